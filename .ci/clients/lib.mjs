@@ -1,0 +1,89 @@
+// What the scripts in JavaScript share: one line per check, a person in front of the authorize page, and the types of
+// the fields of the entities.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+export const { BASE_URL, DOMAIN, PASSWORD, WORK } = process.env
+export const picture = `${WORK}/picture.png`
+export const outOfBand = 'urn:ietf:wg:oauth:2.0:oob'
+
+// check runs one check and prints its line; the first failure ends the script.
+export async function check(name, run) {
+  try {
+    await run()
+    console.log(`ok   ${name}`)
+  } catch (error) {
+    const answer = error.response?.data && ` ${error.config.method} ${error.config.url} ${JSON.stringify(error.response.data)}`
+    console.log(`FAIL ${name}: ${error.stack}${answer ?? ''}`)
+    process.exit(1)
+  }
+}
+
+// authorize walks through the authorize page as a person and returns the code, or the client's address with all its
+// parameters.
+export function authorize(url, nickname) {
+  const lib = fileURLToPath(new URL('lib.py', import.meta.url))
+  return execFileSync(lib, ['authorize', url, nickname], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
+}
+
+// waitFor asks until the answer is true, for ten seconds.
+export async function waitFor(ask) {
+  for (const deadline = Date.now() + 10_000; !(await ask()); await sleep(100)) {
+    assert(Date.now() < deadline, `still not true: ${ask}`)
+  }
+}
+
+const date = (v) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(v)
+const id = (v) => typeof v === 'string' && /^[0-9A-Za-z]+$/.test(v)
+const digits = (v) => typeof v === 'string' && /^\d+$/.test(v)
+const string = (v) => typeof v === 'string'
+const number = (v) => Number.isInteger(v)
+const boolean = (v) => typeof v === 'boolean'
+const object = (v) => typeof v === 'object' && v !== null && !Array.isArray(v)
+const array = Array.isArray
+const url = (v) => URL.canParse(v) && v.startsWith('https://')
+const or_null = (type) => Object.assign((v) => v === null || type(v), { label: `${type.name} or null` })
+
+export const entities = {
+  account: {
+    id, username: string, acct: string, display_name: string, locked: boolean, bot: boolean, created_at: date, note: string,
+    url, avatar: url, avatar_static: url, header: url, header_static: url, followers_count: number,
+    following_count: number, statuses_count: number, emojis: array, fields: array,
+  },
+  status: {
+    id, uri: url, url: or_null(url), created_at: date, account: object, content: string, visibility: string,
+    sensitive: boolean, spoiler_text: string, media_attachments: array, mentions: array, tags: array, emojis: array,
+    reblogs_count: number, favourites_count: number, replies_count: number, in_reply_to_id: or_null(id),
+    in_reply_to_account_id: or_null(id), reblog: or_null(object), poll: or_null(object), card: or_null(object),
+    language: or_null(string), edited_at: or_null(date), favourited: boolean, reblogged: boolean, muted: boolean,
+    bookmarked: boolean,
+  },
+  attachment: { id, type: string, url, preview_url: or_null(url), remote_url: or_null(url), description: or_null(string) },
+  notification: { id: digits, type: string, created_at: date, account: object },
+  relationship: {
+    id, following: boolean, followed_by: boolean, requested: boolean, blocking: boolean, blocked_by: boolean,
+    muting: boolean, muting_notifications: boolean, domain_blocking: boolean, endorsed: boolean,
+    showing_reblogs: boolean, notifying: boolean, note: string,
+  },
+  token: { access_token: string, token_type: string, scope: string, created_at: number },
+  instance: {
+    uri: string, title: string, description: string, version: string, urls: object, stats: object, languages: array,
+    registrations: boolean, max_toot_chars: number, configuration: object,
+  },
+}
+
+const asIs = (key) => key
+export const camelCase = (key) => key.replace(/_(.)/g, (_, letter) => letter.toUpperCase())
+
+// isA demands that every field of an entity is there and has its type. keys spells the names as the client does.
+export function isA(name, entity, keys = asIs) {
+  for (const [field, type] of Object.entries(entities[name])) {
+    const value = entity[keys(field)]
+    assert(type(value), `${name}.${keys(field)} is not ${type.label ?? type.name}: ${JSON.stringify(value)}`)
+  }
+  return entity
+}
+
+export const ids = (list) => list.map((entity) => entity.id)

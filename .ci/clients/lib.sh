@@ -1,0 +1,80 @@
+# shellcheck shell=bash
+# What the shell scripts of this folder share. To be sourced.
+
+# check NAME COMMAND… prints one line; a command that fails ends the script with its output.
+check() {
+  local name=$1
+  shift
+  if out=$("$@" 2>&1); then
+    echo "ok   $name"
+  else
+    printf 'FAIL %s: %s\n%s\n' "$name" "$*" "$out"
+    exit 1
+  fi
+}
+
+# expect NAME TEXT COMMAND… is check, and the output must contain TEXT. It is left in $out.
+expect() {
+  check_output "$1" "$2" 0 "${@:3}"
+}
+
+# lacks NAME TEXT COMMAND… is check, and the output must not contain TEXT.
+lacks() {
+  check_output "$1" "$2" 1 "${@:3}"
+}
+
+# check_output NAME TEXT STATUS COMMAND… is check, and grep for TEXT in the output must end with STATUS.
+check_output() {
+  local name=$1 text=$2 want=$3 status=0 got=0
+  shift 3
+  out=$("$@" 2>&1) || status=$?
+  grep -qF -- "$text" <<<"$out" || got=$?
+  if [ "$status" -ne 0 ] || [ "$got" -ne "$want" ]; then
+    printf 'FAIL %s: %s\nexit code %d, looked for: %s\n%s\n' "$name" "$*" "$status" "$text" "$out"
+    exit 1
+  fi
+  echo "ok   $name"
+}
+
+# refuse NAME COMMAND… is a check that the command fails.
+refuse() {
+  local name=$1
+  shift
+  if out=$("$@" 2>&1); then
+    printf 'FAIL %s: %s succeeded\n%s\n' "$name" "$*" "$out"
+    exit 1
+  fi
+  echo "ok   $name"
+}
+
+# wait_for SECONDS COMMAND… waits until the command succeeds, and fails if it does not in that time.
+wait_for() {
+  local deadline=$((SECONDS + $1))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    [ "$SECONDS" -lt "$deadline" ] || return 1
+    sleep 0.1
+  done
+}
+
+# free_port prints a port of the loopback address that nobody listens on.
+free_port() {
+  /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# listening PORT tells whether somebody listens on a port of the loopback address.
+listening() {
+  (: <"/dev/tcp/127.0.0.1/$1") 2>/dev/null
+}
+
+# gone PID tells whether a process has ended.
+gone() {
+  ! kill -0 "$1" 2>/dev/null
+}
+
+# stop PID ends a process that this shell started and returns its exit code; one that stays is killed.
+stop() {
+  kill "$1" 2>/dev/null || true
+  wait_for 15 gone "$1" || { echo "process $1 did not stop within 15 s"; kill -9 "$1"; }
+  wait "$1"
+}

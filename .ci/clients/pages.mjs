@@ -1,0 +1,182 @@
+#!/usr/bin/env node
+// Walks through pages in Chromium, as people do, and looks at each for what makes it usable by everyone.
+//
+// usage: pages.mjs setup LINK | pages.mjs authorize BASE_URL
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { chromium } from 'playwright-core'
+import { check, outOfBand, PASSWORD } from './lib.mjs'
+
+const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync']
+const agree = /allow|approve|authori[sz]e|accept|^yes/i
+const deny = /deny|cancel|refuse|reject|^no/i
+const [walk, address] = process.argv.slice(2)
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags })
+
+// visitor is a browser window with no history, whose console errors are kept.
+async function visitor() {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true })
+  const page = await context.newPage()
+  page.setDefaultTimeout(10_000)
+  page.errors = []
+  page.on('console', (message) => message.type() === 'error' && page.errors.push(`${message.text()} ${message.location().url}`))
+  page.on('pageerror', (error) => page.errors.push(String(error)))
+  return page
+}
+
+// isUsable demands a language, a title, a heading, a name for everything that can be operated, and a quiet console.
+async function isUsable(page) {
+  const faults = await page.evaluate(() => {
+    const named = (e) => e.labels?.length || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.textContent.trim() || (e.type === 'submit' && e.value)
+    const operable = [...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, a[href]')]
+    return [
+      !document.documentElement.lang && 'no language',
+      !document.title.trim() && 'no title',
+      document.querySelectorAll('h1').length !== 1 && 'not one h1',
+      !document.querySelector('main') && 'no main',
+      !document.querySelector('meta[name=viewport]') && 'no viewport for small screens',
+      ...operable.filter((e) => !named(e)).map((e) => `no name: ${e.outerHTML}`),
+      ...[...document.images].filter((e) => !e.hasAttribute('alt')).map((e) => `no alt: ${e.outerHTML}`),
+    ].filter(Boolean)
+  })
+  assert.deepEqual([...faults, ...page.errors], [], page.url())
+}
+
+// fill types into every field that a person sees. Fields that are filled already are left so.
+async function fill(page, { nickname, email, password }) {
+  for (const input of await page.locator('input:visible:not([readonly])').all()) {
+    const [type, name] = [await input.getAttribute('type'), await input.getAttribute('name')]
+    if (type === 'password') await input.fill(password)
+    else if (type === 'email') await input.fill(email ?? nickname)
+    else if ((type ?? 'text') === 'text' && !(await input.inputValue())) await input.fill(/mail/i.test(name) ? (email ?? nickname) : nickname)
+  }
+}
+
+// submit presses Enter in the last field, or the first button where there is none.
+async function submit(page) {
+  const fields = page.locator('input:visible:not([readonly])')
+  const loaded = page.waitForEvent('load')
+  if (await fields.count()) await fields.last().press('Enter')
+  else await page.locator('form button, form input[type=submit]').first().click()
+  await loaded
+}
+
+async function press(page, text) {
+  const loaded = page.waitForEvent('load')
+  await page.getByRole('button', { name: text }).first().click()
+  await loaded
+}
+
+// api calls the server at base as an app does and returns the answer.
+async function api(base, path, body, token) {
+  const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) }
+  const response = await fetch(base + path, body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers })
+  const text = await response.text()
+  assert(response.ok, `${path}: ${response.status} ${text}`)
+  return JSON.parse(text)
+}
+
+const registerApp = (base, redirect_uri) => {
+  return api(base, '/api/v1/apps', { client_name: 'Page check', redirect_uris: redirect_uri, scopes: 'read write follow' })
+}
+
+async function walkThroughSetup(link) {
+  const page = await visitor()
+  const base = new URL(link).origin
+  await check('set-up page', async () => {
+    await page.goto(link)
+    await isUsable(page)
+    assert.notEqual(await page.locator('input[type=password]:visible').count(), 0)
+  })
+  await check('set-up page makes the first account', async () => {
+    await fill(page, { nickname: 'owner', email: 'owner@example.org', password: PASSWORD })
+    await submit(page)
+    await isUsable(page)
+  })
+  await check('the first account is an admin', async () => {
+    const { client_id, client_secret } = await registerApp(base, outOfBand)
+    const grant = { grant_type: 'password', client_id, client_secret, username: 'owner', password: PASSWORD, scope: 'read' }
+    const { access_token } = await api(base, '/oauth/token', grant)
+    const account = await api(base, '/api/v1/accounts/verify_credentials', null, access_token)
+    assert.equal(account.acct, 'owner')
+    assert.equal(account.svc.is_admin, true)
+  })
+  await check('the link works once', async () => {
+    const another = await visitor()
+    const response = await another.goto(link)
+    assert(response.status() >= 400, `${response.status()}`)
+    assert.equal(await another.locator('input[type=password]').count(), 0)
+  })
+}
+
+async function walkThroughAuthorize(base) {
+  const person = { nickname: 'alice', password: PASSWORD }
+  const authorizePage = (app, parameters) => `${base}/oauth/authorize?${new URLSearchParams({
+    response_type: 'code', client_id: app.client_id, scope: 'read write follow', ...parameters })}`
+
+  const page = await visitor()
+  await check('authorize page', async () => {
+    await page.goto(authorizePage(await registerApp(base, outOfBand), { redirect_uri: outOfBand }))
+    await isUsable(page)
+    assert.match(await page.textContent('body'), /Page check/)
+  })
+  await check('a wrong password leads back to the form', async () => {
+    await fill(page, { ...person, password: 'wrong' })
+    await submit(page)
+    page.errors = page.errors.filter((text) => !/status of 401/.test(text))
+    await isUsable(page)
+    assert.equal(await page.locator('input[type=password]:visible').count(), 1)
+  })
+  await check('login leads to consent', async () => {
+    await fill(page, person)
+    await submit(page)
+    await isUsable(page)
+    assert.match(await page.textContent('body'), /Page check/)
+    assert(await page.getByRole('button', { name: agree }).count(), 'no button to agree')
+    assert(await page.getByRole('button', { name: deny }).count(), 'no button to deny')
+  })
+  await check('consent leads to the code', async () => {
+    await press(page, agree)
+    await isUsable(page)
+    assert.match(await page.locator('input[readonly]').inputValue(), /^[\w.~-]{16,}$/)
+  })
+
+  const visits = []
+  const client = createServer((request, response) => {
+    visits.push(new URL(request.url, 'http://localhost').searchParams)
+    response.setHeader('Content-Type', 'text/html').end('<title>App</title>')
+  })
+  await new Promise((listening) => client.listen(0, '127.0.0.1', listening))
+  const redirect_uri = `http://localhost:${client.address().port}/callback`
+  const app = await registerApp(base, redirect_uri)
+  for (const [name, button, parameter, want] of [
+    ['consent leads to the app', agree, 'code', /^[\w.~-]{16,}$/],
+    ['denial leads to the app', deny, 'error', /^access_denied$/],
+  ]) {
+    await check(name, async () => {
+      const visit = await visitor()
+      await visit.goto(authorizePage(app, { redirect_uri, state: 'kept' }))
+      await fill(visit, person)
+      await submit(visit)
+      await press(visit, button)
+      const parameters = visits.find((v) => v.has(parameter))
+      assert.match(parameters?.get(parameter) ?? visit.url(), want)
+      assert.equal(parameters.get('state'), 'kept')
+    })
+  }
+  client.close()
+  client.closeAllConnections()
+
+  await check('a wrong redirect address gets an error page', async () => {
+    const visit = await visitor()
+    const response = await visit.goto(authorizePage(app, { redirect_uri: 'https://evil.example.com/' }))
+    assert(response.status() >= 400 && visit.url().startsWith(base), `${response.status()} ${visit.url()}`)
+    visit.errors = visit.errors.filter((text) => !/status of 4\d\d/.test(text))
+    await isUsable(visit)
+  })
+}
+
+const walks = { setup: walkThroughSetup, authorize: walkThroughAuthorize }
+await walks[walk](address)
+await browser.close()

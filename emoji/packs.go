@@ -1,0 +1,165 @@
+// Package emoji knows the custom emoji of this server: packs of pictures in folders under the data directory, each with a
+// pack.json that names them. A shortcode is unique across all packs: the first pack in order of name has it.
+package emoji
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"svc/internal/text"
+)
+
+// Bounds of what is read from a pack.
+const (
+	maxPackFile = 4 << 20 // bytes of pack.json
+	maxEntries  = 5000    // emoji of a pack
+)
+
+// Emoji is one custom emoji.
+type Emoji struct {
+	Shortcode string
+	Pack      string
+	Path      string   // of the picture on this server: /emoji/PACK/FILE
+	Tags      []string // what groups it belongs to; at least "pack:PACK"
+}
+
+// Packs are the custom emoji of the server. Reload reads them again; all methods may be called at any time.
+type Packs struct {
+	dir   string
+	log   *slog.Logger
+	known atomic.Pointer[table]
+}
+
+type table struct {
+	all    []Emoji // in order of shortcode
+	byCode map[string]*Emoji
+}
+
+// Open reads the packs in dir, which is made if it is not there.
+func Open(dir string, log *slog.Logger) (*Packs, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("emoji folder: %w", err)
+	}
+	p := &Packs{dir: dir, log: log}
+	return p, p.Reload()
+}
+
+// Reload reads all packs again. A pack that cannot be read is logged and left out.
+func (p *Packs) Reload() error {
+	root, err := os.OpenRoot(p.dir)
+	if err != nil {
+		return fmt.Errorf("emoji folder: %w", err)
+	}
+	defer root.Close()
+	folders, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return fmt.Errorf("emoji folder: %w", err)
+	}
+	t := &table{byCode: make(map[string]*Emoji)}
+	for _, f := range folders {
+		if !f.IsDir() || !validName(f.Name()) {
+			continue
+		}
+		files, err := readPack(root, f.Name())
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			p.log.Warn("emoji pack left out", "pack", f.Name(), "err", err)
+			continue
+		}
+		t.add(f.Name(), files)
+	}
+	for _, e := range t.byCode {
+		t.all = append(t.all, *e)
+	}
+	slices.SortFunc(t.all, func(a, b Emoji) int { return strings.Compare(a.Shortcode, b.Shortcode) })
+	p.known.Store(t)
+	return nil
+}
+
+func (t *table) add(pack string, files map[string]string) {
+	for code, file := range files {
+		if !text.ValidShortcode(code) || !validName(file) || t.byCode[code] != nil {
+			continue
+		}
+		t.byCode[code] = &Emoji{
+			Shortcode: code,
+			Pack:      pack,
+			Path:      "/emoji/" + url.PathEscape(pack) + "/" + url.PathEscape(file),
+			Tags:      []string{"pack:" + pack},
+		}
+	}
+}
+
+// readPack returns shortcode → file name of a pack.
+func readPack(root *os.Root, pack string) (map[string]string, error) {
+	f, err := root.Open(filepath.Join(pack, "pack.json"))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var doc struct {
+		Files map[string]string `json:"files"`
+	}
+	if err := json.NewDecoder(io.LimitReader(f, maxPackFile)).Decode(&doc); err != nil {
+		return nil, fmt.Errorf("pack.json: %w", err)
+	}
+	if len(doc.Files) > maxEntries {
+		return nil, fmt.Errorf("pack.json names %d emoji, more than %d", len(doc.Files), maxEntries)
+	}
+	return doc.Files, nil
+}
+
+// validName tells whether a pack's or file's name is one path segment without surprises.
+func validName(name string) bool {
+	return name != "" && len(name) <= 255 && name[0] != '.' && !strings.ContainsAny(name, "/\\\x00")
+}
+
+// All returns the emoji in order of shortcode. The slice must not be changed.
+func (p *Packs) All() []Emoji { return p.known.Load().all }
+
+// Find returns the emoji of a shortcode, nil if there is none.
+func (p *Packs) Find(shortcode string) *Emoji { return p.known.Load().byCode[shortcode] }
+
+// In returns the emoji that occur as :shortcode: in the texts, each once, in order of appearance.
+func (p *Packs) In(texts ...string) []Emoji {
+	t := p.known.Load()
+	if len(t.byCode) == 0 {
+		return nil
+	}
+	var found []Emoji
+	for _, s := range texts {
+		for {
+			from := strings.IndexByte(s, ':')
+			if from < 0 {
+				break
+			}
+			to := strings.IndexByte(s[from+1:], ':')
+			if to < 0 {
+				break
+			}
+			code := s[from+1 : from+1+to]
+			e := t.byCode[code]
+			if e == nil {
+				s = s[from+1:]
+				continue
+			}
+			s = s[from+to+2:]
+			if !slices.ContainsFunc(found, func(f Emoji) bool { return f.Shortcode == code }) {
+				found = append(found, *e)
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,327 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// field ties a setting to its place in one Config. Values pass in the form of Config.Get.
+type field interface {
+	kind() Kind
+	choices() []any
+	initial() any
+	get() any
+	set(any) error // refuses what is not valid and leaves the place as it was
+	check() error  // checks what is in the place now
+	reset()
+}
+
+// place is the one implementation of field, for a Go type T.
+type place[T any] struct {
+	form    Kind
+	options []any
+	at      *T
+	first   T
+	read    func(any) (T, error)
+	show    func(T) any
+	rules   []rule[T]
+}
+
+// rule says what is wrong with a value. Its error reads on after "group.key: ".
+type rule[T any] func(T) error
+
+func (p *place[T]) kind() Kind     { return p.form }
+func (p *place[T]) choices() []any { return p.options }
+func (p *place[T]) initial() any   { return p.show(p.first) }
+func (p *place[T]) get() any       { return p.show(*p.at) }
+func (p *place[T]) check() error   { return p.judge(*p.at) }
+
+// reset goes through the generic form, so that a list is a copy.
+func (p *place[T]) reset() { *p.at, _ = p.read(p.show(p.first)) }
+
+func (p *place[T]) set(value any) error {
+	v, err := p.read(value)
+	if err != nil {
+		return err
+	}
+	if err := p.judge(v); err != nil {
+		return err
+	}
+	*p.at = v
+	return nil
+}
+
+func (p *place[T]) judge(v T) error {
+	for _, r := range p.rules {
+		if err := r(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func text(at *string, first string, rules ...rule[string]) field {
+	return &place[string]{
+		form: Text, at: at, first: first, rules: rules,
+		read: readText,
+		show: func(s string) any { return s },
+	}
+}
+
+// choice is one of a few texts.
+func choice(at *string, first string, all ...string) field {
+	options := make([]any, len(all))
+	for i, o := range all {
+		options[i] = o
+	}
+	return &place[string]{
+		form: Choice, options: options, at: at, first: first, rules: []rule[string]{oneOf(all...)},
+		read: readText,
+		show: func(s string) any { return s },
+	}
+}
+
+func boolean(at *bool, first bool) field {
+	return &place[bool]{
+		form: Boolean, at: at, first: first,
+		read: func(value any) (bool, error) {
+			b, ok := value.(bool)
+			if !ok {
+				return false, wrongKind("true or false", value)
+			}
+			return b, nil
+		},
+		show: func(b bool) any { return b },
+	}
+}
+
+// number is a whole number from lowest to highest.
+func number[T int | int64](at *T, first, lowest, highest T) field {
+	within := func(n T) error {
+		if n < lowest || n > highest {
+			return fmt.Errorf("must be from %d to %d, not %d", lowest, highest, n)
+		}
+		return nil
+	}
+	return &place[T]{
+		form: Number, at: at, first: first, rules: []rule[T]{within},
+		read: func(value any) (T, error) {
+			n, ok := wholeNumber(value)
+			if !ok {
+				return 0, wrongKind("a whole number", value)
+			}
+			if int64(T(n)) != n { // int has 32 bits on small machines
+				return 0, fmt.Errorf("must be from %d to %d, not %d", lowest, highest, n)
+			}
+			return T(n), nil
+		},
+		show: func(n T) any { return int64(n) },
+	}
+}
+
+func list(at *[]string, first []string, rules ...rule[[]string]) field {
+	return &place[[]string]{
+		form: List, at: at, first: first, rules: rules,
+		read: readList,
+		show: func(l []string) any { return append([]string{}, l...) },
+	}
+}
+
+// duration is a length of time from lowest to highest.
+func duration(at *time.Duration, first, lowest, highest time.Duration) field {
+	within := func(d time.Duration) error {
+		if d < lowest || d > highest {
+			return fmt.Errorf("must be from %s to %s, not %s", formatDuration(lowest), formatDuration(highest), formatDuration(d))
+		}
+		return nil
+	}
+	return &place[time.Duration]{
+		form: Duration, at: at, first: first, rules: []rule[time.Duration]{within},
+		read: func(value any) (time.Duration, error) {
+			s, ok := value.(string)
+			if !ok {
+				return 0, wrongKind(`a duration such as "30s", "5m", "2h" or "7d"`, value)
+			}
+			return parseDuration(s)
+		},
+		show: func(d time.Duration) any { return formatDuration(d) },
+	}
+}
+
+// limit is a Rate, or no limit.
+func limit(at *Rate, count int, window time.Duration) field {
+	return &place[Rate]{
+		form: Limit, at: at, first: Rate{Count: count, Window: window}, rules: []rule[Rate]{Rate.valid},
+		read: func(value any) (Rate, error) {
+			s, ok := value.(string)
+			if !ok {
+				return Rate{}, wrongKind(`a limit such as "15/1m", or "off"`, value)
+			}
+			return parseRate(s)
+		},
+		show: func(r Rate) any { return r.String() },
+	}
+}
+
+func readText(value any) (string, error) {
+	s, ok := value.(string)
+	if !ok {
+		return "", wrongKind("text in quotes", value)
+	}
+	return s, nil
+}
+
+func readList(value any) ([]string, error) {
+	switch value := value.(type) {
+	case []string:
+		return slices.Clone(value), nil
+	case []any:
+		l := make([]string, len(value))
+		for i, v := range value {
+			s, ok := v.(string)
+			if !ok {
+				return nil, fmt.Errorf("expected a list of texts, got a list with %s", kindOf(v))
+			}
+			l[i] = s
+		}
+		return l, nil
+	}
+	return nil, wrongKind(`a list of texts such as ["a", "b"]`, value)
+}
+
+// wholeNumber accepts the number types of TOML and JSON.
+func wholeNumber(value any) (int64, bool) {
+	switch n := value.(type) {
+	case int64:
+		return n, true
+	case int:
+		return int64(n), true
+	case float64:
+		const exact = 1 << 53 // beyond it a float no longer tells neighbours apart
+		return int64(n), n == math.Trunc(n) && math.Abs(n) <= exact
+	case json.Number:
+		i, err := n.Int64()
+		return i, err == nil
+	}
+	return 0, false
+}
+
+func wrongKind(expected string, value any) error {
+	return fmt.Errorf("expected %s, got %s", expected, kindOf(value))
+}
+
+// kindOf names the form of a value without telling the value, which may be a secret in the wrong place.
+func kindOf(value any) string {
+	switch value.(type) {
+	case nil:
+		return "nothing"
+	case string:
+		return "text"
+	case bool:
+		return "true or false"
+	case int, int64, float64, json.Number:
+		return "a number"
+	case []any, []string, []map[string]any:
+		return "a list"
+	case map[string]any:
+		return "a table"
+	case time.Time:
+		return "a date"
+	}
+	return fmt.Sprintf("%T", value)
+}
+
+const (
+	day     = 24 * time.Hour
+	maxDays = 100 * 365
+)
+
+// parseDuration reads what time.ParseDuration reads, and whole days: "7d".
+func parseDuration(s string) (time.Duration, error) {
+	if n, ok := strings.CutSuffix(s, "d"); ok {
+		days, err := strconv.ParseUint(n, 10, 32)
+		if err != nil || days > maxDays {
+			return 0, fmt.Errorf("%q is not a number of days up to %d", s, maxDays)
+		}
+		return time.Duration(days) * day, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return 0, fmt.Errorf(`%q is not a duration such as "30s", "5m", "2h" or "7d"`, s)
+	}
+	return d, nil
+}
+
+// formatDuration writes the shortest text that parseDuration reads back.
+func formatDuration(d time.Duration) string {
+	if d > 0 && d%day == 0 && d/day <= maxDays {
+		return strconv.FormatInt(int64(d/day), 10) + "d"
+	}
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// Rate is how many requests are let through in a window of time. The zero Rate lets everything through.
+type Rate struct {
+	Count  int
+	Window time.Duration
+}
+
+const (
+	maxRateCount  = 1_000_000
+	minRateWindow = 10 * time.Millisecond
+	maxRateWindow = 30 * day
+	rateOff       = "off"
+)
+
+// String returns the form that stands in the file: "15/1m", or "off".
+func (r Rate) String() string {
+	if r == (Rate{}) {
+		return rateOff
+	}
+	return strconv.Itoa(r.Count) + "/" + formatDuration(r.Window)
+}
+
+func (r Rate) valid() error {
+	switch {
+	case r == (Rate{}):
+		return nil
+	case r.Count < 1 || r.Count > maxRateCount:
+		return fmt.Errorf(`must let 1 to %d requests through; "off" sets no limit`, maxRateCount)
+	case r.Window < minRateWindow || r.Window > maxRateWindow:
+		return fmt.Errorf("must have a window from %s to %s", formatDuration(minRateWindow), formatDuration(maxRateWindow))
+	}
+	return nil
+}
+
+// parseRate reads the form of Rate.String; whether the figures make sense is for valid to say.
+func parseRate(s string) (Rate, error) {
+	if s == rateOff {
+		return Rate{}, nil
+	}
+	count, window, ok := strings.Cut(s, "/")
+	n, err := strconv.ParseUint(count, 10, 31)
+	if !ok || err != nil {
+		return Rate{}, fmt.Errorf(`%q is not a limit such as "15/1m" (15 a minute), or "off"`, s)
+	}
+	d, err := parseDuration(window)
+	if err != nil {
+		return Rate{}, err
+	}
+	if n == 0 && d == 0 {
+		return Rate{}, errors.New(`write "off" for no limit`)
+	}
+	return Rate{Count: int(n), Window: d}, nil
+}

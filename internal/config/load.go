@@ -1,0 +1,138 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Load reads a settings file over the defaults. Every key must be known and every value valid; the error names all that are
+// not, with their lines.
+func Load(path string) (*Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("settings: %w", err)
+	}
+	c, err := parse(string(data))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// parse reads the text of a settings file over the defaults.
+func parse(text string) (*Config, error) {
+	var top map[string]toml.Primitive
+	meta, err := toml.Decode(text, &top)
+	if err != nil {
+		return nil, Problems{syntaxError(err)}
+	}
+	c := Default()
+	f := file{meta: meta, settings: make(map[string]Setting), groups: make(map[string]bool)}
+	for _, s := range c.settings() {
+		f.settings[s.Name()] = s
+		f.groups[s.Group] = true
+	}
+	f.table("", top)
+	if len(f.mistakes) > 0 {
+		return nil, f.problems()
+	}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// syntaxError says in the form of all other problems that a file is no TOML.
+func syntaxError(err error) error {
+	var parse toml.ParseError
+	if errors.As(err, &parse) {
+		return fmt.Errorf("line %d: %s", parse.Position.Line, parse.Message)
+	}
+	return err
+}
+
+// file is a settings file while it is read.
+type file struct {
+	meta     toml.MetaData
+	settings map[string]Setting // by name
+	groups   map[string]bool
+	mistakes []mistake
+}
+
+type mistake struct {
+	line int
+	err  error
+}
+
+// table reads one table of the file; prefix is its name with a dot at the end, or empty for the file as a whole.
+func (f *file) table(prefix string, entries map[string]toml.Primitive) {
+	for key, entry := range entries {
+		name := prefix + key
+		if s, ok := f.settings[name]; ok {
+			f.value(entry, func(v any) error {
+				if err := s.field.set(v); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				return nil
+			})
+			continue
+		}
+		f.value(entry, func(v any) error {
+			_, isTable := v.(map[string]any)
+			switch {
+			case f.groups[name] && !isTable:
+				return fmt.Errorf("%s: expected a group of settings, [%s], got %s", name, name, kindOf(v))
+			case f.groups[name]:
+				return nil
+			case isTable:
+				return unknownGroup(name)
+			}
+			return unknownSetting(strings.TrimSuffix(prefix, "."), key)
+		})
+		var inner map[string]toml.Primitive
+		if f.groups[name] && f.meta.PrimitiveDecode(entry, &inner) == nil {
+			f.table(name+".", inner)
+		}
+	}
+}
+
+// value hands the value of an entry to use, and keeps its error together with the line of the entry.
+func (f *file) value(entry toml.Primitive, use func(any) error) {
+	var cause error
+	err := f.meta.PrimitiveDecode(entry, decoder(func(v any) error {
+		cause = use(v)
+		return cause
+	}))
+	if err == nil {
+		return
+	}
+	var parse toml.ParseError // carries the position; its text says less than the cause
+	errors.As(err, &parse)
+	f.mistakes = append(f.mistakes, mistake{line: parse.Position.Line, err: cause})
+}
+
+// decoder is a function that takes a value as the TOML library has read it.
+type decoder func(any) error
+
+func (d decoder) UnmarshalTOML(v any) error { return d(v) }
+
+// problems returns the mistakes in the order of the file.
+func (f *file) problems() Problems {
+	slices.SortStableFunc(f.mistakes, func(a, b mistake) int {
+		return cmp.Or(cmp.Compare(a.line, b.line), strings.Compare(a.err.Error(), b.err.Error()))
+	})
+	problems := make(Problems, len(f.mistakes))
+	for i, m := range f.mistakes {
+		problems[i] = m.err
+		if m.line > 0 {
+			problems[i] = fmt.Errorf("line %d: %w", m.line, m.err)
+		}
+	}
+	return problems
+}

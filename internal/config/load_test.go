@@ -1,0 +1,158 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestLoad(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.toml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`
+		[server]
+		url = "https://social.example.org"
+		tls = { enabled = true, email = "you@example.org" }
+		listen = ":443"
+		trusted_proxies = ["10.0.0.0/8"]
+		[statuses]
+		max_length = 1_000
+		[oauth]
+		token_lifetime = "90d"
+		[rate_limit]
+		timeline = "10/1s"
+		search = "off"
+	`)
+	c, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Server.URL != "https://social.example.org" || !c.Server.TLS.Enabled || c.Server.TrustedProxies[0] != "10.0.0.0/8" ||
+		c.Statuses.MaxLength != 1000 || c.OAuth.TokenLifetime != 90*24*time.Hour ||
+		c.RateLimit.Timeline != (Rate{10, time.Second}) || c.RateLimit.Search != (Rate{}) {
+		t.Errorf("got %+v", c)
+	}
+	if c.Instance.Name != Default().Instance.Name {
+		t.Errorf("what the file does not name is %q, not the default", c.Instance.Name)
+	}
+
+	write("[instance]\nregistation_open = false\n")
+	_, err = Load(path)
+	want := path + ": line 2: unknown setting instance.registation_open, did you mean instance.registrations_open?"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+
+	if _, err := Load(filepath.Join(t.TempDir(), "none.toml")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name, text, want string
+	}{
+		{"a misspelt key", "[server]\n\nlistne = ':80'", "line 3: unknown setting server.listne, did you mean server.listen?"},
+		{"a key like no other", "[server]\ncolour = 'red'", "line 2: unknown setting server.colour"},
+		{"a key in the wrong group", "[instance]\nurl = 'http://example.org'", "line 2: unknown setting instance.url, did you mean server.url?"},
+		{"a key of many groups", "[instance]\nenabled = true", "line 2: unknown setting instance.enabled"},
+		{"a key without a group", "trusted_proxy = []", "line 1: unknown setting trusted_proxy, did you mean server.trusted_proxies?"},
+		{"capital letters", "[server]\nListen = ':80'", "line 2: unknown setting server.Listen, did you mean server.listen?"},
+		{"a misspelt group", "[federaton]\nenabled = false", "line 1: unknown setting group [federaton], did you mean [federation]?"},
+		{"a group like no other", "[database]\nhost = 'x'", "line 1: unknown setting group [database]"},
+		{"a group within a group", "[server.tsl]\nenabled = true", "line 1: unknown setting group [server.tsl], did you mean [server.tls]?"},
+		{"a value for a group", "server = ':80'", "line 1: server: expected a group of settings, [server], got text"},
+		{"a list of groups", "[[server]]\nlisten = ':80'", "line 1: server: expected a group of settings, [server], got a list"},
+		{"a table for a value", "[server.listen]\nhost = 'x'", "line 1: server.listen: expected text in quotes, got a table"},
+		{"a number for text", "[server]\nlisten = 4000", "line 2: server.listen: expected text in quotes, got a number"},
+		{"text for true or false", "[captcha]\nenabled = 'no'", "line 2: captcha.enabled: expected true or false, got text"},
+		{"text for a number", "[statuses]\nmax_length = '500'", "line 2: statuses.max_length: expected a whole number, got text"},
+		{"text for a list", "[server]\ntrusted_proxies = '::1'", `line 2: server.trusted_proxies: expected a list of texts such as ["a", "b"], got text`},
+		{"a date", "[instance]\nname = 2020-01-01", "line 2: instance.name: expected text in quotes, got a date"},
+		{"a value against the rules", "[mail]\nadapter = 'sendmail'", `line 2: mail.adapter: must be one of "smtp", "file", not "sendmail"`},
+		{"settings that contradict", "[mail]\nenabled = true", `mail.host: must be set while mail.enabled is true and mail.adapter is "smtp"`},
+		{"several problems", "[server]\nlisten = 1\n[api]\nnmae = 'x'\nname = 'v1'",
+			"line 2: server.listen: expected text in quotes, got a number; line 4: unknown setting api.nmae, did you mean api.name?; " +
+				`line 5: api.name: "v1" already has a meaning in the paths of the interface`},
+		{"a key twice", "[api]\nname = 'a'\nname = 'b'", "line 3: Key 'api.name' has already been defined."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := parse(tt.text)
+			if err == nil || err.Error() != tt.want {
+				t.Errorf("got  %v\nwant %s", err, tt.want)
+			}
+			var problems Problems
+			if !errors.As(err, &problems) {
+				t.Errorf("the error is a %T", err)
+			}
+		})
+	}
+}
+
+func TestSyntaxErrorHasItsLine(t *testing.T) {
+	_, err := parse("[server]\nlisten = 127.0.0.1:4000\n")
+	if err == nil || !strings.HasPrefix(err.Error(), "line 2: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0},
+		{"", "abc", 3},
+		{"name", "name", 0},
+		{"nmae", "name", 1},
+		{"nam", "name", 1},
+		{"names", "name", 1},
+		{"nome", "name", 1},
+		{"registation_open", "registrations_open", 2},
+		{"kitten", "sitting", 3},
+	} {
+		if got := distance(tt.a, tt.b); got != tt.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+		if got := distance(tt.b, tt.a); got != tt.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", tt.b, tt.a, got, tt.want)
+		}
+	}
+}
+
+// FuzzParse checks that any file is either refused in one line or gives settings that are valid and survive being written.
+func FuzzParse(f *testing.F) {
+	f.Add(Example())
+	f.Add("[server]\nlisten = ':80'\ntls = {enabled = true}")
+	f.Add("[rate_limit]\nall = '1/1d'\n[a.b.c]\nd = [[1], ['x']]")
+	f.Add("server.url = 'http://[::1]:80/'")
+	f.Add("[[instance]]")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := parse(text)
+		if err != nil {
+			if c != nil {
+				t.Error("settings beside an error")
+			}
+			return
+		}
+		again, err := parse(File(c))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, File(c))
+		}
+		if Show(again) != Show(c) {
+			t.Errorf("got %s\nwant %s", Show(again), Show(c))
+		}
+		if u := c.URL(); u.Host == "" {
+			t.Errorf("no host in %q", c.Server.URL)
+		}
+	})
+}

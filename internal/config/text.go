@@ -1,0 +1,125 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+const (
+	lineWidth = 100
+	hidden    = "***"
+)
+
+const fileHead = `# Settings of the server.
+#
+# Every setting is listed here with its default. To change one, take away the "# " in front of it.
+# The server also starts without this file. It is looked for as config.toml in the current folder;
+# "--config FILE" or the environment variable SVC_CONFIG name another place.
+#
+# Check the file with "svc config check", and see what counts with "svc config show". A setting that
+# does not exist is an error, so that a misspelling is noticed. Changes count after a restart.
+`
+
+// Example returns the text of config.example.toml: every setting with its default, commented out.
+func Example() string { return File(Default()) }
+
+// File returns the text of a settings file that sets c: the same as Example, but what differs from the default is not
+// commented out. It holds the secrets in clear: only the owner of the file may read it.
+func File(c *Config) string {
+	var b strings.Builder
+	b.WriteString(fileHead)
+	for _, sec := range c.sections() {
+		b.WriteByte('\n')
+		writeComment(&b, sec.about)
+		fmt.Fprintf(&b, "[%s]\n", sec.group)
+		for _, s := range sec.settings {
+			b.WriteByte('\n')
+			writeComment(&b, s.Description+s.offer())
+			if reflect.DeepEqual(s.field.get(), s.Default) {
+				b.WriteString("# ")
+			}
+			fmt.Fprintf(&b, "%s = %s\n", s.Key, format(s.field.get()))
+		}
+	}
+	return b.String()
+}
+
+// Show returns all settings as they are, as TOML, with the secrets hidden.
+func Show(c *Config) string {
+	var b strings.Builder
+	for i, sec := range c.sections() {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "[%s]\n", sec.group)
+		for _, s := range sec.settings {
+			value := s.field.get()
+			if s.Secret && value != "" {
+				value = hidden
+			}
+			fmt.Fprintf(&b, "%s = %s\n", s.Key, format(value))
+		}
+	}
+	return b.String()
+}
+
+// offer is what the comment on a setting says of the values it may have.
+func (s Setting) offer() string {
+	values := make([]string, len(s.Suggestions))
+	for i, v := range s.Suggestions {
+		values[i] = format(v)
+	}
+	switch {
+	case s.Kind == Choice:
+		return " Possible: " + strings.Join(values, ", ") + "."
+	case len(values) > 0:
+		return " For example: " + strings.Join(values, ", ") + "."
+	}
+	return ""
+}
+
+// writeComment writes text as comment lines of readable width.
+func writeComment(b *strings.Builder, text string) {
+	width := 0
+	for _, word := range strings.Fields(text) {
+		if width > 0 && width+1+len(word) > lineWidth {
+			b.WriteByte('\n')
+			width = 0
+		}
+		if width == 0 {
+			b.WriteByte('#')
+			width = 1
+		}
+		b.WriteString(" " + word)
+		width += 1 + len(word)
+	}
+	b.WriteByte('\n')
+}
+
+// format writes a value, in the form of Config.Get, as TOML.
+func format(value any) string {
+	if n, ok := value.(int64); ok {
+		return formatNumber(n)
+	}
+	out, err := toml.Marshal(map[string]any{"v": value})
+	if err != nil {
+		panic(fmt.Sprintf("config: a %T is no value of a setting: %v", value, err))
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(out)), "v = ")
+}
+
+// formatNumber writes long numbers with an underscore between thousands.
+func formatNumber(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	if n < 10_000 {
+		return s
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "_" + s[i:]
+	}
+	return s
+}

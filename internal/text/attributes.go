@@ -1,0 +1,112 @@
+package text
+
+import (
+	"slices"
+	"strings"
+)
+
+// The attributes that tidier writes, in their order in a tag; alt is read only.
+const (
+	attrClass = iota
+	attrDataUser
+	attrDataTag
+	attrHref
+	attrRel
+	attrTarget
+	attrTitle
+	attrName
+	attrDir
+	attrStart
+	attrReversed
+	attrValue
+	attrLang
+	attrAlt
+	attrCount
+)
+
+var attrNames = [attrCount]string{
+	"class", "data-user", "data-tag", "href", "rel", "target", "title", "name", "dir", "start", "reversed", "value",
+	"lang", "alt",
+}
+
+// allowedClasses are the classes with a meaning, by element.
+var allowedClasses = map[string][]string{
+	"a":    {"hashtag", "u-url", "mention"},
+	"span": {"h-card", "recipients-inline", "quote-inline"},
+	"code": {"inline"},
+}
+
+// rels are the values of rel that stay, in the order in which they are written.
+var rels = []string{"me", "tag", "nofollow", "noopener", "noreferrer", "ugc"}
+
+// attributes are those of one tag.
+type attributes [attrCount]struct {
+	value string
+	set   bool
+}
+
+// attributes reads the attributes of the tag at which the tokenizer is. Of two with one name the first counts.
+func (t *tidier) attributes(element string, hasAttrs bool) (a attributes) {
+	for hasAttrs {
+		var key, value []byte
+		key, value, hasAttrs = t.tokenizer.TagAttr()
+		if i := slices.Index(attrNames[:], string(key)); i >= 0 && !a[i].set {
+			a.put(i, clean(string(value)))
+		}
+	}
+	if a[attrClass].set {
+		a.setUnlessEmpty(attrClass, allowedTokens(a[attrClass].value, allowedClasses[element]))
+	}
+	if element == "a" {
+		a.setUnlessEmpty(attrHref, strings.Trim(a[attrHref].value, blanks))
+		a.setRel(t.mode.me)
+	}
+	return a
+}
+
+// allowedTokens returns those of the words of s that are allowed, each once.
+func allowedTokens(s string, allowed []string) string {
+	var kept []string
+	for token := range strings.FieldsSeq(s) {
+		if slices.Contains(allowed, token) && !slices.Contains(kept, token) {
+			kept = append(kept, token)
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
+func (a *attributes) put(i int, value string) { a[i].value, a[i].set = value, true }
+
+func (a *attributes) setUnlessEmpty(i int, value string) { a[i].value, a[i].set = value, value != "" }
+
+// setRel says of links how far they are trusted. Mentions and hashtags keep what they have; all other links open in a
+// new window and are nofollow.
+func (a *attributes) setRel(me bool) {
+	given := strings.Fields(strings.ToLower(a[attrRel].value))
+	class := strings.Fields(a[attrClass].value)
+	plain := !slices.Contains(class, "mention") && !slices.Contains(class, "hashtag") && !slices.Contains(given, "tag")
+	var kept []string
+	for _, rel := range rels {
+		added := plain && (rel == "nofollow" || rel == "noopener" || rel == "noreferrer")
+		if added || slices.Contains(given, rel) && (me || rel != "me") {
+			kept = append(kept, rel)
+		}
+	}
+	a.setUnlessEmpty(attrRel, strings.Join(kept, " "))
+	if plain {
+		a.put(attrTarget, "_blank")
+	}
+}
+
+// writeTag writes a start tag with its attributes.
+func (t *tidier) writeTag(name string, a *attributes) {
+	t.raw("<" + name)
+	for i := range attrAlt {
+		if a[i].set {
+			t.raw(" " + attrNames[i] + `="`)
+			t.buf = appendAttr(t.buf, a[i].value)
+			t.raw(`"`)
+		}
+	}
+	t.raw(">")
+}

@@ -1,0 +1,236 @@
+package text
+
+import (
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
+	"golang.org/x/text/unicode/norm"
+)
+
+// MaxNickname is the length of the longest local nickname.
+const MaxNickname = 64
+
+// ValidNickname tells whether a local account may have the nickname: letters and digits, with extended also "_" and
+// "-", ASCII only. It does not look at the reserved ones.
+func ValidNickname(nick string, extended bool) bool {
+	if nick == "" || len(nick) > MaxNickname {
+		return false
+	}
+	for i := range len(nick) {
+		b := nick[i]
+		if !isLetter(b) && !isDigit(b) && !(extended && (b == '_' || b == '-')) {
+			return false
+		}
+	}
+	return true
+}
+
+// ReservedNicknames are the nicknames that nobody can have unless the settings say otherwise, since they are words in
+// addresses of the server.
+func ReservedNicknames() []string {
+	return []string{
+		".well-known", "~", "about", "activities", "api", "auth", "check_password", "dev", "friend-requests", "inbox",
+		"internal", "main", "media", "nodeinfo", "notice", "oauth", "objects", "ostatus_subscribe", "svc", "proxy",
+		"push", "registration", "relay", "settings", "status", "tag", "user-search", "user_exists", "users", "web",
+		"verify_credentials", "update_credentials", "relationships", "search", "confirmation_resend", "mfa",
+	}
+}
+
+// IsReserved tells whether the nickname is in the list, in whatever case.
+func IsReserved(nick string, reserved []string) bool {
+	return slices.ContainsFunc(reserved, func(r string) bool { return strings.EqualFold(r, nick) })
+}
+
+// SplitHandle takes apart "nick", "@nick", "nick@host" and "@nick@host". The domain comes back normalised, and empty if
+// there was none.
+func SplitHandle(handle string) (nick, domain string, ok bool) {
+	handle = strings.TrimPrefix(strings.TrimSpace(handle), "@")
+	nick, host, remote := strings.Cut(handle, "@")
+	if !isNick(nick) {
+		return "", "", false
+	}
+	if !remote {
+		return nick, "", true
+	}
+	domain = NormalizeDomain(host)
+	if domain == "" {
+		return "", "", false
+	}
+	return nick, domain, true
+}
+
+// isNick tells whether an account anywhere may have the nickname.
+func isNick(nick string) bool {
+	if nick == "" || len(nick) > maxRemoteNick || nick[0] == '.' || nick[len(nick)-1] == '.' {
+		return false
+	}
+	for i := range len(nick) {
+		if !isNickByte(nick[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isNickByte(b byte) bool { return asciiWord(b) || b == '-' || b == '.' }
+
+// NormalizeDomain returns the one form of a host name or address, with its port if it has one: lower case, ASCII
+// (RFC 5891), no dot at the end. It returns "" for what is no host.
+func NormalizeDomain(domain string) string {
+	if strings.HasPrefix(domain, "[") {
+		return normalizeIPv6(domain)
+	}
+	host, port, hasPort := strings.Cut(domain, ":")
+	if hasPort {
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || n == 0 {
+			return ""
+		}
+		port = ":" + strconv.FormatUint(n, 10)
+	}
+	if len(host) > 1024 {
+		return ""
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if !isASCII(host) || strings.Contains(host, "xn--") {
+		ascii, err := idna.Lookup.ToASCII(host)
+		if err != nil {
+			return ""
+		}
+		host = strings.TrimSuffix(ascii, ".")
+	}
+	if !isHostname(host) {
+		return ""
+	}
+	return host + port
+}
+
+func normalizeIPv6(s string) string {
+	if addr, ok := strings.CutSuffix(s, "]"); ok {
+		ip, err := netip.ParseAddr(addr[1:])
+		if err != nil || !ip.Is6() || ip.Zone() != "" {
+			return ""
+		}
+		return "[" + ip.String() + "]"
+	}
+	ap, err := netip.ParseAddrPort(s)
+	if err != nil || ap.Port() == 0 || !ap.Addr().Is6() || ap.Addr().Zone() != "" {
+		return ""
+	}
+	return ap.String()
+}
+
+// isHostname checks a host in lower-case ASCII by the rules of RFC 1123.
+func isHostname(host string) bool {
+	if host == "" || len(host) > 253 {
+		return false
+	}
+	for label := range strings.SplitSeq(host, ".") {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		for i := range len(label) {
+			if b := label[i]; !isLetter(b) && !isDigit(b) && b != '-' {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// ValidShortcode tells whether a custom emoji may have the name. Such a name is also safe as a file name.
+func ValidShortcode(code string) bool {
+	if code == "" || len(code) > maxShortcode {
+		return false
+	}
+	for i := range len(code) {
+		if !isShortcodeByte(code[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isShortcodeByte(b byte) bool { return asciiWord(b) || b == '-' || b == '+' }
+
+// TagName returns the name by which a hashtag is found, or "" if s is none. A "#" before it is ignored.
+func TagName(s string) string {
+	name := FoldKey(strings.TrimPrefix(s, "#"))
+	count, letters := 0, false
+	for _, r := range name {
+		if !isWord(r) && !isTagJoiner(r) || count == 0 && (isTagJoiner(r) || unicode.IsMark(r)) {
+			return ""
+		}
+		count++
+		letters = letters || r == '_' || unicode.IsLetter(r)
+	}
+	if last, _ := utf8.DecodeLastRuneInString(name); !letters || count > maxTagName || isTagJoiner(last) {
+		return ""
+	}
+	return name
+}
+
+// isTagJoiner tells of the characters that a hashtag can have inside only: the middle dots of Catalan and Japanese and
+// the zero-width non-joiner of Persian.
+func isTagJoiner(r rune) bool { return r == '·' || r == '・' || r == '\u200c' }
+
+// FoldKey returns the form in which nicknames and hashtags are compared: NFKC, lower case.
+func FoldKey(s string) string {
+	if isASCII(s) {
+		return strings.ToLower(s)
+	}
+	return norm.NFKC.String(strings.ToLower(norm.NFKC.String(s)))
+}
+
+// Fold returns the form in which texts are searched: without difference of case, of accents on letters, and of
+// compatible characters.
+func Fold(s string) string {
+	if isASCII(s) {
+		return strings.ToLower(s)
+	}
+	s = cases.Fold().String(norm.NFKD.String(s))
+	s = strings.Map(func(r rune) rune {
+		if '\u0300' <= r && r <= '\u036f' {
+			return -1
+		}
+		return r
+	}, norm.NFKD.String(s))
+	return norm.NFKC.String(s)
+}
+
+// Language returns the canonical form of a language tag (BCP 47), reduced to language, script and region: "en",
+// "pt-BR", "zh-Hant". It returns "" if there is no such language.
+func Language(tag string) string {
+	if len(tag) < 2 || len(tag) > 35 {
+		return ""
+	}
+	parsed, err := language.Parse(tag)
+	if err != nil {
+		return ""
+	}
+	base, script, region := parsed.Raw()
+	if base.String() == "und" {
+		return ""
+	}
+	short, err := language.Compose(base, script, region)
+	if err != nil {
+		return ""
+	}
+	return short.String()
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,346 @@
+package text
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+// tokenKind says what tokenAt found.
+type tokenKind uint8
+
+const (
+	literal tokenKind = iota // nothing of interest up to the token's end
+	mentionToken
+	hashtagToken
+	linkToken
+	shortcodeToken
+)
+
+// token is a piece of text that ends at offset end.
+type token struct {
+	kind    tokenKind
+	end     int
+	mention Mention
+	name    string // of a hashtag (in its lookup form) or shortcode
+	href    string
+}
+
+// Longer ones are not taken for names.
+const (
+	maxRemoteNick = 256 // bytes
+	maxTagName    = 128 // characters
+	maxShortcode  = 64  // bytes
+)
+
+// linkSchemes are the schemes of addresses that become links. The value tells whether "//" and a host must follow.
+var linkSchemes = map[string]bool{
+	"http": true, "https": true, "dat": true, "dweb": true, "gemini": true, "gopher": true, "hyper": true, "ipfs": true,
+	"ipns": true, "irc": true, "ircs": true, "mumble": true,
+	"magnet": false, "mailto": false, "ssb": false, "xmpp": false,
+}
+
+// maxScheme is the length of the longest of linkSchemes.
+const maxScheme = 6
+
+// tokenAt reads the token that begins at s[i]; prev is the character before it. The token is never empty, and reading
+// a whole text token by token takes time proportional to its length.
+func tokenAt(s string, i int, prev rune) token {
+	switch b := s[i]; {
+	case b == '@':
+		if !isWord(prev) && prev != '@' && prev != '/' {
+			return mentionAt(s, i)
+		}
+	case b == '#':
+		if !isWord(prev) && prev != '#' && prev != '/' && prev != '&' {
+			return hashtagAt(s, i)
+		}
+	case b == ':':
+		return shortcodeAt(s, i)
+	case asciiWord(b) || b >= utf8.RuneSelf:
+		return wordAt(s, i, prev)
+	}
+	return token{end: i + 1}
+}
+
+// mentionAt reads "@nick" or "@nick@host".
+func mentionAt(s string, i int) token {
+	end := i + 1
+	for end < len(s) && isNickByte(s[end]) {
+		end++
+	}
+	nick := s[i+1 : end]
+	if end < len(s) && s[end] == '@' {
+		return remoteMentionAt(s, i, end)
+	}
+	nick = strings.TrimRight(nick, ".")
+	end = i + 1 + len(nick)
+	if !isNick(nick) {
+		return token{end: max(end, i+1)}
+	}
+	return token{kind: mentionToken, end: end, mention: Mention{Nick: nick}}
+}
+
+// remoteMentionAt reads "@nick@host", whose second "@" is at offset at.
+func remoteMentionAt(s string, i, at int) token {
+	none := token{end: at}
+	end := at + 1
+	for end < len(s) {
+		r, size := utf8.DecodeRuneInString(s[end:])
+		if r == '_' || r != '-' && r != '.' && !isWord(r) {
+			break
+		}
+		end += size
+	}
+	host := strings.TrimRight(s[at+1:end], ".-")
+	end = at + 1 + len(host)
+	if n := portLen(s[end:]); n > 0 {
+		end += n
+	}
+	nick, domain := s[i+1:at], NormalizeDomain(s[at+1:end])
+	if !isNick(nick) || !plausibleHost(domain) || end < len(s) && s[end] == '@' {
+		return none
+	}
+	return token{kind: mentionToken, end: end, mention: Mention{Nick: nick, Domain: domain}}
+}
+
+// portLen is the length of the ":port" at the start of s, or 0.
+func portLen(s string) int {
+	if s == "" || s[0] != ':' {
+		return 0
+	}
+	n := 1
+	for n < len(s) && n < 7 && isDigit(s[n]) {
+		n++
+	}
+	if n == 1 || n == 7 {
+		return 0
+	}
+	return n
+}
+
+// plausibleHost keeps words that are certainly no hosts from being looked up.
+func plausibleHost(domain string) bool {
+	if domain == "" || strings.Contains(domain, ":") || domain == "localhost" {
+		return domain != ""
+	}
+	dot := strings.LastIndexByte(domain, '.')
+	return dot >= 0 && !isDigit(domain[dot+1])
+}
+
+// hashtagAt reads "#name".
+func hashtagAt(s string, i int) token {
+	end, last, count := i+1, i+1, 0
+	for end < len(s) {
+		r, size := utf8.DecodeRuneInString(s[end:])
+		if !isWord(r) && !isTagJoiner(r) {
+			break
+		}
+		end += size
+		count++
+		if !isTagJoiner(r) {
+			last = end
+		}
+	}
+	if count <= maxTagName {
+		if name := TagName(s[i+1 : last]); name != "" {
+			return token{kind: hashtagToken, end: last, name: name}
+		}
+	}
+	return token{end: end}
+}
+
+// shortcodeAt reads ":name:". What is the end of one cannot be the start of the next.
+func shortcodeAt(s string, i int) token {
+	end := i + 1
+	for end < len(s) && end-i <= maxShortcode && isShortcodeByte(s[end]) {
+		end++
+	}
+	if end == i+1 || end == len(s) || s[end] != ':' || strings.HasPrefix(s[end:], "://") {
+		return token{end: i + 1}
+	}
+	return token{kind: shortcodeToken, end: end + 1, name: s[i+1 : end]}
+}
+
+// wordAt reads a word, and if it is the start of an address, the address.
+func wordAt(s string, i int, prev rune) token {
+	end, dotted := i, false
+	for end < len(s) {
+		if b := s[end]; b < utf8.RuneSelf {
+			if !asciiWord(b) && b != '.' && b != '-' {
+				break
+			}
+			dotted = dotted || b == '.'
+			end++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[end:])
+		if !isWord(r) {
+			break
+		}
+		end += size
+	}
+	if end == i { // neither letter nor digit
+		_, size := utf8.DecodeRuneInString(s[i:])
+		return token{end: i + size}
+	}
+	if end < len(s) && s[end] == ':' {
+		if t := schemeAt(s, i, end, prev); t.end > 0 {
+			return t
+		}
+	}
+	if dotted && !isWord(prev) && !strings.ContainsRune("@/.-\\", prev) {
+		if t := hostAt(s, i, end); t.end > 0 {
+			return t
+		}
+	}
+	return token{end: end}
+}
+
+// schemeAt reads an address whose scheme is the end of the word s[i:colon]. Before the scheme may be letters of scripts
+// that are written without spaces; then the token is what stands before it. There is none if its end is 0.
+func schemeAt(s string, i, colon int, prev rune) token {
+	start := colon
+	for start > i && colon-start <= maxScheme && isLetter(s[start-1]) {
+		start--
+	}
+	hasHost, known := linkSchemes[strings.ToLower(s[start:colon])]
+	if !known {
+		return token{}
+	}
+	if start > i {
+		if s[start-1] < utf8.RuneSelf {
+			return token{}
+		}
+		return token{end: start}
+	}
+	if prev < utf8.RuneSelf && isWord(prev) || prev == '@' || prev == '.' || prev == '-' {
+		return token{}
+	}
+	end := addressEnd(s, colon+1)
+	address, rest := s[i:end], s[colon+1:end]
+	if hasHost && !hasAuthority(address, rest) || !hasHost && !opaqueAddress(strings.ToLower(s[i:colon]), rest) {
+		return token{}
+	}
+	return token{kind: linkToken, end: end, href: address}
+}
+
+// hasAuthority tells whether "//" and a host follow the scheme of address, whose part after the scheme is rest.
+func hasAuthority(address, rest string) bool {
+	if !strings.HasPrefix(rest, "//") {
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(rest[2:])
+	if r != '[' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+		return false
+	}
+	u, err := url.Parse(address)
+	return err == nil && u.Hostname() != ""
+}
+
+// opaqueAddress tells whether rest can follow the scheme, which has no "//".
+func opaqueAddress(scheme, rest string) bool {
+	switch scheme {
+	case "magnet":
+		return len(rest) > 1 && rest[0] == '?'
+	case "mailto":
+		at := strings.IndexByte(rest, '@')
+		return at > 0 && at < len(rest)-1
+	default:
+		return strings.Trim(rest, "/") != ""
+	}
+}
+
+// hostAt reads an address without scheme that begins with the word s[i:end]. There is none if the token's end is 0.
+func hostAt(s string, i, end int) token {
+	if end < len(s) && s[end] == '@' { // an e-mail address
+		return token{}
+	}
+	host := strings.TrimRight(s[i:end], ".-_")
+	if !realDomain(host) {
+		return token{}
+	}
+	if i+len(host) == end {
+		end += portLen(s[end:])
+		if end < len(s) && strings.IndexByte("/?#", s[end]) >= 0 {
+			end = max(end, addressEnd(s, end))
+		}
+	} else {
+		end = i + len(host)
+	}
+	return token{kind: linkToken, end: end, href: "http://" + s[i:end]}
+}
+
+// realDomain tells whether host is a name under a top-level domain that exists.
+func realDomain(host string) bool {
+	dot := strings.LastIndexByte(host, '.')
+	if dot < 0 || len(host) > 253 || isDigit(host[dot+1]) {
+		return false
+	}
+	domain := NormalizeDomain(host)
+	if domain == "" {
+		return false
+	}
+	if _, icann := publicsuffix.PublicSuffix(domain[strings.LastIndexByte(domain, '.')+1:]); icann {
+		return true
+	}
+	_, icann := publicsuffix.PublicSuffix(domain) // a top-level domain of which only sub-domains are listed
+	return icann
+}
+
+// addressEnd is where the address ends whose part before s[i] is known: before what no address contains, and without
+// the punctuation and brackets that belong to the sentence around it.
+func addressEnd(s string, i int) int {
+	end := i
+	var open [3]int // brackets not closed yet: (), [], {}
+	for end < len(s) {
+		r, size := utf8.DecodeRuneInString(s[end:])
+		if endsAddress(r) {
+			break
+		}
+		if k := strings.IndexRune("([{", r); k >= 0 {
+			open[k]++
+		} else if k := strings.IndexRune(")]}", r); k >= 0 {
+			open[k]--
+		}
+		end += size
+	}
+	for end > i {
+		r, size := utf8.DecodeLastRuneInString(s[i:end])
+		if k := strings.IndexRune(")]}", r); k >= 0 {
+			if open[k] >= 0 {
+				break
+			}
+			open[k]++
+		} else if !strings.ContainsRune(".,;:!?'*~…！？，．：；）’”»", r) {
+			break
+		}
+		end -= size
+	}
+	return end
+}
+
+func endsAddress(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r <= ' ' || r == 0x7f || strings.IndexByte("<>\"`\\", byte(r)) >= 0
+	}
+	return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || unicode.IsControl(r) || strings.ContainsRune("、。「」『』【】《》〈〉", r)
+}
+
+// isWord tells of characters that make a word, and a hashtag: letters, digits and marks of all scripts, and "_". An "@"
+// or "#" right after one starts nothing. Variation selectors are marks too, but belong to emoji.
+func isWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r >= 0 && asciiWord(byte(r))
+	}
+	return unicode.In(r, unicode.L, unicode.Nd, unicode.Mn, unicode.Mc) && !unicode.Is(unicode.Variation_Selector, r)
+}
+
+func asciiWord(b byte) bool { return isLetter(b) || isDigit(b) || b == '_' }
+
+func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
+
+func isDigit(b byte) bool { return '0' <= b && b <= '9' }

@@ -1,0 +1,138 @@
+package media
+
+import "encoding/binary"
+
+// Introducers and labels of GIF89a.
+const (
+	gifImage       = 0x2c
+	gifExtension   = 0x21
+	gifTrailer     = 0x3b
+	gifControl     = 0xf9 // graphic control: transparency and delay
+	gifApplication = 0xff
+)
+
+type gifScan struct {
+	*window
+	plan   plan
+	facts  facts
+	frames int
+}
+
+// scanGIF plans to drop comments, plain text, XMP and other application extensions, save the one that lets an animation
+// loop, and what follows the trailer.
+func scanGIF(w *window) (facts, *plan, error) {
+	s := gifScan{window: w}
+	head, err := w.read(13)
+	if err != nil {
+		return facts{}, nil, err
+	}
+	if version := string(head[:6]); version != "GIF87a" && version != "GIF89a" {
+		return facts{}, nil, malformed("no GIF signature")
+	}
+	s.facts.width, s.facts.height = int(binary.LittleEndian.Uint16(head[6:])), int(binary.LittleEndian.Uint16(head[8:]))
+	if s.facts.width == 0 || s.facts.height == 0 {
+		return facts{}, nil, malformed("picture without size")
+	}
+	s.facts.memory = int64(s.facts.width) * int64(s.facts.height)
+	if err := s.colours(head[10]); err != nil {
+		return facts{}, nil, err
+	}
+	for {
+		start := w.pos
+		b, err := w.read(1)
+		if err != nil {
+			return facts{}, nil, err
+		}
+		switch b[0] {
+		case gifTrailer:
+			if s.frames == 0 {
+				return facts{}, nil, malformed("GIF without a picture")
+			}
+			s.plan.cut(w.pos, w.size-w.pos)
+			s.facts.animated = s.frames > 1
+			return s.facts, &s.plan, nil
+		case gifImage:
+			err = s.image()
+		case gifExtension:
+			err = s.extension(start)
+		default:
+			err = malformed("block %#x at %d", b[0], start)
+		}
+		if err != nil {
+			return facts{}, nil, err
+		}
+	}
+}
+
+// colours passes over the colour table that the flags announce.
+func (s *gifScan) colours(flags byte) error {
+	if flags&0x80 == 0 {
+		return nil
+	}
+	return s.skip(3 << (flags&7 + 1))
+}
+
+func (s *gifScan) image() error {
+	d, err := s.read(9)
+	if err != nil {
+		return err
+	}
+	left, top := int(binary.LittleEndian.Uint16(d)), int(binary.LittleEndian.Uint16(d[2:]))
+	width, height := int(binary.LittleEndian.Uint16(d[4:])), int(binary.LittleEndian.Uint16(d[6:]))
+	if left+width > s.facts.width || top+height > s.facts.height {
+		return malformed("frame is larger than the picture")
+	}
+	s.frames++
+	if err := s.colours(d[8]); err != nil {
+		return err
+	}
+	if err := s.skip(1); err != nil { // code size
+		return err
+	}
+	return s.subBlocks()
+}
+
+// extension judges the extension that began at start.
+func (s *gifScan) extension(start int64) error {
+	label, err := s.read(1)
+	if err != nil {
+		return err
+	}
+	switch label[0] {
+	case gifControl:
+		if b, err := s.peek(6); err != nil {
+			return err
+		} else if b[0] != 4 || b[5] != 0 {
+			return malformed("graphic control at %d", start)
+		}
+		return s.skip(6)
+	case gifApplication:
+		// One block of eleven bytes names the application; the looping ones go on with a block of three.
+		if b, err := s.peek(17); err == nil && b[0] == 11 && b[12] == 3 && b[13] == 1 && b[16] == 0 {
+			if name := string(b[1:12]); name == "NETSCAPE2.0" || name == "ANIMEXTS1.0" {
+				return s.skip(17)
+			}
+		}
+	}
+	if err := s.subBlocks(); err != nil {
+		return err
+	}
+	s.plan.cut(start, s.pos-start)
+	return nil
+}
+
+// subBlocks passes over a chain of data blocks and its end.
+func (s *gifScan) subBlocks() error {
+	for {
+		n, err := s.read(1)
+		if err != nil {
+			return err
+		}
+		if n[0] == 0 {
+			return nil
+		}
+		if err := s.skip(int64(n[0])); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package media
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+
+	"svc/internal/errs"
+)
+
+// Kind is what a file is uploaded for.
+type Kind int
+
+const (
+	Attachment Kind = iota // of a post: anything that is accepted at all
+	Avatar
+	Header
+	Background
+	Emoji
+)
+
+// kinds tells what holds for each Kind.
+var kinds = [...]struct {
+	pictures bool        // only pictures that thumbnails can be made of
+	box      image.Point // what a thumbnail has to fit into; zero for no thumbnails
+	still    bool        // an animation always gets a thumbnail, as its still form
+}{
+	Attachment: {box: image.Pt(640, 640)},
+	Avatar:     {pictures: true, box: image.Pt(400, 400), still: true},
+	Header:     {pictures: true, box: image.Pt(1500, 500), still: true},
+	Background: {pictures: true},
+	Emoji:      {pictures: true, box: image.Pt(128, 128), still: true},
+}
+
+// File is a stored upload.
+type File struct {
+	Name      string // to ask Files for, and the path below /media/
+	MIME      string // by content
+	Size      int64
+	SHA256    string // hexadecimal
+	Width     int    // as shown; 0 if not known
+	Height    int
+	Thumbnail string // name of a smaller or still picture, PNG or JPEG; "" if the file itself will do
+}
+
+// Ingest stores what r yields, without its metadata, and returns once that is on disk. It reads r to its end, but not much
+// further than maxBytes. What is too long, not accepted for the kind, damaged, or too costly is refused with an errs.Error;
+// then nothing is stored.
+func (f *Files) Ingest(ctx context.Context, r io.Reader, kind Kind, maxBytes int64) (*File, error) {
+	up := &upload{ctx: ctx, r: r, left: maxBytes}
+	head := make([]byte, sniffLength)
+	n, err := io.ReadFull(up, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	if up.err != nil {
+		return nil, up.err
+	}
+	if n == 0 {
+		return nil, errs.Invalid("The file is empty")
+	}
+	format, err := sniff(head[:n], kind)
+	if err != nil {
+		return nil, err
+	}
+
+	t, err := f.newTemp()
+	if err != nil {
+		return nil, err
+	}
+	defer t.discard()
+	if _, err := t.Write(head[:n]); err != nil {
+		return nil, writeError(err)
+	}
+	rest, err := io.Copy(t, up)
+	if up.err != nil {
+		return nil, up.err
+	}
+	if err != nil {
+		return nil, writeError(err)
+	}
+	size := int64(n) + rest
+
+	var found facts
+	if format.scan != nil {
+		if found, size, err = clean(t, size, format.scan, f.limits); err != nil {
+			return nil, err
+		}
+		format = format.refine(found)
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(t, 0, size)); err != nil {
+		return nil, fmt.Errorf("hash upload: %w", err)
+	}
+
+	file := &File{
+		Name:   storedName(sum.Sum(nil), format.ext),
+		MIME:   format.mime,
+		Size:   size,
+		SHA256: hex.EncodeToString(sum.Sum(nil)),
+		Width:  found.width,
+		Height: found.height,
+	}
+	if found.turned() {
+		file.Width, file.Height = file.Height, file.Width
+	}
+	if format.decode != nil {
+		src := io.NewSectionReader(readerAt{ctx, t}, 0, size)
+		if file.Thumbnail, err = f.thumbnail(ctx, src, format, found, kind); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.keep(file.Name); err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+// upload is what a client sends. It fails for good once that is more than allowed, or the context has ended.
+type upload struct {
+	ctx  context.Context
+	r    io.Reader
+	left int64
+	err  error // other than the end
+}
+
+func (u *upload) Read(p []byte) (int, error) {
+	if u.err != nil {
+		return 0, u.err
+	}
+	if u.err = u.ctx.Err(); u.err != nil {
+		return 0, u.err
+	}
+	if int64(len(p)) > u.left+1 {
+		p = p[:u.left+1]
+	}
+	n, err := u.r.Read(p)
+	u.left -= int64(n)
+	switch {
+	case u.left < 0:
+		u.err = errs.TooLarge("File is too large")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		u.err = &errs.Error{Status: 400, Message: "The upload was cut off", Err: err}
+	case err != nil && err != io.EOF:
+		u.err = fmt.Errorf("receive upload: %w", err)
+	default:
+		return n, err
+	}
+	return n, u.err
+}
+
+// readerAt ends when its context does, so that no decoder goes on for a client that has left.
+type readerAt struct {
+	ctx context.Context
+	io.ReaderAt
+}
+
+func (r readerAt) ReadAt(p []byte, off int64) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.ReaderAt.ReadAt(p, off)
+}

@@ -1,0 +1,247 @@
+package media
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// Markers of ITU-T T.81, table B.1.
+const (
+	markerSOF0  = 0xc0 // baseline
+	markerSOF1  = 0xc1 // extended sequential
+	markerSOF2  = 0xc2 // progressive
+	markerDHT   = 0xc4
+	markerRST0  = 0xd0
+	markerRST7  = 0xd7
+	markerSOI   = 0xd8
+	markerEOI   = 0xd9
+	markerSOS   = 0xda
+	markerDQT   = 0xdb
+	markerDRI   = 0xdd
+	markerAPP0  = 0xe0
+	markerAPP1  = 0xe1
+	markerAPP2  = 0xe2
+	markerAPP14 = 0xee
+	markerAPP15 = 0xef
+	markerCOM   = 0xfe
+)
+
+// maxScans bounds the passes over all blocks of a picture that a small file can demand. Encoders make about ten.
+const maxScans = 100
+
+const (
+	jfifHeader = "JFIF\x00"
+	iccHeader  = "ICC_PROFILE\x00"
+)
+
+type jpegScan struct {
+	*window
+	plan  plan
+	facts facts
+
+	components int
+	scans      int
+	seenJFIF   bool
+	seenEXIF   bool
+	seenRGB    bool // the components are not YCbCr
+	profiles   int
+}
+
+// scanJPEG plans to leave of a JPEG file what is needed to show it: tables, scans, JFIF without its thumbnail, ICC profile,
+// Adobe's colour transform, and of EXIF the orientation if it is not the usual one. What follows the picture goes.
+func scanJPEG(w *window) (facts, *plan, error) {
+	s := jpegScan{window: w}
+	soi, err := w.read(2)
+	if err != nil {
+		return facts{}, nil, err
+	}
+	if soi[0] != 0xff || soi[1] != markerSOI {
+		return facts{}, nil, malformed("no start of image")
+	}
+	for {
+		start := w.pos
+		marker, err := s.marker()
+		if err != nil {
+			return facts{}, nil, err
+		}
+		if marker == markerEOI {
+			break
+		}
+		if err := s.segment(start, marker); err != nil {
+			return facts{}, nil, err
+		}
+	}
+	if s.scans == 0 {
+		return facts{}, nil, malformed("no picture before the end of image")
+	}
+	s.plan.cut(w.pos, w.size-w.pos)
+	if s.components == 4 || s.seenRGB {
+		s.facts.memory += 4 * int64(s.facts.width) * int64(s.facts.height)
+	}
+	if s.components != 3 || s.profiles != 1 {
+		s.facts.profile = nil
+	}
+	return s.facts, &s.plan, nil
+}
+
+// marker reads a marker with the fill bytes that may precede it (T.81 B.1.1.2).
+func (s *jpegScan) marker() (byte, error) {
+	b, err := s.read(2)
+	if err != nil {
+		return 0, err
+	}
+	if b[0] != 0xff {
+		return 0, malformed("no marker at %d", s.pos-2)
+	}
+	marker := b[1]
+	for marker == 0xff {
+		if b, err = s.read(1); err != nil {
+			return 0, err
+		}
+		marker = b[0]
+	}
+	return marker, nil
+}
+
+// segment judges the segment whose marker, just read, began at start.
+func (s *jpegScan) segment(start int64, marker byte) error {
+	switch {
+	case marker == markerSOF0, marker == markerSOF1, marker == markerSOF2:
+	case marker == markerDHT, marker == markerDQT, marker == markerDRI, marker == markerSOS:
+	case marker >= markerAPP0 && marker <= markerAPP15, marker == markerCOM:
+	default:
+		return unsupported("JPEG marker %#x", marker)
+	}
+	length, err := s.read(2)
+	if err != nil {
+		return err
+	}
+	n := int(binary.BigEndian.Uint16(length)) - 2
+	if n < 0 {
+		return malformed("segment of negative length at %d", start)
+	}
+	body, err := s.read(n)
+	if err != nil {
+		return err
+	}
+	switch marker {
+	case markerSOF0, markerSOF1, markerSOF2:
+		return s.frame(marker, body)
+	case markerDHT, markerDQT, markerDRI:
+		return nil
+	case markerSOS:
+		return s.scan()
+	}
+	keep := s.application(marker, body)
+	switch size := s.pos - start; {
+	case keep == nil:
+		s.plan.cut(start, size)
+	case len(keep) != len(body) || !bytes.Equal(keep, body):
+		s.plan.replace(start, size, segmentOf(marker, keep))
+	}
+	return nil
+}
+
+// frame reads the size of the picture (T.81 B.2.2).
+func (s *jpegScan) frame(marker byte, body []byte) error {
+	if s.components != 0 {
+		return malformed("two frame headers")
+	}
+	if len(body) < 6 || len(body) != 6+3*int(body[5]) {
+		return malformed("frame header of %d bytes", len(body))
+	}
+	s.components = int(body[5])
+	s.facts.height, s.facts.width = int(binary.BigEndian.Uint16(body[1:])), int(binary.BigEndian.Uint16(body[3:]))
+	if body[0] != 8 || s.components != 1 && s.components != 3 && s.components != 4 || s.facts.height == 0 {
+		return unsupported("JPEG of %d components, %d bits, height %d", s.components, body[0], s.facts.height)
+	}
+	if s.facts.width == 0 {
+		return malformed("picture without width")
+	}
+	var ids string
+	var hMax, vMax, blocks int
+	for i := range s.components {
+		c := body[6+3*i:]
+		h, v := int(c[1]>>4), int(c[1]&15)
+		if h < 1 || h > 4 || v < 1 || v > 4 {
+			return malformed("sampling factor %#x", c[1])
+		}
+		ids += string(rune(c[0]))
+		hMax, vMax, blocks = max(hMax, h), max(vMax, v), blocks+h*v
+	}
+	units := int64((s.facts.width+8*hMax-1)/(8*hMax)) * int64((s.facts.height+8*vMax-1)/(8*vMax))
+	s.facts.memory = units * int64(blocks) * 64
+	if marker == markerSOF2 {
+		s.facts.memory *= 5 // the coefficients are kept from scan to scan, 32 bits each
+	}
+	s.seenRGB = s.seenRGB || ids == "RGB"
+	return nil
+}
+
+// scan passes over the entropy-coded data that follows a scan header (T.81 B.1.1.5).
+func (s *jpegScan) scan() error {
+	if s.components == 0 {
+		return malformed("scan before the frame header")
+	}
+	if s.scans++; s.scans > maxScans {
+		return unsupported("more than %d scans", maxScans)
+	}
+	for {
+		b, err := s.some()
+		if err != nil {
+			return err
+		}
+		i := bytes.IndexByte(b, 0xff)
+		if i < 0 {
+			s.pos += int64(len(b))
+			continue
+		}
+		s.pos += int64(i)
+		pair, err := s.peek(2)
+		if err != nil {
+			return err
+		}
+		switch c := pair[1]; {
+		case c == 0, c >= markerRST0 && c <= markerRST7:
+			s.pos += 2
+		case c == 0xff:
+			s.pos++
+		default:
+			return nil
+		}
+	}
+}
+
+// application returns what is to be left of an application segment or a comment; nil if nothing.
+func (s *jpegScan) application(marker byte, body []byte) []byte {
+	if s.scans > 0 {
+		return nil // all of them belong before the first scan
+	}
+	switch {
+	case marker == markerAPP0 && hasPrefix(body, jfifHeader) && len(body) >= 14 && !s.seenJFIF:
+		s.seenJFIF = true
+		return append(bytes.Clone(body[:12]), 0, 0) // no thumbnail
+	case marker == markerAPP1 && hasPrefix(body, exifHeader) && !s.seenEXIF:
+		s.seenEXIF = true
+		if o := exifOrientation(body[len(exifHeader):]); o > 1 {
+			s.facts.orientation = o
+			return append([]byte(exifHeader), orientationTIFF(o)...)
+		}
+	case marker == markerAPP2 && hasPrefix(body, iccHeader) && len(body) > 14:
+		s.profiles++
+		s.facts.profile = rgbProfile(body[14:])
+		return body
+	case marker == markerAPP14 && hasPrefix(body, "Adobe") && len(body) >= 12:
+		s.seenRGB = s.seenRGB || body[11] == 0
+		return body[:12]
+	}
+	return nil
+}
+
+// segmentOf puts a marker and a length before the body of a segment.
+func segmentOf(marker byte, body []byte) []byte {
+	seg := binary.BigEndian.AppendUint16([]byte{0xff, marker}, uint16(len(body)+2))
+	return append(seg, body...)
+}
+
+func hasPrefix(b []byte, prefix string) bool { return bytes.HasPrefix(b, []byte(prefix)) }

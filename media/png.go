@@ -1,0 +1,149 @@
+package media
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+)
+
+const pngHeader = "\x89PNG\r\n\x1a\n"
+
+// pngChunks are the chunks that are kept: what the picture consists of, its colours, its animation. Critical chunks not among
+// them are refused, ancillary ones dropped (PNG 5.4).
+var pngChunks = map[string]bool{
+	"IHDR": true, "PLTE": true, "IDAT": true, "IEND": true, "tRNS": true, "bKGD": true, "pHYs": true,
+	"cHRM": true, "gAMA": true, "iCCP": true, "sBIT": true, "sRGB": true, "cICP": true,
+	"mDCV": true, "mDCv": true, "cLLI": true, "cLLi": true,
+	"acTL": true, "fcTL": true, "fdAT": true,
+}
+
+// scanPNG plans to drop text, times, EXIF, and what follows the picture. The checksums of the rest are verified.
+func scanPNG(w *window) (facts, *plan, error) {
+	var found facts
+	var p plan
+	head, err := w.read(len(pngHeader))
+	if err != nil {
+		return facts{}, nil, err
+	}
+	if string(head) != pngHeader {
+		return facts{}, nil, malformed("no PNG signature")
+	}
+	var header []byte
+	var seenData, transparent bool
+	for kind := ""; kind != "IEND"; {
+		start := w.pos
+		head, err := w.read(8)
+		if err != nil {
+			return facts{}, nil, err
+		}
+		n := int64(binary.BigEndian.Uint32(head))
+		kind = string(head[4:])
+		if first := start == int64(len(pngHeader)); first != (kind == "IHDR") {
+			return facts{}, nil, malformed("chunk %q at %d", kind, start)
+		}
+		if n+4 > w.size-w.pos {
+			return facts{}, nil, malformed("chunk %q is cut off", kind)
+		}
+		if !pngChunks[kind] {
+			if critical := kind[0]&0x20 == 0; critical {
+				return facts{}, nil, unsupported("PNG chunk %q", kind)
+			}
+			w.pos += n + 4
+			p.cut(start, w.pos-start)
+			continue
+		}
+		switch kind {
+		case "IHDR":
+			header, err = pngSize(w, n, &found)
+		case "tRNS":
+			transparent = true
+		case "IDAT":
+			seenData = true
+		case "acTL":
+			found.animated, err = pngAnimated(w, n)
+		case "iCCP":
+			found.profile, err = pngProfile(w, n)
+		}
+		if err != nil {
+			return facts{}, nil, err
+		}
+		if err := pngChecksum(w, kind, n); err != nil {
+			return facts{}, nil, err
+		}
+	}
+	if !seenData {
+		return facts{}, nil, malformed("PNG without data")
+	}
+	p.cut(w.pos, w.size-w.pos)
+	found.memory = int64(found.width) * int64(found.height) * pngPixel(header, transparent)
+	return found, &p, nil
+}
+
+// pngSize reads the header chunk (PNG 11.2.1) and returns a copy of it.
+func pngSize(w *window, n int64, found *facts) ([]byte, error) {
+	if n != 13 {
+		return nil, malformed("header of %d bytes", n)
+	}
+	header, err := w.peek(13)
+	if err != nil {
+		return nil, err
+	}
+	width, height := binary.BigEndian.Uint32(header), binary.BigEndian.Uint32(header[4:])
+	if width == 0 || height == 0 {
+		return nil, malformed("picture without size")
+	}
+	found.width, found.height = int(min(width, maxSide+1)), int(min(height, maxSide+1))
+	return bytes.Clone(header), nil
+}
+
+// pngPixel returns how many bytes a pixel takes while the picture is decoded.
+func pngPixel(header []byte, transparent bool) int64 {
+	const grey, palette = 0, 3
+	depth, colour, interlaced := header[8], header[9], header[12] != 0
+	size := int64(4)
+	if colour == palette || colour == grey && !transparent {
+		size = 1
+	}
+	if depth == 16 {
+		size *= 2
+	}
+	if interlaced {
+		size *= 2 // the passes are decoded beside the picture
+	}
+	return size
+}
+
+// pngAnimated tells whether the animation has more than one frame.
+func pngAnimated(w *window, n int64) (bool, error) {
+	if n != 8 {
+		return false, malformed("animation control of %d bytes", n)
+	}
+	b, err := w.peek(4)
+	if err != nil {
+		return false, err
+	}
+	return binary.BigEndian.Uint32(b) > 1, nil
+}
+
+// pngChecksum passes over a chunk's data and compares its checksum (PNG 5.5).
+func pngChecksum(w *window, kind string, n int64) error {
+	sum := crc32.ChecksumIEEE([]byte(kind))
+	for n > 0 {
+		b, err := w.some()
+		if err != nil {
+			return err
+		}
+		b = b[:min(int64(len(b)), n)]
+		sum = crc32.Update(sum, crc32.IEEETable, b)
+		w.pos += int64(len(b))
+		n -= int64(len(b))
+	}
+	want, err := w.read(4)
+	if err != nil {
+		return err
+	}
+	if binary.BigEndian.Uint32(want) != sum {
+		return malformed("chunk %q fails its checksum", kind)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package media
+
+import (
+	"errors"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Handler serves stored files below /media/. It answers with types of its own list only, under headers that keep a file
+// from running or loading anything, and never as an ActivityPub document, whatever the content.
+func (f *Files) Handler() http.Handler {
+	return http.StripPrefix("/media/", http.HandlerFunc(f.serve))
+}
+
+func (f *Files) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		h.Set("Allow", "GET, HEAD")
+		http.Error(w, "Method not allowed", http.StatusMethodNotAllowed)
+		return
+	}
+	name := r.URL.Path
+	if !validName(name) {
+		http.Error(w, "Not found", http.StatusNotFound)
+		return
+	}
+	ext := strings.TrimPrefix(path.Ext(name), ".")
+	if wantsActivity(r.Header.Values("Accept"), mimeOf[ext]) {
+		http.Error(w, "Not acceptable", http.StatusNotAcceptable)
+		return
+	}
+	file, err := f.root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		http.Error(w, "Not found", http.StatusNotFound)
+		return
+	}
+	if err != nil {
+		http.Error(w, "Internal server error", http.StatusInternalServerError)
+		return
+	}
+	defer file.Close()
+
+	h.Set("Content-Type", mimeOf[ext])
+	h.Set("Content-Disposition", disposition(r.URL.Query().Get("name"), ext))
+	h.Set("Cache-Control", "public, max-age=1209600, immutable")
+	h.Set("ETag", `"`+strings.TrimSuffix(path.Base(name), "."+ext)+`"`)
+	http.ServeContent(w, r, "", time.Time{}, file)
+}
+
+// wantsActivity tells whether an Accept header asks for an ActivityPub document and would not have a file of that type.
+func wantsActivity(accept []string, fileType string) bool {
+	major, _, _ := strings.Cut(fileType, "/")
+	activity := false
+	for mediaRange := range strings.SplitSeq(strings.Join(accept, ","), ",") {
+		t, params, err := mime.ParseMediaType(mediaRange)
+		if err != nil {
+			continue
+		}
+		if q, err := strconv.ParseFloat(params["q"], 64); err == nil && q <= 0 {
+			continue
+		}
+		switch t {
+		case "*/*", major + "/*", fileType:
+			return false
+		case "application/activity+json", "application/ld+json":
+			activity = true
+		}
+	}
+	return activity
+}
+
+// maxFileName bounds the name that is suggested for saving, in characters.
+const maxFileName = 100
+
+// disposition says that a file is to be shown in place, and under what name it is to be saved: the given one without
+// anything that means something to a file system, and always with the extension of what the file really is.
+func disposition(name, ext string) string {
+	name = strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c == unicode.ReplacementChar || strings.ContainsRune(`/\:*?"<>|`, c) {
+			return -1
+		}
+		return c
+	}, strings.ToValidUTF8(name, ""))
+	name = strings.Trim(strings.TrimSuffix(name, path.Ext(name)), ". ")
+	if name == "" {
+		return "inline"
+	}
+	if runes := []rune(name); len(runes) > maxFileName {
+		name = string(runes[:maxFileName])
+	}
+	return mime.FormatMediaType("inline", map[string]string{"filename": name + "." + ext})
+}

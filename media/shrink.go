@@ -1,0 +1,132 @@
+package media
+
+import (
+	"image"
+	"image/draw"
+)
+
+// fit returns the size of a picture that has been made to fit into a box. It never grows and never vanishes.
+func fit(size, box image.Point) image.Point {
+	if size.X <= box.X && size.Y <= box.Y {
+		return size
+	}
+	if size.X*box.Y > size.Y*box.X {
+		return image.Pt(box.X, max(1, (size.Y*box.X+size.X/2)/size.X))
+	}
+	return image.Pt(max(1, (size.X*box.Y+size.Y/2)/size.Y), box.Y)
+}
+
+// shrink makes a picture smaller: every new pixel is the mean of the area that it covers. Where the canvas is larger than
+// the picture it is transparent.
+//
+// The usual photograph is three planes, which are averaged as they are: no pixel is converted that is then thrown away,
+// and the encoder takes planes. On a photograph of 2 megapixels this is several times faster than the resampling of
+// imaging, and it takes memory for one row.
+func shrink(img image.Image, canvas image.Rectangle, size image.Point) image.Image {
+	if planes, ok := img.(*image.YCbCr); ok && planes.Rect == canvas {
+		if small := shrinkPlanes(planes, size); small != nil {
+			return small
+		}
+	}
+	if grey, ok := img.(*image.Gray); ok && grey.Rect == canvas {
+		small := image.NewGray(image.Rectangle{Max: size})
+		average(small.Pix, small.Stride, size, planeRows(grey.Pix, grey.Stride, canvas.Dx()), canvas.Size(), 1)
+		return small
+	}
+	// Anything else is converted row by row, with colours premultiplied by alpha, as averages must be taken.
+	row := image.NewRGBA(image.Rect(0, 0, canvas.Dx(), 1))
+	last := -1
+	rows := func(y int) []uint8 {
+		if y != last {
+			clear(row.Pix)
+			at := image.Pt(canvas.Min.X, canvas.Min.Y+y)
+			draw.Draw(row, row.Rect, img, at, draw.Src)
+			last = y
+		}
+		return row.Pix
+	}
+	small := image.NewRGBA(image.Rectangle{Max: size})
+	average(small.Pix, small.Stride, size, rows, canvas.Size(), 4)
+	return small
+}
+
+// shrinkPlanes averages each of the three planes. It returns nil if one would have to grow for that.
+func shrinkPlanes(img *image.YCbCr, size image.Point) *image.YCbCr {
+	width, height := img.Rect.Dx(), img.Rect.Dy()
+	cw, ch := width, height
+	switch img.SubsampleRatio {
+	case image.YCbCrSubsampleRatio444:
+	case image.YCbCrSubsampleRatio422:
+		cw = (width + 1) / 2
+	case image.YCbCrSubsampleRatio420:
+		cw, ch = (width+1)/2, (height+1)/2
+	default:
+		return nil
+	}
+	small := image.NewYCbCr(image.Rectangle{Max: size}, image.YCbCrSubsampleRatio420)
+	average(small.Y, small.YStride, size, planeRows(img.Y, img.YStride, width), image.Pt(width, height), 1)
+	chroma := image.Pt((size.X+1)/2, (size.Y+1)/2)
+	average(small.Cb, small.CStride, chroma, planeRows(img.Cb, img.CStride, cw), image.Pt(cw, ch), 1)
+	average(small.Cr, small.CStride, chroma, planeRows(img.Cr, img.CStride, cw), image.Pt(cw, ch), 1)
+	return small
+}
+
+func planeRows(pix []uint8, stride, width int) func(y int) []uint8 {
+	return func(y int) []uint8 { return pix[y*stride:][:width] }
+}
+
+// average fills a picture of size to with the averages of a larger one of size from, whose rows it is given top to bottom.
+// Both have so many samples per pixel.
+//
+// A row of the larger picture counts to.Y units and a row of the smaller one covers from.Y of them, so that all is in whole
+// numbers; likewise for columns. Sums of a column stay within 32 bits by maxSide.
+func average(pix []uint8, stride int, to image.Point, row func(y int) []uint8, from image.Point, samples int) {
+	columns := make([]uint32, from.X*samples)
+	scale := 1 / (float64(from.X) * float64(from.Y))
+	y, left := 0, to.Y
+	for j := range to.Y {
+		clear(columns)
+		for need := from.Y; need > 0; {
+			take := min(left, need)
+			addRow(columns, row(y), uint32(take))
+			need -= take
+			if left -= take; left == 0 {
+				y, left = y+1, to.Y
+			}
+		}
+		out := pix[j*stride:][:to.X*samples]
+		for c := range samples {
+			averageRow(out[c:], columns[c:], to.X, from.X, samples, scale)
+		}
+	}
+}
+
+func addRow(columns []uint32, row []uint8, weight uint32) {
+	row = row[:len(columns)]
+	for i, v := range row {
+		columns[i] += uint32(v) * weight
+	}
+}
+
+// averageRow makes one sample each of so many columns. Out and columns hold a sample at every step-th place.
+func averageRow(out []uint8, columns []uint32, to, from, step int, scale float64) {
+	x, left := 0, to
+	for i := range to {
+		var whole, parts uint64 // sums of the columns that are covered wholly and in part
+		need := from
+		if left < to {
+			parts = uint64(columns[x*step]) * uint64(left)
+			need -= left
+			x++
+		}
+		for ; need >= to; need -= to {
+			whole += uint64(columns[x*step])
+			x++
+		}
+		left = to - need
+		if need > 0 {
+			parts += uint64(columns[x*step]) * uint64(need)
+		}
+		out[i*step] = uint8(float64(whole*uint64(to)+parts)*scale + 0.5)
+	}
+}

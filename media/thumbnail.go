@@ -1,0 +1,127 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"io"
+
+	"github.com/disintegration/imaging"
+
+	"svc/internal/errs"
+)
+
+// thumbnailQuality is of the JPEG files made here.
+const thumbnailQuality = 82
+
+// turned tells whether width and height change places when the picture is shown.
+func (f facts) turned() bool { return f.orientation >= 5 }
+
+// thumbnail stores a smaller form of a picture and returns its name; "" if none is needed or its making would take too much
+// memory. A picture that cannot be decoded is refused.
+func (f *Files) thumbnail(ctx context.Context, src *io.SectionReader, format *format, found facts, kind Kind) (string, error) {
+	box := kinds[kind].box
+	if found.turned() {
+		box.X, box.Y = box.Y, box.X
+	}
+	still := found.animated && kinds[kind].still
+	small := found.width <= box.X && found.height <= box.Y
+	if box == (image.Point{}) || small && !still || found.memory > f.limits.DecodeMemory {
+		return "", nil
+	}
+	select {
+	case f.decoding <- struct{}{}:
+		defer func() { <-f.decoding }()
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	picture, err := reduce(src, format, found, box)
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if err != nil {
+		return "", err
+	}
+	data, ext, err := encode(picture, found.profile)
+	if err != nil {
+		return "", err
+	}
+	if int64(len(data)) >= src.Size() && !still {
+		return "", nil
+	}
+	t, err := f.newTemp()
+	if err != nil {
+		return "", err
+	}
+	defer t.discard()
+	if _, err := t.Write(data); err != nil {
+		return "", writeError(err)
+	}
+	sum := sha256.Sum256(data)
+	name := storedName(sum[:], ext)
+	return name, t.keep(name)
+}
+
+// reduce decodes a picture and makes it fit into the box, the right way up. Decoders that fall over what they are given do
+// so here and nowhere else: all of it happens in this goroutine, on the decoder's own picture.
+func reduce(src *io.SectionReader, format *format, found facts, box image.Point) (small image.Image, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			small, err = nil, malformed("decoder panicked: %v", p)
+		}
+	}()
+	picture, err := format.decode(src, found)
+	if err != nil {
+		return nil, &errs.Error{Status: 422, Message: "The picture cannot be decoded", Err: err}
+	}
+	canvas := image.Rect(0, 0, found.width, found.height)
+	if !picture.Bounds().In(canvas) {
+		return nil, malformed("picture of %v instead of %v", picture.Bounds(), canvas)
+	}
+	return orient(shrink(picture, canvas, fit(canvas.Size(), box)), found.orientation), nil
+}
+
+// turns are what the values of EXIF's orientation ask for, as far as they ask for anything.
+var turns = map[int]func(image.Image) *image.NRGBA{
+	2: imaging.FlipH, 3: imaging.Rotate180, 4: imaging.FlipV,
+	5: imaging.Transpose, 6: imaging.Rotate270, 7: imaging.Transverse, 8: imaging.Rotate90,
+}
+
+// orient turns a picture as it is to be shown.
+func orient(img image.Image, orientation int) image.Image {
+	if turn := turns[orientation]; turn != nil {
+		return turn(img)
+	}
+	return img
+}
+
+// encode makes a JPEG file of an opaque picture and a PNG file of any other.
+func encode(img image.Image, profile []byte) (data []byte, ext string, err error) {
+	var buf bytes.Buffer
+	if o, ok := img.(interface{ Opaque() bool }); ok && !o.Opaque() {
+		if err := png.Encode(&buf, imaging.Clone(img)); err != nil {
+			return nil, "", fmt.Errorf("encode thumbnail: %w", err)
+		}
+		if profile != nil {
+			return withPNGProfile(buf.Bytes(), profile), formatPNG.ext, nil
+		}
+		return buf.Bytes(), formatPNG.ext, nil
+	}
+	if n, ok := img.(*image.NRGBA); ok {
+		img = &image.RGBA{Pix: n.Pix, Stride: n.Stride, Rect: n.Rect} // the same if opaque, and encoded faster
+	}
+	if _, ok := img.(*image.Gray); ok {
+		profile = nil // it is for colours
+	}
+	if err := jpeg.Encode(&buf, img, &jpeg.Options{Quality: thumbnailQuality}); err != nil {
+		return nil, "", fmt.Errorf("encode thumbnail: %w", err)
+	}
+	if profile != nil {
+		return withJPEGProfile(buf.Bytes(), profile), formatJPEG.ext, nil
+	}
+	return buf.Bytes(), formatJPEG.ext, nil
+}

@@ -1,0 +1,320 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"svc/emoji"
+	"svc/internal/config"
+	"svc/server"
+	"svc/server/entity"
+	"svc/social"
+	"svc/store"
+)
+
+// api is a whole server on a port of its own, with a database file, as main wires it.
+type api struct {
+	t        testing.TB
+	url      string
+	settings *config.Config
+	db       *store.DB
+	social   *social.Service
+	worker   *store.Worker
+	dir      string
+}
+
+// startAPI starts a server without rate limits. change adjusts its settings.
+func startAPI(t testing.TB, change ...func(*config.Config)) *api {
+	t.Helper()
+	ts := httptest.NewUnstartedServer(nil)
+	c := config.Default()
+	c.RateLimit.Enabled = false
+	c.Server.URL = "http://" + ts.Listener.Addr().String()
+	c.Data.Dir = t.TempDir()
+	for _, f := range change {
+		f(c)
+	}
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := os.ReadFile("../schema.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	db, err := store.Open(t.Context(), store.Options{Dir: c.Data.Dir, Schema: string(schema), Log: log, BlockersVisible: c.Accounts.BlockersVisible})
+	if err != nil {
+		t.Fatal(err)
+	}
+	emojis, err := emoji.Open(filepath.Join(c.Data.Dir, "emoji"), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entities := entity.New(db, emojis, entity.FromSettings(c))
+	soc := social.New(db, social.FromSettings(c), log)
+	worker := store.NewWorker(db, 2, log)
+	soc.Register(worker)
+	srv := server.New(server.Config{
+		Settings: c, DB: db, Social: soc, Entities: entities, Emojis: emojis, Log: log,
+	})
+	ts.Config.Handler = srv
+	ts.Start()
+	t.Cleanup(func() {
+		ts.Close()
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &api{t: t, url: c.URL().String(), settings: c, db: db, social: soc, worker: worker, dir: c.Data.Dir}
+}
+
+// settle runs all jobs that are due.
+func (a *api) settle() {
+	a.t.Helper()
+	if err := a.worker.Settle(a.t.Context()); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// member is somebody with an account and a token.
+type member struct {
+	*caller
+	id    string
+	nick  string
+	token string
+}
+
+// signUp makes an account that may do everything a user can.
+func (a *api) signUp(nick string) *member {
+	a.t.Helper()
+	token := "token-of-" + nick
+	hash := sha256.Sum256([]byte(token))
+	now := store.At(time.Now())
+	acct := &store.Account{Nickname: nick, DisplayName: nick, ActorType: "Person", URL: a.url + "/@" + nick}
+	err := a.db.Update(context.Background(), func(tx *store.Tx) error {
+		acct.ID = tx.NewAccountID()
+		acct.URI = a.url + "/users/" + acct.ID.String()
+		if err := tx.AddAccount(context.Background(), acct); err != nil {
+			return err
+		}
+		u := &store.User{AccountID: acct.ID, Email: nick + "@example.org", ConfirmedAt: &now, ApprovedAt: &now, ShowRole: true}
+		if err := tx.AddUser(context.Background(), u); err != nil {
+			return err
+		}
+		return tx.AddToken(context.Background(), &store.Token{
+			Hash: hash[:], AccountID: &acct.ID, Scopes: store.ParseScopes("read write follow push"),
+		})
+	})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return &member{caller: &caller{a, token}, id: acct.ID.String(), nick: nick, token: token}
+}
+
+// publish posts a status and returns it. More parameters come as pairs.
+func (m *member) publish(text string, params ...string) *object {
+	m.api.t.Helper()
+	return m.post("/api/v1/statuses", append([]string{"status", text}, params...)...).want(200).object()
+}
+
+// as returns the caller to make requests with; nil is the anonymous.
+func (a *api) as(m *member) *caller {
+	if m == nil {
+		return &caller{api: a}
+	}
+	return m.caller
+}
+
+// caller makes requests with a token, or without one.
+type caller struct {
+	api   *api
+	token string
+}
+
+func (c *caller) get(path string, params ...string) *answer {
+	c.api.t.Helper()
+	if len(params) > 0 {
+		path += "?" + form(params).Encode()
+	}
+	return c.do("GET", path, "", nil)
+}
+
+func (c *caller) post(path string, params ...string) *answer {
+	c.api.t.Helper()
+	return c.do("POST", path, "application/x-www-form-urlencoded", strings.NewReader(form(params).Encode()))
+}
+
+// send sends a value as JSON.
+func (c *caller) send(method, path string, body any) *answer {
+	c.api.t.Helper()
+	b, err := json.Marshal(body)
+	if err != nil {
+		c.api.t.Fatal(err)
+	}
+	return c.do(method, path, "application/json", bytes.NewReader(b))
+}
+
+func (c *caller) do(method, path, contentType string, body io.Reader) *answer {
+	c.api.t.Helper()
+	if strings.HasPrefix(path, "/") {
+		path = c.api.url + path
+	}
+	req, err := http.NewRequestWithContext(c.api.t.Context(), method, path, body)
+	if err != nil {
+		c.api.t.Fatal(err)
+	}
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	return c.request(req)
+}
+
+// request sends a request of the test's own making, with the caller's token.
+func (c *caller) request(req *http.Request) *answer {
+	c.api.t.Helper()
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	resp, err := http.DefaultTransport.RoundTrip(req) // no redirects
+	if err != nil {
+		c.api.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		c.api.t.Fatal(err)
+	}
+	return &answer{t: c.api.t, what: req.Method + " " + req.URL.RequestURI(), status: resp.StatusCode, header: resp.Header, body: b}
+}
+
+// form makes parameters of pairs; a key may come several times.
+func form(pairs []string) url.Values {
+	v := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		v.Add(pairs[i], pairs[i+1])
+	}
+	return v
+}
+
+// answer is what came back.
+type answer struct {
+	t      testing.TB
+	what   string
+	status int
+	header http.Header
+	body   []byte
+}
+
+// want fails the test if the status is another.
+func (a *answer) want(status int) *answer {
+	a.t.Helper()
+	if a.status != status {
+		a.t.Fatalf("%s: got %d, want %d: %s", a.what, a.status, status, a.body)
+	}
+	return a
+}
+
+// wantError checks status and message of an error.
+func (a *answer) wantError(status int, message string) {
+	a.t.Helper()
+	if got := a.want(status).object().str("error"); got != message {
+		a.t.Errorf("%s: got error %q, want %q", a.what, got, message)
+	}
+}
+
+func (a *answer) object() *object {
+	a.t.Helper()
+	o := &object{t: a.t}
+	if err := json.Unmarshal(a.body, &o.m); err != nil {
+		a.t.Fatalf("%s: %v: %s", a.what, err, a.body)
+	}
+	return o
+}
+
+func (a *answer) list() []*object {
+	a.t.Helper()
+	var rows []map[string]any
+	if err := json.Unmarshal(a.body, &rows); err != nil {
+		a.t.Fatalf("%s: %v: %s", a.what, err, a.body)
+	}
+	list := make([]*object, 0, len(rows))
+	for _, m := range rows {
+		list = append(list, &object{a.t, m})
+	}
+	return list
+}
+
+// ids returns the ids of a list.
+func (a *answer) ids() []string {
+	a.t.Helper()
+	ids := []string{}
+	for _, o := range a.list() {
+		ids = append(ids, o.str("id"))
+	}
+	return ids
+}
+
+// object is a JSON object. Its members are found by path: "account.id", "svc.content.text/plain".
+type object struct {
+	t testing.TB
+	m map[string]any
+}
+
+// at returns the member, and fails the test if there is none.
+func (o *object) at(path string) any {
+	o.t.Helper()
+	var v any = o.m
+	for _, key := range strings.Split(path, ".") {
+		m, ok := v.(map[string]any)
+		if !ok {
+			o.t.Fatalf("%s: %q is in no object: %v", path, key, o.m)
+		}
+		if v, ok = m[key]; !ok {
+			o.t.Fatalf("%s: there is no %q in %v", path, key, m)
+		}
+	}
+	return v
+}
+
+func (o *object) has(key string) bool { _, ok := o.m[key]; return ok }
+
+func (o *object) str(path string) string {
+	o.t.Helper()
+	s, ok := o.at(path).(string)
+	if !ok {
+		o.t.Fatalf("%s is no string: %v", path, o.at(path))
+	}
+	return s
+}
+
+func (o *object) num(path string) int {
+	o.t.Helper()
+	n, ok := o.at(path).(float64)
+	if !ok {
+		o.t.Fatalf("%s is no number: %v", path, o.at(path))
+	}
+	return int(n)
+}
+
+func (o *object) truth(path string) bool {
+	o.t.Helper()
+	b, ok := o.at(path).(bool)
+	if !ok {
+		o.t.Fatalf("%s is no boolean: %v", path, o.at(path))
+	}
+	return b
+}
+
+func (o *object) id() string { o.t.Helper(); return o.str("id") }

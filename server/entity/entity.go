@@ -1,0 +1,185 @@
+// Package entity builds the JSON entities of the client API from rows, for one viewer. Builders take whole pages and load what
+// a page needs in a fixed number of queries, whatever is on it. Building an entity writes nothing, and decides nothing about
+// who may see it: that has been checked by whoever asks.
+//
+// An account or status looks the same to almost everybody. That shared part is rendered once and kept, in a cache bounded in
+// bytes; what depends on the viewer is added to it (AppendJSON). A commit that changes a row drops what was rendered from it
+// before the change is answered.
+//
+// The service's own name stands in some keys and values ("svc" unless the settings say otherwise). Structs hold only the members of
+// the reference API; what belongs under the name is a struct of its own, joined by object.
+package entity
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"svc/emoji"
+	"svc/store"
+)
+
+// Config is what entities need to know of the server.
+type Config struct {
+	Name       string // api.name: the service's own name in keys and values
+	BaseURL    string // https://example.org, without a slash at the end
+	Domain     string // the part of handles after the @
+	MediaURL   string // what media file names are appended to: https://example.org/media/
+	CacheBytes int    // for rendered accounts and statuses
+}
+
+// Builder builds entities. Its methods may be called from any goroutine.
+type Builder struct {
+	Config
+	db       *store.DB
+	emojis   *emoji.Packs
+	accounts *cache[store.AccountID, *renderedAccount]
+	statuses *cache[store.StatusID, *renderedStatus]
+}
+
+// New makes a builder that follows the changes of db. Call it before db is used.
+func New(db *store.DB, emojis *emoji.Packs, c Config) *Builder {
+	b := &Builder{
+		Config:   c,
+		db:       db,
+		emojis:   emojis,
+		accounts: newCache[store.AccountID, *renderedAccount](c.CacheBytes / 4),
+		statuses: newCache[store.StatusID, *renderedStatus](c.CacheBytes / 4 * 3),
+	}
+	db.Subscribe(b.forget)
+	return b
+}
+
+// forget drops what has been rendered from rows that changed.
+func (b *Builder) forget(events []store.Event) {
+	for _, e := range events {
+		c, ok := e.(store.Changed)
+		if !ok {
+			continue
+		}
+		if c.All {
+			b.Forget()
+			continue
+		}
+		b.accounts.drop(c.Accounts...)
+		b.statuses.drop(c.Statuses...)
+	}
+}
+
+// Forget drops everything rendered, for changes that are not in the database: emoji, settings.
+func (b *Builder) Forget() {
+	b.accounts.clear()
+	b.statuses.clear()
+}
+
+// Appender is an entity that renders itself.
+type Appender interface {
+	AppendJSON(dst []byte) []byte
+}
+
+// List is a page of entities.
+type List[E Appender] []E
+
+// AppendJSON renders the list as a JSON array.
+func (l List[E]) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '[')
+	for i, e := range l {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = e.AppendJSON(dst)
+	}
+	return append(dst, ']')
+}
+
+// MarshalJSON is AppendJSON for lists inside of other entities.
+func (l List[E]) MarshalJSON() ([]byte, error) { return l.AppendJSON(nil), nil }
+
+// object is a JSON object of members that are rendered already.
+type object json.RawMessage
+
+// AppendJSON copies the object.
+func (o object) AppendJSON(dst []byte) []byte { return append(dst, o...) }
+
+// MarshalJSON returns the object.
+func (o object) MarshalJSON() ([]byte, error) { return o, nil }
+
+// extended joins the object of base with one more member, the extension under the service's name.
+func (b *Builder) extended(base, extension any) (object, error) {
+	members, err := marshalMembers(base)
+	if err != nil {
+		return nil, err
+	}
+	more, err := marshal(extension)
+	if err != nil {
+		return nil, err
+	}
+	dst := append([]byte{'{'}, members...)
+	dst = b.appendName(append(dst, ','))
+	dst = append(dst, more...)
+	return append(dst, '}'), nil
+}
+
+// appendName appends the service's name as a key.
+func (b *Builder) appendName(dst []byte) []byte {
+	dst = append(dst, '"')
+	dst = append(dst, b.Name...)
+	return append(dst, `":`...)
+}
+
+// marshal encodes without escaping <, > and &.
+func marshal(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("render %T: %w", v, err)
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
+}
+
+// marshalMembers encodes a struct without its braces.
+func marshalMembers(v any) ([]byte, error) {
+	b, err := marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return b[1 : len(b)-1], nil
+}
+
+// byID indexes rows.
+func byID[K comparable, T any](rows []T, id func(T) K) map[K]T {
+	m := make(map[K]T, len(rows))
+	for _, r := range rows {
+		m[id(r)] = r
+	}
+	return m
+}
+
+// idOf returns the viewer's id, 0 for the anonymous.
+func idOf(viewer *store.Account) store.AccountID {
+	if viewer == nil {
+		return 0
+	}
+	return viewer.ID
+}
+
+// Emoji is a custom emoji.
+type Emoji struct {
+	Shortcode       string   `json:"shortcode"`
+	URL             string   `json:"url"`
+	StaticURL       string   `json:"static_url"`
+	VisibleInPicker bool     `json:"visible_in_picker"`
+	Category        *string  `json:"category,omitempty"`
+	Tags            []string `json:"tags,omitempty"`
+}
+
+// emojisIn returns the custom emoji that occur in texts.
+func (b *Builder) emojisIn(texts ...string) []Emoji {
+	found := []Emoji{}
+	for _, e := range b.emojis.In(texts...) {
+		url := b.BaseURL + e.Path
+		found = append(found, Emoji{Shortcode: e.Shortcode, URL: url, StaticURL: url})
+	}
+	return found
+}

@@ -1,0 +1,568 @@
+package entity
+
+import (
+	"context"
+	"strconv"
+
+	"svc/internal/text"
+	"svc/store"
+)
+
+// statusHead are the members that a boost has of its own.
+type statusHead struct {
+	ID         store.StatusID   `json:"id"`
+	URI        string           `json:"uri"`
+	URL        *string          `json:"url"`
+	CreatedAt  store.Time       `json:"created_at"`
+	Visibility store.Visibility `json:"visibility"`
+}
+
+// statusBody are the members that a boost copies from the original.
+type statusBody struct {
+	EditedAt           *store.Time      `json:"edited_at"`
+	InReplyToID        *store.StatusID  `json:"in_reply_to_id"`
+	InReplyToAccountID *store.AccountID `json:"in_reply_to_account_id"`
+	Sensitive          bool             `json:"sensitive"`
+	SpoilerText        string           `json:"spoiler_text"`
+	Language           *string          `json:"language"`
+	RepliesCount       int              `json:"replies_count"`
+	ReblogsCount       int              `json:"reblogs_count"`
+	FavouritesCount    int              `json:"favourites_count"`
+	Content            string           `json:"content"`
+	MediaAttachments   []object         `json:"media_attachments"`
+	Mentions           []Mention        `json:"mentions"`
+	Tags               []Tag            `json:"tags"`
+	Emojis             []Emoji          `json:"emojis"`
+	Card               *object          `json:"card"`
+	Poll               *object          `json:"poll"`
+	Application        *Application     `json:"application"`
+}
+
+// statusExtension is what of the svc object everybody sees.
+type statusExtension struct {
+	ConversationID       store.ConversationID `json:"conversation_id"`
+	DirectConversationID *int64               `json:"direct_conversation_id"`
+	InReplyToAccountAcct *string              `json:"in_reply_to_account_acct"`
+	Content              map[string]string    `json:"content"`
+	SpoilerText          map[string]string    `json:"spoiler_text"`
+	PinnedAt             *store.Time          `json:"pinned_at"`
+	QuotesCount          int                  `json:"quotes_count"`
+}
+
+// Mention is an account that a status mentions. URL is the href in the content, byte for byte.
+type Mention struct {
+	ID       store.AccountID `json:"id"`
+	Username string          `json:"username"`
+	Acct     string          `json:"acct"`
+	URL      string          `json:"url"`
+}
+
+// Tag is a hashtag.
+type Tag struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+}
+
+// Application is what a status was posted with.
+type Application struct {
+	Name    string  `json:"name"`
+	Website *string `json:"website"`
+}
+
+// renderedStatus is a status as everybody sees it, in the parts from which AppendJSON makes the whole. A boost has only a head.
+type renderedStatus struct {
+	id             store.StatusID
+	accountID      store.AccountID
+	reblogOfID     *store.StatusID
+	conversationID store.ConversationID
+	expiresAt      *store.Time
+	listID         *store.ListID
+	pinned         bool
+	local          bool
+	parent         *parent
+
+	head      []byte // members
+	body      []byte // members
+	extension []byte // members
+	strict    []byte // body for those who want no rich text
+}
+
+// parent is what it takes to know whether a viewer sees the status that another replies to.
+type parent struct {
+	id         store.StatusID
+	accountID  store.AccountID
+	visibility store.Visibility
+}
+
+func (s *renderedStatus) size() int {
+	return 300 + len(s.head) + len(s.body) + len(s.extension) + len(s.strict)
+}
+
+// Status is a status for one viewer.
+type Status struct {
+	*renderedStatus
+	builder *Builder
+	account *renderedAccount
+	reblog  *Status // nil unless it is a boost
+	flags   store.StatusFlags
+	signed  bool // there is a viewer
+	plain   bool // the viewer wants no rich text
+	own     bool // the viewer is the author
+	visible bool // the parent is, for the viewer
+	text    *string
+}
+
+// ID returns the status's id.
+func (s *Status) ID() store.StatusID { return s.id }
+
+// AppendJSON renders the status.
+func (s *Status) AppendJSON(dst []byte) []byte {
+	original := s
+	if s.reblog != nil {
+		original = s.reblog
+	}
+	dst = append(append(dst, '{'), s.head...)
+	dst = append(dst, `,"account":`...)
+	dst = Account{renderedAccount: s.account}.AppendJSON(dst)
+	dst = append(dst, ',')
+	if original.plain {
+		dst = append(dst, original.strict...)
+	} else {
+		dst = append(dst, original.body...)
+	}
+	dst = append(dst, `,"reblog":`...)
+	if s.reblog != nil {
+		dst = s.reblog.AppendJSON(dst)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	if s.text != nil {
+		if b, err := marshal(*s.text); err == nil {
+			dst = append(append(dst, `,"text":`...), b...)
+		}
+	}
+	f := original.flags
+	dst = appendBool(dst, `,"favourited":`, f.Favourited)
+	dst = appendBool(dst, `,"reblogged":`, f.Reblogged)
+	dst = appendBool(dst, `,"bookmarked":`, f.Bookmarked)
+	dst = appendBool(dst, `,"muted":`, f.ThreadMuted || f.AuthorMuted)
+	dst = appendBool(dst, `,"pinned":`, s.signed && s.pinned)
+	dst = append(dst, `,"filtered":[],`...)
+	dst = append(s.builder.appendName(dst), '{')
+	dst = appendBool(dst, `"local":`, s.local)
+	dst = append(append(dst, ','), original.extension...)
+	dst = appendBool(dst, `,"thread_muted":`, f.ThreadMuted)
+	dst = appendBool(dst, `,"parent_visible":`, original.visible)
+	dst = append(dst, `,"emoji_reactions":[],"expires_at":`...)
+	if original.own && original.expiresAt != nil {
+		dst = append(append(append(dst, '"'), original.expiresAt.String()...), '"')
+	} else {
+		dst = append(dst, "null"...)
+	}
+	if original.own && original.listID != nil {
+		dst = append(append(append(dst, `,"list_id":"`...), original.listID.String()...), '"')
+	}
+	return append(dst, '}', '}')
+}
+
+func appendBool(dst []byte, key string, v bool) []byte {
+	return strconv.AppendBool(append(dst, key...), v)
+}
+
+// MarshalJSON is AppendJSON for statuses inside of other entities.
+func (s *Status) MarshalJSON() ([]byte, error) { return s.AppendJSON(nil), nil }
+
+// WithText adds the source, for the answer to a deletion.
+func (s *Status) WithText(source string) *Status {
+	s.text = &source
+	return s
+}
+
+// Status returns a status for the viewer (nil: anonymous).
+func (b *Builder) Status(ctx context.Context, viewer *store.Account, id store.StatusID) (*Status, error) {
+	statuses, err := b.Statuses(ctx, viewer, []store.StatusID{id})
+	if err != nil {
+		return nil, err
+	}
+	if len(statuses) == 0 {
+		return nil, notFound
+	}
+	return statuses[0], nil
+}
+
+// Statuses returns the statuses of the ids that exist, in the order of the ids, for the viewer (nil: anonymous).
+func (b *Builder) Statuses(ctx context.Context, viewer *store.Account, ids []store.StatusID) (List[*Status], error) {
+	rendered, err := b.renderStatuses(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	shown := make(List[*Status], 0, len(ids))
+	originals := make([]*Status, 0, len(ids))
+	for _, id := range ids {
+		r, ok := rendered[id]
+		if !ok {
+			continue
+		}
+		s := &Status{renderedStatus: r, builder: b}
+		if r.reblogOfID != nil {
+			original, ok := rendered[*r.reblogOfID]
+			if !ok {
+				continue // deleted in between
+			}
+			s.reblog = &Status{renderedStatus: original, builder: b}
+			originals = append(originals, s.reblog)
+		} else {
+			originals = append(originals, s)
+		}
+		shown = append(shown, s)
+	}
+	if err := b.addAccounts(ctx, shown, originals); err != nil {
+		return nil, err
+	}
+	if err := b.addParents(ctx, viewer, originals); err != nil {
+		return nil, err
+	}
+	if viewer != nil {
+		if err := b.addViewer(ctx, viewer, shown, originals); err != nil {
+			return nil, err
+		}
+	}
+	return shown, nil
+}
+
+// addAccounts sets the authors.
+func (b *Builder) addAccounts(ctx context.Context, shown, originals List[*Status]) error {
+	ids := make([]store.AccountID, 0, len(shown)+len(originals))
+	for _, s := range shown {
+		ids = append(ids, s.accountID)
+	}
+	for _, s := range originals {
+		ids = append(ids, s.accountID)
+	}
+	accounts, err := b.renderAccounts(ctx, unique(ids))
+	if err != nil {
+		return err
+	}
+	for _, s := range shown {
+		s.account = accounts[s.accountID]
+	}
+	for _, s := range originals {
+		s.account = accounts[s.accountID]
+	}
+	return nil
+}
+
+// addParents finds out which of the parents the viewer sees.
+func (b *Builder) addParents(ctx context.Context, viewer *store.Account, originals []*Status) error {
+	var replies []*Status
+	var ask []store.StatusID
+	open, err := b.db.SeesAllOpen(ctx, idOf(viewer))
+	if err != nil {
+		return err
+	}
+	for _, s := range originals {
+		switch p := s.parent; {
+		case p == nil:
+		case p.accountID == idOf(viewer), open && (p.visibility <= store.Unlisted || p.visibility == store.Local && viewer != nil):
+			s.visible = true
+		default:
+			replies = append(replies, s)
+			ask = append(ask, p.id)
+		}
+	}
+	if len(ask) == 0 {
+		return nil
+	}
+	rows, err := b.db.VisibleStatuses(ctx, idOf(viewer), ask)
+	if err != nil {
+		return err
+	}
+	seen := byID(rows, func(s *store.Status) store.StatusID { return s.ID })
+	for _, s := range replies {
+		s.visible = seen[s.parent.id] != nil
+	}
+	return nil
+}
+
+// addViewer sets what the viewer did with the statuses.
+func (b *Builder) addViewer(ctx context.Context, viewer *store.Account, shown, originals []*Status) error {
+	ids := make([]store.StatusID, 0, len(originals))
+	for _, s := range originals {
+		ids = append(ids, s.id)
+	}
+	rows, err := b.db.StatusFlags(ctx, viewer.ID, ids)
+	if err != nil {
+		return err
+	}
+	user, err := b.db.User(ctx, viewer.ID)
+	if err != nil {
+		return err
+	}
+	flags := byID(rows, func(f store.StatusFlags) store.StatusID { return f.ID })
+	for _, s := range shown {
+		s.signed, s.own = true, s.accountID == viewer.ID
+	}
+	for _, s := range originals {
+		s.flags = flags[s.id]
+		s.signed, s.own, s.plain = true, s.accountID == viewer.ID, user.NoRichText
+	}
+	return nil
+}
+
+// renderStatuses returns what of the statuses, and of what they boost, everybody sees.
+func (b *Builder) renderStatuses(ctx context.Context, ids []store.StatusID) (map[store.StatusID]*renderedStatus, error) {
+	found := make(map[store.StatusID]*renderedStatus, len(ids)+8)
+	if err := b.renderMissing(ctx, ids, found); err != nil {
+		return nil, err
+	}
+	var originals []store.StatusID
+	for _, s := range found {
+		if s.reblogOfID != nil && found[*s.reblogOfID] == nil {
+			originals = append(originals, *s.reblogOfID)
+		}
+	}
+	if len(originals) > 0 {
+		if err := b.renderMissing(ctx, unique(originals), found); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func (b *Builder) renderMissing(ctx context.Context, ids []store.StatusID, found map[store.StatusID]*renderedStatus) error {
+	missing, generation := b.statuses.get(ids, found)
+	if len(missing) == 0 {
+		return nil
+	}
+	parts, err := b.loadParts(ctx, missing)
+	if err != nil {
+		return err
+	}
+	for _, row := range parts.rows {
+		s, err := b.renderStatus(row, parts)
+		if err != nil {
+			return err
+		}
+		found[row.ID] = s
+		b.statuses.put(row.ID, s, generation)
+	}
+	return nil
+}
+
+// statusParts are rows that belong to a page of statuses.
+type statusParts struct {
+	rows     []*store.Status
+	media    map[store.StatusID][]object
+	mentions map[store.StatusID][]Mention
+	tags     map[store.StatusID][]Tag
+	parents  map[store.StatusID]*store.Status
+	accts    map[store.AccountID]string // of those replied to
+	pins     map[store.StatusID]store.Time
+	apps     map[store.AppID]*Application
+}
+
+func (b *Builder) loadParts(ctx context.Context, ids []store.StatusID) (*statusParts, error) {
+	rows, err := b.db.Statuses(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	p := &statusParts{
+		rows:     rows,
+		media:    make(map[store.StatusID][]object),
+		mentions: make(map[store.StatusID][]Mention),
+		tags:     make(map[store.StatusID][]Tag),
+		accts:    make(map[store.AccountID]string),
+	}
+	if err := b.loadMedia(ctx, ids, p); err != nil {
+		return nil, err
+	}
+	if err := b.loadPeople(ctx, ids, p); err != nil {
+		return nil, err
+	}
+	tags, err := b.db.StatusTags(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tags {
+		p.tags[t.StatusID] = append(p.tags[t.StatusID], Tag{Name: t.Name, URL: text.TagURL(b.BaseURL, t.Name)})
+	}
+	var parents []store.StatusID
+	var apps []store.AppID
+	for _, row := range rows {
+		if row.InReplyToID != nil {
+			parents = append(parents, *row.InReplyToID)
+		}
+		if row.AppID != nil {
+			apps = append(apps, *row.AppID)
+		}
+	}
+	if p.parents, err = b.loadParents(ctx, parents); err != nil {
+		return nil, err
+	}
+	if p.pins, err = b.db.PinnedAt(ctx, ids); err != nil {
+		return nil, err
+	}
+	p.apps, err = b.loadApps(ctx, apps)
+	return p, err
+}
+
+func (b *Builder) loadMedia(ctx context.Context, ids []store.StatusID, p *statusParts) error {
+	media, err := b.db.MediaOf(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, m := range media {
+		o, err := b.attachment(m)
+		if err != nil {
+			return err
+		}
+		p.media[*m.StatusID] = append(p.media[*m.StatusID], o)
+	}
+	return nil
+}
+
+// loadPeople loads the mentioned, and those replied to.
+func (b *Builder) loadPeople(ctx context.Context, ids []store.StatusID, p *statusParts) error {
+	recipients, err := b.db.Recipients(ctx, ids)
+	if err != nil {
+		return err
+	}
+	var people []store.AccountID
+	for _, r := range recipients {
+		if r.Mentioned {
+			people = append(people, r.AccountID)
+		}
+	}
+	for _, row := range p.rows {
+		if row.InReplyToAccountID != nil {
+			people = append(people, *row.InReplyToAccountID)
+		}
+	}
+	if len(people) == 0 {
+		return nil
+	}
+	accounts, err := b.db.Accounts(ctx, unique(people))
+	if err != nil {
+		return err
+	}
+	of := byID(accounts, func(a *store.Account) store.AccountID { return a.ID })
+	for _, r := range recipients {
+		if a := of[r.AccountID]; a != nil && r.Mentioned {
+			p.mentions[r.StatusID] = append(p.mentions[r.StatusID], Mention{ID: a.ID, Username: a.Nickname, Acct: a.Acct(), URL: a.URL})
+		}
+	}
+	for id, a := range of {
+		p.accts[id] = a.Acct()
+	}
+	return nil
+}
+
+func (b *Builder) loadParents(ctx context.Context, ids []store.StatusID) (map[store.StatusID]*store.Status, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := b.db.Statuses(ctx, unique(ids))
+	return byID(rows, func(s *store.Status) store.StatusID { return s.ID }), err
+}
+
+func (b *Builder) loadApps(ctx context.Context, ids []store.AppID) (map[store.AppID]*Application, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := b.db.Apps(ctx, unique(ids))
+	apps := make(map[store.AppID]*Application, len(rows))
+	for _, a := range rows {
+		apps[a.ID] = &Application{Name: a.Name}
+		if a.Website != "" {
+			apps[a.ID].Website = &a.Website
+		}
+	}
+	return apps, err
+}
+
+func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStatus, error) {
+	r := &renderedStatus{
+		id: row.ID, accountID: row.AccountID, reblogOfID: row.ReblogOfID, conversationID: row.ConversationID,
+		expiresAt: row.ExpiresAt, listID: row.ListID, local: row.Local(),
+	}
+	head := statusHead{ID: row.ID, URI: row.URI, CreatedAt: row.CreatedAt, Visibility: row.Visibility}
+	if row.URL != "" {
+		head.URL = &row.URL
+	}
+	var err error
+	if r.head, err = marshalMembers(head); err != nil || row.ReblogOfID != nil {
+		return r, err
+	}
+	body := statusBody{
+		EditedAt:           row.EditedAt,
+		InReplyToID:        row.InReplyToID,
+		InReplyToAccountID: row.InReplyToAccountID,
+		Sensitive:          row.Sensitive,
+		SpoilerText:        row.SpoilerText,
+		RepliesCount:       row.RepliesCount,
+		ReblogsCount:       row.ReblogsCount,
+		FavouritesCount:    row.FavouritesCount,
+		Content:            row.Content,
+		MediaAttachments:   orEmpty(p.media[row.ID]),
+		Mentions:           orEmpty(p.mentions[row.ID]),
+		Tags:               orEmpty(p.tags[row.ID]),
+		Emojis:             b.emojisIn(row.Content, row.SpoilerText),
+	}
+	if row.Language != "" {
+		body.Language = &row.Language
+	}
+	if row.AppID != nil {
+		body.Application = p.apps[*row.AppID]
+	}
+	if r.body, err = marshalMembers(body); err != nil {
+		return nil, err
+	}
+	r.strict = r.body
+	if strict := text.Strict(row.Content); strict != row.Content {
+		body.Content = strict
+		if r.strict, err = marshalMembers(body); err != nil {
+			return nil, err
+		}
+	}
+	extension := statusExtension{
+		ConversationID: row.ConversationID,
+		Content:        map[string]string{"text/plain": text.Plain(row.Content)},
+		SpoilerText:    map[string]string{"text/plain": row.SpoilerText},
+	}
+	if row.InReplyToAccountID != nil {
+		if acct, ok := p.accts[*row.InReplyToAccountID]; ok {
+			extension.InReplyToAccountAcct = &acct
+		}
+	}
+	if at, ok := p.pins[row.ID]; ok {
+		r.pinned, extension.PinnedAt = true, &at
+	}
+	if row.InReplyToID != nil {
+		if above := p.parents[*row.InReplyToID]; above != nil {
+			r.parent = &parent{above.ID, above.AccountID, above.Visibility}
+		}
+	}
+	r.extension, err = marshalMembers(extension)
+	return r, err
+}
+
+// orEmpty makes a missing list an empty one, which is [] in JSON.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// unique returns the elements without repetitions, in order of first appearance.
+func unique[T comparable](list []T) []T {
+	seen := make(map[T]bool, len(list))
+	out := list[:0:0]
+	for _, v := range list {
+		if !seen[v] {
+			seen[v] = true
+			out = append(out, v)
+		}
+	}
+	return out
+}

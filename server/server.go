@@ -1,0 +1,213 @@
+package server
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+
+	"svc/emoji"
+	"svc/internal/config"
+	"svc/internal/errs"
+	"svc/server/entity"
+	"svc/social"
+	"svc/store"
+)
+
+// Config is what a Server is made of.
+type Config struct {
+	Settings     *config.Config
+	DB           *store.DB
+	Social       *social.Service
+	Entities     *entity.Builder
+	Emojis       *emoji.Packs
+	Authenticate Authenticator // nil: by the tokens and passwords in DB
+	Fallback     http.Handler  // answers what no route does outside of /api/; nil: a 404 in JSON
+	TempDir      string        // for uploads while their request lasts; "": the system's
+	Log          *slog.Logger  // nil: nothing is logged
+}
+
+// Server answers requests. It is an http.Handler; Serve runs it on a listener.
+type Server struct {
+	settings     *config.Config
+	db           *store.DB
+	social       *social.Service
+	entities     *entity.Builder
+	emojis       *emoji.Packs
+	identities   *identities
+	authenticate Authenticator
+	fallback     http.Handler
+	tempDir      string
+	log          *slog.Logger
+	now          func() time.Time
+
+	baseURL     string
+	proxies     []netip.Prefix
+	cookieNames []string
+	paramAlias  string // NAME_ where the interface is not called svc
+	router      *router
+	buckets     map[string]*bucket
+	counters    *counters
+}
+
+// New returns a server for all routes. It panics if their tables contradict each other.
+func New(c Config) *Server { return newServer(c, allRoutes()) }
+
+func newServer(c Config, tables []routes) *Server {
+	name := c.Settings.API.Name
+	s := &Server{
+		settings:     c.Settings,
+		db:           c.DB,
+		social:       c.Social,
+		entities:     c.Entities,
+		emojis:       c.Emojis,
+		authenticate: c.Authenticate,
+		fallback:     c.Fallback,
+		tempDir:      c.TempDir,
+		log:          c.Log,
+		now:          time.Now,
+		baseURL:      c.Settings.URL().String(),
+		proxies:      c.Settings.TrustedProxies(),
+		cookieNames:  sessionCookies(name),
+		buckets:      buckets(c.Settings.RateLimit),
+		counters:     newCounters(),
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if c.DB != nil && c.Authenticate == nil {
+		s.identities = newIdentities(c.DB)
+		s.authenticate = s.authenticateFromDB
+	}
+	if name != standardName {
+		s.paramAlias = name + "_"
+	}
+	list := endpoints(tables)
+	checkLimits(list, s.buckets)
+	s.router = newRouter(list, s.serve)
+	return s
+}
+
+// unknown answers what nothing else does, elsewhere what the fallback does.
+var (
+	unknown = &endpoint{path: "unknown", route: route{anonymous, func(*Server, *Request) (any, error) {
+		return nil, errs.ErrRecordNotFound
+	}}}
+	elsewhere = &endpoint{path: "fallback", route: route{anonymous, func(s *Server, _ *Request) (any, error) {
+		return s.fallback, nil
+	}}}
+)
+
+// ServeHTTP finds the endpoint of a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Body != nil && r.Body != http.NoBody {
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(min(bodyTime, s.settings.Server.ReadTimeout)))
+	}
+	setSecurityHeaders(w.Header())
+	path := r.URL.EscapedPath()
+	crossOrigin := isCrossOrigin(path)
+	if crossOrigin {
+		allowCrossOrigin(w.Header())
+	}
+	if r.Method == http.MethodOptions {
+		preflight(w, r, crossOrigin)
+		return
+	}
+	clean, ok := cleanPath(path, s.settings.API.Name)
+	if !ok {
+		s.serve(unknown, w, r, nil)
+		return
+	}
+	if handle, values := s.router.find(r.Method, clean); handle != nil {
+		handle(w, r, values)
+		return
+	}
+	if s.fallback != nil && !strings.HasPrefix(clean, "/api/") {
+		s.serve(elsewhere, w, r, nil)
+		return
+	}
+	s.serve(unknown, w, r, nil)
+}
+
+var (
+	frameOptions      = []string{"DENY"}
+	noSniff           = []string{"nosniff"}
+	referrerPolicy    = []string{"same-origin"}
+	permissionsPolicy = []string{"interest-cohort=()"}
+)
+
+func setSecurityHeaders(h http.Header) {
+	h["X-Frame-Options"] = frameOptions
+	h["X-Content-Type-Options"] = noSniff
+	h["Referrer-Policy"] = referrerPolicy
+	h["Permissions-Policy"] = permissionsPolicy
+}
+
+// serve has a request answered by an endpoint. values are the parameters of its path, as they stand there.
+func (s *Server) serve(e *endpoint, w http.ResponseWriter, hr *http.Request, values httprouter.Params) {
+	r := &Request{Request: hr, ID: requestID(hr), server: s, endpoint: e, header: w.Header(), status: http.StatusOK, began: time.Now()}
+	r.header["X-Request-Id"] = []string{r.ID}
+	r.address = s.clientAddress(hr)
+	r.body = s.limitBody(w, hr, e)
+	defer func() {
+		if r.params != nil {
+			r.params.close()
+		}
+	}()
+	status := s.answer(w, r, values)
+	if s.log.Enabled(hr.Context(), slog.LevelDebug) {
+		s.log.LogAttrs(hr.Context(), slog.LevelDebug, "request", slog.String("request", r.ID),
+			slog.String("method", hr.Method), slog.String("route", e.path), slog.Int("status", status),
+			slog.Duration("took", time.Since(r.began)))
+	}
+}
+
+// answer goes the way of every request: who is it, is it too much, may they, do it, say so.
+func (s *Server) answer(w http.ResponseWriter, r *Request, values httprouter.Params) (status int) {
+	defer func() {
+		if v := recover(); v != nil {
+			status = s.recovered(w, r, v)
+		}
+	}()
+	value, err := s.handle(r, values)
+	return s.respond(w, r, value, err)
+}
+
+func (s *Server) handle(r *Request, values httprouter.Params) (any, error) {
+	for _, p := range values {
+		text, ok := decodeSegment(p.Value)
+		if !ok {
+			return nil, errs.ErrRecordNotFound
+		}
+		r.values = append(r.values, text)
+	}
+	refused, err := s.identify(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.throttle(r); err != nil {
+		return nil, err
+	}
+	if err := s.admit(r, refused); err != nil {
+		return nil, err
+	}
+	return r.endpoint.handle(s, r)
+}
+
+// recovered turns a panic into an answer, if there is still one to give, and ends the connection otherwise.
+func (s *Server) recovered(w http.ResponseWriter, r *Request, v any) int {
+	if v == http.ErrAbortHandler {
+		panic(v)
+	}
+	err := fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+	if r.started {
+		s.logError(r, slog.LevelError, err)
+		panic(http.ErrAbortHandler)
+	}
+	return s.respondError(w, r, err)
+}

@@ -1,0 +1,57 @@
+package social
+
+import (
+	"context"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// DeleteStatus removes a status of actor's; of a boost, the boost only. It returns what it was. Staff remove others' through
+// the admin package.
+func (s *Service) DeleteStatus(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
+	var st *store.Status
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		var err error
+		if st, err = tx.Status(ctx, id); err != nil {
+			return err
+		}
+		if st.AccountID != actor.ID {
+			return errs.ErrRecordNotFound
+		}
+		return remove(ctx, tx, st)
+	})
+	return st, err
+}
+
+// remove deletes a status with its boosts, and tells the open streams.
+func remove(ctx context.Context, tx *store.Tx, st *store.Status) error {
+	boosts, err := tx.DeleteStatus(ctx, st)
+	if err != nil {
+		return err
+	}
+	if err := tx.DropJob(ctx, expiryKey(st.ID)); err != nil {
+		return err
+	}
+	tx.Emit(store.StatusDeleted{Status: st})
+	for _, b := range boosts {
+		tx.Emit(store.StatusDeleted{Status: b})
+	}
+	return nil
+}
+
+// expireStatus is the job that removes a status at the end of its time.
+func (s *Service) expireStatus(ctx context.Context, w store.ExpireStatus) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		st, err := tx.Status(ctx, w.StatusID)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		if st.ExpiresAt == nil || st.ExpiresAt.Time().After(s.db.Now()) {
+			return nil
+		}
+		return remove(ctx, tx, st)
+	})
+}
+
+func expiryKey(id store.StatusID) string { return "expire:" + id.String() }

@@ -1,0 +1,21 @@
+package social
+
+import "svc/internal/config"
+
+// FromSettings takes what this package needs from the settings.
+func FromSettings(c *config.Config) Config {
+	return Config{
+		BaseURL:          c.URL().String(),
+		Domain:           c.Host(),
+		MaxStatus:        c.Statuses.MaxLength,
+		MinExpiry:        c.Statuses.MinExpiry,
+		MaxPins:          c.Statuses.MaxPinned,
+		ContentTypes:     c.Statuses.AllowedFormats,
+		MaxName:          c.Accounts.NameLength,
+		MaxBio:           c.Accounts.BioLength,
+		MaxFields:        c.Accounts.MaxFields,
+		MaxFieldName:     c.Accounts.FieldNameLength,
+		MaxFieldValue:    c.Accounts.FieldValueLength,
+		BackfillOnFollow: 100,
+	}
+}

@@ -1,0 +1,47 @@
+// Package social is what people do: publish, follow, react, block, read their notifications. Each exported method that changes
+// something is one transaction with all its consequences (rows, counters, notifications, timeline rows, jobs, events), open to
+// local people and, through federation, to those elsewhere alike. Unexported helpers take the transaction, so they compose.
+//
+// It knows neither HTTP nor ActivityPub. What may take long is left as a job.
+package social
+
+import (
+	"log/slog"
+	"time"
+
+	"svc/store"
+)
+
+// Config are the settings that this package goes by. Lengths are in characters as people count them.
+type Config struct {
+	BaseURL          string // https://example.org
+	Domain           string // the part of handles after the @
+	MaxStatus        int
+	MinExpiry        time.Duration // an expiring status lives longer than this
+	MaxPins          int
+	MaxMedia         int // attachments of a status; 0: no limit
+	ContentTypes     []string
+	MaxName          int
+	MaxBio           int
+	MaxFields        int
+	MaxFieldName     int
+	MaxFieldValue    int
+	BackfillOnFollow int // posts of a newly followed account that are put into the follower's home
+}
+
+// Service has all that people can do.
+type Service struct {
+	Config
+	db  *store.DB
+	log *slog.Logger
+}
+
+// New makes a service.
+func New(db *store.DB, c Config, log *slog.Logger) *Service {
+	return &Service{Config: c, db: db, log: log}
+}
+
+// Register tells the worker which jobs this package does.
+func (s *Service) Register(w *store.Worker) {
+	store.Handle(w, s.expireStatus)
+}

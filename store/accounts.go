@@ -1,0 +1,173 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"svc/internal/text"
+)
+
+// Account is a person, bot or group, here or elsewhere.
+type Account struct {
+	ID                  AccountID
+	Nickname            string
+	NicknameKey         string
+	Domain              string // "": here
+	URI                 string
+	URL                 string
+	ActorType           string
+	DisplayName         string
+	Note                string // HTML
+	Fields              JSON[[]Field]
+	Avatar              string // a media file's name if the account is local, else an address
+	AvatarStatic        string
+	Header              string
+	HeaderStatic        string
+	Background          string
+	Locked              bool
+	Discoverable        bool
+	HideFavorites       bool
+	HideFollowers       bool
+	HideFollows         bool
+	HideFollowersCount  bool
+	HideFollowsCount    bool
+	AcceptsChatMessages *bool // nil: unknown
+	AlsoKnownAs         JSON[[]string]
+	MovedToID           *AccountID
+	Tags                JSON[[]string]
+	FollowersCount      int
+	FollowingCount      int
+	StatusesCount       int
+	LastStatusAt        *Time
+	CreatedAt           Time
+	Withheld            bool
+	DeletedAt           *Time
+}
+
+// Field is a line of a profile. Value is HTML on accounts, and as typed on users.
+type Field struct {
+	Name       string `json:"name"`
+	Value      string `json:"value"`
+	VerifiedAt *Time  `json:"verified_at"`
+}
+
+// Local tells whether the account lives here.
+func (a *Account) Local() bool { return a.Domain == "" }
+
+// Acct is the nickname, with the domain if the account lives elsewhere.
+func (a *Account) Acct() string {
+	if a.Local() {
+		return a.Nickname
+	}
+	return a.Nickname + "@" + a.Domain
+}
+
+// Account returns an account, and errs.ErrRecordNotFound if there is none.
+func (r reader) Account(ctx context.Context, id AccountID) (*Account, error) {
+	a, err := one[Account](ctx, r, "account", `SELECT * FROM accounts WHERE id = ?`, id)
+	if a == nil && err == nil {
+		err = notFound
+	}
+	return a, err
+}
+
+// Accounts returns the accounts that have one of the ids, in no order.
+func (r reader) Accounts(ctx context.Context, ids []AccountID) ([]*Account, error) {
+	return list[*Account](ctx, r, "accounts", `
+		SELECT a.*
+		FROM json_each(?) j
+		CROSS JOIN accounts a ON a.id = j.value`, jsonArray(ids))
+}
+
+// AccountByName returns the account of a nickname, in whatever case, and a domain ("": here).
+func (r reader) AccountByName(ctx context.Context, nickname, domain string) (*Account, error) {
+	a, err := one[Account](ctx, r, "account by name", `
+		SELECT *
+		FROM accounts
+		WHERE nickname_key = ? AND domain = ?`, text.FoldKey(nickname), strings.ToLower(domain))
+	if a == nil && err == nil {
+		err = notFound
+	}
+	return a, err
+}
+
+// AccountByURI returns the account of an ActivityPub id.
+func (r reader) AccountByURI(ctx context.Context, uri string) (*Account, error) {
+	a, err := one[Account](ctx, r, "account by URI", `SELECT * FROM accounts WHERE uri = ?`, uri)
+	if a == nil && err == nil {
+		err = notFound
+	}
+	return a, err
+}
+
+// AddAccount inserts an account. Its ID is set if it is 0, as are NicknameKey and CreatedAt.
+func (tx *Tx) AddAccount(ctx context.Context, a *Account) error {
+	if a.ID == 0 {
+		a.ID = tx.NewAccountID()
+	}
+	a.NicknameKey = text.FoldKey(a.Nickname)
+	if a.CreatedAt == 0 {
+		a.CreatedAt = At(tx.db.now())
+	}
+	if a.Fields.V == nil {
+		a.Fields.V = []Field{}
+	}
+	if a.AlsoKnownAs.V == nil {
+		a.AlsoKnownAs.V = []string{}
+	}
+	if a.Tags.V == nil {
+		a.Tags.V = []string{}
+	}
+	_, err := tx.exec(ctx, "add account", `
+		INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, actor_type, display_name, note, fields, avatar, avatar_static,
+			header, header_static, background, locked, discoverable, hide_favorites, hide_followers, hide_follows, hide_followers_count,
+			hide_follows_count, accepts_chat_messages, also_known_as, moved_to_id, tags, created_at, withheld)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		a.ID, a.Nickname, a.NicknameKey, a.Domain, a.URI, a.URL, a.ActorType, a.DisplayName, a.Note, a.Fields, a.Avatar, a.AvatarStatic,
+		a.Header, a.HeaderStatic, a.Background, a.Locked, a.Discoverable, a.HideFavorites, a.HideFollowers, a.HideFollows, a.HideFollowersCount,
+		a.HideFollowsCount, a.AcceptsChatMessages, a.AlsoKnownAs, a.MovedToID, a.Tags, a.CreatedAt, a.Withheld)
+	if err != nil {
+		return err
+	}
+	if a.Withheld {
+		tx.touchAll()
+	}
+	return tx.indexAccount(ctx, a)
+}
+
+// NewAccountID returns a fresh id, for an account whose URI contains it.
+func (tx *Tx) NewAccountID() AccountID { return AccountID(tx.newID()) }
+
+// SaveAccount writes the account's profile: all columns but its names, its counters, its state and where it lives.
+func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
+	_, err := tx.exec(ctx, "save account", `
+		UPDATE accounts
+		SET url = ?, actor_type = ?, display_name = ?, note = ?, fields = ?, avatar = ?, avatar_static = ?, header = ?, header_static = ?,
+			background = ?, locked = ?, discoverable = ?, hide_favorites = ?, hide_followers = ?, hide_follows = ?,
+			hide_followers_count = ?, hide_follows_count = ?, accepts_chat_messages = ?, also_known_as = ?, moved_to_id = ?, tags = ?
+		WHERE id = ?`,
+		a.URL, a.ActorType, a.DisplayName, a.Note, a.Fields, a.Avatar, a.AvatarStatic, a.Header, a.HeaderStatic,
+		a.Background, a.Locked, a.Discoverable, a.HideFavorites, a.HideFollowers, a.HideFollows,
+		a.HideFollowersCount, a.HideFollowsCount, a.AcceptsChatMessages, a.AlsoKnownAs, a.MovedToID, a.Tags, a.ID)
+	if err != nil {
+		return err
+	}
+	tx.touchAccount(a.ID)
+	return tx.indexAccount(ctx, a)
+}
+
+// indexAccount makes an account's names searchable.
+func (tx *Tx) indexAccount(ctx context.Context, a *Account) error {
+	_, err := tx.exec(ctx, "index account", `
+		INSERT OR REPLACE INTO accounts_fts (rowid, nickname, display_name)
+		VALUES (?, ?, ?)`, a.ID, a.Nickname, a.DisplayName)
+	return err
+}
+
+// SetWithheld hides an account and all it posted from others, or shows it again.
+func (tx *Tx) SetWithheld(ctx context.Context, id AccountID, withheld bool) error {
+	_, err := tx.exec(ctx, "withhold account", `UPDATE accounts SET withheld = ? WHERE id = ?`, withheld, id)
+	tx.touchAccount(id)
+	tx.touchAll()
+	return err
+}

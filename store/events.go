@@ -1,0 +1,100 @@
+package store
+
+// Event is something that happened and that open streams, caches and counters may want to know: one of the types in this file
+// and of those beside the rows they speak of. Events are sent after the commit and before the writer is answered, in the order
+// of the transactions; what failed sends none.
+type Event interface{ event() }
+
+// changes are the rows of a transaction whose rendered form is out of date.
+type changes struct {
+	statuses []StatusID
+	accounts []AccountID
+	all      bool // too much to list
+}
+
+// Changed says that rows changed: what was rendered from them must be rendered again.
+type Changed struct {
+	Statuses []StatusID
+	Accounts []AccountID
+	All      bool // anything may have changed
+}
+
+// StatusPosted says that a status, or a boost, has come in.
+type StatusPosted struct{ Status *Status }
+
+// StatusEdited says that a status has a new version.
+type StatusEdited struct{ Status *Status }
+
+// StatusDeleted says that a status is gone; Status is what it was.
+type StatusDeleted struct{ Status *Status }
+
+// Notified says that somebody has a new notification.
+type Notified struct{ Notification *Notification }
+
+// FollowChanged says that a follow was requested, accepted, rejected or ended (Follow.ID is 0 then).
+type FollowChanged struct {
+	Follow   *Follow
+	Rejected bool
+	Ended    bool
+}
+
+// TokensRevoked says that tokens are no longer valid: those listed, or all of an account's.
+type TokensRevoked struct {
+	Tokens    []TokenID
+	AccountID AccountID // 0: only those listed
+}
+
+func (Changed) event()       {}
+func (StatusPosted) event()  {}
+func (StatusEdited) event()  {}
+func (StatusDeleted) event() {}
+func (Notified) event()      {}
+func (FollowChanged) event() {}
+func (TokensRevoked) event() {}
+
+// Emit adds an event to the transaction.
+func (tx *Tx) Emit(e Event) { tx.events = append(tx.events, e) }
+
+// Subscribe has fn called with the events of each commit. fn runs on the writing goroutine: it must be quick, and must neither
+// block nor write to the database. Call it before the database is used.
+func (db *DB) Subscribe(fn func([]Event)) { db.subscribers = append(db.subscribers, fn) }
+
+// touchStatus marks a status as changed, touchAccount an account.
+func (tx *Tx) touchStatus(id StatusID)   { tx.changed.statuses = append(tx.changed.statuses, id) }
+func (tx *Tx) touchAccount(id AccountID) { tx.changed.accounts = append(tx.changed.accounts, id) }
+
+// touchAll is for changes of unknown reach.
+func (tx *Tx) touchAll() { tx.changed.all = true }
+
+// touchRelations marks that what id blocks, mutes or hides has changed, or who blocks it.
+func (tx *Tx) touchRelations(ids ...AccountID) { tx.viewers = append(tx.viewers, ids...) }
+
+// committed tells the world of a group that is on disk.
+func (db *DB) committed(group []*request) {
+	var events []Event
+	var changed Changed
+	jobs := false
+	for _, r := range group {
+		if r.err != nil {
+			continue
+		}
+		tx := &r.tx
+		changed.Statuses = append(changed.Statuses, tx.changed.statuses...)
+		changed.Accounts = append(changed.Accounts, tx.changed.accounts...)
+		changed.All = changed.All || tx.changed.all
+		db.hints.forget(tx.viewers, tx.changed.all)
+		events = append(events, tx.events...)
+		jobs = jobs || tx.newJobs
+	}
+	if changed.All || len(changed.Statuses)+len(changed.Accounts) > 0 {
+		events = append([]Event{changed}, events...) // caches first
+	}
+	if len(events) > 0 {
+		for _, fn := range db.subscribers {
+			fn(events)
+		}
+	}
+	if jobs {
+		db.wakeWorker()
+	}
+}

@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"sync"
+)
+
+// Hints spare a query the look-ups that cannot find anything for this viewer: most people block and mute nobody. A bit that is
+// set means "there is such a row: look"; the conditions of visible.go hold with all bits set, too.
+type Hints int64
+
+const (
+	hintBlocks       Hints = 1 << iota // blocks somebody
+	hintBlocked                        // is blocked by somebody, and the setting hides those
+	hintMutes                          // mutes somebody
+	hintThreadMutes                    // mutes a thread
+	hintDomainBlocks                   // blocks a domain
+	hintReblogs                        // hides the boosts of somebody followed
+	hintWithheld                       // some account of the server is withheld
+	allHints         Hints = 1<<iota - 1
+)
+
+// hintCache keeps the hints of recent viewers.
+type hintCache struct {
+	mu         sync.Mutex
+	generation int64 // changes with each forget, so that what was read before is not kept after
+	kept       map[AccountID]Hints
+}
+
+const hintsKept = 10_000
+
+func newHintCache() *hintCache { return &hintCache{kept: make(map[AccountID]Hints)} }
+
+func (c *hintCache) forget(ids []AccountID, all bool) {
+	if len(ids) == 0 && !all {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.generation++
+	if all {
+		clear(c.kept)
+	}
+	for _, id := range ids {
+		delete(c.kept, id)
+	}
+}
+
+func (c *hintCache) get(id AccountID) (h Hints, generation int64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h, ok = c.kept[id]
+	return h, c.generation, ok
+}
+
+func (c *hintCache) put(id AccountID, h Hints, generation int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.generation != generation {
+		return
+	}
+	if len(c.kept) >= hintsKept {
+		clear(c.kept)
+	}
+	c.kept[id] = h
+}
+
+// hints returns the hints for a viewer, 0 for the anonymous. A transaction always looks everywhere.
+func (r reader) hints(ctx context.Context, viewer AccountID) (Hints, error) {
+	if r.q != r.db.q {
+		return r.db.masked(allHints), nil
+	}
+	h, generation, ok := r.db.hints.get(viewer)
+	if ok {
+		return h, nil
+	}
+	found, err := one[Hints](ctx, r, "hints", `
+		SELECT EXISTS (SELECT 1 FROM blocks WHERE account_id = ?1)
+		     | EXISTS (SELECT 1 FROM blocks WHERE target_id = ?1) << 1
+		     | EXISTS (SELECT 1 FROM mutes WHERE account_id = ?1) << 2
+		     | EXISTS (SELECT 1 FROM thread_mutes WHERE account_id = ?1) << 3
+		     | EXISTS (SELECT 1 FROM domain_blocks WHERE account_id = ?1) << 4
+		     | EXISTS (SELECT 1 FROM follows WHERE follower_id = ?1 AND show_reblogs = 0) << 5
+		     | EXISTS (SELECT 1 FROM accounts WHERE withheld = 1) << 6`, viewer)
+	if err != nil {
+		return 0, err
+	}
+	h = r.db.masked(*found)
+	r.db.hints.put(viewer, h, generation)
+	return h, nil
+}
+
+// masked leaves out what the settings switch off.
+func (db *DB) masked(h Hints) Hints {
+	if db.options.BlockersVisible {
+		h &^= hintBlocked
+	}
+	return h
+}
+
+// SeesAllOpen tells whether viewer sees every status that is open to all: nobody blocks the viewer, and no account is withheld.
+func (r reader) SeesAllOpen(ctx context.Context, viewer AccountID) (bool, error) {
+	h, err := r.hints(ctx, viewer)
+	return h&(hintBlocked|hintWithheld) == 0, err
+}

@@ -1,0 +1,209 @@
+package store
+
+import (
+	"crypto/rand"
+	"database/sql/driver"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Ids. Inside, and in the database, an id is a 53-bit integer: Unix milliseconds shifted left by ten bits, plus a sequence
+// number. It orders by time, is never repeated and never goes backwards, is exact in a JavaScript number until 2248, and has
+// sixteen decimal digits all that time.
+//
+// Outside, most ids are shown as 128-bit flakes: 64 bits of Unix milliseconds, 48 bits of this database's worker number,
+// 16 bits of sequence, in base 62 and 18 characters, so that the order of the texts is the order of time. The two forms map one
+// to one. A flake of another worker names nothing here, but is still a position in time to page from.
+type (
+	AccountID      int64
+	StatusID       int64
+	MediaID        int64
+	ListID         int64
+	FollowID       int64 // shown as decimal text, as all below
+	NotificationID int64
+	FavouriteID    int64
+	BookmarkID     int64
+	AppID          int64
+	TokenID        int64
+	JobID          int64
+	ConversationID int64
+)
+
+const sequenceBits = 10
+
+// Time returns when the id was made.
+func (id StatusID) Time() time.Time { return idTime(int64(id)) }
+
+// Time returns when the id was made.
+func (id NotificationID) Time() time.Time { return idTime(int64(id)) }
+
+func idTime(id int64) time.Time { return time.UnixMilli(id >> sequenceBits).UTC() }
+
+func (id AccountID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
+func (id StatusID) MarshalText() ([]byte, error)  { return appendFlake(nil, int64(id)), nil }
+func (id MediaID) MarshalText() ([]byte, error)   { return appendFlake(nil, int64(id)), nil }
+func (id ListID) MarshalText() ([]byte, error)    { return appendFlake(nil, int64(id)), nil }
+
+func (id AccountID) String() string { return string(appendFlake(nil, int64(id))) }
+func (id StatusID) String() string  { return string(appendFlake(nil, int64(id))) }
+func (id MediaID) String() string   { return string(appendFlake(nil, int64(id))) }
+func (id ListID) String() string    { return string(appendFlake(nil, int64(id))) }
+
+// UnmarshalText reads a flake. Text that is none, or one of another server, becomes 0, the id of nothing: to the outside a
+// malformed id and one that is not there are the same.
+func (id *AccountID) UnmarshalText(b []byte) error { *id = AccountID(parseOwn(string(b))); return nil }
+func (id *StatusID) UnmarshalText(b []byte) error  { *id = StatusID(parseOwn(string(b))); return nil }
+func (id *MediaID) UnmarshalText(b []byte) error   { *id = MediaID(parseOwn(string(b))); return nil }
+func (id *ListID) UnmarshalText(b []byte) error    { *id = ListID(parseOwn(string(b))); return nil }
+
+func (id NotificationID) MarshalText() ([]byte, error) {
+	return strconv.AppendInt(nil, int64(id), 10), nil
+}
+
+// UnmarshalText reads decimal text; anything else becomes 0.
+func (id *NotificationID) UnmarshalText(b []byte) error {
+	n, _ := strconv.ParseInt(string(b), 10, 64)
+	*id = NotificationID(max(n, 0))
+	return nil
+}
+
+// ParsePosition reads an id in any form as a point in the order of ids, for paging: a flake (of any server), or decimal text.
+// ok is false for anything else.
+func ParsePosition(text string) (id int64, ok bool) {
+	if hi, lo, ok := parseFlake(text); ok {
+		if hi > 1<<42 {
+			return 1<<53 - 1, true
+		}
+		return int64(hi)<<sequenceBits | int64(min(lo&0xffff, 1<<sequenceBits-1)), true
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil && n >= 0
+}
+
+const (
+	digits      = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	flakeLength = 18
+	half        = 62 * 62 * 62 * 62 * 62 * 62 * 62 * 62 * 62 // what nine digits hold
+)
+
+// worker is the 48-bit number in the flakes of this process. It comes with the database; a process serves one database (the
+// tests of federation let several share the number).
+var worker atomic.Int64
+
+func setWorker(n int64) error {
+	if !worker.CompareAndSwap(0, n) && worker.Load() != n {
+		return errors.New("one process cannot serve databases of different worker numbers")
+	}
+	return nil
+}
+
+// drawWorker returns a worker number for a new database.
+func drawWorker() int64 {
+	if n := worker.Load(); n != 0 {
+		return n
+	}
+	var b [8]byte
+	rand.Read(b[:])
+	return int64(binary.BigEndian.Uint64(b[:])&(1<<48-1)) | 1
+}
+
+func appendFlake(dst []byte, id int64) []byte {
+	ms, seq := uint64(id)>>sequenceBits, uint64(id)&(1<<sequenceBits-1)
+	hi, lo := bits.Div64(ms%half, uint64(worker.Load())<<16|seq, half) // ms < half for 400 000 years
+	var text [flakeLength]byte
+	for i := 8; i >= 0; i-- {
+		text[i], text[i+9] = digits[hi%62], digits[lo%62]
+		hi, lo = hi/62, lo/62
+	}
+	return append(dst, text[:]...)
+}
+
+// parseFlake splits a flake into its milliseconds and the rest.
+func parseFlake(text string) (ms, rest uint64, ok bool) {
+	if len(text) != flakeLength {
+		return 0, 0, false
+	}
+	var part [2]uint64
+	for i := range flakeLength {
+		d := digitValue(text[i])
+		if d < 0 {
+			return 0, 0, false
+		}
+		part[i/9] = part[i/9]*62 + uint64(d)
+	}
+	hi, lo := bits.Mul64(part[0], half)
+	lo, carry := bits.Add64(lo, part[1], 0)
+	return hi + carry, lo, true
+}
+
+func digitValue(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'A' <= c && c <= 'Z':
+		return int(c-'A') + 10
+	case 'a' <= c && c <= 'z':
+		return int(c-'a') + 36
+	}
+	return -1
+}
+
+// parseOwn returns the id that a flake of this database stands for, 0 for any other text.
+func parseOwn(text string) int64 {
+	ms, rest, ok := parseFlake(text)
+	if !ok || rest>>16 != uint64(worker.Load()) || rest&0xffff >= 1<<sequenceBits || ms >= 1<<(63-sequenceBits) {
+		return 0
+	}
+	return int64(ms)<<sequenceBits | int64(rest&0xffff)
+}
+
+// idSource hands out ids. The last one is written with each commit that used one, so that a clock that was set back does not
+// repeat ids after a restart.
+type idSource struct {
+	mu   sync.Mutex
+	now  func() time.Time
+	last int64
+}
+
+func newIDSource(now func() time.Time, last int64) *idSource { return &idSource{now: now, last: last} }
+
+func (s *idSource) next() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = max(s.now().UnixMilli()<<sequenceBits, s.last+1)
+	return s.last
+}
+
+// Time is a point in time, in the database an integer of Unix milliseconds.
+type Time int64
+
+// At returns t as a Time.
+func At(t time.Time) Time { return Time(t.UnixMilli()) }
+
+// Time returns t as the standard library's.
+func (t Time) Time() time.Time { return time.UnixMilli(int64(t)).UTC() }
+
+// String returns ISO 8601 in UTC with three digits of milliseconds, as all clients can read it.
+func (t Time) String() string { return t.Time().Format("2006-01-02T15:04:05.000Z") }
+
+// MarshalText is String for JSON.
+func (t Time) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// Value stores the milliseconds.
+func (t Time) Value() (driver.Value, error) { return int64(t), nil }
+
+// Scan reads the milliseconds.
+func (t *Time) Scan(src any) error {
+	n, ok := src.(int64)
+	if !ok {
+		return fmt.Errorf("time from %T", src)
+	}
+	*t = Time(n)
+	return nil
+}

@@ -1,0 +1,273 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// Job is a row of the queue.
+type Job struct {
+	ID        JobID
+	Kind      string
+	Payload   string
+	UniqueKey *string
+	RunAt     Time
+	Attempts  int
+	Parked    bool
+	LastError string
+}
+
+// Work is the payload of a job: a small struct, kept as JSON, with the name of its kind.
+type Work interface{ Kind() string }
+
+// Enqueue adds a job that is due at once.
+func (tx *Tx) Enqueue(ctx context.Context, w Work) error {
+	return tx.EnqueueAt(ctx, tx.db.now(), w)
+}
+
+// EnqueueAt adds a job that is due at a time.
+func (tx *Tx) EnqueueAt(ctx context.Context, at time.Time, w Work) error {
+	return tx.enqueue(ctx, at, w, nil)
+}
+
+// EnqueueOnce adds a job unless one of the same key waits; if one does, it is put off or brought forward to at.
+func (tx *Tx) EnqueueOnce(ctx context.Context, at time.Time, key string, w Work) error {
+	return tx.enqueue(ctx, at, w, &key)
+}
+
+func (tx *Tx) enqueue(ctx context.Context, at time.Time, w Work, key *string) error {
+	payload, err := json.Marshal(w)
+	if err != nil {
+		return fmt.Errorf("enqueue %s: %w", w.Kind(), err)
+	}
+	_, err = tx.exec(ctx, "enqueue "+w.Kind(), `
+		INSERT INTO jobs (id, kind, payload, unique_key, run_at)
+		VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (unique_key) DO UPDATE SET run_at = excluded.run_at, payload = excluded.payload, parked = 0, attempts = 0`,
+		tx.newID(), w.Kind(), string(payload), key, At(at))
+	tx.newJobs = true
+	return err
+}
+
+// DropJob takes back the job that waits under a key.
+func (tx *Tx) DropJob(ctx context.Context, key string) error {
+	_, err := tx.exec(ctx, "drop job", `DELETE FROM jobs WHERE unique_key = ?`, key)
+	return err
+}
+
+// WaitingJobs counts the jobs that are not parked, per kind.
+func (r reader) WaitingJobs(ctx context.Context) (map[string]int, error) {
+	type row struct {
+		Kind string
+		N    int
+	}
+	rows, err := list[row](ctx, r, "waiting jobs", `SELECT kind, count(*) AS n FROM jobs WHERE parked = 0 GROUP BY kind`)
+	counts := make(map[string]int, len(rows))
+	for _, w := range rows {
+		counts[w.Kind] = w.N
+	}
+	return counts, err
+}
+
+// ParkedJobs returns jobs that failed for the last time, newest first.
+func (r reader) ParkedJobs(ctx context.Context, limit int) ([]*Job, error) {
+	return list[*Job](ctx, r, "parked jobs", `SELECT * FROM jobs WHERE parked = 1 ORDER BY id DESC LIMIT ?`, limit)
+}
+
+const (
+	jobTries   = 12 // with the pauses below about two days
+	firstPause = 30 * time.Second
+	jobTime    = 10 * time.Minute // what one try may take
+)
+
+// Worker runs the jobs of a database: at least once each, several at a time, again with growing pauses after an error.
+type Worker struct {
+	db       *DB
+	handlers map[string]func(context.Context, []byte) error
+	parallel int
+	log      *slog.Logger
+
+	mu      sync.Mutex
+	running map[JobID]bool
+}
+
+// NewWorker makes a worker that runs up to parallel jobs at a time. Register the kinds with Handle, then call Run.
+func NewWorker(db *DB, parallel int, log *slog.Logger) *Worker {
+	return &Worker{
+		db: db, parallel: parallel, log: log,
+		handlers: make(map[string]func(context.Context, []byte) error),
+		running:  make(map[JobID]bool),
+	}
+}
+
+// Handle says who does the jobs of type W. fn may be called again for a job it has done, after a crash.
+func Handle[W Work](w *Worker, fn func(context.Context, W) error) {
+	var zero W
+	w.handlers[zero.Kind()] = func(ctx context.Context, payload []byte) error {
+		var work W
+		if err := json.Unmarshal(payload, &work); err != nil {
+			return fmt.Errorf("payload: %w", err)
+		}
+		return fn(ctx, work)
+	}
+}
+
+// Run works until ctx ends, then waits for the jobs under way; what is not done stays in the queue.
+func (w *Worker) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	slots := make(chan struct{}, w.parallel)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		jobs, err := w.due(ctx, cap(slots)-len(slots))
+		if err != nil {
+			w.log.Error("reading the job queue", "err", err)
+		}
+		for _, j := range jobs {
+			slots <- struct{}{}
+			wg.Go(func() {
+				defer func() {
+					w.forget(j.ID)
+					<-slots
+					w.db.wakeWorker()
+				}()
+				w.do(ctx, j)
+			})
+		}
+		timer.Reset(w.pause(ctx))
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.db.jobs:
+		case <-timer.C:
+		}
+	}
+}
+
+// Settle runs jobs until none is due, one after another. Tests use it instead of waiting.
+func (w *Worker) Settle(ctx context.Context) error {
+	for {
+		jobs, err := w.due(ctx, 1)
+		if err != nil || len(jobs) == 0 {
+			return err
+		}
+		w.do(ctx, jobs[0])
+		w.forget(jobs[0].ID)
+	}
+}
+
+// due returns up to n jobs whose time has come and that are not under way, and marks them as under way.
+func (w *Worker) due(ctx context.Context, n int) ([]*Job, error) {
+	if n <= 0 {
+		return nil, nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	rows, err := list[*Job](ctx, w.db.reader, "due jobs", `
+		SELECT *
+		FROM jobs
+		WHERE parked = 0 AND run_at <= ?
+		ORDER BY run_at
+		LIMIT ?`, At(w.db.now()), n+len(w.running))
+	if err != nil {
+		return nil, err
+	}
+	var jobs []*Job
+	for _, j := range rows {
+		if len(jobs) < n && !w.running[j.ID] {
+			w.running[j.ID] = true
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs, nil
+}
+
+func (w *Worker) forget(id JobID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.running, id)
+}
+
+// pause returns how long to sleep if nothing is enqueued meanwhile.
+func (w *Worker) pause(ctx context.Context) time.Duration {
+	const longest = time.Minute
+	next, err := one[Time](ctx, w.db.reader, "next job", `
+		SELECT run_at
+		FROM jobs
+		WHERE parked = 0 AND run_at > ?
+		ORDER BY run_at
+		LIMIT 1`, At(w.db.now()))
+	if err != nil || next == nil {
+		return longest
+	}
+	return min(max(next.Time().Sub(w.db.now()), time.Millisecond), longest)
+}
+
+// do runs a job once and records how it went.
+func (w *Worker) do(ctx context.Context, j *Job) {
+	err := w.try(ctx, j)
+	if err != nil && ctx.Err() != nil {
+		return // stopped, not failed: it stays due
+	}
+	if err := w.db.Update(context.WithoutCancel(ctx), func(tx *Tx) error { return tx.finish(ctx, j, err) }); err != nil {
+		w.log.Error("recording a job's end", "kind", j.Kind, "job", j.ID, "err", err)
+	}
+	if err != nil {
+		w.log.Warn("job failed", "kind", j.Kind, "job", j.ID, "attempt", j.Attempts+1, "err", err)
+	}
+}
+
+func (w *Worker) try(ctx context.Context, j *Job) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+			w.log.Error("panic in a job", "kind", j.Kind, "job", j.ID, "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	fn := w.handlers[j.Kind]
+	if fn == nil {
+		return fmt.Errorf("nobody does jobs of kind %q", j.Kind)
+	}
+	ctx, cancel := context.WithTimeout(ctx, jobTime)
+	defer cancel()
+	return fn(ctx, []byte(j.Payload))
+}
+
+// finish removes a job that is done; one that failed is tried again later, or parked. A job that was enqueued anew under the
+// same key while it ran has another run_at or payload and is left for that.
+func (tx *Tx) finish(ctx context.Context, j *Job, failure error) error {
+	if failure == nil {
+		_, err := tx.exec(ctx, "finish job", `DELETE FROM jobs WHERE id = ? AND run_at = ? AND payload = ?`, j.ID, j.RunAt, j.Payload)
+		return err
+	}
+	attempts := j.Attempts + 1
+	pause := firstPause << min(attempts-1, 11)
+	pause += time.Duration(rand.Int64N(int64(pause / 2)))
+	_, err := tx.exec(ctx, "put off job", `
+		UPDATE jobs
+		SET attempts = ?, parked = ?, last_error = ?, run_at = ?
+		WHERE id = ? AND run_at = ?`,
+		attempts, attempts >= jobTries, truncate(failure.Error(), 1000), At(tx.db.now().Add(pause)), j.ID, j.RunAt)
+	return err
+}
+
+func (db *DB) wakeWorker() {
+	select {
+	case db.jobs <- struct{}{}:
+	default:
+	}
+}
+
+func truncate(s string, n int) string {
+	if len(s) > n {
+		return s[:n]
+	}
+	return s
+}

@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/jmoiron/sqlx/reflectx"
+)
+
+// statements runs queries by prepared statements, kept for the life of the connection or pool. The texts are all written out
+// in this package, so their number is bounded.
+//
+// Queries do not follow the caller's context: each is bounded by an index and a limit and ends in microseconds to milliseconds,
+// and a query that nothing can interrupt costs no goroutine and never leaves its connection in an odd state.
+type statements struct {
+	on   preparer
+	kept sync.Map // query text → *sqlx.Stmt
+}
+
+// preparer is a pool or a connection.
+type preparer interface {
+	PreparexContext(context.Context, string) (*sqlx.Stmt, error)
+	QueryRowxContext(context.Context, string, ...any) *sqlx.Row
+}
+
+func newStatements(on preparer) *statements { return &statements{on: on} }
+
+// SQLite looks at the value of a parameter that is a LIMIT when it plans, and plans anew whenever that is bound again, which
+// takes ten times as long as the query. It does not look into an expression.
+var limitParameter = regexp.MustCompile(`\bLIMIT (\?\d*)`)
+
+func (s *statements) get(query string) (*sqlx.Stmt, error) {
+	if st, ok := s.kept.Load(query); ok {
+		return st.(*sqlx.Stmt), nil
+	}
+	st, err := s.on.PreparexContext(context.Background(), limitParameter.ReplaceAllString(query, "LIMIT ($1 + 0)"))
+	if err != nil {
+		return nil, err
+	}
+	st.Mapper = mapper // sqlx gives statements of a connection the standard one
+	if first, loaded := s.kept.LoadOrStore(query, st); loaded {
+		st.Close()
+		return first.(*sqlx.Stmt), nil
+	}
+	return st, nil
+}
+
+func (s *statements) QueryContext(_ context.Context, query string, args ...any) (*sql.Rows, error) {
+	st, err := s.get(query)
+	if err != nil {
+		return nil, err
+	}
+	return st.QueryContext(context.Background(), args...)
+}
+
+func (s *statements) QueryxContext(_ context.Context, query string, args ...any) (*sqlx.Rows, error) {
+	st, err := s.get(query)
+	if err != nil {
+		return nil, err
+	}
+	return st.QueryxContext(context.Background(), args...)
+}
+
+func (s *statements) QueryRowxContext(_ context.Context, query string, args ...any) *sqlx.Row {
+	st, err := s.get(query)
+	if err != nil {
+		return s.on.QueryRowxContext(context.Background(), query, args...) // fails alike; only sqlx can make a failed row
+	}
+	return st.QueryRowxContext(context.Background(), args...)
+}
+
+func (s *statements) ExecContext(_ context.Context, query string, args ...any) (sql.Result, error) {
+	st, err := s.get(query)
+	if err != nil {
+		return nil, err
+	}
+	return st.ExecContext(context.Background(), args...)
+}
+
+func (s *statements) close() {
+	s.kept.Range(func(_, st any) bool {
+		st.(*sqlx.Stmt).Close()
+		return true
+	})
+}
+
+var mapper = reflectx.NewMapperFunc("db", columnName)
+
+// columnName turns a field's name into its column's: InReplyToID → in_reply_to_id.
+func columnName(field string) string {
+	var b strings.Builder
+	rs := []rune(field)
+	for i, r := range rs {
+		if unicode.IsUpper(r) && i > 0 && (!unicode.IsUpper(rs[i-1]) || i+1 < len(rs) && unicode.IsLower(rs[i+1])) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}

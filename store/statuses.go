@@ -1,0 +1,246 @@
+package store
+
+import (
+	"context"
+)
+
+// Status is a post, or a boost (ReblogOfID is set then, and there is no content).
+type Status struct {
+	ID                 StatusID
+	AccountID          AccountID
+	Visibility         Visibility
+	ReblogOfID         *StatusID
+	ConversationID     ConversationID
+	InReplyToID        *StatusID
+	InReplyToAccountID *AccountID
+	Domain             string // the author's
+	HasMedia           bool
+	Sensitive          bool
+	RepliesCount       int
+	ReblogsCount       int
+	FavouritesCount    int
+	ListID             *ListID
+	AppID              *AppID
+	CreatedAt          Time
+	EditedAt           *Time
+	ExpiresAt          *Time
+	Language           string
+	ContentType        string
+	URI                string
+	URL                string
+	SpoilerText        string
+	Text               string // as typed
+	Content            string // HTML
+}
+
+// Local tells whether the status was made here.
+func (s *Status) Local() bool { return s.Domain == "" }
+
+// OriginalID returns the id of what a boost boosts, and the status's own id otherwise.
+func (s *Status) OriginalID() StatusID {
+	if s.ReblogOfID != nil {
+		return *s.ReblogOfID
+	}
+	return s.ID
+}
+
+// Status returns a status whoever may see it, and errs.ErrRecordNotFound if there is none.
+func (r reader) Status(ctx context.Context, id StatusID) (*Status, error) {
+	s, err := one[Status](ctx, r, "status", `SELECT * FROM statuses WHERE id = ?`, id)
+	if s == nil && err == nil {
+		err = notFound
+	}
+	return s, err
+}
+
+// Statuses returns the statuses that have one of the ids, in no order, whoever may see them.
+func (r reader) Statuses(ctx context.Context, ids []StatusID) ([]*Status, error) {
+	return list[*Status](ctx, r, "statuses", `
+		SELECT s.*
+		FROM json_each(?) j
+		CROSS JOIN statuses s ON s.id = j.value`, jsonArray(ids))
+}
+
+// NewStatusID returns a fresh id, for a status whose URI contains it.
+func (tx *Tx) NewStatusID() StatusID { return StatusID(tx.newID()) }
+
+// AddStatus inserts a status and counts it: on its author, on its parent, on what it boosts. CreatedAt is set if it is 0.
+func (tx *Tx) AddStatus(ctx context.Context, s *Status) error {
+	if s.CreatedAt == 0 {
+		s.CreatedAt = At(tx.db.now())
+	}
+	_, err := tx.exec(ctx, "add status", `
+		INSERT INTO statuses (id, account_id, visibility, reblog_of_id, conversation_id, in_reply_to_id, in_reply_to_account_id, domain,
+			has_media, sensitive, list_id, app_id, created_at, expires_at, language, content_type, uri, url, spoiler_text, text, content)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		s.ID, s.AccountID, s.Visibility, s.ReblogOfID, s.ConversationID, s.InReplyToID, s.InReplyToAccountID, s.Domain,
+		s.HasMedia, s.Sensitive, s.ListID, s.AppID, s.CreatedAt, s.ExpiresAt, s.Language, s.ContentType, s.URI, s.URL,
+		s.SpoilerText, s.Text, s.Content)
+	if err != nil {
+		return err
+	}
+	return tx.countStatus(ctx, s, 1)
+}
+
+// DeleteStatus removes a status with all that hangs on it (boosts, notifications, timeline rows, favourites …), takes back its
+// counts, and leaves a tombstone. Its media stay with their owner, not attached. It returns the boosts that went with it.
+func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
+	boosts, err := list[*Status](ctx, tx.reader, "boosts", `SELECT * FROM statuses WHERE reblog_of_id = ?`, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range boosts {
+		if err := tx.countStatus(ctx, b, -1); err != nil {
+			return nil, err
+		}
+	}
+	if err := tx.countStatus(ctx, s, -1); err != nil {
+		return nil, err
+	}
+	if _, err := tx.exec(ctx, "delete status", `DELETE FROM statuses WHERE id = ?`, s.ID); err != nil {
+		return nil, err
+	}
+	tx.touchStatus(s.ID)
+	return boosts, tx.addTombstone(ctx, s.URI)
+}
+
+func (tx *Tx) addTombstone(ctx context.Context, uri string) error {
+	_, err := tx.exec(ctx, "add tombstone", `INSERT OR IGNORE INTO tombstones (uri, deleted_at) VALUES (?, ?)`, uri, At(tx.db.now()))
+	return err
+}
+
+// countStatus adds n to the counters that a status moves.
+func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
+	if s.Visibility.Open() {
+		if _, err := tx.exec(ctx, "count status", `
+			UPDATE accounts
+			SET statuses_count = statuses_count + ?1, last_status_at = CASE WHEN ?1 > 0 THEN max(ifnull(last_status_at, 0), ?2) ELSE last_status_at END
+			WHERE id = ?3`, n, s.CreatedAt, s.AccountID); err != nil {
+			return err
+		}
+		tx.touchAccount(s.AccountID)
+	}
+	if s.InReplyToID != nil {
+		if _, err := tx.exec(ctx, "count reply", `UPDATE statuses SET replies_count = replies_count + ? WHERE id = ?`, n, *s.InReplyToID); err != nil {
+			return err
+		}
+		tx.touchStatus(*s.InReplyToID)
+	}
+	if s.ReblogOfID != nil {
+		if _, err := tx.exec(ctx, "count boost", `UPDATE statuses SET reblogs_count = reblogs_count + ? WHERE id = ?`, n, *s.ReblogOfID); err != nil {
+			return err
+		}
+		tx.touchStatus(*s.ReblogOfID)
+	}
+	return nil
+}
+
+// Recipient is somebody whom a status is addressed to.
+type Recipient struct {
+	StatusID  StatusID
+	AccountID AccountID
+	Position  int
+	Mentioned bool
+	Direct    bool
+}
+
+// Recipients returns whom the statuses are addressed to, in order of status and position.
+func (r reader) Recipients(ctx context.Context, ids []StatusID) ([]Recipient, error) {
+	return list[Recipient](ctx, r, "recipients", `
+		SELECT r.*
+		FROM json_each(?) j
+		CROSS JOIN recipients r ON r.status_id = j.value
+		ORDER BY j.key, r.position`, jsonArray(ids))
+}
+
+// AddRecipients addresses a status to people; who is addressed already only gets Mentioned if it is set now.
+func (tx *Tx) AddRecipients(ctx context.Context, recipients []Recipient) error {
+	for _, r := range recipients {
+		if _, err := tx.exec(ctx, "add recipient", `
+			INSERT INTO recipients (status_id, account_id, position, mentioned, direct)
+			VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (status_id, account_id) DO UPDATE SET mentioned = max(mentioned, excluded.mentioned)`,
+			r.StatusID, r.AccountID, r.Position, r.Mentioned, r.Direct); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// StatusTag is a hashtag of a status.
+type StatusTag struct {
+	StatusID StatusID
+	Name     string
+}
+
+// StatusTags returns the hashtags of the statuses, in order of status and appearance.
+func (r reader) StatusTags(ctx context.Context, ids []StatusID) ([]StatusTag, error) {
+	return list[StatusTag](ctx, r, "status tags", `
+		SELECT st.status_id, t.name
+		FROM json_each(?) j
+		CROSS JOIN status_tags st ON st.status_id = j.value
+		CROSS JOIN tags t ON t.id = st.tag_id
+		ORDER BY j.key, st.position`, jsonArray(ids))
+}
+
+// SetTags gives a status its hashtags, lower-case names in order of appearance, in place of those it had.
+func (tx *Tx) SetTags(ctx context.Context, id StatusID, names []string) error {
+	if _, err := tx.exec(ctx, "clear tags", `DELETE FROM status_tags WHERE status_id = ?`, id); err != nil {
+		return err
+	}
+	for i, name := range names {
+		if _, err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name) VALUES (?)`, name); err != nil {
+			return err
+		}
+		if _, err := tx.exec(ctx, "tag status", `
+			INSERT OR IGNORE INTO status_tags (tag_id, status_id, position)
+			SELECT id, ?, ? FROM tags WHERE name = ?`, id, i, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// StatusFlags are what a viewer did with a status.
+type StatusFlags struct {
+	ID          StatusID
+	Favourited  bool
+	Reblogged   bool
+	Bookmarked  bool
+	ThreadMuted bool
+	AuthorMuted bool
+}
+
+// StatusFlags returns what viewer did with the statuses, in no order. The ids must not be those of boosts.
+func (r reader) StatusFlags(ctx context.Context, viewer AccountID, ids []StatusID) ([]StatusFlags, error) {
+	h, err := r.hints(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	return list[StatusFlags](ctx, r, "status flags", `
+		SELECT s.id,
+			EXISTS (SELECT 1 FROM favourites x WHERE x.account_id = ?1 AND x.status_id = s.id) AS favourited,
+			s.reblogs_count > 0 AND EXISTS (SELECT 1 FROM statuses x WHERE x.reblog_of_id = s.id AND x.account_id = ?1) AS reblogged,
+			EXISTS (SELECT 1 FROM bookmarks x WHERE x.account_id = ?1 AND x.status_id = s.id) AS bookmarked,
+			?2 & 8 AND EXISTS (SELECT 1 FROM thread_mutes x WHERE x.account_id = ?1 AND x.conversation_id = s.conversation_id) AS thread_muted,
+			?2 & 4 AND EXISTS (SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = s.account_id) AS author_muted
+		FROM json_each(?3) j
+		CROSS JOIN statuses s ON s.id = j.value`, viewer, h, jsonArray(ids))
+}
+
+// PinnedAt returns when those of the statuses that are pinned were.
+func (r reader) PinnedAt(ctx context.Context, ids []StatusID) (map[StatusID]Time, error) {
+	type row struct {
+		StatusID StatusID
+		PinnedAt Time
+	}
+	rows, err := list[row](ctx, r, "pins", `
+		SELECT p.status_id, p.pinned_at
+		FROM json_each(?) j
+		CROSS JOIN pins p ON p.status_id = j.value`, jsonArray(ids))
+	pins := make(map[StatusID]Time, len(rows))
+	for _, p := range rows {
+		pins[p.StatusID] = p.PinnedAt
+	}
+	return pins, err
+}

@@ -1,0 +1,338 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// Page asks for a part of a list that is ordered by id. Zero bounds are none. With MinID the page begins right after it, otherwise
+// it holds the newest; either way it comes newest first.
+type Page struct {
+	MaxID   int64 // older than
+	SinceID int64 // newer than
+	MinID   int64 // newer than, anchored there
+	Limit   int
+}
+
+// bounds returns what the id must be below and above, and in which direction to read.
+func (p Page) bounds() (below, above int64, ascending bool) {
+	below, above = p.MaxID, max(p.SinceID, p.MinID)
+	if below == 0 {
+		below = 1<<63 - 1
+	}
+	return below, above, p.MinID != 0
+}
+
+// newestFirst turns a page that was read upwards.
+func newestFirst[T any](rows []T, ascending bool) []T {
+	if ascending {
+		slices.Reverse(rows)
+	}
+	return rows
+}
+
+// Filter narrows a timeline.
+type Filter struct {
+	WithMuted         bool // muted accounts and threads, too
+	OnlyMedia         bool
+	Local             bool // only posts made here
+	Remote            bool // only posts made elsewhere
+	ExcludeReplies    bool // replies to others
+	ExcludeReblogs    bool
+	ExcludeVisibility []Visibility
+	ReplyVisibility   ReplyVisibility
+}
+
+// ReplyVisibility chooses among the replies in a timeline.
+type ReplyVisibility int
+
+const (
+	AllReplies       ReplyVisibility = iota
+	RepliesFollowing                 // to the viewer, or to somebody the viewer follows
+	RepliesSelf                      // to the viewer
+)
+
+// Bits of ?4 in the conditions below.
+const (
+	filterOnlyMedia = 1 << iota
+	filterLocal
+	filterRemote
+	filterNoReplies
+	filterNoReblogs
+	filterRepliesFollowing
+	filterRepliesSelf
+)
+
+func (f Filter) bits() (bits int, visibilities int) {
+	for _, set := range []struct {
+		on  bool
+		bit int
+	}{
+		{f.OnlyMedia, filterOnlyMedia}, {f.Local, filterLocal}, {f.Remote, filterRemote},
+		{f.ExcludeReplies, filterNoReplies}, {f.ExcludeReblogs, filterNoReblogs},
+		{f.ReplyVisibility == RepliesFollowing, filterRepliesFollowing}, {f.ReplyVisibility == RepliesSelf, filterRepliesSelf},
+	} {
+		if set.on {
+			bits |= set.bit
+		}
+	}
+	for _, v := range f.ExcludeVisibility {
+		visibilities |= 1 << v
+	}
+	return bits, visibilities
+}
+
+// filtered is the condition of a Filter: ?4 its bits, ?5 the visibilities it excludes.
+const filtered = `
+	(?4 & 1 = 0 OR ifnull(o.has_media, s.has_media))
+	AND (?4 & 2 = 0 OR s.domain = '')
+	AND (?4 & 4 = 0 OR s.domain <> '')
+	AND (?4 & 8 = 0 OR s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id = s.account_id)
+	AND (?4 & 16 = 0 OR s.reblog_of_id IS NULL)
+	AND (?4 & 96 = 0 OR s.in_reply_to_account_id IS NULL OR s.account_id = ?1
+		OR EXISTS (SELECT 1 FROM recipients x WHERE x.status_id = s.id AND x.account_id = ?1 AND x.mentioned = 1)
+		OR s.in_reply_to_account_id = ?1
+		OR ?4 & 32 AND EXISTS (
+			SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = s.in_reply_to_account_id AND x.pending = 0))
+	AND (?5 >> s.visibility & 1 = 0)`
+
+// timeline is the text of a timeline's two queries. from names a table or tables with the statuses as s; key is the column that
+// has their ids and the order; where adds conditions, which may use parameters from ?9 on.
+type timeline struct{ descending, ascending string }
+
+func newTimeline(from, key, where string) timeline { return newTimelineOf(from, key, where, wanted) }
+
+func newTimelineOf(from, key, where, wanted string) timeline {
+	text := `
+		SELECT ` + key + `
+		FROM ` + from + `
+		LEFT JOIN statuses o ON o.id = s.reblog_of_id
+		WHERE ` + where + `
+			AND ` + key + ` < ?6 AND ` + key + ` > ?7
+			AND ` + visibleWhole + `
+			AND ` + wanted + `
+			AND ` + filtered + `
+		ORDER BY ` + key + ` DESC
+		LIMIT ?8`
+	return timeline{text, strings.Replace(text, " DESC\n", " ASC\n", 1)}
+}
+
+var (
+	homeTimeline   = newTimeline(`home h CROSS JOIN statuses s ON s.id = h.status_id`, `h.status_id`, `h.account_id = ?1`)
+	listTimeline   = newTimeline(`list_timeline h CROSS JOIN statuses s ON s.id = h.status_id`, `h.status_id`, `h.list_id = ?9`)
+	directTimeline = newTimeline(`recipients r CROSS JOIN statuses s ON s.id = r.status_id`, `r.status_id`, `r.account_id = ?1 AND r.direct = 1`)
+	tagTimeline    = newTimeline(`status_tags t CROSS JOIN statuses s ON s.id = t.status_id`, `t.status_id`, `t.tag_id = ?9
+			AND s.visibility IN (0, 2) AND s.reblog_of_id IS NULL
+			AND (?10 = '[]' OR s.id IN (SELECT x.status_id FROM status_tags x WHERE x.status_id = s.id AND x.tag_id IN (SELECT value FROM json_each(?10))))
+			AND (?11 = 0 OR ?11 = (SELECT count(*) FROM status_tags x WHERE x.status_id = s.id AND x.tag_id IN (SELECT value FROM json_each(?12))))
+			AND (?13 = '[]' OR NOT EXISTS (SELECT 1 FROM status_tags x WHERE x.status_id = s.id AND x.tag_id IN (SELECT value FROM json_each(?13))))`)
+	publicTimeline      = newPublicTimeline("statuses_public", ``)
+	publicMediaTimeline = newPublicTimeline("statuses_public_media", ` AND s.has_media = 1`)
+	remoteTimeline      = newPublicTimeline("statuses_remote", ` AND s.domain <> ''`)
+	domainTimeline      = newPublicTimeline("statuses_domain", ` AND s.domain = ?9`)
+	domainMediaTimeline = newPublicTimeline("statuses_domain_media", ` AND s.domain = ?9 AND s.has_media = 1`)
+	accountTimeline     = newTimelineOf(`statuses s INDEXED BY statuses_account`, `s.id`, `s.account_id = ?9`, wantedOnProfile)
+	accountMedia        = newTimelineOf(`statuses s INDEXED BY statuses_account_media`, `s.id`, `s.account_id = ?9 AND s.has_media = 1`, wantedOnProfile)
+	accountTagged       = newTimelineOf(`statuses s INDEXED BY statuses_account`, `s.id`, `s.account_id = ?9
+			AND EXISTS (SELECT 1 FROM status_tags t WHERE t.tag_id = ?10 AND t.status_id = s.id)`, wantedOnProfile)
+	accountPinned = newTimelineOf(`pins p CROSS JOIN statuses s ON s.id = p.status_id`, `p.status_id`, `p.account_id = ?9`, wantedOnProfile)
+)
+
+// newPublicTimeline reads a timeline of public and local posts by one of the indexes made for that.
+func newPublicTimeline(index, where string) timeline {
+	return newTimeline(`statuses s INDEXED BY `+index, `s.id`, `s.visibility IN (0, 2) AND s.reblog_of_id IS NULL`+where)
+}
+
+func (t timeline) read(ctx context.Context, r reader, viewer AccountID, f Filter, p Page, more ...any) ([]StatusID, error) {
+	h, err := r.hints(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	below, above, ascending := p.bounds()
+	query := t.descending
+	if ascending {
+		query = t.ascending
+	}
+	bits, visibilities := f.bits()
+	ids, err := list[StatusID](ctx, r, "timeline", query,
+		append([]any{viewer, h, f.WithMuted, bits, visibilities, below, above, p.Limit}, more...)...)
+	return newestFirst(ids, ascending), err
+}
+
+// HomeTimeline returns ids of the posts and boosts by those whom the viewer follows, own ones, and direct posts to the viewer.
+func (r reader) HomeTimeline(ctx context.Context, viewer AccountID, f Filter, p Page) ([]StatusID, error) {
+	return homeTimeline.read(ctx, r, viewer, f, p)
+}
+
+// ListTimeline returns ids of the posts and boosts by the members of a list.
+func (r reader) ListTimeline(ctx context.Context, viewer AccountID, id ListID, f Filter, p Page) ([]StatusID, error) {
+	return listTimeline.read(ctx, r, viewer, f, p, id)
+}
+
+// DirectTimeline returns ids of the direct posts that the viewer wrote or is addressed by.
+func (r reader) DirectTimeline(ctx context.Context, viewer AccountID, f Filter, p Page) ([]StatusID, error) {
+	return directTimeline.read(ctx, r, viewer, f, p)
+}
+
+// PublicTimeline returns ids of public posts, and for the signed-in of local ones; of one server only if instance is not "".
+func (r reader) PublicTimeline(ctx context.Context, viewer AccountID, instance string, f Filter, p Page) ([]StatusID, error) {
+	switch {
+	case f.Local && instance != "", f.Local && f.Remote:
+		return nil, nil
+	case f.Local && f.OnlyMedia:
+		return domainMediaTimeline.read(ctx, r, viewer, f, p, "")
+	case f.Local:
+		return domainTimeline.read(ctx, r, viewer, f, p, "")
+	case instance != "" && f.OnlyMedia:
+		return domainMediaTimeline.read(ctx, r, viewer, f, p, instance)
+	case instance != "":
+		return domainTimeline.read(ctx, r, viewer, f, p, instance)
+	case f.OnlyMedia:
+		return publicMediaTimeline.read(ctx, r, viewer, f, p)
+	case f.Remote:
+		return remoteTimeline.read(ctx, r, viewer, f, p)
+	}
+	return publicTimeline.read(ctx, r, viewer, f, p)
+}
+
+// TagQuery names hashtags: Tag or one of Any, all of All, none of None. The names are in lower case.
+type TagQuery struct {
+	Tag            string
+	Any, All, None []string
+}
+
+// TagTimeline returns ids of public posts with a hashtag. With several alternatives (Any) it merges their timelines.
+func (r reader) TagTimeline(ctx context.Context, viewer AccountID, q TagQuery, f Filter, p Page) ([]StatusID, error) {
+	all, err := r.tagIDs(ctx, q.All)
+	if err != nil || len(all) < len(q.All) { // a tag that nobody used: no post has them all
+		return nil, err
+	}
+	none, err := r.tagIDs(ctx, q.None)
+	if err != nil {
+		return nil, err
+	}
+	alternatives, err := r.tagIDs(ctx, append([]string{q.Tag}, q.Any...))
+	if err != nil {
+		return nil, err
+	}
+	var ids []StatusID
+	for _, tag := range alternatives {
+		some, err := tagTimeline.read(ctx, r, viewer, f, p, tag, "[]", len(all), jsonArray(all), jsonArray(none))
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, some...)
+	}
+	return mergePage(ids, p), nil
+}
+
+// mergePage makes one page of the pages of several lists.
+func mergePage(ids []StatusID, p Page) []StatusID {
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if len(ids) > p.Limit {
+		if p.MinID != 0 {
+			ids = ids[:p.Limit]
+		} else {
+			ids = ids[len(ids)-p.Limit:]
+		}
+	}
+	slices.Reverse(ids)
+	return ids
+}
+
+// tagIDs returns the ids of those of the hashtags that were ever used.
+func (r reader) tagIDs(ctx context.Context, names []string) ([]int64, error) {
+	var ids []int64
+	for _, name := range names {
+		id, err := one[int64](ctx, r, "tag", `SELECT id FROM tags WHERE name = ?`, name)
+		if err != nil {
+			return nil, err
+		}
+		if id != nil && !slices.Contains(ids, *id) {
+			ids = append(ids, *id)
+		}
+	}
+	return ids, nil
+}
+
+// AccountTimeline returns ids of an account's posts and boosts that the viewer may see; of one hashtag only if tagged is not "".
+// Whether the viewer blocks or mutes the author does not count here: who looks at a profile wants to see it.
+func (r reader) AccountTimeline(ctx context.Context, viewer, author AccountID, tagged string, f Filter, p Page) ([]StatusID, error) {
+	if tagged != "" {
+		tags, err := r.tagIDs(ctx, []string{tagged})
+		if err != nil || len(tags) == 0 {
+			return nil, err
+		}
+		return accountTagged.read(ctx, r, viewer, f, p, author, tags[0])
+	}
+	if f.OnlyMedia {
+		return accountMedia.read(ctx, r, viewer, f, p, author)
+	}
+	return accountTimeline.read(ctx, r, viewer, f, p, author)
+}
+
+// PinnedStatuses returns ids of the posts that an account has pinned to its profile, newest first.
+func (r reader) PinnedStatuses(ctx context.Context, viewer, author AccountID, p Page) ([]StatusID, error) {
+	return accountPinned.read(ctx, r, viewer, Filter{WithMuted: true}, p, author)
+}
+
+// FanOut puts a status into the home timelines it belongs in: its author's, its local followers' unless they hide the author's
+// boosts or keep the author in an exclusive list, for direct and list posts only those of the addressed; and into lists.
+// original is what s boosts, nil if it is no boost; its author is not shown the boost.
+func (tx *Tx) FanOut(ctx context.Context, s, original *Status) error {
+	var boosted *AccountID
+	if original != nil {
+		boosted = &original.AccountID
+	}
+	followers := `
+		INSERT OR IGNORE INTO home (account_id, status_id)
+		SELECT follower_id, ?1
+		FROM follows INDEXED BY follows_local
+		WHERE target_id = ?2 AND pending = 0 AND follower_local = 1
+			AND (?3 IS NULL OR show_reblogs = 1 AND follower_id <> ?3)`
+	if s.Visibility == Direct || s.Visibility == ListOnly {
+		followers = `
+			INSERT OR IGNORE INTO home (account_id, status_id)
+			SELECT r.account_id, ?1
+			FROM recipients r CROSS JOIN users u ON u.account_id = r.account_id
+			WHERE r.status_id = ?1 AND ?2 > 0 AND ?3 IS NULL`
+	}
+	if _, err := tx.exec(ctx, "fan out to followers", followers, s.ID, s.AccountID, boosted); err != nil {
+		return err
+	}
+	if s.Local() {
+		if _, err := tx.exec(ctx, "fan out to the author", `INSERT OR IGNORE INTO home (account_id, status_id) VALUES (?, ?)`, s.AccountID, s.ID); err != nil {
+			return err
+		}
+	}
+	return tx.fanOutToLists(ctx, s)
+}
+
+// fanOutToLists puts a status into the lists that have its author, as each list's policy on replies says, and takes it out of
+// the home timelines of those whose list is exclusive.
+func (tx *Tx) fanOutToLists(ctx context.Context, s *Status) error {
+	if is, err := tx.exists(ctx, `SELECT 1 FROM list_members WHERE account_id = ? LIMIT 1`, s.AccountID); !is || err != nil {
+		return err
+	}
+	if _, err := tx.exec(ctx, "fan out to lists", `
+		INSERT OR IGNORE INTO list_timeline (list_id, status_id)
+		SELECT l.id, ?1
+		FROM list_members m CROSS JOIN lists l ON l.id = m.list_id
+		WHERE m.account_id = ?2
+			AND (?3 IS NULL OR ?3 = ?2 OR ?3 = l.account_id
+				OR l.replies_policy = 'list' AND EXISTS (SELECT 1 FROM list_members x WHERE x.list_id = l.id AND x.account_id = ?3)
+				OR l.replies_policy = 'followed' AND EXISTS (
+					SELECT 1 FROM follows x WHERE x.follower_id = l.account_id AND x.target_id = ?3 AND x.pending = 0))`,
+		s.ID, s.AccountID, s.InReplyToAccountID); err != nil {
+		return err
+	}
+	_, err := tx.exec(ctx, "keep out of home", `
+		DELETE FROM home
+		WHERE status_id = ?1 AND account_id <> ?2 AND account_id IN (
+			SELECT l.account_id
+			FROM list_members m CROSS JOIN lists l ON l.id = m.list_id
+			WHERE m.account_id = ?2 AND l.exclusive = 1)`, s.ID, s.AccountID)
+	return err
+}

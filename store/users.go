@@ -1,0 +1,146 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// User is what only a local account has: how its person signs in, roles, settings.
+type User struct {
+	AccountID                AccountID
+	Email                    string
+	EmailKey                 *string
+	PasswordHash             string
+	IsAdmin                  bool
+	IsModerator              bool
+	ConfirmedAt              *Time // nil: the address awaits confirmation
+	ApprovedAt               *Time // nil: the account awaits approval
+	DeactivatedAt            *Time
+	ResetRequired            bool
+	RegistrationReason       string
+	Locale                   string
+	Note                     string        // as typed
+	Fields                   JSON[[]Field] // as typed
+	DefaultVisibility        Visibility
+	DefaultSensitive         bool
+	DefaultLanguage          string
+	NoRichText               bool
+	ShowRole                 bool
+	SkipThreadContainment    bool
+	AllowFollowingMove       bool
+	BlockFromStrangers       bool
+	HideNotificationContents bool
+	SettingsStore            JSON[map[string]json.RawMessage]
+	LastActiveAt             Time
+}
+
+// Staff tells whether the user is an administrator or a moderator.
+func (u *User) Staff() bool { return u.IsAdmin || u.IsModerator }
+
+// Usable tells whether the account can be used: confirmed, approved and active.
+func (u *User) Usable() bool {
+	return u.ConfirmedAt != nil && u.ApprovedAt != nil && u.DeactivatedAt == nil
+}
+
+// User returns the user of a local account, and errs.ErrRecordNotFound if there is none.
+func (r reader) User(ctx context.Context, id AccountID) (*User, error) {
+	u, err := one[User](ctx, r, "user", `SELECT * FROM users WHERE account_id = ?`, id)
+	if u == nil && err == nil {
+		err = notFound
+	}
+	return u, err
+}
+
+// Users returns the users that have one of the ids, in no order; accounts elsewhere have none.
+func (r reader) Users(ctx context.Context, ids []AccountID) ([]*User, error) {
+	return list[*User](ctx, r, "users", `
+		SELECT u.*
+		FROM json_each(?) j
+		CROSS JOIN users u ON u.account_id = j.value`, jsonArray(ids))
+}
+
+// UserByEmail returns the user of an e-mail address, in whatever case.
+func (r reader) UserByEmail(ctx context.Context, email string) (*User, error) {
+	u, err := one[User](ctx, r, "user by e-mail", `SELECT * FROM users WHERE email_key = ?`, emailKey(email))
+	if u == nil && err == nil {
+		err = notFound
+	}
+	return u, err
+}
+
+// AddUser inserts the user of an account. Its EmailKey is set.
+func (tx *Tx) AddUser(ctx context.Context, u *User) error {
+	u.EmailKey = nil
+	if u.Email != "" {
+		key := emailKey(u.Email)
+		u.EmailKey = &key
+	}
+	if u.Fields.V == nil {
+		u.Fields.V = []Field{}
+	}
+	if u.SettingsStore.V == nil {
+		u.SettingsStore.V = map[string]json.RawMessage{}
+	}
+	_, err := tx.exec(ctx, "add user", `
+		INSERT INTO users (account_id, email, email_key, password_hash, is_admin, is_moderator, confirmed_at, approved_at, deactivated_at,
+			reset_required, registration_reason, locale, note, fields, default_visibility, default_sensitive, default_language,
+			no_rich_text, show_role, skip_thread_containment, allow_following_move, block_from_strangers, hide_notification_contents,
+			settings_store, last_active_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		u.AccountID, u.Email, u.EmailKey, u.PasswordHash, u.IsAdmin, u.IsModerator, u.ConfirmedAt, u.ApprovedAt, u.DeactivatedAt,
+		u.ResetRequired, u.RegistrationReason, u.Locale, u.Note, u.Fields, u.DefaultVisibility, u.DefaultSensitive, u.DefaultLanguage,
+		u.NoRichText, u.ShowRole, u.SkipThreadContainment, u.AllowFollowingMove, u.BlockFromStrangers, u.HideNotificationContents,
+		u.SettingsStore, u.LastActiveAt)
+	return err
+}
+
+// SaveUser writes all columns of a user but LastActiveAt.
+func (tx *Tx) SaveUser(ctx context.Context, u *User) error {
+	u.EmailKey = nil
+	if u.Email != "" {
+		key := emailKey(u.Email)
+		u.EmailKey = &key
+	}
+	_, err := tx.exec(ctx, "save user", `
+		UPDATE users
+		SET email = ?, email_key = ?, password_hash = ?, is_admin = ?, is_moderator = ?, confirmed_at = ?, approved_at = ?, deactivated_at = ?,
+			reset_required = ?, registration_reason = ?, locale = ?, note = ?, fields = ?, default_visibility = ?, default_sensitive = ?,
+			default_language = ?, no_rich_text = ?, show_role = ?, skip_thread_containment = ?, allow_following_move = ?,
+			block_from_strangers = ?, hide_notification_contents = ?, settings_store = ?
+		WHERE account_id = ?`,
+		u.Email, u.EmailKey, u.PasswordHash, u.IsAdmin, u.IsModerator, u.ConfirmedAt, u.ApprovedAt, u.DeactivatedAt,
+		u.ResetRequired, u.RegistrationReason, u.Locale, u.Note, u.Fields, u.DefaultVisibility, u.DefaultSensitive,
+		u.DefaultLanguage, u.NoRichText, u.ShowRole, u.SkipThreadContainment, u.AllowFollowingMove,
+		u.BlockFromStrangers, u.HideNotificationContents, u.SettingsStore, u.AccountID)
+	tx.touchAccount(u.AccountID)
+	return err
+}
+
+// MarkActive notes that somebody used the server. It is called at most once a day and account.
+func (tx *Tx) MarkActive(ctx context.Context, id AccountID) error {
+	_, err := tx.exec(ctx, "mark active", `UPDATE users SET last_active_at = ? WHERE account_id = ?`, At(tx.db.now()), id)
+	tx.touchAccount(id)
+	return err
+}
+
+// HasAdmin tells whether somebody can administer the server.
+func (r reader) HasAdmin(ctx context.Context) (bool, error) {
+	return r.exists(ctx, `
+		SELECT 1
+		FROM users
+		WHERE (is_admin = 1 OR is_moderator = 1) AND is_admin = 1 AND deactivated_at IS NULL
+		LIMIT 1`)
+}
+
+// ActiveUsers counts the people who used the server within the last d.
+func (r reader) ActiveUsers(ctx context.Context, d time.Duration) (int, error) {
+	n, err := one[int](ctx, r, "active users", `SELECT count(*) FROM users WHERE last_active_at > ?`, At(r.db.now().Add(-d)))
+	if err != nil {
+		return 0, err
+	}
+	return *n, nil
+}
+
+func emailKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }

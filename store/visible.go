@@ -1,0 +1,155 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Who may see a status is said here, twice: as a condition that every list has in its SQL, and as the function CanSee for the
+// places that hold a status already (streams, notifications). A property test checks that the two agree.
+//
+// In the SQL of lists, ?1 is the viewer (0: anonymous) and ?2 the viewer's Hints.
+
+// visible is the condition that the viewer may see the status in table alias s, not looking at what it boosts.
+func visible(s string) string {
+	return strings.ReplaceAll(`(
+		S.account_id = ?1
+		OR (?2 & 64 = 0 OR NOT EXISTS (SELECT 1 FROM accounts x WHERE x.id = S.account_id AND x.withheld = 1))
+		AND (?2 & 2 = 0 OR NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = S.account_id AND x.target_id = ?1))
+		AND CASE S.visibility
+			WHEN 0 THEN 1
+			WHEN 1 THEN 1
+			WHEN 2 THEN ?1 > 0
+			WHEN 3 THEN EXISTS (SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = S.account_id AND x.pending = 0)
+				OR EXISTS (SELECT 1 FROM recipients x WHERE x.status_id = S.id AND x.account_id = ?1)
+			ELSE EXISTS (SELECT 1 FROM recipients x WHERE x.status_id = S.id AND x.account_id = ?1)
+		END)`, "S.", s+".")
+}
+
+// visibleWhole is visible for the status s and, where it is a boost, for the original o, which the query joins with
+// LEFT JOIN statuses o ON o.id = s.reblog_of_id.
+var visibleWhole = visible("s") + `
+	AND (s.reblog_of_id IS NULL OR ` + visible("o") + `)`
+
+// wanted is the condition that the viewer has not chosen to see nothing of the kind: blocks, and unless ?3 (with_muted) is set
+// mutes, muted threads and hidden boosts. It speaks of s and o as visibleWhole does.
+var wanted = `
+	(?2 & 1 = 0 OR ` + notBlocked("s.account_id") + ` AND (s.reblog_of_id IS NULL OR ` + notBlocked("o.account_id") + `)
+		AND NOT EXISTS (
+			SELECT 1
+			FROM recipients r JOIN blocks x ON x.target_id = r.account_id AND x.account_id = ?1
+			WHERE r.status_id = ifnull(s.reblog_of_id, s.id) AND r.mentioned = 1))
+	AND (?2 & 16 = 0 OR ` + notFromBlockedDomain("s") + ` AND (s.reblog_of_id IS NULL OR ` + notFromBlockedDomain("o") + `))
+	AND (?2 & 32 = 0 OR s.reblog_of_id IS NULL OR NOT EXISTS (
+		SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = s.account_id AND x.show_reblogs = 0))
+	AND (?3 OR (
+		(?2 & 4 = 0 OR ` + notMuted("s.account_id") + ` AND (s.reblog_of_id IS NULL OR ` + notMuted("o.account_id") + `))
+		AND (?2 & 8 = 0 OR NOT EXISTS (
+			SELECT 1 FROM thread_mutes x WHERE x.account_id = ?1 AND x.conversation_id = ifnull(o.conversation_id, s.conversation_id)))))`
+
+// wantedOnProfile is wanted for the posts on one account's profile: only what that account boosts is filtered.
+var wantedOnProfile = `
+	(s.reblog_of_id IS NULL OR (?2 & 1 = 0 OR ` + notBlocked("o.account_id") + `)
+		AND (?3 OR ?2 & 4 = 0 OR ` + notMuted("o.account_id") + `))`
+
+func notBlocked(account string) string {
+	return `NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = ?1 AND x.target_id = ` + account + `)`
+}
+
+func notMuted(account string) string {
+	return `NOT EXISTS (SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = ` + account + `)`
+}
+
+func notFromBlockedDomain(s string) string {
+	return strings.ReplaceAll(`(S.domain = ''
+		OR NOT EXISTS (SELECT 1 FROM domain_blocks x WHERE x.account_id = ?1 AND x.domain = S.domain)
+		OR EXISTS (SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = S.account_id AND x.pending = 0))`, "S.", s+".")
+}
+
+// CanSee tells whether viewer (0: anonymous) may see a status. A boost can be seen by those who can see both it and the original.
+func (r reader) CanSee(ctx context.Context, viewer AccountID, st *Status) (bool, error) {
+	ok, err := r.canSee(ctx, viewer, st)
+	if !ok || err != nil || st.ReblogOfID == nil {
+		return ok, err
+	}
+	original, err := r.Status(ctx, *st.ReblogOfID)
+	if err != nil {
+		return false, err
+	}
+	return r.canSee(ctx, viewer, original)
+}
+
+func (r reader) canSee(ctx context.Context, viewer AccountID, st *Status) (bool, error) {
+	if st.AccountID == viewer {
+		return true, nil
+	}
+	h, err := r.hints(ctx, viewer)
+	if err != nil {
+		return false, err
+	}
+	if h&hintWithheld != 0 {
+		if is, err := r.exists(ctx, `SELECT 1 FROM accounts WHERE id = ? AND withheld = 1`, st.AccountID); is || err != nil {
+			return false, err
+		}
+	}
+	if h&hintBlocked != 0 {
+		if is, err := r.Blocks(ctx, st.AccountID, viewer); is || err != nil {
+			return false, err
+		}
+	}
+	switch st.Visibility {
+	case Public, Unlisted:
+		return true, nil
+	case Local:
+		return viewer != 0, nil
+	}
+	if viewer == 0 {
+		return false, nil
+	}
+	if st.Visibility == Private {
+		if is, err := r.Follows(ctx, viewer, st.AccountID); is || err != nil {
+			return is, err
+		}
+	}
+	return r.exists(ctx, `SELECT 1 FROM recipients WHERE status_id = ? AND account_id = ?`, st.ID, viewer)
+}
+
+// VisibleStatus returns the status if it is there and viewer may see it, and errs.ErrRecordNotFound otherwise.
+func (r reader) VisibleStatus(ctx context.Context, viewer AccountID, id StatusID) (*Status, error) {
+	st, err := r.Status(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	ok, err := r.CanSee(ctx, viewer, st)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, notFound
+	}
+	return st, nil
+}
+
+// VisibleStatuses returns those of the statuses that are there and that viewer may see, in no order.
+func (r reader) VisibleStatuses(ctx context.Context, viewer AccountID, ids []StatusID) ([]*Status, error) {
+	h, err := r.hints(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	return list[*Status](ctx, r, "visible statuses", `
+		SELECT s.*
+		FROM json_each(?3) j
+		CROSS JOIN statuses s ON s.id = j.value
+		LEFT JOIN statuses o ON o.id = s.reblog_of_id
+		WHERE `+visibleWhole, viewer, h, jsonArray(ids))
+}
+
+// exists tells whether a query has a row.
+func (r reader) exists(ctx context.Context, query string, args ...any) (bool, error) {
+	row, err := one[int](ctx, r, "exists", query, args...)
+	if err != nil {
+		return false, fmt.Errorf("%w in %s", err, query)
+	}
+	return row != nil, nil
+}

@@ -1,0 +1,11 @@
+package store
+
+// The jobs of this program. A kind that is in databases out there keeps its name and its members.
+
+// ExpireStatus removes a status whose time has come.
+type ExpireStatus struct {
+	StatusID StatusID `json:"status_id"`
+}
+
+// Kind names the job.
+func (ExpireStatus) Kind() string { return "expire_status" }

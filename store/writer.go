@@ -1,0 +1,268 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"svc/internal/errs"
+)
+
+// Bounds of one group commit: whoever comes later waits for the next one.
+const (
+	groupMax  = 256
+	groupTime = 25 * time.Millisecond
+)
+
+// ErrClosed is what writes get after Close.
+var ErrClosed = errors.New("the database is closed")
+
+// Tx is a transaction: it reads what DB reads, sees its own writes, and has all the writes. It must not be kept beyond the
+// function it was given to.
+type Tx struct {
+	reader
+	events  []Event
+	viewers []AccountID // whose relations changed
+	changed changes
+	newJobs bool
+	usedIDs bool
+}
+
+// Update runs fn in a transaction and returns once that is on disk. When fn fails, or panics, all it did is undone and its
+// error returned; nobody else's work is touched by that. fn must not wait for anything but the database.
+//
+// Update does not give up when ctx ends while fn runs or is being committed: the answer is always the truth.
+func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
+	r := &request{fn: fn, done: make(chan struct{})}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-db.writer.stop:
+		return ErrClosed
+	case db.writer.requests <- r:
+	}
+	select {
+	case <-r.done:
+	case <-db.writer.stopped:
+		select {
+		case <-r.done: // it was among the last
+		default:
+			return ErrClosed
+		}
+	}
+	if r.panicked != nil {
+		panic(r.panicked)
+	}
+	return r.err
+}
+
+type request struct {
+	fn       func(*Tx) error
+	tx       Tx
+	err      error
+	panicked error
+	done     chan struct{}
+}
+
+// writer owns the one writing connection.
+type writer struct {
+	db       *DB
+	pool     *sqlx.DB
+	conn     *sqlx.Conn
+	q        *statements
+	requests chan *request
+	stop     chan struct{}
+	stopped  chan struct{}
+	once     sync.Once
+	started  bool
+	broken   error // set when the disk failed: nothing is written any more
+}
+
+func newWriter(ctx context.Context, db *DB, pool *sqlx.DB) (*writer, error) {
+	conn, err := pool.Connx(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	return &writer{
+		db: db, pool: pool, conn: conn, q: newStatements(conn),
+		requests: make(chan *request, groupMax),
+		stop:     make(chan struct{}),
+		stopped:  make(chan struct{}),
+	}, nil
+}
+
+func (w *writer) start() {
+	w.started = true
+	go w.run()
+}
+
+func (w *writer) close() error {
+	w.once.Do(func() { close(w.stop) })
+	if w.started {
+		<-w.stopped
+	}
+	w.q.close()
+	return errors.Join(w.conn.Close(), w.pool.Close())
+}
+
+func (w *writer) run() {
+	defer close(w.stopped)
+	for {
+		select {
+		case r := <-w.requests:
+			w.commitGroup(r)
+		case <-w.stop:
+			for { // what was accepted is done
+				select {
+				case r := <-w.requests:
+					w.commitGroup(r)
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+// commitGroup runs first and whatever else waits in one transaction, and answers them all.
+func (w *writer) commitGroup(first *request) {
+	if w.broken != nil {
+		first.err = unwritable(w.broken)
+		close(first.done)
+		return
+	}
+	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+		first.err = unwritable(err)
+		close(first.done)
+		return
+	}
+	var group []*request
+	until := time.Now().Add(groupTime)
+	r := first
+	for {
+		w.runOne(r)
+		group = append(group, r)
+		if len(group) == groupMax || time.Now().After(until) {
+			break
+		}
+		select {
+		case r = <-w.requests:
+			continue
+		default:
+		}
+		break
+	}
+	err := w.commit(group)
+	for _, r := range group {
+		if err != nil && r.err == nil {
+			r.err = unwritable(err)
+		}
+	}
+	if err == nil {
+		w.db.committed(group)
+	}
+	for _, r := range group {
+		close(r.done)
+	}
+}
+
+// runOne runs one function in its savepoint.
+func (w *writer) runOne(r *request) {
+	r.tx = Tx{reader: reader{q: w.q, db: w.db}}
+	if r.err = w.exec("SAVEPOINT one"); r.err != nil {
+		return
+	}
+	func() {
+		defer func() {
+			if p := recover(); p != nil {
+				r.panicked = fmt.Errorf("panic in a transaction: %v\n%s", p, debug.Stack())
+				r.err = r.panicked
+			}
+		}()
+		r.err = r.fn(&r.tx)
+	}()
+	if r.err != nil {
+		if err := w.exec("ROLLBACK TO one"); err != nil {
+			w.broken = err
+		}
+	}
+	if err := w.exec("RELEASE one"); err != nil && r.err == nil {
+		r.err = err
+	}
+}
+
+func (w *writer) commit(group []*request) error {
+	if w.broken != nil {
+		return errors.Join(w.broken, w.exec("ROLLBACK"))
+	}
+	wrote := false
+	for _, r := range group {
+		if r.err == nil && r.tx.usedIDs {
+			wrote = true
+		}
+	}
+	if wrote {
+		w.db.ids.mu.Lock()
+		last := w.db.ids.last
+		w.db.ids.mu.Unlock()
+		if _, err := w.q.ExecContext(context.Background(), `UPDATE meta SET last_id = ?`, last); err != nil {
+			return errors.Join(err, w.exec("ROLLBACK"))
+		}
+	}
+	if err := w.exec("COMMIT"); err != nil {
+		if isCode(err, sqlite3.SQLITE_IOERR) || isCode(err, sqlite3.SQLITE_CORRUPT) {
+			// After a failed sync nobody knows what is on the disk. Trying again could lose what was promised.
+			w.broken = err
+			w.db.log.Error("the disk failed, nothing will be written any more: restart after mending it", "err", err)
+		}
+		w.exec("ROLLBACK") // it may be rolled back already
+		return err
+	}
+	return nil
+}
+
+func (w *writer) exec(query string) error {
+	_, err := w.q.ExecContext(context.Background(), query)
+	return err
+}
+
+// Broken returns the disk error that stopped all writing, nil while the database can be written.
+func (db *DB) Broken(ctx context.Context) error {
+	return db.Update(ctx, func(*Tx) error { return nil })
+}
+
+// unwritable is the client's view of a database that cannot be written now: the cause goes to the log.
+func unwritable(err error) error {
+	return &errs.Error{Status: 503, Message: "The server cannot store anything at the moment", Err: err}
+}
+
+func (w *writer) meta(ctx context.Context) (*Meta, error) {
+	return one[Meta](ctx, reader{q: w.q}, "meta", `SELECT * FROM meta`)
+}
+
+// newID returns an id, later than all before.
+func (tx *Tx) newID() int64 {
+	tx.usedIDs = true
+	return tx.db.ids.next()
+}
+
+// exec runs a statement and returns how many rows it changed.
+func (tx *Tx) exec(ctx context.Context, what, query string, args ...any) (int64, error) {
+	res, err := tx.q.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", what, err)
+	}
+	n, err := res.RowsAffected()
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", what, err)
+	}
+	return n, nil
+}
+
+var _ sqlx.QueryerContext = (*statements)(nil)
