@@ -123,6 +123,24 @@ func (r reader) FollowsOf(ctx context.Context, id AccountID, limit int) ([]*Foll
 		LIMIT ?`, id, limit)
 }
 
+// DropFollow deletes a follow, or a request to follow, and takes back what it counts.
+func (tx *Tx) DropFollow(ctx context.Context, f *Follow) error {
+	n, err := tx.exec(ctx, "drop follow", `DELETE FROM follows WHERE id = ?`, f.ID)
+	if err != nil || n == 0 || f.Pending {
+		return err
+	}
+	if _, err := tx.exec(ctx, "count following", `UPDATE accounts SET following_count = following_count - 1 WHERE id = ?`, f.FollowerID); err != nil {
+		return err
+	}
+	if _, err := tx.exec(ctx, "count followers", `UPDATE accounts SET followers_count = followers_count - 1 WHERE id = ?`, f.TargetID); err != nil {
+		return err
+	}
+	tx.touchAccount(f.FollowerID)
+	tx.touchAccount(f.TargetID)
+	tx.touchRelations(f.FollowerID)
+	return nil
+}
+
 // DropFollowRequests takes back all requests that an account has made or received.
 func (tx *Tx) DropFollowRequests(ctx context.Context, id AccountID) error {
 	for _, query := range []string{
