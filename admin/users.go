@@ -38,22 +38,22 @@ type User struct {
 
 func newUser(a *store.Account, u *store.User) *User {
 	user := &User{
-		ID:           int64(a.ID),
-		Nickname:     a.Nickname,
-		Email:        u.Email,
-		DisplayName:  a.DisplayName,
-		URL:          a.URL,
-		Admin:        u.IsAdmin,
-		Moderator:    u.IsModerator,
-		Locked:       a.Locked,
-		Confirmed:    u.ConfirmedAt != nil,
-		Approved:     u.ApprovedAt != nil,
-		Deactivated:  u.DeactivatedAt != nil,
-		Reason:       u.RegistrationReason,
-		CreatedAt:    a.CreatedAt.Time(),
-		Followers:    a.FollowersCount,
-		Following:    a.FollowingCount,
-		Statuses:     a.StatusesCount,
+		ID:          int64(a.ID),
+		Nickname:    a.Nickname,
+		Email:       u.Email,
+		DisplayName: a.DisplayName,
+		URL:         a.URL,
+		Admin:       u.IsAdmin,
+		Moderator:   u.IsModerator,
+		Locked:      a.Locked,
+		Confirmed:   u.ConfirmedAt != nil,
+		Approved:    u.ApprovedAt != nil,
+		Deactivated: u.DeactivatedAt != nil,
+		Reason:      u.RegistrationReason,
+		CreatedAt:   a.CreatedAt.Time(),
+		Followers:   a.FollowersCount,
+		Following:   a.FollowingCount,
+		Statuses:    a.StatusesCount,
 	}
 	if u.LastActiveAt != 0 {
 		user.LastActiveAt = u.LastActiveAt.Time()
