@@ -119,7 +119,7 @@ func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
 			WHERE id = ?3`, n, s.CreatedAt, s.AccountID); err != nil {
 			return err
 		}
-		tx.touchAccount(s.AccountID)
+		tx.touchCounters(s.AccountID)
 	}
 	if s.InReplyToID != nil {
 		if _, err := tx.exec(ctx, "count reply", `UPDATE statuses SET replies_count = replies_count + ? WHERE id = ?`, n, *s.InReplyToID); err != nil {
