@@ -22,15 +22,3 @@ func (r reader) LastAdmin(ctx context.Context, id AccountID) (bool, error) {
 	others, err := r.exists(ctx, `SELECT 1 FROM users WHERE account_id <> ? AND `+admin+` LIMIT 1`, id)
 	return !others, err
 }
-
-// RevokeTokens signs an account out everywhere: tokens, sessions, and codes that were not redeemed yet.
-func (tx *Tx) RevokeTokens(ctx context.Context, id AccountID) error {
-	if _, err := tx.exec(ctx, "revoke codes", `DELETE FROM oauth_codes WHERE account_id = ?`, id); err != nil {
-		return err
-	}
-	if _, err := tx.exec(ctx, "revoke tokens", `DELETE FROM oauth_tokens WHERE account_id = ?`, id); err != nil {
-		return err
-	}
-	tx.Emit(TokensRevoked{AccountID: id})
-	return nil
-}
