@@ -123,7 +123,7 @@ CREATE TABLE oauth_codes (
     scopes         TEXT    NOT NULL,
     code_challenge TEXT    NOT NULL DEFAULT '', -- PKCE, S256
     expires_at     INTEGER NOT NULL,
-    token_id       INTEGER REFERENCES oauth_tokens (id) ON DELETE SET NULL -- what it was redeemed for; a second use revokes it
+    token_id       INTEGER REFERENCES oauth_tokens (id) ON DELETE CASCADE -- what it was redeemed for; a second use revokes it
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX oauth_codes_account ON oauth_codes (account_id);
 CREATE INDEX oauth_codes_app ON oauth_codes (app_id);
@@ -142,7 +142,7 @@ CREATE TABLE oauth_tokens (
     expires_at   INTEGER -- NULL: never
 ) STRICT;
 CREATE INDEX oauth_tokens_account ON oauth_tokens (account_id, id);
-CREATE INDEX oauth_tokens_app ON oauth_tokens (app_id);
+CREATE INDEX oauth_tokens_app ON oauth_tokens (app_id, account_id);
 
 -- Who follows whom, or asks to. A follower elsewhere counts, but has no home timeline here.
 CREATE TABLE follows (
