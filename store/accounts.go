@@ -171,3 +171,38 @@ func (tx *Tx) SetWithheld(ctx context.Context, id AccountID, withheld bool) erro
 	tx.touchAll()
 	return err
 }
+
+// AccountByURL returns the account of a profile's address.
+func (r reader) AccountByURL(ctx context.Context, url string) (*Account, error) {
+	a, err := one[Account](ctx, r, "account by URL", `SELECT * FROM accounts WHERE url = ? LIMIT 1`, url)
+	if a == nil && err == nil {
+		err = notFound
+	}
+	return a, err
+}
+
+// Waiting counts what waits for an account's attention.
+type Waiting struct {
+	FollowRequests int
+	Notifications  int // unread
+}
+
+// Waiting returns how much waits for an account's attention.
+func (r reader) Waiting(ctx context.Context, id AccountID) (Waiting, error) {
+	w, err := one[Waiting](ctx, r, "waiting", `
+		SELECT (SELECT count(*) FROM follows INDEXED BY follows_requests WHERE target_id = ?1 AND pending = 1) AS follow_requests,
+			(SELECT count(*) FROM notifications INDEXED BY notifications_unread WHERE account_id = ?1 AND read = 0) AS notifications`, id)
+	if err != nil {
+		return Waiting{}, err
+	}
+	return *w, nil
+}
+
+// ShowsFile tells whether a media file is the picture of some profile.
+func (r reader) ShowsFile(ctx context.Context, name string) (bool, error) {
+	return r.exists(ctx, `
+		SELECT 1
+		FROM accounts INDEXED BY accounts_local
+		WHERE domain = '' AND ?1 IN (avatar, avatar_static, header, header_static, background)
+		LIMIT 1`, name)
+}
