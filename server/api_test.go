@@ -33,6 +33,7 @@ type api struct {
 	social   *social.Service
 	worker   *store.Worker
 	dir      string
+	handler  http.Handler
 }
 
 // startAPI starts a server without rate limits. change adjusts its settings.
@@ -77,7 +78,7 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 			t.Error(err)
 		}
 	})
-	return &api{t: t, url: c.URL().String(), settings: c, db: db, social: soc, worker: worker, dir: c.Data.Dir}
+	return &api{t: t, url: c.URL().String(), settings: c, db: db, social: soc, worker: worker, dir: c.Data.Dir, handler: srv}
 }
 
 // settle runs all jobs that are due.
@@ -146,14 +147,14 @@ type caller struct {
 func (c *caller) get(path string, params ...string) *answer {
 	c.api.t.Helper()
 	if len(params) > 0 {
-		path += "?" + form(params).Encode()
+		path += "?" + pairs(params).Encode()
 	}
 	return c.do("GET", path, "", nil)
 }
 
 func (c *caller) post(path string, params ...string) *answer {
 	c.api.t.Helper()
-	return c.do("POST", path, "application/x-www-form-urlencoded", strings.NewReader(form(params).Encode()))
+	return c.do("POST", path, "application/x-www-form-urlencoded", strings.NewReader(pairs(params).Encode()))
 }
 
 // send sends a value as JSON.
@@ -199,11 +200,11 @@ func (c *caller) request(req *http.Request) *answer {
 	return &answer{t: c.api.t, what: req.Method + " " + req.URL.RequestURI(), status: resp.StatusCode, header: resp.Header, body: b}
 }
 
-// form makes parameters of pairs; a key may come several times.
-func form(pairs []string) url.Values {
+// pairs makes parameters of pairs; a key may come several times.
+func pairs(kv []string) url.Values {
 	v := url.Values{}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		v.Add(pairs[i], pairs[i+1])
+	for i := 0; i+1 < len(kv); i += 2 {
+		v.Add(kv[i], kv[i+1])
 	}
 	return v
 }

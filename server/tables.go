@@ -5,5 +5,6 @@ func allRoutes() []routes {
 	return []routes{
 		statusRoutes,
 		timelineRoutes,
+		notificationRoutes,
 	}
 }

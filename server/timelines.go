@@ -1,13 +1,20 @@
 package server
 
 import (
+	"svc/internal/errs"
+	"svc/internal/text"
 	"svc/server/entity"
 	"svc/store"
 )
 
 // timelineRoutes are the timelines.
 var timelineRoutes = routes{
-	"GET /api/v1/timelines/home": {user("read:statuses"), (*Server).homeTimeline},
+	"GET /api/v1/timelines/home":          {user("read:statuses").limit("timeline", "home"), (*Server).homeTimeline},
+	"GET /api/v1/timelines/public":        {content("read:statuses").limit("timeline", "public"), (*Server).publicTimeline},
+	"GET /api/v1/timelines/tag/:hashtag":  {content("read:statuses").limit("timeline", "tag"), (*Server).tagTimeline},
+	"GET /api/v1/timelines/list/:list_id": {user("read:lists").limit("timeline", "list"), (*Server).listTimeline},
+	"GET /api/v1/timelines/direct":        {user("read:statuses").limit("timeline", "direct"), (*Server).directTimeline},
+	"GET /api/v1/accounts/:id/statuses":   {content("read:statuses"), (*Server).accountStatuses},
 }
 
 // homeTimeline returns what those whom the viewer follows posted.
@@ -19,6 +26,149 @@ func (s *Server) homeTimeline(r *Request) (any, error) {
 	page := r.Page(20, 40)
 	ids, err := s.db.HomeTimeline(r.Context(), r.Viewer.ID, f, page.Page)
 	return s.statusPage(r, page, ids, err)
+}
+
+// publicTimeline returns what is public: of all servers known, of this one (local), of the others (remote) or of one (instance).
+func (s *Server) publicTimeline(r *Request) (any, error) {
+	f, err := bindFilter(r)
+	if err != nil {
+		return nil, err
+	}
+	instance := text.NormalizeDomain(r.Query("instance"))
+	if instance == s.settings.Host() {
+		instance, f.Local = "", true
+	}
+	page := r.Page(20, 40)
+	ids, err := s.db.PublicTimeline(r.Context(), viewerID(r), instance, f, page.Page)
+	return s.statusPage(r, page, ids, err)
+}
+
+// The most hashtags that one request may combine.
+const maxTagsAsked = 8
+
+// tagTimeline returns what is public and has a hashtag. any, all and none combine it with others.
+func (s *Server) tagTimeline(r *Request) (any, error) {
+	f, err := bindFilter(r)
+	if err != nil {
+		return nil, err
+	}
+	var p struct {
+		Any  []string `param:"any"`
+		All  []string `param:"all"`
+		None []string `param:"none"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if len(p.Any)+len(p.All)+len(p.None) > maxTagsAsked {
+		return nil, errs.Invalid("Validation failed: too many hashtags")
+	}
+	q := store.TagQuery{Tag: text.TagName(r.Param("hashtag")), Any: tagNames(p.Any), All: tagNames(p.All), None: tagNames(p.None)}
+	page := r.Page(20, 40)
+	ids, err := s.db.TagTimeline(r.Context(), viewerID(r), q, f, page.Page)
+	return s.statusPage(r, page, ids, err)
+}
+
+func tagNames(written []string) []string {
+	names := make([]string, 0, len(written))
+	for _, w := range written {
+		names = append(names, text.TagName(w))
+	}
+	return names
+}
+
+// listTimeline returns what the members of one of the viewer's lists posted.
+func (s *Server) listTimeline(r *Request) (any, error) {
+	f, err := bindFilter(r)
+	if err != nil {
+		return nil, err
+	}
+	var id store.ListID
+	id.UnmarshalText([]byte(r.Param("list_id")))
+	l, err := s.db.OwnList(r.Context(), r.Viewer.ID, id)
+	if err != nil {
+		return nil, err
+	}
+	page := r.Page(20, 40)
+	ids, err := s.db.ListTimeline(r.Context(), r.Viewer.ID, l.ID, f, page.Page)
+	return s.statusPage(r, page, ids, err)
+}
+
+// directTimeline returns the direct posts that the viewer wrote or got.
+func (s *Server) directTimeline(r *Request) (any, error) {
+	f, err := bindFilter(r)
+	if err != nil {
+		return nil, err
+	}
+	page := r.Page(20, 40)
+	ids, err := s.db.DirectTimeline(r.Context(), r.Viewer.ID, f, page.Page)
+	return s.statusPage(r, page, ids, err)
+}
+
+// accountStatuses returns what an account posted, or with pinned what it has pinned. The account may be named by its nickname.
+func (s *Server) accountStatuses(r *Request) (any, error) {
+	f, err := bindFilter(r)
+	if err != nil {
+		return nil, err
+	}
+	var p struct {
+		Pinned         bool   `param:"pinned"`
+		Tagged         string `param:"tagged"`
+		ExcludeReplies bool   `param:"exclude_replies"`
+		ExcludeReblogs bool   `param:"exclude_reblogs"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	f.ExcludeReplies, f.ExcludeReblogs = p.ExcludeReplies, p.ExcludeReblogs
+	author, err := s.accountByIDOrNickname(r)
+	if err != nil {
+		return nil, err
+	}
+	page := r.Page(20, 40)
+	var ids []store.StatusID
+	if p.Pinned {
+		ids, err = s.db.PinnedStatuses(r.Context(), viewerID(r), author.ID, page.Page)
+	} else {
+		ids, err = s.db.AccountTimeline(r.Context(), viewerID(r), author.ID, text.TagName(p.Tagged), f, page.Page)
+	}
+	return s.statusPage(r, page, ids, err)
+}
+
+// accountByIDOrNickname returns the account that :id names, by its id or as a handle, if it may be seen.
+func (s *Server) accountByIDOrNickname(r *Request) (*store.Account, error) {
+	var id store.AccountID
+	id.UnmarshalText([]byte(r.Param("id")))
+	if id != 0 {
+		a, err := s.visibleAccount(r, id)
+		if !errs.IsNotFound(err) {
+			return a, err
+		}
+	}
+	nick, domain, ok := text.SplitHandle(r.Param("id"))
+	if !ok {
+		return nil, errs.ErrRecordNotFound
+	}
+	if domain == s.settings.Host() {
+		domain = ""
+	}
+	a, err := s.db.AccountByName(r.Context(), nick, domain)
+	if err != nil {
+		return nil, err
+	}
+	return s.visibleAccount(r, a.ID)
+}
+
+// visibleAccount returns an account unless it is withheld. Withheld accounts are seen by themselves and by staff.
+func (s *Server) visibleAccount(r *Request, id store.AccountID) (*store.Account, error) {
+	a, err := s.db.Account(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	if a.Withheld && a.ID != viewerID(r) && (r.User == nil || !r.User.Staff()) {
+		return nil, errs.ErrRecordNotFound
+	}
+	return a, nil
 }
 
 // bindFilter reads the parameters that all timelines have (spec 4.6).
@@ -35,11 +185,7 @@ func bindFilter(r *Request) (store.Filter, error) {
 		return store.Filter{}, err
 	}
 	f := store.Filter{WithMuted: p.WithMuted, OnlyMedia: p.OnlyMedia, Local: p.Local, Remote: p.Remote}
-	for _, name := range p.ExcludeVisibility {
-		if v, ok := store.ParseVisibility(name); ok {
-			f.ExcludeVisibility = append(f.ExcludeVisibility, v)
-		}
-	}
+	f.ExcludeVisibility = visibilities(p.ExcludeVisibility)
 	switch p.ReplyVisibility {
 	case "following":
 		f.ReplyVisibility = store.RepliesFollowing
@@ -47,6 +193,17 @@ func bindFilter(r *Request) (store.Filter, error) {
 		f.ReplyVisibility = store.RepliesSelf
 	}
 	return f, nil
+}
+
+// visibilities reads names; unknown ones are left out.
+func visibilities(names []string) []store.Visibility {
+	var list []store.Visibility
+	for _, name := range names {
+		if v, ok := store.ParseVisibility(name); ok {
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 // statusPage renders a page of a timeline, whose cursors are the ids of its statuses.

@@ -77,7 +77,7 @@ func (id *NotificationID) UnmarshalText(b []byte) error {
 // ok is false for anything else.
 func ParsePosition(text string) (id int64, ok bool) {
 	if hi, lo, ok := parseFlake(text); ok {
-		if hi > 1<<42 {
+		if hi >= 1<<43 {
 			return 1<<53 - 1, true
 		}
 		return int64(hi)<<sequenceBits | int64(min(lo&0xffff, 1<<sequenceBits-1)), true

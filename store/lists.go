@@ -46,7 +46,7 @@ func (r reader) ListsWith(ctx context.Context, owner, member AccountID) ([]*List
 
 // ListMemberIDs returns all members of a list.
 func (r reader) ListMemberIDs(ctx context.Context, id ListID) ([]AccountID, error) {
-	return list[AccountID](ctx, r, "list members", `SELECT account_id FROM list_members WHERE list_id = ?`, id)
+	return ids[AccountID](ctx, r, "list members", `SELECT account_id FROM list_members WHERE list_id = ?`, id)
 }
 
 var listMembers = newKeyset(`

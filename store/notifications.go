@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Notification tells somebody what another did.
 type Notification struct {
@@ -32,6 +35,127 @@ const (
 	NotifyReport        NotificationType = "report"
 )
 
+// NotificationTypes are all types. Those told only to who asks for them come last.
+var NotificationTypes = []NotificationType{
+	NotifyMention, NotifyFollow, NotifyFollowRequest, NotifyReblog, NotifyFavourite, NotifyPoll, NotifyMove, NotifyStatus, NotifyUpdate,
+	NotifyEmojiReaction, NotifyChatMention, NotifyReport,
+}
+
+// AskedOnly tells whether notifications of the type are listed only for who asks for the type (spec 2.13).
+func (t NotificationType) AskedOnly() bool { return t == NotifyChatMention || t == NotifyReport }
+
+// NotificationFilter narrows a list of notifications.
+type NotificationFilter struct {
+	Types             []NotificationType // nil: all but those that must be asked for
+	ExcludeTypes      []NotificationType
+	ExcludeVisibility []Visibility
+	From              AccountID // 0: anybody
+	WithMuted         bool
+}
+
+// types returns the types to list as a JSON array.
+func (f NotificationFilter) types() JSON[[]NotificationType] {
+	types := []NotificationType{}
+	for _, t := range NotificationTypes {
+		wanted := !t.AskedOnly()
+		if f.Types != nil {
+			wanted = slices.Contains(f.Types, t)
+		}
+		if wanted && !slices.Contains(f.ExcludeTypes, t) {
+			types = append(types, t)
+		}
+	}
+	return JSON[[]NotificationType]{types}
+}
+
+// notificationShown is the condition that a notification may be shown: who did it can be seen and is not blocked or (unless ?3)
+// muted, and its status can be seen. ?1 is who is told, ?2 their hints. The hidden ones are kept: a mute may end.
+var notificationShown = `
+	NOT EXISTS (SELECT 1 FROM accounts x WHERE x.id = n.from_id AND x.withheld = 1)
+	AND (?2 & 1 = 0 OR ` + notBlocked("n.from_id") + `)
+	AND (?2 & 16 = 0 OR NOT EXISTS (
+		SELECT 1
+		FROM accounts x JOIN domain_blocks d ON d.account_id = ?1 AND d.domain = x.domain
+		WHERE x.id = n.from_id
+			AND NOT EXISTS (SELECT 1 FROM follows f WHERE f.follower_id = ?1 AND f.target_id = x.id AND f.pending = 0)))
+	AND (?3 OR n.muted = 0 AND (?2 & 4 = 0 OR NOT EXISTS (
+		SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = n.from_id AND x.hide_notifications = 1)))
+	AND (n.status_id IS NULL OR ` + visible("s") + `)`
+
+var notificationList = func(order string) string {
+	return `
+		SELECT n.*
+		FROM notifications n
+		LEFT JOIN statuses s ON s.id = n.status_id
+		WHERE n.account_id = ?1
+			AND n.id < ?4 AND n.id > ?5
+			AND n.type IN (SELECT value FROM json_each(?6))
+			AND (?7 = 0 OR s.id IS NULL OR ?7 >> s.visibility & 1 = 0)
+			AND (?8 = 0 OR n.from_id = ?8)
+			AND ` + notificationShown + `
+		ORDER BY n.id ` + order + `
+		LIMIT ?9`
+}
+
+var notificationsDown, notificationsUp = notificationList("DESC"), notificationList("ASC")
+
+// Notifications returns a page of what account was told, newest first.
+func (r reader) Notifications(ctx context.Context, account AccountID, f NotificationFilter, p Page) ([]*Notification, error) {
+	h, err := r.hints(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	below, above, ascending := p.bounds()
+	query := notificationsDown
+	if ascending {
+		query = notificationsUp
+	}
+	_, visibilities := Filter{ExcludeVisibility: f.ExcludeVisibility}.bits()
+	rows, err := list[*Notification](ctx, r, "notifications", query,
+		account, h, f.WithMuted, below, above, f.types(), visibilities, f.From, p.Limit)
+	return newestFirst(rows, ascending), err
+}
+
+// Notification returns something that account was told, muted or not, and errs.ErrRecordNotFound if there is none.
+func (r reader) Notification(ctx context.Context, account AccountID, id NotificationID) (*Notification, error) {
+	h, err := r.hints(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	n, err := one[Notification](ctx, r, "notification", `
+		SELECT n.*
+		FROM notifications n
+		LEFT JOIN statuses s ON s.id = n.status_id
+		WHERE n.id = ?4 AND n.account_id = ?1 AND `+notificationShown, account, h, true, id)
+	if n == nil && err == nil {
+		err = notFound
+	}
+	return n, err
+}
+
+// maxUnread is where counting stops: no badge shows more, and a count must not get slower with what somebody never reads.
+const maxUnread = 1000
+
+// UnreadNotifications counts what account has been told and has not read, up to 1000.
+func (r reader) UnreadNotifications(ctx context.Context, account AccountID) (int, error) {
+	h, err := r.hints(ctx, account)
+	if err != nil {
+		return 0, err
+	}
+	n, err := one[int](ctx, r, "unread notifications", `
+		SELECT count(*)
+		FROM (
+			SELECT 1
+			FROM notifications n INDEXED BY notifications_unread
+			LEFT JOIN statuses s ON s.id = n.status_id
+			WHERE n.account_id = ?1 AND n.read = 0 AND n.type NOT IN ('chat_mention', 'report') AND `+notificationShown+`
+			LIMIT ?4)`, account, h, false, maxUnread)
+	if err != nil {
+		return 0, err
+	}
+	return *n, nil
+}
+
 // AddNotification inserts a notification, with a fresh id. It tells whether there was none of the same deed yet.
 func (tx *Tx) AddNotification(ctx context.Context, n *Notification) (added bool, err error) {
 	n.ID = NotificationID(tx.newID())
@@ -48,4 +172,59 @@ func (tx *Tx) WithdrawNotification(ctx context.Context, account AccountID, t Not
 		DELETE FROM notifications
 		WHERE account_id = ? AND type = ? AND from_id = ? AND ifnull(status_id, 0) = ifnull(?, 0)`, account, t, from, status)
 	return err
+}
+
+// ReadNotifications marks account's notifications up to and including one as read, and returns the newest of those that were
+// not read before, at most limit.
+func (tx *Tx) ReadNotifications(ctx context.Context, account AccountID, upTo NotificationID, limit int) ([]NotificationID, error) {
+	unread, err := ids[NotificationID](ctx, tx.reader, "unread notifications", `
+		SELECT id
+		FROM notifications INDEXED BY notifications_unread
+		WHERE account_id = ? AND read = 0 AND id <= ?
+		ORDER BY id DESC
+		LIMIT ?`, account, upTo, limit)
+	if err != nil || len(unread) == 0 {
+		return nil, err
+	}
+	_, err = tx.exec(ctx, "read notifications", `
+		UPDATE notifications
+		SET read = 1
+		WHERE account_id = ? AND read = 0 AND id <= ?`, account, upTo)
+	return unread, err
+}
+
+// ReadNotification marks one notification as read.
+func (tx *Tx) ReadNotification(ctx context.Context, account AccountID, id NotificationID) error {
+	_, err := tx.exec(ctx, "read notification", `UPDATE notifications SET read = 1 WHERE id = ? AND account_id = ?`, id, account)
+	return err
+}
+
+// NotificationsByID returns account's notifications of these ids, newest first.
+func (r reader) NotificationsByID(ctx context.Context, account AccountID, ids []NotificationID) ([]*Notification, error) {
+	h, err := r.hints(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := list[*Notification](ctx, r, "notifications", `
+		SELECT n.*
+		FROM json_each(?4) j
+		CROSS JOIN notifications n ON n.id = j.value
+		LEFT JOIN statuses s ON s.id = n.status_id
+		WHERE n.account_id = ?1 AND `+notificationShown, account, h, true, jsonArray(ids))
+	slices.SortFunc(rows, func(a, b *Notification) int { return int(b.ID - a.ID) })
+	return rows, err
+}
+
+// DismissNotifications deletes account's notifications of these ids, and returns how many there were.
+func (tx *Tx) DismissNotifications(ctx context.Context, account AccountID, ids []NotificationID) (int64, error) {
+	return tx.exec(ctx, "dismiss notifications", `
+		DELETE FROM notifications
+		WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, account, jsonArray(ids))
+}
+
+// ClearNotifications deletes up to limit of account's notifications, and returns how many it deleted.
+func (tx *Tx) ClearNotifications(ctx context.Context, account AccountID, limit int) (int64, error) {
+	return tx.exec(ctx, "clear notifications", `
+		DELETE FROM notifications
+		WHERE id IN (SELECT id FROM notifications WHERE account_id = ? LIMIT ?)`, account, limit)
 }

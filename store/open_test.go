@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"context"
 	"os"
 	"testing"
+	"time"
 
 	"svc/store"
 )
@@ -15,11 +17,7 @@ func open(t testing.TB) *store.DB {
 
 func openDir(t testing.TB, dir string) *store.DB {
 	t.Helper()
-	schema, err := os.ReadFile("../schema.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := store.Open(t.Context(), store.Options{Dir: dir, Schema: string(schema)})
+	db, err := openIn(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,4 +27,19 @@ func openDir(t testing.TB, dir string) *store.DB {
 		}
 	})
 	return db
+}
+
+func openIn(dir string) (*store.DB, error) { return openAt(dir, time.Time{}) }
+
+// openAt opens a database whose clock stands still at now; the zero time is the real clock.
+func openAt(dir string, now time.Time) (*store.DB, error) {
+	schema, err := os.ReadFile("../schema.sql")
+	if err != nil {
+		return nil, err
+	}
+	o := store.Options{Dir: dir, Schema: string(schema)}
+	if !now.IsZero() {
+		o.Now = func() time.Time { return now }
+	}
+	return store.Open(context.Background(), o)
 }

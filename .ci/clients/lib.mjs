@@ -15,8 +15,9 @@ export async function check(name, run) {
     await run()
     console.log(`ok   ${name}`)
   } catch (error) {
-    const answer = error.response?.data && ` ${error.config.method} ${error.config.url} ${JSON.stringify(error.response.data)}`
-    console.log(`FAIL ${name}: ${error.stack}${answer ?? ''}`)
+    const { config, response } = error // of axios, under megalodon
+    const answer = response ? `\n${config.method} ${config.url}: ${JSON.stringify(response.data)}` : ''
+    console.log(`FAIL ${name}: ${error.stack}${answer}`)
     process.exit(1)
   }
 }
@@ -44,7 +45,7 @@ const boolean = (v) => typeof v === 'boolean'
 const object = (v) => typeof v === 'object' && v !== null && !Array.isArray(v)
 const array = Array.isArray
 const url = (v) => URL.canParse(v) && v.startsWith('https://')
-const or_null = (type) => Object.assign((v) => v === null || type(v), { label: `${type.name} or null` })
+const orNull = (type) => Object.assign((v) => v === null || type(v), { label: `${type.name} or null` })
 
 export const entities = {
   account: {
@@ -53,14 +54,14 @@ export const entities = {
     following_count: number, statuses_count: number, emojis: array, fields: array,
   },
   status: {
-    id, uri: url, url: or_null(url), created_at: date, account: object, content: string, visibility: string,
+    id, uri: url, url: orNull(url), created_at: date, account: object, content: string, visibility: string,
     sensitive: boolean, spoiler_text: string, media_attachments: array, mentions: array, tags: array, emojis: array,
-    reblogs_count: number, favourites_count: number, replies_count: number, in_reply_to_id: or_null(id),
-    in_reply_to_account_id: or_null(id), reblog: or_null(object), poll: or_null(object), card: or_null(object),
-    language: or_null(string), edited_at: or_null(date), favourited: boolean, reblogged: boolean, muted: boolean,
+    reblogs_count: number, favourites_count: number, replies_count: number, in_reply_to_id: orNull(id),
+    in_reply_to_account_id: orNull(id), reblog: orNull(object), poll: orNull(object), card: orNull(object),
+    language: orNull(string), edited_at: orNull(date), favourited: boolean, reblogged: boolean, muted: boolean,
     bookmarked: boolean,
   },
-  attachment: { id, type: string, url, preview_url: or_null(url), remote_url: or_null(url), description: or_null(string) },
+  attachment: { id, type: string, url, preview_url: orNull(url), remote_url: orNull(url), description: orNull(string) },
   notification: { id: digits, type: string, created_at: date, account: object },
   relationship: {
     id, following: boolean, followed_by: boolean, requested: boolean, blocking: boolean, blocked_by: boolean,

@@ -56,7 +56,8 @@ class Page(html.parser.HTMLParser):
         a = {name: value or "" for name, value in attributes}
         kind = a.get("type", "submit" if tag == "button" else "text").lower()
         if tag == "form":
-            self.form = {"action": a.get("action", ""), "method": a.get("method", "get").lower(), "fields": [], "buttons": []}
+            method = a.get("method", "get").lower()
+            self.form = {"action": a.get("action", ""), "method": method, "fields": [], "buttons": []}
             self.forms.append(self.form)
         elif tag == "code":
             self.in_code = True

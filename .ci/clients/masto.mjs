@@ -45,8 +45,9 @@ await check('token by the authorize page, with PKCE and state', async () => {
   const { clientId, clientSecret } = app
   const page = new URL('/oauth/authorize', BASE_URL)
   page.search = new URLSearchParams({
-    response_type: 'code', client_id: clientId, redirect_uri: redirectUri, scope: scopes, state: 'a b&c', force_login: 'true',
-    code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'), code_challenge_method: 'S256',
+    response_type: 'code', client_id: clientId, redirect_uri: redirectUri, scope: scopes, state: 'a b&c',
+    force_login: 'true', code_challenge_method: 'S256',
+    code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'),
   })
   const address = new URL(authorize(page.href, 'alice'))
   assert(address.href.startsWith(`${redirectUri}&`), address.href)
@@ -61,9 +62,10 @@ await check('token by the authorize page, with PKCE and state', async () => {
 await check('token by password, and of the app alone', async () => {
   const { clientId, clientSecret } = app
   const grant = { clientId, clientSecret, redirectUri, scope: scopes }
-  const token = entity('token', await oauth.token.create({ ...grant, grantType: 'password', username: 'bob', password: PASSWORD }))
+  const login = { ...grant, grantType: 'password', username: 'bob' }
+  const token = entity('token', await oauth.token.create({ ...login, password: PASSWORD }))
   bob = createRestAPIClient({ url: BASE_URL, accessToken: token.accessToken })
-  await refused(400, oauth.token.create({ ...grant, grantType: 'password', username: 'bob', password: 'wrong' }))
+  await refused(400, oauth.token.create({ ...login, password: 'wrong' }))
   await refused(401, oauth.token.create({ ...grant, clientSecret: 'wrong', grantType: 'client_credentials' }))
   const own = await oauth.token.create({ ...grant, grantType: 'client_credentials' })
   const it = createRestAPIClient({ url: BASE_URL, accessToken: own.accessToken })
@@ -111,7 +113,8 @@ await check('v2.media.create and statuses.create', async () => {
 })
 
 await check('Idempotency-Key', async () => {
-  const once = () => alice.v1.statuses.create({ status: 'Once' }, { requestInit: { headers: { 'Idempotency-Key': 'once' } } })
+  const requestInit = { headers: { 'Idempotency-Key': 'once' } }
+  const once = () => alice.v1.statuses.create({ status: 'Once' }, { requestInit })
   const [one, two] = await Promise.all([once(), once()])
   assert.equal(one.id, two.id)
 })

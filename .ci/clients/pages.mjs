@@ -18,9 +18,11 @@ const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', arg
 async function visitor() {
   const context = await browser.newContext({ ignoreHTTPSErrors: true })
   const page = await context.newPage()
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(30_000)
   page.errors = []
-  page.on('console', (message) => message.type() === 'error' && page.errors.push(`${message.text()} ${message.location().url}`))
+  page.on('console', (message) => {
+    if (message.type() === 'error') page.errors.push(`${message.text()} ${message.location().url}`)
+  })
   page.on('pageerror', (error) => page.errors.push(String(error)))
   return page
 }
@@ -28,7 +30,10 @@ async function visitor() {
 // isUsable demands a language, a title, a heading, a name for everything that can be operated, and a quiet console.
 async function isUsable(page) {
   const faults = await page.evaluate(() => {
-    const named = (e) => e.labels?.length || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.textContent.trim() || (e.type === 'submit' && e.value)
+    const named = (e) => {
+      return e.labels?.length || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.textContent.trim() ||
+        (e.type === 'submit' && e.value)
+    }
     const operable = [...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, a[href]')]
     return [
       !document.documentElement.lang && 'no language',
@@ -43,13 +48,13 @@ async function isUsable(page) {
   assert.deepEqual([...faults, ...page.errors], [], page.url())
 }
 
-// fill types into every field that a person sees. Fields that are filled already are left so.
+// fill types into every field that a person sees, but leaves text that stands in a field already.
 async function fill(page, { nickname, email, password }) {
   for (const input of await page.locator('input:visible:not([readonly])').all()) {
-    const [type, name] = [await input.getAttribute('type'), await input.getAttribute('name')]
+    const type = (await input.getAttribute('type')) ?? 'text'
+    const wantsMail = type === 'email' || /mail/i.test(await input.getAttribute('name'))
     if (type === 'password') await input.fill(password)
-    else if (type === 'email') await input.fill(email ?? nickname)
-    else if ((type ?? 'text') === 'text' && !(await input.inputValue())) await input.fill(/mail/i.test(name) ? (email ?? nickname) : nickname)
+    else if (/^(text|email)$/.test(type) && !(await input.inputValue())) await input.fill((wantsMail && email) || nickname)
   }
 }
 

@@ -1,0 +1,132 @@
+package entity
+
+import (
+	"context"
+	"strconv"
+
+	"svc/store"
+)
+
+// notificationHead are the members of a notification beside the account and the status.
+type notificationHead struct {
+	ID        store.NotificationID `json:"id"`
+	Type      string               `json:"type"`
+	CreatedAt store.Time           `json:"created_at"`
+	GroupKey  string               `json:"group_key"`
+}
+
+// Notification is a notification for who is told.
+type Notification struct {
+	builder *Builder
+	row     *store.Notification
+	account Account
+	status  *Status
+}
+
+// AppendJSON renders the notification.
+func (n *Notification) AppendJSON(dst []byte) []byte {
+	head, err := marshalMembers(notificationHead{
+		ID:        n.row.ID,
+		Type:      n.builder.NotificationType(n.row.Type),
+		CreatedAt: store.At(n.row.ID.Time()),
+		GroupKey:  "ungrouped-" + strconv.FormatInt(int64(n.row.ID), 10),
+	})
+	if err != nil {
+		return append(dst, "{}"...)
+	}
+	dst = append(append(dst, '{'), head...)
+	dst = n.account.AppendJSON(append(dst, `,"account":`...))
+	if n.status != nil {
+		dst = n.status.AppendJSON(append(dst, `,"status":`...))
+	}
+	dst = append(n.builder.appendName(append(dst, ',')), '{')
+	dst = appendBool(dst, `"is_seen":`, n.row.Read)
+	dst = appendBool(dst, `,"is_muted":`, n.row.Muted)
+	return append(dst, '}', '}')
+}
+
+// MarshalJSON is AppendJSON for notifications inside of other entities.
+func (n *Notification) MarshalJSON() ([]byte, error) { return n.AppendJSON(nil), nil }
+
+// NotificationType returns the name of a type; those beyond the reference API have the service's name before them.
+func (b *Builder) NotificationType(t store.NotificationType) string {
+	switch t {
+	case store.NotifyEmojiReaction, store.NotifyChatMention, store.NotifyReport:
+		return b.Name + ":" + string(t)
+	}
+	return string(t)
+}
+
+// ParseNotificationType reads the name of a type.
+func (b *Builder) ParseNotificationType(name string) (store.NotificationType, bool) {
+	for _, t := range store.NotificationTypes {
+		if b.NotificationType(t) == name {
+			return t, true
+		}
+	}
+	return "", false
+}
+
+// Notifications renders a page of what reader was told. One whose status has gone in the meantime is left out.
+func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows []*store.Notification) (List[*Notification], error) {
+	accounts := make([]store.AccountID, 0, len(rows))
+	var statuses []store.StatusID
+	for _, n := range rows {
+		accounts = append(accounts, n.FromID)
+		if n.StatusID != nil {
+			statuses = append(statuses, *n.StatusID)
+		}
+	}
+	who, err := b.renderAccounts(ctx, unique(accounts))
+	if err != nil {
+		return nil, err
+	}
+	var what List[*Status]
+	if len(statuses) > 0 {
+		if what, err = b.Statuses(ctx, reader, unique(statuses)); err != nil {
+			return nil, err
+		}
+	}
+	statusOf := byID(what, (*Status).ID)
+	list := make(List[*Notification], 0, len(rows))
+	for _, row := range rows {
+		n := &Notification{builder: b, row: row, account: Account{renderedAccount: who[row.FromID]}}
+		if row.StatusID != nil {
+			if n.status = statusOf[*row.StatusID]; n.status == nil {
+				continue
+			}
+		}
+		if n.account.renderedAccount != nil {
+			list = append(list, n)
+		}
+	}
+	return list, nil
+}
+
+// Marker is how far somebody has read a timeline.
+type Marker struct {
+	LastReadID string     `json:"last_read_id"`
+	Version    int        `json:"version"`
+	UpdatedAt  store.Time `json:"updated_at"`
+}
+
+type markerExtension struct {
+	UnreadCount int `json:"unread_count"`
+}
+
+// Markers renders markers by timeline. unread is the number of unread notifications.
+func (b *Builder) Markers(markers []*store.Marker, unread int) (map[string]any, error) {
+	m := make(map[string]any, len(markers))
+	for _, row := range markers {
+		last := strconv.FormatInt(row.LastReadID, 10)
+		if row.Timeline == "home" {
+			last = store.StatusID(row.LastReadID).String()
+		}
+		o, err := b.extended(Marker{last, row.Version, row.UpdatedAt}, markerExtension{unread})
+		if err != nil {
+			return nil, err
+		}
+		m[row.Timeline] = o
+	}
+	return m, nil
+}

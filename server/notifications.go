@@ -1,0 +1,251 @@
+package server
+
+import (
+	"svc/internal/errs"
+	"svc/server/entity"
+	"svc/store"
+)
+
+// notificationRoutes are what people are told, and how far they have read it.
+var notificationRoutes = routes{
+	"GET /api/v1/notifications":                     {user("read:notifications"), (*Server).listNotifications},
+	"GET /api/v1/notifications/:id":                 {user("read:notifications"), (*Server).showNotification},
+	"POST /api/v1/notifications/clear":              {user("write:notifications"), (*Server).clearNotifications},
+	"POST /api/v1/notifications/dismiss":            {user("write:notifications"), (*Server).dismissNotification},
+	"POST /api/v1/notifications/:id/dismiss":        {user("write:notifications"), (*Server).dismissNotification},
+	"DELETE /api/v1/notifications/destroy_multiple": {user("write:notifications"), (*Server).destroyNotifications},
+	"POST /api/v1/svc/notifications/read":           {user("write:notifications"), (*Server).readNotifications},
+	"GET /api/v1/markers":                           {user("read:statuses"), (*Server).showMarkers},
+	"POST /api/v1/markers":                          {user("write:statuses"), (*Server).moveMarkers},
+}
+
+// listNotifications returns what the viewer was told. Unknown types and visibilities are left out of the request.
+func (s *Server) listNotifications(r *Request) (any, error) {
+	var p struct {
+		Types               []string         `param:"types"`
+		IncludeTypes        []string         `param:"include_types"` // the same, in the extension API's words
+		ExcludeTypes        []string         `param:"exclude_types"`
+		ExcludeVisibilities []string         `param:"exclude_visibilities"`
+		AccountID           *store.AccountID `param:"account_id"`
+		WithMuted           bool             `param:"with_muted"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	f := store.NotificationFilter{
+		Types:             s.notificationTypes(p.Types),
+		ExcludeTypes:      s.notificationTypes(p.ExcludeTypes),
+		ExcludeVisibility: visibilities(p.ExcludeVisibilities),
+		WithMuted:         p.WithMuted,
+	}
+	if len(p.Types) == 0 {
+		f.Types = s.notificationTypes(p.IncludeTypes)
+	}
+	if !r.User.Staff() {
+		f.ExcludeTypes = append(f.ExcludeTypes, store.NotifyReport)
+	}
+	if p.AccountID != nil {
+		if _, err := s.visibleAccount(r, *p.AccountID); err != nil {
+			return nil, accountNotFound(err)
+		}
+		f.From = *p.AccountID
+	}
+	page := r.Page(40, 80)
+	rows, err := s.db.Notifications(r.Context(), r.Viewer.ID, f, page.Page)
+	if err != nil {
+		return nil, err
+	}
+	r.LinkPage(page, len(rows), func(i int) string { return notificationCursor(rows[i]) })
+	return s.entities.Notifications(r.Context(), r.Viewer, rows)
+}
+
+// notificationTypes reads names of types; nil if there are none at all.
+func (s *Server) notificationTypes(names []string) []store.NotificationType {
+	if len(names) == 0 {
+		return nil
+	}
+	types := []store.NotificationType{}
+	for _, name := range names {
+		if t, ok := s.entities.ParseNotificationType(name); ok {
+			types = append(types, t)
+		}
+	}
+	return types
+}
+
+func notificationCursor(n *store.Notification) string {
+	text, _ := n.ID.MarshalText() // never fails
+	return string(text)
+}
+
+func accountNotFound(err error) error {
+	if errs.IsNotFound(err) {
+		return errs.NotFound("Account is not found")
+	}
+	return err
+}
+
+// showNotification returns one notification.
+func (s *Server) showNotification(r *Request) (any, error) {
+	row, err := s.db.Notification(r.Context(), r.Viewer.ID, notificationParam(r.Param("id")))
+	if err != nil {
+		return nil, err
+	}
+	return s.renderNotification(r, row)
+}
+
+func notificationParam(text string) store.NotificationID {
+	var id store.NotificationID
+	id.UnmarshalText([]byte(text)) // 0 for what is no id
+	return id
+}
+
+func (s *Server) renderNotification(r *Request, row *store.Notification) (*entity.Notification, error) {
+	list, err := s.entities.Notifications(r.Context(), r.Viewer, []*store.Notification{row})
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, errs.ErrRecordNotFound
+	}
+	return list[0], nil
+}
+
+// clearNotifications removes all of the viewer's notifications.
+func (s *Server) clearNotifications(r *Request) (any, error) {
+	return nil, s.social.ClearNotifications(r.Context(), r.Viewer)
+}
+
+// dismissNotification removes one notification, named in the path or by the parameter id.
+func (s *Server) dismissNotification(r *Request) (any, error) {
+	text := r.Param("id")
+	if text == "" {
+		text = r.Query("id")
+	}
+	n, err := s.social.DismissNotifications(r.Context(), r.Viewer, []store.NotificationID{notificationParam(text)})
+	if err == nil && n == 0 {
+		err = errs.ErrRecordNotFound
+	}
+	return nil, err
+}
+
+// maxDestroyed is how many notifications one request may remove.
+const maxDestroyed = 1000
+
+// destroyNotifications removes several notifications. Those that are not the viewer's are left alone.
+func (s *Server) destroyNotifications(r *Request) (any, error) {
+	var p struct {
+		IDs []store.NotificationID `param:"ids"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if len(p.IDs) == 0 {
+		return nil, errs.BadRequest("Missing field: ids.")
+	}
+	if len(p.IDs) > maxDestroyed {
+		return nil, errs.BadRequest("ids - too many: %d, at most %d.", len(p.IDs), maxDestroyed)
+	}
+	_, err := s.social.DismissNotifications(r.Context(), r.Viewer, p.IDs)
+	return nil, err
+}
+
+// readNotifications marks one notification (id), or all up to one (max_id), as read, and returns what was read.
+func (s *Server) readNotifications(r *Request) (any, error) {
+	var p struct {
+		ID    *store.NotificationID `param:"id"`
+		MaxID *store.NotificationID `param:"max_id"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	switch {
+	case p.ID != nil:
+		row, err := s.social.ReadNotification(r.Context(), r.Viewer, *p.ID)
+		if errs.IsNotFound(err) {
+			return nil, errs.BadRequest("Cannot get notification")
+		}
+		if err != nil {
+			return nil, err
+		}
+		return s.renderNotification(r, row)
+	case p.MaxID != nil:
+		rows, err := s.social.ReadNotificationsUpTo(r.Context(), r.Viewer, *p.MaxID)
+		if err != nil {
+			return nil, err
+		}
+		return s.entities.Notifications(r.Context(), r.Viewer, rows)
+	}
+	return nil, errs.BadRequest("Missing field: id.")
+}
+
+// showMarkers returns the markers asked for. There always is one for notifications: clients rely on it.
+func (s *Server) showMarkers(r *Request) (any, error) {
+	var p struct {
+		Timelines []string `param:"timeline"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	rows, err := s.db.Markers(r.Context(), r.Viewer.ID)
+	if err != nil {
+		return nil, err
+	}
+	var markers []*store.Marker
+	for _, name := range p.Timelines {
+		found := false
+		for _, m := range rows {
+			if m.Timeline == name {
+				markers, found = append(markers, m), true
+			}
+		}
+		if !found && name == "notifications" {
+			markers = append(markers, &store.Marker{Timeline: name, UpdatedAt: r.Viewer.CreatedAt})
+		}
+	}
+	return s.renderMarkers(r, markers)
+}
+
+// moveMarkers notes how far the viewer has read. The answer has the markers that were sent.
+func (s *Server) moveMarkers(r *Request) (any, error) {
+	type marker struct {
+		LastReadID string `param:"last_read_id"`
+	}
+	var p struct {
+		Home          *marker `param:"home"`
+		Notifications *marker `param:"notifications"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	var markers []*store.Marker
+	for _, sent := range []struct {
+		timeline string
+		marker   *marker
+	}{{"home", p.Home}, {"notifications", p.Notifications}} {
+		if sent.marker == nil || sent.marker.LastReadID == "" {
+			continue
+		}
+		to, ok := store.ParsePosition(sent.marker.LastReadID)
+		if !ok {
+			return nil, errs.Invalid("Validation failed: last_read_id is invalid")
+		}
+		m, err := s.social.MoveMarker(r.Context(), r.Viewer, sent.timeline, to)
+		if err != nil {
+			return nil, err
+		}
+		markers = append(markers, m)
+	}
+	return s.renderMarkers(r, markers)
+}
+
+func (s *Server) renderMarkers(r *Request, markers []*store.Marker) (any, error) {
+	if len(markers) == 0 {
+		return nil, nil
+	}
+	unread, err := s.db.UnreadNotifications(r.Context(), r.Viewer.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.Markers(markers, unread)
+}

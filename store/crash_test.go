@@ -1,0 +1,170 @@
+package store_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"svc/store"
+)
+
+// crashDir is set in the process that is going to be killed.
+const crashDir = "SVC_TEST_CRASH_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(crashDir); dir != "" {
+		writeUntilKilled(dir)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// TestCrash kills a process that writes, again and again, and checks that everything it said to be stored is there, once, that
+// nothing is there by halves, and that ids go on where they were.
+func TestCrash(t *testing.T) {
+	rounds := 25
+	if testing.Short() {
+		rounds = 4
+	}
+	dir := t.TempDir()
+	promised := make(map[string]bool)
+	for round := range rounds {
+		for _, uri := range crashRound(t, dir) {
+			if promised[uri] {
+				t.Fatalf("round %d: %s was handed out twice", round, uri)
+			}
+			promised[uri] = true
+		}
+		func() {
+			db := openForCrash(t, dir)
+			defer db.Close()
+			if found, err := db.Check(t.Context()); err != nil || len(found) > 0 {
+				t.Fatalf("round %d: %v %v", round, found, err)
+			}
+			for uri := range promised {
+				if ok, err := db.Has(t.Context(), `SELECT 1 FROM statuses WHERE uri = ?`, uri); !ok || err != nil {
+					t.Fatalf("round %d: %s was promised and is gone (%v)", round, uri, err)
+				}
+			}
+			// Each transaction adds a status with its counter, its home row and a job, or nothing of it.
+			for what, query := range map[string]string{
+				"a status without its home row": `SELECT 1 FROM statuses s WHERE NOT EXISTS (SELECT 1 FROM home h WHERE h.status_id = s.id)`,
+				"a status without its job":      `SELECT 1 FROM statuses s WHERE NOT EXISTS (SELECT 1 FROM jobs j WHERE j.unique_key = s.uri)`,
+				"a wrong counter":               `SELECT 1 FROM accounts a WHERE statuses_count <> (SELECT count(*) FROM statuses s WHERE s.account_id = a.id)`,
+				"an id ahead of the last one":   `SELECT 1 FROM statuses s, meta m WHERE s.id > m.last_id`,
+			} {
+				if bad, err := db.Has(t.Context(), query); bad || err != nil {
+					t.Fatalf("round %d: there is %s (%v)", round, what, err)
+				}
+			}
+		}()
+	}
+	if len(promised) < rounds {
+		t.Fatalf("only %d writes in %d rounds: nothing was tested", len(promised), rounds)
+	}
+	t.Logf("%d acknowledged writes survived %d kills", len(promised), rounds)
+}
+
+// crashRound runs a writer for a while, kills it, and returns what it said to have stored.
+func crashRound(t *testing.T, dir string) []string {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), crashDir+"="+dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	if _, err := lines.ReadString('\n'); err != nil { // it is up
+		t.Fatal(err)
+	}
+	kill := time.AfterFunc(time.Duration(rand.Int64N(int64(80*time.Millisecond))), func() { cmd.Process.Kill() })
+	defer kill.Stop()
+	text, err := io.ReadAll(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	whole := text[:strings.LastIndexByte(string(text), '\n')+1] // the last line may be torn
+	return strings.Fields(string(whole))
+}
+
+func openForCrash(t *testing.T, dir string) *store.DB {
+	t.Helper()
+	db, err := openIn(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// writeUntilKilled writes from several goroutines and prints what has been acknowledged.
+func writeUntilKilled(dir string) {
+	ctx := context.Background()
+	db, err := openIn(dir)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	author := &store.Account{Nickname: "writer" + strconv.FormatInt(time.Now().UnixNano(), 36), ActorType: "Person"}
+	author.URI = "https://example.org/" + author.Nickname
+	author.URL = author.URI
+	if err := db.Update(ctx, func(tx *store.Tx) error { return tx.AddAccount(ctx, author) }); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println("up")
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for {
+				st, err := addStatus(ctx, db, author)
+				if err != nil {
+					fmt.Fprintln(os.Stderr, err)
+					os.Exit(1)
+				}
+				mu.Lock()
+				fmt.Println(st.URI)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// work is a job that is never done.
+type work struct{ URI string }
+
+func (work) Kind() string { return "test" }
+
+// addStatus posts a public status with what belongs to it.
+func addStatus(ctx context.Context, db *store.DB, author *store.Account) (*store.Status, error) {
+	var st *store.Status
+	err := db.Update(ctx, func(tx *store.Tx) error {
+		st = &store.Status{ID: tx.NewStatusID(), AccountID: author.ID, ContentType: "text/plain", Text: "hello", Content: "<p>hello</p>"}
+		st.URI = "https://example.org/objects/" + st.ID.String()
+		st.ConversationID = store.ConversationID(st.ID)
+		if err := tx.AddStatus(ctx, st); err != nil {
+			return err
+		}
+		if err := tx.FanOut(ctx, st, nil); err != nil {
+			return err
+		}
+		return tx.EnqueueOnce(ctx, time.Now().Add(time.Hour), st.URI, work{st.URI})
+	})
+	return st, err
+}

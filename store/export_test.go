@@ -1,0 +1,93 @@
+package store
+
+import "context"
+
+// Queries returns the texts of all statements that readers have prepared so far.
+func (db *DB) Queries() []string {
+	var texts []string
+	db.q.(*statements).kept.Range(func(text, _ any) bool {
+		texts = append(texts, text.(string))
+		return true
+	})
+	return texts
+}
+
+// Explain returns the lines of a query's plan.
+func (db *DB) Explain(ctx context.Context, query string) ([]string, error) {
+	type row struct {
+		ID, Parent, Notused int
+		Detail              string
+	}
+	var lines []string
+	rows, err := db.readers.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, make([]any, parameters(query))...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r row
+		if err := rows.Scan(&r.ID, &r.Parent, &r.Notused, &r.Detail); err != nil {
+			return nil, err
+		}
+		lines = append(lines, r.Detail)
+	}
+	return lines, rows.Err()
+}
+
+// parameters counts the parameters of a query.
+func parameters(query string) int {
+	n, most := 0, 0
+	for i := 0; i < len(query); i++ {
+		if query[i] != '?' {
+			continue
+		}
+		number := 0
+		for i+1 < len(query) && query[i+1] >= '0' && query[i+1] <= '9' {
+			number = number*10 + int(query[i+1]-'0')
+			i++
+		}
+		if number == 0 {
+			n++
+		}
+		most = max(most, number)
+	}
+	return n + most
+}
+
+// Exec runs a statement of the test's own.
+func (tx *Tx) Exec(ctx context.Context, query string, args ...any) error {
+	_, err := tx.exec(ctx, "test", query, args...)
+	return err
+}
+
+// Check returns what integrity_check and foreign_key_check find.
+func (db *DB) Check(ctx context.Context) ([]string, error) {
+	var found []string
+	err := db.readers.SelectContext(ctx, &found, `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'
+		UNION ALL SELECT "table" || ' ' || rowid || ' ' || parent FROM pragma_foreign_key_check`)
+	return found, err
+}
+
+// Has tells whether a query has a row.
+func (db *DB) Has(ctx context.Context, query string, args ...any) (bool, error) {
+	return db.exists(ctx, query, args...)
+}
+
+var (
+	SetWorker   = setWorker
+	AppendFlake = appendFlake
+)
+
+// Columns returns the columns of a table.
+func (db *DB) Columns(ctx context.Context, table string) ([]string, error) {
+	return list[string](ctx, db.reader, "columns", `SELECT name FROM pragma_table_info(?)`, table)
+}
+
+// ColumnName is the name of a field's column.
+var ColumnName = columnName
+
+// SchemaVersion is the version of schema.sql.
+var SchemaVersion = schemaVersion
+
+// WorkerNumber returns the worker number of this process.
+func WorkerNumber() int64 { return drawWorker() }

@@ -1,0 +1,113 @@
+package store_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"svc/store"
+)
+
+func TestFlakes(t *testing.T) {
+	db := open(t) // draws the worker number
+	var ids []int64
+	for range 2000 {
+		ids = append(ids, rand.Int64N(1<<53))
+	}
+	now := time.Now().UnixMilli() << 10
+	ids = append(ids, 1, now, now+1, now+1023, now+1024, 1<<53-1)
+	slices.Sort(ids)
+	var texts []string
+	for _, id := range ids {
+		text := store.StatusID(id).String()
+		if len(text) != 18 {
+			t.Fatalf("%d is %q, not 18 characters", id, text)
+		}
+		var back store.StatusID
+		if back.UnmarshalText([]byte(text)); int64(back) != id {
+			t.Fatalf("%d became %q and %d", id, text, back)
+		}
+		if at, ok := store.ParsePosition(text); !ok || at != id {
+			t.Fatalf("%q is position %d, want %d", text, at, id)
+		}
+		texts = append(texts, text)
+	}
+	if !slices.IsSorted(texts) {
+		t.Error("the order of the texts is not that of the ids")
+	}
+	if !strings.ContainsAny(store.StatusID(now).String(), "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") {
+		t.Error("an id of today looks like a number")
+	}
+	_ = db
+}
+
+func TestForeignIDs(t *testing.T) {
+	open(t)
+	for _, text := range []string{"", "x", "000000000000000000", "zzzzzzzzzzzzzzzzzz", "BCdqOVXtpI16jGtGn!", strings.Repeat("A", 400), "9007199254740993"} {
+		var id store.StatusID
+		if id.UnmarshalText([]byte(text)); id != 0 {
+			t.Errorf("%q names %d, want nothing", text, id)
+		}
+	}
+	// Another server's flake names nothing here, but is a position in time.
+	foreign := "BCdqOVXtpI16jGtGnz"
+	var id store.StatusID
+	if id.UnmarshalText([]byte(foreign)); id != 0 {
+		t.Skip("the worker number drawn happens to be that of the example")
+	}
+	if at, ok := store.ParsePosition(foreign); !ok || at <= 0 {
+		t.Errorf("a foreign flake is no position: %d %v", at, ok)
+	}
+	for text, ok := range map[string]bool{"123": true, "0": true, "-1": false, "1e5": false, "abc": false, "zzzzzzzzzzzzzzzzzz": true} {
+		if _, got := store.ParsePosition(text); got != ok {
+			t.Errorf("ParsePosition(%q) is %v, want %v", text, got, ok)
+		}
+	}
+}
+
+// Ids grow though the clock goes back, and after a restart.
+func TestIDsNeverGoBack(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Now()
+	var last store.StatusID
+	for round, clock := range []time.Time{now, now.Add(-time.Hour), now.Add(-10 * 365 * 24 * time.Hour), now.Add(time.Second)} {
+		db, err := openAt(dir, clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3000 {
+			err := db.Update(t.Context(), func(tx *store.Tx) error {
+				id := tx.NewStatusID()
+				if id <= last {
+					t.Errorf("round %d: %d comes after %d", round, id, last)
+				}
+				last = id
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if round > 0 {
+				break
+			}
+		}
+		db.Close()
+	}
+}
+
+func FuzzParsePosition(f *testing.F) {
+	f.Add("BCdqOVXtpI16jGtGnz")
+	f.Add("1234")
+	f.Fuzz(func(t *testing.T, text string) {
+		if at, ok := store.ParsePosition(text); ok && at < 0 {
+			t.Errorf("%q is position %d", text, at)
+		}
+		var id store.AccountID
+		id.UnmarshalText([]byte(text))
+		if id != 0 && id.String() != text {
+			t.Errorf("%q is %d is %q", text, id, id)
+		}
+	})
+}
