@@ -26,11 +26,7 @@ func (r reader) AccountFavourites(ctx context.Context, viewer, id AccountID, p P
 	if err != nil {
 		return nil, err
 	}
-	below, above, ascending := p.bounds()
-	query := accountFavourites.descending
-	if ascending {
-		query = accountFavourites.ascending
-	}
+	query, below, above, ascending := accountFavourites.query(p)
 	const withMuted = true
 	rows, err := list[Favourite](ctx, r, "favourites of an account", query, viewer, h, withMuted, id, below, above, p.Limit)
 	return newestFirst(rows, ascending), err

@@ -34,8 +34,8 @@ func (r reader) SearchAccounts(ctx context.Context, q AccountSearch) ([]AccountI
 		return nil, nil
 	}
 	var found []AccountID
-	add := func(ids []AccountID, err error) (enough bool, _ error) {
-		for _, id := range ids {
+	add := func(some []AccountID, err error) (enough bool, _ error) {
+		for _, id := range some {
 			if !slices.Contains(found, id) {
 				found = append(found, id)
 			}
@@ -48,7 +48,7 @@ func (r reader) SearchAccounts(ctx context.Context, q AccountSearch) ([]AccountI
 			if enough || err != nil {
 				break
 			}
-			enough, err = add(list[AccountID](ctx, r, "search accounts", query, q.Viewer, match, depth))
+			enough, err = add(ids[AccountID](ctx, r, "search accounts", query, q.Viewer, match, depth))
 		}
 	}
 	if err != nil {
@@ -124,7 +124,7 @@ func (r reader) accountsNamed(ctx context.Context, q AccountSearch) ([]AccountID
 		query = namedLocal
 	}
 	from := strings.ToLower(domain)
-	return list[AccountID](ctx, r, "accounts named", query, q.Viewer, text.FoldKey(nick), from, from+"\U0010ffff", q.Offset+q.Limit)
+	return ids[AccountID](ctx, r, "accounts named", query, q.Viewer, text.FoldKey(nick), from, from+"\U0010ffff", q.Offset+q.Limit)
 }
 
 // matchPrefixes turns what somebody typed into a full-text query for words that begin with its words; "" if there is none. Nothing

@@ -181,23 +181,6 @@ func (r reader) AccountByURL(ctx context.Context, url string) (*Account, error) 
 	return a, err
 }
 
-// Waiting counts what waits for an account's attention.
-type Waiting struct {
-	FollowRequests int
-	Notifications  int // unread
-}
-
-// Waiting returns how much waits for an account's attention.
-func (r reader) Waiting(ctx context.Context, id AccountID) (Waiting, error) {
-	w, err := one[Waiting](ctx, r, "waiting", `
-		SELECT (SELECT count(*) FROM follows INDEXED BY follows_requests WHERE target_id = ?1 AND pending = 1) AS follow_requests,
-			(SELECT count(*) FROM notifications INDEXED BY notifications_unread WHERE account_id = ?1 AND read = 0) AS notifications`, id)
-	if err != nil {
-		return Waiting{}, err
-	}
-	return *w, nil
-}
-
 // ShowsFile tells whether a media file is the picture of some profile.
 func (r reader) ShowsFile(ctx context.Context, name string) (bool, error) {
 	return r.exists(ctx, `

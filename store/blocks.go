@@ -24,7 +24,7 @@ var blockedAccounts = newKeyset(`
 
 // BlockedAccounts returns whom an account blocks, paged by account id.
 func (r reader) BlockedAccounts(ctx context.Context, id AccountID, p Page) ([]AccountID, error) {
-	return readPage[AccountID](ctx, r, "blocked accounts", blockedAccounts, id, p)
+	return idPage[AccountID](ctx, r, "blocked accounts", blockedAccounts, id, p)
 }
 
 // AddBlock has account block target, and tells whether it did not before.

@@ -47,17 +47,29 @@ var (
 
 // Followers returns who follows an account, paged by account id.
 func (r reader) Followers(ctx context.Context, id AccountID, p Page) ([]AccountID, error) {
-	return readPage[AccountID](ctx, r, "followers", followers, id, p)
+	return idPage[AccountID](ctx, r, "followers", followers, id, p)
 }
 
 // Following returns whom an account follows, paged by account id.
 func (r reader) Following(ctx context.Context, id AccountID, p Page) ([]AccountID, error) {
-	return readPage[AccountID](ctx, r, "following", following, id, p)
+	return idPage[AccountID](ctx, r, "following", following, id, p)
 }
 
 // FollowRequests returns who asks to follow an account, paged by the request's id.
 func (r reader) FollowRequests(ctx context.Context, id AccountID, p Page) ([]*Follow, error) {
-	return readPage[*Follow](ctx, r, "follow requests", followRequests, id, p)
+	return rowPage[*Follow](ctx, r, "follow requests", followRequests, id, p)
+}
+
+// CountFollowRequests counts who asks to follow an account.
+func (r reader) CountFollowRequests(ctx context.Context, id AccountID) (int, error) {
+	n, err := one[int](ctx, r, "count follow requests", `
+		SELECT count(*)
+		FROM follows INDEXED BY follows_requests
+		WHERE target_id = ? AND pending = 1`, id)
+	if err != nil {
+		return 0, err
+	}
+	return *n, nil
 }
 
 // FollowsWithDomain returns up to limit follows and requests, in either direction, between an account and those of a domain.

@@ -14,14 +14,26 @@ func newKeyset(query string) keyset {
 	return keyset{query, strings.Replace(query, " DESC\n", " ASC\n", 1)}
 }
 
-// readPage reads a page of a list that is whose, newest first. Further parameters of the query are ?5 and so on.
-func readPage[T, W any](ctx context.Context, r reader, what string, k keyset, whose W, p Page, more ...any) ([]T, error) {
-	below, above, ascending := p.bounds()
-	query := k.descending
+// query returns the query for a page, and its bounds.
+func (k keyset) query(p Page) (query string, below, above int64, ascending bool) {
+	below, above, ascending = p.bounds()
 	if ascending {
-		query = k.ascending
+		return k.ascending, below, above, ascending
 	}
-	rows, err := list[T](ctx, r, what, query, append([]any{whose, below, above, p.Limit}, more...)...)
+	return k.descending, below, above, ascending
+}
+
+// idPage reads a page of ids, newest first.
+func idPage[T, W ~int64](ctx context.Context, r reader, what string, k keyset, whose W, p Page) ([]T, error) {
+	query, below, above, ascending := k.query(p)
+	rows, err := ids[T](ctx, r, what, query, whose, below, above, p.Limit)
+	return newestFirst(rows, ascending), err
+}
+
+// rowPage reads a page of rows, newest first.
+func rowPage[T any, W ~int64](ctx context.Context, r reader, what string, k keyset, whose W, p Page) ([]T, error) {
+	query, below, above, ascending := k.query(p)
+	rows, err := list[T](ctx, r, what, query, whose, below, above, p.Limit)
 	return newestFirst(rows, ascending), err
 }
 

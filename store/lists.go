@@ -58,7 +58,7 @@ var listMembers = newKeyset(`
 
 // ListMembers returns the members of a list, paged by account id.
 func (r reader) ListMembers(ctx context.Context, id ListID, p Page) ([]AccountID, error) {
-	return readPage[AccountID](ctx, r, "list members", listMembers, id, p)
+	return idPage[AccountID](ctx, r, "list members", listMembers, id, p)
 }
 
 // AddList inserts a list. Its ID is set.

@@ -19,7 +19,7 @@ var mutes = newKeyset(`
 
 // Mutes returns whom an account mutes, paged by account id.
 func (r reader) Mutes(ctx context.Context, id AccountID, p Page) ([]*Mute, error) {
-	return readPage[*Mute](ctx, r, "mutes", mutes, id, p)
+	return rowPage[*Mute](ctx, r, "mutes", mutes, id, p)
 }
 
 // MuteOf returns how account mutes target, nil if it does not.

@@ -53,6 +53,7 @@ CREATE TABLE accounts (
 CREATE INDEX accounts_withheld ON accounts (id) WHERE withheld = 1;
 CREATE INDEX accounts_moved ON accounts (moved_to_id) WHERE moved_to_id IS NOT NULL;
 CREATE INDEX accounts_local ON accounts (id) WHERE domain = '';
+CREATE INDEX accounts_url ON accounts (url);
 
 -- Look-up by the beginning of words of nickname and display name; rowid = accounts.id.
 CREATE VIRTUAL TABLE accounts_fts USING fts5 (
