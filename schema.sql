@@ -51,8 +51,10 @@ CREATE TABLE accounts (
     UNIQUE (nickname_key, domain)
 ) STRICT;
 CREATE INDEX accounts_withheld ON accounts (id) WHERE withheld = 1;
+CREATE INDEX accounts_withheld_deleted ON accounts (deleted_at) WHERE withheld = 1;
 CREATE INDEX accounts_moved ON accounts (moved_to_id) WHERE moved_to_id IS NOT NULL;
 CREATE INDEX accounts_local ON accounts (id) WHERE domain = '';
+CREATE INDEX accounts_url ON accounts (url);
 
 -- Look-up by the beginning of words of nickname and display name; rowid = accounts.id.
 CREATE VIRTUAL TABLE accounts_fts USING fts5 (

@@ -1,5 +1,5 @@
-// Package admin is what the people who run the server do: they make accounts, change, confirm, deactivate and delete them, and keep
-// copies of everything. The commands and the admin API both end here.
+// Package admin is what the people who run the server do, by command or through the admin API, and what the server does for them by
+// itself: it makes accounts, changes, confirms, deactivates and deletes them, keeps copies of everything, and tidies up.
 //
 // Each method that changes something is one transaction with its consequences. Whether the caller may do it is not asked here:
 // the admin API's routes say who may, and whoever can run the commands owns the data.
@@ -9,49 +9,23 @@ import (
 	"context"
 	"log/slog"
 	"strings"
-	"time"
 
-	"svc/internal/config"
 	"svc/internal/errs"
-	"svc/internal/text"
 	"svc/social"
 	"svc/store"
 )
 
-// Config are the settings that this package goes by.
-type Config struct {
-	BaseURL           string // https://example.org
-	Domain            string // the part of handles after the @
-	APIName           string
-	ExtendedNicknames bool          // _ and - are allowed
-	Reserved          []string      // nicknames that nobody can have
-	ResetLifetime     time.Duration // of a link to set a new password
-}
-
-// FromSettings takes what this package needs from the settings.
-func FromSettings(c *config.Config) Config {
-	return Config{
-		BaseURL:           c.URL().String(),
-		Domain:            c.Host(),
-		APIName:           c.API.Name,
-		ExtendedNicknames: c.Accounts.ExtendedNicknameFormat,
-		Reserved:          append(text.ReservedNicknames(), c.Accounts.RestrictedNicknames...),
-		ResetLifetime:     c.Accounts.PasswordResetLifetime,
-	}
-}
-
 // Service has what staff can do.
 type Service struct {
-	Config
-	db     *store.DB
-	social *social.Service
-	hash   func(ctx context.Context, password string) (string, error)
-	log    *slog.Logger
+	db      *store.DB
+	social  *social.Service
+	apiName string
+	log     *slog.Logger
 }
 
-// New makes a service. hash makes of a password what is kept of it.
-func New(db *store.DB, soc *social.Service, c Config, hash func(context.Context, string) (string, error), log *slog.Logger) *Service {
-	return &Service{Config: c, db: db, social: soc, hash: hash, log: log}
+// New makes a service. apiName is what the server calls its interface (api.name).
+func New(db *store.DB, soc *social.Service, apiName string, log *slog.Logger) *Service {
+	return &Service{db: db, social: soc, apiName: apiName, log: log}
 }
 
 // reads is what finding accounts needs: the database, or the transaction.
@@ -63,12 +37,12 @@ type reads interface {
 // find returns the local account that a person names: nick, @nick, or the whole handle.
 func (s *Service) find(ctx context.Context, r reads, name string) (*store.Account, *store.User, error) {
 	nick := strings.TrimPrefix(strings.TrimSpace(name), "@")
-	if n, domain, ok := strings.Cut(nick, "@"); ok && strings.EqualFold(domain, s.Domain) {
+	if n, domain, ok := strings.Cut(nick, "@"); ok && strings.EqualFold(domain, s.social.Domain) {
 		nick = n
 	}
 	account, err := r.AccountByName(ctx, nick, "")
 	if errs.IsNotFound(err) || err == nil && account.DeletedAt != nil {
-		return nil, nil, errs.NotFound("there is no account %q on this server", name)
+		return nil, nil, errs.NotFound("There is no account %q on this server", name)
 	}
 	if err != nil {
 		return nil, nil, err

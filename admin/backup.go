@@ -162,7 +162,7 @@ func (b *backup) run() (*Manifest, error) {
 	if err := out.Sync(); err != nil {
 		return nil, err
 	}
-	if err := os.Link(unfinished, b.File); err != nil { // a rename would replace a file that came in meanwhile
+	if err := os.Rename(unfinished, b.File); err != nil {
 		return nil, err
 	}
 	return m, syncDir(filepath.Dir(b.File))

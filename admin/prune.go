@@ -1,5 +1,3 @@
-// Package admin is what those who run the server do, be it through the admin API or by command, and what the server does for
-// them by itself.
 package admin
 
 import (

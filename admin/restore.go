@@ -91,8 +91,12 @@ func Restore(ctx context.Context, job RestoreJob) (*Restored, error) {
 	}
 	defer lock.Close()
 	if !job.Force {
-		if found, err := findData(job.DataDir); err != nil || found != "" {
-			return nil, errors.Join(err, fmt.Errorf("%s holds data already (%s): choose another folder with --data-dir, or move them aside with --force", job.DataDir, found))
+		found, err := findData(job.DataDir)
+		if err == nil && found != "" {
+			err = fmt.Errorf("%s holds data already (%s): choose another folder with --data-dir, or move them aside with --force", job.DataDir, found)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	if err := haveRoom(job.DataDir, info.Size()); err != nil {

@@ -2,9 +2,6 @@ package admin
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 
 	"svc/store"
 )
@@ -71,7 +68,7 @@ func (s *Service) changed(done string, u *User, changed bool, err error) (*Chang
 		return nil, err
 	}
 	if changed {
-		s.log.Info(done, "account", u.ID)
+		s.log.Info(done, "account", store.AccountID(u.ID))
 	}
 	return &Change{User: u, Changed: changed}, nil
 }
@@ -86,7 +83,7 @@ func (s *Service) DeleteUser(ctx context.Context, name string) (*User, error) {
 		return nil, err
 	}
 	u := newUser(account, user)
-	s.log.Info("account deleted", "account", u.ID)
+	s.log.Info("account deleted", "account", store.AccountID(u.ID))
 	return u, nil
 }
 
@@ -104,41 +101,23 @@ type ResetLink struct {
 
 // ResetPassword sets a password, which signs the account out everywhere, or makes a link for setting one.
 func (s *Service) ResetPassword(ctx context.Context, p PasswordReset) (*ResetLink, error) {
-	if p.Password == "" {
-		return s.resetLink(ctx, p.Name)
-	}
-	hash, err := s.password(ctx, p.Password)
+	account, user, err := s.find(ctx, s.db, p.Name)
 	if err != nil {
 		return nil, err
 	}
-	u, err := s.change(ctx, p.Name, func(tx *store.Tx, a *store.Account, u *store.User) error {
-		u.PasswordHash, u.ResetRequired = hash, false
-		if err := tx.SaveUser(ctx, u); err != nil {
-			return err
+	reset := &ResetLink{User: newUser(account, user)}
+	if p.Password != "" {
+		if err := s.social.SetPassword(ctx, account.ID, p.Password); err != nil {
+			return nil, err
 		}
-		if err := tx.DropOneTimeTokens(ctx, a.ID); err != nil {
-			return err
-		}
-		return tx.RevokeTokens(ctx, a.ID)
-	})
+		s.log.Info("password set, all apps signed out", "account", account.ID)
+		return reset, nil
+	}
+	token, err := s.social.StartPasswordReset(ctx, account.ID)
 	if err != nil {
 		return nil, err
 	}
-	s.log.Info("password set, all apps signed out", "account", u.ID)
-	return &ResetLink{User: u}, nil
-}
-
-func (s *Service) resetLink(ctx context.Context, name string) (*ResetLink, error) {
-	random := make([]byte, 32)
-	rand.Read(random)
-	token := base64.RawURLEncoding.EncodeToString(random)
-	hash := sha256.Sum256([]byte(token))
-	u, err := s.change(ctx, name, func(tx *store.Tx, a *store.Account, _ *store.User) error {
-		return tx.AddOneTimeToken(ctx, store.ResetToken, a.ID, hash[:], s.ResetLifetime)
-	})
-	if err != nil {
-		return nil, err
-	}
-	s.log.Info("link for a new password made", "account", u.ID)
-	return &ResetLink{User: u, Link: s.BaseURL + "/api/v1/" + s.APIName + "/password_reset/" + token}, nil
+	reset.Link = s.social.BaseURL + "/api/v1/" + s.apiName + "/password_reset/" + token
+	s.log.Info("link for a new password made", "account", account.ID)
+	return reset, nil
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"fmt"
-	"net/mail"
 	"strings"
 	"time"
 
@@ -78,94 +76,20 @@ type CreatedUser struct {
 
 // CreateUser makes an account that can be used at once: whoever makes it has confirmed and approved it.
 func (s *Service) CreateUser(ctx context.Context, n NewUser) (*CreatedUser, error) {
-	if !text.ValidNickname(n.Nickname, s.ExtendedNicknames) {
-		return nil, errs.BadRequest("nickname has invalid format")
-	}
-	if text.IsReserved(n.Nickname, s.Reserved) {
-		return nil, errs.BadRequest("nickname is reserved")
-	}
-	email, err := parseEmail(n.Email)
-	if err != nil {
-		return nil, err
-	}
 	created := new(CreatedUser)
 	if n.Password == "" {
 		n.Password = rand.Text()
 		created.Password = n.Password
 	}
-	hash, err := s.hash(ctx, n.Password) // takes its time: not within the transaction
-	if err != nil {
-		return nil, err
-	}
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		now := store.At(s.db.Now())
-		a := &store.Account{ID: tx.NewAccountID(), Nickname: n.Nickname, DisplayName: n.Nickname, ActorType: "Person", CreatedAt: now}
-		a.URI = s.BaseURL + "/users/" + a.ID.String()
-		a.URL = s.BaseURL + "/@" + a.Nickname
-		u := &store.User{
-			AccountID: a.ID, Email: email, PasswordHash: hash, IsAdmin: n.Admin, IsModerator: n.Moderator,
-			ConfirmedAt: &now, ApprovedAt: &now, ShowRole: true, AllowFollowingMove: true,
-		}
-		if err := nicknameFree(ctx, tx, n.Nickname); err != nil {
-			return err
-		}
-		if err := emailFree(ctx, tx, email, a.ID); err != nil {
-			return err
-		}
-		if err := tx.AddAccount(ctx, a); err != nil {
-			return err
-		}
-		if err := tx.AddUser(ctx, u); err != nil {
-			return err
-		}
-		created.User = newUser(a, u)
-		return nil
+	account, user, err := s.social.SignUp(ctx, social.Registration{
+		Nickname: n.Nickname, Email: n.Email, Password: n.Password, Admin: n.Admin, Moderator: n.Moderator, Confirmed: true, Approved: true,
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.log.Info("account created", "account", created.ID, "admin", n.Admin, "moderator", n.Moderator)
+	created.User = newUser(account, user)
+	s.log.Info("account created", "account", account.ID, "admin", n.Admin, "moderator", n.Moderator)
 	return created, nil
-}
-
-// nicknameFree fails if somebody has, or had, the nickname.
-func nicknameFree(ctx context.Context, tx *store.Tx, nick string) error {
-	_, err := tx.AccountByName(ctx, nick, "")
-	if err == nil {
-		return errs.Conflict("nickname has already been taken")
-	}
-	if !errs.IsNotFound(err) {
-		return err
-	}
-	return nil
-}
-
-// emailFree fails if somebody else than id has the address.
-func emailFree(ctx context.Context, tx *store.Tx, email string, id store.AccountID) error {
-	if email == "" {
-		return nil
-	}
-	u, err := tx.UserByEmail(ctx, email)
-	if errs.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if u.AccountID != id {
-		return errs.Conflict("email has already been taken")
-	}
-	return nil
-}
-
-// parseEmail accepts plain addresses only: what a mail program could read in two ways is refused.
-func parseEmail(email string) (string, error) {
-	email = strings.TrimSpace(email)
-	a, err := mail.ParseAddress(email)
-	if err != nil || a.Address != email || strings.ContainsAny(email, "\"%!()<>[]:;, \t\r\n") || len(email) > 254 {
-		return "", errs.BadRequest("email has invalid format")
-	}
-	return email, nil
 }
 
 // UserPage asks for a part of the list of accounts.
@@ -241,31 +165,30 @@ func (s *Service) SetUser(ctx context.Context, c UserChange) (*User, error) {
 			u.IsModerator = *c.Moderator
 		}
 		if c.Email != nil {
-			email, err := parseEmail(*c.Email)
-			if err != nil {
-				return err
-			}
-			if err := emailFree(ctx, tx, email, a.ID); err != nil {
-				return err
-			}
-			u.Email = email
-			if err := tx.DropOneTimeTokens(ctx, a.ID); err != nil {
+			if err := setEmail(ctx, tx, u, strings.TrimSpace(*c.Email)); err != nil {
 				return err
 			}
 		}
 		return tx.SaveUser(ctx, u)
 	})
 	if err == nil {
-		s.log.Info("account changed", "account", u.ID, "admin", u.Admin, "moderator", u.Moderator)
+		s.log.Info("account changed", "account", store.AccountID(u.ID), "admin", u.Admin, "moderator", u.Moderator)
 	}
 	return u, err
 }
 
-// password returns the hash of a password that staff choose for somebody.
-func (s *Service) password(ctx context.Context, password string) (string, error) {
-	hash, err := s.hash(ctx, password)
-	if err != nil {
-		return "", fmt.Errorf("password: %w", err)
+// setEmail changes the address of a user; SaveUser has still to be called.
+func setEmail(ctx context.Context, tx *store.Tx, u *store.User, email string) error {
+	if !text.ValidEmail(email) {
+		return errs.BadRequest("email has invalid format")
 	}
-	return hash, nil
+	other, err := tx.UserByEmail(ctx, email)
+	if err == nil && other.AccountID != u.AccountID {
+		return errs.Conflict("email has already been taken")
+	}
+	if err != nil && !errs.IsNotFound(err) {
+		return err
+	}
+	u.Email = email
+	return tx.DropAllOneTimeTokens(ctx, u.AccountID)
 }

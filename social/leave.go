@@ -43,7 +43,7 @@ func (s *Service) Deactivate(ctx context.Context, id store.AccountID) (changed b
 		if err := tx.SetWithheld(ctx, id, true); err != nil {
 			return err
 		}
-		if err := tx.DropOneTimeTokens(ctx, id); err != nil {
+		if err := tx.DropAllOneTimeTokens(ctx, id); err != nil {
 			return err
 		}
 		follows, err := tx.LocalFollowsBy(ctx, id)
@@ -51,12 +51,9 @@ func (s *Service) Deactivate(ctx context.Context, id store.AccountID) (changed b
 			return err
 		}
 		for _, f := range follows {
-			if err := endFollow(ctx, tx, f); err != nil {
+			if err := end(ctx, tx, f, false); err != nil {
 				return err
 			}
-		}
-		if err := tx.DropLocalHome(ctx, id); err != nil {
-			return err
 		}
 		if err := tx.DropFollowRequests(ctx, id); err != nil {
 			return err
@@ -145,11 +142,11 @@ func (s *Service) purgeAccount(ctx context.Context, w store.PurgeAccount) error 
 		},
 		func(ctx context.Context, tx *store.Tx) (bool, error) {
 			list, err := tx.FollowsBy(ctx, id, purgeBatch)
-			return each(list, err, func(f *store.Follow) error { return endFollow(ctx, tx, f) })
+			return each(list, err, func(f *store.Follow) error { return forgetFollow(ctx, tx, f) })
 		},
 		func(ctx context.Context, tx *store.Tx) (bool, error) {
 			list, err := tx.FollowsOf(ctx, id, purgeBatch)
-			return each(list, err, func(f *store.Follow) error { return endFollow(ctx, tx, f) })
+			return each(list, err, func(f *store.Follow) error { return forgetFollow(ctx, tx, f) })
 		},
 	}
 	for _, step := range steps {
@@ -214,11 +211,13 @@ func purgeStatus(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	return remove(ctx, tx, st)
 }
 
-// endFollow takes back a follow, or a request to follow.
-func endFollow(ctx context.Context, tx *store.Tx, f *store.Follow) error {
-	if err := tx.DropFollow(ctx, f); err != nil {
+// forgetFollow is end without what the purge takes away anyway.
+func forgetFollow(ctx context.Context, tx *store.Tx, f *store.Follow) error {
+	if err := tx.RemoveFollow(ctx, f); err != nil {
 		return err
 	}
-	tx.Emit(store.FollowChanged{Follow: &store.Follow{FollowerID: f.FollowerID, TargetID: f.TargetID}, Ended: true})
+	gone := *f
+	gone.ID = 0
+	tx.Emit(store.FollowChanged{Follow: &gone, Ended: true})
 	return nil
 }

@@ -156,36 +156,6 @@ func (db *DB) TrimTimelines(ctx context.Context, length int) error {
 	return nil
 }
 
-// DropExpired deletes what nobody can use any more: old idempotency keys, links and codes whose time is over.
-func (db *DB) DropExpired(ctx context.Context) error {
-	now := db.now()
-	if err := db.inBatches(ctx, "drop idempotency keys", `
-		DELETE FROM idempotency_keys
-		WHERE (account_id, key) IN (
-			SELECT account_id, key
-			FROM idempotency_keys
-			WHERE created_at <= ?
-			LIMIT ?)`, At(now.Add(-IdempotencyTime))); err != nil {
-		return err
-	}
-	if err := db.inBatches(ctx, "drop one-time tokens", `
-		DELETE FROM one_time_tokens
-		WHERE hash IN (
-			SELECT hash
-			FROM one_time_tokens
-			WHERE expires_at <= ?
-			LIMIT ?)`, At(now)); err != nil {
-		return err
-	}
-	return db.inBatches(ctx, "drop codes", `
-		DELETE FROM oauth_codes
-		WHERE hash IN (
-			SELECT hash
-			FROM oauth_codes
-			WHERE expires_at <= ?
-			LIMIT ?)`, At(now))
-}
-
 // inBatches runs a DELETE, whose last parameter is how many rows to delete at most, until nothing is left to delete. Between two
 // batches others have their turn.
 func (db *DB) inBatches(ctx context.Context, what, query string, args ...any) error {

@@ -8,6 +8,17 @@ import (
 // What becomes of an account that leaves. Its row stays, so that nobody else gets its name and its ids; what it wrote and did goes
 // in batches, because there may be much of it.
 
+// PurgeAccount is the job that takes away what a deleted account has left.
+type PurgeAccount struct {
+	AccountID AccountID `json:"account_id"`
+}
+
+// Kind names the job.
+func (PurgeAccount) Kind() string { return "purge_account" }
+
+// PurgeKey is the unique key of the job that purges an account.
+func PurgeKey(id AccountID) string { return "purge:" + id.String() }
+
 // BlankAccount takes everything out of an account's profile, hides it and marks it as deleted.
 func (tx *Tx) BlankAccount(ctx context.Context, id AccountID) error {
 	if _, err := tx.exec(ctx, "blank account", `
@@ -40,6 +51,12 @@ func (tx *Tx) unindexAccount(ctx context.Context, id AccountID) error {
 func (tx *Tx) RemoveUser(ctx context.Context, id AccountID) error {
 	_, err := tx.exec(ctx, "remove user", `DELETE FROM users WHERE account_id = ?`, id)
 	tx.touchAccount(id)
+	return err
+}
+
+// DropAllOneTimeTokens makes all links of an account stop working.
+func (tx *Tx) DropAllOneTimeTokens(ctx context.Context, id AccountID) error {
+	_, err := tx.exec(ctx, "drop one-time tokens", `DELETE FROM one_time_tokens WHERE account_id = ?`, id)
 	return err
 }
 
@@ -123,24 +140,6 @@ func (r reader) FollowsOf(ctx context.Context, id AccountID, limit int) ([]*Foll
 		LIMIT ?`, id, limit)
 }
 
-// DropFollow deletes a follow, or a request to follow, and takes back what it counts.
-func (tx *Tx) DropFollow(ctx context.Context, f *Follow) error {
-	n, err := tx.exec(ctx, "drop follow", `DELETE FROM follows WHERE id = ?`, f.ID)
-	if err != nil || n == 0 || f.Pending {
-		return err
-	}
-	if _, err := tx.exec(ctx, "count following", `UPDATE accounts SET following_count = following_count - 1 WHERE id = ?`, f.FollowerID); err != nil {
-		return err
-	}
-	if _, err := tx.exec(ctx, "count followers", `UPDATE accounts SET followers_count = followers_count - 1 WHERE id = ?`, f.TargetID); err != nil {
-		return err
-	}
-	tx.touchAccount(f.FollowerID)
-	tx.touchAccount(f.TargetID)
-	tx.touchRelations(f.FollowerID)
-	return nil
-}
-
 // DropFollowRequests takes back all requests that an account has made or received.
 func (tx *Tx) DropFollowRequests(ctx context.Context, id AccountID) error {
 	for _, query := range []string{
@@ -154,17 +153,6 @@ func (tx *Tx) DropFollowRequests(ctx context.Context, id AccountID) error {
 		}
 	}
 	return nil
-}
-
-// DropLocalHome takes the posts of others here out of an account's home timeline.
-func (tx *Tx) DropLocalHome(ctx context.Context, id AccountID) error {
-	_, err := tx.exec(ctx, "drop local home", `
-		DELETE FROM home
-		WHERE account_id = ?1 AND status_id IN (
-			SELECT h.status_id
-			FROM home h CROSS JOIN statuses s ON s.id = h.status_id
-			WHERE h.account_id = ?1 AND s.domain = '' AND s.account_id <> ?1)`, id)
-	return err
 }
 
 // purges delete what belongs to an account or is about it, except for what is counted elsewhere: that is done before.

@@ -320,11 +320,7 @@ func (tx *Tx) fanOutToLists(ctx context.Context, s *Status) error {
 		INSERT OR IGNORE INTO list_timeline (list_id, status_id)
 		SELECT l.id, ?1
 		FROM list_members m CROSS JOIN lists l ON l.id = m.list_id
-		WHERE m.account_id = ?2
-			AND (?3 IS NULL OR ?3 = ?2 OR ?3 = l.account_id
-				OR l.replies_policy = 'list' AND EXISTS (SELECT 1 FROM list_members x WHERE x.list_id = l.id AND x.account_id = ?3)
-				OR l.replies_policy = 'followed' AND EXISTS (
-					SELECT 1 FROM follows x WHERE x.follower_id = l.account_id AND x.target_id = ?3 AND x.pending = 0))`,
+		WHERE m.account_id = ?2 AND `+inList("?2", "?3"),
 		s.ID, s.AccountID, s.InReplyToAccountID); err != nil {
 		return err
 	}

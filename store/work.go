@@ -10,13 +10,24 @@ type ExpireStatus struct {
 // Kind names the job.
 func (ExpireStatus) Kind() string { return "expire_status" }
 
-// PurgeAccount takes away what a deleted account has left.
-type PurgeAccount struct {
+// ExpireMute ends a mute whose time has come.
+type ExpireMute struct {
 	AccountID AccountID `json:"account_id"`
+	TargetID  AccountID `json:"target_id"`
+}
+
+// LeaveDomain ends the follows, in either direction, between an account and those of a domain that it blocks.
+type LeaveDomain struct {
+	AccountID AccountID `json:"account_id"`
+	Domain    string    `json:"domain"`
+}
+
+// RemoveFile removes a file that was a picture of a profile, unless something else shows it.
+type RemoveFile struct {
+	Name string `json:"name"`
 }
 
 // Kind names the job.
-func (PurgeAccount) Kind() string { return "purge_account" }
-
-// PurgeKey is the unique key of the job that purges an account.
-func PurgeKey(id AccountID) string { return "purge:" + id.String() }
+func (ExpireMute) Kind() string  { return "expire_mute" }
+func (LeaveDomain) Kind() string { return "leave_domain" }
+func (RemoveFile) Kind() string  { return "remove_file" }
