@@ -82,9 +82,9 @@ type renderedStatus struct {
 	local          bool
 	parent         *parent
 
-	head      []byte // members
-	body      []byte // members
-	extension []byte // members
+	head      []byte        // members
+	body      []byte        // members
+	extension []byte        // members
 	strict    func() []byte // body for those who want no rich text
 	strictLen int           // about what it holds
 }
