@@ -18,6 +18,7 @@ import (
 
 	"svc/emoji"
 	"svc/internal/config"
+	"svc/media"
 	"svc/server"
 	"svc/server/entity"
 	"svc/social"
@@ -67,8 +68,12 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	soc := social.New(db, social.FromSettings(c), log)
 	worker := store.NewWorker(db, 2, log)
 	soc.Register(worker)
+	files, err := media.Open(filepath.Join(c.Data.Dir, "media"), media.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	srv := server.New(server.Config{
-		Settings: c, DB: db, Social: soc, Entities: entities, Emojis: emojis, Log: log,
+		Settings: c, DB: db, Social: soc, Entities: entities, Emojis: emojis, Media: files, Log: log,
 	})
 	ts.Config.Handler = srv
 	ts.Start()

@@ -14,6 +14,7 @@ import (
 	"svc/emoji"
 	"svc/internal/config"
 	"svc/internal/errs"
+	"svc/media"
 	"svc/server/entity"
 	"svc/social"
 	"svc/store"
@@ -26,6 +27,7 @@ type Config struct {
 	Social       *social.Service
 	Entities     *entity.Builder
 	Emojis       *emoji.Packs
+	Media        *media.Files
 	Authenticate Authenticator // nil: by the tokens and passwords in DB
 	Fallback     http.Handler  // answers what no route does outside of /api/; nil: a 404 in JSON
 	TempDir      string        // for uploads while their request lasts; "": the system's
@@ -39,6 +41,7 @@ type Server struct {
 	social       *social.Service
 	entities     *entity.Builder
 	emojis       *emoji.Packs
+	media        *media.Files
 	identities   *identities
 	authenticate Authenticator
 	fallback     http.Handler
@@ -66,6 +69,7 @@ func newServer(c Config, tables []routes) *Server {
 		social:       c.Social,
 		entities:     c.Entities,
 		emojis:       c.Emojis,
+		media:        c.Media,
 		authenticate: c.Authenticate,
 		fallback:     c.Fallback,
 		tempDir:      c.TempDir,

@@ -3,6 +3,11 @@ package server
 // allRoutes are the tables of all resources. Each stands at the top of the file that has its handlers.
 func allRoutes() []routes {
 	return []routes{
+		accountRoutes,
+		profileRoutes,
+		followRoutes,
+		blockRoutes,
+		listRoutes,
 		statusRoutes,
 		timelineRoutes,
 		notificationRoutes,

@@ -55,7 +55,8 @@ const (
 	maxAlias    = 2048 // bytes
 )
 
-var errInvalidProfile = errs.Forbidden("Invalid request") // extension API 8
+// ErrInvalidProfile is what a profile answers to values that it cannot have (extension API 8).
+var ErrInvalidProfile = errs.Forbidden("Invalid request")
 
 // UpdateProfile changes an account of this server, and returns it as it is then.
 func (s *Service) UpdateProfile(ctx context.Context, id store.AccountID, p ProfileChange) (*store.Account, *store.User, error) {
@@ -104,15 +105,15 @@ func (s *Service) checkProfile(p *ProfileChange) error {
 		}
 	}
 	if p.ActorType != nil && !slices.Contains([]string{"Person", "Service", "Group"}, *p.ActorType) {
-		return errInvalidProfile
+		return ErrInvalidProfile
 	}
 	if p.Visibility != nil && *p.Visibility == store.ListOnly {
-		return errInvalidProfile
+		return ErrInvalidProfile
 	}
 	if p.Language != nil && *p.Language != "" {
 		code := text.Language(*p.Language)
 		if code == "" {
-			return errInvalidProfile
+			return ErrInvalidProfile
 		}
 		p.Language = &code
 	}
@@ -148,14 +149,14 @@ func checkAliases(p *ProfileChange) error {
 	for _, a := range p.AlsoKnownAs {
 		u, err := url.Parse(a)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || len(a) > maxAlias {
-			return errInvalidProfile
+			return ErrInvalidProfile
 		}
 		if !slices.Contains(aliases, a) {
 			aliases = append(aliases, a)
 		}
 	}
 	if len(aliases) > maxAliases {
-		return errInvalidProfile
+		return ErrInvalidProfile
 	}
 	p.AlsoKnownAs = aliases
 	return nil
@@ -289,13 +290,7 @@ func (s *Service) render(ctx context.Context, r reads, doc *text.Document) (stri
 	return doc.Render(s.BaseURL, known).HTML, nil
 }
 
-// oneLine puts a text on one line, without characters that control a terminal.
+// oneLine puts a text on one line, without control characters.
 func oneLine(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, s)
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }

@@ -44,4 +44,6 @@ func New(db *store.DB, c Config, log *slog.Logger) *Service {
 // Register tells the worker which jobs this package does.
 func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.expireStatus)
+	store.Handle(w, s.expireMute)
+	store.Handle(w, s.leaveDomain)
 }

@@ -172,15 +172,6 @@ func (tx *Tx) SetWithheld(ctx context.Context, id AccountID, withheld bool) erro
 	return err
 }
 
-// AccountByURL returns the account of a profile's address.
-func (r reader) AccountByURL(ctx context.Context, url string) (*Account, error) {
-	a, err := one[Account](ctx, r, "account by URL", `SELECT * FROM accounts WHERE url = ? LIMIT 1`, url)
-	if a == nil && err == nil {
-		err = notFound
-	}
-	return a, err
-}
-
 // ShowsFile tells whether a media file is the picture of some profile.
 func (r reader) ShowsFile(ctx context.Context, name string) (bool, error) {
 	return r.exists(ctx, `

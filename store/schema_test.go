@@ -32,6 +32,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"notifications": store.Notification{},
 		"markers":       store.Marker{},
 		"lists":         store.List{},
+		"mutes":         store.Mute{},
 		"oauth_apps":    store.App{},
 		"oauth_tokens":  store.Token{},
 		"jobs":          store.Job{},
