@@ -375,7 +375,7 @@ func (b *Builder) loadParts(ctx context.Context, ids []store.StatusID) (*statusP
 		tags:     make(map[store.StatusID][]Tag),
 		accts:    make(map[store.AccountID]string),
 	}
-	if err := b.loadMedia(ctx, ids, p); err != nil {
+	if err := b.loadMedia(ctx, p); err != nil {
 		return nil, err
 	}
 	if err := b.loadPeople(ctx, ids, p); err != nil {
@@ -408,8 +408,17 @@ func (b *Builder) loadParts(ctx context.Context, ids []store.StatusID) (*statusP
 	return p, err
 }
 
-func (b *Builder) loadMedia(ctx context.Context, ids []store.StatusID, p *statusParts) error {
-	media, err := b.db.MediaOf(ctx, ids)
+func (b *Builder) loadMedia(ctx context.Context, p *statusParts) error {
+	var with []store.StatusID
+	for _, row := range p.rows {
+		if row.HasMedia {
+			with = append(with, row.ID)
+		}
+	}
+	if len(with) == 0 {
+		return nil
+	}
+	media, err := b.db.MediaOf(ctx, with)
 	if err != nil {
 		return err
 	}
@@ -530,7 +539,7 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 	})
 	extension := statusExtension{
 		ConversationID: row.ConversationID,
-		Content:        map[string]string{"text/plain": text.Plain(row.Content)},
+		Content:        map[string]string{"text/plain": text.Plain(row.Content, linked(p.mentions[row.ID])...)},
 		SpoilerText:    map[string]string{"text/plain": row.SpoilerText},
 	}
 	if row.InReplyToAccountID != nil {
@@ -548,6 +557,15 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 	}
 	r.extension, err = marshalMembers(extension)
 	return r, err
+}
+
+// linked are the accounts whose links Plain turns into whole handles.
+func linked(mentions []Mention) []text.Account {
+	accounts := make([]text.Account, 0, len(mentions))
+	for _, m := range mentions {
+		accounts = append(accounts, text.Account{Username: m.Username, Acct: m.Acct, URL: m.URL})
+	}
+	return accounts
 }
 
 // orEmpty makes a missing list an empty one, which is [] in JSON.
