@@ -30,18 +30,18 @@ func pngOf(t testing.TB, shade uint8, width, height int) []byte {
 	return b.Bytes()
 }
 
-// part is a part of a multipart form: a file if it has a file name, be it an empty one.
-type part struct {
+// formPart is a part of a multipart form: a file if it has a file name, be it an empty one.
+type formPart struct {
 	name, text string
 	file       *string
 	content    []byte
 }
 
-func fileOf(name, filename string, content []byte) part {
-	return part{name: name, file: &filename, content: content}
+func fileOf(name, filename string, content []byte) formPart {
+	return formPart{name: name, file: &filename, content: content}
 }
 
-func (c *caller) multipart(method, path string, parts ...part) *answer {
+func (c *caller) multipart(method, path string, parts ...formPart) *answer {
 	c.api.t.Helper()
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -217,7 +217,7 @@ func TestProfilePictures(t *testing.T) {
 	alice := srv.signUp("alice")
 	small, other := pngOf(t, 10, 20, 20), pngOf(t, 200, 20, 20)
 	standard := alice.get("/api/v1/accounts/verify_credentials").object()
-	patch := func(parts ...part) *answer { return alice.multipart("PATCH", credentials, parts...) }
+	patch := func(parts ...formPart) *answer { return alice.multipart("PATCH", credentials, parts...) }
 
 	o := patch(fileOf("avatar", "a.png", small), fileOf("header", "blob", other), fileOf("svc_background_image", "", small)).want(200).object()
 	for _, path := range []string{"avatar", "avatar_static", "header", "header_static", "svc.background_image"} {
@@ -230,7 +230,7 @@ func TestProfilePictures(t *testing.T) {
 		t.Error("different pictures have one address")
 	}
 
-	o = patch(fileOf("avatar", "", nil), fileOf("header", "", nil), part{name: "display_name", text: "Al"}).want(200).object()
+	o = patch(fileOf("avatar", "", nil), fileOf("header", "", nil), formPart{name: "display_name", text: "Al"}).want(200).object()
 	if o.str("avatar") != avatar || o.str("header") != header || o.str("display_name") != "Al" {
 		t.Errorf("empty file inputs changed something: %v", o.m)
 	}
@@ -238,7 +238,7 @@ func TestProfilePictures(t *testing.T) {
 	patch(fileOf("avatar", "a.png", []byte("no picture"))).wantError(403, "Invalid request")
 	patch(fileOf("header", "a.png", []byte("<svg xmlns='http://www.w3.org/2000/svg'/>"))).wantError(403, "Invalid request")
 
-	o = patch(part{name: "avatar"}, part{name: "header"}, part{name: "svc_background_image"}).want(200).object()
+	o = patch(formPart{name: "avatar"}, formPart{name: "header"}, formPart{name: "svc_background_image"}).want(200).object()
 	if o.str("avatar") != standard.str("avatar") || o.str("header") != standard.str("header") || o.at("svc.background_image") != nil {
 		t.Errorf("empty texts did not reset the pictures: %v", o.m)
 	}
@@ -340,4 +340,32 @@ func TestNotificationSettings(t *testing.T) {
 		t.Errorf("told of a stranger's deeds: %v", got)
 	}
 	srv.as(nil).send("PUT", "/api/svc/notification_settings", nil).wantError(403, "Invalid credentials.")
+}
+
+// One's own counters are as fresh as those that others see.
+func TestVerifyCredentialsCounts(t *testing.T) {
+	srv := startAPI(t)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	counts := func() [3]int {
+		o := alice.get("/api/v1/accounts/verify_credentials").want(200).object()
+		return [3]int{o.num("followers_count"), o.num("following_count"), o.num("statuses_count")}
+	}
+	for _, tt := range []struct {
+		name string
+		do   func()
+		want [3]int
+	}{
+		{"at first", func() {}, [3]int{}},
+		{"followed", func() { bob.to(alice.id, "follow") }, [3]int{1, 0, 0}},
+		{"following", func() { alice.to(bob.id, "follow") }, [3]int{1, 1, 0}},
+		{"a post", func() { alice.publish("hello") }, [3]int{1, 1, 1}},
+		{"followed no more", func() { bob.to(alice.id, "unfollow") }, [3]int{0, 1, 1}},
+	} {
+		if tt.do(); counts() != tt.want {
+			t.Errorf("%s: counts are %v, want %v", tt.name, counts(), tt.want)
+		}
+	}
+	if alice.get("/api/v1/accounts/verify_credentials").object().at("last_status_at") == nil {
+		t.Error("last_status_at is not set")
+	}
 }

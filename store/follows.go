@@ -148,7 +148,7 @@ func (tx *Tx) countFollow(ctx context.Context, f *Follow, n int) error {
 	if _, err := tx.exec(ctx, "count followed", `UPDATE accounts SET following_count = following_count + ? WHERE id = ?`, n, f.FollowerID); err != nil {
 		return err
 	}
-	tx.touchAccount(f.TargetID)
-	tx.touchAccount(f.FollowerID)
+	tx.touchCounters(f.TargetID)
+	tx.touchCounters(f.FollowerID)
 	return nil
 }

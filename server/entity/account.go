@@ -101,6 +101,13 @@ type renderedAccount struct {
 	json []byte
 
 	noRichText bool // as a viewer
+	counters   counters
+}
+
+// counters are what changes most about an account.
+type counters struct {
+	followers, following, statuses int
+	lastStatusAt                   *store.Time
 }
 
 func (a *renderedAccount) size() int { return len(a.json) + len(a.acct) + len(a.url) }
@@ -247,7 +254,10 @@ func (b *Builder) renderAccount(row *store.Account, members *accountMembers, ext
 		return nil, err
 	}
 	json := append(o[:len(o)-2:len(o)-2], `,"relationship":`...) // open again: the account and its extension
-	return &renderedAccount{id: row.ID, acct: row.Acct(), url: row.URL, json: json}, nil
+	return &renderedAccount{
+		id: row.ID, acct: row.Acct(), url: row.URL, json: json,
+		counters: counters{row.FollowersCount, row.FollowingCount, row.StatusesCount, row.LastStatusAt},
+	}, nil
 }
 
 // sharedAccount makes the members that everybody sees. user is nil for accounts elsewhere.
@@ -402,15 +412,26 @@ type OwnAccount struct {
 	SettingsStore       bool // show it: only the endpoints do that are about oneself
 }
 
-// CredentialAccount returns an account for the account itself, with all that is shown to nobody else.
+// CredentialAccount returns an account for the account itself, with all that is shown to nobody else. The counters of row need not
+// be up to date.
 func (b *Builder) CredentialAccount(ctx context.Context, row *store.Account, user *store.User, own OwnAccount) (Account, error) {
 	moved, err := b.movedTo(ctx, row)
 	if err != nil {
 		return Account{}, err
 	}
+	shared, err := b.renderAccounts(ctx, []store.AccountID{row.ID})
+	if err != nil {
+		return Account{}, err
+	}
+	if shared[row.ID] == nil {
+		return Account{}, notFound
+	}
+	current, count := *row, shared[row.ID].counters
+	current.StatusesCount, current.LastStatusAt = count.statuses, count.lastStatusAt
+	row = &current
 	m, x := b.sharedAccount(row, user)
 	m.Moved = moved
-	m.FollowersCount, m.FollowingCount = row.FollowersCount, row.FollowingCount
+	m.FollowersCount, m.FollowingCount = count.followers, count.following
 	m.FollowRequestsCount = &own.FollowRequests
 	m.Role = roleOf(user)
 	privacy, language := user.DefaultVisibility.String(), user.DefaultLanguage

@@ -384,6 +384,7 @@ CREATE TABLE notifications (
 CREATE UNIQUE INDEX notifications_once ON notifications (account_id, type, from_id, ifnull(status_id, 0), detail);
 CREATE INDEX notifications_account ON notifications (account_id, id);
 CREATE INDEX notifications_unread ON notifications (account_id, id) WHERE read = 0;
+CREATE INDEX notifications_unread_rare ON notifications (account_id, id) WHERE read = 0 AND type IN ('chat_mention', 'report', 'status', 'update', 'poll');
 CREATE INDEX notifications_status ON notifications (status_id) WHERE status_id IS NOT NULL;
 CREATE INDEX notifications_from ON notifications (from_id);
 
