@@ -1,8 +1,6 @@
 package store
 
-import (
-	"context"
-)
+import "context"
 
 // Status is a post, or a boost (ReblogOfID is set then, and there is no content).
 type Status struct {
@@ -97,6 +95,9 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	if err := tx.countStatus(ctx, s, -1); err != nil {
 		return nil, err
 	}
+	if err := tx.touchReplies(ctx, s.ID); err != nil {
+		return nil, err
+	}
 	if _, err := tx.exec(ctx, "delete status", `DELETE FROM statuses WHERE id = ?`, s.ID); err != nil {
 		return nil, err
 	}
@@ -109,7 +110,23 @@ func (tx *Tx) addTombstone(ctx context.Context, uri string) error {
 	return err
 }
 
-// countStatus adds n to the counters that a status moves.
+// touchReplies marks the replies to a status as changed: they show what they reply to. Those of a status that has very many are
+// not listed.
+func (tx *Tx) touchReplies(ctx context.Context, id StatusID) error {
+	const most = 1000
+	replies, err := list[StatusID](ctx, tx.reader, "replies", `SELECT id FROM statuses WHERE in_reply_to_id = ? LIMIT ?`, id, most+1)
+	if len(replies) > most {
+		tx.touchAll()
+		return err
+	}
+	for _, id := range replies {
+		tx.touchStatus(id)
+	}
+	return err
+}
+
+// countStatus adds n to the counters that a status moves. A reply that is not open to all is not counted: the number would tell
+// of it.
 func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
 	if s.Visibility.Open() {
 		if _, err := tx.exec(ctx, "count status", `
@@ -120,7 +137,7 @@ func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
 		}
 		tx.touchAccount(s.AccountID)
 	}
-	if s.InReplyToID != nil {
+	if s.InReplyToID != nil && s.Visibility.Open() {
 		if _, err := tx.exec(ctx, "count reply", `UPDATE statuses SET replies_count = replies_count + ? WHERE id = ?`, n, *s.InReplyToID); err != nil {
 			return err
 		}
@@ -226,21 +243,4 @@ func (r reader) StatusFlags(ctx context.Context, viewer AccountID, ids []StatusI
 			?2 & 4 AND EXISTS (SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = s.account_id) AS author_muted
 		FROM json_each(?3) j
 		CROSS JOIN statuses s ON s.id = j.value`, viewer, h, jsonArray(ids))
-}
-
-// PinnedAt returns when those of the statuses that are pinned were.
-func (r reader) PinnedAt(ctx context.Context, ids []StatusID) (map[StatusID]Time, error) {
-	type row struct {
-		StatusID StatusID
-		PinnedAt Time
-	}
-	rows, err := list[row](ctx, r, "pins", `
-		SELECT p.status_id, p.pinned_at
-		FROM json_each(?) j
-		CROSS JOIN pins p ON p.status_id = j.value`, jsonArray(ids))
-	pins := make(map[StatusID]Time, len(rows))
-	for _, p := range rows {
-		pins[p.StatusID] = p.PinnedAt
-	}
-	return pins, err
 }
