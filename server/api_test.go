@@ -33,6 +33,7 @@ type api struct {
 	social   *social.Service
 	worker   *store.Worker
 	dir      string
+	handler  http.Handler
 }
 
 // startAPI starts a server without rate limits. change adjusts its settings.
@@ -77,7 +78,7 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 			t.Error(err)
 		}
 	})
-	return &api{t: t, url: c.URL().String(), settings: c, db: db, social: soc, worker: worker, dir: c.Data.Dir}
+	return &api{t: t, url: c.URL().String(), settings: c, db: db, social: soc, worker: worker, dir: c.Data.Dir, handler: srv}
 }
 
 // settle runs all jobs that are due.

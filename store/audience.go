@@ -7,7 +7,7 @@ import "context"
 // Subscribers returns the local accounts that want to be told of each post of the author of s, may see this one, and are not
 // mentioned in it.
 func (r reader) Subscribers(ctx context.Context, s *Status) ([]AccountID, error) {
-	return list[AccountID](ctx, r, "subscribers", `
+	return ids[AccountID](ctx, r, "subscribers", `
 		SELECT x.account_id
 		FROM subscriptions x INDEXED BY subscriptions_target
 		CROSS JOIN users u ON u.account_id = x.account_id
@@ -20,7 +20,7 @@ func (r reader) Subscribers(ctx context.Context, s *Status) ([]AccountID, error)
 
 // LocalRebloggers returns the local accounts that boosted a status.
 func (r reader) LocalRebloggers(ctx context.Context, id StatusID) ([]AccountID, error) {
-	return list[AccountID](ctx, r, "local boosters", `
+	return ids[AccountID](ctx, r, "local boosters", `
 		SELECT account_id
 		FROM statuses INDEXED BY statuses_reblogged_by
 		WHERE reblog_of_id = ? AND domain = ''`, id)

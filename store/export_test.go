@@ -85,3 +85,9 @@ func (db *DB) Columns(ctx context.Context, table string) ([]string, error) {
 
 // ColumnName is the name of a field's column.
 var ColumnName = columnName
+
+// SchemaVersion is the version of schema.sql.
+var SchemaVersion = schemaVersion
+
+// WorkerNumber returns the worker number of this process.
+func WorkerNumber() int64 { return drawWorker() }

@@ -76,12 +76,12 @@ func (r reader) hints(ctx context.Context, viewer AccountID) (Hints, error) {
 	}
 	found, err := one[Hints](ctx, r, "hints", `
 		SELECT EXISTS (SELECT 1 FROM blocks WHERE account_id = ?1)
-		     | EXISTS (SELECT 1 FROM blocks WHERE target_id = ?1) << 1
-		     | EXISTS (SELECT 1 FROM mutes WHERE account_id = ?1) << 2
-		     | EXISTS (SELECT 1 FROM thread_mutes WHERE account_id = ?1) << 3
-		     | EXISTS (SELECT 1 FROM domain_blocks WHERE account_id = ?1) << 4
-		     | EXISTS (SELECT 1 FROM follows WHERE follower_id = ?1 AND show_reblogs = 0) << 5
-		     | EXISTS (SELECT 1 FROM accounts WHERE withheld = 1) << 6`, viewer)
+			+ 2 * EXISTS (SELECT 1 FROM blocks WHERE target_id = ?1)
+			+ 4 * EXISTS (SELECT 1 FROM mutes WHERE account_id = ?1)
+			+ 8 * EXISTS (SELECT 1 FROM thread_mutes WHERE account_id = ?1)
+			+ 16 * EXISTS (SELECT 1 FROM domain_blocks WHERE account_id = ?1)
+			+ 32 * EXISTS (SELECT 1 FROM follows WHERE follower_id = ?1 AND show_reblogs = 0)
+			+ 64 * EXISTS (SELECT 1 FROM accounts WHERE withheld = 1)`, viewer)
 	if err != nil {
 		return 0, err
 	}

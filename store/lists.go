@@ -22,5 +22,5 @@ func (r reader) OwnList(ctx context.Context, owner AccountID, id ListID) (*List,
 
 // ListMemberIDs returns all members of a list.
 func (r reader) ListMemberIDs(ctx context.Context, id ListID) ([]AccountID, error) {
-	return list[AccountID](ctx, r, "list members", `SELECT account_id FROM list_members WHERE list_id = ?`, id)
+	return ids[AccountID](ctx, r, "list members", `SELECT account_id FROM list_members WHERE list_id = ?`, id)
 }

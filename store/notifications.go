@@ -177,20 +177,20 @@ func (tx *Tx) WithdrawNotification(ctx context.Context, account AccountID, t Not
 // ReadNotifications marks account's notifications up to and including one as read, and returns the newest of those that were
 // not read before, at most limit.
 func (tx *Tx) ReadNotifications(ctx context.Context, account AccountID, upTo NotificationID, limit int) ([]NotificationID, error) {
-	ids, err := list[NotificationID](ctx, tx.reader, "unread notifications", `
+	unread, err := ids[NotificationID](ctx, tx.reader, "unread notifications", `
 		SELECT id
 		FROM notifications INDEXED BY notifications_unread
 		WHERE account_id = ? AND read = 0 AND id <= ?
 		ORDER BY id DESC
 		LIMIT ?`, account, upTo, limit)
-	if err != nil || len(ids) == 0 {
+	if err != nil || len(unread) == 0 {
 		return nil, err
 	}
 	_, err = tx.exec(ctx, "read notifications", `
 		UPDATE notifications
 		SET read = 1
 		WHERE account_id = ? AND read = 0 AND id <= ?`, account, upTo)
-	return ids, err
+	return unread, err
 }
 
 // ReadNotification marks one notification as read.

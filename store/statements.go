@@ -91,15 +91,23 @@ func (s *statements) close() {
 
 var mapper = reflectx.NewMapperFunc("db", columnName)
 
-// columnName turns a field's name into its column's: InReplyToID → in_reply_to_id.
+// columnName turns a field's name into its column's: InReplyToID → in_reply_to_id, RedirectURIs → redirect_uris.
 func columnName(field string) string {
 	var b strings.Builder
 	rs := []rune(field)
 	for i, r := range rs {
-		if unicode.IsUpper(r) && i > 0 && (!unicode.IsUpper(rs[i-1]) || i+1 < len(rs) && unicode.IsLower(rs[i+1])) {
+		if unicode.IsUpper(r) && i > 0 && (!unicode.IsUpper(rs[i-1]) || startsWord(rs[i+1:])) {
 			b.WriteByte('_')
 		}
 		b.WriteRune(unicode.ToLower(r))
 	}
 	return b.String()
+}
+
+// startsWord tells whether what follows a capital makes it the first letter of a word; the s of a plural does not.
+func startsWord(rest []rune) bool {
+	if len(rest) == 0 || !unicode.IsLower(rest[0]) {
+		return false
+	}
+	return rest[0] != 's' || len(rest) > 1 && unicode.IsLower(rest[1])
 }

@@ -191,6 +191,27 @@ func list[T any](ctx context.Context, r reader, what, query string, args ...any)
 	return rows, nil
 }
 
+// ids runs a query for one column of ids. It is list without the reflection, for what is read most.
+func ids[T ~int64](ctx context.Context, r reader, what, query string, args ...any) ([]T, error) {
+	rows, err := r.q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	defer rows.Close()
+	var list []T
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("%s: %w", what, err)
+		}
+		list = append(list, T(id))
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return list, nil
+}
+
 // one runs a query for one row; sql.ErrNoRows becomes a nil pointer without an error.
 func one[T any](ctx context.Context, r reader, what, query string, args ...any) (*T, error) {
 	row := new(T)

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 )
 
@@ -24,17 +25,35 @@ func (r reader) Thread(ctx context.Context, viewer AccountID, of *Status, limits
 		return nil, nil, err
 	}
 	if of.InReplyToID != nil {
-		above, err = list[StatusID](ctx, r, "ancestors", threadAbove, viewer, h, *of.InReplyToID, limits.Ancestors)
+		above, err = ids[StatusID](ctx, r, "ancestors", threadAbove, viewer, h, *of.InReplyToID, limits.Ancestors)
 		if err != nil {
 			return nil, nil, err
 		}
 		slices.Reverse(above)
 	}
-	replies, err := list[reply](ctx, r, "descendants", threadBelow, viewer, h, of.ID, limits.Depth, limits.Descendants)
+	replies, err := r.replies(ctx, threadBelow, viewer, h, of.ID, limits.Depth, limits.Descendants)
 	if err != nil {
 		return nil, nil, err
 	}
 	return above, depthFirst(of, replies), nil
+}
+
+// replies is list for rows of a thread, without the reflection.
+func (r reader) replies(ctx context.Context, query string, args ...any) ([]reply, error) {
+	rows, err := r.q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("descendants: %w", err)
+	}
+	defer rows.Close()
+	var replies []reply
+	for rows.Next() {
+		var id, parent, account int64
+		if err := rows.Scan(&id, &parent, &account); err != nil {
+			return nil, fmt.Errorf("descendants: %w", err)
+		}
+		replies = append(replies, reply{StatusID(id), StatusID(parent), AccountID(account)})
+	}
+	return replies, rows.Err()
 }
 
 // reply is a row of a thread.
@@ -84,13 +103,13 @@ func depthFirst(of *Status, replies []reply) []StatusID {
 	for _, r := range replies {
 		to[r.InReplyToID] = append(to[r.InReplyToID], r)
 	}
-	ids := make([]StatusID, 0, len(replies))
+	ordered := make([]StatusID, 0, len(replies))
 	stack := []reply{{ID: of.ID, AccountID: of.AccountID}}
 	for len(stack) > 0 {
 		at := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		if at.ID != of.ID {
-			ids = append(ids, at.ID)
+			ordered = append(ordered, at.ID)
 		}
 		toSelf := func(r reply) int {
 			if r.AccountID == at.AccountID && r.AccountID == of.AccountID {
@@ -105,7 +124,7 @@ func depthFirst(of *Status, replies []reply) []StatusID {
 		})
 		stack = append(stack, next...)
 	}
-	return ids
+	return ordered
 }
 
 // MutesThread tells whether account mutes a conversation.

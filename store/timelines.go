@@ -155,9 +155,9 @@ func (t timeline) read(ctx context.Context, r reader, viewer AccountID, f Filter
 		query = t.ascending
 	}
 	bits, visibilities := f.bits()
-	ids, err := list[StatusID](ctx, r, "timeline", query,
+	page, err := ids[StatusID](ctx, r, "timeline", query,
 		append([]any{viewer, h, f.WithMuted, bits, visibilities, below, above, p.Limit}, more...)...)
-	return newestFirst(ids, ascending), err
+	return newestFirst(page, ascending), err
 }
 
 // HomeTimeline returns ids of the posts and boosts by those whom the viewer follows, own ones, and direct posts to the viewer.

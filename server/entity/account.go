@@ -97,6 +97,8 @@ type renderedAccount struct {
 	acct string
 	url  string
 	json []byte
+
+	noRichText bool // as a viewer
 }
 
 func (a *renderedAccount) size() int { return len(a.json) + len(a.acct) + len(a.url) }
@@ -188,6 +190,9 @@ func (b *Builder) renderAccounts(ctx context.Context, ids []store.AccountID) (ma
 		a, err := b.renderAccount(row, members, extension)
 		if err != nil {
 			return nil, err
+		}
+		if u := userOf[row.ID]; u != nil {
+			a.noRichText = u.NoRichText
 		}
 		found[row.ID] = a
 		b.accounts.put(row.ID, a, generation)

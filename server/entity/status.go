@@ -290,21 +290,21 @@ func (b *Builder) addViewer(ctx context.Context, viewer *store.Account, shown, o
 	for _, s := range originals {
 		ids = append(ids, s.id)
 	}
-	rows, err := b.db.StatusFlags(ctx, viewer.ID, ids)
+	flags, err := b.db.StatusFlags(ctx, viewer.ID, ids)
 	if err != nil {
 		return err
 	}
-	user, err := b.db.User(ctx, viewer.ID)
+	self, err := b.renderAccounts(ctx, []store.AccountID{viewer.ID})
 	if err != nil {
 		return err
 	}
-	flags := byID(rows, func(f store.StatusFlags) store.StatusID { return f.ID })
+	plain := self[viewer.ID] != nil && self[viewer.ID].noRichText
 	for _, s := range shown {
 		s.signed, s.own = true, s.accountID == viewer.ID
 	}
 	for _, s := range originals {
 		s.flags = flags[s.id]
-		s.signed, s.own, s.plain = true, s.accountID == viewer.ID, user.NoRichText
+		s.signed, s.own, s.plain = true, s.accountID == viewer.ID, plain
 	}
 	return nil
 }
