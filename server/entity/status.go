@@ -3,6 +3,7 @@ package entity
 import (
 	"context"
 	"strconv"
+	"sync"
 
 	"svc/internal/text"
 	"svc/store"
@@ -81,10 +82,11 @@ type renderedStatus struct {
 	local          bool
 	parent         *parent
 
-	head      []byte // members
-	body      []byte // members
-	extension []byte // members
-	strict    []byte // body for those who want no rich text
+	head      []byte        // members
+	body      []byte        // members
+	extension []byte        // members
+	strict    func() []byte // body for those who want no rich text
+	strictLen int           // about what it holds
 }
 
 // parent is what it takes to know whether a viewer sees the status that another replies to.
@@ -95,7 +97,7 @@ type parent struct {
 }
 
 func (s *renderedStatus) size() int {
-	return 300 + len(s.head) + len(s.body) + len(s.extension) + len(s.strict)
+	return 300 + len(s.head) + len(s.body) + len(s.extension) + s.strictLen
 }
 
 // Status is a status for one viewer.
@@ -126,7 +128,7 @@ func (s *Status) AppendJSON(dst []byte) []byte {
 	dst = Account{renderedAccount: s.account}.AppendJSON(dst)
 	dst = append(dst, ',')
 	if original.plain {
-		dst = append(dst, original.strict...)
+		dst = append(dst, original.strict()...)
 	} else {
 		dst = append(dst, original.body...)
 	}
@@ -537,13 +539,15 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 	if r.body, err = marshalMembers(body); err != nil {
 		return nil, err
 	}
-	r.strict = r.body
-	if strict := text.Strict(row.Content); strict != row.Content {
-		body.Content = strict
-		if r.strict, err = marshalMembers(body); err != nil {
-			return nil, err
+	r.strictLen = 2 * len(row.Content)
+	r.strict = sync.OnceValue(func() []byte {
+		body.Content = text.Strict(row.Content)
+		strict, err := marshalMembers(body)
+		if err != nil {
+			return r.body
 		}
-	}
+		return strict
+	})
 	extension := statusExtension{
 		Content:     map[string]string{"text/plain": text.Plain(row.Content)},
 		SpoilerText: map[string]string{"text/plain": row.SpoilerText},
