@@ -96,13 +96,6 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 		}
 		tx.touchStatus(b.ID)
 	}
-	replies, err := ids[StatusID](ctx, tx.reader, "replies", `SELECT id FROM statuses WHERE in_reply_to_id = ?`, s.ID)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range replies { // they lose their parent
-		tx.touchStatus(id)
-	}
 	if err := tx.countStatus(ctx, s, -1); err != nil {
 		return nil, err
 	}

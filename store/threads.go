@@ -76,8 +76,8 @@ var (
 			WHERE s.id = ?3 AND ` + inThread + `
 			UNION ALL
 			SELECT s.id, s.in_reply_to_id
-			FROM above a
-			CROSS JOIN statuses s ON s.id = a.parent_id
+			FROM above
+			CROSS JOIN statuses s ON s.id = above.parent_id
 			WHERE ` + inThread + `
 			LIMIT ?4)
 		SELECT id
@@ -88,10 +88,10 @@ var (
 			FROM statuses s INDEXED BY statuses_replies
 			WHERE s.in_reply_to_id = ?3 AND ` + inThread + `
 			UNION ALL
-			SELECT s.id, s.in_reply_to_id, s.account_id, b.depth + 1
-			FROM below b
-			CROSS JOIN statuses s INDEXED BY statuses_replies ON s.in_reply_to_id = b.id
-			WHERE b.depth < ?4 AND ` + inThread + `
+			SELECT s.id, s.in_reply_to_id, s.account_id, below.depth + 1
+			FROM below
+			CROSS JOIN statuses s INDEXED BY statuses_replies ON s.in_reply_to_id = below.id
+			WHERE below.depth < ?4 AND ` + inThread + `
 			LIMIT ?5)
 		SELECT id, in_reply_to_id, account_id
 		FROM below`
