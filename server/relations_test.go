@@ -101,3 +101,13 @@ func wantIDs(t testing.TB, what string, a *answer, want ...string) {
 		t.Errorf("%s: got %v, want %v", what, got, want)
 	}
 }
+
+// crowdOf signs up n people.
+func crowdOf(a *api, n int) []*member {
+	a.t.Helper()
+	people := make([]*member, n)
+	for i := range people {
+		people[i] = a.signUp(fmt.Sprintf("p%d", i))
+	}
+	return people
+}

@@ -419,10 +419,7 @@ func TestCountersUnderConcurrency(t *testing.T) {
 	alice := srv.signUp("alice")
 	st := alice.publish("count me").id()
 	path := "/api/v1/statuses/" + st
-	people := make([]*member, 25)
-	for i := range people {
-		people[i] = srv.signUp(fmt.Sprintf("p%d", i))
-	}
+	people := crowdOf(srv, 25)
 	counts := func() [3]int {
 		o := alice.get(path).want(200).object()
 		return [3]int{o.num("favourites_count"), o.num("reblogs_count"), o.num("replies_count")}
