@@ -9,3 +9,12 @@ type ExpireStatus struct {
 
 // Kind names the job.
 func (ExpireStatus) Kind() string { return "expire_status" }
+
+// ExpireThreadMute ends the mute of a thread whose time has come.
+type ExpireThreadMute struct {
+	AccountID      AccountID      `json:"account_id"`
+	ConversationID ConversationID `json:"conversation_id"`
+}
+
+// Kind names the job.
+func (ExpireThreadMute) Kind() string { return "expire_thread_mute" }
