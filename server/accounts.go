@@ -1,8 +1,6 @@
 package server
 
 import (
-	"strconv"
-
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/server/entity"
@@ -224,13 +222,5 @@ func (s *Server) accountFavourites(r *Request) (any, error) {
 	}
 	page := r.Page(20, 40)
 	rows, err := s.db.AccountFavourites(r.Context(), viewerID(r), a.ID, page.Page)
-	if err != nil {
-		return nil, err
-	}
-	r.LinkPage(page, len(rows), func(i int) string { return strconv.FormatInt(int64(rows[i].ID), 10) })
-	ids := make([]store.StatusID, 0, len(rows))
-	for _, f := range rows {
-		ids = append(ids, f.StatusID)
-	}
-	return s.entities.Statuses(r.Context(), r.Viewer, ids)
+	return s.statusEntries(r, page, rows, err)
 }

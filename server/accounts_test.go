@@ -25,16 +25,6 @@ func (a *api) remote(nick, domain string) string {
 	return acct.ID.String()
 }
 
-// withhold hides an account, as deactivation does.
-func (a *api) withhold(m *member) {
-	a.t.Helper()
-	var id store.AccountID
-	id.UnmarshalText([]byte(m.id))
-	if err := a.db.Update(context.Background(), func(tx *store.Tx) error { return tx.SetWithheld(context.Background(), id, true) }); err != nil {
-		a.t.Fatal(err)
-	}
-}
-
 // to does something to another account: "follow", "block" and so on.
 func (m *member) to(id, verb string, params ...string) *object {
 	m.api.t.Helper()

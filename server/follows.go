@@ -1,8 +1,6 @@
 package server
 
 import (
-	"strconv"
-
 	"svc/internal/errs"
 	"svc/social"
 	"svc/store"
@@ -100,15 +98,7 @@ func (s *Server) removeFollower(r *Request) (any, error) {
 func (s *Server) followRequests(r *Request) (any, error) {
 	page := r.Page(40, 80)
 	rows, err := s.db.FollowRequests(r.Context(), r.Viewer.ID, page.Page)
-	if err != nil {
-		return nil, err
-	}
-	r.LinkPage(page, len(rows), func(i int) string { return strconv.FormatInt(int64(rows[i].ID), 10) })
-	ids := make([]store.AccountID, 0, len(rows))
-	for _, f := range rows {
-		ids = append(ids, f.FollowerID)
-	}
-	return s.renderAccounts(r, ids)
+	return s.accountEntries(r, page, rows, err)
 }
 
 // acceptFollowRequest lets an account follow the viewer.

@@ -9,6 +9,12 @@ func allRoutes() []routes {
 		blockRoutes,
 		listRoutes,
 		statusRoutes,
+		editRoutes,
+		threadRoutes,
+		reblogRoutes,
+		favouriteRoutes,
+		bookmarkRoutes,
+		pinRoutes,
 		timelineRoutes,
 		notificationRoutes,
 	}

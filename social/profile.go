@@ -76,7 +76,7 @@ func (s *Service) UpdateProfile(ctx context.Context, id store.AccountID, p Profi
 		if err := p.apply(account, user); err != nil {
 			return err
 		}
-		if err := s.describe(ctx, tx, account, user, &p); err != nil {
+		if err := s.renderProfile(ctx, tx, account, user, &p); err != nil {
 			return err
 		}
 		if err := tx.SaveAccount(ctx, account); err != nil {
@@ -246,11 +246,11 @@ func storeSettings(u *store.User, changes map[string]json.RawMessage) error {
 	return nil
 }
 
-// describe renders the texts of a profile.
-func (s *Service) describe(ctx context.Context, tx *store.Tx, a *store.Account, u *store.User, p *ProfileChange) error {
+// renderProfile renders the texts of a profile.
+func (s *Service) renderProfile(ctx context.Context, tx *store.Tx, a *store.Account, u *store.User, p *ProfileChange) error {
 	if p.Note != nil {
 		u.Note = strings.TrimSpace(*p.Note)
-		html, err := s.render(ctx, tx, text.ParseBio(u.Note))
+		html, err := s.renderLinks(ctx, tx, text.ParseBio(u.Note))
 		if err != nil {
 			return err
 		}
@@ -261,7 +261,7 @@ func (s *Service) describe(ctx context.Context, tx *store.Tx, a *store.Account, 
 	}
 	fields := []store.Field{}
 	for _, f := range p.Fields {
-		html, err := s.render(ctx, tx, text.ParseField(f.Value))
+		html, err := s.renderLinks(ctx, tx, text.ParseField(f.Value))
 		if err != nil {
 			return err
 		}
@@ -281,8 +281,8 @@ func verifiedAt(a *store.Account, value string) *store.Time {
 	return nil
 }
 
-// render writes a text with links to those it mentions.
-func (s *Service) render(ctx context.Context, r reads, doc *text.Document) (string, error) {
+// renderLinks writes a text with links to those it mentions.
+func (s *Service) renderLinks(ctx context.Context, r reads, doc *text.Document) (string, error) {
 	known, _, err := s.mentioned(ctx, r, doc)
 	if err != nil {
 		return "", err

@@ -10,6 +10,7 @@ func FromSettings(c *config.Config) Config {
 		MaxStatus:        c.Statuses.MaxLength,
 		MinExpiry:        c.Statuses.MinExpiry,
 		MaxPins:          c.Statuses.MaxPinned,
+		MaxDescription:   c.Media.DescriptionLength,
 		ContentTypes:     c.Statuses.AllowedFormats,
 		MaxName:          c.Accounts.NameLength,
 		MaxBio:           c.Accounts.BioLength,

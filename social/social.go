@@ -20,6 +20,7 @@ type Config struct {
 	MinExpiry        time.Duration // an expiring status lives longer than this
 	MaxPins          int
 	MaxMedia         int // attachments of a status; 0: no limit
+	MaxDescription   int // of an attachment
 	ContentTypes     []string
 	MaxName          int
 	MaxBio           int
@@ -44,6 +45,7 @@ func New(db *store.DB, c Config, log *slog.Logger) *Service {
 // Register tells the worker which jobs this package does.
 func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.expireStatus)
+	store.Handle(w, s.expireThreadMute)
 	store.Handle(w, s.expireMute)
 	store.Handle(w, s.leaveDomain)
 }

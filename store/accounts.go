@@ -171,12 +171,3 @@ func (tx *Tx) SetWithheld(ctx context.Context, id AccountID, withheld bool) erro
 	tx.touchAll()
 	return err
 }
-
-// ShowsFile tells whether a media file is the picture of some profile.
-func (r reader) ShowsFile(ctx context.Context, name string) (bool, error) {
-	return r.exists(ctx, `
-		SELECT 1
-		FROM accounts INDEXED BY accounts_local
-		WHERE domain = '' AND ?1 IN (avatar, avatar_static, header, header_static, background)
-		LIMIT 1`, name)
-}
