@@ -153,14 +153,14 @@ CREATE TABLE follows (
     pending        INTEGER NOT NULL DEFAULT 0 CHECK (pending IN (0, 1)),
     follower_local INTEGER NOT NULL DEFAULT 1 CHECK (follower_local IN (0, 1)),
     show_reblogs   INTEGER NOT NULL DEFAULT 1 CHECK (show_reblogs IN (0, 1)),
-    languages      TEXT    NOT NULL DEFAULT '[]', -- empty: all
+    languages      TEXT    NOT NULL DEFAULT '[]', -- of posts wanted in home; empty: all
     uri            TEXT    UNIQUE, -- of the Follow activity, where there is one
     UNIQUE (follower_id, target_id)
 ) STRICT;
 CREATE INDEX follows_followers ON follows (target_id, follower_id) WHERE pending = 0;
 CREATE INDEX follows_following ON follows (follower_id, target_id) WHERE pending = 0;
 CREATE INDEX follows_requests ON follows (target_id, id) WHERE pending = 1;
-CREATE INDEX follows_local ON follows (target_id, follower_id, show_reblogs) WHERE pending = 0 AND follower_local = 1;
+CREATE INDEX follows_local ON follows (target_id, follower_id, show_reblogs, languages) WHERE pending = 0 AND follower_local = 1;
 CREATE INDEX follows_hidden_reblogs ON follows (follower_id) WHERE show_reblogs = 0;
 
 -- Who wants to be told of each post of whom; needs no follow.

@@ -152,6 +152,36 @@ func TestFollowFillsHome(t *testing.T) {
 	check("removed", "for @alice", "own")
 }
 
+func TestFollowLanguages(t *testing.T) {
+	srv := startAPI(t)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	name := map[string]string{}
+	post := func(language string) {
+		t.Helper()
+		name[bob.publish("in "+language, "language", language).id()] = language
+	}
+	check := func(when string, want ...string) {
+		t.Helper()
+		got := []string{}
+		for _, id := range alice.get("/api/v1/timelines/home").want(200).ids() {
+			got = append(got, name[id])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: home has %v, want %v", when, got, want)
+		}
+	}
+	post("de")
+	post("pt-BR")
+	post("")
+	alice.to(bob.id, "follow", "languages[]", "pt", "languages[]", "en")
+	check("following in some languages", "", "pt-BR")
+	post("de")
+	post("en")
+	check("new posts", "en", "", "pt-BR")
+	alice.to(bob.id, "follow", "languages[]", "")
+	check("in all languages", "en", "de", "", "pt-BR", "de")
+}
+
 func TestFollowFillsHomeUpToTheSetting(t *testing.T) {
 	srv := startAPI(t)
 	srv.social.BackfillOnFollow = 3
