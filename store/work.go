@@ -9,3 +9,9 @@ type ExpireStatus struct {
 
 // Kind names the job.
 func (ExpireStatus) Kind() string { return "expire_status" }
+
+// SweepMedia removes uploads that nobody attached to anything, and files that nothing uses. It comes again and again.
+type SweepMedia struct{}
+
+// Kind names the job.
+func (SweepMedia) Kind() string { return "sweep_media" }
