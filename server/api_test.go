@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 
 	"svc/emoji"
 	"svc/internal/config"
+	"svc/media"
 	"svc/server"
 	"svc/server/entity"
 	"svc/social"
@@ -63,18 +65,25 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entities := entity.New(db, emojis, entity.FromSettings(c))
-	soc := social.New(db, social.FromSettings(c), log)
+	shown := entity.FromSettings(c)
+	shown.Version, shown.VAPIDPublicKey = "1.2.3", "BPush-Key"
+	entities := entity.New(db, emojis, shown)
+	files, err := media.Open(filepath.Join(c.Data.Dir, "media"), media.Limits{Pixels: c.Media.MaxPixels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	soc := social.New(db, files, social.FromSettings(c), log)
 	worker := store.NewWorker(db, 2, log)
 	soc.Register(worker)
 	srv := server.New(server.Config{
 		Settings: c, DB: db, Social: soc, Entities: entities, Emojis: emojis, Log: log,
+		Media: files, StaticDir: filepath.Join(c.Data.Dir, "static"),
 	})
 	ts.Config.Handler = srv
 	ts.Start()
 	t.Cleanup(func() {
 		ts.Close()
-		if err := db.Close(); err != nil {
+		if err := errors.Join(db.Close(), files.Close()); err != nil {
 			t.Error(err)
 		}
 	})

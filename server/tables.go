@@ -6,5 +6,9 @@ func allRoutes() []routes {
 		statusRoutes,
 		timelineRoutes,
 		notificationRoutes,
+		mediaRoutes,
+		fileRoutes,
+		instanceRoutes,
+		healthRoutes,
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"time"
 
+	"svc/media"
 	"svc/store"
 )
 
@@ -20,6 +21,8 @@ type Config struct {
 	MinExpiry        time.Duration // an expiring status lives longer than this
 	MaxPins          int
 	MaxMedia         int // attachments of a status; 0: no limit
+	MaxDescription   int
+	MaxUpload        int64 // bytes
 	ContentTypes     []string
 	MaxName          int
 	MaxBio           int
@@ -32,16 +35,18 @@ type Config struct {
 // Service has all that people can do.
 type Service struct {
 	Config
-	db  *store.DB
-	log *slog.Logger
+	db    *store.DB
+	files *media.Files
+	log   *slog.Logger
 }
 
 // New makes a service.
-func New(db *store.DB, c Config, log *slog.Logger) *Service {
-	return &Service{Config: c, db: db, log: log}
+func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service {
+	return &Service{Config: c, db: db, files: files, log: log}
 }
 
 // Register tells the worker which jobs this package does.
 func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.expireStatus)
+	store.HandleEvery(w, sweepEvery, s.sweepMedia)
 }
