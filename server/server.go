@@ -162,7 +162,7 @@ func (s *Server) serve(e *endpoint, w http.ResponseWriter, hr *http.Request, val
 	r := &Request{Request: hr, ID: requestID(hr), server: s, endpoint: e, header: w.Header(), status: http.StatusOK, began: time.Now()}
 	r.header["X-Request-Id"] = []string{r.ID}
 	r.address = s.clientAddress(hr)
-	r.body = s.limitBody(w, hr, e)
+	r.limitBody(w)
 	defer func() {
 		if r.params != nil {
 			r.params.close()

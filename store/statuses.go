@@ -94,6 +94,14 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 		if err := tx.countStatus(ctx, b, -1); err != nil {
 			return nil, err
 		}
+		tx.touchStatus(b.ID)
+	}
+	replies, err := ids[StatusID](ctx, tx.reader, "replies", `SELECT id FROM statuses WHERE in_reply_to_id = ?`, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range replies { // they lose their parent
+		tx.touchStatus(id)
 	}
 	if err := tx.countStatus(ctx, s, -1); err != nil {
 		return nil, err
@@ -119,7 +127,7 @@ func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
 			WHERE id = ?3`, n, s.CreatedAt, s.AccountID); err != nil {
 			return err
 		}
-		tx.touchAccount(s.AccountID)
+		tx.touchCounters(s.AccountID)
 	}
 	if s.InReplyToID != nil {
 		if _, err := tx.exec(ctx, "count reply", `UPDATE statuses SET replies_count = replies_count + ? WHERE id = ?`, n, *s.InReplyToID); err != nil {

@@ -74,6 +74,7 @@ func (b *Builder) forget(events []store.Event) {
 			continue
 		}
 		b.accounts.drop(c.Accounts...)
+		b.accounts.drop(c.Counted...)
 		b.statuses.drop(c.Statuses...)
 		b.forgetInstance(c.Accounts)
 	}

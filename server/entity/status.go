@@ -3,6 +3,7 @@ package entity
 import (
 	"context"
 	"strconv"
+	"sync"
 
 	"svc/internal/text"
 	"svc/store"
@@ -81,10 +82,11 @@ type renderedStatus struct {
 	local          bool
 	parent         *parent
 
-	head      []byte // members
-	body      []byte // members
-	extension []byte // members
-	strict    []byte // body for those who want no rich text
+	head      []byte        // members
+	body      []byte        // members
+	extension []byte        // members
+	strict    func() []byte // body for those who want no rich text
+	strictLen int           // about what it holds
 }
 
 // parent is what it takes to know whether a viewer sees the status that another replies to.
@@ -95,7 +97,7 @@ type parent struct {
 }
 
 func (s *renderedStatus) size() int {
-	return 300 + len(s.head) + len(s.body) + len(s.extension) + len(s.strict)
+	return 300 + len(s.head) + len(s.body) + len(s.extension) + s.strictLen
 }
 
 // Status is a status for one viewer.
@@ -126,7 +128,7 @@ func (s *Status) AppendJSON(dst []byte) []byte {
 	dst = Account{renderedAccount: s.account}.AppendJSON(dst)
 	dst = append(dst, ',')
 	if original.plain {
-		dst = append(dst, original.strict...)
+		dst = append(dst, original.strict()...)
 	} else {
 		dst = append(dst, original.body...)
 	}
@@ -373,7 +375,7 @@ func (b *Builder) loadParts(ctx context.Context, ids []store.StatusID) (*statusP
 		tags:     make(map[store.StatusID][]Tag),
 		accts:    make(map[store.AccountID]string),
 	}
-	if err := b.loadMedia(ctx, ids, p); err != nil {
+	if err := b.loadMedia(ctx, p); err != nil {
 		return nil, err
 	}
 	if err := b.loadPeople(ctx, ids, p); err != nil {
@@ -406,8 +408,17 @@ func (b *Builder) loadParts(ctx context.Context, ids []store.StatusID) (*statusP
 	return p, err
 }
 
-func (b *Builder) loadMedia(ctx context.Context, ids []store.StatusID, p *statusParts) error {
-	media, err := b.db.MediaOf(ctx, ids)
+func (b *Builder) loadMedia(ctx context.Context, p *statusParts) error {
+	var with []store.StatusID
+	for _, row := range p.rows {
+		if row.HasMedia {
+			with = append(with, row.ID)
+		}
+	}
+	if len(with) == 0 {
+		return nil
+	}
+	media, err := b.db.MediaOf(ctx, with)
 	if err != nil {
 		return err
 	}
@@ -517,16 +528,18 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 	if r.body, err = marshalMembers(body); err != nil {
 		return nil, err
 	}
-	r.strict = r.body
-	if strict := text.Strict(row.Content); strict != row.Content {
-		body.Content = strict
-		if r.strict, err = marshalMembers(body); err != nil {
-			return nil, err
+	r.strictLen = 2 * len(row.Content)
+	r.strict = sync.OnceValue(func() []byte {
+		body.Content = text.Strict(row.Content)
+		strict, err := marshalMembers(body)
+		if err != nil {
+			return r.body
 		}
-	}
+		return strict
+	})
 	extension := statusExtension{
 		ConversationID: row.ConversationID,
-		Content:        map[string]string{"text/plain": text.Plain(row.Content)},
+		Content:        map[string]string{"text/plain": text.Plain(row.Content, linked(p.mentions[row.ID])...)},
 		SpoilerText:    map[string]string{"text/plain": row.SpoilerText},
 	}
 	if row.InReplyToAccountID != nil {
@@ -544,6 +557,15 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 	}
 	r.extension, err = marshalMembers(extension)
 	return r, err
+}
+
+// linked are the accounts whose links Plain turns into whole handles.
+func linked(mentions []Mention) []text.Account {
+	accounts := make([]text.Account, 0, len(mentions))
+	for _, m := range mentions {
+		accounts = append(accounts, text.Account{Username: m.Username, Acct: m.Acct, URL: m.URL})
+	}
+	return accounts
 }
 
 // orEmpty makes a missing list an empty one, which is [] in JSON.
