@@ -33,6 +33,7 @@ type api struct {
 	settings *config.Config
 	db       *store.DB
 	social   *social.Service
+	emojis   *emoji.Packs
 	worker   *store.Worker
 	dir      string
 	handler  http.Handler
@@ -87,7 +88,7 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 			t.Error(err)
 		}
 	})
-	return &api{t: t, url: c.URL().String(), settings: c, db: db, social: soc, worker: worker, dir: c.Data.Dir, handler: srv}
+	return &api{t: t, url: c.URL().String(), settings: c, db: db, social: soc, emojis: emojis, worker: worker, dir: c.Data.Dir, handler: srv}
 }
 
 // settle runs all jobs that are due.

@@ -77,6 +77,7 @@ func (b *Builder) forget(events []store.Event) {
 		b.accounts.drop(c.Counted...)
 		b.statuses.drop(c.Statuses...)
 		b.forgetInstance(c.Accounts)
+		b.forgetInstance(c.Counted)
 	}
 }
 
