@@ -4,6 +4,12 @@ package server
 func allRoutes() []routes {
 	return []routes{
 		statusRoutes,
+		editRoutes,
+		threadRoutes,
+		reblogRoutes,
+		favouriteRoutes,
+		bookmarkRoutes,
+		pinRoutes,
 		timelineRoutes,
 		notificationRoutes,
 		mediaRoutes,

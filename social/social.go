@@ -20,9 +20,9 @@ type Config struct {
 	MaxStatus        int
 	MinExpiry        time.Duration // an expiring status lives longer than this
 	MaxPins          int
-	MaxMedia         int // attachments of a status; 0: no limit
-	MaxDescription   int
-	MaxUpload        int64 // bytes
+	MaxMedia         int   // attachments of a status; 0: no limit
+	MaxDescription   int   // of an attachment
+	MaxUpload        int64 // bytes of an attachment
 	ContentTypes     []string
 	MaxName          int
 	MaxBio           int
@@ -48,5 +48,6 @@ func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service 
 // Register tells the worker which jobs this package does.
 func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.expireStatus)
+	store.Handle(w, s.expireThreadMute)
 	store.HandleEvery(w, sweepEvery, s.sweepMedia)
 }

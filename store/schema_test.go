@@ -27,6 +27,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"users":         store.User{},
 		"follows":       store.Follow{},
 		"statuses":      store.Status{},
+		"status_edits":  store.StatusEdit{},
 		"recipients":    store.Recipient{},
 		"media":         store.Media{},
 		"notifications": store.Notification{},

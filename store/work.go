@@ -15,3 +15,12 @@ type SweepMedia struct{}
 
 // Kind names the job.
 func (SweepMedia) Kind() string { return "sweep_media" }
+
+// ExpireThreadMute ends the mute of a thread whose time has come.
+type ExpireThreadMute struct {
+	AccountID      AccountID      `json:"account_id"`
+	ConversationID ConversationID `json:"conversation_id"`
+}
+
+// Kind names the job.
+func (ExpireThreadMute) Kind() string { return "expire_thread_mute" }

@@ -11,7 +11,7 @@ import (
 
 // statusHead are the members that a boost has of its own.
 type statusHead struct {
-	ID         store.StatusID   `json:"id"`
+	ID         string           `json:"id"`
 	URI        string           `json:"uri"`
 	URL        *string          `json:"url"`
 	CreatedAt  store.Time       `json:"created_at"`
@@ -41,13 +41,13 @@ type statusBody struct {
 
 // statusExtension is what of the svc object everybody sees.
 type statusExtension struct {
-	ConversationID       store.ConversationID `json:"conversation_id"`
-	DirectConversationID *int64               `json:"direct_conversation_id"`
-	InReplyToAccountAcct *string              `json:"in_reply_to_account_acct"`
-	Content              map[string]string    `json:"content"`
-	SpoilerText          map[string]string    `json:"spoiler_text"`
-	PinnedAt             *store.Time          `json:"pinned_at"`
-	QuotesCount          int                  `json:"quotes_count"`
+	ConversationID       *store.ConversationID `json:"conversation_id"`
+	DirectConversationID *int64                `json:"direct_conversation_id"`
+	InReplyToAccountAcct *string               `json:"in_reply_to_account_acct"`
+	Content              map[string]string     `json:"content"`
+	SpoilerText          map[string]string     `json:"spoiler_text"`
+	PinnedAt             *store.Time           `json:"pinned_at"`
+	QuotesCount          int                   `json:"quotes_count"`
 }
 
 // Mention is an account that a status mentions. URL is the href in the content, byte for byte.
@@ -156,7 +156,7 @@ func (s *Status) AppendJSON(dst []byte) []byte {
 	dst = appendBool(dst, `,"thread_muted":`, f.ThreadMuted)
 	dst = appendBool(dst, `,"parent_visible":`, original.visible)
 	dst = append(dst, `,"emoji_reactions":[],"expires_at":`...)
-	if original.own && original.expiresAt != nil {
+	if original.own && original.expiresAt != nil && !original.pinned { // what is pinned does not expire
 		dst = append(append(append(dst, '"'), original.expiresAt.String()...), '"')
 	} else {
 		dst = append(dst, "null"...)
@@ -218,18 +218,18 @@ func (b *Builder) Statuses(ctx context.Context, viewer *store.Account, ids []sto
 		}
 		shown = append(shown, s)
 	}
+	return shown, b.complete(ctx, viewer, shown, originals)
+}
+
+// complete adds to statuses what is not rendered with them. originals are the same, but for the boosts what they boost.
+func (b *Builder) complete(ctx context.Context, viewer *store.Account, shown, originals List[*Status]) error {
 	if err := b.addAccounts(ctx, shown, originals); err != nil {
-		return nil, err
+		return err
 	}
-	if err := b.addParents(ctx, viewer, originals); err != nil {
-		return nil, err
+	if err := b.addParents(ctx, viewer, originals); err != nil || viewer == nil {
+		return err
 	}
-	if viewer != nil {
-		if err := b.addViewer(ctx, viewer, shown, originals); err != nil {
-			return nil, err
-		}
-	}
-	return shown, nil
+	return b.addViewer(ctx, viewer, shown, originals)
 }
 
 // addAccounts sets the authors.
@@ -296,11 +296,10 @@ func (b *Builder) addViewer(ctx context.Context, viewer *store.Account, shown, o
 	if err != nil {
 		return err
 	}
-	self, err := b.renderAccounts(ctx, []store.AccountID{viewer.ID})
+	plain, err := b.wantsPlain(ctx, viewer)
 	if err != nil {
 		return err
 	}
-	plain := self[viewer.ID] != nil && self[viewer.ID].noRichText
 	for _, s := range shown {
 		s.signed, s.own = true, s.accountID == viewer.ID
 	}
@@ -309,6 +308,15 @@ func (b *Builder) addViewer(ctx context.Context, viewer *store.Account, shown, o
 		s.signed, s.own, s.plain = true, s.accountID == viewer.ID, plain
 	}
 	return nil
+}
+
+// wantsPlain tells whether the viewer wants no rich text.
+func (b *Builder) wantsPlain(ctx context.Context, viewer *store.Account) (bool, error) {
+	if viewer == nil {
+		return false, nil
+	}
+	self, err := b.renderAccounts(ctx, []store.AccountID{viewer.ID})
+	return self[viewer.ID] != nil && self[viewer.ID].noRichText, err
 }
 
 // renderStatuses returns what of the statuses, and of what they boost, everybody sees.
@@ -363,34 +371,61 @@ type statusParts struct {
 	apps     map[store.AppID]*Application
 }
 
-func (b *Builder) loadParts(ctx context.Context, ids []store.StatusID) (*statusParts, error) {
-	rows, err := b.db.Statuses(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	p := &statusParts{
+func newStatusParts(rows []*store.Status) *statusParts {
+	return &statusParts{
 		rows:     rows,
 		media:    make(map[store.StatusID][]object),
 		mentions: make(map[store.StatusID][]Mention),
 		tags:     make(map[store.StatusID][]Tag),
 		accts:    make(map[store.AccountID]string),
 	}
-	if err := b.loadMedia(ctx, p); err != nil {
+}
+
+// loadParts loads what belongs to stored statuses.
+func (b *Builder) loadParts(ctx context.Context, ids []store.StatusID) (*statusParts, error) {
+	rows, err := b.db.Statuses(ctx, ids)
+	if err != nil {
 		return nil, err
 	}
-	if err := b.loadPeople(ctx, ids, p); err != nil {
+	p := newStatusParts(rows)
+	var withMedia []store.StatusID
+	for _, row := range rows {
+		if row.HasMedia {
+			withMedia = append(withMedia, row.ID)
+		}
+	}
+	if len(withMedia) > 0 {
+		media, err := b.db.MediaOf(ctx, withMedia)
+		if err != nil {
+			return nil, err
+		}
+		if err := b.addMedia(media, p); err != nil {
+			return nil, err
+		}
+	}
+	recipients, err := b.db.Recipients(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.loadPeople(ctx, recipients, p); err != nil {
 		return nil, err
 	}
 	tags, err := b.db.StatusTags(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range tags {
-		p.tags[t.StatusID] = append(p.tags[t.StatusID], Tag{Name: t.Name, URL: text.TagURL(b.BaseURL, t.Name)})
+	b.addTags(tags, p)
+	if p.pins, err = b.db.PinnedAt(ctx, ids); err != nil {
+		return nil, err
 	}
+	return p, b.loadAround(ctx, p)
+}
+
+// loadAround loads what the rows reply to, and what they were posted with.
+func (b *Builder) loadAround(ctx context.Context, p *statusParts) error {
 	var parents []store.StatusID
 	var apps []store.AppID
-	for _, row := range rows {
+	for _, row := range p.rows {
 		if row.InReplyToID != nil {
 			parents = append(parents, *row.InReplyToID)
 		}
@@ -398,30 +433,22 @@ func (b *Builder) loadParts(ctx context.Context, ids []store.StatusID) (*statusP
 			apps = append(apps, *row.AppID)
 		}
 	}
+	var err error
 	if p.parents, err = b.loadParents(ctx, parents); err != nil {
-		return nil, err
-	}
-	if p.pins, err = b.db.PinnedAt(ctx, ids); err != nil {
-		return nil, err
-	}
-	p.apps, err = b.loadApps(ctx, apps)
-	return p, err
-}
-
-func (b *Builder) loadMedia(ctx context.Context, p *statusParts) error {
-	var with []store.StatusID
-	for _, row := range p.rows {
-		if row.HasMedia {
-			with = append(with, row.ID)
-		}
-	}
-	if len(with) == 0 {
-		return nil
-	}
-	media, err := b.db.MediaOf(ctx, with)
-	if err != nil {
 		return err
 	}
+	p.apps, err = b.loadApps(ctx, apps)
+	return err
+}
+
+func (b *Builder) addTags(tags []store.StatusTag, p *statusParts) {
+	for _, t := range tags {
+		p.tags[t.StatusID] = append(p.tags[t.StatusID], Tag{Name: t.Name, URL: text.TagURL(b.BaseURL, t.Name)})
+	}
+}
+
+// addMedia adds attachments.
+func (b *Builder) addMedia(media []*store.Media, p *statusParts) error {
 	for _, m := range media {
 		o, err := b.attachment(m)
 		if err != nil {
@@ -432,12 +459,8 @@ func (b *Builder) loadMedia(ctx context.Context, p *statusParts) error {
 	return nil
 }
 
-// loadPeople loads the mentioned, and those replied to.
-func (b *Builder) loadPeople(ctx context.Context, ids []store.StatusID, p *statusParts) error {
-	recipients, err := b.db.Recipients(ctx, ids)
-	if err != nil {
-		return err
-	}
+// loadPeople loads the mentioned among the recipients, and those replied to.
+func (b *Builder) loadPeople(ctx context.Context, recipients []store.Recipient, p *statusParts) error {
 	var people []store.AccountID
 	for _, r := range recipients {
 		if r.Mentioned {
@@ -496,12 +519,8 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 		id: row.ID, accountID: row.AccountID, reblogOfID: row.ReblogOfID, conversationID: row.ConversationID,
 		expiresAt: row.ExpiresAt, listID: row.ListID, local: row.Local(),
 	}
-	head := statusHead{ID: row.ID, URI: row.URI, CreatedAt: row.CreatedAt, Visibility: row.Visibility}
-	if row.URL != "" {
-		head.URL = &row.URL
-	}
 	var err error
-	if r.head, err = marshalMembers(head); err != nil || row.ReblogOfID != nil {
+	if r.head, err = marshalMembers(b.head(row)); err != nil || row.ReblogOfID != nil {
 		return r, err
 	}
 	body := statusBody{
@@ -538,9 +557,11 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 		return strict
 	})
 	extension := statusExtension{
-		ConversationID: row.ConversationID,
-		Content:        map[string]string{"text/plain": text.Plain(row.Content, linked(p.mentions[row.ID])...)},
-		SpoilerText:    map[string]string{"text/plain": row.SpoilerText},
+		Content:     map[string]string{"text/plain": text.Plain(row.Content)},
+		SpoilerText: map[string]string{"text/plain": row.SpoilerText},
+	}
+	if row.ConversationID != 0 {
+		extension.ConversationID = &row.ConversationID
 	}
 	if row.InReplyToAccountID != nil {
 		if acct, ok := p.accts[*row.InReplyToAccountID]; ok {
@@ -559,13 +580,17 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 	return r, err
 }
 
-// linked are the accounts whose links Plain turns into whole handles.
-func linked(mentions []Mention) []text.Account {
-	accounts := make([]text.Account, 0, len(mentions))
-	for _, m := range mentions {
-		accounts = append(accounts, text.Account{Username: m.Username, Acct: m.Acct, URL: m.URL})
+// head makes the members that a boost has of its own. A status without an id is one that is only shown to its author: it has the
+// names that clients know for that.
+func (b *Builder) head(row *store.Status) statusHead {
+	h := statusHead{ID: row.ID.String(), URI: row.URI, CreatedAt: row.CreatedAt, Visibility: row.Visibility}
+	if row.ID == 0 {
+		h.ID, h.URI = b.Name+":fakeid", b.Name+":fake_object_id"
 	}
-	return accounts
+	if row.URL != "" {
+		h.URL = &row.URL
+	}
+	return h
 }
 
 // orEmpty makes a missing list an empty one, which is [] in JSON.
