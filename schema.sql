@@ -54,6 +54,7 @@ CREATE INDEX accounts_withheld ON accounts (id) WHERE withheld = 1;
 CREATE INDEX accounts_moved ON accounts (moved_to_id) WHERE moved_to_id IS NOT NULL;
 CREATE INDEX accounts_local ON accounts (id) WHERE domain = '';
 CREATE INDEX accounts_url ON accounts (url);
+CREATE INDEX accounts_domain ON accounts (domain, id) WHERE domain <> '';
 
 -- Look-up by the beginning of words of nickname and display name; rowid = accounts.id.
 CREATE VIRTUAL TABLE accounts_fts USING fts5 (
@@ -291,7 +292,7 @@ CREATE TABLE media (
     id          INTEGER PRIMARY KEY,
     account_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     status_id   INTEGER REFERENCES statuses (id) ON DELETE SET NULL, -- NULL: not attached (yet, or any more)
-    position    INTEGER NOT NULL DEFAULT 0,
+    position    INTEGER NOT NULL DEFAULT 0, -- among the attachments; -1: only an earlier version of the status had it
     type        TEXT    NOT NULL CHECK (type IN ('image', 'video', 'audio', 'unknown')),
     mime        TEXT    NOT NULL,
     file        TEXT    NOT NULL DEFAULT '', -- name in the media folder; '' for remote media
@@ -299,11 +300,12 @@ CREATE TABLE media (
     remote_url  TEXT    NOT NULL DEFAULT '',
     description TEXT    NOT NULL DEFAULT '',
     size        INTEGER NOT NULL DEFAULT 0,
-    created_at  INTEGER NOT NULL
+    created_at  INTEGER NOT NULL,
+    loose_since INTEGER -- when it was found to be attached to nothing; NULL while it is attached, or until the clean-up looks
 ) STRICT;
 CREATE INDEX media_status ON media (status_id, position) WHERE status_id IS NOT NULL;
 CREATE INDEX media_account ON media (account_id, id);
-CREATE INDEX media_unattached ON media (id) WHERE status_id IS NULL;
+CREATE INDEX media_loose ON media (loose_since) WHERE status_id IS NULL;
 CREATE INDEX media_file ON media (file) WHERE file <> '';
 CREATE INDEX media_thumbnail ON media (thumbnail) WHERE thumbnail <> '';
 

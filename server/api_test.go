@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -32,6 +33,7 @@ type api struct {
 	settings *config.Config
 	db       *store.DB
 	social   *social.Service
+	emojis   *emoji.Packs
 	worker   *store.Worker
 	dir      string
 	handler  http.Handler
@@ -64,26 +66,29 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entities := entity.New(db, emojis, entity.FromSettings(c))
-	soc := social.New(db, social.FromSettings(c), log)
-	worker := store.NewWorker(db, 2, log)
-	soc.Register(worker)
-	files, err := media.Open(filepath.Join(c.Data.Dir, "media"), media.Limits{})
+	shown := entity.FromSettings(c)
+	shown.Version, shown.VAPIDPublicKey = "1.2.3", "BPush-Key"
+	entities := entity.New(db, emojis, shown)
+	files, err := media.Open(filepath.Join(c.Data.Dir, "media"), media.Limits{Pixels: c.Media.MaxPixels})
 	if err != nil {
 		t.Fatal(err)
 	}
+	soc := social.New(db, files, social.FromSettings(c), log)
+	worker := store.NewWorker(db, 2, log)
+	soc.Register(worker)
 	srv := server.New(server.Config{
-		Settings: c, DB: db, Social: soc, Entities: entities, Emojis: emojis, Media: files, Log: log,
+		Settings: c, DB: db, Social: soc, Entities: entities, Emojis: emojis, Log: log,
+		Media: files, StaticDir: filepath.Join(c.Data.Dir, "static"),
 	})
 	ts.Config.Handler = srv
 	ts.Start()
 	t.Cleanup(func() {
 		ts.Close()
-		if err := db.Close(); err != nil {
+		if err := errors.Join(db.Close(), files.Close()); err != nil {
 			t.Error(err)
 		}
 	})
-	return &api{t: t, url: c.URL().String(), settings: c, db: db, social: soc, worker: worker, dir: c.Data.Dir, handler: srv}
+	return &api{t: t, url: c.URL().String(), settings: c, db: db, social: soc, emojis: emojis, worker: worker, dir: c.Data.Dir, handler: srv}
 }
 
 // settle runs all jobs that are due.

@@ -3,12 +3,9 @@ package server_test
 import (
 	"bytes"
 	"encoding/base64"
-	"fmt"
 	"image"
 	"image/color"
 	"image/png"
-	"mime/multipart"
-	"net/textproto"
 	"reflect"
 	"strings"
 	"testing"
@@ -30,37 +27,8 @@ func pngOf(t testing.TB, shade uint8, width, height int) []byte {
 	return b.Bytes()
 }
 
-// formPart is a part of a multipart form: a file if it has a file name, be it an empty one.
-type formPart struct {
-	name, text string
-	file       *string
-	content    []byte
-}
-
 func fileOf(name, filename string, content []byte) formPart {
-	return formPart{name: name, file: &filename, content: content}
-}
-
-func (c *caller) multipart(method, path string, parts ...formPart) *answer {
-	c.api.t.Helper()
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
-	for _, p := range parts {
-		disposition := fmt.Sprintf("form-data; name=%q", p.name)
-		h := textproto.MIMEHeader{}
-		if p.file != nil {
-			disposition += fmt.Sprintf("; filename=%q", *p.file)
-			h.Set("Content-Type", "application/octet-stream")
-		}
-		h.Set("Content-Disposition", disposition)
-		pw, err := w.CreatePart(h)
-		if err != nil {
-			c.api.t.Fatal(err)
-		}
-		pw.Write(append(p.content, p.text...))
-	}
-	w.Close()
-	return c.do(method, path, w.FormDataContentType(), &b)
+	return formPart{name: name, content: string(content), filename: filename, typeOf: "application/octet-stream", isFile: true}
 }
 
 const credentials = "/api/v1/accounts/update_credentials"
@@ -217,7 +185,7 @@ func TestProfilePictures(t *testing.T) {
 	alice := srv.signUp("alice")
 	small, other := pngOf(t, 10, 20, 20), pngOf(t, 200, 20, 20)
 	standard := alice.get("/api/v1/accounts/verify_credentials").object()
-	patch := func(parts ...formPart) *answer { return alice.multipart("PATCH", credentials, parts...) }
+	patch := func(parts ...formPart) *answer { return alice.form("PATCH", credentials, parts...) }
 
 	o := patch(fileOf("avatar", "a.png", small), fileOf("header", "blob", other), fileOf("svc_background_image", "", small)).want(200).object()
 	for _, path := range []string{"avatar", "avatar_static", "header", "header_static", "svc.background_image"} {
@@ -230,7 +198,7 @@ func TestProfilePictures(t *testing.T) {
 		t.Error("different pictures have one address")
 	}
 
-	o = patch(fileOf("avatar", "", nil), fileOf("header", "", nil), formPart{name: "display_name", text: "Al"}).want(200).object()
+	o = patch(fileOf("avatar", "", nil), fileOf("header", "", nil), formPart{name: "display_name", content: "Al"}).want(200).object()
 	if o.str("avatar") != avatar || o.str("header") != header || o.str("display_name") != "Al" {
 		t.Errorf("empty file inputs changed something: %v", o.m)
 	}
@@ -264,7 +232,7 @@ func TestPictureEndpoints(t *testing.T) {
 	} {
 		t.Run(tt.path, func(t *testing.T) {
 			reset := shown(tt.shows)
-			url := alice.multipart("PATCH", tt.path, fileOf(tt.param, "x", content)).want(200).object().str("url")
+			url := alice.form("PATCH", tt.path, fileOf(tt.param, "x", content)).want(200).object().str("url")
 			if got := shown(tt.shows); got != url {
 				t.Errorf("shown is %v, want %q", got, url)
 			}
@@ -277,7 +245,7 @@ func TestPictureEndpoints(t *testing.T) {
 			if got := alice.send("PATCH", tt.path, map[string]any{tt.param: data}).want(200).object().str("url"); got != url {
 				t.Errorf("by data URL: got %q, want %q", got, url)
 			}
-			if got := alice.multipart("PATCH", tt.path, fileOf("file", "x", content)).want(200).object().str("url"); got != url {
+			if got := alice.form("PATCH", tt.path, fileOf("file", "x", content)).want(200).object().str("url"); got != url {
 				t.Errorf("by file: got %q, want %q", got, url)
 			}
 			alice.send("PATCH", tt.path, nil).wantError(400, "Missing field: "+tt.param+".")

@@ -28,6 +28,7 @@ type Config struct {
 	Entities     *entity.Builder
 	Emojis       *emoji.Packs
 	Media        *media.Files
+	StaticDir    string        // the operator's own files, served in place of those that come with the server; "": none
 	Authenticate Authenticator // nil: by the tokens and passwords in DB
 	Fallback     http.Handler  // answers what no route does outside of /api/; nil: a 404 in JSON
 	TempDir      string        // for uploads while their request lasts; "": the system's
@@ -42,6 +43,8 @@ type Server struct {
 	entities     *entity.Builder
 	emojis       *emoji.Packs
 	media        *media.Files
+	staticDir    string
+	pulse        *pulse
 	identities   *identities
 	authenticate Authenticator
 	fallback     http.Handler
@@ -70,6 +73,7 @@ func newServer(c Config, tables []routes) *Server {
 		entities:     c.Entities,
 		emojis:       c.Emojis,
 		media:        c.Media,
+		staticDir:    c.StaticDir,
 		authenticate: c.Authenticate,
 		fallback:     c.Fallback,
 		tempDir:      c.TempDir,
@@ -84,6 +88,7 @@ func newServer(c Config, tables []routes) *Server {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.pulse = newPulse(c.DB, s.log)
 	if c.DB != nil && c.Authenticate == nil {
 		s.identities = newIdentities(c.DB)
 		s.authenticate = s.authenticateFromDB

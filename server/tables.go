@@ -17,5 +17,9 @@ func allRoutes() []routes {
 		pinRoutes,
 		timelineRoutes,
 		notificationRoutes,
+		mediaRoutes,
+		fileRoutes,
+		instanceRoutes,
+		healthRoutes,
 	}
 }

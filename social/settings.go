@@ -11,6 +11,7 @@ func FromSettings(c *config.Config) Config {
 		MinExpiry:        c.Statuses.MinExpiry,
 		MaxPins:          c.Statuses.MaxPinned,
 		MaxDescription:   c.Media.DescriptionLength,
+		MaxUpload:        c.Media.UploadLimit,
 		ContentTypes:     c.Statuses.AllowedFormats,
 		MaxName:          c.Accounts.NameLength,
 		MaxBio:           c.Accounts.BioLength,

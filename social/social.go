@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"time"
 
+	"svc/media"
 	"svc/store"
 )
 
@@ -19,8 +20,9 @@ type Config struct {
 	MaxStatus        int
 	MinExpiry        time.Duration // an expiring status lives longer than this
 	MaxPins          int
-	MaxMedia         int // attachments of a status; 0: no limit
-	MaxDescription   int // of an attachment
+	MaxMedia         int   // attachments of a status; 0: no limit
+	MaxDescription   int   // of an attachment
+	MaxUpload        int64 // bytes of an attachment
 	ContentTypes     []string
 	MaxName          int
 	MaxBio           int
@@ -33,13 +35,14 @@ type Config struct {
 // Service has all that people can do.
 type Service struct {
 	Config
-	db  *store.DB
-	log *slog.Logger
+	db    *store.DB
+	files *media.Files
+	log   *slog.Logger
 }
 
 // New makes a service.
-func New(db *store.DB, c Config, log *slog.Logger) *Service {
-	return &Service{Config: c, db: db, log: log}
+func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service {
+	return &Service{Config: c, db: db, files: files, log: log}
 }
 
 // Register tells the worker which jobs this package does.
@@ -48,4 +51,5 @@ func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.expireThreadMute)
 	store.Handle(w, s.expireMute)
 	store.Handle(w, s.leaveDomain)
+	store.HandleEvery(w, sweepEvery, s.sweepMedia)
 }

@@ -7,6 +7,9 @@ type ExpireStatus struct {
 	StatusID StatusID `json:"status_id"`
 }
 
+// SweepMedia removes uploads that nobody attached to anything, and files that nothing uses. It comes again and again.
+type SweepMedia struct{}
+
 // ExpireThreadMute ends the mute of a thread whose time has come.
 type ExpireThreadMute struct {
 	AccountID      AccountID      `json:"account_id"`
@@ -26,6 +29,7 @@ type LeaveDomain struct {
 }
 
 // Kind names the job.
+func (SweepMedia) Kind() string       { return "sweep_media" }
 func (ExpireStatus) Kind() string     { return "expire_status" }
 func (ExpireThreadMute) Kind() string { return "expire_thread_mute" }
 func (ExpireMute) Kind() string       { return "expire_mute" }
