@@ -376,6 +376,12 @@ func TestExpiry(t *testing.T) {
 		alice.get("/api/v1/statuses/" + id).want(200)
 	}
 	alice.post("/api/v1/statuses/" + unpinned + "/unpin").want(200)
+	err := srv.db.Update(t.Context(), func(tx *store.Tx) error { // a job that was under way when the status was pinned
+		return tx.Enqueue(t.Context(), store.ExpireStatus{StatusID: statusID(pinned)})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	srv.settle()
 	alice.get("/api/v1/statuses/"+unpinned).wantError(404, "Record not found")
 	alice.get("/api/v1/statuses/" + pinned).want(200)
@@ -408,8 +414,34 @@ func TestSubscribers(t *testing.T) {
 	}
 	srv.letBlock(alice, bob)
 	alice.publish("not for bob @bob")
-	if got := bob.notified(); len(got) != 0 {
-		t.Errorf("the blocked is told %v", got)
+	srv.insert(`DELETE FROM blocks`)
+	if got := len(bob.notified()); got != 2 {
+		t.Errorf("the blocked was told: %v", bob.notified())
+	}
+}
+
+// The number of replies tells nothing of those that are not for everybody.
+func TestRepliesCount(t *testing.T) {
+	srv := startAPI(t)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	root := alice.publish("root").id()
+	replies := map[string]string{}
+	for _, v := range []string{"public", "unlisted", "local", "private", "direct"} {
+		replies[v] = bob.publish("@alice "+v, "visibility", v, "in_reply_to_id", root).id()
+	}
+	count := func() int { return alice.get("/api/v1/statuses/" + root).want(200).object().num("replies_count") }
+	if n := count(); n != 3 {
+		t.Errorf("replies_count is %d, want 3", n)
+	}
+	for v, want := range map[string]int{"direct": 3, "private": 3} {
+		bob.do("DELETE", "/api/v1/statuses/"+replies[v], "", nil).want(200)
+		if n := count(); n != want {
+			t.Errorf("without the %s reply replies_count is %d, want %d", v, n, want)
+		}
+	}
+	bob.do("DELETE", "/api/v1/statuses/"+replies["local"], "", nil).want(200)
+	if n := count(); n != 2 {
+		t.Errorf("without the local reply replies_count is %d, want 2", n)
 	}
 }
 
