@@ -388,12 +388,20 @@ func (b *Builder) loadParts(ctx context.Context, ids []store.StatusID) (*statusP
 		return nil, err
 	}
 	p := newStatusParts(rows)
-	media, err := b.db.MediaOf(ctx, ids)
-	if err != nil {
-		return nil, err
+	var withMedia []store.StatusID
+	for _, row := range rows {
+		if row.HasMedia {
+			withMedia = append(withMedia, row.ID)
+		}
 	}
-	if err := b.addMedia(media, p); err != nil {
-		return nil, err
+	if len(withMedia) > 0 {
+		media, err := b.db.MediaOf(ctx, withMedia)
+		if err != nil {
+			return nil, err
+		}
+		if err := b.addMedia(media, p); err != nil {
+			return nil, err
+		}
 	}
 	recipients, err := b.db.Recipients(ctx, ids)
 	if err != nil {
