@@ -217,3 +217,19 @@ func TestSource(t *testing.T) {
 	}
 	srv.as(nil).get("/api/v1/statuses/"+st+"/source").wantError(401, "The access token is invalid")
 }
+
+// Who wants no rich text gets none of earlier versions either.
+func TestVersionsWithoutRichText(t *testing.T) {
+	srv := startAPI(t)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	st := alice.publish("**one**", "content_type", "text/markdown").id()
+	alice.edit(st, map[string]any{"status": "**two**"}).want(200)
+	path := "/api/v1/statuses/" + st + "/history"
+	if got, want := texts(bob.get(path)), []string{"<strong>one</strong>", "<strong>two</strong>"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	srv.insert(`UPDATE users SET no_rich_text = 1 WHERE account_id = ?`, bob.accountID())
+	if got, want := texts(bob.get(path)), []string{"one", "two"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"svc/internal/config"
 )
 
 func TestFavourite(t *testing.T) {
@@ -70,6 +72,24 @@ func TestFavouritedBy(t *testing.T) {
 	wantPages(t, bob, path+"?limit=2", want[3:])
 	wantPages(t, alice, path+"?limit=5", append(slices.Clone(want[:2]), want[3:]...))
 	alice.get("/api/v1/statuses/nothing/favourited_by").wantError(404, "Record not found")
+}
+
+// A favourite may be set and taken back three times a minute, for each status apart.
+func TestSameActionIsLimited(t *testing.T) {
+	srv := startAPI(t, func(c *config.Config) {
+		c.RateLimit.Enabled = true
+		c.RateLimit.StatusActions.Count = 100
+	})
+	alice := srv.signUp("alice")
+	one, two := alice.publish("one").id(), alice.publish("two").id()
+	for _, kind := range []string{"favourite", "reblog"} {
+		do := func(id, deed string) *answer { return alice.post("/api/v1/statuses/" + id + "/" + deed) }
+		do(one, kind).want(200)
+		do(one, "un"+kind).want(200)
+		do(one, kind).want(200)
+		do(one, "un"+kind).wantError(429, "Throttled")
+		do(two, kind).want(200)
+	}
 }
 
 // Favourites and bookmarks are lists in the order in which they were made, without what has become invisible.

@@ -36,12 +36,18 @@ func (s *Server) createStatus(r *Request) (any, error) {
 		ExpiresIn      *int64          `param:"expires_in"` // seconds
 		ScheduledAt    string          `param:"scheduled_at"`
 		Preview        bool            `param:"preview"`
+		Poll           *struct {
+			Options []string `param:"options"`
+		} `param:"poll"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
 	if p.InConversation != "" { // there is no conversation of that id; posting to others than its members would be worse than not at all
 		return nil, errs.ErrRecordNotFound
+	}
+	if p.Poll != nil && len(p.Poll.Options) > 0 { // the question alone must not go out
+		return nil, errs.Invalid("Posts cannot have polls")
 	}
 	if err := s.checkSchedule(p.ScheduledAt); err != nil {
 		return nil, err

@@ -123,6 +123,7 @@ func TestPostParameters(t *testing.T) {
 		{"scheduled for soon", []string{"status", "x", "scheduled_at", soon}, 200, "", nil},
 		{"scheduled", []string{"status", "x", "scheduled_at", year}, 422, "Posts cannot be scheduled", nil},
 		{"scheduled for no time", []string{"status", "x", "scheduled_at", "later"}, 400, "scheduled_at - Invalid format. Expected date-time.", nil},
+		{"with a poll", []string{"status", "x", "poll[options][]", "a", "poll[options][]", "b", "poll[expires_in]", "300"}, 422, "Posts cannot have polls", nil},
 		{"into an unknown conversation", []string{"status", "x", "in_reply_to_conversation_id", "12"}, 404, "Record not found", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -376,6 +377,12 @@ func TestExpiry(t *testing.T) {
 		alice.get("/api/v1/statuses/" + id).want(200)
 	}
 	alice.post("/api/v1/statuses/" + unpinned + "/unpin").want(200)
+	err := srv.db.Update(t.Context(), func(tx *store.Tx) error { // a job that was under way when the status was pinned
+		return tx.Enqueue(t.Context(), store.ExpireStatus{StatusID: statusID(pinned)})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	srv.settle()
 	alice.get("/api/v1/statuses/"+unpinned).wantError(404, "Record not found")
 	alice.get("/api/v1/statuses/" + pinned).want(200)
@@ -408,8 +415,34 @@ func TestSubscribers(t *testing.T) {
 	}
 	srv.letBlock(alice, bob)
 	alice.publish("not for bob @bob")
-	if got := bob.notified(); len(got) != 0 {
-		t.Errorf("the blocked is told %v", got)
+	srv.insert(`DELETE FROM blocks`)
+	if got := len(bob.notified()); got != 2 {
+		t.Errorf("the blocked was told: %v", bob.notified())
+	}
+}
+
+// The number of replies tells nothing of those that are not for everybody.
+func TestRepliesCount(t *testing.T) {
+	srv := startAPI(t)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	root := alice.publish("root").id()
+	replies := map[string]string{}
+	for _, v := range []string{"public", "unlisted", "local", "private", "direct"} {
+		replies[v] = bob.publish("@alice "+v, "visibility", v, "in_reply_to_id", root).id()
+	}
+	count := func() int { return alice.get("/api/v1/statuses/" + root).want(200).object().num("replies_count") }
+	if n := count(); n != 3 {
+		t.Errorf("replies_count is %d, want 3", n)
+	}
+	for v, want := range map[string]int{"direct": 3, "private": 3} {
+		bob.do("DELETE", "/api/v1/statuses/"+replies[v], "", nil).want(200)
+		if n := count(); n != want {
+			t.Errorf("without the %s reply replies_count is %d, want %d", v, n, want)
+		}
+	}
+	bob.do("DELETE", "/api/v1/statuses/"+replies["local"], "", nil).want(200)
+	if n := count(); n != 2 {
+		t.Errorf("without the local reply replies_count is %d, want 2", n)
 	}
 }
 
@@ -454,4 +487,87 @@ func TestCountersUnderConcurrency(t *testing.T) {
 	if got := len(alice.notified()); got != 40 { // a page of the mentions: nothing of what was taken back
 		t.Errorf("%d notifications", got)
 	}
+}
+
+// Open streams hear of all that comes and goes.
+func TestStatusEvents(t *testing.T) {
+	srv := startAPI(t)
+	var events []string
+	srv.db.Subscribe(func(list []store.Event) {
+		for _, e := range list {
+			switch e := e.(type) {
+			case store.StatusPosted:
+				events = append(events, "posted "+e.Status.ID.String())
+			case store.StatusEdited:
+				events = append(events, "edited "+e.Status.Text)
+			case store.StatusDeleted:
+				events = append(events, "deleted "+e.Status.ID.String())
+			case store.Notified:
+				events = append(events, "notified "+string(e.Notification.Type))
+			}
+		}
+	})
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	want := []string{}
+	check := func(more ...string) {
+		t.Helper()
+		if want = append(want, more...); !slices.Equal(events, want) {
+			t.Fatalf("events are %v, want %v", events, want)
+		}
+	}
+	st := alice.publish("one").id()
+	check("posted " + st)
+	alice.post("/api/v1/statuses", "status", "x", "preview", "1").want(200)
+	boost := bob.post("/api/v1/statuses/" + st + "/reblog").want(200).object().id()
+	check("notified reblog", "posted "+boost)
+	bob.post("/api/v1/statuses/" + st + "/reblog").want(200)
+	check()
+	alice.edit(st, map[string]any{"status": "two"}).want(200)
+	check("notified update", "edited two")
+	alice.edit(st, map[string]any{"status": "two"}).want(200)
+	check()
+	bob.post("/api/v1/statuses/" + st + "/unreblog").want(200)
+	check("deleted " + boost)
+	boost = bob.post("/api/v1/statuses/" + st + "/reblog").want(200).object().id()
+	check("notified reblog", "posted "+boost)
+	alice.do("DELETE", "/api/v1/statuses/"+st, "", nil).want(200)
+	check("deleted "+st, "deleted "+boost)
+}
+
+// Accounts and statuses from elsewhere are like any other.
+func TestRemoteStatuses(t *testing.T) {
+	srv := startAPI(t)
+	alice := srv.signUp("alice")
+	carol := &store.Account{Nickname: "carol", Domain: "example.com", ActorType: "Person", URI: "https://example.com/users/carol", URL: "https://example.com/@carol"}
+	st := &store.Status{
+		URI: "https://example.com/1", URL: "https://example.com/@carol/1", Domain: carol.Domain, ContentType: "text/html", Content: "<p>hello <b>there</b></p>",
+	}
+	err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		if err := tx.AddAccount(t.Context(), carol); err != nil {
+			return err
+		}
+		st.ID, st.AccountID = tx.NewStatusID(), carol.ID
+		st.ConversationID = store.ConversationID(st.ID)
+		return tx.AddStatus(t.Context(), st)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := "/api/v1/statuses/" + st.ID.String()
+	if o := alice.get(path).want(200).object(); o.str("account.acct") != "carol@example.com" || o.truth("svc.local") || o.str("url") != st.URL {
+		t.Errorf("not the status: %v", o.m)
+	}
+	reply := alice.publish("@carol@example.com hi", "in_reply_to_id", st.ID.String())
+	mentions := reply.at("mentions").([]any)
+	if len(mentions) != 1 || mentions[0].(map[string]any)["acct"] != "carol@example.com" || mentions[0].(map[string]any)["url"] != carol.URL ||
+		!strings.Contains(reply.str("content"), `href="`+carol.URL+`"`) {
+		t.Errorf("mentions are %v in %s", mentions, reply.str("content"))
+	}
+	for _, deed := range []string{"favourite", "reblog", "bookmark", "mute"} {
+		alice.post(path + "/" + deed).want(200)
+	}
+	if o := alice.get(path + "/source").want(200).object(); o.str("text") != "hello there" || o.str("content_type") != "text/plain" {
+		t.Errorf("source: %v", o.m)
+	}
+	alice.post(path+"/pin").wantError(422, "Someone else's status cannot be pinned")
 }

@@ -229,3 +229,19 @@ func TestCard(t *testing.T) {
 	}
 	srv.as(nil).get("/api/v1/statuses/"+alice.publish("x", "visibility", "private").id()+"/card").wantError(404, "Record not found")
 }
+
+// BenchmarkContext reads a thread of 100 replies, a third of them to its root.
+func BenchmarkContext(b *testing.B) {
+	srv := startAPI(b)
+	people := crowdOf(srv, 10)
+	ids := []string{people[0].publish("the long thread").id()}
+	for i := range 100 {
+		parent := ids[0]
+		if i%3 > 0 {
+			parent = ids[(i*7)%len(ids)]
+		}
+		ids = append(ids, people[i%10].publish(fmt.Sprintf("reply %d of the river and the lamp in the quiet orange garden", i), "in_reply_to_id", parent).id())
+	}
+	b.Run("signed in", func(b *testing.B) { srv.repeat(b, "GET", "/api/v1/statuses/"+ids[0]+"/context", people[1].token, "") })
+	b.Run("of a leaf", func(b *testing.B) { srv.repeat(b, "GET", "/api/v1/statuses/"+ids[100]+"/context", people[1].token, "") })
+}

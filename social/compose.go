@@ -53,8 +53,8 @@ func subject(s string) string {
 	}, s))
 }
 
-// nothing tells whether a status would say and show nothing.
-func (w *wording) nothing(media []*store.Media) error {
+// check refuses a status that would say nothing and show nothing.
+func (w *wording) check(media []*store.Media) error {
 	if w.text == "" && w.spoiler == "" && len(media) == 0 {
 		return errs.Invalid("Cannot post an empty status without attachments")
 	}
@@ -97,7 +97,7 @@ func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d
 		return nil, err
 	}
 	st.HasMedia = len(c.Media) > 0
-	if err := w.nothing(c.Media); err != nil {
+	if err := w.check(c.Media); err != nil {
 		return nil, err
 	}
 	if d.ExpiresIn != nil {

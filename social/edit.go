@@ -67,7 +67,7 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, st *store.Status, e Ed
 	if err != nil {
 		return err
 	}
-	if err := w.nothing(media); err != nil {
+	if err := w.check(media); err != nil {
 		return err
 	}
 	described, err := s.describe(media, e.Descriptions)
