@@ -19,6 +19,7 @@ func allRoutes() []routes {
 		notificationRoutes,
 		mediaRoutes,
 		fileRoutes,
+		searchRoutes,
 		instanceRoutes,
 		healthRoutes,
 	}
