@@ -1,6 +1,11 @@
 package social
 
-import "svc/internal/config"
+import (
+	"slices"
+
+	"svc/internal/config"
+	"svc/internal/text"
+)
 
 // FromSettings takes what this package needs from the settings.
 func FromSettings(c *config.Config) Config {
@@ -19,5 +24,10 @@ func FromSettings(c *config.Config) Config {
 		MaxFieldName:     c.Accounts.FieldNameLength,
 		MaxFieldValue:    c.Accounts.FieldValueLength,
 		BackfillOnFollow: 100,
+
+		ReservedNicknames: slices.Concat(text.ReservedNicknames(), c.Accounts.RestrictedNicknames, []string{c.API.Name}),
+		ExtendedNicknames: c.Accounts.ExtendedNicknameFormat,
+		MaxReason:         c.Accounts.RegistrationReasonLength,
+		ResetLifetime:     c.Accounts.PasswordResetLifetime,
 	}
 }

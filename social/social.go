@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"time"
 
+	"svc/internal/password"
 	"svc/media"
 	"svc/store"
 )
@@ -30,6 +31,12 @@ type Config struct {
 	MaxFieldName     int
 	MaxFieldValue    int
 	BackfillOnFollow int // posts of a newly followed account that are put into the follower's home
+
+	ReservedNicknames []string // nobody can have them
+	ExtendedNicknames bool     // nicknames may have _ and -
+	MaxReason         int
+	ResetLifetime     time.Duration    // of links to set a new password
+	Passwords         *password.Hasher // nil: one of the standard cost
 }
 
 // Service has all that people can do.
@@ -42,6 +49,9 @@ type Service struct {
 
 // New makes a service.
 func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service {
+	if c.Passwords == nil {
+		c.Passwords = password.New(password.Standard)
+	}
 	return &Service{Config: c, db: db, files: files, log: log}
 }
 
@@ -52,4 +62,5 @@ func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.expireMute)
 	store.Handle(w, s.leaveDomain)
 	store.HandleEvery(w, sweepEvery, s.sweepMedia)
+	store.Handle(w, s.purgeAccount)
 }

@@ -16,7 +16,7 @@ const (
 	hintThreadMutes                    // mutes a thread
 	hintDomainBlocks                   // blocks a domain
 	hintReblogs                        // hides the boosts of somebody followed
-	hintWithheld                       // some account of the server is withheld
+	hintWithheld                       // some account of the server is withheld and may have posts
 	allHints         Hints = 1<<iota - 1
 )
 
@@ -81,7 +81,8 @@ func (r reader) hints(ctx context.Context, viewer AccountID) (Hints, error) {
 			+ 8 * EXISTS (SELECT 1 FROM thread_mutes WHERE account_id = ?1)
 			+ 16 * EXISTS (SELECT 1 FROM domain_blocks WHERE account_id = ?1)
 			+ 32 * EXISTS (SELECT 1 FROM follows WHERE follower_id = ?1 AND show_reblogs = 0)
-			+ 64 * EXISTS (SELECT 1 FROM accounts WHERE withheld = 1)`, viewer)
+			+ 64 * (EXISTS (SELECT 1 FROM accounts INDEXED BY accounts_withheld_deleted WHERE withheld = 1 AND deleted_at IS NULL)
+				OR EXISTS (SELECT 1 FROM jobs WHERE unique_key BETWEEN 'purge:' AND 'purge;'))`, viewer)
 	if err != nil {
 		return 0, err
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 )
 
 // App is an OAuth client.
@@ -14,9 +15,12 @@ type App struct {
 	RedirectURIs string // separated by newlines
 	Scopes       Scopes
 	Trusted      bool
-	OwnerID      *AccountID
+	OwnerID      *AccountID // who registered it, or signed in with it first
 	CreatedAt    Time
 }
+
+// Redirects returns the addresses that the app may send people to.
+func (a *App) Redirects() []string { return strings.Fields(a.RedirectURIs) }
 
 // Token is what somebody, or an app, authenticates with. The token itself is not kept, only its hash.
 type Token struct {
@@ -31,6 +35,12 @@ type Token struct {
 	ExpiresAt   *Time
 }
 
+// Bounds of what can be made without end. The least recently used go first.
+const (
+	TokensPerAccount = 500
+	TokensPerApp     = 100 // those of the app itself
+)
+
 // Apps returns the apps that have one of the ids, in no order.
 func (r reader) Apps(ctx context.Context, ids []AppID) ([]*App, error) {
 	return list[*App](ctx, r, "apps", `
@@ -39,12 +49,80 @@ func (r reader) Apps(ctx context.Context, ids []AppID) ([]*App, error) {
 		CROSS JOIN oauth_apps a ON a.id = j.value`, jsonArray(ids))
 }
 
+// App returns an app, and errs.ErrRecordNotFound if there is none.
+func (r reader) App(ctx context.Context, id AppID) (*App, error) {
+	a, err := one[App](ctx, r, "app", `SELECT * FROM oauth_apps WHERE id = ?`, id)
+	if a == nil && err == nil {
+		err = notFound
+	}
+	return a, err
+}
+
+// AppByClientID returns the app of a client id, nil if there is none.
+func (r reader) AppByClientID(ctx context.Context, clientID string) (*App, error) {
+	return one[App](ctx, r, "app by client id", `SELECT * FROM oauth_apps WHERE client_id = ?`, clientID)
+}
+
+// AppsOf returns the apps of an owner, newest first, up to limit.
+func (r reader) AppsOf(ctx context.Context, owner AccountID, limit int) ([]*App, error) {
+	return list[*App](ctx, r, "apps of an account", `
+		SELECT *
+		FROM oauth_apps
+		WHERE owner_id = ?
+		ORDER BY id DESC
+		LIMIT ?`, owner, limit)
+}
+
+// AddApp inserts an app. Its ID and CreatedAt are set.
+func (tx *Tx) AddApp(ctx context.Context, a *App) error {
+	a.CreatedAt = At(tx.db.now())
+	id, err := one[AppID](ctx, tx.reader, "add app", `
+		INSERT INTO oauth_apps (client_id, client_secret, name, website, redirect_uris, scopes, trusted, owner_id, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		RETURNING id`, a.ClientID, a.ClientSecret, a.Name, a.Website, a.RedirectURIs, a.Scopes, a.Trusted, a.OwnerID, a.CreatedAt)
+	if err != nil {
+		return err
+	}
+	a.ID = *id
+	return nil
+}
+
+// ClaimApp gives an app to the first who signs in with it.
+func (tx *Tx) ClaimApp(ctx context.Context, id AppID, owner AccountID) error {
+	_, err := tx.exec(ctx, "claim app", `UPDATE oauth_apps SET owner_id = ? WHERE id = ? AND owner_id IS NULL`, owner, id)
+	return err
+}
+
 // TokenByHash returns the token whose SHA-256 is hash, nil if there is none.
 func (r reader) TokenByHash(ctx context.Context, hash []byte) (*Token, error) {
 	return one[Token](ctx, r, "token", `SELECT * FROM oauth_tokens WHERE hash = ?`, hash)
 }
 
-// AddToken inserts a token. Its ID and times are set.
+// TokenByRefreshHash returns the token whose refresh token has the SHA-256 hash, nil if there is none.
+func (r reader) TokenByRefreshHash(ctx context.Context, hash []byte) (*Token, error) {
+	return one[Token](ctx, r, "refresh token", `SELECT * FROM oauth_tokens WHERE refresh_hash = ?`, hash)
+}
+
+// TokenOf is a token as its owner sees it in a list.
+type TokenOf struct {
+	ID        TokenID
+	AppName   *string // nil: a session of the server's own pages
+	CreatedAt Time
+	ExpiresAt *Time
+}
+
+// TokensOf returns all tokens of an account, newest first.
+func (r reader) TokensOf(ctx context.Context, account AccountID) ([]*TokenOf, error) {
+	return list[*TokenOf](ctx, r, "tokens of an account", `
+		SELECT t.id, a.name AS app_name, t.created_at, t.expires_at
+		FROM oauth_tokens t
+		LEFT JOIN oauth_apps a ON a.id = t.app_id
+		WHERE t.account_id = ?
+		ORDER BY t.id DESC
+		LIMIT ?`, account, TokensPerAccount)
+}
+
+// AddToken inserts a token, in place of the least recently used if there are too many. Its ID and times are set.
 func (tx *Tx) AddToken(ctx context.Context, t *Token) error {
 	now := At(tx.db.now())
 	t.CreatedAt, t.LastUsedAt = now, now
@@ -56,7 +134,75 @@ func (tx *Tx) AddToken(ctx context.Context, t *Token) error {
 		return err
 	}
 	t.ID = *id
-	return nil
+	return tx.trimTokens(ctx, t)
+}
+
+// trimTokens removes tokens beyond the bounds, but not the new one.
+func (tx *Tx) trimTokens(ctx context.Context, t *Token) error {
+	var gone []TokenID
+	var err error
+	if t.AccountID != nil {
+		gone, err = list[TokenID](ctx, tx.reader, "trim tokens", `
+			DELETE FROM oauth_tokens
+			WHERE id IN (
+				SELECT id
+				FROM oauth_tokens
+				WHERE account_id = ? AND id <> ?
+				ORDER BY last_used_at DESC, id DESC
+				LIMIT -1 OFFSET ?)
+			RETURNING id`, *t.AccountID, t.ID, TokensPerAccount-1)
+	} else {
+		gone, err = list[TokenID](ctx, tx.reader, "trim tokens", `
+			DELETE FROM oauth_tokens
+			WHERE id IN (
+				SELECT id
+				FROM oauth_tokens
+				WHERE app_id = ? AND account_id IS NULL AND id <> ?
+				ORDER BY last_used_at DESC, id DESC
+				LIMIT -1 OFFSET ?)
+			RETURNING id`, t.AppID, t.ID, TokensPerApp-1)
+	}
+	if len(gone) > 0 {
+		tx.Emit(TokensRevoked{Tokens: gone})
+	}
+	return err
+}
+
+// RenewToken gives a token new hashes and a new expiry. The old pair is worth nothing from then on.
+func (tx *Tx) RenewToken(ctx context.Context, t *Token) error {
+	t.CreatedAt = At(tx.db.now())
+	_, err := tx.exec(ctx, "renew token", `
+		UPDATE oauth_tokens
+		SET hash = ?, refresh_hash = ?, created_at = ?, expires_at = ?
+		WHERE id = ?`, t.Hash, t.RefreshHash, t.CreatedAt, t.ExpiresAt, t.ID)
+	tx.Emit(TokensRevoked{Tokens: []TokenID{t.ID}})
+	return err
+}
+
+// RevokeToken removes a token, together with the code it came from.
+func (tx *Tx) RevokeToken(ctx context.Context, id TokenID) error {
+	_, err := tx.exec(ctx, "revoke token", `DELETE FROM oauth_tokens WHERE id = ?`, id)
+	tx.Emit(TokensRevoked{Tokens: []TokenID{id}})
+	return err
+}
+
+// RevokeOwnToken removes a token if it is the account's, and tells whether it was.
+func (tx *Tx) RevokeOwnToken(ctx context.Context, account AccountID, id TokenID) (revoked bool, err error) {
+	n, err := tx.exec(ctx, "revoke own token", `DELETE FROM oauth_tokens WHERE id = ? AND account_id = ?`, id, account)
+	if n > 0 {
+		tx.Emit(TokensRevoked{Tokens: []TokenID{id}})
+	}
+	return n > 0, err
+}
+
+// RevokeTokens signs an account out everywhere: it removes all its tokens and codes.
+func (tx *Tx) RevokeTokens(ctx context.Context, account AccountID) error {
+	if _, err := tx.exec(ctx, "revoke codes", `DELETE FROM oauth_codes WHERE account_id = ?`, account); err != nil {
+		return err
+	}
+	_, err := tx.exec(ctx, "revoke tokens", `DELETE FROM oauth_tokens WHERE account_id = ?`, account)
+	tx.Emit(TokensRevoked{AccountID: account})
+	return err
 }
 
 // MarkTokenUsed notes that a token was used. It is called at most once a day and token.

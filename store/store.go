@@ -25,6 +25,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Options are what Open needs to know beside the schema.
@@ -230,6 +231,11 @@ func orDefault(n, standard int) int {
 		return standard
 	}
 	return n
+}
+
+// isBusy tells whether err says that somebody else has the lock.
+func isBusy(err error) bool {
+	return isCode(err, sqlite3.SQLITE_BUSY) || isCode(err, sqlite3.SQLITE_LOCKED)
 }
 
 // isCode tells whether err is an SQLite error of that primary code.

@@ -162,7 +162,7 @@ type Captcha struct {
 
 // OAuth is about the tokens of apps.
 type OAuth struct {
-	TokenLifetime time.Duration
+	TokenLifetime time.Duration // 0: for ever
 }
 
 // RateLimit holds the buckets. Those without a viewer count by address, the others by account.

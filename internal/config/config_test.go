@@ -35,7 +35,7 @@ func TestFixedDefaults(t *testing.T) {
 		{"federation", "enabled", true},
 		{"federation", "allow_loopback", false},
 		{"federation", "authorized_fetch", false},
-		{"captcha", "enabled", true},
+		{"captcha", "enabled", false},
 		{"rate_limit", "enabled", true},
 		{"rate_limit", "all", "1500/5m"},
 		{"mail", "enabled", false},
@@ -43,7 +43,7 @@ func TestFixedDefaults(t *testing.T) {
 		{"statuses", "max_length", int64(5000)},
 		{"statuses", "min_expiry", "1h"},
 		{"media", "upload_limit", int64(16_000_000)},
-		{"oauth", "token_lifetime", "36500d"},
+		{"oauth", "token_lifetime", "0s"},
 	} {
 		got, err := c.Get(tt.group, tt.key)
 		if err != nil || !reflect.DeepEqual(got, tt.want) {

@@ -87,9 +87,9 @@ func choice(at *string, first string, all ...string) field {
 	}
 }
 
-func boolean(at *bool, first bool) field {
+func boolean(at *bool, first bool, rules ...rule[bool]) field {
 	return &place[bool]{
-		form: Boolean, at: at, first: first,
+		form: Boolean, at: at, first: first, rules: rules,
 		read: func(value any) (bool, error) {
 			b, ok := value.(bool)
 			if !ok {
@@ -134,7 +134,7 @@ func list(at *[]string, first []string, rules ...rule[[]string]) field {
 }
 
 // duration is a length of time from lowest to highest.
-func duration(at *time.Duration, first, lowest, highest time.Duration) field {
+func duration(at *time.Duration, first, lowest, highest time.Duration, rules ...rule[time.Duration]) field {
 	within := func(d time.Duration) error {
 		if d < lowest || d > highest {
 			return fmt.Errorf("must be from %s to %s, not %s", formatDuration(lowest), formatDuration(highest), formatDuration(d))
@@ -142,7 +142,7 @@ func duration(at *time.Duration, first, lowest, highest time.Duration) field {
 		return nil
 	}
 	return &place[time.Duration]{
-		form: Duration, at: at, first: first, rules: []rule[time.Duration]{within},
+		form: Duration, at: at, first: first, rules: append([]rule[time.Duration]{within}, rules...),
 		read: func(value any) (time.Duration, error) {
 			s, ok := value.(string)
 			if !ok {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -90,6 +91,22 @@ func contains(needed string) rule[[]string] {
 func atLeastOne(l []string) error {
 	if len(l) == 0 {
 		return errors.New("must name at least one")
+	}
+	return nil
+}
+
+// notYet keeps what this version cannot do from being switched on, so that nobody relies on it.
+func notYet(on bool) error {
+	if on {
+		return errors.New("is not available in this version")
+	}
+	return nil
+}
+
+// longEnough lets a lifetime be endless or a few minutes at the least: less could not be renewed in time.
+func longEnough(d time.Duration) error {
+	if d > 0 && d < 5*time.Minute {
+		return fmt.Errorf("must be 5m or more, or 0s for ever, not %s", formatDuration(d))
 	}
 	return nil
 }

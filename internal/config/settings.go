@@ -165,12 +165,13 @@ func (c *Config) registry() []section {
 				Description: "Answer other servers only if they prove who they are. It keeps blocked servers out, and some honest ones too."},
 		}},
 		{"captcha", "A picture with letters to copy, against automatic registrations.", []Setting{
-			{Key: "enabled", field: boolean(&c.Captcha.Enabled, true),
-				Description: "Ask for it at registration."},
+			{Key: "enabled", field: boolean(&c.Captcha.Enabled, false, notYet),
+				Description: "Ask for it at registration. This version cannot do that yet: it has to stay off."},
 		}},
 		{"oauth", "How apps stay signed in.", []Setting{
-			{Key: "token_lifetime", field: duration(&c.OAuth.TokenLifetime, maxDays*day, 5*time.Minute, maxDays*day),
-				Description: "How long an app stays signed in. Apps that cannot renew their token ask for the password after that time."},
+			{Key: "token_lifetime", field: duration(&c.OAuth.TokenLifetime, 0, 0, maxDays*day, longEnough),
+				Description: "How long an app stays signed in; \"0s\" is for ever. Apps that cannot renew their token ask for the password after that time.",
+				Suggestions: []any{"30d", "365d"}},
 		}},
 		{"rate_limit", "How often things may be done. \"15/1m\" is 15 times a minute, \"off\" is without a limit. Signed-in people are counted by account, others by address.", []Setting{
 			{Key: "enabled", field: boolean(&c.RateLimit.Enabled, true), Restart: true,

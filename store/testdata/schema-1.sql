@@ -51,6 +51,7 @@ CREATE TABLE accounts (
     UNIQUE (nickname_key, domain)
 ) STRICT;
 CREATE INDEX accounts_withheld ON accounts (id) WHERE withheld = 1;
+CREATE INDEX accounts_withheld_deleted ON accounts (deleted_at) WHERE withheld = 1;
 CREATE INDEX accounts_moved ON accounts (moved_to_id) WHERE moved_to_id IS NOT NULL;
 CREATE INDEX accounts_local ON accounts (id) WHERE domain = '';
 CREATE INDEX accounts_url ON accounts (url);
@@ -125,7 +126,7 @@ CREATE TABLE oauth_codes (
     scopes         TEXT    NOT NULL,
     code_challenge TEXT    NOT NULL DEFAULT '', -- PKCE, S256
     expires_at     INTEGER NOT NULL,
-    token_id       INTEGER REFERENCES oauth_tokens (id) ON DELETE SET NULL -- what it was redeemed for; a second use revokes it
+    token_id       INTEGER REFERENCES oauth_tokens (id) ON DELETE CASCADE -- what it was redeemed for; a second use revokes it
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX oauth_codes_account ON oauth_codes (account_id);
 CREATE INDEX oauth_codes_app ON oauth_codes (app_id);
@@ -144,7 +145,7 @@ CREATE TABLE oauth_tokens (
     expires_at   INTEGER -- NULL: never
 ) STRICT;
 CREATE INDEX oauth_tokens_account ON oauth_tokens (account_id, id);
-CREATE INDEX oauth_tokens_app ON oauth_tokens (app_id);
+CREATE INDEX oauth_tokens_app ON oauth_tokens (app_id, account_id);
 
 -- Who follows whom, or asks to. A follower elsewhere counts, but has no home timeline here.
 CREATE TABLE follows (

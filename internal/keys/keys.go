@@ -1,0 +1,157 @@
+// Package keys holds the secrets of one server: a random key from which keys for single purposes are derived, and the key pair
+// with which it identifies itself to push services (VAPID, RFC 8292). They are files in a folder of their own that only the
+// owner can read, made when the server starts for the first time.
+package keys
+
+import (
+	"crypto/ecdh"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+const (
+	secretFile   = "secret"
+	secretLength = 32
+	vapidFile    = "vapid.json"
+)
+
+// Keys are the secrets of a server.
+type Keys struct {
+	secret []byte
+	vapid  vapidPair
+}
+
+// vapidPair is a P-256 key pair in the form in which push services and browsers want it: base64url without padding, the
+// public key as an uncompressed point.
+type vapidPair struct {
+	Public  string `json:"public"`
+	Private string `json:"private"`
+}
+
+// Open reads the keys in dir and makes those that are not there. A file that is damaged is an error: it is never replaced,
+// because what was made with the old key would be lost.
+func Open(dir string) (*Keys, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("keys: %w", err)
+	}
+	k := new(Keys)
+	var err error
+	if k.secret, err = readOrMake(filepath.Join(dir, secretFile), newSecret); err != nil {
+		return nil, fmt.Errorf("keys: %w", err)
+	}
+	if len(k.secret) != secretLength {
+		return nil, fmt.Errorf("keys: %s is damaged: it has %d bytes, not %d", filepath.Join(dir, secretFile), len(k.secret), secretLength)
+	}
+	text, err := readOrMake(filepath.Join(dir, vapidFile), newVAPID)
+	if err != nil {
+		return nil, fmt.Errorf("keys: %w", err)
+	}
+	if err := k.vapid.parse(text); err != nil {
+		return nil, fmt.Errorf("keys: %s is damaged: %w", filepath.Join(dir, vapidFile), err)
+	}
+	return k, nil
+}
+
+// Secret returns the key for one purpose: 32 bytes, the same for as long as the server keeps its secret.
+func (k *Keys) Secret(purpose string) []byte {
+	key, err := hkdf.Expand(sha256.New, k.secret, purpose, sha256.Size)
+	if err != nil { // only for keys of absurd length
+		panic(err)
+	}
+	return key
+}
+
+// VAPIDPublic returns the public key that clients subscribe to push messages with.
+func (k *Keys) VAPIDPublic() string { return k.vapid.Public }
+
+// VAPIDPrivate returns the private key that push messages are signed with.
+func (k *Keys) VAPIDPrivate() string { return k.vapid.Private }
+
+func newSecret() ([]byte, error) {
+	secret := make([]byte, secretLength)
+	rand.Read(secret)
+	return secret, nil
+}
+
+func newVAPID() ([]byte, error) {
+	key, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	b64 := base64.RawURLEncoding
+	return json.Marshal(vapidPair{Public: b64.EncodeToString(key.PublicKey().Bytes()), Private: b64.EncodeToString(key.Bytes())})
+}
+
+func (p *vapidPair) parse(text []byte) error {
+	if err := json.Unmarshal(text, p); err != nil {
+		return err
+	}
+	private, err := base64.RawURLEncoding.DecodeString(p.Private)
+	if err != nil {
+		return err
+	}
+	key, err := ecdh.P256().NewPrivateKey(private)
+	if err != nil {
+		return err
+	}
+	if base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes()) != p.Public {
+		return errors.New("the public key is not that of the private key")
+	}
+	return nil
+}
+
+// readOrMake returns the content of a file, which is made and safely on disk first if there is none. Of two processes that do
+// so at once, one finds the file of the other.
+func readOrMake(path string, content func() ([]byte, error)) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return data, err
+	}
+	if data, err = content(); err != nil {
+		return nil, err
+	}
+	temporary, err := writeTemporary(filepath.Dir(path), data)
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(temporary)
+	err = os.Link(temporary, path)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return os.ReadFile(path)
+	case err != nil: // not every file system knows links
+		err = os.Rename(temporary, path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, syncDir(filepath.Dir(path))
+}
+
+func writeTemporary(dir string, data []byte) (path string, err error) {
+	f, err := os.CreateTemp(dir, ".new-*") // for the owner only
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

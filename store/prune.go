@@ -1,0 +1,66 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Prune is the daily job that removes what has outlived its use.
+type Prune struct{}
+
+// Kind names the job.
+func (Prune) Kind() string { return "prune" }
+
+const (
+	pruneBatch = 500            // rows of one transaction
+	appScan    = 5000           // apps looked at in one transaction
+	appTime    = 24 * time.Hour // how long an app may go without anybody who uses it
+)
+
+// PruneExpired removes up to a batch each of codes, one-time tokens and idempotency keys whose time is over. It returns how many
+// rows went, and whether there may be more.
+func (tx *Tx) PruneExpired(ctx context.Context) (removed int64, more bool, err error) {
+	now := tx.db.now()
+	for _, step := range []struct {
+		what, query string
+		before      time.Time
+	}{
+		{"prune codes", `
+			DELETE FROM oauth_codes
+			WHERE hash IN (SELECT hash FROM oauth_codes WHERE expires_at < ? LIMIT ?)`, now},
+		{"prune one-time tokens", `
+			DELETE FROM one_time_tokens
+			WHERE hash IN (SELECT hash FROM one_time_tokens WHERE expires_at < ? LIMIT ?)`, now},
+		{"prune idempotency keys", `
+			DELETE FROM idempotency_keys
+			WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_keys WHERE created_at < ? LIMIT ?)`, now.Add(-IdempotencyTime)},
+	} {
+		n, err := tx.exec(ctx, step.what, step.query, At(step.before), pruneBatch)
+		if err != nil {
+			return removed, false, err
+		}
+		removed += n
+		more = more || n == pruneBatch
+	}
+	return removed, more, nil
+}
+
+// PruneApps removes apps that nobody has signed in with for a day, and that have no token of their own either, looking at the
+// next few from an id on. It returns how many went and the id to go on from, 0 at the end. Trusted apps stay.
+func (tx *Tx) PruneApps(ctx context.Context, from AppID) (removed int64, next AppID, err error) {
+	last, err := one[AppID](ctx, tx.reader, "last app", `SELECT ifnull(max(id), 0) FROM oauth_apps`)
+	if err != nil {
+		return 0, 0, err
+	}
+	next = from + appScan
+	removed, err = tx.exec(ctx, "prune apps", `
+		DELETE FROM oauth_apps
+		WHERE id >= ? AND id < ? AND created_at < ? AND owner_id IS NULL AND trusted = 0
+			AND NOT EXISTS (SELECT 1 FROM oauth_tokens t WHERE t.app_id = oauth_apps.id)
+			AND NOT EXISTS (SELECT 1 FROM oauth_codes c WHERE c.app_id = oauth_apps.id)`,
+		from, next, At(tx.db.now().Add(-appTime)))
+	if next > *last {
+		next = 0
+	}
+	return removed, next, err
+}
