@@ -38,13 +38,14 @@ var planArguments = map[reflect.Type][]any{
 		store.AccountSearch{Text: "a3", Limit: 20}, store.AccountSearch{Text: "@a3@example.org", Viewer: 3, Limit: 20},
 		store.AccountSearch{Text: "a3", Viewer: 3, Following: true, Limit: 20}, store.AccountSearch{Text: "https://example.org/users/5", Viewer: 3, Limit: 20},
 	},
-	reflect.TypeFor[string]():        {"", "tag1"},
-	reflect.TypeFor[[]string]():      {[]string{"tag1"}},
-	reflect.TypeFor[[]byte]():        {[]byte("hash")},
-	reflect.TypeFor[int]():           {20},
-	reflect.TypeFor[bool]():          {true, false},
-	reflect.TypeFor[time.Duration](): {time.Hour},
-	reflect.TypeFor[time.Time]():     {time.Unix(1700000000, 0)},
+	reflect.TypeFor[string]():            {"", "tag1"},
+	reflect.TypeFor[[]string]():          {[]string{"tag1"}},
+	reflect.TypeFor[[]byte]():            {[]byte("hash")},
+	reflect.TypeFor[int]():               {20},
+	reflect.TypeFor[store.OneTimeKind](): {store.ResetPassword},
+	reflect.TypeFor[bool]():              {true, false},
+	reflect.TypeFor[time.Duration]():     {time.Hour},
+	reflect.TypeFor[time.Time]():         {time.Unix(1700000000, 0)},
 }
 
 // Not called: what changes something, or reads no rows.
