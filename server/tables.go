@@ -6,5 +6,10 @@ func allRoutes() []routes {
 		statusRoutes,
 		timelineRoutes,
 		notificationRoutes,
+		appRoutes,
+		oauthRoutes,
+		registrationRoutes,
+		passwordRoutes,
+		setupRoutes,
 	}
 }
