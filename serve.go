@@ -89,6 +89,7 @@ func serve(ctx context.Context, c *config.Config, log *slog.Logger) (err error) 
 		Social:    people,
 		Entities:  entities,
 		Emojis:    emojis,
+		Keys:      secrets,
 		Media:     files,
 		StaticDir: filepath.Join(c.Data.Dir, "static"),
 		Log:       log,

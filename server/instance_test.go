@@ -133,14 +133,14 @@ func TestInstance(t *testing.T) {
 		"description_limit":               5000.,
 		"poll_limits.max_options":         20.,
 		"poll_limits.max_expiration":      31536000.,
-		"vapid_public_key":                "BPush-Key",
-		"svc.vapid_public_key":            "BPush-Key",
+		"vapid_public_key":                srv.keys.VAPIDPublic(),
+		"svc.vapid_public_key":            srv.keys.VAPIDPublic(),
 		"registrations":                   true,
 		"short_description":               "A small social server.",
 		"svc.metadata.federation.enabled": true,
 		"configuration.timelines_access.live_feeds.local":    "public",
 		"configuration.accounts.max_pinned_statuses":         5.,
-		"configuration.vapid.public_key":                     "BPush-Key",
+		"configuration.vapid.public_key":                     srv.keys.VAPIDPublic(),
 		"configuration.media_attachments.image_matrix_limit": 50e6,
 	} {
 		if got := o.at(path); got != want {

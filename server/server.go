@@ -14,6 +14,8 @@ import (
 	"svc/emoji"
 	"svc/internal/config"
 	"svc/internal/errs"
+	"svc/internal/keys"
+	"svc/internal/password"
 	"svc/media"
 	"svc/server/entity"
 	"svc/social"
@@ -28,7 +30,8 @@ type Config struct {
 	Entities     *entity.Builder
 	Emojis       *emoji.Packs
 	Media        *media.Files
-	StaticDir    string        // the operator's own files, served in place of those that come with the server; "": none
+	StaticDir    string // the operator's own files, served in place of those that come with the server; "": none
+	Keys         *keys.Keys
 	Authenticate Authenticator // nil: by the tokens and passwords in DB
 	Fallback     http.Handler  // answers what no route does outside of /api/; nil: a 404 in JSON
 	TempDir      string        // for uploads while their request lasts; "": the system's
@@ -45,6 +48,8 @@ type Server struct {
 	media        *media.Files
 	staticDir    string
 	pulse        *pulse
+	keys         *keys.Keys
+	passwords    *password.Hasher
 	identities   *identities
 	authenticate Authenticator
 	fallback     http.Handler
@@ -74,6 +79,7 @@ func newServer(c Config, tables []routes) *Server {
 		emojis:       c.Emojis,
 		media:        c.Media,
 		staticDir:    c.StaticDir,
+		keys:         c.Keys,
 		authenticate: c.Authenticate,
 		fallback:     c.Fallback,
 		tempDir:      c.TempDir,
@@ -89,6 +95,9 @@ func newServer(c Config, tables []routes) *Server {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.pulse = newPulse(c.DB, s.log)
+	if c.Social != nil {
+		s.passwords = c.Social.Passwords
+	}
 	if c.DB != nil && c.Authenticate == nil {
 		s.identities = newIdentities(c.DB)
 		s.authenticate = s.authenticateFromDB

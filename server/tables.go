@@ -22,5 +22,10 @@ func allRoutes() []routes {
 		searchRoutes,
 		instanceRoutes,
 		healthRoutes,
+		appRoutes,
+		oauthRoutes,
+		registrationRoutes,
+		passwordRoutes,
+		setupRoutes,
 	}
 }

@@ -17,7 +17,7 @@ type exposure struct {
 	root       string // a public status of the same author that it replies to
 	answer     string // a public reply of its author to it
 	boost      string // by somebody whom everybody follows
-	lists      map[string]string
+	lists      map[string]string // by the viewer's token
 	author     *member
 	booster    *member
 }
@@ -40,7 +40,7 @@ func TestVisibility(t *testing.T) {
 	lists := map[string]string{}
 	for _, m := range signedIn {
 		srv.letFollow(m, booster)
-		lists[m.nick] = srv.letList(m, author)
+		lists[m.token] = srv.letList(m, author)
 	}
 	sees := func(viewer *member, v string) bool {
 		switch viewer {
@@ -189,8 +189,7 @@ func TestVisibility(t *testing.T) {
 
 // path fills in the parameters of a path.
 func (x *exposure) path(path string, c *caller) string {
-	nick := strings.TrimPrefix(c.token, "token-of-")
-	return strings.NewReplacer(":id", x.id, ":list", x.lists[nick]).Replace(path)
+	return strings.NewReplacer(":id", x.id, ":list", x.lists[c.token]).Replace(path)
 }
 
 // inThread finds the status in the context of its root or of the answer to it.
