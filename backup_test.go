@@ -66,11 +66,17 @@ func TestBackupWhileWritingAndRestore(t *testing.T) {
 		before[p.post("t", text)] = text
 	}
 	stop := p.writers("t", 4)
-	s.waitUntil("some posts", func() bool { _, body := p.get("/api/v1/timelines/home", "t"); return strings.Contains(body, "of writer") })
+	s.waitUntil("some posts", func() bool {
+		_, body := p.get("/api/v1/timelines/home", "t")
+		return strings.Contains(body, "of writer")
+	})
 	if got := p.run("backup", "svc.tar").done(); !strings.Contains(got, "Wrote svc.tar") {
 		t.Errorf("got %q", got)
 	}
-	s.waitUntil("the writers to go on", func() bool { _, body := p.get("/api/v1/timelines/home?limit=1", "t"); return strings.Contains(body, "of writer") })
+	s.waitUntil("the writers to go on", func() bool {
+		_, body := p.get("/api/v1/timelines/home?limit=1", "t")
+		return strings.Contains(body, "of writer")
+	})
 	stop()
 	s.stop()
 	if info, err := os.Stat(p.path("svc.tar")); err != nil || info.Mode().Perm() != 0o600 {

@@ -65,7 +65,7 @@ func serve(ctx context.Context, c *config.Config, log *slog.Logger) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	_, err = keys.Open(filepath.Join(c.Data.Dir, "keys"))
+	secrets, err := keys.Open(filepath.Join(c.Data.Dir, "keys"))
 	if err != nil {
 		return err
 	}
@@ -78,16 +78,21 @@ func serve(ctx context.Context, c *config.Config, log *slog.Logger) (err error) 
 		return err
 	}
 	defer files.Close()
-	people := social.New(db, social.FromSettings(c), log)
+	people := social.New(db, files, social.FromSettings(c), log)
 	staff := admin.New(db, people, c.API.Name, log)
-	entities := entity.New(db, emojis, entity.FromSettings(c))
+	shown := entity.FromSettings(c)
+	shown.Version, shown.VAPIDPublicKey = version, secrets.VAPIDPublic()
+	entities := entity.New(db, emojis, shown)
 	srv := server.New(server.Config{
-		Settings: c,
-		DB:       db,
-		Social:   people,
-		Entities: entities,
-		Emojis:   emojis,
-		Log:      log,
+		Settings:  c,
+		DB:        db,
+		Social:    people,
+		Entities:  entities,
+		Emojis:    emojis,
+		Keys:      secrets,
+		Media:     files,
+		StaticDir: filepath.Join(c.Data.Dir, "static"),
+		Log:       log,
 	})
 	worker := store.NewWorker(db, parallelJobs, log)
 	people.Register(worker)

@@ -14,6 +14,7 @@ import (
 	"svc/admin"
 	"svc/internal/config"
 	"svc/internal/control"
+	"svc/media"
 	"svc/social"
 	"svc/store"
 )
@@ -95,5 +96,10 @@ func performHere[A, R any](ctx context.Context, c *config.Config, errOut io.Writ
 		return result, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return d.do(admin.New(db, social.New(db, social.FromSettings(c), log), c.API.Name, log), ctx, args)
+	files, err := media.Open(filepath.Join(c.Data.Dir, "media"), media.Limits{Pixels: c.Media.MaxPixels})
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, files.Close()) }()
+	return d.do(admin.New(db, social.New(db, files, social.FromSettings(c), log), c.API.Name, log), ctx, args)
 }

@@ -105,7 +105,7 @@ func TestUserChangesCountAtOnce(t *testing.T) {
 	wants("bob", "/api/v1/timelines/home", 200)
 	wants("alice", "/api/v1/statuses/"+id, 200)
 	p.run("user", "deactivate", "bob").done()
-	wants("bob", "/api/v1/timelines/home", 401)
+	wants("bob", "/api/v1/timelines/home", 403)
 	wants("alice", "/api/v1/statuses/"+id, 404)
 	p.run("user", "activate", "bob").done()
 	wants("bob", "/api/v1/timelines/home", 200)

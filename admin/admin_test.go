@@ -4,11 +4,13 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"svc/admin"
 	"svc/internal/config"
 	"svc/internal/password"
+	"svc/media"
 	"svc/social"
 	"svc/store"
 )
@@ -43,7 +45,11 @@ func newHouse(t testing.TB) *house {
 	h.db.Subscribe(func(events []store.Event) { h.events = append(h.events, events...) })
 	c := social.FromSettings(config.Default())
 	c.Passwords = password.New(password.Cost{Memory: 64, Passes: 1, Lanes: 1})
-	h.social = social.New(h.db, c, log)
+	files, err := media.Open(filepath.Join(h.dir, "media"), media.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.social = social.New(h.db, files, c, log)
 	h.admin = admin.New(h.db, h.social, "svc", log)
 	h.worker = store.NewWorker(h.db, 2, log)
 	h.social.Register(h.worker)

@@ -14,6 +14,7 @@ type access struct {
 	content bool     // shows what people wrote: a private instance keeps it from the anonymous
 	changes bool     // changes state even on GET
 	files   bool     // takes uploads
+	page    bool     // speaks HTML to a person, about errors too
 	limits  []limit
 }
 
@@ -71,6 +72,12 @@ func (a access) uploads() access {
 // changing marks a GET that changes something, so that other sites cannot have it called by a browser.
 func (a access) changing() access {
 	a.changes = true
+	return a
+}
+
+// pages marks what people see in a browser: errors are pages too.
+func (a access) pages() access {
+	a.page = true
 	return a
 }
 

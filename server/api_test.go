@@ -2,9 +2,8 @@ package server_test
 
 import (
 	"bytes"
-	"context"
-	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -14,10 +13,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"svc/emoji"
 	"svc/internal/config"
+	"svc/internal/keys"
+	"svc/internal/password"
+	"svc/media"
 	"svc/server"
 	"svc/server/entity"
 	"svc/social"
@@ -31,10 +32,16 @@ type api struct {
 	settings *config.Config
 	db       *store.DB
 	social   *social.Service
+	emojis   *emoji.Packs
+	keys     *keys.Keys
 	worker   *store.Worker
 	dir      string
 	handler  http.Handler
+	own      *caller // with the token of an app, by which people sign up; nil until somebody does
 }
+
+// cheapPasswords is the cost of the passwords of tests, which nobody wants to wait for.
+var cheapPasswords = password.Cost{Memory: 64, Passes: 1, Lanes: 1}
 
 // startAPI starts a server without rate limits. change adjusts its settings.
 func startAPI(t testing.TB, change ...func(*config.Config)) *api {
@@ -63,22 +70,38 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entities := entity.New(db, emojis, entity.FromSettings(c))
-	soc := social.New(db, social.FromSettings(c), log)
+	secrets, err := keys.Open(filepath.Join(c.Data.Dir, "keys"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := entity.FromSettings(c)
+	shown.Version, shown.VAPIDPublicKey = "1.2.3", secrets.VAPIDPublic()
+	entities := entity.New(db, emojis, shown)
+	files, err := media.Open(filepath.Join(c.Data.Dir, "media"), media.Limits{Pixels: c.Media.MaxPixels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	people := social.FromSettings(c)
+	people.Passwords = password.New(cheapPasswords)
+	soc := social.New(db, files, people, log)
 	worker := store.NewWorker(db, 2, log)
 	soc.Register(worker)
 	srv := server.New(server.Config{
-		Settings: c, DB: db, Social: soc, Entities: entities, Emojis: emojis, Log: log,
+		Settings: c, DB: db, Social: soc, Entities: entities, Emojis: emojis, Keys: secrets, Log: log,
+		Media: files, StaticDir: filepath.Join(c.Data.Dir, "static"),
 	})
 	ts.Config.Handler = srv
 	ts.Start()
 	t.Cleanup(func() {
 		ts.Close()
-		if err := db.Close(); err != nil {
+		if err := errors.Join(db.Close(), files.Close()); err != nil {
 			t.Error(err)
 		}
 	})
-	return &api{t: t, url: c.URL().String(), settings: c, db: db, social: soc, worker: worker, dir: c.Data.Dir, handler: srv}
+	return &api{
+		t: t, url: c.URL().String(), settings: c, db: db, social: soc, emojis: emojis, keys: secrets, worker: worker,
+		dir: c.Data.Dir, handler: srv,
+	}
 }
 
 // settle runs all jobs that are due.
@@ -97,31 +120,57 @@ type member struct {
 	token string
 }
 
-// signUp makes an account that may do everything a user can.
+// client is a registered app.
+type client struct{ id, secret string }
+
+// registerApp registers an app. More parameters come as pairs.
+func (a *api) registerApp(params ...string) *client {
+	a.t.Helper()
+	o := a.as(nil).post("/api/v1/apps", append([]string{"client_name", "Test", "redirect_uris", "urn:ietf:wg:oauth:2.0:oob",
+		"scopes", "read write follow push admin"}, params...)...).want(200).object()
+	return &client{o.str("client_id"), o.str("client_secret")}
+}
+
+// grant asks for a token of the app.
+func (a *api) grant(app *client, grantType string, params ...string) *answer {
+	a.t.Helper()
+	return a.as(nil).post("/oauth/token", append([]string{"grant_type", grantType, "client_id", app.id, "client_secret", app.secret}, params...)...)
+}
+
+const testPassword = "correct horse battery staple"
+
+// signUp makes an account, as an app does, that may do everything a user can.
 func (a *api) signUp(nick string) *member {
 	a.t.Helper()
-	token := "token-of-" + nick
-	hash := sha256.Sum256([]byte(token))
-	now := store.At(time.Now())
-	acct := &store.Account{Nickname: nick, DisplayName: nick, ActorType: "Person", URL: a.url + "/@" + nick}
-	err := a.db.Update(context.Background(), func(tx *store.Tx) error {
-		acct.ID = tx.NewAccountID()
-		acct.URI = a.url + "/users/" + acct.ID.String()
-		if err := tx.AddAccount(context.Background(), acct); err != nil {
-			return err
-		}
-		u := &store.User{AccountID: acct.ID, Email: nick + "@example.org", ConfirmedAt: &now, ApprovedAt: &now, ShowRole: true}
-		if err := tx.AddUser(context.Background(), u); err != nil {
-			return err
-		}
-		return tx.AddToken(context.Background(), &store.Token{
-			Hash: hash[:], AccountID: &acct.ID, Scopes: store.ParseScopes("read write follow push"),
-		})
+	if a.own == nil {
+		a.own = &caller{a, a.grant(a.registerApp(), "client_credentials").want(200).object().str("access_token")}
+	}
+	token := ""
+	if open := a.settings.Instance; open.RegistrationsOpen && !open.AccountApprovalRequired && !open.AccountActivationRequired {
+		token = a.own.post("/api/v1/accounts", "username", nick, "email", nick+"@example.org", "password", testPassword,
+			"agreement", "true").want(200).object().str("access_token")
+	} else {
+		token = a.admit(nick)
+	}
+	m := &member{caller: &caller{a, token}, nick: nick, token: token}
+	account, err := a.db.AccountByName(a.t.Context(), nick, "")
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	m.id = account.ID.String()
+	return m
+}
+
+// admit makes an account as staff would, and returns a token for it.
+func (a *api) admit(nick string) string {
+	a.t.Helper()
+	_, _, err := a.social.SignUp(a.t.Context(), social.Registration{
+		Nickname: nick, Email: nick + "@example.org", Password: testPassword, Approved: true, Confirmed: true,
 	})
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	return &member{caller: &caller{a, token}, id: acct.ID.String(), nick: nick, token: token}
+	return a.grant(a.registerApp(), "password", "username", nick, "password", testPassword).want(200).object().str("access_token")
 }
 
 // publish posts a status and returns it. More parameters come as pairs.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 
@@ -28,6 +29,7 @@ type Credential struct {
 	Token    string // of a Bearer; of a Cookie its value
 	Name     string // of Basic: a nickname or an e-mail address
 	Password string // of Basic
+	Address  netip.Addr
 }
 
 // CredentialKind is where a credential was found.
@@ -88,19 +90,28 @@ func (s *Server) credential(r *Request) Credential {
 			return Credential{Kind: Bearer, Token: token}
 		}
 	}
-	if r.Header["Cookie"] != nil {
-		for _, name := range s.cookieNames {
-			if c, err := r.Cookie(name); err == nil && c.Value != "" {
-				return Credential{Kind: Cookie, Token: c.Value}
-			}
-		}
+	if token := s.sessionCookie(r.Request); token != "" {
+		return Credential{Kind: Cookie, Token: token}
 	}
 	if authorization != "" {
 		if name, password, ok := r.BasicAuth(); ok {
-			return Credential{Kind: Basic, Name: name, Password: password}
+			return Credential{Kind: Basic, Name: name, Password: password, Address: r.address}
 		}
 	}
 	return Credential{}
+}
+
+// sessionCookie returns the token in the session cookie, "" if there is none.
+func (s *Server) sessionCookie(r *http.Request) string {
+	if r.Header["Cookie"] == nil {
+		return ""
+	}
+	for _, name := range s.cookieNames {
+		if c, err := r.Cookie(name); err == nil && c.Value != "" {
+			return c.Value
+		}
+	}
+	return ""
 }
 
 const tokenParam = "access_token"

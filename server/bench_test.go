@@ -51,6 +51,9 @@ func BenchmarkRead(b *testing.B) {
 		{"account_statuses20", "/api/v1/accounts/" + people[1].id + "/statuses?limit=20"},
 		{"notifications20", "/api/v1/notifications?limit=20"},
 		{"status", "/api/v1/statuses/" + last},
+		{"verify_credentials", "/api/v1/accounts/verify_credentials"},
+		{"relationships", "/api/v1/accounts/relationships?id[]=" + people[1].id + "&id[]=" + people[2].id},
+		{"search_accounts", "/api/v1/accounts/search?q=p&limit=10"},
 	} {
 		b.Run(bb.name, func(b *testing.B) { srv.repeat(b, "GET", bb.path, people[0].token, "") })
 	}

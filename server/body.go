@@ -59,7 +59,11 @@ func (b *body) Read(p []byte) (int, error) {
 // drain reads what the client still has to say, within the limit, so that it will listen to the answer. A client that waits for
 // leave to send is not given it.
 func (b *body) drain(r *http.Request) {
-	if b == nil || b.err == io.EOF || b.left == b.limit && r.Header.Get("Expect") != "" {
+	if b == nil || b.err == io.EOF {
+		return
+	}
+	if b.left == b.limit && r.Header.Get("Expect") != "" {
+		r.Body = b.ReadCloser // net/http leaves it alone if it sees that it is its own
 		return
 	}
 	io.CopyN(io.Discard, b.ReadCloser, b.limit)

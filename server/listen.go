@@ -17,7 +17,7 @@ const (
 	maxHeaderBytes      = 32 << 10
 	maxConnections      = 2000
 	maxConnectionsPerIP = 128
-	maxStreams          = 100 // requests at the same time on one HTTP/2 connection
+	maxStreams          = 100             // requests at the same time on one HTTP/2 connection
 	stopTime            = 8 * time.Second // of the ten that the program has to come to its end
 )
 

@@ -169,6 +169,9 @@ func (c *counters) hash(r *Request, keys []string) uint64 {
 	return h.Sum64()
 }
 
+// hashText returns a number for a text of any length.
+func (c *counters) hashText(text string) uint64 { return maphash.String(c.seed, text) }
+
 // take takes one from the quota of a key, if there is one left.
 func (c *counters) take(k counterKey, rate config.Rate, now time.Time) (q quota, ok bool) {
 	s := &c.shards[maphash.Comparable(c.seed, k)%counterShards]
@@ -186,6 +189,15 @@ func (c *counters) take(k counterKey, rate config.Rate, now time.Time) (q quota,
 		s.byKey[k] = n
 	}
 	return quota{limit: rate.Count, remaining: rate.Count - n.used, reset: n.reset}, ok
+}
+
+// spent tells whether nothing is left of the quota of a key.
+func (c *counters) spent(k counterKey, rate config.Rate, now time.Time) bool {
+	s := &c.shards[maphash.Comparable(c.seed, k)%counterShards]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.byKey[k]
+	return n.reset.After(now) && n.used >= rate.Count
 }
 
 // makeRoom removes what has run out, at most once a second, and if there is nothing, one counter or another.

@@ -136,6 +136,9 @@ func (s *Server) respondError(w http.ResponseWriter, r *Request, err error) int 
 	}
 	h := w.Header()
 	delete(h, "Link")
+	if r.endpoint.access.page {
+		return s.serveHandler(w, r, s.errorPage(e))
+	}
 	if e.Status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer error="invalid_token"`)
 	}

@@ -14,6 +14,9 @@ import (
 	"svc/emoji"
 	"svc/internal/config"
 	"svc/internal/errs"
+	"svc/internal/keys"
+	"svc/internal/password"
+	"svc/media"
 	"svc/server/entity"
 	"svc/social"
 	"svc/store"
@@ -26,6 +29,9 @@ type Config struct {
 	Social       *social.Service
 	Entities     *entity.Builder
 	Emojis       *emoji.Packs
+	Media        *media.Files
+	StaticDir    string // the operator's own files, served in place of those that come with the server; "": none
+	Keys         *keys.Keys
 	Authenticate Authenticator // nil: by the tokens and passwords in DB
 	Fallback     http.Handler  // answers what no route does outside of /api/; nil: a 404 in JSON
 	TempDir      string        // for uploads while their request lasts; "": the system's
@@ -39,6 +45,11 @@ type Server struct {
 	social       *social.Service
 	entities     *entity.Builder
 	emojis       *emoji.Packs
+	media        *media.Files
+	staticDir    string
+	pulse        *pulse
+	keys         *keys.Keys
+	passwords    *password.Hasher
 	identities   *identities
 	authenticate Authenticator
 	fallback     http.Handler
@@ -66,6 +77,9 @@ func newServer(c Config, tables []routes) *Server {
 		social:       c.Social,
 		entities:     c.Entities,
 		emojis:       c.Emojis,
+		media:        c.Media,
+		staticDir:    c.StaticDir,
+		keys:         c.Keys,
 		authenticate: c.Authenticate,
 		fallback:     c.Fallback,
 		tempDir:      c.TempDir,
@@ -79,6 +93,10 @@ func newServer(c Config, tables []routes) *Server {
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.pulse = newPulse(c.DB, s.log)
+	if c.Social != nil {
+		s.passwords = c.Social.Passwords
 	}
 	if c.DB != nil && c.Authenticate == nil {
 		s.identities = newIdentities(c.DB)

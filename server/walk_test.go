@@ -26,7 +26,11 @@ func (a *api) newToken(m *member, scopes string) *caller {
 	token := who + " may " + scopes
 	hash := sha256.Sum256([]byte(token))
 	err := a.db.Update(context.Background(), func(tx *store.Tx) error {
-		return tx.AddToken(context.Background(), &store.Token{Hash: hash[:], AccountID: account, Scopes: store.ParseScopes(scopes)})
+		app := &store.App{ClientID: token, Name: "walker", Scopes: store.ParseScopes(scopes)}
+		if err := tx.AddApp(context.Background(), app); err != nil {
+			return err
+		}
+		return tx.AddToken(context.Background(), &store.Token{Hash: hash[:], AppID: &app.ID, AccountID: account, Scopes: app.Scopes})
 	})
 	if err != nil {
 		a.t.Fatal(err)
@@ -107,7 +111,7 @@ func TestAccessWalk(t *testing.T) {
 		}
 		path := pathParameter.ReplaceAllString(route.Path, "1")
 		for _, c := range callers {
-			if endsSession(path) && c.rank > 0 {
+			if endsSession(path) && c.rank > 0 || route.Method+path == "POST/api/v1/accounts" && c.rank > 1 { // for apps only
 				continue
 			}
 			covered := scopes == ""

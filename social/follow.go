@@ -129,7 +129,7 @@ func open(a *store.Account) bool { return a.Local() && !a.Locked }
 
 // change gives a follow or a request other options.
 func (s *Service) change(ctx context.Context, tx *store.Tx, f *store.Follow, to *store.Account, o FollowOptions) error {
-	before := f.ShowReblogs
+	before := *f
 	o.apply(f)
 	if err := tx.SaveFollow(ctx, f); err != nil {
 		return err
@@ -137,8 +137,8 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, f *store.Follow, to 
 	switch {
 	case f.Pending && open(to):
 		return s.accept(ctx, tx, f)
-	case !f.Pending && f.ShowReblogs && !before:
-		return s.fillHome(ctx, tx, f) // with the boosts that were kept out
+	case !f.Pending && (f.ShowReblogs && !before.ShowReblogs || !slices.Equal(f.Languages.V, before.Languages.V)):
+		return s.fillHome(ctx, tx, f) // with what was kept out
 	}
 	return nil
 }

@@ -55,7 +55,8 @@ const (
 	maxAlias    = 2048 // bytes
 )
 
-var errInvalidProfile = errs.Forbidden("Invalid request") // extension API 8
+// ErrInvalidProfile is what a profile answers to values that it cannot have (extension API 8).
+var ErrInvalidProfile = errs.Forbidden("Invalid request")
 
 // UpdateProfile changes an account of this server, and returns it as it is then.
 func (s *Service) UpdateProfile(ctx context.Context, id store.AccountID, p ProfileChange) (*store.Account, *store.User, error) {
@@ -75,7 +76,7 @@ func (s *Service) UpdateProfile(ctx context.Context, id store.AccountID, p Profi
 		if err := p.apply(account, user); err != nil {
 			return err
 		}
-		if err := s.describe(ctx, tx, account, user, &p); err != nil {
+		if err := s.renderProfile(ctx, tx, account, user, &p); err != nil {
 			return err
 		}
 		if err := tx.SaveAccount(ctx, account); err != nil {
@@ -104,15 +105,15 @@ func (s *Service) checkProfile(p *ProfileChange) error {
 		}
 	}
 	if p.ActorType != nil && !slices.Contains([]string{"Person", "Service", "Group"}, *p.ActorType) {
-		return errInvalidProfile
+		return ErrInvalidProfile
 	}
 	if p.Visibility != nil && *p.Visibility == store.ListOnly {
-		return errInvalidProfile
+		return ErrInvalidProfile
 	}
 	if p.Language != nil && *p.Language != "" {
 		code := text.Language(*p.Language)
 		if code == "" {
-			return errInvalidProfile
+			return ErrInvalidProfile
 		}
 		p.Language = &code
 	}
@@ -148,14 +149,14 @@ func checkAliases(p *ProfileChange) error {
 	for _, a := range p.AlsoKnownAs {
 		u, err := url.Parse(a)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || len(a) > maxAlias {
-			return errInvalidProfile
+			return ErrInvalidProfile
 		}
 		if !slices.Contains(aliases, a) {
 			aliases = append(aliases, a)
 		}
 	}
 	if len(aliases) > maxAliases {
-		return errInvalidProfile
+		return ErrInvalidProfile
 	}
 	p.AlsoKnownAs = aliases
 	return nil
@@ -245,11 +246,11 @@ func storeSettings(u *store.User, changes map[string]json.RawMessage) error {
 	return nil
 }
 
-// describe renders the texts of a profile.
-func (s *Service) describe(ctx context.Context, tx *store.Tx, a *store.Account, u *store.User, p *ProfileChange) error {
+// renderProfile renders the texts of a profile.
+func (s *Service) renderProfile(ctx context.Context, tx *store.Tx, a *store.Account, u *store.User, p *ProfileChange) error {
 	if p.Note != nil {
 		u.Note = strings.TrimSpace(*p.Note)
-		html, err := s.render(ctx, tx, text.ParseBio(u.Note))
+		html, err := s.renderLinks(ctx, tx, text.ParseBio(u.Note))
 		if err != nil {
 			return err
 		}
@@ -260,7 +261,7 @@ func (s *Service) describe(ctx context.Context, tx *store.Tx, a *store.Account, 
 	}
 	fields := []store.Field{}
 	for _, f := range p.Fields {
-		html, err := s.render(ctx, tx, text.ParseField(f.Value))
+		html, err := s.renderLinks(ctx, tx, text.ParseField(f.Value))
 		if err != nil {
 			return err
 		}
@@ -280,8 +281,8 @@ func verifiedAt(a *store.Account, value string) *store.Time {
 	return nil
 }
 
-// render writes a text with links to those it mentions.
-func (s *Service) render(ctx context.Context, r reads, doc *text.Document) (string, error) {
+// renderLinks writes a text with links to those it mentions.
+func (s *Service) renderLinks(ctx context.Context, r reads, doc *text.Document) (string, error) {
 	known, _, err := s.mentioned(ctx, r, doc)
 	if err != nil {
 		return "", err
@@ -289,13 +290,7 @@ func (s *Service) render(ctx context.Context, r reads, doc *text.Document) (stri
 	return doc.Render(s.BaseURL, known).HTML, nil
 }
 
-// oneLine puts a text on one line, without characters that control a terminal.
+// oneLine puts a text on one line, without control characters.
 func oneLine(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, s)
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }

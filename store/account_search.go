@@ -25,9 +25,9 @@ const (
 	maxSearchWord  = 64 // bytes
 )
 
-// SearchAccounts returns the accounts that a text names or that have words beginning with all of its words, in their nickname or
-// display name. An exact handle comes first, then who is followed by the viewer, then who lives here, then the rest. Accounts that
-// are withheld, that the viewer blocks or that block the viewer are not found.
+// SearchAccounts returns the accounts that a text names, by handle or address, or that have words beginning with all of its words in
+// their nickname or display name. An exact handle comes first, then who is followed by the viewer, then who lives here, then the
+// rest. Accounts that are withheld, that the viewer blocks or that block the viewer are not found.
 func (r reader) SearchAccounts(ctx context.Context, q AccountSearch) ([]AccountID, error) {
 	depth := q.Offset + q.Limit
 	if depth > maxSearchDepth || q.Following && q.Viewer == 0 {
@@ -41,6 +41,10 @@ func (r reader) SearchAccounts(ctx context.Context, q AccountSearch) ([]AccountI
 			}
 		}
 		return len(found) >= depth, err
+	}
+	if strings.HasPrefix(q.Text, "https://") || strings.HasPrefix(q.Text, "http://") {
+		_, err := add(ids[AccountID](ctx, r, "account of an address", q.choose(addressFollowed, addressLocal, addressAll), q.Viewer, q.Text))
+		return found[min(q.Offset, len(found)):], err
 	}
 	enough, err := add(r.accountsNamed(ctx, q))
 	if match := matchPrefixes(q.Text); match != "" {
@@ -83,6 +87,17 @@ var (
 	searchAll      = searchStage(`1`)
 )
 
+// choose returns the query for who may be found.
+func (q *AccountSearch) choose(followed, local, all string) string {
+	switch {
+	case q.Following:
+		return followed
+	case q.Viewer == 0:
+		return local
+	}
+	return all
+}
+
 // stages are the searches by words to be made until enough is found.
 func (q *AccountSearch) stages() []string {
 	switch {
@@ -110,19 +125,28 @@ var (
 	namedAll      = namedStage(`1`)
 )
 
+// addressStage is a search for the account of an ActivityPub id or a profile's address: ?2.
+func addressStage(condition string) string {
+	return `
+		SELECT a.id
+		FROM accounts a
+		WHERE (a.uri = ?2 OR a.url = ?2) AND ` + condition + findable + `
+		LIMIT 1`
+}
+
+var (
+	addressFollowed = addressStage(followedByViewer)
+	addressLocal    = addressStage(`a.domain = ''`)
+	addressAll      = addressStage(`1`)
+)
+
 // accountsNamed returns the accounts that a handle, or the beginning of one after its nickname, means; those here first.
 func (r reader) accountsNamed(ctx context.Context, q AccountSearch) ([]AccountID, error) {
 	nick, domain, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(q.Text), "@"), "@")
 	if nick == "" || len(nick)+len(domain) > 1000 {
 		return nil, nil
 	}
-	query := namedAll
-	switch {
-	case q.Following:
-		query = namedFollowed
-	case q.Viewer == 0:
-		query = namedLocal
-	}
+	query := q.choose(namedFollowed, namedLocal, namedAll)
 	from := strings.ToLower(domain)
 	return ids[AccountID](ctx, r, "accounts named", query, q.Viewer, text.FoldKey(nick), from, from+"\U0010ffff", q.Offset+q.Limit)
 }

@@ -172,20 +172,22 @@ func (tx *Tx) SetWithheld(ctx context.Context, id AccountID, withheld bool) erro
 	return err
 }
 
-// AccountByURL returns the account of a profile's address.
-func (r reader) AccountByURL(ctx context.Context, url string) (*Account, error) {
-	a, err := one[Account](ctx, r, "account by URL", `SELECT * FROM accounts WHERE url = ? LIMIT 1`, url)
-	if a == nil && err == nil {
-		err = notFound
-	}
-	return a, err
+// KnownDomains returns the servers that accounts are known of, in order of name.
+func (r reader) KnownDomains(ctx context.Context) ([]string, error) {
+	return list[string](ctx, r, "known domains", `
+		SELECT DISTINCT domain
+		FROM accounts
+		WHERE domain <> ''
+		ORDER BY domain`)
 }
 
-// ShowsFile tells whether a media file is the picture of some profile.
-func (r reader) ShowsFile(ctx context.Context, name string) (bool, error) {
-	return r.exists(ctx, `
-		SELECT 1
-		FROM accounts INDEXED BY accounts_local
-		WHERE domain = '' AND ?1 IN (avatar, avatar_static, header, header_static, background)
-		LIMIT 1`, name)
+// CountDomains counts the servers that accounts are known of.
+func (r reader) CountDomains(ctx context.Context) (int, error) {
+	n, err := one[int](ctx, r, "count domains", `
+		SELECT count(*)
+		FROM (SELECT DISTINCT domain FROM accounts WHERE domain <> '')`)
+	if err != nil {
+		return 0, err
+	}
+	return *n, nil
 }

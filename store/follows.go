@@ -38,7 +38,7 @@ var (
 		ORDER BY f.target_id DESC
 		LIMIT ?4`)
 	followRequests = newKeyset(`
-		SELECT f.*
+		SELECT f.id AS cursor, f.follower_id AS account_id
 		FROM follows f INDEXED BY follows_requests
 		WHERE f.target_id = ?1 AND f.pending = 1 AND f.id < ?2 AND f.id > ?3 AND ` + present("f.follower_id") + `
 		ORDER BY f.id DESC
@@ -56,8 +56,8 @@ func (r reader) Following(ctx context.Context, id AccountID, p Page) ([]AccountI
 }
 
 // FollowRequests returns who asks to follow an account, paged by the request's id.
-func (r reader) FollowRequests(ctx context.Context, id AccountID, p Page) ([]*Follow, error) {
-	return rowPage[*Follow](ctx, r, "follow requests", followRequests, id, p)
+func (r reader) FollowRequests(ctx context.Context, id AccountID, p Page) ([]AccountEntry, error) {
+	return rowPage[AccountEntry](ctx, r, "follow requests", followRequests, id, p)
 }
 
 // CountFollowRequests counts who asks to follow an account.
@@ -148,7 +148,7 @@ func (tx *Tx) countFollow(ctx context.Context, f *Follow, n int) error {
 	if _, err := tx.exec(ctx, "count followed", `UPDATE accounts SET following_count = following_count + ? WHERE id = ?`, n, f.FollowerID); err != nil {
 		return err
 	}
-	tx.touchAccount(f.TargetID)
-	tx.touchAccount(f.FollowerID)
+	tx.touchCounters(f.TargetID)
+	tx.touchCounters(f.FollowerID)
 	return nil
 }

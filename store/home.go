@@ -30,9 +30,10 @@ func (tx *Tx) BackfillHome(ctx context.Context, f *Follow, limit int) error {
 				SELECT 1
 				FROM list_members m CROSS JOIN lists l ON l.id = m.list_id
 				WHERE m.account_id = ?3 AND l.account_id = ?1 AND l.exclusive = 1)
+			AND `+inLanguage("?7", "ifnull(o.language, s.language)")+`
 			AND `+visibleWhole+`
 		ORDER BY s.id DESC
-		LIMIT ?5`, f.FollowerID, h, f.TargetID, f.ShowReblogs, limit, backfillReach*limit)
+		LIMIT ?5`, f.FollowerID, h, f.TargetID, f.ShowReblogs, limit, backfillReach*limit, f.Languages)
 	return err
 }
 

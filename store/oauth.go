@@ -186,13 +186,13 @@ func (tx *Tx) RevokeToken(ctx context.Context, id TokenID) error {
 	return err
 }
 
-// RevokeOwnToken removes a token if it is the account's, and tells whether it was.
-func (tx *Tx) RevokeOwnToken(ctx context.Context, account AccountID, id TokenID) (revoked bool, err error) {
+// RevokeOwnToken removes a token if it is the account's.
+func (tx *Tx) RevokeOwnToken(ctx context.Context, account AccountID, id TokenID) error {
 	n, err := tx.exec(ctx, "revoke own token", `DELETE FROM oauth_tokens WHERE id = ? AND account_id = ?`, id, account)
 	if n > 0 {
 		tx.Emit(TokensRevoked{Tokens: []TokenID{id}})
 	}
-	return n > 0, err
+	return err
 }
 
 // RevokeTokens signs an account out everywhere: it removes all its tokens and codes.

@@ -30,20 +30,26 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[*store.Status]():            {&store.Status{ID: 1000, AccountID: 4, Visibility: store.Private, ConversationID: 1}},
 	reflect.TypeFor[*store.Account]():           {&store.Account{ID: 3, Nickname: "a3"}},
 	reflect.TypeFor[store.Page]():               {store.Page{Limit: 20}, store.Page{Limit: 20, MinID: 1}},
+	reflect.TypeFor[store.ThreadLimits]():       {store.ThreadLimits{Ancestors: 20, Descendants: 20, Depth: 20}},
 	reflect.TypeFor[store.Filter]():             {store.Filter{}, store.Filter{Local: true}, store.Filter{Remote: true}, store.Filter{OnlyMedia: true}, store.Filter{OnlyMedia: true, Local: true}},
 	reflect.TypeFor[store.TagQuery]():           {store.TagQuery{Tag: "tag1", Any: []string{"tag2"}, All: []string{"tag3"}, None: []string{"tag4"}}},
 	reflect.TypeFor[store.NotificationFilter](): {store.NotificationFilter{}},
-	reflect.TypeFor[string]():                   {"", "tag1"},
-	reflect.TypeFor[[]string]():                 {[]string{"tag1"}},
-	reflect.TypeFor[[]byte]():                   {[]byte("hash")},
-	reflect.TypeFor[int]():                      {20},
-	reflect.TypeFor[bool]():                     {true, false},
-	reflect.TypeFor[time.Duration]():            {time.Hour},
-	reflect.TypeFor[time.Time]():                {time.Unix(1700000000, 0)},
+	reflect.TypeFor[store.AccountSearch](): {
+		store.AccountSearch{Text: "a3", Limit: 20}, store.AccountSearch{Text: "@a3@example.org", Viewer: 3, Limit: 20},
+		store.AccountSearch{Text: "a3", Viewer: 3, Following: true, Limit: 20}, store.AccountSearch{Text: "https://example.org/users/5", Viewer: 3, Limit: 20},
+	},
+	reflect.TypeFor[string]():            {"", "tag1"},
+	reflect.TypeFor[[]string]():          {[]string{"tag1"}},
+	reflect.TypeFor[[]byte]():            {[]byte("hash")},
+	reflect.TypeFor[int]():               {20},
+	reflect.TypeFor[store.OneTimeKind](): {store.ResetPassword},
+	reflect.TypeFor[bool]():              {true, false},
+	reflect.TypeFor[time.Duration]():     {time.Hour},
+	reflect.TypeFor[time.Time]():         {time.Unix(1700000000, 0)},
 }
 
 // Not called: what changes something, or reads no rows.
-var planSkip = []string{"Update", "Close", "Subscribe", "Queries", "Explain", "Check", "Has", "Columns", "Now", "Broken"}
+var planSkip = []string{"Update", "Close", "Subscribe", "Queries", "Explain", "Check", "Has", "Columns", "Now", "Broken", "TryWrite"}
 
 // Queries that may read a whole table: it is small by its nature, or the query is no part of a request. Each by a part of its text.
 var planExceptions = []string{
@@ -52,6 +58,9 @@ var planExceptions = []string{
 	"pragma_table_info",              // of the tests
 	"SELECT kind, count(*) AS n",     // the queue, for the health check
 	"SELECT count(*) FROM users",     // at most a few hundred, once a minute
+	"SELECT count(*) AS users",       // likewise
+	"SELECT avatar, avatar_static",   // likewise, once a day
+	"SELECT DISTINCT domain",         // in order of the index, once a minute
 	"FROM oauth_tokens WHERE hash =", // by a unique index
 }
 
@@ -90,10 +99,10 @@ func TestPlans(t *testing.T) {
 }
 
 // badStep tells whether a line of a plan reads a whole table, or sorts. What is handed in as a JSON array is a page at most: it may
-// be read whole, and sorted.
+// be read whole, and sorted. A recursive query (above, below) reads what it found itself.
 func badStep(line, query string) bool {
 	if strings.HasPrefix(line, "SCAN ") {
-		for _, fine := range []string{"json_each", "SCAN j", "SCAN CONSTANT ROW", "VIRTUAL TABLE INDEX", "USING INDEX", "USING COVERING INDEX", "SCAN (subquery"} {
+		for _, fine := range []string{"json_each", "SCAN j", "SCAN above", "SCAN below", "SCAN CONSTANT ROW", "VIRTUAL TABLE INDEX", "USING INDEX", "USING COVERING INDEX", "SCAN (subquery"} {
 			if strings.Contains(line, fine) {
 				return strings.HasPrefix(fine, "USING") && !strings.Contains(query, "LIMIT") // an index read in order is fine up to a limit
 			}

@@ -96,14 +96,10 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 		}
 		tx.touchStatus(b.ID)
 	}
-	replies, err := ids[StatusID](ctx, tx.reader, "replies", `SELECT id FROM statuses WHERE in_reply_to_id = ?`, s.ID)
-	if err != nil {
+	if err := tx.countStatus(ctx, s, -1); err != nil {
 		return nil, err
 	}
-	for _, id := range replies { // they lose their parent
-		tx.touchStatus(id)
-	}
-	if err := tx.countStatus(ctx, s, -1); err != nil {
+	if err := tx.touchReplies(ctx, s.ID); err != nil {
 		return nil, err
 	}
 	if _, err := tx.exec(ctx, "delete status", `DELETE FROM statuses WHERE id = ?`, s.ID); err != nil {
@@ -118,7 +114,23 @@ func (tx *Tx) addTombstone(ctx context.Context, uri string) error {
 	return err
 }
 
-// countStatus adds n to the counters that a status moves.
+// touchReplies marks the replies to a status as changed: they show what they reply to. Those of a status that has very many are
+// not listed.
+func (tx *Tx) touchReplies(ctx context.Context, id StatusID) error {
+	const most = 1000
+	replies, err := ids[StatusID](ctx, tx.reader, "replies", `SELECT id FROM statuses WHERE in_reply_to_id = ? LIMIT ?`, id, most+1)
+	if len(replies) > most {
+		tx.touchAll()
+		return err
+	}
+	for _, id := range replies {
+		tx.touchStatus(id)
+	}
+	return err
+}
+
+// countStatus adds n to the counters that a status moves. A reply that is not open to all is not counted: the number would tell
+// of it.
 func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
 	if s.Visibility.Open() {
 		if _, err := tx.exec(ctx, "count status", `
@@ -129,7 +141,7 @@ func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
 		}
 		tx.touchCounters(s.AccountID)
 	}
-	if s.InReplyToID != nil {
+	if s.InReplyToID != nil && s.Visibility.Open() {
 		if _, err := tx.exec(ctx, "count reply", `UPDATE statuses SET replies_count = replies_count + ? WHERE id = ?`, n, *s.InReplyToID); err != nil {
 			return err
 		}
@@ -174,6 +186,16 @@ func (tx *Tx) AddRecipients(ctx context.Context, recipients []Recipient) error {
 		}
 	}
 	return nil
+}
+
+// AddListRecipients addresses a list post to those who are members of its list now.
+func (tx *Tx) AddListRecipients(ctx context.Context, s *Status) error {
+	_, err := tx.exec(ctx, "add list recipients", `
+		INSERT OR IGNORE INTO recipients (status_id, account_id, position, mentioned, direct)
+		SELECT ?1, account_id, 1000, 0, 0
+		FROM list_members
+		WHERE list_id = ?2`, s.ID, s.ListID)
+	return err
 }
 
 // StatusTag is a hashtag of a status.
@@ -249,21 +271,4 @@ func (r reader) StatusFlags(ctx context.Context, viewer AccountID, ids []StatusI
 		}
 	}
 	return flags, rows.Err()
-}
-
-// PinnedAt returns when those of the statuses that are pinned were.
-func (r reader) PinnedAt(ctx context.Context, ids []StatusID) (map[StatusID]Time, error) {
-	type row struct {
-		StatusID StatusID
-		PinnedAt Time
-	}
-	rows, err := list[row](ctx, r, "pins", `
-		SELECT p.status_id, p.pinned_at
-		FROM json_each(?) j
-		CROSS JOIN pins p ON p.status_id = j.value`, jsonArray(ids))
-	pins := make(map[StatusID]Time, len(rows))
-	for _, p := range rows {
-		pins[p.StatusID] = p.PinnedAt
-	}
-	return pins, err
 }

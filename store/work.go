@@ -7,10 +7,16 @@ type ExpireStatus struct {
 	StatusID StatusID `json:"status_id"`
 }
 
-// Kind names the job.
-func (ExpireStatus) Kind() string { return "expire_status" }
+// SweepMedia removes uploads that nobody attached to anything, and files that nothing uses. It comes again and again.
+type SweepMedia struct{}
 
-// ExpireMute ends a mute whose time has come.
+// ExpireThreadMute ends the mute of a thread whose time has come.
+type ExpireThreadMute struct {
+	AccountID      AccountID      `json:"account_id"`
+	ConversationID ConversationID `json:"conversation_id"`
+}
+
+// ExpireMute ends the mute of an account whose time has come.
 type ExpireMute struct {
 	AccountID AccountID `json:"account_id"`
 	TargetID  AccountID `json:"target_id"`
@@ -22,12 +28,9 @@ type LeaveDomain struct {
 	Domain    string    `json:"domain"`
 }
 
-// RemoveFile removes a file that was a picture of a profile, unless something else shows it.
-type RemoveFile struct {
-	Name string `json:"name"`
-}
-
 // Kind names the job.
-func (ExpireMute) Kind() string  { return "expire_mute" }
-func (LeaveDomain) Kind() string { return "leave_domain" }
-func (RemoveFile) Kind() string  { return "remove_file" }
+func (SweepMedia) Kind() string       { return "sweep_media" }
+func (ExpireStatus) Kind() string     { return "expire_status" }
+func (ExpireThreadMute) Kind() string { return "expire_thread_mute" }
+func (ExpireMute) Kind() string       { return "expire_mute" }
+func (LeaveDomain) Kind() string      { return "leave_domain" }

@@ -1,0 +1,157 @@
+package server
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"svc/internal/errs"
+	"svc/internal/keys"
+	"svc/server/entity"
+	"svc/store"
+)
+
+// appRoutes are the apps that make themselves known, before anybody signs in with them.
+var appRoutes = routes{
+	"POST /api/v1/apps":                   {anyone.limit("app_registration"), (*Server).createApp},
+	"GET /api/v1/apps/verify_credentials": {app(), (*Server).showOwnApp},
+	"GET /api/v1/svc/apps":                {user("follow", "read"), (*Server).listApps},
+}
+
+// outOfBand is the redirect address of apps that cannot be redirected to: a page shows the code.
+const outOfBand = "urn:ietf:wg:oauth:2.0:oob"
+
+// Limits to what an app says of itself.
+const (
+	maxAppName      = 200 // characters
+	maxAppAddress   = 2000
+	maxAppRedirects = 20
+	maxAppsListed   = 100
+)
+
+// createApp registers an app. Scopes that are not known here are ignored: newer clients ask for some.
+func (s *Server) createApp(r *Request) (any, error) {
+	var p struct {
+		Name      string   `param:"client_name"`
+		Redirects []string `param:"redirect_uris"`
+		Scopes    []string `param:"scopes"`
+		Scope     []string `param:"scope"` // an alias that some clients use
+		Website   string   `param:"website"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	a := &store.App{
+		ClientID:     keys.NewToken(),
+		ClientSecret: keys.NewToken(),
+		Name:         strings.TrimSpace(p.Name),
+		Website:      strings.TrimSpace(p.Website),
+	}
+	redirects := strings.Fields(strings.Join(p.Redirects, "\n"))
+	a.RedirectURIs = strings.Join(redirects, "\n")
+	wanted := slices.Concat(p.Scopes, p.Scope)
+	if a.Scopes = parseScopes(wanted).Known(); len(parseScopes(wanted)) == 0 {
+		a.Scopes = store.Scopes{"read"}
+	}
+	if err := checkApp(a, redirects); err != nil {
+		return nil, err
+	}
+	if r.Viewer != nil {
+		a.OwnerID = &r.Viewer.ID
+	}
+	if err := s.db.Update(r.Context(), func(tx *store.Tx) error { return tx.AddApp(r.Context(), a) }); err != nil {
+		return nil, err
+	}
+	return entity.CredentialApp{OwnApp: s.ownApp(a), ClientSecret: a.ClientSecret}, nil
+}
+
+// parseScopes reads scopes from a list whose elements may be lists in their own right.
+func parseScopes(list []string) store.Scopes { return store.ParseScopes(strings.Join(list, " ")) }
+
+func checkApp(a *store.App, redirects []string) error {
+	switch {
+	case a.Name == "":
+		return errs.Invalid("Validation failed: Name can't be blank")
+	case utf8.RuneCountInString(a.Name) > maxAppName:
+		return errs.Invalid("Validation failed: Name is too long (maximum is %d characters)", maxAppName)
+	case strings.ContainsFunc(a.Name, unicode.IsControl):
+		return errs.Invalid("Validation failed: Name must be a single line")
+	case len(redirects) == 0:
+		return errs.Invalid("Validation failed: Redirect URI can't be blank")
+	case len(redirects) > maxAppRedirects:
+		return errs.Invalid("Validation failed: Redirect URI has too many entries (maximum is %d)", maxAppRedirects)
+	case a.Website != "" && !isWebAddress(a.Website):
+		return errs.Invalid("Validation failed: Website must be a valid URL")
+	case len(a.Scopes) == 0:
+		return errs.Invalid("Validation failed: Scopes doesn't match configured on the server.")
+	}
+	for _, address := range redirects {
+		if !isRedirect(address) {
+			return errs.Invalid("Validation failed: Redirect URI must be an absolute URI that an app can be reached by")
+		}
+	}
+	return nil
+}
+
+// isWebAddress tells whether an address can be linked to.
+func isWebAddress(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && len(address) <= maxAppAddress && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != ""
+}
+
+// notForApps are schemes that a browser acts on by itself.
+var notForApps = []string{
+	"about", "blob", "cid", "chrome", "chrome-extension", "data", "file", "filesystem", "ftp", "intent", "jar", "javascript", "livescript",
+	"mailto", "mhtml", "mid", "mocha", "moz-extension", "resource", "sms", "tel", "urn", "vbscript", "view-source", "ws", "wss",
+}
+
+// isRedirect tells whether an app may have people sent to an address: of the web, of a scheme of its own, or outOfBand.
+func isRedirect(address string) bool {
+	if address == outOfBand {
+		return true
+	}
+	u, err := url.Parse(address)
+	if err != nil || len(address) > maxAppAddress || !utf8.ValidString(address) || strings.Contains(address, "#") ||
+		strings.ContainsFunc(address, func(c rune) bool { return unicode.IsControl(c) || c == '\\' }) {
+		return false
+	}
+	switch u.Scheme {
+	case "":
+		return false
+	case "http", "https":
+		return u.Opaque == "" && u.Hostname() != "" && u.User == nil
+	}
+	return !slices.Contains(notForApps, u.Scheme) // url.Parse writes schemes in small letters
+}
+
+// showOwnApp returns the app of the token.
+func (s *Server) showOwnApp(r *Request) (any, error) {
+	if r.Token == nil || r.Token.AppID == nil { // signed in by password, or on a page of the server
+		return nil, errInvalidToken
+	}
+	a, err := s.db.App(r.Context(), *r.Token.AppID)
+	if err != nil {
+		return nil, err
+	}
+	return entity.NewApp(a, s.keys.VAPIDPublic()), nil
+}
+
+// listApps returns the apps that the viewer registered or signed in with first. Their secrets are not shown: an app that serves
+// many belongs to one of them only by chance.
+func (s *Server) listApps(r *Request) (any, error) {
+	rows, err := s.db.AppsOf(r.Context(), r.Viewer.ID, maxAppsListed)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]entity.OwnApp, 0, len(rows))
+	for _, a := range rows {
+		list = append(list, s.ownApp(a))
+	}
+	return list, nil
+}
+
+func (s *Server) ownApp(a *store.App) entity.OwnApp {
+	return entity.OwnApp{App: entity.NewApp(a, s.keys.VAPIDPublic()), ClientID: a.ClientID}
+}

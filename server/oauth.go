@@ -1,0 +1,130 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"svc/internal/errs"
+	"svc/internal/keys"
+	"svc/server/entity"
+	"svc/store"
+)
+
+// oauthRoutes are how apps obtain tokens, and how they and their users get rid of them.
+var oauthRoutes = routes{
+	"GET /oauth/authorize":                        {anonymous.pages(), (*Server).showAuthorize},
+	"POST /oauth/authorize":                       {anonymous.pages().limit("authentication"), (*Server).authorize},
+	"POST /oauth/token":                           {anonymous, (*Server).createToken},
+	"POST /oauth/revoke":                          {anonymous, (*Server).revokeByApp},
+	"GET /.well-known/oauth-authorization-server": {anonymous, (*Server).describeOAuth},
+	"GET /api/oauth_tokens":                       {user(), (*Server).listTokens},
+	"DELETE /api/oauth_tokens/:id":                {user(), (*Server).deleteToken},
+}
+
+// oauthError is an error in the words of RFC 6749, 5.2.
+func oauthError(status int, code, description string) *errs.Error {
+	return errs.New(status, "%s", code).With("error_description", description)
+}
+
+var (
+	errInvalidClient = oauthError(http.StatusUnauthorized, "invalid_client", "The client is unknown, or its secret is wrong")
+	errInvalidScope  = oauthError(http.StatusBadRequest, "invalid_scope", "The scope is unknown, or more than the app may have")
+	errBadLogin      = oauthError(http.StatusBadRequest, "invalid_grant", "The user name or the password is wrong")
+	errBadCode       = oauthError(http.StatusBadRequest, "invalid_grant", "The code is invalid, expired, used, or was issued for something else")
+	errBadRefresh    = oauthError(http.StatusBadRequest, "invalid_grant", "The refresh token is invalid")
+)
+
+// grantable returns the scopes that an app gets: those asked for, or all its own if it asks for none. It may not ask for more than
+// it was registered with. What administers the server is left out for who is no staff, and for apps by themselves (user nil).
+func grantable(a *store.App, asked store.Scopes, user *store.User) (store.Scopes, error) {
+	scopes := asked.Known()
+	if len(asked) == 0 {
+		scopes = a.Scopes
+	}
+	if !scopes.Within(a.Scopes) {
+		return nil, errInvalidScope
+	}
+	var granted store.Scopes
+	for _, scope := range scopes {
+		if user != nil && user.Staff() || !(store.Scopes{"admin"}).Allow(scope) {
+			granted = append(granted, scope)
+		}
+	}
+	if len(granted) == 0 {
+		return nil, errInvalidScope
+	}
+	return granted, nil
+}
+
+// grant issues a token of an app for an account, or for the app itself if account is nil. Further consequences stand in also,
+// which may be nil.
+func (s *Server) grant(ctx context.Context, a *store.App, account *store.Account, scopes store.Scopes, also func(*store.Tx, *store.Token) error) (*entity.Token, error) {
+	t := &store.Token{AppID: &a.ID, Scopes: scopes}
+	if account != nil {
+		t.AccountID = &account.ID
+	}
+	access, refresh := s.freshen(t)
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		if err := tx.AddToken(ctx, t); err != nil {
+			return err
+		}
+		if account != nil {
+			if err := tx.ClaimApp(ctx, a.ID, account.ID); err != nil {
+				return err
+			}
+		}
+		if also != nil {
+			return also(tx, t)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	answer := entity.NewToken(t, access, refresh, account)
+	return &answer, nil
+}
+
+// freshen draws a new pair of tokens for t. An app by itself needs no refresh token: it has its secret (RFC 6749, 4.4.3).
+func (s *Server) freshen(t *store.Token) (access, refresh string) {
+	access = keys.NewToken()
+	t.Hash, t.RefreshHash, t.ExpiresAt = keys.HashToken(access), nil, nil
+	if t.AccountID != nil {
+		refresh = keys.NewToken()
+		t.RefreshHash = keys.HashToken(refresh)
+	}
+	if lifetime := s.settings.OAuth.TokenLifetime; lifetime > 0 {
+		at := store.At(s.now().Add(lifetime))
+		t.ExpiresAt = &at
+	}
+	return access, refresh
+}
+
+// describeOAuth tells clients what they can do here (RFC 8414).
+func (s *Server) describeOAuth(*Request) (any, error) {
+	return struct {
+		Issuer        string       `json:"issuer"`
+		Authorization string       `json:"authorization_endpoint"`
+		Token         string       `json:"token_endpoint"`
+		Revocation    string       `json:"revocation_endpoint"`
+		Registration  string       `json:"app_registration_endpoint"`
+		Scopes        store.Scopes `json:"scopes_supported"`
+		Responses     []string     `json:"response_types_supported"`
+		Modes         []string     `json:"response_modes_supported"`
+		Grants        []string     `json:"grant_types_supported"`
+		Methods       []string     `json:"token_endpoint_auth_methods_supported"`
+		Challenges    []string     `json:"code_challenge_methods_supported"`
+	}{
+		Issuer:        s.baseURL,
+		Authorization: s.baseURL + "/oauth/authorize",
+		Token:         s.baseURL + "/oauth/token",
+		Revocation:    s.baseURL + "/oauth/revoke",
+		Registration:  s.baseURL + "/api/v1/apps",
+		Scopes:        store.KnownScopes,
+		Responses:     []string{"code"},
+		Modes:         []string{"query"},
+		Grants:        []string{"authorization_code", "client_credentials", "password", "refresh_token"},
+		Methods:       []string{"client_secret_basic", "client_secret_post"},
+		Challenges:    []string{"S256"},
+	}, nil
+}

@@ -1,0 +1,289 @@
+package server
+
+import (
+	"context"
+	"crypto/hmac"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"svc/internal/errs"
+	"svc/internal/keys"
+	"svc/server/web"
+	"svc/store"
+)
+
+// authorizeParams are what an app asks for, and what a person answers. They come by themselves or as authorization[…].
+type authorizeParams struct {
+	ClientID        string   `param:"client_id"`
+	RedirectURI     string   `param:"redirect_uri"`
+	ResponseType    string   `param:"response_type"`
+	Scope           []string `param:"scope"`
+	Scopes          []string `param:"scopes"`
+	State           *string  `param:"state"`
+	Challenge       string   `param:"code_challenge"`
+	ChallengeMethod string   `param:"code_challenge_method"`
+	Name            string   `param:"name"`
+	Password        string   `param:"password"`
+}
+
+// What our own forms add to the parameters.
+const (
+	formParam     = "form_token" // that of Server.formToken
+	decisionParam = "decision"
+	approve       = "approve"
+	deny          = "deny"
+	switchAccount = "switch" // to another account
+	askParam      = "consent"
+	ask           = "ask" // who signs in has not been asked yet. A program that sends name and password consents by that
+)
+
+var challengePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
+
+// authorization is an app asking for access, checked.
+type authorization struct {
+	app       *store.App
+	redirect  string // one that the app has registered
+	scopes    store.Scopes
+	state     *string // nil: none was given, and none is given back
+	challenge string
+}
+
+// bindAuthorization reads and checks what an app asks for. What is wrong about the app or its address is told to the person: nobody
+// may be sent to an address that is not the app's. The rest is told to the app, by refused.
+func (s *Server) bindAuthorization(r *Request) (z *authorization, p authorizeParams, refused any, err error) {
+	var nested struct {
+		In authorizeParams `param:"authorization"`
+	}
+	if err = r.Bind(&p); err == nil {
+		err = r.Bind(&nested)
+	}
+	if err != nil {
+		return nil, p, nil, err
+	}
+	p.merge(&nested.In)
+	a, err := s.db.AppByClientID(r.Context(), p.ClientID)
+	if err != nil {
+		return nil, p, nil, err
+	}
+	if a == nil {
+		return nil, p, nil, errs.BadRequest("The app that sent you here is not known to this server. Start again from the app.")
+	}
+	z = &authorization{app: a, redirect: p.RedirectURI, state: p.State, challenge: p.Challenge}
+	registered := a.Redirects()
+	if z.redirect == "" && len(registered) == 1 {
+		z.redirect = registered[0]
+	}
+	if !slices.Contains(registered, z.redirect) {
+		return nil, p, nil, errs.BadRequest("The app wants you to be sent to an address that it has not registered. Start again from the app.")
+	}
+	z.scopes = parseScopes(slices.Concat(p.Scope, p.Scopes))
+	if _, err := grantable(a, z.scopes, &store.User{IsAdmin: true}); err != nil { // who it is will be known later
+		return nil, p, nil, errs.Unauthorized("%s", errScope.Message)
+	}
+	switch {
+	case p.ResponseType != "code":
+		refused, err = z.refuse("unsupported_response_type", "The app asks for an answer of a kind that this server does not give.")
+	case p.Challenge != "" && (p.ChallengeMethod != "S256" || !challengePattern.MatchString(p.Challenge)):
+		refused, err = z.refuse("invalid_request", "The app must use the code challenge method S256.")
+	}
+	return z, p, refused, err
+}
+
+// merge takes over what stands in the nested form of the parameters.
+func (p *authorizeParams) merge(in *authorizeParams) {
+	for _, f := range []struct{ to, from *string }{
+		{&p.ClientID, &in.ClientID}, {&p.RedirectURI, &in.RedirectURI}, {&p.ResponseType, &in.ResponseType},
+		{&p.Challenge, &in.Challenge}, {&p.ChallengeMethod, &in.ChallengeMethod}, {&p.Name, &in.Name}, {&p.Password, &in.Password},
+	} {
+		if *f.from != "" {
+			*f.to = *f.from
+		}
+	}
+	p.Scope = slices.Concat(p.Scope, in.Scope, in.Scopes)
+	if in.State != nil {
+		p.State = in.State
+	}
+}
+
+// refuse tells the app of an error in the words of RFC 6749, 4.1.2.1, or the person, where the app cannot be reached.
+func (z *authorization) refuse(code, description string) (any, error) {
+	if z.redirect == outOfBand {
+		return nil, errs.BadRequest("%s", description)
+	}
+	return z.back("error", code, "error_description", description), nil
+}
+
+// back leads to the app with parameters, and with the state that it gave.
+func (z *authorization) back(pairs ...string) redirect {
+	if z.state != nil {
+		pairs = append(pairs, "state", *z.state)
+	}
+	to := z.redirect
+	for i := 0; i < len(pairs); i += 2 {
+		separator := "?"
+		if strings.Contains(to, "?") {
+			separator = "&"
+		}
+		to += separator + pairs[i] + "=" + url.QueryEscape(pairs[i+1])
+	}
+	return redirect(to)
+}
+
+// hidden are the fields by which our forms keep what the app asks for.
+func (z *authorization) hidden(more ...web.Field) []web.Field {
+	fields := []web.Field{
+		{Name: "client_id", Value: z.app.ClientID},
+		{Name: "redirect_uri", Value: z.redirect},
+		{Name: "response_type", Value: "code"},
+		{Name: "scope", Value: z.scopes.String()},
+	}
+	if z.state != nil {
+		fields = append(fields, web.Field{Name: "state", Value: *z.state})
+	}
+	if z.challenge != "" {
+		fields = append(fields, web.Field{Name: "code_challenge", Value: z.challenge}, web.Field{Name: "code_challenge_method", Value: "S256"})
+	}
+	return append(fields, more...)
+}
+
+func (z *authorization) who() web.App { return web.App{Name: z.app.Name, Website: z.app.Website} }
+
+// target says where the answer leads.
+func (z *authorization) target() string {
+	u, err := url.Parse(z.redirect)
+	switch {
+	case z.redirect == outOfBand:
+		return ""
+	case err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http"):
+		return u.Host
+	}
+	return z.app.Name
+}
+
+// showAuthorize asks who somebody is, or if that is known, whether the app may use the account.
+func (s *Server) showAuthorize(r *Request) (any, error) {
+	z, _, refused, err := s.bindAuthorization(r)
+	if err != nil || refused != nil {
+		return refused, err
+	}
+	var p struct {
+		ForceLogin bool `param:"force_login"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	id, token, err := s.session(r)
+	if err != nil {
+		return nil, err
+	}
+	if id == nil || p.ForceLogin {
+		return s.loginPage(z, http.StatusOK, "", "")
+	}
+	return s.consentPage(z, id.Account, id.User, token)
+}
+
+// authorize takes the answer to either page.
+func (s *Server) authorize(r *Request) (any, error) {
+	if !s.sameOrigin(r.Request, Basic) { // programs that are no browsers do not say where they come from
+		return nil, errCrossSite
+	}
+	z, p, refused, err := s.bindAuthorization(r)
+	if err != nil || refused != nil {
+		return refused, err
+	}
+	if p.Name != "" || p.Password != "" {
+		return s.authorizeByPassword(r, z, p.Name, p.Password)
+	}
+	decision := r.Query(decisionParam)
+	if decision == deny {
+		if z.redirect == outOfBand {
+			return s.page(http.StatusOK, web.Message{Title: "Access denied", Text: []string{"The app cannot use your account. You can close this page."}})
+		}
+		return z.refuse("access_denied", "The account may not be used")
+	}
+	id, token, err := s.session(r)
+	if err != nil {
+		return nil, err
+	}
+	if id == nil {
+		return s.loginPage(z, http.StatusOK, "", "")
+	}
+	if !hmac.Equal([]byte(r.Query(formParam)), []byte(s.formToken(token))) {
+		return nil, errCrossSite
+	}
+	switch decision {
+	case approve:
+		return s.giveCode(r.Context(), z, id.Account, id.User)
+	case switchAccount:
+		if err := s.endSession(r, id.Token.ID); err != nil {
+			return nil, err
+		}
+		return s.loginPage(z, http.StatusOK, "", "")
+	}
+	return s.consentPage(z, id.Account, id.User, token)
+}
+
+// authorizeByPassword signs the browser in, and goes on to the question whether the app may use the account.
+func (s *Server) authorizeByPassword(r *Request, z *authorization, name, password string) (any, error) {
+	user, err := s.signIn(r.Context(), name, password, r.ClientIP())
+	if err != nil {
+		return nil, err
+	}
+	if user == nil {
+		return s.loginPage(z, http.StatusUnauthorized, name, "Invalid Username/Password")
+	}
+	if st := stateOf(user); st != nil {
+		return s.loginPage(z, http.StatusForbidden, name, st.signIn)
+	}
+	account, err := s.db.Account(r.Context(), user.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	token, err := s.startSession(r, user)
+	if err != nil {
+		return nil, err
+	}
+	if r.Query(askParam) == ask {
+		return s.consentPage(z, account, user, token)
+	}
+	return s.giveCode(r.Context(), z, account, user)
+}
+
+func (s *Server) loginPage(z *authorization, status int, name, fault string) (any, error) {
+	return s.page(status, web.Login{App: z.who(), Hidden: z.hidden(web.Field{Name: askParam, Value: ask}), Name: name, Fault: fault})
+}
+
+func (s *Server) consentPage(z *authorization, account *store.Account, user *store.User, session string) (any, error) {
+	scopes, err := grantable(z.app, z.scopes, user)
+	if err != nil {
+		return nil, errs.Forbidden("%s", errScope.Message)
+	}
+	return s.page(http.StatusOK, web.Consent{
+		App: z.who(), Acct: account.Acct(), Scopes: web.Describe(scopes), Target: z.target(),
+		Hidden: z.hidden(web.Field{Name: formParam, Value: s.formToken(session)}),
+	})
+}
+
+// giveCode gives the app a code for the account.
+func (s *Server) giveCode(ctx context.Context, z *authorization, account *store.Account, user *store.User) (any, error) {
+	scopes, err := grantable(z.app, z.scopes, user)
+	if err != nil {
+		return nil, errs.Forbidden("%s", errScope.Message)
+	}
+	code := keys.NewToken()
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		return tx.AddCode(ctx, &store.Code{
+			Hash: keys.HashToken(code), AppID: z.app.ID, AccountID: account.ID, RedirectURI: z.redirect, Scopes: scopes, CodeChallenge: z.challenge,
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	if z.redirect == outOfBand {
+		return s.page(http.StatusOK, web.Code{App: z.who(), Code: code})
+	}
+	return z.back("code", code), nil
+}

@@ -1,0 +1,291 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"svc/internal/errs"
+	"svc/internal/keys"
+	"svc/server/entity"
+	"svc/store"
+)
+
+// tokenParams are the parameters of the token endpoint.
+type tokenParams struct {
+	GrantType    string   `param:"grant_type"`
+	ClientID     string   `param:"client_id"`
+	ClientSecret string   `param:"client_secret"`
+	Code         string   `param:"code"`
+	RedirectURI  string   `param:"redirect_uri"`
+	CodeVerifier string   `param:"code_verifier"`
+	Username     string   `param:"username"`
+	Name         string   `param:"name"` // an alias
+	Password     string   `param:"password"`
+	RefreshToken string   `param:"refresh_token"`
+	Scope        []string `param:"scope"`
+}
+
+// createToken exchanges what an app has for a token: a code, somebody's password, a refresh token, or its own secret.
+func (s *Server) createToken(r *Request) (any, error) {
+	r.ResponseHeader().Set("Cache-Control", "no-store")
+	r.ResponseHeader().Set("Pragma", "no-cache")
+	var p tokenParams
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if id, secret, ok := r.BasicAuth(); ok {
+		p.ClientID, p.ClientSecret = id, secret
+	}
+	a, err := s.client(r.Context(), p.ClientID, p.ClientSecret)
+	if err != nil {
+		return nil, err
+	}
+	var answer *entity.Token
+	switch p.GrantType {
+	case "authorization_code":
+		answer, err = s.tokenByCode(r.Context(), a, &p)
+	case "password":
+		answer, err = s.tokenByPassword(r, a, &p)
+	case "refresh_token":
+		answer, err = s.tokenByRefresh(r.Context(), a, &p)
+	case "client_credentials":
+		answer, err = s.tokenOfApp(r.Context(), a, &p)
+	case "":
+		err = oauthError(http.StatusBadRequest, "invalid_request", "grant_type is missing")
+	default:
+		err = oauthError(http.StatusBadRequest, "unsupported_grant_type", "There is no such grant_type")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if answer.Me != "" {
+		s.offerSession(r, answer.AccessToken)
+	}
+	return answer, nil
+}
+
+// client returns the app that shows its secret.
+func (s *Server) client(ctx context.Context, id, secret string) (*store.App, error) {
+	a, err := s.db.AppByClientID(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if a == nil || subtle.ConstantTimeCompare([]byte(a.ClientSecret), []byte(secret)) != 1 {
+		return nil, errInvalidClient
+	}
+	return a, nil
+}
+
+// tokenOfApp issues a token for the app itself.
+func (s *Server) tokenOfApp(ctx context.Context, a *store.App, p *tokenParams) (*entity.Token, error) {
+	scopes, err := grantable(a, parseScopes(p.Scope), nil)
+	if err != nil {
+		return nil, err
+	}
+	return s.grant(ctx, a, nil, scopes, nil)
+}
+
+// tokenByPassword issues a token to who knows somebody's password.
+func (s *Server) tokenByPassword(r *Request, a *store.App, p *tokenParams) (*entity.Token, error) {
+	name := p.Username
+	if name == "" {
+		name = p.Name
+	}
+	user, err := s.signIn(r.Context(), name, p.Password, r.ClientIP())
+	if err != nil {
+		return nil, err
+	}
+	if user == nil {
+		return nil, errBadLogin
+	}
+	if st := stateOf(user); st != nil {
+		return nil, st.refusal()
+	}
+	scopes, err := grantable(a, parseScopes(p.Scope), user)
+	if err != nil {
+		return nil, err
+	}
+	account, err := s.db.Account(r.Context(), user.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	return s.grant(r.Context(), a, account, scopes, nil)
+}
+
+// errCodeUsed makes the transaction of a grant fail when the code has been redeemed while it waited.
+var errCodeUsed = errors.New("the code has been used")
+
+// tokenByCode redeems a code. A code that comes a second time has been stolen, by this caller or the one before: what it was
+// redeemed for is revoked.
+func (s *Server) tokenByCode(ctx context.Context, a *store.App, p *tokenParams) (*entity.Token, error) {
+	hash := keys.HashToken(p.Code)
+	code, err := s.db.Code(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	if !s.redeemable(code, a, p) {
+		return nil, errBadCode
+	}
+	account, err := s.usableAccount(ctx, code.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.grant(ctx, a, account, code.Scopes, func(tx *store.Tx, t *store.Token) error {
+		now, err := tx.Code(ctx, hash)
+		if err != nil {
+			return err
+		}
+		if now == nil || now.TokenID != nil {
+			return errCodeUsed
+		}
+		return tx.RedeemCode(ctx, hash, t.ID)
+	})
+	if errors.Is(err, errCodeUsed) {
+		if err = s.revokeRedeemed(ctx, hash); err == nil {
+			err = errBadCode
+		}
+	}
+	return answer, err
+}
+
+// redeemable tells whether the code is the app's, in time, and comes with all it was bound to.
+func (s *Server) redeemable(code *store.Code, a *store.App, p *tokenParams) bool {
+	return code != nil && code.AppID == a.ID && code.ExpiresAt.Time().After(s.now()) &&
+		(p.RedirectURI == "" || p.RedirectURI == code.RedirectURI) &&
+		(code.CodeChallenge == "" || challengeOf(p.CodeVerifier) == code.CodeChallenge)
+}
+
+// challengeOf is the challenge of a verifier (RFC 7636, S256).
+func challengeOf(verifier string) string {
+	sum := sha256.Sum256([]byte(verifier))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+func (s *Server) revokeRedeemed(ctx context.Context, hash []byte) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		code, err := tx.Code(ctx, hash)
+		if err != nil || code == nil || code.TokenID == nil {
+			return err
+		}
+		return tx.RevokeToken(ctx, *code.TokenID)
+	})
+}
+
+// tokenByRefresh gives a token a new pair. The old one is worth nothing then.
+func (s *Server) tokenByRefresh(ctx context.Context, a *store.App, p *tokenParams) (*entity.Token, error) {
+	hash := keys.HashToken(p.RefreshToken)
+	t, err := s.db.TokenByRefreshHash(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	if t == nil || t.AppID == nil || *t.AppID != a.ID || t.AccountID == nil {
+		return nil, errBadRefresh
+	}
+	account, err := s.usableAccount(ctx, *t.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	access, refresh := s.freshen(t)
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		now, err := tx.TokenByRefreshHash(ctx, hash)
+		if err != nil {
+			return err
+		}
+		if now == nil {
+			return errBadRefresh
+		}
+		return tx.RenewToken(ctx, t)
+	})
+	if err != nil {
+		return nil, err
+	}
+	answer := entity.NewToken(t, access, refresh, account)
+	return &answer, nil
+}
+
+// usableAccount returns an account that somebody can use.
+func (s *Server) usableAccount(ctx context.Context, id store.AccountID) (*store.Account, error) {
+	user, err := s.db.User(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if st := stateOf(user); st != nil {
+		return nil, st.refusal()
+	}
+	return s.db.Account(ctx, id)
+}
+
+// revokeByApp revokes a token, or the one that a refresh token belongs to. Who has a token may do so, and there being none is no
+// error (RFC 7009, 2.2).
+func (s *Server) revokeByApp(r *Request) (any, error) {
+	var p struct {
+		Token string `param:"token"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if p.Token == "" {
+		return nil, oauthError(http.StatusBadRequest, "invalid_request", "token is missing")
+	}
+	hash := keys.HashToken(p.Token)
+	t, err := s.db.TokenByHash(r.Context(), hash)
+	if t == nil && err == nil {
+		t, err = s.db.TokenByRefreshHash(r.Context(), hash)
+	}
+	if t == nil || err != nil {
+		return nil, err
+	}
+	s.dropSession(r, t.Hash)
+	return nil, s.revokeToken(r.Context(), t.ID)
+}
+
+// endless is what is shown for "never" where a date is wanted.
+const endless = 100 * 365 * 24 * time.Hour
+
+// listTokens returns what is signed in to the viewer's account, newest first.
+func (s *Server) listTokens(r *Request) (any, error) {
+	rows, err := s.db.TokensOf(r.Context(), r.Viewer.ID)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]entity.Session, 0, len(rows))
+	for _, t := range rows {
+		e := entity.Session{ID: t.ID, AppName: s.settings.Instance.Name, ValidUntil: store.At(t.CreatedAt.Time().Add(endless))}
+		if t.AppName != nil {
+			e.AppName = *t.AppName
+		}
+		if t.ExpiresAt != nil {
+			e.ValidUntil = *t.ExpiresAt
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// deleteToken signs something out. What is not the viewer's stays, and nothing is said about that.
+func (s *Server) deleteToken(r *Request) (any, error) {
+	id, err := strconv.ParseInt(r.Param("id"), 10, 64)
+	if err != nil {
+		return nil, errs.BadRequest("Invalid parameters")
+	}
+	if token := s.sessionCookie(r.Request); token != "" {
+		t, err := s.db.TokenByHash(r.Context(), keys.HashToken(token))
+		if err != nil {
+			return nil, err
+		}
+		if t != nil && t.ID == store.TokenID(id) && t.AccountID != nil && *t.AccountID == r.Viewer.ID {
+			s.clearSessionCookie(r)
+		}
+	}
+	err = s.db.Update(r.Context(), func(tx *store.Tx) error {
+		return tx.RevokeOwnToken(r.Context(), r.Viewer.ID, store.TokenID(id))
+	})
+	r.SetStatus(http.StatusCreated)
+	return nil, err
+}

@@ -1,0 +1,114 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+
+	"svc/internal/config"
+	"svc/internal/password"
+	"svc/server/web"
+	"svc/social"
+)
+
+// passwordRoutes are how people change their password, or set one that they have forgotten by a link.
+var passwordRoutes = routes{
+	"POST /api/v1/svc/change_password":      {user("write:accounts"), (*Server).changePassword},
+	"GET /api/v1/svc/password_reset/:token": {anonymous.pages(), (*Server).showPasswordReset},
+	"POST /api/v1/svc/password_reset":       {anonymous.pages().limit("password_reset"), (*Server).resetPassword},
+}
+
+// PasswordResetURL returns the address of the page that a token of social.StartPasswordReset opens.
+func PasswordResetURL(c *config.Config, token string) string {
+	return c.URL().String() + "/api/v1/" + c.API.Name + "/password_reset/" + token
+}
+
+// done is the answer of the utilities of an account when all is well; otherwise they answer failed, with status 200 too.
+type done struct {
+	Status string `json:"status"`
+}
+
+type failed struct {
+	Error string `json:"error"`
+}
+
+var success = done{"success"}
+
+// changePassword sets another password, which signs out everything that is signed in.
+func (s *Server) changePassword(r *Request) (any, error) {
+	var p struct {
+		Password string `param:"password"`
+		New      string `param:"new_password"`
+		Again    string `param:"new_password_confirmation"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if p.New != p.Again {
+		return failed{"New password does not match confirmation."}, nil
+	}
+	ok, err := s.confirmPassword(r, p.Password)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return failed{"Invalid password."}, nil
+	}
+	if err := password.Check(p.New); err != nil {
+		return failed{"New password " + err.Error() + "."}, nil
+	}
+	if err := s.social.SetPassword(r.Context(), r.Viewer.ID, p.New); err != nil {
+		return nil, err
+	}
+	if s.sessionCookie(r.Request) != "" {
+		s.clearSessionCookie(r)
+	}
+	return success, nil
+}
+
+// showPasswordReset asks for a new password. The page of a link that is void has status 200 as well (extension API 7).
+func (s *Server) showPasswordReset(r *Request) (any, error) {
+	return s.passwordPage(r, r.Param("token"), "")
+}
+
+func (s *Server) passwordPage(r *Request, token, fault string) (any, error) {
+	account, err := s.social.PasswordResetBy(r.Context(), token)
+	if errors.Is(err, social.ErrResetToken) {
+		return s.page(http.StatusOK, web.Message{Title: "Invalid Token", Text: []string{
+			"This link was used already, is too old, or was replaced by a newer one.", "Ask for another if you still need it."}})
+	}
+	if err != nil {
+		return nil, err
+	}
+	action := "/api/v1/" + s.settings.API.Name + "/password_reset"
+	return s.page(http.StatusOK, web.Password{Action: action, Token: token, Nickname: account.Nickname, Fault: fault})
+}
+
+// resetPassword sets the password that was typed on the page of a link.
+func (s *Server) resetPassword(r *Request) (any, error) {
+	var p struct {
+		Data struct {
+			Token    string `param:"token"`
+			Password string `param:"password"`
+			Again    string `param:"password_confirmation"`
+		} `param:"data"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if p.Data.Password != p.Data.Again {
+		return s.passwordPage(r, p.Data.Token, "Password reset failed: the two passwords are not the same.")
+	}
+	if err := password.Check(p.Data.Password); err != nil {
+		return s.passwordPage(r, p.Data.Token, "Password reset failed: the password "+err.Error()+".")
+	}
+	err := s.social.ResetPassword(r.Context(), p.Data.Token, p.Data.Password)
+	if errors.Is(err, social.ErrResetToken) {
+		return s.page(http.StatusOK, web.Message{Title: "Password reset failed", Text: []string{
+			"The link was used already, is too old, or was replaced by a newer one."}})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.page(http.StatusOK, web.Message{Title: "Password changed!", Text: []string{
+		"Everything that was signed in to the account is signed out. Sign in to your apps again with the new password."}})
+}

@@ -1,0 +1,126 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+
+	"svc/internal/errs"
+	"svc/social"
+)
+
+// registrationRoutes are how people get an account by an app.
+var registrationRoutes = routes{
+	"POST /api/v1/accounts": {app("write:accounts").limit("registration"), (*Server).register},
+}
+
+// registered is the answer to who has an account that cannot be used yet.
+type registered struct {
+	Message    string `json:"message"`
+	Identifier string `json:"identifier"`
+}
+
+var (
+	unconfirmedAccount = registered{"You have been registered. Please check your email for further instructions.", "missing_confirmed_email"}
+	unapprovedAccount  = registered{"You have been registered. You'll be able to log in once your account is approved.", "awaiting_approval"}
+)
+
+// register makes an account for who uses the app that asks. The answer is a token, if the account can be used at once.
+func (s *Server) register(r *Request) (any, error) {
+	if r.Viewer != nil || r.Token == nil || r.Token.AppID == nil { // who has an account needs none
+		return nil, errs.Forbidden("Invalid credentials")
+	}
+	var p struct {
+		Username  string `param:"username"`
+		Email     string `param:"email"`
+		Password  string `param:"password"`
+		Agreement bool   `param:"agreement"`
+		Locale    string `param:"locale"`
+		Language  string `param:"language"` // an alias
+		Reason    string `param:"reason"`
+		FullName  string `param:"fullname"`
+		Bio       string `param:"bio"`
+		Invite    string `param:"token"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if !s.settings.Instance.RegistrationsOpen {
+		if p.Invite == "" {
+			return nil, errs.BadRequest("Expired token")
+		}
+		return nil, errs.BadRequest("Invalid token")
+	}
+	if !p.Agreement {
+		return nil, registrationError(social.FieldErrors{{Field: "agreement", Code: "ERR_ACCEPTED", Message: "must be accepted"}})
+	}
+	if p.Locale == "" {
+		p.Locale = p.Language
+	}
+	account, user, err := s.social.SignUp(r.Context(), social.Registration{
+		Nickname:  p.Username,
+		Email:     p.Email,
+		Password:  p.Password,
+		Name:      p.FullName,
+		Bio:       p.Bio,
+		Reason:    p.Reason,
+		Locale:    p.Locale,
+		Confirmed: !s.settings.Instance.AccountActivationRequired,
+		Approved:  !s.settings.Instance.AccountApprovalRequired,
+	})
+	var faults social.FieldErrors
+	if errors.As(err, &faults) {
+		return nil, registrationError(faults)
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case user.ConfirmedAt == nil:
+		return unconfirmedAccount, nil
+	case user.ApprovedAt == nil:
+		return unapprovedAccount, nil
+	}
+	a, err := s.db.App(r.Context(), *r.Token.AppID)
+	if err != nil {
+		return nil, err
+	}
+	scopes, err := grantable(a, nil, user)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.grant(r.Context(), a, account, scopes, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.offerSession(r, answer.AccessToken)
+	return answer, nil
+}
+
+// fieldNames are the names of the fields of a registration in the client API, where they differ from those of the extension API.
+var fieldNames = map[string]string{
+	"nickname":            "username",
+	"name":                "fullname",
+	"registration_reason": "reason",
+}
+
+// registrationError tells what is wrong in the two forms that front ends read: as JSON in the text of the error, and as details.
+func registrationError(faults social.FieldErrors) error {
+	type detail struct {
+		Error       string `json:"error"`
+		Description string `json:"description"`
+	}
+	messages, details := make(map[string][]string), make(map[string][]detail)
+	for _, f := range faults {
+		messages[f.Field] = append(messages[f.Field], f.Message)
+		name := f.Field
+		if other := fieldNames[name]; other != "" {
+			name = other
+		}
+		details[name] = append(details[name], detail{f.Code, f.Message})
+	}
+	text, err := json.Marshal(messages)
+	if err != nil {
+		return err
+	}
+	return errs.BadRequest("%s", text).With("details", details)
+}

@@ -1,0 +1,148 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"svc/internal/config"
+	"svc/internal/errs"
+	"svc/internal/text"
+	"svc/store"
+)
+
+// accountState is why an account cannot be used.
+type accountState struct {
+	identifier string // for programs
+	signIn     string // said where somebody signs in
+	use        string // said where a token is used
+}
+
+// stateOf returns why an account cannot be used, nil if it can. The order is that of the extension API (4.4).
+func stateOf(u *store.User) *accountState {
+	switch {
+	case u.DeactivatedAt != nil:
+		return &accountState{"account_is_disabled", "Your account is currently disabled", "Your login is currently disabled"}
+	case u.ResetRequired:
+		return &accountState{"password_reset_required", "Password reset is required", "Password reset is required"}
+	case u.ApprovedAt == nil:
+		return &accountState{"awaiting_approval", "Your account is awaiting approval.", "Your login is currently pending approval"}
+	case u.ConfirmedAt == nil:
+		return &accountState{"missing_confirmed_email", "Your login is missing a confirmed e-mail address",
+			"Your login is missing a confirmed e-mail address"}
+	}
+	return nil
+}
+
+// refusal is the answer to who signs in to the account.
+func (st *accountState) refusal() *errs.Error {
+	return errs.Forbidden("%s", st.signIn).With("identifier", st.identifier)
+}
+
+// tokenRefusal is the answer to who uses a token of the account.
+func (st *accountState) tokenRefusal() *errs.Error {
+	return errs.Forbidden("%s", st.use).With("identifier", st.identifier)
+}
+
+var errThrottled = errs.New(http.StatusTooManyRequests, "Throttled")
+
+// signIn returns the user of a nickname or e-mail address and a password, whatever the state of the account; nil if they are
+// wrong. For who is not there it takes as long as for a wrong password. After too many failures, for one name or from one
+// address, nothing is looked at for a while.
+func (s *Server) signIn(ctx context.Context, name, password string, from netip.Addr) (*store.User, error) {
+	name = strings.TrimSpace(name)
+	user, err := s.userByLogin(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	hash := ""
+	if user != nil {
+		hash = user.PasswordHash
+	}
+	ok, newHash, err := s.checkPassword(ctx, name, hash, password, from)
+	if !ok || err != nil {
+		return nil, err
+	}
+	if newHash != "" {
+		err = s.db.Update(ctx, func(tx *store.Tx) error { return tx.RehashPassword(ctx, user.AccountID, hash, newHash) })
+		user.PasswordHash = newHash
+	}
+	return user, err
+}
+
+// confirmPassword tells whether the password is that of the viewer. Failures count like those of signing in.
+func (s *Server) confirmPassword(r *Request, password string) (bool, error) {
+	ok, _, err := s.checkPassword(r.Context(), r.Viewer.Nickname, r.User.PasswordHash, password, r.address)
+	return ok, err
+}
+
+// checkPassword compares a password with its hash when it is its turn. newHash is to replace a hash that is out of date.
+func (s *Server) checkPassword(ctx context.Context, name, hash, password string, from netip.Addr) (ok bool, newHash string, err error) {
+	turn, err := s.passwords.Wait(ctx)
+	if err != nil {
+		return false, "", err
+	}
+	defer turn.Done()
+	failures := s.loginFailures(name, from)
+	now := s.now()
+	for _, f := range failures {
+		if f.rate.Count > 0 && s.counters.spent(f.key, f.rate, now) {
+			return false, "", errThrottled
+		}
+	}
+	ok, outdated := turn.Verify(hash, password)
+	switch {
+	case !ok:
+		for _, f := range failures {
+			if f.rate.Count > 0 {
+				s.counters.take(f.key, f.rate, now)
+			}
+		}
+	case outdated:
+		newHash = turn.Hash(password)
+	}
+	return ok, newHash, nil
+}
+
+// failureCounter counts wrong passwords.
+type failureCounter struct {
+	key  counterKey
+	rate config.Rate
+}
+
+// loginFailures are the counters of wrong passwords: for a name, wherever they come from, and from an address, whatever the name.
+// The name counts as it was typed, because a count that all names of a person share would tell which they are.
+func (s *Server) loginFailures(name string, from netip.Addr) [2]failureCounter {
+	byName, byAddress := s.buckets["failed_logins"], s.buckets["authentication"]
+	return [2]failureCounter{
+		{counterKey{bucket: byName, apart: s.counters.hashText(text.FoldKey(name))}, byName.anonymous},
+		{counterKey{bucket: byAddress, network: network(from), apart: s.counters.hashText("failures")}, byAddress.anonymous},
+	}
+}
+
+// userByLogin returns the user of a nickname or an e-mail address, nil if there is none. A handle of this server stands for the
+// nickname in it, unless it is an e-mail address too.
+func (s *Server) userByLogin(ctx context.Context, name string) (*store.User, error) {
+	if at := strings.LastIndexByte(name, '@'); at > 0 {
+		user, err := s.db.UserByEmail(ctx, name)
+		if err == nil || !errs.IsNotFound(err) {
+			return user, err
+		}
+	}
+	nick, domain, ok := text.SplitHandle(name)
+	if !ok || domain != "" && domain != s.settings.Host() {
+		return nil, nil
+	}
+	account, err := s.db.AccountByName(ctx, nick, "")
+	if err == nil {
+		var user *store.User
+		if user, err = s.db.User(ctx, account.ID); err == nil {
+			return user, nil
+		}
+	}
+	if errs.IsNotFound(err) {
+		err = nil
+	}
+	return nil, err
+}

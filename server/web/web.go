@@ -1,0 +1,133 @@
+// Package web renders the pages that people see in a browser: signing in and consent for apps, the first account, a new password.
+// They are plain HTML that works without scripts, on small screens, in the dark and with screen readers. What is on them is
+// decided by the handlers of package server.
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+)
+
+//go:embed templates style.css
+var files embed.FS
+
+// Site is what every page tells of the server.
+type Site struct {
+	Name string
+	Host string // the part of handles after the @
+}
+
+// Page is one of the types of this package, each of which has the template of its name.
+type Page interface{ template() string }
+
+// App is who asks for access.
+type App struct {
+	Name    string
+	Website string // "": none; else an http or https address
+}
+
+// Field is a hidden field of a form.
+type Field struct{ Name, Value string }
+
+// Login asks who somebody is.
+type Login struct {
+	App    App
+	Hidden []Field
+	Name   string // as typed before
+	Fault  string
+}
+
+// Consent asks whether an app may use somebody's account.
+type Consent struct {
+	App    App
+	Acct   string
+	Scopes []string // in plain words
+	Target string   // where that leads; "": to a page with a code
+	Hidden []Field
+}
+
+// Code shows the code for an app that cannot be sent there.
+type Code struct {
+	App  App
+	Code string
+}
+
+// Message says something: that it is done, or why it cannot be.
+type Message struct {
+	Title string
+	Text  []string
+}
+
+// Setup asks for the account of the administrator.
+type Setup struct {
+	Action          string
+	Nickname, Email string              // as typed before
+	Faults          map[string][]string // by field
+}
+
+// Welcome says what to do after Setup.
+type Welcome struct{ Nickname string }
+
+// Password asks for a new password.
+type Password struct {
+	Action   string
+	Token    string
+	Nickname string
+	Fault    string
+}
+
+func (Login) template() string    { return "login" }
+func (Consent) template() string  { return "consent" }
+func (Code) template() string     { return "code" }
+func (Message) template() string  { return "message" }
+func (Setup) template() string    { return "setup" }
+func (Welcome) template() string  { return "welcome" }
+func (Password) template() string { return "password" }
+
+var (
+	templates = parse(Login{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, Password{})
+	style     = readStyle()
+
+	// Policy is the Content-Security-Policy of all pages. It says nothing about where forms lead: a browser would apply that
+	// to the redirect to an app, too.
+	Policy = "default-src 'none'; style-src 'sha256-" + hash(style) + "'; img-src data:; base-uri 'none'; frame-ancestors 'none'"
+)
+
+func parse(pages ...Page) map[string]*template.Template {
+	all := make(map[string]*template.Template)
+	for _, p := range pages {
+		all[p.template()] = template.Must(template.ParseFS(files, "templates/layout.html", "templates/"+p.template()+".html"))
+	}
+	return all
+}
+
+func readStyle() string {
+	text, err := files.ReadFile("style.css")
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// Render returns the HTML of a page.
+func Render(site Site, page Page) ([]byte, error) {
+	var b bytes.Buffer
+	err := templates[page.template()].Execute(&b, struct {
+		Site  Site
+		Style template.CSS
+		Page  Page
+	}{site, template.CSS(style), page})
+	if err != nil {
+		return nil, fmt.Errorf("page %s: %w", page.template(), err)
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,148 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"svc/store"
+)
+
+const evil = `"><script>alert(1)</script>'&`
+
+func pages() map[string]Page {
+	app := App{Name: "App " + evil, Website: "https://example.org/?a=" + evil}
+	hidden := []Field{{"state", evil}, {"client_id", "x"}}
+	return map[string]Page{
+		"login":       Login{App: app, Hidden: hidden},
+		"login again": Login{App: app, Hidden: hidden, Name: evil, Fault: evil},
+		"consent":     Consent{App: app, Acct: "alice", Scopes: []string{evil, "b"}, Target: "example.org", Hidden: hidden},
+		"consent oob": Consent{App: App{Name: "App"}, Acct: "alice", Scopes: []string{"a"}},
+		"code":        Code{App: app, Code: "abcdefghijklmnopqrstuvwxyz"},
+		"message":     Message{Title: evil, Text: []string{evil, "b"}},
+		"setup":       Setup{Action: "/setup/x"},
+		"setup again": Setup{Action: "/setup/x", Nickname: evil, Email: evil, Faults: map[string][]string{
+			"nickname": {evil}, "email": {"x"}, "password": {"x"}, "password_confirmation": {"x"}}},
+		"welcome":        Welcome{Nickname: evil},
+		"password":       Password{Action: "/x", Token: evil, Nickname: "alice"},
+		"password again": Password{Action: "/x", Token: "t", Nickname: "alice", Fault: evil},
+	}
+}
+
+// TestPages looks at each page for what makes it safe and usable by everyone.
+func TestPages(t *testing.T) {
+	for name, page := range pages() {
+		t.Run(name, func(t *testing.T) {
+			text, err := Render(Site{Name: "Example " + evil, Host: "example.org"}, page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			doc, err := html.Parse(strings.NewReader(string(text)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			count := make(map[string]int)
+			ids := make(map[string]bool)
+			labels := make(map[string]bool)
+			var described []string
+			var inputs []*html.Node
+			for n := range doc.Descendants() {
+				if n.Type != html.ElementNode {
+					continue
+				}
+				count[n.Data]++
+				if id := attribute(n, "id"); id != "" {
+					if ids[id] {
+						t.Errorf("two elements are called %s", id)
+					}
+					ids[id] = true
+				}
+				if d := attribute(n, "aria-describedby"); d != "" {
+					described = append(described, d)
+				}
+				switch n.Data {
+				case "label":
+					labels[attribute(n, "for")] = true
+				case "input":
+					inputs = append(inputs, n)
+				case "html":
+					if attribute(n, "lang") == "" {
+						t.Error("no language")
+					}
+				case "style":
+					sum := sha256.Sum256([]byte(n.FirstChild.Data))
+					if !strings.Contains(Policy, base64.StdEncoding.EncodeToString(sum[:])) {
+						t.Error("the policy does not allow the style")
+					}
+				case "script":
+					t.Error("there is a script")
+				}
+				for _, a := range n.Attr {
+					if strings.HasPrefix(a.Key, "on") || a.Key == "style" {
+						t.Errorf("attribute %s", a.Key)
+					}
+				}
+			}
+			if count["h1"] != 1 || count["main"] != 1 || count["title"] != 1 || count["meta"] < 2 {
+				t.Errorf("elements: %v", count)
+			}
+			for _, d := range described {
+				if !ids[d] {
+					t.Errorf("nothing is called %s", d)
+				}
+			}
+			for _, n := range inputs {
+				if attribute(n, "type") != "hidden" && !labels[attribute(n, "id")] {
+					t.Errorf("no label for %v", n.Attr)
+				}
+			}
+		})
+	}
+}
+
+func attribute(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// TestAllowComesFirst: what a form does when somebody presses Enter, or a program the first button, is to agree.
+func TestAllowComesFirst(t *testing.T) {
+	text, err := Render(Site{Name: "Example"}, Consent{App: App{Name: "App"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(text)[strings.Index(string(text), "<button"):], "</button>")
+	if !strings.Contains(first, `name="decision" value="approve"`) {
+		t.Errorf("the first button is %s", first)
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	for _, scope := range store.KnownScopes {
+		if texts := Describe(store.Scopes{scope}); len(texts) != 1 || texts[0] == "" {
+			t.Errorf("%s is described as %q", scope, texts)
+		}
+	}
+	for scopes, want := range map[string]int{
+		"":                                   0,
+		"unknown":                            0,
+		"read write follow push":             4,
+		"read read:accounts read:statuses":   1,
+		"read:accounts read:statuses":        2,
+		"write:follow write:follows":         1,
+		"follow read:follows write:statuses": 2,
+		"admin admin:read admin:write:apps":  1,
+		"admin:read:accounts admin:write":    2,
+	} {
+		if texts := Describe(store.ParseScopes(scopes)); len(texts) != want {
+			t.Errorf("%q is described as %q, want %d", scopes, texts, want)
+		}
+	}
+}
