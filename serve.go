@@ -111,7 +111,7 @@ func serve(ctx context.Context, c *config.Config, log *slog.Logger) (err error) 
 	}
 	defer closeListeners()
 	log.Info("svc is running", "version", version, "url", c.URL().String(), "listen", ln.Addr().String(), "data", c.Data.Dir)
-	if err := inviteFirstAdmin(ctx, db, log); err != nil {
+	if err := inviteFirstAdmin(ctx, db, server.SetupURL(c, secrets), log); err != nil {
 		return err
 	}
 
@@ -129,12 +129,13 @@ func serve(ctx context.Context, c *config.Config, log *slog.Logger) (err error) 
 }
 
 // inviteFirstAdmin tells how to make an administrator, if there is none.
-func inviteFirstAdmin(ctx context.Context, db *store.DB, log *slog.Logger) error {
+func inviteFirstAdmin(ctx context.Context, db *store.DB, link string, log *slog.Logger) error {
 	has, err := db.HasAdmin(ctx)
 	if err != nil || has {
 		return err
 	}
-	log.Info("nobody administers this server yet: make an account with this command", "command", "svc user create NICK --email ADDRESS --admin")
+	log.Info("nobody administers this server yet: make the first account in a browser, by a link that is good once", "link", link)
+	log.Info("or make it with a command", "command", "svc user create NICK --email ADDRESS --admin")
 	return nil
 }
 
