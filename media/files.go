@@ -18,6 +18,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -45,6 +46,7 @@ type Files struct {
 	limits   Limits
 	decoding chan struct{}    // holds a token while a picture is decoded
 	durable  [256]atomic.Bool // by first byte of the hash: the directory exists, and so on disk
+	naming   sync.RWMutex     // held while a file gets its name, exclusively while old ones are removed
 }
 
 // Entry is one stored file as Walk finds it.
@@ -109,6 +111,27 @@ func (f *Files) Remove(name string) error {
 		return fmt.Errorf("remove stored file: %w", err)
 	}
 	return nil
+}
+
+// RemoveOlder is Remove for a file that has not been stored since a time, and tells whether it was one. So a file that somebody is
+// about to refer to is left alone, even if its like has been here, unused, for long.
+func (f *Files) RemoveOlder(name string, than time.Time) (bool, error) {
+	if !validName(name) {
+		return false, nil
+	}
+	f.naming.Lock()
+	defer f.naming.Unlock()
+	info, err := f.root.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for stored file: %w", err)
+	}
+	if info.ModTime().After(than) {
+		return false, nil
+	}
+	return true, f.Remove(name)
 }
 
 // Walk calls fn for every stored file, in no order, until fn fails or ctx ends. Files may come and go meanwhile.
@@ -187,7 +210,10 @@ func (t *temp) keep(name string) error {
 	if err := t.files.makeDurable(dir); err != nil {
 		return writeError(err)
 	}
-	if err := t.files.root.Rename(t.path, name); err != nil {
+	t.files.naming.RLock()
+	err := t.files.root.Rename(t.path, name)
+	t.files.naming.RUnlock()
+	if err != nil {
 		return writeError(err)
 	}
 	t.kept = true

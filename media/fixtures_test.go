@@ -101,14 +101,15 @@ func encodePNG(img image.Image) []byte {
 	return buf.Bytes()
 }
 
-// encodeGIF makes an animation of so many frames, each a different grey.
+// encodeGIF makes an animation of so many frames of noise.
 func encodeGIF(width, height, frames int) []byte {
+	noise := rand.New(rand.NewPCG(uint64(width), uint64(frames)))
 	g := &gif.GIF{}
 	palette := color.Palette{color.Black, color.White, color.Gray{100}, color.Gray{200}}
-	for i := range frames {
+	for range frames {
 		frame := image.NewPaletted(image.Rect(0, 0, width, height), palette)
 		for j := range frame.Pix {
-			frame.Pix[j] = uint8((i + j/7) % len(palette))
+			frame.Pix[j] = uint8(noise.IntN(len(palette)))
 		}
 		g.Image = append(g.Image, frame)
 		g.Delay = append(g.Delay, 10)
@@ -244,6 +245,15 @@ func vp8Header(width, height int) []byte {
 	b := []byte{0x10, 0, 0, 0x9d, 0x01, 0x2a}
 	b = binary.LittleEndian.AppendUint16(b, uint16(width))
 	return binary.LittleEndian.AppendUint16(b, uint16(height))
+}
+
+// vp8 is a lossy WebP bitstream of one colour: to a decoder of arithmetic codes zeros are the likeliest of everything.
+func vp8(width, height int) []byte {
+	partition := 1000 + width*height/8
+	b := append(vp8Header(width, height), make([]byte, 2*partition)...)
+	tag := uint32(partition)<<5 | 1<<4 // a key frame that is shown
+	b[0], b[1], b[2] = byte(tag), byte(tag>>8), byte(tag>>16)
+	return b
 }
 
 // anmf is a frame of an animated WebP file.

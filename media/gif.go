@@ -37,7 +37,8 @@ func scanGIF(w *window) (facts, *plan, error) {
 	if err := s.colours(head[10]); err != nil {
 		return facts{}, nil, err
 	}
-	for {
+	ended := false
+	for !ended && (w.pos < w.size || s.frames == 0) { // some files lack the trailer, and nothing else
 		start := w.pos
 		b, err := w.read(1)
 		if err != nil {
@@ -45,12 +46,7 @@ func scanGIF(w *window) (facts, *plan, error) {
 		}
 		switch b[0] {
 		case gifTrailer:
-			if s.frames == 0 {
-				return facts{}, nil, malformed("GIF without a picture")
-			}
-			s.plan.cut(w.pos, w.size-w.pos)
-			s.facts.animated = s.frames > 1
-			return s.facts, &s.plan, nil
+			ended = true
 		case gifImage:
 			err = s.image()
 		case gifExtension:
@@ -62,6 +58,12 @@ func scanGIF(w *window) (facts, *plan, error) {
 			return facts{}, nil, err
 		}
 	}
+	if s.frames == 0 {
+		return facts{}, nil, malformed("GIF without a picture")
+	}
+	s.plan.cut(w.pos, w.size-w.pos)
+	s.facts.animated = s.frames > 1
+	return s.facts, &s.plan, nil
 }
 
 // colours passes over the colour table that the flags announce.

@@ -62,6 +62,17 @@ func TestCleanGIF(t *testing.T) {
 	}
 }
 
+// TestGIFWithoutTrailer takes in what every browser shows.
+func TestGIFWithoutTrailer(t *testing.T) {
+	plain := encodeGIF(30, 20, 2)
+	file := append(bytes.Clone(plain[:len(plain)-1]), gifExtension, 0xfe)
+	file = append(file, gifData(secret)...)
+	got, found, err := cleaned(file, scanGIF)
+	if err != nil || !found.animated || !bytes.Equal(got, plain[:len(plain)-1]) {
+		t.Errorf("%v; %+v; %d bytes are left, want %d", err, found, len(got), len(plain)-1)
+	}
+}
+
 func TestGIFRefused(t *testing.T) {
 	plain := encodeGIF(30, 20, 1)
 	image := bytes.IndexByte(plain[13:], gifImage) + 13
@@ -74,7 +85,7 @@ func TestGIFRefused(t *testing.T) {
 		{"empty", nil},
 		{"only the header", plain[:13]},
 		{"cut off in the data", plain[:len(plain)-10]},
-		{"no trailer", plain[:len(plain)-1]},
+		{"no end of the data", plain[:len(plain)-2]},
 		{"no picture", slices.Concat(plain[:10], []byte{0, 0, 0, gifTrailer})},
 		{"garbage", insert(plain, len(plain)-1, []byte("garbage"))},
 		{"frame larger than the picture", larger},

@@ -31,7 +31,8 @@ func TestCleanPNG(t *testing.T) {
 		{name: "unknown chunks", add: [][]byte{pngChunk("prVt", []byte(secret)), pngChunk("caBX", []byte(secret))}},
 		{name: "unknown chunk with a wrong checksum", add: [][]byte{append(pngChunk("teSt", []byte(secret))[:24], 0, 0, 0, 0)}},
 		{name: "colours stay", add: [][]byte{
-			pngChunk("gAMA", be(45455)), pngChunk("sRGB", []byte{0}), pngChunk("pHYs", append(be(1, 1), 0)), icc, pngChunk("tEXt", []byte(secret))},
+			pngChunk("gAMA", be(45455)), pngChunk("sRGB", []byte{0}), pngChunk("pHYs", append(be(1, 1), 0)), icc,
+			pngChunk("tEXt", []byte(secret))},
 			keep: [][]byte{pngChunk("gAMA", be(45455)), pngChunk("sRGB", []byte{0}), pngChunk("pHYs", append(be(1, 1), 0)), icc}},
 		{name: "animation stays", add: [][]byte{pngChunk("acTL", be(2, 0)), pngChunk("tEXt", []byte(secret))},
 			keep: [][]byte{pngChunk("acTL", be(2, 0))}, animated: true},

@@ -85,8 +85,9 @@ const maxFileName = 100
 // disposition says that a file is to be shown in place, and under what name it is to be saved: the given one without
 // anything that means something to a file system, and always with the extension of what the file really is.
 func disposition(name, ext string) string {
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c == unicode.ReplacementChar || strings.ContainsRune(`/\:*?"<>|`, c) {
+		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || strings.ContainsRune(`:*?"<>|`, c) {
 			return -1
 		}
 		return c

@@ -21,7 +21,7 @@ func fit(size, box image.Point) image.Point {
 //
 // The usual photograph is three planes, which are averaged as they are: no pixel is converted that is then thrown away,
 // and the encoder takes planes. On a photograph of 2 megapixels this is several times faster than the resampling of
-// imaging, and it takes memory for one row.
+// imaging, and it takes memory for a row or two.
 func shrink(img image.Image, canvas image.Rectangle, size image.Point) image.Image {
 	if planes, ok := img.(*image.YCbCr); ok && planes.Rect == canvas {
 		if small := shrinkPlanes(planes, size); small != nil {
@@ -34,14 +34,17 @@ func shrink(img image.Image, canvas image.Rectangle, size image.Point) image.Ima
 		return small
 	}
 	// Anything else is converted row by row, with colours premultiplied by alpha, as averages must be taken.
-	row := image.NewRGBA(image.Rect(0, 0, canvas.Dx(), 1))
-	last := -1
+	var kept [2]*image.RGBA // the latest rows
+	latest := [2]int{-1, -1}
+	for i := range kept {
+		kept[i] = image.NewRGBA(image.Rect(0, 0, canvas.Dx(), 1))
+	}
 	rows := func(y int) []uint8 {
-		if y != last {
+		row := kept[y%2]
+		if latest[y%2] != y {
+			latest[y%2] = y
 			clear(row.Pix)
-			at := image.Pt(canvas.Min.X, canvas.Min.Y+y)
-			draw.Draw(row, row.Rect, img, at, draw.Src)
-			last = y
+			draw.Draw(row, row.Rect, img, image.Pt(canvas.Min.X, canvas.Min.Y+y), draw.Src)
 		}
 		return row.Pix
 	}
@@ -50,7 +53,8 @@ func shrink(img image.Image, canvas image.Rectangle, size image.Point) image.Ima
 	return small
 }
 
-// shrinkPlanes averages each of the three planes. It returns nil if one would have to grow for that.
+// shrinkPlanes averages each of the three planes. It returns nil for ratios that few pictures have, and in which a plane might
+// have to grow.
 func shrinkPlanes(img *image.YCbCr, size image.Point) *image.YCbCr {
 	width, height := img.Rect.Dx(), img.Rect.Dy()
 	cw, ch := width, height
@@ -75,8 +79,8 @@ func planeRows(pix []uint8, stride, width int) func(y int) []uint8 {
 	return func(y int) []uint8 { return pix[y*stride:][:width] }
 }
 
-// average fills a picture of size to with the averages of a larger one of size from, whose rows it is given top to bottom.
-// Both have so many samples per pixel.
+// average fills a picture of size to with the averages of a larger one of size from, whose rows it is given top to bottom;
+// a row has to stay valid until the one after the next is asked for. Both have so many samples per pixel.
 //
 // A row of the larger picture counts to.Y units and a row of the smaller one covers from.Y of them, so that all is in whole
 // numbers; likewise for columns. Sums of a column stay within 32 bits by maxSide.
@@ -84,15 +88,24 @@ func average(pix []uint8, stride int, to image.Point, row func(y int) []uint8, f
 	columns := make([]uint32, from.X*samples)
 	scale := 1 / (float64(from.X) * float64(from.Y))
 	y, left := 0, to.Y
+	take := func(need int) (r []uint8, weight int) {
+		r, weight = row(y), min(left, need)
+		if left -= weight; left == 0 {
+			y, left = y+1, to.Y
+		}
+		return r, weight
+	}
 	for j := range to.Y {
 		clear(columns)
 		for need := from.Y; need > 0; {
-			take := min(left, need)
-			addRow(columns, row(y), uint32(take))
-			need -= take
-			if left -= take; left == 0 {
-				y, left = y+1, to.Y
+			r, weight := take(need)
+			need -= weight
+			r2, weight2 := r, 0
+			if need > 0 {
+				r2, weight2 = take(need)
+				need -= weight2
 			}
+			addRows(columns, r, r2, uint32(weight), uint32(weight2))
 		}
 		out := pix[j*stride:][:to.X*samples]
 		for c := range samples {
@@ -101,32 +114,33 @@ func average(pix []uint8, stride int, to image.Point, row func(y int) []uint8, f
 	}
 }
 
-func addRow(columns []uint32, row []uint8, weight uint32) {
-	row = row[:len(columns)]
-	for i, v := range row {
-		columns[i] += uint32(v) * weight
+// addRows adds two rows at a time, which saves half of the work on the sums.
+func addRows(columns []uint32, a, b []uint8, weightA, weightB uint32) {
+	a, b = a[:len(columns)], b[:len(columns)]
+	for i := range columns {
+		columns[i] += uint32(a[i])*weightA + uint32(b[i])*weightB
 	}
 }
 
-// averageRow makes one sample each of so many columns. Out and columns hold a sample at every step-th place.
+// averageRow makes one sample each of so many columns. Both slices hold a sample at every step-th place.
 func averageRow(out []uint8, columns []uint32, to, from, step int, scale float64) {
 	x, left := 0, to
 	for i := range to {
-		var whole, parts uint64 // sums of the columns that are covered wholly and in part
+		var whole, parts int64 // sums of the columns that are covered wholly and in part
 		need := from
 		if left < to {
-			parts = uint64(columns[x*step]) * uint64(left)
+			parts = int64(columns[x*step]) * int64(left)
 			need -= left
 			x++
 		}
 		for ; need >= to; need -= to {
-			whole += uint64(columns[x*step])
+			whole += int64(columns[x*step])
 			x++
 		}
 		left = to - need
 		if need > 0 {
-			parts += uint64(columns[x*step]) * uint64(need)
+			parts += int64(columns[x*step]) * int64(need)
 		}
-		out[i*step] = uint8(float64(whole*uint64(to)+parts)*scale + 0.5)
+		out[i*step] = uint8(int(float64(whole*int64(to)+parts)*scale + 0.5))
 	}
 }

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"bytes"
 	"image"
 	"image/gif"
 	"image/jpeg"
@@ -89,6 +90,9 @@ func MIMETypes() []string {
 // sniff tells the format of a file by its first bytes. What the client claims it to be plays no part.
 func sniff(head []byte, kind Kind) (*format, error) {
 	f := bySniffed[mimetype.Detect(head).String()]
+	if f == formatMP3 && !bytes.HasPrefix(head, []byte("ID3")) && (head[0] != 0xff || head[1]&0xe0 != 0xe0) {
+		f = nil // something in which a frame of sound was found further on, by chance or by design
+	}
 	if pictures := kinds[kind].pictures; pictures && (f == nil || f.decode == nil) {
 		return nil, errs.Invalid("Only PNG, JPEG, GIF and WebP pictures can be used here")
 	}

@@ -9,6 +9,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"runtime/debug"
 
 	"github.com/disintegration/imaging"
 
@@ -17,6 +18,10 @@ import (
 
 // thumbnailQuality is of the JPEG files made here.
 const thumbnailQuality = 82
+
+// largeDecode is from how many bytes on the memory of a decoded picture is given back at once. Left to the garbage collector
+// it would still be there when the next one is decoded, and the one after that.
+const largeDecode = 16 << 20
 
 // turned tells whether width and height change places when the picture is shown.
 func (f facts) turned() bool { return f.orientation >= 5 }
@@ -40,6 +45,9 @@ func (f *Files) thumbnail(ctx context.Context, src *io.SectionReader, format *fo
 		return "", ctx.Err()
 	}
 	picture, err := reduce(src, format, found, box)
+	if found.memory >= largeDecode {
+		debug.FreeOSMemory()
+	}
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
@@ -83,20 +91,6 @@ func reduce(src *io.SectionReader, format *format, found facts, box image.Point)
 		return nil, malformed("picture of %v instead of %v", picture.Bounds(), canvas)
 	}
 	return orient(shrink(picture, canvas, fit(canvas.Size(), box)), found.orientation), nil
-}
-
-// turns are what the values of EXIF's orientation ask for, as far as they ask for anything.
-var turns = map[int]func(image.Image) *image.NRGBA{
-	2: imaging.FlipH, 3: imaging.Rotate180, 4: imaging.FlipV,
-	5: imaging.Transpose, 6: imaging.Rotate270, 7: imaging.Transverse, 8: imaging.Rotate90,
-}
-
-// orient turns a picture as it is to be shown.
-func orient(img image.Image, orientation int) image.Image {
-	if turn := turns[orientation]; turn != nil {
-		return turn(img)
-	}
-	return img
 }
 
 // encode makes a JPEG file of an opaque picture and a PNG file of any other.

@@ -125,6 +125,41 @@ func TestDecodeWebPFrame(t *testing.T) {
 	}
 }
 
+// TestDecodeLossyWebP decodes a grey picture with and without transparency.
+func TestDecodeLossyWebP(t *testing.T) {
+	const width, height = 50, 40
+	alpha := append([]byte{0}, bytes.Repeat([]byte{77}, width*height)...) // not compressed
+	for _, tt := range []struct {
+		name string
+		file []byte
+		want uint8
+	}{
+		{"opaque", webpFile(riffChunk("VP8 ", vp8(width, height))), 255},
+		{"flagged as transparent, and is not", webpFile(vp8x(webpAlpha, width, height), riffChunk("VP8 ", vp8(width, height))), 255},
+		{"transparent", webpFile(vp8x(webpAlpha, width, height), riffChunk("ALPH", alpha), riffChunk("VP8 ", vp8(width, height))), 77},
+		{"animated", webpFile(vp8x(webpAlpha|2, width, height), riffChunk("ANIM", make([]byte, 6)),
+			anmf(0, 0, width, height, riffChunk("ALPH", alpha), riffChunk("VP8 ", vp8(width, height)))), 77},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, found, err := cleaned(tt.file, scanWebP)
+			if err != nil || !bytes.Equal(got, tt.file) {
+				t.Fatalf("%v, or the file was changed", err)
+			}
+			img, err := decodeWebP(io.NewSectionReader(bytes.NewReader(got), 0, int64(len(got))), found)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := color.NRGBAModel.Convert(img.At(width-1, height-1)).(color.NRGBA)
+			if img.Bounds() != image.Rect(0, 0, width, height) || c.A != tt.want {
+				t.Errorf("bounds %v, colour %v", img.Bounds(), c)
+			}
+			if size := int64(width * height); found.memory < size {
+				t.Errorf("estimate of %d bytes", found.memory)
+			}
+		})
+	}
+}
+
 func TestWidenRange(t *testing.T) {
 	img := image.NewYCbCr(image.Rect(0, 0, 2, 2), image.YCbCrSubsampleRatio420)
 	copy(img.Y, []uint8{16, 235, 0, 255})

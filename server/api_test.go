@@ -3,6 +3,7 @@ package server_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"svc/internal/config"
 	"svc/internal/keys"
 	"svc/internal/password"
+	"svc/media"
 	"svc/server"
 	"svc/server/entity"
 	"svc/social"
@@ -30,10 +32,12 @@ type api struct {
 	settings *config.Config
 	db       *store.DB
 	social   *social.Service
+	emojis   *emoji.Packs
 	keys     *keys.Keys
 	server   *server.Server
 	worker   *store.Worker
 	dir      string
+	handler  http.Handler
 	own      *caller // with the token of an app, by which people sign up; nil until somebody does
 }
 
@@ -67,28 +71,38 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entities := entity.New(db, emojis, entity.FromSettings(c))
 	secrets, err := keys.Open(filepath.Join(c.Data.Dir, "keys"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := entity.FromSettings(c)
+	shown.Version, shown.VAPIDPublicKey = "1.2.3", secrets.VAPIDPublic()
+	entities := entity.New(db, emojis, shown)
+	files, err := media.Open(filepath.Join(c.Data.Dir, "media"), media.Limits{Pixels: c.Media.MaxPixels})
 	if err != nil {
 		t.Fatal(err)
 	}
 	people := social.FromSettings(c)
 	people.Passwords = password.New(cheapPasswords)
-	soc := social.New(db, people, log)
+	soc := social.New(db, files, people, log)
 	worker := store.NewWorker(db, 2, log)
 	soc.Register(worker)
 	srv := server.New(server.Config{
 		Settings: c, DB: db, Social: soc, Entities: entities, Emojis: emojis, Keys: secrets, Log: log,
+		Media: files, StaticDir: filepath.Join(c.Data.Dir, "static"),
 	})
 	ts.Config.Handler = srv
 	ts.Start()
 	t.Cleanup(func() {
 		ts.Close()
-		if err := db.Close(); err != nil {
+		if err := errors.Join(db.Close(), files.Close()); err != nil {
 			t.Error(err)
 		}
 	})
-	return &api{t: t, url: c.URL().String(), settings: c, db: db, social: soc, keys: secrets, server: srv, worker: worker, dir: c.Data.Dir}
+	return &api{
+		t: t, url: c.URL().String(), settings: c, db: db, social: soc, emojis: emojis, keys: secrets, server: srv, worker: worker,
+		dir: c.Data.Dir, handler: srv,
+	}
 }
 
 // settle runs all jobs that are due.
@@ -135,8 +149,13 @@ func (a *api) signUp(nick string) *member {
 	if a.own == nil {
 		a.own = &caller{a, a.grant(a.registerApp(), "client_credentials").want(200).object().str("access_token")}
 	}
-	token := a.own.post("/api/v1/accounts", "username", nick, "email", nick+"@example.org", "password", testPassword,
-		"agreement", "true").want(200).object().str("access_token")
+	token := ""
+	if open := a.settings.Instance; open.RegistrationsOpen && !open.AccountApprovalRequired && !open.AccountActivationRequired {
+		token = a.own.post("/api/v1/accounts", "username", nick, "email", nick+"@example.org", "password", testPassword,
+			"agreement", "true").want(200).object().str("access_token")
+	} else {
+		token = a.admit(nick)
+	}
 	m := &member{caller: &caller{a, token}, nick: nick, token: token}
 	account, err := a.db.AccountByName(a.t.Context(), nick, "")
 	if err != nil {
@@ -144,6 +163,18 @@ func (a *api) signUp(nick string) *member {
 	}
 	m.id = account.ID.String()
 	return m
+}
+
+// admit makes an account as staff would, and returns a token for it.
+func (a *api) admit(nick string) string {
+	a.t.Helper()
+	_, _, err := a.social.SignUp(a.t.Context(), social.Registration{
+		Nickname: nick, Email: nick + "@example.org", Password: testPassword, Approved: true, Confirmed: true,
+	})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return a.grant(a.registerApp(), "password", "username", nick, "password", testPassword).want(200).object().str("access_token")
 }
 
 // publish posts a status and returns it. More parameters come as pairs.

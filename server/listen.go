@@ -17,11 +17,11 @@ const (
 	maxHeaderBytes      = 32 << 10
 	maxConnections      = 2000
 	maxConnectionsPerIP = 128
-	maxStreams          = 100 // requests at the same time on one HTTP/2 connection
-	stopTime            = 10 * time.Second
+	maxStreams          = 100             // requests at the same time on one HTTP/2 connection
+	stopTime            = 8 * time.Second // of the ten that the program has to come to its end
 )
 
-// Serve answers what comes in on ln until ctx ends. Then it takes no new requests and gives those under way ten seconds.
+// Serve answers what comes in on ln until ctx ends. Then it takes no new requests and gives those under way some seconds.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	gate := &gate{server: s, perIP: make(map[netip.Addr]int), open: make(map[net.Conn]netip.Addr)}
 	srv := &http.Server{

@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"svc/internal/config"
-	"svc/server"
-	"svc/social"
+	"svc/internal/keys"
 	"svc/store"
 )
 
@@ -61,7 +60,7 @@ func TestPasswordReset(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return server.PasswordResetURL(srv.settings, token)
+		return "/api/v1/other/password_reset/" + token
 	}
 	old, link := start(), start()
 	b := srv.browser()
@@ -94,15 +93,18 @@ func TestPasswordReset(t *testing.T) {
 }
 
 func TestPasswordResetExpires(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.Accounts.PasswordResetLifetime = 5 * time.Minute })
+	srv := startAPI(t)
 	srv.signUp("alice")
 	account, err := srv.db.AccountByName(t.Context(), "alice", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	people := social.FromSettings(srv.settings)
-	people.ResetLifetime = -time.Second
-	token, err := social.New(srv.db, people, nil).StartPasswordReset(t.Context(), account.ID)
+	token := keys.NewToken()
+	err = srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		return tx.SetOneTimeToken(t.Context(), &store.OneTimeToken{
+			Hash: keys.HashToken(token), Kind: store.ResetPassword, AccountID: account.ID, ExpiresAt: store.At(time.Now().Add(-time.Second)),
+		})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

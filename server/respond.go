@@ -176,6 +176,9 @@ func appendJSONString(dst []byte, text string) []byte {
 
 // serveHandler lets a handler write the answer.
 func (s *Server) serveHandler(w http.ResponseWriter, r *Request, h http.Handler) int {
+	if out := w.Header(); r.endpoint.counted && out["Cache-Control"] == nil {
+		out["Cache-Control"] = privateOnly // the handler may think otherwise
+	}
 	out := &responseWriter{ResponseWriter: w, control: http.NewResponseController(w), request: r, patience: s.settings.Server.WriteTimeout}
 	h.ServeHTTP(out, r.Request)
 	return r.status

@@ -263,7 +263,7 @@ func TestFallback(t *testing.T) {
 // TestRandomRoutes compares the router with a plain one on random tables and paths.
 func TestRandomRoutes(t *testing.T) {
 	words := []string{"a", "b", "ab", ":x", ":y", "@:z", "@a"}
-	for seed := range uint64(300) {
+	for seed := range uint64(150) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		patterns := make(map[string]string) // without names of parameters → with
 		for range 12 {
@@ -346,12 +346,8 @@ func FuzzCleanPath(f *testing.F) {
 		if strings.HasSuffix(clean, "/") && clean != "/" {
 			t.Errorf("%q became %q, which ends with a slash", path, clean)
 		}
-		u, err := url.Parse(clean)
-		if err != nil {
-			return
-		}
-		for _, segment := range strings.Split(u.Path, "/") {
-			if segment == "." || segment == ".." {
+		for _, segment := range strings.Split(clean, "/") {
+			if segment, _ = url.PathUnescape(segment); segment == "." || segment == ".." {
 				t.Errorf("%q became %q, which has dot segments", path, clean)
 			}
 		}

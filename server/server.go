@@ -16,6 +16,7 @@ import (
 	"svc/internal/errs"
 	"svc/internal/keys"
 	"svc/internal/password"
+	"svc/media"
 	"svc/server/entity"
 	"svc/social"
 	"svc/store"
@@ -28,6 +29,8 @@ type Config struct {
 	Social       *social.Service
 	Entities     *entity.Builder
 	Emojis       *emoji.Packs
+	Media        *media.Files
+	StaticDir    string // the operator's own files, served in place of those that come with the server; "": none
 	Keys         *keys.Keys
 	Authenticate Authenticator // nil: by the tokens and passwords in DB
 	Fallback     http.Handler  // answers what no route does outside of /api/; nil: a 404 in JSON
@@ -42,6 +45,9 @@ type Server struct {
 	social       *social.Service
 	entities     *entity.Builder
 	emojis       *emoji.Packs
+	media        *media.Files
+	staticDir    string
+	pulse        *pulse
 	keys         *keys.Keys
 	passwords    *password.Hasher
 	identities   *identities
@@ -72,6 +78,8 @@ func newServer(c Config, tables []routes) *Server {
 		social:       c.Social,
 		entities:     c.Entities,
 		emojis:       c.Emojis,
+		media:        c.Media,
+		staticDir:    c.StaticDir,
 		keys:         c.Keys,
 		authenticate: c.Authenticate,
 		fallback:     c.Fallback,
@@ -87,6 +95,7 @@ func newServer(c Config, tables []routes) *Server {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.pulse = newPulse(c.DB, s.log)
 	if c.Social != nil {
 		s.passwords = c.Social.Passwords
 	}
@@ -164,7 +173,7 @@ func (s *Server) serve(e *endpoint, w http.ResponseWriter, hr *http.Request, val
 	r := &Request{Request: hr, ID: requestID(hr), server: s, endpoint: e, header: w.Header(), status: http.StatusOK, began: time.Now()}
 	r.header["X-Request-Id"] = []string{r.ID}
 	r.address = s.clientAddress(hr)
-	r.body = s.limitBody(w, hr, e)
+	r.limitBody(w)
 	defer func() {
 		if r.params != nil {
 			r.params.close()

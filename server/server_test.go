@@ -20,6 +20,7 @@ import (
 func settings(change ...func(*config.Config)) *config.Config {
 	c := config.Default()
 	c.Server.URL = "https://social.example.org"
+	c.RateLimit.Enabled = false
 	for _, f := range change {
 		f(c)
 	}
@@ -66,7 +67,7 @@ func authenticate(_ context.Context, c server.Credential) (*server.Identity, err
 }
 
 func person(name string, token *store.Token) *server.Identity {
-	id := store.AccountID(len(name))
+	id := map[string]store.AccountID{"alice": 1, "moderator": 2, "admin": 3}[name]
 	return &server.Identity{
 		Account: &store.Account{ID: id, Nickname: name},
 		User:    &store.User{AccountID: id, IsAdmin: name == "admin", IsModerator: name == "moderator"},

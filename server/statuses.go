@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -10,31 +11,45 @@ import (
 	"svc/store"
 )
 
-// statusRoutes are the endpoints of single statuses.
+// statusRoutes are the endpoints of single statuses. What people do with them is in files of its own.
 var statusRoutes = routes{
-	"POST /api/v1/statuses":                 {user("write:statuses").limit("status_actions"), (*Server).createStatus},
-	"GET /api/v1/statuses/:id":              {content("read:statuses"), (*Server).showStatus},
-	"DELETE /api/v1/statuses/:id":           {user("write:statuses").limit("status_actions"), (*Server).deleteStatus},
-	"POST /api/v1/statuses/:id/favourite":   {user("write:favourites").limit("status_actions"), (*Server).favouriteStatus},
-	"POST /api/v1/statuses/:id/unfavourite": {user("write:favourites").limit("status_actions"), (*Server).unfavouriteStatus},
+	"POST /api/v1/statuses":         {user("write:statuses").limit("status_actions"), (*Server).createStatus},
+	"GET /api/v1/statuses":          {content("read:statuses"), (*Server).listStatuses},
+	"GET /api/v1/statuses/:id":      {content("read:statuses"), (*Server).showStatus},
+	"DELETE /api/v1/statuses/:id":   {user("write:statuses").limit("status_actions"), (*Server).deleteStatus},
+	"GET /api/v1/statuses/:id/card": {content("read:statuses"), (*Server).showCard},
 }
 
-// createStatus posts a status.
+// createStatus posts a status, or with preview shows what would be posted.
 func (s *Server) createStatus(r *Request) (any, error) {
 	var p struct {
-		Status      string          `param:"status"`
-		SpoilerText string          `param:"spoiler_text"`
-		ContentType string          `param:"content_type"`
-		MediaIDs    []store.MediaID `param:"media_ids"`
-		InReplyTo   *store.StatusID `param:"in_reply_to_id"`
-		Visibility  string          `param:"visibility"`
-		To          []string        `param:"to"`
-		Sensitive   bool            `param:"sensitive"`
-		Language    string          `param:"language"`
-		ExpiresIn   int64           `param:"expires_in"` // seconds
-		Preview     bool            `param:"preview"`
+		Status         string          `param:"status"`
+		SpoilerText    string          `param:"spoiler_text"`
+		ContentType    string          `param:"content_type"`
+		MediaIDs       []store.MediaID `param:"media_ids"`
+		InReplyTo      *store.StatusID `param:"in_reply_to_id"`
+		InConversation string          `param:"in_reply_to_conversation_id"`
+		Visibility     string          `param:"visibility"`
+		To             []string        `param:"to"`
+		Sensitive      *bool           `param:"sensitive"`
+		Language       string          `param:"language"`
+		ExpiresIn      *int64          `param:"expires_in"` // seconds
+		ScheduledAt    string          `param:"scheduled_at"`
+		Preview        bool            `param:"preview"`
+		Poll           *struct {
+			Options []string `param:"options"`
+		} `param:"poll"`
 	}
 	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if p.InConversation != "" { // there is no conversation of that id; posting to others than its members would be worse than not at all
+		return nil, errs.ErrRecordNotFound
+	}
+	if p.Poll != nil && len(p.Poll.Options) > 0 { // the question alone must not go out
+		return nil, errs.Invalid("Posts cannot have polls")
+	}
+	if err := s.checkSchedule(p.ScheduledAt); err != nil {
 		return nil, err
 	}
 	d := social.Draft{
@@ -45,44 +60,131 @@ func (s *Server) createStatus(r *Request) (any, error) {
 		To:             p.To,
 		Sensitive:      p.Sensitive,
 		Language:       p.Language,
-		ExpiresIn:      time.Duration(p.ExpiresIn) * time.Second,
 		IdempotencyKey: r.Header.Get("Idempotency-Key"),
 	}
+	d.Visibility, d.List = parseAudience(p.Visibility)
 	if r.Token != nil {
 		d.App = r.Token.AppID
 	}
-	if v, ok := store.ParseVisibility(p.Visibility); ok && v != store.ListOnly {
-		d.Visibility = &v
-	} else if id, ok := strings.CutPrefix(p.Visibility, "list:"); ok {
-		v = store.ListOnly
-		d.Visibility = &v
-		d.List.UnmarshalText([]byte(id))
+	if p.ExpiresIn != nil {
+		expiry := seconds(*p.ExpiresIn)
+		d.ExpiresIn = &expiry
 	}
 	if p.InReplyTo != nil {
-		d.InReplyTo = *p.InReplyTo
-		if d.InReplyTo == 0 {
+		if d.InReplyTo = *p.InReplyTo; d.InReplyTo == 0 {
 			return nil, errs.Invalid("Cannot reply to a deleted status")
 		}
 	}
+	if p.Preview {
+		c, err := s.social.Preview(r.Context(), r.Viewer, d)
+		if err != nil {
+			return nil, err
+		}
+		return s.entities.Preview(r.Context(), r.Viewer, c)
+	}
 	st, err := s.social.Publish(r.Context(), r.Viewer, d)
+	return s.renderStatus(r, st, err)
+}
+
+// parseAudience reads whom a status is for: a visibility, or list:ID. Unknown words leave it to the author's default.
+func parseAudience(text string) (*store.Visibility, store.ListID) {
+	var list store.ListID
+	if id, ok := strings.CutPrefix(text, "list:"); ok {
+		v := store.ListOnly
+		list.UnmarshalText([]byte(id)) // 0, which is no list, for what is no id
+		return &v, list
+	}
+	v, ok := store.ParseVisibility(text)
+	if !ok || v == store.ListOnly {
+		return nil, 0
+	}
+	return &v, 0
+}
+
+// soonest is how far ahead a post has to be to be scheduled; what is nearer is posted at once.
+const soonest = 5 * time.Minute
+
+// checkSchedule refuses posts for later: they must not go out at once.
+func (s *Server) checkSchedule(text string) error {
+	if text == "" {
+		return nil
+	}
+	at, err := parseTime(text)
+	if err != nil {
+		return errs.BadRequest("scheduled_at - Invalid format. Expected date-time.")
+	}
+	if at.Sub(s.now()) > soonest {
+		return errs.Invalid("Posts cannot be scheduled")
+	}
+	return nil
+}
+
+// parseTime reads ISO 8601; without a zone it is UTC.
+func parseTime(text string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, text)
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", time.DateOnly} {
+		if err == nil {
+			break
+		}
+		at, err = time.Parse(layout, text)
+	}
+	return at, err
+}
+
+// seconds returns a time that a client gives in seconds, a hundred years at most.
+func seconds(n int64) time.Duration {
+	const most = 100 * 365 * 24 * 60 * 60
+	return time.Duration(max(-1, min(n, most))) * time.Second
+}
+
+// maxStatusesAsked is how many statuses can be asked for by id (spec 4.6); more are not looked at.
+const maxStatusesAsked = 100
+
+// listStatuses returns the statuses that have one of the ids and that the viewer may see, the newest first.
+func (s *Server) listStatuses(r *Request) (any, error) {
+	var p struct {
+		IDs []store.StatusID `param:"ids"`
+		ID  []store.StatusID `param:"id"` // the reference API's name
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if p.IDs == nil && p.ID == nil {
+		return nil, errs.BadRequest("Missing field: ids.")
+	}
+	ids := slices.Concat(p.IDs, p.ID)
+	rows, err := s.db.VisibleStatuses(r.Context(), viewerID(r), ids[:min(len(ids), maxStatusesAsked)])
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.Status(r.Context(), r.Viewer, st.ID)
+	seen := make([]store.StatusID, 0, len(rows))
+	for _, st := range rows {
+		seen = append(seen, st.ID)
+	}
+	slices.Sort(seen)
+	seen = slices.Compact(seen)
+	slices.Reverse(seen)
+	return s.entities.Statuses(r.Context(), r.Viewer, seen)
 }
 
 // showStatus returns one status.
 func (s *Server) showStatus(r *Request) (any, error) {
 	st, err := s.visibleStatus(r)
-	if err != nil {
-		return nil, err
-	}
-	return s.entities.Status(r.Context(), r.Viewer, st.ID)
+	return s.renderStatus(r, st, err)
 }
 
 // visibleStatus returns the status of the path, if the viewer may see it.
 func (s *Server) visibleStatus(r *Request) (*store.Status, error) {
 	return s.db.VisibleStatus(r.Context(), viewerID(r), statusParam(r))
+}
+
+// visibleOriginal returns the status of the path, or what it boosts, if the viewer may see it.
+func (s *Server) visibleOriginal(r *Request) (*store.Status, error) {
+	st, err := s.visibleStatus(r)
+	if err != nil || st.ReblogOfID == nil {
+		return st, err
+	}
+	return s.db.Status(r.Context(), *st.ReblogOfID)
 }
 
 func statusParam(r *Request) store.StatusID {
@@ -99,6 +201,14 @@ func viewerID(r *Request) store.AccountID {
 	return r.Viewer.ID
 }
 
+// renderStatus renders what an operation on a status returned.
+func (s *Server) renderStatus(r *Request, st *store.Status, err error) (*entity.Status, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.Status(r.Context(), r.Viewer, st.ID)
+}
+
 // deleteStatus removes a status and returns it as it was, with its source, so that it can be written anew.
 func (s *Server) deleteStatus(r *Request) (any, error) {
 	id := statusParam(r)
@@ -113,22 +223,8 @@ func (s *Server) deleteStatus(r *Request) (any, error) {
 	return before.WithText(st.Text), nil
 }
 
-// favouriteStatus makes a status a favourite.
-func (s *Server) favouriteStatus(r *Request) (any, error) {
-	st, err := s.social.Favourite(r.Context(), r.Viewer, statusParam(r))
-	return s.renderStatus(r, st, err)
-}
-
-// unfavouriteStatus takes a favourite back.
-func (s *Server) unfavouriteStatus(r *Request) (any, error) {
-	st, err := s.social.Unfavourite(r.Context(), r.Viewer, statusParam(r))
-	return s.renderStatus(r, st, err)
-}
-
-// renderStatus renders what an operation on a status returned.
-func (s *Server) renderStatus(r *Request, st *store.Status, err error) (*entity.Status, error) {
-	if err != nil {
-		return nil, err
-	}
-	return s.entities.Status(r.Context(), r.Viewer, st.ID)
+// showCard answers what old clients ask for instead of reading it in the status. There are no cards.
+func (s *Server) showCard(r *Request) (any, error) {
+	_, err := s.visibleStatus(r)
+	return nil, err
 }

@@ -135,42 +135,6 @@ func (s *Server) accountStatuses(r *Request) (any, error) {
 	return s.statusPage(r, page, ids, err)
 }
 
-// accountByIDOrNickname returns the account that :id names, by its id or as a handle, if it may be seen.
-func (s *Server) accountByIDOrNickname(r *Request) (*store.Account, error) {
-	var id store.AccountID
-	id.UnmarshalText([]byte(r.Param("id")))
-	if id != 0 {
-		a, err := s.visibleAccount(r, id)
-		if !errs.IsNotFound(err) {
-			return a, err
-		}
-	}
-	nick, domain, ok := text.SplitHandle(r.Param("id"))
-	if !ok {
-		return nil, errs.ErrRecordNotFound
-	}
-	if domain == s.settings.Host() {
-		domain = ""
-	}
-	a, err := s.db.AccountByName(r.Context(), nick, domain)
-	if err != nil {
-		return nil, err
-	}
-	return s.visibleAccount(r, a.ID)
-}
-
-// visibleAccount returns an account unless it is withheld. Withheld accounts are seen by themselves and by staff.
-func (s *Server) visibleAccount(r *Request, id store.AccountID) (*store.Account, error) {
-	a, err := s.db.Account(r.Context(), id)
-	if err != nil {
-		return nil, err
-	}
-	if a.Withheld && a.ID != viewerID(r) && (r.User == nil || !r.User.Staff()) {
-		return nil, errs.ErrRecordNotFound
-	}
-	return a, nil
-}
-
 // bindFilter reads the parameters that all timelines have (spec 4.6).
 func bindFilter(r *Request) (store.Filter, error) {
 	var p struct {

@@ -24,8 +24,17 @@ func (s *Service) DeleteStatus(ctx context.Context, actor *store.Account, id sto
 	return st, err
 }
 
-// remove deletes a status with its boosts, and tells the open streams.
+// remove deletes a status with its boosts, and tells the open streams. Of a boost, its notification goes too.
 func remove(ctx context.Context, tx *store.Tx, st *store.Status) error {
+	if st.ReblogOfID != nil {
+		original, err := tx.Status(ctx, *st.ReblogOfID)
+		if err != nil {
+			return err
+		}
+		if err := tx.WithdrawNotification(ctx, original.AccountID, store.NotifyReblog, st.AccountID, &original.ID); err != nil {
+			return err
+		}
+	}
 	boosts, err := tx.DeleteStatus(ctx, st)
 	if err != nil {
 		return err
@@ -50,8 +59,16 @@ func (s *Service) expireStatus(ctx context.Context, w store.ExpireStatus) error 
 		if st.ExpiresAt == nil || st.ExpiresAt.Time().After(s.db.Now()) {
 			return nil
 		}
+		if pinned, err := tx.Pinned(ctx, st.ID); pinned || err != nil {
+			return err
+		}
 		return remove(ctx, tx, st)
 	})
+}
+
+// expireLater has a status removed at the end of its time.
+func expireLater(ctx context.Context, tx *store.Tx, st *store.Status) error {
+	return tx.EnqueueOnce(ctx, st.ExpiresAt.Time(), expiryKey(st.ID), store.ExpireStatus{StatusID: st.ID})
 }
 
 func expiryKey(id store.StatusID) string { return "expire:" + id.String() }

@@ -21,7 +21,8 @@ func notify(ctx context.Context, tx *store.Tx, n store.Notification, about *stor
 	if err != nil {
 		return err
 	}
-	if stance.Blocks || stance.Withheld || stance.BlocksDomain && !stance.Follows || user.BlockFromStrangers && !stance.Follows && n.Type != store.NotifyPoll {
+	asked := n.Type == store.NotifyPoll || n.Type == store.NotifyStatus // they voted or subscribed: no stranger's doing
+	if stance.Blocks || stance.BlockedBy || stance.Withheld || !stance.Follows && (stance.BlocksDomain || user.BlockFromStrangers && !asked) {
 		return nil
 	}
 	n.Muted = stance.MutesNotifications

@@ -15,6 +15,8 @@ func FromSettings(c *config.Config) Config {
 		MaxStatus:        c.Statuses.MaxLength,
 		MinExpiry:        c.Statuses.MinExpiry,
 		MaxPins:          c.Statuses.MaxPinned,
+		MaxDescription:   c.Media.DescriptionLength,
+		MaxUpload:        c.Media.UploadLimit,
 		ContentTypes:     c.Statuses.AllowedFormats,
 		MaxName:          c.Accounts.NameLength,
 		MaxBio:           c.Accounts.BioLength,

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"svc/internal/password"
+	"svc/media"
 	"svc/store"
 )
 
@@ -20,7 +21,9 @@ type Config struct {
 	MaxStatus        int
 	MinExpiry        time.Duration // an expiring status lives longer than this
 	MaxPins          int
-	MaxMedia         int // attachments of a status; 0: no limit
+	MaxMedia         int   // attachments of a status; 0: no limit
+	MaxDescription   int   // of an attachment
+	MaxUpload        int64 // bytes of an attachment
 	ContentTypes     []string
 	MaxName          int
 	MaxBio           int
@@ -39,19 +42,25 @@ type Config struct {
 // Service has all that people can do.
 type Service struct {
 	Config
-	db  *store.DB
-	log *slog.Logger
+	db    *store.DB
+	files *media.Files
+	log   *slog.Logger
 }
 
 // New makes a service.
-func New(db *store.DB, c Config, log *slog.Logger) *Service {
+func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service {
 	if c.Passwords == nil {
 		c.Passwords = password.New(password.Standard)
 	}
-	return &Service{Config: c, db: db, log: log}
+	return &Service{Config: c, db: db, files: files, log: log}
 }
 
 // Register tells the worker which jobs this package does.
 func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.expireStatus)
+	store.Handle(w, s.expireThreadMute)
+	store.Handle(w, s.expireMute)
+	store.Handle(w, s.leaveDomain)
+	store.HandleEvery(w, sweepEvery, s.sweepMedia)
+	store.Handle(w, s.purgeAccount)
 }

@@ -171,3 +171,23 @@ func (tx *Tx) SetWithheld(ctx context.Context, id AccountID, withheld bool) erro
 	tx.touchAll()
 	return err
 }
+
+// KnownDomains returns the servers that accounts are known of, in order of name.
+func (r reader) KnownDomains(ctx context.Context) ([]string, error) {
+	return list[string](ctx, r, "known domains", `
+		SELECT DISTINCT domain
+		FROM accounts
+		WHERE domain <> ''
+		ORDER BY domain`)
+}
+
+// CountDomains counts the servers that accounts are known of.
+func (r reader) CountDomains(ctx context.Context) (int, error) {
+	n, err := one[int](ctx, r, "count domains", `
+		SELECT count(*)
+		FROM (SELECT DISTINCT domain FROM accounts WHERE domain <> '')`)
+	if err != nil {
+		return 0, err
+	}
+	return *n, nil
+}

@@ -9,6 +9,7 @@ type Event interface{ event() }
 type changes struct {
 	statuses []StatusID
 	accounts []AccountID
+	counted  []AccountID
 	all      bool // too much to list
 }
 
@@ -16,7 +17,8 @@ type changes struct {
 type Changed struct {
 	Statuses []StatusID
 	Accounts []AccountID
-	All      bool // anything may have changed
+	Counted  []AccountID // accounts of which only counters changed
+	All      bool        // anything may have changed
 }
 
 // StatusPosted says that a status, or a boost, has come in.
@@ -63,6 +65,9 @@ func (db *DB) Subscribe(fn func([]Event)) { db.subscribers = append(db.subscribe
 func (tx *Tx) touchStatus(id StatusID)   { tx.changed.statuses = append(tx.changed.statuses, id) }
 func (tx *Tx) touchAccount(id AccountID) { tx.changed.accounts = append(tx.changed.accounts, id) }
 
+// touchCounters marks an account as counted anew, and otherwise as it was.
+func (tx *Tx) touchCounters(id AccountID) { tx.changed.counted = append(tx.changed.counted, id) }
+
 // touchAll is for changes of unknown reach.
 func (tx *Tx) touchAll() { tx.changed.all = true }
 
@@ -81,12 +86,13 @@ func (db *DB) committed(group []*request) {
 		tx := &r.tx
 		changed.Statuses = append(changed.Statuses, tx.changed.statuses...)
 		changed.Accounts = append(changed.Accounts, tx.changed.accounts...)
+		changed.Counted = append(changed.Counted, tx.changed.counted...)
 		changed.All = changed.All || tx.changed.all
 		db.hints.forget(tx.viewers, tx.changed.all)
 		events = append(events, tx.events...)
 		jobs = jobs || tx.newJobs
 	}
-	if changed.All || len(changed.Statuses)+len(changed.Accounts) > 0 {
+	if changed.All || len(changed.Statuses)+len(changed.Accounts)+len(changed.Counted) > 0 {
 		events = append([]Event{changed}, events...) // caches first
 	}
 	if len(events) > 0 {

@@ -91,3 +91,6 @@ var SchemaVersion = schemaVersion
 
 // WorkerNumber returns the worker number of this process.
 func WorkerNumber() int64 { return drawWorker() }
+
+// TouchAll drops what is remembered of anything.
+func (tx *Tx) TouchAll() { tx.touchAll() }

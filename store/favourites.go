@@ -2,6 +2,87 @@ package store
 
 import "context"
 
+// StatusEntry is an entry in a list of statuses that has an order of its own: that of Cursor.
+type StatusEntry struct {
+	Cursor   int64
+	StatusID StatusID
+}
+
+// AccountEntry is an entry in a list of accounts, in the order of Cursor.
+type AccountEntry struct {
+	Cursor    int64
+	AccountID AccountID
+}
+
+// entries is the text of the two queries of a list of entries. In it, ?1 is the viewer and ?2 the viewer's hints, and the cursor
+// is between ?3 and ?4.
+type entries struct{ descending, ascending string }
+
+func newEntries(columns, from, cursor, where string) entries {
+	text := func(order string) string {
+		return `
+		SELECT ` + cursor + ` AS cursor, ` + columns + `
+		FROM ` + from + `
+		WHERE ` + cursor + ` < ?3 AND ` + cursor + ` > ?4
+			AND ` + where + `
+		ORDER BY ` + cursor + ` ` + order + `
+		LIMIT ?5`
+	}
+	return entries{text("DESC"), text("ASC")}
+}
+
+// readEntries reads a page, newest first.
+func readEntries[E any](ctx context.Context, r reader, e entries, viewer AccountID, p Page, more ...any) ([]E, error) {
+	h, err := r.hints(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	below, above, ascending := p.bounds()
+	query := e.descending
+	if ascending {
+		query = e.ascending
+	}
+	rows, err := list[E](ctx, r, "entries", query, append([]any{viewer, h, below, above, p.Limit}, more...)...)
+	return newestFirst(rows, ascending), err
+}
+
+var (
+	favouriteStatuses = newEntries(`f.status_id`,
+		`favourites f INDEXED BY favourites_account CROSS JOIN statuses s ON s.id = f.status_id`, `f.id`,
+		`f.account_id = ?1 AND `+visible("s"))
+	accountFavourites = newEntries(`f.status_id`,
+		`favourites f INDEXED BY favourites_account CROSS JOIN statuses s ON s.id = f.status_id`, `f.id`,
+		`f.account_id = ?6 AND `+visible("s")+`
+			AND (?2 & 1 = 0 OR `+notBlocked("s.account_id")+`)
+			AND (?2 & 16 = 0 OR `+notFromBlockedDomain("s")+`)`)
+	favouritedBy = newEntries(`f.account_id`,
+		`favourites f INDEXED BY favourites_status CROSS JOIN accounts a ON a.id = f.account_id`, `f.id`,
+		`f.status_id = ?6 AND `+met("a"))
+)
+
+// met is the condition that the viewer may come across the account in table alias a: it is not withheld, and neither blocks the
+// other.
+func met(a string) string {
+	return `(` + a + `.id = ?1 OR ` + a + `.withheld = 0
+		AND (?2 & 1 = 0 OR ` + notBlocked(a+".id") + `)
+		AND (?2 & 2 = 0 OR NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = ` + a + `.id AND x.target_id = ?1)))`
+}
+
+// FavouriteStatuses returns the viewer's favourites that the viewer may still see, in the order in which they became so.
+func (r reader) FavouriteStatuses(ctx context.Context, viewer AccountID, p Page) ([]StatusEntry, error) {
+	return readEntries[StatusEntry](ctx, r, favouriteStatuses, viewer, p)
+}
+
+// AccountFavourites returns an account's favourites that the viewer may see and wants to, in the order in which they became so.
+func (r reader) AccountFavourites(ctx context.Context, viewer, id AccountID, p Page) ([]StatusEntry, error) {
+	return readEntries[StatusEntry](ctx, r, accountFavourites, viewer, p, id)
+}
+
+// FavouritedBy returns whose favourite a status is, as far as the viewer may come across them.
+func (r reader) FavouritedBy(ctx context.Context, viewer AccountID, id StatusID, p Page) ([]AccountEntry, error) {
+	return readEntries[AccountEntry](ctx, r, favouritedBy, viewer, p, id)
+}
+
 // AddFavourite makes a status a favourite of an account, and tells whether it was none before.
 func (tx *Tx) AddFavourite(ctx context.Context, account AccountID, status StatusID) (added bool, err error) {
 	n, err := tx.exec(ctx, "add favourite", `

@@ -10,7 +10,7 @@ type Follow struct {
 	Pending       bool
 	FollowerLocal bool
 	ShowReblogs   bool
-	Languages     JSON[[]string]
+	Languages     JSON[[]string] // in home; empty: all
 	URI           *string
 }
 
@@ -19,7 +19,136 @@ func (r reader) Follows(ctx context.Context, follower, target AccountID) (bool, 
 	return r.exists(ctx, `SELECT 1 FROM follows WHERE follower_id = ? AND target_id = ? AND pending = 0`, follower, target)
 }
 
-// Blocks tells whether account blocks target.
-func (r reader) Blocks(ctx context.Context, account, target AccountID) (bool, error) {
-	return r.exists(ctx, `SELECT 1 FROM blocks WHERE account_id = ? AND target_id = ?`, account, target)
+// FollowOf returns how follower follows target, or asks to; nil if neither.
+func (r reader) FollowOf(ctx context.Context, follower, target AccountID) (*Follow, error) {
+	return one[Follow](ctx, r, "follow", `SELECT * FROM follows WHERE follower_id = ? AND target_id = ?`, follower, target)
+}
+
+var (
+	followers = newKeyset(`
+		SELECT f.follower_id
+		FROM follows f INDEXED BY follows_followers
+		WHERE f.target_id = ?1 AND f.pending = 0 AND f.follower_id < ?2 AND f.follower_id > ?3 AND ` + present("f.follower_id") + `
+		ORDER BY f.follower_id DESC
+		LIMIT ?4`)
+	following = newKeyset(`
+		SELECT f.target_id
+		FROM follows f INDEXED BY follows_following
+		WHERE f.follower_id = ?1 AND f.pending = 0 AND f.target_id < ?2 AND f.target_id > ?3 AND ` + present("f.target_id") + `
+		ORDER BY f.target_id DESC
+		LIMIT ?4`)
+	followRequests = newKeyset(`
+		SELECT f.id AS cursor, f.follower_id AS account_id
+		FROM follows f INDEXED BY follows_requests
+		WHERE f.target_id = ?1 AND f.pending = 1 AND f.id < ?2 AND f.id > ?3 AND ` + present("f.follower_id") + `
+		ORDER BY f.id DESC
+		LIMIT ?4`)
+)
+
+// Followers returns who follows an account, paged by account id.
+func (r reader) Followers(ctx context.Context, id AccountID, p Page) ([]AccountID, error) {
+	return idPage[AccountID](ctx, r, "followers", followers, id, p)
+}
+
+// Following returns whom an account follows, paged by account id.
+func (r reader) Following(ctx context.Context, id AccountID, p Page) ([]AccountID, error) {
+	return idPage[AccountID](ctx, r, "following", following, id, p)
+}
+
+// FollowRequests returns who asks to follow an account, paged by the request's id.
+func (r reader) FollowRequests(ctx context.Context, id AccountID, p Page) ([]AccountEntry, error) {
+	return rowPage[AccountEntry](ctx, r, "follow requests", followRequests, id, p)
+}
+
+// CountFollowRequests counts who asks to follow an account.
+func (r reader) CountFollowRequests(ctx context.Context, id AccountID) (int, error) {
+	n, err := one[int](ctx, r, "count follow requests", `
+		SELECT count(*)
+		FROM follows INDEXED BY follows_requests
+		WHERE target_id = ? AND pending = 1`, id)
+	if err != nil {
+		return 0, err
+	}
+	return *n, nil
+}
+
+// FollowsWithDomain returns up to limit follows and requests, in either direction, between an account and those of a domain.
+func (r reader) FollowsWithDomain(ctx context.Context, id AccountID, domain string, limit int) ([]*Follow, error) {
+	return list[*Follow](ctx, r, "follows with a domain", `
+		SELECT f.*
+		FROM follows f CROSS JOIN accounts a ON a.id = f.target_id
+		WHERE f.follower_id = ?1 AND a.domain = ?2
+		UNION ALL
+		SELECT f.*
+		FROM follows f INDEXED BY follows_followers CROSS JOIN accounts a ON a.id = f.follower_id
+		WHERE f.target_id = ?1 AND f.pending = 0 AND a.domain = ?2
+		UNION ALL
+		SELECT f.*
+		FROM follows f INDEXED BY follows_requests CROSS JOIN accounts a ON a.id = f.follower_id
+		WHERE f.target_id = ?1 AND f.pending = 1 AND a.domain = ?2
+		LIMIT ?3`, id, domain, limit)
+}
+
+// AddFollow inserts a follow or a request, with a fresh id, and counts it if it is a follow. There must be none yet.
+func (tx *Tx) AddFollow(ctx context.Context, f *Follow) error {
+	f.ID = FollowID(tx.newID())
+	if f.Languages.V == nil {
+		f.Languages.V = []string{}
+	}
+	_, err := tx.exec(ctx, "add follow", `
+		INSERT INTO follows (id, follower_id, target_id, pending, follower_local, show_reblogs, languages, uri)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		f.ID, f.FollowerID, f.TargetID, f.Pending, f.FollowerLocal, f.ShowReblogs, f.Languages, f.URI)
+	if err != nil {
+		return err
+	}
+	tx.touchRelations(f.FollowerID)
+	return tx.countFollow(ctx, f, 1)
+}
+
+// SaveFollow writes what the follower wants to be shown.
+func (tx *Tx) SaveFollow(ctx context.Context, f *Follow) error {
+	_, err := tx.exec(ctx, "save follow", `UPDATE follows SET show_reblogs = ?, languages = ? WHERE id = ?`, f.ShowReblogs, f.Languages, f.ID)
+	tx.touchRelations(f.FollowerID)
+	return err
+}
+
+// AcceptFollow makes a request a follow, and what told of the one tell of the other.
+func (tx *Tx) AcceptFollow(ctx context.Context, f *Follow) error {
+	if _, err := tx.exec(ctx, "accept follow", `UPDATE follows SET pending = 0 WHERE id = ?`, f.ID); err != nil {
+		return err
+	}
+	f.Pending = false
+	if _, err := tx.exec(ctx, "accept follow", `
+		UPDATE OR REPLACE notifications
+		SET type = 'follow'
+		WHERE account_id = ? AND type = 'follow_request' AND from_id = ?`, f.TargetID, f.FollowerID); err != nil {
+		return err
+	}
+	return tx.countFollow(ctx, f, 1)
+}
+
+// RemoveFollow deletes a follow or a request.
+func (tx *Tx) RemoveFollow(ctx context.Context, f *Follow) error {
+	if _, err := tx.exec(ctx, "remove follow", `DELETE FROM follows WHERE id = ?`, f.ID); err != nil {
+		return err
+	}
+	tx.touchRelations(f.FollowerID)
+	return tx.countFollow(ctx, f, -1)
+}
+
+// countFollow adds n to the counters of both sides. Requests do not count.
+func (tx *Tx) countFollow(ctx context.Context, f *Follow, n int) error {
+	if f.Pending {
+		return nil
+	}
+	if _, err := tx.exec(ctx, "count follower", `UPDATE accounts SET followers_count = followers_count + ? WHERE id = ?`, n, f.TargetID); err != nil {
+		return err
+	}
+	if _, err := tx.exec(ctx, "count followed", `UPDATE accounts SET following_count = following_count + ? WHERE id = ?`, n, f.FollowerID); err != nil {
+		return err
+	}
+	tx.touchCounters(f.TargetID)
+	tx.touchCounters(f.FollowerID)
+	return nil
 }

@@ -16,7 +16,7 @@ const (
 	hintThreadMutes                    // mutes a thread
 	hintDomainBlocks                   // blocks a domain
 	hintReblogs                        // hides the boosts of somebody followed
-	hintWithheld                       // some account of the server is withheld
+	hintWithheld                       // some account of the server is withheld and may have posts
 	allHints         Hints = 1<<iota - 1
 )
 
@@ -76,12 +76,13 @@ func (r reader) hints(ctx context.Context, viewer AccountID) (Hints, error) {
 	}
 	found, err := one[Hints](ctx, r, "hints", `
 		SELECT EXISTS (SELECT 1 FROM blocks WHERE account_id = ?1)
-		     | EXISTS (SELECT 1 FROM blocks WHERE target_id = ?1) << 1
-		     | EXISTS (SELECT 1 FROM mutes WHERE account_id = ?1) << 2
-		     | EXISTS (SELECT 1 FROM thread_mutes WHERE account_id = ?1) << 3
-		     | EXISTS (SELECT 1 FROM domain_blocks WHERE account_id = ?1) << 4
-		     | EXISTS (SELECT 1 FROM follows WHERE follower_id = ?1 AND show_reblogs = 0) << 5
-		     | EXISTS (SELECT 1 FROM accounts WHERE withheld = 1) << 6`, viewer)
+			+ 2 * EXISTS (SELECT 1 FROM blocks WHERE target_id = ?1)
+			+ 4 * EXISTS (SELECT 1 FROM mutes WHERE account_id = ?1)
+			+ 8 * EXISTS (SELECT 1 FROM thread_mutes WHERE account_id = ?1)
+			+ 16 * EXISTS (SELECT 1 FROM domain_blocks WHERE account_id = ?1)
+			+ 32 * EXISTS (SELECT 1 FROM follows WHERE follower_id = ?1 AND show_reblogs = 0)
+			+ 64 * (EXISTS (SELECT 1 FROM accounts INDEXED BY accounts_withheld_deleted WHERE withheld = 1 AND deleted_at IS NULL)
+				OR EXISTS (SELECT 1 FROM jobs WHERE unique_key BETWEEN 'purge:' AND 'purge;'))`, viewer)
 	if err != nil {
 		return 0, err
 	}

@@ -17,8 +17,13 @@ func (r reader) IdempotentStatus(ctx context.Context, account AccountID, key str
 		WHERE k.account_id = ? AND k.key = ? AND k.created_at > ?`, account, key, At(r.db.now().Add(-IdempotencyTime)))
 }
 
-// RememberIdempotent notes what account made with a key.
+// RememberIdempotent notes what account made with a key, and forgets all keys that are too old to count.
 func (tx *Tx) RememberIdempotent(ctx context.Context, account AccountID, key string, status StatusID) error {
+	if _, err := tx.exec(ctx, "forget idempotency keys", `
+		DELETE FROM idempotency_keys
+		WHERE created_at <= ?`, At(tx.db.now().Add(-IdempotencyTime))); err != nil {
+		return err
+	}
 	_, err := tx.exec(ctx, "idempotency key", `
 		INSERT OR REPLACE INTO idempotency_keys (account_id, key, status_id, created_at)
 		VALUES (?, ?, ?, ?)`, account, key, status, At(tx.db.now()))

@@ -55,24 +55,54 @@ func (tx *Tx) enqueue(ctx context.Context, at time.Time, w Work, key *string) er
 	return err
 }
 
+// enqueueFirst adds a job unless one of the same key waits already. One that had been given up is taken up again.
+func (tx *Tx) enqueueFirst(ctx context.Context, at time.Time, key string, w Work) error {
+	payload, err := json.Marshal(w)
+	if err != nil {
+		return fmt.Errorf("enqueue %s: %w", w.Kind(), err)
+	}
+	_, err = tx.exec(ctx, "enqueue "+w.Kind(), `
+		INSERT INTO jobs (id, kind, payload, unique_key, run_at)
+		VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (unique_key) DO UPDATE SET run_at = excluded.run_at, parked = 0, attempts = 0 WHERE parked = 1`,
+		tx.newID(), w.Kind(), string(payload), key, At(at))
+	tx.newJobs = true
+	return err
+}
+
 // DropJob takes back the job that waits under a key.
 func (tx *Tx) DropJob(ctx context.Context, key string) error {
 	_, err := tx.exec(ctx, "drop job", `DELETE FROM jobs WHERE unique_key = ?`, key)
 	return err
 }
 
-// WaitingJobs counts the jobs that are not parked, per kind.
-func (r reader) WaitingJobs(ctx context.Context) (map[string]int, error) {
-	type row struct {
-		Kind string
-		N    int
+// JobCount is how many jobs of a kind are in the queue.
+type JobCount struct {
+	Kind   string
+	N      int
+	Parked int // of them, given up
+}
+
+// JobCounts counts the jobs of each kind.
+func (r reader) JobCounts(ctx context.Context) ([]JobCount, error) {
+	return list[JobCount](ctx, r, "count jobs", `
+		SELECT kind, count(*) AS n, sum(parked) AS parked
+		FROM jobs
+		GROUP BY kind`)
+}
+
+// JobsOverdue returns how long the job that is due for longest has been due, 0 if none is. A job counts until it is done or put off.
+func (r reader) JobsOverdue(ctx context.Context) (time.Duration, error) {
+	next, err := one[Time](ctx, r, "oldest job", `
+		SELECT run_at
+		FROM jobs
+		WHERE parked = 0
+		ORDER BY run_at
+		LIMIT 1`)
+	if err != nil || next == nil {
+		return 0, err
 	}
-	rows, err := list[row](ctx, r, "waiting jobs", `SELECT kind, count(*) AS n FROM jobs WHERE parked = 0 GROUP BY kind`)
-	counts := make(map[string]int, len(rows))
-	for _, w := range rows {
-		counts[w.Kind] = w.N
-	}
-	return counts, err
+	return max(0, r.db.now().Sub(next.Time())), nil
 }
 
 // ParkedJobs returns jobs that failed for the last time, newest first.
@@ -92,6 +122,7 @@ type Worker struct {
 	handlers map[string]func(context.Context, []byte) error
 	parallel int
 	log      *slog.Logger
+	again    []recurring
 
 	mu      sync.Mutex
 	running map[JobID]bool
@@ -118,8 +149,47 @@ func Handle[W Work](w *Worker, fn func(context.Context, W) error) {
 	}
 }
 
+// recurring is a job that comes again and again.
+type recurring struct {
+	work  Work
+	every time.Duration
+}
+
+func (r recurring) key() string { return "every:" + r.work.Kind() }
+
+// HandleEvery is Handle for a job that nobody enqueues: it comes again that long after it was done, for the first time that long
+// after the first start.
+func HandleEvery[W Work](w *Worker, every time.Duration, fn func(context.Context, W) error) {
+	var zero W
+	r := recurring{zero, every}
+	w.again = append(w.again, r)
+	Handle(w, func(ctx context.Context, work W) error {
+		if err := fn(ctx, work); err != nil {
+			return err
+		}
+		return w.db.Update(ctx, func(tx *Tx) error {
+			return tx.EnqueueOnce(ctx, tx.db.now().Add(every), r.key(), work)
+		})
+	})
+}
+
+// enqueueRecurring makes sure that the jobs that come again are in the queue.
+func (w *Worker) enqueueRecurring(ctx context.Context) error {
+	return w.db.Update(ctx, func(tx *Tx) error {
+		for _, r := range w.again {
+			if err := tx.enqueueFirst(ctx, tx.db.now().Add(r.every), r.key(), r.work); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // Run works until ctx ends, then waits for the jobs under way; what is not done stays in the queue.
 func (w *Worker) Run(ctx context.Context) {
+	if err := w.enqueueRecurring(ctx); err != nil && ctx.Err() == nil {
+		w.log.Error("enqueueing the jobs that come again", "err", err)
+	}
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	slots := make(chan struct{}, w.parallel)

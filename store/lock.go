@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -10,6 +11,16 @@ import (
 
 // ErrInUse is returned by Open when another process has the data directory.
 var ErrInUse = errors.New("the data directory is in use by another svc process")
+
+// Lock takes the data directory for this process, as Open does, until what it returns is closed. It is for work on the files
+// themselves that must not meet an open database.
+func Lock(dir string) (io.Closer, error) {
+	f, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
 
 // lockDir takes the data directory for this process. The lock is a file of its own: locks on the database file itself would
 // vanish as soon as anything in the process closed it.

@@ -1,14 +1,19 @@
 package store
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
 
 // Media is an upload, or an attachment of a remote post.
 type Media struct {
 	ID          MediaID
 	AccountID   AccountID
 	StatusID    *StatusID // nil: not attached
-	Position    int
-	Type        string // image, video, audio, unknown
+	Position    int       // -1: only an earlier version of the status had it
+	Type        string    // image, video, audio, unknown
 	Mime        string
 	File        string // name in the media folder, "" for remote media
 	Thumbnail   string // likewise, "" where the file itself serves
@@ -16,6 +21,7 @@ type Media struct {
 	Description string
 	Size        int64
 	CreatedAt   Time
+	LooseSince  *Time // when it was found to be attached to nothing
 }
 
 // MediaOf returns the attachments of the statuses, in order of status and position.
@@ -23,13 +29,13 @@ func (r reader) MediaOf(ctx context.Context, ids []StatusID) ([]*Media, error) {
 	return list[*Media](ctx, r, "attachments", `
 		SELECT m.*
 		FROM json_each(?) j
-		CROSS JOIN media m ON m.status_id = j.value
+		CROSS JOIN media m ON m.status_id = j.value AND m.position >= 0
 		ORDER BY j.key, m.position`, jsonArray(ids))
 }
 
-// MediaByID returns an upload, and errs.ErrRecordNotFound if there is none.
-func (r reader) MediaByID(ctx context.Context, id MediaID) (*Media, error) {
-	m, err := one[Media](ctx, r, "media", `SELECT * FROM media WHERE id = ?`, id)
+// OwnMedia returns an upload of the owner's, and errs.ErrRecordNotFound if there is none.
+func (r reader) OwnMedia(ctx context.Context, owner AccountID, id MediaID) (*Media, error) {
+	m, err := one[Media](ctx, r, "media", `SELECT * FROM media WHERE id = ? AND account_id = ?`, id, owner)
 	if m == nil && err == nil {
 		err = notFound
 	}
@@ -45,13 +51,47 @@ func (r reader) MediaByIDs(ctx context.Context, ids []MediaID) ([]*Media, error)
 		ORDER BY j.key`, jsonArray(ids))
 }
 
-// AddMedia inserts an upload. Its ID and CreatedAt are set.
+// UsedFiles returns those of the files that a row of media names.
+func (r reader) UsedFiles(ctx context.Context, names []string) ([]string, error) {
+	array, err := json.Marshal(names)
+	if err != nil {
+		return nil, fmt.Errorf("used files: %w", err)
+	}
+	return list[string](ctx, r, "used files", `
+		SELECT j.value
+		FROM json_each(?) j
+		WHERE EXISTS (SELECT 1 FROM media m WHERE m.file = j.value AND m.file <> '')
+			OR EXISTS (SELECT 1 FROM media m WHERE m.thumbnail = j.value AND m.thumbnail <> '')`, string(array))
+}
+
+// ProfilePictures returns the files that the profiles of local accounts name.
+func (r reader) ProfilePictures(ctx context.Context) ([]string, error) {
+	type row struct{ Avatar, AvatarStatic, Header, HeaderStatic, Background string }
+	rows, err := list[row](ctx, r, "profile pictures", `
+		SELECT avatar, avatar_static, header, header_static, background
+		FROM accounts
+		WHERE domain = ''`)
+	var files []string
+	for _, a := range rows {
+		for _, name := range []string{a.Avatar, a.AvatarStatic, a.Header, a.HeaderStatic, a.Background} {
+			if name != "" {
+				files = append(files, name)
+			}
+		}
+	}
+	return files, err
+}
+
+// AddMedia inserts an upload. Its ID, CreatedAt and LooseSince are set.
 func (tx *Tx) AddMedia(ctx context.Context, m *Media) error {
-	m.ID, m.CreatedAt = MediaID(tx.newID()), At(tx.db.now())
+	m.ID, m.CreatedAt, m.LooseSince = MediaID(tx.newID()), At(tx.db.now()), nil
+	if m.StatusID == nil {
+		m.LooseSince = &m.CreatedAt
+	}
 	_, err := tx.exec(ctx, "add media", `
-		INSERT INTO media (id, account_id, status_id, position, type, mime, file, thumbnail, remote_url, description, size, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		m.ID, m.AccountID, m.StatusID, m.Position, m.Type, m.Mime, m.File, m.Thumbnail, m.RemoteURL, m.Description, m.Size, m.CreatedAt)
+		INSERT INTO media (id, account_id, status_id, position, type, mime, file, thumbnail, remote_url, description, size, created_at, loose_since)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		m.ID, m.AccountID, m.StatusID, m.Position, m.Type, m.Mime, m.File, m.Thumbnail, m.RemoteURL, m.Description, m.Size, m.CreatedAt, m.LooseSince)
 	return err
 }
 
@@ -64,17 +104,45 @@ func (tx *Tx) DescribeMedia(ctx context.Context, m *Media) error {
 	return err
 }
 
-// Attach gives a status these attachments, in this order, in place of those it had.
+// Attach gives a status these attachments, in this order, in place of those it had. Those stay with it, out of sight, for the
+// versions of it that showed them.
 func (tx *Tx) Attach(ctx context.Context, id StatusID, media []*Media) error {
-	if _, err := tx.exec(ctx, "detach media", `UPDATE media SET status_id = NULL WHERE status_id = ?`, id); err != nil {
+	if _, err := tx.exec(ctx, "put media aside", `UPDATE media SET position = -1 WHERE status_id = ?`, id); err != nil {
 		return err
 	}
 	for i, m := range media {
-		m.StatusID, m.Position = &id, i
-		if _, err := tx.exec(ctx, "attach media", `UPDATE media SET status_id = ?, position = ? WHERE id = ?`, id, i, m.ID); err != nil {
+		m.StatusID, m.Position, m.LooseSince = &id, i, nil
+		if _, err := tx.exec(ctx, "attach media", `
+			UPDATE media
+			SET status_id = ?, position = ?, loose_since = NULL
+			WHERE id = ?`, id, i, m.ID); err != nil {
 			return err
 		}
 	}
 	tx.touchStatus(id)
 	return nil
+}
+
+// NoteLooseMedia has the time of up to n uploads that have come loose, because their status is gone, begin now. It returns how many
+// those were.
+func (tx *Tx) NoteLooseMedia(ctx context.Context, n int) (int64, error) {
+	return tx.exec(ctx, "note loose media", `
+		UPDATE media
+		SET loose_since = ?
+		WHERE id IN (
+			SELECT id
+			FROM media
+			WHERE status_id IS NULL AND loose_since IS NULL
+			LIMIT ?)`, At(tx.db.now()), n)
+}
+
+// DropLooseMedia deletes the rows of up to n uploads that have been attached to nothing for d. It returns how many those were.
+func (tx *Tx) DropLooseMedia(ctx context.Context, d time.Duration, n int) (int64, error) {
+	return tx.exec(ctx, "drop loose media", `
+		DELETE FROM media
+		WHERE id IN (
+			SELECT id
+			FROM media
+			WHERE status_id IS NULL AND loose_since <= ?
+			LIMIT ?)`, At(tx.db.now().Add(-d)), n)
 }

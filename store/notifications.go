@@ -136,20 +136,49 @@ func (r reader) Notification(ctx context.Context, account AccountID, id Notifica
 // maxUnread is where counting stops: no badge shows more, and a count must not get slower with what somebody never reads.
 const maxUnread = 1000
 
+var (
+	unreadNotifications = `
+		SELECT count(*)
+		FROM (
+			SELECT 1
+			FROM notifications n INDEXED BY notifications_unread
+			WHERE n.account_id = ?1 AND n.read = 0 AND ` + countedUnread + `
+			LIMIT ?4)`
+
+	// unreadPlain is the same where nobody blocks or mutes anybody. What is about one's own posts, addressed to oneself or about no
+	// post at all is shown for certain then, and an index that holds just what is unread tells how much that is.
+	unreadPlain = `
+		SELECT (
+			SELECT count(*)
+			FROM (
+				SELECT 1
+				FROM notifications n INDEXED BY notifications_unread
+				WHERE n.account_id = ?1 AND n.read = 0
+				LIMIT ?4)
+		) - (
+			SELECT count(*)
+			FROM notifications n INDEXED BY notifications_unread_rare
+			WHERE n.account_id = ?1 AND n.read = 0 AND n.type IN ('chat_mention', 'report', 'status', 'update', 'poll')
+				AND NOT (` + countedUnread + `))`
+
+	countedUnread = `n.type NOT IN ('chat_mention', 'report')
+				AND EXISTS (SELECT 1 FROM (SELECT 1) LEFT JOIN statuses s ON s.id = n.status_id WHERE ` + notificationShown + `)`
+)
+
+// hintsOnNotifications are those that say that a notification may have to be hidden.
+const hintsOnNotifications = hintBlocks | hintBlocked | hintMutes | hintDomainBlocks | hintWithheld
+
 // UnreadNotifications counts what account has been told and has not read, up to 1000.
 func (r reader) UnreadNotifications(ctx context.Context, account AccountID) (int, error) {
 	h, err := r.hints(ctx, account)
 	if err != nil {
 		return 0, err
 	}
-	n, err := one[int](ctx, r, "unread notifications", `
-		SELECT count(*)
-		FROM (
-			SELECT 1
-			FROM notifications n INDEXED BY notifications_unread
-			LEFT JOIN statuses s ON s.id = n.status_id
-			WHERE n.account_id = ?1 AND n.read = 0 AND n.type NOT IN ('chat_mention', 'report') AND `+notificationShown+`
-			LIMIT ?4)`, account, h, false, maxUnread)
+	query := unreadNotifications
+	if h&hintsOnNotifications == 0 {
+		query = unreadPlain
+	}
+	n, err := one[int](ctx, r, "unread notifications", query, account, h, false, maxUnread)
 	if err != nil {
 		return 0, err
 	}
@@ -177,20 +206,20 @@ func (tx *Tx) WithdrawNotification(ctx context.Context, account AccountID, t Not
 // ReadNotifications marks account's notifications up to and including one as read, and returns the newest of those that were
 // not read before, at most limit.
 func (tx *Tx) ReadNotifications(ctx context.Context, account AccountID, upTo NotificationID, limit int) ([]NotificationID, error) {
-	ids, err := list[NotificationID](ctx, tx.reader, "unread notifications", `
+	unread, err := ids[NotificationID](ctx, tx.reader, "unread notifications", `
 		SELECT id
 		FROM notifications INDEXED BY notifications_unread
 		WHERE account_id = ? AND read = 0 AND id <= ?
 		ORDER BY id DESC
 		LIMIT ?`, account, upTo, limit)
-	if err != nil || len(ids) == 0 {
+	if err != nil || len(unread) == 0 {
 		return nil, err
 	}
 	_, err = tx.exec(ctx, "read notifications", `
 		UPDATE notifications
 		SET read = 1
 		WHERE account_id = ? AND read = 0 AND id <= ?`, account, upTo)
-	return ids, err
+	return unread, err
 }
 
 // ReadNotification marks one notification as read.

@@ -21,7 +21,7 @@ type Relationship struct {
 	Note                string
 }
 
-// Relationships returns what account is to the others that exist, in the order of ids.
+// Relationships returns what account is to the others that exist and are not withheld, in the order of ids.
 func (r reader) Relationships(ctx context.Context, account AccountID, ids []AccountID) ([]*Relationship, error) {
 	return list[*Relationship](ctx, r, "relationships", `
 		SELECT a.id,
@@ -45,5 +45,6 @@ func (r reader) Relationships(ctx context.Context, account AccountID, ids []Acco
 		LEFT JOIN follows g ON g.follower_id = a.id AND g.target_id = ?1
 		LEFT JOIN mutes m ON m.account_id = ?1 AND m.target_id = a.id
 		LEFT JOIN account_notes n ON n.account_id = ?1 AND n.target_id = a.id
+		WHERE `+present("a.id")+`
 		ORDER BY j.key`, account, jsonArray(ids))
 }

@@ -6,6 +6,7 @@ import "context"
 type Stance struct {
 	Follows            bool
 	Blocks             bool
+	BlockedBy          bool
 	BlocksDomain       bool
 	MutesNotifications bool
 	Withheld           bool // the other account is not to be seen
@@ -17,6 +18,7 @@ func (r reader) StanceOn(ctx context.Context, account, other AccountID) (Stance,
 		SELECT
 			EXISTS (SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = a.id AND x.pending = 0) AS follows,
 			EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = ?1 AND x.target_id = a.id) AS blocks,
+			EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = a.id AND x.target_id = ?1) AS blocked_by,
 			a.domain <> '' AND EXISTS (SELECT 1 FROM domain_blocks x WHERE x.account_id = ?1 AND x.domain = a.domain) AS blocks_domain,
 			EXISTS (SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = a.id AND x.hide_notifications = 1) AS mutes_notifications,
 			a.withheld
@@ -29,9 +31,4 @@ func (r reader) StanceOn(ctx context.Context, account, other AccountID) (Stance,
 		return Stance{}, err
 	}
 	return *s, nil
-}
-
-// MutesThread tells whether account mutes a conversation.
-func (r reader) MutesThread(ctx context.Context, account AccountID, id ConversationID) (bool, error) {
-	return r.exists(ctx, `SELECT 1 FROM thread_mutes WHERE account_id = ? AND conversation_id = ?`, account, id)
 }

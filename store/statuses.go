@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 )
 
 // Status is a post, or a boost (ReblogOfID is set then, and there is no content).
@@ -93,8 +94,12 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 		if err := tx.countStatus(ctx, b, -1); err != nil {
 			return nil, err
 		}
+		tx.touchStatus(b.ID)
 	}
 	if err := tx.countStatus(ctx, s, -1); err != nil {
+		return nil, err
+	}
+	if err := tx.touchReplies(ctx, s.ID); err != nil {
 		return nil, err
 	}
 	if _, err := tx.exec(ctx, "delete status", `DELETE FROM statuses WHERE id = ?`, s.ID); err != nil {
@@ -109,7 +114,23 @@ func (tx *Tx) addTombstone(ctx context.Context, uri string) error {
 	return err
 }
 
-// countStatus adds n to the counters that a status moves.
+// touchReplies marks the replies to a status as changed: they show what they reply to. Those of a status that has very many are
+// not listed.
+func (tx *Tx) touchReplies(ctx context.Context, id StatusID) error {
+	const most = 1000
+	replies, err := ids[StatusID](ctx, tx.reader, "replies", `SELECT id FROM statuses WHERE in_reply_to_id = ? LIMIT ?`, id, most+1)
+	if len(replies) > most {
+		tx.touchAll()
+		return err
+	}
+	for _, id := range replies {
+		tx.touchStatus(id)
+	}
+	return err
+}
+
+// countStatus adds n to the counters that a status moves. A reply that is not open to all is not counted: the number would tell
+// of it.
 func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
 	if s.Visibility.Open() {
 		if _, err := tx.exec(ctx, "count status", `
@@ -118,9 +139,9 @@ func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
 			WHERE id = ?3`, n, s.CreatedAt, s.AccountID); err != nil {
 			return err
 		}
-		tx.touchAccount(s.AccountID)
+		tx.touchCounters(s.AccountID)
 	}
-	if s.InReplyToID != nil {
+	if s.InReplyToID != nil && s.Visibility.Open() {
 		if _, err := tx.exec(ctx, "count reply", `UPDATE statuses SET replies_count = replies_count + ? WHERE id = ?`, n, *s.InReplyToID); err != nil {
 			return err
 		}
@@ -167,6 +188,16 @@ func (tx *Tx) AddRecipients(ctx context.Context, recipients []Recipient) error {
 	return nil
 }
 
+// AddListRecipients addresses a list post to those who are members of its list now.
+func (tx *Tx) AddListRecipients(ctx context.Context, s *Status) error {
+	_, err := tx.exec(ctx, "add list recipients", `
+		INSERT OR IGNORE INTO recipients (status_id, account_id, position, mentioned, direct)
+		SELECT ?1, account_id, 1000, 0, 0
+		FROM list_members
+		WHERE list_id = ?2`, s.ID, s.ListID)
+	return err
+}
+
 // StatusTag is a hashtag of a status.
 type StatusTag struct {
 	StatusID StatusID
@@ -203,7 +234,6 @@ func (tx *Tx) SetTags(ctx context.Context, id StatusID, names []string) error {
 
 // StatusFlags are what a viewer did with a status.
 type StatusFlags struct {
-	ID          StatusID
 	Favourited  bool
 	Reblogged   bool
 	Bookmarked  bool
@@ -211,36 +241,34 @@ type StatusFlags struct {
 	AuthorMuted bool
 }
 
-// StatusFlags returns what viewer did with the statuses, in no order. The ids must not be those of boosts.
-func (r reader) StatusFlags(ctx context.Context, viewer AccountID, ids []StatusID) ([]StatusFlags, error) {
+// StatusFlags returns what viewer did with the statuses. The ids must not be those of boosts.
+func (r reader) StatusFlags(ctx context.Context, viewer AccountID, ids []StatusID) (map[StatusID]StatusFlags, error) {
 	h, err := r.hints(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
-	return list[StatusFlags](ctx, r, "status flags", `
+	rows, err := r.q.QueryContext(ctx, `
 		SELECT s.id,
-			EXISTS (SELECT 1 FROM favourites x WHERE x.account_id = ?1 AND x.status_id = s.id) AS favourited,
-			s.reblogs_count > 0 AND EXISTS (SELECT 1 FROM statuses x WHERE x.reblog_of_id = s.id AND x.account_id = ?1) AS reblogged,
-			EXISTS (SELECT 1 FROM bookmarks x WHERE x.account_id = ?1 AND x.status_id = s.id) AS bookmarked,
-			?2 & 8 AND EXISTS (SELECT 1 FROM thread_mutes x WHERE x.account_id = ?1 AND x.conversation_id = s.conversation_id) AS thread_muted,
-			?2 & 4 AND EXISTS (SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = s.account_id) AS author_muted
+			EXISTS (SELECT 1 FROM favourites x WHERE x.account_id = ?1 AND x.status_id = s.id)
+			+ 2 * (s.reblogs_count > 0 AND EXISTS (SELECT 1 FROM statuses x WHERE x.reblog_of_id = s.id AND x.account_id = ?1))
+			+ 4 * EXISTS (SELECT 1 FROM bookmarks x WHERE x.account_id = ?1 AND x.status_id = s.id)
+			+ 8 * (?2 & 8 AND EXISTS (SELECT 1 FROM thread_mutes x WHERE x.account_id = ?1 AND x.conversation_id = s.conversation_id))
+			+ 16 * (?2 & 4 AND EXISTS (SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = s.account_id))
 		FROM json_each(?3) j
 		CROSS JOIN statuses s ON s.id = j.value`, viewer, h, jsonArray(ids))
-}
-
-// PinnedAt returns when those of the statuses that are pinned were.
-func (r reader) PinnedAt(ctx context.Context, ids []StatusID) (map[StatusID]Time, error) {
-	type row struct {
-		StatusID StatusID
-		PinnedAt Time
+	if err != nil {
+		return nil, fmt.Errorf("status flags: %w", err)
 	}
-	rows, err := list[row](ctx, r, "pins", `
-		SELECT p.status_id, p.pinned_at
-		FROM json_each(?) j
-		CROSS JOIN pins p ON p.status_id = j.value`, jsonArray(ids))
-	pins := make(map[StatusID]Time, len(rows))
-	for _, p := range rows {
-		pins[p.StatusID] = p.PinnedAt
+	defer rows.Close()
+	flags := make(map[StatusID]StatusFlags, len(ids))
+	for rows.Next() {
+		var id, bits int64
+		if err := rows.Scan(&id, &bits); err != nil {
+			return nil, fmt.Errorf("status flags: %w", err)
+		}
+		flags[StatusID(id)] = StatusFlags{
+			Favourited: bits&1 != 0, Reblogged: bits&2 != 0, Bookmarked: bits&4 != 0, ThreadMuted: bits&8 != 0, AuthorMuted: bits&16 != 0,
+		}
 	}
-	return pins, err
+	return flags, rows.Err()
 }

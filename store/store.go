@@ -25,6 +25,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Options are what Open needs to know beside the schema.
@@ -191,6 +192,27 @@ func list[T any](ctx context.Context, r reader, what, query string, args ...any)
 	return rows, nil
 }
 
+// ids runs a query for one column of ids. It is list without the reflection, for what is read most.
+func ids[T ~int64](ctx context.Context, r reader, what, query string, args ...any) ([]T, error) {
+	rows, err := r.q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	defer rows.Close()
+	var list []T
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("%s: %w", what, err)
+		}
+		list = append(list, T(id))
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return list, nil
+}
+
 // one runs a query for one row; sql.ErrNoRows becomes a nil pointer without an error.
 func one[T any](ctx context.Context, r reader, what, query string, args ...any) (*T, error) {
 	row := new(T)
@@ -209,6 +231,11 @@ func orDefault(n, standard int) int {
 		return standard
 	}
 	return n
+}
+
+// isBusy tells whether err says that somebody else has the lock.
+func isBusy(err error) bool {
+	return isCode(err, sqlite3.SQLITE_BUSY) || isCode(err, sqlite3.SQLITE_LOCKED)
 }
 
 // isCode tells whether err is an SQLite error of that primary code.

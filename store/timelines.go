@@ -155,9 +155,9 @@ func (t timeline) read(ctx context.Context, r reader, viewer AccountID, f Filter
 		query = t.ascending
 	}
 	bits, visibilities := f.bits()
-	ids, err := list[StatusID](ctx, r, "timeline", query,
+	page, err := ids[StatusID](ctx, r, "timeline", query,
 		append([]any{viewer, h, f.WithMuted, bits, visibilities, below, above, p.Limit}, more...)...)
-	return newestFirst(ids, ascending), err
+	return newestFirst(page, ascending), err
 }
 
 // HomeTimeline returns ids of the posts and boosts by those whom the viewer follows, own ones, and direct posts to the viewer.
@@ -279,27 +279,29 @@ func (r reader) PinnedStatuses(ctx context.Context, viewer, author AccountID, p 
 }
 
 // FanOut puts a status into the home timelines it belongs in: its author's, its local followers' unless they hide the author's
-// boosts or keep the author in an exclusive list, for direct and list posts only those of the addressed; and into lists.
+// boosts, want other languages or keep the author in an exclusive list, for direct and list posts only those of the addressed; and into lists.
 // original is what s boosts, nil if it is no boost; its author is not shown the boost.
 func (tx *Tx) FanOut(ctx context.Context, s, original *Status) error {
 	var boosted *AccountID
+	language := s.Language
 	if original != nil {
-		boosted = &original.AccountID
+		boosted, language = &original.AccountID, original.Language
 	}
 	followers := `
 		INSERT OR IGNORE INTO home (account_id, status_id)
 		SELECT follower_id, ?1
 		FROM follows INDEXED BY follows_local
 		WHERE target_id = ?2 AND pending = 0 AND follower_local = 1
-			AND (?3 IS NULL OR show_reblogs = 1 AND follower_id <> ?3)`
+			AND (?3 IS NULL OR show_reblogs = 1 AND follower_id <> ?3)
+			AND ` + inLanguage("languages", "?4")
 	if s.Visibility == Direct || s.Visibility == ListOnly {
 		followers = `
 			INSERT OR IGNORE INTO home (account_id, status_id)
 			SELECT r.account_id, ?1
 			FROM recipients r CROSS JOIN users u ON u.account_id = r.account_id
-			WHERE r.status_id = ?1 AND ?2 > 0 AND ?3 IS NULL`
+			WHERE r.status_id = ?1 AND ?2 > 0 AND ?3 IS NULL AND ?4 IS NOT NULL`
 	}
-	if _, err := tx.exec(ctx, "fan out to followers", followers, s.ID, s.AccountID, boosted); err != nil {
+	if _, err := tx.exec(ctx, "fan out to followers", followers, s.ID, s.AccountID, boosted, language); err != nil {
 		return err
 	}
 	if s.Local() {
@@ -308,6 +310,13 @@ func (tx *Tx) FanOut(ctx context.Context, s, original *Status) error {
 		}
 	}
 	return tx.fanOutToLists(ctx, s)
+}
+
+// inLanguage is the condition that a language is among the JSON array of those that are wanted. An empty array is all of them, and
+// what has no language is wanted by everybody; who wants pt wants pt-BR.
+func inLanguage(wanted, language string) string {
+	return strings.NewReplacer("WANTED", wanted, "LANGUAGE", language).Replace(`(WANTED = '[]' OR LANGUAGE = ''
+				OR EXISTS (SELECT 1 FROM json_each(WANTED) l WHERE l.value = LANGUAGE OR LANGUAGE LIKE l.value || '-%'))`)
 }
 
 // fanOutToLists puts a status into the lists that have its author, as each list's policy on replies says, and takes it out of
@@ -320,11 +329,7 @@ func (tx *Tx) fanOutToLists(ctx context.Context, s *Status) error {
 		INSERT OR IGNORE INTO list_timeline (list_id, status_id)
 		SELECT l.id, ?1
 		FROM list_members m CROSS JOIN lists l ON l.id = m.list_id
-		WHERE m.account_id = ?2
-			AND (?3 IS NULL OR ?3 = ?2 OR ?3 = l.account_id
-				OR l.replies_policy = 'list' AND EXISTS (SELECT 1 FROM list_members x WHERE x.list_id = l.id AND x.account_id = ?3)
-				OR l.replies_policy = 'followed' AND EXISTS (
-					SELECT 1 FROM follows x WHERE x.follower_id = l.account_id AND x.target_id = ?3 AND x.pending = 0))`,
+		WHERE m.account_id = ?2 AND `+inList("?2", "?3"),
 		s.ID, s.AccountID, s.InReplyToAccountID); err != nil {
 		return err
 	}

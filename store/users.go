@@ -143,4 +143,34 @@ func (r reader) ActiveUsers(ctx context.Context, d time.Duration) (int, error) {
 	return *n, nil
 }
 
+// LocalCounts are figures of the people here.
+type LocalCounts struct {
+	Users    int // that are there for others
+	Statuses int // what their profiles count, boosts included
+}
+
+// LocalCounts counts the people here and what they posted.
+func (r reader) LocalCounts(ctx context.Context) (LocalCounts, error) {
+	n, err := one[LocalCounts](ctx, r, "local counts", `
+		SELECT count(*) AS users, ifnull(sum(a.statuses_count), 0) AS statuses
+		FROM users u
+		CROSS JOIN accounts a ON a.id = u.account_id
+		WHERE a.withheld = 0`)
+	if err != nil {
+		return LocalCounts{}, err
+	}
+	return *n, nil
+}
+
+// ShownStaff returns the administrators and moderators who show their role, oldest account first.
+func (r reader) ShownStaff(ctx context.Context) ([]*Account, error) {
+	return list[*Account](ctx, r, "staff", `
+		SELECT a.*
+		FROM users u
+		CROSS JOIN accounts a ON a.id = u.account_id
+		WHERE (u.is_admin = 1 OR u.is_moderator = 1) AND u.show_role = 1 AND a.withheld = 0
+		ORDER BY u.account_id
+		LIMIT 100`)
+}
+
 func emailKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }

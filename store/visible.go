@@ -32,14 +32,14 @@ func visible(s string) string {
 var visibleWhole = visible("s") + `
 	AND (s.reblog_of_id IS NULL OR ` + visible("o") + `)`
 
-// wanted is the condition that the viewer has not chosen to see nothing of the kind: blocks, and unless ?3 (with_muted) is set
-// mutes, muted threads and hidden boosts. It speaks of s and o as visibleWhole does.
+// wanted is the condition that the viewer has not chosen to see nothing of the kind: blocks (of authors, and of who is mentioned by
+// others), and unless ?3 (with_muted) is set mutes, muted threads and hidden boosts. It speaks of s and o as visibleWhole does.
 var wanted = `
 	(?2 & 1 = 0 OR ` + notBlocked("s.account_id") + ` AND (s.reblog_of_id IS NULL OR ` + notBlocked("o.account_id") + `)
-		AND NOT EXISTS (
+		AND (ifnull(o.account_id, s.account_id) = ?1 OR NOT EXISTS (
 			SELECT 1
 			FROM recipients r JOIN blocks x ON x.target_id = r.account_id AND x.account_id = ?1
-			WHERE r.status_id = ifnull(s.reblog_of_id, s.id) AND r.mentioned = 1))
+			WHERE r.status_id = ifnull(s.reblog_of_id, s.id) AND r.mentioned = 1)))
 	AND (?2 & 16 = 0 OR ` + notFromBlockedDomain("s") + ` AND (s.reblog_of_id IS NULL OR ` + notFromBlockedDomain("o") + `))
 	AND (?2 & 32 = 0 OR s.reblog_of_id IS NULL OR NOT EXISTS (
 		SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = s.account_id AND x.show_reblogs = 0))

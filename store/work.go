@@ -7,5 +7,30 @@ type ExpireStatus struct {
 	StatusID StatusID `json:"status_id"`
 }
 
+// SweepMedia removes uploads that nobody attached to anything, and files that nothing uses. It comes again and again.
+type SweepMedia struct{}
+
+// ExpireThreadMute ends the mute of a thread whose time has come.
+type ExpireThreadMute struct {
+	AccountID      AccountID      `json:"account_id"`
+	ConversationID ConversationID `json:"conversation_id"`
+}
+
+// ExpireMute ends the mute of an account whose time has come.
+type ExpireMute struct {
+	AccountID AccountID `json:"account_id"`
+	TargetID  AccountID `json:"target_id"`
+}
+
+// LeaveDomain ends the follows, in either direction, between an account and those of a domain that it blocks.
+type LeaveDomain struct {
+	AccountID AccountID `json:"account_id"`
+	Domain    string    `json:"domain"`
+}
+
 // Kind names the job.
-func (ExpireStatus) Kind() string { return "expire_status" }
+func (SweepMedia) Kind() string       { return "sweep_media" }
+func (ExpireStatus) Kind() string     { return "expire_status" }
+func (ExpireThreadMute) Kind() string { return "expire_thread_mute" }
+func (ExpireMute) Kind() string       { return "expire_mute" }
+func (LeaveDomain) Kind() string      { return "leave_domain" }

@@ -18,15 +18,15 @@ func Load(path string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("settings: %w", err)
 	}
-	c, err := parse(string(data))
+	c, err := Parse(string(data))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return c, nil
 }
 
-// parse reads the text of a settings file over the defaults.
-func parse(text string) (*Config, error) {
+// Parse is Load for the text of a settings file.
+func Parse(text string) (*Config, error) {
 	var top map[string]toml.Primitive
 	meta, err := toml.Decode(text, &top)
 	if err != nil {

@@ -86,7 +86,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a key twice", "[api]\nname = 'a'\nname = 'b'", "line 3: Key 'api.name' has already been defined."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := parse(tt.text)
+			_, err := Parse(tt.text)
 			if err == nil || err.Error() != tt.want {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
@@ -99,7 +99,7 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestSyntaxErrorHasItsLine(t *testing.T) {
-	_, err := parse("[server]\nlisten = 127.0.0.1:4000\n")
+	_, err := Parse("[server]\nlisten = 127.0.0.1:4000\n")
 	if err == nil || !strings.HasPrefix(err.Error(), "line 2: ") {
 		t.Errorf("got %v", err)
 	}
@@ -137,14 +137,14 @@ func FuzzParse(f *testing.F) {
 	f.Add("server.url = 'http://[::1]:80/'")
 	f.Add("[[instance]]")
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := parse(text)
+		c, err := Parse(text)
 		if err != nil {
 			if c != nil {
 				t.Error("settings beside an error")
 			}
 			return
 		}
-		again, err := parse(File(c))
+		again, err := Parse(File(c))
 		if err != nil {
 			t.Fatalf("%v\n%s", err, File(c))
 		}

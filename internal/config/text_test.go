@@ -38,7 +38,7 @@ func TestExampleIsTheDefaults(t *testing.T) {
 		"as it is":    Example(),
 		"switched on": setting.ReplaceAllString(Example(), "$1"),
 	} {
-		c, err := parse(text)
+		c, err := Parse(text)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if !reflect.DeepEqual(c, Default()) {
@@ -64,7 +64,7 @@ func TestFileHoldsWhatIsSet(t *testing.T) {
 	if !strings.Contains(text, "\nurl = \"https://social.example.org\"\n") || !strings.Contains(text, "\n# dir = ") {
 		t.Errorf("got %s", text)
 	}
-	got, err := parse(text)
+	got, err := Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestShow(t *testing.T) {
 			t.Errorf("%q is missing in %s", want, text)
 		}
 	}
-	shown, err := parse(text)
+	shown, err := Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,6 +101,9 @@ func (c *composer) text(s string, links bool) {
 
 // token writes a link and tells whether it did; it does not if there are too many already.
 func (c *composer) token(t token, written string) bool {
+	if t.kind != linkToken && len(c.doc.slots) == maxSlots {
+		return false
+	}
 	switch t.kind {
 	case linkToken:
 		c.raw(`<a href="`)
@@ -200,7 +203,7 @@ func clean(s string) string {
 	if !dirty {
 		return s
 	}
-	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = validUTF8(s)
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	s = strings.ReplaceAll(s, "\r", "\n")
 	return strings.Map(func(r rune) rune {

@@ -37,6 +37,9 @@ const (
 	MaxShortcodes = 100
 )
 
+// maxSlots is how many mentions and hashtags of one text become links, counting repetitions.
+const maxSlots = 500
+
 // maxMarkup is the size in bytes above which markup is not interpreted but shown as it is.
 const maxMarkup = 64 << 10
 

@@ -64,7 +64,7 @@ func (tokenParser) Parse(parent ast.Node, block gtext.Reader, pc parser.Context)
 
 // What a person does not exceed, and what a Markdown parser takes more than proportional time for.
 const (
-	maxMarkdownNesting    = 100  // quotes and lists opened by one line
+	maxMarkdownNesting    = 32   // quotes and lists opened by one line
 	maxMarkdownDelimiters = 1000 // emphasis, brackets, angle brackets and the like between two blank lines
 )
 

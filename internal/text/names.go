@@ -104,6 +104,10 @@ func NormalizeDomain(domain string) string {
 		if err != nil {
 			return ""
 		}
+		// Some labels are not valid any more once their characters are mapped.
+		if again, err := idna.Lookup.ToASCII(ascii); err != nil || again != ascii {
+			return ""
+		}
 		host = strings.TrimSuffix(ascii, ".")
 	}
 	if !isHostname(host) {
@@ -186,7 +190,7 @@ func FoldKey(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
 	}
-	return norm.NFKC.String(strings.ToLower(norm.NFKC.String(s)))
+	return norm.NFKC.String(strings.ToLower(norm.NFKC.String(validUTF8(s))))
 }
 
 // Fold returns the form in which texts are searched: without difference of case, of accents on letters, and of
@@ -195,7 +199,8 @@ func Fold(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
 	}
-	s = cases.Fold().String(norm.NFKD.String(s))
+	// In lower case first: folding alone takes the two cases of Cherokee for each other.
+	s = cases.Fold().String(strings.ToLower(norm.NFKD.String(validUTF8(s))))
 	s = strings.Map(func(r rune) rune {
 		if '\u0300' <= r && r <= '\u036f' {
 			return -1
@@ -225,6 +230,8 @@ func Language(tag string) string {
 	}
 	return short.String()
 }
+
+func validUTF8(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func isASCII(s string) bool {
 	for i := range len(s) {

@@ -34,6 +34,7 @@ const (
 	maxRemoteNick = 256 // bytes
 	maxTagName    = 128 // characters
 	maxShortcode  = 64  // bytes
+	maxAuthority  = 300 // bytes of an address from "//" to the path
 )
 
 // linkSchemes are the schemes of addresses that become links. The value tells whether "//" and a host must follow.
@@ -86,7 +87,6 @@ func mentionAt(s string, i int) token {
 
 // remoteMentionAt reads "@nick@host", whose second "@" is at offset at.
 func remoteMentionAt(s string, i, at int) token {
-	none := token{end: at}
 	end := at + 1
 	for end < len(s) {
 		r, size := utf8.DecodeRuneInString(s[end:])
@@ -102,7 +102,7 @@ func remoteMentionAt(s string, i, at int) token {
 	}
 	nick, domain := s[i+1:at], NormalizeDomain(s[at+1:end])
 	if !isNick(nick) || !plausibleHost(domain) || end < len(s) && s[end] == '@' {
-		return none
+		return token{end: end}
 	}
 	return token{kind: mentionToken, end: end, mention: Mention{Nick: nick, Domain: domain}}
 }
@@ -220,38 +220,65 @@ func schemeAt(s string, i, colon int, prev rune) token {
 	if prev < utf8.RuneSelf && isWord(prev) || prev == '@' || prev == '.' || prev == '-' {
 		return token{}
 	}
-	end := addressEnd(s, colon+1)
-	address, rest := s[i:end], s[colon+1:end]
-	if hasHost && !hasAuthority(address, rest) || !hasHost && !opaqueAddress(strings.ToLower(s[i:colon]), rest) {
-		return token{}
+	if hasHost {
+		if !hasAuthority(s, colon+1) {
+			return token{}
+		}
+		end := addressEnd(s, colon+1)
+		return token{kind: linkToken, end: end, href: s[i:end]}
 	}
-	return token{kind: linkToken, end: end, href: address}
+	return opaqueAt(s, i, colon)
 }
 
-// hasAuthority tells whether "//" and a host follow the scheme of address, whose part after the scheme is rest.
-func hasAuthority(address, rest string) bool {
-	if !strings.HasPrefix(rest, "//") {
+// hasAuthority tells whether "//" and a host follow at s[i:]. It looks at no more than maxAuthority bytes.
+func hasAuthority(s string, i int) bool {
+	if !strings.HasPrefix(s[i:], "//") {
 		return false
 	}
-	r, _ := utf8.DecodeRuneInString(rest[2:])
-	if r != '[' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+	start := i + len("//")
+	s = s[:min(len(s), start+maxAuthority)]
+	authority := s[start:addressEnd(s, start)]
+	if end := strings.IndexAny(authority, "/?#"); end >= 0 {
+		authority = authority[:end]
+	}
+	first, _ := utf8.DecodeRuneInString(authority)
+	if first != '[' && !unicode.IsLetter(first) && !unicode.IsDigit(first) {
 		return false
 	}
-	u, err := url.Parse(address)
+	u, err := url.Parse("http://" + authority)
 	return err == nil && u.Hostname() != ""
 }
 
-// opaqueAddress tells whether rest can follow the scheme, which has no "//".
-func opaqueAddress(scheme, rest string) bool {
-	switch scheme {
+// opaqueAt reads an address whose scheme needs no "//". There is none if the token's end is 0; that is clear after at
+// most maxAuthority bytes.
+func opaqueAt(s string, i, colon int) token {
+	start := colon + 1
+	head := s[start:min(len(s), start+maxAuthority)]
+	least := 1 // bytes that must be part of the address
+	switch strings.ToLower(s[i:colon]) {
 	case "magnet":
-		return len(rest) > 1 && rest[0] == '?'
+		if !strings.HasPrefix(head, "?") {
+			return token{}
+		}
+		least = 2
 	case "mailto":
-		at := strings.IndexByte(rest, '@')
-		return at > 0 && at < len(rest)-1
+		at := strings.IndexByte(head, '@')
+		if at < 1 {
+			return token{}
+		}
+		least = at + 2
 	default:
-		return strings.Trim(rest, "/") != ""
+		name := strings.TrimPrefix(head, "//")
+		first, _ := utf8.DecodeRuneInString(name)
+		if !unicode.IsLetter(first) && !unicode.IsDigit(first) && !strings.ContainsRune("@%&", first) {
+			return token{}
+		}
 	}
+	end := addressEnd(s, start)
+	if end < start+least {
+		return token{}
+	}
+	return token{kind: linkToken, end: end, href: s[i:end]}
 }
 
 // hostAt reads an address without scheme that begins with the word s[i:end]. There is none if the token's end is 0.

@@ -130,9 +130,9 @@ func (t *tidier) characters(s string) {
 		t.line(s)
 		return
 	}
-	for line := range strings.SplitAfterSeq(s, "\n") {
+	for i, line := range strings.Split(s, "\n") {
+		t.breakDue = t.breakDue || i > 0
 		t.line(line)
-		t.breakDue = t.breakDue || strings.HasSuffix(line, "\n")
 	}
 }
 
@@ -150,7 +150,9 @@ func (t *tidier) line(s string) {
 		if strings.Trim(s, blanks) == "" {
 			switch {
 			case !t.midLine:
-				t.indent += s
+				if t.indent == "" {
+					t.indent = s
+				}
 				return
 			case t.breakDue:
 				return
@@ -321,7 +323,8 @@ func (t *tidier) closeImplied(name string, kind element) {
 	case name == "a":
 		at = t.lastOpen(func(o openTag) bool { return o.name == "a" })
 	case isRubyText(name):
-		if at = len(t.open) - 1; at >= 0 && !isRubyText(t.open[at].name) {
+		at = t.lastOpen(func(o openTag) bool { return o.closing != "" })
+		if at >= 0 && !isRubyText(t.open[at].name) {
 			at = -1
 		}
 	}

@@ -89,6 +89,8 @@ type Role struct {
 type Account struct {
 	*renderedAccount
 	relationship *Relationship // nil: not asked for
+	muted        bool          // mutedUntil is shown
+	mutedUntil   *store.Time   // nil: for good
 }
 
 // renderedAccount is an account as everybody sees it: JSON up to the value of svc.relationship, its last member.
@@ -97,6 +99,15 @@ type renderedAccount struct {
 	acct string
 	url  string
 	json []byte
+
+	noRichText bool // as a viewer
+	counters   counters
+}
+
+// counters are what changes most about an account.
+type counters struct {
+	followers, following, statuses int
+	lastStatusAt                   *store.Time
 }
 
 func (a *renderedAccount) size() int { return len(a.json) + len(a.acct) + len(a.url) }
@@ -109,7 +120,16 @@ func (a Account) AppendJSON(dst []byte) []byte {
 	} else if rel, err := marshal(a.relationship); err == nil {
 		dst = append(dst, rel...)
 	}
-	return append(dst, '}', '}')
+	dst = append(dst, '}')
+	if a.muted {
+		dst = append(dst, `,"mute_expires_at":`...)
+		if a.mutedUntil == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(append(append(dst, '"'), a.mutedUntil.String()...), '"')
+		}
+	}
+	return append(dst, '}')
 }
 
 // MarshalJSON is AppendJSON for accounts inside of other entities.
@@ -117,6 +137,18 @@ func (a Account) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil), nil }
 
 // ID returns the account's id.
 func (a Account) ID() store.AccountID { return a.id }
+
+// WithRelationship returns the account with svc.relationship filled in.
+func (a Account) WithRelationship(r *Relationship) Account {
+	a.relationship = r
+	return a
+}
+
+// MutedUntil returns the account as a list of mutes shows it; nil is for good.
+func (a Account) MutedUntil(t *store.Time) Account {
+	a.muted, a.mutedUntil = true, t
+	return a
+}
 
 // Accounts returns the accounts of the ids that exist, in the order of the ids, as everybody sees them.
 func (b *Builder) Accounts(ctx context.Context, ids []store.AccountID) (List[Account], error) {
@@ -189,6 +221,9 @@ func (b *Builder) renderAccounts(ctx context.Context, ids []store.AccountID) (ma
 		if err != nil {
 			return nil, err
 		}
+		if u := userOf[row.ID]; u != nil {
+			a.noRichText = u.NoRichText
+		}
 		found[row.ID] = a
 		b.accounts.put(row.ID, a, generation)
 	}
@@ -219,7 +254,10 @@ func (b *Builder) renderAccount(row *store.Account, members *accountMembers, ext
 		return nil, err
 	}
 	json := append(o[:len(o)-2:len(o)-2], `,"relationship":`...) // open again: the account and its extension
-	return &renderedAccount{id: row.ID, acct: row.Acct(), url: row.URL, json: json}, nil
+	return &renderedAccount{
+		id: row.ID, acct: row.Acct(), url: row.URL, json: json,
+		counters: counters{row.FollowersCount, row.FollowingCount, row.StatusesCount, row.LastStatusAt},
+	}, nil
 }
 
 // sharedAccount makes the members that everybody sees. user is nil for accounts elsewhere.
@@ -287,10 +325,7 @@ func (b *Builder) sharedAccount(row *store.Account, user *store.User) (*accountM
 		HideFollowsCount:    row.HideFollowsCount,
 		AcceptsChatMessages: row.AcceptsChatMessages,
 	}
-	if row.Background != "" {
-		url := b.picture(row.Background, "")
-		x.BackgroundImage = &url
-	}
+	x.BackgroundImage = b.Picture(row.Background)
 	m.Source = b.source(row, user)
 	if user != nil {
 		x.IsConfirmed, x.ConfirmationPending = user.ConfirmedAt != nil, user.ConfirmedAt == nil
@@ -312,6 +347,15 @@ func (b *Builder) picture(name, standard string) string {
 		return name
 	}
 	return b.MediaURL + name
+}
+
+// Picture returns the address of a profile picture, nil if the account has none.
+func (b *Builder) Picture(name string) *string {
+	if name == "" {
+		return nil
+	}
+	url := b.picture(name, "")
+	return &url
 }
 
 // privileges are what a user's role may do; administrators may do everything.
@@ -360,22 +404,34 @@ func (b *Builder) source(row *store.Account, user *store.User) any {
 	return o
 }
 
-// OwnAccount is what an account sees of itself, and only from the endpoints that are about oneself.
+// OwnAccount is what an account sees of itself beside its rows.
 type OwnAccount struct {
 	FollowRequests      int
 	UnreadNotifications int
 	UnreadConversations int
+	SettingsStore       bool // show it: only the endpoints do that are about oneself
 }
 
-// CredentialAccount returns an account for the account itself, with all that is shown to nobody else.
+// CredentialAccount returns an account for the account itself, with all that is shown to nobody else. The counters of row need not
+// be up to date.
 func (b *Builder) CredentialAccount(ctx context.Context, row *store.Account, user *store.User, own OwnAccount) (Account, error) {
 	moved, err := b.movedTo(ctx, row)
 	if err != nil {
 		return Account{}, err
 	}
+	shared, err := b.renderAccounts(ctx, []store.AccountID{row.ID})
+	if err != nil {
+		return Account{}, err
+	}
+	if shared[row.ID] == nil {
+		return Account{}, notFound
+	}
+	current, count := *row, shared[row.ID].counters
+	current.StatusesCount, current.LastStatusAt = count.statuses, count.lastStatusAt
+	row = &current
 	m, x := b.sharedAccount(row, user)
 	m.Moved = moved
-	m.FollowersCount, m.FollowingCount = row.FollowersCount, row.FollowingCount
+	m.FollowersCount, m.FollowingCount = count.followers, count.following
 	m.FollowRequestsCount = &own.FollowRequests
 	m.Role = roleOf(user)
 	privacy, language := user.DefaultVisibility.String(), user.DefaultLanguage
@@ -396,9 +452,11 @@ func (b *Builder) CredentialAccount(ctx context.Context, row *store.Account, use
 	x.AllowFollowingMove = &user.AllowFollowingMove
 	x.UnreadConversationCount, x.UnreadNotificationsCount = &own.UnreadConversations, &own.UnreadNotifications
 	x.NotificationSettings = &notificationSettings{user.BlockFromStrangers, user.HideNotificationContents}
-	x.SettingsStore = user.SettingsStore.V
-	if x.SettingsStore == nil {
-		x.SettingsStore = map[string]json.RawMessage{}
+	if own.SettingsStore {
+		x.SettingsStore = user.SettingsStore.V
+		if x.SettingsStore == nil {
+			x.SettingsStore = map[string]json.RawMessage{}
+		}
 	}
 	a, err := b.renderAccount(row, m, x)
 	return Account{renderedAccount: a}, err

@@ -14,8 +14,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 
 	"svc/emoji"
+	"svc/internal/config"
 	"svc/store"
 )
 
@@ -26,6 +28,11 @@ type Config struct {
 	Domain     string // the part of handles after the @
 	MediaURL   string // what media file names are appended to: https://example.org/media/
 	CacheBytes int    // for rendered accounts and statuses
+
+	// What the server tells about itself.
+	Settings       *config.Config
+	Version        string // of this program, as in 1.2.3; "": 0.0.0
+	VAPIDPublicKey string // for push subscriptions; "" if there are none
 }
 
 // Builder builds entities. Its methods may be called from any goroutine.
@@ -35,10 +42,15 @@ type Builder struct {
 	emojis   *emoji.Packs
 	accounts *cache[store.AccountID, *renderedAccount]
 	statuses *cache[store.StatusID, *renderedStatus]
+	instance instanceCache
+	allEmoji atomic.Pointer[emojiLists]
 }
 
 // New makes a builder that follows the changes of db. Call it before db is used.
 func New(db *store.DB, emojis *emoji.Packs, c Config) *Builder {
+	if c.Version == "" {
+		c.Version = "0.0.0"
+	}
 	b := &Builder{
 		Config:   c,
 		db:       db,
@@ -62,7 +74,10 @@ func (b *Builder) forget(events []store.Event) {
 			continue
 		}
 		b.accounts.drop(c.Accounts...)
+		b.accounts.drop(c.Counted...)
 		b.statuses.drop(c.Statuses...)
+		b.forgetInstance(c.Accounts)
+		b.forgetInstance(c.Counted)
 	}
 }
 
@@ -70,6 +85,7 @@ func (b *Builder) forget(events []store.Event) {
 func (b *Builder) Forget() {
 	b.accounts.clear()
 	b.statuses.clear()
+	b.instance.documents.drop()
 }
 
 // Appender is an entity that renders itself.
@@ -162,24 +178,4 @@ func idOf(viewer *store.Account) store.AccountID {
 		return 0
 	}
 	return viewer.ID
-}
-
-// Emoji is a custom emoji.
-type Emoji struct {
-	Shortcode       string   `json:"shortcode"`
-	URL             string   `json:"url"`
-	StaticURL       string   `json:"static_url"`
-	VisibleInPicker bool     `json:"visible_in_picker"`
-	Category        *string  `json:"category,omitempty"`
-	Tags            []string `json:"tags,omitempty"`
-}
-
-// emojisIn returns the custom emoji that occur in texts.
-func (b *Builder) emojisIn(texts ...string) []Emoji {
-	found := []Emoji{}
-	for _, e := range b.emojis.In(texts...) {
-		url := b.BaseURL + e.Path
-		found = append(found, Emoji{Shortcode: e.Shortcode, URL: url, StaticURL: url})
-	}
-	return found
 }

@@ -11,5 +11,6 @@ func FromSettings(c *config.Config) Config {
 		Domain:     c.Host(),
 		MediaURL:   base + "/media/",
 		CacheBytes: int(c.Cache.RenderedBytes),
+		Settings:   c,
 	}
 }

@@ -4,13 +4,12 @@ import (
 	"context"
 	"strconv"
 
-	"svc/internal/text"
 	"svc/store"
 )
 
 // statusHead are the members that a boost has of its own.
 type statusHead struct {
-	ID         store.StatusID   `json:"id"`
+	ID         string           `json:"id"`
 	URI        string           `json:"uri"`
 	URL        *string          `json:"url"`
 	CreatedAt  store.Time       `json:"created_at"`
@@ -40,13 +39,13 @@ type statusBody struct {
 
 // statusExtension is what of the svc object everybody sees.
 type statusExtension struct {
-	ConversationID       store.ConversationID `json:"conversation_id"`
-	DirectConversationID *int64               `json:"direct_conversation_id"`
-	InReplyToAccountAcct *string              `json:"in_reply_to_account_acct"`
-	Content              map[string]string    `json:"content"`
-	SpoilerText          map[string]string    `json:"spoiler_text"`
-	PinnedAt             *store.Time          `json:"pinned_at"`
-	QuotesCount          int                  `json:"quotes_count"`
+	ConversationID       *store.ConversationID `json:"conversation_id"`
+	DirectConversationID *int64                `json:"direct_conversation_id"`
+	InReplyToAccountAcct *string               `json:"in_reply_to_account_acct"`
+	Content              map[string]string     `json:"content"`
+	SpoilerText          map[string]string     `json:"spoiler_text"`
+	PinnedAt             *store.Time           `json:"pinned_at"`
+	QuotesCount          int                   `json:"quotes_count"`
 }
 
 // Mention is an account that a status mentions. URL is the href in the content, byte for byte.
@@ -81,10 +80,11 @@ type renderedStatus struct {
 	local          bool
 	parent         *parent
 
-	head      []byte // members
-	body      []byte // members
-	extension []byte // members
-	strict    []byte // body for those who want no rich text
+	head      []byte        // members
+	body      []byte        // members
+	extension []byte        // members
+	strict    func() []byte // body for those who want no rich text
+	strictLen int           // about what it holds
 }
 
 // parent is what it takes to know whether a viewer sees the status that another replies to.
@@ -95,7 +95,7 @@ type parent struct {
 }
 
 func (s *renderedStatus) size() int {
-	return 300 + len(s.head) + len(s.body) + len(s.extension) + len(s.strict)
+	return 300 + len(s.head) + len(s.body) + len(s.extension) + s.strictLen
 }
 
 // Status is a status for one viewer.
@@ -126,7 +126,7 @@ func (s *Status) AppendJSON(dst []byte) []byte {
 	dst = Account{renderedAccount: s.account}.AppendJSON(dst)
 	dst = append(dst, ',')
 	if original.plain {
-		dst = append(dst, original.strict...)
+		dst = append(dst, original.strict()...)
 	} else {
 		dst = append(dst, original.body...)
 	}
@@ -154,7 +154,7 @@ func (s *Status) AppendJSON(dst []byte) []byte {
 	dst = appendBool(dst, `,"thread_muted":`, f.ThreadMuted)
 	dst = appendBool(dst, `,"parent_visible":`, original.visible)
 	dst = append(dst, `,"emoji_reactions":[],"expires_at":`...)
-	if original.own && original.expiresAt != nil {
+	if original.own && original.expiresAt != nil && !original.pinned { // what is pinned does not expire
 		dst = append(append(append(dst, '"'), original.expiresAt.String()...), '"')
 	} else {
 		dst = append(dst, "null"...)
@@ -216,18 +216,18 @@ func (b *Builder) Statuses(ctx context.Context, viewer *store.Account, ids []sto
 		}
 		shown = append(shown, s)
 	}
+	return shown, b.complete(ctx, viewer, shown, originals)
+}
+
+// complete adds to statuses what is not rendered with them. originals are the same, but for the boosts what they boost.
+func (b *Builder) complete(ctx context.Context, viewer *store.Account, shown, originals List[*Status]) error {
 	if err := b.addAccounts(ctx, shown, originals); err != nil {
-		return nil, err
+		return err
 	}
-	if err := b.addParents(ctx, viewer, originals); err != nil {
-		return nil, err
+	if err := b.addParents(ctx, viewer, originals); err != nil || viewer == nil {
+		return err
 	}
-	if viewer != nil {
-		if err := b.addViewer(ctx, viewer, shown, originals); err != nil {
-			return nil, err
-		}
-	}
-	return shown, nil
+	return b.addViewer(ctx, viewer, shown, originals)
 }
 
 // addAccounts sets the authors.
@@ -290,260 +290,31 @@ func (b *Builder) addViewer(ctx context.Context, viewer *store.Account, shown, o
 	for _, s := range originals {
 		ids = append(ids, s.id)
 	}
-	rows, err := b.db.StatusFlags(ctx, viewer.ID, ids)
+	flags, err := b.db.StatusFlags(ctx, viewer.ID, ids)
 	if err != nil {
 		return err
 	}
-	user, err := b.db.User(ctx, viewer.ID)
+	plain, err := b.wantsPlain(ctx, viewer)
 	if err != nil {
 		return err
 	}
-	flags := byID(rows, func(f store.StatusFlags) store.StatusID { return f.ID })
 	for _, s := range shown {
 		s.signed, s.own = true, s.accountID == viewer.ID
 	}
 	for _, s := range originals {
 		s.flags = flags[s.id]
-		s.signed, s.own, s.plain = true, s.accountID == viewer.ID, user.NoRichText
+		s.signed, s.own, s.plain = true, s.accountID == viewer.ID, plain
 	}
 	return nil
 }
 
-// renderStatuses returns what of the statuses, and of what they boost, everybody sees.
-func (b *Builder) renderStatuses(ctx context.Context, ids []store.StatusID) (map[store.StatusID]*renderedStatus, error) {
-	found := make(map[store.StatusID]*renderedStatus, len(ids)+8)
-	if err := b.renderMissing(ctx, ids, found); err != nil {
-		return nil, err
+// wantsPlain tells whether the viewer wants no rich text.
+func (b *Builder) wantsPlain(ctx context.Context, viewer *store.Account) (bool, error) {
+	if viewer == nil {
+		return false, nil
 	}
-	var originals []store.StatusID
-	for _, s := range found {
-		if s.reblogOfID != nil && found[*s.reblogOfID] == nil {
-			originals = append(originals, *s.reblogOfID)
-		}
-	}
-	if len(originals) > 0 {
-		if err := b.renderMissing(ctx, unique(originals), found); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
-}
-
-func (b *Builder) renderMissing(ctx context.Context, ids []store.StatusID, found map[store.StatusID]*renderedStatus) error {
-	missing, generation := b.statuses.get(ids, found)
-	if len(missing) == 0 {
-		return nil
-	}
-	parts, err := b.loadParts(ctx, missing)
-	if err != nil {
-		return err
-	}
-	for _, row := range parts.rows {
-		s, err := b.renderStatus(row, parts)
-		if err != nil {
-			return err
-		}
-		found[row.ID] = s
-		b.statuses.put(row.ID, s, generation)
-	}
-	return nil
-}
-
-// statusParts are rows that belong to a page of statuses.
-type statusParts struct {
-	rows     []*store.Status
-	media    map[store.StatusID][]object
-	mentions map[store.StatusID][]Mention
-	tags     map[store.StatusID][]Tag
-	parents  map[store.StatusID]*store.Status
-	accts    map[store.AccountID]string // of those replied to
-	pins     map[store.StatusID]store.Time
-	apps     map[store.AppID]*Application
-}
-
-func (b *Builder) loadParts(ctx context.Context, ids []store.StatusID) (*statusParts, error) {
-	rows, err := b.db.Statuses(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	p := &statusParts{
-		rows:     rows,
-		media:    make(map[store.StatusID][]object),
-		mentions: make(map[store.StatusID][]Mention),
-		tags:     make(map[store.StatusID][]Tag),
-		accts:    make(map[store.AccountID]string),
-	}
-	if err := b.loadMedia(ctx, ids, p); err != nil {
-		return nil, err
-	}
-	if err := b.loadPeople(ctx, ids, p); err != nil {
-		return nil, err
-	}
-	tags, err := b.db.StatusTags(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range tags {
-		p.tags[t.StatusID] = append(p.tags[t.StatusID], Tag{Name: t.Name, URL: text.TagURL(b.BaseURL, t.Name)})
-	}
-	var parents []store.StatusID
-	var apps []store.AppID
-	for _, row := range rows {
-		if row.InReplyToID != nil {
-			parents = append(parents, *row.InReplyToID)
-		}
-		if row.AppID != nil {
-			apps = append(apps, *row.AppID)
-		}
-	}
-	if p.parents, err = b.loadParents(ctx, parents); err != nil {
-		return nil, err
-	}
-	if p.pins, err = b.db.PinnedAt(ctx, ids); err != nil {
-		return nil, err
-	}
-	p.apps, err = b.loadApps(ctx, apps)
-	return p, err
-}
-
-func (b *Builder) loadMedia(ctx context.Context, ids []store.StatusID, p *statusParts) error {
-	media, err := b.db.MediaOf(ctx, ids)
-	if err != nil {
-		return err
-	}
-	for _, m := range media {
-		o, err := b.attachment(m)
-		if err != nil {
-			return err
-		}
-		p.media[*m.StatusID] = append(p.media[*m.StatusID], o)
-	}
-	return nil
-}
-
-// loadPeople loads the mentioned, and those replied to.
-func (b *Builder) loadPeople(ctx context.Context, ids []store.StatusID, p *statusParts) error {
-	recipients, err := b.db.Recipients(ctx, ids)
-	if err != nil {
-		return err
-	}
-	var people []store.AccountID
-	for _, r := range recipients {
-		if r.Mentioned {
-			people = append(people, r.AccountID)
-		}
-	}
-	for _, row := range p.rows {
-		if row.InReplyToAccountID != nil {
-			people = append(people, *row.InReplyToAccountID)
-		}
-	}
-	if len(people) == 0 {
-		return nil
-	}
-	accounts, err := b.db.Accounts(ctx, unique(people))
-	if err != nil {
-		return err
-	}
-	of := byID(accounts, func(a *store.Account) store.AccountID { return a.ID })
-	for _, r := range recipients {
-		if a := of[r.AccountID]; a != nil && r.Mentioned {
-			p.mentions[r.StatusID] = append(p.mentions[r.StatusID], Mention{ID: a.ID, Username: a.Nickname, Acct: a.Acct(), URL: a.URL})
-		}
-	}
-	for id, a := range of {
-		p.accts[id] = a.Acct()
-	}
-	return nil
-}
-
-func (b *Builder) loadParents(ctx context.Context, ids []store.StatusID) (map[store.StatusID]*store.Status, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	rows, err := b.db.Statuses(ctx, unique(ids))
-	return byID(rows, func(s *store.Status) store.StatusID { return s.ID }), err
-}
-
-func (b *Builder) loadApps(ctx context.Context, ids []store.AppID) (map[store.AppID]*Application, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	rows, err := b.db.Apps(ctx, unique(ids))
-	apps := make(map[store.AppID]*Application, len(rows))
-	for _, a := range rows {
-		apps[a.ID] = &Application{Name: a.Name}
-		if a.Website != "" {
-			apps[a.ID].Website = &a.Website
-		}
-	}
-	return apps, err
-}
-
-func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStatus, error) {
-	r := &renderedStatus{
-		id: row.ID, accountID: row.AccountID, reblogOfID: row.ReblogOfID, conversationID: row.ConversationID,
-		expiresAt: row.ExpiresAt, listID: row.ListID, local: row.Local(),
-	}
-	head := statusHead{ID: row.ID, URI: row.URI, CreatedAt: row.CreatedAt, Visibility: row.Visibility}
-	if row.URL != "" {
-		head.URL = &row.URL
-	}
-	var err error
-	if r.head, err = marshalMembers(head); err != nil || row.ReblogOfID != nil {
-		return r, err
-	}
-	body := statusBody{
-		EditedAt:           row.EditedAt,
-		InReplyToID:        row.InReplyToID,
-		InReplyToAccountID: row.InReplyToAccountID,
-		Sensitive:          row.Sensitive,
-		SpoilerText:        row.SpoilerText,
-		RepliesCount:       row.RepliesCount,
-		ReblogsCount:       row.ReblogsCount,
-		FavouritesCount:    row.FavouritesCount,
-		Content:            row.Content,
-		MediaAttachments:   orEmpty(p.media[row.ID]),
-		Mentions:           orEmpty(p.mentions[row.ID]),
-		Tags:               orEmpty(p.tags[row.ID]),
-		Emojis:             b.emojisIn(row.Content, row.SpoilerText),
-	}
-	if row.Language != "" {
-		body.Language = &row.Language
-	}
-	if row.AppID != nil {
-		body.Application = p.apps[*row.AppID]
-	}
-	if r.body, err = marshalMembers(body); err != nil {
-		return nil, err
-	}
-	r.strict = r.body
-	if strict := text.Strict(row.Content); strict != row.Content {
-		body.Content = strict
-		if r.strict, err = marshalMembers(body); err != nil {
-			return nil, err
-		}
-	}
-	extension := statusExtension{
-		ConversationID: row.ConversationID,
-		Content:        map[string]string{"text/plain": text.Plain(row.Content)},
-		SpoilerText:    map[string]string{"text/plain": row.SpoilerText},
-	}
-	if row.InReplyToAccountID != nil {
-		if acct, ok := p.accts[*row.InReplyToAccountID]; ok {
-			extension.InReplyToAccountAcct = &acct
-		}
-	}
-	if at, ok := p.pins[row.ID]; ok {
-		r.pinned, extension.PinnedAt = true, &at
-	}
-	if row.InReplyToID != nil {
-		if above := p.parents[*row.InReplyToID]; above != nil {
-			r.parent = &parent{above.ID, above.AccountID, above.Visibility}
-		}
-	}
-	r.extension, err = marshalMembers(extension)
-	return r, err
+	self, err := b.renderAccounts(ctx, []store.AccountID{viewer.ID})
+	return self[viewer.ID] != nil && self[viewer.ID].noRichText, err
 }
 
 // orEmpty makes a missing list an empty one, which is [] in JSON.

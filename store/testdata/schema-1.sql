@@ -51,8 +51,11 @@ CREATE TABLE accounts (
     UNIQUE (nickname_key, domain)
 ) STRICT;
 CREATE INDEX accounts_withheld ON accounts (id) WHERE withheld = 1;
+CREATE INDEX accounts_withheld_deleted ON accounts (deleted_at) WHERE withheld = 1;
 CREATE INDEX accounts_moved ON accounts (moved_to_id) WHERE moved_to_id IS NOT NULL;
 CREATE INDEX accounts_local ON accounts (id) WHERE domain = '';
+CREATE INDEX accounts_url ON accounts (url);
+CREATE INDEX accounts_domain ON accounts (domain, id) WHERE domain <> '';
 
 -- Look-up by the beginning of words of nickname and display name; rowid = accounts.id.
 CREATE VIRTUAL TABLE accounts_fts USING fts5 (
@@ -152,14 +155,14 @@ CREATE TABLE follows (
     pending        INTEGER NOT NULL DEFAULT 0 CHECK (pending IN (0, 1)),
     follower_local INTEGER NOT NULL DEFAULT 1 CHECK (follower_local IN (0, 1)),
     show_reblogs   INTEGER NOT NULL DEFAULT 1 CHECK (show_reblogs IN (0, 1)),
-    languages      TEXT    NOT NULL DEFAULT '[]', -- empty: all
+    languages      TEXT    NOT NULL DEFAULT '[]', -- of posts wanted in home; empty: all
     uri            TEXT    UNIQUE, -- of the Follow activity, where there is one
     UNIQUE (follower_id, target_id)
 ) STRICT;
 CREATE INDEX follows_followers ON follows (target_id, follower_id) WHERE pending = 0;
 CREATE INDEX follows_following ON follows (follower_id, target_id) WHERE pending = 0;
 CREATE INDEX follows_requests ON follows (target_id, id) WHERE pending = 1;
-CREATE INDEX follows_local ON follows (target_id, follower_id, show_reblogs) WHERE pending = 0 AND follower_local = 1;
+CREATE INDEX follows_local ON follows (target_id, follower_id, show_reblogs, languages) WHERE pending = 0 AND follower_local = 1;
 CREATE INDEX follows_hidden_reblogs ON follows (follower_id) WHERE show_reblogs = 0;
 
 -- Who wants to be told of each post of whom; needs no follow.
@@ -290,7 +293,7 @@ CREATE TABLE media (
     id          INTEGER PRIMARY KEY,
     account_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     status_id   INTEGER REFERENCES statuses (id) ON DELETE SET NULL, -- NULL: not attached (yet, or any more)
-    position    INTEGER NOT NULL DEFAULT 0,
+    position    INTEGER NOT NULL DEFAULT 0, -- among the attachments; -1: only an earlier version of the status had it
     type        TEXT    NOT NULL CHECK (type IN ('image', 'video', 'audio', 'unknown')),
     mime        TEXT    NOT NULL,
     file        TEXT    NOT NULL DEFAULT '', -- name in the media folder; '' for remote media
@@ -298,11 +301,12 @@ CREATE TABLE media (
     remote_url  TEXT    NOT NULL DEFAULT '',
     description TEXT    NOT NULL DEFAULT '',
     size        INTEGER NOT NULL DEFAULT 0,
-    created_at  INTEGER NOT NULL
+    created_at  INTEGER NOT NULL,
+    loose_since INTEGER -- when it was found to be attached to nothing; NULL while it is attached, or until the clean-up looks
 ) STRICT;
 CREATE INDEX media_status ON media (status_id, position) WHERE status_id IS NOT NULL;
 CREATE INDEX media_account ON media (account_id, id);
-CREATE INDEX media_unattached ON media (id) WHERE status_id IS NULL;
+CREATE INDEX media_loose ON media (loose_since) WHERE status_id IS NULL;
 CREATE INDEX media_file ON media (file) WHERE file <> '';
 CREATE INDEX media_thumbnail ON media (thumbnail) WHERE thumbnail <> '';
 
@@ -383,6 +387,7 @@ CREATE TABLE notifications (
 CREATE UNIQUE INDEX notifications_once ON notifications (account_id, type, from_id, ifnull(status_id, 0), detail);
 CREATE INDEX notifications_account ON notifications (account_id, id);
 CREATE INDEX notifications_unread ON notifications (account_id, id) WHERE read = 0;
+CREATE INDEX notifications_unread_rare ON notifications (account_id, id) WHERE read = 0 AND type IN ('chat_mention', 'report', 'status', 'update', 'poll');
 CREATE INDEX notifications_status ON notifications (status_id) WHERE status_id IS NOT NULL;
 CREATE INDEX notifications_from ON notifications (from_id);
 

@@ -1,0 +1,259 @@
+package admin
+
+import (
+	"archive/tar"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"svc/store"
+)
+
+// BackupJob says what to put into a backup, and where.
+type BackupJob struct {
+	DataDir  string
+	Settings string // the settings file; "": there is none
+	File     string // must not be there yet
+	NoMedia  bool   // leave uploads out
+	Version  string // of this program
+	Progress Progress
+}
+
+// ErrNoDatabase is returned where a database should be.
+var ErrNoDatabase = errors.New("there is no database")
+
+// Backup writes everything that makes up a server into one file: the database as it is at this moment, keys, settings, emoji,
+// uploads. The server may run meanwhile, and nobody who uses it waits. The copy of the database is checked, and the file has
+// its name only once it is complete and on disk.
+func Backup(ctx context.Context, job BackupJob) (*Manifest, error) {
+	if _, err := os.Stat(filepath.Join(job.DataDir, store.File)); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w in %s", ErrNoDatabase, job.DataDir)
+	}
+	if _, err := os.Lstat(job.File); err == nil {
+		return nil, fmt.Errorf("%s is there already", job.File)
+	}
+	all, err := job.size(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := haveRoom(filepath.Dir(job.File), all); err != nil {
+		return nil, err
+	}
+	work, err := os.MkdirTemp(filepath.Dir(job.File), ".svc-backup-")
+	if err != nil {
+		return nil, fmt.Errorf("backup: %w", err)
+	}
+	defer os.RemoveAll(work)
+	b := &backup{BackupJob: job, ctx: ctx, work: work, meter: &meter{all: all, tell: job.Progress}}
+	m, err := b.run()
+	if err != nil {
+		return nil, fmt.Errorf("backup: %w", err)
+	}
+	return m, nil
+}
+
+// size returns about how many bytes will be worked through: the database twice, the rest once.
+func (job *BackupJob) size(ctx context.Context) (int64, error) {
+	var total int64
+	for _, name := range []string{store.File, store.File + "-wal"} {
+		if info, err := os.Stat(filepath.Join(job.DataDir, name)); err == nil {
+			total += 2 * info.Size()
+		}
+	}
+	err := job.files(ctx, func(_, _ string, info fs.FileInfo) error {
+		total += info.Size()
+		return nil
+	})
+	return total, err
+}
+
+// files calls fn for the files of the kept folders: with the name in the backup and the path.
+func (job *BackupJob) files(ctx context.Context, fn func(name, path string, info fs.FileInfo) error) error {
+	for _, dir := range keptDirs {
+		if job.NoMedia && dir == mediaDir {
+			continue
+		}
+		top, err := filepath.EvalSymlinks(filepath.Join(job.DataDir, dir)) // uploads may lie on a disk of their own
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		err = filepath.WalkDir(top, func(p string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // it has gone meanwhile
+			}
+			if err := errors.Join(err, ctx.Err()); err != nil {
+				return err
+			}
+			rel, err := filepath.Rel(top, p)
+			if err != nil {
+				return err
+			}
+			if d.IsDir() && dir == mediaDir && rel == "tmp" { // what is being uploaded
+				return fs.SkipDir
+			}
+			if !d.Type().IsRegular() {
+				return nil
+			}
+			info, err := d.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			return fn(path.Join(dir, filepath.ToSlash(rel)), p, info)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// backup is a backup while it is made.
+type backup struct {
+	BackupJob
+	ctx      context.Context
+	work     string // folder for what is not finished
+	meter    *meter
+	tar      *tar.Writer
+	manifest *manifestWriter
+}
+
+func (b *backup) run() (*Manifest, error) {
+	db := filepath.Join(b.work, store.File)
+	schema, err := store.Copy(b.ctx, b.DataDir, db)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Check(b.ctx, db); err != nil {
+		return nil, fmt.Errorf("check of the copy: %w", err)
+	}
+	if info, err := os.Stat(db); err == nil {
+		b.meter.done += info.Size()
+	}
+	m := &Manifest{Format: manifestFormat, Version: b.Version, CreatedAt: time.Now().UTC().Truncate(time.Second), Schema: schema, Media: !b.NoMedia}
+	unfinished := filepath.Join(b.work, "backup.tar")
+	out, err := os.OpenFile(unfinished, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	b.tar = tar.NewWriter(out)
+	if err := b.write(m, db); err != nil {
+		return nil, err
+	}
+	if err := b.tar.Close(); err != nil {
+		return nil, err
+	}
+	if err := out.Sync(); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(unfinished, b.File); err != nil {
+		return nil, err
+	}
+	return m, syncDir(filepath.Dir(b.File))
+}
+
+// write fills the archive.
+func (b *backup) write(m *Manifest, db string) error {
+	list, err := os.OpenFile(filepath.Join(b.work, manifestFile), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer list.Close()
+	if b.manifest, err = newManifestWriter(list, *m); err != nil {
+		return err
+	}
+	if b.Settings != "" { // first: restore looks there where the data belong
+		if err := b.add(settingsFile, b.Settings); err != nil {
+			return err
+		}
+	}
+	if err := b.add(store.File, db); err != nil {
+		return err
+	}
+	err = b.files(b.ctx, func(name, path string, _ fs.FileInfo) error {
+		err := b.add(name, path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := b.manifest.close(); err != nil {
+		return err
+	}
+	b.manifest = nil
+	return b.add(manifestFile, list.Name())
+}
+
+// add puts a file into the archive and the manifest.
+func (b *backup) add(name, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	head := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: info.Size(), Mode: 0o600, ModTime: info.ModTime(), Format: tar.FormatPAX}
+	if err := b.tar.WriteHeader(head); err != nil {
+		return err
+	}
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(b.tar, sum, b.meter), io.LimitReader(stopping{b.ctx, f}, info.Size()))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if n < info.Size() {
+		return fmt.Errorf("%s became shorter while it was read: try again", path)
+	}
+	if b.manifest == nil {
+		return nil
+	}
+	return b.manifest.add(archived{Name: name, Size: n, SHA256: hex.EncodeToString(sum.Sum(nil))})
+}
+
+// stopping reads until its context ends.
+type stopping struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (s stopping) Read(b []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.Reader.Read(b)
+}
+
+// haveRoom fails if there is no room for so many bytes more in a folder.
+func haveRoom(dir string, bytes int64) error {
+	const spare = 16 << 20
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return fmt.Errorf("free space of %s: %w", dir, err)
+	}
+	if free := uint64(st.Bavail) * uint64(st.Bsize); free < uint64(bytes+spare) {
+		return fmt.Errorf("there is not enough room in %s: %d MiB needed, %d MiB free", dir, (bytes+spare)>>20, free>>20)
+	}
+	return nil
+}

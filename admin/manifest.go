@@ -1,0 +1,176 @@
+package admin
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"svc/store"
+)
+
+// A backup is a tar archive without compression, since most of it is pictures: config.toml if there is one, svc.db, the folders below,
+// and at the end manifest.json with the SHA-256 of all others. Lists of files are never held in memory: there may be
+// hundreds of thousands.
+
+const (
+	manifestFile   = "manifest.json"
+	settingsFile   = "config.toml"
+	mediaDir       = "media"
+	manifestFormat = 1
+)
+
+// keptDirs are the folders of the data directory that a backup holds.
+var keptDirs = []string{"keys", "emoji", "static", mediaDir}
+
+// Manifest describes a backup.
+type Manifest struct {
+	Format    int       `json:"format"`
+	Version   string    `json:"version"` // of the program that made it
+	CreatedAt time.Time `json:"created_at"`
+	Schema    int       `json:"schema"` // of the database
+	Media     bool      `json:"media"`  // uploads are in it
+}
+
+// archived is one file of a backup.
+type archived struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// belongs tells whether a file of that name can be in a backup.
+func belongs(name string) bool {
+	dir, _, nested := strings.Cut(name, "/")
+	if !nested {
+		return name == store.File || name == settingsFile || name == manifestFile
+	}
+	return fs.ValidPath(name) && slices.Contains(keptDirs, dir)
+}
+
+// manifestWriter writes a manifest as files are added to it.
+type manifestWriter struct {
+	w     *bufio.Writer
+	comma string
+}
+
+func newManifestWriter(w io.Writer, m Manifest) (*manifestWriter, error) {
+	head, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
+	mw := &manifestWriter{w: bufio.NewWriter(w)}
+	_, err = fmt.Fprintf(mw.w, "%s,\"files\":[", strings.TrimSuffix(string(head), "}"))
+	return mw, err
+}
+
+func (mw *manifestWriter) add(f archived) error {
+	line, err := json.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("manifest: %w", err)
+	}
+	_, err = fmt.Fprintf(mw.w, "%s\n%s", mw.comma, line)
+	mw.comma = ","
+	return err
+}
+
+func (mw *manifestWriter) close() error {
+	mw.w.WriteString("\n]}\n") // the error comes again with Flush
+	return mw.w.Flush()
+}
+
+// readManifest calls each for every file of a manifest.
+func readManifest(r io.Reader, each func(archived) error) (*Manifest, error) {
+	d := json.NewDecoder(bufio.NewReader(r))
+	if err := expect(d, json.Delim('{')); err != nil {
+		return nil, err
+	}
+	head := make(map[string]json.RawMessage)
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		if key != "files" {
+			var value json.RawMessage
+			if err := d.Decode(&value); err != nil {
+				return nil, err
+			}
+			head[fmt.Sprint(key)] = value
+			continue
+		}
+		if err := expect(d, json.Delim('[')); err != nil {
+			return nil, err
+		}
+		for d.More() {
+			var f archived
+			if err := d.Decode(&f); err != nil {
+				return nil, err
+			}
+			if err := each(f); err != nil {
+				return nil, err
+			}
+		}
+		if err := expect(d, json.Delim(']')); err != nil {
+			return nil, err
+		}
+	}
+	if err := expect(d, json.Delim('}')); err != nil {
+		return nil, err
+	}
+	m := new(Manifest)
+	text, err := json.Marshal(head)
+	if err == nil {
+		err = json.Unmarshal(text, m)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if m.Format != manifestFormat {
+		return nil, fmt.Errorf("the backup has format %d, this version reads %d", m.Format, manifestFormat)
+	}
+	return m, nil
+}
+
+func expect(d *json.Decoder, want json.Delim) error {
+	got, err := d.Token()
+	if err != nil {
+		return err
+	}
+	if got != want {
+		return fmt.Errorf("got %v, want %v", got, want)
+	}
+	return nil
+}
+
+// Progress is told how many bytes of all have been worked through. It may be nil.
+type Progress func(done, all int64)
+
+// meter counts what is written to it.
+type meter struct {
+	done, all int64
+	tell      Progress
+}
+
+func (m *meter) Write(b []byte) (int, error) {
+	m.done += int64(len(b))
+	if m.tell != nil {
+		m.tell(min(m.done, m.all), m.all)
+	}
+	return len(b), nil
+}
+
+// syncDir makes what was created in, renamed to or removed from a folder durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

@@ -1,0 +1,346 @@
+package admin
+
+import (
+	"archive/tar"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"svc/internal/control"
+	"svc/store"
+)
+
+// RestoreJob says which backup to put where.
+type RestoreJob struct {
+	File     string
+	DataDir  string
+	Force    bool // what is there is moved aside
+	Progress Progress
+}
+
+// Restored is what came of it.
+type Restored struct {
+	Manifest
+	Settings []byte // the settings file in the backup; nil: there is none
+	Aside    string // the folder with what was there before; "": nothing was
+}
+
+// Names in the data directory while a backup is put there. While the second is there, the data are not whole.
+const (
+	unpackingDir = "restore.tmp"
+	placingDir   = "restore.unfinished"
+	asidePrefix  = "before-restore-"
+	lockFile     = "lock"
+	backupsDir   = "backups"
+)
+
+// ErrRestoreUnfinished is returned by RestoreFinished.
+var ErrRestoreUnfinished = errors.New("a restore was interrupted and the data are not whole: run it again with --force")
+
+// RestoreFinished fails if the data directory is that of a restore that was interrupted at the wrong moment.
+func RestoreFinished(dataDir string) error {
+	if _, err := os.Lstat(filepath.Join(dataDir, placingDir)); err == nil {
+		return fmt.Errorf("%w (%s)", ErrRestoreUnfinished, dataDir)
+	}
+	return nil
+}
+
+// BackupSettings returns the settings file in a backup, nil if there is none.
+func BackupSettings(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("restore: %w", err)
+	}
+	defer f.Close()
+	r := tar.NewReader(f)
+	head, err := r.Next()
+	if err != nil {
+		return nil, notABackup(file, err)
+	}
+	if head.Name != settingsFile {
+		return nil, nil
+	}
+	const most = 1 << 20
+	return io.ReadAll(io.LimitReader(r, most))
+}
+
+// Restore puts a backup into a data directory that no server uses. Nothing is touched before all of the backup is unpacked beside
+// it and has proved whole: each file by its hash, the database by SQLite's own checks.
+func Restore(ctx context.Context, job RestoreJob) (*Restored, error) {
+	info, err := os.Stat(job.File)
+	if err != nil {
+		return nil, fmt.Errorf("restore: %w", err)
+	}
+	if err := os.MkdirAll(job.DataDir, 0o700); err != nil {
+		return nil, fmt.Errorf("restore: %w", err)
+	}
+	lock, err := store.Lock(job.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	if !job.Force {
+		found, err := findData(job.DataDir)
+		if err == nil && found != "" {
+			err = fmt.Errorf("%s holds data already (%s): choose another folder with --data-dir, or move them aside with --force", job.DataDir, found)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := haveRoom(job.DataDir, info.Size()); err != nil {
+		return nil, err
+	}
+	unpacked := filepath.Join(job.DataDir, unpackingDir)
+	if err := os.RemoveAll(unpacked); err != nil {
+		return nil, fmt.Errorf("restore: %w", err)
+	}
+	if err := os.Mkdir(unpacked, 0o700); err != nil {
+		return nil, fmt.Errorf("restore: %w", err)
+	}
+	defer os.RemoveAll(unpacked)
+	r := &restore{RestoreJob: job, ctx: ctx, dir: unpacked, meter: &meter{all: 2 * info.Size(), tell: job.Progress}}
+	restored, err := r.unpack()
+	if err != nil {
+		return nil, fmt.Errorf("restore: %w", err)
+	}
+	if err := r.place(restored); err != nil {
+		return nil, fmt.Errorf("restore: %w", err)
+	}
+	return restored, nil
+}
+
+// findData returns the path of a file that a restore would put an end to, "" if there is none.
+func findData(dataDir string) (found string, err error) {
+	err = filepath.WalkDir(dataDir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dataDir, p)
+		if err != nil {
+			return err
+		}
+		switch top, _, _ := strings.Cut(filepath.ToSlash(rel), "/"); {
+		case top == lockFile, top == control.File, top == unpackingDir:
+		case top == backupsDir, strings.HasPrefix(top, asidePrefix):
+			return fs.SkipDir
+		case rel == placingDir, !d.IsDir():
+			found = rel
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found, err
+}
+
+// restore is a restore under way.
+type restore struct {
+	RestoreJob
+	ctx   context.Context
+	dir   string // where the backup is unpacked
+	meter *meter
+}
+
+// unpack unpacks the backup and checks it.
+func (r *restore) unpack() (*Restored, error) {
+	root, err := os.OpenRoot(r.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	files, err := r.extract(root)
+	if err != nil {
+		return nil, err
+	}
+	m, err := r.verify(root, files)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Check(r.ctx, filepath.Join(r.dir, store.File)); err != nil {
+		return nil, err
+	}
+	restored := &Restored{Manifest: *m}
+	if restored.Settings, err = root.ReadFile(settingsFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, name := range []string{manifestFile, settingsFile} {
+		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return restored, nil
+}
+
+// extract writes the files of the archive, and returns how many there are beside the manifest.
+func (r *restore) extract(root *os.Root) (files int, err error) {
+	in, err := os.Open(r.File)
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	archive := tar.NewReader(in)
+	for {
+		head, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return files, nil
+		}
+		if err != nil {
+			return 0, notABackup(r.File, err)
+		}
+		if head.Typeflag != tar.TypeReg || !belongs(head.Name) {
+			return 0, notABackup(r.File, fmt.Errorf("%q does not belong into one", head.Name))
+		}
+		if err := r.extractFile(root, head.Name, archive); err != nil {
+			return 0, err
+		}
+		if head.Name != manifestFile {
+			files++
+		}
+	}
+}
+
+func (r *restore) extractFile(root *os.Root, name string, content io.Reader) error {
+	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
+		return err
+	}
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := io.Copy(io.MultiWriter(f, r.meter), stopping{r.ctx, content}); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = notABackup(r.File, err)
+		}
+		return err
+	}
+	return f.Close()
+}
+
+// verify compares what was unpacked with the manifest.
+func (r *restore) verify(root *os.Root, files int) (*Manifest, error) {
+	list, err := root.Open(manifestFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, notABackup(r.File, errors.New("it has no manifest.json"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer list.Close()
+	hasDatabase := false
+	m, err := readManifest(list, func(want archived) error {
+		files--
+		hasDatabase = hasDatabase || want.Name == store.File
+		return r.verifyFile(root, want)
+	})
+	switch {
+	case err != nil:
+		return nil, notABackup(r.File, err)
+	case files != 0:
+		return nil, notABackup(r.File, errors.New("it holds other files than its manifest says"))
+	case !hasDatabase:
+		return nil, notABackup(r.File, errors.New("it has no database"))
+	}
+	return m, nil
+}
+
+func (r *restore) verifyFile(root *os.Root, want archived) error {
+	if !belongs(want.Name) {
+		return fmt.Errorf("%q does not belong into one", want.Name)
+	}
+	f, err := root.Open(want.Name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(sum, r.meter), stopping{r.ctx, f})
+	if err != nil {
+		return err
+	}
+	if n != want.Size || hex.EncodeToString(sum.Sum(nil)) != want.SHA256 {
+		return fmt.Errorf("%s is damaged", want.Name)
+	}
+	return nil
+}
+
+// place puts what was unpacked where it belongs, the database last.
+func (r *restore) place(restored *Restored) error {
+	unix.Sync() // all of the unpacked files at once: one by one takes very long on slow disks
+	placing := filepath.Join(r.DataDir, placingDir)
+	if err := os.RemoveAll(placing); err != nil {
+		return err
+	}
+	if err := os.Rename(r.dir, placing); err != nil {
+		return err
+	}
+	if err := syncDir(r.DataDir); err != nil {
+		return err
+	}
+	if r.Force {
+		aside, err := r.moveAside()
+		if err != nil {
+			return err
+		}
+		restored.Aside = aside
+	}
+	for _, name := range append(keptDirs[:len(keptDirs):len(keptDirs)], store.File) {
+		from, to := filepath.Join(placing, name), filepath.Join(r.DataDir, name)
+		if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := os.RemoveAll(to); err != nil { // folders without any file in them
+			return err
+		}
+		if err := os.Rename(from, to); err != nil {
+			return err
+		}
+	}
+	if err := syncDir(r.DataDir); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(placing); err != nil {
+		return err
+	}
+	return syncDir(r.DataDir)
+}
+
+// moveAside moves what the data directory holds, except for backups, into a folder in it.
+func (r *restore) moveAside() (aside string, err error) {
+	entries, err := os.ReadDir(r.DataDir)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name == lockFile, name == control.File, name == placingDir, name == backupsDir, strings.HasPrefix(name, asidePrefix):
+			continue
+		default:
+			if aside == "" {
+				aside = filepath.Join(r.DataDir, asidePrefix+time.Now().UTC().Format("20060102T150405Z"))
+				if err := os.Mkdir(aside, 0o700); err != nil {
+					return "", err
+				}
+			}
+			if err := os.Rename(filepath.Join(r.DataDir, name), filepath.Join(aside, name)); err != nil {
+				return "", err
+			}
+		}
+	}
+	return aside, nil
+}
+
+func notABackup(file string, err error) error {
+	return fmt.Errorf("%s is no complete backup: %w", file, err)
+}

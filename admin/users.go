@@ -1,0 +1,194 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"strings"
+	"time"
+
+	"svc/internal/errs"
+	"svc/internal/text"
+	"svc/social"
+	"svc/store"
+)
+
+// User is a local account as staff see it.
+type User struct {
+	ID           int64     `json:"id"` // the integer by which staff know an account
+	Nickname     string    `json:"nickname"`
+	Email        string    `json:"email"`
+	DisplayName  string    `json:"display_name"`
+	URL          string    `json:"url"`
+	Admin        bool      `json:"admin"`
+	Moderator    bool      `json:"moderator"`
+	Locked       bool      `json:"locked"`
+	Confirmed    bool      `json:"confirmed"`
+	Approved     bool      `json:"approved"`
+	Deactivated  bool      `json:"deactivated"`
+	Reason       string    `json:"reason"` // given for wanting to join
+	CreatedAt    time.Time `json:"created_at"`
+	LastActiveAt time.Time `json:"last_active_at"` // zero: never
+	Followers    int       `json:"followers"`
+	Following    int       `json:"following"`
+	Statuses     int       `json:"statuses"`
+}
+
+func newUser(a *store.Account, u *store.User) *User {
+	user := &User{
+		ID:          int64(a.ID),
+		Nickname:    a.Nickname,
+		Email:       u.Email,
+		DisplayName: a.DisplayName,
+		URL:         a.URL,
+		Admin:       u.IsAdmin,
+		Moderator:   u.IsModerator,
+		Locked:      a.Locked,
+		Confirmed:   u.ConfirmedAt != nil,
+		Approved:    u.ApprovedAt != nil,
+		Deactivated: u.DeactivatedAt != nil,
+		Reason:      u.RegistrationReason,
+		CreatedAt:   a.CreatedAt.Time(),
+		Followers:   a.FollowersCount,
+		Following:   a.FollowingCount,
+		Statuses:    a.StatusesCount,
+	}
+	if u.LastActiveAt != 0 {
+		user.LastActiveAt = u.LastActiveAt.Time()
+	}
+	return user
+}
+
+// NewUser is an account to be made.
+type NewUser struct {
+	Nickname  string `json:"nickname"`
+	Email     string `json:"email"`
+	Password  string `json:"password"` // "": one is made up
+	Admin     bool   `json:"admin"`
+	Moderator bool   `json:"moderator"`
+}
+
+// CreatedUser is an account that was made, with its password if that was made up.
+type CreatedUser struct {
+	*User
+	Password string `json:"password"`
+}
+
+// CreateUser makes an account that can be used at once: whoever makes it has confirmed and approved it.
+func (s *Service) CreateUser(ctx context.Context, n NewUser) (*CreatedUser, error) {
+	created := new(CreatedUser)
+	if n.Password == "" {
+		n.Password = rand.Text()
+		created.Password = n.Password
+	}
+	account, user, err := s.social.SignUp(ctx, social.Registration{
+		Nickname: n.Nickname, Email: n.Email, Password: n.Password, Admin: n.Admin, Moderator: n.Moderator, Confirmed: true, Approved: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	created.User = newUser(account, user)
+	s.log.Info("account created", "account", account.ID, "admin", n.Admin, "moderator", n.Moderator)
+	return created, nil
+}
+
+// UserPage asks for a part of the list of accounts.
+type UserPage struct {
+	After int64 `json:"after"` // id of the last one of the part before; 0: from the beginning
+	Limit int   `json:"limit"`
+}
+
+// Users lists the accounts here, the oldest first.
+func (s *Service) Users(ctx context.Context, p UserPage) ([]*User, error) {
+	accounts, err := s.db.LocalAccounts(ctx, store.AccountID(p.After), min(max(p.Limit, 1), 500))
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]store.AccountID, len(accounts))
+	for i, a := range accounts {
+		ids[i] = a.ID
+	}
+	rows, err := s.db.Users(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	userOf := make(map[store.AccountID]*store.User, len(rows))
+	for _, u := range rows {
+		userOf[u.AccountID] = u
+	}
+	list := make([]*User, 0, len(accounts))
+	for _, a := range accounts {
+		if u := userOf[a.ID]; u != nil {
+			list = append(list, newUser(a, u))
+		}
+	}
+	return list, nil
+}
+
+// ShowUser returns one account.
+func (s *Service) ShowUser(ctx context.Context, name string) (*User, error) {
+	account, user, err := s.find(ctx, s.db, name)
+	if err != nil {
+		return nil, err
+	}
+	return newUser(account, user), nil
+}
+
+// UserChange is what to change of an account; nil stays as it is.
+type UserChange struct {
+	Name      string  `json:"name"`
+	Admin     *bool   `json:"admin"`
+	Moderator *bool   `json:"moderator"`
+	Locked    *bool   `json:"locked"`
+	Email     *string `json:"email"`
+}
+
+// SetUser changes roles and settings of an account. A new e-mail address counts at once, and links sent to the old one stop
+// working. The last admin stays one.
+func (s *Service) SetUser(ctx context.Context, c UserChange) (*User, error) {
+	u, err := s.change(ctx, c.Name, func(tx *store.Tx, a *store.Account, u *store.User) error {
+		if c.Locked != nil {
+			a.Locked = *c.Locked
+			if err := tx.SaveAccount(ctx, a); err != nil {
+				return err
+			}
+		}
+		if c.Admin != nil {
+			if !*c.Admin {
+				if last, err := tx.LastAdmin(ctx, a.ID); last || err != nil {
+					return cmp.Or(err, error(social.ErrLastAdmin))
+				}
+			}
+			u.IsAdmin = *c.Admin
+		}
+		if c.Moderator != nil {
+			u.IsModerator = *c.Moderator
+		}
+		if c.Email != nil {
+			if err := setEmail(ctx, tx, u, strings.TrimSpace(*c.Email)); err != nil {
+				return err
+			}
+		}
+		return tx.SaveUser(ctx, u)
+	})
+	if err == nil {
+		s.log.Info("account changed", "account", store.AccountID(u.ID), "admin", u.Admin, "moderator", u.Moderator)
+	}
+	return u, err
+}
+
+// setEmail changes the address of a user; SaveUser has still to be called.
+func setEmail(ctx context.Context, tx *store.Tx, u *store.User, email string) error {
+	if !text.ValidEmail(email) {
+		return errs.BadRequest("email has invalid format")
+	}
+	other, err := tx.UserByEmail(ctx, email)
+	if err == nil && other.AccountID != u.AccountID {
+		return errs.Conflict("email has already been taken")
+	}
+	if err != nil && !errs.IsNotFound(err) {
+		return err
+	}
+	u.Email = email
+	return tx.DropAllOneTimeTokens(ctx, u.AccountID)
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"svc/admin"
+	"svc/internal/config"
+)
+
+func (a *app) backupCommand() *cobra.Command {
+	var noMedia bool
+	cmd := &cobra.Command{
+		Use:   "backup [FILE]",
+		Short: "Write everything into one file",
+		Long: `Write everything that makes up the server into one file: database, keys, settings, emoji, your own static files and
+uploads. The server may run meanwhile; what it holds at the beginning is in the file.
+
+FILE may be a folder. Without it, the file goes to backups/ in the data folder. Keep a copy on another machine. Who has
+the file has all secrets of the server.`,
+		Example: "  svc backup\n  svc backup /mnt/usb/\n  svc backup --no-media small.tar",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, settings, err := a.settings()
+			if err != nil {
+				return err
+			}
+			file, err := backupFile(c, args)
+			if err != nil {
+				return err
+			}
+			tell, end := a.progress("backup")
+			m, err := admin.Backup(cmd.Context(), admin.BackupJob{
+				DataDir: c.Data.Dir, Settings: settings, File: file, NoMedia: noMedia, Version: version, Progress: tell,
+			})
+			end()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.out, "Wrote %s (%s).\n", file, m.CreatedAt.Format(time.RFC3339))
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&noMedia, "no-media", false, "leave uploads out")
+	return cmd
+}
+
+// backupFile returns where to write a backup.
+func backupFile(c *config.Config, args []string) (string, error) {
+	name := "svc-" + time.Now().UTC().Format("20060102T150405Z") + ".tar"
+	if len(args) == 0 {
+		dir := filepath.Join(c.Data.Dir, "backups")
+		if _, err := os.Stat(c.Data.Dir); err == nil {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return "", fmt.Errorf("backup: %w", err)
+			}
+		}
+		return filepath.Join(dir, name), nil
+	}
+	if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
+		return filepath.Join(args[0], name), nil
+	}
+	return args[0], nil
+}
+
+func (a *app) restoreCommand() *cobra.Command {
+	var dataDir string
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Bring back what a backup holds",
+		Long: `Bring back what a backup holds. Every file in it is checked before anything is touched. No server may run on the data
+folder, and there must be no data in it; with --force they are moved aside, into a folder in it.
+
+The data go where --data-dir says, else where the settings file says, and if there is none, where the one in the backup
+says. A settings file that is there is kept; if it is another than that in the backup, the latter is put beside it.`,
+		Example: "  svc restore /mnt/usb/svc-20260102T030405Z.tar\n  svc restore svc.tar --data-dir /var/lib/svc/data --config /var/lib/svc/config.toml",
+		Args:    needs("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, saved, err := a.restoredSettings(args[0])
+			if err != nil {
+				return err
+			}
+			moved := false
+			if dataDir != "" && !samePath(dataDir, c.Data.Dir) {
+				if c.Data.Dir, err = filepath.Abs(dataDir); err != nil {
+					return fmt.Errorf("restore: %w", err)
+				}
+				moved = true
+			}
+			tell, end := a.progress("restore")
+			r, err := admin.Restore(cmd.Context(), admin.RestoreJob{File: args[0], DataDir: c.Data.Dir, Force: force, Progress: tell})
+			end()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.out, "%s holds the backup of %s.\n", c.Data.Dir, r.CreatedAt.Format(time.RFC3339))
+			if r.Aside != "" {
+				fmt.Fprintf(a.out, "What was there before is in %s.\n", r.Aside)
+			}
+			if !r.Media {
+				fmt.Fprintln(a.out, "The backup was made without uploads.")
+			}
+			return a.restoreSettings(c, saved, moved)
+		},
+	}
+	cmd.Flags().StringVar(&dataDir, "data-dir", "", "`FOLDER` for the data")
+	cmd.Flags().BoolVar(&force, "force", false, "move data that are there aside")
+	return cmd
+}
+
+// restoredSettings returns the settings that say where the data belong: those that are there, else those in the backup, whose text
+// is returned too.
+func (a *app) restoredSettings(file string) (c *config.Config, saved []byte, err error) {
+	if saved, err = admin.BackupSettings(file); err != nil {
+		return nil, nil, err
+	}
+	path, _ := a.settingsFile()
+	if _, err := os.Stat(path); err == nil {
+		c, _, err = a.settings()
+		return c, saved, err
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("settings: %w", err)
+	}
+	c, err = config.Parse(string(saved))
+	return c, saved, err
+}
+
+// restoreSettings puts the settings file of the backup in place, or beside the one that is there. moved says that the data are
+// elsewhere than the settings say.
+func (a *app) restoreSettings(c *config.Config, saved []byte, moved bool) error {
+	path, _ := a.settingsFile()
+	there, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && saved == nil && !moved:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		text := string(saved)
+		if moved {
+			text = config.File(c)
+		}
+		if err := writeSettings(path, text); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.out, "Wrote the settings to %s.\n", path)
+		return nil
+	case err != nil:
+		return fmt.Errorf("settings: %w", err)
+	}
+	if moved {
+		fmt.Fprintf(a.out, "Note: %s names another data folder: set data.dir there to %s.\n", path, c.Data.Dir)
+	}
+	if saved == nil || string(there) == string(saved) {
+		return nil
+	}
+	beside := path + ".from-backup"
+	if err := os.WriteFile(beside, saved, 0o600); err != nil {
+		return fmt.Errorf("settings: %w", err)
+	}
+	fmt.Fprintf(a.out, "Kept %s as it is. The settings of the backup are in %s.\n", path, beside)
+	return nil
+}
+
+// samePath tells whether two paths name the same place.
+func samePath(a, b string) bool {
+	a, errA := filepath.Abs(a)
+	b, errB := filepath.Abs(b)
+	return errA == nil && errB == nil && a == b
+}

@@ -1,0 +1,69 @@
+package emoji
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"strings"
+)
+
+// pictureTypes are the types that pictures are served with, by extension. What has no such extension is not served, whatever a pack
+// says.
+var pictureTypes = map[string]string{
+	".png":  "image/png",
+	".apng": "image/apng",
+	".gif":  "image/gif",
+	".jpg":  "image/jpeg",
+	".jpeg": "image/jpeg",
+	".webp": "image/webp",
+	".avif": "image/avif",
+}
+
+// Handler serves the pictures of packs below /emoji/, under headers that keep a file from running or loading anything.
+func (p *Packs) Handler() http.Handler {
+	return http.StripPrefix("/emoji/", http.HandlerFunc(p.serve))
+}
+
+func (p *Packs) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	file, info, err := p.open(r.URL.Path)
+	if err != nil {
+		http.Error(w, "Not found", http.StatusNotFound)
+		return
+	}
+	defer file.Close()
+	h.Set("Content-Type", pictureTypes[strings.ToLower(path.Ext(r.URL.Path))])
+	h.Set("Cache-Control", "public, max-age=604800")
+	h.Set("ETag", fmt.Sprintf(`"%x-%x"`, info.ModTime().UnixNano(), info.Size())) // a picture may be replaced under its name
+	http.ServeContent(w, r, "", info.ModTime(), file)
+}
+
+var errNoPicture = errors.New("no picture")
+
+// open opens the picture PACK/FILE.
+func (p *Packs) open(name string) (*os.File, fs.FileInfo, error) {
+	if !fs.ValidPath(name) || strings.Contains("/"+name, "/.") || pictureTypes[strings.ToLower(path.Ext(name))] == "" {
+		return nil, nil, errNoPicture
+	}
+	root, err := os.OpenRoot(p.dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, errNoPicture
+	}
+	file, err := root.Open(name)
+	return file, info, err
+}

@@ -1,0 +1,102 @@
+package control_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"svc/internal/control"
+)
+
+type question struct{ A, B int }
+
+// start serves commands on a directory until the test, or stop, ends it.
+func start(t *testing.T, dir string) (stop func()) {
+	t.Helper()
+	ln, err := control.Listen(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		control.Serve(ctx, dir, ln, control.Commands{
+			"add": control.Command(func(_ context.Context, q question) (int, error) { return q.A + q.B, nil }),
+			"fail": control.Command(func(context.Context, string) (any, error) {
+				return nil, fmt.Errorf("it went wrong: %w", errors.New("badly"))
+			}),
+			"panic": control.Command(func(context.Context, string) (any, error) { panic("oh") }),
+		}, slog.New(slog.DiscardHandler))
+	}()
+	stop = func() { cancel(); <-done }
+	t.Cleanup(stop)
+	return stop
+}
+
+func TestCall(t *testing.T) {
+	short := t.TempDir()
+	long := filepath.Join(t.TempDir(), strings.Repeat("long-", 40))
+	if err := os.Mkdir(long, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{short, long} {
+		t.Run(fmt.Sprint(len(dir)), func(t *testing.T) {
+			if err := control.Call(t.Context(), dir, "add", question{1, 2}, nil); !errors.Is(err, control.ErrNotRunning) {
+				t.Errorf("without a server: got %v", err)
+			}
+			stop := start(t, dir)
+			info, err := os.Stat(filepath.Join(dir, control.File))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := info.Mode().Perm(); got != 0o600 {
+				t.Errorf("the socket has mode %o", got)
+			}
+			var sum int
+			if err := control.Call(t.Context(), dir, "add", question{1, 2}, &sum); err != nil || sum != 3 {
+				t.Errorf("add: got %d, %v", sum, err)
+			}
+			for _, tt := range []struct {
+				command string
+				args    any
+				want    string
+			}{
+				{"fail", "", "it went wrong: badly"},
+				{"panic", "", "panic: oh"},
+				{"add", "no question", "arguments"},
+				{"multiply", question{1, 2}, `does not know the command "multiply"`},
+			} {
+				if err := control.Call(t.Context(), dir, tt.command, tt.args, nil); err == nil || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("%s: got %v, want %q", tt.command, err, tt.want)
+				}
+			}
+			stop()
+			if err := control.Call(t.Context(), dir, "add", question{1, 2}, nil); !errors.Is(err, control.ErrNotRunning) {
+				t.Errorf("after the server: got %v", err)
+			}
+		})
+	}
+}
+
+func TestListenReplacesALeftSocket(t *testing.T) {
+	dir := t.TempDir()
+	ln, err := control.Listen(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln.Close() // as a killed server does: the file stays
+	if err := control.Call(t.Context(), dir, "add", question{}, nil); !errors.Is(err, control.ErrNotRunning) {
+		t.Errorf("on a dead socket: got %v", err)
+	}
+	start(t, dir)
+	var sum int
+	if err := control.Call(t.Context(), dir, "add", question{2, 3}, &sum); err != nil || sum != 5 {
+		t.Errorf("got %d, %v", sum, err)
+	}
+}

@@ -1,0 +1,122 @@
+package text
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestMentions(t *testing.T) {
+	for _, tt := range []struct {
+		source string
+		want   string // keys
+	}{
+		{"@bob", "bob"},
+		{"@Bob, (@a_b-c) .@d: @e.", "bob a_b-c d e"},
+		{"@bobさん 、@bob", "bob"},
+		{"❤️@a 👍🏽@b “@c”", "a b c"},
+		{"a@b @@c /@d é@e _@f x@g.com", ""},
+		{"@ @. @.a @-@ @@ @", ""},
+		{"@bob@example.com", "bob@example.com"},
+		{"@bob@example.com.", "bob@example.com"},
+		{"@BOB@EXAMPLE.com: hi", "bob@example.com"},
+		{"@b.o.b@example.com/@x", "b.o.b@example.com"},
+		{"@bob@example.com:8080 @bob@localhost:4000 @bob@127.0.0.1:1", "bob@example.com:8080 bob@localhost:4000 bob@127.0.0.1:1"},
+		{"@bob@example.com:99999 @bob@example.com:0", ""},
+		{"@bob@bücher.example", "bob@xn--bcher-kva.example"},
+		{"@bob@home @bob@1.5 @bob@-a.com @bob@a..com @a@b.com@c @.a@b.com @a.@b.com", ""},
+		{"@alice.example.com", "alice.example.com"},
+		{"https://example.com/@bob example.com/@bob", ""},
+		{"@" + strings.Repeat("a", 257), ""},
+	} {
+		var got []string
+		for _, m := range Parse(tt.source, PlainText).Mentions() {
+			got = append(got, m.Key())
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("mentions in %q: %v, want %s", tt.source, got, tt.want)
+		}
+	}
+}
+
+func TestHashtags(t *testing.T) {
+	for _, tt := range []struct {
+		source string
+		want   string // names
+	}{
+		{"#a #B1 #1c #d_e #_", "a b1 1c d_e _"},
+		{"#1 #123 # ## #-a #. 1#a a#b /#c ##d &#e", ""},
+		{"(#a) #b. #c-d #e/f \"#g\"", "a b c e g"},
+		{"#Straße #ÑANDÚ #日本語 #สวัสดี #हिन्दी #ТЕГ", "straße ñandú 日本語 สวัสดี हिन्दी тег"},
+		{"#col·lecció #ア・イ #a· #·b", "col·lecció ア・イ a"},
+		{"#می\u200cخواهم #a\u200c", "می\u200cخواهم a"},
+		{"#️⃣ #1️⃣ #❤️", ""},
+		{"#ｆｕｌｌ #full", "full"},
+		{"#" + strings.Repeat("a", 128), strings.Repeat("a", 128)},
+		{"#" + strings.Repeat("a", 129), ""},
+		{"https://example.com/#a", ""},
+	} {
+		var got []string
+		for _, tag := range Parse(tt.source, PlainText).Tags() {
+			got = append(got, tag.Name)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("hashtags in %q: %v, want %s", tt.source, got, tt.want)
+		}
+	}
+}
+
+func TestLinks(t *testing.T) {
+	for _, tt := range []struct {
+		source string
+		want   []string // hrefs
+	}{
+		{"https://example.com HTTP://EXAMPLE.com/", []string{"https://example.com", "HTTP://EXAMPLE.com/"}},
+		{"(https://example.com/a_(b)) [http://example.com/c], <https://example.com/d>", []string{"https://example.com/a_(b)", "http://example.com/c", "https://example.com/d"}},
+		{"https://example.com/a... https://example.com/b?! \"https://example.com/c\" **https://example.com/d**",
+			[]string{"https://example.com/a", "https://example.com/b", "https://example.com/c", "https://example.com/d"}},
+		{"https://example.com/x_ https://example.com/~a/@b#c:d", []string{"https://example.com/x_", "https://example.com/~a/@b#c:d"}},
+		{"見てhttps://example.com/あ。次", []string{"https://example.com/あ"}},
+		{"https://example.com/a\u202egpj", []string{"https://example.com/a"}},
+		{"http://localhost:3000/x http://[::1]:80/ http://bücher.example", []string{"http://localhost:3000/x", "http://[::1]:80/", "http://bücher.example"}},
+		{"http:// https:///x http:a https:/a http://. http://[ http://a:b", nil},
+		{"javascript:alert(1) data:text/html,x file:///etc vbscript:x ahttps://example.com", nil},
+		{"gemini://example.org/ magnet:?xt=urn:a mailto:a@example.com xmpp:a@example.com ssb:x ipfs://Qm1 irc://example.org/a",
+			[]string{"gemini://example.org/", "magnet:?xt=urn:a", "mailto:a@example.com", "xmpp:a@example.com", "ssb:x", "ipfs://Qm1", "irc://example.org/a"}},
+		{"magnet: mailto:a mailto:@b irc: x xmpp: ssb:", nil},
+		{"example.com Example.ORG/a?b example.com:8080/c www.example.co.uk. bücher.com", []string{
+			"http://example.com", "http://Example.ORG/a?b", "http://example.com:8080/c", "http://www.example.co.uk", "http://bücher.com"}},
+		{"a.example foo.invalid e.g. 3.14 1.2.3.4 a..com -a.com a_b.com v1.2", nil},
+		{"a@example.com me.me@example.com ./example.com /example.com x.example.com@y", nil},
+	} {
+		var got []string
+		for i, prev := 0, ' '; i < len(tt.source); {
+			tok := tokenAt(tt.source, i, prev)
+			if tok.kind == linkToken {
+				got = append(got, tok.href)
+			}
+			i = tok.end
+			prev = rune(tt.source[i-1])
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("links in %q:\ngot  %q\nwant %q", tt.source, got, tt.want)
+		}
+	}
+}
+
+func TestShortcodes(t *testing.T) {
+	for _, tt := range []struct {
+		source string
+		want   string
+	}{
+		{":a: x:b:y ::c:: :d::e: :+1: :f_g-h:", "a b c d e +1 f_g-h"},
+		{":a:b:", "a"},
+		{": a: :a : :é: :: :https://example.com:", ""},
+		{":" + strings.Repeat("a", 64) + ": :" + strings.Repeat("b", 65) + ":", strings.Repeat("a", 64)},
+	} {
+		got := strings.Join(Parse(tt.source, PlainText).Render(base, nil).Shortcodes, " ")
+		if got != tt.want {
+			t.Errorf("shortcodes in %q: %s, want %s", tt.source, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/crypto/acme/autocert"
+
+	"svc/internal/config"
+)
+
+// listen opens the address that the server answers on, with TLS if the settings want that. Close all that was opened with what
+// is returned.
+func listen(c *config.Config, log *slog.Logger) (ln net.Listener, closeAll func(), err error) {
+	network, address := c.ListenAddress()
+	if network == "unix" {
+		ln, err = listenUnix(address)
+	} else {
+		ln, err = net.Listen(network, address)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("server.listen: %w", err)
+	}
+	if !c.Server.TLS.Enabled {
+		return ln, func() { ln.Close() }, nil
+	}
+	certificates := &autocert.Manager{
+		Prompt:     autocert.AcceptTOS,
+		Cache:      autocert.DirCache(filepath.Join(c.Data.Dir, "keys", "certificates")),
+		HostPolicy: autocert.HostWhitelist(c.URL().Hostname()),
+		Email:      c.Server.TLS.Email,
+	}
+	redirect, err := serveRedirect(c, certificates, log)
+	if err != nil {
+		ln.Close()
+		return nil, nil, err
+	}
+	settings := certificates.TLSConfig()
+	settings.MinVersion = tls.VersionTLS12
+	return tls.NewListener(ln, settings), func() { ln.Close(); redirect() }, nil
+}
+
+// listenUnix makes a socket that every user of this machine may connect to who can enter its folder. One that is left from a
+// server that was killed is replaced.
+func listenUnix(path string) (net.Listener, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	case info.Mode().Type() != fs.ModeSocket:
+		return nil, fmt.Errorf("%s is there and is no socket", path)
+	default:
+		if conn, err := net.Dial("unix", path); err == nil {
+			conn.Close()
+			return nil, fmt.Errorf("another program listens on %s", path)
+		}
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o666); err != nil {
+		ln.Close()
+		return nil, err
+	}
+	return ln, nil
+}
+
+// serveRedirect answers plain http: the certificate authority with the proof it wants, everybody else with the way to https.
+func serveRedirect(c *config.Config, certificates *autocert.Manager, log *slog.Logger) (stop func(), err error) {
+	if c.Server.TLS.HTTPListen == "" {
+		return func() {}, nil
+	}
+	ln, err := net.Listen("tcp", c.Server.TLS.HTTPListen)
+	if err != nil {
+		return nil, fmt.Errorf("server.tls.http_listen: %w", err)
+	}
+	toHTTPS := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, c.URL().String()+r.URL.RequestURI(), http.StatusMovedPermanently)
+	})
+	srv := &http.Server{
+		Handler:           certificates.HTTPHandler(toHTTPS),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      10 * time.Second,
+		IdleTimeout:       30 * time.Second,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	go func() {
+		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("plain http is no longer answered", "err", err)
+		}
+	}()
+	return func() { srv.Close() }, nil
+}

@@ -1,0 +1,46 @@
+package media
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestRemoveOlder(t *testing.T) {
+	dir := t.TempDir()
+	f, err := Open(dir, Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	sound := append([]byte("\xff\xfb\x90\x64"), make([]byte, 60)...)
+	file, err := f.Ingest(t.Context(), bytes.NewReader(sound), Attachment, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(dir, file.Name), stored, stored); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name string
+		than time.Time
+		want bool
+	}{
+		{file.Name, stored.Add(-time.Minute), false},
+		{"../" + filepath.Base(dir), time.Now(), false},
+		{"tmp", time.Now(), false},
+		{file.Name, stored.Add(time.Minute), true},
+		{file.Name, stored.Add(time.Minute), false},
+	} {
+		removed, err := f.RemoveOlder(tt.name, tt.than)
+		if err != nil || removed != tt.want {
+			t.Errorf("%s older than %v: %v, %v, want %v", tt.name, tt.than, removed, err, tt.want)
+		}
+	}
+	if exists, err := f.Exists(file.Name); exists || err != nil {
+		t.Errorf("it is still there: %v, %v", exists, err)
+	}
+}

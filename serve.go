@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"svc/admin"
+	"svc/emoji"
+	"svc/internal/config"
+	"svc/internal/control"
+	"svc/internal/keys"
+	"svc/media"
+	"svc/server"
+	"svc/server/entity"
+	"svc/social"
+	"svc/store"
+)
+
+const (
+	parallelJobs = 4
+	jobStopTime  = 1500 * time.Millisecond // for jobs to come to an end, once the last request has
+)
+
+func (a *app) serveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "serve",
+		Short: "Run the server",
+		Long: `Run the server until it gets SIGTERM or SIGINT. Then it takes no new requests, finishes those under way and
+ends within ten seconds; a second signal ends it at once.
+
+Without any settings it listens on 127.0.0.1:4000 and keeps its data in ./data. As long as there is no
+administrator, the log tells how to make one.`,
+		Example: "  svc serve\n  svc serve --config /var/lib/svc/config.toml",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, file, err := a.settings()
+			if err != nil {
+				return err
+			}
+			log := newLog(c, a.errOut)
+			if file != "" {
+				log.Info("settings read", "file", file)
+			}
+			return serve(cmd.Context(), c, log)
+		},
+	}
+}
+
+// serve puts a server together and runs it until ctx ends.
+func serve(ctx context.Context, c *config.Config, log *slog.Logger) (err error) {
+	for _, w := range warnings(c) {
+		log.Warn(w)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+
+	db, err := openData(ctx, c, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	secrets, err := keys.Open(filepath.Join(c.Data.Dir, "keys"))
+	if err != nil {
+		return err
+	}
+	emojis, err := emoji.Open(filepath.Join(c.Data.Dir, "emoji"), log)
+	if err != nil {
+		return err
+	}
+	files, err := media.Open(filepath.Join(c.Data.Dir, "media"), media.Limits{Pixels: c.Media.MaxPixels})
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	people := social.New(db, files, social.FromSettings(c), log)
+	staff := admin.New(db, people, c.API.Name, log)
+	shown := entity.FromSettings(c)
+	shown.Version, shown.VAPIDPublicKey = version, secrets.VAPIDPublic()
+	entities := entity.New(db, emojis, shown)
+	srv := server.New(server.Config{
+		Settings:  c,
+		DB:        db,
+		Social:    people,
+		Entities:  entities,
+		Emojis:    emojis,
+		Keys:      secrets,
+		Media:     files,
+		StaticDir: filepath.Join(c.Data.Dir, "static"),
+		Log:       log,
+	})
+	worker := store.NewWorker(db, parallelJobs, log)
+	people.Register(worker)
+	staff.Register(worker)
+
+	calls, err := control.Listen(c.Data.Dir)
+	if err != nil {
+		return err
+	}
+	defer calls.Close()
+	ln, closeListeners, err := listen(c, log)
+	if err != nil {
+		return err
+	}
+	defer closeListeners()
+	log.Info("svc is running", "version", version, "url", c.URL().String(), "listen", ln.Addr().String(), "data", c.Data.Dir)
+	if err := inviteFirstAdmin(ctx, db, server.SetupURL(c, secrets), log); err != nil {
+		return err
+	}
+
+	defer context.AfterFunc(ctx, func() { log.Info("stopping") })()
+	var background sync.WaitGroup
+	background.Go(func() { worker.Run(ctx) })
+	background.Go(func() { keepHouse(ctx, db, c, log) })
+	background.Go(func() { control.Serve(ctx, c.Data.Dir, calls, commands(staff), log) })
+	err = srv.Serve(ctx, ln)
+	stop()
+	if !waitFor(&background, jobStopTime) {
+		log.Warn("some jobs did not come to an end in time: they will run again after the next start")
+	}
+	return err
+}
+
+// inviteFirstAdmin tells how to make an administrator, if there is none.
+func inviteFirstAdmin(ctx context.Context, db *store.DB, link string, log *slog.Logger) error {
+	has, err := db.HasAdmin(ctx)
+	if err != nil || has {
+		return err
+	}
+	log.Info("nobody administers this server yet: make the first account in a browser, by a link that is good once", "link", link)
+	log.Info("or make it with a command", "command", "svc user create NICK --email ADDRESS --admin")
+	return nil
+}
+
+// waitFor waits for wg, but not for longer than d.
+func waitFor(wg *sync.WaitGroup, d time.Duration) bool {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		wg.Wait()
+	}()
+	select {
+	case <-done:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}

@@ -1,0 +1,226 @@
+package server
+
+import (
+	"svc/internal/errs"
+	"svc/internal/text"
+	"svc/server/entity"
+	"svc/store"
+)
+
+// accountRoutes are what one can learn of accounts.
+var accountRoutes = routes{
+	"GET /api/v1/accounts/:id":                 {content("read:accounts"), (*Server).showAccount},
+	"GET /api/v1/accounts/lookup":              {content("read:accounts"), (*Server).lookUpAccount},
+	"GET /api/v1/accounts/search":              {content("read:accounts").limit("search"), (*Server).searchAccounts},
+	"GET /api/v1/accounts/relationships":       {user("read:follows"), (*Server).relationships},
+	"GET /api/v1/accounts/:id/followers":       {content("read:accounts"), (*Server).followers},
+	"GET /api/v1/accounts/:id/following":       {content("read:accounts"), (*Server).following},
+	"GET /api/v1/accounts/:id/lists":           {user("read:lists"), (*Server).listsWithAccount},
+	"GET /api/v1/accounts/:id/identity_proofs": {anyone, always([]any{})},
+	"GET /api/v1/accounts/:id/featured_tags":   {anyone, always([]any{})},
+	"GET /api/v1/svc/accounts/:id/favourites":  {content("read:favourites"), (*Server).accountFavourites},
+}
+
+// showAccount returns one account, which may be named by its nickname. Somebody's own comes with what only they see.
+func (s *Server) showAccount(r *Request) (any, error) {
+	a, err := s.accountByIDOrNickname(r)
+	if err != nil {
+		return nil, err
+	}
+	if a.ID != viewerID(r) {
+		return s.renderAccount(r, a.ID)
+	}
+	own, err := s.ownAccount(r, a, r.User, false)
+	if err != nil || !withRelationships(r) {
+		return own, err
+	}
+	rel, err := s.relationship(r, a.ID)
+	return own.WithRelationship(rel), err
+}
+
+// renderAccount renders one account as others see it.
+func (s *Server) renderAccount(r *Request, id store.AccountID) (any, error) {
+	accounts, err := s.renderAccounts(r, []store.AccountID{id})
+	if err != nil {
+		return nil, err
+	}
+	if len(accounts) == 0 {
+		return nil, errs.ErrRecordNotFound
+	}
+	return accounts[0], nil
+}
+
+// renderAccounts renders accounts as others see them, with what they are to the viewer if the request asks for that.
+func (s *Server) renderAccounts(r *Request, ids []store.AccountID) (entity.List[entity.Account], error) {
+	if withRelationships(r) {
+		return s.entities.AccountsWithRelationships(r.Context(), r.Viewer, ids)
+	}
+	return s.entities.Accounts(r.Context(), ids)
+}
+
+func withRelationships(r *Request) bool { return isTrue(r.Query("with_relationships")) }
+
+// accountPage renders a page of accounts whose cursors are the ids of the accounts.
+func (s *Server) accountPage(r *Request, page Page, ids []store.AccountID, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	r.LinkPage(page, len(ids), func(i int) string { return ids[i].String() })
+	return s.renderAccounts(r, ids)
+}
+
+// accountByIDOrNickname returns the account that :id names, by its id or as a handle, if it may be seen.
+func (s *Server) accountByIDOrNickname(r *Request) (*store.Account, error) {
+	if id := accountParam(r); id != 0 {
+		a, err := s.visibleAccount(r, id)
+		if !errs.IsNotFound(err) {
+			return a, err
+		}
+	}
+	return s.accountByHandle(r, r.Param("id"))
+}
+
+// accountByHandle returns the account of a handle, if it may be seen.
+func (s *Server) accountByHandle(r *Request, handle string) (*store.Account, error) {
+	nick, domain, ok := text.SplitHandle(handle)
+	if !ok {
+		return nil, errs.ErrRecordNotFound
+	}
+	if domain == s.settings.Host() {
+		domain = ""
+	}
+	a, err := s.db.AccountByName(r.Context(), nick, domain)
+	if err != nil {
+		return nil, err
+	}
+	return a, s.maySee(r, a)
+}
+
+// visibleAccount returns an account, if it may be seen.
+func (s *Server) visibleAccount(r *Request, id store.AccountID) (*store.Account, error) {
+	a, err := s.db.Account(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	return a, s.maySee(r, a)
+}
+
+// maySee tells whether an account may be seen: those that are withheld are for themselves and for staff.
+func (s *Server) maySee(r *Request, a *store.Account) error {
+	if a.Withheld && a.ID != viewerID(r) && (r.User == nil || !r.User.Staff()) {
+		return errs.ErrRecordNotFound
+	}
+	return nil
+}
+
+func accountParam(r *Request) store.AccountID {
+	var id store.AccountID
+	id.UnmarshalText([]byte(r.Param("id")))
+	return id
+}
+
+// lookUpAccount returns the account of a handle that is known here. Nobody else is asked.
+func (s *Server) lookUpAccount(r *Request) (any, error) {
+	a, err := s.accountByHandle(r, r.Query("acct"))
+	if err != nil {
+		return nil, err
+	}
+	return s.renderAccount(r, a.ID)
+}
+
+// searchAccounts returns the accounts that are named by a text, or begin like it.
+func (s *Server) searchAccounts(r *Request) (any, error) {
+	var p struct {
+		Q         string `param:"q,required"`
+		Following bool   `param:"following"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	page := r.Page(40, 80)
+	ids, err := s.db.SearchAccounts(r.Context(), store.AccountSearch{
+		Text: p.Q, Viewer: viewerID(r), Following: p.Following, Offset: page.Offset, Limit: page.Limit,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.renderAccounts(r, ids)
+}
+
+// relationships returns what the viewer and other accounts are to each other, in the order asked for.
+func (s *Server) relationships(r *Request) (any, error) {
+	var p struct {
+		IDs []store.AccountID `param:"id"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	return s.entities.Relationships(r.Context(), r.Viewer, p.IDs)
+}
+
+// relationship returns what the viewer and one other account are to each other.
+func (s *Server) relationship(r *Request, id store.AccountID) (*entity.Relationship, error) {
+	list, err := s.entities.Relationships(r.Context(), r.Viewer, []store.AccountID{id})
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, errs.ErrRecordNotFound
+	}
+	return list[0], nil
+}
+
+// followers returns who follows an account, and nobody if the account hides that.
+func (s *Server) followers(r *Request) (any, error) {
+	a, err := s.visibleAccount(r, accountParam(r))
+	if err != nil {
+		return nil, err
+	}
+	if a.HideFollowers && a.ID != viewerID(r) {
+		return []any{}, nil
+	}
+	page := r.Page(40, 80)
+	ids, err := s.db.Followers(r.Context(), a.ID, page.Page)
+	return s.accountPage(r, page, ids, err)
+}
+
+// following returns whom an account follows, and nobody if the account hides that.
+func (s *Server) following(r *Request) (any, error) {
+	a, err := s.visibleAccount(r, accountParam(r))
+	if err != nil {
+		return nil, err
+	}
+	if a.HideFollows && a.ID != viewerID(r) {
+		return []any{}, nil
+	}
+	page := r.Page(40, 80)
+	ids, err := s.db.Following(r.Context(), a.ID, page.Page)
+	return s.accountPage(r, page, ids, err)
+}
+
+// listsWithAccount returns those of the viewer's lists that have an account.
+func (s *Server) listsWithAccount(r *Request) (any, error) {
+	a, err := s.visibleAccount(r, accountParam(r))
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.db.ListsWith(r.Context(), r.Viewer.ID, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.UserLists(rows), nil
+}
+
+// accountFavourites returns what an account likes, as far as the viewer may see it, unless the account hides that.
+func (s *Server) accountFavourites(r *Request) (any, error) {
+	a, err := s.visibleAccount(r, accountParam(r))
+	if err != nil {
+		return nil, err
+	}
+	if a.HideFavorites && a.ID != viewerID(r) {
+		return nil, errs.Forbidden("Can't get favorites")
+	}
+	page := r.Page(20, 40)
+	rows, err := s.db.AccountFavourites(r.Context(), viewerID(r), a.ID, page.Page)
+	return s.statusEntries(r, page, rows, err)
+}

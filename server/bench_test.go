@@ -1,0 +1,86 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// crowd is a server with ten people who talk with one another: 2 000 posts, a fifth of them replies and mentions, a third with a
+// hashtag, favourites on a third.
+func crowd(b *testing.B) (*api, []*member) {
+	srv := startAPI(b)
+	var people []*member
+	for i := range 10 {
+		people = append(people, srv.signUp(fmt.Sprintf("p%d", i)))
+	}
+	var ids []string
+	for i := range 2000 {
+		p := people[i%10]
+		text := fmt.Sprintf("post number %d of the river and the lamp in the quiet orange garden, and a window of copper", i)
+		var params []string
+		if i%3 == 0 {
+			text += " #bench"
+		}
+		if i%5 == 1 {
+			text = "@" + people[(i+3)%10].nick + " " + text
+		}
+		if i%5 == 2 {
+			params = []string{"in_reply_to_id", ids[i/2]}
+		}
+		id := p.publish(text, params...).id()
+		ids = append(ids, id)
+		if i%3 == 1 {
+			people[(i+1)%10].post("/api/v1/statuses/" + id + "/favourite").want(200)
+		}
+	}
+	return srv, people
+}
+
+// BenchmarkRead measures requests without the network: what remains of them is net/http's.
+func BenchmarkRead(b *testing.B) {
+	srv, people := crowd(b)
+	last := people[0].get("/api/v1/timelines/home").ids()[0]
+	for _, bb := range []struct{ name, path string }{
+		{"home20", "/api/v1/timelines/home?limit=20"},
+		{"home40", "/api/v1/timelines/home?limit=40"},
+		{"local20", "/api/v1/timelines/public?local=true&limit=20"},
+		{"account_statuses20", "/api/v1/accounts/" + people[1].id + "/statuses?limit=20"},
+		{"notifications20", "/api/v1/notifications?limit=20"},
+		{"status", "/api/v1/statuses/" + last},
+		{"verify_credentials", "/api/v1/accounts/verify_credentials"},
+		{"relationships", "/api/v1/accounts/relationships?id[]=" + people[1].id + "&id[]=" + people[2].id},
+		{"search_accounts", "/api/v1/accounts/search?q=p&limit=10"},
+	} {
+		b.Run(bb.name, func(b *testing.B) { srv.repeat(b, "GET", bb.path, people[0].token, "") })
+	}
+}
+
+// BenchmarkPost measures a post with a mention and a hashtag, until everything it causes is on disk.
+func BenchmarkPost(b *testing.B) {
+	srv, people := crowd(b)
+	body := url.Values{"status": {"@p1 a post with a #hashtag and some words that make it as long as posts are"}}.Encode()
+	srv.repeat(b, "POST", "/api/v1/statuses", people[0].token, body)
+}
+
+// repeat sends one and the same request to the handler.
+func (a *api) repeat(b *testing.B, method, path, token, body string) {
+	b.ReportAllocs()
+	for b.Loop() {
+		req := httptest.NewRequest(method, path, strings.NewReader(body))
+		if body == "" {
+			req.Body = http.NoBody
+		} else {
+			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		w := httptest.NewRecorder()
+		a.handler.ServeHTTP(w, req)
+		if w.Code != 200 {
+			b.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package server
+
+import (
+	"svc/social"
+	"svc/store"
+)
+
+// editRoutes are about the versions of a status.
+var editRoutes = routes{
+	"PUT /api/v1/statuses/:id":         {user("write:statuses").limit("status_actions"), (*Server).editStatus},
+	"GET /api/v1/statuses/:id/source":  {user("read:statuses"), (*Server).showSource},
+	"GET /api/v1/statuses/:id/history": {content("read:statuses"), (*Server).listVersions},
+}
+
+// editStatus gives a status a new version. All that is not sent is empty in it, apart from the language and the content type.
+// Whom it is for and what it replies to cannot be changed: such parameters are ignored.
+func (s *Server) editStatus(r *Request) (any, error) {
+	var p struct {
+		Status          string          `param:"status"`
+		SpoilerText     string          `param:"spoiler_text"`
+		ContentType     string          `param:"content_type"`
+		MediaIDs        []store.MediaID `param:"media_ids"`
+		MediaAttributes []struct {
+			ID          store.MediaID `param:"id"`
+			Description *string       `param:"description"`
+		} `param:"media_attributes"`
+		Sensitive bool   `param:"sensitive"`
+		Language  string `param:"language"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	e := social.Edit{
+		Text:         p.Status,
+		SpoilerText:  p.SpoilerText,
+		ContentType:  p.ContentType,
+		MediaIDs:     p.MediaIDs,
+		Descriptions: make(map[store.MediaID]string),
+		Sensitive:    p.Sensitive,
+		Language:     p.Language,
+	}
+	for _, m := range p.MediaAttributes {
+		if m.Description != nil {
+			e.Descriptions[m.ID] = *m.Description
+		}
+	}
+	st, err := s.social.EditStatus(r.Context(), r.Viewer, statusParam(r), e)
+	return s.renderStatus(r, st, err)
+}
+
+// showSource returns what a status was written from.
+func (s *Server) showSource(r *Request) (any, error) {
+	st, err := s.visibleOriginal(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.StatusSource(st), nil
+}
+
+// maxVersions is how many earlier versions of a status are shown.
+const maxVersions = 200
+
+// listVersions returns the versions of a status, oldest first; the last is the one that counts.
+func (s *Server) listVersions(r *Request) (any, error) {
+	st, err := s.visibleOriginal(r)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := s.db.StatusEdits(r.Context(), st.ID, maxVersions)
+	if err != nil {
+		return nil, err
+	}
+	media, err := s.db.MediaOf(r.Context(), []store.StatusID{st.ID})
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.StatusEdits(r.Context(), r.Viewer, st, append(versions, st.Version(media)))
+}

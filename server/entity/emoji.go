@@ -1,0 +1,79 @@
+package entity
+
+import (
+	"strings"
+
+	"svc/emoji"
+)
+
+// Emoji is a custom emoji.
+type Emoji struct {
+	Shortcode       string   `json:"shortcode"`
+	URL             string   `json:"url"`
+	StaticURL       string   `json:"static_url"`
+	VisibleInPicker bool     `json:"visible_in_picker"`
+	Category        *string  `json:"category,omitempty"`
+	Tags            []string `json:"tags,omitempty"`
+}
+
+// emojisIn returns the custom emoji that occur in texts.
+func (b *Builder) emojisIn(texts ...string) []Emoji {
+	found := []Emoji{}
+	for _, e := range b.emojis.In(texts...) {
+		url := b.BaseURL + e.Path
+		found = append(found, Emoji{Shortcode: e.Shortcode, URL: url, StaticURL: url})
+	}
+	return found
+}
+
+// emojiLists are all custom emoji, rendered.
+type emojiLists struct {
+	of           []emoji.Emoji
+	list, byCode object
+}
+
+// CustomEmojis returns all custom emoji of the server. They are grouped by what they are tagged with.
+func (b *Builder) CustomEmojis() (Appender, error) {
+	lists, err := b.allEmojis()
+	if err != nil {
+		return nil, err
+	}
+	return lists.list, nil
+}
+
+// CustomEmojisByShortcode returns all custom emoji in the form of the extension API.
+func (b *Builder) CustomEmojisByShortcode() (Appender, error) {
+	lists, err := b.allEmojis()
+	if err != nil {
+		return nil, err
+	}
+	return lists.byCode, nil
+}
+
+// allEmojis renders the emoji if they are others than the last time.
+func (b *Builder) allEmojis() (*emojiLists, error) {
+	all := b.emojis.All()
+	if kept := b.allEmoji.Load(); kept != nil && len(kept.of) == len(all) && (len(all) == 0 || &kept.of[0] == &all[0]) {
+		return kept, nil
+	}
+	type pickable struct {
+		Tags     []string `json:"tags"`
+		ImageURL string   `json:"image_url"`
+	}
+	list, byCode := make([]Emoji, 0, len(all)), make(map[string]pickable, len(all))
+	for _, e := range all {
+		url, category := b.BaseURL+e.Path, strings.Join(e.Tags, ",")
+		list = append(list, Emoji{Shortcode: e.Shortcode, URL: url, StaticURL: url, VisibleInPicker: true, Category: &category, Tags: e.Tags})
+		byCode[e.Shortcode] = pickable{e.Tags, e.Path}
+	}
+	lists := &emojiLists{of: all}
+	var err error
+	if lists.list, err = marshal(list); err != nil {
+		return nil, err
+	}
+	if lists.byCode, err = marshal(byCode); err != nil {
+		return nil, err
+	}
+	b.allEmoji.Store(lists)
+	return lists, nil
+}

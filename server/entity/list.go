@@ -1,0 +1,25 @@
+package entity
+
+import "svc/store"
+
+// UserList is somebody's list of accounts.
+type UserList struct {
+	ID            store.ListID        `json:"id"`
+	Title         string              `json:"title"`
+	RepliesPolicy store.RepliesPolicy `json:"replies_policy"`
+	Exclusive     bool                `json:"exclusive"`
+}
+
+// UserList returns a list as its owner sees it.
+func (b *Builder) UserList(l *store.List) UserList {
+	return UserList{ID: l.ID, Title: l.Title, RepliesPolicy: l.RepliesPolicy, Exclusive: l.Exclusive}
+}
+
+// UserLists returns lists as their owner sees them.
+func (b *Builder) UserLists(rows []*store.List) []UserList {
+	lists := make([]UserList, 0, len(rows))
+	for _, l := range rows {
+		lists = append(lists, b.UserList(l))
+	}
+	return lists
+}

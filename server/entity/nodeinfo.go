@@ -1,0 +1,117 @@
+package entity
+
+import (
+	"strings"
+
+	"svc/store"
+)
+
+// nodeInfo is what the server tells directories, crawlers and front ends, in the schema that all servers of the network share.
+type nodeInfo struct {
+	Version           string           `json:"version"`
+	Software          nodeSoftware     `json:"software"`
+	Protocols         []string         `json:"protocols"`
+	Services          nodeServices     `json:"services"`
+	OpenRegistrations bool             `json:"openRegistrations"`
+	Usage             nodeUsage        `json:"usage"`
+	Metadata          nodeInfoMetadata `json:"metadata"`
+}
+
+type nodeSoftware struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+type nodeServices struct {
+	Inbound  []string `json:"inbound"`
+	Outbound []string `json:"outbound"`
+}
+
+type nodeUsage struct {
+	Users      nodeUsers `json:"users"`
+	LocalPosts int       `json:"localPosts"`
+}
+
+type nodeUsers struct {
+	Total          int `json:"total"`
+	ActiveMonth    int `json:"activeMonth"`
+	ActiveHalfyear int `json:"activeHalfyear"`
+}
+
+// nodeInfoMetadata is what servers of this family tell beyond the schema.
+type nodeInfoMetadata struct {
+	NodeName                  string          `json:"nodeName"`
+	NodeDescription           string          `json:"nodeDescription"`
+	Upstream                  upstream        `json:"upstream"`
+	Private                   bool            `json:"private"`
+	Suggestions               enabled         `json:"suggestions"`
+	StaffAccounts             []string        `json:"staffAccounts"`
+	Federation                federationState `json:"federation"`
+	PollLimits                pollLimits      `json:"pollLimits"`
+	PostFormats               []string        `json:"postFormats"`
+	UploadLimits              uploadLimits    `json:"uploadLimits"`
+	FieldsLimits              nodeFields      `json:"fieldsLimits"`
+	AccountActivationRequired bool            `json:"accountActivationRequired"`
+	InvitesEnabled            bool            `json:"invitesEnabled"`
+	MailerEnabled             bool            `json:"mailerEnabled"`
+	Features                  []string        `json:"features"`
+	RestrictedNicknames       []string        `json:"restrictedNicknames"`
+	SkipThreadContainment     bool            `json:"skipThreadContainment"`
+}
+
+// upstream names the product whose API this is. Client libraries that do not know a server by its name go by it.
+type upstream struct {
+	Name string `json:"name"`
+}
+
+type enabled struct {
+	Enabled bool `json:"enabled"`
+}
+
+type uploadLimits struct {
+	General    int64 `json:"general"`
+	Avatar     int64 `json:"avatar"`
+	Banner     int64 `json:"banner"`
+	Background int64 `json:"background"`
+}
+
+type nodeFields struct {
+	MaxFields       int `json:"maxFields"`
+	MaxRemoteFields int `json:"maxRemoteFields"`
+	NameLength      int `json:"nameLength"`
+	ValueLength     int `json:"valueLength"`
+}
+
+func (b *Builder) nodeInfo(version string, f stats, staff []*store.Account) (object, error) {
+	c := b.Settings
+	staffAccounts := []string{}
+	for _, a := range staff {
+		staffAccounts = append(staffAccounts, a.URI)
+	}
+	return marshal(nodeInfo{
+		Version:           version,
+		Software:          nodeSoftware{strings.ReplaceAll(strings.ToLower(b.Name), "_", "-"), b.Version}, // the schema knows no _
+		Protocols:         []string{"activitypub"},
+		Services:          nodeServices{[]string{}, []string{}},
+		OpenRegistrations: c.Instance.RegistrationsOpen,
+		Usage:             nodeUsage{nodeUsers{f.Users, f.ActiveMonth, f.ActiveHalfYear}, f.Statuses},
+		Metadata: nodeInfoMetadata{
+			NodeName:                  c.Instance.Name,
+			NodeDescription:           b.shortDescription(),
+			Upstream:                  upstream{referenceProduct},
+			Private:                   !c.Instance.Public,
+			StaffAccounts:             staffAccounts,
+			Federation:                federationState{c.Federation.Enabled},
+			PollLimits:                b.pollLimits(),
+			PostFormats:               c.Statuses.AllowedFormats,
+			UploadLimits:              uploadLimits{c.Media.UploadLimit, c.Media.AvatarLimit, c.Media.BannerLimit, c.Media.BackgroundLimit},
+			FieldsLimits:              nodeFields(b.fieldsLimits()),
+			AccountActivationRequired: c.Instance.AccountActivationRequired,
+			InvitesEnabled:            c.Instance.InvitesEnabled,
+			MailerEnabled:             c.Mail.Enabled,
+			Features:                  b.features(),
+			RestrictedNicknames:       append([]string{}, c.Accounts.RestrictedNicknames...),
+			SkipThreadContainment:     true,
+		},
+	})
+}

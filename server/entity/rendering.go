@@ -1,0 +1,283 @@
+package entity
+
+import (
+	"context"
+	"sync"
+
+	"svc/internal/text"
+	"svc/store"
+)
+
+// renderStatuses returns what of the statuses, and of what they boost, everybody sees.
+func (b *Builder) renderStatuses(ctx context.Context, ids []store.StatusID) (map[store.StatusID]*renderedStatus, error) {
+	found := make(map[store.StatusID]*renderedStatus, len(ids)+8)
+	if err := b.renderMissing(ctx, ids, found); err != nil {
+		return nil, err
+	}
+	var originals []store.StatusID
+	for _, s := range found {
+		if s.reblogOfID != nil && found[*s.reblogOfID] == nil {
+			originals = append(originals, *s.reblogOfID)
+		}
+	}
+	if len(originals) > 0 {
+		if err := b.renderMissing(ctx, unique(originals), found); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func (b *Builder) renderMissing(ctx context.Context, ids []store.StatusID, found map[store.StatusID]*renderedStatus) error {
+	missing, generation := b.statuses.get(ids, found)
+	if len(missing) == 0 {
+		return nil
+	}
+	parts, err := b.loadParts(ctx, missing)
+	if err != nil {
+		return err
+	}
+	for _, row := range parts.rows {
+		s, err := b.renderStatus(row, parts)
+		if err != nil {
+			return err
+		}
+		found[row.ID] = s
+		b.statuses.put(row.ID, s, generation)
+	}
+	return nil
+}
+
+// statusParts are rows that belong to a page of statuses.
+type statusParts struct {
+	rows     []*store.Status
+	media    map[store.StatusID][]object
+	mentions map[store.StatusID][]Mention
+	tags     map[store.StatusID][]Tag
+	parents  map[store.StatusID]*store.Status
+	accts    map[store.AccountID]string // of those replied to
+	pins     map[store.StatusID]store.Time
+	apps     map[store.AppID]*Application
+}
+
+func newStatusParts(rows []*store.Status) *statusParts {
+	return &statusParts{
+		rows:     rows,
+		media:    make(map[store.StatusID][]object),
+		mentions: make(map[store.StatusID][]Mention),
+		tags:     make(map[store.StatusID][]Tag),
+		accts:    make(map[store.AccountID]string),
+	}
+}
+
+// loadParts loads what belongs to stored statuses.
+func (b *Builder) loadParts(ctx context.Context, ids []store.StatusID) (*statusParts, error) {
+	rows, err := b.db.Statuses(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	p := newStatusParts(rows)
+	var withMedia []store.StatusID
+	for _, row := range rows {
+		if row.HasMedia {
+			withMedia = append(withMedia, row.ID)
+		}
+	}
+	if len(withMedia) > 0 {
+		media, err := b.db.MediaOf(ctx, withMedia)
+		if err != nil {
+			return nil, err
+		}
+		if err := b.addMedia(media, p); err != nil {
+			return nil, err
+		}
+	}
+	recipients, err := b.db.Recipients(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.loadPeople(ctx, recipients, p); err != nil {
+		return nil, err
+	}
+	tags, err := b.db.StatusTags(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	b.addTags(tags, p)
+	if p.pins, err = b.db.PinnedAt(ctx, ids); err != nil {
+		return nil, err
+	}
+	return p, b.loadAround(ctx, p)
+}
+
+// loadAround loads what the rows reply to, and what they were posted with.
+func (b *Builder) loadAround(ctx context.Context, p *statusParts) error {
+	var parents []store.StatusID
+	var apps []store.AppID
+	for _, row := range p.rows {
+		if row.InReplyToID != nil {
+			parents = append(parents, *row.InReplyToID)
+		}
+		if row.AppID != nil {
+			apps = append(apps, *row.AppID)
+		}
+	}
+	var err error
+	if p.parents, err = b.loadParents(ctx, parents); err != nil {
+		return err
+	}
+	p.apps, err = b.loadApps(ctx, apps)
+	return err
+}
+
+func (b *Builder) addTags(tags []store.StatusTag, p *statusParts) {
+	for _, t := range tags {
+		p.tags[t.StatusID] = append(p.tags[t.StatusID], Tag{Name: t.Name, URL: text.TagURL(b.BaseURL, t.Name)})
+	}
+}
+
+// addMedia adds attachments.
+func (b *Builder) addMedia(media []*store.Media, p *statusParts) error {
+	for _, m := range media {
+		o, err := b.attachment(m)
+		if err != nil {
+			return err
+		}
+		p.media[*m.StatusID] = append(p.media[*m.StatusID], o)
+	}
+	return nil
+}
+
+// loadPeople loads the mentioned among the recipients, and those replied to.
+func (b *Builder) loadPeople(ctx context.Context, recipients []store.Recipient, p *statusParts) error {
+	var people []store.AccountID
+	for _, r := range recipients {
+		if r.Mentioned {
+			people = append(people, r.AccountID)
+		}
+	}
+	for _, row := range p.rows {
+		if row.InReplyToAccountID != nil {
+			people = append(people, *row.InReplyToAccountID)
+		}
+	}
+	if len(people) == 0 {
+		return nil
+	}
+	accounts, err := b.db.Accounts(ctx, unique(people))
+	if err != nil {
+		return err
+	}
+	of := byID(accounts, func(a *store.Account) store.AccountID { return a.ID })
+	for _, r := range recipients {
+		if a := of[r.AccountID]; a != nil && r.Mentioned {
+			p.mentions[r.StatusID] = append(p.mentions[r.StatusID], Mention{ID: a.ID, Username: a.Nickname, Acct: a.Acct(), URL: a.URL})
+		}
+	}
+	for id, a := range of {
+		p.accts[id] = a.Acct()
+	}
+	return nil
+}
+
+func (b *Builder) loadParents(ctx context.Context, ids []store.StatusID) (map[store.StatusID]*store.Status, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := b.db.Statuses(ctx, unique(ids))
+	return byID(rows, func(s *store.Status) store.StatusID { return s.ID }), err
+}
+
+func (b *Builder) loadApps(ctx context.Context, ids []store.AppID) (map[store.AppID]*Application, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := b.db.Apps(ctx, unique(ids))
+	apps := make(map[store.AppID]*Application, len(rows))
+	for _, a := range rows {
+		apps[a.ID] = &Application{Name: a.Name}
+		if a.Website != "" {
+			apps[a.ID].Website = &a.Website
+		}
+	}
+	return apps, err
+}
+
+func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStatus, error) {
+	r := &renderedStatus{
+		id: row.ID, accountID: row.AccountID, reblogOfID: row.ReblogOfID, conversationID: row.ConversationID,
+		expiresAt: row.ExpiresAt, listID: row.ListID, local: row.Local(),
+	}
+	var err error
+	if r.head, err = marshalMembers(b.head(row)); err != nil || row.ReblogOfID != nil {
+		return r, err
+	}
+	body := statusBody{
+		EditedAt:           row.EditedAt,
+		InReplyToID:        row.InReplyToID,
+		InReplyToAccountID: row.InReplyToAccountID,
+		Sensitive:          row.Sensitive,
+		SpoilerText:        row.SpoilerText,
+		RepliesCount:       row.RepliesCount,
+		ReblogsCount:       row.ReblogsCount,
+		FavouritesCount:    row.FavouritesCount,
+		Content:            row.Content,
+		MediaAttachments:   orEmpty(p.media[row.ID]),
+		Mentions:           orEmpty(p.mentions[row.ID]),
+		Tags:               orEmpty(p.tags[row.ID]),
+		Emojis:             b.emojisIn(row.Content, row.SpoilerText),
+	}
+	if row.Language != "" {
+		body.Language = &row.Language
+	}
+	if row.AppID != nil {
+		body.Application = p.apps[*row.AppID]
+	}
+	if r.body, err = marshalMembers(body); err != nil {
+		return nil, err
+	}
+	r.strictLen = 2 * len(row.Content)
+	r.strict = sync.OnceValue(func() []byte {
+		body.Content = text.Strict(row.Content)
+		strict, err := marshalMembers(body)
+		if err != nil {
+			return r.body
+		}
+		return strict
+	})
+	extension := statusExtension{
+		Content:     map[string]string{"text/plain": text.Plain(row.Content)},
+		SpoilerText: map[string]string{"text/plain": row.SpoilerText},
+	}
+	if row.ConversationID != 0 {
+		extension.ConversationID = &row.ConversationID
+	}
+	if row.InReplyToAccountID != nil {
+		if acct, ok := p.accts[*row.InReplyToAccountID]; ok {
+			extension.InReplyToAccountAcct = &acct
+		}
+	}
+	if at, ok := p.pins[row.ID]; ok {
+		r.pinned, extension.PinnedAt = true, &at
+	}
+	if row.InReplyToID != nil {
+		if above := p.parents[*row.InReplyToID]; above != nil {
+			r.parent = &parent{above.ID, above.AccountID, above.Visibility}
+		}
+	}
+	r.extension, err = marshalMembers(extension)
+	return r, err
+}
+
+// head makes the members that a boost has of its own. A status without an id is one that is only shown to its author: it has the
+// names that clients know for that.
+func (b *Builder) head(row *store.Status) statusHead {
+	h := statusHead{ID: row.ID.String(), URI: row.URI, CreatedAt: row.CreatedAt, Visibility: row.Visibility}
+	if row.ID == 0 {
+		h.ID, h.URI = b.Name+":fakeid", b.Name+":fake_object_id"
+	}
+	if row.URL != "" {
+		h.URL = &row.URL
+	}
+	return h
+}

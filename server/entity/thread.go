@@ -1,0 +1,36 @@
+package entity
+
+import (
+	"context"
+	"slices"
+
+	"svc/store"
+)
+
+// Context is what surrounds a status in its thread.
+type Context struct {
+	Ancestors   List[*Status] // from the root to the parent
+	Descendants List[*Status] // depth-first
+}
+
+// AppendJSON renders the context.
+func (c Context) AppendJSON(dst []byte) []byte {
+	dst = c.Ancestors.AppendJSON(append(dst, `{"ancestors":`...))
+	dst = c.Descendants.AppendJSON(append(dst, `,"descendants":`...))
+	return append(dst, '}')
+}
+
+// Context renders the posts above and below a status, for the viewer (nil: anonymous).
+func (b *Builder) Context(ctx context.Context, viewer *store.Account, above, below []store.StatusID) (Context, error) {
+	statuses, err := b.Statuses(ctx, viewer, slices.Concat(above, below))
+	if err != nil {
+		return Context{}, err
+	}
+	n := 0 // how many of those above are there: one may have been deleted since
+	for _, id := range above {
+		if n < len(statuses) && statuses[n].id == id {
+			n++
+		}
+	}
+	return Context{Ancestors: statuses[:n], Descendants: statuses[n:]}, nil
+}

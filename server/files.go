@@ -1,0 +1,130 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"strings"
+
+	"svc/internal/errs"
+	"svc/server/web/assets"
+)
+
+// fileRoutes are the pictures and small files that come with the server. The operator's own, in the folder static/ of the data
+// directory, go before them: there a file stands under the path at which it is served. What is below /static/ may also stand in that
+// folder directly.
+var fileRoutes = routes{
+	"GET /images/*path":   {anonymous, (*Server).serveFile},
+	"GET /instance/*path": {anonymous, (*Server).serveFile},
+	"GET /static/*path":   {anonymous, (*Server).serveFile},
+	"GET /favicon.ico":    {anonymous, (*Server).serveFile},
+	"GET /favicon.png":    {anonymous, (*Server).serveFile},
+	"GET /robots.txt":     {anonymous, (*Server).serveFile},
+}
+
+// fileTypes are the types that files are served with, by extension. Others are not served.
+var fileTypes = map[string]string{
+	".png":  "image/png",
+	".gif":  "image/gif",
+	".jpg":  "image/jpeg",
+	".jpeg": "image/jpeg",
+	".webp": "image/webp",
+	".avif": "image/avif",
+	".svg":  "image/svg+xml",
+	".ico":  "image/x-icon",
+	".txt":  "text/plain; charset=utf-8",
+	".html": "text/html; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".json": "application/json; charset=utf-8",
+}
+
+// filePolicy lets pages show pictures and have style, but run nothing.
+const filePolicy = "default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; sandbox"
+
+// serveFile answers with a file, or has the fallback answer if there is none.
+func (s *Server) serveFile(r *Request) (any, error) {
+	name := strings.TrimPrefix(r.URL.Path, "/")
+	contentType := fileTypes[strings.ToLower(path.Ext(name))]
+	if contentType != "" && fs.ValidPath(name) && !strings.Contains("/"+name, "/.") {
+		file, err := s.openFile(name)
+		if err == nil {
+			return &servedFile{file, contentType}, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("serve file: %w", err)
+		}
+	}
+	if s.fallback != nil {
+		return s.fallback, nil
+	}
+	return nil, errs.ErrRecordNotFound
+}
+
+// openFile opens a regular file: the operator's, or else the one that comes with the server.
+func (s *Server) openFile(name string) (fs.File, error) {
+	names := []string{name}
+	if rest, ok := strings.CutPrefix(name, "static/"); ok {
+		names = append(names, rest)
+	}
+	for _, n := range names {
+		file, err := openUnder(s.staticDir, n)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return file, err
+		}
+	}
+	file, err := assets.FS.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		file.Close()
+		return nil, fs.ErrNotExist
+	}
+	return file, nil
+}
+
+// openUnder opens a regular file that is in dir, wherever links point to. Whatever else is wrong with a name but a lack of permission,
+// there is no such file.
+func openUnder(dir, name string) (fs.File, error) {
+	if dir == "" {
+		return nil, fs.ErrNotExist
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	info, err := root.Stat(name)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, err
+	}
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, fs.ErrNotExist
+	}
+	return root.Open(name)
+}
+
+// servedFile is an open file as an answer.
+type servedFile struct {
+	fs.File
+	contentType string
+}
+
+func (f *servedFile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer f.Close()
+	info, err := f.Stat()
+	content, ok := f.File.(io.ReadSeeker)
+	if err != nil || !ok {
+		http.Error(w, "Internal server error", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", f.contentType)
+	h.Set("Content-Security-Policy", filePolicy)
+	h.Set("Cache-Control", "public, max-age=86400")
+	http.ServeContent(w, r, "", info.ModTime(), content)
+}

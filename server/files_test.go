@@ -1,0 +1,210 @@
+package server_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// writeFile puts a file into the data directory.
+func (a *api) writeFile(name, content string) {
+	a.t.Helper()
+	path := filepath.Join(a.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		a.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func TestFilesThatComeWithTheServer(t *testing.T) {
+	srv := startAPI(t)
+	for _, tt := range []struct{ path, contentType, begins string }{
+		{"/images/avi.png", "image/png", "\x89PNG"},
+		{"/images/banner.png", "image/png", "\x89PNG"},
+		{"/images/city.jpg", "image/jpeg", "\xff\xd8\xff"},
+		{"/instance/thumbnail.jpeg", "image/jpeg", "\xff\xd8\xff"},
+		{"/favicon.png", "image/png", "\x89PNG"},
+		{"/favicon.ico", "image/x-icon", "\x00\x00\x01\x00"},
+		{"/robots.txt", "text/plain; charset=utf-8", "User-agent: *"},
+	} {
+		t.Run(tt.path, func(t *testing.T) {
+			a := srv.as(nil).get(tt.path).want(200)
+			if !strings.HasPrefix(string(a.body), tt.begins) || a.header.Get("Content-Type") != tt.contentType {
+				t.Errorf("got %.20q of %s", a.body, a.header.Get("Content-Type"))
+			}
+			for key, want := range map[string]string{
+				"X-Content-Type-Options": "nosniff", "Cache-Control": "public, max-age=86400",
+			} {
+				if got := a.header.Get(key); got != want {
+					t.Errorf("%s is %q", key, got)
+				}
+			}
+			if policy := a.header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "sandbox") {
+				t.Errorf("the policy is %q", policy)
+			}
+			if head := srv.as(nil).do("HEAD", tt.path, "", nil).want(200); len(head.body) > 0 {
+				t.Error("HEAD has a body")
+			}
+		})
+	}
+	if got := srv.as(nil).get("/images/avi.png").header.Get("Access-Control-Allow-Origin"); got != "*" {
+		t.Errorf("Access-Control-Allow-Origin is %q", got)
+	}
+	// The pictures of somebody who has none are there.
+	alice := srv.signUp("alice")
+	account := alice.publish("hello").at("account").(map[string]any)
+	for _, key := range []string{"avatar", "avatar_static", "header", "header_static"} {
+		srv.as(nil).get(account[key].(string)).want(200)
+	}
+}
+
+func TestOperatorsFiles(t *testing.T) {
+	srv := startAPI(t)
+	srv.writeFile("static/images/avi.png", "mine")
+	srv.writeFile("static/robots.txt", "User-agent: *\nDisallow: /\n")
+	srv.writeFile("static/instance/panel.html", "<script>alert(1)</script>")
+	srv.writeFile("static/logo.png", "logo")
+	srv.writeFile("static/static/logo.webp", "exact")
+	srv.writeFile("static/.hidden.txt", "hidden")
+	srv.writeFile("static/images/program.exe", "program")
+	srv.writeFile("secret.txt", "secret")
+	if err := os.Symlink(filepath.Join(srv.dir, "secret.txt"), filepath.Join(srv.dir, "static/link.txt")); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		path   string
+		status int
+		body   string
+	}{
+		{"/images/avi.png", 200, "mine"},
+		{"/robots.txt", 200, "User-agent: *\nDisallow: /\n"},
+		{"/instance/panel.html", 200, "<script>alert(1)</script>"},
+		{"/static/logo.png", 200, "logo"},
+		{"/static/logo.webp", 200, "exact"},
+		{"/static/images/avi.png", 200, "mine"},
+		{"/images/nothing.png", 404, ""},
+		{"/images/avi.png/x.png", 404, ""},
+		{"/images", 404, ""},
+		{"/images/", 404, ""},
+		{"/images/" + strings.Repeat("x", 300) + ".png", 404, ""},
+		{"/images/program.exe", 404, ""},
+		{"/static/.hidden.txt", 404, ""},
+		{"/static/link.txt", 404, ""},
+		{"/static/../secret.txt", 404, ""},
+		{"/static/..%2fsecret.txt", 404, ""},
+		{"/static/%2e%2e/secret.txt", 404, ""},
+		{"/logo.png", 404, ""},
+	} {
+		t.Run(tt.path, func(t *testing.T) {
+			a := srv.as(nil).get(tt.path).want(tt.status)
+			if tt.status == 404 {
+				a.wantError(404, "Record not found")
+			} else if string(a.body) != tt.body {
+				t.Errorf("got %q", a.body)
+			}
+		})
+	}
+	page := srv.as(nil).get("/instance/panel.html")
+	if policy := page.header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "script-src") {
+		t.Errorf("a page may run scripts: %q", policy)
+	}
+}
+
+// addEmoji makes a pack of emoji.
+func (a *api) addEmoji(pack string, files map[string]string) {
+	a.t.Helper()
+	entries := make([]string, 0, len(files))
+	for code, name := range files {
+		entries = append(entries, `"`+code+`":"`+name+`"`)
+		a.writeFile("emoji/"+pack+"/"+name, "picture of "+code)
+	}
+	a.writeFile("emoji/"+pack+"/pack.json", `{"files":{`+strings.Join(entries, ",")+`}}`)
+	if err := a.emojis.Reload(); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func TestEmojiPictures(t *testing.T) {
+	srv := startAPI(t)
+	srv.addEmoji("blobs", map[string]string{"cat": "cat.png", "dog": "Dog 1.GIF", "bad": "bad.svg"})
+	srv.writeFile("emoji/blobs/.secret.png", "x")
+	srv.writeFile("emoji/loose.png", "x")
+	if err := os.Symlink(filepath.Join(srv.dir, "svc.db"), filepath.Join(srv.dir, "emoji/blobs/link.png")); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		path        string
+		status      int
+		contentType string
+	}{
+		{"/emoji/blobs/cat.png", 200, "image/png"},
+		{"/emoji/blobs/Dog%201.GIF", 200, "image/gif"},
+		{"/emoji/blobs/bad.svg", 404, ""},
+		{"/emoji/blobs/pack.json", 404, ""},
+		{"/emoji/blobs/.secret.png", 404, ""},
+		{"/emoji/blobs/link.png", 404, ""},
+		{"/emoji/blobs/none.png", 404, ""},
+		{"/emoji/blobs", 404, ""},
+		{"/emoji/blobs/", 404, ""},
+		{"/emoji/", 404, ""},
+		{"/emoji/blobs/cat.png/", 404, ""},
+		{"/emoji/blobs/../blobs/cat.png", 404, ""},
+		{"/emoji/blobs/..%2fblobs/cat.png", 404, ""},
+	} {
+		t.Run(tt.path, func(t *testing.T) {
+			a := srv.as(nil).get(tt.path).want(tt.status)
+			if tt.status == 200 && a.header.Get("Content-Type") != tt.contentType {
+				t.Errorf("served as %s", a.header.Get("Content-Type"))
+			}
+		})
+	}
+	a := srv.as(nil).get("/emoji/blobs/cat.png").want(200)
+	for key, want := range map[string]string{
+		"X-Content-Type-Options":      "nosniff",
+		"Content-Security-Policy":     "default-src 'none'; sandbox",
+		"Access-Control-Allow-Origin": "*",
+		"Cache-Control":               "public, max-age=604800",
+	} {
+		if got := a.header.Get(key); got != want {
+			t.Errorf("%s is %q, want %q", key, got, want)
+		}
+	}
+	if !bytes.Equal(a.body, []byte("picture of cat")) {
+		t.Errorf("got %q", a.body)
+	}
+}
+
+func TestCustomEmojis(t *testing.T) {
+	srv := startAPI(t)
+	if list := srv.as(nil).get("/api/v1/custom_emojis").want(200); string(list.body) != "[]" {
+		t.Errorf("without any there are %s", list.body)
+	}
+	if list := srv.as(nil).get("/api/v1/svc/emoji").want(200); string(list.body) != "{}" {
+		t.Errorf("without any there are %s", list.body)
+	}
+	srv.addEmoji("blobs", map[string]string{"dog": "Dog 1.gif", "cat": "cat.png"})
+	want := `[{"shortcode":"cat","url":"URL/emoji/blobs/cat.png","static_url":"URL/emoji/blobs/cat.png","visible_in_picker":true,"category":"pack:blobs","tags":["pack:blobs"]},` +
+		`{"shortcode":"dog","url":"URL/emoji/blobs/Dog%201.gif","static_url":"URL/emoji/blobs/Dog%201.gif","visible_in_picker":true,"category":"pack:blobs","tags":["pack:blobs"]}]`
+	list := srv.as(nil).get("/api/v1/custom_emojis").want(200)
+	if got := strings.ReplaceAll(string(list.body), srv.url, "URL"); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+	for _, o := range list.list() {
+		srv.as(nil).get(o.str("url")).want(200)
+	}
+	for _, path := range []string{"/api/v1/svc/emoji", "/api/svc/emoji.json", "/api/svc/emoji/"} {
+		want := `{"cat":{"tags":["pack:blobs"],"image_url":"/emoji/blobs/cat.png"},"dog":{"tags":["pack:blobs"],"image_url":"/emoji/blobs/Dog%201.gif"}}`
+		if got := srv.as(nil).get(path).want(200); string(got.body) != want {
+			t.Errorf("GET %s: got\n%s, want\n%s", path, got.body, want)
+		}
+	}
+	// A pack that comes later is there at once.
+	srv.addEmoji("animals", map[string]string{"bee": "bee.png"})
+	if list := srv.as(nil).get("/api/v1/custom_emojis").list(); len(list) != 3 || list[0].str("shortcode") != "bee" {
+		t.Errorf("%d emoji", len(list))
+	}
+}

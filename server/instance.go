@@ -1,0 +1,122 @@
+package server
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"strconv"
+
+	"svc/internal/errs"
+)
+
+// instanceRoutes are what the server tells about itself, and lists that clients ask for when they start and that are always empty
+// here (spec 4.6).
+var instanceRoutes = routes{
+	"GET /api/v1/instance":                 {anonymous, (*Server).showInstance},
+	"GET /api/v2/instance":                 {anonymous, (*Server).showInstanceV2},
+	"GET /api/v1/instance/peers":           {anonymous, (*Server).listPeers},
+	"GET /api/v1/instance/rules":           {anonymous, always([]any{})},
+	"GET /api/v1/custom_emojis":            {anonymous, (*Server).listCustomEmojis},
+	"GET /api/v1/svc/emoji":                {anonymous, (*Server).mapCustomEmojis},
+	"GET /api/svc/frontend_configurations": {anonymous, always(nil)},
+	"GET /.well-known/nodeinfo":            {anonymous, (*Server).listNodeInfo},
+	"GET /.well-known/host-meta":           {anonymous, (*Server).showHostMeta},
+	"GET /nodeinfo/:version":               {anonymous, (*Server).showNodeInfo},
+	"GET /api/v1/preferences":              {user("read:accounts"), (*Server).showPreferences},
+	"GET /api/v1/announcements":            {user(), always([]any{})},
+	"GET /api/v1/followed_tags":            {user("read:follows"), always([]any{})},
+	"GET /api/v1/suggestions":              {anyone, always([]any{})},
+	"GET /api/v2/suggestions":              {anyone, always([]any{})},
+	"GET /api/v1/trends":                   {anyone, always([]any{})},
+	"GET /api/v1/trends/tags":              {anyone, always([]any{})},
+	"GET /api/v1/trends/statuses":          {anyone, always([]any{})},
+	"GET /api/v1/trends/links":             {anyone, always([]any{})},
+	"GET /api/v1/identity_proofs":          {anyone, always([]any{})},
+	"GET /api/v1/endorsements":             {anyone, always([]any{})},
+}
+
+// showInstance returns what the server is, in version 1 of the API.
+func (s *Server) showInstance(r *Request) (any, error) { return s.entities.Instance(r.Context()) }
+
+// showInstanceV2 returns what the server is, in version 2 of the API.
+func (s *Server) showInstanceV2(r *Request) (any, error) { return s.entities.InstanceV2(r.Context()) }
+
+// listPeers returns the hosts of the servers that are known here.
+func (s *Server) listPeers(r *Request) (any, error) { return s.entities.Peers(r.Context()) }
+
+// listCustomEmojis returns all custom emoji.
+func (s *Server) listCustomEmojis(*Request) (any, error) { return s.entities.CustomEmojis() }
+
+// mapCustomEmojis returns all custom emoji by their shortcodes.
+func (s *Server) mapCustomEmojis(*Request) (any, error) { return s.entities.CustomEmojisByShortcode() }
+
+const nodeInfoSchema = "http://nodeinfo.diaspora.software/ns/schema/"
+
+// listNodeInfo tells where the server describes itself in which version of the schema.
+func (s *Server) listNodeInfo(*Request) (any, error) {
+	type link struct {
+		Rel  string `json:"rel"`
+		Href string `json:"href"`
+	}
+	var links []link
+	for _, version := range []string{"2.0", "2.1"} {
+		links = append(links, link{nodeInfoSchema + version, s.baseURL + "/nodeinfo/" + version + ".json"})
+	}
+	return map[string]any{"links": links}, nil
+}
+
+// showNodeInfo describes the server in a version of the schema.
+func (s *Server) showNodeInfo(r *Request) (any, error) {
+	version := r.Param("version")
+	text, err := s.entities.NodeInfo(r.Context(), version)
+	if err != nil {
+		return nil, err
+	}
+	if text == nil {
+		return nil, errs.NotFound("Nodeinfo schema version not handled")
+	}
+	return document{fmt.Sprintf(`application/json; profile="%s%s#"; charset=utf-8`, nodeInfoSchema, version), text}, nil
+}
+
+// showHostMeta tells where WebFinger is asked. Some clients read from it which host has the API.
+func (s *Server) showHostMeta(*Request) (any, error) {
+	text := fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?>
+<XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0"><Link rel="lrdd" type="application/xrd+xml" template="%s/.well-known/webfinger?resource={uri}"/></XRD>
+`, html.EscapeString(s.baseURL))
+	return document{"application/xrd+xml; charset=utf-8", []byte(text)}, nil
+}
+
+// preferences are what clients are to go by. The keys are the reference API's.
+type preferences struct {
+	Visibility     string  `json:"posting:default:visibility"`
+	Sensitive      bool    `json:"posting:default:sensitive"`
+	Language       *string `json:"posting:default:language"`
+	ExpandMedia    string  `json:"reading:expand:media"`
+	ExpandSpoilers bool    `json:"reading:expand:spoilers"`
+}
+
+// showPreferences returns how the viewer likes to post. How to read is left to the client.
+func (s *Server) showPreferences(r *Request) (any, error) {
+	p := preferences{
+		Visibility:  r.User.DefaultVisibility.String(),
+		Sensitive:   r.User.DefaultSensitive,
+		ExpandMedia: "default",
+	}
+	if r.User.DefaultLanguage != "" {
+		p.Language = &r.User.DefaultLanguage
+	}
+	return p, nil
+}
+
+// document is an answer that is not of the type that answers mostly are.
+type document struct {
+	contentType string
+	text        []byte
+}
+
+func (d document) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", d.contentType)
+	h.Set("Content-Length", strconv.Itoa(len(d.text)))
+	w.Write(d.text) // if that fails, nobody is there to be told
+}

@@ -1,0 +1,634 @@
+package server_test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"svc/internal/config"
+	"svc/store"
+)
+
+// wantShape checks the types of an object's members: "string", "number", "boolean", "list" of anything, "strings", "object", "null".
+// Alternatives are joined by |. Nothing else may be in the object if all is set.
+func wantShape(t *testing.T, o *object, all bool, shape map[string]string) {
+	t.Helper()
+	for path, want := range shape {
+		got := kindOf(o.at(path))
+		if !slices.Contains(strings.Split(want, "|"), got) {
+			t.Errorf("%s is a %s, want %s: %v", path, got, want, o.at(path))
+		}
+	}
+	for key := range o.m {
+		if _, known := shape[key]; all && !known {
+			t.Errorf("there is a member %q", key)
+		}
+	}
+}
+
+func kindOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "string"
+	case bool:
+		return "boolean"
+	case float64:
+		return "number"
+	case map[string]any:
+		return "object"
+	case []any:
+		if len(v) > 0 && !slices.ContainsFunc(v, func(e any) bool { _, ok := e.(string); return !ok }) {
+			return "strings"
+		}
+		return "list"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+var configurationShape = map[string]string{
+	"configuration.urls.streaming":                              "string",
+	"configuration.urls.status":                                 "null",
+	"configuration.urls.about":                                  "null",
+	"configuration.urls.privacy_policy":                         "null",
+	"configuration.urls.terms_of_service":                       "null",
+	"configuration.vapid.public_key":                            "string",
+	"configuration.accounts.max_featured_tags":                  "number",
+	"configuration.accounts.max_pinned_statuses":                "number",
+	"configuration.statuses.max_characters":                     "number",
+	"configuration.statuses.max_media_attachments":              "number",
+	"configuration.statuses.characters_reserved_per_url":        "number",
+	"configuration.media_attachments.supported_mime_types":      "strings",
+	"configuration.media_attachments.image_size_limit":          "number",
+	"configuration.media_attachments.image_matrix_limit":        "number",
+	"configuration.media_attachments.video_size_limit":          "number",
+	"configuration.media_attachments.video_matrix_limit":        "number",
+	"configuration.media_attachments.video_frame_rate_limit":    "number",
+	"configuration.media_attachments.description_limit":         "number",
+	"configuration.polls.max_options":                           "number",
+	"configuration.polls.max_characters_per_option":             "number",
+	"configuration.polls.min_expiration":                        "number",
+	"configuration.polls.max_expiration":                        "number",
+	"configuration.translation.enabled":                         "boolean",
+	"configuration.timelines_access.live_feeds.local":           "string",
+	"configuration.timelines_access.live_feeds.remote":          "string",
+	"configuration.timelines_access.hashtag_feeds.local":        "string",
+	"configuration.timelines_access.hashtag_feeds.remote":       "string",
+	"configuration.timelines_access.trending_link_feeds.local":  "string",
+	"configuration.timelines_access.trending_link_feeds.remote": "string",
+	"configuration.limited_federation":                          "boolean",
+}
+
+var extensionShape = map[string]string{
+	"svc.metadata.account_activation_required":     "boolean",
+	"svc.metadata.features":                        "strings",
+	"svc.metadata.federation.enabled":              "boolean",
+	"svc.metadata.fields_limits.max_fields":        "number",
+	"svc.metadata.fields_limits.max_remote_fields": "number",
+	"svc.metadata.fields_limits.name_length":       "number",
+	"svc.metadata.fields_limits.value_length":      "number",
+	"svc.metadata.post_formats":                    "strings",
+	"svc.stats.mau":                                "number",
+	"svc.vapid_public_key":                         "string",
+}
+
+func TestInstance(t *testing.T) {
+	srv := startAPI(t)
+	o := srv.as(nil).get("/api/v1/instance").want(200).object()
+	wantShape(t, o, true, map[string]string{
+		"uri": "string", "title": "string", "short_description": "string", "description": "string", "email": "string", "version": "string",
+		"urls": "object", "stats": "object", "thumbnail": "string", "languages": "strings", "contact_account": "null",
+		"registrations": "boolean", "approval_required": "boolean", "invites_enabled": "boolean", "rules": "list", "configuration": "object",
+		"max_toot_chars": "number", "max_media_attachments": "number", "chat_limit": "number", "description_limit": "number",
+		"poll_limits": "object", "upload_limit": "number", "avatar_upload_limit": "number", "background_upload_limit": "number",
+		"banner_upload_limit": "number", "background_image": "string", "vapid_public_key": "string", "svc": "object",
+	})
+	wantShape(t, o, false, configurationShape)
+	wantShape(t, o, false, extensionShape)
+	wantShape(t, o, false, map[string]string{
+		"urls.streaming_api": "string", "stats.user_count": "number", "stats.status_count": "number", "stats.domain_count": "number",
+		"poll_limits.max_options": "number", "poll_limits.max_option_chars": "number", "poll_limits.min_expiration": "number",
+		"poll_limits.max_expiration": "number",
+	})
+	host := strings.TrimPrefix(srv.url, "http://")
+	for path, want := range map[string]any{
+		"uri":                             host,
+		"title":                           "svc",
+		"version":                         "2.7.2 (compatible; svc 1.2.3)",
+		"urls.streaming_api":              "ws://" + host,
+		"thumbnail":                       srv.url + "/instance/thumbnail.jpeg",
+		"background_image":                srv.url + "/images/city.jpg",
+		"max_toot_chars":                  5000.,
+		"upload_limit":                    16e6,
+		"avatar_upload_limit":             2e6,
+		"background_upload_limit":         4e6,
+		"banner_upload_limit":             4e6,
+		"chat_limit":                      5000.,
+		"description_limit":               5000.,
+		"poll_limits.max_options":         20.,
+		"poll_limits.max_expiration":      31536000.,
+		"vapid_public_key":                srv.keys.VAPIDPublic(),
+		"svc.vapid_public_key":            srv.keys.VAPIDPublic(),
+		"registrations":                   true,
+		"short_description":               "A small social server.",
+		"svc.metadata.federation.enabled": true,
+		"configuration.timelines_access.live_feeds.local":    "public",
+		"configuration.accounts.max_pinned_statuses":         5.,
+		"configuration.vapid.public_key":                     srv.keys.VAPIDPublic(),
+		"configuration.media_attachments.image_matrix_limit": 50e6,
+	} {
+		if got := o.at(path); got != want {
+			t.Errorf("%s is %v, want %v", path, got, want)
+		}
+	}
+	for _, path := range []string{"thumbnail", "background_image"} {
+		srv.as(nil).get(o.str(path)).want(200)
+	}
+	formats := fmt.Sprint(o.at("svc.metadata.post_formats"))
+	if formats != "[text/plain text/html text/markdown text/bbcode]" {
+		t.Errorf("post formats are %s", formats)
+	}
+	types := o.at("configuration.media_attachments.supported_mime_types").([]any)
+	for _, want := range []any{"image/jpeg", "image/png", "image/gif", "image/webp", "video/mp4", "video/webm", "audio/mpeg", "audio/ogg"} {
+		if !slices.Contains(types, want) {
+			t.Errorf("%v is not among the supported types", want)
+		}
+	}
+	features := o.at("svc.metadata.features").([]any)
+	for name, want := range map[string]bool{
+		"svc_api": true, "mastodon_api": true, "multifetch": true, "editing": true, "svc_explicit_addressing": true,
+		"svc:api/v1/notifications:include_types_filter": true, "blockers_visible": false,
+		// What there is not yet, front ends must not look for.
+		"polls": false, "mastodon_api_streaming": false, "svc_chat_messages": false, "svc_emoji_reactions": false, "media_proxy": false,
+		"shareable_emoji_packs": false, "relay": false, "chat": false, "shout": false,
+	} {
+		if got := slices.Contains(features, any(name)); got != want {
+			t.Errorf("feature %s: %v, want %v", name, got, want)
+		}
+	}
+	if o.has("api_versions") {
+		t.Error("versions of the API would have clients ask for what there is not")
+	}
+}
+
+func TestInstanceV2(t *testing.T) {
+	srv := startAPI(t)
+	o := srv.as(nil).get("/api/v2/instance").want(200).object()
+	wantShape(t, o, true, map[string]string{
+		"domain": "string", "title": "string", "version": "string", "source_url": "string", "description": "string", "usage": "object",
+		"thumbnail": "object", "icon": "list", "languages": "strings", "configuration": "object", "registrations": "object",
+		"contact": "object", "rules": "list", "svc": "object",
+	})
+	wantShape(t, o, false, configurationShape)
+	wantShape(t, o, false, extensionShape)
+	wantShape(t, o, false, map[string]string{
+		"usage.users.active_month": "number", "thumbnail.url": "string", "contact.email": "string", "contact.account": "null",
+		"registrations.enabled": "boolean", "registrations.approval_required": "boolean", "registrations.reason_required": "boolean",
+		"registrations.message": "null", "registrations.url": "null", "registrations.min_age": "null",
+		"svc.metadata.upload_limit": "number", "svc.metadata.avatar_upload_limit": "number", "svc.metadata.background_upload_limit": "number",
+		"svc.metadata.banner_upload_limit": "number", "svc.metadata.description_limit": "number", "svc.metadata.chat_limit": "number",
+		"svc.metadata.background_image": "string",
+	})
+	v1 := srv.as(nil).get("/api/v1/instance").object()
+	for _, path := range []string{"version", "configuration", "rules", "title", "languages"} {
+		if fmt.Sprint(o.at(path)) != fmt.Sprint(v1.at(path)) {
+			t.Errorf("%s is\n%v in version 2,\n%v in version 1", path, o.at(path), v1.at(path))
+		}
+	}
+	if o.str("domain") != v1.str("uri") {
+		t.Errorf("the domain is %s", o.str("domain"))
+	}
+	srv.as(nil).get(o.str("thumbnail.url")).want(200)
+}
+
+func TestInstanceSettings(t *testing.T) {
+	srv := startAPI(t, func(c *config.Config) {
+		c.Instance.Name, c.Instance.Email = "Example & <Friends>", "staff@example.org"
+		c.Instance.Description, c.Instance.ShortDescription = "<p>Long &amp; <b>bold</b></p>", "Short"
+		c.Instance.Languages = []string{"de", "en"}
+		c.Instance.Thumbnail, c.Instance.BackgroundImage = "/static/thumb.png", "https://example.com/back.jpg"
+		c.Instance.Public = false
+		c.Instance.RegistrationsOpen = false
+		c.Instance.InvitesEnabled = true
+		c.Instance.AccountApprovalRequired = true
+		c.Instance.AccountActivationRequired = true
+		c.Instance.ContactUsername = "@alice"
+		c.Statuses.MaxLength, c.Statuses.MaxPinned = 300, 2
+		c.Statuses.AllowedFormats = []string{"text/plain"}
+		c.Accounts.MaxFields, c.Accounts.FieldNameLength, c.Accounts.BlockersVisible = 4, 11, true
+		c.Accounts.RestrictedNicknames = []string{"root"}
+		c.Polls.MaxOptions, c.Polls.MinExpiration = 3, 5*time.Minute
+		c.Media.UploadLimit, c.Media.AvatarLimit, c.Media.MaxPixels = 100_000, 3000, 77_000
+		c.Chats.MaxLength = 70
+		c.Federation.Enabled = false
+	})
+	alice := srv.signUp("alice")
+	o := srv.as(nil).get("/api/v1/instance").want(200).object()
+	v2 := srv.as(nil).get("/api/v2/instance").want(200).object()
+	node := srv.as(nil).get("/nodeinfo/2.1").want(200).object()
+	for _, tt := range []struct {
+		of   *object
+		path string
+		want any
+	}{
+		{o, "title", "Example & <Friends>"},
+		{v2, "title", "Example & <Friends>"},
+		{node, "metadata.nodeName", "Example & <Friends>"},
+		{o, "email", "staff@example.org"},
+		{v2, "contact.email", "staff@example.org"},
+		{o, "description", "<p>Long &amp; <b>bold</b></p>"},
+		{o, "short_description", "Short"},
+		{v2, "description", "Short"},
+		{node, "metadata.nodeDescription", "Short"},
+		{o, "thumbnail", srv.url + "/static/thumb.png"},
+		{v2, "thumbnail.url", srv.url + "/static/thumb.png"},
+		{o, "background_image", "https://example.com/back.jpg"},
+		{o, "registrations", false},
+		{v2, "registrations.enabled", false},
+		{node, "openRegistrations", false},
+		{o, "invites_enabled", true},
+		{node, "metadata.invitesEnabled", true},
+		{o, "approval_required", true},
+		{v2, "registrations.approval_required", true},
+		{v2, "registrations.reason_required", true},
+		{o, "svc.metadata.account_activation_required", true},
+		{node, "metadata.accountActivationRequired", true},
+		{o, "max_toot_chars", 300.},
+		{o, "configuration.statuses.max_characters", 300.},
+		{o, "configuration.accounts.max_pinned_statuses", 2.},
+		{o, "svc.metadata.fields_limits.max_fields", 4.},
+		{node, "metadata.fieldsLimits.maxFields", 4.},
+		{o, "svc.metadata.fields_limits.name_length", 11.},
+		{node, "metadata.fieldsLimits.nameLength", 11.},
+		{o, "poll_limits.max_options", 3.},
+		{o, "poll_limits.min_expiration", 300.},
+		{o, "configuration.polls.min_expiration", 300.},
+		{node, "metadata.pollLimits.max_options", 3.},
+		{o, "upload_limit", 100000.},
+		{o, "configuration.media_attachments.image_size_limit", 100000.},
+		{node, "metadata.uploadLimits.general", 100000.},
+		{o, "avatar_upload_limit", 3000.},
+		{node, "metadata.uploadLimits.avatar", 3000.},
+		{o, "configuration.media_attachments.image_matrix_limit", 77000.},
+		{o, "chat_limit", 70.},
+		{o, "svc.metadata.federation.enabled", false},
+		{node, "metadata.federation.enabled", false},
+		{o, "configuration.timelines_access.live_feeds.local", "authenticated"},
+		{o, "configuration.timelines_access.hashtag_feeds.remote", "authenticated"},
+		{node, "metadata.private", true},
+		{o, "contact_account.acct", "alice"},
+		{v2, "contact.account.id", alice.id},
+	} {
+		if got := tt.of.at(tt.path); got != tt.want {
+			t.Errorf("%s is %v, want %v", tt.path, got, tt.want)
+		}
+	}
+	for path, want := range map[string]string{
+		"languages": "[de en]", "svc.metadata.post_formats": "[text/plain]",
+	} {
+		if got := fmt.Sprint(o.at(path)); got != want {
+			t.Errorf("%s is %s", path, got)
+		}
+	}
+	if got := fmt.Sprint(node.at("metadata.restrictedNicknames")); got != "[root]" {
+		t.Errorf("restricted nicknames are %s", got)
+	}
+	if !slices.Contains(o.at("svc.metadata.features").([]any), any("blockers_visible")) {
+		t.Error("the feature blockers_visible is missing")
+	}
+}
+
+// changeAccount changes an account's row.
+func (a *api) changeAccount(m *member, change func(context *store.Account)) {
+	a.t.Helper()
+	var id store.AccountID
+	id.UnmarshalText([]byte(m.id))
+	err := a.db.Update(a.t.Context(), func(tx *store.Tx) error {
+		row, err := tx.Account(a.t.Context(), id)
+		if err != nil {
+			return err
+		}
+		change(row)
+		return tx.SaveAccount(a.t.Context(), row)
+	})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func TestInstanceWithoutContact(t *testing.T) {
+	srv := startAPI(t, func(c *config.Config) { c.Instance.ContactUsername = "nobody" })
+	if got := srv.as(nil).get("/api/v1/instance").want(200).object().at("contact_account"); got != nil {
+		t.Errorf("the contact is %v", got)
+	}
+}
+
+// What is told of an account is as of now, although the documents are kept.
+func TestInstanceContactChanges(t *testing.T) {
+	srv := startAPI(t, func(c *config.Config) { c.Instance.ContactUsername = "alice" })
+	alice := srv.signUp("alice")
+	contact := func(want string) {
+		t.Helper()
+		for path, key := range map[string]string{"/api/v1/instance": "contact_account", "/api/v2/instance": "contact.account"} {
+			o := srv.as(nil).get(path).want(200).object()
+			if got := fmt.Sprint(o.at(key)); want == "" && got != "<nil>" || want != "" && o.str(key+".display_name") != want {
+				t.Errorf("GET %s: the contact is %s, want %q", path, got, want)
+			}
+		}
+	}
+	contact("alice")
+	srv.changeAccount(alice, func(a *store.Account) { a.DisplayName = "Alice" })
+	contact("Alice")
+	alice.publish("hello")
+	if got := srv.as(nil).get("/api/v1/instance").object().num("contact_account.statuses_count"); got != 1 {
+		t.Errorf("statuses_count is %d", got)
+	}
+	var id store.AccountID
+	id.UnmarshalText([]byte(alice.id))
+	if err := srv.db.Update(t.Context(), func(tx *store.Tx) error { return tx.SetWithheld(t.Context(), id, true) }); err != nil {
+		t.Fatal(err)
+	}
+	contact("")
+}
+
+func TestInstanceStats(t *testing.T) {
+	srv := startAPI(t)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	alice.publish("one")
+	alice.publish("two", "visibility", "unlisted")
+	bob.publish("psst", "visibility", "direct") // counts on no profile
+	for _, domain := range []string{"example.org", "example.com", "example.org"} {
+		err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+			name := fmt.Sprint("a", tx.NewAccountID())
+			return tx.AddAccount(t.Context(), &store.Account{
+				Nickname: name, Domain: domain, ActorType: "Person", URI: "https://" + domain + "/users/" + name,
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := srv.as(nil).get("/api/v1/instance").want(200).object()
+	for path, want := range map[string]int{"stats.user_count": 2, "stats.status_count": 2, "stats.domain_count": 2, "svc.stats.mau": 2} {
+		if got := o.num(path); got != want {
+			t.Errorf("%s is %d, want %d", path, got, want)
+		}
+	}
+	node := srv.as(nil).get("/nodeinfo/2.0.json").want(200).object()
+	for path, want := range map[string]int{"usage.users.total": 2, "usage.users.activeMonth": 2, "usage.users.activeHalfyear": 2, "usage.localPosts": 2} {
+		if got := node.num(path); got != want {
+			t.Errorf("%s is %d, want %d", path, got, want)
+		}
+	}
+	if peers := srv.as(nil).get("/api/v1/instance/peers").want(200); string(peers.body) != `["example.com","example.org"]` {
+		t.Errorf("the peers are %s", peers.body)
+	}
+}
+
+func TestNodeInfo(t *testing.T) {
+	srv := startAPI(t)
+	alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")
+	srv.promote(alice, true, false)
+	srv.promote(bob, false, true)
+	links := srv.as(nil).get("/.well-known/nodeinfo").want(200).object().at("links").([]any)
+	if len(links) != 2 {
+		t.Fatalf("links are %v", links)
+	}
+	for i, version := range []string{"2.0", "2.1"} {
+		link := links[i].(map[string]any)
+		if link["rel"] != "http://nodeinfo.diaspora.software/ns/schema/"+version || link["href"] != srv.url+"/nodeinfo/"+version+".json" {
+			t.Errorf("link %v", link)
+		}
+		for _, path := range []string{link["href"].(string), "/nodeinfo/" + version, "/nodeinfo/" + version + "/"} {
+			a := srv.as(nil).get(path).want(200)
+			if got, want := a.header.Get("Content-Type"), `application/json; profile="http://nodeinfo.diaspora.software/ns/schema/`+version+`#"; charset=utf-8`; got != want {
+				t.Errorf("GET %s: Content-Type is %s, want %s", path, got, want)
+			}
+			if a.header.Get("Access-Control-Allow-Origin") != "*" {
+				t.Errorf("GET %s: no CORS header", path)
+			}
+			o := a.object()
+			wantShape(t, o, true, map[string]string{
+				"version": "string", "software": "object", "protocols": "strings", "services": "object", "openRegistrations": "boolean",
+				"usage": "object", "metadata": "object",
+			})
+			wantShape(t, o, false, map[string]string{
+				"services.inbound": "list", "services.outbound": "list", "usage.users.total": "number", "usage.users.activeMonth": "number",
+				"usage.users.activeHalfyear": "number", "usage.localPosts": "number",
+			})
+			wantShape(t, &object{t, o.at("metadata").(map[string]any)}, true, map[string]string{
+				"nodeName": "string", "nodeDescription": "string", "upstream": "object", "private": "boolean", "suggestions": "object",
+				"staffAccounts": "strings", "federation": "object", "pollLimits": "object", "postFormats": "strings", "uploadLimits": "object",
+				"fieldsLimits": "object", "accountActivationRequired": "boolean", "invitesEnabled": "boolean", "mailerEnabled": "boolean",
+				"features": "strings", "restrictedNicknames": "list", "skipThreadContainment": "boolean",
+			})
+			if o.str("version") != version || o.str("software.name") != "svc" || o.str("software.version") != "1.2.3" {
+				t.Errorf("GET %s: %v", path, o.m)
+			}
+			if o.str("metadata.upstream.name") != "Mastodon" {
+				t.Error("libraries that do not know the server's name have nothing to go by")
+			}
+			if got := fmt.Sprint(o.at("protocols")); got != "[activitypub]" {
+				t.Errorf("protocols are %s", got)
+			}
+			want := fmt.Sprintf("[%s/users/%s %s/users/%s]", srv.url, alice.id, srv.url, bob.id)
+			if got := fmt.Sprint(o.at("metadata.staffAccounts")); got != want {
+				t.Errorf("staff is %s, want %s, without %s", got, want, carol.id)
+			}
+			instance := srv.as(nil).get("/api/v1/instance").object()
+			if got, want := fmt.Sprint(o.at("metadata.features")), fmt.Sprint(instance.at("svc.metadata.features")); got != want {
+				t.Errorf("features are %s, want %s", got, want)
+			}
+		}
+	}
+	for _, path := range []string{"/nodeinfo/1.0", "/nodeinfo/1.0.json", "/nodeinfo/2.2", "/nodeinfo/x"} {
+		srv.as(nil).get(path).wantError(404, "Nodeinfo schema version not handled")
+	}
+	// Staff that does not show its role is not listed, at once.
+	var id store.AccountID
+	id.UnmarshalText([]byte(bob.id))
+	err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		u, err := tx.User(t.Context(), id)
+		if err != nil {
+			return err
+		}
+		u.ShowRole = false
+		return tx.SaveUser(t.Context(), u)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(srv.as(nil).get("/nodeinfo/2.0").object().at("metadata.staffAccounts")); strings.Contains(got, bob.id) {
+		t.Errorf("staff is %s", got)
+	}
+}
+
+func TestHostMeta(t *testing.T) {
+	srv := startAPI(t)
+	a := srv.as(nil).get("/.well-known/host-meta").want(200)
+	var doc struct {
+		XMLName xml.Name `xml:"http://docs.oasis-open.org/ns/xri/xrd-1.0 XRD"`
+		Link    struct {
+			Rel      string `xml:"rel,attr"`
+			Template string `xml:"template,attr"`
+		}
+	}
+	if err := xml.Unmarshal(a.body, &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Link.Rel != "lrdd" || doc.Link.Template != srv.url+"/.well-known/webfinger?resource={uri}" {
+		t.Errorf("the link is %+v", doc.Link)
+	}
+	if got := a.header.Get("Content-Type"); got != "application/xrd+xml; charset=utf-8" {
+		t.Errorf("Content-Type is %s", got)
+	}
+	if a.header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Error("no CORS header")
+	}
+}
+
+func TestBootPath(t *testing.T) {
+	srv := startAPI(t, func(c *config.Config) { c.Instance.Public = false })
+	alice := srv.signUp("alice")
+	for _, tt := range []struct {
+		path   string
+		as     *member
+		status int
+		body   string
+	}{
+		{"/api/v1/instance/rules", nil, 200, "[]"},
+		{"/api/v1/instance/peers", nil, 200, "[]"},
+		{"/api/v1/suggestions", nil, 200, "[]"},
+		{"/api/v2/suggestions", alice, 200, "[]"},
+		{"/api/v1/trends", nil, 200, "[]"},
+		{"/api/v1/trends/tags", nil, 200, "[]"},
+		{"/api/v1/trends/statuses?limit=40", nil, 200, "[]"},
+		{"/api/v1/trends/links", alice, 200, "[]"},
+		{"/api/v1/identity_proofs", nil, 200, "[]"},
+		{"/api/v1/endorsements", nil, 200, "[]"},
+		{"/api/v1/announcements", alice, 200, "[]"},
+		{"/api/v1/announcements", nil, 401, ""},
+		{"/api/v1/followed_tags?limit=200", alice, 200, "[]"},
+		{"/api/v1/followed_tags", nil, 401, ""},
+		{"/api/v1/preferences", nil, 401, ""},
+		{"/api/v1/directory", nil, 404, ""},
+		{"/api/v1/featured_tags", alice, 404, ""},
+		{"/api/svc/frontend_configurations", nil, 200, "{}"},
+		{"/api/v1/svc/frontend_configurations", nil, 200, "{}"},
+	} {
+		t.Run(tt.path, func(t *testing.T) {
+			a := srv.as(tt.as).get(tt.path).want(tt.status)
+			if tt.status == 200 && string(a.body) != tt.body {
+				t.Errorf("got %s", a.body)
+			}
+			if got := a.header.Get("Content-Type"); got != "application/json; charset=utf-8" {
+				t.Errorf("Content-Type is %s", got)
+			}
+			if tt.status != 200 && a.object().str("error") == "" {
+				t.Error("no error")
+			}
+		})
+	}
+}
+
+func TestPreferences(t *testing.T) {
+	srv := startAPI(t)
+	alice := srv.signUp("alice")
+	want := `{"posting:default:visibility":"public","posting:default:sensitive":false,"posting:default:language":null,"reading:expand:media":"default","reading:expand:spoilers":false}`
+	if got := alice.get("/api/v1/preferences").want(200); string(got.body) != want {
+		t.Errorf("got %s", got.body)
+	}
+	var id store.AccountID
+	id.UnmarshalText([]byte(alice.id))
+	err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		u, err := tx.User(t.Context(), id)
+		if err != nil {
+			return err
+		}
+		u.DefaultVisibility, u.DefaultSensitive, u.DefaultLanguage = store.Private, true, "de"
+		return tx.SaveUser(t.Context(), u)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = `{"posting:default:visibility":"private","posting:default:sensitive":true,"posting:default:language":"de","reading:expand:media":"default","reading:expand:spoilers":false}`
+	if got := alice.get("/api/v1/preferences").want(200); string(got.body) != want {
+		t.Errorf("got %s", got.body)
+	}
+	srv.newToken(alice, "write").get("/api/v1/preferences").want(403)
+}
+
+// standardWord finds the standard name where it stands as an identifier, or as the beginning of one.
+var standardWord = regexp.MustCompile(`\bsvc`)
+
+// TestOtherName starts the server under another name of the interface: every identifier follows it.
+func TestOtherName(t *testing.T) {
+	srv := startAPI(t, func(c *config.Config) {
+		c.API.Name, c.Instance.Name, c.Instance.ContactUsername = "other", "Example", "alice"
+	})
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	m := alice.upload(pngFile(3, 3))
+	st := alice.publish("hello @bob", "media_ids[]", m.id())
+	bob.post("/api/v1/statuses/" + st.id() + "/favourite").want(200)
+	for _, tt := range []struct {
+		as   *member
+		path string
+		has  []string
+	}{
+		{nil, "/api/v1/instance", []string{"other.metadata.features", "other.vapid_public_key", "contact_account.other.relationship"}},
+		{nil, "/api/v2/instance", []string{"other.metadata.features", "contact.account.other.tags"}},
+		{nil, "/nodeinfo/2.0", []string{"metadata.features"}},
+		{nil, "/nodeinfo/2.1.json", nil},
+		{nil, "/.well-known/nodeinfo", nil},
+		{nil, "/api/v1/other/emoji", nil},
+		{nil, "/api/other/emoji.json", nil},
+		{nil, "/api/other/frontend_configurations", nil},
+		{nil, "/api/v1/other/healthcheck", []string{"healthy"}},
+		{alice, "/api/v1/statuses/" + st.id(), []string{"other.conversation_id", "account.other.relationship"}},
+		{alice, "/api/v1/media/" + m.id(), []string{"other.mime_type"}},
+		{alice, "/api/v1/notifications", nil},
+		{alice, "/api/v1/timelines/home", nil},
+		{alice, "/api/v1/markers?timeline[]=notifications", nil},
+	} {
+		t.Run(tt.path, func(t *testing.T) {
+			a := srv.as(tt.as).get(tt.path).want(200)
+			for _, path := range tt.has {
+				a.object().at(path)
+			}
+			if found := standardWord.FindIndex(a.body); found != nil {
+				t.Errorf("the standard name is in …%s…", a.body[max(0, found[0]-40):min(len(a.body), found[1]+40)])
+			}
+		})
+	}
+	o := srv.as(nil).get("/api/v1/instance").object()
+	if got := o.str("version"); got != "2.7.2 (compatible; other 1.2.3)" {
+		t.Errorf("the version is %q", got)
+	}
+	features := o.at("other.metadata.features").([]any)
+	for _, name := range []string{"other_api", "mastodon_api", "other_explicit_addressing", "other:api/v1/notifications:include_types_filter"} {
+		if !slices.Contains(features, any(name)) {
+			t.Errorf("there is no feature %s", name)
+		}
+	}
+	if got := srv.as(nil).get("/nodeinfo/2.0").object().str("software.name"); got != "other" {
+		t.Errorf("the software is %q", got)
+	}
+	notified := alice.get("/api/v1/notifications").list()
+	if len(notified) != 1 {
+		t.Fatalf("%d notifications", len(notified))
+	}
+	notified[0].at("other.is_seen")
+	for _, path := range []string{"/api/v1/svc/emoji", "/api/svc/emoji.json", "/api/v1/svc/healthcheck", "/api/svc/frontend_configurations"} {
+		srv.as(nil).get(path).wantError(404, "Record not found")
+	}
+	var any map[string]any
+	if err := json.Unmarshal(srv.as(nil).get("/api/other/emoji").want(200).body, &any); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,56 @@
+package server_test
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"math"
+	"mime/multipart"
+	"net/http/httptest"
+	"testing"
+)
+
+// BenchmarkInstance measures what clients ask for first.
+func BenchmarkInstance(b *testing.B) {
+	srv := startAPI(b)
+	for _, path := range []string{"/api/v1/instance", "/api/v2/instance", "/nodeinfo/2.1"} {
+		b.Run(path[1:], func(b *testing.B) { srv.repeat(b, "GET", path, "", "") })
+	}
+}
+
+// BenchmarkUpload measures the upload of a JPEG of two megapixels, until it and its smaller form are on disk.
+func BenchmarkUpload(b *testing.B) {
+	srv := startAPI(b)
+	alice := srv.signUp("alice")
+	img := image.NewRGBA(image.Rect(0, 0, 1632, 1224))
+	for y := range 1224 {
+		for x := range 1632 {
+			wave := 60 * math.Sin(float64(x)/37) * math.Cos(float64(y)/23)
+			img.SetRGBA(x, y, color.RGBA{uint8(120 + wave), uint8(x / 8), uint8(y / 6), 255})
+		}
+	}
+	var file, body bytes.Buffer
+	if err := jpeg.Encode(&file, img, nil); err != nil {
+		b.Fatal(err)
+	}
+	form := multipart.NewWriter(&body)
+	part, err := form.CreateFormFile("file", "photo.jpg")
+	if err == nil {
+		_, err = part.Write(file.Bytes())
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	form.Close()
+	for b.Loop() {
+		req := httptest.NewRequest("POST", "/api/v2/media", bytes.NewReader(body.Bytes()))
+		req.Header.Set("Content-Type", form.FormDataContentType())
+		req.Header.Set("Authorization", "Bearer "+alice.token)
+		w := httptest.NewRecorder()
+		srv.handler.ServeHTTP(w, req)
+		if w.Code != 200 {
+			b.Fatalf("%d %s", w.Code, w.Body)
+		}
+	}
+}

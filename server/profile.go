@@ -1,0 +1,294 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"svc/internal/errs"
+	"svc/media"
+	"svc/server/entity"
+	"svc/social"
+	"svc/store"
+)
+
+// profileRoutes are one's own account.
+var profileRoutes = routes{
+	"GET /api/v1/accounts/verify_credentials":      {user("read:accounts", "profile"), (*Server).verifyCredentials},
+	"PATCH /api/v1/accounts/update_credentials":    {user("write:accounts").uploads(), (*Server).updateCredentials},
+	"PATCH /api/v1/svc/accounts/update_avatar":     {user("write:accounts").uploads(), (*Server).updateAvatar},
+	"PATCH /api/v1/svc/accounts/update_banner":     {user("write:accounts").uploads(), (*Server).updateBanner},
+	"PATCH /api/v1/svc/accounts/update_background": {user("write:accounts").uploads(), (*Server).updateBackground},
+	"PUT /api/v1/svc/notification_settings":        {user("write:accounts"), (*Server).updateNotificationSettings},
+}
+
+// verifyCredentials returns the viewer's account.
+func (s *Server) verifyCredentials(r *Request) (any, error) {
+	return s.ownAccount(r, r.Viewer, r.User, true)
+}
+
+// ownAccount renders an account for itself.
+func (s *Server) ownAccount(r *Request, a *store.Account, u *store.User, settings bool) (entity.Account, error) {
+	requests, err := s.db.CountFollowRequests(r.Context(), a.ID)
+	if err != nil {
+		return entity.Account{}, err
+	}
+	unread, err := s.db.UnreadNotifications(r.Context(), a.ID)
+	if err != nil {
+		return entity.Account{}, err
+	}
+	own := entity.OwnAccount{FollowRequests: requests, UnreadNotifications: unread, SettingsStore: settings}
+	return s.entities.CredentialAccount(r.Context(), a, u, own)
+}
+
+// picture is a parameter that takes a file, or a picture in a data: URL, or an empty text for no picture.
+type picture struct {
+	file *Upload
+	text *string
+}
+
+// updateCredentials changes the viewer's profile and settings. What is absent or null stays as it is.
+func (s *Server) updateCredentials(r *Request) (any, error) {
+	var p struct {
+		DisplayName    *string  `param:"display_name"`
+		Note           *string  `param:"note"`
+		Avatar         *Upload  `param:"avatar"`
+		AvatarText     *string  `param:"avatar"`
+		Header         *Upload  `param:"header"`
+		HeaderText     *string  `param:"header"`
+		Background     *Upload  `param:"svc_background_image"`
+		BackgroundText *string  `param:"svc_background_image"`
+		Bot            *bool    `param:"bot"`
+		ActorType      *string  `param:"actor_type"`
+		AlsoKnownAs    []string `param:"also_known_as"`
+		Fields         []struct {
+			Name  string `param:"name"`
+			Value string `param:"value"`
+		} `param:"fields_attributes"`
+		Source struct {
+			Privacy   *string `param:"privacy"`
+			Sensitive *bool   `param:"sensitive"`
+			Language  *string `param:"language"`
+		} `param:"source"`
+		DefaultScope          *string         `param:"default_scope"`
+		Locked                *bool           `param:"locked"`
+		Discoverable          *bool           `param:"discoverable"`
+		HideFavorites         *bool           `param:"hide_favorites"`
+		HideFollowers         *bool           `param:"hide_followers"`
+		HideFollows           *bool           `param:"hide_follows"`
+		HideFollowersCount    *bool           `param:"hide_followers_count"`
+		HideFollowsCount      *bool           `param:"hide_follows_count"`
+		AcceptsChatMessages   *bool           `param:"accepts_chat_messages"`
+		NoRichText            *bool           `param:"no_rich_text"`
+		ShowRole              *bool           `param:"show_role"`
+		SkipThreadContainment *bool           `param:"skip_thread_containment"`
+		AllowFollowingMove    *bool           `param:"allow_following_move"`
+		SettingsStore         json.RawMessage `param:"svc_settings_store"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	change := social.ProfileChange{
+		DisplayName:           p.DisplayName,
+		Note:                  p.Note,
+		Bot:                   p.Bot,
+		ActorType:             p.ActorType,
+		Locked:                p.Locked,
+		Discoverable:          p.Discoverable,
+		HideFavorites:         p.HideFavorites,
+		HideFollowers:         p.HideFollowers,
+		HideFollows:           p.HideFollows,
+		HideFollowersCount:    p.HideFollowersCount,
+		HideFollowsCount:      p.HideFollowsCount,
+		AcceptsChatMessages:   p.AcceptsChatMessages,
+		Sensitive:             p.Source.Sensitive,
+		Language:              p.Source.Language,
+		NoRichText:            p.NoRichText,
+		ShowRole:              p.ShowRole,
+		SkipThreadContainment: p.SkipThreadContainment,
+		AllowFollowingMove:    p.AllowFollowingMove,
+	}
+	if p.Fields != nil && !r.isNull("fields_attributes") {
+		change.Fields = []store.Field{}
+		for _, f := range p.Fields {
+			change.Fields = append(change.Fields, store.Field{Name: f.Name, Value: f.Value})
+		}
+	}
+	if !r.isNull("also_known_as") {
+		change.AlsoKnownAs = p.AlsoKnownAs
+	}
+	scope := p.DefaultScope
+	if scope == nil {
+		scope = p.Source.Privacy
+	}
+	if scope != nil && *scope != "" {
+		v, ok := store.ParseVisibility(*scope)
+		if !ok {
+			return nil, social.ErrInvalidProfile
+		}
+		change.Visibility = &v
+	}
+	var err error
+	if change.Settings, err = frontendSettings(p.SettingsStore); err != nil {
+		return nil, err
+	}
+	limits := s.settings.Media
+	for _, in := range []struct {
+		picture
+		kind  media.Kind
+		limit int64
+		set   **social.Picture
+	}{
+		{picture{p.Avatar, p.AvatarText}, media.Avatar, limits.AvatarLimit, &change.Avatar},
+		{picture{p.Header, p.HeaderText}, media.Header, limits.BannerLimit, &change.Header},
+		{picture{p.Background, p.BackgroundText}, media.Background, limits.BackgroundLimit, &change.Background},
+	} {
+		if *in.set, err = s.storePicture(r.Context(), in.picture, in.kind, in.limit); err != nil {
+			return nil, err
+		}
+	}
+	account, user, err := s.social.UpdateProfile(r.Context(), r.Viewer.ID, change)
+	if err != nil {
+		return nil, err
+	}
+	return s.ownAccount(r, account, user, true)
+}
+
+// isNull tells whether a parameter was sent as null: where lists are concerned, Bind takes that for an empty one.
+func (r *Request) isNull(name string) bool {
+	p, err := r.parameters()
+	return err == nil && p.fields[name] != nil && p.fields[name].kind == nullValue
+}
+
+// frontendSettings reads an object of settings by the names of front ends. In a form it may be a JSON text.
+func frontendSettings(raw json.RawMessage) (map[string]json.RawMessage, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		if text == "" {
+			return nil, nil
+		}
+		raw = json.RawMessage(text)
+	}
+	var settings map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &settings); err != nil {
+		return nil, social.ErrInvalidProfile
+	}
+	return settings, nil
+}
+
+// storePicture keeps a picture that was sent, and returns nil if none was.
+func (s *Server) storePicture(ctx context.Context, p picture, kind media.Kind, limit int64) (*social.Picture, error) {
+	var content io.Reader
+	switch {
+	case p.file != nil && p.file.Empty:
+		return &social.Picture{}, nil
+	case p.file != nil:
+		content = p.file.Open()
+	case p.text != nil:
+		b, ok := decodeDataURL(*p.text)
+		if !ok {
+			return nil, social.ErrInvalidProfile
+		}
+		content = bytes.NewReader(b)
+	default:
+		return nil, nil
+	}
+	file, err := s.media.Ingest(ctx, content, kind, limit)
+	var e *errs.Error
+	switch {
+	case errors.As(err, &e) && e.Status < http.StatusInternalServerError && e.Status != http.StatusRequestEntityTooLarge:
+		return nil, &errs.Error{Status: social.ErrInvalidProfile.Status, Message: social.ErrInvalidProfile.Message, Err: err}
+	case err != nil:
+		return nil, err
+	}
+	return &social.Picture{File: file.Name, Static: file.Thumbnail}, nil
+}
+
+// decodeDataURL returns what a text of the form data:image/png;base64,… holds (RFC 2397).
+func decodeDataURL(text string) ([]byte, bool) {
+	rest, ok := strings.CutPrefix(text, "data:image/")
+	head, data, found := strings.Cut(rest, ",")
+	if !ok || !found || !strings.HasSuffix(head, ";base64") {
+		return nil, false
+	}
+	b, err := base64.StdEncoding.DecodeString(data)
+	return b, err == nil
+}
+
+// updateAvatar sets or removes the viewer's avatar.
+func (s *Server) updateAvatar(r *Request) (any, error) {
+	return s.updatePicture(r, "img", media.Avatar, s.settings.Media.AvatarLimit, func(c *social.ProfileChange, p *social.Picture) { c.Avatar = p })
+}
+
+// updateBanner sets or removes the picture at the head of the viewer's profile.
+func (s *Server) updateBanner(r *Request) (any, error) {
+	return s.updatePicture(r, "banner", media.Header, s.settings.Media.BannerLimit, func(c *social.ProfileChange, p *social.Picture) { c.Header = p })
+}
+
+// updateBackground sets or removes the picture behind the viewer's profile.
+func (s *Server) updateBackground(r *Request) (any, error) {
+	return s.updatePicture(r, "img", media.Background, s.settings.Media.BackgroundLimit, func(c *social.ProfileChange, p *social.Picture) { c.Background = p })
+}
+
+// updatePicture stores the picture in the parameter name, or file, and returns its address.
+func (s *Server) updatePicture(r *Request, name string, kind media.Kind, limit int64, set func(*social.ProfileChange, *social.Picture)) (any, error) {
+	var p struct {
+		Image      *Upload `param:"img"`
+		ImageText  *string `param:"img"`
+		Banner     *Upload `param:"banner"`
+		BannerText *string `param:"banner"`
+		File       *Upload `param:"file"`
+		FileText   *string `param:"file"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	in := picture{p.Image, p.ImageText}
+	if name == "banner" {
+		in = picture{p.Banner, p.BannerText}
+	}
+	if in == (picture{}) {
+		in = picture{p.File, p.FileText}
+	}
+	stored, err := s.storePicture(r.Context(), in, kind, limit)
+	if err != nil {
+		return nil, err
+	}
+	if stored == nil {
+		return nil, errs.BadRequest("Missing field: %s.", name)
+	}
+	var change social.ProfileChange
+	set(&change, stored)
+	if _, _, err := s.social.UpdateProfile(r.Context(), r.Viewer.ID, change); err != nil {
+		return nil, err
+	}
+	return struct {
+		URL *string `json:"url"`
+	}{s.entities.Picture(stored.File)}, nil
+}
+
+// updateNotificationSettings says who may notify the viewer, and how much pushes tell.
+func (s *Server) updateNotificationSettings(r *Request) (any, error) {
+	var p struct {
+		BlockFromStrangers       *bool `param:"block_from_strangers"`
+		HideNotificationContents *bool `param:"hide_notification_contents"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	_, _, err := s.social.UpdateProfile(r.Context(), r.Viewer.ID, social.ProfileChange{
+		BlockFromStrangers: p.BlockFromStrangers, HideNotificationContents: p.HideNotificationContents,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"status": "success"}, nil
+}

@@ -1,0 +1,339 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"image"
+	"image/color"
+	"image/png"
+	"reflect"
+	"strings"
+	"testing"
+
+	"svc/internal/config"
+)
+
+// pngOf returns a picture of one colour.
+func pngOf(t testing.TB, shade uint8, width, height int) []byte {
+	t.Helper()
+	m := image.NewGray(image.Rect(0, 0, width, height))
+	for i := range m.Pix {
+		m.Pix[i] = color.Gray{Y: shade}.Y
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func fileOf(name, filename string, content []byte) formPart {
+	return formPart{name: name, content: string(content), filename: filename, typeOf: "application/octet-stream", isFile: true}
+}
+
+const credentials = "/api/v1/accounts/update_credentials"
+
+// update changes the profile by a JSON body.
+func (m *member) update(body map[string]any) *object {
+	m.api.t.Helper()
+	return m.send("PATCH", credentials, body).want(200).object()
+}
+
+func TestVerifyCredentials(t *testing.T) {
+	srv := startAPI(t)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	alice.update(map[string]any{"locked": true})
+	bob.publish("hello @alice")
+	bob.to(alice.id, "follow")
+	o := alice.get("/api/v1/accounts/verify_credentials").want(200).object()
+	for path, want := range map[string]any{
+		"id": alice.id, "acct": "alice", "locked": true, "source.privacy": "public", "source.sensitive": false, "source.language": "", "source.note": "",
+		"source.fields": []any{}, "source.follow_requests_count": 1.0, "follow_requests_count": 1.0, "svc.settings_store": map[string]any{},
+		"svc.unread_notifications_count": 2.0, "svc.unread_conversation_count": 0.0, "svc.email": "alice@example.org", "svc.is_admin": false,
+		"svc.notification_settings": map[string]any{"block_from_strangers": false, "hide_notification_contents": false},
+		"svc.relationship":          map[string]any{}, "source.svc.actor_type": "Person", "role.permissions": "0",
+	} {
+		if got := o.at(path); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is %v, want %v", path, got, want)
+		}
+	}
+	srv.as(nil).get("/api/v1/accounts/verify_credentials").wantError(401, "The access token is invalid")
+	srv.as(nil).send("PATCH", credentials, map[string]any{"note": "x"}).wantError(401, "The access token is invalid")
+}
+
+func TestUpdateCredentials(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		body map[string]any
+		want map[string]any
+	}{
+		{"display name", map[string]any{"display_name": " Alice\n <b> \u0007"}, map[string]any{"display_name": "Alice <b>"}},
+		{"no display name", map[string]any{"display_name": ""}, map[string]any{"display_name": "alice"}},
+		{"bio", map[string]any{"note": "I <3 tea\n@bob #Tea"}, map[string]any{"source.note": "I <3 tea\n@bob #Tea"}},
+		{"nulls", map[string]any{"display_name": nil, "note": nil, "locked": nil, "fields_attributes": nil, "also_known_as": nil, "source": nil, "avatar": nil, "svc_settings_store": nil},
+			map[string]any{"display_name": "alice", "note": "", "locked": false}},
+		{"bot", map[string]any{"bot": true}, map[string]any{"bot": true, "source.svc.actor_type": "Service"}},
+		{"actor type before bot", map[string]any{"bot": true, "actor_type": "Group"}, map[string]any{"bot": true, "group": true, "source.svc.actor_type": "Group"}},
+		{"scope", map[string]any{"default_scope": "local"}, map[string]any{"source.privacy": "local"}},
+		{"source", map[string]any{"source": map[string]any{"privacy": "unlisted", "sensitive": true, "language": "pt-br"}},
+			map[string]any{"source.privacy": "unlisted", "source.sensitive": true, "source.language": "pt-BR"}},
+		{"switches", map[string]any{"locked": "1", "discoverable": "on", "hide_favorites": true, "hide_followers": true, "hide_follows": true, "hide_followers_count": true,
+			"hide_follows_count": true, "accepts_chat_messages": false, "no_rich_text": true, "show_role": false, "skip_thread_containment": true, "allow_following_move": true},
+			map[string]any{"locked": true, "discoverable": true, "source.svc.discoverable": true, "svc.hide_favorites": true, "svc.hide_followers": true, "svc.hide_follows": true,
+				"svc.hide_followers_count": true, "svc.hide_follows_count": true, "svc.accepts_chat_messages": false, "source.svc.no_rich_text": true,
+				"source.svc.show_role": false, "svc.skip_thread_containment": true, "svc.allow_following_move": true}},
+		{"aliases", map[string]any{"also_known_as": []string{"https://example.com/users/a", "https://example.com/users/a"}},
+			map[string]any{"svc.also_known_as": []any{"https://example.com/users/a"}}},
+		{"fields as a list", map[string]any{"fields_attributes": []map[string]any{{"name": "Site", "value": "https://example.com"}, {"name": " ", "value": "dropped"}, {"name": "Mood", "value": ""}}},
+			map[string]any{"source.fields": []any{
+				map[string]any{"name": "Site", "value": "https://example.com", "verified_at": nil}, map[string]any{"name": "Mood", "value": "", "verified_at": nil}}}},
+		{"fields as an index map", map[string]any{"fields_attributes": map[string]any{"10": map[string]any{"name": "b", "value": "2"}, "2": map[string]any{"name": "a", "value": "1"}}},
+			map[string]any{"fields": []any{
+				map[string]any{"name": "a", "value": "1", "verified_at": nil}, map[string]any{"name": "b", "value": "2", "verified_at": nil}}}},
+		{"front end settings", map[string]any{"svc_settings_store": map[string]any{"fe": map[string]any{"a": []int{1}}}},
+			map[string]any{"svc.settings_store": map[string]any{"fe": map[string]any{"a": []any{1.0}}}}},
+		{"unknown parameters", map[string]any{"no_such_thing": true, "followers_count": 12}, map[string]any{"followers_count": 0.0}},
+		{"a picture without a file", map[string]any{"avatar": ""}, map[string]any{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := startAPI(t)
+			alice := srv.signUp("alice")
+			srv.signUp("bob")
+			for i, o := range []*object{alice.update(tt.body), alice.get("/api/v1/accounts/verify_credentials").want(200).object()} {
+				for path, want := range tt.want {
+					if got := o.at(path); !reflect.DeepEqual(got, want) {
+						t.Errorf("answer %d: %s is %v, want %v", i, path, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestUpdateCredentialsRenders(t *testing.T) {
+	srv := startAPI(t)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	srv.remote("dave", "example.com")
+	alice.update(map[string]any{
+		"note":              "hi @bob and @dave@example.com, not @nobody <script>\n\nhttps://example.org/x #Tea",
+		"fields_attributes": []map[string]any{{"name": "<Site>", "value": "https://example.com/<me>"}, {"name": "with", "value": "@bob"}},
+	})
+	o := srv.as(nil).get("/api/v1/accounts/alice").want(200).object()
+	note := o.str("note")
+	for _, part := range []string{
+		`href="` + srv.url + `/@bob"`, `@<span>bob</span>`, `@<span>dave@example.com</span>`, "not @nobody &lt;script&gt;</p>", `href="https://example.org/x"`, `/tags/tea"`,
+	} {
+		if !strings.Contains(note, part) {
+			t.Errorf("%s is not in %s", part, note)
+		}
+	}
+	fields := o.at("fields").([]any)
+	site := fields[0].(map[string]any)
+	if site["name"] != "<Site>" || !strings.Contains(site["value"].(string), `rel="me nofollow noopener noreferrer"`) || !strings.Contains(site["value"].(string), "&lt;me&gt;") || site["verified_at"] != nil {
+		t.Errorf("a field is %v", site)
+	}
+	if value := fields[1].(map[string]any)["value"].(string); !strings.Contains(value, srv.url+"/@bob") {
+		t.Errorf("a mention in a field is %s", value)
+	}
+	alice.update(map[string]any{"fields_attributes": []any{}})
+	if got := srv.as(nil).get("/api/v1/accounts/alice").object().at("fields").([]any); len(got) != 0 {
+		t.Errorf("fields are left: %v", got)
+	}
+	if got := bob.get("/api/v1/notifications").ids(); len(got) != 0 {
+		t.Errorf("a mention in a profile is told: %v", got)
+	}
+}
+
+func TestUpdateCredentialsRefuses(t *testing.T) {
+	srv := startAPI(t, func(c *config.Config) { c.Accounts.BioLength, c.Accounts.NameLength, c.Accounts.MaxFields = 20, 10, 2 })
+	alice := srv.signUp("alice")
+	field := func(name, value string) map[string]any { return map[string]any{"name": name, "value": value} }
+	long := strings.Repeat("x", 21)
+	before := alice.get("/api/v1/accounts/verify_credentials").body
+	for _, tt := range []struct {
+		name   string
+		body   map[string]any
+		status int
+		want   string
+	}{
+		{"a long name", map[string]any{"display_name": long}, 413, "Name is too long"},
+		{"a long bio", map[string]any{"note": long, "locked": true}, 413, "Bio is too long"},
+		{"both", map[string]any{"note": long, "display_name": long}, 413, "Name is too long"},
+		{"a long field name", map[string]any{"fields_attributes": []any{field(strings.Repeat("x", 513), "")}}, 413, "One or more field entries are too long"},
+		{"a long field value", map[string]any{"fields_attributes": []any{field("a", strings.Repeat("x", 2049))}}, 413, "One or more field entries are too long"},
+		{"many fields", map[string]any{"fields_attributes": []any{field("a", ""), field("b", ""), field("c", "")}}, 413, "Too many field entries"},
+		{"an actor type there is not", map[string]any{"actor_type": "Application"}, 403, "Invalid request"},
+		{"a scope there is not", map[string]any{"default_scope": "list"}, 403, "Invalid request"},
+		{"a scope there is not, in source", map[string]any{"source": map[string]any{"privacy": "secret"}}, 403, "Invalid request"},
+		{"a language there is not", map[string]any{"source": map[string]any{"language": "nonsense!"}}, 403, "Invalid request"},
+		{"an alias that is no address", map[string]any{"also_known_as": []string{"alice@example.com"}}, 403, "Invalid request"},
+		{"settings that are no object", map[string]any{"svc_settings_store": []int{1}}, 403, "Invalid request"},
+		{"large settings", map[string]any{"svc_settings_store": map[string]string{"fe": strings.Repeat("x", 600_000)}}, 413, "The settings are too large"},
+		{"a picture that is a text", map[string]any{"avatar": "https://example.com/a.png"}, 403, "Invalid request"},
+		{"a picture that is none", map[string]any{"avatar": "data:image/png;base64,aGVsbG8="}, 403, "Invalid request"},
+		{"a name of another type", map[string]any{"display_name": []string{"a"}}, 400, "display_name - Invalid string. Got: array."},
+	} {
+		t.Run(tt.name, func(t *testing.T) { alice.send("PATCH", credentials, tt.body).wantError(tt.status, tt.want) })
+	}
+	if after := alice.get("/api/v1/accounts/verify_credentials").body; !bytes.Equal(before, after) {
+		t.Errorf("something changed:\n%s\n%s", before, after)
+	}
+}
+
+func TestProfilePictures(t *testing.T) {
+	srv := startAPI(t, func(c *config.Config) { c.Media.AvatarLimit = 20_000 })
+	alice := srv.signUp("alice")
+	small, other := pngOf(t, 10, 20, 20), pngOf(t, 200, 20, 20)
+	standard := alice.get("/api/v1/accounts/verify_credentials").object()
+	patch := func(parts ...formPart) *answer { return alice.form("PATCH", credentials, parts...) }
+
+	o := patch(fileOf("avatar", "a.png", small), fileOf("header", "blob", other), fileOf("svc_background_image", "", small)).want(200).object()
+	for _, path := range []string{"avatar", "avatar_static", "header", "header_static", "svc.background_image"} {
+		if got := o.str(path); !strings.HasPrefix(got, srv.url+"/media/") || !strings.HasSuffix(got, ".png") {
+			t.Errorf("%s is %q", path, got)
+		}
+	}
+	avatar, header := o.str("avatar"), o.str("header")
+	if avatar == header {
+		t.Error("different pictures have one address")
+	}
+
+	o = patch(fileOf("avatar", "", nil), fileOf("header", "", nil), formPart{name: "display_name", content: "Al"}).want(200).object()
+	if o.str("avatar") != avatar || o.str("header") != header || o.str("display_name") != "Al" {
+		t.Errorf("empty file inputs changed something: %v", o.m)
+	}
+	patch(fileOf("avatar", "a.png", append(small, make([]byte, 30_000)...))).wantError(413, "File is too large")
+	patch(fileOf("avatar", "a.png", []byte("no picture"))).wantError(403, "Invalid request")
+	patch(fileOf("header", "a.png", []byte("<svg xmlns='http://www.w3.org/2000/svg'/>"))).wantError(403, "Invalid request")
+
+	o = patch(formPart{name: "avatar"}, formPart{name: "header"}, formPart{name: "svc_background_image"}).want(200).object()
+	if o.str("avatar") != standard.str("avatar") || o.str("header") != standard.str("header") || o.at("svc.background_image") != nil {
+		t.Errorf("empty texts did not reset the pictures: %v", o.m)
+	}
+	o = alice.update(map[string]any{"avatar": "data:image/png;base64," + base64.StdEncoding.EncodeToString(small)})
+	if o.str("avatar") != avatar {
+		t.Errorf("avatar is %q, want %q", o.str("avatar"), avatar)
+	}
+	if o := alice.update(map[string]any{"avatar": ""}); o.str("avatar") != standard.str("avatar") {
+		t.Errorf("avatar is %q", o.str("avatar"))
+	}
+}
+
+func TestPictureEndpoints(t *testing.T) {
+	srv := startAPI(t)
+	alice := srv.signUp("alice")
+	content := pngOf(t, 99, 30, 30)
+	data := "data:image/png;base64," + base64.StdEncoding.EncodeToString(content)
+	shown := func(path string) any { return alice.get("/api/v1/accounts/alice").object().at(path) }
+	for _, tt := range []struct{ path, param, shows string }{
+		{"/api/v1/svc/accounts/update_avatar", "img", "avatar"},
+		{"/api/v1/svc/accounts/update_banner", "banner", "header"},
+		{"/api/svc/accounts/update_background", "img", "svc.background_image"},
+	} {
+		t.Run(tt.path, func(t *testing.T) {
+			reset := shown(tt.shows)
+			url := alice.form("PATCH", tt.path, fileOf(tt.param, "x", content)).want(200).object().str("url")
+			if got := shown(tt.shows); got != url {
+				t.Errorf("shown is %v, want %q", got, url)
+			}
+			if got := alice.send("PATCH", tt.path, map[string]any{tt.param: ""}).want(200).object().at("url"); got != nil {
+				t.Errorf("cleared is %v, want null", got)
+			}
+			if got := shown(tt.shows); got != reset {
+				t.Errorf("shown is %v, want %v", got, reset)
+			}
+			if got := alice.send("PATCH", tt.path, map[string]any{tt.param: data}).want(200).object().str("url"); got != url {
+				t.Errorf("by data URL: got %q, want %q", got, url)
+			}
+			if got := alice.form("PATCH", tt.path, fileOf("file", "x", content)).want(200).object().str("url"); got != url {
+				t.Errorf("by file: got %q, want %q", got, url)
+			}
+			alice.send("PATCH", tt.path, nil).wantError(400, "Missing field: "+tt.param+".")
+			alice.send("PATCH", tt.path, map[string]any{tt.param: "x"}).wantError(403, "Invalid request")
+			srv.as(nil).send("PATCH", tt.path, nil).wantError(403, "Invalid credentials.")
+		})
+	}
+}
+
+func TestFrontendSettings(t *testing.T) {
+	srv := startAPI(t)
+	alice := srv.signUp("alice")
+	for _, tt := range []struct {
+		name  string
+		store any
+		want  map[string]any
+	}{
+		{"one front end", map[string]any{"fe": map[string]any{"a": 1, "b": 2}}, map[string]any{"fe": map[string]any{"a": 1.0, "b": 2.0}}},
+		{"is replaced whole", map[string]any{"fe": map[string]any{"a": 3}}, map[string]any{"fe": map[string]any{"a": 3.0}}},
+		{"another", map[string]any{"other": "text"}, map[string]any{"fe": map[string]any{"a": 3.0}, "other": "text"}},
+		{"null removes", map[string]any{"fe": nil}, map[string]any{"other": "text"}},
+		{"as a text", `{"fe":[1]}`, map[string]any{"fe": []any{1.0}, "other": "text"}},
+		{"an empty text", "", map[string]any{"fe": []any{1.0}, "other": "text"}},
+	} {
+		o := alice.update(map[string]any{"svc_settings_store": tt.store})
+		if got := o.at("svc.settings_store"); !reflect.DeepEqual(got, any(tt.want)) {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	large := strings.Repeat("x", 400_000)
+	alice.update(map[string]any{"svc_settings_store": map[string]any{"fe": large}})
+	if got := alice.get("/api/v1/accounts/verify_credentials").object().at("svc.settings_store.fe"); got != large {
+		t.Error("large settings are not kept")
+	}
+}
+
+func TestNotificationSettings(t *testing.T) {
+	srv := startAPI(t)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	put := func(path string, body any) *answer { return alice.send("PUT", path, body) }
+	for _, tt := range []struct {
+		path string
+		body any
+		want map[string]any
+	}{
+		{"/api/svc/notification_settings", map[string]any{"block_from_strangers": true}, map[string]any{"block_from_strangers": true, "hide_notification_contents": false}},
+		{"/api/v1/svc/notification_settings?hide_notification_contents=1", nil, map[string]any{"block_from_strangers": true, "hide_notification_contents": true}},
+		{"/api/v1/svc/notification_settings", map[string]any{"hide_notification_contents": "false"}, map[string]any{"block_from_strangers": true, "hide_notification_contents": false}},
+	} {
+		if got := put(tt.path, tt.body).want(200).object().str("status"); got != "success" {
+			t.Errorf("%s: status %q", tt.path, got)
+		}
+		if got := alice.get("/api/v1/accounts/verify_credentials").object().at("svc.notification_settings"); !reflect.DeepEqual(got, any(tt.want)) {
+			t.Errorf("%s: got %v, want %v", tt.path, got, tt.want)
+		}
+	}
+	bob.to(alice.id, "follow")
+	bob.publish("hello @alice")
+	if got := alice.get("/api/v1/notifications").ids(); len(got) != 0 {
+		t.Errorf("told of a stranger's deeds: %v", got)
+	}
+	srv.as(nil).send("PUT", "/api/svc/notification_settings", nil).wantError(403, "Invalid credentials.")
+}
+
+// One's own counters are as fresh as those that others see.
+func TestVerifyCredentialsCounts(t *testing.T) {
+	srv := startAPI(t)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	counts := func() [3]int {
+		o := alice.get("/api/v1/accounts/verify_credentials").want(200).object()
+		return [3]int{o.num("followers_count"), o.num("following_count"), o.num("statuses_count")}
+	}
+	for _, tt := range []struct {
+		name string
+		do   func()
+		want [3]int
+	}{
+		{"at first", func() {}, [3]int{}},
+		{"followed", func() { bob.to(alice.id, "follow") }, [3]int{1, 0, 0}},
+		{"following", func() { alice.to(bob.id, "follow") }, [3]int{1, 1, 0}},
+		{"a post", func() { alice.publish("hello") }, [3]int{1, 1, 1}},
+		{"followed no more", func() { bob.to(alice.id, "unfollow") }, [3]int{0, 1, 1}},
+	} {
+		if tt.do(); counts() != tt.want {
+			t.Errorf("%s: counts are %v, want %v", tt.name, counts(), tt.want)
+		}
+	}
+	if alice.get("/api/v1/accounts/verify_credentials").object().at("last_status_at") == nil {
+		t.Error("last_status_at is not set")
+	}
+}

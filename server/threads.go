@@ -1,0 +1,58 @@
+package server
+
+import (
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// threadRoutes are about the threads that statuses belong to.
+var threadRoutes = routes{
+	"GET /api/v1/statuses/:id/context": {content("read:statuses"), (*Server).showContext},
+	"POST /api/v1/statuses/:id/mute":   {user("write:mutes"), (*Server).muteThread},
+	"POST /api/v1/statuses/:id/unmute": {user("write:mutes"), (*Server).unmuteThread},
+}
+
+// How much of a thread is shown at once.
+var (
+	threadForUsers     = store.ThreadLimits{Ancestors: 4096, Descendants: 4096, Depth: 4096}
+	threadForAnonymous = store.ThreadLimits{Ancestors: 40, Descendants: 60, Depth: 20}
+)
+
+// showContext returns what is above and below a status in its thread.
+func (s *Server) showContext(r *Request) (any, error) {
+	st, err := s.visibleOriginal(r)
+	if err != nil {
+		return nil, err
+	}
+	limits := threadForAnonymous
+	if r.Viewer != nil {
+		limits = threadForUsers
+	}
+	above, below, err := s.db.Thread(r.Context(), viewerID(r), st, limits)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.Context(r.Context(), r.Viewer, above, below)
+}
+
+// muteThread mutes the thread of a status, for a time (expires_in) or for good.
+func (s *Server) muteThread(r *Request) (any, error) {
+	var p struct {
+		ExpiresIn int64 `param:"expires_in"` // seconds; 0: for good
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	d := seconds(p.ExpiresIn)
+	if d < 0 {
+		return nil, errs.Invalid("Expiry date is too soon")
+	}
+	st, err := s.social.MuteThread(r.Context(), r.Viewer, statusParam(r), d)
+	return s.renderStatus(r, st, err)
+}
+
+// unmuteThread ends the mute of a thread.
+func (s *Server) unmuteThread(r *Request) (any, error) {
+	st, err := s.social.UnmuteThread(r.Context(), r.Viewer, statusParam(r))
+	return s.renderStatus(r, st, err)
+}

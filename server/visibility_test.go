@@ -1,0 +1,256 @@
+package server_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"svc/internal/config"
+	"svc/store"
+)
+
+// exposure is one status, and all that is made around it so that there is something to find on every path.
+type exposure struct {
+	visibility string
+	id         string
+	root       string // a public status of the same author that it replies to
+	answer     string // a public reply of its author to it
+	boost      string // by somebody whom everybody follows
+	lists      map[string]string // by the viewer's token
+	author     *member
+	booster    *member
+}
+
+// TestVisibility looks for statuses of every visibility as everybody, on every path that can name a status.
+//
+// To cover a new path, add it to the table: found tells whether the viewer gets to see the status there, and want, if it is not
+// simply whether the viewer may see the status, when that is right.
+func TestVisibility(t *testing.T) {
+	srv := startAPI(t, func(c *config.Config) { c.Statuses.MaxPinned = 100 })
+	author, booster := srv.signUp("author"), srv.signUp("booster")
+	follower, mentioned, friend := srv.signUp("follower"), srv.signUp("mentioned"), srv.signUp("friend")
+	stranger, blocked := srv.signUp("stranger"), srv.signUp("blocked")
+	list := srv.letList(author, friend, blocked)
+	signedIn := []*member{author, follower, mentioned, friend, stranger, blocked}
+	viewers := append(slices.Clone(signedIn), nil)
+	srv.letFollow(follower, author)
+	srv.letFollow(blocked, author)
+	srv.letBlock(author, blocked) // who is followed by them, mentions them and has them on the list all the same
+	lists := map[string]string{}
+	for _, m := range signedIn {
+		srv.letFollow(m, booster)
+		lists[m.token] = srv.letList(m, author)
+	}
+	sees := func(viewer *member, v string) bool {
+		switch viewer {
+		case author:
+			return true
+		case blocked:
+			return false
+		case mentioned:
+			return true
+		case follower:
+			return v == "public" || v == "unlisted" || v == "local" || v == "private"
+		case friend:
+			return v == "public" || v == "unlisted" || v == "local" || v == "list"
+		case stranger:
+			return v == "public" || v == "unlisted" || v == "local"
+		}
+		return v == "public" || v == "unlisted"
+	}
+	signed := func(viewer *member, v string) bool { return viewer != nil && sees(viewer, v) }
+	inPublic := func(viewer *member, v string) bool { return sees(viewer, v) && (v == "public" || v == "local") }
+
+	// There are three kinds of paths: those under the status's own, lists that may have it, and deeds.
+	ok := func(method, path string) func(*caller, *exposure) bool {
+		return func(c *caller, x *exposure) bool {
+			return c.do(method, strings.ReplaceAll(path, ":id", x.id), "", nil).status == 200
+		}
+	}
+	in := func(path string) func(*caller, *exposure) bool {
+		return func(c *caller, x *exposure) bool {
+			a := c.get(x.path(path, c))
+			return a.status == 200 && slices.Contains(a.ids(), x.id)
+		}
+	}
+	deed := func(do, undo string) func(*caller, *exposure) bool {
+		return func(c *caller, x *exposure) bool {
+			done := c.post("/api/v1/statuses/"+x.id+do).status == 200
+			undone := c.post("/api/v1/statuses/"+x.id+undo).status == 200
+			if done != undone && do != "/reblog" && do != "/pin" {
+				t.Errorf("%s: %s is %v, %s is %v", x.visibility, do, done, undo, undone)
+			}
+			return done
+		}
+	}
+	paths := []struct {
+		name  string
+		found func(*caller, *exposure) bool
+		want  func(viewer *member, v string) bool
+	}{
+		{"show", ok("GET", "/api/v1/statuses/:id"), nil},
+		{"by ids", in("/api/v1/statuses?ids[]=:id"), nil},
+		{"context", ok("GET", "/api/v1/statuses/:id/context"), nil},
+		{"card", ok("GET", "/api/v1/statuses/:id/card"), nil},
+		{"history", ok("GET", "/api/v1/statuses/:id/history"), nil},
+		{"source", ok("GET", "/api/v1/statuses/:id/source"), signed},
+		{"favourited_by", ok("GET", "/api/v1/statuses/:id/favourited_by"), nil},
+		{"reblogged_by", ok("GET", "/api/v1/statuses/:id/reblogged_by"), nil},
+		{"descendant", inThread("root", "descendants"), nil},
+		{"ancestor", inThread("answer", "ancestors"), nil},
+		{"parent_visible", func(c *caller, x *exposure) bool {
+			a := c.get("/api/v1/statuses/" + x.answer)
+			return a.status == 200 && a.object().truth("svc.parent_visible")
+		}, nil},
+		{"boost", func(c *caller, x *exposure) bool {
+			a := c.get("/api/v1/statuses/" + x.boost)
+			return a.status == 200 && a.object().str("reblog.id") == x.id
+		}, nil},
+		{"boosts of the booster", boosted("/api/v1/accounts/booster/statuses?limit=40"), nil},
+		{"boosts at home", boosted("/api/v1/timelines/home?limit=40"), signed},
+		{"account", in("/api/v1/accounts/author/statuses?limit=40"), nil},
+		{"pinned", in("/api/v1/accounts/author/statuses?limit=40&pinned=true"), nil},
+		{"tagged", in("/api/v1/accounts/author/statuses?limit=40&tagged=exposed"), nil},
+		{"home", in("/api/v1/timelines/home?limit=40"), func(viewer *member, v string) bool {
+			return signed(viewer, v) && (viewer == author || viewer == follower || v == "direct" || v == "list")
+		}},
+		{"public", in("/api/v1/timelines/public?limit=40"), inPublic},
+		{"local", in("/api/v1/timelines/public?limit=40&local=true"), inPublic},
+		{"tag", in("/api/v1/timelines/tag/exposed?limit=40"), inPublic},
+		{"list", in("/api/v1/timelines/list/:list?limit=40"), signed},
+		{"direct", in("/api/v1/timelines/direct?limit=40"), func(viewer *member, v string) bool { return signed(viewer, v) && v == "direct" }},
+		{"mentions", notifiedOf("mention"), func(viewer *member, _ string) bool { return viewer == mentioned }},
+		{"notifications", notifiedOf("status"), signed},
+		{"favourites", in("/api/v1/favourites?limit=40"), signed},
+		{"bookmarks", in("/api/v1/bookmarks?limit=40"), signed},
+		{"favouriting", deed("/favourite", "/unfavourite"), signed},
+		{"bookmarking", deed("/bookmark", "/unbookmark"), signed},
+		{"muting the thread", deed("/mute", "/unmute"), signed},
+		{"boosting", deed("/reblog", "/unreblog"), func(viewer *member, v string) bool {
+			return signed(viewer, v) && (v == "public" || v == "unlisted" || v == "local" || v == "private" && viewer == author)
+		}},
+		{"pinning", deed("/pin", "/unpin"), func(viewer *member, v string) bool {
+			return viewer == author && (v == "public" || v == "unlisted")
+		}},
+		{"favouriting the boost", func(c *caller, x *exposure) bool {
+			return c.post("/api/v1/statuses/"+x.boost+"/favourite").status == 200
+		}, signed},
+		{"replying", func(c *caller, x *exposure) bool {
+			a := c.post("/api/v1/statuses", "status", "a reply", "in_reply_to_id", x.id, "visibility", "direct")
+			if a.status != 200 {
+				return false
+			}
+			c.do("DELETE", "/api/v1/statuses/"+a.object().id(), "", nil).want(200)
+			return true
+		}, signed},
+		{"editing", func(c *caller, x *exposure) bool {
+			return c.send("PUT", "/api/v1/statuses/"+x.id, map[string]any{"status": "@mentioned @blocked edited #exposed"}).status == 200
+		}, func(viewer *member, _ string) bool { return viewer == author }},
+		{"deleting", ok("DELETE", "/api/v1/statuses/:id"), func(viewer *member, _ string) bool { return viewer == author }},
+	}
+
+	var exposed []*exposure
+	for _, v := range []string{"public", "unlisted", "local", "private", "direct", "list"} {
+		x := &exposure{visibility: v, author: author, booster: booster, lists: lists}
+		param := v
+		if v == "list" {
+			param += ":" + list
+		}
+		x.root = author.publish("root").id()
+		x.id = author.publish("@mentioned @blocked look #exposed", "visibility", param, "in_reply_to_id", x.root).id()
+		x.answer = srv.letAnswer(author, x.id)
+		x.boost = srv.letBoost(booster, x.id)
+		for _, m := range signedIn {
+			srv.letKnow(m, author, x.id)
+		}
+		srv.insert(`INSERT INTO pins (status_id, account_id, pinned_at) VALUES (?, ?, 1)`, statusID(x.id), author.accountID())
+		exposed = append(exposed, x)
+	}
+	for _, p := range paths {
+		for _, x := range exposed {
+			for i := range viewers {
+				viewer := viewers[len(viewers)-1-i] // the author last: then it may be deleted
+				name := "the anonymous"
+				if viewer != nil {
+					name = viewer.nick
+				}
+				want := sees(viewer, x.visibility)
+				if p.want != nil {
+					want = p.want(viewer, x.visibility)
+				}
+				if got := p.found(srv.as(viewer), x); got != want {
+					t.Errorf("%s: %s finds the %s status: %v, want %v", p.name, name, x.visibility, got, want)
+				}
+			}
+		}
+	}
+}
+
+// path fills in the parameters of a path.
+func (x *exposure) path(path string, c *caller) string {
+	return strings.NewReplacer(":id", x.id, ":list", x.lists[c.token]).Replace(path)
+}
+
+// inThread finds the status in the context of its root or of the answer to it.
+func inThread(of, part string) func(*caller, *exposure) bool {
+	return func(c *caller, x *exposure) bool {
+		id := x.root
+		if of == "answer" {
+			id = x.answer
+		}
+		a := c.get("/api/v1/statuses/" + id + "/context")
+		return a.status == 200 && slices.ContainsFunc(a.object().at(part).([]any), func(st any) bool { return st.(map[string]any)["id"] == x.id })
+	}
+}
+
+// boosted finds the boost in a list.
+func boosted(path string) func(*caller, *exposure) bool {
+	return func(c *caller, x *exposure) bool {
+		a := c.get(path)
+		return a.status == 200 && slices.Contains(a.ids(), x.boost)
+	}
+}
+
+// notifiedOf finds the status in a notification.
+func notifiedOf(kind string) func(*caller, *exposure) bool {
+	return func(c *caller, x *exposure) bool {
+		a := c.get("/api/v1/notifications", "types[]", kind, "limit", "80")
+		if a.status != 200 {
+			return false
+		}
+		for _, n := range a.list() {
+			if n.str("status.id") == x.id {
+				return c.get("/api/v1/notifications/"+n.id()).status == 200
+			}
+		}
+		return false
+	}
+}
+
+// letAnswer makes a public reply to a status, whatever that is.
+func (a *api) letAnswer(by *member, id string) string {
+	a.t.Helper()
+	answer := by.publish("answer").id()
+	a.insert(`UPDATE statuses SET in_reply_to_id = ?1, in_reply_to_account_id = ?2, conversation_id = (SELECT conversation_id FROM statuses WHERE id = ?1)
+		WHERE id = ?3`, statusID(id), by.accountID(), statusID(answer))
+	return answer
+}
+
+// letBoost makes a public boost of a status, whatever that is.
+func (a *api) letBoost(by *member, id string) string {
+	a.t.Helper()
+	boost := by.publish("boost").id()
+	a.insert(`UPDATE statuses SET reblog_of_id = ?, content = '' WHERE id = ?`, statusID(id), statusID(boost))
+	return boost
+}
+
+// letKnow has somebody been told of a status, and have it among their favourites and bookmarks, as if they had seen it once.
+func (a *api) letKnow(m, author *member, id string) {
+	a.t.Helper()
+	for _, table := range []string{"favourites", "bookmarks"} {
+		a.insert(fmt.Sprintf(`INSERT INTO %s (id, account_id, status_id) VALUES (abs(random() %% 1000000000), ?, ?)`, table), m.accountID(), statusID(id))
+	}
+	a.insert(`INSERT INTO notifications (id, account_id, type, from_id, status_id) VALUES (abs(random() % 1000000000), ?, ?, ?, ?)`,
+		m.accountID(), store.NotifyStatus, author.accountID(), statusID(id))
+}

@@ -1,0 +1,160 @@
+package server_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"svc/server"
+	"svc/store"
+)
+
+// newToken makes a token with these scopes: of a member, or of an app by itself if m is nil.
+func (a *api) newToken(m *member, scopes string) *caller {
+	a.t.Helper()
+	who := "app"
+	var account *store.AccountID
+	if m != nil {
+		var id store.AccountID
+		id.UnmarshalText([]byte(m.id))
+		account, who = &id, m.nick
+	}
+	token := who + " may " + scopes
+	hash := sha256.Sum256([]byte(token))
+	err := a.db.Update(context.Background(), func(tx *store.Tx) error {
+		app := &store.App{ClientID: token, Name: "walker", Scopes: store.ParseScopes(scopes)}
+		if err := tx.AddApp(context.Background(), app); err != nil {
+			return err
+		}
+		return tx.AddToken(context.Background(), &store.Token{Hash: hash[:], AppID: &app.ID, AccountID: account, Scopes: app.Scopes})
+	})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return &caller{api: a, token: token}
+}
+
+// promote gives a member a role.
+func (a *api) promote(m *member, admin, moderator bool) {
+	a.t.Helper()
+	var id store.AccountID
+	id.UnmarshalText([]byte(m.id))
+	err := a.db.Update(context.Background(), func(tx *store.Tx) error {
+		u, err := tx.User(context.Background(), id)
+		if err != nil {
+			return err
+		}
+		u.IsAdmin, u.IsModerator = admin, moderator
+		return tx.SaveUser(context.Background(), u)
+	})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+var pathParameter = regexp.MustCompile(`[:*]\w+`)
+
+// refusals are the errors by which access is refused, by their beginning.
+var refusals = []string{
+	"The access token is invalid", "Invalid credentials", "This method requires an authenticated user",
+	"This action is outside the authorized scopes", "Insufficient permissions", "User is not a staff member", "User is not an admin",
+}
+
+// refusal returns the error if the answer is a refusal, "" otherwise.
+func (a *answer) refusal() string {
+	var body struct{ Error string }
+	if a.status != 401 && a.status != 403 && a.status != 422 || json.Unmarshal(a.body, &body) != nil {
+		return ""
+	}
+	for _, r := range refusals {
+		if strings.HasPrefix(body.Error, r) {
+			return body.Error
+		}
+	}
+	return ""
+}
+
+// TestAccessWalk walks all routes as everybody who might come by, and compares whom each lets in with what its table says. What the
+// routes then do with nonsense is up to them, but it is never a 500.
+func TestAccessWalk(t *testing.T) {
+	srv := startAPI(t)
+	alice, moderator, admin := srv.signUp("alice"), srv.signUp("moderator"), srv.signUp("admin")
+	srv.promote(moderator, false, true)
+	srv.promote(admin, true, false)
+	const all = "read write follow push admin"
+	callers := []struct {
+		name   string
+		rank   int // 0 nobody, 1 an app, 2 a user, 3 a moderator, 4 an admin
+		scopes string
+		caller *caller
+	}{
+		{"the anonymous", 0, "", srv.as(nil)},
+		{"a wrong token", 0, "", &caller{api: srv, token: "wrong"}},
+		{"an app", 1, all, srv.newToken(nil, all)},
+		{"a user", 2, all, srv.newToken(alice, all)},
+		{"a user without scopes", 2, "push", srv.newToken(alice, "push")},
+		{"a user with other scopes", 2, "read:search write:conversations", srv.newToken(alice, "read:search write:conversations")},
+		{"a moderator", 3, all, srv.newToken(moderator, all)},
+		{"an admin", 4, all, srv.newToken(admin, all)},
+		{"an admin without scopes", 4, "push", srv.newToken(admin, "push")},
+	}
+	ranks := map[string]int{"anyone": 0, "app": 1, "user": 2, "staff": 3, "admin": 4}
+	for _, route := range server.Routes() {
+		who, scopes, _ := strings.Cut(route.Access, " ")
+		rank, ok := ranks[who]
+		if !ok {
+			t.Fatalf("%s %s is for %q", route.Method, route.Path, route.Access)
+		}
+		path := pathParameter.ReplaceAllString(route.Path, "1")
+		for _, c := range callers {
+			if endsSession(path) && c.rank > 0 || route.Method+path == "POST/api/v1/accounts" && c.rank > 1 { // for apps only
+				continue
+			}
+			covered := scopes == ""
+			for _, scope := range strings.Split(scopes, "|") {
+				covered = covered || store.ParseScopes(c.scopes).Allow(scope)
+			}
+			want := rank == 0 || c.rank >= rank && covered
+			a := c.caller.do(route.Method, path, "", nil)
+			got := a.refusal() == ""
+			if got != want {
+				t.Errorf("%s %s (%s): %s is let in: %v, want %v: %d %s", route.Method, route.Path, route.Access, c.name, got, want, a.status, a.body)
+			}
+			if a.status >= 500 && a.status != 503 {
+				t.Errorf("%s %s: %s gets %d %s", route.Method, route.Path, c.name, a.status, a.body)
+			}
+			if strings.HasPrefix(path, "/api/") && a.status != 204 && !json.Valid(a.body) && !strings.Contains(a.header.Get("Content-Type"), "html") {
+				t.Errorf("%s %s: %s gets no JSON: %d %q", route.Method, route.Path, c.name, a.status, a.body)
+			}
+			if rank > 0 && !want && a.status < 400 {
+				t.Errorf("%s %s: %s gets %d", route.Method, route.Path, c.name, a.status)
+			}
+		}
+	}
+}
+
+// endsSession tells of the paths that would take the walkers' own tokens away.
+func endsSession(path string) bool {
+	return strings.Contains(path, "delete_account") || strings.Contains(path, "disable_account") || strings.Contains(path, "oauth_tokens")
+}
+
+// Unknown paths and wrong methods are a 404 in JSON, with CORS headers.
+func TestUnknownPaths(t *testing.T) {
+	srv := startAPI(t)
+	for _, tt := range []struct{ method, path string }{
+		{"GET", "/api/v1/no-such-thing"}, {"POST", "/api/v1/no-such-thing"}, {"GET", "/api/v9/instance"}, {"PUT", "/api/v1/timelines/home"},
+		{"GET", "/api/v1/statuses/1/2/3/4"}, {"GET", "/api/"}, {"POST", "/api/v1/svc/nothing"}, {"GET", "/api/svc/nothing"},
+	} {
+		t.Run(fmt.Sprint(tt.method, tt.path), func(t *testing.T) {
+			a := srv.as(nil).do(tt.method, tt.path, "", nil)
+			a.wantError(404, "Record not found")
+			if got := a.header.Get("Access-Control-Allow-Origin"); got != "*" {
+				t.Errorf("Access-Control-Allow-Origin is %q", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,134 @@
+package main_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestConfigCommands(t *testing.T) {
+	p := newPlace(t)
+	if got := p.run("config", "check").done(); !strings.Contains(got, "config.toml is valid") {
+		t.Errorf("check: got %q", got)
+	}
+	p.write("wrong.toml", "[server]\nlisten = \":4000\"\n\n[instance]\nregistration_open = true\nname = 7\n")
+	p.run("config", "check", "--config", "wrong.toml").refused(1, "line 5: unknown setting instance.registration_open, did you mean instance.registrations_open?")
+	p.run("config", "check", "--config", "wrong.toml").refused(1, "line 6: instance.name")
+	p.run("config", "show", "--config", "nowhere.toml").refused(1, "nowhere.toml")
+	p.run("config", "chekc").refused(2, `did you mean "check"?`)
+
+	p.write("mail.toml", "[mail]\npassword = \"hush hush\"\n")
+	if got := p.run("config", "show", "--config", "mail.toml").done(); strings.Contains(got, "hush") || !strings.Contains(got, `password = "***"`) {
+		t.Errorf("show: got %q", got)
+	}
+
+	example, err := os.ReadFile("config.example.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.run("config", "example").done(); got != string(example) {
+		t.Error("example: not the same as config.example.toml")
+	}
+}
+
+func TestSettingsFileIsFound(t *testing.T) {
+	p := newPlace(t)
+	p.write("config.toml", "[instance]\nname = \"here\"\n")
+	p.write("env.toml", "[instance]\nname = \"environment\"\n")
+	p.write("flag.toml", "[instance]\nname = \"flag\"\n")
+	for _, tt := range []struct {
+		name, env, flag, want string
+	}{
+		{"the current folder's", "", "", "here"},
+		{"the environment's", "env.toml", "", "environment"},
+		{"the flag's", "env.toml", "flag.toml", "flag"},
+	} {
+		args := []string{"config", "show"}
+		if tt.flag != "" {
+			args = append(args, "--config", tt.flag)
+		}
+		cmd := p.command(args...)
+		cmd.Env = append(cmd.Env, "SVC_CONFIG="+tt.env)
+		out, err := cmd.Output()
+		if err != nil || !strings.Contains(string(out), `name = "`+tt.want+`"`) {
+			t.Errorf("%s: got %v, %s", tt.name, err, out)
+		}
+	}
+	if err := os.Remove(p.path("config.toml")); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.run("config", "check").done(); !strings.Contains(got, "defaults") {
+		t.Errorf("without a file: got %q", got)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	for _, tt := range []struct {
+		name, settings string
+		want           []string
+	}{
+		{"the defaults", "", nil},
+		{"a public host by http", "[server]\nurl = \"http://social.example.org\"\n[rate_limit]\nenabled = true", []string{"server.url begins with http://"}},
+		{"loopback", "[federation]\nallow_loopback = true", []string{"federation.allow_loopback"}},
+		{"a proxy unknown", "[server]\nurl = \"https://social.example.org\"", []string{"server.trusted_proxies"}},
+		{"a proxy", "[server]\nurl = \"https://social.example.org\"\ntrusted_proxies = [\"127.0.0.1\"]", nil},
+		{"careless", "[server]\nurl = \"https://social.example.org\"\nlisten = \":4000\"\n[data]\nsynchronous = \"normal\"\n[rate_limit]\nenabled = false",
+			[]string{"data.synchronous", "rate_limit.enabled"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlace(t)
+			p.write("config.toml", tt.settings)
+			var got []string
+			for line := range strings.Lines(p.run("config", "check").done()) {
+				if note, ok := strings.CutPrefix(line, "Note: "); ok {
+					got = append(got, note)
+				}
+			}
+			if len(got) != len(tt.want) {
+				t.Fatalf("got %q, want %q", got, tt.want)
+			}
+			for i := range got {
+				if !strings.HasPrefix(got[i], tt.want[i]) {
+					t.Errorf("got %q, want %q", got[i], tt.want[i])
+				}
+			}
+		})
+	}
+	p := newPlace(t, "[federation]\nallow_loopback = true")
+	if s := p.serve(); !strings.Contains(s.log.String(), "level=WARN msg=\"federation.allow_loopback is on") {
+		t.Errorf("the log does not warn:\n%s", s.log)
+	}
+}
+
+func TestRoutesCommand(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(newPlace(t).run("routes").done()), "\n")
+	if !slices.IsSorted(lines) {
+		t.Error("the routes are not sorted")
+	}
+	form := regexp.MustCompile(`^(GET|POST|PUT|PATCH|DELETE) /\S* (anyone|app|user|staff|admin)( \S+)?$`)
+	for _, line := range lines {
+		if !form.MatchString(line) {
+			t.Errorf("got %q", line)
+		}
+	}
+	if !slices.Contains(lines, "POST /api/v1/statuses user write:statuses") {
+		t.Errorf("posting is not in the list:\n%s", strings.Join(lines, "\n"))
+	}
+}
+
+func TestVersionAndHelp(t *testing.T) {
+	p := newPlace(t)
+	if got := p.run("version").done(); !regexp.MustCompile(`^svc \d+\.\d+\.\d+ \(.+\)\n$`).MatchString(got) {
+		t.Errorf("version: got %q", got)
+	}
+	for _, args := range [][]string{{}, {"--help"}, {"help", "serve"}, {"user"}, {"user", "create", "--help"}, {"completion", "bash"}, {"completion", "fish"}} {
+		if got := p.run(args...).done(); len(got) < 100 {
+			t.Errorf("svc %s: got %q", strings.Join(args, " "), got)
+		}
+	}
+	p.run("version", "extra").refused(2, "extra")
+	p.run("--nonsense").refused(2, "--nonsense")
+	p.run("serv").refused(2, `unknown command "serv" for "svc", did you mean "serve"?`)
+}

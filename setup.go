@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"svc/admin"
+	"svc/internal/config"
+	"svc/internal/keys"
+	"svc/store"
+)
+
+// setup is what a new server is to be.
+type setup struct {
+	url     string
+	listen  string
+	dataDir string
+	admin   admin.NewUser
+	yes     bool
+	force   bool
+}
+
+func (a *app) setupCommand() *cobra.Command {
+	var s setup
+	usual := config.Default()
+	cmd := &cobra.Command{
+		Use:   "setup",
+		Short: "Set up a new server",
+		Long: `Set up a new server: write the settings file, make the database, the keys and the first account, an administrator.
+
+What the flags do not say is asked for; with --yes the usual is taken instead. The settings are written to the file that
+--config or $SVC_CONFIG names, else to config.toml in the current folder. Settings or data that are there already are not
+touched without --force, and even then the data are kept, and the old settings as well, under another name.
+
+The address (--url) becomes part of every account and post. It cannot be changed later.`,
+		Example: `  svc setup
+  svc setup --yes --url https://social.example.org --data-dir /var/lib/svc/data \
+      --admin alice --email alice@example.org`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.setup(cmd, &s) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&s.url, "url", usual.Server.URL, "`ADDRESS` under which people reach the server")
+	f.StringVar(&s.listen, "listen", usual.Server.Listen, "`ADDRESS` and port, or socket, on which it listens")
+	f.StringVar(&s.dataDir, "data-dir", usual.Data.Dir, "`FOLDER` for the data")
+	f.StringVar(&s.admin.Nickname, "admin", "", "`NICK` of the first account")
+	f.StringVar(&s.admin.Email, "email", "", "its e-mail `ADDRESS`")
+	f.StringVar(&s.admin.Password, "password", "", "its `PASSWORD`; without one, it is made up and printed")
+	f.BoolVar(&s.yes, "yes", false, "ask nothing")
+	f.BoolVar(&s.force, "force", false, "even if there are settings or data already")
+	return cmd
+}
+
+func (a *app) setup(cmd *cobra.Command, s *setup) error {
+	path, _ := a.settingsFile()
+	if _, err := os.Lstat(path); err == nil && !s.force {
+		return fmt.Errorf("%s is there already: --force replaces it and keeps a copy", path)
+	}
+	if s.yes && s.admin.Nickname != "" && s.admin.Email == "" {
+		return usage("the first account needs an address: --email ADDRESS")
+	}
+	if s.yes && s.admin.Nickname == "" && (s.admin.Email != "" || s.admin.Password != "") {
+		return usage("the first account needs a nickname: --admin NICK")
+	}
+	c, err := a.wanted(cmd, s)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(c.Data.Dir, store.File)); err == nil && !s.force {
+		return fmt.Errorf("%s holds a database already: --force sets up a server with it", c.Data.Dir)
+	}
+	if !s.yes {
+		if sure, err := a.confirm(fmt.Sprintf("\nA server at %s, with settings in %s and data in %s. Go on?", c.Server.URL, path, c.Data.Dir)); err != nil || !sure {
+			return errors.Join(err, errors.New("nothing was done"))
+		}
+	}
+	return a.carryOut(cmd.Context(), s, c, path)
+}
+
+// wanted returns the settings for the new server. It asks for what the flags do not say.
+func (a *app) wanted(cmd *cobra.Command, s *setup) (*config.Config, error) {
+	c := config.Default()
+	for _, q := range []struct {
+		flag, question, group, key string
+		value                      *string
+	}{
+		{"url", "Address under which people reach the server. It cannot be changed later", "server", "url", &s.url},
+		{"listen", "Where it listens", "server", "listen", &s.listen},
+		{"data-dir", "Folder for the data", "data", "dir", &s.dataDir},
+	} {
+		given := s.yes || cmd.Flags().Changed(q.flag)
+		for {
+			if !given {
+				answer, err := a.ask(q.question, *q.value)
+				if err != nil {
+					return nil, err
+				}
+				*q.value = answer
+			}
+			err := c.Set(q.group, q.key, *q.value)
+			if err == nil {
+				break
+			}
+			if given {
+				return nil, usage("--%s: %v", q.flag, errors.Unwrap(err))
+			}
+			fmt.Fprintf(a.errOut, "%v\n", errors.Unwrap(err))
+		}
+	}
+	dir, err := filepath.Abs(s.dataDir) // the server may be started elsewhere
+	if err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	c.Data.Dir = dir
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	return c, a.wantedAdmin(s)
+}
+
+// wantedAdmin asks for what is missing of the first account.
+func (a *app) wantedAdmin(s *setup) (err error) {
+	if s.yes {
+		return nil
+	}
+	if s.admin.Nickname == "" {
+		if s.admin.Nickname, err = a.ask("Nickname of the first account, an administrator (nothing: none now)", ""); err != nil || s.admin.Nickname == "" {
+			return err
+		}
+	}
+	for s.admin.Email == "" {
+		if s.admin.Email, err = a.ask("Its e-mail address", ""); err != nil {
+			return err
+		}
+	}
+	if s.admin.Password == "" {
+		s.admin.Password, err = a.askPassword("Its password (nothing: one is made up)")
+	}
+	return err
+}
+
+// carryOut makes what was asked for. The settings come last, so that what fails before can simply be tried again.
+func (a *app) carryOut(ctx context.Context, s *setup, c *config.Config, path string) error {
+	if err := os.MkdirAll(c.Data.Dir, 0o700); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	if _, err := keys.Open(filepath.Join(c.Data.Dir, "keys")); err != nil {
+		return err
+	}
+	var created *admin.CreatedUser
+	if s.admin.Nickname == "" {
+		if err := makeDatabase(ctx, c); err != nil {
+			return err
+		}
+	} else {
+		var err error
+		s.admin.Admin = true
+		if created, err = performHere(ctx, c, a.errOut, createUser, s.admin); err != nil {
+			return err
+		}
+	}
+	if err := writeSettings(path, config.File(c)); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "Wrote %s.\nMade the data directory %s.\n", path, c.Data.Dir)
+	if created != nil {
+		a.printCreated(created)
+	}
+	for _, w := range warnings(c) {
+		fmt.Fprintln(a.out, "Note: "+w+".")
+	}
+	start := "svc serve"
+	if path != "config.toml" {
+		start += " --config " + path
+	}
+	fmt.Fprintf(a.out, "Now start it with: %s\n", start)
+	return nil
+}
+
+// makeDatabase makes the database if there is none.
+func makeDatabase(ctx context.Context, c *config.Config) error {
+	db, err := openData(ctx, c, nil)
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+// writeSettings writes a settings file that only its owner can read. What was there is kept beside it.
+func writeSettings(path, text string) error {
+	if err := os.Rename(path, path+".old"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("keep the old settings: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("settings: %w", err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("settings: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// newHost returns a place without settings.
+func newHost(t testing.TB) *place {
+	t.Helper()
+	p := newPlace(t)
+	if err := os.Remove(p.config); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestSetupWithFlags(t *testing.T) {
+	p := newHost(t)
+	data := p.path("elsewhere", "data")
+	setup := []string{"setup", "--yes", "--url", p.url, "--listen", strings.TrimPrefix(p.url, "http://"), "--data-dir", data,
+		"--admin", "alice", "--email", "alice@example.org", "--password", "correct horse"}
+	out := p.run(setup...).done()
+	for _, want := range []string{"Wrote config.toml", data, "Made the account alice", "svc serve"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("got %q, want %q in it", out, want)
+		}
+	}
+	if strings.Contains(out, "correct horse") {
+		t.Errorf("the password is printed: %q", out)
+	}
+	for _, file := range []string{p.config, filepath.Join(data, "svc.db"), filepath.Join(data, "keys", "secret")} {
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %o", file, info.Mode().Perm())
+		}
+	}
+	p.run(setup...).refused(1, "config.toml is there already")
+	p.run(append(setup, "--config", "other.toml")...).refused(1, "holds a database already")
+
+	s := p.serve()
+	if strings.Contains(s.log.String(), "nobody administers") {
+		t.Error("the server does not know its admin")
+	}
+	if got := p.run("user", "show", "alice").done(); !strings.Contains(got, "role:         admin") {
+		t.Errorf("got %q", got)
+	}
+	p.run(append(setup, "--force", "--admin", "bob", "--email", "bob@example.org")...).refused(1, "in use")
+	s.stop()
+
+	// By force the database is kept, and so are the old settings.
+	p.run(append(setup, "--force", "--admin", "bob", "--email", "bob@example.org")...).done()
+	if got := p.run("user", "list").done(); !strings.Contains(got, "alice") || !strings.Contains(got, "bob") {
+		t.Errorf("got %q", got)
+	}
+	if _, err := os.Stat(p.config + ".old"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSetupAsks(t *testing.T) {
+	p := newHost(t)
+	answers := []string{
+		"example.org", // no whole address: asked again
+		p.url,
+		strings.TrimPrefix(p.url, "http://"),
+		"", // ./data
+		"alice",
+		"alice@example.org",
+		"", // a password is made up
+		"y",
+	}
+	r := p.answer(strings.Join(answers, "\n")+"\n", "setup")
+	out := r.done()
+	if !strings.Contains(r.errOut, "must be a whole address") || !strings.Contains(out, "Password: ") {
+		t.Errorf("got %q and %q", out, r.errOut)
+	}
+	settings := p.run("config", "show").done()
+	for _, want := range []string{fmt.Sprintf("url = %q", p.url), fmt.Sprintf("dir = %q", p.path("data"))} {
+		if !strings.Contains(settings, want) {
+			t.Errorf("the settings lack %s", want)
+		}
+	}
+	p.serve()
+}
+
+func TestSetupCanBeDeclined(t *testing.T) {
+	p := newHost(t)
+	if r := p.answer("\n\n\n\nn\n", "setup"); r.code != 1 || !strings.Contains(r.errOut, "nothing was done") {
+		t.Errorf("got exit code %d, %q", r.code, r.errOut)
+	}
+	if r := p.answer("", "setup"); r.code != 1 || !strings.Contains(r.errOut, "no answer") {
+		t.Errorf("without answers: got exit code %d, %q", r.code, r.errOut)
+	}
+	entries, err := os.ReadDir(p.dir)
+	if err != nil || len(entries) > 0 {
+		t.Errorf("got %v, %v", entries, err)
+	}
+}
+
+func TestSetupRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"--url example.org", 2, "--url: must be a whole address"},
+		{"--listen nonsense", 2, "--listen: must be an address and port"},
+		{"--admin alice", 2, "--email"},
+		{"--email alice@example.org", 2, "--admin"},
+		{"--admin a.b --email alice@example.org", 1, "nickname has invalid format"},
+		{"extra", 2, "extra"},
+	} {
+		p := newHost(t)
+		p.run(append([]string{"setup", "--yes"}, strings.Fields(tt.args)...)...).refused(tt.code, tt.want)
+		if _, err := os.Stat(p.config); err == nil {
+			t.Errorf("%s: there are settings", tt.args)
+		}
+	}
+}
+
+func TestSetupWithoutAdmin(t *testing.T) {
+	p := newHost(t)
+	p.run("setup", "--yes", "--url", p.url, "--listen", strings.TrimPrefix(p.url, "http://")).done()
+	p.serve().waitForLog("nobody administers")
+}

@@ -1,0 +1,299 @@
+package social
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode"
+
+	"svc/internal/errs"
+	"svc/internal/text"
+	"svc/store"
+)
+
+// Composed is a status as it would be published.
+type Composed struct {
+	Status     *store.Status
+	Recipients []store.Recipient // without the members of a list
+	Tags       []string
+	Media      []*store.Media
+}
+
+// wording is the text of a status, checked and read.
+type wording struct {
+	text        string
+	spoiler     string
+	contentType string
+	doc         *text.Document
+}
+
+// read checks and reads the text of a status. That may take a while, so it is done before the transaction.
+func (s *Service) read(body, spoiler, contentType string) (*wording, error) {
+	if text.Length(body, spoiler) > s.MaxStatus {
+		return nil, errs.Invalid("The status is over the character limit")
+	}
+	if !slices.Contains(s.ContentTypes, contentType) {
+		contentType = string(text.PlainText)
+	}
+	w := &wording{text: strings.TrimSpace(body), spoiler: subject(spoiler), contentType: contentType}
+	w.doc = text.Parse(w.text, text.ContentType(contentType))
+	return w, nil
+}
+
+// subject returns a text on one line, without control characters.
+func subject(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, s))
+}
+
+// check refuses a status that would say nothing and show nothing.
+func (w *wording) check(media []*store.Media) error {
+	if w.text == "" && w.spoiler == "" && len(media) == 0 {
+		return errs.Invalid("Cannot post an empty status without attachments")
+	}
+	return nil
+}
+
+// reads is what composing reads: from the database, or within the transaction.
+type reads interface {
+	User(context.Context, store.AccountID) (*store.User, error)
+	AccountByName(ctx context.Context, nickname, domain string) (*store.Account, error)
+	VisibleStatus(context.Context, store.AccountID, store.StatusID) (*store.Status, error)
+	MediaByIDs(context.Context, []store.MediaID) ([]*store.Media, error)
+	OwnList(context.Context, store.AccountID, store.ListID) (*store.List, error)
+}
+
+// compose makes a status of a draft whose text has been read.
+func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d Draft, w *wording) (*Composed, error) {
+	user, err := r.User(ctx, author.ID)
+	if err != nil {
+		return nil, err
+	}
+	st := &store.Status{
+		AccountID:   author.ID,
+		Domain:      author.Domain,
+		AppID:       d.App,
+		SpoilerText: w.spoiler,
+		Text:        w.text,
+		ContentType: w.contentType,
+		Language:    text.Language(d.Language),
+		Sensitive:   user.DefaultSensitive,
+	}
+	if d.Sensitive != nil {
+		st.Sensitive = *d.Sensitive
+	}
+	if st.Language == "" {
+		st.Language = user.DefaultLanguage
+	}
+	c := &Composed{Status: st}
+	if c.Media, err = s.usableMedia(ctx, r, author.ID, d.MediaIDs, 0); err != nil {
+		return nil, err
+	}
+	st.HasMedia = len(c.Media) > 0
+	if err := w.check(c.Media); err != nil {
+		return nil, err
+	}
+	if d.ExpiresIn != nil {
+		if *d.ExpiresIn <= s.MinExpiry {
+			return nil, errs.Invalid("Expiry date is too soon")
+		}
+		at := store.At(s.db.Now().Add(*d.ExpiresIn))
+		st.ExpiresAt = &at
+	}
+	parent, err := parentOf(ctx, r, author.ID, d.InReplyTo)
+	if err != nil {
+		return nil, err
+	}
+	if st.Visibility, err = visibilityOf(d, user, parent); err != nil {
+		return nil, err
+	}
+	if parent != nil {
+		st.InReplyToID, st.InReplyToAccountID, st.ConversationID = &parent.ID, &parent.AccountID, parent.ConversationID
+	}
+	if st.Visibility == store.ListOnly {
+		l, err := r.OwnList(ctx, author.ID, d.List)
+		if err != nil {
+			return nil, err
+		}
+		st.ListID = &l.ID
+	}
+	return c, s.address(ctx, r, c, d.To, w, parent)
+}
+
+// usableMedia returns the owner's uploads of these ids that are not attached to another status than of; unknown and foreign
+// ones are left out (extension API 15).
+func (s *Service) usableMedia(ctx context.Context, r reads, owner store.AccountID, ids []store.MediaID, of store.StatusID) ([]*store.Media, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	if s.MaxMedia > 0 && len(ids) > s.MaxMedia {
+		return nil, errs.Invalid("Too many attachments")
+	}
+	media, err := r.MediaByIDs(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[store.MediaID]bool, len(media))
+	return slices.DeleteFunc(media, func(m *store.Media) bool {
+		unusable := m.AccountID != owner || m.StatusID != nil && *m.StatusID != of || seen[m.ID]
+		seen[m.ID] = true
+		return unusable
+	}), nil
+}
+
+func parentOf(ctx context.Context, r reads, author store.AccountID, id store.StatusID) (*store.Status, error) {
+	if id == 0 {
+		return nil, nil
+	}
+	parent, err := r.VisibleStatus(ctx, author, id)
+	if err == nil && parent.ReblogOfID != nil { // one replies to what was boosted
+		parent, err = r.VisibleStatus(ctx, author, *parent.ReblogOfID)
+	}
+	if errs.IsNotFound(err) {
+		return nil, errs.Invalid("Cannot reply to a deleted status")
+	}
+	return parent, err
+}
+
+// visibilityOf decides whom a draft is for.
+func visibilityOf(d Draft, user *store.User, parent *store.Status) (store.Visibility, error) {
+	if d.Visibility == nil {
+		v := user.DefaultVisibility
+		switch {
+		case parent == nil:
+		case parent.Visibility == store.ListOnly:
+			v = store.Direct
+		case v.Wider(parent.Visibility):
+			v = parent.Visibility
+		}
+		return v, nil
+	}
+	v := *d.Visibility
+	if parent == nil {
+		return v, nil
+	}
+	switch {
+	case parent.Visibility == store.Direct && v != store.Direct:
+		return 0, errs.Invalid("The message visibility must be direct")
+	case parent.Visibility == store.Local && v.Wider(store.Local):
+		return store.Local, nil // what is only for this server is not talked about elsewhere
+	}
+	return v, nil
+}
+
+// address renders the text and finds out who is addressed: the mentioned, or those named in to. A reply that is open to all, or
+// to a direct status, is addressed to the author of what it replies to without being told (extension API 15.1).
+func (s *Service) address(ctx context.Context, r reads, c *Composed, to []string, w *wording, parent *store.Status) error {
+	st := c.Status
+	mentioned, err := s.render(ctx, r, c, w)
+	if err != nil {
+		return err
+	}
+	var people []store.AccountID
+	switch {
+	case to != nil:
+		if people, err = s.named(ctx, r, to); err != nil {
+			return err
+		}
+	case parent != nil && parent.AccountID != st.AccountID && (st.Visibility.Open() || parent.Visibility == store.Direct):
+		people = append([]store.AccountID{parent.AccountID}, mentioned...)
+	default:
+		people = mentioned
+	}
+	for _, id := range people {
+		c.addRecipient(id, true)
+	}
+	if st.Visibility == store.Direct {
+		c.addRecipient(st.AccountID, false)
+	}
+	return nil
+}
+
+func (c *Composed) addRecipient(id store.AccountID, mentioned bool) {
+	for _, r := range c.Recipients {
+		if r.AccountID == id {
+			return
+		}
+	}
+	c.Recipients = append(c.Recipients, store.Recipient{
+		AccountID: id, Position: len(c.Recipients), Mentioned: mentioned, Direct: c.Status.Visibility == store.Direct,
+	})
+}
+
+// render makes the HTML of a status, notes its hashtags, and returns whom it mentions, in order.
+func (s *Service) render(ctx context.Context, r reads, c *Composed, w *wording) ([]store.AccountID, error) {
+	known, ids, err := s.mentioned(ctx, r, w.doc)
+	if err != nil {
+		return nil, err
+	}
+	st := c.Status
+	rendered := w.doc.Render(s.BaseURL, known)
+	st.Content, c.Tags = rendered.HTML, rendered.Tags
+	st.Sensitive = st.Sensitive || st.HasMedia && st.SpoilerText != "" || slices.Contains(c.Tags, "nsfw")
+	people := make([]store.AccountID, 0, len(rendered.Mentions))
+	for _, a := range rendered.Mentions {
+		people = append(people, ids[a.ID])
+	}
+	return people, nil
+}
+
+// mentioned looks up the handles in a text. It returns what they link to, by handle, and the ids of the accounts by their text.
+func (s *Service) mentioned(ctx context.Context, r reads, doc *text.Document) (map[string]text.Account, map[string]store.AccountID, error) {
+	known := make(map[string]text.Account)
+	ids := make(map[string]store.AccountID)
+	for _, m := range doc.Mentions() {
+		a, err := s.byHandle(ctx, r, m.Nick, m.Domain)
+		if errs.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		id := a.ID.String()
+		known[m.Key()] = text.Account{ID: id, Username: a.Nickname, Acct: a.Acct(), URL: a.URL}
+		ids[id] = a.ID
+	}
+	return known, ids, nil
+}
+
+// byHandle returns the account of a handle, unless it is withheld. The server's own domain is the same as none.
+func (s *Service) byHandle(ctx context.Context, r reads, nick, domain string) (*store.Account, error) {
+	if strings.EqualFold(domain, s.Domain) {
+		domain = ""
+	}
+	a, err := r.AccountByName(ctx, nick, domain)
+	if err != nil {
+		return nil, err
+	}
+	if a.Withheld {
+		return nil, errs.ErrRecordNotFound
+	}
+	return a, nil
+}
+
+// named returns the accounts of handles, leaving out those that are unknown.
+func (s *Service) named(ctx context.Context, r reads, handles []string) ([]store.AccountID, error) {
+	var ids []store.AccountID
+	for _, h := range handles[:min(len(handles), text.MaxMentions)] {
+		nick, domain, ok := text.SplitHandle(h)
+		if !ok {
+			continue
+		}
+		a, err := s.byHandle(ctx, r, nick, domain)
+		if errs.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, a.ID)
+	}
+	return ids, nil
+}

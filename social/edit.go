@@ -1,0 +1,221 @@
+package social
+
+import (
+	"context"
+	"slices"
+
+	"svc/internal/errs"
+	"svc/internal/text"
+	"svc/store"
+)
+
+// Edit is a new version of a status. Whom it is for, what it replies to and who wrote it never change.
+type Edit struct {
+	Text         string
+	SpoilerText  string
+	ContentType  string                   // "": as it was
+	MediaIDs     []store.MediaID          // all attachments that it is to have
+	Descriptions map[store.MediaID]string // of attachments; who is not here keeps theirs
+	Sensitive    bool
+	Language     string // "": as it was
+}
+
+// EditStatus gives a status of actor's a new version, and keeps the old one. Those mentioned newly are told, and so are the local
+// people who boosted it. An edit that changes nothing makes no version.
+func (s *Service) EditStatus(ctx context.Context, actor *store.Account, id store.StatusID, e Edit) (*store.Status, error) {
+	was, err := ownStatus(ctx, s.db, actor, id)
+	if err != nil {
+		return nil, err
+	}
+	if e.ContentType == "" {
+		e.ContentType = was.ContentType
+	}
+	w, err := s.read(e.Text, e.SpoilerText, e.ContentType)
+	if err != nil {
+		return nil, err
+	}
+	before := text.Parse(was.Text, text.ContentType(was.ContentType))
+	var st *store.Status
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		if st, err = ownStatus(ctx, tx, actor, id); err != nil {
+			return err
+		}
+		if st.Text != was.Text || st.ContentType != was.ContentType { // another edit came in between
+			before = text.Parse(st.Text, text.ContentType(st.ContentType))
+		}
+		return s.edit(ctx, tx, st, e, w, before)
+	})
+	return st, err
+}
+
+// ownStatus returns a status of owner's that is no boost.
+func ownStatus(ctx context.Context, r reads, owner *store.Account, id store.StatusID) (*store.Status, error) {
+	st, err := r.VisibleStatus(ctx, owner.ID, id)
+	if err == nil && (st.AccountID != owner.ID || st.ReblogOfID != nil) {
+		err = errs.ErrRecordNotFound
+	}
+	return st, err
+}
+
+// edit makes st its new version. before is its text as it was.
+func (s *Service) edit(ctx context.Context, tx *store.Tx, st *store.Status, e Edit, w *wording, before *text.Document) error {
+	had, err := tx.MediaOf(ctx, []store.StatusID{st.ID})
+	if err != nil {
+		return err
+	}
+	media, err := s.usableMedia(ctx, tx, st.AccountID, e.MediaIDs, st.ID)
+	if err != nil {
+		return err
+	}
+	if err := w.check(media); err != nil {
+		return err
+	}
+	described, err := s.describe(media, e.Descriptions)
+	if err != nil {
+		return err
+	}
+	next := *st
+	next.Text, next.SpoilerText, next.ContentType = w.text, w.spoiler, w.contentType
+	next.Sensitive, next.HasMedia = e.Sensitive, len(media) > 0
+	if language := text.Language(e.Language); language != "" {
+		next.Language = language
+	}
+	c := &Composed{Status: &next, Media: media}
+	mentioned, err := s.render(ctx, tx, c, w)
+	if err != nil {
+		return err
+	}
+	sameMedia := slices.EqualFunc(had, media, func(a, b *store.Media) bool { return a.ID == b.ID })
+	if sameMedia && len(described) == 0 && sameWording(st, &next) {
+		return nil
+	}
+	people, added, err := s.addressAnew(ctx, tx, st.ID, mentioned, before)
+	if err != nil {
+		return err
+	}
+	now := store.At(s.db.Now())
+	next.EditedAt = &now
+	version := st.Version(had)
+	*st = next
+	if err := saveEdit(ctx, tx, c, version, people, described); err != nil {
+		return err
+	}
+	return tellOfEdit(ctx, tx, st, added)
+}
+
+// sameWording tells whether two versions of a status are alike in what their author chose.
+func sameWording(a, b *store.Status) bool {
+	return a.Text == b.Text && a.SpoilerText == b.SpoilerText && a.ContentType == b.ContentType &&
+		a.Sensitive == b.Sensitive && a.Language == b.Language
+}
+
+// describe sets descriptions of attachments, and returns those attachments that had another one.
+func (s *Service) describe(media []*store.Media, descriptions map[store.MediaID]string) ([]*store.Media, error) {
+	var changed []*store.Media
+	for _, m := range media {
+		d, ok := descriptions[m.ID]
+		if !ok || d == m.Description {
+			continue
+		}
+		if text.Length(d, "") > s.MaxDescription {
+			return nil, errs.Invalid("The description is over the character limit")
+		}
+		m.Description = d
+		changed = append(changed, m)
+	}
+	return changed, nil
+}
+
+// addressAnew returns whom an edited status mentions, and who of them is new. Who was named in the text and is no longer, is
+// mentioned no longer. Who was addressed without being named, such as the author of what it replies to, stays so, and so does who
+// was named without being addressed.
+func (s *Service) addressAnew(ctx context.Context, tx *store.Tx, id store.StatusID, mentioned []store.AccountID, before *text.Document) (people, added []store.AccountID, err error) {
+	recipients, err := tx.Recipients(ctx, []store.StatusID{id})
+	if err != nil {
+		return nil, nil, err
+	}
+	_, ids, err := s.mentioned(ctx, tx, before)
+	if err != nil {
+		return nil, nil, err
+	}
+	named := make(map[store.AccountID]bool, len(ids))
+	for _, id := range ids {
+		named[id] = true
+	}
+	addressed := make(map[store.AccountID]bool, len(recipients))
+	for _, r := range recipients {
+		if !r.Mentioned {
+			continue
+		}
+		addressed[r.AccountID] = true
+		if !named[r.AccountID] {
+			people = append(people, r.AccountID)
+		}
+	}
+	for _, id := range mentioned {
+		switch {
+		case slices.Contains(people, id):
+		case addressed[id]:
+			people = append(people, id)
+		case !named[id]:
+			people, added = append(people, id), append(added, id)
+		}
+	}
+	return people, added, nil
+}
+
+// saveEdit stores a new version and all that belongs to it.
+func saveEdit(ctx context.Context, tx *store.Tx, c *Composed, old *store.StatusEdit, people []store.AccountID, described []*store.Media) error {
+	if err := tx.AddStatusEdit(ctx, old); err != nil {
+		return err
+	}
+	if err := tx.SaveStatus(ctx, c.Status); err != nil {
+		return err
+	}
+	if err := tx.SetMentions(ctx, c.Status, people); err != nil {
+		return err
+	}
+	if err := tx.SetTags(ctx, c.Status.ID, c.Tags); err != nil {
+		return err
+	}
+	if err := tx.Attach(ctx, c.Status.ID, c.Media); err != nil {
+		return err
+	}
+	for _, m := range described {
+		if err := tx.DescribeMedia(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellOfEdit tells the newly mentioned, the local people who boosted the status, and the open streams.
+func tellOfEdit(ctx context.Context, tx *store.Tx, st *store.Status, added []store.AccountID) error {
+	if len(added) > 0 && (st.Visibility == store.Direct || st.Visibility == store.ListOnly) {
+		if err := tx.FanOut(ctx, st, nil); err != nil { // to who is addressed now
+			return err
+		}
+	}
+	for _, id := range added {
+		n := store.Notification{AccountID: id, Type: store.NotifyMention, FromID: st.AccountID}
+		if err := notify(ctx, tx, n, st); err != nil {
+			return err
+		}
+	}
+	boosters, err := tx.LocalRebloggers(ctx, st.ID)
+	if err != nil {
+		return err
+	}
+	for _, id := range boosters {
+		// Only the latest edit is told of.
+		if err := tx.WithdrawNotification(ctx, id, store.NotifyUpdate, st.AccountID, &st.ID); err != nil {
+			return err
+		}
+		n := store.Notification{AccountID: id, Type: store.NotifyUpdate, FromID: st.AccountID}
+		if err := notify(ctx, tx, n, st); err != nil {
+			return err
+		}
+	}
+	tx.Emit(store.StatusEdited{Status: st})
+	return nil
+}

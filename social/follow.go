@@ -1,0 +1,279 @@
+package social
+
+import (
+	"context"
+	"slices"
+
+	"svc/internal/errs"
+	"svc/internal/text"
+	"svc/store"
+)
+
+var (
+	errNotAllowed = errs.Forbidden("This action is not allowed")
+	errOneself    = errs.Forbidden("You cannot do that to yourself")
+)
+
+// FollowOptions are what a follower wants to see of the followed. What is nil stays as it is; for a new follow it is the usual:
+// boosts are shown, no post is announced, and all languages are welcome.
+type FollowOptions struct {
+	ShowReblogs *bool
+	Notify      *bool    // of each post
+	Languages   []string // codes; unknown ones are left out, and none at all are all
+}
+
+// maxLanguages is how many languages a follow can be for.
+const maxLanguages = 50
+
+// Follow makes follower follow target, or ask to if target is locked or lives elsewhere. Following again is no error: it changes
+// the options, and is answered at once if target has been unlocked since. Nobody follows oneself, or across a block.
+func (s *Service) Follow(ctx context.Context, follower *store.Account, target store.AccountID, o FollowOptions) (*store.Follow, error) {
+	var f *store.Follow
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		to, err := followable(ctx, tx, follower, target)
+		if err != nil {
+			return err
+		}
+		if f, err = tx.FollowOf(ctx, follower.ID, to.ID); err != nil {
+			return err
+		}
+		if f == nil {
+			f = &store.Follow{FollowerID: follower.ID, TargetID: to.ID, Pending: true, FollowerLocal: follower.Local(), ShowReblogs: true}
+			o.apply(f)
+			err = s.ask(ctx, tx, f, to)
+		} else {
+			err = s.change(ctx, tx, f, to, o)
+		}
+		if err != nil || o.Notify == nil {
+			return err
+		}
+		if *o.Notify {
+			return tx.AddSubscription(ctx, follower.ID, to.ID)
+		}
+		return tx.RemoveSubscription(ctx, follower.ID, to.ID)
+	})
+	return f, err
+}
+
+// followable returns the account of target, if follower may follow it.
+func followable(ctx context.Context, tx *store.Tx, follower *store.Account, target store.AccountID) (*store.Account, error) {
+	to, err := other(ctx, tx, follower, target)
+	if err != nil {
+		return nil, err
+	}
+	blocked, err := tx.BlockBetween(ctx, follower.ID, to.ID)
+	if err == nil && blocked {
+		err = errNotAllowed
+	}
+	return to, err
+}
+
+// other returns an account that actor wants to do something to, which must not be actor's own.
+func other(ctx context.Context, tx *store.Tx, actor *store.Account, id store.AccountID) (*store.Account, error) {
+	if id == actor.ID {
+		return nil, errOneself
+	}
+	return standing(ctx, tx, id)
+}
+
+// standing returns an account, unless it is withheld.
+func standing(ctx context.Context, tx *store.Tx, id store.AccountID) (*store.Account, error) {
+	a, err := tx.Account(ctx, id)
+	if err == nil && a.Withheld {
+		err = errs.ErrRecordNotFound
+	}
+	return a, err
+}
+
+// apply sets what is asked for.
+func (o *FollowOptions) apply(f *store.Follow) {
+	if o.ShowReblogs != nil {
+		f.ShowReblogs = *o.ShowReblogs
+	}
+	if o.Languages == nil {
+		return
+	}
+	f.Languages.V = []string{}
+	for _, tag := range o.Languages {
+		code := text.Language(tag)
+		if code != "" && !slices.Contains(f.Languages.V, code) && len(f.Languages.V) < maxLanguages {
+			f.Languages.V = append(f.Languages.V, code)
+		}
+	}
+}
+
+// ask stores a new request, or the follow that it is at once.
+func (s *Service) ask(ctx context.Context, tx *store.Tx, f *store.Follow, to *store.Account) error {
+	n := store.Notification{AccountID: to.ID, Type: store.NotifyFollowRequest, FromID: f.FollowerID}
+	if open(to) {
+		f.Pending = false
+		n.Type = store.NotifyFollow
+	}
+	if err := tx.AddFollow(ctx, f); err != nil {
+		return err
+	}
+	if err := notify(ctx, tx, n, nil); err != nil {
+		return err
+	}
+	if !f.Pending {
+		if err := s.fillHome(ctx, tx, f); err != nil {
+			return err
+		}
+	}
+	tx.Emit(store.FollowChanged{Follow: f})
+	return nil
+}
+
+// open tells whether who wants to follow an account does so without asking.
+func open(a *store.Account) bool { return a.Local() && !a.Locked }
+
+// change gives a follow or a request other options.
+func (s *Service) change(ctx context.Context, tx *store.Tx, f *store.Follow, to *store.Account, o FollowOptions) error {
+	before := *f
+	o.apply(f)
+	if err := tx.SaveFollow(ctx, f); err != nil {
+		return err
+	}
+	switch {
+	case f.Pending && open(to):
+		return s.accept(ctx, tx, f)
+	case !f.Pending && (f.ShowReblogs && !before.ShowReblogs || !slices.Equal(f.Languages.V, before.Languages.V)):
+		return s.fillHome(ctx, tx, f) // with what was kept out
+	}
+	return nil
+}
+
+// fillHome gives a new follower something to read.
+func (s *Service) fillHome(ctx context.Context, tx *store.Tx, f *store.Follow) error {
+	if !f.FollowerLocal {
+		return nil
+	}
+	return tx.BackfillHome(ctx, f, s.BackfillOnFollow)
+}
+
+// accept makes a request a follow.
+func (s *Service) accept(ctx context.Context, tx *store.Tx, f *store.Follow) error {
+	if err := tx.AcceptFollow(ctx, f); err != nil {
+		return err
+	}
+	if err := s.fillHome(ctx, tx, f); err != nil {
+		return err
+	}
+	tx.Emit(store.FollowChanged{Follow: f})
+	return nil
+}
+
+// Unfollow ends a follow or takes a request back, and with it the subscription to target's posts. It is no error if there is none.
+func (s *Service) Unfollow(ctx context.Context, follower *store.Account, target store.AccountID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		to, err := other(ctx, tx, follower, target)
+		if err != nil {
+			return err
+		}
+		if err := tx.RemoveSubscription(ctx, follower.ID, to.ID); err != nil {
+			return err
+		}
+		f, err := tx.FollowOf(ctx, follower.ID, to.ID)
+		if f == nil || err != nil {
+			return err
+		}
+		return end(ctx, tx, f, false)
+	})
+}
+
+// RemoveFollower has an account follow actor no longer. It is no error if it does not.
+func (s *Service) RemoveFollower(ctx context.Context, actor *store.Account, follower store.AccountID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		from, err := other(ctx, tx, actor, follower)
+		if err != nil {
+			return err
+		}
+		f, err := tx.FollowOf(ctx, from.ID, actor.ID)
+		if f == nil || f.Pending || err != nil {
+			return err
+		}
+		return end(ctx, tx, f, true)
+	})
+}
+
+// end removes a follow or a request, with its notification and what it put into the follower's home. rejected says that it is the
+// followed who wants it so.
+func end(ctx context.Context, tx *store.Tx, f *store.Follow, rejected bool) error {
+	if err := tx.RemoveFollow(ctx, f); err != nil {
+		return err
+	}
+	told := store.NotifyFollow
+	if f.Pending {
+		told = store.NotifyFollowRequest
+	}
+	if err := tx.WithdrawNotification(ctx, f.TargetID, told, f.FollowerID, nil); err != nil {
+		return err
+	}
+	if !f.Pending && f.FollowerLocal {
+		if err := tx.ClearHome(ctx, f.FollowerID, f.TargetID, false); err != nil {
+			return err
+		}
+	}
+	gone := *f
+	gone.ID = 0
+	tx.Emit(store.FollowChanged{Follow: &gone, Rejected: rejected, Ended: true})
+	return nil
+}
+
+// AcceptFollowRequest lets an account that has asked to follow actor.
+func (s *Service) AcceptFollowRequest(ctx context.Context, actor *store.Account, from store.AccountID) error {
+	return s.onRequest(ctx, actor, from, func(tx *store.Tx, f *store.Follow) error { return s.accept(ctx, tx, f) })
+}
+
+// RejectFollowRequest refuses an account that has asked to follow actor.
+func (s *Service) RejectFollowRequest(ctx context.Context, actor *store.Account, from store.AccountID) error {
+	return s.onRequest(ctx, actor, from, func(tx *store.Tx, f *store.Follow) error { return end(ctx, tx, f, true) })
+}
+
+func (s *Service) onRequest(ctx context.Context, actor *store.Account, from store.AccountID, fn func(*store.Tx, *store.Follow) error) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		f, err := tx.FollowOf(ctx, from, actor.ID)
+		if err != nil {
+			return err
+		}
+		if f == nil || !f.Pending {
+			return errs.ErrRecordNotFound
+		}
+		return fn(tx, f)
+	})
+}
+
+// Subscribe has actor told of each post of target's. It needs no follow, but no block either.
+func (s *Service) Subscribe(ctx context.Context, actor *store.Account, target store.AccountID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		to, err := other(ctx, tx, actor, target)
+		if err != nil {
+			return err
+		}
+		blocked, err := tx.Blocks(ctx, to.ID, actor.ID)
+		if err != nil {
+			return err
+		}
+		if blocked {
+			return errs.Forbidden("Could not subscribe: %s is blocking you", to.Acct())
+		}
+		if blocked, err = tx.Blocks(ctx, actor.ID, to.ID); err != nil {
+			return err
+		}
+		if blocked {
+			return errNotAllowed
+		}
+		return tx.AddSubscription(ctx, actor.ID, to.ID)
+	})
+}
+
+// Unsubscribe ends that. It is no error if there was no subscription.
+func (s *Service) Unsubscribe(ctx context.Context, actor *store.Account, target store.AccountID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		to, err := other(ctx, tx, actor, target)
+		if err != nil {
+			return err
+		}
+		return tx.RemoveSubscription(ctx, actor.ID, to.ID)
+	})
+}

@@ -1,0 +1,223 @@
+package social
+
+import (
+	"context"
+	"time"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// ErrLastAdmin is the answer to what would leave the server without anybody to administer it.
+var ErrLastAdmin = errs.Conflict("This is the last admin: make somebody else an admin first")
+
+func notLastAdmin(ctx context.Context, tx *store.Tx, id store.AccountID) error {
+	last, err := tx.LastAdmin(ctx, id)
+	if err == nil && last {
+		err = ErrLastAdmin
+	}
+	return err
+}
+
+// Deactivate takes an account out of service: its tokens stop working, nobody sees it any more, the accounts here that it follows
+// lose it, and its follow requests are taken back. Its followers and its posts are kept for the day it comes back. It tells
+// whether the account was active before; twice is no error. The last admin cannot be deactivated. The rules are those of the admin API's reference, 4.6.
+func (s *Service) Deactivate(ctx context.Context, id store.AccountID) (changed bool, err error) {
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		user, err := tx.User(ctx, id)
+		if err != nil {
+			return err
+		}
+		if user.DeactivatedAt != nil {
+			return nil
+		}
+		if err := notLastAdmin(ctx, tx, id); err != nil {
+			return err
+		}
+		changed = true
+		now := store.At(s.db.Now())
+		user.DeactivatedAt = &now
+		if err := tx.SaveUser(ctx, user); err != nil {
+			return err
+		}
+		if err := tx.SetWithheld(ctx, id, true); err != nil {
+			return err
+		}
+		if err := tx.DropAllOneTimeTokens(ctx, id); err != nil {
+			return err
+		}
+		follows, err := tx.LocalFollowsBy(ctx, id)
+		if err != nil {
+			return err
+		}
+		for _, f := range follows {
+			if err := end(ctx, tx, f, false); err != nil {
+				return err
+			}
+		}
+		if err := tx.DropFollowRequests(ctx, id); err != nil {
+			return err
+		}
+		tx.Emit(store.TokensRevoked{AccountID: id})
+		return nil
+	})
+	return changed, err
+}
+
+// Activate brings a deactivated account back: its tokens work again, and it is seen again if it is confirmed and approved. It
+// tells whether the account was deactivated before.
+func (s *Service) Activate(ctx context.Context, id store.AccountID) (changed bool, err error) {
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		user, err := tx.User(ctx, id)
+		if err != nil {
+			return err
+		}
+		if user.DeactivatedAt == nil {
+			return nil
+		}
+		changed = true
+		user.DeactivatedAt = nil
+		if err := tx.SaveUser(ctx, user); err != nil {
+			return err
+		}
+		return tx.SetWithheld(ctx, id, !user.Usable())
+	})
+	return changed, err
+}
+
+// DeleteAccount deletes an account for good. At once nobody can sign in or see it any more, and its profile is blank; a job takes
+// away its posts and all else. Its nickname stays taken, except that an account which was never confirmed or approved leaves
+// no trace. Deleting it again is no error. The last admin cannot be deleted.
+func (s *Service) DeleteAccount(ctx context.Context, id store.AccountID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		account, err := tx.Account(ctx, id)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		if account.DeletedAt != nil {
+			return nil
+		}
+		user, err := tx.User(ctx, id)
+		if err = ignoreMissing(err); err != nil {
+			return err
+		}
+		if err := notLastAdmin(ctx, tx, id); err != nil {
+			return err
+		}
+		tx.Emit(store.TokensRevoked{AccountID: id})
+		if user != nil && (user.ConfirmedAt == nil || user.ApprovedAt == nil) {
+			return tx.RemoveAccount(ctx, id)
+		}
+		if err := tx.RemoveUser(ctx, id); err != nil {
+			return err
+		}
+		if err := tx.BlankAccount(ctx, id); err != nil {
+			return err
+		}
+		return tx.EnqueueOnce(ctx, s.db.Now(), store.PurgeKey(id), store.PurgeAccount{AccountID: id})
+	})
+}
+
+// Bounds of one step of the purge, so that others can write in between.
+const (
+	purgeTime  = 20 * time.Millisecond
+	purgeBatch = 20
+	purgeMany  = 200 // boosts or favourites of a post that are too many to go with it in one step
+)
+
+// purgeAccount is the job that takes away what a deleted account has left. It goes on where it was interrupted.
+func (s *Service) purgeAccount(ctx context.Context, w store.PurgeAccount) error {
+	id := w.AccountID
+	steps := []func(context.Context, *store.Tx) (done bool, err error){
+		func(ctx context.Context, tx *store.Tx) (bool, error) {
+			list, err := tx.OldestStatuses(ctx, id, purgeBatch)
+			return each(list, err, func(st *store.Status) error { return purgeStatus(ctx, tx, st) })
+		},
+		func(ctx context.Context, tx *store.Tx) (bool, error) {
+			list, err := tx.FavouritesBy(ctx, id, purgeBatch)
+			return each(list, err, func(st store.StatusID) error {
+				_, err := tx.RemoveFavourite(ctx, id, st)
+				return err
+			})
+		},
+		func(ctx context.Context, tx *store.Tx) (bool, error) {
+			list, err := tx.FollowsBy(ctx, id, purgeBatch)
+			return each(list, err, func(f *store.Follow) error { return forgetFollow(ctx, tx, f) })
+		},
+		func(ctx context.Context, tx *store.Tx) (bool, error) {
+			list, err := tx.FollowsOf(ctx, id, purgeBatch)
+			return each(list, err, func(f *store.Follow) error { return forgetFollow(ctx, tx, f) })
+		},
+	}
+	for _, step := range steps {
+		if err := s.repeat(ctx, step); err != nil {
+			return err
+		}
+	}
+	return s.db.PurgeAccount(ctx, id)
+}
+
+// repeat runs a step over and over until it is done, in transactions of bounded time.
+func (s *Service) repeat(ctx context.Context, step func(context.Context, *store.Tx) (done bool, err error)) error {
+	for done := false; !done; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+			until := time.Now().Add(purgeTime)
+			for !done && err == nil && time.Now().Before(until) {
+				done, err = step(ctx, tx)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each does something with each of a list, and tells whether there was none.
+func each[T any](list []T, err error, do func(T) error) (none bool, _ error) {
+	for _, v := range list {
+		if err == nil {
+			err = do(v)
+		}
+	}
+	return len(list) == 0, err
+}
+
+// purgeStatus deletes a status, or, if it has many boosts or favourites, some of those.
+func purgeStatus(ctx context.Context, tx *store.Tx, st *store.Status) error {
+	if st.ReblogsCount > purgeMany {
+		boosts, err := tx.BoostsOf(ctx, st.ID, purgeBatch)
+		if err != nil {
+			return err
+		}
+		for _, b := range boosts {
+			if err := remove(ctx, tx, b); err != nil {
+				return err
+			}
+		}
+		if len(boosts) > 0 {
+			return nil
+		}
+	}
+	if st.FavouritesCount > purgeMany {
+		if n, err := tx.ForgetFavourites(ctx, st.ID, purgeMany); n > 0 || err != nil {
+			return err
+		}
+	}
+	return remove(ctx, tx, st)
+}
+
+// forgetFollow is end without what the purge takes away anyway.
+func forgetFollow(ctx context.Context, tx *store.Tx, f *store.Follow) error {
+	if err := tx.RemoveFollow(ctx, f); err != nil {
+		return err
+	}
+	gone := *f
+	gone.ID = 0
+	tx.Emit(store.FollowChanged{Follow: &gone, Ended: true})
+	return nil
+}

@@ -1,0 +1,166 @@
+package social
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"svc/internal/errs"
+	"svc/internal/text"
+	"svc/media"
+	"svc/store"
+)
+
+// Upload stores a file that owner may attach to a status within a day.
+func (s *Service) Upload(ctx context.Context, owner *store.Account, content io.Reader, description string) (*store.Media, error) {
+	description, err := s.cleanDescription(description)
+	if err != nil {
+		return nil, err
+	}
+	file, err := s.files.Ingest(ctx, content, media.Attachment, s.MaxUpload)
+	if err != nil {
+		return nil, err
+	}
+	m := &store.Media{
+		AccountID:   owner.ID,
+		Type:        mediaType(file.MIME),
+		Mime:        file.MIME,
+		File:        file.Name,
+		Thumbnail:   file.Thumbnail,
+		Description: description,
+		Size:        file.Size,
+	}
+	err = s.db.Update(ctx, func(tx *store.Tx) error { return tx.AddMedia(ctx, m) })
+	return m, err
+}
+
+// DescribeUpload gives an upload of owner's, attached or not, another text that stands for it.
+func (s *Service) DescribeUpload(ctx context.Context, owner *store.Account, id store.MediaID, description string) (*store.Media, error) {
+	description, err := s.cleanDescription(description)
+	if err != nil {
+		return nil, err
+	}
+	var m *store.Media
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		var err error
+		if m, err = tx.OwnMedia(ctx, owner.ID, id); err != nil {
+			return err
+		}
+		m.Description = description
+		return tx.DescribeMedia(ctx, m)
+	})
+	return m, err
+}
+
+func (s *Service) cleanDescription(description string) (string, error) {
+	description = strings.TrimSpace(description)
+	if text.Length(description, "") > s.MaxDescription {
+		return "", errs.BadRequest("description_too_long")
+	}
+	return description, nil
+}
+
+// mediaType returns the client API's word for what a file is.
+func mediaType(mime string) string {
+	major, _, _ := strings.Cut(mime, "/")
+	switch major {
+	case "image", "video", "audio":
+		return major
+	}
+	return "unknown"
+}
+
+const (
+	looseTime  = 24 * time.Hour // how long an upload may be attached to nothing
+	sweepEvery = 24 * time.Hour
+	sweepBatch = 256 // rows, or files, at a time
+)
+
+// sweepMedia is the job that removes uploads that nobody attached to anything, and then the files that nothing uses.
+//
+// A file that has been stored lately stays: its row may not be written yet. So does one that is stored again while the job looks
+// at it (media.Files.RemoveOlder). Whatever comes to use a file has it stored first.
+func (s *Service) sweepMedia(ctx context.Context, _ store.SweepMedia) error {
+	if err := s.inBatches(ctx, func(tx *store.Tx) (int64, error) { return tx.NoteLooseMedia(ctx, sweepBatch) }); err != nil {
+		return err
+	}
+	if err := s.inBatches(ctx, func(tx *store.Tx) (int64, error) { return tx.DropLooseMedia(ctx, looseTime, sweepBatch) }); err != nil {
+		return err
+	}
+	return s.sweepFiles(ctx)
+}
+
+// inBatches calls fn, each time in a transaction of its own, until it has less than a batch to do.
+func (s *Service) inBatches(ctx context.Context, fn func(*store.Tx) (int64, error)) error {
+	for {
+		var n int64
+		err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+			n, err = fn(tx)
+			return err
+		})
+		if err != nil || n < sweepBatch {
+			return err
+		}
+	}
+}
+
+// sweepFiles removes the files that nothing uses.
+func (s *Service) sweepFiles(ctx context.Context) error {
+	before := s.db.Now().Add(-looseTime)
+	pictures, err := s.db.ProfilePictures(ctx)
+	if err != nil {
+		return err
+	}
+	onProfiles := make(map[string]bool, len(pictures))
+	for _, name := range pictures {
+		onProfiles[name] = true
+	}
+	var batch []string
+	removed := 0
+	sweep := func() error {
+		n, err := s.removeUnused(ctx, batch, before)
+		removed += n
+		batch = batch[:0]
+		return err
+	}
+	err = s.files.Walk(ctx, func(e media.Entry) error {
+		if onProfiles[e.Name] || e.ModTime.After(before) {
+			return nil
+		}
+		if batch = append(batch, e.Name); len(batch) < sweepBatch {
+			return nil
+		}
+		return sweep()
+	})
+	if err == nil {
+		err = sweep()
+	}
+	if removed > 0 {
+		s.log.Info("removed files that nothing used", "files", removed)
+	}
+	return err
+}
+
+// removeUnused removes those of the files that no upload uses, unless they were stored after before. It returns how many it removed.
+func (s *Service) removeUnused(ctx context.Context, names []string, before time.Time) (int, error) {
+	used, err := s.db.UsedFiles(ctx, names)
+	if err != nil {
+		return 0, err
+	}
+	removed := 0
+	for _, name := range names {
+		if slices.Contains(used, name) {
+			continue
+		}
+		was, err := s.files.RemoveOlder(name, before)
+		if err != nil {
+			return removed, err
+		}
+		if was {
+			removed++
+		}
+	}
+	return removed, nil
+}

@@ -1,0 +1,49 @@
+package social
+
+import (
+	"context"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// Pin puts a public or unlisted status of actor's on top of their profile. What is pinned does not expire. Pinning twice is no
+// error, whether or not there would be room for another one.
+func (s *Service) Pin(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
+	return s.onOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
+		if st.AccountID != actor.ID {
+			return errs.Invalid("Someone else's status cannot be pinned")
+		}
+		if st.Visibility != store.Public && st.Visibility != store.Unlisted {
+			return errs.Invalid("Non-public status cannot be pinned")
+		}
+		if pinned, err := tx.Pinned(ctx, st.ID); pinned || err != nil {
+			return err
+		}
+		n, err := tx.CountPins(ctx, actor.ID)
+		if err != nil {
+			return err
+		}
+		if n >= s.MaxPins {
+			return errs.Invalid("You have already pinned the maximum number of statuses")
+		}
+		if err := tx.AddPin(ctx, st); err != nil {
+			return err
+		}
+		return tx.DropJob(ctx, expiryKey(st.ID))
+	})
+}
+
+// Unpin takes a status of actor's off the top of their profile. If it is to expire, it does again.
+func (s *Service) Unpin(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
+	return s.onOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
+		if st.AccountID != actor.ID {
+			return nil
+		}
+		removed, err := tx.RemovePin(ctx, st.ID)
+		if err != nil || !removed || st.ExpiresAt == nil {
+			return err
+		}
+		return expireLater(ctx, tx, st)
+	})
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"svc/admin"
+	"svc/internal/config"
+	"svc/internal/control"
+	"svc/media"
+	"svc/social"
+	"svc/store"
+)
+
+// deed is something that package admin does with accounts, under the name by which a running server is asked for it.
+type deed[A, R any] struct {
+	name string
+	do   func(*admin.Service, context.Context, A) (R, error)
+}
+
+var (
+	createUser     = deed[admin.NewUser, *admin.CreatedUser]{"create user", (*admin.Service).CreateUser}
+	resetPassword  = deed[admin.PasswordReset, *admin.ResetLink]{"reset password", (*admin.Service).ResetPassword}
+	listUsers      = deed[admin.UserPage, []*admin.User]{"list users", (*admin.Service).Users}
+	showUser       = deed[string, *admin.User]{"show user", (*admin.Service).ShowUser}
+	setUser        = deed[admin.UserChange, *admin.User]{"set user", (*admin.Service).SetUser}
+	confirmUser    = deed[string, *admin.Change]{"confirm user", (*admin.Service).ConfirmUser}
+	approveUser    = deed[string, *admin.Change]{"approve user", (*admin.Service).ApproveUser}
+	activateUser   = deed[string, *admin.Change]{"activate user", (*admin.Service).ActivateUser}
+	deactivateUser = deed[string, *admin.Change]{"deactivate user", (*admin.Service).DeactivateUser}
+	deleteUser     = deed[string, *admin.User]{"delete user", (*admin.Service).DeleteUser}
+)
+
+// commands are what the server does when a command asks for it.
+func commands(s *admin.Service) control.Commands {
+	list := make(control.Commands)
+	offer(list, s, createUser)
+	offer(list, s, resetPassword)
+	offer(list, s, listUsers)
+	offer(list, s, showUser)
+	offer(list, s, setUser)
+	offer(list, s, confirmUser)
+	offer(list, s, approveUser)
+	offer(list, s, activateUser)
+	offer(list, s, deactivateUser)
+	offer(list, s, deleteUser)
+	return list
+}
+
+func offer[A, R any](list control.Commands, s *admin.Service, d deed[A, R]) {
+	list[d.name] = control.Command(func(ctx context.Context, args A) (R, error) { return d.do(s, ctx, args) })
+}
+
+// busyTime is how long a command waits for a server that is starting or stopping.
+const busyTime = 15 * time.Second
+
+// perform does a deed: the running server does it if there is one, and else this process.
+func perform[A, R any](ctx context.Context, a *app, d deed[A, R], args A) (R, error) {
+	var result R
+	c, _, err := a.settings()
+	if err != nil {
+		return result, err
+	}
+	for until := time.Now().Add(busyTime); ; {
+		err := control.Call(ctx, c.Data.Dir, d.name, args, &result)
+		if !errors.Is(err, control.ErrNotRunning) {
+			return result, err
+		}
+		result, err = performHere(ctx, c, a.errOut, d, args)
+		if !errors.Is(err, store.ErrInUse) || time.Now().After(until) {
+			return result, err
+		}
+		select {
+		case <-ctx.Done():
+			return result, ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// performHere does a deed in this process. Only making an account makes a database, too.
+func performHere[A, R any](ctx context.Context, c *config.Config, errOut io.Writer, d deed[A, R], args A) (result R, err error) {
+	if _, err := os.Stat(filepath.Join(c.Data.Dir, store.File)); errors.Is(err, fs.ErrNotExist) && d.name != createUser.name {
+		return result, fmt.Errorf("%w in %s: is --config the server's settings file?", admin.ErrNoDatabase, c.Data.Dir)
+	}
+	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	db, err := openData(ctx, c, log)
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	files, err := media.Open(filepath.Join(c.Data.Dir, "media"), media.Limits{Pixels: c.Media.MaxPixels})
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, files.Close()) }()
+	return d.do(admin.New(db, social.New(db, files, social.FromSettings(c), log), c.API.Name, log), ctx, args)
+}

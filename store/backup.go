@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// ErrDamaged is wrapped by what Check returns for a database that is not whole.
+var ErrDamaged = errors.New("the database is damaged")
+
+// Copy writes the database in dir to a new file, as it is when the copying begins, and returns the version of its schema. The
+// database may be in use meanwhile, by this process or another one: copying only reads, and nobody who writes waits for it.
+func Copy(ctx context.Context, dir, to string) (version int, err error) {
+	db, err := openReadOnly(filepath.Join(dir, File), "_pragma=busy_timeout(10000)")
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close()
+	if err := db.GetContext(ctx, &version, `PRAGMA user_version`); err != nil {
+		return 0, fmt.Errorf("copy database: %w", err)
+	}
+	if _, err := db.ExecContext(ctx, `VACUUM INTO ?`, to); err != nil {
+		return 0, fmt.Errorf("copy database: %w", err)
+	}
+	return version, nil
+}
+
+// Check looks for damage in a database file that nobody has open. It fails with ErrDamaged if there is some, and with
+// ErrNewerDatabase if this version of the program could not use the file.
+func Check(ctx context.Context, path string) error {
+	db, err := openReadOnly(path, "immutable=1", "_pragma=cell_size_check(1)", "_pragma=trusted_schema(0)")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var version int
+	if err := db.GetContext(ctx, &version, `PRAGMA user_version`); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if version > schemaVersion() {
+		return fmt.Errorf("%w (schema %d, this one knows up to %d)", ErrNewerDatabase, version, schemaVersion())
+	}
+	var result string
+	if err := db.GetContext(ctx, &result, `PRAGMA integrity_check(1)`); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if result != "ok" {
+		return fmt.Errorf("%w: %s", ErrDamaged, result)
+	}
+	var broken int
+	if err := db.GetContext(ctx, &broken, `SELECT count(*) FROM pragma_foreign_key_check`); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if broken > 0 {
+		return fmt.Errorf("%w: %d rows refer to rows that are not there", ErrDamaged, broken)
+	}
+	var identified int
+	if err := db.GetContext(ctx, &identified, `SELECT count(*) FROM meta`); err != nil || identified != 1 {
+		return fmt.Errorf("%w: it does not say what it belongs to", ErrDamaged)
+	}
+	return nil
+}
+
+func openReadOnly(path string, args ...string) (*sqlx.DB, error) {
+	query := "?mode=ro"
+	for _, a := range args {
+		query += "&" + a
+	}
+	db, err := sqlx.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+query)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(1)
+	return db, nil
+}

@@ -1,0 +1,51 @@
+package store
+
+import "context"
+
+// Blocks tells whether account blocks target.
+func (r reader) Blocks(ctx context.Context, account, target AccountID) (bool, error) {
+	return r.exists(ctx, `SELECT 1 FROM blocks WHERE account_id = ? AND target_id = ?`, account, target)
+}
+
+// BlockBetween tells whether either of two accounts blocks the other.
+func (r reader) BlockBetween(ctx context.Context, one, other AccountID) (bool, error) {
+	return r.exists(ctx, `
+		SELECT 1 FROM blocks WHERE account_id = ?1 AND target_id = ?2
+		UNION ALL
+		SELECT 1 FROM blocks WHERE account_id = ?2 AND target_id = ?1`, one, other)
+}
+
+var blockedAccounts = newKeyset(`
+		SELECT b.target_id
+		FROM blocks b
+		WHERE b.account_id = ?1 AND b.target_id < ?2 AND b.target_id > ?3 AND ` + present("b.target_id") + `
+		ORDER BY b.target_id DESC
+		LIMIT ?4`)
+
+// BlockedAccounts returns whom an account blocks, paged by account id.
+func (r reader) BlockedAccounts(ctx context.Context, id AccountID, p Page) ([]AccountID, error) {
+	return idPage[AccountID](ctx, r, "blocked accounts", blockedAccounts, id, p)
+}
+
+// AddBlock has account block target, and tells whether it did not before.
+func (tx *Tx) AddBlock(ctx context.Context, account, target AccountID) (added bool, err error) {
+	n, err := tx.exec(ctx, "add block", `INSERT OR IGNORE INTO blocks (account_id, target_id) VALUES (?, ?)`, account, target)
+	tx.touchRelations(account, target)
+	return n > 0, err
+}
+
+// RemoveBlock ends a block. One that is not there is no error.
+func (tx *Tx) RemoveBlock(ctx context.Context, account, target AccountID) error {
+	_, err := tx.exec(ctx, "remove block", `DELETE FROM blocks WHERE account_id = ? AND target_id = ?`, account, target)
+	tx.touchRelations(account, target)
+	return err
+}
+
+// RemoveNotificationsFrom takes back all that account was told of from's deeds.
+func (tx *Tx) RemoveNotificationsFrom(ctx context.Context, account, from AccountID) error {
+	_, err := tx.exec(ctx, "remove notifications", `
+		DELETE FROM notifications INDEXED BY notifications_once
+		WHERE account_id = ? AND from_id = ? AND type IN ('mention', 'follow', 'follow_request', 'reblog', 'favourite', 'poll', 'move',
+			'status', 'update', 'emoji_reaction', 'chat_mention', 'report')`, account, from)
+	return err
+}

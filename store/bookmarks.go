@@ -1,0 +1,26 @@
+package store
+
+import "context"
+
+var bookmarkedStatuses = newEntries(`b.status_id`,
+	`bookmarks b INDEXED BY bookmarks_account CROSS JOIN statuses s ON s.id = b.status_id`, `b.id`,
+	`b.account_id = ?1 AND `+visible("s"))
+
+// Bookmarks returns what the viewer bookmarked and may still see, the latest bookmark first.
+func (r reader) Bookmarks(ctx context.Context, viewer AccountID, p Page) ([]StatusEntry, error) {
+	return readEntries[StatusEntry](ctx, r, bookmarkedStatuses, viewer, p)
+}
+
+// AddBookmark bookmarks a status for an account; one that is bookmarked keeps its place.
+func (tx *Tx) AddBookmark(ctx context.Context, account AccountID, status StatusID) error {
+	_, err := tx.exec(ctx, "add bookmark", `
+		INSERT OR IGNORE INTO bookmarks (id, account_id, status_id)
+		VALUES (?, ?, ?)`, tx.newID(), account, status)
+	return err
+}
+
+// RemoveBookmark takes a bookmark away, if there is one.
+func (tx *Tx) RemoveBookmark(ctx context.Context, account AccountID, status StatusID) error {
+	_, err := tx.exec(ctx, "remove bookmark", `DELETE FROM bookmarks WHERE account_id = ? AND status_id = ?`, account, status)
+	return err
+}

@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"slices"
+)
+
+// StatusEdit is an earlier version of a status.
+type StatusEdit struct {
+	ID          int64
+	StatusID    StatusID
+	CreatedAt   Time // when this version was current first
+	Sensitive   bool
+	SpoilerText string
+	Text        string
+	Content     string
+	ContentType string
+	Media       JSON[[]MediaID] // in order
+}
+
+// Version returns the status as it is as a version of it.
+func (s *Status) Version(media []*Media) *StatusEdit {
+	v := &StatusEdit{
+		StatusID: s.ID, CreatedAt: s.CreatedAt, Sensitive: s.Sensitive, SpoilerText: s.SpoilerText,
+		Text: s.Text, Content: s.Content, ContentType: s.ContentType,
+	}
+	if s.EditedAt != nil {
+		v.CreatedAt = *s.EditedAt
+	}
+	v.Media.V = []MediaID{}
+	for _, m := range media {
+		v.Media.V = append(v.Media.V, m.ID)
+	}
+	return v
+}
+
+// StatusEdits returns the latest of the earlier versions of a status, oldest first.
+func (r reader) StatusEdits(ctx context.Context, id StatusID, limit int) ([]*StatusEdit, error) {
+	edits, err := list[*StatusEdit](ctx, r, "status edits", `
+		SELECT *
+		FROM status_edits
+		WHERE status_id = ?
+		ORDER BY id DESC
+		LIMIT ?`, id, limit)
+	slices.Reverse(edits)
+	return edits, err
+}
+
+// AddStatusEdit keeps a version of a status that is about to change.
+func (tx *Tx) AddStatusEdit(ctx context.Context, v *StatusEdit) error {
+	v.ID = tx.newID()
+	_, err := tx.exec(ctx, "add status edit", `
+		INSERT INTO status_edits (id, status_id, created_at, sensitive, spoiler_text, text, content, content_type, media)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		v.ID, v.StatusID, v.CreatedAt, v.Sensitive, v.SpoilerText, v.Text, v.Content, v.ContentType, v.Media)
+	return err
+}
+
+// SaveStatus writes what an edit may change of a status.
+func (tx *Tx) SaveStatus(ctx context.Context, s *Status) error {
+	_, err := tx.exec(ctx, "save status", `
+		UPDATE statuses
+		SET has_media = ?, sensitive = ?, edited_at = ?, language = ?, content_type = ?, spoiler_text = ?, text = ?, content = ?
+		WHERE id = ?`,
+		s.HasMedia, s.Sensitive, s.EditedAt, s.Language, s.ContentType, s.SpoilerText, s.Text, s.Content, s.ID)
+	tx.touchStatus(s.ID)
+	return err
+}
+
+// SetMentions has a status mention these people, in order of appearance. Who was mentioned before is still addressed, only not
+// mentioned any more.
+func (tx *Tx) SetMentions(ctx context.Context, s *Status, people []AccountID) error {
+	if _, err := tx.exec(ctx, "clear mentions", `UPDATE recipients SET mentioned = 0 WHERE status_id = ?`, s.ID); err != nil {
+		return err
+	}
+	for i, id := range people {
+		if _, err := tx.exec(ctx, "add mention", `
+			INSERT INTO recipients (status_id, account_id, position, mentioned, direct)
+			VALUES (?, ?, ?, 1, ?)
+			ON CONFLICT (status_id, account_id) DO UPDATE SET mentioned = 1, position = excluded.position`,
+			s.ID, id, i, s.Visibility == Direct); err != nil {
+			return err
+		}
+	}
+	tx.touchStatus(s.ID)
+	return nil
+}

@@ -1,0 +1,50 @@
+package store
+
+import "context"
+
+// PinnedAt returns when those of the statuses that are pinned were.
+func (r reader) PinnedAt(ctx context.Context, ids []StatusID) (map[StatusID]Time, error) {
+	type row struct {
+		StatusID StatusID
+		PinnedAt Time
+	}
+	rows, err := list[row](ctx, r, "pins", `
+		SELECT p.status_id, p.pinned_at
+		FROM json_each(?) j
+		CROSS JOIN pins p ON p.status_id = j.value`, jsonArray(ids))
+	pins := make(map[StatusID]Time, len(rows))
+	for _, p := range rows {
+		pins[p.StatusID] = p.PinnedAt
+	}
+	return pins, err
+}
+
+// Pinned tells whether a status is pinned to its author's profile.
+func (r reader) Pinned(ctx context.Context, id StatusID) (bool, error) {
+	return r.exists(ctx, `SELECT 1 FROM pins WHERE status_id = ?`, id)
+}
+
+// CountPins counts what an account has pinned.
+func (r reader) CountPins(ctx context.Context, account AccountID) (int, error) {
+	n, err := one[int](ctx, r, "count pins", `SELECT count(*) FROM pins WHERE account_id = ?`, account)
+	if err != nil {
+		return 0, err
+	}
+	return *n, nil
+}
+
+// AddPin pins a status to its author's profile.
+func (tx *Tx) AddPin(ctx context.Context, s *Status) error {
+	_, err := tx.exec(ctx, "add pin", `
+		INSERT INTO pins (status_id, account_id, pinned_at)
+		VALUES (?, ?, ?)`, s.ID, s.AccountID, At(tx.db.now()))
+	tx.touchStatus(s.ID)
+	return err
+}
+
+// RemovePin takes a pin away, and tells whether there was one.
+func (tx *Tx) RemovePin(ctx context.Context, id StatusID) (removed bool, err error) {
+	n, err := tx.exec(ctx, "remove pin", `DELETE FROM pins WHERE status_id = ?`, id)
+	tx.touchStatus(id)
+	return n > 0, err
+}

@@ -1,0 +1,169 @@
+package main_test
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestUserCommands runs the same commands with and without a server: they must answer alike.
+func TestUserCommands(t *testing.T) {
+	steps := []struct {
+		args string
+		code int
+		want string // in the output, or in the error
+	}{
+		{"user create alice --email alice@example.org --admin --password correct-horse", 0, "Made the account alice (URL/@alice).\n"},
+		{"user create bob --email bob@example.org", 0, "Password: "},
+		{"user create Alice --email other@example.org", 1, "nickname has already been taken"},
+		{"user create carol --email BOB@example.org", 1, "email has already been taken"},
+		{"user create ca.rol --email carol@example.org", 1, "nickname has invalid format"},
+		{"user create oauth --email carol@example.org", 1, "nickname Invalid nickname"},
+		{"user create carol --email carol", 1, "email has invalid format"},
+		{"user create carol", 2, "--email"},
+		{"user create", 2, "NICK is missing"},
+		{"user create a b --email a@example.org", 2, `what is "b"?`},
+		{"user create a --email a@example.org --password x --ask-password", 2, "not both"},
+		{"user list", 0, "alice"},
+		{"user list", 0, "bob@example.org"},
+		{"user list extra", 2, "unknown command"},
+		{"user show @alice", 0, "role:         admin\n"},
+		{"user show BOB", 0, "state:        active\n"},
+		{"user show nobody", 1, `There is no account "nobody" on this server`},
+		{"user set bob --moderator --locked --email new@example.org", 0, "role:         moderator\n"},
+		{"user show bob", 0, "locked:       yes\n"},
+		{"user show bob", 0, "e-mail:       new@example.org\n"},
+		{"user set bob --moderator=false", 0, "role:         user\n"},
+		{"user set bob --email alice@example.org", 1, "email has already been taken"},
+		{"user set bob --email nonsense", 1, "email has invalid format"},
+		{"user set bob", 2, "say what to change"},
+		{"user set bob --admin=perhaps", 2, "invalid argument"},
+		{"user set alice --admin=false", 1, "This is the last admin"},
+		{"user confirm bob", 0, "bob needs no confirmation.\n"},
+		{"user approve bob", 0, "bob needs no approval.\n"},
+		{"user activate bob", 0, "bob is active already.\n"},
+		{"user deactivate bob", 0, "bob is deactivated.\n"},
+		{"user deactivate bob", 0, "bob is deactivated already.\n"},
+		{"user show bob", 0, "state:        deactivated\n"},
+		{"user activate bob", 0, "bob is active again.\n"},
+		{"user deactivate alice", 1, "This is the last admin"},
+		{"user delete alice --yes", 1, "This is the last admin"},
+		{"user reset-password bob", 0, "URL/api/v1/svc/password_reset/"},
+		{"user reset-password bob --password another-horse", 0, "signed out everywhere"},
+		{"user reset-password nobody", 1, "There is no account"},
+		{"user delete bob", 2, "--yes"},
+		{"user delete bob --yes", 0, "bob is deleted.\n"},
+		{"user delete bob --yes", 1, "There is no account"},
+		{"user create bob --email bob@example.org", 1, "nickname has already been taken"},
+		{"user frobnicate", 2, `unknown command "frobnicate" for "svc user"`},
+		{"user crate", 2, `did you mean "create"?`},
+		{"usr", 2, `did you mean "user"?`},
+		{"user list --nonsense", 2, "unknown flag: --nonsense"},
+	}
+	secret := regexp.MustCompile(`Password: \S+|password_reset/\S+|\b\d{16}\b`)
+	var outputs [2][]string
+	for i, name := range []string{"without a server", "with a server"} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			if i == 1 {
+				p.serve()
+			}
+			for _, tt := range steps {
+				r := p.run(strings.Fields(tt.args)...)
+				if tt.code != 0 {
+					r.refused(tt.code, tt.want)
+				} else if got := strings.ReplaceAll(r.done(), p.url, "URL"); !strings.Contains(got, tt.want) {
+					t.Errorf("svc %s: got %q, want %q in it", tt.args, got, tt.want)
+				}
+				outputs[i] = append(outputs[i], secret.ReplaceAllString(strings.ReplaceAll(r.out+r.errOut, p.url, "URL"), "…"))
+			}
+		})
+	}
+	for i, tt := range steps {
+		if len(outputs[0]) > i && len(outputs[1]) > i && outputs[0][i] != outputs[1][i] {
+			t.Errorf("svc %s: without a server %q, with one %q", tt.args, outputs[0][i], outputs[1][i])
+		}
+	}
+}
+
+func TestUserChangesCountAtOnce(t *testing.T) {
+	p := newPlace(t)
+	for _, nick := range []string{"alice", "bob"} {
+		p.run("user", "create", nick, "--email", nick+"@example.org").done()
+		p.addToken(nick, nick)
+	}
+	p.serve()
+	id := p.post("bob", "here I am")
+	wants := func(token, path string, want int) {
+		t.Helper()
+		if got, body := p.get(path, token); got != want {
+			t.Errorf("%s: got %d %s, want %d", path, got, body, want)
+		}
+	}
+	wants("bob", "/api/v1/timelines/home", 200)
+	wants("alice", "/api/v1/statuses/"+id, 200)
+	p.run("user", "deactivate", "bob").done()
+	wants("bob", "/api/v1/timelines/home", 403)
+	wants("alice", "/api/v1/statuses/"+id, 404)
+	p.run("user", "activate", "bob").done()
+	wants("bob", "/api/v1/timelines/home", 200)
+	wants("alice", "/api/v1/statuses/"+id, 200)
+	p.run("user", "reset-password", "bob", "--password", "another-horse").done()
+	wants("bob", "/api/v1/timelines/home", 401)
+	p.run("user", "delete", "bob", "--yes").done()
+	wants("alice", "/api/v1/statuses/"+id, 404)
+}
+
+func TestPasswordFromStandardInput(t *testing.T) {
+	p := newPlace(t)
+	r := p.answer("correct horse battery\n", "user", "create", "alice", "--email", "alice@example.org", "--ask-password")
+	if got := r.done(); strings.Contains(got, "correct") || strings.Contains(got, "Password") {
+		t.Errorf("the password is printed: %q", got)
+	}
+	before := p.passwordHash("alice")
+	p.answer("battery horse correct", "user", "reset-password", "alice", "--ask-password").done()
+	if p.passwordHash("alice") == before {
+		t.Error("the password is the old one")
+	}
+	if r := p.answer("", "user", "reset-password", "alice", "--ask-password"); r.code != 1 {
+		t.Errorf("without an answer: exit code %d", r.code)
+	}
+	if r := p.answer("\n", "user", "reset-password", "alice", "--ask-password"); r.code != 1 {
+		t.Errorf("with an empty answer: exit code %d", r.code)
+	}
+}
+
+func TestResetLinkIsStoredAsHash(t *testing.T) {
+	p := newPlace(t)
+	p.run("user", "create", "alice", "--email", "alice@example.org").done()
+	lines := strings.Fields(p.run("user", "reset-password", "alice").done())
+	token := lines[len(lines)-1]
+	token = token[strings.LastIndex(token, "/")+1:]
+	hash := sha256.Sum256([]byte(token))
+	var kind string
+	p.query(&kind, `SELECT kind FROM one_time_tokens WHERE hash = ?`, hash[:])
+	if kind != "reset" {
+		t.Errorf("got a token for %q", kind)
+	}
+}
+
+func (p *place) passwordHash(nick string) (hash string) {
+	p.t.Helper()
+	p.query(&hash, `SELECT password_hash FROM users JOIN accounts ON id = account_id WHERE nickname = ?`, nick)
+	return hash
+}
+
+// query reads one value from the database. No server may run.
+func (p *place) query(value any, query string, args ...any) {
+	p.t.Helper()
+	db, err := sql.Open("sqlite", p.path("data", "svc.db"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRow(query, args...).Scan(value); err != nil {
+		p.t.Fatal(err)
+	}
+}
