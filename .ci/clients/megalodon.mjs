@@ -37,13 +37,15 @@ await check('registerApp', async () => {
 
 await check('fetchAccessToken by the authorize page', async () => {
   const code = authorize(app.url, 'alice')
-  const token = await client().fetchAccessToken(app.client_id, app.client_secret, code)
-  isA('token', token)
-  assert.equal(token.token_type, 'Bearer')
-  alice = client(token.access_token)
+  const stolen = await client().fetchAccessToken(app.client_id, app.client_secret, code)
   await assert.rejects(client().fetchAccessToken(app.client_id, app.client_secret, code), (error) => {
     return error.response.status === 400 && error.response.data.error === 'invalid_grant'
   })
+  await assert.rejects(client(stolen.access_token).verifyAccountCredentials(), /status code 401/)
+  const token = await client().fetchAccessToken(app.client_id, app.client_secret, authorize(app.url, 'alice'))
+  isA('token', token)
+  assert.equal(token.token_type, 'Bearer')
+  alice = client(token.access_token)
 })
 
 await check('token by password', async () => {
