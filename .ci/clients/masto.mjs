@@ -54,7 +54,7 @@ await check('token by the authorize page, with PKCE and state', async () => {
   assert.equal(address.searchParams.get('state'), 'a b&c')
   const code = address.searchParams.get('code')
   const grant = { grantType: 'authorization_code', clientId, clientSecret, redirectUri, code, scope: scopes }
-  await refused(400, oauth.token.create({ ...grant, codeVerifier: 'wrong' }))
+  await refused(400, oauth.token.create({ ...grant, codeVerifier: 'a'.repeat(43) }))
   const token = entity('token', await oauth.token.create({ ...grant, codeVerifier }))
   alice = createRestAPIClient({ url: BASE_URL, accessToken: token.accessToken })
 })
