@@ -96,9 +96,7 @@ func serve(ctx context.Context, c *config.Config, log *slog.Logger) (err error) 
 	})
 	worker := store.NewWorker(db, parallelJobs, log)
 	people.Register(worker)
-	if err := admin.PruneDaily(ctx, db, worker, log); err != nil {
-		return err
-	}
+	staff.Register(worker)
 
 	calls, err := control.Listen(c.Data.Dir)
 	if err != nil {
