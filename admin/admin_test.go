@@ -6,7 +6,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"svc/admin"
 	"svc/internal/config"
@@ -26,7 +28,13 @@ type house struct {
 	worker *store.Worker
 	events []store.Event // of the commits so far
 	side   *sql.DB       // a connection for looking at the rows
+	ahead  atomic.Int64  // how far its clock is ahead
 }
+
+func (h *house) now() time.Time { return time.Now().Add(time.Duration(h.ahead.Load())) }
+
+// moveOn lets time pass.
+func (h *house) moveOn(d time.Duration) { h.ahead.Add(int64(d)) }
 
 func newHouse(t testing.TB) *house {
 	t.Helper()
@@ -36,7 +44,7 @@ func newHouse(t testing.TB) *house {
 	}
 	h := &house{t: t, dir: t.TempDir()}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	if h.db, err = store.Open(t.Context(), store.Options{Dir: h.dir, Schema: string(schema), Log: log}); err != nil {
+	if h.db, err = store.Open(t.Context(), store.Options{Dir: h.dir, Schema: string(schema), Now: h.now, Log: log}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -57,6 +65,7 @@ func newHouse(t testing.TB) *house {
 	h.admin = admin.New(h.db, h.social, "svc", log)
 	h.worker = store.NewWorker(h.db, 2, log)
 	h.social.Register(h.worker)
+	h.admin.Register(h.worker)
 	return h
 }
 

@@ -34,6 +34,7 @@ type api struct {
 	social   *social.Service
 	emojis   *emoji.Packs
 	keys     *keys.Keys
+	server   *server.Server
 	worker   *store.Worker
 	dir      string
 	handler  http.Handler
@@ -99,7 +100,7 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 		}
 	})
 	return &api{
-		t: t, url: c.URL().String(), settings: c, db: db, social: soc, emojis: emojis, keys: secrets, worker: worker,
+		t: t, url: c.URL().String(), settings: c, db: db, social: soc, emojis: emojis, keys: secrets, server: srv, worker: worker,
 		dir: c.Data.Dir, handler: srv,
 	}
 }
@@ -123,11 +124,14 @@ type member struct {
 // client is a registered app.
 type client struct{ id, secret string }
 
-// registerApp registers an app. More parameters come as pairs.
+// registerApp registers an app. Other parameters than the usual ones come as pairs.
 func (a *api) registerApp(params ...string) *client {
 	a.t.Helper()
-	o := a.as(nil).post("/api/v1/apps", append([]string{"client_name", "Test", "redirect_uris", "urn:ietf:wg:oauth:2.0:oob",
-		"scopes", "read write follow push admin"}, params...)...).want(200).object()
+	body := map[string]string{"client_name": "Test", "redirect_uris": "urn:ietf:wg:oauth:2.0:oob", "scopes": "read write follow push admin"}
+	for i := 0; i+1 < len(params); i += 2 {
+		body[params[i]] = params[i+1]
+	}
+	o := a.as(nil).send("POST", "/api/v1/apps", body).want(200).object()
 	return &client{o.str("client_id"), o.str("client_secret")}
 }
 

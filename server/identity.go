@@ -2,22 +2,18 @@ package server
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
-	"fmt"
 	"sync"
 	"time"
 
 	"svc/store"
 )
 
-// identities remembers whom tokens stand for, and names with their passwords. What it remembers of an account is dropped when the account changes, and of a
+// identities remembers whom tokens stand for. What it remembers of an account is dropped when the account changes, and of a
 // token when that is revoked, both before the change is answered.
 type identities struct {
 	mu         sync.Mutex
 	known      map[tokenHash]*Identity
-	key        []byte // what names and passwords are hashed with, so that nothing can be guessed from what is remembered
 	generation uint64 // changes with each drop, so that what was read before is not kept after
 }
 
@@ -28,8 +24,7 @@ const identitiesKept = 5000
 func hashToken(token string) tokenHash { return sha256.Sum256([]byte(token)) }
 
 func newIdentities(db *store.DB) *identities {
-	c := &identities{known: make(map[tokenHash]*Identity), key: make([]byte, 32)}
-	rand.Read(c.key)
+	c := &identities{known: make(map[tokenHash]*Identity)}
 	db.Subscribe(c.forget)
 	return c
 }
@@ -71,7 +66,7 @@ func (c *identities) forget(events []store.Event) {
 				return e.AccountID != 0 && i.Account != nil && i.Account.ID == e.AccountID
 			})
 			for _, id := range e.Tokens {
-				c.drop(func(i *Identity) bool { return i.Token != nil && i.Token.ID == id })
+				c.drop(func(i *Identity) bool { return i.Token.ID == id })
 			}
 		}
 	}
@@ -94,13 +89,6 @@ func (c *identities) drop(which func(*Identity) bool) {
 	}
 }
 
-// hashPassword returns under what a name with its password is remembered.
-func (c *identities) hashPassword(name, password string) tokenHash {
-	mac := hmac.New(sha256.New, c.key)
-	fmt.Fprintf(mac, "%d:%s%s", len(name), name, password)
-	return tokenHash(mac.Sum(nil))
-}
-
 // identityOfToken says who a token stands for; nil if it is unknown or expired. The error tells if its account cannot be used.
 func (s *Server) identityOfToken(ctx context.Context, token string) (*Identity, error) {
 	h := hashToken(token)
@@ -115,7 +103,7 @@ func (s *Server) identityOfToken(ctx context.Context, token string) (*Identity, 
 	if id.Token.ExpiresAt != nil && !id.Token.ExpiresAt.Time().After(s.now()) {
 		return nil, nil
 	}
-	return id, s.markActive(ctx, h, id)
+	return id, s.markActive(ctx, id)
 }
 
 func (s *Server) loadIdentity(ctx context.Context, h tokenHash) (*Identity, error) {
@@ -139,55 +127,28 @@ func (s *Server) loadIdentity(ctx context.Context, h tokenHash) (*Identity, erro
 	return id, nil
 }
 
-// identityOfPassword says who a name and a password stand for; nil if they are wrong. A password that was right once is not
-// hashed again for each request.
-func (s *Server) identityOfPassword(ctx context.Context, c Credential) (*Identity, error) {
-	h := s.identities.hashPassword(c.Name, c.Password)
-	id, _ := s.identities.get(h)
-	if id != nil {
-		return id, s.markActive(ctx, h, id)
-	}
-	checked, err := s.signIn(ctx, c.Name, c.Password, c.Address)
-	if checked == nil || err != nil {
-		return nil, err
-	}
-	_, generation := s.identities.get(h) // of now: hashing took its time
-	id = new(Identity)
-	if id.User, err = s.db.User(ctx, checked.AccountID); err != nil {
-		return nil, err
-	}
-	if id.Account, err = s.db.Account(ctx, checked.AccountID); err != nil {
-		return nil, err
-	}
-	if st := stateOf(id.User); st != nil {
-		return nil, st.tokenRefusal()
-	}
-	if id.User.PasswordHash == checked.PasswordHash { // else it was changed meanwhile
-		s.identities.put(h, id, generation)
-	}
-	return id, s.markActive(ctx, h, id)
-}
-
 // markActive notes once a day that somebody was here, for the statistics and for pruning tokens that nobody uses.
-func (s *Server) markActive(ctx context.Context, h tokenHash, id *Identity) error {
+func (s *Server) markActive(ctx context.Context, id *Identity) error {
 	today := store.At(s.now().Add(-24 * time.Hour))
-	tokenKnown := id.Token == nil || id.Token.LastUsedAt > today
-	userKnown := id.User == nil || id.User.LastActiveAt > today
-	if tokenKnown && userKnown {
+	markToken := id.Token != nil && id.Token.LastUsedAt <= today
+	markUser := id.User != nil && id.User.LastActiveAt <= today
+	if !markToken && !markUser {
 		return nil
 	}
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		if !tokenKnown {
+		if markToken {
 			if err := tx.MarkTokenUsed(ctx, id.Token.ID); err != nil {
 				return err
 			}
 		}
-		if userKnown {
-			return nil
+		if markUser {
+			return tx.MarkActive(ctx, id.User.AccountID)
 		}
-		return tx.MarkActive(ctx, id.User.AccountID)
+		return nil
 	})
-	s.identities.remove(h) // what is remembered tells of another day
+	if markToken {
+		s.identities.remove(tokenHash(id.Token.Hash)) // what is remembered tells of another day
+	}
 	return err
 }
 

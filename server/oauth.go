@@ -81,7 +81,7 @@ func (s *Server) grant(ctx context.Context, a *store.App, account *store.Account
 	if err != nil {
 		return nil, err
 	}
-	answer := entity.NewToken(t, access, refresh, account)
+	answer := entity.NewToken(t, access, refresh, s.settings.OAuth.TokenLifetime, account)
 	return &answer, nil
 }
 

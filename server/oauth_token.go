@@ -205,7 +205,7 @@ func (s *Server) tokenByRefresh(ctx context.Context, a *store.App, p *tokenParam
 	if err != nil {
 		return nil, err
 	}
-	answer := entity.NewToken(t, access, refresh, account)
+	answer := entity.NewToken(t, access, refresh, s.settings.OAuth.TokenLifetime, account)
 	return &answer, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 
-	"svc/internal/config"
 	"svc/internal/password"
 	"svc/server/web"
 	"svc/social"
@@ -15,11 +14,6 @@ var passwordRoutes = routes{
 	"POST /api/v1/svc/change_password":      {user("write:accounts"), (*Server).changePassword},
 	"GET /api/v1/svc/password_reset/:token": {anonymous.pages(), (*Server).showPasswordReset},
 	"POST /api/v1/svc/password_reset":       {anonymous.pages().limit("password_reset"), (*Server).resetPassword},
-}
-
-// PasswordResetURL returns the address of the page that a token of social.StartPasswordReset opens.
-func PasswordResetURL(c *config.Config, token string) string {
-	return c.URL().String() + "/api/v1/" + c.API.Name + "/password_reset/" + token
 }
 
 // done is the answer of the utilities of an account when all is well; otherwise they answer failed, with status 200 too.

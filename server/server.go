@@ -51,6 +51,7 @@ type Server struct {
 	keys         *keys.Keys
 	passwords    *password.Hasher
 	identities   *identities
+	logins       *logins
 	authenticate Authenticator
 	fallback     http.Handler
 	tempDir      string
@@ -100,6 +101,7 @@ func newServer(c Config, tables []routes) *Server {
 	}
 	if c.DB != nil && c.Authenticate == nil {
 		s.identities = newIdentities(c.DB)
+		s.logins = newLogins()
 		s.authenticate = s.authenticateFromDB
 	}
 	if name != standardName {

@@ -27,7 +27,8 @@ const (
 
 // SearchAccounts returns the accounts that a text names, by handle or address, or that have words beginning with all of its words in
 // their nickname or display name. An exact handle comes first, then who is followed by the viewer, then who lives here, then the
-// rest. Accounts that are withheld, that the viewer blocks or that block the viewer are not found.
+// rest. Accounts that are withheld or that block the viewer are not found, and those that the viewer blocks only by their handle
+// or address.
 func (r reader) SearchAccounts(ctx context.Context, q AccountSearch) ([]AccountID, error) {
 	depth := q.Offset + q.Limit
 	if depth > maxSearchDepth || q.Following && q.Viewer == 0 {
@@ -67,10 +68,14 @@ const (
 	livesHere        = `EXISTS (SELECT 1 FROM accounts x INDEXED BY accounts_local WHERE x.domain = '' AND x.id = a.id)`
 )
 
-var findable = `
+// Who blocks the viewer is not found; whom the viewer blocks only by their whole name, so that the block can be lifted.
+var (
+	nameable = `
 			AND ` + present("a.id") + `
-			AND NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = ?1 AND x.target_id = a.id)
 			AND NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = a.id AND x.target_id = ?1)`
+	findable = nameable + `
+			AND NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = ?1 AND x.target_id = a.id)`
+)
 
 // searchStage is a search by words among those who meet a condition, in the order in which they came to be known.
 func searchStage(condition string) string {
@@ -114,7 +119,7 @@ func namedStage(condition string) string {
 	return `
 		SELECT a.id
 		FROM accounts a
-		WHERE a.nickname_key = ?2 AND a.domain >= ?3 AND a.domain < ?4 AND ` + condition + findable + `
+		WHERE a.nickname_key = ?2 AND a.domain >= ?3 AND a.domain < ?4 AND ` + condition + nameable + `
 		ORDER BY a.domain
 		LIMIT ?5`
 }
@@ -130,7 +135,7 @@ func addressStage(condition string) string {
 	return `
 		SELECT a.id
 		FROM accounts a
-		WHERE (a.uri = ?2 OR a.url = ?2) AND ` + condition + findable + `
+		WHERE (a.uri = ?2 OR a.url = ?2) AND ` + condition + nameable + `
 		LIMIT 1`
 }
 

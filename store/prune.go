@@ -17,9 +17,9 @@ const (
 	appTime    = 24 * time.Hour // how long an app may go without anybody who uses it
 )
 
-// PruneExpired removes up to a batch each of codes, one-time tokens and idempotency keys whose time is over. It returns how many
-// rows went, and whether there may be more.
-func (tx *Tx) PruneExpired(ctx context.Context) (removed int64, more bool, err error) {
+// PruneExpired removes up to a batch each of codes, one-time tokens and idempotency keys whose time is over. It tells whether
+// there may be more.
+func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 	now := tx.db.now()
 	for _, step := range []struct {
 		what, query string
@@ -37,23 +37,22 @@ func (tx *Tx) PruneExpired(ctx context.Context) (removed int64, more bool, err e
 	} {
 		n, err := tx.exec(ctx, step.what, step.query, At(step.before), pruneBatch)
 		if err != nil {
-			return removed, false, err
+			return false, err
 		}
-		removed += n
 		more = more || n == pruneBatch
 	}
-	return removed, more, nil
+	return more, nil
 }
 
 // PruneApps removes apps that nobody has signed in with for a day, and that have no token of their own either, looking at the
-// next few from an id on. It returns how many went and the id to go on from, 0 at the end. Trusted apps stay.
-func (tx *Tx) PruneApps(ctx context.Context, from AppID) (removed int64, next AppID, err error) {
+// next few from an id on. It returns the id to go on from, 0 at the end. Trusted apps stay.
+func (tx *Tx) PruneApps(ctx context.Context, from AppID) (next AppID, err error) {
 	last, err := one[AppID](ctx, tx.reader, "last app", `SELECT ifnull(max(id), 0) FROM oauth_apps`)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	next = from + appScan
-	removed, err = tx.exec(ctx, "prune apps", `
+	_, err = tx.exec(ctx, "prune apps", `
 		DELETE FROM oauth_apps
 		WHERE id >= ? AND id < ? AND created_at < ? AND owner_id IS NULL AND trusted = 0
 			AND NOT EXISTS (SELECT 1 FROM oauth_tokens t WHERE t.app_id = oauth_apps.id)
@@ -62,5 +61,5 @@ func (tx *Tx) PruneApps(ctx context.Context, from AppID) (removed int64, next Ap
 	if next > *last {
 		next = 0
 	}
-	return removed, next, err
+	return next, err
 }

@@ -35,8 +35,11 @@ func TestRowsMirrorTables(t *testing.T) {
 		"lists":         store.List{},
 		"mutes":         store.Mute{},
 		"oauth_apps":    store.App{},
+		"oauth_codes":   store.Code{},
 		"oauth_tokens":  store.Token{},
 		"jobs":          store.Job{},
+
+		"one_time_tokens": store.OneTimeToken{},
 	} {
 		columns, err := db.Columns(t.Context(), table)
 		if err != nil {

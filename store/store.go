@@ -48,6 +48,7 @@ type DB struct {
 	writer  *writer
 	ids     *idSource
 	hints   *hintCache
+	flags   *flagCache
 	jobs    chan struct{} // has an element when a job may have come due
 	now     func() time.Time
 	log     *slog.Logger
@@ -118,7 +119,7 @@ func (db *DB) open(ctx context.Context) error {
 	}
 	db.readers.SetMaxOpenConns(db.options.Readers)
 	db.readers.SetMaxIdleConns(db.options.Readers)
-	db.hints = newHintCache()
+	db.hints, db.flags = newHintCache(), newFlagCache()
 	db.reader = reader{q: newStatements(db.readers), db: db}
 	db.writer.start()
 	return nil

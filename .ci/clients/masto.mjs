@@ -54,9 +54,9 @@ await check('token by the authorize page, with PKCE and state', async () => {
   assert.equal(address.searchParams.get('state'), 'a b&c')
   const code = address.searchParams.get('code')
   const grant = { grantType: 'authorization_code', clientId, clientSecret, redirectUri, code, scope: scopes }
+  await refused(400, oauth.token.create({ ...grant, codeVerifier: 'a'.repeat(43) }))
   const token = entity('token', await oauth.token.create({ ...grant, codeVerifier }))
   alice = createRestAPIClient({ url: BASE_URL, accessToken: token.accessToken })
-  await refused(400, oauth.token.create({ ...grant, codeVerifier }))
 })
 
 await check('token by password, and of the app alone', async () => {

@@ -40,10 +40,13 @@ await check('fetchAccessToken by the authorize page', async () => {
   const token = await client().fetchAccessToken(app.client_id, app.client_secret, code)
   isA('token', token)
   assert.equal(token.token_type, 'Bearer')
-  alice = client(token.access_token)
   await assert.rejects(client().fetchAccessToken(app.client_id, app.client_secret, code), (error) => {
     return error.response.status === 400 && error.response.data.error === 'invalid_grant'
   })
+  // A code that is used twice may have been stolen: the token that it gave is gone.
+  await assert.rejects(client(token.access_token).verifyAccountCredentials(), /status code 401/)
+  const again = await client().fetchAccessToken(app.client_id, app.client_secret, authorize(app.url, 'alice'))
+  alice = client(again.access_token)
 })
 
 await check('token by password', async () => {

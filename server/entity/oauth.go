@@ -2,6 +2,7 @@ package entity
 
 import (
 	"strconv"
+	"time"
 
 	"svc/store"
 )
@@ -58,18 +59,16 @@ type Token struct {
 	Me           string        `json:"me,omitempty"` // ActivityPub id of the account; "": an app's own token
 }
 
-// NewToken renders a token. account is nil for an app's own.
-func NewToken(t *store.Token, access, refresh string, account *store.Account) Token {
+// NewToken renders a token. lifetime is 0 for one that never expires, account nil for an app's own.
+func NewToken(t *store.Token, access, refresh string, lifetime time.Duration, account *store.Account) Token {
 	e := Token{
 		ID:           t.ID,
 		AccessToken:  access,
 		TokenType:    "Bearer",
 		Scope:        t.Scopes.String(),
 		CreatedAt:    t.CreatedAt.Time().Unix(),
+		ExpiresIn:    int64(lifetime.Seconds()),
 		RefreshToken: refresh,
-	}
-	if t.ExpiresAt != nil {
-		e.ExpiresIn = int64(t.ExpiresAt.Time().Sub(t.CreatedAt.Time()).Seconds())
 	}
 	if account != nil {
 		e.Me = account.URI

@@ -1,0 +1,117 @@
+package admin_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"svc/store"
+)
+
+func (h *house) update(fn func(*store.Tx) error) {
+	h.t.Helper()
+	if err := h.db.Update(h.ctx(), fn); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// prune runs the job.
+func (h *house) prune() {
+	h.t.Helper()
+	h.update(func(tx *store.Tx) error { return tx.Enqueue(h.ctx(), store.Prune{}) })
+	if err := h.worker.Settle(h.ctx()); err != nil {
+		h.t.Fatal(err)
+	}
+	if parked := must(h.db.JobCounts(h.ctx()))(h.t); len(parked) > 0 && parked[0].Parked > 0 {
+		h.t.Fatalf("jobs: %v", parked)
+	}
+}
+
+func (h *house) app(name string) *store.App {
+	h.t.Helper()
+	a := &store.App{ClientID: name, ClientSecret: "x", Name: name, RedirectURIs: "x", Scopes: store.Scopes{"read"}, Trusted: name == "trusted"}
+	h.update(func(tx *store.Tx) error { return tx.AddApp(h.ctx(), a) })
+	return a
+}
+
+func TestPruneApps(t *testing.T) {
+	h := newHouse(t)
+	alice := h.person("alice").ID
+	h.app("forgotten")
+	h.app("trusted")
+	owned, own, user, asked := h.app("owned"), h.app("own token"), h.app("user token"), h.app("code")
+	h.update(func(tx *store.Tx) error {
+		if err := tx.ClaimApp(h.ctx(), owned.ID, alice); err != nil {
+			return err
+		}
+		if err := tx.AddToken(h.ctx(), &store.Token{Hash: []byte("1"), AppID: &own.ID}); err != nil {
+			return err
+		}
+		return tx.AddToken(h.ctx(), &store.Token{Hash: []byte("2"), AppID: &user.ID, AccountID: &alice})
+	})
+	wantApps := func(want map[string]bool) {
+		t.Helper()
+		for name, want := range want {
+			if a := must(h.db.AppByClientID(h.ctx(), name))(t); (a != nil) != want {
+				t.Errorf("%s is there: %v, want %v", name, a != nil, want)
+			}
+		}
+	}
+	h.prune()
+	wantApps(map[string]bool{"forgotten": true})
+	h.moveOn(25 * time.Hour)
+	h.app("new")
+	h.update(func(tx *store.Tx) error {
+		return tx.AddCode(h.ctx(), &store.Code{Hash: []byte("c"), AppID: asked.ID, AccountID: alice})
+	})
+	h.prune()
+	wantApps(map[string]bool{"forgotten": false, "trusted": true, "owned": true, "own token": true, "user token": true, "code": true, "new": true})
+	h.moveOn(25 * time.Hour) // the code is over
+	h.prune()
+	wantApps(map[string]bool{"trusted": true, "owned": true, "own token": true, "user token": true, "code": false, "new": false})
+}
+
+// TestPruneExpired has more to remove than one batch holds.
+func TestPruneExpired(t *testing.T) {
+	h := newHouse(t)
+	alice, app := h.person("alice").ID, h.app("app").ID
+	const many = 1203
+	h.update(func(tx *store.Tx) error {
+		for i := range many {
+			if err := tx.AddCode(h.ctx(), &store.Code{Hash: []byte(strconv.Itoa(i)), AppID: app, AccountID: alice}); err != nil {
+				return err
+			}
+			if err := tx.RememberIdempotent(h.ctx(), alice, strconv.Itoa(i), 1); err != nil {
+				return err
+			}
+		}
+		return tx.SetOneTimeToken(h.ctx(), &store.OneTimeToken{
+			Hash: []byte("x"), Kind: store.ResetPassword, AccountID: alice, ExpiresAt: store.At(h.now().Add(time.Hour)),
+		})
+	})
+	more := func() (more bool) {
+		t.Helper()
+		h.update(func(tx *store.Tx) (err error) {
+			more, err = tx.PruneExpired(h.ctx())
+			return err
+		})
+		return more
+	}
+	if more() {
+		t.Error("there is something to remove before the time")
+	}
+	first := must(h.db.Code(h.ctx(), []byte("0")))(t)
+	h.moveOn(store.IdempotencyTime + time.Second)
+	if !more() {
+		t.Error("one batch was enough")
+	}
+	h.prune()
+	last := must(h.db.Code(h.ctx(), []byte(strconv.Itoa(many-1))))(t)
+	if first == nil || last != nil || more() {
+		t.Errorf("codes before and after: %v, %v", first, last)
+	}
+	h.moveOn(-store.IdempotencyTime - time.Second)
+	if token := must(h.db.OneTimeToken(h.ctx(), store.ResetPassword, []byte("x")))(t); token != nil {
+		t.Error("the link is there still")
+	}
+}

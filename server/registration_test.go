@@ -1,0 +1,241 @@
+package server_test
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+
+	"svc/internal/config"
+	"svc/store"
+)
+
+// registrar returns a caller with the token of an app, by which people register.
+func (a *api) registrar() *caller {
+	a.t.Helper()
+	return a.grant(a.registerApp("scopes", "read write follow push admin"), "client_credentials").asToken(a)
+}
+
+func TestRegister(t *testing.T) {
+	srv := startAPI(t, func(c *config.Config) { c.Accounts.RestrictedNicknames = []string{"boss"} })
+	app := srv.registrar()
+	id := srv.signUp("taken").id
+	ok := map[string]any{"username": "alice", "password": testPassword, "agreement": true, "locale": "de"}
+	for _, tt := range []struct {
+		name   string
+		change map[string]any // nil values are left out
+		field  string         // at fault, in the words of the extension API
+		say    string
+		detail string // the field in the words of the client API
+		code   string
+	}{
+		{"the usual", map[string]any{"email": "alice@example.org"}, "", "", "", ""},
+		{"no e-mail address", map[string]any{"username": "bob"}, "", "", "", ""},
+		{"underscore and dash", map[string]any{"username": "a_b-C9", "email": "abc@example.org"}, "", "", "", ""},
+		{"the longest", map[string]any{"username": strings.Repeat("a", 64), "fullname": strings.Repeat("ä", 100),
+			"bio": strings.Repeat("ö", 5000), "reason": strings.Repeat("ü", 500), "password": strings.Repeat("ß", 256)}, "", "", "", ""},
+		{"unknown parameters", map[string]any{"username": "carol", "is_admin": true, "captcha_solution": "x", "confirmed": true}, "", "", "", ""},
+		{"no nickname", map[string]any{"username": nil}, "nickname", "can't be blank", "username", "ERR_BLANK"},
+		{"a blank nickname", map[string]any{"username": " "}, "nickname", "can't be blank", "username", "ERR_BLANK"},
+		{"a taken nickname", map[string]any{"username": "TAKEN"}, "nickname", "has already been taken", "username", "ERR_TAKEN"},
+		{"a dot", map[string]any{"username": "a.b"}, "nickname", "has invalid format", "username", "ERR_INVALID"},
+		{"a space", map[string]any{"username": "a b"}, "nickname", "has invalid format", "username", "ERR_INVALID"},
+		{"a handle", map[string]any{"username": "a@example.org"}, "nickname", "has invalid format", "username", "ERR_INVALID"},
+		{"an umlaut", map[string]any{"username": "jörg"}, "nickname", "has invalid format", "username", "ERR_INVALID"},
+		{"a long nickname", map[string]any{"username": strings.Repeat("a", 65)}, "nickname", "should be at most 64 character(s)", "username", "ERR_TOO_LONG"},
+		{"a reserved nickname", map[string]any{"username": "Users"}, "nickname", "Invalid nickname", "username", "ERR_RESERVED"},
+		{"a restricted nickname", map[string]any{"username": "BOSS"}, "nickname", "Invalid nickname", "username", "ERR_RESERVED"},
+		{"somebody's id", map[string]any{"username": id}, "nickname", "Invalid nickname", "username", "ERR_RESERVED"},
+		{"a taken e-mail address", map[string]any{"username": "dave", "email": "Taken@Example.ORG"}, "email", "has already been taken", "email", "ERR_TAKEN"},
+		{"a malformed e-mail address", map[string]any{"username": "dave", "email": "dave"}, "email", "has invalid format", "email", "ERR_INVALID"},
+		{"a tricky e-mail address", map[string]any{"username": "dave", "email": `"a@b"@example.org`}, "email", "has invalid format", "email", "ERR_INVALID"},
+		{"no password", map[string]any{"username": "dave", "password": nil}, "password", "can't be blank", "password", "ERR_BLANK"},
+		{"a blank password", map[string]any{"username": "dave", "password": "  "}, "password", "can't be blank", "password", "ERR_BLANK"},
+		{"a long password", map[string]any{"username": "dave", "password": strings.Repeat("x", 257)}, "password", "should be at most 256 character(s)", "password", "ERR_TOO_LONG"},
+		{"a long name", map[string]any{"username": "dave", "fullname": strings.Repeat("x", 101)}, "name", "should be at most 100 character(s)", "fullname", "ERR_TOO_LONG"},
+		{"a long bio", map[string]any{"username": "dave", "bio": strings.Repeat("x", 5001)}, "bio", "should be at most 5000 character(s)", "bio", "ERR_TOO_LONG"},
+		{"a long reason", map[string]any{"username": "dave", "reason": strings.Repeat("x", 501)}, "registration_reason", "should be at most 500 character(s)", "reason", "ERR_TOO_LONG"},
+		{"no agreement", map[string]any{"username": "dave", "agreement": nil}, "agreement", "must be accepted", "agreement", "ERR_ACCEPTED"},
+		{"disagreement", map[string]any{"username": "dave", "agreement": "false"}, "agreement", "must be accepted", "agreement", "ERR_ACCEPTED"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			body := make(map[string]any)
+			for k, v := range ok {
+				body[k] = v
+			}
+			for k, v := range tt.change {
+				if body[k] = v; v == nil {
+					delete(body, k)
+				}
+			}
+			a := app.send("POST", "/api/v1/accounts", body)
+			if tt.field == "" {
+				o := a.want(200).object()
+				if o.str("scope") != "read write follow push" || o.str("refresh_token") == "" || !strings.HasPrefix(o.str("me"), srv.url+"/users/") {
+					t.Errorf("got %s", a.body)
+				}
+				a.asToken(srv).get("/api/v1/notifications").want(200)
+				return
+			}
+			o := a.want(400).object()
+			var messages map[string][]string
+			if err := json.Unmarshal([]byte(o.str("error")), &messages); err != nil {
+				t.Fatalf("error is no JSON: %s", o.str("error"))
+			}
+			if len(messages) != 1 || len(messages[tt.field]) != 1 || messages[tt.field][0] != tt.say {
+				t.Errorf("error says %v, want %s: %s", messages, tt.field, tt.say)
+			}
+			details := o.at("details").(map[string]any)[tt.detail].([]any)[0].(map[string]any)
+			if details["error"] != tt.code || details["description"] != tt.say {
+				t.Errorf("details are %v", o.at("details"))
+			}
+		})
+	}
+
+	t.Run("several faults", func(t *testing.T) {
+		o := app.post("/api/v1/accounts", "agreement", "1", "email", "x").want(400).object()
+		for _, field := range []string{"nickname", "email", "password"} {
+			if !strings.Contains(o.str("error"), `"`+field+`":[`) {
+				t.Errorf("%s is not among %s", field, o.str("error"))
+			}
+		}
+	})
+	t.Run("a wrong type", func(t *testing.T) {
+		app.send("POST", "/api/v1/accounts", map[string]any{"username": []string{"a", "b"}, "agreement": true}).want(400).object().str("error")
+	})
+}
+
+func TestRegisteredAccount(t *testing.T) {
+	srv := startAPI(t)
+	srv.signUp("bob")
+	app := srv.registrar()
+	app.post("/api/v1/accounts", "username", "Alice", "email", " Alice@Example.org ", "password", testPassword, "agreement", "on",
+		"fullname", " Alice in W. ", "bio", "I know @bob <b>& you</b>", "locale", "de-DE", "reason", "because").want(200)
+	ctx := t.Context()
+	account, err := srv.db.AccountByName(ctx, "alice", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, err := srv.db.User(ctx, account.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if account.URI != srv.url+"/users/"+account.ID.String() || account.URL != srv.url+"/@Alice" {
+		t.Errorf("the account is at %s and %s", account.URI, account.URL)
+	}
+	if account.DisplayName != "Alice in W." || !strings.Contains(account.Note, `href="`+srv.url+`/@bob"`) || !strings.Contains(account.Note, "&lt;b&gt;&amp; you") {
+		t.Errorf("it says %q, %q", account.DisplayName, account.Note)
+	}
+	if !account.HideFavorites || account.HideFollowers || account.Locked || account.Discoverable || account.Withheld || account.AcceptsChatMessages == nil {
+		t.Errorf("its settings are %+v", account)
+	}
+	if user.Email != "Alice@Example.org" || user.Locale != "de-DE" || user.RegistrationReason != "because" || user.Note != "I know @bob <b>& you</b>" ||
+		!user.ShowRole || !user.AllowFollowingMove || user.Staff() || !user.Usable() {
+		t.Errorf("the user is %+v", user)
+	}
+	if !strings.HasPrefix(user.PasswordHash, "$argon2id$") {
+		t.Errorf("the password is stored as %.10s…", user.PasswordHash)
+	}
+}
+
+func TestRegisterAccess(t *testing.T) {
+	srv := startAPI(t)
+	alice := srv.signUp("alice")
+	params := []string{"username", "bob", "password", testPassword, "agreement", "true"}
+	srv.as(nil).post("/api/v1/accounts", params...).wantError(401, "The access token is invalid")
+	alice.post("/api/v1/accounts", params...).wantError(403, "Invalid credentials")
+	app := srv.registerApp("scopes", "read write:statuses")
+	srv.grant(app, "client_credentials").asToken(srv).post("/api/v1/accounts", params...).wantError(403, "This action is outside the authorized scopes")
+	app = srv.registerApp("scopes", "write:accounts")
+	o := srv.grant(app, "client_credentials").asToken(srv).post("/api/v1/accounts", params...).want(200).object()
+	if o.str("scope") != "write:accounts" {
+		t.Errorf("the scope is %s", o.str("scope"))
+	}
+}
+
+func TestRegistrationsClosed(t *testing.T) {
+	srv := startAPI(t, func(c *config.Config) { c.Instance.RegistrationsOpen = false })
+	app := srv.registrar()
+	params := []string{"username", "bob", "password", testPassword, "agreement", "true"}
+	app.post("/api/v1/accounts", params...).wantError(400, "Expired token")
+	app.post("/api/v1/accounts", append(params, "token", "nonsense")...).wantError(400, "Invalid token")
+}
+
+func TestRegistrationsWithConditions(t *testing.T) {
+	for _, tt := range []struct {
+		name               string
+		approval, activate bool
+		email              string
+		identifier         string
+	}{
+		{"approval", true, false, "", "awaiting_approval"},
+		{"confirmation", false, true, "bob@example.org", "missing_confirmed_email"},
+		{"both", true, true, "bob@example.org", "missing_confirmed_email"},
+		{"confirmation without an address", false, true, "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := startAPI(t, func(c *config.Config) {
+				c.Instance.AccountApprovalRequired, c.Instance.AccountActivationRequired = tt.approval, tt.activate
+			})
+			a := srv.registrar().post("/api/v1/accounts", "username", "bob", "email", tt.email, "password", testPassword, "agreement", "true", "reason", "x")
+			if tt.identifier == "" {
+				a.wantError(400, `{"email":["can't be blank"]}`)
+				return
+			}
+			o := a.want(200).object()
+			if o.str("identifier") != tt.identifier || !strings.HasPrefix(o.str("message"), "You have been registered. ") || o.has("access_token") {
+				t.Errorf("got %s", a.body)
+			}
+			account, err := srv.db.AccountByName(t.Context(), "bob", "")
+			if err != nil || !account.Withheld {
+				t.Errorf("the account can be seen: %+v, %v", account, err)
+			}
+			srv.grant(srv.registerApp(), "password", "username", "bob", "password", testPassword).want(403)
+		})
+	}
+}
+
+// TestRegisterAtOnce has several want the same name, and others the same address, at the same time.
+func TestRegisterAtOnce(t *testing.T) {
+	srv := startAPI(t)
+	app := srv.registrar()
+	for _, names := range [][]string{{"alice", "Alice", "ALICE", "alice"}, {"a1", "a2", "a3", "a4"}} {
+		statuses := make([]int, len(names))
+		var wg sync.WaitGroup
+		for i, name := range names {
+			wg.Go(func() {
+				statuses[i] = app.post("/api/v1/accounts", "username", name, "email", names[0]+"@example.org", "password", testPassword, "agreement", "true").status
+			})
+		}
+		wg.Wait()
+		count := make(map[int]int)
+		for _, s := range statuses {
+			count[s]++
+		}
+		if count[200] != 1 || count[400] != len(names)-1 {
+			t.Errorf("%v: got %v", names, statuses)
+		}
+	}
+}
+
+// TestNicknamesAreNotReused: the account of who left stays, and keeps its name.
+func TestNicknamesAreNotReused(t *testing.T) {
+	srv := startAPI(t)
+	srv.signUp("alice")
+	srv.changeUser("alice", func(u *store.User) { u.DeactivatedAt, u.Email = u.ConfirmedAt, "" })
+	app := srv.registrar()
+	app.post("/api/v1/accounts", "username", "alice", "password", testPassword, "agreement", "true").wantError(400, `{"nickname":["has already been taken"]}`)
+	app.post("/api/v1/accounts", "username", "alice2", "email", "alice@example.org", "password", testPassword, "agreement", "true").want(200)
+}
+
+func TestRegistrationIsThrottled(t *testing.T) {
+	srv := startAPI(t, func(c *config.Config) {
+		c.RateLimit.Enabled = true
+		c.RateLimit.Registration.Count = 3
+	})
+	app := srv.registrar()
+	for range 3 {
+		app.post("/api/v1/accounts").want(400)
+	}
+	app.post("/api/v1/accounts").wantError(429, "Throttled")
+}
