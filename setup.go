@@ -75,7 +75,7 @@ func (a *app) setup(cmd *cobra.Command, s *setup) error {
 		return fmt.Errorf("%s holds a database already: --force sets up a server with it", c.Data.Dir)
 	}
 	if !s.yes {
-		if sure, err := a.confirm(fmt.Sprintf("\nA server at %s, with settings in %s and data in %s. Go on?", c.Server.URL, path, c.Data.Dir)); err != nil || !sure {
+		if sure, err := a.confirm(cmd.Context(), fmt.Sprintf("A server at %s, with settings in %s and data in %s. Go on?", c.Server.URL, path, c.Data.Dir)); err != nil || !sure {
 			return errors.Join(err, errors.New("nothing was done"))
 		}
 	}
@@ -96,7 +96,7 @@ func (a *app) wanted(cmd *cobra.Command, s *setup) (*config.Config, error) {
 		given := s.yes || cmd.Flags().Changed(q.flag)
 		for {
 			if !given {
-				answer, err := a.ask(q.question, *q.value)
+				answer, err := a.ask(cmd.Context(), q.question, *q.value)
 				if err != nil {
 					return nil, err
 				}
@@ -120,26 +120,26 @@ func (a *app) wanted(cmd *cobra.Command, s *setup) (*config.Config, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return c, a.wantedAdmin(s)
+	return c, a.wantedAdmin(cmd.Context(), s)
 }
 
 // wantedAdmin asks for what is missing of the first account.
-func (a *app) wantedAdmin(s *setup) (err error) {
+func (a *app) wantedAdmin(ctx context.Context, s *setup) (err error) {
 	if s.yes {
 		return nil
 	}
 	if s.admin.Nickname == "" {
-		if s.admin.Nickname, err = a.ask("Nickname of the first account, an administrator (nothing: none now)", ""); err != nil || s.admin.Nickname == "" {
+		if s.admin.Nickname, err = a.ask(ctx, "Nickname of the first account, an administrator (nothing: none now)", ""); err != nil || s.admin.Nickname == "" {
 			return err
 		}
 	}
 	for s.admin.Email == "" {
-		if s.admin.Email, err = a.ask("Its e-mail address", ""); err != nil {
+		if s.admin.Email, err = a.ask(ctx, "Its e-mail address", ""); err != nil {
 			return err
 		}
 	}
 	if s.admin.Password == "" {
-		s.admin.Password, err = a.askPassword("Its password (nothing: one is made up)")
+		s.admin.Password, err = a.askPassword(ctx, "Its password (nothing: one is made up)")
 	}
 	return err
 }

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -35,12 +37,12 @@ func isTerminal(stream any) (fd int, is bool) {
 }
 
 // ask puts a question and returns the answer, or the usual one if that is empty.
-func (t *terminal) ask(question, usual string) (string, error) {
+func (t *terminal) ask(ctx context.Context, question, usual string) (string, error) {
 	if usual != "" {
 		question += " [" + usual + "]"
 	}
 	fmt.Fprint(t.errOut, question+": ")
-	line, err := t.line()
+	line, err := await(ctx, t.line)
 	if line == "" && err == nil {
 		line = usual
 	}
@@ -48,23 +50,23 @@ func (t *terminal) ask(question, usual string) (string, error) {
 }
 
 // confirm puts a question that is answered with yes or no.
-func (t *terminal) confirm(question string) (bool, error) {
-	answer, err := t.ask(question, "y/N")
+func (t *terminal) confirm(ctx context.Context, question string) (bool, error) {
+	answer, err := t.ask(ctx, question, "y/N")
 	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes"), err
 }
 
 // askPassword asks for a password without showing it, and on a terminal a second time. Nothing is an answer too.
-func (t *terminal) askPassword(question string) (string, error) {
+func (t *terminal) askPassword(ctx context.Context, question string) (string, error) {
 	fd, is := isTerminal(t.in)
 	if !is {
-		return t.ask(question, "")
+		return t.ask(ctx, question, "")
 	}
 	for {
-		first, err := t.hidden(fd, question)
+		first, err := t.hidden(ctx, fd, question)
 		if err != nil || first == "" {
 			return "", err
 		}
-		second, err := t.hidden(fd, "The same again")
+		second, err := t.hidden(ctx, fd, "The same again")
 		if err != nil {
 			return "", err
 		}
@@ -75,14 +77,37 @@ func (t *terminal) askPassword(question string) (string, error) {
 	}
 }
 
-func (t *terminal) hidden(fd int, question string) (string, error) {
-	fmt.Fprint(t.errOut, question+": ")
-	b, err := term.ReadPassword(fd)
-	fmt.Fprintln(t.errOut)
+// hidden reads a line that the terminal does not show. Whoever interrupts it finds the terminal as it was.
+func (t *terminal) hidden(ctx context.Context, fd int, question string) (string, error) {
+	before, err := term.GetState(fd)
 	if err != nil {
 		return "", fmt.Errorf("read password: %w", err)
 	}
-	return string(b), nil
+	defer term.Restore(fd, before)
+	defer fmt.Fprintln(t.errOut)
+	fmt.Fprint(t.errOut, question+": ")
+	b, err := await(ctx, func() ([]byte, error) { return term.ReadPassword(fd) })
+	return string(b), err
+}
+
+// await returns what read returns, but does not wait for it longer than until ctx ends.
+func await[T any](ctx context.Context, read func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	results := make(chan result, 1)
+	go func() {
+		value, err := read()
+		results <- result{value, err}
+	}()
+	select {
+	case r := <-results:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
 }
 
 func (t *terminal) line() (string, error) {
@@ -101,13 +126,14 @@ func (t *terminal) progress(what string) (tell func(done, all int64), end func()
 	if _, is := isTerminal(t.errOut); !is {
 		return nil, func() {}
 	}
-	bar := progressbar.NewOptions64(-1,
+	bar := progressbar.NewOptions64(1,
 		progressbar.OptionSetWriter(t.errOut),
 		progressbar.OptionSetDescription(what),
-		progressbar.OptionShowBytes(true),
-		progressbar.OptionFullWidth(),
+		progressbar.OptionSetWidth(30),
+		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 	)
+	bar.RenderBlank()
 	return func(done, all int64) {
 		bar.ChangeMax64(all)
 		bar.Set64(done)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -53,7 +54,7 @@ A nickname has letters, digits, _ and -, and cannot be changed later.`,
 				return usage("an account needs an address: --email ADDRESS")
 			}
 			n.Nickname = args[0]
-			if n.Password, err = a.givenPassword(n.Password, ask); err != nil {
+			if n.Password, err = a.givenPassword(cmd.Context(), n.Password, ask); err != nil {
 				return err
 			}
 			created, err := perform(cmd.Context(), a, createUser, n)
@@ -78,14 +79,14 @@ func passwordFlags(cmd *cobra.Command, password *string, ask *bool) {
 }
 
 // givenPassword returns the password of the flags. One that was asked for must be given.
-func (a *app) givenPassword(password string, ask bool) (string, error) {
+func (a *app) givenPassword(ctx context.Context, password string, ask bool) (string, error) {
 	if !ask {
 		return password, nil
 	}
 	if password != "" {
 		return "", usage("give the password or have it asked for, not both")
 	}
-	password, err := a.askPassword("Password")
+	password, err := a.askPassword(ctx, "Password")
 	if err == nil && password == "" {
 		err = errors.New("no password was given")
 	}
@@ -112,7 +113,7 @@ As soon as the password is another, the account is signed out everywhere.`,
 		Args:    needs("NICK"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			p.Name = args[0]
-			if p.Password, err = a.givenPassword(p.Password, ask); err != nil {
+			if p.Password, err = a.givenPassword(cmd.Context(), p.Password, ask); err != nil {
 				return err
 			}
 			reset, err := perform(cmd.Context(), a, resetPassword, p)
