@@ -94,7 +94,8 @@ func (db *DB) open(ctx context.Context) error {
 	if db.options.Normal {
 		sync = "NORMAL"
 	}
-	w, err := connect(path, db.options.WriterCache, "_txlock=immediate", "_pragma=synchronous("+sync+")")
+	// auto_vacuum is chosen when the file is made; the driver sets it before anything is written.
+	w, err := connect(path, db.options.WriterCache, "_auto_vacuum=INCREMENTAL", "_txlock=immediate", "_pragma=synchronous("+sync+")")
 	if err != nil {
 		return err
 	}
