@@ -118,73 +118,75 @@ func (s *Service) DeleteAccount(ctx context.Context, id store.AccountID) error {
 	})
 }
 
-// Bounds of one step of the purge, so that others can write in between.
+// Bounds of one transaction of the purge, so that others can write in between.
 const (
 	purgeTime  = 20 * time.Millisecond
 	purgeBatch = 20
-	purgeMany  = 200 // boosts or favourites of a post that are too many to go with it in one step
+	purgeMany  = 100 // boosts or favourites of a post that are too many to go with it
 )
 
 // purgeAccount is the job that takes away what a deleted account has left. It goes on where it was interrupted.
 func (s *Service) purgeAccount(ctx context.Context, w store.PurgeAccount) error {
 	id := w.AccountID
-	steps := []func(context.Context, *store.Tx) (done bool, err error){
-		func(ctx context.Context, tx *store.Tx) (bool, error) {
-			list, err := tx.OldestStatuses(ctx, id, purgeBatch)
-			return each(list, err, func(st *store.Status) error { return purgeStatus(ctx, tx, st) })
-		},
-		func(ctx context.Context, tx *store.Tx) (bool, error) {
-			list, err := tx.FavouritesBy(ctx, id, purgeBatch)
-			return each(list, err, func(st store.StatusID) error {
-				_, err := tx.RemoveFavourite(ctx, id, st)
-				return err
-			})
-		},
-		func(ctx context.Context, tx *store.Tx) (bool, error) {
-			list, err := tx.FollowsBy(ctx, id, purgeBatch)
-			return each(list, err, func(f *store.Follow) error { return forgetFollow(ctx, tx, f) })
-		},
-		func(ctx context.Context, tx *store.Tx) (bool, error) {
-			list, err := tx.FollowsOf(ctx, id, purgeBatch)
-			return each(list, err, func(f *store.Follow) error { return forgetFollow(ctx, tx, f) })
-		},
+	err := takeAway(ctx, s.db,
+		func(tx *store.Tx) ([]*store.Status, error) { return tx.OldestStatuses(ctx, id, purgeBatch) },
+		func(tx *store.Tx, st *store.Status) error { return purgeStatus(ctx, tx, st) })
+	if err != nil {
+		return err
 	}
-	for _, step := range steps {
-		if err := s.repeat(ctx, step); err != nil {
+	err = takeAway(ctx, s.db,
+		func(tx *store.Tx) ([]store.StatusID, error) { return tx.FavouritesBy(ctx, id, purgeBatch) },
+		func(tx *store.Tx, st store.StatusID) error {
+			_, err := tx.RemoveFavourite(ctx, id, st)
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	for _, follows := range []func(*store.Tx) ([]*store.Follow, error){
+		func(tx *store.Tx) ([]*store.Follow, error) { return tx.FollowsBy(ctx, id, purgeBatch) },
+		func(tx *store.Tx) ([]*store.Follow, error) { return tx.FollowsOf(ctx, id, purgeBatch) },
+	} {
+		err := takeAway(ctx, s.db, follows, func(tx *store.Tx, f *store.Follow) error { return forgetFollow(ctx, tx, f) })
+		if err != nil {
 			return err
 		}
 	}
 	return s.db.PurgeAccount(ctx, id)
 }
 
-// repeat runs a step over and over until it is done, in transactions of bounded time.
-func (s *Service) repeat(ctx context.Context, step func(context.Context, *store.Tx) (done bool, err error)) error {
-	for done := false; !done; {
+// takeAway calls take for each of what some lists, until there is nothing more, in transactions of bounded time.
+func takeAway[T any](ctx context.Context, db *store.DB, some func(*store.Tx) ([]T, error), take func(*store.Tx, T) error) error {
+	for more := true; more; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		err := db.Update(ctx, func(tx *store.Tx) error {
 			until := time.Now().Add(purgeTime)
-			for !done && err == nil && time.Now().Before(until) {
-				done, err = step(ctx, tx)
+			for {
+				list, err := some(tx)
+				if err != nil {
+					return err
+				}
+				if len(list) == 0 {
+					more = false
+					return nil
+				}
+				for _, v := range list {
+					if err := take(tx, v); err != nil {
+						return err
+					}
+					if time.Now().After(until) {
+						return nil
+					}
+				}
 			}
-			return err
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// each does something with each of a list, and tells whether there was none.
-func each[T any](list []T, err error, do func(T) error) (none bool, _ error) {
-	for _, v := range list {
-		if err == nil {
-			err = do(v)
-		}
-	}
-	return len(list) == 0, err
 }
 
 // purgeStatus deletes a status, or, if it has many boosts or favourites, some of those.

@@ -1,0 +1,47 @@
+package admin_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"svc/admin"
+)
+
+// TestBackupAndRestoreAreInterrupted stops both at their first sign of progress: nothing may be left of them.
+func TestBackupAndRestoreAreInterrupted(t *testing.T) {
+	h := newHouse(t)
+	h.person("alice")
+	work := t.TempDir()
+	file := filepath.Join(work, "svc.tar")
+
+	ctx, cancel := context.WithCancel(h.ctx())
+	job := admin.BackupJob{DataDir: h.dir, File: file, Version: "0.0.0", Progress: func(int64, int64) { cancel() }}
+	if _, err := admin.Backup(ctx, job); !errors.Is(err, context.Canceled) {
+		t.Errorf("backup: got %v", err)
+	}
+	if entries := must(os.ReadDir(work))(t); len(entries) > 0 {
+		t.Errorf("the backup left %v", entries)
+	}
+
+	var last, all int64
+	job.Progress = func(done, of int64) { last, all = done, of }
+	m := must(admin.Backup(h.ctx(), job))(t)
+	if m.Version != "0.0.0" || !m.Media || all == 0 || last > all {
+		t.Errorf("got %+v, progress %d of %d", m, last, all)
+	}
+
+	dir := filepath.Join(work, "data")
+	ctx, cancel = context.WithCancel(h.ctx())
+	restore := admin.RestoreJob{File: file, DataDir: dir, Progress: func(int64, int64) { cancel() }}
+	if _, err := admin.Restore(ctx, restore); !errors.Is(err, context.Canceled) {
+		t.Errorf("restore: got %v", err)
+	}
+	if entries := must(os.ReadDir(dir))(t); len(entries) != 1 || entries[0].Name() != "lock" {
+		t.Errorf("the restore left %v", entries)
+	}
+	restore.Progress = nil
+	must(admin.Restore(h.ctx(), restore))(t)
+}
