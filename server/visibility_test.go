@@ -14,9 +14,9 @@ import (
 type exposure struct {
 	visibility string
 	id         string
-	root       string // a public status of the same author that it replies to
-	answer     string // a public reply of its author to it
-	boost      string // by somebody whom everybody follows
+	root       string            // a public status of the same author that it replies to
+	answer     string            // a public reply of its author to it
+	boost      string            // by somebody whom everybody follows
 	lists      map[string]string // by the viewer's token
 	author     *member
 	booster    *member
