@@ -126,14 +126,14 @@ func serve(ctx context.Context, c *config.Config, log *slog.Logger) (err error) 
 	return err
 }
 
-// inviteFirstAdmin tells how to make an administrator, if there is none.
-func inviteFirstAdmin(ctx context.Context, db *store.DB, link string, log *slog.Logger) error {
+// inviteFirstAdmin tells how to make an administrator, if there is none: on a page, whose address works until then, or by command.
+func inviteFirstAdmin(ctx context.Context, db *store.DB, page string, log *slog.Logger) error {
 	has, err := db.HasAdmin(ctx)
 	if err != nil || has {
 		return err
 	}
-	log.Info("nobody administers this server yet: make the first account in a browser, by a link that is good once", "link", link)
-	log.Info("or make it with a command", "command", "svc user create NICK --email ADDRESS --admin")
+	log.Info("nobody administers this server yet: make the first account in the browser or by command",
+		"link", page, "command", "svc user create NICK --email ADDRESS --admin")
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -32,7 +33,14 @@ func TestServeUnprepared(t *testing.T) {
 	if status, body := p.get("/api/v1/nothing", ""); status != 404 || !strings.Contains(body, "error") {
 		t.Errorf("an unknown path: got %d %s", status, body)
 	}
-	for _, want := range []string{p.url, "svc user create NICK --email ADDRESS --admin", "data=./data"} {
+	link := regexp.MustCompile(regexp.QuoteMeta(p.url) + `(/setup/[\w-]+)`).FindStringSubmatch(s.log.String())
+	if link == nil {
+		t.Fatalf("the log names no page to make the first account:\n%s", s.log)
+	}
+	if status, body := p.get(link[1], ""); status != 200 || !strings.Contains(body, "<form") {
+		t.Errorf("the page to make the first account: got %d %s", status, body)
+	}
+	for _, want := range []string{"svc user create NICK --email ADDRESS --admin", "data=./data"} {
 		if !strings.Contains(s.log.String(), want) {
 			t.Errorf("the log lacks %q:\n%s", want, s.log)
 		}
@@ -62,6 +70,9 @@ func TestServeUnprepared(t *testing.T) {
 	p.run("user", "create", "alice", "--email", "alice@example.org", "--admin").done()
 	if again := p.serve(); strings.Contains(again.log.String(), "nobody administers") {
 		t.Error("the log asks for an admin, but there is one")
+	}
+	if status, _ := p.get(link[1], ""); status != 410 {
+		t.Errorf("the page to make the first account, when there is one: got %d", status)
 	}
 }
 

@@ -3,6 +3,7 @@ package main_test
 import (
 	"crypto/sha256"
 	"database/sql"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -126,6 +127,22 @@ func TestPasswordFromStandardInput(t *testing.T) {
 	p.answer("battery horse correct", "user", "reset-password", "alice", "--ask-password").done()
 	if p.passwordHash("alice") == before {
 		t.Error("the password is the old one")
+	}
+	p.serve()
+	for password, want := range map[string]int{"battery horse correct": 200, "correct horse battery": 401} {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", p.url+"/api/v1/accounts/verify_credentials", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.SetBasicAuth("alice", password)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("signing in with %q: got %d, want %d", password, resp.StatusCode, want)
+		}
 	}
 	if r := p.answer("", "user", "reset-password", "alice", "--ask-password"); r.code != 1 {
 		t.Errorf("without an answer: exit code %d", r.code)

@@ -222,7 +222,7 @@ func TestDeleteIsInterrupted(t *testing.T) {
 	}()
 	stops := 0
 	for h.count(`SELECT count(*) FROM jobs WHERE kind = 'purge_account'`) > 0 && stops < 1000 {
-		ctx, stop := context.WithTimeout(h.ctx(), 30*time.Millisecond)
+		ctx, stop := context.WithTimeout(h.ctx(), 10*time.Millisecond)
 		h.worker.Run(ctx)
 		stop()
 		stops++

@@ -74,6 +74,9 @@ func (tx *Tx) touchAll() { tx.changed.all = true }
 // touchRelations marks that what id blocks, mutes or hides has changed, or who blocks it.
 func (tx *Tx) touchRelations(ids ...AccountID) { tx.viewers = append(tx.viewers, ids...) }
 
+// touchFlags marks that what id did with statuses has changed.
+func (tx *Tx) touchFlags(id AccountID) { tx.doers = append(tx.doers, id) }
+
 // committed tells the world of a group that is on disk.
 func (db *DB) committed(group []*request) {
 	var events []Event
@@ -89,6 +92,8 @@ func (db *DB) committed(group []*request) {
 		changed.Counted = append(changed.Counted, tx.changed.counted...)
 		changed.All = changed.All || tx.changed.all
 		db.hints.forget(tx.viewers, tx.changed.all)
+		db.flags.forget(tx.viewers, tx.changed.all)
+		db.flags.forget(tx.doers, false)
 		events = append(events, tx.events...)
 		jobs = jobs || tx.newJobs
 	}

@@ -91,6 +91,7 @@ func (tx *Tx) AddFavourite(ctx context.Context, account AccountID, status Status
 	if err != nil || n == 0 {
 		return false, err
 	}
+	tx.touchFlags(account)
 	return true, tx.countFavourite(ctx, status, 1)
 }
 
@@ -100,6 +101,7 @@ func (tx *Tx) RemoveFavourite(ctx context.Context, account AccountID, status Sta
 	if err != nil || n == 0 {
 		return false, err
 	}
+	tx.touchFlags(account)
 	return true, tx.countFavourite(ctx, status, -1)
 }
 

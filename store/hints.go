@@ -104,3 +104,71 @@ func (r reader) SeesAllOpen(ctx context.Context, viewer AccountID) (bool, error)
 	h, err := r.hints(ctx, viewer)
 	return h&(hintBlocked|hintWithheld) == 0, err
 }
+
+// flagCache keeps what recent viewers did with statuses. What it has of a viewer is dropped with each commit that has changed it.
+type flagCache struct {
+	mu         sync.Mutex
+	generation int64
+	size       int
+	kept       map[AccountID]map[StatusID]StatusFlags
+}
+
+// flagsKept is how many statuses are remembered, of all viewers together: some 4 MB.
+const flagsKept = 50_000
+
+func newFlagCache() *flagCache { return &flagCache{kept: make(map[AccountID]map[StatusID]StatusFlags)} }
+
+// get fills found with what is known, and returns the ids of which nothing is, and the generation to put them with.
+func (c *flagCache) get(viewer AccountID, ids []StatusID, found map[StatusID]StatusFlags) (missing []StatusID, generation int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.kept[viewer]
+	for _, id := range ids {
+		if f, ok := known[id]; ok {
+			found[id] = f
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	return missing, c.generation
+}
+
+func (c *flagCache) put(viewer AccountID, flags map[StatusID]StatusFlags, generation int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.generation != generation {
+		return
+	}
+	if c.size+len(flags) > flagsKept {
+		clear(c.kept)
+		c.size = 0
+	}
+	known := c.kept[viewer]
+	if known == nil {
+		known = make(map[StatusID]StatusFlags, len(flags))
+		c.kept[viewer] = known
+	}
+	for id, f := range flags {
+		if _, ok := known[id]; !ok {
+			c.size++
+		}
+		known[id] = f
+	}
+}
+
+func (c *flagCache) forget(viewers []AccountID, all bool) {
+	if len(viewers) == 0 && !all {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.generation++
+	if all {
+		clear(c.kept)
+		c.size = 0
+	}
+	for _, v := range viewers {
+		c.size -= len(c.kept[v])
+		delete(c.kept, v)
+	}
+}

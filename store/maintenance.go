@@ -66,7 +66,7 @@ func (db *DB) Optimize(ctx context.Context) error {
 // ReleaseSpace gives space back to the file system that deleted rows have left, if it is much.
 func (db *DB) ReleaseSpace(ctx context.Context) error {
 	return db.maintain(ctx, func(conn *sqlx.DB) error {
-		for {
+		for before := int64(-1); ; {
 			var pages, free int64
 			if err := conn.GetContext(ctx, &pages, `PRAGMA page_count`); err != nil {
 				return fmt.Errorf("release space: %w", err)
@@ -74,9 +74,10 @@ func (db *DB) ReleaseSpace(ctx context.Context) error {
 			if err := conn.GetContext(ctx, &free, `PRAGMA freelist_count`); err != nil {
 				return fmt.Errorf("release space: %w", err)
 			}
-			if free < freeStep || free < pages/freePart {
+			if free < freeStep || free < pages/freePart || free == before {
 				return nil
 			}
+			before = free
 			if _, err := conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, freeStep)); err != nil {
 				return fmt.Errorf("release space: %w", err)
 			}
@@ -89,12 +90,15 @@ func (db *DB) ReleaseSpace(ctx context.Context) error {
 
 // maintain runs fn with a connection of its own. What cannot get a lock soon is left for the next time.
 func (db *DB) maintain(ctx context.Context, fn func(*sqlx.DB) error) error {
-	conn, err := connect(filepath.Join(db.options.Dir, File), 1000, "_pragma=busy_timeout(250)")
+	conn, err := connect(filepath.Join(db.options.Dir, File), 1000)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	conn.SetMaxOpenConns(1)
+	if _, err := conn.ExecContext(ctx, `PRAGMA busy_timeout = 250`); err != nil {
+		return fmt.Errorf("maintenance: %w", err)
+	}
 	if err := fn(conn); err != nil && !isBusy(err) {
 		return err
 	}

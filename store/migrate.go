@@ -63,10 +63,6 @@ func (w *writer) version(ctx context.Context) (int, error) {
 }
 
 func (w *writer) create(ctx context.Context, schema string) error {
-	// auto_vacuum can only be chosen while the file is empty.
-	if _, err := w.conn.ExecContext(ctx, `PRAGMA auto_vacuum = INCREMENTAL`); err != nil {
-		return fmt.Errorf("create database: %w", err)
-	}
 	now := w.db.now()
 	row := fmt.Sprintf(`INSERT INTO meta (id, worker, last_id, created_at) VALUES (1, %d, %d, %d);`,
 		drawWorker(), now.UnixMilli()<<sequenceBits, now.UnixMilli())

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
 	"slices"
 )
 
@@ -53,8 +55,11 @@ type NotificationFilter struct {
 	WithMuted         bool
 }
 
-// types returns the types to list as a JSON array.
-func (f NotificationFilter) types() JSON[[]NotificationType] {
+// types returns the types to list as a JSON array, or nothing if they are the usual ones.
+func (f NotificationFilter) types() any {
+	if f.Types == nil && !slices.ContainsFunc(f.ExcludeTypes, func(t NotificationType) bool { return !t.AskedOnly() }) {
+		return ""
+	}
 	types := []NotificationType{}
 	for _, t := range NotificationTypes {
 		wanted := !t.AskedOnly()
@@ -89,7 +94,7 @@ var notificationList = func(order string) string {
 		LEFT JOIN statuses s ON s.id = n.status_id
 		WHERE n.account_id = ?1
 			AND n.id < ?4 AND n.id > ?5
-			AND n.type IN (SELECT value FROM json_each(?6))
+			AND (?6 = '' AND n.type NOT IN ('chat_mention', 'report') OR n.type IN (SELECT value FROM json_each(?6)))
 			AND (?7 = 0 OR s.id IS NULL OR ?7 >> s.visibility & 1 = 0)
 			AND (?8 = 0 OR n.from_id = ?8)
 			AND ` + notificationShown + `
@@ -111,9 +116,33 @@ func (r reader) Notifications(ctx context.Context, account AccountID, f Notifica
 		query = notificationsUp
 	}
 	_, visibilities := Filter{ExcludeVisibility: f.ExcludeVisibility}.bits()
-	rows, err := list[*Notification](ctx, r, "notifications", query,
-		account, h, f.WithMuted, below, above, f.types(), visibilities, f.From, p.Limit)
-	return newestFirst(rows, ascending), err
+	rows, err := r.q.QueryContext(ctx, query, account, h, f.WithMuted, below, above, f.types(), visibilities, f.From, p.Limit)
+	if err != nil {
+		return nil, fmt.Errorf("notifications: %w", err)
+	}
+	page, err := scanNotifications(rows)
+	return newestFirst(page, ascending), err
+}
+
+// scanNotifications is list for notifications, without the reflection.
+func scanNotifications(rows *sql.Rows) ([]*Notification, error) {
+	defer rows.Close()
+	var page []*Notification
+	for rows.Next() {
+		var id, account, from, read, muted int64
+		var status sql.NullInt64
+		n := new(Notification)
+		if err := rows.Scan(&id, &account, (*string)(&n.Type), &from, &status, &n.Detail, &read, &muted); err != nil {
+			return nil, fmt.Errorf("notifications: %w", err)
+		}
+		n.ID, n.AccountID, n.FromID, n.Read, n.Muted = NotificationID(id), AccountID(account), AccountID(from), read != 0, muted != 0
+		if status.Valid {
+			of := StatusID(status.Int64)
+			n.StatusID = &of
+		}
+		page = append(page, n)
+	}
+	return page, rows.Err()
 }
 
 // Notification returns something that account was told, muted or not, and errs.ErrRecordNotFound if there is none.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
 )
 
 // Status is a post, or a boost (ReblogOfID is set then, and there is no content).
@@ -148,6 +149,7 @@ func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
 		tx.touchStatus(*s.InReplyToID)
 	}
 	if s.ReblogOfID != nil {
+		tx.touchFlags(s.AccountID)
 		if _, err := tx.exec(ctx, "count boost", `UPDATE statuses SET reblogs_count = reblogs_count + ? WHERE id = ?`, n, *s.ReblogOfID); err != nil {
 			return err
 		}
@@ -243,6 +245,24 @@ type StatusFlags struct {
 
 // StatusFlags returns what viewer did with the statuses. The ids must not be those of boosts.
 func (r reader) StatusFlags(ctx context.Context, viewer AccountID, ids []StatusID) (map[StatusID]StatusFlags, error) {
+	if r.q != r.db.q {
+		return r.readFlags(ctx, viewer, ids)
+	}
+	flags := make(map[StatusID]StatusFlags, len(ids))
+	missing, generation := r.db.flags.get(viewer, ids, flags)
+	if len(missing) == 0 {
+		return flags, nil
+	}
+	read, err := r.readFlags(ctx, viewer, missing)
+	if err != nil {
+		return nil, err
+	}
+	r.db.flags.put(viewer, read, generation)
+	maps.Copy(flags, read)
+	return flags, nil
+}
+
+func (r reader) readFlags(ctx context.Context, viewer AccountID, ids []StatusID) (map[StatusID]StatusFlags, error) {
 	h, err := r.hints(ctx, viewer)
 	if err != nil {
 		return nil, err

@@ -48,6 +48,7 @@ type DB struct {
 	writer  *writer
 	ids     *idSource
 	hints   *hintCache
+	flags   *flagCache
 	jobs    chan struct{} // has an element when a job may have come due
 	now     func() time.Time
 	log     *slog.Logger
@@ -93,7 +94,8 @@ func (db *DB) open(ctx context.Context) error {
 	if db.options.Normal {
 		sync = "NORMAL"
 	}
-	w, err := connect(path, db.options.WriterCache, "_txlock=immediate", "_pragma=synchronous("+sync+")")
+	// auto_vacuum is chosen when the file is made; the driver sets it before anything is written.
+	w, err := connect(path, db.options.WriterCache, "_auto_vacuum=INCREMENTAL", "_txlock=immediate", "_pragma=synchronous("+sync+")")
 	if err != nil {
 		return err
 	}
@@ -117,7 +119,7 @@ func (db *DB) open(ctx context.Context) error {
 	}
 	db.readers.SetMaxOpenConns(db.options.Readers)
 	db.readers.SetMaxIdleConns(db.options.Readers)
-	db.hints = newHintCache()
+	db.hints, db.flags = newHintCache(), newFlagCache()
 	db.reader = reader{q: newStatements(db.readers), db: db}
 	db.writer.start()
 	return nil

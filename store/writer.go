@@ -29,6 +29,7 @@ type Tx struct {
 	reader
 	events  []Event
 	viewers []AccountID // whose relations changed
+	doers   []AccountID // whose favourites, boosts or bookmarks changed
 	changed changes
 	newJobs bool
 	usedIDs bool

@@ -7,14 +7,6 @@ import (
 	"svc/store"
 )
 
-// notificationHead are the members of a notification beside the account and the status.
-type notificationHead struct {
-	ID        store.NotificationID `json:"id"`
-	Type      string               `json:"type"`
-	CreatedAt store.Time           `json:"created_at"`
-	GroupKey  string               `json:"group_key"`
-}
-
 // Notification is a notification for who is told.
 type Notification struct {
 	builder *Builder
@@ -25,16 +17,12 @@ type Notification struct {
 
 // AppendJSON renders the notification.
 func (n *Notification) AppendJSON(dst []byte) []byte {
-	head, err := marshalMembers(notificationHead{
-		ID:        n.row.ID,
-		Type:      n.builder.NotificationType(n.row.Type),
-		CreatedAt: store.At(n.row.ID.Time()),
-		GroupKey:  "ungrouped-" + strconv.FormatInt(int64(n.row.ID), 10),
-	})
-	if err != nil {
-		return append(dst, "{}"...)
-	}
-	dst = append(append(dst, '{'), head...)
+	id := int64(n.row.ID)
+	dst = strconv.AppendInt(append(dst, `{"id":"`...), id, 10)
+	dst = append(append(dst, `","type":"`...), n.builder.NotificationType(n.row.Type)...)
+	dst = append(append(dst, `","created_at":"`...), store.At(n.row.ID.Time()).String()...)
+	dst = strconv.AppendInt(append(dst, `","group_key":"ungrouped-`...), id, 10)
+	dst = append(dst, '"')
 	dst = n.account.AppendJSON(append(dst, `,"account":`...))
 	if n.status != nil {
 		dst = n.status.AppendJSON(append(dst, `,"status":`...))
