@@ -83,7 +83,7 @@ func (b *browser) do(method, path string, values url.Values) *webpage {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if method == "POST" {
+	if method != "GET" {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		req.Header.Set("Origin", b.origin)
 	}

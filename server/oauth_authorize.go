@@ -209,7 +209,7 @@ func (s *Server) authorize(r *Request) (any, error) {
 		return nil, err
 	}
 	if id == nil {
-		return s.loginPage(z, http.StatusOK, "", "")
+		return s.loginPage(z, http.StatusOK, "", "You are not signed in any more. Your browser has to accept a cookie for that.")
 	}
 	if !hmac.Equal([]byte(r.Query(formParam)), []byte(s.formToken(token))) {
 		return nil, errCrossSite

@@ -2,18 +2,48 @@ package server
 
 import (
 	"net/http"
+	"strings"
 
 	"svc/internal/errs"
+	"svc/internal/text"
 	"svc/server/web"
 )
 
+// pageRoutes are pages for people that belong to nothing else.
+var pageRoutes = routes{
+	"GET /": {anonymous.pages(), (*Server).home},
+}
+
+// home is the front door: what this is, and how to come in.
+func (s *Server) home(*Request) (any, error) {
+	i := s.settings.Instance
+	description := i.ShortDescription
+	if description == "" {
+		description = text.Plain(i.Description)
+	}
+	return s.page(http.StatusOK, web.Home{
+		Name: i.Name, Description: description, Host: s.settings.Host(),
+		Open: i.RegistrationsOpen, Approval: i.AccountApprovalRequired, Contact: i.Email,
+	})
+}
+
+// lost is what a browser is shown where there is nothing.
+var lost = &endpoint{path: "lost", route: route{anonymous.pages(), func(*Server, *Request) (any, error) {
+	return nil, errs.NotFound("There is no page at this address.")
+}}}
+
+// wantsPage tells whether a request comes from somebody who looks at pages.
+func wantsPage(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
 // page returns a page as an answer.
 func (s *Server) page(status int, p web.Page) (any, error) {
-	text, err := web.Render(s.site(), p)
+	html, err := web.Render(s.site(), p)
 	if err != nil {
 		return nil, err
 	}
-	return htmlPage{status, text}, nil
+	return htmlPage{status, html}, nil
 }
 
 func (s *Server) site() web.Site {
@@ -23,7 +53,7 @@ func (s *Server) site() web.Site {
 // htmlPage is an answer to a person's browser.
 type htmlPage struct {
 	status int
-	text   []byte
+	html   []byte
 }
 
 func (p htmlPage) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
@@ -32,7 +62,7 @@ func (p htmlPage) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	h.Set("Content-Security-Policy", web.Policy)
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(p.status)
-	w.Write(p.text)
+	w.Write(p.html)
 }
 
 // errorPage tells a person of an error.
@@ -44,11 +74,11 @@ func (s *Server) errorPage(e *errs.Error) http.Handler {
 	case http.StatusTooManyRequests:
 		m = web.Message{Title: "Too many tries", Text: []string{"Please wait a few minutes before you try again."}}
 	}
-	text, err := web.Render(s.site(), m)
+	html, err := web.Render(s.site(), m)
 	if err != nil { // a template that fails for others, too
-		text = []byte(http.StatusText(e.Status))
+		html = []byte(http.StatusText(e.Status))
 	}
-	return htmlPage{e.Status, text}
+	return htmlPage{e.Status, html}
 }
 
 // redirect is an answer that leads elsewhere. The address is used as it is, since it may be that of an app.

@@ -126,7 +126,7 @@ func TestHandlersServeThemselves(t *testing.T) {
 	var log bytes.Buffer
 	s := server.NewWithRoutes(server.Config{Settings: settings(), Log: logTo(&log, slog.LevelDebug)}, server.Table{
 		"POST /api/v1/done": {server.Anyone, server.Always(server.NoContent)},
-		"GET /api/v1/away":  {server.Anyone, server.Always(http.RedirectHandler("https://example.org/", 302))},
+		"GET /api/v1/away":  {server.Anyone, server.Always(http.RedirectHandler("https://example.org/", http.StatusFound))},
 		"GET /api/v1/flow":  {server.Anyone, server.Always(stream)},
 		"GET /api/v1/raw": {server.Anyone, server.Always(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			c, buffer, err := w.(http.Hijacker).Hijack()
@@ -200,9 +200,8 @@ func TestPanics(t *testing.T) {
 	var log bytes.Buffer
 	s := server.NewWithRoutes(server.Config{Settings: settings(), Log: logTo(&log, slog.LevelInfo)}, server.Table{
 		"GET /api/v1/bug": {server.Anyone, func(*server.Server, *server.Request) (any, error) {
-			var m map[string]int
-			m["a"] = 1
-			return nil, nil
+			var nothing *struct{ n int }
+			return nothing.n, nil
 		}},
 		"GET /api/v1/late": {server.Anyone, server.Always(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprint(w, strings.Repeat("x", 10_000))
@@ -225,7 +224,7 @@ func TestPanics(t *testing.T) {
 		}()
 		call(s, "GET", "/api/v1/late", "")
 	}()
-	for _, want := range []string{"assignment to entry in nil map", "at once", "half-way", "respond_test.go"} {
+	for _, want := range []string{"nil pointer dereference", "at once", "half-way", "respond_test.go"} {
 		if n := strings.Count(log.String(), want); n == 0 {
 			t.Errorf("the log does not say %q:\n%s", want, &log)
 		}

@@ -147,11 +147,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		handle(w, r, values)
 		return
 	}
-	if s.fallback != nil && !strings.HasPrefix(clean, "/api/") {
+	switch api := strings.HasPrefix(clean, "/api/"); {
+	case s.fallback != nil && !api:
 		s.serve(elsewhere, w, r, nil)
-		return
+	case !api && wantsPage(r):
+		s.serve(lost, w, r, nil)
+	default:
+		s.serve(unknown, w, r, nil)
 	}
-	s.serve(unknown, w, r, nil)
 }
 
 var (

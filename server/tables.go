@@ -3,6 +3,7 @@ package server
 // allRoutes are the tables of all resources. Each stands at the top of the file that has its handlers.
 func allRoutes() []routes {
 	return []routes{
+		pageRoutes,
 		accountRoutes,
 		profileRoutes,
 		followRoutes,

@@ -33,6 +33,16 @@ type App struct {
 // Field is a hidden field of a form.
 type Field struct{ Name, Value string }
 
+// Home is the front door.
+type Home struct {
+	Name        string
+	Description string // plain text
+	Host        string // what people enter in their apps
+	Open        bool   // people may make accounts themselves
+	Approval    bool   // but somebody looks at them first
+	Contact     string // e-mail address; "": none
+}
+
 // Login asks who somebody is.
 type Login struct {
 	App    App
@@ -80,6 +90,7 @@ type Password struct {
 	Fault    string
 }
 
+func (Home) template() string     { return "home" }
 func (Login) template() string    { return "login" }
 func (Consent) template() string  { return "consent" }
 func (Code) template() string     { return "code" }
@@ -89,7 +100,7 @@ func (Welcome) template() string  { return "welcome" }
 func (Password) template() string { return "password" }
 
 var (
-	templates = parse(Login{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, Password{})
+	templates = parse(Home{}, Login{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, Password{})
 	style     = readStyle()
 
 	// Policy is the Content-Security-Policy of all pages. It says nothing about where forms lead: a browser would apply that
