@@ -59,14 +59,14 @@ func TestPruneApps(t *testing.T) {
 	}
 	h.prune()
 	wantApps(map[string]bool{"forgotten": true})
-	h.moveOn(25 * time.Hour)
+	h.moveOn(31 * 24 * time.Hour)
 	h.app("new")
 	h.update(func(tx *store.Tx) error {
 		return tx.AddCode(h.ctx(), &store.Code{Hash: []byte("c"), AppID: asked.ID, AccountID: alice})
 	})
 	h.prune()
 	wantApps(map[string]bool{"forgotten": false, "trusted": true, "owned": true, "own token": true, "user token": true, "code": true, "new": true})
-	h.moveOn(25 * time.Hour) // the code is over
+	h.moveOn(31 * 24 * time.Hour) // the code is over
 	h.prune()
 	wantApps(map[string]bool{"trusted": true, "owned": true, "own token": true, "user token": true, "code": false, "new": false})
 }

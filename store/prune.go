@@ -12,9 +12,9 @@ type Prune struct{}
 func (Prune) Kind() string { return "prune" }
 
 const (
-	pruneBatch = 500            // rows of one transaction
-	appScan    = 5000           // apps looked at in one transaction
-	appTime    = 24 * time.Hour // how long an app may go without anybody who uses it
+	pruneBatch = 500                 // rows of one transaction
+	appScan    = 5000                // apps looked at in one transaction
+	appTime    = 30 * 24 * time.Hour // how long an app may go without anybody who uses it: web clients keep theirs for good
 )
 
 // PruneExpired removes up to a batch each of codes, one-time tokens and idempotency keys whose time is over. It tells whether
