@@ -20,7 +20,7 @@ func visible(s string) string {
 		AND CASE S.visibility
 			WHEN 0 THEN 1
 			WHEN 1 THEN 1
-			WHEN 2 THEN ?1 > 0
+			WHEN 2 THEN EXISTS (SELECT 1 FROM users x WHERE x.account_id = ?1) -- a viewer may live elsewhere
 			WHEN 3 THEN EXISTS (SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = S.account_id AND x.pending = 0)
 				OR EXISTS (SELECT 1 FROM recipients x WHERE x.status_id = S.id AND x.account_id = ?1)
 			ELSE EXISTS (SELECT 1 FROM recipients x WHERE x.status_id = S.id AND x.account_id = ?1)
@@ -102,7 +102,7 @@ func (r reader) canSee(ctx context.Context, viewer AccountID, st *Status) (bool,
 	case Public, Unlisted:
 		return true, nil
 	case Local:
-		return viewer != 0, nil
+		return r.exists(ctx, `SELECT 1 FROM users WHERE account_id = ?`, viewer)
 	}
 	if viewer == 0 {
 		return false, nil
