@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -123,7 +124,7 @@ func TestHandlersServeThemselves(t *testing.T) {
 		w.(http.Flusher).Flush()
 		fmt.Fprint(w, "two")
 	})
-	var log bytes.Buffer
+	var log lockedBuffer // a connection that was taken over is not waited for
 	s := server.NewWithRoutes(server.Config{Settings: settings(), Log: logTo(&log, slog.LevelDebug)}, server.Table{
 		"POST /api/v1/done": {server.Anyone, server.Always(server.NoContent)},
 		"GET /api/v1/away":  {server.Anyone, server.Always(http.RedirectHandler("https://example.org/", http.StatusFound))},
@@ -167,12 +168,30 @@ func TestHandlersServeThemselves(t *testing.T) {
 			t.Errorf("%s: got %d %q, want %d %q", tt.path, resp.StatusCode, body, tt.status, tt.body)
 		}
 	}
-	srv.Close() // the log is complete now
+	srv.Close()
 	for _, want := range []string{"status=204", "status=302", `route=/api/v1/flow status=200`} {
 		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log has no %s:\n%s", want, &log)
+			t.Errorf("the log has no %s:\n%s", want, log.String())
 		}
 	}
+}
+
+// lockedBuffer is a buffer that several goroutines may use.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
 }
 
 // TestStreamOutlastsTimeout makes sure that a stream may take longer than an answer.
