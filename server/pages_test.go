@@ -1,7 +1,9 @@
 package server_test
 
 import (
+	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -42,5 +44,88 @@ func TestPagesForPeople(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The pages of accounts and posts show what everybody may see, and nothing else.
+func TestPublicPages(t *testing.T) {
+	srv := startAPI(t)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	alice.send("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"display_name": "Al & <i>", "note": "I like #tea"}).want(200)
+	root := alice.publish("the root <script>alert(1)</script>")
+	answer := bob.publish("an answer", "in_reply_to_id", root.id())
+	bob.publish("a whisper", "in_reply_to_id", root.id(), "visibility", "private")
+	unlisted := alice.publish("quietly", "visibility", "unlisted", "spoiler_text", "folded")
+	local := alice.publish("among us", "visibility", "local")
+	secret := alice.publish("secretly", "visibility", "private")
+	page := func(url string) *webPage {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept", "text/html")
+		return &webPage{srv.as(nil).request(req)}
+	}
+	profile := page(srv.url + "/@ALICE")
+	profile.shows(200, "Al &amp; &lt;i&gt;", "@alice@", "I like", "the root", "quietly", "<summary>folded</summary>")
+	profile.hides("among us", "secretly", "<script", "an answer")
+	thread := page(root.str("url"))
+	thread.shows(200, "the root", "an answer", "/@bob")
+	thread.hides("a whisper", "<script")
+	page(answer.str("url")).shows(200, "the root", "an answer")
+	page(unlisted.str("url")).shows(200, "quietly")
+	for _, url := range []string{
+		local.str("url"), secret.str("url"), srv.url + "/@bob/" + root.id(), srv.url + "/@nobody", srv.url + "/@alice/nonsense", srv.url + "/@alice/000000000000000000",
+	} {
+		page(url).shows(404, "There is no page at this address.")
+	}
+	var want []string
+	for i := range 25 {
+		want = append(want, fmt.Sprintf("number %d.", i))
+		bob.publish(want[i])
+	}
+	first := page(srv.url + "/@bob")
+	first.shows(200, want[24], want[5])
+	first.hides(want[4])
+	older := regexp.MustCompile(`href="([^"]*max_id=[^"]*)"`).FindStringSubmatch(string(first.body))
+	if older == nil {
+		t.Fatalf("no older posts in %s", first.body)
+	}
+	second := page(older[1])
+	second.shows(200, want[4], want[0])
+	second.hides(want[5])
+}
+
+func TestPrivateInstanceHasNoPages(t *testing.T) {
+	srv := startAPI(t, func(c *config.Config) { c.Instance.Public = false })
+	alice := srv.signUp("alice")
+	url := alice.publish("hello").str("url")
+	for _, u := range []string{url, srv.url + "/@alice"} {
+		if a := srv.as(nil).get(u); a.status != 403 || strings.Contains(string(a.body), "hello") {
+			t.Errorf("%s: %d %s", u, a.status, a.body)
+		}
+	}
+}
+
+// webPage is an answer that is a page.
+type webPage struct{ *answer }
+
+func (a *webPage) shows(status int, parts ...string) {
+	a.t.Helper()
+	a.want(status)
+	for _, p := range parts {
+		if !strings.Contains(string(a.body), p) {
+			a.t.Errorf("%s: %q is not in %s", a.what, p, a.body)
+		}
+	}
+}
+
+func (a *webPage) hides(parts ...string) {
+	a.t.Helper()
+	for _, p := range parts {
+		if strings.Contains(string(a.body), p) {
+			a.t.Errorf("%s: %q is in %s", a.what, p, a.body)
+		}
 	}
 }

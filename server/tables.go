@@ -4,6 +4,7 @@ package server
 func allRoutes() []routes {
 	return []routes{
 		pageRoutes,
+		publicRoutes,
 		accountRoutes,
 		profileRoutes,
 		followRoutes,

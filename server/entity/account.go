@@ -276,7 +276,7 @@ func (b *Builder) sharedAccount(row *store.Account, user *store.User) (*accountM
 		Note:           row.Note,
 		URL:            row.URL,
 		URI:            row.URI,
-		Avatar:         b.picture(row.Avatar, "/images/avi.png"),
+		Avatar:         b.picture(row.Avatar, standardAvatar),
 		Header:         b.picture(row.Header, "/images/banner.png"),
 		FollowersCount: row.FollowersCount,
 		FollowingCount: row.FollowingCount,
@@ -338,6 +338,8 @@ func (b *Builder) sharedAccount(row *store.Account, user *store.User) (*accountM
 	return m, x
 }
 
+const standardAvatar = "/images/avi.png"
+
 // picture returns the address of a profile picture: a media file's, a remote one's as it is, or the standard one's.
 func (b *Builder) picture(name, standard string) string {
 	switch {
@@ -347,6 +349,14 @@ func (b *Builder) picture(name, standard string) string {
 		return name
 	}
 	return b.MediaURL + name
+}
+
+// Avatar returns the address of an account's picture, which does not move.
+func (b *Builder) Avatar(a *store.Account) string {
+	if a.AvatarStatic != "" {
+		return b.picture(a.AvatarStatic, "")
+	}
+	return b.picture(a.Avatar, standardAvatar)
 }
 
 // Picture returns the address of a profile picture, nil if the account has none.

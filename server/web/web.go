@@ -100,12 +100,12 @@ func (Welcome) template() string  { return "welcome" }
 func (Password) template() string { return "password" }
 
 var (
-	templates = parse(Home{}, Login{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, Password{})
+	templates = parse(Home{}, Profile{}, Thread{}, Login{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, Password{})
 	style     = readStyle()
 
 	// Policy is the Content-Security-Policy of all pages. It says nothing about where forms lead: a browser would apply that
 	// to the redirect to an app, too.
-	Policy = "default-src 'none'; style-src 'sha256-" + hash(style) + "'; img-src data:; base-uri 'none'; frame-ancestors 'none'"
+	Policy = "default-src 'none'; style-src 'sha256-" + hash(style) + "'; img-src 'self' data:; media-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
 func parse(pages ...Page) map[string]*template.Template {

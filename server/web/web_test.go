@@ -16,7 +16,15 @@ const evil = `"><script>alert(1)</script>'&`
 func pages() map[string]Page {
 	app := App{Name: "App " + evil, Website: "https://example.org/?a=" + evil}
 	hidden := []Field{{"state", evil}, {"client_id", "x"}}
+	post := Post{
+		Name: evil, Handle: "@alice@example.org", Profile: "https://example.org/@alice", Avatar: "/images/avi.png", URL: "https://example.org/@alice/1",
+		At: "2026-01-02T03:04:05.000Z", Day: "2 January 2026", Subject: evil, Content: "<p>hello</p>", Hidden: true,
+		Media: []Attachment{{"image", "/media/a.png", "/media/b.png", evil}, {"video", "/media/a.mp4", "", "x"}, {"audio", "/media/a.mp3", "", ""}, {"unknown", "/media/a.bin", "", ""}},
+	}
 	return map[string]Page{
+		"home":        Home{Name: evil, Description: evil, Host: "example.org", Open: true, Approval: true, Contact: "a@example.org"},
+		"profile":     Profile{Name: evil, Handle: "@alice@example.org", Avatar: "/images/avi.png", Note: "<p>me</p>", Fields: []ProfileField{{evil, "x"}}, Posts: []Post{post}, Older: "/@alice?max_id=1"},
+		"thread":      Thread{Above: []Post{post}, Post: post, Below: []Post{post, post}},
 		"login":       Login{App: app, Hidden: hidden},
 		"login again": Login{App: app, Hidden: hidden, Name: evil, Fault: evil},
 		"consent":     Consent{App: app, Acct: "alice", Scopes: []string{evil, "b"}, Target: "example.org", Hidden: hidden},

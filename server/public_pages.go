@@ -1,0 +1,149 @@
+package server
+
+import (
+	"html/template"
+	"net/url"
+
+	"svc/internal/errs"
+	"svc/internal/text"
+	"svc/server/web"
+	"svc/store"
+)
+
+// publicRoutes are the pages that a post's and a profile's address lead to. They show what everybody may see, to everybody alike.
+var publicRoutes = routes{
+	"GET /@:nickname":     {anonymous.pages(), (*Server).profilePage},
+	"GET /@:nickname/:id": {anonymous.pages(), (*Server).threadPage},
+}
+
+var errNoPage = errs.NotFound("There is no page at this address.")
+
+const postsOfPage = 20
+
+// shownPerson returns the local account of the path, if it may be seen here.
+func (s *Server) shownPerson(r *Request) (*store.Account, error) {
+	if !s.settings.Instance.Public {
+		return nil, errs.Forbidden("This server shows what its people write to those who are signed in only. Use your app.")
+	}
+	a, err := s.db.AccountByName(r.Context(), r.Param("nickname"), "")
+	if errs.IsNotFound(err) || err == nil && a.Withheld {
+		return nil, errNoPage
+	}
+	return a, err
+}
+
+// profilePage shows an account and what it posted, without boosts and answers to others.
+func (s *Server) profilePage(r *Request) (any, error) {
+	a, err := s.shownPerson(r)
+	if err != nil {
+		return nil, err
+	}
+	page := r.Page(postsOfPage, postsOfPage)
+	ids, err := s.db.AccountTimeline(r.Context(), 0, a.ID, "", store.Filter{ExcludeReblogs: true, ExcludeReplies: true}, page.Page)
+	if err != nil {
+		return nil, err
+	}
+	posts, err := s.webPosts(r, ids)
+	if err != nil {
+		return nil, err
+	}
+	p := web.Profile{
+		Name: a.DisplayName, Handle: "@" + a.Nickname + "@" + s.settings.Host(), Avatar: s.entities.Avatar(a),
+		Note: safe(a.Note), Posts: posts,
+	}
+	for _, f := range a.Fields.V {
+		p.Fields = append(p.Fields, web.ProfileField{Name: f.Name, Value: safe(f.Value)})
+	}
+	if len(ids) == page.Limit {
+		p.Older = a.URL + "?max_id=" + url.QueryEscape(ids[len(ids)-1].String())
+	}
+	return s.page(200, p)
+}
+
+// threadPage shows a post with what is around it.
+func (s *Server) threadPage(r *Request) (any, error) {
+	a, err := s.shownPerson(r)
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.db.VisibleStatus(r.Context(), 0, statusParam(r))
+	if errs.IsNotFound(err) || err == nil && (st.AccountID != a.ID || st.ReblogOfID != nil) {
+		return nil, errNoPage
+	}
+	if err != nil {
+		return nil, err
+	}
+	above, below, err := s.db.Thread(r.Context(), 0, st, threadForAnonymous)
+	if err != nil {
+		return nil, err
+	}
+	all := append(append(append([]store.StatusID{}, above...), st.ID), below...)
+	posts, err := s.webPosts(r, all)
+	if err != nil {
+		return nil, err
+	}
+	if len(posts) != len(all) {
+		return nil, errNoPage // something was deleted in between
+	}
+	n := len(above)
+	return s.page(200, web.Thread{Above: posts[:n], Post: posts[n], Below: posts[n+1:]})
+}
+
+// webPosts prepares posts for a page, in the order of ids.
+func (s *Server) webPosts(r *Request, ids []store.StatusID) ([]web.Post, error) {
+	rows, err := s.db.VisibleStatuses(r.Context(), 0, ids)
+	if err != nil {
+		return nil, err
+	}
+	media, err := s.db.MediaOf(r.Context(), ids)
+	if err != nil {
+		return nil, err
+	}
+	var authors []store.AccountID
+	byID := make(map[store.StatusID]*store.Status, len(rows))
+	for _, st := range rows {
+		byID[st.ID] = st
+		authors = append(authors, st.AccountID)
+	}
+	accounts, err := s.db.Accounts(r.Context(), authors)
+	if err != nil {
+		return nil, err
+	}
+	who := make(map[store.AccountID]*store.Account, len(accounts))
+	for _, a := range accounts {
+		who[a.ID] = a
+	}
+	attached := make(map[store.StatusID][]web.Attachment)
+	for _, m := range media {
+		attached[*m.StatusID] = append(attached[*m.StatusID], s.webAttachment(m))
+	}
+	posts := make([]web.Post, 0, len(ids))
+	for _, id := range ids {
+		st := byID[id]
+		if st == nil || who[st.AccountID] == nil {
+			continue
+		}
+		a := who[st.AccountID]
+		posts = append(posts, web.Post{
+			Name: a.DisplayName, Handle: "@" + a.Acct(), Profile: a.URL, Avatar: s.entities.Avatar(a), URL: st.URL,
+			At: st.CreatedAt.String(), Day: st.CreatedAt.Time().Format("2 January 2006"),
+			Subject: st.SpoilerText, Content: safe(st.Content), Media: attached[id], Hidden: st.Sensitive,
+		})
+	}
+	return posts, nil
+}
+
+func (s *Server) webAttachment(m *store.Media) web.Attachment {
+	a := web.Attachment{Type: m.Type, URL: m.RemoteURL, Preview: m.RemoteURL, Text: m.Description}
+	if m.File != "" {
+		a.URL = s.entities.MediaURL + m.File
+		a.Preview = a.URL
+		if m.Thumbnail != "" {
+			a.Preview = s.entities.MediaURL + m.Thumbnail
+		}
+	}
+	return a
+}
+
+// safe marks HTML as such, cleaned once more: pages are the one place where it runs on our own address.
+func safe(html string) template.HTML { return template.HTML(text.Sanitize(html)) }
