@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -269,7 +270,7 @@ func (r reader) NotificationsByID(ctx context.Context, account AccountID, ids []
 		CROSS JOIN notifications n ON n.id = j.value
 		LEFT JOIN statuses s ON s.id = n.status_id
 		WHERE n.account_id = ?1 AND `+notificationShown, account, h, true, jsonArray(ids))
-	slices.SortFunc(rows, func(a, b *Notification) int { return int(b.ID - a.ID) })
+	slices.SortFunc(rows, func(a, b *Notification) int { return cmp.Compare(b.ID, a.ID) })
 	return rows, err
 }
 
