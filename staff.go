@@ -35,6 +35,7 @@ var (
 	approveUser    = deed[string, *admin.Change]{"approve user", (*admin.Service).ApproveUser}
 	activateUser   = deed[string, *admin.Change]{"activate user", (*admin.Service).ActivateUser}
 	deactivateUser = deed[string, *admin.Change]{"deactivate user", (*admin.Service).DeactivateUser}
+	rebuildHome    = deed[string, *admin.Change]{"rebuild home", (*admin.Service).RebuildHome}
 	deleteUser     = deed[string, *admin.User]{"delete user", (*admin.Service).DeleteUser}
 )
 
@@ -50,6 +51,7 @@ func commands(s *admin.Service) control.Commands {
 	offer(list, s, approveUser)
 	offer(list, s, activateUser)
 	offer(list, s, deactivateUser)
+	offer(list, s, rebuildHome)
 	offer(list, s, deleteUser)
 	return list
 }

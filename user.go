@@ -34,7 +34,10 @@ NICK is the nickname of an account on this server. All of this works while the s
 		a.stateCommand("deactivate NICK", "Take an account out of service",
 			`Nobody can sign in to it any more, its apps stop working, and it is not to be seen, nor is what it posted. It stops
 following accounts on this server. Its posts and followers are kept until it is activated again.`,
-			deactivateUser, "%s is deactivated.", "%s is deactivated already."))
+			deactivateUser, "%s is deactivated.", "%s is deactivated already."),
+		a.stateCommand("rebuild-home NICK", "Make the home timeline of an account anew, of what it follows",
+			"Home timelines are written as posts come in. Should one be wrong or empty, this mends it.",
+			rebuildHome, "The home timeline of %s is made anew.", ""))
 	return cmd
 }
 

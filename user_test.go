@@ -105,6 +105,9 @@ func TestUserChangesCountAtOnce(t *testing.T) {
 	}
 	wants("bob", "/api/v1/timelines/home", 200)
 	wants("alice", "/api/v1/statuses/"+id, 200)
+	p.run("user", "rebuild-home", "bob").done()
+	wants("bob", "/api/v1/timelines/home", 200)
+	p.run("user", "rebuild-home", "nobody").refused(1, "nobody")
 	p.run("user", "deactivate", "bob").done()
 	wants("bob", "/api/v1/timelines/home", 403)
 	wants("alice", "/api/v1/statuses/"+id, 404)

@@ -22,6 +22,15 @@ func (s *Service) ApproveUser(ctx context.Context, name string) (*Change, error)
 	return s.admit(ctx, name, func(u *store.User) **store.Time { return &u.ApprovedAt })
 }
 
+// RebuildHome makes an account's home timeline anew, of what it follows.
+func (s *Service) RebuildHome(ctx context.Context, name string) (*Change, error) {
+	u, err := s.ShowUser(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return &Change{User: u, Changed: true}, s.social.RebuildHome(ctx, store.AccountID(u.ID))
+}
+
 // admit sets one of the times that an account needs to be usable.
 func (s *Service) admit(ctx context.Context, name string, field func(*store.User) **store.Time) (*Change, error) {
 	changed := false

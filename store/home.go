@@ -49,3 +49,31 @@ func (tx *Tx) ClearHome(ctx context.Context, id, author AccountID, all bool) err
 				AND (?3 OR s.visibility < 4))`, id, author, all)
 	return err
 }
+
+// RestartHome empties a local account's home, and puts into it what does not come by a follow: its own posts and boosts, and those
+// posts that are addressed to few and to this account. Of each kind only the newest are looked at, as many as limit.
+func (tx *Tx) RestartHome(ctx context.Context, id AccountID, limit int) error {
+	if _, err := tx.exec(ctx, "empty home", `DELETE FROM home WHERE account_id = ?`, id); err != nil {
+		return err
+	}
+	_, err := tx.exec(ctx, "restart home", `
+		INSERT OR IGNORE INTO home (account_id, status_id)
+		SELECT ?1, id
+		FROM (SELECT id FROM statuses INDEXED BY statuses_account WHERE account_id = ?1 ORDER BY id DESC LIMIT ?2)
+		UNION ALL
+		SELECT ?1, s.id
+		FROM (SELECT status_id FROM recipients INDEXED BY recipients_account WHERE account_id = ?1 ORDER BY status_id DESC LIMIT ?2) r
+		CROSS JOIN statuses s ON s.id = r.status_id
+		WHERE s.visibility >= 4`, id, limit)
+	return err
+}
+
+// FollowsAfter returns the follows by an account of others whose ids come after one, in their order; no requests.
+func (r reader) FollowsAfter(ctx context.Context, id, after AccountID, limit int) ([]*Follow, error) {
+	return list[*Follow](ctx, r, "follows", `
+		SELECT *
+		FROM follows INDEXED BY follows_following
+		WHERE follower_id = ? AND target_id > ? AND pending = 0
+		ORDER BY target_id
+		LIMIT ?`, id, after, limit)
+}
