@@ -56,15 +56,11 @@ func (s *Server) search(r *Request) (any, error) {
 		}
 	}
 	if wanted("accounts") && !strings.HasPrefix(q, "#") {
-		ids, err := s.db.SearchAccounts(r.Context(), store.AccountSearch{
-			Text: q, Viewer: viewerID(r), Following: p.Following, Offset: page.Offset, Limit: page.Limit,
-		})
+		accounts, err := s.accountsLike(r, q, p.Following, page)
 		if err != nil {
 			return nil, err
 		}
-		if found.Accounts, err = s.renderAccounts(r, ids); err != nil {
-			return nil, err
-		}
+		found.Accounts = accounts
 	}
 	if name := text.TagName(q); wanted("hashtags") && name != "" {
 		names, err := s.db.SearchTags(r.Context(), name, page.Limit+page.Offset)
