@@ -103,6 +103,7 @@ func TestEdit(t *testing.T) {
 		{"the same language", with("language", "en"), false},
 		{"the same content type", with("content_type", "text/markdown"), false},
 		{"the same description", with("media_attributes", []any{map[string]any{"id": two, "description": "a cat on a mat"}}), false},
+		{"white space around the description", with("media_attributes", []any{map[string]any{"id": two, "description": " a cat on a mat\n"}}), false},
 		{"visibility", with("visibility", "direct"), false},
 		{"language", with("language", "de"), true},
 		{"description", with("media_attributes", []any{map[string]any{"id": two, "description": "a dog"}}), true},
