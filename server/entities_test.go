@@ -288,6 +288,7 @@ var readable = map[string]struct{ path, shape string }{
 // nothing, and as nobody. All that is answered must be of the shape that clients rely on.
 func TestEntities(t *testing.T) {
 	srv := startAPI(t)
+	srv.addEmoji("pets", map[string]string{"cat": "cat.png", "dog": "dog.gif"})
 	rich, other, empty := srv.signUp("rich"), srv.signUp("other"), srv.signUp("empty")
 	statuses, attachment, list := srv.enrich(rich, other)
 	notification := rich.get("/api/v1/notifications").want(200).ids()[0]
@@ -368,7 +369,7 @@ func (a *api) enrich(rich, other *member) (statuses []string, attachment, list s
 		return id
 	}
 	do(rich, "CredentialAccount", "PATCH", "/api/v1/accounts/update_credentials", params{
-		"display_name": "Rich & <b>", "note": "of #everything", "bot": true, "show_role": true, "discoverable": true, "hide_favorites": false,
+		"display_name": "Rich & <b> :cat:", "note": "of #everything", "bot": true, "show_role": true, "discoverable": true, "hide_favorites": false,
 		"fields_attributes": []params{{"name": "site", "value": a.url}}, "svc_settings_store": params{"fe": params{"a": 1}},
 	})
 	do(other, "CredentialAccount", "PATCH", "/api/v1/accounts/update_credentials", params{"svc_settings_store": nil})
@@ -382,7 +383,7 @@ func (a *api) enrich(rich, other *member) (statuses []string, attachment, list s
 	do(rich, "Relationship", "POST", "/api/v1/accounts/"+other.id+"/note", params{"comment": "known"})
 	do(rich, "empty", "POST", "/api/v1/lists/"+list+"/accounts", params{"account_ids": []string{other.id}})
 
-	first := status(rich, params{"status": "first @other #rich :none: " + a.url, "spoiler_text": "a subject", "language": "de", "expires_in": 4000})
+	first := status(rich, params{"status": "first @other #rich :cat: :none: " + a.url, "spoiler_text": "a subject :dog:", "language": "de", "expires_in": 4000})
 	status(rich, params{"status": "", "media_ids": []string{attachment}, "sensitive": true})
 	for _, v := range []string{"unlisted", "private", "direct", "local", "list:" + list} {
 		status(rich, params{"status": "@other of visibility " + v, "visibility": v})
