@@ -137,9 +137,13 @@ func (s *Server) searchAccounts(r *Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	page := r.Page(40, 80)
+	return s.accountsLike(r, p.Q, p.Following, r.Page(40, 80))
+}
+
+// accountsLike returns a page of the accounts that are named by a text, or begin like it.
+func (s *Server) accountsLike(r *Request, text string, following bool, page Page) (entity.List[entity.Account], error) {
 	ids, err := s.db.SearchAccounts(r.Context(), store.AccountSearch{
-		Text: p.Q, Viewer: viewerID(r), Following: p.Following, Offset: page.Offset, Limit: page.Limit,
+		Text: text, Viewer: viewerID(r), Following: following, Host: s.settings.Host(), Offset: page.Offset, Limit: page.Limit,
 	})
 	if err != nil {
 		return nil, err

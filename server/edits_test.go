@@ -69,6 +69,19 @@ func TestEdit(t *testing.T) {
 		t.Errorf("the last version is of %s, want %s", last.str("created_at"), edited.str("edited_at"))
 	}
 
+	// Each version keeps the descriptions that it had.
+	alice.edit(st, map[string]any{
+		"status": "second", "media_ids": []string{two, one}, "sensitive": true,
+		"media_attributes": []any{map[string]any{"id": two, "description": "a cat on a mat"}},
+	}).want(200)
+	var described []any
+	for _, v := range srv.as(nil).get(history).list()[1:] {
+		described = append(described, v.at("media_attachments").([]any)[0].(map[string]any)["description"])
+	}
+	if want := []any{"a cat", "a cat on a mat"}; !slices.Equal(described, want) {
+		t.Errorf("the first attachment was described as %v, want %v", described, want)
+	}
+
 	// Edits by what changes.
 	same := map[string]any{"status": "second", "media_ids": []string{two, one}, "sensitive": true}
 	with := func(key string, value any) map[string]any {
@@ -79,7 +92,7 @@ func TestEdit(t *testing.T) {
 		m[key] = value
 		return m
 	}
-	versions := 2
+	versions := 3
 	for _, tt := range []struct {
 		name    string
 		params  map[string]any
@@ -89,7 +102,8 @@ func TestEdit(t *testing.T) {
 		{"white space", with("status", " second\n"), false},
 		{"the same language", with("language", "en"), false},
 		{"the same content type", with("content_type", "text/markdown"), false},
-		{"the same description", with("media_attributes", []any{map[string]any{"id": two, "description": "a cat"}}), false},
+		{"the same description", with("media_attributes", []any{map[string]any{"id": two, "description": "a cat on a mat"}}), false},
+		{"white space around the description", with("media_attributes", []any{map[string]any{"id": two, "description": " a cat on a mat\n"}}), false},
 		{"visibility", with("visibility", "direct"), false},
 		{"language", with("language", "de"), true},
 		{"description", with("media_attributes", []any{map[string]any{"id": two, "description": "a dog"}}), true},
@@ -109,7 +123,15 @@ func TestEdit(t *testing.T) {
 			versions = got
 		}
 	}
-	alice.publish("the picture is free again", "media_ids[]", one)
+
+	// What was taken out stays with the versions that showed it: it can be put back, but not be attached elsewhere.
+	if m := alice.publish("another", "media_ids[]", one).at("media_attachments").([]any); len(m) != 0 {
+		t.Errorf("a picture of an earlier version was attached to another status: %v", m)
+	}
+	back := alice.edit(st, map[string]any{"status": "third", "media_ids": []string{one}}).want(200).object()
+	if m := back.at("media_attachments").([]any); len(m) != 1 || m[0].(map[string]any)["id"] != one {
+		t.Errorf("the picture was not put back: %v", m)
+	}
 
 	for _, tt := range []struct {
 		name   string

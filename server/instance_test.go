@@ -141,6 +141,7 @@ func TestInstance(t *testing.T) {
 		"configuration.timelines_access.live_feeds.local":    "public",
 		"configuration.accounts.max_pinned_statuses":         5.,
 		"configuration.vapid.public_key":                     srv.keys.VAPIDPublic(),
+		"configuration.statuses.characters_reserved_per_url": 0., // an address counts as it is
 		"configuration.media_attachments.image_matrix_limit": 50e6,
 	} {
 		if got := o.at(path); got != want {

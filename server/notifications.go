@@ -218,19 +218,20 @@ func (s *Server) moveMarkers(r *Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	var markers []*store.Marker
-	for _, sent := range []struct {
-		timeline string
-		marker   *marker
-	}{{"home", p.Home}, {"notifications", p.Notifications}} {
-		if sent.marker == nil || sent.marker.LastReadID == "" {
+	to := make(map[string]int64)
+	for timeline, sent := range map[string]*marker{"home": p.Home, "notifications": p.Notifications} {
+		if sent == nil || sent.LastReadID == "" {
 			continue
 		}
-		to, ok := store.ParsePosition(sent.marker.LastReadID)
+		position, ok := store.ParsePosition(sent.LastReadID)
 		if !ok {
 			return nil, errs.Invalid("Validation failed: last_read_id is invalid")
 		}
-		m, err := s.social.MoveMarker(r.Context(), r.Viewer, sent.timeline, to)
+		to[timeline] = position
+	}
+	var markers []*store.Marker
+	for timeline, position := range to {
+		m, err := s.social.MoveMarker(r.Context(), r.Viewer, timeline, position)
 		if err != nil {
 			return nil, err
 		}

@@ -196,5 +196,13 @@ func TestReadNotificationsAndMarkers(t *testing.T) {
 	if got := home.str("home.last_read_id"); got != st || home.has("notifications") {
 		t.Errorf("home marker is %q, want %q; %v", got, st, home.m)
 	}
+
+	// What is not understood moves nothing.
 	alice.send("POST", "/api/v1/markers", map[string]any{"home": map[string]any{"last_read_id": "no id"}}).want(422)
+	alice.send("POST", "/api/v1/markers", map[string]any{
+		"home": map[string]any{"last_read_id": bob.publish("later").id()}, "notifications": map[string]any{"last_read_id": "no id"},
+	}).want(422)
+	if got := alice.get("/api/v1/markers", "timeline", "home").object().str("home.last_read_id"); got != st {
+		t.Errorf("home marker is %q, want %q", got, st)
+	}
 }

@@ -17,7 +17,13 @@ var searchRoutes = routes{
 type results struct {
 	Accounts entity.List[entity.Account] `json:"accounts"`
 	Statuses entity.List[*entity.Status] `json:"statuses"`
-	Hashtags []entity.Tag                `json:"hashtags"`
+	Hashtags []foundTag                  `json:"hashtags"`
+}
+
+// foundTag is a hashtag in the form of searches. How often it was used is not counted, but clients expect to be told.
+type foundTag struct {
+	entity.Tag
+	History []any `json:"history"`
 }
 
 // search finds accounts by handle and name, hashtags by their beginning, and a post by its address.
@@ -32,7 +38,7 @@ func (s *Server) search(r *Request) (any, error) {
 	}
 	q := strings.TrimSpace(p.Q)
 	page := r.Page(20, 40)
-	found := results{Accounts: entity.List[entity.Account]{}, Statuses: entity.List[*entity.Status]{}, Hashtags: []entity.Tag{}}
+	found := results{Accounts: entity.List[entity.Account]{}, Statuses: entity.List[*entity.Status]{}, Hashtags: []foundTag{}}
 	if q == "" {
 		return found, nil
 	}
@@ -50,15 +56,11 @@ func (s *Server) search(r *Request) (any, error) {
 		}
 	}
 	if wanted("accounts") && !strings.HasPrefix(q, "#") {
-		ids, err := s.db.SearchAccounts(r.Context(), store.AccountSearch{
-			Text: q, Viewer: viewerID(r), Following: p.Following, Offset: page.Offset, Limit: page.Limit,
-		})
+		accounts, err := s.accountsLike(r, q, p.Following, page)
 		if err != nil {
 			return nil, err
 		}
-		if found.Accounts, err = s.renderAccounts(r, ids); err != nil {
-			return nil, err
-		}
+		found.Accounts = accounts
 	}
 	if name := text.TagName(q); wanted("hashtags") && name != "" {
 		names, err := s.db.SearchTags(r.Context(), name, page.Limit+page.Offset)
@@ -66,7 +68,7 @@ func (s *Server) search(r *Request) (any, error) {
 			return nil, err
 		}
 		for _, n := range names[min(page.Offset, len(names)):] {
-			found.Hashtags = append(found.Hashtags, entity.Tag{Name: n, URL: text.TagURL(s.baseURL, n)})
+			found.Hashtags = append(found.Hashtags, foundTag{entity.Tag{Name: n, URL: text.TagURL(s.baseURL, n)}, []any{}})
 		}
 	}
 	return found, nil

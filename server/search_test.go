@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -10,6 +11,7 @@ func TestSearch(t *testing.T) {
 	alice, bob := srv.signUp("alice"), srv.signUp("bobby")
 	st := alice.publish("hello #Trains #trainspotting")
 	secret := alice.publish("psst", "visibility", "private")
+	host := strings.TrimPrefix(srv.url, "http://")
 	for _, tt := range []struct {
 		name                         string
 		as                           *member
@@ -18,6 +20,10 @@ func TestSearch(t *testing.T) {
 	}{
 		{"by the beginning of a name", bob, []string{"q", "ali"}, []string{alice.id}, nil, []string{"ali"}},
 		{"by handle", nil, []string{"q", "@alice"}, []string{alice.id}, nil, nil},
+		{"by whole handle", bob, []string{"q", "@alice@" + host}, []string{alice.id}, nil, nil},
+		{"by whole handle without the sign", nil, []string{"q", "Alice@" + strings.ToUpper(host), "type", "accounts"}, []string{alice.id}, nil, nil},
+		{"by the beginning of a whole handle", bob, []string{"q", "@alice@" + host[:5]}, []string{alice.id}, nil, nil},
+		{"by the handle of somebody elsewhere", bob, []string{"q", "@alice@example.com"}, nil, nil, nil},
 		{"a hashtag", bob, []string{"q", "#trains"}, nil, nil, []string{"trains", "trainspotting"}},
 		{"a hashtag never used", bob, []string{"q", "#unused"}, nil, nil, []string{"unused"}},
 		{"of one type", bob, []string{"q", "ali", "type", "accounts"}, []string{alice.id}, nil, nil},

@@ -194,8 +194,13 @@ func TestPostDefaults(t *testing.T) {
 	}
 	list := srv.letList(bob, alice)
 	members := bob.publish("x", "visibility", "list:"+list).id()
-	if v := alice.publish("y", "in_reply_to_id", members).str("visibility"); v != "direct" {
+	reply := alice.publish("y", "in_reply_to_id", members)
+	if v := reply.str("visibility"); v != "direct" {
 		t.Errorf("a reply to a list status is %s", v)
+	}
+	bob.get("/api/v1/statuses/" + reply.id()).want(200) // or it would be for nobody
+	if got, want := bob.notified(), []string{"mention alice"}; !slices.Equal(got, want) {
+		t.Errorf("the author of the list status was told %v, want %v", got, want)
 	}
 }
 

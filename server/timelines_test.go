@@ -6,6 +6,26 @@ import (
 	"testing"
 )
 
+// TestRepliesToThoseFollowed reads only such replies as are addressed to the viewer or to somebody whom the viewer follows: as what
+// it replies to, or by name.
+func TestRepliesToThoseFollowed(t *testing.T) {
+	srv := startAPI(t)
+	author, friend, stranger, viewer := srv.signUp("author"), srv.signUp("friend"), srv.signUp("stranger"), srv.signUp("viewer")
+	viewer.to(author.id, "follow")
+	viewer.to(friend.id, "follow")
+	foreign, known := stranger.publish("a post").id(), friend.publish("another").id()
+	reply := func(text, parent string) string { return author.publish(text, "in_reply_to_id", parent).id() }
+	toStranger, naming := reply("hello", foreign), reply("@friend look", foreign)
+	toFriend, toViewer := reply("hello", known), reply("@viewer look", foreign)
+	for choice, want := range map[string][]string{
+		"":          {toViewer, toFriend, naming, toStranger, known},
+		"following": {toViewer, toFriend, naming, known},
+		"self":      {toViewer, known},
+	} {
+		wantIDs(t, choice, viewer.get("/api/v1/timelines/home", "reply_visibility", choice), want...)
+	}
+}
+
 func TestTimelines(t *testing.T) {
 	srv := startAPI(t)
 	alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -14,10 +15,12 @@ import (
 type exposure struct {
 	visibility string
 	id         string
-	root       string            // a public status of the same author that it replies to
-	answer     string            // a public reply of its author to it
-	boost      string            // by somebody whom everybody follows
+	root       string // a public status of the same author that it replies to
+	answer     string // a public reply of its author to it
+	boost      string // by somebody whom everybody follows
+	url        string
 	lists      map[string]string // by the viewer's token
+	told       map[string]string // a notification of it, likewise
 	author     *member
 	booster    *member
 }
@@ -31,6 +34,7 @@ func TestVisibility(t *testing.T) {
 	author, booster := srv.signUp("author"), srv.signUp("booster")
 	follower, mentioned, friend := srv.signUp("follower"), srv.signUp("mentioned"), srv.signUp("friend")
 	stranger, blocked := srv.signUp("stranger"), srv.signUp("blocked")
+	author.send("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"hide_favorites": false}).want(200)
 	list := srv.letList(author, friend, blocked)
 	signedIn := []*member{author, follower, mentioned, friend, stranger, blocked}
 	viewers := append(slices.Clone(signedIn), nil)
@@ -124,6 +128,15 @@ func TestVisibility(t *testing.T) {
 		{"notifications", notifiedOf("status"), signed},
 		{"favourites", in("/api/v1/favourites?limit=40"), signed},
 		{"bookmarks", in("/api/v1/bookmarks?limit=40"), signed},
+		{"favourites of the author", in("/api/v1/svc/accounts/:author/favourites?limit=40"), nil},
+		{"search by its address", func(c *caller, x *exposure) bool {
+			statuses := c.get("/api/v2/search", "q", x.url).want(200).object().at("statuses").([]any)
+			return len(statuses) == 1 && statuses[0].(map[string]any)["id"] == x.id
+		}, nil},
+		{"reading notifications", func(c *caller, x *exposure) bool {
+			a := c.post("/api/v1/svc/notifications/read", "id", x.told[c.token])
+			return a.status == 200 && a.object().str("status.id") == x.id
+		}, signed},
 		{"favouriting", deed("/favourite", "/unfavourite"), signed},
 		{"bookmarking", deed("/bookmark", "/unbookmark"), signed},
 		{"muting the thread", deed("/mute", "/unmute"), signed},
@@ -152,17 +165,18 @@ func TestVisibility(t *testing.T) {
 
 	var exposed []*exposure
 	for _, v := range []string{"public", "unlisted", "local", "private", "direct", "list"} {
-		x := &exposure{visibility: v, author: author, booster: booster, lists: lists}
+		x := &exposure{visibility: v, author: author, booster: booster, lists: lists, told: map[string]string{}}
 		param := v
 		if v == "list" {
 			param += ":" + list
 		}
 		x.root = author.publish("root").id()
-		x.id = author.publish("@mentioned @blocked look #exposed", "visibility", param, "in_reply_to_id", x.root).id()
+		st := author.publish("@mentioned @blocked look #exposed", "visibility", param, "in_reply_to_id", x.root)
+		x.id, x.url = st.id(), st.str("url")
 		x.answer = srv.letAnswer(author, x.id)
 		x.boost = srv.letBoost(booster, x.id)
 		for _, m := range signedIn {
-			srv.letKnow(m, author, x.id)
+			x.told[m.token] = srv.letKnow(m, author, x.id)
 		}
 		srv.insert(`INSERT INTO pins (status_id, account_id, pinned_at) VALUES (?, ?, 1)`, statusID(x.id), author.accountID())
 		exposed = append(exposed, x)
@@ -189,7 +203,7 @@ func TestVisibility(t *testing.T) {
 
 // path fills in the parameters of a path.
 func (x *exposure) path(path string, c *caller) string {
-	return strings.NewReplacer(":id", x.id, ":list", x.lists[c.token]).Replace(path)
+	return strings.NewReplacer(":id", x.id, ":author", x.author.id, ":list", x.lists[c.token]).Replace(path)
 }
 
 // inThread finds the status in the context of its root or of the answer to it.
@@ -245,12 +259,15 @@ func (a *api) letBoost(by *member, id string) string {
 	return boost
 }
 
-// letKnow has somebody been told of a status, and have it among their favourites and bookmarks, as if they had seen it once.
-func (a *api) letKnow(m, author *member, id string) {
+// letKnow has somebody been told of a status, and have it among their favourites and bookmarks, as if they had seen it once. It
+// returns the notification's id.
+func (a *api) letKnow(m, author *member, id string) string {
 	a.t.Helper()
 	for _, table := range []string{"favourites", "bookmarks"} {
 		a.insert(fmt.Sprintf(`INSERT INTO %s (id, account_id, status_id) VALUES (abs(random() %% 1000000000), ?, ?)`, table), m.accountID(), statusID(id))
 	}
-	a.insert(`INSERT INTO notifications (id, account_id, type, from_id, status_id) VALUES (abs(random() % 1000000000), ?, ?, ?, ?)`,
-		m.accountID(), store.NotifyStatus, author.accountID(), statusID(id))
+	told := fmt.Sprint(rand.Int64N(1_000_000_000) + 1)
+	a.insert(`INSERT INTO notifications (id, account_id, type, from_id, status_id) VALUES (?, ?, ?, ?, ?)`,
+		told, m.accountID(), store.NotifyStatus, author.accountID(), statusID(id))
+	return told
 }

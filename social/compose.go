@@ -189,7 +189,7 @@ func visibilityOf(d Draft, user *store.User, parent *store.Status) (store.Visibi
 }
 
 // address renders the text and finds out who is addressed: the mentioned, or those named in to. A reply that is open to all, or
-// to a direct status, is addressed to the author of what it replies to without being told (extension API 15.1).
+// to a direct or list status, is addressed to the author of what it replies to without being told (extension API 15.1).
 func (s *Service) address(ctx context.Context, r reads, c *Composed, to []string, w *wording, parent *store.Status) error {
 	st := c.Status
 	mentioned, err := s.render(ctx, r, c, w)
@@ -202,7 +202,7 @@ func (s *Service) address(ctx context.Context, r reads, c *Composed, to []string
 		if people, err = s.named(ctx, r, to); err != nil {
 			return err
 		}
-	case parent != nil && parent.AccountID != st.AccountID && (st.Visibility.Open() || parent.Visibility == store.Direct):
+	case parent != nil && parent.AccountID != st.AccountID && (st.Visibility.Open() || parent.Visibility >= store.Direct):
 		people = append([]store.AccountID{parent.AccountID}, mentioned...)
 	default:
 		people = mentioned

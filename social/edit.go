@@ -3,6 +3,7 @@ package social
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"svc/internal/errs"
 	"svc/internal/text"
@@ -114,7 +115,7 @@ func (s *Service) describe(media []*store.Media, descriptions map[store.MediaID]
 	var changed []*store.Media
 	for _, m := range media {
 		d, ok := descriptions[m.ID]
-		if !ok || d == m.Description {
+		if d = strings.TrimSpace(d); !ok || d == m.Description {
 			continue
 		}
 		if text.Length(d, "") > s.MaxDescription {

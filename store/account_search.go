@@ -14,6 +14,7 @@ type AccountSearch struct {
 	Text      string
 	Viewer    AccountID // 0: the anonymous, who find only those that live here
 	Following bool      // only those whom the viewer follows
+	Host      string    // what the handles of those who live here end in
 	Offset    int
 	Limit     int
 }
@@ -114,7 +115,7 @@ func (q *AccountSearch) stages() []string {
 	return []string{searchFollowed, searchLocal, searchAll}
 }
 
-// namedStage is a search for those of a nickname, whose domain begins with what is asked for: ?2 to ?3.
+// namedStage is a search for those of a nickname, ?2, whose domain begins with what is asked for: from ?3 to below ?4.
 func namedStage(condition string) string {
 	return `
 		SELECT a.id
@@ -151,9 +152,20 @@ func (r reader) accountsNamed(ctx context.Context, q AccountSearch) ([]AccountID
 	if nick == "" || len(nick)+len(domain) > 1000 {
 		return nil, nil
 	}
-	query := q.choose(namedFollowed, namedLocal, namedAll)
+	named := func(from, below string) ([]AccountID, error) {
+		query := q.choose(namedFollowed, namedLocal, namedAll)
+		return ids[AccountID](ctx, r, "accounts named", query, q.Viewer, text.FoldKey(nick), from, below, q.Offset+q.Limit)
+	}
+	var here []AccountID
 	from := strings.ToLower(domain)
-	return ids[AccountID](ctx, r, "accounts named", query, q.Viewer, text.FoldKey(nick), from, from+"\U0010ffff", q.Offset+q.Limit)
+	if from != "" && strings.HasPrefix(q.Host, from) { // those here are stored without a domain
+		var err error
+		if here, err = named("", "\x00"); err != nil {
+			return nil, err
+		}
+	}
+	there, err := named(from, from+"\U0010ffff")
+	return append(here, there...), err
 }
 
 // matchPrefixes turns what somebody typed into a full-text query for words that begin with its words; "" if there is none. Nothing

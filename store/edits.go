@@ -15,7 +15,13 @@ type StatusEdit struct {
 	Text        string
 	Content     string
 	ContentType string
-	Media       JSON[[]MediaID] // in order
+	Media       JSON[[]MediaVersion] // in order
+}
+
+// MediaVersion is an attachment as a version of a status has it.
+type MediaVersion struct {
+	ID          MediaID `json:"id"`
+	Description string  `json:"description"`
 }
 
 // Version returns the status as it is as a version of it.
@@ -27,9 +33,9 @@ func (s *Status) Version(media []*Media) *StatusEdit {
 	if s.EditedAt != nil {
 		v.CreatedAt = *s.EditedAt
 	}
-	v.Media.V = []MediaID{}
+	v.Media.V = []MediaVersion{}
 	for _, m := range media {
-		v.Media.V = append(v.Media.V, m.ID)
+		v.Media.V = append(v.Media.V, MediaVersion{m.ID, m.Description})
 	}
 	return v
 }

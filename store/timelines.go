@@ -49,7 +49,7 @@ type ReplyVisibility int
 
 const (
 	AllReplies       ReplyVisibility = iota
-	RepliesFollowing                 // to the viewer, or to somebody the viewer follows
+	RepliesFollowing                 // to the viewer or somebody the viewer follows, or naming one
 	RepliesSelf                      // to the viewer
 )
 
@@ -93,8 +93,12 @@ const filtered = `
 	AND (?4 & 96 = 0 OR s.in_reply_to_account_id IS NULL OR s.account_id = ?1
 		OR EXISTS (SELECT 1 FROM recipients x WHERE x.status_id = s.id AND x.account_id = ?1 AND x.mentioned = 1)
 		OR s.in_reply_to_account_id = ?1
-		OR ?4 & 32 AND EXISTS (
-			SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = s.in_reply_to_account_id AND x.pending = 0))
+		OR ?4 & 32 AND (
+			EXISTS (SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = s.in_reply_to_account_id AND x.pending = 0)
+			OR EXISTS (
+				SELECT 1
+				FROM recipients r CROSS JOIN follows x ON x.follower_id = ?1 AND x.target_id = r.account_id AND x.pending = 0
+				WHERE r.status_id = s.id AND r.mentioned = 1 AND r.account_id <> s.account_id)))
 	AND (?5 >> s.visibility & 1 = 0)`
 
 // timeline is the text of a timeline's two queries. from names a table or tables with the statuses as s; key is the column that

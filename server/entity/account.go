@@ -48,7 +48,7 @@ type accountExtension struct {
 	Tags                []string `json:"tags"`
 	IsAdmin             *bool    `json:"is_admin,omitempty"`
 	IsModerator         *bool    `json:"is_moderator,omitempty"`
-	Privileges          []string `json:"privileges,omitempty"`
+	Privileges          []string `json:"privileges,omitzero"`
 	IsConfirmed         bool     `json:"is_confirmed"`
 	ConfirmationPending bool     `json:"confirmation_pending"`
 	IsActive            bool     `json:"is_active"`

@@ -6,13 +6,8 @@ import (
 	"svc/media"
 )
 
-const (
-	// A status may have any number of attachments (spec 8). Clients want to hear of one.
-	maxAttachments = 1000
-
-	// Clients reckon with so many characters for an address, whatever they are told. Here each of its characters counts.
-	reservedPerURL = 23
-)
+// A status may have any number of attachments (spec 8). Clients want to hear of one.
+const maxAttachments = 1000
 
 // configuration are the limits that clients go by, the same in both versions.
 type configuration struct {
@@ -54,7 +49,7 @@ type configurationAccounts struct {
 type configurationStatuses struct {
 	MaxCharacters            int `json:"max_characters"`
 	MaxMediaAttachments      int `json:"max_media_attachments"`
-	CharactersReservedPerURL int `json:"characters_reserved_per_url"`
+	CharactersReservedPerURL int `json:"characters_reserved_per_url"` // 0: an address is as long as it is
 }
 
 type configurationMedia struct {
@@ -102,7 +97,7 @@ func (b *Builder) configuration() configuration {
 			ProfileFieldNameLimit:  c.Accounts.FieldNameLength,
 			ProfileFieldValueLimit: c.Accounts.FieldValueLength,
 		},
-		Statuses: configurationStatuses{c.Statuses.MaxLength, maxAttachments, reservedPerURL},
+		Statuses: configurationStatuses{MaxCharacters: c.Statuses.MaxLength, MaxMediaAttachments: maxAttachments},
 		MediaAttachments: configurationMedia{
 			SupportedMimeTypes:  media.MIMETypes(),
 			DescriptionLimit:    c.Media.DescriptionLength,

@@ -27,7 +27,9 @@ func (b *Builder) StatusEdits(ctx context.Context, viewer *store.Account, st *st
 	}
 	var ids []store.MediaID
 	for _, v := range versions {
-		ids = append(ids, v.Media.V...)
+		for _, m := range v.Media.V {
+			ids = append(ids, m.ID)
+		}
 	}
 	media, err := b.db.MediaByIDs(ctx, unique(ids))
 	if err != nil {
@@ -52,9 +54,11 @@ func (b *Builder) StatusEdits(ctx context.Context, viewer *store.Account, st *st
 		if plain {
 			e.Content = text.Strict(v.Content)
 		}
-		for _, id := range v.Media.V {
-			if m := mediaOf[id]; m != nil && m.AccountID == st.AccountID {
-				o, err := b.attachment(m)
+		for _, attached := range v.Media.V {
+			if m := mediaOf[attached.ID]; m != nil && m.AccountID == st.AccountID {
+				then := *m
+				then.Description = attached.Description
+				o, err := b.attachment(&then)
 				if err != nil {
 					return nil, err
 				}

@@ -258,7 +258,7 @@ CREATE TABLE status_edits (
     text         TEXT    NOT NULL,
     content      TEXT    NOT NULL,
     content_type TEXT    NOT NULL,
-    media        TEXT    NOT NULL -- ids of the attachments, in order
+    media        TEXT    NOT NULL -- the attachments, in order, as objects of id and description
 ) STRICT;
 CREATE INDEX status_edits_status ON status_edits (status_id, id);
 

@@ -1,0 +1,421 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"svc/server"
+)
+
+// The shapes of what the API answers, by the rules of the client API's reference, section 3. A shape is a kind of value, an
+// entity by its name, []SHAPE or several joined by |. A member whose shape begins with ? may be absent. Members that are not
+// here must not be there.
+var entityShapes = map[string]map[string]string{
+	"Account": {
+		"id": "id", "username": "text", "acct": "text", "fqn": "text", "display_name": "string", "locked": "boolean", "bot": "boolean",
+		"group": "boolean", "discoverable": "boolean", "created_at": "time", "note": "string", "url": "url", "uri": "url",
+		"avatar": "url", "avatar_static": "url", "header": "url", "header_static": "url", "followers_count": "number",
+		"following_count": "number", "statuses_count": "number", "last_status_at": "date|null", "emojis": "[]Emoji", "fields": "[]Field",
+		"moved": "?Account", "source": "Source", "mute_expires_at": "?time|null", "svc": "AccountExtension",
+	},
+	"AccountExtension": {
+		"ap_id": "url", "also_known_as": "[]url", "background_image": "url|null", "tags": "[]string", "is_admin": "?boolean",
+		"is_moderator": "?boolean", "privileges": "?[]text", "is_confirmed": "boolean", "confirmation_pending": "boolean",
+		"is_active": "boolean", "hide_favorites": "boolean", "hide_followers": "boolean", "hide_follows": "boolean",
+		"hide_followers_count": "boolean", "hide_follows_count": "boolean", "accepts_chat_messages": "boolean|null",
+		"skip_thread_containment": "boolean", "favicon": "url|null", "relationship": "empty|Relationship",
+	},
+	"Source": {"note": "string", "fields": "[]Field", "sensitive": "boolean", "svc": "SourceExtension"},
+	"SourceExtension": {
+		"discoverable": "boolean", "actor_type": "text", "show_role": "?boolean", "no_rich_text": "?boolean",
+	},
+	"Field": {"name": "string", "value": "string", "verified_at": "time|null"},
+	"Relationship": {
+		"id": "id", "following": "boolean", "followed_by": "boolean", "requested": "boolean", "requested_by": "boolean",
+		"blocking": "boolean", "blocked_by": "boolean", "muting": "boolean", "muting_notifications": "boolean",
+		"muting_expires_at": "time|null", "domain_blocking": "boolean", "endorsed": "boolean", "showing_reblogs": "boolean",
+		"notifying": "boolean", "subscribing": "boolean", "languages": "[]text|null", "note": "string",
+	},
+	"Status": {
+		"id": "id", "uri": "text", "url": "url|null", "created_at": "time", "edited_at": "time|null", "account": "Account",
+		"content": "string", "text": "?string", "visibility": "text", "sensitive": "boolean", "spoiler_text": "string",
+		"media_attachments": "[]Attachment", "application": "Application|null", "mentions": "[]Mention", "tags": "[]Tag",
+		"emojis": "[]Emoji", "reblogs_count": "number", "favourites_count": "number", "replies_count": "number",
+		"in_reply_to_id": "id|null", "in_reply_to_account_id": "id|null", "reblog": "Status|null", "poll": "null", "card": "null",
+		"language": "text|null", "favourited": "boolean", "reblogged": "boolean", "muted": "boolean", "bookmarked": "boolean",
+		"pinned": "boolean", "filtered": "[]null", "svc": "StatusExtension",
+	},
+	"StatusExtension": {
+		"local": "boolean", "conversation_id": "number|null", "direct_conversation_id": "number|null",
+		"in_reply_to_account_acct": "text|null", "content": "Texts", "spoiler_text": "Texts", "expires_at": "time|null",
+		"thread_muted": "boolean", "emoji_reactions": "[]null", "parent_visible": "boolean", "pinned_at": "time|null",
+		"quotes_count": "number", "list_id": "?id",
+	},
+	"Texts":        {"text/plain": "string"},
+	"Mention":      {"id": "id", "username": "text", "acct": "text", "url": "url"},
+	"Tag":          {"name": "text", "url": "url"},
+	"Emoji":        {"shortcode": "text", "url": "url", "static_url": "url", "visible_in_picker": "boolean", "category": "?string", "tags": "?[]text"},
+	"Application":  {"name": "text", "website": "url|null"},
+	"Context":      {"ancestors": "[]Status", "descendants": "[]Status"},
+	"StatusSource": {"id": "id", "text": "string", "spoiler_text": "string", "content_type": "text"},
+	"StatusEdit": {
+		"content": "string", "spoiler_text": "string", "sensitive": "boolean", "created_at": "time", "account": "Account", "poll": "null",
+		"media_attachments": "[]Attachment", "emojis": "[]Emoji",
+	},
+	"Attachment": {
+		"id": "id", "type": "text", "url": "url", "preview_url": "url|null", "remote_url": "url|null", "text_url": "url",
+		"description": "text|null", "svc": "AttachmentExtension",
+	},
+	"AttachmentExtension": {"mime_type": "text"},
+	"Notification": {
+		"id": "digits", "type": "text", "created_at": "time", "group_key": "text", "account": "Account", "status": "?Status",
+		"svc": "NotificationExtension",
+	},
+	"NotificationExtension": {"is_seen": "boolean", "is_muted": "boolean"},
+	"Markers":               {"home": "?Marker", "notifications": "?Marker"},
+	"Marker":                {"last_read_id": "id", "version": "number", "updated_at": "time", "svc": "MarkerExtension"},
+	"MarkerExtension":       {"unread_count": "number"},
+	"List":                  {"id": "id", "title": "text", "replies_policy": "text", "exclusive": "boolean"},
+	"Results":               {"accounts": "[]Account", "statuses": "[]Status", "hashtags": "[]FoundTag"},
+	"FoundTag":              {"name": "text", "url": "url", "history": "[]null"},
+	"Preferences": {
+		"posting:default:visibility": "text", "posting:default:sensitive": "boolean", "posting:default:language": "text|null",
+		"reading:expand:media": "text", "reading:expand:spoilers": "boolean",
+	},
+	"App": {
+		"id": "id", "name": "text", "website": "url|null", "redirect_uri": "text", "redirect_uris": "[]text", "scopes": "[]text",
+		"vapid_key": "text", "client_id": "?text",
+	},
+	"Preview":                    {},
+	"CredentialAccount":          {},
+	"CredentialAccountExtension": {},
+	"CredentialSource":           {},
+	"Role":                       {"id": "text", "name": "string", "color": "string", "permissions": "digits", "highlighted": "boolean"},
+	"NotificationSettings":       {"block_from_strangers": "boolean", "hide_notification_contents": "boolean"},
+	"Session":                    {"id": "number", "app_name": "text", "valid_until": "time"},
+}
+
+func init() { // an account to itself is an account with more, and what is not posted yet has an id that is none
+	extend := func(name, base string, more map[string]string) {
+		for _, members := range []map[string]string{entityShapes[base], more} {
+			for key, shape := range members {
+				entityShapes[name][key] = shape
+			}
+		}
+	}
+	extend("Preview", "Status", map[string]string{"id": "text"})
+	extend("CredentialAccount", "Account", map[string]string{
+		"source": "CredentialSource", "role": "Role", "follow_requests_count": "number", "svc": "CredentialAccountExtension",
+	})
+	extend("CredentialSource", "Source", map[string]string{
+		"privacy": "text", "language": "string", "follow_requests_count": "number", "discoverable": "boolean",
+	})
+	extend("CredentialAccountExtension", "AccountExtension", map[string]string{
+		"is_admin": "boolean", "is_moderator": "boolean", "privileges": "[]text", "email": "text", "allow_following_move": "boolean",
+		"unread_conversation_count": "number", "unread_notifications_count": "number", "notification_settings": "NotificationSettings",
+		"settings_store": "object",
+	})
+}
+
+var kindPatterns = map[string]*regexp.Regexp{
+	"time":   regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`),
+	"date":   regexp.MustCompile(`^\d{4}-\d\d-\d\d$`),
+	"id":     regexp.MustCompile(`^[0-9A-Za-z]{1,30}$`),
+	"digits": regexp.MustCompile(`^\d+$`),
+	"url":    regexp.MustCompile(`^https?://[^/]+`),
+	"text":   regexp.MustCompile(`(?s).`), // not empty
+	"string": regexp.MustCompile(``),
+}
+
+// misshapen tells what of a value is not as its shape wants it; where names the value.
+func misshapen(where string, v any, shape string) []string {
+	var faults []string
+	for _, one := range strings.Split(shape, "|") {
+		found := misshapenOne(where, v, one)
+		if len(found) == 0 {
+			return nil
+		}
+		if len(faults) == 0 || len(found) < len(faults) || kindOf(v) == "object" && entityShapes[one] != nil {
+			faults = found
+		}
+	}
+	return faults
+}
+
+func misshapenOne(where string, v any, shape string) []string {
+	wrong := []string{fmt.Sprintf("%s is %.200v, want %s", where, v, shape)}
+	if of, ok := strings.CutPrefix(shape, "[]"); ok {
+		list, ok := v.([]any)
+		if !ok {
+			return wrong
+		}
+		var faults []string
+		for i, e := range list {
+			faults = append(faults, misshapen(fmt.Sprintf("%s[%d]", where, i), e, of)...)
+		}
+		return faults
+	}
+	if pattern := kindPatterns[shape]; pattern != nil {
+		if s, ok := v.(string); ok && pattern.MatchString(s) {
+			return nil
+		}
+		return wrong
+	}
+	members, ok := v.(map[string]any)
+	switch shape {
+	case "null", "number", "boolean", "object":
+		if kindOf(v) == shape {
+			return nil
+		}
+		return wrong
+	case "empty":
+		if ok && len(members) == 0 {
+			return nil
+		}
+		return wrong
+	}
+	if !ok {
+		return wrong
+	}
+	return misshapenMembers(where, members, entityShapes[shape])
+}
+
+func misshapenMembers(where string, members map[string]any, shapes map[string]string) []string {
+	var faults []string
+	for key, shape := range shapes {
+		of, optional := strings.CutPrefix(shape, "?")
+		switch v, there := members[key]; {
+		case there:
+			faults = append(faults, misshapen(where+"."+key, v, of)...)
+		case !optional:
+			faults = append(faults, fmt.Sprintf("%s has no %q", where, key))
+		}
+	}
+	for key := range members {
+		if _, known := shapes[key]; !known {
+			faults = append(faults, fmt.Sprintf("%s has a member %q", where, key))
+		}
+	}
+	slices.Sort(faults)
+	return faults
+}
+
+// wantEntity fails the test if an answer is of another shape.
+func wantEntity(t *testing.T, who string, a *answer, shape string) {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(a.want(200).body, &v); err != nil {
+		t.Errorf("%s: %s: %v: %s", who, a.what, err, a.body)
+		return
+	}
+	for _, fault := range misshapen("it", v, shape) {
+		t.Errorf("%s: %s: %s", who, a.what, fault)
+	}
+}
+
+// readable are all endpoints that answer with entities to those who only look, and the shapes of what they answer. ACCOUNT,
+// STATUS and so on stand for ids; with several STATUSES each is asked for. Those of the instance are looked at by the tests of
+// the instance.
+var readable = map[string]struct{ path, shape string }{
+	"/api/oauth_tokens":                    {"", "[]Session"},
+	"/api/v1/accounts/:id":                 {"/api/v1/accounts/ACCOUNT?with_relationships=true", "Account"},
+	"/api/v1/accounts/:id/featured_tags":   {"/api/v1/accounts/ACCOUNT/featured_tags", "[]null"},
+	"/api/v1/accounts/:id/followers":       {"/api/v1/accounts/ACCOUNT/followers?with_relationships=true", "[]Account"},
+	"/api/v1/accounts/:id/following":       {"/api/v1/accounts/ACCOUNT/following", "[]Account"},
+	"/api/v1/accounts/:id/identity_proofs": {"/api/v1/accounts/ACCOUNT/identity_proofs", "[]null"},
+	"/api/v1/accounts/:id/lists":           {"/api/v1/accounts/ACCOUNT/lists", "[]List"},
+	"/api/v1/accounts/:id/statuses":        {"/api/v1/accounts/ACCOUNT/statuses?limit=40", "[]Status"},
+	"/api/v1/accounts/lookup":              {"/api/v1/accounts/lookup?acct=rich", "Account"},
+	"/api/v1/accounts/relationships":       {"/api/v1/accounts/relationships?id[]=ACCOUNT&id[]=SELF", "[]Relationship"},
+	"/api/v1/accounts/search":              {"/api/v1/accounts/search?q=r", "[]Account"},
+	"/api/v1/accounts/verify_credentials":  {"", "CredentialAccount"},
+	"/api/v1/announcements":                {"", "[]null"},
+	"/api/v1/apps/verify_credentials":      {"", "App"},
+	"/api/v1/blocks":                       {"", "[]Account"},
+	"/api/v1/bookmarks":                    {"", "[]Status"},
+	"/api/v1/custom_emojis":                {"", "[]Emoji"},
+	"/api/v1/domain_blocks":                {"", "[]text"},
+	"/api/v1/endorsements":                 {"", "[]null"},
+	"/api/v1/favourites":                   {"", "[]Status"},
+	"/api/v1/follow_requests":              {"", "[]Account"},
+	"/api/v1/followed_tags":                {"", "[]null"},
+	"/api/v1/identity_proofs":              {"", "[]null"},
+	"/api/v1/instance":                     {"", "object"},
+	"/api/v1/instance/peers":               {"", "[]text"},
+	"/api/v1/instance/rules":               {"", "[]null"},
+	"/api/v1/lists":                        {"", "[]List"},
+	"/api/v1/lists/:id":                    {"/api/v1/lists/LIST", "List"},
+	"/api/v1/lists/:id/accounts":           {"/api/v1/lists/LIST/accounts", "[]Account"},
+	"/api/v1/markers":                      {"/api/v1/markers?timeline[]=home&timeline[]=notifications", "Markers"},
+	"/api/v1/media/:id":                    {"/api/v1/media/MEDIA", "Attachment"},
+	"/api/v1/mutes":                        {"/api/v1/mutes?with_relationships=true", "[]Account"},
+	"/api/v1/notifications":                {"/api/v1/notifications?with_muted=true", "[]Notification"},
+	"/api/v1/notifications/:id":            {"/api/v1/notifications/NOTIFICATION", "Notification"},
+	"/api/v1/preferences":                  {"", "Preferences"},
+	"/api/v1/statuses":                     {"/api/v1/statuses?ids[]=STATUSES", "[]Status"},
+	"/api/v1/statuses/:id":                 {"/api/v1/statuses/STATUSES", "Status"},
+	"/api/v1/statuses/:id/card":            {"/api/v1/statuses/STATUSES/card", "empty"},
+	"/api/v1/statuses/:id/context":         {"/api/v1/statuses/STATUSES/context", "Context"},
+	"/api/v1/statuses/:id/favourited_by":   {"/api/v1/statuses/STATUSES/favourited_by", "[]Account"},
+	"/api/v1/statuses/:id/history":         {"/api/v1/statuses/STATUSES/history", "[]StatusEdit"},
+	"/api/v1/statuses/:id/reblogged_by":    {"/api/v1/statuses/STATUSES/reblogged_by", "[]Account"},
+	"/api/v1/statuses/:id/source":          {"/api/v1/statuses/STATUSES/source", "StatusSource"},
+	"/api/v1/suggestions":                  {"", "[]null"},
+	"/api/v1/timelines/direct":             {"", "[]Status"},
+	"/api/v1/timelines/home":               {"/api/v1/timelines/home?limit=40&with_muted=true", "[]Status"},
+	"/api/v1/timelines/list/:list_id":      {"/api/v1/timelines/list/LIST", "[]Status"},
+	"/api/v1/timelines/public":             {"/api/v1/timelines/public?limit=40", "[]Status"},
+	"/api/v1/timelines/tag/:hashtag":       {"/api/v1/timelines/tag/rich", "[]Status"},
+	"/api/v1/trends":                       {"", "[]null"},
+	"/api/v1/trends/links":                 {"", "[]null"},
+	"/api/v1/trends/statuses":              {"", "[]null"},
+	"/api/v1/trends/tags":                  {"", "[]null"},
+	"/api/v1/svc/accounts/:id/favourites":  {"/api/v1/svc/accounts/ACCOUNT/favourites", "[]Status"},
+	"/api/v1/svc/apps":                     {"", "[]App"},
+	"/api/v1/svc/emoji":                    {"", "object"},
+	"/api/v1/svc/healthcheck":              {"", "object"},
+	"/api/svc/frontend_configurations":     {"", "object"},
+	"/api/v2/instance":                     {"", "object"},
+	"/api/v2/search":                       {"/api/v2/search?q=rich&with_relationships=true", "Results"},
+	"/api/v2/suggestions":                  {"", "[]null"},
+}
+
+// TestEntities asks for everything there is to read: as somebody who has done everything there is to do, as somebody who has done
+// nothing, and as nobody. All that is answered must be of the shape that clients rely on.
+func TestEntities(t *testing.T) {
+	srv := startAPI(t)
+	srv.addEmoji("pets", map[string]string{"cat": "cat.png", "dog": "dog.gif"})
+	rich, other, empty := srv.signUp("rich"), srv.signUp("other"), srv.signUp("empty")
+	statuses, attachment, list := srv.enrich(rich, other)
+	notification := rich.get("/api/v1/notifications").want(200).ids()[0]
+	viewers := []struct {
+		name string
+		*caller
+		ids []string // of what only the owner may see; what there is none of is not asked for
+	}{
+		{"the rich", rich.caller, []string{"SELF", rich.id, "ACCOUNT", other.id, "LIST", list, "MEDIA", attachment, "NOTIFICATION", notification}},
+		{"the other", other.caller, []string{"SELF", other.id, "ACCOUNT", rich.id, "LIST", "", "MEDIA", "", "NOTIFICATION", ""}},
+		{"the empty", empty.caller, []string{"SELF", empty.id, "ACCOUNT", rich.id, "LIST", "", "MEDIA", "", "NOTIFICATION", ""}},
+		{"the anonymous", srv.as(nil), []string{"SELF", "", "ACCOUNT", empty.id, "LIST", "", "MEDIA", "", "NOTIFICATION", ""}},
+	}
+	for _, route := range server.Routes() {
+		if route.Method != "GET" || !strings.HasPrefix(route.Path, "/api/") || strings.Contains(route.Path, "password_reset") {
+			continue
+		}
+		read, known := readable[route.Path]
+		if !known {
+			t.Errorf("nothing is known of what %s answers", route.Path)
+			continue
+		}
+		path := read.path
+		if path == "" {
+			path = route.Path
+		}
+		for _, viewer := range viewers {
+			if viewer.token == "" && !strings.HasPrefix(route.Access, "anyone") {
+				continue
+			}
+			for _, asked := range askedFor(path, viewer.ids, statuses) {
+				a := viewer.get(asked)
+				if a.status == 404 && strings.Contains(path, "STATUSES") { // not everybody may see each of them
+					continue
+				}
+				if a.status == 403 && strings.HasSuffix(path, "/favourites") { // and only the rich shows favourites
+					continue
+				}
+				wantEntity(t, viewer.name, a, read.shape)
+			}
+		}
+	}
+}
+
+// askedFor fills in the ids of a path, once for each of the statuses.
+func askedFor(path string, ids, statuses []string) []string {
+	for i := 0; i < len(ids); i += 2 {
+		if ids[i+1] == "" && strings.Contains(path, ids[i]) {
+			return nil
+		}
+	}
+	if !strings.Contains(path, "STATUSES") {
+		return []string{strings.NewReplacer(ids...).Replace(path)}
+	}
+	var paths []string
+	for _, id := range statuses {
+		paths = append(paths, strings.ReplaceAll(path, "STATUSES", id))
+	}
+	return paths
+}
+
+// enrich has somebody do, and suffer from the other, everything that leaves something to see. What the deeds answer is looked at
+// as well. It returns statuses of all kinds, an upload and a list with members.
+func (a *api) enrich(rich, other *member) (statuses []string, attachment, list string) {
+	t := a.t.(*testing.T)
+	t.Helper()
+	do := func(m *member, shape, method, path string, body any) *object {
+		t.Helper()
+		answer := m.send(method, path, body)
+		wantEntity(t, m.nick, answer, shape)
+		return answer.object()
+	}
+	type params = map[string]any
+	status := func(m *member, body params) string {
+		t.Helper()
+		id := do(m, "Status", "POST", "/api/v1/statuses", body).id()
+		statuses = append(statuses, id)
+		return id
+	}
+	do(rich, "CredentialAccount", "PATCH", "/api/v1/accounts/update_credentials", params{
+		"display_name": "Rich & <b> :cat:", "note": "of #everything", "bot": true, "show_role": true, "discoverable": true, "hide_favorites": false,
+		"fields_attributes": []params{{"name": "site", "value": a.url}}, "svc_settings_store": params{"fe": params{"a": 1}},
+	})
+	do(other, "CredentialAccount", "PATCH", "/api/v1/accounts/update_credentials", params{"svc_settings_store": nil})
+	upload := other.upload(pngFile(3, 3))
+	attachment = rich.upload(pngFile(4, 4), valuePart("description", "noise")).id()
+	wantEntity(t, rich.nick, rich.send("PUT", "/api/v1/media/"+attachment, params{"description": "more noise"}), "Attachment")
+	list = do(rich, "List", "POST", "/api/v1/lists", params{"title": "all"}).id()
+	do(rich, "List", "PUT", "/api/v1/lists/"+list, params{"title": "all", "replies_policy": "followed"})
+	do(other, "Relationship", "POST", "/api/v1/accounts/"+rich.id+"/follow", params{"notify": true, "languages": []string{"de"}})
+	do(rich, "Relationship", "POST", "/api/v1/accounts/"+other.id+"/follow", params{})
+	do(rich, "Relationship", "POST", "/api/v1/accounts/"+other.id+"/note", params{"comment": "known"})
+	do(rich, "empty", "POST", "/api/v1/lists/"+list+"/accounts", params{"account_ids": []string{other.id}})
+
+	first := status(rich, params{"status": "first @other #rich :cat: :none: " + a.url, "spoiler_text": "a subject :dog:", "language": "de", "expires_in": 4000})
+	status(rich, params{"status": "", "media_ids": []string{attachment}, "sensitive": true})
+	for _, v := range []string{"unlisted", "private", "direct", "local", "list:" + list} {
+		status(rich, params{"status": "@other of visibility " + v, "visibility": v})
+	}
+	do(rich, "Preview", "POST", "/api/v1/statuses", params{"status": "only a look @other #rich", "preview": true, "media_ids": []string{attachment}})
+	reply := status(other, params{"status": "@rich a reply #rich", "in_reply_to_id": first, "media_ids": []string{upload.id()}})
+	status(rich, params{"status": "an answer", "in_reply_to_id": reply})
+	orphan := status(other, params{"status": "gone"})
+	status(rich, params{"status": "a reply to what is gone", "in_reply_to_id": orphan})
+	do(other, "Status", "DELETE", "/api/v1/statuses/"+orphan, nil)
+
+	boost := do(other, "Status", "POST", "/api/v1/statuses/"+first+"/reblog", nil).id()
+	statuses = append(statuses, boost, do(rich, "Status", "POST", "/api/v1/statuses/"+reply+"/reblog", nil).id())
+	for _, m := range []*member{rich, other} {
+		for _, deed := range []string{"favourite", "bookmark", "unbookmark", "bookmark", "mute", "unmute"} {
+			do(m, "Status", "POST", "/api/v1/statuses/"+first+"/"+deed, nil)
+			do(m, "Status", "POST", "/api/v1/statuses/"+boost+"/"+deed, nil)
+		}
+	}
+	do(rich, "Status", "POST", "/api/v1/statuses/"+first+"/pin", nil)
+	do(rich, "Status", "PUT", "/api/v1/statuses/"+first, params{"status": "edited @other #rich"})
+	do(rich, "Status", "POST", "/api/v1/statuses/"+reply+"/mute", params{"expires_in": 1000})
+
+	muted, blocked, asking := a.signUp("muted"), a.signUp("blocked"), a.signUp("asking")
+	do(rich, "Relationship", "POST", "/api/v1/accounts/"+muted.id+"/mute", params{"expires_in": 1000})
+	do(rich, "Relationship", "POST", "/api/v1/accounts/"+blocked.id+"/block", nil)
+	do(rich, "CredentialAccount", "PATCH", "/api/v1/accounts/update_credentials", params{"locked": true})
+	do(asking, "Relationship", "POST", "/api/v1/accounts/"+rich.id+"/follow", nil)
+	status(muted, params{"status": "@rich can you hear me"})
+	do(rich, "empty", "POST", "/api/v1/domain_blocks", params{"domain": "example.com"})
+	do(rich, "Markers", "POST", "/api/v1/markers", params{
+		"home": params{"last_read_id": first}, "notifications": params{"last_read_id": rich.get("/api/v1/notifications").ids()[0]},
+	})
+	return statuses, attachment, list
+}
