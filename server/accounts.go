@@ -139,7 +139,7 @@ func (s *Server) searchAccounts(r *Request) (any, error) {
 	}
 	page := r.Page(40, 80)
 	ids, err := s.db.SearchAccounts(r.Context(), store.AccountSearch{
-		Text: p.Q, Viewer: viewerID(r), Following: p.Following, Offset: page.Offset, Limit: page.Limit,
+		Text: p.Q, Host: s.settings.Host(), Viewer: viewerID(r), Following: p.Following, Offset: page.Offset, Limit: page.Limit,
 	})
 	if err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func (s *Server) search(r *Request) (any, error) {
 	}
 	if wanted("accounts") && !strings.HasPrefix(q, "#") {
 		ids, err := s.db.SearchAccounts(r.Context(), store.AccountSearch{
-			Text: q, Viewer: viewerID(r), Following: p.Following, Offset: page.Offset, Limit: page.Limit,
+			Text: q, Host: s.settings.Host(), Viewer: viewerID(r), Following: p.Following, Offset: page.Offset, Limit: page.Limit,
 		})
 		if err != nil {
 			return nil, err

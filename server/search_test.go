@@ -18,6 +18,7 @@ func TestSearch(t *testing.T) {
 	}{
 		{"by the beginning of a name", bob, []string{"q", "ali"}, []string{alice.id}, nil, []string{"ali"}},
 		{"by handle", nil, []string{"q", "@alice"}, []string{alice.id}, nil, nil},
+		{"by the whole handle", bob, []string{"q", "@alice@" + srv.settings.Host()}, []string{alice.id}, nil, nil},
 		{"a hashtag", bob, []string{"q", "#trains"}, nil, nil, []string{"trains", "trainspotting"}},
 		{"a hashtag never used", bob, []string{"q", "#unused"}, nil, nil, []string{"unused"}},
 		{"of one type", bob, []string{"q", "ali", "type", "accounts"}, []string{alice.id}, nil, nil},

@@ -12,6 +12,7 @@ import (
 // AccountSearch is what somebody looks for among the accounts.
 type AccountSearch struct {
 	Text      string
+	Host      string    // of this server, as it stands in handles
 	Viewer    AccountID // 0: the anonymous, who find only those that live here
 	Following bool      // only those whom the viewer follows
 	Offset    int
@@ -114,7 +115,7 @@ func (q *AccountSearch) stages() []string {
 	return []string{searchFollowed, searchLocal, searchAll}
 }
 
-// namedStage is a search for those of a nickname, whose domain begins with what is asked for: ?2 to ?3.
+// namedStage is a search for those of a nickname, ?2, whose domain is from ?3 up to before ?4.
 func namedStage(condition string) string {
 	return `
 		SELECT a.id
@@ -152,8 +153,16 @@ func (r reader) accountsNamed(ctx context.Context, q AccountSearch) ([]AccountID
 		return nil, nil
 	}
 	query := q.choose(namedFollowed, namedLocal, namedAll)
+	within := func(from, to string) ([]AccountID, error) {
+		return ids[AccountID](ctx, r, "accounts named", query, q.Viewer, text.FoldKey(nick), from, to, q.Offset+q.Limit)
+	}
 	from := strings.ToLower(domain)
-	return ids[AccountID](ctx, r, "accounts named", query, q.Viewer, text.FoldKey(nick), from, from+"\U0010ffff", q.Offset+q.Limit)
+	found, err := within(from, from+"\U0010ffff")
+	if err != nil || from == "" || !strings.HasPrefix(q.Host, from) {
+		return found, err
+	}
+	here, err := within("", "!") // who lives here has no domain
+	return append(here, found...), err
 }
 
 // matchPrefixes turns what somebody typed into a full-text query for words that begin with its words; "" if there is none. Nothing
