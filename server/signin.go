@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"net/http"
 	"net/netip"
 	"strings"
 
@@ -45,8 +44,6 @@ func (st *accountState) tokenRefusal() *errs.Error {
 	return errs.Forbidden("%s", st.use).With("identifier", st.identifier)
 }
 
-var errThrottled = errs.New(http.StatusTooManyRequests, "Throttled")
-
 // signIn returns the user of a nickname or e-mail address and a password, whatever the state of the account; nil if they are
 // wrong. For who is not there it takes as long as for a wrong password. After too many failures, for one name or from one
 // address, nothing is looked at for a while.
@@ -87,8 +84,11 @@ func (s *Server) checkPassword(ctx context.Context, name, hash, password string,
 	failures := s.loginFailures(name, from)
 	now := s.now()
 	for _, f := range failures {
-		if f.rate.Count > 0 && s.counters.spent(f.key, f.rate, now) {
-			return false, "", errThrottled
+		if f.rate.Count == 0 {
+			continue
+		}
+		if q, spent := s.counters.spent(f.key, f.rate, now); spent {
+			return false, "", &throttled{q}
 		}
 	}
 	ok, outdated := turn.Verify(hash, password)

@@ -3,6 +3,7 @@ package server_test
 import (
 	"encoding/base64"
 	"net/http"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -109,7 +110,12 @@ func TestFailedLoginsAreThrottled(t *testing.T) {
 	for range most {
 		try("alice", "wrong").want(400)
 	}
-	try("alice", "wrong").wantError(429, "Throttled")
+	refused := try("alice", "wrong")
+	refused.wantError(429, "Throttled")
+	limit, left, wait := refused.header.Get("X-RateLimit-Limit"), refused.header.Get("X-RateLimit-Remaining"), refused.header.Get("Retry-After")
+	if limit != strconv.Itoa(most) || left != "0" || wait == "" {
+		t.Errorf("%q of %q tries are left, retry after %q", left, limit, wait)
+	}
 	try("Alice", testPassword).wantError(429, "Throttled")
 	srv.withBasic("GET", "/api/v1/timelines/public", "alice", "wrong").want(429)
 	alice.post("/api/v1/svc/change_password", "password", "wrong").want(429)
