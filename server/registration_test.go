@@ -110,7 +110,7 @@ func TestRegisteredAccount(t *testing.T) {
 	srv.signUp("bob")
 	app := srv.registrar()
 	app.post("/api/v1/accounts", "username", "Alice", "email", " Alice@Example.org ", "password", testPassword, "agreement", "on",
-		"fullname", " Alice in W. ", "bio", "I know @bob <b>& you</b>", "locale", "de-DE", "reason", "because").want(200)
+		"fullname", " Alice\nin\x00W. ", "bio", "I know @bob <b>& you</b>", "locale", "de-DE", "reason", "because").want(200)
 	ctx := t.Context()
 	account, err := srv.db.AccountByName(ctx, "alice", "")
 	if err != nil {
