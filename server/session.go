@@ -31,6 +31,9 @@ func (s *Server) startSession(r *Request, user *store.User) (token string, err e
 		return "", err
 	}
 	err = s.db.Update(r.Context(), func(tx *store.Tx) error {
+		if err := samePassword(r.Context(), tx, user); err != nil {
+			return err
+		}
 		if before != nil {
 			if err := tx.RevokeToken(r.Context(), before.Token.ID); err != nil {
 				return err

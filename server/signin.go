@@ -68,6 +68,16 @@ func (s *Server) signIn(ctx context.Context, name, password string, from netip.A
 	return user, err
 }
 
+// samePassword fails if the password of the user is no longer that which was checked. What is issued because of it must not
+// outlive it: changing the password revokes only what is there at that time.
+func samePassword(ctx context.Context, tx *store.Tx, checked *store.User) error {
+	is, err := tx.PasswordIs(ctx, checked.AccountID, checked.PasswordHash)
+	if err == nil && !is {
+		err = errBadLogin
+	}
+	return err
+}
+
 // confirmPassword tells whether the password is that of the viewer. Failures count like those of signing in.
 func (s *Server) confirmPassword(r *Request, password string) (bool, error) {
 	ok, _, err := s.checkPassword(r.Context(), r.Viewer.Nickname, r.User.PasswordHash, password, r.address)
