@@ -19,7 +19,18 @@ func (a *app) settingsFile() (path string, named bool) {
 	if path := os.Getenv("SVC_CONFIG"); path != "" {
 		return path, true
 	}
-	return "config.toml", false
+	return usualSettings, false
+}
+
+// usualSettings is the settings file that counts, if it is there, where none is named.
+const usualSettings = "config.toml"
+
+// withSettings returns a command that is meant for the server of a settings file, "" if it has none.
+func withSettings(command, file string) string {
+	if file == "" || file == usualSettings {
+		return command
+	}
+	return command + " --config " + file
 }
 
 // settings returns the settings and the file they are from, "" if that is none.

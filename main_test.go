@@ -166,16 +166,16 @@ func (l *lockedBuffer) String() string {
 }
 
 // serve starts a server and waits until it runs. It ends with the test, if not before.
-func (p *place) serve() *server {
+func (p *place) serve(flags ...string) *server {
 	p.t.Helper()
-	s := p.start()
+	s := p.start(flags...)
 	s.waitForLog("svc is running")
 	return s
 }
 
-func (p *place) start() *server {
+func (p *place) start(flags ...string) *server {
 	p.t.Helper()
-	s := &server{place: p, cmd: p.command("serve"), log: new(lockedBuffer), done: make(chan struct{})}
+	s := &server{place: p, cmd: p.command(append([]string{"serve"}, flags...)...), log: new(lockedBuffer), done: make(chan struct{})}
 	s.cmd.Stderr = s.log
 	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGTERM) }
 	if err := s.cmd.Start(); err != nil {

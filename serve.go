@@ -47,13 +47,13 @@ administrator, the log tells how to make one.`,
 			if file != "" {
 				log.Info("settings read", "file", file)
 			}
-			return serve(cmd.Context(), c, log)
+			return serve(cmd.Context(), c, file, log)
 		},
 	}
 }
 
-// serve puts a server together and runs it until ctx ends.
-func serve(ctx context.Context, c *config.Config, log *slog.Logger) (err error) {
+// serve puts a server together and runs it until ctx ends. The settings are from file, "" if they are the usual.
+func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger) (err error) {
 	for _, w := range warnings(c) {
 		log.Warn(w)
 	}
@@ -109,7 +109,7 @@ func serve(ctx context.Context, c *config.Config, log *slog.Logger) (err error) 
 	}
 	defer closeListeners()
 	log.Info("svc is running", "version", version, "url", c.URL().String(), "listen", ln.Addr().String(), "data", c.Data.Dir)
-	if err := inviteFirstAdmin(ctx, db, server.SetupURL(c, secrets), log); err != nil {
+	if err := inviteFirstAdmin(ctx, db, server.SetupURL(c, secrets), file, log); err != nil {
 		return err
 	}
 
@@ -127,13 +127,13 @@ func serve(ctx context.Context, c *config.Config, log *slog.Logger) (err error) 
 }
 
 // inviteFirstAdmin tells how to make an administrator, if there is none.
-func inviteFirstAdmin(ctx context.Context, db *store.DB, link string, log *slog.Logger) error {
+func inviteFirstAdmin(ctx context.Context, db *store.DB, link, file string, log *slog.Logger) error {
 	has, err := db.HasAdmin(ctx)
 	if err != nil || has {
 		return err
 	}
 	log.Info("nobody administers this server yet: make the first account in a browser, by a link that is good once", "link", link)
-	log.Info("or make it with a command", "command", "svc user create NICK --email ADDRESS --admin")
+	log.Info("or make it with a command", "command", withSettings("svc user create NICK --email ADDRESS --admin", file))
 	return nil
 }
 

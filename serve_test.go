@@ -76,6 +76,15 @@ func TestServeUnprepared(t *testing.T) {
 	}
 }
 
+// TestServeNamesItsSettings checks that the command in the log is one for this server.
+func TestServeNamesItsSettings(t *testing.T) {
+	p := newPlace(t)
+	if err := os.Rename(p.config, p.path("other.toml")); err != nil {
+		t.Fatal(err)
+	}
+	p.serve("--config", "other.toml").waitForLog("svc user create NICK --email ADDRESS --admin --config other.toml")
+}
+
 func TestSecondServerRefuses(t *testing.T) {
 	p := newPlace(t)
 	p.serve()

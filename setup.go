@@ -174,11 +174,7 @@ func (a *app) carryOut(ctx context.Context, s *setup, c *config.Config, path str
 	for _, w := range warnings(c) {
 		fmt.Fprintln(a.out, "Note: "+w+".")
 	}
-	start := "svc serve"
-	if path != "config.toml" {
-		start += " --config " + path
-	}
-	fmt.Fprintf(a.out, "Now start it with: %s\n", start)
+	fmt.Fprintf(a.out, "Now start it with: %s\n", withSettings("svc serve", path))
 	return nil
 }
 

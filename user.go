@@ -20,7 +20,8 @@ func (a *app) userCommand() *cobra.Command {
 		Short: "Make accounts and look after them",
 		Long: `Make accounts and look after them.
 
-NICK is the nickname of an account on this server. All of this works while the server runs, and counts at once.`,
+NICK is the nickname of an account on this server, or the id by which the log names it. All of this works while the
+server runs, and counts at once.`,
 	})
 	cmd.AddCommand(a.userCreateCommand(), a.userResetPasswordCommand(), a.userListCommand(), a.userShowCommand(), a.userSetCommand(),
 		a.userDeleteCommand(),
@@ -274,7 +275,7 @@ func (a *app) printUser(u *admin.User) {
 		{"nickname", u.Nickname},
 		{"name", u.DisplayName},
 		{"address", u.URL},
-		{"id", strconv.FormatInt(u.ID, 10)},
+		{"id", fmt.Sprintf("%s (%d)", u.PublicID, u.ID)},
 		{"e-mail", u.Email},
 		{"role", role(u)},
 		{"state", state(u)},

@@ -3,6 +3,7 @@ package main_test
 import (
 	"crypto/sha256"
 	"database/sql"
+	"encoding/json"
 	"net/http"
 	"regexp"
 	"strings"
@@ -63,7 +64,7 @@ func TestUserCommands(t *testing.T) {
 		{"usr", 2, `did you mean "user"?`},
 		{"user list --nonsense", 2, "unknown flag: --nonsense"},
 	}
-	secret := regexp.MustCompile(`Password: \S+|password_reset/\S+|\b\d{16}\b`)
+	secret := regexp.MustCompile(`Password: \S+|password_reset/\S+|id: +\w+ \(\d+\)`)
 	var outputs [2][]string
 	for i, name := range []string{"without a server", "with a server"} {
 		t.Run(name, func(t *testing.T) {
@@ -87,6 +88,24 @@ func TestUserCommands(t *testing.T) {
 			t.Errorf("svc %s: without a server %q, with one %q", tt.args, outputs[0][i], outputs[1][i])
 		}
 	}
+}
+
+// TestUserByID finds an account by the id that stands in the log.
+func TestUserByID(t *testing.T) {
+	p := newPlace(t)
+	p.run("user", "create", "alice", "--email", "alice@example.org").done()
+	s := p.serve()
+	_, body := p.get("/api/v1/accounts/alice", "")
+	var account struct{ ID string }
+	if err := json.Unmarshal([]byte(body), &account); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.run("user", "show", account.ID).done(); !strings.Contains(got, "nickname:     alice\n") || !strings.Contains(got, account.ID+" (") {
+		t.Errorf("got %q", got)
+	}
+	s.stop()
+	p.run("user", "deactivate", account.ID).done()
+	p.run("user", "show", account.ID+"x").refused(1, "There is no account")
 }
 
 func TestUserChangesCountAtOnce(t *testing.T) {

@@ -31,17 +31,23 @@ func New(db *store.DB, soc *social.Service, apiName string, log *slog.Logger) *S
 // reads is what finding accounts needs: the database, or the transaction.
 type reads interface {
 	AccountByName(ctx context.Context, nickname, domain string) (*store.Account, error)
+	Account(context.Context, store.AccountID) (*store.Account, error)
 	User(context.Context, store.AccountID) (*store.User, error)
 }
 
-// find returns the local account that a person names: nick, @nick, or the whole handle.
+// find returns the local account that a person names: nick, @nick, the whole handle, or the id by which apps and the log know it.
 func (s *Service) find(ctx context.Context, r reads, name string) (*store.Account, *store.User, error) {
 	nick := strings.TrimPrefix(strings.TrimSpace(name), "@")
 	if n, domain, ok := strings.Cut(nick, "@"); ok && strings.EqualFold(domain, s.social.Domain) {
 		nick = n
 	}
+	var id store.AccountID
+	id.UnmarshalText([]byte(nick)) // no nickname looks like one
 	account, err := r.AccountByName(ctx, nick, "")
-	if errs.IsNotFound(err) || err == nil && account.DeletedAt != nil {
+	if errs.IsNotFound(err) && id != 0 {
+		account, err = r.Account(ctx, id)
+	}
+	if errs.IsNotFound(err) || err == nil && (account.DeletedAt != nil || !account.Local()) {
 		return nil, nil, errs.NotFound("There is no account %q on this server", name)
 	}
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 
 // User is a local account as staff see it.
 type User struct {
-	ID           int64     `json:"id"` // the integer by which staff know an account
+	ID           int64     `json:"id"`        // the integer by which staff know an account
+	PublicID     string    `json:"public_id"` // by which apps and the log know it
 	Nickname     string    `json:"nickname"`
 	Email        string    `json:"email"`
 	DisplayName  string    `json:"display_name"`
@@ -37,6 +38,7 @@ type User struct {
 func newUser(a *store.Account, u *store.User) *User {
 	user := &User{
 		ID:          int64(a.ID),
+		PublicID:    a.ID.String(),
 		Nickname:    a.Nickname,
 		Email:       u.Email,
 		DisplayName: a.DisplayName,

@@ -347,6 +347,8 @@ func TestParameterLimits(t *testing.T) {
 		{"text that is none", formType, "text=%FF", 400},
 		{"a key that is none", formType, "%FF=1", 400},
 		{"a part that is none", multipartType, multipartBody("text", "\xff"), 400},
+		{"JSON that is none", jsonType, "{\"text\":\"\xff\"}", 400},
+		{"JSON that is none, in what is kept as it is", jsonType, "{\"raw\":{\"a\":\"\xff\"}}", 400},
 		{"no boundary", "multipart/form-data", multipartBody("text", "a"), 400},
 		{"cut off", multipartType, "--frontier\r\nContent-Disposition: form-data; name=\"text\"\r\n\r\nabc", 400},
 	} {

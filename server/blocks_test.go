@@ -235,4 +235,17 @@ func TestDomainBlocks(t *testing.T) {
 	alice.relationship(dave).wantTruths(relations)
 	srv.as(nil).get("/api/v1/domain_blocks").want(401)
 	alice.do("POST", "/api/v1/domain_blocks", "application/json", nil).want(422)
+	err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		for i := range 1000 {
+			if err := tx.AddDomainBlock(t.Context(), alice.accountID(), fmt.Sprintf("d%d.example", i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	block("POST", map[string]any{"domain": "one.too.many.example"}).want(422)
+	block("POST", map[string]any{"domain": "d7.example"}).want(200) // which is blocked already
 }

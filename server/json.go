@@ -17,6 +17,9 @@ func (p *params) addJSON(doc []byte) error {
 	if !json.Valid(doc) {
 		return errMalformedJSON
 	}
+	if !utf8.Valid(doc) { // which encoding/json lets pass
+		return errEncoding
+	}
 	if doc[0] != '{' {
 		return errs.BadRequest("The request body is not a JSON object")
 	}

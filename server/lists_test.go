@@ -43,7 +43,7 @@ func TestLists(t *testing.T) {
 		status int
 		want   map[string]any // or "error"
 	}{
-		{"made", "POST", "", map[string]any{"title": " Friends <3 "}, 200, map[string]any{"title": "Friends <3", "replies_policy": "list", "exclusive": false}},
+		{"made", "POST", "", map[string]any{"title": " Friends\n\x00 <3 "}, 200, map[string]any{"title": "Friends <3", "replies_policy": "list", "exclusive": false}},
 		{"shown", "GET", "/ID", nil, 200, map[string]any{"title": "Friends <3", "replies_policy": "list", "exclusive": false}},
 		{"another policy", "PUT", "/ID", map[string]any{"replies_policy": "none"}, 200, map[string]any{"title": "Friends <3", "replies_policy": "none", "exclusive": false}},
 		{"another title", "PUT", "/ID", map[string]any{"title": "Foes", "exclusive": true}, 200, map[string]any{"title": "Foes", "replies_policy": "none", "exclusive": true}},

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/hmac"
+	"errors"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -39,6 +40,9 @@ const (
 	askParam      = "consent"
 	ask           = "ask" // who signs in has not been asked yet. A program that sends name and password consents by that
 )
+
+// badLoginFault is said about a wrong name or password.
+const badLoginFault = "Invalid Username/Password"
 
 var challengePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
@@ -233,7 +237,7 @@ func (s *Server) authorizeByPassword(r *Request, z *authorization, name, passwor
 		return nil, err
 	}
 	if user == nil {
-		return s.loginPage(z, http.StatusUnauthorized, name, "Invalid Username/Password")
+		return s.loginPage(z, http.StatusUnauthorized, name, badLoginFault)
 	}
 	if st := stateOf(user); st != nil {
 		return s.loginPage(z, http.StatusForbidden, name, st.signIn)
@@ -243,6 +247,9 @@ func (s *Server) authorizeByPassword(r *Request, z *authorization, name, passwor
 		return nil, err
 	}
 	token, err := s.startSession(r, user)
+	if errors.Is(err, errBadLogin) {
+		return s.loginPage(z, http.StatusUnauthorized, name, badLoginFault)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -275,10 +282,16 @@ func (s *Server) giveCode(ctx context.Context, z *authorization, account *store.
 	}
 	code := keys.NewToken()
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		if err := samePassword(ctx, tx, user); err != nil {
+			return err
+		}
 		return tx.AddCode(ctx, &store.Code{
 			Hash: keys.HashToken(code), AppID: z.app.ID, AccountID: account.ID, RedirectURI: z.redirect, Scopes: scopes, CodeChallenge: z.challenge,
 		})
 	})
+	if errors.Is(err, errBadLogin) {
+		return s.loginPage(z, http.StatusUnauthorized, "", badLoginFault)
+	}
 	if err != nil {
 		return nil, err
 	}

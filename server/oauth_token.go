@@ -115,7 +115,9 @@ func (s *Server) tokenByPassword(r *Request, a *store.App, p *tokenParams) (*ent
 	if err != nil {
 		return nil, err
 	}
-	return s.grant(r.Context(), a, account, scopes, nil)
+	return s.grant(r.Context(), a, account, scopes, func(tx *store.Tx, _ *store.Token) error {
+		return samePassword(r.Context(), tx, user)
+	})
 }
 
 // errCodeUsed makes the transaction of a grant fail when the code has been redeemed while it waited.

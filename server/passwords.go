@@ -50,7 +50,11 @@ func (s *Server) changePassword(r *Request) (any, error) {
 	if err := password.Check(p.New); err != nil {
 		return failed{"New password " + err.Error() + "."}, nil
 	}
-	if err := s.social.SetPassword(r.Context(), r.Viewer.ID, p.New); err != nil {
+	err = s.social.ChangePassword(r.Context(), r.User, p.New)
+	if errors.Is(err, social.ErrPasswordChanged) {
+		return failed{"Invalid password."}, nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	if s.sessionCookie(r.Request) != "" {

@@ -1,7 +1,9 @@
 package server_test
 
 import (
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,6 +47,30 @@ func TestChangePassword(t *testing.T) {
 	srv.grant(app, "authorization_code", "code", code).wantError(400, "invalid_grant")
 	srv.grant(app, "password", "username", "alice", "password", testPassword).wantError(400, "invalid_grant")
 	srv.grant(app, "password", "username", "alice", "password", "the new one").want(200)
+}
+
+// TestChangePasswordAtOnce has the password changed twice at a time: the one that comes later no longer knows it.
+func TestChangePasswordAtOnce(t *testing.T) {
+	srv := startAPI(t)
+	alice := srv.signUp("alice")
+	answers := make([]*answer, 6)
+	var wg sync.WaitGroup
+	for i := range answers {
+		wg.Go(func() {
+			next := fmt.Sprintf("the new one %d", i)
+			answers[i] = alice.post("/api/v1/svc/change_password", "password", testPassword, "new_password", next, "new_password_confirmation", next)
+		})
+	}
+	wg.Wait()
+	changed := 0
+	for _, a := range answers {
+		if a.status == 200 && a.object().m["status"] == "success" {
+			changed++
+		}
+	}
+	if changed != 1 {
+		t.Errorf("it was changed %d times", changed)
+	}
 }
 
 func TestPasswordReset(t *testing.T) {

@@ -58,27 +58,26 @@ func buckets(c config.RateLimit) map[string]*bucket {
 // throttle counts the request in the buckets of its endpoint. The headers tell of the one that has the least left.
 func (s *Server) throttle(r *Request) error {
 	least := quota{remaining: math.MaxInt}
-	var err error
 	if r.endpoint.counted {
-		least, err = s.count(r, limit{bucket: apiBucket})
+		q, err := s.count(r, limit{bucket: apiBucket})
+		if err != nil {
+			return err
+		}
+		least = q
 	}
 	for _, l := range r.endpoint.limits {
+		q, err := s.count(r, l)
 		if err != nil {
-			break
+			return err
 		}
-		var q quota
-		if q, err = s.count(r, l); q.limit > 0 && q.remaining < least.remaining || err != nil {
+		if q.limit > 0 && q.remaining < least.remaining {
 			least = q
 		}
 	}
 	if least.limit > 0 {
 		least.tell(r.header)
-		if err != nil {
-			wait := math.Ceil(least.reset.Sub(s.now()).Seconds())
-			r.header.Set("Retry-After", strconv.Itoa(max(1, int(wait))))
-		}
 	}
-	return err
+	return nil
 }
 
 // count counts the request in one bucket, and refuses it if that is full.
@@ -99,7 +98,7 @@ func (s *Server) count(r *Request, l limit) (quota, error) {
 	}
 	q, ok := s.counters.take(k, rate, s.now())
 	if !ok {
-		return q, errs.New(http.StatusTooManyRequests, "Throttled")
+		return q, &throttled{q}
 	}
 	return q, nil
 }
@@ -114,6 +113,21 @@ func (q quota) tell(h http.Header) {
 	h["X-Ratelimit-Limit"] = []string{strconv.Itoa(q.limit)}
 	h["X-Ratelimit-Remaining"] = []string{strconv.Itoa(q.remaining)}
 	h["X-Ratelimit-Reset"] = []string{q.reset.UTC().Format("2006-01-02T15:04:05.000Z")}
+}
+
+// throttled is the refusal of what is too much. Its answer has the headers of the quota that is used up.
+type throttled struct{ quota }
+
+var errThrottled = errs.New(http.StatusTooManyRequests, "Throttled")
+
+func (*throttled) Error() string { return errThrottled.Message }
+
+func (*throttled) Unwrap() error { return errThrottled }
+
+func (e *throttled) tell(h http.Header, now time.Time) {
+	e.quota.tell(h)
+	wait := math.Ceil(e.reset.Sub(now).Seconds())
+	h.Set("Retry-After", strconv.Itoa(max(1, int(wait))))
 }
 
 // counters count in fixed windows, each of which begins with its first request. Their number is bounded: where there are too
@@ -191,13 +205,13 @@ func (c *counters) take(k counterKey, rate config.Rate, now time.Time) (q quota,
 	return quota{limit: rate.Count, remaining: rate.Count - n.used, reset: n.reset}, ok
 }
 
-// spent tells whether nothing is left of the quota of a key.
-func (c *counters) spent(k counterKey, rate config.Rate, now time.Time) bool {
+// spent returns the quota of a key, if nothing is left of it.
+func (c *counters) spent(k counterKey, rate config.Rate, now time.Time) (q quota, ok bool) {
 	s := &c.shards[maphash.Comparable(c.seed, k)%counterShards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.byKey[k]
-	return n.reset.After(now) && n.used >= rate.Count
+	return quota{limit: rate.Count, reset: n.reset}, n.reset.After(now) && n.used >= rate.Count
 }
 
 // makeRoom removes what has run out, at most once a second, and if there is nothing, one counter or another.

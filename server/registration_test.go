@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"svc/internal/config"
+	"svc/internal/text"
+	"svc/server"
 	"svc/store"
 )
 
@@ -110,7 +112,7 @@ func TestRegisteredAccount(t *testing.T) {
 	srv.signUp("bob")
 	app := srv.registrar()
 	app.post("/api/v1/accounts", "username", "Alice", "email", " Alice@Example.org ", "password", testPassword, "agreement", "on",
-		"fullname", " Alice in W. ", "bio", "I know @bob <b>& you</b>", "locale", "de-DE", "reason", "because").want(200)
+		"fullname", " Alice\nin\x00W. ", "bio", "I know @bob <b>& you</b>", "locale", "de-DE", "reason", "because").want(200)
 	ctx := t.Context()
 	account, err := srv.db.AccountByName(ctx, "alice", "")
 	if err != nil {
@@ -226,6 +228,16 @@ func TestNicknamesAreNotReused(t *testing.T) {
 	app := srv.registrar()
 	app.post("/api/v1/accounts", "username", "alice", "password", testPassword, "agreement", "true").wantError(400, `{"nickname":["has already been taken"]}`)
 	app.post("/api/v1/accounts", "username", "alice2", "email", "alice@example.org", "password", testPassword, "agreement", "true").want(200)
+}
+
+// TestRoutesAreNoNicknames: who is called like an endpoint could not be looked up by that name.
+func TestRoutesAreNoNicknames(t *testing.T) {
+	for _, r := range server.Routes() {
+		name, ok := strings.CutPrefix(r.Path, "/api/v1/accounts/")
+		if ok && !strings.ContainsAny(name, ":/") && !text.IsReserved(name, text.ReservedNicknames()) {
+			t.Errorf("%q is not reserved", name)
+		}
+	}
 }
 
 func TestRegistrationIsThrottled(t *testing.T) {

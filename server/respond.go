@@ -136,6 +136,10 @@ func (s *Server) respondError(w http.ResponseWriter, r *Request, err error) int 
 	}
 	h := w.Header()
 	delete(h, "Link")
+	var t *throttled
+	if errors.As(err, &t) {
+		t.tell(h, s.now())
+	}
 	if r.endpoint.access.page {
 		return s.serveHandler(w, r, s.errorPage(e))
 	}

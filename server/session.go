@@ -17,8 +17,8 @@ import (
 // sessionTime is how long a browser stays signed in.
 const sessionTime = 30 * 24 * time.Hour
 
-// startSession signs the browser in to the server's own pages, and out of what it was signed in to. Its cookie holds a token that belongs to no app, and so it may do
-// what the person may.
+// startSession signs the browser in to the server's own pages, and out of what it was signed in to. Its cookie holds a token that
+// belongs to no app, and so it may do what the person may.
 func (s *Server) startSession(r *Request, user *store.User) (token string, err error) {
 	token = keys.NewToken()
 	scopes := store.Scopes{"read", "write", "follow", "push"}
@@ -31,6 +31,9 @@ func (s *Server) startSession(r *Request, user *store.User) (token string, err e
 		return "", err
 	}
 	err = s.db.Update(r.Context(), func(tx *store.Tx) error {
+		if err := samePassword(r.Context(), tx, user); err != nil {
+			return err
+		}
 		if before != nil {
 			if err := tx.RevokeToken(r.Context(), before.Token.ID); err != nil {
 				return err

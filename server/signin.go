@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"net/http"
 	"net/netip"
 	"strings"
 
@@ -45,8 +44,6 @@ func (st *accountState) tokenRefusal() *errs.Error {
 	return errs.Forbidden("%s", st.use).With("identifier", st.identifier)
 }
 
-var errThrottled = errs.New(http.StatusTooManyRequests, "Throttled")
-
 // signIn returns the user of a nickname or e-mail address and a password, whatever the state of the account; nil if they are
 // wrong. For who is not there it takes as long as for a wrong password. After too many failures, for one name or from one
 // address, nothing is looked at for a while.
@@ -71,6 +68,16 @@ func (s *Server) signIn(ctx context.Context, name, password string, from netip.A
 	return user, err
 }
 
+// samePassword fails if the password of the user is no longer that which was checked. What is issued because of it must not
+// outlive it: changing the password revokes only what is there at that time.
+func samePassword(ctx context.Context, tx *store.Tx, checked *store.User) error {
+	is, err := tx.PasswordIs(ctx, checked.AccountID, checked.PasswordHash)
+	if err == nil && !is {
+		err = errBadLogin
+	}
+	return err
+}
+
 // confirmPassword tells whether the password is that of the viewer. Failures count like those of signing in.
 func (s *Server) confirmPassword(r *Request, password string) (bool, error) {
 	ok, _, err := s.checkPassword(r.Context(), r.Viewer.Nickname, r.User.PasswordHash, password, r.address)
@@ -87,8 +94,11 @@ func (s *Server) checkPassword(ctx context.Context, name, hash, password string,
 	failures := s.loginFailures(name, from)
 	now := s.now()
 	for _, f := range failures {
-		if f.rate.Count > 0 && s.counters.spent(f.key, f.rate, now) {
-			return false, "", errThrottled
+		if f.rate.Count == 0 {
+			continue
+		}
+		if q, spent := s.counters.spent(f.key, f.rate, now); spent {
+			return false, "", &throttled{q}
 		}
 	}
 	ok, outdated := turn.Verify(hash, password)

@@ -3,6 +3,7 @@ package server_test
 import (
 	"encoding/base64"
 	"net/http"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -109,7 +110,12 @@ func TestFailedLoginsAreThrottled(t *testing.T) {
 	for range most {
 		try("alice", "wrong").want(400)
 	}
-	try("alice", "wrong").wantError(429, "Throttled")
+	refused := try("alice", "wrong")
+	refused.wantError(429, "Throttled")
+	limit, left, wait := refused.header.Get("X-RateLimit-Limit"), refused.header.Get("X-RateLimit-Remaining"), refused.header.Get("Retry-After")
+	if limit != strconv.Itoa(most) || left != "0" || wait == "" {
+		t.Errorf("%q of %q tries are left, retry after %q", left, limit, wait)
+	}
 	try("Alice", testPassword).wantError(429, "Throttled")
 	srv.withBasic("GET", "/api/v1/timelines/public", "alice", "wrong").want(429)
 	alice.post("/api/v1/svc/change_password", "password", "wrong").want(429)
@@ -153,6 +159,34 @@ func TestGuessingAtOnce(t *testing.T) {
 }
 
 // TestOldHashes: passwords that come from elsewhere work, and are hashed anew when they are used.
+// TestSignInMeetsPasswordChange has some sign in while the password changes: what the old one gave is worth nothing after.
+func TestSignInMeetsPasswordChange(t *testing.T) {
+	srv := startAPI(t)
+	alice := srv.signUp("alice")
+	app := srv.registerApp()
+	passwords := [2]string{testPassword, "another horse"}
+	for round := range 15 {
+		old, next := passwords[round%2], passwords[(round+1)%2]
+		answers := make([]*answer, 8)
+		var wg sync.WaitGroup
+		for i := range answers {
+			wg.Go(func() { answers[i] = srv.grant(app, "password", "username", "alice", "password", old) })
+		}
+		if err := srv.social.SetPassword(t.Context(), alice.accountID(), next); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
+		for _, a := range answers {
+			if a.status != 200 {
+				continue
+			}
+			if status := a.asToken(srv).get(me).status; status != 401 {
+				t.Fatalf("round %d: a token that the old password gave is answered %d", round, status)
+			}
+		}
+	}
+}
+
 func TestOldHashes(t *testing.T) {
 	srv := startAPI(t)
 	srv.signUp("alice")

@@ -2,6 +2,7 @@ package social
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -146,6 +147,9 @@ func (s *Service) BlockDomain(ctx context.Context, actor *store.Account, domain 
 		blocks, err := tx.DomainBlocks(ctx, actor.ID)
 		if err != nil {
 			return err
+		}
+		if slices.Contains(blocks, domain) {
+			return nil
 		}
 		if len(blocks) >= maxDomainBlocks {
 			return errs.Invalid("Validation failed: You block as many domains as one can")

@@ -21,7 +21,8 @@ func notLastAdmin(ctx context.Context, tx *store.Tx, id store.AccountID) error {
 
 // Deactivate takes an account out of service: its tokens stop working, nobody sees it any more, the accounts here that it follows
 // lose it, and its follow requests are taken back. Its followers and its posts are kept for the day it comes back. It tells
-// whether the account was active before; twice is no error. The last admin cannot be deactivated. The rules are those of the admin API's reference, 4.6.
+// whether the account was active before; twice is no error. The last admin cannot be deactivated. The rules are those of the admin
+// API's reference, 4.6.
 func (s *Service) Deactivate(ctx context.Context, id store.AccountID) (changed bool, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		user, err := tx.User(ctx, id)

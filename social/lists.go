@@ -2,7 +2,6 @@ package social
 
 import (
 	"context"
-	"strings"
 
 	"svc/internal/errs"
 	"svc/internal/text"
@@ -36,7 +35,7 @@ func (s *Service) CreateList(ctx context.Context, owner *store.Account, l *store
 
 // checkList checks what people choose of a list.
 func checkList(l *store.List) error {
-	l.Title = strings.TrimSpace(l.Title)
+	l.Title = oneLine(l.Title)
 	switch l.RepliesPolicy {
 	case "":
 		l.RepliesPolicy = store.RepliesToMembers

@@ -12,8 +12,28 @@ import (
 // ErrResetToken is what a link to set a new password says that was used, is too old, or never was one.
 var ErrResetToken = errs.BadRequest("Invalid Token")
 
-// SetPassword gives somebody another password and signs them out everywhere. It is for the person, whose old password has been
-// checked, and for those who run the server.
+// ErrPasswordChanged is the answer to who changes a password that somebody else has changed in the meantime.
+var ErrPasswordChanged = errs.Conflict("Invalid password.")
+
+// ChangePassword gives user, whose old password has been checked, another one, and signs them out everywhere.
+func (s *Service) ChangePassword(ctx context.Context, user *store.User, newPassword string) error {
+	hash, err := s.hashNew(ctx, newPassword)
+	if err != nil {
+		return err
+	}
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		is, err := tx.PasswordIs(ctx, user.AccountID, user.PasswordHash)
+		if err == nil && !is {
+			err = ErrPasswordChanged
+		}
+		if err != nil {
+			return err
+		}
+		return setPassword(ctx, tx, user.AccountID, hash)
+	})
+}
+
+// SetPassword gives somebody another password and signs them out everywhere. It is for those who run the server.
 func (s *Service) SetPassword(ctx context.Context, id store.AccountID, newPassword string) error {
 	hash, err := s.hashNew(ctx, newPassword)
 	if err != nil {

@@ -56,7 +56,7 @@ func (e *FieldErrors) Add(field, code, format string, args ...any) {
 
 // SignUp makes an account with all that a local one needs. What is wrong with the registration is returned as FieldErrors.
 func (s *Service) SignUp(ctx context.Context, g Registration) (*store.Account, *store.User, error) {
-	g.Nickname, g.Email, g.Name = strings.TrimSpace(g.Nickname), strings.TrimSpace(g.Email), strings.TrimSpace(g.Name)
+	g.Nickname, g.Email, g.Name = strings.TrimSpace(g.Nickname), strings.TrimSpace(g.Email), oneLine(g.Name)
 	if err := s.checkRegistration(ctx, s.db, &g); err != nil { // before the work of hashing the password
 		return nil, nil, err
 	}

@@ -53,6 +53,12 @@ func (tx *Tx) SetPasswordHash(ctx context.Context, account AccountID, hash strin
 	return err
 }
 
+// PasswordIs tells whether the hash of an account's password is still the one that a password was compared with.
+func (r reader) PasswordIs(ctx context.Context, account AccountID, hash string) (bool, error) {
+	is, err := one[bool](ctx, r, "password", `SELECT EXISTS (SELECT 1 FROM users WHERE account_id = ? AND password_hash = ?)`, account, hash)
+	return err == nil && *is, err
+}
+
 // RehashPassword replaces the hash of a password by another of the same password, unless it has been changed meanwhile.
 func (tx *Tx) RehashPassword(ctx context.Context, account AccountID, old, hash string) error {
 	_, err := tx.exec(ctx, "rehash password", `

@@ -76,11 +76,6 @@ func Invalid(format string, args ...any) *Error {
 	return New(http.StatusUnprocessableEntity, format, args...)
 }
 
-// Unavailable is 503.
-func Unavailable(format string, args ...any) *Error {
-	return New(http.StatusServiceUnavailable, format, args...)
-}
-
 // ErrRecordNotFound is what a missing or invisible record answers everywhere, so that the two look alike.
 var ErrRecordNotFound = NotFound("Record not found")
 

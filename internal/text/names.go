@@ -39,7 +39,7 @@ func ReservedNicknames() []string {
 		".well-known", "~", "about", "activities", "api", "auth", "check_password", "dev", "friend-requests", "inbox",
 		"internal", "main", "media", "nodeinfo", "notice", "oauth", "objects", "ostatus_subscribe", "svc", "proxy",
 		"push", "registration", "relay", "settings", "status", "tag", "user-search", "user_exists", "users", "web",
-		"verify_credentials", "update_credentials", "relationships", "search", "confirmation_resend", "mfa",
+		"verify_credentials", "update_credentials", "relationships", "search", "lookup", "familiar_followers", "confirmation_resend", "mfa",
 	}
 }
 

@@ -132,6 +132,23 @@ func TestAllowComesFirst(t *testing.T) {
 	}
 }
 
+// TestNamesOfAppsStayApart: a name that turns the direction of writing turns nothing but itself.
+func TestNamesOfAppsStayApart(t *testing.T) {
+	const name = "App\u202e"
+	for what, page := range map[string]Page{
+		"login": Login{App: App{Name: name}}, "with a website": Login{App: App{Name: name, Website: "https://example.org"}},
+		"consent": Consent{App: App{Name: name}}, "code": Code{App: App{Name: name}},
+	} {
+		text, err := Render(Site{Name: "Example"}, page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, content, _ := strings.Cut(string(text), "</h1>"); !strings.Contains(content, "<bdi>"+name+"</bdi>") {
+			t.Errorf("%s: the name is not kept apart in %s", what, content)
+		}
+	}
+}
+
 func TestDescribe(t *testing.T) {
 	for _, scope := range store.KnownScopes {
 		if texts := Describe(store.Scopes{scope}); len(texts) != 1 || texts[0] == "" {
