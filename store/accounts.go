@@ -71,6 +71,18 @@ func (r reader) Account(ctx context.Context, id AccountID) (*Account, error) {
 	return a, err
 }
 
+// Withheld tells whether an account is withheld, and errs.ErrRecordNotFound if there is none. It is all that most need to know of it.
+func (r reader) Withheld(ctx context.Context, id AccountID) (bool, error) {
+	found, err := ids[int64](ctx, r, "withheld", `SELECT withheld FROM accounts WHERE id = ?`, id)
+	if err != nil {
+		return false, err
+	}
+	if len(found) == 0 {
+		return false, notFound
+	}
+	return found[0] != 0, nil
+}
+
 // Accounts returns the accounts that have one of the ids, in no order.
 func (r reader) Accounts(ctx context.Context, ids []AccountID) ([]*Account, error) {
 	return list[*Account](ctx, r, "accounts", `

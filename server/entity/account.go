@@ -3,6 +3,7 @@ package entity
 import (
 	"context"
 	"encoding/json"
+	"sync/atomic"
 
 	"svc/internal/text"
 	"svc/store"
@@ -96,12 +97,11 @@ type Account struct {
 // renderedAccount is an account as everybody sees it: JSON up to the value of svc.relationship, its last member.
 type renderedAccount struct {
 	id   store.AccountID
-	acct string
-	url  string
 	json []byte
 
 	noRichText bool // as a viewer
 	counters   counters
+	own        atomic.Pointer[ownRendering] // nil unless the account lives here and has been shown itself
 }
 
 // counters are what changes most about an account.
@@ -110,7 +110,8 @@ type counters struct {
 	lastStatusAt                   *store.Time
 }
 
-func (a *renderedAccount) size() int { return len(a.json) + len(a.acct) + len(a.url) }
+// size counts the JSON twice: there may come another one, for the account itself.
+func (a *renderedAccount) size() int { return 2 * len(a.json) }
 
 // AppendJSON renders the account.
 func (a Account) AppendJSON(dst []byte) []byte {
@@ -255,7 +256,7 @@ func (b *Builder) renderAccount(row *store.Account, members *accountMembers, ext
 	}
 	json := append(o[:len(o)-2:len(o)-2], `,"relationship":`...) // open again: the account and its extension
 	return &renderedAccount{
-		id: row.ID, acct: row.Acct(), url: row.URL, json: json,
+		id: row.ID, json: json,
 		counters: counters{row.FollowersCount, row.FollowingCount, row.StatusesCount, row.LastStatusAt},
 	}, nil
 }
@@ -406,27 +407,47 @@ func (b *Builder) source(row *store.Account, user *store.User) any {
 
 // OwnAccount is what an account sees of itself beside its rows.
 type OwnAccount struct {
-	FollowRequests      int
-	UnreadNotifications int
+	store.OwnCounts
 	UnreadConversations int
 	SettingsStore       bool // show it: only the endpoints do that are about oneself
+}
+
+// ownRendering is what an account was shown of itself last, and of what that was made.
+type ownRendering struct {
+	row  *store.Account
+	user *store.User
+	own  OwnAccount
+	json []byte
 }
 
 // CredentialAccount returns an account for the account itself, with all that is shown to nobody else. The counters of row need not
 // be up to date.
 func (b *Builder) CredentialAccount(ctx context.Context, row *store.Account, user *store.User, own OwnAccount) (Account, error) {
+	rendered, err := b.renderAccounts(ctx, []store.AccountID{row.ID})
+	if err != nil {
+		return Account{}, err
+	}
+	shared := rendered[row.ID]
+	if shared == nil {
+		return Account{}, notFound
+	}
+	// The rows are the same as long as they have not changed (identities.go), and so are the counters of a shared rendering.
+	if last := shared.own.Load(); last != nil && last.row == row && last.user == user && last.own == own {
+		return Account{renderedAccount: &renderedAccount{id: row.ID, json: last.json}}, nil
+	}
+	a, err := b.renderOwn(ctx, row, user, own, shared.counters)
+	if err == nil && row.MovedToID == nil {
+		shared.own.Store(&ownRendering{row, user, own, a.json})
+	}
+	return a, err
+}
+
+func (b *Builder) renderOwn(ctx context.Context, row *store.Account, user *store.User, own OwnAccount, count counters) (Account, error) {
 	moved, err := b.movedTo(ctx, row)
 	if err != nil {
 		return Account{}, err
 	}
-	shared, err := b.renderAccounts(ctx, []store.AccountID{row.ID})
-	if err != nil {
-		return Account{}, err
-	}
-	if shared[row.ID] == nil {
-		return Account{}, notFound
-	}
-	current, count := *row, shared[row.ID].counters
+	current := *row
 	current.StatusesCount, current.LastStatusAt = count.statuses, count.lastStatusAt
 	row = &current
 	m, x := b.sharedAccount(row, user)

@@ -2,6 +2,7 @@ package entity
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"svc/internal/text"
@@ -148,8 +149,8 @@ func (b *Builder) addMedia(media []*store.Media, p *statusParts) error {
 	return nil
 }
 
-// loadPeople loads the mentioned among the recipients, and those replied to.
-func (b *Builder) loadPeople(ctx context.Context, recipients []store.Recipient, p *statusParts) error {
+// loadPeople loads the mentioned among the recipients, and those replied to, but for those who are known.
+func (b *Builder) loadPeople(ctx context.Context, recipients []store.Recipient, p *statusParts, known ...*store.Account) error {
 	var people []store.AccountID
 	for _, r := range recipients {
 		if r.Mentioned {
@@ -164,11 +165,17 @@ func (b *Builder) loadPeople(ctx context.Context, recipients []store.Recipient, 
 	if len(people) == 0 {
 		return nil
 	}
-	accounts, err := b.db.Accounts(ctx, unique(people))
-	if err != nil {
-		return err
+	of := byID(known, func(a *store.Account) store.AccountID { return a.ID })
+	missing := slices.DeleteFunc(unique(people), func(id store.AccountID) bool { return of[id] != nil })
+	if len(missing) > 0 {
+		accounts, err := b.db.Accounts(ctx, missing)
+		if err != nil {
+			return err
+		}
+		for _, a := range accounts {
+			of[a.ID] = a
+		}
 	}
-	of := byID(accounts, func(a *store.Account) store.AccountID { return a.ID })
 	for _, r := range recipients {
 		if a := of[r.AccountID]; a != nil && r.Mentioned {
 			p.mentions[r.StatusID] = append(p.mentions[r.StatusID], Mention{ID: a.ID, Username: a.Nickname, Acct: a.Acct(), URL: a.URL})
