@@ -119,10 +119,8 @@ func addParts(ctx context.Context, tx *store.Tx, c *Composed) error {
 			return err
 		}
 	}
-	if len(c.Tags) > 0 {
-		if err := tx.SetTags(ctx, st.ID, c.Tags); err != nil {
-			return err
-		}
+	if err := tx.AddTags(ctx, st.ID, c.Tags); err != nil {
+		return err
 	}
 	if len(c.Media) > 0 {
 		return tx.Attach(ctx, st.ID, c.Media)

@@ -43,7 +43,7 @@ const (
 
 // Relationships returns what account is to the others that exist and are not withheld, in the order of ids.
 func (r reader) Relationships(ctx context.Context, account AccountID, ids []AccountID) ([]*Relationship, error) {
-	h, err := r.hints(ctx, account)
+	h, err := r.trueHints(ctx, account)
 	if err != nil {
 		return nil, err
 	}
@@ -52,10 +52,10 @@ func (r reader) Relationships(ctx context.Context, account AccountID, ids []Acco
 			CASE f.pending WHEN 0 THEN 1 + 512 * f.show_reblogs WHEN 1 THEN 2 ELSE 0 END
 				+ CASE g.pending WHEN 0 THEN 4 WHEN 1 THEN 8 ELSE 0 END
 				+ 16 * (?3 & 1 AND EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = ?1 AND x.target_id = a.id))
-				+ 32 * EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = a.id AND x.target_id = ?1)
+				+ 32 * (?3 & 2 AND EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = a.id AND x.target_id = ?1))
 				+ CASE WHEN m.target_id IS NULL THEN 0 ELSE 64 + 128 * m.hide_notifications END
 				+ 256 * (?3 & 16 AND EXISTS (SELECT 1 FROM domain_blocks x WHERE x.account_id = ?1 AND x.domain = a.domain))
-				+ 1024 * EXISTS (SELECT 1 FROM subscriptions x WHERE x.account_id = ?1 AND x.target_id = a.id),
+				+ 1024 * (?3 & 128 AND EXISTS (SELECT 1 FROM subscriptions x WHERE x.account_id = ?1 AND x.target_id = a.id)),
 			m.expires_at,
 			ifnull(f.languages, '[]'),
 			ifnull(n.comment, '')
@@ -64,14 +64,13 @@ func (r reader) Relationships(ctx context.Context, account AccountID, ids []Acco
 		LEFT JOIN follows f ON f.follower_id = ?1 AND f.target_id = a.id
 		LEFT JOIN follows g ON g.follower_id = a.id AND g.target_id = ?1
 		LEFT JOIN mutes m ON ?3 & 4 AND m.account_id = ?1 AND m.target_id = a.id
-		LEFT JOIN account_notes n ON n.account_id = ?1 AND n.target_id = a.id
-		WHERE ?3 & 64 = 0 OR `+present("a.id")+`
-		ORDER BY j.key`, account, jsonArray(ids), h)
+		LEFT JOIN account_notes n ON ?3 & 256 AND n.account_id = ?1 AND n.target_id = a.id
+		WHERE ?3 & 64 = 0 OR `+present("a.id"), account, jsonArray(ids), h)
 	if err != nil {
 		return nil, fmt.Errorf("relationships: %w", err)
 	}
 	defer rows.Close()
-	list := make([]*Relationship, 0, len(ids))
+	of := make(map[AccountID]*Relationship, len(ids))
 	for rows.Next() {
 		var id, bits int64
 		var expires sql.NullInt64
@@ -91,7 +90,13 @@ func (r reader) Relationships(ctx context.Context, account AccountID, ids []Acco
 				return nil, fmt.Errorf("relationships: %w", err)
 			}
 		}
-		list = append(list, rel)
+		of[rel.ID] = rel
+	}
+	list := make([]*Relationship, 0, len(of))
+	for _, id := range ids {
+		if rel := of[id]; rel != nil {
+			list = append(list, rel)
+		}
 	}
 	return list, rows.Err()
 }
