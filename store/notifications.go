@@ -85,11 +85,11 @@ var notificationShown = `
 			AND NOT EXISTS (SELECT 1 FROM follows f WHERE f.follower_id = ?1 AND f.target_id = x.id AND f.pending = 0)))
 	AND (?3 OR n.muted = 0 AND (?2 & 4 = 0 OR NOT EXISTS (
 		SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = n.from_id AND x.hide_notifications = 1)))
-	AND (n.status_id IS NULL OR ?2 & 87 = 0 AND ` + notRare + `
+	AND (n.status_id IS NULL OR ?2 & 23 = 0 AND ` + notRare + `
 		OR EXISTS (SELECT 1 FROM statuses s WHERE s.id = n.status_id AND ` + visible("s") + `))`
 
 // rareTypes are the types of notification that may be about a status which who is told cannot see (any more), though nobody blocks
-// or mutes anybody (the hints 87). What the others are about is one's own, or addressed to oneself.
+// or mutes anybody (the hints 23). What the others are about is one's own, or addressed to oneself.
 const rareTypes = `'chat_mention', 'report', 'status', 'update', 'poll'`
 
 // notRare is the condition that the type is none of these; for a list of so many, SQLite would make a table in each query.
