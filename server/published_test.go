@@ -51,6 +51,42 @@ func TestPublishedIsWhatIsRead(t *testing.T) {
 	}
 }
 
+// What is shown of an account after its counters have changed is what is read anew.
+func TestCountersAreWhatIsRead(t *testing.T) {
+	srv := startAPI(t)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	same := func(when string, counts map[string]int) {
+		t.Helper()
+		path := "/api/v1/accounts/" + alice.id
+		kept := bob.get(path).want(200).object()
+		srv.entities.Forget()
+		read := bob.get(path).want(200).object()
+		if !reflect.DeepEqual(kept.m, read.m) {
+			t.Errorf("%s: kept\n%v\nread\n%v", when, kept.m, read.m)
+		}
+		for key, want := range counts {
+			if got := kept.num(key); got != want {
+				t.Errorf("%s: %s is %d, want %d", when, key, got, want)
+			}
+		}
+	}
+	same("at first", map[string]int{"statuses_count": 0})
+	alice.send("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"display_name": `"followers_count":7,"emojis":`}).want(200)
+	alice.publish("one")
+	same("after a post", map[string]int{"statuses_count": 1})
+	bob.post("/api/v1/accounts/" + alice.id + "/follow").want(200)
+	same("followed", map[string]int{"followers_count": 1, "statuses_count": 1})
+	alice.post("/api/v1/accounts/" + bob.id + "/follow").want(200)
+	same("following", map[string]int{"followers_count": 1, "following_count": 1})
+	alice.send("PATCH", "/api/v1/accounts/update_credentials", map[string]any{
+		"hide_followers": true, "hide_followers_count": true,
+	}).want(200)
+	alice.publish("two")
+	same("with followers hidden", map[string]int{"followers_count": 0, "following_count": 1, "statuses_count": 2})
+	alice.publish("three")
+	same("and once more", map[string]int{"followers_count": 0, "following_count": 1, "statuses_count": 3})
+}
+
 // A rendering that was begun before a change is not kept after it.
 func TestPublishedIsNotKeptOverAChange(t *testing.T) {
 	srv := startAPI(t)

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
 	"strings"
 
 	"svc/internal/text"
@@ -89,6 +91,41 @@ func (r reader) Accounts(ctx context.Context, ids []AccountID) ([]*Account, erro
 		SELECT a.*
 		FROM json_each(?) j
 		CROSS JOIN accounts a ON a.id = j.value`, jsonArray(ids))
+}
+
+// AccountCounters are what changes most about an account.
+type AccountCounters struct {
+	Followers    int
+	Following    int
+	Statuses     int
+	LastStatusAt *Time
+}
+
+// AccountCounters returns the counters of the accounts that have one of the ids.
+func (r reader) AccountCounters(ctx context.Context, ids []AccountID) (map[AccountID]AccountCounters, error) {
+	rows, err := r.q.QueryContext(ctx, `
+		SELECT a.id, a.followers_count, a.following_count, a.statuses_count, a.last_status_at
+		FROM json_each(?) j
+		CROSS JOIN accounts a ON a.id = j.value`, jsonArray(ids))
+	if err != nil {
+		return nil, fmt.Errorf("account counters: %w", err)
+	}
+	defer rows.Close()
+	counters := make(map[AccountID]AccountCounters, len(ids))
+	for rows.Next() {
+		var id int64
+		var c AccountCounters
+		var last sql.NullInt64
+		if err := rows.Scan(&id, &c.Followers, &c.Following, &c.Statuses, &last); err != nil {
+			return nil, fmt.Errorf("account counters: %w", err)
+		}
+		if last.Valid {
+			at := Time(last.Int64)
+			c.LastStatusAt = &at
+		}
+		counters[AccountID(id)] = c
+	}
+	return counters, rows.Err()
 }
 
 // AccountByName returns the account of a nickname, in whatever case, and a domain ("": here).

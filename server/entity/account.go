@@ -100,14 +100,9 @@ type renderedAccount struct {
 	json []byte
 
 	noRichText bool // as a viewer
-	counters   counters
+	counters   store.AccountCounters
+	hidden     hiddenCounts
 	own        atomic.Pointer[ownRendering] // nil unless the account lives here and has been shown itself
-}
-
-// counters are what changes most about an account.
-type counters struct {
-	followers, following, statuses int
-	lastStatusAt                   *store.Time
 }
 
 // size counts the JSON twice: there may come another one, for the account itself.
@@ -195,42 +190,6 @@ func (b *Builder) Account(ctx context.Context, id store.AccountID) (Account, err
 	return accounts[0], nil
 }
 
-// renderAccounts returns what of the accounts everybody sees, from the cache where it is there.
-func (b *Builder) renderAccounts(ctx context.Context, ids []store.AccountID) (map[store.AccountID]*renderedAccount, error) {
-	found := make(map[store.AccountID]*renderedAccount, len(ids))
-	missing, generation := b.accounts.get(ids, found)
-	if len(missing) == 0 {
-		return found, nil
-	}
-	rows, err := b.db.Accounts(ctx, missing)
-	if err != nil {
-		return nil, err
-	}
-	users, err := b.db.Users(ctx, missing)
-	if err != nil {
-		return nil, err
-	}
-	userOf := byID(users, func(u *store.User) store.AccountID { return u.AccountID })
-	for _, row := range rows {
-		moved, err := b.movedTo(ctx, row)
-		if err != nil {
-			return nil, err
-		}
-		members, extension := b.sharedAccount(row, userOf[row.ID])
-		members.Moved = moved
-		a, err := b.renderAccount(row, members, extension)
-		if err != nil {
-			return nil, err
-		}
-		if u := userOf[row.ID]; u != nil {
-			a.noRichText = u.NoRichText
-		}
-		found[row.ID] = a
-		b.accounts.put(row.ID, a, generation)
-	}
-	return found, nil
-}
-
 // movedTo renders the account that row has moved to, without following further moves.
 func (b *Builder) movedTo(ctx context.Context, row *store.Account) (*object, error) {
 	if row.MovedToID == nil {
@@ -257,7 +216,8 @@ func (b *Builder) renderAccount(row *store.Account, members *accountMembers, ext
 	json := append(o[:len(o)-2:len(o)-2], `,"relationship":`...) // open again: the account and its extension
 	return &renderedAccount{
 		id: row.ID, json: json,
-		counters: counters{row.FollowersCount, row.FollowingCount, row.StatusesCount, row.LastStatusAt},
+		counters: store.AccountCounters{Followers: row.FollowersCount, Following: row.FollowingCount, Statuses: row.StatusesCount, LastStatusAt: row.LastStatusAt},
+		hidden:   hiddenCounts{row.HideFollowers && row.HideFollowersCount, row.HideFollows && row.HideFollowsCount},
 	}, nil
 }
 
@@ -300,10 +260,7 @@ func (b *Builder) sharedAccount(row *store.Account, user *store.User) (*accountM
 	if row.HideFollows && row.HideFollowsCount {
 		m.FollowingCount = 0
 	}
-	if row.LastStatusAt != nil {
-		day := row.LastStatusAt.Time().Format("2006-01-02")
-		m.LastStatusAt = &day
-	}
+	m.LastStatusAt = dayOf(row.LastStatusAt)
 	if m.Fields == nil {
 		m.Fields = []store.Field{}
 	}
@@ -442,17 +399,17 @@ func (b *Builder) CredentialAccount(ctx context.Context, row *store.Account, use
 	return a, err
 }
 
-func (b *Builder) renderOwn(ctx context.Context, row *store.Account, user *store.User, own OwnAccount, count counters) (Account, error) {
+func (b *Builder) renderOwn(ctx context.Context, row *store.Account, user *store.User, own OwnAccount, count store.AccountCounters) (Account, error) {
 	moved, err := b.movedTo(ctx, row)
 	if err != nil {
 		return Account{}, err
 	}
 	current := *row
-	current.StatusesCount, current.LastStatusAt = count.statuses, count.lastStatusAt
+	current.StatusesCount, current.LastStatusAt = count.Statuses, count.LastStatusAt
 	row = &current
 	m, x := b.sharedAccount(row, user)
 	m.Moved = moved
-	m.FollowersCount, m.FollowingCount = count.followers, count.following
+	m.FollowersCount, m.FollowingCount = count.Followers, count.Following
 	m.FollowRequestsCount = &own.FollowRequests
 	m.Role = roleOf(user)
 	privacy, language := user.DefaultVisibility.String(), user.DefaultLanguage

@@ -195,17 +195,21 @@ func (b *Builder) loadParents(ctx context.Context, ids []store.StatusID) (map[st
 	return byID(rows, func(s *store.Status) store.StatusID { return s.ID }), err
 }
 
+// loadApps loads what statuses were posted with. What an app is called never changes.
 func (b *Builder) loadApps(ctx context.Context, ids []store.AppID) (map[store.AppID]*Application, error) {
-	if len(ids) == 0 {
-		return nil, nil
+	apps := make(map[store.AppID]*Application)
+	missing, generation := b.apps.get(unique(ids), apps)
+	if len(missing) == 0 {
+		return apps, nil
 	}
-	rows, err := b.db.Apps(ctx, unique(ids))
-	apps := make(map[store.AppID]*Application, len(rows))
-	for _, a := range rows {
-		apps[a.ID] = &Application{Name: a.Name}
-		if a.Website != "" {
-			apps[a.ID].Website = &a.Website
+	rows, err := b.db.Apps(ctx, missing)
+	for _, row := range rows {
+		a := &Application{Name: row.Name}
+		if row.Website != "" {
+			a.Website = &row.Website
 		}
+		apps[row.ID] = a
+		b.apps.put(row.ID, a, generation)
 	}
 	return apps, err
 }
