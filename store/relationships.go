@@ -57,8 +57,8 @@ func (r reader) Relationships(ctx context.Context, account AccountID, ids []Acco
 				+ 256 * (?3 & 16 AND EXISTS (SELECT 1 FROM domain_blocks x WHERE x.account_id = ?1 AND x.domain = a.domain))
 				+ 1024 * (?3 & 128 AND EXISTS (SELECT 1 FROM subscriptions x WHERE x.account_id = ?1 AND x.target_id = a.id)),
 			m.expires_at,
-			ifnull(f.languages, '[]'),
-			ifnull(n.comment, '')
+			nullif(f.languages, '[]'),
+			n.comment
 		FROM json_each(?2) j
 		CROSS JOIN accounts a ON a.id = j.value
 		LEFT JOIN follows f ON f.follower_id = ?1 AND f.target_id = a.id
@@ -74,19 +74,19 @@ func (r reader) Relationships(ctx context.Context, account AccountID, ids []Acco
 	for rows.Next() {
 		var id, bits int64
 		var expires sql.NullInt64
-		var languages string
+		var languages, note sql.NullString
 		rel := new(Relationship)
-		if err := rows.Scan(&id, &bits, &expires, &languages, &rel.Note); err != nil {
+		if err := rows.Scan(&id, &bits, &expires, &languages, &note); err != nil {
 			return nil, fmt.Errorf("relationships: %w", err)
 		}
-		rel.ID = AccountID(id)
+		rel.ID, rel.Note = AccountID(id), note.String
 		rel.read(bits)
 		if expires.Valid {
 			at := Time(expires.Int64)
 			rel.MuteExpiresAt = &at
 		}
-		if languages != "[]" {
-			if err := json.Unmarshal([]byte(languages), &rel.Languages); err != nil {
+		if languages.Valid {
+			if err := json.Unmarshal([]byte(languages.String), &rel.Languages); err != nil {
 				return nil, fmt.Errorf("relationships: %w", err)
 			}
 		}
