@@ -116,7 +116,7 @@ func (h *house) do(err error) {
 
 func (h *house) publish(a *store.Account, text string, v store.Visibility, replyTo store.StatusID) *store.Status {
 	h.t.Helper()
-	return must(h.social.Publish(h.ctx(), a, social.Draft{Text: text, Visibility: &v, InReplyTo: replyTo}))(h.t)
+	return must(h.social.Publish(h.ctx(), a, social.Draft{Text: text, Visibility: &v, InReplyTo: replyTo}))(h.t).Status
 }
 
 // boost inserts a boost of a status.

@@ -80,6 +80,24 @@ func (s *Server) accountByIDOrNickname(r *Request) (*store.Account, error) {
 	return s.accountByHandle(r, r.Param("id"))
 }
 
+// accountIDOrNickname is accountByIDOrNickname for those who need no more than the account's id.
+func (s *Server) accountIDOrNickname(r *Request) (store.AccountID, error) {
+	if id := accountParam(r); id != 0 {
+		withheld, err := s.db.Withheld(r.Context(), id)
+		if err == nil {
+			err = s.maySee(r, id, withheld)
+		}
+		if !errs.IsNotFound(err) {
+			return id, err
+		}
+	}
+	a, err := s.accountByHandle(r, r.Param("id"))
+	if err != nil {
+		return 0, err
+	}
+	return a.ID, nil
+}
+
 // accountByHandle returns the account of a handle, if it may be seen.
 func (s *Server) accountByHandle(r *Request, handle string) (*store.Account, error) {
 	nick, domain, ok := text.SplitHandle(handle)
@@ -93,7 +111,7 @@ func (s *Server) accountByHandle(r *Request, handle string) (*store.Account, err
 	if err != nil {
 		return nil, err
 	}
-	return a, s.maySee(r, a)
+	return a, s.maySee(r, a.ID, a.Withheld)
 }
 
 // visibleAccount returns an account, if it may be seen.
@@ -102,12 +120,12 @@ func (s *Server) visibleAccount(r *Request, id store.AccountID) (*store.Account,
 	if err != nil {
 		return nil, err
 	}
-	return a, s.maySee(r, a)
+	return a, s.maySee(r, a.ID, a.Withheld)
 }
 
 // maySee tells whether an account may be seen: those that are withheld are for themselves and for staff.
-func (s *Server) maySee(r *Request, a *store.Account) error {
-	if a.Withheld && a.ID != viewerID(r) && (r.User == nil || !r.User.Staff()) {
+func (s *Server) maySee(r *Request, id store.AccountID, withheld bool) error {
+	if withheld && id != viewerID(r) && (r.User == nil || !r.User.Staff()) {
 		return errs.ErrRecordNotFound
 	}
 	return nil

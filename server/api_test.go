@@ -32,6 +32,7 @@ type api struct {
 	settings *config.Config
 	db       *store.DB
 	social   *social.Service
+	entities *entity.Builder
 	emojis   *emoji.Packs
 	keys     *keys.Keys
 	server   *server.Server
@@ -100,7 +101,7 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 		}
 	})
 	return &api{
-		t: t, url: c.URL().String(), settings: c, db: db, social: soc, emojis: emojis, keys: secrets, server: srv, worker: worker,
+		t: t, url: c.URL().String(), settings: c, db: db, social: soc, entities: entities, emojis: emojis, keys: secrets, server: srv, worker: worker,
 		dir: c.Data.Dir, handler: srv,
 	}
 }

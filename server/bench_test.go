@@ -9,13 +9,20 @@ import (
 	"testing"
 )
 
-// crowd is a server with ten people who talk with one another: 2 000 posts, a fifth of them replies and mentions, a third with a
+// crowd is a server with ten people who follow and talk with one another: 2 000 posts, a fifth of them replies and mentions, a third with a
 // hashtag, favourites on a third.
 func crowd(b *testing.B) (*api, []*member) {
 	srv := startAPI(b)
 	var people []*member
 	for i := range 10 {
 		people = append(people, srv.signUp(fmt.Sprintf("p%d", i)))
+	}
+	for _, p := range people {
+		for _, other := range people {
+			if other != p {
+				p.post("/api/v1/accounts/" + other.id + "/follow").want(200)
+			}
+		}
 	}
 	var ids []string
 	for i := range 2000 {
@@ -40,47 +47,90 @@ func crowd(b *testing.B) (*api, []*member) {
 	return srv, people
 }
 
+// longThread posts a status with 100 replies, each to one of those before, and returns its id.
+func longThread(people []*member) string {
+	ids := []string{people[0].publish("a thread begins").id()}
+	for i := range 100 {
+		to := ids[0]
+		if i%3 > 0 {
+			to = ids[i*2/3]
+		}
+		ids = append(ids, people[i%10].publish(fmt.Sprintf("reply number %d to what has been said about the lamp", i), "in_reply_to_id", to).id())
+	}
+	return ids[0]
+}
+
 // BenchmarkRead measures requests without the network: what remains of them is net/http's.
 func BenchmarkRead(b *testing.B) {
 	srv, people := crowd(b)
+	root := longThread(people)
 	last := people[0].get("/api/v1/timelines/home").ids()[0]
+	everybody := url.Values{}
+	for _, p := range people {
+		everybody.Add("id[]", p.id)
+	}
 	for _, bb := range []struct{ name, path string }{
 		{"home20", "/api/v1/timelines/home?limit=20"},
 		{"home40", "/api/v1/timelines/home?limit=40"},
 		{"local20", "/api/v1/timelines/public?local=true&limit=20"},
-		{"account_statuses20", "/api/v1/accounts/" + people[1].id + "/statuses?limit=20"},
-		{"notifications20", "/api/v1/notifications?limit=20"},
+		{"account_statuses", "/api/v1/accounts/" + people[1].id + "/statuses?limit=20"},
+		{"context100", "/api/v1/statuses/" + root + "/context"},
+		{"notifications", "/api/v1/notifications?limit=20"},
 		{"status", "/api/v1/statuses/" + last},
 		{"verify_credentials", "/api/v1/accounts/verify_credentials"},
-		{"relationships", "/api/v1/accounts/relationships?id[]=" + people[1].id + "&id[]=" + people[2].id},
-		{"search_accounts", "/api/v1/accounts/search?q=p&limit=10"},
+		{"relationships", "/api/v1/accounts/relationships?" + everybody.Encode()},
+		{"search_account", "/api/v2/search?q=p1&type=accounts&limit=20"},
+		{"search_hashtag", "/api/v2/search?q=bench&type=hashtags&limit=20"},
 	} {
 		b.Run(bb.name, func(b *testing.B) { srv.repeat(b, "GET", bb.path, people[0].token, "") })
 	}
 }
 
-// BenchmarkPost measures a post with a mention and a hashtag, until everything it causes is on disk.
+// BenchmarkPost measures a post with a mention and a hashtag, until everything it causes is on disk; then the same with 90 more
+// accounts that nobody uses, which must not make it slower.
 func BenchmarkPost(b *testing.B) {
 	srv, people := crowd(b)
-	body := url.Values{"status": {"@p1 a post with a #hashtag and some words that make it as long as posts are"}}.Encode()
-	srv.repeat(b, "POST", "/api/v1/statuses", people[0].token, body)
+	b.Run("post", func(b *testing.B) { srv.repeat(b, "POST", "/api/v1/statuses", people[0].token, benchPost) })
+	for i := range 90 {
+		srv.signUp(fmt.Sprintf("idle%d", i))
+	}
+	b.Run("post_90_idle", func(b *testing.B) { srv.repeat(b, "POST", "/api/v1/statuses", people[0].token, benchPost) })
+}
+
+var benchPost = url.Values{"status": {"@p1 a post with a #hashtag and some words that make it as long as posts are"}}.Encode()
+
+// BenchmarkMixed measures nine reads of home and a post by one of those read.
+func BenchmarkMixed(b *testing.B) {
+	srv, people := crowd(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		for range 9 {
+			srv.ask(b, "GET", "/api/v1/timelines/home?limit=20", people[0].token, "")
+		}
+		srv.ask(b, "POST", "/api/v1/statuses", people[1].token, benchPost)
+	}
 }
 
 // repeat sends one and the same request to the handler.
 func (a *api) repeat(b *testing.B, method, path, token, body string) {
 	b.ReportAllocs()
 	for b.Loop() {
-		req := httptest.NewRequest(method, path, strings.NewReader(body))
-		if body == "" {
-			req.Body = http.NoBody
-		} else {
-			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		}
-		req.Header.Set("Authorization", "Bearer "+token)
-		w := httptest.NewRecorder()
-		a.handler.ServeHTTP(w, req)
-		if w.Code != 200 {
-			b.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
-		}
+		a.ask(b, method, path, token, body)
+	}
+}
+
+// ask sends a request to the handler.
+func (a *api) ask(b *testing.B, method, path, token, body string) {
+	req := httptest.NewRequest(method, path, strings.NewReader(body))
+	if body == "" {
+		req.Body = http.NoBody
+	} else {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	w := httptest.NewRecorder()
+	a.handler.ServeHTTP(w, req)
+	if w.Code != 200 {
+		b.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
 	}
 }

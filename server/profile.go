@@ -34,16 +34,11 @@ func (s *Server) verifyCredentials(r *Request) (any, error) {
 
 // ownAccount renders an account for itself.
 func (s *Server) ownAccount(r *Request, a *store.Account, u *store.User, settings bool) (entity.Account, error) {
-	requests, err := s.db.CountFollowRequests(r.Context(), a.ID)
+	counts, err := s.db.OwnCounts(r.Context(), a.ID)
 	if err != nil {
 		return entity.Account{}, err
 	}
-	unread, err := s.db.UnreadNotifications(r.Context(), a.ID)
-	if err != nil {
-		return entity.Account{}, err
-	}
-	own := entity.OwnAccount{FollowRequests: requests, UnreadNotifications: unread, SettingsStore: settings}
-	return s.entities.CredentialAccount(r.Context(), a, u, own)
+	return s.entities.CredentialAccount(r.Context(), a, u, entity.OwnAccount{OwnCounts: counts, SettingsStore: settings})
 }
 
 // picture is a parameter that takes a file, or a picture in a data: URL, or an empty text for no picture.

@@ -82,8 +82,15 @@ func (s *Server) createStatus(r *Request) (any, error) {
 		}
 		return s.entities.Preview(r.Context(), r.Viewer, c)
 	}
-	st, err := s.social.Publish(r.Context(), r.Viewer, d)
-	return s.renderStatus(r, st, err)
+	mark := s.entities.Mark()
+	c, err := s.social.Publish(r.Context(), r.Viewer, d)
+	if err != nil {
+		return nil, err
+	}
+	if c.Earlier {
+		return s.entities.Status(r.Context(), r.Viewer, c.ID)
+	}
+	return s.entities.Published(r.Context(), r.Viewer, c, mark)
 }
 
 // parseAudience reads whom a status is for: a visibility, or list:ID. Unknown words leave it to the author's default.

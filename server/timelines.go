@@ -121,16 +121,16 @@ func (s *Server) accountStatuses(r *Request) (any, error) {
 		return nil, err
 	}
 	f.ExcludeReplies, f.ExcludeReblogs = p.ExcludeReplies, p.ExcludeReblogs
-	author, err := s.accountByIDOrNickname(r)
+	author, err := s.accountIDOrNickname(r)
 	if err != nil {
 		return nil, err
 	}
 	page := r.Page(20, 40)
 	var ids []store.StatusID
 	if p.Pinned {
-		ids, err = s.db.PinnedStatuses(r.Context(), viewerID(r), author.ID, page.Page)
+		ids, err = s.db.PinnedStatuses(r.Context(), viewerID(r), author, page.Page)
 	} else {
-		ids, err = s.db.AccountTimeline(r.Context(), viewerID(r), author.ID, text.TagName(p.Tagged), f, page.Page)
+		ids, err = s.db.AccountTimeline(r.Context(), viewerID(r), author, text.TagName(p.Tagged), f, page.Page)
 	}
 	return s.statusPage(r, page, ids, err)
 }

@@ -11,12 +11,15 @@ import (
 	"svc/store"
 )
 
-// Composed is a status as it would be published.
+// Composed is a status as it would be published, or has been, with what it was composed of.
 type Composed struct {
-	Status     *store.Status
+	*store.Status
 	Recipients []store.Recipient // without the members of a list
 	Tags       []string
 	Media      []*store.Media
+	People     []*store.Account // those of the mentioned who are named in the text
+	Parent     *store.Status    // what it replies to, nil if nothing
+	Earlier    bool             // it was published by an earlier request, and nothing but the status itself is known
 }
 
 // wording is the text of a status, checked and read.
@@ -63,7 +66,7 @@ func (w *wording) check(media []*store.Media) error {
 
 // reads is what composing reads: from the database, or within the transaction.
 type reads interface {
-	User(context.Context, store.AccountID) (*store.User, error)
+	PostingDefaults(context.Context, store.AccountID) (store.PostingDefaults, error)
 	AccountByName(ctx context.Context, nickname, domain string) (*store.Account, error)
 	VisibleStatus(context.Context, store.AccountID, store.StatusID) (*store.Status, error)
 	MediaByIDs(context.Context, []store.MediaID) ([]*store.Media, error)
@@ -72,7 +75,7 @@ type reads interface {
 
 // compose makes a status of a draft whose text has been read.
 func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d Draft, w *wording) (*Composed, error) {
-	user, err := r.User(ctx, author.ID)
+	standard, err := r.PostingDefaults(ctx, author.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -84,13 +87,13 @@ func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d
 		Text:        w.text,
 		ContentType: w.contentType,
 		Language:    text.Language(d.Language),
-		Sensitive:   user.DefaultSensitive,
+		Sensitive:   standard.Sensitive,
 	}
 	if d.Sensitive != nil {
 		st.Sensitive = *d.Sensitive
 	}
 	if st.Language == "" {
-		st.Language = user.DefaultLanguage
+		st.Language = standard.Language
 	}
 	c := &Composed{Status: st}
 	if c.Media, err = s.usableMedia(ctx, r, author.ID, d.MediaIDs, 0); err != nil {
@@ -111,10 +114,11 @@ func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d
 	if err != nil {
 		return nil, err
 	}
-	if st.Visibility, err = visibilityOf(d, user, parent); err != nil {
+	if st.Visibility, err = visibilityOf(d, standard.Visibility, parent); err != nil {
 		return nil, err
 	}
 	if parent != nil {
+		c.Parent = parent
 		st.InReplyToID, st.InReplyToAccountID, st.ConversationID = &parent.ID, &parent.AccountID, parent.ConversationID
 	}
 	if st.Visibility == store.ListOnly {
@@ -163,9 +167,9 @@ func parentOf(ctx context.Context, r reads, author store.AccountID, id store.Sta
 }
 
 // visibilityOf decides whom a draft is for.
-func visibilityOf(d Draft, user *store.User, parent *store.Status) (store.Visibility, error) {
+func visibilityOf(d Draft, standard store.Visibility, parent *store.Status) (store.Visibility, error) {
 	if d.Visibility == nil {
-		v := user.DefaultVisibility
+		v := standard
 		switch {
 		case parent == nil:
 		case parent.Visibility == store.ListOnly:
@@ -229,7 +233,7 @@ func (c *Composed) addRecipient(id store.AccountID, mentioned bool) {
 
 // render makes the HTML of a status, notes its hashtags, and returns whom it mentions, in order.
 func (s *Service) render(ctx context.Context, r reads, c *Composed, w *wording) ([]store.AccountID, error) {
-	known, ids, err := s.mentioned(ctx, r, w.doc)
+	known, accounts, err := s.mentioned(ctx, r, w.doc)
 	if err != nil {
 		return nil, err
 	}
@@ -239,15 +243,16 @@ func (s *Service) render(ctx context.Context, r reads, c *Composed, w *wording) 
 	st.Sensitive = st.Sensitive || st.HasMedia && st.SpoilerText != "" || slices.Contains(c.Tags, "nsfw")
 	people := make([]store.AccountID, 0, len(rendered.Mentions))
 	for _, a := range rendered.Mentions {
-		people = append(people, ids[a.ID])
+		c.People = append(c.People, accounts[a.ID])
+		people = append(people, accounts[a.ID].ID)
 	}
 	return people, nil
 }
 
-// mentioned looks up the handles in a text. It returns what they link to, by handle, and the ids of the accounts by their text.
-func (s *Service) mentioned(ctx context.Context, r reads, doc *text.Document) (map[string]text.Account, map[string]store.AccountID, error) {
+// mentioned looks up the handles in a text. It returns what they link to, by handle, and the accounts by their ids.
+func (s *Service) mentioned(ctx context.Context, r reads, doc *text.Document) (map[string]text.Account, map[string]*store.Account, error) {
 	known := make(map[string]text.Account)
-	ids := make(map[string]store.AccountID)
+	accounts := make(map[string]*store.Account)
 	for _, m := range doc.Mentions() {
 		a, err := s.byHandle(ctx, r, m.Nick, m.Domain)
 		if errs.IsNotFound(err) {
@@ -258,9 +263,9 @@ func (s *Service) mentioned(ctx context.Context, r reads, doc *text.Document) (m
 		}
 		id := a.ID.String()
 		known[m.Key()] = text.Account{ID: id, Username: a.Nickname, Acct: a.Acct(), URL: a.URL}
-		ids[id] = a.ID
+		accounts[id] = a
 	}
-	return known, ids, nil
+	return known, accounts, nil
 }
 
 // byHandle returns the account of a handle, unless it is withheld. The server's own domain is the same as none.

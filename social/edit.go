@@ -135,13 +135,13 @@ func (s *Service) addressAnew(ctx context.Context, tx *store.Tx, id store.Status
 	if err != nil {
 		return nil, nil, err
 	}
-	_, ids, err := s.mentioned(ctx, tx, before)
+	_, accounts, err := s.mentioned(ctx, tx, before)
 	if err != nil {
 		return nil, nil, err
 	}
-	named := make(map[store.AccountID]bool, len(ids))
-	for _, id := range ids {
-		named[id] = true
+	named := make(map[store.AccountID]bool, len(accounts))
+	for _, a := range accounts {
+		named[a.ID] = true
 	}
 	addressed := make(map[store.AccountID]bool, len(recipients))
 	for _, r := range recipients {

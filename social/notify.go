@@ -13,27 +13,19 @@ func notify(ctx context.Context, tx *store.Tx, n store.Notification, about *stor
 	if n.AccountID == n.FromID && n.Type != store.NotifyPoll {
 		return nil
 	}
-	user, err := tx.User(ctx, n.AccountID)
+	var in store.ConversationID
+	if about != nil {
+		n.StatusID, in = &about.ID, about.ConversationID
+	}
+	stance, err := tx.StanceOn(ctx, n.AccountID, n.FromID, in)
 	if err != nil {
 		return ignoreMissing(err) // lives elsewhere
 	}
-	stance, err := tx.StanceOn(ctx, n.AccountID, n.FromID)
-	if err != nil {
-		return err
-	}
 	asked := n.Type == store.NotifyPoll || n.Type == store.NotifyStatus // they voted or subscribed: no stranger's doing
-	if stance.Blocks || stance.BlockedBy || stance.Withheld || !stance.Follows && (stance.BlocksDomain || user.BlockFromStrangers && !asked) {
+	if stance.Blocks || stance.BlockedBy || stance.Withheld || !stance.Follows && (stance.BlocksDomain || stance.BlocksFromStrangers && !asked) {
 		return nil
 	}
-	n.Muted = stance.MutesNotifications
-	if about != nil {
-		n.StatusID = &about.ID
-		muted, err := tx.MutesThread(ctx, n.AccountID, about.ConversationID)
-		if err != nil {
-			return err
-		}
-		n.Muted = n.Muted || muted
-	}
+	n.Muted = stance.MutesNotifications || stance.MutesThread
 	n.Read = n.Muted
 	added, err := tx.AddNotification(ctx, &n)
 	if err != nil || !added || n.Muted {

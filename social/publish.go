@@ -29,32 +29,32 @@ type Draft struct {
 
 // Publish posts a status: to timelines, to the notifications of who is addressed or has subscribed, to open streams. A repeated
 // IdempotencyKey returns the status of the first time.
-func (s *Service) Publish(ctx context.Context, author *store.Account, d Draft) (*store.Status, error) {
+func (s *Service) Publish(ctx context.Context, author *store.Account, d Draft) (*Composed, error) {
 	w, err := s.read(d.Text, d.SpoilerText, d.ContentType)
 	if err != nil {
 		return nil, err
 	}
-	var st *store.Status
+	var c *Composed
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		key := idempotencyKey(d)
 		if key != "" {
 			earlier, err := tx.IdempotentStatus(ctx, author.ID, key)
 			if err != nil || earlier != nil {
-				st = earlier
+				c = &Composed{Status: earlier, Earlier: true}
 				return err
 			}
 		}
-		c, err := s.compose(ctx, tx, author, d, w)
+		composed, err := s.compose(ctx, tx, author, d, w)
 		if err != nil {
 			return err
 		}
-		st = c.Status
+		c = composed
 		if err := s.add(ctx, tx, author, c); err != nil || key == "" {
 			return err
 		}
-		return tx.RememberIdempotent(ctx, author.ID, key, st.ID)
+		return tx.RememberIdempotent(ctx, author.ID, key, c.ID)
 	})
-	return st, err
+	return c, err
 }
 
 // idempotencyKey returns what stands for a client's key, of whatever length that is.
@@ -119,10 +119,8 @@ func addParts(ctx context.Context, tx *store.Tx, c *Composed) error {
 			return err
 		}
 	}
-	if len(c.Tags) > 0 {
-		if err := tx.SetTags(ctx, st.ID, c.Tags); err != nil {
-			return err
-		}
+	if err := tx.AddTags(ctx, st.ID, c.Tags); err != nil {
+		return err
 	}
 	if len(c.Media) > 0 {
 		return tx.Attach(ctx, st.ID, c.Media)

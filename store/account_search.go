@@ -135,8 +135,13 @@ var (
 func addressStage(condition string) string {
 	return `
 		SELECT a.id
-		FROM accounts a
-		WHERE (a.uri = ?2 OR a.url = ?2) AND ` + condition + nameable + `
+		FROM (
+			SELECT id FROM accounts WHERE uri = ?2
+			UNION ALL
+			SELECT id FROM accounts INDEXED BY accounts_url WHERE url = ?2
+		) j
+		CROSS JOIN accounts a ON a.id = j.id
+		WHERE ` + condition + nameable + `
 		LIMIT 1`
 }
 

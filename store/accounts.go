@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
 	"strings"
 
 	"svc/internal/text"
@@ -71,12 +73,59 @@ func (r reader) Account(ctx context.Context, id AccountID) (*Account, error) {
 	return a, err
 }
 
+// Withheld tells whether an account is withheld, and errs.ErrRecordNotFound if there is none. It is all that most need to know of it.
+func (r reader) Withheld(ctx context.Context, id AccountID) (bool, error) {
+	found, err := ids[int64](ctx, r, "withheld", `SELECT withheld FROM accounts WHERE id = ?`, id)
+	if err != nil {
+		return false, err
+	}
+	if len(found) == 0 {
+		return false, notFound
+	}
+	return found[0] != 0, nil
+}
+
 // Accounts returns the accounts that have one of the ids, in no order.
 func (r reader) Accounts(ctx context.Context, ids []AccountID) ([]*Account, error) {
 	return list[*Account](ctx, r, "accounts", `
 		SELECT a.*
 		FROM json_each(?) j
 		CROSS JOIN accounts a ON a.id = j.value`, jsonArray(ids))
+}
+
+// AccountCounters are what changes most about an account.
+type AccountCounters struct {
+	Followers    int
+	Following    int
+	Statuses     int
+	LastStatusAt *Time
+}
+
+// AccountCounters returns the counters of the accounts that have one of the ids.
+func (r reader) AccountCounters(ctx context.Context, ids []AccountID) (map[AccountID]AccountCounters, error) {
+	rows, err := r.q.QueryContext(ctx, `
+		SELECT a.id, a.followers_count, a.following_count, a.statuses_count, a.last_status_at
+		FROM json_each(?) j
+		CROSS JOIN accounts a ON a.id = j.value`, jsonArray(ids))
+	if err != nil {
+		return nil, fmt.Errorf("account counters: %w", err)
+	}
+	defer rows.Close()
+	counters := make(map[AccountID]AccountCounters, len(ids))
+	for rows.Next() {
+		var id int64
+		var c AccountCounters
+		var last sql.NullInt64
+		if err := rows.Scan(&id, &c.Followers, &c.Following, &c.Statuses, &last); err != nil {
+			return nil, fmt.Errorf("account counters: %w", err)
+		}
+		if last.Valid {
+			at := Time(last.Int64)
+			c.LastStatusAt = &at
+		}
+		counters[AccountID(id)] = c
+	}
+	return counters, rows.Err()
 }
 
 // AccountByName returns the account of a nickname, in whatever case, and a domain ("": here).

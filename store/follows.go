@@ -60,18 +60,6 @@ func (r reader) FollowRequests(ctx context.Context, id AccountID, p Page) ([]Acc
 	return rowPage[AccountEntry](ctx, r, "follow requests", followRequests, id, p)
 }
 
-// CountFollowRequests counts who asks to follow an account.
-func (r reader) CountFollowRequests(ctx context.Context, id AccountID) (int, error) {
-	n, err := one[int](ctx, r, "count follow requests", `
-		SELECT count(*)
-		FROM follows INDEXED BY follows_requests
-		WHERE target_id = ? AND pending = 1`, id)
-	if err != nil {
-		return 0, err
-	}
-	return *n, nil
-}
-
 // FollowsWithDomain returns up to limit follows and requests, in either direction, between an account and those of a domain.
 func (r reader) FollowsWithDomain(ctx context.Context, id AccountID, domain string, limit int) ([]*Follow, error) {
 	return list[*Follow](ctx, r, "follows with a domain", `

@@ -10,14 +10,16 @@ import (
 type Hints int64
 
 const (
-	hintBlocks       Hints = 1 << iota // blocks somebody
-	hintBlocked                        // is blocked by somebody, and the setting hides those
-	hintMutes                          // mutes somebody
-	hintThreadMutes                    // mutes a thread
-	hintDomainBlocks                   // blocks a domain
-	hintReblogs                        // hides the boosts of somebody followed
-	hintWithheld                       // some account of the server is withheld and may have posts
-	allHints         Hints = 1<<iota - 1
+	hintBlocks        Hints = 1 << iota // blocks somebody
+	hintBlocked                         // is blocked by somebody; the settings may switch it off
+	hintMutes                           // mutes somebody
+	hintThreadMutes                     // mutes a thread
+	hintDomainBlocks                    // blocks a domain
+	hintReblogs                         // hides the boosts of somebody followed
+	hintWithheld                        // some account of the server is withheld and may have posts
+	hintSubscriptions                   // is told of each post of somebody
+	hintNotes                           // has written a note on somebody
+	allHints          Hints = 1<<iota - 1
 )
 
 // hintCache keeps the hints of recent viewers.
@@ -65,10 +67,16 @@ func (c *hintCache) put(id AccountID, h Hints, generation int64) {
 	c.kept[id] = h
 }
 
-// hints returns the hints for a viewer, 0 for the anonymous. A transaction always looks everywhere.
+// hints returns the hints for a viewer, 0 for the anonymous, by which what is shown is chosen.
 func (r reader) hints(ctx context.Context, viewer AccountID) (Hints, error) {
+	h, err := r.trueHints(ctx, viewer)
+	return r.db.masked(h), err
+}
+
+// trueHints is hints whatever the settings switch off. A transaction always looks everywhere.
+func (r reader) trueHints(ctx context.Context, viewer AccountID) (Hints, error) {
 	if r.q != r.db.q {
-		return r.db.masked(allHints), nil
+		return allHints, nil
 	}
 	h, generation, ok := r.db.hints.get(viewer)
 	if ok {
@@ -82,13 +90,14 @@ func (r reader) hints(ctx context.Context, viewer AccountID) (Hints, error) {
 			+ 16 * EXISTS (SELECT 1 FROM domain_blocks WHERE account_id = ?1)
 			+ 32 * EXISTS (SELECT 1 FROM follows WHERE follower_id = ?1 AND show_reblogs = 0)
 			+ 64 * (EXISTS (SELECT 1 FROM accounts INDEXED BY accounts_withheld_deleted WHERE withheld = 1 AND deleted_at IS NULL)
-				OR EXISTS (SELECT 1 FROM jobs WHERE unique_key BETWEEN 'purge:' AND 'purge;'))`, viewer)
+				OR EXISTS (SELECT 1 FROM jobs WHERE unique_key BETWEEN 'purge:' AND 'purge;'))
+			+ 128 * EXISTS (SELECT 1 FROM subscriptions WHERE account_id = ?1)
+			+ 256 * EXISTS (SELECT 1 FROM account_notes WHERE account_id = ?1)`, viewer)
 	if err != nil {
 		return 0, err
 	}
-	h = r.db.masked(*found)
-	r.db.hints.put(viewer, h, generation)
-	return h, nil
+	r.db.hints.put(viewer, *found, generation)
+	return *found, nil
 }
 
 // masked leaves out what the settings switch off.

@@ -176,6 +176,9 @@ func TestOptimize(t *testing.T) {
 	if n := number(t, side(t, dir), `SELECT count(*) FROM sqlite_stat1 WHERE tbl = 'tags'`); n == 0 {
 		t.Error("SQLite knows nothing of the table")
 	}
+	if n := number(t, side(t, dir), `SELECT count(*) FROM sqlite_stat4`); n != 0 {
+		t.Errorf("SQLite has taken %d samples, by which it would plan every query anew", n)
+	}
 }
 
 func TestMaintenanceStops(t *testing.T) {

@@ -77,7 +77,7 @@ func (f NotificationFilter) types() any {
 // notificationShown is the condition that a notification may be shown: who did it can be seen and is not blocked or (unless ?3)
 // muted, and its status can be seen. ?1 is who is told, ?2 their hints. The hidden ones are kept: a mute may end.
 var notificationShown = `
-	NOT EXISTS (SELECT 1 FROM accounts x WHERE x.id = n.from_id AND x.withheld = 1)
+	(?2 & 64 = 0 OR NOT EXISTS (SELECT 1 FROM accounts x WHERE x.id = n.from_id AND x.withheld = 1))
 	AND (?2 & 1 = 0 OR ` + notBlocked("n.from_id") + `)
 	AND (?2 & 16 = 0 OR NOT EXISTS (
 		SELECT 1
@@ -86,17 +86,24 @@ var notificationShown = `
 			AND NOT EXISTS (SELECT 1 FROM follows f WHERE f.follower_id = ?1 AND f.target_id = x.id AND f.pending = 0)))
 	AND (?3 OR n.muted = 0 AND (?2 & 4 = 0 OR NOT EXISTS (
 		SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = n.from_id AND x.hide_notifications = 1)))
-	AND (n.status_id IS NULL OR ` + visible("s") + `)`
+	AND (n.status_id IS NULL OR ?2 & 23 = 0 AND ` + notRare + `
+		OR EXISTS (SELECT 1 FROM statuses s WHERE s.id = n.status_id AND ` + visible("s") + `))`
+
+// rareTypes are the types of notification that may be about a status which who is told cannot see (any more), though nobody blocks
+// or mutes anybody (the hints 23). What the others are about is one's own, or addressed to oneself.
+const rareTypes = `'chat_mention', 'report', 'status', 'update', 'poll'`
+
+// notRare is the condition that the type is none of these; for a list of so many, SQLite would make a table in each query.
+const notRare = `n.type <> 'status' AND n.type <> 'update' AND n.type <> 'poll' AND n.type <> 'chat_mention' AND n.type <> 'report'`
 
 var notificationList = func(order string) string {
 	return `
-		SELECT n.*
+		SELECT n.id, n.type, n.from_id, n.status_id, n.detail, n.read + 2 * n.muted
 		FROM notifications n
-		LEFT JOIN statuses s ON s.id = n.status_id
 		WHERE n.account_id = ?1
 			AND n.id < ?4 AND n.id > ?5
 			AND (?6 = '' AND n.type NOT IN ('chat_mention', 'report') OR n.type IN (SELECT value FROM json_each(?6)))
-			AND (?7 = 0 OR s.id IS NULL OR ?7 >> s.visibility & 1 = 0)
+			AND (?7 = 0 OR NOT EXISTS (SELECT 1 FROM statuses s WHERE s.id = n.status_id AND ?7 >> s.visibility & 1))
 			AND (?8 = 0 OR n.from_id = ?8)
 			AND ` + notificationShown + `
 		ORDER BY n.id ` + order + `
@@ -121,22 +128,22 @@ func (r reader) Notifications(ctx context.Context, account AccountID, f Notifica
 	if err != nil {
 		return nil, fmt.Errorf("notifications: %w", err)
 	}
-	page, err := scanNotifications(rows)
+	page, err := scanNotifications(rows, account)
 	return newestFirst(page, ascending), err
 }
 
-// scanNotifications is list for notifications, without the reflection.
-func scanNotifications(rows *sql.Rows) ([]*Notification, error) {
+// scanNotifications is list for an account's notifications, without the reflection.
+func scanNotifications(rows *sql.Rows, account AccountID) ([]*Notification, error) {
 	defer rows.Close()
 	var page []*Notification
 	for rows.Next() {
-		var id, account, from, read, muted int64
+		var id, from, state int64
 		var status sql.NullInt64
-		n := new(Notification)
-		if err := rows.Scan(&id, &account, (*string)(&n.Type), &from, &status, &n.Detail, &read, &muted); err != nil {
+		n := &Notification{AccountID: account}
+		if err := rows.Scan(&id, (*string)(&n.Type), &from, &status, &n.Detail, &state); err != nil {
 			return nil, fmt.Errorf("notifications: %w", err)
 		}
-		n.ID, n.AccountID, n.FromID, n.Read, n.Muted = NotificationID(id), AccountID(account), AccountID(from), read != 0, muted != 0
+		n.ID, n.FromID, n.Read, n.Muted = NotificationID(id), AccountID(from), state&1 != 0, state&2 != 0
 		if status.Valid {
 			of := StatusID(status.Int64)
 			n.StatusID = &of
@@ -155,7 +162,6 @@ func (r reader) Notification(ctx context.Context, account AccountID, id Notifica
 	n, err := one[Notification](ctx, r, "notification", `
 		SELECT n.*
 		FROM notifications n
-		LEFT JOIN statuses s ON s.id = n.status_id
 		WHERE n.id = ?4 AND n.account_id = ?1 AND `+notificationShown, account, h, true, id)
 	if n == nil && err == nil {
 		err = notFound
@@ -175,8 +181,8 @@ var (
 			WHERE n.account_id = ?1 AND n.read = 0 AND ` + countedUnread + `
 			LIMIT ?4)`
 
-	// unreadPlain is the same where nobody blocks or mutes anybody. What is about one's own posts, addressed to oneself or about no
-	// post at all is shown for certain then, and an index that holds just what is unread tells how much that is.
+	// unreadPlain is the same where nobody blocks or mutes anybody. What is not of a rare type is shown for certain then, and an index
+	// that holds just what is unread tells how much that is.
 	unreadPlain = `
 		SELECT (
 			SELECT count(*)
@@ -188,12 +194,22 @@ var (
 		) - (
 			SELECT count(*)
 			FROM notifications n INDEXED BY notifications_unread_rare
-			WHERE n.account_id = ?1 AND n.read = 0 AND n.type IN ('chat_mention', 'report', 'status', 'update', 'poll')
+			WHERE n.account_id = ?1 AND n.read = 0 AND n.type IN (` + rareTypes + `)
 				AND NOT (` + countedUnread + `))`
 
-	countedUnread = `n.type NOT IN ('chat_mention', 'report')
-				AND EXISTS (SELECT 1 FROM (SELECT 1) LEFT JOIN statuses s ON s.id = n.status_id WHERE ` + notificationShown + `)`
+	countedUnread = `n.type NOT IN ('chat_mention', 'report') AND ` + notificationShown
+
+	// The same beside the number of follow requests.
+	ownCounts, ownCountsPlain = withFollowRequests(unreadNotifications), withFollowRequests(unreadPlain)
 )
+
+func withFollowRequests(unread string) string {
+	return `
+		SELECT (` + unread + `), (
+			SELECT count(*)
+			FROM follows INDEXED BY follows_requests
+			WHERE target_id = ?1 AND pending = 1)`
+}
 
 // hintsOnNotifications are those that say that a notification may have to be hidden.
 const hintsOnNotifications = hintBlocks | hintBlocked | hintMutes | hintDomainBlocks | hintWithheld
@@ -213,6 +229,36 @@ func (r reader) UnreadNotifications(ctx context.Context, account AccountID) (int
 		return 0, err
 	}
 	return *n, nil
+}
+
+// OwnCounts are figures that an account is shown of itself.
+type OwnCounts struct {
+	UnreadNotifications int // up to 1000
+	FollowRequests      int // who asks to follow the account
+}
+
+// OwnCounts counts what waits for an account.
+func (r reader) OwnCounts(ctx context.Context, account AccountID) (OwnCounts, error) {
+	h, err := r.hints(ctx, account)
+	if err != nil {
+		return OwnCounts{}, err
+	}
+	query := ownCounts
+	if h&hintsOnNotifications == 0 {
+		query = ownCountsPlain
+	}
+	rows, err := r.q.QueryContext(ctx, query, account, h, false, maxUnread)
+	if err != nil {
+		return OwnCounts{}, fmt.Errorf("own counts: %w", err)
+	}
+	defer rows.Close()
+	var n OwnCounts
+	for rows.Next() {
+		if err := rows.Scan(&n.UnreadNotifications, &n.FollowRequests); err != nil {
+			return OwnCounts{}, fmt.Errorf("own counts: %w", err)
+		}
+	}
+	return n, rows.Err()
 }
 
 // AddNotification inserts a notification, with a fresh id. It tells whether there was none of the same deed yet.
@@ -268,7 +314,6 @@ func (r reader) NotificationsByID(ctx context.Context, account AccountID, ids []
 		SELECT n.*
 		FROM json_each(?4) j
 		CROSS JOIN notifications n ON n.id = j.value
-		LEFT JOIN statuses s ON s.id = n.status_id
 		WHERE n.account_id = ?1 AND `+notificationShown, account, h, true, jsonArray(ids))
 	slices.SortFunc(rows, func(a, b *Notification) int { return cmp.Compare(b.ID, a.ID) })
 	return rows, err

@@ -1,34 +1,54 @@
 package store
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
-// Stance is what one account wants of another's deeds.
+// Stance is what a local account wants of another's deeds.
 type Stance struct {
-	Follows            bool
-	Blocks             bool
-	BlockedBy          bool
-	BlocksDomain       bool
-	MutesNotifications bool
-	Withheld           bool // the other account is not to be seen
+	Follows             bool
+	Blocks              bool
+	BlockedBy           bool
+	BlocksDomain        bool
+	MutesNotifications  bool
+	MutesThread         bool
+	BlocksFromStrangers bool // wants nothing of who is not followed
+	Withheld            bool // the other account is not to be seen
 }
 
-// StanceOn returns what account wants of other's deeds.
-func (r reader) StanceOn(ctx context.Context, account, other AccountID) (Stance, error) {
-	s, err := one[Stance](ctx, r, "stance", `
+// StanceOn returns what account wants of other's deeds in a conversation (0: none), and errs.ErrRecordNotFound if account does not
+// live here.
+func (r reader) StanceOn(ctx context.Context, account, other AccountID, in ConversationID) (Stance, error) {
+	rows, err := r.q.QueryContext(ctx, `
 		SELECT
-			EXISTS (SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = a.id AND x.pending = 0) AS follows,
-			EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = ?1 AND x.target_id = a.id) AS blocks,
-			EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = a.id AND x.target_id = ?1) AS blocked_by,
-			a.domain <> '' AND EXISTS (SELECT 1 FROM domain_blocks x WHERE x.account_id = ?1 AND x.domain = a.domain) AS blocks_domain,
-			EXISTS (SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = a.id AND x.hide_notifications = 1) AS mutes_notifications,
-			a.withheld
-		FROM accounts a
-		WHERE a.id = ?2`, account, other)
-	if s == nil && err == nil {
-		err = notFound
-	}
+			EXISTS (SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = a.id AND x.pending = 0)
+			+ 2 * EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = ?1 AND x.target_id = a.id)
+			+ 4 * EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = a.id AND x.target_id = ?1)
+			+ 8 * (a.domain <> '' AND EXISTS (SELECT 1 FROM domain_blocks x WHERE x.account_id = ?1 AND x.domain = a.domain))
+			+ 16 * EXISTS (SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = a.id AND x.hide_notifications = 1)
+			+ 32 * (?3 > 0 AND EXISTS (SELECT 1 FROM thread_mutes x WHERE x.account_id = ?1 AND x.conversation_id = ?3))
+			+ 64 * u.block_from_strangers
+			+ 128 * a.withheld
+		FROM users u
+		CROSS JOIN accounts a ON a.id = ?2
+		WHERE u.account_id = ?1`, account, other, in)
 	if err != nil {
-		return Stance{}, err
+		return Stance{}, fmt.Errorf("stance: %w", err)
 	}
-	return *s, nil
+	defer rows.Close()
+	if !rows.Next() {
+		if err := rows.Err(); err != nil {
+			return Stance{}, fmt.Errorf("stance: %w", err)
+		}
+		return Stance{}, notFound
+	}
+	var bits int64
+	if err := rows.Scan(&bits); err != nil {
+		return Stance{}, fmt.Errorf("stance: %w", err)
+	}
+	return Stance{
+		Follows: bits&1 != 0, Blocks: bits&2 != 0, BlockedBy: bits&4 != 0, BlocksDomain: bits&8 != 0, MutesNotifications: bits&16 != 0,
+		MutesThread: bits&32 != 0, BlocksFromStrangers: bits&64 != 0, Withheld: bits&128 != 0,
+	}, nil
 }

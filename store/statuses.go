@@ -216,11 +216,8 @@ func (r reader) StatusTags(ctx context.Context, ids []StatusID) ([]StatusTag, er
 		ORDER BY j.key, st.position`, jsonArray(ids))
 }
 
-// SetTags gives a status its hashtags, lower-case names in order of appearance, in place of those it had.
-func (tx *Tx) SetTags(ctx context.Context, id StatusID, names []string) error {
-	if _, err := tx.exec(ctx, "clear tags", `DELETE FROM status_tags WHERE status_id = ?`, id); err != nil {
-		return err
-	}
+// AddTags gives a status without hashtags some, lower-case names in order of appearance.
+func (tx *Tx) AddTags(ctx context.Context, id StatusID, names []string) error {
 	for i, name := range names {
 		if _, err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name) VALUES (?)`, name); err != nil {
 			return err
@@ -232,6 +229,14 @@ func (tx *Tx) SetTags(ctx context.Context, id StatusID, names []string) error {
 		}
 	}
 	return nil
+}
+
+// SetTags gives a status hashtags in place of those it had.
+func (tx *Tx) SetTags(ctx context.Context, id StatusID, names []string) error {
+	if _, err := tx.exec(ctx, "clear tags", `DELETE FROM status_tags WHERE status_id = ?`, id); err != nil {
+		return err
+	}
+	return tx.AddTags(ctx, id, names)
 }
 
 // StatusFlags are what a viewer did with a status.

@@ -3,7 +3,7 @@
 //
 // Two rules. Reads hang on reader, which DB and Tx both embed; writes hang on *Tx only, so the compiler refuses a write outside
 // of a transaction. There is one writing connection: Update runs the waiting functions of many callers in one transaction,
-// each in a savepoint of its own, and answers them after the one commit, so that a success means "on disk". Update inside
+// each undone alone if it fails, and answers them after the one commit, so that a success means "on disk". Update inside
 // Update would wait for itself.
 //
 // Who may do what is not decided here, with one exception: who may see a status (visible.go), because every list is filtered

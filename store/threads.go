@@ -127,11 +127,6 @@ func depthFirst(of *Status, replies []reply) []StatusID {
 	return ordered
 }
 
-// MutesThread tells whether account mutes a conversation.
-func (r reader) MutesThread(ctx context.Context, account AccountID, id ConversationID) (bool, error) {
-	return r.exists(ctx, `SELECT 1 FROM thread_mutes WHERE account_id = ? AND conversation_id = ?`, account, id)
-}
-
 // MuteThread has account muted a conversation, until a time or (nil) for good. An earlier mute is replaced.
 func (tx *Tx) MuteThread(ctx context.Context, account AccountID, id ConversationID, until *Time) error {
 	_, err := tx.exec(ctx, "mute thread", `

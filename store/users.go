@@ -53,6 +53,28 @@ func (r reader) User(ctx context.Context, id AccountID) (*User, error) {
 	return u, err
 }
 
+// PostingDefaults are what a user's posts are unless they say otherwise.
+type PostingDefaults struct {
+	Visibility Visibility
+	Sensitive  bool
+	Language   string
+}
+
+// PostingDefaults returns the defaults of a local account, and errs.ErrRecordNotFound if there is none.
+func (r reader) PostingDefaults(ctx context.Context, id AccountID) (PostingDefaults, error) {
+	d, err := one[PostingDefaults](ctx, r, "posting defaults", `
+		SELECT default_visibility AS visibility, default_sensitive AS sensitive, default_language AS language
+		FROM users
+		WHERE account_id = ?`, id)
+	if d == nil && err == nil {
+		err = notFound
+	}
+	if err != nil {
+		return PostingDefaults{}, err
+	}
+	return *d, nil
+}
+
 // Users returns the users that have one of the ids, in no order; accounts elsewhere have none.
 func (r reader) Users(ctx context.Context, ids []AccountID) ([]*User, error) {
 	return list[*User](ctx, r, "users", `

@@ -131,7 +131,7 @@ func (w *writer) run() {
 	}
 }
 
-// commitGroup runs first and whatever else waits in one transaction, and answers them all.
+// commitGroup runs first and, unless that fails, whatever else waits in one transaction, and answers them all.
 func (w *writer) commitGroup(first *request) {
 	if w.broken != nil {
 		first.err = unwritable(w.broken)
@@ -143,21 +143,21 @@ func (w *writer) commitGroup(first *request) {
 		close(first.done)
 		return
 	}
-	var group []*request
-	until := time.Now().Add(groupTime)
-	r := first
-	for {
-		w.runOne(r)
-		group = append(group, r)
-		if len(group) == groupMax || time.Now().After(until) {
+	// The first needs no savepoint: until there are others, undoing it is undoing all.
+	w.runFunction(first)
+	if first.err != nil {
+		w.exec("ROLLBACK") // it may be rolled back already
+		close(first.done)
+		return
+	}
+	group := []*request{first}
+	for until := time.Now().Add(groupTime); len(group) < groupMax && time.Now().Before(until); {
+		r := w.waiting()
+		if r == nil {
 			break
 		}
-		select {
-		case r = <-w.requests:
-			continue
-		default:
-		}
-		break
+		w.runInSavepoint(r)
+		group = append(group, r)
 	}
 	err := w.commit(group)
 	for _, r := range group {
@@ -173,21 +173,22 @@ func (w *writer) commitGroup(first *request) {
 	}
 }
 
-// runOne runs one function in its savepoint.
-func (w *writer) runOne(r *request) {
-	r.tx = Tx{reader: reader{q: w.q, db: w.db}}
+// waiting returns a request that waits, nil if none does.
+func (w *writer) waiting() *request {
+	select {
+	case r := <-w.requests:
+		return r
+	default:
+		return nil
+	}
+}
+
+// runInSavepoint runs one function in a savepoint of its own.
+func (w *writer) runInSavepoint(r *request) {
 	if r.err = w.exec("SAVEPOINT one"); r.err != nil {
 		return
 	}
-	func() {
-		defer func() {
-			if p := recover(); p != nil {
-				r.panicked = fmt.Errorf("panic in a transaction: %v\n%s", p, debug.Stack())
-				r.err = r.panicked
-			}
-		}()
-		r.err = r.fn(&r.tx)
-	}()
+	w.runFunction(r)
 	if r.err != nil {
 		if err := w.exec("ROLLBACK TO one"); err != nil {
 			w.broken = err
@@ -196,6 +197,18 @@ func (w *writer) runOne(r *request) {
 	if err := w.exec("RELEASE one"); err != nil && r.err == nil {
 		r.err = err
 	}
+}
+
+// runFunction runs one function.
+func (w *writer) runFunction(r *request) {
+	r.tx = Tx{reader: reader{q: w.q, db: w.db}}
+	defer func() {
+		if p := recover(); p != nil {
+			r.panicked = fmt.Errorf("panic in a transaction: %v\n%s", p, debug.Stack())
+			r.err = r.panicked
+		}
+	}()
+	r.err = r.fn(&r.tx)
 }
 
 func (w *writer) commit(group []*request) error {

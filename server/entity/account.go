@@ -3,6 +3,7 @@ package entity
 import (
 	"context"
 	"encoding/json"
+	"sync/atomic"
 
 	"svc/internal/text"
 	"svc/store"
@@ -96,21 +97,16 @@ type Account struct {
 // renderedAccount is an account as everybody sees it: JSON up to the value of svc.relationship, its last member.
 type renderedAccount struct {
 	id   store.AccountID
-	acct string
-	url  string
 	json []byte
 
 	noRichText bool // as a viewer
-	counters   counters
+	counters   store.AccountCounters
+	hidden     hiddenCounts
+	own        atomic.Pointer[ownRendering] // nil unless the account lives here and has been shown itself
 }
 
-// counters are what changes most about an account.
-type counters struct {
-	followers, following, statuses int
-	lastStatusAt                   *store.Time
-}
-
-func (a *renderedAccount) size() int { return len(a.json) + len(a.acct) + len(a.url) }
+// size counts the JSON twice: there may come another one, for the account itself.
+func (a *renderedAccount) size() int { return 2 * len(a.json) }
 
 // AppendJSON renders the account.
 func (a Account) AppendJSON(dst []byte) []byte {
@@ -194,42 +190,6 @@ func (b *Builder) Account(ctx context.Context, id store.AccountID) (Account, err
 	return accounts[0], nil
 }
 
-// renderAccounts returns what of the accounts everybody sees, from the cache where it is there.
-func (b *Builder) renderAccounts(ctx context.Context, ids []store.AccountID) (map[store.AccountID]*renderedAccount, error) {
-	found := make(map[store.AccountID]*renderedAccount, len(ids))
-	missing, generation := b.accounts.get(ids, found)
-	if len(missing) == 0 {
-		return found, nil
-	}
-	rows, err := b.db.Accounts(ctx, missing)
-	if err != nil {
-		return nil, err
-	}
-	users, err := b.db.Users(ctx, missing)
-	if err != nil {
-		return nil, err
-	}
-	userOf := byID(users, func(u *store.User) store.AccountID { return u.AccountID })
-	for _, row := range rows {
-		moved, err := b.movedTo(ctx, row)
-		if err != nil {
-			return nil, err
-		}
-		members, extension := b.sharedAccount(row, userOf[row.ID])
-		members.Moved = moved
-		a, err := b.renderAccount(row, members, extension)
-		if err != nil {
-			return nil, err
-		}
-		if u := userOf[row.ID]; u != nil {
-			a.noRichText = u.NoRichText
-		}
-		found[row.ID] = a
-		b.accounts.put(row.ID, a, generation)
-	}
-	return found, nil
-}
-
 // movedTo renders the account that row has moved to, without following further moves.
 func (b *Builder) movedTo(ctx context.Context, row *store.Account) (*object, error) {
 	if row.MovedToID == nil {
@@ -255,8 +215,9 @@ func (b *Builder) renderAccount(row *store.Account, members *accountMembers, ext
 	}
 	json := append(o[:len(o)-2:len(o)-2], `,"relationship":`...) // open again: the account and its extension
 	return &renderedAccount{
-		id: row.ID, acct: row.Acct(), url: row.URL, json: json,
-		counters: counters{row.FollowersCount, row.FollowingCount, row.StatusesCount, row.LastStatusAt},
+		id: row.ID, json: json,
+		counters: store.AccountCounters{Followers: row.FollowersCount, Following: row.FollowingCount, Statuses: row.StatusesCount, LastStatusAt: row.LastStatusAt},
+		hidden:   hiddenCounts{row.HideFollowers && row.HideFollowersCount, row.HideFollows && row.HideFollowsCount},
 	}, nil
 }
 
@@ -299,10 +260,7 @@ func (b *Builder) sharedAccount(row *store.Account, user *store.User) (*accountM
 	if row.HideFollows && row.HideFollowsCount {
 		m.FollowingCount = 0
 	}
-	if row.LastStatusAt != nil {
-		day := row.LastStatusAt.Time().Format("2006-01-02")
-		m.LastStatusAt = &day
-	}
+	m.LastStatusAt = dayOf(row.LastStatusAt)
 	if m.Fields == nil {
 		m.Fields = []store.Field{}
 	}
@@ -416,32 +374,52 @@ func (b *Builder) source(row *store.Account, user *store.User) any {
 
 // OwnAccount is what an account sees of itself beside its rows.
 type OwnAccount struct {
-	FollowRequests      int
-	UnreadNotifications int
+	store.OwnCounts
 	UnreadConversations int
 	SettingsStore       bool // show it: only the endpoints do that are about oneself
+}
+
+// ownRendering is what an account was shown of itself last, and of what that was made.
+type ownRendering struct {
+	row  *store.Account
+	user *store.User
+	own  OwnAccount
+	json []byte
 }
 
 // CredentialAccount returns an account for the account itself, with all that is shown to nobody else. The counters of row need not
 // be up to date.
 func (b *Builder) CredentialAccount(ctx context.Context, row *store.Account, user *store.User, own OwnAccount) (Account, error) {
+	rendered, err := b.renderAccounts(ctx, []store.AccountID{row.ID})
+	if err != nil {
+		return Account{}, err
+	}
+	shared := rendered[row.ID]
+	if shared == nil {
+		return Account{}, notFound
+	}
+	// The rows are the same as long as they have not changed (identities.go), and so are the counters of a shared rendering.
+	if last := shared.own.Load(); last != nil && last.row == row && last.user == user && last.own == own {
+		return Account{renderedAccount: &renderedAccount{id: row.ID, json: last.json}}, nil
+	}
+	a, err := b.renderOwn(ctx, row, user, own, shared.counters)
+	if err == nil && row.MovedToID == nil {
+		shared.own.Store(&ownRendering{row, user, own, a.json})
+	}
+	return a, err
+}
+
+func (b *Builder) renderOwn(ctx context.Context, row *store.Account, user *store.User, own OwnAccount, count store.AccountCounters) (Account, error) {
 	moved, err := b.movedTo(ctx, row)
 	if err != nil {
 		return Account{}, err
 	}
-	shared, err := b.renderAccounts(ctx, []store.AccountID{row.ID})
-	if err != nil {
-		return Account{}, err
-	}
-	if shared[row.ID] == nil {
-		return Account{}, notFound
-	}
-	current, count := *row, shared[row.ID].counters
-	current.StatusesCount, current.LastStatusAt = count.statuses, count.lastStatusAt
+	current := *row
+	current.StatusesCount, current.LastStatusAt = count.Statuses, count.LastStatusAt
 	row = &current
 	m, x := b.sharedAccount(row, user)
 	m.Moved = moved
-	m.FollowersCount, m.FollowingCount = count.followers, count.following
+	m.FollowersCount, m.FollowingCount = count.Followers, count.Following
 	m.FollowRequestsCount = &own.FollowRequests
 	m.Role = roleOf(user)
 	privacy, language := user.DefaultVisibility.String(), user.DefaultLanguage

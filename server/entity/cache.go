@@ -51,6 +51,13 @@ func (c *cache[K, V]) get(keys []K, found map[K]V) (missing []K, generation uint
 	return missing, c.generation
 }
 
+// now returns the generation.
+func (c *cache[K, V]) now() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.generation
+}
+
 // put keeps an entry that was rendered from rows read in or after generation.
 func (c *cache[K, V]) put(k K, v V, generation uint64) {
 	size := v.size() + 200 // the map's, the list's and the entry's own

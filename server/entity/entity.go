@@ -41,10 +41,15 @@ type Builder struct {
 	db       *store.DB
 	emojis   *emoji.Packs
 	accounts *cache[store.AccountID, *renderedAccount]
+	profiles *cache[store.AccountID, *renderedAccount] // the same but for the counters
 	statuses *cache[store.StatusID, *renderedStatus]
+	apps     *cache[store.AppID, *Application]
 	instance instanceCache
 	allEmoji atomic.Pointer[emojiLists]
 }
+
+// appsBytes bounds what is kept of the apps that statuses were posted with: some hundreds of them.
+const appsBytes = 128 << 10
 
 // New makes a builder that follows the changes of db. Call it before db is used.
 func New(db *store.DB, emojis *emoji.Packs, c Config) *Builder {
@@ -55,8 +60,10 @@ func New(db *store.DB, emojis *emoji.Packs, c Config) *Builder {
 		Config:   c,
 		db:       db,
 		emojis:   emojis,
-		accounts: newCache[store.AccountID, *renderedAccount](c.CacheBytes / 4),
+		accounts: newCache[store.AccountID, *renderedAccount](c.CacheBytes / 8),
+		profiles: newCache[store.AccountID, *renderedAccount](c.CacheBytes / 8),
 		statuses: newCache[store.StatusID, *renderedStatus](c.CacheBytes / 4 * 3),
+		apps:     newCache[store.AppID, *Application](appsBytes),
 	}
 	db.Subscribe(b.forget)
 	return b
@@ -73,6 +80,7 @@ func (b *Builder) forget(events []store.Event) {
 			b.Forget()
 			continue
 		}
+		b.profiles.drop(c.Accounts...)
 		b.accounts.drop(c.Accounts...)
 		b.accounts.drop(c.Counted...)
 		b.statuses.drop(c.Statuses...)
@@ -83,6 +91,7 @@ func (b *Builder) forget(events []store.Event) {
 
 // Forget drops everything rendered, for changes that are not in the database: emoji, settings.
 func (b *Builder) Forget() {
+	b.profiles.clear()
 	b.accounts.clear()
 	b.statuses.clear()
 	b.instance.documents.drop()

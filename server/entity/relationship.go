@@ -53,7 +53,7 @@ func (b *Builder) Relationships(ctx context.Context, viewer *store.Account, ids 
 			ShowingReblogs:      r.ShowReblogs,
 			Notifying:           r.Subscribed,
 			Subscribing:         r.Subscribed,
-			Languages:           r.Languages.V,
+			Languages:           orEmpty(r.Languages),
 			Note:                r.Note,
 		})
 	}

@@ -2,6 +2,7 @@ package entity
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"svc/internal/text"
@@ -148,8 +149,8 @@ func (b *Builder) addMedia(media []*store.Media, p *statusParts) error {
 	return nil
 }
 
-// loadPeople loads the mentioned among the recipients, and those replied to.
-func (b *Builder) loadPeople(ctx context.Context, recipients []store.Recipient, p *statusParts) error {
+// loadPeople loads the mentioned among the recipients, and those replied to, but for those who are known.
+func (b *Builder) loadPeople(ctx context.Context, recipients []store.Recipient, p *statusParts, known ...*store.Account) error {
 	var people []store.AccountID
 	for _, r := range recipients {
 		if r.Mentioned {
@@ -164,11 +165,17 @@ func (b *Builder) loadPeople(ctx context.Context, recipients []store.Recipient, 
 	if len(people) == 0 {
 		return nil
 	}
-	accounts, err := b.db.Accounts(ctx, unique(people))
-	if err != nil {
-		return err
+	of := byID(known, func(a *store.Account) store.AccountID { return a.ID })
+	missing := slices.DeleteFunc(unique(people), func(id store.AccountID) bool { return of[id] != nil })
+	if len(missing) > 0 {
+		accounts, err := b.db.Accounts(ctx, missing)
+		if err != nil {
+			return err
+		}
+		for _, a := range accounts {
+			of[a.ID] = a
+		}
 	}
-	of := byID(accounts, func(a *store.Account) store.AccountID { return a.ID })
 	for _, r := range recipients {
 		if a := of[r.AccountID]; a != nil && r.Mentioned {
 			p.mentions[r.StatusID] = append(p.mentions[r.StatusID], Mention{ID: a.ID, Username: a.Nickname, Acct: a.Acct(), URL: a.URL})
@@ -188,17 +195,21 @@ func (b *Builder) loadParents(ctx context.Context, ids []store.StatusID) (map[st
 	return byID(rows, func(s *store.Status) store.StatusID { return s.ID }), err
 }
 
+// loadApps loads what statuses were posted with. What an app is called never changes.
 func (b *Builder) loadApps(ctx context.Context, ids []store.AppID) (map[store.AppID]*Application, error) {
-	if len(ids) == 0 {
-		return nil, nil
+	apps := make(map[store.AppID]*Application)
+	missing, generation := b.apps.get(unique(ids), apps)
+	if len(missing) == 0 {
+		return apps, nil
 	}
-	rows, err := b.db.Apps(ctx, unique(ids))
-	apps := make(map[store.AppID]*Application, len(rows))
-	for _, a := range rows {
-		apps[a.ID] = &Application{Name: a.Name}
-		if a.Website != "" {
-			apps[a.ID].Website = &a.Website
+	rows, err := b.db.Apps(ctx, missing)
+	for _, row := range rows {
+		a := &Application{Name: row.Name}
+		if row.Website != "" {
+			a.Website = &row.Website
 		}
+		apps[row.ID] = a
+		b.apps.put(row.ID, a, generation)
 	}
 	return apps, err
 }

@@ -68,6 +68,13 @@ type Application struct {
 	Website *string `json:"website"`
 }
 
+func (a *Application) size() int {
+	if a.Website == nil {
+		return len(a.Name)
+	}
+	return len(a.Name) + len(*a.Website)
+}
+
 // renderedStatus is a status as everybody sees it, in the parts from which AppendJSON makes the whole. A boost has only a head.
 type renderedStatus struct {
 	id             store.StatusID

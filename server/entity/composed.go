@@ -1,0 +1,65 @@
+package entity
+
+import (
+	"context"
+
+	"svc/social"
+	"svc/store"
+)
+
+// Preview renders a status that has been composed but not published, for its author.
+func (b *Builder) Preview(ctx context.Context, author *store.Account, c *social.Composed) (*Status, error) {
+	st := *c.Status
+	st.CreatedAt = store.At(b.db.Now())
+	preview := *c
+	preview.Status = &st
+	return b.renderComposed(ctx, author, &preview)
+}
+
+// Mark is a moment in the life of a Builder.
+type Mark struct{ generation uint64 }
+
+// Mark returns the present moment.
+func (b *Builder) Mark() Mark { return Mark{b.statuses.now()} }
+
+// Published renders a status that has just been published, for its author, of what it was composed of instead of reading that
+// anew. The rendering is kept for others unless the status has changed since the mark, which was taken before it was published.
+func (b *Builder) Published(ctx context.Context, author *store.Account, c *social.Composed, since Mark) (*Status, error) {
+	s, err := b.renderComposed(ctx, author, c)
+	if err == nil {
+		b.statuses.put(s.id, s.renderedStatus, since.generation)
+	}
+	return s, err
+}
+
+func (b *Builder) renderComposed(ctx context.Context, author *store.Account, c *social.Composed) (*Status, error) {
+	p := newStatusParts([]*store.Status{c.Status})
+	for _, m := range c.Media {
+		o, err := b.attachment(m)
+		if err != nil {
+			return nil, err
+		}
+		p.media[c.ID] = append(p.media[c.ID], o)
+	}
+	if err := b.loadPeople(ctx, c.Recipients, p, c.People...); err != nil {
+		return nil, err
+	}
+	for _, name := range c.Tags {
+		b.addTags([]store.StatusTag{{StatusID: c.ID, Name: name}}, p)
+	}
+	if c.Parent != nil {
+		p.parents = map[store.StatusID]*store.Status{c.Parent.ID: c.Parent}
+	}
+	var err error
+	if c.AppID != nil {
+		if p.apps, err = b.loadApps(ctx, []store.AppID{*c.AppID}); err != nil {
+			return nil, err
+		}
+	}
+	r, err := b.renderStatus(c.Status, p)
+	if err != nil {
+		return nil, err
+	}
+	s := &Status{renderedStatus: r, builder: b}
+	return s, b.complete(ctx, author, List[*Status]{s}, List[*Status]{s})
+}
