@@ -12,27 +12,29 @@ import (
 // instanceRoutes are what the server tells about itself, and lists that clients ask for when they start and that are always empty
 // here (spec 4.6).
 var instanceRoutes = routes{
-	"GET /api/v1/instance":                 {anonymous, (*Server).showInstance},
-	"GET /api/v2/instance":                 {anonymous, (*Server).showInstanceV2},
-	"GET /api/v1/instance/peers":           {anonymous, (*Server).listPeers},
-	"GET /api/v1/instance/rules":           {anonymous, always([]any{})},
-	"GET /api/v1/custom_emojis":            {anonymous, (*Server).listCustomEmojis},
-	"GET /api/v1/svc/emoji":                {anonymous, (*Server).mapCustomEmojis},
-	"GET /api/svc/frontend_configurations": {anonymous, always(nil)},
-	"GET /.well-known/nodeinfo":            {anonymous, (*Server).listNodeInfo},
-	"GET /.well-known/host-meta":           {anonymous, (*Server).showHostMeta},
-	"GET /nodeinfo/:version":               {anonymous, (*Server).showNodeInfo},
-	"GET /api/v1/preferences":              {user("read:accounts"), (*Server).showPreferences},
-	"GET /api/v1/announcements":            {user(), always([]any{})},
-	"GET /api/v1/followed_tags":            {user("read:follows"), always([]any{})},
-	"GET /api/v1/suggestions":              {anyone, always([]any{})},
-	"GET /api/v2/suggestions":              {anyone, always([]any{})},
-	"GET /api/v1/trends":                   {anyone, always([]any{})},
-	"GET /api/v1/trends/tags":              {anyone, always([]any{})},
-	"GET /api/v1/trends/statuses":          {anyone, always([]any{})},
-	"GET /api/v1/trends/links":             {anyone, always([]any{})},
-	"GET /api/v1/identity_proofs":          {anyone, always([]any{})},
-	"GET /api/v1/endorsements":             {anyone, always([]any{})},
+	"GET /api/v1/instance":                    {anonymous, (*Server).showInstance},
+	"GET /api/v2/instance":                    {anonymous, (*Server).showInstanceV2},
+	"GET /api/v1/instance/peers":              {anonymous, (*Server).listPeers},
+	"GET /api/v1/instance/rules":              {anonymous, always([]any{})},
+	"GET /api/v1/custom_emojis":               {anonymous, (*Server).listCustomEmojis},
+	"GET /api/v1/svc/emoji":                   {anonymous, (*Server).mapCustomEmojis},
+	"GET /api/v1/svc/frontend_configurations": {anonymous, always(nil)},
+	"GET /.well-known/nodeinfo":               {anonymous, (*Server).listNodeInfo},
+	"GET /.well-known/host-meta":              {anonymous, (*Server).showHostMeta},
+	"GET /nodeinfo/:version":                  {anonymous, (*Server).showNodeInfo},
+	"GET /api/v1/preferences":                 {user("read:accounts"), (*Server).showPreferences},
+	"GET /api/v1/announcements":               {user(), always([]any{})},
+	"GET /api/v1/followed_tags":               {user("read:follows"), always([]any{})},
+	"GET /api/v1/suggestions":                 {anyone, always([]any{})},
+	"GET /api/v2/suggestions":                 {anyone, always([]any{})},
+	"GET /api/v1/trends":                      {anyone, always([]any{})},
+	"GET /api/v1/trends/tags":                 {anyone, always([]any{})},
+	"GET /api/v1/trends/statuses":             {anyone, always([]any{})},
+	"GET /api/v1/trends/links":                {anyone, always([]any{})},
+	"GET /api/v1/identity_proofs":             {anyone, always([]any{})},
+	"GET /api/v1/endorsements":                {anyone, always([]any{})},
+	"GET /api/v1/directory":                   {anyone, notImplemented},
+	"GET /api/v1/featured_tags":               {anyone, notImplemented},
 }
 
 // showInstance returns what the server is, in version 1 of the API.
@@ -120,3 +122,6 @@ func (d document) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	h.Set("Content-Length", strconv.Itoa(len(d.text)))
 	w.Write(d.text) // if that fails, nobody is there to be told
 }
+
+// notImplemented is the 404 of endpoints of the reference API that this one does not have, and says so (spec 4.6).
+func notImplemented(*Server, *Request) (any, error) { return nil, errs.ErrRecordNotFound }

@@ -24,7 +24,7 @@ var profileRoutes = routes{
 	"PATCH /api/v1/svc/accounts/update_avatar":     {user("write:accounts").uploads(), (*Server).updateAvatar},
 	"PATCH /api/v1/svc/accounts/update_banner":     {user("write:accounts").uploads(), (*Server).updateBanner},
 	"PATCH /api/v1/svc/accounts/update_background": {user("write:accounts").uploads(), (*Server).updateBackground},
-	"PUT /api/v1/svc/notification_settings":        {user("write:accounts"), (*Server).updateNotificationSettings},
+	"PUT /api/svc/notification_settings":           {user("write:accounts"), (*Server).updateNotificationSettings},
 }
 
 // verifyCredentials returns the viewer's account.
