@@ -25,11 +25,6 @@ const (
 	BBCode    ContentType = "text/bbcode"
 )
 
-// ContentTypes lists the formats in the order in which they are published.
-func ContentTypes() []ContentType {
-	return []ContentType{PlainText, HTML, Markdown, BBCode}
-}
-
 // The most distinct mentions, hashtags and shortcodes of one text; further ones stay plain text.
 const (
 	MaxMentions   = 100

@@ -22,6 +22,9 @@ var accounts = map[string]Account{
 	"carol@example.com": {ID: "C1", Username: "carol", Acct: "carol@example.com", URL: "https://example.com/u?id=carol&x=1"},
 }
 
+// contentTypes are all formats.
+var contentTypes = []ContentType{PlainText, HTML, Markdown, BBCode}
+
 func tagLink(name, written string) string {
 	return fmt.Sprintf(`<a class="hashtag" data-tag="%s" href="%s" rel="tag ugc">#%s</a>`, name, TagURL(base, name), written)
 }
@@ -139,7 +142,7 @@ func TestRenderLimits(t *testing.T) {
 		name := fmt.Sprintf("user%d", i)
 		everyone[name] = Account{ID: name, Username: name, Acct: name, URL: base + "/@" + name}
 	}
-	for _, as := range ContentTypes() {
+	for _, as := range contentTypes {
 		r := Parse(source.String(), as).Render(base, everyone)
 		if len(r.Mentions) != MaxMentions || len(r.Tags) != MaxTags || len(r.Shortcodes) != MaxShortcodes {
 			t.Errorf("%s: %d mentions, %d tags, %d shortcodes", as, len(r.Mentions), len(r.Tags), len(r.Shortcodes))

@@ -21,9 +21,9 @@ func TestHostileInput(t *testing.T) {
 		"plain":    func(s string) { Plain(s) },
 		"field":    func(s string) { ParseField(s) },
 		"length":   func(s string) { Length(s, s); Truncate(s, 140) },
-		"names":    func(s string) { SplitHandle("a@" + s); TagName(s); Fold(s); Language(s) },
+		"names":    func(s string) { SplitHandle("a@" + s); TagName(s); Language(s) },
 	}
-	for _, as := range ContentTypes() {
+	for _, as := range contentTypes {
 		readers[string(as)] = func(s string) { Parse(s[:min(len(s), maxMarkup)], as).Render(base, accounts) }
 	}
 	for _, piece := range []string{
@@ -70,7 +70,7 @@ func TestRandomMarkup(t *testing.T) {
 		for range 1 + random.IntN(14) {
 			source.WriteString(few[random.IntN(len(few))])
 		}
-		for _, as := range ContentTypes() {
+		for _, as := range contentTypes {
 			html := Parse(source.String(), as).Render(base, accounts).HTML
 			wantSafe(t, html)
 			if again := Sanitize(html); again != html {
@@ -97,10 +97,9 @@ func TestConcurrentUse(t *testing.T) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			for _, s := range markupSeeds {
-				for _, as := range ContentTypes() {
+				for _, as := range contentTypes {
 					Plain(Strict(Parse(s, as).Render(base, accounts).HTML))
 				}
-				Fold(s)
 				NormalizeDomain(s)
 				d.Render(base, accounts)
 			}

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/idna"
-	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
 	"golang.org/x/text/unicode/norm"
 )
@@ -191,23 +190,6 @@ func FoldKey(s string) string {
 		return strings.ToLower(s)
 	}
 	return norm.NFKC.String(strings.ToLower(norm.NFKC.String(validUTF8(s))))
-}
-
-// Fold returns the form in which texts are searched: without difference of case, of accents on letters, and of
-// compatible characters.
-func Fold(s string) string {
-	if isASCII(s) {
-		return strings.ToLower(s)
-	}
-	// In lower case first: folding alone takes the two cases of Cherokee for each other.
-	s = cases.Fold().String(strings.ToLower(norm.NFKD.String(validUTF8(s))))
-	s = strings.Map(func(r rune) rune {
-		if '\u0300' <= r && r <= '\u036f' {
-			return -1
-		}
-		return r
-	}, norm.NFKD.String(s))
-	return norm.NFKC.String(s)
 }
 
 // Language returns the canonical form of a language tag (BCP 47), reduced to language, script and region: "en",

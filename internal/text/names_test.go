@@ -149,28 +149,6 @@ func TestTagURL(t *testing.T) {
 	}
 }
 
-func TestFold(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		same bool
-	}{
-		{"HELLO", "hello", true},
-		{"Crème Brûlée", "creme brulee", true},
-		{"Straße", "STRASSE", true},
-		{"ΣΊΣΥΦΟΣ", "σισυφος", true},
-		{"ﬁn", "FIN", true},
-		{"İstanbul", "istanbul", true},
-		{"Ꭰ", "ꭰ", true},
-		{"が", "か", false},
-		{"각", "가", false},
-		{"ø", "o", false},
-	} {
-		if got := Fold(tt.a) == Fold(tt.b); got != tt.same {
-			t.Errorf("Fold(%q) = %q, Fold(%q) = %q", tt.a, Fold(tt.a), tt.b, Fold(tt.b))
-		}
-	}
-}
-
 func TestFoldKey(t *testing.T) {
 	for _, tt := range []struct{ s, want string }{
 		{"Bob", "bob"}, {"É", "é"}, {"e\u0301", "é"}, {"ＡＢ", "ab"}, {"ß", "ß"}, {"\xff", "\uFFFD"},
