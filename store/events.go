@@ -40,19 +40,37 @@ type FollowChanged struct {
 	Ended    bool
 }
 
+// ConversationChanged says that something came into a person's conversation.
+type ConversationChanged struct {
+	AccountID AccountID
+	ID        DirectConversationID
+}
+
+// ChatChanged says that something came into a person's chat.
+type ChatChanged struct {
+	AccountID AccountID
+	ID        ChatID
+}
+
+// FiltersChanged says that somebody's keyword filters are others now.
+type FiltersChanged struct{ AccountID AccountID }
+
 // TokensRevoked says that tokens are no longer valid: those listed, or all of an account's.
 type TokensRevoked struct {
 	Tokens    []TokenID
 	AccountID AccountID // 0: only those listed
 }
 
-func (Changed) event()       {}
-func (StatusPosted) event()  {}
-func (StatusEdited) event()  {}
-func (StatusDeleted) event() {}
-func (Notified) event()      {}
-func (FollowChanged) event() {}
-func (TokensRevoked) event() {}
+func (Changed) event()             {}
+func (StatusPosted) event()        {}
+func (StatusEdited) event()        {}
+func (StatusDeleted) event()       {}
+func (Notified) event()            {}
+func (FollowChanged) event()       {}
+func (FiltersChanged) event()      {}
+func (ConversationChanged) event() {}
+func (ChatChanged) event()         {}
+func (TokensRevoked) event()       {}
 
 // Emit adds an event to the transaction.
 func (tx *Tx) Emit(e Event) { tx.events = append(tx.events, e) }

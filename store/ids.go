@@ -32,7 +32,14 @@ type (
 	AppID          int64
 	TokenID        int64
 	JobID          int64
-	ConversationID int64
+	ConversationID int64 // of a thread
+	CardID         int64
+
+	DirectConversationID int64 // what one person has of a thread of direct posts
+	PollID               int64 // a flake outside, as the two below
+	ChatID               int64
+	ChatMessageID        int64
+	ScheduledID          int64
 )
 
 const sequenceBits = 10
@@ -50,10 +57,19 @@ func (id StatusID) MarshalText() ([]byte, error)  { return appendFlake(nil, int6
 func (id MediaID) MarshalText() ([]byte, error)   { return appendFlake(nil, int64(id)), nil }
 func (id ListID) MarshalText() ([]byte, error)    { return appendFlake(nil, int64(id)), nil }
 
-func (id AccountID) String() string { return string(appendFlake(nil, int64(id))) }
-func (id StatusID) String() string  { return string(appendFlake(nil, int64(id))) }
-func (id MediaID) String() string   { return string(appendFlake(nil, int64(id))) }
-func (id ListID) String() string    { return string(appendFlake(nil, int64(id))) }
+func (id PollID) MarshalText() ([]byte, error)        { return appendFlake(nil, int64(id)), nil }
+func (id ChatID) MarshalText() ([]byte, error)        { return appendFlake(nil, int64(id)), nil }
+func (id ChatMessageID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
+func (id ScheduledID) MarshalText() ([]byte, error)   { return appendFlake(nil, int64(id)), nil }
+
+func (id AccountID) String() string     { return string(appendFlake(nil, int64(id))) }
+func (id StatusID) String() string      { return string(appendFlake(nil, int64(id))) }
+func (id MediaID) String() string       { return string(appendFlake(nil, int64(id))) }
+func (id ListID) String() string        { return string(appendFlake(nil, int64(id))) }
+func (id PollID) String() string        { return string(appendFlake(nil, int64(id))) }
+func (id ChatID) String() string        { return string(appendFlake(nil, int64(id))) }
+func (id ChatMessageID) String() string { return string(appendFlake(nil, int64(id))) }
+func (id ScheduledID) String() string   { return string(appendFlake(nil, int64(id))) }
 
 // UnmarshalText reads a flake. Text that is none, or one of another server, becomes 0, the id of nothing: to the outside a
 // malformed id and one that is not there are the same.
@@ -61,6 +77,16 @@ func (id *AccountID) UnmarshalText(b []byte) error { *id = AccountID(parseOwn(st
 func (id *StatusID) UnmarshalText(b []byte) error  { *id = StatusID(parseOwn(string(b))); return nil }
 func (id *MediaID) UnmarshalText(b []byte) error   { *id = MediaID(parseOwn(string(b))); return nil }
 func (id *ListID) UnmarshalText(b []byte) error    { *id = ListID(parseOwn(string(b))); return nil }
+func (id *PollID) UnmarshalText(b []byte) error    { *id = PollID(parseOwn(string(b))); return nil }
+func (id *ChatID) UnmarshalText(b []byte) error    { *id = ChatID(parseOwn(string(b))); return nil }
+func (id *ChatMessageID) UnmarshalText(b []byte) error {
+	*id = ChatMessageID(parseOwn(string(b)))
+	return nil
+}
+func (id *ScheduledID) UnmarshalText(b []byte) error {
+	*id = ScheduledID(parseOwn(string(b)))
+	return nil
+}
 
 func (id NotificationID) MarshalText() ([]byte, error) {
 	return strconv.AppendInt(nil, int64(id), 10), nil

@@ -217,7 +217,7 @@ func (b *Builder) loadApps(ctx context.Context, ids []store.AppID) (map[store.Ap
 func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStatus, error) {
 	r := &renderedStatus{
 		id: row.ID, accountID: row.AccountID, reblogOfID: row.ReblogOfID, conversationID: row.ConversationID,
-		expiresAt: row.ExpiresAt, listID: row.ListID, local: row.Local(),
+		direct: row.Visibility == store.Direct, hasPoll: row.HasPoll, expiresAt: row.ExpiresAt, listID: row.ListID, local: row.Local(),
 	}
 	var err error
 	if r.head, err = marshalMembers(b.head(row)); err != nil || row.ReblogOfID != nil {

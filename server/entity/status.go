@@ -33,14 +33,12 @@ type statusBody struct {
 	Tags               []Tag            `json:"tags"`
 	Emojis             []Emoji          `json:"emojis"`
 	Card               *object          `json:"card"`
-	Poll               *object          `json:"poll"`
 	Application        *Application     `json:"application"`
 }
 
 // statusExtension is what of the svc object everybody sees.
 type statusExtension struct {
 	ConversationID       *store.ConversationID `json:"conversation_id"`
-	DirectConversationID *int64                `json:"direct_conversation_id"`
 	InReplyToAccountAcct *string               `json:"in_reply_to_account_acct"`
 	Content              map[string]string     `json:"content"`
 	SpoilerText          map[string]string     `json:"spoiler_text"`
@@ -85,6 +83,8 @@ type renderedStatus struct {
 	listID         *store.ListID
 	pinned         bool
 	local          bool
+	direct         bool
+	hasPoll        bool
 	parent         *parent
 
 	head      []byte        // members
@@ -116,6 +116,7 @@ type Status struct {
 	plain   bool // the viewer wants no rich text
 	own     bool // the viewer is the author
 	visible bool // the parent is, for the viewer
+	more    viewerParts
 	text    *string
 }
 
@@ -137,6 +138,7 @@ func (s *Status) AppendJSON(dst []byte) []byte {
 	} else {
 		dst = append(dst, original.body...)
 	}
+	dst = original.appendPoll(append(dst, `,"poll":`...))
 	dst = append(dst, `,"reblog":`...)
 	if s.reblog != nil {
 		dst = s.reblog.AppendJSON(dst)
@@ -154,13 +156,16 @@ func (s *Status) AppendJSON(dst []byte) []byte {
 	dst = appendBool(dst, `,"bookmarked":`, f.Bookmarked)
 	dst = appendBool(dst, `,"muted":`, f.ThreadMuted || f.AuthorMuted)
 	dst = appendBool(dst, `,"pinned":`, s.signed && s.pinned)
-	dst = append(dst, `,"filtered":[],`...)
-	dst = append(s.builder.appendName(dst), '{')
+	dst = original.appendFiltered(append(dst, `,"filtered":`...))
+	dst = append(s.builder.appendName(append(dst, ',')), '{')
 	dst = appendBool(dst, `"local":`, s.local)
 	dst = append(append(dst, ','), original.extension...)
 	dst = appendBool(dst, `,"thread_muted":`, f.ThreadMuted)
 	dst = appendBool(dst, `,"parent_visible":`, original.visible)
-	dst = append(dst, `,"emoji_reactions":[],"expires_at":`...)
+	dst = original.appendDirectConversation(append(dst, `,"direct_conversation_id":`...))
+	dst = original.appendReactions(append(dst, `,"emoji_reactions":`...))
+	dst = original.appendQuote(dst)
+	dst = append(dst, `,"expires_at":`...)
 	if original.own && original.expiresAt != nil && !original.pinned { // what is pinned does not expire
 		dst = append(append(append(dst, '"'), original.expiresAt.String()...), '"')
 	} else {
@@ -231,10 +236,15 @@ func (b *Builder) complete(ctx context.Context, viewer *store.Account, shown, or
 	if err := b.addAccounts(ctx, shown, originals); err != nil {
 		return err
 	}
-	if err := b.addParents(ctx, viewer, originals); err != nil || viewer == nil {
+	if err := b.addParents(ctx, viewer, originals); err != nil {
 		return err
 	}
-	return b.addViewer(ctx, viewer, shown, originals)
+	if viewer != nil {
+		if err := b.addViewer(ctx, viewer, shown, originals); err != nil {
+			return err
+		}
+	}
+	return b.addMore(ctx, viewer, originals)
 }
 
 // addAccounts sets the authors.

@@ -215,10 +215,14 @@ CREATE TABLE statuses (
     in_reply_to_account_id INTEGER REFERENCES accounts (id),
     domain                 TEXT    NOT NULL, -- the author's
     has_media              INTEGER NOT NULL DEFAULT 0 CHECK (has_media IN (0, 1)),
+    has_poll               INTEGER NOT NULL DEFAULT 0 CHECK (has_poll IN (0, 1)),
     sensitive              INTEGER NOT NULL DEFAULT 0 CHECK (sensitive IN (0, 1)),
     replies_count          INTEGER NOT NULL DEFAULT 0,
     reblogs_count          INTEGER NOT NULL DEFAULT 0,
     favourites_count       INTEGER NOT NULL DEFAULT 0,
+    quotes_count           INTEGER NOT NULL DEFAULT 0,
+    quote_of_id            INTEGER REFERENCES statuses (id) ON DELETE SET NULL,
+    card_id                INTEGER REFERENCES cards (id) ON DELETE SET NULL, -- preview of the first link, once it was fetched
     list_id                INTEGER REFERENCES lists (id) ON DELETE SET NULL, -- of a list post
     app_id                 INTEGER REFERENCES oauth_apps (id) ON DELETE SET NULL,
     created_at             INTEGER NOT NULL, -- as the author says
@@ -240,6 +244,8 @@ CREATE UNIQUE INDEX statuses_reblogs ON statuses (reblog_of_id, account_id) WHER
 CREATE INDEX statuses_reblogged_by ON statuses (reblog_of_id, id) WHERE reblog_of_id IS NOT NULL;
 CREATE INDEX statuses_list ON statuses (list_id) WHERE list_id IS NOT NULL;
 CREATE INDEX statuses_app ON statuses (app_id) WHERE app_id IS NOT NULL;
+CREATE INDEX statuses_quotes ON statuses (quote_of_id, id) WHERE quote_of_id IS NOT NULL;
+CREATE INDEX statuses_card ON statuses (card_id) WHERE card_id IS NOT NULL;
 -- Timelines open to all: no boosts, public and local posts only.
 CREATE INDEX statuses_public ON statuses (id) WHERE visibility IN (0, 2) AND reblog_of_id IS NULL;
 CREATE INDEX statuses_remote ON statuses (id) WHERE visibility IN (0, 2) AND reblog_of_id IS NULL AND domain <> '';
@@ -247,6 +253,15 @@ CREATE INDEX statuses_domain ON statuses (domain, id) WHERE visibility IN (0, 2)
 CREATE INDEX statuses_public_media ON statuses (id) WHERE visibility IN (0, 2) AND reblog_of_id IS NULL AND has_media = 1;
 CREATE INDEX statuses_domain_media ON statuses (domain, id) WHERE visibility IN (0, 2) AND reblog_of_id IS NULL AND has_media = 1;
 CREATE INDEX statuses_account_media ON statuses (account_id, id) WHERE has_media = 1;
+
+-- Previews of the pages that posts link to.
+CREATE TABLE cards (
+    id         INTEGER PRIMARY KEY,
+    url        TEXT    NOT NULL UNIQUE, -- of the link, as it stands in posts
+    card       TEXT    NOT NULL,        -- what is shown, JSON; '' if there is nothing to show
+    fetched_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX cards_age ON cards (fetched_at);
 
 -- Earlier versions of edited posts, oldest first.
 CREATE TABLE status_edits (
