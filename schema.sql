@@ -173,6 +173,14 @@ CREATE TABLE subscriptions (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX subscriptions_target ON subscriptions (target_id, account_id);
 
+-- Whom people recommend on their profile.
+CREATE TABLE endorsements (
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    target_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    PRIMARY KEY (account_id, target_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX endorsements_target ON endorsements (target_id);
+
 CREATE TABLE blocks (
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     target_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
@@ -395,7 +403,7 @@ CREATE TABLE notifications (
                                                 'status', 'update', 'emoji_reaction', 'chat_mention', 'report')),
     from_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who did it
     status_id  INTEGER REFERENCES statuses (id) ON DELETE CASCADE,
-    detail     TEXT    NOT NULL DEFAULT '', -- the emoji of a reaction
+    detail     TEXT    NOT NULL DEFAULT '', -- the emoji of a reaction, the id of a report
     read       INTEGER NOT NULL DEFAULT 0 CHECK (read IN (0, 1)),
     muted      INTEGER NOT NULL DEFAULT 0 CHECK (muted IN (0, 1)) -- by a mute in force when it was made
 ) STRICT;
@@ -405,6 +413,53 @@ CREATE INDEX notifications_unread ON notifications (account_id, id) WHERE read =
 CREATE INDEX notifications_unread_rare ON notifications (account_id, id) WHERE read = 0 AND type IN ('chat_mention', 'report', 'status', 'update', 'poll');
 CREATE INDEX notifications_status ON notifications (status_id) WHERE status_id IS NOT NULL;
 CREATE INDEX notifications_from ON notifications (from_id);
+
+-- Complaints about accounts and their posts, for the staff.
+CREATE TABLE reports (
+    id         INTEGER PRIMARY KEY,
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who complains
+    target_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    state      TEXT    NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'closed', 'resolved')),
+    category   TEXT    NOT NULL CHECK (category IN ('spam', 'legal', 'violation', 'other')),
+    comment    TEXT    NOT NULL,
+    forwarded  INTEGER NOT NULL CHECK (forwarded IN (0, 1)), -- the staff of the target's server is to know, too
+    state_at   INTEGER -- when the staff decided
+) STRICT;
+CREATE INDEX reports_account ON reports (account_id, id);
+CREATE INDEX reports_target ON reports (target_id, id);
+CREATE INDEX reports_state ON reports (state, id);
+
+-- The posts that a report complains about, as they were then.
+CREATE TABLE report_statuses (
+    report_id    INTEGER NOT NULL REFERENCES reports (id) ON DELETE CASCADE,
+    position     INTEGER NOT NULL,
+    status_id    INTEGER REFERENCES statuses (id) ON DELETE SET NULL, -- NULL: deleted since
+    shown_id     INTEGER NOT NULL, -- its id, also when it is gone
+    uri          TEXT    NOT NULL,
+    spoiler_text TEXT    NOT NULL,
+    content      TEXT    NOT NULL, -- HTML
+    created_at   INTEGER NOT NULL,
+    PRIMARY KEY (report_id, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX report_statuses_status ON report_statuses (status_id) WHERE status_id IS NOT NULL;
+
+-- What the staff tells everybody who has an account here.
+CREATE TABLE announcements (
+    id         INTEGER PRIMARY KEY,
+    text       TEXT    NOT NULL, -- as typed
+    content    TEXT    NOT NULL, -- HTML
+    starts_at  INTEGER,          -- NULL: at once
+    ends_at    INTEGER,          -- NULL: never
+    all_day    INTEGER NOT NULL DEFAULT 0 CHECK (all_day IN (0, 1)),
+    updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE announcement_reads (
+    announcement_id INTEGER NOT NULL REFERENCES announcements (id) ON DELETE CASCADE,
+    account_id      INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    PRIMARY KEY (announcement_id, account_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX announcement_reads_account ON announcement_reads (account_id);
 
 CREATE TABLE markers (
     account_id   INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,

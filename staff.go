@@ -36,6 +36,9 @@ var (
 	activateUser   = deed[string, *admin.Change]{"activate user", (*admin.Service).ActivateUser}
 	deactivateUser = deed[string, *admin.Change]{"deactivate user", (*admin.Service).DeactivateUser}
 	rebuildHome    = deed[string, *admin.Change]{"rebuild home", (*admin.Service).RebuildHome}
+	announce       = deed[admin.Announcement, *admin.Announcement]{"announce", (*admin.Service).Announce}
+	announcements  = deed[struct{}, []*admin.Announcement]{"list announcements", (*admin.Service).Announcements}
+	unannounce     = deed[string, *admin.Announcement]{"delete announcement", (*admin.Service).DeleteAnnouncement}
 	deleteUser     = deed[string, *admin.User]{"delete user", (*admin.Service).DeleteUser}
 )
 
@@ -53,6 +56,9 @@ func commands(s *admin.Service) control.Commands {
 	offer(list, s, deactivateUser)
 	offer(list, s, rebuildHome)
 	offer(list, s, deleteUser)
+	offer(list, s, announce)
+	offer(list, s, announcements)
+	offer(list, s, unannounce)
 	return list
 }
 

@@ -44,6 +44,7 @@ func buckets(c config.RateLimit) map[string]*bucket {
 		"follows":              {c.Follows, c.Follows},
 		"follows_same_account": {c.FollowsSameAccount, c.FollowsSameAccount},
 		"status_actions":       {c.StatusActions, c.StatusActions},
+		"reports":              {c.Reports, c.Reports},
 		"same_status_action":   {c.SameStatusAction, c.SameStatusAction},
 		"media_upload":         {c.MediaUpload, c.MediaUpload},
 	}

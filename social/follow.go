@@ -196,7 +196,7 @@ func (s *Service) RemoveFollower(ctx context.Context, actor *store.Account, foll
 	})
 }
 
-// end removes a follow or a request, with its notification and what it put into the follower's home. rejected says that it is the
+// end removes a follow or a request, with its notification, the recommendation of the followed, and what it put into the follower's home. rejected says that it is the
 // followed who wants it so.
 func end(ctx context.Context, tx *store.Tx, f *store.Follow, rejected bool) error {
 	if err := tx.RemoveFollow(ctx, f); err != nil {
@@ -210,6 +210,9 @@ func end(ctx context.Context, tx *store.Tx, f *store.Follow, rejected bool) erro
 		return err
 	}
 	if !f.Pending && f.FollowerLocal {
+		if err := tx.RemoveEndorsement(ctx, f.FollowerID, f.TargetID); err != nil {
+			return err
+		}
 		if err := tx.ClearHome(ctx, f.FollowerID, f.TargetID, false); err != nil {
 			return err
 		}

@@ -52,6 +52,12 @@ type ChatChanged struct {
 	ID        ChatID
 }
 
+// AnnouncementChanged says that the staff announces something, or (Deleted) no longer does.
+type AnnouncementChanged struct {
+	ID      AnnouncementID
+	Deleted bool
+}
+
 // FiltersChanged says that somebody's keyword filters are others now.
 type FiltersChanged struct{ AccountID AccountID }
 
@@ -70,6 +76,7 @@ func (FollowChanged) event()       {}
 func (FiltersChanged) event()      {}
 func (ConversationChanged) event() {}
 func (ChatChanged) event()         {}
+func (AnnouncementChanged) event() {}
 func (TokensRevoked) event()       {}
 
 // Emit adds an event to the transaction.

@@ -19,6 +19,7 @@ const (
 	hintWithheld                        // some account of the server is withheld and may have posts
 	hintSubscriptions                   // is told of each post of somebody
 	hintNotes                           // has written a note on somebody
+	hintEndorsements                    // recommends somebody
 	allHints          Hints = 1<<iota - 1
 )
 
@@ -92,7 +93,8 @@ func (r reader) trueHints(ctx context.Context, viewer AccountID) (Hints, error) 
 			+ 64 * (EXISTS (SELECT 1 FROM accounts INDEXED BY accounts_withheld_deleted WHERE withheld = 1 AND deleted_at IS NULL)
 				OR EXISTS (SELECT 1 FROM jobs WHERE unique_key BETWEEN 'purge:' AND 'purge;'))
 			+ 128 * EXISTS (SELECT 1 FROM subscriptions WHERE account_id = ?1)
-			+ 256 * EXISTS (SELECT 1 FROM account_notes WHERE account_id = ?1)`, viewer)
+			+ 256 * EXISTS (SELECT 1 FROM account_notes WHERE account_id = ?1)
+			+ 512 * EXISTS (SELECT 1 FROM endorsements WHERE account_id = ?1)`, viewer)
 	if err != nil {
 		return 0, err
 	}

@@ -36,16 +36,24 @@ type (
 	CardID         int64
 
 	DirectConversationID int64 // what one person has of a thread of direct posts
-	PollID               int64 // a flake outside, as the two below
+	PollID               int64 // a flake outside, as all below
 	ChatID               int64
 	ChatMessageID        int64
 	ScheduledID          int64
+	ReportID             int64
+	AnnouncementID       int64
 )
 
 const sequenceBits = 10
 
 // Time returns when the id was made.
 func (id StatusID) Time() time.Time { return idTime(int64(id)) }
+
+// Time returns when the id was made.
+func (id ReportID) Time() time.Time { return idTime(int64(id)) }
+
+// Time returns when the id was made.
+func (id AnnouncementID) Time() time.Time { return idTime(int64(id)) }
 
 // Time returns when the id was made.
 func (id NotificationID) Time() time.Time { return idTime(int64(id)) }
@@ -57,19 +65,23 @@ func (id StatusID) MarshalText() ([]byte, error)  { return appendFlake(nil, int6
 func (id MediaID) MarshalText() ([]byte, error)   { return appendFlake(nil, int64(id)), nil }
 func (id ListID) MarshalText() ([]byte, error)    { return appendFlake(nil, int64(id)), nil }
 
-func (id PollID) MarshalText() ([]byte, error)        { return appendFlake(nil, int64(id)), nil }
-func (id ChatID) MarshalText() ([]byte, error)        { return appendFlake(nil, int64(id)), nil }
-func (id ChatMessageID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
-func (id ScheduledID) MarshalText() ([]byte, error)   { return appendFlake(nil, int64(id)), nil }
+func (id PollID) MarshalText() ([]byte, error)         { return appendFlake(nil, int64(id)), nil }
+func (id ChatID) MarshalText() ([]byte, error)         { return appendFlake(nil, int64(id)), nil }
+func (id ChatMessageID) MarshalText() ([]byte, error)  { return appendFlake(nil, int64(id)), nil }
+func (id ReportID) MarshalText() ([]byte, error)       { return appendFlake(nil, int64(id)), nil }
+func (id AnnouncementID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
+func (id ScheduledID) MarshalText() ([]byte, error)    { return appendFlake(nil, int64(id)), nil }
 
-func (id AccountID) String() string     { return string(appendFlake(nil, int64(id))) }
-func (id StatusID) String() string      { return string(appendFlake(nil, int64(id))) }
-func (id MediaID) String() string       { return string(appendFlake(nil, int64(id))) }
-func (id ListID) String() string        { return string(appendFlake(nil, int64(id))) }
-func (id PollID) String() string        { return string(appendFlake(nil, int64(id))) }
-func (id ChatID) String() string        { return string(appendFlake(nil, int64(id))) }
-func (id ChatMessageID) String() string { return string(appendFlake(nil, int64(id))) }
-func (id ScheduledID) String() string   { return string(appendFlake(nil, int64(id))) }
+func (id AccountID) String() string      { return string(appendFlake(nil, int64(id))) }
+func (id StatusID) String() string       { return string(appendFlake(nil, int64(id))) }
+func (id MediaID) String() string        { return string(appendFlake(nil, int64(id))) }
+func (id ListID) String() string         { return string(appendFlake(nil, int64(id))) }
+func (id PollID) String() string         { return string(appendFlake(nil, int64(id))) }
+func (id ChatID) String() string         { return string(appendFlake(nil, int64(id))) }
+func (id ChatMessageID) String() string  { return string(appendFlake(nil, int64(id))) }
+func (id ReportID) String() string       { return string(appendFlake(nil, int64(id))) }
+func (id AnnouncementID) String() string { return string(appendFlake(nil, int64(id))) }
+func (id ScheduledID) String() string    { return string(appendFlake(nil, int64(id))) }
 
 // UnmarshalText reads a flake. Text that is none, or one of another server, becomes 0, the id of nothing: to the outside a
 // malformed id and one that is not there are the same.
@@ -81,6 +93,11 @@ func (id *PollID) UnmarshalText(b []byte) error    { *id = PollID(parseOwn(strin
 func (id *ChatID) UnmarshalText(b []byte) error    { *id = ChatID(parseOwn(string(b))); return nil }
 func (id *ChatMessageID) UnmarshalText(b []byte) error {
 	*id = ChatMessageID(parseOwn(string(b)))
+	return nil
+}
+func (id *ReportID) UnmarshalText(b []byte) error { *id = ReportID(parseOwn(string(b))); return nil }
+func (id *AnnouncementID) UnmarshalText(b []byte) error {
+	*id = AnnouncementID(parseOwn(string(b)))
 	return nil
 }
 func (id *ScheduledID) UnmarshalText(b []byte) error {

@@ -22,6 +22,8 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[store.ConversationID]():     {store.ConversationID(1)},
 	reflect.TypeFor[store.AppID]():              {store.AppID(1)},
 	reflect.TypeFor[store.TokenID]():            {store.TokenID(1)},
+	reflect.TypeFor[store.AnnouncementID]():     {store.AnnouncementID(1)},
+	reflect.TypeFor[[]store.ReportID]():         {[]store.ReportID{1}},
 	reflect.TypeFor[[]store.AccountID]():        {[]store.AccountID{3, 4}},
 	reflect.TypeFor[[]store.StatusID]():         {[]store.StatusID{1000, 1001}},
 	reflect.TypeFor[[]store.MediaID]():          {[]store.MediaID{1}},
@@ -62,6 +64,7 @@ var planExceptions = []string{
 	"SELECT avatar, avatar_static",   // likewise, once a day
 	"SELECT DISTINCT domain",         // in order of the index, once a minute
 	"FROM oauth_tokens WHERE hash =", // by a unique index
+	"FROM announcements ORDER BY id", // at most a hundred
 }
 
 // TestPlans calls every read of the store on 200 000 statuses and looks at the plans of all queries that this prepared: each
@@ -151,6 +154,8 @@ func seed(t testing.TB, db *store.DB, n int) {
 		{`INSERT INTO accounts_fts (rowid, nickname, display_name) SELECT id, nickname, nickname FROM accounts`, nil},
 		{`INSERT INTO follows (id, follower_id, target_id, pending, show_reblogs)
 			SELECT a.id * 1000 + b.id, a.id, b.id, b.id % 11 = 0, b.id % 7 > 0 FROM accounts a JOIN accounts b ON b.id BETWEEN a.id + 1 AND a.id + 20`, nil},
+		{`INSERT INTO endorsements (account_id, target_id) SELECT follower_id, target_id FROM follows WHERE target_id % 7 = 0`, nil},
+		{`INSERT INTO reports (id, account_id, target_id, category, comment, forwarded) SELECT id, follower_id, target_id, 'spam', '', 0 FROM follows WHERE target_id % 9 = 0`, nil},
 		{`INSERT INTO blocks (account_id, target_id) SELECT id, id - 3 FROM accounts WHERE id > 3 AND id % 10 = 0`, nil},
 		{`INSERT INTO mutes (account_id, target_id) SELECT id, id - 2 FROM accounts WHERE id > 2 AND id % 10 = 0`, nil},
 		{numbers + `INSERT INTO statuses (id, account_id, visibility, conversation_id, domain, has_media, created_at, uri, content)

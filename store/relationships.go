@@ -22,6 +22,7 @@ type Relationship struct {
 	DomainBlocking      bool
 	ShowReblogs         bool // following, and shown what the other boosts
 	Subscribed          bool
+	Endorsed            bool
 	Languages           []string // of posts wanted in home; empty: all
 	Note                string
 }
@@ -39,6 +40,7 @@ const (
 	relDomainBlocking
 	relShowReblogs
 	relSubscribed
+	relEndorsed
 )
 
 // Relationships returns what account is to the others that exist and are not withheld, in the order of ids.
@@ -55,7 +57,8 @@ func (r reader) Relationships(ctx context.Context, account AccountID, ids []Acco
 				+ 32 * (?3 & 2 AND EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = a.id AND x.target_id = ?1))
 				+ CASE WHEN m.target_id IS NULL THEN 0 ELSE 64 + 128 * m.hide_notifications END
 				+ 256 * (?3 & 16 AND EXISTS (SELECT 1 FROM domain_blocks x WHERE x.account_id = ?1 AND x.domain = a.domain))
-				+ 1024 * (?3 & 128 AND EXISTS (SELECT 1 FROM subscriptions x WHERE x.account_id = ?1 AND x.target_id = a.id)),
+				+ 1024 * (?3 & 128 AND EXISTS (SELECT 1 FROM subscriptions x WHERE x.account_id = ?1 AND x.target_id = a.id))
+				+ 2048 * (?3 & 512 AND EXISTS (SELECT 1 FROM endorsements x WHERE x.account_id = ?1 AND x.target_id = a.id)),
 			m.expires_at,
 			nullif(f.languages, '[]'),
 			n.comment
@@ -108,4 +111,5 @@ func (r *Relationship) read(bits int64) {
 	r.Muting, r.MutingNotifications = bits&relMuting != 0, bits&relMutingNotifications != 0
 	r.DomainBlocking = bits&relDomainBlocking != 0
 	r.ShowReblogs, r.Subscribed = bits&relShowReblogs != 0, bits&relSubscribed != 0
+	r.Endorsed = bits&relEndorsed != 0
 }

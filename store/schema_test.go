@@ -38,6 +38,10 @@ func TestRowsMirrorTables(t *testing.T) {
 		"oauth_codes":   store.Code{},
 		"oauth_tokens":  store.Token{},
 		"jobs":          store.Job{},
+		"reports":       store.Report{},
+		"announcements": store.Announcement{},
+
+		"report_statuses": store.ReportedStatus{},
 
 		"one_time_tokens": store.OneTimeToken{},
 	} {

@@ -181,6 +181,7 @@ type RateLimit struct {
 	Follows            Rate
 	FollowsSameAccount Rate
 	StatusActions      Rate
+	Reports            Rate
 	SameStatusAction   Rate
 	MediaUpload        Rate
 }

@@ -204,6 +204,8 @@ func (c *Config) registry() []section {
 				Description: "Posting, deleting, boosting and favouriting, taken together."},
 			{Key: "same_status_action", field: limit(&c.RateLimit.SameStatusAction, 3, time.Minute), Restart: true,
 				Description: "Boosting, or favouriting, one and the same post and taking it back."},
+			{Key: "reports", field: limit(&c.RateLimit.Reports, 10, 10*time.Minute), Restart: true,
+				Description: "Reports to the staff by one account."},
 			{Key: "media_upload", field: limit(&c.RateLimit.MediaUpload, 100, 30*time.Minute), Restart: true,
 				Description: "Uploads by one account."},
 		}},

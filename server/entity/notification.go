@@ -13,6 +13,7 @@ type Notification struct {
 	row     *store.Notification
 	account Account
 	status  *Status
+	report  *StaffReport
 }
 
 // AppendJSON renders the notification.
@@ -26,6 +27,11 @@ func (n *Notification) AppendJSON(dst []byte) []byte {
 	dst = n.account.AppendJSON(append(dst, `,"account":`...))
 	if n.status != nil {
 		dst = n.status.AppendJSON(append(dst, `,"status":`...))
+	}
+	if n.report != nil {
+		if b, err := marshal(n.report); err == nil {
+			dst = append(append(dst, `,"report":`...), b...)
+		}
 	}
 	dst = append(n.builder.appendName(append(dst, ',')), '{')
 	dst = appendBool(dst, `"is_seen":`, n.row.Read)
@@ -55,7 +61,7 @@ func (b *Builder) ParseNotificationType(name string) (store.NotificationType, bo
 	return "", false
 }
 
-// Notifications renders a page of what reader was told. One whose status has gone in the meantime is left out.
+// Notifications renders a page of what reader was told. One whose status or report has gone in the meantime is left out.
 func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows []*store.Notification) (List[*Notification], error) {
 	accounts := make([]store.AccountID, 0, len(rows))
 	var statuses []store.StatusID
@@ -75,6 +81,10 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 			return nil, err
 		}
 	}
+	reports, err := b.reportsIn(ctx, reader, rows)
+	if err != nil {
+		return nil, err
+	}
 	statusOf := byID(what, (*Status).ID)
 	list := make(List[*Notification], 0, len(rows))
 	for _, row := range rows {
@@ -84,11 +94,37 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 				continue
 			}
 		}
+		if row.Type == store.NotifyReport {
+			if n.report = reports[reportOf(row)]; n.report == nil {
+				continue
+			}
+		}
 		if n.account.renderedAccount != nil {
 			list = append(list, n)
 		}
 	}
 	return list, nil
+}
+
+// reportsIn returns the reports that a page of notifications is about.
+func (b *Builder) reportsIn(ctx context.Context, reader *store.Account, rows []*store.Notification) (map[store.ReportID]*StaffReport, error) {
+	var ids []store.ReportID
+	for _, n := range rows {
+		if n.Type == store.NotifyReport {
+			ids = append(ids, reportOf(n))
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return b.StaffReports(ctx, reader, ids)
+}
+
+// reportOf returns what a notification of a report is about.
+func reportOf(n *store.Notification) store.ReportID {
+	var id store.ReportID
+	id.UnmarshalText([]byte(n.Detail)) // 0, which is no report, for what is no id
+	return id
 }
 
 // Marker is how far somebody has read a timeline.

@@ -50,6 +50,7 @@ func (b *Builder) Relationships(ctx context.Context, viewer *store.Account, ids 
 			MutingNotifications: r.MutingNotifications,
 			MutingExpiresAt:     r.MuteExpiresAt,
 			DomainBlocking:      r.DomainBlocking,
+			Endorsed:            r.Endorsed,
 			ShowingReblogs:      r.ShowReblogs,
 			Notifying:           r.Subscribed,
 			Subscribing:         r.Subscribed,

@@ -1,0 +1,104 @@
+package admin
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"svc/internal/errs"
+	"svc/internal/text"
+	"svc/store"
+)
+
+const (
+	maxAnnouncements    = 100
+	maxAnnouncementText = 10_000 // characters
+)
+
+// Announcement is what the staff tells everybody who has an account here.
+type Announcement struct {
+	ID       string // given when it is made
+	Text     string
+	StartsAt *time.Time // nil: at once
+	EndsAt   *time.Time // nil: never
+	AllDay   bool       // only the days of these times count
+}
+
+// Announce tells everybody who has an account here something: a plain text, in which links work.
+func (s *Service) Announce(ctx context.Context, n Announcement) (*Announcement, error) {
+	n.Text = strings.TrimSpace(n.Text)
+	switch {
+	case n.Text == "":
+		return nil, errs.Invalid("An announcement needs a text")
+	case text.Length(n.Text, "") > maxAnnouncementText:
+		return nil, errs.Invalid("The announcement is longer than %d characters", maxAnnouncementText)
+	case n.StartsAt != nil && n.EndsAt != nil && !n.EndsAt.After(*n.StartsAt):
+		return nil, errs.Invalid("The announcement would end before it starts")
+	}
+	a := &store.Announcement{
+		Text: n.Text, Content: text.Parse(n.Text, text.PlainText).Render(s.social.BaseURL, nil).HTML, AllDay: n.AllDay,
+		StartsAt: toStore(n.StartsAt), EndsAt: toStore(n.EndsAt),
+	}
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		all, err := tx.Announcements(ctx, maxAnnouncements)
+		if err != nil {
+			return err
+		}
+		if len(all) >= maxAnnouncements {
+			return errs.Invalid("There are %d announcements already: delete some", maxAnnouncements)
+		}
+		return tx.AddAnnouncement(ctx, a)
+	})
+	return newAnnouncement(a), err
+}
+
+// Announcements returns all announcements, also those of the past and the future, the latest first.
+func (s *Service) Announcements(ctx context.Context, _ struct{}) ([]*Announcement, error) {
+	rows, err := s.db.Announcements(ctx, maxAnnouncements)
+	list := make([]*Announcement, 0, len(rows))
+	for _, a := range rows {
+		list = append(list, newAnnouncement(a))
+	}
+	return list, err
+}
+
+// DeleteAnnouncement takes an announcement back.
+func (s *Service) DeleteAnnouncement(ctx context.Context, id string) (*Announcement, error) {
+	var key store.AnnouncementID
+	key.UnmarshalText([]byte(id)) // 0, which is none, for what is no id
+	var a *store.Announcement
+	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		a, err = tx.Announcement(ctx, key)
+		if errs.IsNotFound(err) {
+			return errs.NotFound("There is no announcement %q", id)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.DeleteAnnouncement(ctx, key)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newAnnouncement(a), nil
+}
+
+func newAnnouncement(a *store.Announcement) *Announcement {
+	return &Announcement{ID: a.ID.String(), Text: a.Text, StartsAt: fromStore(a.StartsAt), EndsAt: fromStore(a.EndsAt), AllDay: a.AllDay}
+}
+
+func toStore(t *time.Time) *store.Time {
+	if t == nil {
+		return nil
+	}
+	at := store.At(*t)
+	return &at
+}
+
+func fromStore(t *store.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	at := t.Time()
+	return &at
+}

@@ -1,0 +1,43 @@
+package main_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestAnnouncementCommands(t *testing.T) {
+	p := newPlace(t)
+	p.run("user", "create", "alice", "--email", "alice@example.org").done()
+	p.addToken("alice", "alice")
+	for _, tt := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"add"}, 2, "TEXT is missing"},
+		{[]string{"add", " "}, 1, "needs a text"},
+		{[]string{"add", strings.Repeat("x", 10_001)}, 1, "longer than 10000"},
+		{[]string{"add", "x", "--ends-at", "tomorrow"}, 2, "is no time"},
+		{[]string{"add", "x", "--starts-at", "2030-01-02", "--ends-at", "2030-01-01"}, 1, "before it starts"},
+		{[]string{"delete", "x"}, 1, "There is no announcement"},
+	} {
+		p.run(append([]string{"announcement"}, tt.args...)...).refused(tt.code, tt.want)
+	}
+	made := p.run("announcement", "add", "made before", "--ends-at", "2100-01-01").done()
+	p.serve()
+	p.run("announcement", "add", "see https://example.org/<news>").done()
+	list := p.run("announcement", "list").done()
+	if !strings.Contains(list, "made before") || !strings.Contains(list, "2100-01-01T00:00:00Z") || !strings.Contains(list, "<news>") {
+		t.Errorf("the list is %q", list)
+	}
+	_, body := p.get("/api/v1/announcements", "alice")
+	if !strings.Contains(body, "made before") || !strings.Contains(body, `<a href=\"https://example.org/`) || !strings.Contains(body, "&lt;news&gt;") {
+		t.Errorf("apps are told %s", body)
+	}
+	id := regexp.MustCompile(`as (\w+)\.`).FindStringSubmatch(made)[1]
+	p.run("announcement", "delete", id).done()
+	if _, body := p.get("/api/v1/announcements", "alice"); strings.Contains(body, "made before") {
+		t.Error("still there after its deletion")
+	}
+}

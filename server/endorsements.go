@@ -1,0 +1,60 @@
+package server
+
+import (
+	"svc/social"
+	"svc/store"
+)
+
+// endorsementRoutes are about whom people recommend, and whom they know among the followers of others. The list of one's own
+// endorsements is always empty, as the spec (4.6) wants it; everybody's are at the extension's path.
+var endorsementRoutes = routes{
+	"POST /api/v1/accounts/:id/pin":             {user("write:accounts"), (*Server).endorse},
+	"POST /api/v1/accounts/:id/unpin":           {user("write:accounts"), (*Server).unendorse},
+	"GET /api/v1/svc/accounts/:id/endorsements": {content("read:accounts"), (*Server).endorsements},
+	"GET /api/v1/accounts/familiar_followers":   {user("read:follows"), (*Server).familiarFollowers},
+	"DELETE /api/v1/suggestions/:account_id":    {user("read"), always(nil)}, // nobody is suggested
+}
+
+// endorse has the viewer recommend an account.
+func (s *Server) endorse(r *Request) (any, error) {
+	return s.done(r, s.social.Endorse(r.Context(), r.Viewer, accountParam(r)))
+}
+
+// unendorse ends that.
+func (s *Server) unendorse(r *Request) (any, error) {
+	return s.done(r, s.social.Unendorse(r.Context(), r.Viewer, accountParam(r)))
+}
+
+// endorsements returns whom an account recommends.
+func (s *Server) endorsements(r *Request) (any, error) {
+	a, err := s.visibleAccount(r, accountParam(r))
+	if err != nil {
+		return nil, err
+	}
+	ids, err := s.db.Endorsements(r.Context(), a.ID, social.MaxEndorsed)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.Accounts(r.Context(), ids)
+}
+
+const (
+	maxFamiliarAsked = 40 // accounts that one request asks about
+	maxFamiliar      = 40 // followers of each
+)
+
+// familiarFollowers returns, for each account asked about, who of those whom the viewer follows follows it too.
+func (s *Server) familiarFollowers(r *Request) (any, error) {
+	var p struct {
+		IDs []store.AccountID `param:"id"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	ids := p.IDs[:min(len(p.IDs), maxFamiliarAsked)]
+	familiar, err := s.db.FamiliarFollowers(r.Context(), r.Viewer.ID, ids, maxFamiliar)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.FamiliarFollowers(r.Context(), ids, familiar)
+}

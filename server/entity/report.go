@@ -1,0 +1,88 @@
+package entity
+
+import (
+	"context"
+	"html"
+	"strings"
+
+	"svc/store"
+)
+
+// Report is a report for who made it.
+type Report struct {
+	ID            store.ReportID       `json:"id"`
+	ActionTaken   bool                 `json:"action_taken"`
+	ActionTakenAt *store.Time          `json:"action_taken_at"`
+	Category      store.ReportCategory `json:"category"`
+	Comment       string               `json:"comment"`
+	Forwarded     bool                 `json:"forwarded"`
+	CreatedAt     store.Time           `json:"created_at"`
+	StatusIDs     []store.StatusID     `json:"status_ids"`
+	RuleIDs       []string             `json:"rule_ids"` // the server has no rules that could be chosen
+	TargetAccount Account              `json:"target_account"`
+}
+
+// NewReport renders a report for who made it.
+func NewReport(row *store.Report, about []store.StatusID, target Account) Report {
+	return Report{
+		ID: row.ID, ActionTaken: row.State != store.ReportOpen, ActionTakenAt: row.StateAt, Category: row.Category, Comment: row.Comment,
+		Forwarded: row.Forwarded, CreatedAt: store.At(row.ID.Time()), StatusIDs: orEmpty(about), RuleIDs: []string{}, TargetAccount: target,
+	}
+}
+
+// StaffReport is a report for the staff (spec 2.17).
+type StaffReport struct {
+	ID        store.ReportID    `json:"id"`
+	State     store.ReportState `json:"state"`
+	Content   string            `json:"content"` // HTML
+	CreatedAt store.Time        `json:"created_at"`
+	Account   Account           `json:"account"` // who is reported
+	Actor     Account           `json:"actor"`   // who reports
+	Statuses  List[*Status]     `json:"statuses"`
+}
+
+// StaffReports returns the reports of the ids that exist, by id, for a member of the staff. Statuses that have been deleted since
+// are left out.
+func (b *Builder) StaffReports(ctx context.Context, reader *store.Account, ids []store.ReportID) (map[store.ReportID]*StaffReport, error) {
+	rows, err := b.db.Reports(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	reported, err := b.db.ReportedStatuses(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var people []store.AccountID
+	for _, row := range rows {
+		people = append(people, row.AccountID, row.TargetID)
+	}
+	accounts, err := b.renderAccounts(ctx, unique(people))
+	if err != nil {
+		return nil, err
+	}
+	var about []store.StatusID
+	for _, st := range reported {
+		if st.StatusID != nil {
+			about = append(about, *st.StatusID)
+		}
+	}
+	statuses, err := b.Statuses(ctx, reader, unique(about))
+	if err != nil {
+		return nil, err
+	}
+	statusOf := byID(statuses, (*Status).ID)
+	reports := make(map[store.ReportID]*StaffReport, len(rows))
+	for _, row := range rows {
+		reports[row.ID] = &StaffReport{
+			ID: row.ID, State: row.State, Content: strings.ReplaceAll(html.EscapeString(row.Comment), "\n", "<br/>"),
+			CreatedAt: store.At(row.ID.Time()), Account: Account{renderedAccount: accounts[row.TargetID]},
+			Actor: Account{renderedAccount: accounts[row.AccountID]}, Statuses: List[*Status]{},
+		}
+	}
+	for _, st := range reported {
+		if s := statusOf[st.ShownID]; s != nil {
+			reports[st.ReportID].Statuses = append(reports[st.ReportID].Statuses, s)
+		}
+	}
+	return reports, nil
+}

@@ -1,0 +1,18 @@
+package social
+
+import (
+	"context"
+
+	"svc/store"
+)
+
+// DismissAnnouncement puts an announcement away, for actor. Doing it twice is no error.
+func (s *Service) DismissAnnouncement(ctx context.Context, actor *store.Account, id store.AnnouncementID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		a, err := tx.Announcement(ctx, id)
+		if err != nil {
+			return err
+		}
+		return tx.MarkAnnouncementRead(ctx, actor.ID, a.ID)
+	})
+}

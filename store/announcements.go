@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Announcement is what the staff tells everybody who has an account here. It was made at the time of its id.
+type Announcement struct {
+	ID        AnnouncementID
+	Text      string // as typed
+	Content   string // HTML
+	StartsAt  *Time  // nil: at once
+	EndsAt    *Time  // nil: never
+	AllDay    bool
+	UpdatedAt Time
+}
+
+// Current tells whether the announcement is to be seen now.
+func (a *Announcement) Current(now time.Time) bool {
+	return (a.StartsAt == nil || *a.StartsAt <= At(now)) && (a.EndsAt == nil || *a.EndsAt > At(now))
+}
+
+// Announcements returns all announcements, the latest first.
+func (r reader) Announcements(ctx context.Context, limit int) ([]*Announcement, error) {
+	return list[*Announcement](ctx, r, "announcements", `SELECT * FROM announcements ORDER BY id DESC LIMIT ?`, limit)
+}
+
+// Announcement returns one announcement, and errs.ErrRecordNotFound if there is none.
+func (r reader) Announcement(ctx context.Context, id AnnouncementID) (*Announcement, error) {
+	a, err := one[Announcement](ctx, r, "announcement", `SELECT * FROM announcements WHERE id = ?`, id)
+	if a == nil && err == nil {
+		err = notFound
+	}
+	return a, err
+}
+
+// ReadAnnouncements returns which announcements an account has put away.
+func (r reader) ReadAnnouncements(ctx context.Context, account AccountID) ([]AnnouncementID, error) {
+	return ids[AnnouncementID](ctx, r, "read announcements", `
+		SELECT announcement_id
+		FROM announcement_reads INDEXED BY announcement_reads_account
+		WHERE account_id = ?`, account)
+}
+
+// AddAnnouncement inserts an announcement, with a fresh id.
+func (tx *Tx) AddAnnouncement(ctx context.Context, a *Announcement) error {
+	a.ID, a.UpdatedAt = AnnouncementID(tx.newID()), At(tx.db.now())
+	_, err := tx.exec(ctx, "add announcement", `
+		INSERT INTO announcements (id, text, content, starts_at, ends_at, all_day, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`, a.ID, a.Text, a.Content, a.StartsAt, a.EndsAt, a.AllDay, a.UpdatedAt)
+	tx.Emit(AnnouncementChanged{ID: a.ID})
+	return err
+}
+
+// DeleteAnnouncement removes an announcement.
+func (tx *Tx) DeleteAnnouncement(ctx context.Context, id AnnouncementID) error {
+	_, err := tx.exec(ctx, "delete announcement", `DELETE FROM announcements WHERE id = ?`, id)
+	tx.Emit(AnnouncementChanged{ID: id, Deleted: true})
+	return err
+}
+
+// MarkAnnouncementRead notes that an account has put an announcement away. Doing it twice is no error.
+func (tx *Tx) MarkAnnouncementRead(ctx context.Context, account AccountID, id AnnouncementID) error {
+	_, err := tx.exec(ctx, "read announcement", `
+		INSERT OR IGNORE INTO announcement_reads (announcement_id, account_id)
+		VALUES (?, ?)`, id, account)
+	return err
+}

@@ -1,0 +1,102 @@
+package store
+
+import "context"
+
+// Report is a complaint about an account, for the staff. It was made at the time of its id.
+type Report struct {
+	ID        ReportID
+	AccountID AccountID // who complains
+	TargetID  AccountID
+	State     ReportState
+	Category  ReportCategory
+	Comment   string
+	Forwarded bool  // the staff of the target's server is to know, too
+	StateAt   *Time // when the staff decided
+}
+
+// ReportState is what the staff thinks of a report.
+type ReportState string
+
+const (
+	ReportOpen     ReportState = "open"
+	ReportClosed   ReportState = "closed"
+	ReportResolved ReportState = "resolved"
+)
+
+// ReportCategory is what a report is about.
+type ReportCategory string
+
+const (
+	ReportSpam      ReportCategory = "spam"
+	ReportLegal     ReportCategory = "legal"
+	ReportViolation ReportCategory = "violation"
+	ReportOther     ReportCategory = "other"
+)
+
+// ReportedStatus is a status that a report complains about, as it was then.
+type ReportedStatus struct {
+	ReportID    ReportID
+	Position    int
+	StatusID    *StatusID // nil: deleted since
+	ShownID     StatusID  // its id, also when it is gone
+	URI         string
+	SpoilerText string
+	Content     string // HTML
+	CreatedAt   Time
+}
+
+// Reports returns the reports of the ids, in no order.
+func (r reader) Reports(ctx context.Context, ids []ReportID) ([]*Report, error) {
+	return list[*Report](ctx, r, "reports", `
+		SELECT r.*
+		FROM json_each(?) j
+		CROSS JOIN reports r ON r.id = j.value`, jsonArray(ids))
+}
+
+// ReportedStatuses returns what the reports complain about, in order of report and position.
+func (r reader) ReportedStatuses(ctx context.Context, ids []ReportID) ([]*ReportedStatus, error) {
+	return list[*ReportedStatus](ctx, r, "reported statuses", `
+		SELECT s.*
+		FROM json_each(?) j
+		CROSS JOIN report_statuses s ON s.report_id = j.value
+		ORDER BY j.key, s.position`, jsonArray(ids))
+}
+
+// AddReport inserts a report, with a fresh id, and copies of the statuses it complains about.
+func (tx *Tx) AddReport(ctx context.Context, report *Report, about []*Status) error {
+	report.ID = ReportID(tx.newID())
+	if _, err := tx.exec(ctx, "add report", `
+		INSERT INTO reports (id, account_id, target_id, state, category, comment, forwarded)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		report.ID, report.AccountID, report.TargetID, report.State, report.Category, report.Comment, report.Forwarded); err != nil {
+		return err
+	}
+	for i, st := range about {
+		if _, err := tx.exec(ctx, "add reported status", `
+			INSERT INTO report_statuses (report_id, position, status_id, shown_id, uri, spoiler_text, content, created_at)
+			VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7)`, report.ID, i, st.ID, st.URI, st.SpoilerText, st.Content, st.CreatedAt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// OpenReportsBy counts the reports by an account that the staff has not decided on, up to limit.
+func (r reader) OpenReportsBy(ctx context.Context, id AccountID, limit int) (int, error) {
+	n, err := one[int](ctx, r, "open reports", `
+		SELECT count(*)
+		FROM (SELECT 1 FROM reports INDEXED BY reports_account WHERE account_id = ? AND state = 'open' LIMIT ?)`, id, limit)
+	if err != nil {
+		return 0, err
+	}
+	return *n, nil
+}
+
+// Staff returns the ids of the admins and moderators who can sign in; of a thousand at most.
+func (r reader) Staff(ctx context.Context) ([]AccountID, error) {
+	return ids[AccountID](ctx, r, "staff", `
+		SELECT account_id
+		FROM users INDEXED BY users_staff
+		WHERE (is_admin = 1 OR is_moderator = 1) AND deactivated_at IS NULL
+		LIMIT 1000`)
+}
