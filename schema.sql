@@ -89,6 +89,9 @@ CREATE TABLE users (
     block_from_strangers       INTEGER NOT NULL DEFAULT 0 CHECK (block_from_strangers IN (0, 1)),
     hide_notification_contents INTEGER NOT NULL DEFAULT 0 CHECK (hide_notification_contents IN (0, 1)),
     settings_store             TEXT    NOT NULL DEFAULT '{}', -- front end name → its own JSON
+    totp_secret                TEXT    NOT NULL DEFAULT '',   -- base32, shared with an authenticator app; '': a password is enough
+    totp_pending               TEXT    NOT NULL DEFAULT '',   -- one that has not been confirmed by a code
+    totp_step                  INTEGER NOT NULL DEFAULT 0,    -- of the last code used: neither it nor an earlier one counts again
     last_active_at             INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX users_staff ON users (account_id) WHERE is_admin = 1 OR is_moderator = 1;
@@ -103,6 +106,26 @@ CREATE TABLE one_time_tokens (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX one_time_tokens_account ON one_time_tokens (account_id, kind);
 CREATE INDEX one_time_tokens_expiry ON one_time_tokens (expires_at);
+
+-- Codes that stand in, once each, for an authenticator app that is lost.
+CREATE TABLE backup_codes (
+    account_id INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,
+    hash       BLOB    NOT NULL, -- SHA-256
+    PRIMARY KEY (account_id, hash)
+) STRICT, WITHOUT ROWID;
+
+-- Who has given the right password and still owes a second factor.
+CREATE TABLE mfa_challenges (
+    hash       BLOB    PRIMARY KEY, -- SHA-256
+    account_id INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,
+    app_id     INTEGER NOT NULL REFERENCES oauth_apps (id) ON DELETE CASCADE,
+    purpose    TEXT    NOT NULL, -- what is to follow, JSON
+    failures   INTEGER NOT NULL DEFAULT 0,
+    expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX mfa_challenges_account ON mfa_challenges (account_id);
+CREATE INDEX mfa_challenges_app ON mfa_challenges (app_id);
+CREATE INDEX mfa_challenges_expiry ON mfa_challenges (expires_at);
 
 CREATE TABLE oauth_apps (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,

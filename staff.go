@@ -39,6 +39,7 @@ var (
 	announce       = deed[admin.Announcement, *admin.Announcement]{"announce", (*admin.Service).Announce}
 	announcements  = deed[struct{}, []*admin.Announcement]{"list announcements", (*admin.Service).Announcements}
 	unannounce     = deed[string, *admin.Announcement]{"delete announcement", (*admin.Service).DeleteAnnouncement}
+	resetMFA       = deed[string, *admin.Change]{"reset MFA", (*admin.Service).ResetMFA}
 	deleteUser     = deed[string, *admin.User]{"delete user", (*admin.Service).DeleteUser}
 )
 
@@ -56,6 +57,7 @@ func commands(s *admin.Service) control.Commands {
 	offer(list, s, deactivateUser)
 	offer(list, s, rebuildHome)
 	offer(list, s, deleteUser)
+	offer(list, s, resetMFA)
 	offer(list, s, announce)
 	offer(list, s, announcements)
 	offer(list, s, unannounce)

@@ -44,6 +44,7 @@ func TestUserCommands(t *testing.T) {
 		{"user set bob --admin=perhaps", 2, "invalid argument"},
 		{"user set alice --admin=false", 1, "This is the last admin"},
 		{"user confirm bob", 0, "bob needs no confirmation.\n"},
+		{"user reset-mfa bob", 0, "bob needs no second factor.\n"},
 		{"user approve bob", 0, "bob needs no approval.\n"},
 		{"user activate bob", 0, "bob is active already.\n"},
 		{"user deactivate bob", 0, "bob is deactivated.\n"},

@@ -22,6 +22,21 @@ func (s *Service) ApproveUser(ctx context.Context, name string) (*Change, error)
 	return s.admit(ctx, name, func(u *store.User) **store.Time { return &u.ApprovedAt })
 }
 
+// ResetMFA lets somebody who has lost their second factor sign in with the password alone.
+func (s *Service) ResetMFA(ctx context.Context, name string) (*Change, error) {
+	account, user, err := s.find(ctx, s.db, name)
+	if err != nil {
+		return nil, err
+	}
+	if user.MFA() {
+		if err := s.social.DisableMFA(ctx, account.ID); err != nil {
+			return nil, err
+		}
+	}
+	u, err := s.ShowUser(ctx, name)
+	return s.changed("second factor reset", u, user.MFA(), err)
+}
+
 // RebuildHome makes an account's home timeline anew, of what it follows.
 func (s *Service) RebuildHome(ctx context.Context, name string) (*Change, error) {
 	u, err := s.ShowUser(ctx, name)

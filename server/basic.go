@@ -7,6 +7,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"sync"
+
+	"svc/internal/errs"
 )
 
 // logins remembers which passwords were right, so that one that comes with each request is not hashed each time. It knows names
@@ -48,6 +50,8 @@ func (l *logins) remember(name, password, stored string) {
 	l.known[l.hash(name, password)] = stored
 }
 
+var errPasswordOnly = errs.Forbidden("Two-factor authentication enabled, you must use a access token.")
+
 // identityOfPassword says who a name and a password stand for; nil if they are wrong. The error tells if the account cannot be
 // used.
 func (s *Server) identityOfPassword(ctx context.Context, c Credential) (*Identity, error) {
@@ -63,6 +67,9 @@ func (s *Server) identityOfPassword(ctx context.Context, c Credential) (*Identit
 	}
 	if st := stateOf(user); st != nil {
 		return nil, st.tokenRefusal()
+	}
+	if user.MFA() { // a password alone is not enough (extension API 2.3)
+		return nil, errPasswordOnly
 	}
 	account, err := s.db.Account(ctx, user.AccountID)
 	if err != nil {

@@ -230,7 +230,8 @@ func (s *Server) authorize(r *Request) (any, error) {
 	return s.consentPage(z, id.Account, id.User, token)
 }
 
-// authorizeByPassword signs the browser in, and goes on to the question whether the app may use the account.
+// authorizeByPassword signs the browser in, once it has shown a second factor if there is one, and goes on to the question whether
+// the app may use the account.
 func (s *Server) authorizeByPassword(r *Request, z *authorization, name, password string) (any, error) {
 	user, err := s.signIn(r.Context(), name, password, r.ClientIP())
 	if err != nil {
@@ -242,18 +243,36 @@ func (s *Server) authorizeByPassword(r *Request, z *authorization, name, passwor
 	if st := stateOf(user); st != nil {
 		return s.loginPage(z, http.StatusForbidden, name, st.signIn)
 	}
-	account, err := s.db.Account(r.Context(), user.AccountID)
-	if err != nil {
-		return nil, err
+	asked := r.Query(askParam) == ask
+	if !user.MFA() {
+		return s.signedIn(r, z, user, asked)
 	}
-	token, err := s.startSession(r, user)
+	challenge, err := s.challenge(r, user, z.app, store.MFAPurpose{
+		Scopes: z.scopes, Page: true, Ask: asked, RedirectURI: z.redirect, State: z.state, CodeChallenge: z.challenge,
+	})
 	if errors.Is(err, errBadLogin) {
 		return s.loginPage(z, http.StatusUnauthorized, name, badLoginFault)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if r.Query(askParam) == ask {
+	return s.challengePage(http.StatusOK, z, challenge, "")
+}
+
+// signedIn goes on with who has proved to be user.
+func (s *Server) signedIn(r *Request, z *authorization, user *store.User, consent bool) (any, error) {
+	account, err := s.db.Account(r.Context(), user.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	token, err := s.startSession(r, user)
+	if errors.Is(err, errBadLogin) {
+		return s.loginPage(z, http.StatusUnauthorized, "", badLoginFault)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if consent {
 		return s.consentPage(z, account, user, token)
 	}
 	return s.giveCode(r.Context(), z, account, user)

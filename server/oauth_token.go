@@ -91,7 +91,7 @@ func (s *Server) tokenOfApp(ctx context.Context, a *store.App, p *tokenParams) (
 	return s.grant(ctx, a, nil, scopes, nil)
 }
 
-// tokenByPassword issues a token to who knows somebody's password.
+// tokenByPassword issues a token to who knows somebody's password, and shows a second factor where there is one.
 func (s *Server) tokenByPassword(r *Request, a *store.App, p *tokenParams) (*entity.Token, error) {
 	name := p.Username
 	if name == "" {
@@ -111,13 +111,14 @@ func (s *Server) tokenByPassword(r *Request, a *store.App, p *tokenParams) (*ent
 	if err != nil {
 		return nil, err
 	}
-	account, err := s.db.Account(r.Context(), user.AccountID)
-	if err != nil {
+	if user.MFA() {
+		token, err := s.challenge(r, user, a, store.MFAPurpose{Scopes: scopes})
+		if err == nil {
+			err = mfaRequired(token)
+		}
 		return nil, err
 	}
-	return s.grant(r.Context(), a, account, scopes, func(tx *store.Tx, _ *store.Token) error {
-		return samePassword(r.Context(), tx, user)
-	})
+	return s.tokenFor(r, a, user, scopes)
 }
 
 // errCodeUsed makes the transaction of a grant fail when the code has been redeemed while it waited.

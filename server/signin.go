@@ -92,27 +92,39 @@ func (s *Server) checkPassword(ctx context.Context, name, hash, password string,
 	}
 	defer turn.Done()
 	failures := s.loginFailures(name, from)
-	now := s.now()
-	for _, f := range failures {
-		if f.rate.Count == 0 {
-			continue
-		}
-		if q, spent := s.counters.spent(f.key, f.rate, now); spent {
-			return false, "", &throttled{q}
-		}
+	if err := s.mayTry(failures); err != nil {
+		return false, "", err
 	}
 	ok, outdated := turn.Verify(hash, password)
 	switch {
 	case !ok:
-		for _, f := range failures {
-			if f.rate.Count > 0 {
-				s.counters.take(f.key, f.rate, now)
-			}
-		}
+		s.countFailure(failures)
 	case outdated:
 		newHash = turn.Hash(password)
 	}
 	return ok, newHash, nil
+}
+
+// mayTry fails after too many failures.
+func (s *Server) mayTry(failures [2]failureCounter) error {
+	for _, f := range failures {
+		if f.rate.Count == 0 {
+			continue
+		}
+		if q, spent := s.counters.spent(f.key, f.rate, s.now()); spent {
+			return &throttled{q}
+		}
+	}
+	return nil
+}
+
+// countFailure counts one more failure.
+func (s *Server) countFailure(failures [2]failureCounter) {
+	for _, f := range failures {
+		if f.rate.Count > 0 {
+			s.counters.take(f.key, f.rate, s.now())
+		}
+	}
 }
 
 // failureCounter counts wrong passwords.

@@ -31,6 +31,8 @@ func allRoutes() []routes {
 		oauthRoutes,
 		registrationRoutes,
 		passwordRoutes,
+		mfaRoutes,
+		challengeRoutes,
 		setupRoutes,
 	}
 }

@@ -195,9 +195,12 @@ func (tx *Tx) RevokeOwnToken(ctx context.Context, account AccountID, id TokenID)
 	return err
 }
 
-// RevokeTokens signs an account out everywhere: it removes all its tokens and codes.
+// RevokeTokens signs an account out everywhere: it removes all its tokens, codes and challenges.
 func (tx *Tx) RevokeTokens(ctx context.Context, account AccountID) error {
 	if _, err := tx.exec(ctx, "revoke codes", `DELETE FROM oauth_codes WHERE account_id = ?`, account); err != nil {
+		return err
+	}
+	if _, err := tx.exec(ctx, "revoke challenges", `DELETE FROM mfa_challenges WHERE account_id = ?`, account); err != nil {
 		return err
 	}
 	_, err := tx.exec(ctx, "revoke tokens", `DELETE FROM oauth_tokens WHERE account_id = ?`, account)

@@ -17,7 +17,7 @@ const (
 	appTime    = 30 * 24 * time.Hour // how long an app may go without anybody who uses it: web clients keep theirs for good
 )
 
-// PruneExpired removes up to a batch each of codes, one-time tokens and idempotency keys whose time is over. It tells whether
+// PruneExpired removes up to a batch each of codes, challenges, one-time tokens and idempotency keys whose time is over. It tells whether
 // there may be more.
 func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 	now := tx.db.now()
@@ -31,6 +31,9 @@ func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 		{"prune one-time tokens", `
 			DELETE FROM one_time_tokens
 			WHERE hash IN (SELECT hash FROM one_time_tokens WHERE expires_at < ? LIMIT ?)`, now},
+		{"prune challenges", `
+			DELETE FROM mfa_challenges
+			WHERE hash IN (SELECT hash FROM mfa_challenges WHERE expires_at < ? LIMIT ?)`, now},
 		{"prune idempotency keys", `
 			DELETE FROM idempotency_keys
 			WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_keys WHERE created_at < ? LIMIT ?)`, now.Add(-IdempotencyTime)},

@@ -33,11 +33,17 @@ type User struct {
 	BlockFromStrangers       bool
 	HideNotificationContents bool
 	SettingsStore            JSON[map[string]json.RawMessage]
+	TOTPSecret               string // base32; "": a password is enough to sign in
+	TOTPPending              string // one that has not been confirmed by a code
+	TOTPStep                 int64  // of the last code used
 	LastActiveAt             Time
 }
 
 // Staff tells whether the user is an administrator or a moderator.
 func (u *User) Staff() bool { return u.IsAdmin || u.IsModerator }
+
+// MFA tells whether signing in takes more than the password.
+func (u *User) MFA() bool { return u.TOTPSecret != "" }
 
 // Usable tells whether the account can be used: confirmed, approved and active.
 func (u *User) Usable() bool {

@@ -51,6 +51,13 @@ type Login struct {
 	Fault  string
 }
 
+// Challenge asks who has given the right password for a second factor.
+type Challenge struct {
+	App   App
+	Token string
+	Fault string
+}
+
 // Consent asks whether an app may use somebody's account.
 type Consent struct {
 	App    App
@@ -90,17 +97,18 @@ type Password struct {
 	Fault    string
 }
 
-func (Home) template() string     { return "home" }
-func (Login) template() string    { return "login" }
-func (Consent) template() string  { return "consent" }
-func (Code) template() string     { return "code" }
-func (Message) template() string  { return "message" }
-func (Setup) template() string    { return "setup" }
-func (Welcome) template() string  { return "welcome" }
-func (Password) template() string { return "password" }
+func (Home) template() string      { return "home" }
+func (Login) template() string     { return "login" }
+func (Challenge) template() string { return "challenge" }
+func (Consent) template() string   { return "consent" }
+func (Code) template() string      { return "code" }
+func (Message) template() string   { return "message" }
+func (Setup) template() string     { return "setup" }
+func (Welcome) template() string   { return "welcome" }
+func (Password) template() string  { return "password" }
 
 var (
-	templates = parse(Home{}, Profile{}, Thread{}, Login{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, Password{})
+	templates = parse(Home{}, Profile{}, Thread{}, Login{}, Challenge{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, Password{})
 	style     = readStyle()
 
 	// Policy is the Content-Security-Policy of all pages. It says nothing about where forms lead: a browser would apply that

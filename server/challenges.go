@@ -1,0 +1,180 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+
+	"svc/internal/errs"
+	"svc/internal/keys"
+	"svc/server/entity"
+	"svc/server/web"
+	"svc/social"
+	"svc/store"
+)
+
+// challengeRoutes are where those who have given their password show their second factor: apps at one, people at the other.
+var challengeRoutes = routes{
+	"POST /oauth/mfa/challenge": {anonymous, (*Server).answerChallenge},
+	"POST /oauth/mfa/verify":    {anonymous.pages().limit("authentication"), (*Server).verifyChallenge},
+}
+
+var errBadChallenge = errs.BadRequest("Invalid code")
+
+// challenge notes that somebody has given the right password, and returns the token by which they go on.
+func (s *Server) challenge(r *Request, user *store.User, a *store.App, purpose store.MFAPurpose) (token string, err error) {
+	token = keys.NewToken()
+	c := &store.MFAChallenge{Hash: keys.HashToken(token), AccountID: user.AccountID, AppID: a.ID}
+	c.Purpose.V = purpose
+	err = s.db.Update(r.Context(), func(tx *store.Tx) error {
+		if err := samePassword(r.Context(), tx, user); err != nil {
+			return err
+		}
+		return tx.AddMFAChallenge(r.Context(), c)
+	})
+	return token, err
+}
+
+// mfaRequired is the answer to an app that gave the right password.
+func mfaRequired(token string) error {
+	return errs.Forbidden("mfa_required").With("mfa_token", token).With("supported_challenge_types", "totp,recovery")
+}
+
+// meet spends a challenge, if its second factor is right, and returns whose it was. Wrong codes are counted like wrong
+// passwords. All failures are errBadChallenge.
+func (s *Server) meet(r *Request, token string, page bool, kind social.SecondFactor, code string) (*store.User, error) {
+	hash := keys.HashToken(token)
+	c, err := s.db.MFAChallenge(r.Context(), hash)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil || c.Purpose.V.Page != page {
+		return nil, errBadChallenge
+	}
+	failures := s.loginFailures("mfa "+c.AccountID.String(), r.ClientIP())
+	if err := s.mayTry(failures); err != nil {
+		return nil, err
+	}
+	user, err := s.social.MeetChallenge(r.Context(), hash, kind, code)
+	if errors.Is(err, social.ErrSecondFactor) {
+		s.countFailure(failures)
+		err = errBadChallenge
+	}
+	if err != nil {
+		return nil, err
+	}
+	if st := stateOf(user); st != nil {
+		return nil, st.refusal()
+	}
+	return user, nil
+}
+
+// answerChallenge gives an app the token that it asked for with a password.
+func (s *Server) answerChallenge(r *Request) (any, error) {
+	r.ResponseHeader().Set("Cache-Control", "no-store")
+	r.ResponseHeader().Set("Pragma", "no-cache")
+	var p struct {
+		ClientID     string              `param:"client_id"`
+		ClientSecret string              `param:"client_secret"`
+		Token        string              `param:"mfa_token"`
+		Type         social.SecondFactor `param:"challenge_type"`
+		Code         string              `param:"code"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if id, secret, ok := r.BasicAuth(); ok {
+		p.ClientID, p.ClientSecret = id, secret
+	}
+	a, err := s.client(r.Context(), p.ClientID, p.ClientSecret)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.db.MFAChallenge(r.Context(), keys.HashToken(p.Token))
+	if err != nil {
+		return nil, err
+	}
+	if c == nil || c.AppID != a.ID {
+		return nil, errBadChallenge
+	}
+	user, err := s.meet(r, p.Token, false, p.Type, p.Code)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.tokenFor(r, a, user, c.Purpose.V.Scopes)
+	if err != nil {
+		return nil, err
+	}
+	s.offerSession(r, answer.AccessToken)
+	return answer, nil
+}
+
+// tokenFor issues a token for who has proved to be user.
+func (s *Server) tokenFor(r *Request, a *store.App, user *store.User, scopes store.Scopes) (*entity.Token, error) {
+	account, err := s.db.Account(r.Context(), user.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	return s.grant(r.Context(), a, account, scopes, func(tx *store.Tx, _ *store.Token) error {
+		return samePassword(r.Context(), tx, user)
+	})
+}
+
+// challengePage asks who has given the right password for the second factor.
+func (s *Server) challengePage(status int, z *authorization, token, fault string) (any, error) {
+	return s.page(status, web.Challenge{App: z.who(), Token: token, Fault: fault})
+}
+
+// verifyChallenge takes the second factor of who signs in to let an app act for them, and goes on as after a password.
+func (s *Server) verifyChallenge(r *Request) (any, error) {
+	if !s.sameOrigin(r.Request, Basic) {
+		return nil, errCrossSite
+	}
+	var p struct {
+		MFA struct {
+			Token string              `param:"mfa_token"`
+			Type  social.SecondFactor `param:"challenge_type"`
+			Code  string              `param:"code"`
+		} `param:"mfa"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	c, err := s.db.MFAChallenge(r.Context(), keys.HashToken(p.MFA.Token))
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		return s.page(http.StatusUnauthorized, web.Message{Title: "Two-factor authentication failed.", Text: []string{"Start again from the app."}})
+	}
+	apps, err := s.db.Apps(r.Context(), []store.AppID{c.AppID})
+	if err != nil {
+		return nil, err
+	}
+	if len(apps) == 0 {
+		return nil, errBadChallenge
+	}
+	purpose := c.Purpose.V
+	z := &authorization{app: apps[0], redirect: purpose.RedirectURI, scopes: purpose.Scopes, state: purpose.State, challenge: purpose.CodeChallenge}
+	kind := p.MFA.Type
+	if kind == "" { // our page takes either
+		kind = factorOf(p.MFA.Code)
+	}
+	user, err := s.meet(r, p.MFA.Token, true, kind, p.MFA.Code)
+	if errors.Is(err, errBadChallenge) {
+		return s.challengePage(http.StatusUnauthorized, z, p.MFA.Token, "Two-factor authentication failed.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.signedIn(r, z, user, purpose.Ask)
+}
+
+// factorOf tells codes of an app, which are digits, from backup codes.
+func factorOf(code string) social.SecondFactor {
+	for _, c := range code {
+		if c != ' ' && (c < '0' || c > '9') {
+			return social.Recovery
+		}
+	}
+	return social.TOTP
+}

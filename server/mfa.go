@@ -1,0 +1,100 @@
+package server
+
+import (
+	"net/url"
+
+	"svc/internal/errs"
+	"svc/social"
+)
+
+// mfaRoutes are how people set up a second factor for signing in. How they use it is in challenges.go.
+var mfaRoutes = routes{
+	"GET /api/v1/svc/accounts/mfa":                  {user("read:security"), (*Server).showMFA},
+	"GET /api/v1/svc/accounts/mfa/setup/:method":    {user("write:security").changing(), (*Server).setUpMFA},
+	"POST /api/v1/svc/accounts/mfa/confirm/:method": {user("write:security"), (*Server).confirmMFA},
+	"DELETE /api/v1/svc/accounts/mfa/:method":       {user("write:security"), (*Server).disableMFA},
+	"GET /api/v1/svc/accounts/mfa/backup_codes":     {user("write:security").changing(), (*Server).newBackupCodes},
+}
+
+// mfaSettings are given at two levels: the spec's, and the one that front ends read.
+type mfaSettings struct {
+	Enabled  bool         `json:"enabled"`
+	TOTP     bool         `json:"totp"`
+	Settings *mfaSettings `json:"settings,omitempty"`
+}
+
+// showMFA tells whether the viewer needs more than a password.
+func (s *Server) showMFA(r *Request) (any, error) {
+	is := r.User.MFA()
+	return mfaSettings{is, is, &mfaSettings{Enabled: is, TOTP: is}}, nil
+}
+
+// setUpMFA gives the viewer a secret for an authenticator app.
+func (s *Server) setUpMFA(r *Request) (any, error) {
+	if r.Param("method") != string(social.TOTP) {
+		return nil, errs.BadRequest("undefined method")
+	}
+	key, err := s.social.SetUpTOTP(r.Context(), r.Viewer.ID)
+	if err != nil {
+		return nil, err
+	}
+	name := r.User.Email
+	if name == "" {
+		name = r.Viewer.Nickname
+	}
+	uri := url.URL{Scheme: "otpauth", Host: "totp", Path: "/" + name, RawQuery: url.Values{
+		"secret": {key}, "issuer": {s.settings.Instance.Name}, "digits": {"6"}, "period": {"30"},
+	}.Encode()}
+	return struct {
+		Key             string `json:"key"`
+		ProvisioningURI string `json:"provisioning_uri"`
+	}{key, uri.String()}, nil
+}
+
+// confirmMFA has the secret count from now on.
+func (s *Server) confirmMFA(r *Request) (any, error) {
+	var p struct {
+		Password string `param:"password"`
+		Code     string `param:"code"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if r.Param("method") != string(social.TOTP) || p.Password == "" || p.Code == "" {
+		return nil, errs.BadRequest("undefined mfa method")
+	}
+	if err := s.wantPassword(r, p.Password); err != nil {
+		return nil, err
+	}
+	return nil, s.social.ConfirmTOTP(r.Context(), r.Viewer.ID, p.Code)
+}
+
+// disableMFA makes the password enough again.
+func (s *Server) disableMFA(r *Request) (any, error) {
+	if method := r.Param("method"); method != string(social.TOTP) && method != "mfa" {
+		return nil, errs.BadRequest("undefined mfa method")
+	}
+	if err := s.wantPassword(r, r.Query("password")); err != nil {
+		return nil, err
+	}
+	return nil, s.social.DisableMFA(r.Context(), r.Viewer.ID)
+}
+
+// newBackupCodes gives the viewer codes for the day when the authenticator app is lost. They are shown this once.
+func (s *Server) newBackupCodes(r *Request) (any, error) {
+	codes, err := s.social.NewBackupCodes(r.Context(), r.Viewer.ID)
+	if err != nil {
+		return nil, err
+	}
+	r.ResponseHeader().Set("Cache-Control", "no-store")
+	return map[string][]string{"codes": codes}, nil
+}
+
+// wantPassword fails unless the password is the viewer's.
+func (s *Server) wantPassword(r *Request, password string) error {
+	ok, err := s.confirmPassword(r, password)
+	if err == nil && !ok {
+		err = errs.Invalid("Invalid password.")
+	}
+	return err
+}

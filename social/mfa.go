@@ -1,0 +1,152 @@
+package social
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base32"
+	"strings"
+	"time"
+
+	"github.com/pquerna/otp"
+	"github.com/pquerna/otp/hotp"
+
+	"svc/internal/errs"
+	"svc/internal/keys"
+	"svc/store"
+)
+
+// ErrSecondFactor is the answer to a code that is wrong, was used before, or comes too late.
+var ErrSecondFactor = errs.Invalid("invalid_token")
+
+// SecondFactor is what proves who somebody is, beside the password.
+type SecondFactor string
+
+const (
+	TOTP     SecondFactor = "totp"     // a code of an authenticator app (RFC 6238)
+	Recovery SecondFactor = "recovery" // a backup code
+)
+
+const (
+	totpPeriod      = 30 * time.Second
+	totpSkew        = 1 // steps that clocks may differ by
+	totpSecretBytes = 10
+	backupCodes     = 10
+)
+
+// SetUpTOTP draws a secret for somebody's authenticator app. It counts once ConfirmTOTP was given a code made with it; until then
+// all is as it was.
+func (s *Service) SetUpTOTP(ctx context.Context, id store.AccountID) (secret string, err error) {
+	b := make([]byte, totpSecretBytes)
+	rand.Read(b)
+	secret = base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b)
+	return secret, s.changeTOTP(ctx, id, func(_ *store.Tx, u *store.User) error {
+		u.TOTPPending = secret
+		return nil
+	})
+}
+
+// ConfirmTOTP makes the secret of SetUpTOTP count, if code was made with it just now.
+func (s *Service) ConfirmTOTP(ctx context.Context, id store.AccountID, code string) error {
+	return s.changeTOTP(ctx, id, func(_ *store.Tx, u *store.User) error {
+		step, ok := s.totpStep(u.TOTPPending, code)
+		if !ok {
+			return ErrSecondFactor
+		}
+		u.TOTPSecret, u.TOTPPending, u.TOTPStep = u.TOTPPending, "", step
+		return nil
+	})
+}
+
+// DisableMFA lets somebody sign in with the password alone again. Their backup codes are void.
+func (s *Service) DisableMFA(ctx context.Context, id store.AccountID) error {
+	return s.changeTOTP(ctx, id, func(tx *store.Tx, u *store.User) error {
+		u.TOTPSecret, u.TOTPPending = "", ""
+		return tx.SetBackupCodes(ctx, id, nil)
+	})
+}
+
+func (s *Service) changeTOTP(ctx context.Context, id store.AccountID, change func(*store.Tx, *store.User) error) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		u, err := tx.User(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := change(tx, u); err != nil {
+			return err
+		}
+		return tx.SetTOTP(ctx, u)
+	})
+}
+
+// NewBackupCodes draws codes for the day when somebody's authenticator app is lost. Earlier ones are void.
+func (s *Service) NewBackupCodes(ctx context.Context, id store.AccountID) ([]string, error) {
+	codes := make([]string, backupCodes)
+	hashes := make([][]byte, backupCodes)
+	for i := range codes {
+		codes[i] = strings.ToLower(rand.Text()[:12]) // 60 bits
+		hashes[i] = keys.HashToken(codes[i])
+	}
+	return codes, s.db.Update(ctx, func(tx *store.Tx) error { return tx.SetBackupCodes(ctx, id, hashes) })
+}
+
+// MeetChallenge spends the challenge whose SHA-256 is hash, and returns whose it was, if code is right. A wrong one is counted, and
+// its error is ErrSecondFactor, like that of a challenge that is not there. Neither challenges nor codes work twice.
+func (s *Service) MeetChallenge(ctx context.Context, hash []byte, kind SecondFactor, code string) (*store.User, error) {
+	var user *store.User
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		c, err := tx.MFAChallenge(ctx, hash)
+		if c == nil || err != nil {
+			return err
+		}
+		u, err := tx.User(ctx, c.AccountID)
+		if err != nil {
+			return err
+		}
+		ok, err := s.spendSecondFactor(ctx, tx, u, kind, code)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return tx.FailMFAChallenge(ctx, hash)
+		}
+		user = u
+		return tx.SpendMFAChallenge(ctx, hash)
+	})
+	if err == nil && user == nil {
+		err = ErrSecondFactor
+	}
+	return user, err
+}
+
+// spendSecondFactor tells whether a code is right, and has it count no more.
+func (s *Service) spendSecondFactor(ctx context.Context, tx *store.Tx, u *store.User, kind SecondFactor, code string) (bool, error) {
+	switch kind {
+	case TOTP:
+		step, ok := s.totpStep(u.TOTPSecret, code)
+		if !ok || step <= u.TOTPStep {
+			return false, nil
+		}
+		u.TOTPStep = step
+		return true, tx.SetTOTP(ctx, u)
+	case Recovery:
+		return tx.SpendBackupCode(ctx, u.AccountID, keys.HashToken(strings.ToLower(strings.TrimSpace(code))))
+	}
+	return false, nil
+}
+
+// totpStep returns the step in time for which an app with the secret shows the code, if that is about now.
+func (s *Service) totpStep(secret, code string) (step int64, ok bool) {
+	if secret == "" {
+		return 0, false
+	}
+	code = strings.ReplaceAll(code, " ", "")
+	now := s.db.Now().Unix() / int64(totpPeriod.Seconds())
+	for at := now - totpSkew; at <= now+totpSkew; at++ {
+		want, err := hotp.GenerateCodeCustom(secret, uint64(at), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
+		if err == nil && subtle.ConstantTimeCompare([]byte(want), []byte(code)) == 1 {
+			step, ok = at, true
+		}
+	}
+	return step, ok
+}

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// MFAChallenge is somebody who has given the right password and still owes a second factor. The token that stands for it is not
+// kept, only its hash.
+type MFAChallenge struct {
+	Hash      []byte
+	AccountID AccountID
+	AppID     AppID
+	Purpose   JSON[MFAPurpose]
+	Failures  int
+	ExpiresAt Time
+}
+
+// MFAPurpose is what follows once the second factor is there.
+type MFAPurpose struct {
+	Scopes Scopes `json:"scopes"`
+
+	// Of the page on which somebody lets an app act for them.
+	Page          bool    `json:"page,omitempty"`
+	Ask           bool    `json:"ask,omitempty"` // has to consent yet
+	RedirectURI   string  `json:"redirect_uri,omitempty"`
+	State         *string `json:"state,omitempty"`
+	CodeChallenge string  `json:"code_challenge,omitempty"`
+}
+
+const (
+	challengeTime     = 5 * time.Minute
+	challengeFailures = 5
+	challengesKept    = 20 // of one account
+)
+
+// MFAChallenge returns the challenge whose SHA-256 is hash, nil if there is none, it is too old or has been failed too often.
+func (r reader) MFAChallenge(ctx context.Context, hash []byte) (*MFAChallenge, error) {
+	return one[MFAChallenge](ctx, r, "challenge", `
+		SELECT *
+		FROM mfa_challenges
+		WHERE hash = ? AND expires_at > ? AND failures < ?`, hash, At(r.db.now()), challengeFailures)
+}
+
+// AddMFAChallenge inserts a challenge. Its ExpiresAt is set. Of very many of one account, the oldest go.
+func (tx *Tx) AddMFAChallenge(ctx context.Context, c *MFAChallenge) error {
+	c.ExpiresAt = At(tx.db.now().Add(challengeTime))
+	if _, err := tx.exec(ctx, "add challenge", `
+		INSERT INTO mfa_challenges (hash, account_id, app_id, purpose, expires_at)
+		VALUES (?, ?, ?, ?, ?)`, c.Hash, c.AccountID, c.AppID, c.Purpose, c.ExpiresAt); err != nil {
+		return err
+	}
+	_, err := tx.exec(ctx, "drop challenges", `
+		DELETE FROM mfa_challenges
+		WHERE account_id = ?1 AND hash NOT IN (
+			SELECT hash FROM mfa_challenges WHERE account_id = ?1 ORDER BY expires_at DESC LIMIT ?2)`, c.AccountID, challengesKept)
+	return err
+}
+
+// FailMFAChallenge counts a wrong code.
+func (tx *Tx) FailMFAChallenge(ctx context.Context, hash []byte) error {
+	_, err := tx.exec(ctx, "fail challenge", `UPDATE mfa_challenges SET failures = failures + 1 WHERE hash = ?`, hash)
+	return err
+}
+
+// SpendMFAChallenge removes a challenge.
+func (tx *Tx) SpendMFAChallenge(ctx context.Context, hash []byte) error {
+	_, err := tx.exec(ctx, "spend challenge", `DELETE FROM mfa_challenges WHERE hash = ?`, hash)
+	return err
+}
+
+// SetTOTP writes what a user's authenticator app and the server share.
+func (tx *Tx) SetTOTP(ctx context.Context, u *User) error {
+	_, err := tx.exec(ctx, "set TOTP", `
+		UPDATE users
+		SET totp_secret = ?, totp_pending = ?, totp_step = ?
+		WHERE account_id = ?`, u.TOTPSecret, u.TOTPPending, u.TOTPStep, u.AccountID)
+	tx.touchAccount(u.AccountID)
+	return err
+}
+
+// SetBackupCodes gives a user codes, of which it gets the hashes, in place of those it had.
+func (tx *Tx) SetBackupCodes(ctx context.Context, account AccountID, hashes [][]byte) error {
+	if _, err := tx.exec(ctx, "drop backup codes", `DELETE FROM backup_codes WHERE account_id = ?`, account); err != nil {
+		return err
+	}
+	for _, h := range hashes {
+		if _, err := tx.exec(ctx, "add backup code", `INSERT INTO backup_codes (account_id, hash) VALUES (?, ?)`, account, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SpendBackupCode removes a code. It tells whether the user had it.
+func (tx *Tx) SpendBackupCode(ctx context.Context, account AccountID, hash []byte) (bool, error) {
+	n, err := tx.exec(ctx, "spend backup code", `DELETE FROM backup_codes WHERE account_id = ? AND hash = ?`, account, hash)
+	return n > 0, err
+}
