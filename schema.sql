@@ -426,7 +426,7 @@ CREATE TABLE notifications (
                                                 'status', 'update', 'emoji_reaction', 'chat_mention', 'report')),
     from_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who did it
     status_id  INTEGER REFERENCES statuses (id) ON DELETE CASCADE,
-    detail     TEXT    NOT NULL DEFAULT '', -- the emoji of a reaction, the id of a report
+    detail     TEXT    NOT NULL DEFAULT '', -- the emoji of a reaction; the id of a report, or of the account that one has moved to
     read       INTEGER NOT NULL DEFAULT 0 CHECK (read IN (0, 1)),
     muted      INTEGER NOT NULL DEFAULT 0 CHECK (muted IN (0, 1)) -- by a mute in force when it was made
 ) STRICT;

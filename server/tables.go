@@ -9,6 +9,7 @@ func allRoutes() []routes {
 		profileRoutes,
 		followRoutes,
 		endorsementRoutes,
+		moveRoutes,
 		blockRoutes,
 		listRoutes,
 		statusRoutes,

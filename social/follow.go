@@ -29,30 +29,36 @@ const maxLanguages = 50
 // the options, and is answered at once if target has been unlocked since. Nobody follows oneself, or across a block.
 func (s *Service) Follow(ctx context.Context, follower *store.Account, target store.AccountID, o FollowOptions) (*store.Follow, error) {
 	var f *store.Follow
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		to, err := followable(ctx, tx, follower, target)
-		if err != nil {
-			return err
-		}
-		if f, err = tx.FollowOf(ctx, follower.ID, to.ID); err != nil {
-			return err
-		}
-		if f == nil {
-			f = &store.Follow{FollowerID: follower.ID, TargetID: to.ID, Pending: true, FollowerLocal: follower.Local(), ShowReblogs: true}
-			o.apply(f)
-			err = s.ask(ctx, tx, f, to)
-		} else {
-			err = s.change(ctx, tx, f, to, o)
-		}
-		if err != nil || o.Notify == nil {
-			return err
-		}
-		if *o.Notify {
-			return tx.AddSubscription(ctx, follower.ID, to.ID)
-		}
-		return tx.RemoveSubscription(ctx, follower.ID, to.ID)
+	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		f, err = s.follow(ctx, tx, follower, target, o)
+		return err
 	})
 	return f, err
+}
+
+func (s *Service) follow(ctx context.Context, tx *store.Tx, follower *store.Account, target store.AccountID, o FollowOptions) (*store.Follow, error) {
+	to, err := followable(ctx, tx, follower, target)
+	if err != nil {
+		return nil, err
+	}
+	f, err := tx.FollowOf(ctx, follower.ID, to.ID)
+	if err != nil {
+		return nil, err
+	}
+	if f == nil {
+		f = &store.Follow{FollowerID: follower.ID, TargetID: to.ID, Pending: true, FollowerLocal: follower.Local(), ShowReblogs: true}
+		o.apply(f)
+		err = s.ask(ctx, tx, f, to)
+	} else {
+		err = s.change(ctx, tx, f, to, o)
+	}
+	switch {
+	case err != nil || o.Notify == nil:
+		return f, err
+	case *o.Notify:
+		return f, tx.AddSubscription(ctx, follower.ID, to.ID)
+	}
+	return f, tx.RemoveSubscription(ctx, follower.ID, to.ID)
 }
 
 // followable returns the account of target, if follower may follow it.

@@ -61,6 +61,7 @@ func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.expireThreadMute)
 	store.Handle(w, s.expireMute)
 	store.Handle(w, s.leaveDomain)
+	store.Handle(w, s.moveFollowers)
 	store.HandleEvery(w, sweepEvery, s.sweepMedia)
 	store.Handle(w, s.purgeAccount)
 }

@@ -140,6 +140,19 @@ func (r reader) AccountByName(ctx context.Context, nickname, domain string) (*Ac
 	return a, err
 }
 
+// AccountsByURI returns the accounts that have one of the ActivityPub ids, by that.
+func (r reader) AccountsByURI(ctx context.Context, uris []string) (map[string]*Account, error) {
+	rows, err := list[*Account](ctx, r, "accounts by uri", `
+		SELECT a.*
+		FROM json_each(?) j
+		CROSS JOIN accounts a ON a.uri = j.value`, JSON[[]string]{uris})
+	of := make(map[string]*Account, len(rows))
+	for _, a := range rows {
+		of[a.URI] = a
+	}
+	return of, err
+}
+
 // AccountByURI returns the account of an ActivityPub id.
 func (r reader) AccountByURI(ctx context.Context, uri string) (*Account, error) {
 	a, err := one[Account](ctx, r, "account by URI", `SELECT * FROM accounts WHERE uri = ?`, uri)

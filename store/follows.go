@@ -60,6 +60,16 @@ func (r reader) FollowRequests(ctx context.Context, id AccountID, p Page) ([]Acc
 	return rowPage[AccountEntry](ctx, r, "follow requests", followRequests, id, p)
 }
 
+// LocalFollowersAfter returns the follows of an account by local people, in order of the followers' ids and from one on.
+func (r reader) LocalFollowersAfter(ctx context.Context, id, after AccountID, limit int) ([]*Follow, error) {
+	return list[*Follow](ctx, r, "local followers", `
+		SELECT f.*
+		FROM follows f INDEXED BY follows_local
+		WHERE f.target_id = ? AND f.pending = 0 AND f.follower_local = 1 AND f.follower_id > ?
+		ORDER BY f.follower_id
+		LIMIT ?`, id, after, limit)
+}
+
 // FollowsWithDomain returns up to limit follows and requests, in either direction, between an account and those of a domain.
 func (r reader) FollowsWithDomain(ctx context.Context, id AccountID, domain string, limit int) ([]*Follow, error) {
 	return list[*Follow](ctx, r, "follows with a domain", `

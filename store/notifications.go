@@ -15,7 +15,7 @@ type Notification struct {
 	Type      NotificationType
 	FromID    AccountID // who did it
 	StatusID  *StatusID
-	Detail    string // the emoji of a reaction, the id of a report
+	Detail    string // the emoji of a reaction; the id of a report, or of the account that one has moved to
 	Read      bool
 	Muted     bool // by a mute that was in force
 }

@@ -22,6 +22,13 @@ type ExpireMute struct {
 	TargetID  AccountID `json:"target_id"`
 }
 
+// MoveFollowers tells the local followers of an account that it has moved, from one on.
+type MoveFollowers struct {
+	OriginID AccountID `json:"origin_id"`
+	TargetID AccountID `json:"target_id"`
+	After    AccountID `json:"after"`
+}
+
 // LeaveDomain ends the follows, in either direction, between an account and those of a domain that it blocks.
 type LeaveDomain struct {
 	AccountID AccountID `json:"account_id"`
@@ -33,4 +40,5 @@ func (SweepMedia) Kind() string       { return "sweep_media" }
 func (ExpireStatus) Kind() string     { return "expire_status" }
 func (ExpireThreadMute) Kind() string { return "expire_thread_mute" }
 func (ExpireMute) Kind() string       { return "expire_mute" }
+func (MoveFollowers) Kind() string    { return "move_followers" }
 func (LeaveDomain) Kind() string      { return "leave_domain" }

@@ -14,6 +14,7 @@ type Notification struct {
 	account Account
 	status  *Status
 	report  *StaffReport
+	target  *renderedAccount // that the account has moved to
 }
 
 // AppendJSON renders the notification.
@@ -27,6 +28,9 @@ func (n *Notification) AppendJSON(dst []byte) []byte {
 	dst = n.account.AppendJSON(append(dst, `,"account":`...))
 	if n.status != nil {
 		dst = n.status.AppendJSON(append(dst, `,"status":`...))
+	}
+	if n.target != nil {
+		dst = Account{renderedAccount: n.target}.AppendJSON(append(dst, `,"target":`...))
 	}
 	if n.report != nil {
 		if b, err := marshal(n.report); err == nil {
@@ -61,12 +65,16 @@ func (b *Builder) ParseNotificationType(name string) (store.NotificationType, bo
 	return "", false
 }
 
-// Notifications renders a page of what reader was told. One whose status or report has gone in the meantime is left out.
+// Notifications renders a page of what reader was told. One whose status, report or target has gone in the meantime is left
+// out.
 func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows []*store.Notification) (List[*Notification], error) {
 	accounts := make([]store.AccountID, 0, len(rows))
 	var statuses []store.StatusID
 	for _, n := range rows {
 		accounts = append(accounts, n.FromID)
+		if n.Type == store.NotifyMove {
+			accounts = append(accounts, targetOf(n))
+		}
 		if n.StatusID != nil {
 			statuses = append(statuses, *n.StatusID)
 		}
@@ -94,6 +102,11 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 				continue
 			}
 		}
+		if row.Type == store.NotifyMove {
+			if n.target = who[targetOf(row)]; n.target == nil {
+				continue
+			}
+		}
 		if row.Type == store.NotifyReport {
 			if n.report = reports[reportOf(row)]; n.report == nil {
 				continue
@@ -118,6 +131,13 @@ func (b *Builder) reportsIn(ctx context.Context, reader *store.Account, rows []*
 		return nil, nil
 	}
 	return b.StaffReports(ctx, reader, ids)
+}
+
+// targetOf returns the account to which the one that a notification is about has moved.
+func targetOf(n *store.Notification) store.AccountID {
+	var id store.AccountID
+	id.UnmarshalText([]byte(n.Detail)) // 0, which is nobody, for what is no id
+	return id
 }
 
 // reportOf returns what a notification of a report is about.

@@ -1,0 +1,115 @@
+package server
+
+import (
+	"errors"
+
+	"svc/internal/errs"
+	"svc/social"
+	"svc/store"
+)
+
+// moveRoutes are about having several accounts, and leaving one for another.
+var moveRoutes = routes{
+	"GET /api/v1/svc/aliases":       {user("read:accounts"), (*Server).listAliases},
+	"PUT /api/v1/svc/aliases":       {user("write:accounts"), (*Server).addAlias},
+	"DELETE /api/v1/svc/aliases":    {user("write:accounts"), (*Server).removeAlias},
+	"POST /api/v1/svc/move_account": {user("write:accounts"), (*Server).moveAccount},
+}
+
+// listAliases returns the handles of the viewer's other accounts; of those that are not known here, the ActivityPub ids.
+func (s *Server) listAliases(r *Request) (any, error) {
+	uris := r.Viewer.AlsoKnownAs.V
+	known, err := s.db.AccountsByURI(r.Context(), uris)
+	if err != nil {
+		return nil, err
+	}
+	aliases := make([]string, 0, len(uris))
+	for _, uri := range uris {
+		name := uri
+		if a := known[uri]; a != nil {
+			name = s.fullHandle(a)
+		}
+		aliases = append(aliases, name)
+	}
+	return map[string][]string{"aliases": aliases}, nil
+}
+
+// fullHandle returns the whole handle of an account, with the domain also of those here.
+func (s *Server) fullHandle(a *store.Account) string {
+	if a.Local() {
+		return a.Nickname + "@" + s.settings.Host()
+	}
+	return a.Acct()
+}
+
+// addAlias notes that the account of a handle is the viewer's too.
+func (s *Server) addAlias(r *Request) (any, error) {
+	var p struct {
+		Alias string `param:"alias,required"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	a, err := s.accountByHandle(r, p.Alias)
+	if err == nil {
+		err = s.social.AddAlias(r.Context(), r.Viewer, a.ID)
+	}
+	if errs.IsNotFound(err) {
+		err = errs.NotFound("Target account does not exist.")
+	}
+	return success, err
+}
+
+// removeAlias takes that back. An account that is not known here is named by its ActivityPub id.
+func (s *Server) removeAlias(r *Request) (any, error) {
+	var p struct {
+		Alias string `param:"alias,required"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	uri := p.Alias
+	a, err := s.accountByHandle(r, p.Alias)
+	switch {
+	case err == nil:
+		uri = a.URI
+	case !errs.IsNotFound(err):
+		return nil, err
+	}
+	if err := s.social.RemoveAlias(r.Context(), r.Viewer, uri); err != nil {
+		if errs.IsNotFound(err) {
+			err = errs.NotFound("Account has no such alias.")
+		}
+		return nil, err
+	}
+	return success, nil
+}
+
+// moveAccount leads the viewer's followers to another account.
+func (s *Server) moveAccount(r *Request) (any, error) {
+	var p struct {
+		Password string `param:"password"`
+		Target   string `param:"target_account"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	ok, err := s.confirmPassword(r, p.Password)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return failed{"Invalid password."}, nil
+	}
+	a, err := s.accountByHandle(r, p.Target)
+	if err == nil {
+		err = s.social.Move(r.Context(), r.Viewer.ID, a.ID)
+	}
+	switch {
+	case errors.Is(err, social.ErrNotAlias):
+		return failed{social.ErrNotAlias.Message}, nil
+	case errs.IsNotFound(err):
+		return nil, errs.NotFound("Target account not found.")
+	}
+	return success, err
+}

@@ -1,0 +1,132 @@
+package social
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// ErrNotAlias is the answer to who wants to move to an account that does not say it is theirs.
+var ErrNotAlias = errs.Invalid("Target account must have the origin in `alsoKnownAs`")
+
+// moveBatch is how many followers are told of a move, and led on, in one transaction.
+const moveBatch = 50
+
+// AddAlias notes that another account is actor's too: that one can move its followers here. Doing it twice is no error.
+func (s *Service) AddAlias(ctx context.Context, actor *store.Account, alias store.AccountID) error {
+	return s.changeAliases(ctx, actor, func(tx *store.Tx, a *store.Account) error {
+		other, err := other(ctx, tx, actor, alias)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(a.AlsoKnownAs.V, other.URI) {
+			return nil
+		}
+		if len(a.AlsoKnownAs.V) >= maxAliases {
+			return errs.Invalid("You have as many aliases as one can")
+		}
+		a.AlsoKnownAs.V = append(slices.Clone(a.AlsoKnownAs.V), other.URI)
+		return nil
+	})
+}
+
+// RemoveAlias takes back that an account, named by its ActivityPub id, is actor's. One that was not is errs.ErrRecordNotFound.
+func (s *Service) RemoveAlias(ctx context.Context, actor *store.Account, uri string) error {
+	return s.changeAliases(ctx, actor, func(_ *store.Tx, a *store.Account) error {
+		i := slices.Index(a.AlsoKnownAs.V, uri)
+		if i < 0 {
+			return errs.ErrRecordNotFound
+		}
+		a.AlsoKnownAs.V = slices.Delete(slices.Clone(a.AlsoKnownAs.V), i, i+1)
+		return nil
+	})
+}
+
+func (s *Service) changeAliases(ctx context.Context, actor *store.Account, change func(*store.Tx, *store.Account) error) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		a, err := tx.Account(ctx, actor.ID)
+		if err != nil {
+			return err
+		}
+		if err := change(tx, a); err != nil {
+			return err
+		}
+		return tx.SaveAccount(ctx, a)
+	})
+}
+
+// Move says that origin has another account now, which must know origin as an alias (ErrNotAlias). The local followers of origin are
+// told, and those who want that follow the target instead, by and by.
+func (s *Service) Move(ctx context.Context, origin store.AccountID, target store.AccountID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		from, err := standing(ctx, tx, origin)
+		if err != nil {
+			return err
+		}
+		to, err := other(ctx, tx, from, target)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(to.AlsoKnownAs.V, from.URI) || to.MovedToID != nil {
+			return ErrNotAlias
+		}
+		if from.MovedToID != nil && *from.MovedToID == to.ID {
+			return nil
+		}
+		from.MovedToID = &to.ID
+		if err := tx.SaveAccount(ctx, from); err != nil {
+			return err
+		}
+		return tx.Enqueue(ctx, store.MoveFollowers{OriginID: from.ID, TargetID: to.ID})
+	})
+}
+
+// moveFollowers is the job that tells the local followers of an account that it has moved, and has them follow the new one if they
+// want to be led on. It does some at a time.
+func (s *Service) moveFollowers(ctx context.Context, w store.MoveFollowers) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		follows, err := tx.LocalFollowersAfter(ctx, w.OriginID, w.After, moveBatch)
+		if err != nil || len(follows) == 0 {
+			return err
+		}
+		for _, f := range follows {
+			if err := s.leadOn(ctx, tx, f, w.TargetID); err != nil {
+				return err
+			}
+		}
+		w.After = follows[len(follows)-1].FollowerID
+		return tx.Enqueue(ctx, w)
+	})
+}
+
+// leadOn tells a follower of the account that the followed has moved to, and has them follow it.
+func (s *Service) leadOn(ctx context.Context, tx *store.Tx, f *store.Follow, target store.AccountID) error {
+	n := store.Notification{AccountID: f.FollowerID, Type: store.NotifyMove, FromID: f.TargetID, Detail: target.String()}
+	if err := notify(ctx, tx, n, nil); err != nil {
+		return err
+	}
+	user, err := tx.User(ctx, f.FollowerID)
+	if err != nil || !user.AllowFollowingMove || f.FollowerID == target {
+		return ignoreMissing(err)
+	}
+	follower, err := tx.Account(ctx, f.FollowerID)
+	if err != nil {
+		return err
+	}
+	o := FollowOptions{ShowReblogs: &f.ShowReblogs, Languages: f.Languages.V}
+	if _, err := s.follow(ctx, tx, follower, target, o); err != nil {
+		return refusedOrMissing(err) // a block, or the target has gone: they keep what they have
+	}
+	return end(ctx, tx, f, false)
+}
+
+// refusedOrMissing passes over errors that say that something may not be, or is not there.
+func refusedOrMissing(err error) error {
+	if e := new(errs.Error); errors.As(err, &e) && e.Status < 500 {
+		return nil
+	}
+	return err
+}
