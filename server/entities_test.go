@@ -62,7 +62,7 @@ var entityShapes = map[string]map[string]string{
 		"local": "boolean", "conversation_id": "number|null", "direct_conversation_id": "number|null",
 		"in_reply_to_account_acct": "text|null", "content": "Texts", "spoiler_text": "Texts", "expires_at": "time|null",
 		"thread_muted": "boolean", "emoji_reactions": "[]null", "parent_visible": "boolean", "pinned_at": "time|null",
-		"quotes_count": "number", "list_id": "?id",
+		"quotes_count": "number", "list_id": "?id", "quote": "Status|null", "quote_id": "id|null", "quote_url": "url|null", "quote_visible": "boolean",
 	},
 	"Texts":        {"text/plain": "string"},
 	"Mention":      {"id": "id", "username": "text", "acct": "text", "url": "url"},
@@ -289,6 +289,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/svc/accounts/mfa/setup/:method": {"/api/v1/svc/accounts/mfa/setup/totp", "object"},
 	"/api/v1/svc/accounts/mfa/backup_codes":  {"", "object"},
 	"/api/v1/svc/aliases":                    {"", "object"},
+	"/api/v1/svc/statuses/:id/quotes": {"/api/v1/svc/statuses/STATUSES/quotes", "[]Status"},
 	"/api/v1/accounts/familiar_followers":    {"/api/v1/accounts/familiar_followers?id[]=ACCOUNT", "[]FamiliarFollowers"},
 	"/api/v1/svc/accounts/:id/endorsements":  {"/api/v1/svc/accounts/ACCOUNT/endorsements", "[]Account"},
 	"/api/v1/svc/accounts/:id/favourites":    {"/api/v1/svc/accounts/ACCOUNT/favourites", "[]Status"},
@@ -412,6 +413,7 @@ func (a *api) enrich(rich, other *member) (statuses []string, attachment, list s
 	do(rich, "Preview", "POST", "/api/v1/statuses", params{"status": "only a look @other #rich", "preview": true, "media_ids": []string{attachment}})
 	reply := status(other, params{"status": "@rich a reply #rich", "in_reply_to_id": first, "media_ids": []string{upload.id()}})
 	status(rich, params{"status": "an answer", "in_reply_to_id": reply})
+	status(other, params{"status": "to be quoted so", "quote_id": first})
 	orphan := status(other, params{"status": "gone"})
 	status(rich, params{"status": "a reply to what is gone", "in_reply_to_id": orphan})
 	do(other, "Status", "DELETE", "/api/v1/statuses/"+orphan, nil)

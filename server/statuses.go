@@ -28,6 +28,8 @@ func (s *Server) createStatus(r *Request) (any, error) {
 		ContentType    string          `param:"content_type"`
 		MediaIDs       []store.MediaID `param:"media_ids"`
 		InReplyTo      *store.StatusID `param:"in_reply_to_id"`
+		Quote          *store.StatusID `param:"quote_id"`
+		Quoted         *store.StatusID `param:"quoted_status_id"` // the reference API's name
 		InConversation string          `param:"in_reply_to_conversation_id"`
 		Visibility     string          `param:"visibility"`
 		To             []string        `param:"to"`
@@ -73,6 +75,14 @@ func (s *Server) createStatus(r *Request) (any, error) {
 	if p.InReplyTo != nil {
 		if d.InReplyTo = *p.InReplyTo; d.InReplyTo == 0 {
 			return nil, errs.Invalid("Cannot reply to a deleted status")
+		}
+	}
+	if p.Quote == nil {
+		p.Quote = p.Quoted
+	}
+	if p.Quote != nil {
+		if d.Quote = *p.Quote; d.Quote == 0 {
+			return nil, errs.Invalid("Cannot quote a deleted status")
 		}
 	}
 	if p.Preview {

@@ -16,6 +16,7 @@ func allRoutes() []routes {
 		editRoutes,
 		threadRoutes,
 		reblogRoutes,
+		quoteRoutes,
 		favouriteRoutes,
 		bookmarkRoutes,
 		pinRoutes,

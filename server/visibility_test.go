@@ -101,6 +101,7 @@ func TestVisibility(t *testing.T) {
 		{"source", ok("GET", "/api/v1/statuses/:id/source"), signed},
 		{"favourited_by", ok("GET", "/api/v1/statuses/:id/favourited_by"), nil},
 		{"reblogged_by", ok("GET", "/api/v1/statuses/:id/reblogged_by"), nil},
+		{"quotes", ok("GET", "/api/v1/svc/statuses/:id/quotes"), nil},
 		{"descendant", inThread("root", "descendants"), nil},
 		{"ancestor", inThread("answer", "ancestors"), nil},
 		{"parent_visible", func(c *caller, x *exposure) bool {

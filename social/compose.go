@@ -19,6 +19,7 @@ type Composed struct {
 	Media      []*store.Media
 	People     []*store.Account // those of the mentioned who are named in the text
 	Parent     *store.Status    // what it replies to, nil if nothing
+	Quoted     *store.Status    // nil if nothing
 	Earlier    bool             // it was published by an earlier request, and nothing but the status itself is known
 }
 
@@ -68,6 +69,7 @@ func (w *wording) check(media []*store.Media) error {
 type reads interface {
 	PostingDefaults(context.Context, store.AccountID) (store.PostingDefaults, error)
 	AccountByName(ctx context.Context, nickname, domain string) (*store.Account, error)
+	Status(context.Context, store.StatusID) (*store.Status, error)
 	VisibleStatus(context.Context, store.AccountID, store.StatusID) (*store.Status, error)
 	MediaByIDs(context.Context, []store.MediaID) ([]*store.Media, error)
 	OwnList(context.Context, store.AccountID, store.ListID) (*store.List, error)
@@ -120,6 +122,12 @@ func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d
 	if parent != nil {
 		c.Parent = parent
 		st.InReplyToID, st.InReplyToAccountID, st.ConversationID = &parent.ID, &parent.AccountID, parent.ConversationID
+	}
+	if c.Quoted, err = quotedBy(ctx, r, st, d.Quote); err != nil {
+		return nil, err
+	}
+	if c.Quoted != nil {
+		st.QuoteOfID = &c.Quoted.ID
 	}
 	if st.Visibility == store.ListOnly {
 		l, err := r.OwnList(ctx, author.ID, d.List)
@@ -240,6 +248,9 @@ func (s *Service) render(ctx context.Context, r reads, c *Composed, w *wording) 
 	st := c.Status
 	rendered := w.doc.Render(s.BaseURL, known)
 	st.Content, c.Tags = rendered.HTML, rendered.Tags
+	if c.Quoted != nil {
+		st.Content += quoteLink(c.Quoted)
+	}
 	st.Sensitive = st.Sensitive || st.HasMedia && st.SpoilerText != "" || slices.Contains(c.Tags, "nsfw")
 	people := make([]store.AccountID, 0, len(rendered.Mentions))
 	for _, a := range rendered.Mentions {

@@ -82,6 +82,9 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, st *store.Status, e Ed
 		next.Language = language
 	}
 	c := &Composed{Status: &next, Media: media}
+	if c.Quoted, err = quotedIn(ctx, tx, st); err != nil {
+		return err
+	}
 	mentioned, err := s.render(ctx, tx, c, w)
 	if err != nil {
 		return err

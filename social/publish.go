@@ -17,6 +17,7 @@ type Draft struct {
 	ContentType    string // one that is not allowed is read as text/plain
 	MediaIDs       []store.MediaID
 	InReplyTo      store.StatusID    // 0: no reply
+	Quote          store.StatusID    // 0: none
 	Visibility     *store.Visibility // nil: the author's default, but not wider than the parent
 	List           store.ListID      // of visibility list
 	To             []string          // nicknames or handles; nil: those mentioned in the text

@@ -120,19 +120,27 @@ func (tx *Tx) addTombstone(ctx context.Context, uri string) error {
 	return err
 }
 
-// touchReplies marks the replies to a status as changed: they show what they reply to. Those of a status that has very many are
-// not listed.
+// touchReplies marks the replies to a status, and its quotes, as changed: they show what they reply to. Those of a status that has
+// very many are not listed.
 func (tx *Tx) touchReplies(ctx context.Context, id StatusID) error {
 	const most = 1000
-	replies, err := ids[StatusID](ctx, tx.reader, "replies", `SELECT id FROM statuses WHERE in_reply_to_id = ? LIMIT ?`, id, most+1)
-	if len(replies) > most {
-		tx.touchAll()
-		return err
+	for _, query := range []string{
+		`SELECT id FROM statuses WHERE in_reply_to_id = ? LIMIT ?`,
+		`SELECT id FROM statuses WHERE quote_of_id = ? LIMIT ?`,
+	} {
+		touched, err := ids[StatusID](ctx, tx.reader, "replies", query, id, most+1)
+		if err != nil {
+			return err
+		}
+		if len(touched) > most {
+			tx.touchAll()
+			return nil
+		}
+		for _, id := range touched {
+			tx.touchStatus(id)
+		}
 	}
-	for _, id := range replies {
-		tx.touchStatus(id)
-	}
-	return err
+	return nil
 }
 
 // countStatus adds n to the counters that a status moves. A reply that is not open to all is not counted: the number would tell
@@ -152,6 +160,12 @@ func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
 			return err
 		}
 		tx.touchStatus(*s.InReplyToID)
+	}
+	if s.QuoteOfID != nil && s.Visibility.Open() {
+		if _, err := tx.exec(ctx, "count quote", `UPDATE statuses SET quotes_count = quotes_count + ? WHERE id = ?`, n, *s.QuoteOfID); err != nil {
+			return err
+		}
+		tx.touchStatus(*s.QuoteOfID)
 	}
 	if s.ReblogOfID != nil {
 		tx.touchFlags(s.AccountID)

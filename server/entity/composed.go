@@ -61,5 +61,9 @@ func (b *Builder) renderComposed(ctx context.Context, author *store.Account, c *
 		return nil, err
 	}
 	s := &Status{renderedStatus: r, builder: b}
-	return s, b.complete(ctx, author, List[*Status]{s}, List[*Status]{s})
+	one := List[*Status]{s}
+	if err := b.complete(ctx, author, one, one); err != nil {
+		return nil, err
+	}
+	return s, b.addQuotes(ctx, author, one)
 }

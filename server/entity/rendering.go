@@ -256,7 +256,16 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 		}
 		return strict
 	})
+	address := row.URL
+	if address == "" {
+		address = row.URI
+	}
+	r.quoteOfID = row.QuoteOfID
+	if r.address, err = marshal(address); err != nil {
+		return nil, err
+	}
 	extension := statusExtension{
+		QuotesCount: row.QuotesCount,
 		Content:     map[string]string{"text/plain": text.Plain(row.Content)},
 		SpoilerText: map[string]string{"text/plain": row.SpoilerText},
 	}

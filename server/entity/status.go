@@ -86,6 +86,8 @@ type renderedStatus struct {
 	direct         bool
 	hasPoll        bool
 	parent         *parent
+	quoteOfID      *store.StatusID
+	address        []byte // for people, as JSON text
 
 	head      []byte        // members
 	body      []byte        // members
@@ -123,12 +125,17 @@ type Status struct {
 // ID returns the status's id.
 func (s *Status) ID() store.StatusID { return s.id }
 
+// original returns what a boost boosts, and the status itself if it is none.
+func (s *Status) original() *Status {
+	if s.reblog != nil {
+		return s.reblog
+	}
+	return s
+}
+
 // AppendJSON renders the status.
 func (s *Status) AppendJSON(dst []byte) []byte {
-	original := s
-	if s.reblog != nil {
-		original = s.reblog
-	}
+	original := s.original()
 	dst = append(append(dst, '{'), s.head...)
 	dst = append(dst, `,"account":`...)
 	dst = Account{renderedAccount: s.account}.AppendJSON(dst)
@@ -204,6 +211,14 @@ func (b *Builder) Status(ctx context.Context, viewer *store.Account, id store.St
 
 // Statuses returns the statuses of the ids that exist, in the order of the ids, for the viewer (nil: anonymous).
 func (b *Builder) Statuses(ctx context.Context, viewer *store.Account, ids []store.StatusID) (List[*Status], error) {
+	statuses, err := b.statusesWithoutQuotes(ctx, viewer, ids)
+	if err != nil {
+		return nil, err
+	}
+	return statuses, b.addQuotes(ctx, viewer, statuses)
+}
+
+func (b *Builder) statusesWithoutQuotes(ctx context.Context, viewer *store.Account, ids []store.StatusID) (List[*Status], error) {
 	rendered, err := b.renderStatuses(ctx, ids)
 	if err != nil {
 		return nil, err

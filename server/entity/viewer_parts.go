@@ -7,7 +7,9 @@ import (
 )
 
 // viewerParts are the parts of a status that depend on the viewer and that few statuses have. Each has a file of its own.
-type viewerParts struct{}
+type viewerParts struct {
+	quote *Status // what the status quotes, nil if that is nothing the viewer may see
+}
 
 // addMore adds them to a page of statuses that are no boosts. Each costs a query only if the page has such a status.
 func (b *Builder) addMore(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
@@ -21,6 +23,3 @@ func (s *Status) appendFiltered(dst []byte) []byte { return append(dst, "[]"...)
 func (s *Status) appendDirectConversation(dst []byte) []byte { return append(dst, "null"...) }
 
 func (s *Status) appendReactions(dst []byte) []byte { return append(dst, "[]"...) }
-
-// appendQuote appends members of the extension, each with a comma before it.
-func (s *Status) appendQuote(dst []byte) []byte { return dst }

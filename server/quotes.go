@@ -1,0 +1,17 @@
+package server
+
+// quoteRoutes are about who quotes a status.
+var quoteRoutes = routes{
+	"GET /api/v1/svc/statuses/:id/quotes": {content("read:statuses"), (*Server).listQuotes},
+}
+
+// listQuotes returns the posts that quote a status.
+func (s *Server) listQuotes(r *Request) (any, error) {
+	st, err := s.visibleOriginal(r)
+	if err != nil {
+		return nil, err
+	}
+	page := r.Page(20, 40)
+	ids, err := s.db.Quotes(r.Context(), viewerID(r), st.ID, page.Page)
+	return s.statusPage(r, page, ids, err)
+}
