@@ -289,7 +289,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/svc/accounts/mfa/setup/:method": {"/api/v1/svc/accounts/mfa/setup/totp", "object"},
 	"/api/v1/svc/accounts/mfa/backup_codes":  {"", "object"},
 	"/api/v1/svc/aliases":                    {"", "object"},
-	"/api/v1/svc/statuses/:id/quotes": {"/api/v1/svc/statuses/STATUSES/quotes", "[]Status"},
+	"/api/v1/svc/statuses/:id/quotes":        {"/api/v1/svc/statuses/STATUSES/quotes", "[]Status"},
 	"/api/v1/accounts/familiar_followers":    {"/api/v1/accounts/familiar_followers?id[]=ACCOUNT", "[]FamiliarFollowers"},
 	"/api/v1/svc/accounts/:id/endorsements":  {"/api/v1/svc/accounts/ACCOUNT/endorsements", "[]Account"},
 	"/api/v1/svc/accounts/:id/favourites":    {"/api/v1/svc/accounts/ACCOUNT/favourites", "[]Status"},

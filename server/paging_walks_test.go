@@ -1,0 +1,296 @@
+package server_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// pagedList is a list that is paged by cursors.
+type pagedList struct {
+	path string
+	n    int  // how many entries it has
+	ids  bool // the cursors are the ids of the entries, which order as texts do
+}
+
+// TestPagingWalks walks all lists at random, by all kinds of bounds and by the links in both directions: each entry must come exactly
+// once, in order. There are entries in between that the reader must not see.
+func TestPagingWalks(t *testing.T) {
+	srv := startAPI(t)
+	reader, lists := srv.fillLists()
+	for _, l := range lists {
+		t.Run(l.path, func(t *testing.T) {
+			all, cursors := everyEntry(t, reader, l)
+			seed := rand.Uint64()
+			random := rand.New(rand.NewPCG(seed, 0))
+			t.Logf("seed %d", seed)
+			for range 25 {
+				randomPage(t, reader, l, all, cursors, random)
+			}
+			for range 3 {
+				randomWalk(t, reader, l, all, cursors, random)
+			}
+		})
+	}
+}
+
+// keys are what tells the entries of a page apart: their ids, or their names.
+func (a *answer) keys() []string {
+	a.t.Helper()
+	var rows []map[string]any
+	if err := json.Unmarshal(a.body, &rows); err != nil {
+		a.t.Fatalf("%s: %v: %s", a.what, err, a.body)
+	}
+	list := make([]string, 0, len(rows))
+	for _, row := range rows {
+		key, ok := row["id"].(string)
+		if !ok {
+			key = row["name"].(string) // hashtags
+		}
+		list = append(list, key)
+	}
+	return list
+}
+
+// with adds parameters to the path of a list.
+func (l pagedList) with(params ...string) string {
+	u, err := url.Parse(l.path)
+	if err != nil {
+		panic(err)
+	}
+	q := u.Query()
+	for i := 0; i < len(params); i += 2 {
+		q.Set(params[i], params[i+1])
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// everyEntry reads a list one by one, and returns its entries and their cursors, as the links say.
+func everyEntry(t *testing.T, as *member, l pagedList) (all, cursors []string) {
+	t.Helper()
+	for path := l.with("limit", "1"); path != ""; {
+		a := as.get(path).want(200)
+		keys := a.keys()
+		if len(keys) == 0 {
+			break
+		}
+		links := a.links()
+		all, cursors = append(all, keys...), append(cursors, cursorOf(t, links["prev"]))
+		path = links["next"]
+		if len(all) > l.n {
+			break
+		}
+	}
+	if len(all) != l.n {
+		t.Fatalf("one by one there are %d entries, want %d: %v", len(all), l.n, all)
+	}
+	if unique := slices.Compact(slices.Sorted(slices.Values(all))); len(unique) != l.n {
+		t.Fatalf("entries come twice: %v", all)
+	}
+	if l.ids && (!slices.Equal(all, cursors) || !slices.IsSortedFunc(all, func(a, b string) int { return cmp.Compare(b, a) })) {
+		t.Fatalf("the entries are %v, their cursors %v", all, cursors)
+	}
+	return all, cursors
+}
+
+// cursorOf returns the cursor in a link to the page before.
+func cursorOf(t *testing.T, link string) string {
+	t.Helper()
+	u, err := url.Parse(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"min_id", "since_id"} {
+		if c := u.Query().Get(name); c != "" {
+			return c
+		}
+	}
+	t.Fatalf("the link to the page before is %q", link)
+	return ""
+}
+
+// randomPage asks for a page between random bounds. A list of n entries, newest first, is thought of with bounds -1 (newer than all)
+// to n (older than all).
+func randomPage(t *testing.T, as *member, l pagedList, all, cursors []string, random *rand.Rand) {
+	t.Helper()
+	n := len(all)
+	limit := 1 + random.IntN(12)
+	from, to := -1, n // entries lie between these
+	params := []string{"limit", strconv.Itoa(limit)}
+	if random.IntN(3) > 0 {
+		from = random.IntN(n)
+		params = append(params, "max_id", cursors[from])
+	}
+	anchored := false
+	switch random.IntN(3) {
+	case 0:
+		to = random.IntN(n)
+		params = append(params, "since_id", cursors[to])
+	case 1:
+		to = random.IntN(n)
+		params = append(params, "min_id", cursors[to])
+		anchored = true
+	}
+	want := []string{}
+	if from+1 < to {
+		want = all[from+1 : to]
+	}
+	switch {
+	case anchored:
+		want = want[max(0, len(want)-limit):]
+	default:
+		want = want[:min(limit, len(want))]
+	}
+	if got := as.get(l.with(params...)).want(200).keys(); !slices.Equal(got, want) {
+		t.Fatalf("%s: got %v, want %v, of %v", l.with(params...), got, want, all)
+	}
+}
+
+// randomWalk starts anywhere and follows the links there and back, by chance.
+func randomWalk(t *testing.T, as *member, l pagedList, all, cursors []string, random *rand.Rand) {
+	t.Helper()
+	limit := 1 + random.IntN(7)
+	at := random.IntN(len(all)) // the entry before the page
+	a := as.get(l.with("limit", strconv.Itoa(limit), "max_id", cursors[at])).want(200)
+	first := at + 1
+	for step := range 12 {
+		keys := a.keys()
+		want := all[first:min(len(all), first+limit)]
+		if step > 0 && first == 0 {
+			want = all[:len(keys)] // the page at the beginning may be shorter
+		}
+		if !slices.Equal(keys, want) {
+			t.Fatalf("step %d, %s: got %v, want %v, of %v", step, a.what, keys, want, all)
+		}
+		links := a.links()
+		if len(keys) == 0 {
+			if len(links) > 0 {
+				t.Fatalf("%s: an empty page has links: %v", a.what, links)
+			}
+			return
+		}
+		if full := len(keys) == limit; links["next"] != "" != full || links["prev"] == "" {
+			t.Fatalf("%s: %d of %d entries, and the links %v", a.what, len(keys), limit, links)
+		}
+		if links["next"] != "" && random.IntN(2) == 0 {
+			a, first = as.get(links["next"]).want(200), first+len(keys)
+			continue
+		}
+		a = as.get(links["prev"]).want(200)
+		if len(a.keys()) < limit && first > limit {
+			t.Fatalf("%s: a page of %d with %d entries before it", a.what, len(a.keys()), first)
+		}
+		if u, _ := url.Parse(links["prev"]); u.Query().Has("since_id") { // it leads to the newest page, as lists of accounts do
+			want := all[:min(limit, first)]
+			if !slices.Equal(a.keys(), want) {
+				t.Fatalf("%s: got %v, want %v", a.what, a.keys(), want)
+			}
+			first = 0
+			if len(want) == 0 {
+				return
+			}
+			continue
+		}
+		first -= len(a.keys())
+		if len(a.keys()) == 0 {
+			return
+		}
+	}
+}
+
+// fillLists makes somebody of whom all lists have entries, and others do what they do in between whom the reader does not see.
+func (a *api) fillLists() (*member, []pagedList) {
+	t := a.t
+	t.Helper()
+	const n = 24
+	reader := a.signUp("reader")
+	post := func(m *member, path string, params ...string) *answer {
+		t.Helper()
+		return m.post(path, params...).want(200)
+	}
+	one := reader.publish("the one #walks").id()
+	list := reader.send("POST", "/api/v1/lists", map[string]string{"title": "all"}).want(200).object().id()
+	var others, hidden []*member
+	for i := range n {
+		others = append(others, a.signUp(fmt.Sprintf("other%d", i)))
+		if i%3 == 0 {
+			hidden = append(hidden, a.signUp(fmt.Sprintf("hidden%d", i)))
+		}
+	}
+	for _, m := range hidden { // whom the reader is to block
+		post(reader, "/api/v1/accounts/"+m.id+"/follow")
+	}
+	act := func(m *member) {
+		post(m, "/api/v1/accounts/"+reader.id+"/follow")
+		post(reader, "/api/v1/accounts/"+m.id+"/follow")
+		reader.send("POST", "/api/v1/lists/"+list+"/accounts", map[string]any{"account_ids": []string{m.id}}).want(200)
+		public := m.publish("@reader hello #walks").id()
+		m.publish("@reader psst", "visibility", "direct")
+		m.publish("quoting", "quote_id", one)
+		for _, deed := range []string{"favourite", "reblog"} {
+			post(m, "/api/v1/statuses/"+one+"/"+deed)
+		}
+		post(reader, "/api/v1/statuses/"+public+"/favourite")
+		post(reader, "/api/v1/statuses/"+public+"/bookmark")
+	}
+	for i, m := range others {
+		if i%3 == 0 {
+			act(hidden[i/3])
+		}
+		act(m)
+		reader.publish("mine")
+	}
+	for i, m := range hidden {
+		if i%2 == 0 {
+			post(reader, "/api/v1/accounts/"+m.id+"/block")
+		} else {
+			a.withhold(m)
+		}
+	}
+	var muted []*member
+	for i := range n {
+		m := a.signUp(fmt.Sprintf("muted%d", i))
+		post(reader, "/api/v1/accounts/"+m.id+"/mute")
+		muted = append(muted, m)
+	}
+	for _, m := range muted {
+		post(m, "/api/v1/accounts/"+reader.id+"/follow")
+		m.publish("not to be heard #walks @reader")
+	}
+	reader.send("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"locked": true}).want(200)
+	for i := range n {
+		m := a.signUp(fmt.Sprintf("asking%d", i))
+		post(m, "/api/v1/accounts/"+reader.id+"/follow")
+	}
+	blocks := (len(hidden) + 1) / 2
+	return reader, []pagedList{
+		{"/api/v1/timelines/home", 1 + n + 3*n, true},
+		{"/api/v1/timelines/public", 1 + n + 2*n, true},
+		{"/api/v1/timelines/public?local=true", 1 + n + 2*n, true},
+		{"/api/v1/timelines/tag/walks", 1 + n, true},
+		{"/api/v1/timelines/tag/nothing?any[]=walks", 1 + n, true},
+		{"/api/v1/timelines/list/" + list, 3*n + n, true},
+		{"/api/v1/timelines/direct", n, true},
+		{"/api/v1/accounts/" + reader.id + "/statuses", 1 + n, true},
+		{"/api/v1/favourites", n + blocks, false}, // what one did oneself stays
+		{"/api/v1/bookmarks", n + blocks, false},
+		{"/api/v1/notifications", n*5 + n, true},
+		{"/api/v1/notifications?types[]=mention", 2 * n, true},
+		{"/api/v1/follow_requests", n, false},
+		{"/api/v1/blocks", blocks, false},
+		{"/api/v1/mutes", n, false},
+		{"/api/v1/accounts/" + reader.id + "/followers", 2 * n, false},
+		{"/api/v1/accounts/" + reader.id + "/following", n, false},
+		{"/api/v1/lists/" + list + "/accounts", n, false},
+		{"/api/v1/statuses/" + one + "/favourited_by", n, false},
+		{"/api/v1/statuses/" + one + "/reblogged_by", n, false},
+		{"/api/v1/svc/accounts/" + reader.id + "/favourites", n, false},
+		{"/api/v1/svc/statuses/" + one + "/quotes", n, true},
+	}
+}
