@@ -36,9 +36,10 @@ type (
 	CardID         int64
 
 	DirectConversationID int64 // what one person has of a thread of direct posts
-	PollID               int64 // a flake outside, as the two below
+	PollID               int64 // a flake outside, as those below
 	ChatID               int64
-	ChatMessageID        int64
+	ChatMessageID        int64 // what one side of a chat has of a message
+	MessageID            int64 // of a chat, the same for both sides; shown in the address of the message only
 	ScheduledID          int64
 )
 
@@ -69,6 +70,7 @@ func (id ListID) String() string        { return string(appendFlake(nil, int64(i
 func (id PollID) String() string        { return string(appendFlake(nil, int64(id))) }
 func (id ChatID) String() string        { return string(appendFlake(nil, int64(id))) }
 func (id ChatMessageID) String() string { return string(appendFlake(nil, int64(id))) }
+func (id MessageID) String() string     { return string(appendFlake(nil, int64(id))) }
 func (id ScheduledID) String() string   { return string(appendFlake(nil, int64(id))) }
 
 // UnmarshalText reads a flake. Text that is none, or one of another server, becomes 0, the id of nothing: to the outside a

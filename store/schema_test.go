@@ -38,6 +38,9 @@ func TestRowsMirrorTables(t *testing.T) {
 		"oauth_codes":   store.Code{},
 		"oauth_tokens":  store.Token{},
 		"jobs":          store.Job{},
+		"chats":         store.Chat{},
+		"chat_messages": store.ChatMessage{},
+		"chat_copies":   store.ChatCopy{},
 
 		"one_time_tokens": store.OneTimeToken{},
 	} {

@@ -13,6 +13,7 @@ type Notification struct {
 	row     *store.Notification
 	account Account
 	status  *Status
+	message *ChatMessage
 }
 
 // AppendJSON renders the notification.
@@ -26,6 +27,11 @@ func (n *Notification) AppendJSON(dst []byte) []byte {
 	dst = n.account.AppendJSON(append(dst, `,"account":`...))
 	if n.status != nil {
 		dst = n.status.AppendJSON(append(dst, `,"status":`...))
+	}
+	if n.message != nil {
+		if b, err := marshal(n.message); err == nil {
+			dst = append(append(dst, `,"chat_message":`...), b...)
+		}
 	}
 	dst = append(n.builder.appendName(append(dst, ',')), '{')
 	dst = appendBool(dst, `"is_seen":`, n.row.Read)
@@ -55,7 +61,7 @@ func (b *Builder) ParseNotificationType(name string) (store.NotificationType, bo
 	return "", false
 }
 
-// Notifications renders a page of what reader was told. One whose status has gone in the meantime is left out.
+// Notifications renders a page of what reader was told. One whose status or message has gone in the meantime is left out.
 func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows []*store.Notification) (List[*Notification], error) {
 	accounts := make([]store.AccountID, 0, len(rows))
 	var statuses []store.StatusID
@@ -75,12 +81,21 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 			return nil, err
 		}
 	}
+	messageOf, err := b.messagesOf(ctx, reader, rows)
+	if err != nil {
+		return nil, err
+	}
 	statusOf := byID(what, (*Status).ID)
 	list := make(List[*Notification], 0, len(rows))
 	for _, row := range rows {
 		n := &Notification{builder: b, row: row, account: Account{renderedAccount: who[row.FromID]}}
 		if row.StatusID != nil {
 			if n.status = statusOf[*row.StatusID]; n.status == nil {
+				continue
+			}
+		}
+		if row.MessageID != nil {
+			if n.message = messageOf[*row.MessageID]; n.message == nil {
 				continue
 			}
 		}
