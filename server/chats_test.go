@@ -513,6 +513,13 @@ func TestChatIdempotency(t *testing.T) {
 	if late := alice.sayOnce(chat, "hello", "k 1").want(200).object(); late.id() == first.id() {
 		t.Error("a key counts for longer than six hours")
 	}
+	err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.PruneExpired(t.Context())
+		return err
+	})
+	if n := srv.count(`SELECT count(*) FROM chat_message_keys`); n != 1 || err != nil {
+		t.Errorf("%d keys are left, want the last one (%v)", n, err)
+	}
 
 	var wg sync.WaitGroup
 	ids := make([]string, 8)
