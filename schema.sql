@@ -339,6 +339,7 @@ CREATE TABLE media (
     id          INTEGER PRIMARY KEY,
     account_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     status_id   INTEGER REFERENCES statuses (id) ON DELETE SET NULL, -- NULL: not attached (yet, or any more)
+    message_id  INTEGER REFERENCES chat_messages (id) ON DELETE SET NULL, -- of a chat, which has it instead of a status
     position    INTEGER NOT NULL DEFAULT 0, -- among the attachments; -1: only an earlier version of the status had it
     type        TEXT    NOT NULL CHECK (type IN ('image', 'video', 'audio', 'unknown')),
     mime        TEXT    NOT NULL,
@@ -352,7 +353,8 @@ CREATE TABLE media (
 ) STRICT;
 CREATE INDEX media_status ON media (status_id, position) WHERE status_id IS NOT NULL;
 CREATE INDEX media_account ON media (account_id, id);
-CREATE INDEX media_loose ON media (loose_since) WHERE status_id IS NULL;
+CREATE INDEX media_message ON media (message_id) WHERE message_id IS NOT NULL;
+CREATE INDEX media_loose ON media (loose_since) WHERE status_id IS NULL AND message_id IS NULL;
 CREATE INDEX media_file ON media (file) WHERE file <> '';
 CREATE INDEX media_thumbnail ON media (thumbnail) WHERE thumbnail <> '';
 
@@ -419,6 +421,52 @@ CREATE TABLE list_timeline (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX list_timeline_status ON list_timeline (status_id);
 
+-- What one person has of a chat with another, or with themselves. Both sides have one each, if they live here.
+CREATE TABLE chats (
+    id         INTEGER PRIMARY KEY,
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- whose it is
+    other_id   INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    position   INTEGER NOT NULL, -- an id, later with each message: what the list is ordered and paged by
+    updated_at INTEGER NOT NULL,
+    UNIQUE (account_id, other_id)
+) STRICT;
+CREATE INDEX chats_order ON chats (account_id, position);
+CREATE INDEX chats_other ON chats (other_id);
+
+-- Messages, once for both sides. One that no side has any more is deleted.
+CREATE TABLE chat_messages (
+    id           INTEGER PRIMARY KEY,
+    account_id   INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who wrote it
+    recipient_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    uri          TEXT    NOT NULL UNIQUE,
+    created_at   INTEGER NOT NULL,           -- as the author says
+    content      TEXT    NOT NULL DEFAULT '' -- HTML; '' where there is an attachment only
+) STRICT;
+CREATE INDEX chat_messages_account ON chat_messages (account_id);
+CREATE INDEX chat_messages_recipient ON chat_messages (recipient_id);
+
+-- What each side has of a message: the id by which it knows it, and whether it has read it.
+CREATE TABLE chat_copies (
+    id         INTEGER PRIMARY KEY,
+    chat_id    INTEGER NOT NULL REFERENCES chats (id) ON DELETE CASCADE,
+    message_id INTEGER NOT NULL REFERENCES chat_messages (id) ON DELETE CASCADE,
+    unread     INTEGER NOT NULL CHECK (unread IN (0, 1)),
+    UNIQUE (message_id, chat_id)
+) STRICT;
+CREATE INDEX chat_copies_chat ON chat_copies (chat_id, id);
+CREATE INDEX chat_copies_unread ON chat_copies (chat_id, id) WHERE unread = 1;
+
+-- A client's Idempotency-Key, as it was sent, and the message that was sent with it.
+CREATE TABLE chat_message_keys (
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    key        TEXT    NOT NULL,
+    message_id INTEGER NOT NULL REFERENCES chat_messages (id) ON DELETE CASCADE,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX chat_message_keys_message ON chat_message_keys (message_id, account_id);
+CREATE INDEX chat_message_keys_age ON chat_message_keys (created_at);
+
 CREATE TABLE notifications (
     id         INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who is told
@@ -426,15 +474,17 @@ CREATE TABLE notifications (
                                                 'status', 'update', 'emoji_reaction', 'chat_mention', 'report')),
     from_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who did it
     status_id  INTEGER REFERENCES statuses (id) ON DELETE CASCADE,
+    message_id INTEGER REFERENCES chat_messages (id) ON DELETE CASCADE,
     detail     TEXT    NOT NULL DEFAULT '', -- the emoji of a reaction; the id of a report, or of the account that one has moved to
     read       INTEGER NOT NULL DEFAULT 0 CHECK (read IN (0, 1)),
     muted      INTEGER NOT NULL DEFAULT 0 CHECK (muted IN (0, 1)) -- by a mute in force when it was made
 ) STRICT;
-CREATE UNIQUE INDEX notifications_once ON notifications (account_id, type, from_id, ifnull(status_id, 0), detail);
+CREATE UNIQUE INDEX notifications_once ON notifications (account_id, type, from_id, ifnull(status_id, 0), detail, ifnull(message_id, 0));
 CREATE INDEX notifications_account ON notifications (account_id, id);
 CREATE INDEX notifications_unread ON notifications (account_id, id) WHERE read = 0;
 CREATE INDEX notifications_unread_rare ON notifications (account_id, id) WHERE read = 0 AND type IN ('chat_mention', 'report', 'status', 'update', 'poll');
 CREATE INDEX notifications_status ON notifications (status_id) WHERE status_id IS NOT NULL;
+CREATE INDEX notifications_message ON notifications (message_id) WHERE message_id IS NOT NULL;
 CREATE INDEX notifications_from ON notifications (from_id);
 
 -- Complaints about accounts and their posts, for the staff.

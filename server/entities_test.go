@@ -81,7 +81,7 @@ var entityShapes = map[string]map[string]string{
 	},
 	"AttachmentExtension": {"mime_type": "text"},
 	"Notification": {
-		"id": "digits", "type": "text", "created_at": "time", "group_key": "text", "account": "Account", "status": "?Status",
+		"id": "digits", "type": "text", "created_at": "time", "group_key": "text", "account": "Account", "status": "?Status", "chat_message": "?ChatMessage",
 		"svc": "NotificationExtension",
 	},
 	"NotificationExtension": {"is_seen": "boolean", "is_muted": "boolean"},
@@ -98,6 +98,11 @@ var entityShapes = map[string]map[string]string{
 	"App": {
 		"id": "id", "name": "text", "website": "url|null", "redirect_uri": "text", "redirect_uris": "[]text", "scopes": "[]text",
 		"vapid_key": "text", "client_id": "?text",
+	},
+	"Chat": {"id": "id", "account": "Account", "unread": "number", "last_message": "ChatMessage|null", "updated_at": "time"},
+	"ChatMessage": {
+		"id": "id", "chat_id": "id", "account_id": "id", "content": "text|null", "created_at": "time", "emojis": "[]Emoji",
+		"attachment": "Attachment|null", "unread": "boolean", "card": "null", "idempotency_key": "?text",
 	},
 	"Preview":                    {},
 	"CredentialAccount":          {},
@@ -294,9 +299,13 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/svc/accounts/:id/endorsements":  {"/api/v1/svc/accounts/ACCOUNT/endorsements", "[]Account"},
 	"/api/v1/svc/accounts/:id/favourites":    {"/api/v1/svc/accounts/ACCOUNT/favourites", "[]Status"},
 	"/api/v1/svc/apps":                       {"", "[]App"},
+	"/api/v1/svc/chats":                      {"/api/v1/svc/chats?with_muted=true", "[]Chat"},
+	"/api/v1/svc/chats/:id":                  {"/api/v1/svc/chats/CHAT", "Chat"},
+	"/api/v1/svc/chats/:id/messages":         {"/api/v1/svc/chats/CHAT/messages", "[]ChatMessage"},
 	"/api/v1/svc/emoji":                      {"", "object"},
 	"/api/v1/svc/healthcheck":                {"", "object"},
 	"/api/v1/svc/frontend_configurations":    {"", "object"},
+	"/api/v2/svc/chats":                      {"", "[]Chat"},
 	"/api/v2/instance":                       {"", "object"},
 	"/api/v2/search":                         {"/api/v2/search?q=rich&with_relationships=true", "Results"},
 	"/api/v2/suggestions":                    {"", "[]null"},
@@ -319,6 +328,9 @@ func TestEntities(t *testing.T) {
 		{"the other", other.caller, []string{"SELF", other.id, "ACCOUNT", rich.id, "LIST", "", "MEDIA", "", "NOTIFICATION", ""}},
 		{"the empty", empty.caller, []string{"SELF", empty.id, "ACCOUNT", rich.id, "LIST", "", "MEDIA", "", "NOTIFICATION", ""}},
 		{"the anonymous", srv.as(nil), []string{"SELF", "", "ACCOUNT", empty.id, "LIST", "", "MEDIA", "", "NOTIFICATION", ""}},
+	}
+	for i, chat := range append(srv.enrichChats(rich, other), "", "") {
+		viewers[i].ids = append(viewers[i].ids, "CHAT", chat)
 	}
 	for _, route := range server.Routes() {
 		if route.Method != "GET" || !strings.HasPrefix(route.Path, "/api/") || strings.Contains(route.Path, "password_reset") {

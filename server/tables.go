@@ -24,6 +24,7 @@ func allRoutes() []routes {
 		notificationRoutes,
 		reportRoutes,
 		announcementRoutes,
+		chatRoutes,
 		mediaRoutes,
 		fileRoutes,
 		searchRoutes,

@@ -139,7 +139,7 @@ func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d
 	return c, s.address(ctx, r, c, d.To, w, parent)
 }
 
-// usableMedia returns the owner's uploads of these ids that are not attached to another status than of; unknown and foreign
+// usableMedia returns the owner's uploads of these ids that are attached to nothing else than the status of; unknown and foreign
 // ones are left out (extension API 15).
 func (s *Service) usableMedia(ctx context.Context, r reads, owner store.AccountID, ids []store.MediaID, of store.StatusID) ([]*store.Media, error) {
 	if len(ids) == 0 {
@@ -154,7 +154,7 @@ func (s *Service) usableMedia(ctx context.Context, r reads, owner store.AccountI
 	}
 	seen := make(map[store.MediaID]bool, len(media))
 	return slices.DeleteFunc(media, func(m *store.Media) bool {
-		unusable := m.AccountID != owner || m.StatusID != nil && *m.StatusID != of || seen[m.ID]
+		unusable := m.AccountID != owner || !m.Loose() && (m.StatusID == nil || *m.StatusID != of) || seen[m.ID]
 		seen[m.ID] = true
 		return unusable
 	}), nil

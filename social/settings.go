@@ -15,6 +15,7 @@ func FromSettings(c *config.Config) Config {
 		MaxStatus:        c.Statuses.MaxLength,
 		MinExpiry:        c.Statuses.MinExpiry,
 		MaxPins:          c.Statuses.MaxPinned,
+		MaxChatMessage:   c.Chats.MaxLength,
 		MaxDescription:   c.Media.DescriptionLength,
 		MaxUpload:        c.Media.UploadLimit,
 		ContentTypes:     c.Statuses.AllowedFormats,

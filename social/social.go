@@ -21,6 +21,7 @@ type Config struct {
 	MaxStatus        int
 	MinExpiry        time.Duration // an expiring status lives longer than this
 	MaxPins          int
+	MaxChatMessage   int
 	MaxMedia         int   // attachments of a status; 0: no limit
 	MaxDescription   int   // of an attachment
 	MaxUpload        int64 // bytes of an attachment

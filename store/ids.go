@@ -38,7 +38,8 @@ type (
 	DirectConversationID int64 // what one person has of a thread of direct posts
 	PollID               int64 // a flake outside, as all below
 	ChatID               int64
-	ChatMessageID        int64
+	ChatMessageID        int64 // what one side of a chat has of a message
+	MessageID            int64 // of a chat, the same for both sides; shown in the address of the message only
 	ScheduledID          int64
 	ReportID             int64
 	AnnouncementID       int64
@@ -80,6 +81,7 @@ func (id PollID) String() string         { return string(appendFlake(nil, int64(
 func (id ChatID) String() string         { return string(appendFlake(nil, int64(id))) }
 func (id ChatMessageID) String() string  { return string(appendFlake(nil, int64(id))) }
 func (id ReportID) String() string       { return string(appendFlake(nil, int64(id))) }
+func (id MessageID) String() string      { return string(appendFlake(nil, int64(id))) }
 func (id AnnouncementID) String() string { return string(appendFlake(nil, int64(id))) }
 func (id ScheduledID) String() string    { return string(appendFlake(nil, int64(id))) }
 

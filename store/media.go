@@ -11,9 +11,10 @@ import (
 type Media struct {
 	ID          MediaID
 	AccountID   AccountID
-	StatusID    *StatusID // nil: not attached
-	Position    int       // -1: only an earlier version of the status had it
-	Type        string    // image, video, audio, unknown
+	StatusID    *StatusID  // nil: not attached to a status
+	MessageID   *MessageID // nil: not attached to a message of a chat
+	Position    int        // -1: only an earlier version of the status had it
+	Type        string     // image, video, audio, unknown
 	Mime        string
 	File        string // name in the media folder, "" for remote media
 	Thumbnail   string // likewise, "" where the file itself serves
@@ -23,6 +24,9 @@ type Media struct {
 	CreatedAt   Time
 	LooseSince  *Time // when it was found to be attached to nothing
 }
+
+// Loose tells whether the upload is attached to nothing.
+func (m *Media) Loose() bool { return m.StatusID == nil && m.MessageID == nil }
 
 // MediaOf returns the attachments of the statuses, in order of status and position.
 func (r reader) MediaOf(ctx context.Context, ids []StatusID) ([]*Media, error) {
@@ -85,13 +89,13 @@ func (r reader) ProfilePictures(ctx context.Context) ([]string, error) {
 // AddMedia inserts an upload. Its ID, CreatedAt and LooseSince are set.
 func (tx *Tx) AddMedia(ctx context.Context, m *Media) error {
 	m.ID, m.CreatedAt, m.LooseSince = MediaID(tx.newID()), At(tx.db.now()), nil
-	if m.StatusID == nil {
+	if m.Loose() {
 		m.LooseSince = &m.CreatedAt
 	}
 	_, err := tx.exec(ctx, "add media", `
-		INSERT INTO media (id, account_id, status_id, position, type, mime, file, thumbnail, remote_url, description, size, created_at, loose_since)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		m.ID, m.AccountID, m.StatusID, m.Position, m.Type, m.Mime, m.File, m.Thumbnail, m.RemoteURL, m.Description, m.Size, m.CreatedAt, m.LooseSince)
+		INSERT INTO media (id, account_id, status_id, message_id, position, type, mime, file, thumbnail, remote_url, description, size, created_at, loose_since)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		m.ID, m.AccountID, m.StatusID, m.MessageID, m.Position, m.Type, m.Mime, m.File, m.Thumbnail, m.RemoteURL, m.Description, m.Size, m.CreatedAt, m.LooseSince)
 	return err
 }
 
@@ -123,7 +127,22 @@ func (tx *Tx) Attach(ctx context.Context, id StatusID, media []*Media) error {
 	return nil
 }
 
-// NoteLooseMedia has the time of up to n uploads that have come loose, because their status is gone, begin now. It returns how many
+// MediaOfMessages returns the attachments of messages of chats.
+func (r reader) MediaOfMessages(ctx context.Context, ids []MessageID) ([]*Media, error) {
+	return list[*Media](ctx, r, "attachments of messages", `
+		SELECT m.*
+		FROM json_each(?) j
+		CROSS JOIN media m ON m.message_id = j.value`, jsonArray(ids))
+}
+
+// AttachToMessage gives a message of a chat its attachment.
+func (tx *Tx) AttachToMessage(ctx context.Context, id MessageID, m *Media) error {
+	m.MessageID, m.LooseSince = &id, nil
+	_, err := tx.exec(ctx, "attach media", `UPDATE media SET message_id = ?, loose_since = NULL WHERE id = ?`, id, m.ID)
+	return err
+}
+
+// NoteLooseMedia has the time of up to n uploads that have come loose, because their status or message is gone, begin now. It returns how many
 // those were.
 func (tx *Tx) NoteLooseMedia(ctx context.Context, n int) (int64, error) {
 	return tx.exec(ctx, "note loose media", `
@@ -132,7 +151,7 @@ func (tx *Tx) NoteLooseMedia(ctx context.Context, n int) (int64, error) {
 		WHERE id IN (
 			SELECT id
 			FROM media
-			WHERE status_id IS NULL AND loose_since IS NULL
+			WHERE status_id IS NULL AND message_id IS NULL AND loose_since IS NULL
 			LIMIT ?)`, At(tx.db.now()), n)
 }
 
@@ -143,6 +162,6 @@ func (tx *Tx) DropLooseMedia(ctx context.Context, d time.Duration, n int) (int64
 		WHERE id IN (
 			SELECT id
 			FROM media
-			WHERE status_id IS NULL AND loose_since <= ?
+			WHERE status_id IS NULL AND message_id IS NULL AND loose_since <= ?
 			LIMIT ?)`, At(tx.db.now().Add(-d)), n)
 }

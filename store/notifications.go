@@ -15,7 +15,8 @@ type Notification struct {
 	Type      NotificationType
 	FromID    AccountID // who did it
 	StatusID  *StatusID
-	Detail    string // the emoji of a reaction; the id of a report, or of the account that one has moved to
+	MessageID *MessageID // of a chat
+	Detail    string     // the emoji of a reaction; the id of a report, or of the account that one has moved to
 	Read      bool
 	Muted     bool // by a mute that was in force
 }
@@ -98,7 +99,7 @@ const notRare = `n.type <> 'status' AND n.type <> 'update' AND n.type <> 'poll' 
 
 var notificationList = func(order string) string {
 	return `
-		SELECT n.id, n.type, n.from_id, n.status_id, n.detail, n.read + 2 * n.muted
+		SELECT n.id, n.type, n.from_id, n.status_id, n.message_id, n.detail, n.read + 2 * n.muted
 		FROM notifications n
 		WHERE n.account_id = ?1
 			AND n.id < ?4 AND n.id > ?5
@@ -138,15 +139,19 @@ func scanNotifications(rows *sql.Rows, account AccountID) ([]*Notification, erro
 	var page []*Notification
 	for rows.Next() {
 		var id, from, state int64
-		var status sql.NullInt64
+		var status, message sql.NullInt64
 		n := &Notification{AccountID: account}
-		if err := rows.Scan(&id, (*string)(&n.Type), &from, &status, &n.Detail, &state); err != nil {
+		if err := rows.Scan(&id, (*string)(&n.Type), &from, &status, &message, &n.Detail, &state); err != nil {
 			return nil, fmt.Errorf("notifications: %w", err)
 		}
 		n.ID, n.FromID, n.Read, n.Muted = NotificationID(id), AccountID(from), state&1 != 0, state&2 != 0
 		if status.Valid {
 			of := StatusID(status.Int64)
 			n.StatusID = &of
+		}
+		if message.Valid {
+			of := MessageID(message.Int64)
+			n.MessageID = &of
 		}
 		page = append(page, n)
 	}
@@ -265,9 +270,9 @@ func (r reader) OwnCounts(ctx context.Context, account AccountID) (OwnCounts, er
 func (tx *Tx) AddNotification(ctx context.Context, n *Notification) (added bool, err error) {
 	n.ID = NotificationID(tx.newID())
 	rows, err := tx.exec(ctx, "add notification", `
-		INSERT OR IGNORE INTO notifications (id, account_id, type, from_id, status_id, detail, read, muted)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		n.ID, n.AccountID, n.Type, n.FromID, n.StatusID, n.Detail, n.Read, n.Muted)
+		INSERT OR IGNORE INTO notifications (id, account_id, type, from_id, status_id, message_id, detail, read, muted)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		n.ID, n.AccountID, n.Type, n.FromID, n.StatusID, n.MessageID, n.Detail, n.Read, n.Muted)
 	return rows > 0, err
 }
 

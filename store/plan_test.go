@@ -20,6 +20,11 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[store.ListID]():             {store.ListID(1)},
 	reflect.TypeFor[store.NotificationID]():     {store.NotificationID(1)},
 	reflect.TypeFor[store.ConversationID]():     {store.ConversationID(1)},
+	reflect.TypeFor[store.ChatID]():             {store.ChatID(1)},
+	reflect.TypeFor[store.ChatMessageID]():      {store.ChatMessageID(1)},
+	reflect.TypeFor[store.MessageID]():          {store.MessageID(1)},
+	reflect.TypeFor[[]store.ChatMessageID]():    {[]store.ChatMessageID{1}},
+	reflect.TypeFor[[]store.MessageID]():        {[]store.MessageID{1, 1 << 52}}, // one that is new for many years
 	reflect.TypeFor[store.AppID]():              {store.AppID(1)},
 	reflect.TypeFor[store.TokenID]():            {store.TokenID(1)},
 	reflect.TypeFor[store.AnnouncementID]():     {store.AnnouncementID(1)},
@@ -175,6 +180,16 @@ func seed(t testing.TB, db *store.DB, n int) {
 		{`INSERT INTO pins (status_id, account_id, pinned_at) SELECT id, account_id, id FROM statuses WHERE id % 5000 = 0`, nil},
 		{`INSERT INTO media (id, account_id, status_id, type, mime, file, created_at) SELECT id, account_id, id, 'image', 'image/png', 'f' || id, id FROM statuses WHERE has_media = 1`, nil},
 		{`INSERT INTO notifications (id, account_id, type, from_id, status_id) SELECT id, u.account_id, 'favourite', 2, id FROM statuses s JOIN users u ON u.account_id = s.id % 100 + 1 WHERE s.id % 5 = 0`, nil},
+		{`INSERT INTO chats (id, account_id, other_id, position, updated_at)
+			SELECT a.id * 1000 + b.id, a.id, b.id, a.id * 1000 + b.id, 1 FROM accounts a JOIN accounts b ON b.id BETWEEN a.id - 10 AND a.id + 10 WHERE a.domain = ''`, nil},
+		{numbers + `INSERT INTO chat_messages (id, account_id, recipient_id, uri, created_at, content)
+			SELECT i, i % 500 + 1, (i + 7) % 500 + 1, 'https://example.org/c' || i, i, 'words' FROM n`, []any{n / 4}},
+		{`INSERT INTO chat_copies (id, chat_id, message_id, unread)
+			SELECT m.id * 2, c.id, m.id, m.id % 10 = 0 FROM chat_messages m JOIN chats c ON c.account_id = m.account_id AND c.other_id = m.recipient_id`, nil},
+		{`INSERT INTO chat_copies (id, chat_id, message_id, unread)
+			SELECT m.id * 2 + 1, c.id, m.id, m.id % 10 = 0 FROM chat_messages m JOIN chats c ON c.account_id = m.recipient_id AND c.other_id = m.account_id`, nil},
+		{`INSERT INTO chat_message_keys (account_id, key, message_id, created_at) SELECT account_id, 'key' || id, id, id FROM chat_messages WHERE id % 20 = 0`, nil},
+		{`UPDATE media SET message_id = (SELECT m.id FROM chat_messages m WHERE m.id = media.id), status_id = NULL WHERE id % 100 = 0`, nil},
 		{`PRAGMA analysis_limit = 1000`, nil}, // as Optimize does; without it, SQLite plans each query anew for each value
 		{`ANALYZE`, nil},
 	} {

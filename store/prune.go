@@ -37,6 +37,9 @@ func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 		{"prune idempotency keys", `
 			DELETE FROM idempotency_keys
 			WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_keys WHERE created_at < ? LIMIT ?)`, now.Add(-IdempotencyTime)},
+		{"prune idempotency keys of chats", `
+			DELETE FROM chat_message_keys
+			WHERE (account_id, key) IN (SELECT account_id, key FROM chat_message_keys WHERE created_at < ? LIMIT ?)`, now.Add(-IdempotencyTime)},
 	} {
 		n, err := tx.exec(ctx, step.what, step.query, At(step.before), pruneBatch)
 		if err != nil {

@@ -42,6 +42,9 @@ func TestRowsMirrorTables(t *testing.T) {
 		"announcements": store.Announcement{},
 
 		"report_statuses": store.ReportedStatus{},
+		"chats":           store.Chat{},
+		"chat_messages":   store.ChatMessage{},
+		"chat_copies":     store.ChatCopy{},
 
 		"one_time_tokens": store.OneTimeToken{},
 	} {

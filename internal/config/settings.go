@@ -201,7 +201,7 @@ func (c *Config) registry() []section {
 			{Key: "follows_same_account", field: limit(&c.RateLimit.FollowsSameAccount, 2, time.Minute), Restart: true,
 				Description: "Following and unfollowing one and the same account."},
 			{Key: "status_actions", field: limit(&c.RateLimit.StatusActions, 15, 10*time.Second), Restart: true,
-				Description: "Posting, deleting, boosting and favouriting, taken together."},
+				Description: "Posting, chatting, deleting, boosting and favouriting, taken together."},
 			{Key: "same_status_action", field: limit(&c.RateLimit.SameStatusAction, 3, time.Minute), Restart: true,
 				Description: "Boosting, or favouriting, one and the same post and taking it back."},
 			{Key: "reports", field: limit(&c.RateLimit.Reports, 10, 10*time.Minute), Restart: true,

@@ -116,6 +116,19 @@ func Parse(source string, t ContentType) *Document {
 	return c.finish()
 }
 
+// ParseChat reads a message of a chat: plain text, in one piece, whose line breaks stay (extension API 11.3).
+func ParseChat(message string) *Document {
+	c := newComposer(postLink)
+	for i, line := range strings.Split(strings.TrimSpace(clean(message)), "\n") {
+		if i > 0 {
+			c.raw("<br/>")
+			c.prev = '\n'
+		}
+		c.text(strings.TrimRight(line, " \t"), true)
+	}
+	return c.finish()
+}
+
 // Mentions returns the handles in the text, each once, in order of appearance. Those in links and code do not count.
 func (d *Document) Mentions() []Mention { return d.mentions }
 

@@ -173,6 +173,21 @@ func TestMarkupThatIsTooLong(t *testing.T) {
 	}
 }
 
+func TestChatMessage(t *testing.T) {
+	for source, want := range map[string]string{
+		"":                                   "",
+		" \n ":                               "",
+		" a \r\n\nb\n":                       "a<br/><br/>b",
+		"<b>:cat:\x00</b>":                   "&lt;b&gt;:cat:&lt;/b&gt;",
+		"*a* _b_ `c` @carol@example.com\n#A": "*a* _b_ `c` " + carolLink + "<br/>" + tagLink("a", "A"),
+		"one\nhttps://example.com":           "one<br/>" + link("https://example.com", "https://example.com"),
+	} {
+		if got := ParseChat(source).Render(base, accounts).HTML; got != want {
+			t.Errorf("%q:\ngot  %s\nwant %s", source, got, want)
+		}
+	}
+}
+
 func TestProfile(t *testing.T) {
 	got := ParseBio("I am @carol@example.com\nhttps://example.com #A\n\n<b>").Render(base, accounts).HTML
 	full := strings.Replace(carolLink, "<span>carol</span>", "<span>carol@example.com</span>", 1)

@@ -59,6 +59,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		wantSafe(t, ParseBio(source).Render("https://example.org", fuzzAccounts).HTML)
+		wantSafe(t, strings.ReplaceAll(ParseChat(source).Render("https://example.org", fuzzAccounts).HTML, "<br/>", "<br>"))
 		wantSafe(t, ParseField(source).Render("https://example.org", fuzzAccounts).HTML)
 	})
 }

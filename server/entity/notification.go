@@ -15,6 +15,7 @@ type Notification struct {
 	status  *Status
 	report  *StaffReport
 	target  *renderedAccount // that the account has moved to
+	message *ChatMessage
 }
 
 // AppendJSON renders the notification.
@@ -35,6 +36,11 @@ func (n *Notification) AppendJSON(dst []byte) []byte {
 	if n.report != nil {
 		if b, err := marshal(n.report); err == nil {
 			dst = append(append(dst, `,"report":`...), b...)
+		}
+	}
+	if n.message != nil {
+		if b, err := marshal(n.message); err == nil {
+			dst = append(append(dst, `,"chat_message":`...), b...)
 		}
 	}
 	dst = append(n.builder.appendName(append(dst, ',')), '{')
@@ -65,8 +71,8 @@ func (b *Builder) ParseNotificationType(name string) (store.NotificationType, bo
 	return "", false
 }
 
-// Notifications renders a page of what reader was told. One whose status, report or target has gone in the meantime is left
-// out.
+// Notifications renders a page of what reader was told. One whose status, report, target or message has gone in the meantime is
+// left out.
 func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows []*store.Notification) (List[*Notification], error) {
 	accounts := make([]store.AccountID, 0, len(rows))
 	var statuses []store.StatusID
@@ -93,6 +99,10 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 	if err != nil {
 		return nil, err
 	}
+	messageOf, err := b.messagesOf(ctx, reader, rows)
+	if err != nil {
+		return nil, err
+	}
 	statusOf := byID(what, (*Status).ID)
 	list := make(List[*Notification], 0, len(rows))
 	for _, row := range rows {
@@ -109,6 +119,11 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 		}
 		if row.Type == store.NotifyReport {
 			if n.report = reports[reportOf(row)]; n.report == nil {
+				continue
+			}
+		}
+		if row.MessageID != nil {
+			if n.message = messageOf[*row.MessageID]; n.message == nil {
 				continue
 			}
 		}

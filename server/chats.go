@@ -1,0 +1,158 @@
+package server
+
+import (
+	"svc/internal/errs"
+	"svc/social"
+	"svc/store"
+)
+
+// chatRoutes are chats and the messages in them (extension API 11).
+var chatRoutes = routes{
+	"POST /api/v1/svc/chats/by-account-id/:id":             {user("write:chats"), (*Server).openChat},
+	"GET /api/v1/svc/chats":                                {user("read:chats"), (*Server).listAllChats},
+	"GET /api/v2/svc/chats":                                {user("read:chats"), (*Server).listChats},
+	"GET /api/v1/svc/chats/:id":                            {user("read:chats"), (*Server).showChat},
+	"POST /api/v1/svc/chats/:id/read":                      {user("write:chats"), (*Server).readChat},
+	"GET /api/v1/svc/chats/:id/messages":                   {user("read:chats"), (*Server).listChatMessages},
+	"POST /api/v1/svc/chats/:id/messages":                  {user("write:chats").limit("status_actions"), (*Server).sendChatMessage},
+	"DELETE /api/v1/svc/chats/:id/messages/:message_id":    {user("write:chats").limit("status_actions"), (*Server).deleteChatMessage},
+	"POST /api/v1/svc/chats/:id/messages/:message_id/read": {user("write:chats"), (*Server).readChatMessage},
+}
+
+// openChat returns the viewer's chat with an account, and makes it if there is none.
+func (s *Server) openChat(r *Request) (any, error) {
+	c, err := s.social.OpenChat(r.Context(), r.Viewer, accountParam(r))
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.Chat(r.Context(), r.Viewer, c.ID)
+}
+
+// allChats is how many chats those see at once who do not turn pages.
+const allChats = 500
+
+// listAllChats is listChats for front ends that do not turn pages.
+func (s *Server) listAllChats(r *Request) (any, error) {
+	return s.chatPage(r, r.Page(allChats, allChats))
+}
+
+// listChats returns the viewer's chats, the most recently updated first.
+func (s *Server) listChats(r *Request) (any, error) { return s.chatPage(r, r.Page(20)) }
+
+func (s *Server) chatPage(r *Request, page Page) (any, error) {
+	var p struct {
+		WithMuted bool `param:"with_muted"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	rows, err := s.db.Chats(r.Context(), r.Viewer.ID, p.WithMuted, page.Page)
+	if err != nil {
+		return nil, err
+	}
+	// The cursor is the time of the last message, not the chat: a chat that moves to the top while somebody turns the pages takes
+	// none of the others along.
+	r.LinkPage(page, len(rows), func(i int) string { return rows[i].Position.String() })
+	return s.entities.Chats(r.Context(), r.Viewer, rows)
+}
+
+func chatParam(r *Request) store.ChatID {
+	var id store.ChatID
+	id.UnmarshalText([]byte(r.Param("id")))
+	return id
+}
+
+func chatMessageParam(r *Request) store.ChatMessageID {
+	var id store.ChatMessageID
+	id.UnmarshalText([]byte(r.Param("message_id")))
+	return id
+}
+
+// showChat returns one chat.
+func (s *Server) showChat(r *Request) (any, error) {
+	return s.entities.Chat(r.Context(), r.Viewer, chatParam(r))
+}
+
+// readChat marks the messages up to last_read_id as read.
+func (s *Server) readChat(r *Request) (any, error) {
+	var p struct {
+		LastReadID string `param:"last_read_id"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if p.LastReadID == "" {
+		return nil, errs.BadRequest("Missing field: last_read_id.")
+	}
+	upTo, ok := store.ParsePosition(p.LastReadID)
+	if !ok {
+		return nil, errs.BadRequest("last_read_id - Invalid value.")
+	}
+	if err := s.social.ReadChat(r.Context(), r.Viewer, chatParam(r), store.ChatMessageID(upTo)); err != nil {
+		return nil, err
+	}
+	return s.showChat(r)
+}
+
+// listChatMessages returns the messages of a chat, the newest first.
+func (s *Server) listChatMessages(r *Request) (any, error) {
+	c, err := s.db.ShownChat(r.Context(), r.Viewer.ID, chatParam(r))
+	if err != nil {
+		return nil, err
+	}
+	page := r.Page(20)
+	rows, err := s.db.ChatEntries(r.Context(), c.ID, page.Page)
+	if err != nil {
+		return nil, err
+	}
+	r.LinkPage(page, len(rows), func(i int) string { return rows[i].ID.String() })
+	return s.entities.ChatMessages(r.Context(), r.Viewer, rows)
+}
+
+// sendChatMessage sends a message to the other side of a chat.
+func (s *Server) sendChatMessage(r *Request) (any, error) {
+	var p struct {
+		Content string         `param:"content"`
+		MediaID *store.MediaID `param:"media_id"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	e, err := s.social.SendChatMessage(r.Context(), r.Viewer, chatParam(r), social.MessageDraft{
+		Text: p.Content, MediaID: p.MediaID, IdempotencyKey: r.Header.Get("Idempotency-Key"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.ChatMessage(r.Context(), r.Viewer, e)
+}
+
+// deleteChatMessage takes a message out of a chat and returns it as it was. A message that is not there is answered as any other
+// failure is (extension API 11.1).
+func (s *Server) deleteChatMessage(r *Request) (any, error) {
+	e, err := s.db.ChatEntry(r.Context(), r.Viewer.ID, chatParam(r), chatMessageParam(r))
+	if err != nil {
+		return nil, couldNotDelete(err)
+	}
+	before, err := s.entities.ChatMessage(r.Context(), r.Viewer, e)
+	if err != nil {
+		return nil, err
+	}
+	return before, couldNotDelete(s.social.DeleteChatMessage(r.Context(), r.Viewer, e.ChatID, e.ID))
+}
+
+func couldNotDelete(err error) error {
+	if errs.IsNotFound(err) {
+		return errs.BadRequest("could_not_delete")
+	}
+	return err
+}
+
+// readChatMessage marks one message as read.
+func (s *Server) readChatMessage(r *Request) (any, error) {
+	e, err := s.social.ReadChatMessage(r.Context(), r.Viewer, chatParam(r), chatMessageParam(r))
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.ChatMessage(r.Context(), r.Viewer, e)
+}

@@ -1,0 +1,173 @@
+package entity
+
+import (
+	"context"
+
+	"svc/internal/text"
+	"svc/store"
+)
+
+// Chat is a chat for whose it is.
+type Chat struct {
+	ID          store.ChatID `json:"id"`
+	Account     Account      `json:"account"` // of the other side
+	Unread      int          `json:"unread"`
+	LastMessage *ChatMessage `json:"last_message"`
+	UpdatedAt   store.Time   `json:"updated_at"`
+}
+
+// ChatMessage is a message as one side of a chat has it.
+type ChatMessage struct {
+	ID             store.ChatMessageID `json:"id"`
+	ChatID         store.ChatID        `json:"chat_id"`
+	AccountID      store.AccountID     `json:"account_id"` // who wrote it
+	Content        *string             `json:"content"`    // nil where there is an attachment only
+	CreatedAt      store.Time          `json:"created_at"`
+	Emojis         []Emoji             `json:"emojis"`
+	Attachment     *object             `json:"attachment"`
+	Unread         bool                `json:"unread"`
+	Card           *object             `json:"card"`                      // there are none
+	IdempotencyKey string              `json:"idempotency_key,omitempty"` // for its author, while it is new
+}
+
+// Chat renders a chat of the owner's, with its last message. One with an account that is withheld is not found.
+func (b *Builder) Chat(ctx context.Context, owner *store.Account, id store.ChatID) (*Chat, error) {
+	row, err := b.db.ShownChat(ctx, owner.ID, id)
+	if err != nil {
+		return nil, err
+	}
+	chats, err := b.Chats(ctx, owner, []*store.ChatSummary{row})
+	if err != nil {
+		return nil, err
+	}
+	if len(chats) == 0 {
+		return nil, notFound
+	}
+	return chats[0], nil
+}
+
+// Chats renders chats of the owner's, each with its last message. One whose other side has gone in the meantime is left out.
+func (b *Builder) Chats(ctx context.Context, owner *store.Account, rows []*store.ChatSummary) ([]*Chat, error) {
+	accounts := make([]store.AccountID, 0, len(rows))
+	var last []store.ChatMessageID
+	for _, c := range rows {
+		accounts = append(accounts, c.OtherID)
+		if c.LastID != nil {
+			last = append(last, *c.LastID)
+		}
+	}
+	who, err := b.renderAccounts(ctx, unique(accounts))
+	if err != nil {
+		return nil, err
+	}
+	messageOf := make(map[store.ChatID]*ChatMessage)
+	if len(last) > 0 {
+		entries, err := b.db.ChatEntriesByID(ctx, last)
+		if err != nil {
+			return nil, err
+		}
+		messages, err := b.ChatMessages(ctx, owner, entries)
+		if err != nil {
+			return nil, err
+		}
+		messageOf = byID(messages, func(m *ChatMessage) store.ChatID { return m.ChatID })
+	}
+	list := make([]*Chat, 0, len(rows))
+	for _, c := range rows {
+		if account := who[c.OtherID]; account != nil {
+			list = append(list, &Chat{
+				ID: c.ID, Account: Account{renderedAccount: account}, Unread: c.Unread, LastMessage: messageOf[c.ID], UpdatedAt: c.UpdatedAt,
+			})
+		}
+	}
+	return list, nil
+}
+
+// ChatMessage renders a message for the owner of the chat.
+func (b *Builder) ChatMessage(ctx context.Context, owner *store.Account, row *store.ChatEntry) (*ChatMessage, error) {
+	list, err := b.ChatMessages(ctx, owner, []*store.ChatEntry{row})
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// ChatMessages renders messages for the owner of the chats they are in, in the order of rows.
+func (b *Builder) ChatMessages(ctx context.Context, owner *store.Account, rows []*store.ChatEntry) ([]*ChatMessage, error) {
+	list := make([]*ChatMessage, 0, len(rows))
+	if len(rows) == 0 {
+		return list, nil
+	}
+	ids := make([]store.MessageID, 0, len(rows))
+	for _, e := range rows {
+		ids = append(ids, e.MessageID)
+	}
+	attachments, err := b.attachmentsOfMessages(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := b.db.RecentChatKeys(ctx, owner.ID, ids)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := b.wantsPlain(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range rows {
+		m := &ChatMessage{
+			ID: e.ID, ChatID: e.ChatID, AccountID: e.AuthorID, CreatedAt: e.CreatedAt, Unread: e.Unread, Emojis: b.emojisIn(e.Content),
+			Attachment: attachments[e.MessageID], IdempotencyKey: keys[e.MessageID],
+		}
+		if content := e.Content; content != "" {
+			if plain {
+				content = text.Strict(content)
+			}
+			m.Content = &content
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+func (b *Builder) attachmentsOfMessages(ctx context.Context, ids []store.MessageID) (map[store.MessageID]*object, error) {
+	rows, err := b.db.MediaOfMessages(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[store.MessageID]*object, len(rows))
+	for _, m := range rows {
+		o, err := b.attachment(m)
+		if err != nil {
+			return nil, err
+		}
+		of[*m.MessageID] = &o
+	}
+	return of, nil
+}
+
+// messagesOf renders the messages that notifications are about.
+func (b *Builder) messagesOf(ctx context.Context, reader *store.Account, rows []*store.Notification) (map[store.MessageID]*ChatMessage, error) {
+	var ids []store.MessageID
+	for _, n := range rows {
+		if n.MessageID != nil {
+			ids = append(ids, *n.MessageID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	entries, err := b.db.ChatEntriesOf(ctx, reader.ID, ids)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := b.ChatMessages(ctx, reader, entries)
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[store.MessageID]*ChatMessage, len(entries))
+	for i, e := range entries {
+		of[e.MessageID] = messages[i]
+	}
+	return of, nil
+}

@@ -1,0 +1,214 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// ChatMessage is a message as both sides of a chat have it.
+type ChatMessage struct {
+	ID          MessageID
+	AccountID   AccountID // who wrote it
+	RecipientID AccountID
+	URI         string
+	CreatedAt   Time   // as the author says
+	Content     string // HTML; "" where there is an attachment only
+}
+
+// ChatCopy is what one side has of a message.
+type ChatCopy struct {
+	ID        ChatMessageID
+	ChatID    ChatID
+	MessageID MessageID
+	Unread    bool
+}
+
+// ChatEntry is a message as one side has it.
+type ChatEntry struct {
+	ChatCopy
+	AuthorID  AccountID
+	CreatedAt Time
+	Content   string
+}
+
+// chatEntry are the columns of an entry, of the copy x and the message m.
+const chatEntry = `x.*, m.account_id AS author_id, m.created_at, m.content`
+
+var chatEntries = newKeyset(`
+		SELECT ` + chatEntry + `
+		FROM chat_copies x
+		CROSS JOIN chat_messages m ON m.id = x.message_id
+		WHERE x.chat_id = ?1 AND x.id < ?2 AND x.id > ?3
+		ORDER BY x.id DESC
+		LIMIT ?4`)
+
+// ChatEntries returns a page of a chat's messages, newest first.
+func (r reader) ChatEntries(ctx context.Context, id ChatID, p Page) ([]*ChatEntry, error) {
+	return rowPage[*ChatEntry](ctx, r, "chat messages", chatEntries, id, p)
+}
+
+// ChatEntry returns a message of a chat of the owner's, and errs.ErrRecordNotFound if there is none.
+func (r reader) ChatEntry(ctx context.Context, owner AccountID, chat ChatID, id ChatMessageID) (*ChatEntry, error) {
+	e, err := one[ChatEntry](ctx, r, "chat message", `
+		SELECT `+chatEntry+`
+		FROM chat_copies x
+		CROSS JOIN chats c ON c.id = x.chat_id
+		CROSS JOIN chat_messages m ON m.id = x.message_id
+		WHERE x.id = ? AND c.id = ? AND c.account_id = ?`, id, chat, owner)
+	if e == nil && err == nil {
+		err = notFound
+	}
+	return e, err
+}
+
+// ChatEntriesByID returns the messages that have one of the ids, in no order.
+func (r reader) ChatEntriesByID(ctx context.Context, ids []ChatMessageID) ([]*ChatEntry, error) {
+	return list[*ChatEntry](ctx, r, "chat messages", `
+		SELECT `+chatEntry+`
+		FROM json_each(?) j
+		CROSS JOIN chat_copies x ON x.id = j.value
+		CROSS JOIN chat_messages m ON m.id = x.message_id`, jsonArray(ids))
+}
+
+// ChatEntriesOf returns what an account has of the messages, in no order.
+func (r reader) ChatEntriesOf(ctx context.Context, owner AccountID, ids []MessageID) ([]*ChatEntry, error) {
+	return list[*ChatEntry](ctx, r, "chat messages", `
+		SELECT `+chatEntry+`
+		FROM json_each(?2) j
+		CROSS JOIN chat_copies x ON x.message_id = j.value
+		CROSS JOIN chats c ON c.id = x.chat_id AND c.account_id = ?1
+		CROSS JOIN chat_messages m ON m.id = x.message_id`, owner, jsonArray(ids))
+}
+
+// ChatMessage returns a message, and errs.ErrRecordNotFound if there is none.
+func (r reader) ChatMessage(ctx context.Context, id MessageID) (*ChatMessage, error) {
+	m, err := one[ChatMessage](ctx, r, "chat message", `SELECT * FROM chat_messages WHERE id = ?`, id)
+	if m == nil && err == nil {
+		err = notFound
+	}
+	return m, err
+}
+
+// ChatMessageByURI returns the message of an ActivityPub id, and errs.ErrRecordNotFound if there is none.
+func (r reader) ChatMessageByURI(ctx context.Context, uri string) (*ChatMessage, error) {
+	m, err := one[ChatMessage](ctx, r, "chat message by URI", `SELECT * FROM chat_messages WHERE uri = ?`, uri)
+	if m == nil && err == nil {
+		err = notFound
+	}
+	return m, err
+}
+
+// KnowsChatMessage tells whether there is, or has been, a message with an ActivityPub id.
+func (r reader) KnowsChatMessage(ctx context.Context, uri string) (bool, error) {
+	return r.exists(ctx, `
+		SELECT 1 FROM chat_messages WHERE uri = ?1
+		UNION ALL
+		SELECT 1 FROM tombstones WHERE uri = ?1`, uri)
+}
+
+// NewMessageID returns an id for a message to be added.
+func (tx *Tx) NewMessageID() MessageID { return MessageID(tx.newID()) }
+
+// AddChatMessage inserts a message, which no side has yet.
+func (tx *Tx) AddChatMessage(ctx context.Context, m *ChatMessage) error {
+	_, err := tx.exec(ctx, "add chat message", `
+		INSERT INTO chat_messages (id, account_id, recipient_id, uri, created_at, content)
+		VALUES (?, ?, ?, ?, ?, ?)`, m.ID, m.AccountID, m.RecipientID, m.URI, m.CreatedAt, m.Content)
+	return err
+}
+
+// AddChatCopy puts a message into a chat, which moves to the top.
+func (tx *Tx) AddChatCopy(ctx context.Context, c *Chat, m *ChatMessage, unread bool) (*ChatEntry, error) {
+	e := &ChatEntry{
+		ChatCopy: ChatCopy{ID: ChatMessageID(tx.newID()), ChatID: c.ID, MessageID: m.ID, Unread: unread},
+		AuthorID: m.AccountID, CreatedAt: m.CreatedAt, Content: m.Content,
+	}
+	if _, err := tx.exec(ctx, "add chat copy", `
+		INSERT INTO chat_copies (id, chat_id, message_id, unread)
+		VALUES (?, ?, ?, ?)`, e.ID, e.ChatID, e.MessageID, e.Unread); err != nil {
+		return nil, err
+	}
+	c.Position, c.UpdatedAt = e.ID, At(tx.db.now())
+	_, err := tx.exec(ctx, "update chat", `UPDATE chats SET position = ?, updated_at = ? WHERE id = ?`, c.Position, c.UpdatedAt, c.ID)
+	return e, err
+}
+
+// ReadChatCopy marks one message as read.
+func (tx *Tx) ReadChatCopy(ctx context.Context, id ChatMessageID) error {
+	_, err := tx.exec(ctx, "read chat message", `UPDATE chat_copies SET unread = 0 WHERE id = ?`, id)
+	return err
+}
+
+// DeleteChatMessage deletes a message, what both sides have of it and the notification of it, and leaves a tombstone.
+func (tx *Tx) DeleteChatMessage(ctx context.Context, m *ChatMessage) error {
+	if _, err := tx.exec(ctx, "delete chat message", `DELETE FROM chat_messages WHERE id = ?`, m.ID); err != nil {
+		return err
+	}
+	return tx.addTombstone(ctx, m.URI)
+}
+
+// RemoveChatCopy deletes what owner has of a message, the notification of it included. A message that nobody has any more goes
+// itself.
+func (tx *Tx) RemoveChatCopy(ctx context.Context, owner AccountID, m *ChatMessage, id ChatMessageID) error {
+	if _, err := tx.exec(ctx, "remove chat copy", `DELETE FROM chat_copies WHERE id = ?`, id); err != nil {
+		return err
+	}
+	left, err := tx.exists(ctx, `SELECT 1 FROM chat_copies WHERE message_id = ?`, m.ID)
+	if err != nil {
+		return err
+	}
+	if !left {
+		return tx.DeleteChatMessage(ctx, m)
+	}
+	_, err = tx.exec(ctx, "withdraw notification", `DELETE FROM notifications WHERE message_id = ? AND account_id = ?`, m.ID, owner)
+	return err
+}
+
+// chatKeyShown is how long a message shows the Idempotency-Key that it was sent with (extension API 11.2).
+const chatKeyShown = 2 * time.Minute
+
+// IdempotentChatEntry returns the message that owner sent in a chat with a key, nil if there is none (any more).
+func (r reader) IdempotentChatEntry(ctx context.Context, owner AccountID, chat ChatID, key string) (*ChatEntry, error) {
+	return one[ChatEntry](ctx, r, "idempotency key", `
+		SELECT `+chatEntry+`
+		FROM chat_message_keys k
+		CROSS JOIN chat_copies x ON x.message_id = k.message_id AND x.chat_id = ?2
+		CROSS JOIN chat_messages m ON m.id = x.message_id
+		WHERE k.account_id = ?1 AND k.key = ?3 AND k.created_at > ?4`, owner, chat, key, At(r.db.now().Add(-IdempotencyTime)))
+}
+
+// RecentChatKeys returns the keys that account sent those of the messages with that are new.
+func (r reader) RecentChatKeys(ctx context.Context, account AccountID, ids []MessageID) (map[MessageID]string, error) {
+	since := r.db.now().Add(-chatKeyShown)
+	var recent []MessageID
+	for _, id := range ids {
+		if idTime(int64(id)).After(since) {
+			recent = append(recent, id)
+		}
+	}
+	if len(recent) == 0 {
+		return nil, nil
+	}
+	type row struct {
+		MessageID MessageID
+		Key       string
+	}
+	rows, err := list[row](ctx, r, "idempotency keys", `
+		SELECT k.message_id, k.key
+		FROM json_each(?2) j
+		CROSS JOIN chat_message_keys k INDEXED BY chat_message_keys_message ON k.message_id = j.value AND k.account_id = ?1`,
+		account, jsonArray(recent))
+	keys := make(map[MessageID]string, len(rows))
+	for _, k := range rows {
+		keys[k.MessageID] = k.Key
+	}
+	return keys, err
+}
+
+// RememberChatKey notes which message account sent with a key.
+func (tx *Tx) RememberChatKey(ctx context.Context, account AccountID, key string, id MessageID) error {
+	_, err := tx.exec(ctx, "idempotency key", `
+		INSERT OR REPLACE INTO chat_message_keys (account_id, key, message_id, created_at)
+		VALUES (?, ?, ?, ?)`, account, key, id, At(tx.db.now()))
+	return err
+}

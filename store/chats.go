@@ -1,0 +1,129 @@
+package store
+
+import "context"
+
+// Chat is what one person has of a chat with another account, or with themselves. The other side has one of its own, if it lives
+// here.
+type Chat struct {
+	ID        ChatID
+	AccountID AccountID // whose it is
+	OtherID   AccountID
+	Position  ChatMessageID // of the last message that came, or of nothing: what lists are ordered and paged by
+	UpdatedAt Time
+}
+
+// ChatSummary is a chat with what is shown of it.
+type ChatSummary struct {
+	Chat
+	Unread int            // up to 1000
+	LastID *ChatMessageID // nil: there are no messages
+}
+
+// chatSummary selects summaries of the chats in c, whose owner is ?1 with the hints ?2. A chat with an account that is withheld
+// is not shown.
+const chatSummary = `
+		SELECT c.*, (
+			SELECT count(*)
+			FROM (
+				SELECT 1
+				FROM chat_copies x INDEXED BY chat_copies_unread
+				WHERE x.chat_id = c.id AND x.unread = 1
+				LIMIT 1000)
+			) AS unread, (
+			SELECT max(x.id)
+			FROM chat_copies x INDEXED BY chat_copies_chat
+			WHERE x.chat_id = c.id) AS last_id
+		FROM chats c
+		WHERE c.account_id = ?1
+			AND (?2 & 64 = 0 OR c.other_id = ?1 OR NOT EXISTS (SELECT 1 FROM accounts x WHERE x.id = c.other_id AND x.withheld = 1))`
+
+// chatList leaves out chats with the blocked, and unless ?3 is set with the muted (extension API 11.3). Clients that do not
+// follow the links page by the ids of chats: such an id stands for the place where the chat is now.
+var chatList = func(order string) string {
+	return chatSummary + `
+			AND c.position < ifnull((SELECT x.position FROM chats x WHERE x.id = ?4 AND x.account_id = ?1), ?4)
+			AND c.position > ifnull((SELECT x.position FROM chats x WHERE x.id = ?5 AND x.account_id = ?1), ?5)
+			AND (?2 & 1 = 0 OR ` + notBlocked("c.other_id") + `)
+			AND (?2 & 16 = 0 OR NOT EXISTS (
+				SELECT 1
+				FROM accounts x JOIN domain_blocks d ON d.account_id = ?1 AND d.domain = x.domain
+				WHERE x.id = c.other_id
+					AND NOT EXISTS (SELECT 1 FROM follows f WHERE f.follower_id = ?1 AND f.target_id = x.id AND f.pending = 0)))
+			AND (?3 OR ?2 & 4 = 0 OR ` + notMuted("c.other_id") + `)
+		ORDER BY c.position ` + order + `
+		LIMIT ?6`
+}
+
+var chatsDown, chatsUp = chatList("DESC"), chatList("ASC")
+
+// Chats returns a page of an account's chats, the most recently updated first. It is paged by Position.
+func (r reader) Chats(ctx context.Context, owner AccountID, withMuted bool, p Page) ([]*ChatSummary, error) {
+	h, err := r.hints(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	below, above, ascending := p.bounds()
+	query := chatsDown
+	if ascending {
+		query = chatsUp
+	}
+	rows, err := list[*ChatSummary](ctx, r, "chats", query, owner, h, withMuted, below, above, p.Limit)
+	return newestFirst(rows, ascending), err
+}
+
+// ShownChat returns a chat of the owner's as it is shown, and errs.ErrRecordNotFound if there is none or the other account is
+// withheld.
+func (r reader) ShownChat(ctx context.Context, owner AccountID, id ChatID) (*ChatSummary, error) {
+	h, err := r.hints(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	c, err := one[ChatSummary](ctx, r, "chat", chatSummary+` AND c.id = ?3`, owner, h, id)
+	if c == nil && err == nil {
+		err = notFound
+	}
+	return c, err
+}
+
+// OwnChat returns a chat of the owner's, shown or not, and errs.ErrRecordNotFound if there is none.
+func (r reader) OwnChat(ctx context.Context, owner AccountID, id ChatID) (*Chat, error) {
+	c, err := one[Chat](ctx, r, "chat", `SELECT * FROM chats WHERE id = ? AND account_id = ?`, id, owner)
+	if c == nil && err == nil {
+		err = notFound
+	}
+	return c, err
+}
+
+// ChatWith returns the owner's chat with another account, nil if there is none.
+func (r reader) ChatWith(ctx context.Context, owner, other AccountID) (*Chat, error) {
+	return one[Chat](ctx, r, "chat", `SELECT * FROM chats WHERE account_id = ? AND other_id = ?`, owner, other)
+}
+
+// CountChats returns how many chats an account has, limit at most.
+func (r reader) CountChats(ctx context.Context, owner AccountID, limit int) (int, error) {
+	n, err := one[int](ctx, r, "count chats", `
+		SELECT count(*)
+		FROM (SELECT 1 FROM chats WHERE account_id = ? LIMIT ?)`, owner, limit)
+	if err != nil {
+		return 0, err
+	}
+	return *n, nil
+}
+
+// AddChat inserts a chat, of which there must be none. Its ID, Position and UpdatedAt are set.
+func (tx *Tx) AddChat(ctx context.Context, c *Chat) error {
+	c.ID, c.Position, c.UpdatedAt = ChatID(tx.newID()), ChatMessageID(tx.newID()), At(tx.db.now())
+	_, err := tx.exec(ctx, "add chat", `
+		INSERT INTO chats (id, account_id, other_id, position, updated_at)
+		VALUES (?, ?, ?, ?, ?)`, c.ID, c.AccountID, c.OtherID, c.Position, c.UpdatedAt)
+	return err
+}
+
+// ReadChat marks the messages of a chat up to and including one as read.
+func (tx *Tx) ReadChat(ctx context.Context, id ChatID, upTo ChatMessageID) error {
+	_, err := tx.exec(ctx, "read chat", `
+		UPDATE chat_copies INDEXED BY chat_copies_unread
+		SET unread = 0
+		WHERE chat_id = ? AND unread = 1 AND id <= ?`, id, upTo)
+	return err
+}
