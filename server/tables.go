@@ -13,6 +13,7 @@ func allRoutes() []routes {
 		statusRoutes,
 		editRoutes,
 		threadRoutes,
+		conversationRoutes,
 		reblogRoutes,
 		favouriteRoutes,
 		bookmarkRoutes,

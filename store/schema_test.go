@@ -39,7 +39,8 @@ func TestRowsMirrorTables(t *testing.T) {
 		"oauth_tokens":  store.Token{},
 		"jobs":          store.Job{},
 
-		"one_time_tokens": store.OneTimeToken{},
+		"one_time_tokens":      store.OneTimeToken{},
+		"direct_conversations": store.DirectConversation{},
 	} {
 		columns, err := db.Columns(t.Context(), table)
 		if err != nil {
