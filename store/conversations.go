@@ -70,8 +70,7 @@ var shownLast = `
 				WHERE s.conversation_id = c.conversation_id AND s.visibility = 4 AND s.id <= c.last_status_id
 					AND ` + visible("s") + `
 					AND ` + strings.ReplaceAll(wanted, "?3", "1") + `
-				ORDER BY s.id DESC
-				LIMIT 1)
+				ORDER BY s.id DESC LIMIT 1)
 			END`
 
 // newConversations makes the queries of a list of conversations, whose cursor is the last status. where may use parameters from
