@@ -62,6 +62,7 @@ func (s *AccountSet) Scan(src any) error {
 
 // shownLast is the newest direct post of conversation c that its owner ?1, with the hints ?2, sees. Mutes do not count: they keep a
 // conversation quiet, not away. Without any of the hints 83 (blocks in either direction, of domains, withheld accounts), that is the last.
+// Its DESC does not end a line, so that a list which is read upwards does not turn it.
 var shownLast = `
 			CASE WHEN ?2 & 83 = 0 THEN c.last_status_id ELSE (
 				SELECT s.id
