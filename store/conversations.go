@@ -93,15 +93,20 @@ var (
 
 	conversationTimeline = newTimeline(`statuses s INDEXED BY statuses_conversation`, `s.id`, `s.conversation_id = ?9 AND s.reblog_of_id IS NULL`)
 
-	// unreadConversations counts within the query for OwnCounts.
-	unreadConversations = `
+	// These count within the query for OwnCounts; the second where each conversation is shown.
+	unreadConversations      = countUnreadConversations(` AND (` + shownLast + `) IS NOT NULL`)
+	unreadConversationsPlain = countUnreadConversations(``)
+)
+
+func countUnreadConversations(where string) string {
+	return `
 			SELECT count(*)
 			FROM (
 				SELECT 1
 				FROM direct_conversations c INDEXED BY direct_conversations_unread
-				WHERE c.account_id = ?1 AND c.last_status_id > c.read_id AND (` + shownLast + `) IS NOT NULL
+				WHERE c.account_id = ?1 AND c.last_status_id > c.read_id` + where + `
 				LIMIT ?4)`
-)
+}
 
 func (k keyset) conversations(ctx context.Context, r reader, owner AccountID, p Page, more ...any) ([]*ShownConversation, error) {
 	h, err := r.hints(ctx, owner)

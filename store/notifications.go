@@ -200,15 +200,16 @@ var (
 	countedUnread = `n.type NOT IN ('chat_mention', 'report') AND ` + notificationShown
 
 	// The same beside the number of follow requests and of unread conversations.
-	ownCounts, ownCountsPlain = withOtherCounts(unreadNotifications), withOtherCounts(unreadPlain)
+	ownCounts      = withOtherCounts(unreadNotifications, unreadConversations)
+	ownCountsPlain = withOtherCounts(unreadPlain, unreadConversationsPlain)
 )
 
-func withOtherCounts(unread string) string {
+func withOtherCounts(unread, conversations string) string {
 	return `
 		SELECT (` + unread + `), (
 			SELECT count(*)
 			FROM follows INDEXED BY follows_requests
-			WHERE target_id = ?1 AND pending = 1), (` + unreadConversations + `)`
+			WHERE target_id = ?1 AND pending = 1), (` + conversations + `)`
 }
 
 // hintsOnNotifications are those that say that a notification may have to be hidden.

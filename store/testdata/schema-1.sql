@@ -370,7 +370,7 @@ CREATE TABLE direct_conversations (
 ) STRICT;
 CREATE INDEX direct_conversations_newest ON direct_conversations (account_id, last_status_id);
 CREATE INDEX direct_conversations_among ON direct_conversations (account_id, recipients, last_status_id);
-CREATE INDEX direct_conversations_unread ON direct_conversations (account_id, last_status_id) WHERE last_status_id > read_id;
+CREATE INDEX direct_conversations_unread ON direct_conversations (account_id, last_status_id, read_id) WHERE last_status_id > read_id;
 CREATE INDEX direct_conversations_last ON direct_conversations (last_status_id);
 
 -- Home timelines, written when a post arrives; capped, and rebuildable from follows.
