@@ -5,6 +5,7 @@ import (
 
 	"svc/internal/errs"
 	"svc/server/entity"
+	"svc/social"
 	"svc/store"
 )
 
@@ -77,7 +78,7 @@ func (s *Server) deleteConversation(r *Request) (any, error) {
 // unknownConversation is how the extension API says that there is none.
 func unknownConversation(err error) error {
 	if errs.IsNotFound(err) {
-		return errs.NotFound("Unknown conversation id")
+		return social.ErrUnknownConversation
 	}
 	return err
 }

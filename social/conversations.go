@@ -32,8 +32,8 @@ func converse(ctx context.Context, tx *store.Tx, st *store.Status, recipients []
 	return nil
 }
 
-// errUnknownConversation is the answer to a conversation that is not there or somebody else's.
-var errUnknownConversation = errs.NotFound("Unknown conversation id")
+// ErrUnknownConversation is the answer to a conversation that is not there or somebody else's.
+var ErrUnknownConversation = errs.NotFound("Unknown conversation id")
 
 // talk is what a draft continues.
 type talk struct {
@@ -49,7 +49,7 @@ func continued(ctx context.Context, r reads, author store.AccountID, d Draft) (*
 	}
 	in, err := r.DirectConversation(ctx, author, *d.InConversation)
 	if errs.IsNotFound(err) {
-		return nil, errUnknownConversation
+		return nil, ErrUnknownConversation
 	}
 	if err != nil {
 		return nil, err
