@@ -269,6 +269,7 @@ CREATE TABLE statuses (
 ) STRICT;
 CREATE INDEX statuses_account ON statuses (account_id, id);
 CREATE INDEX statuses_conversation ON statuses (conversation_id, id);
+CREATE INDEX statuses_direct ON statuses (conversation_id, id) WHERE visibility = 4;
 CREATE INDEX statuses_replies ON statuses (in_reply_to_id) WHERE in_reply_to_id IS NOT NULL;
 CREATE INDEX statuses_reply_accounts ON statuses (in_reply_to_account_id) WHERE in_reply_to_account_id IS NOT NULL;
 CREATE UNIQUE INDEX statuses_reblogs ON statuses (reblog_of_id, account_id) WHERE reblog_of_id IS NOT NULL;
@@ -389,6 +390,21 @@ CREATE TABLE thread_mutes (
     expires_at      INTEGER, -- NULL: for good
     PRIMARY KEY (account_id, conversation_id)
 ) STRICT, WITHOUT ROWID;
+
+-- What somebody here has of a thread with direct posts: whom it goes to, and how far it was read.
+CREATE TABLE direct_conversations (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    account_id      INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- whose
+    conversation_id INTEGER NOT NULL, -- of the thread
+    last_status_id  INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE, -- the newest direct post that reached the owner
+    read_id         INTEGER NOT NULL, -- posts up to this one have been read
+    recipients      TEXT    NOT NULL, -- JSON array of account ids in their order, the owner's among them
+    UNIQUE (account_id, conversation_id)
+) STRICT;
+CREATE INDEX direct_conversations_newest ON direct_conversations (account_id, last_status_id);
+CREATE INDEX direct_conversations_among ON direct_conversations (account_id, recipients, last_status_id);
+CREATE INDEX direct_conversations_unread ON direct_conversations (account_id, last_status_id, read_id) WHERE last_status_id > read_id;
+CREATE INDEX direct_conversations_last ON direct_conversations (last_status_id);
 
 -- Home timelines, written when a post arrives; capped, and rebuildable from follows.
 CREATE TABLE home (

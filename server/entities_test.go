@@ -88,6 +88,8 @@ var entityShapes = map[string]map[string]string{
 	"Markers":               {"home": "?Marker", "notifications": "?Marker"},
 	"Marker":                {"last_read_id": "id", "version": "number", "updated_at": "time", "svc": "MarkerExtension"},
 	"MarkerExtension":       {"unread_count": "number"},
+	"Conversation":          {"id": "digits", "unread": "boolean", "accounts": "[]Account", "last_status": "Status|null", "svc": "ConversationExtension"},
+	"ConversationExtension": {"recipients": "[]Account"},
 	"List":                  {"id": "id", "title": "text", "replies_policy": "text", "exclusive": "boolean"},
 	"Results":               {"accounts": "[]Account", "statuses": "[]Status", "hashtags": "[]FoundTag"},
 	"FoundTag":              {"name": "text", "url": "url", "history": "[]null"},
@@ -251,6 +253,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/apps/verify_credentials":        {"", "App"},
 	"/api/v1/blocks":                         {"", "[]Account"},
 	"/api/v1/bookmarks":                      {"", "[]Status"},
+	"/api/v1/conversations":                  {"", "[]Conversation"},
 	"/api/v1/custom_emojis":                  {"", "[]Emoji"},
 	"/api/v1/domain_blocks":                  {"", "[]text"},
 	"/api/v1/directory":                      {"", "404"},
@@ -309,6 +312,9 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v2/instance":                       {"", "object"},
 	"/api/v2/search":                         {"/api/v2/search?q=rich&with_relationships=true", "Results"},
 	"/api/v2/suggestions":                    {"", "[]null"},
+
+	"/api/v1/svc/conversations/:id":          {"/api/v1/svc/conversations/CONVERSATION", "Conversation"},
+	"/api/v1/svc/conversations/:id/statuses": {"/api/v1/svc/conversations/CONVERSATION/statuses", "[]Status"},
 }
 
 // TestEntities asks for everything there is to read: as somebody who has done everything there is to do, as somebody who has done
@@ -319,15 +325,16 @@ func TestEntities(t *testing.T) {
 	rich, other, empty := srv.signUp("rich"), srv.signUp("other"), srv.signUp("empty")
 	statuses, attachment, list := srv.enrich(rich, other)
 	notification := rich.get("/api/v1/notifications").want(200).ids()[0]
+	talk, othersTalk := rich.conversations()[0].id(), other.conversations()[0].id()
 	viewers := []struct {
 		name string
 		*caller
 		ids []string // of what only the owner may see; what there is none of is not asked for
 	}{
-		{"the rich", rich.caller, []string{"SELF", rich.id, "ACCOUNT", other.id, "LIST", list, "MEDIA", attachment, "NOTIFICATION", notification}},
-		{"the other", other.caller, []string{"SELF", other.id, "ACCOUNT", rich.id, "LIST", "", "MEDIA", "", "NOTIFICATION", ""}},
-		{"the empty", empty.caller, []string{"SELF", empty.id, "ACCOUNT", rich.id, "LIST", "", "MEDIA", "", "NOTIFICATION", ""}},
-		{"the anonymous", srv.as(nil), []string{"SELF", "", "ACCOUNT", empty.id, "LIST", "", "MEDIA", "", "NOTIFICATION", ""}},
+		{"the rich", rich.caller, []string{"SELF", rich.id, "ACCOUNT", other.id, "LIST", list, "MEDIA", attachment, "NOTIFICATION", notification, "CONVERSATION", talk}},
+		{"the other", other.caller, []string{"SELF", other.id, "ACCOUNT", rich.id, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", othersTalk}},
+		{"the empty", empty.caller, []string{"SELF", empty.id, "ACCOUNT", rich.id, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", ""}},
+		{"the anonymous", srv.as(nil), []string{"SELF", "", "ACCOUNT", empty.id, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", ""}},
 	}
 	for i, chat := range append(srv.enrichChats(rich, other), "", "") {
 		viewers[i].ids = append(viewers[i].ids, "CHAT", chat)
@@ -441,6 +448,13 @@ func (a *api) enrich(rich, other *member) (statuses []string, attachment, list s
 	do(rich, "Status", "POST", "/api/v1/statuses/"+first+"/pin", nil)
 	do(rich, "Status", "PUT", "/api/v1/statuses/"+first, params{"status": "edited @other #rich"})
 	do(rich, "Status", "POST", "/api/v1/statuses/"+reply+"/mute", params{"expires_in": 1000})
+
+	talk := rich.conversations()[0].id()
+	do(rich, "Conversation", "POST", "/api/v1/conversations/"+talk+"/read", nil)
+	do(rich, "Conversation", "PATCH", "/api/v1/svc/conversations/"+talk, params{"recipients": []string{other.id}})
+	status(rich, params{"status": "into a conversation", "in_reply_to_conversation_id": talk})
+	wantEntity(t, other.nick, other.post("/api/v1/svc/conversations/read"), "[]Conversation")
+	status(rich, params{"status": "talking to @other", "visibility": "direct"})
 
 	muted, blocked, asking := a.signUp("muted"), a.signUp("blocked"), a.signUp("asking")
 	do(rich, "Relationship", "POST", "/api/v1/accounts/"+muted.id+"/mute", params{"expires_in": 1000})

@@ -45,9 +45,6 @@ func (s *Server) createStatus(r *Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	if p.InConversation != "" { // there is no conversation of that id; posting to others than its members would be worse than not at all
-		return nil, errs.ErrRecordNotFound
-	}
 	if p.Poll != nil && len(p.Poll.Options) > 0 { // the question alone must not go out
 		return nil, errs.Invalid("Posts cannot have polls")
 	}
@@ -65,6 +62,10 @@ func (s *Server) createStatus(r *Request) (any, error) {
 		IdempotencyKey: r.Header.Get("Idempotency-Key"),
 	}
 	d.Visibility, d.List = parseAudience(p.Visibility)
+	if p.InConversation != "" {
+		d.InConversation = new(store.DirectConversationID)
+		d.InConversation.UnmarshalText([]byte(p.InConversation)) // 0, which is none of anybody's, for what is no id
+	}
 	if r.Token != nil {
 		d.App = r.Token.AppID
 	}

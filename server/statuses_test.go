@@ -124,7 +124,7 @@ func TestPostParameters(t *testing.T) {
 		{"scheduled", []string{"status", "x", "scheduled_at", year}, 422, "Posts cannot be scheduled", nil},
 		{"scheduled for no time", []string{"status", "x", "scheduled_at", "later"}, 400, "scheduled_at - Invalid format. Expected date-time.", nil},
 		{"with a poll", []string{"status", "x", "poll[options][]", "a", "poll[options][]", "b", "poll[expires_in]", "300"}, 422, "Posts cannot have polls", nil},
-		{"into an unknown conversation", []string{"status", "x", "in_reply_to_conversation_id", "12"}, 404, "Record not found", nil},
+		{"into an unknown conversation", []string{"status", "x", "in_reply_to_conversation_id", "12"}, 404, "Unknown conversation id", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := alice.post("/api/v1/statuses", tt.params...)

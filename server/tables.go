@@ -15,6 +15,7 @@ func allRoutes() []routes {
 		statusRoutes,
 		editRoutes,
 		threadRoutes,
+		conversationRoutes,
 		reblogRoutes,
 		quoteRoutes,
 		favouriteRoutes,

@@ -64,6 +64,7 @@ func TestVisibility(t *testing.T) {
 		return v == "public" || v == "unlisted"
 	}
 	signed := func(viewer *member, v string) bool { return viewer != nil && sees(viewer, v) }
+	isDirect := func(viewer *member, v string) bool { return signed(viewer, v) && v == "direct" }
 	inPublic := func(viewer *member, v string) bool { return sees(viewer, v) && (v == "public" || v == "local") }
 
 	// There are three kinds of paths: those under the status's own, lists that may have it, and deeds.
@@ -124,7 +125,20 @@ func TestVisibility(t *testing.T) {
 		{"local", in("/api/v1/timelines/public?limit=40&local=true"), inPublic},
 		{"tag", in("/api/v1/timelines/tag/exposed?limit=40"), inPublic},
 		{"list", in("/api/v1/timelines/list/:list?limit=40"), signed},
-		{"direct", in("/api/v1/timelines/direct?limit=40"), func(viewer *member, v string) bool { return signed(viewer, v) && v == "direct" }},
+		{"direct", in("/api/v1/timelines/direct?limit=40"), isDirect},
+		{"conversations", func(c *caller, x *exposure) bool { return x.conversation(c) != "" }, isDirect},
+		{"statuses of a conversation", func(c *caller, x *exposure) bool {
+			a := c.get("/api/v1/svc/conversations/" + x.conversation(c) + "/statuses")
+			return a.status == 200 && slices.Contains(a.ids(), x.id)
+		}, isDirect},
+		{"reading conversations", func(c *caller, x *exposure) bool {
+			a := c.post("/api/v1/conversations/" + x.conversation(c) + "/read")
+			return a.status == 200 && a.object().str("last_status.id") == x.id
+		}, isDirect},
+		{"statuses of the author's conversation", func(c *caller, x *exposure) bool {
+			a := c.get("/api/v1/svc/conversations/" + x.conversation(srv.as(author)) + "/statuses")
+			return a.status == 200 && slices.Contains(a.ids(), x.id)
+		}, func(viewer *member, v string) bool { return viewer == author && v == "direct" }},
 		{"mentions", notifiedOf("mention"), func(viewer *member, _ string) bool { return viewer == mentioned }},
 		{"notifications", notifiedOf("status"), signed},
 		{"favourites", in("/api/v1/favourites?limit=40"), signed},
@@ -205,6 +219,20 @@ func TestVisibility(t *testing.T) {
 // path fills in the parameters of a path.
 func (x *exposure) path(path string, c *caller) string {
 	return strings.NewReplacer(":id", x.id, ":author", x.author.id, ":list", x.lists[c.token]).Replace(path)
+}
+
+// conversation returns the conversation that has the status last, "" if the caller has none.
+func (x *exposure) conversation(c *caller) string {
+	a := c.get("/api/v1/conversations?limit=40")
+	if a.status != 200 {
+		return ""
+	}
+	for _, o := range a.list() {
+		if o.str("last_status.id") == x.id {
+			return o.id()
+		}
+	}
+	return ""
 }
 
 // inThread finds the status in the context of its root or of the answer to it.

@@ -19,7 +19,7 @@ const (
 )
 
 // Block keeps two accounts apart: follows, requests, subscriptions and memberships in each other's lists end, and what actor was
-// told of target's deeds is forgotten. Blocking twice is no error.
+// told of target's deeds is forgotten, and their conversations count as read. Blocking twice is no error.
 func (s *Service) Block(ctx context.Context, actor *store.Account, target store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		to, err := other(ctx, tx, actor, target)
@@ -34,6 +34,9 @@ func (s *Service) Block(ctx context.Context, actor *store.Account, target store.
 			return err
 		}
 		if err := part(ctx, tx, to.ID, actor.ID, true); err != nil {
+			return err
+		}
+		if err := tx.ReadConversationsWith(ctx, actor.ID, to.ID); err != nil {
 			return err
 		}
 		return tx.RemoveNotificationsFrom(ctx, actor.ID, to.ID)

@@ -73,6 +73,8 @@ type reads interface {
 	VisibleStatus(context.Context, store.AccountID, store.StatusID) (*store.Status, error)
 	MediaByIDs(context.Context, []store.MediaID) ([]*store.Media, error)
 	OwnList(context.Context, store.AccountID, store.ListID) (*store.List, error)
+	DirectConversation(context.Context, store.AccountID, store.DirectConversationID) (*store.ShownConversation, error)
+	PresentAccounts(context.Context, []store.AccountID) ([]store.AccountID, error)
 }
 
 // compose makes a status of a draft whose text has been read.
@@ -116,6 +118,15 @@ func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d
 	if err != nil {
 		return nil, err
 	}
+	talk, err := continued(ctx, r, author.ID, d)
+	if err != nil {
+		return nil, err
+	}
+	if talk != nil {
+		direct := store.Direct
+		parent, d.Visibility = talk.parent, &direct
+		st.ConversationID = talk.in.ConversationID
+	}
 	if st.Visibility, err = visibilityOf(d, standard.Visibility, parent); err != nil {
 		return nil, err
 	}
@@ -136,7 +147,7 @@ func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d
 		}
 		st.ListID = &l.ID
 	}
-	return c, s.address(ctx, r, c, d.To, w, parent)
+	return c, s.address(ctx, r, c, d.To, w, parent, talk)
 }
 
 // usableMedia returns the owner's uploads of these ids that are attached to nothing else than the status of; unknown and foreign
@@ -200,9 +211,9 @@ func visibilityOf(d Draft, standard store.Visibility, parent *store.Status) (sto
 	return v, nil
 }
 
-// address renders the text and finds out who is addressed: the mentioned, or those named in to. A reply that is open to all, or
+// address renders the text and finds out who is addressed: those of the conversation, the mentioned, or those named in to. A reply that is open to all, or
 // to a direct or list status, is addressed to the author of what it replies to without being told (extension API 15.1).
-func (s *Service) address(ctx context.Context, r reads, c *Composed, to []string, w *wording, parent *store.Status) error {
+func (s *Service) address(ctx context.Context, r reads, c *Composed, to []string, w *wording, parent *store.Status, talk *talk) error {
 	st := c.Status
 	mentioned, err := s.render(ctx, r, c, w)
 	if err != nil {
@@ -210,6 +221,8 @@ func (s *Service) address(ctx context.Context, r reads, c *Composed, to []string
 	}
 	var people []store.AccountID
 	switch {
+	case talk != nil:
+		people = talk.recipients
 	case to != nil:
 		if people, err = s.named(ctx, r, to); err != nil {
 			return err

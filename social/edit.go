@@ -199,6 +199,13 @@ func tellOfEdit(ctx context.Context, tx *store.Tx, st *store.Status, added []sto
 		if err := tx.FanOut(ctx, st, nil); err != nil { // to who is addressed now
 			return err
 		}
+		recipients, err := tx.Recipients(ctx, []store.StatusID{st.ID})
+		if err != nil {
+			return err
+		}
+		if err := converse(ctx, tx, st, recipients, added); err != nil {
+			return err
+		}
 	}
 	for _, id := range added {
 		n := store.Notification{AccountID: id, Type: store.NotifyMention, FromID: st.AccountID}

@@ -26,6 +26,9 @@ type Draft struct {
 	ExpiresIn      *time.Duration // nil: never
 	App            *store.AppID
 	IdempotencyKey string
+
+	// InConversation is a conversation of the author's that it goes to, as a direct status to the recipients of that. nil: none.
+	InConversation *store.DirectConversationID
 }
 
 // Publish posts a status: to timelines, to the notifications of who is addressed or has subscribed, to open streams. A repeated
@@ -103,7 +106,7 @@ func (s *Service) add(ctx context.Context, tx *store.Tx, author *store.Account, 
 		}
 	}
 	tx.Emit(store.StatusPosted{Status: st})
-	return nil
+	return converse(ctx, tx, st, c.Recipients, nil)
 }
 
 // addParts stores the rows that belong to a status.

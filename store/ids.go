@@ -118,6 +118,17 @@ func (id *NotificationID) UnmarshalText(b []byte) error {
 	return nil
 }
 
+func (id DirectConversationID) MarshalText() ([]byte, error) {
+	return strconv.AppendInt(nil, int64(id), 10), nil
+}
+
+// UnmarshalText reads decimal text; anything else becomes 0.
+func (id *DirectConversationID) UnmarshalText(b []byte) error {
+	n, _ := strconv.ParseInt(string(b), 10, 64)
+	*id = DirectConversationID(max(n, 0))
+	return nil
+}
+
 // ParsePosition reads an id in any form as a point in the order of ids, for paging: a flake (of any server), or decimal text.
 // ok is false for anything else.
 func ParsePosition(text string) (id int64, ok bool) {

@@ -204,16 +204,17 @@ var (
 
 	countedUnread = `n.type NOT IN ('chat_mention', 'report') AND ` + notificationShown
 
-	// The same beside the number of follow requests.
-	ownCounts, ownCountsPlain = withFollowRequests(unreadNotifications), withFollowRequests(unreadPlain)
+	// The same beside the number of follow requests and of unread conversations.
+	ownCounts      = withOtherCounts(unreadNotifications, unreadConversations)
+	ownCountsPlain = withOtherCounts(unreadPlain, unreadConversationsPlain)
 )
 
-func withFollowRequests(unread string) string {
+func withOtherCounts(unread, conversations string) string {
 	return `
 		SELECT (` + unread + `), (
 			SELECT count(*)
 			FROM follows INDEXED BY follows_requests
-			WHERE target_id = ?1 AND pending = 1)`
+			WHERE target_id = ?1 AND pending = 1), (` + conversations + `)`
 }
 
 // hintsOnNotifications are those that say that a notification may have to be hidden.
@@ -240,6 +241,7 @@ func (r reader) UnreadNotifications(ctx context.Context, account AccountID) (int
 type OwnCounts struct {
 	UnreadNotifications int // up to 1000
 	FollowRequests      int // who asks to follow the account
+	UnreadConversations int // up to 1000
 }
 
 // OwnCounts counts what waits for an account.
@@ -259,7 +261,7 @@ func (r reader) OwnCounts(ctx context.Context, account AccountID) (OwnCounts, er
 	defer rows.Close()
 	var n OwnCounts
 	for rows.Next() {
-		if err := rows.Scan(&n.UnreadNotifications, &n.FollowRequests); err != nil {
+		if err := rows.Scan(&n.UnreadNotifications, &n.FollowRequests, &n.UnreadConversations); err != nil {
 			return OwnCounts{}, fmt.Errorf("own counts: %w", err)
 		}
 	}

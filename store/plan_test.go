@@ -50,9 +50,14 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[[]byte]():            {[]byte("hash")},
 	reflect.TypeFor[int]():               {20},
 	reflect.TypeFor[store.OneTimeKind](): {store.ResetPassword},
-	reflect.TypeFor[bool]():              {true, false},
-	reflect.TypeFor[time.Duration]():     {time.Hour},
-	reflect.TypeFor[time.Time]():         {time.Unix(1700000000, 0)},
+
+	reflect.TypeFor[store.DirectConversationID](): {store.DirectConversationID(1)},
+	reflect.TypeFor[[]store.ConversationID]():     {[]store.ConversationID{1, 2}},
+	reflect.TypeFor[store.AccountSet]():           {store.AccountSet(nil), store.NewAccountSet(3, 4)},
+
+	reflect.TypeFor[bool]():          {true, false},
+	reflect.TypeFor[time.Duration](): {time.Hour},
+	reflect.TypeFor[time.Time]():     {time.Unix(1700000000, 0)},
 }
 
 // Not called: what changes something, or reads no rows.
@@ -171,6 +176,8 @@ func seed(t testing.TB, db *store.DB, n int) {
 		{numbers + `INSERT INTO tags (id, name) SELECT i, 'tag' || i FROM n`, []any{50}},
 		{`INSERT INTO status_tags (tag_id, status_id, position) SELECT id % 50 + 1, id, 0 FROM statuses WHERE id % 3 = 0`, nil},
 		{`INSERT INTO recipients (status_id, account_id, position, mentioned, direct) SELECT id, (id + 7) % 500 + 1, 0, 1, visibility = 4 FROM statuses WHERE id % 4 = 0`, nil},
+		{`INSERT OR IGNORE INTO direct_conversations (account_id, conversation_id, last_status_id, read_id, recipients)
+			SELECT r.account_id, s.conversation_id, s.id, s.id % 2 * s.id, json_array(r.account_id, s.account_id) FROM recipients r JOIN statuses s ON s.id = r.status_id WHERE r.direct = 1`, nil},
 		{`INSERT INTO home (account_id, status_id) SELECT u.account_id, s.id FROM users u JOIN statuses s ON s.id % 40 = u.account_id % 40 WHERE u.account_id < 50`, nil},
 		{`INSERT INTO lists (id, account_id, title) SELECT id, id, 'list' FROM accounts WHERE domain = ''`, nil},
 		{`INSERT INTO list_members (list_id, account_id) SELECT l.id, a.id FROM lists l JOIN accounts a ON a.id BETWEEN l.id AND l.id + 5`, nil},

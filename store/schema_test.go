@@ -46,7 +46,8 @@ func TestRowsMirrorTables(t *testing.T) {
 		"chat_messages":   store.ChatMessage{},
 		"chat_copies":     store.ChatCopy{},
 
-		"one_time_tokens": store.OneTimeToken{},
+		"one_time_tokens":      store.OneTimeToken{},
+		"direct_conversations": store.DirectConversation{},
 	} {
 		columns, err := db.Columns(t.Context(), table)
 		if err != nil {

@@ -108,6 +108,9 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	if err := tx.touchReplies(ctx, s.ID); err != nil {
 		return nil, err
 	}
+	if err := tx.leaveConversations(ctx, s); err != nil {
+		return nil, err
+	}
 	if _, err := tx.exec(ctx, "delete status", `DELETE FROM statuses WHERE id = ?`, s.ID); err != nil {
 		return nil, err
 	}

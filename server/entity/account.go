@@ -375,8 +375,7 @@ func (b *Builder) source(row *store.Account, user *store.User) any {
 // OwnAccount is what an account sees of itself beside its rows.
 type OwnAccount struct {
 	store.OwnCounts
-	UnreadConversations int
-	SettingsStore       bool // show it: only the endpoints do that are about oneself
+	SettingsStore bool // show it: only the endpoints do that are about oneself
 }
 
 // ownRendering is what an account was shown of itself last, and of what that was made.

@@ -8,18 +8,17 @@ import (
 
 // viewerParts are the parts of a status that depend on the viewer and that few statuses have. Each has a file of its own.
 type viewerParts struct {
-	quote *Status // what the status quotes, nil if that is nothing the viewer may see
+	quote              *Status                    // what the status quotes, nil if that is nothing the viewer may see
+	directConversation store.DirectConversationID // 0: none
 }
 
 // addMore adds them to a page of statuses that are no boosts. Each costs a query only if the page has such a status.
 func (b *Builder) addMore(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
-	return nil
+	return b.addDirectConversations(ctx, viewer, originals)
 }
 
 func (s *Status) appendPoll(dst []byte) []byte { return append(dst, "null"...) }
 
 func (s *Status) appendFiltered(dst []byte) []byte { return append(dst, "[]"...) }
-
-func (s *Status) appendDirectConversation(dst []byte) []byte { return append(dst, "null"...) }
 
 func (s *Status) appendReactions(dst []byte) []byte { return append(dst, "[]"...) }

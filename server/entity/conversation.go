@@ -1,0 +1,131 @@
+package entity
+
+import (
+	"context"
+	"strconv"
+
+	"svc/store"
+)
+
+// Conversation is a conversation for its owner.
+type Conversation struct {
+	builder    *Builder
+	row        *store.ShownConversation
+	accounts   List[Account] // the others, or the owner if there are none
+	recipients List[Account]
+	last       *Status // nil if there is none to be seen
+}
+
+// AppendJSON renders the conversation.
+func (c *Conversation) AppendJSON(dst []byte) []byte {
+	dst = strconv.AppendInt(append(dst, `{"id":"`...), int64(c.row.ID), 10)
+	dst = appendBool(dst, `","unread":`, c.row.Unread())
+	dst = c.accounts.AppendJSON(append(dst, `,"accounts":`...))
+	dst = append(dst, `,"last_status":`...)
+	if c.last != nil {
+		dst = c.last.AppendJSON(dst)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	dst = append(c.builder.appendName(append(dst, ',')), `{"recipients":`...)
+	return append(c.recipients.AppendJSON(dst), '}', '}')
+}
+
+// MarshalJSON is AppendJSON for conversations inside of other entities.
+func (c *Conversation) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
+
+// Conversation returns one of the owner's conversations as it is now.
+func (b *Builder) Conversation(ctx context.Context, owner *store.Account, id store.DirectConversationID) (*Conversation, error) {
+	row, err := b.db.DirectConversation(ctx, owner.ID, id)
+	if err != nil {
+		return nil, err
+	}
+	list, err := b.Conversations(ctx, owner, []*store.ShownConversation{row})
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// Conversations renders conversations of the owner's. Accounts that are withheld are left out of them.
+func (b *Builder) Conversations(ctx context.Context, owner *store.Account, rows []*store.ShownConversation) (List[*Conversation], error) {
+	people := []store.AccountID{owner.ID}
+	var last []store.StatusID
+	for _, row := range rows {
+		people = append(people, row.Recipients...)
+		if row.ShownID != nil {
+			last = append(last, *row.ShownID)
+		}
+	}
+	present, err := b.db.PresentAccounts(ctx, unique(people))
+	if err != nil {
+		return nil, err
+	}
+	who, err := b.renderAccounts(ctx, present)
+	if err != nil {
+		return nil, err
+	}
+	var what List[*Status]
+	if len(last) > 0 {
+		if what, err = b.Statuses(ctx, owner, last); err != nil {
+			return nil, err
+		}
+	}
+	statusOf := byID(what, (*Status).ID)
+	list := make(List[*Conversation], 0, len(rows))
+	for _, row := range rows {
+		c := &Conversation{builder: b, row: row}
+		for _, id := range store.NewAccountSet(append(row.Recipients, owner.ID)...) {
+			a := Account{renderedAccount: who[id]}
+			if a.renderedAccount == nil {
+				continue
+			}
+			c.recipients = append(c.recipients, a)
+			if id != owner.ID {
+				c.accounts = append(c.accounts, a)
+			}
+		}
+		if len(c.accounts) == 0 {
+			c.accounts = c.recipients
+		}
+		if row.ShownID != nil {
+			c.last = statusOf[*row.ShownID]
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// addDirectConversations finds the viewer's conversations of direct statuses. The reference has them only where a status comes alone
+// or last in its conversation, and allows them everywhere (extension API 12.3).
+func (b *Builder) addDirectConversations(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
+	if viewer == nil {
+		return nil
+	}
+	var threads []store.ConversationID
+	for _, s := range originals {
+		if s.direct {
+			threads = append(threads, s.conversationID)
+		}
+	}
+	if len(threads) == 0 {
+		return nil
+	}
+	found, err := b.db.DirectConversationIDs(ctx, viewer.ID, unique(threads))
+	if err != nil {
+		return err
+	}
+	for _, s := range originals {
+		if s.direct {
+			s.more.directConversation = found[s.conversationID]
+		}
+	}
+	return nil
+}
+
+func (s *Status) appendDirectConversation(dst []byte) []byte {
+	if s.more.directConversation == 0 {
+		return append(dst, "null"...)
+	}
+	return strconv.AppendInt(dst, int64(s.more.directConversation), 10)
+}
