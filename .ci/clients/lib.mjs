@@ -36,6 +36,24 @@ export async function waitFor(ask) {
   }
 }
 
+// command runs a command of the program while the server runs.
+export function command(...args) {
+  return execFileSync(process.env.BINARY, [...args, '--config', `${WORK}/server/config.toml`], { encoding: 'utf8' })
+}
+
+// listen starts a socket of megalodon's and returns a list of what comes, as pairs of event and payload.
+export async function listen(socket) {
+  const events = Object.assign([], { stop: () => socket.stop() })
+  for (const name of ['update', 'status_update', 'delete', 'notification', 'conversation']) {
+    socket.on(name, (payload) => events.push([name, payload]))
+  }
+  await new Promise((connected, failed) => {
+    socket.once('connect', connected)
+    socket.once('error', failed)
+  })
+  return events
+}
+
 const date = (v) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(v)
 const id = (v) => typeof v === 'string' && /^[0-9A-Za-z]+$/.test(v)
 const digits = (v) => typeof v === 'string' && /^\d+$/.test(v)
