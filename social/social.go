@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"time"
 
+	"svc/internal/fetch"
 	"svc/internal/password"
 	"svc/media"
 	"svc/store"
@@ -37,6 +38,10 @@ type Config struct {
 	MaxReason         int
 	ResetLifetime     time.Duration    // of links to set a new password
 	Passwords         *password.Hasher // nil: one of the standard cost
+
+	Cards     bool          // show previews of the pages that posts link to
+	NoCardsOf []string      // hosts that are not asked for any
+	Fetch     *fetch.Client // by which others are asked; nil: nobody is
 }
 
 // Service has all that people can do.
@@ -63,4 +68,6 @@ func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.leaveDomain)
 	store.HandleEvery(w, sweepEvery, s.sweepMedia)
 	store.Handle(w, s.purgeAccount)
+	store.Handle(w, s.fetchCard)
+	store.HandleEvery(w, sweepEvery, s.sweepCards)
 }

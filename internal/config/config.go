@@ -24,6 +24,7 @@ type Config struct {
 	Chats      Chats
 	Timelines  Timelines
 	Media      Media
+	Cards      Cards
 	Federation Federation
 	Captcha    Captcha
 	OAuth      OAuth
@@ -146,6 +147,12 @@ type Media struct {
 	DescriptionLength int // characters
 	MaxPixels         int64
 	MaxFrames         int
+}
+
+// Cards are the previews of the pages that posts link to.
+type Cards struct {
+	Enabled      bool
+	IgnoredHosts []string
 }
 
 // Federation is the exchange with other servers.

@@ -156,6 +156,13 @@ func (c *Config) registry() []section {
 			{Key: "max_frames", field: number(&c.Media.MaxFrames, 200, 1, 10_000),
 				Description: "Most frames of an animated picture."},
 		}},
+		{"cards", "Previews of the pages that posts link to.", []Setting{
+			{Key: "enabled", field: boolean(&c.Cards.Enabled, true),
+				Description: "Look at the first page that a public or unlisted post links to, and show its title and picture below the post."},
+			{Key: "ignored_hosts", field: list(&c.Cards.IgnoredHosts, nil, each(hostName)),
+				Description: "Hosts that are never asked for a preview, with all below them.",
+				Suggestions: []any{"intranet.example.org", "t.co"}},
+		}},
 		{"federation", "The exchange with other servers.", []Setting{
 			{Key: "enabled", field: boolean(&c.Federation.Enabled, true), Restart: true,
 				Description: "Talk with other servers. Without it only people on this server see each other."},

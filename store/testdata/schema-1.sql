@@ -258,10 +258,9 @@ CREATE INDEX statuses_account_media ON statuses (account_id, id) WHERE has_media
 CREATE TABLE cards (
     id         INTEGER PRIMARY KEY,
     url        TEXT    NOT NULL UNIQUE, -- of the link, as it stands in posts
-    card       TEXT    NOT NULL,        -- what is shown, JSON; '' if there is nothing to show
-    fetched_at INTEGER NOT NULL
+    card       TEXT    NOT NULL,        -- what is shown, JSON; '' if there is nothing to show, or not yet
+    fetched_at INTEGER NOT NULL         -- 0: not yet
 ) STRICT;
-CREATE INDEX cards_age ON cards (fetched_at);
 
 -- Earlier versions of edited posts, oldest first.
 CREATE TABLE status_edits (
