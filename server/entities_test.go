@@ -60,6 +60,10 @@ var entityShapes = map[string]map[string]string{
 		"provider_name": "text", "provider_url": "url", "html": "string", "width": "number", "height": "number", "image": "url|null",
 		"image_description": "string", "embed_url": "string", "svc": "CardExtension",
 	},
+	"OEmbed": {
+		"type": "text", "version": "text", "author_name": "text", "author_url": "url", "provider_name": "text", "provider_url": "url",
+		"cache_age": "number", "html": "text", "width": "number", "height": "null",
+	},
 	"CardExtension": {"opengraph": "object"},
 	"Texts":         {"text/plain": "string"},
 	"Mention":       {"id": "id", "username": "text", "acct": "text", "url": "url"},
@@ -227,6 +231,7 @@ func wantEntity(t *testing.T, who string, a *answer, shape string) {
 // STATUS and so on stand for ids; with several STATUSES each is asked for. Those of the instance are looked at by the tests of
 // the instance.
 var readable = map[string]struct{ path, shape string }{
+	"/api/oembed":                          {"/api/oembed?url=ADDRESS", "404"},
 	"/api/oauth_tokens":                    {"", "[]Session"},
 	"/api/v1/accounts/:id":                 {"/api/v1/accounts/ACCOUNT?with_relationships=true", "Account"},
 	"/api/v1/accounts/:id/featured_tags":   {"/api/v1/accounts/ACCOUNT/featured_tags", "[]null"},

@@ -13,6 +13,7 @@ func allRoutes() []routes {
 		statusRoutes,
 		editRoutes,
 		threadRoutes,
+		oembedRoutes,
 		reblogRoutes,
 		favouriteRoutes,
 		bookmarkRoutes,
