@@ -94,6 +94,12 @@ CREATE TABLE users (
 CREATE INDEX users_staff ON users (account_id) WHERE is_admin = 1 OR is_moderator = 1;
 CREATE INDEX users_active ON users (last_active_at);
 
+-- How many people used the server in a week, which begins on Monday, 0:00 UTC.
+CREATE TABLE active_weeks (
+    week   INTEGER PRIMARY KEY,
+    people INTEGER NOT NULL
+) STRICT;
+
 -- Links sent once: password reset, e-mail confirmation.
 CREATE TABLE one_time_tokens (
     hash       BLOB    PRIMARY KEY, -- SHA-256

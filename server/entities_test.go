@@ -60,6 +60,7 @@ var entityShapes = map[string]map[string]string{
 		"provider_name": "text", "provider_url": "url", "html": "string", "width": "number", "height": "number", "image": "url|null",
 		"image_description": "string", "embed_url": "string", "svc": "CardExtension",
 	},
+	"Week": {"week": "digits", "statuses": "digits", "logins": "digits", "registrations": "digits"},
 	"OEmbed": {
 		"type": "text", "version": "text", "author_name": "text", "author_url": "url", "provider_name": "text", "provider_url": "url",
 		"cache_age": "number", "html": "text", "width": "number", "height": "null",
@@ -258,6 +259,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/followed_tags":                {"", "[]null"},
 	"/api/v1/identity_proofs":              {"", "[]null"},
 	"/api/v1/instance":                     {"", "object"},
+	"/api/v1/instance/activity":            {"", "[]Week"},
 	"/api/v1/instance/peers":               {"", "[]text"},
 	"/api/v1/instance/rules":               {"", "[]null"},
 	"/api/v1/lists":                        {"", "[]List"},

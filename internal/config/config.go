@@ -90,6 +90,8 @@ type Instance struct {
 	Thumbnail                 string
 	BackgroundImage           string
 	Public                    bool
+	ListPeers                 bool
+	ShowActivity              bool
 	RegistrationsOpen         bool
 	InvitesEnabled            bool
 	AccountApprovalRequired   bool
