@@ -26,6 +26,9 @@ const (
 	cardHops   = 5        // redirects: links are often shortened
 	maxLink    = 2048     // bytes
 	cardEvents = 20       // posts of which the open streams hear that their card has come
+
+	cardsAtOnce = 2 // pages that are looked at at the same time: slow ones must not keep other jobs waiting
+	cardTurn    = 5 * time.Second
 )
 
 // link returns the address whose page a status shows a card of, "" if none. Posts that are not for everybody have none: asking for
@@ -82,7 +85,15 @@ func (s *Service) fetchCard(ctx context.Context, w store.FetchCard) error {
 	if err != nil || card == nil {
 		return err
 	}
-	content, failure := s.look(ctx, card.URL)
+	select {
+	case s.looks <- struct{}{}:
+	default:
+		return s.db.Update(ctx, func(tx *store.Tx) error { return tx.RetryCard(ctx, w, cardTurn+rand.N(2*cardTurn)) })
+	}
+	content, failure := func() (store.CardContent, error) {
+		defer func() { <-s.looks }() // also after a panic, which the worker survives
+		return s.look(ctx, card.URL)
+	}()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -1,9 +1,11 @@
 package social_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -189,4 +191,58 @@ func TestUnusedCardsGo(t *testing.T) {
 	b.post()
 	b.pass(0)
 	b.want("wanted anew", "first", 1)
+}
+
+// Pages that do not answer leave the worker free for other jobs.
+func TestSlowPagesKeepNobodyWaiting(t *testing.T) {
+	b := newBench(t)
+	asked, answer := make(chan struct{}, 10), make(chan struct{})
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked <- struct{}{}
+		<-answer
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, "<title>at last</title>")
+	}))
+	defer ts.Close()
+	b.Fetch = fetch.New(fetch.Options{AllowLoopback: true})
+	alice, _, err := b.SignUp(t.Context(), social.Registration{
+		Nickname: "alice", Email: "alice@example.org", Password: "correct horse", Confirmed: true, Approved: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cards []store.CardID
+	for i := range 4 {
+		c, err := b.Publish(t.Context(), alice, social.Draft{Text: fmt.Sprint(ts.URL, "/", i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cards = append(cards, *c.CardID)
+	}
+	var settled sync.WaitGroup
+	for range 2 {
+		settled.Go(func() { b.worker.Settle(t.Context()) })
+		<-asked
+	}
+	if err := b.worker.Settle(t.Context()); err != nil { // comes to its end, though two pages are waited for
+		t.Fatal(err)
+	}
+	if len(asked) > 0 {
+		t.Error("a third page was asked for")
+	}
+	close(answer)
+	settled.Wait()
+	b.ahead.Add(int64(time.Minute))
+	if err := b.worker.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	found, err := b.db.Cards(t.Context(), cards)
+	if err != nil || len(found) != 4 {
+		t.Fatal(found, err)
+	}
+	for _, c := range found {
+		if c.Card.Title != "at last" {
+			t.Errorf("got %+v, want a card", c)
+		}
+	}
 }

@@ -50,6 +50,7 @@ type Service struct {
 	db    *store.DB
 	files *media.Files
 	log   *slog.Logger
+	looks chan struct{} // taken by those who look at pages for cards
 }
 
 // New makes a service.
@@ -57,7 +58,7 @@ func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service 
 	if c.Passwords == nil {
 		c.Passwords = password.New(password.Standard)
 	}
-	return &Service{Config: c, db: db, files: files, log: log}
+	return &Service{Config: c, db: db, files: files, log: log, looks: make(chan struct{}, cardsAtOnce)}
 }
 
 // Register tells the worker which jobs this package does.
