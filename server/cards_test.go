@@ -38,6 +38,9 @@ func startSite(t *testing.T) *webSite {
 	mux.HandleFunc("/data", page("application/json", `{"title": "<title>x</title>"}`))
 	mux.HandleFunc("/large", page("text/html", "<title>Large</title>"+strings.Repeat("x", 3<<20)))
 	mux.HandleFunc("/moved", func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "/other", http.StatusFound) })
+	mux.HandleFunc("/away", func(rw http.ResponseWriter, r *http.Request) {
+		http.Redirect(rw, r, strings.Replace(w.URL, "127.0.0.1", "localhost", 1)+"/other", http.StatusFound)
+	})
 	mux.HandleFunc("/inside", func(rw http.ResponseWriter, r *http.Request) {
 		http.Redirect(rw, r, "http://10.0.0.1/", http.StatusFound)
 	})
@@ -131,6 +134,21 @@ func TestCardOfHiddenPost(t *testing.T) {
 	alice := srv.signUp("alice")
 	srv.as(nil).get("/api/v1/statuses/"+alice.publish("x", "visibility", "private").id()+"/card").wantError(404, "Record not found")
 	srv.as(nil).get("/api/v1/statuses/nothing/card").wantError(404, "Record not found")
+}
+
+// The card of a link that leads to another host shows that host, and leads there; one that stays on its host, as it was posted.
+func TestCardOfRedirect(t *testing.T) {
+	srv, site := startAPI(t, onThisMachine), startSite(t)
+	alice := srv.signUp("alice")
+	elsewhere := strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
+	for path, want := range map[string]string{"/moved": site.URL + "/moved", "/away": elsewhere + "/other"} {
+		id := alice.publish(site.URL + path).id()
+		srv.settle()
+		st := alice.get("/api/v1/statuses/" + id).want(200).object()
+		if got := st.str("card.url"); got != want || !strings.HasPrefix(want, st.str("card.provider_url")) {
+			t.Errorf("%s: the card of %s leads to %s, want %s", path, st.str("card.provider_url"), got, want)
+		}
+	}
 }
 
 // Several posts with one link have it looked at once, and all get the card.

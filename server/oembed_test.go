@@ -23,6 +23,8 @@ func TestOEmbed(t *testing.T) {
 	boost := alice.post("/api/v1/statuses/" + public.id() + "/reblog").want(200).object().id()
 	gone := alice.publish("gone")
 	alice.do("DELETE", "/api/v1/statuses/"+gone.id(), "", nil).want(200)
+	elsewhere := alice.publish("from elsewhere")
+	srv.insert(`UPDATE statuses SET domain = 'example.com' WHERE id = ?`, statusID(elsewhere.id()))
 	for _, tt := range []struct {
 		name   string
 		params []string
@@ -41,6 +43,7 @@ func TestOEmbed(t *testing.T) {
 		{"list", []string{"url", post("x", "visibility", "list:"+list)}, 404},
 		{"a boost", []string{"url", strings.Replace(address, public.id(), boost, 1)}, 404},
 		{"gone", []string{"url", gone.str("url")}, 404},
+		{"from elsewhere", []string{"url", elsewhere.str("url")}, 404},
 		{"another's", []string{"url", strings.Replace(address, "@alice", "@bob", 1)}, 404},
 		{"another server's", []string{"url", strings.Replace(address, "127.0.0.1", "localhost", 1)}, 404},
 		{"another scheme", []string{"url", strings.Replace(address, "http:", "https:", 1)}, 404},
