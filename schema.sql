@@ -97,6 +97,12 @@ CREATE TABLE users (
 CREATE INDEX users_staff ON users (account_id) WHERE is_admin = 1 OR is_moderator = 1;
 CREATE INDEX users_active ON users (last_active_at);
 
+-- How many people used the server in a week, which begins on Monday, 0:00 UTC.
+CREATE TABLE active_weeks (
+    week   INTEGER PRIMARY KEY,
+    people INTEGER NOT NULL
+) STRICT;
+
 -- Links sent once: password reset, e-mail confirmation.
 CREATE TABLE one_time_tokens (
     hash       BLOB    PRIMARY KEY, -- SHA-256
@@ -290,10 +296,9 @@ CREATE INDEX statuses_account_media ON statuses (account_id, id) WHERE has_media
 CREATE TABLE cards (
     id         INTEGER PRIMARY KEY,
     url        TEXT    NOT NULL UNIQUE, -- of the link, as it stands in posts
-    card       TEXT    NOT NULL,        -- what is shown, JSON; '' if there is nothing to show
-    fetched_at INTEGER NOT NULL
+    card       TEXT    NOT NULL,        -- what is shown, JSON; '' if there is nothing to show, or not yet
+    fetched_at INTEGER NOT NULL         -- 0: not yet
 ) STRICT;
-CREATE INDEX cards_age ON cards (fetched_at);
 
 -- Earlier versions of edited posts, oldest first.
 CREATE TABLE status_edits (

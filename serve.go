@@ -14,6 +14,7 @@ import (
 	"svc/emoji"
 	"svc/internal/config"
 	"svc/internal/control"
+	"svc/internal/fetch"
 	"svc/internal/keys"
 	"svc/media"
 	"svc/server"
@@ -78,7 +79,9 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 		return err
 	}
 	defer files.Close()
-	people := social.New(db, files, social.FromSettings(c), log)
+	deeds := social.FromSettings(c)
+	deeds.Fetch = outbound(c)
+	people := social.New(db, files, deeds, log)
 	staff := admin.New(db, people, c.API.Name, log)
 	shown := entity.FromSettings(c)
 	shown.Version, shown.VAPIDPublicKey = version, secrets.VAPIDPublic()
@@ -124,6 +127,15 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 		log.Warn("some jobs did not come to an end in time: they will run again after the next start")
 	}
 	return err
+}
+
+// outbound makes the client by which everything is asked that others have.
+func outbound(c *config.Config) *fetch.Client {
+	return fetch.New(fetch.Options{
+		UserAgent:     c.API.Name + "/" + version + " (+" + c.URL().String() + ")",
+		Own:           []string{c.Host()},
+		AllowLoopback: c.Federation.AllowLoopback,
+	})
 }
 
 // inviteFirstAdmin tells how to make an administrator, if there is none.

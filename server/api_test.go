@@ -16,6 +16,7 @@ import (
 
 	"svc/emoji"
 	"svc/internal/config"
+	"svc/internal/fetch"
 	"svc/internal/keys"
 	"svc/internal/password"
 	"svc/media"
@@ -84,6 +85,9 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 		t.Fatal(err)
 	}
 	people := social.FromSettings(c)
+	if c.Federation.AllowLoopback { // tests reach nothing but this machine
+		people.Fetch = fetch.New(fetch.Options{UserAgent: "svc/1.2.3", Own: []string{c.Host()}, AllowLoopback: true})
+	}
 	people.Passwords = password.New(cheapPasswords)
 	soc := social.New(db, files, people, log)
 	worker := store.NewWorker(db, 2, log)

@@ -15,6 +15,7 @@ var instanceRoutes = routes{
 	"GET /api/v1/instance":                    {anonymous, (*Server).showInstance},
 	"GET /api/v2/instance":                    {anonymous, (*Server).showInstanceV2},
 	"GET /api/v1/instance/peers":              {anonymous, (*Server).listPeers},
+	"GET /api/v1/instance/activity":           {anonymous, (*Server).showActivity},
 	"GET /api/v1/instance/rules":              {anonymous, always([]any{})},
 	"GET /api/v1/custom_emojis":               {anonymous, (*Server).listCustomEmojis},
 	"GET /api/v1/svc/emoji":                   {anonymous, (*Server).mapCustomEmojis},
@@ -43,7 +44,20 @@ func (s *Server) showInstance(r *Request) (any, error) { return s.entities.Insta
 func (s *Server) showInstanceV2(r *Request) (any, error) { return s.entities.InstanceV2(r.Context()) }
 
 // listPeers returns the hosts of the servers that are known here.
-func (s *Server) listPeers(r *Request) (any, error) { return s.entities.Peers(r.Context()) }
+func (s *Server) listPeers(r *Request) (any, error) {
+	if !s.settings.Instance.ListPeers {
+		return nil, errs.ErrRecordNotFound
+	}
+	return s.entities.Peers(r.Context())
+}
+
+// showActivity returns how much was written here in the last weeks, and by how many.
+func (s *Server) showActivity(r *Request) (any, error) {
+	if !s.settings.Instance.ShowActivity {
+		return nil, errs.ErrRecordNotFound
+	}
+	return s.entities.Activity(r.Context())
+}
 
 // listCustomEmojis returns all custom emoji.
 func (s *Server) listCustomEmojis(*Request) (any, error) { return s.entities.CustomEmojis() }

@@ -393,6 +393,34 @@ func TestInstanceStats(t *testing.T) {
 	}
 }
 
+func TestActivity(t *testing.T) {
+	srv := startAPI(t)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	alice.publish("one")
+	alice.publish("two", "visibility", "private")
+	bob.publish("three")
+	srv.insert(`INSERT INTO active_weeks (week, people) VALUES ((SELECT min(week) FROM active_weeks) - 7 * 86400000, 5)`)
+	weeks := srv.as(nil).get("/api/v1/instance/activity").want(200).list()
+	if len(weeks) != 12 {
+		t.Fatalf("got %d weeks", len(weeks))
+	}
+	for i, want := range []map[string]string{
+		{"statuses": "2", "logins": "2", "registrations": "2"}, {"statuses": "0", "logins": "5", "registrations": "0"}, {"logins": "0"},
+	} {
+		for key, value := range want {
+			if got := weeks[i].str(key); got != value {
+				t.Errorf("week %d: %s is %s, want %s", i, key, got, value)
+			}
+		}
+	}
+}
+
+func TestNothingIsTold(t *testing.T) {
+	srv := startAPI(t, func(c *config.Config) { c.Instance.ListPeers, c.Instance.ShowActivity = false, false })
+	srv.as(nil).get("/api/v1/instance/peers").wantError(404, "Record not found")
+	srv.as(nil).get("/api/v1/instance/activity").wantError(404, "Record not found")
+}
+
 func TestNodeInfo(t *testing.T) {
 	srv := startAPI(t)
 	alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")

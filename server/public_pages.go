@@ -86,7 +86,9 @@ func (s *Server) threadPage(r *Request) (any, error) {
 		return nil, errNoPage // something was deleted in between
 	}
 	n := len(above)
-	return s.page(200, web.Thread{Above: posts[:n], Post: posts[n], Below: posts[n+1:]})
+	return s.page(200, web.Thread{
+		Above: posts[:n], Post: posts[n], Below: posts[n+1:], OEmbed: s.baseURL + "/api/oembed?url=" + url.QueryEscape(st.URL),
+	})
 }
 
 // webPosts prepares posts for a page, in the order of ids.

@@ -241,8 +241,15 @@ func (s *Server) deleteStatus(r *Request) (any, error) {
 	return before.WithText(st.Text), nil
 }
 
-// showCard answers what old clients ask for instead of reading it in the status. There are no cards.
+// showCard answers what old clients ask for instead of reading it in the status.
 func (s *Server) showCard(r *Request) (any, error) {
-	_, err := s.visibleStatus(r)
-	return nil, err
+	st, err := s.visibleOriginal(r)
+	if err != nil {
+		return nil, err
+	}
+	card, err := s.entities.StatusCard(r.Context(), st)
+	if err != nil || card == nil {
+		return nil, err
+	}
+	return card, nil
 }

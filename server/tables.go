@@ -16,6 +16,7 @@ func allRoutes() []routes {
 		editRoutes,
 		threadRoutes,
 		conversationRoutes,
+		oembedRoutes,
 		reblogRoutes,
 		quoteRoutes,
 		favouriteRoutes,

@@ -221,15 +221,6 @@ func TestMuteThread(t *testing.T) {
 	alice.post("/api/v1/statuses/nothing/mute").wantError(404, "Record not found")
 }
 
-func TestCard(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	if a := srv.as(nil).get("/api/v1/statuses/" + alice.publish("x").id() + "/card").want(200); string(a.body) != "{}" {
-		t.Errorf("card is %s", a.body)
-	}
-	srv.as(nil).get("/api/v1/statuses/"+alice.publish("x", "visibility", "private").id()+"/card").wantError(404, "Record not found")
-}
-
 // BenchmarkContext reads a thread of 100 replies, a third of them to its root.
 func BenchmarkContext(b *testing.B) {
 	srv := startAPI(b)

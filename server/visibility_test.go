@@ -98,6 +98,8 @@ func TestVisibility(t *testing.T) {
 		{"by ids", in("/api/v1/statuses?ids[]=:id"), nil},
 		{"context", ok("GET", "/api/v1/statuses/:id/context"), nil},
 		{"card", ok("GET", "/api/v1/statuses/:id/card"), nil},
+		{"oembed", func(c *caller, x *exposure) bool { return c.get("/api/oembed", "url", x.url).status == 200 },
+			func(_ *member, v string) bool { return v == "public" || v == "unlisted" }},
 		{"history", ok("GET", "/api/v1/statuses/:id/history"), nil},
 		{"source", ok("GET", "/api/v1/statuses/:id/source"), signed},
 		{"favourited_by", ok("GET", "/api/v1/statuses/:id/favourited_by"), nil},

@@ -20,6 +20,7 @@ type Composed struct {
 	People     []*store.Account // those of the mentioned who are named in the text
 	Parent     *store.Status    // what it replies to, nil if nothing
 	Quoted     *store.Status    // nil if nothing
+	Card       *store.Card      // of its link, nil if it has none or nobody knows it yet
 	Earlier    bool             // it was published by an earlier request, and nothing but the status itself is known
 }
 

@@ -97,6 +97,9 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, st *store.Status, e Ed
 	if err != nil {
 		return err
 	}
+	if err := s.addCard(ctx, tx, c); err != nil {
+		return err
+	}
 	now := store.At(s.db.Now())
 	next.EditedAt = &now
 	version := st.Version(had)
@@ -174,6 +177,9 @@ func saveEdit(ctx context.Context, tx *store.Tx, c *Composed, old *store.StatusE
 		return err
 	}
 	if err := tx.SaveStatus(ctx, c.Status); err != nil {
+		return err
+	}
+	if err := tx.SetCard(ctx, c.Status.ID, c.CardID); err != nil {
 		return err
 	}
 	if err := tx.SetMentions(ctx, c.Status, people); err != nil {

@@ -76,7 +76,16 @@ func (s *Service) Preview(ctx context.Context, author *store.Account, d Draft) (
 	if err != nil {
 		return nil, err
 	}
-	return s.compose(ctx, s.db, author, d, w)
+	c, err := s.compose(ctx, s.db, author, d, w)
+	if err != nil {
+		return nil, err
+	}
+	if link := s.link(c); link != "" {
+		if c.Card, err = s.db.CardOf(ctx, link); c.Card != nil {
+			c.CardID = &c.Card.ID
+		}
+	}
+	return c, err
 }
 
 // add stores a composed status with all that follows from it.
@@ -87,6 +96,9 @@ func (s *Service) add(ctx context.Context, tx *store.Tx, author *store.Account, 
 	st.URL = author.URL + "/" + st.ID.String()
 	if st.ConversationID == 0 {
 		st.ConversationID = store.ConversationID(st.ID)
+	}
+	if err := s.addCard(ctx, tx, c); err != nil {
+		return err
 	}
 	if err := tx.AddStatus(ctx, st); err != nil {
 		return err

@@ -30,5 +30,8 @@ func FromSettings(c *config.Config) Config {
 		ExtendedNicknames: c.Accounts.ExtendedNicknameFormat,
 		MaxReason:         c.Accounts.RegistrationReasonLength,
 		ResetLifetime:     c.Accounts.PasswordResetLifetime,
+
+		Cards:     c.Cards.Enabled,
+		NoCardsOf: c.Cards.IgnoredHosts,
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"time"
 
+	"svc/internal/fetch"
 	"svc/internal/password"
 	"svc/media"
 	"svc/store"
@@ -38,6 +39,10 @@ type Config struct {
 	MaxReason         int
 	ResetLifetime     time.Duration    // of links to set a new password
 	Passwords         *password.Hasher // nil: one of the standard cost
+
+	Cards     bool          // show previews of the pages that posts link to
+	NoCardsOf []string      // hosts that are not asked for any
+	Fetch     *fetch.Client // by which others are asked; nil: nobody is
 }
 
 // Service has all that people can do.
@@ -46,6 +51,7 @@ type Service struct {
 	db    *store.DB
 	files *media.Files
 	log   *slog.Logger
+	looks chan struct{} // taken by those who look at pages for cards
 }
 
 // New makes a service.
@@ -53,7 +59,7 @@ func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service 
 	if c.Passwords == nil {
 		c.Passwords = password.New(password.Standard)
 	}
-	return &Service{Config: c, db: db, files: files, log: log}
+	return &Service{Config: c, db: db, files: files, log: log, looks: make(chan struct{}, cardsAtOnce)}
 }
 
 // Register tells the worker which jobs this package does.
@@ -65,4 +71,6 @@ func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.moveFollowers)
 	store.HandleEvery(w, sweepEvery, s.sweepMedia)
 	store.Handle(w, s.purgeAccount)
+	store.Handle(w, s.fetchCard)
+	store.HandleEvery(w, sweepEvery, s.sweepCards)
 }

@@ -240,7 +240,8 @@ func (r reader) KnownDomains(ctx context.Context) ([]string, error) {
 		SELECT DISTINCT domain
 		FROM accounts
 		WHERE domain <> ''
-		ORDER BY domain`)
+		ORDER BY domain
+		LIMIT 50000`)
 }
 
 // CountDomains counts the servers that accounts are known of.

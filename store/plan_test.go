@@ -33,6 +33,8 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[[]store.StatusID]():         {[]store.StatusID{1000, 1001}},
 	reflect.TypeFor[[]store.MediaID]():          {[]store.MediaID{1}},
 	reflect.TypeFor[[]store.AppID]():            {[]store.AppID{1}},
+	reflect.TypeFor[store.CardID]():             {store.CardID(1)},
+	reflect.TypeFor[[]store.CardID]():           {[]store.CardID{1}},
 	reflect.TypeFor[[]store.NotificationID]():   {[]store.NotificationID{1}},
 	reflect.TypeFor[*store.Status]():            {&store.Status{ID: 1000, AccountID: 4, Visibility: store.Private, ConversationID: 1}},
 	reflect.TypeFor[*store.Account]():           {&store.Account{ID: 3, Nickname: "a3"}},
@@ -170,6 +172,8 @@ func seed(t testing.TB, db *store.DB, n int) {
 		{`INSERT INTO mutes (account_id, target_id) SELECT id, id - 2 FROM accounts WHERE id > 2 AND id % 10 = 0`, nil},
 		{numbers + `INSERT INTO statuses (id, account_id, visibility, conversation_id, domain, has_media, created_at, uri, content)
 			SELECT i, i % 500 + 1, i % 6, i / 10, CASE WHEN (i % 500 + 1) % 5 = 0 THEN 'example.org' ELSE '' END, i % 20 = 0, i, 'https://example.org/' || i, '<p>words</p>' FROM n`, []any{n}},
+		{numbers + `INSERT INTO cards (id, url, card, fetched_at) SELECT i, 'https://example.org/page' || i, '', i FROM n`, []any{n / 20}},
+		{`UPDATE statuses SET card_id = id / 20 WHERE id % 20 = 0`, nil},
 		{`UPDATE statuses SET in_reply_to_id = id - 1, in_reply_to_account_id = account_id - 1 WHERE id % 10 > 5 AND account_id > 1`, nil},
 		{`INSERT INTO statuses (id, account_id, visibility, reblog_of_id, conversation_id, domain, created_at, uri)
 			SELECT id + 1000000, account_id % 500 + 1, 0, id, id, '', id, 'https://example.org/b' || id FROM statuses WHERE id % 12 = 0`, nil},

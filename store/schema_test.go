@@ -28,6 +28,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"follows":       store.Follow{},
 		"statuses":      store.Status{},
 		"status_edits":  store.StatusEdit{},
+		"cards":         store.Card{},
 		"recipients":    store.Recipient{},
 		"media":         store.Media{},
 		"notifications": store.Notification{},

@@ -148,6 +148,9 @@ func (tx *Tx) SaveUser(ctx context.Context, u *User) error {
 
 // MarkActive notes that somebody used the server. It is called at most once a day and account.
 func (tx *Tx) MarkActive(ctx context.Context, id AccountID) error {
+	if err := tx.countActive(ctx, id); err != nil {
+		return err
+	}
 	_, err := tx.exec(ctx, "mark active", `UPDATE users SET last_active_at = ? WHERE account_id = ?`, At(tx.db.now()), id)
 	tx.touchAccount(id)
 	return err

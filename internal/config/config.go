@@ -24,6 +24,7 @@ type Config struct {
 	Chats      Chats
 	Timelines  Timelines
 	Media      Media
+	Cards      Cards
 	Federation Federation
 	Captcha    Captcha
 	OAuth      OAuth
@@ -89,6 +90,8 @@ type Instance struct {
 	Thumbnail                 string
 	BackgroundImage           string
 	Public                    bool
+	ListPeers                 bool
+	ShowActivity              bool
 	RegistrationsOpen         bool
 	InvitesEnabled            bool
 	AccountApprovalRequired   bool
@@ -146,6 +149,12 @@ type Media struct {
 	DescriptionLength int // characters
 	MaxPixels         int64
 	MaxFrames         int
+}
+
+// Cards are the previews of the pages that posts link to.
+type Cards struct {
+	Enabled      bool
+	IgnoredHosts []string
 }
 
 // Federation is the exchange with other servers.

@@ -50,6 +50,11 @@ func (b *Builder) renderComposed(ctx context.Context, author *store.Account, c *
 	if c.Parent != nil {
 		p.parents = map[store.StatusID]*store.Status{c.Parent.ID: c.Parent}
 	}
+	if c.Card != nil {
+		if err := b.addCards([]*store.Card{c.Card}, p); err != nil {
+			return nil, err
+		}
+	}
 	var err error
 	if c.AppID != nil {
 		if p.apps, err = b.loadApps(ctx, []store.AppID{*c.AppID}); err != nil {

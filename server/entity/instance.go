@@ -25,6 +25,7 @@ type instanceCache struct {
 	stats     kept[stats]
 	documents kept[documents]
 	peers     kept[object]
+	activity  kept[object]
 }
 
 // stats are figures of the server.

@@ -59,6 +59,7 @@ type statusParts struct {
 	accts    map[store.AccountID]string // of those replied to
 	pins     map[store.StatusID]store.Time
 	apps     map[store.AppID]*Application
+	cards    map[store.CardID]*object
 }
 
 func newStatusParts(rows []*store.Status) *statusParts {
@@ -68,6 +69,7 @@ func newStatusParts(rows []*store.Status) *statusParts {
 		mentions: make(map[store.StatusID][]Mention),
 		tags:     make(map[store.StatusID][]Tag),
 		accts:    make(map[store.AccountID]string),
+		cards:    make(map[store.CardID]*object),
 	}
 }
 
@@ -125,6 +127,9 @@ func (b *Builder) loadAround(ctx context.Context, p *statusParts) error {
 	}
 	var err error
 	if p.parents, err = b.loadParents(ctx, parents); err != nil {
+		return err
+	}
+	if err := b.loadCards(ctx, p); err != nil {
 		return err
 	}
 	p.apps, err = b.loadApps(ctx, apps)
@@ -243,6 +248,9 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 	}
 	if row.AppID != nil {
 		body.Application = p.apps[*row.AppID]
+	}
+	if row.CardID != nil {
+		body.Card = p.cards[*row.CardID]
 	}
 	if r.body, err = marshalMembers(body); err != nil {
 		return nil, err

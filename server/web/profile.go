@@ -21,9 +21,10 @@ type ProfileField struct {
 
 // Thread is a post with what it answers and the answers to it.
 type Thread struct {
-	Above []Post
-	Post  Post
-	Below []Post
+	Above  []Post
+	Post   Post
+	Below  []Post
+	OEmbed string // address that tells other sites how to show the post
 }
 
 // Post is a post that everybody may see.

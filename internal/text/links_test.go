@@ -1,0 +1,56 @@
+package text_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"svc/internal/text"
+)
+
+func TestFirstLink(t *testing.T) {
+	bob := map[string]text.Account{"bob": {ID: "b", Username: "bob", Acct: "bob", URL: "https://example.org/@bob"}}
+	for _, tt := range []struct {
+		source, want string
+	}{
+		{"no link", ""},
+		{"see https://example.com/a?b=1&c=2#d, and https://example.com/b", "https://example.com/a?b=1&c=2#d"},
+		{"@bob #tag https://example.com/", "https://example.com/"},
+		{"@bob #tag", ""},
+		{"example.com/path", "http://example.com/path"},
+		{"https://skipped.example/ https://example.com/", "https://example.com/"},
+		{"mailto:a@example.com gemini://example.com xmpp:a@example.com", ""},
+		{"https://user:secret@example.com/ https://example.com/", "https://example.com/"},
+	} {
+		content := text.Parse(tt.source, text.PlainText).Render("https://example.org", bob).HTML
+		got := text.FirstLink(content, func(u *url.URL) bool { return u.Hostname() != "skipped.example" })
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.source, got, tt.want)
+		}
+	}
+	for source, want := range map[string]string{
+		`<a href="https://a.example/" class="u-url mention">@a</a><a rel="nofollow tag" href="https://b.example/">#b</a><a href='https://c.example/'>c</a>`: "https://c.example/",
+		`<a class="hashtag" href="https://a.example/">#a</a>`: "",
+		`<a>x</a><a href="">y</a><a href="http://">z</a>`:     "",
+		`<a href="https://a.example/`:                         "",
+		`&lt;a href="https://a.example/"&gt;`:                 "",
+	} {
+		if got := text.FirstLink(source, func(*url.URL) bool { return true }); got != want {
+			t.Errorf("%s: got %q, want %q", source, got, want)
+		}
+	}
+}
+
+func FuzzFirstLink(f *testing.F) {
+	f.Add(`<p><a href="https://example.com/?a&amp;b" rel="tag">x</a><a href=" http://[::1]:80/">`)
+	f.Fuzz(func(t *testing.T, source string) {
+		link := text.FirstLink(text.Sanitize(source), func(*url.URL) bool { return true })
+		if link == "" {
+			return
+		}
+		u, err := url.Parse(link)
+		if err != nil || u.Hostname() == "" || u.User != nil || !strings.HasPrefix(u.Scheme, "http") {
+			t.Errorf("%q has the link %q", source, link)
+		}
+	})
+}

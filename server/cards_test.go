@@ -1,0 +1,272 @@
+package server_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"svc/internal/config"
+)
+
+// webSite is a server elsewhere, with pages that say something of themselves and others that do not.
+type webSite struct {
+	*httptest.Server
+	asked atomic.Int32
+}
+
+func startSite(t *testing.T) *webSite {
+	t.Helper()
+	w := new(webSite)
+	page := func(contentType, body string) http.HandlerFunc {
+		return func(rw http.ResponseWriter, _ *http.Request) {
+			rw.Header().Set("Content-Type", contentType)
+			io.WriteString(rw, body)
+		}
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/page", page("text/html; charset=iso-8859-1", `<!DOCTYPE html><html><head><title>Plain title</title>
+		<meta property="og:title" content="Caf&eacute; &lt;b&gt;`+"\xe4"+`"><meta property="og:description" content="What it is about">
+		<meta property="og:image" content="https://cdn.example/a.png"><meta property="og:image:alt" content="A cat">
+		<meta property="og:image:width" content="640"><meta property="og:image:height" content="480">
+		<meta property="og:site_name" content="Site"><meta property="og:url" content="https://bank.example/"></head>`))
+	mux.HandleFunc("/other", page("text/html", `<title>Other</title>`))
+	mux.HandleFunc("/silent", page("text/html", `<p>nothing of itself`))
+	mux.HandleFunc("/data", page("application/json", `{"title": "<title>x</title>"}`))
+	mux.HandleFunc("/large", page("text/html", "<title>Large</title>"+strings.Repeat("x", 3<<20)))
+	mux.HandleFunc("/moved", func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "/other", http.StatusFound) })
+	mux.HandleFunc("/away", func(rw http.ResponseWriter, r *http.Request) {
+		http.Redirect(rw, r, strings.Replace(w.URL, "127.0.0.1", "localhost", 1)+"/other", http.StatusFound)
+	})
+	mux.HandleFunc("/inside", func(rw http.ResponseWriter, r *http.Request) {
+		http.Redirect(rw, r, "http://10.0.0.1/", http.StatusFound)
+	})
+	w.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w.asked.Add(1)
+		mux.ServeHTTP(rw, r)
+	}))
+	t.Cleanup(w.Close)
+	return w
+}
+
+// wantAsked checks how many requests came since the last time.
+func (w *webSite) wantAsked(t *testing.T, what string, n int32) {
+	t.Helper()
+	if got := w.asked.Swap(0); got != n {
+		t.Errorf("%s: the page was asked for %d times, want %d", what, got, n)
+	}
+}
+
+func onThisMachine(c *config.Config) { c.Federation.AllowLoopback = true }
+
+// cardTitle returns the title of a status's card, "" if it has none.
+func cardTitle(st *object) string {
+	card, ok := st.at("card").(map[string]any)
+	if !ok {
+		return ""
+	}
+	return card["title"].(string)
+}
+
+func TestCard(t *testing.T) {
+	srv, site := startAPI(t, onThisMachine), startSite(t)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	link := site.URL + "/page"
+	st := alice.publish("look at " + link)
+	show := func() *object {
+		t.Helper()
+		a := bob.get("/api/v1/statuses/" + st.id())
+		wantEntity(t, "bob", a, "Status")
+		return a.object()
+	}
+	boost := bob.post("/api/v1/statuses/" + st.id() + "/reblog").want(200).object().id()
+	if cardTitle(st) != "" || cardTitle(show()) != "" {
+		t.Error("there is a card before anybody has looked at the page")
+	}
+	if got := string(bob.get("/api/v1/statuses/" + st.id() + "/card").want(200).body); got != "{}" {
+		t.Errorf("got %s, want {}", got)
+	}
+	srv.settle()
+	site.wantAsked(t, "a post", 1)
+	want := map[string]any{
+		"url": link, "title": "Café <b>ä", "description": "What it is about", "type": "link", "html": "", "image": "https://cdn.example/a.png",
+		"image_description": "A cat", "width": 640.0, "height": 480.0, "author_name": "", "author_url": "", "embed_url": "",
+		"provider_name": "127.0.0.1", "provider_url": site.URL,
+	}
+	check := func(where string, card map[string]any) {
+		t.Helper()
+		for k, v := range want {
+			if card[k] != v {
+				t.Errorf("%s: got %s %q, want %q", where, k, card[k], v)
+			}
+		}
+	}
+	shown := show()
+	check("status", shown.at("card").(map[string]any))
+	if got := shown.str("card.svc.opengraph.url"); got != "https://bank.example/" {
+		t.Errorf("got %q among the properties", got)
+	}
+	if shown.at("edited_at") != nil {
+		t.Error("the card is taken for an edit")
+	}
+	check("timeline", bob.get("/api/v1/timelines/public").want(200).list()[0].at("card").(map[string]any))
+	wrapper := bob.get("/api/v1/statuses/" + boost).want(200).object()
+	check("boost", wrapper.at("card").(map[string]any))
+	check("boosted", wrapper.at("reblog.card").(map[string]any))
+	check("card", bob.get("/api/v1/statuses/"+st.id()+"/card").want(200).object().m)
+	check("card of the boost", bob.get("/api/v1/statuses/"+boost+"/card").want(200).object().m)
+	wantEntity(t, "bob", bob.get("/api/v1/statuses/"+st.id()+"/card"), "Card")
+
+	check("another post", bob.publish("me too: "+link).at("card").(map[string]any))
+	check("preview", bob.publish("and "+link, "preview", "true").at("card").(map[string]any))
+	for range 3 {
+		bob.publish("again " + link)
+	}
+	srv.settle()
+	site.wantAsked(t, "known pages", 0)
+}
+
+func TestCardOfHiddenPost(t *testing.T) {
+	srv := startAPI(t)
+	alice := srv.signUp("alice")
+	srv.as(nil).get("/api/v1/statuses/"+alice.publish("x", "visibility", "private").id()+"/card").wantError(404, "Record not found")
+	srv.as(nil).get("/api/v1/statuses/nothing/card").wantError(404, "Record not found")
+}
+
+// The card of a link that leads to another host shows that host, and leads there; one that stays on its host, as it was posted.
+func TestCardOfRedirect(t *testing.T) {
+	srv, site := startAPI(t, onThisMachine), startSite(t)
+	alice := srv.signUp("alice")
+	elsewhere := strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
+	for path, want := range map[string]string{"/moved": site.URL + "/moved", "/away": elsewhere + "/other"} {
+		id := alice.publish(site.URL + path).id()
+		srv.settle()
+		st := alice.get("/api/v1/statuses/" + id).want(200).object()
+		if got := st.str("card.url"); got != want || !strings.HasPrefix(want, st.str("card.provider_url")) {
+			t.Errorf("%s: the card of %s leads to %s, want %s", path, st.str("card.provider_url"), got, want)
+		}
+	}
+}
+
+// Several posts with one link have it looked at once, and all get the card.
+func TestCardOfManyPosts(t *testing.T) {
+	srv, site := startAPI(t, onThisMachine), startSite(t)
+	alice := srv.signUp("alice")
+	var ids []string
+	for i := range 5 {
+		ids = append(ids, alice.publish(fmt.Sprint(i, " ", site.URL, "/page")).id())
+	}
+	gone := alice.publish("gone " + site.URL + "/other").id()
+	alice.do("DELETE", "/api/v1/statuses/"+gone, "", nil).want(200)
+	srv.settle()
+	site.wantAsked(t, "five posts and one that was deleted", 1)
+	for _, id := range ids {
+		if cardTitle(alice.get("/api/v1/statuses/"+id).want(200).object()) == "" {
+			t.Errorf("%s has no card", id)
+		}
+	}
+}
+
+// Which posts have which page looked at.
+func TestWhichCard(t *testing.T) {
+	srv, site := startAPI(t, onThisMachine, func(c *config.Config) { c.Cards.IgnoredHosts = []string{"localhost"} }), startSite(t)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	list := srv.letList(alice, bob)
+	ignored := strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
+	own := alice.publish("own").str("url")
+	for _, tt := range []struct {
+		name, text, visibility string
+		want                   string
+		asked                  int32
+	}{
+		{"public", "URL/page", "public", "Café <b>ä", 1},
+		{"unlisted", "URL/page?unlisted", "unlisted", "Café <b>ä", 1},
+		{"local", "URL/page?local", "local", "", 0},
+		{"private", "URL/page?private", "private", "", 0},
+		{"direct", "@bob URL/page?direct", "direct", "", 0},
+		{"list", "URL/page?list", "list:" + list, "", 0},
+		{"private, of a known page", "URL/page", "private", "", 0},
+		{"after others", "@bob #tag " + own + " " + srv.url + " mailto:a@example.org " + ignored + "/page URL/other", "public", "Other", 1},
+		{"ignored host", ignored + "/page " + ignored + "/page", "public", "", 0},
+		{"ignored subdomain", strings.Replace(ignored, "//", "//a.", 1), "public", "", 0},
+		{"our own", srv.url + "/about " + own, "public", "", 0},
+		{"only the first", "URL/silent URL/page?second", "public", "", 1},
+		{"nothing there", "URL/missing", "public", "", 1},
+		{"no page", "URL/data", "public", "", 1},
+		{"a large page", "URL/large", "public", "Large", 1},
+		{"moved", "URL/moved", "public", "Other", 2},
+		{"moved inside", "URL/inside", "public", "", 1},
+		{"too long", "URL/page?" + strings.Repeat("x", 2048), "public", "", 0},
+		{"not there", "https://user:secret@127.0.0.1/page", "public", "", 0},
+		{"no link", "just words", "public", "", 0},
+	} {
+		st := alice.publish(strings.ReplaceAll(tt.text, "URL", site.URL), "visibility", tt.visibility)
+		srv.settle()
+		site.wantAsked(t, tt.name, tt.asked)
+		got := alice.get("/api/v1/statuses/" + st.id()).want(200).object()
+		if cardTitle(got) != tt.want {
+			t.Errorf("%s: got card %q, want %q", tt.name, cardTitle(got), tt.want)
+		}
+		alice.publish(strings.ReplaceAll(tt.text, "URL", site.URL), "visibility", tt.visibility)
+		srv.settle()
+		site.wantAsked(t, tt.name+", again", 0)
+	}
+}
+
+func TestNoCards(t *testing.T) {
+	site := startSite(t)
+	for name, change := range map[string]func(*config.Config){
+		"switched off": func(c *config.Config) { c.Federation.AllowLoopback, c.Cards.Enabled = true, false },
+		"guarded":      func(*config.Config) {},
+	} {
+		srv := startAPI(t, change)
+		alice := srv.signUp("alice")
+		st := alice.publish("look at " + site.URL + "/page")
+		srv.settle()
+		if got := alice.get("/api/v1/statuses/" + st.id()).want(200).object(); cardTitle(got) != "" {
+			t.Errorf("%s: there is a card", name)
+		}
+		site.wantAsked(t, name, 0)
+	}
+}
+
+// An edit that changes the link changes the card.
+func TestCardOfEdit(t *testing.T) {
+	srv, site := startAPI(t, onThisMachine), startSite(t)
+	alice := srv.signUp("alice")
+	id := alice.publish("look at " + site.URL + "/page").id()
+	srv.settle()
+	site.wantAsked(t, "before", 1)
+	for _, tt := range []struct {
+		text, want string
+		asked      int32
+	}{
+		{"see " + site.URL + "/page", "Café <b>ä", 0},
+		{"see " + site.URL + "/other", "Other", 1},
+		{"see " + site.URL + "/other and more", "Other", 0},
+		{"nothing", "", 0},
+		{"back to " + site.URL + "/page", "Café <b>ä", 0},
+	} {
+		alice.send("PUT", "/api/v1/statuses/"+id, map[string]string{"status": tt.text}).want(200)
+		srv.settle()
+		site.wantAsked(t, tt.text, tt.asked)
+		if got := cardTitle(alice.get("/api/v1/statuses/" + id).want(200).object()); got != tt.want {
+			t.Errorf("%s: got card %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+// The raw properties of a page stand under the service's name.
+func TestCardOfAnotherName(t *testing.T) {
+	srv, site := startAPI(t, onThisMachine, func(c *config.Config) { c.API.Name = "other" }), startSite(t)
+	alice := srv.signUp("alice")
+	id := alice.publish(site.URL + "/page").id()
+	srv.settle()
+	st := alice.get("/api/v1/statuses/" + id).want(200).object()
+	if got := st.str("card.other.opengraph.site_name"); got != "Site" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,38 @@
+package entity
+
+import (
+	"context"
+	"strconv"
+	"time"
+)
+
+const (
+	activityWeeks = 12
+	activityTime  = time.Hour // how long the figures are good: counting posts takes a while where there are many
+)
+
+// weekActivity is what happened in a week. All of it is digits in strings.
+type weekActivity struct {
+	Week          string `json:"week"` // Unix time in seconds
+	Statuses      string `json:"statuses"`
+	Logins        string `json:"logins"`
+	Registrations string `json:"registrations"`
+}
+
+// Activity returns what happened here in the last weeks, the one under way first.
+func (b *Builder) Activity(ctx context.Context) (Appender, error) {
+	return b.instance.activity.get(b.db.Now(), activityTime, func() (object, error) {
+		rows, err := b.db.Activity(ctx, activityWeeks)
+		if err != nil {
+			return nil, err
+		}
+		weeks := make([]weekActivity, 0, len(rows))
+		for _, w := range rows {
+			weeks = append(weeks, weekActivity{
+				Week: strconv.FormatInt(w.Week.Time().Unix(), 10), Statuses: strconv.Itoa(w.Statuses),
+				Logins: strconv.Itoa(w.People), Registrations: strconv.Itoa(w.Registrations),
+			})
+		}
+		return marshal(weeks)
+	})
+}

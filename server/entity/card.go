@@ -1,0 +1,105 @@
+package entity
+
+import (
+	"context"
+	"net/url"
+
+	"svc/store"
+)
+
+// cardMembers are the members of a card. Cards are of one type here, a link: what pages would like to have embedded is never
+// passed on, so html is empty (client API 3.9).
+type cardMembers struct {
+	URL              string  `json:"url"`
+	Title            string  `json:"title"`
+	Description      string  `json:"description"`
+	Type             string  `json:"type"`
+	AuthorName       string  `json:"author_name"`
+	AuthorURL        string  `json:"author_url"`
+	ProviderName     string  `json:"provider_name"`
+	ProviderURL      string  `json:"provider_url"`
+	HTML             string  `json:"html"`
+	Width            int     `json:"width"`
+	Height           int     `json:"height"`
+	Image            *string `json:"image"`
+	ImageDescription string  `json:"image_description"`
+	EmbedURL         string  `json:"embed_url"`
+}
+
+// cardExtension is what a page tells of itself, as it stands there (extension API 14).
+type cardExtension struct {
+	OpenGraph map[string]string `json:"opengraph"`
+}
+
+// StatusCard returns the card of a status that is no boost, nil if it has none.
+func (b *Builder) StatusCard(ctx context.Context, st *store.Status) (Appender, error) {
+	if st.CardID == nil {
+		return nil, nil
+	}
+	rows, err := b.db.Cards(ctx, []store.CardID{*st.CardID})
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	card, err := b.card(rows[0])
+	if err != nil || card == nil {
+		return nil, err
+	}
+	return *card, nil
+}
+
+// loadCards loads the cards of the rows.
+func (b *Builder) loadCards(ctx context.Context, p *statusParts) error {
+	var ids []store.CardID
+	for _, row := range p.rows {
+		if row.CardID != nil {
+			ids = append(ids, *row.CardID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := b.db.Cards(ctx, unique(ids))
+	if err != nil {
+		return err
+	}
+	return b.addCards(rows, p)
+}
+
+func (b *Builder) addCards(rows []*store.Card, p *statusParts) error {
+	for _, row := range rows {
+		card, err := b.card(row)
+		if err != nil {
+			return err
+		}
+		p.cards[row.ID] = card
+	}
+	return nil
+}
+
+// card renders a card. It is nil if there is nothing to show.
+func (b *Builder) card(row *store.Card) (*object, error) {
+	c := row.Card
+	at, err := url.Parse(c.URL)
+	if c.Empty() || err != nil {
+		return nil, nil
+	}
+	properties := c.Properties
+	if properties == nil {
+		properties = map[string]string{}
+	}
+	o, err := b.extended(cardMembers{
+		URL: c.URL, Title: c.Title, Description: c.Description, Type: "link",
+		ProviderName: at.Hostname(), ProviderURL: (&url.URL{Scheme: at.Scheme, Host: at.Host}).String(),
+		Width: c.Width, Height: c.Height, Image: pictureElsewhere(c.Image), ImageDescription: c.ImageDescription,
+	}, cardExtension{properties})
+	return &o, err
+}
+
+// pictureElsewhere returns the address under which people are shown a picture of a page elsewhere, nil if there is none: as of now its
+// own.
+func pictureElsewhere(address string) *string {
+	if address == "" {
+		return nil
+	}
+	return &address
+}

@@ -1,0 +1,132 @@
+package server
+
+import (
+	"bytes"
+	"html/template"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"svc/internal/errs"
+	"svc/internal/text"
+	"svc/store"
+)
+
+// oembedRoutes tell other sites how to show a post of this one.
+var oembedRoutes = routes{
+	"GET /api/oembed": {content(), (*Server).showOEmbed},
+}
+
+const (
+	embedWidth    = 400
+	embedText     = 500          // characters of a post that are shown elsewhere
+	embedGoodTime = 24 * 60 * 60 // seconds
+)
+
+// oEmbed is how to show a post elsewhere (oEmbed 1.0, type rich).
+type oEmbed struct {
+	Type         string `json:"type"`
+	Version      string `json:"version"`
+	AuthorName   string `json:"author_name"`
+	AuthorURL    string `json:"author_url"`
+	ProviderName string `json:"provider_name"`
+	ProviderURL  string `json:"provider_url"`
+	CacheAge     int    `json:"cache_age"`
+	HTML         string `json:"html"`
+	Width        int    `json:"width"`
+	Height       *int   `json:"height"` // as high as it gets
+}
+
+// showOEmbed returns how to show a post that everybody may see: as a quotation with links. There is neither a script nor a frame in
+// it, so that who shows it has to trust nobody.
+func (s *Server) showOEmbed(r *Request) (any, error) {
+	var p struct {
+		URL       string `param:"url"`
+		Format    string `param:"format"`
+		MaxWidth  *int   `param:"maxwidth"`
+		MaxHeight *int   `param:"maxheight"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	switch {
+	case p.URL == "":
+		return nil, errs.BadRequest("Missing field: url.")
+	case p.Format != "" && p.Format != "json":
+		return nil, errs.New(http.StatusNotImplemented, "There is no other format than json")
+	case p.MaxWidth != nil && *p.MaxWidth <= 0 || p.MaxHeight != nil && *p.MaxHeight <= 0:
+		return nil, errs.BadRequest("maxwidth and maxheight must be above 0")
+	}
+	st, err := s.openPost(r, p.URL)
+	if err != nil {
+		return nil, err
+	}
+	author, err := s.db.Account(r.Context(), st.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	width := embedWidth
+	if p.MaxWidth != nil {
+		width = min(width, *p.MaxWidth)
+	}
+	html, err := s.quotation(st, author, width)
+	if err != nil {
+		return nil, err
+	}
+	return oEmbed{
+		Type: "rich", Version: "1.0", AuthorName: author.DisplayName, AuthorURL: author.URL, ProviderName: s.settings.Instance.Name,
+		ProviderURL: s.baseURL + "/", CacheAge: embedGoodTime, HTML: html, Width: width,
+	}, nil
+}
+
+// openPost returns the post made here that has an address, if everybody may see it.
+func (s *Server) openPost(r *Request, address string) (*store.Status, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, errs.ErrRecordNotFound
+	}
+	var id store.StatusID
+	id.UnmarshalText([]byte(path.Base(u.Path)))
+	st, err := s.db.VisibleStatus(r.Context(), 0, id)
+	if err != nil {
+		return nil, err
+	}
+	u.RawQuery, u.Fragment = "", ""
+	address = strings.TrimSuffix(u.String(), "/")
+	if !st.Local() || st.ReblogOfID != nil || !strings.EqualFold(address, st.URL) && address != st.URI {
+		return nil, errs.ErrRecordNotFound
+	}
+	return st, nil
+}
+
+// quotationTemplate escapes all that people wrote.
+var quotationTemplate = template.Must(template.New("quotation").Parse(
+	`<blockquote cite="{{.URL}}"{{with .Language}} lang="{{.}}"{{end}} style="max-width: {{.Width}}px">` +
+		`<p style="white-space: pre-line">{{.Text}}</p>` +
+		`<footer>— <a href="{{.Profile}}" rel="nofollow noopener">{{.Name}} ({{.Handle}})</a>, ` +
+		`<a href="{{.URL}}" rel="nofollow noopener"><time datetime="{{.At}}">{{.Day}}</time></a></footer></blockquote>`))
+
+// quotation returns the HTML of a post as it is shown elsewhere. Of one with a subject only that is shown.
+func (s *Server) quotation(st *store.Status, author *store.Account, width int) (string, error) {
+	shown := st.SpoilerText
+	if shown == "" {
+		shown = text.Plain(st.Content)
+	}
+	var b bytes.Buffer
+	err := quotationTemplate.Execute(&b, map[string]any{
+		"URL": st.URL, "Language": st.Language, "Width": width, "Text": shortened(shown, embedText),
+		"Profile": author.URL, "Name": author.DisplayName, "Handle": "@" + author.Nickname + "@" + s.settings.Host(),
+		"At": st.CreatedAt.String(), "Day": st.CreatedAt.Time().Format("2 January 2006"),
+	})
+	return b.String(), err
+}
+
+// shortened returns text of at most so many characters.
+func shortened(text string, most int) string {
+	characters := []rune(text)
+	if len(characters) <= most {
+		return text
+	}
+	return strings.TrimSpace(string(characters[:most-1])) + "…"
+}

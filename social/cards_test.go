@@ -1,0 +1,248 @@
+package social_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"svc/internal/fetch"
+	"svc/social"
+	"svc/store"
+)
+
+// cardBench is a bench whose posts get cards of a page, which answers as it is told.
+type cardBench struct {
+	*bench
+	alice  *store.Account
+	link   string
+	status atomic.Int32
+	title  atomic.Value
+	asked  atomic.Int32
+	events atomic.Int32 // posts of which was told that they look different
+}
+
+func newCardBench(t *testing.T) *cardBench {
+	t.Helper()
+	b := &cardBench{bench: newBench(t)}
+	b.status.Store(200)
+	b.title.Store("first")
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		b.asked.Add(1)
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(int(b.status.Load()))
+		io.WriteString(w, "<title>"+b.title.Load().(string)+"</title>")
+	}))
+	t.Cleanup(ts.Close)
+	b.link = ts.URL
+	b.Fetch = fetch.New(fetch.Options{AllowLoopback: true})
+	b.db.Subscribe(func(events []store.Event) {
+		for _, e := range events {
+			if _, ok := e.(store.StatusEdited); ok {
+				b.events.Add(1)
+			}
+		}
+	})
+	var err error
+	b.alice, _, err = b.SignUp(t.Context(), social.Registration{
+		Nickname: "alice", Email: "alice@example.org", Password: "correct horse", Confirmed: true, Approved: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (b *cardBench) post() *store.Status {
+	b.t.Helper()
+	public := store.Public
+	c, err := b.Publish(b.t.Context(), b.alice, social.Draft{Text: "look at " + b.link, Visibility: &public})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return c.Status
+}
+
+// pass lets time go by, and what is due then be done.
+func (b *cardBench) pass(d time.Duration) {
+	b.t.Helper()
+	b.ahead.Add(int64(d))
+	if err := b.worker.Settle(b.t.Context()); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// want checks what the card shows, and how often the page was asked for since the last time.
+func (b *cardBench) want(what, title string, asked int32) {
+	b.t.Helper()
+	c, err := b.db.CardOf(b.t.Context(), b.link)
+	if err != nil || c == nil || c.Card.Title != title {
+		b.t.Errorf("%s: got card %+v, %v, want title %q", what, c, err, title)
+	}
+	if got := b.asked.Swap(0); got != asked {
+		b.t.Errorf("%s: the page was asked for %d times, want %d", what, got, asked)
+	}
+}
+
+// A page is looked at again after a day, by the next post that links to it; what was known stays until then.
+func TestCardIsRenewed(t *testing.T) {
+	b := newCardBench(t)
+	b.post()
+	b.pass(0)
+	b.want("at first", "first", 1)
+	b.title.Store("second")
+	b.pass(23 * time.Hour)
+	b.post()
+	b.pass(0)
+	b.want("within a day", "first", 0)
+	b.pass(time.Hour)
+	b.want("without a post", "first", 0)
+	b.post()
+	b.post()
+	b.want("before the job", "first", 0)
+	b.pass(0)
+	b.want("after a day", "second", 1)
+	if n := b.events.Load(); n != 1 {
+		t.Errorf("%d posts were told of, want the one that had no card", n)
+	}
+	for _, tt := range []struct {
+		what   string
+		status int32
+		title  string
+		asked  int32
+	}{
+		{"out of order", 503, "second", 3},
+		{"gone", 410, "", 1},
+		{"still gone", 404, "", 1},
+		{"back", 200, "second", 1},
+	} {
+		b.status.Store(tt.status)
+		b.pass(24 * time.Hour)
+		b.post()
+		b.pass(0)
+		b.pass(time.Hour)
+		b.pass(time.Hour)
+		b.want(tt.what, tt.title, tt.asked)
+	}
+}
+
+// A page that cannot be reached is tried a few times, and then left alone for a day.
+func TestCardOfPageThatIsDown(t *testing.T) {
+	b := newCardBench(t)
+	b.status.Store(503)
+	b.post()
+	for _, asked := range []int32{1, 1, 1, 0, 0} {
+		b.post()
+		b.pass(0)
+		b.pass(time.Second)
+		b.want("down", "", asked)
+		b.pass(0)
+		b.ahead.Add(int64(20 * time.Minute))
+	}
+	b.status.Store(200)
+	b.pass(24 * time.Hour)
+	b.post()
+	b.pass(0)
+	b.want("up again", "first", 1)
+	if n := b.events.Load(); n != 0 {
+		t.Errorf("%d posts were told of long after they came", n)
+	}
+	if parked, err := b.db.ParkedJobs(t.Context(), 10); err != nil || len(parked) > 0 {
+		t.Errorf("got parked jobs %v, %v", parked, err)
+	}
+}
+
+// Cards that no post has go after a day, and only those.
+func TestUnusedCardsGo(t *testing.T) {
+	b := newCardBench(t)
+	kept, err := b.Publish(t.Context(), b.alice, social.Draft{Text: b.link + "/kept"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := b.post()
+	b.pass(0)
+	if _, err := b.DeleteStatus(t.Context(), b.alice, st.ID); err != nil {
+		t.Fatal(err)
+	}
+	sweep := func() {
+		t.Helper()
+		if err := b.db.Update(t.Context(), func(tx *store.Tx) error {
+			return tx.EnqueueOnce(t.Context(), b.db.Now(), "sweep", store.SweepCards{})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		b.pass(0)
+	}
+	sweep()
+	b.want("a card of today", "first", 2)
+	b.pass(25 * time.Hour)
+	sweep()
+	if c, err := b.db.CardOf(t.Context(), b.link); c != nil || err != nil {
+		t.Errorf("got %v, %v, want no card", c, err)
+	}
+	if c, err := b.db.Cards(t.Context(), []store.CardID{*kept.CardID}); len(c) != 1 || err != nil {
+		t.Errorf("got %v, %v, want the card of a post", c, err)
+	}
+	b.asked.Store(0)
+	b.post()
+	b.pass(0)
+	b.want("wanted anew", "first", 1)
+}
+
+// Pages that do not answer leave the worker free for other jobs.
+func TestSlowPagesKeepNobodyWaiting(t *testing.T) {
+	b := newBench(t)
+	asked, answer := make(chan struct{}, 10), make(chan struct{})
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked <- struct{}{}
+		<-answer
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, "<title>at last</title>")
+	}))
+	defer ts.Close()
+	b.Fetch = fetch.New(fetch.Options{AllowLoopback: true})
+	alice, _, err := b.SignUp(t.Context(), social.Registration{
+		Nickname: "alice", Email: "alice@example.org", Password: "correct horse", Confirmed: true, Approved: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cards []store.CardID
+	for i := range 4 {
+		c, err := b.Publish(t.Context(), alice, social.Draft{Text: fmt.Sprint(ts.URL, "/", i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cards = append(cards, *c.CardID)
+	}
+	var settled sync.WaitGroup
+	for range 2 {
+		settled.Go(func() { b.worker.Settle(t.Context()) })
+		<-asked
+	}
+	if err := b.worker.Settle(t.Context()); err != nil { // comes to its end, though two pages are waited for
+		t.Fatal(err)
+	}
+	if len(asked) > 0 {
+		t.Error("a third page was asked for")
+	}
+	close(answer)
+	settled.Wait()
+	b.ahead.Add(int64(time.Minute))
+	if err := b.worker.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	found, err := b.db.Cards(t.Context(), cards)
+	if err != nil || len(found) != 4 {
+		t.Fatal(found, err)
+	}
+	for _, c := range found {
+		if c.Card.Title != "at last" {
+			t.Errorf("got %+v, want a card", c)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Card is the preview of a page that posts link to. A row is there as soon as a post wants it: whose post waits for it is said by
+// card_id of that post.
+type Card struct {
+	ID        CardID
+	URL       string // of the link, as it stands in posts
+	Card      CardContent
+	FetchedAt Time // 0: not yet
+}
+
+// CardContent is what a card shows; without a title it shows nothing. All of it is plain text.
+type CardContent struct {
+	URL              string            `json:"url"` // where it leads
+	Title            string            `json:"title"`
+	Description      string            `json:"description,omitempty"`
+	Image            string            `json:"image,omitempty"`
+	ImageDescription string            `json:"image_description,omitempty"`
+	Width            int               `json:"width,omitempty"` // of the image
+	Height           int               `json:"height,omitempty"`
+	Properties       map[string]string `json:"properties,omitempty"` // what the page tells of itself, as it stands there
+}
+
+// Empty tells whether there is nothing to show.
+func (c *CardContent) Empty() bool { return c.Title == "" }
+
+// Value stores JSON text, and ” for what is empty.
+func (c CardContent) Value() (driver.Value, error) {
+	if c.Empty() {
+		return "", nil
+	}
+	b, err := json.Marshal(c)
+	return string(b), err
+}
+
+// Scan reads that.
+func (c *CardContent) Scan(src any) error {
+	text, ok := src.(string)
+	if !ok {
+		return fmt.Errorf("card from %T", src)
+	}
+	*c = CardContent{}
+	if text == "" {
+		return nil
+	}
+	return json.Unmarshal([]byte(text), c)
+}
+
+// FetchCard is the job that looks at the page of a card.
+type FetchCard struct {
+	CardID CardID `json:"card_id"`
+	Tried  int    `json:"tried,omitempty"` // times that the page could not be reached
+}
+
+// SweepCards removes cards that no post has. It comes again and again.
+type SweepCards struct{}
+
+// Kind names the job.
+func (FetchCard) Kind() string  { return "fetch_card" }
+func (SweepCards) Kind() string { return "sweep_cards" }
+
+func cardKey(id CardID) string { return fmt.Sprintf("card:%d", id) }
+
+// Cards returns the cards that have one of the ids, in no order.
+func (r reader) Cards(ctx context.Context, ids []CardID) ([]*Card, error) {
+	return list[*Card](ctx, r, "cards", `
+		SELECT c.*
+		FROM json_each(?) j
+		CROSS JOIN cards c ON c.id = j.value`, jsonArray(ids))
+}
+
+// CardOf returns the card of a link, nil if nobody wanted it yet.
+func (r reader) CardOf(ctx context.Context, url string) (*Card, error) {
+	return one[Card](ctx, r, "card", `SELECT * FROM cards WHERE url = ?`, url)
+}
+
+// WantCard returns the card of a link, and makes one if there is none. If nobody has looked at its page within the time good, that
+// is done at a time from now on, once, however many posts want it.
+func (tx *Tx) WantCard(ctx context.Context, url string, good, delay time.Duration) (*Card, error) {
+	c, err := tx.CardOf(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		c = &Card{ID: CardID(tx.newID()), URL: url}
+		if _, err := tx.exec(ctx, "add card", `INSERT INTO cards (id, url, card, fetched_at) VALUES (?, ?, '', 0)`, c.ID, c.URL); err != nil {
+			return nil, err
+		}
+	}
+	if tx.db.now().Sub(c.FetchedAt.Time()) < good {
+		return c, nil
+	}
+	return c, tx.enqueueFirst(ctx, tx.db.now().Add(delay), cardKey(c.ID), FetchCard{CardID: c.ID})
+}
+
+// RetryCard has the page of a card looked at again at a later time.
+func (tx *Tx) RetryCard(ctx context.Context, w FetchCard, after time.Duration) error {
+	return tx.EnqueueOnce(ctx, tx.db.now().Add(after), cardKey(w.CardID), w)
+}
+
+// SaveCard writes what a card shows and that its page was looked at now. The statuses that have it are marked as changed.
+func (tx *Tx) SaveCard(ctx context.Context, c *Card) error {
+	c.FetchedAt = At(tx.db.now())
+	if _, err := tx.exec(ctx, "save card", `UPDATE cards SET card = ?, fetched_at = ? WHERE id = ?`, c.Card, c.FetchedAt, c.ID); err != nil {
+		return err
+	}
+	const most = 1000
+	statuses, err := tx.StatusesWithCard(ctx, c.ID, most+1)
+	if len(statuses) > most {
+		tx.touchAll()
+		return err
+	}
+	for _, id := range statuses {
+		tx.touchStatus(id)
+	}
+	return err
+}
+
+// StatusesWithCard returns the newest statuses that have a card.
+func (r reader) StatusesWithCard(ctx context.Context, id CardID, limit int) ([]StatusID, error) {
+	return ids[StatusID](ctx, r, "statuses with a card", `
+		SELECT id
+		FROM statuses INDEXED BY statuses_card
+		WHERE card_id = ?
+		ORDER BY id DESC
+		LIMIT ?`, id, limit)
+}
+
+// SetCard gives a status that is stored already another card, or none.
+func (tx *Tx) SetCard(ctx context.Context, id StatusID, card *CardID) error {
+	_, err := tx.exec(ctx, "set card", `UPDATE statuses SET card_id = ? WHERE id = ?`, card, id)
+	tx.touchStatus(id)
+	return err
+}
+
+// cardScan is how many cards are looked at in one transaction.
+const cardScan = 500
+
+// DropUnusedCards removes those of the next few cards after an id that no status has and whose page has not been looked at within a
+// time: until then they tell that there is no need to. It returns the id to go on from, 0 at the end.
+func (tx *Tx) DropUnusedCards(ctx context.Context, after CardID, unused time.Duration) (last CardID, err error) {
+	some, err := ids[CardID](ctx, tx.reader, "next cards", `
+		SELECT id
+		FROM cards
+		WHERE id > ?
+		ORDER BY id
+		LIMIT ?`, after, cardScan)
+	if err != nil || len(some) == 0 {
+		return 0, err
+	}
+	last = some[len(some)-1]
+	_, err = tx.exec(ctx, "drop unused cards", `
+		DELETE FROM cards
+		WHERE id > ? AND id <= ? AND fetched_at < ?
+			AND NOT EXISTS (SELECT 1 FROM statuses s WHERE s.card_id = cards.id)`,
+		after, last, At(tx.db.now().Add(-unused)))
+	if len(some) < cardScan {
+		last = 0
+	}
+	return last, err
+}
