@@ -24,8 +24,9 @@ func (s *Server) editStatus(r *Request) (any, error) {
 			ID          store.MediaID `param:"id"`
 			Description *string       `param:"description"`
 		} `param:"media_attributes"`
-		Sensitive bool   `param:"sensitive"`
-		Language  string `param:"language"`
+		Poll      *pollForm `param:"poll"`
+		Sensitive bool      `param:"sensitive"`
+		Language  string    `param:"language"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
@@ -36,6 +37,7 @@ func (s *Server) editStatus(r *Request) (any, error) {
 		ContentType:  p.ContentType,
 		MediaIDs:     p.MediaIDs,
 		Descriptions: make(map[store.MediaID]string),
+		Poll:         p.Poll.draft(),
 		Sensitive:    p.Sensitive,
 		Language:     p.Language,
 	}
@@ -74,5 +76,9 @@ func (s *Server) listVersions(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.StatusEdits(r.Context(), r.Viewer, st, append(versions, st.Version(media)))
+	poll, err := s.db.PollOf(r.Context(), st.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.StatusEdits(r.Context(), r.Viewer, st, append(versions, st.Version(media, poll)))
 }

@@ -12,6 +12,8 @@ func allRoutes() []routes {
 		listRoutes,
 		statusRoutes,
 		editRoutes,
+		pollRoutes,
+		scheduledRoutes,
 		threadRoutes,
 		reblogRoutes,
 		favouriteRoutes,

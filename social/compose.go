@@ -17,9 +17,12 @@ type Composed struct {
 	Recipients []store.Recipient // without the members of a list
 	Tags       []string
 	Media      []*store.Media
+	Poll       *store.Poll
 	People     []*store.Account // those of the mentioned who are named in the text
 	Parent     *store.Status    // what it replies to, nil if nothing
 	Earlier    bool             // it was published by an earlier request, and nothing but the status itself is known
+
+	Scheduled *store.ScheduledStatus // not nil: it is to be published later
 }
 
 // wording is the text of a status, checked and read.
@@ -110,6 +113,12 @@ func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d
 		at := store.At(s.db.Now().Add(*d.ExpiresIn))
 		st.ExpiresAt = &at
 	}
+	if d.Poll != nil {
+		if c.Poll, err = s.newPoll(d.Poll); err != nil {
+			return nil, err
+		}
+		st.HasPoll = true
+	}
 	parent, err := parentOf(ctx, r, author.ID, d.InReplyTo)
 	if err != nil {
 		return nil, err
@@ -131,8 +140,8 @@ func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d
 	return c, s.address(ctx, r, c, d.To, w, parent)
 }
 
-// usableMedia returns the owner's uploads of these ids that are not attached to another status than of; unknown and foreign
-// ones are left out (extension API 15).
+// usableMedia returns the owner's uploads of these ids that are not attached to another status than of, and that no scheduled
+// status waits with; unknown and foreign ones are left out (extension API 15).
 func (s *Service) usableMedia(ctx context.Context, r reads, owner store.AccountID, ids []store.MediaID, of store.StatusID) ([]*store.Media, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -146,7 +155,7 @@ func (s *Service) usableMedia(ctx context.Context, r reads, owner store.AccountI
 	}
 	seen := make(map[store.MediaID]bool, len(media))
 	return slices.DeleteFunc(media, func(m *store.Media) bool {
-		unusable := m.AccountID != owner || m.StatusID != nil && *m.StatusID != of || seen[m.ID]
+		unusable := m.AccountID != owner || m.StatusID != nil && *m.StatusID != of || m.ScheduledID != nil || seen[m.ID]
 		seen[m.ID] = true
 		return unusable
 	}), nil

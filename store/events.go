@@ -24,7 +24,7 @@ type Changed struct {
 // StatusPosted says that a status, or a boost, has come in.
 type StatusPosted struct{ Status *Status }
 
-// StatusEdited says that a status has a new version.
+// StatusEdited says that a status has a new version, or that its poll has ended or ends at another time.
 type StatusEdited struct{ Status *Status }
 
 // StatusDeleted says that a status is gone; Status is what it was.

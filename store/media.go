@@ -11,9 +11,10 @@ import (
 type Media struct {
 	ID          MediaID
 	AccountID   AccountID
-	StatusID    *StatusID // nil: not attached
-	Position    int       // -1: only an earlier version of the status had it
-	Type        string    // image, video, audio, unknown
+	StatusID    *StatusID    // nil: not attached
+	ScheduledID *ScheduledID // of what is to be published with it
+	Position    int          // -1: only an earlier version of the status had it
+	Type        string       // image, video, audio, unknown
 	Mime        string
 	File        string // name in the media folder, "" for remote media
 	Thumbnail   string // likewise, "" where the file itself serves
@@ -132,7 +133,7 @@ func (tx *Tx) NoteLooseMedia(ctx context.Context, n int) (int64, error) {
 		WHERE id IN (
 			SELECT id
 			FROM media
-			WHERE status_id IS NULL AND loose_since IS NULL
+			WHERE status_id IS NULL AND scheduled_id IS NULL AND loose_since IS NULL
 			LIMIT ?)`, At(tx.db.now()), n)
 }
 
@@ -143,6 +144,6 @@ func (tx *Tx) DropLooseMedia(ctx context.Context, d time.Duration, n int) (int64
 		WHERE id IN (
 			SELECT id
 			FROM media
-			WHERE status_id IS NULL AND loose_since <= ?
+			WHERE status_id IS NULL AND scheduled_id IS NULL AND loose_since <= ?
 			LIMIT ?)`, At(tx.db.now().Add(-d)), n)
 }

@@ -381,6 +381,7 @@ func (b *Builder) features() []string {
 		b.Name + "_explicit_addressing",
 		"multifetch",
 		"editing",
+		"polls",
 		b.Name + ":api/v1/notifications:include_types_filter",
 	}
 	if b.Settings.Accounts.BlockersVisible {

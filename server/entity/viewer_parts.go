@@ -7,14 +7,14 @@ import (
 )
 
 // viewerParts are the parts of a status that depend on the viewer and that few statuses have. Each has a file of its own.
-type viewerParts struct{}
+type viewerParts struct {
+	ownVotes []int // in its poll
+}
 
 // addMore adds them to a page of statuses that are no boosts. Each costs a query only if the page has such a status.
 func (b *Builder) addMore(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
-	return nil
+	return b.addOwnVotes(ctx, viewer, originals)
 }
-
-func (s *Status) appendPoll(dst []byte) []byte { return append(dst, "null"...) }
 
 func (s *Status) appendFiltered(dst []byte) []byte { return append(dst, "[]"...) }
 
