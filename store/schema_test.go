@@ -38,8 +38,11 @@ func TestRowsMirrorTables(t *testing.T) {
 		"oauth_codes":   store.Code{},
 		"oauth_tokens":  store.Token{},
 		"jobs":          store.Job{},
+		"polls":         store.Poll{},
+		"poll_votes":    store.PollVote{},
 
-		"one_time_tokens": store.OneTimeToken{},
+		"one_time_tokens":    store.OneTimeToken{},
+		"scheduled_statuses": store.ScheduledStatus{},
 	} {
 		columns, err := db.Columns(t.Context(), table)
 		if err != nil {
