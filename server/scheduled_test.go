@@ -78,13 +78,14 @@ func TestSchedule(t *testing.T) {
 	if got := alice.schedule("x", "media_ids[]", picture); got.at("params.media_ids") != nil {
 		t.Errorf("the picture is scheduled twice: %v", got.m)
 	}
-	srv.insert(`UPDATE media SET created_at = 1000`)
-	srv.insert(`UPDATE media SET loose_since = 1000 WHERE loose_since IS NOT NULL`)
-	err := srv.db.Update(t.Context(), func(tx *store.Tx) error { return tx.Enqueue(t.Context(), store.SweepMedia{}) })
-	if err != nil {
-		t.Fatal(err)
+	for range 2 { // what comes loose is noted by the first, and removed by the second
+		srv.insert(`UPDATE media SET loose_since = 1000 WHERE loose_since IS NOT NULL`)
+		err := srv.db.Update(t.Context(), func(tx *store.Tx) error { return tx.Enqueue(t.Context(), store.SweepMedia{}) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv.settle()
 	}
-	srv.settle()
 	alice.get("/api/v1/media/" + picture).want(200)
 	bob.get("/api/v1/media/"+theirs).wantError(404, "Record not found")
 
@@ -374,7 +375,7 @@ func TestScheduledIdempotency(t *testing.T) {
 		req.Header.Set("Idempotency-Key", key)
 		return as.request(req).want(200).object()
 	}
-	for _, key := range []string{"key", strings.Repeat("k", 5000)} {
+	for _, key := range []string{"key", strings.Repeat("k", 5000), "no UTF-8: \xff"} {
 		at := in(time.Hour)
 		ids := make([]string, 10)
 		var wg sync.WaitGroup
@@ -385,7 +386,7 @@ func TestScheduledIdempotency(t *testing.T) {
 		if ids = slices.Compact(ids); len(ids) != 1 {
 			t.Fatalf("one key made %d", len(ids))
 		}
-		if shown := alice.get("/api/v1/scheduled_statuses/" + ids[0]).object().str("params.idempotency"); len(key) < 100 && shown != key || len(shown) > 255 {
+		if shown := alice.get("/api/v1/scheduled_statuses/" + ids[0]).object().str("params.idempotency"); key == "key" && shown != key || len(shown) > 255 {
 			t.Errorf("the key is shown as %q", shown)
 		}
 		if post(bob, key, at).id() == ids[0] {
@@ -400,7 +401,7 @@ func TestScheduledIdempotency(t *testing.T) {
 			t.Errorf("what was posted is scheduled again: %v", o.m)
 		}
 	}
-	if n := len(alice.get("/api/v1/accounts/alice/statuses").ids()); n != 2 {
+	if n := len(alice.get("/api/v1/accounts/alice/statuses").ids()); n != 3 {
 		t.Errorf("alice posted %d", n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"time"
+	"unicode/utf8"
 
 	"svc/internal/errs"
 	"svc/store"
@@ -91,9 +92,9 @@ func idempotencyKey(d Draft) string {
 	return hash(shortKey(d.IdempotencyKey))
 }
 
-// shortKey returns a client's key, or what stands for it if it is long. The short key has the same short key.
+// shortKey returns a client's key, or what stands for it if it cannot be kept and shown. It is its own short key.
 func shortKey(key string) string {
-	if len(key) <= 255 {
+	if len(key) <= 255 && utf8.ValidString(key) {
 		return key
 	}
 	return hash(key)
