@@ -12,7 +12,8 @@ var editRoutes = routes{
 	"GET /api/v1/statuses/:id/history": {content("read:statuses"), (*Server).listVersions},
 }
 
-// editStatus gives a status a new version. All that is not sent is empty in it, apart from the language and the content type.
+// editStatus gives a status a new version. All that is not sent is not in it, its poll neither, apart from the language and the
+// content type.
 // Whom it is for and what it replies to cannot be changed: such parameters are ignored.
 func (s *Server) editStatus(r *Request) (any, error) {
 	var p struct {

@@ -20,7 +20,7 @@ var statusRoutes = routes{
 	"GET /api/v1/statuses/:id/card": {content("read:statuses"), (*Server).showCard},
 }
 
-// createStatus posts a status, or with preview shows what would be posted.
+// createStatus posts a status, now or later, or with preview shows what would be posted.
 func (s *Server) createStatus(r *Request) (any, error) {
 	var p struct {
 		Status         string          `param:"status"`
