@@ -12,7 +12,8 @@ var editRoutes = routes{
 	"GET /api/v1/statuses/:id/history": {content("read:statuses"), (*Server).listVersions},
 }
 
-// editStatus gives a status a new version. All that is not sent is empty in it, apart from the language and the content type.
+// editStatus gives a status a new version. All that is not sent is not in it, its poll neither, apart from the language and the
+// content type.
 // Whom it is for and what it replies to cannot be changed: such parameters are ignored.
 func (s *Server) editStatus(r *Request) (any, error) {
 	var p struct {
@@ -24,8 +25,9 @@ func (s *Server) editStatus(r *Request) (any, error) {
 			ID          store.MediaID `param:"id"`
 			Description *string       `param:"description"`
 		} `param:"media_attributes"`
-		Sensitive bool   `param:"sensitive"`
-		Language  string `param:"language"`
+		Poll      *pollForm `param:"poll"`
+		Sensitive bool      `param:"sensitive"`
+		Language  string    `param:"language"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
@@ -36,6 +38,7 @@ func (s *Server) editStatus(r *Request) (any, error) {
 		ContentType:  p.ContentType,
 		MediaIDs:     p.MediaIDs,
 		Descriptions: make(map[store.MediaID]string),
+		Poll:         p.Poll.draft(),
 		Sensitive:    p.Sensitive,
 		Language:     p.Language,
 	}
@@ -74,5 +77,9 @@ func (s *Server) listVersions(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.StatusEdits(r.Context(), r.Viewer, st, append(versions, st.Version(media)))
+	poll, err := s.db.PollOf(r.Context(), st.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.StatusEdits(r.Context(), r.Viewer, st, append(versions, st.Version(media, poll)))
 }

@@ -54,7 +54,7 @@ var entityShapes = map[string]map[string]string{
 		"content": "string", "text": "?string", "visibility": "text", "sensitive": "boolean", "spoiler_text": "string",
 		"media_attachments": "[]Attachment", "application": "Application|null", "mentions": "[]Mention", "tags": "[]Tag",
 		"emojis": "[]Emoji", "reblogs_count": "number", "favourites_count": "number", "replies_count": "number",
-		"in_reply_to_id": "id|null", "in_reply_to_account_id": "id|null", "reblog": "Status|null", "poll": "null", "card": "Card|null",
+		"in_reply_to_id": "id|null", "in_reply_to_account_id": "id|null", "reblog": "Status|null", "poll": "Poll|null", "card": "Card|null",
 		"language": "text|null", "favourited": "boolean", "reblogged": "boolean", "muted": "boolean", "bookmarked": "boolean",
 		"pinned": "boolean", "filtered": "[]null", "svc": "StatusExtension",
 	},
@@ -82,8 +82,26 @@ var entityShapes = map[string]map[string]string{
 	"Application":   {"name": "text", "website": "url|null"},
 	"Context":       {"ancestors": "[]Status", "descendants": "[]Status"},
 	"StatusSource":  {"id": "id", "text": "string", "spoiler_text": "string", "content_type": "text"},
+	"Poll": {
+		"id": "id", "expires_at": "time|null", "expired": "boolean", "multiple": "boolean", "votes_count": "number",
+		"voters_count": "number|null", "options": "[]PollOption", "emojis": "[]Emoji", "voted": "?boolean", "own_votes": "?[]number",
+		"svc": "PollExtension",
+	},
+	"PollOption":    {"title": "text", "votes_count": "number|null"},
+	"PollExtension": {"non_anonymous": "boolean"},
+	"EditPoll":      {"options": "[]EditOption"},
+	"EditOption":    {"title": "text"},
+	"ScheduledStatus": {
+		"id": "id", "scheduled_at": "time", "params": "ScheduledParams", "media_attachments": "[]Attachment",
+	},
+	"ScheduledPoll": {"options": "[]text", "expires_in": "number", "multiple": "boolean", "hide_totals": "boolean"},
+	"ScheduledParams": {
+		"text": "string", "in_reply_to_id": "id|null", "media_ids": "[]id|null", "sensitive": "boolean", "spoiler_text": "string",
+		"visibility": "text", "language": "text|null", "scheduled_at": "null", "poll": "ScheduledPoll|null", "expires_in": "number|null",
+		"application_id": "number|null", "idempotency": "text|null", "with_rate_limit": "boolean",
+	},
 	"StatusEdit": {
-		"content": "string", "spoiler_text": "string", "sensitive": "boolean", "created_at": "time", "account": "Account", "poll": "null",
+		"content": "string", "spoiler_text": "string", "sensitive": "boolean", "created_at": "time", "account": "Account", "poll": "EditPoll|null",
 		"media_attachments": "[]Attachment", "emojis": "[]Emoji",
 	},
 	"Attachment": {
@@ -286,7 +304,10 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/mutes":                          {"/api/v1/mutes?with_relationships=true", "[]Account"},
 	"/api/v1/notifications":                  {"/api/v1/notifications?with_muted=true", "[]Notification"},
 	"/api/v1/notifications/:id":              {"/api/v1/notifications/NOTIFICATION", "Notification"},
+	"/api/v1/polls/:id":                      {"/api/v1/polls/POLL", "Poll"},
 	"/api/v1/preferences":                    {"", "Preferences"},
+	"/api/v1/scheduled_statuses":             {"", "[]ScheduledStatus"},
+	"/api/v1/scheduled_statuses/:id":         {"/api/v1/scheduled_statuses/SCHEDULED", "ScheduledStatus"},
 	"/api/v1/statuses":                       {"/api/v1/statuses?ids[]=STATUSES", "[]Status"},
 	"/api/v1/statuses/:id":                   {"/api/v1/statuses/STATUSES", "Status"},
 	"/api/v1/statuses/:id/card":              {"/api/v1/statuses/STATUSES/card", "Card|empty"},
@@ -339,15 +360,16 @@ func TestEntities(t *testing.T) {
 	statuses, attachment, list := srv.enrich(rich, other)
 	notification := rich.get("/api/v1/notifications").want(200).ids()[0]
 	talk, othersTalk := rich.conversations()[0].id(), other.conversations()[0].id()
+	poll, scheduled := srv.enrichWithPolls(rich, other, &statuses)
 	viewers := []struct {
 		name string
 		*caller
 		ids []string // of what only the owner may see; what there is none of is not asked for
 	}{
-		{"the rich", rich.caller, []string{"SELF", rich.id, "ACCOUNT", other.id, "LIST", list, "MEDIA", attachment, "NOTIFICATION", notification, "CONVERSATION", talk}},
-		{"the other", other.caller, []string{"SELF", other.id, "ACCOUNT", rich.id, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", othersTalk}},
-		{"the empty", empty.caller, []string{"SELF", empty.id, "ACCOUNT", rich.id, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", ""}},
-		{"the anonymous", srv.as(nil), []string{"SELF", "", "ACCOUNT", empty.id, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", ""}},
+		{"the rich", rich.caller, []string{"SELF", rich.id, "ACCOUNT", other.id, "LIST", list, "MEDIA", attachment, "NOTIFICATION", notification, "CONVERSATION", talk, "POLL", poll, "SCHEDULED", scheduled}},
+		{"the other", other.caller, []string{"SELF", other.id, "ACCOUNT", rich.id, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", othersTalk, "POLL", poll, "SCHEDULED", ""}},
+		{"the empty", empty.caller, []string{"SELF", empty.id, "ACCOUNT", rich.id, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", "", "POLL", poll, "SCHEDULED", ""}},
+		{"the anonymous", srv.as(nil), []string{"SELF", "", "ACCOUNT", empty.id, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", "", "POLL", poll, "SCHEDULED", ""}},
 	}
 	for i, chat := range append(srv.enrichChats(rich, other), "", "") {
 		viewers[i].ids = append(viewers[i].ids, "CHAT", chat)

@@ -20,7 +20,7 @@ var statusRoutes = routes{
 	"GET /api/v1/statuses/:id/card": {content("read:statuses"), (*Server).showCard},
 }
 
-// createStatus posts a status, or with preview shows what would be posted.
+// createStatus posts a status, now or later, or with preview shows what would be posted.
 func (s *Server) createStatus(r *Request) (any, error) {
 	var p struct {
 		Status         string          `param:"status"`
@@ -38,17 +38,13 @@ func (s *Server) createStatus(r *Request) (any, error) {
 		ExpiresIn      *int64          `param:"expires_in"` // seconds
 		ScheduledAt    string          `param:"scheduled_at"`
 		Preview        bool            `param:"preview"`
-		Poll           *struct {
-			Options []string `param:"options"`
-		} `param:"poll"`
+		Poll           *pollForm       `param:"poll"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	if p.Poll != nil && len(p.Poll.Options) > 0 { // the question alone must not go out
-		return nil, errs.Invalid("Posts cannot have polls")
-	}
-	if err := s.checkSchedule(p.ScheduledAt); err != nil {
+	at, err := parseSchedule(p.ScheduledAt)
+	if err != nil {
 		return nil, err
 	}
 	d := social.Draft{
@@ -56,6 +52,8 @@ func (s *Server) createStatus(r *Request) (any, error) {
 		SpoilerText:    p.SpoilerText,
 		ContentType:    p.ContentType,
 		MediaIDs:       p.MediaIDs,
+		Poll:           p.Poll.draft(),
+		ScheduledAt:    at,
 		To:             p.To,
 		Sensitive:      p.Sensitive,
 		Language:       p.Language,
@@ -98,6 +96,9 @@ func (s *Server) createStatus(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Scheduled != nil {
+		return s.entities.ScheduledStatus(r.Context(), c.Scheduled)
+	}
 	if c.Earlier {
 		return s.entities.Status(r.Context(), r.Viewer, c.ID)
 	}
@@ -119,22 +120,16 @@ func parseAudience(text string) (*store.Visibility, store.ListID) {
 	return &v, 0
 }
 
-// soonest is how far ahead a post has to be to be scheduled; what is nearer is posted at once.
-const soonest = 5 * time.Minute
-
-// checkSchedule refuses posts for later: they must not go out at once.
-func (s *Server) checkSchedule(text string) error {
+// parseSchedule reads when a status is to be posted, the zero time if nothing is said of it.
+func parseSchedule(text string) (time.Time, error) {
 	if text == "" {
-		return nil
+		return time.Time{}, nil
 	}
 	at, err := parseTime(text)
 	if err != nil {
-		return errs.BadRequest("scheduled_at - Invalid format. Expected date-time.")
+		return at, errs.BadRequest("scheduled_at - Invalid format. Expected date-time.")
 	}
-	if at.Sub(s.now()) > soonest {
-		return errs.Invalid("Posts cannot be scheduled")
-	}
-	return nil
+	return at, nil
 }
 
 // parseTime reads ISO 8601; without a zone it is UTC.

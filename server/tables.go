@@ -14,6 +14,8 @@ func allRoutes() []routes {
 		listRoutes,
 		statusRoutes,
 		editRoutes,
+		pollRoutes,
+		scheduledRoutes,
 		threadRoutes,
 		conversationRoutes,
 		oembedRoutes,

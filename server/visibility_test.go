@@ -19,6 +19,7 @@ type exposure struct {
 	answer     string // a public reply of its author to it
 	boost      string // by somebody whom everybody follows
 	url        string
+	poll       string            // of the status
 	lists      map[string]string // by the viewer's token
 	told       map[string]string // a notification of it, likewise
 	author     *member
@@ -174,6 +175,10 @@ func TestVisibility(t *testing.T) {
 			c.do("DELETE", "/api/v1/statuses/"+a.object().id(), "", nil).want(200)
 			return true
 		}, signed},
+		{"poll", func(c *caller, x *exposure) bool { return c.get("/api/v1/polls/"+x.poll).status == 200 }, nil},
+		{"voting", func(c *caller, x *exposure) bool {
+			return c.post("/api/v1/polls/"+x.poll+"/votes", "choices[]", "1").status == 200
+		}, func(viewer *member, v string) bool { return signed(viewer, v) && viewer != author }},
 		{"editing", func(c *caller, x *exposure) bool {
 			return c.send("PUT", "/api/v1/statuses/"+x.id, map[string]any{"status": "@mentioned @blocked edited #exposed"}).status == 200
 		}, func(viewer *member, _ string) bool { return viewer == author }},
@@ -188,8 +193,9 @@ func TestVisibility(t *testing.T) {
 			param += ":" + list
 		}
 		x.root = author.publish("root").id()
-		st := author.publish("@mentioned @blocked look #exposed", "visibility", param, "in_reply_to_id", x.root)
-		x.id, x.url = st.id(), st.str("url")
+		st := author.publish("@mentioned @blocked look #exposed", "visibility", param, "in_reply_to_id", x.root,
+			"poll[options][]", "a", "poll[options][]", "b", "poll[expires_in]", "1000")
+		x.id, x.url, x.poll = st.id(), st.str("url"), st.str("poll.id")
 		x.answer = srv.letAnswer(author, x.id)
 		x.boost = srv.letBoost(booster, x.id)
 		for _, m := range signedIn {

@@ -17,11 +17,14 @@ type Composed struct {
 	Recipients []store.Recipient // without the members of a list
 	Tags       []string
 	Media      []*store.Media
+	Poll       *store.Poll
 	People     []*store.Account // those of the mentioned who are named in the text
 	Parent     *store.Status    // what it replies to, nil if nothing
 	Quoted     *store.Status    // nil if nothing
 	Card       *store.Card      // of its link, nil if it has none or nobody knows it yet
 	Earlier    bool             // it was published by an earlier request, and nothing but the status itself is known
+
+	Scheduled *store.ScheduledStatus // not nil: it is to be published later
 }
 
 // wording is the text of a status, checked and read.
@@ -114,6 +117,12 @@ func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d
 		}
 		at := store.At(s.db.Now().Add(*d.ExpiresIn))
 		st.ExpiresAt = &at
+	}
+	if d.Poll != nil {
+		if c.Poll, err = s.newPoll(d.Poll); err != nil {
+			return nil, err
+		}
+		st.HasPoll = true
 	}
 	parent, err := parentOf(ctx, r, author.ID, d.InReplyTo)
 	if err != nil {

@@ -42,6 +42,11 @@ func remove(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	if err := tx.DropJob(ctx, expiryKey(st.ID)); err != nil {
 		return err
 	}
+	if st.HasPoll {
+		if err := tx.DropJob(ctx, pollKey(st.ID)); err != nil {
+			return err
+		}
+	}
 	tx.Emit(store.StatusDeleted{Status: st})
 	for _, b := range boosts {
 		tx.Emit(store.StatusDeleted{Status: b})

@@ -17,6 +17,7 @@ type Edit struct {
 	ContentType  string                   // "": as it was
 	MediaIDs     []store.MediaID          // all attachments that it is to have
 	Descriptions map[store.MediaID]string // of attachments; who is not here keeps theirs
+	Poll         *PollDraft               // nil: it is to have none
 	Sensitive    bool
 	Language     string // "": as it was
 }
@@ -81,6 +82,11 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, st *store.Status, e Ed
 	if language := text.Language(e.Language); language != "" {
 		next.Language = language
 	}
+	poll, err := s.editPoll(ctx, tx, st, e.Poll)
+	if err != nil {
+		return err
+	}
+	next.HasPoll = poll.next != nil
 	c := &Composed{Status: &next, Media: media}
 	if c.Quoted, err = quotedIn(ctx, tx, st); err != nil {
 		return err
@@ -90,8 +96,11 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, st *store.Status, e Ed
 		return err
 	}
 	sameMedia := slices.EqualFunc(had, media, func(a, b *store.Media) bool { return a.ID == b.ID })
-	if sameMedia && len(described) == 0 && sameWording(st, &next) {
-		return nil
+	if sameMedia && len(described) == 0 && sameWording(st, &next) && !poll.renewed {
+		if poll.changed {
+			tx.Emit(store.StatusEdited{Status: st})
+		}
+		return poll.save(ctx, tx, st)
 	}
 	people, added, err := s.addressAnew(ctx, tx, st.ID, mentioned, before)
 	if err != nil {
@@ -102,8 +111,11 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, st *store.Status, e Ed
 	}
 	now := store.At(s.db.Now())
 	next.EditedAt = &now
-	version := st.Version(had)
+	version := st.Version(had, poll.was)
 	*st = next
+	if err := poll.save(ctx, tx, st); err != nil {
+		return err
+	}
 	if err := saveEdit(ctx, tx, c, version, people, described); err != nil {
 		return err
 	}

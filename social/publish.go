@@ -5,34 +5,38 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"time"
+	"unicode/utf8"
 
 	"svc/internal/errs"
 	"svc/store"
 )
 
-// Draft is a status that somebody wants to publish.
+// Draft is a status that somebody wants to publish. Scheduled ones are kept as JSON: what is there must be read by later versions.
 type Draft struct {
-	Text           string
-	SpoilerText    string
-	ContentType    string // one that is not allowed is read as text/plain
-	MediaIDs       []store.MediaID
-	InReplyTo      store.StatusID    // 0: no reply
-	Quote          store.StatusID    // 0: none
-	Visibility     *store.Visibility // nil: the author's default, but not wider than the parent
-	List           store.ListID      // of visibility list
-	To             []string          // nicknames or handles; nil: those mentioned in the text
-	Sensitive      *bool             // nil: the author's default
-	Language       string
-	ExpiresIn      *time.Duration // nil: never
-	App            *store.AppID
-	IdempotencyKey string
+	Text           string            `json:"text"`
+	SpoilerText    string            `json:"spoiler_text"`
+	ContentType    string            `json:"content_type"` // one that is not allowed is read as text/plain
+	MediaIDs       []store.MediaID   `json:"media_ids"`
+	Poll           *PollDraft        `json:"poll"`
+	InReplyTo      store.StatusID    `json:"in_reply_to_id"` // 0: no reply
+	Quote          store.StatusID    `json:"quote_id"`       // 0: none
+	Visibility     *store.Visibility `json:"visibility"`     // nil: the author's default, but not wider than the parent
+	List           store.ListID      `json:"list_id"`        // of visibility list
+	To             []string          `json:"to"`             // nicknames or handles; nil: those mentioned in the text
+	Sensitive      *bool             `json:"sensitive"`      // nil: the author's default
+	Language       string            `json:"language"`
+	ExpiresIn      *time.Duration    `json:"expires_in"` // nil: never
+	IdempotencyKey string            `json:"idempotency"`
+	App            *store.AppID      `json:"-"`
+	ScheduledAt    time.Time         `json:"-"` // the zero time: at once
 
 	// InConversation is a conversation of the author's that it goes to, as a direct status to the recipients of that. nil: none.
-	InConversation *store.DirectConversationID
+	InConversation *store.DirectConversationID `json:"in_reply_to_conversation_id,omitempty"`
 }
 
-// Publish posts a status: to timelines, to the notifications of who is addressed or has subscribed, to open streams. A repeated
-// IdempotencyKey returns the status of the first time.
+// Publish posts a status: to timelines, to the notifications of who is addressed or has subscribed, to open streams. If it is
+// scheduled for a time that is not so near, it is only kept until then. A repeated IdempotencyKey returns what was made the first
+// time.
 func (s *Service) Publish(ctx context.Context, author *store.Account, d Draft) (*Composed, error) {
 	w, err := s.read(d.Text, d.SpoilerText, d.ContentType)
 	if err != nil {
@@ -40,33 +44,68 @@ func (s *Service) Publish(ctx context.Context, author *store.Account, d Draft) (
 	}
 	var c *Composed
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		key := idempotencyKey(d)
-		if key != "" {
-			earlier, err := tx.IdempotentStatus(ctx, author.ID, key)
-			if err != nil || earlier != nil {
-				c = &Composed{Status: earlier, Earlier: true}
-				return err
-			}
-		}
-		composed, err := s.compose(ctx, tx, author, d, w)
-		if err != nil {
+		earlier, err := madeEarlier(ctx, tx, author, d)
+		if err != nil || earlier != nil {
+			c = earlier
 			return err
 		}
-		c = composed
-		if err := s.add(ctx, tx, author, c); err != nil || key == "" {
+		if c, err = s.compose(ctx, tx, author, d, w); err != nil {
 			return err
 		}
-		return tx.RememberIdempotent(ctx, author.ID, key, c.ID)
+		if d.ScheduledAt.Sub(s.db.Now()) > soonest {
+			return s.schedule(ctx, tx, author, d, c)
+		}
+		if err := s.add(ctx, tx, author, c); err != nil {
+			return err
+		}
+		return remember(ctx, tx, author, d, int64(c.ID))
 	})
 	return c, err
 }
 
-// idempotencyKey returns what stands for a client's key, of whatever length that is.
+// madeEarlier returns what author made with the same idempotency key, nil if nothing.
+func madeEarlier(ctx context.Context, tx *store.Tx, author *store.Account, d Draft) (*Composed, error) {
+	key := idempotencyKey(d)
+	if key == "" {
+		return nil, nil
+	}
+	if st, err := tx.IdempotentStatus(ctx, author.ID, key); st != nil || err != nil {
+		return &Composed{Status: st, Earlier: true}, err
+	}
+	scheduled, err := tx.IdempotentScheduled(ctx, author.ID, key)
+	if scheduled == nil || err != nil {
+		return nil, err
+	}
+	return &Composed{Scheduled: scheduled, Earlier: true}, nil
+}
+
+// remember notes what was made of a draft.
+func remember(ctx context.Context, tx *store.Tx, author *store.Account, d Draft, made int64) error {
+	key := idempotencyKey(d)
+	if key == "" {
+		return nil
+	}
+	return tx.RememberIdempotent(ctx, author.ID, key, made)
+}
+
+// idempotencyKey returns what stands for a client's key.
 func idempotencyKey(d Draft) string {
 	if d.IdempotencyKey == "" {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(d.IdempotencyKey))
+	return hash(shortKey(d.IdempotencyKey))
+}
+
+// shortKey returns a client's key, or what stands for it if it cannot be kept and shown. It is its own short key.
+func shortKey(key string) string {
+	if len(key) <= 255 && utf8.ValidString(key) {
+		return key
+	}
+	return hash(key)
+}
+
+func hash(key string) string {
+	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -137,6 +176,11 @@ func addParts(ctx context.Context, tx *store.Tx, c *Composed) error {
 	}
 	if err := tx.AddTags(ctx, st.ID, c.Tags); err != nil {
 		return err
+	}
+	if c.Poll != nil {
+		if err := addPoll(ctx, tx, st, c.Poll); err != nil {
+			return err
+		}
 	}
 	if len(c.Media) > 0 {
 		return tx.Attach(ctx, st.ID, c.Media)

@@ -27,6 +27,10 @@ type Config struct {
 	MaxDescription   int   // of an attachment
 	MaxUpload        int64 // bytes of an attachment
 	ContentTypes     []string
+	MaxPollOptions   int
+	MaxPollOption    int // of an option's text
+	MinPollTime      time.Duration
+	MaxPollTime      time.Duration
 	MaxName          int
 	MaxBio           int
 	MaxFields        int
@@ -65,6 +69,8 @@ func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service 
 // Register tells the worker which jobs this package does.
 func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.expireStatus)
+	store.Handle(w, s.closePoll)
+	store.Handle(w, s.publishScheduled)
 	store.Handle(w, s.expireThreadMute)
 	store.Handle(w, s.expireMute)
 	store.Handle(w, s.leaveDomain)

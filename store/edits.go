@@ -16,6 +16,7 @@ type StatusEdit struct {
 	Content     string
 	ContentType string
 	Media       JSON[[]MediaVersion] // in order
+	Poll        JSON[[]string]       // the options of its poll, in order
 }
 
 // MediaVersion is an attachment as a version of a status has it.
@@ -24,8 +25,8 @@ type MediaVersion struct {
 	Description string  `json:"description"`
 }
 
-// Version returns the status as it is as a version of it.
-func (s *Status) Version(media []*Media) *StatusEdit {
+// Version returns the status as it is as a version of it. poll is its poll, nil if it has none.
+func (s *Status) Version(media []*Media, poll *Poll) *StatusEdit {
 	v := &StatusEdit{
 		StatusID: s.ID, CreatedAt: s.CreatedAt, Sensitive: s.Sensitive, SpoilerText: s.SpoilerText,
 		Text: s.Text, Content: s.Content, ContentType: s.ContentType,
@@ -37,6 +38,7 @@ func (s *Status) Version(media []*Media) *StatusEdit {
 	for _, m := range media {
 		v.Media.V = append(v.Media.V, MediaVersion{m.ID, m.Description})
 	}
+	v.Poll.V = poll.Titles()
 	return v
 }
 
@@ -56,9 +58,9 @@ func (r reader) StatusEdits(ctx context.Context, id StatusID, limit int) ([]*Sta
 func (tx *Tx) AddStatusEdit(ctx context.Context, v *StatusEdit) error {
 	v.ID = tx.newID()
 	_, err := tx.exec(ctx, "add status edit", `
-		INSERT INTO status_edits (id, status_id, created_at, sensitive, spoiler_text, text, content, content_type, media)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		v.ID, v.StatusID, v.CreatedAt, v.Sensitive, v.SpoilerText, v.Text, v.Content, v.ContentType, v.Media)
+		INSERT INTO status_edits (id, status_id, created_at, sensitive, spoiler_text, text, content, content_type, media, poll)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		v.ID, v.StatusID, v.CreatedAt, v.Sensitive, v.SpoilerText, v.Text, v.Content, v.ContentType, v.Media, v.Poll)
 	return err
 }
 
@@ -66,9 +68,9 @@ func (tx *Tx) AddStatusEdit(ctx context.Context, v *StatusEdit) error {
 func (tx *Tx) SaveStatus(ctx context.Context, s *Status) error {
 	_, err := tx.exec(ctx, "save status", `
 		UPDATE statuses
-		SET has_media = ?, sensitive = ?, edited_at = ?, language = ?, content_type = ?, spoiler_text = ?, text = ?, content = ?
+		SET has_media = ?, has_poll = ?, sensitive = ?, edited_at = ?, language = ?, content_type = ?, spoiler_text = ?, text = ?, content = ?
 		WHERE id = ?`,
-		s.HasMedia, s.Sensitive, s.EditedAt, s.Language, s.ContentType, s.SpoilerText, s.Text, s.Content, s.ID)
+		s.HasMedia, s.HasPoll, s.Sensitive, s.EditedAt, s.Language, s.ContentType, s.SpoilerText, s.Text, s.Content, s.ID)
 	tx.touchStatus(s.ID)
 	return err
 }

@@ -13,19 +13,38 @@ func (r reader) IdempotentStatus(ctx context.Context, account AccountID, key str
 	return one[Status](ctx, r, "idempotency key", `
 		SELECT s.*
 		FROM idempotency_keys k
-		CROSS JOIN statuses s ON s.id = k.status_id
+		CROSS JOIN statuses s ON s.id = k.made_id
 		WHERE k.account_id = ? AND k.key = ? AND k.created_at > ?`, account, key, At(r.db.now().Add(-IdempotencyTime)))
 }
 
-// RememberIdempotent notes what account made with a key, and forgets all keys that are too old to count.
-func (tx *Tx) RememberIdempotent(ctx context.Context, account AccountID, key string, status StatusID) error {
+// IdempotentScheduled returns the scheduled status that account made with a key, nil if there is none (any more).
+func (r reader) IdempotentScheduled(ctx context.Context, account AccountID, key string) (*ScheduledStatus, error) {
+	return one[ScheduledStatus](ctx, r, "idempotency key", `
+		SELECT s.*
+		FROM idempotency_keys k
+		CROSS JOIN scheduled_statuses s ON s.id = k.made_id
+		WHERE k.account_id = ? AND k.key = ? AND k.created_at > ?`, account, key, At(r.db.now().Add(-IdempotencyTime)))
+}
+
+// RememberIdempotent notes the id of the status, or scheduled status, that account made with a key, and forgets all keys that are
+// too old to count.
+func (tx *Tx) RememberIdempotent(ctx context.Context, account AccountID, key string, made int64) error {
 	if _, err := tx.exec(ctx, "forget idempotency keys", `
 		DELETE FROM idempotency_keys
 		WHERE created_at <= ?`, At(tx.db.now().Add(-IdempotencyTime))); err != nil {
 		return err
 	}
 	_, err := tx.exec(ctx, "idempotency key", `
-		INSERT OR REPLACE INTO idempotency_keys (account_id, key, status_id, created_at)
-		VALUES (?, ?, ?, ?)`, account, key, status, At(tx.db.now()))
+		INSERT OR REPLACE INTO idempotency_keys (account_id, key, made_id, created_at)
+		VALUES (?, ?, ?, ?)`, account, key, made, At(tx.db.now()))
+	return err
+}
+
+// MoveIdempotent has a key of account's, if it stands for one thing still, stand for another that has come of it.
+func (tx *Tx) MoveIdempotent(ctx context.Context, account AccountID, from, to int64, key string) error {
+	_, err := tx.exec(ctx, "move idempotency key", `
+		UPDATE idempotency_keys
+		SET made_id = ?
+		WHERE account_id = ? AND key = ? AND made_id = ?`, to, account, key, from)
 	return err
 }

@@ -11,10 +11,11 @@ import (
 type Media struct {
 	ID          MediaID
 	AccountID   AccountID
-	StatusID    *StatusID  // nil: not attached to a status
-	MessageID   *MessageID // nil: not attached to a message of a chat
-	Position    int        // -1: only an earlier version of the status had it
-	Type        string     // image, video, audio, unknown
+	StatusID    *StatusID    // nil: not attached to a status
+	MessageID   *MessageID   // nil: not attached to a message of a chat
+	ScheduledID *ScheduledID // of what is to be published with it
+	Position    int          // -1: only an earlier version of the status had it
+	Type        string       // image, video, audio, unknown
 	Mime        string
 	File        string // name in the media folder, "" for remote media
 	Thumbnail   string // likewise, "" where the file itself serves
@@ -26,7 +27,9 @@ type Media struct {
 }
 
 // Loose tells whether the upload is attached to nothing.
-func (m *Media) Loose() bool { return m.StatusID == nil && m.MessageID == nil }
+func (m *Media) Loose() bool {
+	return m.StatusID == nil && m.MessageID == nil && m.ScheduledID == nil
+}
 
 // MediaOf returns the attachments of the statuses, in order of status and position.
 func (r reader) MediaOf(ctx context.Context, ids []StatusID) ([]*Media, error) {
@@ -151,7 +154,7 @@ func (tx *Tx) NoteLooseMedia(ctx context.Context, n int) (int64, error) {
 		WHERE id IN (
 			SELECT id
 			FROM media
-			WHERE status_id IS NULL AND message_id IS NULL AND loose_since IS NULL
+			WHERE status_id IS NULL AND message_id IS NULL AND scheduled_id IS NULL AND loose_since IS NULL
 			LIMIT ?)`, At(tx.db.now()), n)
 }
 
@@ -162,6 +165,6 @@ func (tx *Tx) DropLooseMedia(ctx context.Context, d time.Duration, n int) (int64
 		WHERE id IN (
 			SELECT id
 			FROM media
-			WHERE status_id IS NULL AND message_id IS NULL AND loose_since <= ?
+			WHERE status_id IS NULL AND message_id IS NULL AND scheduled_id IS NULL AND loose_since <= ?
 			LIMIT ?)`, At(tx.db.now().Add(-d)), n)
 }

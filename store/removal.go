@@ -185,6 +185,7 @@ var purges = []string{
 	purge("direct_conversations", "id", "account_id = ?"),
 	purge("markers", "account_id, timeline", "account_id = ?"),
 	purge("idempotency_keys", "account_id, key", "account_id = ?"),
+	purge("scheduled_statuses", "id", "account_id = ?"),
 	purge("media", "id", "account_id = ?"),
 }
 

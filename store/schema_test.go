@@ -41,6 +41,8 @@ func TestRowsMirrorTables(t *testing.T) {
 		"jobs":          store.Job{},
 		"reports":       store.Report{},
 		"announcements": store.Announcement{},
+		"polls":         store.Poll{},
+		"poll_votes":    store.PollVote{},
 
 		"report_statuses": store.ReportedStatus{},
 		"chats":           store.Chat{},
@@ -48,6 +50,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"chat_copies":     store.ChatCopy{},
 
 		"one_time_tokens":      store.OneTimeToken{},
+		"scheduled_statuses":   store.ScheduledStatus{},
 		"direct_conversations": store.DirectConversation{},
 	} {
 		columns, err := db.Columns(t.Context(), table)

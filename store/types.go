@@ -37,6 +37,16 @@ func (v Visibility) String() string {
 // MarshalText is String for JSON.
 func (v Visibility) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
+// UnmarshalText reads what MarshalText wrote.
+func (v *Visibility) UnmarshalText(b []byte) error {
+	read, ok := ParseVisibility(string(b))
+	if !ok {
+		return fmt.Errorf("no visibility: %q", b)
+	}
+	*v = read
+	return nil
+}
+
 // ParseVisibility reads the client API's name.
 func ParseVisibility(name string) (Visibility, bool) {
 	i := slices.Index(visibilityNames, name)

@@ -35,6 +35,16 @@ type LeaveDomain struct {
 	Domain    string    `json:"domain"`
 }
 
+// ClosePoll tells of the end of a poll whose time is over.
+type ClosePoll struct {
+	StatusID StatusID `json:"status_id"`
+}
+
+// PublishScheduled publishes a scheduled status whose time has come.
+type PublishScheduled struct {
+	ScheduledID ScheduledID `json:"scheduled_id"`
+}
+
 // Kind names the job.
 func (SweepMedia) Kind() string       { return "sweep_media" }
 func (ExpireStatus) Kind() string     { return "expire_status" }
@@ -42,3 +52,5 @@ func (ExpireThreadMute) Kind() string { return "expire_thread_mute" }
 func (ExpireMute) Kind() string       { return "expire_mute" }
 func (MoveFollowers) Kind() string    { return "move_followers" }
 func (LeaveDomain) Kind() string      { return "leave_domain" }
+func (ClosePoll) Kind() string        { return "close_poll" }
+func (PublishScheduled) Kind() string { return "publish_scheduled" }

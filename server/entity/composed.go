@@ -41,6 +41,13 @@ func (b *Builder) renderComposed(ctx context.Context, author *store.Account, c *
 		}
 		p.media[c.ID] = append(p.media[c.ID], o)
 	}
+	if c.Poll != nil {
+		poll, err := b.renderPoll(c.Poll)
+		if err != nil {
+			return nil, err
+		}
+		p.polls = map[store.StatusID]*renderedPoll{c.ID: poll}
+	}
 	if err := b.loadPeople(ctx, c.Recipients, p, c.People...); err != nil {
 		return nil, err
 	}

@@ -14,9 +14,19 @@ type StatusEdit struct {
 	Sensitive        bool       `json:"sensitive"`
 	CreatedAt        store.Time `json:"created_at"`
 	Account          Account    `json:"account"`
-	Poll             *object    `json:"poll"`
+	Poll             *EditPoll  `json:"poll"`
 	MediaAttachments []object   `json:"media_attachments"`
 	Emojis           []Emoji    `json:"emojis"`
+}
+
+// EditPoll is what a version of a status asks.
+type EditPoll struct {
+	Options []EditOption `json:"options"`
+}
+
+// EditOption is an answer to choose.
+type EditOption struct {
+	Title string `json:"title"`
 }
 
 // StatusEdits returns the versions of a status, for the viewer (nil: anonymous).
@@ -49,10 +59,16 @@ func (b *Builder) StatusEdits(ctx context.Context, viewer *store.Account, st *st
 			CreatedAt:        v.CreatedAt,
 			Account:          author,
 			MediaAttachments: []object{},
-			Emojis:           b.emojisIn(v.Content, v.SpoilerText),
+			Emojis:           b.emojisIn(append([]string{v.Content, v.SpoilerText}, v.Poll.V...)...),
 		}
 		if plain {
 			e.Content = text.Strict(v.Content)
+		}
+		if len(v.Poll.V) > 0 {
+			e.Poll = &EditPoll{}
+			for _, title := range v.Poll.V {
+				e.Poll.Options = append(e.Poll.Options, EditOption{title})
+			}
 		}
 		for _, attached := range v.Media.V {
 			if m := mediaOf[attached.ID]; m != nil && m.AccountID == st.AccountID {

@@ -53,6 +53,7 @@ func (b *Builder) renderMissing(ctx context.Context, ids []store.StatusID, found
 type statusParts struct {
 	rows     []*store.Status
 	media    map[store.StatusID][]object
+	polls    map[store.StatusID]*renderedPoll
 	mentions map[store.StatusID][]Mention
 	tags     map[store.StatusID][]Tag
 	parents  map[store.StatusID]*store.Status
@@ -94,6 +95,9 @@ func (b *Builder) loadParts(ctx context.Context, ids []store.StatusID) (*statusP
 		if err := b.addMedia(media, p); err != nil {
 			return nil, err
 		}
+	}
+	if p.polls, err = b.loadPolls(ctx, rows); err != nil {
+		return nil, err
 	}
 	recipients, err := b.db.Recipients(ctx, ids)
 	if err != nil {
@@ -222,7 +226,7 @@ func (b *Builder) loadApps(ctx context.Context, ids []store.AppID) (map[store.Ap
 func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStatus, error) {
 	r := &renderedStatus{
 		id: row.ID, accountID: row.AccountID, reblogOfID: row.ReblogOfID, conversationID: row.ConversationID,
-		direct: row.Visibility == store.Direct, hasPoll: row.HasPoll, expiresAt: row.ExpiresAt, listID: row.ListID, local: row.Local(),
+		direct: row.Visibility == store.Direct, poll: p.polls[row.ID], expiresAt: row.ExpiresAt, listID: row.ListID, local: row.Local(),
 	}
 	var err error
 	if r.head, err = marshalMembers(b.head(row)); err != nil || row.ReblogOfID != nil {

@@ -84,10 +84,10 @@ type renderedStatus struct {
 	pinned         bool
 	local          bool
 	direct         bool
-	hasPoll        bool
 	parent         *parent
 	quoteOfID      *store.StatusID
 	address        []byte // for people, as JSON text
+	poll           *renderedPoll
 
 	head      []byte        // members
 	body      []byte        // members
@@ -104,7 +104,7 @@ type parent struct {
 }
 
 func (s *renderedStatus) size() int {
-	return 300 + len(s.head) + len(s.body) + len(s.extension) + s.strictLen
+	return 300 + len(s.head) + len(s.body) + len(s.extension) + s.strictLen + s.poll.size()
 }
 
 // Status is a status for one viewer.

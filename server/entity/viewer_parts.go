@@ -10,14 +10,16 @@ import (
 type viewerParts struct {
 	quote              *Status                    // what the status quotes, nil if that is nothing the viewer may see
 	directConversation store.DirectConversationID // 0: none
+	ownVotes           []int                      // in its poll
 }
 
 // addMore adds them to a page of statuses that are no boosts. Each costs a query only if the page has such a status.
 func (b *Builder) addMore(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
-	return b.addDirectConversations(ctx, viewer, originals)
+	if err := b.addDirectConversations(ctx, viewer, originals); err != nil {
+		return err
+	}
+	return b.addOwnVotes(ctx, viewer, originals)
 }
-
-func (s *Status) appendPoll(dst []byte) []byte { return append(dst, "null"...) }
 
 func (s *Status) appendFiltered(dst []byte) []byte { return append(dst, "[]"...) }
 

@@ -310,9 +310,43 @@ CREATE TABLE status_edits (
     text         TEXT    NOT NULL,
     content      TEXT    NOT NULL,
     content_type TEXT    NOT NULL,
-    media        TEXT    NOT NULL -- the attachments, in order, as objects of id and description
+    media        TEXT    NOT NULL, -- the attachments, in order, as objects of id and description
+    poll         TEXT    NOT NULL DEFAULT '[]' -- the options of the poll, in order
 ) STRICT;
 CREATE INDEX status_edits_status ON status_edits (status_id, id);
+
+-- What posts ask. The counts of a poll from elsewhere are what its server says, and the votes from here in between.
+CREATE TABLE polls (
+    id           INTEGER PRIMARY KEY,
+    status_id    INTEGER NOT NULL UNIQUE REFERENCES statuses (id) ON DELETE CASCADE,
+    multiple     INTEGER NOT NULL CHECK (multiple IN (0, 1)),
+    hide_totals  INTEGER NOT NULL DEFAULT 0 CHECK (hide_totals IN (0, 1)), -- of each option, until the end
+    expires_at   INTEGER, -- NULL: open for good
+    closed       INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)), -- its end has been told of
+    voters_count INTEGER, -- NULL: unknown
+    fetched_at   INTEGER, -- when the counts of a poll from elsewhere were heard of
+    options      TEXT    NOT NULL -- in order, as objects of title and votes
+) STRICT;
+
+CREATE TABLE poll_votes (
+    poll_id    INTEGER NOT NULL REFERENCES polls (id) ON DELETE CASCADE,
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    choice     INTEGER NOT NULL, -- place among the options
+    PRIMARY KEY (poll_id, account_id, choice)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX poll_votes_account ON poll_votes (account_id);
+
+-- Posts for later. One that could not be published stays here with its time past.
+CREATE TABLE scheduled_statuses (
+    id           INTEGER PRIMARY KEY,
+    account_id   INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    app_id       INTEGER REFERENCES oauth_apps (id) ON DELETE SET NULL,
+    scheduled_at INTEGER NOT NULL,
+    draft        TEXT    NOT NULL -- what is to be published, JSON; the attachments are in media too
+) STRICT;
+CREATE INDEX scheduled_statuses_account ON scheduled_statuses (account_id, id);
+CREATE INDEX scheduled_statuses_time ON scheduled_statuses (account_id, scheduled_at);
+CREATE INDEX scheduled_statuses_app ON scheduled_statuses (app_id) WHERE app_id IS NOT NULL;
 
 -- Who is addressed by a post beyond its visibility's own audience: the mentioned, the named, the members of a list at the time
 -- of posting. A direct post has its author here too, so that one index holds everybody's direct timeline.
@@ -346,6 +380,7 @@ CREATE TABLE media (
     account_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     status_id   INTEGER REFERENCES statuses (id) ON DELETE SET NULL, -- NULL: not attached (yet, or any more)
     message_id  INTEGER REFERENCES chat_messages (id) ON DELETE SET NULL, -- of a chat, which has it instead of a status
+    scheduled_id INTEGER REFERENCES scheduled_statuses (id) ON DELETE SET NULL, -- of what is to be published with it
     position    INTEGER NOT NULL DEFAULT 0, -- among the attachments; -1: only an earlier version of the status had it
     type        TEXT    NOT NULL CHECK (type IN ('image', 'video', 'audio', 'unknown')),
     mime        TEXT    NOT NULL,
@@ -358,9 +393,10 @@ CREATE TABLE media (
     loose_since INTEGER -- when it was found to be attached to nothing; NULL while it is attached, or until the clean-up looks
 ) STRICT;
 CREATE INDEX media_status ON media (status_id, position) WHERE status_id IS NOT NULL;
+CREATE INDEX media_scheduled ON media (scheduled_id, position) WHERE scheduled_id IS NOT NULL;
 CREATE INDEX media_account ON media (account_id, id);
 CREATE INDEX media_message ON media (message_id) WHERE message_id IS NOT NULL;
-CREATE INDEX media_loose ON media (loose_since) WHERE status_id IS NULL AND message_id IS NULL;
+CREATE INDEX media_loose ON media (loose_since) WHERE status_id IS NULL AND message_id IS NULL AND scheduled_id IS NULL;
 CREATE INDEX media_file ON media (file) WHERE file <> '';
 CREATE INDEX media_thumbnail ON media (thumbnail) WHERE thumbnail <> '';
 
@@ -568,7 +604,7 @@ CREATE TABLE markers (
 CREATE TABLE idempotency_keys (
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     key        TEXT    NOT NULL,
-    status_id  INTEGER NOT NULL,
+    made_id    INTEGER NOT NULL, -- of a status or a scheduled one: no two rows of this database have the same id
     created_at INTEGER NOT NULL,
     PRIMARY KEY (account_id, key)
 ) STRICT, WITHOUT ROWID;

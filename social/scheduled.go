@@ -1,0 +1,172 @@
+package social
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// The bounds of scheduled statuses are those of the extension API 17.1.
+const (
+	soonest      = 5 * time.Minute // what is not further ahead is posted at once
+	mostADay     = 25              // that are due on one day, of UTC
+	mostInAll    = 300
+	scheduledDay = 24 * time.Hour
+)
+
+// schedule keeps a draft, which has been composed and so could be published, for later. It is kept as the author sees it now: if
+// their defaults change, it stays the same.
+func (s *Service) schedule(ctx context.Context, tx *store.Tx, author *store.Account, d Draft, c *Composed) error {
+	at := store.At(d.ScheduledAt)
+	if err := hasRoom(ctx, tx, author.ID, at, 0); err != nil {
+		return err
+	}
+	d.IdempotencyKey = shortKey(d.IdempotencyKey)
+	d.Visibility, d.Sensitive, d.Language = &c.Visibility, &c.Sensitive, c.Language
+	d.MediaIDs = nil
+	for _, m := range c.Media {
+		d.MediaIDs = append(d.MediaIDs, m.ID)
+	}
+	if d.Poll != nil {
+		poll := *d.Poll
+		poll.Options, d.Poll = c.Poll.Titles(), &poll
+	}
+	draft, err := json.Marshal(d)
+	if err != nil {
+		return fmt.Errorf("schedule status: %w", err)
+	}
+	c.Scheduled = &store.ScheduledStatus{AccountID: author.ID, AppID: d.App, ScheduledAt: at}
+	c.Scheduled.Draft.V = draft
+	if err := tx.AddScheduledStatus(ctx, c.Scheduled, c.Media); err != nil {
+		return err
+	}
+	if err := publishLater(ctx, tx, c.Scheduled); err != nil {
+		return err
+	}
+	return remember(ctx, tx, author, d, int64(c.Scheduled.ID))
+}
+
+// hasRoom tells whether somebody may have another scheduled status at a time, besides those there are but one.
+func hasRoom(ctx context.Context, tx *store.Tx, owner store.AccountID, at store.Time, but store.ScheduledID) error {
+	day := at.Time().Truncate(scheduledDay)
+	due, all, err := tx.CountScheduled(ctx, owner, store.At(day), store.At(day.Add(scheduledDay)), but)
+	switch {
+	case err != nil:
+		return err
+	case due >= mostADay:
+		return errs.Invalid("daily limit exceeded")
+	case all >= mostInAll:
+		return errs.Invalid("total limit exceeded")
+	}
+	return nil
+}
+
+// ScheduledDraft returns what is to be published.
+func ScheduledDraft(row *store.ScheduledStatus) (Draft, error) {
+	d := Draft{App: row.AppID}
+	if err := json.Unmarshal(row.Draft.V, &d); err != nil {
+		return d, fmt.Errorf("draft of scheduled status %s: %w", row.ID, err)
+	}
+	return d, nil
+}
+
+// Reschedule gives a scheduled status of owner's another time.
+func (s *Service) Reschedule(ctx context.Context, owner *store.Account, id store.ScheduledID, at time.Time) (*store.ScheduledStatus, error) {
+	var row *store.ScheduledStatus
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		var err error
+		if row, err = tx.OwnScheduledStatus(ctx, owner.ID, id); err != nil {
+			return err
+		}
+		if at.Sub(s.db.Now()) < soonest {
+			return errs.Invalid("must be at least 5 minutes from now")
+		}
+		row.ScheduledAt = store.At(at)
+		if err := hasRoom(ctx, tx, owner.ID, row.ScheduledAt, row.ID); err != nil {
+			return err
+		}
+		if err := tx.Reschedule(ctx, row); err != nil {
+			return err
+		}
+		return publishLater(ctx, tx, row)
+	})
+	return row, err
+}
+
+// CancelScheduled deletes a scheduled status of owner's. Its attachments can be used for another.
+func (s *Service) CancelScheduled(ctx context.Context, owner *store.Account, id store.ScheduledID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		if _, err := tx.OwnScheduledStatus(ctx, owner.ID, id); err != nil {
+			return err
+		}
+		if err := tx.RemoveScheduledStatus(ctx, id); err != nil {
+			return err
+		}
+		return tx.DropJob(ctx, publishKey(id))
+	})
+}
+
+// publishScheduled is the job that publishes a scheduled status when its time has come. What cannot be published (any more: what it
+// replies to is gone, its list is, its author is out of service) is neither lost nor posted as something else: it stays among the
+// author's scheduled statuses with its time past, until they give it another or delete it.
+func (s *Service) publishScheduled(ctx context.Context, w store.PublishScheduled) error {
+	row, err := s.db.ScheduledStatus(ctx, w.ScheduledID)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	d, err := ScheduledDraft(row)
+	if err != nil {
+		return err
+	}
+	wording, err := s.read(d.Text, d.SpoilerText, d.ContentType)
+	if err == nil {
+		err = s.db.Update(ctx, func(tx *store.Tx) error { return s.publishNow(ctx, tx, row.ID, d, wording) })
+	}
+	if refused := new(errs.Error); errors.As(err, &refused) && refused.Status < 500 {
+		s.log.Warn("a scheduled status could not be published and stays in its author's list", "id", row.ID, "account", row.AccountID, "err", refused)
+		return nil
+	}
+	return err
+}
+
+// publishNow makes a scheduled status, if it is still there and due, a status.
+func (s *Service) publishNow(ctx context.Context, tx *store.Tx, id store.ScheduledID, d Draft, w *wording) error {
+	row, err := tx.ScheduledStatus(ctx, id)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	if row.ScheduledAt.Time().After(s.db.Now()) {
+		return nil
+	}
+	author, err := tx.Account(ctx, row.AccountID)
+	if err != nil {
+		return err
+	}
+	if author.Withheld {
+		return errs.Forbidden("The account is not in service")
+	}
+	if err := tx.RemoveScheduledStatus(ctx, row.ID); err != nil { // which sets the attachments free
+		return err
+	}
+	d.App = row.AppID // it may be gone since
+	c, err := s.compose(ctx, tx, author, d, w)
+	if err != nil {
+		return err
+	}
+	if err := s.add(ctx, tx, author, c); err != nil {
+		return err
+	}
+	return tx.MoveIdempotent(ctx, author.ID, int64(row.ID), int64(c.ID), idempotencyKey(d))
+}
+
+// publishLater has a scheduled status published when its time comes.
+func publishLater(ctx context.Context, tx *store.Tx, row *store.ScheduledStatus) error {
+	return tx.EnqueueOnce(ctx, row.ScheduledAt.Time(), publishKey(row.ID), store.PublishScheduled{ScheduledID: row.ID})
+}
+
+func publishKey(id store.ScheduledID) string { return "publish:" + id.String() }

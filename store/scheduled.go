@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// ScheduledStatus is a post for later. One that could not be published stays, with its time past.
+type ScheduledStatus struct {
+	ID          ScheduledID
+	AccountID   AccountID
+	AppID       *AppID
+	ScheduledAt Time
+	Draft       JSON[json.RawMessage] // what is to be published, as package social writes it
+}
+
+// OwnScheduledStatus returns a scheduled status of the owner's, and errs.ErrRecordNotFound if there is none.
+func (r reader) OwnScheduledStatus(ctx context.Context, owner AccountID, id ScheduledID) (*ScheduledStatus, error) {
+	s, err := one[ScheduledStatus](ctx, r, "scheduled status", `
+		SELECT *
+		FROM scheduled_statuses
+		WHERE id = ? AND account_id = ?`, id, owner)
+	if s == nil && err == nil {
+		err = notFound
+	}
+	return s, err
+}
+
+// ScheduledStatus returns a scheduled status whosever it is, and errs.ErrRecordNotFound if there is none.
+func (r reader) ScheduledStatus(ctx context.Context, id ScheduledID) (*ScheduledStatus, error) {
+	s, err := one[ScheduledStatus](ctx, r, "scheduled status", `SELECT * FROM scheduled_statuses WHERE id = ?`, id)
+	if s == nil && err == nil {
+		err = notFound
+	}
+	return s, err
+}
+
+var scheduledStatuses = newKeyset(`
+		SELECT s.*
+		FROM scheduled_statuses s INDEXED BY scheduled_statuses_account
+		WHERE s.account_id = ?1 AND s.id < ?2 AND s.id > ?3
+		ORDER BY s.id DESC
+		LIMIT ?4`)
+
+// ScheduledStatuses returns a page of what an account is to post later, the latest made first.
+func (r reader) ScheduledStatuses(ctx context.Context, owner AccountID, p Page) ([]*ScheduledStatus, error) {
+	return rowPage[*ScheduledStatus](ctx, r, "scheduled statuses", scheduledStatuses, owner, p)
+}
+
+// CountScheduled counts the scheduled statuses of an account, and those of them that are due in [from, until), leaving one out.
+func (r reader) CountScheduled(ctx context.Context, owner AccountID, from, until Time, but ScheduledID) (due, all int, err error) {
+	type counts struct{ Due, Total int }
+	n, err := one[counts](ctx, r, "count scheduled statuses", `
+		SELECT (
+			SELECT count(*)
+			FROM scheduled_statuses INDEXED BY scheduled_statuses_time
+			WHERE account_id = ?1 AND scheduled_at >= ?2 AND scheduled_at < ?3 AND id <> ?4
+		) AS due, (
+			SELECT count(*)
+			FROM scheduled_statuses INDEXED BY scheduled_statuses_account
+			WHERE account_id = ?1 AND id <> ?4
+		) AS total`, owner, from, until, but)
+	if err != nil {
+		return 0, 0, err
+	}
+	return n.Due, n.Total, nil
+}
+
+// ScheduledMedia returns the attachments of scheduled statuses, in order of status and position.
+func (r reader) ScheduledMedia(ctx context.Context, ids []ScheduledID) ([]*Media, error) {
+	return list[*Media](ctx, r, "scheduled attachments", `
+		SELECT m.*
+		FROM json_each(?) j
+		CROSS JOIN media m ON m.scheduled_id = j.value
+		ORDER BY j.key, m.position`, jsonArray(ids))
+}
+
+// AddScheduledStatus inserts a scheduled status that is to be published with these attachments. Its ID is set.
+func (tx *Tx) AddScheduledStatus(ctx context.Context, s *ScheduledStatus, media []*Media) error {
+	s.ID = ScheduledID(tx.newID())
+	if _, err := tx.exec(ctx, "add scheduled status", `
+		INSERT INTO scheduled_statuses (id, account_id, app_id, scheduled_at, draft)
+		VALUES (?, ?, ?, ?, ?)`, s.ID, s.AccountID, s.AppID, s.ScheduledAt, s.Draft); err != nil {
+		return err
+	}
+	for i, m := range media {
+		if _, err := tx.exec(ctx, "keep media", `
+			UPDATE media
+			SET scheduled_id = ?, position = ?, loose_since = NULL
+			WHERE id = ?`, s.ID, i, m.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Reschedule gives a scheduled status another time.
+func (tx *Tx) Reschedule(ctx context.Context, s *ScheduledStatus) error {
+	_, err := tx.exec(ctx, "reschedule status", `UPDATE scheduled_statuses SET scheduled_at = ? WHERE id = ?`, s.ScheduledAt, s.ID)
+	return err
+}
+
+// RemoveScheduledStatus deletes a scheduled status. Its attachments are free again.
+func (tx *Tx) RemoveScheduledStatus(ctx context.Context, id ScheduledID) error {
+	_, err := tx.exec(ctx, "remove scheduled status", `DELETE FROM scheduled_statuses WHERE id = ?`, id)
+	return err
+}
