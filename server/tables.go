@@ -19,6 +19,8 @@ func allRoutes() []routes {
 		pinRoutes,
 		timelineRoutes,
 		notificationRoutes,
+		filterRoutes,
+		phraseRoutes,
 		mediaRoutes,
 		fileRoutes,
 		searchRoutes,

@@ -33,6 +33,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"notifications": store.Notification{},
 		"markers":       store.Marker{},
 		"lists":         store.List{},
+		"filters":       store.UserFilter{},
 		"mutes":         store.Mute{},
 		"oauth_apps":    store.App{},
 		"oauth_codes":   store.Code{},
@@ -40,6 +41,8 @@ func TestRowsMirrorTables(t *testing.T) {
 		"jobs":          store.Job{},
 
 		"one_time_tokens": store.OneTimeToken{},
+		"filter_keywords": store.FilterKeyword{},
+		"filter_statuses": store.FilterStatus{},
 	} {
 		columns, err := db.Columns(t.Context(), table)
 		if err != nil {

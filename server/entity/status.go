@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"svc/internal/text"
 	"svc/store"
 )
 
@@ -92,6 +93,9 @@ type renderedStatus struct {
 	extension []byte        // members
 	strict    func() []byte // body for those who want no rich text
 	strictLen int           // about what it holds
+
+	words    func() *text.Folded // what filters look at
+	wordsLen int                // about what it holds
 }
 
 // parent is what it takes to know whether a viewer sees the status that another replies to.
@@ -102,7 +106,7 @@ type parent struct {
 }
 
 func (s *renderedStatus) size() int {
-	return 300 + len(s.head) + len(s.body) + len(s.extension) + s.strictLen
+	return 300 + len(s.head) + len(s.body) + len(s.extension) + s.strictLen + s.wordsLen
 }
 
 // Status is a status for one viewer.
@@ -122,6 +126,9 @@ type Status struct {
 
 // ID returns the status's id.
 func (s *Status) ID() store.StatusID { return s.id }
+
+// Position returns the id as a place in a list.
+func (s *Status) Position() int64 { return s.id.Position() }
 
 // AppendJSON renders the status.
 func (s *Status) AppendJSON(dst []byte) []byte {

@@ -7,16 +7,19 @@ import (
 )
 
 // viewerParts are the parts of a status that depend on the viewer and that few statuses have. Each has a file of its own.
-type viewerParts struct{}
+type viewerParts struct {
+	filtered *filtered // nil: no filter speaks of it
+}
 
 // addMore adds them to a page of statuses that are no boosts. Each costs a query only if the page has such a status.
 func (b *Builder) addMore(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
+	if err := b.addFiltered(ctx, viewer, originals); err != nil {
+		return err
+	}
 	return nil
 }
 
 func (s *Status) appendPoll(dst []byte) []byte { return append(dst, "null"...) }
-
-func (s *Status) appendFiltered(dst []byte) []byte { return append(dst, "[]"...) }
 
 func (s *Status) appendDirectConversation(dst []byte) []byte { return append(dst, "null"...) }
 
