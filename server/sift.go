@@ -54,7 +54,11 @@ func sift[T positioned, E entry](p store.Page, in store.FilterContext, read func
 				shown = append(shown, e)
 			}
 		}
-		scanned = append(scanned, batch...)
+		if scanned == nil {
+			scanned = batch
+		} else {
+			scanned = append(scanned, batch...)
+		}
 		if ended || len(shown) == limit || round >= siftRounds && len(shown) > 0 || len(scanned) >= siftMost {
 			break
 		}

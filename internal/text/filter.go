@@ -64,11 +64,21 @@ func fold(s string) string {
 		}
 		return r
 	}, validUTF8(s))
-	s = cases.Fold().String(norm.NFKC.String(s))
+	s = foldCase(norm.NFKC.String(s))
 	if !norm.NFKC.IsNormalString(s) { // what was folded may be composed again, and then be foldable once more
-		s = norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s)))
+		s = norm.NFKC.String(foldCase(norm.NFKC.String(s)))
 	}
 	return strings.Join(strings.FieldsFunc(s, isBlank), " ")
+}
+
+// foldCase folds case. Of Cherokee the capitals are the folded form (Unicode 5.18), which the library swaps with the others.
+func foldCase(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 0x13A0 && unicode.Is(unicode.Cherokee, r) {
+			return unicode.ToUpper(r)
+		}
+		return r
+	}, cases.Fold().String(s))
 }
 
 func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }

@@ -95,7 +95,7 @@ type renderedStatus struct {
 	strictLen int           // about what it holds
 
 	words    func() *text.Folded // what filters look at
-	wordsLen int                // about what it holds
+	wordsLen int                 // about what it holds
 }
 
 // parent is what it takes to know whether a viewer sees the status that another replies to.
