@@ -138,7 +138,7 @@ func (s *Service) expireIn(f *store.UserFilter, in *time.Duration) error {
 	now := s.db.Now()
 	switch {
 	case in == nil:
-	case *in == 0 || *in > forEver:
+	case *in == 0 || *in >= forEver:
 		f.ExpiresAt = nil
 	case *in > 0:
 		at := store.At(now.Add(*in))
