@@ -84,6 +84,13 @@ func BenchmarkRead(b *testing.B) {
 	} {
 		b.Run(bb.name, func(b *testing.B) { srv.repeat(b, "GET", bb.path, people[0].token, "") })
 	}
+	for i := range 20 {
+		keyword := map[string]any{"keyword": fmt.Sprintf("unwanted%d", i), "whole_word": i%2 == 0}
+		people[0].send("POST", "/api/v2/filters", map[string]any{
+			"title": "f", "context": []string{"home"}, "filter_action": "hide", "keywords_attributes": []any{keyword},
+		}).want(200)
+	}
+	b.Run("home20_20_filters", func(b *testing.B) { srv.repeat(b, "GET", "/api/v1/timelines/home?limit=20", people[0].token, "") })
 }
 
 // BenchmarkPost measures a post with a mention and a hashtag, until everything it causes is on disk; then the same with 90 more

@@ -56,7 +56,7 @@ var entityShapes = map[string]map[string]string{
 		"emojis": "[]Emoji", "reblogs_count": "number", "favourites_count": "number", "replies_count": "number",
 		"in_reply_to_id": "id|null", "in_reply_to_account_id": "id|null", "reblog": "Status|null", "poll": "Poll|null", "card": "Card|null",
 		"language": "text|null", "favourited": "boolean", "reblogged": "boolean", "muted": "boolean", "bookmarked": "boolean",
-		"pinned": "boolean", "filtered": "[]null", "svc": "StatusExtension",
+		"pinned": "boolean", "filtered": "[]FilterResult", "svc": "StatusExtension",
 	},
 	"StatusExtension": {
 		"local": "boolean", "conversation_id": "number|null", "direct_conversation_id": "number|null",
@@ -120,8 +120,21 @@ var entityShapes = map[string]map[string]string{
 	"Conversation":          {"id": "digits", "unread": "boolean", "accounts": "[]Account", "last_status": "Status|null", "svc": "ConversationExtension"},
 	"ConversationExtension": {"recipients": "[]Account"},
 	"List":                  {"id": "id", "title": "text", "replies_policy": "text", "exclusive": "boolean"},
-	"Results":               {"accounts": "[]Account", "statuses": "[]Status", "hashtags": "[]FoundTag"},
-	"FoundTag":              {"name": "text", "url": "url", "history": "[]null"},
+	"FilterResult":          {"filter": "FilterWithout", "keyword_matches": "[]text", "status_matches": "[]id"},
+	"FilterWithout": {
+		"id": "digits", "title": "text", "context": "[]text", "expires_at": "time|null", "filter_action": "text",
+	},
+	"Filter": {
+		"id": "digits", "title": "text", "context": "[]text", "expires_at": "time|null", "filter_action": "text",
+		"keywords": "[]FilterKeyword", "statuses": "[]FilterStatus",
+	},
+	"FilterKeyword": {"id": "digits", "keyword": "text", "whole_word": "boolean"},
+	"FilterStatus":  {"id": "digits", "status_id": "id"},
+	"Phrase": {
+		"id": "digits", "phrase": "text", "context": "[]text", "expires_at": "time|null", "irreversible": "boolean", "whole_word": "boolean",
+	},
+	"Results":  {"accounts": "[]Account", "statuses": "[]Status", "hashtags": "[]FoundTag"},
+	"FoundTag": {"name": "text", "url": "url", "history": "[]null"},
 	"Preferences": {
 		"posting:default:visibility": "text", "posting:default:sensitive": "boolean", "posting:default:language": "text|null",
 		"reading:expand:media": "text", "reading:expand:spoilers": "boolean",
@@ -289,6 +302,14 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/endorsements":                   {"", "[]null"},
 	"/api/v1/featured_tags":                  {"", "404"},
 	"/api/v1/favourites":                     {"", "[]Status"},
+	"/api/v1/filters":                        {"", "[]Phrase"},
+	"/api/v1/filters/:id":                    {"/api/v1/filters/KEYWORD", "Phrase"},
+	"/api/v2/filters":                        {"", "[]Filter"},
+	"/api/v2/filters/:id":                    {"/api/v2/filters/FILTER", "Filter"},
+	"/api/v2/filters/:id/keywords":           {"/api/v2/filters/FILTER/keywords", "[]FilterKeyword"},
+	"/api/v2/filters/keywords/:id":           {"/api/v2/filters/keywords/KEYWORD", "FilterKeyword"},
+	"/api/v2/filters/:id/statuses":           {"/api/v2/filters/FILTER/statuses", "[]FilterStatus"},
+	"/api/v2/filters/statuses/:id":           {"/api/v2/filters/statuses/NAMED", "FilterStatus"},
 	"/api/v1/follow_requests":                {"", "[]Account"},
 	"/api/v1/followed_tags":                  {"", "[]null"},
 	"/api/v1/identity_proofs":                {"", "[]null"},
@@ -373,6 +394,12 @@ func TestEntities(t *testing.T) {
 	}
 	for i, chat := range append(srv.enrichChats(rich, other), "", "") {
 		viewers[i].ids = append(viewers[i].ids, "CHAT", chat)
+	}
+	filters := srv.enrichFilters(rich, statuses)
+	for i := range viewers {
+		for j := 0; j < len(filters); j += 2 {
+			viewers[i].ids = append(viewers[i].ids, filters[j], map[bool]string{true: filters[j+1]}[i == 0])
+		}
 	}
 	for _, route := range server.Routes() {
 		if route.Method != "GET" || !strings.HasPrefix(route.Path, "/api/") || strings.Contains(route.Path, "password_reset") {

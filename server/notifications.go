@@ -51,12 +51,18 @@ func (s *Server) listNotifications(r *Request) (any, error) {
 		f.From = *p.AccountID
 	}
 	page := r.Page(40, 80)
-	rows, err := s.db.Notifications(r.Context(), r.Viewer.ID, f, page.Page)
+	read := func(p store.Page) ([]*store.Notification, error) {
+		return s.db.Notifications(r.Context(), r.Viewer.ID, f, p)
+	}
+	show := func(rows []*store.Notification) (entity.List[*entity.Notification], error) {
+		return s.entities.Notifications(r.Context(), r.Viewer, rows)
+	}
+	scanned, shown, err := sift(page.Page, store.FilterNotifications, read, show)
 	if err != nil {
 		return nil, err
 	}
-	r.LinkPage(page, len(rows), func(i int) string { return notificationCursor(rows[i]) })
-	return s.entities.Notifications(r.Context(), r.Viewer, rows)
+	r.linkSifted(page, len(shown), len(scanned), func(i int) string { return notificationCursor(scanned[i]) })
+	return shown, nil
 }
 
 // notificationTypes reads names of types; nil if there are none at all.

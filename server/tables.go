@@ -29,6 +29,8 @@ func allRoutes() []routes {
 		reportRoutes,
 		announcementRoutes,
 		chatRoutes,
+		filterRoutes,
+		phraseRoutes,
 		mediaRoutes,
 		fileRoutes,
 		searchRoutes,

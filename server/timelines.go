@@ -24,8 +24,18 @@ func (s *Server) homeTimeline(r *Request) (any, error) {
 		return nil, err
 	}
 	page := r.Page(20, 40)
-	ids, err := s.db.HomeTimeline(r.Context(), r.Viewer.ID, f, page.Page)
-	return s.statusPage(r, page, ids, err)
+	read := func(p store.Page) ([]store.StatusID, error) {
+		return s.db.HomeTimeline(r.Context(), r.Viewer.ID, f, p)
+	}
+	show := func(ids []store.StatusID) (entity.List[*entity.Status], error) {
+		return s.entities.Statuses(r.Context(), r.Viewer, ids)
+	}
+	scanned, shown, err := sift(page.Page, store.FilterHome, read, show)
+	if err != nil {
+		return nil, err
+	}
+	r.linkSifted(page, len(shown), len(scanned), func(i int) string { return scanned[i].String() })
+	return shown, nil
 }
 
 // publicTimeline returns what is public: of all servers known, of this one (local), of the others (remote) or of one (instance).

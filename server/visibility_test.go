@@ -167,6 +167,15 @@ func TestVisibility(t *testing.T) {
 		{"favouriting the boost", func(c *caller, x *exposure) bool {
 			return c.post("/api/v1/statuses/"+x.boost+"/favourite").status == 200
 		}, signed},
+		{"filtering", func(c *caller, x *exposure) bool {
+			made := c.send("POST", "/api/v2/filters", map[string]any{"title": "filter", "context": "home"})
+			if made.status != 200 {
+				return false
+			}
+			filter := "/api/v2/filters/" + made.object().id()
+			defer func() { c.send("DELETE", filter, nil).want(200) }()
+			return c.send("POST", filter+"/statuses", map[string]any{"status_id": x.id}).status == 200
+		}, signed},
 		{"replying", func(c *caller, x *exposure) bool {
 			a := c.post("/api/v1/statuses", "status", "a reply", "in_reply_to_id", x.id, "visibility", "direct")
 			if a.status != 200 {

@@ -25,6 +25,11 @@ func notify(ctx context.Context, tx *store.Tx, n store.Notification, about *stor
 	if stance.Blocks || stance.BlockedBy || stance.Withheld || !stance.Follows && (stance.BlocksDomain || stance.BlocksFromStrangers && !asked) {
 		return nil
 	}
+	if stance.Hides && about != nil {
+		if hidden, err := hides(ctx, tx, n.AccountID, about); hidden || err != nil {
+			return err
+		}
+	}
 	n.Muted = stance.MutesNotifications || stance.MutesThread
 	n.Read = n.Muted
 	added, err := tx.AddNotification(ctx, &n)

@@ -92,5 +92,8 @@ var SchemaVersion = schemaVersion
 // WorkerNumber returns the worker number of this process.
 func WorkerNumber() int64 { return drawWorker() }
 
+// FiltersKept tells of how many viewers filters are remembered, and how large those are in all.
+func (db *DB) FiltersKept() (entries, size int) { return len(db.filters.kept), db.filters.size }
+
 // TouchAll drops what is remembered of anything.
 func (tx *Tx) TouchAll() { tx.touchAll() }

@@ -59,6 +59,9 @@ func (id AnnouncementID) Time() time.Time { return idTime(int64(id)) }
 // Time returns when the id was made.
 func (id NotificationID) Time() time.Time { return idTime(int64(id)) }
 
+// Position returns the id as a place in a list.
+func (id StatusID) Position() int64 { return int64(id) }
+
 func idTime(id int64) time.Time { return time.UnixMilli(id >> sequenceBits).UTC() }
 
 func (id AccountID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }

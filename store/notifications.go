@@ -21,6 +21,9 @@ type Notification struct {
 	Muted     bool // by a mute that was in force
 }
 
+// Position returns the id as a place in a list.
+func (n *Notification) Position() int64 { return int64(n.ID) }
+
 // NotificationType is what a notification tells of.
 type NotificationType string
 

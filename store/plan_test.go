@@ -191,6 +191,10 @@ func seed(t testing.TB, db *store.DB, n int) {
 		{`INSERT INTO lists (id, account_id, title) SELECT id, id, 'list' FROM accounts WHERE domain = ''`, nil},
 		{`INSERT INTO list_members (list_id, account_id) SELECT l.id, a.id FROM lists l JOIN accounts a ON a.id BETWEEN l.id AND l.id + 5`, nil},
 		{`INSERT INTO list_timeline (list_id, status_id) SELECT 1, id FROM statuses WHERE id % 50 = 0`, nil},
+		{`INSERT INTO filters (id, account_id, title, context, action) SELECT a.id * 10 + i.value, a.id, 'f', '["home"]', CASE WHEN i.value < 3 THEN 'warn' ELSE 'hide' END
+			FROM accounts a JOIN json_each('[1,2,3]') i WHERE a.domain = '' AND a.id < 200`, nil},
+		{`INSERT INTO filter_keywords (id, filter_id, keyword, whole_word) SELECT f.id * 10 + i.value, f.id, 'word', 1 FROM filters f JOIN json_each('[1,2,3]') i`, nil},
+		{`INSERT INTO filter_statuses (id, filter_id, status_id) SELECT f.id * 10 + i.value, f.id, f.account_id + i.value FROM filters f JOIN json_each('[1,2,3]') i`, nil},
 		{`INSERT INTO favourites (id, account_id, status_id) SELECT id, id % 400 + 1, id FROM statuses WHERE id % 3 = 0`, nil},
 		{`INSERT INTO bookmarks (id, account_id, status_id) SELECT id, id % 400 + 1, id FROM statuses WHERE id % 9 = 0`, nil},
 		{`INSERT INTO pins (status_id, account_id, pinned_at) SELECT id, account_id, id FROM statuses WHERE id % 5000 = 0`, nil},

@@ -34,6 +34,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"notifications": store.Notification{},
 		"markers":       store.Marker{},
 		"lists":         store.List{},
+		"filters":       store.UserFilter{},
 		"mutes":         store.Mute{},
 		"oauth_apps":    store.App{},
 		"oauth_codes":   store.Code{},
@@ -50,6 +51,8 @@ func TestRowsMirrorTables(t *testing.T) {
 		"chat_copies":     store.ChatCopy{},
 
 		"one_time_tokens":      store.OneTimeToken{},
+		"filter_keywords":      store.FilterKeyword{},
+		"filter_statuses":      store.FilterStatus{},
 		"scheduled_statuses":   store.ScheduledStatus{},
 		"direct_conversations": store.DirectConversation{},
 	} {

@@ -49,6 +49,7 @@ type DB struct {
 	ids     *idSource
 	hints   *hintCache
 	flags   *flagCache
+	filters *filterCache
 	jobs    chan struct{} // has an element when a job may have come due
 	now     func() time.Time
 	log     *slog.Logger
@@ -120,6 +121,8 @@ func (db *DB) open(ctx context.Context) error {
 	db.readers.SetMaxOpenConns(db.options.Readers)
 	db.readers.SetMaxIdleConns(db.options.Readers)
 	db.hints, db.flags = newHintCache(), newFlagCache()
+	db.filters = newFilterCache()
+	db.Subscribe(db.filters.forget) // before anybody else, who may read filters anew
 	db.reader = reader{q: newStatements(db.readers), db: db}
 	db.writer.start()
 	return nil

@@ -35,11 +35,9 @@ func (b *Builder) Published(ctx context.Context, author *store.Account, c *socia
 func (b *Builder) renderComposed(ctx context.Context, author *store.Account, c *social.Composed) (*Status, error) {
 	p := newStatusParts([]*store.Status{c.Status})
 	for _, m := range c.Media {
-		o, err := b.attachment(m)
-		if err != nil {
+		if err := b.addAttachment(m, c.ID, p); err != nil {
 			return nil, err
 		}
-		p.media[c.ID] = append(p.media[c.ID], o)
 	}
 	if c.Poll != nil {
 		poll, err := b.renderPoll(c.Poll)

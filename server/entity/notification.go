@@ -18,6 +18,9 @@ type Notification struct {
 	message *ChatMessage
 }
 
+// Position returns the id as a place in a list.
+func (n *Notification) Position() int64 { return n.row.Position() }
+
 // AppendJSON renders the notification.
 func (n *Notification) AppendJSON(dst []byte) []byte {
 	id := int64(n.row.ID)

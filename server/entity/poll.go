@@ -33,6 +33,7 @@ type renderedPoll struct {
 	head      []byte // members
 	body      []byte // members
 	open      []byte // body while the poll is open
+	titles    []string
 }
 
 func (p *renderedPoll) size() int {
@@ -65,7 +66,7 @@ func (b *Builder) loadPolls(ctx context.Context, rows []*store.Status) (map[stor
 
 // renderPoll renders a poll. One without an id is that of a status that is only shown to its author.
 func (b *Builder) renderPoll(p *store.Poll) (*renderedPoll, error) {
-	r := &renderedPoll{id: p.ID, expiresAt: p.ExpiresAt}
+	r := &renderedPoll{id: p.ID, expiresAt: p.ExpiresAt, titles: p.Titles()}
 	head := pollHead{ID: p.ID.String(), ExpiresAt: p.ExpiresAt}
 	if p.ID == 0 {
 		head.ID = b.Name + ":fakeid"

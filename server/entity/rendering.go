@@ -54,6 +54,7 @@ type statusParts struct {
 	rows     []*store.Status
 	media    map[store.StatusID][]object
 	polls    map[store.StatusID]*renderedPoll
+	words    map[store.StatusID][]string // what filters look at beside the text and the options of a poll: what is said of attachments
 	mentions map[store.StatusID][]Mention
 	tags     map[store.StatusID][]Tag
 	parents  map[store.StatusID]*store.Status
@@ -67,6 +68,7 @@ func newStatusParts(rows []*store.Status) *statusParts {
 	return &statusParts{
 		rows:     rows,
 		media:    make(map[store.StatusID][]object),
+		words:    make(map[store.StatusID][]string),
 		mentions: make(map[store.StatusID][]Mention),
 		tags:     make(map[store.StatusID][]Tag),
 		accts:    make(map[store.AccountID]string),
@@ -149,13 +151,20 @@ func (b *Builder) addTags(tags []store.StatusTag, p *statusParts) {
 // addMedia adds attachments.
 func (b *Builder) addMedia(media []*store.Media, p *statusParts) error {
 	for _, m := range media {
-		o, err := b.attachment(m)
-		if err != nil {
+		if err := b.addAttachment(m, *m.StatusID, p); err != nil {
 			return err
 		}
-		p.media[*m.StatusID] = append(p.media[*m.StatusID], o)
 	}
 	return nil
+}
+
+func (b *Builder) addAttachment(m *store.Media, to store.StatusID, p *statusParts) error {
+	o, err := b.attachment(m)
+	p.media[to] = append(p.media[to], o)
+	if m.Description != "" {
+		p.words[to] = append(p.words[to], m.Description)
+	}
+	return err
 }
 
 // loadPeople loads the mentioned among the recipients, and those replied to, but for those who are known.
@@ -276,9 +285,18 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 	if r.address, err = marshal(address); err != nil {
 		return nil, err
 	}
+	plain, more := text.Plain(row.Content), p.words[row.ID]
+	if r.poll != nil {
+		more = append(slices.Clip(more), r.poll.titles...)
+	}
+	r.words = sync.OnceValue(func() *text.Folded { return row.Words(plain, more) })
+	r.wordsLen = 200 + 2*(len(plain)+len(row.SpoilerText))
+	for _, w := range more {
+		r.wordsLen += 2 * len(w)
+	}
 	extension := statusExtension{
 		QuotesCount: row.QuotesCount,
-		Content:     map[string]string{"text/plain": text.Plain(row.Content)},
+		Content:     map[string]string{"text/plain": plain},
 		SpoilerText: map[string]string{"text/plain": row.SpoilerText},
 	}
 	if row.ConversationID != 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"svc/internal/text"
 	"svc/store"
 )
 
@@ -94,6 +95,9 @@ type renderedStatus struct {
 	extension []byte        // members
 	strict    func() []byte // body for those who want no rich text
 	strictLen int           // about what it holds
+
+	words    func() *text.Folded // what filters look at
+	wordsLen int                 // about what it holds
 }
 
 // parent is what it takes to know whether a viewer sees the status that another replies to.
@@ -104,7 +108,7 @@ type parent struct {
 }
 
 func (s *renderedStatus) size() int {
-	return 300 + len(s.head) + len(s.body) + len(s.extension) + s.strictLen + s.poll.size()
+	return 300 + len(s.head) + len(s.body) + len(s.extension) + s.strictLen + s.poll.size() + s.wordsLen
 }
 
 // Status is a status for one viewer.
@@ -124,6 +128,9 @@ type Status struct {
 
 // ID returns the status's id.
 func (s *Status) ID() store.StatusID { return s.id }
+
+// Position returns the id as a place in a list.
+func (s *Status) Position() int64 { return s.id.Position() }
 
 // original returns what a boost boosts, and the status itself if it is none.
 func (s *Status) original() *Status {

@@ -11,16 +11,19 @@ type viewerParts struct {
 	quote              *Status                    // what the status quotes, nil if that is nothing the viewer may see
 	directConversation store.DirectConversationID // 0: none
 	ownVotes           []int                      // in its poll
+	filtered           *filtered                  // nil: no filter speaks of it
 }
 
 // addMore adds them to a page of statuses that are no boosts. Each costs a query only if the page has such a status.
 func (b *Builder) addMore(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
-	if err := b.addDirectConversations(ctx, viewer, originals); err != nil {
-		return err
+	for _, add := range []func(context.Context, *store.Account, List[*Status]) error{
+		b.addFiltered, b.addDirectConversations, b.addOwnVotes,
+	} {
+		if err := add(ctx, viewer, originals); err != nil {
+			return err
+		}
 	}
-	return b.addOwnVotes(ctx, viewer, originals)
+	return nil
 }
-
-func (s *Status) appendFiltered(dst []byte) []byte { return append(dst, "[]"...) }
 
 func (s *Status) appendReactions(dst []byte) []byte { return append(dst, "[]"...) }

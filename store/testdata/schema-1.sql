@@ -447,6 +447,35 @@ CREATE INDEX direct_conversations_among ON direct_conversations (account_id, rec
 CREATE INDEX direct_conversations_unread ON direct_conversations (account_id, last_status_id, read_id) WHERE last_status_id > read_id;
 CREATE INDEX direct_conversations_last ON direct_conversations (last_status_id);
 
+-- What people do not want to read. A filter speaks of the posts that have one of its keywords, and of those that it names.
+CREATE TABLE filters (
+    id         INTEGER PRIMARY KEY,
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    title      TEXT    NOT NULL,
+    context    TEXT    NOT NULL, -- where it applies, a JSON array of names
+    action     TEXT    NOT NULL CHECK (action IN ('warn', 'hide', 'blur')),
+    expires_at INTEGER -- NULL: never; then it is kept, and does nothing
+) STRICT;
+CREATE INDEX filters_account ON filters (account_id, id);
+CREATE INDEX filters_hide ON filters (account_id) WHERE action = 'hide';
+
+CREATE TABLE filter_keywords (
+    id         INTEGER PRIMARY KEY,
+    filter_id  INTEGER NOT NULL REFERENCES filters (id) ON DELETE CASCADE,
+    keyword    TEXT    NOT NULL,
+    whole_word INTEGER NOT NULL CHECK (whole_word IN (0, 1))
+) STRICT;
+CREATE INDEX filter_keywords_filter ON filter_keywords (filter_id, id);
+
+CREATE TABLE filter_statuses (
+    id        INTEGER PRIMARY KEY,
+    filter_id INTEGER NOT NULL REFERENCES filters (id) ON DELETE CASCADE,
+    status_id INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
+    UNIQUE (filter_id, status_id)
+) STRICT;
+CREATE INDEX filter_statuses_filter ON filter_statuses (filter_id, id);
+CREATE INDEX filter_statuses_status ON filter_statuses (status_id);
+
 -- Home timelines, written when a post arrives; capped, and rebuildable from follows.
 CREATE TABLE home (
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,

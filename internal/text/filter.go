@@ -1,0 +1,174 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Folded is text that phrases can be looked for in, whatever their case and form: folded, compatibility characters replaced
+// (NFKC), without what cannot be seen, each run of blanks one space.
+type Folded struct {
+	text  string
+	pairs [pairBits / 64]uint64 // which pairs of bytes there are: most phrases are ruled out by that
+}
+
+// String returns the text in the form in which it is compared.
+func (t *Folded) String() string { return t.text }
+
+const pairBits = 1024
+
+// pairBit is the bit of Folded.pairs for the pair of bytes that begins at s[i].
+func pairBit(s string, i int) uint16 { return (uint16(s[i])<<5 ^ uint16(s[i+1])) % pairBits }
+
+// maxFolded bounds, in bytes, how much of a text phrases are looked for in. Posts made here are shorter.
+const maxFolded = 32 << 10
+
+// Fold makes one text of several. No phrase is found across two of them.
+func Fold(parts ...string) *Folded {
+	var b strings.Builder
+	for _, part := range parts {
+		folded := fold(part)
+		if folded == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(folded)
+		if b.Len() > maxFolded {
+			break
+		}
+	}
+	s := b.String()
+	t := &Folded{text: strings.ToValidUTF8(s[:min(len(s), maxFolded)], "")}
+	for i := range len(t.text) - 1 {
+		bit := pairBit(t.text, i)
+		t.pairs[bit/64] |= 1 << (bit % 64)
+	}
+	return t
+}
+
+// fold returns the form in which texts are compared.
+func fold(s string) string {
+	s = s[:min(len(s), 2*maxFolded)]
+	if isASCII(s) {
+		return strings.Join(strings.FieldsFunc(strings.ToLower(s), isBlank), " ")
+	}
+	s = strings.Map(func(r rune) rune {
+		if isInvisible(r) {
+			return -1
+		}
+		return r
+	}, validUTF8(s))
+	s = foldCase(norm.NFKC.String(s))
+	if !norm.NFKC.IsNormalString(s) { // what was folded may be composed again, and then be foldable once more
+		s = norm.NFKC.String(foldCase(norm.NFKC.String(s)))
+	}
+	return strings.Join(strings.FieldsFunc(s, isBlank), " ")
+}
+
+// foldCase folds case. Of Cherokee the capitals are the folded form (Unicode 5.18), which the library swaps with the others.
+func foldCase(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 0x13A0 && unicode.Is(unicode.Cherokee, r) {
+			return unicode.ToUpper(r)
+		}
+		return r
+	}, cases.Fold().String(s))
+}
+
+func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+
+// isInvisible tells of characters that nobody sees, and that may stand within a word: soft hyphens, joiners, marks of direction,
+// selectors of a variant.
+func isInvisible(r rune) bool {
+	return r >= 0xAD && unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// Phrase is a word, or several, to look for.
+type Phrase struct {
+	folded     string
+	begin, end bool      // must be the beginning of a word, the end of one
+	pairs      [4]uint16 // some of the bits that a text with the phrase has; for one of a single byte, none are asked
+}
+
+// NewPhrase makes a phrase of what somebody typed. With wholeWord it is found at the boundaries of words only, where a boundary is
+// looked for only at an end that is a character of a word (client API 3.14). In scripts that put no blanks between words, all
+// characters stand for themselves. What has nothing to be seen in it is found nowhere.
+func NewPhrase(typed string, wholeWord bool) *Phrase {
+	p := &Phrase{folded: fold(typed)}
+	if wholeWord {
+		p.begin, p.end = wordAfter(p.folded), wordBefore(p.folded)
+	}
+	for i := range p.pairs {
+		if n := len(p.folded) - 1; n > 0 {
+			p.pairs[i] = pairBit(p.folded, i*n/len(p.pairs))
+		}
+	}
+	return p
+}
+
+// Empty tells whether there is nothing to look for.
+func (p *Phrase) Empty() bool { return p.folded == "" }
+
+// In tells whether the phrase is in a text.
+func (p *Phrase) In(t *Folded) bool {
+	rest := t.text
+	switch {
+	case p.folded == "" || len(p.folded) > 1 && !p.possible(t):
+		return false
+	case !p.begin && !p.end:
+		return strings.Contains(rest, p.folded)
+	}
+	inWord := false // rest begins within a word
+	for {
+		i := strings.Index(rest, p.folded)
+		if i < 0 {
+			return false
+		}
+		end := i + len(p.folded)
+		begins := i == 0 && !inWord || i > 0 && !wordBefore(rest[:i])
+		if (!p.begin || begins) && (!p.end || !wordAfter(rest[end:])) {
+			return true
+		}
+		_, size := utf8.DecodeRuneInString(rest[i:])
+		rest = rest[i+size:]
+		inWord = wordBefore(p.folded[:size])
+	}
+}
+
+// possible tells whether the phrase can be in a text.
+func (p *Phrase) possible(t *Folded) bool {
+	for _, bit := range p.pairs {
+		if t.pairs[bit/64]>>(bit%64)&1 == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// wordBefore tells whether s ends with a character of a word, wordAfter whether it begins with one.
+func wordBefore(s string) bool {
+	r, size := utf8.DecodeLastRuneInString(s)
+	return size > 0 && bindsWord(r)
+}
+
+func wordAfter(s string) bool {
+	r, size := utf8.DecodeRuneInString(s)
+	return size > 0 && bindsWord(r)
+}
+
+// bindsWord tells whether a character makes one word with its like beside it.
+func bindsWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return asciiWord(byte(r))
+	}
+	if r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {
+		return false
+	}
+	return isWord(r) || unicode.Is(unicode.Pc, r)
+}

@@ -1,0 +1,107 @@
+package entity
+
+import "svc/store"
+
+// Filter says what somebody does not want to read, and where.
+type Filter struct {
+	ID        store.FilterID        `json:"id"`
+	Title     string                `json:"title"`
+	Context   []store.FilterContext `json:"context"`
+	ExpiresAt *store.Time           `json:"expires_at"`
+	Action    store.FilterAction    `json:"filter_action"`
+}
+
+// WholeFilter is a filter with what it speaks of.
+type WholeFilter struct {
+	Filter
+	Keywords []FilterKeyword `json:"keywords"`
+	Statuses []FilterStatus  `json:"statuses"`
+}
+
+// FilterKeyword is a word or phrase that a filter speaks of.
+type FilterKeyword struct {
+	ID        store.FilterKeywordID `json:"id"`
+	Keyword   string                `json:"keyword"`
+	WholeWord bool                  `json:"whole_word"`
+}
+
+// FilterStatus is a status that a filter speaks of.
+type FilterStatus struct {
+	ID       store.FilterStatusID `json:"id"`
+	StatusID store.StatusID       `json:"status_id"`
+}
+
+// Phrase is a keyword of a filter as version 1 of the API shows it.
+type Phrase struct {
+	ID           store.FilterKeywordID `json:"id"`
+	Phrase       string                `json:"phrase"`
+	Context      []store.FilterContext `json:"context"`
+	ExpiresAt    *store.Time           `json:"expires_at"`
+	Irreversible bool                  `json:"irreversible"`
+	WholeWord    bool                  `json:"whole_word"`
+}
+
+func (b *Builder) filter(f *store.UserFilter) Filter {
+	return Filter{ID: f.ID, Title: f.Title, Context: orEmpty(f.Context.V), ExpiresAt: f.ExpiresAt, Action: f.Action}
+}
+
+// WholeFilter returns a filter as its owner sees it.
+func (b *Builder) WholeFilter(f *store.WholeFilter) WholeFilter {
+	return WholeFilter{b.filter(&f.UserFilter), b.FilterKeywords(f.Keywords), b.FilterStatuses(f.Statuses)}
+}
+
+// WholeFilters returns filters as their owner sees them.
+func (b *Builder) WholeFilters(rows []*store.WholeFilter) []WholeFilter {
+	filters := make([]WholeFilter, 0, len(rows))
+	for _, f := range rows {
+		filters = append(filters, b.WholeFilter(f))
+	}
+	return filters
+}
+
+// FilterKeyword returns a keyword as its owner sees it.
+func (b *Builder) FilterKeyword(k *store.FilterKeyword) FilterKeyword {
+	return FilterKeyword{k.ID, k.Keyword, k.WholeWord}
+}
+
+// FilterKeywords returns keywords as their owner sees them.
+func (b *Builder) FilterKeywords(rows []*store.FilterKeyword) []FilterKeyword {
+	keywords := make([]FilterKeyword, 0, len(rows))
+	for _, k := range rows {
+		keywords = append(keywords, b.FilterKeyword(k))
+	}
+	return keywords
+}
+
+// FilterStatus returns a filtered status as the filter's owner sees it.
+func (b *Builder) FilterStatus(s *store.FilterStatus) FilterStatus {
+	return FilterStatus{s.ID, s.StatusID}
+}
+
+// FilterStatuses returns filtered statuses as the filter's owner sees them.
+func (b *Builder) FilterStatuses(rows []*store.FilterStatus) []FilterStatus {
+	statuses := make([]FilterStatus, 0, len(rows))
+	for _, s := range rows {
+		statuses = append(statuses, b.FilterStatus(s))
+	}
+	return statuses
+}
+
+// Phrase returns a keyword of a filter as version 1 of the API shows it.
+func (b *Builder) Phrase(f *store.WholeFilter, k *store.FilterKeyword) Phrase {
+	return Phrase{
+		ID: k.ID, Phrase: k.Keyword, Context: orEmpty(f.Context.V), ExpiresAt: f.ExpiresAt,
+		Irreversible: f.Action == store.FilterHide, WholeWord: k.WholeWord,
+	}
+}
+
+// Phrases returns all keywords of filters as version 1 of the API shows them. Filters without keywords are unknown there.
+func (b *Builder) Phrases(rows []*store.WholeFilter) []Phrase {
+	phrases := []Phrase{}
+	for _, f := range rows {
+		for _, k := range f.Keywords {
+			phrases = append(phrases, b.Phrase(f, k))
+		}
+	}
+	return phrases
+}

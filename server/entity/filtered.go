@@ -1,0 +1,71 @@
+package entity
+
+import (
+	"context"
+
+	"svc/store"
+)
+
+// filtered are the filters of the viewer that speak of a status.
+type filtered struct {
+	matches []store.FilterMatch
+	results []byte // the same, rendered
+}
+
+// FilterResult is a filter that speaks of a status, and why. The filter comes without what it speaks of (client API 3.15).
+type FilterResult struct {
+	Filter         Filter           `json:"filter"`
+	KeywordMatches []string         `json:"keyword_matches"`
+	StatusMatches  []store.StatusID `json:"status_matches"`
+}
+
+// addFiltered matches statuses with the viewer's filters. They are all told, wherever they apply: clients know where they show what.
+func (b *Builder) addFiltered(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
+	if viewer == nil {
+		return nil
+	}
+	set, err := b.db.FilterSet(ctx, viewer.ID)
+	if set == nil || err != nil {
+		return err
+	}
+	for _, s := range originals {
+		matches := set.Match(s.id, s.accountID, s.words)
+		if matches == nil {
+			continue
+		}
+		results := make([]FilterResult, 0, len(matches))
+		for _, m := range matches {
+			results = append(results, FilterResult{b.filter(m.Filter), orEmpty(m.Keywords), orEmpty(m.Statuses)})
+		}
+		rendered, err := marshal(results)
+		if err != nil {
+			return err
+		}
+		s.more.filtered = &filtered{matches, rendered}
+	}
+	return nil
+}
+
+func (s *Status) appendFiltered(dst []byte) []byte {
+	if s.more.filtered == nil {
+		return append(dst, "[]"...)
+	}
+	return append(dst, s.more.filtered.results...)
+}
+
+// Dropped tells whether the viewer's filters keep the status out of a place altogether: out of home or notifications, on the page as
+// on the stream. One's own posts and boosts are always there.
+func (s *Status) Dropped(in store.FilterContext) bool {
+	if s.own {
+		return false
+	}
+	if s.reblog != nil {
+		s = s.reblog
+	}
+	return s.more.filtered != nil && store.Dropped(s.more.filtered.matches, in)
+}
+
+// Dropped tells whether the reader's filters keep the notification from them.
+func (n *Notification) Dropped(in store.FilterContext) bool {
+	return n.status != nil && n.status.Dropped(in)
+}

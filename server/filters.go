@@ -1,0 +1,290 @@
+package server
+
+import (
+	"slices"
+	"time"
+
+	"svc/internal/errs"
+	"svc/social"
+	"svc/store"
+)
+
+// filterRoutes are what people do not want to read, as version 2 of the API has it. Version 1 is in phrases.go.
+var filterRoutes = routes{
+	"GET /api/v2/filters":                 {user("read:filters"), (*Server).listFilters},
+	"POST /api/v2/filters":                {user("write:filters"), (*Server).createFilter},
+	"GET /api/v2/filters/:id":             {user("read:filters"), (*Server).showFilter},
+	"PUT /api/v2/filters/:id":             {user("write:filters"), (*Server).updateFilter},
+	"DELETE /api/v2/filters/:id":          {user("write:filters"), (*Server).deleteFilter},
+	"GET /api/v2/filters/:id/keywords":    {user("read:filters"), (*Server).listFilterKeywords},
+	"POST /api/v2/filters/:id/keywords":   {user("write:filters"), (*Server).addFilterKeyword},
+	"GET /api/v2/filters/keywords/:id":    {user("read:filters"), (*Server).showFilterKeyword},
+	"PUT /api/v2/filters/keywords/:id":    {user("write:filters"), (*Server).updateFilterKeyword},
+	"DELETE /api/v2/filters/keywords/:id": {user("write:filters"), (*Server).deleteFilterKeyword},
+	"GET /api/v2/filters/:id/statuses":    {user("read:filters"), (*Server).listFilterStatuses},
+	"POST /api/v2/filters/:id/statuses":   {user("write:filters"), (*Server).addFilterStatus},
+	"GET /api/v2/filters/statuses/:id":    {user("read:filters"), (*Server).showFilterStatus},
+	"DELETE /api/v2/filters/statuses/:id": {user("write:filters"), (*Server).removeFilterStatus},
+}
+
+// listFilters returns the viewer's filters, the expired ones too.
+func (s *Server) listFilters(r *Request) (any, error) {
+	rows, err := s.db.UserFilters(r.Context(), r.Viewer.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.WholeFilters(rows), nil
+}
+
+// filterForm is what people choose of a filter.
+type filterForm struct {
+	Title    *string             `param:"title"`
+	Context  []string            `param:"context"`
+	Action   *store.FilterAction `param:"filter_action"`
+	Keywords []keywordForm       `param:"keywords_attributes"`
+}
+
+// keywordForm is what people choose of a keyword.
+type keywordForm struct {
+	ID        *store.FilterKeywordID `param:"id"`
+	Keyword   *string                `param:"keyword"`
+	WholeWord *bool                  `param:"whole_word"`
+	Destroy   bool                   `param:"_destroy"`
+}
+
+func (f keywordForm) draft() social.KeywordDraft {
+	d := social.KeywordDraft{Keyword: f.Keyword, WholeWord: f.WholeWord, Remove: f.Destroy}
+	if f.ID != nil {
+		if d.ID = *f.ID; d.ID == 0 {
+			d.ID = -1 // no id at all: not to be taken for a new keyword
+		}
+	}
+	return d
+}
+
+// filterDraft binds the parameters of a filter.
+func filterDraft(r *Request) (social.FilterDraft, error) {
+	var p filterForm
+	if err := r.Bind(&p); err != nil {
+		return social.FilterDraft{}, err
+	}
+	in, err := filterExpiry(r)
+	d := social.FilterDraft{Title: p.Title, Action: p.Action, Context: filterContexts(p.Context), ExpiresIn: in}
+	for _, k := range p.Keywords {
+		d.Keywords = append(d.Keywords, k.draft())
+	}
+	return d, err
+}
+
+// filterContexts reads names; unknown ones are left out (client API 4.1). It returns nil if nothing was sent.
+func filterContexts(names []string) []store.FilterContext {
+	if names == nil {
+		return nil
+	}
+	contexts := []store.FilterContext{}
+	for _, name := range names {
+		if c := store.FilterContext(name); slices.Contains(store.FilterContexts, c) && !slices.Contains(contexts, c) {
+			contexts = append(contexts, c)
+		}
+	}
+	return contexts
+}
+
+// filterExpiry reads expires_in. Nothing is how clients say never, where they say something at all: as null, as an empty text, as 0.
+func filterExpiry(r *Request) (*time.Duration, error) {
+	var p struct {
+		ExpiresIn []string `param:"expires_in"` // a list, for that tells nothing from not there
+		Seconds   int64    `param:"expires_in"`
+	}
+	if err := r.Bind(&p); err != nil || p.ExpiresIn == nil {
+		return nil, err
+	}
+	in := seconds(p.Seconds)
+	return &in, nil
+}
+
+// createFilter makes a filter.
+func (s *Server) createFilter(r *Request) (any, error) {
+	d, err := filterDraft(r)
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.social.CreateFilter(r.Context(), r.Viewer, d)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.WholeFilter(f), nil
+}
+
+// ownFilter returns the filter of the path, which has to be the viewer's.
+func (s *Server) ownFilter(r *Request) (*store.WholeFilter, error) {
+	rows, err := s.db.UserFilters(r.Context(), r.Viewer.ID)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(rows, func(f *store.WholeFilter) bool { return f.ID == filterParam(r) })
+	if i < 0 {
+		return nil, errs.ErrRecordNotFound
+	}
+	return rows[i], nil
+}
+
+func filterParam(r *Request) store.FilterID {
+	var id store.FilterID
+	id.UnmarshalText([]byte(r.Param("id"))) // 0 for what is no id
+	return id
+}
+
+// showFilter returns one filter.
+func (s *Server) showFilter(r *Request) (any, error) {
+	f, err := s.ownFilter(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.WholeFilter(f), nil
+}
+
+// updateFilter changes what is sent of a filter, and its keywords: those without an id are added.
+func (s *Server) updateFilter(r *Request) (any, error) {
+	d, err := filterDraft(r)
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.social.UpdateFilter(r.Context(), r.Viewer, filterParam(r), d)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.WholeFilter(f), nil
+}
+
+// deleteFilter removes a filter.
+func (s *Server) deleteFilter(r *Request) (any, error) {
+	return nil, s.social.DeleteFilter(r.Context(), r.Viewer, filterParam(r))
+}
+
+// listFilterKeywords returns the keywords of a filter.
+func (s *Server) listFilterKeywords(r *Request) (any, error) {
+	f, err := s.ownFilter(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.FilterKeywords(f.Keywords), nil
+}
+
+// addFilterKeyword adds a keyword to a filter.
+func (s *Server) addFilterKeyword(r *Request) (any, error) {
+	var p keywordForm
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	k, err := s.social.AddFilterKeyword(r.Context(), r.Viewer, filterParam(r), p.draft())
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.FilterKeyword(k), nil
+}
+
+// ownKeyword returns the keyword of the path with its filter, which has to be the viewer's.
+func (s *Server) ownKeyword(r *Request) (*store.WholeFilter, *store.FilterKeyword, error) {
+	rows, err := s.db.UserFilters(r.Context(), r.Viewer.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range rows {
+		for _, k := range f.Keywords {
+			if k.ID == keywordParam(r) {
+				return f, k, nil
+			}
+		}
+	}
+	return nil, nil, errs.ErrRecordNotFound
+}
+
+func keywordParam(r *Request) store.FilterKeywordID {
+	var id store.FilterKeywordID
+	id.UnmarshalText([]byte(r.Param("id"))) // 0 for what is no id
+	return id
+}
+
+// showFilterKeyword returns one keyword.
+func (s *Server) showFilterKeyword(r *Request) (any, error) {
+	_, k, err := s.ownKeyword(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.FilterKeyword(k), nil
+}
+
+// updateFilterKeyword changes what is sent of a keyword.
+func (s *Server) updateFilterKeyword(r *Request) (any, error) {
+	var p keywordForm
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	d := p.draft()
+	d.ID = keywordParam(r)
+	k, err := s.social.UpdateFilterKeyword(r.Context(), r.Viewer, d)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.FilterKeyword(k), nil
+}
+
+// deleteFilterKeyword removes a keyword.
+func (s *Server) deleteFilterKeyword(r *Request) (any, error) {
+	return nil, s.social.DeleteFilterKeyword(r.Context(), r.Viewer, keywordParam(r))
+}
+
+// listFilterStatuses returns the posts that a filter names.
+func (s *Server) listFilterStatuses(r *Request) (any, error) {
+	f, err := s.ownFilter(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.FilterStatuses(f.Statuses), nil
+}
+
+// addFilterStatus has a filter name a post.
+func (s *Server) addFilterStatus(r *Request) (any, error) {
+	var p struct {
+		StatusID *store.StatusID `param:"status_id"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if p.StatusID == nil {
+		return nil, errs.Invalid("Validation failed: Status can't be blank")
+	}
+	st, err := s.social.AddFilterStatus(r.Context(), r.Viewer, filterParam(r), *p.StatusID)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.FilterStatus(st), nil
+}
+
+func filterStatusParam(r *Request) store.FilterStatusID {
+	var id store.FilterStatusID
+	id.UnmarshalText([]byte(r.Param("id"))) // 0 for what is no id
+	return id
+}
+
+// showFilterStatus returns one post that a filter names.
+func (s *Server) showFilterStatus(r *Request) (any, error) {
+	rows, err := s.db.UserFilters(r.Context(), r.Viewer.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range rows {
+		for _, st := range f.Statuses {
+			if st.ID == filterStatusParam(r) {
+				return s.entities.FilterStatus(st), nil
+			}
+		}
+	}
+	return nil, errs.ErrRecordNotFound
+}
+
+// removeFilterStatus takes a post out of a filter.
+func (s *Server) removeFilterStatus(r *Request) (any, error) {
+	return nil, s.social.RemoveFilterStatus(r.Context(), r.Viewer, filterStatusParam(r))
+}

@@ -1,0 +1,84 @@
+package server
+
+import (
+	"slices"
+
+	"svc/server/entity"
+	"svc/store"
+)
+
+// Some lists lack what the viewer's filters hide, which shows only once an entry has been read. A page of such a list is read in
+// rounds until it is full or the list ends: clients take an empty page for the end (client API 4.2). After a few rounds less than a
+// full page will do. siftMost bounds how much is passed over that is all hidden.
+const (
+	siftRounds = 4
+	siftMost   = 5000
+	siftBatch  = 200
+)
+
+// entry is an entity in a list that filters drop things from.
+type entry interface {
+	entity.Appender
+	Position() int64
+	Dropped(store.FilterContext) bool
+}
+
+// positioned is a row or an id from which a list can be read on.
+type positioned interface{ Position() int64 }
+
+// sift reads a page, and returns what is shown of it, and what had to be looked at for that, in the order of the list.
+func sift[T positioned, E entry](p store.Page, in store.FilterContext, read func(store.Page) ([]T, error), show func([]T) (entity.List[E], error)) ([]T, entity.List[E], error) {
+	var scanned []T
+	shown := entity.List[E]{}
+	limit, upwards := p.Limit, p.MinID != 0
+	for round := 1; ; round++ {
+		batch, err := read(p)
+		if err != nil {
+			return nil, nil, err
+		}
+		entries, err := show(batch)
+		if err != nil {
+			return nil, nil, err
+		}
+		if upwards { // away from where the page begins
+			slices.Reverse(batch)
+			slices.Reverse(entries)
+		}
+		ended := len(batch) < p.Limit
+		for _, e := range entries {
+			if len(shown) == limit {
+				batch = batch[:slices.IndexFunc(batch, func(t T) bool { return t.Position() == e.Position() })]
+				break
+			}
+			if !e.Dropped(in) {
+				shown = append(shown, e)
+			}
+		}
+		if scanned == nil {
+			scanned = batch
+		} else {
+			scanned = append(scanned, batch...)
+		}
+		if ended || len(shown) == limit || round >= siftRounds && len(shown) > 0 || len(scanned) >= siftMost {
+			break
+		}
+		if last := batch[len(batch)-1].Position(); upwards {
+			p.MinID = last
+		} else {
+			p.MaxID = last
+		}
+		p.Limit = min(2*p.Limit, siftBatch)
+	}
+	if upwards {
+		slices.Reverse(scanned)
+		slices.Reverse(shown)
+	}
+	return scanned, shown, nil
+}
+
+// linkSifted is LinkPage for a page on which something is shown after so many entries were scanned.
+func (r *Request) linkSifted(p Page, shown, scanned int, cursor func(i int) string) {
+	if shown > 0 {
+		r.LinkPage(p, scanned, cursor)
+	}
+}

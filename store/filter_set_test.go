@@ -1,0 +1,86 @@
+package store_test
+
+import (
+	"fmt"
+	"testing"
+
+	"svc/internal/text"
+	"svc/store"
+)
+
+// What is remembered of filters is bounded, and what has changed is not remembered.
+func TestFilterSets(t *testing.T) {
+	db := open(t)
+	seed(t, db, 1000)
+	const owner, other = store.AccountID(201), store.AccountID(202) // who have no filters yet
+	add := func(tx *store.Tx, keywords int) error {
+		f := &store.UserFilter{AccountID: owner, Title: "f", Action: store.FilterWarn}
+		f.Context.V = []store.FilterContext{store.FilterHome}
+		if err := tx.AddFilter(t.Context(), f); err != nil {
+			return err
+		}
+		for i := range keywords {
+			if err := tx.AddFilterKeyword(t.Context(), owner, &store.FilterKeyword{FilterID: f.ID, Keyword: fmt.Sprint("k", i, "k")}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	matches := func(of store.AccountID) int {
+		t.Helper()
+		set, err := db.FilterSet(t.Context(), of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(set.Match(5, other+1, func() *text.Folded { return text.Fold("a k1k in it") }))
+	}
+	if n := matches(owner) + matches(other); n != 0 {
+		t.Errorf("%d filters match of those who have none", n)
+	}
+	want := func(entries, size int) {
+		t.Helper()
+		if e, s := db.FiltersKept(); e != entries || s != size {
+			t.Errorf("%d sets of size %d are kept, want %d of %d", e, s, entries, size)
+		}
+	}
+	want(2, 2)
+	undone := fmt.Errorf("undone")
+	for i, fail := range []error{nil, undone, nil} {
+		before := matches(owner)
+		err := db.Update(t.Context(), func(tx *store.Tx) error {
+			if err := add(tx, 10); err != nil {
+				return err
+			}
+			if _, err := tx.FilterSet(t.Context(), owner); err != nil {
+				return err
+			}
+			return fail
+		})
+		if err != fail {
+			t.Fatal(err)
+		}
+		if fail == nil {
+			before++
+		}
+		if got := matches(owner); got != before {
+			t.Errorf("after change %d, %d filters match, want %d", i, got, before)
+		}
+	}
+	want(2, 1+1+2*11)
+	if err := db.Update(t.Context(), func(tx *store.Tx) error { return add(tx, 20_000) }); err != nil {
+		t.Fatal(err)
+	}
+	want(1, 1)
+	matches(owner)
+	want(2, 1+1+2*11+20_001)
+	for id := store.AccountID(1); id < 500; id++ {
+		matches(id)
+	}
+	if _, size := db.FiltersKept(); size > 50_000 {
+		t.Errorf("what is kept has size %d", size)
+	}
+	if err := db.Update(t.Context(), func(tx *store.Tx) error { tx.TouchAll(); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	want(0, 0)
+}

@@ -1,0 +1,229 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strconv"
+)
+
+// The ids of filters and of what they are made of. They are shown as decimal text (client API 4.3).
+type (
+	FilterID        int64
+	FilterKeywordID int64
+	FilterStatusID  int64
+)
+
+func (id FilterID) MarshalText() ([]byte, error) { return strconv.AppendInt(nil, int64(id), 10), nil }
+func (id FilterKeywordID) MarshalText() ([]byte, error) {
+	return strconv.AppendInt(nil, int64(id), 10), nil
+}
+func (id FilterStatusID) MarshalText() ([]byte, error) {
+	return strconv.AppendInt(nil, int64(id), 10), nil
+}
+
+// UnmarshalText reads decimal text; anything else becomes 0.
+func (id *FilterID) UnmarshalText(b []byte) error { *id = FilterID(parseDecimal(b)); return nil }
+func (id *FilterKeywordID) UnmarshalText(b []byte) error {
+	*id = FilterKeywordID(parseDecimal(b))
+	return nil
+}
+func (id *FilterStatusID) UnmarshalText(b []byte) error {
+	*id = FilterStatusID(parseDecimal(b))
+	return nil
+}
+
+func parseDecimal(b []byte) int64 {
+	n, err := strconv.ParseInt(string(b), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return max(n, 0)
+}
+
+// UserFilter says what somebody does not want to read, and where. Keywords and statuses say what it speaks of.
+type UserFilter struct {
+	ID        FilterID
+	AccountID AccountID
+	Title     string
+	Context   JSON[[]FilterContext]
+	Action    FilterAction
+	ExpiresAt *Time // nil: never
+}
+
+// In tells whether the filter applies somewhere.
+func (f *UserFilter) In(c FilterContext) bool { return slices.Contains(f.Context.V, c) }
+
+// FilterKeyword is a word or phrase that a filter speaks of.
+type FilterKeyword struct {
+	ID        FilterKeywordID
+	FilterID  FilterID
+	Keyword   string
+	WholeWord bool
+}
+
+// FilterStatus is a status that a filter speaks of.
+type FilterStatus struct {
+	ID       FilterStatusID
+	FilterID FilterID
+	StatusID StatusID
+}
+
+// WholeFilter is a filter with what it speaks of, in the order in which that was added.
+type WholeFilter struct {
+	UserFilter
+	Keywords []*FilterKeyword
+	Statuses []*FilterStatus
+}
+
+// FilterContext is a place where filters apply.
+type FilterContext string
+
+const (
+	FilterHome          FilterContext = "home" // and lists
+	FilterNotifications FilterContext = "notifications"
+	FilterPublic        FilterContext = "public"
+	FilterThread        FilterContext = "thread"
+	FilterAccount       FilterContext = "account" // profiles
+)
+
+// FilterContexts are all places.
+var FilterContexts = []FilterContext{FilterHome, FilterNotifications, FilterPublic, FilterThread, FilterAccount}
+
+// FilterAction is what becomes of a status that a filter speaks of.
+type FilterAction string
+
+const (
+	FilterWarn FilterAction = "warn"
+	FilterHide FilterAction = "hide" // clients do not show it, and home and notifications do not have it
+	FilterBlur FilterAction = "blur" // clients hide its media
+)
+
+// FilterActions are all actions.
+var FilterActions = []FilterAction{FilterWarn, FilterHide, FilterBlur}
+
+// UserFilters returns all filters of an account, oldest first, also those that have expired.
+func (r reader) UserFilters(ctx context.Context, owner AccountID) ([]*WholeFilter, error) {
+	rows, err := list[*UserFilter](ctx, r, "filters", `
+		SELECT *
+		FROM filters INDEXED BY filters_account
+		WHERE account_id = ?
+		ORDER BY id`, owner)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	keywords, err := list[*FilterKeyword](ctx, r, "filter keywords", `
+		SELECT k.*
+		FROM filters f INDEXED BY filters_account
+		CROSS JOIN filter_keywords k INDEXED BY filter_keywords_filter ON k.filter_id = f.id
+		WHERE f.account_id = ?
+		ORDER BY f.id, k.id`, owner)
+	if err != nil {
+		return nil, err
+	}
+	statuses, err := list[*FilterStatus](ctx, r, "filter statuses", `
+		SELECT s.*
+		FROM filters f INDEXED BY filters_account
+		CROSS JOIN filter_statuses s INDEXED BY filter_statuses_filter ON s.filter_id = f.id
+		WHERE f.account_id = ?
+		ORDER BY f.id, s.id`, owner)
+	if err != nil {
+		return nil, err
+	}
+	filters := make([]*WholeFilter, 0, len(rows))
+	byID := make(map[FilterID]*WholeFilter, len(rows))
+	for _, row := range rows {
+		f := &WholeFilter{UserFilter: *row}
+		filters, byID[f.ID] = append(filters, f), f
+	}
+	// The three queries may see different commits: what was added or removed in between is left out.
+	for _, k := range keywords {
+		if f := byID[k.FilterID]; f != nil {
+			f.Keywords = append(f.Keywords, k)
+		}
+	}
+	for _, s := range statuses {
+		if f := byID[s.FilterID]; f != nil {
+			f.Statuses = append(f.Statuses, s)
+		}
+	}
+	return filters, nil
+}
+
+// AddFilter inserts a filter. Its ID is set.
+func (tx *Tx) AddFilter(ctx context.Context, f *UserFilter) error {
+	f.ID = FilterID(tx.newID())
+	_, err := tx.exec(ctx, "add filter", `
+		INSERT INTO filters (id, account_id, title, context, action, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?)`, f.ID, f.AccountID, f.Title, f.Context, f.Action, f.ExpiresAt)
+	tx.touchFilters(f.AccountID)
+	return err
+}
+
+// SaveFilter writes what can change of a filter.
+func (tx *Tx) SaveFilter(ctx context.Context, f *UserFilter) error {
+	_, err := tx.exec(ctx, "save filter", `
+		UPDATE filters
+		SET title = ?, context = ?, action = ?, expires_at = ?
+		WHERE id = ?`, f.Title, f.Context, f.Action, f.ExpiresAt, f.ID)
+	tx.touchFilters(f.AccountID)
+	return err
+}
+
+// RemoveFilter deletes a filter of the owner's with all that it speaks of.
+func (tx *Tx) RemoveFilter(ctx context.Context, owner AccountID, id FilterID) error {
+	_, err := tx.exec(ctx, "remove filter", `DELETE FROM filters WHERE id = ? AND account_id = ?`, id, owner)
+	tx.touchFilters(owner)
+	return err
+}
+
+// AddFilterKeyword inserts a keyword into a filter of the owner's. Its ID is set.
+func (tx *Tx) AddFilterKeyword(ctx context.Context, owner AccountID, k *FilterKeyword) error {
+	k.ID = FilterKeywordID(tx.newID())
+	_, err := tx.exec(ctx, "add filter keyword", `
+		INSERT INTO filter_keywords (id, filter_id, keyword, whole_word)
+		VALUES (?, ?, ?, ?)`, k.ID, k.FilterID, k.Keyword, k.WholeWord)
+	tx.touchFilters(owner)
+	return err
+}
+
+// SaveFilterKeyword writes a keyword of the owner's, also which filter has it.
+func (tx *Tx) SaveFilterKeyword(ctx context.Context, owner AccountID, k *FilterKeyword) error {
+	_, err := tx.exec(ctx, "save filter keyword", `
+		UPDATE filter_keywords
+		SET filter_id = ?, keyword = ?, whole_word = ?
+		WHERE id = ?`, k.FilterID, k.Keyword, k.WholeWord, k.ID)
+	tx.touchFilters(owner)
+	return err
+}
+
+// RemoveFilterKeyword deletes a keyword of the owner's.
+func (tx *Tx) RemoveFilterKeyword(ctx context.Context, owner AccountID, id FilterKeywordID) error {
+	_, err := tx.exec(ctx, "remove filter keyword", `DELETE FROM filter_keywords WHERE id = ?`, id)
+	tx.touchFilters(owner)
+	return err
+}
+
+// AddFilterStatus has a filter of the owner's speak of a status. Its ID is set.
+func (tx *Tx) AddFilterStatus(ctx context.Context, owner AccountID, s *FilterStatus) error {
+	s.ID = FilterStatusID(tx.newID())
+	_, err := tx.exec(ctx, "add filter status", `
+		INSERT INTO filter_statuses (id, filter_id, status_id)
+		VALUES (?, ?, ?)`, s.ID, s.FilterID, s.StatusID)
+	tx.touchFilters(owner)
+	return err
+}
+
+// RemoveFilterStatus ends that.
+func (tx *Tx) RemoveFilterStatus(ctx context.Context, owner AccountID, id FilterStatusID) error {
+	_, err := tx.exec(ctx, "remove filter status", `DELETE FROM filter_statuses WHERE id = ?`, id)
+	tx.touchFilters(owner)
+	return err
+}
+
+// touchFilters marks that somebody's filters have changed, and tells open streams, once for a transaction.
+func (tx *Tx) touchFilters(owner AccountID) {
+	changed := FiltersChanged{AccountID: owner}
+	if !slices.Contains(tx.events, Event(changed)) {
+		tx.Emit(changed)
+	}
+}
