@@ -22,6 +22,7 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[store.ConversationID]():     {store.ConversationID(1)},
 	reflect.TypeFor[store.AppID]():              {store.AppID(1)},
 	reflect.TypeFor[store.TokenID]():            {store.TokenID(1)},
+	reflect.TypeFor[store.PushID]():             {store.PushID(1)},
 	reflect.TypeFor[[]store.AccountID]():        {[]store.AccountID{3, 4}},
 	reflect.TypeFor[[]store.StatusID]():         {[]store.StatusID{1000, 1001}},
 	reflect.TypeFor[[]store.MediaID]():          {[]store.MediaID{1}},
@@ -170,6 +171,9 @@ func seed(t testing.TB, db *store.DB, n int) {
 		{`INSERT INTO pins (status_id, account_id, pinned_at) SELECT id, account_id, id FROM statuses WHERE id % 5000 = 0`, nil},
 		{`INSERT INTO media (id, account_id, status_id, type, mime, file, created_at) SELECT id, account_id, id, 'image', 'image/png', 'f' || id, id FROM statuses WHERE has_media = 1`, nil},
 		{`INSERT INTO notifications (id, account_id, type, from_id, status_id) SELECT id, u.account_id, 'favourite', 2, id FROM statuses s JOIN users u ON u.account_id = s.id % 100 + 1 WHERE s.id % 5 = 0`, nil},
+		{`INSERT INTO oauth_tokens (id, hash, account_id, scopes, created_at, last_used_at) SELECT account_id, CAST(account_id || 'hash' AS BLOB), account_id, 'push', 0, 0 FROM users`, nil},
+		{`INSERT INTO push_subscriptions (id, token_id, account_id, endpoint, p256dh, auth, token, alerts, policy, standard)
+			SELECT id, id, account_id, 'https://push.example/', x'', x'', x'', '[]', 'all', 1 FROM oauth_tokens`, nil},
 		{`PRAGMA analysis_limit = 1000`, nil}, // as Optimize does; without it, SQLite plans each query anew for each value
 		{`ANALYZE`, nil},
 	} {

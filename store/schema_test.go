@@ -40,6 +40,8 @@ func TestRowsMirrorTables(t *testing.T) {
 		"jobs":          store.Job{},
 
 		"one_time_tokens": store.OneTimeToken{},
+
+		"push_subscriptions": store.PushSubscription{},
 	} {
 		columns, err := db.Columns(t.Context(), table)
 		if err != nil {

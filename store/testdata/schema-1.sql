@@ -147,6 +147,21 @@ CREATE TABLE oauth_tokens (
 CREATE INDEX oauth_tokens_account ON oauth_tokens (account_id, id);
 CREATE INDEX oauth_tokens_app ON oauth_tokens (app_id, account_id);
 
+-- Where a push service takes messages for what somebody is signed in with, and which. A new one replaces that of the same token.
+CREATE TABLE push_subscriptions (
+    id         INTEGER PRIMARY KEY,
+    token_id   INTEGER NOT NULL UNIQUE REFERENCES oauth_tokens (id) ON DELETE CASCADE,
+    account_id INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,
+    endpoint   TEXT    NOT NULL,
+    p256dh     BLOB    NOT NULL, -- the client's public key, an uncompressed point of P-256
+    auth       BLOB    NOT NULL, -- the secret that client and server share
+    token      BLOB    NOT NULL, -- the access token, which messages carry, sealed with a key that is not in the database
+    alerts     TEXT    NOT NULL, -- the types of notifications that are wanted
+    policy     TEXT    NOT NULL CHECK (policy IN ('all', 'followed', 'follower', 'none')),
+    standard   INTEGER NOT NULL CHECK (standard IN (0, 1))
+) STRICT;
+CREATE INDEX push_subscriptions_account ON push_subscriptions (account_id, id);
+
 -- Who follows whom, or asks to. A follower elsewhere counts, but has no home timeline here.
 CREATE TABLE follows (
     id             INTEGER PRIMARY KEY,
