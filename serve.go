@@ -92,10 +92,12 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 		Keys:      secrets,
 		Media:     files,
 		StaticDir: filepath.Join(c.Data.Dir, "static"),
+		Outbound:  outboundClient(c.Federation.AllowLoopback),
 		Log:       log,
 	})
 	worker := store.NewWorker(db, parallelJobs, log)
 	people.Register(worker)
+	srv.Register(worker)
 	staff.Register(worker)
 
 	calls, err := control.Listen(c.Data.Dir)
