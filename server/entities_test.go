@@ -90,6 +90,11 @@ var entityShapes = map[string]map[string]string{
 		"id": "id", "name": "text", "website": "url|null", "redirect_uri": "text", "redirect_uris": "[]text", "scopes": "[]text",
 		"vapid_key": "text", "client_id": "?text",
 	},
+	"PushSubscription": {"id": "digits", "endpoint": "url", "alerts": "PushAlerts", "server_key": "text", "policy": "text", "standard": "boolean"},
+	"PushAlerts": {
+		"mention": "boolean", "follow": "boolean", "follow_request": "boolean", "reblog": "boolean", "favourite": "boolean", "poll": "boolean",
+		"move": "boolean", "status": "boolean", "update": "boolean", "svc:emoji_reaction": "boolean", "svc:chat_mention": "boolean",
+	},
 	"Preview":                    {},
 	"CredentialAccount":          {},
 	"CredentialAccountExtension": {},
@@ -258,6 +263,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/notifications":                {"/api/v1/notifications?with_muted=true", "[]Notification"},
 	"/api/v1/notifications/:id":            {"/api/v1/notifications/NOTIFICATION", "Notification"},
 	"/api/v1/preferences":                  {"", "Preferences"},
+	"/api/v1/push/subscription":            {"", "PushSubscription"},
 	"/api/v1/statuses":                     {"/api/v1/statuses?ids[]=STATUSES", "[]Status"},
 	"/api/v1/statuses/:id":                 {"/api/v1/statuses/STATUSES", "Status"},
 	"/api/v1/statuses/:id/card":            {"/api/v1/statuses/STATUSES/card", "empty"},
@@ -289,11 +295,15 @@ var readable = map[string]struct{ path, shape string }{
 // TestEntities asks for everything there is to read: as somebody who has done everything there is to do, as somebody who has done
 // nothing, and as nobody. All that is answered must be of the shape that clients rely on.
 func TestEntities(t *testing.T) {
-	srv := startAPI(t)
+	srv := startPushAPI(t)
 	srv.addEmoji("pets", map[string]string{"cat": "cat.png", "dog": "dog.gif"})
 	rich, other, empty := srv.signUp("rich"), srv.signUp("other"), srv.signUp("empty")
 	statuses, attachment, list := srv.enrich(rich, other)
 	notification := rich.get("/api/v1/notifications").want(200).ids()[0]
+	service := newPushService(t)
+	for _, m := range []*member{rich, other, empty} { // who has no subscription is answered with 404
+		m.subscribe(service)
+	}
 	viewers := []struct {
 		name string
 		*caller

@@ -137,8 +137,12 @@ func (s *Server) sendPush(ctx context.Context, p *store.PushSubscription, messag
 	defer cancel()
 	b64 := base64.RawURLEncoding
 	to := &webpush.Subscription{Endpoint: p.Endpoint, Keys: webpush.Keys{P256dh: b64.EncodeToString(p.P256dh), Auth: b64.EncodeToString(p.Auth)}}
+	client := s.outbound
+	if !p.Standard {
+		client = draftOutbound{s.outbound, p, message}
+	}
 	resp, err := webpush.SendNotificationWithContext(ctx, message, to, &webpush.Options{
-		HTTPClient:      s.outbound,
+		HTTPClient:      client,
 		Subscriber:      s.pushContact(),
 		TTL:             int(pushRetention.Seconds()),
 		Urgency:         webpush.UrgencyNormal,

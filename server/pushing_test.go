@@ -172,11 +172,20 @@ func (d *device) tried() int {
 	return d.tries
 }
 
-// decrypt does what a browser does (RFC 8291, 3.4, and RFC 8188, 2).
+// decrypt does what a browser does.
 func (d *device) decrypt(s sentPush) ([]byte, error) {
-	if got := s.header.Get("Content-Encoding"); got != "aes128gcm" {
-		return nil, fmt.Errorf("encoding %q", got)
+	switch encoding := s.header.Get("Content-Encoding"); encoding {
+	case "aes128gcm":
+		return d.decryptStandard(s)
+	case "aesgcm":
+		return d.decryptDraft(s)
+	default:
+		return nil, fmt.Errorf("encoding %q", encoding)
 	}
+}
+
+// decryptStandard is RFC 8291, 3.4, and RFC 8188, 2.
+func (d *device) decryptStandard(s sentPush) ([]byte, error) {
 	if len(s.body) < 86 || len(s.body) > 4096 || s.body[20] != 65 || int(binary.BigEndian.Uint32(s.body[16:])) < len(s.body)-86 {
 		return nil, fmt.Errorf("a malformed header in %d bytes", len(s.body))
 	}
@@ -200,6 +209,35 @@ func (d *device) decrypt(s sentPush) ([]byte, error) {
 		return nil, fmt.Errorf("no delimiter of a last record")
 	}
 	return text[:len(text)-1], nil
+}
+
+// decryptDraft is draft-ietf-webpush-encryption-04, 4.
+func (d *device) decryptDraft(s sentPush) ([]byte, error) {
+	b64 := base64.RawURLEncoding
+	salt, err := b64.DecodeString(strings.TrimPrefix(s.header.Get("Encryption"), "salt="))
+	if err != nil || len(salt) != 16 {
+		return nil, fmt.Errorf("Encryption %q, %v", s.header.Get("Encryption"), err)
+	}
+	dh, _, _ := strings.Cut(strings.TrimPrefix(s.header.Get("Crypto-Key"), "dh="), ";")
+	theirs, err := b64.DecodeString(dh)
+	if err != nil {
+		return nil, err
+	}
+	public, err := ecdh.P256().NewPublicKey(theirs)
+	if err != nil {
+		return nil, err
+	}
+	shared, err := d.key.ECDH(public)
+	if err != nil {
+		return nil, err
+	}
+	secret := derive(shared, d.auth, "Content-Encoding: auth\x00", 32)
+	parties := "P-256\x00\x00\x41" + string(d.key.PublicKey().Bytes()) + "\x00\x41" + string(theirs)
+	text, err := open(derive(secret, salt, "Content-Encoding: aesgcm\x00"+parties, 16), derive(secret, salt, "Content-Encoding: nonce\x00"+parties, 12), s.body)
+	if err != nil {
+		return nil, err
+	}
+	return text[2+binary.BigEndian.Uint16(text):], nil
 }
 
 func derive(secret, salt []byte, info string, length int) []byte {
@@ -226,6 +264,10 @@ func open(key, nonce, sealed []byte) ([]byte, error) {
 func wantProof(t *testing.T, header http.Header, service *pushService, serverKey string) {
 	t.Helper()
 	token, key, ok := strings.Cut(strings.TrimPrefix(header.Get("Authorization"), "vapid t="), ", k=")
+	if header.Get("Content-Encoding") == "aesgcm" { // draft-ietf-webpush-vapid-01
+		token, ok = strings.CutPrefix(header.Get("Authorization"), "WebPush ")
+		_, key, _ = strings.Cut(header.Get("Crypto-Key"), ";p256ecdsa=")
+	}
 	if !ok || key != serverKey {
 		t.Fatalf("Authorization is %q, want the key %s", header.Get("Authorization"), serverKey)
 	}
@@ -354,6 +396,45 @@ func (d *device) sentHeader(t *testing.T) http.Header {
 		t.Fatalf("%d messages were sent, want 1", len(d.sent))
 	}
 	return d.sent[0].header
+}
+
+// Clients that do not ask for the standard get what they know.
+func TestPushEncodings(t *testing.T) {
+	srv := startPushAPI(t)
+	service := newPushService(t)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	for _, tt := range []struct {
+		name     string
+		standard any // nil: not sent
+		want     string
+	}{
+		{"not said", nil, "aesgcm"},
+		{"no", false, "aesgcm"},
+		{"yes", true, "aes128gcm"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := service.device()
+			params := d.params("mention")
+			params["subscription"].(map[string]any)["standard"] = tt.standard
+			o := alice.send("POST", "/api/v1/push/subscription", params).want(200).object()
+			if got := o.at("standard"); got != (tt.standard == true) {
+				t.Errorf("standard is %v", got)
+			}
+			bob.publish("@alice hello")
+			srv.settle()
+			header := d.sentHeader(t)
+			if got := header.Get("Content-Encoding"); got != tt.want {
+				t.Errorf("the encoding is %q, want %q", got, tt.want)
+			}
+			if header.Get("TTL") == "" {
+				t.Error("there is no TTL")
+			}
+			wantProof(t, header, service, srv.keys.VAPIDPublic())
+			if got := bodies(d.messages()); !slices.Equal(got, []string{"@bob: @alice hello"}) {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
 }
 
 // A message fits into one record whatever it has to tell.
@@ -577,7 +658,7 @@ func TestPushRetries(t *testing.T) {
 	}
 	tries := 1
 	for after := time.Minute; srv.waiting("push") > 0; after += time.Minute {
-		if after > 6*time.Hour {
+		if after > 24*time.Hour {
 			t.Fatal("the messages are never given up")
 		}
 		srv.wait(after)
