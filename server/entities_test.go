@@ -286,6 +286,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/svc/apps":                     {"", "[]App"},
 	"/api/v1/svc/emoji":                    {"", "object"},
 	"/api/v1/svc/healthcheck":              {"", "object"},
+	"/api/v1/svc/settings/:app":            {"/api/v1/svc/settings/fe", "object"},
 	"/api/v1/svc/frontend_configurations":  {"", "object"},
 	"/api/v2/instance":                     {"", "object"},
 	"/api/v2/search":                       {"/api/v2/search?q=rich&with_relationships=true", "Results"},

@@ -7,6 +7,7 @@ func allRoutes() []routes {
 		publicRoutes,
 		accountRoutes,
 		profileRoutes,
+		settingsRoutes,
 		followRoutes,
 		blockRoutes,
 		listRoutes,
