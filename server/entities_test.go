@@ -53,7 +53,7 @@ var entityShapes = map[string]map[string]string{
 		"local": "boolean", "conversation_id": "number|null", "direct_conversation_id": "number|null",
 		"in_reply_to_account_acct": "text|null", "content": "Texts", "spoiler_text": "Texts", "expires_at": "time|null",
 		"thread_muted": "boolean", "emoji_reactions": "[]null", "parent_visible": "boolean", "pinned_at": "time|null",
-		"quotes_count": "number", "list_id": "?id",
+		"quotes_count": "number", "list_id": "?id", "bookmark_folder": "id|null",
 	},
 	"Texts":        {"text/plain": "string"},
 	"Mention":      {"id": "id", "username": "text", "acct": "text", "url": "url"},
@@ -80,6 +80,7 @@ var entityShapes = map[string]map[string]string{
 	"Marker":                {"last_read_id": "id", "version": "number", "updated_at": "time", "svc": "MarkerExtension"},
 	"MarkerExtension":       {"unread_count": "number"},
 	"List":                  {"id": "id", "title": "text", "replies_policy": "text", "exclusive": "boolean"},
+	"BookmarkFolder":        {"id": "id", "name": "text", "emoji": "text|null", "emoji_url": "url|null"},
 	"Results":               {"accounts": "[]Account", "statuses": "[]Status", "hashtags": "[]FoundTag"},
 	"FoundTag":              {"name": "text", "url": "url", "history": "[]null"},
 	"Preferences": {
@@ -284,6 +285,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/trends/tags":                  {"", "[]null"},
 	"/api/v1/svc/accounts/:id/favourites":  {"/api/v1/svc/accounts/ACCOUNT/favourites", "[]Status"},
 	"/api/v1/svc/apps":                     {"", "[]App"},
+	"/api/v1/svc/bookmark_folders":         {"", "[]BookmarkFolder"},
 	"/api/v1/svc/emoji":                    {"", "object"},
 	"/api/v1/svc/healthcheck":              {"", "object"},
 	"/api/v1/svc/settings/:app":            {"/api/v1/svc/settings/fe", "object"},
@@ -420,6 +422,9 @@ func (a *api) enrich(rich, other *member) (statuses []string, attachment, list s
 			do(m, "Status", "POST", "/api/v1/statuses/"+boost+"/"+deed, nil)
 		}
 	}
+	folder := do(rich, "BookmarkFolder", "POST", "/api/v1/svc/bookmark_folders", params{"name": "kept", "emoji": "cat"}).id()
+	do(rich, "BookmarkFolder", "POST", "/api/v1/svc/bookmark_folders", params{"name": "read"})
+	do(rich, "Status", "POST", "/api/v1/statuses/"+first+"/bookmark", params{"folder_id": folder})
 	do(rich, "Status", "POST", "/api/v1/statuses/"+first+"/pin", nil)
 	do(rich, "Status", "PUT", "/api/v1/statuses/"+first, params{"status": "edited @other #rich"})
 	do(rich, "Status", "POST", "/api/v1/statuses/"+reply+"/mute", params{"expires_in": 1000})

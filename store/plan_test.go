@@ -23,6 +23,7 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[store.AppID]():              {store.AppID(1)},
 	reflect.TypeFor[store.TokenID]():            {store.TokenID(1)},
 	reflect.TypeFor[store.PushID]():             {store.PushID(1)},
+	reflect.TypeFor[store.BookmarkFolderID]():   {store.BookmarkFolderID(3)},
 	reflect.TypeFor[[]store.AccountID]():        {[]store.AccountID{3, 4}},
 	reflect.TypeFor[[]store.StatusID]():         {[]store.StatusID{1000, 1001}},
 	reflect.TypeFor[[]store.MediaID]():          {[]store.MediaID{1}},
@@ -167,7 +168,9 @@ func seed(t testing.TB, db *store.DB, n int) {
 		{`INSERT INTO list_members (list_id, account_id) SELECT l.id, a.id FROM lists l JOIN accounts a ON a.id BETWEEN l.id AND l.id + 5`, nil},
 		{`INSERT INTO list_timeline (list_id, status_id) SELECT 1, id FROM statuses WHERE id % 50 = 0`, nil},
 		{`INSERT INTO favourites (id, account_id, status_id) SELECT id, id % 400 + 1, id FROM statuses WHERE id % 3 = 0`, nil},
-		{`INSERT INTO bookmarks (id, account_id, status_id) SELECT id, id % 400 + 1, id FROM statuses WHERE id % 9 = 0`, nil},
+		{`INSERT INTO bookmark_folders (id, account_id, name, emoji) SELECT id, id, 'folder', '' FROM accounts WHERE id <= 400`, nil},
+		{`INSERT INTO bookmarks (id, account_id, status_id, folder_id)
+			SELECT id, id % 400 + 1, id, CASE WHEN id % 2 = 0 THEN id % 400 + 1 END FROM statuses WHERE id % 9 = 0`, nil},
 		{`INSERT INTO pins (status_id, account_id, pinned_at) SELECT id, account_id, id FROM statuses WHERE id % 5000 = 0`, nil},
 		{`INSERT INTO media (id, account_id, status_id, type, mime, file, created_at) SELECT id, account_id, id, 'image', 'image/png', 'f' || id, id FROM statuses WHERE has_media = 1`, nil},
 		{`INSERT INTO notifications (id, account_id, type, from_id, status_id) SELECT id, u.account_id, 'favourite', 2, id FROM statuses s JOIN users u ON u.account_id = s.id % 100 + 1 WHERE s.id % 5 = 0`, nil},

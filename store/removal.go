@@ -164,6 +164,7 @@ var purges = []string{
 	purge("lists", "id", "account_id = ?"),
 	purge("list_members", "list_id, account_id", "account_id = ?"),
 	purge("bookmarks", "id", "account_id = ?"),
+	purge("bookmark_folders", "id", "account_id = ?"),
 	purge("pins", "status_id", "account_id = ?"),
 	purge("subscriptions", "account_id, target_id", "account_id = ?"),
 	purge("subscriptions", "account_id, target_id", "target_id = ?"),

@@ -42,6 +42,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"one_time_tokens": store.OneTimeToken{},
 
 		"push_subscriptions": store.PushSubscription{},
+		"bookmark_folders":   store.BookmarkFolder{},
 	} {
 		columns, err := db.Columns(t.Context(), table)
 		if err != nil {

@@ -382,6 +382,7 @@ func (b *Builder) features() []string {
 		"multifetch",
 		"editing",
 		b.Name + ":api/v1/notifications:include_types_filter",
+		b.Name + ":bookmark_folders",
 	}
 	if b.Settings.Accounts.BlockersVisible {
 		list = append(list, "blockers_visible")

@@ -349,14 +349,24 @@ CREATE TABLE favourites (
 CREATE INDEX favourites_account ON favourites (account_id, id);
 CREATE INDEX favourites_status ON favourites (status_id, id);
 
+CREATE TABLE bookmark_folders (
+    id         INTEGER PRIMARY KEY,
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    name       TEXT    NOT NULL,
+    emoji      TEXT    NOT NULL -- a character, or a custom one as :shortcode:; '' for none
+) STRICT;
+CREATE INDEX bookmark_folders_account ON bookmark_folders (account_id, id);
+
 CREATE TABLE bookmarks (
     id         INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     status_id  INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
+    folder_id  INTEGER REFERENCES bookmark_folders (id) ON DELETE SET NULL,
     UNIQUE (account_id, status_id)
 ) STRICT;
 CREATE INDEX bookmarks_account ON bookmarks (account_id, id);
 CREATE INDEX bookmarks_status ON bookmarks (status_id);
+CREATE INDEX bookmarks_folder ON bookmarks (folder_id, id) WHERE folder_id IS NOT NULL;
 
 CREATE TABLE pins (
     status_id  INTEGER PRIMARY KEY REFERENCES statuses (id) ON DELETE CASCADE,
