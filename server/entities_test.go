@@ -28,10 +28,12 @@ var entityShapes = map[string]map[string]string{
 		"is_active": "boolean", "hide_favorites": "boolean", "hide_followers": "boolean", "hide_follows": "boolean",
 		"hide_followers_count": "boolean", "hide_follows_count": "boolean", "accepts_chat_messages": "boolean|null",
 		"skip_thread_containment": "boolean", "favicon": "url|null", "relationship": "empty|Relationship",
+		"birthday": "?date",
 	},
 	"Source": {"note": "string", "fields": "[]Field", "sensitive": "boolean", "svc": "SourceExtension"},
 	"SourceExtension": {
 		"discoverable": "boolean", "actor_type": "text", "show_role": "?boolean", "no_rich_text": "?boolean",
+		"show_birthday": "?boolean",
 	},
 	"Field": {"name": "string", "value": "string", "verified_at": "time|null"},
 	"Relationship": {
@@ -285,6 +287,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/trends/tags":                  {"", "[]null"},
 	"/api/v1/svc/accounts/:id/favourites":  {"/api/v1/svc/accounts/ACCOUNT/favourites", "[]Status"},
 	"/api/v1/svc/apps":                     {"", "[]App"},
+	"/api/v1/svc/birthdays":                {"/api/v1/svc/birthdays?day=29&month=2", "[]Account"},
 	"/api/v1/svc/bookmark_folders":         {"", "[]BookmarkFolder"},
 	"/api/v1/svc/emoji":                    {"", "object"},
 	"/api/v1/svc/healthcheck":              {"", "object"},
@@ -389,6 +392,7 @@ func (a *api) enrich(rich, other *member) (statuses []string, attachment, list s
 	}
 	do(rich, "CredentialAccount", "PATCH", "/api/v1/accounts/update_credentials", params{
 		"display_name": "Rich & <b> :cat:", "note": "of #everything", "bot": true, "show_role": true, "discoverable": true, "hide_favorites": false,
+		"birthday": "2000-02-29", "show_birthday": true,
 		"fields_attributes": []params{{"name": "site", "value": a.url}}, "svc_settings_store": params{"fe": params{"a": 1}},
 	})
 	do(other, "CredentialAccount", "PATCH", "/api/v1/accounts/update_credentials", params{"svc_settings_store": nil})

@@ -8,6 +8,7 @@ func allRoutes() []routes {
 		accountRoutes,
 		profileRoutes,
 		settingsRoutes,
+		birthdayRoutes,
 		followRoutes,
 		blockRoutes,
 		listRoutes,

@@ -37,6 +37,8 @@ CREATE TABLE accounts (
     hide_followers_count  INTEGER NOT NULL DEFAULT 0 CHECK (hide_followers_count IN (0, 1)),
     hide_follows_count    INTEGER NOT NULL DEFAULT 0 CHECK (hide_follows_count IN (0, 1)),
     accepts_chat_messages INTEGER CHECK (accepts_chat_messages IN (0, 1)), -- NULL: unknown
+    birthday              TEXT    NOT NULL DEFAULT '',   -- 2000-12-31
+    show_birthday         INTEGER NOT NULL DEFAULT 0 CHECK (show_birthday IN (0, 1)),
     also_known_as         TEXT    NOT NULL DEFAULT '[]', -- ActivityPub ids
     moved_to_id           INTEGER REFERENCES accounts (id) ON DELETE SET NULL,
     tags                  TEXT    NOT NULL DEFAULT '[]', -- set by moderators
