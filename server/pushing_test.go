@@ -281,8 +281,10 @@ func wantProof(t *testing.T, header http.Header, service *pushService, serverKey
 	if err != nil || len(signature) != 64 {
 		t.Fatalf("a malformed signature in %q, %v", token, err)
 	}
-	x, y := new(big.Int).SetBytes(point[1:33]), new(big.Int).SetBytes(point[33:])
-	public := &ecdsa.PublicKey{Curve: elliptic.P256(), X: x, Y: y}
+	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), point)
+	if err != nil {
+		t.Fatal(err)
+	}
 	hash := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
 	if !ecdsa.Verify(public, hash[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])) {
 		t.Error("the signature is wrong")
