@@ -34,7 +34,7 @@ const (
 )
 
 // push is the job that sends a notification to one subscription. It does nothing if that is no longer wanted: the subscription
-// has gone or its token is worth nothing, the notification has been read or withdrawn, who did it has been muted.
+// has gone or its token is worth nothing, the notification has been read or withdrawn, who did it has been muted, who is told has been deactivated.
 func (s *Server) push(ctx context.Context, w store.PushNotification) error {
 	p, err := s.db.PushSubscription(ctx, w.SubscriptionID)
 	if p == nil || err != nil {
@@ -106,7 +106,7 @@ func (s *Server) pushMessage(ctx context.Context, to store.AccountID, id store.N
 		return nil, err
 	}
 	user, err := s.db.User(ctx, to)
-	if err != nil {
+	if err != nil || !user.Usable() {
 		return nil, err
 	}
 	return s.entities.PushMessage(ctx, reader, user, n, token, maxPushMessage)

@@ -546,6 +546,9 @@ func TestPushNotSent(t *testing.T) {
 			alice.api.insert(`UPDATE oauth_tokens SET expires_at = 1 WHERE account_id = ?`, alice.accountID())
 		}},
 		{"account deactivated meanwhile", nil, func(alice, _ *member, _ *device, _ *object) {
+			alice.api.insert(`UPDATE users SET deactivated_at = 1 WHERE account_id = ?`, alice.accountID())
+		}},
+		{"signed out everywhere meanwhile", nil, func(alice, _ *member, _ *device, _ *object) {
 			if err := alice.api.db.Update(alice.api.t.Context(), func(tx *store.Tx) error {
 				return tx.RevokeTokens(alice.api.t.Context(), alice.accountID())
 			}); err != nil {
