@@ -79,8 +79,9 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 		return err
 	}
 	defer files.Close()
+	elsewhere := outbound(c)
 	deeds := social.FromSettings(c)
-	deeds.Fetch = outbound(c)
+	deeds.Fetch = elsewhere
 	people := social.New(db, files, deeds, log)
 	staff := admin.New(db, people, c.API.Name, log)
 	shown := entity.FromSettings(c)
@@ -95,10 +96,12 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 		Keys:      secrets,
 		Media:     files,
 		StaticDir: filepath.Join(c.Data.Dir, "static"),
+		Outbound:  elsewhere,
 		Log:       log,
 	})
 	worker := store.NewWorker(db, parallelJobs, log)
 	people.Register(worker)
+	srv.Register(worker)
 	staff.Register(worker)
 
 	calls, err := control.Listen(c.Data.Dir)

@@ -95,7 +95,9 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	srv := server.New(server.Config{
 		Settings: c, DB: db, Social: soc, Entities: entities, Emojis: emojis, Keys: secrets, Log: log,
 		Media: files, StaticDir: filepath.Join(c.Data.Dir, "static"),
+		Outbound: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	})
+	srv.Register(worker)
 	ts.Config.Handler = srv
 	ts.Start()
 	t.Cleanup(func() {

@@ -1,15 +1,42 @@
 package server
 
-// bookmarkRoutes are about bookmarks.
+import (
+	"strings"
+
+	"svc/social"
+	"svc/store"
+)
+
+// bookmarkRoutes are about bookmarks, and the folders that people sort them into.
 var bookmarkRoutes = routes{
-	"POST /api/v1/statuses/:id/bookmark":   {user("write:bookmarks"), (*Server).bookmarkStatus},
-	"POST /api/v1/statuses/:id/unbookmark": {user("write:bookmarks"), (*Server).unbookmarkStatus},
-	"GET /api/v1/bookmarks":                {user("read:bookmarks"), (*Server).listBookmarks},
+	"POST /api/v1/statuses/:id/bookmark":      {user("write:bookmarks"), (*Server).bookmarkStatus},
+	"POST /api/v1/statuses/:id/unbookmark":    {user("write:bookmarks"), (*Server).unbookmarkStatus},
+	"GET /api/v1/bookmarks":                   {user("read:bookmarks"), (*Server).listBookmarks},
+	"GET /api/v1/svc/bookmark_folders":        {user("read:bookmarks"), (*Server).listBookmarkFolders},
+	"POST /api/v1/svc/bookmark_folders":       {user("write:bookmarks"), (*Server).createBookmarkFolder},
+	"PATCH /api/v1/svc/bookmark_folders/:id":  {user("write:bookmarks"), (*Server).updateBookmarkFolder},
+	"DELETE /api/v1/svc/bookmark_folders/:id": {user("write:bookmarks"), (*Server).deleteBookmarkFolder},
 }
 
-// bookmarkStatus bookmarks a status.
+// bookmarkStatus bookmarks a status, in a folder if one is named. One that is bookmarked is moved there; folder_id null takes it out
+// of its folder.
 func (s *Server) bookmarkStatus(r *Request) (any, error) {
-	st, err := s.social.Bookmark(r.Context(), r.Viewer, statusParam(r))
+	var p struct {
+		FolderID *string `param:"folder_id"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if p.FolderID == nil && !r.isNull("folder_id") {
+		st, err := s.social.Bookmark(r.Context(), r.Viewer, statusParam(r))
+		return s.renderStatus(r, st, err)
+	}
+	var folder *store.BookmarkFolderID
+	if p.FolderID != nil && *p.FolderID != "" {
+		id := folderID(*p.FolderID)
+		folder = &id
+	}
+	st, err := s.social.BookmarkIn(r.Context(), r.Viewer, statusParam(r), folder)
 	return s.renderStatus(r, st, err)
 }
 
@@ -19,9 +46,104 @@ func (s *Server) unbookmarkStatus(r *Request) (any, error) {
 	return s.renderStatus(r, st, err)
 }
 
-// listBookmarks returns what the viewer bookmarked.
+// listBookmarks returns what the viewer bookmarked, all of it or that in one folder.
 func (s *Server) listBookmarks(r *Request) (any, error) {
 	page := r.Page(20, 40)
-	rows, err := s.db.Bookmarks(r.Context(), r.Viewer.ID, page.Page)
+	id := r.Query("folder_id")
+	if id == "" {
+		rows, err := s.db.Bookmarks(r.Context(), r.Viewer.ID, page.Page)
+		return s.statusEntries(r, page, rows, err)
+	}
+	folder, err := s.db.OwnBookmarkFolder(r.Context(), r.Viewer.ID, folderID(id))
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.db.BookmarksIn(r.Context(), r.Viewer.ID, folder.ID, page.Page)
 	return s.statusEntries(r, page, rows, err)
+}
+
+func folderID(text string) store.BookmarkFolderID {
+	var id store.BookmarkFolderID
+	id.UnmarshalText([]byte(text)) // 0 for what is no id
+	return id
+}
+
+// listBookmarkFolders returns the viewer's folders.
+func (s *Server) listBookmarkFolders(r *Request) (any, error) {
+	rows, err := s.db.BookmarkFolders(r.Context(), r.Viewer.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.BookmarkFolders(rows), nil
+}
+
+// folderForm is what people choose of a folder. What is nil stays as it is.
+type folderForm struct {
+	Name  *string `param:"name"`
+	Emoji *string `param:"emoji"`
+}
+
+// bindFolder reads what is chosen of a folder. A custom emoji has to be there, and is given its colons.
+func (s *Server) bindFolder(r *Request) (func(*store.BookmarkFolder), error) {
+	var p folderForm
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if r.isNull("emoji") {
+		p.Emoji = new(string)
+	}
+	if p.Emoji != nil {
+		code := strings.Trim(*p.Emoji, ":")
+		switch {
+		case s.emojis.Find(code) != nil:
+			code = ":" + code + ":"
+			p.Emoji = &code
+		case strings.HasPrefix(*p.Emoji, ":"):
+			return nil, social.ErrInvalidEmoji
+		}
+	}
+	return func(f *store.BookmarkFolder) {
+		if p.Name != nil {
+			f.Name = *p.Name
+		}
+		if p.Emoji != nil {
+			f.Emoji = *p.Emoji
+		}
+	}, nil
+}
+
+// createBookmarkFolder makes a folder without bookmarks.
+func (s *Server) createBookmarkFolder(r *Request) (any, error) {
+	set, err := s.bindFolder(r)
+	if err != nil {
+		return nil, err
+	}
+	var f store.BookmarkFolder
+	set(&f)
+	if err := s.social.CreateBookmarkFolder(r.Context(), r.Viewer, &f); err != nil {
+		return nil, err
+	}
+	return s.entities.BookmarkFolder(&f), nil
+}
+
+// updateBookmarkFolder changes name and emoji of a folder.
+func (s *Server) updateBookmarkFolder(r *Request) (any, error) {
+	set, err := s.bindFolder(r)
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.social.UpdateBookmarkFolder(r.Context(), r.Viewer, folderID(r.Param("id")), set)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.BookmarkFolder(f), nil
+}
+
+// deleteBookmarkFolder removes a folder and returns what it was. The bookmarks in it stay.
+func (s *Server) deleteBookmarkFolder(r *Request) (any, error) {
+	f, err := s.social.DeleteBookmarkFolder(r.Context(), r.Viewer, folderID(r.Param("id")))
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.BookmarkFolder(f), nil
 }

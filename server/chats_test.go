@@ -1,10 +1,8 @@
 package server_test
 
 import (
-	"database/sql"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -71,20 +69,6 @@ func (a *api) leave(m *member, forGood bool) {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-}
-
-// count runs a query of the test's own.
-func (a *api) count(query string, args ...any) (n int) {
-	a.t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(a.dir, store.File)+"?_pragma=busy_timeout(10000)")
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	defer db.Close()
-	if err := db.QueryRow(query, args...).Scan(&n); err != nil {
-		a.t.Fatalf("%s: %v", query, err)
-	}
-	return n
 }
 
 // watchChats returns a function that tells whose chats the streams have heard of since it was called last.

@@ -60,7 +60,7 @@ func (r *Request) readBody(query *params) error {
 			_, err = io.Copy(io.Discard, r.body) // what follows the last part
 		}
 	}
-	query.keys, query.files = p.keys, p.files
+	query.keys, query.files, query.doc = p.keys, p.files, p.doc
 	if query.fields == nil {
 		query.fields = p.fields
 	}

@@ -37,10 +37,12 @@ var entityShapes = map[string]map[string]string{
 		"is_active": "boolean", "hide_favorites": "boolean", "hide_followers": "boolean", "hide_follows": "boolean",
 		"hide_followers_count": "boolean", "hide_follows_count": "boolean", "accepts_chat_messages": "boolean|null",
 		"skip_thread_containment": "boolean", "favicon": "url|null", "relationship": "empty|Relationship",
+		"birthday": "?date",
 	},
 	"Source": {"note": "string", "fields": "[]Field", "sensitive": "boolean", "svc": "SourceExtension"},
 	"SourceExtension": {
 		"discoverable": "boolean", "actor_type": "text", "show_role": "?boolean", "no_rich_text": "?boolean",
+		"show_birthday": "?boolean",
 	},
 	"Field": {"name": "string", "value": "string", "verified_at": "time|null"},
 	"Relationship": {
@@ -63,6 +65,7 @@ var entityShapes = map[string]map[string]string{
 		"in_reply_to_account_acct": "text|null", "content": "Texts", "spoiler_text": "Texts", "expires_at": "time|null",
 		"thread_muted": "boolean", "emoji_reactions": "[]null", "parent_visible": "boolean", "pinned_at": "time|null",
 		"quotes_count": "number", "list_id": "?id", "quote": "Status|null", "quote_id": "id|null", "quote_url": "url|null", "quote_visible": "boolean",
+		"bookmark_folder": "id|null",
 	},
 	"Card": {
 		"url": "url", "title": "text", "description": "string", "type": "text", "author_name": "string", "author_url": "string",
@@ -120,6 +123,7 @@ var entityShapes = map[string]map[string]string{
 	"Conversation":          {"id": "digits", "unread": "boolean", "accounts": "[]Account", "last_status": "Status|null", "svc": "ConversationExtension"},
 	"ConversationExtension": {"recipients": "[]Account"},
 	"List":                  {"id": "id", "title": "text", "replies_policy": "text", "exclusive": "boolean"},
+	"BookmarkFolder":        {"id": "id", "name": "text", "emoji": "text|null", "emoji_url": "url|null"},
 	"FilterResult":          {"filter": "FilterWithout", "keyword_matches": "[]text", "status_matches": "[]id"},
 	"FilterWithout": {
 		"id": "digits", "title": "text", "context": "[]text", "expires_at": "time|null", "filter_action": "text",
@@ -147,6 +151,11 @@ var entityShapes = map[string]map[string]string{
 	"ChatMessage": {
 		"id": "id", "chat_id": "id", "account_id": "id", "content": "text|null", "created_at": "time", "emojis": "[]Emoji",
 		"attachment": "Attachment|null", "unread": "boolean", "card": "null", "idempotency_key": "?text",
+	},
+	"PushSubscription": {"id": "digits", "endpoint": "url", "alerts": "PushAlerts", "server_key": "text", "policy": "text", "standard": "boolean"},
+	"PushAlerts": {
+		"mention": "boolean", "follow": "boolean", "follow_request": "boolean", "reblog": "boolean", "favourite": "boolean", "poll": "boolean",
+		"move": "boolean", "status": "boolean", "update": "boolean", "svc:emoji_reaction": "boolean", "svc:chat_mention": "boolean",
 	},
 	"Preview":                    {},
 	"CredentialAccount":          {},
@@ -327,6 +336,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/notifications/:id":              {"/api/v1/notifications/NOTIFICATION", "Notification"},
 	"/api/v1/polls/:id":                      {"/api/v1/polls/POLL", "Poll"},
 	"/api/v1/preferences":                    {"", "Preferences"},
+	"/api/v1/push/subscription":              {"", "PushSubscription"},
 	"/api/v1/scheduled_statuses":             {"", "[]ScheduledStatus"},
 	"/api/v1/scheduled_statuses/:id":         {"/api/v1/scheduled_statuses/SCHEDULED", "ScheduledStatus"},
 	"/api/v1/statuses":                       {"/api/v1/statuses?ids[]=STATUSES", "[]Status"},
@@ -356,11 +366,14 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/svc/accounts/:id/endorsements":  {"/api/v1/svc/accounts/ACCOUNT/endorsements", "[]Account"},
 	"/api/v1/svc/accounts/:id/favourites":    {"/api/v1/svc/accounts/ACCOUNT/favourites", "[]Status"},
 	"/api/v1/svc/apps":                       {"", "[]App"},
+	"/api/v1/svc/birthdays":                  {"/api/v1/svc/birthdays?day=29&month=2", "[]Account"},
+	"/api/v1/svc/bookmark_folders":           {"", "[]BookmarkFolder"},
 	"/api/v1/svc/chats":                      {"/api/v1/svc/chats?with_muted=true", "[]Chat"},
 	"/api/v1/svc/chats/:id":                  {"/api/v1/svc/chats/CHAT", "Chat"},
 	"/api/v1/svc/chats/:id/messages":         {"/api/v1/svc/chats/CHAT/messages", "[]ChatMessage"},
 	"/api/v1/svc/emoji":                      {"", "object"},
 	"/api/v1/svc/healthcheck":                {"", "object"},
+	"/api/v1/svc/settings/:app":              {"/api/v1/svc/settings/fe", "object"},
 	"/api/v1/svc/frontend_configurations":    {"", "object"},
 	"/api/v2/svc/chats":                      {"", "[]Chat"},
 	"/api/v2/instance":                       {"", "object"},
@@ -375,13 +388,17 @@ var readable = map[string]struct{ path, shape string }{
 // TestEntities asks for everything there is to read: as somebody who has done everything there is to do, as somebody who has done
 // nothing, and as nobody. All that is answered must be of the shape that clients rely on.
 func TestEntities(t *testing.T) {
-	srv := startAPI(t)
+	srv := startPushAPI(t)
 	srv.addEmoji("pets", map[string]string{"cat": "cat.png", "dog": "dog.gif"})
 	rich, other, empty := srv.signUp("rich"), srv.signUp("other"), srv.signUp("empty")
 	statuses, attachment, list := srv.enrich(rich, other)
 	notification := rich.get("/api/v1/notifications").want(200).ids()[0]
 	talk, othersTalk := rich.conversations()[0].id(), other.conversations()[0].id()
 	poll, scheduled := srv.enrichWithPolls(rich, other, &statuses)
+	service := newPushService(t)
+	for _, m := range []*member{rich, other, empty} { // who has no subscription is answered with 404
+		m.subscribe(service)
+	}
 	viewers := []struct {
 		name string
 		*caller
@@ -473,6 +490,7 @@ func (a *api) enrich(rich, other *member) (statuses []string, attachment, list s
 	}
 	do(rich, "CredentialAccount", "PATCH", "/api/v1/accounts/update_credentials", params{
 		"display_name": "Rich & <b> :cat:", "note": "of #everything", "bot": true, "show_role": true, "discoverable": true, "hide_favorites": false,
+		"birthday": "2000-02-29", "show_birthday": true,
 		"fields_attributes": []params{{"name": "site", "value": a.url}}, "svc_settings_store": params{"fe": params{"a": 1}},
 	})
 	do(other, "CredentialAccount", "PATCH", "/api/v1/accounts/update_credentials", params{"svc_settings_store": nil})
@@ -507,6 +525,9 @@ func (a *api) enrich(rich, other *member) (statuses []string, attachment, list s
 			do(m, "Status", "POST", "/api/v1/statuses/"+boost+"/"+deed, nil)
 		}
 	}
+	folder := do(rich, "BookmarkFolder", "POST", "/api/v1/svc/bookmark_folders", params{"name": "kept", "emoji": "cat"}).id()
+	do(rich, "BookmarkFolder", "POST", "/api/v1/svc/bookmark_folders", params{"name": "read"})
+	do(rich, "Status", "POST", "/api/v1/statuses/"+first+"/bookmark", params{"folder_id": folder})
 	do(rich, "Status", "POST", "/api/v1/statuses/"+first+"/pin", nil)
 	do(rich, "Status", "PUT", "/api/v1/statuses/"+first, params{"status": "edited @other #rich"})
 	do(rich, "Status", "POST", "/api/v1/statuses/"+reply+"/mute", params{"expires_in": 1000})

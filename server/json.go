@@ -26,6 +26,7 @@ func (p *params) addJSON(doc []byte) error {
 	if depth(doc) > maxDepth {
 		return errTooDeep
 	}
+	p.doc = doc
 	top := jsonValue(doc)
 	if err := p.open(top); err != nil {
 		return err

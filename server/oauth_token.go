@@ -195,6 +195,7 @@ func (s *Server) tokenByRefresh(ctx context.Context, a *store.App, p *tokenParam
 		return nil, err
 	}
 	access, refresh := s.freshen(t)
+	sealed := s.keys.Seal(pushTokens, []byte(access))
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		now, err := tx.TokenByRefreshHash(ctx, hash)
 		if err != nil {
@@ -203,7 +204,10 @@ func (s *Server) tokenByRefresh(ctx context.Context, a *store.App, p *tokenParam
 		if now == nil {
 			return errBadRefresh
 		}
-		return tx.RenewToken(ctx, t)
+		if err := tx.RenewToken(ctx, t); err != nil {
+			return err
+		}
+		return tx.RenewPushToken(ctx, t.ID, sealed)
 	})
 	if err != nil {
 		return nil, err

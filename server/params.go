@@ -30,7 +30,8 @@ var (
 type params struct {
 	fields map[string]*value
 	keys   int
-	alias  string // NAME_ where the interface is not called svc: NAME_x is read as svc_x
+	doc    json.RawMessage // the body as it came, if it is a JSON object
+	alias  string          // NAME_ where the interface is not called svc: NAME_x is read as svc_x
 	files  []*Upload
 }
 

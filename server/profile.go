@@ -79,6 +79,8 @@ func (s *Server) updateCredentials(r *Request) (any, error) {
 		HideFollowersCount    *bool           `param:"hide_followers_count"`
 		HideFollowsCount      *bool           `param:"hide_follows_count"`
 		AcceptsChatMessages   *bool           `param:"accepts_chat_messages"`
+		Birthday              *string         `param:"birthday"`
+		ShowBirthday          *bool           `param:"show_birthday"`
 		NoRichText            *bool           `param:"no_rich_text"`
 		ShowRole              *bool           `param:"show_role"`
 		SkipThreadContainment *bool           `param:"skip_thread_containment"`
@@ -101,6 +103,8 @@ func (s *Server) updateCredentials(r *Request) (any, error) {
 		HideFollowersCount:    p.HideFollowersCount,
 		HideFollowsCount:      p.HideFollowsCount,
 		AcceptsChatMessages:   p.AcceptsChatMessages,
+		Birthday:              p.Birthday,
+		ShowBirthday:          p.ShowBirthday,
 		Sensitive:             p.Source.Sensitive,
 		Language:              p.Source.Language,
 		NoRichText:            p.NoRichText,

@@ -31,6 +31,20 @@ func (a *api) insert(query string, args ...any) {
 	}
 }
 
+// count reads a number from the database, beside the server.
+func (a *api) count(query string, args ...any) (n int) {
+	a.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(a.dir, store.File)+"?_pragma=busy_timeout(10000)&_pragma=query_only(1)")
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRow(query, args...).Scan(&n); err != nil {
+		a.t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
 func (m *member) accountID() store.AccountID {
 	var id store.AccountID
 	id.UnmarshalText([]byte(m.id))

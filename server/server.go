@@ -32,10 +32,16 @@ type Config struct {
 	Media        *media.Files
 	StaticDir    string // the operator's own files, served in place of those that come with the server; "": none
 	Keys         *keys.Keys
+	Outbound     Outbound      // what requests to others go through; needed for push messages only
 	Authenticate Authenticator // nil: by the tokens and passwords in DB
 	Fallback     http.Handler  // answers what no route does outside of /api/; nil: a 404 in JSON
 	TempDir      string        // for uploads while their request lasts; "": the system's
 	Log          *slog.Logger  // nil: nothing is logged
+}
+
+// Outbound sends requests to other servers. It does not connect to addresses that are not public, and follows no redirects.
+type Outbound interface {
+	Do(*http.Request) (*http.Response, error)
 }
 
 // Server answers requests. It is an http.Handler; Serve runs it on a listener.
@@ -49,6 +55,8 @@ type Server struct {
 	staticDir    string
 	pulse        *pulse
 	keys         *keys.Keys
+	outbound     Outbound
+	pushHosts    pushHosts
 	passwords    *password.Hasher
 	identities   *identities
 	logins       *logins
@@ -81,6 +89,8 @@ func newServer(c Config, tables []routes) *Server {
 		media:        c.Media,
 		staticDir:    c.StaticDir,
 		keys:         c.Keys,
+		outbound:     c.Outbound,
+		pushHosts:    pushHosts{failing: make(map[string]*failingHost)},
 		authenticate: c.Authenticate,
 		fallback:     c.Fallback,
 		tempDir:      c.TempDir,

@@ -22,6 +22,7 @@ type exposure struct {
 	poll       string            // of the status
 	lists      map[string]string // by the viewer's token
 	told       map[string]string // a notification of it, likewise
+	folders    map[string]string // a folder that it is in, likewise
 	author     *member
 	booster    *member
 }
@@ -146,6 +147,16 @@ func TestVisibility(t *testing.T) {
 		{"notifications", notifiedOf("status"), signed},
 		{"favourites", in("/api/v1/favourites?limit=40"), signed},
 		{"bookmarks", in("/api/v1/bookmarks?limit=40"), signed},
+		{"bookmarks in a folder", func(c *caller, x *exposure) bool {
+			if c.token == "" {
+				return false
+			}
+			return in("/api/v1/bookmarks?limit=40&folder_id="+x.folders[c.token])(c, x)
+		}, signed},
+		{"filing a bookmark", func(c *caller, x *exposure) bool {
+			a := c.send("POST", "/api/v1/statuses/"+x.id+"/bookmark", map[string]any{"folder_id": x.folders[c.token]})
+			return a.status == 200
+		}, signed},
 		{"favourites of the author", in("/api/v1/svc/accounts/:author/favourites?limit=40"), nil},
 		{"search by its address", func(c *caller, x *exposure) bool {
 			statuses := c.get("/api/v2/search", "q", x.url).want(200).object().at("statuses").([]any)
@@ -196,7 +207,7 @@ func TestVisibility(t *testing.T) {
 
 	var exposed []*exposure
 	for _, v := range []string{"public", "unlisted", "local", "private", "direct", "list"} {
-		x := &exposure{visibility: v, author: author, booster: booster, lists: lists, told: map[string]string{}}
+		x := &exposure{visibility: v, author: author, booster: booster, lists: lists, told: map[string]string{}, folders: map[string]string{}}
 		param := v
 		if v == "list" {
 			param += ":" + list
@@ -209,6 +220,8 @@ func TestVisibility(t *testing.T) {
 		x.boost = srv.letBoost(booster, x.id)
 		for _, m := range signedIn {
 			x.told[m.token] = srv.letKnow(m, author, x.id)
+			x.folders[m.token] = m.send("POST", "/api/v1/svc/bookmark_folders", map[string]any{"name": v}).want(200).object().id()
+			srv.insert(`UPDATE bookmarks SET folder_id = (SELECT max(id) FROM bookmark_folders) WHERE account_id = ? AND status_id = ?`, m.accountID(), statusID(x.id))
 		}
 		srv.insert(`INSERT INTO pins (status_id, account_id, pinned_at) VALUES (?, ?, 1)`, statusID(x.id), author.accountID())
 		exposed = append(exposed, x)

@@ -37,5 +37,5 @@ func notify(ctx context.Context, tx *store.Tx, n store.Notification, about *stor
 		return err
 	}
 	tx.Emit(store.Notified{Notification: &n})
-	return nil
+	return push(ctx, tx, &n, stance.Follows)
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"svc/internal/errs"
@@ -33,6 +34,8 @@ type ProfileChange struct {
 	HideFollowersCount  *bool
 	HideFollowsCount    *bool
 	AcceptsChatMessages *bool
+	Birthday            *string // 2000-12-31; "": none
+	ShowBirthday        *bool
 
 	Visibility               *store.Visibility // of new posts
 	Sensitive                *bool
@@ -117,7 +120,19 @@ func (s *Service) checkProfile(p *ProfileChange) error {
 		}
 		p.Language = &code
 	}
+	if p.Birthday != nil && !s.isBirthday(*p.Birthday) {
+		return ErrInvalidProfile
+	}
 	return checkAliases(p)
+}
+
+// isBirthday tells whether a text is a day that somebody alive can have been born on, or nothing.
+func (s *Service) isBirthday(text string) bool {
+	if text == "" {
+		return true
+	}
+	day, err := time.Parse(time.DateOnly, text)
+	return err == nil && day.Before(s.db.Now()) && day.Year() >= 1900
 }
 
 // checkFields drops the fields without a name, and checks the rest.
@@ -192,6 +207,8 @@ func (p *ProfileChange) apply(a *store.Account, u *store.User) error {
 	if p.AcceptsChatMessages != nil {
 		a.AcceptsChatMessages = p.AcceptsChatMessages
 	}
+	set(&a.Birthday, p.Birthday)
+	set(&a.ShowBirthday, p.ShowBirthday)
 	set(&a.Locked, p.Locked)
 	set(&a.Discoverable, p.Discoverable)
 	set(&a.HideFavorites, p.HideFavorites)

@@ -33,7 +33,9 @@ type Account struct {
 	HideFollows         bool
 	HideFollowersCount  bool
 	HideFollowsCount    bool
-	AcceptsChatMessages *bool // nil: unknown
+	AcceptsChatMessages *bool  // nil: unknown
+	Birthday            string // 2000-12-31; "": not told
+	ShowBirthday        bool
 	AlsoKnownAs         JSON[[]string]
 	MovedToID           *AccountID
 	Tags                JSON[[]string]
@@ -183,11 +185,11 @@ func (tx *Tx) AddAccount(ctx context.Context, a *Account) error {
 	_, err := tx.exec(ctx, "add account", `
 		INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, actor_type, display_name, note, fields, avatar, avatar_static,
 			header, header_static, background, locked, discoverable, hide_favorites, hide_followers, hide_follows, hide_followers_count,
-			hide_follows_count, accepts_chat_messages, also_known_as, moved_to_id, tags, created_at, withheld)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			hide_follows_count, accepts_chat_messages, birthday, show_birthday, also_known_as, moved_to_id, tags, created_at, withheld)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		a.ID, a.Nickname, a.NicknameKey, a.Domain, a.URI, a.URL, a.ActorType, a.DisplayName, a.Note, a.Fields, a.Avatar, a.AvatarStatic,
 		a.Header, a.HeaderStatic, a.Background, a.Locked, a.Discoverable, a.HideFavorites, a.HideFollowers, a.HideFollows, a.HideFollowersCount,
-		a.HideFollowsCount, a.AcceptsChatMessages, a.AlsoKnownAs, a.MovedToID, a.Tags, a.CreatedAt, a.Withheld)
+		a.HideFollowsCount, a.AcceptsChatMessages, a.Birthday, a.ShowBirthday, a.AlsoKnownAs, a.MovedToID, a.Tags, a.CreatedAt, a.Withheld)
 	if err != nil {
 		return err
 	}
@@ -206,11 +208,13 @@ func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
 		UPDATE accounts
 		SET url = ?, actor_type = ?, display_name = ?, note = ?, fields = ?, avatar = ?, avatar_static = ?, header = ?, header_static = ?,
 			background = ?, locked = ?, discoverable = ?, hide_favorites = ?, hide_followers = ?, hide_follows = ?,
-			hide_followers_count = ?, hide_follows_count = ?, accepts_chat_messages = ?, also_known_as = ?, moved_to_id = ?, tags = ?
+			hide_followers_count = ?, hide_follows_count = ?, accepts_chat_messages = ?, birthday = ?, show_birthday = ?,
+			also_known_as = ?, moved_to_id = ?, tags = ?
 		WHERE id = ?`,
 		a.URL, a.ActorType, a.DisplayName, a.Note, a.Fields, a.Avatar, a.AvatarStatic, a.Header, a.HeaderStatic,
 		a.Background, a.Locked, a.Discoverable, a.HideFavorites, a.HideFollowers, a.HideFollows,
-		a.HideFollowersCount, a.HideFollowsCount, a.AcceptsChatMessages, a.AlsoKnownAs, a.MovedToID, a.Tags, a.ID)
+		a.HideFollowersCount, a.HideFollowsCount, a.AcceptsChatMessages, a.Birthday, a.ShowBirthday,
+		a.AlsoKnownAs, a.MovedToID, a.Tags, a.ID)
 	if err != nil {
 		return err
 	}

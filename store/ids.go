@@ -31,6 +31,7 @@ type (
 	BookmarkID     int64
 	AppID          int64
 	TokenID        int64
+	PushID         int64
 	JobID          int64
 	ConversationID int64 // of a thread
 	CardID         int64

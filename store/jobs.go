@@ -3,8 +3,10 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"runtime/debug"
 	"sync"
@@ -116,16 +118,26 @@ const (
 	jobTime    = 10 * time.Minute // what one try may take
 )
 
+// Later is the error of a job that is not to be tried again before a certain time. It counts as a try like any other error.
+type Later struct {
+	At  time.Time
+	Err error
+}
+
+func (l *Later) Error() string { return l.Err.Error() }
+func (l *Later) Unwrap() error { return l.Err }
+
 // Worker runs the jobs of a database: at least once each, several at a time, again with growing pauses after an error.
 type Worker struct {
 	db       *DB
 	handlers map[string]func(context.Context, []byte) error
+	limits   map[string]int // how many jobs of a kind run at a time; those of the others as many as there are slots
 	parallel int
 	log      *slog.Logger
 	again    []recurring
 
 	mu      sync.Mutex
-	running map[JobID]bool
+	running map[JobID]string // their kinds
 }
 
 // NewWorker makes a worker that runs up to parallel jobs at a time. Register the kinds with Handle, then call Run.
@@ -133,7 +145,8 @@ func NewWorker(db *DB, parallel int, log *slog.Logger) *Worker {
 	return &Worker{
 		db: db, parallel: parallel, log: log,
 		handlers: make(map[string]func(context.Context, []byte) error),
-		running:  make(map[JobID]bool),
+		limits:   make(map[string]int),
+		running:  make(map[JobID]string),
 	}
 }
 
@@ -147,6 +160,13 @@ func Handle[W Work](w *Worker, fn func(context.Context, W) error) {
 		}
 		return fn(ctx, work)
 	}
+}
+
+// HandleFew is Handle for jobs that wait for others: no more than most of them run at a time, so that they leave room for the rest.
+func HandleFew[W Work](w *Worker, most int, fn func(context.Context, W) error) {
+	var zero W
+	w.limits[zero.Kind()] = most
+	Handle(w, fn)
 }
 
 // recurring is a job that comes again and again.
@@ -235,28 +255,56 @@ func (w *Worker) Settle(ctx context.Context) error {
 
 // due returns up to n jobs whose time has come and that are not under way, and marks them as under way.
 func (w *Worker) due(ctx context.Context, n int) ([]*Job, error) {
-	if n <= 0 {
-		return nil, nil
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	rows, err := list[*Job](ctx, w.db.reader, "due jobs", `
-		SELECT *
-		FROM jobs
-		WHERE parked = 0 AND run_at <= ?
-		ORDER BY run_at
-		LIMIT ?`, At(w.db.now()), n+len(w.running))
-	if err != nil {
-		return nil, err
-	}
 	var jobs []*Job
-	for _, j := range rows {
-		if len(jobs) < n && !w.running[j.ID] {
-			w.running[j.ID] = true
-			jobs = append(jobs, j)
+	for len(jobs) < n {
+		room, full := w.room()
+		rows, err := list[*Job](ctx, w.db.reader, "due jobs", `
+			SELECT *
+			FROM jobs
+			WHERE parked = 0 AND run_at <= ? AND kind NOT IN (SELECT value FROM json_each(?))
+			ORDER BY run_at
+			LIMIT ?`, At(w.db.now()), JSON[[]string]{full}, n+len(w.running))
+		if err != nil {
+			return jobs, err
+		}
+		passed := false // over jobs for which there is no room: others may wait behind them
+		for _, j := range rows {
+			left, limited := room[j.Kind]
+			switch {
+			case len(jobs) == n || w.running[j.ID] != "":
+			case limited && left == 0:
+				passed = true
+			default:
+				if limited {
+					room[j.Kind]--
+				}
+				w.running[j.ID] = j.Kind
+				jobs = append(jobs, j)
+			}
+		}
+		if !passed {
+			break
 		}
 	}
 	return jobs, nil
+}
+
+// room returns how many more jobs of the limited kinds may run now, and those kinds of which none may.
+func (w *Worker) room() (room map[string]int, full []string) {
+	room, full = maps.Clone(w.limits), []string{}
+	for _, kind := range w.running {
+		if room[kind] > 0 {
+			room[kind]--
+		}
+	}
+	for kind, n := range room {
+		if n == 0 {
+			full = append(full, kind)
+		}
+	}
+	return room, full
 }
 
 func (w *Worker) forget(id JobID) {
@@ -320,6 +368,10 @@ func (tx *Tx) finish(ctx context.Context, j *Job, failure error) error {
 	attempts := j.Attempts + 1
 	pause := firstPause << min(attempts-1, 11)
 	pause += time.Duration(rand.Int64N(int64(pause / 2)))
+	var later *Later
+	if errors.As(failure, &later) {
+		pause = max(pause, later.At.Sub(tx.db.now()))
+	}
 	_, err := tx.exec(ctx, "put off job", `
 		UPDATE jobs
 		SET attempts = ?, parked = ?, last_error = ?, run_at = ?

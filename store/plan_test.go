@@ -34,6 +34,8 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[store.Time]():               {store.Time(1)},
 	reflect.TypeFor[[]store.PollID]():           {[]store.PollID{1000, 2000}},
 	reflect.TypeFor[[]store.ScheduledID]():      {[]store.ScheduledID{1, 2}},
+	reflect.TypeFor[store.PushID]():             {store.PushID(1)},
+	reflect.TypeFor[store.BookmarkFolderID]():   {store.BookmarkFolderID(3)},
 	reflect.TypeFor[[]store.AccountID]():        {[]store.AccountID{3, 4}},
 	reflect.TypeFor[[]store.StatusID]():         {[]store.StatusID{1000, 1001}},
 	reflect.TypeFor[[]store.MediaID]():          {[]store.MediaID{1}},
@@ -196,7 +198,9 @@ func seed(t testing.TB, db *store.DB, n int) {
 		{`INSERT INTO filter_keywords (id, filter_id, keyword, whole_word) SELECT f.id * 10 + i.value, f.id, 'word', 1 FROM filters f JOIN json_each('[1,2,3]') i`, nil},
 		{`INSERT INTO filter_statuses (id, filter_id, status_id) SELECT f.id * 10 + i.value, f.id, f.account_id + i.value FROM filters f JOIN json_each('[1,2,3]') i`, nil},
 		{`INSERT INTO favourites (id, account_id, status_id) SELECT id, id % 400 + 1, id FROM statuses WHERE id % 3 = 0`, nil},
-		{`INSERT INTO bookmarks (id, account_id, status_id) SELECT id, id % 400 + 1, id FROM statuses WHERE id % 9 = 0`, nil},
+		{`INSERT INTO bookmark_folders (id, account_id, name, emoji) SELECT id, id, 'folder', '' FROM accounts WHERE id <= 400`, nil},
+		{`INSERT INTO bookmarks (id, account_id, status_id, folder_id)
+			SELECT id, id % 400 + 1, id, CASE WHEN id % 2 = 0 THEN id % 400 + 1 END FROM statuses WHERE id % 9 = 0`, nil},
 		{`INSERT INTO pins (status_id, account_id, pinned_at) SELECT id, account_id, id FROM statuses WHERE id % 5000 = 0`, nil},
 		{`INSERT INTO media (id, account_id, status_id, type, mime, file, created_at) SELECT id, account_id, id, 'image', 'image/png', 'f' || id, id FROM statuses WHERE has_media = 1`, nil},
 		{`INSERT INTO polls (id, status_id, multiple, options) SELECT id, id, 0, '[{"title":"a","votes":0}]' FROM statuses WHERE id % 100 = 0 AND reblog_of_id IS NULL`, nil},
@@ -214,6 +218,9 @@ func seed(t testing.TB, db *store.DB, n int) {
 			SELECT m.id * 2 + 1, c.id, m.id, m.id % 10 = 0 FROM chat_messages m JOIN chats c ON c.account_id = m.recipient_id AND c.other_id = m.account_id`, nil},
 		{`INSERT INTO chat_message_keys (account_id, key, message_id, created_at) SELECT account_id, 'key' || id, id, id FROM chat_messages WHERE id % 20 = 0`, nil},
 		{`UPDATE media SET message_id = (SELECT m.id FROM chat_messages m WHERE m.id = media.id), status_id = NULL WHERE id % 100 = 0`, nil},
+		{`INSERT INTO oauth_tokens (id, hash, account_id, scopes, created_at, last_used_at) SELECT account_id, CAST(account_id || 'hash' AS BLOB), account_id, 'push', 0, 0 FROM users`, nil},
+		{`INSERT INTO push_subscriptions (id, token_id, account_id, endpoint, p256dh, auth, token, alerts, policy, standard)
+			SELECT id, id, account_id, 'https://push.example/', x'', x'', x'', '[]', 'all', 1 FROM oauth_tokens`, nil},
 		{`PRAGMA analysis_limit = 1000`, nil}, // as Optimize does; without it, SQLite plans each query anew for each value
 		{`ANALYZE`, nil},
 	} {

@@ -50,6 +50,8 @@ func TestRowsMirrorTables(t *testing.T) {
 		"chat_messages":   store.ChatMessage{},
 		"chat_copies":     store.ChatCopy{},
 
+		"push_subscriptions":   store.PushSubscription{},
+		"bookmark_folders":     store.BookmarkFolder{},
 		"one_time_tokens":      store.OneTimeToken{},
 		"filter_keywords":      store.FilterKeyword{},
 		"filter_statuses":      store.FilterStatus{},

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"maps"
 )
@@ -268,6 +269,7 @@ type StatusFlags struct {
 	Bookmarked  bool
 	ThreadMuted bool
 	AuthorMuted bool
+	Folder      BookmarkFolderID // of the bookmark; 0: none
 }
 
 // StatusFlags returns what viewer did with the statuses. The ids must not be those of boosts.
@@ -298,9 +300,9 @@ func (r reader) readFlags(ctx context.Context, viewer AccountID, ids []StatusID)
 		SELECT s.id,
 			EXISTS (SELECT 1 FROM favourites x WHERE x.account_id = ?1 AND x.status_id = s.id)
 			+ 2 * (s.reblogs_count > 0 AND EXISTS (SELECT 1 FROM statuses x WHERE x.reblog_of_id = s.id AND x.account_id = ?1))
-			+ 4 * EXISTS (SELECT 1 FROM bookmarks x WHERE x.account_id = ?1 AND x.status_id = s.id)
 			+ 8 * (?2 & 8 AND EXISTS (SELECT 1 FROM thread_mutes x WHERE x.account_id = ?1 AND x.conversation_id = s.conversation_id))
-			+ 16 * (?2 & 4 AND EXISTS (SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = s.account_id))
+			+ 16 * (?2 & 4 AND EXISTS (SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = s.account_id)),
+			(SELECT ifnull(x.folder_id, 0) FROM bookmarks x WHERE x.account_id = ?1 AND x.status_id = s.id)
 		FROM json_each(?3) j
 		CROSS JOIN statuses s ON s.id = j.value`, viewer, h, jsonArray(ids))
 	if err != nil {
@@ -310,11 +312,13 @@ func (r reader) readFlags(ctx context.Context, viewer AccountID, ids []StatusID)
 	flags := make(map[StatusID]StatusFlags, len(ids))
 	for rows.Next() {
 		var id, bits int64
-		if err := rows.Scan(&id, &bits); err != nil {
+		var folder sql.NullInt64 // NULL: no bookmark
+		if err := rows.Scan(&id, &bits, &folder); err != nil {
 			return nil, fmt.Errorf("status flags: %w", err)
 		}
 		flags[StatusID(id)] = StatusFlags{
-			Favourited: bits&1 != 0, Reblogged: bits&2 != 0, Bookmarked: bits&4 != 0, ThreadMuted: bits&8 != 0, AuthorMuted: bits&16 != 0,
+			Favourited: bits&1 != 0, Reblogged: bits&2 != 0, Bookmarked: folder.Valid, ThreadMuted: bits&8 != 0, AuthorMuted: bits&16 != 0,
+			Folder: BookmarkFolderID(folder.Int64),
 		}
 	}
 	return flags, rows.Err()

@@ -59,6 +59,7 @@ type accountExtension struct {
 	HideFollowersCount  bool     `json:"hide_followers_count"`
 	HideFollowsCount    bool     `json:"hide_follows_count"`
 	AcceptsChatMessages *bool    `json:"accepts_chat_messages"`
+	Birthday            string   `json:"birthday,omitempty"` // to others only if it is shown
 	SkipContainment     bool     `json:"skip_thread_containment"`
 	Favicon             *string  `json:"favicon"`
 	// Only to the account itself.
@@ -283,6 +284,9 @@ func (b *Builder) sharedAccount(row *store.Account, user *store.User) (*accountM
 		HideFollowsCount:    row.HideFollowsCount,
 		AcceptsChatMessages: row.AcceptsChatMessages,
 	}
+	if row.ShowBirthday {
+		x.Birthday = row.Birthday
+	}
 	x.BackgroundImage = b.Picture(row.Background)
 	m.Source = b.source(row, user)
 	if user != nil {
@@ -354,6 +358,7 @@ type Source struct {
 type sourceExtension struct {
 	ShowRole     *bool  `json:"show_role,omitempty"`
 	NoRichText   *bool  `json:"no_rich_text,omitempty"`
+	ShowBirthday *bool  `json:"show_birthday,omitempty"`
 	Discoverable bool   `json:"discoverable"`
 	ActorType    string `json:"actor_type"`
 }
@@ -431,11 +436,11 @@ func (b *Builder) renderOwn(ctx context.Context, row *store.Account, user *store
 		FollowRequestsCount: &own.FollowRequests,
 		Discoverable:        &row.Discoverable,
 	}
-	if m.Source, err = b.extended(source, sourceExtension{&user.ShowRole, &user.NoRichText, row.Discoverable, row.ActorType}); err != nil {
+	if m.Source, err = b.extended(source, sourceExtension{&user.ShowRole, &user.NoRichText, &row.ShowBirthday, row.Discoverable, row.ActorType}); err != nil {
 		return Account{}, err
 	}
 	x.IsAdmin, x.IsModerator, x.Privileges = &user.IsAdmin, &user.IsModerator, privileges(user)
-	x.Email = &user.Email
+	x.Email, x.Birthday = &user.Email, row.Birthday
 	x.AllowFollowingMove = &user.AllowFollowingMove
 	x.UnreadConversationCount, x.UnreadNotificationsCount = &own.UnreadConversations, &own.UnreadNotifications
 	x.NotificationSettings = &notificationSettings{user.BlockFromStrangers, user.HideNotificationContents}

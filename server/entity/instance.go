@@ -385,6 +385,7 @@ func (b *Builder) features() []string {
 		"polls",
 		b.Name + ":api/v1/notifications:include_types_filter",
 		b.Name + "_chat_messages",
+		b.Name + ":bookmark_folders",
 	}
 	if b.Settings.Accounts.BlockersVisible {
 		list = append(list, "blockers_visible")

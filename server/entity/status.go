@@ -178,6 +178,7 @@ func (s *Status) AppendJSON(dst []byte) []byte {
 	dst = appendBool(dst, `,"parent_visible":`, original.visible)
 	dst = original.appendDirectConversation(append(dst, `,"direct_conversation_id":`...))
 	dst = original.appendReactions(append(dst, `,"emoji_reactions":`...))
+	dst = original.appendFolder(append(dst, `,"bookmark_folder":`...))
 	dst = original.appendQuote(dst)
 	dst = append(dst, `,"expires_at":`...)
 	if original.own && original.expiresAt != nil && !original.pinned { // what is pinned does not expire

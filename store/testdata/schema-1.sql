@@ -37,6 +37,8 @@ CREATE TABLE accounts (
     hide_followers_count  INTEGER NOT NULL DEFAULT 0 CHECK (hide_followers_count IN (0, 1)),
     hide_follows_count    INTEGER NOT NULL DEFAULT 0 CHECK (hide_follows_count IN (0, 1)),
     accepts_chat_messages INTEGER CHECK (accepts_chat_messages IN (0, 1)), -- NULL: unknown
+    birthday              TEXT    NOT NULL DEFAULT '',   -- 2000-12-31
+    show_birthday         INTEGER NOT NULL DEFAULT 0 CHECK (show_birthday IN (0, 1)),
     also_known_as         TEXT    NOT NULL DEFAULT '[]', -- ActivityPub ids
     moved_to_id           INTEGER REFERENCES accounts (id) ON DELETE SET NULL,
     tags                  TEXT    NOT NULL DEFAULT '[]', -- set by moderators
@@ -175,6 +177,21 @@ CREATE TABLE oauth_tokens (
 ) STRICT;
 CREATE INDEX oauth_tokens_account ON oauth_tokens (account_id, id);
 CREATE INDEX oauth_tokens_app ON oauth_tokens (app_id, account_id);
+
+-- Where a push service takes messages for what somebody is signed in with, and which. A new one replaces that of the same token.
+CREATE TABLE push_subscriptions (
+    id         INTEGER PRIMARY KEY,
+    token_id   INTEGER NOT NULL UNIQUE REFERENCES oauth_tokens (id) ON DELETE CASCADE,
+    account_id INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,
+    endpoint   TEXT    NOT NULL,
+    p256dh     BLOB    NOT NULL, -- the client's public key, an uncompressed point of P-256
+    auth       BLOB    NOT NULL, -- the secret that client and server share
+    token      BLOB    NOT NULL, -- the access token, which messages carry, sealed with a key that is not in the database
+    alerts     TEXT    NOT NULL, -- the types of notifications that are wanted
+    policy     TEXT    NOT NULL CHECK (policy IN ('all', 'followed', 'follower', 'none')),
+    standard   INTEGER NOT NULL CHECK (standard IN (0, 1))
+) STRICT;
+CREATE INDEX push_subscriptions_account ON push_subscriptions (account_id, id);
 
 -- Who follows whom, or asks to. A follower elsewhere counts, but has no home timeline here.
 CREATE TABLE follows (
@@ -409,14 +426,24 @@ CREATE TABLE favourites (
 CREATE INDEX favourites_account ON favourites (account_id, id);
 CREATE INDEX favourites_status ON favourites (status_id, id);
 
+CREATE TABLE bookmark_folders (
+    id         INTEGER PRIMARY KEY,
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    name       TEXT    NOT NULL,
+    emoji      TEXT    NOT NULL -- a character, or a custom one as :shortcode:; '' for none
+) STRICT;
+CREATE INDEX bookmark_folders_account ON bookmark_folders (account_id, id);
+
 CREATE TABLE bookmarks (
     id         INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     status_id  INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
+    folder_id  INTEGER REFERENCES bookmark_folders (id) ON DELETE SET NULL,
     UNIQUE (account_id, status_id)
 ) STRICT;
 CREATE INDEX bookmarks_account ON bookmarks (account_id, id);
 CREATE INDEX bookmarks_status ON bookmarks (status_id);
+CREATE INDEX bookmarks_folder ON bookmarks (folder_id, id) WHERE folder_id IS NOT NULL;
 
 CREATE TABLE pins (
     status_id  INTEGER PRIMARY KEY REFERENCES statuses (id) ON DELETE CASCADE,

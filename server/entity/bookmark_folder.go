@@ -1,0 +1,45 @@
+package entity
+
+import (
+	"strings"
+
+	"svc/store"
+)
+
+// BookmarkFolder is a folder of bookmarks, for its owner.
+type BookmarkFolder struct {
+	ID       store.BookmarkFolderID `json:"id"`
+	Name     string                 `json:"name"`
+	Emoji    *string                `json:"emoji"`
+	EmojiURL *string                `json:"emoji_url"` // of a custom emoji, while there is one of that name
+}
+
+// BookmarkFolder returns a folder as its owner sees it.
+func (b *Builder) BookmarkFolder(f *store.BookmarkFolder) BookmarkFolder {
+	e := BookmarkFolder{ID: f.ID, Name: f.Name}
+	if f.Emoji != "" {
+		e.Emoji = &f.Emoji
+	}
+	if custom := b.emojis.Find(strings.Trim(f.Emoji, ":")); custom != nil {
+		url := b.BaseURL + custom.Path
+		e.EmojiURL = &url
+	}
+	return e
+}
+
+// BookmarkFolders returns folders as their owner sees them.
+func (b *Builder) BookmarkFolders(rows []*store.BookmarkFolder) []BookmarkFolder {
+	list := make([]BookmarkFolder, 0, len(rows))
+	for _, f := range rows {
+		list = append(list, b.BookmarkFolder(f))
+	}
+	return list
+}
+
+// appendFolder appends the folder that the viewer's bookmark of the status is in.
+func (s *Status) appendFolder(dst []byte) []byte {
+	if s.flags.Folder == 0 {
+		return append(dst, "null"...)
+	}
+	return append(append(append(dst, '"'), s.flags.Folder.String()...), '"')
+}

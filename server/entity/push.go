@@ -1,0 +1,185 @@
+package entity
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"svc/internal/text"
+	"svc/store"
+)
+
+// PushSubscription is a subscription to push messages, for its owner.
+type PushSubscription struct {
+	ID        string           `json:"id"`
+	Endpoint  string           `json:"endpoint"`
+	Alerts    map[string]bool  `json:"alerts"`
+	ServerKey string           `json:"server_key"`
+	Policy    store.PushPolicy `json:"policy"`
+	Standard  bool             `json:"standard"`
+}
+
+// PushSubscription returns a subscription. It names all alerts, set or not: clients go by what is there.
+func (b *Builder) PushSubscription(p *store.PushSubscription) PushSubscription {
+	alerts := make(map[string]bool)
+	for _, t := range PushAlerts {
+		alerts[b.NotificationType(t)] = store.PushSubscriber{Alerts: p.Alerts}.Wants(t)
+	}
+	return PushSubscription{
+		ID: strconv.FormatInt(int64(p.ID), 10), Endpoint: p.Endpoint, Alerts: alerts, ServerKey: b.VAPIDPublicKey,
+		Policy: p.Policy, Standard: p.Standard,
+	}
+}
+
+// PushAlerts are the types of notifications that can be had as push messages.
+var PushAlerts = []store.NotificationType{
+	store.NotifyMention, store.NotifyFollow, store.NotifyFollowRequest, store.NotifyReblog, store.NotifyFavourite, store.NotifyPoll,
+	store.NotifyMove, store.NotifyStatus, store.NotifyUpdate, store.NotifyEmojiReaction, store.NotifyChatMention,
+}
+
+// pushMessage is what a push message holds. Apps expect the id of the notification as a number.
+type pushMessage struct {
+	AccessToken      string `json:"access_token"`
+	PreferredLocale  string `json:"preferred_locale"`
+	NotificationID   int64  `json:"notification_id"`
+	NotificationType string `json:"notification_type"`
+	Icon             string `json:"icon"`
+	Title            string `json:"title,omitempty"`
+	Body             string `json:"body"`
+}
+
+type pushExtension struct {
+	ActivityID           *store.StatusID `json:"activity_id"`
+	DirectConversationID json.RawMessage `json:"direct_conversation_id"`
+}
+
+// maxPushText is how much of a post a push message tells, in characters (extension API 25).
+const maxPushText = 140
+
+// PushMessage returns what a push message tells of a notification, in at most limit bytes. accessToken is the one of who is
+// told, with which the app asks for more. Who hides contents is told neither who did it nor what was written.
+func (b *Builder) PushMessage(ctx context.Context, reader *store.Account, user *store.User, n *store.Notification, accessToken string, limit int) ([]byte, error) {
+	from, err := b.db.Account(ctx, n.FromID)
+	if err != nil {
+		return nil, err
+	}
+	m := pushMessage{
+		AccessToken:      accessToken,
+		PreferredLocale:  user.Locale,
+		NotificationID:   int64(n.ID),
+		NotificationType: b.NotificationType(n.Type),
+		Icon:             b.pushIcon(from),
+	}
+	if m.PreferredLocale == "" {
+		m.PreferredLocale = "en"
+	}
+	x := pushExtension{ActivityID: n.StatusID, DirectConversationID: json.RawMessage("null")}
+	var about pushed
+	if n.StatusID != nil {
+		if about.Status, err = b.db.Status(ctx, *n.StatusID); err != nil {
+			return nil, err
+		}
+		if about.shown, err = b.Status(ctx, reader, *n.StatusID); err != nil {
+			return nil, err
+		}
+		x.DirectConversationID = about.shown.appendDirectConversation(nil)
+	}
+	messages, err := b.messagesOf(ctx, reader, []*store.Notification{n})
+	if err != nil {
+		return nil, err
+	}
+	if n.MessageID != nil {
+		about.message = messages[*n.MessageID]
+	}
+	m.Title, m.Body = pushTexts(n, from, about)
+	if user.HideNotificationContents {
+		m.Title, m.Body, m.Icon = "", m.Title, b.BaseURL+standardAvatar
+	}
+	for {
+		o, err := b.extended(m, x)
+		if err != nil || len(o) <= limit || m.Body == "" {
+			return o, err
+		}
+		m.Body = strings.ToValidUTF8(m.Body[:len(m.Body)/2], "")
+	}
+}
+
+// pushIcon returns the address of an account's picture. It is always one on this server: some apps take from it which server
+// the message is from.
+func (b *Builder) pushIcon(a *store.Account) string {
+	if icon := b.Avatar(a); strings.HasPrefix(icon, b.BaseURL+"/") {
+		return icon
+	}
+	return b.BaseURL + standardAvatar
+}
+
+// pushed is the status, or the message of a chat, that a notification is about.
+type pushed struct {
+	*store.Status
+	shown   *Status
+	message *ChatMessage
+}
+
+// excerpt returns the beginning of the status: of its subject, if it has one, because that is there to be read first.
+func (s pushed) excerpt() string {
+	if s.SpoilerText != "" {
+		return text.Truncate(s.SpoilerText, maxPushText)
+	}
+	if short := text.Truncate(text.Plain(s.Content), maxPushText); short != "" {
+		return short
+	}
+	return "(Attachment)"
+}
+
+// said returns the beginning of the message.
+func (s pushed) said() string {
+	if s.message == nil || s.message.Content == nil {
+		return "(Attachment)"
+	}
+	return text.Truncate(text.Plain(*s.message.Content), maxPushText)
+}
+
+// options returns what can be voted for, a line each.
+func (s pushed) options() string {
+	var lines strings.Builder
+	if s.shown.poll != nil {
+		for _, title := range s.shown.poll.titles {
+			lines.WriteString("\n○ " + text.Truncate(title, maxPushText))
+		}
+	}
+	return lines.String()
+}
+
+// pushTexts returns what people read of a notification before they open it, as the extension API has it (25).
+func pushTexts(n *store.Notification, from *store.Account, about pushed) (title, body string) {
+	who := "@" + from.Acct()
+	switch n.Type {
+	case store.NotifyMention:
+		if about.Visibility == store.Direct {
+			return "New Direct Message", who + ": " + about.excerpt()
+		}
+		return "New Mention", who + ": " + about.excerpt()
+	case store.NotifyStatus:
+		return "New Status", who + ": " + about.excerpt()
+	case store.NotifyFollow:
+		return "New Follower", who + " has followed you"
+	case store.NotifyFollowRequest:
+		return "New Follow Request", who + " has requested to follow you"
+	case store.NotifyReblog:
+		return "New Repeat", who + " repeated: " + about.excerpt()
+	case store.NotifyFavourite:
+		return "New Favorite", who + " has favorited your post"
+	case store.NotifyEmojiReaction:
+		return "New Reaction", who + " reacted with " + n.Detail
+	case store.NotifyChatMention:
+		return "New Chat Message", who + ": " + about.said()
+	case store.NotifyPoll:
+		return "Poll Results", about.excerpt() + about.options()
+	case store.NotifyUpdate:
+		return "New Update", who + " edited a status"
+	case store.NotifyMove:
+		return "New Move", who + " has moved to another account"
+	}
+	return "New Notification", who
+}

@@ -1,0 +1,225 @@
+package server
+
+import (
+	"crypto/ecdh"
+	"encoding/base64"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"svc/internal/errs"
+	"svc/server/entity"
+	"svc/store"
+)
+
+// pushRoutes are the push messages of what the viewer is signed in with. The messages themselves are sent in pushing.go.
+var pushRoutes = routes{
+	"GET /api/v1/push/subscription":    {user("push"), (*Server).showPush},
+	"POST /api/v1/push/subscription":   {user("push"), (*Server).subscribeToPush},
+	"PUT /api/v1/push/subscription":    {user("push"), (*Server).changePush},
+	"DELETE /api/v1/push/subscription": {user("push"), (*Server).unsubscribeFromPush},
+}
+
+// maxEndpoint is how long the address of a push service may be, in bytes.
+const maxEndpoint = 2048
+
+// errNoToken is for who signs in by password or by a cookie: messages carry the token of the app that asks for them.
+var errNoToken = errs.Forbidden("Push subscriptions belong to an access token")
+
+// showPush returns the subscription of the viewer's token.
+func (s *Server) showPush(r *Request) (any, error) {
+	if r.Token == nil {
+		return nil, errs.ErrRecordNotFound
+	}
+	p, err := s.db.PushSubscriptionOf(r.Context(), r.Token.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.PushSubscription(p), nil
+}
+
+// pushWishes are the parameters for what is to be told.
+type pushWishes struct {
+	Data struct {
+		Alerts map[string]any    `param:"alerts"`
+		Policy *store.PushPolicy `param:"policy"`
+	} `param:"data"`
+	Policy *store.PushPolicy `param:"policy"` // where some clients put it
+}
+
+// wishes reads the parameters. The result sets what was sent and leaves the rest of a subscription as it is.
+func (s *Server) wishes(p *pushWishes) (func(*store.PushSubscription), error) {
+	policy := p.Data.Policy
+	if policy == nil {
+		policy = p.Policy
+	}
+	if policy != nil {
+		switch *policy {
+		case store.PushAll, store.PushFollowed, store.PushFollower, store.PushNone:
+		default:
+			return nil, errs.Invalid("Validation failed: Policy is not included in the list")
+		}
+	}
+	alerts := s.alerts(p.Data.Alerts)
+	return func(sub *store.PushSubscription) {
+		if alerts != nil {
+			sub.Alerts.V = alerts
+		}
+		if policy != nil {
+			sub.Policy = *policy
+		}
+	}, nil
+}
+
+// alerts returns the types of notifications that are set in an object, nil if there is none. Unknown ones are left out. Who says
+// nothing of follow requests wants them if follows are wanted (extension API 25).
+func (s *Server) alerts(sent map[string]any) []store.NotificationType {
+	if sent == nil {
+		return nil
+	}
+	wanted := []store.NotificationType{}
+	for _, t := range entity.PushAlerts {
+		value, ok := sent[s.entities.NotificationType(t)]
+		if !ok && t == store.NotifyFollowRequest {
+			value = sent[string(store.NotifyFollow)]
+		}
+		if isSet(value) {
+			wanted = append(wanted, t)
+		}
+	}
+	return wanted
+}
+
+// isSet tells whether a JSON value, or a text of a form, means yes.
+func isSet(value any) bool {
+	switch v := value.(type) {
+	case bool:
+		return v
+	case string:
+		return isTrue(v)
+	case float64:
+		return v != 0
+	}
+	return false
+}
+
+// subscribeToPush has notifications sent to the push service of a client.
+func (s *Server) subscribeToPush(r *Request) (any, error) {
+	var p struct {
+		Subscription struct {
+			Endpoint string `param:"endpoint"`
+			Keys     struct {
+				P256dh string `param:"p256dh"`
+				Auth   string `param:"auth"`
+			} `param:"keys"`
+			Standard bool `param:"standard"`
+		} `param:"subscription"`
+	}
+	var wanted pushWishes
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if err := r.Bind(&wanted); err != nil {
+		return nil, err
+	}
+	credential := s.credential(r)
+	if r.Token == nil || credential.Kind != Bearer {
+		return nil, errNoToken
+	}
+	sub := &store.PushSubscription{
+		TokenID:   r.Token.ID,
+		AccountID: r.Viewer.ID,
+		Endpoint:  p.Subscription.Endpoint,
+		P256dh:    decodeKey(p.Subscription.Keys.P256dh),
+		Auth:      decodeKey(p.Subscription.Keys.Auth),
+		Token:     s.keys.Seal(pushTokens, []byte(credential.Token)),
+		Policy:    store.PushAll,
+		Standard:  p.Subscription.Standard,
+	}
+	sub.Alerts.V = []store.NotificationType{}
+	set, err := s.wishes(&wanted)
+	if err != nil {
+		return nil, err
+	}
+	set(sub)
+	if err := s.checkPush(sub); err != nil {
+		return nil, err
+	}
+	if err := s.social.SubscribeToPush(r.Context(), sub); err != nil {
+		return nil, err
+	}
+	return s.entities.PushSubscription(sub), nil
+}
+
+// pushTokens is the purpose for which the tokens of subscriptions are sealed.
+const pushTokens = "push subscriptions: access tokens"
+
+// decodeKey reads base64 in either alphabet, with or without padding; nil if it is neither.
+func decodeKey(text string) []byte {
+	text = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text, "="))
+	b, err := base64.RawStdEncoding.DecodeString(text)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// checkPush refuses what no message can be sent to. Where an address leads is checked each time that it is dialled.
+func (s *Server) checkPush(p *store.PushSubscription) error {
+	switch {
+	case p.Endpoint == "":
+		return errs.Invalid("Validation failed: Endpoint can't be blank")
+	case len(p.Endpoint) > maxEndpoint || !s.isEndpoint(p.Endpoint):
+		return errs.Invalid("Validation failed: Endpoint is not a valid URL")
+	}
+	if _, err := ecdh.P256().NewPublicKey(p.P256dh); err != nil {
+		return errs.Invalid("Validation failed: Key p256dh is not a public key of P-256")
+	}
+	if len(p.Auth) != 16 { // RFC 8291, 3.2
+		return errs.Invalid("Validation failed: Key auth is not 16 bytes long")
+	}
+	return nil
+}
+
+// isEndpoint tells whether a push service may have the address: it is reached by HTTPS, unless it is on this machine and the
+// settings permit that.
+func (s *Server) isEndpoint(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
+		return false
+	}
+	return u.Scheme == "https" || u.Scheme == "http" && s.settings.Federation.AllowLoopback && isLoopback(u.Hostname())
+}
+
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+// changePush changes what the viewer's token is told of.
+func (s *Server) changePush(r *Request) (any, error) {
+	if r.Token == nil {
+		return nil, errs.ErrRecordNotFound
+	}
+	var wanted pushWishes
+	if err := r.Bind(&wanted); err != nil {
+		return nil, err
+	}
+	set, err := s.wishes(&wanted)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.social.ChangePush(r.Context(), r.Token.ID, set)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.PushSubscription(p), nil
+}
+
+// unsubscribeFromPush ends the subscription of the viewer's token, if there is one.
+func (s *Server) unsubscribeFromPush(r *Request) (any, error) {
+	if r.Token == nil {
+		return nil, nil
+	}
+	return nil, s.social.UnsubscribeFromPush(r.Context(), r.Token.ID)
+}

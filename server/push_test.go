@@ -1,0 +1,188 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"svc/internal/config"
+)
+
+const pushPath = "/api/v1/push/subscription"
+
+// alerts returns the alerts of a subscription that are set.
+func alerts(o *object) []string {
+	o.t.Helper()
+	set := []string{}
+	for name, on := range o.at("alerts").(map[string]any) {
+		if on.(bool) {
+			set = append(set, name)
+		}
+	}
+	slices.Sort(set)
+	return set
+}
+
+func TestPushSubscription(t *testing.T) {
+	srv := startPushAPI(t)
+	service := newPushService(t)
+	alice := srv.signUp("alice")
+	alice.get(pushPath).wantError(404, "Record not found")
+	alice.send("PUT", pushPath, map[string]any{"data": map[string]any{"alerts": map[string]any{"mention": true}}}).wantError(404, "Record not found")
+	if a := alice.do("DELETE", pushPath, "", nil).want(200); string(a.body) != "{}" {
+		t.Errorf("got %s, want {}", a.body)
+	}
+
+	d := service.device()
+	made := alice.send("POST", pushPath, d.params("mention", "svc:chat_mention", "admin.report", "nonsense")).want(200).object()
+	check := func(when string, o *object, endpoint, policy string, set ...string) {
+		t.Helper()
+		if got := alerts(o); !slices.Equal(got, set) {
+			t.Errorf("%s: alerts are %v, want %v", when, got, set)
+		}
+		if o.str("endpoint") != endpoint || o.str("policy") != policy || o.str("server_key") != srv.keys.VAPIDPublic() || o.str("id") == "" {
+			t.Errorf("%s: got %v", when, o.m)
+		}
+		names := slices.Sorted(maps.Keys(o.at("alerts").(map[string]any)))
+		want := []string{"favourite", "follow", "follow_request", "mention", "move", "poll", "reblog", "status", "svc:chat_mention", "svc:emoji_reaction", "update"}
+		if !slices.Equal(names, want) {
+			t.Errorf("%s: it names the alerts %v, want %v", when, names, want)
+		}
+	}
+	endpoint := service.URL + d.path
+	check("made", made, endpoint, "all", "mention", "svc:chat_mention")
+	check("shown", alice.get(pushPath).want(200).object(), endpoint, "all", "mention", "svc:chat_mention")
+
+	change := func(params map[string]any) *object { return alice.send("PUT", pushPath, params).want(200).object() }
+	check("other alerts", change(map[string]any{"data": map[string]any{"alerts": map[string]any{"reblog": true, "poll": "1", "mention": false, "status": 1, "favourite": "off", "move": nil}}}),
+		endpoint, "all", "poll", "reblog", "status")
+	check("a policy alone", change(map[string]any{"policy": "followed"}), endpoint, "followed", "poll", "reblog", "status")
+	check("nothing", change(nil), endpoint, "followed", "poll", "reblog", "status")
+	check("follows stand for requests", change(map[string]any{"data": map[string]any{"policy": "all", "alerts": map[string]any{"follow": true}}}),
+		endpoint, "all", "follow", "follow_request")
+	check("but not if those are named", change(map[string]any{"data": map[string]any{"alerts": map[string]any{"follow": true, "follow_request": false}}}),
+		endpoint, "all", "follow")
+	check("an endpoint does not change", change(map[string]any{"subscription": map[string]any{"endpoint": "https://example.com/"}}), endpoint, "all", "follow")
+	check("no alerts", change(map[string]any{"data": map[string]any{"alerts": map[string]any{}}}), endpoint, "all")
+
+	// In a form, with keys in the other alphabet and padding, and a slash at the end.
+	e := service.device()
+	std := base64.StdEncoding
+	check("in a form", alice.post(pushPath+"/", "subscription[endpoint]", service.URL+e.path,
+		"subscription[keys][p256dh]", std.EncodeToString(e.key.PublicKey().Bytes()), "subscription[keys][auth]", std.EncodeToString(e.auth),
+		"data[alerts][favourite]", "true", "data[alerts][mention]", "false", "data[alerts][svc:emoji_reaction]", "1", "data[policy]", "follower").want(200).object(),
+		service.URL+e.path, "follower", "favourite", "svc:emoji_reaction")
+	if alice.get(pushPath).object().truth("standard") || !made.truth("standard") {
+		t.Error("standard is not what was asked for")
+	}
+	if made.str("id") == alice.get(pushPath).object().str("id") {
+		t.Error("another subscription has the same id")
+	}
+	if n := srv.count(`SELECT count(*) FROM push_subscriptions`); n != 1 {
+		t.Errorf("there are %d subscriptions of one token", n)
+	}
+
+	// Each token has its own.
+	other := srv.newToken(alice, "push")
+	other.get(pushPath).want(404)
+	other.subscribe(service)
+	other.do("DELETE", pushPath, "", nil).want(200)
+	other.get(pushPath).want(404)
+	alice.get(pushPath).want(200)
+	srv.newToken(alice, "read write").get(pushPath).want(403)
+	srv.as(nil).get(pushPath).want(401)
+}
+
+func TestPushSubscriptionRefused(t *testing.T) {
+	srv := startPushAPI(t)
+	service := newPushService(t)
+	alice := srv.signUp("alice")
+	kept := alice.subscribe(service)
+	for _, tt := range []struct {
+		name   string
+		change func(p, subscription, keys map[string]any)
+		status int
+		err    string
+	}{
+		{"no endpoint", func(_, s, _ map[string]any) { delete(s, "endpoint") }, 422, "Validation failed: Endpoint can't be blank"},
+		{"nothing", func(p, _, _ map[string]any) { delete(p, "subscription") }, 422, "Validation failed: Endpoint can't be blank"},
+		{"no address", func(_, s, _ map[string]any) { s["endpoint"] = "nonsense" }, 422, "Validation failed: Endpoint is not a valid URL"},
+		{"no host", func(_, s, _ map[string]any) { s["endpoint"] = "https:///path" }, 422, "Validation failed: Endpoint is not a valid URL"},
+		{"http", func(_, s, _ map[string]any) { s["endpoint"] = "http://example.com/push" }, 422, "Validation failed: Endpoint is not a valid URL"},
+		{"another scheme", func(_, s, _ map[string]any) { s["endpoint"] = "file:///etc/passwd" }, 422, "Validation failed: Endpoint is not a valid URL"},
+		{"a user", func(_, s, _ map[string]any) { s["endpoint"] = "https://a:b@example.com/push" }, 422, "Validation failed: Endpoint is not a valid URL"},
+		{"a line feed", func(_, s, _ map[string]any) { s["endpoint"] = "https://example.com/\r\nHost: x" }, 422, "Validation failed: Endpoint is not a valid URL"},
+		{"a long endpoint", func(_, s, _ map[string]any) { s["endpoint"] = "https://example.com/" + strings.Repeat("x", 2048) }, 422, "Validation failed: Endpoint is not a valid URL"},
+		{"an endpoint of another type", func(_, s, _ map[string]any) { s["endpoint"] = []string{"https://example.com"} }, 400, ""},
+		{"no key", func(_, _, k map[string]any) { delete(k, "p256dh") }, 422, "Validation failed: Key p256dh is not a public key of P-256"},
+		{"no point of the curve", func(_, _, k map[string]any) {
+			k["p256dh"] = base64.RawURLEncoding.EncodeToString(append([]byte{4}, make([]byte, 64)...))
+		}, 422, "Validation failed: Key p256dh is not a public key of P-256"},
+		{"no base64", func(_, _, k map[string]any) { k["p256dh"] = "!!!" }, 422, "Validation failed: Key p256dh is not a public key of P-256"},
+		{"a short secret", func(_, _, k map[string]any) { k["auth"] = "c2hvcnQ" }, 422, "Validation failed: Key auth is not 16 bytes long"},
+		{"no secret", func(_, _, k map[string]any) { delete(k, "auth") }, 422, "Validation failed: Key auth is not 16 bytes long"},
+		{"another policy", func(p, _, _ map[string]any) { p["policy"] = "some" }, 422, "Validation failed: Policy is not included in the list"},
+		{"alerts that are none", func(p, _, _ map[string]any) { p["data"] = map[string]any{"alerts": "all"} }, 400, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := kept.params()
+			subscription := p["subscription"].(map[string]any)
+			tt.change(p, subscription, subscription["keys"].(map[string]any))
+			a := alice.send("POST", pushPath, p).want(tt.status)
+			if tt.err != "" {
+				a.wantError(tt.status, tt.err)
+			}
+			if got := alice.get(pushPath).want(200).object().str("endpoint"); got != service.URL+kept.path {
+				t.Errorf("the subscription is another now: %s", got)
+			}
+		})
+	}
+	alice.send("PUT", pushPath, map[string]any{"policy": "some"}).wantError(422, "Validation failed: Policy is not included in the list")
+
+	// Who has no token to put into messages gets none.
+	body, err := json.Marshal(kept.params())
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), "POST", srv.url+pushPath, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.SetBasicAuth("alice", testPassword)
+	srv.as(nil).request(req).wantError(403, "Push subscriptions belong to an access token")
+
+	strict := startAPI(t)
+	strict.signUp("bob").send("POST", pushPath, kept.params()).wantError(422, "Validation failed: Endpoint is not a valid URL")
+}
+
+// The name of the service is part of the names of alerts.
+func TestPushAlertNames(t *testing.T) {
+	srv := startPushAPI(t, func(c *config.Config) { c.API.Name = "other" })
+	o := srv.signUp("alice").send("POST", pushPath, newPushService(t).device().params("other:chat_mention", "svc:emoji_reaction")).want(200).object()
+	if got := alerts(o); !slices.Equal(got, []string{"other:chat_mention"}) {
+		t.Errorf("alerts are %v", got)
+	}
+}
+
+// An account has as many subscriptions as it may: the oldest go.
+func TestPushSubscriptionsAreBounded(t *testing.T) {
+	srv := startPushAPI(t)
+	service := newPushService(t)
+	alice := srv.signUp("alice")
+	first := srv.newToken(alice, "push")
+	first.subscribe(service)
+	for i := range 50 {
+		srv.newToken(alice, fmt.Sprint("push ", i)).subscribe(service)
+	}
+	first.get(pushPath).want(404)
+	if n := srv.count(`SELECT count(*) FROM push_subscriptions`); n != 50 {
+		t.Errorf("there are %d subscriptions, want 50", n)
+	}
+}

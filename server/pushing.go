@@ -1,0 +1,250 @@
+package server
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	webpush "github.com/SherClockHolmes/webpush-go"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// Register tells the worker which jobs this package does.
+func (s *Server) Register(w *store.Worker) {
+	store.HandleFew(w, pushesAtOnce, s.push)
+}
+
+const (
+	pushesAtOnce   = 2                // of the jobs that run at a time
+	pushTime       = 10 * time.Second // for one try to hand over a message
+	pushPatience   = 4 * time.Hour    // after that a message that nobody takes is given up: some nine tries
+	pushRetention  = 48 * time.Hour   // for which push services keep a message for a device that is switched off
+	maxPushMessage = 3993             // bytes: a record of 4096 less its header, tag and delimiter (RFC 8291, 4)
+	maxRetryAfter  = time.Hour
+)
+
+// push is the job that sends a notification to one subscription. It does nothing if that is no longer wanted: the subscription
+// has gone or its token is worth nothing, the notification has been read or withdrawn, who did it has been muted, who is told has been deactivated.
+func (s *Server) push(ctx context.Context, w store.PushNotification) error {
+	p, err := s.db.PushSubscription(ctx, w.SubscriptionID)
+	if p == nil || err != nil {
+		return err
+	}
+	endpoint, err := url.Parse(p.Endpoint)
+	if err != nil {
+		return s.social.DropPush(ctx, p.ID)
+	}
+	token, err := s.keys.Unseal(pushTokens, p.Token)
+	if err != nil {
+		s.log.Warn("push subscription removed", "host", endpoint.Host, "subscription", p.ID, "err", err)
+		return s.social.DropPush(ctx, p.ID)
+	}
+	if s.now().Sub(w.NotificationID.Time()) > pushPatience {
+		s.log.Info("push message given up", "host", endpoint.Host, "subscription", p.ID)
+		return nil
+	}
+	message, err := s.pushMessage(ctx, p.AccountID, w.NotificationID, string(token))
+	if errs.IsNotFound(err) {
+		return nil
+	}
+	if message == nil || err != nil {
+		return err
+	}
+	if until := s.pushHosts.closed(endpoint.Host, s.now()); !until.IsZero() {
+		return &store.Later{At: until, Err: fmt.Errorf("push to %s: the host is left alone", endpoint.Host)}
+	}
+	err = s.sendPush(ctx, p, message)
+	var refusal *pushRefusal
+	switch {
+	case err == nil:
+		s.pushHosts.worked(endpoint.Host)
+		return nil
+	case errors.As(err, &refusal) && refusal.gone():
+		s.pushHosts.worked(endpoint.Host)
+		s.log.Info("push subscription removed", "host", endpoint.Host, "subscription", p.ID, "status", refusal.status)
+		return s.social.DropPush(ctx, p.ID)
+	case refusal == nil || refusal.status >= http.StatusInternalServerError:
+		s.pushHosts.failed(endpoint.Host, s.now())
+	}
+	err = fmt.Errorf("push to %s: %w", endpoint.Host, err)
+	if refusal != nil && !refusal.retryAt.IsZero() {
+		return &store.Later{At: refusal.retryAt, Err: err}
+	}
+	return err
+}
+
+// pushMessage returns the message for a notification, nil if none is to be sent.
+func (s *Server) pushMessage(ctx context.Context, to store.AccountID, id store.NotificationID, token string) ([]byte, error) {
+	n, err := s.db.Notification(ctx, to, id)
+	if err != nil {
+		return nil, err
+	}
+	var in store.ConversationID
+	if n.StatusID != nil {
+		st, err := s.db.Status(ctx, *n.StatusID)
+		if err != nil {
+			return nil, err
+		}
+		in = st.ConversationID
+	}
+	stance, err := s.db.StanceOn(ctx, to, n.FromID, in)
+	if err != nil || n.Read || n.Muted || stance.MutesNotifications || stance.MutesThread {
+		return nil, err
+	}
+	reader, err := s.db.Account(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	user, err := s.db.User(ctx, to)
+	if err != nil || !user.Usable() {
+		return nil, err
+	}
+	return s.entities.PushMessage(ctx, reader, user, n, token, maxPushMessage)
+}
+
+// pushRefusal is the answer of a push service that did not take a message.
+type pushRefusal struct {
+	status  int
+	retryAt time.Time // zero: nothing is said
+}
+
+func (e *pushRefusal) Error() string { return "answered " + strconv.Itoa(e.status) }
+
+// gone tells whether the push service will take no message of this subscription any more (RFC 8030, 7.3, and what services
+// answer to keys that are not those of the subscription).
+func (e *pushRefusal) gone() bool {
+	switch e.status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return false
+	}
+	return e.status >= 400 && e.status < 500
+}
+
+// sendPush hands a message over to the push service (RFC 8030), encrypted (RFC 8291) and with the proof of who sends it (RFC 8292).
+// The error names no more of the endpoint than its host: who knows the whole address can send to it.
+func (s *Server) sendPush(ctx context.Context, p *store.PushSubscription, message []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, pushTime)
+	defer cancel()
+	b64 := base64.RawURLEncoding
+	to := &webpush.Subscription{Endpoint: p.Endpoint, Keys: webpush.Keys{P256dh: b64.EncodeToString(p.P256dh), Auth: b64.EncodeToString(p.Auth)}}
+	client := s.outbound
+	if !p.Standard {
+		client = draftOutbound{s.outbound, p, message}
+	}
+	resp, err := webpush.SendNotificationWithContext(ctx, message, to, &webpush.Options{
+		HTTPClient:      client,
+		Subscriber:      s.pushContact(),
+		TTL:             int(pushRetention.Seconds()),
+		Urgency:         webpush.UrgencyNormal,
+		VAPIDPublicKey:  s.keys.VAPIDPublic(),
+		VAPIDPrivateKey: s.keys.VAPIDPrivate(),
+	})
+	if err != nil {
+		if cause := errors.Unwrap(err); cause != nil { // without the address around it
+			err = cause
+		}
+		return err
+	}
+	defer resp.Body.Close()
+	io.CopyN(io.Discard, resp.Body, 4096) // so that the connection can be used again
+	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
+		return nil
+	}
+	return &pushRefusal{resp.StatusCode, retryAfter(resp.Header.Get("Retry-After"), s.now())}
+}
+
+// pushContact is whom push services can turn to (RFC 8292, 2.1).
+func (s *Server) pushContact() string {
+	switch {
+	case s.settings.Instance.Email != "":
+		return s.settings.Instance.Email
+	case strings.HasPrefix(s.baseURL, "https:"):
+		return s.baseURL
+	}
+	return "admin@" + s.settings.URL().Hostname()
+}
+
+// retryAfter reads the header of that name (RFC 9110, 10.2.3). It returns the zero time for what is not there or makes no sense.
+func retryAfter(header string, now time.Time) time.Time {
+	at, err := http.ParseTime(header)
+	if seconds, convErr := strconv.Atoi(header); convErr == nil {
+		at, err = now.Add(time.Duration(min(seconds, int(maxRetryAfter.Seconds())))*time.Second), nil
+	}
+	if err != nil || at.Before(now) {
+		return time.Time{}
+	}
+	return earlier(at, now.Add(maxRetryAfter))
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// pushHosts remembers which push services fail, so that they are left alone for growing times and do not keep those that work
+// from being served.
+type pushHosts struct {
+	mu      sync.Mutex
+	failing map[string]*failingHost
+}
+
+type failingHost struct {
+	fails int
+	until time.Time // nothing is sent before
+}
+
+const (
+	maxFailingHosts = 1000
+	longestRest     = 30 * time.Minute
+)
+
+// closed returns until when a host is left alone, the zero time if a message may be sent. After a rest one may be, to see whether the
+// host is back, and the others wait for what comes of it.
+func (h *pushHosts) closed(host string, now time.Time) (until time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f := h.failing[host]
+	if f == nil {
+		return time.Time{}
+	}
+	if now.Before(f.until) {
+		return f.until
+	}
+	f.until = now.Add(pushTime)
+	return time.Time{}
+}
+
+// failed notes that a host did not answer, or with an error of its own.
+func (h *pushHosts) failed(host string, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f := h.failing[host]
+	if f == nil {
+		if len(h.failing) >= maxFailingHosts {
+			clear(h.failing)
+		}
+		f = new(failingHost)
+		h.failing[host] = f
+	}
+	f.until = now.Add(min(longestRest, 15*time.Second<<min(f.fails, 10)))
+	f.fails++
+}
+
+// worked notes that a host does its work.
+func (h *pushHosts) worked(host string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.failing, host)
+}

@@ -1,0 +1,59 @@
+package social
+
+import (
+	"context"
+	"encoding/json"
+
+	"svc/store"
+)
+
+// MergeSettings merges an object into what a front end has stored for an account (RFC 7396: objects are merged with objects, null
+// removes, anything else replaces), and returns the result.
+func (s *Service) MergeSettings(ctx context.Context, id store.AccountID, app string, patch map[string]json.RawMessage) (json.RawMessage, error) {
+	var merged json.RawMessage
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		user, err := tx.User(ctx, id)
+		if err != nil {
+			return err
+		}
+		if merged, err = mergeObject(user.SettingsStore.V[app], patch); err != nil {
+			return err
+		}
+		if err := storeSettings(user, map[string]json.RawMessage{app: merged}); err != nil {
+			return err
+		}
+		return tx.SaveUser(ctx, user)
+	})
+	return merged, err
+}
+
+// mergeObject merges a patch into a value. A value that is no object counts as one without members.
+func mergeObject(value json.RawMessage, patch map[string]json.RawMessage) (json.RawMessage, error) {
+	members := membersOf(value)
+	if members == nil {
+		members = make(map[string]json.RawMessage, len(patch))
+	}
+	for name, change := range patch {
+		if string(change) == "null" {
+			delete(members, name)
+			continue
+		}
+		if deeper := membersOf(change); deeper != nil {
+			var err error
+			if change, err = mergeObject(members[name], deeper); err != nil {
+				return nil, err
+			}
+		}
+		members[name] = change
+	}
+	return json.Marshal(members)
+}
+
+// membersOf returns the members of an object, nil for any other value.
+func membersOf(value json.RawMessage) map[string]json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(value, &members) != nil {
+		return nil
+	}
+	return members
+}
