@@ -187,7 +187,7 @@ func saveEdit(ctx context.Context, tx *store.Tx, c *Composed, old *store.StatusE
 			return err
 		}
 	}
-	return nil
+	return indexAnew(ctx, tx, c.ID)
 }
 
 // tellOfEdit tells the newly mentioned, the local people who boosted the status, and the open streams.
