@@ -81,7 +81,8 @@ var entityShapes = map[string]map[string]string{
 	"MarkerExtension":       {"unread_count": "number"},
 	"List":                  {"id": "id", "title": "text", "replies_policy": "text", "exclusive": "boolean"},
 	"Results":               {"accounts": "[]Account", "statuses": "[]Status", "hashtags": "[]FoundTag"},
-	"FoundTag":              {"name": "text", "url": "url", "history": "[]null"},
+	"FoundTag":              {"name": "text", "url": "url", "history": "[]null", "following": "?boolean"},
+	"ResultsV1":             {"accounts": "[]Account", "statuses": "[]Status", "hashtags": "[]text"},
 	"Preferences": {
 		"posting:default:visibility": "text", "posting:default:sensitive": "boolean", "posting:default:language": "text|null",
 		"reading:expand:media": "text", "reading:expand:spoilers": "boolean",
@@ -244,7 +245,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/featured_tags":                {"", "404"},
 	"/api/v1/favourites":                   {"", "[]Status"},
 	"/api/v1/follow_requests":              {"", "[]Account"},
-	"/api/v1/followed_tags":                {"", "[]null"},
+	"/api/v1/followed_tags":                {"", "[]FoundTag"},
 	"/api/v1/identity_proofs":              {"", "[]null"},
 	"/api/v1/instance":                     {"", "object"},
 	"/api/v1/instance/peers":               {"", "[]text"},
@@ -258,6 +259,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/notifications":                {"/api/v1/notifications?with_muted=true", "[]Notification"},
 	"/api/v1/notifications/:id":            {"/api/v1/notifications/NOTIFICATION", "Notification"},
 	"/api/v1/preferences":                  {"", "Preferences"},
+	"/api/v1/search":                       {"/api/v1/search?q=rich", "ResultsV1"},
 	"/api/v1/statuses":                     {"/api/v1/statuses?ids[]=STATUSES", "[]Status"},
 	"/api/v1/statuses/:id":                 {"/api/v1/statuses/STATUSES", "Status"},
 	"/api/v1/statuses/:id/card":            {"/api/v1/statuses/STATUSES/card", "empty"},
@@ -267,6 +269,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/statuses/:id/reblogged_by":    {"/api/v1/statuses/STATUSES/reblogged_by", "[]Account"},
 	"/api/v1/statuses/:id/source":          {"/api/v1/statuses/STATUSES/source", "StatusSource"},
 	"/api/v1/suggestions":                  {"", "[]null"},
+	"/api/v1/tags/:name":                   {"/api/v1/tags/rich", "FoundTag"},
 	"/api/v1/timelines/direct":             {"", "[]Status"},
 	"/api/v1/timelines/home":               {"/api/v1/timelines/home?limit=40&with_muted=true", "[]Status"},
 	"/api/v1/timelines/list/:list_id":      {"/api/v1/timelines/list/LIST", "[]Status"},
@@ -387,6 +390,7 @@ func (a *api) enrich(rich, other *member) (statuses []string, attachment, list s
 	do(other, "Relationship", "POST", "/api/v1/accounts/"+rich.id+"/follow", params{"notify": true, "languages": []string{"de"}})
 	do(rich, "Relationship", "POST", "/api/v1/accounts/"+other.id+"/follow", params{})
 	do(rich, "Relationship", "POST", "/api/v1/accounts/"+other.id+"/note", params{"comment": "known"})
+	do(rich, "FoundTag", "POST", "/api/v1/tags/followed/follow", nil)
 	do(rich, "empty", "POST", "/api/v1/lists/"+list+"/accounts", params{"account_ids": []string{other.id}})
 
 	first := status(rich, params{"status": "first @other #rich :cat: :none: " + a.url, "spoiler_text": "a subject :dog:", "language": "de", "expires_in": 4000})

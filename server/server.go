@@ -33,6 +33,7 @@ type Config struct {
 	StaticDir    string // the operator's own files, served in place of those that come with the server; "": none
 	Keys         *keys.Keys
 	Authenticate Authenticator // nil: by the tokens and passwords in DB
+	Resolve      Resolver      // nil: searches know only what is here
 	Fallback     http.Handler  // answers what no route does outside of /api/; nil: a 404 in JSON
 	TempDir      string        // for uploads while their request lasts; "": the system's
 	Log          *slog.Logger  // nil: nothing is logged
@@ -53,6 +54,7 @@ type Server struct {
 	identities   *identities
 	logins       *logins
 	authenticate Authenticator
+	resolve      Resolver
 	fallback     http.Handler
 	tempDir      string
 	log          *slog.Logger
@@ -82,6 +84,7 @@ func newServer(c Config, tables []routes) *Server {
 		staticDir:    c.StaticDir,
 		keys:         c.Keys,
 		authenticate: c.Authenticate,
+		resolve:      c.Resolve,
 		fallback:     c.Fallback,
 		tempDir:      c.TempDir,
 		log:          c.Log,

@@ -22,6 +22,7 @@ func allRoutes() []routes {
 		mediaRoutes,
 		fileRoutes,
 		searchRoutes,
+		tagRoutes,
 		instanceRoutes,
 		healthRoutes,
 		appRoutes,

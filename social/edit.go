@@ -179,6 +179,9 @@ func saveEdit(ctx context.Context, tx *store.Tx, c *Composed, old *store.StatusE
 	if err := tx.SetTags(ctx, c.Status.ID, c.Tags); err != nil {
 		return err
 	}
+	if err := tx.FanOutTags(ctx, c.Status); err != nil {
+		return err
+	}
 	if err := tx.Attach(ctx, c.Status.ID, c.Media); err != nil {
 		return err
 	}

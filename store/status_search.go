@@ -206,3 +206,17 @@ var (
 			(SELECT id FROM statuses_fts_docsize WHERE id < ?1 AND id > ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3) AS last`
 	firstPartUp = strings.ReplaceAll(firstPartDown, "DESC", "ASC")
 )
+
+// StatusByAddress returns the status that has an address as its ActivityPub id, or that lives elsewhere and has its page there; nil if there
+// is none.
+func (r reader) StatusByAddress(ctx context.Context, address string) (*Status, error) {
+	s, err := one[Status](ctx, r, "status by URI", `SELECT * FROM statuses WHERE uri = ?`, address)
+	if s != nil || err != nil {
+		return s, err
+	}
+	return one[Status](ctx, r, "status by URL", `
+		SELECT *
+		FROM statuses INDEXED BY statuses_url
+		WHERE url = ? AND domain <> '' AND url <> ''
+		LIMIT 1`, address)
+}
