@@ -88,10 +88,11 @@ const involved = `
 // index knows no boosts; o is there because wanted speaks of it.
 var searchStatuses = `
 		SELECT s.id
-		FROM (SELECT rowid AS id FROM statuses_fts WHERE statuses_fts MATCH ?4 AND rowid < ?5 AND rowid > ?6 ORDER BY rowid DESC) m
-		CROSS JOIN statuses s ON s.id = m.id
+		FROM statuses_fts m
+		CROSS JOIN statuses s ON s.id = m.rowid
 		LEFT JOIN statuses o ON o.id = s.reblog_of_id
-		WHERE (?7 & 1 = 0 OR s.sensitive = 1)
+		WHERE m.statuses_fts MATCH ?4 AND m.rowid < ?5 AND m.rowid > ?6
+			AND (?7 & 1 = 0 OR s.sensitive = 1)
 			AND (?7 & 2 = 0 OR s.sensitive = 0)
 			AND (s.account_id = ?1
 				OR s.visibility < 3 AND ?7 & 8 = 0 AND (?7 & 4 = 0 OR EXISTS (SELECT 1 FROM accounts x WHERE x.id = s.account_id AND x.discoverable = 1))
@@ -99,9 +100,10 @@ var searchStatuses = `
 					OR ?7 & 8 = 0 AND EXISTS (SELECT 1 FROM recipients x WHERE x.status_id = s.id AND x.account_id = ?1)))
 			AND ` + visible("s") + `
 			AND ` + wanted + `
+		ORDER BY m.rowid DESC
 		LIMIT ?8`
 
-var searchStatusesUp = strings.Replace(searchStatuses, "rowid DESC", "rowid ASC", 1)
+var searchStatusesUp = strings.Replace(searchStatuses, " DESC\n", " ASC\n", 1)
 
 // authors returns the accounts that handles mean, as far as they are known: me is the viewer.
 func (r reader) authors(ctx context.Context, s StatusSearch, handles []string) ([]AccountID, error) {
