@@ -168,8 +168,8 @@ func seed(t testing.TB, db *store.DB, n int) {
 		{numbers + `INSERT INTO tags (id, name) SELECT i, 'tag' || i FROM n`, []any{50}},
 		{`INSERT INTO status_tags (tag_id, status_id, position) SELECT id % 50 + 1, id, 0 FROM statuses WHERE id % 3 = 0`, nil},
 		{`INSERT INTO statuses_fts (rowid, body, facets)
-			SELECT id, 'many words word' || id % 50 || CASE WHEN id % 2 = 0 THEN ' even' ELSE ' odd' END || CASE visibility WHEN 3 THEN ' secret' ELSE '' END,
-				'by' || account_id || CASE domain WHEN '' THEN ' here' ELSE ' away' END FROM statuses WHERE reblog_of_id IS NULL`, nil},
+			SELECT id, 'many words word' || (id % 50) || CASE WHEN id % 2 = 0 THEN ' even' ELSE ' odd' END || CASE visibility WHEN 3 THEN ' secret' ELSE '' END,
+				'at0 by' || account_id || CASE domain WHEN '' THEN ' here' ELSE ' away' END FROM statuses WHERE reblog_of_id IS NULL`, nil},
 		{`INSERT INTO tag_follows (id, account_id, tag_id) SELECT u.account_id * 100 + t.id, u.account_id, t.id FROM users u JOIN tags t ON t.id < 20`, nil},
 		{`INSERT INTO recipients (status_id, account_id, position, mentioned, direct) SELECT id, (id + 7) % 500 + 1, 0, 1, visibility = 4 FROM statuses WHERE id % 4 = 0`, nil},
 		{`INSERT INTO home (account_id, status_id) SELECT u.account_id, s.id FROM users u JOIN statuses s ON s.id % 40 = u.account_id % 40 WHERE u.account_id < 50`, nil},

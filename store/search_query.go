@@ -215,9 +215,13 @@ func (q *statusQuery) empty() bool {
 	return q.tokens == 0 && len(q.from)+len(q.notFrom) == 0 && q.only == 0 && q.after == 0 && q.upto == 0
 }
 
-// match returns the query in the language of the index. by and notBy are the authors that the handles in it mean.
-func (q *statusQuery) match(by, notBy []AccountID) string {
+// match returns the query in the language of the index, for posts between two ids. by and notBy are the authors that the handles in
+// it mean.
+func (q *statusQuery) match(by, notBy []AccountID, below, above int64) string {
 	var all, none []string
+	if first, last := sliceOf(above+1), sliceOf(below-1); last-first < maxPartSlices {
+		all = append(all, anySlice(first, last))
+	}
 	for _, p := range q.phrases {
 		all = append(all, `body : "`+p+`"`)
 	}
@@ -244,6 +248,14 @@ func (q *statusQuery) match(by, notBy []AccountID) string {
 		match = "(" + match + ") NOT (" + strings.Join(none, " OR ") + ")"
 	}
 	return match
+}
+
+func anySlice(first, last int64) string {
+	var names []string
+	for n := first; n <= last; n++ {
+		names = append(names, `"`+sliceFacet(n)+`"`)
+	}
+	return `facets : (` + strings.Join(names, " OR ") + `)`
 }
 
 func anyAuthor(ids []AccountID) string {

@@ -55,7 +55,15 @@ const (
 	facetMedia    = "media"
 	facetPoll     = "poll"
 	facetLink     = "link"
+	facetSlice    = "at" // with the number of the slice of time that the post's id lies in
 )
+
+// sliceBits is how many of an id's bits tell apart the posts of one slice of time: three days.
+const sliceBits = sequenceBits + 28
+
+func sliceOf(id int64) int64 { return id >> sliceBits }
+
+func sliceFacet(slice int64) string { return facetSlice + strconv.FormatInt(slice, 10) }
 
 func authorFacet(id AccountID) string { return facetAuthor + strconv.FormatInt(int64(id), 10) }
 
@@ -65,9 +73,9 @@ func languageFacet(code string) string {
 }
 
 func (x *Indexed) facets(s *Status) string {
-	list := []string{authorFacet(s.AccountID), facetLocal}
+	list := []string{authorFacet(s.AccountID), sliceFacet(sliceOf(int64(s.ID))), facetLocal}
 	if !s.Local() {
-		list[1] = facetRemote
+		list[2] = facetRemote
 	}
 	for _, f := range []struct {
 		is    bool

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -22,14 +23,15 @@ type StatusSearch struct {
 }
 
 // A search looks through the posts from the newest on, part by part, so that there is an end to it even where there is an end to
-// nothing: of words that many posts have, but hardly one together, or of words in posts that the viewer may not see.
+// nothing: of words that many posts have, but hardly one together, or of words in posts that the viewer may not see. A part is some
+// slices of time (status_index.go), by which the index itself knows where to stop; bounds of the ids only stop what it has found.
 const (
 	maxStatusDepth  = 1000                   // posts that can be paged through by offset
-	partLength      = 2000                   // posts of the first part
-	partGrowth      = 8                      // how much longer, in time, a part is than one that took no time
-	partQuick       = 5 * time.Millisecond   // that is
-	partSlow        = 40 * time.Millisecond  // parts that take longer become shorter
-	maxStatusSearch = 400 * time.Millisecond // after that no further part is begun
+	partGrowth      = 8                      // a part has so many slices more than the one before, if that took no time
+	partQuick       = 5 * time.Millisecond   // what counts as no time
+	maxPartPosts    = 1000                   // that the index finds in a part
+	maxPartSlices   = 64                     // after a quick part of so many, the next is all the rest
+	maxStatusSearch = 150 * time.Millisecond // after that no further part is begun
 )
 
 // SearchStatuses returns ids of the posts that a text describes (search_query.go) and that the viewer may find: those open to all,
@@ -63,19 +65,21 @@ func (r reader) SearchStatuses(ctx context.Context, s StatusSearch) ([]StatusID,
 	if err != nil {
 		return nil, err
 	}
-	withMuted := s.Author != 0 || len(by) > 0
-	find := func(below, above int64, ascending bool, limit int) ([]StatusID, error) {
-		query := searchStatuses
-		if ascending {
-			query = searchStatusesUp
-		}
-		return ids[StatusID](ctx, r, "search statuses", query, s.Viewer, h, withMuted, q.match(by, notBy), below, above, q.only, limit)
-	}
-	found, err := r.inParts(ctx, s, q, depth, find)
-	if err != nil {
+	search := &statusSearch{StatusSearch: s, query: q, by: by, notBy: notBy, hints: h, wanted: s.Offset + s.Limit}
+	if err := r.inParts(ctx, search); err != nil {
 		return nil, err
 	}
-	return newestFirst(found[min(s.Offset, len(found)):], s.MinID != 0), nil
+	return newestFirst(search.found[min(s.Offset, len(search.found)):], s.MinID != 0), nil
+}
+
+// statusSearch is a search under way.
+type statusSearch struct {
+	StatusSearch
+	query     *statusQuery
+	by, notBy []AccountID
+	hints     Hints
+	wanted    int // how many posts are enough
+	found     []StatusID
 }
 
 // involved is the condition that the viewer did something with the status s.
@@ -84,15 +88,10 @@ const involved = `
 		OR EXISTS (SELECT 1 FROM bookmarks x WHERE x.account_id = ?1 AND x.status_id = s.id)
 		OR s.reblogs_count > 0 AND EXISTS (SELECT 1 FROM statuses x WHERE x.reblog_of_id = s.id AND x.account_id = ?1)`
 
-// ?1 is the viewer, ?2 the hints, ?3 with_muted, ?4 what the index looks for, between the ids ?5 and ?6, ?7 the statusBits. The
-// index knows no boosts; o is there because wanted speaks of it.
+// What the index finds, and whether the viewer may. ?1 is the viewer, ?2 the hints, ?3 with_muted, ?4 what the index looks for,
+// between the ids ?5 and ?6, ?7 the statusBits. The index knows no boosts; o is there because wanted speaks of it.
 var searchStatuses = `
-		SELECT s.id
-		FROM statuses_fts m
-		CROSS JOIN statuses s ON s.id = m.rowid
-		LEFT JOIN statuses o ON o.id = s.reblog_of_id
-		WHERE m.statuses_fts MATCH ?4 AND m.rowid < ?5 AND m.rowid > ?6
-			AND (?7 & 1 = 0 OR s.sensitive = 1)
+		SELECT s.id, (?7 & 1 = 0 OR s.sensitive = 1)
 			AND (?7 & 2 = 0 OR s.sensitive = 0)
 			AND (s.account_id = ?1
 				OR s.visibility < 3 AND ?7 & 8 = 0 AND (?7 & 4 = 0 OR EXISTS (SELECT 1 FROM accounts x WHERE x.id = s.account_id AND x.discoverable = 1))
@@ -100,6 +99,10 @@ var searchStatuses = `
 					OR ?7 & 8 = 0 AND EXISTS (SELECT 1 FROM recipients x WHERE x.status_id = s.id AND x.account_id = ?1)))
 			AND ` + visible("s") + `
 			AND ` + wanted + `
+		FROM statuses_fts m
+		CROSS JOIN statuses s ON s.id = m.rowid
+		LEFT JOIN statuses o ON o.id = s.reblog_of_id
+		WHERE m.statuses_fts MATCH ?4 AND m.rowid < ?5 AND m.rowid > ?6
 		ORDER BY m.rowid DESC
 		LIMIT ?8`
 
@@ -129,85 +132,90 @@ func (r reader) authors(ctx context.Context, s StatusSearch, handles []string) (
 	return ids, nil
 }
 
-// inParts calls find for one stretch of ids after the other until there is enough, nothing is left, or it has taken too long.
-func (r reader) inParts(ctx context.Context, s StatusSearch, q *statusQuery, limit int, find func(below, above int64, ascending bool, limit int) ([]StatusID, error)) ([]StatusID, error) {
+// inParts searches one part after the other until there is enough, nothing is left, or it has taken too long.
+func (r reader) inParts(ctx context.Context, s *statusSearch) error {
 	below, above, ascending := s.bounds()
-	above = max(above, q.after)
-	if q.upto != 0 {
-		below = min(below, q.upto)
+	above = max(above, s.query.after)
+	if s.query.upto != 0 {
+		below = min(below, s.query.upto)
 	}
-	size, err := r.firstPart(ctx, &below, &above, ascending)
+	below, above, err := r.indexedWithin(ctx, below, above)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	began := time.Now()
-	var found []StatusID
-	for below-above > 1 {
-		from, to, before := below, max(above, below-size), time.Now()
-		if ascending {
-			from, to = min(below, above+size), above
+	for slices := int64(1); below-above > 1; {
+		from, to := below, above
+		switch {
+		case slices > maxPartSlices:
+		case ascending:
+			from = min(below, (sliceOf(above+1)+slices)<<sliceBits)
+		default:
+			to = max(above, (sliceOf(below-1)+1-slices)<<sliceBits-1)
 		}
-		some, err := find(from, to, ascending, limit-len(found))
-		found = append(found, some...)
-		if err != nil || len(found) == limit {
-			return found, err
+		before := time.Now()
+		last, err := r.searchPart(ctx, s, from, to)
+		if err != nil || len(s.found) == s.wanted || time.Since(began) > maxStatusSearch {
+			return err
 		}
-		if ascending {
+		switch {
+		case ascending && last != 0:
+			above = last
+		case ascending:
 			above = from - 1
-		} else {
+		case last != 0:
+			below = last
+		default:
 			below = to + 1
 		}
-		took := time.Since(before)
-		switch {
-		case time.Since(began) > maxStatusSearch:
-			return found, nil
-		case took < partQuick:
-			size = min(size*partGrowth, maxID)
-		case took > partSlow:
-			size = size/2 + 2
+		if slices <= maxPartSlices && time.Since(before) < partQuick {
+			slices *= partGrowth
 		}
 	}
-	return found, nil
+	return nil
 }
 
-// maxID is more than any id is, and far from what an int64 holds.
-const maxID = 1 << 54
-
-// firstPart narrows the bounds of a search to where there are posts at its beginning, and returns how far the first part reaches from
-// there.
-func (r reader) firstPart(ctx context.Context, below, above *int64, ascending bool) (size int64, err error) {
-	query := firstPartDown
-	if ascending {
-		query = firstPartUp
+// searchPart adds to what was found what lies between two ids. It returns the id where it stopped, 0 if that was the end.
+func (r reader) searchPart(ctx context.Context, s *statusSearch, below, above int64) (last int64, err error) {
+	query := searchStatuses
+	if s.MinID != 0 {
+		query = searchStatusesUp
 	}
-	type edges struct{ First, Last *int64 }
-	e, err := one[edges](ctx, r, "first part", query, *below, *above, partLength)
+	withMuted := s.Author != 0 || len(s.by) > 0 // who looks for somebody's posts wants to see them
+	rows, err := r.q.QueryContext(ctx, query, s.Viewer, s.hints, withMuted, s.query.match(s.by, s.notBy, below, above), below, above,
+		s.query.only, maxPartPosts)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("search statuses: %w", err)
 	}
-	*below = min(*below, maxID)
-	if e.First == nil { // there is nothing at all
-		*below = *above
-		return 0, nil
+	defer rows.Close()
+	n := 0
+	for ; len(s.found) < s.wanted && rows.Next(); n++ {
+		var may bool
+		if err := rows.Scan(&last, &may); err != nil {
+			return 0, fmt.Errorf("search statuses: %w", err)
+		}
+		if may {
+			s.found = append(s.found, StatusID(last))
+		}
 	}
-	if ascending {
-		*above = *e.First - 1
-	} else {
-		*below = *e.First + 1
+	if n < maxPartPosts {
+		last = 0
 	}
-	if e.Last == nil { // no more than one part
-		return maxID, nil
-	}
-	return max(*e.Last-*e.First, *e.First-*e.Last) + 2, nil
+	return last, rows.Err()
 }
 
-var (
-	firstPartDown = `
+// indexedWithin narrows bounds to where there are posts in the index.
+func (r reader) indexedWithin(ctx context.Context, below, above int64) (int64, int64, error) {
+	type edges struct{ First, Last *int64 }
+	e, err := one[edges](ctx, r, "edges of the index", `
 		SELECT
-			(SELECT id FROM statuses_fts_docsize WHERE id < ?1 AND id > ?2 ORDER BY id DESC LIMIT 1) AS first,
-			(SELECT id FROM statuses_fts_docsize WHERE id < ?1 AND id > ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3) AS last`
-	firstPartUp = strings.ReplaceAll(firstPartDown, "DESC", "ASC")
-)
+			(SELECT id FROM statuses_fts_docsize WHERE id < ?1 AND id > ?2 ORDER BY id LIMIT 1) AS first,
+			(SELECT id FROM statuses_fts_docsize WHERE id < ?1 AND id > ?2 ORDER BY id DESC LIMIT 1) AS last`, below, above)
+	if err != nil || e.First == nil {
+		return 0, 0, err
+	}
+	return *e.Last + 1, *e.First - 1, nil
+}
 
 // StatusByAddress returns the status that has an address as its ActivityPub id, or that lives elsewhere and has its page there; nil if there
 // is none.
