@@ -38,13 +38,13 @@ func (s *Server) findNamed(r *Request, q *searching, found *results) error {
 		}
 		st, err := s.entities.Status(r.Context(), r.Viewer, named.Status)
 		if err == nil {
-			found.Statuses = entity.List[*entity.Status]{st}
+			found.statuses = entity.List[*entity.Status]{st}
 		}
 		return err
 	case named.Account != 0 && q.accounts:
 		accounts, err := s.renderAccounts(r, []store.AccountID{named.Account})
 		if err == nil {
-			found.Accounts = accounts
+			found.accounts = accounts
 		}
 		return err
 	}

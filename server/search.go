@@ -20,9 +20,28 @@ var searchRoutes = routes{
 
 // results is what a search finds. All three lists are always there.
 type results struct {
-	Accounts entity.List[entity.Account] `json:"accounts"`
-	Statuses entity.List[*entity.Status] `json:"statuses"`
-	Hashtags []entity.FoundTag           `json:"hashtags"`
+	accounts entity.List[entity.Account]
+	statuses entity.List[*entity.Status]
+	hashtags entity.List[entity.FoundTag]
+	names    bool // hashtags are mere names
+}
+
+// AppendJSON renders what was found.
+func (f *results) AppendJSON(dst []byte) []byte {
+	dst = f.accounts.AppendJSON(append(dst, `{"accounts":`...))
+	dst = f.statuses.AppendJSON(append(dst, `,"statuses":`...))
+	dst = append(dst, `,"hashtags":[`...)
+	for i, t := range f.hashtags {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if f.names {
+			dst = appendJSONString(dst, t.Name)
+		} else {
+			dst = t.AppendJSON(dst)
+		}
+	}
+	return append(dst, ']', '}')
 }
 
 // searching is what is looked for.
@@ -54,15 +73,8 @@ func (s *Server) searchV1(r *Request) (any, error) {
 		return nil, err
 	}
 	found := s.find(r, q)
-	names := make([]string, 0, len(found.Hashtags))
-	for _, t := range found.Hashtags {
-		names = append(names, t.Name)
-	}
-	return struct {
-		Accounts entity.List[entity.Account] `json:"accounts"`
-		Statuses entity.List[*entity.Status] `json:"statuses"`
-		Hashtags []string                    `json:"hashtags"`
-	}{found.Accounts, found.Statuses, names}, nil
+	found.names = true
+	return found, nil
 }
 
 func bindSearch(r *Request) (*searching, error) {
@@ -93,7 +105,7 @@ func (q *searching) isAddress() bool {
 
 // find does a search. A part that fails is empty, whatever the others find (extension API 22). The anonymous do not turn pages.
 func (s *Server) find(r *Request, q *searching) *results {
-	found := &results{Accounts: entity.List[entity.Account]{}, Statuses: entity.List[*entity.Status]{}, Hashtags: []entity.FoundTag{}}
+	found := new(results)
 	turned := q.page.Offset > 0 || q.page.MaxID != 0 || q.page.MinID != 0 || q.page.SinceID != 0
 	if q.text == "" || r.Viewer == nil && turned {
 		return found
@@ -107,19 +119,19 @@ func (s *Server) find(r *Request, q *searching) *results {
 	if q.accounts && !strings.HasPrefix(q.text, "#") {
 		accounts, err := s.accountsLike(r, q.text, q.following, q.page)
 		if s.soft(r, err) {
-			found.Accounts = accounts
+			found.accounts = accounts
 		}
 	}
 	if q.statuses {
 		statuses, err := s.statusesLike(r, q)
 		if s.soft(r, err) {
-			found.Statuses = statuses
+			found.statuses = statuses
 		}
 	}
 	if q.hashtags {
 		tags, err := s.tagsLike(r, q)
 		if s.soft(r, err) {
-			found.Hashtags = tags
+			found.hashtags = tags
 		}
 	}
 	return found
@@ -142,7 +154,7 @@ func (s *Server) statusesLike(r *Request, q *searching) (entity.List[*entity.Sta
 	if q.author != "" {
 		search.Author.UnmarshalText([]byte(q.author))
 		if search.Author == 0 {
-			return entity.List[*entity.Status]{}, nil
+			return nil, nil
 		}
 	}
 	ids, err := s.db.SearchStatuses(r.Context(), search)
@@ -162,10 +174,10 @@ const maxTagWords = 10
 
 // tagsLike returns the hashtags that a text may mean. One word is a hashtag, whether or not it was ever used, and the beginning of
 // others; of several those count that were used or are written with the sign, and all of them joined to one.
-func (s *Server) tagsLike(r *Request, q *searching) ([]entity.FoundTag, error) {
+func (s *Server) tagsLike(r *Request, q *searching) (entity.List[entity.FoundTag], error) {
 	words := strings.Fields(q.text)
 	if len(words) > maxTagWords {
-		return []entity.FoundTag{}, nil
+		return nil, nil
 	}
 	var names []string
 	var err error
@@ -173,7 +185,7 @@ func (s *Server) tagsLike(r *Request, q *searching) ([]entity.FoundTag, error) {
 	if len(words) == 1 {
 		name := text.TagName(words[0])
 		if name == "" {
-			return []entity.FoundTag{}, nil
+			return nil, nil
 		}
 		names, err = s.db.SearchTags(r.Context(), viewerID(r), name, depth-1)
 		names = append([]string{name}, names...)

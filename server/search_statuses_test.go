@@ -445,7 +445,7 @@ func TestSearchResolves(t *testing.T) {
 		if tt.as != nil {
 			c.token = tt.as.token
 		}
-		found := c.get("/api/v2/search?"+url.Values{"q": {tt.q}, "resolve": {tt.resolve}}.Encode()).want(200).object()
+		found := c.get("/api/v2/search?" + url.Values{"q": {tt.q}, "resolve": {tt.resolve}}.Encode()).want(200).object()
 		got := append(members(found, "accounts", "id"), members(found, "statuses", "id")...)
 		if strings.Join(got, " ") != tt.want || (len(asked) == 1) != tt.asks || len(asked) > 1 {
 			t.Errorf("%s (resolve=%s): found %v, want %q; asked %v", tt.q, tt.resolve, got, tt.want, asked)

@@ -68,7 +68,7 @@ func (s *Server) renderTag(r *Request, name string, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var tags []entity.FoundTag
+	var tags entity.List[entity.FoundTag]
 	if tags, err = s.entities.Tags(r.Context(), r.Viewer, []string{name}); err != nil {
 		return nil, err
 	}

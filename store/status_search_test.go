@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -67,36 +69,60 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// TestSearchReachesEverything looks for one post among many, wherever it is, from either end.
+// TestSearchReachesEverything looks for single posts among many of many years, from either end and in between.
 func TestSearchReachesEverything(t *testing.T) {
 	db := open(t)
-	seed(t, db, 20_000)
-	for _, id := range []store.StatusID{1, 2, 1999, 2000, 2001, 9000, 17_999, 18_000, 19_999, 20_000} {
-		err := db.Update(t.Context(), func(tx *store.Tx) error {
-			return tx.IndexStatus(t.Context(), &store.Status{ID: id, AccountID: 4}, &store.Indexed{Texts: []string{"needle"}})
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		st, err := db.Status(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range []store.Page{{Limit: 1}, {Limit: 1, MinID: 1, MaxID: 1 << 60}, {Limit: 5, MaxID: int64(id) + 1}, {Limit: 5, MinID: int64(id) - 1}} {
-			if p.MinID == int64(id) {
-				continue
+	seed(t, db, 100)
+	const n, apart = 4000, 1 << 35 // nine hours
+	err := db.Update(t.Context(), func(tx *store.Tx) error {
+		for i := range int64(n) {
+			st := &store.Status{ID: store.StatusID((i + 1) * apart), AccountID: 4, URI: fmt.Sprint("https://example.org/far/", i)}
+			if err := tx.AddStatus(t.Context(), st); err != nil {
+				return err
 			}
-			found, err := db.SearchStatuses(t.Context(), store.StatusSearch{Text: "needle", Viewer: st.AccountID, Page: p})
-			if err != nil || !slices.Contains(found, id) {
-				t.Errorf("%d is not found by %+v: %v %v", id, p, found, err)
+			if err := tx.IndexStatus(t.Context(), st, &store.Indexed{Texts: []string{fmt.Sprintf("hay needle%d half%d", i, i%2)}}); err != nil {
+				return err
 			}
 		}
-		err = db.Update(t.Context(), func(tx *store.Tx) error {
-			return tx.IndexStatus(t.Context(), &store.Status{ID: id, AccountID: 4}, &store.Indexed{})
-		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func(q string, p store.Page) []store.StatusID {
+		found, err := db.SearchStatuses(t.Context(), store.StatusSearch{Text: q, Viewer: 3, Page: p})
 		if err != nil {
 			t.Fatal(err)
 		}
+		return found
+	}
+	for _, i := range []int64{0, 1, 7, 8, 9, 1999, 2000, 3990, n - 2, n - 1} {
+		id := (i + 1) * apart
+		for _, p := range []store.Page{
+			{Limit: 1}, {Limit: 1, MinID: 1}, {Limit: 5, MaxID: id + 1}, {Limit: 5, MinID: id - 1}, {Limit: 5, MaxID: id + 1, MinID: id - 1},
+		} {
+			for _, q := range []string{fmt.Sprint("needle", i), fmt.Sprint("hay needle", i), fmt.Sprintf(`"hay needle%d"`, i)} {
+				if found := find(q, p); !slices.Equal(found, []store.StatusID{store.StatusID(id)}) {
+					t.Errorf("%q in %+v finds %v", q, p, found)
+				}
+			}
+		}
+		for _, p := range []store.Page{{Limit: 1, MaxID: id}, {Limit: 1, MinID: id}} {
+			if found := find(fmt.Sprint("needle", i), p); len(found) > 0 {
+				t.Errorf("%d in %+v finds %v", i, p, found)
+			}
+		}
+	}
+	var all []store.StatusID
+	for p := (store.Page{Limit: 1000}); ; p.MaxID = int64(all[len(all)-1]) {
+		page := find("hay half1", p)
+		if len(page) == 0 {
+			break
+		}
+		all = append(all, page...)
+	}
+	if len(all) != n/2 || !slices.IsSortedFunc(all, func(a, b store.StatusID) int { return cmp.Compare(b, a) }) {
+		t.Errorf("%d posts in pages, want %d", len(all), n/2)
 	}
 }
 

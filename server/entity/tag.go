@@ -15,8 +15,17 @@ type FoundTag struct {
 	Following *bool `json:"following,omitempty"` // by the viewer, if there is one
 }
 
+// AppendJSON renders the hashtag.
+func (t FoundTag) AppendJSON(dst []byte) []byte {
+	b, err := marshal(t)
+	if err != nil { // which texts and a boolean do not give
+		return append(dst, "null"...)
+	}
+	return append(dst, b...)
+}
+
 // Tags returns hashtags, in the order of names, for the viewer (nil: anonymous).
-func (b *Builder) Tags(ctx context.Context, viewer *store.Account, names []string) ([]FoundTag, error) {
+func (b *Builder) Tags(ctx context.Context, viewer *store.Account, names []string) (List[FoundTag], error) {
 	folded := make([]string, len(names))
 	for i, name := range names {
 		folded[i] = text.TagName(name)
@@ -31,7 +40,7 @@ func (b *Builder) Tags(ctx context.Context, viewer *store.Account, names []strin
 			followed[name] = true
 		}
 	}
-	tags := make([]FoundTag, 0, len(names))
+	tags := make(List[FoundTag], 0, len(names))
 	for i, name := range names {
 		t := FoundTag{Tag: Tag{Name: name, URL: text.TagURL(b.BaseURL, folded[i])}, History: []any{}}
 		if viewer != nil {
