@@ -309,6 +309,15 @@ CREATE INDEX statuses_public_media ON statuses (id) WHERE visibility IN (0, 2) A
 CREATE INDEX statuses_domain_media ON statuses (domain, id) WHERE visibility IN (0, 2) AND reblog_of_id IS NULL AND has_media = 1;
 CREATE INDEX statuses_account_media ON statuses (account_id, id) WHERE has_media = 1;
 
+CREATE INDEX statuses_url ON statuses (url) WHERE domain <> '' AND url <> '';
+
+-- Look-up of posts, not boosts, by their words; rowid = statuses.id. What is indexed is words in one form already, separated by spaces
+-- (text.Searchable); facets are words of our own for what can be asked for beside the text (store/status_index.go).
+CREATE VIRTUAL TABLE statuses_fts USING fts5 (
+    body, facets,
+    content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+
 -- Previews of the pages that posts link to.
 CREATE TABLE cards (
     id         INTEGER PRIMARY KEY,
@@ -390,6 +399,16 @@ CREATE TABLE status_tags (
     PRIMARY KEY (tag_id, status_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX status_tags_status ON status_tags (status_id, position);
+
+-- Who has public posts with a hashtag in their home.
+CREATE TABLE tag_follows (
+    id         INTEGER PRIMARY KEY,
+    account_id INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,
+    tag_id     INTEGER NOT NULL REFERENCES tags (id),
+    UNIQUE (account_id, tag_id)
+) STRICT;
+CREATE INDEX tag_follows_account ON tag_follows (account_id, id);
+CREATE INDEX tag_follows_tag ON tag_follows (tag_id, account_id);
 
 -- Uploads and remote attachments.
 CREATE TABLE media (

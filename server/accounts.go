@@ -158,13 +158,20 @@ func (s *Server) searchAccounts(r *Request) (any, error) {
 	return s.accountsLike(r, p.Q, p.Following, r.Page(40, 80))
 }
 
-// accountsLike returns a page of the accounts that are named by a text, or begin like it.
+// accountsLike returns a page of the accounts that are named by a text, or begin like it. If it is a handle that nobody here has, its
+// server may be asked.
 func (s *Server) accountsLike(r *Request, text string, following bool, page Page) (entity.List[entity.Account], error) {
 	ids, err := s.db.SearchAccounts(r.Context(), store.AccountSearch{
-		Text: text, Viewer: viewerID(r), Following: following, Host: s.settings.Host(), Offset: page.Offset, Limit: page.Limit,
+		Text: text, Viewer: viewerID(r), Following: following, LocalOnly: s.onlyLocal(r), Host: s.settings.Host(),
+		Offset: page.Offset, Limit: page.Limit,
 	})
 	if err != nil {
 		return nil, err
+	}
+	if len(ids) == 0 && page.Offset == 0 && !following {
+		if id := s.resolveHandle(r, text); id != 0 {
+			ids = []store.AccountID{id}
+		}
 	}
 	return s.renderAccounts(r, ids)
 }

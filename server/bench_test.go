@@ -80,6 +80,7 @@ func BenchmarkRead(b *testing.B) {
 		{"verify_credentials", "/api/v1/accounts/verify_credentials"},
 		{"relationships", "/api/v1/accounts/relationships?" + everybody.Encode()},
 		{"search_account", "/api/v2/search?q=p1&type=accounts&limit=20"},
+		{"search_status", "/api/v2/search?q=orange+lamp&type=statuses&limit=20"},
 		{"search_hashtag", "/api/v2/search?q=bench&type=hashtags&limit=20"},
 	} {
 		b.Run(bb.name, func(b *testing.B) { srv.repeat(b, "GET", bb.path, people[0].token, "") })

@@ -137,8 +137,9 @@ var entityShapes = map[string]map[string]string{
 	"Phrase": {
 		"id": "digits", "phrase": "text", "context": "[]text", "expires_at": "time|null", "irreversible": "boolean", "whole_word": "boolean",
 	},
-	"Results":  {"accounts": "[]Account", "statuses": "[]Status", "hashtags": "[]FoundTag"},
-	"FoundTag": {"name": "text", "url": "url", "history": "[]null"},
+	"Results":   {"accounts": "[]Account", "statuses": "[]Status", "hashtags": "[]FoundTag"},
+	"FoundTag":  {"name": "text", "url": "url", "history": "[]null", "following": "?boolean"},
+	"ResultsV1": {"accounts": "[]Account", "statuses": "[]Status", "hashtags": "[]text"},
 	"Preferences": {
 		"posting:default:visibility": "text", "posting:default:sensitive": "boolean", "posting:default:language": "text|null",
 		"reading:expand:media": "text", "reading:expand:spoilers": "boolean",
@@ -320,7 +321,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v2/filters/:id/statuses":           {"/api/v2/filters/FILTER/statuses", "[]FilterStatus"},
 	"/api/v2/filters/statuses/:id":           {"/api/v2/filters/statuses/NAMED", "FilterStatus"},
 	"/api/v1/follow_requests":                {"", "[]Account"},
-	"/api/v1/followed_tags":                  {"", "[]null"},
+	"/api/v1/followed_tags":                  {"", "[]FoundTag"},
 	"/api/v1/identity_proofs":                {"", "[]null"},
 	"/api/v1/instance":                       {"", "object"},
 	"/api/v1/instance/activity":              {"", "[]Week"},
@@ -336,6 +337,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/notifications/:id":              {"/api/v1/notifications/NOTIFICATION", "Notification"},
 	"/api/v1/polls/:id":                      {"/api/v1/polls/POLL", "Poll"},
 	"/api/v1/preferences":                    {"", "Preferences"},
+	"/api/v1/search":                         {"/api/v1/search?q=rich", "ResultsV1"},
 	"/api/v1/push/subscription":              {"", "PushSubscription"},
 	"/api/v1/scheduled_statuses":             {"", "[]ScheduledStatus"},
 	"/api/v1/scheduled_statuses/:id":         {"/api/v1/scheduled_statuses/SCHEDULED", "ScheduledStatus"},
@@ -348,6 +350,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/statuses/:id/reblogged_by":      {"/api/v1/statuses/STATUSES/reblogged_by", "[]Account"},
 	"/api/v1/statuses/:id/source":            {"/api/v1/statuses/STATUSES/source", "StatusSource"},
 	"/api/v1/suggestions":                    {"", "[]null"},
+	"/api/v1/tags/:name":                     {"/api/v1/tags/rich", "FoundTag"},
 	"/api/v1/timelines/direct":               {"", "[]Status"},
 	"/api/v1/timelines/home":                 {"/api/v1/timelines/home?limit=40&with_muted=true", "[]Status"},
 	"/api/v1/timelines/list/:list_id":        {"/api/v1/timelines/list/LIST", "[]Status"},
@@ -502,6 +505,7 @@ func (a *api) enrich(rich, other *member) (statuses []string, attachment, list s
 	do(other, "Relationship", "POST", "/api/v1/accounts/"+rich.id+"/follow", params{"notify": true, "languages": []string{"de"}})
 	do(rich, "Relationship", "POST", "/api/v1/accounts/"+other.id+"/follow", params{})
 	do(rich, "Relationship", "POST", "/api/v1/accounts/"+other.id+"/note", params{"comment": "known"})
+	do(rich, "FoundTag", "POST", "/api/v1/tags/followed/follow", nil)
 	do(rich, "empty", "POST", "/api/v1/lists/"+list+"/accounts", params{"account_ids": []string{other.id}})
 
 	first := status(rich, params{"status": "first @other #rich :cat: :none: " + a.url, "spoiler_text": "a subject :dog:", "language": "de", "expires_in": 4000})

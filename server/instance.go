@@ -24,7 +24,6 @@ var instanceRoutes = routes{
 	"GET /.well-known/host-meta":              {anonymous, (*Server).showHostMeta},
 	"GET /nodeinfo/:version":                  {anonymous, (*Server).showNodeInfo},
 	"GET /api/v1/preferences":                 {user("read:accounts"), (*Server).showPreferences},
-	"GET /api/v1/followed_tags":               {user("read:follows"), always([]any{})},
 	"GET /api/v1/suggestions":                 {anyone, always([]any{})},
 	"GET /api/v2/suggestions":                 {anyone, always([]any{})},
 	"GET /api/v1/trends":                      {anyone, always([]any{})},

@@ -1,8 +1,12 @@
 package server
 
 import (
+	"log/slog"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/server/entity"
 	"svc/store"
@@ -11,89 +15,226 @@ import (
 // searchRoutes look for accounts, hashtags and posts at once.
 var searchRoutes = routes{
 	"GET /api/v2/search": {content("read:search").limit("search"), (*Server).search},
+	"GET /api/v1/search": {content("read:search").limit("search"), (*Server).searchV1},
 }
 
 // results is what a search finds. All three lists are always there.
 type results struct {
-	Accounts entity.List[entity.Account] `json:"accounts"`
-	Statuses entity.List[*entity.Status] `json:"statuses"`
-	Hashtags []foundTag                  `json:"hashtags"`
+	accounts entity.List[entity.Account]
+	statuses entity.List[*entity.Status]
+	hashtags entity.List[entity.FoundTag]
+	names    bool // hashtags are mere names
 }
 
-// foundTag is a hashtag in the form of searches. How often it was used is not counted, but clients expect to be told.
-type foundTag struct {
-	entity.Tag
-	History []any `json:"history"`
+// AppendJSON renders what was found.
+func (f *results) AppendJSON(dst []byte) []byte {
+	dst = f.accounts.AppendJSON(append(dst, `{"accounts":`...))
+	dst = f.statuses.AppendJSON(append(dst, `,"statuses":`...))
+	dst = append(dst, `,"hashtags":[`...)
+	for i, t := range f.hashtags {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if f.names {
+			dst = appendJSONString(dst, t.Name)
+		} else {
+			dst = t.AppendJSON(dst)
+		}
+	}
+	return append(dst, ']', '}')
 }
 
-// search finds accounts by handle and name, hashtags by their beginning, and a post by its address.
+// searching is what is looked for.
+type searching struct {
+	text      string
+	accounts  bool
+	statuses  bool
+	hashtags  bool
+	following bool // accounts that the viewer follows only
+	resolve   bool // ask other servers, too
+	author    string
+	page      Page
+}
+
+// search finds accounts by handle and name, hashtags by their beginning, posts by their words and, of any kind, the one thing that an
+// address names.
 func (s *Server) search(r *Request) (any, error) {
+	q, err := bindSearch(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.find(r, q), nil
+}
+
+// searchV1 is search with hashtags as mere names.
+func (s *Server) searchV1(r *Request) (any, error) {
+	q, err := bindSearch(r)
+	if err != nil {
+		return nil, err
+	}
+	found := s.find(r, q)
+	found.names = true
+	return found, nil
+}
+
+func bindSearch(r *Request) (*searching, error) {
 	var p struct {
 		Q         string `param:"q,required"`
 		Type      string `param:"type"`
 		Following bool   `param:"following"`
+		Resolve   bool   `param:"resolve"`
+		AccountID string `param:"account_id"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	q := strings.TrimSpace(p.Q)
-	page := r.Page(20, 40)
-	found := results{Accounts: entity.List[entity.Account]{}, Statuses: entity.List[*entity.Status]{}, Hashtags: []foundTag{}}
-	if q == "" {
-		return found, nil
+	q := &searching{
+		text: strings.TrimSpace(p.Q), following: p.Following, resolve: p.Resolve && r.Viewer != nil, author: p.AccountID, page: r.Page(20, 40),
 	}
-	wanted := func(kind string) bool {
-		return p.Type == kind || p.Type != "accounts" && p.Type != "hashtags" && p.Type != "statuses"
+	q.accounts, q.statuses, q.hashtags = p.Type == "accounts", p.Type == "statuses", p.Type == "hashtags"
+	if !q.accounts && !q.statuses && !q.hashtags {
+		q.accounts, q.statuses, q.hashtags = true, true, true
 	}
-	if wanted("statuses") && page.Offset == 0 {
-		st, err := s.statusOfAddress(r, q)
-		if err != nil {
-			return nil, err
-		}
-		if st != nil { // an address names one thing
-			found.Statuses = append(found.Statuses, st)
-			return found, nil
-		}
-	}
-	if wanted("accounts") && !strings.HasPrefix(q, "#") {
-		accounts, err := s.accountsLike(r, q, p.Following, page)
-		if err != nil {
-			return nil, err
-		}
-		found.Accounts = accounts
-	}
-	if name := text.TagName(q); wanted("hashtags") && name != "" {
-		names, err := s.db.SearchTags(r.Context(), name, page.Limit+page.Offset)
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range names[min(page.Offset, len(names)):] {
-			found.Hashtags = append(found.Hashtags, foundTag{entity.Tag{Name: n, URL: text.TagURL(s.baseURL, n)}, []any{}})
-		}
-	}
-	return found, nil
+	return q, nil
 }
 
-// statusOfAddress returns the post that an address names, nil if it names none that the viewer may see.
-func (s *Server) statusOfAddress(r *Request, q string) (*entity.Status, error) {
-	if !strings.HasPrefix(q, "https://") && !strings.HasPrefix(q, "http://") {
-		return nil, nil
+// isAddress tells whether nothing but an address is looked for: it names one thing.
+func (q *searching) isAddress() bool {
+	return (strings.HasPrefix(q.text, "https://") || strings.HasPrefix(q.text, "http://")) && strings.IndexFunc(q.text, unicode.IsSpace) < 0
+}
+
+// find does a search. A part that fails is empty, whatever the others find (extension API 22). The anonymous do not turn pages.
+func (s *Server) find(r *Request, q *searching) *results {
+	found := new(results)
+	turned := q.page.Offset > 0 || q.page.MaxID != 0 || q.page.MinID != 0 || q.page.SinceID != 0
+	if q.text == "" || r.Viewer == nil && turned {
+		return found
 	}
-	st, err := s.db.StatusByURI(r.Context(), q)
+	if q.isAddress() {
+		if q.page.Offset == 0 {
+			s.soft(r, s.findNamed(r, q, found))
+		}
+		return found
+	}
+	if q.accounts && !strings.HasPrefix(q.text, "#") {
+		accounts, err := s.accountsLike(r, q.text, q.following, q.page)
+		if s.soft(r, err) {
+			found.accounts = accounts
+		}
+	}
+	if q.statuses {
+		statuses, err := s.statusesLike(r, q)
+		if s.soft(r, err) {
+			found.statuses = statuses
+		}
+	}
+	if q.hashtags {
+		tags, err := s.tagsLike(r, q)
+		if s.soft(r, err) {
+			found.hashtags = tags
+		}
+	}
+	return found
+}
+
+// soft tells whether a part of a search has come to its end, and notes why if it has not.
+func (s *Server) soft(r *Request, err error) bool {
+	if err != nil && !errs.IsNotFound(err) && r.Context().Err() == nil {
+		s.logError(r, slog.LevelError, err)
+	}
+	return err == nil
+}
+
+// statusesLike returns the posts that a text describes.
+func (s *Server) statusesLike(r *Request, q *searching) (entity.List[*entity.Status], error) {
+	search := store.StatusSearch{
+		Text: q.text, Viewer: viewerID(r), Host: s.settings.Host(), Offset: q.page.Offset, Page: q.page.Page,
+		LocalOnly: s.onlyLocal(r), Discoverable: s.settings.Search.DiscoverableOnly,
+	}
+	if q.author != "" {
+		search.Author.UnmarshalText([]byte(q.author))
+		if search.Author == 0 {
+			return nil, nil
+		}
+	}
+	ids, err := s.db.SearchStatuses(r.Context(), search)
 	if err != nil {
 		return nil, err
 	}
-	if st == nil && strings.HasPrefix(q, s.baseURL+"/") {
-		var id store.StatusID
-		id.UnmarshalText([]byte(q[strings.LastIndexByte(q, '/')+1:]))
-		st = &store.Status{ID: id}
-	}
-	if st == nil {
+	return s.entities.Statuses(r.Context(), r.Viewer, ids)
+}
+
+// onlyLocal tells whether a search is for what is of this server only.
+func (s *Server) onlyLocal(r *Request) bool {
+	return r.Viewer == nil && !s.settings.Search.AnonymousRemote
+}
+
+// The most words of which each may be a hashtag, and all of them together one.
+const maxTagWords = 10
+
+// tagsLike returns the hashtags that a text may mean. One word is a hashtag, whether or not it was ever used, and the beginning of
+// others; of several those count that were used or are written with the sign, and all of them joined to one.
+func (s *Server) tagsLike(r *Request, q *searching) (entity.List[entity.FoundTag], error) {
+	words := strings.Fields(q.text)
+	if len(words) > maxTagWords {
 		return nil, nil
 	}
-	rows, err := s.db.VisibleStatuses(r.Context(), viewerID(r), []store.StatusID{st.ID})
-	if err != nil || len(rows) == 0 {
+	var names []string
+	var err error
+	depth := q.page.Offset + q.page.Limit
+	if len(words) == 1 {
+		name := text.TagName(words[0])
+		if name == "" {
+			return nil, nil
+		}
+		names, err = s.db.SearchTags(r.Context(), viewerID(r), name, depth-1)
+		names = append([]string{name}, names...)
+	} else {
+		names, err = s.tagsAmong(r, words)
+	}
+	if err != nil {
 		return nil, err
 	}
-	return s.entities.Status(r.Context(), r.Viewer, st.ID)
+	return s.entities.Tags(r.Context(), r.Viewer, names[min(q.page.Offset, len(names)):min(depth, len(names))])
+}
+
+// tagsAmong returns the hashtags among several words, and the one that all of them make.
+func (s *Server) tagsAmong(r *Request, words []string) ([]string, error) {
+	var names, asked []string
+	var joined strings.Builder
+	all := true
+	for _, w := range words {
+		name := text.TagName(w)
+		if name == "" {
+			all = false
+			continue
+		}
+		asked = append(asked, name)
+		first, size := utf8.DecodeRuneInString(name)
+		joined.WriteRune(unicode.ToTitle(first))
+		joined.WriteString(name[size:])
+	}
+	used, err := s.db.UsedTags(r.Context(), viewerID(r), asked)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]bool, len(words))
+	for _, name := range used {
+		known[name] = true
+	}
+	for _, w := range words {
+		if strings.HasPrefix(w, "#") {
+			known[text.TagName(w)] = true
+		}
+	}
+	for _, name := range asked {
+		if known[name] {
+			names = append(names, name)
+			known[name] = false
+		}
+	}
+	if all && text.TagName(joined.String()) != "" {
+		names = append(names, joined.String())
+	}
+	return names, nil
 }

@@ -24,7 +24,7 @@ func TestSearch(t *testing.T) {
 		{"by whole handle without the sign", nil, []string{"q", "Alice@" + strings.ToUpper(host), "type", "accounts"}, []string{alice.id}, nil, nil},
 		{"by the beginning of a whole handle", bob, []string{"q", "@alice@" + host[:5]}, []string{alice.id}, nil, nil},
 		{"by the handle of somebody elsewhere", bob, []string{"q", "@alice@example.com"}, nil, nil, nil},
-		{"a hashtag", bob, []string{"q", "#trains"}, nil, nil, []string{"trains", "trainspotting"}},
+		{"a hashtag", bob, []string{"q", "#trains"}, nil, []string{st.id()}, []string{"trains", "trainspotting"}},
 		{"a hashtag never used", bob, []string{"q", "#unused"}, nil, nil, []string{"unused"}},
 		{"of one type", bob, []string{"q", "ali", "type", "accounts"}, []string{alice.id}, nil, nil},
 		{"of an unknown type", bob, []string{"q", "ali", "type", "everything"}, []string{alice.id}, nil, []string{"ali"}},

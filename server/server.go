@@ -34,6 +34,7 @@ type Config struct {
 	Keys         *keys.Keys
 	Outbound     Outbound      // what requests to others go through; needed for push messages only
 	Authenticate Authenticator // nil: by the tokens and passwords in DB
+	Resolve      Resolver      // nil: searches know only what is here
 	Fallback     http.Handler  // answers what no route does outside of /api/; nil: a 404 in JSON
 	TempDir      string        // for uploads while their request lasts; "": the system's
 	Log          *slog.Logger  // nil: nothing is logged
@@ -61,6 +62,7 @@ type Server struct {
 	identities   *identities
 	logins       *logins
 	authenticate Authenticator
+	resolve      Resolver
 	fallback     http.Handler
 	tempDir      string
 	log          *slog.Logger
@@ -92,6 +94,7 @@ func newServer(c Config, tables []routes) *Server {
 		outbound:     c.Outbound,
 		pushHosts:    pushHosts{failing: make(map[string]*failingHost)},
 		authenticate: c.Authenticate,
+		resolve:      c.Resolve,
 		fallback:     c.Fallback,
 		tempDir:      c.TempDir,
 		log:          c.Log,

@@ -37,6 +37,7 @@ func allRoutes() []routes {
 		mediaRoutes,
 		fileRoutes,
 		searchRoutes,
+		tagRoutes,
 		instanceRoutes,
 		healthRoutes,
 		appRoutes,

@@ -162,6 +162,20 @@ func TestVisibility(t *testing.T) {
 			statuses := c.get("/api/v2/search", "q", x.url).want(200).object().at("statuses").([]any)
 			return len(statuses) == 1 && statuses[0].(map[string]any)["id"] == x.id
 		}, nil},
+		{"search by its words", func(c *caller, x *exposure) bool {
+			found := c.get("/api/v2/search", "q", "look exposed from:author", "limit", "40").want(200).object()
+			return slices.Contains(members(found, "statuses", "id"), x.id)
+		}, nil},
+		{"home by its hashtag", func(c *caller, x *exposure) bool {
+			if c.token == "" || c.token == author.token || c.token == follower.token {
+				return true // see it all the same
+			}
+			c.post("/api/v1/tags/exposed/follow").want(200)
+			defer c.post("/api/v1/tags/exposed/unfollow")
+			return slices.Contains(c.get("/api/v1/timelines/home?limit=40").want(200).ids(), x.id)
+		}, func(viewer *member, v string) bool {
+			return viewer == nil || viewer == author || viewer == follower || inPublic(viewer, v) || signed(viewer, v) && (v == "direct" || v == "list")
+		}},
 		{"reading notifications", func(c *caller, x *exposure) bool {
 			a := c.post("/api/v1/svc/notifications/read", "id", x.told[c.token])
 			return a.status == 200 && a.object().str("status.id") == x.id

@@ -200,6 +200,9 @@ func saveEdit(ctx context.Context, tx *store.Tx, c *Composed, old *store.StatusE
 	if err := tx.SetTags(ctx, c.Status.ID, c.Tags); err != nil {
 		return err
 	}
+	if err := tx.FanOutTags(ctx, c.Status); err != nil {
+		return err
+	}
 	if err := tx.Attach(ctx, c.Status.ID, c.Media); err != nil {
 		return err
 	}
@@ -208,7 +211,7 @@ func saveEdit(ctx context.Context, tx *store.Tx, c *Composed, old *store.StatusE
 			return err
 		}
 	}
-	return nil
+	return indexAnew(ctx, tx, c.ID)
 }
 
 // tellOfEdit tells the newly mentioned, the local people who boosted the status, and the open streams.

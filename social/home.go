@@ -12,29 +12,49 @@ const (
 	rebuildFollows = 20   // follows of one transaction, so that others can write in between
 )
 
-// RebuildHome makes somebody's home timeline anew, of what they follow now: the newest posts of each. It may be called at any time;
-// what is posted meanwhile is not lost.
+// RebuildHome makes somebody's home timeline anew, of what they follow now: the newest posts of each account and hashtag. It may be
+// called at any time; what is posted meanwhile is not lost.
 func (s *Service) RebuildHome(ctx context.Context, account store.AccountID) error {
-	err := s.db.Update(ctx, func(tx *store.Tx) error { return tx.RestartHome(ctx, account, rebuildOwn) })
-	for after := store.AccountID(0); err == nil; {
-		var n int
-		err = s.db.Update(ctx, func(tx *store.Tx) error {
-			follows, err := tx.FollowsAfter(ctx, account, after, rebuildFollows)
-			if err != nil {
-				return err
+	if err := s.db.Update(ctx, func(tx *store.Tx) error { return tx.RestartHome(ctx, account, rebuildOwn) }); err != nil {
+		return err
+	}
+	var lastFollow store.AccountID
+	err := s.inSteps(ctx, func(tx *store.Tx) (int, error) {
+		follows, err := tx.FollowsAfter(ctx, account, lastFollow, rebuildFollows)
+		for _, f := range follows {
+			if err := tx.BackfillHome(ctx, f, s.BackfillOnFollow); err != nil {
+				return 0, err
 			}
-			n = len(follows)
-			for _, f := range follows {
-				if err := tx.BackfillHome(ctx, f, s.BackfillOnFollow); err != nil {
-					return err
-				}
-				after = f.TargetID
+			lastFollow = f.TargetID
+		}
+		return len(follows), err
+	})
+	if err != nil {
+		return err
+	}
+	var lastTag store.TagID
+	return s.inSteps(ctx, func(tx *store.Tx) (int, error) {
+		tags, err := tx.TagFollowsAfter(ctx, account, lastTag, rebuildFollows)
+		for _, tag := range tags {
+			if err := tx.BackfillTag(ctx, account, tag, backfillOnTag); err != nil {
+				return 0, err
 			}
-			return nil
+			lastTag = tag
+		}
+		return len(tags), err
+	})
+}
+
+// inSteps calls fn, each time in a transaction of its own, until it has less than rebuildFollows to do.
+func (s *Service) inSteps(ctx context.Context, fn func(*store.Tx) (int, error)) error {
+	for {
+		n := 0
+		err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+			n, err = fn(tx)
+			return err
 		})
-		if n < rebuildFollows {
-			break
+		if err != nil || n < rebuildFollows {
+			return err
 		}
 	}
-	return err
 }

@@ -49,7 +49,10 @@ func (s *Service) DescribeUpload(ctx context.Context, owner *store.Account, id s
 			return err
 		}
 		m.Description = description
-		return tx.DescribeMedia(ctx, m)
+		if err := tx.DescribeMedia(ctx, m); err != nil || m.StatusID == nil {
+			return err
+		}
+		return indexAnew(ctx, tx, *m.StatusID)
 	})
 	return m, err
 }

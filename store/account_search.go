@@ -12,8 +12,9 @@ import (
 // AccountSearch is what somebody looks for among the accounts.
 type AccountSearch struct {
 	Text      string
-	Viewer    AccountID // 0: the anonymous, who find only those that live here
+	Viewer    AccountID // 0: the anonymous
 	Following bool      // only those whom the viewer follows
+	LocalOnly bool      // only those who live here
 	Host      string    // what the handles of those who live here end in
 	Offset    int
 	Limit     int
@@ -98,7 +99,7 @@ func (q *AccountSearch) choose(followed, local, all string) string {
 	switch {
 	case q.Following:
 		return followed
-	case q.Viewer == 0:
+	case q.LocalOnly:
 		return local
 	}
 	return all
@@ -109,7 +110,7 @@ func (q *AccountSearch) stages() []string {
 	switch {
 	case q.Following:
 		return []string{searchFollowed}
-	case q.Viewer == 0:
+	case q.LocalOnly:
 		return []string{searchLocal}
 	}
 	return []string{searchFollowed, searchLocal, searchAll}

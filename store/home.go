@@ -37,8 +37,8 @@ func (tx *Tx) BackfillHome(ctx context.Context, f *Follow, limit int) error {
 	return err
 }
 
-// ClearHome takes an author's posts and boosts out of somebody's home, apart from those addressed to few (direct and list posts)
-// unless all is set.
+// ClearHome takes an author's posts and boosts out of somebody's home, apart from those addressed to few (direct and list posts) and
+// those with a hashtag that is followed, unless all is set.
 func (tx *Tx) ClearHome(ctx context.Context, id, author AccountID, all bool) error {
 	_, err := tx.exec(ctx, "clear home", `
 		DELETE FROM home
@@ -46,7 +46,7 @@ func (tx *Tx) ClearHome(ctx context.Context, id, author AccountID, all bool) err
 			SELECT s.id
 			FROM statuses s INDEXED BY statuses_account
 			WHERE s.account_id = ?2 AND s.id >= (SELECT min(h.status_id) FROM home h WHERE h.account_id = ?1)
-				AND (?3 OR s.visibility < 4))`, id, author, all)
+				AND (?3 OR s.visibility < 4 AND NOT (`+openTagged+` AND `+byTag+`)))`, id, author, all)
 	return err
 }
 

@@ -35,6 +35,8 @@ type (
 	JobID          int64
 	ConversationID int64 // of a thread
 	CardID         int64
+	TagID          int64 // never shown
+	TagFollowID    int64
 
 	DirectConversationID int64 // what one person has of a thread of direct posts
 	PollID               int64 // a flake outside, as all below

@@ -26,6 +26,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"accounts":      store.Account{},
 		"users":         store.User{},
 		"follows":       store.Follow{},
+		"tag_follows":   store.TagFollow{},
 		"statuses":      store.Status{},
 		"status_edits":  store.StatusEdit{},
 		"cards":         store.Card{},

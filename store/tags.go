@@ -1,20 +1,136 @@
 package store
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+)
 
-// SearchTags returns hashtags that begin like name, in alphabetical order. name itself is the first, whether or not it was ever
-// used.
-func (r reader) SearchTags(ctx context.Context, name string, limit int) ([]string, error) {
-	names, err := list[string](ctx, r, "search tags", `
-		SELECT name
-		FROM tags
-		WHERE name > ?1 AND name < ?1 || char(1114111)
-		ORDER BY name
-		LIMIT ?2`, name, limit-1)
-	return append([]string{name}, names...), err
+// TagFollow is that somebody has the public posts with a hashtag in their home.
+type TagFollow struct {
+	ID        TagFollowID
+	AccountID AccountID
+	TagID     TagID
 }
 
-// StatusByURI returns the status of an ActivityPub id, nil if there is none.
-func (r reader) StatusByURI(ctx context.Context, uri string) (*Status, error) {
-	return one[Status](ctx, r, "status by URI", `SELECT * FROM statuses WHERE uri = ?`, uri)
+// FollowedTag is a hashtag that somebody follows, with the id of the follow, by which lists of them are paged.
+type FollowedTag struct {
+	Cursor TagFollowID
+	Name   string
+}
+
+// Bounds of a search for hashtags.
+const (
+	maxTagsScanned = 500 // names that begin alike
+	maxTagUses     = 100 // the latest uses of one, among which there has to be one that the viewer sees
+)
+
+// usedVisibly is the condition that the viewer, ?1 with the hints ?2, sees a post with the hashtag in table alias tag: names that only
+// some people write to one another are not for others. At most ?4 uses are looked at.
+func usedVisibly(tag string) string {
+	return `EXISTS (
+			SELECT 1
+			FROM (SELECT status_id FROM status_tags WHERE tag_id = ` + tag + `.id ORDER BY status_id DESC LIMIT ?4) some_uses
+			CROSS JOIN statuses s ON s.id = some_uses.status_id
+			WHERE ` + visible("s") + `)`
+}
+
+// SearchTags returns hashtags that begin like name, other than name itself, and that the viewer sees posts with, in alphabetical
+// order.
+func (r reader) SearchTags(ctx context.Context, viewer AccountID, name string, limit int) ([]string, error) {
+	h, err := r.hints(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	return list[string](ctx, r, "search tags", `
+		SELECT some_tags.name
+		FROM (SELECT id, name FROM tags WHERE name > ?3 AND name < ?3 || char(1114111) ORDER BY name LIMIT ?5) some_tags
+		WHERE `+usedVisibly("some_tags")+`
+		LIMIT ?6`, viewer, h, name, maxTagUses, maxTagsScanned, limit)
+}
+
+// UsedTags returns those of the hashtags that the viewer sees posts with, in no order.
+func (r reader) UsedTags(ctx context.Context, viewer AccountID, names []string) ([]string, error) {
+	h, err := r.hints(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	return list[string](ctx, r, "used tags", `
+		SELECT t.name
+		FROM json_each(?3) j
+		CROSS JOIN tags t ON t.name = j.value
+		WHERE `+usedVisibly("t")+`
+		LIMIT ?5`, viewer, h, jsonTexts(names), maxTagUses, len(names))
+}
+
+// TagsFollowed returns those of the hashtags that somebody follows, in no order.
+func (r reader) TagsFollowed(ctx context.Context, by AccountID, names []string) ([]string, error) {
+	return list[string](ctx, r, "tags followed", `
+		SELECT t.name
+		FROM json_each(?2) j
+		CROSS JOIN tags t ON t.name = j.value
+		CROSS JOIN tag_follows f ON f.account_id = ?1 AND f.tag_id = t.id`, by, jsonTexts(names))
+}
+
+var followedTags = newKeyset(`
+		SELECT f.id AS cursor, t.name
+		FROM tag_follows f INDEXED BY tag_follows_account
+		CROSS JOIN tags t ON t.id = f.tag_id
+		WHERE f.account_id = ?1 AND f.id < ?2 AND f.id > ?3
+		ORDER BY f.id DESC
+		LIMIT ?4`)
+
+// FollowedTags returns the hashtags that somebody follows, the latest first, paged by the ids of the follows.
+func (r reader) FollowedTags(ctx context.Context, by AccountID, p Page) ([]FollowedTag, error) {
+	return rowPage[FollowedTag](ctx, r, "followed tags", followedTags, by, p)
+}
+
+// CountFollowedTags returns how many hashtags somebody follows.
+func (r reader) CountFollowedTags(ctx context.Context, by AccountID) (int, error) {
+	n, err := one[int](ctx, r, "count followed tags", `SELECT count(*) FROM tag_follows WHERE account_id = ?`, by)
+	if err != nil {
+		return 0, err
+	}
+	return *n, nil
+}
+
+// AddTagFollow has somebody follow a hashtag by its name, lower case. added is false if they do already.
+func (tx *Tx) AddTagFollow(ctx context.Context, by AccountID, name string) (id TagID, added bool, err error) {
+	if _, err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name) VALUES (?)`, name); err != nil {
+		return 0, false, err
+	}
+	found, err := one[TagID](ctx, tx.reader, "tag", `SELECT id FROM tags WHERE name = ?`, name)
+	if err != nil {
+		return 0, false, err
+	}
+	n, err := tx.exec(ctx, "follow tag", `
+		INSERT OR IGNORE INTO tag_follows (id, account_id, tag_id)
+		VALUES (?, ?, ?)`, tx.newID(), by, *found)
+	return *found, n > 0, err
+}
+
+// RemoveTagFollow ends that somebody follows a hashtag, and returns its id; 0 if they do not. A name that nobody uses is
+// forgotten.
+func (tx *Tx) RemoveTagFollow(ctx context.Context, by AccountID, name string) (TagID, error) {
+	id, err := one[TagID](ctx, tx.reader, "followed tag", `
+		SELECT f.tag_id
+		FROM tags t CROSS JOIN tag_follows f ON f.account_id = ?1 AND f.tag_id = t.id
+		WHERE t.name = ?2`, by, name)
+	if id == nil || err != nil {
+		return 0, err
+	}
+	if _, err := tx.exec(ctx, "unfollow tag", `DELETE FROM tag_follows WHERE account_id = ? AND tag_id = ?`, by, *id); err != nil {
+		return 0, err
+	}
+	_, err = tx.exec(ctx, "forget tag", `
+		DELETE FROM tags
+		WHERE id = ?1
+			AND NOT EXISTS (SELECT 1 FROM status_tags WHERE tag_id = ?1)
+			AND NOT EXISTS (SELECT 1 FROM tag_follows WHERE tag_id = ?1)`, *id)
+	return *id, err
+}
+
+// jsonTexts encodes texts for json_each(?).
+func jsonTexts(texts []string) string {
+	b, _ := json.Marshal(texts) // which cannot fail
+	return string(b)
 }

@@ -283,7 +283,8 @@ func (r reader) PinnedStatuses(ctx context.Context, viewer, author AccountID, p 
 }
 
 // FanOut puts a status into the home timelines it belongs in: its author's, its local followers' unless they hide the author's
-// boosts, want other languages or keep the author in an exclusive list, for direct and list posts only those of the addressed; and into lists.
+// boosts, want other languages or keep the author in an exclusive list, those of who follows a hashtag of it, for direct and list
+// posts only those of the addressed; and into lists.
 // original is what s boosts, nil if it is no boost; its author is not shown the boost.
 func (tx *Tx) FanOut(ctx context.Context, s, original *Status) error {
 	var boosted *AccountID
@@ -312,6 +313,9 @@ func (tx *Tx) FanOut(ctx context.Context, s, original *Status) error {
 		if _, err := tx.exec(ctx, "fan out to the author", `INSERT OR IGNORE INTO home (account_id, status_id) VALUES (?, ?)`, s.AccountID, s.ID); err != nil {
 			return err
 		}
+	}
+	if err := tx.FanOutTags(ctx, s); err != nil {
+		return err
 	}
 	return tx.fanOutToLists(ctx, s)
 }

@@ -23,6 +23,7 @@ type Config struct {
 	Polls      Polls
 	Chats      Chats
 	Timelines  Timelines
+	Search     Search
 	Media      Media
 	Cards      Cards
 	Federation Federation
@@ -138,6 +139,12 @@ type Chats struct {
 // Timelines holds the limits of stored timelines.
 type Timelines struct {
 	HomeLength int
+}
+
+// Search is who finds what.
+type Search struct {
+	AnonymousRemote  bool
+	DiscoverableOnly bool
 }
 
 // Media holds the limits of uploads, in bytes where nothing else is said.

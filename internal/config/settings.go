@@ -144,6 +144,12 @@ func (c *Config) registry() []section {
 			{Key: "home_length", field: number(&c.Timelines.HomeLength, 2000, 100, 100_000),
 				Description: "How many posts are kept in the home timeline, and in each list, of each account."},
 		}},
+		{"search", "Who finds what.", []Setting{
+			{Key: "anonymous_remote", field: boolean(&c.Search.AnonymousRemote, false),
+				Description: "Let visitors who are not signed in find accounts and posts of other servers too, not only those of this one."},
+			{Key: "discoverable_only", field: boolean(&c.Search.DiscoverableOnly, false),
+				Description: "Let strangers' posts be found by their words only if their authors want to be found (\"discoverable\" in their profile)."},
+		}},
 		{"media", "Limits of uploads, in bytes where nothing else is said.", []Setting{
 			{Key: "upload_limit", field: number(&c.Media.UploadLimit, 16_000_000, 1000, 10_000_000_000), Restart: true,
 				Description: "Largest file attached to a post. A reverse proxy in front must let as much through."},

@@ -1,0 +1,53 @@
+package entity
+
+import (
+	"context"
+
+	"svc/internal/text"
+	"svc/store"
+)
+
+// FoundTag is a hashtag by itself, as searches and followers see it. How often it was used is not counted, but clients expect to be
+// told (client API 3.5).
+type FoundTag struct {
+	Tag
+	History   []any `json:"history"`
+	Following *bool `json:"following,omitempty"` // by the viewer, if there is one
+}
+
+// AppendJSON renders the hashtag.
+func (t FoundTag) AppendJSON(dst []byte) []byte {
+	b, err := marshal(t)
+	if err != nil { // which texts and a boolean do not give
+		return append(dst, "null"...)
+	}
+	return append(dst, b...)
+}
+
+// Tags returns hashtags, in the order of names, for the viewer (nil: anonymous).
+func (b *Builder) Tags(ctx context.Context, viewer *store.Account, names []string) (List[FoundTag], error) {
+	folded := make([]string, len(names))
+	for i, name := range names {
+		folded[i] = text.TagName(name)
+	}
+	followed := make(map[string]bool)
+	if viewer != nil {
+		of, err := b.db.TagsFollowed(ctx, viewer.ID, folded)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range of {
+			followed[name] = true
+		}
+	}
+	tags := make(List[FoundTag], 0, len(names))
+	for i, name := range names {
+		t := FoundTag{Tag: Tag{Name: name, URL: text.TagURL(b.BaseURL, folded[i])}, History: []any{}}
+		if viewer != nil {
+			follows := followed[folded[i]]
+			t.Following = &follows
+		}
+		tags = append(tags, t)
+	}
+	return tags, nil
+}

@@ -1,0 +1,119 @@
+package server
+
+import (
+	"context"
+	"strings"
+
+	"svc/internal/text"
+	"svc/server/entity"
+	"svc/store"
+)
+
+// Resolver asks the server that it lives on for what an address or a handle names, and has it stored here. What it does not find is
+// all zeros, or errs.NotFound. It answers within a few seconds, because somebody waits.
+type Resolver func(ctx context.Context, viewer *store.Account, what string) (Resolved, error)
+
+// Resolved is what a Resolver found: one of the two.
+type Resolved struct {
+	Account store.AccountID
+	Status  store.StatusID
+}
+
+// findNamed finds the one thing that an address names: a post that the viewer may see, or an account.
+func (s *Server) findNamed(r *Request, q *searching, found *results) error {
+	named, err := s.named(r, q.text)
+	if err != nil {
+		return err
+	}
+	if named == (Resolved{}) && q.resolve && s.resolve != nil && !strings.HasPrefix(q.text, s.baseURL+"/") {
+		if named, err = s.resolve(r.Context(), r.Viewer, q.text); err != nil {
+			return err
+		}
+	}
+	switch {
+	case named.Status != 0 && q.statuses:
+		rows, err := s.db.VisibleStatuses(r.Context(), viewerID(r), []store.StatusID{named.Status})
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		st, err := s.entities.Status(r.Context(), r.Viewer, named.Status)
+		if err == nil {
+			found.statuses = entity.List[*entity.Status]{st}
+		}
+		return err
+	case named.Account != 0 && q.accounts:
+		accounts, err := s.renderAccounts(r, []store.AccountID{named.Account})
+		if err == nil {
+			found.accounts = accounts
+		}
+		return err
+	}
+	return nil
+}
+
+// named returns what an address names of what is known here, whether or not the viewer may see it.
+func (s *Server) named(r *Request, address string) (Resolved, error) {
+	address, _, _ = strings.Cut(address, "#")
+	if path, ok := strings.CutPrefix(address, s.baseURL+"/"); ok {
+		return s.namedHere(r, path)
+	}
+	st, err := s.db.StatusByAddress(r.Context(), address)
+	if err != nil {
+		return Resolved{}, err
+	}
+	if st != nil {
+		return Resolved{Status: st.ID}, nil
+	}
+	return s.accountNamed(r, address)
+}
+
+// accountNamed returns the account that has an address, if the viewer may find it.
+func (s *Server) accountNamed(r *Request, address string) (Resolved, error) {
+	ids, err := s.db.SearchAccounts(r.Context(), store.AccountSearch{Text: address, Viewer: viewerID(r), LocalOnly: s.onlyLocal(r), Limit: 1})
+	if err != nil || len(ids) == 0 {
+		return Resolved{}, err
+	}
+	return Resolved{Account: ids[0]}, nil
+}
+
+// namedHere returns what an address of this server names: /@NICK, /@NICK@HOST, /users/ID or NICK, /@NICK/ID, /objects/ID.
+func (s *Server) namedHere(r *Request, path string) (Resolved, error) {
+	path, _, _ = strings.Cut(path, "?")
+	parts := strings.Split(strings.TrimSuffix(path, "/"), "/")
+	handle, isHandle := strings.CutPrefix(parts[0], "@")
+	switch {
+	case len(parts) == 1 && isHandle:
+	case len(parts) == 2 && parts[0] == "users":
+		var id store.AccountID
+		if id.UnmarshalText([]byte(parts[1])); id != 0 {
+			return s.accountNamed(r, s.baseURL+"/users/"+parts[1])
+		}
+		handle = parts[1]
+	case len(parts) == 2 && (isHandle || parts[0] == "objects"):
+		var id store.StatusID
+		id.UnmarshalText([]byte(parts[1]))
+		return Resolved{Status: id}, nil
+	default:
+		return Resolved{}, nil
+	}
+	a, err := s.accountByHandle(r, handle)
+	if err != nil {
+		return Resolved{}, err
+	}
+	return s.accountNamed(r, a.URI)
+}
+
+// resolveHandle returns the account of a handle that is not known here, if the viewer wants other servers to be asked and one of them
+// knows it; 0 otherwise. That it fails is no failure of the search.
+func (s *Server) resolveHandle(r *Request, handle string) store.AccountID {
+	if s.resolve == nil || r.Viewer == nil || !isTrue(r.Query("resolve")) {
+		return 0
+	}
+	nick, domain, ok := text.SplitHandle(handle)
+	if !ok || domain == "" || domain == s.settings.Host() {
+		return 0
+	}
+	found, err := s.resolve(r.Context(), r.Viewer, nick+"@"+domain)
+	s.soft(r, err)
+	return found.Account
+}

@@ -1,0 +1,98 @@
+package store
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"svc/internal/text"
+)
+
+// Indexed is what a post is found by, beside what its row says.
+type Indexed struct {
+	Texts       []string // each on its own: a phrase does not reach from one to the next
+	Attachments []string // their types
+	HasLink     bool
+}
+
+// IndexStatus makes a post found by its words, in place of those it was found by. Boosts are not found.
+func (tx *Tx) IndexStatus(ctx context.Context, s *Status, what *Indexed) error {
+	if s.ReblogOfID != nil {
+		return nil
+	}
+	_, err := tx.exec(ctx, "index status", `
+		INSERT OR REPLACE INTO statuses_fts (rowid, body, facets)
+		VALUES (?, ?, ?)`, s.ID, what.body(), what.facets(s))
+	return err
+}
+
+func (tx *Tx) unindexStatus(ctx context.Context, id StatusID) error {
+	_, err := tx.exec(ctx, "unindex status", `DELETE FROM statuses_fts WHERE rowid = ?`, id)
+	return err
+}
+
+// between stands between the texts of a post. It is no word that a text can have (text.Searchable).
+const between = " ¶ "
+
+func (x *Indexed) body() string {
+	words := make([]string, 0, len(x.Texts))
+	for _, t := range x.Texts {
+		if w := text.Searchable(t); w != "" {
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words, between)
+}
+
+// The facets of a post: who wrote it and where, what it is and has, in which language. What can change without the post being
+// edited is none, and neither is anything that decides who may see it.
+const (
+	facetAuthor   = "by"   // with the account's id
+	facetLanguage = "lang" // with a code, of the language and of its variant
+	facetLocal    = "here"
+	facetRemote   = "away"
+	facetReply    = "reply"
+	facetMedia    = "media"
+	facetPoll     = "poll"
+	facetLink     = "link"
+	facetSlice    = "at" // with the number of the slice of time that the post's id lies in
+)
+
+// sliceBits is how many of an id's bits tell apart the posts of one slice of time: three days.
+const sliceBits = sequenceBits + 28
+
+func sliceOf(id int64) int64 { return id >> sliceBits }
+
+func sliceFacet(slice int64) string { return facetSlice + strconv.FormatInt(slice, 10) }
+
+func authorFacet(id AccountID) string { return facetAuthor + strconv.FormatInt(int64(id), 10) }
+
+// languageFacet expects a code in canonical form.
+func languageFacet(code string) string {
+	return facetLanguage + strings.ReplaceAll(strings.ToLower(code), "-", "")
+}
+
+func (x *Indexed) facets(s *Status) string {
+	list := []string{authorFacet(s.AccountID), sliceFacet(sliceOf(int64(s.ID))), facetLocal}
+	if !s.Local() {
+		list[2] = facetRemote
+	}
+	for _, f := range []struct {
+		is    bool
+		facet string
+	}{
+		{s.InReplyToAccountID != nil, facetReply}, {len(x.Attachments) > 0, facetMedia}, {s.HasPoll, facetPoll}, {x.HasLink, facetLink},
+	} {
+		if f.is {
+			list = append(list, f.facet)
+		}
+	}
+	list = append(list, x.Attachments...) // image, video, audio, unknown
+	if s.Language != "" {
+		list = append(list, languageFacet(s.Language))
+		if base, _, variant := strings.Cut(s.Language, "-"); variant {
+			list = append(list, languageFacet(base))
+		}
+	}
+	return strings.Join(list, " ")
+}

@@ -1,0 +1,148 @@
+package store_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"svc/store"
+)
+
+// hardSearches are searches in which most of what the index holds is of no use, over the posts of seed: words that every post has but
+// none together, words of posts that one may not see, phrases that do not occur, exclusions of everything.
+var hardSearches = map[string]store.StatusSearch{
+	"everything":      {Text: "words", Viewer: 3},
+	"rare":            {Text: "words word17", Viewer: 3},
+	"never":           {Text: "never", Viewer: 3},
+	"never_together":  {Text: "even odd", Viewer: 3},
+	"no_phrase":       {Text: `"words many"`, Viewer: 3},
+	"not_permitted":   {Text: "secret", Viewer: 3},
+	"all_excluded":    {Text: "-words", Viewer: 3},
+	"anonymous":       {Text: "words", LocalOnly: true},
+	"one_author":      {Text: "words from:a7", Viewer: 3},
+	"no_words":        {Text: "is:sensitive", Viewer: 3},
+	"upwards":         {Text: "secret", Viewer: 3, Page: store.Page{MinID: 1}},
+	"many_words":      {Text: "many words many words many words many words even even even even", Viewer: 3},
+	"many_characters": {Text: "東京東京東京東京東京東京東京東京東京東京東京東京東京東京東京東京東京", Viewer: 3},
+}
+
+// TestHardSearches checks that a search has an end, whatever is looked for.
+func TestHardSearches(t *testing.T) {
+	db := open(t)
+	seed(t, db, 60_000)
+	for name, q := range hardSearches {
+		q.Limit = 20
+		began := time.Now()
+		found, err := db.SearchStatuses(t.Context(), q)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		took := time.Since(began)
+		t.Logf("%s: %d in %v", name, len(found), took)
+		if took > 5*time.Second {
+			t.Errorf("%s took %v", name, took)
+		}
+		down := slices.Clone(found)
+		slices.Sort(down)
+		slices.Reverse(down)
+		if !slices.Equal(found, down) || len(slices.Compact(down)) != len(found) {
+			t.Errorf("%s is not in order: %v", name, found)
+		}
+	}
+}
+
+// BenchmarkSearch measures the same, in much more.
+func BenchmarkSearch(b *testing.B) {
+	db := open(b)
+	seed(b, db, 200_000)
+	for name, q := range hardSearches {
+		q.Limit = 20
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := db.SearchStatuses(b.Context(), q); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// TestSearchReachesEverything looks for single posts among many of many years, from either end and in between.
+func TestSearchReachesEverything(t *testing.T) {
+	db := open(t)
+	seed(t, db, 100)
+	const n, apart = 4000, 1 << 35 // nine hours
+	err := db.Update(t.Context(), func(tx *store.Tx) error {
+		for i := range int64(n) {
+			st := &store.Status{ID: store.StatusID((i + 1) * apart), AccountID: 4, URI: fmt.Sprint("https://example.org/far/", i)}
+			if err := tx.AddStatus(t.Context(), st); err != nil {
+				return err
+			}
+			if err := tx.IndexStatus(t.Context(), st, &store.Indexed{Texts: []string{fmt.Sprintf("hay needle%d half%d", i, i%2)}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func(q string, p store.Page) []store.StatusID {
+		found, err := db.SearchStatuses(t.Context(), store.StatusSearch{Text: q, Viewer: 3, Page: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	for _, i := range []int64{0, 1, 7, 8, 9, 1999, 2000, 3990, n - 2, n - 1} {
+		id := (i + 1) * apart
+		for _, p := range []store.Page{
+			{Limit: 1}, {Limit: 1, MinID: 1}, {Limit: 5, MaxID: id + 1}, {Limit: 5, MinID: id - 1}, {Limit: 5, MaxID: id + 1, MinID: id - 1},
+		} {
+			for _, q := range []string{fmt.Sprint("needle", i), fmt.Sprint("hay needle", i), fmt.Sprintf(`"hay needle%d"`, i)} {
+				if found := find(q, p); !slices.Equal(found, []store.StatusID{store.StatusID(id)}) {
+					t.Errorf("%q in %+v finds %v", q, p, found)
+				}
+			}
+		}
+		for _, p := range []store.Page{{Limit: 1, MaxID: id}, {Limit: 1, MinID: id}} {
+			if found := find(fmt.Sprint("needle", i), p); len(found) > 0 {
+				t.Errorf("%d in %+v finds %v", i, p, found)
+			}
+		}
+	}
+	var all []store.StatusID
+	for p := (store.Page{Limit: 1000}); ; p.MaxID = int64(all[len(all)-1]) {
+		page := find("hay half1", p)
+		if len(page) == 0 {
+			break
+		}
+		all = append(all, page...)
+	}
+	if len(all) != n/2 || !slices.IsSortedFunc(all, func(a, b store.StatusID) int { return cmp.Compare(b, a) }) {
+		t.Errorf("%d posts in pages, want %d", len(all), n/2)
+	}
+}
+
+// FuzzSearchStatuses types anything at all: it is no error, and what is found has the words.
+func FuzzSearchStatuses(f *testing.F) {
+	for _, q := range []string{
+		`"`, `""`, `-`, `--`, `-"`, `- a`, `a AND`, `NOT`, `NEAR(a b)`, `body:x`, `{body}:x`, `a*`, `^a`, `(`, `)`, `a OR`, "\x00", "a\x00b", "\xff\xfe",
+		`from:`, `from:me`, `from:@`, `-from:a3`, `has:media -has:poll`, `before:2024-99-99`, `during:2024`, `after:9999`, `before:0000-01-01`,
+		`language:zh-Hant`, `language:"`, `in:library`, `-in:library`, `is:sensitive -is:sensitive`, `東京 "서울" ไทย`, `'; DROP TABLE statuses; --`,
+		"\u0301", "🎉\ufe0f", `"a" "b`, "¶", "ﷺ",
+	} {
+		f.Add(q)
+	}
+	db := open(f)
+	seed(f, db, 2000)
+	f.Fuzz(func(t *testing.T, q string) {
+		for _, viewer := range []store.AccountID{0, 3} {
+			if _, err := db.SearchStatuses(t.Context(), store.StatusSearch{Text: q, Viewer: viewer, Host: "example.com", Page: store.Page{Limit: 5}}); err != nil {
+				t.Fatalf("%q: %v", q, err)
+			}
+		}
+	})
+}
