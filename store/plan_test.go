@@ -207,7 +207,7 @@ func seed(t testing.TB, db *store.DB, n int) {
 		{`INSERT INTO filters (id, account_id, title, context, action) SELECT a.id * 10 + i.value, a.id, 'f', '["home"]', CASE WHEN i.value < 3 THEN 'warn' ELSE 'hide' END
 			FROM accounts a JOIN json_each('[1,2,3]') i WHERE a.domain = '' AND a.id < 200`, nil},
 		{`INSERT INTO filter_keywords (id, filter_id, keyword, whole_word) SELECT f.id * 10 + i.value, f.id, 'word', 1 FROM filters f JOIN json_each('[1,2,3]') i`, nil},
-		{`INSERT INTO filter_statuses (id, filter_id, status_id) SELECT f.id * 10 + i.value, f.id, f.account_id + i.value FROM filters f JOIN json_each('[1,2,3]') i`, nil},
+		{`INSERT INTO filter_statuses (id, filter_id, status_id) SELECT f.id * 10 + i.value, f.id, s.id FROM filters f JOIN json_each('[1,2,3]') i JOIN statuses s ON s.id = f.account_id + i.value`, nil},
 		{`INSERT INTO favourites (id, account_id, status_id) SELECT id, id % 400 + 1, id FROM statuses WHERE id % 3 = 0`, nil},
 		{`INSERT INTO bookmark_folders (id, account_id, name, emoji) SELECT id, id, 'folder', '' FROM accounts WHERE id <= 400`, nil},
 		{`INSERT INTO bookmarks (id, account_id, status_id, folder_id)
