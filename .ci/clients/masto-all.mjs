@@ -4,7 +4,15 @@ import assert from 'node:assert/strict'
 import { createECDH, randomBytes } from 'node:crypto'
 import { openAsBlob } from 'node:fs'
 import { createOAuthAPIClient, createRestAPIClient, createStreamingAPIClient } from 'masto'
+import WebSocket from 'ws'
 import { BASE_URL, check, command, DOMAIN, ids, outOfBand, PASSWORD, picture, waitFor } from './lib.mjs'
+
+// What the library needs of versions of Node later than Debian's.
+Promise.withResolvers ??= () => {
+  const it = {}
+  it.promise = new Promise((resolve, reject) => Object.assign(it, { resolve, reject }))
+  return it
+}
 
 const scope = 'read write follow push'
 const anonymous = createRestAPIClient({ url: BASE_URL })
@@ -17,7 +25,8 @@ async function signIn(username) {
   const { clientId, clientSecret } = app
   const { accessToken } = await oauth.token.create({ grantType: 'password', clientId, clientSecret, redirectUri: outOfBand, username, password: PASSWORD, scope })
   const it = createRestAPIClient({ url: BASE_URL, accessToken })
-  return Object.assign(it, { account: await it.v1.accounts.verifyCredentials(), accessToken })
+  const { v1, v2 } = it // the client itself takes everything for a path, also that it is awaited
+  return { v1, v2, accessToken, account: await v1.accounts.verifyCredentials() }
 }
 
 await check('sign in', async () => {
@@ -54,7 +63,7 @@ await check('accounts: follow with options, pin, note, familiar followers, lists
   assert((await select.pin()).endorsed && !(await select.unpin()).endorsed)
   assert.equal((await select.note.create({ comment: 'orange' })).note, 'orange')
   await carol.v1.accounts.$select(him.id).follow()
-  const [familiar] = await carol.v1.accounts.familiarFollowers.fetch([her.id])
+  const [familiar] = await carol.v1.accounts.familiarFollowers.fetch({ id: [her.id] })
   assert.deepEqual([familiar.id, ids(familiar.accounts)], [her.id, [him.id]])
   assert.deepEqual(await select.lists.list(), [])
   assert.deepEqual(ids(await bob.v1.accounts.$select(him.id).following.list()), [her.id])
@@ -225,7 +234,7 @@ function collect(subscription) {
 await check('streaming, many subscriptions on one socket', async () => {
   const list = await bob.v1.lists.create({ title: 'Her' })
   await bob.v1.lists.$select(list.id).accounts.create({ accountIds: [her.id] })
-  const live = createStreamingAPIClient({ streamingApiUrl: `wss://${DOMAIN}`, accessToken: bob.accessToken })
+  const live = createStreamingAPIClient({ streamingApiUrl: `wss://${DOMAIN}`, accessToken: bob.accessToken, implementation: WebSocket })
   const streams = {
     user: collect(live.user.subscribe()), notification: collect(live.user.notification.subscribe()),
     public: collect(live.public.subscribe()), local: collect(live.public.local.subscribe()), media: collect(live.public.media.subscribe()),
