@@ -19,6 +19,7 @@ func allRoutes() []routes {
 		pinRoutes,
 		timelineRoutes,
 		notificationRoutes,
+		streamRoutes,
 		mediaRoutes,
 		fileRoutes,
 		searchRoutes,

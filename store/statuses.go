@@ -90,13 +90,23 @@ func (tx *Tx) AddStatus(ctx context.Context, s *Status) error {
 }
 
 // DeleteStatus removes a status with all that hangs on it (boosts, notifications, timeline rows, favourites …), takes back its
-// counts, and leaves a tombstone. Its media stay with their owner, not attached. It returns the boosts that went with it.
+// counts, and leaves a tombstone. Its media stay with their owner, not attached. It returns the boosts that went with it. The open
+// streams hear of it and of the boosts.
 func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	boosts, err := list[*Status](ctx, tx.reader, "boosts", `SELECT * FROM statuses WHERE reblog_of_id = ?`, s.ID)
 	if err != nil {
 		return nil, err
 	}
+	gone, err := tx.deletion(ctx, s, nil)
+	if err != nil {
+		return nil, err
+	}
+	tx.Emit(gone)
 	for _, b := range boosts {
+		if gone, err = tx.deletion(ctx, b, s); err != nil {
+			return nil, err
+		}
+		tx.Emit(gone)
 		if err := tx.countStatus(ctx, b, -1); err != nil {
 			return nil, err
 		}

@@ -23,6 +23,7 @@ type Config struct {
 	Polls      Polls
 	Chats      Chats
 	Timelines  Timelines
+	Streaming  Streaming
 	Media      Media
 	Federation Federation
 	Captcha    Captcha
@@ -135,6 +136,13 @@ type Chats struct {
 // Timelines holds the limits of stored timelines.
 type Timelines struct {
 	HomeLength int
+}
+
+// Streaming holds the limits of open streams.
+type Streaming struct {
+	MaxStreams           int
+	MaxStreamsPerAccount int
+	MaxStreamsPerAddress int
 }
 
 // Media holds the limits of uploads, in bytes where nothing else is said.

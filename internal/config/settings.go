@@ -140,6 +140,14 @@ func (c *Config) registry() []section {
 			{Key: "home_length", field: number(&c.Timelines.HomeLength, 2000, 100, 100_000),
 				Description: "How many posts are kept in the home timeline, and in each list, of each account."},
 		}},
+		{"streaming", "Limits of open streams, by which apps hear of news at once.", []Setting{
+			{Key: "max_streams", field: number(&c.Streaming.MaxStreams, 2000, 1, 100_000), Restart: true,
+				Description: "How many streams may be open in all. An idle one takes some 15 kB of memory."},
+			{Key: "max_streams_per_account", field: number(&c.Streaming.MaxStreamsPerAccount, 500, 1, 100_000), Restart: true,
+				Description: "How many one account may have open."},
+			{Key: "max_streams_per_address", field: number(&c.Streaming.MaxStreamsPerAddress, 200, 1, 100_000), Restart: true,
+				Description: "How many may be open from one address. Those from this machine are not counted."},
+		}},
 		{"media", "Limits of uploads, in bytes where nothing else is said.", []Setting{
 			{Key: "upload_limit", field: number(&c.Media.UploadLimit, 16_000_000, 1000, 10_000_000_000), Restart: true,
 				Description: "Largest file attached to a post. A reverse proxy in front must let as much through."},
