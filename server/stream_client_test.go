@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"svc/store"
 )
 
 // listener is a client that listens to streams by a WebSocket (RFC 6455), as simple as one can be, so that tests can also behave badly.
@@ -295,5 +297,17 @@ func (l *listener) wantHeard(what string, want ...string) {
 	}
 	if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) && len(got)+len(want) > 0 {
 		l.t.Errorf("%s: heard %q, want %q", what, got, want)
+	}
+}
+
+// emitFiltersChanged says that somebody's filters have changed.
+func (a *api) emitFiltersChanged(m *member) {
+	a.t.Helper()
+	err := a.db.Update(a.t.Context(), func(tx *store.Tx) error {
+		tx.Emit(store.FiltersChanged{AccountID: m.accountID()})
+		return nil
+	})
+	if err != nil {
+		a.t.Fatal(err)
 	}
 }

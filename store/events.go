@@ -30,7 +30,7 @@ type StatusEdited struct{ Status *Status }
 // StatusDeleted says that a status is gone; Status is what it was. The rest is known only while somebody wants it (KeepAudiences).
 type StatusDeleted struct {
 	Status   *Status
-	Original *Status   // of a boost: what it boosted; the Recipients are those of that one
+	Original *Status   // of a boost: what it boosted
 	Audience *Audience // where it stood
 }
 

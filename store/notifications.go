@@ -102,7 +102,7 @@ var notificationList = func(order string) string {
 		FROM notifications n
 		WHERE n.account_id = ?1
 			AND n.id < ?4 AND n.id > ?5
-			AND (?6 = '' AND n.type NOT IN ('chat_mention', 'report') OR n.type IN (SELECT value FROM json_each(?6)))
+			AND (?6 = '' AND n.type NOT IN ('chat_mention', 'report') OR n.type IN (SELECT value FROM json_each(iif(?6 = '', '[]', ?6))))
 			AND (?7 = 0 OR NOT EXISTS (SELECT 1 FROM statuses s WHERE s.id = n.status_id AND ?7 >> s.visibility & 1))
 			AND (?8 = 0 OR n.from_id = ?8)
 			AND ` + notificationShown + `

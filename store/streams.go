@@ -7,12 +7,14 @@ import (
 	"strings"
 )
 
+// What open streams need to know of a status: where it stands, and to whom of the listeners it is shown there.
+
 // Audience is where a status stands. Who is shown it there is another question: ShownTo.
 type Audience struct {
 	Homes      []AccountID // whose home timelines have it
 	Lists      []ListID    // whose timelines have it
-	Tags       []string    // lower case
-	Recipients []Recipient
+	Tags       []string    // lower case; of a boost none
+	Recipients []Recipient // of a boost, also those of what it boosts
 }
 
 // Audience returns where a status stands.
@@ -25,17 +27,17 @@ func (r reader) Audience(ctx context.Context, st *Status) (*Audience, error) {
 	if a.Lists, err = ids[ListID](ctx, r, "lists", `SELECT list_id FROM list_timeline WHERE status_id = ?`, st.ID); err != nil {
 		return nil, err
 	}
+	addressed := []StatusID{st.ID}
 	if st.ReblogOfID != nil {
-		return a, nil
+		addressed = append(addressed, *st.ReblogOfID)
 	}
-	tags, err := r.StatusTags(ctx, []StatusID{st.ID})
-	if err != nil {
-		return nil, err
+	if a.Recipients, err = r.Recipients(ctx, addressed); err != nil || st.ReblogOfID != nil {
+		return a, err
 	}
+	tags, err := r.StatusTags(ctx, addressed)
 	for _, t := range tags {
 		a.Tags = append(a.Tags, t.Name)
 	}
-	a.Recipients, err = r.Recipients(ctx, []StatusID{st.ID})
 	return a, err
 }
 
@@ -54,9 +56,7 @@ func (tx *Tx) deletion(ctx context.Context, st, original *Status) (StatusDeleted
 			return e, err
 		}
 	}
-	if e.Audience, err = tx.Audience(ctx, st); err == nil && e.Original != nil {
-		e.Audience.Recipients, err = tx.Recipients(ctx, []StatusID{e.Original.ID})
-	}
+	e.Audience, err = tx.Audience(ctx, st)
 	return e, err
 }
 
