@@ -378,9 +378,20 @@ func (l *listener) send(frame []byte) {
 func (l *listener) take() [][]byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.taken()
+}
+
+func (l *listener) taken() [][]byte {
 	frames := l.queue
 	l.queue, l.queued = nil, 0
 	return frames
+}
+
+// hasEnded tells whether nothing more may be told.
+func (l *listener) hasEnded() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ended
 }
 
 // identity returns who a listener is now, nil for the anonymous. ok is false if the token is no longer good; the stream ends then.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"svc/internal/config"
+	"svc/server"
+	"svc/store"
 )
 
 // TestTwoHundredSockets has a post heard by all who may see it, on 200 sockets, and by none who may not.
@@ -87,6 +89,29 @@ func TestSlowListener(t *testing.T) {
 			t.Fatalf("frame %d of the slow stream is %s, want %s", i, s, want[i])
 		}
 	}
+}
+
+// TestStreamsFallBehind has more happen at once than can be told: everybody is sent away, to come back and look for themselves.
+func TestStreamsFallBehind(t *testing.T) {
+	srv := startAPI(t)
+	alice := srv.signUp("alice")
+	l, events := srv.listen(alice.caller, "stream", "user"), srv.events(alice.caller, "/api/v1/streaming/user")
+	err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		for range server.MaxEvents + 1 {
+			tx.Emit(store.FiltersChanged{AccountID: alice.accountID()})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := l.waitEnd(); got != 1013 {
+		t.Errorf("the stream ended with %d", got)
+	}
+	events.waitEnd()
+	again := srv.listen(alice.caller, "stream", "user")
+	srv.emitFiltersChanged(alice)
+	again.wantHeard("after coming back", "user: filters_changed")
 }
 
 // TestOrderOfStreams has many people post at the same time: everybody hears the same, in the same order, edits after posts and deletions last.
@@ -309,26 +334,26 @@ func BenchmarkFanOut(b *testing.B) {
 			srv := startAPI(b)
 			author := srv.signUp("author")
 			crowd := crowdOf(srv, people)
-			var open []*listener
+			var heard sync.WaitGroup
 			for i := range 200 {
-				if people == 0 {
-					open = append(open, srv.listen(nil, "stream", "public"))
-				} else {
-					open = append(open, srv.listen(crowd[i%people].caller, "stream", "public"))
+				c := srv.as(nil)
+				if people > 0 {
+					c = crowd[i%people].caller
 				}
-			}
-			b.ResetTimer()
-			for b.Loop() {
-				srv.ask(b, "POST", "/api/v1/statuses", author.token, benchPost)
-				for _, l := range open {
-					l.mu.Lock()
-					for len(l.got) == 0 {
-						l.change.Wait()
+				l := srv.open(c, "stream", "public")
+				l.conn.SetDeadline(time.Time{})
+				go func() {
+					for _, _, err := l.frame(); err == nil; _, _, err = l.frame() {
+						heard.Done()
 					}
-					l.got = l.got[:0]
-					l.mu.Unlock()
-				}
+				}()
 			}
+			for b.Loop() {
+				heard.Add(200)
+				srv.ask(b, "POST", "/api/v1/statuses", author.token, benchPost)
+				heard.Wait()
+			}
+			b.StopTimer()
 		})
 	}
 }

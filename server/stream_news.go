@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"maps"
@@ -10,7 +11,7 @@ import (
 	"svc/store"
 )
 
-// news is an event as one viewer is told of it.
+// news is an event as a viewer is told of it.
 type news struct {
 	event   string
 	payload []byte // JSON or plain text; empty: none
@@ -111,12 +112,21 @@ func (h *hub) tellOfStatus(ctx context.Context, event string, st *store.Status) 
 	if err != nil {
 		return ignoreGone(err)
 	}
+	if err := h.server.db.RememberFlags(ctx, st.OriginalID(), shown); err != nil {
+		return err
+	}
+	var n *news
+	var text []byte
 	for _, id := range shown {
 		entity, err := h.server.entities.Status(ctx, crowd[id].account, st.ID)
 		if err != nil {
 			return ignoreGone(err)
 		}
-		(&news{event: event, payload: entity.AppendJSON(nil)}).send(crowd[id].targets)
+		// Most see the same, and then it needs to be encoded only once.
+		if text = entity.AppendJSON(text[:0]); n == nil || !bytes.Equal(n.payload, text) {
+			n = &news{event: event, payload: bytes.Clone(text)}
+		}
+		n.send(crowd[id].targets)
 	}
 	return nil
 }

@@ -72,15 +72,14 @@ func (s *socket) wake() {
 // write writes what is queued, until there is nothing more.
 func (s *socket) write() {
 	for {
-		s.mu.Lock()
-		frames := s.queue
-		s.queue, s.queued = nil, 0
-		s.writing = len(frames) > 0
-		s.mu.Unlock()
+		frames := s.next()
 		if len(frames) == 0 {
 			return
 		}
 		for _, frame := range frames {
+			if s.hasEnded() {
+				return
+			}
 			ctx, cancel := context.WithTimeout(context.Background(), writeTime)
 			err := s.conn.Write(ctx, websocket.MessageText, frame)
 			cancel()
@@ -91,6 +90,15 @@ func (s *socket) write() {
 			}
 		}
 	}
+}
+
+// next takes what is queued. If that is nothing, the goroutine that writes has to end.
+func (s *socket) next() [][]byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	frames := s.taken()
+	s.writing = len(frames) > 0
+	return frames
 }
 
 // close says good-bye in the background: the client has some seconds to answer.

@@ -115,6 +115,9 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			for _, lines := range e.take() {
 				text = append(text, lines...)
 			}
+			if e.hasEnded() {
+				return
+			}
 		case <-expiry:
 			return
 		case <-ticker.C:

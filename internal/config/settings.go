@@ -142,7 +142,7 @@ func (c *Config) registry() []section {
 		}},
 		{"streaming", "Limits of open streams, by which apps hear of news at once.", []Setting{
 			{Key: "max_streams", field: number(&c.Streaming.MaxStreams, 2000, 1, 100_000), Restart: true,
-				Description: "How many streams may be open in all. An idle one takes some 15 kB of memory."},
+				Description: "How many streams may be open in all. An idle one takes some 20 kB of memory."},
 			{Key: "max_streams_per_account", field: number(&c.Streaming.MaxStreamsPerAccount, 500, 1, 100_000), Restart: true,
 				Description: "How many one account may have open."},
 			{Key: "max_streams_per_address", field: number(&c.Streaming.MaxStreamsPerAddress, 200, 1, 100_000), Restart: true,
