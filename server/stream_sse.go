@@ -14,6 +14,9 @@ const (
 	eventTime    = 30 * time.Second // for the client to take what is written; longer than the pauses, which HTTP/2 counts too
 )
 
+// comment is a line that says nothing. An empty line after it would be the end of an event to some clients.
+const comment = ":)\n"
+
 // events is a listener by server-sent events.
 type events struct {
 	listener
@@ -95,7 +98,7 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if e.expiresAt != nil {
 		expiry = time.After(time.Until(e.expiresAt.Time()) + time.Millisecond)
 	}
-	text := []byte(":)\n\n")
+	text := []byte(comment)
 	for {
 		if len(text) > 0 {
 			if _, err := w.Write(text); err != nil {
@@ -121,7 +124,7 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case <-expiry:
 			return
 		case <-ticker.C:
-			text = append(text, ":)\n\n"...)
+			text = append(text, comment...)
 		}
 	}
 }

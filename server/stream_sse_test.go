@@ -62,10 +62,10 @@ func (e *eventReader) read(body *bufio.Reader) {
 			event = line[len("event: "):]
 		case strings.HasPrefix(line, "data: "):
 			data = line[len("data: "):]
-		case line == "" && event != "":
+		case line == "" && event != "" && data != "":
 			e.got = append(e.got, event+" "+data)
 			event, data = "", ""
-		case line != "":
+		default:
 			e.t.Errorf("a line that is none: %q", line)
 		}
 		e.change.Broadcast()
