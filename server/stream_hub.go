@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -14,35 +13,13 @@ import (
 	"svc/store"
 )
 
-// Bounds of what streams may cost.
-const (
-	maxEvents        = 10_000  // that wait for being told
-	maxSubscriptions = 20      // of one listener
-	maxQueued        = 500     // frames that wait for being written to one listener
-	maxQueuedBytes   = 1 << 20 // of them
-)
-
-// Why a stream ends. The codes are those of WebSockets (RFC 6455 7.4.1); clients take 1000 and 1001 as final, and come back after
-// any other.
-type streamEnd struct {
-	code   int
-	reason string
-}
-
-var (
-	endGone    = streamEnd{1000, ""}
-	endFailed  = streamEnd{1011, "something went wrong"}
-	endPolicy  = streamEnd{1008, "too many messages"}
-	endRevoked = streamEnd{1008, "the access token is no longer valid"}
-	endRestart = streamEnd{1012, "the server stops"}
-	endSlow    = streamEnd{1013, "too slow"}
-	endBehind  = streamEnd{1013, "the server cannot keep up"}
-)
-
 var (
 	errTooManyStreams = errs.New(http.StatusTooManyRequests, "Too many open streams")
 	errNoMoreStreams  = errs.New(http.StatusServiceUnavailable, "The server has no room for more streams")
 )
+
+// maxEvents is how many events may wait for being told.
+const maxEvents = 10_000
 
 // hub knows who listens to what, and tells them what the database says has happened. The database only hands over; one goroutine at a
 // time, there only while there is something to tell, finds out who may know what and queues it with the listeners, so that each hears
@@ -78,39 +55,6 @@ func newHub(s *Server) *hub {
 	return h
 }
 
-// outlet is the way to a client: a WebSocket, or an answer of server-sent events.
-type outlet interface {
-	encode(n *news, label string) []byte
-	wake()           // there is something in the queue; must not block
-	close(streamEnd) // must not block
-}
-
-// listener is somebody who listens to streams.
-type listener struct {
-	hub     *hub
-	out     outlet
-	network netip.Addr // what counts as one client
-	counted bool       // by network
-
-	// Guarded by hub.mu.
-	token         *tokenHash // nil: the anonymous
-	tokenID       store.TokenID
-	account       store.AccountID // 0: the anonymous, or an app by itself
-	subscriptions []subscription
-
-	mu     sync.Mutex
-	ended  bool
-	queue  [][]byte
-	queued int // bytes
-}
-
-// target is a listener of a feed, and what the stream is called to them.
-type target struct {
-	*listener
-	label string
-	open  bool // the feed is open to all
-}
-
 // enter admits a listener who has an identity (nil: the anonymous), unless there are too many. Each who has entered must leave.
 func (h *hub) enter(l *listener, who *Identity) error {
 	limits := h.server.settings.Streaming
@@ -140,9 +84,13 @@ func (h *hub) enter(l *listener, who *Identity) error {
 func (h *hub) identify(l *listener, who *Identity) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if _, ok := h.listeners[l]; !ok { // the stream has ended in between
+		return nil
+	}
 	return h.name(l, who)
 }
 
+// name sets who a listener is, unless they have too many streams.
 func (h *hub) name(l *listener, who *Identity) error {
 	if who == nil {
 		return nil
@@ -241,11 +189,6 @@ func (h *hub) unsubscribe(l *listener, sub subscription) (ok bool) {
 	h.detach(l, l.subscriptions[i])
 	l.subscriptions = slices.Delete(l.subscriptions, i, i+1)
 	return true
-}
-
-// find returns where a listener has a stream, -1 if nowhere.
-func (l *listener) find(sub subscription) int {
-	return slices.IndexFunc(l.subscriptions, func(s subscription) bool { return s.feeds[0] == sub.feeds[0] })
 }
 
 func (h *hub) detach(l *listener, sub subscription) {
@@ -357,43 +300,6 @@ func (h *hub) tellSafely(ctx context.Context, e store.Event) (err error) {
 	return h.tell(ctx, e)
 }
 
-// send queues a frame for a listener. One whose queue is full is cut off.
-func (l *listener) send(frame []byte) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.ended {
-		return
-	}
-	if len(l.queue) >= maxQueued || l.queued+len(frame) > maxQueuedBytes && len(l.queue) > 0 {
-		l.ended, l.queue = true, nil
-		go l.hub.end(l, endSlow)
-		return
-	}
-	l.queue = append(l.queue, frame)
-	l.queued += len(frame)
-	l.out.wake()
-}
-
-// take returns what is queued.
-func (l *listener) take() [][]byte {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.taken()
-}
-
-func (l *listener) taken() [][]byte {
-	frames := l.queue
-	l.queue, l.queued = nil, 0
-	return frames
-}
-
-// hasEnded tells whether nothing more may be told.
-func (l *listener) hasEnded() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.ended
-}
-
 // identity returns who a listener is now, nil for the anonymous. ok is false if the token is no longer good; the stream ends then.
 func (h *hub) identity(ctx context.Context, l *listener) (who *Identity, ok bool, err error) {
 	h.mu.Lock()
@@ -446,24 +352,4 @@ func (h *hub) stop(ctx context.Context) {
 	case <-gone:
 	case <-ctx.Done():
 	}
-}
-
-// identityNow says who a token stands for at this moment, nil if nobody, without noting that it was used.
-func (s *Server) identityNow(ctx context.Context, h tokenHash) (*Identity, error) {
-	id, generation := s.identities.get(h)
-	if id == nil {
-		var err error
-		var refusal *errs.Error
-		if id, err = s.loadIdentity(ctx, h); errors.As(err, &refusal) {
-			return nil, nil
-		}
-		if id == nil || err != nil {
-			return nil, err
-		}
-		s.identities.put(h, id, generation)
-	}
-	if id.Token.ExpiresAt != nil && !id.Token.ExpiresAt.Time().After(s.now()) {
-		return nil, nil
-	}
-	return id, nil
 }
