@@ -14,6 +14,7 @@ type access struct {
 	content bool     // shows what people wrote: a private instance keeps it from the anonymous
 	changes bool     // changes state even on GET
 	files   bool     // takes uploads
+	token   bool     // only tokens count that the client sends itself: no cookies, no passwords
 	page    bool     // speaks HTML to a person, about errors too
 	limits  []limit
 }
@@ -72,6 +73,12 @@ func (a access) uploads() access {
 // changing marks a GET that changes something, so that other sites cannot have it called by a browser.
 func (a access) changing() access {
 	a.changes = true
+	return a
+}
+
+// byToken has only tokens count, which the client sends by itself: no cookies and no passwords.
+func (a access) byToken() access {
+	a.token = true
 	return a
 }
 

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -101,6 +102,7 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	ts.Config.Handler = srv
 	ts.Start()
 	t.Cleanup(func() {
+		srv.EndStreams(context.Background())
 		ts.Close()
 		if err := errors.Join(db.Close(), files.Close()); err != nil {
 			t.Error(err)
@@ -253,9 +255,11 @@ func (c *caller) request(req *http.Request) *answer {
 		c.api.t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		c.api.t.Fatal(err)
+	var b []byte
+	if resp.Header.Get("Content-Type") != "text/event-stream" { // which has no end
+		if b, err = io.ReadAll(resp.Body); err != nil {
+			c.api.t.Fatal(err)
+		}
 	}
 	return &answer{t: c.api.t, what: req.Method + " " + req.URL.RequestURI(), status: resp.StatusCode, header: resp.Header, body: b}
 }

@@ -90,6 +90,9 @@ func (s *Server) credential(r *Request) Credential {
 			return Credential{Kind: Bearer, Token: token}
 		}
 	}
+	if r.endpoint.access.token {
+		return Credential{}
+	}
 	if token := s.sessionCookie(r.Request); token != "" {
 		return Credential{Kind: Cookie, Token: token}
 	}

@@ -425,6 +425,9 @@ func TestEntities(t *testing.T) {
 		if route.Method != "GET" || !strings.HasPrefix(route.Path, "/api/") || strings.Contains(route.Path, "password_reset") {
 			continue
 		}
+		if strings.HasPrefix(route.Path, "/api/v1/streaming") { // what streams say is looked at by their own tests
+			continue
+		}
 		read, known := readable[route.Path]
 		if !known {
 			t.Errorf("nothing is known of what %s answers", route.Path)

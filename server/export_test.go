@@ -84,3 +84,30 @@ func NewGate(s *Server) Gate {
 func (g Gate) Enter(c net.Conn) bool { return g.g.enter(c) }
 func (g Gate) Leave(c net.Conn)      { g.g.leave(c) }
 func (g Gate) Addresses() int        { return len(g.g.perIP) }
+
+// SettleStreams waits until all that has been committed is on its way to the listeners.
+func (s *Server) SettleStreams() {
+	for working := true; working; time.Sleep(50 * time.Microsecond) {
+		s.streams.mu.Lock()
+		working = s.streams.working
+		s.streams.mu.Unlock()
+	}
+}
+
+// Streams returns how many streams are open, and how many feeds somebody listens to.
+func (s *Server) Streams() (listeners, feeds int) {
+	s.streams.mu.Lock()
+	defer s.streams.mu.Unlock()
+	return len(s.streams.listeners), len(s.streams.feeds)
+}
+
+// SetPings has open streams looked after at other times. Call it before there are any.
+func (s *Server) SetPings(every, pong time.Duration) {
+	s.streams.pingEvery, s.streams.pongTime = every, pong
+}
+
+const (
+	MaxSubscriptions = maxSubscriptions
+	MaxMessage       = maxMessage
+	MaxEvents        = maxEvents
+)

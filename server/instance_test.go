@@ -163,11 +163,11 @@ func TestInstance(t *testing.T) {
 	}
 	features := o.at("svc.metadata.features").([]any)
 	for name, want := range map[string]bool{
-		"svc_api": true, "mastodon_api": true, "multifetch": true, "editing": true, "polls": true, "svc_explicit_addressing": true,
+		"svc_api": true, "mastodon_api": true, "mastodon_api_streaming": true, "multifetch": true, "editing": true, "polls": true, "svc_explicit_addressing": true,
 		"svc:api/v1/notifications:include_types_filter": true, "blockers_visible": false,
 		"svc_chat_messages": true,
 		// What there is not yet, front ends must not look for.
-		"mastodon_api_streaming": false, "svc_emoji_reactions": false, "media_proxy": false,
+		"svc_emoji_reactions": false, "media_proxy": false,
 		"shareable_emoji_packs": false, "relay": false, "chat": false, "shout": false,
 	} {
 		if got := slices.Contains(features, any(name)); got != want {

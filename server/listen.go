@@ -43,6 +43,9 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	}
 	stopping, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
+	var streams sync.WaitGroup
+	streams.Go(func() { s.EndStreams(stopping) })
+	defer streams.Wait()
 	if err := srv.Shutdown(stopping); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("stop: %w", err)
 	}

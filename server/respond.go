@@ -40,12 +40,14 @@ func (b *jsonBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-var jsonBuffers = sync.Pool{New: func() any {
+var jsonBuffers = sync.Pool{New: func() any { return newJSONBuffer() }}
+
+func newJSONBuffer() *jsonBuffer {
 	b := new(jsonBuffer)
 	b.encoder = json.NewEncoder(b)
 	b.encoder.SetEscapeHTML(false)
 	return b
-}}
+}
 
 // largestKept is the size above which a buffer is not kept for the next answer.
 const largestKept = 1 << 20

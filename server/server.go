@@ -60,6 +60,7 @@ type Server struct {
 	pushHosts    pushHosts
 	passwords    *password.Hasher
 	identities   *identities
+	streams      *hub
 	logins       *logins
 	authenticate Authenticator
 	resolve      Resolver
@@ -114,6 +115,7 @@ func newServer(c Config, tables []routes) *Server {
 	}
 	if c.DB != nil && c.Authenticate == nil {
 		s.identities = newIdentities(c.DB)
+		s.streams = newHub(s) // after the identities: what was revoked is forgotten by the time it hears of it
 		s.logins = newLogins()
 		s.authenticate = s.authenticateFromDB
 	}
@@ -235,12 +237,15 @@ func (s *Server) handle(r *Request, values httprouter.Params) (any, error) {
 	return r.endpoint.handle(s, r)
 }
 
+// panicked makes an error of what a panic was about.
+func panicked(v any) error { return fmt.Errorf("panic: %v\n%s", v, debug.Stack()) }
+
 // recovered turns a panic into an answer, if there is still one to give, and ends the connection otherwise.
 func (s *Server) recovered(w http.ResponseWriter, r *Request, v any) int {
 	if v == http.ErrAbortHandler {
 		panic(v)
 	}
-	err := fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+	err := panicked(v)
 	if r.started {
 		s.logError(r, slog.LevelError, err)
 		panic(http.ErrAbortHandler)

@@ -34,6 +34,7 @@ func allRoutes() []routes {
 		filterRoutes,
 		phraseRoutes,
 		pushRoutes,
+		streamRoutes,
 		mediaRoutes,
 		fileRoutes,
 		searchRoutes,

@@ -213,6 +213,7 @@ func TestVisibility(t *testing.T) {
 		{"voting", func(c *caller, x *exposure) bool {
 			return c.post("/api/v1/polls/"+x.poll+"/votes", "choices[]", "1").status == 200
 		}, func(viewer *member, v string) bool { return signed(viewer, v) && viewer != author }},
+		{"streams", streamed, func(viewer *member, v string) bool { return sees(viewer, v) && (viewer != nil || v == "public") }},
 		{"editing", func(c *caller, x *exposure) bool {
 			return c.send("PUT", "/api/v1/statuses/"+x.id, map[string]any{"status": "@mentioned @blocked edited #exposed"}).status == 200
 		}, func(viewer *member, _ string) bool { return viewer == author }},
@@ -289,6 +290,19 @@ func inThread(of, part string) func(*caller, *exposure) bool {
 		a := c.get("/api/v1/statuses/" + id + "/context")
 		return a.status == 200 && slices.ContainsFunc(a.object().at(part).([]any), func(st any) bool { return st.(map[string]any)["id"] == x.id })
 	}
+}
+
+// streamed finds the status in what any stream says of an edit.
+func streamed(c *caller, x *exposure) bool {
+	l := c.api.listen(c)
+	defer l.conn.Close()
+	for _, stream := range []string{"user", "user:notification", "direct", "public", "public:local", "public:remote"} {
+		l.ask("type", "subscribe", "stream", stream)
+	}
+	l.ask("type", "subscribe", "stream", "hashtag", "tag", "exposed")
+	l.ask("type", "subscribe", "stream", "list", "list", x.lists[c.token])
+	x.author.edit(x.id, map[string]any{"status": fmt.Sprint("@mentioned @blocked look #exposed ", rand.Int64())}).want(200)
+	return slices.ContainsFunc(l.heard(), func(s said) bool { return strings.Contains(*s.Payload, x.id) })
 }
 
 // boosted finds the boost in a list.

@@ -119,6 +119,9 @@ func TestAccessWalk(t *testing.T) {
 				covered = covered || store.ParseScopes(c.scopes).Allow(scope)
 			}
 			want := rank == 0 || c.rank >= rank && covered
+			if path == "/api/v1/streaming" && c.name == "a wrong token" { // is told so (client API 4.10)
+				want = false
+			}
 			a := c.caller.do(route.Method, path, "", nil)
 			got := a.refusal() == ""
 			if got != want {
@@ -127,7 +130,7 @@ func TestAccessWalk(t *testing.T) {
 			if a.status >= 500 && a.status != 503 {
 				t.Errorf("%s %s: %s gets %d %s", route.Method, route.Path, c.name, a.status, a.body)
 			}
-			if strings.HasPrefix(path, "/api/") && a.status != 204 && !json.Valid(a.body) && !strings.Contains(a.header.Get("Content-Type"), "html") {
+			if strings.HasPrefix(path, "/api/") && a.status != 204 && !json.Valid(a.body) && !strings.HasPrefix(a.header.Get("Content-Type"), "text/") {
 				t.Errorf("%s %s: %s gets no JSON: %d %q", route.Method, route.Path, c.name, a.status, a.body)
 			}
 			if rank > 0 && !want && a.status < 400 {

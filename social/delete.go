@@ -24,7 +24,7 @@ func (s *Service) DeleteStatus(ctx context.Context, actor *store.Account, id sto
 	return st, err
 }
 
-// remove deletes a status with its boosts, and tells the open streams. Of a boost, its notification goes too.
+// remove deletes a status with its boosts. Of a boost, its notification goes too.
 func remove(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	if st.ReblogOfID != nil {
 		original, err := tx.Status(ctx, *st.ReblogOfID)
@@ -35,11 +35,7 @@ func remove(ctx context.Context, tx *store.Tx, st *store.Status) error {
 			return err
 		}
 	}
-	boosts, err := tx.DeleteStatus(ctx, st)
-	if err != nil {
-		return err
-	}
-	if err := tx.DropJob(ctx, expiryKey(st.ID)); err != nil {
+	if _, err := tx.DeleteStatus(ctx, st); err != nil {
 		return err
 	}
 	if st.HasPoll {
@@ -47,11 +43,7 @@ func remove(ctx context.Context, tx *store.Tx, st *store.Status) error {
 			return err
 		}
 	}
-	tx.Emit(store.StatusDeleted{Status: st})
-	for _, b := range boosts {
-		tx.Emit(store.StatusDeleted{Status: b})
-	}
-	return nil
+	return tx.DropJob(ctx, expiryKey(st.ID))
 }
 
 // expireStatus is the job that removes a status at the end of its time.

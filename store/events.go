@@ -27,8 +27,12 @@ type StatusPosted struct{ Status *Status }
 // StatusEdited says that a status has a new version, or looks different for another reason that open streams want to know.
 type StatusEdited struct{ Status *Status }
 
-// StatusDeleted says that a status is gone; Status is what it was.
-type StatusDeleted struct{ Status *Status }
+// StatusDeleted says that a status is gone; Status is what it was. The rest is known only while somebody wants it (KeepAudiences).
+type StatusDeleted struct {
+	Status   *Status
+	Original *Status   // of a boost: what it boosted
+	Audience *Audience // where it stood
+}
 
 // Notified says that somebody has a new notification.
 type Notified struct{ Notification *Notification }

@@ -39,6 +39,7 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[[]store.AccountID]():        {[]store.AccountID{3, 4}},
 	reflect.TypeFor[[]store.StatusID]():         {[]store.StatusID{1000, 1001}},
 	reflect.TypeFor[[]store.MediaID]():          {[]store.MediaID{1}},
+	reflect.TypeFor[store.StatusDeleted]():      {store.StatusDeleted{Status: &store.Status{ID: 1000, AccountID: 4, Visibility: store.Private}, Audience: &store.Audience{}}},
 	reflect.TypeFor[[]store.AppID]():            {[]store.AppID{1}},
 	reflect.TypeFor[store.CardID]():             {store.CardID(1)},
 	reflect.TypeFor[[]store.CardID]():           {[]store.CardID{1}},

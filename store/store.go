@@ -57,6 +57,7 @@ type DB struct {
 	options Options
 
 	subscribers []func([]Event)
+	audiences   atomic.Bool // deletions tell where the status stood
 	closed      atomic.Bool
 }
 

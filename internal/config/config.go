@@ -24,6 +24,7 @@ type Config struct {
 	Chats      Chats
 	Timelines  Timelines
 	Search     Search
+	Streaming  Streaming
 	Media      Media
 	Cards      Cards
 	Federation Federation
@@ -145,6 +146,13 @@ type Timelines struct {
 type Search struct {
 	AnonymousRemote  bool
 	DiscoverableOnly bool
+}
+
+// Streaming holds the limits of open streams.
+type Streaming struct {
+	MaxStreams           int
+	MaxStreamsPerAccount int
+	MaxStreamsPerAddress int
 }
 
 // Media holds the limits of uploads, in bytes where nothing else is said.

@@ -150,6 +150,14 @@ func (c *Config) registry() []section {
 			{Key: "discoverable_only", field: boolean(&c.Search.DiscoverableOnly, false),
 				Description: "Let strangers' posts be found by their words only if their authors want to be found (\"discoverable\" in their profile)."},
 		}},
+		{"streaming", "Limits of open streams, by which apps hear of news at once.", []Setting{
+			{Key: "max_streams", field: number(&c.Streaming.MaxStreams, 2000, 1, 100_000), Restart: true,
+				Description: "How many streams may be open in all. An idle one takes some 20 kB of memory."},
+			{Key: "max_streams_per_account", field: number(&c.Streaming.MaxStreamsPerAccount, 500, 1, 100_000), Restart: true,
+				Description: "How many one account may have open."},
+			{Key: "max_streams_per_address", field: number(&c.Streaming.MaxStreamsPerAddress, 200, 1, 100_000), Restart: true,
+				Description: "How many may be open from one address. Those from this machine are not counted."},
+		}},
 		{"media", "Limits of uploads, in bytes where nothing else is said.", []Setting{
 			{Key: "upload_limit", field: number(&c.Media.UploadLimit, 16_000_000, 1000, 10_000_000_000), Restart: true,
 				Description: "Largest file attached to a post. A reverse proxy in front must let as much through."},

@@ -379,6 +379,7 @@ func (b *Builder) features() []string {
 	list := []string{
 		b.Name + "_api",
 		strings.ToLower(referenceProduct) + "_api",
+		strings.ToLower(referenceProduct) + "_api_streaming",
 		b.Name + "_explicit_addressing",
 		"multifetch",
 		"editing",

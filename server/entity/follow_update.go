@@ -1,0 +1,47 @@
+package entity
+
+import (
+	"context"
+
+	"svc/store"
+)
+
+// FollowUpdate is what streams tell of a follow (spec 6.1).
+type FollowUpdate struct {
+	State     string     `json:"state"`
+	Follower  FollowSide `json:"follower"`
+	Following FollowSide `json:"following"`
+}
+
+// FollowSide is one of the two.
+type FollowSide struct {
+	ID             store.AccountID `json:"id"`
+	FollowerCount  int             `json:"follower_count"`
+	FollowingCount int             `json:"following_count"`
+}
+
+// FollowUpdate returns what the follower is told, with the counters as they are now. Those that the followed hides are 0
+// (extension API 24).
+func (b *Builder) FollowUpdate(ctx context.Context, state string, f *store.Follow) (*FollowUpdate, error) {
+	accounts, err := b.db.Accounts(ctx, []store.AccountID{f.FollowerID, f.TargetID})
+	if err != nil {
+		return nil, err
+	}
+	of := byID(accounts, func(a *store.Account) store.AccountID { return a.ID })
+	follower, target := of[f.FollowerID], of[f.TargetID]
+	if follower == nil || target == nil {
+		return nil, notFound
+	}
+	u := &FollowUpdate{
+		State:     state,
+		Follower:  FollowSide{follower.ID, follower.FollowersCount, follower.FollowingCount},
+		Following: FollowSide{target.ID, target.FollowersCount, target.FollowingCount},
+	}
+	if target.HideFollowers || target.HideFollowersCount {
+		u.Following.FollowerCount = 0
+	}
+	if target.HideFollows || target.HideFollowsCount {
+		u.Following.FollowingCount = 0
+	}
+	return u, nil
+}

@@ -1,0 +1,156 @@
+package server
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"strings"
+
+	"svc/internal/errs"
+)
+
+// streamRoutes are the streams: a WebSocket on which clients subscribe to any number of them, or one stream each as server-sent events.
+// Only tokens count here, no cookies and no passwords: the streams are there for pages of other sites, too.
+var streamRoutes = routes{
+	"GET /api/v1/streaming":                   {anonymous, (*Server).openStream},
+	"GET /api/v1/streaming/health":            {anonymous, always(streamHealth)},
+	"GET /api/v1/streaming/user":              {user("read:statuses").byToken(), serveEvents("user")},
+	"GET /api/v1/streaming/user/notification": {user("read:notifications").byToken(), serveEvents("user:notification")},
+	"GET /api/v1/streaming/direct":            {user("read:statuses").byToken(), serveEvents("direct")},
+	"GET /api/v1/streaming/list":              {user("read:lists").byToken(), serveEvents("list")},
+	"GET /api/v1/streaming/public":            {content("read:statuses").byToken(), serveEvents("public")},
+	"GET /api/v1/streaming/public/local":      {content("read:statuses").byToken(), serveEvents("public:local")},
+	"GET /api/v1/streaming/public/remote":     {content("read:statuses").byToken(), serveEvents("public:remote")},
+	"GET /api/v1/streaming/hashtag":           {content("read:statuses").byToken(), serveEvents("hashtag")},
+	"GET /api/v1/streaming/hashtag/local":     {content("read:statuses").byToken(), serveEvents("hashtag:local")},
+}
+
+// streamHealth says that streams are there, to what looks after servers.
+var streamHealth http.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Write([]byte("OK"))
+})
+
+// openStream opens a socket. The token may come as a parameter, in a header, or in the place of a protocol; without one, and without a
+// stream, the client can send both later. A client that wants server-sent events gets those.
+func (s *Server) openStream(r *Request) (any, error) {
+	who, err := s.streamIdentity(r)
+	if err != nil {
+		return nil, err
+	}
+	name := queriedStream(r, r.Query("stream"))
+	if name.stream == "" {
+		return s.openSocket(r, who)
+	}
+	sub, err := s.subscription(r.Context(), who, name)
+	if err != nil {
+		return nil, err
+	}
+	if !upgrades(r.Request) && strings.Contains(r.Header.Get("Accept"), eventStream) {
+		return s.openEvents(r, who, sub)
+	}
+	return s.openSocket(r, who, sub)
+}
+
+// EndStreams ends all streams, and waits until they are gone or ctx ends. No more are opened from then on.
+func (s *Server) EndStreams(ctx context.Context) {
+	if s.streams != nil {
+		s.streams.stop(ctx)
+	}
+}
+
+// queriedStream returns a stream with the parameters of a request.
+func queriedStream(r *Request, stream string) streamName {
+	return streamName{stream: stream, list: r.Query("list"), tag: r.Query("tag"), instance: r.Query("instance")}
+}
+
+// streamIdentity returns whom the token of a request stands for, nil if there is none. A token that is no good is refused.
+func (s *Server) streamIdentity(r *Request) (*Identity, error) {
+	token := queryValue(r.URL.RawQuery, tokenParam)
+	if token == "" {
+		token = bearerToken(r.Header.Get("Authorization"))
+	}
+	if token == "" {
+		if offered := offeredProtocols(r.Request); len(offered) > 0 {
+			token = offered[0]
+		}
+	}
+	if token == "" {
+		return nil, nil
+	}
+	who, err := s.identityOfToken(r.Context(), token)
+	var refusal *errs.Error
+	if who == nil && err == nil || errors.As(err, &refusal) && refusal.Status < http.StatusInternalServerError {
+		return nil, errInvalidToken
+	}
+	return who, err
+}
+
+// openSocket returns what makes the request a socket, if it is a handshake.
+func (s *Server) openSocket(r *Request, who *Identity, subs ...subscription) (any, error) {
+	if err := s.checkHandshake(r); err != nil {
+		return nil, err
+	}
+	k := new(socket)
+	k.out = k
+	return k, s.listen(r, &k.listener, who, subs...)
+}
+
+// listen makes a listener known to the hub, with subscriptions, before the client hears that it listens: nothing that happens after that
+// is missed.
+func (s *Server) listen(r *Request, l *listener, who *Identity, subs ...subscription) error {
+	l.hub = s.streams
+	l.network = network(r.address)
+	l.counted = l.network.IsValid() && !r.address.IsLoopback() && !s.trusts(r.address)
+	if err := s.streams.enter(l, who); err != nil {
+		return err
+	}
+	_, ok, err := s.streams.identity(r.Context(), l) // it may have been revoked meanwhile
+	if err == nil && !ok {
+		err = errInvalidToken
+	}
+	for _, sub := range subs {
+		if err == nil {
+			_, err = s.streams.subscribe(l, sub)
+		}
+	}
+	if err != nil {
+		s.streams.leave(l)
+	}
+	return err
+}
+
+// checkHandshake tells what of a handshake is wrong (RFC 6455 4.2.1).
+func (s *Server) checkHandshake(r *Request) error {
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(r.Header.Get("Sec-WebSocket-Key")))
+	switch {
+	case !upgrades(r.Request):
+		r.header.Set("Upgrade", "websocket")
+		r.header.Set("Connection", "Upgrade")
+		return errs.New(http.StatusUpgradeRequired, "This is a WebSocket")
+	case r.Header.Get("Sec-WebSocket-Version") != "13":
+		r.header.Set("Sec-WebSocket-Version", "13")
+		return errs.BadRequest("Only version 13 of the WebSocket protocol is spoken here")
+	case err != nil || len(key) != 16 || len(r.Header.Values("Sec-WebSocket-Key")) != 1:
+		return errs.BadRequest("Sec-WebSocket-Key is missing or malformed")
+	}
+	return nil
+}
+
+// upgrades tells whether a request asks for a WebSocket. HTTP/2 has another way, which browsers do not go unless they are told of it.
+func upgrades(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.ProtoMajor == 1 && r.ProtoAtLeast(1, 1) && hasToken(r.Header["Connection"], "upgrade") && hasToken(r.Header["Upgrade"], "websocket")
+}
+
+// hasToken tells whether a header has a word among those between its commas.
+func hasToken(values []string, word string) bool {
+	for _, value := range values {
+		for token := range strings.SplitSeq(value, ",") {
+			if strings.EqualFold(strings.TrimSpace(token), word) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,355 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+var (
+	errTooManyStreams = errs.New(http.StatusTooManyRequests, "Too many open streams")
+	errNoMoreStreams  = errs.New(http.StatusServiceUnavailable, "The server has no room for more streams")
+)
+
+// maxEvents is how many events may wait for being told.
+const maxEvents = 10_000
+
+// hub knows who listens to what, and tells them what the database says has happened. The database only hands over; one goroutine at a
+// time, there only while there is something to tell, finds out who may know what and queues it with the listeners, so that each hears
+// of things in the order of their commits. Nothing waits for a listener: one who does not keep up is cut off.
+type hub struct {
+	server    *Server
+	pingEvery time.Duration
+	pongTime  time.Duration
+
+	mu         sync.Mutex
+	listeners  map[*listener]struct{}
+	feeds      map[feed][]target
+	kinds      [feedKinds]int // how many subscriptions have a feed of each kind
+	perAccount map[store.AccountID]int
+	perAddress map[netip.Addr]int
+	queue      []store.Event
+	working    bool
+	stopped    bool
+	open       sync.WaitGroup // of listeners that are not gone, and the work
+}
+
+func newHub(s *Server) *hub {
+	h := &hub{
+		server:     s,
+		pingEvery:  pingEvery,
+		pongTime:   pongTime,
+		listeners:  make(map[*listener]struct{}),
+		feeds:      make(map[feed][]target),
+		perAccount: make(map[store.AccountID]int),
+		perAddress: make(map[netip.Addr]int),
+	}
+	s.db.Subscribe(h.hear)
+	return h
+}
+
+// enter admits a listener who has an identity (nil: the anonymous), unless there are too many. Each who has entered must leave.
+func (h *hub) enter(l *listener, who *Identity) error {
+	limits := h.server.settings.Streaming
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.stopped || len(h.listeners) >= limits.MaxStreams:
+		return errNoMoreStreams
+	case l.counted && h.perAddress[l.network] >= limits.MaxStreamsPerAddress:
+		return errTooManyStreams
+	}
+	if err := h.name(l, who); err != nil {
+		return err
+	}
+	if l.counted {
+		h.perAddress[l.network]++
+	}
+	if len(h.listeners) == 0 {
+		h.server.db.KeepAudiences(true)
+	}
+	h.listeners[l] = struct{}{}
+	h.open.Add(1)
+	return nil
+}
+
+// identify gives a listener an identity.
+func (h *hub) identify(l *listener, who *Identity) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, ok := h.listeners[l]; !ok { // the stream has ended in between
+		return nil
+	}
+	return h.name(l, who)
+}
+
+// name sets who a listener is, unless they have too many streams.
+func (h *hub) name(l *listener, who *Identity) error {
+	if who == nil {
+		return nil
+	}
+	if who.Account != nil {
+		if h.perAccount[who.Account.ID] >= h.server.settings.Streaming.MaxStreamsPerAccount {
+			return errTooManyStreams
+		}
+		l.account = who.Account.ID
+		h.perAccount[l.account]++
+	}
+	hash := tokenHash(who.Token.Hash)
+	l.token, l.tokenID = &hash, who.Token.ID
+	return nil
+}
+
+// leave is the last that is heard of a listener.
+func (h *hub) leave(l *listener) {
+	h.end(l, endGone)
+	h.open.Done()
+}
+
+// end closes a listener's stream.
+func (h *hub) end(l *listener, why streamEnd) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.remove(l, why)
+}
+
+func (h *hub) remove(l *listener, why streamEnd) {
+	if _, ok := h.listeners[l]; !ok {
+		return
+	}
+	for _, sub := range l.subscriptions {
+		h.detach(l, sub)
+	}
+	l.subscriptions = nil
+	delete(h.listeners, l)
+	if l.account != 0 {
+		countDown(h.perAccount, l.account)
+	}
+	if l.counted {
+		countDown(h.perAddress, l.network)
+	}
+	if len(h.listeners) == 0 {
+		h.server.db.KeepAudiences(false)
+		h.queue = nil
+	}
+	l.mu.Lock()
+	l.ended, l.queue = true, nil
+	l.mu.Unlock()
+	l.out.close(why)
+}
+
+func countDown[K comparable](counts map[K]int, k K) {
+	if counts[k]--; counts[k] == 0 {
+		delete(counts, k)
+	}
+}
+
+// endAll closes the streams of those listeners for whom which says so.
+func (h *hub) endAll(why streamEnd, which func(*listener) bool) {
+	for l := range h.listeners {
+		if which(l) {
+			h.remove(l, why)
+		}
+	}
+}
+
+// subscribe has a listener hear a stream. ok is false if they do already.
+func (h *hub) subscribe(l *listener, sub subscription) (ok bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, here := h.listeners[l]; !here || l.find(sub) >= 0 {
+		return false, nil
+	}
+	if len(l.subscriptions) >= maxSubscriptions {
+		return false, errBadTopic
+	}
+	l.subscriptions = append(l.subscriptions, sub)
+	for _, f := range sub.feeds {
+		h.feeds[f] = append(h.feeds[f], target{l, sub.label, f.kind})
+		h.kinds[f.kind]++
+	}
+	return true, nil
+}
+
+// unsubscribe ends that. ok is false if the listener does not hear the stream.
+func (h *hub) unsubscribe(l *listener, sub subscription) (ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := l.find(sub)
+	if i < 0 {
+		return false
+	}
+	h.detach(l, l.subscriptions[i])
+	l.subscriptions = slices.Delete(l.subscriptions, i, i+1)
+	return true
+}
+
+func (h *hub) detach(l *listener, sub subscription) {
+	for _, f := range sub.feeds {
+		rest := slices.DeleteFunc(h.feeds[f], func(t target) bool { return t.listener == l && t.label == sub.label })
+		if len(rest) == 0 {
+			delete(h.feeds, f)
+		} else {
+			h.feeds[f] = rest
+		}
+		h.kinds[f.kind]--
+	}
+}
+
+// targets returns the listeners of feeds. Who hears several streams with the same news is there several times.
+func (h *hub) targets(feeds ...feed) []target {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var list []target
+	for _, f := range feeds {
+		list = append(list, h.feeds[f]...)
+	}
+	return list
+}
+
+// wanted tells whether anybody listens to a feed of certain kinds.
+func (h *hub) wanted(which func(feedKind) bool) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for kind, n := range h.kinds {
+		if n > 0 && which(feedKind(kind)) {
+			return true
+		}
+	}
+	return false
+}
+
+// hear takes the events of a commit. It runs on the writing goroutine of the database.
+func (h *hub) hear(events []store.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.listeners) == 0 {
+		return
+	}
+	for _, e := range events {
+		switch e := e.(type) {
+		case store.TokensRevoked: // at once, whatever else there is to tell
+			h.endAll(endRevoked, func(l *listener) bool {
+				return l.token != nil && (slices.Contains(e.Tokens, l.tokenID) || e.AccountID != 0 && e.AccountID == l.account)
+			})
+			continue
+		case store.Changed:
+			if !e.All && len(e.Accounts) == 0 {
+				continue
+			}
+		}
+		if len(h.queue) >= maxEvents {
+			h.server.log.Warn("streams cannot keep up and are closed", "events", len(h.queue))
+			h.giveUp()
+			return
+		}
+		h.queue = append(h.queue, e)
+	}
+	if len(h.queue) > 0 && !h.working {
+		h.working = true
+		h.open.Add(1)
+		go h.work()
+	}
+}
+
+// giveUp ends all streams, so that clients come back and fetch what they have missed: nothing is lost without their knowledge.
+func (h *hub) giveUp() {
+	h.queue = nil
+	h.endAll(endBehind, func(*listener) bool { return true })
+}
+
+// work tells of all that has been heard.
+func (h *hub) work() {
+	defer h.open.Done()
+	for {
+		h.mu.Lock()
+		events := h.queue
+		h.queue = nil
+		if len(events) == 0 {
+			h.working = false
+			h.mu.Unlock()
+			return
+		}
+		h.mu.Unlock()
+		for _, e := range events {
+			if err := h.tellSafely(context.Background(), e); err != nil {
+				h.server.log.LogAttrs(context.Background(), slog.LevelError, "streams are closed", slog.Any("error", err))
+				h.mu.Lock()
+				h.giveUp()
+				h.mu.Unlock()
+				break
+			}
+		}
+	}
+}
+
+// tellSafely is tell for which a panic is an error.
+func (h *hub) tellSafely(ctx context.Context, e store.Event) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = panicked(v)
+		}
+	}()
+	return h.tell(ctx, e)
+}
+
+// identity returns who a listener is now, nil for the anonymous. ok is false if the token is no longer good; the stream ends then.
+func (h *hub) identity(ctx context.Context, l *listener) (who *Identity, ok bool, err error) {
+	h.mu.Lock()
+	token := l.token
+	h.mu.Unlock()
+	if token == nil {
+		return nil, true, nil
+	}
+	who, err = h.server.identityNow(ctx, *token)
+	if err != nil {
+		return nil, false, err
+	}
+	if who == nil {
+		h.end(l, endRevoked)
+		return nil, false, nil
+	}
+	return who, true, nil
+}
+
+// check ends the streams of listeners whose tokens are no longer good. accounts are those that may have changed, nil any.
+func (h *hub) check(ctx context.Context, accounts []store.AccountID) error {
+	h.mu.Lock()
+	var list []*listener
+	for l := range h.listeners {
+		if l.token != nil && (accounts == nil || slices.Contains(accounts, l.account)) {
+			list = append(list, l)
+		}
+	}
+	h.mu.Unlock()
+	for _, l := range list {
+		if _, _, err := h.identity(ctx, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stop ends all streams, and waits until they are gone or ctx ends. No stream is opened from then on.
+func (h *hub) stop(ctx context.Context) {
+	h.mu.Lock()
+	h.stopped = true
+	h.endAll(endRestart, func(*listener) bool { return true })
+	h.mu.Unlock()
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		h.open.Wait()
+	}()
+	select {
+	case <-gone:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,143 @@
+package server
+
+import (
+	"net/http"
+	"time"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+const (
+	eventStream  = "text/event-stream"
+	commentEvery = 15 * time.Second // a word to keep proxies from closing what is silent
+	eventTime    = 30 * time.Second // for the client to take what is written; longer than the pauses, which HTTP/2 counts too
+)
+
+// comment is a line that says nothing. An empty line after it would be the end of an event to some clients.
+const comment = ":)\n"
+
+// events is a listener by server-sent events.
+type events struct {
+	listener
+	wakes chan struct{} // has an element when there is something in the queue
+	done  chan struct{} // closed at the end
+
+	expiresAt *store.Time // of the token; nil: never
+}
+
+// serveEvents returns the handler of a stream as server-sent events. Of the public ones, only_media has those with attachments.
+func serveEvents(stream string) handler {
+	return func(s *Server, r *Request) (any, error) {
+		var p struct {
+			OnlyMedia bool `param:"only_media"`
+		}
+		if err := r.Bind(&p); err != nil {
+			return nil, err
+		}
+		name := queriedStream(r, stream)
+		switch stream {
+		case "list":
+			if name.list == "" {
+				return nil, errs.BadRequest("The parameter list is missing")
+			}
+		case "hashtag", "hashtag:local":
+			if name.tag == "" {
+				return nil, errs.BadRequest("The parameter tag is missing")
+			}
+		case "public", "public:local", "public:remote":
+			if p.OnlyMedia {
+				name.stream += ":media"
+			}
+		}
+		var who *Identity
+		if r.Token != nil {
+			who = &Identity{Account: r.Viewer, User: r.User, Token: r.Token}
+		}
+		sub, err := s.subscription(r.Context(), who, name)
+		if err != nil {
+			return nil, err
+		}
+		return s.openEvents(r, who, sub)
+	}
+}
+
+// openEvents returns what answers a request with events.
+func (s *Server) openEvents(r *Request, who *Identity, sub subscription) (any, error) {
+	if r.Method == http.MethodHead {
+		return http.HandlerFunc(startEvents), nil
+	}
+	e := &events{wakes: make(chan struct{}, 1), done: make(chan struct{})}
+	e.out = e
+	if who != nil {
+		e.expiresAt = who.Token.ExpiresAt
+	}
+	return e, s.listen(r, &e.listener, who, sub)
+}
+
+// startEvents sends the headers.
+func startEvents(w http.ResponseWriter, _ *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", eventStream)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // for nginx
+	w.WriteHeader(http.StatusOK)
+}
+
+// ServeHTTP sends events until the client goes or the stream ends.
+func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer e.hub.leave(&e.listener)
+	if rw, ok := w.(*responseWriter); ok {
+		rw.patience = eventTime
+	}
+	control := http.NewResponseController(w)
+	startEvents(w, r)
+	ticker := time.NewTicker(commentEvery)
+	defer ticker.Stop()
+	var expiry <-chan time.Time
+	if e.expiresAt != nil {
+		expiry = time.After(time.Until(e.expiresAt.Time()) + time.Millisecond)
+	}
+	text := []byte(comment)
+	for {
+		if len(text) > 0 {
+			if _, err := w.Write(text); err != nil {
+				return
+			}
+			if control.Flush() != nil {
+				return
+			}
+		}
+		text = text[:0]
+		select {
+		case <-r.Context().Done():
+			return
+		case <-e.done:
+			return
+		case <-e.wakes:
+			for _, lines := range e.take() {
+				text = append(text, lines...)
+			}
+			if e.hasEnded() {
+				return
+			}
+		case <-expiry:
+			return
+		case <-ticker.C:
+			text = append(text, comment...)
+		}
+	}
+}
+
+func (e *events) encode(n *news, _ string) []byte { return n.sent() }
+
+// wake has what is queued sent.
+func (e *events) wake() {
+	select {
+	case e.wakes <- struct{}{}:
+	default:
+	}
+}
+
+// close ends the answer.
+func (e *events) close(streamEnd) { close(e.done) }

@@ -1,0 +1,328 @@
+package server_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"svc/internal/config"
+	"svc/server"
+	"svc/store"
+)
+
+// TestStreamHandshake opens sockets with a token in each of its places, and tries to open some that there are not.
+func TestStreamHandshake(t *testing.T) {
+	srv := startAPI(t)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	list, foreign := srv.letList(alice), bob.list("bob's", nil)
+	app := srv.newToken(nil, "read write")
+	cookie := "_svc_key=" + alice.token
+	bearer := func(c *caller) []string { return []string{"Authorization", "Bearer " + c.token} }
+	protocol := func(c *caller) []string { return []string{"Sec-WebSocket-Protocol", c.token} }
+	narrow, posts, told := srv.newToken(alice, "read:accounts"), srv.newToken(alice, "read:statuses"), srv.newToken(alice, "read:notifications")
+	for _, tt := range []struct {
+		name    string
+		query   string
+		headers []string
+		want    int
+	}{
+		{"nothing at all", "", nil, 101},
+		{"a token in a header", "stream=user", bearer(alice.caller), 101},
+		{"a token in the query", "stream=user&access_token=" + alice.token, nil, 101},
+		{"a token as a protocol", "stream=user", protocol(alice.caller), 101},
+		{"a token among protocols", "stream=user", []string{"Sec-WebSocket-Protocol", alice.token + ", other"}, 101},
+		{"the query before the header", "stream=user&access_token=" + alice.token, bearer(&caller{token: "wrong"}), 101},
+		{"a token and no stream", "", bearer(alice.caller), 101},
+		{"a cookie", "stream=user", []string{"Cookie", cookie}, 401},
+		{"a cookie, and nothing to protect", "stream=public", []string{"Cookie", cookie}, 101},
+		{"a password", "stream=user", []string{"Authorization", "Basic YWxpY2U6Y29ycmVjdCBob3JzZSBiYXR0ZXJ5IHN0YXBsZQ=="}, 401},
+		{"a wrong token", "stream=public&access_token=wrong", nil, 401},
+		{"a wrong protocol", "stream=user", protocol(&caller{token: "wrong"}), 401},
+		{"a wrong token and no stream", "access_token=wrong", nil, 401},
+		{"a wrong token for nothing that is there", "stream=nothing&access_token=wrong", nil, 401},
+		{"an app's token", "stream=user", bearer(app), 401},
+		{"an app's token for what is public", "stream=public", bearer(app), 101},
+		{"a token of other scopes", "stream=user", bearer(narrow), 401},
+		{"a token of other scopes for what is public", "stream=public", bearer(narrow), 101},
+		{"a token for notifications only", "stream=user:notification", bearer(told), 101},
+		{"a token for notifications only, for more", "stream=user", bearer(told), 401},
+		{"a token for chats", "stream=user:svc_chat", bearer(srv.newToken(alice, "read:chats")), 101},
+		{"chats without the scope", "stream=user:svc_chat", bearer(posts), 401},
+		{"a token for lists", "stream=list&list=" + list, bearer(srv.newToken(alice, "read:lists")), 101},
+		{"a list without the scope", "stream=list&list=" + list, bearer(posts), 401},
+		{"no user", "stream=user", nil, 401},
+		{"no user for notifications", "stream=user:notification", nil, 401},
+		{"no user for direct", "stream=direct", nil, 401},
+		{"no user for a list", "stream=list&list=" + list, nil, 401},
+		{"public", "stream=public", nil, 101},
+		{"local media", "stream=public:local:media", nil, 101},
+		{"remote", "stream=public:remote", nil, 101},
+		{"remote of one server", "stream=public:remote&instance=far.example", nil, 101},
+		{"remote of none", "stream=public:remote&instance=%20", nil, 404},
+		{"a hashtag", "stream=hashtag&tag=cats", nil, 101},
+		{"a hashtag that is none", "stream=hashtag&tag=1", nil, 404},
+		{"no hashtag", "stream=hashtag:local", nil, 404},
+		{"media of a hashtag", "stream=hashtag:media&tag=cats", nil, 404},
+		{"media of home", "stream=user:media", bearer(alice.caller), 404},
+		{"an own list", "stream=list&list=" + list, bearer(alice.caller), 101},
+		{"somebody else's list", "stream=list&list=" + foreign, bearer(alice.caller), 404},
+		{"no list", "stream=list", bearer(alice.caller), 404},
+		{"direct", "stream=direct", bearer(alice.caller), 101},
+		{"the plural", "stream=user:notifications", bearer(alice.caller), 101},
+		{"no stream that there is", "stream=nothing", nil, 404},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			query, err := url.ParseQuery(tt.query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			conn, _, resp := srv.handshake(query, tt.headers...)
+			defer conn.Close()
+			if resp.StatusCode != tt.want {
+				t.Fatalf("got %d, want %d", resp.StatusCode, tt.want)
+			}
+			if i := slices.Index(tt.headers, "Sec-WebSocket-Protocol"); i >= 0 && tt.want == 101 {
+				want, _, _ := strings.Cut(tt.headers[i+1], ",")
+				if got := resp.Header.Get("Sec-WebSocket-Protocol"); got != want {
+					t.Errorf("the protocol is %q, want %q", got, want)
+				}
+			}
+			if tt.want == 101 {
+				if got := resp.Header.Get("Sec-WebSocket-Accept"); got != "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" { // RFC 6455 1.3
+					t.Errorf("Sec-WebSocket-Accept is %q", got)
+				}
+				return
+			}
+			var body struct{ Error string }
+			if err := json.NewDecoder(resp.Body).Decode(&body); err != nil || body.Error == "" {
+				t.Errorf("no error in JSON: %v", err)
+			}
+		})
+	}
+	// What is no handshake at all.
+	srv.as(nil).get("/api/v1/streaming").want(http.StatusUpgradeRequired)
+	srv.as(nil).get("/api/v1/streaming/", "stream", "nothing").want(404)
+	srv.as(nil).get("/api/v1/streaming", "stream", "public", "access_token", "wrong").want(401)
+	conn, _, resp := srv.handshake(url.Values{}, "Sec-WebSocket-Key", "another")
+	conn.Close()
+	if resp.StatusCode != 400 {
+		t.Errorf("two keys: got %d", resp.StatusCode)
+	}
+}
+
+// TestStreamMessages says to sockets what clients say, and worse.
+func TestStreamMessages(t *testing.T) {
+	srv := startAPI(t)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	bob.to(alice.id, "follow")
+	list, foreign := srv.letList(bob, alice), srv.letList(alice)
+	l := srv.listen(nil)
+	for _, tt := range []struct {
+		ask  []string
+		want string
+	}{
+		{[]string{"type", "subscribe", "stream", "public"}, "success"},
+		{[]string{"type", "subscribe", "stream", "public"}, "ignored"},
+		{[]string{"type", "subscribe", "stream", "user"}, "error unauthorized"},
+		{[]string{"type", "subscribe", "stream", "list", "list", list}, "error unauthorized"},
+		{[]string{"type", "subscribe", "stream", "nothing"}, "error bad_topic"},
+		{[]string{"type", "subscribe"}, "error bad_topic"},
+		{[]string{"type", "subscribe", "stream", "hashtag"}, "error bad_topic"},
+		{[]string{"type", "unsubscribe", "stream", "public:local"}, "ignored"},
+		{[]string{"type", "svc:authenticate", "token", "wrong"}, "error unauthorized"},
+		{[]string{"type", "svc:authenticate"}, "error unauthorized"},
+		{[]string{"type", "svc:authenticate", "token", srv.newToken(nil, "read").token}, "error unauthorized"},
+		{[]string{"type", "svc:authenticate", "token", bob.token}, "success"},
+		{[]string{"type", "svc:authenticate", "token", bob.token}, "error already_authenticated"},
+		{[]string{"type", "subscribe", "stream", "user"}, "success"},
+		{[]string{"type", "subscribe", "stream", "list", "list", list}, "success"},
+		{[]string{"type", "subscribe", "stream", "list", "list", foreign}, "error bad_topic"},
+		{[]string{"type", "subscribe", "stream", "user:notification"}, "success"},
+		{[]string{"type", "unsubscribe", "stream", "user:notification"}, "success"},
+		{[]string{"type", "unsubscribe", "stream", "user:notification"}, "ignored"},
+	} {
+		if got := l.ask(tt.ask...); got != tt.want {
+			t.Errorf("%v: %s, want %s", tt.ask, got, tt.want)
+		}
+	}
+	l.wantHeard("before anything happens")
+	id := alice.publish("hello", "visibility", "local").id()
+	l.wantHeard("a post", "user: update "+id, "list "+list+": update "+id)
+	l.ask("type", "unsubscribe", "stream", "user")
+	l.ask("type", "subscribe", "stream", "public:local")
+	id = alice.publish("hello").id()
+	l.wantHeard("another post", "list "+list+": update "+id, "public: update "+id, "public:local: update "+id)
+	srv.letBlock(bob, alice) // what was subscribed to before signing in is the user's, too
+	alice.publish("hello")
+	l.wantHeard("a post by who is blocked")
+
+	for _, nonsense := range []any{
+		"", "{", "null", "[]", "7", `"subscribe"`, "{}", `{"type":7}`, `{"type":"dance"}`, `{"type":{"a":1},"stream":"public"}`, "\xff\xfe",
+		strings.Repeat(" ", server.MaxMessage),
+	} {
+		l.say(nonsense)
+	}
+	l.wantHeard("nonsense")
+	l.say(`{"type":"subscribe","stream":"hashtag","tag":2024,"list":1,"unknown":true}`)
+	if s := l.wait(func(s said) bool { return s.Event == "svc:respond" }); *s.Payload != `{"type":"subscribe","result":"error","error":"bad_topic"}` {
+		t.Errorf("a number for a hashtag: %s", *s.Payload)
+	}
+	l.say(strings.Repeat(" ", server.MaxMessage+1))
+	if got := l.waitEnd(); got != 1009 {
+		t.Errorf("too long a message: the stream ended with %d", got)
+	}
+
+	many := srv.listen(nil)
+	for i := range server.MaxSubscriptions {
+		many.subscribe("hashtag", "tag", fmt.Sprint("tag", i))
+	}
+	if got := many.ask("type", "subscribe", "stream", "public"); got != "error bad_topic" {
+		t.Errorf("one stream too many: %s", got)
+	}
+	many.ask("type", "unsubscribe", "stream", "hashtag", "tag", "TAG7")
+	many.subscribe("public")
+}
+
+// TestStreamNumbers subscribes by number, which some clients take ids for.
+func TestStreamNumbers(t *testing.T) {
+	srv := startAPI(t)
+	l := srv.listen(srv.signUp("alice").caller)
+	l.say(`{"type":"subscribe","stream":"list","list":12}`)
+	l.wait(func(s said) bool {
+		return s.Event == "svc:respond" && *s.Payload == `{"type":"subscribe","result":"error","error":"bad_topic"}`
+	})
+}
+
+// TestStreamsEnd ends the right to listen in all ways, and looks that the stream ends at once, and other people's do not.
+func TestStreamsEnd(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		do   func(*api, *member)
+	}{
+		{"revoking the token", func(a *api, m *member) {
+			app := a.registerApp()
+			m.post("/oauth/revoke", "token", m.token, "client_id", app.id, "client_secret", app.secret).want(200)
+		}},
+		{"ending the session", func(a *api, m *member) {
+			for _, s := range m.get("/api/oauth_tokens").want(200).list() {
+				m.do("DELETE", fmt.Sprint("/api/oauth_tokens/", s.num("id")), "", nil)
+			}
+		}},
+		{"changing the password", func(a *api, m *member) {
+			m.post("/api/svc/change_password", "password", testPassword, "new_password", testPassword+"!", "new_password_confirmation", testPassword+"!").want(200)
+		}},
+		{"deactivating the account", func(a *api, m *member) {
+			if _, err := a.social.Deactivate(context.Background(), m.accountID()); err != nil {
+				a.t.Fatal(err)
+			}
+		}},
+		{"deleting the account", func(a *api, m *member) {
+			if err := a.social.DeleteAccount(context.Background(), m.accountID()); err != nil {
+				a.t.Fatal(err)
+			}
+		}},
+		{"taking back the confirmation", func(a *api, m *member) { a.changeUser(m.nick, func(u *store.User) { u.ConfirmedAt = nil }) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := startAPI(t)
+			alice, bob := srv.signUp("alice"), srv.signUp("bob")
+			second := srv.newToken(alice, "read")
+			listeners := []*listener{srv.listen(alice.caller, "stream", "user"), srv.listen(alice.caller, "stream", "public")}
+			late := srv.listen(nil)
+			late.ask("type", "svc:authenticate", "token", alice.token)
+			listeners = append(listeners, late)
+			other, mine := srv.listen(bob.caller, "stream", "user"), srv.listen(second, "stream", "user")
+			tt.do(srv, alice)
+			for _, l := range listeners {
+				if got := l.waitEnd(); got != 1008 {
+					t.Errorf("the stream ended with %d", got)
+				}
+			}
+			other.wantHeard("the stream of somebody else")
+			if strings.Contains(tt.name, "token") {
+				mine.wantHeard("the stream of another token")
+			} else if !strings.Contains(tt.name, "session") {
+				mine.waitEnd()
+			}
+		})
+	}
+}
+
+// TestStreamsExpire lets a token expire under open streams.
+func TestStreamsExpire(t *testing.T) {
+	srv := startAPI(t)
+	alice := srv.signUp("alice")
+	id := alice.accountID()
+	hash := sha256.Sum256([]byte("short"))
+	expiry := store.At(time.Now().Add(700 * time.Millisecond))
+	err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		return tx.AddToken(context.Background(), &store.Token{Hash: hash[:], AccountID: &id, Scopes: store.Scopes{"read"}, ExpiresAt: &expiry})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &caller{srv, "short"}
+	socket, events := srv.listen(c, "stream", "user"), srv.events(c, "/api/v1/streaming/user")
+	late := srv.listen(nil)
+	if got := late.ask("type", "svc:authenticate", "token", "short"); got != "success" {
+		t.Fatal(got)
+	}
+	for _, l := range []*listener{socket, late} {
+		if got := l.waitEnd(); got != 1008 {
+			t.Errorf("the stream ended with %d", got)
+		}
+	}
+	events.waitEnd()
+	if time.Now().Before(expiry.Time()) {
+		t.Error("the streams ended before the token")
+	}
+}
+
+// TestPrivateStreams looks at a server that shows nothing to those who are not signed in.
+func TestPrivateStreams(t *testing.T) {
+	srv := startAPI(t, func(c *config.Config) { c.Instance.Public = false })
+	alice := srv.signUp("alice")
+	narrow, l := srv.newToken(alice, "read:accounts"), srv.listen(nil)
+	for _, stream := range []string{"public", "public:local", "public:remote", "hashtag"} {
+		if got := l.ask("type", "subscribe", "stream", stream, "tag", "cats"); got != "error unauthorized" {
+			t.Errorf("%s: %s", stream, got)
+		}
+		conn, _, resp := srv.handshake(url.Values{"stream": {stream}, "tag": {"cats"}})
+		if conn.Close(); resp.StatusCode != 401 {
+			t.Errorf("%s: got %d", stream, resp.StatusCode)
+		}
+		path := strings.ReplaceAll(stream, ":", "/")
+		srv.as(nil).get("/api/v1/streaming/"+path, "tag", "cats").want(401)
+		narrow.get("/api/v1/streaming/"+path, "tag", "cats").want(401)
+	}
+	if got := l.ask("type", "svc:authenticate", "token", alice.token); got != "success" {
+		t.Error(got)
+	}
+	l.subscribe("public")
+	id := alice.publish("hello").id()
+	l.wantHeard("a post", "public: update "+id)
+}
+
+// TestStreamsOfAnotherName looks whether all names follow the setting.
+func TestStreamsOfAnotherName(t *testing.T) {
+	srv := startAPI(t, func(c *config.Config) { c.API.Name = "other" })
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	l := srv.listen(nil)
+	l.say(map[string]string{"type": "svc:authenticate", "token": alice.token})
+	if got := l.ask("type", "other:authenticate", "token", alice.token); got != "success" {
+		t.Error(got)
+	}
+	if got := l.ask("type", "subscribe", "stream", "user:svc_chat"); got != "error bad_topic" {
+		t.Error(got)
+	}
+	l.subscribe("user:other_chat").subscribe("user")
+	alice.to(bob.id, "follow")
+	l.wantHeard("a follow", "user: other:follow_relationships_update "+"follow_accept")
+}
