@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 )
 
 // pagedList is a list that is paged by cursors.
@@ -238,6 +239,8 @@ func (a *api) fillLists() (*member, []pagedList) {
 		}
 		post(reader, "/api/v1/statuses/"+public+"/favourite")
 		post(reader, "/api/v1/statuses/"+public+"/bookmark")
+		chat := post(m, "/api/v1/svc/chats/by-account-id/"+reader.id).object().id()
+		post(m, "/api/v1/svc/chats/"+chat+"/messages", "content", "hi")
 	}
 	for i, m := range others {
 		if i%3 == 0 {
@@ -245,6 +248,9 @@ func (a *api) fillLists() (*member, []pagedList) {
 		}
 		act(m)
 		reader.publish("mine")
+		post(reader, fmt.Sprintf("/api/v1/tags/tag%d/follow", i))
+		at := a.db.Now().Add(time.Duration(1+i) * 24 * time.Hour).UTC().Format(time.RFC3339)
+		post(reader, "/api/v1/statuses", "status", "later", "scheduled_at", at)
 	}
 	for i, m := range hidden {
 		if i%2 == 0 {
@@ -262,6 +268,10 @@ func (a *api) fillLists() (*member, []pagedList) {
 	for _, m := range muted {
 		post(m, "/api/v1/accounts/"+reader.id+"/follow")
 		m.publish("not to be heard #walks @reader")
+	}
+	chat := post(reader, "/api/v1/svc/chats/by-account-id/"+others[0].id).object().id()
+	for range n - 1 {
+		post(reader, "/api/v1/svc/chats/"+chat+"/messages", "content", "ho")
 	}
 	reader.send("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"locked": true}).want(200)
 	for i := range n {
@@ -292,5 +302,10 @@ func (a *api) fillLists() (*member, []pagedList) {
 		{"/api/v1/statuses/" + one + "/reblogged_by", n, false},
 		{"/api/v1/svc/accounts/" + reader.id + "/favourites", n, false},
 		{"/api/v1/svc/statuses/" + one + "/quotes", n, true},
+		{"/api/v1/conversations", n, false},
+		{"/api/v2/svc/chats", n, false},
+		{"/api/v1/svc/chats/" + chat + "/messages", n, true},
+		{"/api/v1/followed_tags", n, false},
+		{"/api/v1/scheduled_statuses", n, true},
 	}
 }
