@@ -7,7 +7,8 @@ import { createOAuthAPIClient, createRestAPIClient, createStreamingAPIClient } f
 import WebSocket from 'ws'
 import { BASE_URL, check, command, DOMAIN, ids, outOfBand, PASSWORD, picture, waitFor } from './lib.mjs'
 
-// What the library needs of versions of Node later than Debian's.
+// What masto needs for streams, and Node has from version 22 on.
+globalThis.WebSocket ??= WebSocket
 Promise.withResolvers ??= () => {
   const it = {}
   it.promise = new Promise((resolve, reject) => Object.assign(it, { resolve, reject }))
@@ -234,7 +235,7 @@ function collect(subscription) {
 await check('streaming, many subscriptions on one socket', async () => {
   const list = await bob.v1.lists.create({ title: 'Her' })
   await bob.v1.lists.$select(list.id).accounts.create({ accountIds: [her.id] })
-  const live = createStreamingAPIClient({ streamingApiUrl: `wss://${DOMAIN}`, accessToken: bob.accessToken, implementation: WebSocket })
+  const live = createStreamingAPIClient({ streamingApiUrl: `wss://${DOMAIN}`, accessToken: bob.accessToken })
   const streams = {
     user: collect(live.user.subscribe()), notification: collect(live.user.notification.subscribe()),
     public: collect(live.public.subscribe()), local: collect(live.public.local.subscribe()), media: collect(live.public.media.subscribe()),

@@ -3,24 +3,14 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { openAsBlob } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { createOAuthAPIClient, createRestAPIClient, createStreamingAPIClient } from 'masto'
-import WebSocket from 'ws'
+import { createOAuthAPIClient, createRestAPIClient } from 'masto'
 import { authorize, BASE_URL, camelCase, check, DOMAIN, ids, isA, PASSWORD, picture } from './lib.mjs'
-
-// What masto needs for streams, and Node has from version 22 on.
-globalThis.WebSocket ??= WebSocket
-Promise.withResolvers ??= () => {
-  const it = {}
-  it.promise = new Promise((resolve, reject) => Object.assign(it, { resolve, reject }))
-  return it
-}
 
 const redirectUri = 'https://app.example.org/https%3A%2F%2Fexample.org/callback?kept=1'
 const scopes = 'read write follow push'
 const anonymous = createRestAPIClient({ url: BASE_URL })
 const oauth = createOAuthAPIClient({ url: BASE_URL })
-let app, alice, bob, bobsToken, her, him, post, reply
+let app, alice, bob, her, him, post, reply
 
 const entity = (name, value) => isA(name, value, camelCase)
 const refused = (statusCode, call) => assert.rejects(async () => call, (error) => error.statusCode === statusCode)
@@ -75,7 +65,6 @@ await check('token by password, and of the app alone', async () => {
   const login = { ...grant, grantType: 'password', username: 'bob' }
   const token = entity('token', await oauth.token.create({ ...login, password: PASSWORD }))
   bob = createRestAPIClient({ url: BASE_URL, accessToken: token.accessToken })
-  bobsToken = token.accessToken
   await refused(400, oauth.token.create({ ...login, password: 'wrong' }))
   await refused(401, oauth.token.create({ ...grant, clientSecret: 'wrong', grantType: 'client_credentials' }))
   const own = await oauth.token.create({ ...grant, grantType: 'client_credentials' })
@@ -191,29 +180,6 @@ await check('lists', async () => {
   await accounts.remove({ accountIds: [her.id] })
   assert.deepEqual(await accounts.list(), [])
   await bob.v1.lists.$select(list.id).remove()
-})
-
-await check('streaming', async () => {
-  const { urls } = await anonymous.v1.instance.fetch()
-  const streaming = createStreamingAPIClient({ streamingApiUrl: urls.streamingApi, accessToken: bobsToken })
-  const [home, told, tagged] = [streaming.user.subscribe(), streaming.user.notification.subscribe(), streaming.hashtag.subscribe({ tag: 'Streamed' })]
-  const heard = async (subscription, count) => {
-    const events = []
-    for await (const event of subscription) if (events.push(event) === count) break
-    return events.map(({ stream, event, payload }) => [stream.join(), event, payload.id ?? payload])
-  }
-  const all = [heard(home, 4), heard(told, 1), heard(tagged, 3)]
-  await streaming.prepare()
-  await sleep(300) // the library does not tell when it has subscribed
-  const { id } = await alice.v1.statuses.create({ status: '@bob Hello #streamed', visibility: 'public' })
-  await alice.v1.statuses.$select(id).update({ status: '@bob Hello again #streamed' })
-  await alice.v1.statuses.$select(id).remove()
-  const [atHome, notified, byTag] = await Promise.all(all)
-  const three = (stream) => [[stream, 'update', id], [stream, 'status.update', id], [stream, 'delete', id]]
-  assert.deepEqual(atHome.filter(([, event]) => event !== 'notification'), three('user'))
-  assert.deepEqual(notified.map(([stream, event]) => [stream, event]), [['user:notification', 'notification']])
-  assert.deepEqual(byTag, three('hashtag,Streamed'))
-  streaming.close()
 })
 
 await check('delete', async () => {

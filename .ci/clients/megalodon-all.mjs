@@ -207,7 +207,7 @@ await check('streams: update, status_update, delete, notification, conversation'
   const { data: list } = await bob.createList('Her')
   await bob.addAccountsToList(list.id, [her.id])
   const streams = {
-    user: await listen(await bob.userStreaming()), public: await listen(await client().publicStreaming()),
+    user: await listen(await bob.userStreaming()), public: await listen(await carol.publicStreaming()),
     local: await listen(await bob.localStreaming()), tag: await listen(await bob.tagStreaming('Live')),
     list: await listen(await bob.listStreaming(list.id)), direct: await listen(await bob.directStreaming()),
   }
