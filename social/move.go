@@ -70,7 +70,7 @@ func (s *Service) Move(ctx context.Context, origin store.AccountID, target store
 		if err != nil {
 			return err
 		}
-		back := to.MovedToID != nil && *to.MovedToID == from.ID
+		back := to.Local() && to.MovedToID != nil && *to.MovedToID == from.ID // of others, their server says where they are
 		if !slices.Contains(to.AlsoKnownAs.V, from.URI) || to.MovedToID != nil && !back {
 			return ErrNotAlias
 		}
