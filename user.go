@@ -37,8 +37,9 @@ server runs, and counts at once.`,
 following accounts on this server. Its posts and followers are kept until it is activated again.`,
 			deactivateUser, "%s is deactivated.", "%s is deactivated already."),
 		a.stateCommand("reset-mfa NICK", "Let somebody sign in with the password alone again",
-			"For those who have lost both the authenticator app and the backup codes. Make sure that it is them.",
-			resetMFA, "%s signs in with the password alone.", "%s needs no second factor."),
+			`For those who have lost both the authenticator app and the backup codes. Make sure that it is them. The account is signed out
+everywhere.`,
+			resetMFA, "%s signs in with the password alone, and is signed out everywhere.", "%s needs no second factor."),
 		a.stateCommand("rebuild-home NICK", "Make the home timeline of an account anew, of what it follows",
 			"Home timelines are written as posts come in. Should one be wrong or empty, this mends it.",
 			rebuildHome, "The home timeline of %s is made anew.", ""))

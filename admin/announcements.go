@@ -34,6 +34,8 @@ func (s *Service) Announce(ctx context.Context, n Announcement) (*Announcement, 
 		return nil, errs.Invalid("The announcement is longer than %d characters", maxAnnouncementText)
 	case n.StartsAt != nil && n.EndsAt != nil && !n.EndsAt.After(*n.StartsAt):
 		return nil, errs.Invalid("The announcement would end before it starts")
+	case n.EndsAt != nil && !n.EndsAt.After(s.db.Now()):
+		return nil, errs.Invalid("The announcement would be over already")
 	}
 	a := &store.Announcement{
 		Text: n.Text, Content: text.Parse(n.Text, text.PlainText).Render(s.social.BaseURL, nil).HTML, AllDay: n.AllDay,

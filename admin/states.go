@@ -22,14 +22,14 @@ func (s *Service) ApproveUser(ctx context.Context, name string) (*Change, error)
 	return s.admit(ctx, name, func(u *store.User) **store.Time { return &u.ApprovedAt })
 }
 
-// ResetMFA lets somebody who has lost their second factor sign in with the password alone.
+// ResetMFA lets somebody who has lost their second factor sign in with the password alone, and signs them out everywhere.
 func (s *Service) ResetMFA(ctx context.Context, name string) (*Change, error) {
 	account, user, err := s.find(ctx, s.db, name)
 	if err != nil {
 		return nil, err
 	}
 	if user.MFA() {
-		if err := s.social.DisableMFA(ctx, account.ID); err != nil {
+		if err := s.social.DisableMFA(ctx, account.ID, 0); err != nil {
 			return nil, err
 		}
 	}

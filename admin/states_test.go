@@ -381,3 +381,25 @@ func TestNewEmailVoidsLinks(t *testing.T) {
 		t.Error("the link still works")
 	}
 }
+
+func TestResetMFA(t *testing.T) {
+	h := newHouse(t)
+	bob := h.person("bob")
+	h.signIn(bob, "by the password")
+	if must(h.admin.ResetMFA(h.ctx(), "bob"))(t).Changed {
+		t.Error("there was nothing to reset")
+	}
+	tokens := func() int { return h.count(`SELECT count(*) FROM oauth_tokens WHERE account_id = ?`, bob.ID) }
+	if tokens() != 1 {
+		t.Error("signed out though nothing was reset")
+	}
+	h.do(h.db.Update(h.ctx(), func(tx *store.Tx) error {
+		return tx.SetTOTP(h.ctx(), &store.User{AccountID: bob.ID, TOTPSecret: "SECRET"})
+	}))
+	if !must(h.admin.ResetMFA(h.ctx(), "bob"))(t).Changed || must(h.db.User(h.ctx(), bob.ID))(t).MFA() {
+		t.Error("not reset")
+	}
+	if tokens() != 0 {
+		t.Error("what was signed in is not signed out")
+	}
+}

@@ -26,7 +26,7 @@ func (s *Server) challenge(r *Request, user *store.User, a *store.App, purpose s
 	c := &store.MFAChallenge{Hash: keys.HashToken(token), AccountID: user.AccountID, AppID: a.ID}
 	c.Purpose.V = purpose
 	err = s.db.Update(r.Context(), func(tx *store.Tx) error {
-		if err := samePassword(r.Context(), tx, user); err != nil {
+		if err := sameSecrets(r.Context(), tx, user); err != nil {
 			return err
 		}
 		return tx.AddMFAChallenge(r.Context(), c)
@@ -50,15 +50,15 @@ func (s *Server) meet(r *Request, token string, page bool, kind social.SecondFac
 	if c == nil || c.Purpose.V.Page != page {
 		return nil, errBadChallenge
 	}
-	failures := s.loginFailures("mfa "+c.AccountID.String(), r.ClientIP())
-	if err := s.mayTry(failures); err != nil {
+	noFailure, err := s.try(s.loginFailures("mfa "+c.AccountID.String(), r.ClientIP()))
+	if err != nil {
 		return nil, err
 	}
 	user, err := s.social.MeetChallenge(r.Context(), hash, kind, code)
 	if errors.Is(err, social.ErrSecondFactor) {
-		s.countFailure(failures)
-		err = errBadChallenge
+		return nil, errBadChallenge
 	}
+	noFailure()
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (s *Server) tokenFor(r *Request, a *store.App, user *store.User, scopes sto
 		return nil, err
 	}
 	return s.grant(r.Context(), a, account, scopes, func(tx *store.Tx, _ *store.Token) error {
-		return samePassword(r.Context(), tx, user)
+		return sameSecrets(r.Context(), tx, user)
 	})
 }
 

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"slices"
+
 	"svc/social"
 	"svc/store"
 )
@@ -51,7 +53,8 @@ func (s *Server) familiarFollowers(r *Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	ids := p.IDs[:min(len(p.IDs), maxFamiliarAsked)]
+	ids := slices.DeleteFunc(p.IDs, func(id store.AccountID) bool { return id == 0 }) // what is no id
+	ids = ids[:min(len(ids), maxFamiliarAsked)]
 	familiar, err := s.db.FamiliarFollowers(r.Context(), r.Viewer.ID, ids, maxFamiliar)
 	if err != nil {
 		return nil, err

@@ -106,6 +106,9 @@ func TestFamiliarFollowers(t *testing.T) {
 	if got := familiar(); got != "" {
 		t.Errorf("for nobody got %s", got)
 	}
+	if got := alice.get("/api/v1/accounts/familiar_followers", "id[]", "nobody", "id[]", "").want(200).ids(); len(got) > 0 {
+		t.Errorf("for what are no ids got %s", got)
+	}
 	srv.as(nil).get("/api/v1/accounts/familiar_followers", "id[]", dave.id).want(401)
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"svc/internal/errs"
 	"svc/social"
+	"svc/store"
 )
 
 // mfaRoutes are how people set up a second factor for signing in. How they use it is in challenges.go.
@@ -42,6 +43,7 @@ func (s *Server) setUpMFA(r *Request) (any, error) {
 	if name == "" {
 		name = r.Viewer.Nickname
 	}
+	r.ResponseHeader().Set("Cache-Control", "no-store")
 	uri := url.URL{Scheme: "otpauth", Host: "totp", Path: "/" + name, RawQuery: url.Values{
 		"secret": {key}, "issuer": {s.settings.Instance.Name}, "digits": {"6"}, "period": {"30"},
 	}.Encode()}
@@ -51,7 +53,7 @@ func (s *Server) setUpMFA(r *Request) (any, error) {
 	}{key, uri.String()}, nil
 }
 
-// confirmMFA has the secret count from now on.
+// confirmMFA has the secret count from now on. Whatever else is signed in to the account is signed out.
 func (s *Server) confirmMFA(r *Request) (any, error) {
 	var p struct {
 		Password string `param:"password"`
@@ -66,10 +68,10 @@ func (s *Server) confirmMFA(r *Request) (any, error) {
 	if err := s.wantPassword(r, p.Password); err != nil {
 		return nil, err
 	}
-	return nil, s.social.ConfirmTOTP(r.Context(), r.Viewer.ID, p.Code)
+	return nil, s.social.ConfirmTOTP(r.Context(), r.Viewer.ID, p.Code, r.tokenID())
 }
 
-// disableMFA makes the password enough again.
+// disableMFA makes the password enough again. It signs out like confirmMFA.
 func (s *Server) disableMFA(r *Request) (any, error) {
 	if method := r.Param("method"); method != string(social.TOTP) && method != "mfa" {
 		return nil, errs.BadRequest("undefined mfa method")
@@ -77,7 +79,7 @@ func (s *Server) disableMFA(r *Request) (any, error) {
 	if err := s.wantPassword(r, r.Query("password")); err != nil {
 		return nil, err
 	}
-	return nil, s.social.DisableMFA(r.Context(), r.Viewer.ID)
+	return nil, s.social.DisableMFA(r.Context(), r.Viewer.ID, r.tokenID())
 }
 
 // newBackupCodes gives the viewer codes for the day when the authenticator app is lost. They are shown this once.
@@ -88,6 +90,14 @@ func (s *Server) newBackupCodes(r *Request) (any, error) {
 	}
 	r.ResponseHeader().Set("Cache-Control", "no-store")
 	return map[string][]string{"codes": codes}, nil
+}
+
+// tokenID returns the id of the token of the request, 0 for who signed in by password.
+func (r *Request) tokenID() store.TokenID {
+	if r.Token == nil {
+		return 0
+	}
+	return r.Token.ID
 }
 
 // wantPassword fails unless the password is the viewer's.

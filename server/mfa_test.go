@@ -241,3 +241,90 @@ func TestMFAIsThrottled(t *testing.T) {
 		t.Errorf("after many wrong codes for one account, in challenges of their own: got %d, want 429", got)
 	}
 }
+
+// TestMFATriesAtOnce: many tries at the same time are not more tries.
+func TestMFATriesAtOnce(t *testing.T) {
+	srv := startAPI(t, func(c *config.Config) {
+		c.RateLimit.Enabled = true
+		c.RateLimit.AppRegistration, c.RateLimit.Registration = config.Rate{}, config.Rate{}
+		c.RateLimit.Authentication = config.Rate{Count: 1000, Window: time.Minute}
+	})
+	alice := srv.signUp("alice")
+	secret := alice.enableMFA()
+	app := srv.registerApp()
+	challenge := func() string {
+		return srv.grant(app, "password", "username", "alice", "password", testPassword).want(403).object().str("mfa_token")
+	}
+	answer := func(token, code string) int {
+		return srv.as(nil).post("/oauth/mfa/challenge", "client_id", app.id, "client_secret", app.secret, "mfa_token", token,
+			"challenge_type", "totp", "code", code).status
+	}
+	if got := answer(challenge(), codeAt(t, secret, 0)); got != 200 {
+		t.Fatalf("the right code: %d", got)
+	}
+	tokens := make([]string, 10)
+	for i := range tokens {
+		tokens[i] = challenge()
+	}
+	statuses := make(chan int, 4*len(tokens))
+	var wg sync.WaitGroup
+	for range 4 {
+		for _, token := range tokens {
+			wg.Go(func() { statuses <- answer(token, "wrong") })
+		}
+	}
+	wg.Wait()
+	close(statuses)
+	tried := 0
+	for status := range statuses {
+		if status != 429 {
+			tried++
+		}
+	}
+	if most := srv.settings.RateLimit.FailedLogins.Count; tried != most {
+		t.Errorf("%d codes were looked at, want %d: those who were right before count nothing", tried, most)
+	}
+}
+
+// TestMFASignsOut: nothing that was signed in by the password alone outlives the coming of a second factor, nor the other way round.
+func TestMFASignsOut(t *testing.T) {
+	srv := startAPI(t)
+	alice := srv.signUp("alice")
+	app := srv.registerApp("redirect_uris", "https://app.example/back")
+	wantSignedIn := func(want bool, what, token string) {
+		t.Helper()
+		status := map[bool]int{true: 200, false: 401}[want]
+		if got := (&caller{srv, token}).get("/api/v1/accounts/verify_credentials").status; got != status {
+			t.Errorf("%s: got %d, want %d", what, got, status)
+		}
+	}
+	byPassword := srv.grant(app, "password", "username", "alice", "password", testPassword).want(200).object()
+	page := srv.as(nil).post("/oauth/authorize", "client_id", app.id, "redirect_uri", "https://app.example/back", "response_type", "code",
+		"scope", "read", "name", "alice", "password", testPassword).want(302)
+	back, err := url.Parse(page.header.Get("Location"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := regexp.MustCompile(`^_svc_key=([^;]+)`).FindStringSubmatch(page.header.Get("Set-Cookie"))[1]
+	wantSignedIn(true, "a token", byPassword.str("access_token")) // from now on it is remembered
+	wantSignedIn(true, "a browser", session)
+
+	secret := alice.enableMFA()
+	wantSignedIn(true, "who asked for it", alice.token)
+	wantSignedIn(false, "a token", byPassword.str("access_token"))
+	wantSignedIn(false, "a browser", session)
+	srv.grant(app, "refresh_token", "refresh_token", byPassword.str("refresh_token")).wantError(400, "invalid_grant")
+	srv.grant(app, "authorization_code", "code", back.Query().Get("code")).wantError(400, "invalid_grant")
+
+	mfaToken := srv.grant(app, "password", "username", "alice", "password", testPassword).want(403).object().str("mfa_token")
+	byBoth := srv.as(nil).post("/oauth/mfa/challenge", "client_id", app.id, "client_secret", app.secret, "mfa_token", mfaToken,
+		"challenge_type", "totp", "code", codeAt(t, secret, 0)).want(200).object().str("access_token")
+	wantSignedIn(true, "a token of the time of two factors", byBoth)
+	alice.send("DELETE", "/api/v1/svc/accounts/mfa/totp", map[string]string{"password": testPassword}).want(200)
+	wantSignedIn(true, "who asked for it", alice.token)
+	wantSignedIn(false, "a token of the time of two factors", byBoth)
+	// Ending what there is not signs nobody out.
+	again := srv.grant(app, "password", "username", "alice", "password", testPassword).want(200).object().str("access_token")
+	alice.send("DELETE", "/api/v1/svc/accounts/mfa/totp", map[string]string{"password": testPassword}).want(200)
+	wantSignedIn(true, "a token", again)
+}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"slices"
 
 	"svc/internal/errs"
 	"svc/social"
@@ -18,6 +19,12 @@ var moveRoutes = routes{
 
 // listAliases returns the handles of the viewer's other accounts; of those that are not known here, the ActivityPub ids.
 func (s *Server) listAliases(r *Request) (any, error) {
+	aliases, err := s.aliases(r)
+	return map[string][]string{"aliases": aliases}, err
+}
+
+// aliases returns what the viewer's other accounts are called, in the order of their ActivityPub ids in the viewer's account.
+func (s *Server) aliases(r *Request) ([]string, error) {
 	uris := r.Viewer.AlsoKnownAs.V
 	known, err := s.db.AccountsByURI(r.Context(), uris)
 	if err != nil {
@@ -31,7 +38,7 @@ func (s *Server) listAliases(r *Request) (any, error) {
 		}
 		aliases = append(aliases, name)
 	}
-	return map[string][]string{"aliases": aliases}, nil
+	return aliases, nil
 }
 
 // fullHandle returns the whole handle of an account, with the domain also of those here.
@@ -60,7 +67,7 @@ func (s *Server) addAlias(r *Request) (any, error) {
 	return success, err
 }
 
-// removeAlias takes that back. An account that is not known here is named by its ActivityPub id.
+// removeAlias takes that back. An alias is named by its handle, however it is written, or as it is listed: the account may be gone.
 func (s *Server) removeAlias(r *Request) (any, error) {
 	var p struct {
 		Alias string `param:"alias,required"`
@@ -75,6 +82,14 @@ func (s *Server) removeAlias(r *Request) (any, error) {
 		uri = a.URI
 	case !errs.IsNotFound(err):
 		return nil, err
+	default:
+		listed, err := s.aliases(r)
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.Index(listed, p.Alias); i >= 0 {
+			uri = r.Viewer.AlsoKnownAs.V[i]
+		}
 	}
 	if err := s.social.RemoveAlias(r.Context(), r.Viewer, uri); err != nil {
 		if errs.IsNotFound(err) {

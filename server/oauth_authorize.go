@@ -301,7 +301,7 @@ func (s *Server) giveCode(ctx context.Context, z *authorization, account *store.
 	}
 	code := keys.NewToken()
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		if err := samePassword(ctx, tx, user); err != nil {
+		if err := sameSecrets(ctx, tx, user); err != nil {
 			return err
 		}
 		return tx.AddCode(ctx, &store.Code{

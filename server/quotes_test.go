@@ -30,6 +30,7 @@ func TestQuote(t *testing.T) {
 		{"what is gone", bob, []string{"quote_id", gone}, "Cannot quote a deleted status"},
 		{"what is no id", bob, []string{"quote_id", "x"}, "Cannot quote a deleted status"},
 		{"a local post in public", bob, []string{"quote_id", post["local"], "visibility", "public"}, "Cannot quote a local post for others"},
+		{"a local post for followers, who may be elsewhere", bob, []string{"quote_id", post["local"], "visibility", "private"}, "Cannot quote a local post for others"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.as.post("/api/v1/statuses", append([]string{"status", "see"}, tt.params...)...).wantError(422, tt.want)
@@ -129,5 +130,25 @@ func TestQuoteIsFor(t *testing.T) {
 	}
 	if ids := bob.get("/api/v1/svc/statuses/" + first.id() + "/quotes").want(200).ids(); slices.Contains(ids, second.id()) {
 		t.Error("a deleted quote is listed")
+	}
+}
+
+// TestQuoteHasNoCard: what is quoted is shown as a quote, and not once more as a page that the post links to.
+func TestQuoteHasNoCard(t *testing.T) {
+	srv := startAPI(t, onThisMachine)
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	quoted := alice.publish("from elsewhere")
+	srv.insert(`UPDATE statuses SET url = 'https://elsewhere.example/1', domain = 'elsewhere.example' WHERE text = 'from elsewhere'`)
+	for _, tt := range []struct {
+		text  string
+		cards int
+	}{{"see", 0}, {"see https://elsewhere.example/1", 0}, {"see https://third.example/", 1}} {
+		made := bob.publish(tt.text, "quote_id", quoted.id())
+		if !strings.Contains(made.str("content"), `<a href="https://elsewhere.example/1">`) {
+			t.Fatalf("no link to the quoted: %s", made.str("content"))
+		}
+		if n := srv.count(`SELECT count(*) FROM cards`); n != tt.cards {
+			t.Errorf("%s: %d cards, want %d", tt.text, n, tt.cards)
+		}
 	}
 }

@@ -206,6 +206,17 @@ func (c *counters) take(k counterKey, rate config.Rate, now time.Time) (q quota,
 	return quota{limit: rate.Count, remaining: rate.Count - n.used, reset: n.reset}, ok
 }
 
+// giveBack undoes one take, unless the quota is fresh since.
+func (c *counters) giveBack(k counterKey, now time.Time) {
+	s := &c.shards[maphash.Comparable(c.seed, k)%counterShards]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n, known := s.byKey[k]; known && n.used > 0 && n.reset.After(now) {
+		n.used--
+		s.byKey[k] = n
+	}
+}
+
 // spent returns the quota of a key, if nothing is left of it.
 func (c *counters) spent(k counterKey, rate config.Rate, now time.Time) (q quota, ok bool) {
 	s := &c.shards[maphash.Comparable(c.seed, k)%counterShards]

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"svc/store"
 )
 
 func TestReport(t *testing.T) {
@@ -90,9 +92,16 @@ func TestReport(t *testing.T) {
 		t.Errorf("after the deletion: got %v", got)
 	}
 	// Who is no longer staff no longer sees what the staff was told.
+	told := reports(moderator)[0].id()
+	moderator.get("/api/v1/notifications/" + told).want(200)
 	srv.insert(`UPDATE users SET is_moderator = 0 WHERE account_id = ?`, moderator.accountID())
 	if list := reports(moderator); len(list) > 0 {
 		t.Error("who was a moderator still sees reports")
+	}
+	moderator.get("/api/v1/notifications/" + told).want(404)
+	moderator.post("/api/v1/svc/notifications/read", "id", told).want(404)
+	if list := moderator.post("/api/v1/svc/notifications/read", "max_id", "9999999999999999").want(200).list(); len(list) > 0 {
+		t.Errorf("reading all shows who was a moderator %v", list)
 	}
 }
 
@@ -123,6 +132,8 @@ func TestAnnouncements(t *testing.T) {
 	srv.as(nil).get("/api/v1/announcements").want(401)
 	srv.as(nil).post("/api/v1/announcements/" + list[0].id() + "/dismiss").want(401)
 	alice.post("/api/v1/announcements/none/dismiss").want(404)
+	alice.post("/api/v1/announcements/" + store.AnnouncementID(now<<10+2).String() + "/dismiss").want(404) // is not to be seen yet
+	alice.post("/api/v1/announcements/" + store.AnnouncementID(now<<10+3).String() + "/dismiss").want(200) // was, until just now
 	for range 2 {
 		alice.post("/api/v1/announcements/" + list[0].id() + "/dismiss").want(200)
 	}

@@ -31,7 +31,7 @@ func (s *Server) startSession(r *Request, user *store.User) (token string, err e
 		return "", err
 	}
 	err = s.db.Update(r.Context(), func(tx *store.Tx) error {
-		if err := samePassword(r.Context(), tx, user); err != nil {
+		if err := sameSecrets(r.Context(), tx, user); err != nil {
 			return err
 		}
 		if before != nil {

@@ -68,12 +68,12 @@ func (s *Server) signIn(ctx context.Context, name, password string, from netip.A
 	return user, err
 }
 
-// samePassword fails if the password of the user is no longer that which was checked. What is issued because of it must not
-// outlive it: changing the password revokes only what is there at that time.
-func samePassword(ctx context.Context, tx *store.Tx, checked *store.User) error {
-	is, err := tx.PasswordIs(ctx, checked.AccountID, checked.PasswordHash)
-	if err == nil && !is {
-		err = errBadLogin
+// sameSecrets fails if the password or the second factor of the user are no longer those that were checked. What is issued because
+// of them must not outlive them: changing one revokes only what is there at that time.
+func sameSecrets(ctx context.Context, tx *store.Tx, checked *store.User) error {
+	now, err := tx.User(ctx, checked.AccountID)
+	if errs.IsNotFound(err) || err == nil && (now.PasswordHash != checked.PasswordHash || now.TOTPSecret != checked.TOTPSecret) {
+		return errBadLogin
 	}
 	return err
 }
@@ -125,6 +125,29 @@ func (s *Server) countFailure(failures [2]failureCounter) {
 			s.counters.take(f.key, f.rate, s.now())
 		}
 	}
+}
+
+// try counts a failure before it is known to be one, so that of many tries at once no more are made than may fail. It fails after
+// too many; noFailure takes the count back.
+func (s *Server) try(failures [2]failureCounter) (noFailure func(), err error) {
+	var taken []counterKey
+	noFailure = func() {
+		for _, k := range taken {
+			s.counters.giveBack(k, s.now())
+		}
+	}
+	for _, f := range failures {
+		if f.rate.Count == 0 {
+			continue
+		}
+		q, ok := s.counters.take(f.key, f.rate, s.now())
+		if !ok {
+			noFailure()
+			return nil, &throttled{q}
+		}
+		taken = append(taken, f.key)
+	}
+	return noFailure, nil
 }
 
 // failureCounter counts wrong passwords.

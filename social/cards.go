@@ -38,6 +38,9 @@ func (s *Service) link(c *Composed) string {
 		return ""
 	}
 	return text.FirstLink(c.Content, func(u *url.URL) bool {
+		if q := c.Quoted; q != nil && (u.String() == q.URL || u.String() == q.URI) {
+			return false // it is shown already
+		}
 		for _, a := range c.People {
 			if a.URL == u.String() {
 				return false

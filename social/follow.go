@@ -176,15 +176,23 @@ func (s *Service) Unfollow(ctx context.Context, follower *store.Account, target 
 		if err != nil {
 			return err
 		}
-		if err := tx.RemoveSubscription(ctx, follower.ID, to.ID); err != nil {
-			return err
-		}
 		f, err := tx.FollowOf(ctx, follower.ID, to.ID)
-		if f == nil || err != nil {
+		if err != nil {
 			return err
 		}
-		return end(ctx, tx, f, false)
+		if f == nil {
+			return tx.RemoveSubscription(ctx, follower.ID, to.ID)
+		}
+		return unfollow(ctx, tx, f)
 	})
+}
+
+// unfollow ends a follow or takes a request back because the follower wants it so.
+func unfollow(ctx context.Context, tx *store.Tx, f *store.Follow) error {
+	if err := tx.RemoveSubscription(ctx, f.FollowerID, f.TargetID); err != nil {
+		return err
+	}
+	return end(ctx, tx, f, false)
 }
 
 // RemoveFollower has an account follow actor no longer. It is no error if it does not.

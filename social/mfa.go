@@ -46,23 +46,29 @@ func (s *Service) SetUpTOTP(ctx context.Context, id store.AccountID) (secret str
 	})
 }
 
-// ConfirmTOTP makes the secret of SetUpTOTP count, if code was made with it just now.
-func (s *Service) ConfirmTOTP(ctx context.Context, id store.AccountID, code string) error {
-	return s.changeTOTP(ctx, id, func(_ *store.Tx, u *store.User) error {
+// ConfirmTOTP makes the secret of SetUpTOTP count, if code was made with it just now. All that was signed in by less is signed out,
+// but for the token kept, by which it is asked for; 0 is none.
+func (s *Service) ConfirmTOTP(ctx context.Context, id store.AccountID, code string, kept store.TokenID) error {
+	return s.changeTOTP(ctx, id, func(tx *store.Tx, u *store.User) error {
 		step, ok := s.totpStep(u.TOTPPending, code)
 		if !ok {
 			return ErrSecondFactor
 		}
 		u.TOTPSecret, u.TOTPPending, u.TOTPStep = u.TOTPPending, "", step
-		return nil
+		return tx.RevokeOtherTokens(ctx, id, kept)
 	})
 }
 
-// DisableMFA lets somebody sign in with the password alone again. Their backup codes are void.
-func (s *Service) DisableMFA(ctx context.Context, id store.AccountID) error {
+// DisableMFA lets somebody sign in with the password alone again. Their backup codes are void. If there was a second factor, they
+// are signed out of all but the token kept; 0 is none.
+func (s *Service) DisableMFA(ctx context.Context, id store.AccountID, kept store.TokenID) error {
 	return s.changeTOTP(ctx, id, func(tx *store.Tx, u *store.User) error {
+		had := u.MFA()
 		u.TOTPSecret, u.TOTPPending = "", ""
-		return tx.SetBackupCodes(ctx, id, nil)
+		if err := tx.SetBackupCodes(ctx, id, nil); err != nil || !had {
+			return err
+		}
+		return tx.RevokeOtherTokens(ctx, id, kept)
 	})
 }
 

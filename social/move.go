@@ -59,7 +59,7 @@ func (s *Service) changeAliases(ctx context.Context, actor *store.Account, chang
 }
 
 // Move says that origin has another account now, which must know origin as an alias (ErrNotAlias). The local followers of origin are
-// told, and those who want that follow the target instead, by and by.
+// told, and those who want that follow the target instead, by and by. One can move back: the target has not moved any more then.
 func (s *Service) Move(ctx context.Context, origin store.AccountID, target store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		from, err := standing(ctx, tx, origin)
@@ -70,11 +70,18 @@ func (s *Service) Move(ctx context.Context, origin store.AccountID, target store
 		if err != nil {
 			return err
 		}
-		if !slices.Contains(to.AlsoKnownAs.V, from.URI) || to.MovedToID != nil {
+		back := to.Local() && to.MovedToID != nil && *to.MovedToID == from.ID // of others, their server says where they are
+		if !slices.Contains(to.AlsoKnownAs.V, from.URI) || to.MovedToID != nil && !back {
 			return ErrNotAlias
 		}
 		if from.MovedToID != nil && *from.MovedToID == to.ID {
 			return nil
+		}
+		if back {
+			to.MovedToID = nil
+			if err := tx.SaveAccount(ctx, to); err != nil {
+				return err
+			}
 		}
 		from.MovedToID = &to.ID
 		if err := tx.SaveAccount(ctx, from); err != nil {
@@ -85,9 +92,13 @@ func (s *Service) Move(ctx context.Context, origin store.AccountID, target store
 }
 
 // moveFollowers is the job that tells the local followers of an account that it has moved, and has them follow the new one if they
-// want to be led on. It does some at a time.
+// want to be led on. It does some at a time, and ends early if the account has moved elsewhere meanwhile, or back.
 func (s *Service) moveFollowers(ctx context.Context, w store.MoveFollowers) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
+		origin, err := tx.Account(ctx, w.OriginID)
+		if err != nil || origin.MovedToID == nil || *origin.MovedToID != w.TargetID {
+			return ignoreMissing(err)
+		}
 		follows, err := tx.LocalFollowersAfter(ctx, w.OriginID, w.After, moveBatch)
 		if err != nil || len(follows) == 0 {
 			return err
@@ -102,7 +113,8 @@ func (s *Service) moveFollowers(ctx context.Context, w store.MoveFollowers) erro
 	})
 }
 
-// leadOn tells a follower of the account that the followed has moved to, and has them follow it.
+// leadOn tells a follower of the account that the followed has moved to, and has them follow it in the same way, unless
+// they do already.
 func (s *Service) leadOn(ctx context.Context, tx *store.Tx, f *store.Follow, target store.AccountID) error {
 	n := store.Notification{AccountID: f.FollowerID, Type: store.NotifyMove, FromID: f.TargetID, Detail: target.String()}
 	if err := notify(ctx, tx, n, nil); err != nil {
@@ -116,11 +128,25 @@ func (s *Service) leadOn(ctx context.Context, tx *store.Tx, f *store.Follow, tar
 	if err != nil {
 		return err
 	}
+	already, err := tx.FollowOf(ctx, follower.ID, target)
+	if err != nil {
+		return err
+	}
 	o := FollowOptions{ShowReblogs: &f.ShowReblogs, Languages: f.Languages.V}
+	if already != nil {
+		o = FollowOptions{}
+	}
+	subscribed, err := tx.Subscribed(ctx, f.FollowerID, f.TargetID)
+	if err != nil {
+		return err
+	}
+	if subscribed {
+		o.Notify = &subscribed
+	}
 	if _, err := s.follow(ctx, tx, follower, target, o); err != nil {
 		return refusedOrMissing(err) // a block, or the target has gone: they keep what they have
 	}
-	return end(ctx, tx, f, false)
+	return unfollow(ctx, tx, f)
 }
 
 // refusedOrMissing passes over errors that say that something may not be, or is not there.

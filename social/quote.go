@@ -25,7 +25,7 @@ func quotedBy(ctx context.Context, r reads, st *store.Status, id store.StatusID)
 		return nil, err
 	case quoted.Visibility > store.Private, quoted.Visibility == store.Private && quoted.AccountID != st.AccountID:
 		return nil, errs.Invalid("Cannot quote private message")
-	case quoted.Visibility == store.Local && st.Visibility.Wider(store.Local):
+	case quoted.Visibility == store.Local && st.Visibility != store.Local:
 		return nil, errs.Invalid("Cannot quote a local post for others")
 	}
 	return quoted, nil

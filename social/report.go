@@ -90,7 +90,8 @@ func reported(ctx context.Context, tx *store.Tx, reporter, target *store.Account
 	return rows, nil
 }
 
-// tellStaff notifies the staff of a report. Whom a member of the staff blocks or mutes does not count here.
+// tellStaff notifies the staff of a report. That it comes from a stranger does not count here. Who blocks or mutes the reporter is not
+// shown the notification, as with any other.
 func tellStaff(ctx context.Context, tx *store.Tx, report *store.Report) error {
 	staff, err := tx.Staff(ctx)
 	if err != nil {

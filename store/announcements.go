@@ -18,7 +18,12 @@ type Announcement struct {
 
 // Current tells whether the announcement is to be seen now.
 func (a *Announcement) Current(now time.Time) bool {
-	return (a.StartsAt == nil || *a.StartsAt <= At(now)) && (a.EndsAt == nil || *a.EndsAt > At(now))
+	return a.Started(now) && (a.EndsAt == nil || *a.EndsAt > At(now))
+}
+
+// Started tells whether the announcement is to be seen now, or was.
+func (a *Announcement) Started(now time.Time) bool {
+	return a.StartsAt == nil || *a.StartsAt <= At(now)
 }
 
 // Announcements returns all announcements, the latest first.

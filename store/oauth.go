@@ -197,14 +197,35 @@ func (tx *Tx) RevokeOwnToken(ctx context.Context, account AccountID, id TokenID)
 
 // RevokeTokens signs an account out everywhere: it removes all its tokens, codes and challenges.
 func (tx *Tx) RevokeTokens(ctx context.Context, account AccountID) error {
-	if _, err := tx.exec(ctx, "revoke codes", `DELETE FROM oauth_codes WHERE account_id = ?`, account); err != nil {
-		return err
-	}
-	if _, err := tx.exec(ctx, "revoke challenges", `DELETE FROM mfa_challenges WHERE account_id = ?`, account); err != nil {
+	if err := tx.revokePending(ctx, account); err != nil {
 		return err
 	}
 	_, err := tx.exec(ctx, "revoke tokens", `DELETE FROM oauth_tokens WHERE account_id = ?`, account)
 	tx.Emit(TokensRevoked{AccountID: account})
+	return err
+}
+
+// RevokeOtherTokens signs an account out everywhere but where it uses the token kept; 0 is none.
+func (tx *Tx) RevokeOtherTokens(ctx context.Context, account AccountID, kept TokenID) error {
+	if err := tx.revokePending(ctx, account); err != nil {
+		return err
+	}
+	gone, err := list[TokenID](ctx, tx.reader, "revoke other tokens", `
+		DELETE FROM oauth_tokens
+		WHERE account_id = ? AND id <> ?
+		RETURNING id`, account, kept)
+	if len(gone) > 0 {
+		tx.Emit(TokensRevoked{Tokens: gone})
+	}
+	return err
+}
+
+// revokePending removes what would become tokens of an account.
+func (tx *Tx) revokePending(ctx context.Context, account AccountID) error {
+	if _, err := tx.exec(ctx, "revoke codes", `DELETE FROM oauth_codes WHERE account_id = ?`, account); err != nil {
+		return err
+	}
+	_, err := tx.exec(ctx, "revoke challenges", `DELETE FROM mfa_challenges WHERE account_id = ?`, account)
 	return err
 }
 

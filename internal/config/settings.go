@@ -208,7 +208,7 @@ func (c *Config) registry() []section {
 			{Key: "authentication", field: limit(&c.RateLimit.Authentication, 15, time.Minute), Restart: true,
 				Description: "Tries to sign in from one address."},
 			{Key: "failed_logins", field: limit(&c.RateLimit.FailedLogins, 5, 5*time.Minute), Restart: true,
-				Description: "Wrong passwords for one account, wherever they come from."},
+				Description: "Wrong passwords for one account, and wrong codes of its second factor, wherever they come from."},
 			{Key: "password_reset", field: limit(&c.RateLimit.PasswordReset, 5, 30*time.Minute), Restart: true,
 				Description: "Requests for a new password from one address."},
 			{Key: "registration", field: limit(&c.RateLimit.Registration, 25, 30*time.Minute), Restart: true,

@@ -31,7 +31,8 @@ const (
 	maxKey         = 100
 	maxValue       = 1000
 	maxProperties  = 50
-	maxAddress     = 2048 // bytes
+	maxAll         = 8 << 10 // bytes of all properties
+	maxAddress     = 2048    // bytes
 	maxPixels      = 100_000
 )
 
@@ -178,12 +179,17 @@ func (h *head) page(at *url.URL) *Page {
 	return p
 }
 
-// properties returns all properties under one roof, at most so many; those of OpenGraph come first.
+// properties returns all properties under one roof, at most so many; those of OpenGraph come first. What is too much for a page of
+// statuses, each with a card, is left out.
 func (h *head) properties() map[string]string {
-	all := make(map[string]string, len(h.og)+len(h.other))
+	all, left := make(map[string]string, len(h.og)+len(h.other)), maxAll
 	for _, properties := range []map[string]string{h.og, h.other} {
 		for _, name := range slices.Sorted(maps.Keys(properties)) {
-			put(all, name, limited(properties[name], maxValue))
+			value := limited(properties[name], maxValue)
+			if size := len(name) + len(value); size <= left {
+				put(all, name, value)
+				left -= size
+			}
 		}
 	}
 	return all

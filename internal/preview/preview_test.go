@@ -111,8 +111,13 @@ func wantBounded(t *testing.T, p *preview.Page) {
 	if len(p.Properties) > 50 {
 		t.Errorf("%d properties", len(p.Properties))
 	}
+	all := 0
 	for k, v := range p.Properties {
 		texts[k], texts[v] = 1000, 1000
+		all += len(k) + len(v)
+	}
+	if all > 8<<10 {
+		t.Errorf("properties of %d bytes", all)
 	}
 	for text, most := range texts {
 		if n := utf8.RuneCountInString(text); n > most {

@@ -101,6 +101,8 @@ type renderedAccount struct {
 	json []byte
 
 	noRichText bool // as a viewer
+	withheld   bool
+	moved      bool // shows another account, and is not kept: nobody says when that one changes
 	counters   store.AccountCounters
 	hidden     hiddenCounts
 	own        atomic.Pointer[ownRendering] // nil unless the account lives here and has been shown itself
@@ -191,22 +193,42 @@ func (b *Builder) Account(ctx context.Context, id store.AccountID) (Account, err
 	return accounts[0], nil
 }
 
-// movedTo renders the account that row has moved to, without following further moves.
-func (b *Builder) movedTo(ctx context.Context, row *store.Account) (*object, error) {
-	if row.MovedToID == nil {
+// movedTo renders the accounts that some of the rows have moved to, by the ids of these, without following further moves. Those that
+// are withheld are left out.
+func (b *Builder) movedTo(ctx context.Context, rows ...*store.Account) (map[store.AccountID]*object, error) {
+	var ids []store.AccountID
+	for _, row := range rows {
+		if row.MovedToID != nil {
+			ids = append(ids, *row.MovedToID)
+		}
+	}
+	if len(ids) == 0 {
 		return nil, nil
 	}
-	target, err := b.db.Account(ctx, *row.MovedToID)
+	targets, err := b.db.Accounts(ctx, unique(ids))
 	if err != nil {
 		return nil, err
 	}
-	members, extension := b.sharedAccount(target, nil)
-	a, err := b.renderAccount(target, members, extension)
-	if err != nil {
-		return nil, err
+	rendered := make(map[store.AccountID]*object, len(targets))
+	for _, target := range targets {
+		if target.Withheld {
+			continue
+		}
+		members, extension := b.sharedAccount(target, nil)
+		a, err := b.renderAccount(target, members, extension)
+		if err != nil {
+			return nil, err
+		}
+		o := object(Account{renderedAccount: a}.AppendJSON(nil))
+		rendered[target.ID] = &o
 	}
-	o := object(Account{renderedAccount: a}.AppendJSON(nil))
-	return &o, nil
+	moved := make(map[store.AccountID]*object, len(ids))
+	for _, row := range rows {
+		if row.MovedToID != nil {
+			moved[row.ID] = rendered[*row.MovedToID]
+		}
+	}
+	return moved, nil
 }
 
 func (b *Builder) renderAccount(row *store.Account, members *accountMembers, extension *accountExtension) (*renderedAccount, error) {
@@ -216,7 +238,7 @@ func (b *Builder) renderAccount(row *store.Account, members *accountMembers, ext
 	}
 	json := append(o[:len(o)-2:len(o)-2], `,"relationship":`...) // open again: the account and its extension
 	return &renderedAccount{
-		id: row.ID, json: json,
+		id: row.ID, json: json, withheld: row.Withheld, moved: row.MovedToID != nil,
 		counters: store.AccountCounters{Followers: row.FollowersCount, Following: row.FollowingCount, Statuses: row.StatusesCount, LastStatusAt: row.LastStatusAt},
 		hidden:   hiddenCounts{row.HideFollowers && row.HideFollowersCount, row.HideFollows && row.HideFollowsCount},
 	}, nil
@@ -422,7 +444,7 @@ func (b *Builder) renderOwn(ctx context.Context, row *store.Account, user *store
 	current.StatusesCount, current.LastStatusAt = count.Statuses, count.LastStatusAt
 	row = &current
 	m, x := b.sharedAccount(row, user)
-	m.Moved = moved
+	m.Moved = moved[row.ID]
 	m.FollowersCount, m.FollowingCount = count.Followers, count.Following
 	m.FollowRequestsCount = &own.FollowRequests
 	m.Role = roleOf(user)

@@ -29,7 +29,7 @@ func (b *Builder) renderAccounts(ctx context.Context, ids []store.AccountID) (ma
 		}
 	}
 	for _, id := range missing {
-		if a := found[id]; a != nil {
+		if a := found[id]; a != nil && !a.moved {
 			b.accounts.put(id, a, generation)
 		}
 	}
@@ -47,13 +47,13 @@ func (b *Builder) renderAnew(ctx context.Context, ids []store.AccountID, found m
 		return err
 	}
 	userOf := byID(users, func(u *store.User) store.AccountID { return u.AccountID })
+	moved, err := b.movedTo(ctx, rows...)
+	if err != nil {
+		return err
+	}
 	for _, row := range rows {
-		moved, err := b.movedTo(ctx, row)
-		if err != nil {
-			return err
-		}
 		members, extension := b.sharedAccount(row, userOf[row.ID])
-		members.Moved = moved
+		members.Moved = moved[row.ID]
 		a, err := b.renderAccount(row, members, extension)
 		if err != nil {
 			return err
@@ -62,7 +62,9 @@ func (b *Builder) renderAnew(ctx context.Context, ids []store.AccountID, found m
 			a.noRichText = u.NoRichText
 		}
 		found[row.ID] = a
-		b.profiles.put(row.ID, a, generation)
+		if !a.moved {
+			b.profiles.put(row.ID, a, generation)
+		}
 	}
 	return nil
 }
@@ -105,7 +107,7 @@ func (a *renderedAccount) withCounters(c store.AccountCounters) *renderedAccount
 		b = append(b, "null"...)
 	}
 	b = append(b, a.json[to:]...)
-	return &renderedAccount{id: a.id, json: b, noRichText: a.noRichText, counters: c, hidden: a.hidden}
+	return &renderedAccount{id: a.id, json: b, noRichText: a.noRichText, withheld: a.withheld, counters: c, hidden: a.hidden}
 }
 
 func appendCount(dst []byte, n int, hidden bool) []byte {

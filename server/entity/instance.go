@@ -383,6 +383,7 @@ func (b *Builder) features() []string {
 		b.Name + "_explicit_addressing",
 		"multifetch",
 		"editing",
+		"quote_posting",
 		"polls",
 		b.Name + ":api/v1/notifications:include_types_filter",
 		b.Name + "_chat_messages",

@@ -74,8 +74,8 @@ func (b *Builder) ParseNotificationType(name string) (store.NotificationType, bo
 	return "", false
 }
 
-// Notifications renders a page of what reader was told. One whose status, report, target or message has gone in the meantime is
-// left out.
+// Notifications renders a page of what reader was told. One whose status, report, target or message has gone in the meantime, or
+// cannot be seen, is left out.
 func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows []*store.Notification) (List[*Notification], error) {
 	accounts := make([]store.AccountID, 0, len(rows))
 	var statuses []store.StatusID
@@ -116,7 +116,7 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 			}
 		}
 		if row.Type == store.NotifyMove {
-			if n.target = who[targetOf(row)]; n.target == nil {
+			if n.target = who[targetOf(row)]; n.target == nil || n.target.withheld {
 				continue
 			}
 		}
@@ -137,7 +137,7 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 	return list, nil
 }
 
-// reportsIn returns the reports that a page of notifications is about.
+// reportsIn returns the reports that a page of notifications is about. Who is no longer staff gets none.
 func (b *Builder) reportsIn(ctx context.Context, reader *store.Account, rows []*store.Notification) (map[store.ReportID]*StaffReport, error) {
 	var ids []store.ReportID
 	for _, n := range rows {
@@ -147,6 +147,10 @@ func (b *Builder) reportsIn(ctx context.Context, reader *store.Account, rows []*
 	}
 	if len(ids) == 0 {
 		return nil, nil
+	}
+	user, err := b.db.User(ctx, reader.ID)
+	if err != nil || !user.Staff() {
+		return nil, err
 	}
 	return b.StaffReports(ctx, reader, ids)
 }
