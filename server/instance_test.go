@@ -164,7 +164,7 @@ func TestInstance(t *testing.T) {
 	features := o.at("svc.metadata.features").([]any)
 	for name, want := range map[string]bool{
 		"svc_api": true, "mastodon_api": true, "mastodon_api_streaming": true, "multifetch": true, "editing": true, "quote_posting": true, "polls": true,
-		"svc_explicit_addressing": true,
+		"svc_explicit_addressing":                       true,
 		"svc:api/v1/notifications:include_types_filter": true, "blockers_visible": false,
 		"svc_chat_messages": true,
 		// What there is not yet, front ends must not look for.
