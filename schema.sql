@@ -278,6 +278,7 @@ CREATE TABLE statuses (
     quote_of_id            INTEGER REFERENCES statuses (id) ON DELETE SET NULL,
     card_id                INTEGER REFERENCES cards (id) ON DELETE SET NULL, -- preview of the first link, once it was fetched
     list_id                INTEGER REFERENCES lists (id) ON DELETE SET NULL, -- of a list post
+    addressed              INTEGER NOT NULL DEFAULT 0 CHECK (addressed IN (0, 1)), -- whom it is for was said apart from its text
     app_id                 INTEGER REFERENCES oauth_apps (id) ON DELETE SET NULL,
     created_at             INTEGER NOT NULL, -- as the author says
     edited_at              INTEGER,

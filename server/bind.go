@@ -330,7 +330,7 @@ func pointerSetter(t reflect.Type) setter {
 	}
 }
 
-// sliceSetter sets lists. An element that is null, or no value of its enumeration, is left out.
+// sliceSetter sets lists. An element that is null, or a text that is no value of its enumeration, is left out.
 func sliceSetter(t reflect.Type) setter {
 	set := setterFor(t.Elem())
 	enumeration := reflect.PointerTo(t.Elem()).Implements(textUnmarshaler)
@@ -353,7 +353,7 @@ func sliceSetter(t reflect.Type) setter {
 			before := *b
 			if set(b, element, e, pointer+"/"+strconv.Itoa(i)) {
 				slice = reflect.Append(slice, element)
-			} else if enumeration {
+			} else if kind := e.single().kind; enumeration && kind != listValue && kind != objectValue {
 				*b = before
 			}
 		}

@@ -230,6 +230,7 @@ func TestBindFaults(t *testing.T) {
 			Expires int `param:"expires_in"`
 		} `param:"poll"`
 		IDs    []int          `param:"ids"`
+		Shades []colour       `param:"shades"`
 		Colour colour         `param:"colour"`
 		Object map[string]any `param:"object"`
 		Text   string         `param:"text"`
@@ -251,6 +252,7 @@ func TestBindFaults(t *testing.T) {
 		{"no text", `{"email":"a","text":{"a":1}}`, `{"error":"text - Invalid string. Got: object.","errors":[{"title":"Invalid value","source":{"pointer":"/text"},"message":"text - Invalid string. Got: object"}]}`},
 		{"no number", `{"email":"a","float":"NaN"}`, `{"error":"float - Invalid number. Got: string.","errors":[{"title":"Invalid value","source":{"pointer":"/float"},"message":"float - Invalid number. Got: string"}]}`},
 		{"elements", `{"email":"a","ids":[1,"x"]}`, `{"error":"1 - Invalid integer. Got: string.","errors":[{"title":"Invalid value","source":{"pointer":"/ids/1"},"message":"1 - Invalid integer. Got: string"}]}`},
+		{"elements that are objects", `{"email":"a","shades":["red",{"id":1}]}`, `{"error":"1 - Invalid string. Got: object.","errors":[{"title":"Invalid value","source":{"pointer":"/shades/1"},"message":"1 - Invalid string. Got: object"}]}`},
 		{"an enumeration", `{"email":"a","colour":"green"}`, `{"error":"colour - Invalid value.","errors":[{"title":"Invalid value","source":{"pointer":"/colour"},"message":"colour - Invalid value"}]}`},
 		{"an error of the type's own", `{"colour":"black"}`, `{"error":"Unsupported colour"}`},
 		{"several", `{"page":"x"}`, `{"error":"Missing field: email. page - Invalid integer. Got: string.","errors":[{"title":"Invalid value","source":{"pointer":"/email"},"message":"Missing field: email"},{"title":"Invalid value","source":{"pointer":"/page"},"message":"page - Invalid integer. Got: string"}]}`},

@@ -94,6 +94,24 @@ func TestEditIntoAConversation(t *testing.T) {
 	}
 }
 
+// What goes into a conversation goes to its recipients, whoever is named, also when it is edited.
+func TestEditInAConversation(t *testing.T) {
+	srv := startAPI(t)
+	alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")
+	st := alice.direct("@bob hello")
+	bob.direct("@alice hi", "in_reply_to_id", st.id())
+	reply := alice.publish("as to somebody", "in_reply_to_conversation_id", strconv.Itoa(st.num("svc.direct_conversation_id")))
+	edited := alice.send("PUT", "/api/v1/statuses/"+reply.id(), map[string]any{"status": "as to @carol"}).want(200).object()
+	if got := edited.names("mentions"); got != "bob" {
+		t.Errorf("it mentions %q", got)
+	}
+	carol.get("/api/v1/statuses/" + reply.id()).want(404)
+	if list := carol.conversations(); len(list) != 0 || len(carol.get("/api/v1/notifications").list()) != 0 {
+		t.Errorf("who was only named was told: %v", list)
+	}
+	bob.conversation().wantConversation(reply.id(), true)
+}
+
 func TestQuietConversations(t *testing.T) {
 	srv := startAPI(t)
 	people := map[string]*member{}

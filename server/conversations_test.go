@@ -225,6 +225,8 @@ func TestConversationRefusals(t *testing.T) {
 		}
 	}
 	bob.send("PATCH", "/api/v1/svc/conversations/"+id, map[string]any{}).wantError(400, "Missing field: recipients.")
+	bob.send("PATCH", "/api/v1/svc/conversations/"+id, map[string]any{"recipients": []any{map[string]any{"id": mallory.id}}}).
+		wantError(400, "0 - Invalid string. Got: object.")
 	c := bob.conversation()
 	c.wantConversation(st.id(), true)
 	if got := c.names("svc.recipients"); got != "alice bob" {

@@ -190,9 +190,12 @@ func TestEditMentions(t *testing.T) {
 
 	// Who is named but not addressed is not addressed by an edit of something else.
 	to := alice.publish("about @dave", "visibility", "direct", "to[]", "bob").id()
-	if got := mentions(alice.edit(to, map[string]any{"status": "about @dave, again"})); got != "bob" {
-		t.Errorf("mentions %s", got)
+	for _, text := range []string{"about @dave, again", "about @carol and @dave, @bob", "about @carol"} {
+		if got := mentions(alice.edit(to, map[string]any{"status": text})); got != "bob" {
+			t.Errorf("%s: mentions %s", text, got)
+		}
 	}
+	carol.get("/api/v1/statuses/" + to).want(404)
 	dave.get("/api/v1/statuses/" + to).want(404)
 	if got := dave.notified(); len(got) != 0 {
 		t.Errorf("dave is told %v", got)

@@ -4,6 +4,9 @@ import (
 	"net"
 	"net/netip"
 	"time"
+
+	"svc/server/entity"
+	"svc/store"
 )
 
 // What the tests, which are outside of the package, need to see of its inside.
@@ -51,6 +54,13 @@ func NewWithRoutes(c Config, t Table) *Server { return newServer(c, t.routes()) 
 
 // Describe is Routes for other routes.
 func Describe(t Table) []RouteInfo { return describe(endpoints(t.routes())) }
+
+// Sift reads a page of home.
+func Sift(p store.Page, read func(store.Page) ([]store.StatusID, error), show func([]store.StatusID) (entity.List[Entry], error)) ([]store.StatusID, entity.List[Entry], error) {
+	return sift(p, store.FilterHome, read, show)
+}
+
+type Entry = entry
 
 func (s *Server) SetClock(now func() time.Time) { s.now = now }
 

@@ -5,7 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"svc/server"
+	"svc/server/entity"
+	"svc/store"
 )
 
 // matches returns why a status is filtered, filter by filter: the matched keywords and statuses.
@@ -258,6 +263,32 @@ func TestHiddenForLong(t *testing.T) {
 	if string(a.body) != "[]" || a.header.Get("Link") != "" {
 		t.Errorf("got %s, %s", a.body, a.header.Get("Link"))
 	}
+}
+
+// hidden is an entry that is not shown.
+type hidden struct{ store.StatusID }
+
+func (hidden) AppendJSON(dst []byte) []byte     { return dst }
+func (hidden) Dropped(store.FilterContext) bool { return true }
+
+// Nor does it go on for long where each post takes its time.
+func TestSiftTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		read := func(p store.Page) ([]store.StatusID, error) { return make([]store.StatusID, p.Limit), nil }
+		show := func(ids []store.StatusID) (entity.List[server.Entry], error) {
+			list := make(entity.List[server.Entry], 0, len(ids))
+			for _, id := range ids {
+				time.Sleep(10 * time.Millisecond)
+				list = append(list, hidden{id})
+			}
+			return list, nil
+		}
+		began := time.Now()
+		scanned, shown, err := server.Sift(store.Page{Limit: 20}, read, show)
+		if d := time.Since(began); err != nil || len(shown) != 0 || d < time.Second || d > 5*time.Second {
+			t.Errorf("after %v, %d of %d are shown, %v", d, len(shown), len(scanned), err)
+		}
+	})
 }
 
 // Of what a filter hides nobody is told (extension API 21.3), and what they were told of it before is not listed.

@@ -174,6 +174,36 @@ func TestScheduleParameters(t *testing.T) {
 	srv.as(nil).post("/api/v1/statuses", "status", "x", "scheduled_at", in(time.Hour)).wantError(401, "The access token is invalid")
 }
 
+// What is kept of one is bounded by what a status can be, whatever was sent with it.
+func TestScheduledIsBounded(t *testing.T) {
+	srv := startAPI(t)
+	alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")
+	long, blank := strings.Repeat("x", 100_000), strings.Repeat(" ", 100_000)
+	to := []string{blank + "@bob" + blank, long, "no handle", "@carol@" + srv.settings.Host()}
+	for len(to) < 900 {
+		to = append(to, "nobody")
+	}
+	o := alice.send("POST", "/api/v1/statuses", jsonBody{
+		"status": blank + "**hello**" + blank, "spoiler_text": blank + "cw\x00", "content_type": long, "language": long, "visibility": "direct", "to": to,
+		"scheduled_at": in(time.Hour),
+	}).want(200).object()
+	wantMembers(t, "scheduled", o, jsonBody{"params.text": "**hello**", "params.spoiler_text": "cw", "params.language": nil})
+	if ok, err := srv.has(`SELECT 1 FROM scheduled_statuses WHERE length(draft) < 2000`); !ok || err != nil {
+		t.Errorf("the draft is long: %v", err)
+	}
+	srv.due(o.id())
+	for _, m := range []*member{bob, carol} {
+		if st := m.conversation().at("last_status").(map[string]any); st["content"] != "<p>**hello**</p>" || st["spoiler_text"] != "cw" {
+			t.Errorf("%s got %v", m.nick, st)
+		}
+	}
+	none := alice.send("POST", "/api/v1/statuses", jsonBody{"status": "@bob", "visibility": "direct", "to": []string{}, "scheduled_at": in(time.Hour)}).want(200).object()
+	srv.due(none.id())
+	if n := len(bob.get("/api/v1/timelines/direct").want(200).list()); n != 1 {
+		t.Errorf("what is for nobody came to who is named in it: %d posts", n)
+	}
+}
+
 func TestScheduledStatuses(t *testing.T) {
 	srv := startAPI(t)
 	alice, bob := srv.signUp("alice"), srv.signUp("bob")

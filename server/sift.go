@@ -2,6 +2,7 @@ package server
 
 import (
 	"slices"
+	"time"
 
 	"svc/server/entity"
 	"svc/store"
@@ -9,11 +10,13 @@ import (
 
 // Some lists lack what the viewer's filters hide, which shows only once an entry has been read. A page of such a list is read in
 // rounds until it is full or the list ends: clients take an empty page for the end (client API 4.2). After a few rounds less than a
-// full page will do. siftMost bounds how much is passed over that is all hidden.
+// full page will do. siftMost bounds how much is passed over that is all hidden, and siftTime how long that may take: the filters and the
+// posts may have been made for it.
 const (
 	siftRounds = 4
 	siftMost   = 5000
 	siftBatch  = 200
+	siftTime   = 2 * time.Second
 )
 
 // entry is an entity in a list that filters drop things from.
@@ -31,6 +34,7 @@ func sift[T positioned, E entry](p store.Page, in store.FilterContext, read func
 	var scanned []T
 	shown := entity.List[E]{}
 	limit, upwards := p.Limit, p.MinID != 0
+	began := time.Now()
 	for round := 1; ; round++ {
 		batch, err := read(p)
 		if err != nil {
@@ -59,7 +63,7 @@ func sift[T positioned, E entry](p store.Page, in store.FilterContext, read func
 		} else {
 			scanned = append(scanned, batch...)
 		}
-		if ended || len(shown) == limit || round >= siftRounds && len(shown) > 0 || len(scanned) >= siftMost {
+		if ended || len(shown) == limit || round >= siftRounds && len(shown) > 0 || len(scanned) >= siftMost || time.Since(began) > siftTime {
 			break
 		}
 		if last := batch[len(batch)-1].Position(); upwards {

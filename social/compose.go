@@ -96,6 +96,7 @@ func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d
 		ContentType: w.contentType,
 		Language:    text.Language(d.Language),
 		Sensitive:   standard.Sensitive,
+		Addressed:   d.To != nil || d.InConversation != nil,
 	}
 	if d.Sensitive != nil {
 		st.Sensitive = *d.Sensitive

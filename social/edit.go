@@ -102,7 +102,7 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, st *store.Status, e Ed
 		}
 		return poll.save(ctx, tx, st)
 	}
-	people, added, err := s.addressAnew(ctx, tx, st.ID, mentioned, before)
+	people, added, err := s.addressAnew(ctx, tx, st, mentioned, before)
 	if err != nil {
 		return err
 	}
@@ -147,11 +147,19 @@ func (s *Service) describe(media []*store.Media, descriptions map[store.MediaID]
 
 // addressAnew returns whom an edited status mentions, and who of them is new. Who was named in the text and is no longer, is
 // mentioned no longer. Who was addressed without being named, such as the author of what it replies to, stays so, and so does who
-// was named without being addressed.
-func (s *Service) addressAnew(ctx context.Context, tx *store.Tx, id store.StatusID, mentioned []store.AccountID, before *text.Document) (people, added []store.AccountID, err error) {
-	recipients, err := tx.Recipients(ctx, []store.StatusID{id})
+// was named without being addressed. Where the text did not say whom the status is for, it does not say so now (extension API 12.3, 15).
+func (s *Service) addressAnew(ctx context.Context, tx *store.Tx, st *store.Status, mentioned []store.AccountID, before *text.Document) (people, added []store.AccountID, err error) {
+	recipients, err := tx.Recipients(ctx, []store.StatusID{st.ID})
 	if err != nil {
 		return nil, nil, err
+	}
+	if st.Addressed {
+		for _, r := range recipients {
+			if r.Mentioned {
+				people = append(people, r.AccountID)
+			}
+		}
+		return people, nil, nil
 	}
 	_, accounts, err := s.mentioned(ctx, tx, before)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc/internal/errs"
+	"svc/internal/text"
 	"svc/store"
 )
 
@@ -20,14 +21,16 @@ const (
 )
 
 // schedule keeps a draft, which has been composed and so could be published, for later. It is kept as the author sees it now: if
-// their defaults change, it stays the same.
+// their defaults change, it stays the same. What is left out of a status is not kept, so that it is bounded like one.
 func (s *Service) schedule(ctx context.Context, tx *store.Tx, author *store.Account, d Draft, c *Composed) error {
 	at := store.At(d.ScheduledAt)
 	if err := hasRoom(ctx, tx, author.ID, at, 0); err != nil {
 		return err
 	}
 	d.IdempotencyKey = shortKey(d.IdempotencyKey)
+	d.Text, d.SpoilerText, d.ContentType = c.Text, c.SpoilerText, c.ContentType
 	d.Visibility, d.Sensitive, d.Language = &c.Visibility, &c.Sensitive, c.Language
+	d.To = shortHandles(d.To)
 	d.MediaIDs = nil
 	for _, m := range c.Media {
 		d.MediaIDs = append(d.MediaIDs, m.ID)
@@ -49,6 +52,20 @@ func (s *Service) schedule(ctx context.Context, tx *store.Tx, author *store.Acco
 		return err
 	}
 	return remember(ctx, tx, author, d, int64(c.Scheduled.ID))
+}
+
+// shortHandles returns what named would make of handles, as text; nil for nil.
+func shortHandles(handles []string) []string {
+	short := handles[:0:0]
+	for _, h := range handles[:min(len(handles), text.MaxMentions)] {
+		if nick, domain, ok := text.SplitHandle(h); ok {
+			if domain != "" {
+				nick += "@" + domain
+			}
+			short = append(short, nick)
+		}
+	}
+	return short
 }
 
 // hasRoom tells whether somebody may have another scheduled status at a time, besides those there are but one.

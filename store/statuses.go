@@ -28,6 +28,7 @@ type Status struct {
 	QuoteOfID          *StatusID
 	CardID             *CardID // preview of the first link
 	ListID             *ListID
+	Addressed          bool // whom it is for was said apart from its text, where naming people adds nobody
 	AppID              *AppID
 	CreatedAt          Time
 	EditedAt           *Time
@@ -79,12 +80,12 @@ func (tx *Tx) AddStatus(ctx context.Context, s *Status) error {
 	}
 	_, err := tx.exec(ctx, "add status", `
 		INSERT INTO statuses (id, account_id, visibility, reblog_of_id, conversation_id, in_reply_to_id, in_reply_to_account_id, domain,
-			has_media, has_poll, sensitive, quote_of_id, card_id, list_id, app_id, created_at, expires_at, language, content_type, uri, url,
+			has_media, has_poll, sensitive, quote_of_id, card_id, list_id, addressed, app_id, created_at, expires_at, language, content_type, uri, url,
 			spoiler_text, text, content)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		s.ID, s.AccountID, s.Visibility, s.ReblogOfID, s.ConversationID, s.InReplyToID, s.InReplyToAccountID, s.Domain,
-		s.HasMedia, s.HasPoll, s.Sensitive, s.QuoteOfID, s.CardID, s.ListID, s.AppID, s.CreatedAt, s.ExpiresAt, s.Language, s.ContentType, s.URI, s.URL,
-		s.SpoilerText, s.Text, s.Content)
+		s.HasMedia, s.HasPoll, s.Sensitive, s.QuoteOfID, s.CardID, s.ListID, s.Addressed, s.AppID, s.CreatedAt, s.ExpiresAt, s.Language, s.ContentType,
+		s.URI, s.URL, s.SpoilerText, s.Text, s.Content)
 	if err != nil {
 		return err
 	}

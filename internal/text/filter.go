@@ -1,7 +1,9 @@
 package text
 
 import (
+	"math/bits"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -14,6 +16,9 @@ import (
 type Folded struct {
 	text  string
 	pairs [pairBits / 64]uint64 // which pairs of bytes there are: most phrases are ruled out by that
+
+	once  sync.Once
+	inner []uint64 // which bytes neither begin a word nor come after one; made when words are looked for first
 }
 
 // String returns the text in the form in which it is compared.
@@ -50,6 +55,36 @@ func Fold(parts ...string) *Folded {
 		t.pairs[bit/64] |= 1 << (bit % 64)
 	}
 	return t
+}
+
+// splits finds out where words begin and end.
+func (t *Folded) splits() {
+	t.inner = make([]uint64, len(t.text)/64+1)
+	before := false
+	for i, r := range t.text {
+		word := bindsWord(r)
+		if before && word {
+			t.inner[i/64] |= 1 << (i % 64)
+		}
+		for j := i + 1; j < i+utf8.RuneLen(r); j++ {
+			t.inner[j/64] |= 1 << (j % 64)
+		}
+		before = word
+	}
+}
+
+// within tells whether a place is between two characters of one word.
+func (t *Folded) within(i int) bool { return t.inner[i/64]>>(i%64)&1 != 0 }
+
+// next returns the next place, from i on, that is not within a word.
+func (t *Folded) next(i int) int {
+	for i < len(t.text) {
+		if n := bits.TrailingZeros64(^(t.inner[i/64] >> (i % 64))); n < 64-i%64 {
+			return i + n
+		}
+		i = (i/64 + 1) * 64
+	}
+	return len(t.text)
 }
 
 // fold returns the form in which texts are compared.
@@ -93,6 +128,7 @@ func isInvisible(r rune) bool {
 type Phrase struct {
 	folded     string
 	begin, end bool      // must be the beginning of a word, the end of one
+	period     int       // of folded, where that matters
 	pairs      [4]uint16 // some of the bits that a text with the phrase has; for one of a single byte, none are asked
 }
 
@@ -103,6 +139,7 @@ func NewPhrase(typed string, wholeWord bool) *Phrase {
 	p := &Phrase{folded: fold(typed)}
 	if wholeWord {
 		p.begin, p.end = wordAfter(p.folded), wordBefore(p.folded)
+		p.period = period(p.folded)
 	}
 	for i := range p.pairs {
 		if n := len(p.folded) - 1; n > 0 {
@@ -115,30 +152,48 @@ func NewPhrase(typed string, wholeWord bool) *Phrase {
 // Empty tells whether there is nothing to look for.
 func (p *Phrase) Empty() bool { return p.folded == "" }
 
-// In tells whether the phrase is in a text.
+// In tells whether the phrase is in a text. However the two are made, the time that takes grows with the length of the text only:
+// strangers write the one, and who has an account here the other.
 func (p *Phrase) In(t *Folded) bool {
-	rest := t.text
 	switch {
 	case p.folded == "" || len(p.folded) > 1 && !p.possible(t):
 		return false
 	case !p.begin && !p.end:
-		return strings.Contains(rest, p.folded)
+		return strings.Contains(t.text, p.folded)
 	}
-	inWord := false // rest begins within a word
-	for {
-		i := strings.Index(rest, p.folded)
+	t.once.Do(t.splits)
+	for from := 0; ; {
+		i := strings.Index(t.text[from:], p.folded)
 		if i < 0 {
 			return false
 		}
-		end := i + len(p.folded)
-		begins := i == 0 && !inWord || i > 0 && !wordBefore(rest[:i])
-		if (!p.begin || begins) && (!p.end || !wordAfter(rest[end:])) {
-			return true
+		for from += i; ; from += p.period { // the phrase, and as often as it comes again before it has ended
+			end := from + len(p.folded)
+			if !(p.begin && t.within(from)) && !(p.end && t.within(end)) {
+				return true
+			}
+			if !strings.HasPrefix(t.text[end:], p.folded[len(p.folded)-p.period:]) {
+				break
+			}
 		}
-		_, size := utf8.DecodeRuneInString(rest[i:])
-		rest = rest[i+size:]
-		inWord = wordBefore(p.folded[:size])
+		if from++; p.begin {
+			from = t.next(from)
+		}
 	}
+}
+
+// period returns the smallest distance at which s can stand in a text twice: its length, unless its end is its beginning too.
+func period(s string) int {
+	borders := make([]int, len(s)+1) // of each prefix, the longest end that is its beginning
+	borders[0] = -1
+	for i, n := 0, -1; i < len(s); i++ {
+		for n >= 0 && s[n] != s[i] {
+			n = borders[n]
+		}
+		n++
+		borders[i+1] = n
+	}
+	return len(s) - borders[len(s)]
 }
 
 // possible tells whether the phrase can be in a text.
@@ -162,12 +217,15 @@ func wordAfter(s string) bool {
 	return size > 0 && bindsWord(r)
 }
 
+// firstUnspaced is the first character of the scripts that put no blanks between words: of Thai.
+const firstUnspaced = 0x0E00
+
 // bindsWord tells whether a character makes one word with its like beside it.
 func bindsWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return asciiWord(byte(r))
 	}
-	if r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {
+	if r >= firstUnspaced && (r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)) {
 		return false
 	}
 	return isWord(r) || unicode.Is(unicode.Pc, r)

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -91,6 +92,39 @@ func TestFold(t *testing.T) {
 			t.Errorf("%q becomes %q", s, got)
 		}
 	}
+}
+
+// TestPhraseTime looks for what comes very often in long texts, and nowhere as a word: that may take no longer than to read the text
+// three times, character by character.
+func TestPhraseTime(t *testing.T) {
+	for _, tt := range []struct{ phrase, text string }{
+		{strings.Repeat("a", 256), "a"},
+		{strings.Repeat("é", 256), "é"},
+		{strings.Repeat("ab ", 85) + "a", "ab "},
+		{strings.Repeat("!ab", 85) + "!a", "!ab"},
+		{"b " + strings.Repeat("ab ", 84) + "a", "ab "},
+		{"é", "é"},
+	} {
+		phrase, text := NewPhrase(tt.phrase, true), Fold(strings.Repeat(tt.text, maxFolded/len(tt.text)))
+		if phrase.In(text) {
+			t.Fatalf("%.10q… is a word in %q…", tt.phrase, tt.text)
+		}
+		looking, reading := quickest(func() { phrase.In(text) }), quickest(text.splits)
+		if looking > 3*reading {
+			t.Errorf("%.10q… in %q… takes %v, reading %v", tt.phrase, tt.text, looking, reading)
+		}
+	}
+}
+
+// quickest returns how long fn takes when nobody else uses the machine.
+func quickest(fn func()) time.Duration {
+	least := time.Hour
+	for range 50 {
+		start := time.Now()
+		fn()
+		least = min(least, time.Since(start))
+	}
+	return least
 }
 
 // naivelyIn is In by the book: every place where the phrase stands is looked at, character by character.
