@@ -1,0 +1,315 @@
+package server_test
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/ecdh"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"svc/internal/config"
+)
+
+// startPushAPI is startAPI for a server that may send to this machine.
+func startPushAPI(t testing.TB, change ...func(*config.Config)) *api {
+	return startAPI(t, append(change, func(c *config.Config) { c.Federation.AllowLoopback = true })...)
+}
+
+// pushService is a push service that gives out devices and keeps what is sent to them.
+type pushService struct {
+	*httptest.Server
+	t       testing.TB
+	mu      sync.Mutex
+	devices []*device
+	answer  func(http.ResponseWriter, *http.Request) // nil: 201
+}
+
+func newPushService(t testing.TB) *pushService {
+	p := &pushService{t: t}
+	p.Server = httptest.NewServer(p)
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *pushService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err != nil || r.Method != "POST" {
+		p.t.Errorf("%s %s: %v", r.Method, r.URL, err)
+	}
+	for _, d := range p.devices {
+		if r.URL.Path == d.path {
+			d.tries++
+			if p.answer != nil {
+				p.answer(w, r)
+				return
+			}
+			d.sent = append(d.sent, sentPush{r.Header.Clone(), body})
+			w.WriteHeader(http.StatusCreated)
+			return
+		}
+	}
+	w.WriteHeader(http.StatusGone)
+}
+
+// fail has the service answer with a status and headers in pairs; 0: it takes messages again.
+func (p *pushService) fail(status int, headers ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.answer = nil
+	if status != 0 {
+		p.answer = func(w http.ResponseWriter, r *http.Request) {
+			for i := 0; i+1 < len(headers); i += 2 {
+				w.Header().Set(headers[i], headers[i+1])
+			}
+			w.WriteHeader(status)
+		}
+	}
+}
+
+// device is what a browser makes when a page subscribes.
+type device struct {
+	service *pushService
+	path    string
+	key     *ecdh.PrivateKey
+	auth    []byte
+	sent    []sentPush
+	tries   int
+}
+
+type sentPush struct {
+	header http.Header
+	body   []byte
+}
+
+func (p *pushService) device() *device {
+	p.t.Helper()
+	key, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	d := &device{service: p, key: key, auth: make([]byte, 16)}
+	rand.Read(d.auth)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d.path = fmt.Sprintf("/device/%d", len(p.devices))
+	p.devices = append(p.devices, d)
+	return d
+}
+
+// params are what a client sends to subscribe the device to these alerts, or to all of them.
+func (d *device) params(alerts ...string) map[string]any {
+	if len(alerts) == 0 {
+		alerts = []string{"mention", "follow", "follow_request", "reblog", "favourite", "poll", "status", "update", "move", "svc:chat_mention", "svc:emoji_reaction"}
+	}
+	set := map[string]any{}
+	for _, a := range alerts {
+		set[a] = true
+	}
+	b64 := base64.RawURLEncoding
+	return map[string]any{
+		"subscription": map[string]any{
+			"endpoint": d.service.URL + d.path, "standard": true,
+			"keys": map[string]any{"p256dh": b64.EncodeToString(d.key.PublicKey().Bytes()), "auth": b64.EncodeToString(d.auth)},
+		},
+		"data": map[string]any{"alerts": set},
+	}
+}
+
+// subscribe subscribes a new device with the caller's token.
+func (c *caller) subscribe(p *pushService, alerts ...string) *device {
+	c.api.t.Helper()
+	d := p.device()
+	c.send("POST", "/api/v1/push/subscription", d.params(alerts...)).want(200)
+	return d
+}
+
+// messages returns what was sent to the device since it was asked last, decrypted.
+func (d *device) messages() []*object {
+	t := d.service.t
+	t.Helper()
+	d.service.mu.Lock()
+	defer d.service.mu.Unlock()
+	list := []*object{}
+	for _, s := range d.sent {
+		text, err := d.decrypt(s)
+		if err != nil {
+			t.Fatalf("cannot decrypt a message: %v", err)
+		}
+		o := &object{t: t}
+		if err := json.Unmarshal(text, &o.m); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		list = append(list, o)
+	}
+	d.sent = nil
+	return list
+}
+
+func (d *device) tried() int {
+	d.service.mu.Lock()
+	defer d.service.mu.Unlock()
+	return d.tries
+}
+
+// decrypt does what a browser does.
+func (d *device) decrypt(s sentPush) ([]byte, error) {
+	switch encoding := s.header.Get("Content-Encoding"); encoding {
+	case "aes128gcm":
+		return d.decryptStandard(s)
+	case "aesgcm":
+		return d.decryptDraft(s)
+	default:
+		return nil, fmt.Errorf("encoding %q", encoding)
+	}
+}
+
+// decryptStandard is RFC 8291, 3.4, and RFC 8188, 2.
+func (d *device) decryptStandard(s sentPush) ([]byte, error) {
+	if len(s.body) < 86 || len(s.body) > 4096 || s.body[20] != 65 || int(binary.BigEndian.Uint32(s.body[16:])) < len(s.body)-86 {
+		return nil, fmt.Errorf("a malformed header in %d bytes", len(s.body))
+	}
+	salt, theirs, sealed := s.body[:16], s.body[21:86], s.body[86:]
+	public, err := ecdh.P256().NewPublicKey(theirs)
+	if err != nil {
+		return nil, err
+	}
+	shared, err := d.key.ECDH(public)
+	if err != nil {
+		return nil, err
+	}
+	info := "WebPush: info\x00" + string(d.key.PublicKey().Bytes()) + string(theirs)
+	secret := derive(shared, d.auth, info, 32)
+	text, err := open(derive(secret, salt, "Content-Encoding: aes128gcm\x00", 16), derive(secret, salt, "Content-Encoding: nonce\x00", 12), sealed)
+	if err != nil {
+		return nil, err
+	}
+	text = []byte(strings.TrimRight(string(text), "\x00"))
+	if len(text) == 0 || text[len(text)-1] != 2 {
+		return nil, fmt.Errorf("no delimiter of a last record")
+	}
+	return text[:len(text)-1], nil
+}
+
+// decryptDraft is draft-ietf-webpush-encryption-04, 4.
+func (d *device) decryptDraft(s sentPush) ([]byte, error) {
+	b64 := base64.RawURLEncoding
+	salt, err := b64.DecodeString(strings.TrimPrefix(s.header.Get("Encryption"), "salt="))
+	if err != nil || len(salt) != 16 {
+		return nil, fmt.Errorf("Encryption %q, %v", s.header.Get("Encryption"), err)
+	}
+	dh, _, _ := strings.Cut(strings.TrimPrefix(s.header.Get("Crypto-Key"), "dh="), ";")
+	theirs, err := b64.DecodeString(dh)
+	if err != nil {
+		return nil, err
+	}
+	public, err := ecdh.P256().NewPublicKey(theirs)
+	if err != nil {
+		return nil, err
+	}
+	shared, err := d.key.ECDH(public)
+	if err != nil {
+		return nil, err
+	}
+	secret := derive(shared, d.auth, "Content-Encoding: auth\x00", 32)
+	parties := "P-256\x00\x00\x41" + string(d.key.PublicKey().Bytes()) + "\x00\x41" + string(theirs)
+	text, err := open(derive(secret, salt, "Content-Encoding: aesgcm\x00"+parties, 16), derive(secret, salt, "Content-Encoding: nonce\x00"+parties, 12), s.body)
+	if err != nil {
+		return nil, err
+	}
+	return text[2+binary.BigEndian.Uint16(text):], nil
+}
+
+func derive(secret, salt []byte, info string, length int) []byte {
+	key, err := hkdf.Key(sha256.New, secret, salt, info, length)
+	if err != nil {
+		panic(err)
+	}
+	return key
+}
+
+func open(key, nonce, sealed []byte) ([]byte, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	gcm, err := cipher.NewGCM(block)
+	if err != nil {
+		return nil, err
+	}
+	return gcm.Open(nil, nonce, sealed, nil)
+}
+
+// wantProof checks that a message comes with the proof of who sends it (RFC 8292).
+func wantProof(t *testing.T, header http.Header, service *pushService, serverKey string) {
+	t.Helper()
+	token, key, ok := strings.Cut(strings.TrimPrefix(header.Get("Authorization"), "vapid t="), ", k=")
+	if header.Get("Content-Encoding") == "aesgcm" { // draft-ietf-webpush-vapid-01
+		token, ok = strings.CutPrefix(header.Get("Authorization"), "WebPush ")
+		_, key, _ = strings.Cut(header.Get("Crypto-Key"), ";p256ecdsa=")
+	}
+	if !ok || key != serverKey {
+		t.Fatalf("Authorization is %q, want the key %s", header.Get("Authorization"), serverKey)
+	}
+	b64 := base64.RawURLEncoding
+	parts := strings.Split(token, ".")
+	point, err := b64.DecodeString(key)
+	if err != nil || len(parts) != 3 {
+		t.Fatalf("a malformed token %q, %v", token, err)
+	}
+	signature, err := b64.DecodeString(parts[2])
+	if err != nil || len(signature) != 64 {
+		t.Fatalf("a malformed signature in %q, %v", token, err)
+	}
+	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), point)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
+	if !ecdsa.Verify(public, hash[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])) {
+		t.Error("the signature is wrong")
+	}
+	var claims struct {
+		Aud, Sub string
+		Exp      int64
+	}
+	text, _ := b64.DecodeString(parts[1])
+	if err := json.Unmarshal(text, &claims); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if claims.Aud != service.URL {
+		t.Errorf("aud is %q, want %q", claims.Aud, service.URL)
+	}
+	if left := time.Until(time.Unix(claims.Exp, 0)); left <= 0 || left > 24*time.Hour {
+		t.Errorf("it is good for %v", left)
+	}
+	if sub, err := url.Parse(claims.Sub); err != nil || sub.Scheme != "mailto" && sub.Scheme != "https" {
+		t.Errorf("sub is %q", claims.Sub)
+	}
+}
+
+// bodies returns the bodies of messages.
+func bodies(messages []*object) []string {
+	list := []string{}
+	for _, m := range messages {
+		list = append(list, m.str("body"))
+	}
+	return list
+}
