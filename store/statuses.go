@@ -115,9 +115,7 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	if _, err := tx.exec(ctx, "delete status", `DELETE FROM statuses WHERE id = ?`, s.ID); err != nil {
 		return nil, err
 	}
-	if err := tx.unindexStatus(ctx, s.ID); err != nil {
-		return nil, err
-	}
+	tx.unindexStatus(s.ID)
 	tx.touchStatus(s.ID)
 	return boosts, tx.addTombstone(ctx, s.URI)
 }
