@@ -242,17 +242,28 @@ func (r reader) StatusTags(ctx context.Context, ids []StatusID) ([]StatusTag, er
 
 // AddTags gives a status without hashtags some, lower-case names in order of appearance.
 func (tx *Tx) AddTags(ctx context.Context, id StatusID, names []string) error {
-	for i, name := range names {
-		if _, err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name) VALUES (?)`, name); err != nil {
-			return err
-		}
-		if _, err := tx.exec(ctx, "tag status", `
-			INSERT OR IGNORE INTO status_tags (tag_id, status_id, position)
-			SELECT id, ?, ? FROM tags WHERE name = ?`, id, i, name); err != nil {
-			return err
-		}
+	if len(names) == 0 {
+		return nil
 	}
-	return nil
+	tags := jsonTexts(names)
+	tagged, err := tx.tagStatus(ctx, id, tags)
+	if err != nil || tagged == int64(len(names)) {
+		return err
+	}
+	if _, err := tx.exec(ctx, "add tags", `INSERT OR IGNORE INTO tags (name) SELECT value FROM json_each(?)`, tags); err != nil {
+		return err
+	}
+	_, err = tx.tagStatus(ctx, id, tags)
+	return err
+}
+
+// tagStatus gives a status those of the hashtags, a JSON array, that were ever used, and returns how many it did not have.
+func (tx *Tx) tagStatus(ctx context.Context, id StatusID, tags string) (int64, error) {
+	return tx.exec(ctx, "tag status", `
+		INSERT OR IGNORE INTO status_tags (tag_id, status_id, position)
+		SELECT t.id, ?1, j.key
+		FROM json_each(?2) j
+		CROSS JOIN tags t ON t.name = j.value`, id, tags)
 }
 
 // SetTags gives a status hashtags in place of those it had.
