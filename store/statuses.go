@@ -152,13 +152,12 @@ func (tx *Tx) touchReplies(ctx context.Context, id StatusID) error {
 // of it.
 func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
 	if s.Visibility.Open() {
-		if _, err := tx.exec(ctx, "count status", `
+		if err := tx.countAccount(ctx, "count status", `
 			UPDATE accounts
 			SET statuses_count = statuses_count + ?1, last_status_at = CASE WHEN ?1 > 0 THEN max(ifnull(last_status_at, 0), ?2) ELSE last_status_at END
-			WHERE id = ?3`, n, s.CreatedAt, s.AccountID); err != nil {
+			WHERE id = ?3`+countersNow, n, s.CreatedAt, s.AccountID); err != nil {
 			return err
 		}
-		tx.touchCounters(s.AccountID)
 	}
 	if s.InReplyToID != nil && s.Visibility.Open() {
 		if _, err := tx.exec(ctx, "count reply", `UPDATE statuses SET replies_count = replies_count + ? WHERE id = ?`, n, *s.InReplyToID); err != nil {
@@ -240,30 +239,29 @@ func (r reader) StatusTags(ctx context.Context, ids []StatusID) ([]StatusTag, er
 		ORDER BY j.key, st.position`, jsonArray(ids))
 }
 
-// AddTags gives a status without hashtags some, lower-case names in order of appearance.
+// AddTags gives a status without hashtags some, lower-case names in order of appearance. Most of them have been used before.
 func (tx *Tx) AddTags(ctx context.Context, id StatusID, names []string) error {
-	if len(names) == 0 {
-		return nil
+	for i, name := range names {
+		tag := func() (int64, error) {
+			return tx.exec(ctx, "tag status", `
+				INSERT OR IGNORE INTO status_tags (tag_id, status_id, position)
+				SELECT id, ?, ? FROM tags WHERE name = ?`, id, i, name)
+		}
+		tagged, err := tag()
+		if err != nil {
+			return err
+		}
+		if tagged > 0 {
+			continue
+		}
+		if _, err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name) VALUES (?)`, name); err != nil {
+			return err
+		}
+		if _, err := tag(); err != nil {
+			return err
+		}
 	}
-	tags := jsonTexts(names)
-	tagged, err := tx.tagStatus(ctx, id, tags)
-	if err != nil || tagged == int64(len(names)) {
-		return err
-	}
-	if _, err := tx.exec(ctx, "add tags", `INSERT OR IGNORE INTO tags (name) SELECT value FROM json_each(?)`, tags); err != nil {
-		return err
-	}
-	_, err = tx.tagStatus(ctx, id, tags)
-	return err
-}
-
-// tagStatus gives a status those of the hashtags, a JSON array, that were ever used, and returns how many it did not have.
-func (tx *Tx) tagStatus(ctx context.Context, id StatusID, tags string) (int64, error) {
-	return tx.exec(ctx, "tag status", `
-		INSERT OR IGNORE INTO status_tags (tag_id, status_id, position)
-		SELECT t.id, ?1, j.key
-		FROM json_each(?2) j
-		CROSS JOIN tags t ON t.name = j.value`, id, tags)
+	return nil
 }
 
 // SetTags gives a status hashtags in place of those it had.
