@@ -182,8 +182,15 @@ func (s *Server) listStatuses(r *Request) (any, error) {
 
 // showStatus returns one status.
 func (s *Server) showStatus(r *Request) (any, error) {
-	st, err := s.visibleStatus(r)
-	return s.renderStatus(r, st, err)
+	id := statusParam(r)
+	sees, err := s.db.Sees(r.Context(), viewerID(r), id)
+	if err != nil {
+		return nil, err
+	}
+	if !sees {
+		return nil, errs.ErrRecordNotFound
+	}
+	return s.entities.Status(r.Context(), r.Viewer, id)
 }
 
 // visibleStatus returns the status of the path, if the viewer may see it.

@@ -8,8 +8,8 @@ import (
 )
 
 // index has a new status found by its words.
-func index(ctx context.Context, tx *store.Tx, c *Composed) error {
-	return tx.IndexStatus(ctx, c.Status, indexed(c.Status, c.Media, c.Poll, c.People))
+func index(tx *store.Tx, c *Composed) {
+	tx.IndexStatus(c.Status, indexed(c.Status, c.Media, c.Poll, c.People))
 }
 
 // indexAnew has a status found by the words that it has now.
@@ -42,7 +42,8 @@ func indexAnew(ctx context.Context, tx *store.Tx, id store.StatusID) error {
 			return err
 		}
 	}
-	return tx.IndexStatus(ctx, st, indexed(st, media, poll, people))
+	tx.IndexStatus(st, indexed(st, media, poll, people))
+	return nil
 }
 
 // indexed returns what a status is found by: its text, in which the mentioned have their whole handles, its subject, the

@@ -37,5 +37,8 @@ func notify(ctx context.Context, tx *store.Tx, n store.Notification, about *stor
 		return err
 	}
 	tx.Emit(store.Notified{Notification: &n})
+	if !stance.Pushed {
+		return nil
+	}
 	return push(ctx, tx, &n, stance.Follows)
 }

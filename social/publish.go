@@ -145,9 +145,7 @@ func (s *Service) add(ctx context.Context, tx *store.Tx, author *store.Account, 
 	if err := addParts(ctx, tx, c); err != nil {
 		return err
 	}
-	if err := index(ctx, tx, c); err != nil {
-		return err
-	}
+	index(tx, c)
 	if err := tx.FanOut(ctx, st, nil); err != nil {
 		return err
 	}

@@ -112,14 +112,34 @@ func (r reader) AccountCounters(ctx context.Context, ids []AccountID) (map[Accou
 	if err != nil {
 		return nil, fmt.Errorf("account counters: %w", err)
 	}
-	defer rows.Close()
 	counters := make(map[AccountID]AccountCounters, len(ids))
+	return counters, scanCounters(rows, counters)
+}
+
+// countersNow ends an UPDATE of accounts for countAccount.
+const countersNow = `
+			RETURNING id, followers_count, following_count, statuses_count, last_status_at`
+
+// countAccount runs an UPDATE of an account's counters, and marks the account as changed in nothing else.
+func (tx *Tx) countAccount(ctx context.Context, what, query string, args ...any) error {
+	rows, err := tx.q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if tx.changed.counted == nil {
+		tx.changed.counted = make(map[AccountID]AccountCounters)
+	}
+	return scanCounters(rows, tx.changed.counted)
+}
+
+func scanCounters(rows *sql.Rows, counters map[AccountID]AccountCounters) error {
+	defer rows.Close()
 	for rows.Next() {
 		var id int64
 		var c AccountCounters
 		var last sql.NullInt64
 		if err := rows.Scan(&id, &c.Followers, &c.Following, &c.Statuses, &last); err != nil {
-			return nil, fmt.Errorf("account counters: %w", err)
+			return fmt.Errorf("account counters: %w", err)
 		}
 		if last.Valid {
 			at := Time(last.Int64)
@@ -127,7 +147,7 @@ func (r reader) AccountCounters(ctx context.Context, ids []AccountID) (map[Accou
 		}
 		counters[AccountID(id)] = c
 	}
-	return counters, rows.Err()
+	return rows.Err()
 }
 
 // AccountByName returns the account of a nickname, in whatever case, and a domain ("": here).

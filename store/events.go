@@ -1,5 +1,7 @@
 package store
 
+import "maps"
+
 // Event is something that happened and that open streams, caches and counters may want to know: one of the types in this file
 // and of those beside the rows they speak of. Events are sent after the commit and before the writer is answered, in the order
 // of the transactions; what failed sends none.
@@ -9,7 +11,7 @@ type Event interface{ event() }
 type changes struct {
 	statuses []StatusID
 	accounts []AccountID
-	counted  []AccountID
+	counted  map[AccountID]AccountCounters
 	all      bool // too much to list
 }
 
@@ -17,8 +19,8 @@ type changes struct {
 type Changed struct {
 	Statuses []StatusID
 	Accounts []AccountID
-	Counted  []AccountID // accounts of which only counters changed
-	All      bool        // anything may have changed
+	Counted  map[AccountID]AccountCounters // accounts of which only counters changed, into these
+	All      bool                          // anything may have changed
 }
 
 // StatusPosted says that a status, or a boost, has come in.
@@ -94,9 +96,6 @@ func (db *DB) Subscribe(fn func([]Event)) { db.subscribers = append(db.subscribe
 func (tx *Tx) touchStatus(id StatusID)   { tx.changed.statuses = append(tx.changed.statuses, id) }
 func (tx *Tx) touchAccount(id AccountID) { tx.changed.accounts = append(tx.changed.accounts, id) }
 
-// touchCounters marks an account as counted anew, and otherwise as it was.
-func (tx *Tx) touchCounters(id AccountID) { tx.changed.counted = append(tx.changed.counted, id) }
-
 // touchAll is for changes of unknown reach.
 func (tx *Tx) touchAll() { tx.changed.all = true }
 
@@ -118,7 +117,11 @@ func (db *DB) committed(group []*request) {
 		tx := &r.tx
 		changed.Statuses = append(changed.Statuses, tx.changed.statuses...)
 		changed.Accounts = append(changed.Accounts, tx.changed.accounts...)
-		changed.Counted = append(changed.Counted, tx.changed.counted...)
+		if changed.Counted == nil {
+			changed.Counted = tx.changed.counted
+		} else {
+			maps.Copy(changed.Counted, tx.changed.counted) // in the order of the transactions
+		}
 		changed.All = changed.All || tx.changed.all
 		db.hints.forget(tx.viewers, tx.changed.all)
 		db.flags.forget(tx.viewers, tx.changed.all)

@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Queries returns the texts of all statements that readers have prepared so far.
 func (db *DB) Queries() []string {
@@ -97,3 +100,9 @@ func (db *DB) FiltersKept() (entries, size int) { return len(db.filters.kept), d
 
 // TouchAll drops what is remembered of anything.
 func (tx *Tx) TouchAll() { tx.touchAll() }
+
+// BreakOffSearches changes how long a search may take, and returns what it was.
+func BreakOffSearches(after time.Duration) (before time.Duration) {
+	before, brokenOff = brokenOff, after
+	return before
+}

@@ -140,13 +140,9 @@ func (tx *Tx) countFollow(ctx context.Context, f *Follow, n int) error {
 	if f.Pending {
 		return nil
 	}
-	if _, err := tx.exec(ctx, "count follower", `UPDATE accounts SET followers_count = followers_count + ? WHERE id = ?`, n, f.TargetID); err != nil {
+	err := tx.countAccount(ctx, "count follower", `UPDATE accounts SET followers_count = followers_count + ? WHERE id = ?`+countersNow, n, f.TargetID)
+	if err != nil {
 		return err
 	}
-	if _, err := tx.exec(ctx, "count followed", `UPDATE accounts SET following_count = following_count + ? WHERE id = ?`, n, f.FollowerID); err != nil {
-		return err
-	}
-	tx.touchCounters(f.TargetID)
-	tx.touchCounters(f.FollowerID)
-	return nil
+	return tx.countAccount(ctx, "count followed", `UPDATE accounts SET following_count = following_count + ? WHERE id = ?`+countersNow, n, f.FollowerID)
 }

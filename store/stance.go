@@ -16,6 +16,7 @@ type Stance struct {
 	BlocksFromStrangers bool // wants nothing of who is not followed
 	Withheld            bool // the other account is not to be seen
 	Hides               bool // has filters that hide posts
+	Pushed              bool // has push subscriptions
 }
 
 // StanceOn returns what account wants of other's deeds in a conversation (0: none), and errs.ErrRecordNotFound if account does not
@@ -32,6 +33,7 @@ func (r reader) StanceOn(ctx context.Context, account, other AccountID, in Conve
 			+ 64 * u.block_from_strangers
 			+ 128 * a.withheld
 			+ 256 * EXISTS (SELECT 1 FROM filters x WHERE x.account_id = ?1 AND x.action = 'hide')
+			+ 512 * EXISTS (SELECT 1 FROM push_subscriptions x WHERE x.account_id = ?1)
 		FROM users u
 		CROSS JOIN accounts a ON a.id = ?2
 		WHERE u.account_id = ?1`, account, other, in)
@@ -52,6 +54,6 @@ func (r reader) StanceOn(ctx context.Context, account, other AccountID, in Conve
 	return Stance{
 		Follows: bits&1 != 0, Blocks: bits&2 != 0, BlockedBy: bits&4 != 0, BlocksDomain: bits&8 != 0, MutesNotifications: bits&16 != 0,
 		MutesThread: bits&32 != 0, BlocksFromStrangers: bits&64 != 0, Withheld: bits&128 != 0,
-		Hides: bits&256 != 0,
+		Hides: bits&256 != 0, Pushed: bits&512 != 0,
 	}, nil
 }

@@ -15,7 +15,7 @@ import (
 // statements runs queries by prepared statements, kept for the life of the connection or pool. The texts are all written out
 // in this package, so their number is bounded.
 //
-// Queries do not follow the caller's context: each is bounded by an index and a limit and ends in microseconds to milliseconds,
+// Queries do not follow the caller's context (but for queryWithin): each is bounded by an index and a limit and ends in microseconds to milliseconds,
 // and a query that nothing can interrupt costs no goroutine and never leaves its connection in an odd state.
 type statements struct {
 	on   preparer
@@ -56,6 +56,16 @@ func (s *statements) QueryContext(_ context.Context, query string, args ...any) 
 		return nil, err
 	}
 	return st.QueryContext(context.Background(), args...)
+}
+
+// queryWithin is QueryContext for a query that an index does not bound: it ends with the context, be that in the middle of a row. Its
+// connection is replaced by another then.
+func (s *statements) queryWithin(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	st, err := s.get(query)
+	if err != nil {
+		return nil, err
+	}
+	return st.QueryContext(ctx, args...)
 }
 
 func (s *statements) QueryxContext(_ context.Context, query string, args ...any) (*sqlx.Rows, error) {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -16,19 +17,41 @@ type Indexed struct {
 }
 
 // IndexStatus makes a post found by its words, in place of those it was found by. Boosts are not found.
-func (tx *Tx) IndexStatus(ctx context.Context, s *Status, what *Indexed) error {
-	if s.ReblogOfID != nil {
-		return nil
+func (tx *Tx) IndexStatus(s *Status, what *Indexed) {
+	if s.ReblogOfID == nil {
+		tx.indexed = append(tx.indexed, indexEntry{id: s.ID, body: what.body(), facets: what.facets(s)})
 	}
-	_, err := tx.exec(ctx, "index status", `
-		INSERT OR REPLACE INTO statuses_fts (rowid, body, facets)
-		VALUES (?, ?, ?)`, s.ID, what.body(), what.facets(s))
-	return err
 }
 
-func (tx *Tx) unindexStatus(ctx context.Context, id StatusID) error {
-	_, err := tx.exec(ctx, "unindex status", `DELETE FROM statuses_fts WHERE rowid = ?`, id)
-	return err
+func (tx *Tx) unindexStatus(id StatusID) {
+	tx.indexed = append(tx.indexed, indexEntry{id: id, gone: true})
+}
+
+// indexEntry is what a transaction has changed in the index. The index writes out what it has gathered whenever a savepoint is set,
+// and other statements set some, too; so it is told of everything at once, at the end of a group commit.
+type indexEntry struct {
+	id           StatusID
+	body, facets string
+	gone         bool
+}
+
+// index brings the index up to date with the transactions of a group.
+func (w *writer) index(group []*request) error {
+	for _, r := range group {
+		if r.err != nil {
+			continue
+		}
+		for _, e := range r.tx.indexed {
+			query, args := `INSERT OR REPLACE INTO statuses_fts (rowid, body, facets) VALUES (?, ?, ?)`, []any{e.id, e.body, e.facets}
+			if e.gone {
+				query, args = `DELETE FROM statuses_fts WHERE rowid = ?`, []any{e.id}
+			}
+			if _, err := w.q.ExecContext(context.Background(), query, args...); err != nil {
+				return fmt.Errorf("index status: %w", err)
+			}
+		}
+	}
+	return nil
 }
 
 // between stands between the texts of a post. It is no word that a text can have (text.Searchable).

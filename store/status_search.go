@@ -34,6 +34,9 @@ const (
 	maxStatusSearch = 150 * time.Millisecond // after that no further part is begun
 )
 
+// brokenOff is how long a search may take, whatever the last part holds: what was quick so far may go on with years full of posts.
+var brokenOff = 500 * time.Millisecond
+
 // SearchStatuses returns ids of the posts that a text describes (search_query.go) and that the viewer may find: those open to all,
 // whether public or unlisted, to people here also local ones, and of any other visibility, as long as the viewer can see them, the
 // viewer's own, those addressed to the viewer, and those that the viewer has favourited, bookmarked or boosted. Posts by those whom
@@ -132,7 +135,8 @@ func (r reader) authors(ctx context.Context, s StatusSearch, handles []string) (
 	return ids, nil
 }
 
-// inParts searches one part after the other until there is enough, nothing is left, or it has taken too long.
+// inParts searches one part after the other until there is enough, nothing is left, or it has taken too long. That a client goes away
+// does not end a search: the connection that does it is worth more than the rest.
 func (r reader) inParts(ctx context.Context, s *statusSearch) error {
 	below, above, ascending := s.bounds()
 	above = max(above, s.query.after)
@@ -143,6 +147,8 @@ func (r reader) inParts(ctx context.Context, s *statusSearch) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), brokenOff)
+	defer cancel()
 	began := time.Now()
 	for slices := int64(1); below-above > 1; {
 		from, to := below, above
@@ -155,6 +161,9 @@ func (r reader) inParts(ctx context.Context, s *statusSearch) error {
 		}
 		before := time.Now()
 		last, err := r.searchPart(ctx, s, from, to)
+		if ctx.Err() != nil {
+			return nil
+		}
 		if err != nil || len(s.found) == s.wanted || time.Since(began) > maxStatusSearch {
 			return err
 		}
@@ -182,7 +191,7 @@ func (r reader) searchPart(ctx context.Context, s *statusSearch, below, above in
 		query = searchStatusesUp
 	}
 	withMuted := s.Author != 0 || len(s.by) > 0 // who looks for somebody's posts wants to see them
-	rows, err := r.q.QueryContext(ctx, query, s.Viewer, s.hints, withMuted, s.query.match(s.by, s.notBy, below, above), below, above,
+	rows, err := r.q.queryWithin(ctx, query, s.Viewer, s.hints, withMuted, s.query.match(s.by, s.notBy, below, above), below, above,
 		s.query.only, maxPartPosts)
 	if err != nil {
 		return 0, fmt.Errorf("search statuses: %w", err)

@@ -127,9 +127,7 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	if _, err := tx.exec(ctx, "delete status", `DELETE FROM statuses WHERE id = ?`, s.ID); err != nil {
 		return nil, err
 	}
-	if err := tx.unindexStatus(ctx, s.ID); err != nil {
-		return nil, err
-	}
+	tx.unindexStatus(s.ID)
 	tx.touchStatus(s.ID)
 	return boosts, tx.addTombstone(ctx, s.URI)
 }
@@ -166,13 +164,12 @@ func (tx *Tx) touchReplies(ctx context.Context, id StatusID) error {
 // of it.
 func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
 	if s.Visibility.Open() {
-		if _, err := tx.exec(ctx, "count status", `
+		if err := tx.countAccount(ctx, "count status", `
 			UPDATE accounts
 			SET statuses_count = statuses_count + ?1, last_status_at = CASE WHEN ?1 > 0 THEN max(ifnull(last_status_at, 0), ?2) ELSE last_status_at END
-			WHERE id = ?3`, n, s.CreatedAt, s.AccountID); err != nil {
+			WHERE id = ?3`+countersNow, n, s.CreatedAt, s.AccountID); err != nil {
 			return err
 		}
-		tx.touchCounters(s.AccountID)
 	}
 	if s.InReplyToID != nil && s.Visibility.Open() {
 		if _, err := tx.exec(ctx, "count reply", `UPDATE statuses SET replies_count = replies_count + ? WHERE id = ?`, n, *s.InReplyToID); err != nil {
@@ -254,15 +251,25 @@ func (r reader) StatusTags(ctx context.Context, ids []StatusID) ([]StatusTag, er
 		ORDER BY j.key, st.position`, jsonArray(ids))
 }
 
-// AddTags gives a status without hashtags some, lower-case names in order of appearance.
+// AddTags gives a status without hashtags some, lower-case names in order of appearance. Most of them have been used before.
 func (tx *Tx) AddTags(ctx context.Context, id StatusID, names []string) error {
 	for i, name := range names {
+		tag := func() (int64, error) {
+			return tx.exec(ctx, "tag status", `
+				INSERT OR IGNORE INTO status_tags (tag_id, status_id, position)
+				SELECT id, ?, ? FROM tags WHERE name = ?`, id, i, name)
+		}
+		tagged, err := tag()
+		if err != nil {
+			return err
+		}
+		if tagged > 0 {
+			continue
+		}
 		if _, err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name) VALUES (?)`, name); err != nil {
 			return err
 		}
-		if _, err := tx.exec(ctx, "tag status", `
-			INSERT OR IGNORE INTO status_tags (tag_id, status_id, position)
-			SELECT id, ?, ? FROM tags WHERE name = ?`, id, i, name); err != nil {
+		if _, err := tag(); err != nil {
 			return err
 		}
 	}

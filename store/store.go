@@ -187,6 +187,7 @@ type reader struct {
 type querier interface {
 	sqlx.QueryerContext
 	sqlx.ExecerContext
+	queryWithin(context.Context, string, ...any) (*sql.Rows, error)
 }
 
 // list runs a query for many rows of type T (a struct, or a single column).

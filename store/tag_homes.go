@@ -11,20 +11,30 @@ const keptOut = `EXISTS (
 				FROM list_members m CROSS JOIN lists l ON l.id = m.list_id
 				WHERE m.account_id = s.account_id AND l.account_id = ?1 AND l.exclusive = 1)`
 
-// FanOutTags puts a post into the homes of those who follow one of its hashtags, if it is open to them, but for those who keep its
-// author in an exclusive list. FanOut does that too.
-func (tx *Tx) FanOutTags(ctx context.Context, s *Status) error {
-	if s.ReblogOfID != nil || s.Visibility != Public && s.Visibility != Local {
-		return nil
-	}
-	_, err := tx.exec(ctx, "fan out to followers of tags", `
-		INSERT OR IGNORE INTO home (account_id, status_id)
+// opensTags tells the same of a post.
+func (s *Status) opensTags() bool {
+	return s.ReblogOfID == nil && (s.Visibility == Public || s.Visibility == Local)
+}
+
+// homesOfTagFollowers are the homes of those who follow a hashtag of the post ?1, but for those who keep its author, ?2, in an exclusive
+// list.
+const homesOfTagFollowers = `
 		SELECT f.account_id, ?1
 		FROM status_tags t CROSS JOIN tag_follows f ON f.tag_id = t.tag_id
 		WHERE t.status_id = ?1 AND NOT EXISTS (
 			SELECT 1
 			FROM list_members m CROSS JOIN lists l ON l.id = m.list_id
-			WHERE m.account_id = ?2 AND l.account_id = f.account_id AND l.exclusive = 1)`, s.ID, s.AccountID)
+			WHERE m.account_id = ?2 AND l.account_id = f.account_id AND l.exclusive = 1)`
+
+var fanOutTags = intoHomes(homesOfTagFollowers)
+
+// FanOutTags puts a post into the homes of those who follow one of its hashtags, if it is open to them, but for those who keep its
+// author in an exclusive list. FanOut does that too.
+func (tx *Tx) FanOutTags(ctx context.Context, s *Status) error {
+	if !s.opensTags() {
+		return nil
+	}
+	_, err := tx.exec(ctx, "fan out to followers of tags", fanOutTags, s.ID, s.AccountID)
 	return err
 }
 

@@ -282,6 +282,36 @@ func (r reader) PinnedStatuses(ctx context.Context, viewer, author AccountID, p 
 	return accountPinned.read(ctx, r, viewer, Filter{WithMuted: true}, p, author)
 }
 
+// The homes that a status, ?1, by ?2 belongs into. ?3 is the author of what it boosts, NULL if it is no boost; ?4 its language, or
+// that of what it boosts; ?5 whether its author lives here.
+var (
+	homesOfFollowers = `
+		SELECT follower_id, ?1
+		FROM follows INDEXED BY follows_local
+		WHERE target_id = ?2 AND pending = 0 AND follower_local = 1
+			AND (?3 IS NULL OR show_reblogs = 1 AND follower_id <> ?3)
+			AND ` + inLanguage("languages", "?4")
+
+	homesOfAddressed = `
+		SELECT r.account_id, ?1
+		FROM recipients r CROSS JOIN users u ON u.account_id = r.account_id
+		WHERE r.status_id = ?1`
+
+	homeOfAuthor = `
+		SELECT ?2, ?1
+		WHERE ?5`
+
+	fanOut          = intoHomes(homesOfFollowers, homeOfAuthor)
+	fanOutOpen      = intoHomes(homesOfFollowers, homeOfAuthor, homesOfTagFollowers)
+	fanOutAddressed = intoHomes(homesOfAddressed, homeOfAuthor)
+)
+
+func intoHomes(homes ...string) string {
+	return `
+		INSERT OR IGNORE INTO home (account_id, status_id)` + strings.Join(homes, `
+		UNION ALL`)
+}
+
 // FanOut puts a status into the home timelines it belongs in: its author's, its local followers' unless they hide the author's
 // boosts, want other languages or keep the author in an exclusive list, those of who follows a hashtag of it, for direct and list
 // posts only those of the addressed; and into lists.
@@ -292,29 +322,14 @@ func (tx *Tx) FanOut(ctx context.Context, s, original *Status) error {
 	if original != nil {
 		boosted, language = &original.AccountID, original.Language
 	}
-	followers := `
-		INSERT OR IGNORE INTO home (account_id, status_id)
-		SELECT follower_id, ?1
-		FROM follows INDEXED BY follows_local
-		WHERE target_id = ?2 AND pending = 0 AND follower_local = 1
-			AND (?3 IS NULL OR show_reblogs = 1 AND follower_id <> ?3)
-			AND ` + inLanguage("languages", "?4")
-	if s.Visibility == Direct || s.Visibility == ListOnly {
-		followers = `
-			INSERT OR IGNORE INTO home (account_id, status_id)
-			SELECT r.account_id, ?1
-			FROM recipients r CROSS JOIN users u ON u.account_id = r.account_id
-			WHERE r.status_id = ?1 AND ?2 > 0 AND ?3 IS NULL AND ?4 IS NOT NULL`
+	query := fanOut
+	switch {
+	case s.Visibility == Direct || s.Visibility == ListOnly:
+		query = fanOutAddressed
+	case s.opensTags():
+		query = fanOutOpen
 	}
-	if _, err := tx.exec(ctx, "fan out to followers", followers, s.ID, s.AccountID, boosted, language); err != nil {
-		return err
-	}
-	if s.Local() {
-		if _, err := tx.exec(ctx, "fan out to the author", `INSERT OR IGNORE INTO home (account_id, status_id) VALUES (?, ?)`, s.AccountID, s.ID); err != nil {
-			return err
-		}
-	}
-	if err := tx.FanOutTags(ctx, s); err != nil {
+	if _, err := tx.exec(ctx, "fan out", query, s.ID, s.AccountID, boosted, language, s.Local()); err != nil {
 		return err
 	}
 	return tx.fanOutToLists(ctx, s)

@@ -131,6 +131,20 @@ func (r reader) VisibleStatus(ctx context.Context, viewer AccountID, id StatusID
 	return st, nil
 }
 
+// Sees tells whether the status is there and viewer may see it. It is VisibleStatus without reading the status.
+func (r reader) Sees(ctx context.Context, viewer AccountID, id StatusID) (bool, error) {
+	h, err := r.hints(ctx, viewer)
+	if err != nil {
+		return false, err
+	}
+	seen, err := ids[StatusID](ctx, r, "sees", `
+		SELECT s.id
+		FROM statuses s
+		LEFT JOIN statuses o ON o.id = s.reblog_of_id
+		WHERE s.id = ?3 AND `+visibleWhole, viewer, h, id)
+	return len(seen) > 0, err
+}
+
 // VisibleStatuses returns those of the statuses that are there and that viewer may see, in no order.
 func (r reader) VisibleStatuses(ctx context.Context, viewer AccountID, ids []StatusID) ([]*Status, error) {
 	h, err := r.hints(ctx, viewer)

@@ -184,6 +184,13 @@ func (w *world) wantOneRule(t *testing.T, viewer store.AccountID) map[store.Stat
 		if (err == nil) != visible[id] {
 			t.Errorf("viewer %d, status %+v: VisibleStatus says %v, the SQL %v", viewer, *w.rows[id], err, visible[id])
 		}
+		sees, err := w.db.Sees(ctx, viewer, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sees != visible[id] {
+			t.Errorf("viewer %d, status %+v: Sees says %v, the SQL of lists %v", viewer, *w.rows[id], sees, visible[id])
+		}
 	}
 	return visible
 }

@@ -31,6 +31,7 @@ type Tx struct {
 	viewers []AccountID // whose relations changed
 	doers   []AccountID // whose favourites, boosts or bookmarks changed
 	changed changes
+	indexed []indexEntry
 	newJobs bool
 	usedIDs bool
 }
@@ -214,6 +215,9 @@ func (w *writer) runFunction(r *request) {
 func (w *writer) commit(group []*request) error {
 	if w.broken != nil {
 		return errors.Join(w.broken, w.exec("ROLLBACK"))
+	}
+	if err := w.index(group); err != nil {
+		return errors.Join(err, w.exec("ROLLBACK"))
 	}
 	wrote := false
 	for _, r := range group {

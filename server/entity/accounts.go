@@ -69,6 +69,17 @@ func (b *Builder) renderAnew(ctx context.Context, ids []store.AccountID, found m
 	return nil
 }
 
+// recounted puts new counters into what is kept of an account: each post brings some, and its author is shown with it.
+func (b *Builder) recounted(id store.AccountID, c store.AccountCounters) {
+	b.accounts.drop(id)
+	generation := b.accounts.now()
+	profile := make(map[store.AccountID]*renderedAccount, 1)
+	b.profiles.get([]store.AccountID{id}, profile)
+	if a := profile[id]; a != nil {
+		b.accounts.put(id, a.withCounters(c), generation)
+	}
+}
+
 // recount renders accounts with the counters of today.
 func (b *Builder) recount(ctx context.Context, profiles, found map[store.AccountID]*renderedAccount) error {
 	ids := make([]store.AccountID, 0, len(profiles))

@@ -82,10 +82,12 @@ func (b *Builder) forget(events []store.Event) {
 		}
 		b.profiles.drop(c.Accounts...)
 		b.accounts.drop(c.Accounts...)
-		b.accounts.drop(c.Counted...)
 		b.statuses.drop(c.Statuses...)
 		b.forgetInstance(c.Accounts)
-		b.forgetInstance(c.Counted)
+		for id, counters := range c.Counted {
+			b.recounted(id, counters)
+			b.forgetInstance([]store.AccountID{id})
+		}
 	}
 }
 
