@@ -21,7 +21,6 @@ type boot struct {
 	t      *testing.T
 	srv    *api
 	origin string            // "": the client is served from here
-	token  string            // what it signs its requests with
 	kept   map[string]string // of earlier answers
 }
 
