@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Queries returns the texts of all statements that readers have prepared so far.
 func (db *DB) Queries() []string {
@@ -97,3 +100,18 @@ func (db *DB) FiltersKept() (entries, size int) { return len(db.filters.kept), d
 
 // TouchAll drops what is remembered of anything.
 func (tx *Tx) TouchAll() { tx.touchAll() }
+
+// BeginSearch is what each search does before it reads.
+func (db *DB) BeginSearch(ctx context.Context, viewer AccountID) (end func(), err error) {
+	return db.search.begin(ctx, viewer)
+}
+
+// SetSearchPatience sets how long a search waits for its turn.
+func (db *DB) SetSearchPatience(d time.Duration) { db.search.patience = d }
+
+// Searching returns how many people search, or wait to.
+func (db *DB) Searching() int {
+	db.search.mu.Lock()
+	defer db.search.mu.Unlock()
+	return len(db.search.lines)
+}
