@@ -110,6 +110,9 @@ func (s *Server) Identities() (tokens, people, size int) {
 
 const PeopleBytes = peopleBytes
 
+// StreamBytes returns how much waits for being written to streams.
+func (s *Server) StreamBytes() int { return int(s.streams.held.bytes.Load()) }
+
 // SetPings has open streams looked after at other times. Call it before there are any.
 func (s *Server) SetPings(every, pong time.Duration) {
 	s.streams.pingEvery, s.streams.pongTime = every, pong
@@ -119,4 +122,5 @@ const (
 	MaxSubscriptions = maxSubscriptions
 	MaxMessage       = maxMessage
 	MaxEvents        = maxEvents
+	MuchHeld         = muchHeld
 )
