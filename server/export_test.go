@@ -111,6 +111,18 @@ func (s *Server) Streams() (listeners, feeds int) {
 	return len(s.streams.listeners), len(s.streams.feeds)
 }
 
+// Identities returns of how many tokens and how many people something is remembered, and about how many bytes of the people.
+func (s *Server) Identities() (tokens, people, size int) {
+	s.identities.mu.Lock()
+	defer s.identities.mu.Unlock()
+	return len(s.identities.known), len(s.identities.people), s.identities.size
+}
+
+const PeopleBytes = peopleBytes
+
+// StreamBytes returns how much waits for being written to streams.
+func (s *Server) StreamBytes() int { return int(s.streams.held.bytes.Load()) }
+
 // SetPings has open streams looked after at other times. Call it before there are any.
 func (s *Server) SetPings(every, pong time.Duration) {
 	s.streams.pingEvery, s.streams.pongTime = every, pong
@@ -120,4 +132,5 @@ const (
 	MaxSubscriptions = maxSubscriptions
 	MaxMessage       = maxMessage
 	MaxEvents        = maxEvents
+	MuchHeld         = muchHeld
 )

@@ -16,17 +16,38 @@ import (
 type identities struct {
 	mu         sync.Mutex
 	known      map[tokenHash]*Identity
-	generation uint64 // changes with each drop, so that what was read before is not kept after
+	people     map[store.AccountID]*person // of the known
+	size       int                         // of the people, in bytes
+	generation uint64                      // changes with each drop, so that what was read before is not kept after
 }
 
 type tokenHash [sha256.Size]byte
 
-const identitiesKept = 5000
+// person is what the identities of one account have in common: what front ends store for it can be large, and its tokens many.
+type person struct {
+	account *store.Account
+	user    *store.User
+	tokens  int // that are known
+}
+
+// size is about what is kept of a person, in bytes.
+func (p *person) size() int {
+	n := 2000 + len(p.account.Note) + len(p.user.Note)
+	for app, stored := range p.user.SettingsStore.V {
+		n += 100 + len(app) + len(stored)
+	}
+	return n
+}
+
+const (
+	identitiesKept = 5000
+	peopleBytes    = 16 << 20
+)
 
 func hashToken(token string) tokenHash { return sha256.Sum256([]byte(token)) }
 
 func newIdentities(db *store.DB) *identities {
-	c := &identities{known: make(map[tokenHash]*Identity)}
+	c := &identities{known: make(map[tokenHash]*Identity), people: make(map[store.AccountID]*person)}
 	db.Subscribe(c.forget)
 	return c
 }
@@ -37,16 +58,37 @@ func (c *identities) get(h tokenHash) (id *Identity, generation uint64) {
 	return c.known[h], c.generation
 }
 
+// person returns the account and its user, if a token of theirs is known.
+func (c *identities) person(id store.AccountID) (*store.Account, *store.User) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.people[id]; p != nil {
+		return p.account, p.user
+	}
+	return nil, nil
+}
+
 func (c *identities) put(h tokenHash, id *Identity, generation uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.generation != generation {
+	if c.generation != generation || c.known[h] != nil {
 		return
 	}
-	if len(c.known) >= identitiesKept {
-		clear(c.known)
+	if len(c.known) >= identitiesKept || c.size > peopleBytes {
+		c.clear()
 	}
 	c.known[h] = id
+	if id.Account == nil {
+		return
+	}
+	p := c.people[id.Account.ID]
+	if p == nil {
+		p = &person{account: id.Account, user: id.User}
+		c.people[id.Account.ID] = p
+		c.size += p.size()
+	}
+	id.Account, id.User = p.account, p.user
+	p.tokens++
 }
 
 func (c *identities) forget(events []store.Event) {
@@ -57,16 +99,16 @@ func (c *identities) forget(events []store.Event) {
 		case store.Changed:
 			if e.All {
 				c.generation++
-				clear(c.known)
+				c.clear()
 				continue
 			}
 			for _, id := range e.Accounts {
-				c.drop(func(i *Identity) bool { return i.Account != nil && i.Account.ID == id })
+				c.dropAccount(id)
 			}
 		case store.TokensRevoked:
-			c.drop(func(i *Identity) bool {
-				return e.AccountID != 0 && i.Account != nil && i.Account.ID == e.AccountID
-			})
+			if e.AccountID != 0 {
+				c.dropAccount(e.AccountID)
+			}
 			for _, id := range e.Tokens {
 				c.drop(func(i *Identity) bool { return i.Token.ID == id })
 			}
@@ -79,16 +121,42 @@ func (c *identities) remove(h tokenHash) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.generation++
-	delete(c.known, h)
+	c.delete(h)
+}
+
+func (c *identities) dropAccount(id store.AccountID) {
+	c.drop(func(i *Identity) bool { return i.Account != nil && i.Account.ID == id })
 }
 
 func (c *identities) drop(which func(*Identity) bool) {
 	c.generation++
 	for h, i := range c.known {
 		if which(i) {
-			delete(c.known, h)
+			c.delete(h)
 		}
 	}
+}
+
+func (c *identities) delete(h tokenHash) {
+	i := c.known[h]
+	if i == nil {
+		return
+	}
+	delete(c.known, h)
+	if i.Account == nil {
+		return
+	}
+	p := c.people[i.Account.ID]
+	if p.tokens--; p.tokens == 0 {
+		c.size -= p.size()
+		delete(c.people, i.Account.ID)
+	}
+}
+
+func (c *identities) clear() {
+	clear(c.known)
+	clear(c.people)
+	c.size = 0
 }
 
 // identityOfToken says who a token stands for; nil if it is unknown or expired. The error tells if its account cannot be used.
@@ -137,11 +205,13 @@ func (s *Server) loadIdentity(ctx context.Context, h tokenHash) (*Identity, erro
 	if token.AccountID == nil {
 		return id, nil
 	}
-	if id.Account, err = s.db.Account(ctx, *token.AccountID); err != nil {
-		return nil, err
-	}
-	if id.User, err = s.db.User(ctx, *token.AccountID); err != nil {
-		return nil, err
+	if id.Account, id.User = s.identities.person(*token.AccountID); id.Account == nil {
+		if id.Account, err = s.db.Account(ctx, *token.AccountID); err != nil {
+			return nil, err
+		}
+		if id.User, err = s.db.User(ctx, *token.AccountID); err != nil {
+			return nil, err
+		}
 	}
 	if st := stateOf(id.User); st != nil {
 		return nil, st.tokenRefusal()

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"errors"
 	"log/slog"
+	"net/http"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -137,9 +139,10 @@ func (s *Server) find(r *Request, q *searching) *results {
 	return found
 }
 
-// soft tells whether a part of a search has come to its end, and notes why if it has not.
+// soft tells whether a part of a search has come to its end, and notes why if it has not and that is the server's fault.
 func (s *Server) soft(r *Request, err error) bool {
-	if err != nil && !errs.IsNotFound(err) && r.Context().Err() == nil {
+	var refusal *errs.Error
+	if err != nil && (!errors.As(err, &refusal) || refusal.Status >= http.StatusInternalServerError) && r.Context().Err() == nil {
 		s.logError(r, slog.LevelError, err)
 	}
 	return err == nil

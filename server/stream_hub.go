@@ -38,6 +38,7 @@ type hub struct {
 	queue      []store.Event
 	working    bool
 	stopped    bool
+	held       holding
 	open       sync.WaitGroup // of listeners that are not gone, and the work
 }
 
@@ -140,7 +141,7 @@ func (h *hub) remove(l *listener, why streamEnd) {
 		h.queue = nil
 	}
 	l.mu.Lock()
-	l.ended, l.queue = true, nil
+	l.drop()
 	l.mu.Unlock()
 	l.out.close(why)
 }

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"net"
 	"net/url"
 	"runtime"
 	"slices"
@@ -88,6 +89,46 @@ func TestSlowListener(t *testing.T) {
 		if s.String() != want[i] {
 			t.Fatalf("frame %d of the slow stream is %s, want %s", i, s, want[i])
 		}
+	}
+}
+
+// TestManySlowListeners has many who do not read, each of whom calls a stream by another name, so that none can share what waits for
+// another: all together cost no more than they may, and who reads hears everything.
+func TestManySlowListeners(t *testing.T) {
+	srv := startAPI(t)
+	author := srv.signUp("author")
+	const n = 64
+	var slow []*listener
+	for i := range n {
+		tag := []byte("abcdef")
+		for bit := range tag {
+			tag[bit] -= byte(i >> bit & 1 * 32)
+		}
+		l := srv.open(nil, "stream", "hashtag", "tag", string(tag))
+		l.conn.(*net.TCPConn).SetReadBuffer(1)
+		slow = append(slow, l)
+	}
+	fast, events := srv.listen(nil, "stream", "hashtag", "tag", "ABCdef"), srv.events(srv.as(nil), "/api/v1/streaming/hashtag", "tag", "abcdef")
+	text := strings.Repeat("e"+strings.Repeat("\u0301", 31), 2000) + " #abcdef"
+	posts := 0
+	for listeners := n + 2; listeners > 2; listeners, _ = srv.server.Streams() {
+		if posts++; posts > 500 {
+			t.Fatalf("%d listeners are still there", listeners)
+		}
+		id := author.publish(text).id()
+		fast.wantHeard("who reads", "hashtag ABCdef: update "+id)
+		if got := events.next(); !strings.HasPrefix(got, `update {"id":"`+id) {
+			t.Fatalf("who reads events heard %.50s", got)
+		}
+		if got := srv.server.StreamBytes(); got > 2*server.MuchHeld {
+			t.Fatalf("%d bytes wait after %d posts", got, posts)
+		}
+	}
+	for _, l := range slow {
+		l.conn.Close()
+	}
+	for srv.server.StreamBytes() > 0 {
+		time.Sleep(time.Millisecond)
 	}
 }
 

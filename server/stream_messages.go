@@ -93,7 +93,7 @@ func (h *hub) answer(ctx context.Context, l *listener, text []byte) {
 	b := newJSONBuffer()
 	b.encode(r) // a struct of strings
 	n := &news{event: h.server.settings.API.Name + ":respond", payload: b.bytes}
-	l.send(n.frame("[]")) // clients fall over frames without a stream
+	l.send(n.frame("[]", true)) // clients fall over frames without a stream
 }
 
 // fail ends the stream of a listener with whom something went wrong that is not their fault.

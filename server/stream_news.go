@@ -16,9 +16,12 @@ type news struct {
 	event   string
 	payload []byte // JSON or plain text; empty: none
 
-	frames map[string][]byte // by the label of the stream, as they are sent by WebSocket
-	lines  []byte            // as they are sent by server-sent events
+	frames map[string]*frame // by the label of the stream, as they are sent by WebSocket
+	lines  *frame            // as they are sent by server-sent events
 }
+
+// framesKept is how many labels a frame is remembered of: most streams have one of few.
+const framesKept = 50
 
 // noPayload is what an event has that says all by its name.
 var noPayload = json.RawMessage{}
@@ -26,13 +29,13 @@ var noPayload = json.RawMessage{}
 // send tells targets.
 func (n *news) send(targets []target) {
 	for _, t := range targets {
-		t.listener.send(t.out.encode(n, t.label))
+		t.listener.send(t.out.encode(n, t.label, t.hub.held.bytes.Load() < mostHeld))
 	}
 }
 
 // frame returns the event as a WebSocket has it (client API 4.10). The payload is JSON within a string.
-func (n *news) frame(label string) []byte {
-	if f, ok := n.frames[label]; ok {
+func (n *news) frame(label string, anew bool) *frame {
+	if f := n.frames[label]; f != nil || !anew {
 		return f
 	}
 	f := make([]byte, 0, len(label)+len(n.payload)*9/8+64)
@@ -43,22 +46,26 @@ func (n *news) frame(label string) []byte {
 	}
 	f = append(f, '}')
 	if n.frames == nil {
-		n.frames = make(map[string][]byte, 1)
+		n.frames = make(map[string]*frame, 1)
 	}
-	n.frames[label] = f
-	return f
+	if len(n.frames) >= framesKept {
+		clear(n.frames)
+	}
+	n.frames[label] = &frame{bytes: f}
+	return n.frames[label]
 }
 
 // sent returns the event as server-sent events have it, where the payload is not encoded twice.
-func (n *news) sent() []byte {
-	if n.lines == nil {
-		payload := n.payload
-		if len(payload) == 0 {
-			payload = []byte("undefined")
-		}
-		n.lines = append(append(append([]byte("event: "), n.event...), "\ndata: "...), payload...)
-		n.lines = append(n.lines, "\n\n"...)
+func (n *news) sent(anew bool) *frame {
+	if n.lines != nil || !anew {
+		return n.lines
 	}
+	payload := n.payload
+	if len(payload) == 0 {
+		payload = []byte("undefined")
+	}
+	text := append(append(append([]byte("event: "), n.event...), "\ndata: "...), payload...)
+	n.lines = &frame{bytes: append(text, "\n\n"...)}
 	return n.lines
 }
 

@@ -61,7 +61,7 @@ func (s *socket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.schedule(context.Background())
 }
 
-func (s *socket) encode(n *news, label string) []byte { return n.frame(label) }
+func (s *socket) encode(n *news, label string, anew bool) *frame { return n.frame(label, anew) }
 
 // wake has what is queued written. listener.mu is held.
 func (s *socket) wake() {
@@ -78,24 +78,27 @@ func (s *socket) write() {
 		if len(frames) == 0 {
 			return
 		}
-		for _, frame := range frames {
+		for i, f := range frames {
 			if s.hasEnded() {
+				s.written(frames[i:]...)
 				return
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), writeTime)
-			err := s.conn.Write(ctx, websocket.MessageText, frame)
+			err := s.conn.Write(ctx, websocket.MessageText, f.bytes)
 			cancel()
 			if err != nil {
+				s.written(frames[i:]...)
 				s.hub.end(&s.listener, endSlow)
 				s.conn.CloseNow()
 				return
 			}
+			s.written(f)
 		}
 	}
 }
 
 // next takes what is queued. If that is nothing, the goroutine that writes has to end.
-func (s *socket) next() [][]byte {
+func (s *socket) next() []*frame {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	frames := s.taken()

@@ -108,28 +108,40 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		}
-		text = text[:0]
+		text = nil
 		select {
 		case <-r.Context().Done():
 			return
 		case <-e.done:
 			return
 		case <-e.wakes:
-			for _, lines := range e.take() {
-				text = append(text, lines...)
-			}
-			if e.hasEnded() {
+			if !e.pass(w, control) {
 				return
 			}
 		case <-expiry:
 			return
 		case <-ticker.C:
-			text = append(text, comment...)
+			text = []byte(comment)
 		}
 	}
 }
 
-func (e *events) encode(n *news, _ string) []byte { return n.sent() }
+// pass sends what is queued, and tells whether that went well and there may come more.
+func (e *events) pass(w http.ResponseWriter, control *http.ResponseController) bool {
+	frames := e.take()
+	defer func() { e.written(frames...) }()
+	for _, f := range frames {
+		if e.hasEnded() {
+			return false
+		}
+		if _, err := w.Write(f.bytes); err != nil {
+			return false
+		}
+	}
+	return control.Flush() == nil && !e.hasEnded()
+}
+
+func (e *events) encode(n *news, _ string, anew bool) *frame { return n.sent(anew) }
 
 // wake has what is queued sent.
 func (e *events) wake() {

@@ -50,7 +50,12 @@ func (r reader) SearchAccounts(ctx context.Context, q AccountSearch) ([]AccountI
 		return found[min(q.Offset, len(found)):], err
 	}
 	enough, err := add(r.accountsNamed(ctx, q))
-	if match := matchPrefixes(q.Text); match != "" {
+	if match := matchPrefixes(q.Text); match != "" && !enough && err == nil {
+		end, busy := r.db.search.begin(ctx, q.Viewer)
+		if busy != nil {
+			return nil, busy
+		}
+		defer end()
 		for _, query := range q.stages() {
 			if enough || err != nil {
 				break

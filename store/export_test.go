@@ -106,3 +106,18 @@ func BreakOffSearches(after time.Duration) (before time.Duration) {
 	before, brokenOff = brokenOff, after
 	return before
 }
+
+// BeginSearch is what each search does before it reads.
+func (db *DB) BeginSearch(ctx context.Context, viewer AccountID) (end func(), err error) {
+	return db.search.begin(ctx, viewer)
+}
+
+// SetSearchPatience sets how long a search waits for its turn.
+func (db *DB) SetSearchPatience(d time.Duration) { db.search.patience = d }
+
+// Searching returns how many people search, or wait to.
+func (db *DB) Searching() int {
+	db.search.mu.Lock()
+	defer db.search.mu.Unlock()
+	return len(db.search.lines)
+}

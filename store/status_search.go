@@ -68,6 +68,11 @@ func (r reader) SearchStatuses(ctx context.Context, s StatusSearch) ([]StatusID,
 	if err != nil {
 		return nil, err
 	}
+	end, err := r.db.search.begin(ctx, s.Viewer)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	search := &statusSearch{StatusSearch: s, query: q, by: by, notBy: notBy, hints: h, wanted: s.Offset + s.Limit}
 	if err := r.inParts(ctx, search); err != nil {
 		return nil, err

@@ -50,6 +50,7 @@ type DB struct {
 	hints   *hintCache
 	flags   *flagCache
 	filters *filterCache
+	search  *searches
 	jobs    chan struct{} // has an element when a job may have come due
 	now     func() time.Time
 	log     *slog.Logger
@@ -123,6 +124,7 @@ func (db *DB) open(ctx context.Context) error {
 	db.readers.SetMaxIdleConns(db.options.Readers)
 	db.hints, db.flags = newHintCache(), newFlagCache()
 	db.filters = newFilterCache()
+	db.search = newSearches(db.options.Readers)
 	db.Subscribe(db.filters.forget) // before anybody else, who may read filters anew
 	db.reader = reader{q: newStatements(db.readers), db: db}
 	db.writer.start()

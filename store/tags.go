@@ -41,6 +41,11 @@ func (r reader) SearchTags(ctx context.Context, viewer AccountID, name string, l
 	if err != nil {
 		return nil, err
 	}
+	end, err := r.db.search.begin(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	return list[string](ctx, r, "search tags", `
 		SELECT some_tags.name
 		FROM (SELECT id, name FROM tags WHERE name > ?3 AND name < ?3 || char(1114111) ORDER BY name LIMIT ?5) some_tags

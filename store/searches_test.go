@@ -1,0 +1,111 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// TestSearchesTakeTurns has more people search than may at a time: they wait, one of each person's searches after the other, and who
+// reads something else does not.
+func TestSearchesTakeTurns(t *testing.T) {
+	db := open(t) // with three readers, of which one is for searches
+	seed(t, db, 2000)
+	for name, search := range map[string]func(context.Context, store.AccountID) error{
+		"statuses": func(ctx context.Context, viewer store.AccountID) error {
+			_, err := db.SearchStatuses(ctx, store.StatusSearch{Text: "words", Viewer: viewer, Page: store.Page{Limit: 20}})
+			return err
+		},
+		"tags": func(ctx context.Context, viewer store.AccountID) error {
+			_, err := db.SearchTags(ctx, viewer, "tag", 20)
+			return err
+		},
+		"accounts": func(ctx context.Context, viewer store.AccountID) error {
+			_, err := db.SearchAccounts(ctx, store.AccountSearch{Text: "a", Viewer: viewer, Limit: 20})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			end, err := db.BeginSearch(t.Context(), 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			db.SetSearchPatience(time.Millisecond)
+			var refusal *errs.Error
+			for _, viewer := range []store.AccountID{3, 4, 0} {
+				if err := search(t.Context(), viewer); !errors.As(err, &refusal) || refusal.Status != 429 {
+					t.Errorf("while somebody searches, %d gets %v", viewer, err)
+				}
+			}
+			gone, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := search(gone, 4); !errors.Is(err, context.Canceled) {
+				t.Errorf("who is gone gets %v", err)
+			}
+			if home, err := db.HomeTimeline(t.Context(), 6, store.Filter{}, store.Page{Limit: 10}); err != nil || len(home) == 0 {
+				t.Errorf("home has %d posts: %v", len(home), err)
+			}
+			db.SetSearchPatience(time.Minute)
+			waits := make(chan error)
+			go func() { waits <- search(t.Context(), 4) }()
+			for db.Searching() < 2 {
+				time.Sleep(time.Millisecond)
+			}
+			end()
+			if err := <-waits; err != nil {
+				t.Errorf("who waited gets %v", err)
+			}
+			if n := db.Searching(); n != 0 {
+				t.Errorf("%d search in the end", n)
+			}
+		})
+	}
+}
+
+// TestOnePersonsSearches has one person's searches wait for one another, while those of others go on.
+func TestOnePersonsSearches(t *testing.T) {
+	db := open(t)
+	ends := make(chan func(), 20)
+	for range 20 {
+		go func() {
+			end, err := db.BeginSearch(t.Context(), 3)
+			if err != nil {
+				t.Error(err)
+			}
+			ends <- end
+		}()
+	}
+	first := <-ends
+	other := make(chan func())
+	go func() {
+		end, err := db.BeginSearch(t.Context(), 4)
+		if err != nil {
+			t.Error(err)
+		}
+		other <- end
+	}()
+	for db.Searching() < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	first()
+	turns := 0
+	for end := (func())(nil); end == nil; {
+		select {
+		case end = <-other:
+			end()
+		case next := <-ends:
+			turns++
+			next()
+		}
+	}
+	if turns > 10 {
+		t.Errorf("somebody else's search came after %d more of one who has twenty", turns)
+	}
+	for range 19 - turns {
+		(<-ends)()
+	}
+}
