@@ -85,7 +85,11 @@ func (h *hub) tell(ctx context.Context, e store.Event) error {
 		return h.tellOfFollow(ctx, e)
 	case store.ConversationChanged:
 		return h.tellOne(ctx, ownedFeed(directFeed, e.AccountID), "conversation", func(who *store.Account) (any, error) {
-			return h.server.entities.Conversation(ctx, who, e.ID)
+			c, err := h.server.entities.Conversation(ctx, who, e.ID)
+			if err != nil || !c.Listed() {
+				return nil, err
+			}
+			return c, nil
 		})
 	case store.ChatChanged:
 		return h.tellOne(ctx, ownedFeed(chatFeed, e.AccountID), h.server.settings.API.Name+":chat_update", func(who *store.Account) (any, error) {

@@ -264,6 +264,36 @@ func TestStreamsLookNow(t *testing.T) {
 	}
 }
 
+// TestStreamedConversationIsLookedAtNow has a conversation leave its owner's list before the streams tell of what came into it.
+func TestStreamedConversationIsLookedAtNow(t *testing.T) {
+	srv := startAPI(t)
+	author, viewer := srv.signUp("author"), srv.signUp("viewer")
+	l := srv.listen(viewer.caller, "stream", "direct")
+	author.publish("@viewer psst", "visibility", "direct")
+	said := l.heard()
+	var id store.DirectConversationID
+	fmt.Sscan(viewer.get("/api/v1/conversations").want(200).list()[0].id(), &id)
+	again := func() {
+		t.Helper()
+		err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+			tx.Emit(store.ConversationChanged{AccountID: viewer.accountID(), ID: id})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	again()
+	l.wantHeard("as before", fmt.Sprintf("direct: conversation %d", id))
+	srv.letBlock(viewer, author)
+	l.heard()
+	again()
+	l.wantHeard("after a block")
+	if len(said) != 2 {
+		t.Errorf("first heard %v", said)
+	}
+}
+
 // TestStreamedStatusIsTheViewers looks at what is rendered for each.
 func TestStreamedStatusIsTheViewers(t *testing.T) {
 	srv := startAPI(t)

@@ -16,6 +16,9 @@ type Conversation struct {
 	last       *Status // nil if there is none to be seen
 }
 
+// Listed tells whether the conversation is in its owner's list: whether there is a post in it that they see.
+func (c *Conversation) Listed() bool { return c.last != nil }
+
 // AppendJSON renders the conversation.
 func (c *Conversation) AppendJSON(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `{"id":"`...), int64(c.row.ID), 10)
