@@ -123,6 +123,9 @@ const PeopleBytes = peopleBytes
 // StreamBytes returns how much waits for being written to streams.
 func (s *Server) StreamBytes() int { return int(s.streams.held.bytes.Load()) }
 
+// SetSlowPush sets how long a push service may take without keeping others waiting.
+func (s *Server) SetSlowPush(d time.Duration) { s.slowPush = d }
+
 // SetPings has open streams looked after at other times. Call it before there are any.
 func (s *Server) SetPings(every, pong time.Duration) {
 	s.streams.pingEvery, s.streams.pongTime = every, pong

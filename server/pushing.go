@@ -27,6 +27,7 @@ func (s *Server) Register(w *store.Worker) {
 const (
 	pushesAtOnce   = 2                // of the jobs that run at a time
 	pushTime       = 10 * time.Second // for one try to hand over a message
+	slowPush       = 5 * time.Second  // what is a waste of time, whatever comes of it
 	pushPatience   = 4 * time.Hour    // after that a message that nobody takes is given up: some nine tries
 	pushRetention  = 48 * time.Hour   // for which push services keep a message for a device that is switched off
 	maxPushMessage = 3993             // bytes: a record of 4096 less its header, tag and delimiter (RFC 8291, 4)
@@ -60,10 +61,20 @@ func (s *Server) push(ctx context.Context, w store.PushNotification) error {
 	if message == nil || err != nil {
 		return err
 	}
+	person := p.AccountID.String()
+	if until := s.pushPeople.closed(person, s.now()); !until.IsZero() {
+		return &store.Later{At: until, Err: errors.New("push: the account has had others wait")}
+	}
 	if until := s.pushHosts.closed(endpoint.Host, s.now()); !until.IsZero() {
 		return &store.Later{At: until, Err: fmt.Errorf("push to %s: the host is left alone", endpoint.Host)}
 	}
+	began := time.Now()
 	err = s.sendPush(ctx, p, message)
+	if time.Since(began) > s.slowPush {
+		s.pushPeople.failed(person, s.now())
+	} else {
+		s.pushPeople.worked(person)
+	}
 	var refusal *pushRefusal
 	switch {
 	case err == nil:
@@ -193,29 +204,36 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// pushHosts remembers which push services fail, so that they are left alone for growing times and do not keep those that work
-// from being served.
-type pushHosts struct {
+// rests remembers push services that fail, or the people whose push services keep others waiting, so that they are left alone for
+// growing times and do not keep those from being served with whom all is well.
+type rests struct {
+	longest time.Duration
+
 	mu      sync.Mutex
-	failing map[string]*failingHost
+	failing map[string]*failing
 }
 
-type failingHost struct {
+type failing struct {
 	fails int
 	until time.Time // nothing is sent before
 }
 
+func newRests(longest time.Duration) rests {
+	return rests{longest: longest, failing: make(map[string]*failing)}
+}
+
 const (
-	maxFailingHosts = 1000
-	longestRest     = 30 * time.Minute
+	maxFailing      = 1000 // that are remembered
+	longestHostRest = 30 * time.Minute
+	longestRest     = 2 * time.Minute // of a person, who may have another device
 )
 
-// closed returns until when a host is left alone, the zero time if a message may be sent. After a rest one may be, to see whether the
-// host is back, and the others wait for what comes of it.
-func (h *pushHosts) closed(host string, now time.Time) (until time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	f := h.failing[host]
+// closed returns until when one is left alone, the zero time if a message may be sent. After a rest one may be, to see whether all is
+// well again, and the others wait for what comes of it.
+func (r *rests) closed(who string, now time.Time) (until time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := r.failing[who]
 	if f == nil {
 		return time.Time{}
 	}
@@ -226,25 +244,25 @@ func (h *pushHosts) closed(host string, now time.Time) (until time.Time) {
 	return time.Time{}
 }
 
-// failed notes that a host did not answer, or with an error of its own.
-func (h *pushHosts) failed(host string, now time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	f := h.failing[host]
+// failed notes that it went badly.
+func (r *rests) failed(who string, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := r.failing[who]
 	if f == nil {
-		if len(h.failing) >= maxFailingHosts {
-			clear(h.failing)
+		if len(r.failing) >= maxFailing {
+			clear(r.failing)
 		}
-		f = new(failingHost)
-		h.failing[host] = f
+		f = new(failing)
+		r.failing[who] = f
 	}
-	f.until = now.Add(min(longestRest, 15*time.Second<<min(f.fails, 10)))
+	f.until = now.Add(min(r.longest, 15*time.Second<<min(f.fails, 10)))
 	f.fails++
 }
 
-// worked notes that a host does its work.
-func (h *pushHosts) worked(host string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.failing, host)
+// worked notes that it went well.
+func (r *rests) worked(who string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.failing, who)
 }

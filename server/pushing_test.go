@@ -443,6 +443,49 @@ func TestPushUnreachable(t *testing.T) {
 	}
 }
 
+// TestSlowPushServices has somebody with many devices whose push services, all on hosts of their own, take their time: that person's
+// messages wait, and other people's do not.
+func TestSlowPushServices(t *testing.T) {
+	srv := startPushAPI(t)
+	alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")
+	const pause = 50 * time.Millisecond
+	srv.server.SetSlowPush(pause)
+	var slow []*device
+	for i := range 5 {
+		service := newPushService(t)
+		service.answer = func(w http.ResponseWriter, _ *http.Request) {
+			time.Sleep(pause)
+			w.WriteHeader(http.StatusCreated)
+		}
+		slow = append(slow, srv.newToken(alice, fmt.Sprint("push read s", i)).subscribe(service, "mention"))
+	}
+	tried := func() (n int) {
+		for _, d := range slow {
+			n += d.tried()
+		}
+		return n
+	}
+	quick := carol.subscribe(newPushService(t))
+	bob.publish("@alice @carol hello")
+	srv.settle()
+	if got := tried(); got != 1 {
+		t.Errorf("%d messages to slow services at once, want 1", got)
+	}
+	if got := quick.messages(); len(got) != 1 {
+		t.Errorf("%d messages to somebody else, want 1", len(got))
+	}
+	for after := time.Minute; srv.waiting("push") > 0; after += 3 * time.Minute {
+		if after > time.Hour {
+			t.Fatalf("after an hour, %d of 5 have been sent", tried())
+		}
+		srv.wait(after)
+		srv.settle()
+	}
+	if got := tried(); got != 5 {
+		t.Errorf("%d messages in the end, want 5", got)
+	}
+}
+
 // TestPushAtOnce has many people told by many devices, while the worker does several jobs at a time.
 func TestPushAtOnce(t *testing.T) {
 	srv := startPushAPI(t)

@@ -57,7 +57,9 @@ type Server struct {
 	pulse        *pulse
 	keys         *keys.Keys
 	outbound     Outbound
-	pushHosts    pushHosts
+	pushHosts    rests // of push services
+	pushPeople   rests
+	slowPush     time.Duration
 	passwords    *password.Hasher
 	identities   *identities
 	streams      *hub
@@ -93,7 +95,9 @@ func newServer(c Config, tables []routes) *Server {
 		staticDir:    c.StaticDir,
 		keys:         c.Keys,
 		outbound:     c.Outbound,
-		pushHosts:    pushHosts{failing: make(map[string]*failingHost)},
+		pushHosts:    newRests(longestHostRest),
+		pushPeople:   newRests(longestRest),
+		slowPush:     slowPush,
 		authenticate: c.Authenticate,
 		resolve:      c.Resolve,
 		fallback:     c.Fallback,
