@@ -294,6 +294,57 @@ func TestStreamedConversationIsLookedAtNow(t *testing.T) {
 	}
 }
 
+// TestStreamedInTime has posts published, and a poll ended, by their time: the streams of each tell what they may see at that moment, and
+// what they voted themselves.
+func TestStreamedInTime(t *testing.T) {
+	srv := startAPI(t)
+	author, voter, follower, other := srv.signUp("author"), srv.signUp("voter"), srv.signUp("follower"), srv.signUp("other")
+	for _, m := range []*member{voter, follower, other} {
+		m.to(author.id, "follow")
+	}
+	private := author.schedule("for followers", "visibility", "private").id()
+	asked := author.ask([]string{"yes", "no"}, "hide_totals", "true")
+	voter.vote(asked, 1).want(200)
+	ears := map[string]*listener{"nobody": srv.listen(nil, "stream", "public").subscribe("public:local")}
+	for _, m := range []*member{voter, follower, other} {
+		ears[m.nick] = srv.listen(m.caller, "stream", "user").subscribe("public")
+	}
+	srv.letBlock(author, other) // which is after they have seen the question
+	for _, l := range ears {
+		l.heard()
+	}
+	srv.due(private)
+	id := follower.get("/api/v1/timelines/home", "limit", "1").want(200).list()[0].id()
+	ears["voter"].wantHeard("voter", "user: update "+id)
+	ears["follower"].wantHeard("follower", "user: update "+id)
+	ears["other"].wantHeard("who is blocked")
+	ears["nobody"].wantHeard("nobody")
+
+	srv.endPoll(asked)
+	for nick, want := range map[string]string{"voter": "true [1]", "follower": "false []", "nobody": "<nil> <nil>"} {
+		found := 0
+		for _, s := range ears[nick].heard() {
+			if s.Event != "status.update" || payloadID(s) != asked.id() {
+				continue
+			}
+			found++
+			var st struct {
+				Poll map[string]any
+			}
+			if err := json.Unmarshal([]byte(*s.Payload), &st); err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(st.Poll["voted"], " ", st.Poll["own_votes"]); got != want || st.Poll["expired"] != true {
+				t.Errorf("%s: %s of %v, want %s", nick, got, st.Poll, want)
+			}
+		}
+		if found != 2 {
+			t.Errorf("%s heard of the end of the poll %d times, want once on each stream", nick, found)
+		}
+	}
+	ears["other"].wantHeard("who is blocked, when the poll ends")
+}
+
 // TestStreamedStatusIsTheViewers looks at what is rendered for each.
 func TestStreamedStatusIsTheViewers(t *testing.T) {
 	srv := startAPI(t)
