@@ -82,10 +82,7 @@ func (s *Server) answerChallenge(r *Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	if id, secret, ok := r.BasicAuth(); ok {
-		p.ClientID, p.ClientSecret = id, secret
-	}
-	a, err := s.client(r.Context(), p.ClientID, p.ClientSecret)
+	a, err := s.client(r, p.ClientID, p.ClientSecret)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ type tokenHash [sha256.Size]byte
 type person struct {
 	account *store.Account
 	user    *store.User
-	tokens  int // that are known
+	tokens  map[tokenHash]struct{} // that are known
 }
 
 // size is about what is kept of a person, in bytes.
@@ -83,12 +83,12 @@ func (c *identities) put(h tokenHash, id *Identity, generation uint64) {
 	}
 	p := c.people[id.Account.ID]
 	if p == nil {
-		p = &person{account: id.Account, user: id.User}
+		p = &person{account: id.Account, user: id.User, tokens: make(map[tokenHash]struct{})}
 		c.people[id.Account.ID] = p
 		c.size += p.size()
 	}
 	id.Account, id.User = p.account, p.user
-	p.tokens++
+	p.tokens[h] = struct{}{}
 }
 
 func (c *identities) forget(events []store.Event) {
@@ -110,7 +110,7 @@ func (c *identities) forget(events []store.Event) {
 				c.dropAccount(e.AccountID)
 			}
 			for _, id := range e.Tokens {
-				c.drop(func(i *Identity) bool { return i.Token.ID == id })
+				c.dropToken(id)
 			}
 		}
 	}
@@ -125,13 +125,18 @@ func (c *identities) remove(h tokenHash) {
 }
 
 func (c *identities) dropAccount(id store.AccountID) {
-	c.drop(func(i *Identity) bool { return i.Account != nil && i.Account.ID == id })
+	c.generation++
+	if p := c.people[id]; p != nil {
+		for h := range p.tokens {
+			c.delete(h)
+		}
+	}
 }
 
-func (c *identities) drop(which func(*Identity) bool) {
+func (c *identities) dropToken(id store.TokenID) {
 	c.generation++
 	for h, i := range c.known {
-		if which(i) {
+		if i.Token.ID == id {
 			c.delete(h)
 		}
 	}
@@ -147,7 +152,7 @@ func (c *identities) delete(h tokenHash) {
 		return
 	}
 	p := c.people[i.Account.ID]
-	if p.tokens--; p.tokens == 0 {
+	if delete(p.tokens, h); len(p.tokens) == 0 {
 		c.size -= p.size()
 		delete(c.people, i.Account.ID)
 	}

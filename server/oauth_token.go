@@ -39,10 +39,7 @@ func (s *Server) createToken(r *Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	if id, secret, ok := r.BasicAuth(); ok {
-		p.ClientID, p.ClientSecret = id, secret
-	}
-	a, err := s.client(r.Context(), p.ClientID, p.ClientSecret)
+	a, err := s.client(r, p.ClientID, p.ClientSecret)
 	if err != nil {
 		return nil, err
 	}
@@ -70,9 +67,12 @@ func (s *Server) createToken(r *Request) (any, error) {
 	return answer, nil
 }
 
-// client returns the app that shows its secret.
-func (s *Server) client(ctx context.Context, id, secret string) (*store.App, error) {
-	a, err := s.db.AppByClientID(ctx, id)
+// client returns the app that shows its secret, in the Authorization header (RFC 6749, 2.3.1) or else by parameters.
+func (s *Server) client(r *Request, id, secret string) (*store.App, error) {
+	if user, password, ok := r.BasicAuth(); ok {
+		id, secret = user, password
+	}
+	a, err := s.db.AppByClientID(r.Context(), id)
 	if err != nil {
 		return nil, err
 	}
