@@ -163,7 +163,7 @@ func TestDeleteIsInterrupted(t *testing.T) {
 			if err := tx.AddAccount(h.ctx(), a); err != nil {
 				return err
 			}
-			if _, err := tx.AddFavourite(h.ctx(), a.ID, popular.ID); err != nil {
+			if _, err := tx.AddFavourite(h.ctx(), a.ID, popular.ID, nil); err != nil {
 				return err
 			}
 			f := &store.Follow{FollowerID: a.ID, TargetID: alice.ID}

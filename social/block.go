@@ -39,7 +39,10 @@ func (s *Service) Block(ctx context.Context, actor *store.Account, target store.
 		if err := tx.ReadConversationsWith(ctx, actor.ID, to.ID); err != nil {
 			return err
 		}
-		return tx.RemoveNotificationsFrom(ctx, actor.ID, to.ID)
+		if err := tx.RemoveNotificationsFrom(ctx, actor.ID, to.ID); err != nil {
+			return err
+		}
+		return tx.Tell(ctx, store.Deed{Verb: store.Blocked, ActorID: actor.ID, TargetID: to.ID})
 	})
 }
 
@@ -79,7 +82,10 @@ func (s *Service) Unblock(ctx context.Context, actor *store.Account, target stor
 		if err != nil {
 			return err
 		}
-		return tx.RemoveBlock(ctx, actor.ID, to.ID)
+		if err := tx.RemoveBlock(ctx, actor.ID, to.ID); err != nil {
+			return err
+		}
+		return tx.Tell(ctx, store.Deed{Verb: store.Unblocked, ActorID: actor.ID, TargetID: to.ID})
 	})
 }
 

@@ -69,8 +69,14 @@ func (s *Service) SendChatMessage(ctx context.Context, sender *store.Account, ch
 		}
 		m := &store.ChatMessage{ID: tx.NewMessageID(), CreatedAt: store.At(s.db.Now()), Content: content}
 		m.URI = s.BaseURL + "/objects/" + m.ID.String()
-		if e, err = exchange(ctx, tx, sender, to, m, media); err != nil || d.IdempotencyKey == "" {
+		if e, err = exchange(ctx, tx, sender, to, m, media); err != nil {
 			return err
+		}
+		if err := tx.Tell(ctx, store.Deed{Verb: store.Messaged, ActorID: sender.ID, TargetID: to.ID, RowID: int64(m.ID)}); err != nil {
+			return err
+		}
+		if d.IdempotencyKey == "" {
+			return nil
 		}
 		return tx.RememberChatKey(ctx, sender.ID, d.IdempotencyKey, m.ID)
 	})

@@ -82,6 +82,9 @@ func (s *Service) DeleteChatMessage(ctx context.Context, actor *store.Account, c
 			return err
 		}
 		if m.AccountID == actor.ID {
+			if err := tx.Tell(ctx, store.Deed{Verb: store.RetractedMessage, ActorID: actor.ID, TargetID: m.RecipientID, URI: m.URI}); err != nil {
+				return err
+			}
 			return tx.DeleteChatMessage(ctx, m)
 		}
 		return tx.RemoveChatCopy(ctx, actor.ID, m, e.ID)

@@ -2,6 +2,7 @@ package social
 
 import (
 	"context"
+	"slices"
 
 	"svc/internal/errs"
 	"svc/store"
@@ -19,9 +20,59 @@ func (s *Service) DeleteStatus(ctx context.Context, actor *store.Account, id sto
 		if st.AccountID != actor.ID {
 			return errs.ErrRecordNotFound
 		}
-		return remove(ctx, tx, st)
+		return retract(ctx, tx, st)
 	})
 	return st, err
+}
+
+// readersTold is how many of each kind of those who had to do with a post hear that it is gone.
+const readersTold = 1000
+
+// retract deletes a status, and has those elsewhere told who may have it.
+func retract(ctx context.Context, tx *store.Tx, st *store.Status) error {
+	if !st.Local() || !st.Visibility.Federated() {
+		return remove(ctx, tx, st)
+	}
+	d := store.Deed{Verb: store.Deleted, ActorID: st.AccountID, StatusID: st.ID, URI: st.URI, Visibility: st.Visibility}
+	if st.ReblogOfID != nil {
+		d.Verb, d.StatusID = store.Unboosted, *st.ReblogOfID
+		if err := tx.Tell(ctx, d); err != nil {
+			return err
+		}
+		return remove(ctx, tx, st)
+	}
+	recipients, err := tx.Recipients(ctx, []store.StatusID{st.ID})
+	if err != nil {
+		return err
+	}
+	for _, r := range recipients {
+		d.People = append(d.People, r.AccountID)
+	}
+	if st.InReplyToAccountID != nil {
+		d.People = append(d.People, *st.InReplyToAccountID)
+	}
+	about, err := tx.AccountsAbout(ctx, st.ID, readersTold)
+	if err != nil {
+		return err
+	}
+	actors, err := tx.Actors(ctx, about)
+	if err != nil {
+		return err
+	}
+	for _, a := range actors {
+		d.Inboxes = append(d.Inboxes, a.DeliverTo())
+	}
+	readers, err := tx.Readers(ctx, st.ID, readersTold)
+	if err != nil {
+		return err
+	}
+	d.Inboxes = append(d.Inboxes, readers...)
+	slices.Sort(d.Inboxes)
+	d.Inboxes = slices.Compact(d.Inboxes)
+	if err := tx.Tell(ctx, d); err != nil {
+		return err
+	}
+	return remove(ctx, tx, st)
 }
 
 // remove deletes a status with its boosts. Of a boost, its notification goes too.
@@ -59,7 +110,7 @@ func (s *Service) expireStatus(ctx context.Context, w store.ExpireStatus) error 
 		if pinned, err := tx.Pinned(ctx, st.ID); pinned || err != nil {
 			return err
 		}
-		return remove(ctx, tx, st)
+		return retract(ctx, tx, st)
 	})
 }
 

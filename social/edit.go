@@ -97,10 +97,14 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, st *store.Status, e Ed
 	}
 	sameMedia := slices.EqualFunc(had, media, func(a, b *store.Media) bool { return a.ID == b.ID })
 	if sameMedia && len(described) == 0 && sameWording(st, &next) && !poll.renewed {
-		if poll.changed {
-			tx.Emit(store.StatusEdited{Status: st})
+		if !poll.changed {
+			return nil
 		}
-		return poll.save(ctx, tx, st)
+		tx.Emit(store.StatusEdited{Status: st})
+		if err := poll.save(ctx, tx, st); err != nil {
+			return err
+		}
+		return tellOfChange(ctx, tx, st)
 	}
 	people, added, err := s.addressAnew(ctx, tx, st, mentioned, before)
 	if err != nil {
@@ -257,5 +261,13 @@ func tellOfEdit(ctx context.Context, tx *store.Tx, st *store.Status, added []sto
 		}
 	}
 	tx.Emit(store.StatusEdited{Status: st})
-	return nil
+	return tellOfChange(ctx, tx, st)
+}
+
+// tellOfChange has other servers told that a status is another now.
+func tellOfChange(ctx context.Context, tx *store.Tx, st *store.Status) error {
+	if !st.Visibility.Federated() {
+		return nil
+	}
+	return tx.Tell(ctx, store.Deed{Verb: store.Edited, ActorID: st.AccountID, StatusID: st.ID})
 }

@@ -9,9 +9,22 @@ import (
 // Favourite marks a status that actor can see as a favourite, and tells its author. Of a boost it is the original that is
 // meant. Doing it twice is no error.
 func (s *Service) Favourite(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
+	return s.favourite(ctx, actor, id, nil)
+}
+
+// ReceiveFavourite is Favourite by somebody elsewhere, by an activity with this id.
+func (s *Service) ReceiveFavourite(ctx context.Context, actor *store.Account, id store.StatusID, uri string) (*store.Status, error) {
+	return s.favourite(ctx, actor, id, &uri)
+}
+
+func (s *Service) favourite(ctx context.Context, actor *store.Account, id store.StatusID, uri *string) (*store.Status, error) {
 	return s.onOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
-		added, err := tx.AddFavourite(ctx, actor.ID, st.ID)
-		if err != nil || !added {
+		id, err := tx.AddFavourite(ctx, actor.ID, st.ID, uri)
+		if err != nil || id == 0 {
+			return err
+		}
+		deed := store.Deed{Verb: store.Favourited, ActorID: actor.ID, TargetID: st.AccountID, StatusID: st.ID, RowID: int64(id)}
+		if err := tx.Tell(ctx, deed); err != nil {
 			return err
 		}
 		n := store.Notification{AccountID: st.AccountID, Type: store.NotifyFavourite, FromID: actor.ID}
@@ -22,8 +35,12 @@ func (s *Service) Favourite(ctx context.Context, actor *store.Account, id store.
 // Unfavourite takes a favourite back, and its notification.
 func (s *Service) Unfavourite(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
 	return s.undoOnOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
-		removed, err := tx.RemoveFavourite(ctx, actor.ID, st.ID)
-		if err != nil || !removed {
+		id, err := tx.RemoveFavourite(ctx, actor.ID, st.ID)
+		if err != nil || id == 0 {
+			return err
+		}
+		deed := store.Deed{Verb: store.Unfavourited, ActorID: actor.ID, TargetID: st.AccountID, StatusID: st.ID, RowID: int64(id)}
+		if err := tx.Tell(ctx, deed); err != nil {
 			return err
 		}
 		return tx.WithdrawNotification(ctx, st.AccountID, store.NotifyFavourite, actor.ID, &st.ID)

@@ -121,13 +121,23 @@ func (s *Service) ask(ctx context.Context, tx *store.Tx, f *store.Follow, to *st
 	if err := notify(ctx, tx, n, nil); err != nil {
 		return err
 	}
-	if !f.Pending {
-		if err := s.fillHome(ctx, tx, f); err != nil {
-			return err
-		}
-	}
 	tx.Emit(store.FollowChanged{Follow: f})
-	return nil
+	if f.Pending {
+		return tx.Tell(ctx, store.Deed{Verb: store.Followed, ActorID: f.FollowerID, TargetID: f.TargetID, RowID: int64(f.ID)})
+	}
+	if err := s.fillHome(ctx, tx, f); err != nil {
+		return err
+	}
+	return tellOfAnswer(ctx, tx, store.AcceptedFollow, f)
+}
+
+// tellOfAnswer has the follower's server told what the followed says to a request.
+func tellOfAnswer(ctx context.Context, tx *store.Tx, answer store.Verb, f *store.Follow) error {
+	d := store.Deed{Verb: answer, ActorID: f.TargetID, TargetID: f.FollowerID, RowID: int64(f.ID)}
+	if f.URI != nil {
+		d.URI = *f.URI
+	}
+	return tx.Tell(ctx, d)
 }
 
 // open tells whether who wants to follow an account does so without asking.
@@ -166,7 +176,7 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, f *store.Follow) err
 		return err
 	}
 	tx.Emit(store.FollowChanged{Follow: f})
-	return nil
+	return tellOfAnswer(ctx, tx, store.AcceptedFollow, f)
 }
 
 // Unfollow ends a follow or takes a request back, and with it the subscription to target's posts. It is no error if there is none.
@@ -234,7 +244,10 @@ func end(ctx context.Context, tx *store.Tx, f *store.Follow, rejected bool) erro
 	gone := *f
 	gone.ID = 0
 	tx.Emit(store.FollowChanged{Follow: &gone, Rejected: rejected, Ended: true})
-	return nil
+	if rejected {
+		return tellOfAnswer(ctx, tx, store.RejectedFollow, f)
+	}
+	return tx.Tell(ctx, store.Deed{Verb: store.Unfollowed, ActorID: f.FollowerID, TargetID: f.TargetID, RowID: int64(f.ID)})
 }
 
 // AcceptFollowRequest lets an account that has asked to follow actor.

@@ -112,6 +112,9 @@ func (s *Service) DeleteAccount(ctx context.Context, id store.AccountID) error {
 		if err := tx.RemoveUser(ctx, id); err != nil {
 			return err
 		}
+		if err := tx.Tell(ctx, store.Deed{Verb: store.Left, ActorID: id}); err != nil {
+			return err
+		}
 		if err := tx.BlankAccount(ctx, id); err != nil {
 			return err
 		}

@@ -54,6 +54,9 @@ func (s *Service) changeAliases(ctx context.Context, actor *store.Account, chang
 		if err := change(tx, a); err != nil {
 			return err
 		}
+		if err := tellOfProfile(ctx, tx, a.ID); err != nil {
+			return err
+		}
 		return tx.SaveAccount(ctx, a)
 	})
 }
@@ -85,6 +88,12 @@ func (s *Service) Move(ctx context.Context, origin store.AccountID, target store
 		}
 		from.MovedToID = &to.ID
 		if err := tx.SaveAccount(ctx, from); err != nil {
+			return err
+		}
+		if err := tellOfProfile(ctx, tx, from.ID); err != nil {
+			return err
+		}
+		if err := tx.Tell(ctx, store.Deed{Verb: store.Moved, ActorID: from.ID, TargetID: to.ID}); err != nil {
 			return err
 		}
 		return tx.Enqueue(ctx, store.MoveFollowers{OriginID: from.ID, TargetID: to.ID})

@@ -30,6 +30,9 @@ func (s *Service) Pin(ctx context.Context, actor *store.Account, id store.Status
 		if err := tx.AddPin(ctx, st); err != nil {
 			return err
 		}
+		if err := tx.Tell(ctx, store.Deed{Verb: store.Pinned, ActorID: actor.ID, StatusID: st.ID}); err != nil {
+			return err
+		}
 		return tx.DropJob(ctx, expiryKey(st.ID))
 	})
 }
@@ -41,7 +44,10 @@ func (s *Service) Unpin(ctx context.Context, actor *store.Account, id store.Stat
 			return nil
 		}
 		removed, err := tx.RemovePin(ctx, st.ID)
-		if err != nil || !removed || st.ExpiresAt == nil {
+		if err != nil || !removed {
+			return err
+		}
+		if err := tx.Tell(ctx, store.Deed{Verb: store.Unpinned, ActorID: actor.ID, StatusID: st.ID}); err != nil || st.ExpiresAt == nil {
 			return err
 		}
 		return expireLater(ctx, tx, st)

@@ -103,8 +103,15 @@ func (s *Service) Vote(ctx context.Context, voter *store.Account, id store.PollI
 		if err := tx.AddVotes(ctx, p, voter.ID, choices, len(before) > 0); err != nil {
 			return err
 		}
-		if st.Local() || voter.Domain != "" {
+		if st.Local() {
+			return tellOfTally(ctx, tx, st)
+		}
+		if !voter.Local() {
 			return nil
+		}
+		deed := store.Deed{Verb: store.Voted, ActorID: voter.ID, TargetID: st.AccountID, StatusID: st.ID, Choices: choices}
+		if err := tx.Tell(ctx, deed); err != nil {
+			return err
 		}
 		return closeLater(ctx, tx, p) // somebody here wants to know now
 	})
@@ -162,8 +169,20 @@ func (s *Service) closePoll(ctx context.Context, w store.ClosePoll) error {
 			}
 		}
 		tx.Emit(store.StatusEdited{Status: st})
-		return nil
+		return tellOfChange(ctx, tx, st)
 	})
+}
+
+// tallyPause is how long votes are gathered before other servers hear of the counts (federation 4.3).
+const tallyPause = 3 * time.Minute
+
+// tellOfTally has other servers told, soon, how a poll stands.
+func tellOfTally(ctx context.Context, tx *store.Tx, st *store.Status) error {
+	if !st.Visibility.Federated() {
+		return nil
+	}
+	deed := store.Deed{Verb: store.Edited, ActorID: st.AccountID, StatusID: st.ID}
+	return tx.TellSoon(ctx, "tally:"+st.ID.String(), tallyPause, deed)
 }
 
 // closeLater has the end of a poll told of when it comes.

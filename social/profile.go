@@ -85,9 +85,20 @@ func (s *Service) UpdateProfile(ctx context.Context, id store.AccountID, p Profi
 		if err := tx.SaveAccount(ctx, account); err != nil {
 			return err
 		}
+		if err := tellOfProfile(ctx, tx, account.ID); err != nil {
+			return err
+		}
 		return tx.SaveUser(ctx, user)
 	})
 	return account, user, err
+}
+
+// profilePause is how long changes of a profile are gathered before other servers hear of them.
+const profilePause = 5 * time.Second
+
+// tellOfProfile has other servers told, soon, what a profile is like.
+func tellOfProfile(ctx context.Context, tx *store.Tx, id store.AccountID) error {
+	return tx.TellSoon(ctx, "profile:"+id.String(), profilePause, store.Deed{Verb: store.ChangedProfile, ActorID: id})
 }
 
 // checkProfile checks what can be judged without knowing the account, and brings it into its form.

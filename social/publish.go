@@ -158,6 +158,11 @@ func (s *Service) add(ctx context.Context, tx *store.Tx, author *store.Account, 
 		}
 	}
 	tx.Emit(store.StatusPosted{Status: st})
+	if st.Visibility.Federated() {
+		if err := tx.Tell(ctx, store.Deed{Verb: store.Posted, ActorID: st.AccountID, StatusID: st.ID}); err != nil {
+			return err
+		}
+	}
 	return converse(ctx, tx, st, c.Recipients, nil)
 }
 

@@ -32,7 +32,10 @@ func (s *Service) Reblog(ctx context.Context, actor *store.Account, id store.Sta
 			return err
 		}
 		tx.Emit(store.StatusPosted{Status: boost})
-		return nil
+		if !boost.Visibility.Federated() {
+			return nil
+		}
+		return tx.Tell(ctx, store.Deed{Verb: store.Boosted, ActorID: actor.ID, StatusID: boost.ID})
 	})
 	return boost, err
 }
@@ -73,6 +76,6 @@ func (s *Service) Unreblog(ctx context.Context, actor *store.Account, id store.S
 		if err != nil || boost == nil {
 			return err
 		}
-		return remove(ctx, tx, boost)
+		return retract(ctx, tx, boost)
 	})
 }

@@ -66,6 +66,11 @@ func (s *Service) Report(ctx context.Context, reporter *store.Account, c Complai
 		for _, st := range statuses {
 			about = append(about, st.ID)
 		}
+		if report.Forwarded {
+			if err := tx.Tell(ctx, store.Deed{Verb: store.Reported, ActorID: reporter.ID, TargetID: target.ID, RowID: int64(report.ID)}); err != nil {
+				return err
+			}
+		}
 		return tellStaff(ctx, tx, report)
 	})
 	return report, about, err

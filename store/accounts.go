@@ -39,6 +39,7 @@ type Account struct {
 	AlsoKnownAs         JSON[[]string]
 	MovedToID           *AccountID
 	Tags                JSON[[]string]
+	Emojis              JSON[[]RemoteEmoji]
 	FollowersCount      int
 	FollowingCount      int
 	StatusesCount       int
@@ -202,14 +203,17 @@ func (tx *Tx) AddAccount(ctx context.Context, a *Account) error {
 	if a.Tags.V == nil {
 		a.Tags.V = []string{}
 	}
+	if a.Emojis.V == nil {
+		a.Emojis.V = []RemoteEmoji{}
+	}
 	_, err := tx.exec(ctx, "add account", `
 		INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, actor_type, display_name, note, fields, avatar, avatar_static,
 			header, header_static, background, locked, discoverable, hide_favorites, hide_followers, hide_follows, hide_followers_count,
-			hide_follows_count, accepts_chat_messages, birthday, show_birthday, also_known_as, moved_to_id, tags, created_at, withheld)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			hide_follows_count, accepts_chat_messages, birthday, show_birthday, also_known_as, moved_to_id, tags, emojis, created_at, withheld)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		a.ID, a.Nickname, a.NicknameKey, a.Domain, a.URI, a.URL, a.ActorType, a.DisplayName, a.Note, a.Fields, a.Avatar, a.AvatarStatic,
 		a.Header, a.HeaderStatic, a.Background, a.Locked, a.Discoverable, a.HideFavorites, a.HideFollowers, a.HideFollows, a.HideFollowersCount,
-		a.HideFollowsCount, a.AcceptsChatMessages, a.Birthday, a.ShowBirthday, a.AlsoKnownAs, a.MovedToID, a.Tags, a.CreatedAt, a.Withheld)
+		a.HideFollowsCount, a.AcceptsChatMessages, a.Birthday, a.ShowBirthday, a.AlsoKnownAs, a.MovedToID, a.Tags, a.Emojis, a.CreatedAt, a.Withheld)
 	if err != nil {
 		return err
 	}
@@ -229,12 +233,12 @@ func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
 		SET url = ?, actor_type = ?, display_name = ?, note = ?, fields = ?, avatar = ?, avatar_static = ?, header = ?, header_static = ?,
 			background = ?, locked = ?, discoverable = ?, hide_favorites = ?, hide_followers = ?, hide_follows = ?,
 			hide_followers_count = ?, hide_follows_count = ?, accepts_chat_messages = ?, birthday = ?, show_birthday = ?,
-			also_known_as = ?, moved_to_id = ?, tags = ?
+			also_known_as = ?, moved_to_id = ?, tags = ?, emojis = ?
 		WHERE id = ?`,
 		a.URL, a.ActorType, a.DisplayName, a.Note, a.Fields, a.Avatar, a.AvatarStatic, a.Header, a.HeaderStatic,
 		a.Background, a.Locked, a.Discoverable, a.HideFavorites, a.HideFollowers, a.HideFollows,
 		a.HideFollowersCount, a.HideFollowsCount, a.AcceptsChatMessages, a.Birthday, a.ShowBirthday,
-		a.AlsoKnownAs, a.MovedToID, a.Tags, a.ID)
+		a.AlsoKnownAs, a.MovedToID, a.Tags, a.Emojis, a.ID)
 	if err != nil {
 		return err
 	}

@@ -66,11 +66,14 @@ func (tx *Tx) AddStatusEdit(ctx context.Context, v *StatusEdit) error {
 
 // SaveStatus writes what an edit may change of a status.
 func (tx *Tx) SaveStatus(ctx context.Context, s *Status) error {
+	if s.Emojis.V == nil {
+		s.Emojis.V = []RemoteEmoji{}
+	}
 	_, err := tx.exec(ctx, "save status", `
 		UPDATE statuses
-		SET has_media = ?, has_poll = ?, sensitive = ?, edited_at = ?, language = ?, content_type = ?, spoiler_text = ?, text = ?, content = ?
+		SET has_media = ?, has_poll = ?, sensitive = ?, edited_at = ?, language = ?, content_type = ?, emojis = ?, spoiler_text = ?, text = ?, content = ?
 		WHERE id = ?`,
-		s.HasMedia, s.HasPoll, s.Sensitive, s.EditedAt, s.Language, s.ContentType, s.SpoilerText, s.Text, s.Content, s.ID)
+		s.HasMedia, s.HasPoll, s.Sensitive, s.EditedAt, s.Language, s.ContentType, s.Emojis, s.SpoilerText, s.Text, s.Content, s.ID)
 	tx.touchStatus(s.ID)
 	return err
 }

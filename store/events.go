@@ -109,7 +109,7 @@ func (tx *Tx) touchFlags(id AccountID) { tx.doers = append(tx.doers, id) }
 func (db *DB) committed(group []*request) {
 	var events []Event
 	var changed Changed
-	jobs := false
+	jobs, post := false, false
 	for _, r := range group {
 		if r.err != nil {
 			continue
@@ -127,7 +127,7 @@ func (db *DB) committed(group []*request) {
 		db.flags.forget(tx.viewers, tx.changed.all)
 		db.flags.forget(tx.doers, false)
 		events = append(events, tx.events...)
-		jobs = jobs || tx.newJobs
+		jobs, post = jobs || tx.newJobs, post || tx.newDeliveries
 	}
 	if changed.All || len(changed.Statuses)+len(changed.Accounts)+len(changed.Counted) > 0 {
 		events = append([]Event{changed}, events...) // caches first
@@ -139,5 +139,11 @@ func (db *DB) committed(group []*request) {
 	}
 	if jobs {
 		db.wakeWorker()
+	}
+	if post {
+		select {
+		case db.post <- struct{}{}:
+		default:
+		}
 	}
 }

@@ -2,6 +2,14 @@ package store
 
 import "context"
 
+// Favourite is that somebody likes a status.
+type Favourite struct {
+	ID        FavouriteID
+	AccountID AccountID
+	StatusID  StatusID
+	URI       *string // of the Like activity, where there is one
+}
+
 // StatusEntry is an entry in a list of statuses that has an order of its own: that of Cursor.
 type StatusEntry struct {
 	Cursor   int64
@@ -83,26 +91,41 @@ func (r reader) FavouritedBy(ctx context.Context, viewer AccountID, id StatusID,
 	return readEntries[AccountEntry](ctx, r, favouritedBy, viewer, p, id)
 }
 
-// AddFavourite makes a status a favourite of an account, and tells whether it was none before.
-func (tx *Tx) AddFavourite(ctx context.Context, account AccountID, status StatusID) (added bool, err error) {
+// AddFavourite makes a status a favourite of an account, by a Like activity with this id if there is one. It returns 0 if it was one
+// before.
+func (tx *Tx) AddFavourite(ctx context.Context, account AccountID, status StatusID, uri *string) (FavouriteID, error) {
+	id := FavouriteID(tx.newID())
 	n, err := tx.exec(ctx, "add favourite", `
-		INSERT OR IGNORE INTO favourites (id, account_id, status_id)
-		VALUES (?, ?, ?)`, tx.newID(), account, status)
+		INSERT OR IGNORE INTO favourites (id, account_id, status_id, uri)
+		VALUES (?, ?, ?, ?)`, id, account, status, uri)
 	if err != nil || n == 0 {
-		return false, err
+		return 0, err
 	}
 	tx.touchFlags(account)
-	return true, tx.countFavourite(ctx, status, 1)
+	return id, tx.countFavourite(ctx, status, 1)
 }
 
-// RemoveFavourite takes a favourite back, and tells whether it was one.
-func (tx *Tx) RemoveFavourite(ctx context.Context, account AccountID, status StatusID) (removed bool, err error) {
-	n, err := tx.exec(ctx, "remove favourite", `DELETE FROM favourites WHERE account_id = ? AND status_id = ?`, account, status)
-	if err != nil || n == 0 {
-		return false, err
+// RemoveFavourite takes a favourite back. It returns 0 if it was none.
+func (tx *Tx) RemoveFavourite(ctx context.Context, account AccountID, status StatusID) (FavouriteID, error) {
+	found, err := ids[FavouriteID](ctx, tx.reader, "remove favourite", `
+		DELETE FROM favourites
+		WHERE account_id = ? AND status_id = ?
+		RETURNING id`, account, status)
+	if err != nil || len(found) == 0 {
+		return 0, err
 	}
 	tx.touchFlags(account)
-	return true, tx.countFavourite(ctx, status, -1)
+	return found[0], tx.countFavourite(ctx, status, -1)
+}
+
+// FavouriteByURI returns whose favourite what is, by the id of the Like activity; nil if there is none.
+func (r reader) FavouriteByURI(ctx context.Context, uri string) (*Favourite, error) {
+	return one[Favourite](ctx, r, "favourite by uri", `SELECT * FROM favourites WHERE uri = ?`, uri)
+}
+
+// Favourite returns whose favourite what is, by its id; nil if there is none.
+func (r reader) Favourite(ctx context.Context, id FavouriteID) (*Favourite, error) {
+	return one[Favourite](ctx, r, "favourite", `SELECT * FROM favourites WHERE id = ?`, id)
 }
 
 func (tx *Tx) countFavourite(ctx context.Context, status StatusID, n int) error {

@@ -46,6 +46,11 @@ type (
 	ScheduledID          int64
 	ReportID             int64
 	AnnouncementID       int64
+	ActivityID           int64 // on its way to others; shown in the address of the activity
+	DeliveryID           int64
+	ReceivedID           int64 // an activity that has come in
+	RefusalID            int64
+	RelayID              int64
 )
 
 const sequenceBits = 10
@@ -89,6 +94,7 @@ func (id ChatMessageID) String() string  { return string(appendFlake(nil, int64(
 func (id ReportID) String() string       { return string(appendFlake(nil, int64(id))) }
 func (id MessageID) String() string      { return string(appendFlake(nil, int64(id))) }
 func (id AnnouncementID) String() string { return string(appendFlake(nil, int64(id))) }
+func (id ActivityID) String() string     { return string(appendFlake(nil, int64(id))) }
 func (id ScheduledID) String() string    { return string(appendFlake(nil, int64(id))) }
 
 // UnmarshalText reads a flake. Text that is none, or one of another server, becomes 0, the id of nothing: to the outside a

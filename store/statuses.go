@@ -35,6 +35,7 @@ type Status struct {
 	ExpiresAt          *Time
 	Language           string
 	ContentType        string
+	Emojis             JSON[[]RemoteEmoji] // in a post from elsewhere
 	URI                string
 	URL                string
 	SpoilerText        string
@@ -78,14 +79,17 @@ func (tx *Tx) AddStatus(ctx context.Context, s *Status) error {
 	if s.CreatedAt == 0 {
 		s.CreatedAt = At(tx.db.now())
 	}
+	if s.Emojis.V == nil {
+		s.Emojis.V = []RemoteEmoji{}
+	}
 	_, err := tx.exec(ctx, "add status", `
 		INSERT INTO statuses (id, account_id, visibility, reblog_of_id, conversation_id, in_reply_to_id, in_reply_to_account_id, domain,
-			has_media, has_poll, sensitive, quote_of_id, card_id, list_id, addressed, app_id, created_at, expires_at, language, content_type, uri, url,
+			has_media, has_poll, sensitive, quote_of_id, card_id, list_id, addressed, app_id, created_at, expires_at, language, content_type, emojis, uri, url,
 			spoiler_text, text, content)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		s.ID, s.AccountID, s.Visibility, s.ReblogOfID, s.ConversationID, s.InReplyToID, s.InReplyToAccountID, s.Domain,
 		s.HasMedia, s.HasPoll, s.Sensitive, s.QuoteOfID, s.CardID, s.ListID, s.Addressed, s.AppID, s.CreatedAt, s.ExpiresAt, s.Language, s.ContentType,
-		s.URI, s.URL, s.SpoilerText, s.Text, s.Content)
+		s.Emojis, s.URI, s.URL, s.SpoilerText, s.Text, s.Content)
 	if err != nil {
 		return err
 	}

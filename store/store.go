@@ -37,6 +37,7 @@ type Options struct {
 	WriterCache     int    // KiB of page cache of the writer; 0: 8000
 	Normal          bool   // synchronous=NORMAL: faster, but a power cut may take the last commits along
 	BlockersVisible bool   // the blocked still see the posts of who blocks them
+	Federated       bool   // other servers are told of deeds
 	Now             func() time.Time
 	Log             *slog.Logger
 }
@@ -52,6 +53,7 @@ type DB struct {
 	filters *filterCache
 	search  *searches
 	jobs    chan struct{} // has an element when a job may have come due
+	post    chan struct{} // likewise for a delivery
 	now     func() time.Time
 	log     *slog.Logger
 	lock    *os.File
@@ -84,7 +86,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{lock: lock, now: o.Now, log: o.Log, options: o, jobs: make(chan struct{}, 1)}
+	db := &DB{lock: lock, now: o.Now, log: o.Log, options: o, jobs: make(chan struct{}, 1), post: make(chan struct{}, 1)}
 	if err := db.open(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -167,6 +169,9 @@ func (db *DB) Close() error {
 	}
 	return errors.Join(append(errList, db.lock.Close())...)
 }
+
+// Post returns a channel that has an element when a delivery may have come due.
+func (db *DB) Post() <-chan struct{} { return db.post }
 
 // Now is the time that the database goes by.
 func (db *DB) Now() time.Time { return db.now() }

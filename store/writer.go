@@ -34,6 +34,8 @@ type Tx struct {
 	indexed []indexEntry
 	newJobs bool
 	usedIDs bool
+
+	newDeliveries bool
 }
 
 // Update runs fn in a transaction and returns once that is on disk. When fn fails, or panics, all it did is undone and its

@@ -42,6 +42,7 @@ CREATE TABLE accounts (
     also_known_as         TEXT    NOT NULL DEFAULT '[]', -- ActivityPub ids
     moved_to_id           INTEGER REFERENCES accounts (id) ON DELETE SET NULL,
     tags                  TEXT    NOT NULL DEFAULT '[]', -- set by moderators
+    emojis                TEXT    NOT NULL DEFAULT '[]', -- custom ones in the profile of who lives elsewhere, [{"shortcode", "url"}]
     followers_count       INTEGER NOT NULL DEFAULT 0,
     following_count       INTEGER NOT NULL DEFAULT 0,
     statuses_count        INTEGER NOT NULL DEFAULT 0,    -- public, unlisted and local ones
@@ -209,6 +210,7 @@ CREATE INDEX follows_followers ON follows (target_id, follower_id) WHERE pending
 CREATE INDEX follows_following ON follows (follower_id, target_id) WHERE pending = 0;
 CREATE INDEX follows_requests ON follows (target_id, id) WHERE pending = 1;
 CREATE INDEX follows_local ON follows (target_id, follower_id, show_reblogs, languages) WHERE pending = 0 AND follower_local = 1;
+CREATE INDEX follows_remote ON follows (target_id, follower_id) WHERE pending = 0 AND follower_local = 0;
 CREATE INDEX follows_hidden_reblogs ON follows (follower_id) WHERE show_reblogs = 0;
 
 -- Who wants to be told of each post of whom; needs no follow.
@@ -285,6 +287,7 @@ CREATE TABLE statuses (
     expires_at             INTEGER,
     language               TEXT    NOT NULL DEFAULT '',
     content_type           TEXT    NOT NULL DEFAULT 'text/plain',
+    emojis                 TEXT    NOT NULL DEFAULT '[]', -- custom ones in a post from elsewhere, [{"shortcode", "url"}]
     uri                    TEXT    NOT NULL UNIQUE, -- of the object; of the Announce for a boost
     url                    TEXT    NOT NULL DEFAULT '',
     spoiler_text           TEXT    NOT NULL DEFAULT '',
@@ -441,6 +444,7 @@ CREATE TABLE favourites (
     id         INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     status_id  INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
+    uri        TEXT    UNIQUE, -- of the Like activity, where there is one
     UNIQUE (account_id, status_id)
 ) STRICT;
 CREATE INDEX favourites_account ON favourites (account_id, id);
@@ -685,6 +689,152 @@ CREATE TABLE idempotency_keys (
     PRIMARY KEY (account_id, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
+
+-- What federation knows of accounts elsewhere beside what is shown: where they take messages, and what their collections are called.
+CREATE TABLE actors (
+    account_id   INTEGER PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,
+    inbox        TEXT    NOT NULL,
+    shared_inbox TEXT    NOT NULL DEFAULT '', -- of the server, '' if it has none
+    outbox       TEXT    NOT NULL DEFAULT '',
+    followers    TEXT    NOT NULL DEFAULT '',
+    following    TEXT    NOT NULL DEFAULT '',
+    featured     TEXT    NOT NULL DEFAULT '',
+    indexable    INTEGER NOT NULL DEFAULT 0 CHECK (indexable IN (0, 1)),
+    fetched_at   INTEGER NOT NULL, -- when the document was read last
+    tried_at     INTEGER NOT NULL, -- when it was tried last
+    failures     INTEGER NOT NULL DEFAULT 0, -- tries in a row that found no account any more
+    moved_at     INTEGER -- when the last Move was heard of
+) STRICT;
+CREATE INDEX actors_shared ON actors (shared_inbox) WHERE shared_inbox <> '';
+
+-- Keys with which accounts sign, here and elsewhere. An account may have several, one of ours has one that is not retired.
+CREATE TABLE actor_keys (
+    uri        TEXT    PRIMARY KEY,
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    public     TEXT    NOT NULL, -- PEM, or Multikey
+    private    BLOB,             -- of local accounts: PKCS 8, sealed with a key that is not in the database
+    created_at INTEGER NOT NULL,
+    retired_at INTEGER           -- of local accounts: it is neither shown nor used any more
+) STRICT;
+CREATE INDEX actor_keys_account ON actor_keys (account_id);
+
+-- Other servers: how they take what we send, and whether they are there.
+CREATE TABLE hosts (
+    domain            TEXT    PRIMARY KEY,
+    due_at            INTEGER, -- when the next delivery is to be tried; NULL: none waits
+    failures          INTEGER NOT NULL DEFAULT 0, -- in a row
+    rest_until        INTEGER NOT NULL DEFAULT 0, -- nothing is tried before
+    unreachable_since INTEGER,
+    last_success_at   INTEGER,
+    last_error        TEXT    NOT NULL DEFAULT '',
+    signature         TEXT    NOT NULL DEFAULT '' CHECK (signature IN ('', 'cavage', 'rfc9421', 'neither')), -- that it accepts; '': not known
+    path_only         INTEGER NOT NULL DEFAULT 0 CHECK (path_only IN (0, 1)), -- it wants signatures without the query
+    signature_at      INTEGER NOT NULL DEFAULT 0, -- when that was found out
+    software          TEXT    NOT NULL DEFAULT '', -- as its NodeInfo says
+    version           TEXT    NOT NULL DEFAULT '',
+    checked_at        INTEGER NOT NULL DEFAULT 0 -- when that was asked
+) STRICT;
+CREATE INDEX hosts_due ON hosts (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX hosts_unreachable ON hosts (unreachable_since) WHERE unreachable_since IS NOT NULL;
+
+-- Activities on their way to others, once each however many inboxes they go to.
+CREATE TABLE activities (
+    id         INTEGER PRIMARY KEY,
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who signs it
+    status_id  INTEGER, -- the post that it hands over, which must be there still
+    body       TEXT    NOT NULL -- JSON
+) STRICT;
+CREATE INDEX activities_account ON activities (account_id);
+
+CREATE TABLE deliveries (
+    id          INTEGER PRIMARY KEY,
+    activity_id INTEGER NOT NULL REFERENCES activities (id) ON DELETE CASCADE,
+    inbox       TEXT    NOT NULL,
+    domain      TEXT    NOT NULL, -- the inbox's
+    priority    INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 3), -- 0 goes first
+    run_at      INTEGER NOT NULL,
+    attempts    INTEGER NOT NULL DEFAULT 0,
+    parked      INTEGER NOT NULL DEFAULT 0 CHECK (parked IN (0, 1)), -- given up
+    last_error  TEXT    NOT NULL DEFAULT '',
+    UNIQUE (activity_id, inbox)
+) STRICT;
+CREATE INDEX deliveries_due ON deliveries (domain, priority, id) WHERE parked = 0;
+CREATE INDEX deliveries_parked ON deliveries (id) WHERE parked = 1;
+
+-- Activities that have come in and are not done with.
+CREATE TABLE inbox (
+    id           INTEGER PRIMARY KEY,
+    signer_id    INTEGER REFERENCES accounts (id) ON DELETE CASCADE, -- who signed the request; NULL: that is still to be found out
+    recipient_id INTEGER REFERENCES accounts (id) ON DELETE CASCADE, -- in whose own inbox it came; NULL: in the shared one
+    request      TEXT    NOT NULL DEFAULT '', -- of an unverified one: what was signed, JSON
+    body         TEXT    NOT NULL,
+    received_at  INTEGER NOT NULL,
+    run_at       INTEGER NOT NULL,
+    attempts     INTEGER NOT NULL DEFAULT 0,
+    parked       INTEGER NOT NULL DEFAULT 0 CHECK (parked IN (0, 1)),
+    last_error   TEXT    NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX inbox_due ON inbox (run_at) WHERE parked = 0;
+CREATE INDEX inbox_parked ON inbox (id) WHERE parked = 1;
+CREATE INDEX inbox_signer ON inbox (signer_id) WHERE signer_id IS NOT NULL;
+CREATE INDEX inbox_recipient ON inbox (recipient_id) WHERE recipient_id IS NOT NULL;
+
+-- Activities that have been heard of (their ids, hashed), so that nobody can have them done again: those that were done, and those
+-- taken back before they came.
+CREATE TABLE heard (
+    hash BLOB    PRIMARY KEY, -- the first half of a SHA-256
+    at   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX heard_at ON heard (at);
+
+-- What was not accepted from elsewhere lately, for the operator.
+CREATE TABLE refusals (
+    id     INTEGER PRIMARY KEY,
+    uri    TEXT    NOT NULL, -- of the activity, or of the document
+    object TEXT    NOT NULL, -- what it was about
+    domain TEXT    NOT NULL,
+    reason TEXT    NOT NULL
+) STRICT;
+CREATE INDEX refusals_uri ON refusals (uri);
+CREATE INDEX refusals_object ON refusals (object);
+
+-- What only posts from elsewhere have.
+CREATE TABLE origins (
+    status_id       INTEGER PRIMARY KEY REFERENCES statuses (id) ON DELETE CASCADE,
+    parent_uri      TEXT    NOT NULL DEFAULT '', -- what it replies to, as long as that is not known here
+    quote_uri       TEXT    NOT NULL DEFAULT '', -- what it quotes, likewise
+    replies_uri     TEXT    NOT NULL DEFAULT '', -- the collection of its replies
+    replies_at      INTEGER NOT NULL DEFAULT 0,  -- when that was read last
+    fetched_at      INTEGER NOT NULL DEFAULT 0   -- when it was read from its origin last; 0: it was delivered only
+) STRICT;
+CREATE INDEX origins_parent ON origins (parent_uri) WHERE parent_uri <> '';
+CREATE INDEX origins_quote ON origins (quote_uri) WHERE quote_uri <> '';
+
+-- What threads that began elsewhere are called by others.
+CREATE TABLE contexts (
+    conversation_id INTEGER PRIMARY KEY,
+    uri             TEXT    NOT NULL UNIQUE
+) STRICT;
+
+-- Servers that pass on what is public. Of one in the LitePub style the actor is known, which we follow; of one in the other style
+-- the inbox only.
+CREATE TABLE relays (
+    id         INTEGER PRIMARY KEY,
+    address    TEXT    NOT NULL UNIQUE, -- as the staff gave it
+    inbox      TEXT    NOT NULL,
+    account_id INTEGER UNIQUE REFERENCES accounts (id) ON DELETE CASCADE, -- its actor; NULL: not known, or of the other style
+    litepub    INTEGER NOT NULL CHECK (litepub IN (0, 1)),
+    follow_uri TEXT    NOT NULL UNIQUE, -- of our Follow
+    accepted   INTEGER NOT NULL DEFAULT 0 CHECK (accepted IN (0, 1))
+) STRICT;
+CREATE INDEX relays_accepted ON relays (id) WHERE accepted = 1;
+
+-- To whom else than its audience a post has gone: inboxes of those who asked for it. They hear of its end.
+CREATE TABLE readers (
+    status_id INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
+    inbox     TEXT    NOT NULL,
+    PRIMARY KEY (status_id, inbox)
+) STRICT, WITHOUT ROWID;
 
 -- What was here and must neither come back nor be answered with 404.
 CREATE TABLE tombstones (

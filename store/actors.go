@@ -1,0 +1,131 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+)
+
+// Actor is what federation knows of an account elsewhere beside what is shown.
+type Actor struct {
+	AccountID   AccountID
+	Inbox       string
+	SharedInbox string // "": the server has none
+	Outbox      string
+	Followers   string // addresses of collections
+	Following   string
+	Featured    string
+	Indexable   bool
+	FetchedAt   Time
+	TriedAt     Time
+	Failures    int
+	MovedAt     *Time
+}
+
+// DeliverTo returns where the account takes what many on its server get.
+func (a *Actor) DeliverTo() string {
+	if a.SharedInbox != "" {
+		return a.SharedInbox
+	}
+	return a.Inbox
+}
+
+// RemoteEmoji is a custom emoji of another server.
+type RemoteEmoji struct {
+	Shortcode string `json:"shortcode"`
+	URL       string `json:"url"`
+}
+
+// Actor returns what is known of an account elsewhere, and errs.ErrRecordNotFound if there is nothing.
+func (r reader) Actor(ctx context.Context, id AccountID) (*Actor, error) {
+	a, err := one[Actor](ctx, r, "actor", `SELECT * FROM actors WHERE account_id = ?`, id)
+	if a == nil && err == nil {
+		err = notFound
+	}
+	return a, err
+}
+
+// Actors returns what is known of accounts elsewhere, in no order.
+func (r reader) Actors(ctx context.Context, ids []AccountID) ([]*Actor, error) {
+	return list[*Actor](ctx, r, "actors", `
+		SELECT a.*
+		FROM json_each(?) j
+		CROSS JOIN actors a ON a.account_id = j.value`, jsonArray(ids))
+}
+
+// SaveActor inserts or replaces what is known of an account elsewhere.
+func (tx *Tx) SaveActor(ctx context.Context, a *Actor) error {
+	_, err := tx.exec(ctx, "save actor", `
+		INSERT INTO actors (account_id, inbox, shared_inbox, outbox, followers, following, featured, indexable, fetched_at, tried_at, failures, moved_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (account_id) DO UPDATE SET inbox = excluded.inbox, shared_inbox = excluded.shared_inbox, outbox = excluded.outbox,
+			followers = excluded.followers, following = excluded.following, featured = excluded.featured, indexable = excluded.indexable,
+			fetched_at = excluded.fetched_at, tried_at = excluded.tried_at, failures = excluded.failures, moved_at = excluded.moved_at`,
+		a.AccountID, a.Inbox, a.SharedInbox, a.Outbox, a.Followers, a.Following, a.Featured, a.Indexable, a.FetchedAt, a.TriedAt, a.Failures, a.MovedAt)
+	return err
+}
+
+// ActorKey is a key with which an account signs.
+type ActorKey struct {
+	URI       string
+	AccountID AccountID
+	Public    string // PEM, or Multikey
+	Private   []byte // sealed; nil: of an account elsewhere
+	CreatedAt Time
+	RetiredAt *Time
+}
+
+// ActorKey returns the key of an id, nil if it is not known.
+func (r reader) ActorKey(ctx context.Context, uri string) (*ActorKey, error) {
+	return one[ActorKey](ctx, r, "actor key", `SELECT * FROM actor_keys WHERE uri = ?`, uri)
+}
+
+// ActorKeys returns the keys of an account that are not retired, the newest first.
+func (r reader) ActorKeys(ctx context.Context, id AccountID) ([]*ActorKey, error) {
+	keys, err := list[*ActorKey](ctx, r, "actor keys", `
+		SELECT *
+		FROM actor_keys
+		WHERE account_id = ? AND retired_at IS NULL
+		LIMIT 50`, id)
+	slices.SortFunc(keys, func(a, b *ActorKey) int {
+		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), strings.Compare(a.URI, b.URI))
+	})
+	return keys, err
+}
+
+// AddActorKey inserts a key. CreatedAt is set if it is 0.
+func (tx *Tx) AddActorKey(ctx context.Context, k *ActorKey) error {
+	if k.CreatedAt == 0 {
+		k.CreatedAt = At(tx.db.now())
+	}
+	_, err := tx.exec(ctx, "add actor key", `
+		INSERT INTO actor_keys (uri, account_id, public, private, created_at)
+		VALUES (?, ?, ?, ?, ?)`, k.URI, k.AccountID, k.Public, k.Private, k.CreatedAt)
+	return err
+}
+
+// RetireActorKeys takes all keys of a local account out of use.
+func (tx *Tx) RetireActorKeys(ctx context.Context, id AccountID) error {
+	_, err := tx.exec(ctx, "retire actor keys", `
+		UPDATE actor_keys
+		SET retired_at = ?, private = NULL
+		WHERE account_id = ? AND retired_at IS NULL`, At(tx.db.now()), id)
+	return err
+}
+
+// SetActorKeys replaces the keys of an account elsewhere. A key id that belongs to another account is left with that one
+// (federation 2.3).
+func (tx *Tx) SetActorKeys(ctx context.Context, id AccountID, keys []*ActorKey) error {
+	if _, err := tx.exec(ctx, "drop actor keys", `DELETE FROM actor_keys WHERE account_id = ?`, id); err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if _, err := tx.exec(ctx, "set actor key", `
+			INSERT OR IGNORE INTO actor_keys (uri, account_id, public, created_at)
+			VALUES (?, ?, ?, ?)`, k.URI, id, k.Public, At(tx.db.now())); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"slices"
+	"time"
+)
+
+// How long what has been heard of is remembered.
+const (
+	heardTime   = 30 * 24 * time.Hour // activities, and what was taken back or deleted before it came
+	refusalTime = 7 * 24 * time.Hour
+	maxRefusals = 10_000
+)
+
+func heardKey(uri string) []byte {
+	sum := sha256.Sum256([]byte(uri))
+	return sum[:16]
+}
+
+// Heard tells whether an id has been heard of: an activity that was done, or something taken back or deleted before it came.
+func (r reader) Heard(ctx context.Context, uri string) (bool, error) {
+	return r.exists(ctx, `SELECT 1 FROM heard WHERE hash = ?`, heardKey(uri))
+}
+
+// Hear notes that an id has been heard of. first is false if it had been before.
+func (tx *Tx) Hear(ctx context.Context, uri string) (first bool, err error) {
+	n, err := tx.exec(ctx, "hear", `INSERT OR IGNORE INTO heard (hash, at) VALUES (?, ?)`, heardKey(uri), At(tx.db.now()))
+	return n > 0, err
+}
+
+// Refusal says why something from elsewhere was not accepted.
+type Refusal struct {
+	ID     RefusalID
+	URI    string // of the activity, or of the document
+	Object string // what it was about; may be ""
+	Domain string
+	Reason string
+}
+
+// Refuse notes that something was not accepted.
+func (tx *Tx) Refuse(ctx context.Context, r *Refusal) error {
+	r.ID = RefusalID(tx.newID())
+	_, err := tx.exec(ctx, "refuse", `
+		INSERT INTO refusals (id, uri, object, domain, reason)
+		VALUES (?, ?, ?, ?, ?)`, r.ID, truncate(r.URI, 2048), truncate(r.Object, 2048), r.Domain, truncate(r.Reason, 1000))
+	return err
+}
+
+// Refusals returns what is known of why something was not accepted, by the id of the activity or of what it was about, the latest first.
+func (r reader) Refusals(ctx context.Context, uri string) ([]*Refusal, error) {
+	const most = 50
+	of, err := list[*Refusal](ctx, r, "refusals", `
+		SELECT *
+		FROM refusals INDEXED BY refusals_uri
+		WHERE uri = ?
+		ORDER BY id DESC
+		LIMIT ?`, uri, most)
+	if err != nil {
+		return nil, err
+	}
+	about, err := list[*Refusal](ctx, r, "refusals of an object", `
+		SELECT *
+		FROM refusals INDEXED BY refusals_object
+		WHERE object = ?1 AND uri <> ?1
+		ORDER BY id DESC
+		LIMIT ?2`, uri, most)
+	all := append(of, about...)
+	slices.SortFunc(all, func(a, b *Refusal) int { return cmp.Compare(b.ID, a.ID) })
+	return all, err
+}
+
+// PruneHeard forgets what was heard of long ago, and refusals that nobody will ask about, some at a time. It tells whether there is more.
+func (tx *Tx) PruneHeard(ctx context.Context) (more bool, err error) {
+	now := tx.db.now()
+	n, err := tx.exec(ctx, "prune heard", `
+		DELETE FROM heard
+		WHERE hash IN (SELECT hash FROM heard WHERE at < ? LIMIT ?)`, At(now.Add(-heardTime)), pruneBatch)
+	if err != nil {
+		return false, err
+	}
+	last, err := one[int64](ctx, tx.reader, "oldest refusal kept", `
+		SELECT id
+		FROM refusals
+		ORDER BY id DESC
+		LIMIT 1 OFFSET ?`, maxRefusals)
+	if err != nil {
+		return false, err
+	}
+	from := now.Add(-refusalTime).UnixMilli() << sequenceBits
+	if last != nil {
+		from = max(from, *last)
+	}
+	m, err := tx.exec(ctx, "prune refusals", `
+		DELETE FROM refusals
+		WHERE id IN (SELECT id FROM refusals WHERE id <= ? ORDER BY id LIMIT ?)`, from, pruneBatch)
+	return n == pruneBatch || m == pruneBatch, err
+}
