@@ -94,6 +94,15 @@ func (r reader) ActorKeys(ctx context.Context, id AccountID) ([]*ActorKey, error
 	return keys, err
 }
 
+// CountActorKeys counts the keys that an account has had.
+func (r reader) CountActorKeys(ctx context.Context, id AccountID) (int, error) {
+	n, err := one[int](ctx, r, "count actor keys", `SELECT count(*) FROM actor_keys WHERE account_id = ?`, id)
+	if err != nil {
+		return 0, err
+	}
+	return *n, nil
+}
+
 // AddActorKey inserts a key. CreatedAt is set if it is 0.
 func (tx *Tx) AddActorKey(ctx context.Context, k *ActorKey) error {
 	if k.CreatedAt == 0 {

@@ -82,10 +82,23 @@ func (tx *Tx) Dispatch(ctx context.Context, a *Activity, priority int, to []Dest
 	return nil
 }
 
+// WakePost has it looked again for what is to be delivered.
+func (db *DB) WakePost() {
+	select {
+	case db.post <- struct{}{}:
+	default:
+	}
+}
+
+// HasStatus tells whether a status is there.
+func (r reader) HasStatus(ctx context.Context, id StatusID) (bool, error) {
+	return r.exists(ctx, `SELECT 1 FROM statuses WHERE id = ?`, id)
+}
+
 // DueHosts returns hosts for which something waits whose time has come, the longest due first.
-func (r reader) DueHosts(ctx context.Context, limit int) ([]string, error) {
-	return list[string](ctx, r, "due hosts", `
-		SELECT domain
+func (r reader) DueHosts(ctx context.Context, limit int) ([]*Host, error) {
+	return list[*Host](ctx, r, "due hosts", `
+		SELECT *
 		FROM hosts INDEXED BY hosts_due
 		WHERE due_at <= ?
 		ORDER BY due_at
@@ -170,14 +183,17 @@ func (r reader) Host(ctx context.Context, domain string) (*Host, error) {
 	return h, err
 }
 
-// HostReached notes that a host was reached, or has reached us: what waits for it is tried at once.
+// HostReached notes that a host was reached, or has reached us: what waits for it is tried at once. When the last time was is kept to
+// the hour.
 func (tx *Tx) HostReached(ctx context.Context, domain string) error {
 	now := At(tx.db.now())
 	n, err := tx.exec(ctx, "host reached", `
 		INSERT INTO hosts (domain, last_success_at)
 		VALUES (?1, ?2)
 		ON CONFLICT (domain) DO UPDATE SET last_success_at = ?2, failures = 0, rest_until = 0, unreachable_since = NULL, last_error = '',
-			due_at = iif(rest_until > ?2 AND due_at IS NOT NULL, ?2, due_at)`, domain, now)
+			due_at = iif(rest_until > ?2 AND due_at IS NOT NULL, ?2, due_at)
+		WHERE failures > 0 OR unreachable_since IS NOT NULL OR ifnull(last_success_at, 0) < ?2 - ?3`,
+		domain, now, time.Hour.Milliseconds())
 	tx.newDeliveries = tx.newDeliveries || n > 0
 	return err
 }

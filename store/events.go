@@ -141,9 +141,6 @@ func (db *DB) committed(group []*request) {
 		db.wakeWorker()
 	}
 	if post {
-		select {
-		case db.post <- struct{}{}:
-		default:
-		}
+		db.WakePost()
 	}
 }

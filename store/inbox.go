@@ -8,9 +8,8 @@ import (
 // Received is an activity that has come in and is not done with.
 type Received struct {
 	ID          ReceivedID
-	SignerID    *AccountID // who signed the request; nil: that is still to be found out
+	SignerID    AccountID  // who signed the request
 	RecipientID *AccountID // in whose own inbox it came; nil: in the shared one
-	Request     string     // of an unverified one: what was signed
 	Body        string
 	ReceivedAt  Time
 	RunAt       Time
@@ -33,8 +32,8 @@ func (tx *Tx) AddReceived(ctx context.Context, a *Received) error {
 		a.RunAt = now
 	}
 	_, err := tx.exec(ctx, "add received", `
-		INSERT INTO inbox (id, signer_id, recipient_id, request, body, received_at, run_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`, a.ID, a.SignerID, a.RecipientID, a.Request, a.Body, a.ReceivedAt, a.RunAt)
+		INSERT INTO inbox (id, signer_id, recipient_id, body, received_at, run_at)
+		VALUES (?, ?, ?, ?, ?, ?)`, a.ID, a.SignerID, a.RecipientID, a.Body, a.ReceivedAt, a.RunAt)
 	return err
 }
 

@@ -764,9 +764,8 @@ CREATE INDEX deliveries_parked ON deliveries (id) WHERE parked = 1;
 -- Activities that have come in and are not done with.
 CREATE TABLE inbox (
     id           INTEGER PRIMARY KEY,
-    signer_id    INTEGER REFERENCES accounts (id) ON DELETE CASCADE, -- who signed the request; NULL: that is still to be found out
+    signer_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who signed the request
     recipient_id INTEGER REFERENCES accounts (id) ON DELETE CASCADE, -- in whose own inbox it came; NULL: in the shared one
-    request      TEXT    NOT NULL DEFAULT '', -- of an unverified one: what was signed, JSON
     body         TEXT    NOT NULL,
     received_at  INTEGER NOT NULL,
     run_at       INTEGER NOT NULL,
@@ -776,7 +775,7 @@ CREATE TABLE inbox (
 ) STRICT;
 CREATE INDEX inbox_due ON inbox (run_at) WHERE parked = 0;
 CREATE INDEX inbox_parked ON inbox (id) WHERE parked = 1;
-CREATE INDEX inbox_signer ON inbox (signer_id) WHERE signer_id IS NOT NULL;
+CREATE INDEX inbox_signer ON inbox (signer_id);
 CREATE INDEX inbox_recipient ON inbox (recipient_id) WHERE recipient_id IS NOT NULL;
 
 -- Activities that have been heard of (their ids, hashed), so that nobody can have them done again: those that were done, and those

@@ -1,0 +1,98 @@
+// Package federation is ActivityPub: the documents that stand for what is here, the signatures of requests, WebFinger, the inbox and
+// what comes in by it, the activities that tell others of what people here do, and their delivery.
+//
+// It knows both vocabularies: a deed of the client API becomes an activity here, and an activity a deed; nobody else speaks of
+// Notes and Announces. What an activity does is done by social, in one transaction; what that needs of other servers is fetched
+// before.
+//
+// Documents are plain JSON (package activity). One is believed if its actor has signed the request that brought it, if it was read from
+// its own address, or if it carries a proof by its actor; of what others have embedded in it only the ids count (federation D2, 5.1).
+// Authority is the host of an id.
+package federation
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"svc/internal/config"
+	"svc/internal/fetch"
+	"svc/internal/keys"
+	"svc/social"
+	"svc/store"
+)
+
+// Config are the settings that this package goes by.
+type Config struct {
+	BaseURL         string // https://example.org
+	Host            string // of ids and handles: with its port, if that is unusual
+	Trial           bool   // http is spoken, and with this machine: allow_loopback
+	AuthorizedFetch bool   // documents are shown to those only who prove who they are
+	SendBlocks      bool   // the blocked are told
+}
+
+// FromSettings takes what this package needs from the settings.
+func FromSettings(c *config.Config) Config {
+	return Config{
+		BaseURL:         c.URL().String(),
+		Host:            c.Host(),
+		Trial:           c.Federation.AllowLoopback,
+		AuthorizedFetch: c.Federation.AuthorizedFetch,
+	}
+}
+
+// Service has the dealings with other servers.
+type Service struct {
+	Config
+	db      *store.DB
+	social  *social.Service
+	client  *fetch.Client
+	secrets *keys.Keys
+	log     *slog.Logger
+
+	signers *signers
+	fetchID atomic.Int64 // of the account that asks others in the name of this server
+	absent  *absences
+	flights flights
+	keys    *knownKeys
+	relays  *relays
+	inbox   *inbox
+	courier *courier
+}
+
+// New makes a service. Call Open before it is used.
+func New(db *store.DB, people *social.Service, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
+	s := &Service{
+		Config: c, db: db, social: people, client: client, secrets: secrets, log: log,
+		signers: newSigners(), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(),
+	}
+	s.inbox, s.courier = newInbox(s), newCourier(s)
+	return s
+}
+
+// Register tells the worker which jobs this package does.
+func (s *Service) Register(w *store.Worker) {
+	store.Handle(w, s.tell)
+}
+
+// Run receives and delivers until ctx ends. What is not done by then stays in the database.
+func (s *Service) Run(ctx context.Context) {
+	delivered := make(chan struct{})
+	go func() {
+		defer close(delivered)
+		s.courier.run(ctx)
+	}()
+	s.inbox.run(ctx)
+	<-delivered
+}
+
+// Settle does what is due of receiving and delivering, one thing after another. Tests use it instead of Run.
+func (s *Service) Settle(ctx context.Context) error {
+	if err := s.inbox.settle(ctx); err != nil {
+		return err
+	}
+	return s.courier.settle(ctx)
+}
+
+func (s *Service) now() time.Time { return s.db.Now() }

@@ -1,0 +1,59 @@
+package federation
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"svc/internal/httpsig"
+	"svc/store"
+)
+
+// How long it is remembered which signatures a host takes (federation 2.5).
+const (
+	signatureTime = 30 * 24 * time.Hour
+	neitherTime   = 24 * time.Hour
+)
+
+const neither = "neither"
+
+// waysToSign returns how requests to a host are to be signed: the way that it is known to take, or else one after the other.
+func waysToSign(h *store.Host, hasQuery bool) []httpsig.Options {
+	cavage, rfc := httpsig.Options{Scheme: httpsig.Cavage, PathOnly: h.PathOnly && hasQuery}, httpsig.Options{Scheme: httpsig.RFC9421}
+	switch age := time.Since(h.SignatureAt.Time()); {
+	case h.Signature == string(httpsig.RFC9421) && age < signatureTime:
+		return []httpsig.Options{rfc, cavage}
+	case h.Signature == neither && age < neitherTime:
+		return []httpsig.Options{cavage}
+	case h.Signature == string(httpsig.Cavage) && age < signatureTime && !hasQuery:
+		return []httpsig.Options{cavage}
+	case hasQuery:
+		other := cavage
+		other.PathOnly = !other.PathOnly
+		return []httpsig.Options{cavage, other, rfc}
+	}
+	return []httpsig.Options{cavage, rfc}
+}
+
+// noteSignature remembers how a host wants requests signed.
+func (s *Service) noteSignature(ctx context.Context, host string, o httpsig.Options) {
+	err := s.db.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		return tx.SetHostSignature(ctx, host, string(o.Scheme), o.PathOnly)
+	})
+	if err != nil {
+		s.log.Warn("remembering how a host wants requests signed", "host", host, "err", err)
+	}
+}
+
+// noteNeither remembers that a host takes no signature that we can make.
+func (s *Service) noteNeither(ctx context.Context, host string) {
+	s.noteSignature(ctx, host, httpsig.Options{Scheme: neither})
+}
+
+// unauthorized tells whether an answer says that a signature was not accepted, so that another may be.
+func unauthorized(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusBadRequest
+}
+
+// allowed tells whether there are to be dealings with a host at all; why not, if not.
+func (s *Service) allowed(host string) error { return nil }
