@@ -46,6 +46,9 @@ func TestRowsMirrorTables(t *testing.T) {
 		"polls":         store.Poll{},
 		"poll_votes":    store.PollVote{},
 
+		"reactions":       store.Reaction{},
+		"reaction_counts": store.ReactionCount{},
+
 		"report_statuses": store.ReportedStatus{},
 		"chats":           store.Chat{},
 		"chat_messages":   store.ChatMessage{},
