@@ -66,7 +66,7 @@ type viewerReactions struct {
 
 // maxHiding is how many reactions a status may have for those that the viewer is not shown to be taken from their number: they must be
 // looked for among all.
-const maxHiding = 1000
+const maxHiding = 500
 
 // addReactions finds out what the viewer reacts with, and which reactions the viewer is not shown.
 func (b *Builder) addReactions(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
