@@ -450,6 +450,29 @@ CREATE TABLE favourites (
 CREATE INDEX favourites_account ON favourites (account_id, id);
 CREATE INDEX favourites_status ON favourites (status_id, id);
 
+-- What people react to posts with. An emoji is a unicode one in its full form, the shortcode of a custom one of this server, or that
+-- of another server with @ and its host.
+CREATE TABLE reactions (
+    id         INTEGER PRIMARY KEY,
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    status_id  INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
+    emoji      TEXT    NOT NULL,
+    url        TEXT    NOT NULL, -- of the picture of a custom emoji; '' for a unicode one
+    uri        TEXT    UNIQUE,   -- of the activity, where it came from elsewhere
+    UNIQUE (account_id, status_id, emoji)
+) STRICT;
+CREATE INDEX reactions_status ON reactions (status_id, emoji, id, account_id);
+
+-- How many of them a post has with each emoji. The order is that of first use.
+CREATE TABLE reaction_counts (
+    status_id INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
+    emoji     TEXT    NOT NULL,
+    url       TEXT    NOT NULL, -- of the picture that came first
+    count     INTEGER NOT NULL,
+    first_id  INTEGER NOT NULL, -- of the reaction that began it, also when that is gone
+    PRIMARY KEY (status_id, emoji)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE bookmark_folders (
     id         INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,

@@ -1,5 +1,6 @@
-// Package emoji knows the custom emoji of this server: packs of pictures in folders under the data directory, each with a
-// pack.json that names them. A shortcode is unique across all packs: the first pack in order of name has it.
+// Package emoji knows which text is an emoji, and the custom emoji of this server: packs of pictures in folders under the data
+// directory, each with a pack.json that names them. A shortcode is unique across all packs: the first pack in order of name has
+// it.
 package emoji
 
 import (

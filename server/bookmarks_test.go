@@ -33,6 +33,7 @@ func TestBookmarkFolders(t *testing.T) {
 		{"a custom one without colons", "PATCH", "/ID", map[string]any{"emoji": "cat"}, 200, map[string]any{"emoji": ":cat:", "emoji_url": catURL}},
 		{"a keycap", "PATCH", "/ID", map[string]any{"emoji": "1️⃣"}, 200, map[string]any{"emoji": "1️⃣"}},
 		{"nothing", "PATCH", "/ID", map[string]any{}, 200, map[string]any{"name": "Read", "emoji": "1️⃣"}},
+		{"one without its variation selector", "PATCH", "/ID", map[string]any{"emoji": "☎"}, 200, map[string]any{"emoji": "☎️"}},
 		{"no emoji", "PATCH", "/ID", map[string]any{"emoji": nil}, 200, map[string]any{"name": "Read", "emoji": nil, "emoji_url": nil}},
 		{"a letter", "PATCH", "/ID", map[string]any{"emoji": "x"}, 422, map[string]any{"error": "Invalid emoji"}},
 		{"two emoji", "PATCH", "/ID", map[string]any{"emoji": "📚📚"}, 422, map[string]any{"error": "Invalid emoji"}},

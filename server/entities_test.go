@@ -63,10 +63,12 @@ var entityShapes = map[string]map[string]string{
 	"StatusExtension": {
 		"local": "boolean", "conversation_id": "number|null", "direct_conversation_id": "number|null",
 		"in_reply_to_account_acct": "text|null", "content": "Texts", "spoiler_text": "Texts", "expires_at": "time|null",
-		"thread_muted": "boolean", "emoji_reactions": "[]null", "parent_visible": "boolean", "pinned_at": "time|null",
+		"thread_muted": "boolean", "emoji_reactions": "[]ReactionCount", "parent_visible": "boolean", "pinned_at": "time|null",
 		"quotes_count": "number", "list_id": "?id", "quote": "Status|null", "quote_id": "id|null", "quote_url": "url|null", "quote_visible": "boolean",
 		"bookmark_folder": "id|null",
 	},
+	"ReactionCount": {"name": "text", "count": "number", "me": "boolean", "url": "url|null"},
+	"Reaction":      {"name": "text", "count": "number", "me": "boolean", "url": "url|null", "accounts": "[]Account"},
 	"Card": {
 		"url": "url", "title": "text", "description": "string", "type": "text", "author_name": "string", "author_url": "string",
 		"provider_name": "text", "provider_url": "url", "html": "string", "width": "number", "height": "number", "image": "url|null",
@@ -114,6 +116,7 @@ var entityShapes = map[string]map[string]string{
 	"AttachmentExtension": {"mime_type": "text"},
 	"Notification": {
 		"id": "digits", "type": "text", "created_at": "time", "group_key": "text", "account": "Account", "status": "?Status", "chat_message": "?ChatMessage",
+		"emoji": "?text", "emoji_url": "?url|null",
 		"svc": "NotificationExtension",
 	},
 	"NotificationExtension": {"is_seen": "boolean", "is_muted": "boolean"},
@@ -364,6 +367,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/svc/accounts/mfa/setup/:method": {"/api/v1/svc/accounts/mfa/setup/totp", "object"},
 	"/api/v1/svc/accounts/mfa/backup_codes":  {"", "object"},
 	"/api/v1/svc/aliases":                    {"", "object"},
+	"/api/v1/svc/statuses/:id/reactions":     {"/api/v1/svc/statuses/STATUSES/reactions", "[]Reaction"},
 	"/api/v1/svc/statuses/:id/quotes":        {"/api/v1/svc/statuses/STATUSES/quotes", "[]Status"},
 	"/api/v1/accounts/familiar_followers":    {"/api/v1/accounts/familiar_followers?id[]=ACCOUNT", "[]FamiliarFollowers"},
 	"/api/v1/svc/accounts/:id/endorsements":  {"/api/v1/svc/accounts/ACCOUNT/endorsements", "[]Account"},
@@ -382,6 +386,8 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v2/instance":                       {"", "object"},
 	"/api/v2/search":                         {"/api/v2/search?q=rich&with_relationships=true", "Results"},
 	"/api/v2/suggestions":                    {"", "[]null"},
+
+	"/api/v1/svc/statuses/:id/reactions/:emoji": {"/api/v1/svc/statuses/STATUSES/reactions/%F0%9F%94%A5?with_muted=true", "[]Reaction"},
 
 	"/api/v1/svc/conversations/:id":          {"/api/v1/svc/conversations/CONVERSATION", "Conversation"},
 	"/api/v1/svc/conversations/:id/statuses": {"/api/v1/svc/conversations/CONVERSATION/statuses", "[]Status"},
@@ -532,6 +538,11 @@ func (a *api) enrich(rich, other *member) (statuses []string, attachment, list s
 			do(m, "Status", "POST", "/api/v1/statuses/"+boost+"/"+deed, nil)
 		}
 	}
+	for _, id := range []string{first, boost, reply} {
+		do(rich, "Status", "PUT", "/api/v1/svc/statuses/"+id+"/reactions/%F0%9F%94%A5", nil)
+		do(other, "Status", "PUT", "/api/v1/svc/statuses/"+id+"/reactions/:cat:", nil)
+	}
+	do(other, "Status", "DELETE", "/api/v1/svc/statuses/"+reply+"/reactions/cat", nil)
 	folder := do(rich, "BookmarkFolder", "POST", "/api/v1/svc/bookmark_folders", params{"name": "kept", "emoji": "cat"}).id()
 	do(rich, "BookmarkFolder", "POST", "/api/v1/svc/bookmark_folders", params{"name": "read"})
 	do(rich, "Status", "POST", "/api/v1/statuses/"+first+"/bookmark", params{"folder_id": folder})

@@ -17,6 +17,7 @@ func TestPushMessages(t *testing.T) {
 	service := newPushService(t)
 	alice, bob := srv.signUp("alice"), srv.signUp("bob")
 	d := alice.subscribe(service)
+	srv.addEmoji("pets", map[string]string{"cat": "cat.png"})
 	own := alice.publish("my own words")
 	theirs := bob.publish("something of bob's")
 	long := strings.Repeat("word ", 40)
@@ -35,6 +36,8 @@ func TestPushMessages(t *testing.T) {
 		{"follow", func() { bob.post("/api/v1/accounts/" + alice.id + "/follow").want(200) }, "follow", "New Follower", "@bob has followed you"},
 		{"reblog", func() { bob.post("/api/v1/statuses/" + own.id() + "/reblog").want(200) }, "reblog", "New Repeat", "@bob repeated: my own words"},
 		{"favourite", func() { bob.post("/api/v1/statuses/" + own.id() + "/favourite").want(200) }, "favourite", "New Favorite", "@bob has favorited your post"},
+		{"reaction", func() { bob.reactWith(own.id(), "❤") }, "svc:emoji_reaction", "New Reaction", "@bob reacted with ❤️"},
+		{"custom reaction", func() { bob.reactWith(own.id(), "cat") }, "svc:emoji_reaction", "New Reaction", "@bob reacted with :cat:"},
 		{"update", func() {
 			alice.post("/api/v1/statuses/" + theirs.id() + "/reblog").want(200)
 			bob.send("PUT", "/api/v1/statuses/"+theirs.id(), map[string]any{"status": "something else"}).want(200)

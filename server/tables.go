@@ -24,6 +24,7 @@ func allRoutes() []routes {
 		reblogRoutes,
 		quoteRoutes,
 		favouriteRoutes,
+		reactionRoutes,
 		bookmarkRoutes,
 		pinRoutes,
 		timelineRoutes,

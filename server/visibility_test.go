@@ -189,6 +189,22 @@ func TestVisibility(t *testing.T) {
 		{"pinning", deed("/pin", "/unpin"), func(viewer *member, v string) bool {
 			return viewer == author && (v == "public" || v == "unlisted")
 		}},
+		{"reactions", func(c *caller, x *exposure) bool {
+			return len(c.get("/api/v1/svc/statuses/"+x.id+"/reactions").want(200).list()) > 0
+		}, nil},
+		{"reactions with an emoji", func(c *caller, x *exposure) bool {
+			return len(c.get("/api/v1/svc/statuses/"+x.boost+"/reactions/❤").want(200).list()) > 0
+		}, nil},
+		{"reacting", func(c *caller, x *exposure) bool {
+			do := func(method string) bool {
+				return c.send(method, "/api/v1/svc/statuses/"+x.id+"/reactions/🔥", nil).status == 200
+			}
+			done, undone := do("PUT"), do("DELETE")
+			if done != undone {
+				t.Errorf("%s: reacting is %v, taking it back %v", x.visibility, done, undone)
+			}
+			return done
+		}, signed},
 		{"favouriting the boost", func(c *caller, x *exposure) bool {
 			return c.post("/api/v1/statuses/"+x.boost+"/favourite").status == 200
 		}, signed},
@@ -238,6 +254,7 @@ func TestVisibility(t *testing.T) {
 			x.folders[m.token] = m.send("POST", "/api/v1/svc/bookmark_folders", map[string]any{"name": v}).want(200).object().id()
 			srv.insert(`UPDATE bookmarks SET folder_id = (SELECT max(id) FROM bookmark_folders) WHERE account_id = ? AND status_id = ?`, m.accountID(), statusID(x.id))
 		}
+		author.send("PUT", "/api/v1/svc/statuses/"+x.id+"/reactions/❤", nil).want(200)
 		srv.insert(`INSERT INTO pins (status_id, account_id, pinned_at) VALUES (?, ?, 1)`, statusID(x.id), author.accountID())
 		exposed = append(exposed, x)
 	}

@@ -2,8 +2,8 @@ package social
 
 import (
 	"context"
-	"unicode"
 
+	"svc/emoji"
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/store"
@@ -64,34 +64,22 @@ func (s *Service) CreateBookmarkFolder(ctx context.Context, owner *store.Account
 // checkFolder checks what people choose of a folder. Whether there is a custom emoji is for the caller to know.
 func checkFolder(f *store.BookmarkFolder) error {
 	f.Name = oneLine(f.Name)
+	if full, ok := emoji.Canonical(f.Emoji); ok {
+		f.Emoji = full
+	} else if f.Emoji != "" && f.Emoji[0] != ':' {
+		return ErrInvalidEmoji
+	}
 	switch {
 	case f.Name == "":
 		return errs.Invalid("Validation failed: Name can't be blank")
 	case text.Length(f.Name, "") > maxFolderName:
 		return errs.Invalid("Validation failed: Name is too long (maximum is %d characters)", maxFolderName)
-	case f.Emoji != "" && f.Emoji[0] != ':' && !looksLikeEmoji(f.Emoji):
-		return ErrInvalidEmoji
 	}
 	return nil
 }
 
 // ErrInvalidEmoji is the answer to what is neither an emoji character nor the name of a custom emoji.
 var ErrInvalidEmoji = errs.Invalid("Invalid emoji")
-
-// looksLikeEmoji tells whether a text is one character that is drawn as a picture: a symbol, or something else that is made one by
-// what follows it.
-func looksLikeEmoji(s string) bool {
-	const presentation, keycap = '\ufe0f', '\u20e3' // of emoji
-	if text.Length(s, "") != 1 {
-		return false
-	}
-	for i, r := range s {
-		if unicode.Is(unicode.So, r) || i > 0 && (r == presentation || r == keycap) {
-			return true
-		}
-	}
-	return false
-}
 
 // UpdateBookmarkFolder has change alter name and emoji of the owner's folder.
 func (s *Service) UpdateBookmarkFolder(ctx context.Context, owner *store.Account, id store.BookmarkFolderID, change func(*store.BookmarkFolder)) (*store.BookmarkFolder, error) {

@@ -126,7 +126,7 @@ func (s *Service) DeleteAccount(ctx context.Context, id store.AccountID) error {
 const (
 	purgeTime  = 20 * time.Millisecond
 	purgeBatch = 20
-	purgeMany  = 100 // boosts, favourites or votes of a post that are too many to go with it
+	purgeMany  = 100 // boosts, favourites, reactions or votes of a post that are too many to go with it
 )
 
 // purgeAccount is the job that takes away what a deleted account has left. It goes on where it was interrupted.
@@ -144,6 +144,12 @@ func (s *Service) purgeAccount(ctx context.Context, w store.PurgeAccount) error 
 			_, err := tx.RemoveFavourite(ctx, id, st)
 			return err
 		})
+	if err != nil {
+		return err
+	}
+	err = takeAway(ctx, s.db,
+		func(tx *store.Tx) ([]*store.Reaction, error) { return tx.ReactionsBy(ctx, id, purgeBatch) },
+		func(tx *store.Tx, r *store.Reaction) error { return tx.RemoveReaction(ctx, r) })
 	if err != nil {
 		return err
 	}
@@ -199,7 +205,7 @@ func takeAway[T any](ctx context.Context, db *store.DB, some func(*store.Tx) ([]
 	return nil
 }
 
-// purgeStatus deletes a status, or, if it has many boosts, favourites or votes, some of those.
+// purgeStatus deletes a status, or, if it has many boosts, favourites, reactions or votes, some of those.
 func purgeStatus(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	if st.ReblogsCount > purgeMany {
 		boosts, err := tx.BoostsOf(ctx, st.ID, purgeBatch)
@@ -219,6 +225,9 @@ func purgeStatus(ctx context.Context, tx *store.Tx, st *store.Status) error {
 		if n, err := tx.ForgetFavourites(ctx, st.ID, purgeMany); n > 0 || err != nil {
 			return err
 		}
+	}
+	if n, err := tx.ForgetReactions(ctx, st.ID, purgeMany); n == purgeMany || err != nil {
+		return err
 	}
 	if st.HasPoll {
 		if n, err := tx.ForgetVotes(ctx, st.ID, purgeMany); n == purgeMany || err != nil {

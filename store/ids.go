@@ -28,6 +28,7 @@ type (
 	FollowID       int64 // shown as decimal text, as all below
 	NotificationID int64
 	FavouriteID    int64
+	ReactionID     int64
 	BookmarkID     int64
 	AppID          int64
 	TokenID        int64

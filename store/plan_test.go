@@ -213,6 +213,9 @@ func seed(t testing.TB, db *store.DB, n int) {
 		{`INSERT INTO filter_keywords (id, filter_id, keyword, whole_word) SELECT f.id * 10 + i.value, f.id, 'word', 1 FROM filters f JOIN json_each('[1,2,3]') i`, nil},
 		{`INSERT INTO filter_statuses (id, filter_id, status_id) SELECT f.id * 10 + i.value, f.id, s.id FROM filters f JOIN json_each('[1,2,3]') i JOIN statuses s ON s.id = f.account_id + i.value`, nil},
 		{`INSERT INTO favourites (id, account_id, status_id) SELECT id, id % 400 + 1, id FROM statuses WHERE id % 3 = 0`, nil},
+		{`INSERT INTO reactions (id, account_id, status_id, emoji, url)
+			SELECT s.id * 10 + i.value, (s.id + i.value) % 400 + 1, s.id, CASE i.value WHEN 1 THEN '🔥' ELSE 'cat' END, '' FROM statuses s JOIN json_each('[1,2,3]') i WHERE s.id % 3 = 0`, nil},
+		{`INSERT INTO reaction_counts (status_id, emoji, url, count, first_id) SELECT status_id, emoji, '', count(*), min(id) FROM reactions GROUP BY status_id, emoji`, nil},
 		{`INSERT INTO bookmark_folders (id, account_id, name, emoji) SELECT id, id, 'folder', '' FROM accounts WHERE id <= 400`, nil},
 		{`INSERT INTO bookmarks (id, account_id, status_id, folder_id)
 			SELECT id, id % 400 + 1, id, CASE WHEN id % 2 = 0 THEN id % 400 + 1 END FROM statuses WHERE id % 9 = 0`, nil},

@@ -102,6 +102,26 @@ func (r reader) FavouritesBy(ctx context.Context, id AccountID, limit int) ([]St
 		LIMIT ?`, id, limit)
 }
 
+// ForgetReactions deletes some of the reactions that a status has, because it is about to go itself. They are not counted anew.
+func (tx *Tx) ForgetReactions(ctx context.Context, id StatusID, limit int) (n int64, err error) {
+	return tx.exec(ctx, "forget reactions", `
+		DELETE FROM reactions
+		WHERE id IN (
+			SELECT id
+			FROM reactions INDEXED BY reactions_status
+			WHERE status_id = ?
+			LIMIT ?)`, id, limit)
+}
+
+// ReactionsBy returns some of the reactions of an account.
+func (r reader) ReactionsBy(ctx context.Context, id AccountID, limit int) ([]*Reaction, error) {
+	return list[*Reaction](ctx, r, "reactions", `
+		SELECT *
+		FROM reactions
+		WHERE account_id = ?
+		LIMIT ?`, id, limit)
+}
+
 // FollowsBy returns some of an account's follows and requests to follow.
 func (r reader) FollowsBy(ctx context.Context, id AccountID, limit int) ([]*Follow, error) {
 	return list[*Follow](ctx, r, "follows", `
@@ -196,8 +216,8 @@ func purge(table, key, where string) string {
 	return fmt.Sprintf(`DELETE FROM %s WHERE (%s) IN (SELECT %s FROM %s WHERE %s LIMIT ?)`, table, key, key, table, where)
 }
 
-// PurgeAccount deletes, in batches, what belongs to an account or is about it; its statuses, favourites and follows must have
-// gone before. It can be called again if it did not come to its end.
+// PurgeAccount deletes, in batches, what belongs to an account or is about it; its statuses, favourites, reactions and follows
+// must have gone before. It can be called again if it did not come to its end.
 func (db *DB) PurgeAccount(ctx context.Context, id AccountID) error {
 	for _, query := range purges {
 		if err := db.inBatches(ctx, "purge account", query, id); err != nil {

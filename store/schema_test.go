@@ -56,6 +56,9 @@ func TestRowsMirrorTables(t *testing.T) {
 		"relays":        store.Relay{},
 		"origins":       store.Origin{},
 
+		"reactions":       store.Reaction{},
+		"reaction_counts": store.ReactionCount{},
+
 		"report_statuses": store.ReportedStatus{},
 		"chats":           store.Chat{},
 		"chat_messages":   store.ChatMessage{},

@@ -388,6 +388,9 @@ func (b *Builder) features() []string {
 		b.Name + ":api/v1/notifications:include_types_filter",
 		b.Name + "_chat_messages",
 		b.Name + ":bookmark_folders",
+		b.Name + "_emoji_reactions",
+		b.Name + "_custom_emoji_reactions",
+		"exposable_reactions",
 	}
 	if b.Settings.Accounts.BlockersVisible {
 		list = append(list, "blockers_visible")

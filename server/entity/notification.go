@@ -33,6 +33,9 @@ func (n *Notification) AppendJSON(dst []byte) []byte {
 	if n.status != nil {
 		dst = n.status.AppendJSON(append(dst, `,"status":`...))
 	}
+	if n.row.Type == store.NotifyEmojiReaction {
+		dst = n.appendEmoji(dst)
+	}
 	if n.target != nil {
 		dst = Account{renderedAccount: n.target}.AppendJSON(append(dst, `,"target":`...))
 	}
@@ -50,6 +53,20 @@ func (n *Notification) AppendJSON(dst []byte) []byte {
 	dst = appendBool(dst, `"is_seen":`, n.row.Read)
 	dst = appendBool(dst, `,"is_muted":`, n.row.Muted)
 	return append(dst, '}', '}')
+}
+
+// appendEmoji appends what somebody reacted with, and the address of its picture if it is a custom emoji.
+func (n *Notification) appendEmoji(dst []byte) []byte {
+	if b, err := marshal(store.ReactionText(n.row.Detail)); err == nil {
+		dst = append(append(dst, `,"emoji":`...), b...)
+	}
+	dst = append(dst, `,"emoji_url":`...)
+	for _, r := range n.status.reactions {
+		if r.emoji == n.row.Detail {
+			return append(dst, r.url...)
+		}
+	}
+	return append(dst, "null"...)
 }
 
 // MarshalJSON is AppendJSON for notifications inside of other entities.

@@ -171,7 +171,7 @@ func pushTexts(n *store.Notification, from *store.Account, about pushed) (title,
 	case store.NotifyFavourite:
 		return "New Favorite", who + " has favorited your post"
 	case store.NotifyEmojiReaction:
-		return "New Reaction", who + " reacted with " + n.Detail
+		return "New Reaction", who + " reacted with " + store.ReactionText(n.Detail)
 	case store.NotifyChatMention:
 		return "New Chat Message", who + ": " + about.said()
 	case store.NotifyPoll:

@@ -62,6 +62,7 @@ type statusParts struct {
 	pins     map[store.StatusID]store.Time
 	apps     map[store.AppID]*Application
 	cards    map[store.CardID]*object
+	reacted  map[store.StatusID][]renderedReaction
 }
 
 func newStatusParts(rows []*store.Status) *statusParts {
@@ -114,6 +115,9 @@ func (b *Builder) loadParts(ctx context.Context, ids []store.StatusID) (*statusP
 	}
 	b.addTags(tags, p)
 	if p.pins, err = b.db.PinnedAt(ctx, ids); err != nil {
+		return nil, err
+	}
+	if p.reacted, err = b.loadReactions(ctx, ids); err != nil {
 		return nil, err
 	}
 	return p, b.loadAround(ctx, p)
@@ -236,6 +240,7 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 	r := &renderedStatus{
 		id: row.ID, accountID: row.AccountID, reblogOfID: row.ReblogOfID, conversationID: row.ConversationID,
 		direct: row.Visibility == store.Direct, poll: p.polls[row.ID], expiresAt: row.ExpiresAt, listID: row.ListID, local: row.Local(),
+		reactions: p.reacted[row.ID],
 	}
 	var err error
 	if r.head, err = marshalMembers(b.head(row)); err != nil || row.ReblogOfID != nil {

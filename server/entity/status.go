@@ -89,6 +89,7 @@ type renderedStatus struct {
 	quoteOfID      *store.StatusID
 	address        []byte // for people, as JSON text
 	poll           *renderedPoll
+	reactions      []renderedReaction // in order of first use
 
 	head      []byte        // members
 	body      []byte        // members
@@ -108,7 +109,7 @@ type parent struct {
 }
 
 func (s *renderedStatus) size() int {
-	return 300 + len(s.head) + len(s.body) + len(s.extension) + s.strictLen + s.poll.size() + s.wordsLen
+	return 300 + len(s.head) + len(s.body) + len(s.extension) + s.strictLen + s.poll.size() + s.wordsLen + sizeOf(s.reactions)
 }
 
 // Status is a status for one viewer.

@@ -12,12 +12,13 @@ type viewerParts struct {
 	directConversation store.DirectConversationID // 0: none
 	ownVotes           []int                      // in its poll
 	filtered           *filtered                  // nil: no filter speaks of it
+	reactions          *viewerReactions           // nil: there are none, or none that depend on the viewer
 }
 
 // addMore adds them to a page of statuses that are no boosts. Each costs a query only if the page has such a status.
 func (b *Builder) addMore(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
 	for _, add := range []func(context.Context, *store.Account, List[*Status]) error{
-		b.addFiltered, b.addDirectConversations, b.addOwnVotes,
+		b.addFiltered, b.addDirectConversations, b.addOwnVotes, b.addReactions,
 	} {
 		if err := add(ctx, viewer, originals); err != nil {
 			return err
@@ -25,5 +26,3 @@ func (b *Builder) addMore(ctx context.Context, viewer *store.Account, originals 
 	}
 	return nil
 }
-
-func (s *Status) appendReactions(dst []byte) []byte { return append(dst, "[]"...) }

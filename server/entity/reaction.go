@@ -1,0 +1,220 @@
+package entity
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"svc/store"
+)
+
+// renderedReaction is how many react to a status with an emoji, as everybody sees it.
+type renderedReaction struct {
+	emoji string
+	count int
+	name  []byte // JSON text
+	url   []byte // of the picture of a custom emoji, JSON text
+}
+
+func sizeOf(list []renderedReaction) int {
+	n := 0
+	for _, r := range list {
+		n += 100 + len(r.emoji) + len(r.name) + len(r.url)
+	}
+	return n
+}
+
+// loadReactions renders the reactions to statuses.
+func (b *Builder) loadReactions(ctx context.Context, ids []store.StatusID) (map[store.StatusID][]renderedReaction, error) {
+	counts, err := b.db.ReactionCounts(ctx, ids)
+	if err != nil || len(counts) == 0 {
+		return nil, err
+	}
+	of := make(map[store.StatusID][]renderedReaction)
+	for _, c := range counts {
+		r := renderedReaction{emoji: c.Emoji, count: c.Count}
+		if r.name, err = marshal(c.Emoji); err != nil {
+			return nil, err
+		}
+		if r.url, err = marshal(b.reactionPicture(c)); err != nil {
+			return nil, err
+		}
+		of[c.StatusID] = append(of[c.StatusID], r)
+	}
+	return of, nil
+}
+
+// reactionPicture returns the address of the picture of a custom emoji, nil for a unicode one. That of one of this server is where
+// its pack has it now, if one still does.
+func (b *Builder) reactionPicture(c store.ReactionCount) *string {
+	if strings.Contains(c.Emoji, "@") {
+		return &c.URL
+	}
+	if e := b.emojis.Find(c.Emoji); e != nil {
+		url := b.BaseURL + e.Path
+		return &url
+	}
+	return nil
+}
+
+// viewerReactions is what the reactions to a status are to the viewer.
+type viewerReactions struct {
+	own    []string       // what the viewer reacts with
+	hidden map[string]int // how many with each emoji the viewer is not shown
+}
+
+// maxHiding is how many reactions a status may have for those that the viewer is not shown to be taken from their number: they must be
+// looked for among all.
+const maxHiding = 500
+
+// addReactions finds out what the viewer reacts with, and which reactions the viewer is not shown.
+func (b *Builder) addReactions(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
+	var with []*Status
+	var ids, few []store.StatusID
+	for _, s := range originals {
+		if len(s.reactions) == 0 {
+			continue
+		}
+		with, ids = append(with, s), append(ids, s.id)
+		total := 0
+		for _, r := range s.reactions {
+			total += r.count
+		}
+		if total <= maxHiding {
+			few = append(few, s.id)
+		}
+	}
+	if len(with) == 0 {
+		return nil
+	}
+	of, err := b.viewerReactions(ctx, viewer, unique(ids), unique(few), false)
+	for _, s := range with {
+		s.more.reactions = of[s.id]
+	}
+	return err
+}
+
+// viewerReactions returns what the reactions to statuses are to the viewer: of all of ids what the viewer reacts with, of few what the
+// viewer is not shown.
+func (b *Builder) viewerReactions(ctx context.Context, viewer *store.Account, ids, few []store.StatusID, withMuted bool) (map[store.StatusID]*viewerReactions, error) {
+	of := make(map[store.StatusID]*viewerReactions)
+	at := func(id store.StatusID) *viewerReactions {
+		if of[id] == nil {
+			of[id] = &viewerReactions{hidden: make(map[string]int)}
+		}
+		return of[id]
+	}
+	if viewer != nil {
+		own, err := b.db.ReactionsTo(ctx, viewer.ID, ids)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range own {
+			at(r.StatusID).own = append(at(r.StatusID).own, r.Emoji)
+		}
+	}
+	hidden, err := b.db.HiddenReactions(ctx, idOf(viewer), few, withMuted)
+	for _, r := range hidden {
+		at(r.StatusID).hidden[r.Emoji] = r.Count
+	}
+	return of, err
+}
+
+// seen returns how many with an emoji the viewer is shown, and whether the viewer is one of them.
+func (v *viewerReactions) seen(emoji string, count int) (shown int, me bool) {
+	if v == nil {
+		return count, false
+	}
+	return count - v.hidden[emoji], slices.Contains(v.own, emoji)
+}
+
+// appendReactions appends the reactions to the status without those who react (spec 2.10).
+func (s *Status) appendReactions(dst []byte) []byte {
+	dst = append(dst, '[')
+	first := true
+	for _, r := range s.reactions {
+		count, me := s.more.reactions.seen(r.emoji, r.count)
+		if count <= 0 {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = append(append(dst, `{"name":`...), r.name...)
+		dst = strconv.AppendInt(append(dst, `,"count":`...), int64(count), 10)
+		dst = appendBool(dst, `,"me":`, me)
+		dst = append(append(append(dst, `,"url":`...), r.url...), '}')
+	}
+	return append(dst, ']')
+}
+
+// Reaction is who reacts to a status with an emoji.
+type Reaction struct {
+	Name     string        `json:"name"`
+	Count    int           `json:"count"`
+	Me       bool          `json:"me"`
+	Accounts List[Account] `json:"accounts"` // the newest first, not more than some
+	URL      *string       `json:"url"`
+}
+
+// Bounds of the accounts that are told with reactions.
+const (
+	maxReactors = 1000 // in all
+	maxOfEmoji  = 80
+)
+
+// Reactions returns the reactions to a status in order of first use: all, or those with one emoji if it is not "". withMuted counts
+// those whom the viewer mutes, too.
+func (b *Builder) Reactions(ctx context.Context, viewer *store.Account, id store.StatusID, emoji string, withMuted bool) ([]Reaction, error) {
+	counts, err := b.db.ReactionCounts(ctx, []store.StatusID{id})
+	if err != nil {
+		return nil, err
+	}
+	total := 0
+	for _, c := range counts {
+		total += c.Count
+	}
+	if emoji != "" {
+		counts = slices.DeleteFunc(counts, func(c store.ReactionCount) bool { return c.Emoji != emoji })
+	}
+	if len(counts) == 0 {
+		return []Reaction{}, nil
+	}
+	ids := []store.StatusID{id}
+	few := ids
+	if total > maxHiding {
+		few = nil
+	}
+	of, err := b.viewerReactions(ctx, viewer, ids, few, withMuted)
+	if err != nil {
+		return nil, err
+	}
+	reactors, err := b.db.Reactors(ctx, idOf(viewer), id, emoji, withMuted, min(maxOfEmoji, maxReactors/len(counts)))
+	if err != nil {
+		return nil, err
+	}
+	who := make([]store.AccountID, 0, len(reactors))
+	for _, r := range reactors {
+		who = append(who, r.AccountID)
+	}
+	accounts, err := b.renderAccounts(ctx, unique(who))
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Reaction, 0, len(counts))
+	for _, c := range counts {
+		r := Reaction{Name: c.Emoji, Accounts: List[Account]{}, URL: b.reactionPicture(c)}
+		if r.Count, r.Me = of[id].seen(c.Emoji, c.Count); r.Count <= 0 {
+			continue
+		}
+		for _, by := range reactors {
+			if a := accounts[by.AccountID]; a != nil && by.Emoji == c.Emoji {
+				r.Accounts = append(r.Accounts, Account{renderedAccount: a})
+			}
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}

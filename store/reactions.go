@@ -1,0 +1,169 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Reaction is an emoji that somebody reacts to a status with.
+type Reaction struct {
+	ID        ReactionID
+	AccountID AccountID
+	StatusID  StatusID
+	Emoji     string  // unicode in its full form; the shortcode of a custom one here, with @ and a host that of one elsewhere
+	URL       string  // of the picture of a custom emoji; "" for a unicode one
+	URI       *string // of the activity, where it came from elsewhere
+}
+
+// ReactionCount is how many react to a status with an emoji.
+type ReactionCount struct {
+	StatusID StatusID
+	Emoji    string
+	URL      string
+	Count    int
+	FirstID  ReactionID // of the one that began it: their order
+}
+
+// ReactionText returns the emoji of a reaction as people, and other servers, write it: a custom one is :shortcode:.
+func ReactionText(emoji string) string {
+	if !CustomEmoji(emoji) {
+		return emoji
+	}
+	code, _, _ := strings.Cut(emoji, "@")
+	return ":" + code + ":"
+}
+
+// CustomEmoji tells whether the emoji of a reaction is a picture.
+func CustomEmoji(emoji string) bool {
+	return !strings.ContainsFunc(emoji, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+// Reaction returns somebody's reaction with an emoji, nil if there is none.
+func (r reader) Reaction(ctx context.Context, account AccountID, status StatusID, emoji string) (*Reaction, error) {
+	return one[Reaction](ctx, r, "reaction", `
+		SELECT *
+		FROM reactions
+		WHERE account_id = ? AND status_id = ? AND emoji = ?`, account, status, emoji)
+}
+
+// ReactionByURI returns the reaction that an activity from elsewhere made, nil if there is none.
+func (r reader) ReactionByURI(ctx context.Context, uri string) (*Reaction, error) {
+	return one[Reaction](ctx, r, "reaction", `SELECT * FROM reactions WHERE uri = ?`, uri)
+}
+
+// ReactionsTo returns an account's reactions to the statuses, in no order.
+func (r reader) ReactionsTo(ctx context.Context, account AccountID, ids []StatusID) ([]Reaction, error) {
+	return list[Reaction](ctx, r, "reactions", `
+		SELECT r.*
+		FROM json_each(?2) j
+		CROSS JOIN reactions r ON r.account_id = ?1 AND r.status_id = j.value`, account, jsonArray(ids))
+}
+
+// ReactionCounts returns how many react to the statuses with which emoji, whoever they are: in order of status and first use.
+func (r reader) ReactionCounts(ctx context.Context, ids []StatusID) ([]ReactionCount, error) {
+	return list[ReactionCount](ctx, r, "reaction counts", `
+		SELECT c.*
+		FROM json_each(?) j
+		CROSS JOIN reaction_counts c ON c.status_id = j.value
+		ORDER BY j.key, c.first_id`, jsonArray(ids))
+}
+
+// reactorShown is the condition that the viewer is shown that the account of reaction r reacts: it is not withheld, neither blocks
+// the other, and unless ?3 (with_muted) is set the viewer does not mute it.
+var reactorShown = `(r.account_id = ?1
+	OR (?2 & 64 = 0 OR ` + present("r.account_id") + `)
+	AND (?2 & 1 = 0 OR ` + notBlocked("r.account_id") + `)
+	AND (?2 & 2 = 0 OR NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = r.account_id AND x.target_id = ?1))
+	AND (?3 OR ?2 & 4 = 0 OR ` + notMuted("r.account_id") + `))`
+
+// HiddenReactions returns how many of those who react to the statuses the viewer is not shown, in no order. Only StatusID, Emoji and
+// Count are set. It reads all reactions to the statuses, if the viewer can hide any.
+func (r reader) HiddenReactions(ctx context.Context, viewer AccountID, ids []StatusID, withMuted bool) ([]ReactionCount, error) {
+	h, err := r.hints(ctx, viewer)
+	if err != nil || h&(hintBlocks|hintBlocked|hintMutes|hintWithheld) == 0 {
+		return nil, err
+	}
+	return list[ReactionCount](ctx, r, "hidden reactions", `
+		SELECT r.status_id, r.emoji, count(*) AS count
+		FROM json_each(?4) j
+		CROSS JOIN reactions r INDEXED BY reactions_status ON r.status_id = j.value
+		WHERE NOT `+reactorShown+`
+		GROUP BY r.status_id, r.emoji`, viewer, h, withMuted, jsonArray(ids))
+}
+
+// Reactor is somebody who reacts with an emoji.
+type Reactor struct {
+	ID        ReactionID
+	Emoji     string
+	AccountID AccountID
+}
+
+// Reactors returns who reacts to a status, the newest first, as far as the viewer is shown them: with each emoji, or only with one
+// if it is not "", those who did last, at most so many.
+func (r reader) Reactors(ctx context.Context, viewer AccountID, id StatusID, emoji string, withMuted bool, each int) ([]Reactor, error) {
+	h, err := r.hints(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	list, err := list[Reactor](ctx, r, "reactors", `
+		SELECT a.id, a.emoji, a.account_id
+		FROM reaction_counts c
+		CROSS JOIN reactions a
+		WHERE c.status_id = ?4 AND (?5 = '' OR c.emoji = ?5)
+			AND a.id IN (
+				SELECT r.id
+				FROM reactions r INDEXED BY reactions_status
+				WHERE r.status_id = c.status_id AND r.emoji = c.emoji AND `+reactorShown+`
+				ORDER BY r.id DESC
+				LIMIT ?6)`, viewer, h, withMuted, id, emoji, each)
+	slices.SortFunc(list, func(a, b Reactor) int { return cmp.Compare(b.ID, a.ID) })
+	return list, err
+}
+
+// AddReaction inserts a reaction, with a fresh id, and tells whether there was none of the same account with the same emoji yet, nor
+// one of the same activity.
+func (tx *Tx) AddReaction(ctx context.Context, r *Reaction) (added bool, err error) {
+	r.ID = ReactionID(tx.newID())
+	n, err := tx.exec(ctx, "add reaction", `
+		INSERT OR IGNORE INTO reactions (id, account_id, status_id, emoji, url, uri)
+		VALUES (?, ?, ?, ?, ?, ?)`, r.ID, r.AccountID, r.StatusID, r.Emoji, r.URL, r.URI)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	tx.touchStatus(r.StatusID)
+	_, err = tx.exec(ctx, "count reaction", `
+		INSERT INTO reaction_counts (status_id, emoji, url, count, first_id)
+		VALUES (?, ?, ?, 1, ?)
+		ON CONFLICT (status_id, emoji) DO UPDATE SET count = count + 1`, r.StatusID, r.Emoji, r.URL, r.ID)
+	return true, err
+}
+
+// RemoveReaction takes a reaction back.
+func (tx *Tx) RemoveReaction(ctx context.Context, r *Reaction) error {
+	n, err := tx.exec(ctx, "remove reaction", `DELETE FROM reactions WHERE id = ?`, r.ID)
+	if err != nil || n == 0 {
+		return err
+	}
+	tx.touchStatus(r.StatusID)
+	for _, query := range []string{
+		`UPDATE reaction_counts SET count = count - 1 WHERE status_id = ? AND emoji = ?`,
+		`DELETE FROM reaction_counts WHERE status_id = ? AND emoji = ? AND count <= 0`,
+	} {
+		if _, err := tx.exec(ctx, "count reaction", query, r.StatusID, r.Emoji); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WithdrawReaction takes back what was told of a reaction.
+func (tx *Tx) WithdrawReaction(ctx context.Context, told AccountID, r *Reaction) error {
+	_, err := tx.exec(ctx, "withdraw reaction", `
+		DELETE FROM notifications
+		WHERE account_id = ? AND type = 'emoji_reaction' AND from_id = ? AND ifnull(status_id, 0) = ? AND detail = ?`,
+		told, r.AccountID, r.StatusID, r.Emoji)
+	return err
+}
