@@ -31,6 +31,7 @@ func openData(ctx context.Context, c *config.Config, log *slog.Logger) (*store.D
 		WriterCache:     int(c.Data.WriterCache / 1000),
 		Normal:          c.Data.Synchronous == config.SyncNormal,
 		BlockersVisible: c.Accounts.BlockersVisible,
+		Federated:       c.Federation.Enabled,
 		Log:             log,
 	})
 	if err != nil {

@@ -80,7 +80,7 @@ func TestImportsPointOneWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range []string{"", "server", "server/entity", "admin", "social", "media", "emoji", "store", "internal"} {
+	for _, r := range []string{"", "server", "server/entity", "admin", "federation", "social", "media", "emoji", "store", "internal"} {
 		if !checked[r] {
 			t.Errorf("found no file of %q: is the test looking in the right place?", r)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"svc/admin"
 	"svc/emoji"
+	"svc/federation"
 	"svc/internal/config"
 	"svc/internal/control"
 	"svc/internal/fetch"
@@ -24,8 +25,9 @@ import (
 )
 
 const (
-	parallelJobs = 4
-	jobStopTime  = 1500 * time.Millisecond // for jobs to come to an end, once the last request has
+	parallelJobs  = 4
+	outboundInAll = 256                     // requests to other servers under way, deliveries among them
+	jobStopTime   = 1500 * time.Millisecond // for jobs to come to an end, once the last request has
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -83,25 +85,31 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 	deeds := social.FromSettings(c)
 	deeds.Fetch = elsewhere
 	people := social.New(db, files, deeds, log)
+	fed := federation.New(db, people, elsewhere, secrets, federation.FromSettings(c), log)
+	if err := fed.Open(ctx); err != nil {
+		return err
+	}
 	staff := admin.New(db, people, c.API.Name, log)
 	shown := entity.FromSettings(c)
 	shown.Version, shown.VAPIDPublicKey = version, secrets.VAPIDPublic()
 	entities := entity.New(db, emojis, shown)
 	srv := server.New(server.Config{
-		Settings:  c,
-		DB:        db,
-		Social:    people,
-		Entities:  entities,
-		Emojis:    emojis,
-		Keys:      secrets,
-		Media:     files,
-		StaticDir: filepath.Join(c.Data.Dir, "static"),
-		Outbound:  elsewhere,
-		Log:       log,
+		Settings:   c,
+		DB:         db,
+		Social:     people,
+		Entities:   entities,
+		Emojis:     emojis,
+		Keys:       secrets,
+		Media:      files,
+		StaticDir:  filepath.Join(c.Data.Dir, "static"),
+		Outbound:   elsewhere,
+		Federation: fed,
+		Log:        log,
 	})
 	worker := store.NewWorker(db, parallelJobs, log)
 	people.Register(worker)
 	srv.Register(worker)
+	fed.Register(worker)
 	staff.Register(worker)
 
 	calls, err := control.Listen(c.Data.Dir)
@@ -122,6 +130,9 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 	defer context.AfterFunc(ctx, func() { log.Info("stopping") })()
 	var background sync.WaitGroup
 	background.Go(func() { worker.Run(ctx) })
+	if c.Federation.Enabled {
+		background.Go(func() { fed.Run(ctx) })
+	}
 	background.Go(func() { keepHouse(ctx, db, c, log) })
 	background.Go(func() { control.Serve(ctx, c.Data.Dir, calls, commands(staff), log) })
 	err = srv.Serve(ctx, ln)
@@ -138,6 +149,7 @@ func outbound(c *config.Config) *fetch.Client {
 		UserAgent:     c.API.Name + "/" + version + " (+" + c.URL().String() + ")",
 		Own:           []string{c.Host()},
 		AllowLoopback: c.Federation.AllowLoopback,
+		InAll:         outboundInAll,
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"svc/emoji"
+	"svc/federation"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
@@ -39,6 +40,7 @@ type api struct {
 	keys     *keys.Keys
 	server   *server.Server
 	worker   *store.Worker
+	fed      *federation.Service // nil unless it may talk with this machine
 	dir      string
 	handler  http.Handler
 	own      *caller // with the token of an app, by which people sign up; nil until somebody does
@@ -66,7 +68,7 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	db, err := store.Open(t.Context(), store.Options{Dir: c.Data.Dir, Schema: string(schema), Log: log, BlockersVisible: c.Accounts.BlockersVisible})
+	db, err := store.Open(t.Context(), store.Options{Dir: c.Data.Dir, Schema: string(schema), Log: log, BlockersVisible: c.Accounts.BlockersVisible, Federated: c.Federation.AllowLoopback})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,16 +88,27 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 		t.Fatal(err)
 	}
 	people := social.FromSettings(c)
+	var elsewhere *fetch.Client
 	if c.Federation.AllowLoopback { // tests reach nothing but this machine
-		people.Fetch = fetch.New(fetch.Options{UserAgent: "svc/1.2.3", Own: []string{c.Host()}, AllowLoopback: true})
+		elsewhere = fetch.New(fetch.Options{UserAgent: "svc/1.2.3", Own: []string{c.Host()}, AllowLoopback: true})
+		people.Fetch = elsewhere
 	}
 	people.Passwords = password.New(cheapPasswords)
 	soc := social.New(db, files, people, log)
 	worker := store.NewWorker(db, 2, log)
 	soc.Register(worker)
+	var fed *federation.Service
+	if elsewhere != nil {
+		fed = federation.New(db, soc, elsewhere, secrets, federation.FromSettings(c), log)
+		if err := fed.Open(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		fed.Register(worker)
+	}
 	srv := server.New(server.Config{
 		Settings: c, DB: db, Social: soc, Entities: entities, Emojis: emojis, Keys: secrets, Log: log,
-		Media: files, StaticDir: filepath.Join(c.Data.Dir, "static"),
+		Federation: fed,
+		Media:      files, StaticDir: filepath.Join(c.Data.Dir, "static"),
 		Outbound: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	})
 	srv.Register(worker)
@@ -109,7 +122,7 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 		}
 	})
 	return &api{
-		t: t, url: c.URL().String(), settings: c, db: db, social: soc, entities: entities, emojis: emojis, keys: secrets, server: srv, worker: worker,
+		t: t, url: c.URL().String(), settings: c, db: db, social: soc, entities: entities, emojis: emojis, keys: secrets, server: srv, worker: worker, fed: fed,
 		dir: c.Data.Dir, handler: srv,
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/julienschmidt/httprouter"
 
 	"svc/emoji"
+	"svc/federation"
 	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/keys"
@@ -32,12 +33,13 @@ type Config struct {
 	Media        *media.Files
 	StaticDir    string // the operator's own files, served in place of those that come with the server; "": none
 	Keys         *keys.Keys
-	Outbound     Outbound      // what requests to others go through; needed for push messages only
-	Authenticate Authenticator // nil: by the tokens and passwords in DB
-	Resolve      Resolver      // nil: searches know only what is here
-	Fallback     http.Handler  // answers what no route does outside of /api/; nil: a 404 in JSON
-	TempDir      string        // for uploads while their request lasts; "": the system's
-	Log          *slog.Logger  // nil: nothing is logged
+	Federation   *federation.Service // nil: there are no dealings with other servers
+	Outbound     Outbound            // what requests to others go through; needed for push messages only
+	Authenticate Authenticator       // nil: by the tokens and passwords in DB
+	Resolve      Resolver            // nil: searches know only what is here
+	Fallback     http.Handler        // answers what no route does outside of /api/; nil: a 404 in JSON
+	TempDir      string              // for uploads while their request lasts; "": the system's
+	Log          *slog.Logger        // nil: nothing is logged
 }
 
 // Outbound sends requests to other servers. It does not connect to addresses that are not public, and follows no redirects.
@@ -56,6 +58,7 @@ type Server struct {
 	staticDir    string
 	pulse        *pulse
 	keys         *keys.Keys
+	federation   *federation.Service
 	outbound     Outbound
 	pushHosts    rests // of push services
 	pushPeople   rests
@@ -94,6 +97,7 @@ func newServer(c Config, tables []routes) *Server {
 		media:        c.Media,
 		staticDir:    c.StaticDir,
 		keys:         c.Keys,
+		federation:   c.Federation,
 		outbound:     c.Outbound,
 		pushHosts:    newRests(longestHostRest),
 		pushPeople:   newRests(longestRest),

@@ -62,6 +62,9 @@ func (s *Service) React(ctx context.Context, actor *store.Account, id store.Stat
 		if err != nil || !added {
 			return err
 		}
+		if err := tx.Tell(ctx, reactionDeed(store.Reacted, st, r)); err != nil {
+			return err
+		}
 		n := store.Notification{AccountID: st.AccountID, Type: store.NotifyEmojiReaction, FromID: actor.ID, Detail: name}
 		return notify(ctx, tx, n, st)
 	})
@@ -116,12 +119,22 @@ func (s *Service) Unreact(ctx context.Context, actor *store.Account, id store.St
 		if err := tx.RemoveReaction(ctx, r); err != nil {
 			return err
 		}
+		if err := tx.Tell(ctx, reactionDeed(store.Unreacted, st, r)); err != nil {
+			return err
+		}
 		return tx.WithdrawReaction(ctx, st.AccountID, r)
 	})
 	if errs.IsNotFound(err) {
 		err = ErrUnreact
 	}
 	return st, err
+}
+
+// reactionDeed is that somebody reacts to a status, or does so no longer.
+func reactionDeed(verb store.Verb, st *store.Status, r *store.Reaction) store.Deed {
+	return store.Deed{
+		Verb: verb, ActorID: r.AccountID, TargetID: st.AccountID, StatusID: st.ID, RowID: int64(r.ID), Emoji: r.Emoji, EmojiURL: r.URL,
+	}
 }
 
 // reactionName returns the name that reactions with an emoji have, and false if there can be none with it.

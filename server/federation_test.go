@@ -1,0 +1,52 @@
+package server_test
+
+import (
+	"testing"
+
+	"svc/internal/config"
+)
+
+// startPeers starts servers that talk with one another.
+func startPeers(t testing.TB, n int, change ...func(*config.Config)) []*api {
+	t.Helper()
+	var peers []*api
+	for range n {
+		peers = append(peers, startAPI(t, append(change, func(c *config.Config) { c.Federation.AllowLoopback = true })...))
+	}
+	return peers
+}
+
+// settle runs what is due on all of the servers, until nothing is.
+func settle(peers ...*api) {
+	for busy := true; busy; {
+		busy = false
+		for _, a := range peers {
+			a.t.Helper()
+			a.settle()
+			if err := a.fed.Settle(a.t.Context()); err != nil {
+				a.t.Fatal(err)
+			}
+		}
+		for _, a := range peers {
+			busy = busy || a.busy()
+		}
+	}
+}
+
+// busy tells whether anything is due.
+func (a *api) busy() bool {
+	a.t.Helper()
+	overdue, err := a.db.JobsOverdue(a.t.Context())
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	received, err := a.db.DueReceived(a.t.Context(), 1)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	hosts, err := a.db.DueHosts(a.t.Context(), 1)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return overdue > 0 || len(received) > 0 || len(hosts) > 0
+}
