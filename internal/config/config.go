@@ -208,6 +208,8 @@ type RateLimit struct {
 	Reports            Rate
 	SameStatusAction   Rate
 	MediaUpload        Rate
+	Federation         Rate
+	Inbox              Rate
 }
 
 // Mail is how mail leaves. Code that needs the sender asks Config.MailFrom, which knows what an empty From means.

@@ -233,6 +233,10 @@ func (c *Config) registry() []section {
 				Description: "Reports to the staff by one account."},
 			{Key: "media_upload", field: limit(&c.RateLimit.MediaUpload, 100, 30*time.Minute), Restart: true,
 				Description: "Uploads by one account."},
+			{Key: "federation", field: limit(&c.RateLimit.Federation, 6000, 5*time.Minute), Restart: true,
+				Description: "Documents that one other server reads: a well-known one asks for many at once when it has heard of a post."},
+			{Key: "inbox", field: limit(&c.RateLimit.Inbox, 150_000, 5*time.Minute), Restart: true,
+				Description: "Activities that one other server sends. A relay may send hundreds a second."},
 		}},
 		{"mail", "How the server sends mail.", []Setting{
 			{Key: "enabled", field: boolean(&c.Mail.Enabled, false), Restart: true,
