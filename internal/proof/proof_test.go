@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"svc/internal/base58"
+	"svc/internal/httpsig"
 	"svc/internal/proof"
 )
 
@@ -283,5 +285,25 @@ func BenchmarkReadVerify(b *testing.B) {
 		if err := claim.Verify(key); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestFedify verifies a document that @fedify/fedify has signed.
+func TestFedify(t *testing.T) {
+	text, err := os.ReadFile("testdata/fedify.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := parse(t, string(text))
+	key, err := httpsig.ParsePublicKey(made["key"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim, err := proof.Read(made["document"].(map[string]any), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := claim.Verify(key.(ed25519.PublicKey)); err != nil {
+		t.Error(err)
 	}
 }

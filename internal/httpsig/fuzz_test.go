@@ -1,0 +1,117 @@
+package httpsig_test
+
+import (
+	"crypto"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"svc/internal/httpsig"
+)
+
+// readAndVerify must neither panic nor find anything valid that was made up.
+func readAndVerify(t *testing.T, r *http.Request, body string) {
+	claims, err := httpsig.Read(r, policy(body))
+	if err != nil {
+		return
+	}
+	for _, c := range claims {
+		if c.KeyID == "" || c.Created.IsZero() {
+			t.Errorf("accepted %+v", c)
+		}
+		for _, key := range []crypto.PublicKey{otherKey().Public(), edKey.Public()} {
+			if c.Verify(key) == nil {
+				t.Errorf("a made-up signature is valid: %v", r.Header)
+			}
+		}
+	}
+}
+
+func FuzzReadCavage(f *testing.F) {
+	f.Add(`keyId="k",algorithm="rsa-sha256",headers="(request-target) host date digest",signature="AAAA"`, "/inbox?x=1", "SHA-256="+likeDigest)
+	f.Add(`Signature keyId="a\"b",created=1724148000,expires="1724148060.5",headers="(request-target) host (created) (expires) digest",signature="AAAA"`,
+		"https://social.example/inbox", "md5=x,sha-256="+likeDigest)
+	f.Fuzz(func(t *testing.T, signature, target, digest string) {
+		r := &http.Request{Method: "POST", Host: "social.example", RequestURI: target, URL: new(url.URL), Header: http.Header{
+			"Date": {"Tue, 20 Aug 2024 10:00:00 GMT"}, "Digest": {digest}, "Signature": {signature}}}
+		readAndVerify(t, r, like)
+	})
+}
+
+func FuzzReadRFC9421(f *testing.F) {
+	f.Add(`sig1=("@method" "@target-uri" "content-digest");created=1724148000;keyid="k";alg="rsa-v1_5-sha256"`, "sig1=:AAAA:", "sha-256=:"+likeDigest+":")
+	f.Add(`a=("@method" "@authority" "@path" "@query" "content-digest");created=1724148000;keyid="\"k\\";n=-1.5;t=*a/b;b=?1;y=:AA==:, b=();created=1;keyid="x"`,
+		"b=:AAAA:, a=:AAAA:", "sha-512=:"+like512+":, x=1")
+	f.Fuzz(func(t *testing.T, input, signature, digest string) {
+		r := &http.Request{Method: "POST", Host: "social.example", RequestURI: "/inbox?x=1", URL: new(url.URL), Header: http.Header{
+			"Content-Digest": {digest}, "Signature-Input": {input}, "Signature": {signature}}}
+		readAndVerify(t, r, like)
+	})
+}
+
+// FuzzParseKey parses keys in both forms; what is a key is written and read again as the same.
+func FuzzParseKey(f *testing.F) {
+	f.Add(block("PUBLIC KEY", pkix(f, rsaKey().Public())))
+	f.Add(block("PUBLIC KEY", pkix(f, edKey.Public())))
+	f.Add("z6MkrJVnaZkeFzdQyMZu1cgjg7k1pZZ6pvBQ7XJPt4swbTQ2")
+	f.Fuzz(func(t *testing.T, text string) {
+		if key, err := httpsig.ParsePublicKey(text); err == nil {
+			written, err := httpsig.FormatPublicKey(key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := httpsig.ParsePublicKey(written)
+			if err != nil || !key.(interface{ Equal(crypto.PublicKey) bool }).Equal(again) {
+				t.Errorf("%s became %s: %v", text, written, err)
+			}
+		}
+		if key, err := httpsig.ParseMultikey(text); err == nil && httpsig.FormatMultikey(key) != text {
+			t.Errorf("%s became %s", text, httpsig.FormatMultikey(key))
+		}
+	})
+}
+
+// BenchmarkSign and BenchmarkVerify are compared with what the key itself takes: BenchmarkRSA.
+func BenchmarkSign(b *testing.B) {
+	body := []byte(strings.Repeat(like, 100))
+	for _, scheme := range []httpsig.Scheme{httpsig.Cavage, httpsig.RFC9421} {
+		b.Run(string(scheme), func(b *testing.B) {
+			b.ReportAllocs()
+			r := newRequest(b, "POST", "https://social.example/inbox")
+			signer := httpsig.Signer{KeyID: keyID, Key: rsaKey()}
+			for b.Loop() {
+				if err := signer.Sign(r, body, httpsig.Options{Scheme: scheme, Now: now}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkVerify(b *testing.B) {
+	body := strings.Repeat(like, 100)
+	for _, scheme := range []httpsig.Scheme{httpsig.Cavage, httpsig.RFC9421} {
+		r := newRequest(b, "POST", "https://social.example/inbox")
+		signer := httpsig.Signer{KeyID: keyID, Key: rsaKey()}
+		if err := signer.Sign(r, []byte(body), httpsig.Options{Scheme: scheme, Now: now}); err != nil {
+			b.Fatal(err)
+		}
+		got, p := overTheWire(b, r, body), policy(body)
+		b.Run(string(scheme), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := check(got, p, rsaKey().Public()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(string(scheme)+" without the key", func(b *testing.B) {
+			for b.Loop() {
+				if _, err := httpsig.Read(got, p); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
