@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -58,8 +59,7 @@ func policy(body string) httpsig.Policy {
 func overTheWire(t testing.TB, r *http.Request, body string) *http.Request {
 	t.Helper()
 	if r = r.Clone(t.Context()); body != "" {
-		r.Body, r.ContentLength = http.NoBody, int64(len(body))
-		r.Body = readCloser{strings.NewReader(body)}
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
 	}
 	var wire bytes.Buffer
 	if err := r.Write(&wire); err != nil {
@@ -71,10 +71,6 @@ func overTheWire(t testing.TB, r *http.Request, body string) *http.Request {
 	}
 	return got
 }
-
-type readCloser struct{ *strings.Reader }
-
-func (readCloser) Close() error { return nil }
 
 func newRequest(t testing.TB, method, target string) *http.Request {
 	t.Helper()
@@ -393,12 +389,9 @@ func TestCavage(t *testing.T) {
 	run(t, "Ed25519 without algorithm", h, nil)
 	h.headers = right.headers
 	run(t, "Ed25519 as rsa-sha256", h, httpsig.ErrKey)
-	for _, a := range []string{"rsa-sha512", "rsa-sha1", "hmac-sha256", "ecdsa-sha256", "none", ""} {
-		want := httpsig.ErrUnsupported
-		if a == "" {
-			want = nil
-		}
-		run(t, "algorithm "+a, headers("rsa-sha256", a), want)
+	run(t, "an empty algorithm", headers("rsa-sha256", ""), nil)
+	for _, a := range []string{"rsa-sha512", "rsa-sha1", "hmac-sha256", "ecdsa-sha256", "none"} {
+		run(t, "algorithm "+a, headers("rsa-sha256", a), httpsig.ErrUnsupported)
 	}
 
 	// What is covered.
@@ -728,10 +721,7 @@ func TestRFC9421(t *testing.T) {
 	h.ed = true
 	run(t, "Ed25519 as RSA", h, httpsig.ErrKey)
 	run(t, "RSA as Ed25519", with("rsa-v1_5-sha256", "ed25519"), httpsig.ErrKey)
-	for _, a := range []string{"hmac-sha256", "ecdsa-p256-sha256", "ecdsa-p384-sha384", "rsa-sha256", "hs2019", "none", ""} {
-		if a == "" {
-			continue
-		}
+	for _, a := range []string{"hmac-sha256", "ecdsa-p256-sha256", "ecdsa-p384-sha384", "rsa-sha256", "hs2019", "none"} {
 		run(t, a, with("rsa-v1_5-sha256", a), httpsig.ErrUnsupported)
 	}
 }
@@ -795,7 +785,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestFedify verifies requests that @fedify/fedify has signed.
+// TestFedify verifies requests that @fedify/fedify 2.3.6 has signed, with a key made for it.
 func TestFedify(t *testing.T) {
 	text, err := os.ReadFile("testdata/fedify.json")
 	if err != nil {
