@@ -1,0 +1,222 @@
+package httpsig
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The algorithms that draft-cavage names. hs2019 says that the key decides.
+const (
+	rsaSHA256 = "rsa-sha256"
+	hs2019    = "hs2019"
+)
+
+// cavageText finds the signature: in Signature, where some put the name of the Authorization scheme before it, or in
+// Authorization.
+func cavageText(h http.Header) (string, bool) {
+	if values := h["Signature"]; len(values) > 0 {
+		text := strings.Join(values, ", ")
+		if rest, ok := afterScheme(text); ok {
+			text = rest
+		}
+		return text, true
+	}
+	for _, text := range h["Authorization"] {
+		if rest, ok := afterScheme(text); ok {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+func afterScheme(text string) (string, bool) {
+	const scheme = "signature "
+	if len(text) < len(scheme) || !strings.EqualFold(text[:len(scheme)], scheme) {
+		return "", false
+	}
+	return text[len(scheme):], true
+}
+
+// cavageParams are the parameters of a signature as they came.
+type cavageParams struct {
+	keyID, algorithm, signature string
+	headers                     []string
+	created, expires            string
+}
+
+// parseCavage reads the parameters: names, each once, with a token or a quoted string (draft-cavage 2.1, RFC 9110 11.2). Names
+// are read in any letter case, so that none can be given twice.
+func parseCavage(text string) (*cavageParams, error) {
+	if len(text) > maxHeader {
+		return nil, fmt.Errorf("%w: too long", ErrMalformed)
+	}
+	p := new(cavageParams)
+	var seen []string
+	for s := (&scanner{text: text}); ; {
+		s.spaces()
+		name := strings.ToLower(s.token())
+		s.spaces()
+		if name == "" || !s.accept('=') {
+			return nil, fmt.Errorf("%w: expected a parameter at %d", ErrMalformed, s.at)
+		}
+		s.spaces()
+		value, ok := s.value()
+		if !ok {
+			return nil, fmt.Errorf("%w: no value of %.40q", ErrMalformed, name)
+		}
+		if slices.Contains(seen, name) || len(seen) == maxParams {
+			return nil, fmt.Errorf("%w: %.40q twice, or too many parameters", ErrMalformed, name)
+		}
+		seen = append(seen, name)
+		switch name {
+		case "keyid":
+			p.keyID = value
+		case "algorithm":
+			p.algorithm = strings.ToLower(value)
+		case "signature":
+			p.signature = value
+		case "headers":
+			p.headers = strings.Fields(strings.ToLower(value))
+		case "created":
+			p.created = value
+		case "expires":
+			p.expires = value
+		}
+		if s.spaces(); s.end() {
+			return p, nil
+		}
+		if !s.accept(',') {
+			return nil, fmt.Errorf("%w: expected a comma at %d", ErrMalformed, s.at)
+		}
+	}
+}
+
+func (m *message) readCavage(text string, p Policy) (*Claim, error) {
+	params, err := parseCavage(text)
+	if err != nil {
+		return nil, err
+	}
+	c := &Claim{KeyID: params.keyID, Scheme: Cavage, Algorithm: params.algorithm, message: m}
+	if c.KeyID == "" || len(c.KeyID) > maxKeyID {
+		return nil, fmt.Errorf("%w: no keyId, or one too long", ErrMalformed)
+	}
+	if c.signature, err = base64.StdEncoding.DecodeString(params.signature); err != nil || len(c.signature) == 0 {
+		return nil, fmt.Errorf("%w: the signature is not base64", ErrMalformed)
+	}
+	switch c.Algorithm {
+	case "", rsaSHA256, hs2019:
+	default:
+		return nil, fmt.Errorf("%w: algorithm %.40q", ErrUnsupported, c.Algorithm)
+	}
+	if err := m.coverCavage(c, params, p); err != nil {
+		return nil, err
+	}
+	if slices.Contains(params.headers, "digest") {
+		if err := m.checkDigest(); err != nil {
+			return nil, err
+		}
+	}
+	return c, c.checkTime(p)
+}
+
+// coverCavage looks up what the signature covers, which has to be enough, and the times.
+func (m *message) coverCavage(c *Claim, params *cavageParams, p Policy) error {
+	covers := func(name string) bool { return slices.Contains(params.headers, name) }
+	needed := []string{"(request-target)", "host"}
+	if m.needsDigest() {
+		needed = append(needed, "digest")
+	}
+	for _, name := range needed {
+		if !covers(name) {
+			return fmt.Errorf("%w: not %s", ErrUncovered, name)
+		}
+	}
+	if !covers("date") && !covers("(created)") {
+		return fmt.Errorf("%w: neither date nor (created)", ErrUncovered)
+	}
+	if len(params.headers) > maxComponents {
+		return fmt.Errorf("%w: too many headers", ErrMalformed)
+	}
+	var err error
+	if params.expires != "" { // it only ever shortens the life of a signature, so it counts even where it is not covered
+		if c.Expires, err = cavageTime(params.expires); err != nil {
+			return err
+		}
+	}
+	for _, name := range params.headers {
+		l := line{name: name}
+		switch name {
+		case "(request-target)", "host":
+		case "(created)", "(expires)":
+			if c.Algorithm == rsaSHA256 { // draft-cavage 2.3
+				return fmt.Errorf("%w: %s does not go with %s", ErrMalformed, name, rsaSHA256)
+			}
+			if l.value = params.created; name == "(expires)" {
+				l.value = params.expires
+			}
+			if l.value == "" {
+				return fmt.Errorf("%w: %s is covered but not there", ErrMalformed, name)
+			}
+		default:
+			var ok bool
+			if l.value, ok = m.field(name); !ok {
+				return fmt.Errorf("%w: %.40q is covered but not there", ErrMalformed, name)
+			}
+		}
+		c.lines = append(c.lines, l)
+	}
+	if covers("date") {
+		text, _ := m.field("date")
+		if c.Created, err = http.ParseTime(text); err != nil {
+			return fmt.Errorf("%w: %.40q is not a date", ErrMalformed, text)
+		}
+	}
+	if covers("(created)") {
+		if covers("date") { // both were signed, so both count
+			if err := p.checkTime(c.Created); err != nil {
+				return err
+			}
+		}
+		if c.Created, err = cavageTime(params.created); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cavageTime reads Unix seconds. The draft has integers; decimals are sent as well.
+func cavageTime(text string) (time.Time, error) {
+	whole, fraction, _ := strings.Cut(text, ".")
+	seconds, err := strconv.ParseUint(whole, 10, 40)
+	if err != nil || strings.Trim(fraction, "0123456789") != "" {
+		return time.Time{}, fmt.Errorf("%w: %.40q is not a time", ErrMalformed, text)
+	}
+	return time.Unix(int64(seconds), 0), nil
+}
+
+// cavageBase is the signing string (draft-cavage 2.3).
+func (c *Claim) cavageBase(dst []byte, s site, target string) []byte {
+	for i, l := range c.lines {
+		if i > 0 {
+			dst = append(dst, '\n')
+		}
+		dst = append(dst, l.name...)
+		dst = append(dst, ": "...)
+		switch l.name {
+		case "(request-target)":
+			dst = append(dst, strings.ToLower(c.message.method)...)
+			dst = append(dst, ' ')
+			dst = append(dst, target...)
+		case "host":
+			dst = append(dst, s.field...)
+		default:
+			dst = append(dst, l.value...)
+		}
+	}
+	return dst
+}

@@ -1,0 +1,77 @@
+package httpsig
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"fmt"
+	"strings"
+)
+
+// digest returns the value of Digest (RFC 3230).
+func digest(body []byte) string { return "SHA-256=" + hash64(body) }
+
+// contentDigest returns the value of Content-Digest (RFC 9530).
+func contentDigest(body []byte) string { return "sha-256=:" + hash64(body) + ":" }
+
+func hash64(body []byte) string {
+	sum := sha256.Sum256(body)
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// checkDigest holds Digest against the body. Of a list only SHA-256 counts, which everybody sends; each of them has to be right.
+func (m *message) checkDigest() error {
+	text, _ := m.field("digest")
+	if len(text) > maxHeader {
+		return fmt.Errorf("%w: Digest is too long", ErrMalformed)
+	}
+	sum := sha256.Sum256(m.body)
+	found := false
+	for part := range strings.SplitSeq(text, ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		if !strings.EqualFold(name, "sha-256") {
+			continue
+		}
+		found = true
+		if got, err := base64.StdEncoding.DecodeString(value); err != nil || !bytes.Equal(got, sum[:]) {
+			return ErrDigest
+		}
+	}
+	if !found {
+		return fmt.Errorf("%w: Digest has no SHA-256", ErrDigest)
+	}
+	return nil
+}
+
+// checkContentDigest holds Content-Digest against the body: each hash it has of the two that RFC 9530 finds good enough, of
+// which there is one.
+func (m *message) checkContentDigest() error {
+	text, _ := m.field("content-digest")
+	members, err := parseDictionary(text)
+	if err != nil {
+		return fmt.Errorf("%w: Content-Digest is %w", ErrMalformed, err)
+	}
+	found := false
+	for _, d := range members {
+		var want []byte
+		switch d.name {
+		case "sha-256":
+			sum := sha256.Sum256(m.body)
+			want = sum[:]
+		case "sha-512":
+			sum := sha512.Sum512(m.body)
+			want = sum[:]
+		default:
+			continue
+		}
+		found = true
+		if got, ok := d.value.([]byte); !ok || !bytes.Equal(got, want) {
+			return ErrDigest
+		}
+	}
+	if !found {
+		return fmt.Errorf("%w: Content-Digest has neither sha-256 nor sha-512", ErrDigest)
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package httpsig
+
+import (
+	"crypto"
+	"crypto/ed25519"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/sha512"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"strings"
+
+	"svc/internal/base58"
+)
+
+// Sizes of RSA keys that are worked with, in bits. 1024 is weak, but Bridgy Fed's are so small. More than the upper bound is
+// nothing but work.
+const (
+	minRSABits = 1024
+	maxRSABits = 8192
+)
+
+// algorithm is a way to make a signature with a key.
+type algorithm string
+
+const (
+	algV15SHA256 algorithm = "RSASSA-PKCS1-v1_5 with SHA-256"
+	algV15SHA512 algorithm = "RSASSA-PKCS1-v1_5 with SHA-512"
+	algPSSSHA512 algorithm = "RSASSA-PSS with SHA-512"
+	algEd25519   algorithm = "Ed25519"
+)
+
+// fitting returns the algorithms that the signature may have been made with, given the key. What draft-cavage calls hs2019 is
+// RSA with SHA-256 in practice and SHA-512 by the letter.
+func (c *Claim) fitting(key crypto.PublicKey) ([]algorithm, error) {
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
+	_, isRSA := key.(*rsa.PublicKey)
+	switch {
+	case !isRSA && (c.Algorithm == "" || c.Algorithm == hs2019 || c.Algorithm == ed25519Name):
+		return []algorithm{algEd25519}, nil
+	case !isRSA || c.Algorithm == ed25519Name:
+		return nil, fmt.Errorf("%w: it is said to be %s", ErrKey, c.Algorithm)
+	case c.Algorithm == rsaSHA256 || c.Algorithm == rsaV15SHA256:
+		return []algorithm{algV15SHA256}, nil
+	case c.Algorithm == rsaPSSSHA512:
+		return []algorithm{algPSSSHA512}, nil
+	case c.Scheme == Cavage:
+		return []algorithm{algV15SHA256, algV15SHA512}, nil
+	}
+	return []algorithm{algV15SHA256, algPSSSHA512}, nil
+}
+
+// verify checks a signature of a message. The key is one that the algorithm is for.
+func (a algorithm) verify(key crypto.PublicKey, message, signature []byte) bool {
+	switch a {
+	case algV15SHA256:
+		sum := sha256.Sum256(message)
+		return rsa.VerifyPKCS1v15(key.(*rsa.PublicKey), crypto.SHA256, sum[:], signature) == nil
+	case algV15SHA512:
+		sum := sha512.Sum512(message)
+		return rsa.VerifyPKCS1v15(key.(*rsa.PublicKey), crypto.SHA512, sum[:], signature) == nil
+	case algPSSSHA512: // with a salt of 64 bytes (RFC 9421, 3.3.1)
+		sum := sha512.Sum512(message)
+		return rsa.VerifyPSS(key.(*rsa.PublicKey), crypto.SHA512, sum[:], signature, &rsa.PSSOptions{SaltLength: 64}) == nil
+	}
+	return ed25519.Verify(key.(ed25519.PublicKey), message, signature)
+}
+
+// checkKey refuses keys that are of another kind than those used here, too weak, or too large.
+func checkKey(key crypto.PublicKey) error {
+	switch k := key.(type) {
+	case *rsa.PublicKey:
+		if k == nil || k.N == nil {
+			return fmt.Errorf("%w: it is empty", ErrKey)
+		}
+		if bits := k.N.BitLen(); bits < minRSABits || bits > maxRSABits {
+			return fmt.Errorf("%w: %d bits of RSA", ErrKey, bits)
+		}
+	case ed25519.PublicKey:
+		if len(k) != ed25519.PublicKeySize {
+			return fmt.Errorf("%w: %d bytes of Ed25519", ErrKey, len(k))
+		}
+	default:
+		return fmt.Errorf("%w: %T", ErrKey, key)
+	}
+	return nil
+}
+
+// ParsePublicKey reads a public key in PEM, as publicKeyPem of an actor has it: PKIX or PKCS #1, whatever the label says, with
+// any line ends. Keys of other kinds than RSA and Ed25519, and RSA keys that are too weak or too large, are ErrKey.
+func ParsePublicKey(text string) (crypto.PublicKey, error) {
+	if len(text) > maxHeader {
+		return nil, fmt.Errorf("%w: it is too long", ErrKey)
+	}
+	block, _ := pem.Decode([]byte(strings.TrimSpace(text)))
+	if block == nil || !strings.HasSuffix(block.Type, "PUBLIC KEY") {
+		return nil, fmt.Errorf("%w: not a public key in PEM", ErrKey)
+	}
+	key, err := x509.ParsePKIXPublicKey(block.Bytes)
+	if err != nil {
+		rsaKey, pkcs1Err := x509.ParsePKCS1PublicKey(block.Bytes)
+		if pkcs1Err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrKey, err)
+		}
+		key = rsaKey
+	}
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
+	return key, nil
+}
+
+// FormatPublicKey writes a public key in PEM (PKIX), as actors show it.
+func FormatPublicKey(key crypto.PublicKey) (string, error) {
+	der, err := x509.MarshalPKIXPublicKey(key)
+	if err != nil {
+		return "", fmt.Errorf("httpsig: %w", err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), nil
+}
+
+// multikeyEd25519 is what an Ed25519 public key begins with as Multikey: its multicodec 0xed as a varint.
+const multikeyEd25519 = "\xed\x01"
+
+// ParseMultikey reads an Ed25519 public key in publicKeyMultibase of a Multikey (FEP-521a). Other kinds are ErrKey.
+func ParseMultikey(text string) (ed25519.PublicKey, error) {
+	encoded, ok := strings.CutPrefix(text, "z")
+	if !ok {
+		return nil, fmt.Errorf("%w: not a Multikey in base58btc", ErrKey)
+	}
+	data, err := base58.Decode(encoded)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrKey, err)
+	}
+	raw, ok := strings.CutPrefix(string(data), multikeyEd25519)
+	if !ok || len(raw) != ed25519.PublicKeySize {
+		return nil, fmt.Errorf("%w: not an Ed25519 Multikey", ErrKey)
+	}
+	return ed25519.PublicKey(raw), nil
+}
+
+// FormatMultikey writes an Ed25519 public key as publicKeyMultibase of a Multikey.
+func FormatMultikey(key ed25519.PublicKey) string {
+	return "z" + base58.Encode(append([]byte(multikeyEd25519), key...))
+}

@@ -1,0 +1,208 @@
+package httpsig
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The algorithms of RFC 9421, 6.2, that are verified here.
+const (
+	rsaV15SHA256 = "rsa-v1_5-sha256"
+	rsaPSSSHA512 = "rsa-pss-sha512"
+	ed25519Name  = "ed25519"
+)
+
+// readRFC9421 reads the signatures of a request and returns those that are sound, or else what is wrong with the first.
+func (m *message) readRFC9421(p Policy) ([]*Claim, error) {
+	input, _ := m.field("signature-input")
+	inputs, err := parseDictionary(input)
+	if err != nil {
+		return nil, fmt.Errorf("%w: Signature-Input is %w", ErrMalformed, err)
+	}
+	text, _ := m.field("signature")
+	signatures, err := parseDictionary(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: Signature is %w", ErrMalformed, err)
+	}
+	if len(inputs) == 0 {
+		return nil, ErrUnsigned
+	}
+	var claims []*Claim
+	var first error
+	digest := sync.OnceValue(m.checkContentDigest) // one hash, however many signatures cover it
+	for _, in := range inputs {
+		c, err := m.readMember(in, signatures, digest, p)
+		if err == nil {
+			claims = append(claims, c)
+		} else if first == nil {
+			first = err
+		}
+	}
+	if len(claims) == 0 {
+		return nil, first
+	}
+	return claims, nil
+}
+
+// readMember reads one signature and makes the checks that need no key.
+func (m *message) readMember(in sfMember, signatures []sfMember, digest func() error, p Policy) (*Claim, error) {
+	c, err := m.parseMember(in, signatures)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkCoverage(); err != nil {
+		return nil, err
+	}
+	if c.covers("content-digest") {
+		if err := digest(); err != nil {
+			return nil, err
+		}
+	}
+	return c, c.checkTime(p)
+}
+
+// parseMember reads one signature: what it covers, its parameters, and its value under the same label.
+func (m *message) parseMember(in sfMember, signatures []sfMember) (*Claim, error) {
+	c := &Claim{Scheme: RFC9421, params: in.raw, message: m}
+	components, ok := in.value.([]sfItem)
+	if !ok {
+		return nil, fmt.Errorf("%w: %.40q lists no components", ErrMalformed, in.name)
+	}
+	i := slices.IndexFunc(signatures, func(s sfMember) bool { return s.name == in.name })
+	if i < 0 {
+		return nil, fmt.Errorf("%w: %.40q has no signature", ErrMalformed, in.name)
+	}
+	if c.signature, ok = signatures[i].value.([]byte); !ok || len(c.signature) == 0 {
+		return nil, fmt.Errorf("%w: the signature %.40q is not bytes", ErrMalformed, in.name)
+	}
+	for _, item := range components {
+		if err := c.cover(item); err != nil {
+			return nil, err
+		}
+	}
+	return c, c.readParams(in.params)
+}
+
+// cover adds a component. Those with parameters (sf, bs, key, req, tr, name) are beyond what is deployed and are refused.
+func (c *Claim) cover(item sfItem) error {
+	name, ok := item.value.(string)
+	if !ok || name == "" || strings.Trim(name, "@!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz") != "" {
+		return fmt.Errorf("%w: %.40v is not the name of a component", ErrMalformed, item.value)
+	}
+	if len(item.params) > 0 {
+		return fmt.Errorf("%w: %.40q with parameters", ErrUnsupported, name)
+	}
+	if c.covers(name) {
+		return fmt.Errorf("%w: %.40q is covered twice", ErrMalformed, name)
+	}
+	l := line{name: name}
+	switch name {
+	case "@method", "@target-uri", "@authority", "@scheme", "@request-target", "@path", "@query", "host":
+	default:
+		if name[0] == '@' {
+			return fmt.Errorf("%w: component %.40q", ErrUnsupported, name)
+		}
+		if l.value, ok = c.message.field(name); !ok {
+			return fmt.Errorf("%w: %.40q is covered but not there", ErrMalformed, name)
+		}
+	}
+	c.lines = append(c.lines, l)
+	return nil
+}
+
+// readParams reads the parameters of a signature (RFC 9421, 2.3). nonce, tag and unknown ones are signed, and mean nothing
+// here.
+func (c *Claim) readParams(params []sfParam) error {
+	for _, p := range params {
+		ok := true
+		var seconds int64
+		switch p.name {
+		case "created":
+			if seconds, ok = p.value.(int64); ok {
+				c.Created = time.Unix(seconds, 0)
+			}
+		case "expires":
+			if seconds, ok = p.value.(int64); ok {
+				c.Expires = time.Unix(seconds, 0)
+			}
+		case "keyid":
+			c.KeyID, ok = p.value.(string)
+		case "alg":
+			c.Algorithm, ok = p.value.(string)
+			if ok && !slices.Contains([]string{rsaV15SHA256, rsaPSSSHA512, ed25519Name}, c.Algorithm) {
+				return fmt.Errorf("%w: algorithm %.40q", ErrUnsupported, c.Algorithm)
+			}
+		}
+		if !ok {
+			return fmt.Errorf("%w: the parameter %s is of another type", ErrMalformed, p.name)
+		}
+	}
+	if c.KeyID == "" || len(c.KeyID) > maxKeyID {
+		return fmt.Errorf("%w: no keyid, or one too long", ErrMalformed)
+	}
+	if c.Created.IsZero() {
+		return fmt.Errorf("%w: it does not tell when it was created", ErrMalformed)
+	}
+	return nil
+}
+
+func (c *Claim) covers(names ...string) bool {
+	return slices.ContainsFunc(c.lines, func(l line) bool { return slices.Contains(names, l.name) })
+}
+
+// checkCoverage refuses a signature that could be moved to another request.
+func (c *Claim) checkCoverage() error {
+	switch {
+	case !c.covers("@method"):
+		return fmt.Errorf("%w: not @method", ErrUncovered)
+	case !c.covers("@target-uri", "@authority", "host"):
+		return fmt.Errorf("%w: not the host", ErrUncovered)
+	case !c.covers("@target-uri", "@request-target", "@path"):
+		return fmt.Errorf("%w: not the path", ErrUncovered)
+	case strings.Contains(c.message.target, "?") && !c.covers("@target-uri", "@request-target", "@query"):
+		return fmt.Errorf("%w: not the query", ErrUncovered)
+	case c.message.needsDigest() && !c.covers("content-digest"):
+		return fmt.Errorf("%w: not content-digest", ErrUncovered)
+	}
+	return nil
+}
+
+// rfc9421Base is the signature base (RFC 9421, 2.5).
+func (c *Claim) rfc9421Base(dst []byte, s site, target string) []byte {
+	path, query, _ := strings.Cut(target, "?")
+	for _, l := range c.lines {
+		dst = append(dst, '"')
+		dst = append(dst, l.name...)
+		dst = append(dst, `": `...)
+		switch l.name {
+		case "@method":
+			dst = append(dst, c.message.method...)
+		case "@target-uri":
+			dst = append(dst, c.message.scheme...)
+			dst = append(dst, "://"...)
+			dst = append(dst, s.authority...)
+			dst = append(dst, target...)
+		case "@authority":
+			dst = append(dst, s.authority...)
+		case "@scheme":
+			dst = append(dst, c.message.scheme...)
+		case "@request-target":
+			dst = append(dst, target...)
+		case "@path":
+			dst = append(dst, path...)
+		case "@query":
+			dst = append(dst, '?')
+			dst = append(dst, query...)
+		case "host":
+			dst = append(dst, s.field...)
+		default:
+			dst = append(dst, l.value...)
+		}
+		dst = append(dst, '\n')
+	}
+	dst = append(dst, `"@signature-params": `...)
+	return append(dst, c.params...)
+}

@@ -1,0 +1,95 @@
+package httpsig
+
+import "strings"
+
+// scanner reads a header value from its start to its end.
+type scanner struct {
+	text string
+	at   int
+}
+
+func (s *scanner) end() bool { return s.at == len(s.text) }
+
+// peek returns the next byte, 0 at the end.
+func (s *scanner) peek() byte {
+	if s.end() {
+		return 0
+	}
+	return s.text[s.at]
+}
+
+func (s *scanner) accept(c byte) bool {
+	if s.end() || s.text[s.at] != c {
+		return false
+	}
+	s.at++
+	return true
+}
+
+// while reads as long as bytes are allowed.
+func (s *scanner) while(allowed func(c byte) bool) string {
+	start := s.at
+	for !s.end() && allowed(s.text[s.at]) {
+		s.at++
+	}
+	return s.text[start:s.at]
+}
+
+// spaces skips optional white space (RFC 9110, 5.6.3).
+func (s *scanner) spaces() {
+	s.while(func(c byte) bool { return c == ' ' || c == '\t' })
+}
+
+// token reads a token (RFC 9110, 5.6.2), which may turn out empty.
+func (s *scanner) token() string { return s.while(isTokenByte) }
+
+// value reads a token or a quoted string (RFC 9110, 5.6.4).
+func (s *scanner) value() (string, bool) {
+	if s.peek() == '"' {
+		return s.quoted(func(byte) bool { return true })
+	}
+	t := s.token()
+	return t, t != ""
+}
+
+// quoted reads a quoted string in which a backslash stands before what is meant literally, as far as that may be escaped.
+func (s *scanner) quoted(escapable func(c byte) bool) (string, bool) {
+	if !s.accept('"') {
+		return "", false
+	}
+	plain := s.while(func(c byte) bool { return c != '"' && c != '\\' && isPrintable(c) })
+	if s.accept('"') { // nothing was escaped
+		return plain, true
+	}
+	var b strings.Builder
+	b.WriteString(plain)
+	for !s.end() {
+		c := s.text[s.at]
+		s.at++
+		switch {
+		case c == '"':
+			return b.String(), true
+		case c == '\\':
+			if c = s.peek(); s.end() || !isPrintable(c) || !escapable(c) {
+				return "", false
+			}
+			s.at++
+		case !isPrintable(c):
+			return "", false
+		}
+		b.WriteByte(c)
+	}
+	return "", false
+}
+
+func isPrintable(c byte) bool { return c >= 0x20 && c <= 0x7e }
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
+
+func isAlpha(c byte) bool { return isLower(c) || c >= 'A' && c <= 'Z' }
+
+func isTokenByte(c byte) bool {
+	return isAlpha(c) || isDigit(c) || c != 0 && strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0
+}

@@ -1,0 +1,148 @@
+package httpsig
+
+import (
+	"crypto"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Signer signs requests with one key.
+type Signer struct {
+	KeyID string
+	Key   crypto.Signer // *rsa.PrivateKey or ed25519.PrivateKey
+}
+
+// Options say how a request is signed.
+type Options struct {
+	Scheme   Scheme
+	Now      time.Time
+	PathOnly bool // leave the query out of what draft-cavage signs, as some peers do when they verify
+}
+
+// Sign signs a request to r.URL that will have the given body, nil for none. It sets Date, the digest, the headers of the
+// signature, and r.Host, so that what is sent is what was signed. Called again, for a retry or the next hop of a redirect, it
+// replaces what it had set, whatever the scheme was.
+func (s *Signer) Sign(r *http.Request, body []byte, o Options) error {
+	host := canonicalHost(r.URL.Scheme, r.URL.Host)
+	if host == "" || strings.ContainsFunc(host, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return fmt.Errorf("httpsig: cannot sign for the host %q", host)
+	}
+	if strings.ContainsFunc(s.KeyID, func(c rune) bool { return c <= ' ' || c > '~' || c == '"' || c == '\\' }) {
+		return fmt.Errorf("httpsig: the key id %q cannot be written in a header", s.KeyID)
+	}
+	if r.Header == nil {
+		r.Header = make(http.Header)
+	}
+	r.Host = host
+	for _, name := range []string{"Signature", "Signature-Input", "Digest", "Content-Digest"} {
+		r.Header.Del(name)
+	}
+	r.Header.Set("Date", o.Now.UTC().Format(http.TimeFormat))
+	m := &message{method: r.Method, scheme: r.URL.Scheme, target: r.URL.RequestURI(), header: r.Header, body: body}
+	if m.method == "" {
+		m.method = http.MethodGet
+	}
+	switch o.Scheme {
+	case Cavage:
+		return s.signCavage(m, site{host, host}, o)
+	case RFC9421:
+		return s.signRFC9421(m, site{host, host}, o)
+	}
+	return fmt.Errorf("httpsig: no scheme %q", o.Scheme)
+}
+
+func (s *Signer) signCavage(m *message, at site, o Options) error {
+	names := []string{"(request-target)", "host", "date"}
+	if m.needsDigest() {
+		m.header.Set("Digest", digest(m.body))
+		if names = append(names, "digest"); m.header.Get("Content-Type") != "" {
+			names = append(names, "content-type")
+		}
+	}
+	c := Claim{Scheme: Cavage, message: m}
+	for _, name := range names {
+		value, _ := m.field(name)
+		c.lines = append(c.lines, line{name, value})
+	}
+	target := m.target
+	if o.PathOnly {
+		target, _, _ = strings.Cut(target, "?")
+	}
+	signature, alg, err := s.sign(c.base(nil, at, target))
+	if err != nil {
+		return err
+	}
+	label := rsaSHA256
+	if alg == algEd25519 {
+		label = hs2019
+	}
+	m.header.Set("Signature", `keyId="`+s.KeyID+`",algorithm="`+label+`",headers="`+strings.Join(names, " ")+
+		`",signature="`+signature+`"`)
+	return nil
+}
+
+func (s *Signer) signRFC9421(m *message, at site, o Options) error {
+	names := []string{"@method", "@target-uri"}
+	if m.needsDigest() {
+		m.header.Set("Content-Digest", contentDigest(m.body))
+		names = append(names, "content-digest")
+	}
+	label := rsaV15SHA256
+	if s.algorithm() == algEd25519 {
+		label = ed25519Name
+	}
+	c := Claim{Scheme: RFC9421, message: m}
+	c.params = `("` + strings.Join(names, `" "`) + `");created=` + strconv.FormatInt(o.Now.Unix(), 10) +
+		`;keyid="` + s.KeyID + `";alg="` + label + `"`
+	for _, name := range names {
+		value, _ := m.field(name)
+		c.lines = append(c.lines, line{name, value})
+	}
+	signature, _, err := s.sign(c.base(nil, at, m.target))
+	if err != nil {
+		return err
+	}
+	m.header.Set("Signature-Input", "sig1="+c.params)
+	m.header.Set("Signature", "sig1=:"+signature+":")
+	return nil
+}
+
+// algorithm is the one the key signs with, "" if it is of no kind used here.
+func (s *Signer) algorithm() algorithm {
+	switch s.Key.(type) {
+	case *rsa.PrivateKey:
+		return algV15SHA256
+	case ed25519.PrivateKey:
+		return algEd25519
+	}
+	return ""
+}
+
+// sign returns the signature of a text in base64.
+func (s *Signer) sign(text []byte) (string, algorithm, error) {
+	var signature []byte
+	var err error
+	alg := s.algorithm()
+	switch alg {
+	case algV15SHA256:
+		sum := sha256.Sum256(text)
+		signature, err = s.Key.Sign(rand.Reader, sum[:], crypto.SHA256)
+	case algEd25519:
+		signature, err = s.Key.Sign(rand.Reader, text, crypto.Hash(0))
+	default:
+		err = errors.New("its key is neither RSA nor Ed25519")
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("httpsig: %s cannot sign: %w", s.KeyID, err)
+	}
+	return base64.StdEncoding.EncodeToString(signature), alg, nil
+}

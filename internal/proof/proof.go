@@ -1,0 +1,231 @@
+// Package proof reads, verifies and makes the integrity proofs of ActivityPub documents (FEP-8b32): the cryptosuite
+// eddsa-jcs-2022 of W3C's Data Integrity EdDSA Cryptosuites 1.0, and its forerunner jcs-eddsa-2022, which differs in that the
+// context is never part of the options. It works on parsed JSON: the parser refuses duplicate names.
+//
+// A proof says that the holder of a key stands behind a document. Whose key that is (the verification method is listed by its
+// controller, of the same origin, who owns the document) is for the caller to find out, before the document is believed.
+package proof
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+	"time"
+
+	"svc/internal/base58"
+	"svc/internal/jcs"
+)
+
+// Why a proof does not count. All but ErrSignature say so before a key is known.
+var (
+	ErrNone        = errors.New("proof: the document has none")
+	ErrMalformed   = errors.New("proof: badly formed")
+	ErrUnsupported = errors.New("proof: of no kind that is verified here")
+	ErrExpired     = errors.New("proof: expired")
+	ErrSignature   = errors.New("proof: the signature is wrong")
+)
+
+const (
+	proofType   = "DataIntegrityProof"
+	purpose     = "assertionMethod"
+	suite       = "eddsa-jcs-2022"
+	olderSuite  = "jcs-eddsa-2022"
+	maxProofs   = 8
+	contextName = "@context"
+)
+
+// Claim is what a proof says of itself, before its key is known.
+type Claim struct {
+	VerificationMethod string    // the id of the key
+	Created            time.Time // zero if the proof does not tell
+
+	document  map[string]any   // without proof and signature
+	options   []map[string]any // the proof without its value, in each form it may have been signed in
+	signature []byte
+}
+
+// Read reads the proof of a document, which it leaves as it is. Of several proofs it takes the first that can be verified here.
+// A linked data signature beside it (signature) is not part of what is proven (FEP-8b32, Backward compatibility).
+func Read(doc map[string]any, now time.Time) (*Claim, error) {
+	var proofs []any
+	switch p := doc["proof"].(type) {
+	case nil:
+		return nil, ErrNone
+	case []any:
+		if len(p) == 0 {
+			return nil, ErrNone
+		}
+		proofs = p
+	default:
+		proofs = []any{p}
+	}
+	if len(proofs) > maxProofs {
+		return nil, fmt.Errorf("%w: more than %d", ErrMalformed, maxProofs)
+	}
+	var first error
+	for _, p := range proofs {
+		c, err := readOne(doc, p, now)
+		if err == nil {
+			return c, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
+}
+
+func readOne(doc map[string]any, p any, now time.Time) (*Claim, error) {
+	proof, ok := p.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("%w: not an object", ErrMalformed)
+	}
+	if proof["type"] != proofType || proof["cryptosuite"] != suite && proof["cryptosuite"] != olderSuite {
+		return nil, fmt.Errorf("%w: %.40v %.40v", ErrUnsupported, proof["type"], proof["cryptosuite"])
+	}
+	if _, chained := proof["previousProof"]; chained {
+		return nil, fmt.Errorf("%w: a chain of proofs", ErrUnsupported)
+	}
+	if proof["proofPurpose"] != purpose {
+		return nil, fmt.Errorf("%w: its purpose is not %s", ErrMalformed, purpose)
+	}
+	c := new(Claim)
+	if c.VerificationMethod, ok = proof["verificationMethod"].(string); !ok || c.VerificationMethod == "" {
+		return nil, fmt.Errorf("%w: no verificationMethod", ErrMalformed)
+	}
+	var err error
+	if c.Created, err = date(proof, "created"); err != nil {
+		return nil, err
+	}
+	expires, err := date(proof, "expires")
+	if err != nil {
+		return nil, err
+	}
+	if !expires.IsZero() && now.After(expires) {
+		return nil, ErrExpired
+	}
+	value, _ := proof["proofValue"].(string)
+	encoded, ok := strings.CutPrefix(value, "z")
+	if !ok {
+		return nil, fmt.Errorf("%w: the value is not base58btc", ErrMalformed)
+	}
+	if c.signature, err = base58.Decode(encoded); err != nil || len(c.signature) != ed25519.SignatureSize {
+		return nil, fmt.Errorf("%w: the value is not a signature", ErrMalformed)
+	}
+	return c, c.prepare(doc, proof)
+}
+
+// prepare keeps what was signed. The options carry the context of the document (Data Integrity EdDSA 1.0, 3.3.1), of which
+// what was appended later is left out again (3.3.2). Where they do not, it was either put in for signing only, as older
+// drafts had it, or there is none.
+func (c *Claim) prepare(doc, proof map[string]any) error {
+	c.document = maps.Clone(doc)
+	delete(c.document, "proof")
+	delete(c.document, "signature")
+	options := maps.Clone(proof)
+	delete(options, "proofValue")
+	c.options = []map[string]any{options}
+
+	own, has := options[contextName]
+	docContext, docHas := doc[contextName]
+	switch {
+	case has && !begins(docContext, own):
+		return fmt.Errorf("%w: its context is not that of the document", ErrMalformed)
+	case has:
+		c.document[contextName] = own
+	case docHas && proof["cryptosuite"] == suite:
+		injected := maps.Clone(options)
+		injected[contextName] = docContext
+		c.options = []map[string]any{injected, options}
+	}
+	return nil
+}
+
+// begins tells whether one context begins with all of another; a single one is as good as a list of it.
+func begins(context, with any) bool {
+	if reflect.DeepEqual(context, with) {
+		return context != nil
+	}
+	list, ok := context.([]any)
+	if !ok {
+		return false
+	}
+	first, ok := with.([]any)
+	if !ok {
+		first = []any{with}
+	}
+	return len(first) <= len(list) && reflect.DeepEqual(list[:len(first)], first)
+}
+
+func date(proof map[string]any, name string) (time.Time, error) {
+	value, ok := proof[name]
+	if !ok {
+		return time.Time{}, nil
+	}
+	text, _ := value.(string)
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%w: %s is not a date", ErrMalformed, name)
+	}
+	return at, nil
+}
+
+// Verify checks the proof with the key of its verification method.
+func (c *Claim) Verify(key ed25519.PublicKey) error {
+	if len(key) != ed25519.PublicKeySize {
+		return fmt.Errorf("%w: not an Ed25519 key", ErrSignature)
+	}
+	for _, options := range c.options {
+		data, err := hash(options, c.document)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrMalformed, err)
+		}
+		if ed25519.Verify(key, data, c.signature) {
+			return nil
+		}
+	}
+	return ErrSignature
+}
+
+// Sign adds to a document the proof that the holder of a key stands behind it, in place of any that is there.
+func Sign(doc map[string]any, key ed25519.PrivateKey, method string, created time.Time) error {
+	proof := map[string]any{
+		"type":               proofType,
+		"cryptosuite":        suite,
+		"proofPurpose":       purpose,
+		"verificationMethod": method,
+		"created":            created.UTC().Format("2006-01-02T15:04:05Z"),
+	}
+	if context, ok := doc[contextName]; ok {
+		proof[contextName] = context
+	}
+	var c Claim
+	if err := c.prepare(doc, proof); err != nil {
+		return err
+	}
+	data, err := hash(c.options[0], c.document)
+	if err != nil {
+		return err
+	}
+	proof["proofValue"] = "z" + base58.Encode(ed25519.Sign(key, data))
+	doc["proof"] = proof
+	return nil
+}
+
+// hash is what is signed: the hash of the options, then that of the document (Data Integrity EdDSA 1.0, 3.3.4).
+func hash(options, document map[string]any) ([]byte, error) {
+	data := make([]byte, 0, 2*sha256.Size)
+	for _, part := range []map[string]any{options, document} {
+		canonical, err := jcs.Marshal(part)
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(canonical)
+		data = append(data, sum[:]...)
+	}
+	return data, nil
+}
