@@ -30,6 +30,7 @@ type Config struct {
 	Entities     *entity.Builder
 	Emojis       *emoji.Packs
 	Media        *media.Files
+	Proxy        *media.Proxy
 	StaticDir    string // the operator's own files, served in place of those that come with the server; "": none
 	Keys         *keys.Keys
 	Outbound     Outbound      // what requests to others go through; needed for push messages only
@@ -53,6 +54,7 @@ type Server struct {
 	entities     *entity.Builder
 	emojis       *emoji.Packs
 	media        *media.Files
+	proxy        *media.Proxy
 	staticDir    string
 	pulse        *pulse
 	keys         *keys.Keys
@@ -92,6 +94,7 @@ func newServer(c Config, tables []routes) *Server {
 		entities:     c.Entities,
 		emojis:       c.Emojis,
 		media:        c.Media,
+		proxy:        c.Proxy,
 		staticDir:    c.StaticDir,
 		keys:         c.Keys,
 		outbound:     c.Outbound,

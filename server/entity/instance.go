@@ -389,6 +389,9 @@ func (b *Builder) features() []string {
 		b.Name + "_chat_messages",
 		b.Name + ":bookmark_folders",
 	}
+	if b.Settings.MediaProxy.Enabled {
+		list = append(list, "media_proxy")
+	}
 	if b.Settings.Accounts.BlockersVisible {
 		list = append(list, "blockers_visible")
 	}
