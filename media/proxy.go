@@ -78,9 +78,9 @@ type Proxy struct {
 	mu       sync.Mutex
 	flights  map[proxyKey]*flight
 	failures map[proxyKey]*failure
-	kept     int64 // bytes of the cache
-	flying   int64 // bytes of files that are still being fetched
-	arrived  int64 // bytes that have joined the cache since a sweep began to count it
+	kept     int64            // bytes of the cache
+	flying   int64            // bytes of files that are still being fetched
+	arrived  map[string]int64 // copies that have joined the cache since a sweep began to count it, and their bytes
 }
 
 // OpenProxy returns the proxy that keeps its copies in a directory, which is created if need be. Only one process may have it open.
@@ -105,6 +105,7 @@ func OpenProxy(db *store.DB, c ProxyConfig, log *slog.Logger) (*Proxy, error) {
 	p := &Proxy{
 		ProxyConfig: c, db: db, log: log, root: root, own: strings.ToLower(base.Host),
 		flights: make(map[proxyKey]*flight), failures: make(map[proxyKey]*failure),
+		kept: c.CacheSize, // until it is counted
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.running.Go(func() { // to know how much there is

@@ -143,7 +143,9 @@ func (p *Proxy) adopt(f *flight) error {
 		return err
 	}
 	p.kept += charge(f.have)
-	p.arrived += charge(f.have)
+	if p.arrived != nil {
+		p.arrived[name] = charge(f.have)
+	}
 	return nil
 }
 
@@ -189,8 +191,13 @@ func (p *Proxy) Sweep(ctx context.Context) error {
 // want of room, it leaves a tenth free, not to be needed again at once.
 func (p *Proxy) sweep(ctx context.Context) error {
 	p.mu.Lock()
-	p.arrived = 0
+	p.arrived = make(map[string]int64)
 	p.mu.Unlock()
+	defer func() { // what has arrived since is counted by itself
+		p.mu.Lock()
+		p.arrived = nil
+		p.mu.Unlock()
+	}()
 	now := time.Now()
 	var used [unusedFor/time.Minute + 1]int64
 	all := int64(0)
@@ -204,6 +211,9 @@ func (p *Proxy) sweep(ctx context.Context) error {
 	}
 	p.mu.Lock()
 	room := p.CacheSize - p.flying
+	for _, n := range p.arrived {
+		room -= n
+	}
 	p.mu.Unlock()
 	oldest, inOldest := len(used)-1, int64(0) // what is older goes, and of what is as old all but so much
 	if all > room {
@@ -233,7 +243,10 @@ func (p *Proxy) sweep(ctx context.Context) error {
 		return nil
 	})
 	p.mu.Lock()
-	p.kept = all - removed + p.arrived
+	p.kept = all - removed
+	for _, n := range p.arrived {
+		p.kept += n
+	}
 	p.mu.Unlock()
 	if files > 0 {
 		p.log.Debug("removed copies from the media cache", "files", files, "bytes", removed)
@@ -246,7 +259,7 @@ func minutesSince(t, now time.Time) int {
 	return int(min(max(now.Sub(t), 0), unusedFor) / time.Minute)
 }
 
-// walk calls fn for every copy.
+// walk calls fn for every copy that did not arrive during the sweep.
 func (p *Proxy) walk(ctx context.Context, fn func(name string, info fs.FileInfo) error) error {
 	for i := range 256 {
 		if err := p.walkDir(ctx, fmt.Sprintf("%02x", i), fn); err != nil {
@@ -254,6 +267,13 @@ func (p *Proxy) walk(ctx context.Context, fn func(name string, info fs.FileInfo)
 		}
 	}
 	return nil
+}
+
+func (p *Proxy) hasArrived(name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.arrived[name]
+	return ok
 }
 
 func (p *Proxy) walkDir(ctx context.Context, dir string, fn func(string, fs.FileInfo) error) error {
@@ -284,7 +304,11 @@ func (p *Proxy) walkDir(ctx context.Context, dir string, fn func(string, fs.File
 			if err != nil {
 				return err
 			}
-			if err := fn(path.Join(dir, e.Name()), info); err != nil {
+			name := path.Join(dir, e.Name())
+			if p.hasArrived(name) {
+				continue
+			}
+			if err := fn(name, info); err != nil {
 				return err
 			}
 		}

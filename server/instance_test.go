@@ -166,9 +166,9 @@ func TestInstance(t *testing.T) {
 		"svc_api": true, "mastodon_api": true, "mastodon_api_streaming": true, "multifetch": true, "editing": true, "quote_posting": true, "polls": true,
 		"svc_explicit_addressing":                       true,
 		"svc:api/v1/notifications:include_types_filter": true, "blockers_visible": false,
-		"svc_chat_messages": true,
+		"svc_chat_messages": true, "media_proxy": true,
 		// What there is not yet, front ends must not look for.
-		"svc_emoji_reactions": false, "media_proxy": false,
+		"svc_emoji_reactions":   false,
 		"shareable_emoji_packs": false, "relay": false, "chat": false, "shout": false,
 	} {
 		if got := slices.Contains(features, any(name)); got != want {

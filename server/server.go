@@ -18,6 +18,7 @@ import (
 	"svc/internal/password"
 	"svc/media"
 	"svc/server/entity"
+	"svc/server/web"
 	"svc/social"
 	"svc/store"
 )
@@ -74,6 +75,7 @@ type Server struct {
 	now          func() time.Time
 
 	baseURL     string
+	pagePolicy  string
 	proxies     []netip.Prefix
 	cookieNames []string
 	paramAlias  string // NAME_ where the interface is not called svc
@@ -108,6 +110,7 @@ func newServer(c Config, tables []routes) *Server {
 		log:          c.Log,
 		now:          time.Now,
 		baseURL:      c.Settings.URL().String(),
+		pagePolicy:   web.Policy(filesElsewhere(c.Settings)...),
 		proxies:      c.Settings.TrustedProxies(),
 		cookieNames:  sessionCookies(name),
 		buckets:      buckets(c.Settings.RateLimit),
