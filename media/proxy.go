@@ -36,7 +36,7 @@ type ProxyConfig struct {
 	Patience time.Duration // for each further piece of it, 10 s
 }
 
-// The standard times (limits of federation 5.5 and 12), and the least that has to come within the patience: a server that
+// The standard times (security 3 and 12), and the least that has to come within the patience: a server that
 // trickles does not hold one of the few places for all of the time.
 const (
 	proxyTime     = time.Minute

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"log/slog"
 	"mime"
 	"net/http"
 	"net/url"
@@ -207,7 +209,11 @@ func (p *Proxy) fly(f *flight) {
 	var failed *failure
 	if err != nil {
 		failed = failureOf(err)
-		p.log.Debug("media proxy: nothing to show", "host", f.host, "err", err)
+		level := slog.LevelDebug
+		if failed.ours {
+			level = slog.LevelError
+		}
+		p.log.Log(p.ctx, level, "media proxy: nothing to show", "host", f.host, "err", err)
 		err = failed
 	}
 	p.mu.Lock()
@@ -355,6 +361,7 @@ type failure struct {
 	told  *errs.Error
 	until time.Time
 	gone  bool // for good: an old copy is not to be shown either
+	ours  bool // it is this server's trouble
 }
 
 func (f *failure) Error() string { return f.told.Message }
@@ -373,13 +380,13 @@ var (
 	errTooManyBans    = errs.Invalid("There are too many bans already")
 )
 
-// failureOf tells what follows from an error. What is about the file lasts longer than what is about the moment, and what is our own
-// trouble is forgotten at once.
+// failureOf tells what follows from an error. What is about the file lasts longer than what is about the moment.
 func failureOf(err error) *failure {
 	f := new(failure)
 	rest := restShort
 	var status *fetch.StatusError
-	var ours *errs.Error
+	var full *errs.Error
+	var disk *fs.PathError
 	switch {
 	case errors.As(err, &status) && (status.Status == http.StatusNotFound || status.Status == http.StatusGone):
 		f.told, f.gone, rest = errs.NotFound("It is not there any more"), true, restLong
@@ -393,8 +400,10 @@ func failureOf(err error) *failure {
 		f.told, rest = errRefusedAddress, restLong
 	case errors.Is(err, fetch.ErrBusy), errors.Is(err, errNoRoom):
 		f.told, rest = errBusy, 0
-	case errors.As(err, &ours):
-		f.told, rest = ours, 0
+	case errors.As(err, &full):
+		f.told, f.ours = full, true
+	case errors.As(err, &disk):
+		f.told, f.ours = errs.New(http.StatusInternalServerError, "Something went wrong"), true
 	case errors.Is(err, errTooSlow), errors.Is(err, context.DeadlineExceeded):
 		f.told = errs.New(http.StatusGatewayTimeout, "The server that has it takes too long")
 	case errors.Is(err, context.Canceled):

@@ -804,6 +804,29 @@ func TestProxyCrash(t *testing.T) {
 	site.wantAsked(t, 0)
 }
 
+// What is wrong with the disk is not taken for the other server's fault, and what can be shown nevertheless is.
+func TestProxyDisk(t *testing.T) {
+	p, site := startProxy(t), startElsewhere(t)
+	content := pngOf(5000)
+	for i := range 256 { // where copies belong
+		if err := os.WriteFile(filepath.Join(p.config.Dir, fmt.Sprintf("%02x", i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.get(site.has("/a.png", "image/png", content)).want(t, 500, "")
+	for i := range 256 {
+		os.Remove(filepath.Join(p.config.Dir, fmt.Sprintf("%02x", i)))
+	}
+	os.RemoveAll(filepath.Join(p.config.Dir, "tmp"))
+	address := site.has("/b.png", "image/png", content)
+	p.get(address).want(t, 500, "")
+	if err := p.Purge([]string{address}); err != nil {
+		t.Fatal(err)
+	}
+	os.Mkdir(filepath.Join(p.config.Dir, "tmp"), 0o700)
+	p.get(address).want(t, 200, content)
+}
+
 // A copy is fetched anew after two weeks, and shown on if that does not work, unless it is known to be gone.
 func TestProxyAge(t *testing.T) {
 	p, site := startProxy(t), startElsewhere(t)
