@@ -66,10 +66,10 @@ func (f *flight) step(change func()) {
 	f.moved = make(chan struct{})
 }
 
-func (f *flight) state() (have int64, done bool, err error, moved <-chan struct{}) {
+func (f *flight) state() (have int64, done bool, moved <-chan struct{}, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.have, f.done, f.err, f.moved
+	return f.have, f.done, f.moved, f.err
 }
 
 // begin waits until it is known what comes.
@@ -80,7 +80,7 @@ func (f *flight) begin(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if f.file == nil {
-		_, _, err, _ := f.state()
+		_, _, _, err := f.state()
 		return err
 	}
 	return nil
@@ -89,7 +89,7 @@ func (f *flight) begin(ctx context.Context) error {
 // end waits until all has come.
 func (f *flight) end(ctx context.Context) error {
 	for {
-		_, done, err, moved := f.state()
+		_, done, moved, err := f.state()
 		if done {
 			return err
 		}
@@ -112,7 +112,7 @@ type flightReader struct {
 
 func (r *flightReader) Read(b []byte) (int, error) {
 	for {
-		have, done, err, moved := r.state()
+		have, done, moved, err := r.state()
 		switch {
 		case r.at < have:
 			n, err := r.file.ReadAt(b[:min(int64(len(b)), have-r.at)], copyHeader+r.at)
