@@ -26,6 +26,7 @@ type Config struct {
 	Search     Search
 	Streaming  Streaming
 	Media      Media
+	MediaProxy MediaProxy
 	Cards      Cards
 	Federation Federation
 	Captcha    Captcha
@@ -164,6 +165,14 @@ type Media struct {
 	DescriptionLength int // characters
 	MaxPixels         int64
 	MaxFrames         int
+}
+
+// MediaProxy is how files of other servers are shown. Sizes are in bytes.
+type MediaProxy struct {
+	Enabled     bool
+	CacheSize   int64
+	MaxFile     int64
+	DirectHosts []string
 }
 
 // Cards are the previews of the pages that posts link to.
