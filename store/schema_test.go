@@ -56,6 +56,9 @@ func TestRowsMirrorTables(t *testing.T) {
 		"refusals":      store.Refusal{},
 		"relays":        store.Relay{},
 		"origins":       store.Origin{},
+		"scrobbles":     store.Scrobble{},
+
+		"quote_authorizations": store.QuoteAuthorization{},
 
 		"reactions":       store.Reaction{},
 		"reaction_counts": store.ReactionCount{},

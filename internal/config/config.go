@@ -186,6 +186,7 @@ type Federation struct {
 	Enabled         bool
 	AllowLoopback   bool
 	AuthorizedFetch bool
+	SendListens     bool
 }
 
 // Captcha is the test against automatic registrations.
