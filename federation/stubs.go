@@ -4,8 +4,18 @@ import (
 	"context"
 
 	"svc/internal/activity"
+	"svc/store"
 )
 
 func (s *Service) learnKey(ctx context.Context, id string) error                    { panic("discovery") }
 func (s *Service) gone(ctx context.Context, verb string, doc activity.Object) error { panic("posts") }
 func (s *Service) passedOn(ctx context.Context, in *incoming) error                 { panic("posts") }
+
+func (s *Service) activityURI(id int64) string {
+	return s.BaseURL + "/activities/" + store.ActivityID(id).String()
+}
+func withContext(o activity.Object) activity.Object     { o["@context"] = activity.Context; return o }
+func (s *Service) followersURI(a *store.Account) string { return a.URI + "/followers" }
+func (s *Service) fetchActor(ctx context.Context, uri string) (*store.Account, error) {
+	panic("discovery")
+}

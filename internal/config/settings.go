@@ -188,6 +188,8 @@ func (c *Config) registry() []section {
 				Description: "Talk with servers on this machine, without encryption. Only for trials: strangers could reach other services of the machine through it."},
 			{Key: "authorized_fetch", field: boolean(&c.Federation.AuthorizedFetch, false),
 				Description: "Answer other servers only if they prove who they are. It keeps blocked servers out, and some honest ones too."},
+			{Key: "allow_relay", field: boolean(&c.Federation.AllowRelay, true), Restart: true,
+				Description: "Let other servers follow this one as a relay, and tell them of all public posts that are written here. Relays that this server has subscribed to itself are told of them in any case."},
 		}},
 		{"captcha", "A picture with letters to copy, against automatic registrations.", []Setting{
 			{Key: "enabled", field: boolean(&c.Captcha.Enabled, false, notYet),
