@@ -31,6 +31,7 @@ type Config struct {
 	Trial           bool   // http is spoken, and with this machine: allow_loopback
 	AuthorizedFetch bool   // documents are shown to those only who prove who they are
 	SendBlocks      bool   // the blocked are told
+	AllowRelay      bool   // other servers may follow ours as a relay
 }
 
 // FromSettings takes what this package needs from the settings.
@@ -40,6 +41,7 @@ func FromSettings(c *config.Config) Config {
 		Host:            c.Host(),
 		Trial:           c.Federation.AllowLoopback,
 		AuthorizedFetch: c.Federation.AuthorizedFetch,
+		AllowRelay:      c.Federation.AllowRelay,
 	}
 }
 

@@ -187,6 +187,7 @@ type Federation struct {
 	AllowLoopback   bool
 	AuthorizedFetch bool
 	SendListens     bool
+	AllowRelay      bool
 }
 
 // Captcha is the test against automatic registrations.

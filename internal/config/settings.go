@@ -201,6 +201,8 @@ func (c *Config) registry() []section {
 				Description: "Answer other servers only if they prove who they are. It keeps blocked servers out, and some honest ones too."},
 			{Key: "send_listens", field: boolean(&c.Federation.SendListens, false),
 				Description: "Tell followers on other servers what people listen to. Few servers understand that."},
+			{Key: "allow_relay", field: boolean(&c.Federation.AllowRelay, true), Restart: true,
+				Description: "Let other servers follow this one as a relay, and tell them of all public posts that are written here. Relays that this server has subscribed to itself are told of them in any case."},
 		}},
 		{"captcha", "A picture with letters to copy, against automatic registrations.", []Setting{
 			{Key: "enabled", field: boolean(&c.Captcha.Enabled, false, notYet),
