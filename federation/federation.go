@@ -31,6 +31,7 @@ type Config struct {
 	Trial           bool   // http is spoken, and with this machine: allow_loopback
 	AuthorizedFetch bool   // documents are shown to those only who prove who they are
 	SendBlocks      bool   // the blocked are told
+	AllowRelay      bool   // other servers may follow ours as a relay
 }
 
 // FromSettings takes what this package needs from the settings.
@@ -40,6 +41,7 @@ func FromSettings(c *config.Config) Config {
 		Host:            c.Host(),
 		Trial:           c.Federation.AllowLoopback,
 		AuthorizedFetch: c.Federation.AuthorizedFetch,
+		AllowRelay:      c.Federation.AllowRelay,
 	}
 }
 
@@ -56,7 +58,9 @@ type Service struct {
 	signers *signers
 	fetchID atomic.Int64 // of the account that asks others in the name of this server
 	absent  *absences
-	flights flights
+	flights flights[got]
+	actors  flights[*store.Account] // accounts that are being asked for
+	looked  *looked
 	keys    *knownKeys
 	relays  *relays
 	inbox   *inbox
@@ -67,7 +71,7 @@ type Service struct {
 func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
 	s := &Service{
 		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, log: log,
-		signers: newSigners(), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(),
+		signers: newSigners(), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(),
 	}
 	s.inbox, s.courier = newInbox(s), newCourier(s)
 	return s
@@ -76,6 +80,7 @@ func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetc
 // Register tells the worker which jobs this package does.
 func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.tell)
+	store.HandleFew(w, refreshers, s.refresh)
 }
 
 // Run receives and delivers until ctx ends. What is not done by then stays in the database.

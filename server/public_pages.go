@@ -136,15 +136,8 @@ func (s *Server) webPosts(r *Request, ids []store.StatusID) ([]web.Post, error) 
 }
 
 func (s *Server) webAttachment(m *store.Media) web.Attachment {
-	a := web.Attachment{Type: m.Type, URL: m.RemoteURL, Preview: m.RemoteURL, Text: m.Description}
-	if m.File != "" {
-		a.URL = s.entities.MediaURL + m.File
-		a.Preview = a.URL
-		if m.Thumbnail != "" {
-			a.Preview = s.entities.MediaURL + m.Thumbnail
-		}
-	}
-	return a
+	file, preview := s.entities.MediaFile(m)
+	return web.Attachment{Type: m.Type, URL: file, Preview: preview, Text: m.Description}
 }
 
 // safe marks HTML as such, cleaned once more: pages are the one place where it runs on our own address.

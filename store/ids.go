@@ -52,6 +52,8 @@ type (
 	ReceivedID           int64 // an activity that has come in
 	RefusalID            int64
 	RelayID              int64
+	ScrobbleID           int64
+	QuoteAuthorizationID int64 // shown in the address of the authorization
 )
 
 const sequenceBits = 10
@@ -67,6 +69,9 @@ func (id AnnouncementID) Time() time.Time { return idTime(int64(id)) }
 
 // Time returns when the id was made.
 func (id NotificationID) Time() time.Time { return idTime(int64(id)) }
+
+// Time returns when the id was made.
+func (id ScrobbleID) Time() time.Time { return idTime(int64(id)) }
 
 // Position returns the id as a place in a list.
 func (id StatusID) Position() int64 { return int64(id) }
@@ -85,18 +90,22 @@ func (id ReportID) MarshalText() ([]byte, error)       { return appendFlake(nil,
 func (id AnnouncementID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
 func (id ScheduledID) MarshalText() ([]byte, error)    { return appendFlake(nil, int64(id)), nil }
 
-func (id AccountID) String() string      { return string(appendFlake(nil, int64(id))) }
-func (id StatusID) String() string       { return string(appendFlake(nil, int64(id))) }
-func (id MediaID) String() string        { return string(appendFlake(nil, int64(id))) }
-func (id ListID) String() string         { return string(appendFlake(nil, int64(id))) }
-func (id PollID) String() string         { return string(appendFlake(nil, int64(id))) }
-func (id ChatID) String() string         { return string(appendFlake(nil, int64(id))) }
-func (id ChatMessageID) String() string  { return string(appendFlake(nil, int64(id))) }
-func (id ReportID) String() string       { return string(appendFlake(nil, int64(id))) }
-func (id MessageID) String() string      { return string(appendFlake(nil, int64(id))) }
-func (id AnnouncementID) String() string { return string(appendFlake(nil, int64(id))) }
-func (id ActivityID) String() string     { return string(appendFlake(nil, int64(id))) }
-func (id ScheduledID) String() string    { return string(appendFlake(nil, int64(id))) }
+func (id ScrobbleID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
+
+func (id AccountID) String() string            { return string(appendFlake(nil, int64(id))) }
+func (id StatusID) String() string             { return string(appendFlake(nil, int64(id))) }
+func (id MediaID) String() string              { return string(appendFlake(nil, int64(id))) }
+func (id ListID) String() string               { return string(appendFlake(nil, int64(id))) }
+func (id PollID) String() string               { return string(appendFlake(nil, int64(id))) }
+func (id ChatID) String() string               { return string(appendFlake(nil, int64(id))) }
+func (id ChatMessageID) String() string        { return string(appendFlake(nil, int64(id))) }
+func (id ReportID) String() string             { return string(appendFlake(nil, int64(id))) }
+func (id MessageID) String() string            { return string(appendFlake(nil, int64(id))) }
+func (id AnnouncementID) String() string       { return string(appendFlake(nil, int64(id))) }
+func (id ActivityID) String() string           { return string(appendFlake(nil, int64(id))) }
+func (id ScrobbleID) String() string           { return string(appendFlake(nil, int64(id))) }
+func (id QuoteAuthorizationID) String() string { return string(appendFlake(nil, int64(id))) }
+func (id ScheduledID) String() string          { return string(appendFlake(nil, int64(id))) }
 
 // UnmarshalText reads a flake. Text that is none, or one of another server, becomes 0, the id of nothing: to the outside a
 // malformed id and one that is not there are the same.
@@ -113,6 +122,14 @@ func (id *ChatMessageID) UnmarshalText(b []byte) error {
 func (id *ReportID) UnmarshalText(b []byte) error { *id = ReportID(parseOwn(string(b))); return nil }
 func (id *AnnouncementID) UnmarshalText(b []byte) error {
 	*id = AnnouncementID(parseOwn(string(b)))
+	return nil
+}
+func (id *QuoteAuthorizationID) UnmarshalText(b []byte) error {
+	*id = QuoteAuthorizationID(parseOwn(string(b)))
+	return nil
+}
+func (id *ActivityID) UnmarshalText(b []byte) error {
+	*id = ActivityID(parseOwn(string(b)))
 	return nil
 }
 func (id *ScheduledID) UnmarshalText(b []byte) error {

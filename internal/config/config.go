@@ -26,6 +26,7 @@ type Config struct {
 	Search     Search
 	Streaming  Streaming
 	Media      Media
+	MediaProxy MediaProxy
 	Cards      Cards
 	Federation Federation
 	Captcha    Captcha
@@ -166,6 +167,14 @@ type Media struct {
 	MaxFrames         int
 }
 
+// MediaProxy is how files of other servers are shown. Sizes are in bytes.
+type MediaProxy struct {
+	Enabled     bool
+	CacheSize   int64
+	MaxFile     int64
+	DirectHosts []string
+}
+
 // Cards are the previews of the pages that posts link to.
 type Cards struct {
 	Enabled      bool
@@ -177,6 +186,8 @@ type Federation struct {
 	Enabled         bool
 	AllowLoopback   bool
 	AuthorizedFetch bool
+	SendListens     bool
+	AllowRelay      bool
 }
 
 // Captcha is the test against automatic registrations.

@@ -37,6 +37,7 @@ func TestRules(t *testing.T) {
 		{"instance", "contact_username", []any{"", "alice", "@alice"}, []any{"@", "alice@example.org", "a b"}},
 		{"instance", "languages", []any{[]any{"en"}, []any{"de", "pt-BR", "zh-Hant-TW"}}, []any{[]any{}, []any{"English"}, []any{"en", ""}}},
 		{"instance", "thumbnail", []any{"", "/static/a.png", "https://example.org/a.png"}, []any{"a.png", "javascript:alert(1)", "//example.org/a.png", "https://"}},
+		{"media_proxy", "direct_hosts", []any{[]any{}, []any{"media.example.org"}}, []any{[]any{""}, []any{"https://media.example.org"}, []any{"*.example.org"}, []any{"a.example; script-src *"}}},
 		{"accounts", "restricted_nicknames", []any{[]any{}, []any{"root", "a-b_c"}}, []any{[]any{""}, []any{"a@b"}}},
 		{"statuses", "allowed_formats", []any{[]any{"text/plain"}, []any{"text/markdown", "text/plain"}}, []any{[]any{}, []any{"text/html"}, []any{"text/plain", "text/x"}}},
 		{"captcha", "enabled", []any{false}, []any{true, "false"}},

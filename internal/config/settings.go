@@ -174,6 +174,17 @@ func (c *Config) registry() []section {
 			{Key: "max_frames", field: number(&c.Media.MaxFrames, 200, 1, 10_000),
 				Description: "Most frames of an animated picture."},
 		}},
+		{"media_proxy", "Pictures, video and sound of other servers, shown through this one, so that those do not learn who looks at them.", []Setting{
+			{Key: "enabled", field: boolean(&c.MediaProxy.Enabled, true), Restart: true,
+				Description: "Show them through this server. Without it, people's browsers and apps load them from where they are."},
+			{Key: "cache_size", field: number(&c.MediaProxy.CacheSize, 1<<30, 10_000_000, 10_000_000_000_000), Restart: true,
+				Description: "Bytes of disk that copies may take, in the folder cache/ of the data folder. What has not been looked at for longest goes first."},
+			{Key: "max_file", field: number(&c.MediaProxy.MaxFile, 40<<20, 100_000, 10_000_000_000), Restart: true,
+				Description: "Largest file that is fetched, in bytes. It has to arrive within a minute."},
+			{Key: "direct_hosts", field: list(&c.MediaProxy.DirectHosts, nil, each(hostName)), Restart: true,
+				Description: "Hosts whose files are loaded from there, with all below them: for those that are your own.",
+				Suggestions: []any{"media.example.org"}},
+		}},
 		{"cards", "Previews of the pages that posts link to.", []Setting{
 			{Key: "enabled", field: boolean(&c.Cards.Enabled, true),
 				Description: "Look at the first page that a public or unlisted post links to, and show its title and picture below the post."},
@@ -188,6 +199,10 @@ func (c *Config) registry() []section {
 				Description: "Talk with servers on this machine, without encryption. Only for trials: strangers could reach other services of the machine through it."},
 			{Key: "authorized_fetch", field: boolean(&c.Federation.AuthorizedFetch, false),
 				Description: "Answer other servers only if they prove who they are. It keeps blocked servers out, and some honest ones too."},
+			{Key: "send_listens", field: boolean(&c.Federation.SendListens, false),
+				Description: "Tell followers on other servers what people listen to. Few servers understand that."},
+			{Key: "allow_relay", field: boolean(&c.Federation.AllowRelay, true), Restart: true,
+				Description: "Let other servers follow this one as a relay, and tell them of all public posts that are written here. Relays that this server has subscribed to itself are told of them in any case."},
 		}},
 		{"captcha", "A picture with letters to copy, against automatic registrations.", []Setting{
 			{Key: "enabled", field: boolean(&c.Captcha.Enabled, false, notYet),

@@ -29,6 +29,9 @@ type Config struct {
 	MediaURL   string // what media file names are appended to: https://example.org/media/
 	CacheBytes int    // for rendered accounts and statuses
 
+	// Proxied returns the address under which people are shown a file that another server has; nil: its own.
+	Proxied func(address string) string
+
 	// What the server tells about itself.
 	Settings       *config.Config
 	Version        string // of this program, as in 1.2.3; "": 0.0.0

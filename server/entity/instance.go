@@ -392,6 +392,9 @@ func (b *Builder) features() []string {
 		b.Name + "_custom_emoji_reactions",
 		"exposable_reactions",
 	}
+	if b.Settings.MediaProxy.Enabled {
+		list = append(list, "media_proxy")
+	}
 	if b.Settings.Accounts.BlockersVisible {
 		list = append(list, "blockers_visible")
 	}
