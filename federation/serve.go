@@ -114,19 +114,14 @@ func (s *Service) ServeSelf(ctx context.Context, path string) (*Answer, error) {
 	return answer, err
 }
 
-// Self returns one of the actors of the server, by its path. The one for relays is there only if there are relays (federation 1.1).
+// Self returns one of the actors of the server, by its path. The one for relays is there only if this server is one, or has
+// subscribed to one (federation 1.1).
 func (s *Service) Self(ctx context.Context, path string) (*store.Account, error) {
 	if path != fetchPath && path != relayPath {
 		return nil, errs.ErrRecordNotFound
 	}
-	if path == relayPath {
-		all, err := s.db.Relays(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if len(all) == 0 {
-			return nil, errs.ErrRecordNotFound
-		}
+	if path == relayPath && !s.AllowRelay && !s.relays.asked.Load() {
+		return nil, errs.ErrRecordNotFound
 	}
 	return s.self(ctx, path)
 }
@@ -331,4 +326,16 @@ func (s *Service) underWay(ctx context.Context, id store.ActivityID, signer *sto
 		return o, nil
 	}
 	return nil, errs.ErrRecordNotFound
+}
+
+// ServeQuoteAuthorization answers with the leave for a post elsewhere to quote one of here.
+func (s *Service) ServeQuoteAuthorization(ctx context.Context, r *http.Request, id store.QuoteAuthorizationID) (*Answer, error) {
+	if _, err := s.caller(ctx, r, true); err != nil {
+		return nil, err
+	}
+	body, err := s.QuoteAuthorization(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &Answer{Status: http.StatusOK, Body: body, Private: s.AuthorizedFetch}, nil
 }

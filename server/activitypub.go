@@ -24,6 +24,7 @@ var activityRoutes = routes{
 	"GET /objects/:id/replies":                  {fetched, either((*Server).repliesDocument, nil)},
 	"GET /activities/:id":                       {fetched, either((*Server).activityDocument, (*Server).pageOfStatus)},
 	"GET /contexts/:id":                         {fetched, either((*Server).contextDocument, nil)},
+	"GET /quote_authorizations/:id":             {fetched, either((*Server).quoteAuthorization, nil)},
 	"GET /internal/fetch":                       {fetched, either((*Server).selfDocument, nil)},
 	"GET /relay":                                {fetched, either((*Server).selfDocument, nil)},
 	"GET /relay/followers":                      {fetched, either((*Server).relayFollowers, nil)},
@@ -167,6 +168,12 @@ func (s *Server) activityDocument(r *Request) (any, error) {
 // contextDocument answers with a thread.
 func (s *Server) contextDocument(r *Request) (any, error) {
 	return answered(s.federation.ServeContext(r.Context(), r.Request, store.ConversationID(statusParam(r)), pageQuery(r)))
+}
+
+// quoteAuthorization answers with the leave to quote a post.
+func (s *Server) quoteAuthorization(r *Request) (any, error) {
+	id := store.QuoteAuthorizationID(statusParam(r))
+	return answered(s.federation.ServeQuoteAuthorization(r.Context(), r.Request, id))
 }
 
 // selfDocument answers with the actor of the server that the path names.
