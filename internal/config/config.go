@@ -28,12 +28,13 @@ type Config struct {
 	Media      Media
 	Cards      Cards
 	Federation Federation
-	Captcha    Captcha
-	OAuth      OAuth
-	RateLimit  RateLimit
-	Mail       Mail
-	Log        Log
-	Metrics    Metrics
+	Policies
+	Captcha   Captcha
+	OAuth     OAuth
+	RateLimit RateLimit
+	Mail      Mail
+	Log       Log
+	Metrics   Metrics
 }
 
 // Server is how the server is reached. Code that needs the address of the server asks Config.URL, which is normalised.
@@ -174,9 +175,11 @@ type Cards struct {
 
 // Federation is the exchange with other servers.
 type Federation struct {
-	Enabled         bool
-	AllowLoopback   bool
-	AuthorizedFetch bool
+	Enabled              bool
+	AllowLoopback        bool
+	AuthorizedFetch      bool
+	QuarantinedInstances []HostReason
+	RejectedInstances    []HostReason
 }
 
 // Captcha is the test against automatic registrations.
