@@ -12,6 +12,7 @@ import (
 
 	"svc/admin"
 	"svc/emoji"
+	"svc/federation"
 	"svc/internal/config"
 	"svc/internal/control"
 	"svc/internal/fetch"
@@ -82,10 +83,13 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 	elsewhere := outbound(c)
 	deeds := social.FromSettings(c)
 	deeds.Fetch = elsewhere
-	people := social.New(db, files, deeds, log)
+	var people *social.Service
+	policies := federation.NewPolicies(c, db, func() *social.Service { return people }, emojis, elsewhere, log)
+	federation.Review(&deeds, policies, db)
+	people = social.New(db, files, deeds, log)
 	staff := admin.New(db, people, c.API.Name, log)
 	shown := entity.FromSettings(c)
-	shown.Version, shown.VAPIDPublicKey = version, secrets.VAPIDPublic()
+	shown.Version, shown.VAPIDPublicKey, shown.Federation = version, secrets.VAPIDPublic(), policies.Describe()
 	entities := entity.New(db, emojis, shown)
 	srv := server.New(server.Config{
 		Settings:  c,

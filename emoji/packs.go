@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"svc/internal/text"
@@ -38,6 +39,8 @@ type Packs struct {
 	dir   string
 	log   *slog.Logger
 	known atomic.Pointer[table]
+
+	adding sync.Mutex
 }
 
 type table struct {

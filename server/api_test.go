@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"svc/emoji"
+	"svc/federation"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
@@ -78,8 +79,10 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var soc *social.Service
+	policies := federation.NewPolicies(c, db, func() *social.Service { return soc }, emojis, nil, log)
 	shown := entity.FromSettings(c)
-	shown.Version, shown.VAPIDPublicKey = "1.2.3", secrets.VAPIDPublic()
+	shown.Version, shown.VAPIDPublicKey, shown.Federation = "1.2.3", secrets.VAPIDPublic(), policies.Describe()
 	entities := entity.New(db, emojis, shown)
 	files, err := media.Open(filepath.Join(c.Data.Dir, "media"), media.Limits{Pixels: c.Media.MaxPixels})
 	if err != nil {
@@ -90,7 +93,8 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 		people.Fetch = fetch.New(fetch.Options{UserAgent: "svc/1.2.3", Own: []string{c.Host()}, AllowLoopback: true})
 	}
 	people.Passwords = password.New(cheapPasswords)
-	soc := social.New(db, files, people, log)
+	federation.Review(&people, policies, db)
+	soc = social.New(db, files, people, log)
 	worker := store.NewWorker(db, 2, log)
 	soc.Register(worker)
 	srv := server.New(server.Config{
