@@ -82,10 +82,12 @@ func readDocument(root *os.Root, pack string) (doc map[string]json.RawMessage, f
 		return nil, nil, fmt.Errorf("pack.json: %w", err)
 	}
 	if doc["files"] != nil {
-		err = json.Unmarshal(doc["files"], &files)
+		if err := json.Unmarshal(doc["files"], &files); err != nil {
+			return nil, nil, fmt.Errorf("pack.json: files: %w", err)
+		}
 	}
-	if doc == nil || files == nil || err != nil {
-		return nil, nil, fmt.Errorf("pack.json has no files: %w", err)
+	if doc == nil || files == nil {
+		return nil, nil, errors.New("pack.json has null where its files should be")
 	}
 	return doc, files, nil
 }

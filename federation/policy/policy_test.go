@@ -249,7 +249,9 @@ func TestHostCheck(t *testing.T) {
 		{"accepted", []string{"SimplePolicy"}, func(c *config.Config) { c.MRFSimple.Accept = hosts("*.there.example") }, "a.there.example", ""},
 		{"not accepted", []string{"SimplePolicy"}, func(c *config.Config) { c.MRFSimple.Accept = hosts("other.example") }, "there.example", "SimplePolicy"},
 		{"our own", []string{"SimplePolicy"}, func(c *config.Config) { c.MRFSimple.Accept = hosts("other.example") }, "here.example", ""},
-		{"accepted and rejected", []string{"SimplePolicy"}, func(c *config.Config) { c.MRFSimple.Accept, c.MRFSimple.Reject = hosts("there.example"), hosts("there.example") }, "there.example", "SimplePolicy"},
+		{"accepted and rejected", []string{"SimplePolicy"}, func(c *config.Config) {
+			c.MRFSimple.Accept, c.MRFSimple.Reject = hosts("there.example"), hosts("there.example")
+		}, "there.example", "SimplePolicy"},
 		{"all is dropped", []string{"DropPolicy"}, nil, "there.example", "DropPolicy"},
 		{"our own when all is dropped", []string{"DropPolicy"}, nil, "here.example", ""},
 	} {

@@ -172,7 +172,9 @@ func TestPosts(t *testing.T) {
 		{policy: "HashtagPolicy", name: "rejected", settings: func(c *config.Config) { c.MRFHashtag.Reject = []string{"Spam"} }, post: with(remote(), func(p *Post) { p.Tags = []string{"spam"} }), refused: true},
 		{policy: "HashtagPolicy", name: "unlisted", settings: func(c *config.Config) { c.MRFHashtag.FederatedTimelineRemoval = []string{"politics"} }, post: with(remote(), func(p *Post) { p.Tags = []string{"Politics"} }), want: func(p *Post) { p.Visibility = store.Unlisted }},
 
-		{policy: "EmojiPolicy", name: "removed", settings: func(c *config.Config) { c.MRFEmoji.RemoveShortcode, c.MRFEmoji.RemoveURL = []string{"bad"}, []string{"~r/evil/"} },
+		{policy: "EmojiPolicy", name: "removed", settings: func(c *config.Config) {
+			c.MRFEmoji.RemoveShortcode, c.MRFEmoji.RemoveURL = []string{"bad"}, []string{"~r/evil/"}
+		},
 			post: with(remote(), func(p *Post) {
 				p.Emoji = []Emoji{{"verybad", "https://x.example/1"}, {"good", "https://x.example/2"}, {"fine", "https://evil.example/3"}}
 				p.Former = []Version{{Emoji: []Emoji{{"bad", ""}}}}
@@ -184,7 +186,9 @@ func TestPosts(t *testing.T) {
 		{policy: "EmojiPolicy", name: "unlisted by address", settings: func(c *config.Config) { c.MRFEmoji.FederatedTimelineRemovalURL = []string{"x.example"} },
 			post: with(remote(), func(p *Post) { p.Emoji = []Emoji{{"blobcat", "https://x.example/1"}} }), want: func(p *Post) { p.Visibility = store.Unlisted }},
 
-		{policy: "NormalizeMarkup", name: "default", post: with(remote(), func(p *Post) { p.Content, p.Former = `<p onclick="x"><b>a</b><script>y</script>`, []Version{{Content: "<svg>b"}} }),
+		{policy: "NormalizeMarkup", name: "default", post: with(remote(), func(p *Post) {
+			p.Content, p.Former = `<p onclick="x"><b>a</b><script>y</script>`, []Version{{Content: "<svg>b"}}
+		}),
 			want: func(p *Post) { p.Content, p.Former[0].Content = "<p><b>a</b></p>", "b" }},
 		{policy: "NormalizeMarkup", name: "strict", settings: func(c *config.Config) { c.MRFNormalizeMarkup.ScrubPolicy = "strict" },
 			post: with(remote(), func(p *Post) { p.Content = "<p><b>a</b></p>" }), want: func(p *Post) { p.Content = "<p>a</p>" }},
@@ -222,12 +226,16 @@ func TestPosts(t *testing.T) {
 			c.MRFUserAllowlist.Hosts = []config.AllowedActors{{Host: someHost, Actors: []string{bobID + "2"}}}
 		}, post: remote(), refused: true},
 
-		{policy: "ForceMention", name: "both", post: with(remote(), func(p *Post) { p.Parent, p.Quote = parent(store.Public, ""), &Related{Author: account("https://q.example/dave", "Person")} }),
+		{policy: "ForceMention", name: "both", post: with(remote(), func(p *Post) {
+			p.Parent, p.Quote = parent(store.Public, ""), &Related{Author: account("https://q.example/dave", "Person")}
+		}),
 			want: func(p *Post) {
 				p.Recipients = []Recipient{{ID: p.Parent.Author.URI, Account: p.Parent.Author, Mentioned: true}, {ID: p.Quote.Author.URI, Account: p.Quote.Author, Mentioned: true}}
 			}},
 		{policy: "ForceMention", name: "off", settings: func(c *config.Config) { c.MRFForceMention = config.MRFForceMention{} }, post: with(remote(), func(p *Post) { p.Parent, p.Quote = parent(store.Public, ""), parent(store.Public, "") })},
-		{policy: "ForceMention", name: "addressed already", post: with(remote(), func(p *Post) { p.Parent, p.Recipients = parent(store.Public, ""), []Recipient{{ID: "https://there.example/users/carol"}} }),
+		{policy: "ForceMention", name: "addressed already", post: with(remote(), func(p *Post) {
+			p.Parent, p.Recipients = parent(store.Public, ""), []Recipient{{ID: "https://there.example/users/carol"}}
+		}),
 			want: func(p *Post) { p.Recipients[0].Mentioned = true }},
 		{policy: "ForceMention", name: "oneself", post: with(remote(), func(p *Post) { p.Parent = &Related{Author: p.Author} })},
 		{policy: "ForceMention", name: "none of their business", post: with(remote(), func(p *Post) { p.Quote, p.Visibility = parent(store.Public, ""), store.Direct })},
