@@ -92,14 +92,20 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 	defer func() { err = errors.Join(err, proxy.Close()) }()
 	deeds := social.FromSettings(c)
 	deeds.Fetch = elsewhere
-	people := social.New(db, files, deeds, log)
-	fed := federation.New(db, people, emojis, elsewhere, secrets, federation.FromSettings(c), log)
+	var people *social.Service
+	policies := federation.NewPolicies(c, db, func() *social.Service { return people }, emojis, elsewhere, log)
+	federation.Review(&deeds, policies, db)
+	people = social.New(db, files, deeds, log)
+	dealings := federation.FromSettings(c)
+	dealings.Policies = policies
+	fed := federation.New(db, people, emojis, elsewhere, secrets, dealings, log)
 	if err := fed.Open(ctx); err != nil {
 		return err
 	}
 	staff := admin.New(db, people, c.API.Name, log)
 	shown := entity.FromSettings(c)
-	shown.Version, shown.VAPIDPublicKey, shown.Proxied = version, secrets.VAPIDPublic(), proxy.URL
+	shown.Version, shown.VAPIDPublicKey = version, secrets.VAPIDPublic()
+	shown.Proxied, shown.Federation = proxy.URL, policies.Describe()
 	entities := entity.New(db, emojis, shown)
 	srv := server.New(server.Config{
 		Settings:   c,

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"svc/emoji"
+	"svc/federation/policy"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
@@ -31,7 +32,9 @@ type Config struct {
 	Trial           bool   // http is spoken, and with this machine: allow_loopback
 	AuthorizedFetch bool   // documents are shown to those only who prove who they are
 	SendBlocks      bool   // the blocked are told
-	AllowRelay      bool   // other servers may follow ours as a relay
+
+	Policies   *policy.Chain // the rules that what comes and goes has to pass
+	AllowRelay bool          // other servers may follow ours as a relay
 }
 
 // FromSettings takes what this package needs from the settings.

@@ -81,8 +81,10 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var soc *social.Service
+	policies := federation.NewPolicies(c, db, func() *social.Service { return soc }, emojis, nil, log)
 	shown := entity.FromSettings(c)
-	shown.Version, shown.VAPIDPublicKey = "1.2.3", secrets.VAPIDPublic()
+	shown.Version, shown.VAPIDPublicKey, shown.Federation = "1.2.3", secrets.VAPIDPublic(), policies.Describe()
 	proxied := media.ProxyFromSettings(c)
 	proxied.Key, proxied.Fetch = secrets.Secret("media proxy"), fetch.New(fetch.Options{UserAgent: "svc/1.2.3 (+" + c.Server.URL + ")", Own: []string{c.Host()}, AllowLoopback: c.Federation.AllowLoopback})
 	proxy, err := media.OpenProxy(db, proxied, log)
@@ -102,12 +104,15 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 		people.Fetch = elsewhere
 	}
 	people.Passwords = password.New(cheapPasswords)
-	soc := social.New(db, files, people, log)
+	federation.Review(&people, policies, db)
+	soc = social.New(db, files, people, log)
 	worker := store.NewWorker(db, 2, log)
 	soc.Register(worker)
 	var fed *federation.Service
 	if elsewhere != nil {
-		fed = federation.New(db, soc, emojis, elsewhere, secrets, federation.FromSettings(c), log)
+		dealings := federation.FromSettings(c)
+		dealings.Policies = policies
+		fed = federation.New(db, soc, emojis, elsewhere, secrets, dealings, log)
 		if err := fed.Open(t.Context()); err != nil {
 			t.Fatal(err)
 		}

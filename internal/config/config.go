@@ -29,12 +29,13 @@ type Config struct {
 	MediaProxy MediaProxy
 	Cards      Cards
 	Federation Federation
-	Captcha    Captcha
-	OAuth      OAuth
-	RateLimit  RateLimit
-	Mail       Mail
-	Log        Log
-	Metrics    Metrics
+	Policies
+	Captcha   Captcha
+	OAuth     OAuth
+	RateLimit RateLimit
+	Mail      Mail
+	Log       Log
+	Metrics   Metrics
 }
 
 // Server is how the server is reached. Code that needs the address of the server asks Config.URL, which is normalised.
@@ -183,11 +184,13 @@ type Cards struct {
 
 // Federation is the exchange with other servers.
 type Federation struct {
-	Enabled         bool
-	AllowLoopback   bool
-	AuthorizedFetch bool
-	SendListens     bool
-	AllowRelay      bool
+	Enabled              bool
+	AllowLoopback        bool
+	AuthorizedFetch      bool
+	SendListens          bool
+	AllowRelay           bool
+	QuarantinedInstances []HostReason
+	RejectedInstances    []HostReason
 }
 
 // Captcha is the test against automatic registrations.

@@ -67,7 +67,11 @@ func TestEveryFieldIsOneSetting(t *testing.T) {
 	walk = func(path string, v reflect.Value) {
 		if v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[Rate]() {
 			for i := range v.NumField() {
-				walk(path+"."+v.Type().Field(i).Name, v.Field(i))
+				if f := v.Type().Field(i); f.Anonymous {
+					walk(path, v.Field(i))
+				} else {
+					walk(path+"."+f.Name, v.Field(i))
+				}
 			}
 			return
 		}

@@ -1,10 +1,13 @@
 package config
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // registry is the description of every setting, bound to the fields of c.
 func (c *Config) registry() []section {
-	return []section{
+	all := []section{
 		{"server", "How the server is reached.", []Setting{
 			{Key: "listen", field: text(&c.Server.Listen, "127.0.0.1:4000", listenAddress), Restart: true,
 				Description: "Where the server listens: an address and port, or the path of a Unix socket. Without an address (\":4000\") it listens on all of them.",
@@ -203,6 +206,11 @@ func (c *Config) registry() []section {
 				Description: "Tell followers on other servers what people listen to. Few servers understand that."},
 			{Key: "allow_relay", field: boolean(&c.Federation.AllowRelay, true), Restart: true,
 				Description: "Let other servers follow this one as a relay, and tell them of all public posts that are written here. Relays that this server has subscribed to itself are told of them in any case."},
+			{Key: "quarantined_instances", field: hostReasons(&c.Federation.QuarantinedInstances), Restart: true,
+				Description: "Hosts that get only what is public or unlisted. \"*.example.org\" is example.org with all below it. The reason is shown to everybody.",
+				Suggestions: []any{[]map[string]any{{"host": "leaky.example", "reason": "shows private posts"}}}},
+			{Key: "rejected_instances", field: hostReasons(&c.Federation.RejectedInstances), Restart: true,
+				Description: "Hosts that get nothing at all when they ask, as far as they say who they are: see authorized_fetch."},
 		}},
 		{"captcha", "A picture with letters to copy, against automatic registrations.", []Setting{
 			{Key: "enabled", field: boolean(&c.Captcha.Enabled, false, notYet),
@@ -285,6 +293,7 @@ func (c *Config) registry() []section {
 				Description: "Where they are offered. Everybody who reaches this address can read them."},
 		}},
 	}
+	return slices.Insert(all, slices.IndexFunc(all, func(s section) bool { return s.group == "captcha" }), c.policySections()...)
 }
 
 // postFormats are the formats that the server can render.

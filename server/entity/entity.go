@@ -34,8 +34,9 @@ type Config struct {
 
 	// What the server tells about itself.
 	Settings       *config.Config
-	Version        string // of this program, as in 1.2.3; "": 0.0.0
-	VAPIDPublicKey string // for push subscriptions; "" if there are none
+	Version        string         // of this program, as in 1.2.3; "": 0.0.0
+	VAPIDPublicKey string         // for push subscriptions; "" if there are none
+	Federation     map[string]any // policies, and what else is told of the exchange with other servers; nil: only whether there is any
 }
 
 // Builder builds entities. Its methods may be called from any goroutine.
