@@ -29,8 +29,8 @@ type Received struct {
 	Poll        *store.Poll
 	Link        string // page that it is about, of which it shows a card; "": that of its first link
 
-	Audience []string // ids of those whom it is addressed to
-	Mentions []string // ids of those whom it names
+	Audience []string         // ids of those whom it is addressed to
+	Mentions []string         // ids of those whom it names
 	For      *store.AccountID // in whose own inbox it came, nil if in none
 
 	Parent  string // id of what it replies to
