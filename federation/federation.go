@@ -54,7 +54,9 @@ type Service struct {
 	signers *signers
 	fetchID atomic.Int64 // of the account that asks others in the name of this server
 	absent  *absences
-	flights flights
+	flights flights[got]
+	actors  flights[*store.Account] // accounts that are being asked for
+	looked  *looked
 	keys    *knownKeys
 	relays  *relays
 	inbox   *inbox
@@ -65,7 +67,7 @@ type Service struct {
 func New(db *store.DB, people *social.Service, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
 	s := &Service{
 		Config: c, db: db, social: people, client: client, secrets: secrets, log: log,
-		signers: newSigners(), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(),
+		signers: newSigners(), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(),
 	}
 	s.inbox, s.courier = newInbox(s), newCourier(s)
 	return s
@@ -74,6 +76,7 @@ func New(db *store.DB, people *social.Service, client *fetch.Client, secrets *ke
 // Register tells the worker which jobs this package does.
 func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.tell)
+	store.HandleFew(w, refreshers, s.refresh)
 }
 
 // Run receives and delivers until ctx ends. What is not done by then stays in the database.

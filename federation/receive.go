@@ -155,6 +155,9 @@ func (s *Service) process(ctx context.Context, doc activity.Object, row *store.R
 			return err
 		}
 	}
+	if err := s.refreshIfOld(ctx, signer); err != nil {
+		return err
+	}
 	return h.do(s, ctx, in)
 }
 

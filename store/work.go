@@ -64,6 +64,21 @@ type RefreshPoll struct {
 	StatusID StatusID `json:"status_id"`
 }
 
+// RefreshActor looks at an account elsewhere anew.
+type RefreshActor struct {
+	AccountID AccountID `json:"account_id"`
+}
+
+// ReadCollections looks at what an account elsewhere shows beside its profile: how many follow it, what it has pinned, where it has moved.
+type ReadCollections struct {
+	AccountID AccountID `json:"account_id"`
+}
+
+// CheckHost asks a server which software it runs.
+type CheckHost struct {
+	Domain string `json:"domain"`
+}
+
 // Kind names the job.
 func (CompleteStatus) Kind() string   { return "complete_status" }
 func (FetchReplies) Kind() string     { return "fetch_replies" }
@@ -76,3 +91,6 @@ func (MoveFollowers) Kind() string    { return "move_followers" }
 func (LeaveDomain) Kind() string      { return "leave_domain" }
 func (ClosePoll) Kind() string        { return "close_poll" }
 func (PublishScheduled) Kind() string { return "publish_scheduled" }
+func (RefreshActor) Kind() string     { return "refresh_actor" }
+func (ReadCollections) Kind() string  { return "read_collections" }
+func (CheckHost) Kind() string        { return "check_host" }

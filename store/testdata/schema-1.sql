@@ -726,7 +726,11 @@ CREATE TABLE actors (
     fetched_at   INTEGER NOT NULL, -- when the document was read last
     tried_at     INTEGER NOT NULL, -- when it was tried last
     failures     INTEGER NOT NULL DEFAULT 0, -- tries in a row that found no account any more
-    moved_at     INTEGER -- when the last Move was heard of
+    moved_at     INTEGER, -- when the last Move was heard of
+    moved_to     TEXT    NOT NULL DEFAULT '', -- the account that it says to have moved to
+    suspended    INTEGER NOT NULL DEFAULT 0 CHECK (suspended IN (0, 1)), -- by its own server
+    confirmed_at INTEGER NOT NULL DEFAULT 0, -- when its handle was found to lead to it; 0: that could not be asked
+    counted_at   INTEGER NOT NULL DEFAULT 0  -- when its collections were looked at
 ) STRICT;
 CREATE INDEX actors_shared ON actors (shared_inbox) WHERE shared_inbox <> '';
 
