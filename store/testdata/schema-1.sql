@@ -298,6 +298,7 @@ CREATE INDEX statuses_account ON statuses (account_id, id);
 CREATE INDEX statuses_conversation ON statuses (conversation_id, id);
 CREATE INDEX statuses_direct ON statuses (conversation_id, id) WHERE visibility = 4;
 CREATE INDEX statuses_replies ON statuses (in_reply_to_id) WHERE in_reply_to_id IS NOT NULL;
+CREATE INDEX statuses_own_replies ON statuses (in_reply_to_id, id) WHERE in_reply_to_id IS NOT NULL AND in_reply_to_account_id = account_id AND visibility IN (0, 1);
 CREATE INDEX statuses_reply_accounts ON statuses (in_reply_to_account_id) WHERE in_reply_to_account_id IS NOT NULL;
 CREATE UNIQUE INDEX statuses_reblogs ON statuses (reblog_of_id, account_id) WHERE reblog_of_id IS NOT NULL;
 CREATE INDEX statuses_reblogged_by ON statuses (reblog_of_id, id) WHERE reblog_of_id IS NOT NULL;
@@ -505,6 +506,7 @@ CREATE TABLE thread_mutes (
     expires_at      INTEGER, -- NULL: for good
     PRIMARY KEY (account_id, conversation_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX thread_mutes_thread ON thread_mutes (conversation_id);
 
 -- What somebody here has of a thread with direct posts: whom it goes to, and how far it was read.
 CREATE TABLE direct_conversations (
@@ -516,6 +518,7 @@ CREATE TABLE direct_conversations (
     recipients      TEXT    NOT NULL, -- JSON array of account ids in their order, the owner's among them
     UNIQUE (account_id, conversation_id)
 ) STRICT;
+CREATE INDEX direct_conversations_thread ON direct_conversations (conversation_id, account_id);
 CREATE INDEX direct_conversations_newest ON direct_conversations (account_id, last_status_id);
 CREATE INDEX direct_conversations_among ON direct_conversations (account_id, recipients, last_status_id);
 CREATE INDEX direct_conversations_unread ON direct_conversations (account_id, last_status_id, read_id) WHERE last_status_id > read_id;
