@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	mathrand "math/rand/v2"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -264,6 +265,18 @@ func (s *idSource) next() int64 {
 	defer s.mu.Unlock()
 	s.last = max(s.now().UnixMilli()<<sequenceBits, s.last+1)
 	return s.last
+}
+
+// oldestID is the first id of sixteen decimal digits, of December 2000. Nothing is older than that, whatever it says.
+const oldestID = 1_000_000_000_000_000
+
+// idAt returns an id that has the place of a time, not later than now. Any but the first attempt gives another; one of them is free.
+func (s *idSource) idAt(t time.Time, attempt int) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ms := min(t.UnixMilli(), s.now().UnixMilli()-1)
+	id := max(ms<<sequenceBits, oldestID) + mathrand.Int64N(1<<sequenceBits)
+	return id - int64(attempt)<<sequenceBits
 }
 
 // Time is a point in time, in the database an integer of Unix milliseconds.
