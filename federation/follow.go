@@ -55,7 +55,7 @@ func (s *Service) reject(ctx context.Context, in *incoming) error {
 // says, because some servers keep no ids. It is nil if nobody here has asked for that.
 func (s *Service) answered(ctx context.Context, actor *store.Account, answer activity.Object) (*store.Follow, error) {
 	if id := s.activityHere(answer.Ref("object")); id != 0 {
-		f, err := s.db.Follow(ctx, store.FollowID(id))
+		f, err := s.db.FollowByID(ctx, store.FollowID(id))
 		if err != nil || f != nil {
 			return ofTarget(f, actor), err
 		}
