@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"svc/internal/config"
@@ -44,7 +45,11 @@ func (a *api) meet(uri string) string {
 // told returns the types of what a member was notified of, newest first.
 func (m *member) told() []string {
 	m.api.t.Helper()
-	return types(m.get("/api/v1/notifications").want(200))
+	var query []string
+	for _, kind := range strings.Fields("mention follow follow_request reblog favourite poll move status update svc:emoji_reaction svc:chat_mention svc:report") {
+		query = append(query, "include_types[]", kind)
+	}
+	return types(m.get("/api/v1/notifications", query...).want(200))
 }
 
 // only returns the one activity of a type that was delivered, and fails the test if there are more or none.
