@@ -129,10 +129,6 @@ func (id *QuoteAuthorizationID) UnmarshalText(b []byte) error {
 	*id = QuoteAuthorizationID(parseOwn(string(b)))
 	return nil
 }
-func (id *ActivityID) UnmarshalText(b []byte) error {
-	*id = ActivityID(parseOwn(string(b)))
-	return nil
-}
 func (id *ScheduledID) UnmarshalText(b []byte) error {
 	*id = ScheduledID(parseOwn(string(b)))
 	return nil
@@ -159,6 +155,9 @@ func (id *DirectConversationID) UnmarshalText(b []byte) error {
 	*id = DirectConversationID(max(n, 0))
 	return nil
 }
+
+// ParseActivityID returns the id of an activity that a flake stands for, 0 for any other text.
+func ParseActivityID(text string) ActivityID { return ActivityID(parseOwn(text)) }
 
 // ParsePosition reads an id in any form as a point in the order of ids, for paging: a flake (of any server), or decimal text.
 // ok is false for anything else.
