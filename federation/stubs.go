@@ -19,3 +19,8 @@ func (s *Service) followersURI(a *store.Account) string { return a.URI + "/follo
 func (s *Service) fetchActor(ctx context.Context, uri string) (*store.Account, error) {
 	panic("discovery")
 }
+
+var (
+	actorTypes = []string{"Person", "Service", "Application", "Group", "Organization"}
+	noteTypes  = []string{"Note", "Question", "Article", "Page", "Event", "Video", "Audio", "Image"}
+)
