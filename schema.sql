@@ -814,7 +814,7 @@ CREATE TABLE deliveries (
     UNIQUE (activity_id, inbox)
 ) STRICT;
 CREATE INDEX deliveries_due ON deliveries (domain, priority, id) WHERE parked = 0;
-CREATE INDEX deliveries_parked ON deliveries (id) WHERE parked = 1;
+CREATE INDEX deliveries_given_up ON deliveries (domain, id) WHERE parked = 1;
 
 -- Activities that have come in and are not done with.
 CREATE TABLE inbox (

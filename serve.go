@@ -150,7 +150,7 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 		background.Go(func() { fed.Run(ctx) })
 	}
 	background.Go(func() { keepHouse(ctx, db, c, log) })
-	background.Go(func() { control.Serve(ctx, c.Data.Dir, calls, commands(staff), log) })
+	background.Go(func() { control.Serve(ctx, c.Data.Dir, calls, commands(&rooms{staff, fed}), log) })
 	err = srv.Serve(ctx, ln)
 	stop()
 	if !waitFor(&background, jobStopTime) {

@@ -12,3 +12,8 @@ func (s *Service) passedOn(ctx context.Context, in *incoming) error             
 func (s *Service) Status(ctx context.Context, uri string) (*store.Status, error) {
 	return s.db.StatusByURI(ctx, uri)
 }
+
+var (
+	actorTypes = []string{"Person", "Service", "Application", "Group", "Organization"}
+	noteTypes  = []string{"Note", "Question", "Article", "Page", "Event", "Video", "Audio", "Image"}
+)
