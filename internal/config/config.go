@@ -177,6 +177,7 @@ type Federation struct {
 	Enabled         bool
 	AllowLoopback   bool
 	AuthorizedFetch bool
+	StoreAll        bool
 }
 
 // Captcha is the test against automatic registrations.
