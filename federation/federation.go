@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"svc/emoji"
+	"svc/federation/policy"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
@@ -31,6 +32,9 @@ type Config struct {
 	Trial           bool   // http is spoken, and with this machine: allow_loopback
 	AuthorizedFetch bool   // documents are shown to those only who prove who they are
 	SendBlocks      bool   // the blocked are told
+
+	Policies   *policy.Chain // the rules that what comes and goes has to pass
+	AllowRelay bool          // other servers may follow ours as a relay
 }
 
 // FromSettings takes what this package needs from the settings.
@@ -40,6 +44,7 @@ func FromSettings(c *config.Config) Config {
 		Host:            c.Host(),
 		Trial:           c.Federation.AllowLoopback,
 		AuthorizedFetch: c.Federation.AuthorizedFetch,
+		AllowRelay:      c.Federation.AllowRelay,
 	}
 }
 

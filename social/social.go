@@ -49,6 +49,8 @@ type Config struct {
 	Cards     bool          // show previews of the pages that posts link to
 	NoCardsOf []string      // hosts that are not asked for any
 	Fetch     *fetch.Client // by which others are asked; nil: nobody is
+
+	Reviews
 }
 
 // Service has all that people can do.

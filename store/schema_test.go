@@ -32,6 +32,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"cards":         store.Card{},
 		"recipients":    store.Recipient{},
 		"media":         store.Media{},
+		"media_bans":    store.MediaBan{},
 		"notifications": store.Notification{},
 		"markers":       store.Marker{},
 		"lists":         store.List{},

@@ -442,6 +442,13 @@ CREATE INDEX media_loose ON media (loose_since) WHERE status_id IS NULL AND mess
 CREATE INDEX media_file ON media (file) WHERE file <> '';
 CREATE INDEX media_thumbnail ON media (thumbnail) WHERE thumbnail <> '';
 
+-- Pictures and the like of other servers that the media proxy does not show.
+CREATE TABLE media_bans (
+    id        INTEGER PRIMARY KEY,
+    address   TEXT    NOT NULL UNIQUE, -- where it is, not where it would be shown
+    banned_at INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE favourites (
     id         INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
