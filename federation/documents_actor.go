@@ -35,7 +35,7 @@ func (s *Service) actorDocument(ctx context.Context, a *store.Account) (activity
 	o["endpoints"] = object{"sharedInbox": s.BaseURL + "/inbox"}
 	o["manuallyApprovesFollowers"] = a.Locked
 	o["published"] = a.CreatedAt.Time().Truncate(24 * time.Hour).Format(time.RFC3339)
-	if s.isSelf(a) {
+	if s.IsSelf(a) {
 		o["invisible"] = true
 		o["summary"] = "An account of the server " + s.Host + " itself. Nobody reads what is sent to it."
 		if a.URI == s.BaseURL+relayPath {
@@ -87,8 +87,8 @@ func (s *Service) stub(ctx context.Context, a *store.Account) (activity.Object, 
 	}, nil
 }
 
-// isSelf tells whether an account is one of the server's own.
-func (s *Service) isSelf(a *store.Account) bool {
+// IsSelf tells whether an account is one of the server's own.
+func (s *Service) IsSelf(a *store.Account) bool {
 	return a.URI == s.BaseURL+fetchPath || a.URI == s.BaseURL+relayPath
 }
 

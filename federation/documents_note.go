@@ -64,10 +64,8 @@ func (s *Service) object(st *store.Status, p *parts) (activity.Object, error) {
 	if st.Visibility == store.Direct {
 		o["directMessage"] = true
 	}
-	if st.Visibility == store.Public {
-		o["interactionPolicy"] = object{"canQuote": object{"automaticApproval": []any{activity.Public}}}
-	}
 	if isOpen(st.Visibility) {
+		o["interactionPolicy"] = object{"canQuote": object{"automaticApproval": []any{activity.Public}}}
 		o["replies"] = s.repliesOf(st, p.replies[st.ID])
 	}
 	if quoted := p.quoted(st); quoted != nil {

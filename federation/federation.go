@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"svc/emoji"
+	"svc/federation/policy"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
@@ -32,6 +33,9 @@ type Config struct {
 	AuthorizedFetch bool   // documents are shown to those only who prove who they are
 	SendBlocks      bool   // the blocked are told
 	StoreAll        bool   // posts are kept even if they concern nobody here
+
+	Policies   *policy.Chain // the rules that what comes and goes has to pass
+	AllowRelay bool          // other servers may follow ours as a relay
 }
 
 // FromSettings takes what this package needs from the settings.
@@ -42,6 +46,7 @@ func FromSettings(c *config.Config) Config {
 		Trial:           c.Federation.AllowLoopback,
 		AuthorizedFetch: c.Federation.AuthorizedFetch,
 		StoreAll:        c.Federation.StoreAll,
+		AllowRelay:      c.Federation.AllowRelay,
 	}
 }
 
@@ -85,6 +90,8 @@ func (s *Service) Register(w *store.Worker) {
 	store.HandleFew(w, completers, s.complete)
 	store.HandleFew(w, completers, s.fetchReplies)
 	store.HandleFew(w, completers, s.refreshPoll)
+	store.HandleFew(w, readers, s.readCollections)
+	store.HandleFew(w, readers, s.checkHost)
 }
 
 // Run receives and delivers until ctx ends. What is not done by then stays in the database.

@@ -159,7 +159,10 @@ func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d
 		}
 		st.ListID = &l.ID
 	}
-	return c, s.address(ctx, r, c, d.To, w, parent, talk)
+	if err := s.address(ctx, r, c, d.To, w, parent, talk); err != nil {
+		return nil, err
+	}
+	return c, s.review(ctx, author, c)
 }
 
 // usableMedia returns the owner's uploads of these ids that are attached to nothing else than the status of; unknown and foreign

@@ -118,3 +118,20 @@ func (tx *Tx) AddReader(ctx context.Context, id StatusID, inbox string) error {
 		WHERE id = ?1 AND (SELECT count(*) FROM readers WHERE status_id = ?1) < ?3`, id, inbox, maxReaders)
 	return err
 }
+
+// DeliveredTo tells whether what becomes of a status is told in an inbox anyway: because a follower of the author takes deliveries
+// there, or somebody whom the status is addressed to.
+func (r reader) DeliveredTo(ctx context.Context, s *Status, inbox string) (bool, error) {
+	return r.exists(ctx, `
+		SELECT 1
+		WHERE EXISTS (
+				SELECT 1
+				FROM follows f INDEXED BY follows_remote
+				CROSS JOIN actors x ON x.account_id = f.follower_id
+				WHERE f.target_id = ?1 AND f.pending = 0 AND f.follower_local = 0 AND ?3 IN (x.shared_inbox, x.inbox))
+			OR EXISTS (
+				SELECT 1
+				FROM recipients r
+				CROSS JOIN actors x ON x.account_id = r.account_id
+				WHERE r.status_id = ?2 AND ?3 IN (x.shared_inbox, x.inbox))`, s.AccountID, s.ID, inbox)
+}

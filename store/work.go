@@ -10,6 +10,9 @@ type ExpireStatus struct {
 // SweepMedia removes uploads that nobody attached to anything, and files that nothing uses. It comes again and again.
 type SweepMedia struct{}
 
+// SweepProxy removes what the media proxy keeps of other servers' files and nobody has looked at for long. It comes again and again.
+type SweepProxy struct{}
+
 // ExpireThreadMute ends the mute of a thread whose time has come.
 type ExpireThreadMute struct {
 	AccountID      AccountID      `json:"account_id"`
@@ -84,6 +87,7 @@ func (CompleteStatus) Kind() string   { return "complete_status" }
 func (FetchReplies) Kind() string     { return "fetch_replies" }
 func (RefreshPoll) Kind() string      { return "refresh_poll" }
 func (SweepMedia) Kind() string       { return "sweep_media" }
+func (SweepProxy) Kind() string       { return "sweep_proxy" }
 func (ExpireStatus) Kind() string     { return "expire_status" }
 func (ExpireThreadMute) Kind() string { return "expire_thread_mute" }
 func (ExpireMute) Kind() string       { return "expire_mute" }
