@@ -608,8 +608,9 @@ CREATE TABLE chat_messages (
     account_id   INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who wrote it
     recipient_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     uri          TEXT    NOT NULL UNIQUE,
-    created_at   INTEGER NOT NULL,           -- as the author says
-    content      TEXT    NOT NULL DEFAULT '' -- HTML; '' where there is an attachment only
+    created_at   INTEGER NOT NULL,            -- as the author says
+    content      TEXT    NOT NULL DEFAULT '', -- HTML; '' where there is an attachment only
+    emojis       TEXT                         -- custom ones in a message from elsewhere, [{"shortcode", "url"}]; NULL: it was written here
 ) STRICT;
 CREATE INDEX chat_messages_account ON chat_messages (account_id);
 CREATE INDEX chat_messages_recipient ON chat_messages (recipient_id);

@@ -84,6 +84,8 @@ func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetc
 func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.tell)
 	store.HandleFew(w, refreshers, s.refresh)
+	store.HandleFew(w, readers, s.readCollections)
+	store.HandleFew(w, readers, s.checkHost)
 }
 
 // Run receives and delivers until ctx ends. What is not done by then stays in the database.
