@@ -514,6 +514,7 @@ CREATE TABLE thread_mutes (
     expires_at      INTEGER, -- NULL: for good
     PRIMARY KEY (account_id, conversation_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX thread_mutes_thread ON thread_mutes (conversation_id);
 
 -- What somebody here has of a thread with direct posts: whom it goes to, and how far it was read.
 CREATE TABLE direct_conversations (
@@ -525,6 +526,7 @@ CREATE TABLE direct_conversations (
     recipients      TEXT    NOT NULL, -- JSON array of account ids in their order, the owner's among them
     UNIQUE (account_id, conversation_id)
 ) STRICT;
+CREATE INDEX direct_conversations_thread ON direct_conversations (conversation_id, account_id);
 CREATE INDEX direct_conversations_newest ON direct_conversations (account_id, last_status_id);
 CREATE INDEX direct_conversations_among ON direct_conversations (account_id, recipients, last_status_id);
 CREATE INDEX direct_conversations_unread ON direct_conversations (account_id, last_status_id, read_id) WHERE last_status_id > read_id;
