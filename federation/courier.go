@@ -360,7 +360,7 @@ func (c *courier) post(ctx context.Context, host *store.Host, d *store.Delivery,
 	if err != nil {
 		return 0, nil, err
 	}
-	ways := waysToSign(host, false)
+	ways := waysToSign(host, false, c.s.now())
 	for i, o := range ways {
 		o.Now = c.s.now()
 		status, header, err = c.send(ctx, d.Inbox, p.body, signer, o)

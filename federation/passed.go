@@ -28,14 +28,14 @@ func (s *Service) passedOn(ctx context.Context, in *incoming) error {
 func (s *Service) doProven(ctx context.Context, in *incoming, actor *store.Account) error {
 	in.actor, in.recipient = actor, nil
 	h := handlers[in.verb]
-	if actor.Withheld && !h.suspended {
+	if actor.DeletedAt != nil || actor.Withheld && !h.suspended {
 		return refuse("its actor has no say here")
 	}
 	if err := s.identify(in); err != nil {
 		return err
 	}
 	if !h.repeated {
-		if heard, err := s.db.Heard(ctx, in.id); heard || err != nil {
+		if heard, err := s.wasHeard(ctx, in); heard || err != nil {
 			return err
 		}
 	}
