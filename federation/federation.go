@@ -51,16 +51,17 @@ type Service struct {
 	secrets *keys.Keys
 	log     *slog.Logger
 
-	signers *signers
-	fetchID atomic.Int64 // of the account that asks others in the name of this server
-	absent  *absences
-	flights flights[got]
-	actors  flights[*store.Account] // accounts that are being asked for
-	looked  *looked
-	keys    *knownKeys
-	relays  *relays
-	inbox   *inbox
-	courier *courier
+	signers   *signers
+	fetchID   atomic.Int64 // of the account that asks others in the name of this server
+	absent    *absences
+	flights   flights[got]
+	actors    flights[*store.Account] // accounts that are being asked for
+	looked    *looked
+	newcomers newcomers
+	keys      *knownKeys
+	relays    *relays
+	inbox     *inbox
+	courier   *courier
 }
 
 // New makes a service. Call Open before it is used.
@@ -68,6 +69,7 @@ func New(db *store.DB, people *social.Service, client *fetch.Client, secrets *ke
 	s := &Service{
 		Config: c, db: db, social: people, client: client, secrets: secrets, log: log,
 		signers: newSigners(), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(),
+		newcomers: newcomers{of: make(map[string]*newcomer)},
 	}
 	s.inbox, s.courier = newInbox(s), newCourier(s)
 	return s

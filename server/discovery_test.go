@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"svc/store"
 )
 
 // resolved searches for what may be elsewhere, and returns the ids of accounts found and then of statuses.
@@ -216,4 +218,142 @@ func TestMentionOfTheSlow(t *testing.T) {
 	if took := time.Since(begin); took > 6*time.Second || len(members(st, "mentions", "acct")) != 0 {
 		t.Errorf("posted after %v: %v", took, st.at("mentions"))
 	}
+}
+
+// Custom emoji of other servers are shown with what they came with, and those of here never with that.
+func TestEmojisElsewhere(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	bob := srv.signUp("bob")
+	p := startFake(t)
+	author, err := srv.fed.Actor(t.Context(), p.actor("alice"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	emojis := store.JSON[[]store.RemoteEmoji]{V: []store.RemoteEmoji{
+		{Shortcode: "cat", URL: "https://media.example/cat.png"}, {Shortcode: "dog", URL: "https://media.example/dog.png"}, {Shortcode: "ox", URL: "https://media.example/ox.png"},
+	}}
+	me := memberAccount(t, srv, bob)
+	var id store.StatusID
+	var message store.MessageID
+	err = srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		id = tx.NewStatusID()
+		st := &store.Status{
+			ID: id, AccountID: author.ID, Domain: author.Domain, URI: p.url + "/notes/1", ConversationID: store.ConversationID(id),
+			Content: "<p>a :cat: and an :ox</p>", SpoilerText: ":dog:", HasPoll: true, Emojis: emojis,
+		}
+		if err := tx.AddStatus(t.Context(), st); err != nil {
+			return err
+		}
+		poll := &store.Poll{StatusID: id}
+		poll.Options.V = []store.PollOption{{Title: "yes :ox:"}, {Title: "no"}}
+		if err := tx.AddPoll(t.Context(), poll); err != nil {
+			return err
+		}
+		message = tx.NewMessageID()
+		m := &store.ChatMessage{
+			ID: message, AccountID: author.ID, RecipientID: me.ID, URI: p.url + "/messages/1", CreatedAt: 1, Content: "hi :dog: :bun:", Emojis: &emojis,
+		}
+		if err := tx.AddChatMessage(t.Context(), m); err != nil {
+			return err
+		}
+		chat := &store.Chat{AccountID: me.ID, OtherID: author.ID}
+		if err := tx.AddChat(t.Context(), chat); err != nil {
+			return err
+		}
+		_, err := tx.AddChatCopy(t.Context(), chat, m, true)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := func(list []any) string {
+		var all []string
+		for _, v := range list {
+			e := v.(map[string]any)
+			all = append(all, e["shortcode"].(string))
+			if want := "https://media.example/" + e["shortcode"].(string) + ".png"; e["url"] != want || e["static_url"] != want {
+				t.Errorf("%v", e)
+			}
+		}
+		return strings.Join(all, " ")
+	}
+	st := bob.get("/api/v1/statuses/" + id.String()).want(200).object()
+	if got := codes(st.at("emojis").([]any)); got != "cat dog" {
+		t.Errorf("emojis of the post are %q", got)
+	}
+	if got := codes(st.at("poll.emojis").([]any)); got != "ox" {
+		t.Errorf("emojis of the poll are %q", got)
+	}
+	chat := bob.get("/api/v2/svc/chats").want(200).list()[0]
+	messages := bob.get("/api/v1/svc/chats/" + chat.id() + "/messages").want(200).list()
+	if got := codes(messages[0].at("emojis").([]any)); got != "dog" {
+		t.Errorf("emojis of the message are %q", got)
+	}
+}
+
+// An account elsewhere that its server says is gone is deleted here, with all that it has left.
+func TestGoneElsewhere(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	bob := srv.signUp("bob")
+	p := startFake(t)
+	uri := p.actor("alice")
+	alice, err := srv.fed.Actor(t.Context(), uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	me := memberAccount(t, srv, bob)
+	own := bob.publish("hello @alice@" + p.host)
+	var id store.StatusID
+	err = srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		id = tx.NewStatusID()
+		st := &store.Status{ID: id, AccountID: alice.ID, Domain: alice.Domain, URI: p.url + "/notes/1", ConversationID: store.ConversationID(id), Content: "hi"}
+		if err := tx.AddStatus(t.Context(), st); err != nil {
+			return err
+		}
+		for _, f := range []*store.Follow{{FollowerID: me.ID, TargetID: alice.ID, FollowerLocal: true}, {FollowerID: alice.ID, TargetID: me.ID}} {
+			if err := tx.AddFollow(t.Context(), f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := srv.social.Favourite(t.Context(), alice, statusID(own.id())); err != nil {
+		t.Fatal(err)
+	}
+	bob.post("/api/v1/statuses/" + id.String() + "/bookmark").want(200)
+	p.remove(uri, 410)
+	err = srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		return tx.Enqueue(t.Context(), store.RefreshActor{AccountID: alice.ID})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settle(srv)
+	bob.get("/api/v1/statuses/" + id.String()).want(404)
+	bob.get("/api/v1/accounts/" + alice.ID.String()).want(404)
+	if got := bob.get("/api/v1/statuses/" + own.id()).want(200).object().num("favourites_count"); got != 0 {
+		t.Errorf("%d favourites", got)
+	}
+	a := bob.get("/api/v1/accounts/verify_credentials").want(200).object()
+	if a.num("followers_count") != 0 || a.num("following_count") != 0 {
+		t.Errorf("%d follow, %d are followed", a.num("followers_count"), a.num("following_count"))
+	}
+	if got := bob.get("/api/v1/notifications").want(200).ids(); len(got) != 0 {
+		t.Errorf("notifications are %v", got)
+	}
+	if got := bob.resolved("alice@"+p.host, "type", "accounts"); len(got) != 0 {
+		t.Errorf("found %v", got)
+	}
+}
+
+func memberAccount(t *testing.T, a *api, m *member) *store.Account {
+	t.Helper()
+	account, err := a.db.AccountByName(t.Context(), m.nick, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return account
 }
