@@ -27,6 +27,8 @@ type newcomer struct {
 	hosts map[string]bool
 }
 
+func newNewcomers() *newcomers { return &newcomers{of: make(map[string]*newcomer)} }
+
 // admit tells whether there is room for another host of its domain.
 func (n *newcomers) admit(host string, now time.Time) bool {
 	name, _, _ := strings.Cut(host, ":")
@@ -60,7 +62,7 @@ func (s *Service) mayMeet(ctx context.Context, host string) error {
 	if err != nil || known {
 		return err
 	}
-	if !s.newcomers.admit(host, s.now()) {
+	if !s.met.admit(host, s.now()) {
 		return refuse("too many servers below the domain of %s have turned up today", host)
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 
 // A domain with any number of host names brings a few servers a day only; others are not affected by it.
 func TestNewcomers(t *testing.T) {
-	n := newcomers{of: make(map[string]*newcomer)}
+	n := newNewcomers()
 	now := time.Unix(1_700_000_000, 0)
 	admitted := 0
 	for i := range 1000 {

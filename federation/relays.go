@@ -2,14 +2,22 @@ package federation
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
 	"sync/atomic"
 
+	"svc/internal/activity"
+	"svc/internal/errs"
 	"svc/store"
 )
 
 // relays are the accounts of those relays whose deliveries are taken.
 type relays struct {
-	ids atomic.Pointer[map[store.AccountID]bool]
+	ids   atomic.Pointer[map[store.AccountID]bool]
+	asked atomic.Bool // there are relays, be it that none has accepted yet
 }
 
 func newRelays() *relays { return new(relays) }
@@ -20,8 +28,243 @@ func (r *relays) accepted(id store.AccountID) bool {
 	return ids != nil && (*ids)[id]
 }
 
-// mayBeRelayed tells whether activities may come by a relay, of actors that are not known.
-func (s *Service) mayBeRelayed(context.Context) bool {
-	ids := s.relays.ids.Load()
-	return ids != nil && len(*ids) > 0
+// mayBeRelayed tells whether activities may come by a relay, of actors that are not known, or from one whose actor is not known yet.
+func (s *Service) mayBeRelayed(context.Context) bool { return s.relays.asked.Load() }
+
+// loadRelays looks anew whose deliveries are taken.
+func (s *Service) loadRelays(ctx context.Context) error {
+	rows, err := s.db.Relays(ctx)
+	if err != nil {
+		return err
+	}
+	ids := make(map[store.AccountID]bool)
+	for _, r := range rows {
+		if r.Accepted && r.AccountID != nil {
+			ids[*r.AccountID] = true
+		}
+	}
+	s.relays.ids.Store(&ids)
+	s.relays.asked.Store(len(rows) > 0)
+	return nil
+}
+
+// Relay is a relay as the staff see it.
+type Relay struct {
+	Actor        string `json:"actor"`         // its address, as it was given
+	FollowedBack bool   `json:"followed_back"` // it has accepted the subscription
+}
+
+func newRelay(r *store.Relay) *Relay { return &Relay{Actor: r.Address, FollowedBack: r.Accepted} }
+
+// maxRelays is how many relays can be subscribed to.
+const maxRelays = 100
+
+// Relays lists the relays that this server has subscribed to, or asked to, in the order in which that was done.
+func (s *Service) Relays(ctx context.Context) ([]*Relay, error) {
+	rows, err := s.db.Relays(ctx)
+	list := make([]*Relay, 0, len(rows))
+	for _, r := range rows {
+		list = append(list, newRelay(r))
+	}
+	return list, err
+}
+
+// FollowRelay subscribes to a relay: by the address of its actor or, if it is of the Mastodon style, of its inbox, which ends in
+// /inbox (federation 6). One that has been asked before and has not accepted is asked again.
+func (s *Service) FollowRelay(ctx context.Context, address string) (*Relay, error) {
+	row, err := s.findRelay(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	if row == nil {
+		if row, err = s.meetRelay(ctx, address); err != nil {
+			return nil, err
+		}
+	}
+	self, err := s.self(ctx, relayPath)
+	if err != nil {
+		return nil, err
+	}
+	follow := row.FollowURI
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		if before, err := tx.RelayByAddress(ctx, row.Address); err != nil || before != nil && before.Accepted {
+			return err
+		} else if before != nil {
+			row = before
+		} else {
+			all, err := tx.Relays(ctx)
+			if err != nil {
+				return err
+			}
+			if len(all) >= maxRelays {
+				return errs.BadRequest("There can be no more than %d relays", maxRelays)
+			}
+			row.ID = tx.NewRelayID()
+			row.FollowURI = s.activityURI(int64(row.ID))
+			follow = row.FollowURI
+			if err := tx.SaveRelay(ctx, row); err != nil {
+				return err
+			}
+		}
+		object, err := s.relayTarget(ctx, tx, row)
+		if err != nil {
+			return err
+		}
+		return s.tellRelay(ctx, tx, self, row, withContext(activity.Object{
+			"id": follow, "type": "Follow", "actor": self.URI, "object": object, "to": []any{object}, "cc": []any{},
+		}))
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.log.Info("relay asked", "relay", row.Address)
+	return newRelay(row), s.loadRelays(ctx)
+}
+
+// UnfollowRelay ends a subscription and tells the relay. That fails if the relay cannot be reached; with force it is told if it can be.
+func (s *Service) UnfollowRelay(ctx context.Context, address string, force bool) error {
+	row, err := s.findRelay(ctx, address)
+	if err == nil && row == nil {
+		err = errs.NotFound("There is no relay %s", address)
+	}
+	if err != nil {
+		return err
+	}
+	self, err := s.self(ctx, relayPath)
+	if err != nil {
+		return err
+	}
+	if err := s.reachRelay(ctx, row); err != nil && !force {
+		return errs.BadRequest("The relay cannot be reached (%v): to leave it nonetheless, use force", err)
+	}
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		object, err := s.relayTarget(ctx, tx, row)
+		if err != nil {
+			return err
+		}
+		if err := s.tellRelay(ctx, tx, self, row, s.undoneFollow(tx, self, row, object)); err != nil {
+			return err
+		}
+		if row.AccountID != nil {
+			if err := dropFollow(ctx, tx, *row.AccountID, self.ID); err != nil {
+				return err
+			}
+		}
+		return tx.DropRelay(ctx, row.ID)
+	})
+	if err != nil {
+		return err
+	}
+	s.log.Info("relay left", "relay", row.Address)
+	return s.loadRelays(ctx)
+}
+
+func (s *Service) undoneFollow(tx *store.Tx, self *store.Account, r *store.Relay, object string) activity.Object {
+	return withContext(activity.Object{
+		"id": s.activityURI(int64(tx.NewActivityID())), "type": "Undo", "actor": self.URI, "to": []any{object}, "cc": []any{},
+		"object": map[string]any{"id": r.FollowURI, "type": "Follow", "actor": self.URI, "object": object},
+	})
+}
+
+// findRelay returns the relay of an address: the one that the staff gave, or its actor's. nil if there is none.
+func (s *Service) findRelay(ctx context.Context, address string) (*store.Relay, error) {
+	row, err := s.db.RelayByAddress(ctx, address)
+	if row != nil || err != nil {
+		return row, err
+	}
+	account, err := s.db.AccountByURI(ctx, address)
+	if errs.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.db.RelayOf(ctx, account.ID)
+}
+
+// meetRelay finds out how to subscribe to a relay that is new.
+func (s *Service) meetRelay(ctx context.Context, address string) (*store.Relay, error) {
+	switch _, err := s.hostToAsk(address); {
+	case errors.Is(err, errOwn):
+		return nil, errs.BadRequest("That is this server itself")
+	case err != nil:
+		return nil, errs.BadRequest("%q is no address of a relay: %v", address, err)
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Fragment != "" || len(address) > 2048 {
+		return nil, errs.BadRequest("%q is no address of a relay", address)
+	}
+	if strings.HasSuffix(u.Path, "/inbox") {
+		return &store.Relay{Address: address, Inbox: address}, nil
+	}
+	account, err := s.fetchActor(ctx, address)
+	if err != nil {
+		return nil, relayFailure(ctx, err)
+	}
+	known, err := s.db.RelayOf(ctx, account.ID)
+	if known != nil || err != nil {
+		return known, err
+	}
+	actor, err := s.db.Actor(ctx, account.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &store.Relay{Address: address, Inbox: actor.Inbox, AccountID: &account.ID, Litepub: true}, nil
+}
+
+// relayFailure is what the staff is told of an actor that could not be had.
+func relayFailure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &errs.Error{Status: http.StatusBadRequest, Message: fmt.Sprintf("The actor of the relay could not be read: %v", err), Err: err}
+}
+
+// reachRelay tells why a relay cannot be reached. Of one in the Mastodon style that has not answered yet there is nothing to ask.
+func (s *Service) reachRelay(ctx context.Context, r *store.Relay) error {
+	if r.AccountID == nil {
+		return nil
+	}
+	account, err := s.db.Account(ctx, *r.AccountID)
+	if err != nil {
+		return err
+	}
+	_, err = s.fetchActor(ctx, account.URI)
+	return err
+}
+
+// relayTarget returns what a relay is asked to let us follow.
+func (s *Service) relayTarget(ctx context.Context, tx *store.Tx, r *store.Relay) (string, error) {
+	if !r.Litepub {
+		return activity.Public, nil
+	}
+	account, err := tx.Account(ctx, *r.AccountID)
+	if err != nil {
+		return "", err
+	}
+	return account.URI, nil
+}
+
+// tellRelay queues an activity of our relay actor for a relay.
+func (s *Service) tellRelay(ctx context.Context, tx *store.Tx, self *store.Account, r *store.Relay, o activity.Object) error {
+	return s.send(ctx, tx, self, o, r.Inbox)
+}
+
+// send queues an activity of an actor of this server for an inbox, ahead of what goes to many.
+func (s *Service) send(ctx context.Context, tx *store.Tx, self *store.Account, o activity.Object, inbox string) error {
+	body, err := o.Bytes()
+	if err != nil {
+		return err
+	}
+	a := &store.Activity{ID: tx.NewActivityID(), AccountID: self.ID, Body: string(body)}
+	return tx.Dispatch(ctx, a, store.FirstPriority, s.destinations([]string{inbox}))
+}
+
+// dropFollow ends a follow, if there is one.
+func dropFollow(ctx context.Context, tx *store.Tx, follower, target store.AccountID) error {
+	f, err := tx.FollowOf(ctx, follower, target)
+	if f == nil || err != nil {
+		return err
+	}
+	return tx.RemoveFollow(ctx, f)
 }

@@ -25,7 +25,7 @@ func (s *Service) Open(ctx context.Context) error {
 			return fmt.Errorf("actor %s: %w", name, err)
 		}
 	}
-	return nil
+	return s.loadRelays(ctx)
 }
 
 func (s *Service) openSelf(ctx context.Context, name, uri string) error {

@@ -15,7 +15,8 @@ type telling struct {
 	priority int
 	status   *store.StatusID // the post that it hands over: if it is gone by then, nothing is sent
 	inboxes  []string
-	relays   bool // it goes to relays too
+	relays   bool           // it goes to relays too
+	by       *store.Account // who signs it, in place of whose deed it is
 }
 
 // tellers make activities of deeds, by verb. nil is what nobody needs to hear of (any more).

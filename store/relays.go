@@ -17,3 +17,55 @@ type Relay struct {
 func (r reader) Relays(ctx context.Context) ([]*Relay, error) {
 	return list[*Relay](ctx, r, "relays", `SELECT * FROM relays ORDER BY id LIMIT 1000`)
 }
+
+// RelayByAddress returns the relay that the staff has added under an address, nil if there is none.
+func (r reader) RelayByAddress(ctx context.Context, address string) (*Relay, error) {
+	return one[Relay](ctx, r, "relay", `SELECT * FROM relays WHERE address = ?`, address)
+}
+
+// RelayByFollow returns the relay that a Follow of ours was sent to, nil if there is none.
+func (r reader) RelayByFollow(ctx context.Context, uri string) (*Relay, error) {
+	return one[Relay](ctx, r, "relay by follow", `SELECT * FROM relays WHERE follow_uri = ?`, uri)
+}
+
+// RelayOf returns the relay whose actor an account is, nil if it is none's.
+func (r reader) RelayOf(ctx context.Context, id AccountID) (*Relay, error) {
+	return one[Relay](ctx, r, "relay of an account", `SELECT * FROM relays WHERE account_id = ?`, id)
+}
+
+// RelayFollowers returns where those take what goes to many who follow this server's own relay actor, each inbox once. With
+// subscribed, only relays count that this server has subscribed to.
+func (r reader) RelayFollowers(ctx context.Context, self AccountID, subscribed bool) ([]string, error) {
+	if !subscribed {
+		return r.FollowerInboxes(ctx, self)
+	}
+	return list[string](ctx, r, "subscribed relays that follow", `
+		SELECT x.inbox
+		FROM relays r
+		CROSS JOIN follows f ON f.follower_id = r.account_id AND f.target_id = ?
+		CROSS JOIN actors x ON x.account_id = r.account_id
+		WHERE f.pending = 0
+		LIMIT 1000`, self)
+}
+
+// NewRelayID returns a fresh id, for a relay whose FollowURI contains it.
+func (tx *Tx) NewRelayID() RelayID { return RelayID(tx.newID()) }
+
+// NewActivityID returns a fresh id, for an activity that says it.
+func (tx *Tx) NewActivityID() ActivityID { return ActivityID(tx.newID()) }
+
+// SaveRelay inserts or replaces a relay.
+func (tx *Tx) SaveRelay(ctx context.Context, r *Relay) error {
+	_, err := tx.exec(ctx, "save relay", `
+		INSERT INTO relays (id, address, inbox, account_id, litepub, follow_uri, accepted)
+		VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET inbox = excluded.inbox, account_id = excluded.account_id, accepted = excluded.accepted`,
+		r.ID, r.Address, r.Inbox, r.AccountID, r.Litepub, r.FollowURI, r.Accepted)
+	return err
+}
+
+// DropRelay removes a relay.
+func (tx *Tx) DropRelay(ctx context.Context, id RelayID) error {
+	_, err := tx.exec(ctx, "drop relay", `DELETE FROM relays WHERE id = ?`, id)
+	return err
+}

@@ -29,7 +29,7 @@ func (r reader) Activity(ctx context.Context, weeks int) ([]WeekActivity, error)
 			ifnull((SELECT a.people FROM active_weeks a WHERE a.week = w.value), 0) AS people,
 			(SELECT count(*)
 				FROM accounts a INDEXED BY accounts_local
-				WHERE a.domain = '' AND a.id >= w.value << ?2 AND a.id < (w.value + ?3) << ?2) AS registrations
+				WHERE a.domain = '' AND a.actor_type <> 'Application' AND a.id >= w.value << ?2 AND a.id < (w.value + ?3) << ?2) AS registrations
 		FROM json_each(?1) w`, jsonArray(begins), sequenceBits, (7 * 24 * time.Hour).Milliseconds())
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -31,8 +32,9 @@ func (m *message) readRFC9421(p Policy) ([]*Claim, error) {
 	}
 	var claims []*Claim
 	var first error
+	digest := sync.OnceValue(m.checkContentDigest) // one hash, however many signatures cover it
 	for _, in := range inputs {
-		c, err := m.readMember(in, signatures, p)
+		c, err := m.readMember(in, signatures, digest, p)
 		if err == nil {
 			claims = append(claims, c)
 		} else if first == nil {
@@ -46,7 +48,7 @@ func (m *message) readRFC9421(p Policy) ([]*Claim, error) {
 }
 
 // readMember reads one signature and makes the checks that need no key.
-func (m *message) readMember(in sfMember, signatures []sfMember, p Policy) (*Claim, error) {
+func (m *message) readMember(in sfMember, signatures []sfMember, digest func() error, p Policy) (*Claim, error) {
 	c, err := m.parseMember(in, signatures)
 	if err != nil {
 		return nil, err
@@ -55,7 +57,7 @@ func (m *message) readMember(in sfMember, signatures []sfMember, p Policy) (*Cla
 		return nil, err
 	}
 	if c.covers("content-digest") {
-		if err := m.checkContentDigest(); err != nil {
+		if err := digest(); err != nil {
 			return nil, err
 		}
 	}

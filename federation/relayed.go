@@ -1,0 +1,160 @@
+package federation
+
+import (
+	"context"
+
+	"svc/internal/activity"
+	"svc/store"
+)
+
+// maxRelayFollowers is how many others can follow this server's own relay actor.
+const maxRelayFollowers = 1000
+
+// relayAnswered does what a relay's Accept or Reject of our Follow asks for. It tells whether that is what it is. Only a Follow that
+// was sent is answered, and only by who got it.
+func (s *Service) relayAnswered(ctx context.Context, in *incoming) (bool, error) {
+	row, err := s.answeredRelay(ctx, in)
+	if row == nil || err != nil {
+		return false, err
+	}
+	if row.AccountID != nil && *row.AccountID != in.actor.ID || row.AccountID == nil && !activity.SameHost(in.actor.URI, row.Inbox, s.Trial) {
+		return true, refuse("%s answers a Follow that %s got", in.actor.URI, row.Address)
+	}
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		now, err := tx.RelayByFollow(ctx, row.FollowURI)
+		if now == nil || err != nil {
+			return err // we have left since
+		}
+		now.Accepted = in.verb == "Accept"
+		if now.AccountID == nil {
+			if other, err := tx.RelayOf(ctx, in.actor.ID); other != nil || err != nil {
+				return err // it is subscribed to under another address, too
+			}
+			now.AccountID = &in.actor.ID
+		}
+		return tx.SaveRelay(ctx, now)
+	})
+	if err != nil {
+		return true, err
+	}
+	s.log.Info("relay answered", "relay", row.Address, "accepted", in.verb == "Accept")
+	return true, s.loadRelays(ctx)
+}
+
+// answeredRelay returns the relay whose Follow is answered, nil if it is none of ours. Some relays give the Follow back without its id.
+func (s *Service) answeredRelay(ctx context.Context, in *incoming) (*store.Relay, error) {
+	if ref := in.Ref("object"); ref != "" {
+		return s.db.RelayByFollow(ctx, ref)
+	}
+	follow := in.Object.Object("object")
+	if follow == nil || !follow.Is("Follow") || follow.Ref("actor") != s.BaseURL+relayPath {
+		return nil, nil
+	}
+	return s.db.RelayOf(ctx, in.actor.ID)
+}
+
+// relayFollowed answers a Follow of this server's own relay actor, or of the public collection, as servers of the Mastodon style send it
+// to relays. It tells whether it is one. Relays that we have subscribed to may follow, and with allow_relay other servers, but no
+// people (federation 6.1, 6.4).
+func (s *Service) relayFollowed(ctx context.Context, in *incoming) (bool, error) {
+	object := in.Ref("object")
+	if object != s.BaseURL+relayPath && object != activity.Public {
+		return false, nil
+	}
+	self, err := s.self(ctx, relayPath)
+	if err != nil {
+		return true, err
+	}
+	inbox, err := s.db.Actor(ctx, in.actor.ID)
+	if err != nil {
+		return true, err
+	}
+	return true, s.db.Update(ctx, func(tx *store.Tx) error {
+		answer := "Reject"
+		f, err := tx.FollowOf(ctx, in.actor.ID, self.ID)
+		if err != nil {
+			return err
+		}
+		if f != nil {
+			answer = "Accept"
+		} else if welcome, err := s.mayFollowRelay(ctx, tx, in.actor, self); err != nil {
+			return err
+		} else if welcome {
+			answer = "Accept"
+			f = &store.Follow{FollowerID: in.actor.ID, TargetID: self.ID, ShowReblogs: true, URI: &in.id}
+			if err := tx.AddFollow(ctx, f); err != nil {
+				return err
+			}
+		}
+		return s.send(ctx, tx, self, withContext(activity.Object{
+			"id": s.activityURI(int64(tx.NewActivityID())), "type": answer, "actor": self.URI, "to": []any{in.actor.URI}, "cc": []any{},
+			"object": map[string]any{"id": in.id, "type": "Follow", "actor": in.actor.URI, "object": object},
+		}), inbox.Inbox)
+	})
+}
+
+// mayFollowRelay tells whether an account may follow this server's own relay actor.
+func (s *Service) mayFollowRelay(ctx context.Context, tx *store.Tx, from, self *store.Account) (bool, error) {
+	known, err := tx.Relays(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range known {
+		if r.AccountID != nil && *r.AccountID == from.ID || r.AccountID == nil && activity.SameHost(from.URI, r.Inbox, s.Trial) {
+			return true, nil
+		}
+	}
+	if !s.AllowRelay || from.ActorType != "Application" && from.ActorType != "Service" {
+		return false, nil
+	}
+	now, err := tx.Account(ctx, self.ID)
+	return err == nil && now.FollowersCount < maxRelayFollowers, err
+}
+
+// relayUnfollowed ends a follow of this server's own relay actor. It tells whether that is what an Undo of a Follow of object is about.
+func (s *Service) relayUnfollowed(ctx context.Context, in *incoming, object string) (bool, error) {
+	if object != s.BaseURL+relayPath && object != activity.Public {
+		return false, nil
+	}
+	self, err := s.self(ctx, relayPath)
+	if err != nil {
+		return true, err
+	}
+	return true, s.db.Update(ctx, func(tx *store.Tx) error { return dropFollow(ctx, tx, in.actor.ID, self.ID) })
+}
+
+// relayTellings returns how relays hear of what somebody here has done with a post: inboxes that get the activity itself, and what our
+// relay actor tells its followers of it; nil: nothing. Relays pass on new posts that are public, and hear of their changes and their
+// end; they hear of no boosts (federation 6.2). Of a post that is gone st has the visibility, and what it boosted.
+func (s *Service) relayTellings(ctx context.Context, st *store.Status, verb store.Verb) (inboxes []string, announce *telling, err error) {
+	if st.Visibility != store.Public || st.ReblogOfID != nil || verb != store.Posted && verb != store.Edited && verb != store.Deleted {
+		return nil, nil, nil
+	}
+	rows, err := s.db.Relays(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range rows {
+		if r.Accepted && (!r.Litepub || verb != store.Posted) {
+			inboxes = append(inboxes, r.Inbox)
+		}
+	}
+	self, err := s.self(ctx, relayPath)
+	if err != nil {
+		return nil, nil, err
+	}
+	followers, err := s.db.RelayFollowers(ctx, self.ID, !s.AllowRelay)
+	if err != nil || len(followers) == 0 {
+		return inboxes, nil, err
+	}
+	if verb != store.Posted {
+		return append(inboxes, followers...), nil, nil
+	}
+	return inboxes, &telling{
+		by: self, priority: store.PostPriority, status: &st.ID, inboxes: followers,
+		activity: activity.Object{
+			"type": "Announce", "actor": self.URI, "object": st.URI, "published": st.CreatedAt.String(),
+			"to": []any{s.followersURI(self)}, "cc": []any{},
+		},
+	}, nil
+}
