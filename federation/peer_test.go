@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"svc/emoji"
+	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/httpsig"
 	"svc/internal/keys"
@@ -69,8 +70,9 @@ func newAsker(t testing.TB) *asker {
 		t.Fatal(err)
 	}
 	people := social.New(db, files, social.Config{BaseURL: "http://localhost:4", Domain: "localhost:4"}, log)
+	policies := NewPolicies(config.Default(), db, func() *social.Service { return people }, emojis, nil, log)
 	a.Service = New(db, people, emojis, fetch.New(fetch.Options{UserAgent: "svc", Own: []string{"localhost:4"}, AllowLoopback: true}), secrets,
-		Config{BaseURL: "http://localhost:4", Host: "localhost:4", Trial: true}, log)
+		Config{BaseURL: "http://localhost:4", Host: "localhost:4", Trial: true, Policies: policies}, log)
 	if err := a.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
