@@ -360,3 +360,136 @@ func memberAccount(t *testing.T, a *api, m *member) *store.Account {
 	}
 	return account
 }
+
+// Posts of other servers are found by their address, or that of their page.
+func TestFindPostElsewhere(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	bob := srv.signUp("bob")
+	p := startFake(t)
+	alice := p.actor("alice")
+	note, page := p.note(alice, "<p>from afar</p>"), p.note(alice, "<p>another</p>")
+	p.serve(note)
+	p.serve(page)
+	p.respond(strings.TrimPrefix(page["url"].(string), p.url), 200, "text/html; charset=utf-8",
+		[]byte(`<!doctype html><link rel="alternate" type="application/activity+json" href="`+page["id"].(string)+`">`))
+	secret := p.note(alice, "<p>psst</p>", doc{"to": []any{alice + "/followers"}, "cc": []any{}})
+	p.serve(secret)
+	for _, tt := range []struct {
+		q    any
+		want int
+	}{{note["id"], 1}, {note["id"], 1}, {page["url"], 1}, {secret["id"], 0}, {p.url + "/none", 0}} {
+		if got := bob.resolved(tt.q.(string)); len(got) != tt.want {
+			t.Errorf("%s: found %v", tt.q, got)
+		}
+	}
+}
+
+// What is pinned to a profile is read when somebody looks at it, if it is open to all and the account's own.
+func TestPinsElsewhere(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	bob := srv.signUp("bob")
+	p := startFake(t)
+	featured := p.url + "/users/alice/pins"
+	alice, carol := p.actor("alice", doc{"featured": featured}), p.actor("carol")
+	first, second := p.note(alice, "<p>first</p>"), p.note(alice, "<p>second</p>")
+	secret := p.note(alice, "<p>psst</p>", doc{"to": []any{alice + "/followers"}, "cc": []any{}})
+	others := p.note(carol, "<p>hers</p>")
+	for _, n := range []doc{first, second, secret, others} {
+		p.serve(n)
+	}
+	pin := func(items ...any) { p.serve(doc{"id": featured, "type": "OrderedCollection", "orderedItems": items}) }
+	pin(first, second["id"], secret["id"], others["id"], "https://other.example/1", p.url+"/none")
+	id := bob.resolved("alice@" + p.host)[0]
+	settle(srv)
+	pinned := func() string {
+		var texts []string
+		for _, st := range bob.get("/api/v1/accounts/"+id+"/statuses", "pinned", "true").want(200).list() {
+			texts = append(texts, st.str("content"))
+		}
+		return strings.Join(texts, "")
+	}
+	if got := pinned(); got != "<p>second</p><p>first</p>" {
+		t.Errorf("pinned are %s", got)
+	}
+	pin(second["id"])
+	var account store.AccountID
+	account.UnmarshalText([]byte(id))
+	err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		return tx.Enqueue(t.Context(), store.ReadCollections{AccountID: account})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settle(srv)
+	if got := pinned(); got != "<p>second</p>" {
+		t.Errorf("pinned are %s", got)
+	}
+	next := featured + "?page=2" // a collection without an end is not read to its end
+	p.serve(doc{"id": featured, "type": "OrderedCollection", "first": next})
+	p.serve(doc{"id": next, "type": "OrderedCollectionPage", "orderedItems": []any{first["id"]}, "next": next})
+	err = srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		return tx.Enqueue(t.Context(), store.ReadCollections{AccountID: account})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settle(srv)
+	if got := pinned(); got != "<p>first</p>" || p.asked(next) != 1 {
+		t.Errorf("pinned are %s, by %d requests", got, p.asked(next))
+	}
+}
+
+// What an account elsewhere changes about itself is seen at once; what is not for it to change so is not (107).
+func TestUpdateElsewhere(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	bob := srv.signUp("bob")
+	p := startFake(t)
+	alice := p.actor("alice")
+	id := bob.resolved("alice@" + p.host)[0]
+	settle(srv)
+	asked := p.askedAll()
+	changed := doc{
+		"id": alice, "type": "Person", "preferredUsername": "alice", "name": "Changed", "inbox": alice + "/inbox", "summary": "new",
+		"publicKey": doc{"id": alice + "#main-key", "owner": alice, "publicKeyPem": "none"},
+	}
+	p.receive(srv, p.activity("Update", alice, changed))
+	a := bob.get("/api/v1/accounts/" + id).want(200).object()
+	if a.str("display_name") != "Changed" || a.str("note") != "new" {
+		t.Errorf("got %v", a.m)
+	}
+	if got := p.askedAll(); got != asked {
+		t.Errorf("%d requests for what came whole", got-asked)
+	}
+	evil := startFake(t)
+	eve := evil.actor("eve")
+	for _, forged := range []doc{
+		evil.activity("Update", eve, doc{"id": alice, "type": "Person", "preferredUsername": "alice", "name": "Forged", "inbox": alice + "/inbox"}),
+		p.activity("Update", alice, doc{"id": alice, "type": "Person", "preferredUsername": "alice", "name": "Forged", "inbox": evil.url + "/inbox"}),
+	} {
+		sender := p
+		if forged["actor"] == eve {
+			sender = evil
+		}
+		sender.post(srv, forged)
+		settle(srv)
+	}
+	if got := bob.get("/api/v1/accounts/" + id).want(200).object().str("display_name"); got == "Forged" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A mention by somebody never seen costs two requests, the work in the background included.
+func TestStrangerCosts(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	bob := srv.signUp("bob")
+	p := startFake(t)
+	alice := p.actor("alice", doc{"featured": p.url + "/pins"})
+	me := srv.url + "/users/" + bob.id
+	p.receive(srv, p.create(p.note(alice, "<p>hello @bob</p>", doc{"to": []any{me}, "cc": []any{}, "tag": []any{doc{"type": "Mention", "href": me, "name": "@bob"}}})))
+	if got := len(bob.get("/api/v1/notifications").want(200).ids()); got != 1 {
+		t.Errorf("%d notifications", got)
+	}
+	if got := p.askedAll(); got != 2 {
+		t.Errorf("%d requests: %v", got, p.requests)
+	}
+}
