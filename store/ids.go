@@ -128,10 +128,6 @@ func (id *QuoteAuthorizationID) UnmarshalText(b []byte) error {
 	*id = QuoteAuthorizationID(parseOwn(string(b)))
 	return nil
 }
-func (id *ActivityID) UnmarshalText(b []byte) error {
-	*id = ActivityID(parseOwn(string(b)))
-	return nil
-}
 func (id *ScheduledID) UnmarshalText(b []byte) error {
 	*id = ScheduledID(parseOwn(string(b)))
 	return nil
