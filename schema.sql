@@ -514,6 +514,7 @@ CREATE TABLE thread_mutes (
     expires_at      INTEGER, -- NULL: for good
     PRIMARY KEY (account_id, conversation_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX thread_mutes_thread ON thread_mutes (conversation_id);
 
 -- What somebody here has of a thread with direct posts: whom it goes to, and how far it was read.
 CREATE TABLE direct_conversations (
@@ -525,6 +526,7 @@ CREATE TABLE direct_conversations (
     recipients      TEXT    NOT NULL, -- JSON array of account ids in their order, the owner's among them
     UNIQUE (account_id, conversation_id)
 ) STRICT;
+CREATE INDEX direct_conversations_thread ON direct_conversations (conversation_id, account_id);
 CREATE INDEX direct_conversations_newest ON direct_conversations (account_id, last_status_id);
 CREATE INDEX direct_conversations_among ON direct_conversations (account_id, recipients, last_status_id);
 CREATE INDEX direct_conversations_unread ON direct_conversations (account_id, last_status_id, read_id) WHERE last_status_id > read_id;
@@ -608,8 +610,9 @@ CREATE TABLE chat_messages (
     account_id   INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who wrote it
     recipient_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     uri          TEXT    NOT NULL UNIQUE,
-    created_at   INTEGER NOT NULL,           -- as the author says
-    content      TEXT    NOT NULL DEFAULT '' -- HTML; '' where there is an attachment only
+    created_at   INTEGER NOT NULL,            -- as the author says
+    content      TEXT    NOT NULL DEFAULT '', -- HTML; '' where there is an attachment only
+    emojis       TEXT                         -- custom ones in a message from elsewhere, [{"shortcode", "url"}]; NULL: it was written here
 ) STRICT;
 CREATE INDEX chat_messages_account ON chat_messages (account_id);
 CREATE INDEX chat_messages_recipient ON chat_messages (recipient_id);

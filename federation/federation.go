@@ -32,6 +32,7 @@ type Config struct {
 	Trial           bool   // http is spoken, and with this machine: allow_loopback
 	AuthorizedFetch bool   // documents are shown to those only who prove who they are
 	SendBlocks      bool   // the blocked are told
+	StoreAll        bool   // posts are kept even if they concern nobody here
 
 	Policies   *policy.Chain // the rules that what comes and goes has to pass
 	AllowRelay bool          // other servers may follow ours as a relay
@@ -44,6 +45,7 @@ func FromSettings(c *config.Config) Config {
 		Host:            c.Host(),
 		Trial:           c.Federation.AllowLoopback,
 		AuthorizedFetch: c.Federation.AuthorizedFetch,
+		StoreAll:        c.Federation.StoreAll,
 		AllowRelay:      c.Federation.AllowRelay,
 	}
 }
@@ -64,6 +66,7 @@ type Service struct {
 	flights flights[got]
 	actors  flights[*store.Account] // accounts that are being asked for
 	looked  *looked
+	watched *watched
 	keys    *knownKeys
 	relays  *relays
 	inbox   *inbox
@@ -74,7 +77,7 @@ type Service struct {
 func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
 	s := &Service{
 		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, log: log,
-		signers: newSigners(), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(),
+		signers: newSigners(), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(), watched: newWatched(),
 	}
 	s.inbox, s.courier = newInbox(s), newCourier(s)
 	return s
@@ -84,6 +87,11 @@ func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetc
 func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.tell)
 	store.HandleFew(w, refreshers, s.refresh)
+	store.HandleFew(w, completers, s.complete)
+	store.HandleFew(w, completers, s.fetchReplies)
+	store.HandleFew(w, completers, s.refreshPoll)
+	store.HandleFew(w, readers, s.readCollections)
+	store.HandleFew(w, readers, s.checkHost)
 }
 
 // Run receives and delivers until ctx ends. What is not done by then stays in the database.

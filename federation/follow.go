@@ -55,7 +55,7 @@ func (s *Service) reject(ctx context.Context, in *incoming) error {
 // says, because some servers keep no ids. It is nil if nobody here has asked for that.
 func (s *Service) answered(ctx context.Context, actor *store.Account, answer activity.Object) (*store.Follow, error) {
 	if id := s.activityHere(answer.Ref("object")); id != 0 {
-		f, err := s.db.Follow(ctx, store.FollowID(id))
+		f, err := s.db.FollowByID(ctx, store.FollowID(id))
 		if err != nil || f != nil {
 			return ofTarget(f, actor), err
 		}
@@ -93,11 +93,11 @@ func (s *Service) accountHere(ctx context.Context, uri string) (*store.Account, 
 
 // activityHere returns the row that the id of an activity of this server stands for, 0 if it is no such id.
 func (s *Service) activityHere(uri string) store.ActivityID {
-	var id store.ActivityID
-	if flake, ok := strings.CutPrefix(uri, s.BaseURL+"/activities/"); ok {
-		id.UnmarshalText([]byte(flake))
+	flake, ok := strings.CutPrefix(uri, s.BaseURL+"/activities/")
+	if !ok {
+		return 0
 	}
-	return id
+	return store.ParseActivityID(flake)
 }
 
 // isOwn tells whether an address is one of this server.

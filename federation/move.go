@@ -2,7 +2,6 @@ package federation
 
 import (
 	"context"
-	"slices"
 
 	"svc/store"
 )
@@ -21,21 +20,22 @@ func (s *Service) move(ctx context.Context, in *incoming) error {
 	case target == "" || target == object:
 		return refuse("it leads nowhere")
 	}
-	doc, err := s.document(ctx, object)
+	from, err := s.fetchActor(ctx, object)
 	if err != nil {
 		return err
 	}
-	if doc.Ref("movedTo") != target {
+	origin, err := s.db.Actor(ctx, from.ID)
+	if err != nil {
+		return err
+	}
+	if origin.MovedTo != target {
 		return refuse("%s does not say that it has moved there", object)
 	}
 	to, err := s.moveTarget(ctx, target)
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(to.AlsoKnownAs.V, object) {
-		return refuse("%s does not know of %s", target, object)
-	}
-	return s.social.ReceiveMove(ctx, in.actor.ID, to.ID)
+	return s.social.ReceiveMove(ctx, from.ID, to.ID)
 }
 
 // moveTarget returns the account that somebody moves to, as it is now.

@@ -38,7 +38,7 @@ type Config struct {
 	Federation   *federation.Service // nil: there are no dealings with other servers
 	Outbound     Outbound            // what requests to others go through; needed for push messages only
 	Authenticate Authenticator       // nil: by the tokens and passwords in DB
-	Resolve      Resolver            // nil: searches know only what is here
+	Resolve      Resolver            // nil: Federation is asked
 	Fallback     http.Handler        // answers what no route does outside of /api/; nil: a 404 in JSON
 	TempDir      string              // for uploads while their request lasts; "": the system's
 	Log          *slog.Logger        // nil: nothing is logged
@@ -132,6 +132,9 @@ func newServer(c Config, tables []routes) *Server {
 		s.streams = newHub(s) // after the identities: what was revoked is forgotten by the time it hears of it
 		s.logins = newLogins()
 		s.authenticate = s.authenticateFromDB
+	}
+	if s.resolve == nil && s.federates() {
+		s.resolve = s.resolveElsewhere
 	}
 	if name != standardName {
 		s.paramAlias = name + "_"

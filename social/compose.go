@@ -22,6 +22,7 @@ type Composed struct {
 	Parent     *store.Status    // what it replies to, nil if nothing
 	Quoted     *store.Status    // nil if nothing
 	Card       *store.Card      // of its link, nil if it has none or nobody knows it yet
+	Link       string           // the page that it is about, if it is not that of its first link
 	Earlier    bool             // it was published by an earlier request, and nothing but the status itself is known
 
 	Scheduled *store.ScheduledStatus // not nil: it is to be published later

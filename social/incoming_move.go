@@ -24,7 +24,12 @@ func (s *Service) ReceiveMove(ctx context.Context, origin store.AccountID, targe
 		if err != nil {
 			return err
 		}
-		if !slices.Contains(to.AlsoKnownAs.V, from.URI) || to.MovedToID != nil {
+		there, err := tx.Actor(ctx, to.ID)
+		if err := ignoreMissing(err); err != nil {
+			return err
+		}
+		moved := to.MovedToID != nil || there != nil && there.MovedTo != ""
+		if moved || !slices.Contains(to.AlsoKnownAs.V, from.URI) {
 			return ErrNotAlias
 		}
 		actor, err := tx.Actor(ctx, from.ID)

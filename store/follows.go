@@ -24,11 +24,6 @@ func (r reader) FollowOf(ctx context.Context, follower, target AccountID) (*Foll
 	return one[Follow](ctx, r, "follow", `SELECT * FROM follows WHERE follower_id = ? AND target_id = ?`, follower, target)
 }
 
-// Follow returns a follow, or a request, by its id; nil if there is none.
-func (r reader) Follow(ctx context.Context, id FollowID) (*Follow, error) {
-	return one[Follow](ctx, r, "follow", `SELECT * FROM follows WHERE id = ?`, id)
-}
-
 // FollowByURI returns a follow, or a request, by the id of its activity, where it came from elsewhere; nil if there is none.
 func (r reader) FollowByURI(ctx context.Context, uri string) (*Follow, error) {
 	return one[Follow](ctx, r, "follow by uri", `SELECT * FROM follows WHERE uri = ?`, uri)

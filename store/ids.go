@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	mathrand "math/rand/v2"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -155,6 +156,9 @@ func (id *DirectConversationID) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// ParseActivityID returns the id of an activity that a flake stands for, 0 for any other text.
+func ParseActivityID(text string) ActivityID { return ActivityID(parseOwn(text)) }
+
 // ParsePosition reads an id in any form as a point in the order of ids, for paging: a flake (of any server), or decimal text.
 // ok is false for anything else.
 func ParsePosition(text string) (id int64, ok bool) {
@@ -260,6 +264,18 @@ func (s *idSource) next() int64 {
 	defer s.mu.Unlock()
 	s.last = max(s.now().UnixMilli()<<sequenceBits, s.last+1)
 	return s.last
+}
+
+// oldestID is the first id of sixteen decimal digits, of December 2000. Nothing is older than that, whatever it says.
+const oldestID = 1_000_000_000_000_000
+
+// idAt returns an id that has the place of a time, not later than now. Any but the first attempt gives another; one of them is free.
+func (s *idSource) idAt(t time.Time, attempt int) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ms := min(t.UnixMilli(), s.now().UnixMilli()-1)
+	id := max(ms<<sequenceBits, oldestID) + mathrand.Int64N(1<<sequenceBits)
+	return id - int64(attempt)<<sequenceBits
 }
 
 // Time is a point in time, in the database an integer of Unix milliseconds.

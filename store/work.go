@@ -48,6 +48,25 @@ type PublishScheduled struct {
 	ScheduledID ScheduledID `json:"scheduled_id"`
 }
 
+// CompleteStatus fetches what a post from elsewhere speaks of and that is not here: what it replies to, what it quotes, whom it
+// mentions.
+type CompleteStatus struct {
+	StatusID StatusID `json:"status_id"`
+	Reach    int      `json:"reach"` // how many posts may still be fetched because of it
+	People   []string `json:"people,omitempty"`
+	Tried    int      `json:"tried,omitempty"`
+}
+
+// FetchReplies reads which replies a post from elsewhere has.
+type FetchReplies struct {
+	StatusID StatusID `json:"status_id"`
+}
+
+// RefreshPoll asks how a poll from elsewhere stands.
+type RefreshPoll struct {
+	StatusID StatusID `json:"status_id"`
+}
+
 // RefreshActor looks at an account elsewhere anew.
 type RefreshActor struct {
 	AccountID AccountID `json:"account_id"`
@@ -64,6 +83,9 @@ type CheckHost struct {
 }
 
 // Kind names the job.
+func (CompleteStatus) Kind() string   { return "complete_status" }
+func (FetchReplies) Kind() string     { return "fetch_replies" }
+func (RefreshPoll) Kind() string      { return "refresh_poll" }
 func (SweepMedia) Kind() string       { return "sweep_media" }
 func (SweepProxy) Kind() string       { return "sweep_proxy" }
 func (ExpireStatus) Kind() string     { return "expire_status" }

@@ -191,6 +191,7 @@ type Federation struct {
 	AllowRelay           bool
 	QuarantinedInstances []HostReason
 	RejectedInstances    []HostReason
+	StoreAll             bool
 }
 
 // Captcha is the test against automatic registrations.

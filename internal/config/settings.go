@@ -202,6 +202,8 @@ func (c *Config) registry() []section {
 				Description: "Talk with servers on this machine, without encryption. Only for trials: strangers could reach other services of the machine through it."},
 			{Key: "authorized_fetch", field: boolean(&c.Federation.AuthorizedFetch, false),
 				Description: "Answer other servers only if they prove who they are. It keeps blocked servers out, and some honest ones too."},
+			{Key: "store_all", field: boolean(&c.Federation.StoreAll, false), Restart: true,
+				Description: "Keep every post that other servers send, also if nobody here follows its author, is mentioned, or has to do with it otherwise."},
 			{Key: "send_listens", field: boolean(&c.Federation.SendListens, false),
 				Description: "Tell followers on other servers what people listen to. Few servers understand that."},
 			{Key: "allow_relay", field: boolean(&c.Federation.AllowRelay, true), Restart: true,

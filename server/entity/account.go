@@ -291,7 +291,7 @@ func (b *Builder) sharedAccount(row *store.Account, user *store.User) (*accountM
 	for _, f := range row.Fields.V {
 		texts = append(texts, f.Name, f.Value)
 	}
-	m.Emojis = b.emojisIn(texts...)
+	m.Emojis = b.emojisOf(row.Local(), row.Emojis.V, texts...)
 
 	x := &accountExtension{
 		APID:                row.URI,
