@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/emoji"
 	"svc/internal/fetch"
 	"svc/internal/httpsig"
 	"svc/internal/keys"
@@ -63,8 +64,12 @@ func newAsker(t testing.TB) *asker {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { files.Close() })
+	emojis, err := emoji.Open(dir+"/emoji", log)
+	if err != nil {
+		t.Fatal(err)
+	}
 	people := social.New(db, files, social.Config{BaseURL: "http://localhost:4", Domain: "localhost:4"}, log)
-	a.Service = New(db, people, fetch.New(fetch.Options{UserAgent: "svc", Own: []string{"localhost:4"}, AllowLoopback: true}), secrets,
+	a.Service = New(db, people, emojis, fetch.New(fetch.Options{UserAgent: "svc", Own: []string{"localhost:4"}, AllowLoopback: true}), secrets,
 		Config{BaseURL: "http://localhost:4", Host: "localhost:4", Trial: true}, log)
 	if err := a.Open(t.Context()); err != nil {
 		t.Fatal(err)
