@@ -701,3 +701,51 @@ func TestFetchedOften(t *testing.T) {
 	srv.document("/internal/fetch").wantError(429, "Throttled")
 	srv.as(nil).get("/api/v1/instance").want(200) // is counted apart
 }
+
+// TestKeptDocuments changes a post in all ways, after each of which the next request sees it.
+func TestKeptDocuments(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	srv.addEmoji("blobs", map[string]string{"cat": "cat.png"})
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	quoted := bob.publish("quote me").id()
+	picture := alice.upload(pngFile(3, 3)).str("id")
+	st := alice.publish("hello :dog:", "media_ids[]", picture, "quote_id", quoted).id()
+	read := func() string {
+		t.Helper()
+		for range 2 {
+			srv.document("/objects/" + st).want(200)
+		}
+		return string(srv.document("/objects/" + st).want(200).body)
+	}
+	before := read()
+	changed := func(what string) {
+		t.Helper()
+		after := read()
+		if after == before {
+			t.Errorf("%s: the document is the same", what)
+		}
+		before = after
+	}
+	alice.send("PUT", "/api/v1/statuses/"+st, jsonBody{"status": "hello again :dog:", "media_ids": []string{picture}}).want(200)
+	changed("edit")
+	alice.send("PUT", "/api/v1/media/"+picture, jsonBody{"description": "black"}).want(200)
+	changed("description")
+	reply := alice.publish("more", "in_reply_to_id", st).id()
+	changed("own answer")
+	alice.send("DELETE", "/api/v1/statuses/"+reply, nil).want(200)
+	changed("own answer deleted")
+	bob.send("DELETE", "/api/v1/statuses/"+quoted, nil).want(200)
+	changed("quoted post deleted")
+	srv.addEmoji("dogs", map[string]string{"dog": "dog.png"})
+	changed("emoji")
+	srv.leave(alice, false)
+	srv.document("/objects/" + st).want(404)
+	if _, err := srv.social.Activate(t.Context(), alice.accountID()); err != nil {
+		t.Fatal(err)
+	}
+	srv.document("/objects/" + st).want(200)
+	srv.leave(alice, true)
+	srv.document("/objects/" + st).want(404)
+	srv.settle()
+	srv.document("/objects/" + st).want(410)
+}
