@@ -18,6 +18,7 @@ import (
 
 	"svc/emoji"
 	"svc/federation/policy"
+	"svc/internal/cache"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
@@ -58,6 +59,7 @@ type Service struct {
 	client  *fetch.Client
 	secrets *keys.Keys
 	emojis  *emoji.Packs
+	kept    *cache.Cache[store.StatusID, *keptDocument]
 	log     *slog.Logger
 
 	signers *signers
@@ -74,10 +76,10 @@ type Service struct {
 	courier *courier
 }
 
-// New makes a service. Call Open before it is used.
+// New makes a service that follows the changes of db. Call it before db is used, and Open before the service is.
 func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
 	s := &Service{
-		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, log: log,
+		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, kept: newKept(db), log: log,
 		signers: newSigners(), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(), watched: newWatched(),
 		met: newNewcomers(),
 	}

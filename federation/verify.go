@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -148,6 +149,9 @@ func (s *Service) Caller(ctx context.Context, r *http.Request) (*store.Account, 
 	if r.Header.Get("Signature") == "" && r.Header.Get("Authorization") == "" {
 		return nil, nil
 	}
+	if s.fromRejected(r) {
+		return nil, errNoDealings
+	}
 	signer, err := s.verify(ctx, r, nil, "")
 	switch {
 	case errors.Is(err, errGone), err == nil && signer.Withheld && signer.DeletedAt != nil:
@@ -159,6 +163,19 @@ func (s *Service) Caller(ctx context.Context, r *http.Request) (*store.Account, 
 		return nil, errNoDealings
 	}
 	return signer, nil
+}
+
+// fromRejected tells whether a request claims to be signed with a key of a host with which there are no dealings. Nobody is asked.
+func (s *Service) fromRejected(r *http.Request) bool {
+	base, err := url.Parse(s.BaseURL)
+	if err != nil {
+		return false
+	}
+	claims, err := httpsig.Read(r, httpsig.Policy{Base: base, Now: s.now(), Past: signedPast, Future: signedFuture})
+	return err == nil && slices.ContainsFunc(claims, func(c *httpsig.Claim) bool {
+		host, err := activity.Host(activity.WithoutFragment(c.KeyID), s.Trial)
+		return err == nil && s.allowed(host) != nil
+	})
 }
 
 // knownKeys are keys that are ready to verify with.
