@@ -105,7 +105,7 @@ func TestIncomingPost(t *testing.T) {
 		}
 	}
 	stream.wantAmong("user: update " + got.id())
-	if n := alice.get("/api/v1/accounts/"+got.str("account.id")).object().num("statuses_count"); n != 1 {
+	if n := alice.get("/api/v1/accounts/" + got.str("account.id")).object().num("statuses_count"); n != 1 {
 		t.Errorf("%d posts are counted, want 1", n)
 	}
 	if len(alice.told()) != 0 {
@@ -322,7 +322,7 @@ func TestIncomingForgery(t *testing.T) {
 		t.Errorf("got %v", got.m)
 	}
 	for name, forged := range map[string]doc{
-		"by another on the same host": peer.create(peer.note(bob, "forged"), doc{"actor": eve}),
+		"by another on the same host":  peer.create(peer.note(bob, "forged"), doc{"actor": eve}),
 		"for another on the same host": peer.create(peer.note(eve, "forged", doc{"attributedTo": []any{bob}}), doc{"actor": eve}),
 	} {
 		t.Run(name, func(t *testing.T) {
