@@ -67,6 +67,7 @@ type Service struct {
 	actors  flights[*store.Account] // accounts that are being asked for
 	looked  *looked
 	watched *watched
+	met     *newcomers
 	keys    *knownKeys
 	relays  *relays
 	inbox   *inbox
@@ -78,6 +79,7 @@ func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetc
 	s := &Service{
 		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, log: log,
 		signers: newSigners(), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(), watched: newWatched(),
+		met: newNewcomers(),
 	}
 	s.inbox, s.courier = newInbox(s), newCourier(s)
 	return s
