@@ -368,10 +368,11 @@ func (n *note) readQuote(s *Service, o activity.Object) {
 	if i < 0 || !strings.HasSuffix(end, "</span>") {
 		return
 	}
-	n.Content, n.RE = n.Content[:i], true
+	content := n.Content[:i]
 	if paragraph {
-		n.Content = strings.TrimSuffix(n.Content+"</p>", "<p></p>")
+		content = strings.TrimSuffix(content+"</p>", "<p></p>")
 	}
+	n.Content, n.RE = text.Sanitize(content), true // which closes what was open around it
 }
 
 // objectLink returns the quoted object that a link among the tags leads to (FEP-e232).
