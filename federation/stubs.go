@@ -2,8 +2,10 @@ package federation
 
 import (
 	"context"
+	"time"
 
 	"svc/internal/activity"
+	"svc/internal/fetch"
 	"svc/store"
 )
 
@@ -24,3 +26,16 @@ var (
 	actorTypes = []string{"Person", "Service", "Application", "Group", "Organization"}
 	noteTypes  = []string{"Note", "Question", "Article", "Page", "Event", "Video", "Audio", "Image"}
 )
+
+const (
+	fingerTime   = 8 * time.Second
+	maxFinger    = 256 << 10 // bytes
+	fingerAccept = "application/jrd+json, application/json;q=0.9, application/xrd+xml;q=0.8"
+)
+
+var fingerTypes = []string{"application/jrd+json", "application/json", "application/xrd+xml", "application/xml", "text/xml"}
+
+func (s *Service) serverURL(domain string) (string, error) { panic("discovery") }
+func (s *Service) wellKnown(ctx context.Context, address, accept string, types []string) (*fetch.Response, error) {
+	panic("discovery")
+}

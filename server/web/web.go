@@ -45,7 +45,8 @@ type Home struct {
 
 // Login asks who somebody is.
 type Login struct {
-	App    App
+	App    App    // to which they sign in
+	Action string // where the form leads; "": to the question whether App may act for them
 	Hidden []Field
 	Name   string // as typed before
 	Fault  string
@@ -108,7 +109,7 @@ func (Welcome) template() string   { return "welcome" }
 func (Password) template() string  { return "password" }
 
 var (
-	templates = parse(Home{}, Profile{}, Thread{}, Login{}, Challenge{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, Password{})
+	templates = parse(Home{}, Profile{}, Thread{}, Login{}, Challenge{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, Password{}, Interact{}, Remote{})
 	style     = readStyle()
 
 	// Policy is the Content-Security-Policy of all pages. It says nothing about where forms lead: a browser would apply that

@@ -127,7 +127,7 @@ CREATE TABLE backup_codes (
 CREATE TABLE mfa_challenges (
     hash       BLOB    PRIMARY KEY, -- SHA-256
     account_id INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,
-    app_id     INTEGER NOT NULL REFERENCES oauth_apps (id) ON DELETE CASCADE,
+    app_id     INTEGER REFERENCES oauth_apps (id) ON DELETE CASCADE, -- that is to act for them; NULL: they sign in to a page of this server
     purpose    TEXT    NOT NULL, -- what is to follow, JSON
     failures   INTEGER NOT NULL DEFAULT 0,
     expires_at INTEGER NOT NULL
