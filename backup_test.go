@@ -175,7 +175,11 @@ func TestRestoreRefusesAndForces(t *testing.T) {
 		t.Fatalf("got %q", got)
 	}
 
+	p.place("data/cache/ab/copy", "of what others have")
 	out := p.run("restore", backup, "--force").done()
+	if _, err := os.Stat(p.path("data/cache/ab/copy")); err != nil {
+		t.Errorf("what is kept of others' files is good beside any database: %v", err)
+	}
 	if got := p.run("user", "list").done(); !strings.Contains(got, "alice") || strings.Contains(got, "bob") {
 		t.Errorf("after the restore: got %q", got)
 	}
@@ -196,6 +200,9 @@ func TestRestoreRefusesAndForces(t *testing.T) {
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // the folder for old data is named by the second
 	p.run("restore", backup, "--force").done()
 	p.serve()
+
+	p.place("other/cache/ab/copy", "of what others have") // no data
+	p.run("restore", backup, "--data-dir", p.path("other")).done()
 }
 
 func TestRestoreAndSettings(t *testing.T) {

@@ -83,7 +83,7 @@ func warnings(c *config.Config) []string {
 	if c.Instance.RegistrationsOpen && c.Instance.AccountActivationRequired && !c.Mail.Enabled {
 		list = append(list, `instance.account_activation_required is on but mail.enabled is off: new accounts wait until you run "svc user confirm"`)
 	}
-	return list
+	return append(list, idlePolicies(c)...)
 }
 
 // isPrivate tells whether a host is on this machine or in a network of one's own.

@@ -26,6 +26,7 @@ import (
 
 const (
 	parallelJobs  = 4
+	parallelFiles = 24                      // of other servers, being fetched for those who look at them
 	outboundInAll = 256                     // requests to other servers under way, deliveries among them
 	jobStopTime   = 1500 * time.Millisecond // for jobs to come to an end, once the last request has
 )
@@ -81,17 +82,30 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 		return err
 	}
 	defer files.Close()
-	elsewhere := outbound(c)
+	elsewhere := outbound(c, outboundInAll)
+	shownElsewhere := media.ProxyFromSettings(c)
+	shownElsewhere.Key, shownElsewhere.Fetch = secrets.Secret("media proxy"), outbound(c, parallelFiles)
+	proxy, err := media.OpenProxy(db, shownElsewhere, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, proxy.Close()) }()
 	deeds := social.FromSettings(c)
 	deeds.Fetch = elsewhere
-	people := social.New(db, files, deeds, log)
-	fed := federation.New(db, people, elsewhere, secrets, federation.FromSettings(c), log)
+	var people *social.Service
+	policies := federation.NewPolicies(c, db, func() *social.Service { return people }, emojis, elsewhere, log)
+	federation.Review(&deeds, policies, db)
+	people = social.New(db, files, deeds, log)
+	dealings := federation.FromSettings(c)
+	dealings.Policies = policies
+	fed := federation.New(db, people, emojis, elsewhere, secrets, dealings, log)
 	if err := fed.Open(ctx); err != nil {
 		return err
 	}
 	staff := admin.New(db, people, c.API.Name, log)
 	shown := entity.FromSettings(c)
 	shown.Version, shown.VAPIDPublicKey = version, secrets.VAPIDPublic()
+	shown.Proxied, shown.Federation = proxy.URL, policies.Describe()
 	entities := entity.New(db, emojis, shown)
 	srv := server.New(server.Config{
 		Settings:   c,
@@ -101,6 +115,7 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 		Emojis:     emojis,
 		Keys:       secrets,
 		Media:      files,
+		Proxy:      proxy,
 		StaticDir:  filepath.Join(c.Data.Dir, "static"),
 		Outbound:   elsewhere,
 		Federation: fed,
@@ -111,6 +126,7 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 	srv.Register(worker)
 	fed.Register(worker)
 	staff.Register(worker)
+	proxy.Register(worker)
 
 	calls, err := control.Listen(c.Data.Dir)
 	if err != nil {
@@ -143,13 +159,14 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 	return err
 }
 
-// outbound makes the client by which everything is asked that others have.
-func outbound(c *config.Config) *fetch.Client {
+// outbound makes a client by which others are asked for what they have, for so much at a time; 0: as much as is usual. Files for people
+// to look at, which may take long, have one of their own, so that nothing else waits for them.
+func outbound(c *config.Config, inAll int) *fetch.Client {
 	return fetch.New(fetch.Options{
 		UserAgent:     c.API.Name + "/" + version + " (+" + c.URL().String() + ")",
 		Own:           []string{c.Host()},
 		AllowLoopback: c.Federation.AllowLoopback,
-		InAll:         outboundInAll,
+		InAll:         inAll,
 	})
 }
 

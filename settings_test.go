@@ -76,6 +76,9 @@ func TestWarnings(t *testing.T) {
 		{"a proxy", "[server]\nurl = \"https://social.example.org\"\ntrusted_proxies = [\"127.0.0.1\"]", nil},
 		{"careless", "[server]\nurl = \"https://social.example.org\"\nlisten = \":4000\"\n[data]\nsynchronous = \"normal\"\n[rate_limit]\nenabled = false",
 			[]string{"data.synchronous", "rate_limit.enabled"}},
+		{"policies without effect", "[mrf_simple]\nreject = [\"a.example\"]\n[mrf]\npolicies = [\"DNSRBLPolicy\", \"KeywordPolicy\"]\n[mrf_keyword]\nreject = [\"x\"]",
+			[]string{"mrf.policies does not name SimplePolicy", "DNSRBLPolicy does nothing"}},
+		{"policies with effect", "[mrf_simple]\nreject = [\"a.example\"]\n[mrf]\npolicies = \"SimplePolicy\"", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newPlace(t)

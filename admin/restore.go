@@ -43,6 +43,7 @@ const (
 	asidePrefix  = "before-restore-"
 	lockFile     = "lock"
 	backupsDir   = "backups"
+	cacheDir     = "cache" // copies of what others have: no data, and good beside any database
 )
 
 // ErrRestoreUnfinished is returned by RestoreFinished.
@@ -133,7 +134,7 @@ func findData(dataDir string) (found string, err error) {
 		}
 		switch top, _, _ := strings.Cut(filepath.ToSlash(rel), "/"); {
 		case top == lockFile, top == control.File, top == unpackingDir:
-		case top == backupsDir, strings.HasPrefix(top, asidePrefix):
+		case top == backupsDir, top == cacheDir, strings.HasPrefix(top, asidePrefix):
 			return fs.SkipDir
 		case rel == placingDir, !d.IsDir():
 			found = rel
@@ -324,7 +325,7 @@ func (r *restore) moveAside() (aside string, err error) {
 	}
 	for _, e := range entries {
 		switch name := e.Name(); {
-		case name == lockFile, name == control.File, name == placingDir, name == backupsDir, strings.HasPrefix(name, asidePrefix):
+		case name == lockFile, name == control.File, name == placingDir, name == backupsDir, name == cacheDir, strings.HasPrefix(name, asidePrefix):
 			continue
 		default:
 			if aside == "" {

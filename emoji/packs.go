@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"svc/internal/text"
@@ -39,6 +40,8 @@ type Packs struct {
 	dir   string
 	log   *slog.Logger
 	known atomic.Pointer[table]
+
+	adding sync.Mutex
 }
 
 type table struct {

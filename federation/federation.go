@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"svc/emoji"
+	"svc/federation/policy"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
@@ -30,7 +32,10 @@ type Config struct {
 	Trial           bool   // http is spoken, and with this machine: allow_loopback
 	AuthorizedFetch bool   // documents are shown to those only who prove who they are
 	SendBlocks      bool   // the blocked are told
-	AllowRelay      bool   // other servers may follow ours as a relay
+	StoreAll        bool   // posts are kept even if they concern nobody here
+
+	Policies   *policy.Chain // the rules that what comes and goes has to pass
+	AllowRelay bool          // other servers may follow ours as a relay
 }
 
 // FromSettings takes what this package needs from the settings.
@@ -40,6 +45,7 @@ func FromSettings(c *config.Config) Config {
 		Host:            c.Host(),
 		Trial:           c.Federation.AllowLoopback,
 		AuthorizedFetch: c.Federation.AuthorizedFetch,
+		StoreAll:        c.Federation.StoreAll,
 		AllowRelay:      c.Federation.AllowRelay,
 	}
 }
@@ -51,12 +57,16 @@ type Service struct {
 	social  *social.Service
 	client  *fetch.Client
 	secrets *keys.Keys
+	emojis  *emoji.Packs
 	log     *slog.Logger
 
 	signers *signers
 	fetchID atomic.Int64 // of the account that asks others in the name of this server
 	absent  *absences
-	flights flights
+	flights flights[got]
+	actors  flights[*store.Account] // accounts that are being asked for
+	looked  *looked
+	watched *watched
 	keys    *knownKeys
 	relays  *relays
 	inbox   *inbox
@@ -64,10 +74,10 @@ type Service struct {
 }
 
 // New makes a service. Call Open before it is used.
-func New(db *store.DB, people *social.Service, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
+func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
 	s := &Service{
-		Config: c, db: db, social: people, client: client, secrets: secrets, log: log,
-		signers: newSigners(), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(),
+		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, log: log,
+		signers: newSigners(), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(), watched: newWatched(),
 	}
 	s.inbox, s.courier = newInbox(s), newCourier(s)
 	return s
@@ -76,6 +86,12 @@ func New(db *store.DB, people *social.Service, client *fetch.Client, secrets *ke
 // Register tells the worker which jobs this package does.
 func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.tell)
+	store.HandleFew(w, refreshers, s.refresh)
+	store.HandleFew(w, completers, s.complete)
+	store.HandleFew(w, completers, s.fetchReplies)
+	store.HandleFew(w, completers, s.refreshPoll)
+	store.HandleFew(w, readers, s.readCollections)
+	store.HandleFew(w, readers, s.checkHost)
 }
 
 // Run receives and delivers until ctx ends. What is not done by then stays in the database.

@@ -52,7 +52,6 @@ func (s *Service) document(ctx context.Context, uri string) (activity.Object, er
 type got struct {
 	doc activity.Object
 	at  string // where it came from in the end
-	err error
 }
 
 // sharedGet is get for all who ask for the same at the same time.
@@ -63,14 +62,14 @@ func (s *Service) sharedGet(ctx context.Context, uri string) (activity.Object, s
 	if err := s.absent.of(uri, s.now()); err != nil {
 		return nil, "", err
 	}
-	g := s.flights.do(ctx, uri, func(ctx context.Context) got {
+	g, err := s.flights.do(ctx, uri, 2*documentTime, func(ctx context.Context) (got, error) {
 		doc, at, err := s.get(ctx, uri)
 		if err != nil {
 			s.absent.note(uri, err, s.now())
 		}
-		return got{doc, at, err}
+		return got{doc, at}, err
 	})
-	return g.doc, g.at, g.err
+	return g.doc, g.at, err
 }
 
 // get asks for a document, in the name of this server.
@@ -250,47 +249,49 @@ func (a *absences) forget(uri string) {
 	delete(a.entries, uri)
 }
 
-// flights are requests under way, by address.
-type flights struct {
+// flights are requests under way, by address or another key.
+type flights[T any] struct {
 	mu    sync.Mutex
-	going map[string]*flight
+	going map[string]*flight[T]
 }
 
-type flight struct {
+type flight[T any] struct {
 	done chan struct{}
-	got  got
+	got  T
+	err  error
 }
 
-// do calls fn, or waits for the call of another who asks for the same. The call outlives who gives up waiting.
-func (f *flights) do(ctx context.Context, uri string, fn func(context.Context) got) got {
+// do calls fn, or waits for the call of another who asks for the same. The call outlives who gives up waiting, but not the time.
+func (f *flights[T]) do(ctx context.Context, key string, most time.Duration, fn func(context.Context) (T, error)) (T, error) {
 	f.mu.Lock()
-	going, under := f.going[uri]
+	going, under := f.going[key]
 	if !under {
-		going = &flight{done: make(chan struct{})}
+		going = &flight[T]{done: make(chan struct{})}
 		if f.going == nil {
-			f.going = make(map[string]*flight)
+			f.going = make(map[string]*flight[T])
 		}
-		f.going[uri] = going
+		f.going[key] = going
 		go func() {
 			defer func() {
 				if p := recover(); p != nil {
-					going.got = got{err: fmt.Errorf("panic: %v", p)}
+					going.err = fmt.Errorf("panic: %v", p)
 				}
 				f.mu.Lock()
-				delete(f.going, uri)
+				delete(f.going, key)
 				f.mu.Unlock()
 				close(going.done)
 			}()
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*documentTime)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
 			defer cancel()
-			going.got = fn(ctx)
+			going.got, going.err = fn(ctx)
 		}()
 	}
 	f.mu.Unlock()
 	select {
 	case <-going.done:
-		return going.got
+		return going.got, going.err
 	case <-ctx.Done():
-		return got{err: ctx.Err()}
+		var none T
+		return none, ctx.Err()
 	}
 }

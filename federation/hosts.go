@@ -56,4 +56,4 @@ func unauthorized(status int) bool {
 }
 
 // allowed tells whether there are to be dealings with a host at all; why not, if not.
-func (s *Service) allowed(host string) error { return nil }
+func (s *Service) allowed(host string) error { return s.Policies.Host(host) }

@@ -155,6 +155,16 @@ func (s *Service) process(ctx context.Context, doc activity.Object, row *store.R
 			return err
 		}
 	}
+	if err := s.refreshIfOld(ctx, signer); err != nil {
+		return err
+	}
+	if mayBeUndone[in.verb] {
+		if undone, err := s.undone(ctx, in); err != nil {
+			return err
+		} else if undone {
+			return refuse("it was taken back before it came")
+		}
+	}
 	return h.do(s, ctx, in)
 }
 

@@ -1,5 +1,6 @@
 // Package media keeps the files that people upload: pictures, video, sound. It takes them in (type by content, metadata
-// removed, thumbnail made), keeps them on disk and serves them. Who owns a file and what refers to it is known elsewhere.
+// removed, thumbnail made), keeps them on disk and serves them. Who owns a file and what refers to it is known elsewhere. Files of
+// other servers it shows too, through a cache (Proxy).
 //
 // Its rules: a file's name is the hash of its content, so it never changes and identical content is stored once; nothing
 // is visible under such a name before it is whole and on disk; what a stranger sends is decoded only after its header has

@@ -89,10 +89,7 @@ func MIMETypes() []string {
 
 // sniff tells the format of a file by its first bytes. What the client claims it to be plays no part.
 func sniff(head []byte, kind Kind) (*format, error) {
-	f := bySniffed[mimetype.Detect(head).String()]
-	if f == formatMP3 && !bytes.HasPrefix(head, []byte("ID3")) && (head[0] != 0xff || head[1]&0xe0 != 0xe0) {
-		f = nil // something in which a frame of sound was found further on, by chance or by design
-	}
+	f := detect(head)
 	if pictures := kinds[kind].pictures; pictures && (f == nil || f.decode == nil) {
 		return nil, errs.Invalid("Only PNG, JPEG, GIF and WebP pictures can be used here")
 	}
@@ -100,6 +97,15 @@ func sniff(head []byte, kind Kind) (*format, error) {
 		return nil, errs.Invalid("Files of this type are not accepted")
 	}
 	return f, nil
+}
+
+// detect returns the format that the first bytes of a file are of, nil if it is none of ours.
+func detect(head []byte) *format {
+	f := bySniffed[mimetype.Detect(head).String()]
+	if f == formatMP3 && !bytes.HasPrefix(head, []byte("ID3")) && (head[0] != 0xff || head[1]&0xe0 != 0xe0) {
+		return nil // something in which a frame of sound was found further on, by chance or by design
+	}
+	return f
 }
 
 // refine corrects the format by what the file turned out to hold: an MP4 without a picture track is a sound recording.

@@ -27,6 +27,7 @@ func (s *Server) showAccount(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.seen(r, a)
 	if a.ID != viewerID(r) {
 		return s.renderAccount(r, a.ID)
 	}
@@ -137,12 +138,18 @@ func accountParam(r *Request) store.AccountID {
 	return id
 }
 
-// lookUpAccount returns the account of a handle that is known here. Nobody else is asked.
+// lookUpAccount returns the account of a handle that is known here. Other servers are asked only if somebody who is signed in says so
+// (client API 3.4).
 func (s *Server) lookUpAccount(r *Request) (any, error) {
-	a, err := s.accountByHandle(r, r.Query("acct"))
+	look := s.accountByHandle
+	if r.Viewer != nil && r.Query("skip_webfinger") == "false" {
+		look = s.accountAnywhere
+	}
+	a, err := look(r, r.Query("acct"))
 	if err != nil {
 		return nil, err
 	}
+	s.seen(r, a)
 	return s.renderAccount(r, a.ID)
 }
 

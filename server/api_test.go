@@ -39,6 +39,7 @@ type api struct {
 	emojis   *emoji.Packs
 	keys     *keys.Keys
 	server   *server.Server
+	proxy    *media.Proxy
 	worker   *store.Worker
 	fed      *federation.Service // nil unless it may talk with this machine
 	dir      string
@@ -80,8 +81,17 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var soc *social.Service
+	policies := federation.NewPolicies(c, db, func() *social.Service { return soc }, emojis, nil, log)
 	shown := entity.FromSettings(c)
-	shown.Version, shown.VAPIDPublicKey = "1.2.3", secrets.VAPIDPublic()
+	shown.Version, shown.VAPIDPublicKey, shown.Federation = "1.2.3", secrets.VAPIDPublic(), policies.Describe()
+	proxied := media.ProxyFromSettings(c)
+	proxied.Key, proxied.Fetch = secrets.Secret("media proxy"), fetch.New(fetch.Options{UserAgent: "svc/1.2.3 (+" + c.Server.URL + ")", Own: []string{c.Host()}, AllowLoopback: c.Federation.AllowLoopback})
+	proxy, err := media.OpenProxy(db, proxied, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown.Proxied = proxy.URL
 	entities := entity.New(db, emojis, shown)
 	files, err := media.Open(filepath.Join(c.Data.Dir, "media"), media.Limits{Pixels: c.Media.MaxPixels})
 	if err != nil {
@@ -94,12 +104,15 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 		people.Fetch = elsewhere
 	}
 	people.Passwords = password.New(cheapPasswords)
-	soc := social.New(db, files, people, log)
+	federation.Review(&people, policies, db)
+	soc = social.New(db, files, people, log)
 	worker := store.NewWorker(db, 2, log)
 	soc.Register(worker)
 	var fed *federation.Service
 	if elsewhere != nil {
-		fed = federation.New(db, soc, elsewhere, secrets, federation.FromSettings(c), log)
+		dealings := federation.FromSettings(c)
+		dealings.Policies = policies
+		fed = federation.New(db, soc, emojis, elsewhere, secrets, dealings, log)
 		if err := fed.Open(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -108,21 +121,22 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	srv := server.New(server.Config{
 		Settings: c, DB: db, Social: soc, Entities: entities, Emojis: emojis, Keys: secrets, Log: log,
 		Federation: fed,
-		Media:      files, StaticDir: filepath.Join(c.Data.Dir, "static"),
+		Media:      files, Proxy: proxy, StaticDir: filepath.Join(c.Data.Dir, "static"),
 		Outbound: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	})
 	srv.Register(worker)
+	proxy.Register(worker)
 	ts.Config.Handler = srv
 	ts.Start()
 	t.Cleanup(func() {
 		srv.EndStreams(context.Background())
 		ts.Close()
-		if err := errors.Join(db.Close(), files.Close()); err != nil {
+		if err := errors.Join(proxy.Close(), db.Close(), files.Close()); err != nil {
 			t.Error(err)
 		}
 	})
 	return &api{
-		t: t, url: c.URL().String(), settings: c, db: db, social: soc, entities: entities, emojis: emojis, keys: secrets, server: srv, worker: worker, fed: fed,
+		t: t, url: c.URL().String(), settings: c, db: db, social: soc, entities: entities, emojis: emojis, keys: secrets, server: srv, proxy: proxy, worker: worker, fed: fed,
 		dir: c.Data.Dir, handler: srv,
 	}
 }

@@ -92,7 +92,7 @@ func TestCard(t *testing.T) {
 	srv.settle()
 	site.wantAsked(t, "a post", 1)
 	want := map[string]any{
-		"url": link, "title": "Café <b>ä", "description": "What it is about", "type": "link", "html": "", "image": "https://cdn.example/a.png",
+		"url": link, "title": "Café <b>ä", "description": "What it is about", "type": "link", "html": "", "image": srv.proxy.URL("https://cdn.example/a.png"),
 		"image_description": "A cat", "width": 640.0, "height": 480.0, "author_name": "", "author_url": "", "embed_url": "",
 		"provider_name": "127.0.0.1", "provider_url": site.URL,
 	}

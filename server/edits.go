@@ -47,6 +47,7 @@ func (s *Server) editStatus(r *Request) (any, error) {
 			e.Descriptions[m.ID] = *m.Description
 		}
 	}
+	s.acquaint(r, e.Text, e.ContentType, nil)
 	st, err := s.social.EditStatus(r.Context(), r.Viewer, statusParam(r), e)
 	return s.renderStatus(r, st, err)
 }

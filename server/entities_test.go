@@ -67,6 +67,10 @@ var entityShapes = map[string]map[string]string{
 		"quotes_count": "number", "list_id": "?id", "quote": "Status|null", "quote_id": "id|null", "quote_url": "url|null", "quote_visible": "boolean",
 		"bookmark_folder": "id|null",
 	},
+	"Scrobble": {
+		"id": "id", "account": "Account", "title": "text", "artist": "string", "album": "string", "length": "number", "externalLink": "url|null",
+		"created_at": "time",
+	},
 	"ReactionCount": {"name": "text", "count": "number", "me": "boolean", "url": "url|null"},
 	"Reaction":      {"name": "text", "count": "number", "me": "boolean", "url": "url|null", "accounts": "[]Account"},
 	"Card": {
@@ -380,6 +384,7 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/svc/chats/:id/messages":         {"/api/v1/svc/chats/CHAT/messages", "[]ChatMessage"},
 	"/api/v1/svc/emoji":                      {"", "object"},
 	"/api/v1/svc/healthcheck":                {"", "object"},
+	"/api/v1/svc/accounts/:id/scrobbles":     {"/api/v1/svc/accounts/ACCOUNT/scrobbles", "[]Scrobble"},
 	"/api/v1/svc/settings/:app":              {"/api/v1/svc/settings/fe", "object"},
 	"/api/v1/svc/frontend_configurations":    {"", "object"},
 	"/api/v2/svc/chats":                      {"", "[]Chat"},

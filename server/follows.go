@@ -67,7 +67,7 @@ func (s *Server) followByHandle(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.accountByHandle(r, p.URI)
+	a, err := s.accountAnywhere(r, p.URI)
 	if err != nil {
 		return nil, err
 	}

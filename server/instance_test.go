@@ -167,8 +167,8 @@ func TestInstance(t *testing.T) {
 		"svc_explicit_addressing":                       true,
 		"svc:api/v1/notifications:include_types_filter": true, "blockers_visible": false,
 		"svc_chat_messages": true, "svc_emoji_reactions": true, "svc_custom_emoji_reactions": true, "exposable_reactions": true,
+		"media_proxy": true,
 		// What there is not yet, front ends must not look for.
-		"media_proxy":           false,
 		"shareable_emoji_packs": false, "relay": false, "chat": false, "shout": false,
 	} {
 		if got := slices.Contains(features, any(name)); got != want {

@@ -12,6 +12,7 @@ var mediaRoutes = routes{
 	"GET /api/v1/media/:id": {user("write:media", "read:media"), (*Server).showMedia},
 	"PUT /api/v1/media/:id": {user("write:media").uploads(), (*Server).updateMedia},
 	"GET /media/*path":      {anonymous, (*Server).serveMedia},
+	"GET /proxy/*path":      {anonymous, (*Server).serveProxy},
 	"GET /emoji/*path":      {anonymous, (*Server).serveEmoji},
 }
 
@@ -70,6 +71,9 @@ func mediaParam(r *Request) store.MediaID {
 
 // serveMedia answers with an uploaded file.
 func (s *Server) serveMedia(*Request) (any, error) { return s.media.Handler(), nil }
+
+// serveProxy answers with a file of another server.
+func (s *Server) serveProxy(*Request) (any, error) { return s.proxy.Handler(), nil }
 
 // serveEmoji answers with the picture of a custom emoji.
 func (s *Server) serveEmoji(*Request) (any, error) { return s.emojis.Handler(), nil }

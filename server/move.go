@@ -57,7 +57,7 @@ func (s *Server) addAlias(r *Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	a, err := s.accountByHandle(r, p.Alias)
+	a, err := s.accountAnywhere(r, p.Alias)
 	if err == nil {
 		err = s.social.AddAlias(r.Context(), r.Viewer, a.ID)
 	}
@@ -116,7 +116,7 @@ func (s *Server) moveAccount(r *Request) (any, error) {
 	if !ok {
 		return failed{"Invalid password."}, nil
 	}
-	a, err := s.accountByHandle(r, p.Target)
+	a, err := s.accountAnywhere(r, p.Target)
 	if err == nil {
 		err = s.social.Move(r.Context(), r.Viewer.ID, a.ID)
 	}

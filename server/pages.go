@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/server/web"
@@ -43,7 +44,7 @@ func (s *Server) page(status int, p web.Page) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return htmlPage{status, html}, nil
+	return htmlPage{status, html, s.pagePolicy}, nil
 }
 
 func (s *Server) site() web.Site {
@@ -54,15 +55,34 @@ func (s *Server) site() web.Site {
 type htmlPage struct {
 	status int
 	html   []byte
+	policy string
 }
 
 func (p htmlPage) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", web.Policy)
+	h.Set("Content-Security-Policy", p.policy)
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(p.status)
 	w.Write(p.html)
+}
+
+// filesElsewhere returns where pages load pictures and the like from that are not shown through this server.
+func filesElsewhere(c *config.Config) []string {
+	schemes := []string{"https:"}
+	if c.Federation.AllowLoopback {
+		schemes = append(schemes, "http:")
+	}
+	if !c.MediaProxy.Enabled {
+		return schemes
+	}
+	var sources []string
+	for _, host := range c.MediaProxy.DirectHosts {
+		for _, scheme := range schemes {
+			sources = append(sources, scheme+"//"+host+":*", scheme+"//*."+host+":*")
+		}
+	}
+	return sources
 }
 
 // errorPage tells a person of an error.
@@ -78,7 +98,7 @@ func (s *Server) errorPage(e *errs.Error) http.Handler {
 	if err != nil { // a template that fails for others, too
 		html = []byte(http.StatusText(e.Status))
 	}
-	return htmlPage{e.Status, html}
+	return htmlPage{e.Status, html, s.pagePolicy}
 }
 
 // redirect is an answer that leads elsewhere. The address is used as it is, since it may be that of an app.

@@ -122,7 +122,7 @@ func decodeSegment(s string) (string, bool) {
 // not among them.
 var crossOriginPrefixes = []string{
 	"/api/", "/oauth/token", "/oauth/revoke", "/oauth/mfa/challenge", "/.well-known/", "/nodeinfo/",
-	"/media/", "/proxy/", "/emoji/", "/images/", "/instance/", "/users/", "/objects/", "/activities/",
+	"/media/", "/proxy/", "/emoji/", "/images/", "/instance/", "/users/", "/objects/", "/activities/", "/contexts/", "/quote_authorizations/", "/internal/", "/relay",
 }
 
 func isCrossOrigin(path string) bool {

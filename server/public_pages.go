@@ -12,8 +12,8 @@ import (
 
 // publicRoutes are the pages that a post's and a profile's address lead to. They show what everybody may see, to everybody alike.
 var publicRoutes = routes{
-	"GET /@:nickname":     {anonymous.pages(), (*Server).profilePage},
-	"GET /@:nickname/:id": {anonymous.pages(), (*Server).threadPage},
+	"GET /@:nickname":     {anonymous.pages(), elseDocument((*Server).profileDocument, (*Server).profilePage)},
+	"GET /@:nickname/:id": {anonymous.pages(), elseDocument((*Server).postDocument, (*Server).threadPage)},
 }
 
 var errNoPage = errs.NotFound("There is no page at this address.")
@@ -143,15 +143,8 @@ func (s *Server) webPosts(r *Request, ids []store.StatusID) ([]web.Post, error) 
 }
 
 func (s *Server) webAttachment(m *store.Media) web.Attachment {
-	a := web.Attachment{Type: m.Type, URL: m.RemoteURL, Preview: m.RemoteURL, Text: m.Description}
-	if m.File != "" {
-		a.URL = s.entities.MediaURL + m.File
-		a.Preview = a.URL
-		if m.Thumbnail != "" {
-			a.Preview = s.entities.MediaURL + m.Thumbnail
-		}
-	}
-	return a
+	file, preview := s.entities.MediaFile(m)
+	return web.Attachment{Type: m.Type, URL: file, Preview: preview, Text: m.Description}
 }
 
 // safe marks HTML as such, cleaned once more: pages are the one place where it runs on our own address.

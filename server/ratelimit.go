@@ -47,6 +47,8 @@ func buckets(c config.RateLimit) map[string]*bucket {
 		"reports":              {c.Reports, c.Reports},
 		"same_status_action":   {c.SameStatusAction, c.SameStatusAction},
 		"media_upload":         {c.MediaUpload, c.MediaUpload},
+		"federation":           {c.Federation, c.Federation},
+		"inbox":                {c.Inbox, c.Inbox},
 	}
 	if !c.Enabled {
 		for _, b := range list {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/server/entity"
 	"svc/store"
@@ -17,6 +18,29 @@ type Resolver func(ctx context.Context, viewer *store.Account, what string) (Res
 type Resolved struct {
 	Account store.AccountID
 	Status  store.StatusID
+}
+
+// resolveElsewhere is the Resolver of a server that has dealings with others.
+func (s *Server) resolveElsewhere(ctx context.Context, _ *store.Account, what string) (Resolved, error) {
+	account, status, err := s.federation.Resolve(ctx, what)
+	return Resolved{account, status}, err
+}
+
+// federates tells whether there are dealings with other servers.
+func (s *Server) federates() bool { return s.federation != nil && s.settings.Federation.Enabled }
+
+// acquaint has accounts looked for, on their servers, that somebody writes to and that are not known here.
+func (s *Server) acquaint(r *Request, body, contentType string, to []string) {
+	if s.federates() {
+		s.federation.Mentioned(r.Context(), body, contentType, to)
+	}
+}
+
+// seen has the profile of an account elsewhere that somebody looks at completed and kept up to date, in the background.
+func (s *Server) seen(r *Request, a *store.Account) {
+	if !a.Local() && r.Viewer != nil && s.federates() {
+		s.soft(r, s.federation.Seen(r.Context(), a))
+	}
 }
 
 // findNamed finds the one thing that an address names: a post that the viewer may see, or an account.
@@ -101,6 +125,23 @@ func (s *Server) namedHere(r *Request, path string) (Resolved, error) {
 		return Resolved{}, err
 	}
 	return s.accountNamed(r, a.URI)
+}
+
+// accountAnywhere is accountByHandle for who wants other servers to be asked for what is not known here.
+func (s *Server) accountAnywhere(r *Request, handle string) (*store.Account, error) {
+	a, err := s.accountByHandle(r, handle)
+	if !errs.IsNotFound(err) || s.resolve == nil {
+		return a, err
+	}
+	nick, domain, ok := text.SplitHandle(handle)
+	if !ok || domain == "" || domain == s.settings.Host() {
+		return nil, err
+	}
+	found, resolveErr := s.resolve(r.Context(), r.Viewer, nick+"@"+domain)
+	if !s.soft(r, resolveErr) || found.Account == 0 {
+		return nil, err
+	}
+	return s.visibleAccount(r, found.Account)
 }
 
 // resolveHandle returns the account of a handle that is not known here, if the viewer wants other servers to be asked and one of them

@@ -19,6 +19,7 @@ import (
 	"svc/internal/password"
 	"svc/media"
 	"svc/server/entity"
+	"svc/server/web"
 	"svc/social"
 	"svc/store"
 )
@@ -31,12 +32,13 @@ type Config struct {
 	Entities     *entity.Builder
 	Emojis       *emoji.Packs
 	Media        *media.Files
+	Proxy        *media.Proxy
 	StaticDir    string // the operator's own files, served in place of those that come with the server; "": none
 	Keys         *keys.Keys
 	Federation   *federation.Service // nil: there are no dealings with other servers
 	Outbound     Outbound            // what requests to others go through; needed for push messages only
 	Authenticate Authenticator       // nil: by the tokens and passwords in DB
-	Resolve      Resolver            // nil: searches know only what is here
+	Resolve      Resolver            // nil: Federation is asked
 	Fallback     http.Handler        // answers what no route does outside of /api/; nil: a 404 in JSON
 	TempDir      string              // for uploads while their request lasts; "": the system's
 	Log          *slog.Logger        // nil: nothing is logged
@@ -55,6 +57,7 @@ type Server struct {
 	entities     *entity.Builder
 	emojis       *emoji.Packs
 	media        *media.Files
+	proxy        *media.Proxy
 	staticDir    string
 	pulse        *pulse
 	keys         *keys.Keys
@@ -75,6 +78,7 @@ type Server struct {
 	now          func() time.Time
 
 	baseURL     string
+	pagePolicy  string
 	proxies     []netip.Prefix
 	cookieNames []string
 	paramAlias  string // NAME_ where the interface is not called svc
@@ -95,6 +99,7 @@ func newServer(c Config, tables []routes) *Server {
 		entities:     c.Entities,
 		emojis:       c.Emojis,
 		media:        c.Media,
+		proxy:        c.Proxy,
 		staticDir:    c.StaticDir,
 		keys:         c.Keys,
 		federation:   c.Federation,
@@ -109,6 +114,7 @@ func newServer(c Config, tables []routes) *Server {
 		log:          c.Log,
 		now:          time.Now,
 		baseURL:      c.Settings.URL().String(),
+		pagePolicy:   web.Policy(filesElsewhere(c.Settings)...),
 		proxies:      c.Settings.TrustedProxies(),
 		cookieNames:  sessionCookies(name),
 		buckets:      buckets(c.Settings.RateLimit),
@@ -126,6 +132,9 @@ func newServer(c Config, tables []routes) *Server {
 		s.streams = newHub(s) // after the identities: what was revoked is forgotten by the time it hears of it
 		s.logins = newLogins()
 		s.authenticate = s.authenticateFromDB
+	}
+	if s.resolve == nil && s.federates() {
+		s.resolve = s.resolveElsewhere
 	}
 	if name != standardName {
 		s.paramAlias = name + "_"

@@ -91,6 +91,7 @@ func (s *Server) createStatus(r *Request) (any, error) {
 		}
 		return s.entities.Preview(r.Context(), r.Viewer, c)
 	}
+	s.acquaint(r, d.Text, d.ContentType, d.To)
 	mark := s.entities.Mark()
 	c, err := s.social.Publish(r.Context(), r.Viewer, d)
 	if err != nil {

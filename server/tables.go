@@ -5,6 +5,9 @@ func allRoutes() []routes {
 	return []routes{
 		pageRoutes,
 		publicRoutes,
+		activityRoutes,
+		inboxRoutes,
+		webFingerRoutes,
 		accountRoutes,
 		profileRoutes,
 		settingsRoutes,

@@ -26,24 +26,32 @@ func (s *Service) Block(ctx context.Context, actor *store.Account, target store.
 		if err != nil {
 			return err
 		}
-		added, err := tx.AddBlock(ctx, actor.ID, to.ID)
-		if !added || err != nil {
-			return err
-		}
-		if err := part(ctx, tx, actor.ID, to.ID, false); err != nil {
-			return err
-		}
-		if err := part(ctx, tx, to.ID, actor.ID, true); err != nil {
-			return err
-		}
-		if err := tx.ReadConversationsWith(ctx, actor.ID, to.ID); err != nil {
-			return err
-		}
-		if err := tx.RemoveNotificationsFrom(ctx, actor.ID, to.ID); err != nil {
-			return err
-		}
-		return tx.Tell(ctx, store.Deed{Verb: store.Blocked, ActorID: actor.ID, TargetID: to.ID})
+		return block(ctx, tx, actor, to)
 	})
+}
+
+// block keeps two accounts apart.
+func block(ctx context.Context, tx *store.Tx, actor, to *store.Account) error {
+	added, err := tx.AddBlock(ctx, actor.ID, to.ID)
+	if !added || err != nil {
+		return err
+	}
+	if err := part(ctx, tx, actor.ID, to.ID, false); err != nil {
+		return err
+	}
+	if err := part(ctx, tx, to.ID, actor.ID, true); err != nil {
+		return err
+	}
+	if err := tx.ReadConversationsWith(ctx, actor.ID, to.ID); err != nil {
+		return err
+	}
+	if err := tx.RemoveNotificationsFrom(ctx, actor.ID, to.ID); err != nil {
+		return err
+	}
+	if err := revokeQuotes(ctx, tx, actor, to); err != nil {
+		return err
+	}
+	return tx.Tell(ctx, store.Deed{Verb: store.Blocked, ActorID: actor.ID, TargetID: to.ID})
 }
 
 // part ends what one account has of the other. rejected says that it is the other who wants it so.

@@ -37,7 +37,13 @@ func (s *Service) link(c *Composed) string {
 	if !s.Cards || s.Fetch == nil || c.Visibility > store.Unlisted {
 		return ""
 	}
+	if c.Link != "" {
+		return c.Link
+	}
 	return text.FirstLink(c.Content, func(u *url.URL) bool {
+		if !c.Local() && u.String() == c.URL {
+			return false // it is the post itself
+		}
 		if q := c.Quoted; q != nil && (u.String() == q.URL || u.String() == q.URI) {
 			return false // it is shown already
 		}

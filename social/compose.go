@@ -22,6 +22,7 @@ type Composed struct {
 	Parent     *store.Status    // what it replies to, nil if nothing
 	Quoted     *store.Status    // nil if nothing
 	Card       *store.Card      // of its link, nil if it has none or nobody knows it yet
+	Link       string           // the page that it is about, if it is not that of its first link
 	Earlier    bool             // it was published by an earlier request, and nothing but the status itself is known
 
 	Scheduled *store.ScheduledStatus // not nil: it is to be published later
@@ -158,7 +159,10 @@ func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d
 		}
 		st.ListID = &l.ID
 	}
-	return c, s.address(ctx, r, c, d.To, w, parent, talk)
+	if err := s.address(ctx, r, c, d.To, w, parent, talk); err != nil {
+		return nil, err
+	}
+	return c, s.review(ctx, author, c)
 }
 
 // usableMedia returns the owner's uploads of these ids that are attached to nothing else than the status of; unknown and foreign

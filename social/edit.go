@@ -36,6 +36,9 @@ func (s *Service) EditStatus(ctx context.Context, actor *store.Account, id store
 	if err != nil {
 		return nil, err
 	}
+	if err := s.inspect(ctx, actor.ID, e.MediaIDs); err != nil {
+		return nil, err
+	}
 	before := text.Parse(was.Text, text.ContentType(was.ContentType))
 	var st *store.Status
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
@@ -45,7 +48,7 @@ func (s *Service) EditStatus(ctx context.Context, actor *store.Account, id store
 		if st.Text != was.Text || st.ContentType != was.ContentType { // another edit came in between
 			before = text.Parse(st.Text, text.ContentType(st.ContentType))
 		}
-		return s.edit(ctx, tx, st, e, w, before)
+		return s.edit(ctx, tx, actor, st, e, w, before)
 	})
 	return st, err
 }
@@ -59,8 +62,8 @@ func ownStatus(ctx context.Context, r reads, owner *store.Account, id store.Stat
 	return st, err
 }
 
-// edit makes st its new version. before is its text as it was.
-func (s *Service) edit(ctx context.Context, tx *store.Tx, st *store.Status, e Edit, w *wording, before *text.Document) error {
+// edit makes st, which is author's, its new version. before is its text as it was.
+func (s *Service) edit(ctx context.Context, tx *store.Tx, author *store.Account, st *store.Status, e Edit, w *wording, before *text.Document) error {
 	had, err := tx.MediaOf(ctx, []store.StatusID{st.ID})
 	if err != nil {
 		return err
@@ -87,7 +90,7 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, st *store.Status, e Ed
 		return err
 	}
 	next.HasPoll = poll.next != nil
-	c := &Composed{Status: &next, Media: media}
+	c := &Composed{Status: &next, Media: media, Poll: poll.next}
 	if c.Quoted, err = quotedIn(ctx, tx, st); err != nil {
 		return err
 	}
@@ -95,6 +98,10 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, st *store.Status, e Ed
 	if err != nil {
 		return err
 	}
+	if err := s.review(ctx, author, c); err != nil {
+		return err
+	}
+	media = c.Media
 	sameMedia := slices.EqualFunc(had, media, func(a, b *store.Media) bool { return a.ID == b.ID })
 	if sameMedia && len(described) == 0 && sameWording(st, &next) && !poll.renewed {
 		if !poll.changed {

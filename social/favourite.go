@@ -3,6 +3,7 @@ package social
 import (
 	"context"
 
+	"svc/internal/errs"
 	"svc/store"
 )
 
@@ -19,6 +20,9 @@ func (s *Service) ReceiveFavourite(ctx context.Context, actor *store.Account, id
 
 func (s *Service) favourite(ctx context.Context, actor *store.Account, id store.StatusID, uri *string) (*store.Status, error) {
 	return s.onOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
+		if err := welcome(ctx, tx, actor, st); err != nil {
+			return err
+		}
 		id, err := tx.AddFavourite(ctx, actor.ID, st.ID, uri)
 		if err != nil || id == 0 {
 			return err
@@ -30,6 +34,22 @@ func (s *Service) favourite(ctx context.Context, actor *store.Account, id store.
 		n := store.Notification{AccountID: st.AccountID, Type: store.NotifyFavourite, FromID: actor.ID}
 		return notify(ctx, tx, n, st)
 	})
+}
+
+// welcome refuses what actor, who lives elsewhere, does to a status whose author blocks them or their domain, also where the settings let
+// them see it (federation 4).
+func welcome(ctx context.Context, tx *store.Tx, actor *store.Account, st *store.Status) error {
+	if actor.Local() {
+		return nil
+	}
+	blocked, err := tx.Blocks(ctx, st.AccountID, actor.ID)
+	if err == nil && !blocked {
+		blocked, err = blocksDomainOf(ctx, tx, st.AccountID, actor)
+	}
+	if err == nil && blocked {
+		err = errs.ErrRecordNotFound
+	}
+	return err
 }
 
 // Unfavourite takes a favourite back, and its notification.

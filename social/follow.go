@@ -37,7 +37,7 @@ func (s *Service) Follow(ctx context.Context, follower *store.Account, target st
 }
 
 func (s *Service) follow(ctx context.Context, tx *store.Tx, follower *store.Account, target store.AccountID, o FollowOptions) (*store.Follow, error) {
-	to, err := followable(ctx, tx, follower, target)
+	to, err := s.followable(ctx, tx, follower, target)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (s *Service) follow(ctx context.Context, tx *store.Tx, follower *store.Acco
 }
 
 // followable returns the account of target, if follower may follow it.
-func followable(ctx context.Context, tx *store.Tx, follower *store.Account, target store.AccountID) (*store.Account, error) {
+func (s *Service) followable(ctx context.Context, tx *store.Tx, follower *store.Account, target store.AccountID) (*store.Account, error) {
 	to, err := other(ctx, tx, follower, target)
 	if err != nil {
 		return nil, err
@@ -70,6 +70,9 @@ func followable(ctx context.Context, tx *store.Tx, follower *store.Account, targ
 	blocked, err := tx.BlockBetween(ctx, follower.ID, to.ID)
 	if err == nil && blocked {
 		err = errNotAllowed
+	}
+	if err == nil && s.ReviewFollow != nil {
+		err = s.ReviewFollow(ctx, follower, to)
 	}
 	return to, err
 }

@@ -87,7 +87,7 @@ func (s *Service) Activate(ctx context.Context, id store.AccountID) (changed boo
 }
 
 // DeleteAccount deletes an account for good. At once nobody can sign in or see it any more, and its profile is blank; a job takes
-// away its posts and all else. Its nickname stays taken, except that an account which was never confirmed or approved leaves
+// away its posts and all else. So it is with one elsewhere that its server says is no more. Its nickname stays taken, except that an account which was never confirmed or approved leaves
 // no trace. Deleting it again is no error. The last admin cannot be deleted.
 func (s *Service) DeleteAccount(ctx context.Context, id store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
@@ -117,6 +117,11 @@ func (s *Service) DeleteAccount(ctx context.Context, id store.AccountID) error {
 		}
 		if err := tx.BlankAccount(ctx, id); err != nil {
 			return err
+		}
+		if !account.Local() {
+			if err := tx.ForgetActor(ctx, id); err != nil {
+				return err
+			}
 		}
 		return tx.EnqueueOnce(ctx, s.db.Now(), store.PurgeKey(id), store.PurgeAccount{AccountID: id})
 	})

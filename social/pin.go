@@ -53,3 +53,38 @@ func (s *Service) Unpin(ctx context.Context, actor *store.Account, id store.Stat
 		return expireLater(ctx, tx, st)
 	})
 }
+
+// maxRemotePins is how many posts of an account elsewhere are shown as pinned (federation 4.14).
+const maxRemotePins = 50
+
+// ReceivePin pins a status of author's, who lives elsewhere, or takes it off the top of their profile. Beyond what is shown of somebody,
+// nothing is pinned.
+func (s *Service) ReceivePin(ctx context.Context, author *store.Account, id store.StatusID, pin bool) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		st, err := tx.Status(ctx, id)
+		if err != nil {
+			return err
+		}
+		if st.AccountID != author.ID || st.ReblogOfID != nil {
+			return errs.Invalid("Someone else's status cannot be pinned")
+		}
+		if !pin {
+			_, err := tx.RemovePin(ctx, st.ID)
+			return err
+		}
+		if st.Visibility != store.Public && st.Visibility != store.Unlisted {
+			return errs.Invalid("Non-public status cannot be pinned")
+		}
+		if pinned, err := tx.Pinned(ctx, st.ID); pinned || err != nil {
+			return err
+		}
+		n, err := tx.CountPins(ctx, author.ID)
+		if err != nil {
+			return err
+		}
+		if n >= maxRemotePins {
+			return errs.Invalid("No more statuses can be pinned")
+		}
+		return tx.AddPin(ctx, st)
+	})
+}

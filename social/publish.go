@@ -42,6 +42,9 @@ func (s *Service) Publish(ctx context.Context, author *store.Account, d Draft) (
 	if err != nil {
 		return nil, err
 	}
+	if err := s.inspect(ctx, author.ID, d.MediaIDs); err != nil {
+		return nil, err
+	}
 	var c *Composed
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		earlier, err := madeEarlier(ctx, tx, author, d)

@@ -51,6 +51,9 @@ func (s *Service) React(ctx context.Context, actor *store.Account, id store.Stat
 		if blocked {
 			return ErrReact
 		}
+		if err := welcome(ctx, tx, actor, st); err != nil {
+			return err
+		}
 		r := &store.Reaction{AccountID: actor.ID, StatusID: st.ID, Emoji: name, URL: e.URL}
 		if uri != "" {
 			r.URI = &uri
@@ -116,19 +119,37 @@ func (s *Service) Unreact(ctx context.Context, actor *store.Account, id store.St
 		if r == nil {
 			return ErrUnreact
 		}
-		if err := tx.RemoveReaction(ctx, r); err != nil {
-			return err
-		}
-		if err := tx.Tell(ctx, reactionDeed(store.Unreacted, st, r)); err != nil {
-			return err
-		}
-		return tx.WithdrawReaction(ctx, st.AccountID, r)
+		return unreact(ctx, tx, st, r)
 	})
 	if errs.IsNotFound(err) {
 		err = ErrUnreact
 	}
 	return st, err
 }
+
+// ReceiveUnreact takes back what somebody elsewhere has reacted with. One that is not there is no error.
+func (s *Service) ReceiveUnreact(ctx context.Context, r *store.Reaction) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		st, err := tx.Status(ctx, r.StatusID)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		return unreact(ctx, tx, st, r)
+	})
+}
+
+func unreact(ctx context.Context, tx *store.Tx, st *store.Status, r *store.Reaction) error {
+	if err := tx.RemoveReaction(ctx, r); err != nil {
+		return err
+	}
+	if err := tx.Tell(ctx, reactionDeed(store.Unreacted, st, r)); err != nil {
+		return err
+	}
+	return tx.WithdrawReaction(ctx, st.AccountID, r)
+}
+
+// ReactionName returns the name that reactions with an emoji have here, and false if there can be none with it.
+func (s *Service) ReactionName(e Emoji) (string, bool) { return s.reactionName(e) }
 
 // reactionDeed is that somebody reacts to a status, or does so no longer.
 func reactionDeed(verb store.Verb, st *store.Status, r *store.Reaction) store.Deed {

@@ -142,6 +142,9 @@ func (s *Service) publishScheduled(ctx context.Context, w store.PublishScheduled
 	}
 	wording, err := s.read(d.Text, d.SpoilerText, d.ContentType)
 	if err == nil {
+		err = s.inspect(ctx, row.AccountID, d.MediaIDs)
+	}
+	if err == nil {
 		err = s.db.Update(ctx, func(tx *store.Tx) error { return s.publishNow(ctx, tx, row.ID, d, wording) })
 	}
 	if refused := new(errs.Error); errors.As(err, &refused) && refused.Status < 500 {

@@ -35,6 +35,8 @@ func FromSettings(c *config.Config) Config {
 		MaxReason:         c.Accounts.RegistrationReasonLength,
 		ResetLifetime:     c.Accounts.PasswordResetLifetime,
 
+		SendListens: c.Federation.SendListens,
+
 		Cards:     c.Cards.Enabled,
 		NoCardsOf: c.Cards.IgnoredHosts,
 	}

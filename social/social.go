@@ -44,9 +44,13 @@ type Config struct {
 	ResetLifetime     time.Duration    // of links to set a new password
 	Passwords         *password.Hasher // nil: one of the standard cost
 
+	SendListens bool // followers elsewhere hear what people listen to
+
 	Cards     bool          // show previews of the pages that posts link to
 	NoCardsOf []string      // hosts that are not asked for any
 	Fetch     *fetch.Client // by which others are asked; nil: nobody is
+
+	Reviews
 }
 
 // Service has all that people can do.

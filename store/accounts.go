@@ -246,6 +246,53 @@ func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
 	return tx.indexAccount(ctx, a)
 }
 
+// RenameAccount gives an account elsewhere another handle.
+func (tx *Tx) RenameAccount(ctx context.Context, a *Account) error {
+	a.NicknameKey = text.FoldKey(a.Nickname)
+	_, err := tx.exec(ctx, "rename account", `
+		UPDATE accounts
+		SET nickname = ?, nickname_key = ?, domain = ?
+		WHERE id = ?`, a.Nickname, a.NicknameKey, a.Domain, a.ID)
+	if err != nil {
+		return err
+	}
+	tx.touchAccount(a.ID)
+	if a.DeletedAt != nil {
+		return nil
+	}
+	return tx.indexAccount(ctx, a)
+}
+
+// ReviveAccount brings back an account elsewhere that was taken for deleted. What it had is gone.
+func (tx *Tx) ReviveAccount(ctx context.Context, id AccountID) error {
+	_, err := tx.exec(ctx, "revive account", `
+		UPDATE accounts
+		SET withheld = 0, deleted_at = NULL, followers_count = 0, following_count = 0, statuses_count = 0, last_status_at = NULL
+		WHERE id = ?`, id)
+	tx.touchAccount(id)
+	tx.touchAll()
+	return err
+}
+
+// RemoteCounts are the counters of an account elsewhere, as its server tells them; nil: it does not.
+type RemoteCounts struct {
+	Followers, Following, Statuses *int
+	HideFollowers, HideFollows     bool // who they are is not told
+}
+
+// SetRemoteCounts notes what a server tells of the counters of one of its accounts. What it keeps to itself stays as it is known here, or is
+// hidden.
+func (tx *Tx) SetRemoteCounts(ctx context.Context, id AccountID, c RemoteCounts) error {
+	_, err := tx.exec(ctx, "set remote counts", `
+		UPDATE accounts
+		SET followers_count = ifnull(?, followers_count), following_count = ifnull(?, following_count), statuses_count = ifnull(?, statuses_count),
+			hide_followers = ?, hide_follows = ?, hide_followers_count = ?, hide_follows_count = ?
+		WHERE id = ? AND domain <> ''`,
+		c.Followers, c.Following, c.Statuses, c.HideFollowers, c.HideFollows, c.HideFollowers && c.Followers == nil, c.HideFollows && c.Following == nil, id)
+	tx.touchAccount(id)
+	return err
+}
+
 // indexAccount makes an account's names searchable.
 func (tx *Tx) indexAccount(ctx context.Context, a *Account) error {
 	_, err := tx.exec(ctx, "index account", `

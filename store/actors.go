@@ -21,6 +21,10 @@ type Actor struct {
 	TriedAt     Time
 	Failures    int
 	MovedAt     *Time
+	MovedTo     string // where it says to have moved
+	Suspended   bool   // by its own server
+	ConfirmedAt Time   // when its handle was found to lead to it; 0: that could not be asked
+	CountedAt   Time   // when its collections were looked at
 }
 
 // DeliverTo returns where the account takes what many on its server get.
@@ -57,12 +61,15 @@ func (r reader) Actors(ctx context.Context, ids []AccountID) ([]*Actor, error) {
 // SaveActor inserts or replaces what is known of an account elsewhere.
 func (tx *Tx) SaveActor(ctx context.Context, a *Actor) error {
 	_, err := tx.exec(ctx, "save actor", `
-		INSERT INTO actors (account_id, inbox, shared_inbox, outbox, followers, following, featured, indexable, fetched_at, tried_at, failures, moved_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		INSERT INTO actors (account_id, inbox, shared_inbox, outbox, followers, following, featured, indexable, fetched_at, tried_at, failures, moved_at,
+			moved_to, suspended, confirmed_at, counted_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (account_id) DO UPDATE SET inbox = excluded.inbox, shared_inbox = excluded.shared_inbox, outbox = excluded.outbox,
 			followers = excluded.followers, following = excluded.following, featured = excluded.featured, indexable = excluded.indexable,
-			fetched_at = excluded.fetched_at, tried_at = excluded.tried_at, failures = excluded.failures, moved_at = excluded.moved_at`,
-		a.AccountID, a.Inbox, a.SharedInbox, a.Outbox, a.Followers, a.Following, a.Featured, a.Indexable, a.FetchedAt, a.TriedAt, a.Failures, a.MovedAt)
+			fetched_at = excluded.fetched_at, tried_at = excluded.tried_at, failures = excluded.failures, moved_at = excluded.moved_at,
+			moved_to = excluded.moved_to, suspended = excluded.suspended, confirmed_at = excluded.confirmed_at, counted_at = excluded.counted_at`,
+		a.AccountID, a.Inbox, a.SharedInbox, a.Outbox, a.Followers, a.Following, a.Featured, a.Indexable, a.FetchedAt, a.TriedAt, a.Failures, a.MovedAt,
+		a.MovedTo, a.Suspended, a.ConfirmedAt, a.CountedAt)
 	return err
 }
 
@@ -120,6 +127,15 @@ func (tx *Tx) RetireActorKeys(ctx context.Context, id AccountID) error {
 		UPDATE actor_keys
 		SET retired_at = ?, private = NULL
 		WHERE account_id = ? AND retired_at IS NULL`, At(tx.db.now()), id)
+	return err
+}
+
+// ForgetActor removes what is known of an account elsewhere that is no more, and its keys.
+func (tx *Tx) ForgetActor(ctx context.Context, id AccountID) error {
+	if _, err := tx.exec(ctx, "forget actor", `DELETE FROM actors WHERE account_id = ?`, id); err != nil {
+		return err
+	}
+	_, err := tx.exec(ctx, "forget actor keys", `DELETE FROM actor_keys WHERE account_id = ?`, id)
 	return err
 }
 

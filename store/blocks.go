@@ -34,6 +34,21 @@ func (tx *Tx) AddBlock(ctx context.Context, account, target AccountID) (added bo
 	return n > 0, err
 }
 
+// SetBlockURI notes by which activity account, who lives elsewhere, blocks target. An activity that another block is of is left to that.
+func (tx *Tx) SetBlockURI(ctx context.Context, account, target AccountID, uri string) error {
+	_, err := tx.exec(ctx, "set block uri", `UPDATE OR IGNORE blocks SET uri = ? WHERE account_id = ? AND target_id = ?`, uri, account, target)
+	return err
+}
+
+// BlockByURI returns whom account blocks by an activity, 0 if nobody.
+func (r reader) BlockByURI(ctx context.Context, account AccountID, uri string) (AccountID, error) {
+	target, err := one[AccountID](ctx, r, "block by uri", `SELECT target_id FROM blocks WHERE uri = ? AND account_id = ?`, uri, account)
+	if target == nil {
+		return 0, err
+	}
+	return *target, err
+}
+
 // RemoveBlock ends a block. One that is not there is no error.
 func (tx *Tx) RemoveBlock(ctx context.Context, account, target AccountID) error {
 	_, err := tx.exec(ctx, "remove block", `DELETE FROM blocks WHERE account_id = ? AND target_id = ?`, account, target)

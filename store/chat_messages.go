@@ -11,8 +11,9 @@ type ChatMessage struct {
 	AccountID   AccountID // who wrote it
 	RecipientID AccountID
 	URI         string
-	CreatedAt   Time   // as the author says
-	Content     string // HTML; "" where there is an attachment only
+	CreatedAt   Time                 // as the author says
+	Content     string               // HTML; "" where there is an attachment only
+	Emojis      *JSON[[]RemoteEmoji] // nil: it was written here
 }
 
 // ChatCopy is what one side has of a message.
@@ -29,10 +30,11 @@ type ChatEntry struct {
 	AuthorID  AccountID
 	CreatedAt Time
 	Content   string
+	Emojis    *JSON[[]RemoteEmoji] // nil: it was written here
 }
 
 // chatEntry are the columns of an entry, of the copy x and the message m.
-const chatEntry = `x.*, m.account_id AS author_id, m.created_at, m.content`
+const chatEntry = `x.*, m.account_id AS author_id, m.created_at, m.content, m.emojis`
 
 var chatEntries = newKeyset(`
 		SELECT ` + chatEntry + `
@@ -112,8 +114,8 @@ func (tx *Tx) NewMessageID() MessageID { return MessageID(tx.newID()) }
 // AddChatMessage inserts a message, which no side has yet.
 func (tx *Tx) AddChatMessage(ctx context.Context, m *ChatMessage) error {
 	_, err := tx.exec(ctx, "add chat message", `
-		INSERT INTO chat_messages (id, account_id, recipient_id, uri, created_at, content)
-		VALUES (?, ?, ?, ?, ?, ?)`, m.ID, m.AccountID, m.RecipientID, m.URI, m.CreatedAt, m.Content)
+		INSERT INTO chat_messages (id, account_id, recipient_id, uri, created_at, content, emojis)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`, m.ID, m.AccountID, m.RecipientID, m.URI, m.CreatedAt, m.Content, m.Emojis)
 	return err
 }
 
@@ -121,7 +123,7 @@ func (tx *Tx) AddChatMessage(ctx context.Context, m *ChatMessage) error {
 func (tx *Tx) AddChatCopy(ctx context.Context, c *Chat, m *ChatMessage, unread bool) (*ChatEntry, error) {
 	e := &ChatEntry{
 		ChatCopy: ChatCopy{ID: ChatMessageID(tx.newID()), ChatID: c.ID, MessageID: m.ID, Unread: unread},
-		AuthorID: m.AccountID, CreatedAt: m.CreatedAt, Content: m.Content,
+		AuthorID: m.AccountID, CreatedAt: m.CreatedAt, Content: m.Content, Emojis: m.Emojis,
 	}
 	if _, err := tx.exec(ctx, "add chat copy", `
 		INSERT INTO chat_copies (id, chat_id, message_id, unread)

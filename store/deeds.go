@@ -36,6 +36,12 @@ const (
 	Pinned   Verb = "pinned"   // StatusID
 	Unpinned Verb = "unpinned" // StatusID
 
+	AcceptedQuote Verb = "accepted_quote" // TargetID: who asked to quote, RowID of the authorization
+	RejectedQuote Verb = "rejected_quote" // TargetID, StatusID, URI of the request, Object: the post that was to quote
+	RevokedQuote  Verb = "revoked_quote"  // TargetID, RowID of the authorization, which is gone
+
+	Listened Verb = "listened" // RowID of the scrobble
+
 	Messaged         Verb = "messaged"          // TargetID, RowID of the message
 	RetractedMessage Verb = "retracted_message" // TargetID, URI
 
@@ -59,6 +65,7 @@ type Deed struct {
 	Choices    []int       `json:"choices,omitempty"`
 	Emoji      string      `json:"emoji,omitempty"`
 	EmojiURL   string      `json:"emoji_url,omitempty"`
+	Object     string      `json:"object,omitempty"` // what it is about, by its ActivityPub id
 }
 
 // Kind names the job.
@@ -116,7 +123,7 @@ func (tx *Tx) hasListeners(ctx context.Context, d *Deed) (bool, error) {
 			return tx.exists(ctx, `SELECT 1 FROM accounts WHERE id = ? AND domain = ''`, d.ActorID)
 		}
 		return tx.exists(ctx, followerElsewhere+addressedElsewhere+relayOn+`)`, d.ActorID, d.StatusID)
-	case ChangedProfile, Moved:
+	case ChangedProfile, Moved, Listened:
 		return tx.exists(ctx, followerElsewhere+`)`, d.ActorID)
 	case Left:
 		return tx.exists(ctx, `

@@ -123,6 +123,11 @@ func (r reader) FavouriteByURI(ctx context.Context, uri string) (*Favourite, err
 	return one[Favourite](ctx, r, "favourite by uri", `SELECT * FROM favourites WHERE uri = ?`, uri)
 }
 
+// FavouriteOf returns that a status is a favourite of an account, nil if it is none.
+func (r reader) FavouriteOf(ctx context.Context, account AccountID, status StatusID) (*Favourite, error) {
+	return one[Favourite](ctx, r, "favourite", `SELECT * FROM favourites WHERE account_id = ? AND status_id = ?`, account, status)
+}
+
 // Favourite returns whose favourite what is, by its id; nil if there is none.
 func (r reader) Favourite(ctx context.Context, id FavouriteID) (*Favourite, error) {
 	return one[Favourite](ctx, r, "favourite", `SELECT * FROM favourites WHERE id = ?`, id)

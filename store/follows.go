@@ -24,6 +24,11 @@ func (r reader) FollowOf(ctx context.Context, follower, target AccountID) (*Foll
 	return one[Follow](ctx, r, "follow", `SELECT * FROM follows WHERE follower_id = ? AND target_id = ?`, follower, target)
 }
 
+// FollowByURI returns a follow, or a request, by the id of its activity, where it came from elsewhere; nil if there is none.
+func (r reader) FollowByURI(ctx context.Context, uri string) (*Follow, error) {
+	return one[Follow](ctx, r, "follow by uri", `SELECT * FROM follows WHERE uri = ?`, uri)
+}
+
 var (
 	followers = newKeyset(`
 		SELECT f.follower_id
@@ -108,6 +113,12 @@ func (tx *Tx) AddFollow(ctx context.Context, f *Follow) error {
 func (tx *Tx) SaveFollow(ctx context.Context, f *Follow) error {
 	_, err := tx.exec(ctx, "save follow", `UPDATE follows SET show_reblogs = ?, languages = ? WHERE id = ?`, f.ShowReblogs, f.Languages, f.ID)
 	tx.touchRelations(f.FollowerID)
+	return err
+}
+
+// SetFollowURI notes by which activity somebody elsewhere follows.
+func (tx *Tx) SetFollowURI(ctx context.Context, f *Follow) error {
+	_, err := tx.exec(ctx, "set follow uri", `UPDATE follows SET uri = ? WHERE id = ?`, f.URI, f.ID)
 	return err
 }
 

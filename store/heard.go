@@ -25,6 +25,11 @@ func (r reader) Heard(ctx context.Context, uri string) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM heard WHERE hash = ?`, heardKey(uri))
 }
 
+// HeardSince tells whether an id was heard of, for the first time, at a time or later.
+func (r reader) HeardSince(ctx context.Context, uri string, since time.Time) (bool, error) {
+	return r.exists(ctx, `SELECT 1 FROM heard WHERE hash = ? AND at >= ?`, heardKey(uri), At(since))
+}
+
 // Hear notes that an id has been heard of. first is false if it had been before.
 func (tx *Tx) Hear(ctx context.Context, uri string) (first bool, err error) {
 	n, err := tx.exec(ctx, "hear", `INSERT OR IGNORE INTO heard (hash, at) VALUES (?, ?)`, heardKey(uri), At(tx.db.now()))

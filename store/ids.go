@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	mathrand "math/rand/v2"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -52,6 +53,8 @@ type (
 	ReceivedID           int64 // an activity that has come in
 	RefusalID            int64
 	RelayID              int64
+	ScrobbleID           int64
+	QuoteAuthorizationID int64 // shown in the address of the authorization
 )
 
 const sequenceBits = 10
@@ -67,6 +70,9 @@ func (id AnnouncementID) Time() time.Time { return idTime(int64(id)) }
 
 // Time returns when the id was made.
 func (id NotificationID) Time() time.Time { return idTime(int64(id)) }
+
+// Time returns when the id was made.
+func (id ScrobbleID) Time() time.Time { return idTime(int64(id)) }
 
 // Position returns the id as a place in a list.
 func (id StatusID) Position() int64 { return int64(id) }
@@ -91,18 +97,22 @@ func (id ReportID) MarshalText() ([]byte, error)       { return appendFlake(nil,
 func (id AnnouncementID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
 func (id ScheduledID) MarshalText() ([]byte, error)    { return appendFlake(nil, int64(id)), nil }
 
-func (id AccountID) String() string      { return string(appendFlake(nil, int64(id))) }
-func (id StatusID) String() string       { return string(appendFlake(nil, int64(id))) }
-func (id MediaID) String() string        { return string(appendFlake(nil, int64(id))) }
-func (id ListID) String() string         { return string(appendFlake(nil, int64(id))) }
-func (id PollID) String() string         { return string(appendFlake(nil, int64(id))) }
-func (id ChatID) String() string         { return string(appendFlake(nil, int64(id))) }
-func (id ChatMessageID) String() string  { return string(appendFlake(nil, int64(id))) }
-func (id ReportID) String() string       { return string(appendFlake(nil, int64(id))) }
-func (id MessageID) String() string      { return string(appendFlake(nil, int64(id))) }
-func (id AnnouncementID) String() string { return string(appendFlake(nil, int64(id))) }
-func (id ActivityID) String() string     { return string(appendFlake(nil, int64(id))) }
-func (id ScheduledID) String() string    { return string(appendFlake(nil, int64(id))) }
+func (id ScrobbleID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
+
+func (id AccountID) String() string            { return string(appendFlake(nil, int64(id))) }
+func (id StatusID) String() string             { return string(appendFlake(nil, int64(id))) }
+func (id MediaID) String() string              { return string(appendFlake(nil, int64(id))) }
+func (id ListID) String() string               { return string(appendFlake(nil, int64(id))) }
+func (id PollID) String() string               { return string(appendFlake(nil, int64(id))) }
+func (id ChatID) String() string               { return string(appendFlake(nil, int64(id))) }
+func (id ChatMessageID) String() string        { return string(appendFlake(nil, int64(id))) }
+func (id ReportID) String() string             { return string(appendFlake(nil, int64(id))) }
+func (id MessageID) String() string            { return string(appendFlake(nil, int64(id))) }
+func (id AnnouncementID) String() string       { return string(appendFlake(nil, int64(id))) }
+func (id ActivityID) String() string           { return string(appendFlake(nil, int64(id))) }
+func (id ScrobbleID) String() string           { return string(appendFlake(nil, int64(id))) }
+func (id QuoteAuthorizationID) String() string { return string(appendFlake(nil, int64(id))) }
+func (id ScheduledID) String() string          { return string(appendFlake(nil, int64(id))) }
 
 // UnmarshalText reads a flake. Text that is none, or one of another server, becomes 0, the id of nothing: to the outside a
 // malformed id and one that is not there are the same.
@@ -119,6 +129,10 @@ func (id *ChatMessageID) UnmarshalText(b []byte) error {
 func (id *ReportID) UnmarshalText(b []byte) error { *id = ReportID(parseOwn(string(b))); return nil }
 func (id *AnnouncementID) UnmarshalText(b []byte) error {
 	*id = AnnouncementID(parseOwn(string(b)))
+	return nil
+}
+func (id *QuoteAuthorizationID) UnmarshalText(b []byte) error {
+	*id = QuoteAuthorizationID(parseOwn(string(b)))
 	return nil
 }
 func (id *ScheduledID) UnmarshalText(b []byte) error {
@@ -147,6 +161,9 @@ func (id *DirectConversationID) UnmarshalText(b []byte) error {
 	*id = DirectConversationID(max(n, 0))
 	return nil
 }
+
+// ParseActivityID returns the id of an activity that a flake stands for, 0 for any other text.
+func ParseActivityID(text string) ActivityID { return ActivityID(parseOwn(text)) }
 
 // ParsePosition reads an id in any form as a point in the order of ids, for paging: a flake (of any server), or decimal text.
 // ok is false for anything else.
@@ -253,6 +270,18 @@ func (s *idSource) next() int64 {
 	defer s.mu.Unlock()
 	s.last = max(s.now().UnixMilli()<<sequenceBits, s.last+1)
 	return s.last
+}
+
+// oldestID is the first id of sixteen decimal digits, of December 2000. Nothing is older than that, whatever it says.
+const oldestID = 1_000_000_000_000_000
+
+// idAt returns an id that has the place of a time, not later than now. Any but the first attempt gives another; one of them is free.
+func (s *idSource) idAt(t time.Time, attempt int) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ms := min(t.UnixMilli(), s.now().UnixMilli()-1)
+	id := max(ms<<sequenceBits, oldestID) + mathrand.Int64N(1<<sequenceBits)
+	return id - int64(attempt)<<sequenceBits
 }
 
 // Time is a point in time, in the database an integer of Unix milliseconds.

@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Origin is what only a post from elsewhere has.
 type Origin struct {
@@ -33,4 +36,222 @@ func (r reader) StatusByURI(ctx context.Context, uri string) (*Status, error) {
 // Tombstone returns when what had an id was deleted here, nil if it was not.
 func (r reader) Tombstone(ctx context.Context, uri string) (*Time, error) {
 	return one[Time](ctx, r, "tombstone", `SELECT deleted_at FROM tombstones WHERE uri = ?`, uri)
+}
+
+// NewStatusIDAt returns an id for a status that has been fetched: its place is that of the time when it was published (design 5).
+func (tx *Tx) NewStatusIDAt(ctx context.Context, published time.Time) (StatusID, error) {
+	const attempts = 20
+	for attempt := range attempts {
+		id := StatusID(tx.db.ids.idAt(published, attempt))
+		taken, err := tx.exists(ctx, `SELECT 1 FROM statuses WHERE id = ?`, id)
+		if !taken || err != nil {
+			return id, err
+		}
+	}
+	return tx.NewStatusID(), nil
+}
+
+// Trace is what there is of a post from elsewhere before it comes.
+type Trace struct {
+	Known   bool // it is here
+	Deleted bool // it was here, or its author has had it deleted before it came
+	Awaited bool // there are replies to it, or quotes of it
+}
+
+// Trace looks for traces of a post of an id by an author.
+func (r reader) Trace(ctx context.Context, uri, author string) (Trace, error) {
+	bits, err := one[int](ctx, r, "trace", `
+		SELECT EXISTS (SELECT 1 FROM statuses WHERE uri = ?1)
+			+ 2 * (EXISTS (SELECT 1 FROM tombstones WHERE uri = ?1) OR EXISTS (SELECT 1 FROM heard WHERE hash = ?2))
+			+ 4 * (EXISTS (SELECT 1 FROM origins INDEXED BY origins_parent WHERE parent_uri = ?1 AND parent_uri <> '')
+				OR EXISTS (SELECT 1 FROM origins INDEXED BY origins_quote WHERE quote_uri = ?1 AND quote_uri <> ''))`,
+		uri, heardKey(deletion(uri, author)))
+	if err != nil {
+		return Trace{}, err
+	}
+	return Trace{Known: *bits&1 != 0, Deleted: *bits&2 != 0, Awaited: *bits&4 != 0}, nil
+}
+
+// deletion is what is remembered of the deletion of a post that had not come: only its author can have it deleted.
+func deletion(uri, author string) string { return author + " deleted " + uri }
+
+// HearDeletion notes that an author has had a post deleted that is not here.
+func (tx *Tx) HearDeletion(ctx context.Context, uri, author string) error {
+	_, err := tx.Hear(ctx, deletion(uri, author))
+	return err
+}
+
+// Concerns tells whether a post from elsewhere, which is open to all, concerns somebody here who is not addressed: somebody follows or
+// wants to hear of its author, or follows one of its hashtags (federation 3.7).
+func (r reader) Concerns(ctx context.Context, author AccountID, tags []string) (bool, error) {
+	if is, err := r.HasAudience(ctx, author); is || err != nil || len(tags) == 0 {
+		return is, err
+	}
+	return r.exists(ctx, `
+		SELECT 1
+		FROM json_each(?) j
+		CROSS JOIN tags t ON t.name = j.value
+		CROSS JOIN tag_follows f ON f.tag_id = t.id
+		LIMIT 1`, jsonTexts(tags))
+}
+
+// HasAudience tells whether somebody here follows an account elsewhere, has it in a list, or wants to hear of its posts.
+func (r reader) HasAudience(ctx context.Context, author AccountID) (bool, error) {
+	return r.exists(ctx, `
+		SELECT 1
+		WHERE EXISTS (SELECT 1 FROM follows INDEXED BY follows_local WHERE target_id = ?1 AND pending = 0 AND follower_local = 1)
+			OR EXISTS (SELECT 1 FROM subscriptions WHERE target_id = ?1)
+			OR EXISTS (SELECT 1 FROM list_members WHERE account_id = ?1)`, author)
+}
+
+// FollowedHere tells whether somebody here follows an account elsewhere.
+func (r reader) FollowedHere(ctx context.Context, id AccountID) (bool, error) {
+	return r.exists(ctx, `SELECT 1 FROM follows INDEXED BY follows_local WHERE target_id = ? AND pending = 0 AND follower_local = 1 LIMIT 1`, id)
+}
+
+// ConversationOf returns the conversation that others call by a name, 0 if none.
+func (r reader) ConversationOf(ctx context.Context, uri string) (ConversationID, error) {
+	id, err := one[ConversationID](ctx, r, "conversation of a context", `SELECT conversation_id FROM contexts WHERE uri = ?`, uri)
+	if id == nil || err != nil {
+		return 0, err
+	}
+	return *id, nil
+}
+
+// NameConversation notes what others call a conversation.
+func (tx *Tx) NameConversation(ctx context.Context, id ConversationID, uri string) error {
+	_, err := tx.exec(ctx, "name conversation", `INSERT OR IGNORE INTO contexts (conversation_id, uri) VALUES (?, ?)`, id, uri)
+	return err
+}
+
+// AwaitingParent returns replies here to a post that came later than they.
+func (r reader) AwaitingParent(ctx context.Context, uri string, limit int) ([]StatusID, error) {
+	return ids[StatusID](ctx, r, "replies that wait", `
+		SELECT status_id
+		FROM origins INDEXED BY origins_parent
+		WHERE parent_uri = ? AND parent_uri <> ''
+		LIMIT ?`, uri, limit)
+}
+
+// AwaitingQuoted returns quotes here of a post that came later than they.
+func (r reader) AwaitingQuoted(ctx context.Context, uri string, limit int) ([]StatusID, error) {
+	return ids[StatusID](ctx, r, "quotes that wait", `
+		SELECT status_id
+		FROM origins INDEXED BY origins_quote
+		WHERE quote_uri = ? AND quote_uri <> ''
+		LIMIT ?`, uri, limit)
+}
+
+// IsAbove tells whether a status is among those that another replies to, directly or by others; deeper than a thread is shown nobody
+// looks.
+func (r reader) IsAbove(ctx context.Context, above, below StatusID) (bool, error) {
+	return r.exists(ctx, `
+		WITH RECURSIVE up (id) AS (
+			SELECT ?2
+			UNION
+			SELECT s.in_reply_to_id
+			FROM up
+			CROSS JOIN statuses s ON s.id = up.id
+			WHERE s.in_reply_to_id IS NOT NULL
+			LIMIT 4096)
+		SELECT 1
+		FROM up
+		WHERE id = ?1`, above, below)
+}
+
+// LinkReply makes reply, which came before it, an answer to parent.
+func (tx *Tx) LinkReply(ctx context.Context, reply, parent *Status) error {
+	if _, err := tx.exec(ctx, "link reply", `
+		UPDATE statuses
+		SET in_reply_to_id = ?, in_reply_to_account_id = ?
+		WHERE id = ?`, parent.ID, parent.AccountID, reply.ID); err != nil {
+		return err
+	}
+	if _, err := tx.exec(ctx, "parent is here", `UPDATE origins SET parent_uri = '' WHERE status_id = ?`, reply.ID); err != nil {
+		return err
+	}
+	tx.touchStatus(reply.ID)
+	if !reply.Visibility.Open() {
+		return nil
+	}
+	_, err := tx.exec(ctx, "count reply", `UPDATE statuses SET replies_count = replies_count + 1 WHERE id = ?`, parent.ID)
+	tx.touchStatus(parent.ID)
+	return err
+}
+
+// LinkQuote makes quote, which came before it, one of quoted. content is what it says from now on.
+func (tx *Tx) LinkQuote(ctx context.Context, quote, quoted *Status, content string) error {
+	if _, err := tx.exec(ctx, "link quote", `
+		UPDATE statuses
+		SET quote_of_id = ?, content = ?
+		WHERE id = ?`, quoted.ID, content, quote.ID); err != nil {
+		return err
+	}
+	if _, err := tx.exec(ctx, "quoted is here", `UPDATE origins SET quote_uri = '' WHERE status_id = ?`, quote.ID); err != nil {
+		return err
+	}
+	tx.touchStatus(quote.ID)
+	if !quote.Visibility.Open() {
+		return nil
+	}
+	_, err := tx.exec(ctx, "count quote", `UPDATE statuses SET quotes_count = quotes_count + 1 WHERE id = ?`, quoted.ID)
+	tx.touchStatus(quoted.ID)
+	return err
+}
+
+// JoinConversation has a conversation go on as another: what it began with turned out to answer a post of that. One with very many
+// posts stays what it is.
+func (tx *Tx) JoinConversation(ctx context.Context, from, to ConversationID) error {
+	const most = 1000
+	if from == to {
+		return nil
+	}
+	moved, err := ids[StatusID](ctx, tx.reader, "posts of a conversation", `
+		SELECT id
+		FROM statuses INDEXED BY statuses_conversation
+		WHERE conversation_id = ?
+		ORDER BY id
+		LIMIT ?`, from, most+1)
+	if err != nil || len(moved) > most {
+		return err
+	}
+	muters, err := ids[AccountID](ctx, tx.reader, "who mutes a conversation", `SELECT account_id FROM thread_mutes WHERE conversation_id = ?`, from)
+	if err != nil {
+		return err
+	}
+	tx.touchRelations(muters...)
+	for _, query := range []string{
+		`UPDATE statuses SET conversation_id = ?2 WHERE conversation_id = ?1`,
+		`UPDATE OR IGNORE thread_mutes SET conversation_id = ?2 WHERE conversation_id = ?1`,
+		`DELETE FROM thread_mutes WHERE conversation_id = ?1 AND ?2 > 0`,
+		`UPDATE direct_conversations
+		SET last_status_id = max(last_status_id, (
+			SELECT x.last_status_id
+			FROM direct_conversations x INDEXED BY direct_conversations_thread
+			WHERE x.conversation_id = ?1 AND x.account_id = direct_conversations.account_id))
+		WHERE conversation_id = ?2 AND account_id IN (SELECT y.account_id FROM direct_conversations y WHERE y.conversation_id = ?1)`,
+		`UPDATE OR IGNORE direct_conversations SET conversation_id = ?2 WHERE conversation_id = ?1`,
+		`DELETE FROM direct_conversations WHERE conversation_id = ?1 AND ?2 > 0`,
+		`UPDATE OR IGNORE contexts SET conversation_id = ?2 WHERE conversation_id = ?1`,
+		`DELETE FROM contexts WHERE conversation_id = ?1 AND ?2 > 0`,
+	} {
+		if _, err := tx.exec(ctx, "join conversation", query, from, to); err != nil {
+			return err
+		}
+	}
+	for _, id := range moved {
+		tx.touchStatus(id)
+	}
+	return nil
+}
+
+// AddMentions has a status mention more people, after those whom it mentions already.
+func (tx *Tx) AddMentions(ctx context.Context, s *Status, people []AccountID) error {
+	const after = 1000 // more than a post can mention
+	var added []Recipient
+	for i, id := range people {
+		added = append(added, Recipient{StatusID: s.ID, AccountID: id, Position: after + i, Mentioned: true, Direct: s.Visibility == Direct})
+	}
+	tx.touchStatus(s.ID)
+	return tx.AddRecipients(ctx, added)
 }

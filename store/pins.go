@@ -33,6 +33,16 @@ func (r reader) CountPins(ctx context.Context, account AccountID) (int, error) {
 	return *n, nil
 }
 
+// PinsOf returns what an account has pinned.
+func (r reader) PinsOf(ctx context.Context, account AccountID) ([]StatusID, error) {
+	return ids[StatusID](ctx, r, "pins of an account", `
+		SELECT status_id
+		FROM pins
+		WHERE account_id = ?
+		ORDER BY status_id
+		LIMIT 1000`, account)
+}
+
 // AddPin pins a status to its author's profile.
 func (tx *Tx) AddPin(ctx context.Context, s *Status) error {
 	_, err := tx.exec(ctx, "add pin", `

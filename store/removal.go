@@ -24,7 +24,7 @@ func (tx *Tx) BlankAccount(ctx context.Context, id AccountID) error {
 	if _, err := tx.exec(ctx, "blank account", `
 		UPDATE accounts
 		SET display_name = '', note = '', fields = '[]', avatar = '', avatar_static = '', header = '', header_static = '', background = '',
-			discoverable = 0, birthday = '', show_birthday = 0, also_known_as = '[]', moved_to_id = NULL, tags = '[]', withheld = 1, deleted_at = ?
+			discoverable = 0, birthday = '', show_birthday = 0, also_known_as = '[]', moved_to_id = NULL, tags = '[]', emojis = '[]', withheld = 1, deleted_at = ?
 		WHERE id = ?`, At(tx.db.now()), id); err != nil {
 		return err
 	}
@@ -191,6 +191,8 @@ var purges = []string{
 	purge("filters", "id", "account_id = ?"),
 	purge("bookmark_folders", "id", "account_id = ?"),
 	purge("pins", "status_id", "account_id = ?"),
+	purge("scrobbles", "id", "account_id = ?"),
+	purge("quote_authorizations", "id", "account_id = ?"),
 	purge("subscriptions", "account_id, target_id", "account_id = ?"),
 	purge("subscriptions", "account_id, target_id", "target_id = ?"),
 	purge("endorsements", "account_id, target_id", "account_id = ?"),

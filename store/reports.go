@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Report is a complaint about an account, for the staff. It was made at the time of its id.
 type Report struct {
@@ -10,8 +13,9 @@ type Report struct {
 	State     ReportState
 	Category  ReportCategory
 	Comment   string
-	Forwarded bool  // the staff of the target's server is to know, too
-	StateAt   *Time // when the staff decided
+	Forwarded bool    // the staff of the target's server is to know, too
+	StateAt   *Time   // when the staff decided
+	URI       *string // of the activity, where it came from elsewhere
 }
 
 // ReportState is what the staff thinks of a report.
@@ -66,9 +70,9 @@ func (r reader) ReportedStatuses(ctx context.Context, ids []ReportID) ([]*Report
 func (tx *Tx) AddReport(ctx context.Context, report *Report, about []*Status) error {
 	report.ID = ReportID(tx.newID())
 	if _, err := tx.exec(ctx, "add report", `
-		INSERT INTO reports (id, account_id, target_id, state, category, comment, forwarded)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		report.ID, report.AccountID, report.TargetID, report.State, report.Category, report.Comment, report.Forwarded); err != nil {
+		INSERT INTO reports (id, account_id, target_id, state, category, comment, forwarded, uri)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		report.ID, report.AccountID, report.TargetID, report.State, report.Category, report.Comment, report.Forwarded, report.URI); err != nil {
 		return err
 	}
 	for i, st := range about {
@@ -86,6 +90,36 @@ func (r reader) OpenReportsBy(ctx context.Context, id AccountID, limit int) (int
 	n, err := one[int](ctx, r, "open reports", `
 		SELECT count(*)
 		FROM (SELECT 1 FROM reports INDEXED BY reports_account WHERE account_id = ? AND state = 'open' LIMIT ?)`, id, limit)
+	if err != nil {
+		return 0, err
+	}
+	return *n, nil
+}
+
+// ReportByURI returns the report that an activity made, nil if there is none.
+func (r reader) ReportByURI(ctx context.Context, uri string) (*Report, error) {
+	return one[Report](ctx, r, "report by uri", `SELECT * FROM reports WHERE uri = ?`, uri)
+}
+
+// RecentReports returns the reports about target by account since a time, the newest first.
+func (r reader) RecentReports(ctx context.Context, target, account AccountID, since time.Time) ([]*Report, error) {
+	return list[*Report](ctx, r, "recent reports", `
+		SELECT *
+		FROM reports INDEXED BY reports_target
+		WHERE target_id = ? AND id > ? AND account_id = ?
+		ORDER BY id DESC
+		LIMIT 1000`, target, since.UnixMilli()<<sequenceBits, account)
+}
+
+// CountReportsFrom counts the reports by accounts of a domain since a time, up to limit.
+func (r reader) CountReportsFrom(ctx context.Context, domain string, since time.Time, limit int) (int, error) {
+	n, err := one[int](ctx, r, "reports of a domain", `
+		SELECT count(*)
+		FROM (
+			SELECT 1
+			FROM reports r CROSS JOIN accounts a ON a.id = r.account_id
+			WHERE r.id > ? AND a.domain = ?
+			LIMIT ?)`, since.UnixMilli()<<sequenceBits, domain, limit)
 	if err != nil {
 		return 0, err
 	}

@@ -32,6 +32,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"cards":         store.Card{},
 		"recipients":    store.Recipient{},
 		"media":         store.Media{},
+		"media_bans":    store.MediaBan{},
 		"notifications": store.Notification{},
 		"markers":       store.Marker{},
 		"lists":         store.List{},
@@ -55,6 +56,9 @@ func TestRowsMirrorTables(t *testing.T) {
 		"refusals":      store.Refusal{},
 		"relays":        store.Relay{},
 		"origins":       store.Origin{},
+		"scrobbles":     store.Scrobble{},
+
+		"quote_authorizations": store.QuoteAuthorization{},
 
 		"reactions":       store.Reaction{},
 		"reaction_counts": store.ReactionCount{},

@@ -10,6 +10,9 @@ type ExpireStatus struct {
 // SweepMedia removes uploads that nobody attached to anything, and files that nothing uses. It comes again and again.
 type SweepMedia struct{}
 
+// SweepProxy removes what the media proxy keeps of other servers' files and nobody has looked at for long. It comes again and again.
+type SweepProxy struct{}
+
 // ExpireThreadMute ends the mute of a thread whose time has come.
 type ExpireThreadMute struct {
 	AccountID      AccountID      `json:"account_id"`
@@ -45,8 +48,46 @@ type PublishScheduled struct {
 	ScheduledID ScheduledID `json:"scheduled_id"`
 }
 
+// CompleteStatus fetches what a post from elsewhere speaks of and that is not here: what it replies to, what it quotes, whom it
+// mentions.
+type CompleteStatus struct {
+	StatusID StatusID `json:"status_id"`
+	Reach    int      `json:"reach"` // how many posts may still be fetched because of it
+	People   []string `json:"people,omitempty"`
+	Tried    int      `json:"tried,omitempty"`
+}
+
+// FetchReplies reads which replies a post from elsewhere has.
+type FetchReplies struct {
+	StatusID StatusID `json:"status_id"`
+}
+
+// RefreshPoll asks how a poll from elsewhere stands.
+type RefreshPoll struct {
+	StatusID StatusID `json:"status_id"`
+}
+
+// RefreshActor looks at an account elsewhere anew.
+type RefreshActor struct {
+	AccountID AccountID `json:"account_id"`
+}
+
+// ReadCollections looks at what an account elsewhere shows beside its profile: how many follow it, what it has pinned, where it has moved.
+type ReadCollections struct {
+	AccountID AccountID `json:"account_id"`
+}
+
+// CheckHost asks a server which software it runs.
+type CheckHost struct {
+	Domain string `json:"domain"`
+}
+
 // Kind names the job.
+func (CompleteStatus) Kind() string   { return "complete_status" }
+func (FetchReplies) Kind() string     { return "fetch_replies" }
+func (RefreshPoll) Kind() string      { return "refresh_poll" }
 func (SweepMedia) Kind() string       { return "sweep_media" }
+func (SweepProxy) Kind() string       { return "sweep_proxy" }
 func (ExpireStatus) Kind() string     { return "expire_status" }
 func (ExpireThreadMute) Kind() string { return "expire_thread_mute" }
 func (ExpireMute) Kind() string       { return "expire_mute" }
@@ -54,3 +95,6 @@ func (MoveFollowers) Kind() string    { return "move_followers" }
 func (LeaveDomain) Kind() string      { return "leave_domain" }
 func (ClosePoll) Kind() string        { return "close_poll" }
 func (PublishScheduled) Kind() string { return "publish_scheduled" }
+func (RefreshActor) Kind() string     { return "refresh_actor" }
+func (ReadCollections) Kind() string  { return "read_collections" }
+func (CheckHost) Kind() string        { return "check_host" }

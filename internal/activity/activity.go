@@ -59,7 +59,7 @@ func Parse(b []byte) (Object, error) {
 		return nil, fmt.Errorf("%w: no object", ErrMalformed)
 	}
 	items := maxItems
-	if err := check(o, maxDepth, &items); err != nil {
+	if err := check(o, maxDepth, &items, true); err != nil {
 		return nil, err
 	}
 	if !isActivityStreams(o["@context"]) {
@@ -68,8 +68,8 @@ func Parse(b []byte) (Object, error) {
 	return o, nil
 }
 
-// check refuses what is nested too deep, or could be read as another document by who knows JSON-LD (federation 5.6).
-func check(v any, depth int, items *int) error {
+// check refuses what is nested too deep, has too much in it, or could be read as another document by who knows JSON-LD (federation 5.6).
+func check(v any, depth int, items *int, strict bool) error {
 	if *items--; *items < 0 {
 		return fmt.Errorf("%w: too many values", ErrMalformed)
 	}
@@ -79,21 +79,18 @@ func check(v any, depth int, items *int) error {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, member := range v {
-			switch key {
-			case "@graph", "@reverse", "@included":
+			if strict && (key == "@graph" || key == "@reverse" || key == "@included") {
 				return fmt.Errorf("%w: it has %s", ErrMalformed, key)
-			case "@context":
-				if depth == maxDepth { // what stands there says how names are to be understood: we do not ask
-					continue
-				}
 			}
-			if err := check(member, depth-1, items); err != nil {
+			// What stands in the context says how names are to be understood: we do not ask.
+			judged := strict && !(key == "@context" && depth == maxDepth)
+			if err := check(member, depth-1, items, judged); err != nil {
 				return err
 			}
 		}
 	case []any:
 		for _, item := range v {
-			if err := check(item, depth-1, items); err != nil {
+			if err := check(item, depth-1, items, strict); err != nil {
 				return err
 			}
 		}
@@ -105,7 +102,9 @@ func check(v any, depth int, items *int) error {
 func isActivityStreams(context any) bool {
 	is := func(v any) bool {
 		s, ok := v.(string)
-		return ok && (strings.HasPrefix(s, Context) || strings.HasPrefix(s, "http://www.w3.org/ns/activitystreams"))
+		s = strings.TrimPrefix(strings.TrimPrefix(s, "https"), "http")
+		end, found := strings.CutPrefix(s, strings.TrimPrefix(Context, "https"))
+		return ok && found && slices.Contains([]string{"", "#", ".jsonld"}, end)
 	}
 	switch v := context.(type) {
 	case nil:

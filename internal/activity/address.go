@@ -5,6 +5,9 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"unicode"
+
+	"golang.org/x/net/idna"
 
 	"svc/internal/text"
 )
@@ -27,27 +30,63 @@ func Host(id string, trial bool) (string, error) {
 	case u.Host == "" || u.User != nil || u.Opaque != "" || strings.ContainsAny(id, " \t\r\n\\"):
 		return "", fmt.Errorf("%w: %q is no plain address", ErrMalformed, id)
 	}
-	name := u.Hostname()
+	name, host := u.Hostname(), text.NormalizeDomain(u.Host)
 	if trial && isLoopback(name) {
-		return withoutPort(strings.ToLower(u.Host), u.Scheme), nil
+		return withoutPort(host, u.Scheme), nil
 	}
-	host := text.NormalizeDomain(u.Host)
-	_, numeric := netip.ParseAddr(name)
+	_, notIP := netip.ParseAddr(name)
 	switch {
-	case host == "" || numeric == nil || strings.HasPrefix(host, "[") || strings.HasSuffix(name, "."):
+	case host == "" || notIP == nil || strings.HasPrefix(host, "[") || strings.HasSuffix(name, "."):
 		return "", fmt.Errorf("%w: %q has no host of the public network", ErrMalformed, id)
 	case !strings.Contains(host, "."):
 		return "", fmt.Errorf("%w: %q has a host of one word", ErrMalformed, id)
+	case endsInNumber(host):
+		return "", fmt.Errorf("%w: %q has a number in place of a host", ErrMalformed, id)
+	case mixesScripts(host):
+		return "", fmt.Errorf("%w: %q has a host that looks like another one", ErrMalformed, id)
 	}
 	return withoutPort(host, u.Scheme), nil
 }
 
+// isLoopback tells whether a name is one of this machine. IPv4 within IPv6 is not: it would be a second name for the same.
 func isLoopback(name string) bool {
-	if name == "localhost" {
+	if strings.EqualFold(name, "localhost") {
 		return true
 	}
 	ip, err := netip.ParseAddr(name)
-	return err == nil && ip.Unmap().IsLoopback()
+	return err == nil && ip.IsLoopback() && !ip.Is4In6() && ip.Zone() == ""
+}
+
+// endsInNumber tells of hosts that some take for an IPv4 address: 127.1, 0x7f.1.
+func endsInNumber(host string) bool {
+	host, _, _ = strings.Cut(host, ":")
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	hex, isHex := strings.CutPrefix(last, "0x")
+	return strings.Trim(last, "0123456789") == "" || isHex && strings.Trim(hex, "0123456789abcdef") == ""
+}
+
+// mixesScripts tells of hosts that have a word with letters of several of the scripts that look alike.
+func mixesScripts(host string) bool {
+	if !strings.Contains(host, "xn--") {
+		return false
+	}
+	host, _, _ = strings.Cut(host, ":")
+	readable, err := idna.Punycode.ToUnicode(host)
+	if err != nil {
+		return true
+	}
+	for label := range strings.SplitSeq(readable, ".") {
+		scripts := 0
+		for _, script := range []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek} {
+			if strings.ContainsFunc(label, func(r rune) bool { return unicode.Is(script, r) }) {
+				scripts++
+			}
+		}
+		if scripts > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 func withoutPort(host, scheme string) string {

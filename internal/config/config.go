@@ -26,14 +26,16 @@ type Config struct {
 	Search     Search
 	Streaming  Streaming
 	Media      Media
+	MediaProxy MediaProxy
 	Cards      Cards
 	Federation Federation
-	Captcha    Captcha
-	OAuth      OAuth
-	RateLimit  RateLimit
-	Mail       Mail
-	Log        Log
-	Metrics    Metrics
+	Policies
+	Captcha   Captcha
+	OAuth     OAuth
+	RateLimit RateLimit
+	Mail      Mail
+	Log       Log
+	Metrics   Metrics
 }
 
 // Server is how the server is reached. Code that needs the address of the server asks Config.URL, which is normalised.
@@ -166,6 +168,14 @@ type Media struct {
 	MaxFrames         int
 }
 
+// MediaProxy is how files of other servers are shown. Sizes are in bytes.
+type MediaProxy struct {
+	Enabled     bool
+	CacheSize   int64
+	MaxFile     int64
+	DirectHosts []string
+}
+
 // Cards are the previews of the pages that posts link to.
 type Cards struct {
 	Enabled      bool
@@ -174,10 +184,14 @@ type Cards struct {
 
 // Federation is the exchange with other servers.
 type Federation struct {
-	Enabled         bool
-	AllowLoopback   bool
-	AuthorizedFetch bool
-	AllowRelay      bool
+	Enabled              bool
+	AllowLoopback        bool
+	AuthorizedFetch      bool
+	SendListens          bool
+	AllowRelay           bool
+	QuarantinedInstances []HostReason
+	RejectedInstances    []HostReason
+	StoreAll             bool
 }
 
 // Captcha is the test against automatic registrations.
@@ -209,6 +223,8 @@ type RateLimit struct {
 	Reports            Rate
 	SameStatusAction   Rate
 	MediaUpload        Rate
+	Federation         Rate
+	Inbox              Rate
 }
 
 // Mail is how mail leaves. Code that needs the sender asks Config.MailFrom, which knows what an empty From means.

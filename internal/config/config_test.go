@@ -67,7 +67,11 @@ func TestEveryFieldIsOneSetting(t *testing.T) {
 	walk = func(path string, v reflect.Value) {
 		if v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[Rate]() {
 			for i := range v.NumField() {
-				walk(path+"."+v.Type().Field(i).Name, v.Field(i))
+				if f := v.Type().Field(i); f.Anonymous {
+					walk(path, v.Field(i))
+				} else {
+					walk(path+"."+f.Name, v.Field(i))
+				}
 			}
 			return
 		}
@@ -237,6 +241,7 @@ func TestConflicts(t *testing.T) {
 		{"mail with a server", func(c *Config) { c.Mail.Enabled, c.Mail.Host = true, "mail.example.org" }, ""},
 		{"mail to files", func(c *Config) { c.Mail.Enabled, c.Mail.Adapter = true, MailFile }, ""},
 		{"a poll that cannot be made", func(c *Config) { c.Polls.MinExpiration = 2 * c.Polls.MaxExpiration / 3; c.Polls.MaxExpiration /= 2 }, "polls.min_expiration"},
+		{"a file that leaves no room for others", func(c *Config) { c.MediaProxy.CacheSize, c.MediaProxy.MaxFile = 100_000_000, 50_000_001 }, "media_proxy.max_file"},
 		{"certificates for http", func(c *Config) { c.Server.TLS.Enabled = true }, "server.url"},
 		{"certificates on a socket", func(c *Config) {
 			c.Server.TLS.Enabled, c.Server.URL, c.Server.Listen = true, "https://example.org", "/run/svc.sock"

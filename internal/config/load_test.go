@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -155,4 +157,35 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("no host in %q", c.Server.URL)
 		}
 	})
+}
+
+// TestTables reads lists of tables in each form that TOML has for them, and writes them so that they are read again.
+func TestTables(t *testing.T) {
+	for _, text := range []string{
+		"[mrf_simple]\nreject = [\"plain.example\", { host = \"*.bad.example\", reason = \"spam\" }]\n[mrf]\npolicies = \"SimplePolicy\"\n",
+		"[mrf]\npolicies = [\"Svc.Web.ActivityPub.MRF.SimplePolicy\"]\n[[mrf_simple.reject]]\nhost = \"plain.example\"\n[[mrf_simple.reject]]\nhost = \"*.bad.example\"\nreason = \"spam\"\n",
+	} {
+		c, err := Parse(text)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		want := []HostReason{{"plain.example", ""}, {"*.bad.example", "spam"}}
+		if !slices.Equal(c.MRFSimple.Reject, want) || !slices.Equal(c.MRF.Policies, []string{"SimplePolicy"}) {
+			t.Errorf("got %v and %v", c.MRFSimple.Reject, c.MRF.Policies)
+		}
+		for name, written := range map[string]string{"file": File(c), "shown": Show(c)} {
+			again, err := Parse(written)
+			if err != nil || !reflect.DeepEqual(again, c) {
+				t.Errorf("%s: got %+v, %v", name, again, err)
+			}
+		}
+		if shown := Show(c); !strings.Contains(shown, "\nreject = [\n    { host = \"plain.example\" },\n    { host = \"*.bad.example\", reason = \"spam\" },\n]\n") {
+			t.Errorf("it is shown as %s", shown)
+		}
+	}
+	_, err := Parse("[mrf_simple]\nreject = [{ hots = \"a.example\" }]\n")
+	if err == nil || !strings.HasPrefix(err.Error(), "line 2: mrf_simple.reject: has a table with \"hots\"") {
+		t.Errorf("got %v", err)
+	}
 }

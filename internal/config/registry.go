@@ -35,6 +35,8 @@ const (
 	List     Kind = "list"     // []string
 	Duration Kind = "duration" // string: "500ms", "30s", "5m", "2h", "7d"
 	Limit    Kind = "limit"    // string: "15/1m" is 15 a minute; "off" is no limit
+	Fraction Kind = "fraction" // float64, from 0 to 1
+	Rows     Kind = "rows"     // []map[string]any, tables with the same members, each a string or a []string
 )
 
 // section is one group of settings, as it stands in the file.
@@ -95,8 +97,8 @@ func (c *Config) Get(group, key string) (any, error) {
 	return s.field.get(), nil
 }
 
-// Set changes one setting to a value as it comes out of TOML or JSON or Get: a string, a bool, any whole number, or a list
-// of strings. A value of the wrong kind or against the rules of the setting is refused and changes nothing. Rules that
+// Set changes one setting to a value as it comes out of TOML or JSON or Get: a string, a bool, any number, or a list
+// of strings or tables. A value of the wrong kind or against the rules of the setting is refused and changes nothing. Rules that
 // concern several settings are checked by Validate only.
 func (c *Config) Set(group, key string, value any) error {
 	s, ok := c.find(group, key)

@@ -48,6 +48,9 @@ func (c *Config) conflicts() Problems {
 	if c.Polls.MinExpiration > c.Polls.MaxExpiration {
 		p = append(p, errors.New("polls.min_expiration: must not be longer than polls.max_expiration"))
 	}
+	if c.MediaProxy.Enabled && c.MediaProxy.MaxFile > c.MediaProxy.CacheSize/2 {
+		p = append(p, errors.New("media_proxy.max_file: must not be larger than half of media_proxy.cache_size"))
+	}
 	if c.Mail.Enabled && c.Mail.Adapter == MailSMTP && c.Mail.Host == "" {
 		p = append(p, errors.New(`mail.host: must be set while mail.enabled is true and mail.adapter is "smtp"`))
 	}

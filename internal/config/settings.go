@@ -1,10 +1,13 @@
 package config
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // registry is the description of every setting, bound to the fields of c.
 func (c *Config) registry() []section {
-	return []section{
+	all := []section{
 		{"server", "How the server is reached.", []Setting{
 			{Key: "listen", field: text(&c.Server.Listen, "127.0.0.1:4000", listenAddress), Restart: true,
 				Description: "Where the server listens: an address and port, or the path of a Unix socket. Without an address (\":4000\") it listens on all of them.",
@@ -174,6 +177,17 @@ func (c *Config) registry() []section {
 			{Key: "max_frames", field: number(&c.Media.MaxFrames, 200, 1, 10_000),
 				Description: "Most frames of an animated picture."},
 		}},
+		{"media_proxy", "Pictures, video and sound of other servers, shown through this one, so that those do not learn who looks at them.", []Setting{
+			{Key: "enabled", field: boolean(&c.MediaProxy.Enabled, true), Restart: true,
+				Description: "Show them through this server. Without it, people's browsers and apps load them from where they are."},
+			{Key: "cache_size", field: number(&c.MediaProxy.CacheSize, 1<<30, 10_000_000, 10_000_000_000_000), Restart: true,
+				Description: "Bytes of disk that copies may take, in the folder cache/ of the data folder. What has not been looked at for longest goes first."},
+			{Key: "max_file", field: number(&c.MediaProxy.MaxFile, 40<<20, 100_000, 10_000_000_000), Restart: true,
+				Description: "Largest file that is fetched, in bytes. It has to arrive within a minute."},
+			{Key: "direct_hosts", field: list(&c.MediaProxy.DirectHosts, nil, each(hostName)), Restart: true,
+				Description: "Hosts whose files are loaded from there, with all below them: for those that are your own.",
+				Suggestions: []any{"media.example.org"}},
+		}},
 		{"cards", "Previews of the pages that posts link to.", []Setting{
 			{Key: "enabled", field: boolean(&c.Cards.Enabled, true),
 				Description: "Look at the first page that a public or unlisted post links to, and show its title and picture below the post."},
@@ -188,8 +202,17 @@ func (c *Config) registry() []section {
 				Description: "Talk with servers on this machine, without encryption. Only for trials: strangers could reach other services of the machine through it."},
 			{Key: "authorized_fetch", field: boolean(&c.Federation.AuthorizedFetch, false),
 				Description: "Answer other servers only if they prove who they are. It keeps blocked servers out, and some honest ones too."},
+			{Key: "store_all", field: boolean(&c.Federation.StoreAll, false), Restart: true,
+				Description: "Keep every post that other servers send, also if nobody here follows its author, is mentioned, or has to do with it otherwise."},
+			{Key: "send_listens", field: boolean(&c.Federation.SendListens, false),
+				Description: "Tell followers on other servers what people listen to. Few servers understand that."},
 			{Key: "allow_relay", field: boolean(&c.Federation.AllowRelay, true), Restart: true,
 				Description: "Let other servers follow this one as a relay, and tell them of all public posts that are written here. Relays that this server has subscribed to itself are told of them in any case."},
+			{Key: "quarantined_instances", field: hostReasons(&c.Federation.QuarantinedInstances), Restart: true,
+				Description: "Hosts that get only what is public or unlisted. \"*.example.org\" is example.org with all below it. The reason is shown to everybody.",
+				Suggestions: []any{[]map[string]any{{"host": "leaky.example", "reason": "shows private posts"}}}},
+			{Key: "rejected_instances", field: hostReasons(&c.Federation.RejectedInstances), Restart: true,
+				Description: "Hosts that get nothing at all when they ask, as far as they say who they are: see authorized_fetch."},
 		}},
 		{"captcha", "A picture with letters to copy, against automatic registrations.", []Setting{
 			{Key: "enabled", field: boolean(&c.Captcha.Enabled, false, notYet),
@@ -235,6 +258,10 @@ func (c *Config) registry() []section {
 				Description: "Reports to the staff by one account."},
 			{Key: "media_upload", field: limit(&c.RateLimit.MediaUpload, 100, 30*time.Minute), Restart: true,
 				Description: "Uploads by one account."},
+			{Key: "federation", field: limit(&c.RateLimit.Federation, 6000, 5*time.Minute), Restart: true,
+				Description: "Documents that one other server reads: a well-known one asks for many at once when it has heard of a post."},
+			{Key: "inbox", field: limit(&c.RateLimit.Inbox, 150_000, 5*time.Minute), Restart: true,
+				Description: "Activities that one other server sends. A relay may send hundreds a second."},
 		}},
 		{"mail", "How the server sends mail.", []Setting{
 			{Key: "enabled", field: boolean(&c.Mail.Enabled, false), Restart: true,
@@ -268,6 +295,7 @@ func (c *Config) registry() []section {
 				Description: "Where they are offered. Everybody who reaches this address can read them."},
 		}},
 	}
+	return slices.Insert(all, slices.IndexFunc(all, func(s section) bool { return s.group == "captcha" }), c.policySections()...)
 }
 
 // postFormats are the formats that the server can render.

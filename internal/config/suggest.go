@@ -31,9 +31,10 @@ func unknownGroup(name string) error {
 func nearestSetting(group, key string) string {
 	var here, elsewhere nearest
 	for _, s := range Settings() {
-		if s.Group == group {
+		switch of := strings.HasPrefix(group, "mrf"); {
+		case s.Group == group:
 			here.consider(key, s.Key, s.Name())
-		} else {
+		case of == strings.HasPrefix(s.Group, "mrf"): // policies have many alike, which are not what others mean
 			elsewhere.consider(key, s.Key, s.Name())
 		}
 	}

@@ -105,6 +105,9 @@ func format(value any) string {
 	if n, ok := value.(int64); ok {
 		return formatNumber(n)
 	}
+	if list, ok := value.([]map[string]any); ok {
+		return formatRows(list)
+	}
 	out, err := toml.Marshal(map[string]any{"v": value})
 	if err != nil {
 		panic(fmt.Sprintf("config: a %T is no value of a setting: %v", value, err))

@@ -291,7 +291,7 @@ func (b *Builder) sharedAccount(row *store.Account, user *store.User) (*accountM
 	for _, f := range row.Fields.V {
 		texts = append(texts, f.Name, f.Value)
 	}
-	m.Emojis = b.emojisIn(texts...)
+	m.Emojis = b.emojisOf(row.Local(), row.Emojis.V, texts...)
 
 	x := &accountExtension{
 		APID:                row.URI,
@@ -324,13 +324,13 @@ func (b *Builder) sharedAccount(row *store.Account, user *store.User) (*accountM
 
 const standardAvatar = "/images/avi.png"
 
-// picture returns the address of a profile picture: a media file's, a remote one's as it is, or the standard one's.
+// picture returns the address of a profile picture: a media file's, that under which a remote one is shown, or the standard one's.
 func (b *Builder) picture(name, standard string) string {
 	switch {
 	case name == "":
 		return b.BaseURL + standard
 	case len(name) > 8 && (name[:7] == "http://" || name[:8] == "https://"):
-		return name
+		return b.proxied(name)
 	}
 	return b.MediaURL + name
 }

@@ -87,19 +87,15 @@ func (b *Builder) card(row *store.Card) (*object, error) {
 	if properties == nil {
 		properties = map[string]string{}
 	}
+	var picture *string
+	if c.Image != "" {
+		shown := b.proxied(c.Image)
+		picture = &shown
+	}
 	o, err := b.extended(cardMembers{
 		URL: c.URL, Title: c.Title, Description: c.Description, Type: "link",
 		ProviderName: at.Hostname(), ProviderURL: (&url.URL{Scheme: at.Scheme, Host: at.Host}).String(),
-		Width: c.Width, Height: c.Height, Image: pictureElsewhere(c.Image), ImageDescription: c.ImageDescription,
+		Width: c.Width, Height: c.Height, Image: picture, ImageDescription: c.ImageDescription,
 	}, cardExtension{properties})
 	return &o, err
-}
-
-// pictureElsewhere returns the address under which people are shown a picture of a page elsewhere, nil if there is none: as of now its
-// own.
-func pictureElsewhere(address string) *string {
-	if address == "" {
-		return nil
-	}
-	return &address
 }

@@ -116,7 +116,7 @@ func (b *Builder) ChatMessages(ctx context.Context, owner *store.Account, rows [
 	}
 	for _, e := range rows {
 		m := &ChatMessage{
-			ID: e.ID, ChatID: e.ChatID, AccountID: e.AuthorID, CreatedAt: e.CreatedAt, Unread: e.Unread, Emojis: b.emojisIn(e.Content),
+			ID: e.ID, ChatID: e.ChatID, AccountID: e.AuthorID, CreatedAt: e.CreatedAt, Unread: e.Unread, Emojis: b.emojisOf(e.Emojis == nil, emojisWith(e), e.Content),
 			Attachment: attachments[e.MessageID], IdempotencyKey: keys[e.MessageID],
 		}
 		if content := e.Content; content != "" {
@@ -128,6 +128,13 @@ func (b *Builder) ChatMessages(ctx context.Context, owner *store.Account, rows [
 		list = append(list, m)
 	}
 	return list, nil
+}
+
+func emojisWith(e *store.ChatEntry) []store.RemoteEmoji {
+	if e.Emojis == nil {
+		return nil
+	}
+	return e.Emojis.V
 }
 
 func (b *Builder) attachmentsOfMessages(ctx context.Context, ids []store.MessageID) (map[store.MessageID]*object, error) {

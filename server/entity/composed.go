@@ -40,7 +40,7 @@ func (b *Builder) renderComposed(ctx context.Context, author *store.Account, c *
 		}
 	}
 	if c.Poll != nil {
-		poll, err := b.renderPoll(c.Poll)
+		poll, err := b.renderPoll(c.Poll, c.Status)
 		if err != nil {
 			return nil, err
 		}

@@ -59,7 +59,7 @@ func (b *Builder) StatusEdits(ctx context.Context, viewer *store.Account, st *st
 			CreatedAt:        v.CreatedAt,
 			Account:          author,
 			MediaAttachments: []object{},
-			Emojis:           b.emojisIn(append([]string{v.Content, v.SpoilerText}, v.Poll.V...)...),
+			Emojis:           b.emojisOf(st.Local(), st.Emojis.V, append([]string{v.Content, v.SpoilerText}, v.Poll.V...)...),
 		}
 		if plain {
 			e.Content = text.Strict(v.Content)

@@ -1,9 +1,11 @@
 package entity
 
 import (
+	"slices"
 	"strings"
 
 	"svc/emoji"
+	"svc/store"
 )
 
 // Emoji is a custom emoji.
@@ -22,6 +24,21 @@ func (b *Builder) emojisIn(texts ...string) []Emoji {
 	for _, e := range b.emojis.In(texts...) {
 		url := b.BaseURL + e.Path
 		found = append(found, Emoji{Shortcode: e.Shortcode, URL: url, StaticURL: url})
+	}
+	return found
+}
+
+// emojisOf returns the custom emoji that occur in texts of somebody: our own of who lives here, those that came with the texts of others.
+func (b *Builder) emojisOf(local bool, came []store.RemoteEmoji, texts ...string) []Emoji {
+	if local {
+		return b.emojisIn(texts...)
+	}
+	found := []Emoji{}
+	for _, e := range came {
+		name := ":" + e.Shortcode + ":"
+		if slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, name) }) {
+			found = append(found, Emoji{Shortcode: e.Shortcode, URL: e.URL, StaticURL: e.URL})
+		}
 	}
 	return found
 }

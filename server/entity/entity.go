@@ -29,10 +29,14 @@ type Config struct {
 	MediaURL   string // what media file names are appended to: https://example.org/media/
 	CacheBytes int    // for rendered accounts and statuses
 
+	// Proxied returns the address under which people are shown a file that another server has; nil: its own.
+	Proxied func(address string) string
+
 	// What the server tells about itself.
 	Settings       *config.Config
-	Version        string // of this program, as in 1.2.3; "": 0.0.0
-	VAPIDPublicKey string // for push subscriptions; "" if there are none
+	Version        string         // of this program, as in 1.2.3; "": 0.0.0
+	VAPIDPublicKey string         // for push subscriptions; "" if there are none
+	Federation     map[string]any // policies, and what else is told of the exchange with other servers; nil: only whether there is any
 }
 
 // Builder builds entities. Its methods may be called from any goroutine.

@@ -323,11 +323,11 @@ type extensionStats struct {
 }
 
 type instanceMetadata struct {
-	AccountActivationRequired bool            `json:"account_activation_required"`
-	Features                  []string        `json:"features"`
-	Federation                federationState `json:"federation"`
-	FieldsLimits              fieldsLimits    `json:"fields_limits"`
-	PostFormats               []string        `json:"post_formats"`
+	AccountActivationRequired bool           `json:"account_activation_required"`
+	Features                  []string       `json:"features"`
+	Federation                map[string]any `json:"federation"`
+	FieldsLimits              fieldsLimits   `json:"fields_limits"`
+	PostFormats               []string       `json:"post_formats"`
 }
 
 // instanceV2Metadata has the limits too that stand on the first level in version 1.
@@ -342,10 +342,6 @@ type instanceV2Metadata struct {
 	ChatLimit             int    `json:"chat_limit"`
 }
 
-type federationState struct {
-	Enabled bool `json:"enabled"`
-}
-
 type fieldsLimits struct {
 	MaxFields       int `json:"max_fields"`
 	MaxRemoteFields int `json:"max_remote_fields"`
@@ -358,10 +354,18 @@ func (b *Builder) instanceMetadata() instanceMetadata {
 	return instanceMetadata{
 		AccountActivationRequired: c.Instance.AccountActivationRequired,
 		Features:                  b.features(),
-		Federation:                federationState{c.Federation.Enabled},
+		Federation:                b.federation(),
 		FieldsLimits:              b.fieldsLimits(),
 		PostFormats:               c.Statuses.AllowedFormats,
 	}
+}
+
+// federation is what everybody may know of the exchange with other servers.
+func (b *Builder) federation() map[string]any {
+	if b.Federation == nil {
+		return map[string]any{"enabled": b.Settings.Federation.Enabled}
+	}
+	return b.Federation
 }
 
 func (b *Builder) fieldsLimits() fieldsLimits {
@@ -392,6 +396,9 @@ func (b *Builder) features() []string {
 		b.Name + "_custom_emoji_reactions",
 		"exposable_reactions",
 		b.Name + ":get:main/ostatus",
+	}
+	if b.Settings.MediaProxy.Enabled {
+		list = append(list, "media_proxy")
 	}
 	if b.Settings.Accounts.BlockersVisible {
 		list = append(list, "blockers_visible")

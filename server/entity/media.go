@@ -22,21 +22,38 @@ func (b *Builder) Attachment(m *store.Media) (any, error) { return b.attachment(
 
 func (b *Builder) attachment(m *store.Media) (object, error) {
 	a := attachmentMembers{ID: m.ID, Type: m.Type}
-	if m.File != "" {
-		a.URL = b.MediaURL + m.File
-	} else {
-		a.URL, a.RemoteURL = m.RemoteURL, &m.RemoteURL
+	file, preview := b.MediaFile(m)
+	a.URL, a.TextURL = file, file
+	if m.File == "" {
+		a.RemoteURL = &m.RemoteURL
 	}
-	a.TextURL = a.URL
-	switch {
-	case m.Thumbnail != "":
-		preview := b.MediaURL + m.Thumbnail
+	if m.Thumbnail != "" || m.Type == "image" { // of other types there must be a picture, or nothing
 		a.PreviewURL = &preview
-	case m.Type == "image": // of other types there must be a picture, or nothing
-		a.PreviewURL = &a.URL
 	}
 	if m.Description != "" {
 		a.Description = &m.Description
 	}
 	return b.extended(a, attachmentExtension{m.Mime})
+}
+
+// proxied returns the address under which people are shown a picture, video or sound that another server has: everything that is
+// not ours goes through here. "" stays "".
+func (b *Builder) proxied(address string) string {
+	if b.Proxied == nil || address == "" {
+		return address
+	}
+	return b.Proxied(address)
+}
+
+// MediaFile returns the addresses of an attachment's file and of a picture that stands for it.
+func (b *Builder) MediaFile(m *store.Media) (file, preview string) {
+	if m.File == "" {
+		file = b.proxied(m.RemoteURL)
+		return file, file
+	}
+	file = b.MediaURL + m.File
+	if m.Thumbnail != "" {
+		return file, b.MediaURL + m.Thumbnail
+	}
+	return file, file
 }

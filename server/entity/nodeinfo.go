@@ -40,23 +40,23 @@ type nodeUsers struct {
 
 // nodeInfoMetadata is what servers of this family tell beyond the schema.
 type nodeInfoMetadata struct {
-	NodeName                  string          `json:"nodeName"`
-	NodeDescription           string          `json:"nodeDescription"`
-	Upstream                  upstream        `json:"upstream"`
-	Private                   bool            `json:"private"`
-	Suggestions               enabled         `json:"suggestions"`
-	StaffAccounts             []string        `json:"staffAccounts"`
-	Federation                federationState `json:"federation"`
-	PollLimits                pollLimits      `json:"pollLimits"`
-	PostFormats               []string        `json:"postFormats"`
-	UploadLimits              uploadLimits    `json:"uploadLimits"`
-	FieldsLimits              nodeFields      `json:"fieldsLimits"`
-	AccountActivationRequired bool            `json:"accountActivationRequired"`
-	InvitesEnabled            bool            `json:"invitesEnabled"`
-	MailerEnabled             bool            `json:"mailerEnabled"`
-	Features                  []string        `json:"features"`
-	RestrictedNicknames       []string        `json:"restrictedNicknames"`
-	SkipThreadContainment     bool            `json:"skipThreadContainment"`
+	NodeName                  string         `json:"nodeName"`
+	NodeDescription           string         `json:"nodeDescription"`
+	Upstream                  upstream       `json:"upstream"`
+	Private                   bool           `json:"private"`
+	Suggestions               enabled        `json:"suggestions"`
+	StaffAccounts             []string       `json:"staffAccounts"`
+	Federation                map[string]any `json:"federation"`
+	PollLimits                pollLimits     `json:"pollLimits"`
+	PostFormats               []string       `json:"postFormats"`
+	UploadLimits              uploadLimits   `json:"uploadLimits"`
+	FieldsLimits              nodeFields     `json:"fieldsLimits"`
+	AccountActivationRequired bool           `json:"accountActivationRequired"`
+	InvitesEnabled            bool           `json:"invitesEnabled"`
+	MailerEnabled             bool           `json:"mailerEnabled"`
+	Features                  []string       `json:"features"`
+	RestrictedNicknames       []string       `json:"restrictedNicknames"`
+	SkipThreadContainment     bool           `json:"skipThreadContainment"`
 }
 
 // upstream names the product whose API this is. Client libraries that do not know a server by its name go by it.
@@ -101,7 +101,7 @@ func (b *Builder) nodeInfo(version string, f stats, staff []*store.Account) (obj
 			Upstream:                  upstream{referenceProduct},
 			Private:                   !c.Instance.Public,
 			StaffAccounts:             staffAccounts,
-			Federation:                federationState{c.Federation.Enabled},
+			Federation:                b.federation(),
 			PollLimits:                b.pollLimits(),
 			PostFormats:               c.Statuses.AllowedFormats,
 			UploadLimits:              uploadLimits{c.Media.UploadLimit, c.Media.AvatarLimit, c.Media.BannerLimit, c.Media.BackgroundLimit},

@@ -56,16 +56,17 @@ func (b *Builder) loadPolls(ctx context.Context, rows []*store.Status) (map[stor
 	}
 	polls, err := b.db.PollsOf(ctx, ids)
 	rendered := make(map[store.StatusID]*renderedPoll, len(polls))
+	rowOf := byID(rows, func(s *store.Status) store.StatusID { return s.ID })
 	for _, p := range polls {
-		if rendered[p.StatusID], err = b.renderPoll(p); err != nil {
+		if rendered[p.StatusID], err = b.renderPoll(p, rowOf[p.StatusID]); err != nil {
 			return nil, err
 		}
 	}
 	return rendered, err
 }
 
-// renderPoll renders a poll. One without an id is that of a status that is only shown to its author.
-func (b *Builder) renderPoll(p *store.Poll) (*renderedPoll, error) {
+// renderPoll renders the poll of a status. One without an id is that of a status that is only shown to its author.
+func (b *Builder) renderPoll(p *store.Poll, of *store.Status) (*renderedPoll, error) {
 	r := &renderedPoll{id: p.ID, expiresAt: p.ExpiresAt, titles: p.Titles()}
 	head := pollHead{ID: p.ID.String(), ExpiresAt: p.ExpiresAt}
 	if p.ID == 0 {
@@ -75,7 +76,7 @@ func (b *Builder) renderPoll(p *store.Poll) (*renderedPoll, error) {
 	if r.head, err = marshalMembers(head); err != nil {
 		return nil, err
 	}
-	body := pollBody{Multiple: p.Multiple, VotesCount: p.VotesCount(), VotersCount: p.VotersCount, Emojis: b.emojisIn(p.Titles()...)}
+	body := pollBody{Multiple: p.Multiple, VotesCount: p.VotesCount(), VotersCount: p.VotersCount, Emojis: b.emojisOf(of.Local(), of.Emojis.V, p.Titles()...)}
 	for _, o := range p.Options.V {
 		body.Options = append(body.Options, pollOption{o.Title, &o.Votes})
 	}

@@ -49,7 +49,8 @@ func (b *Builder) loadReactions(ctx context.Context, ids []store.StatusID) (map[
 // its pack has it now, if one still does.
 func (b *Builder) reactionPicture(c store.ReactionCount) *string {
 	if strings.Contains(c.Emoji, "@") {
-		return &c.URL
+		url := b.proxied(c.URL)
+		return &url
 	}
 	if e := b.emojis.Find(c.Emoji); e != nil {
 		url := b.BaseURL + e.Path

@@ -259,7 +259,7 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 		MediaAttachments:   orEmpty(p.media[row.ID]),
 		Mentions:           orEmpty(p.mentions[row.ID]),
 		Tags:               orEmpty(p.tags[row.ID]),
-		Emojis:             b.emojisIn(row.Content, row.SpoilerText),
+		Emojis:             b.emojisOf(row.Local(), row.Emojis.V, row.Content, row.SpoilerText),
 	}
 	if row.Language != "" {
 		body.Language = &row.Language

@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"strings"
 )
 
 //go:embed templates style.css
@@ -111,11 +112,15 @@ func (Password) template() string  { return "password" }
 var (
 	templates = parse(Home{}, Profile{}, Thread{}, Login{}, Challenge{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, Password{}, Interact{}, Remote{})
 	style     = readStyle()
-
-	// Policy is the Content-Security-Policy of all pages. It says nothing about where forms lead: a browser would apply that
-	// to the redirect to an app, too.
-	Policy = "default-src 'none'; style-src 'sha256-" + hash(style) + "'; img-src 'self' data:; media-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+
+// Policy returns the Content-Security-Policy of all pages. elsewhere is where pictures, video and sound may come from beside this
+// server, if there is anything. It says nothing about where forms lead: a browser would apply that to the redirect to an app, too.
+func Policy(elsewhere ...string) string {
+	here := strings.Join(append([]string{"'self'"}, elsewhere...), " ")
+	return "default-src 'none'; style-src 'sha256-" + hash(style) + "'; img-src " + here + " data:; media-src " + here +
+		"; base-uri 'none'; frame-ancestors 'none'"
+}
 
 func parse(pages ...Page) map[string]*template.Template {
 	all := make(map[string]*template.Template)

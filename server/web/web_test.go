@@ -91,7 +91,7 @@ func TestPages(t *testing.T) {
 					}
 				case "style":
 					sum := sha256.Sum256([]byte(n.FirstChild.Data))
-					if !strings.Contains(Policy, base64.StdEncoding.EncodeToString(sum[:])) {
+					if !strings.Contains(Policy(), base64.StdEncoding.EncodeToString(sum[:])) {
 						t.Error("the policy does not allow the style")
 					}
 				case "script":

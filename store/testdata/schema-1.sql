@@ -232,6 +232,7 @@ CREATE INDEX endorsements_target ON endorsements (target_id);
 CREATE TABLE blocks (
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     target_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    uri        TEXT    UNIQUE, -- of the Block activity, where it came from elsewhere
     PRIMARY KEY (account_id, target_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX blocks_target ON blocks (target_id, account_id);
@@ -298,6 +299,7 @@ CREATE INDEX statuses_account ON statuses (account_id, id);
 CREATE INDEX statuses_conversation ON statuses (conversation_id, id);
 CREATE INDEX statuses_direct ON statuses (conversation_id, id) WHERE visibility = 4;
 CREATE INDEX statuses_replies ON statuses (in_reply_to_id) WHERE in_reply_to_id IS NOT NULL;
+CREATE INDEX statuses_own_replies ON statuses (in_reply_to_id, id) WHERE in_reply_to_id IS NOT NULL AND in_reply_to_account_id = account_id AND visibility IN (0, 1);
 CREATE INDEX statuses_reply_accounts ON statuses (in_reply_to_account_id) WHERE in_reply_to_account_id IS NOT NULL;
 CREATE UNIQUE INDEX statuses_reblogs ON statuses (reblog_of_id, account_id) WHERE reblog_of_id IS NOT NULL;
 CREATE INDEX statuses_reblogged_by ON statuses (reblog_of_id, id) WHERE reblog_of_id IS NOT NULL;
@@ -440,6 +442,13 @@ CREATE INDEX media_loose ON media (loose_since) WHERE status_id IS NULL AND mess
 CREATE INDEX media_file ON media (file) WHERE file <> '';
 CREATE INDEX media_thumbnail ON media (thumbnail) WHERE thumbnail <> '';
 
+-- Pictures and the like of other servers that the media proxy does not show.
+CREATE TABLE media_bans (
+    id        INTEGER PRIMARY KEY,
+    address   TEXT    NOT NULL UNIQUE, -- where it is, not where it would be shown
+    banned_at INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE favourites (
     id         INTEGER PRIMARY KEY,
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
@@ -505,6 +514,7 @@ CREATE TABLE thread_mutes (
     expires_at      INTEGER, -- NULL: for good
     PRIMARY KEY (account_id, conversation_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX thread_mutes_thread ON thread_mutes (conversation_id);
 
 -- What somebody here has of a thread with direct posts: whom it goes to, and how far it was read.
 CREATE TABLE direct_conversations (
@@ -516,6 +526,7 @@ CREATE TABLE direct_conversations (
     recipients      TEXT    NOT NULL, -- JSON array of account ids in their order, the owner's among them
     UNIQUE (account_id, conversation_id)
 ) STRICT;
+CREATE INDEX direct_conversations_thread ON direct_conversations (conversation_id, account_id);
 CREATE INDEX direct_conversations_newest ON direct_conversations (account_id, last_status_id);
 CREATE INDEX direct_conversations_among ON direct_conversations (account_id, recipients, last_status_id);
 CREATE INDEX direct_conversations_unread ON direct_conversations (account_id, last_status_id, read_id) WHERE last_status_id > read_id;
@@ -599,8 +610,9 @@ CREATE TABLE chat_messages (
     account_id   INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who wrote it
     recipient_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     uri          TEXT    NOT NULL UNIQUE,
-    created_at   INTEGER NOT NULL,           -- as the author says
-    content      TEXT    NOT NULL DEFAULT '' -- HTML; '' where there is an attachment only
+    created_at   INTEGER NOT NULL,            -- as the author says
+    content      TEXT    NOT NULL DEFAULT '', -- HTML; '' where there is an attachment only
+    emojis       TEXT                         -- custom ones in a message from elsewhere, [{"shortcode", "url"}]; NULL: it was written here
 ) STRICT;
 CREATE INDEX chat_messages_account ON chat_messages (account_id);
 CREATE INDEX chat_messages_recipient ON chat_messages (recipient_id);
@@ -647,6 +659,21 @@ CREATE INDEX notifications_status ON notifications (status_id) WHERE status_id I
 CREATE INDEX notifications_message ON notifications (message_id) WHERE message_id IS NOT NULL;
 CREATE INDEX notifications_from ON notifications (from_id);
 
+-- What people listen to.
+CREATE TABLE scrobbles (
+    id            INTEGER PRIMARY KEY,
+    account_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    visibility    INTEGER NOT NULL CHECK (visibility BETWEEN 0 AND 4), -- as that of statuses; nobody is addressed by a direct one
+    title         TEXT    NOT NULL,
+    artist        TEXT    NOT NULL DEFAULT '',
+    album         TEXT    NOT NULL DEFAULT '',
+    length        INTEGER NOT NULL DEFAULT 0, -- milliseconds; 0: not told
+    external_link TEXT    NOT NULL DEFAULT '',
+    created_at    INTEGER NOT NULL,
+    uri           TEXT    UNIQUE -- of the Listen activity, where it came from elsewhere
+) STRICT;
+CREATE INDEX scrobbles_account ON scrobbles (account_id, id);
+
 -- Complaints about accounts and their posts, for the staff.
 CREATE TABLE reports (
     id         INTEGER PRIMARY KEY,
@@ -656,7 +683,8 @@ CREATE TABLE reports (
     category   TEXT    NOT NULL CHECK (category IN ('spam', 'legal', 'violation', 'other')),
     comment    TEXT    NOT NULL,
     forwarded  INTEGER NOT NULL CHECK (forwarded IN (0, 1)), -- the staff of the target's server is to know, too
-    state_at   INTEGER -- when the staff decided
+    state_at   INTEGER, -- when the staff decided
+    uri        TEXT    UNIQUE -- of the Flag activity, where it came from elsewhere
 ) STRICT;
 CREATE INDEX reports_account ON reports (account_id, id);
 CREATE INDEX reports_target ON reports (target_id, id);
@@ -726,7 +754,11 @@ CREATE TABLE actors (
     fetched_at   INTEGER NOT NULL, -- when the document was read last
     tried_at     INTEGER NOT NULL, -- when it was tried last
     failures     INTEGER NOT NULL DEFAULT 0, -- tries in a row that found no account any more
-    moved_at     INTEGER -- when the last Move was heard of
+    moved_at     INTEGER, -- when the last Move was heard of
+    moved_to     TEXT    NOT NULL DEFAULT '', -- the account that it says to have moved to
+    suspended    INTEGER NOT NULL DEFAULT 0 CHECK (suspended IN (0, 1)), -- by its own server
+    confirmed_at INTEGER NOT NULL DEFAULT 0, -- when its handle was found to lead to it; 0: that could not be asked
+    counted_at   INTEGER NOT NULL DEFAULT 0  -- when its collections were looked at
 ) STRICT;
 CREATE INDEX actors_shared ON actors (shared_inbox) WHERE shared_inbox <> '';
 
@@ -837,6 +869,18 @@ CREATE TABLE contexts (
     conversation_id INTEGER PRIMARY KEY,
     uri             TEXT    NOT NULL UNIQUE
 ) STRICT;
+
+-- Posts elsewhere that may quote posts of here: their servers have asked, and keep the addresses of these rows to show for it.
+CREATE TABLE quote_authorizations (
+    id          INTEGER PRIMARY KEY,
+    status_id   INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE, -- what is quoted
+    account_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who quotes it
+    quote_uri   TEXT    NOT NULL, -- of the post that does
+    request_uri TEXT    NOT NULL, -- of the activity that asked
+    UNIQUE (quote_uri, status_id)
+) STRICT;
+CREATE INDEX quote_authorizations_account ON quote_authorizations (account_id, status_id);
+CREATE INDEX quote_authorizations_status ON quote_authorizations (status_id);
 
 -- Servers that pass on what is public. Of one in the LitePub style the actor is known, which we follow; of one in the other style
 -- the inbox only.

@@ -1,0 +1,260 @@
+#!/usr/bin/env node
+// Another server of the network, made with Fedify, follows, posts, answers, likes, boosts, takes back and deletes, in both directions,
+// once for each kind of signature that it signs with.
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { createFederation, generateCryptoKeyPair, InProcessMessageQueue, MemoryKvStore } from '@fedify/fedify'
+import {
+  Accept, Announce, Create, Delete, Endpoints, Follow, Image, Like, Mention, Note, Person, PUBLIC_COLLECTION, Reject, Tombstone, Undo, Update,
+} from '@fedify/vocab'
+import { Temporal } from '@js-temporal/polyfill'
+import { BASE_URL, check, DOMAIN, PASSWORD, waitFor } from './lib.mjs'
+
+// peer starts a server with one person, bea, who accepts every follow. It remembers the activities that come in and the posts
+// that it serves.
+async function peer(firstKnock) {
+  const came = [], posts = new Map(), followers = new Map(), gone = new Set()
+  const keys = [await generateCryptoKeyPair('RSASSA-PKCS1-v1_5'), await generateCryptoKeyPair('Ed25519')]
+  const federation = createFederation({
+    kv: new MemoryKvStore(), queue: new InProcessMessageQueue({ pollInterval: { milliseconds: 20 } }), allowPrivateAddress: true, firstKnock,
+  })
+  federation.setActorDispatcher('/users/{identifier}', async (ctx, identifier) => {
+    if (identifier !== 'bea') return null
+    const pairs = await ctx.getActorKeyPairs(identifier)
+    return new Person({
+      id: ctx.getActorUri(identifier), preferredUsername: identifier, name: 'Bea', summary: '<p>over there</p>',
+      inbox: ctx.getInboxUri(identifier), outbox: ctx.getOutboxUri(identifier), followers: ctx.getFollowersUri(identifier),
+      endpoints: new Endpoints({ sharedInbox: ctx.getInboxUri() }), url: ctx.getActorUri(identifier),
+      publicKey: pairs[0].cryptographicKey, assertionMethods: pairs.map((pair) => pair.multikey),
+    })
+  }).setKeyPairsDispatcher((_, identifier) => identifier === 'bea' ? keys : [])
+  federation.setFollowersDispatcher('/users/{identifier}/followers', () => ({ items: [...followers.values()] }))
+  federation.setOutboxDispatcher('/users/{identifier}/outbox', () => ({ items: [] }))
+  federation.setObjectDispatcher(Note, '/notes/{id}', (_, { id }) => gone.has(id) ? null : posts.get(id) ?? null)
+  const inbox = federation.setInboxListeners('/users/{identifier}/inbox', '/inbox')
+  for (const type of [Accept, Announce, Create, Delete, Follow, Like, Reject, Undo, Update]) {
+    inbox.on(type, async (ctx, activity) => {
+      came.push(activity)
+      if (activity instanceof Follow) {
+        const follower = await activity.getActor(ctx)
+        followers.set(follower.id.href, { id: follower.id, inboxId: follower.inboxId, endpoints: follower.endpoints })
+        await ctx.sendActivity({ identifier: 'bea' }, follower, new Accept({
+          id: new URL(`#accepts/${crypto.randomUUID()}`, ctx.getActorUri('bea')), actor: ctx.getActorUri('bea'), object: activity,
+        }))
+      }
+    })
+  }
+  const server = createServer(async (request, response) => {
+    const chunks = []
+    for await (const chunk of request) chunks.push(chunk)
+    const url = new URL(request.url, `http://${request.headers.host}`)
+    const body = ['GET', 'HEAD'].includes(request.method) ? undefined : Buffer.concat(chunks)
+    const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)])
+    const answer = await federation.fetch(new Request(url, { method: request.method, headers, body }), { contextData: undefined })
+    response.writeHead(answer.status, Object.fromEntries(answer.headers))
+    response.end(Buffer.from(await answer.arrayBuffer()))
+  })
+  await new Promise((listening) => server.listen(0, '127.0.0.1', listening))
+  const origin = `http://localhost:${server.address().port}`
+  const stopping = new AbortController()
+  federation.startQueue(undefined, { signal: stopping.signal })
+  const ctx = federation.createContext(new URL(origin), undefined)
+  return {
+    came, posts, gone, ctx, handle: `bea@localhost:${server.address().port}`, id: ctx.getActorUri('bea'),
+    stop: () => { stopping.abort(); server.closeAllConnections(); server.close() },
+    send: (to, activity) => ctx.sendActivity({ identifier: 'bea' }, to, activity),
+    // got waits for an activity of a type about something, and takes it out of those that came.
+    got: async (type, fits = () => true) => {
+      let found
+      await waitFor(async () => {
+        for (const [at, activity] of came.entries()) {
+          if (activity instanceof type && await fits(activity)) {
+            found = came.splice(at, 1)[0]
+            return true
+          }
+        }
+        return false
+      })
+      return found
+    },
+    note: (values) => {
+      const id = crypto.randomUUID()
+      const note = new Note({
+        id: ctx.getObjectUri(Note, { id }), attribution: ctx.getActorUri('bea'), to: PUBLIC_COLLECTION,
+        published: Temporal.Now.instant(), ...values,
+      })
+      posts.set(id, note)
+      return note
+    },
+    create: (note, more) => new Create({
+      id: new URL('#create', note.id), actor: ctx.getActorUri('bea'), object: note, tos: note.toIds, ccs: note.ccIds, ...more,
+    }),
+  }
+}
+
+// api makes a request to our server with a token, and returns its answer.
+async function api(token, method, path, body) {
+  const response = await fetch(BASE_URL + path, {
+    method, headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' }, body: body && JSON.stringify(body),
+  })
+  const text = await response.text()
+  assert(response.ok, `${method} ${path}: ${response.status} ${text}`)
+  return text ? JSON.parse(text) : undefined
+}
+
+async function signIn(nickname) {
+  const app = await api('', 'POST', '/api/v1/apps', { client_name: 'peer', redirect_uris: 'urn:ietf:wg:oauth:2.0:oob', scopes: 'read write follow' })
+  const token = await api('', 'POST', '/oauth/token', {
+    grant_type: 'password', client_id: app.client_id, client_secret: app.client_secret, username: nickname, password: PASSWORD,
+    scope: 'read write follow',
+  })
+  return (method, path, body) => api(token.access_token, method, path, body)
+}
+
+const home = (as) => as('GET', '/api/v1/timelines/home?limit=40')
+const inHome = (as, uri) => async () => (await home(as)).find((status) => status.uri === uri || status.reblog?.uri === uri)
+
+for (const firstKnock of ['draft-cavage-http-signatures-12', 'rfc9421']) {
+  const them = await peer(firstKnock)
+  const alice = await signIn('alice')
+  const label = (name) => `${name} (${firstKnock})`
+  const me = await alice('GET', '/api/v1/accounts/verify_credentials')
+  let bea, alices, theirs
+
+  await check(label('they find our account by its handle'), async () => {
+    alices = await them.ctx.lookupObject(`@alice@${DOMAIN}`)
+    assert(alices instanceof Person, `${alices}`)
+    assert.equal(alices.preferredUsername, 'alice')
+  })
+  await check(label('we find their account by its handle'), async () => {
+    const found = await alice('GET', `/api/v2/search?resolve=true&type=accounts&q=${encodeURIComponent(them.handle)}`)
+    bea = found.accounts[0]
+    assert.equal(bea?.acct, them.handle)
+    assert.equal(bea.display_name, 'Bea')
+  })
+  await check(label('we follow, they accept'), async () => {
+    await alice('POST', `/api/v1/accounts/${bea.id}/follow`)
+    await them.got(Follow)
+    await waitFor(async () => (await alice('GET', `/api/v1/accounts/relationships?id[]=${bea.id}`))[0].following)
+  })
+  await check(label('they follow, we accept'), async () => {
+    const follow = new Follow({ id: new URL(`#follows/${crypto.randomUUID()}`, them.id), actor: them.id, object: alices.id })
+    await them.send(alices, follow)
+    await them.got(Accept, (accept) => accept.objectId?.href === follow.id.href || true)
+    await waitFor(async () => (await alice('GET', `/api/v1/accounts/relationships?id[]=${bea.id}`))[0].followed_by)
+    await waitFor(async () => (await alice('GET', '/api/v1/notifications')).some((n) => n.type === 'follow' && n.account.id === bea.id))
+  })
+  await check(label('they post, we see it'), async () => {
+    theirs = them.note({ content: '<p>hello <b>from</b> there</p>', cc: them.ctx.getFollowersUri('bea') })
+    await them.send(alices, them.create(theirs))
+    await waitFor(inHome(alice, theirs.id.href))
+    const status = await inHome(alice, theirs.id.href)()
+    assert.equal(status.visibility, 'public')
+    assert.match(status.content, /hello/)
+  })
+  let ours
+  await check(label('we post, they get it'), async () => {
+    ours = await alice('POST', '/api/v1/statuses', { status: `good morning ${firstKnock}` })
+    const create = await them.got(Create)
+    const note = await create.getObject(them.ctx)
+    assert(note instanceof Note)
+    assert.equal(note.id.href, ours.uri)
+    assert.match(String(note.content), /good morning/)
+  })
+  await check(label('they read our post at its id'), async () => {
+    const note = await them.ctx.lookupObject(ours.uri)
+    assert(note instanceof Note, `${note}`)
+    assert.equal(note.attributionId.href, alices.id.href)
+  })
+  await check(label('they answer, we are told'), async () => {
+    const reply = them.note({
+      content: `<p><a href="${alices.id.href}">@alice</a> good morning too</p>`, replyTarget: new URL(ours.uri), cc: alices.id,
+      tags: [new Mention({ href: alices.id, name: `@alice@${DOMAIN}` })],
+    })
+    await them.send(alices, them.create(reply))
+    await waitFor(async () => (await alice('GET', '/api/v1/notifications?types[]=mention')).some((n) => n.status?.uri === reply.id.href))
+    const thread = await alice('GET', `/api/v1/statuses/${ours.id}/context`)
+    assert(thread.descendants.some((status) => status.uri === reply.id.href))
+  })
+  await check(label('we answer, they get it'), async () => {
+    const status = await inHome(alice, theirs.id.href)()
+    const reply = await alice('POST', '/api/v1/statuses', { status: `@${them.handle} hello back`, in_reply_to_id: status.id })
+    const create = await them.got(Create)
+    const note = await create.getObject(them.ctx)
+    assert.equal(note.id.href, reply.uri)
+    assert.equal(note.replyTargetId.href, theirs.id.href)
+    const tags = []
+    for await (const tag of note.getTags()) tags.push(tag)
+    assert(tags.some((tag) => tag instanceof Mention && tag.href.href === them.id.href))
+  })
+  await check(label('they like and take it back'), async () => {
+    const like = new Like({ id: new URL(`#likes/${crypto.randomUUID()}`, them.id), actor: them.id, object: new URL(ours.uri) })
+    await them.send(alices, like)
+    await waitFor(async () => (await alice('GET', `/api/v1/statuses/${ours.id}`)).favourites_count === 1)
+    await them.send(alices, new Undo({ id: new URL('#undo', `${like.id.href}-undo`), actor: them.id, object: like }))
+    await waitFor(async () => (await alice('GET', `/api/v1/statuses/${ours.id}`)).favourites_count === 0)
+  })
+  await check(label('we like and take it back'), async () => {
+    const status = await inHome(alice, theirs.id.href)()
+    await alice('POST', `/api/v1/statuses/${status.id}/favourite`)
+    const like = await them.got(Like)
+    assert.equal(like.objectId.href, theirs.id.href)
+    await alice('POST', `/api/v1/statuses/${status.id}/unfavourite`)
+    const undo = await them.got(Undo)
+    assert.equal((await undo.getObject(them.ctx)).id.href, like.id.href)
+  })
+  await check(label('they boost and take it back'), async () => {
+    const boost = new Announce({
+      id: new URL(`#boosts/${crypto.randomUUID()}`, them.id), actor: them.id, object: new URL(ours.uri), to: PUBLIC_COLLECTION,
+      cc: them.ctx.getFollowersUri('bea'), published: Temporal.Now.instant(),
+    })
+    await them.send(alices, boost)
+    await waitFor(async () => (await alice('GET', `/api/v1/statuses/${ours.id}`)).reblogs_count === 1)
+    await them.send(alices, new Undo({ id: new URL('#undo', `${boost.id.href}-undo`), actor: them.id, object: boost }))
+    await waitFor(async () => (await alice('GET', `/api/v1/statuses/${ours.id}`)).reblogs_count === 0)
+  })
+  await check(label('we boost and take it back'), async () => {
+    const status = await inHome(alice, theirs.id.href)()
+    await alice('POST', `/api/v1/statuses/${status.id}/reblog`)
+    const boost = await them.got(Announce)
+    assert.equal(boost.objectId.href, theirs.id.href)
+    await alice('POST', `/api/v1/statuses/${status.id}/unreblog`)
+    await them.got(Undo)
+  })
+  await check(label('they edit, we see the new version'), async () => {
+    const id = theirs.id.pathname.split('/').at(-1)
+    theirs = theirs.clone({ content: '<p>hello again</p>', updated: Temporal.Now.instant().add({ seconds: 1 }) })
+    them.posts.set(id, theirs)
+    await them.send(alices, new Update({ id: new URL(`#update/${crypto.randomUUID()}`, theirs.id), actor: them.id, object: theirs, to: PUBLIC_COLLECTION }))
+    await waitFor(async () => (await inHome(alice, theirs.id.href)())?.content.includes('hello again'))
+  })
+  await check(label('we edit, they get the new version'), async () => {
+    await alice('PUT', `/api/v1/statuses/${ours.id}`, { status: 'good evening' })
+    const update = await them.got(Update, async (u) => (await u.getObject(them.ctx)) instanceof Note)
+    assert.match(String((await update.getObject(them.ctx)).content), /good evening/)
+  })
+  await check(label('they delete, it is gone'), async () => {
+    them.gone.add(theirs.id.pathname.split('/').at(-1))
+    await them.send(alices, new Delete({
+      id: new URL('#delete', `${theirs.id.href}-delete`), actor: them.id, object: new Tombstone({ id: theirs.id }), to: PUBLIC_COLLECTION,
+    }))
+    await waitFor(async () => !(await inHome(alice, theirs.id.href)()))
+  })
+  await check(label('we delete, they hear of it'), async () => {
+    await alice('DELETE', `/api/v1/statuses/${ours.id}`)
+    const deletion = await them.got(Delete)
+    assert.equal(deletion.objectId.href, ours.uri)
+    const response = await fetch(ours.uri, { headers: { accept: 'application/activity+json' } })
+    assert.equal(response.status, 410)
+  })
+  await check(label('we unfollow, they hear of it'), async () => {
+    await alice('POST', `/api/v1/accounts/${bea.id}/unfollow`)
+    const undo = await them.got(Undo)
+    assert((await undo.getObject(them.ctx)) instanceof Follow)
+  })
+  await check(label('a person of ours is readable by its id'), async () => {
+    assert.equal(alices.url?.href ?? alices.url, me.url)
+  })
+  them.stop()
+}
+process.exit(0)

@@ -1,0 +1,274 @@
+package federation
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"svc/internal/activity"
+	"svc/internal/errs"
+	"svc/internal/fetch"
+	"svc/store"
+)
+
+const (
+	actorTime   = 45 * time.Second // for all that has to be asked because of one actor
+	rebirthTime = 24 * time.Hour   // how long an account that was deleted stays so, whatever its server says (federation 4.5)
+	confirmTime = 48 * time.Hour   // how long a handle is not asked for again
+)
+
+// deletedActor says that an actor is no more.
+func deletedActor(uri string) error {
+	return fmt.Errorf("%s is deleted: %w", uri, &fetch.StatusError{Status: http.StatusGone})
+}
+
+// Actor returns the account of an ActivityPub id: the one that is known, which is looked at anew in the background if that was long ago, or
+// what its server says. It may be withheld. One that is deleted is an error that isGone tells of.
+func (s *Service) Actor(ctx context.Context, uri string) (*store.Account, error) {
+	uri = activity.WithoutFragment(uri)
+	account, err := s.db.AccountByURI(ctx, uri)
+	switch {
+	case errs.IsNotFound(err):
+		return s.fetchActor(ctx, uri)
+	case err != nil:
+		return nil, err
+	case account.Local():
+		return account, nil
+	case account.DeletedAt != nil:
+		return nil, deletedActor(uri)
+	}
+	return account, s.refreshIfOld(ctx, account)
+}
+
+// fetchActor returns the account of an ActivityPub id as its server says now. Who asks for the same meanwhile gets the same answer.
+func (s *Service) fetchActor(ctx context.Context, uri string) (*store.Account, error) {
+	uri = activity.WithoutFragment(uri)
+	if _, err := s.hostToAsk(uri); err != nil {
+		return nil, err
+	}
+	if err := mayAsk(ctx); err != nil {
+		return nil, err
+	}
+	return s.actors.do(ctx, uri, actorTime, func(ctx context.Context) (*store.Account, error) {
+		doc, err := s.document(ctx, uri)
+		if err != nil {
+			return nil, err
+		}
+		return s.learnActor(ctx, doc, nil, true)
+	})
+}
+
+// learnActor stores what the document of an actor says, which must have been read from its origin. named is how WebFinger led to it,
+// nil if it was found by its id. One that was deleted long enough ago comes back if that is wanted.
+func (s *Service) learnActor(ctx context.Context, doc activity.Object, named *finger, revive bool) (*store.Account, error) {
+	p, err := s.readFetched(doc)
+	if err != nil {
+		return nil, err
+	}
+	return s.learnPerson(ctx, p, named, revive)
+}
+
+// readFetched reads what was found at the id of an actor, where there may also stand that it is no more.
+func (s *Service) readFetched(doc activity.Object) (*person, error) {
+	if doc.Is("Tombstone") {
+		return nil, deletedActor(doc.ID())
+	}
+	return s.readActor(doc)
+}
+
+func (s *Service) learnPerson(ctx context.Context, p *person, named *finger, revive bool) (*store.Account, error) {
+	known, actor, err := s.knownActor(ctx, p.account.URI)
+	if err != nil {
+		return nil, err
+	}
+	if known != nil && known.DeletedAt != nil && (!revive || s.now().Sub(known.DeletedAt.Time()) < rebirthTime) {
+		return nil, deletedActor(known.URI)
+	}
+	h := acct{nick: p.account.Nickname, domain: p.host}
+	switch {
+	case known != nil && named == nil && actor != nil && known.Nickname == p.account.Nickname && s.now().Sub(actor.ConfirmedAt.Time()) < confirmTime:
+		h = acct{nick: known.Nickname, domain: known.Domain, confirmedAt: actor.ConfirmedAt}
+	case named != nil:
+		h, err = s.consent(ctx, p, named)
+	default:
+		h, err = s.confirm(ctx, p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if h.confirmedAt == 0 && known != nil { // what was confirmed once is not given up because nobody answers
+		h.nick, h.domain = known.Nickname, known.Domain
+	}
+	if err := s.allowed(h.domain); err != nil {
+		return nil, err
+	}
+	return s.saveActor(ctx, p, h)
+}
+
+// knownActor returns what is known of an actor, nil for what is not.
+func (s *Service) knownActor(ctx context.Context, uri string) (*store.Account, *store.Actor, error) {
+	account, err := s.db.AccountByURI(ctx, uri)
+	if err != nil {
+		return nil, nil, ignoreMissing(err)
+	}
+	actor, err := s.db.Actor(ctx, account.ID)
+	if errs.IsNotFound(err) {
+		return account, nil, nil
+	}
+	return account, actor, err
+}
+
+// acct is what an account is called, and when that was confirmed; 0: it could not be asked for.
+type acct struct {
+	nick, domain string
+	confirmedAt  store.Time
+}
+
+// saveActor stores an actor that was read from its origin: the account, what federation knows of it, and its keys.
+func (s *Service) saveActor(ctx context.Context, p *person, h acct) (*store.Account, error) {
+	var account *store.Account
+	var keys []string // whose readers have to look again
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		row, err := tx.AccountByURI(ctx, p.account.URI)
+		switch {
+		case errs.IsNotFound(err):
+			row, err = s.addActor(ctx, tx, p, h)
+		case err == nil && row.Local():
+			err = errOwn
+		case err == nil:
+			err = s.renameActor(ctx, tx, row, h)
+		}
+		if err != nil {
+			return err
+		}
+		keys, err = s.saveKeys(ctx, tx, row.ID, p)
+		if err != nil {
+			return err
+		}
+		if row.DeletedAt != nil {
+			if err := tx.ReviveAccount(ctx, row.ID); err != nil {
+				return err
+			}
+		}
+		now := store.At(s.now())
+		p.actor.FetchedAt, p.actor.TriedAt, p.actor.ConfirmedAt = now, now, h.confirmedAt
+		if err := s.saveProfile(ctx, tx, row, p); err != nil {
+			return err
+		}
+		account, err = tx.Account(ctx, row.ID)
+		return err
+	})
+	if err == nil {
+		s.keys.forget(keys...)
+	}
+	return account, err
+}
+
+// addActor inserts the account of an actor.
+func (s *Service) addActor(ctx context.Context, tx *store.Tx, p *person, h acct) (*store.Account, error) {
+	row := p.account
+	row.Nickname, row.Domain = h.nick, h.domain
+	if err := freeHandle(ctx, tx, h); err != nil {
+		return nil, err
+	}
+	return &row, tx.AddAccount(ctx, &row)
+}
+
+// renameActor gives a known account the handle that leads to it now.
+func (s *Service) renameActor(ctx context.Context, tx *store.Tx, row *store.Account, h acct) error {
+	if row.Nickname == h.nick && row.Domain == h.domain {
+		return nil
+	}
+	if !strings.EqualFold(row.Nickname, h.nick) || row.Domain != h.domain {
+		if err := freeHandle(ctx, tx, h); err != nil {
+			return err
+		}
+	}
+	row.Nickname, row.Domain = h.nick, h.domain
+	return tx.RenameAccount(ctx, row)
+}
+
+// freeHandle takes a handle from the account that has had it: it has been found to lead to another one (federation 1.3). Its posts stay.
+func freeHandle(ctx context.Context, tx *store.Tx, h acct) error {
+	holder, err := tx.AccountByName(ctx, h.nick, h.domain)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	if h.confirmedAt == 0 && holder.DeletedAt == nil {
+		return refuse("%s@%s is another account", h.nick, h.domain)
+	}
+	holder.Nickname = holder.ID.String() + "." + holder.Nickname
+	return tx.RenameAccount(ctx, holder)
+}
+
+// saveKeys stores the keys of an actor: those in its document, and of those that it only names the ones that were read elsewhere. It returns
+// the ids of all that it has or has had.
+func (s *Service) saveKeys(ctx context.Context, tx *store.Tx, id store.AccountID, p *person) ([]string, error) {
+	old, err := tx.ActorKeys(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	keys := p.keys
+	var ids []string
+	for _, k := range old {
+		ids = append(ids, k.URI)
+		same := func(other *store.ActorKey) bool { return other.URI == k.URI }
+		if slices.Contains(p.listed, k.URI) && !slices.ContainsFunc(keys, same) && len(keys) < maxActorKeys {
+			keys = append(keys, k)
+		}
+	}
+	for _, k := range keys {
+		ids = append(ids, k.URI)
+	}
+	return ids, tx.SetActorKeys(ctx, id, keys)
+}
+
+// saveProfile stores what an actor says of itself, but neither its handle nor its keys. The times in p.actor are those to be stored.
+func (s *Service) saveProfile(ctx context.Context, tx *store.Tx, row *store.Account, p *person) error {
+	old, err := tx.Actor(ctx, row.ID)
+	if err := ignoreMissing(err); err != nil {
+		return err
+	}
+	actor := p.actor
+	actor.AccountID = row.ID
+	if old != nil {
+		actor.MovedAt, actor.CountedAt = old.MovedAt, old.CountedAt
+	}
+	if err := tx.SaveActor(ctx, &actor); err != nil {
+		return err
+	}
+	if wasSuspended := old != nil && old.Suspended; wasSuspended != actor.Suspended {
+		if err := tx.SetWithheld(ctx, row.ID, actor.Suspended); err != nil {
+			return err
+		}
+	}
+	a := *row
+	from := &p.account
+	a.URL, a.ActorType, a.DisplayName, a.Note, a.Fields = from.URL, from.ActorType, from.DisplayName, from.Note, from.Fields
+	a.Avatar, a.Header, a.Locked, a.Discoverable = from.Avatar, from.Header, from.Locked, from.Discoverable
+	a.AcceptsChatMessages, a.Birthday, a.ShowBirthday = from.AcceptsChatMessages, from.Birthday, from.ShowBirthday
+	a.AlsoKnownAs, a.Emojis = from.AlsoKnownAs, from.Emojis
+	if a.MovedToID, err = movedTo(ctx, tx, &a, actor.MovedTo); err != nil {
+		return err
+	}
+	return tx.SaveAccount(ctx, &a)
+}
+
+// movedTo returns the account that an actor has moved to: it must be known here, and say that the actor is one of its own (federation
+// 4.13).
+func movedTo(ctx context.Context, tx *store.Tx, a *store.Account, uri string) (*store.AccountID, error) {
+	if uri == "" {
+		return nil, nil
+	}
+	target, err := tx.AccountByURI(ctx, uri)
+	if err != nil {
+		return nil, ignoreMissing(err)
+	}
+	if target.ID == a.ID || target.Withheld || !slices.Contains(target.AlsoKnownAs.V, a.URI) {
+		return nil, nil
+	}
+	return &target.ID, nil
+}

@@ -1,0 +1,138 @@
+package federation
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"svc/internal/activity"
+	"svc/social"
+	"svc/store"
+)
+
+func init() {
+	handle("Announce", handling{do: (*Service).receiveAnnounce, strangers: true})
+}
+
+const maxAnnounced = 10 // objects of one Announce
+
+// receiveAnnounce is a boost (federation 4.8), or what a relay passes on (6.3). A group announces the activities of others, of which only the
+// posts that they are about count.
+func (s *Service) receiveAnnounce(ctx context.Context, in *incoming) error {
+	relay := s.relays.accepted(in.actor.ID)
+	if !relay {
+		if wanted, err := s.wantsBoosts(ctx, in); !wanted || err != nil {
+			return err
+		}
+	}
+	objects := in.Values("object")
+	if len(objects) == 0 {
+		return refuse("it is about nothing")
+	}
+	var first error
+	for i, v := range objects[:min(len(objects), maxAnnounced)] {
+		st, err := s.announced(ctx, in, v)
+		if err == nil && st != nil && !relay {
+			err = s.boost(ctx, in, st, i)
+		}
+		if err != nil && !lasting(err) {
+			return err
+		}
+		first = errors.Join(first, err)
+	}
+	return first
+}
+
+// wantsBoosts tells whether anybody here has to do with what an actor boosts: a follower, or somebody whose own post it is.
+func (s *Service) wantsBoosts(ctx context.Context, in *incoming) (bool, error) {
+	if s.StoreAll {
+		return true, nil
+	}
+	for _, v := range in.Values("object") {
+		if host, err := activity.Host(activity.Reference(v), s.Trial); err == nil && host == s.Host {
+			return true, nil
+		}
+	}
+	return s.db.HasAudience(ctx, in.actor.ID)
+}
+
+// announced returns the post that is announced, nil if it is none that counts.
+func (s *Service) announced(ctx context.Context, in *incoming, v any) (*store.Status, error) {
+	ref := activity.Reference(v)
+	embedded, _ := v.(map[string]any)
+	o := activity.Object(embedded)
+	switch {
+	case o.Is("Create", "Update"):
+		ref = o.Ref("object")
+	case o.Is("Delete"):
+		return nil, s.announcedDelete(ctx, o)
+	case o != nil && o.Type() != "" && !o.Is(noteTypes...):
+		return nil, nil // what a group says of favourites and the like
+	}
+	if ref == "" {
+		return nil, refuse("it is about nothing")
+	}
+	if host, err := activity.Host(ref, s.Trial); err == nil && host == s.Host {
+		st, err := s.db.StatusByURI(ctx, ref)
+		if err == nil && st == nil {
+			err = refuse("there is no such post here")
+		}
+		return st, err
+	}
+	if st, err := s.knownStatus(ctx, ref); st != nil || err != nil {
+		return st, err
+	}
+	if o.Is(noteTypes...) && slices.Contains(o.Refs("attributedTo", 20), in.actor.URI) && activity.SameHost(ref, in.actor.URI, s.Trial) {
+		return s.ownAnnounced(ctx, in, o)
+	}
+	return s.fetchStatus(ctx, ref, fetching{reach: in.deepest})
+}
+
+// ownAnnounced takes in a post of the actor's own that it boosts and sends along, as others could not ask for it: it may be for its
+// followers only.
+func (s *Service) ownAnnounced(ctx context.Context, in *incoming, o activity.Object) (*store.Status, error) {
+	n, err := s.readNote(o, nil)
+	if err != nil {
+		return nil, err
+	}
+	if n.author != in.actor.URI {
+		return nil, refuse("its object is attributed to somebody else")
+	}
+	if err := s.readFollowers(ctx, n, o, nil, in.actor); err != nil {
+		return nil, err
+	}
+	n.Fetched, n.Wanted, n.Reach = true, n.Visibility <= store.Private, in.deepest
+	return s.social.Receive(ctx, in.actor, n.Received)
+}
+
+// announcedDelete is what a group says of the end of a post: its origin must say the same.
+func (s *Service) announcedDelete(ctx context.Context, o activity.Object) error {
+	ref := o.Ref("object")
+	st, err := s.db.StatusByURI(ctx, ref)
+	if err != nil || st == nil || st.Local() {
+		return err
+	}
+	return s.deleteIfGone(ctx, ref)
+}
+
+// boost makes a boost of a post. i is its place among those that are boosted at once, of which each has an id of its own.
+func (s *Service) boost(ctx context.Context, in *incoming, st *store.Status, i int) error {
+	b := social.ReceivedBoost{URI: in.id, Visibility: boostVisibility(in.Object), Published: sometime(in.Time("published"), in.received.Time())}
+	if i > 0 {
+		b.URI += "#" + hashOf([]byte(st.URI))
+	}
+	_, err := s.social.ReceiveBoost(ctx, in.actor, st.ID, b)
+	return err
+}
+
+// boostVisibility returns whom a boost is for. Some servers do not say: it is for everybody then.
+func boostVisibility(o activity.Object) store.Visibility {
+	to, cc := o.Refs("to", maxAddressed), o.Refs("cc", maxAddressed)
+	switch {
+	case slices.ContainsFunc(to, activity.IsPublic), len(to) == 0 && len(cc) == 0:
+		return store.Public
+	case slices.ContainsFunc(cc, activity.IsPublic):
+		return store.Unlisted
+	}
+	return store.Private
+}

@@ -1,0 +1,280 @@
+package federation
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+
+	"svc/internal/activity"
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// Sizes of pages of collections, and of a collection that has none.
+const (
+	outboxPage  = 20
+	peoplePage  = 40
+	threadPage  = 50
+	repliesPage = 20
+	maxPinned   = 50
+)
+
+// PageQuery is which part of a collection is asked for.
+type PageQuery struct {
+	Page         bool // a page; else what the collection is
+	MaxID, MinID int64
+}
+
+var errHiddenList = errs.Forbidden("This list is not shown")
+
+// listed makes an answer of a collection whose pages are asked for one by one.
+func listed(uri string, total *int) activity.Object {
+	o := activity.Object{"id": uri, "type": "OrderedCollection", "first": uri + "?page=true"}
+	if total != nil {
+		o["totalItems"] = float64(*total)
+	}
+	return o
+}
+
+// pageOf makes a page of a collection. next is what the following page begins after; "": this is the last.
+func pageOf(uri string, q PageQuery, items []any, next string) activity.Object {
+	id := uri + "?page=true"
+	if q.MaxID != 0 {
+		id += "&max_id=" + store.StatusID(q.MaxID).String()
+	}
+	if q.MinID != 0 {
+		id += "&min_id=" + store.StatusID(q.MinID).String()
+	}
+	o := activity.Object{"id": id, "type": "OrderedCollectionPage", "partOf": uri, "orderedItems": items}
+	if next != "" {
+		o["next"] = uri + "?page=true&" + next
+	}
+	return o
+}
+
+// owner finds out who asks for a collection of an account. The answer is not nil if that is not there, or not for them.
+func (s *Service) owner(ctx context.Context, r *http.Request, a *store.Account) (signer *store.Account, answer *Answer, err error) {
+	if signer, err = s.caller(ctx, r, true); err != nil {
+		return nil, nil, err
+	}
+	if answer, err = s.notThere(a); answer != nil || err != nil || signer == nil {
+		return signer, answer, err
+	}
+	blocked, err := s.db.Blocks(ctx, a.ID, signer.ID)
+	if err == nil && blocked {
+		err = errs.ErrRecordNotFound
+	}
+	return signer, nil, err
+}
+
+// ServeOutbox answers with what an account has posted and boosted, the newest first: of what is not for everybody only what is for the
+// followers, and only to them.
+func (s *Service) ServeOutbox(ctx context.Context, r *http.Request, a *store.Account, q PageQuery) (*Answer, error) {
+	signer, answer, err := s.owner(ctx, r, a)
+	if answer != nil || err != nil {
+		return answer, err
+	}
+	uri := a.URI + "/outbox"
+	if !q.Page {
+		return s.answer(listed(uri, &a.StatusesCount), signer)
+	}
+	var viewer store.AccountID
+	if signer != nil {
+		viewer = signer.ID
+	}
+	hidden := store.Filter{ExcludeVisibility: []store.Visibility{store.Local, store.Direct, store.ListOnly}}
+	page := store.Page{MaxID: q.MaxID, MinID: q.MinID, Limit: outboxPage}
+	ids, err := s.db.AccountTimeline(ctx, viewer, a.ID, "", hidden, page)
+	if err != nil {
+		return nil, err
+	}
+	items, err := s.items(ctx, ids, s.outboxItem)
+	if err != nil {
+		return nil, err
+	}
+	next := ""
+	if len(ids) == outboxPage {
+		next = "max_id=" + ids[len(ids)-1].String()
+	}
+	o := pageOf(uri, q, items, next)
+	if len(ids) > 0 {
+		o["prev"] = uri + "?page=true&min_id=" + ids[0].String()
+	}
+	return s.answer(o, signer)
+}
+
+// items builds a document of each of some statuses, in their order. What has none is left out.
+func (s *Service) items(ctx context.Context, ids []store.StatusID, build func(*store.Status, *parts) (activity.Object, error)) ([]any, error) {
+	rows, err := s.db.Statuses(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(rows, func(a, b *store.Status) int { return cmp.Compare(slices.Index(ids, a.ID), slices.Index(ids, b.ID)) })
+	p, err := s.load(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	items := []any{}
+	for _, st := range rows {
+		o, err := build(st, p)
+		if errs.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, object(o))
+	}
+	return items, nil
+}
+
+// ServeFollowers answers with who follows an account, as far as that is shown (federation 1.9).
+func (s *Service) ServeFollowers(ctx context.Context, r *http.Request, a *store.Account, q PageQuery) (*Answer, error) {
+	return s.servePeople(ctx, r, a, q, peopleList{
+		uri: s.followersURI(a), count: a.FollowersCount, hidden: a.HideFollowers, countHidden: a.HideFollowersCount, read: s.db.Followers,
+	})
+}
+
+// ServeFollowing answers with whom an account follows, as far as that is shown (federation 1.9).
+func (s *Service) ServeFollowing(ctx context.Context, r *http.Request, a *store.Account, q PageQuery) (*Answer, error) {
+	return s.servePeople(ctx, r, a, q, peopleList{
+		uri: a.URI + "/following", count: a.FollowingCount, hidden: a.HideFollows, countHidden: a.HideFollowsCount, read: s.db.Following,
+	})
+}
+
+type peopleList struct {
+	uri                 string
+	count               int
+	hidden, countHidden bool
+	read                func(context.Context, store.AccountID, store.Page) ([]store.AccountID, error)
+}
+
+func (s *Service) servePeople(ctx context.Context, r *http.Request, a *store.Account, q PageQuery, l peopleList) (*Answer, error) {
+	signer, answer, err := s.owner(ctx, r, a)
+	if answer != nil || err != nil {
+		return answer, err
+	}
+	if !q.Page {
+		o := listed(l.uri, &l.count)
+		if l.countHidden {
+			delete(o, "totalItems")
+		}
+		if l.hidden {
+			delete(o, "first")
+		}
+		return s.answer(o, signer)
+	}
+	if l.hidden {
+		return nil, errHiddenList
+	}
+	ids, err := l.read(ctx, a.ID, store.Page{MaxID: q.MaxID, Limit: peoplePage})
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.db.Accounts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(rows, func(a, b *store.Account) int { return cmp.Compare(b.ID, a.ID) })
+	items := []any{}
+	for _, other := range rows {
+		items = append(items, other.URI)
+	}
+	next := ""
+	if len(ids) == peoplePage {
+		next = "max_id=" + ids[len(ids)-1].String()
+	}
+	return s.answer(pageOf(l.uri, PageQuery{Page: true, MaxID: q.MaxID}, items, next), signer)
+}
+
+// ServeFeatured answers with what an account has pinned, of what everybody may read, the latest pin first.
+func (s *Service) ServeFeatured(ctx context.Context, r *http.Request, a *store.Account) (*Answer, error) {
+	signer, answer, err := s.owner(ctx, r, a)
+	if answer != nil || err != nil {
+		return answer, err
+	}
+	ids, err := s.db.PinnedStatuses(ctx, 0, a.ID, store.Page{Limit: maxPinned})
+	if err != nil {
+		return nil, err
+	}
+	pinned, err := s.db.PinnedAt(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(ids, func(a, b store.StatusID) int { return cmp.Compare(pinned[b], pinned[a]) })
+	items, err := s.items(ctx, ids, s.object)
+	if err != nil {
+		return nil, err
+	}
+	o := activity.Object{
+		"id": a.URI + "/collections/featured", "type": "OrderedCollection", "totalItems": float64(len(items)), "orderedItems": items,
+	}
+	return s.answer(o, signer)
+}
+
+// ServeReplies answers with the author's own answers to a status that everybody may read, the oldest first.
+func (s *Service) ServeReplies(ctx context.Context, r *http.Request, id store.StatusID, q PageQuery) (*Answer, error) {
+	st, signer, err := s.shown(ctx, r, id)
+	if err == nil && (st.ReblogOfID != nil || !isOpen(st.Visibility)) {
+		err = errs.ErrRecordNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	size := maxReplies
+	if q.Page && q.MinID != 0 {
+		size = repliesPage
+	}
+	ids, err := s.db.OwnRepliesAfter(ctx, id, store.StatusID(q.MinID), size)
+	if err != nil {
+		return nil, err
+	}
+	if !q.Page {
+		return s.answer(s.repliesOf(st, ids), signer)
+	}
+	next := ""
+	if len(ids) == size {
+		next = "min_id=" + ids[len(ids)-1].String()
+	}
+	o := pageOf(st.URI+"/replies", PageQuery{Page: true, MinID: q.MinID}, nil, next)
+	delete(o, "orderedItems")
+	o["type"], o["items"] = "CollectionPage", s.objectURIs(ids)
+	return s.answer(o, signer)
+}
+
+// ServeContext answers with the ids of the posts of a thread that began here, as far as the caller may see them, the oldest first
+// (federation 4.16).
+func (s *Service) ServeContext(ctx context.Context, r *http.Request, id store.ConversationID, q PageQuery) (*Answer, error) {
+	signer, err := s.caller(ctx, r, true)
+	if err != nil {
+		return nil, err
+	}
+	foreign, err := s.db.ContextURIs(ctx, []store.ConversationID{id})
+	if err != nil {
+		return nil, err
+	}
+	var viewer store.AccountID
+	if signer != nil {
+		viewer = signer.ID
+	}
+	entries, err := s.db.ThreadAfter(ctx, viewer, id, store.StatusID(q.MinID), threadPage)
+	if err != nil {
+		return nil, err
+	}
+	if foreign[id] != "" || len(entries) == 0 && q.MinID == 0 {
+		return nil, errs.ErrRecordNotFound
+	}
+	if !q.Page {
+		return s.answer(listed(s.contextURI(id), nil), signer)
+	}
+	items := []any{}
+	for _, e := range entries {
+		items = append(items, e.URI)
+	}
+	next := ""
+	if len(entries) == threadPage {
+		next = "min_id=" + entries[len(entries)-1].ID.String()
+	}
+	return s.answer(pageOf(s.contextURI(id), PageQuery{Page: true, MinID: q.MinID}, items, next), signer)
+}

@@ -1,0 +1,76 @@
+package federation
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"svc/internal/activity"
+	"svc/social"
+)
+
+func init() {
+	handle("Delete", handling{do: (*Service).receiveDelete, suspended: true})
+}
+
+// receiveDelete removes what the actor says is gone: itself, a post, a boost, a message (federation 4.5).
+func (s *Service) receiveDelete(ctx context.Context, in *incoming) error {
+	ref, err := in.objectRef()
+	if err != nil {
+		return err
+	}
+	if ref == in.actor.URI {
+		return s.actorGone(ctx, in.actor)
+	}
+	if !activity.SameHost(ref, in.actor.URI, s.Trial) {
+		return refuse("its object is of another host than its actor")
+	}
+	if done, err := s.retractMessage(ctx, in.actor, ref); done || err != nil {
+		return err
+	}
+	err = s.social.ReceiveDelete(ctx, in.actor, ref)
+	if errors.Is(err, social.ErrNotTheirs) {
+		return s.deleteIfGone(ctx, ref)
+	}
+	return err
+}
+
+// deleteIfGone removes a post or an account that its origin does not have any more. Whoever says so has no right to it themself: they
+// are a moderator of that server, or a relay.
+func (s *Service) deleteIfGone(ctx context.Context, uri string) error {
+	s.absent.forget(activity.WithoutFragment(uri))
+	o, err := s.document(ctx, uri)
+	switch {
+	case isGone(err), err == nil && o.Is("Tombstone"):
+	case err == nil:
+		return refuse("its origin has it still")
+	default:
+		return err
+	}
+	st, err := s.db.StatusByURI(ctx, uri)
+	if err != nil || st == nil {
+		return err
+	}
+	return s.social.Vanished(ctx, st.ID)
+}
+
+// gone is what there is to do about an activity whose signature cannot be verified because its key, and so its actor, is no more. That an
+// actor deletes itself is thereby confirmed (federation 3.8).
+func (s *Service) gone(ctx context.Context, verb string, doc activity.Object) error {
+	actor := doc.Ref("actor")
+	if verb != "Delete" || doc.Ref("object") != actor {
+		return nil
+	}
+	account, err := s.db.AccountByURI(ctx, actor)
+	if err != nil || account.Local() || account.DeletedAt != nil {
+		return ignoreMissing(err)
+	}
+	_, err = s.document(ctx, actor)
+	switch status := statusOf(err); status {
+	case http.StatusGone:
+		return s.actorGone(ctx, account)
+	case http.StatusNotFound:
+		return s.actorAbsent(ctx, account)
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package federation
+
+import (
+	"context"
+	"strings"
+
+	"svc/internal/text"
+	"svc/social"
+	"svc/store"
+)
+
+func init() {
+	handle("Flag", handling{do: (*Service).flag, strangers: true})
+}
+
+const maxFlagged = social.MaxFlagged + 10 // ids that are looked at: among them is the account
+
+// flag reports somebody here to the staff. Who is reported is the account among what it is about, or else the author of the first post.
+// Some servers name posts in the text only (federation 4.12).
+func (s *Service) flag(ctx context.Context, in *incoming) error {
+	comment := in.Text("content")
+	if comment == "" {
+		comment = in.Text("summary")
+	}
+	comment = text.Plain(comment)
+	refs := in.Refs("object", maxFlagged)
+	for _, word := range strings.Fields(comment) {
+		if s.isOwn(word) && len(refs) < maxFlagged {
+			refs = append(refs, word)
+		}
+	}
+	f := social.Flag{URI: in.id, Comment: comment}
+	var author store.AccountID
+	for _, ref := range refs {
+		account, err := s.accountHere(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if account != nil {
+			if f.Target == 0 {
+				f.Target = account.ID
+			}
+			continue
+		}
+		st, err := s.statusHere(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if st != nil {
+			f.Statuses = append(f.Statuses, st.ID)
+			if author == 0 {
+				author = st.AccountID
+			}
+		}
+	}
+	if f.Target == 0 {
+		f.Target = author
+	}
+	if f.Target == 0 {
+		return refuse("it is about nobody here")
+	}
+	return s.social.ReceiveReport(ctx, in.actor, f)
+}
+
+// statusHere returns the post of this server that an address names, the one for people included; nil if it names none.
+func (s *Service) statusHere(ctx context.Context, address string) (*store.Status, error) {
+	if !s.isOwn(address) {
+		return nil, nil
+	}
+	st, err := s.db.StatusByURI(ctx, address)
+	if st != nil || err != nil {
+		return st, err
+	}
+	address, _, _ = strings.Cut(address, "?")
+	var id store.StatusID
+	id.UnmarshalText([]byte(address[strings.LastIndexByte(address, '/')+1:]))
+	if id == 0 {
+		return nil, nil
+	}
+	if st, err = s.db.Status(ctx, id); err != nil || !st.Local() {
+		return nil, ignoreMissing(err)
+	}
+	return st, nil
+}

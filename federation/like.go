@@ -1,0 +1,88 @@
+package federation
+
+import (
+	"context"
+	"strings"
+
+	"svc/emoji"
+	"svc/internal/activity"
+	"svc/internal/text"
+	"svc/social"
+)
+
+func init() {
+	handle("Like", handling{do: (*Service).like, strangers: true})
+	handle("EmojiReact", handling{do: (*Service).like, strangers: true})
+	handle("EmojiReaction", handling{do: (*Service).like, strangers: true})
+}
+
+// like has an actor like a post that is known here, or react to it. A Like with an emoji is a reaction, with anything else a favourite;
+// an EmojiReact with anything else is nothing (federation 4.7).
+func (s *Service) like(ctx context.Context, in *incoming) error {
+	ref, err := in.objectRef()
+	if err != nil {
+		return err
+	}
+	st, err := s.db.StatusByURI(ctx, ref)
+	if err != nil || st == nil {
+		return err // nobody asks for a post because it is liked
+	}
+	if e, ok := emojiOf(in.Object); ok {
+		if _, ok := s.social.ReactionName(e); ok {
+			_, err := s.social.React(ctx, in.actor, st.ID, e, in.id)
+			return err
+		}
+	}
+	if !in.Is("Like") {
+		return refuse("it reacts with no emoji")
+	}
+	_, err = s.social.ReceiveFavourite(ctx, in.actor, st.ID, in.id)
+	return err
+}
+
+// emojiWords are what reactions were called by some servers once (federation 4.7).
+var emojiWords = map[string]string{
+	"like": "👍", "love": "❤️", "laugh": "😆", "hmm": "🤔", "surprise": "😮", "congrats": "🎉", "angry": "💢", "confused": "😥",
+	"rip": "😇", "pudding": "🍮", "star": "⭐",
+}
+
+const maxEmojiTags = 200
+
+// emojiOf returns the emoji of a reaction; ok is false if it names none, or a custom one without its picture.
+func emojiOf(o activity.Object) (e social.Emoji, ok bool) {
+	content := strings.TrimSpace(o.Text("content"))
+	if content == "" {
+		content = strings.TrimSpace(o.Text("_misskey_reaction"))
+	}
+	if unicode := emojiWords[content]; unicode != "" {
+		content = unicode
+	}
+	if name, ok := emoji.Canonical(content); ok {
+		return social.Emoji{Name: name}, true
+	}
+	code := strings.Trim(content, ":")
+	if len(code) != len(content)-2 || code == "" {
+		return social.Emoji{}, false
+	}
+	for _, tag := range o.Objects("tag", maxEmojiTags) {
+		if !tag.Is("Emoji") || strings.Trim(tag.Text("name"), ":") != code {
+			continue
+		}
+		if address := imageOf(tag, "icon"); address != "" {
+			short, _, _ := strings.Cut(code, "@") // who passes on one of a third server says of which it is
+			return social.Emoji{Name: short, URL: address}, text.ValidShortcode(short)
+		}
+	}
+	return social.Emoji{}, false
+}
+
+// imageOf returns the address of the picture that a member is: text, an object with an address or a link, or the first of several.
+func imageOf(o activity.Object, key string) string {
+	if image := o.Object(key); image != nil {
+		if address := image.Ref("url"); address != "" {
+			return address
+		}
+		return image.Text("href")
+	}
+	return o.Text(key)
+}

@@ -1,0 +1,51 @@
+package federation
+
+import (
+	"context"
+
+	"svc/store"
+)
+
+func init() {
+	handle("Move", handling{do: (*Service).move})
+}
+
+// move says that an actor has another account now. What both documents say is asked for anew: the old one must name the new as where
+// it has moved to, and the new one the old as an alias (federation 4.13).
+func (s *Service) move(ctx context.Context, in *incoming) error {
+	object, target := in.Ref("object"), in.Ref("target")
+	switch {
+	case object != in.actor.URI:
+		return refuse("somebody else would move")
+	case target == "" || target == object:
+		return refuse("it leads nowhere")
+	}
+	from, err := s.fetchActor(ctx, object)
+	if err != nil {
+		return err
+	}
+	origin, err := s.db.Actor(ctx, from.ID)
+	if err != nil {
+		return err
+	}
+	if origin.MovedTo != target {
+		return refuse("%s does not say that it has moved there", object)
+	}
+	to, err := s.moveTarget(ctx, target)
+	if err != nil {
+		return err
+	}
+	return s.social.ReceiveMove(ctx, from.ID, to.ID)
+}
+
+// moveTarget returns the account that somebody moves to, as it is now.
+func (s *Service) moveTarget(ctx context.Context, uri string) (*store.Account, error) {
+	if s.isOwn(uri) {
+		to, err := s.accountHere(ctx, uri)
+		if err == nil && to == nil {
+			err = refuse("%s is nobody here", uri)
+		}
+		return to, err
+	}
+	return s.fetchActor(ctx, uri)
+}

@@ -1,0 +1,418 @@
+package federation
+
+import (
+	"cmp"
+	"html"
+	"slices"
+	"strings"
+	"time"
+
+	"svc/internal/activity"
+	"svc/internal/text"
+	"svc/social"
+	"svc/store"
+)
+
+// note is what a document says of a post, in one form whatever shape it came in. What is in it is safe to be shown.
+type note struct {
+	social.Received
+	kind   string // its type
+	author string // id of the actor whose it is
+}
+
+// noteTypes are the types of objects that are posts (federation 4.2).
+var noteTypes = []string{"Note", "Question", "Article", "Page", "Event", "Video", "Audio", "Image"}
+
+// titledTypes are those of them whose name is a title, and whose summary is no warning.
+var titledTypes = []string{"Article", "Page", "Event", "Video", "Audio", "Image"}
+
+// Limits of what a post from elsewhere can have (federation 5.5).
+const (
+	maxNoteContent  = 100_000 // characters, also of the source of the HTML: bytes up to four times that
+	maxNoteSpoiler  = 5_000
+	maxNoteTags     = 100
+	maxNoteMentions = 100
+	maxNoteMedia    = 100
+	maxNoteTitle    = 500
+	maxPollOptions  = 100
+	maxOptionLength = 500
+	maxAltText      = 10_000
+)
+
+// readNote reads the document of a post. What has addresses of its own goes by them, else by those of the activity that brought it
+// (nil: none did). An error is lasting.
+func (s *Service) readNote(o activity.Object, by activity.Object) (*note, error) {
+	n := &note{kind: o.Type(noteTypes...)}
+	n.URI = o.ID()
+	if n.kind == "" {
+		return nil, refuse("it is no post but a %s", cut(o.Type(), 100))
+	}
+	host, err := activity.Host(n.URI, s.Trial)
+	switch {
+	case err != nil:
+		return nil, refuse("its object has no address")
+	case host == s.Host:
+		return nil, refuse("its object is of this server")
+	}
+	if n.author, err = s.authorOf(o, by.Ref("actor")); err != nil {
+		return nil, err
+	}
+	now := s.now()
+	n.Published, n.Updated = sometime(o.Time("published"), now), o.Time("updated")
+	if n.Updated.After(now) {
+		n.Updated = now
+	}
+	n.URL = s.pageOf(o)
+	n.readContent(s, o)
+	n.readTags(s, o)
+	n.readAudience(s, o, by)
+	n.Media, n.Link = s.noteMedia(o, n)
+	if n.kind == "Question" {
+		if n.Poll, err = readPoll(o, now); err != nil {
+			return nil, err
+		}
+	}
+	if n.Parent = o.Ref("inReplyTo"); n.Parent == n.URI || !s.isPostAddress(n.Parent) {
+		n.Parent = ""
+	}
+	n.readQuote(s, o)
+	if n.Context = cmp.Or(o.Ref("context"), o.Ref("conversation")); !activity.SameHost(n.Context, n.URI, s.Trial) {
+		n.Context = ""
+	}
+	if n.Replies = repliesOf(o); !activity.SameHost(n.Replies, n.URI, s.Trial) {
+		n.Replies = ""
+	}
+	return n, nil
+}
+
+// isPostAddress tells whether an id can be that of a post: one of this server, or an address that may be asked.
+func (s *Service) isPostAddress(id string) bool { return id != "" && s.isAddress(id) }
+
+// authorOf returns whose a post is: of those to whom it is attributed the actor who sent it, or else the first; who must be of the
+// post's own host (federation R2).
+func (s *Service) authorOf(o activity.Object, sender string) (string, error) {
+	const most = 20
+	id := o.ID()
+	authors := o.Refs("attributedTo", most)
+	if len(authors) == 0 {
+		authors = o.Refs("actor", 1)
+	}
+	if len(authors) == 0 {
+		return "", refuse("its object is nobody's")
+	}
+	author := authors[0]
+	switch {
+	case sender != "" && !slices.Contains(authors, sender):
+		return "", refuse("its object is attributed to somebody else")
+	case sender != "":
+		author = sender
+	default:
+		for _, v := range o.Values("attributedTo") { // a video is of a person and of a channel
+			if m, ok := v.(map[string]any); ok && activity.Object(m).Is("Person") && activity.Reference(v) != "" {
+				author = activity.Reference(v)
+				break
+			}
+		}
+	}
+	if !activity.SameHost(author, id, s.Trial) {
+		return "", refuse("its object is of another host than its author")
+	}
+	if actor := o.Ref("actor"); actor != "" && actor != author && !slices.Contains(authors, actor) {
+		return "", refuse("its object has two authors")
+	}
+	return author, nil
+}
+
+// sometime returns a time that a document gives, if it makes sense.
+func sometime(t, now time.Time) time.Time {
+	if t.Year() < 1970 || t.After(now) {
+		return now
+	}
+	return t
+}
+
+// pageOf returns the page for people, which must be on the host of the post: "" if there is none.
+func (s *Service) pageOf(o activity.Object) string {
+	page := s.profilePage(o, o.ID())
+	if page == o.ID() && o["url"] == nil {
+		return ""
+	}
+	return page
+}
+
+// readContent reads the text: what is shown first, as HTML, and what stands before it as a warning.
+func (n *note) readContent(s *Service, o activity.Object) {
+	content, language := o.Language("content")
+	n.Language = text.Language(language)
+	content = cut(content, 4*maxNoteContent)
+	if o.Text("mediaType") == "text/markdown" {
+		content = text.Parse(content, text.Markdown).Render(s.BaseURL, nil).HTML
+	} else {
+		// The class says that it is for those who do not show quotes; it stays on spans only.
+		content = strings.Replace(content, `<p class="quote-inline">`, `<p><span class="quote-inline">`, 1)
+		content = text.Sanitize(content)
+	}
+	summary, _ := o.Language("summary")
+	summary = cut(summary, 4*maxNoteSpoiler)
+	n.Sensitive, _ = o.Bool("sensitive")
+	name, _ := o.Language("name")
+	name = plainLine(text.Plain(cut(name, 4*maxNoteTitle)), maxNoteTitle)
+	switch {
+	case !slices.Contains(titledTypes, n.kind):
+		if summary == "\u200b" { // a warning without words
+			summary = "…"
+		}
+		n.SpoilerText = plainLine(text.Plain(summary), maxNoteSpoiler)
+		if n.kind == "Question" && name != "" {
+			content = heading(name, "") + content
+		}
+	case n.kind == "Article" || n.kind == "Page":
+		content = heading(name, n.page()) + content
+	default:
+		content = heading(name, n.page()) + occasion(o) + text.Sanitize(summary) + content
+	}
+	n.Content = content
+}
+
+// page returns where a title leads.
+func (n *note) page() string { return cmp.Or(n.URL, n.URI) }
+
+// heading is a title above a text.
+func heading(title, link string) string {
+	title = html.EscapeString(title)
+	switch {
+	case title == "":
+		return ""
+	case link == "":
+		return text.Sanitize("<p><b>" + title + "</b></p>")
+	}
+	return text.Sanitize(`<p><b><a href="` + html.EscapeString(link) + `">` + title + `</a></b></p>`)
+}
+
+// occasion tells when and where an event is.
+func occasion(o activity.Object) string {
+	var parts []string
+	for _, key := range []string{"startTime", "endTime"} {
+		if t := o.Time(key); !t.IsZero() {
+			parts = append(parts, t.Format("2006-01-02 15:04 MST"))
+		}
+	}
+	line := strings.Join(parts, " – ")
+	if place := o.Object("location"); place != nil {
+		name := place.Text("name")
+		if address := place.Object("address"); address != nil {
+			name = strings.Trim(name+", "+address.Text("addressLocality"), ", ")
+		} else if address := place.Text("address"); address != "" && address != name {
+			name = strings.Trim(name+", "+address, ", ")
+		}
+		line = strings.Trim(line+", "+plainLine(name, maxNoteTitle), ", ")
+	}
+	if line == "" {
+		return ""
+	}
+	return text.Sanitize("<p>" + html.EscapeString(line) + "</p>")
+}
+
+// readTags reads hashtags, mentions and emoji.
+func (n *note) readTags(s *Service, o activity.Object) {
+	const most = 1000
+	for _, tag := range o.Objects("tag", most) {
+		switch {
+		case tag.Is("Hashtag"):
+			name := text.TagName(cut(tag.Text("name"), 1000))
+			if name != "" && len(n.Tags) < maxNoteTags && !slices.Contains(n.Tags, name) {
+				n.Tags = append(n.Tags, name)
+			}
+		case tag.Is("Mention"):
+			href := tag.Text("href")
+			if s.isAddress(href) && len(n.Mentions) < maxNoteMentions && !slices.Contains(n.Mentions, href) {
+				n.Mentions = append(n.Mentions, href)
+			}
+		}
+	}
+	n.Emojis = s.emojisIn(o)
+	n.Sensitive = n.Sensitive || slices.Contains(n.Tags, "nsfw")
+}
+
+// readAudience reads whom a post is for (federation 4.1). A collection that is not the author's own followers is nobody.
+func (n *note) readAudience(s *Service, o, by activity.Object) {
+	addresses := addressesOf(o, by)
+	to, cc := addresses.Refs("to", maxAddressed), addresses.Refs("cc", maxAddressed)
+	direct, _ := o.Bool("directMessage")
+	if d, _ := by.Bool("directMessage"); d {
+		direct = true
+	}
+	switch list := cmp.Or(o.Text("listMessage"), by.Text("listMessage")); {
+	case slices.ContainsFunc(to, activity.IsPublic):
+		n.Visibility = store.Public
+	case slices.ContainsFunc(cc, activity.IsPublic):
+		n.Visibility = store.Unlisted
+	case slices.ContainsFunc(slices.Concat(to, cc), n.isFollowers):
+		n.Visibility = store.Private
+	case direct || list == "":
+		n.Visibility = store.Direct
+	default:
+		n.Visibility = store.ListOnly
+	}
+	for _, from := range []activity.Object{o, by} {
+		for _, key := range []string{"to", "cc"} {
+			for _, id := range from.Refs(key, maxAddressed) {
+				if s.isAddress(id) && !n.isFollowers(id) && len(n.Audience) < maxAddressed && !slices.Contains(n.Audience, id) {
+					n.Audience = append(n.Audience, id)
+				}
+			}
+		}
+	}
+}
+
+// isFollowers tells whether an address is that of the author's followers. Which one it is exactly is only known by the author's document:
+// see exactly.
+func (n *note) isFollowers(id string) bool {
+	return strings.HasSuffix(id, "/followers") && strings.HasPrefix(id, hostPart(n.author)+"/")
+}
+
+// exactly goes by the address of the author's followers that is known.
+func (n *note) exactly(s *Service, o, by activity.Object, followers string) {
+	if followers == "" || n.Visibility < store.Private {
+		return
+	}
+	addresses := addressesOf(o, by)
+	all := slices.Concat(addresses.Refs("to", maxAddressed), addresses.Refs("cc", maxAddressed))
+	switch is := slices.Contains(all, followers); {
+	case is && n.Visibility > store.Private:
+		n.Visibility = store.Private
+	case !is && n.Visibility == store.Private: // somebody else's
+		n.Visibility = store.Direct
+	}
+}
+
+// hostPart returns the scheme and host of an address.
+func hostPart(address string) string {
+	scheme, rest, _ := strings.Cut(address, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return scheme + "://" + host
+}
+
+// addressesOf returns what says whom a post is for: itself, or else the activity that brought it.
+func addressesOf(o, by activity.Object) activity.Object {
+	if len(o.Refs("to", 1)) == 0 && len(o.Refs("cc", 1)) == 0 {
+		return by
+	}
+	return o
+}
+
+// nobody tells whether a post says nothing of whom it is for.
+func nobody(o, by activity.Object) bool {
+	by = addressesOf(o, by)
+	return len(by.Refs("to", 1)) == 0 && len(by.Refs("cc", 1)) == 0
+}
+
+// readPoll reads what a Question asks.
+func readPoll(o activity.Object, now time.Time) (*store.Poll, error) {
+	options := o.Objects("oneOf", maxPollOptions)
+	p := new(store.Poll)
+	if any := o.Objects("anyOf", maxPollOptions); len(options) == 0 && len(any) > 0 {
+		options, p.Multiple = any, true
+	}
+	if len(options) == 0 {
+		return nil, refuse("it asks nothing")
+	}
+	votes := 0
+	for _, option := range options {
+		title, _ := option.Language("name")
+		if title == "" {
+			title, _ = option.Language("content")
+		}
+		title = plainLine(text.Plain(cut(title, 4*maxOptionLength)), maxOptionLength)
+		n := 0
+		if replies := option.Object("replies"); replies != nil {
+			n = replies.Count("totalItems")
+		}
+		votes += n
+		same := func(known store.PollOption) bool { return known.Title == title }
+		if i := slices.IndexFunc(p.Options.V, same); i >= 0 {
+			p.Options.V[i].Votes += n
+			continue
+		}
+		p.Options.V = append(p.Options.V, store.PollOption{Title: title, Votes: n})
+	}
+	if _, told := o["votersCount"]; told {
+		voters := o.Count("votersCount")
+		p.VotersCount = &voters
+	} else if !p.Multiple {
+		p.VotersCount = &votes
+	}
+	end := o.Time("endTime")
+	if closed, _ := o.Bool("closed"); closed {
+		if end.IsZero() || end.After(now) {
+			end = now
+		}
+	} else if at := o.Time("closed"); !at.IsZero() {
+		end = at
+	}
+	if !end.IsZero() {
+		at := store.At(end)
+		p.ExpiresAt = &at
+	}
+	at := store.At(now)
+	p.FetchedAt = &at
+	return p, nil
+}
+
+// quoteKeys are the members that name what is quoted, the best first (federation 4.15).
+var quoteKeys = []string{"quote", "quoteUrl", "quoteUri", "quoteURL", "_misskey_quote"}
+
+// readQuote reads what a post quotes. The link to that which stands below the text for those who do not show quotes is taken off.
+func (n *note) readQuote(s *Service, o activity.Object) {
+	for _, key := range quoteKeys {
+		if ref := o.Ref(key); n.Quote == "" && s.isPostAddress(ref) && ref != n.URI {
+			n.Quote = ref
+		}
+	}
+	if n.Quote == "" {
+		n.Quote = s.objectLink(o)
+	}
+	if n.Quote == "" {
+		return
+	}
+	i := strings.LastIndex(n.Content, `<span class="quote-inline">`)
+	end, paragraph := strings.CutSuffix(n.Content, "</p>")
+	if i < 0 || !strings.HasSuffix(end, "</span>") {
+		return
+	}
+	n.Content, n.RE = n.Content[:i], true
+	if paragraph {
+		n.Content = strings.TrimSuffix(n.Content+"</p>", "<p></p>")
+	}
+}
+
+// objectLink returns the quoted object that a link among the tags leads to (FEP-e232).
+func (s *Service) objectLink(o activity.Object) string {
+	for _, tag := range o.Objects("tag", 1000) {
+		href := tag.Text("href")
+		kind := tag.Text("mediaType")
+		if !tag.Is("Link") || !s.isPostAddress(href) || href == o.ID() {
+			continue
+		}
+		quoting := strings.HasPrefix(tag.Text("name"), "RE: ")
+		for _, v := range tag.Values("rel") {
+			rel, _ := v.(string)
+			quoting = quoting || strings.Contains(strings.ToLower(rel), "quote")
+		}
+		if quoting && (strings.HasPrefix(kind, activity.MediaType) || strings.HasPrefix(kind, activity.LinkedType)) {
+			return href
+		}
+	}
+	return ""
+}
+
+// repliesOf returns the address of the list of a post's replies.
+func repliesOf(o activity.Object) string {
+	ref := o.Ref("replies")
+	if ref == "" {
+		if c := o.Object("replies"); c != nil {
+			ref = c.Ref("first")
+		}
+	}
+	return ref
+}

@@ -1,0 +1,126 @@
+package federation
+
+import (
+	"mime"
+	"path"
+	"slices"
+	"strings"
+
+	"svc/internal/activity"
+	"svc/internal/text"
+	"svc/store"
+)
+
+// noteMedia returns the attachments of a post, and the page that it is about, "" if that is none of its own (federation 4.2). What is
+// sensitive makes the post so.
+func (s *Service) noteMedia(o activity.Object, n *note) (media []*store.Media, link string) {
+	if n.kind == "Video" || n.kind == "Audio" || n.kind == "Image" {
+		if m := s.itself(o, strings.ToLower(n.kind)); m != nil {
+			media = append(media, m)
+		}
+	}
+	for _, a := range o.Objects("attachment", maxNoteMedia) {
+		address, kind := s.mediaAddress(a)
+		if address == "" {
+			continue
+		}
+		if a.Is("Link", "Page") && !strings.HasPrefix(kind, "image/") {
+			if link == "" {
+				link = address
+			}
+			continue
+		}
+		if a.Is("PropertyValue", "Note", "Link") && kind == "" || len(media) == maxNoteMedia {
+			continue
+		}
+		if sensitive, _ := a.Bool("sensitive"); sensitive {
+			n.Sensitive = true
+		}
+		m := remoteMedia(address, kind, a.Type())
+		m.Description = altText(a)
+		media = append(media, m)
+	}
+	if picture := s.picture(o, "image"); len(media) == 0 && picture != "" && n.kind != "Note" && n.kind != "Question" {
+		media = append(media, remoteMedia(picture, "", "Image"))
+	}
+	return media, link
+}
+
+// itself returns the file that a video, a sound or a picture is.
+func (s *Service) itself(o activity.Object, kind string) *store.Media {
+	var links []activity.Object
+	for _, link := range o.Objects("url", 200) {
+		links = append(links, link)
+		links = append(links, link.Objects("tag", 200)...) // a stream names its files there
+	}
+	for _, link := range links {
+		is := mediaTypeOf(link)
+		if href := link.Text("href"); strings.HasPrefix(is, kind+"/") && s.isAddress(href) {
+			m := remoteMedia(href, is, "")
+			m.Description = plainLine(text.Plain(o.Text("name")), maxNoteTitle)
+			return m
+		}
+	}
+	return nil
+}
+
+func mediaTypeOf(o activity.Object) string {
+	for _, key := range []string{"mediaType", "mimeType"} {
+		if t, _, err := mime.ParseMediaType(o.Text(key)); err == nil {
+			return t
+		}
+	}
+	return ""
+}
+
+// mediaAddress returns where an attachment is, "" if nowhere that may be asked, and its media type as far as that is told.
+func (s *Service) mediaAddress(a activity.Object) (address, kind string) {
+	kind = mediaTypeOf(a)
+	for _, v := range append(a.Values("url"), a.Values("href")...) {
+		switch v := v.(type) {
+		case string:
+			address = v
+		case map[string]any:
+			address = activity.Object(v).Text("href")
+			if t := mediaTypeOf(v); t != "" {
+				kind = t
+			}
+		}
+		if s.isAddress(address) {
+			return address, kind
+		}
+	}
+	return "", ""
+}
+
+// remoteMedia makes the row of a file elsewhere. What it is follows from its media type, or else from what it is called.
+func remoteMedia(address, kind, class string) *store.Media {
+	if kind == "" {
+		name, _, _ := strings.Cut(address, "?")
+		kind, _, _ = mime.ParseMediaType(mime.TypeByExtension(path.Ext(name)))
+	}
+	m := &store.Media{RemoteURL: address, Mime: kind, Type: "unknown"}
+	types := []string{"image", "video", "audio"}
+	main, _, _ := strings.Cut(kind, "/")
+	switch class = strings.ToLower(class); {
+	case slices.Contains(types, main):
+		m.Type = main
+	case kind == "" && slices.Contains(types, class):
+		m.Type = class
+	}
+	if m.Mime == "" {
+		m.Mime = "application/octet-stream"
+	}
+	return m
+}
+
+// altText returns what stands for an attachment: each kind of server keeps it elsewhere.
+func altText(a activity.Object) string {
+	for _, key := range []string{"name", "summary", "content"} {
+		said, _ := a.Language(key)
+		if said = text.Truncate(strings.TrimSpace(text.Plain(cut(said, 4*maxAltText))), maxAltText); said != "" {
+			return said
+		}
+	}
+	return ""
+}

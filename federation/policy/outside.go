@@ -1,0 +1,182 @@
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"svc/internal/config"
+	"svc/store"
+)
+
+// Deps is what rules need beside the messages. What is nil has a standard, where there is one; without it, the rules that need it do
+// nothing.
+type Deps struct {
+	Log    *slog.Logger
+	Now    func() time.Time
+	People People     // usually the *store.DB
+	Emoji  EmojiShelf // for StealEmojiPolicy
+
+	Warm   func(ctx context.Context, address string)                            // has the media proxy fetch something, without waiting: MediaProxyWarmingPolicy
+	Follow func(ctx context.Context, nickname string, whom *store.Account)      // for FollowBotPolicy, without waiting
+	Listed func(ctx context.Context, name string) (listed bool, err error)      // whether a DNS block list has a name; nil: by DNS
+	Score  func(ctx context.Context, picture string) (score float64, err error) // of a picture; nil: of the service that the settings name
+
+	scores *memo[float64] // of Score
+}
+
+// People is what is known of accounts. All of it is one query by an index.
+type People interface {
+	Standing(ctx context.Context, id store.AccountID) (posted, followed bool, err error)
+	Follows(ctx context.Context, follower, target store.AccountID) (bool, error)
+	AccountsByURI(ctx context.Context, ids []string) (map[string]*store.Account, error)
+}
+
+// EmojiShelf is where custom emoji are kept.
+type EmojiShelf interface {
+	Has(shortcode string) bool
+	Copy(ctx context.Context, pack string, e Emoji, most int64) // puts a picture of at most so many bytes there, without waiting
+}
+
+// How long others may take, and for how long what they say is good.
+const (
+	listTime  = 3 * time.Second
+	scoreTime = 8 * time.Second
+	allScores = 20 * time.Second // of one post
+	goodFor   = 10 * time.Minute
+	mostKept  = 2000
+)
+
+func (d Deps) orStandard(c *config.Config) Deps {
+	if d.Log == nil {
+		d.Log = slog.New(slog.DiscardHandler)
+	}
+	if d.Now == nil {
+		d.Now = time.Now
+	}
+	if d.Listed == nil && c.MRFDNSRBL.Zone != "" {
+		d.Listed = newMemo(d.Now, blockList(c.MRFDNSRBL)).get
+	}
+	if d.Score == nil {
+		d.Score = scorer(c.MRFNSFWAPI.URL)
+	}
+	d.scores = newMemo(d.Now, d.Score)
+	return d
+}
+
+// memo remembers what others have said, for a while.
+type memo[V any] struct {
+	ask  func(context.Context, string) (V, error)
+	now  func() time.Time
+	mu   sync.Mutex
+	kept map[string]kept[V]
+}
+
+type kept[V any] struct {
+	value V
+	until time.Time
+}
+
+func newMemo[V any](now func() time.Time, ask func(context.Context, string) (V, error)) *memo[V] {
+	return &memo[V]{ask: ask, now: now, kept: make(map[string]kept[V])}
+}
+
+func (m *memo[V]) look(key string) (V, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k, ok := m.kept[key]
+	return k.value, ok && m.now().Before(k.until)
+}
+
+func (m *memo[V]) get(ctx context.Context, key string) (V, error) {
+	if v, ok := m.look(key); ok {
+		return v, nil
+	}
+	v, err := m.ask(ctx, key)
+	if err != nil {
+		return v, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.kept) >= mostKept {
+		clear(m.kept)
+	}
+	m.kept[key] = kept[V]{v, m.now().Add(goodFor)}
+	return v, nil
+}
+
+// blockList asks a DNS block list (RFC 5782).
+func blockList(s config.MRFDNSRBL) func(context.Context, string) (bool, error) {
+	server := net.JoinHostPort(s.Nameserver, strconv.Itoa(s.Port))
+	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, server)
+	}}
+	return func(ctx context.Context, name string) (bool, error) {
+		ctx, cancel := context.WithTimeout(ctx, listTime)
+		defer cancel()
+		found, err := resolver.LookupNetIP(ctx, "ip4", name+"."+strings.TrimSuffix(s.Zone, ".")+".")
+		if e, ok := err.(*net.DNSError); ok && e.IsNotFound {
+			return false, nil
+		}
+		for _, a := range found {
+			// Lists answer with addresses of 127/8; the last of them say that it was the question that is not welcome.
+			if answers.Contains(a.Unmap()) && !complaints.Contains(a.Unmap()) {
+				return true, nil
+			}
+		}
+		return false, err
+	}
+}
+
+var (
+	answers    = netip.MustParsePrefix("127.0.0.0/8")
+	complaints = netip.MustParsePrefix("127.255.255.0/24")
+)
+
+// scorer asks a service what it thinks of pictures. It is the operator's own, usually on this machine, so it is asked directly.
+func scorer(service string) func(context.Context, string) (float64, error) {
+	client := &http.Client{
+		Transport:     &http.Transport{MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 16 << 10},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return func(ctx context.Context, picture string) (float64, error) {
+		ctx, cancel := context.WithTimeout(ctx, scoreTime)
+		defer cancel()
+		u, err := url.Parse(service)
+		if err != nil {
+			return 0, err
+		}
+		query := u.Query()
+		query.Set("url", picture)
+		u.RawQuery = query.Encode()
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+		if err != nil {
+			return 0, err
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			return 0, err
+		}
+		defer resp.Body.Close()
+		var answer struct {
+			Score *float64 `json:"score"`
+		}
+		if err := json.NewDecoder(io.LimitReader(resp.Body, 16<<10)).Decode(&answer); err != nil {
+			return 0, err
+		}
+		if resp.StatusCode != http.StatusOK || answer.Score == nil {
+			return 0, fmt.Errorf("answered with status %d and no score", resp.StatusCode)
+		}
+		return *answer.Score, nil
+	}
+}

@@ -1,0 +1,142 @@
+package policy
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"svc/internal/config"
+	"svc/internal/text"
+)
+
+// linkSpam is AntiLinkSpamPolicy: no links by those of whom nobody knows anything.
+type linkSpam struct{ people People }
+
+func newLinkSpam(_ *config.Config, d Deps) any { return linkSpam{d.People} }
+
+func (l linkSpam) post(ctx context.Context, p *Post) error {
+	if p.Local || !p.isCreate() {
+		return nil
+	}
+	links := false
+	_ = p.versions(func(v *Version) error {
+		links = links || text.FirstLink(v.Content, func(*url.URL) bool { return true }) != ""
+		return nil
+	})
+	if !links {
+		return nil
+	}
+	if p.Author != nil {
+		posted, followed, err := l.people.Standing(ctx, p.Author.ID)
+		if err != nil || posted || followed {
+			return err
+		}
+	}
+	return refuse("it has links, and its author has neither posts nor followers here")
+}
+
+// mentionSpam is AntiMentionSpamPolicy: no posts to people here from accounts that are new, or have never posted.
+type mentionSpam struct {
+	age    time.Duration
+	people People
+	now    func() time.Time
+}
+
+func newMentionSpam(c *config.Config, d Deps) any {
+	return mentionSpam{c.MRFAntiMentionSpam.UserAgeLimit, d.People, d.Now}
+}
+
+func (m mentionSpam) post(ctx context.Context, p *Post) error {
+	if p.Local || !p.isCreate() || len(p.Recipients) == 0 {
+		return nil
+	}
+	if p.Author == nil || m.now().Sub(p.Author.CreatedAt.Time()) < m.age {
+		return refuse("it names people, and its author is new here")
+	}
+	posted, _, err := m.people.Standing(ctx, p.Author.ID)
+	if err == nil && !posted {
+		err = refuse("it names people, and its author has no posts here")
+	}
+	return err
+}
+
+// followbots is AntiFollowbotPolicy: no followers who are none, unless they are wanted.
+type followbots struct{ people People }
+
+func newFollowbots(_ *config.Config, d Deps) any { return followbots{d.People} }
+
+// followbotNames are names of accounts whose purpose is to follow all.
+var followbotNames = []string{"federationbot", "fedibot", "followbot", "followerbot"}
+
+func (f followbots) deed(ctx context.Context, d *Deed) error {
+	if d.Type != "Follow" || d.Actor == nil || !isFollowbot(d) {
+		return nil
+	}
+	if d.Target != nil {
+		wanted, err := f.people.Follows(ctx, d.Target.ID, d.Actor.ID)
+		if err != nil || wanted {
+			return err
+		}
+	}
+	return refuse("the follower is a bot")
+}
+
+func isFollowbot(d *Deed) bool {
+	if d.Actor.ActorType == "Service" {
+		return true
+	}
+	plain := func(name string) string {
+		return strings.Map(func(r rune) rune {
+			if strings.ContainsRune(" _-.", r) {
+				return -1
+			}
+			return r
+		}, strings.ToLower(name))
+	}
+	return slices.ContainsFunc(followbotNames, func(bot string) bool {
+		return strings.HasPrefix(plain(d.Actor.Nickname), bot) || plain(d.Actor.DisplayName) == bot
+	})
+}
+
+// reports is RemoteReportPolicy: which reports from elsewhere are not taken.
+type reports struct {
+	config.MRFRemoteReport
+	own string
+}
+
+func newReports(c *config.Config, _ Deps) any { return reports{c.MRFRemoteReport, c.Host()} }
+
+func (r reports) deed(_ context.Context, d *Deed) error {
+	if d.Type != "Flag" || d.Local {
+		return nil
+	}
+	switch {
+	case r.RejectAll:
+		return refuse("no reports are taken from elsewhere")
+	case r.RejectAnonymous && isAnonymous(d):
+		return refuse("the report does not say who reports")
+	case r.RejectThirdParty && !slices.ContainsFunc(d.ObjectIDs, func(id string) bool { return hostOf(id) == r.own }):
+		return refuse("the report is about nobody here")
+	case r.RejectEmptyMessage && strings.TrimSpace(text.Plain(d.Content)) == "":
+		return refuse("the report says nothing")
+	}
+	return nil
+}
+
+// isAnonymous tells whether a server speaks, and no person.
+func isAnonymous(d *Deed) bool {
+	if d.Actor != nil && d.Actor.ActorType == "Application" {
+		return true
+	}
+	u, err := url.Parse(d.ActorID)
+	return err == nil && (u.Path == "/actor" || u.Path == "/actor/")
+}
+
+func (r reports) describe(shown map[string]any) {
+	shown["mrf_remote_report"] = map[string]any{
+		"reject_all": r.RejectAll, "reject_anonymous": r.RejectAnonymous, "reject_third_party": r.RejectThirdParty,
+		"reject_empty_message": r.RejectEmptyMessage,
+	}
+}

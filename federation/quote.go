@@ -1,0 +1,72 @@
+package federation
+
+import (
+	"context"
+
+	"svc/internal/activity"
+	"svc/social"
+	"svc/store"
+)
+
+func init() {
+	handle("QuoteRequest", handling{do: (*Service).quoteRequest, strangers: true})
+}
+
+// quoteRequest answers who asks whether a post of theirs may quote one of here (FEP-044f).
+func (s *Service) quoteRequest(ctx context.Context, in *incoming) error {
+	ref, err := in.objectRef()
+	if err != nil {
+		return err
+	}
+	instrument := in.Ref("instrument")
+	if !activity.SameHost(instrument, in.actor.URI, s.Trial) {
+		return refuse("the quote is not of its actor's host")
+	}
+	st, err := s.db.StatusByURI(ctx, ref)
+	if err != nil || st == nil || !st.Local() {
+		return err
+	}
+	return s.social.ReceiveQuoteRequest(ctx, in.actor, social.QuoteRequest{URI: in.id, QuoteURI: instrument, Quoted: st.ID})
+}
+
+// quotePath is where the authorizations to quote posts of here are.
+const quotePath = "/quote_authorizations/"
+
+func (s *Service) quoteAuthorizationURI(id store.QuoteAuthorizationID) string {
+	return s.BaseURL + quotePath + id.String()
+}
+
+// QuoteAuthorization returns the document that says that a post elsewhere may quote one of here. It can be read by everybody, like the
+// post that it is about, and is gone with that.
+func (s *Service) QuoteAuthorization(ctx context.Context, id store.QuoteAuthorizationID) ([]byte, error) {
+	a, err := s.db.QuoteAuthorization(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.db.VisibleStatus(ctx, 0, a.StatusID)
+	if err != nil {
+		return nil, err
+	}
+	author, err := s.db.Account(ctx, st.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	o := quoteTerms(activity.Object{
+		"id": s.quoteAuthorizationURI(a.ID), "type": "QuoteAuthorization", "attributedTo": author.URI,
+		"interactingObject": a.QuoteURI, "interactionTarget": st.URI,
+	})
+	return o.Bytes()
+}
+
+// quoteTerms gives a document the context of what FEP-044f adds.
+func quoteTerms(o activity.Object) activity.Object {
+	link := func(name string) map[string]any { return map[string]any{"@id": name, "@type": "@id"} }
+	o["@context"] = []any{activity.Context, map[string]any{
+		"QuoteAuthorization": "https://w3id.org/fep/044f#QuoteAuthorization",
+		"QuoteRequest":       "https://w3id.org/fep/044f#QuoteRequest",
+		"gts":                "https://gotosocial.org/ns#",
+		"interactingObject":  link("gts:interactingObject"),
+		"interactionTarget":  link("gts:interactionTarget"),
+	}}
+	return o
+}

@@ -1,0 +1,244 @@
+package federation
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"svc/emoji"
+	"svc/federation/policy"
+	"svc/internal/config"
+	"svc/internal/errs"
+	"svc/internal/fetch"
+	"svc/social"
+	"svc/store"
+)
+
+// NewPolicies makes the policies that the settings name, with what they need of the server. people is asked for when somebody is
+// to be followed, for it may be made later. out fetches emoji, nil: nobody does.
+func NewPolicies(c *config.Config, db *store.DB, people func() *social.Service, emojis *emoji.Packs, out *fetch.Client, log *slog.Logger) *policy.Chain {
+	deps := policy.Deps{Log: log, Now: db.Now, People: db}
+	deps.Follow = func(ctx context.Context, nickname string, whom *store.Account) {
+		if err := followAs(ctx, db, people(), nickname, whom); err != nil {
+			log.Warn("the follow bot could not follow", "nickname", nickname, "account", whom.ID, "err", err)
+		}
+	}
+	if out != nil {
+		deps.Emoji = &emojiShelf{Packs: emojis, out: out, log: log, busy: make(chan struct{}, emojiAtOnce)}
+	}
+	return policy.New(c, deps)
+}
+
+// followAs has a bot of this server follow somebody, unless it does so already.
+func followAs(ctx context.Context, db *store.DB, people *social.Service, nickname string, whom *store.Account) error {
+	bot, err := db.AccountByName(ctx, nickname, "")
+	if err != nil {
+		return err
+	}
+	if bot.ActorType != "Service" || bot.Withheld {
+		return errors.New("the account is no bot, or not in service")
+	}
+	if f, err := db.FollowOf(ctx, bot.ID, whom.ID); f != nil || err != nil {
+		return err
+	}
+	_, err = people.Follow(ctx, bot, whom.ID, social.FollowOptions{})
+	return err
+}
+
+// emojiShelf copies emoji beside other work, a few at a time. Those that come while it is busy are copied when they are seen again.
+type emojiShelf struct {
+	*emoji.Packs
+	out  *fetch.Client
+	log  *slog.Logger
+	busy chan struct{}
+}
+
+const (
+	emojiAtOnce = 2
+	emojiTime   = 20 * time.Second
+)
+
+// Copy puts an emoji of another server into a pack.
+func (s *emojiShelf) Copy(ctx context.Context, pack string, e policy.Emoji, most int64) {
+	select {
+	case s.busy <- struct{}{}:
+	default:
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), emojiTime)
+	go func() {
+		defer func() { <-s.busy }()
+		defer cancel()
+		picture, err := s.out.Get(ctx, e.URL, fetch.Limits{Body: most})
+		if err == nil {
+			err = s.Add(pack, e.Shortcode, picture.Body)
+		}
+		if err != nil {
+			s.log.Info("an emoji was not copied", "shortcode", e.Shortcode, "err", err)
+		}
+	}()
+}
+
+// reviewer has what people here do pass the policies.
+type reviewer struct {
+	chain *policy.Chain
+	db    *store.DB
+	media string // what names of media files are appended to
+}
+
+// Review has what people here write and whom they follow pass the same policies as what comes from elsewhere.
+func Review(of *social.Config, chain *policy.Chain, db *store.DB) {
+	r := reviewer{chain, db, of.BaseURL + "/media/"}
+	of.Review, of.ReviewFollow = r.status, r.follow
+	if chain.Inspects() {
+		of.Inspect = r.inspect
+	}
+}
+
+// refusal makes the author's answer of what the policies say.
+func refusal(err error) error {
+	var r *policy.Rejected
+	if errors.As(err, &r) && r.Err == nil {
+		return errs.Invalid("The rules of this server do not allow this (%s): %s", r.Policy, r.Reason)
+	}
+	return err
+}
+
+func (r reviewer) status(ctx context.Context, author *store.Account, c *social.Composed) error {
+	p, err := r.post(ctx, author, c)
+	if err != nil {
+		return err
+	}
+	if err := r.chain.Post(ctx, p); err != nil {
+		return refusal(err)
+	}
+	c.Content, c.SpoilerText, c.Sensitive, c.Visibility = p.Content, p.Spoiler, p.Sensitive, p.Visibility
+	if !p.ExpiresAt.IsZero() {
+		at := store.At(p.ExpiresAt)
+		c.ExpiresAt = &at
+	}
+	if len(p.Attachments) < len(c.Media) {
+		kept := make([]*store.Media, len(p.Attachments))
+		for i, a := range p.Attachments {
+			kept[i] = c.Media[a.Index]
+		}
+		c.Media = kept
+	}
+	for _, person := range p.Recipients {
+		if person.Mentioned && person.Account != nil {
+			c.Mention(person.Account.ID)
+		}
+	}
+	return nil
+}
+
+// post makes of a status what the policies know.
+func (r reviewer) post(ctx context.Context, author *store.Account, c *social.Composed) (*policy.Post, error) {
+	p := &policy.Post{
+		Version: policy.Version{
+			Spoiler: c.SpoilerText, Content: c.Content, Sensitive: c.Sensitive, Tags: c.Tags,
+			Attachments: make([]policy.Attachment, len(c.Media)),
+		},
+		Local: true, Author: author, ActorID: author.URI, ID: c.URI, ActivityType: "Create", ObjectType: "Note", Visibility: c.Visibility,
+	}
+	for i, m := range c.Media {
+		p.Attachments[i] = policy.Attachment{Index: i, URL: r.media + m.File, MediaType: m.Mime}
+		p.Words = append(p.Words, m.Description)
+	}
+	if c.Poll != nil {
+		p.ObjectType = "Question"
+		p.Words = append(p.Words, c.Poll.Titles()...)
+	}
+	if c.ExpiresAt != nil {
+		p.ExpiresAt = c.ExpiresAt.Time()
+	}
+	people, parent := make(map[store.AccountID]*store.Account), c.Parent
+	recipients := c.Recipients
+	if c.ID != 0 {
+		p.ActivityType = "Update"
+	}
+	if r.chain.NeedsPeople() {
+		var err error
+		if recipients, parent, err = r.around(ctx, c, people); err != nil {
+			return nil, err
+		}
+	}
+	for _, rcpt := range recipients {
+		if rcpt.AccountID == author.ID {
+			continue
+		}
+		person := policy.Recipient{Mentioned: rcpt.Mentioned, Account: people[rcpt.AccountID]}
+		if person.Account != nil {
+			person.ID = person.Account.URI
+		}
+		p.Recipients = append(p.Recipients, person)
+	}
+	p.Parent, p.Quote = related(parent, people), related(c.Quoted, people)
+	return p, nil
+}
+
+// around reads who and what a status has to do with.
+func (r reviewer) around(ctx context.Context, c *social.Composed, people map[store.AccountID]*store.Account) (recipients []store.Recipient, parent *store.Status, err error) {
+	recipients, parent = c.Recipients, c.Parent
+	if c.ID != 0 { // a new version of what is stored
+		if recipients, err = r.db.Recipients(ctx, []store.StatusID{c.ID}); err != nil {
+			return nil, nil, err
+		}
+		if c.InReplyToID != nil {
+			if parent, err = r.db.Status(ctx, *c.InReplyToID); err != nil && !errs.IsNotFound(err) {
+				return nil, nil, err
+			}
+		}
+	}
+	var ids []store.AccountID
+	for _, rcpt := range recipients {
+		ids = append(ids, rcpt.AccountID)
+	}
+	for _, st := range []*store.Status{parent, c.Quoted} {
+		if st != nil {
+			ids = append(ids, st.AccountID)
+		}
+	}
+	if len(ids) == 0 {
+		return recipients, parent, nil
+	}
+	accounts, err := r.db.Accounts(ctx, ids)
+	for _, a := range accounts {
+		people[a.ID] = a
+	}
+	return recipients, parent, err
+}
+
+func related(st *store.Status, people map[store.AccountID]*store.Account) *policy.Related {
+	if st == nil {
+		return nil
+	}
+	return &policy.Related{ID: st.URI, URL: st.URL, Author: people[st.AccountID], Spoiler: st.SpoilerText, Visibility: st.Visibility}
+}
+
+// inspect has pictures looked at before they are published.
+func (r reviewer) inspect(ctx context.Context, owner store.AccountID, ids []store.MediaID) error {
+	media, err := r.db.MediaByIDs(ctx, ids)
+	if err != nil {
+		return err
+	}
+	var pictures []string
+	for _, m := range media {
+		if m.AccountID == owner && m.Type == "image" && m.File != "" {
+			pictures = append(pictures, r.media+m.File)
+		}
+	}
+	r.chain.Inspect(ctx, pictures)
+	return nil
+}
+
+// follow asks the policies about those who follow from here. Those from elsewhere have been asked about when their request came.
+func (r reviewer) follow(ctx context.Context, follower, target *store.Account) error {
+	if !follower.Local() {
+		return nil
+	}
+	return refusal(r.chain.Deed(ctx, &policy.Deed{
+		Local: true, Type: "Follow", Actor: follower, ActorID: follower.URI, ObjectIDs: []string{target.URI}, Target: target,
+	}))
+}

@@ -1,0 +1,182 @@
+package federation
+
+import (
+	"context"
+	"time"
+
+	"svc/internal/activity"
+	"svc/store"
+)
+
+func init() {
+	// Who follows by the same id each time takes that back by the same id each time, too.
+	handle("Undo", handling{do: (*Service).undo, suspended: true, repeated: true})
+}
+
+// undoneTime is how long an activity is refused that was taken back before it came (federation 4.9).
+const undoneTime = 6 * time.Hour
+
+// undo takes back what an actor did. What that was is told by what is stored, by its id; the embedded copy counts where the id is not
+// known (federation 4.9).
+func (s *Service) undo(ctx context.Context, in *incoming) error {
+	ref, inner := in.Ref("object"), in.Object.Object("object")
+	if ref == "" && inner == nil {
+		return refuse("it is about nothing")
+	}
+	if inner != nil && inner.Ref("actor") != "" && inner.Ref("actor") != in.actor.URI {
+		return refuse("it takes back what %s did", inner.Ref("actor"))
+	}
+	done, err := s.undoStored(ctx, in.actor, ref)
+	if done || err != nil {
+		return err
+	}
+	heard, err := s.db.Heard(ctx, in.id)
+	if err != nil {
+		return err
+	}
+	if inner != nil && !heard { // else it has done its work, and what it would find now is newer
+		if done, err = s.undoNamed(ctx, in.actor, inner); done || err != nil {
+			return err
+		}
+	}
+	if !activity.SameHost(ref, in.actor.URI, s.Trial) {
+		return nil
+	}
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		_, err := tx.Hear(ctx, undoneKey(in.actor, ref))
+		return err
+	})
+}
+
+// undone tells whether an activity was taken back before it came.
+func (s *Service) undone(ctx context.Context, in *incoming) (bool, error) {
+	return s.db.HeardSince(ctx, undoneKey(in.actor, in.id), s.now().Add(-undoneTime))
+}
+
+// undoneKey is what is heard of when an actor takes back what is not known. Nobody can do that to the activities of others.
+func undoneKey(actor *store.Account, uri string) string { return "undone " + actor.URI + " " + uri }
+
+// undoStored takes back what an actor did by the activity of an id, and tells whether there is such a thing.
+func (s *Service) undoStored(ctx context.Context, actor *store.Account, uri string) (bool, error) {
+	if uri == "" {
+		return false, nil
+	}
+	f, err := s.db.FollowByURI(ctx, uri)
+	switch {
+	case err != nil:
+		return false, err
+	case f != nil && f.FollowerID != actor.ID:
+		return true, errNotTheirs
+	case f != nil:
+		return s.social.ReceiveUnfollow(ctx, actor, f.TargetID)
+	}
+	fav, err := s.db.FavouriteByURI(ctx, uri)
+	switch {
+	case err != nil:
+		return false, err
+	case fav != nil && fav.AccountID != actor.ID:
+		return true, errNotTheirs
+	case fav != nil:
+		return true, s.unfavourite(ctx, actor, fav.StatusID)
+	}
+	r, err := s.db.ReactionByURI(ctx, uri)
+	switch {
+	case err != nil:
+		return false, err
+	case r != nil && r.AccountID != actor.ID:
+		return true, errNotTheirs
+	case r != nil:
+		return true, s.social.ReceiveUnreact(ctx, r)
+	}
+	boost, err := s.db.StatusByURI(ctx, uri)
+	switch {
+	case err != nil:
+		return false, err
+	case boost != nil && boost.AccountID != actor.ID:
+		return true, errNotTheirs
+	case boost != nil && boost.ReblogOfID != nil:
+		return true, s.unreblog(ctx, actor, *boost.ReblogOfID)
+	}
+	target, err := s.db.BlockByURI(ctx, actor.ID, uri)
+	if err != nil || target == 0 {
+		return false, err
+	}
+	return s.social.ReceiveUnblock(ctx, actor, target)
+}
+
+var errNotTheirs = refuse("it takes back what another did")
+
+// undoNamed takes back what an actor did as an embedded activity says, and tells whether there was such a thing.
+func (s *Service) undoNamed(ctx context.Context, actor *store.Account, inner activity.Object) (bool, error) {
+	switch inner.Type("Follow", "Block", "Accept", "Like", "EmojiReact", "EmojiReaction", "Announce") {
+	case "Follow":
+		to, err := s.accountHere(ctx, inner.Ref("object"))
+		if err != nil || to == nil {
+			return false, err
+		}
+		return s.social.ReceiveUnfollow(ctx, actor, to.ID)
+	case "Block":
+		to, err := s.accountHere(ctx, inner.Ref("object"))
+		if err != nil || to == nil {
+			return false, err
+		}
+		return s.social.ReceiveUnblock(ctx, actor, to.ID)
+	case "Accept": // which some do to end a follow
+		f, err := s.answered(ctx, actor, inner)
+		if err != nil || f == nil {
+			return false, err
+		}
+		return true, s.social.ReceiveReject(ctx, actor, f.FollowerID)
+	case "":
+		return false, nil
+	}
+	st, err := s.db.StatusByURI(ctx, inner.Ref("object"))
+	if err != nil || st == nil {
+		return false, err
+	}
+	if inner.Is("Announce") {
+		boost, err := s.db.Reblog(ctx, actor.ID, st.OriginalID())
+		if err != nil || boost == nil {
+			return false, err
+		}
+		return true, s.unreblog(ctx, actor, st.OriginalID())
+	}
+	return s.unlike(ctx, actor, st.OriginalID(), inner)
+}
+
+// unlike takes back a favourite or a reaction.
+func (s *Service) unlike(ctx context.Context, actor *store.Account, id store.StatusID, inner activity.Object) (bool, error) {
+	if e, ok := emojiOf(inner); ok {
+		name, _ := s.social.ReactionName(e)
+		r, err := s.db.Reaction(ctx, actor.ID, id, name)
+		if err != nil {
+			return false, err
+		}
+		if r != nil {
+			return true, s.social.ReceiveUnreact(ctx, r)
+		}
+	}
+	if !inner.Is("Like") {
+		return false, nil
+	}
+	fav, err := s.db.FavouriteOf(ctx, actor.ID, id)
+	if err != nil || fav == nil {
+		return false, err
+	}
+	return true, s.unfavourite(ctx, actor, id)
+}
+
+// unfavourite takes back a favourite, also of what the actor does not see any more.
+func (s *Service) unfavourite(ctx context.Context, actor *store.Account, id store.StatusID) error {
+	_, err := s.social.Unfavourite(ctx, actor, id)
+	return ignoreMissing(err)
+}
+
+// unreblog takes back a boost, likewise.
+func (s *Service) unreblog(ctx context.Context, actor *store.Account, id store.StatusID) error {
+	_, err := s.social.Unreblog(ctx, actor, id)
+	return ignoreMissing(err)
+}
+
+// mayBeUndone are the types of activities that can be taken back before they come.
+var mayBeUndone = map[string]bool{"Follow": true, "Block": true, "Like": true, "EmojiReact": true, "EmojiReaction": true, "Announce": true}

@@ -1,0 +1,49 @@
+package federation
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"svc/internal/activity"
+)
+
+// isVote tells whether a Note is a vote in a poll: it has a name, answers something, and says nothing else (federation 4.3).
+func isVote(note activity.Object) bool {
+	content, _ := note.Language("content")
+	return note.Is("Note", "Answer") && note.Text("name") != "" && content == "" && note.Ref("inReplyTo") != "" && len(note.Values("attachment")) == 0
+}
+
+// vote has an actor choose an option of a poll of this server, by the text of the option. Whom it is addressed to does not matter: what
+// others get of it is nothing.
+func (s *Service) vote(ctx context.Context, in *incoming, note activity.Object) error {
+	if by := note.Ref("attributedTo"); by != "" && by != in.actor.URI {
+		return refuse("it is the vote of %s", by)
+	}
+	st, err := s.db.StatusByURI(ctx, note.Ref("inReplyTo"))
+	if err != nil {
+		return err
+	}
+	if st == nil || !st.Local() {
+		return nil // the votes in polls elsewhere are counted there
+	}
+	p, err := s.db.PollOf(ctx, st.ID)
+	if err != nil {
+		return err
+	}
+	if p == nil {
+		return refuse("there is no poll to vote in")
+	}
+	name := optionKey(note.Text("name"))
+	choice := slices.IndexFunc(p.Titles(), func(title string) bool { return optionKey(title) == name })
+	if choice < 0 {
+		return refuse("the poll has no such option")
+	}
+	_, err = s.social.Vote(ctx, in.actor, p.ID, []int{choice})
+	return err
+}
+
+// optionKey is what the same options have in common, whoever has typed them.
+func optionKey(title string) string { return norm.NFC.String(strings.TrimSpace(title)) }

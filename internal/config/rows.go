@@ -1,0 +1,189 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// column is a member of the tables in a list of tables. Its place in a row is a *string or a *[]string.
+type column[T any] struct {
+	name     string
+	optional bool
+	at       func(*T) any
+}
+
+// rows is a list of tables. A text in place of a table stands for one whose other members are left out.
+func rows[T any](at *[]T, columns []column[T], rules ...rule[[]T]) field {
+	return &place[[]T]{
+		form: Rows, at: at, rules: append(rules, fewer[T](maxEntries)),
+		read: func(value any) ([]T, error) { return readRows(columns, value) },
+		show: func(list []T) any {
+			shown := make([]map[string]any, len(list))
+			for i := range list {
+				shown[i] = make(map[string]any, len(columns))
+				for _, c := range columns {
+					switch at := c.at(&list[i]).(type) {
+					case *string:
+						shown[i][c.name] = *at
+					case *[]string:
+						shown[i][c.name] = append([]string{}, *at...)
+					}
+				}
+			}
+			return shown
+		},
+	}
+}
+
+func readRows[T any](columns []column[T], value any) ([]T, error) {
+	var list []T
+	add := func(entry any) error {
+		var row T
+		if err := readRow(columns, &row, entry); err != nil {
+			return err
+		}
+		list = append(list, row)
+		return nil
+	}
+	switch value := value.(type) {
+	case []map[string]any:
+		for _, entry := range value {
+			if err := add(entry); err != nil {
+				return nil, err
+			}
+		}
+	case []any:
+		for _, entry := range value {
+			if err := add(entry); err != nil {
+				return nil, err
+			}
+		}
+	case []string:
+		for _, entry := range value {
+			if err := add(entry); err != nil {
+				return nil, err
+			}
+		}
+	default:
+		return nil, wrongKind("a list of tables such as "+example(columns), value)
+	}
+	return list, nil
+}
+
+func readRow[T any](columns []column[T], row *T, entry any) error {
+	if s, ok := entry.(string); ok && !slices.ContainsFunc(columns[1:], func(c column[T]) bool { return !c.optional }) {
+		entry = map[string]any{columns[0].name: s}
+	}
+	table, ok := entry.(map[string]any)
+	if !ok {
+		return fmt.Errorf("expected a list of tables such as %s, got a list with %s", example(columns), kindOf(entry))
+	}
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		if !slices.ContainsFunc(columns, func(c column[T]) bool { return c.name == name }) {
+			return fmt.Errorf("has a table with %q, which is not one of the members in %s", name, example(columns))
+		}
+	}
+	for _, c := range columns {
+		value, ok := table[c.name]
+		if !ok {
+			if !c.optional {
+				return fmt.Errorf("has a table without %q: write %s", c.name, example(columns))
+			}
+			continue
+		}
+		var err error
+		switch at := c.at(row).(type) {
+		case *string:
+			*at, err = readText(value)
+		case *[]string:
+			*at, err = readList(value)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	return nil
+}
+
+// example shows what a list of tables looks like.
+func example[T any](columns []column[T]) string {
+	parts := make([]string, len(columns))
+	for i, c := range columns {
+		var row T
+		parts[i] = c.name + ` = "…"`
+		if _, list := c.at(&row).(*[]string); list {
+			parts[i] = c.name + ` = ["…"]`
+		}
+	}
+	return "[{ " + strings.Join(parts, ", ") + " }]"
+}
+
+// formatRows writes a list of tables as TOML, one a line if they are several. What is empty is left out.
+func formatRows(list []map[string]any) string {
+	lines := make([]string, len(list))
+	for i, row := range list {
+		keys := slices.SortedFunc(maps.Keys(row), func(a, b string) int {
+			_, aText := row[a].(string)
+			_, bText := row[b].(string)
+			if aText != bText { // texts come first
+				if aText {
+					return -1
+				}
+				return 1
+			}
+			return strings.Compare(a, b)
+		})
+		var parts []string
+		for _, key := range keys {
+			if row[key] != "" {
+				parts = append(parts, key+" = "+format(row[key]))
+			}
+		}
+		lines[i] = "{ " + strings.Join(parts, ", ") + " }"
+	}
+	if len(lines) > 1 {
+		return "[\n    " + strings.Join(lines, ",\n    ") + ",\n]"
+	}
+	return "[" + strings.Join(lines, "") + "]"
+}
+
+// fraction is a number from 0 to 1.
+func fraction(at *float64, first float64) field {
+	return &place[float64]{
+		form: Fraction, at: at, first: first, rules: []rule[float64]{func(f float64) error {
+			if !(f >= 0 && f <= 1) {
+				return fmt.Errorf("must be from 0 to 1, not %s", strconv.FormatFloat(f, 'g', -1, 64))
+			}
+			return nil
+		}},
+		read: func(value any) (float64, error) {
+			if f, ok := value.(float64); ok && !math.IsNaN(f) {
+				return f, nil
+			}
+			if n, ok := wholeNumber(value); ok {
+				return float64(n), nil
+			}
+			if n, ok := value.(interface{ Float64() (float64, error) }); ok {
+				return n.Float64()
+			}
+			return 0, wrongKind("a number from 0 to 1", value)
+		},
+		show: func(f float64) any { return f },
+	}
+}
+
+// maxEntries bounds the lists that are gone through for each message.
+const maxEntries = 10_000
+
+func fewer[T any](most int) rule[[]T] {
+	return func(l []T) error {
+		if len(l) > most {
+			return fmt.Errorf("must have at most %d entries", most)
+		}
+		return nil
+	}
+}

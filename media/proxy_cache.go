@@ -1,0 +1,316 @@
+package media
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"time"
+)
+
+// Copies are files named by the SHA-256 of their address. A line at the beginning says what follows, so a file stands for itself, and
+// one that a power failure left without its content is no copy: nothing is synced to disk here, which would wear out small
+// machines' cards for what can be had again. When a copy was looked at last is the time of its file, to the hour.
+const (
+	copyHeader = 64
+	copyFormat = "svc-proxy-1 %s %d %d" // extension, bytes, Unix time at which it was fetched
+
+	freshFor   = 14 * 24 * time.Hour // after that a copy is fetched anew, if it can be
+	unusedFor  = 30 * 24 * time.Hour // after that it goes, be there room or not
+	noteUse    = time.Hour
+	blockBytes = 4 << 10 // in which file systems count
+)
+
+// proxyKey stands for an address.
+type proxyKey [sha256.Size]byte
+
+func keyOf(address string) proxyKey { return sha256.Sum256([]byte(address)) }
+
+// file is the name of the copy.
+func (k proxyKey) file() string {
+	h := hex.EncodeToString(k[:])
+	return h[:2] + "/" + h
+}
+
+// charge is what a copy of that many bytes takes of the cache.
+func charge(size int64) int64 { return (size + copyHeader + blockBytes - 1) / blockBytes * blockBytes }
+
+// copied is a copy, open.
+type copied struct {
+	*io.SectionReader
+	file    *os.File
+	format  *format
+	fetched time.Time
+}
+
+func (c *copied) Close() error { return c.file.Close() }
+
+// find opens the copy of what is at an address, nil if there is none.
+func (p *Proxy) find(key proxyKey, now time.Time) (*copied, error) {
+	file, err := p.root.Open(key.file())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open copy: %w", err)
+	}
+	c, used, err := readCopy(file)
+	if err != nil {
+		file.Close()
+		return nil, p.remove(key)
+	}
+	if now.Sub(used) > noteUse {
+		if err := p.root.Chtimes(key.file(), now, now); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			p.log.Warn("cannot note that a copy is in use", "err", err)
+		}
+	}
+	return c, nil
+}
+
+var errNoCopy = errors.New("not a copy")
+
+// readCopy reads what the first line of a copy says, and when the copy was used last.
+func readCopy(file *os.File) (c *copied, used time.Time, err error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, used, err
+	}
+	var line [copyHeader]byte
+	if _, err := file.ReadAt(line[:], 0); err != nil {
+		return nil, used, err
+	}
+	var ext string
+	var size, fetched int64
+	if _, err := fmt.Sscanf(string(line[:]), copyFormat, &ext, &size, &fetched); err != nil {
+		return nil, used, err
+	}
+	f := formatOf(ext)
+	if f == nil || info.Size() != copyHeader+size {
+		return nil, used, errNoCopy
+	}
+	return &copied{io.NewSectionReader(file, copyHeader, size), file, f, time.Unix(fetched, 0)}, info.ModTime(), nil
+}
+
+func formatOf(ext string) *format {
+	for _, f := range formats {
+		if f.ext == ext {
+			return f
+		}
+	}
+	return nil
+}
+
+// remove removes a copy, if there is one.
+func (p *Proxy) remove(key proxyKey) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n, err := p.removeFile(key.file())
+	p.kept -= n
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove copy: %w", err)
+	}
+	return nil
+}
+
+// removeFile removes a file of the cache and returns what it took of it.
+func (p *Proxy) removeFile(name string) (int64, error) {
+	info, err := p.root.Stat(name)
+	if err == nil {
+		err = p.root.Remove(name)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return charge(info.Size() - copyHeader), nil
+}
+
+// adopt makes what a flight has brought a copy. p.mu is held.
+func (p *Proxy) adopt(f *flight) error {
+	name := f.key.file()
+	err := p.root.Mkdir(path.Dir(name), 0o700)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if n, err := p.removeFile(name); err == nil {
+		p.kept -= n
+	}
+	if err := p.root.Rename(f.temp, name); err != nil {
+		return err
+	}
+	p.kept += charge(f.have)
+	if p.arrived != nil {
+		p.arrived[name] = charge(f.have)
+	}
+	return nil
+}
+
+var errNoRoom = errors.New("the cache is full of what is being fetched")
+
+// reserve makes room for n more bytes of a flight.
+func (p *Proxy) reserve(ctx context.Context, n int64) error {
+	p.mu.Lock()
+	p.flying += n
+	fits := p.kept+p.flying <= p.CacheSize
+	p.mu.Unlock()
+	if fits {
+		return nil
+	}
+	p.sweeping.Lock()
+	defer p.sweeping.Unlock()
+	if !p.fits() { // nor has another made room meanwhile
+		if err := p.sweep(ctx); err != nil {
+			return err
+		}
+	}
+	if !p.fits() {
+		return errNoRoom
+	}
+	return nil
+}
+
+func (p *Proxy) fits() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.kept+p.flying <= p.CacheSize
+}
+
+// Sweep removes the copies that nobody has looked at for long, and as many more as it takes for the cache to be no larger than it may.
+func (p *Proxy) Sweep(ctx context.Context) error {
+	p.sweeping.Lock()
+	defer p.sweeping.Unlock()
+	return p.sweep(ctx)
+}
+
+// sweep goes through the cache twice: to add up how much was used last in each minute of the past, and to remove what was used before
+// the minute up to which there is room. So it needs as much memory for many copies as for few. Where it has to remove something for
+// want of room, it leaves a tenth free, not to be needed again at once.
+func (p *Proxy) sweep(ctx context.Context) error {
+	p.mu.Lock()
+	p.arrived = make(map[string]int64)
+	p.mu.Unlock()
+	defer func() { // what has arrived since is counted by itself
+		p.mu.Lock()
+		p.arrived = nil
+		p.mu.Unlock()
+	}()
+	now := time.Now()
+	var used [unusedFor/time.Minute + 1]int64
+	all := int64(0)
+	err := p.walk(ctx, func(_ string, info fs.FileInfo) error {
+		used[minutesSince(info.ModTime(), now)] += charge(info.Size() - copyHeader)
+		all += charge(info.Size() - copyHeader)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	room := p.CacheSize - p.flying
+	for _, n := range p.arrived {
+		room -= n
+	}
+	p.mu.Unlock()
+	oldest, inOldest := len(used)-1, int64(0) // what is older goes, and of what is as old all but so much
+	if all > room {
+		room -= p.CacheSize / 10
+		for oldest = 0; oldest < len(used)-1 && used[oldest] <= room; oldest++ {
+			room -= used[oldest]
+		}
+		if oldest < len(used)-1 {
+			inOldest = max(room, 0)
+		}
+	}
+	removed, files := int64(0), 0
+	err = p.walk(ctx, func(name string, info fs.FileInfo) error {
+		n := charge(info.Size() - copyHeader)
+		switch age := minutesSince(info.ModTime(), now); {
+		case age < oldest:
+			return nil
+		case age == oldest && n <= inOldest:
+			inOldest -= n
+			return nil
+		}
+		if _, err := p.removeFile(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		removed += n
+		files++
+		return nil
+	})
+	p.mu.Lock()
+	p.kept = all - removed
+	for _, n := range p.arrived {
+		p.kept += n
+	}
+	p.mu.Unlock()
+	if files > 0 {
+		p.log.Debug("removed copies from the media cache", "files", files, "bytes", removed)
+	}
+	return err
+}
+
+// minutesSince tells how old something is, up to what is too old in any case.
+func minutesSince(t, now time.Time) int {
+	return int(min(max(now.Sub(t), 0), unusedFor) / time.Minute)
+}
+
+// walk calls fn for every copy that did not arrive during the sweep.
+func (p *Proxy) walk(ctx context.Context, fn func(name string, info fs.FileInfo) error) error {
+	for i := range 256 {
+		if err := p.walkDir(ctx, fmt.Sprintf("%02x", i), fn); err != nil {
+			return fmt.Errorf("go through the media cache: %w", err)
+		}
+	}
+	return nil
+}
+
+func (p *Proxy) hasArrived(name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.arrived[name]
+	return ok
+}
+
+func (p *Proxy) walkDir(ctx context.Context, dir string, fn func(string, fs.FileInfo) error) error {
+	d, err := p.root.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	for {
+		entries, err := d.ReadDir(256)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			info, err := e.Info()
+			if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			name := path.Join(dir, e.Name())
+			if p.hasArrived(name) {
+				continue
+			}
+			if err := fn(name, info); err != nil {
+				return err
+			}
+		}
+	}
+}

@@ -1,0 +1,292 @@
+package media_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"svc/media"
+	"svc/store"
+)
+
+// The cache is never larger than it may be, and what was looked at last stays in it, after a restart too.
+func TestProxyEviction(t *testing.T) {
+	const size = 100_000
+	p, site := startProxy(t, func(c *media.ProxyConfig) { c.CacheSize = 10 * 1 << 17 }), startElsewhere(t)
+	content := pngOf(size)
+	var addresses []string
+	for i := range 30 {
+		addresses = append(addresses, site.has(fmt.Sprintf("/%d.png", i), "image/png", content))
+	}
+	for i, a := range addresses[:10] {
+		p.get(a).want(t, 200, content)
+		name := p.fileOf(i + 1)
+		ago := time.Now().Add(-time.Duration(20-i) * time.Minute)
+		if err := os.Chtimes(name, ago, ago); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.restart()
+	site.asked.Store(0)
+	for _, a := range addresses[10:14] {
+		p.get(a).want(t, 200, content)
+		if _, size := p.cached(); size > p.config.CacheSize {
+			t.Errorf("the cache has %d bytes, it may have %d", size, p.config.CacheSize)
+		}
+	}
+	site.wantAsked(t, 4)
+	for _, a := range addresses[8:14] { // the last that were used
+		p.get(a).want(t, 200, content)
+	}
+	site.wantAsked(t, 0)
+	p.get(addresses[0]).want(t, 200, content) // the first had to go
+	site.wantAsked(t, 1)
+	for _, a := range addresses {
+		p.get(a).want(t, 200, content)
+	}
+	if _, size := p.cached(); size > p.config.CacheSize {
+		t.Errorf("the cache has %d bytes, it may have %d", size, p.config.CacheSize)
+	}
+	// What nobody looks at goes in the end.
+	p.restart()
+	filepath.WalkDir(p.config.Dir, func(path string, d fs.DirEntry, _ error) error {
+		old := time.Now().Add(-31 * 24 * time.Hour)
+		return os.Chtimes(path, old, old)
+	})
+	if err := p.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if files, _ := p.cached(); files != 0 {
+		t.Errorf("%d copies are left", files)
+	}
+}
+
+// fileOf returns the newest file once there are n.
+func (p *proxy) fileOf(n int) (name string) {
+	p.t.Helper()
+	eventually(p.t, "a copy", func() bool {
+		var latest time.Time
+		count := 0
+		filepath.WalkDir(p.config.Dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasPrefix(path, filepath.Join(p.config.Dir, "tmp")) {
+				return nil
+			}
+			info, err := d.Info()
+			if err != nil {
+				return nil
+			}
+			if count++; info.ModTime().After(latest) {
+				name, latest = path, info.ModTime()
+			}
+			return nil
+		})
+		return count == n
+	})
+	return name
+}
+
+// A cache full of what is being fetched takes no more, and is empty again afterwards.
+func TestProxyFull(t *testing.T) {
+	p, site := startProxy(t, func(c *media.ProxyConfig) { c.CacheSize, c.MaxFile = 300_000, 200_000 }), startElsewhere(t)
+	content := pngOf(190_000)
+	d := site.drips("/a.png", len(content))
+	go func() { d.more <- content[:180_000] }()
+	first := p.begin(t.Context(), d.address)
+	if _, err := io.ReadFull(first.Body, make([]byte, 180_000)); err != nil {
+		t.Fatal(err)
+	}
+	other := site.has("/b.png", "image/png", content)
+	if r := p.get(other); r.err == nil && r.status == 200 {
+		t.Error("there was room for more than there is")
+	}
+	if _, size := p.cached(); size > 300_000 {
+		t.Errorf("the cache has %d bytes", size)
+	}
+	d.more <- content[180_000:]
+	close(d.more)
+	if _, err := io.ReadAll(first.Body); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "room again", func() bool { r := p.get(other); return r.err == nil && r.status == 200 })
+}
+
+// What a crash leaves behind is no copy.
+func TestProxyCrash(t *testing.T) {
+	p, site := startProxy(t), startElsewhere(t)
+	content := pngOf(5000)
+	address := site.has("/a.png", "image/png", content)
+	p.get(address).want(t, 200, content)
+	name := p.fileOf(1)
+	whole, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	site.asked.Store(0)
+	for what, left := range map[string][]byte{
+		"nothing":          {},
+		"zeros":            make([]byte, len(whole)),
+		"half":             whole[:len(whole)/2],
+		"too much":         append(slices.Clip(whole), 0),
+		"less than a line": whole[:10],
+		"another type":     bytes.Replace(slices.Clone(whole), []byte(" png "), []byte(" htm "), 1),
+	} {
+		p.restart() // so that what came last is in its place
+		if err := os.WriteFile(name, left, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		os.WriteFile(filepath.Join(p.config.Dir, "tmp", "half"), []byte("x"), 0o600)
+		p.restart()
+		if r := p.get(address); r.status != 200 || r.body != content {
+			t.Errorf("%s: got %d, %d bytes", what, r.status, len(r.body))
+		}
+		site.wantAsked(t, 1)
+		eventually(t, "there is one file", func() bool { files, _ := p.cached(); return files == 1 })
+	}
+	p.restart()
+	p.get(address).want(t, 200, content)
+	site.wantAsked(t, 0)
+}
+
+// What is wrong with the disk is not taken for the other server's fault, and what can be shown nevertheless is.
+func TestProxyDisk(t *testing.T) {
+	p, site := startProxy(t), startElsewhere(t)
+	content := pngOf(5000)
+	for i := range 256 { // where copies belong
+		if err := os.WriteFile(filepath.Join(p.config.Dir, fmt.Sprintf("%02x", i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.get(site.has("/a.png", "image/png", content)).want(t, 500, "")
+	for i := range 256 {
+		os.Remove(filepath.Join(p.config.Dir, fmt.Sprintf("%02x", i)))
+	}
+	os.RemoveAll(filepath.Join(p.config.Dir, "tmp"))
+	address := site.has("/b.png", "image/png", content)
+	p.get(address).want(t, 500, "")
+	if err := p.Purge([]string{address}); err != nil {
+		t.Fatal(err)
+	}
+	os.Mkdir(filepath.Join(p.config.Dir, "tmp"), 0o700)
+	p.get(address).want(t, 200, content)
+}
+
+// A copy is fetched anew after two weeks, and shown on if that does not work, unless it is known to be gone.
+func TestProxyAge(t *testing.T) {
+	p, site := startProxy(t), startElsewhere(t)
+	var status atomic.Int32
+	status.Store(200)
+	content := pngOf(2000)
+	site.mux.HandleFunc("/a.png", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "image/png")
+		w.WriteHeader(int(status.Load()))
+		io.WriteString(w, content)
+	})
+	address := site.URL + "/a.png"
+	p.get(address).want(t, 200, content)
+	for _, tt := range []struct {
+		site, want int32
+		asked      int32
+	}{{200, 200, 1}, {500, 200, 1}, {410, 404, 1}} {
+		p.restart() // so that what came last is in its place
+		name := p.fileOf(1)
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fetched int64
+		fmt.Sscanf(string(text), "svc-proxy-1 png 2000 %d", &fetched)
+		text = bytes.Replace(text, fmt.Append(nil, fetched), fmt.Append(nil, fetched-15*24*3600), 1)
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p.restart() // what failed is forgotten
+		site.asked.Store(0)
+		status.Store(tt.site)
+		p.get(address).want(t, int(tt.want), content)
+		site.wantAsked(t, tt.asked)
+	}
+	eventually(t, "the copy has gone", func() bool { files, _ := p.cached(); return files == 0 })
+}
+
+func TestProxyBans(t *testing.T) {
+	p, site := startProxy(t), startElsewhere(t)
+	one, two := site.has("/One.png", "image/png", pngOf(0)), site.has("/two.png", "image/png", pngOf(0))
+	p.get(one).want(t, 200, pngOf(0))
+	p.fileOf(1)
+	site.asked.Store(0)
+	for range 2 { // banning twice is no error
+		if err := p.Ban(t.Context(), []string{one, p.URL(two)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.restart()
+	p.get(one).want(t, 404, "")
+	p.get(two).want(t, 404, "")
+	site.wantAsked(t, 0)
+	if files, _ := p.cached(); files != 0 {
+		t.Errorf("%d copies are left", files)
+	}
+	for query, want := range map[string][]string{"": {two, one}, "ONE": {one}, p.URL(two): {two}, "three": {}} {
+		if got, err := p.Banned(t.Context(), query); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, %v", query, got, err)
+		}
+	}
+	if err := p.Unban(t.Context(), []string{p.URL(one), two, "https://never.example/"}); err != nil {
+		t.Fatal(err)
+	}
+	p.get(one).want(t, 200, pngOf(0))
+	p.get(two).want(t, 200, pngOf(0))
+	site.wantAsked(t, 2)
+
+	p.fileOf(2)
+	if err := p.Purge([]string{p.URL(one), one, "https://never.example/"}); err != nil {
+		t.Fatal(err)
+	}
+	p.get(one).want(t, 200, pngOf(0))
+	p.get(two).want(t, 200, pngOf(0))
+	site.wantAsked(t, 1)
+
+	missing := site.URL + "/missing.png"
+	p.get(missing).want(t, 404, "")
+	if err := p.Purge([]string{missing}); err != nil { // it may be there by now
+		t.Fatal(err)
+	}
+	site.has("/missing.png", "image/png", pngOf(0))
+	p.get(missing).want(t, 200, pngOf(0))
+
+	var many []string
+	for i := range store.MaxMediaBans {
+		many = append(many, fmt.Sprintf("https://remote.example/%d", i))
+	}
+	if err := p.Ban(t.Context(), many); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Ban(t.Context(), []string{one}); err == nil {
+		t.Error("there is no end to bans")
+	}
+	p.get(one).want(t, 200, pngOf(0))
+}
+
+func TestProxyOff(t *testing.T) {
+	p, site := startProxy(t), startElsewhere(t)
+	address := site.has("/a.png", "image/png", pngOf(0))
+	shown := p.URL(address)
+	p.get(address).want(t, 200, pngOf(0))
+	p.fileOf(1)
+	p.config.Enabled = false
+	p.restart()
+	if got := p.URL(address); got != address {
+		t.Errorf("shown at %s", got)
+	}
+	p.do("GET", shown).want(t, 404, "")
+	eventually(t, "its copies go", func() bool { files, _ := p.cached(); return files == 0 })
+}

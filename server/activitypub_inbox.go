@@ -1,0 +1,84 @@
+package server
+
+import (
+	"io"
+	"mime"
+	"net/http"
+
+	"svc/federation"
+	"svc/internal/activity"
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// inboxRoutes are where other servers tell of what people do there (federation 3.6).
+var inboxRoutes = routes{
+	"POST /inbox":                 {told, (*Server).sharedInbox},
+	"POST /users/:nickname/inbox": {told, (*Server).ownInbox},
+	"POST /relay/inbox":           {told, (*Server).relayInbox},
+	"POST /internal/fetch/inbox":  {told, (*Server).sharedInbox},
+}
+
+// told is the access of inboxes: who has signed a request is found out by federation.
+var told = anonymous.limit("inbox")
+
+var (
+	errEncoded     = errs.New(http.StatusUnsupportedMediaType, "Activities must not be compressed")
+	errNotActivity = errs.New(http.StatusUnsupportedMediaType, "Activities are of the type "+activity.MediaType)
+)
+
+// sharedInbox takes in what is for anybody here.
+func (s *Server) sharedInbox(r *Request) (any, error) { return s.receive(r, nil) }
+
+// ownInbox takes in what is for one account.
+func (s *Server) ownInbox(r *Request) (any, error) {
+	if !s.federates() {
+		return nil, errNoFederation
+	}
+	a, _, err := s.localAccount(r)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.DeletedAt != nil:
+		return nil, errs.New(http.StatusGone, "The account was deleted")
+	case a.Withheld:
+		return nil, errs.ErrRecordNotFound
+	}
+	return s.receive(r, a)
+}
+
+// relayInbox takes in what is for the server's actor for relays.
+func (s *Server) relayInbox(r *Request) (any, error) {
+	if !s.federates() {
+		return nil, errNoFederation
+	}
+	a, err := s.federation.Self(r.Context(), "/relay")
+	if err != nil {
+		return nil, err
+	}
+	return s.receive(r, a)
+}
+
+func (s *Server) receive(r *Request, recipient *store.Account) (any, error) {
+	if !s.federates() {
+		return nil, errNoFederation
+	}
+	if r.Header.Get("Content-Encoding") != "" {
+		return nil, errEncoded
+	}
+	media, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || !isActivityType(media, params) || media == "application/*" {
+		return nil, errNotActivity
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > activity.MaxSize {
+		return nil, errBodyTooLarge
+	}
+	if err := s.federation.Receive(r.Context(), federation.Inbound{Request: r.Request, Body: body, Recipient: recipient}); err != nil {
+		return nil, err
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }), nil
+}

@@ -1,0 +1,78 @@
+package server
+
+import (
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"svc/internal/activity"
+)
+
+// maxAccepted bounds how much of an Accept header is read.
+const maxAccepted = 40
+
+// choice is how much somebody wants a kind of answer: by its weight, and where those are equal by its place.
+type choice struct {
+	weight float64
+	place  int
+}
+
+func (c choice) over(d choice) bool {
+	return c.weight > d.weight || c.weight == d.weight && c.weight > 0 && c.place < d.place
+}
+
+// accepted returns how much each of some kinds of answers is wanted. Only what is named counts: */* stands for whatever there is.
+func accepted(r *http.Request, kinds ...func(media string, params map[string]string) bool) []choice {
+	list := make([]choice, len(kinds))
+	for i := range list {
+		list[i].weight = -1 // not named
+	}
+	ranges := strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",")
+	for place, text := range ranges[:min(len(ranges), maxAccepted)] {
+		media, params, err := mime.ParseMediaType(text)
+		if err != nil {
+			continue
+		}
+		c := choice{1, place}
+		if q, ok := params["q"]; ok {
+			if c.weight, err = strconv.ParseFloat(q, 64); err != nil {
+				continue
+			}
+		}
+		for i, is := range kinds {
+			if is(media, params) && (list[i].weight < 0 || c.over(list[i])) {
+				list[i] = c
+			}
+		}
+	}
+	return list
+}
+
+// isActivityType tells whether a media type is one of those by which servers, and scripts, ask for documents (federation 1.6).
+func isActivityType(media string, params map[string]string) bool {
+	switch media {
+	case activity.MediaType, "application/json", "application/*":
+		return true
+	case activity.LinkedType:
+		profile, given := params["profile"]
+		return !given || slices.Contains(strings.Fields(profile), activity.LinkedProfile)
+	}
+	return false
+}
+
+func isPageType(media string, _ map[string]string) bool {
+	return media == "text/html" || media == "application/xhtml+xml" || media == "text/*"
+}
+
+// wantsActivity tells whether a request is for a document of ActivityPub rather than for a page. Who asks for neither in particular gets the
+// page, if there is one.
+func wantsActivity(r *http.Request, hasPage bool) bool {
+	list := accepted(r, isActivityType, isPageType)
+	document, page := list[0], list[1]
+	if document.weight <= 0 && page.weight <= 0 {
+		return !hasPage
+	}
+	return document.over(page)
+}

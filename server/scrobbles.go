@@ -1,0 +1,69 @@
+package server
+
+import (
+	"svc/internal/errs"
+	"svc/server/entity"
+	"svc/social"
+	"svc/store"
+)
+
+// scrobbleRoutes are about what people listen to.
+var scrobbleRoutes = routes{
+	"POST /api/v1/svc/scrobble":              {user("write").limit("status_actions"), (*Server).createScrobble},
+	"GET /api/v1/svc/accounts/:id/scrobbles": {content("read"), (*Server).listScrobbles},
+}
+
+// createScrobble notes what the viewer listens to.
+func (s *Server) createScrobble(r *Request) (any, error) {
+	var p struct {
+		Title        string `param:"title"`
+		Artist       string `param:"artist"`
+		Album        string `param:"album"`
+		Length       int    `param:"length"`
+		ExternalLink string `param:"externalLink"`
+		Visibility   string `param:"visibility"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	l := social.Listening{Title: p.Title, Artist: p.Artist, Album: p.Album, Length: p.Length, ExternalLink: p.ExternalLink}
+	if p.Visibility != "" {
+		v, ok := store.ParseVisibility(p.Visibility)
+		if !ok {
+			return nil, errs.BadRequest("Invalid visibility")
+		}
+		l.Visibility = v
+	}
+	row, err := s.social.Scrobble(r.Context(), r.Viewer, l)
+	if err != nil {
+		return nil, err
+	}
+	account, err := s.entities.Account(r.Context(), row.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	return entity.NewScrobble(row, account), nil
+}
+
+// listScrobbles returns what an account, which may be named by its nickname, listened to.
+func (s *Server) listScrobbles(r *Request) (any, error) {
+	id, err := s.accountIDOrNickname(r)
+	if err != nil {
+		return nil, err
+	}
+	page := r.Page(20, 40)
+	rows, err := s.db.Scrobbles(r.Context(), viewerID(r), id, page.Page)
+	if err != nil {
+		return nil, err
+	}
+	account, err := s.entities.Account(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]entity.Scrobble, 0, len(rows))
+	for _, row := range rows {
+		list = append(list, entity.NewScrobble(row, account))
+	}
+	r.LinkPage(page, len(rows), func(i int) string { return rows[i].ID.String() })
+	return list, nil
+}

@@ -1,0 +1,155 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"svc/internal/activity"
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// webFingerRoutes tell who is behind a handle (RFC 7033).
+var webFingerRoutes = routes{
+	"GET /.well-known/webfinger": {fetched, (*Server).showWebFinger},
+}
+
+var (
+	errNoResource  = errs.BadRequest("There is no resource to look up")
+	errAccountGone = errs.New(http.StatusGone, "The account was deleted")
+)
+
+// resourceDescriptor tells which actor and which page belong to a handle. It is JSON or XML, as is asked for.
+type resourceDescriptor struct {
+	XMLName xml.Name         `json:"-" xml:"http://docs.oasis-open.org/ns/xri/xrd-1.0 XRD"`
+	Subject string           `json:"subject" xml:"Subject"`
+	Aliases []string         `json:"aliases" xml:"Alias"`
+	Links   []descriptorLink `json:"links" xml:"Link"`
+}
+
+type descriptorLink struct {
+	Rel  string `json:"rel" xml:"rel,attr"`
+	Type string `json:"type,omitempty" xml:"type,attr,omitempty"`
+	Href string `json:"href,omitempty" xml:"href,attr,omitempty"`
+}
+
+// showWebFinger answers with who is behind a handle, or an address of theirs (federation 1.2).
+func (s *Server) showWebFinger(r *Request) (any, error) {
+	r.header.Set("Vary", "Accept")
+	resource := r.URL.Query().Get("resource")
+	if resource == "" {
+		return nil, errNoResource
+	}
+	if !s.federates() {
+		return nil, errs.ErrRecordNotFound
+	}
+	a, err := s.behind(r.Context(), resource)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.DeletedAt != nil:
+		return nil, errAccountGone
+	case a.Withheld && !s.federation.IsSelf(a):
+		return nil, errs.ErrRecordNotFound
+	}
+	return s.describe(a).in(r.Request)
+}
+
+// behind returns the account of a resource: a handle, in one of its forms, or an address.
+func (s *Server) behind(ctx context.Context, resource string) (*store.Account, error) {
+	if scheme, _, ok := strings.Cut(resource, "://"); ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")) {
+		return s.behindAddress(ctx, resource)
+	}
+	handle := resource
+	if len(handle) > 5 && strings.EqualFold(handle[:5], "acct:") {
+		handle = handle[5:]
+	}
+	handle = strings.TrimPrefix(handle, "@")
+	at := strings.LastIndexByte(handle, '@')
+	if at < 1 || !strings.EqualFold(handle[at+1:], s.settings.Host()) {
+		return nil, errs.ErrRecordNotFound
+	}
+	return s.called(ctx, handle[:at])
+}
+
+// called returns a local account, or one of the server's own, by its name.
+func (s *Server) called(ctx context.Context, name string) (*store.Account, error) {
+	a, err := s.federation.SelfByName(ctx, strings.ToLower(name))
+	if !errs.IsNotFound(err) {
+		return a, err
+	}
+	a, err = s.db.AccountByName(ctx, name, "")
+	if err == nil && s.federation.IsSelf(a) { // which is not there at the moment
+		err = errs.ErrRecordNotFound
+	}
+	return a, err
+}
+
+func (s *Server) behindAddress(ctx context.Context, address string) (*store.Account, error) {
+	u, err := url.Parse(address)
+	base, baseErr := url.Parse(s.baseURL)
+	if err != nil || baseErr != nil || u.RawQuery != "" || u.Fragment != "" || u.User != nil ||
+		!strings.EqualFold(u.Scheme, base.Scheme) || !strings.EqualFold(u.Host, base.Host) {
+		return nil, errs.ErrRecordNotFound
+	}
+	if a, err := s.federation.Self(ctx, u.Path); !errs.IsNotFound(err) {
+		return a, err
+	}
+	if name, ok := strings.CutPrefix(u.Path, "/@"); ok {
+		return s.called(ctx, name)
+	}
+	name, ok := strings.CutPrefix(u.Path, "/users/")
+	if !ok {
+		return nil, errs.ErrRecordNotFound
+	}
+	var id store.AccountID
+	if id.UnmarshalText([]byte(name)); id == 0 {
+		return s.called(ctx, name)
+	}
+	a, err := s.db.Account(ctx, id)
+	if err == nil && (!a.Local() || s.federation.IsSelf(a)) {
+		err = errs.ErrRecordNotFound
+	}
+	return a, err
+}
+
+// describe tells of an account. Its aliases are addresses here only: others would take more for the same account.
+func (s *Server) describe(a *store.Account) resourceDescriptor {
+	d := resourceDescriptor{Subject: "acct:" + a.Nickname + "@" + s.settings.Host(), Aliases: []string{a.URI}}
+	if a.URL != a.URI {
+		d.Aliases = append(d.Aliases, a.URL)
+		d.Links = append(d.Links, descriptorLink{Rel: "http://webfinger.net/rel/profile-page", Type: "text/html", Href: a.URL})
+	}
+	for _, kind := range []string{activity.MediaType, activity.LinkedType + `; profile="` + activity.LinkedProfile + `"`} {
+		d.Links = append(d.Links, descriptorLink{Rel: "self", Type: kind, Href: a.URI})
+	}
+	return d
+}
+
+// in returns the descriptor in the form that a request asks for.
+func (d resourceDescriptor) in(r *http.Request) (any, error) {
+	list := accepted(r,
+		func(media string, _ map[string]string) bool {
+			return media == "application/jrd+json" || media == "application/json" || media == "application/*"
+		},
+		func(media string, _ map[string]string) bool {
+			return media == "application/xrd+xml" || media == "application/xml" || media == "text/xml"
+		})
+	if list[1].over(list[0]) {
+		text, err := xml.Marshal(d)
+		if err != nil {
+			return nil, fmt.Errorf("describe account: %w", err)
+		}
+		return document{"application/xrd+xml; charset=utf-8", append([]byte(xml.Header), text...)}, nil
+	}
+	text, err := json.Marshal(d)
+	if err != nil {
+		return nil, fmt.Errorf("describe account: %w", err)
+	}
+	return document{"application/jrd+json; charset=utf-8", text}, nil
+}

@@ -1,0 +1,457 @@
+package social
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// Received is a post from elsewhere, as its server describes it: in safe HTML, with addresses that may be shown.
+type Received struct {
+	URI         string
+	URL         string
+	Visibility  store.Visibility
+	Published   time.Time
+	Updated     time.Time // the zero time: never, as far as is told
+	Content     string    // HTML
+	SpoilerText string
+	Language    string
+	Sensitive   bool
+	Emojis      []store.RemoteEmoji
+	Tags        []string
+	Media       []*store.Media
+	Poll        *store.Poll
+	Link        string // page that it is about, of which it shows a card; "": that of its first link
+
+	Audience []string         // ids of those whom it is addressed to
+	Mentions []string         // ids of those whom it names
+	For      *store.AccountID // in whose own inbox it came, nil if in none
+
+	Parent  string // id of what it replies to
+	Quote   string // id of what it quotes
+	RE      bool   // a link to that stood below the content, for those who do not show quotes
+	Context string // name of its thread, if it is its author's server that gives that name
+	Replies string // address of the list of its replies
+
+	Fetched bool // it was read from its origin and not delivered: its place is that of the time when it was published
+	Wanted  bool // it is kept also if it concerns nobody here
+	Reach   int  // how many posts that it leads to may be fetched
+}
+
+// Why a post from elsewhere is not taken.
+var (
+	ErrConcernsNobody = errs.Forbidden("It concerns nobody here")
+	ErrDeleted        = errs.New(http.StatusGone, "It has been deleted")
+	ErrNotTheirs      = errs.Forbidden("It is somebody else's")
+)
+
+const (
+	receivedMentions = 50                 // of which people are told, unless they follow the author (federation 5.5)
+	tooOldToTell     = 2 * 24 * time.Hour // nobody is told of a post that is older (federation 5.2)
+	freshTime        = time.Hour          // posts that are older do not go to open streams, unless they were delivered
+	waitingMost      = 500                // replies and quotes that were here before a post
+)
+
+// Receive takes in a post from elsewhere by author: to timelines, to the notifications of who is addressed and mentioned, to open
+// streams. One that is here already is returned as it is. What it replies to and quotes need not be here, now or ever; whatever
+// waited for it is linked with it.
+func (s *Service) Receive(ctx context.Context, author *store.Account, r Received) (*store.Status, error) {
+	a, err := s.acquaint(ctx, author, &r)
+	if err != nil {
+		return nil, err
+	}
+	var st *store.Status
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		trace, err := tx.Trace(ctx, r.URI, author.URI)
+		switch {
+		case err != nil:
+			return err
+		case trace.Known:
+			st, err = tx.StatusByURI(ctx, r.URI)
+			if err == nil && st.AccountID != author.ID {
+				err = ErrNotTheirs
+			}
+			return err
+		case trace.Deleted:
+			return ErrDeleted
+		}
+		c, err := s.received(ctx, tx, author, &r, a)
+		if err != nil {
+			return err
+		}
+		st = c.Status
+		if err := s.addReceived(ctx, tx, author, &r, a, c); err != nil {
+			return err
+		}
+		if trace.Awaited {
+			return s.linkWaiting(ctx, tx, st)
+		}
+		return nil
+	})
+	return st, err
+}
+
+// acquaintances are those whom a post from elsewhere has to do with, as far as they are known here.
+type acquaintances struct {
+	people  map[string]*store.Account
+	unknown []string // ids of the others that it names
+	parent  store.StatusID
+	quoted  store.StatusID
+}
+
+// acquaint finds out whom a post has to do with. If that is nobody here, and nobody wants it, it is an error (federation 3.7).
+func (s *Service) acquaint(ctx context.Context, author *store.Account, r *Received) (*acquaintances, error) {
+	a := new(acquaintances)
+	concerns := r.Wanted || r.For != nil
+	var err error
+	if len(r.Audience)+len(r.Mentions) > 0 {
+		if a.people, err = s.db.AccountsByURI(ctx, slices.Concat(r.Audience, r.Mentions)); err != nil {
+			return nil, err
+		}
+		named := r.Audience
+		if r.Visibility.Open() {
+			named = slices.Concat(r.Audience, r.Mentions)
+		}
+		for _, uri := range named {
+			concerns = concerns || a.people[uri] != nil && a.people[uri].Local()
+		}
+		for _, uri := range r.Mentions {
+			if a.people[uri] == nil {
+				a.unknown = append(a.unknown, uri)
+			}
+		}
+	}
+	if r.Parent != "" {
+		parent, err := s.db.StatusByURI(ctx, r.Parent)
+		if err != nil {
+			return nil, err
+		}
+		if parent != nil {
+			a.parent = parent.OriginalID()
+			concerns = concerns || r.Visibility.Open()
+		}
+	}
+	if r.Quote != "" {
+		quoted, err := s.db.StatusByURI(ctx, r.Quote)
+		if err != nil {
+			return nil, err
+		}
+		if quoted != nil {
+			a.quoted = quoted.OriginalID()
+		}
+	}
+	switch {
+	case concerns:
+		return a, nil
+	case r.Visibility.Open():
+		concerns, err = s.db.Concerns(ctx, author.ID, r.Tags)
+	case r.Visibility == store.Private:
+		concerns, err = s.db.FollowedHere(ctx, author.ID)
+	}
+	if err == nil && !concerns {
+		err = ErrConcernsNobody
+	}
+	return a, err
+}
+
+// received makes the status of a post from elsewhere.
+func (s *Service) received(ctx context.Context, tx *store.Tx, author *store.Account, r *Received, a *acquaintances) (*Composed, error) {
+	st := &store.Status{
+		AccountID: author.ID, Domain: author.Domain, URI: r.URI, URL: r.URL, CreatedAt: store.At(r.Published),
+		Visibility: r.Visibility, Content: r.Content, ContentType: "text/html", SpoilerText: r.SpoilerText, Language: r.Language,
+		Sensitive: r.Sensitive, HasMedia: len(r.Media) > 0, HasPoll: r.Poll != nil,
+	}
+	st.Emojis.V = r.Emojis
+	if r.Updated.After(r.Published) {
+		at := store.At(r.Updated)
+		st.EditedAt = &at
+	}
+	var err error
+	if !r.Fetched {
+		st.ID = tx.NewStatusID()
+	} else if st.ID, err = tx.NewStatusIDAt(ctx, r.Published); err != nil {
+		return nil, err
+	}
+	c := &Composed{Status: st, Tags: r.Tags, Media: r.Media, Poll: r.Poll, Link: r.Link}
+	if c.Parent, err = s.parentOfReceived(ctx, tx, author, a.parent); err != nil {
+		return nil, err
+	}
+	if c.Parent != nil {
+		st.InReplyToID, st.InReplyToAccountID, st.ConversationID = &c.Parent.ID, &c.Parent.AccountID, c.Parent.ConversationID
+	} else if r.Context != "" {
+		if st.ConversationID, err = tx.ConversationOf(ctx, r.Context); err != nil {
+			return nil, err
+		}
+	}
+	if st.ConversationID == 0 {
+		st.ConversationID = store.ConversationID(st.ID)
+	}
+	if c.Quoted, err = quotedByReceived(ctx, tx, st, a.quoted); err != nil {
+		return nil, err
+	}
+	if c.Quoted != nil {
+		st.QuoteOfID = &c.Quoted.ID
+	} else if r.RE {
+		st.Content += quoteLink(&store.Status{URL: r.Quote})
+	}
+	c.addressReceived(r, a)
+	return c, nil
+}
+
+// parentOfReceived returns what a post from elsewhere replies to, nil if that is gone, or a post of here that its author cannot see.
+func (s *Service) parentOfReceived(ctx context.Context, tx *store.Tx, author *store.Account, id store.StatusID) (*store.Status, error) {
+	if id == 0 {
+		return nil, nil
+	}
+	parent, err := tx.Status(ctx, id)
+	if err != nil {
+		return nil, ignoreMissing(err)
+	}
+	if parent.Local() {
+		if sees, err := tx.CanSee(ctx, author.ID, parent); !sees || err != nil {
+			return nil, err
+		}
+	}
+	return parent, nil
+}
+
+// quotedByReceived returns what a post from elsewhere quotes, nil if that is gone, or not for everybody and somebody else's.
+func quotedByReceived(ctx context.Context, tx *store.Tx, st *store.Status, id store.StatusID) (*store.Status, error) {
+	if id == 0 {
+		return nil, nil
+	}
+	quoted, err := tx.Status(ctx, id)
+	if err != nil || !mayQuote(st, quoted) {
+		return nil, ignoreMissing(err)
+	}
+	return quoted, nil
+}
+
+func mayQuote(st, quoted *store.Status) bool {
+	return quoted.Visibility <= store.Unlisted || quoted.AccountID == st.AccountID && quoted.Visibility == store.Private
+}
+
+// addressReceived addresses a post to those whom it is for. Who is named without being addressed is mentioned only where everybody
+// may read it anyway; who is addressed without being named is not mentioned, but for the author of what it replies to (federation 4.2).
+func (c *Composed) addressReceived(r *Received, a *acquaintances) {
+	add := func(uri string, mentioned bool) {
+		if p := a.people[uri]; p != nil && p.ID != c.AccountID {
+			c.addRecipient(p.ID, mentioned)
+		}
+	}
+	for _, uri := range r.Mentions {
+		if c.Visibility.Open() || slices.Contains(r.Audience, uri) {
+			add(uri, true)
+			if p := a.people[uri]; p != nil {
+				c.People = append(c.People, p)
+			}
+		}
+	}
+	for _, uri := range r.Audience {
+		p := a.people[uri]
+		add(uri, p != nil && c.Parent != nil && p.ID == c.Parent.AccountID)
+	}
+	if r.For != nil && c.Visibility >= store.Private && *r.For != c.AccountID {
+		c.addRecipient(*r.For, false)
+	}
+}
+
+// addReceived stores a post from elsewhere with all that follows from it.
+func (s *Service) addReceived(ctx context.Context, tx *store.Tx, author *store.Account, r *Received, a *acquaintances, c *Composed) error {
+	st := c.Status
+	if err := s.addCard(ctx, tx, c); err != nil {
+		return err
+	}
+	if err := tx.AddStatus(ctx, st); err != nil {
+		return err
+	}
+	if err := addReceivedParts(ctx, tx, c); err != nil {
+		return err
+	}
+	if err := s.addOrigin(ctx, tx, r, c); err != nil {
+		return err
+	}
+	index(tx, c)
+	if err := tx.FanOut(ctx, st, nil); err != nil {
+		return err
+	}
+	age := s.db.Now().Sub(r.Published)
+	if age < tooOldToTell {
+		if err := s.tellOfReceived(ctx, tx, r, a, c); err != nil {
+			return err
+		}
+	}
+	if !r.Fetched || age < freshTime {
+		tx.Emit(store.StatusPosted{Status: st})
+	}
+	if err := converse(ctx, tx, st, c.Recipients, nil); err != nil {
+		return err
+	}
+	return s.complete(ctx, tx, r, a, c)
+}
+
+// addReceivedParts stores the rows that belong to a post from elsewhere.
+func addReceivedParts(ctx context.Context, tx *store.Tx, c *Composed) error {
+	for i := range c.Recipients {
+		c.Recipients[i].StatusID = c.ID
+	}
+	if err := tx.AddRecipients(ctx, c.Recipients); err != nil {
+		return err
+	}
+	if err := tx.AddTags(ctx, c.ID, c.Tags); err != nil {
+		return err
+	}
+	if c.Poll != nil {
+		c.Poll.StatusID = c.ID
+		if err := tx.AddPoll(ctx, c.Poll); err != nil {
+			return err
+		}
+	}
+	for i, m := range c.Media {
+		m.AccountID, m.StatusID, m.Position = c.AccountID, &c.ID, i
+		if err := tx.AddMedia(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addOrigin notes where a post came from, and what its thread is called.
+func (s *Service) addOrigin(ctx context.Context, tx *store.Tx, r *Received, c *Composed) error {
+	if r.Context != "" && c.Parent == nil && c.ConversationID == store.ConversationID(c.ID) {
+		if err := tx.NameConversation(ctx, c.ConversationID, r.Context); err != nil {
+			return err
+		}
+	}
+	o := &store.Origin{StatusID: c.ID, RepliesURI: r.Replies}
+	if c.Parent == nil {
+		o.ParentURI = r.Parent
+	}
+	if c.Quoted == nil {
+		o.QuoteURI = r.Quote
+	}
+	if r.Fetched {
+		o.FetchedAt = store.At(s.db.Now())
+	}
+	if *o == (store.Origin{StatusID: c.ID}) {
+		return nil
+	}
+	return tx.SaveOrigin(ctx, o)
+}
+
+// tellOfReceived notifies the mentioned who are addressed, and of what is no reply those who want to be told of each post of the author.
+func (s *Service) tellOfReceived(ctx context.Context, tx *store.Tx, r *Received, a *acquaintances, c *Composed) error {
+	local := make(map[store.AccountID]bool)
+	for _, uri := range r.Audience {
+		if p := a.people[uri]; p != nil && p.Local() {
+			local[p.ID] = true
+		}
+	}
+	many := len(r.Mentions) > receivedMentions
+	for _, to := range c.Recipients {
+		if !to.Mentioned || !local[to.AccountID] {
+			continue
+		}
+		if many {
+			if follows, err := tx.Follows(ctx, to.AccountID, c.AccountID); err != nil {
+				return err
+			} else if !follows {
+				continue
+			}
+		}
+		n := store.Notification{AccountID: to.AccountID, Type: store.NotifyMention, FromID: c.AccountID}
+		if err := notify(ctx, tx, n, c.Status); err != nil {
+			return err
+		}
+	}
+	if r.Parent != "" {
+		return nil
+	}
+	subscribers, err := tx.Subscribers(ctx, c.Status)
+	if err != nil {
+		return err
+	}
+	for _, id := range subscribers {
+		n := store.Notification{AccountID: id, Type: store.NotifyStatus, FromID: c.AccountID}
+		if err := notify(ctx, tx, n, c.Status); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// complete has what a post speaks of fetched, as far as that is unknown.
+func (s *Service) complete(ctx context.Context, tx *store.Tx, r *Received, a *acquaintances, c *Composed) error {
+	wants := r.Parent != "" && a.parent == 0 || r.Quote != "" && a.quoted == 0 || len(a.unknown) > 0
+	if !wants || r.Reach <= 0 {
+		return nil
+	}
+	w := store.CompleteStatus{StatusID: c.ID, Reach: r.Reach}
+	if c.Visibility.Open() { // who is named elsewhere without being addressed must not see it for that
+		w.People = a.unknown[:min(len(a.unknown), receivedMentions)]
+	}
+	return tx.EnqueueOnce(ctx, s.db.Now(), fmt.Sprintf("complete:%s", c.ID), w)
+}
+
+// linkWaiting links with a post what was here before it: replies go into its thread. What would then answer itself is left alone.
+func (s *Service) linkWaiting(ctx context.Context, tx *store.Tx, st *store.Status) error {
+	waiting, err := tx.AwaitingParent(ctx, st.URI, waitingMost)
+	if err != nil {
+		return err
+	}
+	for _, id := range waiting {
+		if above, err := tx.IsAbove(ctx, id, st.ID); err != nil {
+			return err
+		} else if above {
+			continue
+		}
+		reply, err := tx.Status(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := tx.LinkReply(ctx, reply, st); err != nil {
+			return err
+		}
+		if err := tx.JoinConversation(ctx, reply.ConversationID, st.ConversationID); err != nil {
+			return err
+		}
+	}
+	if waiting, err = tx.AwaitingQuoted(ctx, st.URI, waitingMost); err != nil {
+		return err
+	}
+	for _, id := range waiting {
+		quote, err := tx.Status(ctx, id)
+		if err != nil {
+			return err
+		}
+		if !mayQuote(quote, st) {
+			continue
+		}
+		content := strings.TrimSuffix(quote.Content, quoteLink(&store.Status{URL: st.URI}))
+		if err := tx.LinkQuote(ctx, quote, st, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Acquaint notes that those whom a post from elsewhere mentions are known by now. Nobody is told: they live elsewhere.
+func (s *Service) Acquaint(ctx context.Context, id store.StatusID, people []store.AccountID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		st, err := tx.Status(ctx, id)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		people = slices.DeleteFunc(people, func(id store.AccountID) bool { return id == st.AccountID })
+		if err := tx.AddMentions(ctx, st, people); err != nil {
+			return err
+		}
+		return indexAnew(ctx, tx, id)
+	})
+}

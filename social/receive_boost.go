@@ -1,0 +1,102 @@
+package social
+
+import (
+	"context"
+	"time"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// ReceivedBoost is a boost by somebody elsewhere.
+type ReceivedBoost struct {
+	URI        string
+	Visibility store.Visibility
+	Published  time.Time
+}
+
+// ReceiveBoost takes in that somebody elsewhere boosts a status. Of what is not for everybody only its author makes boosts that count,
+// and they are for the same people. Whoever has boosted it already has not done so again.
+func (s *Service) ReceiveBoost(ctx context.Context, actor *store.Account, id store.StatusID, b ReceivedBoost) (*store.Status, error) {
+	var boost *store.Status
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		original, err := tx.Status(ctx, id)
+		if err != nil {
+			return err
+		}
+		sees, err := tx.CanSee(ctx, actor.ID, original)
+		switch {
+		case err != nil:
+			return err
+		case !sees, original.ReblogOfID != nil, original.Visibility > store.Private, original.Visibility == store.Local,
+			original.Visibility == store.Private && original.AccountID != actor.ID:
+			return errs.ErrRecordNotFound
+		case original.Visibility == store.Private:
+			b.Visibility = store.Private
+		}
+		if boost, err = tx.Reblog(ctx, actor.ID, original.ID); err != nil || boost != nil {
+			return err
+		}
+		trace, err := tx.Trace(ctx, b.URI, actor.URI)
+		if err != nil {
+			return err
+		}
+		if trace.Known || trace.Deleted {
+			return ErrDeleted
+		}
+		boost = &store.Status{
+			ID: tx.NewStatusID(), AccountID: actor.ID, Domain: actor.Domain, Visibility: b.Visibility, ReblogOfID: &original.ID,
+			URI: b.URI, CreatedAt: store.At(b.Published),
+		}
+		boost.ConversationID = store.ConversationID(boost.ID) // it is no post of the original's thread
+		return s.addBoost(ctx, tx, boost, original)
+	})
+	return boost, err
+}
+
+// addBoost stores a boost from elsewhere with all that follows from it.
+func (s *Service) addBoost(ctx context.Context, tx *store.Tx, boost, original *store.Status) error {
+	if err := tx.AddStatus(ctx, boost); err != nil {
+		return err
+	}
+	if err := tx.FanOut(ctx, boost, original); err != nil {
+		return err
+	}
+	age := s.db.Now().Sub(boost.CreatedAt.Time())
+	if original.Local() && age < tooOldToTell {
+		n := store.Notification{AccountID: original.AccountID, Type: store.NotifyReblog, FromID: boost.AccountID}
+		if err := notify(ctx, tx, n, original); err != nil {
+			return err
+		}
+	}
+	tx.Emit(store.StatusPosted{Status: boost})
+	return nil
+}
+
+// ReceiveDelete removes a post or a boost by actor, who lives elsewhere, and whoever deletes what is not here is remembered. What is
+// somebody else's is ErrNotTheirs.
+func (s *Service) ReceiveDelete(ctx context.Context, actor *store.Account, uri string) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		st, err := tx.StatusByURI(ctx, uri)
+		switch {
+		case err != nil:
+			return err
+		case st == nil:
+			return tx.HearDeletion(ctx, uri, actor.URI)
+		case st.AccountID != actor.ID:
+			return ErrNotTheirs
+		}
+		return remove(ctx, tx, st)
+	})
+}
+
+// Vanished removes a post from elsewhere that its server does not have any more.
+func (s *Service) Vanished(ctx context.Context, id store.StatusID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		st, err := tx.Status(ctx, id)
+		if err != nil || st.Local() {
+			return ignoreMissing(err)
+		}
+		return remove(ctx, tx, st)
+	})
+}

@@ -1,0 +1,85 @@
+package store
+
+import "context"
+
+// Scrobble is something that somebody listened to. It came in at the time of its id.
+type Scrobble struct {
+	ID           ScrobbleID
+	AccountID    AccountID
+	Visibility   Visibility // of a direct one, nobody but who made it hears
+	Title        string
+	Artist       string
+	Album        string
+	Length       int // milliseconds; 0: not told
+	ExternalLink string
+	CreatedAt    Time    // as who listened says
+	URI          *string // of the activity, where it came from elsewhere
+}
+
+// MaxScrobbles is how many of an account are kept.
+const MaxScrobbles = 5000
+
+var accountScrobbles = newKeyset(`
+		SELECT p.*
+		FROM scrobbles p INDEXED BY scrobbles_account
+		WHERE p.account_id = ?1 AND p.id < ?2 AND p.id > ?3
+			AND (p.account_id = ?5
+				OR (?6 & 2 = 0 OR NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = p.account_id AND x.target_id = ?5))
+				AND CASE p.visibility
+					WHEN 0 THEN 1
+					WHEN 1 THEN 1
+					WHEN 2 THEN EXISTS (SELECT 1 FROM users x WHERE x.account_id = ?5)
+					WHEN 3 THEN EXISTS (SELECT 1 FROM follows x WHERE x.follower_id = ?5 AND x.target_id = p.account_id AND x.pending = 0)
+					ELSE 0
+				END)
+		ORDER BY p.id DESC
+		LIMIT ?4`)
+
+// Scrobbles returns what an account listened to, as far as the viewer may know, newest first.
+func (r reader) Scrobbles(ctx context.Context, viewer, of AccountID, p Page) ([]*Scrobble, error) {
+	h, err := r.hints(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	query, below, above, ascending := accountScrobbles.query(p)
+	rows, err := list[*Scrobble](ctx, r, "scrobbles", query, of, below, above, p.Limit, viewer, h)
+	return newestFirst(rows, ascending), err
+}
+
+// Scrobble returns a scrobble, whoever may know of it, and errs.ErrRecordNotFound if there is none.
+func (r reader) Scrobble(ctx context.Context, id ScrobbleID) (*Scrobble, error) {
+	s, err := one[Scrobble](ctx, r, "scrobble", `SELECT * FROM scrobbles WHERE id = ?`, id)
+	if s == nil && err == nil {
+		err = notFound
+	}
+	return s, err
+}
+
+// AddScrobble inserts a scrobble, with a fresh id, and drops the oldest of an account that has too many. One of an activity that made one
+// before is not inserted; its ID is 0 then.
+func (tx *Tx) AddScrobble(ctx context.Context, s *Scrobble) error {
+	s.ID = ScrobbleID(tx.newID())
+	if s.CreatedAt == 0 {
+		s.CreatedAt = At(tx.db.now())
+	}
+	n, err := tx.exec(ctx, "add scrobble", `
+		INSERT OR IGNORE INTO scrobbles (id, account_id, visibility, title, artist, album, length, external_link, created_at, uri)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		s.ID, s.AccountID, s.Visibility, s.Title, s.Artist, s.Album, s.Length, s.ExternalLink, s.CreatedAt, s.URI)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		s.ID = 0
+		return nil
+	}
+	_, err = tx.exec(ctx, "drop old scrobbles", `
+		DELETE FROM scrobbles
+		WHERE account_id = ?1 AND id <= (
+			SELECT id
+			FROM scrobbles INDEXED BY scrobbles_account
+			WHERE account_id = ?1
+			ORDER BY id DESC
+			LIMIT 1 OFFSET ?2)`, s.AccountID, MaxScrobbles)
+	return err
+}
