@@ -43,6 +43,20 @@ func (s *Server) seen(r *Request, a *store.Account) {
 	}
 }
 
+// threadOpened has the thread of a post from elsewhere that somebody looks at completed, in the background.
+func (s *Server) threadOpened(r *Request, st *store.Status) {
+	if !st.Local() && r.Viewer != nil && s.federates() {
+		s.soft(r, s.federation.ThreadOpened(r.Context(), st))
+	}
+}
+
+// pollSeen has it asked, in the background, how the poll of a post from elsewhere stands that somebody looks at.
+func (s *Server) pollSeen(r *Request, id store.StatusID) {
+	if r.Viewer != nil && s.federates() {
+		s.soft(r, s.federation.PollSeen(r.Context(), id))
+	}
+}
+
 // findNamed finds the one thing that an address names: a post that the viewer may see, or an account.
 func (s *Server) findNamed(r *Request, q *searching, found *results) error {
 	named, err := s.named(r, q.text)
