@@ -39,6 +39,7 @@ func FromSettings(c *config.Config) Config {
 		Host:            c.Host(),
 		Trial:           c.Federation.AllowLoopback,
 		AuthorizedFetch: c.Federation.AuthorizedFetch,
+		SendBlocks:      c.Federation.SendBlocks,
 	}
 }
 

@@ -17,7 +17,7 @@ const (
 	Edited    Verb = "edited"    // StatusID; also that the counts of its poll have changed
 	Deleted   Verb = "deleted"   // StatusID, URI, Visibility, People, Inboxes
 	Boosted   Verb = "boosted"   // StatusID: the boost
-	Unboosted Verb = "unboosted" // StatusID: what was boosted; URI of the boost, Visibility
+	Unboosted Verb = "unboosted" // StatusID: what was boosted; RowID and URI of the boost, Visibility
 
 	Favourited   Verb = "favourited"   // StatusID, TargetID: its author, RowID of the favourite
 	Unfavourited Verb = "unfavourited" // likewise
@@ -41,7 +41,7 @@ const (
 
 	ChangedProfile Verb = "changed_profile" // also other keys
 	Moved          Verb = "moved"           // TargetID: the new account
-	Left           Verb = "left"            // the account was deleted
+	Left           Verb = "left"            // the account was deleted; Inboxes: of its followers
 )
 
 // Deed is the job that tells other servers what somebody here has done: federation makes an activity of it.

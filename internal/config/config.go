@@ -177,6 +177,7 @@ type Federation struct {
 	Enabled         bool
 	AllowLoopback   bool
 	AuthorizedFetch bool
+	SendBlocks      bool
 }
 
 // Captcha is the test against automatic registrations.

@@ -188,6 +188,8 @@ func (c *Config) registry() []section {
 				Description: "Talk with servers on this machine, without encryption. Only for trials: strangers could reach other services of the machine through it."},
 			{Key: "authorized_fetch", field: boolean(&c.Federation.AuthorizedFetch, false),
 				Description: "Answer other servers only if they prove who they are. It keeps blocked servers out, and some honest ones too."},
+			{Key: "send_blocks", field: boolean(&c.Federation.SendBlocks, false), Restart: true,
+				Description: "Tell other servers whom people here block, so that those see nothing of them there either. The blocked can find out by it."},
 		}},
 		{"captcha", "A picture with letters to copy, against automatic registrations.", []Setting{
 			{Key: "enabled", field: boolean(&c.Captcha.Enabled, false, notYet),
