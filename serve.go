@@ -85,7 +85,7 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 	deeds := social.FromSettings(c)
 	deeds.Fetch = elsewhere
 	people := social.New(db, files, deeds, log)
-	fed := federation.New(db, people, elsewhere, secrets, federation.FromSettings(c), log)
+	fed := federation.New(db, people, emojis, elsewhere, secrets, federation.FromSettings(c), log)
 	if err := fed.Open(ctx); err != nil {
 		return err
 	}

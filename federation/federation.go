@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"svc/emoji"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
@@ -50,6 +51,7 @@ type Service struct {
 	social  *social.Service
 	client  *fetch.Client
 	secrets *keys.Keys
+	emojis  *emoji.Packs
 	log     *slog.Logger
 
 	signers *signers
@@ -63,9 +65,9 @@ type Service struct {
 }
 
 // New makes a service. Call Open before it is used.
-func New(db *store.DB, people *social.Service, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
+func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
 	s := &Service{
-		Config: c, db: db, social: people, client: client, secrets: secrets, log: log,
+		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, log: log,
 		signers: newSigners(), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(),
 	}
 	s.inbox, s.courier = newInbox(s), newCourier(s)

@@ -99,7 +99,7 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	soc.Register(worker)
 	var fed *federation.Service
 	if elsewhere != nil {
-		fed = federation.New(db, soc, elsewhere, secrets, federation.FromSettings(c), log)
+		fed = federation.New(db, soc, emojis, elsewhere, secrets, federation.FromSettings(c), log)
 		if err := fed.Open(t.Context()); err != nil {
 			t.Fatal(err)
 		}

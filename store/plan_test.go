@@ -37,6 +37,8 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[[]store.ActivityID]():       {[]store.ActivityID{1}},
 	reflect.TypeFor[store.FavouriteID]():        {store.FavouriteID(1)},
 	reflect.TypeFor[store.PushID]():             {store.PushID(1)},
+	reflect.TypeFor[store.ReactionID]():         {store.ReactionID(1)},
+	reflect.TypeFor[store.FollowID]():           {store.FollowID(1)},
 	reflect.TypeFor[store.BookmarkFolderID]():   {store.BookmarkFolderID(3)},
 	reflect.TypeFor[[]store.AccountID]():        {[]store.AccountID{3, 4}},
 	reflect.TypeFor[[]store.StatusID]():         {[]store.StatusID{1000, 1001}},

@@ -1,0 +1,121 @@
+package federation
+
+import (
+	"context"
+	"path"
+	"strings"
+	"time"
+
+	"svc/internal/activity"
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// pictureTypes are the media types of pictures by their extension.
+var pictureTypes = map[string]string{
+	".png": "image/png", ".apng": "image/apng", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp",
+	".avif": "image/avif", ".svg": "image/svg+xml",
+}
+
+// pictureType returns the media type of a picture by its name, "" if that does not tell.
+func pictureType(name string) string { return pictureTypes[strings.ToLower(path.Ext(name))] }
+
+// actorDocument returns the actor of a local account, or of the server itself, without @context.
+func (s *Service) actorDocument(ctx context.Context, a *store.Account) (activity.Object, error) {
+	if !a.Local() {
+		return nil, errs.ErrRecordNotFound
+	}
+	o, err := s.stub(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	o["webfinger"] = s.handle(a)
+	o["name"] = a.DisplayName
+	o["url"] = a.URL
+	o["endpoints"] = object{"sharedInbox": s.BaseURL + "/inbox"}
+	o["manuallyApprovesFollowers"] = a.Locked
+	o["published"] = a.CreatedAt.Time().Truncate(24 * time.Hour).Format(time.RFC3339)
+	if s.isSelf(a) {
+		o["invisible"] = true
+		o["summary"] = "An account of the server " + s.Host + " itself. Nobody reads what is sent to it."
+		if a.URI == s.BaseURL+relayPath {
+			o["followers"], o["following"] = s.followersURI(a), a.URI+"/following"
+		}
+		return o, nil
+	}
+	o["endpoints"] = object{
+		"sharedInbox":                s.BaseURL + "/inbox",
+		"oauthAuthorizationEndpoint": s.BaseURL + "/oauth/authorize",
+		"oauthRegistrationEndpoint":  s.BaseURL + "/api/v1/apps",
+		"oauthTokenEndpoint":         s.BaseURL + "/oauth/token",
+	}
+	o["outbox"] = a.URI + "/outbox"
+	o["followers"], o["following"] = s.followersURI(a), a.URI+"/following"
+	o["featured"] = a.URI + "/collections/featured"
+	o["summary"] = a.Note
+	o["discoverable"], o["indexable"] = a.Discoverable, a.Discoverable
+	o["alsoKnownAs"] = texts(a.AlsoKnownAs.V)
+	if a.AcceptsChatMessages != nil {
+		o["capabilities"] = object{"acceptsChatMessages": *a.AcceptsChatMessages}
+	}
+	if a.ShowBirthday && a.Birthday != "" {
+		o["vcard:bday"] = a.Birthday
+	}
+	s.addPictures(o, a)
+	s.addFields(o, a)
+	if a.MovedToID != nil {
+		to, err := s.db.Account(ctx, *a.MovedToID)
+		switch {
+		case err == nil:
+			o["movedTo"] = to.URI
+		case !errs.IsNotFound(err):
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// stub is as much of an actor as it takes to verify its signatures and to answer it.
+func (s *Service) stub(ctx context.Context, a *store.Account) (activity.Object, error) {
+	key, pem, err := s.publicKey(ctx, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	return object{
+		"id": a.URI, "type": a.ActorType, "preferredUsername": a.Nickname, "inbox": a.URI + "/inbox",
+		"publicKey": object{"id": key, "owner": a.URI, "publicKeyPem": pem},
+	}, nil
+}
+
+// isSelf tells whether an account is one of the server's own.
+func (s *Service) isSelf(a *store.Account) bool {
+	return a.URI == s.BaseURL+fetchPath || a.URI == s.BaseURL+relayPath
+}
+
+func (s *Service) addPictures(o activity.Object, a *store.Account) {
+	for key, name := range map[string]string{"icon": a.Avatar, "image": a.Header} {
+		if name == "" {
+			continue
+		}
+		picture := object{"type": "Image", "url": s.mediaURL(name)}
+		if kind := pictureType(name); kind != "" {
+			picture["mediaType"] = kind
+		}
+		o[key] = picture
+	}
+}
+
+func (s *Service) addFields(o activity.Object, a *store.Account) {
+	fields, shown := []any{}, []string{a.DisplayName, a.Note}
+	for _, f := range a.Fields.V {
+		fields = append(fields, object{"type": "PropertyValue", "name": f.Name, "value": f.Value})
+		shown = append(shown, f.Name, f.Value)
+	}
+	o["attachment"] = fields
+	o["tag"] = append([]any{}, s.emojiTags(shown...)...)
+}
+
+// tombstone stands for what was deleted (federation 1.10).
+func tombstone(uri, kind string, at store.Time) activity.Object {
+	return object{"id": uri, "type": "Tombstone", "formerType": kind, "deleted": at.String()}
+}

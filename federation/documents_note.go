@@ -1,0 +1,220 @@
+package federation
+
+import (
+	"context"
+	"slices"
+
+	"svc/internal/activity"
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// quoteRel says of a link to an object that it is what is quoted (FEP-e232).
+const quoteRel = "https://misskey-hub.net/ns#_misskey_quote"
+
+// objectDocument returns the Note or Question of a local status, without @context. For what is only for this server, and for boosts, that
+// is errs.ErrRecordNotFound.
+func (s *Service) objectDocument(ctx context.Context, st *store.Status) (activity.Object, error) {
+	return s.one(ctx, st, s.object)
+}
+
+func (s *Service) object(st *store.Status, p *parts) (activity.Object, error) {
+	if st.ReblogOfID != nil {
+		return nil, errs.ErrRecordNotFound
+	}
+	to, cc, err := s.audienceOf(st, p)
+	if err != nil {
+		return nil, err
+	}
+	author := p.accounts[st.AccountID].URI
+	thread := p.contexts[st.ConversationID]
+	if thread == "" {
+		thread = s.contextURI(st.ConversationID)
+	}
+	o := activity.Object{
+		"id":           st.URI,
+		"type":         "Note",
+		"attributedTo": author,
+		"actor":        author,
+		"to":           texts(to),
+		"cc":           texts(cc),
+		"published":    st.CreatedAt.String(),
+		"content":      st.Content,
+		"source":       object{"content": st.Text, "mediaType": st.ContentType},
+		"summary":      st.SpoilerText,
+		"sensitive":    st.Sensitive,
+		"context":      thread,
+		"conversation": thread,
+		"attachment":   s.attachments(p.media[st.ID]),
+		"tag":          s.tags(st, p),
+	}
+	if st.URL != "" {
+		o["url"] = st.URL
+	}
+	if st.Language != "" {
+		o["contentMap"] = object{st.Language: st.Content}
+	}
+	if st.EditedAt != nil {
+		o["updated"] = st.EditedAt.String()
+		o["formerRepresentations"] = s.former(st, p)
+	}
+	if st.InReplyToID != nil && p.statuses[*st.InReplyToID] != nil {
+		o["inReplyTo"] = p.statuses[*st.InReplyToID].URI
+	}
+	if st.Visibility == store.Direct {
+		o["directMessage"] = true
+	}
+	if st.Visibility == store.Public {
+		o["interactionPolicy"] = object{"canQuote": object{"automaticApproval": []any{activity.Public}}}
+	}
+	if isOpen(st.Visibility) {
+		o["replies"] = s.repliesOf(st, p.replies[st.ID])
+	}
+	if quoted := p.quoted(st); quoted != nil {
+		o["quoteUrl"], o["quoteUri"], o["_misskey_quote"] = quoted.URI, quoted.URI, quoted.URI
+	}
+	if poll := p.polls[st.ID]; poll != nil {
+		s.ask(o, poll)
+	}
+	return o, nil
+}
+
+// quoted returns what a status quotes, nil if that is nothing, or gone.
+func (p *parts) quoted(st *store.Status) *store.Status {
+	if st.QuoteOfID == nil {
+		return nil
+	}
+	return p.statuses[*st.QuoteOfID]
+}
+
+// attachments returns the documents of files.
+func (s *Service) attachments(media []*store.Media) []any {
+	list := []any{}
+	for _, m := range media {
+		list = append(list, s.attachment(m, m.Description))
+	}
+	return list
+}
+
+func (s *Service) attachment(m *store.Media, description string) object {
+	o := object{"type": "Document", "mediaType": m.Mime, "url": m.RemoteURL, "name": nil}
+	if m.File != "" {
+		o["url"] = s.mediaURL(m.File)
+	}
+	if description != "" {
+		o["name"] = description
+	}
+	return o
+}
+
+// tags returns whom a status mentions, its hashtags, its custom emoji and what it quotes.
+func (s *Service) tags(st *store.Status, p *parts) []any {
+	list := []any{}
+	for _, r := range p.recipients[st.ID] {
+		if a := p.accounts[r.AccountID]; a != nil && r.Mentioned {
+			list = append(list, s.mentionTag(a))
+		}
+	}
+	for _, name := range p.tags[st.ID] {
+		list = append(list, s.hashtagTag(name))
+	}
+	shown := append([]string{st.SpoilerText, st.Content}, p.polls[st.ID].Titles()...)
+	list = append(list, s.emojiTags(shown...)...)
+	if quoted := p.quoted(st); quoted != nil {
+		address := quoted.URL
+		if address == "" {
+			address = quoted.URI
+		}
+		list = append(list, object{
+			"type": "Link", "mediaType": activity.LinkedType + `; profile="` + activity.LinkedProfile + `"`,
+			"rel": quoteRel, "href": quoted.URI, "name": "RE: " + address,
+		})
+	}
+	return list
+}
+
+// repliesOf is the collection of an author's own answers to a status, with the first of them (federation 4.2).
+func (s *Service) repliesOf(st *store.Status, first []store.StatusID) object {
+	uri := st.URI + "/replies"
+	page := object{"id": uri + "?page=true", "type": "CollectionPage", "partOf": uri, "items": s.objectURIs(first)}
+	if len(first) == maxReplies {
+		page["next"] = uri + "?page=true&min_id=" + first[len(first)-1].String()
+	}
+	return object{"id": uri, "type": "Collection", "first": page}
+}
+
+// objectURIs returns the ids of local posts.
+func (s *Service) objectURIs(ids []store.StatusID) []any {
+	uris := make([]any, 0, len(ids))
+	for _, id := range ids {
+		uris = append(uris, s.BaseURL+"/objects/"+id.String())
+	}
+	return uris
+}
+
+// former are the latest of the earlier versions of a status, the oldest first. They have no history themselves.
+func (s *Service) former(st *store.Status, p *parts) object {
+	versions := []any{}
+	author := p.accounts[st.AccountID].URI
+	for _, e := range p.edits[st.ID] {
+		v := object{
+			"id": st.URI, "type": "Note", "attributedTo": author, "actor": author,
+			"published": st.CreatedAt.String(), "content": e.Content, "summary": e.SpoilerText, "sensitive": e.Sensitive,
+			"source": object{"content": e.Text, "mediaType": e.ContentType},
+		}
+		if e.CreatedAt != st.CreatedAt {
+			v["updated"] = e.CreatedAt.String()
+		}
+		files := []any{}
+		for _, m := range e.Media.V {
+			if row := p.former[m.ID]; row != nil {
+				files = append(files, s.attachment(row, m.Description))
+			}
+		}
+		v["attachment"] = files
+		if len(e.Poll.V) > 0 {
+			v["type"] = "Question"
+			v["oneOf"] = options(slices.Values(e.Poll.V))
+		}
+		if tags := s.emojiTags(e.SpoilerText, e.Content); tags != nil {
+			v["tag"] = tags
+		}
+		versions = append(versions, v)
+	}
+	return object{"type": "OrderedCollection", "totalItems": float64(len(versions)), "orderedItems": versions}
+}
+
+func options(titles func(func(string) bool)) []any {
+	list := []any{}
+	for title := range titles {
+		list = append(list, object{"type": "Note", "name": title})
+	}
+	return list
+}
+
+// ask makes the document of a post that of one with a poll (federation 4.3).
+func (s *Service) ask(o activity.Object, poll *store.Poll) {
+	ended := poll.Ended(s.now())
+	list := []any{}
+	for _, option := range poll.Options.V {
+		votes := object{"type": "Collection"}
+		if !poll.HideTotals || ended {
+			votes["totalItems"] = float64(option.Votes)
+		}
+		list = append(list, object{"type": "Note", "name": option.Title, "replies": votes})
+	}
+	key := "oneOf"
+	if poll.Multiple {
+		key = "anyOf"
+	}
+	o["type"], o[key] = "Question", list
+	if poll.ExpiresAt != nil {
+		o["endTime"] = poll.ExpiresAt.String()
+		if ended {
+			o["closed"] = poll.ExpiresAt.String()
+		}
+	}
+	if poll.VotersCount != nil {
+		o["votersCount"] = float64(*poll.VotersCount)
+	}
+}
