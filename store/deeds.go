@@ -37,7 +37,7 @@ const (
 	Unpinned Verb = "unpinned" // StatusID
 
 	Messaged         Verb = "messaged"          // TargetID, RowID of the message
-	RetractedMessage Verb = "retracted_message" // TargetID, URI
+	RetractedMessage Verb = "retracted_message" // TargetID, RowID of the message, URI
 
 	ChangedProfile Verb = "changed_profile" // also other keys
 	Moved          Verb = "moved"           // TargetID: the new account
@@ -141,8 +141,8 @@ func (tx *Tx) TellSoon(ctx context.Context, key string, pause time.Duration, d D
 	return tx.enqueueFirst(ctx, tx.db.now().Add(pause), key, d)
 }
 
-// AccountsAbout returns accounts elsewhere that have boosted, favourited or answered a status, or quote it: of each kind at most so many,
-// the latest first.
+// AccountsAbout returns accounts elsewhere that have boosted, favourited or answered a status, reacted to it, voted in its poll, or quote
+// it: of each kind at most so many.
 func (r reader) AccountsAbout(ctx context.Context, id StatusID, limit int) ([]AccountID, error) {
 	var all []AccountID
 	for _, query := range []string{`
@@ -165,6 +165,17 @@ func (r reader) AccountsAbout(ctx context.Context, id StatusID, limit int) ([]Ac
 		CROSS JOIN actors a ON a.account_id = f.account_id
 		WHERE f.status_id = ?
 		ORDER BY f.id DESC
+		LIMIT ?`, `
+		SELECT r.account_id
+		FROM reactions r INDEXED BY reactions_status
+		CROSS JOIN actors a ON a.account_id = r.account_id
+		WHERE r.status_id = ?
+		LIMIT ?`, `
+		SELECT v.account_id
+		FROM polls p
+		CROSS JOIN poll_votes v ON v.poll_id = p.id
+		CROSS JOIN actors a ON a.account_id = v.account_id
+		WHERE p.status_id = ?
 		LIMIT ?`,
 	} {
 		some, err := ids[AccountID](ctx, r, "accounts about a status", query, id, limit)
