@@ -115,7 +115,11 @@ func (tx *Tx) hasListeners(ctx context.Context, d *Deed) (bool, error) {
 		if len(d.Inboxes) > 0 {
 			return tx.exists(ctx, `SELECT 1 FROM accounts WHERE id = ? AND domain = ''`, d.ActorID)
 		}
-		return tx.exists(ctx, followerElsewhere+addressedElsewhere+relayOn+`)`, d.ActorID, d.StatusID)
+		id := d.StatusID
+		if d.Verb == Unboosted {
+			id = StatusID(d.RowID) // which is there yet
+		}
+		return tx.exists(ctx, followerElsewhere+addressedElsewhere+relayOn+`)`, d.ActorID, id)
 	case ChangedProfile, Moved:
 		return tx.exists(ctx, followerElsewhere+`)`, d.ActorID)
 	case Left:
