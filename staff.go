@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"svc/admin"
+	"svc/emoji"
 	"svc/federation"
 	"svc/internal/config"
 	"svc/internal/control"
@@ -148,8 +149,17 @@ func performHere[A, R any](ctx context.Context, c *config.Config, errOut io.Writ
 	if err != nil {
 		return result, err
 	}
-	people := social.New(db, files, social.FromSettings(c), log)
-	fed := federation.New(db, people, outbound(c), secrets, federation.FromSettings(c), log)
+	emojis, err := emoji.Open(filepath.Join(c.Data.Dir, "emoji"), log)
+	if err != nil {
+		return result, err
+	}
+	elsewhere := outbound(c, outboundInAll)
+	var people *social.Service
+	dealings, deeds := federation.FromSettings(c), social.FromSettings(c)
+	dealings.Policies = federation.NewPolicies(c, db, func() *social.Service { return people }, emojis, elsewhere, log)
+	federation.Review(&deeds, dealings.Policies, db)
+	people = social.New(db, files, deeds, log)
+	fed := federation.New(db, people, emojis, elsewhere, secrets, dealings, log)
 	if err := fed.Open(ctx); err != nil {
 		return result, err
 	}

@@ -14,7 +14,7 @@ var relayRoutes = routes{
 	"GET /api/v1/svc/federation_status": {anonymous, (*Server).federationStatus},
 }
 
-var errNoFederation = errs.BadRequest("This server does not talk with others")
+var errAlone = errs.BadRequest("This server does not talk with others")
 
 // listRelays returns the relays that the server has subscribed to, or asked to.
 func (s *Server) listRelays(r *Request) (any, error) {
@@ -34,7 +34,7 @@ func (s *Server) relayParam(r *Request) (address string, force bool, err error) 
 		return "", false, err
 	}
 	if s.federation == nil {
-		return "", false, errNoFederation
+		return "", false, errAlone
 	}
 	return strings.TrimSpace(p.URL), p.Force, nil
 }
