@@ -111,14 +111,20 @@ func (s *Service) mayFollowRelay(ctx context.Context, tx *store.Tx, from, self *
 	return err == nil && now.FollowersCount < maxRelayFollowers, err
 }
 
-// relayUnfollowed ends a follow of this server's own relay actor. It tells whether that is what an Undo of a Follow of object is about.
-func (s *Service) relayUnfollowed(ctx context.Context, in *incoming, object string) (bool, error) {
-	if object != s.BaseURL+relayPath && object != activity.Public {
-		return false, nil
-	}
+// relayUnfollowed ends a follow of this server's own relay actor. It tells whether that is what an Undo is about: of the id ref, with the
+// embedded copy inner, if it has one.
+func (s *Service) relayUnfollowed(ctx context.Context, in *incoming, ref string, inner activity.Object) (bool, error) {
 	self, err := s.self(ctx, relayPath)
 	if err != nil {
-		return true, err
+		return false, err
+	}
+	f, err := s.db.FollowOf(ctx, in.actor.ID, self.ID)
+	if f == nil || err != nil {
+		return false, err
+	}
+	object := inner.Ref("object")
+	if (f.URI == nil || *f.URI != ref) && (!inner.Is("Follow") || object != self.URI && object != activity.Public) {
+		return false, nil
 	}
 	return true, s.db.Update(ctx, func(tx *store.Tx) error { return dropFollow(ctx, tx, in.actor.ID, self.ID) })
 }

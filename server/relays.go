@@ -33,10 +33,14 @@ func (s *Server) relayParam(r *Request) (address string, force bool, err error) 
 	if err := r.Bind(&p); err != nil {
 		return "", false, err
 	}
-	if s.federation == nil {
+	address = strings.TrimSpace(p.URL)
+	switch {
+	case address == "":
+		return "", false, errs.BadRequest("Missing field: relay_url.")
+	case s.federation == nil:
 		return "", false, errAlone
 	}
-	return strings.TrimSpace(p.URL), p.Force, nil
+	return address, p.Force, nil
 }
 
 // followRelay subscribes to a relay. It says at once that the relay was asked; whether it accepts is seen later.
