@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"svc/emoji"
+	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/httpsig"
 	"svc/internal/keys"
@@ -67,7 +68,10 @@ func newAsker(t testing.TB) *asker {
 		t.Fatal(err)
 	}
 	a.Service = New(db, people, emojis, fetch.New(fetch.Options{UserAgent: "svc", Own: []string{"localhost:4"}, AllowLoopback: true}), secrets,
-		Config{BaseURL: "http://localhost:4", Host: "localhost:4", Trial: true}, log)
+		Config{
+			BaseURL: "http://localhost:4", Host: "localhost:4", Trial: true,
+			Policies: NewPolicies(config.Default(), db, func() *social.Service { return people }, emojis, nil, log),
+		}, log)
 	if err := a.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
