@@ -48,6 +48,7 @@ func FromSettings(c *config.Config) Config {
 		AuthorizedFetch: c.Federation.AuthorizedFetch,
 		StoreAll:        c.Federation.StoreAll,
 		AllowRelay:      c.Federation.AllowRelay,
+		SendBlocks:      c.Federation.SendBlocks,
 	}
 }
 
