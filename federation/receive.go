@@ -113,7 +113,7 @@ func (s *Service) Receive(ctx context.Context, in Inbound) error {
 	case err != nil:
 		return err
 	}
-	if err := s.courier.heard(ctx, signer.Domain); err != nil {
+	if err := s.Heard(ctx, signer.Domain); err != nil {
 		return err
 	}
 	if signer.URI != actor && !s.relays.accepted(signer.ID) && doc.Object("proof") == nil {
