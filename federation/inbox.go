@@ -31,7 +31,6 @@ type inbox struct {
 	poll    chan struct{} // the database is to be looked through
 	results chan *item
 	recent  *recent
-	reached reached
 }
 
 func newInbox(s *Service) *inbox {

@@ -11,10 +11,8 @@ import (
 const (
 	recordAtOnce = 256
 	gatherTime   = 10 * time.Millisecond
-	recordPause  = time.Second // after the database could not be written
+	rewritePause = time.Second // after the database could not be written
 	recentKept   = 8192
-	reachedPause = time.Minute
-	maxReached   = 10_000
 )
 
 // record writes down what became of activities until there are no more results: many at a time, because each alone is little. What
@@ -27,7 +25,7 @@ func (b *inbox) record(ctx context.Context) {
 				break
 			}
 			select {
-			case <-time.After(recordPause):
+			case <-time.After(rewritePause):
 				continue
 			case <-ctx.Done():
 			}
@@ -85,16 +83,10 @@ func (b *inbox) closeAll(some []*item) (err error) {
 	}()
 	ctx := context.Background()
 	off := make([]time.Time, len(some))
-	hosts := b.reached.hosts(b.s, some)
 	err = b.s.db.Update(ctx, func(tx *store.Tx) error {
 		for i, it := range some {
 			var err error
 			if off[i], err = b.closeOne(ctx, tx, it); err != nil {
-				return err
-			}
-		}
-		for _, host := range hosts {
-			if err := tx.HostReached(ctx, host); err != nil {
 				return err
 			}
 		}
@@ -103,7 +95,6 @@ func (b *inbox) closeAll(some []*item) (err error) {
 	if err != nil {
 		return err
 	}
-	b.reached.note(hosts, b.s.now())
 	for i, it := range some {
 		switch {
 		case it.from == nil: // settled
@@ -186,41 +177,4 @@ func (r *recent) has(key store.HeardKey, mark uint64) (heard, certain bool) {
 	defer r.mu.Unlock()
 	_, heard = r.keys[key]
 	return heard, heard || mark != 0 && r.added-mark < recentKept
-}
-
-// reached remembers of which hosts it was noted a moment ago that they have reached us.
-type reached struct {
-	mu sync.Mutex
-	at map[string]time.Time
-}
-
-// hosts returns those from which activities have come and of which that is to be noted (federation 3.5).
-func (r *reached) hosts(s *Service, some []*item) []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var list []string
-	seen := make(map[string]bool)
-	for _, it := range some {
-		if it.signer == nil {
-			continue
-		}
-		host := s.hostOf(it.signer)
-		if seen[host] || s.now().Sub(r.at[host]) < reachedPause {
-			continue
-		}
-		seen[host] = true
-		list = append(list, host)
-	}
-	return list
-}
-
-func (r *reached) note(hosts []string, now time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.at == nil || len(r.at) > maxReached {
-		r.at = make(map[string]time.Time)
-	}
-	for _, host := range hosts {
-		r.at[host] = now
-	}
 }

@@ -138,6 +138,9 @@ func (s *Service) receive(ctx context.Context, in Inbound) error {
 	case err != nil:
 		return err
 	}
+	if err := s.Heard(ctx, s.hostOf(signer)); err != nil {
+		return err
+	}
 	if signer.URI != actor {
 		if verb != "Delete" && s.allowed(s.hostOf(signer)) != nil {
 			return errNoDealings
@@ -203,6 +206,11 @@ func (s *Service) process(ctx context.Context, it *item) error {
 	if signer.URI != it.doc.Ref("actor") {
 		return s.passedOn(ctx, in)
 	}
+	return s.perform(ctx, in, h)
+}
+
+// perform does an activity whose actor is certain.
+func (s *Service) perform(ctx context.Context, in *incoming, h *handling) error {
 	if err := s.identify(in); err != nil {
 		return err
 	}
@@ -211,7 +219,7 @@ func (s *Service) process(ctx context.Context, it *item) error {
 			return err
 		}
 	}
-	if err := s.refreshIfOld(ctx, signer); err != nil {
+	if err := s.refreshIfOld(ctx, in.actor); err != nil {
 		return err
 	}
 	if mayBeUndone[in.verb] {

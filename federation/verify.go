@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -184,6 +185,9 @@ func (s *Service) Caller(ctx context.Context, r *http.Request) (*store.Account, 
 	if err != nil {
 		return nil, err
 	}
+	if slices.ContainsFunc(claims, s.ofRejected) {
+		return nil, errNoDealings
+	}
 	signer, err := s.verify(ctx, claims, "")
 	switch {
 	case errors.Is(err, errGone), err == nil && (signer.Withheld || signer.DeletedAt != nil):
@@ -195,6 +199,12 @@ func (s *Service) Caller(ctx context.Context, r *http.Request) (*store.Account, 
 		return nil, errNoDealings
 	}
 	return signer, nil
+}
+
+// ofRejected tells whether a signature claims to be by a key of a host with which there are no dealings. Nobody is asked.
+func (s *Service) ofRejected(c *httpsig.Claim) bool {
+	host, err := activity.Host(activity.WithoutFragment(c.KeyID), s.Trial)
+	return err == nil && s.allowed(host) != nil
 }
 
 // knownKeys are keys that are ready to verify with.
