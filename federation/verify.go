@@ -140,9 +140,11 @@ func (s *Service) fetchKey(ctx context.Context, id string, wrong *knownKey) (*kn
 	if err := mayAsk(ctx); err != nil {
 		return nil, err
 	}
-	name := id
+	name := "key " + id
 	if wrong != nil {
-		name = "again " + id
+		name = "another " + name
+	} else if err := s.absent.of(name, s.now()); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, keyTime)
 	defer cancel()
@@ -157,15 +159,18 @@ func (s *Service) fetchKey(ctx context.Context, id string, wrong *knownKey) (*kn
 		}
 		switch err = s.learnKey(ctx, id); {
 		case isGone(err):
-			return nil, errGone
+			err = fmt.Errorf("%w: %w", errGone, err)
 		case err != nil && passing(err):
 			return nil, err
+		case err != nil:
+			err = fmt.Errorf("%w: %w", errNotVerified, err)
 		}
 		if wrong != nil {
 			s.keys.refreshed(wrong.owner, s.now())
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", errNotVerified, err)
+			s.absent.noteFor("key "+id, err, s.now(), refreshPause)
+			return nil, err
 		}
 		key, err = s.key(ctx, id)
 		if err == nil && key == nil {
