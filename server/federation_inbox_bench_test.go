@@ -21,7 +21,7 @@ func BenchmarkInbox(b *testing.B) {
 		make func(p *fakePeer, actor, post string) doc
 	}{
 		{"queued", false, func(p *fakePeer, actor, post string) doc { return p.activity("Like", actor, post) }},
-		{"trivial", true, func(p *fakePeer, actor, post string) doc { return p.activity("Update", actor, p.note(actor, "hi")) }},
+		{"of no effect", true, func(p *fakePeer, actor, post string) doc { return p.activity("Move", actor, actor) }},
 		{"create", true, func(p *fakePeer, actor, post string) doc {
 			return p.create(p.note(actor, "<p>hello world</p>"))
 		}},
