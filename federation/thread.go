@@ -195,7 +195,7 @@ func (s *Service) fetchReplies(ctx context.Context, w store.FetchReplies) error 
 	}
 	asked := make(map[string]int)
 	fits := func(n *note) bool { return n.Parent == st.URI }
-	err = s.items(ctx, origin.RepliesURI, maxRepliesRead, func(uri string) error {
+	err = s.eachItem(ctx, origin.RepliesURI, maxRepliesRead, func(uri string) error {
 		host, err := s.hostToAsk(uri)
 		if err != nil {
 			return nil
@@ -217,8 +217,8 @@ func (s *Service) fetchReplies(ctx context.Context, w store.FetchReplies) error 
 	return ctx.Err()
 }
 
-// items calls fn with the ids of what is in a collection, of so many at most, page by page. All pages are of the collection's own host.
-func (s *Service) items(ctx context.Context, uri string, most int, fn func(string) error) error {
+// eachItem calls fn with the ids of what is in a collection, of so many at most, page by page. All pages are of the collection's own host.
+func (s *Service) eachItem(ctx context.Context, uri string, most int, fn func(string) error) error {
 	page, err := s.document(ctx, uri)
 	if err != nil {
 		return err

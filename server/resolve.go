@@ -26,9 +26,6 @@ func (s *Server) resolveElsewhere(ctx context.Context, _ *store.Account, what st
 	return Resolved{account, status}, err
 }
 
-// federates tells whether there are dealings with other servers.
-func (s *Server) federates() bool { return s.federation != nil && s.settings.Federation.Enabled }
-
 // acquaint has accounts looked for, on their servers, that somebody writes to and that are not known here.
 func (s *Server) acquaint(r *Request, body, contentType string, to []string) {
 	if s.federates() {
