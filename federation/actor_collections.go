@@ -121,7 +121,7 @@ func (s *Service) readPins(ctx context.Context, account *store.Account, actor *s
 	if actor.Featured == "" {
 		return nil
 	}
-	items, err := s.items(ctx, actor.Featured, maxFeaturedPage, maxPinsRead)
+	items, err := s.itemsOf(ctx, actor.Featured, maxFeaturedPage, maxPinsRead)
 	if err != nil {
 		return ctx.Err()
 	}
@@ -141,8 +141,8 @@ func (s *Service) readPins(ctx context.Context, account *store.Account, actor *s
 	return s.social.SetPins(ctx, account.ID, pins)
 }
 
-// items returns the ids of what is in a collection: of so many pages, and no more than so many. All pages are of one host.
-func (s *Service) items(ctx context.Context, uri string, pages, most int) ([]string, error) {
+// itemsOf returns the ids of what is in a collection: of so many pages, and no more than so many. All pages are of one host.
+func (s *Service) itemsOf(ctx context.Context, uri string, pages, most int) ([]string, error) {
 	var items []string
 	seen := map[string]bool{uri: true}
 	page, err := s.document(ctx, uri)

@@ -89,7 +89,7 @@ func (s *Service) ServeOutbox(ctx context.Context, r *http.Request, a *store.Acc
 	if err != nil {
 		return nil, err
 	}
-	items, err := s.itemDocuments(ctx, ids, s.outboxItem)
+	items, err := s.items(ctx, ids, s.outboxItem)
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +104,8 @@ func (s *Service) ServeOutbox(ctx context.Context, r *http.Request, a *store.Acc
 	return s.answer(o, signer)
 }
 
-// itemDocuments builds a document of each of some statuses, in their order. What has none is left out.
-func (s *Service) itemDocuments(ctx context.Context, ids []store.StatusID, build func(*store.Status, *parts) (activity.Object, error)) ([]any, error) {
+// items builds a document of each of some statuses, in their order. What has none is left out.
+func (s *Service) items(ctx context.Context, ids []store.StatusID, build func(*store.Status, *parts) (activity.Object, error)) ([]any, error) {
 	rows, err := s.db.Statuses(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func (s *Service) ServeFeatured(ctx context.Context, r *http.Request, a *store.A
 		return nil, err
 	}
 	slices.SortStableFunc(ids, func(a, b store.StatusID) int { return cmp.Compare(pinned[b], pinned[a]) })
-	items, err := s.itemDocuments(ctx, ids, s.object)
+	items, err := s.items(ctx, ids, s.object)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package federation
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -62,6 +61,7 @@ func (s *Service) complete(ctx context.Context, w store.CompleteStatus) error {
 	})
 }
 
+// completeKey is that of the job.
 func completeKey(id store.StatusID) string { return "complete:" + id.String() }
 
 // meetMentioned asks for those whom a post mentions and who are not known. again tells whether some are left for another try.
@@ -125,7 +125,7 @@ func (s *Service) ThreadOpened(ctx context.Context, st *store.Status) error {
 	if st.Local() {
 		return nil
 	}
-	if err := s.PollSeen(ctx, st); err != nil {
+	if err := s.PollSeen(ctx, st.ID); err != nil {
 		return err
 	}
 	if st.Visibility > store.Unlisted || !s.watched.begin(watchedKey{id: st.ID}, s.now(), repliesPause) {
@@ -141,16 +141,16 @@ func (s *Service) ThreadOpened(ctx context.Context, st *store.Status) error {
 }
 
 // PollSeen has it asked in the background how the poll of a post from elsewhere stands, because somebody looks at it.
-func (s *Service) PollSeen(ctx context.Context, st *store.Status) error {
-	if st.Local() || !st.HasPoll || !s.watched.begin(watchedKey{st.ID, true}, s.now(), pollPause) {
+func (s *Service) PollSeen(ctx context.Context, id store.StatusID) error {
+	if !s.watched.begin(watchedKey{id, true}, s.now(), pollPause) {
 		return nil
 	}
-	p, err := s.db.PollOf(ctx, st.ID)
+	p, err := s.db.PollOf(ctx, id)
 	if err != nil || p == nil || !s.stale(p) {
 		return err
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		return tx.EnqueueOnce(ctx, s.now(), "poll-refresh:"+st.ID.String(), store.RefreshPoll{StatusID: st.ID})
+		return tx.EnqueueOnce(ctx, s.now(), "poll-refresh:"+id.String(), store.RefreshPoll{StatusID: id})
 	})
 }
 
@@ -195,68 +195,29 @@ func (s *Service) fetchReplies(ctx context.Context, w store.FetchReplies) error 
 	}
 	asked := make(map[string]int)
 	fits := func(n *note) bool { return n.Parent == st.URI }
-	err = s.eachItem(ctx, origin.RepliesURI, maxRepliesRead, func(uri string) error {
+	items, err := s.itemsOf(ctx, origin.RepliesURI, maxPages, maxRepliesRead)
+	if err != nil {
+		s.log.Debug("replies not read", "uri", origin.RepliesURI, "err", err)
+	}
+	for _, uri := range items {
 		host, err := s.hostToAsk(uri)
 		if err != nil {
-			return nil
+			continue
 		}
-		if known, err := s.db.StatusByURI(ctx, uri); known != nil || err != nil {
+		if known, err := s.db.StatusByURI(ctx, uri); err != nil {
 			return err
+		} else if known != nil {
+			continue
 		}
 		if asked[host]++; asked[host] > maxRepliesHost && !activity.SameHost(uri, st.URI, s.Trial) {
-			return nil
+			continue
 		}
 		if _, err := s.fetchStatus(ctx, uri, fetching{fits: fits, reach: replyReach}); err != nil {
 			s.log.Debug("reply not fetched", "uri", uri, "err", err)
 		}
-		return ctx.Err()
-	})
-	if err != nil {
-		s.log.Debug("replies not read", "uri", origin.RepliesURI, "err", err)
-	}
-	return ctx.Err()
-}
-
-// eachItem calls fn with the ids of what is in a collection, of so many at most, page by page. All pages are of the collection's own host.
-func (s *Service) eachItem(ctx context.Context, uri string, most int, fn func(string) error) error {
-	page, err := s.document(ctx, uri)
-	if err != nil {
-		return err
-	}
-	seen := map[string]bool{uri: true}
-	for range maxPages {
-		for _, key := range []string{"items", "orderedItems"} {
-			for _, v := range page.Values(key) {
-				if most--; most < 0 {
-					return nil
-				}
-				if err := fn(activity.Reference(v)); err != nil {
-					return err
-				}
-			}
-		}
-		if page, err = s.nextPage(ctx, page, uri, seen); err != nil || page == nil {
-			return err
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
 	return nil
-}
-
-// nextPage returns the page that follows, nil if there is none: the first of a collection, which may be in it, or the next one.
-func (s *Service) nextPage(ctx context.Context, page activity.Object, of string, seen map[string]bool) (activity.Object, error) {
-	next := page.Ref("next")
-	if page.Is("Collection", "OrderedCollection") {
-		next = page.Ref("first")
-		if first := page.Object("first"); first != nil && (len(first.Values("items")) > 0 || len(first.Values("orderedItems")) > 0) {
-			return first, nil // the collection was read from its origin
-		}
-	}
-	switch {
-	case next == "" || seen[next]:
-		return nil, nil
-	case !activity.SameHost(next, of, s.Trial):
-		return nil, fmt.Errorf("%w: a page at %s", errForged, next)
-	}
-	seen[next] = true
-	return s.document(ctx, next)
 }

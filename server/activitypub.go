@@ -39,9 +39,6 @@ const varying = "Accept, Signature, Signature-Input"
 
 var errNoFederation = errs.Forbidden("This server has no dealings with others")
 
-// federates tells whether there are dealings with other servers.
-func (s *Server) federates() bool { return s.federation != nil && s.settings.Federation.Enabled }
-
 // either answers with a document, or who wants to see a page with that. A nil page is none.
 func either(serve func(*Server, *Request) (any, error), page handler) handler {
 	return func(s *Server, r *Request) (any, error) {

@@ -26,6 +26,9 @@ func (s *Server) resolveElsewhere(ctx context.Context, _ *store.Account, what st
 	return Resolved{account, status}, err
 }
 
+// federates tells whether there are dealings with other servers.
+func (s *Server) federates() bool { return s.federation != nil && s.settings.Federation.Enabled }
+
 // acquaint has accounts looked for, on their servers, that somebody writes to and that are not known here.
 func (s *Server) acquaint(r *Request, body, contentType string, to []string) {
 	if s.federates() {
@@ -37,6 +40,20 @@ func (s *Server) acquaint(r *Request, body, contentType string, to []string) {
 func (s *Server) seen(r *Request, a *store.Account) {
 	if !a.Local() && r.Viewer != nil && s.federates() {
 		s.soft(r, s.federation.Seen(r.Context(), a))
+	}
+}
+
+// threadOpened has the thread of a post from elsewhere that somebody looks at completed, in the background.
+func (s *Server) threadOpened(r *Request, st *store.Status) {
+	if !st.Local() && r.Viewer != nil && s.federates() {
+		s.soft(r, s.federation.ThreadOpened(r.Context(), st))
+	}
+}
+
+// pollSeen has it asked, in the background, how the poll of a post from elsewhere stands that somebody looks at.
+func (s *Server) pollSeen(r *Request, id store.StatusID) {
+	if r.Viewer != nil && s.federates() {
+		s.soft(r, s.federation.PollSeen(r.Context(), id))
 	}
 }
 

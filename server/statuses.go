@@ -191,6 +191,7 @@ func (s *Server) showStatus(r *Request) (any, error) {
 	if !sees {
 		return nil, errs.ErrRecordNotFound
 	}
+	s.pollSeen(r, id)
 	return s.entities.Status(r.Context(), r.Viewer, id)
 }
 

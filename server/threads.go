@@ -24,6 +24,7 @@ func (s *Server) showContext(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.threadOpened(r, st)
 	limits := threadForAnonymous
 	if r.Viewer != nil {
 		limits = threadForUsers

@@ -227,13 +227,13 @@ func quotedByReceived(ctx context.Context, tx *store.Tx, st *store.Status, id st
 		return nil, nil
 	}
 	quoted, err := tx.Status(ctx, id)
-	if err != nil || !mayQuote(st, quoted) {
+	if err != nil || !quotable(st, quoted) {
 		return nil, ignoreMissing(err)
 	}
 	return quoted, nil
 }
 
-func mayQuote(st, quoted *store.Status) bool {
+func quotable(st, quoted *store.Status) bool {
 	return quoted.Visibility <= store.Unlisted || quoted.AccountID == st.AccountID && quoted.Visibility == store.Private
 }
 
@@ -430,7 +430,7 @@ func (s *Service) linkWaiting(ctx context.Context, tx *store.Tx, st *store.Statu
 		if err != nil {
 			return err
 		}
-		if !mayQuote(quote, st) {
+		if !quotable(quote, st) {
 			continue
 		}
 		content := strings.TrimSuffix(quote.Content, quoteLink(&store.Status{URL: st.URI}))

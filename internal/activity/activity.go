@@ -137,7 +137,10 @@ func (o Object) Values(key string) []any {
 }
 
 // ID returns the document's id, "" if there is none, or none that is text.
-func (o Object) ID() string { return o.Text("id") }
+func (o Object) ID() string {
+	id, _ := o["id"].(string) // not one in an array: that could be read as another (federation 5.6)
+	return id
+}
 
 // Type returns the first type that is one of known; with none given, the first.
 func (o Object) Type(known ...string) string {
