@@ -18,6 +18,9 @@ func init() {
 
 // follow has an actor follow somebody here, or ask to.
 func (s *Service) follow(ctx context.Context, in *incoming) error {
+	if done, err := s.relayFollowed(ctx, in); done || err != nil {
+		return err
+	}
 	ref, err := in.objectRef()
 	if err != nil {
 		return err
@@ -35,6 +38,9 @@ func (s *Service) follow(ctx context.Context, in *incoming) error {
 // accept has an actor accept the follow of somebody here. What else is accepted, a favourite or a reply, is seen there now: nothing is
 // known of it here (federation 4.15).
 func (s *Service) accept(ctx context.Context, in *incoming) error {
+	if done, err := s.relayAnswered(ctx, in); done || err != nil {
+		return err
+	}
 	f, err := s.answered(ctx, in.actor, in.Object)
 	if err != nil || f == nil {
 		return err
@@ -44,6 +50,9 @@ func (s *Service) accept(ctx context.Context, in *incoming) error {
 
 // reject has an actor refuse, or end, the follow of somebody here.
 func (s *Service) reject(ctx context.Context, in *incoming) error {
+	if done, err := s.relayAnswered(ctx, in); done || err != nil {
+		return err
+	}
 	f, err := s.answered(ctx, in.actor, in.Object)
 	if err != nil || f == nil {
 		return err

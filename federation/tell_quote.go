@@ -61,7 +61,7 @@ func (s *Service) tellOne(ctx context.Context, actor *store.Account, d store.Dee
 	if inner, ok := o["object"].(activity.Object); ok && inner["type"] == "QuoteRequest" {
 		inner["actor"] = to.URI
 	}
-	o = quoteTerms(o)
+	o = withContext(o)
 	o["id"] = s.BaseURL + "/activities/" + d.ID.String()
 	o["actor"], o["to"], o["cc"] = actor.URI, []any{to.URI}, []any{}
 	return &telling{activity: o, priority: store.FirstPriority, inboxes: []string{at.Inbox}}, nil
