@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"svc/admin"
+	"svc/emoji"
 	"svc/federation"
 	"svc/internal/config"
 	"svc/internal/control"
@@ -149,7 +150,11 @@ func performHere[A, R any](ctx context.Context, c *config.Config, errOut io.Writ
 		return result, err
 	}
 	people := social.New(db, files, social.FromSettings(c), log)
-	fed := federation.New(db, people, outbound(c), secrets, federation.FromSettings(c), log)
+	emojis, err := emoji.Open(filepath.Join(c.Data.Dir, "emoji"), log)
+	if err != nil {
+		return result, err
+	}
+	fed := federation.New(db, people, emojis, outbound(c, 0), secrets, federation.FromSettings(c), log)
 	if err := fed.Open(ctx); err != nil {
 		return result, err
 	}

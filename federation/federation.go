@@ -47,6 +47,7 @@ func FromSettings(c *config.Config) Config {
 		AuthorizedFetch: c.Federation.AuthorizedFetch,
 		StoreAll:        c.Federation.StoreAll,
 		AllowRelay:      c.Federation.AllowRelay,
+		SendBlocks:      c.Federation.SendBlocks,
 	}
 }
 
@@ -114,3 +115,8 @@ func (s *Service) Settle(ctx context.Context) error {
 }
 
 func (s *Service) now() time.Time { return s.db.Now() }
+
+// Heard notes that a server has made itself heard, in a way that only it can have: what waits for it is delivered now.
+func (s *Service) Heard(ctx context.Context, domain string) error {
+	return s.courier.heard(ctx, domain)
+}

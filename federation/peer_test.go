@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/emoji"
 	"svc/internal/fetch"
 	"svc/internal/httpsig"
 	"svc/internal/keys"
@@ -25,9 +26,6 @@ import (
 	"svc/social"
 	"svc/store"
 )
-
-// object is a document of a test's own making.
-type object = map[string]any
 
 // asker is a service with a database of its own, whose clock can be put forward.
 type asker struct {
@@ -64,7 +62,11 @@ func newAsker(t testing.TB) *asker {
 	}
 	t.Cleanup(func() { files.Close() })
 	people := social.New(db, files, social.Config{BaseURL: "http://localhost:4", Domain: "localhost:4"}, log)
-	a.Service = New(db, people, fetch.New(fetch.Options{UserAgent: "svc", Own: []string{"localhost:4"}, AllowLoopback: true}), secrets,
+	emojis, err := emoji.Open(dir+"/emoji", log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Service = New(db, people, emojis, fetch.New(fetch.Options{UserAgent: "svc", Own: []string{"localhost:4"}, AllowLoopback: true}), secrets,
 		Config{BaseURL: "http://localhost:4", Host: "localhost:4", Trial: true}, log)
 	if err := a.Open(t.Context()); err != nil {
 		t.Fatal(err)

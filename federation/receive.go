@@ -113,6 +113,9 @@ func (s *Service) Receive(ctx context.Context, in Inbound) error {
 	case err != nil:
 		return err
 	}
+	if err := s.Heard(ctx, signer.Domain); err != nil {
+		return err
+	}
 	if signer.URI != actor && !s.relays.accepted(signer.ID) && doc.Object("proof") == nil {
 		return s.discard(ctx, doc, host, "signed by "+signer.URI+", who is not its actor")
 	}

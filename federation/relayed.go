@@ -86,7 +86,7 @@ func (s *Service) relayFollowed(ctx context.Context, in *incoming) (bool, error)
 				return err
 			}
 		}
-		return s.send(ctx, tx, self, withContext(activity.Object{
+		return s.queue(ctx, tx, self, withContext(activity.Object{
 			"id": s.activityURI(int64(tx.NewActivityID())), "type": answer, "actor": self.URI, "to": []any{in.actor.URI}, "cc": []any{},
 			"object": map[string]any{"id": in.id, "type": "Follow", "actor": in.actor.URI, "object": object},
 		}), inbox.Inbox)
@@ -151,7 +151,7 @@ func (s *Service) relayTellings(ctx context.Context, st *store.Status, verb stor
 		return append(inboxes, followers...), nil, nil
 	}
 	return inboxes, &telling{
-		by: self, priority: store.PostPriority, status: &st.ID, inboxes: followers,
+		signer: self.ID, priority: store.PostPriority, status: &st.ID, inboxes: followers,
 		activity: activity.Object{
 			"type": "Announce", "actor": self.URI, "object": st.URI, "published": st.CreatedAt.String(),
 			"to": []any{s.followersURI(self)}, "cc": []any{},

@@ -247,17 +247,20 @@ func (s *Service) relayTarget(ctx context.Context, tx *store.Tx, r *store.Relay)
 
 // tellRelay queues an activity of our relay actor for a relay.
 func (s *Service) tellRelay(ctx context.Context, tx *store.Tx, self *store.Account, r *store.Relay, o activity.Object) error {
-	return s.send(ctx, tx, self, o, r.Inbox)
+	return s.queue(ctx, tx, self, o, r.Inbox)
 }
 
-// send queues an activity of an actor of this server for an inbox, ahead of what goes to many.
-func (s *Service) send(ctx context.Context, tx *store.Tx, self *store.Account, o activity.Object, inbox string) error {
+// queue queues an activity of an actor of this server for an inbox, ahead of what goes to many.
+func (s *Service) queue(ctx context.Context, tx *store.Tx, self *store.Account, o activity.Object, inbox string) error {
 	body, err := o.Bytes()
 	if err != nil {
 		return err
 	}
-	a := &store.Activity{ID: tx.NewActivityID(), AccountID: self.ID, Body: string(body)}
-	return tx.Dispatch(ctx, a, store.FirstPriority, s.destinations([]string{inbox}))
+	_, err = tx.Dispatch(ctx, &store.Dispatch{
+		Activity: store.Activity{AccountID: self.ID, Body: string(body)},
+		Priority: store.FirstPriority, To: s.destinations([]string{inbox}),
+	})
+	return err
 }
 
 // dropFollow ends a follow, if there is one.

@@ -154,7 +154,7 @@ func (tx *Tx) tryHost(ctx context.Context, domain string) error {
 		return err
 	}
 	tx.newDeliveries = true
-	return tx.ScheduleHost(ctx, domain)
+	return tx.ScheduleHosts(ctx, []string{domain})
 }
 
 // RetryReceived has what came in and failed, or was given up, done at once: one of an id, or if that is 0 all, or those that a host has
@@ -201,7 +201,7 @@ func (tx *Tx) PruneQueues(ctx context.Context) (more bool, err error) {
 			continue
 		}
 		seen[domain] = true
-		if err := tx.ScheduleHost(ctx, domain); err != nil {
+		if err := tx.ScheduleHosts(ctx, []string{domain}); err != nil {
 			return false, err
 		}
 	}
