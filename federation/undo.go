@@ -151,7 +151,7 @@ func (s *Service) undoNamed(ctx context.Context, actor *store.Account, inner act
 
 // unlike takes back a favourite or a reaction.
 func (s *Service) unlike(ctx context.Context, actor *store.Account, id store.StatusID, inner activity.Object) (bool, error) {
-	if e, ok := emojiOf(inner); ok {
+	if e, ok := s.emojiOf(inner); ok {
 		name, _ := s.social.ReactionName(e)
 		r, err := s.db.Reaction(ctx, actor.ID, id, name)
 		if err != nil {
