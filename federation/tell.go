@@ -63,6 +63,10 @@ var tellers = map[store.Verb]teller{
 	store.ChangedProfile:   (*Service).tellProfile,
 	store.Moved:            (*Service).tellMoved,
 	store.Left:             (*Service).tellLeft,
+	store.AcceptedQuote:    (*Service).tellAcceptedQuote,
+	store.RejectedQuote:    (*Service).tellRejectedQuote,
+	store.RevokedQuote:     (*Service).tellRevokedQuote,
+	store.Listened:         (*Service).tellListened,
 }
 
 // withdrawals are what is told of those, too, who are out of service: others should not go on showing what is gone.
