@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"svc/federation/policy"
 	"svc/internal/activity"
 	"svc/internal/fetch"
 	"svc/internal/httpsig"
@@ -166,7 +167,8 @@ func passing(err error) bool {
 		}
 	}
 	var refused *Refused
-	if errors.As(err, &refused) {
+	var rejected *policy.Rejected
+	if errors.As(err, &refused) || errors.As(err, &rejected) && rejected.Err == nil {
 		return false
 	}
 	status := statusOf(err)
