@@ -69,6 +69,7 @@ type Service struct {
 	actors  flights[*store.Account] // accounts that are being asked for
 	looked  *looked
 	watched *watched
+	met     *newcomers
 	keys    *knownKeys
 	relays  *relays
 	inbox   *inbox
@@ -80,6 +81,7 @@ func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetc
 	s := &Service{
 		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, kept: newKept(db), log: log,
 		signers: newSigners(), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(), watched: newWatched(),
+		met: newNewcomers(),
 	}
 	s.inbox, s.courier = newInbox(s), newCourier(s)
 	return s

@@ -231,6 +231,10 @@ func (a *absences) note(uri string, err error, now time.Time) {
 	default:
 		lasts = 10 * time.Minute
 	}
+	a.noteFor(uri, err, now, lasts)
+}
+
+func (a *absences) noteFor(uri string, err error, now time.Time, lasts time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for old := range a.entries {

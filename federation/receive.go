@@ -147,6 +147,11 @@ func (s *Service) process(ctx context.Context, doc activity.Object, row *store.R
 	if signer.URI != doc.Ref("actor") {
 		return s.passedOn(ctx, in)
 	}
+	return s.perform(ctx, in, h)
+}
+
+// perform does an activity whose actor is certain.
+func (s *Service) perform(ctx context.Context, in *incoming, h *handling) error {
 	if err := s.identify(in); err != nil {
 		return err
 	}
@@ -155,7 +160,7 @@ func (s *Service) process(ctx context.Context, doc activity.Object, row *store.R
 			return err
 		}
 	}
-	if err := s.refreshIfOld(ctx, signer); err != nil {
+	if err := s.refreshIfOld(ctx, in.actor); err != nil {
 		return err
 	}
 	if mayBeUndone[in.verb] {
