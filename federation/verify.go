@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -146,7 +147,8 @@ func (s *Service) fetchKey(ctx context.Context, id string) (*knownKey, error) {
 
 // Caller returns who has signed a request that reads something: nil if nobody has. A wrong signature is an error.
 func (s *Service) Caller(ctx context.Context, r *http.Request) (*store.Account, error) {
-	if r.Header.Get("Signature") == "" && r.Header.Get("Authorization") == "" {
+	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if r.Header.Get("Signature") == "" && !strings.EqualFold(scheme, "Signature") { // an app's token is of no use here
 		return nil, nil
 	}
 	if s.fromRejected(r) {
@@ -154,7 +156,7 @@ func (s *Service) Caller(ctx context.Context, r *http.Request) (*store.Account, 
 	}
 	signer, err := s.verify(ctx, r, nil, "")
 	switch {
-	case errors.Is(err, errGone), err == nil && signer.Withheld && signer.DeletedAt != nil:
+	case errors.Is(err, errGone), err == nil && signer.Withheld: // deleted, or suspended
 		return nil, errUnsigned
 	case err != nil:
 		return nil, err
