@@ -48,6 +48,7 @@ func FromSettings(c *config.Config) Config {
 		AuthorizedFetch: c.Federation.AuthorizedFetch,
 		StoreAll:        c.Federation.StoreAll,
 		AllowRelay:      c.Federation.AllowRelay,
+		SendBlocks:      c.Federation.SendBlocks,
 	}
 }
 
@@ -63,6 +64,7 @@ type Service struct {
 	log     *slog.Logger
 
 	signers *signers
+	senders *senders
 	fetchID atomic.Int64 // of the account that asks others in the name of this server
 	absent  *absences
 	flights flights[got]
@@ -80,8 +82,8 @@ type Service struct {
 func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
 	s := &Service{
 		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, kept: newKept(db), log: log,
-		signers: newSigners(), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(), watched: newWatched(),
-		met: newNewcomers(),
+		signers: newSigners(), senders: newSenders(db), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(),
+		watched: newWatched(), met: newNewcomers(),
 	}
 	s.inbox, s.courier = newInbox(s), newCourier(s)
 	return s
@@ -118,3 +120,8 @@ func (s *Service) Settle(ctx context.Context) error {
 }
 
 func (s *Service) now() time.Time { return s.db.Now() }
+
+// Heard notes that a server has made itself heard, in a way that only it can have: what waits for it is delivered now.
+func (s *Service) Heard(ctx context.Context, domain string) error {
+	return s.courier.heard(ctx, domain)
+}

@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	tellers[store.Listened] = (*Service).tellListened
+	tellers[store.Listened] = one((*Service).tellListened)
 }
 
 // tellListened tells followers what somebody listens to. Few servers understand it; that they refuse it says nothing about them.

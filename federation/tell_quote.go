@@ -8,9 +8,9 @@ import (
 )
 
 func init() {
-	tellers[store.AcceptedQuote] = (*Service).tellAcceptedQuote
-	tellers[store.RejectedQuote] = (*Service).tellRejectedQuote
-	tellers[store.RevokedQuote] = (*Service).tellRevokedQuote
+	tellers[store.AcceptedQuote] = one((*Service).tellAcceptedQuote)
+	tellers[store.RejectedQuote] = one((*Service).tellRejectedQuote)
+	tellers[store.RevokedQuote] = one((*Service).tellRevokedQuote)
 }
 
 // tellAcceptedQuote tells who asked to quote a post that they may, and where that is written.

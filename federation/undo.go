@@ -26,6 +26,9 @@ func (s *Service) undo(ctx context.Context, in *incoming) error {
 	if inner != nil && inner.Ref("actor") != "" && inner.Ref("actor") != in.actor.URI {
 		return refuse("it takes back what %s did", inner.Ref("actor"))
 	}
+	if relay, err := s.relayUnfollowed(ctx, in, ref, inner); relay || err != nil {
+		return err
+	}
 	done, err := s.undoStored(ctx, in.actor, ref)
 	if done || err != nil {
 		return err
