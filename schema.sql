@@ -827,12 +827,12 @@ CREATE TABLE inbox (
     id           INTEGER PRIMARY KEY,
     signer_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who signed the request
     recipient_id INTEGER REFERENCES accounts (id) ON DELETE CASCADE, -- in whose own inbox it came; NULL: in the shared one
-    body         TEXT    NOT NULL,
     received_at  INTEGER NOT NULL,
     run_at       INTEGER NOT NULL,
     attempts     INTEGER NOT NULL DEFAULT 0,
     parked       INTEGER NOT NULL DEFAULT 0 CHECK (parked IN (0, 1)),
-    last_error   TEXT    NOT NULL DEFAULT ''
+    last_error   TEXT    NOT NULL DEFAULT '',
+    body         TEXT    NOT NULL -- last, so that the rest is read without it
 ) STRICT;
 CREATE INDEX inbox_due ON inbox (run_at) WHERE parked = 0;
 CREATE INDEX inbox_parked ON inbox (id) WHERE parked = 1;

@@ -63,6 +63,10 @@ var tellers = map[store.Verb]teller{
 	store.ChangedProfile:   (*Service).tellProfile,
 	store.Moved:            (*Service).tellMoved,
 	store.Left:             (*Service).tellLeft,
+	store.AcceptedQuote:    (*Service).tellAcceptedQuote,
+	store.RejectedQuote:    (*Service).tellRejectedQuote,
+	store.RevokedQuote:     (*Service).tellRevokedQuote,
+	store.Listened:         (*Service).tellListened,
 }
 
 // withdrawals are what is told of those, too, who are out of service: others should not go on showing what is gone.
@@ -160,7 +164,7 @@ func (s *Service) newActivity(d store.Deed, verb string, actor *store.Account, a
 
 // undoing takes an activity back. It has the whole of it, since many servers do not know it by its id (federation D5).
 func (s *Service) undoing(d store.Deed, actor *store.Account, what activity.Object) activity.Object {
-	return s.newActivity(d, "Undo", actor, object(what), what.Refs("to", maxAddressed), what.Refs("cc", maxAddressed))
+	return s.newActivity(d, "Undo", actor, part(what), what.Refs("to", maxAddressed), what.Refs("cc", maxAddressed))
 }
 
 // subjectOf returns a number for what activities are about that no row stands for.

@@ -83,7 +83,7 @@ func (s *Service) tellVoted(ctx context.Context, actor *store.Account, d store.D
 		if choice < 0 || choice >= len(poll.Options.V) {
 			continue
 		}
-		note := object{
+		note := part{
 			"id": fmt.Sprintf("%s/objects/%s/%d", s.BaseURL, d.ID, choice), "type": "Note", "attributedTo": s.actorURI(actor),
 			"name": poll.Options.V[choice].Title, "inReplyTo": st.URI, "to": texts(to), "cc": texts(nil), "published": now,
 		}

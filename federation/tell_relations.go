@@ -60,7 +60,7 @@ func (s *Service) answerFollow(ctx context.Context, verb string, actor *store.Ac
 	if err != nil {
 		return nil, err
 	}
-	follow := object{"id": d.URI, "type": "Follow", "actor": follower.URI, "object": s.actorURI(actor)}
+	follow := part{"id": d.URI, "type": "Follow", "actor": follower.URI, "object": s.actorURI(actor)}
 	if d.URI == "" {
 		follow["id"] = s.activityURI(d.RowID)
 	}
