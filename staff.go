@@ -149,12 +149,17 @@ func performHere[A, R any](ctx context.Context, c *config.Config, errOut io.Writ
 	if err != nil {
 		return result, err
 	}
-	people := social.New(db, files, social.FromSettings(c), log)
 	emojis, err := emoji.Open(filepath.Join(c.Data.Dir, "emoji"), log)
 	if err != nil {
 		return result, err
 	}
-	fed := federation.New(db, people, emojis, outbound(c, 0), secrets, federation.FromSettings(c), log)
+	elsewhere := outbound(c, outboundInAll)
+	var people *social.Service
+	dealings, deeds := federation.FromSettings(c), social.FromSettings(c)
+	dealings.Policies = federation.NewPolicies(c, db, func() *social.Service { return people }, emojis, elsewhere, log)
+	federation.Review(&deeds, dealings.Policies, db)
+	people = social.New(db, files, deeds, log)
+	fed := federation.New(db, people, emojis, elsewhere, secrets, dealings, log)
 	if err := fed.Open(ctx); err != nil {
 		return result, err
 	}

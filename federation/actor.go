@@ -46,10 +46,14 @@ func (s *Service) Actor(ctx context.Context, uri string) (*store.Account, error)
 // fetchActor returns the account of an ActivityPub id as its server says now. Who asks for the same meanwhile gets the same answer.
 func (s *Service) fetchActor(ctx context.Context, uri string) (*store.Account, error) {
 	uri = activity.WithoutFragment(uri)
-	if _, err := s.hostToAsk(uri); err != nil {
+	host, err := s.hostToAsk(uri)
+	if err != nil {
 		return nil, err
 	}
 	if err := mayAsk(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.mayMeet(ctx, host); err != nil {
 		return nil, err
 	}
 	return s.actors.do(ctx, uri, actorTime, func(ctx context.Context) (*store.Account, error) {
@@ -103,6 +107,9 @@ func (s *Service) learnPerson(ctx context.Context, p *person, named *finger, rev
 		h.nick, h.domain = known.Nickname, known.Domain
 	}
 	if err := s.allowed(h.domain); err != nil {
+		return nil, err
+	}
+	if err := s.reviewPerson(ctx, p); err != nil {
 		return nil, err
 	}
 	return s.saveActor(ctx, p, h)

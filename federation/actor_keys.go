@@ -15,13 +15,17 @@ import (
 // learnKey asks for a key by its id, and stores its owner with all keys that it has. The owner's own document must name the key: only then
 // it is theirs (federation 2.3).
 func (s *Service) learnKey(ctx context.Context, id string) error {
-	if _, err := s.hostToAsk(activity.WithoutFragment(id)); err != nil {
+	host, err := s.hostToAsk(activity.WithoutFragment(id))
+	if err != nil {
 		return err
 	}
 	if err := mayAsk(ctx); err != nil {
 		return err
 	}
-	_, err := s.actors.do(ctx, "key "+id, actorTime, func(ctx context.Context) (*store.Account, error) {
+	if err := s.mayMeet(ctx, host); err != nil {
+		return err
+	}
+	_, err = s.actors.do(ctx, "key "+id, actorTime, func(ctx context.Context) (*store.Account, error) {
 		doc, err := s.keyDocument(ctx, id)
 		if err != nil {
 			return nil, err

@@ -47,100 +47,100 @@ func TestActorShapes(t *testing.T) {
 	yes := true
 	for _, tt := range []struct {
 		name   string
-		change object
+		change jsonObject
 		check  func(*person) bool
 	}{
-		{"as usual", object{}, func(p *person) bool { return p.account.Nickname == "x" && len(p.keys) == 1 }},
-		{"types in an array", object{"type": []any{"Object", "Service"}}, func(p *person) bool { return p.account.ActorType == "Service" }},
-		{"a group", object{"type": "Group"}, func(p *person) bool { return p.account.ActorType == "Group" }},
-		{"an empty name", object{"name": ""}, func(p *person) bool { return p.account.DisplayName == "x" }},
-		{"no name", object{"name": nil}, func(p *person) bool { return p.account.DisplayName == "x" }},
-		{"names in languages", object{"name": nil, "nameMap": object{"de": "Ex"}}, func(p *person) bool { return p.account.DisplayName == "Ex" }},
-		{"a name on two lines", object{"name": "a\n\x00b\u0007"}, func(p *person) bool { return p.account.DisplayName == "a b" }},
-		{"an endless name", object{"name": strings.Repeat("n", 100_000)}, func(p *person) bool { return len(p.account.DisplayName) < maxName+3 }},
-		{"a name with markup is text", object{"name": "<b>x</b>"}, func(p *person) bool { return p.account.DisplayName == "<b>x</b>" }},
-		{"no summary", object{"summary": nil}, func(p *person) bool { return p.account.Note == "" }},
-		{"a hostile summary", object{"summary": `<p onclick="x">hi<script>alert(1)</script><a href="javascript:x">l</a>`}, func(p *person) bool {
+		{"as usual", jsonObject{}, func(p *person) bool { return p.account.Nickname == "x" && len(p.keys) == 1 }},
+		{"types in an array", jsonObject{"type": []any{"Object", "Service"}}, func(p *person) bool { return p.account.ActorType == "Service" }},
+		{"a group", jsonObject{"type": "Group"}, func(p *person) bool { return p.account.ActorType == "Group" }},
+		{"an empty name", jsonObject{"name": ""}, func(p *person) bool { return p.account.DisplayName == "x" }},
+		{"no name", jsonObject{"name": nil}, func(p *person) bool { return p.account.DisplayName == "x" }},
+		{"names in languages", jsonObject{"name": nil, "nameMap": jsonObject{"de": "Ex"}}, func(p *person) bool { return p.account.DisplayName == "Ex" }},
+		{"a name on two lines", jsonObject{"name": "a\n\x00b\u0007"}, func(p *person) bool { return p.account.DisplayName == "a b" }},
+		{"an endless name", jsonObject{"name": strings.Repeat("n", 100_000)}, func(p *person) bool { return len(p.account.DisplayName) < maxName+3 }},
+		{"a name with markup is text", jsonObject{"name": "<b>x</b>"}, func(p *person) bool { return p.account.DisplayName == "<b>x</b>" }},
+		{"no summary", jsonObject{"summary": nil}, func(p *person) bool { return p.account.Note == "" }},
+		{"a hostile summary", jsonObject{"summary": `<p onclick="x">hi<script>alert(1)</script><a href="javascript:x">l</a>`}, func(p *person) bool {
 			return !strings.Contains(p.account.Note, "script") && !strings.Contains(p.account.Note, "onclick") && strings.Contains(p.account.Note, "hi")
 		}},
-		{"an endless summary", object{"summary": strings.Repeat("<p>y</p>", 20_000)}, func(p *person) bool { return len(p.account.Note) <= 2*maxSummary }},
-		{"icon as an object", object{"icon": object{"type": "Image", "url": "https://m.example/a.png"}}, func(p *person) bool { return p.account.Avatar == "https://m.example/a.png" }},
-		{"icon as text", object{"icon": "https://m.example/a.png"}, func(p *person) bool { return p.account.Avatar == "https://m.example/a.png" }},
-		{"icons", object{"icon": []any{object{"url": "ftp://x/"}, object{"url": []any{object{"href": "https://m.example/b.png"}}}}}, func(p *person) bool {
+		{"an endless summary", jsonObject{"summary": strings.Repeat("<p>y</p>", 20_000)}, func(p *person) bool { return len(p.account.Note) <= 2*maxSummary }},
+		{"icon as an object", jsonObject{"icon": jsonObject{"type": "Image", "url": "https://m.example/a.png"}}, func(p *person) bool { return p.account.Avatar == "https://m.example/a.png" }},
+		{"icon as text", jsonObject{"icon": "https://m.example/a.png"}, func(p *person) bool { return p.account.Avatar == "https://m.example/a.png" }},
+		{"icons", jsonObject{"icon": []any{jsonObject{"url": "ftp://x/"}, jsonObject{"url": []any{jsonObject{"href": "https://m.example/b.png"}}}}}, func(p *person) bool {
 			return p.account.Avatar == "https://m.example/b.png"
 		}},
-		{"icon with a link", object{"icon": object{"url": object{"href": "https://m.example/c.png"}}}, func(p *person) bool { return p.account.Avatar == "https://m.example/c.png" }},
-		{"icon that is a film", object{"icon": object{"mediaType": "video/mp4", "url": "https://m.example/a.mp4"}}, func(p *person) bool { return p.account.Avatar == "" }},
-		{"icon inside", object{"icon": object{"url": "https://10.0.0.1/a.png"}}, func(p *person) bool { return p.account.Avatar == "" }},
-		{"image that runs", object{"image": object{"url": "javascript:alert(1)"}}, func(p *person) bool { return p.account.Header == "" }},
-		{"a page", object{"url": p.url + "/@x"}, func(pp *person) bool { return pp.account.URL == p.url+"/@x" }},
-		{"pages", object{"url": []any{object{"href": p.url + "/x.json", "mediaType": "application/json"}, object{"href": p.url + "/@x", "mediaType": "text/html"}}}, func(pp *person) bool {
+		{"icon with a link", jsonObject{"icon": jsonObject{"url": jsonObject{"href": "https://m.example/c.png"}}}, func(p *person) bool { return p.account.Avatar == "https://m.example/c.png" }},
+		{"icon that is a film", jsonObject{"icon": jsonObject{"mediaType": "video/mp4", "url": "https://m.example/a.mp4"}}, func(p *person) bool { return p.account.Avatar == "" }},
+		{"icon inside", jsonObject{"icon": jsonObject{"url": "https://10.0.0.1/a.png"}}, func(p *person) bool { return p.account.Avatar == "" }},
+		{"image that runs", jsonObject{"image": jsonObject{"url": "javascript:alert(1)"}}, func(p *person) bool { return p.account.Header == "" }},
+		{"a page", jsonObject{"url": p.url + "/@x"}, func(pp *person) bool { return pp.account.URL == p.url+"/@x" }},
+		{"pages", jsonObject{"url": []any{jsonObject{"href": p.url + "/x.json", "mediaType": "application/json"}, jsonObject{"href": p.url + "/@x", "mediaType": "text/html"}}}, func(pp *person) bool {
 			return pp.account.URL == p.url+"/@x"
 		}},
-		{"a page elsewhere", object{"url": "https://other.example/@x"}, func(p *person) bool { return p.account.URL == id }},
-		{"a page that runs", object{"url": "javascript:x"}, func(p *person) bool { return p.account.URL == id }},
-		{"locked", object{"manuallyApprovesFollowers": true}, func(p *person) bool { return p.account.Locked }},
-		{"may be found, or not known", object{"discoverable": nil, "indexable": "true"}, func(p *person) bool { return !p.account.Discoverable && p.actor.Indexable }},
-		{"chats", object{"capabilities": object{"acceptsChatMessages": true}}, func(p *person) bool { return *p.account.AcceptsChatMessages == yes }},
-		{"chats not told", object{}, func(p *person) bool { return p.account.AcceptsChatMessages == nil }},
-		{"a birthday", object{"vcard:bday": "1990-04-01"}, func(p *person) bool { return p.account.Birthday == "1990-04-01" && p.account.ShowBirthday }},
-		{"no day", object{"vcard:bday": "1990-04-31"}, func(p *person) bool { return p.account.Birthday == "" }},
-		{"since", object{"published": "2020-01-02T03:04:05Z"}, func(p *person) bool { return p.account.CreatedAt.Time().Year() == 2020 }},
-		{"of the future", object{"published": "9999-01-02T03:04:05Z"}, func(p *person) bool { return p.account.CreatedAt == 0 }},
-		{"one alias", object{"alsoKnownAs": "https://a.example/u"}, func(p *person) bool { return len(p.account.AlsoKnownAs.V) == 1 }},
-		{"aliases that are none", object{"alsoKnownAs": []any{"acct:x@y", 7, "http://[::1]:1x/", "https://a.example/u"}}, func(p *person) bool {
+		{"a page elsewhere", jsonObject{"url": "https://other.example/@x"}, func(p *person) bool { return p.account.URL == id }},
+		{"a page that runs", jsonObject{"url": "javascript:x"}, func(p *person) bool { return p.account.URL == id }},
+		{"locked", jsonObject{"manuallyApprovesFollowers": true}, func(p *person) bool { return p.account.Locked }},
+		{"may be found, or not known", jsonObject{"discoverable": nil, "indexable": "true"}, func(p *person) bool { return !p.account.Discoverable && p.actor.Indexable }},
+		{"chats", jsonObject{"capabilities": jsonObject{"acceptsChatMessages": true}}, func(p *person) bool { return *p.account.AcceptsChatMessages == yes }},
+		{"chats not told", jsonObject{}, func(p *person) bool { return p.account.AcceptsChatMessages == nil }},
+		{"a birthday", jsonObject{"vcard:bday": "1990-04-01"}, func(p *person) bool { return p.account.Birthday == "1990-04-01" && p.account.ShowBirthday }},
+		{"no day", jsonObject{"vcard:bday": "1990-04-31"}, func(p *person) bool { return p.account.Birthday == "" }},
+		{"since", jsonObject{"published": "2020-01-02T03:04:05Z"}, func(p *person) bool { return p.account.CreatedAt.Time().Year() == 2020 }},
+		{"of the future", jsonObject{"published": "9999-01-02T03:04:05Z"}, func(p *person) bool { return p.account.CreatedAt == 0 }},
+		{"one alias", jsonObject{"alsoKnownAs": "https://a.example/u"}, func(p *person) bool { return len(p.account.AlsoKnownAs.V) == 1 }},
+		{"aliases that are none", jsonObject{"alsoKnownAs": []any{"acct:x@y", 7, "http://[::1]:1x/", "https://a.example/u"}}, func(p *person) bool {
 			return len(p.account.AlsoKnownAs.V) == 1
 		}},
-		{"shared inbox beside", object{"sharedInbox": p.url + "/inbox"}, func(pp *person) bool { return pp.actor.SharedInbox == p.url+"/inbox" }},
-		{"shared inbox elsewhere", object{"endpoints": object{"sharedInbox": "https://other.example/inbox"}}, func(p *person) bool { return p.actor.SharedInbox == "" }},
-		{"collections elsewhere", object{"followers": "https://other.example/f", "outbox": "https://other.example/o", "featured": "https://other.example/p"}, func(p *person) bool {
+		{"shared inbox beside", jsonObject{"sharedInbox": p.url + "/inbox"}, func(pp *person) bool { return pp.actor.SharedInbox == p.url+"/inbox" }},
+		{"shared inbox elsewhere", jsonObject{"endpoints": jsonObject{"sharedInbox": "https://other.example/inbox"}}, func(p *person) bool { return p.actor.SharedInbox == "" }},
+		{"collections elsewhere", jsonObject{"followers": "https://other.example/f", "outbox": "https://other.example/o", "featured": "https://other.example/p"}, func(p *person) bool {
 			return p.actor.Followers == "" && p.actor.Outbox == "" && p.actor.Featured == ""
 		}},
-		{"followers that are itself", object{"followers": id}, func(p *person) bool { return p.actor.Followers == "" }},
-		{"no collections", object{"followers": nil, "following": nil, "outbox": nil}, func(p *person) bool { return p.actor.Outbox == "" }},
-		{"one field", object{"attachment": object{"type": "PropertyValue", "name": "web", "value": `<a href="https://x.example" rel="me">x</a><script>`}}, func(p *person) bool {
+		{"followers that are itself", jsonObject{"followers": id}, func(p *person) bool { return p.actor.Followers == "" }},
+		{"no collections", jsonObject{"followers": nil, "following": nil, "outbox": nil}, func(p *person) bool { return p.actor.Outbox == "" }},
+		{"one field", jsonObject{"attachment": jsonObject{"type": "PropertyValue", "name": "web", "value": `<a href="https://x.example" rel="me">x</a><script>`}}, func(p *person) bool {
 			return len(p.account.Fields.V) == 1 && strings.Contains(p.account.Fields.V[0].Value, `href="https://x.example"`) && !strings.Contains(p.account.Fields.V[0].Value, "script")
 		}},
-		{"attachments of other kinds", object{"attachment": []any{object{"type": "IdentityProof", "name": "a"}, "text", object{"type": "PropertyValue", "name": "b", "value": "c"}}}, func(p *person) bool {
+		{"attachments of other kinds", jsonObject{"attachment": []any{jsonObject{"type": "IdentityProof", "name": "a"}, "text", jsonObject{"type": "PropertyValue", "name": "b", "value": "c"}}}, func(p *person) bool {
 			return len(p.account.Fields.V) == 1
 		}},
-		{"many fields", object{"attachment": repeated(200, object{"type": "PropertyValue", "name": strings.Repeat("a", 2500), "value": strings.Repeat("v", 90)})}, func(p *person) bool {
+		{"many fields", jsonObject{"attachment": repeated(200, jsonObject{"type": "PropertyValue", "name": strings.Repeat("a", 2500), "value": strings.Repeat("v", 90)})}, func(p *person) bool {
 			return len(p.account.Fields.V) == maxFields && len(p.account.Fields.V[0].Name) < maxField+3
 		}},
-		{"one emoji", object{"tag": emojiTag(":cat:", "https://m.example/cat.png")}, func(p *person) bool { return len(p.account.Emojis.V) == 1 && p.account.Emojis.V[0].Shortcode == "cat" }},
-		{"emoji of others", object{"tag": []any{emojiTag(":cat@.:", "https://m.example/cat.png"), emojiTag("dog", "https://m.example/dog.png")}}, func(p *person) bool {
+		{"one emoji", jsonObject{"tag": emojiTag(":cat:", "https://m.example/cat.png")}, func(p *person) bool { return len(p.account.Emojis.V) == 1 && p.account.Emojis.V[0].Shortcode == "cat" }},
+		{"emoji of others", jsonObject{"tag": []any{emojiTag(":cat@.:", "https://m.example/cat.png"), emojiTag("dog", "https://m.example/dog.png")}}, func(p *person) bool {
 			return len(p.account.Emojis.V) == 2 && p.account.Emojis.V[0].Shortcode == "cat"
 		}},
-		{"emoji that are none (72)", object{"tag": []any{emojiTag(":../x:", "https://m.example/cat.png"), emojiTag(":a:", "javascript:x"), object{"type": "Hashtag", "name": "#x"}, 5}}, func(p *person) bool {
+		{"emoji that are none (72)", jsonObject{"tag": []any{emojiTag(":../x:", "https://m.example/cat.png"), emojiTag(":a:", "javascript:x"), jsonObject{"type": "Hashtag", "name": "#x"}, 5}}, func(p *person) bool {
 			return len(p.account.Emojis.V) == 0
 		}},
-		{"moved", object{"movedTo": "https://new.example/u"}, func(p *person) bool { return p.actor.MovedTo == "https://new.example/u" }},
-		{"moved nowhere", object{"movedTo": id}, func(p *person) bool { return p.actor.MovedTo == "" }},
-		{"what nobody understands", object{"interactionPolicy": []any{1}, "memorial": "x", "suspended": 3, "generator": nil, "@language": "de"}, func(p *person) bool { return !p.actor.Suspended }},
-		{"the actor of a server without a name", object{"type": "Application", "preferredUsername": nil}, func(pp *person) bool { return pp.account.Nickname == "127.0.0.1" }},
-		{"a name with dots", object{"preferredUsername": "instance.actor"}, func(p *person) bool { return p.account.Nickname == "instance.actor" }},
+		{"moved", jsonObject{"movedTo": "https://new.example/u"}, func(p *person) bool { return p.actor.MovedTo == "https://new.example/u" }},
+		{"moved nowhere", jsonObject{"movedTo": id}, func(p *person) bool { return p.actor.MovedTo == "" }},
+		{"what nobody understands", jsonObject{"interactionPolicy": []any{1}, "memorial": "x", "suspended": 3, "generator": nil, "@language": "de"}, func(p *person) bool { return !p.actor.Suspended }},
+		{"the actor of a server without a name", jsonObject{"type": "Application", "preferredUsername": nil}, func(pp *person) bool { return pp.account.Nickname == "127.0.0.1" }},
+		{"a name with dots", jsonObject{"preferredUsername": "instance.actor"}, func(p *person) bool { return p.account.Nickname == "instance.actor" }},
 
-		{"no actor", object{"type": "Note"}, nil},
-		{"no type", object{"type": nil}, nil},
-		{"two kinds at once", object{"type": []any{"Person", "Group"}}, nil},
-		{"no username", object{"preferredUsername": nil}, nil},
-		{"a username that is a handle", object{"preferredUsername": "x@other.example"}, nil},
-		{"a username with markup", object{"preferredUsername": "<x>"}, nil},
-		{"a username as an array", object{"preferredUsername": []any{"x"}}, nil},
-		{"an endless username", object{"preferredUsername": strings.Repeat("x", 3000)}, nil},
-		{"no inbox", object{"inbox": nil}, nil},
-		{"an inbox elsewhere (107)", object{"inbox": "https://other.example/inbox"}, nil},
-		{"an inbox that is a page", object{"inbox": "javascript:x"}, nil},
-		{"an id in an array", object{"id": []any{id}}, nil},
-		{"an id as an object", object{"id": object{"id": id}}, nil},
-		{"no id", object{"id": nil}, nil},
-		{"a relative id", object{"id": "/users/x"}, nil},
-		{"an id with a fragment", object{"id": id + "#me"}, nil},
-		{"an id of ours", object{"id": "http://localhost:4/users/x"}, nil},
-		{"an id with a user", object{"id": "https://peer.example@evil.example/x", "inbox": "https://evil.example/i"}, nil},
-		{"an id with a number for a host", object{"id": "https://192.0.2.1/x", "inbox": "https://192.0.2.1/i"}, nil},
-		{"an id with a host of one word", object{"id": "https://intern/x", "inbox": "https://intern/i"}, nil},
-		{"an id with a dot at the end", object{"id": "https://peer.example./x", "inbox": "https://peer.example./i"}, nil},
+		{"no actor", jsonObject{"type": "Note"}, nil},
+		{"no type", jsonObject{"type": nil}, nil},
+		{"two kinds at once", jsonObject{"type": []any{"Person", "Group"}}, nil},
+		{"no username", jsonObject{"preferredUsername": nil}, nil},
+		{"a username that is a handle", jsonObject{"preferredUsername": "x@other.example"}, nil},
+		{"a username with markup", jsonObject{"preferredUsername": "<x>"}, nil},
+		{"a username as an array", jsonObject{"preferredUsername": []any{"x"}}, nil},
+		{"an endless username", jsonObject{"preferredUsername": strings.Repeat("x", 3000)}, nil},
+		{"no inbox", jsonObject{"inbox": nil}, nil},
+		{"an inbox elsewhere (107)", jsonObject{"inbox": "https://other.example/inbox"}, nil},
+		{"an inbox that is a page", jsonObject{"inbox": "javascript:x"}, nil},
+		{"an id in an array", jsonObject{"id": []any{id}}, nil},
+		{"an id as an object", jsonObject{"id": jsonObject{"id": id}}, nil},
+		{"no id", jsonObject{"id": nil}, nil},
+		{"a relative id", jsonObject{"id": "/users/x"}, nil},
+		{"an id with a fragment", jsonObject{"id": id + "#me"}, nil},
+		{"an id of ours", jsonObject{"id": "http://localhost:4/users/x"}, nil},
+		{"an id with a user", jsonObject{"id": "https://peer.example@evil.example/x", "inbox": "https://evil.example/i"}, nil},
+		{"an id with a number for a host", jsonObject{"id": "https://192.0.2.1/x", "inbox": "https://192.0.2.1/i"}, nil},
+		{"an id with a host of one word", jsonObject{"id": "https://intern/x", "inbox": "https://intern/i"}, nil},
+		{"an id with a dot at the end", jsonObject{"id": "https://peer.example./x", "inbox": "https://peer.example./i"}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b, err := json.Marshal(p.person("x", tt.change))
@@ -169,8 +169,8 @@ func TestActorShapes(t *testing.T) {
 	}
 }
 
-func emojiTag(name, address string) object {
-	return object{"type": "Emoji", "name": name, "icon": object{"type": "Image", "url": address}}
+func emojiTag(name, address string) jsonObject {
+	return jsonObject{"type": "Emoji", "name": name, "icon": jsonObject{"type": "Image", "url": address}}
 }
 
 func repeated(n int, v any) []any {
@@ -193,34 +193,36 @@ func TestActorKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	weak := string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: short}))
-	of := func(id, owner, text string) object { return object{"id": id, "owner": owner, "publicKeyPem": text} }
-	multi := func(controller any) object {
-		return object{"id": id + "#ed", "type": "Multikey", "controller": controller, "publicKeyMultibase": "z6MkrJVnaZkeFzdQyMZu1cgjg7k1pZZ6pvBQ7XJPt4swbTQ2"}
+	of := func(id, owner, text string) jsonObject {
+		return jsonObject{"id": id, "owner": owner, "publicKeyPem": text}
+	}
+	multi := func(controller any) jsonObject {
+		return jsonObject{"id": id + "#ed", "type": "Multikey", "controller": controller, "publicKeyMultibase": "z6MkrJVnaZkeFzdQyMZu1cgjg7k1pZZ6pvBQ7XJPt4swbTQ2"}
 	}
 	for _, tt := range []struct {
 		name   string
-		change object
+		change jsonObject
 		keys   int
 	}{
-		{"an object", object{"publicKey": of(id+"#main-key", id, good)}, 1},
-		{"an array", object{"publicKey": []any{of(id+"#a", id, good), of(id+"#b", id, good)}}, 2},
-		{"an id like the actor's", object{"publicKey": of(id, id, good)}, 1},
-		{"no id", object{"publicKey": object{"owner": id, "publicKeyPem": good}}, 1},
-		{"no owner", object{"publicKey": object{"id": id + "#main-key", "publicKeyPem": good}}, 1},
-		{"PKCS 1", object{"publicKey": of(id+"#k", id, pkcs1)}, 1},
-		{"other line ends", object{"publicKey": of(id+"#k", id, strings.ReplaceAll(good, "\n", "\r\n"))}, 1},
-		{"no line end at the end", object{"publicKey": of(id+"#k", id, strings.TrimSpace(good))}, 1},
-		{"4096 bits", object{"publicKey": of(id+"#k", id, pemOf(bigKey()))}, 1},
-		{"512 bits", object{"publicKey": of(id+"#k", id, weak)}, 0},
-		{"no key", object{"publicKey": of(id+"#k", id, "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----")}, 0},
-		{"of another host", object{"publicKey": of("https://other.example/users/y#main-key", id, good)}, 0},
-		{"of another owner", object{"publicKey": of(id+"#k", p.url+"/users/y", good)}, 0},
-		{"named only", object{"publicKey": id + "/main-key"}, 0},
-		{"Ed25519", object{"assertionMethod": []any{multi(id), id + "#elsewhere"}}, 2},
-		{"Ed25519 of another", object{"assertionMethod": multi(p.url + "/users/y")}, 1},
-		{"Ed25519 of nobody", object{"assertionMethod": multi(nil)}, 1},
-		{"too many", object{"publicKey": manyKeys(id, good)}, maxActorKeys},
-		{"none", object{"publicKey": nil}, 0},
+		{"an object", jsonObject{"publicKey": of(id+"#main-key", id, good)}, 1},
+		{"an array", jsonObject{"publicKey": []any{of(id+"#a", id, good), of(id+"#b", id, good)}}, 2},
+		{"an id like the actor's", jsonObject{"publicKey": of(id, id, good)}, 1},
+		{"no id", jsonObject{"publicKey": jsonObject{"owner": id, "publicKeyPem": good}}, 1},
+		{"no owner", jsonObject{"publicKey": jsonObject{"id": id + "#main-key", "publicKeyPem": good}}, 1},
+		{"PKCS 1", jsonObject{"publicKey": of(id+"#k", id, pkcs1)}, 1},
+		{"other line ends", jsonObject{"publicKey": of(id+"#k", id, strings.ReplaceAll(good, "\n", "\r\n"))}, 1},
+		{"no line end at the end", jsonObject{"publicKey": of(id+"#k", id, strings.TrimSpace(good))}, 1},
+		{"4096 bits", jsonObject{"publicKey": of(id+"#k", id, pemOf(bigKey()))}, 1},
+		{"512 bits", jsonObject{"publicKey": of(id+"#k", id, weak)}, 0},
+		{"no key", jsonObject{"publicKey": of(id+"#k", id, "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----")}, 0},
+		{"of another host", jsonObject{"publicKey": of("https://other.example/users/y#main-key", id, good)}, 0},
+		{"of another owner", jsonObject{"publicKey": of(id+"#k", p.url+"/users/y", good)}, 0},
+		{"named only", jsonObject{"publicKey": id + "/main-key"}, 0},
+		{"Ed25519", jsonObject{"assertionMethod": []any{multi(id), id + "#elsewhere"}}, 2},
+		{"Ed25519 of another", jsonObject{"assertionMethod": multi(p.url + "/users/y")}, 1},
+		{"Ed25519 of nobody", jsonObject{"assertionMethod": multi(nil)}, 1},
+		{"too many", jsonObject{"publicKey": manyKeys(id, good)}, maxActorKeys},
+		{"none", jsonObject{"publicKey": nil}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b, _ := json.Marshal(p.person("x", tt.change))
@@ -247,7 +249,7 @@ func TestActorKeys(t *testing.T) {
 func manyKeys(id, text string) []any {
 	var list []any
 	for i := range 100 {
-		list = append(list, object{"id": fmt.Sprintf("%s#%d", id, i), "owner": id, "publicKeyPem": text})
+		list = append(list, jsonObject{"id": fmt.Sprintf("%s#%d", id, i), "owner": id, "publicKeyPem": text})
 	}
 	return list
 }
@@ -260,7 +262,7 @@ func TestActorForged(t *testing.T) {
 	evil.serve("/users/victim", p.person("victim"))
 	evil.on("/hop", leadsTo(victim))
 	p.on("/open", leadsTo(evil.url+"/users/victim"))
-	p.serve("/copy", p.person("victim", object{"name": "copy"}))
+	p.serve("/copy", p.person("victim", jsonObject{"name": "copy"}))
 	p.serve("/wrong", p.person("nobody"))
 	for i, kind := range []string{"text/plain", "application/json", "image/png", "application/ld+json", "application/ld+json; profile=\"https://other.example\"", "text/html"} {
 		p.on(fmt.Sprint("/kind", i), says(200, kind, string(body)))
@@ -306,26 +308,26 @@ func TestLearnKey(t *testing.T) {
 		}
 		return strings.TrimPrefix(strings.TrimPrefix(who.URI, p.url), evil.url)
 	}
-	stub := func(name string, changes ...object) object {
+	stub := func(name string, changes ...jsonObject) jsonObject {
 		id := p.url + "/users/" + name
-		return p.person(name, append([]object{{"publicKey": object{"id": id + "/main-key", "owner": id, "publicKeyPem": pemOf(key)}}}, changes...)...)
+		return p.person(name, append([]jsonObject{{"publicKey": jsonObject{"id": id + "/main-key", "owner": id, "publicKeyPem": pemOf(key)}}}, changes...)...)
 	}
 	alice := p.actor("alice")
 
 	p.actor("gts", stub("gts")) // its key's address shows the actor
-	p.serve("/users/gts/main-key", stub("gts", object{"inbox": nil, "followers": nil}))
+	p.serve("/users/gts/main-key", stub("gts", jsonObject{"inbox": nil, "followers": nil}))
 
 	bare := p.url + "/users/bare"
-	p.actor("bare", object{"publicKey": bare + "/key"})
-	p.serve("/users/bare/key", object{"id": bare + "/key", "type": "Key", "owner": bare, "publicKeyPem": pemOf(key)})
+	p.actor("bare", jsonObject{"publicKey": bare + "/key"})
+	p.serve("/users/bare/key", jsonObject{"id": bare + "/key", "type": "Key", "owner": bare, "publicKeyPem": pemOf(key)})
 
 	p.actor("innocent") // does not list the key that says it is theirs
-	p.serve("/stray", object{"id": p.url + "/stray", "owner": p.url + "/users/innocent", "publicKeyPem": pemOf(key)})
-	evil.serve("/key", object{"id": evil.url + "/key", "owner": alice, "publicKeyPem": pemOf(key)})
+	p.serve("/stray", jsonObject{"id": p.url + "/stray", "owner": p.url + "/users/innocent", "publicKeyPem": pemOf(key)})
+	evil.serve("/key", jsonObject{"id": evil.url + "/key", "owner": alice, "publicKeyPem": pemOf(key)})
 
-	evil.actor("mallory", object{"publicKey": object{"id": alice + "#main-key", "owner": evil.url + "/users/mallory", "publicKeyPem": pemOf(key)}})
+	evil.actor("mallory", jsonObject{"publicKey": jsonObject{"id": alice + "#main-key", "owner": evil.url + "/users/mallory", "publicKeyPem": pemOf(key)}})
 
-	odd := p.actor("odd", object{"publicKey": object{"id": p.url + "/users/odd", "owner": p.url + "/users/odd", "publicKeyPem": pemOf(key)}})
+	odd := p.actor("odd", jsonObject{"publicKey": jsonObject{"id": p.url + "/users/odd", "owner": p.url + "/users/odd", "publicKeyPem": pemOf(key)}})
 	for _, tt := range []struct{ name, keyID, want string }{
 		{"as usual", alice + "#main-key", "/users/alice"},
 		{"a stub at the address of the key", p.url + "/users/gts/main-key", "/users/gts"},
@@ -362,7 +364,7 @@ func TestLearnKey(t *testing.T) {
 
 	old := key
 	key = newRSA(2048)
-	p.actor("alice", object{"publicKey": object{"id": alice + "#main-key", "owner": alice, "publicKeyPem": pemOf(key)}})
+	p.actor("alice", jsonObject{"publicKey": jsonObject{"id": alice + "#main-key", "owner": alice, "publicKeyPem": pemOf(key)}})
 	if got := caller(alice + "#main-key"); got != "/users/alice" {
 		t.Errorf("after a rotation of keys: %s", got)
 	}
@@ -383,7 +385,7 @@ func TestUpdateActor(t *testing.T) {
 	}
 	p.asks()
 	update := func(o any) error {
-		b, err := json.Marshal(object{"type": "Update", "actor": id, "object": o})
+		b, err := json.Marshal(jsonObject{"type": "Update", "actor": id, "object": o})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -393,7 +395,7 @@ func TestUpdateActor(t *testing.T) {
 		}
 		return a.updateActor(withoutAsking(t.Context()), &incoming{Object: doc, verb: "Update", actor: row})
 	}
-	err = update(p.person("alice", object{"name": "New", "icon": object{"url": "https://m.example/new.png"}, "inbox": id + "/inbox2"}))
+	err = update(p.person("alice", jsonObject{"name": "New", "icon": jsonObject{"url": "https://m.example/new.png"}, "inbox": id + "/inbox2"}))
 	if got := a.row(id); err != nil || got.DisplayName != "New" || got.Avatar != "https://m.example/new.png" || got.ID != row.ID {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -406,12 +408,12 @@ func TestUpdateActor(t *testing.T) {
 	}
 	// Neither inbox, nor name, nor key: what is odd is read at its origin.
 	other := newRSA(2048)
-	for _, change := range []object{
+	for _, change := range []jsonObject{
 		{"inbox": "https://other.example/inbox"},
 		{"preferredUsername": "root"},
-		{"publicKey": object{"id": id + "#main-key", "owner": id, "publicKeyPem": pemOf(other)}},
+		{"publicKey": jsonObject{"id": id + "#main-key", "owner": id, "publicKeyPem": pemOf(other)}},
 	} {
-		p.actor("alice", object{"name": "Origin"})
+		p.actor("alice", jsonObject{"name": "Origin"})
 		if err := update(p.person("alice", change)); err != nil {
 			t.Error(err)
 		}
@@ -454,7 +456,7 @@ func TestRefresh(t *testing.T) {
 		}
 		a.wait(0)
 	}
-	p.actor("alice", object{"name": "Later"})
+	p.actor("alice", jsonObject{"name": "Later"})
 	a.wait(12 * time.Hour)
 	active()
 	if p.asks(); a.row(id).DisplayName != "alice" {
@@ -495,7 +497,7 @@ func TestRefresh(t *testing.T) {
 	}
 
 	// It stays deleted for a day, and comes back only when somebody asks for it.
-	p.actor("alice", object{"name": "Risen"})
+	p.actor("alice", jsonObject{"name": "Risen"})
 	p.asks()
 	for _, ask := range []func() error{
 		func() error { _, err := a.Actor(t.Context(), id); return err },
@@ -532,9 +534,9 @@ func TestRefresh(t *testing.T) {
 // An account that its own server has suspended is not shown until that ends.
 func TestSuspendedElsewhere(t *testing.T) {
 	a, p := newAsker(t), newStage(t)
-	id := p.actor("alice", object{"suspended": true})
+	id := p.actor("alice", jsonObject{"suspended": true})
 	for _, suspended := range []bool{true, false, true} {
-		p.actor("alice", object{"suspended": suspended})
+		p.actor("alice", jsonObject{"suspended": suspended})
 		got, err := a.fetchActor(t.Context(), id)
 		if err != nil || got.Withheld != suspended {
 			t.Errorf("suspended %v: %v, %v", suspended, got, err)
@@ -567,10 +569,10 @@ func TestActorSharedFlight(t *testing.T) {
 func FuzzActor(f *testing.F) {
 	a := newAsker(f)
 	p := &stage{url: "https://peer.example"}
-	for _, change := range []object{
-		{}, {"type": []any{"Person", "Group"}}, {"icon": []any{object{"url": object{"href": "https://10.0.0.1/"}}}}, {"url": []any{"javascript:x", object{"href": 1}}},
-		{"tag": []any{emojiTag(":a:", "https://m.example/a")}, "attachment": object{"type": "PropertyValue", "name": "a", "value": "<a href=x>"}},
-		{"assertionMethod": []any{"x", object{"id": "https://peer.example/k", "publicKeyMultibase": "z6Mk"}}}, {"endpoints": object{"sharedInbox": "https://[::1]/"}},
+	for _, change := range []jsonObject{
+		{}, {"type": []any{"Person", "Group"}}, {"icon": []any{jsonObject{"url": jsonObject{"href": "https://10.0.0.1/"}}}}, {"url": []any{"javascript:x", jsonObject{"href": 1}}},
+		{"tag": []any{emojiTag(":a:", "https://m.example/a")}, "attachment": jsonObject{"type": "PropertyValue", "name": "a", "value": "<a href=x>"}},
+		{"assertionMethod": []any{"x", jsonObject{"id": "https://peer.example/k", "publicKeyMultibase": "z6Mk"}}}, {"endpoints": jsonObject{"sharedInbox": "https://[::1]/"}},
 	} {
 		b, _ := json.Marshal(p.person("x", change))
 		f.Add(b)

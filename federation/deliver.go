@@ -43,7 +43,7 @@ func jittered(d time.Duration) time.Duration { return d - d/5 + rand.N(2*d/5) }
 
 // post sends an activity, signed in one way after the other if it is not known which the host takes (federation 2.5).
 func (s *Service) post(ctx context.Context, host *store.Host, inbox string, body []byte, signer *httpsig.Signer) (status int, header http.Header, err error) {
-	ways := waysToSign(host, false)
+	ways := waysToSign(host, false, s.now())
 	for i, o := range ways {
 		o.Now = s.now()
 		status, header, err = s.send(ctx, inbox, body, signer, o)

@@ -18,6 +18,7 @@ import (
 
 	"svc/emoji"
 	"svc/federation/policy"
+	"svc/internal/cache"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
@@ -59,26 +60,30 @@ type Service struct {
 	client  *fetch.Client
 	secrets *keys.Keys
 	emojis  *emoji.Packs
+	kept    *cache.Cache[store.StatusID, *keptDocument]
 	log     *slog.Logger
 
 	signers *signers
+	senders *senders
 	fetchID atomic.Int64 // of the account that asks others in the name of this server
 	absent  *absences
 	flights flights[got]
 	actors  flights[*store.Account] // accounts that are being asked for
 	looked  *looked
 	watched *watched
+	met     *newcomers
 	keys    *knownKeys
 	relays  *relays
 	inbox   *inbox
 	courier *courier
 }
 
-// New makes a service. Call Open before it is used.
+// New makes a service that follows the changes of db. Call it before db is used, and Open before the service is.
 func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
 	s := &Service{
-		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, log: log,
-		signers: newSigners(), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(), watched: newWatched(),
+		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, kept: newKept(db), log: log,
+		signers: newSigners(), senders: newSenders(db), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(),
+		watched: newWatched(), met: newNewcomers(),
 	}
 	s.inbox, s.courier = newInbox(s), newCourier(s)
 	return s

@@ -25,6 +25,9 @@ func (s *Service) follow(ctx context.Context, in *incoming) error {
 	if err != nil {
 		return err
 	}
+	if relay, err := s.relayFollowed(ctx, in); relay || err != nil {
+		return err
+	}
 	to, err := s.accountHere(ctx, ref)
 	if err != nil || to == nil {
 		return err // follows of posts are threads subscribed to, which is of no use here
@@ -38,6 +41,9 @@ func (s *Service) follow(ctx context.Context, in *incoming) error {
 // accept has an actor accept the follow of somebody here. What else is accepted, a favourite or a reply, is seen there now: nothing is
 // known of it here (federation 4.15).
 func (s *Service) accept(ctx context.Context, in *incoming) error {
+	if relay, err := s.relayAnswered(ctx, in); relay || err != nil {
+		return err
+	}
 	if done, err := s.relayAnswered(ctx, in); done || err != nil {
 		return err
 	}
@@ -50,6 +56,9 @@ func (s *Service) accept(ctx context.Context, in *incoming) error {
 
 // reject has an actor refuse, or end, the follow of somebody here.
 func (s *Service) reject(ctx context.Context, in *incoming) error {
+	if relay, err := s.relayAnswered(ctx, in); relay || err != nil {
+		return err
+	}
 	if done, err := s.relayAnswered(ctx, in); done || err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func (s *Service) readNote(o activity.Object, by activity.Object) (*note, error)
 	if n.Updated.After(now) {
 		n.Updated = now
 	}
-	n.URL = s.pageOf(o)
+	n.URL = s.profilePage(o, n.URI)
 	n.readContent(s, o)
 	n.readTags(s, o)
 	n.readAudience(s, o, by)
@@ -131,15 +131,6 @@ func sometime(t, now time.Time) time.Time {
 	return t
 }
 
-// pageOf returns the page for people, which must be on the host of the post: "" if there is none.
-func (s *Service) pageOf(o activity.Object) string {
-	page := s.profilePage(o, o.ID())
-	if page == o.ID() && o["url"] == nil {
-		return ""
-	}
-	return page
-}
-
 // readContent reads the text: what is shown first, as HTML, and what stands before it as a warning.
 func (n *note) readContent(s *Service, o activity.Object) {
 	content, language := o.Language("content")
@@ -156,7 +147,7 @@ func (n *note) readContent(s *Service, o activity.Object) {
 	summary = cut(summary, 4*maxNoteSpoiler)
 	n.Sensitive, _ = o.Bool("sensitive")
 	name, _ := o.Language("name")
-	name = plainLine(text.Plain(cut(name, 4*maxNoteTitle)), maxNoteTitle)
+	name = plainLine(name, maxNoteTitle) // it has no markup (ActivityStreams 2.0, name)
 	switch {
 	case !slices.Contains(titledTypes, n.kind):
 		if summary == "\u200b" { // a warning without words
@@ -167,15 +158,12 @@ func (n *note) readContent(s *Service, o activity.Object) {
 			content = heading(name, "") + content
 		}
 	case n.kind == "Article" || n.kind == "Page":
-		content = heading(name, n.page()) + content
+		content = heading(name, n.URL) + content
 	default:
-		content = heading(name, n.page()) + occasion(o) + text.Sanitize(summary) + content
+		content = heading(name, n.URL) + occasion(o) + text.Sanitize(summary) + content
 	}
 	n.Content = content
 }
-
-// page returns where a title leads.
-func (n *note) page() string { return cmp.Or(n.URL, n.URI) }
 
 // heading is a title above a text.
 func heading(title, link string) string {
@@ -323,7 +311,7 @@ func readPoll(o activity.Object, now time.Time) (*store.Poll, error) {
 		if title == "" {
 			title, _ = option.Language("content")
 		}
-		title = plainLine(text.Plain(cut(title, 4*maxOptionLength)), maxOptionLength)
+		title = plainLine(title, maxOptionLength)
 		n := 0
 		if replies := option.Object("replies"); replies != nil {
 			n = replies.Count("totalItems")
@@ -380,10 +368,11 @@ func (n *note) readQuote(s *Service, o activity.Object) {
 	if i < 0 || !strings.HasSuffix(end, "</span>") {
 		return
 	}
-	n.Content, n.RE = n.Content[:i], true
+	content := n.Content[:i]
 	if paragraph {
-		n.Content = strings.TrimSuffix(n.Content+"</p>", "<p></p>")
+		content = strings.TrimSuffix(content+"</p>", "<p></p>")
 	}
+	n.Content, n.RE = text.Sanitize(content), true // which closes what was open around it
 }
 
 // objectLink returns the quoted object that a link among the tags leads to (FEP-e232).

@@ -57,7 +57,7 @@ func (s *Service) itself(o activity.Object, kind string) *store.Media {
 		is := mediaTypeOf(link)
 		if href := link.Text("href"); strings.HasPrefix(is, kind+"/") && s.isAddress(href) {
 			m := remoteMedia(href, is, "")
-			m.Description = plainLine(text.Plain(o.Text("name")), maxNoteTitle)
+			m.Description = plainLine(o.Text("name"), maxNoteTitle)
 			return m
 		}
 	}
@@ -118,7 +118,11 @@ func remoteMedia(address, kind, class string) *store.Media {
 func altText(a activity.Object) string {
 	for _, key := range []string{"name", "summary", "content"} {
 		said, _ := a.Language(key)
-		if said = text.Truncate(strings.TrimSpace(text.Plain(cut(said, 4*maxAltText))), maxAltText); said != "" {
+		said = cut(said, 4*maxAltText)
+		if key != "name" {
+			said = text.Plain(said)
+		}
+		if said = text.Truncate(strings.TrimSpace(said), maxAltText); said != "" {
 			return said
 		}
 	}

@@ -341,7 +341,7 @@ func (s *Service) Retry(ctx context.Context, q RetryQuery) (*Retried, error) {
 			return nil, err
 		}
 	}
-	s.inbox.poll()
+	s.inbox.look()
 	s.db.WakePost()
 	return done, nil
 }

@@ -31,15 +31,7 @@ func (s *Service) doProven(ctx context.Context, in *incoming, actor *store.Accou
 	if actor.Withheld && !h.suspended {
 		return refuse("its actor has no say here")
 	}
-	if err := s.identify(in); err != nil {
-		return err
-	}
-	if !h.repeated {
-		if heard, err := s.db.Heard(ctx, in.id); heard || err != nil {
-			return err
-		}
-	}
-	return h.do(s, ctx, in)
+	return s.perform(ctx, in, h)
 }
 
 // proven returns the actor of a document that carries a proof by it (FEP-8b32).

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"svc/emoji"
+	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/httpsig"
 	"svc/internal/keys"
@@ -26,6 +27,9 @@ import (
 	"svc/social"
 	"svc/store"
 )
+
+// jsonObject is a document of a test's own making.
+type jsonObject = map[string]any
 
 // asker is a service with a database of its own, whose clock can be put forward.
 type asker struct {
@@ -61,13 +65,14 @@ func newAsker(t testing.TB) *asker {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { files.Close() })
-	people := social.New(db, files, social.Config{BaseURL: "http://localhost:4", Domain: "localhost:4"}, log)
 	emojis, err := emoji.Open(dir+"/emoji", log)
 	if err != nil {
 		t.Fatal(err)
 	}
+	people := social.New(db, files, social.Config{BaseURL: "http://localhost:4", Domain: "localhost:4"}, log)
+	policies := NewPolicies(config.Default(), db, func() *social.Service { return people }, emojis, nil, log)
 	a.Service = New(db, people, emojis, fetch.New(fetch.Options{UserAgent: "svc", Own: []string{"localhost:4"}, AllowLoopback: true}), secrets,
-		Config{BaseURL: "http://localhost:4", Host: "localhost:4", Trial: true}, log)
+		Config{BaseURL: "http://localhost:4", Host: "localhost:4", Trial: true, Policies: policies}, log)
 	if err := a.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +161,7 @@ func leadsTo(address string) http.HandlerFunc {
 }
 
 // serve answers with a document at a path.
-func (p *stage) serve(path string, o object) {
+func (p *stage) serve(path string, o jsonObject) {
 	p.t.Helper()
 	b, err := json.Marshal(o)
 	if err != nil {
@@ -184,12 +189,12 @@ func pemOf(key *rsa.PrivateKey) string {
 }
 
 // person is the document of an actor; nil removes a member.
-func (p *stage) person(name string, changes ...object) object {
+func (p *stage) person(name string, changes ...jsonObject) jsonObject {
 	id := p.url + "/users/" + name
-	d := object{
+	d := jsonObject{
 		"@context": "https://www.w3.org/ns/activitystreams", "id": id, "type": "Person", "preferredUsername": name, "name": name,
 		"inbox": id + "/inbox", "followers": id + "/followers", "following": id + "/following", "outbox": id + "/outbox",
-		"publicKey": object{"id": id + "#main-key", "owner": id, "publicKeyPem": pemOf(stageKey())},
+		"publicKey": jsonObject{"id": id + "#main-key", "owner": id, "publicKeyPem": pemOf(stageKey())},
 	}
 	for _, c := range changes {
 		maps.Copy(d, c)
@@ -199,7 +204,7 @@ func (p *stage) person(name string, changes ...object) object {
 }
 
 // actor serves a person whose handle leads to it, and returns its id.
-func (p *stage) actor(name string, changes ...object) string {
+func (p *stage) actor(name string, changes ...jsonObject) string {
 	p.t.Helper()
 	d := p.person(name, changes...)
 	id, _ := d["id"].(string)
@@ -215,9 +220,9 @@ func fingerPath(name string) string {
 // finger answers WebFinger for a handle.
 func (p *stage) finger(name, subject, actor string) {
 	p.t.Helper()
-	b, err := json.Marshal(object{
+	b, err := json.Marshal(jsonObject{
 		"subject": "acct:" + subject,
-		"links":   []any{object{"rel": "self", "type": "application/activity+json", "href": actor}},
+		"links":   []any{jsonObject{"rel": "self", "type": "application/activity+json", "href": actor}},
 	})
 	if err != nil {
 		p.t.Fatal(err)

@@ -26,6 +26,17 @@ type telling struct {
 // hear of any more.
 type teller func(*Service, context.Context, *store.Account, store.Deed) ([]*telling, error)
 
+// one makes a teller of what makes one activity at most.
+func one(f func(*Service, context.Context, *store.Account, store.Deed) (*telling, error)) teller {
+	return func(s *Service, ctx context.Context, actor *store.Account, d store.Deed) ([]*telling, error) {
+		t, err := f(s, ctx, actor, d)
+		if t == nil || err != nil {
+			return nil, err
+		}
+		return []*telling{t}, nil
+	}
+}
+
 // tellers are for each verb who tells of it.
 var tellers = map[store.Verb]teller{
 	store.Posted:           (*Service).tellPosted,
@@ -151,9 +162,9 @@ func (s *Service) newActivity(d store.Deed, verb string, actor *store.Account, a
 	}
 }
 
-// undo takes an activity back. It has the whole of it, since many servers do not know it by its id (federation D5).
-func (s *Service) undo(d store.Deed, actor *store.Account, what activity.Object) activity.Object {
-	return s.newActivity(d, "Undo", actor, object(what), what.Refs("to", maxAddressed), what.Refs("cc", maxAddressed))
+// undoing takes an activity back. It has the whole of it, since many servers do not know it by its id (federation D5).
+func (s *Service) undoing(d store.Deed, actor *store.Account, what activity.Object) activity.Object {
+	return s.newActivity(d, "Undo", actor, part(what), what.Refs("to", maxAddressed), what.Refs("cc", maxAddressed))
 }
 
 // subjectOf returns a number for what activities are about that no row stands for.

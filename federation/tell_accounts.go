@@ -27,7 +27,7 @@ func (s *Service) profile(ctx context.Context, actor *store.Account, d store.Dee
 	}
 	to, cc := s.addresses(actor, store.Public, nil)
 	return &telling{
-		activity: s.newActivity(d, "Update", actor, object(o), to, cc),
+		activity: s.newActivity(d, "Update", actor, part(o), to, cc),
 		subject:  int64(actor.ID), replaces: store.ReplaceChanges, priority: store.LastPriority, inboxes: inboxes,
 	}, nil
 }
@@ -79,7 +79,7 @@ func (s *Service) tellMessaged(ctx context.Context, actor *store.Account, d stor
 		return nil, err
 	}
 	to := []string{target.URI}
-	o := object{
+	o := part{
 		"id": m.URI, "type": "ChatMessage", "attributedTo": s.actorURI(actor), "actor": s.actorURI(actor), "to": texts(to),
 		"content": m.Content, "published": m.CreatedAt.String(), "tag": append([]any{}, s.emojiTags(m.Content)...),
 	}
@@ -97,6 +97,6 @@ func (s *Service) tellRetracted(ctx context.Context, actor *store.Account, d sto
 	if err != nil {
 		return nil, err
 	}
-	a := s.newActivity(d, "Delete", actor, object{"id": d.URI, "type": "Tombstone"}, []string{target.URI}, nil)
+	a := s.newActivity(d, "Delete", actor, part{"id": d.URI, "type": "Tombstone"}, []string{target.URI}, nil)
 	return s.toTarget(ctx, d, a, d.RowID, store.ReplaceAll)
 }

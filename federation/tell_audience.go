@@ -154,7 +154,7 @@ func forMembers(t *telling, members []*store.Mailbox, others []string) []*tellin
 		if o := t.activity.Object("object"); o != nil && o["cc"] != nil {
 			o = maps.Clone(o)
 			o["cc"] = texts(cc)
-			c.activity["object"] = object(o)
+			c.activity["object"] = part(o)
 		}
 		list = append(list, &c)
 	}

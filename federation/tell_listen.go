@@ -13,7 +13,7 @@ func (s *Service) tellListened(ctx context.Context, actor *store.Account, d stor
 		return nil, err
 	}
 	to, cc := s.addresses(actor, p.Visibility, nil)
-	track := object{
+	track := part{
 		"id": s.BaseURL + "/objects/" + p.ID.String(), "type": "Audio", "attributedTo": actor.URI, "actor": actor.URI,
 		"title": p.Title, "artist": p.Artist, "album": p.Album, "to": texts(to), "cc": texts(cc), "published": p.CreatedAt.String(),
 	}

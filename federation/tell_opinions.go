@@ -29,7 +29,7 @@ func (s *Service) tellUnfavourited(ctx context.Context, actor *store.Account, d 
 	if err != nil {
 		return nil, err
 	}
-	return s.toAuthor(ctx, d, s.undo(d, actor, a), store.ReplaceAll)
+	return s.toAuthor(ctx, d, s.undoing(d, actor, a), store.ReplaceAll)
 }
 
 func (s *Service) tellReacted(ctx context.Context, actor *store.Account, d store.Deed) ([]*telling, error) {
@@ -50,7 +50,7 @@ func (s *Service) tellUnreacted(ctx context.Context, actor *store.Account, d sto
 	if err != nil {
 		return nil, err
 	}
-	return s.toAuthor(ctx, d, s.undo(d, actor, a), store.ReplaceAll)
+	return s.toAuthor(ctx, d, s.undoing(d, actor, a), store.ReplaceAll)
 }
 
 // toAuthor sends what somebody thinks of a post to who wrote it.
@@ -83,7 +83,7 @@ func (s *Service) tellVoted(ctx context.Context, actor *store.Account, d store.D
 		if choice < 0 || choice >= len(poll.Options.V) {
 			continue
 		}
-		note := object{
+		note := part{
 			"id": fmt.Sprintf("%s/objects/%s/%d", s.BaseURL, d.ID, choice), "type": "Note", "attributedTo": s.actorURI(actor),
 			"name": poll.Options.V[choice].Title, "inReplyTo": st.URI, "to": texts(to), "cc": texts(nil), "published": now,
 		}

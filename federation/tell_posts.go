@@ -69,7 +69,7 @@ func (s *Service) tellEdited(ctx context.Context, actor *store.Account, d store.
 	if err != nil {
 		return nil, err
 	}
-	a := s.newActivity(d, "Update", actor, object(o), o.Refs("to", maxAddressed), o.Refs("cc", maxAddressed))
+	a := s.newActivity(d, "Update", actor, part(o), o.Refs("to", maxAddressed), o.Refs("cc", maxAddressed))
 	for _, key := range []string{"context", "conversation", "directMessage"} {
 		if o[key] != nil {
 			a[key] = o[key]
@@ -114,7 +114,7 @@ func (s *Service) tellDeleted(ctx context.Context, actor *store.Account, d store
 	}
 	to, cc := s.addresses(actor, d.Visibility, named)
 	t := &telling{
-		activity: s.newActivity(d, "Delete", actor, object{"id": d.URI, "type": "Tombstone"}, to, cc),
+		activity: s.newActivity(d, "Delete", actor, part{"id": d.URI, "type": "Tombstone"}, to, cc),
 		subject:  int64(d.StatusID), replaces: store.ReplaceAll, priority: store.LastPriority,
 	}
 	if d.Visibility == store.ListOnly {
@@ -176,7 +176,7 @@ func (s *Service) tellUnboosted(ctx context.Context, actor *store.Account, d sto
 	announce := activity.Object{
 		"id": d.URI, "type": "Announce", "actor": s.actorURI(actor), "object": original.URI, "to": texts(to), "cc": texts(cc),
 	}
-	t := &telling{activity: s.undo(d, actor, announce), subject: d.RowID, replaces: store.ReplaceAll, priority: store.ChangePriority}
+	t := &telling{activity: s.undoing(d, actor, announce), subject: d.RowID, replaces: store.ReplaceAll, priority: store.ChangePriority}
 	t.inboxes, err = s.withFollowers(ctx, deliverTo(boxes), actor.ID, d.Visibility)
 	return []*telling{t}, err
 }

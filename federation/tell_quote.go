@@ -40,7 +40,7 @@ func (s *Service) answerToQuote(ctx context.Context, author *store.Account, d st
 	if err != nil {
 		return nil, err
 	}
-	asked := object{"id": request, "type": "QuoteRequest", "actor": to.URI, "object": st.URI, "instrument": quote}
+	asked := part{"id": request, "type": "QuoteRequest", "actor": to.URI, "object": st.URI, "instrument": quote}
 	return s.newActivity(d, verb, author, asked, []string{to.URI}, nil), nil
 }
 
@@ -50,6 +50,6 @@ func (s *Service) tellRevokedQuote(ctx context.Context, author *store.Account, d
 	if err != nil {
 		return nil, err
 	}
-	gone := object{"id": s.quoteAuthorizationURI(store.QuoteAuthorizationID(d.RowID)), "type": "Tombstone"}
+	gone := part{"id": s.quoteAuthorizationURI(store.QuoteAuthorizationID(d.RowID)), "type": "Tombstone"}
 	return s.toTarget(ctx, d, s.newActivity(d, "Delete", author, gone, []string{to.URI}, nil), 0, store.ReplaceNothing)
 }

@@ -34,7 +34,7 @@ func (s *Service) tellUnfollowed(ctx context.Context, actor *store.Account, d st
 	if err != nil {
 		return nil, err
 	}
-	return s.toTarget(ctx, d, s.undo(d, actor, a), subjectOf("follow", actor.ID, d.TargetID), store.ReplaceAll)
+	return s.toTarget(ctx, d, s.undoing(d, actor, a), subjectOf("follow", actor.ID, d.TargetID), store.ReplaceAll)
 }
 
 func (s *Service) tellAccepted(ctx context.Context, actor *store.Account, d store.Deed) ([]*telling, error) {
@@ -60,7 +60,7 @@ func (s *Service) answerFollow(ctx context.Context, verb string, actor *store.Ac
 	if err != nil {
 		return nil, err
 	}
-	follow := object{"id": d.URI, "type": "Follow", "actor": follower.URI, "object": s.actorURI(actor)}
+	follow := part{"id": d.URI, "type": "Follow", "actor": follower.URI, "object": s.actorURI(actor)}
 	if d.URI == "" {
 		follow["id"] = s.activityURI(d.RowID)
 	}
@@ -98,7 +98,7 @@ func (s *Service) tellBlock(ctx context.Context, actor *store.Account, d store.D
 	a := s.newActivity(d, "Block", actor, target.URI, []string{target.URI}, nil)
 	if !is {
 		a["id"] = a.ID() + "/block"
-		a = s.undo(d, actor, a)
+		a = s.undoing(d, actor, a)
 	}
 	return s.toTarget(ctx, d, a, subjectOf("block", actor.ID, target.ID), store.ReplaceAll)
 }

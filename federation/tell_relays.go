@@ -8,19 +8,38 @@ import (
 
 // What relays get of what people here post (federation 6.2): of the public only.
 
-// relayInboxes returns the inboxes of relays that have accepted us: of those that are followed as actors, and of the others.
+// relayInboxes returns the inboxes of relays that have accepted us: of those that are followed as actors, with others that follow our
+// relay actor; and of those of the Mastodon style.
 func (s *Service) relayInboxes(ctx context.Context) (litepub, raw []string, err error) {
 	rows, err := s.db.Relays(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	self, err := s.self(ctx, relayPath)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.AllowRelay {
+		if litepub, err = s.db.FollowerInboxes(ctx, self.ID); err != nil {
+			return nil, nil, err
+		}
+	}
 	for _, r := range rows {
 		switch {
 		case !r.Accepted:
-		case r.Litepub:
-			litepub = append(litepub, r.Inbox)
-		default:
+		case !r.Litepub:
 			raw = append(raw, r.Inbox)
+		default:
+			follows, err := s.db.Follows(ctx, *r.AccountID, self.ID)
+			if err != nil {
+				return nil, nil, err
+			}
+			if !follows || !s.AllowRelay {
+				litepub = append(litepub, r.Inbox)
+			}
 		}
 	}
-	return litepub, raw, err
+	return litepub, raw, nil
 }
 
 // withRelays adds what relays get of a new or an edited post: those of one style the activity itself, those of the other an Announce of a

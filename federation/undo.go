@@ -26,10 +26,8 @@ func (s *Service) takeBack(ctx context.Context, in *incoming) error {
 	if inner != nil && inner.Ref("actor") != "" && inner.Ref("actor") != in.actor.URI {
 		return refuse("it takes back what %s did", inner.Ref("actor"))
 	}
-	if inner != nil && inner.Is("Follow") {
-		if done, err := s.relayUnfollowed(ctx, in, inner.Ref("object")); done || err != nil {
-			return err
-		}
+	if relay, err := s.relayUnfollowed(ctx, in, ref, inner); relay || err != nil {
+		return err
 	}
 	done, err := s.undoStored(ctx, in.actor, ref)
 	if done || err != nil {

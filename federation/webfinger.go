@@ -18,7 +18,8 @@ import (
 
 const (
 	fingerTime   = 8 * time.Second
-	maxFinger    = 256 << 10 // bytes
+	fingerPause  = 5 * time.Minute // after a failure: somebody may have misspelt a handle that is somebody's tomorrow
+	maxFinger    = 256 << 10       // bytes
 	fingerAccept = "application/jrd+json, application/json;q=0.9, application/xrd+xml;q=0.8"
 )
 
@@ -202,8 +203,8 @@ func (s *Service) wellKnown(ctx context.Context, address, accept string, types [
 			return err
 		},
 	})
-	if err != nil {
-		s.absent.note(address, err, s.now())
+	if err != nil && !errors.Is(err, context.Canceled) {
+		s.absent.noteFor(address, err, s.now(), fingerPause)
 	}
 	return resp, err
 }

@@ -24,7 +24,7 @@ func TestLookup(t *testing.T) {
 	other.on(fingerPath("split@"+other.host), leadsTo(p.url+fingerPath("split@"+other.host)))
 	p.finger("split@"+other.host, "split@"+other.host, split)
 	p.finger(at("split"), "split@"+other.host, split)
-	claims := p.actor("claims", object{"webfinger": "claims@" + other.host})
+	claims := p.actor("claims", jsonObject{"webfinger": "claims@" + other.host})
 	other.finger("claims@"+other.host, "claims@"+other.host, claims)
 	says2 := p.actor("says")
 	other.finger("says@"+other.host, "says@"+other.host, says2)
@@ -40,7 +40,7 @@ func TestLookup(t *testing.T) {
 	evil.finger("root@"+evil.host, "root@localhost:4", evil.url+"/users/eve")
 	evil.finger("local@"+evil.host, "local@"+evil.host, "http://localhost:4/users/x")
 	evil.finger("note@"+evil.host, "note@"+evil.host, evil.url+"/note")
-	evil.serve("/note", object{"id": evil.url + "/note", "type": "Note"})
+	evil.serve("/note", jsonObject{"id": evil.url + "/note", "type": "Note"})
 	evil.on(fingerPath("inside@"+evil.host), leadsTo("http://10.0.0.1/"))
 	evil.on(fingerPath("html@"+evil.host), says(200, "text/html", `{"subject":"acct:html@x"}`))
 	evil.on(fingerPath("big@"+evil.host), says(200, "application/jrd+json", `{"subject":"`+strings.Repeat("x", 300<<10)+`"}`))
@@ -107,9 +107,9 @@ func TestConfirm(t *testing.T) {
 	unknown := elsewhere("unknown")
 	broken := elsewhere("broken")
 	other.on(fingerPath("broken@"+other.host), says(500, "text/plain", ""))
-	claimed := p.actor("claimed", object{"webfinger": "claimed@" + other.host})
+	claimed := p.actor("claimed", jsonObject{"webfinger": "claimed@" + other.host})
 	other.finger("claimed@"+other.host, "claimed@"+other.host, claimed)
-	boast := p.actor("boast", object{"webfinger": "boast@" + other.host})
+	boast := p.actor("boast", jsonObject{"webfinger": "boast@" + other.host})
 	none := p.actor("none")
 	p.on(fingerPath("none@"+p.host), nil)
 	down := p.actor("down")
@@ -119,7 +119,7 @@ func TestConfirm(t *testing.T) {
 	page := p.actor("page") // the handle leads to another address of the actor
 	p.finger("page@"+p.host, "page@"+p.host, p.url+"/@page")
 	p.serve("/@page", p.person("page"))
-	twin := p.actor("twin", object{"id": p.url + "/users/twin2", "inbox": p.url + "/twin2/inbox", "preferredUsername": "down"})
+	twin := p.actor("twin", jsonObject{"id": p.url + "/users/twin2", "inbox": p.url + "/twin2/inbox", "preferredUsername": "down"})
 	p.on(fingerPath("down@"+p.host), says(503, "text/plain", ""))
 	for _, tt := range []struct{ name, id, want string }{
 		{"of another domain that agrees", confirmed, "confirmed@" + other.host},
@@ -154,7 +154,7 @@ func TestHandleConflict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	young := p.actor("alice", object{"id": p.url + "/users/alice2", "inbox": p.url + "/users/alice2/inbox", "publicKey": nil})
+	young := p.actor("alice", jsonObject{"id": p.url + "/users/alice2", "inbox": p.url + "/users/alice2/inbox", "publicKey": nil})
 	p.on("/users/alice", says(410, "text/plain", ""))
 	second, err := a.Actor(t.Context(), young)
 	if err != nil || second.Acct() != "alice@"+p.host || second.ID == first.ID {
@@ -176,7 +176,7 @@ func TestHandleChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.serve("/users/alice", p.person("alice", object{"preferredUsername": "alicia"}))
+	p.serve("/users/alice", p.person("alice", jsonObject{"preferredUsername": "alicia"}))
 	if got, err := a.fetchActor(t.Context(), id); err != nil || got.Acct() != "alice@"+p.host {
 		t.Errorf("not confirmed: %v, %v", got, err)
 	}

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"svc/internal/config"
+	"svc/store"
 )
 
 // resolved searches for what may be elsewhere, and returns the ids of accounts found and then of statuses.
@@ -50,11 +53,14 @@ func TestFindElsewhere(t *testing.T) {
 	a := bob.get("/api/v1/accounts/" + ids[0]).want(200).object()
 	for path, want := range map[string]any{
 		"username": "alice", "acct": handle, "fqn": handle, "display_name": "Alice :cat:", "bot": true, "locked": true, "group": false, "uri": alice,
-		"url": p.url + "/@alice", "avatar": "https://media.example/a.png", "svc.ap_id": alice, "svc.accepts_chat_messages": false, "svc.birthday": "1990-04-01",
+		"url": p.url + "/@alice", "svc.ap_id": alice, "svc.accepts_chat_messages": false, "svc.birthday": "1990-04-01",
 	} {
 		if got := a.at(path); got != want {
 			t.Errorf("%s is %v, want %v", path, got, want)
 		}
+	}
+	if got := a.str("avatar"); !strings.HasPrefix(got, srv.url+"/proxy/") || !strings.HasSuffix(got, "/a.png") {
+		t.Errorf("avatar is %s", got)
 	}
 	if note := a.str("note"); note != "<p>hi :dog:</p>" && note != "<p>hi :dog: </p>" {
 		t.Errorf("note is %q", note)
@@ -62,7 +68,7 @@ func TestFindElsewhere(t *testing.T) {
 	if got := strings.Join(members(a, "emojis", "shortcode"), " "); got != "cat" {
 		t.Errorf("emojis are %s", got)
 	}
-	if got := members(a, "emojis", "url"); got[0] != "https://media.example/cat.png" {
+	if got := members(a, "emojis", "url"); !strings.HasPrefix(got[0], srv.url+"/proxy/") || !strings.HasSuffix(got[0], "/cat.png") {
 		t.Errorf("emojis are at %v", got)
 	}
 	if got := members(a, "fields", "value"); len(got) != 1 || !strings.Contains(got[0], `href="https://alice.example"`) || !strings.Contains(got[0], "me") {
@@ -215,5 +221,302 @@ func TestMentionOfTheSlow(t *testing.T) {
 	st := bob.publish("hello @alice@" + p.host)
 	if took := time.Since(begin); took > 6*time.Second || len(members(st, "mentions", "acct")) != 0 {
 		t.Errorf("posted after %v: %v", took, st.at("mentions"))
+	}
+}
+
+// Custom emoji of other servers are shown with what they came with, and those of here never with that.
+func TestEmojisElsewhere(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	bob := srv.signUp("bob")
+	p := startFake(t)
+	author, err := srv.fed.Actor(t.Context(), p.actor("alice"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	emojis := store.JSON[[]store.RemoteEmoji]{V: []store.RemoteEmoji{
+		{Shortcode: "cat", URL: "https://media.example/cat.png"}, {Shortcode: "dog", URL: "https://media.example/dog.png"}, {Shortcode: "ox", URL: "https://media.example/ox.png"},
+	}}
+	me := memberAccount(t, srv, bob)
+	var id store.StatusID
+	var message store.MessageID
+	err = srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		id = tx.NewStatusID()
+		st := &store.Status{
+			ID: id, AccountID: author.ID, Domain: author.Domain, URI: p.url + "/notes/1", ConversationID: store.ConversationID(id),
+			Content: "<p>a :cat: and an :ox</p>", SpoilerText: ":dog:", HasPoll: true, Emojis: emojis,
+		}
+		if err := tx.AddStatus(t.Context(), st); err != nil {
+			return err
+		}
+		poll := &store.Poll{StatusID: id}
+		poll.Options.V = []store.PollOption{{Title: "yes :ox:"}, {Title: "no"}}
+		if err := tx.AddPoll(t.Context(), poll); err != nil {
+			return err
+		}
+		message = tx.NewMessageID()
+		m := &store.ChatMessage{
+			ID: message, AccountID: author.ID, RecipientID: me.ID, URI: p.url + "/messages/1", CreatedAt: 1, Content: "hi :dog: :bun:", Emojis: &emojis,
+		}
+		if err := tx.AddChatMessage(t.Context(), m); err != nil {
+			return err
+		}
+		chat := &store.Chat{AccountID: me.ID, OtherID: author.ID}
+		if err := tx.AddChat(t.Context(), chat); err != nil {
+			return err
+		}
+		_, err := tx.AddChatCopy(t.Context(), chat, m, true)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := func(list []any) string {
+		var all []string
+		for _, v := range list {
+			e := v.(map[string]any)
+			all = append(all, e["shortcode"].(string))
+			if url := e["url"].(string); !strings.HasSuffix(url, "/"+e["shortcode"].(string)+".png") || e["static_url"] != url {
+				t.Errorf("%v", e)
+			}
+		}
+		return strings.Join(all, " ")
+	}
+	st := bob.get("/api/v1/statuses/" + id.String()).want(200).object()
+	if got := codes(st.at("emojis").([]any)); got != "cat dog" {
+		t.Errorf("emojis of the post are %q", got)
+	}
+	if got := codes(st.at("poll.emojis").([]any)); got != "ox" {
+		t.Errorf("emojis of the poll are %q", got)
+	}
+	chat := bob.get("/api/v2/svc/chats").want(200).list()[0]
+	messages := bob.get("/api/v1/svc/chats/" + chat.id() + "/messages").want(200).list()
+	if got := codes(messages[0].at("emojis").([]any)); got != "dog" {
+		t.Errorf("emojis of the message are %q", got)
+	}
+}
+
+// An account elsewhere that its server says is gone is deleted here, with all that it has left.
+func TestGoneElsewhere(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	bob := srv.signUp("bob")
+	p := startFake(t)
+	uri := p.actor("alice")
+	alice, err := srv.fed.Actor(t.Context(), uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	me := memberAccount(t, srv, bob)
+	own := bob.publish("hello @alice@" + p.host)
+	var id store.StatusID
+	err = srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		id = tx.NewStatusID()
+		st := &store.Status{ID: id, AccountID: alice.ID, Domain: alice.Domain, URI: p.url + "/notes/1", ConversationID: store.ConversationID(id), Content: "hi"}
+		if err := tx.AddStatus(t.Context(), st); err != nil {
+			return err
+		}
+		for _, f := range []*store.Follow{{FollowerID: me.ID, TargetID: alice.ID, FollowerLocal: true}, {FollowerID: alice.ID, TargetID: me.ID}} {
+			if err := tx.AddFollow(t.Context(), f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := srv.social.Favourite(t.Context(), alice, statusID(own.id())); err != nil {
+		t.Fatal(err)
+	}
+	bob.post("/api/v1/statuses/" + id.String() + "/bookmark").want(200)
+	p.remove(uri, 410)
+	err = srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		return tx.Enqueue(t.Context(), store.RefreshActor{AccountID: alice.ID})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settle(srv)
+	bob.get("/api/v1/statuses/" + id.String()).want(404)
+	bob.get("/api/v1/accounts/" + alice.ID.String()).want(404)
+	if got := bob.get("/api/v1/statuses/" + own.id()).want(200).object().num("favourites_count"); got != 0 {
+		t.Errorf("%d favourites", got)
+	}
+	a := bob.get("/api/v1/accounts/verify_credentials").want(200).object()
+	if a.num("followers_count") != 0 || a.num("following_count") != 0 {
+		t.Errorf("%d follow, %d are followed", a.num("followers_count"), a.num("following_count"))
+	}
+	if got := bob.get("/api/v1/notifications").want(200).ids(); len(got) != 0 {
+		t.Errorf("notifications are %v", got)
+	}
+	if got := bob.resolved("alice@"+p.host, "type", "accounts"); len(got) != 0 {
+		t.Errorf("found %v", got)
+	}
+}
+
+func memberAccount(t *testing.T, a *api, m *member) *store.Account {
+	t.Helper()
+	account, err := a.db.AccountByName(t.Context(), m.nick, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return account
+}
+
+// Posts of other servers are found by their address, or that of their page.
+func TestFindPostElsewhere(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	bob := srv.signUp("bob")
+	p := startFake(t)
+	alice := p.actor("alice")
+	note, page := p.note(alice, "<p>from afar</p>"), p.note(alice, "<p>another</p>")
+	p.serve(note)
+	p.serve(page)
+	p.respond(strings.TrimPrefix(page["url"].(string), p.url), 200, "text/html; charset=utf-8",
+		[]byte(`<!doctype html><link rel="alternate" type="application/activity+json" href="`+page["id"].(string)+`">`))
+	secret := p.note(alice, "<p>psst</p>", doc{"to": []any{alice + "/followers"}, "cc": []any{}})
+	p.serve(secret)
+	for _, tt := range []struct {
+		q    any
+		want int
+	}{{note["id"], 1}, {note["id"], 1}, {page["url"], 1}, {secret["id"], 0}, {p.url + "/none", 0}} {
+		if got := bob.resolved(tt.q.(string)); len(got) != tt.want {
+			t.Errorf("%s: found %v", tt.q, got)
+		}
+	}
+}
+
+// What is pinned to a profile is read when somebody looks at it, if it is open to all and the account's own.
+func TestPinsElsewhere(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	bob := srv.signUp("bob")
+	p := startFake(t)
+	featured := p.url + "/users/alice/pins"
+	alice, carol := p.actor("alice", doc{"featured": featured}), p.actor("carol")
+	first, second := p.note(alice, "<p>first</p>", doc{"published": "2026-01-02T03:04:05Z"}), p.note(alice, "<p>second</p>", doc{"published": "2026-01-02T03:04:06Z"})
+	secret := p.note(alice, "<p>psst</p>", doc{"to": []any{alice + "/followers"}, "cc": []any{}})
+	others := p.note(carol, "<p>hers</p>")
+	for _, n := range []doc{first, second, secret, others} {
+		p.serve(n)
+	}
+	pin := func(items ...any) { p.serve(doc{"id": featured, "type": "OrderedCollection", "orderedItems": items}) }
+	pin(first, second["id"], secret["id"], others["id"], "https://other.example/1", p.url+"/none")
+	id := bob.resolved("alice@" + p.host)[0]
+	settle(srv)
+	pinned := func() string {
+		var texts []string
+		for _, st := range bob.get("/api/v1/accounts/"+id+"/statuses", "pinned", "true").want(200).list() {
+			texts = append(texts, st.str("content"))
+		}
+		return strings.Join(texts, "")
+	}
+	if got := pinned(); got != "<p>second</p><p>first</p>" {
+		t.Errorf("pinned are %s", got)
+	}
+	pin(second["id"])
+	var account store.AccountID
+	account.UnmarshalText([]byte(id))
+	err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		return tx.Enqueue(t.Context(), store.ReadCollections{AccountID: account})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settle(srv)
+	if got := pinned(); got != "<p>second</p>" {
+		t.Errorf("pinned are %s", got)
+	}
+	next := featured + "?page=2" // a collection without an end is not read to its end
+	p.serve(doc{"id": featured, "type": "OrderedCollection", "first": next})
+	p.serve(doc{"id": next, "type": "OrderedCollectionPage", "orderedItems": []any{first["id"]}, "next": next})
+	err = srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		return tx.Enqueue(t.Context(), store.ReadCollections{AccountID: account})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settle(srv)
+	if got := pinned(); got != "<p>first</p>" || p.asked(next) != 1 {
+		t.Errorf("pinned are %s, by %d requests", got, p.asked(next))
+	}
+}
+
+// What an account elsewhere changes about itself is seen at once; what is not for it to change so is not (107).
+func TestUpdateElsewhere(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	bob := srv.signUp("bob")
+	p := startFake(t)
+	alice := p.actor("alice")
+	id := bob.resolved("alice@" + p.host)[0]
+	settle(srv)
+	asked := p.askedAll()
+	changed := doc{
+		"id": alice, "type": "Person", "preferredUsername": "alice", "name": "Changed", "inbox": alice + "/inbox", "summary": "new",
+		"publicKey": doc{"id": alice + "#main-key", "owner": alice, "publicKeyPem": "none"},
+	}
+	p.receive(srv, p.activity("Update", alice, changed))
+	a := bob.get("/api/v1/accounts/" + id).want(200).object()
+	if a.str("display_name") != "Changed" || a.str("note") != "new" {
+		t.Errorf("got %v", a.m)
+	}
+	if got := p.askedAll(); got != asked {
+		t.Errorf("%d requests for what came whole", got-asked)
+	}
+	evil := startFake(t)
+	eve := evil.actor("eve")
+	for _, forged := range []doc{
+		evil.activity("Update", eve, doc{"id": alice, "type": "Person", "preferredUsername": "alice", "name": "Forged", "inbox": alice + "/inbox"}),
+		p.activity("Update", alice, doc{"id": alice, "type": "Person", "preferredUsername": "alice", "name": "Forged", "inbox": evil.url + "/inbox"}),
+	} {
+		sender := p
+		if forged["actor"] == eve {
+			sender = evil
+		}
+		sender.post(srv, forged)
+		settle(srv)
+	}
+	if got := bob.get("/api/v1/accounts/" + id).want(200).object().str("display_name"); got == "Forged" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A mention by somebody never seen costs two requests, the work in the background included.
+func TestStrangerCosts(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	bob := srv.signUp("bob")
+	p := startFake(t)
+	alice := p.actor("alice", doc{"featured": p.url + "/pins"})
+	me := srv.url + "/users/" + bob.id
+	p.receive(srv, p.create(p.note(alice, "<p>hello @bob</p>", doc{"to": []any{me}, "cc": []any{}, "tag": []any{doc{"type": "Mention", "href": me, "name": "@bob"}}})))
+	if got := len(bob.get("/api/v1/notifications").want(200).ids()); got != 1 {
+		t.Errorf("%d notifications", got)
+	}
+	if got := p.askedAll(); got != 2 {
+		t.Errorf("%d requests: %v", got, p.requests)
+	}
+}
+
+// Accounts from elsewhere pass the policies, too.
+func TestPoliciesOnAccountsElsewhere(t *testing.T) {
+	p, blocked := startFake(t), startFake(t)
+	srv := startPeers(t, 1, func(c *config.Config) {
+		c.MRF.Policies = append(c.MRF.Policies, "SimplePolicy")
+		c.MRFSimple.AvatarRemoval = []config.HostReason{{Host: p.host}}
+		c.MRFSimple.Reject = []config.HostReason{{Host: blocked.host}}
+	})[0]
+	bob := srv.signUp("bob")
+	p.actor("alice", doc{"icon": doc{"url": "https://media.example/a.png"}, "image": doc{"url": "https://media.example/b.png"}})
+	a := bob.get("/api/v1/accounts/" + bob.resolved("alice@" + p.host)[0]).want(200).object()
+	if !strings.HasSuffix(a.str("avatar"), "/images/avi.png") || !strings.HasSuffix(a.str("header"), "/b.png") {
+		t.Errorf("avatar is %s, header %s", a.str("avatar"), a.str("header"))
+	}
+	eve := blocked.actor("eve")
+	for _, q := range []string{eve, "eve@" + blocked.host} {
+		if got := bob.resolved(q); len(got) != 0 {
+			t.Errorf("%s: found %v", q, got)
+		}
+	}
+	bob.publish("hello @eve@" + blocked.host)
+	if got := blocked.askedAll(); got != 0 {
+		t.Errorf("a blocked server was asked %d times", got)
 	}
 }

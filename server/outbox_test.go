@@ -220,8 +220,6 @@ func addresses(o *object) (to, cc []string) {
 	return read("to"), read("cc")
 }
 
-func (m *member) uri() string { return m.api.url + "/users/" + m.id }
-
 // startOutbox starts a server with somebody, and a letterbox.
 func startOutbox(t testing.TB, change ...func(*config.Config)) (*api, *member, *letterbox) {
 	t.Helper()

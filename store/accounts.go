@@ -329,3 +329,8 @@ func (r reader) CountDomains(ctx context.Context) (int, error) {
 	}
 	return *n, nil
 }
+
+// KnowsDomain tells whether any account of a server is known.
+func (r reader) KnowsDomain(ctx context.Context, domain string) (bool, error) {
+	return r.exists(ctx, `SELECT 1 FROM accounts INDEXED BY accounts_domain WHERE domain = ? AND domain <> ''`, domain)
+}

@@ -110,7 +110,11 @@ const (
 			OR EXISTS (
 				SELECT 1 FROM readers r WHERE r.status_id = ?2)`
 	relayOn = `
-			OR EXISTS (SELECT 1 FROM relays INDEXED BY relays_accepted WHERE accepted = 1)`
+			OR EXISTS (SELECT 1 FROM relays INDEXED BY relays_accepted WHERE accepted = 1)
+			OR EXISTS (
+				SELECT 1
+				FROM accounts a CROSS JOIN follows f INDEXED BY follows_remote ON f.target_id = a.id AND f.pending = 0 AND f.follower_local = 0
+				WHERE a.nickname_key = 'relay' AND a.domain = '')`
 )
 
 // hasListeners tells whether anybody elsewhere is to hear of a deed.

@@ -151,9 +151,9 @@ func (tx *Tx) countFollow(ctx context.Context, f *Follow, n int) error {
 	if f.Pending {
 		return nil
 	}
-	err := tx.countAccount(ctx, "count follower", `UPDATE accounts SET followers_count = followers_count + ? WHERE id = ?`+countersNow, n, f.TargetID)
+	err := tx.countAccount(ctx, "count follower", `UPDATE accounts SET followers_count = max(0, followers_count + ?) WHERE id = ?`+countersNow, n, f.TargetID)
 	if err != nil {
 		return err
 	}
-	return tx.countAccount(ctx, "count followed", `UPDATE accounts SET following_count = following_count + ? WHERE id = ?`+countersNow, n, f.FollowerID)
+	return tx.countAccount(ctx, "count followed", `UPDATE accounts SET following_count = max(0, following_count + ?) WHERE id = ?`+countersNow, n, f.FollowerID)
 }

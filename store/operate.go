@@ -179,43 +179,14 @@ func (tx *Tx) RetryReceived(ctx context.Context, id ReceivedID, domain string) (
 	return int(n), err
 }
 
-const (
-	deliveryKept = 30 * 24 * time.Hour // how long something waits for a host, or is kept once it has been given up
-	receivedKept = 30 * 24 * time.Hour // likewise of what has come in
-)
+// receivedKept is how long what came in and was given up is kept.
+const receivedKept = 30 * 24 * time.Hour
 
-// PruneQueues drops what has waited for another server for too long, or was given up long ago, some at a time. It tells whether there
-// is more.
-func (tx *Tx) PruneQueues(ctx context.Context) (more bool, err error) {
-	now := tx.db.now()
-	domains, err := list[string](ctx, tx.reader, "prune deliveries", `
-		DELETE FROM deliveries
-		WHERE id IN (SELECT id FROM deliveries WHERE id < ? ORDER BY id LIMIT ?)
-		RETURNING domain`, now.Add(-deliveryKept).UnixMilli()<<sequenceBits, pruneBatch)
-	if err != nil {
-		return false, err
-	}
-	seen := make(map[string]bool)
-	for _, domain := range domains {
-		if seen[domain] {
-			continue
-		}
-		seen[domain] = true
-		if err := tx.ScheduleHosts(ctx, []string{domain}); err != nil {
-			return false, err
-		}
-	}
-	if len(domains) < pruneBatch {
-		if _, err := tx.exec(ctx, "prune activities", `
-			DELETE FROM activities
-			WHERE id < ? AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.activity_id = activities.id)`,
-			now.Add(-deliveryKept).UnixMilli()<<sequenceBits); err != nil {
-			return false, err
-		}
-	}
+// PruneReceived forgets what came in and was given up long ago, some at a time. It tells whether there is more.
+func (tx *Tx) PruneReceived(ctx context.Context) (more bool, err error) {
 	n, err := tx.exec(ctx, "prune received", `
 		DELETE FROM inbox
 		WHERE id IN (SELECT id FROM inbox INDEXED BY inbox_parked WHERE parked = 1 AND id < ? LIMIT ?)`,
-		now.Add(-receivedKept).UnixMilli()<<sequenceBits, pruneBatch)
-	return len(domains) == pruneBatch || n == pruneBatch, err
+		tx.db.now().Add(-receivedKept).UnixMilli()<<sequenceBits, pruneBatch)
+	return n == pruneBatch, err
 }

@@ -133,6 +133,9 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	}
 	tx.unindexStatus(s.ID)
 	tx.touchStatus(s.ID)
+	if !s.Visibility.Federated() { // nobody elsewhere is to learn that it was there
+		return boosts, nil
+	}
 	return boosts, tx.addTombstone(ctx, s.URI)
 }
 
@@ -170,7 +173,7 @@ func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
 	if s.Visibility.Open() {
 		if err := tx.countAccount(ctx, "count status", `
 			UPDATE accounts
-			SET statuses_count = statuses_count + ?1, last_status_at = CASE WHEN ?1 > 0 THEN max(ifnull(last_status_at, 0), ?2) ELSE last_status_at END
+			SET statuses_count = max(0, statuses_count + ?1), last_status_at = CASE WHEN ?1 > 0 THEN max(ifnull(last_status_at, 0), ?2) ELSE last_status_at END
 			WHERE id = ?3`+countersNow, n, s.CreatedAt, s.AccountID); err != nil {
 			return err
 		}

@@ -37,7 +37,8 @@ func (b *Builder) emojisOf(local bool, came []store.RemoteEmoji, texts ...string
 	for _, e := range came {
 		name := ":" + e.Shortcode + ":"
 		if slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, name) }) {
-			found = append(found, Emoji{Shortcode: e.Shortcode, URL: e.URL, StaticURL: e.URL})
+			url := b.proxied(e.URL)
+			found = append(found, Emoji{Shortcode: e.Shortcode, URL: url, StaticURL: url})
 		}
 	}
 	return found

@@ -127,7 +127,7 @@ CREATE TABLE backup_codes (
 CREATE TABLE mfa_challenges (
     hash       BLOB    PRIMARY KEY, -- SHA-256
     account_id INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,
-    app_id     INTEGER NOT NULL REFERENCES oauth_apps (id) ON DELETE CASCADE,
+    app_id     INTEGER REFERENCES oauth_apps (id) ON DELETE CASCADE, -- that is to act for them; NULL: they sign in to a page of this server
     purpose    TEXT    NOT NULL, -- what is to follow, JSON
     failures   INTEGER NOT NULL DEFAULT 0,
     expires_at INTEGER NOT NULL
@@ -817,22 +817,22 @@ CREATE TABLE deliveries (
     UNIQUE (activity_id, inbox)
 ) STRICT;
 CREATE INDEX deliveries_due ON deliveries (domain, priority, id) WHERE parked = 0;
+CREATE INDEX deliveries_parked ON deliveries (id) WHERE parked = 1;
 CREATE INDEX deliveries_given_up ON deliveries (domain, id) WHERE parked = 1;
 CREATE INDEX deliveries_time ON deliveries (domain, run_at) WHERE parked = 0;
 CREATE INDEX deliveries_subject ON deliveries (subject, inbox, id) WHERE subject <> 0 AND parked = 0;
-CREATE INDEX deliveries_parked ON deliveries (id) WHERE parked = 1;
 
 -- Activities that have come in and are not done with.
 CREATE TABLE inbox (
     id           INTEGER PRIMARY KEY,
     signer_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who signed the request
     recipient_id INTEGER REFERENCES accounts (id) ON DELETE CASCADE, -- in whose own inbox it came; NULL: in the shared one
-    body         TEXT    NOT NULL,
     received_at  INTEGER NOT NULL,
     run_at       INTEGER NOT NULL,
     attempts     INTEGER NOT NULL DEFAULT 0,
     parked       INTEGER NOT NULL DEFAULT 0 CHECK (parked IN (0, 1)),
-    last_error   TEXT    NOT NULL DEFAULT ''
+    last_error   TEXT    NOT NULL DEFAULT '',
+    body         TEXT    NOT NULL -- last, so that the rest is read without it
 ) STRICT;
 CREATE INDEX inbox_due ON inbox (run_at) WHERE parked = 0;
 CREATE INDEX inbox_parked ON inbox (id) WHERE parked = 1;

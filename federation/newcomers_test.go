@@ -1,0 +1,36 @@
+package federation
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// A domain with any number of host names brings a few servers a day only; others are not affected by it.
+func TestNewcomers(t *testing.T) {
+	n := newNewcomers()
+	now := time.Unix(1_700_000_000, 0)
+	admitted := 0
+	for i := range 1000 {
+		if n.admit(fmt.Sprintf("h%d.evil.example.com", i), now) {
+			admitted++
+		}
+	}
+	if admitted != maxNewHosts {
+		t.Errorf("%d hosts of one domain", admitted)
+	}
+	for _, host := range []string{"h3.evil.example.com", "example.com", "other.example.org", "a.co.uk", "127.0.0.1:4000", "localhost:4000"} {
+		if !n.admit(host, now) {
+			t.Errorf("%s is refused", host)
+		}
+	}
+	if !n.admit("new.example.com", now.Add(newcomerTime+1)) {
+		t.Error("refused for longer than a day")
+	}
+	for i := range 2 * maxNewcomers {
+		n.admit(fmt.Sprintf("a.domain%d.net", i), now)
+	}
+	if len(n.of) > maxNewcomers {
+		t.Errorf("%d domains are remembered", len(n.of))
+	}
+}
