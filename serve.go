@@ -27,7 +27,7 @@ import (
 const (
 	parallelJobs  = 4
 	parallelFiles = 24                      // of other servers, being fetched for those who look at them
-	outboundInAll = 256                     // requests to other servers under way, deliveries among them
+	outboundInAll = 640                     // requests to other servers under way, deliveries among them
 	jobStopTime   = 1500 * time.Millisecond // for jobs to come to an end, once the last request has
 )
 
@@ -150,7 +150,7 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 		background.Go(func() { fed.Run(ctx) })
 	}
 	background.Go(func() { keepHouse(ctx, db, c, log) })
-	background.Go(func() { control.Serve(ctx, c.Data.Dir, calls, commands(staff), log) })
+	background.Go(func() { control.Serve(ctx, c.Data.Dir, calls, commands(&rooms{staff, fed}), log) })
 	err = srv.Serve(ctx, ln)
 	stop()
 	if !waitFor(&background, jobStopTime) {

@@ -12,17 +12,50 @@ import (
 	"time"
 
 	"svc/admin"
+	"svc/emoji"
+	"svc/federation"
 	"svc/internal/config"
 	"svc/internal/control"
+	"svc/internal/keys"
 	"svc/media"
 	"svc/social"
 	"svc/store"
 )
 
+// rooms are where the work of commands is done.
+type rooms struct {
+	staff *admin.Service
+	fed   *federation.Service
+}
+
+// work is what a command has done, by the running server or here.
+type work[A, R any] interface {
+	called() string
+	in(*rooms, context.Context, A) (R, error)
+}
+
 // deed is something that package admin does with accounts, under the name by which a running server is asked for it.
 type deed[A, R any] struct {
 	name string
 	do   func(*admin.Service, context.Context, A) (R, error)
+}
+
+func (d deed[A, R]) called() string { return d.name }
+
+func (d deed[A, R]) in(r *rooms, ctx context.Context, args A) (R, error) {
+	return d.do(r.staff, ctx, args)
+}
+
+// dealing is likewise something that package federation does.
+type dealing[A, R any] struct {
+	name string
+	do   func(*federation.Service, context.Context, A) (R, error)
+}
+
+func (d dealing[A, R]) called() string { return d.name }
+
+func (d dealing[A, R]) in(r *rooms, ctx context.Context, args A) (R, error) {
+	return d.do(r.fed, ctx, args)
 }
 
 var (
@@ -44,7 +77,7 @@ var (
 )
 
 // commands are what the server does when a command asks for it.
-func commands(s *admin.Service) control.Commands {
+func commands(s *rooms) control.Commands {
 	list := make(control.Commands)
 	offer(list, s, createUser)
 	offer(list, s, resetPassword)
@@ -61,25 +94,26 @@ func commands(s *admin.Service) control.Commands {
 	offer(list, s, announce)
 	offer(list, s, announcements)
 	offer(list, s, unannounce)
+	offerFederation(list, s)
 	return list
 }
 
-func offer[A, R any](list control.Commands, s *admin.Service, d deed[A, R]) {
-	list[d.name] = control.Command(func(ctx context.Context, args A) (R, error) { return d.do(s, ctx, args) })
+func offer[A, R any](list control.Commands, s *rooms, w work[A, R]) {
+	list[w.called()] = control.Command(func(ctx context.Context, args A) (R, error) { return w.in(s, ctx, args) })
 }
 
 // busyTime is how long a command waits for a server that is starting or stopping.
 const busyTime = 15 * time.Second
 
-// perform does a deed: the running server does it if there is one, and else this process.
-func perform[A, R any](ctx context.Context, a *app, d deed[A, R], args A) (R, error) {
+// perform has some work done: the running server does it if there is one, and else this process.
+func perform[A, R any](ctx context.Context, a *app, d work[A, R], args A) (R, error) {
 	var result R
 	c, _, err := a.settings()
 	if err != nil {
 		return result, err
 	}
 	for until := time.Now().Add(busyTime); ; {
-		err := control.Call(ctx, c.Data.Dir, d.name, args, &result)
+		err := control.Call(ctx, c.Data.Dir, d.called(), args, &result)
 		if !errors.Is(err, control.ErrNotRunning) {
 			return result, err
 		}
@@ -95,9 +129,9 @@ func perform[A, R any](ctx context.Context, a *app, d deed[A, R], args A) (R, er
 	}
 }
 
-// performHere does a deed in this process. Only making an account makes a database, too.
-func performHere[A, R any](ctx context.Context, c *config.Config, errOut io.Writer, d deed[A, R], args A) (result R, err error) {
-	if _, err := os.Stat(filepath.Join(c.Data.Dir, store.File)); errors.Is(err, fs.ErrNotExist) && d.name != createUser.name {
+// performHere does some work in this process. Only making an account makes a database, too.
+func performHere[A, R any](ctx context.Context, c *config.Config, errOut io.Writer, d work[A, R], args A) (result R, err error) {
+	if _, err := os.Stat(filepath.Join(c.Data.Dir, store.File)); errors.Is(err, fs.ErrNotExist) && d.called() != createUser.name {
 		return result, fmt.Errorf("%w in %s: is --config the server's settings file?", admin.ErrNoDatabase, c.Data.Dir)
 	}
 	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -111,5 +145,23 @@ func performHere[A, R any](ctx context.Context, c *config.Config, errOut io.Writ
 		return result, err
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
-	return d.do(admin.New(db, social.New(db, files, social.FromSettings(c), log), c.API.Name, log), ctx, args)
+	secrets, err := keys.Open(filepath.Join(c.Data.Dir, "keys"))
+	if err != nil {
+		return result, err
+	}
+	emojis, err := emoji.Open(filepath.Join(c.Data.Dir, "emoji"), log)
+	if err != nil {
+		return result, err
+	}
+	elsewhere := outbound(c, outboundInAll)
+	var people *social.Service
+	dealings, deeds := federation.FromSettings(c), social.FromSettings(c)
+	dealings.Policies = federation.NewPolicies(c, db, func() *social.Service { return people }, emojis, elsewhere, log)
+	federation.Review(&deeds, dealings.Policies, db)
+	people = social.New(db, files, deeds, log)
+	fed := federation.New(db, people, emojis, elsewhere, secrets, dealings, log)
+	if err := fed.Open(ctx); err != nil {
+		return result, err
+	}
+	return d.in(&rooms{admin.New(db, people, c.API.Name, log), fed}, ctx, args)
 }

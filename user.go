@@ -24,7 +24,7 @@ NICK is the nickname of an account on this server, or the id by which the log na
 server runs, and counts at once.`,
 	})
 	cmd.AddCommand(a.userCreateCommand(), a.userResetPasswordCommand(), a.userListCommand(), a.userShowCommand(), a.userSetCommand(),
-		a.userDeleteCommand(),
+		a.userDeleteCommand(), a.userRotateKeysCommand(),
 		a.stateCommand("confirm NICK", "Take the e-mail address of an account as confirmed", "",
 			confirmUser, "%s is confirmed.", "%s needs no confirmation."),
 		a.stateCommand("approve NICK", "Let somebody in who waits for approval", "",

@@ -124,7 +124,7 @@ func (s *Service) items(ctx context.Context, ids []store.StatusID, build func(*s
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, object(o))
+		items = append(items, part(o))
 	}
 	return items, nil
 }

@@ -1,54 +1,73 @@
 package federation
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
-	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
-	"svc/internal/activity"
-	"svc/internal/fetch"
-	"svc/internal/httpsig"
+	"svc/internal/errs"
 	"svc/store"
 )
 
+// How many deliveries are under way. One that takes long leaves its place to others, and hosts that failed the last time have places
+// of their own, so that neither those that hang nor the dead keep the living waiting.
 const (
-	atOnce        = 160 // deliveries under way
+	promptPlaces  = 208
+	slowPlaces    = 256
+	failingPlaces = 40
 	atOncePerHost = 4
-	deliveryTime  = 15 * time.Second
-	recordEvery   = 10 * time.Millisecond
-	circuitAfter  = 10 // failures in a row of what a reachable host answers, after which it rests
-	maxBodies     = 64 // activities kept in memory
+	promptTime    = time.Second // after which one is slow
+
+	maxBodies = 64 // activities kept in memory
 )
-
-// pauses are how long a delivery waits after each failure (federation 3.4). After the last it is given up.
-var pauses = []time.Duration{
-	30 * time.Second, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour,
-	4 * time.Hour, 8 * time.Hour, 12 * time.Hour, 24 * time.Hour,
-}
-
-// unauthorizedTries is how often a delivery is tried that is answered with 401 or 403: perhaps our key has not got about.
-const unauthorizedTries = 3
 
 // courier delivers what is queued, host by host: what waits for one keeps nobody else waiting.
 type courier struct {
 	s     *Service
-	slots chan struct{}
 	done  chan *outcome
+	again chan struct{} // there is room again
 
-	again chan struct{} // a host has room again
+	mu     sync.Mutex
+	free   [places]int
+	stops  map[string]*stop             // hosts to which something is under way
+	going  map[store.DeliveryID]bool    // under way
+	ended  map[store.DeliveryID]bool    // since the database was read the last time: what was read of them is no longer so
+	about  map[matter]bool              // what that is about
+	bodies map[store.ActivityID]*parcel // the latest, which go to many
+	away   map[string]bool              // hosts that could not be reached the last time
+}
 
-	mu    sync.Mutex
-	busy  map[string]int               // hosts that are being served, and how much is under way to each
-	quiet map[string]bool              // hosts of which all that is due is under way
-	going map[store.DeliveryID]bool    // under way
-	body  map[store.ActivityID]*parcel // the latest, which go to many
+// place is one of the kinds of places that deliveries under way take.
+type place int
+
+const (
+	prompt place = iota
+	slow
+	failing
+	places
+)
+
+// stop is a host to which something is under way.
+type stop struct {
+	busy  int
+	slow  int
+	quiet bool // all that is due for it is under way
+}
+
+// matter is something that an inbox is told of: one thing after another (federation 3.4).
+type matter struct {
+	subject int64
+	inbox   string
+}
+
+// trip is a delivery that is under way.
+type trip struct {
+	*store.Delivery
+	host  *store.Host
+	place place
+	tired bool // it takes long
+	timer *time.Timer
 }
 
 // parcel is an activity that goes to many.
@@ -59,40 +78,45 @@ type parcel struct {
 
 // outcome is how a delivery went.
 type outcome struct {
-	delivery *store.Delivery
+	*trip
 	err      error // nil: delivered
 	retry    time.Time
-	lost     bool // for ever
-	host     bool // it is the host that could not be reached
+	lost     bool      // for ever
+	answered bool      // by the host
+	far      bool      // the host could not be reached
+	ill      bool      // the host answered that something is wrong with it
+	rest     time.Time // until when it wants to be left alone; zero: it did not say
 }
 
 func newCourier(s *Service) *courier {
 	return &courier{
-		s: s, slots: make(chan struct{}, atOnce), done: make(chan *outcome, atOnce),
-		again: make(chan struct{}, 1), quiet: make(map[string]bool),
-		busy: make(map[string]int), going: make(map[store.DeliveryID]bool), body: make(map[store.ActivityID]*parcel),
+		s: s, done: make(chan *outcome, recordMost), again: make(chan struct{}, 1),
+		free:  [places]int{prompt: promptPlaces, slow: slowPlaces, failing: failingPlaces},
+		stops: make(map[string]*stop), going: make(map[store.DeliveryID]bool), about: make(map[matter]bool),
+		ended: make(map[store.DeliveryID]bool), bodies: make(map[store.ActivityID]*parcel),
 	}
 }
 
 // run delivers until ctx ends, then waits for what is under way.
 func (c *courier) run(ctx context.Context) {
 	var under, clerk sync.WaitGroup
-	clerk.Go(c.record)
+	clerk.Go(func() { c.record(ctx) })
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
+			continue
 		case <-c.s.db.Post():
-			c.mu.Lock()
-			clear(c.quiet)
-			c.mu.Unlock()
+			c.listen()
 		case <-c.again:
 		case <-timer.C:
+			c.listen()
 		}
 		pause, err := c.sendDue(ctx, &under)
 		if err != nil && ctx.Err() == nil {
 			c.s.log.Error("reading the deliveries", "err", err)
+			pause = recordPause
 		}
 		timer.Reset(pause)
 	}
@@ -101,45 +125,28 @@ func (c *courier) run(ctx context.Context) {
 	clerk.Wait()
 }
 
-// sendDue starts what is due and has room. It returns how long nothing else will be.
-func (c *courier) sendDue(ctx context.Context, under *sync.WaitGroup) (time.Duration, error) {
+// listen has hosts looked at again of which all that was due is under way.
+func (c *courier) listen() {
 	c.mu.Lock()
-	most := 2*atOnce + len(c.busy)
-	c.mu.Unlock()
-	hosts, err := c.s.db.DueHosts(ctx, most)
-	if err != nil {
-		return longestSleep, err
+	defer c.mu.Unlock()
+	for _, stop := range c.stops {
+		stop.quiet = false
 	}
-	for _, host := range hosts {
-		room := c.room(host)
-		if room <= 0 {
-			continue
-		}
-		due, err := c.s.db.DueDeliveries(ctx, host.Domain, 2*atOncePerHost)
-		if err != nil {
-			return longestSleep, err
-		}
-		for _, d := range due {
-			if room == 0 {
-				break
-			}
-			if !c.begin(d) {
-				continue
-			}
-			room--
-			select {
-			case c.slots <- struct{}{}:
-			case <-ctx.Done():
-				c.end(d)
-				return 0, ctx.Err()
-			}
-			under.Go(func() {
-				defer func() { <-c.slots }()
-				c.finish(ctx, c.deliver(ctx, host, d))
-			})
-		}
-		if len(due) < 2*atOncePerHost && room > 0 {
-			c.hush(host.Domain)
+}
+
+// wake has it looked again for what can be sent.
+func (c *courier) wake() {
+	select {
+	case c.again <- struct{}{}:
+	default:
+	}
+}
+
+// sendDue starts what is due and has room. It returns how long nothing else will be due.
+func (c *courier) sendDue(ctx context.Context, under *sync.WaitGroup) (time.Duration, error) {
+	for _, p := range []place{prompt, failing} {
+		if err := c.sendFrom(ctx, under, p); err != nil {
+			return 0, err
 		}
 	}
 	next, err := c.s.db.NextDelivery(ctx)
@@ -149,185 +156,167 @@ func (c *courier) sendDue(ctx context.Context, under *sync.WaitGroup) (time.Dura
 	return min(max(next.Sub(c.s.now()), time.Millisecond), longestSleep), nil
 }
 
-// room returns how many more deliveries may be under way to a host. One that failed the last time is tried with one.
+// sendFrom starts what is due for one kind of hosts.
+func (c *courier) sendFrom(ctx context.Context, under *sync.WaitGroup, p place) error {
+	c.mu.Lock()
+	room, known := c.free[p], len(c.stops)
+	clear(c.ended)
+	c.mu.Unlock()
+	if room == 0 {
+		return nil
+	}
+	hosts, err := c.s.db.DueHosts(ctx, p == failing, room+known)
+	if err != nil {
+		return err
+	}
+	var open []*store.Host
+	var domains []string
+	for _, host := range hosts {
+		if c.room(host) > 0 && len(open) < room {
+			open, domains = append(open, host), append(domains, host.Domain)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	due, err := c.s.db.DueDeliveries(ctx, domains, 2*atOncePerHost)
+	if err != nil {
+		return err
+	}
+	var wrong []string // which are not due after all
+	for _, host := range open {
+		waiting, all := due[host.Domain], true
+		for _, d := range waiting {
+			t, ok := c.begin(host, d, p)
+			if !ok {
+				all = all && c.underWay(d)
+				continue
+			}
+			under.Go(func() { c.finish(ctx, c.deliver(ctx, t)) })
+		}
+		switch {
+		case len(waiting) == 0 && !c.busy(host):
+			wrong = append(wrong, host.Domain)
+		case all && len(waiting) < 2*atOncePerHost:
+			c.hush(host)
+		}
+	}
+	if len(wrong) > 0 {
+		return c.s.db.Update(ctx, func(tx *store.Tx) error { return tx.ScheduleHosts(ctx, wrong) })
+	}
+	return nil
+}
+
+// room returns how many more deliveries may be under way to a host: to one that failed the last time, that was never reached, or that
+// takes long, one after another.
 func (c *courier) room(host *store.Host) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	stop := c.stops[host.Domain]
 	switch {
-	case c.quiet[host.Domain]:
+	case stop == nil:
+		return atOncePerHost
+	case stop.quiet, stop.slow > 0, !proven(host):
 		return 0
-	case host.Failures > 0:
-		return 1 - c.busy[host.Domain]
 	}
-	return atOncePerHost - c.busy[host.Domain]
+	return atOncePerHost - stop.busy
+}
+
+// proven tells whether a host was reached the last time.
+func proven(host *store.Host) bool { return host.Failures == 0 && host.LastSuccessAt != nil }
+
+func (c *courier) busy(host *store.Host) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stops[host.Domain] != nil
+}
+
+func (c *courier) underWay(d *store.Delivery) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.going[d.ID] || c.ended[d.ID]
 }
 
 // hush notes that all that is due for a host is under way.
-func (c *courier) hush(domain string) {
+func (c *courier) hush(host *store.Host) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.busy[domain] > 0 {
-		c.quiet[domain] = true
+	if stop := c.stops[host.Domain]; stop != nil {
+		stop.quiet = true
 	}
 }
 
-// begin marks a delivery as under way, if it was not.
-func (c *courier) begin(d *store.Delivery) bool {
+// begin takes a place for a delivery, if there is one and the delivery is not under way, nor another that is about the same.
+func (c *courier) begin(host *store.Host, d *store.Delivery, p place) (*trip, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.going[d.ID] {
-		return false
+	at := c.stops[d.Domain]
+	if at == nil {
+		at = new(stop)
 	}
-	c.going[d.ID] = true
-	c.busy[d.Domain]++
-	return true
+	about := matter{d.Subject, d.Inbox}
+	switch {
+	case c.free[p] == 0, c.going[d.ID], c.ended[d.ID], d.Subject != 0 && c.about[about]:
+		return nil, false
+	case at.busy == atOncePerHost, !proven(host) && at.busy > 0:
+		return nil, false
+	}
+	c.free[p]--
+	at.busy++
+	c.stops[d.Domain], c.going[d.ID] = at, true
+	if d.Subject != 0 {
+		c.about[about] = true
+	}
+	t := &trip{Delivery: d, host: host, place: p}
+	if p == prompt {
+		t.timer = time.AfterFunc(promptTime, func() { c.tire(t) })
+	}
+	return t, true
 }
 
-func (c *courier) end(d *store.Delivery) {
+// tire has a delivery that takes long leave its place to others.
+func (c *courier) tire(t *trip) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.going, d.ID)
-	delete(c.quiet, d.Domain)
-	if c.busy[d.Domain]--; c.busy[d.Domain] == 0 {
-		delete(c.busy, d.Domain)
-	}
-}
-
-// finish has it recorded how a delivery went. What was interrupted stays as it is: it is delivered again.
-func (c *courier) finish(ctx context.Context, o *outcome) {
-	if o.err != nil && ctx.Err() != nil {
-		c.end(o.delivery)
+	if !c.going[t.ID] {
 		return
 	}
-	c.done <- o
+	t.tired = true
+	c.stops[t.Domain].slow++
+	if c.free[slow] == 0 {
+		return
+	}
+	t.place = slow
+	c.free[prompt]++
+	c.free[slow]--
+	c.wake()
 }
 
-// record writes down how deliveries went: many at a time, because each alone is little.
-func (c *courier) record() {
-	var some []*outcome
-	timer := time.NewTimer(recordEvery)
-	defer timer.Stop()
-	for open := true; open; {
-		select {
-		case o, ok := <-c.done:
-			if open = ok; ok {
-				some = append(some, o)
-			}
-			if len(some) < atOnce && ok {
-				continue
-			}
-		case <-timer.C:
-			timer.Reset(recordEvery)
-		}
-		if len(some) > 0 {
-			c.close(some)
-			some = nil
-		}
+// end gives the place of a delivery back.
+func (c *courier) end(t *trip) {
+	if t.timer != nil {
+		t.timer.Stop()
 	}
-}
-
-// close removes what is delivered from the database and puts off what failed.
-func (c *courier) close(some []*outcome) {
-	ctx := context.Background()
-	err := c.s.db.Update(ctx, func(tx *store.Tx) error {
-		hosts := make(map[string]bool)
-		for _, o := range some {
-			if err := c.closeOne(ctx, tx, o, hosts); err != nil {
-				return err
-			}
-		}
-		for host := range hosts {
-			if err := tx.ScheduleHost(ctx, host); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		c.s.log.Error("recording how deliveries went", "err", err)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.free[t.place]++
+	delete(c.going, t.ID)
+	c.ended[t.ID] = true
+	delete(c.about, matter{t.Subject, t.Inbox})
+	at := c.stops[t.Domain]
+	if t.tired {
+		at.slow--
 	}
-	for _, o := range some {
-		c.end(o.delivery)
+	at.quiet = false
+	if at.busy--; at.busy == 0 {
+		delete(c.stops, t.Domain)
 	}
-	select {
-	case c.again <- struct{}{}:
-	default:
-	}
-}
-
-func (c *courier) closeOne(ctx context.Context, tx *store.Tx, o *outcome, hosts map[string]bool) error {
-	d := o.delivery
-	first := !hosts[d.Domain]
-	hosts[d.Domain] = true
-	if o.err == nil {
-		if first {
-			if err := tx.HostReached(ctx, d.Domain); err != nil {
-				return err
-			}
-		}
-		return tx.DropDelivery(ctx, d)
-	}
-	if o.host {
-		if first {
-			h, err := tx.Host(ctx, d.Domain)
-			if err != nil {
-				return err
-			}
-			if err := tx.HostFailed(ctx, d.Domain, c.s.now().Add(hostPause(h.Failures)), o.err.Error()); err != nil {
-				return err
-			}
-		}
-	}
-	if o.lost {
-		c.s.log.Debug("delivery refused", "inbox", d.Inbox, "err", o.err)
-		return tx.DropDelivery(ctx, d)
-	}
-	parked := d.Attempts >= len(pauses)
-	if parked {
-		c.s.log.Info("delivery given up", "inbox", d.Inbox, "err", o.err)
-	}
-	return tx.PutOffDelivery(ctx, d, o.retry, parked, o.err.Error())
-}
-
-// hostPause is how long a host is left alone that could not be reached so often before.
-func hostPause(failures int) time.Duration {
-	return jittered(pauses[min(failures, len(pauses)-1)])
-}
-
-func jittered(d time.Duration) time.Duration {
-	return d - d/5 + rand.N(2*d/5)
-}
-
-// deliver tries a delivery once.
-func (c *courier) deliver(ctx context.Context, host *store.Host, d *store.Delivery) (o *outcome) {
-	o = &outcome{delivery: d}
-	defer func() {
-		if p := recover(); p != nil {
-			o.err = fmt.Errorf("panic: %v", p)
-			o.retry = c.s.now().Add(pauses[0])
-		}
-	}()
-	parcel, err := c.parcel(ctx, d.ActivityID)
-	if err != nil {
-		o.err, o.retry = err, c.s.now().Add(pauses[0])
-		return o
-	}
-	if parcel == nil {
-		return o // what it hands over is gone: so is the reason to
-	}
-	if _, err := c.s.hostToAsk(d.Inbox); err != nil {
-		o.err, o.lost = err, true
-		return o
-	}
-	status, header, err := c.post(ctx, host, d, parcel)
-	c.judge(o, status, header, err)
-	return o
 }
 
 // parcel returns an activity, nil if it hands over a post that is gone.
 func (c *courier) parcel(ctx context.Context, id store.ActivityID) (*parcel, error) {
 	c.mu.Lock()
-	p := c.body[id]
+	p := c.bodies[id]
 	c.mu.Unlock()
 	if p == nil {
 		rows, err := c.s.db.Activities(ctx, []store.ActivityID{id})
@@ -336,13 +325,13 @@ func (c *courier) parcel(ctx context.Context, id store.ActivityID) (*parcel, err
 		}
 		p = &parcel{rows[0], []byte(rows[0].Body)}
 		c.mu.Lock()
-		for other := range c.body {
-			if len(c.body) < maxBodies {
+		for other := range c.bodies {
+			if len(c.bodies) < maxBodies {
 				break
 			}
-			delete(c.body, other)
+			delete(c.bodies, other)
 		}
-		c.body[id] = p
+		c.bodies[id] = p
 		c.mu.Unlock()
 	}
 	if p.StatusID != nil {
@@ -354,120 +343,95 @@ func (c *courier) parcel(ctx context.Context, id store.ActivityID) (*parcel, err
 	return p, nil
 }
 
-// post sends an activity, signed in one way after the other if it is not known which the host takes.
-func (c *courier) post(ctx context.Context, host *store.Host, d *store.Delivery, p *parcel) (status int, header http.Header, err error) {
-	signer, err := c.s.signer(ctx, p.AccountID)
-	if err != nil {
-		return 0, nil, err
-	}
-	ways := waysToSign(host, false)
-	for i, o := range ways {
-		o.Now = c.s.now()
-		status, header, err = c.send(ctx, d.Inbox, p.body, signer, o)
-		if err != nil || !unauthorized(status) {
-			if err == nil && status < 300 && i > 0 {
-				c.s.noteSignature(ctx, d.Domain, o)
-			}
-			return status, header, err
+// deliver tries a delivery once.
+func (c *courier) deliver(ctx context.Context, t *trip) (o *outcome) {
+	o = &outcome{trip: t}
+	defer func() {
+		if p := recover(); p != nil {
+			c.s.log.Error("panic in a delivery", "inbox", t.Inbox, "panic", p)
+			o.err, o.retry = fmt.Errorf("panic: %v", p), c.s.now().Add(pause(t.Attempts))
 		}
-	}
-	if len(ways) > 1 && status == http.StatusUnauthorized {
-		c.s.noteNeither(ctx, d.Domain)
-	}
-	return status, header, err
-}
-
-const maxAnswer = 64 << 10
-
-func (c *courier) send(ctx context.Context, inbox string, body []byte, signer *httpsig.Signer, o httpsig.Options) (int, http.Header, error) {
-	ctx, cancel := context.WithTimeout(ctx, deliveryTime)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, inbox, bytes.NewReader(body))
+	}()
+	parcel, err := c.parcel(ctx, t.ActivityID)
 	if err != nil {
-		return 0, nil, fmt.Errorf("%w: %v", fetch.ErrRefused, err)
+		o.err, o.retry = err, c.s.now().Add(pause(t.Attempts))
+		return o
 	}
-	req.Header.Set("Content-Type", activity.ContentType)
-	if err := signer.Sign(req, body, o); err != nil {
-		return 0, nil, err
+	if parcel == nil {
+		return o // what it hands over is gone: so is the reason to
 	}
-	resp, err := c.s.client.Do(req)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer resp.Body.Close()
-	io.CopyN(io.Discard, resp.Body, maxAnswer) // so that the connection can be used again
-	return resp.StatusCode, resp.Header, nil
-}
-
-// judge says what the answer to a delivery means (federation 3.3).
-func (c *courier) judge(o *outcome, status int, header http.Header, err error) {
-	now, d := c.s.now(), o.delivery
-	o.retry = now.Add(jittered(pauses[min(d.Attempts, len(pauses)-1)]))
-	switch {
-	case errors.Is(err, fetch.ErrRefused):
+	if _, err := c.s.hostToAsk(t.Inbox); err != nil {
 		o.err, o.lost = err, true
-	case errors.Is(err, fetch.ErrBusy):
-		o.err = err
-	case err != nil:
-		o.err, o.host = err, true
-	case status < 300:
-	default:
-		o.err = fmt.Errorf("answered with status %d", status)
-		switch {
-		case status == http.StatusUnauthorized:
-			o.lost = d.Attempts+1 >= unauthorizedTries
-		case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests:
-			o.retry = later(o.retry, retryAfter(header, now))
-		case status == http.StatusNotImplemented, status >= 400 && status < 500 && status != http.StatusPaymentRequired:
-			o.lost = true
-		case status >= 500:
-			o.retry = later(o.retry, retryAfter(header, now))
-		}
+		return o
 	}
+	signer, err := c.s.signer(ctx, parcel.AccountID)
+	if err != nil {
+		o.err, o.lost, o.retry = err, errs.IsNotFound(err), c.s.now().Add(pause(t.Attempts))
+		return o
+	}
+	status, header, err := c.s.post(ctx, t.host, t.Inbox, parcel.body, signer)
+	c.s.judge(o, status, header, err)
+	if isGone(o.err) {
+		c.s.lookAfter(ctx, o)
+	}
+	return o
 }
 
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
+// lookAfter finds out what it means that an inbox is gone: that its owner is, or the whole server (federation 3.3).
+func (s *Service) lookAfter(ctx context.Context, o *outcome) {
+	owner, err := s.db.InboxOwner(ctx, o.Inbox)
+	if err != nil {
+		s.log.Error("looking for the owner of an inbox", "err", err)
+		return
 	}
-	return a
-}
-
-// retryAfter returns when a host wants to be asked again, between a minute and a day from now; the zero time if it does not say.
-func retryAfter(header http.Header, now time.Time) time.Time {
-	text := header.Get("Retry-After")
-	if text == "" {
-		return time.Time{}
+	if owner == 0 {
+		o.ill = statusOf(o.err) == goneStatus
+		return
 	}
-	var wait time.Duration
-	if n, err := strconv.Atoi(text); err == nil {
-		wait = time.Duration(min(n, 86_400)) * time.Second
-	} else if at, err := http.ParseTime(text); err == nil {
-		wait = at.Sub(now)
-	} else {
-		return time.Time{}
+	account, err := s.db.Account(ctx, owner)
+	if err != nil || account.DeletedAt != nil {
+		return
 	}
-	return now.Add(min(max(wait, time.Minute), 24*time.Hour))
+	if _, err = s.fetchActor(ctx, account.URI); statusOf(err) == goneStatus {
+		err = s.actorGone(ctx, account)
+	}
+	if err != nil {
+		s.log.Debug("looking for an actor whose inbox is gone", "actor", account.URI, "err", err)
+	}
 }
 
 // settle delivers all that is due, one after another.
 func (c *courier) settle(ctx context.Context) error {
 	for {
-		hosts, err := c.s.db.DueHosts(ctx, atOnce)
-		if err != nil || len(hosts) == 0 {
-			return err
-		}
-		for _, host := range hosts {
-			due, err := c.s.db.DueDeliveries(ctx, host.Domain, atOnce)
+		var hosts []*store.Host
+		for _, failing := range []bool{false, true} {
+			some, err := c.s.db.DueHosts(ctx, failing, promptPlaces)
 			if err != nil {
 				return err
 			}
-			for _, d := range due {
-				c.begin(d)
-				c.close([]*outcome{c.deliver(ctx, host, d)})
+			hosts = append(hosts, some...)
+		}
+		if len(hosts) == 0 {
+			return nil
+		}
+		for _, host := range hosts {
+			c.mu.Lock()
+			clear(c.ended)
+			c.mu.Unlock()
+			due, err := c.s.db.DueDeliveries(ctx, []string{host.Domain}, 1)
+			if err != nil {
+				return err
+			}
+			for _, d := range due[host.Domain] {
+				t, _ := c.begin(host, d, prompt)
+				err := c.close([]*outcome{c.deliver(ctx, t)})
+				c.end(t)
+				if err != nil {
+					return err
+				}
 			}
 			if len(due) == 0 {
-				if err := c.s.db.Update(ctx, func(tx *store.Tx) error { return tx.ScheduleHost(ctx, host.Domain) }); err != nil {
+				if err := c.s.db.Update(ctx, func(tx *store.Tx) error { return tx.ScheduleHosts(ctx, []string{host.Domain}) }); err != nil {
 					return err
 				}
 			}

@@ -19,7 +19,7 @@ import (
 var documentContext = []any{
 	activity.Context,
 	"https://w3id.org/security/v1",
-	object{
+	part{
 		"@language": "und",
 
 		"toot": "http://joinmastodon.org/ns#", "litepub": "http://litepub.social/ns#", "schema": "http://schema.org#",
@@ -48,11 +48,11 @@ var documentContext = []any{
 	},
 }
 
-// object is a part of a document.
-type object = map[string]any
+// part is an object in a document.
+type part = map[string]any
 
 // reference is a name whose values are ids.
-func reference(name string) object { return object{"@id": name, "@type": "@id"} }
+func reference(name string) part { return part{"@id": name, "@type": "@id"} }
 
 // withContext returns a document as it stands alone.
 func withContext(o activity.Object) activity.Object {
@@ -357,25 +357,25 @@ func (s *Service) emojiTags(in ...string) []any {
 	return tags
 }
 
-func (s *Service) emojiTag(e emoji.Emoji) object {
+func (s *Service) emojiTag(e emoji.Emoji) part {
 	return pictureTag(":"+e.Shortcode+":", s.BaseURL+e.Path)
 }
 
 // pictureTag is a custom emoji. When its picture changed last is not known: peers get another address for another picture.
-func pictureTag(name, url string) object {
-	icon := object{"type": "Image", "url": url}
+func pictureTag(name, url string) part {
+	icon := part{"type": "Image", "url": url}
 	if kind := pictureType(url); kind != "" {
 		icon["mediaType"] = kind
 	}
-	return object{"type": "Emoji", "id": url, "name": name, "updated": "1970-01-01T00:00:00Z", "icon": icon}
+	return part{"type": "Emoji", "id": url, "name": name, "updated": "1970-01-01T00:00:00Z", "icon": icon}
 }
 
-func (s *Service) mentionTag(a *store.Account) object {
-	return object{"type": "Mention", "href": a.URI, "name": "@" + s.handle(a)}
+func (s *Service) mentionTag(a *store.Account) part {
+	return part{"type": "Mention", "href": a.URI, "name": "@" + s.handle(a)}
 }
 
-func (s *Service) hashtagTag(name string) object {
-	return object{"type": "Hashtag", "href": text.TagURL(s.BaseURL, name), "name": "#" + name}
+func (s *Service) hashtagTag(name string) part {
+	return part{"type": "Hashtag", "href": text.TagURL(s.BaseURL, name), "name": "#" + name}
 }
 
 // one builds a document of one status.

@@ -21,9 +21,9 @@ func (s *Service) create(st *store.Status, p *parts) (activity.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := object{
+	a := part{
 		"id": s.activityURI(int64(st.ID)), "type": "Create", "actor": o["actor"], "published": o["published"],
-		"to": o["to"], "cc": o["cc"], "context": o["context"], "conversation": o["conversation"], "object": object(o),
+		"to": o["to"], "cc": o["cc"], "context": o["context"], "conversation": o["conversation"], "object": part(o),
 	}
 	if st.Visibility == store.Direct {
 		a["directMessage"] = true
@@ -46,7 +46,7 @@ func (s *Service) announce(boost *store.Status, p *parts) (activity.Object, erro
 	if err != nil {
 		return nil, err
 	}
-	a := object{
+	a := part{
 		"id": boost.URI, "type": "Announce", "actor": p.accounts[boost.AccountID].URI, "published": boost.CreatedAt.String(),
 		"to": texts(to), "cc": texts(cc), "object": original.URI,
 	}
@@ -55,7 +55,7 @@ func (s *Service) announce(boost *store.Status, p *parts) (activity.Object, erro
 		if err != nil {
 			return nil, err
 		}
-		a["object"] = object(whole)
+		a["object"] = part(whole)
 	}
 	return a, nil
 }
@@ -112,7 +112,7 @@ func (s *Service) interaction(ctx context.Context, kind string, actor store.Acco
 	if isOpen(st.Visibility) {
 		to, cc = append(to, s.followersURI(who)), append(cc, activity.Public)
 	}
-	a := object{"id": s.activityURI(id), "type": kind, "actor": who.URI, "object": st.URI, "to": texts(to), "cc": texts(cc)}
+	a := part{"id": s.activityURI(id), "type": kind, "actor": who.URI, "object": st.URI, "to": texts(to), "cc": texts(cc)}
 	if uri != nil {
 		a["id"] = *uri
 	}
@@ -126,7 +126,7 @@ func (s *Service) followActivity(ctx context.Context, f *store.Follow) (activity
 		return nil, err
 	}
 	target := of[f.TargetID].URI
-	a := object{
+	a := part{
 		"id": s.activityURI(int64(f.ID)), "type": "Follow", "actor": of[f.FollowerID].URI, "object": target,
 		"to": []any{target}, "cc": []any{},
 	}

@@ -32,7 +32,7 @@ func (s *Service) actorDocument(ctx context.Context, a *store.Account) (activity
 	o["webfinger"] = s.handle(a)
 	o["name"] = a.DisplayName
 	o["url"] = a.URL
-	o["endpoints"] = object{"sharedInbox": s.BaseURL + "/inbox"}
+	o["endpoints"] = part{"sharedInbox": s.BaseURL + "/inbox"}
 	o["manuallyApprovesFollowers"] = a.Locked
 	o["published"] = a.CreatedAt.Time().Truncate(24 * time.Hour).Format(time.RFC3339)
 	if s.IsSelf(a) {
@@ -43,7 +43,7 @@ func (s *Service) actorDocument(ctx context.Context, a *store.Account) (activity
 		}
 		return o, nil
 	}
-	o["endpoints"] = object{
+	o["endpoints"] = part{
 		"sharedInbox":                s.BaseURL + "/inbox",
 		"oauthAuthorizationEndpoint": s.BaseURL + "/oauth/authorize",
 		"oauthRegistrationEndpoint":  s.BaseURL + "/api/v1/apps",
@@ -56,7 +56,7 @@ func (s *Service) actorDocument(ctx context.Context, a *store.Account) (activity
 	o["discoverable"], o["indexable"] = a.Discoverable, a.Discoverable
 	o["alsoKnownAs"] = texts(a.AlsoKnownAs.V)
 	if a.AcceptsChatMessages != nil {
-		o["capabilities"] = object{"acceptsChatMessages": *a.AcceptsChatMessages}
+		o["capabilities"] = part{"acceptsChatMessages": *a.AcceptsChatMessages}
 	}
 	if a.ShowBirthday && a.Birthday != "" {
 		o["vcard:bday"] = a.Birthday
@@ -81,9 +81,9 @@ func (s *Service) stub(ctx context.Context, a *store.Account) (activity.Object, 
 	if err != nil {
 		return nil, err
 	}
-	return object{
+	return part{
 		"id": a.URI, "type": a.ActorType, "preferredUsername": a.Nickname, "inbox": a.URI + "/inbox",
-		"publicKey": object{"id": key, "owner": a.URI, "publicKeyPem": pem},
+		"publicKey": part{"id": key, "owner": a.URI, "publicKeyPem": pem},
 	}, nil
 }
 
@@ -97,7 +97,7 @@ func (s *Service) addPictures(o activity.Object, a *store.Account) {
 		if name == "" {
 			continue
 		}
-		picture := object{"type": "Image", "url": s.mediaURL(name)}
+		picture := part{"type": "Image", "url": s.mediaURL(name)}
 		if kind := pictureType(name); kind != "" {
 			picture["mediaType"] = kind
 		}
@@ -108,7 +108,7 @@ func (s *Service) addPictures(o activity.Object, a *store.Account) {
 func (s *Service) addFields(o activity.Object, a *store.Account) {
 	fields, shown := []any{}, []string{a.DisplayName, a.Note}
 	for _, f := range a.Fields.V {
-		fields = append(fields, object{"type": "PropertyValue", "name": f.Name, "value": f.Value})
+		fields = append(fields, part{"type": "PropertyValue", "name": f.Name, "value": f.Value})
 		shown = append(shown, f.Name, f.Value)
 	}
 	o["attachment"] = fields
@@ -117,5 +117,5 @@ func (s *Service) addFields(o activity.Object, a *store.Account) {
 
 // tombstone stands for what was deleted (federation 1.10).
 func tombstone(uri, kind string, at store.Time) activity.Object {
-	return object{"id": uri, "type": "Tombstone", "formerType": kind, "deleted": at.String()}
+	return part{"id": uri, "type": "Tombstone", "formerType": kind, "deleted": at.String()}
 }

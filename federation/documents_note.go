@@ -40,7 +40,7 @@ func (s *Service) object(st *store.Status, p *parts) (activity.Object, error) {
 		"cc":           texts(cc),
 		"published":    st.CreatedAt.String(),
 		"content":      st.Content,
-		"source":       object{"content": st.Text, "mediaType": st.ContentType},
+		"source":       part{"content": st.Text, "mediaType": st.ContentType},
 		"summary":      st.SpoilerText,
 		"sensitive":    st.Sensitive,
 		"context":      thread,
@@ -52,7 +52,7 @@ func (s *Service) object(st *store.Status, p *parts) (activity.Object, error) {
 		o["url"] = st.URL
 	}
 	if st.Language != "" {
-		o["contentMap"] = object{st.Language: st.Content}
+		o["contentMap"] = part{st.Language: st.Content}
 	}
 	if st.EditedAt != nil {
 		o["updated"] = st.EditedAt.String()
@@ -65,7 +65,7 @@ func (s *Service) object(st *store.Status, p *parts) (activity.Object, error) {
 		o["directMessage"] = true
 	}
 	if isOpen(st.Visibility) {
-		o["interactionPolicy"] = object{"canQuote": object{"automaticApproval": []any{activity.Public}}}
+		o["interactionPolicy"] = part{"canQuote": part{"automaticApproval": []any{activity.Public}}}
 		o["replies"] = s.repliesOf(st, p.replies[st.ID])
 	}
 	if quoted := p.quoted(st); quoted != nil {
@@ -94,8 +94,8 @@ func (s *Service) attachments(media []*store.Media) []any {
 	return list
 }
 
-func (s *Service) attachment(m *store.Media, description string) object {
-	o := object{"type": "Document", "mediaType": m.Mime, "url": m.RemoteURL, "name": nil}
+func (s *Service) attachment(m *store.Media, description string) part {
+	o := part{"type": "Document", "mediaType": m.Mime, "url": m.RemoteURL, "name": nil}
 	if m.File != "" {
 		o["url"] = s.mediaURL(m.File)
 	}
@@ -123,7 +123,7 @@ func (s *Service) tags(st *store.Status, p *parts) []any {
 		if address == "" {
 			address = quoted.URI
 		}
-		list = append(list, object{
+		list = append(list, part{
 			"type": "Link", "mediaType": activity.LinkedType + `; profile="` + activity.LinkedProfile + `"`,
 			"rel": quoteRel, "href": quoted.URI, "name": "RE: " + address,
 		})
@@ -132,13 +132,13 @@ func (s *Service) tags(st *store.Status, p *parts) []any {
 }
 
 // repliesOf is the collection of an author's own answers to a status, with the first of them (federation 4.2).
-func (s *Service) repliesOf(st *store.Status, first []store.StatusID) object {
+func (s *Service) repliesOf(st *store.Status, first []store.StatusID) part {
 	uri := st.URI + "/replies"
-	page := object{"id": uri + "?page=true", "type": "CollectionPage", "partOf": uri, "items": s.objectURIs(first)}
+	page := part{"id": uri + "?page=true", "type": "CollectionPage", "partOf": uri, "items": s.objectURIs(first)}
 	if len(first) == maxReplies {
 		page["next"] = uri + "?page=true&min_id=" + first[len(first)-1].String()
 	}
-	return object{"id": uri, "type": "Collection", "first": page}
+	return part{"id": uri, "type": "Collection", "first": page}
 }
 
 // objectURIs returns the ids of local posts.
@@ -151,14 +151,14 @@ func (s *Service) objectURIs(ids []store.StatusID) []any {
 }
 
 // former are the latest of the earlier versions of a status, the oldest first. They have no history themselves.
-func (s *Service) former(st *store.Status, p *parts) object {
+func (s *Service) former(st *store.Status, p *parts) part {
 	versions := []any{}
 	author := p.accounts[st.AccountID].URI
 	for _, e := range p.edits[st.ID] {
-		v := object{
+		v := part{
 			"id": st.URI, "type": "Note", "attributedTo": author, "actor": author,
 			"published": st.CreatedAt.String(), "content": e.Content, "summary": e.SpoilerText, "sensitive": e.Sensitive,
-			"source": object{"content": e.Text, "mediaType": e.ContentType},
+			"source": part{"content": e.Text, "mediaType": e.ContentType},
 		}
 		if e.CreatedAt != st.CreatedAt {
 			v["updated"] = e.CreatedAt.String()
@@ -179,13 +179,13 @@ func (s *Service) former(st *store.Status, p *parts) object {
 		}
 		versions = append(versions, v)
 	}
-	return object{"type": "OrderedCollection", "totalItems": float64(len(versions)), "orderedItems": versions}
+	return part{"type": "OrderedCollection", "totalItems": float64(len(versions)), "orderedItems": versions}
 }
 
 func options(titles func(func(string) bool)) []any {
 	list := []any{}
 	for title := range titles {
-		list = append(list, object{"type": "Note", "name": title})
+		list = append(list, part{"type": "Note", "name": title})
 	}
 	return list
 }
@@ -195,11 +195,11 @@ func (s *Service) ask(o activity.Object, poll *store.Poll) {
 	ended := poll.Ended(s.now())
 	list := []any{}
 	for _, option := range poll.Options.V {
-		votes := object{"type": "Collection"}
+		votes := part{"type": "Collection"}
 		if !poll.HideTotals || ended {
 			votes["totalItems"] = float64(option.Votes)
 		}
-		list = append(list, object{"type": "Note", "name": option.Title, "replies": votes})
+		list = append(list, part{"type": "Note", "name": option.Title, "replies": votes})
 	}
 	key := "oneOf"
 	if poll.Multiple {

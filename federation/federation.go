@@ -18,6 +18,7 @@ import (
 
 	"svc/emoji"
 	"svc/federation/policy"
+	"svc/internal/cache"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
@@ -47,6 +48,7 @@ func FromSettings(c *config.Config) Config {
 		AuthorizedFetch: c.Federation.AuthorizedFetch,
 		StoreAll:        c.Federation.StoreAll,
 		AllowRelay:      c.Federation.AllowRelay,
+		SendBlocks:      c.Federation.SendBlocks,
 	}
 }
 
@@ -58,9 +60,11 @@ type Service struct {
 	client  *fetch.Client
 	secrets *keys.Keys
 	emojis  *emoji.Packs
+	kept    *cache.Cache[store.StatusID, *keptDocument]
 	log     *slog.Logger
 
 	signers *signers
+	senders *senders
 	fetchID atomic.Int64 // of the account that asks others in the name of this server
 	absent  *absences
 	flights flights[got]
@@ -74,12 +78,12 @@ type Service struct {
 	courier *courier
 }
 
-// New makes a service. Call Open before it is used.
+// New makes a service that follows the changes of db. Call it before db is used, and Open before the service is.
 func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
 	s := &Service{
-		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, log: log,
-		signers: newSigners(), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(), watched: newWatched(),
-		met: newNewcomers(),
+		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, kept: newKept(db), log: log,
+		signers: newSigners(), senders: newSenders(db), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(),
+		watched: newWatched(), met: newNewcomers(),
 	}
 	s.inbox, s.courier = newInbox(s), newCourier(s)
 	return s
@@ -116,3 +120,8 @@ func (s *Service) Settle(ctx context.Context) error {
 }
 
 func (s *Service) now() time.Time { return s.db.Now() }
+
+// Heard notes that a server has made itself heard, in a way that only it can have: what waits for it is delivered now.
+func (s *Service) Heard(ctx context.Context, domain string) error {
+	return s.courier.heard(ctx, domain)
+}

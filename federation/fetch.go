@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"svc/federation/policy"
 	"svc/internal/activity"
 	"svc/internal/fetch"
 	"svc/internal/httpsig"
@@ -27,25 +28,33 @@ var (
 const documentTime = 15 * time.Second
 
 // document reads what is at an address, as its origin has it: its id is that address, or another one of the same host that then
-// was asked (federation 5.2). Whoever asks for the same address meanwhile gets the same answer.
+// was asked (federation 5.1 R7, 5.2). Whoever asks for the same address meanwhile gets the same answer.
 func (s *Service) document(ctx context.Context, uri string) (activity.Object, error) {
-	uri = activity.WithoutFragment(uri)
-	doc, at, err := s.sharedGet(ctx, uri)
+	doc, at, err := s.sharedGet(ctx, activity.WithoutFragment(uri))
 	if err != nil {
 		return nil, err
 	}
-	id := activity.WithoutFragment(doc.ID())
+	id := doc.ID()
 	switch {
-	case id == at:
+	case isAt(id, at):
 		return doc, nil
 	case !activity.SameHost(id, at, s.Trial):
-		return nil, fmt.Errorf("%w: %s says it is %q", errForged, at, id)
+		return nil, fmt.Errorf("%w: %s says it is %q", errForged, at, cut(id, 200))
 	}
-	doc, at, err = s.sharedGet(ctx, id)
-	if err == nil && activity.WithoutFragment(doc.ID()) != id || err == nil && at != id {
-		err = fmt.Errorf("%w: %s says it is %q", errForged, at, doc.ID())
+	doc, at, err = s.sharedGet(ctx, activity.WithoutFragment(id))
+	if err != nil {
+		return nil, err
 	}
-	return doc, err
+	if !isAt(doc.ID(), at) || !isAt(id, at) {
+		return nil, fmt.Errorf("%w: %s says it is %q", errForged, at, cut(doc.ID(), 200))
+	}
+	return doc, nil
+}
+
+// isAt tells whether an id is that of what is at an address. Both may have a fragment, and characters written out or escaped.
+func isAt(id, address string) bool {
+	u, err := url.Parse(activity.WithoutFragment(id))
+	return err == nil && (activity.WithoutFragment(id) == address || u.String() == address)
 }
 
 // got is what is at an address.
@@ -83,19 +92,30 @@ func (s *Service) get(ctx context.Context, uri string) (activity.Object, string,
 		return nil, "", err
 	}
 	var resp *fetch.Response
-	for i, o := range waysToSign(known, strings.Contains(uri, "?")) {
+	last := host // of the hops
+	ways := waysToSign(known, strings.Contains(uri, "?"), s.now())
+	for i, o := range ways {
 		resp, err = s.client.Get(ctx, uri, fetch.Limits{
 			Accept: activity.Accept, Types: []string{activity.MediaType, activity.LinkedType}, Time: documentTime,
-			Prepare: func(r *http.Request) error { return s.signGet(ctx, r, o) },
+			Prepare: func(r *http.Request) (err error) {
+				last, err = s.signGet(ctx, r, o)
+				return err
+			},
 		})
-		if status := statusOf(err); status != http.StatusUnauthorized && status != http.StatusBadRequest {
+		if !unauthorized(statusOf(err)) {
 			if err == nil && i > 0 {
 				s.noteSignature(ctx, host, o)
 			}
 			break
 		}
+		if i > 0 && i == len(ways)-1 && last == host && (known.Signature == "" || known.Signature == neither) {
+			s.noteNeither(ctx, host)
+		}
 	}
-	if err != nil {
+	switch {
+	case isGone(err) && last != host:
+		return nil, "", fmt.Errorf("%w: it is for %s to say that it is gone, not for %s", errForged, host, last)
+	case err != nil:
 		return nil, "", err
 	}
 	if !isDocument(resp.Header.Get("Content-Type")) {
@@ -117,17 +137,17 @@ func (s *Service) hostToAsk(uri string) (string, error) {
 	return host, s.allowed(host)
 }
 
-// signGet signs a request in the name of this server. Each hop passes the rules for hosts anew.
-func (s *Service) signGet(ctx context.Context, r *http.Request, o httpsig.Options) error {
-	if _, err := s.hostToAsk(r.URL.String()); err != nil {
-		return err
+// signGet signs a request in the name of this server, and returns its host. Each hop passes the rules for hosts anew.
+func (s *Service) signGet(ctx context.Context, r *http.Request, o httpsig.Options) (host string, err error) {
+	if host, err = s.hostToAsk(r.URL.String()); err != nil {
+		return "", err
 	}
 	signer, err := s.serviceSigner(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
 	o.Now = s.now()
-	return signer.Sign(r, nil, o)
+	return host, signer.Sign(r, nil, o)
 }
 
 // isDocument tells whether a Content-Type is one of ActivityPub (federation 1.6).
@@ -166,136 +186,10 @@ func passing(err error) bool {
 		}
 	}
 	var refused *Refused
-	if errors.As(err, &refused) {
+	var rejected *policy.Rejected
+	if errors.As(err, &refused) || errors.As(err, &rejected) && rejected.Err == nil {
 		return false
 	}
 	status := statusOf(err)
-	return status == 0 || status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
-}
-
-// mayAskKey marks contexts in which nobody has time to wait for other servers.
-type mayAskKey struct{}
-
-// withoutAsking returns a context in which asking another server is errLater.
-func withoutAsking(ctx context.Context) context.Context {
-	return context.WithValue(ctx, mayAskKey{}, errLater)
-}
-
-func mayAsk(ctx context.Context) error {
-	err, _ := ctx.Value(mayAskKey{}).(error)
-	return err
-}
-
-// absences remembers for a while what could not be had.
-type absences struct {
-	mu      sync.Mutex
-	entries map[string]absence
-}
-
-type absence struct {
-	until time.Time
-	err   error
-}
-
-const maxAbsences = 5000
-
-func newAbsences() *absences { return &absences{entries: make(map[string]absence)} }
-
-// of returns why an address is not to be asked now, nil if it may.
-func (a *absences) of(uri string, now time.Time) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	found, ok := a.entries[uri]
-	if !ok {
-		return nil
-	}
-	if now.After(found.until) {
-		delete(a.entries, uri)
-		return nil
-	}
-	return fmt.Errorf("%w: %w", errAbsent, found.err)
-}
-
-// note remembers a failure, as long as it is likely to last (federation 3.9).
-func (a *absences) note(uri string, err error, now time.Time) {
-	var lasts time.Duration
-	switch status := statusOf(err); {
-	case errors.Is(err, context.Canceled), errors.Is(err, errLater):
-		return
-	case status == http.StatusNotFound || status == http.StatusGone:
-		lasts = 24 * time.Hour
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		lasts = time.Hour
-	case passing(err):
-		lasts = time.Minute
-	default:
-		lasts = 10 * time.Minute
-	}
-	a.noteFor(uri, err, now, lasts)
-}
-
-func (a *absences) noteFor(uri string, err error, now time.Time, lasts time.Duration) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for old := range a.entries {
-		if len(a.entries) < maxAbsences {
-			break
-		}
-		delete(a.entries, old)
-	}
-	a.entries[uri] = absence{now.Add(lasts), err}
-}
-
-// forget has an address asked again.
-func (a *absences) forget(uri string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.entries, uri)
-}
-
-// flights are requests under way, by address or another key.
-type flights[T any] struct {
-	mu    sync.Mutex
-	going map[string]*flight[T]
-}
-
-type flight[T any] struct {
-	done chan struct{}
-	got  T
-	err  error
-}
-
-// do calls fn, or waits for the call of another who asks for the same. The call outlives who gives up waiting, but not the time.
-func (f *flights[T]) do(ctx context.Context, key string, most time.Duration, fn func(context.Context) (T, error)) (T, error) {
-	f.mu.Lock()
-	going, under := f.going[key]
-	if !under {
-		going = &flight[T]{done: make(chan struct{})}
-		if f.going == nil {
-			f.going = make(map[string]*flight[T])
-		}
-		f.going[key] = going
-		go func() {
-			defer func() {
-				if p := recover(); p != nil {
-					going.err = fmt.Errorf("panic: %v", p)
-				}
-				f.mu.Lock()
-				delete(f.going, key)
-				f.mu.Unlock()
-				close(going.done)
-			}()
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
-			defer cancel()
-			going.got, going.err = fn(ctx)
-		}()
-	}
-	f.mu.Unlock()
-	select {
-	case <-going.done:
-		return going.got, going.err
-	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
-	}
+	return status == 0 || status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status == http.StatusTooEarly
 }

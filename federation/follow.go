@@ -18,8 +18,14 @@ func init() {
 
 // follow has an actor follow somebody here, or ask to.
 func (s *Service) follow(ctx context.Context, in *incoming) error {
+	if done, err := s.relayFollowed(ctx, in); done || err != nil {
+		return err
+	}
 	ref, err := in.objectRef()
 	if err != nil {
+		return err
+	}
+	if relay, err := s.relayFollowed(ctx, in); relay || err != nil {
 		return err
 	}
 	to, err := s.accountHere(ctx, ref)
@@ -35,6 +41,12 @@ func (s *Service) follow(ctx context.Context, in *incoming) error {
 // accept has an actor accept the follow of somebody here. What else is accepted, a favourite or a reply, is seen there now: nothing is
 // known of it here (federation 4.15).
 func (s *Service) accept(ctx context.Context, in *incoming) error {
+	if relay, err := s.relayAnswered(ctx, in); relay || err != nil {
+		return err
+	}
+	if done, err := s.relayAnswered(ctx, in); done || err != nil {
+		return err
+	}
 	f, err := s.answered(ctx, in.actor, in.Object)
 	if err != nil || f == nil {
 		return err
@@ -44,6 +56,12 @@ func (s *Service) accept(ctx context.Context, in *incoming) error {
 
 // reject has an actor refuse, or end, the follow of somebody here.
 func (s *Service) reject(ctx context.Context, in *incoming) error {
+	if relay, err := s.relayAnswered(ctx, in); relay || err != nil {
+		return err
+	}
+	if done, err := s.relayAnswered(ctx, in); done || err != nil {
+		return err
+	}
 	f, err := s.answered(ctx, in.actor, in.Object)
 	if err != nil || f == nil {
 		return err

@@ -18,9 +18,9 @@ const (
 const neither = "neither"
 
 // waysToSign returns how requests to a host are to be signed: the way that it is known to take, or else one after the other.
-func waysToSign(h *store.Host, hasQuery bool) []httpsig.Options {
+func waysToSign(h *store.Host, hasQuery bool, now time.Time) []httpsig.Options {
 	cavage, rfc := httpsig.Options{Scheme: httpsig.Cavage, PathOnly: h.PathOnly && hasQuery}, httpsig.Options{Scheme: httpsig.RFC9421}
-	switch age := time.Since(h.SignatureAt.Time()); {
+	switch age := now.Sub(h.SignatureAt.Time()); {
 	case h.Signature == string(httpsig.RFC9421) && age < signatureTime:
 		return []httpsig.Options{rfc, cavage}
 	case h.Signature == neither && age < neitherTime:

@@ -5,237 +5,148 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash/maphash"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"svc/internal/activity"
+	"svc/internal/errs"
 	"svc/store"
 )
 
 const (
-	lanes        = 4      // activities that are done at the same time, those of one actor one after another
-	laneLength   = 256    // that wait in memory for one lane; more wait in the database only
-	slowWorkers  = 8      // activities that wait for other servers at the same time
-	slowLength   = 512    // that wait in memory for these
-	maxWaiting   = 50_000 // that wait in the database: others are asked to try again later
-	forgetEvery  = 10 * time.Millisecond
 	longestSleep = time.Minute
+	loadAtOnce   = 1000
+	loadPause    = time.Second     // after the database could not be read
+	itemTime     = 5 * time.Minute // for one activity
 )
 
-// inbox does what has come in, in the order in which it came from each actor. What is queued is in the database; what there is
-// room for is handed over in memory, too.
+// inbox does what has come in. What is queued is on disk before its sender is answered, and stays there until it is done with: a crash
+// has it done again, which changes nothing.
 type inbox struct {
 	s       *Service
-	seed    maphash.Seed
+	queue   *queue
 	running atomic.Bool
-	lanes   [lanes]chan *item
-	slow    chan *item
-	wake    chan struct{} // something waits in the database only
-	done    chan *item
-
-	mu    sync.Mutex
-	taken map[store.ReceivedID]bool // handed over, or under way
-
-	waiting atomic.Int64 // about how many are in the database
-}
-
-// item is an activity that has come in, with what was found out about it on the way.
-type item struct {
-	row    *store.Received
-	doc    activity.Object // nil: not read yet
-	signer *store.Account  // likewise
-	err    error
+	poll    chan struct{} // the database is to be looked through
+	results chan *item
+	recent  *recent
 }
 
 func newInbox(s *Service) *inbox {
-	in := &inbox{
-		s: s, seed: maphash.MakeSeed(), taken: make(map[store.ReceivedID]bool),
-		slow: make(chan *item, slowLength), wake: make(chan struct{}, 1), done: make(chan *item, laneLength),
-	}
-	for i := range in.lanes {
-		in.lanes[i] = make(chan *item, laneLength)
-	}
-	return in
+	return &inbox{s: s, queue: newQueue(), poll: make(chan struct{}, 1), results: make(chan *item, recordAtOnce), recent: newRecent()}
 }
 
-// add queues an activity whose signature was verified. It returns once that is on disk.
-func (b *inbox) add(ctx context.Context, doc activity.Object, in Inbound, signer *store.Account) error {
+// add queues an activity whose signature was verified. It returns once that is on disk. mark tells when it was not heard of.
+func (b *inbox) add(ctx context.Context, doc activity.Object, mark uint64, in Inbound, signer *store.Account) error {
+	from := b.queue.reserve(signer.ID, b.s.hostOf(signer))
+	if from == nil {
+		return errFull
+	}
 	row := &store.Received{SignerID: signer.ID, Body: string(in.Body)}
 	if in.Recipient != nil {
 		row.RecipientID = &in.Recipient.ID
 	}
-	if b.waiting.Load() >= maxWaiting {
-		return errFull
-	}
-	err := b.s.db.Update(ctx, func(tx *store.Tx) error {
-		err := tx.AddReceived(ctx, row)
-		b.take(row.ID) // before anybody can see the row
-		return err
-	})
-	if err != nil {
-		b.release(row.ID)
+	if err := b.s.db.Update(ctx, func(tx *store.Tx) error { return tx.AddReceived(ctx, row) }); err != nil {
+		b.queue.forgo(from)
 		return err
 	}
-	b.waiting.Add(1)
-	if !b.running.Load() || !b.offer(b.lane(signer), &item{row: row, doc: doc, signer: signer}) {
-		b.release(row.ID)
-		b.poll()
+	if !b.running.Load() {
+		b.queue.forgo(from) // it is found in the database once there is somebody to look
+		return nil
 	}
+	b.queue.add(&item{id: row.ID, from: from, row: row, doc: doc, mark: mark})
 	return nil
 }
 
-func (b *inbox) lane(signer *store.Account) chan *item {
-	var text [8]byte
-	for i := range text {
-		text[i] = byte(signer.ID >> (8 * i))
-	}
-	return b.lanes[maphash.Bytes(b.seed, text[:])%lanes]
-}
-
-// offer hands an item over if there is room.
-func (b *inbox) offer(to chan *item, it *item) bool {
+// look has the database looked through for what is not known in memory.
+func (b *inbox) look() {
 	select {
-	case to <- it:
-		return true
-	default:
-		return false
-	}
-}
-
-// poll has somebody look for what waits in the database only.
-func (b *inbox) poll() {
-	select {
-	case b.wake <- struct{}{}:
+	case b.poll <- struct{}{}:
 	default:
 	}
 }
 
-// take marks an activity as being seen to; it tells whether nobody did yet.
-func (b *inbox) take(id store.ReceivedID) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.taken[id] {
-		return false
-	}
-	b.taken[id] = true
-	return true
-}
-
-func (b *inbox) release(id store.ReceivedID) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.taken, id)
-}
-
-// run works until ctx ends, then waits for what is under way.
+// run works until ctx ends. What is under way by then and cannot be finished at once is done again the next time.
 func (b *inbox) run(ctx context.Context) {
-	if n, err := b.s.db.CountReceived(ctx, maxWaiting); err == nil {
-		b.waiting.Store(int64(n))
-	}
 	b.running.Store(true)
+	defer context.AfterFunc(ctx, b.queue.end)()
 	var workers, clerk sync.WaitGroup
-	for _, lane := range b.lanes {
-		workers.Go(func() { b.work(ctx, lane, b.quickly) })
+	for range quickWorkers {
+		workers.Go(func() { b.work(ctx, b.queue.next, b.quickly) })
 	}
 	for range slowWorkers {
-		workers.Go(func() { b.work(ctx, b.slow, b.slowly) })
+		workers.Go(func() { b.work(ctx, b.queue.nextSlow, b.slowly) })
 	}
-	clerk.Go(b.record)
+	clerk.Go(func() { b.record(ctx) })
 	b.feed(ctx)
 	b.running.Store(false)
 	workers.Wait()
-	close(b.done)
+	close(b.results)
 	clerk.Wait()
 }
 
-// feed hands over what waits in the database until ctx ends.
+// feed finds what was queued before the start, and whatever else only the database knows of, and sees to it that what failed is tried
+// again in time.
 func (b *inbox) feed(ctx context.Context) {
+	b.look()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-b.wake:
+		case <-b.poll:
+			if err := b.load(ctx); err != nil && ctx.Err() == nil {
+				b.s.log.Error("reading the inbox", "err", err)
+				time.AfterFunc(loadPause, b.look)
+			}
+		case <-b.queue.sooner:
 		case <-timer.C:
 		}
-		pause, err := b.handOver(ctx)
-		if err != nil && ctx.Err() == nil {
-			b.s.log.Error("reading the inbox", "err", err)
+		pause := longestSleep // at most: the clock may be set
+		if next := b.queue.ripen(b.s.now()); !next.IsZero() {
+			pause = min(max(next.Sub(b.s.now()), time.Millisecond), longestSleep)
 		}
 		timer.Reset(pause)
 	}
 }
 
-// handOver hands over what is due. It returns how long nothing else will be.
-func (b *inbox) handOver(ctx context.Context) (time.Duration, error) {
-	rows, err := b.s.db.DueReceived(ctx, 2*lanes*laneLength+slowLength)
-	if err != nil {
-		return longestSleep, err
-	}
-	for _, row := range rows {
-		if !b.take(row.ID) {
-			continue
-		}
-		it := &item{row: row}
-		if err := b.read(ctx, it); err != nil {
-			it.err = err
-			b.done <- it
-			continue
-		}
-		to := b.lane(it.signer)
-		if row.Attempts > 0 {
-			to = b.slow
-		}
-		select {
-		case to <- it:
-		case <-ctx.Done():
-			b.release(row.ID)
-			return 0, ctx.Err()
-		}
-	}
-	next, err := b.s.db.NextReceived(ctx)
-	if err != nil || next.IsZero() {
-		return longestSleep, err
-	}
-	return min(max(next.Sub(b.s.now()), time.Millisecond), longestSleep), nil
-}
-
-// read reads the document of an item and who has signed it.
-func (b *inbox) read(ctx context.Context, it *item) (err error) {
-	if it.doc == nil {
-		if it.doc, err = activity.Parse([]byte(it.row.Body)); err != nil {
+// load puts into the queue what waits in the database.
+func (b *inbox) load(ctx context.Context) error {
+	for after := store.ReceivedID(0); ; {
+		heads, err := b.s.db.WaitingReceived(ctx, after, loadAtOnce)
+		if err != nil {
 			return err
 		}
+		for _, h := range heads {
+			after = h.ID
+			host, _ := activity.Host(h.SignerURI, b.s.Trial)
+			b.queue.found(h.ID, h.SignerID, host, h.RunAt.Time(), h.Attempts > 0)
+		}
+		if len(heads) < loadAtOnce {
+			return nil
+		}
 	}
-	if it.signer == nil {
-		it.signer, err = b.s.db.Account(ctx, it.row.SignerID)
-	}
-	return err
 }
 
-func (b *inbox) work(ctx context.Context, from chan *item, do func(context.Context, *item)) {
+func (b *inbox) work(ctx context.Context, next func(context.Context) *item, do func(context.Context, *item)) {
 	for {
-		select {
-		case <-ctx.Done():
+		it := next(ctx)
+		if it == nil {
 			return
-		case it := <-from:
-			do(ctx, it)
 		}
+		do(ctx, it)
 	}
 }
 
 // quickly does an activity, unless other servers have to be asked: that is left to those who have time.
 func (b *inbox) quickly(ctx context.Context, it *item) {
-	it.err = b.try(withoutAsking(ctx), it)
-	if isLater(it.err) {
-		if !b.offer(b.slow, it) {
-			b.release(it.row.ID) // it is in the database
-			b.poll()
-		}
+	if !b.read(ctx, it) || b.queue.mustWait(it) {
+		return
+	}
+	if it.err = b.try(withoutAsking(ctx), it); isLater(it.err) {
+		b.queue.toSlow(it)
 		return
 	}
 	b.finish(ctx, it)
@@ -243,21 +154,51 @@ func (b *inbox) quickly(ctx context.Context, it *item) {
 
 // slowly does an activity and takes the time that it needs.
 func (b *inbox) slowly(ctx context.Context, it *item) {
+	if !b.read(ctx, it) {
+		return
+	}
 	it.err = b.try(ctx, it)
 	b.finish(ctx, it)
 }
 
-// finish has it recorded what became of an item. What was interrupted stays as it is.
-func (b *inbox) finish(ctx context.Context, it *item) {
-	if it.err != nil && ctx.Err() != nil {
-		b.release(it.row.ID)
-		return
+// read reads an activity that is not at hand. If that cannot be done it has seen to it, and returns false.
+func (b *inbox) read(ctx context.Context, it *item) bool {
+	if it.row == nil {
+		row, err := b.s.db.ReceivedBy(ctx, it.id)
+		if errs.IsNotFound(err) { // whose it was is gone, and all of theirs
+			b.queue.done(it)
+			b.queue.forget(it)
+			return false
+		}
+		doc := it.doc
+		if err == nil {
+			doc, err = activity.Parse([]byte(row.Body))
+		}
+		if row != nil {
+			b.queue.loaded(it, row, doc)
+		}
+		if err != nil {
+			it.err = err
+			b.finish(ctx, it)
+			return false
+		}
 	}
-	b.done <- it
+	return true
 }
 
-const itemTime = 5 * time.Minute
+// finish has it recorded what became of an activity. What was interrupted stays as it is.
+func (b *inbox) finish(ctx context.Context, it *item) {
+	if it.err != nil && ctx.Err() != nil {
+		return
+	}
+	if key := it.heard(); key != nil {
+		b.recent.add(*key)
+	}
+	b.queue.done(it)
+	b.results <- it
+}
 
+// try does an activity.
 func (b *inbox) try(ctx context.Context, it *item) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -267,93 +208,47 @@ func (b *inbox) try(ctx context.Context, it *item) (err error) {
 	}()
 	ctx, cancel := context.WithTimeout(ctx, itemTime)
 	defer cancel()
-	return b.s.process(ctx, it.doc, it.row, it.signer)
-}
-
-// record writes down what became of activities: many at a time, because each alone is little.
-func (b *inbox) record() {
-	var some []*item
-	timer := time.NewTimer(forgetEvery)
-	defer timer.Stop()
-	for open := true; open; {
-		select {
-		case it, ok := <-b.done:
-			if open = ok; ok {
-				some = append(some, it)
-			}
-			if len(some) < laneLength && ok {
-				continue
-			}
-		case <-timer.C:
-			timer.Reset(forgetEvery)
-		}
-		if len(some) > 0 {
-			b.close(some)
-			some = nil
-		}
+	if it.signer, err = b.s.senders.account(ctx, it.row.SignerID); err != nil {
+		return ignoreMissing(err)
 	}
+	return b.s.process(ctx, it)
 }
 
-// close removes what is done from the database, and puts off what failed.
-func (b *inbox) close(some []*item) {
-	ctx := context.Background()
-	err := b.s.db.Update(ctx, func(tx *store.Tx) error {
-		for _, it := range some {
-			if err := b.closeOne(ctx, tx, it); err != nil {
-				return err
-			}
-		}
+// heard returns what is to be remembered of an activity so that it is not done again; nil: it may be. Its id must be its actor's: nobody
+// is to keep us from hearing what others have to say.
+func (it *item) heard() *store.HeardKey {
+	if it.in == nil || !it.in.certain || it.err != nil && !lasting(it.err) {
 		return nil
-	})
-	if err != nil {
-		b.s.log.Error("recording what became of activities", "err", err)
 	}
-	for _, it := range some {
-		b.release(it.row.ID)
-	}
-}
-
-func (b *inbox) closeOne(ctx context.Context, tx *store.Tx, it *item) error {
-	id, host := it.doc.ID(), ""
-	if it.signer != nil {
-		host = it.signer.Domain
-	}
-	switch {
-	case it.err == nil:
-	case lasting(it.err):
-		b.s.log.Debug("activity not accepted", "id", id, "host", host, "err", it.err)
-		r := &store.Refusal{URI: id, Object: it.doc.Ref("object"), Domain: host, Reason: it.err.Error()}
-		if err := tx.Refuse(ctx, r); err != nil {
-			return err
-		}
-	default:
-		b.s.log.Warn("activity failed", "id", id, "host", host, "attempt", it.row.Attempts+1, "err", it.err)
-		return tx.PutOffReceived(ctx, it.row, it.err)
-	}
-	if id != "" {
-		if _, err := tx.Hear(ctx, id); err != nil {
-			return err
-		}
-	}
-	b.waiting.Add(-1)
-	return tx.DropReceived(ctx, it.row.ID)
+	return &it.in.key
 }
 
 // settle does all that is due, one after another.
 func (b *inbox) settle(ctx context.Context) error {
 	for {
-		rows, err := b.s.db.DueReceived(ctx, laneLength)
+		rows, err := b.s.db.DueReceived(ctx, recordAtOnce)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
 		for _, row := range rows {
-			it := &item{row: row}
-			if it.err = b.read(ctx, it); it.err == nil {
+			it := &item{id: row.ID, row: row}
+			if it.doc, it.err = activity.Parse([]byte(row.Body)); it.err == nil {
 				it.err = b.try(ctx, it)
 			}
-			b.close([]*item{it})
+			if left := b.close([]*item{it}); len(left) > 0 {
+				return left[0].err
+			}
 		}
 	}
+}
+
+// hostOf returns the host that an account is on, which need not be that of its handle.
+func (s *Service) hostOf(a *store.Account) string {
+	host, err := activity.Host(a.URI, s.Trial)
+	if err != nil {
+		return a.Domain
+	}
+	return host
 }
 
 // hashOf returns what stands for a content.

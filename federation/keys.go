@@ -7,8 +7,10 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"fmt"
+	"strings"
 	"sync"
 
+	"svc/internal/errs"
 	"svc/internal/httpsig"
 	"svc/store"
 )
@@ -97,8 +99,17 @@ func (s *Service) unseal(key *store.ActorKey) (crypto.Signer, error) {
 	return private.(crypto.Signer), nil
 }
 
-// makeKey makes a key for a local account and stores it. The first is called #main-key, as everywhere; later ones have a number.
+// makeKey makes a key for a local account and stores it.
 func (s *Service) makeKey(ctx context.Context, account *store.Account) (*store.ActorKey, error) {
+	key, err := s.newKey(account)
+	if err != nil {
+		return nil, err
+	}
+	return key, s.db.Update(ctx, func(tx *store.Tx) error { return addKey(ctx, tx, account, key) })
+}
+
+// newKey makes a key for a local account. That takes a while.
+func (s *Service) newKey(account *store.Account) (*store.ActorKey, error) {
 	private, err := rsa.GenerateKey(rand.Reader, keyBits)
 	if err != nil {
 		return nil, fmt.Errorf("make key: %w", err)
@@ -111,34 +122,83 @@ func (s *Service) makeKey(ctx context.Context, account *store.Account) (*store.A
 	if err != nil {
 		return nil, fmt.Errorf("make key: %w", err)
 	}
-	key := &store.ActorKey{AccountID: account.ID, Public: public, Private: s.secrets.Seal(keyPurpose, der)}
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		n, err := tx.CountActorKeys(ctx, account.ID)
-		if err != nil {
-			return err
-		}
-		key.URI = account.URI + "#main-key"
-		if n > 0 {
-			key.URI = fmt.Sprintf("%s#key-%d", account.URI, n+1)
-		}
-		return tx.AddActorKey(ctx, key)
-	})
-	return key, err
+	return &store.ActorKey{AccountID: account.ID, Public: public, Private: s.secrets.Seal(keyPurpose, der)}, nil
 }
 
-// RotateKeys gives a local account another key, and tells its followers. What waits to be delivered is signed with it (federation 2.3).
+// addKey stores a key that was made. The first of an account is called #main-key, as everywhere; later ones have a number.
+func addKey(ctx context.Context, tx *store.Tx, account *store.Account, key *store.ActorKey) error {
+	n, err := tx.CountActorKeys(ctx, account.ID)
+	if err != nil {
+		return err
+	}
+	key.URI = account.URI + "#main-key"
+	if n > 0 {
+		key.URI = fmt.Sprintf("%s#key-%d", account.URI, n+1)
+	}
+	return tx.AddActorKey(ctx, key)
+}
+
+// RotateKeys gives a local account another key in place of those that it has, and tells its followers. What waits to be delivered is
+// signed with it (federation 2.3).
 func (s *Service) RotateKeys(ctx context.Context, account *store.Account) (*store.ActorKey, error) {
-	if err := s.db.Update(ctx, func(tx *store.Tx) error { return tx.RetireActorKeys(ctx, account.ID) }); err != nil {
+	s.signers.making.Lock() // so that nobody makes the old key ready again meanwhile
+	defer s.signers.making.Unlock()
+	key, err := s.newKey(account)
+	if err != nil {
 		return nil, err
 	}
-	key, err := s.makeKey(ctx, account)
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		if err := tx.RetireActorKeys(ctx, account.ID); err != nil {
+			return err
+		}
+		if err := addKey(ctx, tx, account, key); err != nil {
+			return err
+		}
+		return tx.Tell(ctx, store.Deed{Verb: store.ChangedProfile, ActorID: account.ID})
+	})
 	if err != nil {
 		return nil, err
 	}
 	s.signers.forget(account.ID)
-	return key, s.db.Update(ctx, func(tx *store.Tx) error {
-		return tx.Tell(ctx, store.Deed{Verb: store.ChangedProfile, ActorID: account.ID})
-	})
+	s.log.Info("keys rotated", "account", account.ID)
+	return key, nil
+}
+
+// Rotation says whose keys are to be replaced.
+type Rotation struct {
+	Name   string `json:"name"`   // nickname of a local account
+	Server bool   `json:"server"` // those of the server's own actors
+}
+
+// Rotate gives a local account, or the actors of the server, other keys. It returns their ids.
+func (s *Service) Rotate(ctx context.Context, r Rotation) (made []string, err error) {
+	var accounts []*store.Account
+	if r.Server {
+		for _, path := range []string{fetchPath, relayPath} {
+			a, err := s.self(ctx, path)
+			if err != nil {
+				return nil, err
+			}
+			accounts = append(accounts, a)
+		}
+	} else {
+		a, err := s.db.AccountByName(ctx, strings.TrimPrefix(r.Name, "@"), "")
+		if errs.IsNotFound(err) || err == nil && a.DeletedAt != nil {
+			return nil, errs.NotFound("There is no account %q on this server", r.Name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		accounts = append(accounts, a)
+	}
+	for _, a := range accounts {
+		key, err := s.RotateKeys(ctx, a)
+		if err != nil {
+			return made, err
+		}
+		made = append(made, key.URI)
+	}
+	return made, nil
 }
 
 // publicKey returns the id and the PEM text of a local account's key.

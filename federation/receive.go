@@ -9,6 +9,7 @@ import (
 
 	"svc/internal/activity"
 	"svc/internal/errs"
+	"svc/internal/httpsig"
 	"svc/store"
 )
 
@@ -16,6 +17,9 @@ import (
 type incoming struct {
 	activity.Object
 	id        string         // its own, or one made of its content where it has none
+	key       store.HeardKey // of that
+	certain   bool           // the id is one that the actor may give
+	mark      uint64         // when it was not heard of; 0: nobody has looked
 	verb      string         // its type
 	actor     *store.Account // whose deed it is; that is certain by now
 	via       *store.Account // the relay that passed it on, nil if it came from its actor
@@ -77,8 +81,21 @@ var (
 // (federation 3.6). The errors are for the sender: 400 and 403 for what will never be accepted, 401 for a wrong signature, 503 for
 // what may be tried again.
 func (s *Service) Receive(ctx context.Context, in Inbound) error {
+	err := s.receive(ctx, in)
+	var answer *errs.Error
+	if err == nil || errors.As(err, &answer) {
+		return err
+	}
+	return &errs.Error{Status: http.StatusServiceUnavailable, Message: "The activity cannot be taken in at the moment", Err: err}
+}
+
+func (s *Service) receive(ctx context.Context, in Inbound) error {
 	doc, err := activity.Parse(in.Body)
 	if err != nil {
+		return errBadDocument
+	}
+	id, isText := doc["id"].(string)
+	if !isText && doc["id"] != nil || len(doc.Values("actor")) != 1 {
 		return errBadDocument
 	}
 	actor := doc.Ref("actor")
@@ -86,40 +103,77 @@ func (s *Service) Receive(ctx context.Context, in Inbound) error {
 	if err != nil || host == s.Host {
 		return errBadDocument
 	}
-	if s.allowed(host) != nil {
+	verb, h := s.known(doc)
+	// Deletions by hosts that are rejected are obeyed, unless the policies that judge them say otherwise.
+	if verb != "Delete" && s.allowed(host) != nil {
 		return errNoDealings
 	}
-	verb, h := s.known(doc)
 	if h == nil {
 		return nil // of no interest
 	}
-	id := doc.ID()
+	mark := s.inbox.recent.now()
 	if id != "" && !h.repeated {
-		if heard, err := s.db.Heard(ctx, id); heard || err != nil {
+		key := store.NewHeardKey(id)
+		if heard, _ := s.inbox.recent.has(key, 0); heard {
+			return nil
+		}
+		if heard, err := s.db.HeardKey(ctx, key); heard || err != nil {
 			return err
 		}
 	}
+	claims, err := s.claims(in.Request, in.Body, actor)
 	if !h.strangers {
-		if _, err := s.db.AccountByURI(ctx, actor); errs.IsNotFound(err) && !s.mayBeRelayed(ctx) {
-			return nil // nothing of theirs is here that it could change
-		} else if err != nil && !errs.IsNotFound(err) {
+		idle, err := s.ofNobody(ctx, verb, actor, claims)
+		if idle || err != nil {
 			return err
 		}
 	}
-	signer, err := s.verify(ctx, in.Request, in.Body, actor)
+	if err != nil {
+		return err
+	}
+	signer, err := s.verify(ctx, claims, actor)
 	switch {
 	case errors.Is(err, errGone):
 		return s.gone(ctx, verb, doc)
 	case err != nil:
 		return err
 	}
-	if signer.URI != actor && !s.relays.accepted(signer.ID) && doc.Object("proof") == nil {
-		return s.discard(ctx, doc, host, "signed by "+signer.URI+", who is not its actor")
+	if err := s.Heard(ctx, signer.Domain); err != nil {
+		return err
 	}
-	if signer.Withheld && !h.suspended {
+	if signer.URI != actor {
+		if verb != "Delete" && s.allowed(s.hostOf(signer)) != nil {
+			return errNoDealings
+		}
+		if !s.relays.accepted(signer.ID) && doc.Object("proof") == nil {
+			return s.discard(ctx, doc, host, "signed by "+signer.URI+", who is not its actor")
+		}
+	}
+	if signer.DeletedAt != nil || signer.Withheld && !h.suspended {
 		return nil
 	}
-	return s.inbox.add(ctx, doc, in, signer)
+	return s.inbox.add(ctx, doc, mark, in, signer)
+}
+
+// ofNobody tells whether an activity is by an actor who is not known, and of a type that then changes nothing: their keys are not asked
+// for. That is so of most deletions of accounts (federation 3.8). A relay may have sent it, whom we know, or one that we have asked to
+// accept us may be answering.
+func (s *Service) ofNobody(ctx context.Context, verb, actor string, claims []*httpsig.Claim) (bool, error) {
+	if _, err := s.senders.actor(ctx, actor); err == nil || !errs.IsNotFound(err) {
+		return false, err
+	}
+	if !s.mayBeRelayed(ctx) {
+		return true, nil
+	}
+	if verb == "Accept" || verb == "Reject" {
+		return false, nil
+	}
+	for _, c := range claims {
+		if key, err := s.key(ctx, c.KeyID); key != nil || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // discard notes why something was not accepted, for the operator.
@@ -129,22 +183,27 @@ func (s *Service) discard(ctx context.Context, doc activity.Object, host, reason
 	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.Refuse(ctx, r) })
 }
 
-// process does what an activity asks for. It can be called again for one that it has done. signer has signed the request that brought
-// it, and is its actor unless it is a relay.
-func (s *Service) process(ctx context.Context, doc activity.Object, row *store.Received, signer *store.Account) error {
-	in := &incoming{Object: doc, received: row.ReceivedAt, body: []byte(row.Body), actor: signer, deepest: fetchBudget}
+// process does what an activity asks for. It can be called again for one that it has done. Who has signed the request that brought it is
+// its actor, or passes it on.
+func (s *Service) process(ctx context.Context, it *item) error {
+	signer := it.signer
+	in := &incoming{Object: it.doc, received: it.row.ReceivedAt, body: []byte(it.row.Body), actor: signer, deepest: fetchBudget, mark: it.mark}
+	it.in = in
 	var h *handling
-	if in.verb, h = s.known(doc); h == nil {
+	if in.verb, h = s.known(it.doc); h == nil {
 		return nil
 	}
-	if row.RecipientID != nil {
-		recipient, err := s.db.Account(ctx, *row.RecipientID)
+	if signer.DeletedAt != nil || signer.Withheld && !h.suspended {
+		return refuse("its sender has no say here")
+	}
+	if it.row.RecipientID != nil {
+		recipient, err := s.db.Account(ctx, *it.row.RecipientID)
 		if err != nil {
 			return ignoreMissing(err)
 		}
 		in.recipient = recipient
 	}
-	if signer.URI != doc.Ref("actor") {
+	if signer.URI != it.doc.Ref("actor") {
 		return s.passedOn(ctx, in)
 	}
 	return s.perform(ctx, in, h)
@@ -156,7 +215,7 @@ func (s *Service) perform(ctx context.Context, in *incoming, h *handling) error 
 		return err
 	}
 	if !h.repeated {
-		if heard, err := s.db.Heard(ctx, in.id); heard || err != nil {
+		if heard, err := s.wasHeard(ctx, in); heard || err != nil {
 			return err
 		}
 	}
@@ -173,19 +232,28 @@ func (s *Service) perform(ctx context.Context, in *incoming, h *handling) error 
 	return h.do(s, ctx, in)
 }
 
+// wasHeard tells whether an activity was done before, under whatever recipient.
+func (s *Service) wasHeard(ctx context.Context, in *incoming) (bool, error) {
+	if heard, certain := s.inbox.recent.has(in.key, in.mark); certain {
+		return heard, nil
+	}
+	return s.db.HeardKey(ctx, in.key)
+}
+
 // identify checks the id of an activity. Some servers send none with some of theirs; then it is made of the content.
 func (s *Service) identify(in *incoming) error {
 	if in.id = in.ID(); in.id == "" {
-		in.id = in.actor.URI + "#" + hashOf(in.body)
-		return nil
+		in.id, in.mark = in.actor.URI+"#"+hashOf(in.body), 0
+	} else {
+		host, err := activity.Host(in.id, s.Trial)
+		if err != nil {
+			return refuse("its id is no address")
+		}
+		if host != s.hostOf(in.actor) {
+			return refuse("its id is of another host than its actor")
+		}
 	}
-	host, err := activity.Host(in.id, s.Trial)
-	if err != nil {
-		return refuse("its id is no address")
-	}
-	if own, err := activity.Host(in.actor.URI, s.Trial); err != nil || host != own {
-		return refuse("its id is of another host than its actor")
-	}
+	in.key, in.certain = store.NewHeardKey(in.id), true
 	return nil
 }
 
@@ -208,14 +276,14 @@ func (in *incoming) addressed(uri string) bool {
 	return false
 }
 
-// lasting tells whether an activity that failed of an error would fail of it again.
+// lasting tells whether an activity that failed of an error would fail of it again. Of errors that nobody foresaw, such as those of the
+// database, that is not certain, and nothing is lost by trying.
 func lasting(err error) bool {
-	var refused *Refused
-	if errors.As(err, &refused) || !passing(err) {
+	if !passing(err) {
 		return true
 	}
 	var e *errs.Error
-	return errors.As(err, &e) && e.Status < 500
+	return errors.As(err, &e) && e.Status < 500 && e.Status != http.StatusTooManyRequests
 }
 
 func isLater(err error) bool { return errors.Is(err, errLater) }

@@ -86,10 +86,10 @@ func (s *Service) relayFollowed(ctx context.Context, in *incoming) (bool, error)
 				return err
 			}
 		}
-		return s.send(ctx, tx, self, withContext(activity.Object{
+		return s.sendTo(ctx, tx, self, activity.Object{
 			"id": s.activityURI(int64(tx.NewActivityID())), "type": answer, "actor": self.URI, "to": []any{in.actor.URI}, "cc": []any{},
 			"object": map[string]any{"id": in.id, "type": "Follow", "actor": in.actor.URI, "object": object},
-		}), inbox.Inbox)
+		}, inbox.Inbox)
 	})
 }
 
@@ -111,50 +111,20 @@ func (s *Service) mayFollowRelay(ctx context.Context, tx *store.Tx, from, self *
 	return err == nil && now.FollowersCount < maxRelayFollowers, err
 }
 
-// relayUnfollowed ends a follow of this server's own relay actor. It tells whether that is what an Undo of a Follow of object is about.
-func (s *Service) relayUnfollowed(ctx context.Context, in *incoming, object string) (bool, error) {
-	if object != s.BaseURL+relayPath && object != activity.Public {
+// relayUnfollowed ends a follow of this server's own relay actor. It tells whether that is what an Undo is about: of the id ref, with the
+// embedded copy inner, if it has one.
+func (s *Service) relayUnfollowed(ctx context.Context, in *incoming, ref string, inner activity.Object) (bool, error) {
+	self, err := s.self(ctx, relayPath)
+	if err != nil {
+		return false, err
+	}
+	f, err := s.db.FollowOf(ctx, in.actor.ID, self.ID)
+	if f == nil || err != nil {
+		return false, err
+	}
+	object := inner.Ref("object")
+	if (f.URI == nil || *f.URI != ref) && (!inner.Is("Follow") || object != self.URI && object != activity.Public) {
 		return false, nil
 	}
-	self, err := s.self(ctx, relayPath)
-	if err != nil {
-		return true, err
-	}
 	return true, s.db.Update(ctx, func(tx *store.Tx) error { return dropFollow(ctx, tx, in.actor.ID, self.ID) })
-}
-
-// relayTellings returns how relays hear of what somebody here has done with a post: inboxes that get the activity itself, and what our
-// relay actor tells its followers of it; nil: nothing. Relays pass on new posts that are public, and hear of their changes and their
-// end; they hear of no boosts (federation 6.2). Of a post that is gone st has the visibility, and what it boosted.
-func (s *Service) relayTellings(ctx context.Context, st *store.Status, verb store.Verb) (inboxes []string, announce *telling, err error) {
-	if st.Visibility != store.Public || st.ReblogOfID != nil || verb != store.Posted && verb != store.Edited && verb != store.Deleted {
-		return nil, nil, nil
-	}
-	rows, err := s.db.Relays(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, r := range rows {
-		if r.Accepted && (!r.Litepub || verb != store.Posted) {
-			inboxes = append(inboxes, r.Inbox)
-		}
-	}
-	self, err := s.self(ctx, relayPath)
-	if err != nil {
-		return nil, nil, err
-	}
-	followers, err := s.db.RelayFollowers(ctx, self.ID, !s.AllowRelay)
-	if err != nil || len(followers) == 0 {
-		return inboxes, nil, err
-	}
-	if verb != store.Posted {
-		return append(inboxes, followers...), nil, nil
-	}
-	return inboxes, &telling{
-		by: self, priority: store.PostPriority, status: &st.ID, inboxes: followers,
-		activity: activity.Object{
-			"type": "Announce", "actor": self.URI, "object": st.URI, "published": st.CreatedAt.String(),
-			"to": []any{s.followersURI(self)}, "cc": []any{},
-		},
-	}, nil
 }

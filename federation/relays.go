@@ -110,9 +110,9 @@ func (s *Service) FollowRelay(ctx context.Context, address string) (*Relay, erro
 		if err != nil {
 			return err
 		}
-		return s.tellRelay(ctx, tx, self, row, withContext(activity.Object{
+		return s.tellRelay(ctx, tx, self, row, activity.Object{
 			"id": follow, "type": "Follow", "actor": self.URI, "object": object, "to": []any{object}, "cc": []any{},
-		}))
+		})
 	})
 	if err != nil {
 		return nil, err
@@ -160,10 +160,10 @@ func (s *Service) UnfollowRelay(ctx context.Context, address string, force bool)
 }
 
 func (s *Service) undoneFollow(tx *store.Tx, self *store.Account, r *store.Relay, object string) activity.Object {
-	return withContext(activity.Object{
+	return activity.Object{
 		"id": s.activityURI(int64(tx.NewActivityID())), "type": "Undo", "actor": self.URI, "to": []any{object}, "cc": []any{},
 		"object": map[string]any{"id": r.FollowURI, "type": "Follow", "actor": self.URI, "object": object},
-	})
+	}
 }
 
 // findRelay returns the relay of an address: the one that the staff gave, or its actor's. nil if there is none.
@@ -235,7 +235,7 @@ func (s *Service) reachRelay(ctx context.Context, r *store.Relay) error {
 
 // relayTarget returns what a relay is asked to let us follow.
 func (s *Service) relayTarget(ctx context.Context, tx *store.Tx, r *store.Relay) (string, error) {
-	if !r.Litepub {
+	if !r.Litepub || r.AccountID == nil {
 		return activity.Public, nil
 	}
 	account, err := tx.Account(ctx, *r.AccountID)
@@ -247,17 +247,19 @@ func (s *Service) relayTarget(ctx context.Context, tx *store.Tx, r *store.Relay)
 
 // tellRelay queues an activity of our relay actor for a relay.
 func (s *Service) tellRelay(ctx context.Context, tx *store.Tx, self *store.Account, r *store.Relay, o activity.Object) error {
-	return s.send(ctx, tx, self, o, r.Inbox)
+	return s.sendTo(ctx, tx, self, o, r.Inbox)
 }
 
-// send queues an activity of an actor of this server for an inbox, ahead of what goes to many.
-func (s *Service) send(ctx context.Context, tx *store.Tx, self *store.Account, o activity.Object, inbox string) error {
-	body, err := o.Bytes()
+// sendTo queues an activity of an actor of this server for an inbox, ahead of what goes to many.
+func (s *Service) sendTo(ctx context.Context, tx *store.Tx, self *store.Account, o activity.Object, inbox string) error {
+	body, err := s.body(o)
 	if err != nil {
 		return err
 	}
-	a := &store.Activity{ID: tx.NewActivityID(), AccountID: self.ID, Body: string(body)}
-	return tx.Dispatch(ctx, a, store.FirstPriority, s.destinations([]string{inbox}))
+	_, err = tx.Dispatch(ctx, &store.Dispatch{
+		Activity: store.Activity{AccountID: self.ID, Body: string(body)}, Priority: store.FirstPriority, To: s.destinations([]string{inbox}),
+	})
+	return err
 }
 
 // dropFollow ends a follow, if there is one.

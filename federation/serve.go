@@ -60,7 +60,8 @@ func (s *Service) deleted(uri, kind string, at store.Time) (*Answer, error) {
 // given as much as it takes to have dealings with the account: perhaps their server waits for ours to show a key first.
 func (s *Service) ServeActor(ctx context.Context, r *http.Request, a *store.Account) (*Answer, error) {
 	signer, err := s.caller(ctx, r, true)
-	reduced := errors.Is(err, errTryAgain)
+	var refusal *errs.Error
+	reduced := errors.As(err, &refusal) && refusal.Status == errTryAgain.Status
 	if err != nil && !reduced {
 		return nil, err
 	}
@@ -139,6 +140,7 @@ func (s *Service) SelfByName(ctx context.Context, name string) (*store.Account, 
 
 // ServeObject answers with a status. What the caller may not see, and what is only for this server, is not there (federation 1.10).
 func (s *Service) ServeObject(ctx context.Context, r *http.Request, id store.StatusID) (*Answer, error) {
+	body, generation := s.keptObject(id)
 	st, signer, err := s.shown(ctx, r, id)
 	if errs.IsNotFound(err) {
 		uri := s.BaseURL + "/objects/" + id.String()
@@ -156,7 +158,17 @@ func (s *Service) ServeObject(ctx context.Context, r *http.Request, id store.Sta
 	if st.ReblogOfID != nil {
 		return nil, errs.ErrRecordNotFound
 	}
-	return s.serveStatus(ctx, st, signer, s.object)
+	if body != nil {
+		if err := s.remember(ctx, st, signer); err != nil {
+			return nil, err
+		}
+		return &Answer{Status: http.StatusOK, Body: body, Private: signer != nil || s.AuthorizedFetch}, nil
+	}
+	answer, err := s.serveStatus(ctx, st, signer, s.object)
+	if err == nil {
+		s.keep(st, answer.Body, generation)
+	}
+	return answer, err
 }
 
 func (s *Service) serveStatus(ctx context.Context, st *store.Status, signer *store.Account, build func(*store.Status, *parts) (activity.Object, error)) (*Answer, error) {

@@ -3,6 +3,8 @@ package federation
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
+	"slices"
 
 	"svc/internal/activity"
 	"svc/internal/errs"
@@ -12,17 +14,68 @@ import (
 // telling is an activity that is to be sent, and to whom.
 type telling struct {
 	activity activity.Object
+	signer   store.AccountID // 0: who has done the deed
 	priority int
 	status   *store.StatusID // the post that it hands over: if it is gone by then, nothing is sent
+	subject  int64           // what it is about (store.Dispatch)
+	replaces store.Replacement
 	inboxes  []string
-	relays   bool           // it goes to relays too
-	by       *store.Account // who signs it, in place of whose deed it is
 }
 
-// tellers make activities of deeds, by verb. nil is what nobody needs to hear of (any more).
-var tellers = map[store.Verb]func(*Service, context.Context, *store.Account, store.Deed) (*telling, error){}
+// teller makes activities of a deed by an account here: one, as a rule. None, or errs.ErrRecordNotFound, is what nobody needs to
+// hear of any more.
+type teller func(*Service, context.Context, *store.Account, store.Deed) ([]*telling, error)
 
-// tell is the job that makes an activity of a deed and queues it for all who are to hear of it.
+// one makes a teller of what makes one activity at most.
+func one(f func(*Service, context.Context, *store.Account, store.Deed) (*telling, error)) teller {
+	return func(s *Service, ctx context.Context, actor *store.Account, d store.Deed) ([]*telling, error) {
+		t, err := f(s, ctx, actor, d)
+		if t == nil || err != nil {
+			return nil, err
+		}
+		return []*telling{t}, nil
+	}
+}
+
+// tellers are for each verb who tells of it.
+var tellers = map[store.Verb]teller{
+	store.Posted:           (*Service).tellPosted,
+	store.Edited:           (*Service).tellEdited,
+	store.Deleted:          (*Service).tellDeleted,
+	store.Boosted:          (*Service).tellBoosted,
+	store.Unboosted:        (*Service).tellUnboosted,
+	store.Favourited:       (*Service).tellFavourited,
+	store.Unfavourited:     (*Service).tellUnfavourited,
+	store.Reacted:          (*Service).tellReacted,
+	store.Unreacted:        (*Service).tellUnreacted,
+	store.Voted:            (*Service).tellVoted,
+	store.Followed:         (*Service).tellFollowed,
+	store.Unfollowed:       (*Service).tellUnfollowed,
+	store.AcceptedFollow:   (*Service).tellAccepted,
+	store.RejectedFollow:   (*Service).tellRejected,
+	store.Blocked:          (*Service).tellBlocked,
+	store.Unblocked:        (*Service).tellUnblocked,
+	store.Reported:         (*Service).tellReported,
+	store.Pinned:           (*Service).tellPinned,
+	store.Unpinned:         (*Service).tellUnpinned,
+	store.Messaged:         (*Service).tellMessaged,
+	store.RetractedMessage: (*Service).tellRetracted,
+	store.ChangedProfile:   (*Service).tellProfile,
+	store.Moved:            (*Service).tellMoved,
+	store.Left:             (*Service).tellLeft,
+	store.AcceptedQuote:    (*Service).tellAcceptedQuote,
+	store.RejectedQuote:    (*Service).tellRejectedQuote,
+	store.RevokedQuote:     (*Service).tellRevokedQuote,
+	store.Listened:         (*Service).tellListened,
+}
+
+// withdrawals are what is told of those, too, who are out of service: others should not go on showing what is gone.
+var withdrawals = []store.Verb{
+	store.Deleted, store.Unboosted, store.Unfavourited, store.Unreacted, store.Unfollowed, store.RejectedFollow, store.Unblocked,
+	store.Unpinned, store.RetractedMessage, store.Left,
+}
+
+// tell is the job that makes activities of a deed and queues them for all who are to hear of it.
 func (s *Service) tell(ctx context.Context, d store.Deed) error {
 	make := tellers[d.Verb]
 	if make == nil {
@@ -32,20 +85,58 @@ func (s *Service) tell(ctx context.Context, d store.Deed) error {
 	if err != nil {
 		return ignoreMissing(err)
 	}
-	t, err := make(s, ctx, actor, d)
-	if err != nil || t == nil {
-		return ignoreMissing(err)
-	}
-	body, err := t.activity.Bytes()
-	if err != nil {
-		return err
-	}
-	to := s.destinations(t.inboxes)
-	if len(to) == 0 {
+	if actor.Withheld && !slices.Contains(withdrawals, d.Verb) {
 		return nil
 	}
-	a := &store.Activity{ID: d.ID, AccountID: actor.ID, StatusID: t.status, Body: string(body)}
-	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.Dispatch(ctx, a, t.priority, to) })
+	list, err := make(s, ctx, actor, d)
+	if err != nil || len(list) == 0 {
+		return ignoreMissing(err)
+	}
+	var out []*store.Dispatch
+	for _, t := range list {
+		to := s.destinations(t.inboxes)
+		if len(to) == 0 {
+			continue
+		}
+		body, err := s.body(t.activity)
+		if err != nil {
+			return err
+		}
+		signer := t.signer
+		if signer == 0 {
+			signer = actor.ID
+		}
+		out = append(out, &store.Dispatch{
+			Activity: store.Activity{AccountID: signer, StatusID: t.status, Body: string(body)},
+			Priority: t.priority, Subject: t.subject, Replaces: t.replaces, To: to,
+		})
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	out[0].ID = d.ID // by which it is known if this job runs again
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		for i, d := range out {
+			queued, err := tx.Dispatch(ctx, d)
+			if err != nil || !queued && i == 0 {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// body writes an activity as it is sent. Who is addressed without the others knowing is never named (ActivityPub 6).
+func (s *Service) body(a activity.Object) ([]byte, error) {
+	if a["published"] == nil {
+		a["published"] = store.At(s.now()).String()
+	}
+	a = withContext(a)
+	for _, part := range []activity.Object{a, a.Object("object")} {
+		delete(part, "bto")
+		delete(part, "bcc")
+	}
+	return a.Bytes()
 }
 
 // destinations returns inboxes with their hosts, each once, without those with which there are to be no dealings.
@@ -53,14 +144,34 @@ func (s *Service) destinations(inboxes []string) []store.Destination {
 	var to []store.Destination
 	seen := make(map[string]bool, len(inboxes))
 	for _, inbox := range inboxes {
-		host, err := s.hostToAsk(inbox)
-		if err != nil || seen[inbox] {
+		if seen[inbox] {
 			continue
 		}
 		seen[inbox] = true
-		to = append(to, store.Destination{Inbox: inbox, Domain: host})
+		if host, err := s.hostToAsk(inbox); err == nil {
+			to = append(to, store.Destination{Inbox: inbox, Domain: host})
+		}
 	}
 	return to
+}
+
+// newActivity makes the activity of a deed that has no id in the database but its own.
+func (s *Service) newActivity(d store.Deed, verb string, actor *store.Account, about any, to, cc []string) activity.Object {
+	return activity.Object{
+		"id": s.activityURI(int64(d.ID)), "type": verb, "actor": s.actorURI(actor), "object": about, "to": texts(to), "cc": texts(cc),
+	}
+}
+
+// undoing takes an activity back. It has the whole of it, since many servers do not know it by its id (federation D5).
+func (s *Service) undoing(d store.Deed, actor *store.Account, what activity.Object) activity.Object {
+	return s.newActivity(d, "Undo", actor, part(what), what.Refs("to", maxAddressed), what.Refs("cc", maxAddressed))
+}
+
+// subjectOf returns a number for what activities are about that no row stands for.
+func subjectOf(kind string, a, b store.AccountID) int64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s %d %d", kind, a, b)
+	return int64(h.Sum64()>>1) | 1
 }
 
 func ignoreMissing(err error) error {

@@ -4,11 +4,15 @@ import (
 	"context"
 	"crypto"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"svc/federation/policy"
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/internal/httpsig"
@@ -26,36 +30,47 @@ const (
 // errGone says that the actor who should have signed something is no more.
 var errGone = errors.New("the actor is gone")
 
-// verify finds out who has signed a request: the actor, or another. The errors are answers to the sender, or errGone.
-func (s *Service) verify(ctx context.Context, r *http.Request, body []byte, actor string) (*store.Account, error) {
+// claims returns what a request says of its signature, by actor or another, once all is right that can be checked without a key.
+func (s *Service) claims(r *http.Request, body []byte, actor string) ([]*httpsig.Claim, error) {
 	base, err := url.Parse(s.BaseURL)
 	if err != nil {
 		return nil, err
 	}
 	claims, err := httpsig.Read(r, httpsig.Policy{Base: base, Now: s.now(), Past: signedPast, Future: signedFuture, Body: body})
 	if err != nil {
-		return nil, s.unverified(r, actor, err)
+		return nil, s.unverified(actor, err)
 	}
+	return claims, nil
+}
+
+// verify finds out who has signed a request: the actor, or another. The errors are answers to the sender, or errGone.
+func (s *Service) verify(ctx context.Context, claims []*httpsig.Claim, actor string) (*store.Account, error) {
+	err := httpsig.ErrUnsigned
 	for _, c := range httpsig.Prefer(claims, func(id string) bool { return activity.SameHost(id, actor, s.Trial) }) {
 		var signer *store.Account
 		if signer, err = s.signerOf(ctx, c); err == nil {
 			return signer, nil
 		}
 	}
+	var refused *policy.Rejected
 	switch {
-	case errors.Is(err, errGone):
+	case errors.Is(err, errGone), errors.Is(err, errLater):
 		return nil, err
-	case errors.Is(err, errTryAgain):
-		s.log.Debug("key could not be fetched", "actor", actor, "err", err)
-		return nil, errTryAgain
+	case errors.As(err, &refused):
+		return nil, errNoDealings
+	case !errors.Is(err, errNotVerified) && passing(err):
+		return nil, &errs.Error{Status: errTryAgain.Status, Message: errTryAgain.Message, Err: err}
 	}
-	return nil, s.unverified(r, actor, err)
+	return nil, s.unverified(actor, err)
 }
 
-func (s *Service) unverified(r *http.Request, actor string, err error) error {
-	s.log.Debug("signature not verified", "actor", actor, "path", r.URL.Path, "err", err)
+func (s *Service) unverified(actor string, err error) error {
+	s.log.Debug("signature not verified", "actor", actor, "err", err)
 	return &errs.Error{Status: errUnsigned.Status, Message: errUnsigned.Message, Err: err}
 }
+
+// errNotVerified says that a signature is wrong, and that it is of no use to ask for the key again.
+var errNotVerified = errors.New("the signature does not fit the key")
 
 // signerOf returns whose signature a claim is. If the key that is known does not fit, its owner is asked, once, for another.
 func (s *Service) signerOf(ctx context.Context, c *httpsig.Claim) (*store.Account, error) {
@@ -63,38 +78,36 @@ func (s *Service) signerOf(ctx context.Context, c *httpsig.Claim) (*store.Accoun
 	if err != nil {
 		return nil, err
 	}
-	fresh := key == nil
-	if fresh {
-		if key, err = s.fetchKey(ctx, c.KeyID); err != nil {
+	known := key != nil
+	if !known {
+		if key, err = s.fetchKey(ctx, c.KeyID, nil); err != nil {
 			return nil, err
 		}
 	}
 	failure := c.Verify(key.public)
-	if errors.Is(failure, httpsig.ErrSignature) || errors.Is(failure, httpsig.ErrKey) {
-		if fresh || !s.keys.mayRefresh(key.owner, s.now()) {
-			return nil, failure
-		}
-		s.keys.forget(c.KeyID)
-		if key, err = s.fetchKey(ctx, c.KeyID); err != nil {
+	if known && (errors.Is(failure, httpsig.ErrSignature) || errors.Is(failure, httpsig.ErrKey)) {
+		if key, err = s.fetchKey(ctx, c.KeyID, key); err != nil {
 			return nil, err
 		}
 		failure = c.Verify(key.public)
 	}
 	if failure != nil {
-		return nil, failure
+		return nil, fmt.Errorf("%w: %w", errNotVerified, failure)
 	}
-	return s.db.Account(ctx, key.owner)
+	return s.senders.account(ctx, key.owner)
 }
 
 // knownKey is a key that is ready to verify with, and whose it is.
 type knownKey struct {
 	public crypto.PublicKey
 	owner  store.AccountID
+	text   string // as it is stored
 }
 
 // key returns a key that is known, nil if it is not.
 func (s *Service) key(ctx context.Context, id string) (*knownKey, error) {
-	if k := s.keys.get(id); k != nil {
+	k, generation := s.keys.get(id)
+	if k != nil {
 		return k, nil
 	}
 	row, err := s.db.ActorKey(ctx, id)
@@ -103,10 +116,11 @@ func (s *Service) key(ctx context.Context, id string) (*knownKey, error) {
 	}
 	public, err := parseKey(row.Public)
 	if err != nil {
-		return nil, err
+		s.log.Warn("a stored key cannot be read", "key", id, "err", err)
+		return nil, nil
 	}
-	k := &knownKey{public, row.AccountID}
-	s.keys.put(id, k)
+	k = &knownKey{public, row.AccountID, row.Public}
+	s.keys.put(id, k, generation)
 	return k, nil
 }
 
@@ -118,69 +132,111 @@ func parseKey(text string) (crypto.PublicKey, error) {
 	return httpsig.ParsePublicKey(text)
 }
 
-// fetchKey asks the owner of a key for it. The owner is known afterwards.
-func (s *Service) fetchKey(ctx context.Context, id string) (*knownKey, error) {
-	host, err := s.hostToAsk(activity.WithoutFragment(id))
-	if err != nil {
+// fetchKey asks the owner of a key for it; wrong is the one that is known and does not fit, nil if none is known. However many wait for a
+// key, its owner is asked once, and after a signature was wrong not again so soon (federation 2.3).
+func (s *Service) fetchKey(ctx context.Context, id string, wrong *knownKey) (*knownKey, error) {
+	if _, err := s.hostToAsk(activity.WithoutFragment(id)); err != nil {
 		return nil, err
+	}
+	if err := mayAsk(ctx); err != nil {
+		return nil, err
+	}
+	name := id
+	if wrong != nil {
+		name = "again " + id
 	}
 	ctx, cancel := context.WithTimeout(ctx, keyTime)
 	defer cancel()
-	err = s.learnKey(ctx, id)
-	switch {
-	case err == nil:
-	case isGone(err):
-		return nil, errGone
-	case passing(err):
-		return nil, errors.Join(errTryAgain, err)
-	default:
-		return nil, err
-	}
-	key, err := s.key(ctx, id)
-	if err == nil && key == nil {
-		err = refuse("no actor of %s has the key %s", host, id)
-	}
-	return key, err
+	return s.keys.flights.do(ctx, name, actorTime, func(ctx context.Context) (*knownKey, error) {
+		s.keys.forget(id)
+		key, err := s.key(ctx, id)
+		if err != nil || key != nil && (wrong == nil || key.text != wrong.text) {
+			return key, err // somebody has asked meanwhile
+		}
+		if wrong != nil && !s.keys.mayRefresh(wrong.owner, s.now()) {
+			return nil, errNotVerified
+		}
+		switch err = s.learnKey(ctx, id); {
+		case isGone(err):
+			return nil, errGone
+		case err != nil && passing(err):
+			return nil, err
+		}
+		if wrong != nil {
+			s.keys.refreshed(wrong.owner, s.now())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errNotVerified, err)
+		}
+		key, err = s.key(ctx, id)
+		if err == nil && key == nil {
+			err = fmt.Errorf("%w: nobody has the key %s", errNotVerified, id)
+		}
+		return key, err
+	})
 }
 
-// Caller returns who has signed a request that reads something: nil if nobody has. A wrong signature is an error.
+// Caller returns who has signed a request that reads something: nil if nobody has. A wrong signature is an error, as is that of somebody who
+// has no say here.
 func (s *Service) Caller(ctx context.Context, r *http.Request) (*store.Account, error) {
-	if r.Header.Get("Signature") == "" && r.Header.Get("Authorization") == "" {
+	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if r.Header.Get("Signature") == "" && !strings.EqualFold(scheme, "Signature") { // an app's token is of no use here
 		return nil, nil
 	}
-	signer, err := s.verify(ctx, r, nil, "")
+	claims, err := s.claims(r, nil, "")
+	if err != nil {
+		return nil, err
+	}
+	if s.fromRejected(claims) {
+		return nil, errNoDealings
+	}
+	signer, err := s.verify(ctx, claims, "")
 	switch {
-	case errors.Is(err, errGone), err == nil && signer.Withheld && signer.DeletedAt != nil:
+	case errors.Is(err, errGone), err == nil && (signer.Withheld || signer.DeletedAt != nil):
 		return nil, errUnsigned
 	case err != nil:
 		return nil, err
 	}
-	if signer.Domain != "" && s.allowed(signer.Domain) != nil {
+	if s.allowed(signer.Domain) != nil || s.allowed(s.hostOf(signer)) != nil {
 		return nil, errNoDealings
 	}
 	return signer, nil
 }
 
+// fromRejected tells whether a request claims to be signed with a key of a host with which there are no dealings. Nobody is asked.
+func (s *Service) fromRejected(claims []*httpsig.Claim) bool {
+	return slices.ContainsFunc(claims, func(c *httpsig.Claim) bool {
+		host, err := activity.Host(activity.WithoutFragment(c.KeyID), s.Trial)
+		return err == nil && s.allowed(host) != nil
+	})
+}
+
 // knownKeys are keys that are ready to verify with.
 type knownKeys struct {
-	mu        sync.Mutex
-	of        map[string]*knownKey
-	refreshed map[store.AccountID]time.Time // when keys were looked at anew because a signature was wrong
+	flights flights[*knownKey]
+
+	mu         sync.Mutex
+	of         map[string]*knownKey
+	generation uint64                        // changes when one is forgotten, so that what was read before is not kept after
+	asked      map[store.AccountID]time.Time // when keys were looked at anew because a signature was wrong
 }
 
 func newKnownKeys() *knownKeys {
-	return &knownKeys{of: make(map[string]*knownKey), refreshed: make(map[store.AccountID]time.Time)}
+	return &knownKeys{of: make(map[string]*knownKey), asked: make(map[store.AccountID]time.Time)}
 }
 
-func (k *knownKeys) get(id string) *knownKey {
+func (k *knownKeys) get(id string) (*knownKey, uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.of[id]
+	return k.of[id], k.generation
 }
 
-func (k *knownKeys) put(id string, key *knownKey) {
+func (k *knownKeys) put(id string, key *knownKey, generation uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.generation != generation {
+		return
+	}
 	for other := range k.of {
 		if len(k.of) < maxKeys {
 			break
@@ -190,28 +246,33 @@ func (k *knownKeys) put(id string, key *knownKey) {
 	k.of[id] = key
 }
 
-// forget has a key read from the database the next time.
+// forget has keys read from the database the next time.
 func (k *knownKeys) forget(ids ...string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.generation++
 	for _, id := range ids {
 		delete(k.of, id)
 	}
 }
 
-// mayRefresh tells whether the keys of an account may be looked at anew, and notes that they are.
+// mayRefresh tells whether the keys of an account may be looked at anew.
 func (k *knownKeys) mayRefresh(owner store.AccountID, now time.Time) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if now.Sub(k.refreshed[owner]) < refreshPause {
-		return false
-	}
-	for id, at := range k.refreshed {
-		if len(k.refreshed) < maxKeys && now.Sub(at) < refreshPause {
+	at, ok := k.asked[owner]
+	return !ok || now.Sub(at) >= refreshPause
+}
+
+// refreshed notes that they were.
+func (k *knownKeys) refreshed(owner store.AccountID, now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for id, at := range k.asked {
+		if len(k.asked) < maxKeys && now.Sub(at) < refreshPause {
 			break
 		}
-		delete(k.refreshed, id)
+		delete(k.asked, id)
 	}
-	k.refreshed[owner] = now
-	return true
+	k.asked[owner] = now
 }

@@ -100,7 +100,7 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	people := social.FromSettings(c)
 	var elsewhere *fetch.Client
 	if c.Federation.AllowLoopback { // tests reach nothing but this machine
-		elsewhere = fetch.New(fetch.Options{UserAgent: "svc/1.2.3", Own: []string{c.Host()}, AllowLoopback: true})
+		elsewhere = fetch.New(fetch.Options{UserAgent: "svc/1.2.3", Own: []string{c.Host()}, AllowLoopback: true, InAll: 640})
 		people.Fetch = elsewhere
 	}
 	people.Passwords = password.New(cheapPasswords)
@@ -212,6 +212,9 @@ func (a *api) admit(nick string) string {
 	}
 	return a.grant(a.registerApp(), "password", "username", nick, "password", testPassword).want(200).object().str("access_token")
 }
+
+// uri returns the ActivityPub id of a member.
+func (m *member) uri() string { return m.api.url + "/users/" + m.id }
 
 // publish posts a status and returns it. More parameters come as pairs.
 func (m *member) publish(text string, params ...string) *object {

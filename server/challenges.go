@@ -20,10 +20,14 @@ var challengeRoutes = routes{
 
 var errBadChallenge = errs.BadRequest("Invalid code")
 
-// challenge notes that somebody has given the right password, and returns the token by which they go on.
+// challenge notes that somebody has given the right password, to an app or, where that is nil, to a page of this server. It returns the
+// token by which they go on.
 func (s *Server) challenge(r *Request, user *store.User, a *store.App, purpose store.MFAPurpose) (token string, err error) {
 	token = keys.NewToken()
-	c := &store.MFAChallenge{Hash: keys.HashToken(token), AccountID: user.AccountID, AppID: a.ID}
+	c := &store.MFAChallenge{Hash: keys.HashToken(token), AccountID: user.AccountID}
+	if a != nil {
+		c.AppID = &a.ID
+	}
 	c.Purpose.V = purpose
 	err = s.db.Update(r.Context(), func(tx *store.Tx) error {
 		if err := sameSecrets(r.Context(), tx, user); err != nil {
@@ -90,7 +94,7 @@ func (s *Server) answerChallenge(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c == nil || c.AppID != a.ID {
+	if c == nil || c.AppID == nil || *c.AppID != a.ID {
 		return nil, errBadChallenge
 	}
 	user, err := s.meet(r, p.Token, false, p.Type, p.Code)
@@ -116,12 +120,17 @@ func (s *Server) tokenFor(r *Request, a *store.App, user *store.User, scopes sto
 	})
 }
 
-// challengePage asks who has given the right password for the second factor.
+// challengePage asks who has given the right password for the second factor. z is nil on the way to a page of this server.
 func (s *Server) challengePage(status int, z *authorization, token, fault string) (any, error) {
-	return s.page(status, web.Challenge{App: z.who(), Token: token, Fault: fault})
+	who := web.App{Name: s.settings.Instance.Name}
+	if z != nil {
+		who = z.who()
+	}
+	return s.page(status, web.Challenge{App: who, Token: token, Fault: fault})
 }
 
-// verifyChallenge takes the second factor of who signs in to let an app act for them, and goes on as after a password.
+// verifyChallenge takes the second factor of who signs in to let an app act for them, or to a page of this server, and goes on as after
+// a password.
 func (s *Server) verifyChallenge(r *Request) (any, error) {
 	if !s.sameOrigin(r.Request, Basic) {
 		return nil, errCrossSite
@@ -143,15 +152,10 @@ func (s *Server) verifyChallenge(r *Request) (any, error) {
 	if c == nil {
 		return s.page(http.StatusUnauthorized, web.Message{Title: "Two-factor authentication failed.", Text: []string{"Start again from the app."}})
 	}
-	apps, err := s.db.Apps(r.Context(), []store.AppID{c.AppID})
+	z, err := s.challenged(r, c)
 	if err != nil {
 		return nil, err
 	}
-	if len(apps) == 0 {
-		return nil, errBadChallenge
-	}
-	purpose := c.Purpose.V
-	z := &authorization{app: apps[0], redirect: purpose.RedirectURI, scopes: purpose.Scopes, state: purpose.State, challenge: purpose.CodeChallenge}
 	kind := p.MFA.Type
 	if kind == "" { // our page takes either
 		kind = factorOf(p.MFA.Code)
@@ -163,7 +167,26 @@ func (s *Server) verifyChallenge(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.signedIn(r, z, user, purpose.Ask)
+	if z == nil {
+		return s.enter(r, user, c.Purpose.V.Path)
+	}
+	return s.signedIn(r, z, user, c.Purpose.V.Ask)
+}
+
+// challenged returns what an app asks for to which somebody signs in, nil if it is no app's.
+func (s *Server) challenged(r *Request, c *store.MFAChallenge) (*authorization, error) {
+	if c.AppID == nil {
+		return nil, nil
+	}
+	apps, err := s.db.Apps(r.Context(), []store.AppID{*c.AppID})
+	if err == nil && len(apps) == 0 {
+		err = errBadChallenge
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := c.Purpose.V
+	return &authorization{app: apps[0], redirect: p.RedirectURI, scopes: p.Scopes, state: p.State, challenge: p.CodeChallenge}, nil
 }
 
 // factorOf tells codes of an app, which are digits, from backup codes.

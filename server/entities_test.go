@@ -20,6 +20,8 @@ var entityShapes = map[string]map[string]string{
 		"id": "id", "action_taken": "boolean", "action_taken_at": "time|null", "created_at": "time", "category": "text", "comment": "string",
 		"forwarded": "boolean", "status_ids": "[]id", "rule_ids": "[]text", "target_account": "Account",
 	},
+	"FederationStatus": {"unreachable": "empty"},
+	"Relay":            {"actor": "url", "followed_back": "boolean"},
 	"Announcement": {
 		"id": "id", "content": "text", "starts_at": "time|null", "ends_at": "time|null", "all_day": "boolean", "published_at": "time",
 		"updated_at": "time", "read": "boolean", "mentions": "[]null", "statuses": "[]null", "tags": "[]null", "emojis": "[]Emoji", "reactions": "[]null",
@@ -333,6 +335,8 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/instance":                       {"", "object"},
 	"/api/v1/instance/activity":              {"", "[]Week"},
 	"/api/v1/instance/peers":                 {"", "[]text"},
+	"/api/v1/svc/federation_status":          {"", "FederationStatus"},
+	"/api/v1/svc/admin/relay":                {"", "[]Relay"},
 	"/api/v1/instance/rules":                 {"", "[]null"},
 	"/api/v1/lists":                          {"", "[]List"},
 	"/api/v1/lists/:id":                      {"/api/v1/lists/LIST", "List"},
@@ -421,6 +425,7 @@ func TestEntities(t *testing.T) {
 		{"the rich", rich.caller, []string{"SELF", rich.id, "ACCOUNT", other.id, "LIST", list, "MEDIA", attachment, "NOTIFICATION", notification, "CONVERSATION", talk, "POLL", poll, "SCHEDULED", scheduled}},
 		{"the other", other.caller, []string{"SELF", other.id, "ACCOUNT", rich.id, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", othersTalk, "POLL", poll, "SCHEDULED", ""}},
 		{"the empty", empty.caller, []string{"SELF", empty.id, "ACCOUNT", rich.id, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", "", "POLL", poll, "SCHEDULED", ""}},
+		{"the admin", srv.relayAdmin().caller, nil},
 		{"the anonymous", srv.as(nil), []string{"SELF", "", "ACCOUNT", empty.id, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", "", "POLL", poll, "SCHEDULED", ""}},
 	}
 	for i, chat := range append(srv.enrichChats(rich, other), "", "") {
@@ -450,6 +455,9 @@ func TestEntities(t *testing.T) {
 		}
 		for _, viewer := range viewers {
 			if viewer.token == "" && !strings.HasPrefix(route.Access, "anyone") {
+				continue
+			}
+			if strings.HasPrefix(route.Access, "admin") != (viewer.name == "the admin") {
 				continue
 			}
 			for _, asked := range askedFor(path, viewer.ids, statuses) {

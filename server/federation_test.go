@@ -44,9 +44,16 @@ func (a *api) busy() bool {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	hosts, err := a.db.DueHosts(a.t.Context(), 1)
-	if err != nil {
-		a.t.Fatal(err)
+	hosts := 0
+	for _, failing := range []bool{false, true} {
+		due, err := a.db.DueHosts(a.t.Context(), failing, 1)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		hosts += len(due)
 	}
-	return overdue > 0 || len(received) > 0 || len(hosts) > 0
+	return overdue > 0 || len(received) > 0 || hosts > 0
 }
+
+// uri returns the ActivityPub id of a member.
+func (m *member) uri() string { return m.api.url + "/users/" + m.id }

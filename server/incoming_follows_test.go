@@ -202,6 +202,9 @@ func TestIncomingFollowRefused(t *testing.T) {
 	peer.receive(srv, follow)
 	alice.relationship(srv.known(dave)).wantTruths(relations)
 	alice.relationship(srv.known(carol)).wantTruths(relations, "followed_by")
+	if n := srv.count(`SELECT count(*) FROM inbox`); n > 0 {
+		t.Errorf("%d activities are tried again", n)
+	}
 }
 
 // Cases 97, 98, 99: answers count if they are of who was asked, about what was asked, in each of their forms.

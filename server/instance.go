@@ -76,6 +76,9 @@ func (s *Server) listNodeInfo(*Request) (any, error) {
 	for _, version := range []string{"2.0", "2.1"} {
 		links = append(links, link{nodeInfoSchema + version, s.baseURL + "/nodeinfo/" + version + ".json"})
 	}
+	if s.federates() { // the actor that stands for the server (FEP-2677)
+		links = append(links, link{"https://www.w3.org/ns/activitystreams#Application", s.baseURL + "/internal/fetch"})
+	}
 	return map[string]any{"links": links}, nil
 }
 

@@ -167,9 +167,9 @@ func TestInstance(t *testing.T) {
 		"svc_explicit_addressing":                       true,
 		"svc:api/v1/notifications:include_types_filter": true, "blockers_visible": false,
 		"svc_chat_messages": true, "svc_emoji_reactions": true, "svc_custom_emoji_reactions": true, "exposable_reactions": true,
-		"media_proxy": true,
+		"media_proxy": true, "relay": true, "svc:get:main/ostatus": true,
 		// What there is not yet, front ends must not look for.
-		"shareable_emoji_packs": false, "relay": false, "chat": false, "shout": false,
+		"shareable_emoji_packs": false, "chat": false, "shout": false,
 	} {
 		if got := slices.Contains(features, any(name)); got != want {
 			t.Errorf("feature %s: %v, want %v", name, got, want)

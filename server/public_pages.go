@@ -51,6 +51,9 @@ func (s *Server) profilePage(r *Request) (any, error) {
 		Name: a.DisplayName, Handle: "@" + a.Nickname + "@" + s.settings.Host(), Avatar: s.entities.Avatar(a),
 		Note: safe(a.Note), Posts: posts,
 	}
+	if s.settings.Federation.Enabled {
+		p.Remote = &web.Remote{Hidden: []web.Field{{Name: "nickname", Value: a.Nickname}}}
+	}
 	for _, f := range a.Fields.V {
 		p.Fields = append(p.Fields, web.ProfileField{Name: f.Name, Value: safe(f.Value)})
 	}
@@ -86,9 +89,13 @@ func (s *Server) threadPage(r *Request) (any, error) {
 		return nil, errNoPage // something was deleted in between
 	}
 	n := len(above)
-	return s.page(200, web.Thread{
+	p := web.Thread{
 		Above: posts[:n], Post: posts[n], Below: posts[n+1:], OEmbed: s.baseURL + "/api/oembed?url=" + url.QueryEscape(st.URL),
-	})
+	}
+	if s.settings.Federation.Enabled && st.Visibility.Federated() {
+		p.Remote = &web.Remote{Hidden: []web.Field{{Name: "status_id", Value: st.ID.String()}}}
+	}
+	return s.page(200, p)
 }
 
 // webPosts prepares posts for a page, in the order of ids.

@@ -16,7 +16,8 @@ import (
 
 // webFingerRoutes tell who is behind a handle (RFC 7033).
 var webFingerRoutes = routes{
-	"GET /.well-known/webfinger": {fetched, (*Server).showWebFinger},
+	"GET /.well-known/webfinger":      {fetched, (*Server).showWebFinger},
+	"GET /.well-known/host-meta.json": {anonymous, (*Server).showHostMetaJSON},
 }
 
 var (
@@ -58,6 +59,12 @@ func (s *Server) showWebFinger(r *Request) (any, error) {
 		return nil, errs.ErrRecordNotFound
 	}
 	return s.describe(a).in(r.Request)
+}
+
+// showHostMetaJSON is showHostMeta in JSON.
+func (s *Server) showHostMetaJSON(*Request) (any, error) {
+	template := s.baseURL + "/.well-known/webfinger?resource={uri}"
+	return map[string]any{"links": []any{map[string]any{"rel": "lrdd", "type": "application/jrd+json", "template": template}}}, nil
 }
 
 // behind returns the account of a resource: a handle, in one of its forms, or an address.

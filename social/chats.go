@@ -82,7 +82,7 @@ func (s *Service) DeleteChatMessage(ctx context.Context, actor *store.Account, c
 			return err
 		}
 		if m.AccountID == actor.ID {
-			if err := tx.Tell(ctx, store.Deed{Verb: store.RetractedMessage, ActorID: actor.ID, TargetID: m.RecipientID, URI: m.URI}); err != nil {
+			if err := tx.Tell(ctx, store.Deed{Verb: store.RetractedMessage, ActorID: actor.ID, TargetID: m.RecipientID, RowID: int64(m.ID), URI: m.URI}); err != nil {
 				return err
 			}
 			return tx.DeleteChatMessage(ctx, m)

@@ -35,7 +35,7 @@ func retract(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	}
 	d := store.Deed{Verb: store.Deleted, ActorID: st.AccountID, StatusID: st.ID, URI: st.URI, Visibility: st.Visibility}
 	if st.ReblogOfID != nil {
-		d.Verb, d.StatusID = store.Unboosted, *st.ReblogOfID
+		d.Verb, d.StatusID, d.RowID = store.Unboosted, *st.ReblogOfID, int64(st.ID)
 		if err := tx.Tell(ctx, d); err != nil {
 			return err
 		}

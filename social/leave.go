@@ -112,7 +112,11 @@ func (s *Service) DeleteAccount(ctx context.Context, id store.AccountID) error {
 		if err := tx.RemoveUser(ctx, id); err != nil {
 			return err
 		}
-		if err := tx.Tell(ctx, store.Deed{Verb: store.Left, ActorID: id}); err != nil {
+		inboxes, err := tx.FollowerInboxes(ctx, id) // the follows are gone soon
+		if err != nil {
+			return err
+		}
+		if err := tx.Tell(ctx, store.Deed{Verb: store.Left, ActorID: id, Inboxes: inboxes}); err != nil {
 			return err
 		}
 		if err := tx.BlankAccount(ctx, id); err != nil {

@@ -17,7 +17,7 @@ const (
 	Edited    Verb = "edited"    // StatusID; also that the counts of its poll have changed
 	Deleted   Verb = "deleted"   // StatusID, URI, Visibility, People, Inboxes
 	Boosted   Verb = "boosted"   // StatusID: the boost
-	Unboosted Verb = "unboosted" // StatusID: what was boosted; URI of the boost, Visibility
+	Unboosted Verb = "unboosted" // StatusID: what was boosted; RowID and URI of the boost, Visibility
 
 	Favourited   Verb = "favourited"   // StatusID, TargetID: its author, RowID of the favourite
 	Unfavourited Verb = "unfavourited" // likewise
@@ -43,11 +43,11 @@ const (
 	Listened Verb = "listened" // RowID of the scrobble
 
 	Messaged         Verb = "messaged"          // TargetID, RowID of the message
-	RetractedMessage Verb = "retracted_message" // TargetID, URI
+	RetractedMessage Verb = "retracted_message" // TargetID, RowID of the message, URI
 
 	ChangedProfile Verb = "changed_profile" // also other keys
 	Moved          Verb = "moved"           // TargetID: the new account
-	Left           Verb = "left"            // the account was deleted
+	Left           Verb = "left"            // the account was deleted; Inboxes: of its followers
 )
 
 // Deed is the job that tells other servers what somebody here has done: federation makes an activity of it.
@@ -110,7 +110,11 @@ const (
 			OR EXISTS (
 				SELECT 1 FROM readers r WHERE r.status_id = ?2)`
 	relayOn = `
-			OR EXISTS (SELECT 1 FROM relays INDEXED BY relays_accepted WHERE accepted = 1)`
+			OR EXISTS (SELECT 1 FROM relays INDEXED BY relays_accepted WHERE accepted = 1)
+			OR EXISTS (
+				SELECT 1
+				FROM accounts a CROSS JOIN follows f INDEXED BY follows_remote ON f.target_id = a.id AND f.pending = 0 AND f.follower_local = 0
+				WHERE a.nickname_key = 'relay' AND a.domain = '')`
 )
 
 // hasListeners tells whether anybody elsewhere is to hear of a deed.
@@ -122,7 +126,11 @@ func (tx *Tx) hasListeners(ctx context.Context, d *Deed) (bool, error) {
 		if len(d.Inboxes) > 0 {
 			return tx.exists(ctx, `SELECT 1 FROM accounts WHERE id = ? AND domain = ''`, d.ActorID)
 		}
-		return tx.exists(ctx, followerElsewhere+addressedElsewhere+relayOn+`)`, d.ActorID, d.StatusID)
+		id := d.StatusID
+		if d.Verb == Unboosted {
+			id = StatusID(d.RowID) // which is there yet
+		}
+		return tx.exists(ctx, followerElsewhere+addressedElsewhere+relayOn+`)`, d.ActorID, id)
 	case ChangedProfile, Moved, Listened:
 		return tx.exists(ctx, followerElsewhere+`)`, d.ActorID)
 	case Left:
@@ -148,8 +156,8 @@ func (tx *Tx) TellSoon(ctx context.Context, key string, pause time.Duration, d D
 	return tx.enqueueFirst(ctx, tx.db.now().Add(pause), key, d)
 }
 
-// AccountsAbout returns accounts elsewhere that have boosted, favourited or answered a status, or quote it: of each kind at most so many,
-// the latest first.
+// AccountsAbout returns accounts elsewhere that have boosted, favourited or answered a status, reacted to it, voted in its poll, or quote
+// it: of each kind at most so many.
 func (r reader) AccountsAbout(ctx context.Context, id StatusID, limit int) ([]AccountID, error) {
 	var all []AccountID
 	for _, query := range []string{`
@@ -172,6 +180,17 @@ func (r reader) AccountsAbout(ctx context.Context, id StatusID, limit int) ([]Ac
 		CROSS JOIN actors a ON a.account_id = f.account_id
 		WHERE f.status_id = ?
 		ORDER BY f.id DESC
+		LIMIT ?`, `
+		SELECT r.account_id
+		FROM reactions r INDEXED BY reactions_status
+		CROSS JOIN actors a ON a.account_id = r.account_id
+		WHERE r.status_id = ?
+		LIMIT ?`, `
+		SELECT v.account_id
+		FROM polls p
+		CROSS JOIN poll_votes v ON v.poll_id = p.id
+		CROSS JOIN actors a ON a.account_id = v.account_id
+		WHERE p.status_id = ?
 		LIMIT ?`,
 	} {
 		some, err := ids[AccountID](ctx, r, "accounts about a status", query, id, limit)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -22,6 +23,7 @@ type Delivery struct {
 	Inbox      string
 	Domain     string
 	Priority   int
+	Subject    int64 // what the activity is about; 0: nothing that others could be about
 	RunAt      Time
 	Attempts   int
 	Parked     bool
@@ -39,47 +41,122 @@ const (
 	LastPriority          // what goes to everybody: deletions, profiles
 )
 
-// hostGone is how long a host must have been unreachable that nothing is queued for it any more (federation 3.5).
-const hostGone = 7 * 24 * time.Hour
+// Replacement says which activities about the same subject need not be delivered any more once there is another.
+type Replacement int
 
-// Dispatch queues an activity for inboxes, those of hosts left out that have been unreachable for long. An activity that is there
-// already is not queued again.
-func (tx *Tx) Dispatch(ctx context.Context, a *Activity, priority int, to []Destination) error {
-	now := At(tx.db.now())
+const (
+	ReplaceNothing Replacement = iota
+	ReplaceChanges             // those that said how it had changed: an edit tells all of it
+	ReplaceAll                 // all: it is taken back
+)
+
+// Dispatch is an activity with what is to be known to deliver it.
+type Dispatch struct {
+	Activity // ID may be 0: it is given one
+	Priority int
+	Subject  int64
+	Replaces Replacement
+	To       []Destination
+}
+
+// How long a host must have been unreachable so that hardly anything is queued for it any more, and that nothing waits any longer
+// (federation 3.5); and how long what was given up is kept.
+const (
+	hostGone    = 7 * 24 * time.Hour
+	hostDropped = 30 * 24 * time.Hour
+	parkedTime  = 30 * 24 * time.Hour
+)
+
+// Dispatch queues an activity for inboxes. It tells whether it was queued for any: an activity that is there already is not queued
+// again. For a host that has been unreachable for long one delivery waits at most, which tells when it is back.
+func (tx *Tx) Dispatch(ctx context.Context, d *Dispatch) (queued bool, err error) {
+	if d.ID == 0 {
+		d.ID = ActivityID(tx.newID())
+	}
 	n, err := tx.exec(ctx, "add activity", `
 		INSERT OR IGNORE INTO activities (id, account_id, status_id, body)
-		VALUES (?, ?, ?, ?)`, a.ID, a.AccountID, a.StatusID, a.Body)
+		VALUES (?, ?, ?, ?)`, d.ID, d.AccountID, d.StatusID, d.Body)
 	if err != nil || n == 0 {
-		return err
+		return false, err
 	}
-	queued := 0
-	for _, d := range to {
-		n, err := tx.exec(ctx, "add delivery", `
-			INSERT OR IGNORE INTO deliveries (id, activity_id, inbox, domain, priority, run_at)
-			SELECT ?1, ?2, ?3, ?4, ?5, ?6
-			WHERE NOT EXISTS (SELECT 1 FROM hosts WHERE domain = ?4 AND unreachable_since < ?7)`,
-			tx.newID(), a.ID, d.Inbox, d.Domain, priority, now, At(now.Time().Add(-hostGone)))
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			continue
-		}
-		queued++
-		if _, err := tx.exec(ctx, "host is due", `
-			INSERT INTO hosts (domain, due_at)
-			VALUES (?1, ?2)
-			ON CONFLICT (domain) DO UPDATE SET due_at = max(rest_until, ?2)
-			WHERE due_at IS NULL OR due_at > max(rest_until, ?2)`, d.Domain, now); err != nil {
-			return err
-		}
+	rows := make([][3]any, len(d.To))
+	for i, to := range d.To {
+		rows[i] = [3]any{tx.newID(), to.Inbox, to.Domain}
 	}
-	if queued == 0 {
-		_, err := tx.exec(ctx, "drop activity", `DELETE FROM activities WHERE id = ?`, a.ID)
-		return err
+	list, err := json.Marshal(rows)
+	if err != nil {
+		return false, fmt.Errorf("add deliveries: %w", err)
+	}
+	if err := tx.replace(ctx, d, string(list)); err != nil {
+		return false, err
+	}
+	now := At(tx.db.now())
+	n, err = tx.exec(ctx, "add deliveries", `
+		INSERT OR IGNORE INTO deliveries (id, activity_id, inbox, domain, priority, subject, run_at)
+		SELECT j.value ->> 0, ?2, j.value ->> 1, j.value ->> 2, ?3, ?4, max(?5, ifnull((
+			SELECT max(e.run_at)
+			FROM deliveries e INDEXED BY deliveries_subject
+			WHERE e.subject = ?4 AND e.subject <> 0 AND e.inbox = j.value ->> 1 AND e.parked = 0), 0))
+		FROM json_each(?1) j
+		WHERE NOT EXISTS (
+			SELECT 1
+			FROM hosts h
+			WHERE h.domain = j.value ->> 2 AND h.unreachable_since < ?6 AND EXISTS (
+				SELECT 1 FROM deliveries e INDEXED BY deliveries_due WHERE e.domain = h.domain AND e.parked = 0))`,
+		string(list), d.ID, d.Priority, d.Subject, now, At(now.Time().Add(-hostGone)))
+	if err != nil {
+		return false, err
+	}
+	if n == 0 {
+		_, err := tx.exec(ctx, "drop activity", `DELETE FROM activities WHERE id = ?`, d.ID)
+		return false, err
 	}
 	tx.newDeliveries = true
-	return nil
+	_, err = tx.exec(ctx, "hosts are due", `
+		INSERT INTO hosts (domain, due_at)
+		SELECT domain, min(run_at)
+		FROM deliveries
+		WHERE activity_id = ?
+		GROUP BY domain
+		ON CONFLICT (domain) DO UPDATE SET due_at = max(rest_until, excluded.due_at)
+		WHERE due_at IS NULL OR due_at > max(rest_until, excluded.due_at)`, d.ID)
+	return true, err
+}
+
+// replace drops what need not be delivered any more to inboxes that get a new activity about the same.
+func (tx *Tx) replace(ctx context.Context, d *Dispatch, to string) error {
+	if d.Replaces == ReplaceNothing || d.Subject == 0 {
+		return nil
+	}
+	from := FirstPriority
+	if d.Replaces == ReplaceChanges {
+		from = ChangePriority
+	}
+	gone, err := ids[ActivityID](ctx, tx.reader, "replace deliveries", `
+		DELETE FROM deliveries
+		WHERE id IN (
+			SELECT e.id
+			FROM json_each(?1) j
+			CROSS JOIN deliveries e INDEXED BY deliveries_subject ON e.inbox = j.value ->> 1
+			WHERE e.subject = ?2 AND e.subject <> 0 AND e.parked = 0 AND e.priority >= ?3)
+		RETURNING activity_id`, to, d.Subject, from)
+	if err != nil {
+		return err
+	}
+	return tx.dropDelivered(ctx, gone)
+}
+
+// dropDelivered removes those of the activities that wait for nobody any more.
+func (tx *Tx) dropDelivered(ctx context.Context, list []ActivityID) error {
+	if len(list) == 0 {
+		return nil
+	}
+	slices.Sort(list)
+	_, err := tx.exec(ctx, "drop activities", `
+		DELETE FROM activities
+		WHERE id IN (SELECT value FROM json_each(?)) AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.activity_id = activities.id)`,
+		jsonArray(slices.Compact(list)))
+	return err
 }
 
 // WakePost has it looked again for what is to be delivered.
@@ -95,38 +172,34 @@ func (r reader) HasStatus(ctx context.Context, id StatusID) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM statuses WHERE id = ?`, id)
 }
 
-// DueHosts returns hosts for which something waits whose time has come, the longest due first.
-func (r reader) DueHosts(ctx context.Context, limit int) ([]*Host, error) {
-	return list[*Host](ctx, r, "due hosts", `
-		SELECT *
-		FROM hosts INDEXED BY hosts_due
-		WHERE due_at <= ?
-		ORDER BY due_at
-		LIMIT ?`, At(r.db.now()), limit)
-}
-
-// NextDelivery returns when the next host is due after now, the zero time if none is.
-func (r reader) NextDelivery(ctx context.Context) (time.Time, error) {
-	at, err := one[Time](ctx, r, "next delivery", `
-		SELECT due_at
-		FROM hosts INDEXED BY hosts_due
-		WHERE due_at > ?
-		ORDER BY due_at
-		LIMIT 1`, At(r.db.now()))
-	if at == nil || err != nil {
-		return time.Time{}, err
+// DueDeliveries returns what waits for hosts and is due, of each in the order in which it is to go and no more than so many. What is about
+// something that an earlier one is about is not due before that is delivered.
+func (r reader) DueDeliveries(ctx context.Context, domains []string, most int) (map[string][]*Delivery, error) {
+	due, err := list[*Delivery](ctx, r, "due deliveries", `
+		SELECT d.*
+		FROM json_each(?1) j
+		CROSS JOIN deliveries d ON d.id IN (
+			SELECT e.id
+			FROM deliveries e INDEXED BY deliveries_due
+			WHERE e.domain = j.value AND e.parked = 0 AND e.run_at <= ?2 AND (e.subject = 0 OR NOT EXISTS (
+				SELECT 1
+				FROM deliveries b INDEXED BY deliveries_subject
+				WHERE b.subject = e.subject AND b.subject <> 0 AND b.inbox = e.inbox AND b.parked = 0 AND b.id < e.id))
+			ORDER BY e.priority, e.id
+			LIMIT ?3)`, JSON[[]string]{domains}, At(r.db.now()), most)
+	of := make(map[string][]*Delivery, len(domains))
+	for _, d := range due {
+		of[d.Domain] = append(of[d.Domain], d)
 	}
-	return at.Time(), nil
-}
-
-// DueDeliveries returns what waits for a host, in the order in which it is to go.
-func (r reader) DueDeliveries(ctx context.Context, domain string, limit int) ([]*Delivery, error) {
-	return list[*Delivery](ctx, r, "due deliveries", `
-		SELECT *
-		FROM deliveries INDEXED BY deliveries_due
-		WHERE domain = ? AND parked = 0 AND run_at <= ?
-		ORDER BY priority, id
-		LIMIT ?`, domain, At(r.db.now()), limit)
+	for _, list := range of {
+		slices.SortFunc(list, func(a, b *Delivery) int {
+			if a.Priority != b.Priority {
+				return a.Priority - b.Priority
+			}
+			return int(a.ID - b.ID)
+		})
+	}
+	return of, err
 }
 
 // Activities returns activities on their way, in no order.
@@ -137,96 +210,34 @@ func (r reader) Activities(ctx context.Context, ids []ActivityID) ([]*Activity, 
 		CROSS JOIN activities a ON a.id = j.value`, jsonArray(ids))
 }
 
-// DropDelivery removes a delivery that is done, or that will never be.
-func (tx *Tx) DropDelivery(ctx context.Context, d *Delivery) error {
-	if _, err := tx.exec(ctx, "drop delivery", `DELETE FROM deliveries WHERE id = ?`, d.ID); err != nil {
+// DropDeliveries removes deliveries that are done, or that will never be.
+func (tx *Tx) DropDeliveries(ctx context.Context, list []*Delivery) error {
+	if len(list) == 0 {
+		return nil
+	}
+	done, of := make([]DeliveryID, len(list)), make([]ActivityID, len(list))
+	for i, d := range list {
+		done[i], of[i] = d.ID, d.ActivityID
+	}
+	if _, err := tx.exec(ctx, "drop deliveries", `DELETE FROM deliveries WHERE id IN (SELECT value FROM json_each(?))`, jsonArray(done)); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, "drop activity", `
-		DELETE FROM activities
-		WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM deliveries WHERE activity_id = ?1)`, d.ActivityID)
-	return err
+	return tx.dropDelivered(ctx, of)
 }
 
-// PutOffDelivery has a delivery that failed tried again at a time, or parks it.
+// PutOffDelivery has a delivery that failed tried again at a time, or parks it. What waits behind it waits with it.
 func (tx *Tx) PutOffDelivery(ctx context.Context, d *Delivery, at time.Time, parked bool, reason string) error {
-	_, err := tx.exec(ctx, "put off delivery", `
+	n, err := tx.exec(ctx, "put off delivery", `
 		UPDATE deliveries
 		SET attempts = attempts + 1, run_at = ?, parked = ?, last_error = ?
 		WHERE id = ?`, At(at), parked, truncate(reason, 500), d.ID)
-	return err
-}
-
-// Host is another server, as it is known from exchanging things with it.
-type Host struct {
-	Domain           string
-	DueAt            *Time // when the next delivery is to be tried
-	Failures         int   // in a row
-	RestUntil        Time  // nothing is tried before
-	UnreachableSince *Time
-	LastSuccessAt    *Time
-	LastError        string
-	Signature        string // cavage, rfc9421 or neither; "": not known
-	PathOnly         bool   // it wants signatures without the query
-	SignatureAt      Time
-	Software         string
-	Version          string
-	CheckedAt        Time
-}
-
-// Host returns what is known of a server, one of which nothing is known if that is so.
-func (r reader) Host(ctx context.Context, domain string) (*Host, error) {
-	h, err := one[Host](ctx, r, "host", `SELECT * FROM hosts WHERE domain = ?`, domain)
-	if h == nil && err == nil {
-		h = &Host{Domain: domain}
+	if err != nil || n == 0 || parked || d.Subject == 0 {
+		return err
 	}
-	return h, err
-}
-
-// HostReached notes that a host was reached, or has reached us: what waits for it is tried at once. When the last time was is kept to
-// the hour.
-func (tx *Tx) HostReached(ctx context.Context, domain string) error {
-	now := At(tx.db.now())
-	n, err := tx.exec(ctx, "host reached", `
-		INSERT INTO hosts (domain, last_success_at)
-		VALUES (?1, ?2)
-		ON CONFLICT (domain) DO UPDATE SET last_success_at = ?2, failures = 0, rest_until = 0, unreachable_since = NULL, last_error = '',
-			due_at = iif(rest_until > ?2 AND due_at IS NOT NULL, ?2, due_at)
-		WHERE failures > 0 OR unreachable_since IS NOT NULL OR ifnull(last_success_at, 0) < ?2 - ?3`,
-		domain, now, time.Hour.Milliseconds())
-	tx.newDeliveries = tx.newDeliveries || n > 0
-	return err
-}
-
-// HostFailed notes that a host could not be reached, and lets it rest until a time.
-func (tx *Tx) HostFailed(ctx context.Context, domain string, until time.Time, reason string) error {
-	_, err := tx.exec(ctx, "host failed", `
-		INSERT INTO hosts (domain, failures, rest_until, unreachable_since, last_error)
-		VALUES (?1, 1, ?2, ?3, ?4)
-		ON CONFLICT (domain) DO UPDATE SET failures = failures + 1, rest_until = ?2, unreachable_since = ifnull(unreachable_since, ?3), last_error = ?4`,
-		domain, At(until), At(tx.db.now()), truncate(reason, 500))
-	return err
-}
-
-// ScheduleHost sets when a host is due next: when the first of what waits for it is, but not before it has rested.
-func (tx *Tx) ScheduleHost(ctx context.Context, domain string) error {
-	_, err := tx.exec(ctx, "schedule host", `
-		UPDATE hosts
-		SET due_at = (
-			SELECT max(hosts.rest_until, min(d.run_at))
-			FROM deliveries d INDEXED BY deliveries_due
-			WHERE d.domain = hosts.domain AND d.parked = 0
-			HAVING count(*) > 0)
-		WHERE domain = ?`, domain)
-	return err
-}
-
-// SetHostSignature notes which signatures a host accepts.
-func (tx *Tx) SetHostSignature(ctx context.Context, domain, signature string, pathOnly bool) error {
-	_, err := tx.exec(ctx, "set host signature", `
-		INSERT INTO hosts (domain, signature, path_only, signature_at)
-		VALUES (?1, ?2, ?3, ?4)
-		ON CONFLICT (domain) DO UPDATE SET signature = ?2, path_only = ?3, signature_at = ?4`, domain, signature, pathOnly, At(tx.db.now()))
+	_, err = tx.exec(ctx, "put off what is behind a delivery", `
+		UPDATE deliveries INDEXED BY deliveries_subject
+		SET run_at = max(run_at, ?)
+		WHERE subject = ? AND subject <> 0 AND inbox = ? AND parked = 0 AND id > ?`, At(at), d.Subject, d.Inbox, d.ID)
 	return err
 }
 
@@ -248,6 +259,57 @@ func (r reader) KnownInboxes(ctx context.Context, limit int) ([]string, error) {
 		FROM actors INDEXED BY actors_shared
 		WHERE shared_inbox <> ''
 		LIMIT ?`, limit)
+}
+
+// InboxOwner returns the account whose own inbox an address is, 0 if it is nobody's: a shared one, or not known.
+func (r reader) InboxOwner(ctx context.Context, inbox string) (AccountID, error) {
+	found, err := ids[AccountID](ctx, r, "owner of an inbox", `SELECT account_id FROM actors WHERE inbox = ?1 AND shared_inbox <> ?1 LIMIT 1`, inbox)
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	return found[0], nil
+}
+
+// PruneDeliveries gives up what waits for hosts that are not coming back, and forgets what was given up long ago, some at a time. It
+// tells whether there is more.
+func (tx *Tx) PruneDeliveries(ctx context.Context) (more bool, err error) {
+	now := tx.db.now()
+	dead, err := list[string](ctx, tx.reader, "hosts that are gone", `
+		SELECT domain
+		FROM hosts INDEXED BY hosts_unreachable
+		WHERE unreachable_since < ? AND due_at IS NOT NULL
+		ORDER BY unreachable_since
+		LIMIT ?`, At(now.Add(-hostDropped)), pruneBatch)
+	if err != nil {
+		return false, err
+	}
+	of, err := ids[ActivityID](ctx, tx.reader, "prune deliveries", `
+		DELETE FROM deliveries
+		WHERE id IN (
+			SELECT d.id
+			FROM json_each(?) j
+			CROSS JOIN deliveries d INDEXED BY deliveries_due ON d.domain = j.value AND d.parked = 0
+			LIMIT ?)
+		RETURNING activity_id`, JSON[[]string]{dead}, pruneBatch)
+	if err != nil {
+		return false, err
+	}
+	if err := tx.ScheduleHosts(ctx, dead); err != nil {
+		return false, err
+	}
+	old, err := ids[ActivityID](ctx, tx.reader, "prune parked deliveries", `
+		DELETE FROM deliveries
+		WHERE id IN (
+			SELECT id
+			FROM deliveries INDEXED BY deliveries_parked
+			WHERE parked = 1 AND id < ?
+			ORDER BY id
+			LIMIT ?)
+		RETURNING activity_id`, now.Add(-parkedTime).UnixMilli()<<sequenceBits, pruneBatch)
+	if err != nil {
+		return false, err
+	}
+	return len(of) == pruneBatch || len(old) == pruneBatch, tx.dropDelivered(ctx, append(of, old...))
 }
 
 func (d *Delivery) String() string { return fmt.Sprintf("delivery %d to %s", d.ID, d.Inbox) }

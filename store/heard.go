@@ -15,24 +15,39 @@ const (
 	maxRefusals = 10_000
 )
 
-func heardKey(uri string) []byte {
+// HeardKey is what is remembered of an id that has been heard of.
+type HeardKey [16]byte
+
+// NewHeardKey returns what is remembered of an id.
+func NewHeardKey(uri string) HeardKey {
 	sum := sha256.Sum256([]byte(uri))
-	return sum[:16]
+	return HeardKey(sum[:16])
 }
 
 // Heard tells whether an id has been heard of: an activity that was done, or something taken back or deleted before it came.
 func (r reader) Heard(ctx context.Context, uri string) (bool, error) {
-	return r.exists(ctx, `SELECT 1 FROM heard WHERE hash = ?`, heardKey(uri))
+	return r.HeardKey(ctx, NewHeardKey(uri))
+}
+
+// HeardKey is Heard for who has the key at hand.
+func (r reader) HeardKey(ctx context.Context, key HeardKey) (bool, error) {
+	return r.exists(ctx, `SELECT 1 FROM heard WHERE hash = ?`, key[:])
 }
 
 // HeardSince tells whether an id was heard of, for the first time, at a time or later.
 func (r reader) HeardSince(ctx context.Context, uri string, since time.Time) (bool, error) {
-	return r.exists(ctx, `SELECT 1 FROM heard WHERE hash = ? AND at >= ?`, heardKey(uri), At(since))
+	key := NewHeardKey(uri)
+	return r.exists(ctx, `SELECT 1 FROM heard WHERE hash = ? AND at >= ?`, key[:], At(since))
 }
 
 // Hear notes that an id has been heard of. first is false if it had been before.
 func (tx *Tx) Hear(ctx context.Context, uri string) (first bool, err error) {
-	n, err := tx.exec(ctx, "hear", `INSERT OR IGNORE INTO heard (hash, at) VALUES (?, ?)`, heardKey(uri), At(tx.db.now()))
+	return tx.HearKey(ctx, NewHeardKey(uri))
+}
+
+// HearKey is Hear for who has the key at hand.
+func (tx *Tx) HearKey(ctx context.Context, key HeardKey) (first bool, err error) {
+	n, err := tx.exec(ctx, "hear", `INSERT OR IGNORE INTO heard (hash, at) VALUES (?, ?)`, key[:], At(tx.db.now()))
 	return n > 0, err
 }
 

@@ -77,6 +77,12 @@ func (id ScrobbleID) Time() time.Time { return idTime(int64(id)) }
 // Position returns the id as a place in a list.
 func (id StatusID) Position() int64 { return int64(id) }
 
+// Time returns when the delivery was queued.
+func (id DeliveryID) Time() time.Time { return idTime(int64(id)) }
+
+// Time returns when it was refused.
+func (id RefusalID) Time() time.Time { return idTime(int64(id)) }
+
 func idTime(id int64) time.Time { return time.UnixMilli(id >> sequenceBits).UTC() }
 
 func (id AccountID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }

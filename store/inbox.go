@@ -10,12 +10,21 @@ type Received struct {
 	ID          ReceivedID
 	SignerID    AccountID  // who signed the request
 	RecipientID *AccountID // in whose own inbox it came; nil: in the shared one
-	Body        string
 	ReceivedAt  Time
 	RunAt       Time
 	Attempts    int
 	Parked      bool
 	LastError   string
+	Body        string // last, so that the rest is read without it
+}
+
+// ReceivedHead is what there is to know of an activity that waits before its turn comes.
+type ReceivedHead struct {
+	ID        ReceivedID
+	SignerID  AccountID
+	SignerURI string
+	RunAt     Time
+	Attempts  int
 }
 
 // receivedTries is how often an activity is tried that fails of something passing.
@@ -43,15 +52,19 @@ func (tx *Tx) DropReceived(ctx context.Context, id ReceivedID) error {
 	return err
 }
 
-// PutOffReceived has an activity that failed tried again later, with growing pauses, and parks it in the end.
-func (tx *Tx) PutOffReceived(ctx context.Context, a *Received, failure error) error {
+// PutOffReceived has an activity that failed tried again later, with growing pauses, and parks it in the end. It returns when it is to be
+// tried again, the zero time if it is parked.
+func (tx *Tx) PutOffReceived(ctx context.Context, a *Received, failure error) (time.Time, error) {
 	attempts := a.Attempts + 1
-	pause := firstPause << min(attempts-1, 11)
+	at := tx.db.now().Add(firstPause << min(attempts-1, 11))
 	_, err := tx.exec(ctx, "put off received", `
 		UPDATE inbox
 		SET attempts = ?, parked = ?, last_error = ?, run_at = ?
-		WHERE id = ?`, attempts, attempts >= receivedTries, truncate(failure.Error(), 1000), At(tx.db.now().Add(pause)), a.ID)
-	return err
+		WHERE id = ?`, attempts, attempts >= receivedTries, truncate(failure.Error(), 1000), At(at), a.ID)
+	if attempts >= receivedTries {
+		at = time.Time{}
+	}
+	return at, err
 }
 
 // DueReceived returns activities whose time has come, in the order of that.
@@ -64,25 +77,22 @@ func (r reader) DueReceived(ctx context.Context, limit int) ([]*Received, error)
 		LIMIT ?`, At(r.db.now()), limit)
 }
 
-// NextReceived returns when the next activity is to be tried again, the zero time if none is.
-func (r reader) NextReceived(ctx context.Context) (time.Time, error) {
-	at, err := one[Time](ctx, r, "next received", `
-		SELECT run_at
-		FROM inbox INDEXED BY inbox_due
-		WHERE parked = 0 AND run_at > ?
-		ORDER BY run_at
-		LIMIT 1`, At(r.db.now()))
-	if at == nil || err != nil {
-		return time.Time{}, err
-	}
-	return at.Time(), nil
+// WaitingReceived returns what waits, be it that its time has not come, by id and from one on.
+func (r reader) WaitingReceived(ctx context.Context, after ReceivedID, limit int) ([]*ReceivedHead, error) {
+	return list[*ReceivedHead](ctx, r, "waiting received", `
+		SELECT i.id, i.signer_id, a.uri AS signer_uri, i.run_at, i.attempts
+		FROM inbox i
+		CROSS JOIN accounts a ON a.id = i.signer_id
+		WHERE i.id > ? AND i.parked = 0
+		ORDER BY i.id
+		LIMIT ?`, after, limit)
 }
 
-// CountReceived counts the activities that wait, up to a number.
-func (r reader) CountReceived(ctx context.Context, most int) (int, error) {
-	n, err := one[int](ctx, r, "count received", `SELECT count(*) FROM (SELECT 1 FROM inbox INDEXED BY inbox_due WHERE parked = 0 LIMIT ?)`, most)
-	if err != nil {
-		return 0, err
+// ReceivedBy returns an activity that has come in, and errs.ErrRecordNotFound if it is done with.
+func (r reader) ReceivedBy(ctx context.Context, id ReceivedID) (*Received, error) {
+	a, err := one[Received](ctx, r, "received", `SELECT * FROM inbox WHERE id = ?`, id)
+	if a == nil && err == nil {
+		err = notFound
 	}
-	return *n, nil
+	return a, err
 }

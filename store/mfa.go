@@ -10,7 +10,7 @@ import (
 type MFAChallenge struct {
 	Hash      []byte
 	AccountID AccountID
-	AppID     AppID
+	AppID     *AppID // nil: who signs in to a page of this server
 	Purpose   JSON[MFAPurpose]
 	Failures  int
 	ExpiresAt Time
@@ -26,6 +26,9 @@ type MFAPurpose struct {
 	RedirectURI   string  `json:"redirect_uri,omitempty"`
 	State         *string `json:"state,omitempty"`
 	CodeChallenge string  `json:"code_challenge,omitempty"`
+
+	// Of other pages: where to go on.
+	Path string `json:"path,omitempty"`
 }
 
 const (

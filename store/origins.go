@@ -60,12 +60,13 @@ type Trace struct {
 
 // Trace looks for traces of a post of an id by an author.
 func (r reader) Trace(ctx context.Context, uri, author string) (Trace, error) {
+	key := NewHeardKey(deletion(uri, author))
 	bits, err := one[int](ctx, r, "trace", `
 		SELECT EXISTS (SELECT 1 FROM statuses WHERE uri = ?1)
 			+ 2 * (EXISTS (SELECT 1 FROM tombstones WHERE uri = ?1) OR EXISTS (SELECT 1 FROM heard WHERE hash = ?2))
 			+ 4 * (EXISTS (SELECT 1 FROM origins INDEXED BY origins_parent WHERE parent_uri = ?1 AND parent_uri <> '')
 				OR EXISTS (SELECT 1 FROM origins INDEXED BY origins_quote WHERE quote_uri = ?1 AND quote_uri <> ''))`,
-		uri, heardKey(deletion(uri, author)))
+		uri, key[:])
 	if err != nil {
 		return Trace{}, err
 	}

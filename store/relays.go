@@ -33,21 +33,6 @@ func (r reader) RelayOf(ctx context.Context, id AccountID) (*Relay, error) {
 	return one[Relay](ctx, r, "relay of an account", `SELECT * FROM relays WHERE account_id = ?`, id)
 }
 
-// RelayFollowers returns where those take what goes to many who follow this server's own relay actor, each inbox once. With
-// subscribed, only relays count that this server has subscribed to.
-func (r reader) RelayFollowers(ctx context.Context, self AccountID, subscribed bool) ([]string, error) {
-	if !subscribed {
-		return r.FollowerInboxes(ctx, self)
-	}
-	return list[string](ctx, r, "subscribed relays that follow", `
-		SELECT x.inbox
-		FROM relays r
-		CROSS JOIN follows f ON f.follower_id = r.account_id AND f.target_id = ?
-		CROSS JOIN actors x ON x.account_id = r.account_id
-		WHERE f.pending = 0
-		LIMIT 1000`, self)
-}
-
 // NewRelayID returns a fresh id, for a relay whose FollowURI contains it.
 func (tx *Tx) NewRelayID() RelayID { return RelayID(tx.newID()) }
 

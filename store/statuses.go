@@ -133,6 +133,9 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	}
 	tx.unindexStatus(s.ID)
 	tx.touchStatus(s.ID)
+	if !s.Visibility.Federated() { // nobody elsewhere is to learn that it was there
+		return boosts, nil
+	}
 	return boosts, tx.addTombstone(ctx, s.URI)
 }
 

@@ -192,6 +192,7 @@ type Federation struct {
 	QuarantinedInstances []HostReason
 	RejectedInstances    []HostReason
 	StoreAll             bool
+	SendBlocks           bool
 }
 
 // Captcha is the test against automatic registrations.

@@ -213,6 +213,8 @@ func (c *Config) registry() []section {
 				Suggestions: []any{[]map[string]any{{"host": "leaky.example", "reason": "shows private posts"}}}},
 			{Key: "rejected_instances", field: hostReasons(&c.Federation.RejectedInstances), Restart: true,
 				Description: "Hosts that get nothing at all when they ask, as far as they say who they are: see authorized_fetch."},
+			{Key: "send_blocks", field: boolean(&c.Federation.SendBlocks, false), Restart: true,
+				Description: "Tell other servers whom people here block, so that those see nothing of them there either. The blocked can find out by it."},
 		}},
 		{"captcha", "A picture with letters to copy, against automatic registrations.", []Setting{
 			{Key: "enabled", field: boolean(&c.Captcha.Enabled, false, notYet),

@@ -97,7 +97,7 @@ func New(o Options) *Client {
 		ExpectContinueTimeout:  time.Second,
 		MaxResponseHeaderBytes: maxHeader,
 		MaxIdleConns:           cap(c.slots.all),
-		MaxIdleConnsPerHost:    2,
+		MaxIdleConnsPerHost:    4,
 		IdleConnTimeout:        idleTime,
 	}
 	return c

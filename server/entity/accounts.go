@@ -12,12 +12,12 @@ import (
 // changed, which each new post does, they are put into what was rendered before.
 func (b *Builder) renderAccounts(ctx context.Context, ids []store.AccountID) (map[store.AccountID]*renderedAccount, error) {
 	found := make(map[store.AccountID]*renderedAccount, len(ids))
-	missing, generation := b.accounts.get(ids, found)
+	missing, generation := b.accounts.Get(ids, found)
 	if len(missing) == 0 {
 		return found, nil
 	}
 	profiles := make(map[store.AccountID]*renderedAccount, len(missing))
-	unknown, profileGeneration := b.profiles.get(missing, profiles)
+	unknown, profileGeneration := b.profiles.Get(missing, profiles)
 	if len(profiles) > 0 {
 		if err := b.recount(ctx, profiles, found); err != nil {
 			return nil, err
@@ -30,7 +30,7 @@ func (b *Builder) renderAccounts(ctx context.Context, ids []store.AccountID) (ma
 	}
 	for _, id := range missing {
 		if a := found[id]; a != nil && !a.moved {
-			b.accounts.put(id, a, generation)
+			b.accounts.Put(id, a, generation)
 		}
 	}
 	return found, nil
@@ -63,7 +63,7 @@ func (b *Builder) renderAnew(ctx context.Context, ids []store.AccountID, found m
 		}
 		found[row.ID] = a
 		if !a.moved {
-			b.profiles.put(row.ID, a, generation)
+			b.profiles.Put(row.ID, a, generation)
 		}
 	}
 	return nil
@@ -71,12 +71,12 @@ func (b *Builder) renderAnew(ctx context.Context, ids []store.AccountID, found m
 
 // recounted puts new counters into what is kept of an account: each post brings some, and its author is shown with it.
 func (b *Builder) recounted(id store.AccountID, c store.AccountCounters) {
-	b.accounts.drop(id)
-	generation := b.accounts.now()
+	b.accounts.Drop(id)
+	generation := b.accounts.Now()
 	profile := make(map[store.AccountID]*renderedAccount, 1)
-	b.profiles.get([]store.AccountID{id}, profile)
+	b.profiles.Get([]store.AccountID{id}, profile)
 	if a := profile[id]; a != nil {
-		b.accounts.put(id, a.withCounters(c), generation)
+		b.accounts.Put(id, a.withCounters(c), generation)
 	}
 }
 

@@ -20,14 +20,14 @@ func (b *Builder) Preview(ctx context.Context, author *store.Account, c *social.
 type Mark struct{ generation uint64 }
 
 // Mark returns the present moment.
-func (b *Builder) Mark() Mark { return Mark{b.statuses.now()} }
+func (b *Builder) Mark() Mark { return Mark{b.statuses.Now()} }
 
 // Published renders a status that has just been published, for its author, of what it was composed of instead of reading that
 // anew. The rendering is kept for others unless the status has changed since the mark, which was taken before it was published.
 func (b *Builder) Published(ctx context.Context, author *store.Account, c *social.Composed, since Mark) (*Status, error) {
 	s, err := b.renderComposed(ctx, author, c)
 	if err == nil {
-		b.statuses.put(s.id, s.renderedStatus, since.generation)
+		b.statuses.Put(s.id, s.renderedStatus, since.generation)
 	}
 	return s, err
 }

@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 
 	"svc/emoji"
+	"svc/internal/cache"
 	"svc/internal/config"
 	"svc/store"
 )
@@ -44,10 +45,10 @@ type Builder struct {
 	Config
 	db       *store.DB
 	emojis   *emoji.Packs
-	accounts *cache[store.AccountID, *renderedAccount]
-	profiles *cache[store.AccountID, *renderedAccount] // the same but for the counters
-	statuses *cache[store.StatusID, *renderedStatus]
-	apps     *cache[store.AppID, *Application]
+	accounts *cache.Cache[store.AccountID, *renderedAccount]
+	profiles *cache.Cache[store.AccountID, *renderedAccount] // the same but for the counters
+	statuses *cache.Cache[store.StatusID, *renderedStatus]
+	apps     *cache.Cache[store.AppID, *Application]
 	instance instanceCache
 	allEmoji atomic.Pointer[emojiLists]
 }
@@ -64,10 +65,10 @@ func New(db *store.DB, emojis *emoji.Packs, c Config) *Builder {
 		Config:   c,
 		db:       db,
 		emojis:   emojis,
-		accounts: newCache[store.AccountID, *renderedAccount](c.CacheBytes / 8),
-		profiles: newCache[store.AccountID, *renderedAccount](c.CacheBytes / 8),
-		statuses: newCache[store.StatusID, *renderedStatus](c.CacheBytes / 4 * 3),
-		apps:     newCache[store.AppID, *Application](appsBytes),
+		accounts: cache.New[store.AccountID](c.CacheBytes/8, (*renderedAccount).size),
+		profiles: cache.New[store.AccountID](c.CacheBytes/8, (*renderedAccount).size),
+		statuses: cache.New[store.StatusID](c.CacheBytes/4*3, (*renderedStatus).size),
+		apps:     cache.New[store.AppID](appsBytes, (*Application).size),
 	}
 	db.Subscribe(b.forget)
 	return b
@@ -84,9 +85,9 @@ func (b *Builder) forget(events []store.Event) {
 			b.Forget()
 			continue
 		}
-		b.profiles.drop(c.Accounts...)
-		b.accounts.drop(c.Accounts...)
-		b.statuses.drop(c.Statuses...)
+		b.profiles.Drop(c.Accounts...)
+		b.accounts.Drop(c.Accounts...)
+		b.statuses.Drop(c.Statuses...)
 		b.forgetInstance(c.Accounts)
 		for id, counters := range c.Counted {
 			b.recounted(id, counters)
@@ -97,9 +98,9 @@ func (b *Builder) forget(events []store.Event) {
 
 // Forget drops everything rendered, for changes that are not in the database: emoji, settings.
 func (b *Builder) Forget() {
-	b.profiles.clear()
-	b.accounts.clear()
-	b.statuses.clear()
+	b.profiles.Clear()
+	b.accounts.Clear()
+	b.statuses.Clear()
 	b.instance.documents.drop()
 }
 

@@ -395,12 +395,16 @@ func (b *Builder) features() []string {
 		b.Name + "_emoji_reactions",
 		b.Name + "_custom_emoji_reactions",
 		"exposable_reactions",
+		b.Name + ":get:main/ostatus",
 	}
 	if b.Settings.MediaProxy.Enabled {
 		list = append(list, "media_proxy")
 	}
 	if b.Settings.Accounts.BlockersVisible {
 		list = append(list, "blockers_visible")
+	}
+	if b.Settings.Federation.Enabled && b.Settings.Federation.AllowRelay {
+		list = append(list, "relay")
 	}
 	return list
 }

@@ -30,7 +30,7 @@ func (b *Builder) renderStatuses(ctx context.Context, ids []store.StatusID) (map
 }
 
 func (b *Builder) renderMissing(ctx context.Context, ids []store.StatusID, found map[store.StatusID]*renderedStatus) error {
-	missing, generation := b.statuses.get(ids, found)
+	missing, generation := b.statuses.Get(ids, found)
 	if len(missing) == 0 {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (b *Builder) renderMissing(ctx context.Context, ids []store.StatusID, found
 			return err
 		}
 		found[row.ID] = s
-		b.statuses.put(row.ID, s, generation)
+		b.statuses.Put(row.ID, s, generation)
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func (b *Builder) loadParents(ctx context.Context, ids []store.StatusID) (map[st
 // loadApps loads what statuses were posted with. What an app is called never changes.
 func (b *Builder) loadApps(ctx context.Context, ids []store.AppID) (map[store.AppID]*Application, error) {
 	apps := make(map[store.AppID]*Application)
-	missing, generation := b.apps.get(unique(ids), apps)
+	missing, generation := b.apps.Get(unique(ids), apps)
 	if len(missing) == 0 {
 		return apps, nil
 	}
@@ -231,7 +231,7 @@ func (b *Builder) loadApps(ctx context.Context, ids []store.AppID) (map[store.Ap
 			a.Website = &row.Website
 		}
 		apps[row.ID] = a
-		b.apps.put(row.ID, a, generation)
+		b.apps.Put(row.ID, a, generation)
 	}
 	return apps, err
 }

@@ -11,6 +11,7 @@ type Profile struct {
 	Fields []ProfileField
 	Posts  []Post
 	Older  string // address of the posts before these; "": there are none
+	Remote *Remote
 }
 
 // ProfileField is a line of a profile. Value is sanitised HTML.
@@ -25,6 +26,7 @@ type Thread struct {
 	Post   Post
 	Below  []Post
 	OEmbed string // address that tells other sites how to show the post
+	Remote *Remote
 }
 
 // Post is a post that everybody may see.

@@ -46,7 +46,8 @@ type Home struct {
 
 // Login asks who somebody is.
 type Login struct {
-	App    App
+	App    App    // to which they sign in
+	Action string // where the form leads; "": to the question whether App may act for them
 	Hidden []Field
 	Name   string // as typed before
 	Fault  string
@@ -109,7 +110,7 @@ func (Welcome) template() string   { return "welcome" }
 func (Password) template() string  { return "password" }
 
 var (
-	templates = parse(Home{}, Profile{}, Thread{}, Login{}, Challenge{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, Password{})
+	templates = parse(Home{}, Profile{}, Thread{}, Login{}, Challenge{}, Consent{}, Code{}, Message{}, Setup{}, Welcome{}, Password{}, Interact{}, Remote{})
 	style     = readStyle()
 )
 

@@ -23,7 +23,7 @@ func pages() map[string]Page {
 	}
 	return map[string]Page{
 		"home":            Home{Name: evil, Description: evil, Host: "example.org", Open: true, Approval: true, Contact: "a@example.org"},
-		"profile":         Profile{Name: evil, Handle: "@alice@example.org", Avatar: "/images/avi.png", Note: "<p>me</p>", Fields: []ProfileField{{evil, "x"}}, Posts: []Post{post}, Older: "/@alice?max_id=1"},
+		"profile":         Profile{Name: evil, Handle: "@alice@example.org", Avatar: "/images/avi.png", Note: "<p>me</p>", Fields: []ProfileField{{evil, "x"}}, Posts: []Post{post}, Older: "/@alice?max_id=1", Remote: &Remote{Hidden: hidden}},
 		"thread":          Thread{Above: []Post{post}, Post: post, Below: []Post{post, post}},
 		"login":           Login{App: app, Hidden: hidden},
 		"login again":     Login{App: app, Hidden: hidden, Name: evil, Fault: evil},
@@ -36,9 +36,16 @@ func pages() map[string]Page {
 		"setup":           Setup{Action: "/setup/x"},
 		"setup again": Setup{Action: "/setup/x", Nickname: evil, Email: evil, Faults: map[string][]string{
 			"nickname": {evil}, "email": {"x"}, "password": {"x"}, "password_confirmation": {"x"}}},
-		"welcome":        Welcome{Nickname: evil},
-		"password":       Password{Action: "/x", Token: evil, Nickname: "alice"},
-		"password again": Password{Action: "/x", Token: "t", Nickname: "alice", Fault: evil},
+		"welcome":  Welcome{Nickname: evil},
+		"password": Password{Action: "/x", Token: evil, Nickname: "alice"},
+		"interact": Interact{
+			Title: evil, Acct: "alice", Done: evil, Hidden: hidden,
+			Account: &Person{Name: evil, Handle: "@bob@example.org", Profile: "https://example.org/@bob", Avatar: "/images/avi.png", Note: evil},
+			Actions: []Action{{"follow", "Follow"}},
+		},
+		"interact with a post": Interact{Title: "A post", Acct: "alice", Fault: evil, Hidden: hidden, Post: &post, Actions: []Action{{"favourite", "Favourite"}}, Reply: true},
+		"remote":               Remote{Subject: "Follow " + evil, Hidden: hidden, Handle: evil, Fault: evil},
+		"password again":       Password{Action: "/x", Token: "t", Nickname: "alice", Fault: evil},
 	}
 }
 

@@ -127,7 +127,7 @@ CREATE TABLE backup_codes (
 CREATE TABLE mfa_challenges (
     hash       BLOB    PRIMARY KEY, -- SHA-256
     account_id INTEGER NOT NULL REFERENCES users (account_id) ON DELETE CASCADE,
-    app_id     INTEGER NOT NULL REFERENCES oauth_apps (id) ON DELETE CASCADE,
+    app_id     INTEGER REFERENCES oauth_apps (id) ON DELETE CASCADE, -- that is to act for them; NULL: they sign in to a page of this server
     purpose    TEXT    NOT NULL, -- what is to follow, JSON
     failures   INTEGER NOT NULL DEFAULT 0,
     expires_at INTEGER NOT NULL
@@ -206,7 +206,7 @@ CREATE TABLE follows (
     uri            TEXT    UNIQUE, -- of the Follow activity, where there is one
     UNIQUE (follower_id, target_id)
 ) STRICT;
-CREATE INDEX follows_followers ON follows (target_id, follower_id) WHERE pending = 0;
+CREATE INDEX follows_followers ON follows (target_id, pending, follower_id); -- complete, because an account that is removed looks here for what refers to it
 CREATE INDEX follows_following ON follows (follower_id, target_id) WHERE pending = 0;
 CREATE INDEX follows_requests ON follows (target_id, id) WHERE pending = 1;
 CREATE INDEX follows_local ON follows (target_id, follower_id, show_reblogs, languages) WHERE pending = 0 AND follower_local = 1;
@@ -761,6 +761,7 @@ CREATE TABLE actors (
     counted_at   INTEGER NOT NULL DEFAULT 0  -- when its collections were looked at
 ) STRICT;
 CREATE INDEX actors_shared ON actors (shared_inbox) WHERE shared_inbox <> '';
+CREATE INDEX actors_inbox ON actors (inbox);
 
 -- Keys with which accounts sign, here and elsewhere. An account may have several, one of ours has one that is not retired.
 CREATE TABLE actor_keys (
@@ -789,7 +790,8 @@ CREATE TABLE hosts (
     version           TEXT    NOT NULL DEFAULT '',
     checked_at        INTEGER NOT NULL DEFAULT 0 -- when that was asked
 ) STRICT;
-CREATE INDEX hosts_due ON hosts (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX hosts_due ON hosts (due_at) WHERE due_at IS NOT NULL AND failures = 0;
+CREATE INDEX hosts_failing_due ON hosts (due_at) WHERE due_at IS NOT NULL AND failures > 0;
 CREATE INDEX hosts_unreachable ON hosts (unreachable_since) WHERE unreachable_since IS NOT NULL;
 
 -- Activities on their way to others, once each however many inboxes they go to.
@@ -807,6 +809,7 @@ CREATE TABLE deliveries (
     inbox       TEXT    NOT NULL,
     domain      TEXT    NOT NULL, -- the inbox's
     priority    INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 3), -- 0 goes first
+    subject     INTEGER NOT NULL, -- what the activity is about: those about one thing go to an inbox one after another; 0: nothing
     run_at      INTEGER NOT NULL,
     attempts    INTEGER NOT NULL DEFAULT 0,
     parked      INTEGER NOT NULL DEFAULT 0 CHECK (parked IN (0, 1)), -- given up
@@ -815,18 +818,21 @@ CREATE TABLE deliveries (
 ) STRICT;
 CREATE INDEX deliveries_due ON deliveries (domain, priority, id) WHERE parked = 0;
 CREATE INDEX deliveries_parked ON deliveries (id) WHERE parked = 1;
+CREATE INDEX deliveries_given_up ON deliveries (domain, id) WHERE parked = 1;
+CREATE INDEX deliveries_time ON deliveries (domain, run_at) WHERE parked = 0;
+CREATE INDEX deliveries_subject ON deliveries (subject, inbox, id) WHERE subject <> 0 AND parked = 0;
 
 -- Activities that have come in and are not done with.
 CREATE TABLE inbox (
     id           INTEGER PRIMARY KEY,
     signer_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who signed the request
     recipient_id INTEGER REFERENCES accounts (id) ON DELETE CASCADE, -- in whose own inbox it came; NULL: in the shared one
-    body         TEXT    NOT NULL,
     received_at  INTEGER NOT NULL,
     run_at       INTEGER NOT NULL,
     attempts     INTEGER NOT NULL DEFAULT 0,
     parked       INTEGER NOT NULL DEFAULT 0 CHECK (parked IN (0, 1)),
-    last_error   TEXT    NOT NULL DEFAULT ''
+    last_error   TEXT    NOT NULL DEFAULT '',
+    body         TEXT    NOT NULL -- last, so that the rest is read without it
 ) STRICT;
 CREATE INDEX inbox_due ON inbox (run_at) WHERE parked = 0;
 CREATE INDEX inbox_parked ON inbox (id) WHERE parked = 1;

@@ -1,16 +1,17 @@
-package entity
+// Package cache keeps what was made of rows of the database, bounded by its bytes, the least recently used leaving first.
+//
+// Nothing stale gets in: who makes an entry takes the generation before reading the rows, and Put refuses what was dropped since then.
+package cache
 
 import (
 	"container/list"
 	"sync"
 )
 
-// cache keeps rendered entities, bounded by their bytes, the least recently used leaving first.
-//
-// Nothing stale gets in: who renders an entity takes the generation before it reads the rows, and put refuses what was dropped
-// since then.
-type cache[K comparable, V sized] struct {
+// Cache is one. Its methods may be called from any goroutine.
+type Cache[K comparable, V any] struct {
 	mu         sync.Mutex
+	sizeOf     func(V) int
 	limit      int
 	size       int
 	entries    map[K]*list.Element
@@ -20,10 +21,7 @@ type cache[K comparable, V sized] struct {
 	forgotten  uint64       // drops up to this generation are no longer in dropped
 }
 
-// sized tells how many bytes it holds.
-type sized interface{ size() int }
-
-type cached[K comparable, V sized] struct {
+type cached[K comparable, V any] struct {
 	key   K
 	value V
 	size  int
@@ -32,12 +30,15 @@ type cached[K comparable, V sized] struct {
 // droppedKept bounds the memory of drops; it has to cover the time that one rendering takes.
 const droppedKept = 4096
 
-func newCache[K comparable, V sized](limit int) *cache[K, V] {
-	return &cache[K, V]{limit: limit, entries: make(map[K]*list.Element), recent: list.New(), dropped: make(map[K]uint64)}
+// New makes a cache for so many bytes. sizeOf tells about how many an entry holds.
+func New[K comparable, V any](limit int, sizeOf func(V) int) *Cache[K, V] {
+	return &Cache[K, V]{
+		sizeOf: sizeOf, limit: limit, entries: make(map[K]*list.Element), recent: list.New(), dropped: make(map[K]uint64),
+	}
 }
 
-// get fills found with the entries of keys that are there, and returns the missing keys and the generation to put them with.
-func (c *cache[K, V]) get(keys []K, found map[K]V) (missing []K, generation uint64) {
+// Get fills found with the entries of keys that are there, and returns the missing keys and the generation to put them with.
+func (c *Cache[K, V]) Get(keys []K, found map[K]V) (missing []K, generation uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, k := range keys {
@@ -51,16 +52,16 @@ func (c *cache[K, V]) get(keys []K, found map[K]V) (missing []K, generation uint
 	return missing, c.generation
 }
 
-// now returns the generation.
-func (c *cache[K, V]) now() uint64 {
+// Now returns the generation.
+func (c *Cache[K, V]) Now() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.generation
 }
 
-// put keeps an entry that was rendered from rows read in or after generation.
-func (c *cache[K, V]) put(k K, v V, generation uint64) {
-	size := v.size() + 200 // the map's, the list's and the entry's own
+// Put keeps an entry that was rendered from rows read in or after generation.
+func (c *Cache[K, V]) Put(k K, v V, generation uint64) {
+	size := c.sizeOf(v) + 200 // the map's, the list's and the entry's own
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if generation < c.forgotten || c.dropped[k] > generation || size > c.limit/8 {
@@ -74,8 +75,8 @@ func (c *cache[K, V]) put(k K, v V, generation uint64) {
 	}
 }
 
-// drop removes entries whose rows have changed.
-func (c *cache[K, V]) drop(keys ...K) {
+// Drop removes entries whose rows have changed.
+func (c *Cache[K, V]) Drop(keys ...K) {
 	if len(keys) == 0 {
 		return
 	}
@@ -92,8 +93,8 @@ func (c *cache[K, V]) drop(keys ...K) {
 	}
 }
 
-// clear removes everything.
-func (c *cache[K, V]) clear() {
+// Clear removes everything.
+func (c *Cache[K, V]) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.generation++
@@ -104,7 +105,7 @@ func (c *cache[K, V]) clear() {
 	c.size = 0
 }
 
-func (c *cache[K, V]) remove(k K) {
+func (c *Cache[K, V]) remove(k K) {
 	if e, ok := c.entries[k]; ok {
 		c.size -= e.Value.(*cached[K, V]).size
 		c.recent.Remove(e)

@@ -1,0 +1,318 @@
+package main_test
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// inboxes are servers elsewhere with an inbox each, on addresses of their own. They count what is delivered, by the id of the activity.
+type inboxes struct {
+	hosts []string
+	reply func(host int, w http.ResponseWriter) // nil: 202
+
+	mu   sync.Mutex
+	got  []map[string]int // by host
+	n    int
+	last time.Time
+}
+
+func startInboxes(t testing.TB, n int) *inboxes {
+	t.Helper()
+	in := &inboxes{}
+	for i := range n {
+		ln, err := net.Listen("tcp", fmt.Sprintf("127.1.%d.%d:0", i/200, 1+i%200))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.hosts, in.got = append(in.hosts, ln.Addr().String()), append(in.got, make(map[string]int))
+		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { in.take(i, w, r) })}
+		go srv.Serve(ln)
+		t.Cleanup(func() { srv.Close() })
+	}
+	return in
+}
+
+func (in *inboxes) take(host int, w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	if r.Method != http.MethodPost {
+		http.NotFound(w, r)
+		return
+	}
+	if in.reply != nil {
+		in.reply(host, w)
+	} else {
+		w.WriteHeader(http.StatusAccepted)
+	}
+	var a struct{ Object struct{ ID string } }
+	json.Unmarshal(body, &a)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.got[host][a.Object.ID]++
+	in.n++
+	in.last = time.Now()
+}
+
+// count returns how many deliveries there were, and the time of the last.
+func (in *inboxes) count() (int, time.Time) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.n, in.last
+}
+
+// has counts the hosts that have got the post of an id.
+func (in *inboxes) has(uri string, from, to int) (n int) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, got := range in.got[from:to] {
+		if got[uri] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// newPeered makes a place with alice, whom somebody on each of the hosts follows, and a token for her.
+func newPeered(t testing.TB, in *inboxes) *place {
+	t.Helper()
+	p := newPlace(t, "[rate_limit]\nenabled = false\n[federation]\nallow_loopback = true")
+	p.run("user", "create", "alice", "--email", "alice@example.org", "--admin").done()
+	p.addToken("alice", "t")
+	p.side(func(db *sql.DB) error {
+		for i, host := range in.hosts {
+			uri := "http://" + host + "/users/fan"
+			for _, q := range []struct {
+				text string
+				args []any
+			}{
+				{`INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, created_at) VALUES (?, 'fan', 'fan', ?, ?, ?, 0)`, []any{i + 1000, host, uri, uri}},
+				{`INSERT INTO actors (account_id, inbox, shared_inbox, fetched_at, tried_at) VALUES (?, ?, ?, ?, ?)`,
+					[]any{i + 1000, uri + "/inbox", "http://" + host + "/inbox", time.Now().UnixMilli(), time.Now().UnixMilli()}},
+				{`INSERT INTO follows (id, follower_id, target_id, follower_local) SELECT ?1, ?1, id, 0 FROM accounts WHERE nickname = 'alice'`, []any{i + 1000}},
+			} {
+				if _, err := db.Exec(q.text, q.args...); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return p
+}
+
+// side does something with the database beside the server.
+func (p *place) side(fn func(*sql.DB) error) {
+	p.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+p.path("data", "svc.db")+"?_pragma=busy_timeout(10000)")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer db.Close()
+	if err := fn(db); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// number reads a number from the database.
+func (p *place) number(query string, args ...any) (n int) {
+	p.t.Helper()
+	p.side(func(db *sql.DB) error { return db.QueryRow(query, args...).Scan(&n) })
+	return n
+}
+
+// cpu returns the processor time that a server has taken.
+func (s *server) cpu() time.Duration {
+	s.t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	if err != nil {
+		s.t.Skip(err)
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')'):]))
+	user, _ := strconv.Atoi(fields[12])
+	system, _ := strconv.Atoi(fields[13])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// BenchmarkDeliveries measures a post until 200 hosts have it that answer at once, and the processor time of a delivery.
+func BenchmarkDeliveries(b *testing.B) {
+	const hosts = 200
+	in := startInboxes(b, hosts)
+	s := newPeered(b, in).serve()
+	round := func() {
+		before, _ := in.count()
+		if s.post("t", "hello to all") == "" {
+			b.Fatal("not posted")
+		}
+		s.waitUntil("all deliveries", func() bool { n, _ := in.count(); return n == before+hosts })
+	}
+	round() // makes the key
+	cpu := s.cpu()
+	for b.Loop() {
+		round()
+	}
+	b.ReportMetric(float64((s.cpu()-cpu).Microseconds())/float64(b.N*hosts), "cpu-µs/delivery")
+	b.ReportMetric(float64(b.N*hosts)/b.Elapsed().Seconds(), "deliveries/s")
+}
+
+// TestSlowInboxes looks at how long the last of 200 hosts waits for a post, if all take their time and if some hang. The time includes that
+// of the hosts, which share the processor with the server.
+func TestSlowInboxes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a while")
+	}
+	const hosts = 200
+	for _, tt := range []struct {
+		name  string
+		slow  int // so many hosts take
+		takes time.Duration
+		want  int           // so many are to have it
+		in    time.Duration // within this
+	}{
+		{"all take 100 ms", hosts, 100 * time.Millisecond, hosts, 400 * time.Millisecond},
+		{"ten hang", 10, 5 * time.Second, hosts - 10, 300 * time.Millisecond},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := startInboxes(t, hosts)
+			s := newPeered(t, in).serve()
+			s.post("t", "the first")
+			s.waitUntil("the first", func() bool { n, _ := in.count(); return n == hosts })
+			in.reply = func(host int, w http.ResponseWriter) {
+				if host < tt.slow {
+					time.Sleep(tt.takes)
+				}
+				w.WriteHeader(http.StatusAccepted)
+			}
+			best := time.Hour
+			for range 3 { // others may use the machine, too
+				start, _ := in.count()
+				begun := time.Now()
+				s.post("t", "another")
+				s.waitUntil("those who do not hang", func() bool { n, _ := in.count(); return n >= start+tt.want })
+				_, last := in.count()
+				best = min(best, last.Sub(begun))
+				s.waitUntil("the others", func() bool { n, _ := in.count(); return n == start+hosts })
+			}
+			t.Logf("the last of %d had it after %v", tt.want, best)
+			if best > 4*tt.in { // a machine that does much else must not fail this
+				t.Errorf("it took %v, want %v", best, tt.in)
+			}
+		})
+	}
+}
+
+// TestKilledWhileDelivering kills the server in the middle of a thousand deliveries, some to hosts that are slow or broken, and starts it
+// anew: each host that works gets everything, at least once; what the others have not got waits for them.
+func TestKilledWhileDelivering(t *testing.T) {
+	const hosts, posts, broken, slow = 200, 5, 10, 20 // hosts 0 to 9 are broken, 10 to 29 slow
+	in := startInboxes(t, hosts)
+	mended := make(chan struct{})
+	in.reply = func(host int, w http.ResponseWriter) {
+		switch {
+		case host < broken:
+			select {
+			case <-mended:
+			default:
+				panic(http.ErrAbortHandler)
+			}
+		case host < broken+slow:
+			time.Sleep(200 * time.Millisecond)
+		}
+		w.WriteHeader(http.StatusAccepted)
+	}
+	p := newPeered(t, in)
+	s := p.serve()
+	var uris []string
+	for i := range posts {
+		id := s.post("t", fmt.Sprint("post ", i))
+		if id == "" {
+			t.Fatal("not posted")
+		}
+		uris = append(uris, p.url+"/objects/"+id)
+	}
+	s.waitUntil("some deliveries", func() bool { n, _ := in.count(); return n > 150 })
+	s.signal(syscall.SIGKILL)
+	<-s.done
+	reached, _ := in.count()
+	if reached >= hosts*posts {
+		t.Fatal("all was delivered before the server was killed")
+	}
+
+	s = p.serve()
+	started := time.Now()
+	all := func(from, to int) bool {
+		for _, uri := range uris {
+			if in.has(uri, from, to) < to-from {
+				return false
+			}
+		}
+		return true
+	}
+	s.waitUntil("the healthy hosts to have everything", func() bool { return all(broken+slow, hosts) })
+	t.Logf("%d deliveries before it was killed; the healthy had everything %v after the start", reached, time.Since(started))
+	s.waitUntil("the slow hosts to have everything", func() bool { return all(broken, hosts) })
+	for _, uri := range uris {
+		if n := in.has(uri, 0, broken); n != 0 {
+			t.Errorf("%d broken hosts have taken something in", n)
+		}
+	}
+	s.waitUntil("what was delivered to be recorded", func() bool {
+		return s.number(`SELECT count(*) FROM deliveries`) == broken*posts
+	})
+	if n := s.number(`SELECT count(*) FROM deliveries d WHERE parked = 0 AND EXISTS (SELECT 1 FROM hosts h WHERE h.domain = d.domain AND h.due_at IS NOT NULL)`); n != broken*posts {
+		t.Errorf("%d deliveries wait for the broken hosts, want %d", n, broken*posts)
+	}
+	if testing.Short() {
+		return
+	}
+	close(mended)
+	deadline := time.Now().Add(60 * time.Second) // for the first pause
+	for !all(0, hosts) && time.Now().Before(deadline) {
+		time.Sleep(100 * time.Millisecond)
+	}
+	if !all(0, hosts) {
+		t.Error("the broken hosts have not got everything since they were mended")
+	}
+	s.waitUntil("nothing to be left", func() bool { return s.number(`SELECT count(*) FROM deliveries`) == 0 })
+	s.stop()
+}
+
+// TestStopWhileDelivering looks at a server that is told to stop while hosts keep it waiting: it ends in time and loses nothing.
+func TestStopWhileDelivering(t *testing.T) {
+	const hosts = 200
+	in := startInboxes(t, hosts)
+	release := make(chan struct{})
+	in.reply = func(_ int, w http.ResponseWriter) {
+		<-release
+		w.WriteHeader(http.StatusAccepted)
+	}
+	p := newPeered(t, in)
+	s := p.serve()
+	s.post("t", "hello")
+	time.Sleep(100 * time.Millisecond) // until some are under way: how many does not matter
+	begun := time.Now()
+	s.stop()
+	if took := time.Since(begun); took > 2*time.Second {
+		t.Errorf("it took %v to stop", took)
+	}
+	if strings.Contains(s.log.String(), "did not come to an end") {
+		t.Error("deliveries were not interrupted")
+	}
+	close(release)
+	s = p.serve()
+	s.waitUntil("all deliveries", func() bool { return s.number(`SELECT count(*) FROM deliveries`) == 0 })
+	for host, got := range in.got {
+		if len(got) != 1 {
+			t.Errorf("host %d has got %d posts", host, len(got))
+		}
+	}
+}

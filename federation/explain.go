@@ -1,0 +1,210 @@
+package federation
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"svc/internal/activity"
+	"svc/internal/errs"
+)
+
+// Explanation is all that this server knows of something that other servers have, or had.
+type Explanation struct {
+	URL       string            `json:"url"`
+	Host      string            `json:"host"`
+	Own       bool              `json:"own"`     // it is of this server
+	Refused   string            `json:"refused"` // why there are no dealings with the host; "": there are
+	Peer      *Peer             `json:"peer"`    // nil: nothing has been exchanged with the host
+	Account   *ExplainedAccount `json:"account"` // nil: it is none that is known here
+	Status    *ExplainedStatus  `json:"status"`  // likewise
+	DeletedAt *time.Time        `json:"deleted_at"`
+	Heard     bool              `json:"heard"`    // an activity of this id was done, or what has it was taken back
+	Refusals  []*RefusedBefore  `json:"refusals"` // the latest first
+	Waiting   []*Received       `json:"waiting"`  // what has come in about it and is not done with
+	Fetched   *Fetched          `json:"fetched"`  // what its server says just now; nil: it was not asked
+}
+
+// ExplainedAccount is an account that is known here.
+type ExplainedAccount struct {
+	ID        string     `json:"id"`
+	Acct      string     `json:"acct"`
+	Withheld  bool       `json:"withheld"`
+	Deleted   bool       `json:"deleted"`
+	FetchedAt *time.Time `json:"fetched_at"`
+	Failures  int        `json:"failures"` // tries in a row to read it anew
+	Inbox     string     `json:"inbox"`
+}
+
+// ExplainedStatus is a post, or boost, that is known here.
+type ExplainedStatus struct {
+	ID         string     `json:"id"`
+	Author     string     `json:"author"`
+	Visibility string     `json:"visibility"`
+	CreatedAt  time.Time  `json:"created_at"`
+	ArrivedAt  time.Time  `json:"arrived_at"`
+	FetchedAt  *time.Time `json:"fetched_at"` // nil: it was delivered, and not read from its origin
+	ParentURI  string     `json:"parent_uri"` // what it answers and is not known here
+}
+
+// RefusedBefore is something that was not accepted.
+type RefusedBefore struct {
+	At       time.Time `json:"at"`
+	Activity string    `json:"activity"`
+	Object   string    `json:"object"`
+	Host     string    `json:"host"`
+	Reason   string    `json:"reason"`
+}
+
+// Fetched is what the server that something is of says of it.
+type Fetched struct {
+	Error   string `json:"error"`
+	ID      string `json:"id"`
+	Type    string `json:"type"`
+	Owner   string `json:"owner"`
+	Verdict string `json:"verdict"` // what would be done with it
+}
+
+// Explain tells what is known of an address: whether it is here and how it came, why it was refused, what its server says now. It
+// changes nothing.
+func (s *Service) Explain(ctx context.Context, address string) (*Explanation, error) {
+	host, err := activity.Host(address, s.Trial)
+	if err != nil {
+		return nil, errs.BadRequest("%q is no address of something on a server: %v", address, err)
+	}
+	e := &Explanation{URL: address, Host: host, Own: host == s.Host, Refusals: []*RefusedBefore{}, Waiting: []*Received{}}
+	for _, find := range []func(context.Context, *Explanation) error{
+		s.explainHost, s.explainAccount, s.explainStatus, s.explainTraces,
+	} {
+		if err := find(ctx, e); err != nil {
+			return nil, err
+		}
+	}
+	if !e.Own && e.Refused == "" {
+		e.Fetched = s.explainFetch(ctx, address)
+	}
+	return e, nil
+}
+
+func (s *Service) explainHost(ctx context.Context, e *Explanation) error {
+	if err := s.allowed(e.Host); err != nil {
+		e.Refused = err.Error()
+	}
+	h, err := s.db.Host(ctx, e.Host)
+	if err == nil && (h.LastSuccessAt != nil || h.Failures > 0 || h.SignatureAt != 0 || h.CheckedAt != 0 || h.DueAt != nil) {
+		e.Peer = s.newPeer(h)
+	}
+	return err
+}
+
+func (s *Service) explainAccount(ctx context.Context, e *Explanation) error {
+	a, err := s.db.AccountByURI(ctx, e.URL)
+	if errs.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	e.Account = &ExplainedAccount{ID: a.ID.String(), Acct: a.Acct(), Withheld: a.Withheld, Deleted: a.DeletedAt != nil}
+	actor, err := s.db.Actor(ctx, a.ID)
+	if errs.IsNotFound(err) {
+		return nil
+	}
+	if err == nil {
+		e.Account.FetchedAt, e.Account.Failures, e.Account.Inbox = moment(&actor.FetchedAt), actor.Failures, actor.Inbox
+	}
+	return err
+}
+
+func (s *Service) explainStatus(ctx context.Context, e *Explanation) error {
+	st, err := s.db.StatusByURI(ctx, e.URL)
+	if st == nil || err != nil {
+		return err
+	}
+	author, err := s.db.Account(ctx, st.AccountID)
+	if err != nil {
+		return err
+	}
+	e.Status = &ExplainedStatus{
+		ID: st.ID.String(), Author: author.Acct(), Visibility: st.Visibility.String(), CreatedAt: st.CreatedAt.Time(), ArrivedAt: st.ID.Time(),
+	}
+	origin, err := s.db.Origin(ctx, st.ID)
+	if origin == nil || err != nil {
+		return err
+	}
+	e.Status.ParentURI = origin.ParentURI
+	if origin.FetchedAt != 0 {
+		e.Status.FetchedAt = moment(&origin.FetchedAt)
+	}
+	return nil
+}
+
+func (s *Service) explainTraces(ctx context.Context, e *Explanation) error {
+	at, err := s.db.Tombstone(ctx, e.URL)
+	if err != nil {
+		return err
+	}
+	e.DeletedAt = moment(at)
+	if e.Heard, err = s.db.Heard(ctx, e.URL); err != nil {
+		return err
+	}
+	refusals, err := s.db.Refusals(ctx, e.URL)
+	if err != nil {
+		return err
+	}
+	for _, r := range refusals {
+		e.Refusals = append(e.Refusals, &RefusedBefore{At: r.ID.Time(), Activity: r.URI, Object: r.Object, Host: r.Domain, Reason: r.Reason})
+	}
+	e.Waiting, err = s.troubled(ctx, e.URL)
+	return err
+}
+
+// explainFetch asks for a document, as if it were new, and says what would be done with it.
+func (s *Service) explainFetch(ctx context.Context, address string) *Fetched {
+	s.absent.forget(activity.WithoutFragment(address))
+	doc, err := s.document(ctx, address)
+	if err != nil {
+		f := &Fetched{Error: err.Error(), Verdict: "It could not be had just now, and would be asked for again later."}
+		switch {
+		case isGone(err):
+			f.Verdict = "Its server does not have it (any more), or does not show it to this one."
+		case errors.Is(err, errForged):
+			f.Verdict = "It would not be believed: it is not of the address at which it is."
+		case !passing(err):
+			f.Verdict = "It would not be accepted."
+		}
+		return f
+	}
+	f := &Fetched{ID: doc.ID(), Type: doc.Type()}
+	switch {
+	case doc.Is(actorTypes...):
+		f.Owner = f.ID
+		f.Verdict = "It would be taken for an account."
+		if doc.Text("inbox") == "" {
+			f.Verdict = "It would not be taken for an account: it has no inbox."
+		}
+	case doc.Is(noteTypes...):
+		f.Owner = doc.Ref("attributedTo")
+		f.Verdict = s.judgeObject(doc, f)
+	case handlers[f.Type] != nil:
+		f.Owner = doc.Ref("actor")
+		f.Verdict = "It is an activity: these count when they are delivered, or what they are about is asked for."
+	default:
+		f.Verdict = "It is of a kind that this server makes nothing of."
+	}
+	return f
+}
+
+func (s *Service) judgeObject(doc activity.Object, f *Fetched) string {
+	if !activity.SameHost(f.Owner, f.ID, s.Trial) {
+		return "It would not be accepted: it says that it is by somebody of another server."
+	}
+	for _, key := range []string{"to", "cc"} {
+		for _, to := range doc.Refs(key, maxAddressed) {
+			if to == activity.Public || to == "as:Public" || to == "Public" {
+				return "It would be accepted: it is for everybody. It is kept if it is delivered by somebody who is followed or by a relay, if it mentions or answers somebody here, or if somebody looks for it."
+			}
+		}
+	}
+	return "It would be accepted only if it is delivered for somebody here: it is not for everybody."
+}

@@ -1,0 +1,181 @@
+package federation
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"svc/store"
+)
+
+const (
+	recordAtOnce = 256
+	gatherTime   = 10 * time.Millisecond
+	inboxPause   = time.Second // after the database could not be written
+	recentKept   = 8192
+	maxReached   = 10_000
+)
+
+// record writes down what became of activities until there are no more results: many at a time, because each alone is little. What
+// cannot be written now is tried until ctx ends; then it is done again the next time.
+func (b *inbox) record(ctx context.Context) {
+	for it := range b.results {
+		some := b.gather(it)
+		for len(some) > 0 {
+			if some = b.close(some); len(some) == 0 {
+				break
+			}
+			select {
+			case <-time.After(inboxPause):
+				continue
+			case <-ctx.Done():
+			}
+			break
+		}
+	}
+}
+
+// gather returns a result with those that come soon after it.
+func (b *inbox) gather(it *item) []*item {
+	some := []*item{it}
+	enough := time.NewTimer(gatherTime)
+	defer enough.Stop()
+	for len(some) < recordAtOnce {
+		select {
+		case it, ok := <-b.results:
+			if !ok {
+				return some
+			}
+			some = append(some, it)
+		case <-enough.C:
+			return some
+		}
+	}
+	return some
+}
+
+// close removes what is done from the database, and puts off what failed. It returns what could not be recorded, with the reason as its
+// error if it is but one.
+func (b *inbox) close(some []*item) (left []*item) {
+	err := b.closeAll(some)
+	if err == nil {
+		return nil
+	}
+	if len(some) == 1 {
+		b.s.log.Error("recording what became of an activity", "id", some[0].id, "err", err)
+		return some
+	}
+	for _, it := range some { // one that cannot be recorded keeps no others from it
+		if b.closeAll([]*item{it}) != nil {
+			left = append(left, it)
+		}
+	}
+	if len(left) > 0 {
+		b.s.log.Error("recording what became of activities", "count", len(left), "err", err)
+	}
+	return left
+}
+
+func (b *inbox) closeAll(some []*item) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked(p)
+		}
+	}()
+	ctx := context.Background()
+	off := make([]time.Time, len(some))
+	err = b.s.db.Update(ctx, func(tx *store.Tx) error {
+		for i, it := range some {
+			var err error
+			if off[i], err = b.closeOne(ctx, tx, it); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, it := range some {
+		switch {
+		case it.from == nil: // settled
+		case off[i].IsZero():
+			b.queue.forget(it)
+		default:
+			b.queue.putOff(it, off[i])
+		}
+	}
+	return nil
+}
+
+// closeOne returns when an activity is to be tried again, the zero time if it is not.
+func (b *inbox) closeOne(ctx context.Context, tx *store.Tx, it *item) (time.Time, error) {
+	id, host := it.doc.ID(), ""
+	if it.signer != nil {
+		host = b.s.hostOf(it.signer)
+	}
+	switch {
+	case it.err == nil:
+	case lasting(it.err):
+		b.s.log.Debug("activity not accepted", "id", id, "host", host, "err", it.err)
+		r := &store.Refusal{URI: id, Object: it.doc.Ref("object"), Domain: host, Reason: it.err.Error()}
+		if err := tx.Refuse(ctx, r); err != nil {
+			return time.Time{}, err
+		}
+	default:
+		b.s.log.Warn("activity failed", "id", id, "host", host, "attempt", it.row.Attempts+1, "err", it.err)
+		return tx.PutOffReceived(ctx, it.row, it.err)
+	}
+	if key := it.heard(); key != nil {
+		if _, err := tx.HearKey(ctx, *key); err != nil {
+			return time.Time{}, err
+		}
+	}
+	return time.Time{}, tx.DropReceived(ctx, it.id)
+}
+
+// recent knows the activities that were done last, also those of which that is not recorded yet. It is asked in place of the database by
+// those who know that theirs was not heard of a moment ago.
+type recent struct {
+	mu    sync.Mutex
+	keys  map[store.HeardKey]struct{}
+	ring  []store.HeardKey // the last ones, from now%recentKept on round
+	added uint64
+}
+
+func newRecent() *recent {
+	return &recent{keys: make(map[store.HeardKey]struct{}), added: 1}
+}
+
+// now returns what stands for this moment.
+func (r *recent) now() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.added
+}
+
+func (r *recent) add(key store.HeardKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.keys[key]; ok {
+		return
+	}
+	if len(r.ring) < recentKept {
+		r.ring = append(r.ring, key)
+	} else {
+		oldest := &r.ring[(r.added-1)%recentKept]
+		delete(r.keys, *oldest)
+		*oldest = key
+	}
+	r.keys[key] = struct{}{}
+	r.added++
+}
+
+// has tells whether an activity is one of those, and whether that is all there is to know for who knows of a moment when it was not
+// heard of.
+func (r *recent) has(key store.HeardKey, mark uint64) (heard, certain bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, heard = r.keys[key]
+	return heard, heard || mark != 0 && r.added-mark < recentKept
+}

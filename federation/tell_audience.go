@@ -1,0 +1,167 @@
+package federation
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"svc/internal/activity"
+	"svc/store"
+)
+
+// Where audiences of activities take them in (federation 3.1).
+
+const (
+	mostInboxes = 50_000 // of all servers that are known
+	mostTold    = 1000   // of each kind of those who had to do with a post
+)
+
+// inboxesOf returns where accounts elsewhere take in what is for one of them alone.
+func (s *Service) inboxesOf(ctx context.Context, ids ...store.AccountID) ([]string, error) {
+	boxes, err := s.db.Mailboxes(ctx, 0, ids)
+	inboxes := make([]string, len(boxes))
+	for i, b := range boxes {
+		inboxes[i] = b.Inbox
+	}
+	return inboxes, err
+}
+
+// sharedInboxesOf returns where the servers of accounts elsewhere take in what is for many.
+func (s *Service) sharedInboxesOf(ctx context.Context, ids []store.AccountID) ([]string, error) {
+	boxes, err := s.db.Mailboxes(ctx, 0, ids)
+	return deliverTo(boxes), err
+}
+
+func deliverTo(boxes []*store.Mailbox) []string {
+	inboxes := make([]string, len(boxes))
+	for i, b := range boxes {
+		inboxes[i] = b.DeliverTo()
+	}
+	return inboxes
+}
+
+// audienceElsewhere returns where a post, or a boost, has to go, and how many of the people that it names live there. Who blocks its
+// author, or is blocked, does not get it.
+func (s *Service) audienceElsewhere(ctx context.Context, st *store.Status) (inboxes []string, named int, err error) {
+	people, err := s.named(ctx, st)
+	if err != nil {
+		return nil, 0, err
+	}
+	single := st.Visibility == store.Direct && len(people) == 1
+	about, err := s.concerned(ctx, st)
+	if err != nil {
+		return nil, 0, err
+	}
+	boxes, err := s.db.Mailboxes(ctx, st.AccountID, append(people, about...))
+	if err != nil {
+		return nil, 0, err
+	}
+	inboxes = deliverTo(boxes)
+	if single && len(boxes) > 0 {
+		inboxes = []string{boxes[0].Inbox} // some servers take whose inbox it is for whom it is for (federation 3.1)
+	}
+	all, err := s.withFollowers(ctx, inboxes, st.AccountID, st.Visibility)
+	return all, len(boxes), err
+}
+
+// named returns to whom a post is addressed beside its visibility's own audience.
+func (s *Service) named(ctx context.Context, st *store.Status) ([]store.AccountID, error) {
+	recipients, err := s.db.Recipients(ctx, []store.StatusID{st.ID})
+	var people []store.AccountID
+	for _, r := range recipients {
+		if r.AccountID != st.AccountID { // a direct post names its author too
+			people = append(people, r.AccountID)
+		}
+	}
+	return people, err
+}
+
+// concerned returns whose posts an open one answers, boosts or quotes.
+func (s *Service) concerned(ctx context.Context, st *store.Status) ([]store.AccountID, error) {
+	if !isOpen(st.Visibility) {
+		return nil, nil
+	}
+	var people []store.AccountID
+	if st.InReplyToAccountID != nil {
+		people = append(people, *st.InReplyToAccountID)
+	}
+	var about []store.StatusID
+	for _, id := range []*store.StatusID{st.ReblogOfID, st.QuoteOfID} {
+		if id != nil {
+			about = append(about, *id)
+		}
+	}
+	if len(about) == 0 {
+		return people, nil
+	}
+	rows, err := s.db.Statuses(ctx, about)
+	for _, o := range rows {
+		people = append(people, o.AccountID)
+	}
+	return people, err
+}
+
+// withFollowers adds where the followers of an account take in what is of a visibility that is for them.
+func (s *Service) withFollowers(ctx context.Context, inboxes []string, id store.AccountID, v store.Visibility) ([]string, error) {
+	switch v {
+	case store.Public, store.Unlisted, store.Private:
+	default:
+		return inboxes, nil
+	}
+	followers, err := s.db.FollowerInboxes(ctx, id)
+	return append(inboxes, followers...), err
+}
+
+// interested returns where those elsewhere are who have boosted, favourited, answered … a post, or asked for it.
+func (s *Service) interested(ctx context.Context, id store.StatusID) ([]string, error) {
+	about, err := s.db.AccountsAbout(ctx, id, mostTold)
+	if err != nil {
+		return nil, err
+	}
+	inboxes, err := s.sharedInboxesOf(ctx, about)
+	if err != nil {
+		return nil, err
+	}
+	readers, err := s.db.Readers(ctx, id, mostTold)
+	return append(inboxes, readers...), err
+}
+
+// forMembers returns what goes to the members of a list: the servers get a copy each, in which nobody is named but the members there
+// (federation 3.1). members are those who live elsewhere, others inboxes of those who are to hear of it besides.
+func forMembers(t *telling, members []*store.Mailbox, others []string) []*telling {
+	hosts := make(map[string][]*store.Mailbox)
+	for _, m := range members {
+		hosts[m.Domain] = append(hosts[m.Domain], m)
+		others = slices.DeleteFunc(others, func(inbox string) bool { return inbox == m.Inbox || inbox == m.SharedInbox })
+	}
+	var list []*telling
+	for _, domain := range slices.Sorted(maps.Keys(hosts)) {
+		there := hosts[domain]
+		c := *t
+		c.inboxes = deliverTo(there)
+		if len(there) == 1 {
+			c.inboxes = []string{there[0].Inbox}
+		}
+		named := t.activity.Refs("to", maxAddressed)
+		var cc []string
+		for _, m := range there {
+			if !slices.Contains(named, m.URI) {
+				cc = append(cc, m.URI)
+			}
+		}
+		c.activity = activity.Object(maps.Clone(t.activity))
+		c.activity["cc"] = texts(cc)
+		if o := t.activity.Object("object"); o != nil && o["cc"] != nil {
+			o = maps.Clone(o)
+			o["cc"] = texts(cc)
+			c.activity["object"] = part(o)
+		}
+		list = append(list, &c)
+	}
+	if len(others) > 0 {
+		rest := *t
+		rest.inboxes = others
+		list = append(list, &rest)
+	}
+	return list
+}

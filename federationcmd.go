@@ -1,0 +1,387 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"svc/federation"
+	"svc/internal/control"
+)
+
+var (
+	queue = dealing[federation.QueueQuery, *federation.Queue]{"show queue", (*federation.Service).Queue}
+	peers = dealing[federation.PeerQuery, []*federation.Peer]{"list peers", (*federation.Service).Peers}
+	retry = dealing[federation.RetryQuery, *federation.Retried]{"retry", (*federation.Service).Retry}
+
+	explain = dealing[string, *federation.Explanation]{"explain", (*federation.Service).Explain}
+
+	rotateKeys = dealing[federation.Rotation, []string]{"rotate keys", (*federation.Service).Rotate}
+)
+
+func offerFederation(list control.Commands, s *rooms) {
+	offer(list, s, followRelay)
+	offer(list, s, unfollowRelay)
+	offer(list, s, listRelays)
+	offer(list, s, queue)
+	offer(list, s, peers)
+	offer(list, s, retry)
+	offer(list, s, explain)
+	offer(list, s, rotateKeys)
+}
+
+func (a *app) federationCommand() *cobra.Command {
+	cmd := group(&cobra.Command{
+		Use:   "federation",
+		Short: "See how the exchange with other servers goes",
+	})
+	cmd.AddCommand(a.deliveriesCommand(), a.peersCommand(), a.explainCommand(), a.retryCommand())
+	return cmd
+}
+
+// shown runs a command that shows something: print makes it readable, --json does without.
+func shown[A, R any](a *app, cmd *cobra.Command, w work[A, R], args func() A, print func(R)) *cobra.Command {
+	var asJSON bool
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		result, err := perform(cmd.Context(), a, w, args())
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return a.printJSON(result)
+		}
+		print(result)
+		return nil
+	}
+	return cmd
+}
+
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+func (a *app) deliveriesCommand() *cobra.Command {
+	var q federation.QueueQuery
+	cmd := &cobra.Command{
+		Use:   "deliveries",
+		Short: "Show what waits to be delivered, and what came in and is not done with",
+		Long: `Show what waits to be delivered, and what came in and is not done with.
+
+A delivery that fails is tried again for two days, with growing pauses. Then it is given up, and kept for a month, in which
+"svc federation retry" can try it once more.`,
+		Example: "  svc federation deliveries\n  svc federation deliveries --host example.org\n  svc federation deliveries --failed",
+		Args:    cobra.NoArgs,
+	}
+	cmd.Flags().StringVar(&q.Host, "host", "", "one by one what waits for a `HOST`")
+	cmd.Flags().BoolVar(&q.Failed, "failed", false, "one by one what failed for good, and what came in and failed")
+	return shown(a, cmd, queue, func() federation.QueueQuery { return q }, a.printQueue)
+}
+
+func (a *app) printQueue(q *federation.Queue) {
+	if len(q.Hosts) == 0 {
+		fmt.Fprintln(a.out, "Nothing waits to be delivered.")
+	} else {
+		table := a.table("HOST", "WAITING", "GIVEN UP", "OLDEST", "NEXT TRY", "LAST ERROR")
+		for _, h := range q.Hosts {
+			row(table, h.Host, h.Waiting, h.GivenUp, ago(&h.Oldest), until(h.NextTry), h.LastError)
+		}
+		table.Flush()
+	}
+	if len(q.Waiting) > 0 {
+		fmt.Fprintln(a.out)
+		table := a.table("ID", "INBOX", "WHAT", "TRIES", "QUEUED", "NEXT TRY", "LAST ERROR")
+		for _, d := range q.Waiting {
+			row(table, d.ID, d.Inbox, d.Type, d.Attempts, ago(&d.Queued), nextTry(d.NextTry, d.GivenUp), d.LastError)
+		}
+		table.Flush()
+	}
+	fmt.Fprintf(a.out, "\nCame in and not done with: %d, of which %d have failed and are tried again; given up: %d.\n", q.Received.Waiting, q.Received.Failed,
+		q.Received.GivenUp)
+	a.printReceived(q.Troubled)
+}
+
+func (a *app) printReceived(list []*federation.Received) {
+	if len(list) == 0 {
+		return
+	}
+	table := a.table("ID", "FROM", "WHAT", "TRIES", "CAME", "NEXT TRY", "LAST ERROR")
+	for _, r := range list {
+		row(table, r.ID, r.Signer, r.Type+" "+r.Activity, r.Attempts, ago(&r.Received), nextTry(r.NextTry, r.GivenUp), r.LastError)
+	}
+	table.Flush()
+}
+
+func (a *app) peersCommand() *cobra.Command {
+	var q federation.PeerQuery
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "peers",
+		Short:   "List the servers that something has been exchanged with",
+		Example: "  svc federation peers --unreachable",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all := []*federation.Peer{}
+			for {
+				some, err := perform(cmd.Context(), a, peers, q)
+				if err != nil {
+					return err
+				}
+				all = append(all, some...)
+				if len(some) == 0 || q.Unreachable {
+					break
+				}
+				q.After = some[len(some)-1].Host
+			}
+			if asJSON {
+				return a.printJSON(all)
+			}
+			table := a.table("HOST", "SOFTWARE", "REACHED", "FAILURES", "RESTS", "UNREACHABLE", "REMARK")
+			for _, p := range all {
+				remark := p.LastError
+				if p.Refused != "" {
+					remark = p.Refused
+				}
+				row(table, p.Host, p.Software, ago(p.LastSuccessAt), p.Failures, until(p.RestUntil), since(p.UnreachableSince), remark)
+			}
+			return table.Flush()
+		},
+	}
+	cmd.Flags().BoolVar(&q.Unreachable, "unreachable", false, "only those that cannot be reached, the longest so first")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func (a *app) explainCommand() *cobra.Command {
+	var url string
+	cmd := &cobra.Command{
+		Use:   "explain URL",
+		Short: "Tell what this server knows of a post or an account elsewhere, and why it did not take it",
+		Long: `Tell what this server knows of a post, an account or an activity elsewhere: whether it is here and how it came, whether it was
+refused and why, what waits, and what its server says of it just now. URL is its id, which is often the address of its page.
+Nothing is changed by that.`,
+		Example: "  svc federation explain https://example.org/users/alice/statuses/1",
+		Args: func(cmd *cobra.Command, args []string) error {
+			err := needs("URL")(cmd, args)
+			if err == nil {
+				url = args[0]
+			}
+			return err
+		},
+	}
+	return shown(a, cmd, explain, func() string { return url }, a.printExplanation)
+}
+
+func (a *app) printExplanation(e *federation.Explanation) {
+	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(table, "%s:\t%s\n", name, printable(fmt.Sprintf(format, args...)))
+	}
+	line("address", "%s", e.URL)
+	switch {
+	case e.Own:
+		line("server", "%s, this one", e.Host)
+	case e.Refused != "":
+		line("server", "%s, with which there are no dealings: %s", e.Host, e.Refused)
+	case e.Peer == nil:
+		line("server", "%s, with which nothing has been exchanged yet", e.Host)
+	case e.Peer.UnreachableSince != nil:
+		line("server", "%s %s, not reached since %s: %s", e.Host, e.Peer.Software, day(*e.Peer.UnreachableSince), e.Peer.LastError)
+	default:
+		line("server", "%s %s", e.Host, e.Peer.Software)
+	}
+	if e.Account != nil {
+		line("account", "@%s, known here as %s%s", e.Account.Acct, e.Account.ID, stateOf(e.Account))
+		if e.Account.FetchedAt != nil {
+			line("read", "%s", ago(e.Account.FetchedAt))
+		}
+	}
+	if st := e.Status; st != nil {
+		line("post", "%s by @%s, of %s, known here as %s", st.Visibility, st.Author, st.CreatedAt.Format(time.DateTime), st.ID)
+		if st.FetchedAt != nil {
+			line("came", "read from its server %s", ago(st.FetchedAt))
+		} else if !e.Own {
+			line("came", "delivered")
+		}
+		if st.ParentURI != "" {
+			line("answers", "%s, which is not known here", st.ParentURI)
+		}
+	}
+	if e.Account == nil && e.Status == nil {
+		line("here", "no")
+	}
+	if e.DeletedAt != nil {
+		line("deleted here", "%s", ago(e.DeletedAt))
+	}
+	if e.Heard {
+		line("heard of", "yes: it was done, or taken back before it came")
+	}
+	if f := e.Fetched; f != nil {
+		if f.Error != "" {
+			line("asked now", "%s", f.Error)
+		} else {
+			line("asked now", "%s %s by %s", f.Type, f.ID, f.Owner)
+		}
+		line("verdict", "%s", f.Verdict)
+	}
+	table.Flush()
+	if len(e.Refusals) > 0 {
+		fmt.Fprintln(a.out, "\nRefused:")
+		table := a.table("WHEN", "FROM", "ACTIVITY", "WHY")
+		for _, r := range e.Refusals {
+			row(table, ago(&r.At), r.Host, r.Activity, r.Reason)
+		}
+		table.Flush()
+	}
+	if len(e.Waiting) > 0 {
+		fmt.Fprintln(a.out, "\nWaiting:")
+		a.printReceived(e.Waiting)
+	}
+}
+
+func stateOf(x *federation.ExplainedAccount) string {
+	switch {
+	case x.Deleted:
+		return ", deleted"
+	case x.Withheld:
+		return ", withheld"
+	}
+	return ""
+}
+
+func (a *app) retryCommand() *cobra.Command {
+	var q federation.RetryQuery
+	cmd := &cobra.Command{
+		Use:     "retry",
+		Short:   "Try again at once what failed",
+		Example: "  svc federation retry --host example.org\n  svc federation retry --all",
+		Args:    cobra.NoArgs,
+		PreRunE: func(*cobra.Command, []string) error {
+			given := 0
+			for _, is := range []bool{q.Host != "", q.ID != 0, q.All} {
+				if is {
+					given++
+				}
+			}
+			if given != 1 {
+				return usage("say what to try again: --host, --id or --all")
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&q.Host, "host", "", "all that waits for a `HOST`, and what came from it and failed")
+	cmd.Flags().Int64Var(&q.ID, "id", 0, "the one of this `ID`")
+	cmd.Flags().BoolVar(&q.All, "all", false, "everything")
+	return shown(a, cmd, retry, func() federation.RetryQuery { return q }, func(r *federation.Retried) {
+		fmt.Fprintf(a.out, "Tried again: %d deliveries, %d that came in.\n", r.Deliveries, r.Received)
+	})
+}
+
+func (a *app) userRotateKeysCommand() *cobra.Command {
+	var r federation.Rotation
+	cmd := &cobra.Command{
+		Use:   "rotate-keys [NICK]",
+		Short: "Give an account another key to sign with",
+		Long: `Give an account another key to sign with, and tell other servers. With --server, give others to the actors by which the server
+itself asks and relays. Do so if somebody may have got at the keys. What waits to be delivered is signed with the new key.`,
+		Example: "  svc user rotate-keys alice\n  svc user rotate-keys --server",
+		Args: func(_ *cobra.Command, args []string) error {
+			if r.Server == (len(args) == 1) || len(args) > 1 {
+				return usage("say whose keys: NICK or --server")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !r.Server {
+				r.Name = args[0]
+			}
+			made, err := perform(cmd.Context(), a, rotateKeys, r)
+			for _, key := range made {
+				fmt.Fprintf(a.out, "New key: %s\n", key)
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&r.Server, "server", false, "those of the server itself")
+	return cmd
+}
+
+// table begins a table.
+func (a *app) table(heads ...string) *tabwriter.Writer {
+	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	for i, head := range heads {
+		if i > 0 {
+			fmt.Fprint(table, "\t")
+		}
+		fmt.Fprint(table, head)
+	}
+	fmt.Fprintln(table)
+	return table
+}
+
+// row adds a row to a table. What is empty is a dash.
+func row(table *tabwriter.Writer, cells ...any) {
+	for i, cell := range cells {
+		if i > 0 {
+			fmt.Fprint(table, "\t")
+		}
+		text := printable(fmt.Sprint(cell))
+		if text == "" {
+			text = "-"
+		}
+		fmt.Fprint(table, text)
+	}
+	fmt.Fprintln(table)
+}
+
+// ago tells how long ago something was.
+func ago(t *time.Time) string {
+	if t == nil || t.IsZero() || t.UnixMilli() == 0 {
+		return "never"
+	}
+	return span(time.Since(*t)) + " ago"
+}
+
+// until tells how far ahead something is.
+func until(t *time.Time) string {
+	switch {
+	case t == nil:
+		return ""
+	case time.Until(*t) <= 0:
+		return "now"
+	}
+	return "in " + span(time.Until(*t))
+}
+
+func since(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return "for " + span(time.Since(*t))
+}
+
+func nextTry(t *time.Time, givenUp bool) string {
+	if givenUp {
+		return "given up"
+	}
+	return until(t)
+}
+
+// span writes a length of time in its largest unit.
+func span(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}

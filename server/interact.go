@@ -1,0 +1,370 @@
+package server
+
+import (
+	"context"
+	"crypto/hmac"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"svc/internal/errs"
+	"svc/internal/keys"
+	"svc/internal/text"
+	"svc/server/web"
+	"svc/social"
+	"svc/store"
+)
+
+// interactRoutes are where other servers send people who have their account here, to follow or answer what they have found there
+// (federation 1.1, extension API 27).
+var interactRoutes = routes{
+	"GET /authorize_interaction": {anonymous.pages(), (*Server).authorizeInteraction},
+	"GET /ostatus_subscribe":     {anonymous.pages().limit("search"), (*Server).showInteraction},
+	"POST /ostatus_subscribe":    {anonymous.pages().limit("authentication"), (*Server).interact},
+}
+
+const interactPath = "/ostatus_subscribe"
+
+// interactionPath returns the address of the page about something.
+func interactionPath(what string) string { return interactPath + "?acct=" + url.QueryEscape(what) }
+
+// authorizeInteraction leads to the page under its older name.
+func (s *Server) authorizeInteraction(r *Request) (any, error) {
+	what, err := bindInteraction(r)
+	if err != nil {
+		return nil, err
+	}
+	return redirect(interactionPath(what)), nil
+}
+
+// bindInteraction returns what a page is to be about: an address, or a handle.
+func bindInteraction(r *Request) (string, error) {
+	var p struct {
+		Acct string `param:"acct"`
+		URI  string `param:"uri"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return "", err
+	}
+	what := strings.TrimSpace(p.URI)
+	if p.Acct != "" {
+		what = strings.TrimSpace(p.Acct)
+	}
+	what = strings.TrimPrefix(what, "acct:")
+	if what == "" || len(what) > maxAddress {
+		return "", errs.BadRequest("The address does not say what this is about.")
+	}
+	return what, nil
+}
+
+// showInteraction shows an account or a post to who is signed in, and what can be done about it. Others are asked to sign in first:
+// for strangers no other server is asked.
+func (s *Server) showInteraction(r *Request) (any, error) {
+	what, err := bindInteraction(r)
+	if err != nil {
+		return nil, err
+	}
+	id, token, err := s.session(r)
+	if err != nil {
+		return nil, err
+	}
+	if id == nil {
+		return s.entryPage(http.StatusOK, what, "", "")
+	}
+	return s.interactionPageFor(r, id, token, what, http.StatusOK, "", "")
+}
+
+// entryPage asks somebody to sign in, to go on to the page about something.
+func (s *Server) entryPage(status int, what, name, fault string) (any, error) {
+	return s.page(status, web.Login{
+		App: web.App{Name: s.settings.Instance.Name}, Action: interactPath, Hidden: []web.Field{{Name: "acct", Value: what}}, Name: name, Fault: fault,
+	})
+}
+
+// foundSubject is what a page is about: one of the two.
+type foundSubject struct {
+	account *store.Account
+	status  *store.Status
+}
+
+var errNoSubject = errs.NotFound("Nothing was found there that could be shown here.")
+
+// subject finds what a page is about, if need be on its own server.
+func (s *Server) subject(r *Request, viewer *store.Account, what string) (*foundSubject, error) {
+	r.Viewer = viewer
+	named, err := s.namedSubject(r, what)
+	if errs.IsNotFound(err) {
+		return nil, errNoSubject
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := new(foundSubject)
+	switch {
+	case named.Status != 0:
+		f.status, err = s.db.VisibleStatus(r.Context(), viewer.ID, named.Status)
+		if err == nil && f.status.ReblogOfID != nil {
+			f.status, err = s.db.VisibleStatus(r.Context(), viewer.ID, *f.status.ReblogOfID)
+		}
+	case named.Account != 0:
+		f.account, err = s.db.Account(r.Context(), named.Account)
+		if err == nil && f.account.Withheld {
+			err = errNoSubject
+		}
+	default:
+		err = errNoSubject
+	}
+	if errs.IsNotFound(err) {
+		err = errNoSubject
+	}
+	return f, err
+}
+
+func (s *Server) namedSubject(r *Request, what string) (Resolved, error) {
+	isAddress := strings.HasPrefix(what, "https://") || strings.HasPrefix(what, "http://")
+	if isAddress {
+		named, err := s.named(r, what)
+		if err != nil || named != (Resolved{}) || strings.HasPrefix(what, s.baseURL+"/") {
+			return named, err
+		}
+	} else {
+		a, err := s.accountByHandle(r, what)
+		if err == nil {
+			return Resolved{Account: a.ID}, nil
+		}
+		if !errs.IsNotFound(err) {
+			return Resolved{}, err
+		}
+	}
+	if s.resolve == nil {
+		return Resolved{}, errNoSubject
+	}
+	return s.resolve(r.Context(), r.Viewer, what)
+}
+
+// interactionPageFor shows what a page is about to who is signed in.
+func (s *Server) interactionPageFor(r *Request, id *Identity, token, what string, status int, done, fault string) (any, error) {
+	f, err := s.subject(r, id.Account, what)
+	if err != nil {
+		return nil, err
+	}
+	p := web.Interact{
+		Acct: id.Account.Nickname, Done: done, Fault: fault,
+		Hidden: []web.Field{
+			{Name: "acct", Value: what}, {Name: formParam, Value: s.formToken(token)}, {Name: onceParam, Value: keys.NewToken()},
+		},
+	}
+	if f.account != nil {
+		err = s.offerAccount(r.Context(), &p, id.Account, f.account)
+	} else {
+		err = s.offerStatus(r, &p, f.status)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.page(status, p)
+}
+
+// onceParam keeps what a page sends from being posted twice.
+const onceParam = "once"
+
+// What people can do by a button.
+const (
+	followDecision    = "follow"
+	unfollowDecision  = "unfollow"
+	favouriteDecision = "favourite"
+	reblogDecision    = "reblog"
+	bookmarkDecision  = "bookmark"
+	replyDecision     = "reply"
+)
+
+// offerAccount puts an account on the page.
+func (s *Server) offerAccount(ctx context.Context, p *web.Interact, viewer, a *store.Account) error {
+	handle := "@" + a.Acct()
+	if a.Local() {
+		handle += "@" + s.settings.Host()
+	}
+	p.Title = handle
+	p.Account = &web.Person{Name: a.DisplayName, Handle: handle, Profile: a.URL, Avatar: s.entities.Avatar(a), Note: text.Plain(a.Note)}
+	if a.URL == "" {
+		p.Account.Profile = a.URI
+	}
+	if a.ID == viewer.ID {
+		return nil
+	}
+	follow, err := s.db.FollowOf(ctx, viewer.ID, a.ID)
+	switch {
+	case err != nil:
+		return err
+	case follow == nil:
+		p.Actions = []web.Action{{Name: followDecision, Label: "Follow"}}
+	case follow.Pending:
+		p.Actions = []web.Action{{Name: unfollowDecision, Label: "Take the request back"}}
+	default:
+		p.Actions = []web.Action{{Name: unfollowDecision, Label: "Unfollow"}}
+	}
+	if p.Done == "" && follow != nil {
+		p.Done = followState(follow)
+	}
+	return nil
+}
+
+func followState(f *store.Follow) string {
+	if f.Pending {
+		return "You have asked to follow this account."
+	}
+	return "You follow this account."
+}
+
+// offerStatus puts a post on the page.
+func (s *Server) offerStatus(r *Request, p *web.Interact, st *store.Status) error {
+	author, err := s.db.Account(r.Context(), st.AccountID)
+	if err != nil {
+		return err
+	}
+	media, err := s.db.MediaOf(r.Context(), []store.StatusID{st.ID})
+	if err != nil {
+		return err
+	}
+	p.Title = "A post by @" + author.Acct()
+	p.Post = &web.Post{
+		Name: author.DisplayName, Handle: "@" + author.Acct(), Profile: author.URL, Avatar: s.entities.Avatar(author), URL: st.URL,
+		At: st.CreatedAt.String(), Day: st.CreatedAt.Time().Format("2 January 2006"),
+		Subject: st.SpoilerText, Content: safe(st.Content), Hidden: st.Sensitive,
+	}
+	for _, m := range media {
+		p.Post.Media = append(p.Post.Media, s.webAttachment(m))
+	}
+	p.Reply = true
+	p.Actions = []web.Action{
+		{Name: replyDecision, Label: "Answer"}, {Name: favouriteDecision, Label: "Favourite"},
+		{Name: reblogDecision, Label: "Boost"}, {Name: bookmarkDecision, Label: "Bookmark"},
+	}
+	return nil
+}
+
+// interact takes what the page's forms send: name and password, or what to do.
+func (s *Server) interact(r *Request) (any, error) {
+	if !s.sameOrigin(r.Request, Basic) {
+		return nil, errCrossSite
+	}
+	what, err := bindInteraction(r)
+	if err != nil {
+		return nil, err
+	}
+	var p struct {
+		In struct {
+			Name     string `param:"name"`
+			Password string `param:"password"`
+		} `param:"authorization"`
+		Decision string `param:"decision"`
+		Status   string `param:"status"`
+		Once     string `param:"once"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	if p.In.Name != "" || p.In.Password != "" {
+		return s.enterByPassword(r, what, p.In.Name, p.In.Password)
+	}
+	id, token, err := s.session(r)
+	if err != nil {
+		return nil, err
+	}
+	if id == nil {
+		return s.entryPage(http.StatusOK, what, "", "You are not signed in any more. Your browser has to accept a cookie for that.")
+	}
+	if !hmac.Equal([]byte(r.Query(formParam)), []byte(s.formToken(token))) {
+		return nil, errCrossSite
+	}
+	if p.Decision == switchAccount {
+		if err := s.endSession(r, id.Token.ID); err != nil {
+			return nil, err
+		}
+		return s.entryPage(http.StatusOK, what, "", "")
+	}
+	f, err := s.subject(r, id.Account, what)
+	if err != nil {
+		return nil, err
+	}
+	done, err := s.decide(r.Context(), id.Account, f, p.Decision, social.Draft{Text: p.Status, IdempotencyKey: p.Once})
+	var refusal *errs.Error
+	if errors.As(err, &refusal) && refusal.Status < 500 {
+		return s.interactionPageFor(r, id, token, what, refusal.Status, "", refusal.Message)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.interactionPageFor(r, id, token, what, http.StatusOK, done, "")
+}
+
+// decide does what somebody wants, and returns what to say of it.
+func (s *Server) decide(ctx context.Context, viewer *store.Account, f *foundSubject, decision string, answer social.Draft) (string, error) {
+	if f.account != nil {
+		switch decision {
+		case followDecision:
+			follow, err := s.social.Follow(ctx, viewer, f.account.ID, social.FollowOptions{})
+			if err != nil {
+				return "", err
+			}
+			return followState(follow), nil
+		case unfollowDecision:
+			return "You do not follow this account.", s.social.Unfollow(ctx, viewer, f.account.ID)
+		}
+		return "", errs.BadRequest("That cannot be done here.")
+	}
+	var err error
+	done := ""
+	switch decision {
+	case favouriteDecision:
+		_, err = s.social.Favourite(ctx, viewer, f.status.ID)
+		done = "This is one of your favourites now."
+	case reblogDecision:
+		_, err = s.social.Reblog(ctx, viewer, f.status.ID, nil)
+		done = "You have boosted this."
+	case bookmarkDecision:
+		_, err = s.social.Bookmark(ctx, viewer, f.status.ID)
+		done = "This is among your bookmarks now."
+	case replyDecision:
+		answer.InReplyTo = f.status.ID
+		_, err = s.social.Publish(ctx, viewer, answer)
+		done = "Your answer is posted."
+	default:
+		err = errs.BadRequest("That cannot be done here.")
+	}
+	return done, err
+}
+
+// enterByPassword signs the browser in, once it has shown a second factor if there is one, and goes on to the page about something.
+func (s *Server) enterByPassword(r *Request, what, name, password string) (any, error) {
+	user, err := s.signIn(r.Context(), name, password, r.ClientIP())
+	if err != nil {
+		return nil, err
+	}
+	if user == nil {
+		return s.entryPage(http.StatusUnauthorized, what, name, badLoginFault)
+	}
+	if st := stateOf(user); st != nil {
+		return s.entryPage(http.StatusForbidden, what, name, st.signIn)
+	}
+	if !user.MFA() {
+		return s.enter(r, user, interactionPath(what))
+	}
+	challenge, err := s.challenge(r, user, nil, store.MFAPurpose{Page: true, Path: interactionPath(what)})
+	if errors.Is(err, errBadLogin) {
+		return s.entryPage(http.StatusUnauthorized, what, name, badLoginFault)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.challengePage(http.StatusOK, nil, challenge, "")
+}
+
+// enter signs the browser in as who has proved to be user, and leads to a page of this server.
+func (s *Server) enter(r *Request, user *store.User, path string) (any, error) {
+	if _, err := s.startSession(r, user); err != nil {
+		return nil, err
+	}
+	return redirect(s.baseURL + path), nil
+}

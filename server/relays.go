@@ -1,0 +1,75 @@
+package server
+
+import (
+	"strings"
+
+	"svc/internal/errs"
+)
+
+// relayRoutes are the relays by which the server exchanges public posts, and the state of that exchange.
+var relayRoutes = routes{
+	"GET /api/v1/svc/admin/relay":       {admin("admin:read"), (*Server).listRelays},
+	"POST /api/v1/svc/admin/relay":      {admin("admin:write:follows"), (*Server).followRelay},
+	"DELETE /api/v1/svc/admin/relay":    {admin("admin:write:follows"), (*Server).unfollowRelay},
+	"GET /api/v1/svc/federation_status": {anonymous, (*Server).federationStatus},
+}
+
+var errAlone = errs.BadRequest("This server does not talk with others")
+
+// listRelays returns the relays that the server has subscribed to, or asked to.
+func (s *Server) listRelays(r *Request) (any, error) {
+	if s.federation == nil {
+		return []any{}, nil
+	}
+	return s.federation.Relays(r.Context())
+}
+
+// relayParam returns the address of a relay.
+func (s *Server) relayParam(r *Request) (address string, force bool, err error) {
+	var p struct {
+		URL   string `param:"relay_url,required"`
+		Force bool   `param:"force"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return "", false, err
+	}
+	address = strings.TrimSpace(p.URL)
+	switch {
+	case address == "":
+		return "", false, errs.BadRequest("Missing field: relay_url.")
+	case s.federation == nil:
+		return "", false, errAlone
+	}
+	return address, p.Force, nil
+}
+
+// followRelay subscribes to a relay. It says at once that the relay was asked; whether it accepts is seen later.
+func (s *Server) followRelay(r *Request) (any, error) {
+	address, _, err := s.relayParam(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.federation.FollowRelay(r.Context(), address)
+}
+
+// unfollowRelay leaves a relay, with force also one that cannot be reached. It returns the address.
+func (s *Server) unfollowRelay(r *Request) (any, error) {
+	address, force, err := s.relayParam(r)
+	if err != nil {
+		return nil, err
+	}
+	return address, s.federation.UnfollowRelay(r.Context(), address, force)
+}
+
+// federationStatus tells which servers cannot be reached, and since when.
+func (s *Server) federationStatus(r *Request) (any, error) {
+	unreachable := any(struct{}{})
+	if s.federation != nil {
+		since, err := s.federation.Unreachable(r.Context())
+		if err != nil {
+			return nil, err
+		}
+		unreachable = since
+	}
+	return map[string]any{"unreachable": unreachable}, nil
+}

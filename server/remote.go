@@ -1,0 +1,146 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"svc/federation"
+	"svc/internal/errs"
+	"svc/server/web"
+	"svc/store"
+)
+
+// remoteRoutes lead people who have their account elsewhere to their own server, to follow or answer from there.
+var remoteRoutes = routes{
+	"POST /api/v1/svc/remote_interaction": {anonymous.limit("search"), (*Server).remoteInteraction},
+	"GET /main/ostatus":                   {anonymous.pages(), (*Server).showRemote},
+	"POST /main/ostatus":                  {anonymous.pages().limit("search"), (*Server).goRemote},
+}
+
+// What is said where that does not work (extension API 27).
+const (
+	nobodyFound   = "Couldn't find user"
+	somethingElse = "Something went wrong"
+)
+
+// remoteInteraction returns where somebody with an account elsewhere deals with what has an ActivityPub id.
+func (s *Server) remoteInteraction(r *Request) (any, error) {
+	var p struct {
+		ID      string `param:"ap_id,required"`
+		Profile string `param:"profile,required"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	page, fault := s.interactionPage(r, p.Profile, p.ID)
+	if fault != "" {
+		return map[string]string{"error": fault}, nil
+	}
+	return map[string]string{"url": page}, nil
+}
+
+// interactionPage asks somebody's server for its page, or returns what to say if it has none.
+func (s *Server) interactionPage(r *Request, profile, uri string) (page, fault string) {
+	if !s.federates() || len(profile) > maxAddress || len(uri) > maxAddress {
+		return "", nobodyFound
+	}
+	page, err := s.federation.InteractionPage(r.Context(), profile, uri)
+	switch {
+	case errors.Is(err, federation.ErrNobody):
+		return "", nobodyFound
+	case err != nil:
+		s.log.Debug("remote interaction", "profile", profile, "err", err)
+		return "", somethingElse
+	}
+	return page, ""
+}
+
+// maxAddress is the longest address or handle that is looked at.
+const maxAddress = 2048
+
+// remoteParams say what is to be followed or answered, and by whom. They come by themselves or as user[…] and status[…].
+type remoteParams struct {
+	Nickname string         `param:"nickname"`
+	StatusID store.StatusID `param:"status_id"`
+	Profile  string         `param:"profile"`
+}
+
+// bindRemote returns the form for what a request is about, the ActivityPub id of that, and who wants to deal with it.
+func (s *Server) bindRemote(r *Request) (form web.Remote, uri, profile string, err error) {
+	var p remoteParams
+	var nested struct {
+		User   remoteParams `param:"user"`
+		Status remoteParams `param:"status"`
+	}
+	if err = r.Bind(&p); err == nil {
+		err = r.Bind(&nested)
+	}
+	if err != nil {
+		return form, "", "", err
+	}
+	for _, in := range []remoteParams{nested.User, nested.Status} {
+		if in.Nickname != "" {
+			p.Nickname = in.Nickname
+		}
+		if in.StatusID != 0 {
+			p.StatusID = in.StatusID
+		}
+		if in.Profile != "" {
+			p.Profile = in.Profile
+		}
+	}
+	form.Handle = p.Profile
+	if p.StatusID != 0 {
+		st, err := s.db.VisibleStatus(r.Context(), 0, p.StatusID)
+		if errs.IsNotFound(err) || err == nil && (!st.Visibility.Federated() || !s.settings.Instance.Public) {
+			err = errNoPage
+		}
+		if err != nil {
+			return form, "", "", err
+		}
+		form.Subject = "Answer, boost or favourite a post"
+		form.Hidden = []web.Field{{Name: "status_id", Value: st.ID.String()}}
+		return form, st.URI, p.Profile, nil
+	}
+	a, err := s.db.AccountByName(r.Context(), strings.TrimPrefix(p.Nickname, "@"), "")
+	if errs.IsNotFound(err) || err == nil && a.Withheld {
+		err = errNoPage
+	}
+	if err != nil {
+		return form, "", "", err
+	}
+	form.Subject = "Follow @" + a.Nickname + "@" + s.settings.Host()
+	form.Hidden = []web.Field{{Name: "nickname", Value: a.Nickname}}
+	return form, a.URI, p.Profile, nil
+}
+
+// showRemote asks people of other servers for their handle.
+func (s *Server) showRemote(r *Request) (any, error) {
+	form, _, _, err := s.bindRemote(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.page(http.StatusOK, form)
+}
+
+// goRemote leads them to their own server. Other sites must not use that to lead people astray.
+func (s *Server) goRemote(r *Request) (any, error) {
+	if !s.sameOrigin(r.Request, Basic) {
+		return nil, errCrossSite
+	}
+	form, uri, profile, err := s.bindRemote(r)
+	if err != nil {
+		return nil, err
+	}
+	page, fault := s.interactionPage(r, profile, uri)
+	switch fault {
+	case "":
+		return redirect(page), nil
+	case nobodyFound:
+		form.Fault = "Could not find user, or their server has no page for this."
+	default:
+		form.Fault = "Something went wrong. Your server gives no answer."
+	}
+	return s.page(http.StatusOK, form)
+}

@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Host is another server, as it is known from exchanging things with it.
+type Host struct {
+	Domain           string
+	DueAt            *Time // when the next delivery is to be tried
+	Failures         int   // in a row
+	RestUntil        Time  // nothing is tried before
+	UnreachableSince *Time
+	LastSuccessAt    *Time
+	LastError        string
+	Signature        string // cavage, rfc9421 or neither; "": not known
+	PathOnly         bool   // it wants signatures without the query
+	SignatureAt      Time
+	Software         string
+	Version          string
+	CheckedAt        Time
+}
+
+// Host returns what is known of a server, one of which nothing is known if that is so.
+func (r reader) Host(ctx context.Context, domain string) (*Host, error) {
+	h, err := one[Host](ctx, r, "host", `SELECT * FROM hosts WHERE domain = ?`, domain)
+	if h == nil && err == nil {
+		h = &Host{Domain: domain}
+	}
+	return h, err
+}
+
+// DueHosts returns hosts for which something waits whose time has come, the longest due first: those that failed the last time, or
+// the others.
+func (r reader) DueHosts(ctx context.Context, failing bool, limit int) ([]*Host, error) {
+	query := `
+		SELECT *
+		FROM hosts INDEXED BY hosts_due
+		WHERE due_at <= ? AND failures = 0
+		ORDER BY due_at
+		LIMIT ?`
+	if failing {
+		query = `
+		SELECT *
+		FROM hosts INDEXED BY hosts_failing_due
+		WHERE due_at <= ? AND failures > 0
+		ORDER BY due_at
+		LIMIT ?`
+	}
+	return list[*Host](ctx, r, "due hosts", query, At(r.db.now()), limit)
+}
+
+// NextDelivery returns when the next host is due after now, the zero time if none is.
+func (r reader) NextDelivery(ctx context.Context) (time.Time, error) {
+	var next time.Time
+	for _, query := range []string{`
+		SELECT due_at
+		FROM hosts INDEXED BY hosts_due
+		WHERE due_at > ? AND failures = 0
+		ORDER BY due_at
+		LIMIT 1`, `
+		SELECT due_at
+		FROM hosts INDEXED BY hosts_failing_due
+		WHERE due_at > ? AND failures > 0
+		ORDER BY due_at
+		LIMIT 1`,
+	} {
+		at, err := one[Time](ctx, r, "next delivery", query, At(r.db.now()))
+		if err != nil {
+			return next, err
+		}
+		if at != nil && (next.IsZero() || at.Time().Before(next)) {
+			next = at.Time()
+		}
+	}
+	return next, nil
+}
+
+// FailingHosts returns hosts that could not be reached lately, those first that have been away for longest.
+func (r reader) FailingHosts(ctx context.Context, limit int) ([]string, error) {
+	return list[string](ctx, r, "failing hosts", `
+		SELECT domain
+		FROM hosts INDEXED BY hosts_unreachable
+		WHERE unreachable_since IS NOT NULL
+		ORDER BY unreachable_since
+		LIMIT ?`, limit)
+}
+
+// backAfter is how long a host must have been away that all that waits for it is tried at once when it is back.
+const backAfter = 10 * time.Minute
+
+// HostsReached notes that hosts were reached, or have reached us. What waits for one that had been away is tried at once. When the last
+// time was is kept to the hour.
+func (tx *Tx) HostsReached(ctx context.Context, domains []string) error {
+	if len(domains) == 0 {
+		return nil
+	}
+	now, list := tx.db.now(), JSON[[]string]{domains}
+	if _, err := tx.exec(ctx, "bring deliveries forward", `
+		UPDATE deliveries
+		SET run_at = ?2
+		WHERE parked = 0 AND run_at > ?2 AND domain IN (
+			SELECT h.domain
+			FROM json_each(?1) j
+			CROSS JOIN hosts h ON h.domain = j.value
+			WHERE h.unreachable_since < ?3)`, list, At(now), At(now.Add(-backAfter))); err != nil {
+		return err
+	}
+	n, err := tx.exec(ctx, "hosts reached", `
+		INSERT INTO hosts (domain, last_success_at)
+		SELECT value, ?2
+		FROM json_each(?1)
+		WHERE true
+		ON CONFLICT (domain) DO UPDATE SET last_success_at = ?2, failures = 0, rest_until = 0, unreachable_since = NULL, last_error = ''
+		WHERE failures > 0 OR unreachable_since IS NOT NULL OR ifnull(last_success_at, 0) < ?2 - ?3`,
+		list, At(now), time.Hour.Milliseconds())
+	if err != nil || n == 0 {
+		return err
+	}
+	tx.newDeliveries = true
+	return tx.ScheduleHosts(ctx, domains)
+}
+
+// HostFailed notes that a host could not be reached, or not be talked with, and lets it rest until a time.
+func (tx *Tx) HostFailed(ctx context.Context, domain string, until time.Time, reason string) error {
+	_, err := tx.exec(ctx, "host failed", `
+		INSERT INTO hosts (domain, failures, rest_until, unreachable_since, last_error)
+		VALUES (?1, 1, ?2, ?3, ?4)
+		ON CONFLICT (domain) DO UPDATE SET failures = failures + 1, rest_until = ?2, unreachable_since = ifnull(unreachable_since, ?3), last_error = ?4`,
+		domain, At(until), At(tx.db.now()), truncate(reason, 500))
+	return err
+}
+
+// ScheduleHosts sets when hosts are due next: when the first of what waits for one is, but not before it has rested.
+func (tx *Tx) ScheduleHosts(ctx context.Context, domains []string) error {
+	if len(domains) == 0 {
+		return nil
+	}
+	_, err := tx.exec(ctx, "schedule hosts", `
+		UPDATE hosts
+		SET due_at = (
+			SELECT max(hosts.rest_until, d.run_at)
+			FROM deliveries d INDEXED BY deliveries_time
+			WHERE d.domain = hosts.domain AND d.parked = 0
+			ORDER BY d.run_at
+			LIMIT 1)
+		WHERE domain IN (SELECT value FROM json_each(?))`, JSON[[]string]{domains})
+	return err
+}
+
+// SetHostSignature notes which signatures a host accepts.
+func (tx *Tx) SetHostSignature(ctx context.Context, domain, signature string, pathOnly bool) error {
+	_, err := tx.exec(ctx, "set host signature", `
+		INSERT INTO hosts (domain, signature, path_only, signature_at)
+		VALUES (?1, ?2, ?3, ?4)
+		ON CONFLICT (domain) DO UPDATE SET signature = ?2, path_only = ?3, signature_at = ?4`, domain, signature, pathOnly, At(tx.db.now()))
+	return err
+}
