@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -178,7 +179,8 @@ func (s *Service) fetchKey(ctx context.Context, id string, wrong *knownKey) (*kn
 // Caller returns who has signed a request that reads something: nil if nobody has. A wrong signature is an error, as is that of somebody who
 // has no say here.
 func (s *Service) Caller(ctx context.Context, r *http.Request) (*store.Account, error) {
-	if r.Header.Get("Signature") == "" && r.Header.Get("Authorization") == "" {
+	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if r.Header.Get("Signature") == "" && !strings.EqualFold(scheme, "Signature") { // an app's token is of no use here
 		return nil, nil
 	}
 	claims, err := s.claims(r, nil, "")
