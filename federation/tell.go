@@ -26,17 +26,6 @@ type telling struct {
 // hear of any more.
 type teller func(*Service, context.Context, *store.Account, store.Deed) ([]*telling, error)
 
-// one makes a teller of what makes one activity at most.
-func one(f func(*Service, context.Context, *store.Account, store.Deed) (*telling, error)) teller {
-	return func(s *Service, ctx context.Context, actor *store.Account, d store.Deed) ([]*telling, error) {
-		t, err := f(s, ctx, actor, d)
-		if t == nil || err != nil {
-			return nil, err
-		}
-		return []*telling{t}, nil
-	}
-}
-
 // tellers are for each verb who tells of it.
 var tellers = map[store.Verb]teller{
 	store.Posted:           (*Service).tellPosted,
