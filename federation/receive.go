@@ -272,16 +272,6 @@ func (in *incoming) objectRef() (string, error) {
 	return ref, nil
 }
 
-// addressed tells whether an activity names an actor among those whom it is for.
-func (in *incoming) addressed(uri string) bool {
-	for _, key := range []string{"to", "cc"} {
-		if slices.Contains(in.Refs(key, maxAddressed), uri) {
-			return true
-		}
-	}
-	return false
-}
-
 // lasting tells whether an activity that failed of an error would fail of it again. Of errors that nobody foresaw, such as those of the
 // database, that is not certain, and nothing is lost by trying.
 func lasting(err error) bool {
