@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -114,4 +115,57 @@ func TestPruneExpired(t *testing.T) {
 	if token := must(h.db.OneTimeToken(h.ctx(), store.ResetPassword, []byte("x")))(t); token != nil {
 		t.Error("the link is there still")
 	}
+}
+
+// TestPruneStrangers meets accounts of others, each with one thing that ties it to here, and one with none.
+func TestPruneStrangers(t *testing.T) {
+	h := newHouse(t)
+	alice := h.person("alice").ID
+	met := make(map[string]store.AccountID)
+	meet := func(name string) store.AccountID {
+		t.Helper()
+		a := &store.Account{Nickname: name, Domain: "example.org", URI: "https://example.org/" + name, ActorType: "Person"}
+		h.update(func(tx *store.Tx) error { return tx.AddAccount(h.ctx(), a) })
+		met[name] = a.ID
+		return a.ID
+	}
+	side := func(query string, args ...any) {
+		t.Helper()
+		if _, err := h.side.ExecContext(h.ctx(), query, args...); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+	}
+	for name, query := range map[string]string{
+		"follower": `INSERT INTO follows (id, follower_id, target_id, pending, follower_local) VALUES (1, ?2, ?1, 0, 0)`,
+		"followed": `INSERT INTO follows (id, follower_id, target_id, pending, follower_local) VALUES (2, ?1, ?2, 1, 1)`,
+		"blocked":  `INSERT INTO blocks (account_id, target_id) VALUES (?1, ?2)`,
+		"blocks":   `INSERT INTO blocks (account_id, target_id) VALUES (?2, ?1)`,
+		"muted":    `INSERT INTO mutes (account_id, target_id) VALUES (?1, ?2)`,
+		"noted":    `INSERT INTO account_notes (account_id, target_id, comment) VALUES (?1, ?2, 'x')`,
+		"withheld": `UPDATE accounts SET withheld = 1 WHERE id = ?2 AND ?1`,
+		"deleted":  `UPDATE accounts SET deleted_at = 1 WHERE id = ?2 AND ?1`,
+		"relay":    `INSERT INTO relays (id, address, inbox, account_id, litepub, follow_uri) SELECT 3, 'x', 'x', ?2, 1, 'x' WHERE ?1`,
+		"author":   `INSERT INTO statuses (id, account_id, visibility, conversation_id, domain, created_at, uri, content) SELECT 4, ?2, 0, 4, 'example.org', 4, 'x', '' WHERE ?1`,
+		"reported": `INSERT INTO reports (id, account_id, target_id, category, comment, forwarded) VALUES (5, ?1, ?2, 'spam', '', 0)`,
+		"moved to": `UPDATE accounts SET moved_to_id = ?2 WHERE id = ?1`,
+		"read now": `INSERT INTO actors (account_id, inbox, fetched_at, tried_at) SELECT ?2, 'x', 9000000000000, 0 WHERE ?1`,
+	} {
+		side(query, alice, meet(name))
+	}
+	meet("stranger")
+	wantThere := func(without ...string) {
+		t.Helper()
+		for name, id := range met {
+			_, err := h.db.Account(h.ctx(), id)
+			if got, want := err == nil, !slices.Contains(without, name); got != want {
+				t.Errorf("%s is there: %v, want %v", name, got, want)
+			}
+		}
+	}
+	h.prune()
+	wantThere()
+	h.moveOn(31 * 24 * time.Hour)
+	meet("new")
+	h.prune()
+	wantThere("stranger")
 }

@@ -2,22 +2,15 @@ package federation
 
 import (
 	"context"
-	"mime"
-	"path"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"svc/internal/activity"
-	"svc/internal/text"
 	"svc/social"
 	"svc/store"
 )
 
-const (
-	maxMessage     = 100_000 // characters (federation 4.3)
-	maxDescription = 5000    // characters of what is said of an attachment; the rest is cut off
-)
+const maxMessage = 100_000 // characters (federation 4.3)
 
 // chatMessage puts a message by an actor into the chat of somebody here, the only one that it is for.
 func (s *Service) chatMessage(ctx context.Context, in *incoming, object activity.Object) error {
@@ -38,11 +31,9 @@ func (s *Service) chatMessage(ctx context.Context, in *incoming, object activity
 	if utf8.RuneCountInString(content) > maxMessage {
 		return refuse("it is too long")
 	}
-	m := social.IncomingMessage{URI: id, Content: content, CreatedAt: s.timeOf(in, "published").Time()}
-	if media := attachmentsOf(object, s.Trial); len(media) > 0 {
-		m.Attachment = media[0]
-	}
-	return s.social.ReceiveChatMessage(ctx, in.actor, to.ID, m)
+	return s.social.ReceiveChatMessage(ctx, in.actor, to.ID, social.IncomingMessage{
+		URI: id, Content: content, CreatedAt: s.timeOf(in, "published").Time(), Attachment: s.attached(object),
+	})
 }
 
 // messageFor returns whom a message is for: one person, whom it and the activity name alike.
@@ -72,60 +63,14 @@ func (s *Service) retractMessage(ctx context.Context, actor *store.Account, uri 
 	return true, s.social.RetractChatMessage(ctx, actor, uri)
 }
 
-// attachmentsOf returns what is attached to an object: each with an address, which may be text, a link, or a list of links.
-func attachmentsOf(o activity.Object, trial bool) []*store.Media {
-	const most = 100
-	var list []*store.Media
-	for _, a := range o.Objects("attachment", most) {
-		address, kind := linkOf(a, "url")
-		if address == "" {
-			address = a.Text("href")
-		}
-		if _, err := activity.Host(address, trial); err != nil {
-			continue
-		}
-		for _, key := range []string{"mediaType", "mimeType"} {
-			if t := a.Text(key); t != "" {
-				kind = t
-			}
-		}
-		m := &store.Media{RemoteURL: address, Type: "unknown"}
-		m.Mime, m.Type = mediaKind(kind, a.Type(), address)
-		for _, key := range []string{"name", "summary", "content"} {
-			if m.Description == "" {
-				m.Description = text.Truncate(text.Plain(a.Text(key)), maxDescription)
-			}
-		}
-		list = append(list, m)
-	}
-	return list
-}
-
-// linkOf returns the address under a key, and its media type if that is told there.
-func linkOf(o activity.Object, key string) (address, kind string) {
-	if link := o.Object(key); link != nil {
-		return link.Text("href"), link.Text("mediaType")
-	}
-	return o.Text(key), ""
-}
-
-// mediaKind returns the media type of an attachment and what that is here: by what is said, or else by its type or its name.
-func mediaKind(said, kind, address string) (mediaType, is string) {
-	mediaType, _, err := mime.ParseMediaType(said)
-	if err != nil {
-		name, _, _ := strings.Cut(address, "?")
-		mediaType, _, _ = mime.ParseMediaType(mime.TypeByExtension(path.Ext(name)))
-	}
-	for _, is := range []string{"image", "video", "audio"} {
-		if strings.HasPrefix(mediaType, is+"/") {
-			return mediaType, is
-		}
-		if mediaType == "" && strings.EqualFold(kind, is) {
-			return "application/octet-stream", is
+// attached returns the one attachment of a message, nil if it has none that could be shown.
+func (s *Service) attached(object activity.Object) *store.Media {
+	for _, a := range object.Objects("attachment", maxNoteMedia) {
+		if address, kind := s.mediaAddress(a); address != "" {
+			m := remoteMedia(address, kind, a.Type())
+			m.Description = altText(a)
+			return m
 		}
 	}
-	if mediaType == "" {
-		mediaType = "application/octet-stream"
-	}
-	return mediaType, "unknown"
+	return nil
 }

@@ -14,7 +14,7 @@ import (
 // of their own, so that neither those that hang nor the dead keep the living waiting.
 const (
 	promptPlaces  = 208
-	slowPlaces    = 192
+	slowPlaces    = 256
 	failingPlaces = 40
 	atOncePerHost = 4
 	promptTime    = time.Second // after which one is slow
@@ -66,6 +66,7 @@ type trip struct {
 	*store.Delivery
 	host  *store.Host
 	place place
+	tired bool // it takes long
 	timer *time.Timer
 }
 
@@ -80,10 +81,11 @@ type outcome struct {
 	*trip
 	err      error // nil: delivered
 	retry    time.Time
-	lost     bool // for ever
-	answered bool // by the host
-	far      bool // the host could not be reached
-	ill      bool // the host answered that something is wrong with it
+	lost     bool      // for ever
+	answered bool      // by the host
+	far      bool      // the host could not be reached
+	ill      bool      // the host answered that something is wrong with it
+	rest     time.Time // until when it wants to be left alone; zero: it did not say
 }
 
 func newCourier(s *Service) *courier {
@@ -205,8 +207,8 @@ func (c *courier) sendFrom(ctx context.Context, under *sync.WaitGroup, p place) 
 	return nil
 }
 
-// room returns how many more deliveries may be under way to a host: to one that failed the last time, or that takes long, one after
-// another.
+// room returns how many more deliveries may be under way to a host: to one that failed the last time, that was never reached, or that
+// takes long, one after another.
 func (c *courier) room(host *store.Host) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -214,11 +216,14 @@ func (c *courier) room(host *store.Host) int {
 	switch {
 	case stop == nil:
 		return atOncePerHost
-	case stop.quiet, stop.slow > 0, host.Failures > 0:
+	case stop.quiet, stop.slow > 0, !proven(host):
 		return 0
 	}
 	return atOncePerHost - stop.busy
 }
+
+// proven tells whether a host was reached the last time.
+func proven(host *store.Host) bool { return host.Failures == 0 && host.LastSuccessAt != nil }
 
 func (c *courier) busy(host *store.Host) bool {
 	c.mu.Lock()
@@ -253,7 +258,7 @@ func (c *courier) begin(host *store.Host, d *store.Delivery, p place) (*trip, bo
 	switch {
 	case c.free[p] == 0, c.going[d.ID], c.ended[d.ID], d.Subject != 0 && c.about[about]:
 		return nil, false
-	case at.busy == atOncePerHost, host.Failures > 0 && at.busy > 0:
+	case at.busy == atOncePerHost, !proven(host) && at.busy > 0:
 		return nil, false
 	}
 	c.free[p]--
@@ -273,13 +278,17 @@ func (c *courier) begin(host *store.Host, d *store.Delivery, p place) (*trip, bo
 func (c *courier) tire(t *trip) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if t.place != prompt || !c.going[t.ID] || c.free[slow] == 0 {
+	if !c.going[t.ID] {
+		return
+	}
+	t.tired = true
+	c.stops[t.Domain].slow++
+	if c.free[slow] == 0 {
 		return
 	}
 	t.place = slow
 	c.free[prompt]++
 	c.free[slow]--
-	c.stops[t.Domain].slow++
 	c.wake()
 }
 
@@ -295,7 +304,7 @@ func (c *courier) end(t *trip) {
 	c.ended[t.ID] = true
 	delete(c.about, matter{t.Subject, t.Inbox})
 	at := c.stops[t.Domain]
-	if t.place == slow {
+	if t.tired {
 		at.slow--
 	}
 	at.quiet = false

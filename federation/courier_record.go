@@ -130,7 +130,8 @@ func (c *courier) putOff(ctx context.Context, tx *store.Tx, o *outcome) error {
 	return tx.PutOffDelivery(ctx, o.Delivery, o.retry, parked, o.err.Error())
 }
 
-// hostFailed lets a host rest: one that cannot be reached at once, one that answers only after it has failed again and again.
+// hostFailed lets a host rest: one that cannot be reached at once, and one that wants it so; one that answers otherwise only after it has
+// failed again and again.
 func (c *courier) hostFailed(ctx context.Context, tx *store.Tx, o *outcome) error {
 	h, err := tx.Host(ctx, o.Domain)
 	if err != nil {
@@ -142,7 +143,7 @@ func (c *courier) hostFailed(ctx context.Context, tx *store.Tx, o *outcome) erro
 	} else if steps -= circuitAfter - 1; steps >= 0 {
 		rest = rest.Add(hostPause(steps))
 	}
-	return tx.HostFailed(ctx, o.Domain, rest, o.err.Error())
+	return tx.HostFailed(ctx, o.Domain, later(rest, o.rest), o.err.Error())
 }
 
 // remember keeps in mind which hosts are away.

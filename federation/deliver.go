@@ -98,13 +98,16 @@ func (s *Service) judge(o *outcome, status int, header http.Header, err error) {
 		switch {
 		case status == http.StatusUnauthorized:
 			o.lost = o.Attempts+1 >= unauthorizedTries
-		case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests:
+		case status == http.StatusTooManyRequests:
+			o.retry = later(o.retry, retryAfter(header, now))
+			o.ill, o.rest = true, o.retry
+		case status == http.StatusRequestTimeout, status == http.StatusTooEarly:
 			o.retry = later(o.retry, retryAfter(header, now))
 		case status == http.StatusNotImplemented, status >= 400 && status < 500 && status != http.StatusPaymentRequired:
 			o.lost = true
 		case status >= 500:
-			o.ill = true
-			o.retry = later(o.retry, retryAfter(header, now))
+			o.ill, o.rest = true, retryAfter(header, now)
+			o.retry = later(o.retry, o.rest)
 		}
 	}
 }

@@ -82,8 +82,8 @@ type Service struct {
 func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
 	s := &Service{
 		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, kept: newKept(db), log: log,
-		signers: newSigners(), senders: newSenders(db), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(), watched: newWatched(),
-		met: newNewcomers(),
+		signers: newSigners(), senders: newSenders(db), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(),
+		watched: newWatched(), met: newNewcomers(),
 	}
 	s.inbox, s.courier = newInbox(s), newCourier(s)
 	return s

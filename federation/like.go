@@ -6,7 +6,6 @@ import (
 
 	"svc/emoji"
 	"svc/internal/activity"
-	"svc/internal/text"
 	"svc/social"
 )
 
@@ -27,7 +26,7 @@ func (s *Service) like(ctx context.Context, in *incoming) error {
 	if err != nil || st == nil {
 		return err // nobody asks for a post because it is liked
 	}
-	if e, ok := emojiOf(in.Object); ok {
+	if e, ok := s.emojiOf(in.Object); ok {
 		if _, ok := s.social.ReactionName(e); ok {
 			_, err := s.social.React(ctx, in.actor, st.ID, e, in.id)
 			return err
@@ -46,10 +45,8 @@ var emojiWords = map[string]string{
 	"rip": "😇", "pudding": "🍮", "star": "⭐",
 }
 
-const maxEmojiTags = 200
-
 // emojiOf returns the emoji of a reaction; ok is false if it names none, or a custom one without its picture.
-func emojiOf(o activity.Object) (e social.Emoji, ok bool) {
+func (s *Service) emojiOf(o activity.Object) (e social.Emoji, ok bool) {
 	content := strings.TrimSpace(o.Text("content"))
 	if content == "" {
 		content = strings.TrimSpace(o.Text("_misskey_reaction"))
@@ -60,29 +57,18 @@ func emojiOf(o activity.Object) (e social.Emoji, ok bool) {
 	if name, ok := emoji.Canonical(content); ok {
 		return social.Emoji{Name: name}, true
 	}
-	code := strings.Trim(content, ":")
-	if len(code) != len(content)-2 || code == "" {
+	code, ok := strings.CutPrefix(content, ":")
+	if ok {
+		code, ok = strings.CutSuffix(code, ":")
+	}
+	if !ok {
 		return social.Emoji{}, false
 	}
-	for _, tag := range o.Objects("tag", maxEmojiTags) {
-		if !tag.Is("Emoji") || strings.Trim(tag.Text("name"), ":") != code {
-			continue
-		}
-		if address := imageOf(tag, "icon"); address != "" {
-			short, _, _ := strings.Cut(code, "@") // who passes on one of a third server says of which it is
-			return social.Emoji{Name: short, URL: address}, text.ValidShortcode(short)
+	code, _, _ = strings.Cut(code, "@") // who passes on one of a third server says of which it is
+	for _, known := range s.emojisIn(o) {
+		if known.Shortcode == code {
+			return social.Emoji{Name: code, URL: known.URL}, true
 		}
 	}
 	return social.Emoji{}, false
-}
-
-// imageOf returns the address of the picture that a member is: text, an object with an address or a link, or the first of several.
-func imageOf(o activity.Object, key string) string {
-	if image := o.Object(key); image != nil {
-		if address := image.Ref("url"); address != "" {
-			return address
-		}
-		return image.Text("href")
-	}
-	return o.Text(key)
 }

@@ -51,22 +51,9 @@ func (s *Service) QuoteAuthorization(ctx context.Context, id store.QuoteAuthoriz
 	if err != nil {
 		return nil, err
 	}
-	o := quoteTerms(activity.Object{
+	o := withContext(activity.Object{
 		"id": s.quoteAuthorizationURI(a.ID), "type": "QuoteAuthorization", "attributedTo": author.URI,
 		"interactingObject": a.QuoteURI, "interactionTarget": st.URI,
 	})
 	return o.Bytes()
-}
-
-// quoteTerms gives a document the context of what FEP-044f adds.
-func quoteTerms(o activity.Object) activity.Object {
-	link := func(name string) map[string]any { return map[string]any{"@id": name, "@type": "@id"} }
-	o["@context"] = []any{activity.Context, map[string]any{
-		"QuoteAuthorization": "https://w3id.org/fep/044f#QuoteAuthorization",
-		"QuoteRequest":       "https://w3id.org/fep/044f#QuoteRequest",
-		"gts":                "https://gotosocial.org/ns#",
-		"interactingObject":  link("gts:interactingObject"),
-		"interactionTarget":  link("gts:interactionTarget"),
-	}}
-	return o
 }

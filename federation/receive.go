@@ -26,7 +26,8 @@ type incoming struct {
 	recipient *store.Account // in whose own inbox it came; nil: in the shared one
 	received  store.Time
 	body      []byte
-	deepest   int // how many more posts may be fetched because of it
+	boost     store.Visibility // of an Announce: whom the boost is for
+	deepest   int              // how many more posts may be fetched because of it
 }
 
 // Refused says that an activity or a document is not accepted, now and for ever. Its sender is not told: it could do nothing about it.
@@ -231,6 +232,9 @@ func (s *Service) perform(ctx context.Context, in *incoming, h *handling) error 
 			return refuse("it was taken back before it came")
 		}
 	}
+	if err := s.reviewDeed(ctx, in); err != nil {
+		return err
+	}
 	return h.do(s, ctx, in)
 }
 
@@ -266,16 +270,6 @@ func (in *incoming) objectRef() (string, error) {
 		return "", refuse("it is about nothing")
 	}
 	return ref, nil
-}
-
-// addressed tells whether an activity names an actor among those whom it is for.
-func (in *incoming) addressed(uri string) bool {
-	for _, key := range []string{"to", "cc"} {
-		if slices.Contains(in.Refs(key, maxAddressed), uri) {
-			return true
-		}
-	}
-	return false
 }
 
 // lasting tells whether an activity that failed of an error would fail of it again. Of errors that nobody foresaw, such as those of the

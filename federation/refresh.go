@@ -181,6 +181,9 @@ func (s *Service) updateActor(ctx context.Context, in *incoming) error {
 	if !activity.SameHost(actor.Inbox, p.actor.Inbox, s.Trial) {
 		return refuse("its inbox is of another host")
 	}
+	if err := s.reviewPerson(ctx, p); err != nil {
+		return err
+	}
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		row, err := tx.Account(ctx, row.ID)
 		if err != nil || row.DeletedAt != nil {

@@ -235,7 +235,7 @@ func (s *Service) reachRelay(ctx context.Context, r *store.Relay) error {
 
 // relayTarget returns what a relay is asked to let us follow.
 func (s *Service) relayTarget(ctx context.Context, tx *store.Tx, r *store.Relay) (string, error) {
-	if !r.Litepub {
+	if !r.Litepub || r.AccountID == nil {
 		return activity.Public, nil
 	}
 	account, err := tx.Account(ctx, *r.AccountID)

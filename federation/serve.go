@@ -60,7 +60,8 @@ func (s *Service) deleted(uri, kind string, at store.Time) (*Answer, error) {
 // given as much as it takes to have dealings with the account: perhaps their server waits for ours to show a key first.
 func (s *Service) ServeActor(ctx context.Context, r *http.Request, a *store.Account) (*Answer, error) {
 	signer, err := s.caller(ctx, r, true)
-	reduced := errors.Is(err, errTryAgain)
+	var refusal *errs.Error
+	reduced := errors.As(err, &refusal) && refusal.Status == errTryAgain.Status
 	if err != nil && !reduced {
 		return nil, err
 	}

@@ -29,12 +29,14 @@ func (s *Service) relayInboxes(ctx context.Context) (litepub, raw []string, err 
 		case !r.Accepted:
 		case !r.Litepub:
 			raw = append(raw, r.Inbox)
+		case !s.AllowRelay || r.AccountID == nil:
+			litepub = append(litepub, r.Inbox)
 		default:
 			follows, err := s.db.Follows(ctx, *r.AccountID, self.ID)
 			if err != nil {
 				return nil, nil, err
 			}
-			if !follows || !s.AllowRelay {
+			if !follows {
 				litepub = append(litepub, r.Inbox)
 			}
 		}

@@ -10,15 +10,15 @@ import (
 
 func init() {
 	// Who follows by the same id each time takes that back by the same id each time, too.
-	handle("Undo", handling{do: (*Service).undo, suspended: true, repeated: true})
+	handle("Undo", handling{do: (*Service).takeBack, suspended: true, repeated: true})
 }
 
 // undoneTime is how long an activity is refused that was taken back before it came (federation 4.9).
 const undoneTime = 6 * time.Hour
 
-// undo takes back what an actor did. What that was is told by what is stored, by its id; the embedded copy counts where the id is not
+// takeBack takes back what an actor did. What that was is told by what is stored, by its id; the embedded copy counts where the id is not
 // known (federation 4.9).
-func (s *Service) undo(ctx context.Context, in *incoming) error {
+func (s *Service) takeBack(ctx context.Context, in *incoming) error {
 	ref, inner := in.Ref("object"), in.Object.Object("object")
 	if ref == "" && inner == nil {
 		return refuse("it is about nothing")
@@ -149,7 +149,7 @@ func (s *Service) undoNamed(ctx context.Context, actor *store.Account, inner act
 
 // unlike takes back a favourite or a reaction.
 func (s *Service) unlike(ctx context.Context, actor *store.Account, id store.StatusID, inner activity.Object) (bool, error) {
-	if e, ok := emojiOf(inner); ok {
+	if e, ok := s.emojiOf(inner); ok {
 		name, _ := s.social.ReactionName(e)
 		r, err := s.db.Reaction(ctx, actor.ID, id, name)
 		if err != nil {

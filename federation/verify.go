@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -183,7 +184,8 @@ func (s *Service) fetchKey(ctx context.Context, id string, wrong *knownKey) (*kn
 // Caller returns who has signed a request that reads something: nil if nobody has. A wrong signature is an error, as is that of somebody who
 // has no say here.
 func (s *Service) Caller(ctx context.Context, r *http.Request) (*store.Account, error) {
-	if r.Header.Get("Signature") == "" && r.Header.Get("Authorization") == "" {
+	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if r.Header.Get("Signature") == "" && !strings.EqualFold(scheme, "Signature") { // an app's token is of no use here
 		return nil, nil
 	}
 	claims, err := s.claims(r, nil, "")
@@ -200,7 +202,7 @@ func (s *Service) Caller(ctx context.Context, r *http.Request) (*store.Account, 
 	case err != nil:
 		return nil, err
 	}
-	if s.allowed(signer.Domain) != nil || s.allowed(s.hostOf(signer)) != nil {
+	if host := s.hostOf(signer); s.allowed(signer.Domain) != nil || s.allowed(host) != nil || s.Policies.Refused(host) {
 		return nil, errNoDealings
 	}
 	return signer, nil

@@ -749,3 +749,28 @@ func TestKeptDocuments(t *testing.T) {
 	srv.settle()
 	srv.document("/objects/" + st).want(410)
 }
+
+// TestSuspendedReaders are nobody (federation 7.2 case 119).
+func TestSuspendedReaders(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	alice := srv.signUp("alice")
+	peer := startFake(t)
+	suspended, deleted := peer.befriend(srv, "suspended", alice), peer.befriend(srv, "deleted", alice)
+	open, private := alice.publish("hello").id(), alice.publish("hello", "visibility", "private").id()
+	for _, reader := range []string{suspended, deleted} {
+		peer.fetchAs(srv, "/objects/"+private, reader, activityJSON).want(200)
+	}
+	srv.insert(`UPDATE accounts SET withheld = 1 WHERE uri = ?`, suspended)
+	srv.insert(`UPDATE accounts SET withheld = 1, deleted_at = 1 WHERE uri = ?`, deleted)
+	for _, reader := range []string{suspended, deleted} {
+		peer.fetchAs(srv, "/objects/"+private, reader, activityJSON).wantError(401, "The signature could not be verified")
+		peer.fetchAs(srv, "/objects/nothing", reader, activityJSON).wantError(401, "The signature could not be verified")
+		peer.fetchAs(srv, "/objects/"+open, reader, activityJSON).want(200) // as for everybody
+		outbox := peer.fetchAs(srv, "/users/"+alice.id+"/outbox?page=true", reader, activityJSON).want(200)
+		if strings.Contains(string(outbox.body), private) {
+			t.Errorf("%s reads a private post in the outbox", reader)
+		}
+	}
+	mine := srv.newGet(srv.url+"/objects/"+private, activityJSON) // an app's token is of no use here
+	alice.request(mine).wantError(404, "Record not found")
+}

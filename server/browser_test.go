@@ -138,6 +138,9 @@ func (b *browser) read(a *answer) *webpage {
 		case n.Data == "input":
 			form.fields.Add(attr["name"], attr["value"])
 			form.hasText = form.hasText || attr["type"] != "hidden"
+		case n.Data == "textarea":
+			form.fields.Add(attr["name"], "")
+			form.hasText = true
 		case n.Data == "button":
 			form.buttons = append(form.buttons, webbutton{attr["name"], attr["value"], n.FirstChild.Data})
 		}

@@ -3,8 +3,10 @@ package server_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -381,7 +383,7 @@ func TestRelaysGet(t *testing.T) {
 	if m.doc.str("actor") != srv.url+"/relay" || m.doc.str("object") != srv.url+"/objects/"+st.id() || len(to) != 1 || to[0] != srv.url+"/relay/followers" {
 		t.Errorf("announced as %s", m.raw)
 	}
-	if m := raw.one("Create"); m.doc.str("actor") != alice.uri() {
+	if m := raw.one("Create"); m.doc.str("actor") != srv.url+"/users/"+alice.id {
 		t.Errorf("the relay got a post by %s", m.doc.str("actor"))
 	}
 	alice.do("DELETE", "/api/v1/statuses/"+st.id(), "", nil).want(200)
@@ -432,4 +434,142 @@ func (a *api) runCourier() (stop func()) {
 	}
 	a.t.Cleanup(stop)
 	return stop
+}
+
+// hangingHosts makes hosts that take a connection and never answer, with a follower on each.
+func hangingHosts(t *testing.T, srv *api, of *member, n int) {
+	t.Helper()
+	for i := range n {
+		ln, err := net.Listen("tcp", fmt.Sprintf("127.3.%d.%d:0", i/200, 1+i%200))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { ln.Close() })
+		l := &letterbox{t: t, url: "http://" + ln.Addr().String(), host: ln.Addr().String()}
+		l.follower(srv, "fan", true, of)
+	}
+}
+
+// waitFor waits until something was delivered.
+func (l *letterbox) waitFor(n int, most time.Duration) time.Duration {
+	l.t.Helper()
+	begun := time.Now()
+	for {
+		l.mu.Lock()
+		got := len(l.letters)
+		l.mu.Unlock()
+		switch took := time.Since(begun); {
+		case got >= n:
+			return took
+		case took > most:
+			l.t.Fatalf("%d of %d deliveries after %v", got, n, took)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestDeadAndLiving looks at a living host among many that hang: those that have failed before, and those of which nobody knew it.
+func TestDeadAndLiving(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		known bool
+		most  time.Duration
+	}{
+		{"that failed before", true, 5 * time.Second},
+		{"of which nobody knew it", false, 10 * time.Second}, // before any of them has given up
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv, alice, home := startOutbox(t)
+			hangingHosts(t, srv, alice, 300)
+			if tt.known {
+				srv.insert(`INSERT INTO hosts (domain, failures, unreachable_since) SELECT DISTINCT domain, 3, 1 FROM accounts WHERE domain <> ''`)
+				srv.insert(`UPDATE hosts SET unreachable_since = ?`, store.At(time.Now()))
+			}
+			bob := home.follower(srv, "bob", true, alice)
+			srv.insert(`INSERT INTO hosts (domain) VALUES (?)`, bob.Domain)
+			stop := srv.runCourier()
+			for i := range 3 {
+				alice.publish("hello")
+				srv.settle()
+				t.Logf("post %d after %v", i, home.waitFor(i+1, tt.most))
+			}
+			for deadline := time.Now().Add(5 * time.Second); srv.count(`SELECT count(*) FROM deliveries`) > 900 && time.Now().Before(deadline); {
+				time.Sleep(5 * time.Millisecond) // until it is recorded
+			}
+			begun := time.Now()
+			stop()
+			if took := time.Since(begun); took > time.Second {
+				t.Errorf("it took %v to stop", took)
+			}
+			if n := srv.count(`SELECT count(*) FROM deliveries`); n != 900 {
+				t.Errorf("%d deliveries wait, want 900", n)
+			}
+		})
+	}
+}
+
+// TestNoOvertaking looks at something that is taken back while it is being delivered: that waits.
+func TestNoOvertaking(t *testing.T) {
+	srv, alice, home := startOutbox(t)
+	bob := home.person(srv, "bob", true)
+	alice.post("/api/v1/statuses/" + srv.foreign(bob).ID.String() + "/favourite").want(200)
+	settle(srv)
+	home.one("Like") // the host is known to answer
+	held := make(chan struct{})
+	release := sync.OnceFunc(func() { close(held) })
+	t.Cleanup(release)
+	home.mu.Lock()
+	home.reply = func(http.ResponseWriter, *http.Request) { <-held }
+	home.mu.Unlock()
+	srv.runCourier()
+	alice.to(bob.ID.String(), "follow")
+	srv.settle()
+	home.waitFor(1, 5*time.Second)
+	alice.to(bob.ID.String(), "unfollow")
+	srv.settle()
+	note := srv.foreign(bob)
+	alice.post("/api/v1/statuses/" + note.ID.String() + "/favourite").want(200)
+	srv.settle()
+	home.waitFor(2, 5*time.Second) // what is about something else does not wait
+	if got := kinds(home.take()); got != "Follow /users/bob/inbox, Like /users/bob/inbox" {
+		t.Errorf("got %s while the Follow was under way", got)
+	}
+	release()
+	home.waitFor(1, 5*time.Second)
+	home.one("Undo")
+}
+
+// TestNothingTwice has many posts delivered at the same time: each goes to each once.
+func TestNothingTwice(t *testing.T) {
+	srv, alice, _ := startOutbox(t)
+	boxes := make([]*letterbox, 20)
+	for i := range boxes {
+		boxes[i] = startLetterbox(t)
+		boxes[i].follower(srv, "fan", true, alice)
+	}
+	srv.runCourier()
+	const posts = 20
+	for range posts {
+		alice.publish("hello")
+		srv.settle()
+	}
+	for _, l := range boxes {
+		l.waitFor(posts, 20*time.Second)
+	}
+	for deadline := time.Now().Add(10 * time.Second); srv.count(`SELECT count(*) FROM deliveries`) > 0 && time.Now().Before(deadline); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	for _, l := range boxes {
+		seen := make(map[string]bool)
+		for _, m := range l.take() {
+			if id := m.doc.str("id"); seen[id] {
+				t.Errorf("%s came twice", id)
+			} else {
+				seen[id] = true
+			}
+		}
+	}
+	if n := srv.count(`SELECT (SELECT count(*) FROM deliveries) + (SELECT count(*) FROM activities)`); n != 0 {
+		t.Errorf("%d rows are left", n)
+	}
 }

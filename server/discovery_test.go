@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/internal/config"
 	"svc/store"
 )
 
@@ -391,7 +392,7 @@ func TestPinsElsewhere(t *testing.T) {
 	p := startFake(t)
 	featured := p.url + "/users/alice/pins"
 	alice, carol := p.actor("alice", doc{"featured": featured}), p.actor("carol")
-	first, second := p.note(alice, "<p>first</p>"), p.note(alice, "<p>second</p>")
+	first, second := p.note(alice, "<p>first</p>", doc{"published": "2026-01-02T03:04:05Z"}), p.note(alice, "<p>second</p>", doc{"published": "2026-01-02T03:04:06Z"})
 	secret := p.note(alice, "<p>psst</p>", doc{"to": []any{alice + "/followers"}, "cc": []any{}})
 	others := p.note(carol, "<p>hers</p>")
 	for _, n := range []doc{first, second, secret, others} {
@@ -491,5 +492,31 @@ func TestStrangerCosts(t *testing.T) {
 	}
 	if got := p.askedAll(); got != 2 {
 		t.Errorf("%d requests: %v", got, p.requests)
+	}
+}
+
+// Accounts from elsewhere pass the policies, too.
+func TestPoliciesOnAccountsElsewhere(t *testing.T) {
+	p, blocked := startFake(t), startFake(t)
+	srv := startPeers(t, 1, func(c *config.Config) {
+		c.MRF.Policies = append(c.MRF.Policies, "SimplePolicy")
+		c.MRFSimple.AvatarRemoval = []config.HostReason{{Host: p.host}}
+		c.MRFSimple.Reject = []config.HostReason{{Host: blocked.host}}
+	})[0]
+	bob := srv.signUp("bob")
+	p.actor("alice", doc{"icon": doc{"url": "https://media.example/a.png"}, "image": doc{"url": "https://media.example/b.png"}})
+	a := bob.get("/api/v1/accounts/" + bob.resolved("alice@" + p.host)[0]).want(200).object()
+	if !strings.HasSuffix(a.str("avatar"), "/images/avi.png") || !strings.HasSuffix(a.str("header"), "/b.png") {
+		t.Errorf("avatar is %s, header %s", a.str("avatar"), a.str("header"))
+	}
+	eve := blocked.actor("eve")
+	for _, q := range []string{eve, "eve@" + blocked.host} {
+		if got := bob.resolved(q); len(got) != 0 {
+			t.Errorf("%s: found %v", q, got)
+		}
+	}
+	bob.publish("hello @eve@" + blocked.host)
+	if got := blocked.askedAll(); got != 0 {
+		t.Errorf("a blocked server was asked %d times", got)
 	}
 }

@@ -54,3 +54,6 @@ func (a *api) busy() bool {
 	}
 	return overdue > 0 || len(received) > 0 || hosts > 0
 }
+
+// uri returns the ActivityPub id of a member.
+func (m *member) uri() string { return m.api.url + "/users/" + m.id }

@@ -16,9 +16,6 @@ func startWithPeer(t *testing.T, change ...func(*config.Config)) (*api, *fakePee
 	return srv, startFake(t)
 }
 
-// uri returns the ActivityPub id of a member.
-func (m *member) uri() string { return m.api.url + "/users/" + m.id }
-
 // known returns the id, as the API has it, of the account of an ActivityPub id; "" if there is none.
 func (a *api) known(uri string) string {
 	a.t.Helper()
@@ -202,6 +199,9 @@ func TestIncomingFollowRefused(t *testing.T) {
 	peer.receive(srv, follow)
 	alice.relationship(srv.known(dave)).wantTruths(relations)
 	alice.relationship(srv.known(carol)).wantTruths(relations, "followed_by")
+	if n := srv.count(`SELECT count(*) FROM inbox`); n > 0 {
+		t.Errorf("%d activities are tried again", n)
+	}
 }
 
 // Cases 97, 98, 99: answers count if they are of who was asked, about what was asked, in each of their forms.

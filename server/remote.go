@@ -42,7 +42,7 @@ func (s *Server) remoteInteraction(r *Request) (any, error) {
 
 // interactionPage asks somebody's server for its page, or returns what to say if it has none.
 func (s *Server) interactionPage(r *Request, profile, uri string) (page, fault string) {
-	if s.federation == nil || !s.settings.Federation.Enabled || len(profile) > maxAddress || len(uri) > maxAddress {
+	if !s.federates() || len(profile) > maxAddress || len(uri) > maxAddress {
 		return "", nobodyFound
 	}
 	page, err := s.federation.InteractionPage(r.Context(), profile, uri)

@@ -26,6 +26,7 @@ func allRoutes() []routes {
 		oembedRoutes,
 		reblogRoutes,
 		quoteRoutes,
+		scrobbleRoutes,
 		favouriteRoutes,
 		reactionRoutes,
 		bookmarkRoutes,

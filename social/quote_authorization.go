@@ -27,7 +27,7 @@ func (s *Service) ReceiveQuoteRequest(ctx context.Context, requester *store.Acco
 		if err != nil || !st.Local() {
 			return err
 		}
-		may, err := mayQuote(ctx, tx, requester, st)
+		may, err := mayBeQuoted(ctx, tx, requester, st)
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func (s *Service) ReceiveQuoteRequest(ctx context.Context, requester *store.Acco
 	})
 }
 
-func mayQuote(ctx context.Context, tx *store.Tx, requester *store.Account, st *store.Status) (bool, error) {
+func mayBeQuoted(ctx context.Context, tx *store.Tx, requester *store.Account, st *store.Status) (bool, error) {
 	if st.Visibility != store.Public && st.Visibility != store.Unlisted {
 		return false, nil
 	}

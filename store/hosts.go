@@ -140,10 +140,11 @@ func (tx *Tx) ScheduleHosts(ctx context.Context, domains []string) error {
 	_, err := tx.exec(ctx, "schedule hosts", `
 		UPDATE hosts
 		SET due_at = (
-			SELECT max(hosts.rest_until, min(d.run_at))
+			SELECT max(hosts.rest_until, d.run_at)
 			FROM deliveries d INDEXED BY deliveries_time
 			WHERE d.domain = hosts.domain AND d.parked = 0
-			HAVING count(*) > 0)
+			ORDER BY d.run_at
+			LIMIT 1)
 		WHERE domain IN (SELECT value FROM json_each(?))`, JSON[[]string]{domains})
 	return err
 }

@@ -57,6 +57,18 @@ wait_for() {
   done
 }
 
+# set_key FILE TABLE KEY VALUE sets one key of a settings file, whether it is there already or not.
+set_key() {
+  awk -v table="[$2]" -v key="$3" -v line="$3 = $4" '
+    /^[[:space:]]*\[/ { inside = index($0, table) == 1 }
+    inside && $0 ~ "^[[:space:]#]*" key "[[:space:]]*=" { next }
+    { print }
+    inside && index($0, table) == 1 { print line; done = 1 }
+    END { if (!done) printf "\n%s\n%s\n", table, line }
+  ' "$1" >"$1.new"
+  mv "$1.new" "$1"
+}
+
 # free_port prints a port of the loopback address that nobody listens on.
 free_port() {
   /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
@@ -77,4 +89,36 @@ stop() {
   kill "$1" 2>/dev/null || true
   wait_for 15 gone "$1" || { echo "process $1 did not stop within 15 s"; kill -9 "$1"; }
   wait "$1"
+}
+
+trial_servers=()
+
+# start_trial_server NAME starts a server in $WORK/NAME that talks with others on this machine. Its address is in the file url.
+start_trial_server() {
+  local home=$WORK/$1 port url
+  port=$(free_port) url=http://localhost:$port
+  rm -rf "$home" && mkdir "$home"
+  echo "$url" >"$home/url"
+  (cd "$home" && "$BINARY" setup --yes --url "$url" --listen "127.0.0.1:$port" --data-dir "$home/data" \
+    --admin admin --email admin@example.org --password "$PASSWORD") >"$home/setup.log" 2>&1
+  set_key "$home/config.toml" rate_limit enabled false
+  set_key "$home/config.toml" federation allow_loopback true
+  "$BINARY" serve --config "$home/config.toml" >"$home/log" 2>&1 &
+  trial_servers+=($!)
+  wait_for 30 curl -fsS "$url/api/v1/instance" || { cat "$home/log"; return 1; }
+}
+
+# stop_trial_servers ends them; each must exit with 0.
+stop_trial_servers() {
+  local server status=0
+  for server in "${trial_servers[@]}"; do
+    stop "$server" || status=1
+  done
+  trial_servers=()
+  return "$status"
+}
+
+# unfit_logs FILE… fails if a server has logged an error.
+unfit_logs() {
+  ! grep -E 'level=ERROR|^panic:|DATA RACE' "$@"
 }

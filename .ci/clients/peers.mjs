@@ -4,15 +4,15 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BASE_URL, check, PASSWORD, picture } from './lib.mjs'
+import { check, PASSWORD, picture } from './lib.mjs'
 
-const { BINARY, WORK, OTHER_URL, OTHER_CONFIG } = process.env
+const { BINARY, ONE_HOME, OTHER_HOME } = process.env
 
 // server is one of the two, with its people by name.
-const servers = [
-  { url: BASE_URL, config: `${WORK}/server/config.toml` },
-  { url: OTHER_URL, config: OTHER_CONFIG },
-].map((server) => ({ ...server, host: new URL(server.url).host }))
+const servers = [ONE_HOME, OTHER_HOME].map((home) => {
+  const url = readFileSync(`${home}/url`, 'utf8').trim()
+  return { url, host: new URL(url).host, config: `${home}/config.toml` }
+})
 
 const command = (server, ...args) => execFileSync(BINARY, [...args, '--config', server.config], { encoding: 'utf8' })
 
@@ -59,7 +59,7 @@ async function person(server, nickname, more = []) {
     copy: (status) => until(async () => (await p.get('/api/v1/timelines/home?limit=40')).find((s) => s.uri === status.uri)),
     found: async (status) => (await p.get(`/api/v2/search?resolve=true&type=statuses&q=${encodeURIComponent(status.uri)}`)).statuses[0],
     told: (type, fits = () => true) => until(async () =>
-      (await p.get('/api/v1/notifications?limit=40')).find((n) => n.type === type && fits(n))),
+      (await p.get(`/api/v1/notifications?types[]=${type}&limit=40`)).find((n) => n.type === type && fits(n))),
     relation: async (id) => (await p.get(`/api/v1/accounts/relationships?id[]=${id}`))[0],
   }
   return p

@@ -206,7 +206,7 @@ CREATE TABLE follows (
     uri            TEXT    UNIQUE, -- of the Follow activity, where there is one
     UNIQUE (follower_id, target_id)
 ) STRICT;
-CREATE INDEX follows_followers ON follows (target_id, follower_id) WHERE pending = 0;
+CREATE INDEX follows_followers ON follows (target_id, pending, follower_id); -- complete, because an account that is removed looks here for what refers to it
 CREATE INDEX follows_following ON follows (follower_id, target_id) WHERE pending = 0;
 CREATE INDEX follows_requests ON follows (target_id, id) WHERE pending = 1;
 CREATE INDEX follows_local ON follows (target_id, follower_id, show_reblogs, languages) WHERE pending = 0 AND follower_local = 1;

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# A server of ours that talks with one made with Fedify. That needs a newer Node.js than Debian has, which npm has brought.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/lib.sh"
+
+trap 'stop_trial_servers' EXIT
+start_trial_server one
+BASE_URL=$(cat "$WORK/one/url") DOMAIN=${BASE_URL#http://}
+"$BINARY" user create alice --email alice@example.org --password "$PASSWORD" --config "$WORK/one/config.toml" >"$WORK/one/setup.log"
+"$here/node_modules/.bin/node" "$here/fedify.mjs"
+stop_trial_servers
+unfit_logs "$WORK/one/log"

@@ -1,0 +1,95 @@
+package main_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// startRelay starts something that looks like a relay, and returns its address. deliveries counts what it is sent.
+func startRelay(t *testing.T) (address string, deliveries *atomic.Int32) {
+	t.Helper()
+	deliveries = new(atomic.Int32)
+	ts := httptest.NewUnstartedServer(nil)
+	base := "http://" + ts.Listener.Addr().String()
+	ts.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodPost:
+			deliveries.Add(1)
+			io.Copy(io.Discard, r.Body)
+			w.WriteHeader(http.StatusAccepted)
+		case r.URL.Path == "/actor":
+			w.Header().Set("Content-Type", "application/activity+json")
+			json.NewEncoder(w).Encode(map[string]any{
+				"@context": "https://www.w3.org/ns/activitystreams", "id": base + "/actor", "type": "Application", "preferredUsername": "relay",
+				"inbox": base + "/inbox",
+			})
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	ts.Start()
+	t.Cleanup(ts.Close)
+	return base + "/actor", deliveries
+}
+
+// TestFederationCommands runs commands without and with a server.
+func TestFederationCommands(t *testing.T) {
+	for name, running := range map[string]bool{"without a server": false, "with a server": true} {
+		t.Run(name, func(t *testing.T) {
+			address, deliveries := startRelay(t)
+			host := strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/actor")
+			p := newPlace(t, "[federation]", "allow_loopback = true")
+			p.run("relay", "list").refused(1, "there is no database")
+			p.run("user", "create", "alice", "--email", "alice@example.org").done()
+			if running {
+				p.serve()
+			}
+			for _, step := range []struct {
+				args string
+				code int
+				want string
+			}{
+				{"relay follow", 2, "URL is missing"},
+				{"relay follow nonsense", 1, "no address of a relay"},
+				{"relay follow " + address + "s", 1, "could not be read"},
+				{"relay follow " + address, 0, "is asked"},
+				{"relay list", 0, address + "  no answer yet\n"},
+				{"relay unfollow " + address + "s", 1, "There is no relay"},
+				{"relay unfollow " + address, 0, "is left"},
+				{"federation explain", 2, "URL is missing"},
+				{"federation explain nonsense", 1, "no address"},
+				{"federation explain " + address, 0, "taken for an account"},
+				{"federation explain " + address + " --json", 0, `"type": "Application"`},
+				{"federation deliveries --json", 0, `"received"`},
+				{"federation deliveries", 0, "Came in and not done with: 0"},
+				{"federation deliveries --failed", 0, "Nothing waits"},
+				{"federation peers", 0, host},
+				{"federation peers --json --unreachable", 0, "[]"},
+				{"federation retry", 2, "say what to try again"},
+				{"federation retry --host x --all", 2, "say what to try again"},
+				{"federation retry --id 5", 1, "Nothing with the id 5 waits"},
+				{"federation retry --all", 0, "Tried again: "},
+				{"user rotate-keys", 2, "NICK or --server"},
+				{"user rotate-keys alice --server", 2, "NICK or --server"},
+				{"user rotate-keys nobody", 1, "There is no account"},
+				{"user rotate-keys alice", 0, "#"},
+				{"user rotate-keys --server", 0, "/internal/fetch#key-2\n"},
+			} {
+				r := p.run(strings.Fields(step.args)...)
+				if step.code != 0 {
+					r.refused(step.code, step.want)
+				} else if out := r.done(); !strings.Contains(out, step.want) {
+					t.Errorf("svc %s: %q is not in %q", step.args, step.want, out)
+				}
+			}
+			if n := deliveries.Load(); !running && n > 0 {
+				t.Errorf("%d deliveries were made without a server", n)
+			}
+		})
+	}
+}

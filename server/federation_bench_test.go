@@ -1,0 +1,138 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"svc/internal/config"
+	"svc/internal/httpsig"
+	"svc/store"
+)
+
+// BenchmarkInbound is what it costs until a signed activity that has come in can be seen: by 20 actors, each followed by five people
+// here, over 32 connections. Beside the time it reports that of the processors.
+func BenchmarkInbound(b *testing.B) {
+	for _, kind := range []string{"Create", "Like", "Announce"} {
+		b.Run(kind, func(b *testing.B) { benchmarkInbound(b, kind) })
+	}
+}
+
+func benchmarkInbound(b *testing.B, kind string) {
+	srv := startPeers(b, 1, func(c *config.Config) { c.Cards.Enabled = false })[0]
+	peer := startFake(b)
+	var people []*member
+	for i := range 5 {
+		people = append(people, srv.signUp(fmt.Sprintf("p%d", i)))
+	}
+	var actors []string
+	for i := range 20 {
+		actor := peer.actor(fmt.Sprintf("actor%d", i))
+		actors = append(actors, actor)
+		for _, p := range people {
+			p.follows(actor)
+		}
+	}
+	posts := func(n int) []string {
+		var uris []string
+		for i := range n {
+			uris = append(uris, people[i%5].publish(fmt.Sprintf("post %d", i)).str("uri"))
+		}
+		return uris
+	}
+	var own []string
+	if kind != "Create" {
+		own = posts(b.N/len(actors) + 1)
+	}
+	var requests []*http.Request
+	for i := range b.N {
+		actor := actors[i%len(actors)]
+		var a doc
+		switch kind {
+		case "Create":
+			a = peer.create(peer.note(actor, fmt.Sprintf(`<p>Post number %d of the <a href="https://example.org/%d" rel="nofollow">river</a> and the lamp in the quiet garden</p>`, i, i), doc{
+				"context": fmt.Sprintf("%s/contexts/%d", peer.url, i), "tag": []any{doc{"type": "Hashtag", "name": "#bench", "href": peer.url + "/tags/bench"}},
+			}))
+		case "Like":
+			a = peer.activity("Like", actor, own[i/len(actors)])
+		case "Announce":
+			a = peer.activity("Announce", actor, own[i/len(actors)], doc{"to": []any{toPublic}, "cc": []any{actor + "/followers"}})
+		}
+		body, err := json.Marshal(a)
+		if err != nil {
+			b.Fatal(err)
+		}
+		r := httptest.NewRequest(http.MethodPost, srv.url+"/inbox", bytes.NewReader(body))
+		r.Header.Set("Content-Type", "application/activity+json")
+		if err := peer.signerOf(actor).Sign(r, body, httpsig.Options{Scheme: httpsig.Cavage, Now: time.Now()}); err != nil {
+			b.Fatal(err)
+		}
+		requests = append(requests, r)
+	}
+	ctx, stop := context.WithCancel(b.Context())
+	var running sync.WaitGroup
+	running.Go(func() { srv.fed.Run(ctx) })
+	defer running.Wait()
+	defer stop()
+
+	seen := make(chan struct{}, 1<<20)
+	srv.db.Subscribe(func(events []store.Event) {
+		for _, e := range events {
+			switch e.(type) {
+			case store.StatusPosted, store.Notified:
+				select {
+				case seen <- struct{}{}:
+				default:
+				}
+			}
+		}
+	})
+	work := make(chan *http.Request)
+	var senders sync.WaitGroup
+	b.ReportAllocs()
+	b.ResetTimer()
+	began := processorTime()
+	for range 32 {
+		senders.Go(func() {
+			for r := range work {
+				w := httptest.NewRecorder()
+				srv.handler.ServeHTTP(w, r)
+				if w.Code != http.StatusAccepted {
+					b.Errorf("answered with %d: %s", w.Code, w.Body)
+				}
+			}
+		})
+	}
+	for _, r := range requests {
+		work <- r
+	}
+	close(work)
+	senders.Wait()
+	wanted := b.N
+	if kind == "Announce" {
+		wanted *= 2 // the boost, and that its author is told
+	}
+	for range wanted {
+		select {
+		case <-seen:
+		case <-time.After(20 * time.Second):
+			b.Fatal("not all of it can be seen")
+		}
+	}
+	b.ReportMetric(float64(processorTime()-began)/float64(b.N)/1e6, "cpu-ms/op")
+	b.StopTimer()
+}
+
+// processorTime is how long the processors have worked for this process.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
