@@ -223,7 +223,7 @@ func TestIncomingShapes(t *testing.T) {
 		{"emoji", doc{"content": ":cat: :../x:", "tag": []any{
 			doc{"type": "Emoji", "name": ":cat:", "icon": doc{"type": "Image", "url": peer.url + "/cat.png"}},
 			doc{"type": "Emoji", "name": ":../x:", "icon": doc{"type": "Image", "url": peer.url + "/x.png"}}}},
-			map[string]any{"emojis.0.shortcode": "cat", "emojis.0.url": peer.url + "/cat.png", "emojis.1": nil}},
+			map[string]any{"emojis.0.shortcode": "cat", "emojis.0.url": srv.proxy.URL(peer.url + "/cat.png"), "emojis.1": nil}},
 		{"alt text as summary", doc{"attachment": []any{doc{"type": "Document", "mediaType": "image/png", "url": peer.url + "/a.png", "summary": "alt"}}},
 			map[string]any{"media_attachments.0.description": "alt"}},
 		{"alt text as content", doc{"attachment": []any{doc{"type": "Image", "url": doc{"href": peer.url + "/a.png"}, "content": "alt"}}},
