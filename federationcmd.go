@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -194,7 +195,7 @@ func (a *app) printExplanation(e *federation.Explanation) {
 	case e.Peer.UnreachableSince != nil:
 		line("server", "%s %s, not reached since %s: %s", e.Host, e.Peer.Software, day(*e.Peer.UnreachableSince), e.Peer.LastError)
 	default:
-		line("server", "%s %s", e.Host, e.Peer.Software)
+		line("server", "%s", strings.TrimSpace(e.Host+" "+e.Peer.Software))
 	}
 	if e.Account != nil {
 		line("account", "@%s, known here as %s%s", e.Account.Acct, e.Account.ID, stateOf(e.Account))

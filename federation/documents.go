@@ -20,8 +20,6 @@ var documentContext = []any{
 	activity.Context,
 	"https://w3id.org/security/v1",
 	part{
-		"@language": "und",
-
 		"toot": "http://joinmastodon.org/ns#", "litepub": "http://litepub.social/ns#", "schema": "http://schema.org#",
 		"ostatus": "http://ostatus.org#", "fedibird": "http://fedibird.com/ns#", "misskey": "https://misskey-hub.net/ns#",
 		"vcard": "http://www.w3.org/2006/vcard/ns#", "gts": "https://gotosocial.org/ns#",

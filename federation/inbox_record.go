@@ -11,9 +11,8 @@ import (
 const (
 	recordAtOnce = 256
 	gatherTime   = 10 * time.Millisecond
-	inboxPause   = time.Second // after the database could not be written
+	rewritePause = time.Second // after the database could not be written
 	recentKept   = 8192
-	maxReached   = 10_000
 )
 
 // record writes down what became of activities until there are no more results: many at a time, because each alone is little. What
@@ -26,7 +25,7 @@ func (b *inbox) record(ctx context.Context) {
 				break
 			}
 			select {
-			case <-time.After(inboxPause):
+			case <-time.After(rewritePause):
 				continue
 			case <-ctx.Done():
 			}

@@ -133,12 +133,14 @@ func (s *Service) receive(ctx context.Context, in Inbound) error {
 	}
 	signer, err := s.verify(ctx, claims, actor)
 	switch {
-	case errors.Is(err, errGone):
+	case errors.Is(err, errGone) && verb == "Delete":
 		return s.gone(ctx, verb, doc)
+	case errors.Is(err, errGone):
+		return s.unverified(actor, err)
 	case err != nil:
 		return err
 	}
-	if err := s.Heard(ctx, signer.Domain); err != nil {
+	if err := s.Heard(ctx, s.hostOf(signer)); err != nil {
 		return err
 	}
 	if signer.URI != actor {

@@ -141,9 +141,11 @@ func (s *Service) fetchKey(ctx context.Context, id string, wrong *knownKey) (*kn
 	if err := mayAsk(ctx); err != nil {
 		return nil, err
 	}
-	name := id
+	name := "key " + id
 	if wrong != nil {
-		name = "again " + id
+		name = "another " + name
+	} else if err := s.absent.of(name, s.now()); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, keyTime)
 	defer cancel()
@@ -158,15 +160,18 @@ func (s *Service) fetchKey(ctx context.Context, id string, wrong *knownKey) (*kn
 		}
 		switch err = s.learnKey(ctx, id); {
 		case isGone(err):
-			return nil, errGone
+			err = fmt.Errorf("%w: %w", errGone, err)
 		case err != nil && passing(err):
 			return nil, err
+		case err != nil:
+			err = fmt.Errorf("%w: %w", errNotVerified, err)
 		}
 		if wrong != nil {
 			s.keys.refreshed(wrong.owner, s.now())
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", errNotVerified, err)
+			s.absent.noteFor("key "+id, err, s.now(), refreshPause)
+			return nil, err
 		}
 		key, err = s.key(ctx, id)
 		if err == nil && key == nil {
@@ -187,7 +192,7 @@ func (s *Service) Caller(ctx context.Context, r *http.Request) (*store.Account, 
 	if err != nil {
 		return nil, err
 	}
-	if s.fromRejected(claims) {
+	if slices.ContainsFunc(claims, s.ofRejected) {
 		return nil, errNoDealings
 	}
 	signer, err := s.verify(ctx, claims, "")
@@ -203,12 +208,10 @@ func (s *Service) Caller(ctx context.Context, r *http.Request) (*store.Account, 
 	return signer, nil
 }
 
-// fromRejected tells whether a request claims to be signed with a key of a host with which there are no dealings. Nobody is asked.
-func (s *Service) fromRejected(claims []*httpsig.Claim) bool {
-	return slices.ContainsFunc(claims, func(c *httpsig.Claim) bool {
-		host, err := activity.Host(activity.WithoutFragment(c.KeyID), s.Trial)
-		return err == nil && s.allowed(host) != nil
-	})
+// ofRejected tells whether a signature claims to be by a key of a host with which there are no dealings. Nobody is asked.
+func (s *Service) ofRejected(c *httpsig.Claim) bool {
+	host, err := activity.Host(activity.WithoutFragment(c.KeyID), s.Trial)
+	return err == nil && s.allowed(host) != nil
 }
 
 // knownKeys are keys that are ready to verify with.

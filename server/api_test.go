@@ -213,9 +213,6 @@ func (a *api) admit(nick string) string {
 	return a.grant(a.registerApp(), "password", "username", nick, "password", testPassword).want(200).object().str("access_token")
 }
 
-// uri returns the ActivityPub id of a member.
-func (m *member) uri() string { return m.api.url + "/users/" + m.id }
-
 // publish posts a status and returns it. More parameters come as pairs.
 func (m *member) publish(text string, params ...string) *object {
 	m.api.t.Helper()

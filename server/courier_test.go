@@ -493,6 +493,9 @@ func TestDeadAndLiving(t *testing.T) {
 				srv.settle()
 				t.Logf("post %d after %v", i, home.waitFor(i+1, tt.most))
 			}
+			for deadline := time.Now().Add(5 * time.Second); srv.count(`SELECT count(*) FROM deliveries`) > 900 && time.Now().Before(deadline); {
+				time.Sleep(5 * time.Millisecond) // until it is recorded
+			}
 			begun := time.Now()
 			stop()
 			if took := time.Since(begun); took > time.Second {

@@ -35,6 +35,8 @@ type fakePeer struct {
 	url  string // http://127.0.0.1:port
 	host string // 127.0.0.1:port
 
+	close func() // ends it before the test does
+
 	// How requests are signed. The zero value is draft-cavage with RSA.
 	scheme httpsig.Scheme
 
@@ -64,6 +66,7 @@ func startFake(t testing.TB) *fakePeer {
 	}
 	ts := httptest.NewServer(p)
 	t.Cleanup(ts.Close)
+	p.close = ts.Close
 	p.url, p.host = ts.URL, strings.TrimPrefix(ts.URL, "http://")
 	return p
 }

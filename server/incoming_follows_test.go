@@ -16,9 +16,6 @@ func startWithPeer(t *testing.T, change ...func(*config.Config)) (*api, *fakePee
 	return srv, startFake(t)
 }
 
-// uri returns the ActivityPub id of a member.
-func (m *member) uri() string { return m.api.url + "/users/" + m.id }
-
 // known returns the id, as the API has it, of the account of an ActivityPub id; "" if there is none.
 func (a *api) known(uri string) string {
 	a.t.Helper()

@@ -80,6 +80,26 @@ func TestRemoteInteraction(t *testing.T) {
 	}
 }
 
+// From one server of this kind to another.
+func TestInteractBetweenPeers(t *testing.T) {
+	peers := startPeers(t, 2)
+	a, b := peers[0], peers[1]
+	alice, bob := a.signUp("alice"), b.signUp("bob")
+	page := a.browser().get("/@alice").want(200).submit(0, "profile", "bob@"+b.settings.Host())
+	address, params := page.location()
+	if address != b.url+"/authorize_interaction" || params.Get("uri") != alice.uri() {
+		t.Fatalf("it leads to %s, %v", address, params)
+	}
+	there := b.browser()
+	there.get("/ostatus_subscribe", "acct", alice.uri()).
+		submit(0, "authorization[name]", "bob", "authorization[password]", testPassword).answer.want(302)
+	there.get("/ostatus_subscribe", "acct", alice.uri()).want(200, "Follow").submit(0).want(200)
+	settle(a, b)
+	if got := bob.get("/api/v1/accounts/" + bob.id + "/following").want(200).list(); len(got) != 1 || got[0].str("acct") != "alice@"+a.settings.Host() {
+		t.Errorf("bob follows %v", got)
+	}
+}
+
 // Other servers send people here to follow and answer what they have found there.
 func TestAuthorizeInteraction(t *testing.T) {
 	srv, p := startWithPeer(t)

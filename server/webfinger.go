@@ -37,6 +37,8 @@ type descriptorLink struct {
 	Rel  string `json:"rel" xml:"rel,attr"`
 	Type string `json:"type,omitempty" xml:"type,attr,omitempty"`
 	Href string `json:"href,omitempty" xml:"href,attr,omitempty"`
+
+	Template string `json:"template,omitempty" xml:"template,attr,omitempty"`
 }
 
 // showWebFinger answers with who is behind a handle, or an address of theirs (federation 1.2).
@@ -134,6 +136,9 @@ func (s *Server) describe(a *store.Account) resourceDescriptor {
 	}
 	for _, kind := range []string{activity.MediaType, activity.LinkedType + `; profile="` + activity.LinkedProfile + `"`} {
 		d.Links = append(d.Links, descriptorLink{Rel: "self", Type: kind, Href: a.URI})
+	}
+	if !s.federation.IsSelf(a) { // where people follow from here what they have found elsewhere
+		d.Links = append(d.Links, descriptorLink{Rel: "http://ostatus.org/schema/1.0/subscribe", Template: s.baseURL + "/authorize_interaction?uri={uri}"})
 	}
 	return d
 }

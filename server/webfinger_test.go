@@ -27,6 +27,7 @@ func TestWebFinger(t *testing.T) {
 			doc{"rel": "http://webfinger.net/rel/profile-page", "type": "text/html", "href": srv.url + "/@Alice"},
 			doc{"rel": "self", "type": activityJSON, "href": id},
 			doc{"rel": "self", "type": linkedJSON, "href": id},
+			doc{"rel": "http://ostatus.org/schema/1.0/subscribe", "template": srv.url + "/authorize_interaction?uri={uri}"},
 		},
 	})
 	for _, resource := range []string{
@@ -88,7 +89,7 @@ func TestWebFinger(t *testing.T) {
 				Href string `xml:"href,attr"`
 			}
 		}
-		if err := xml.Unmarshal(a.body, &xrd); err != nil || xrd.Subject != "acct:Alice@"+host || len(xrd.Alias) != 2 || len(xrd.Link) != 3 || xrd.Link[2].Type != linkedJSON || xrd.Link[1].Href != id {
+		if err := xml.Unmarshal(a.body, &xrd); err != nil || xrd.Subject != "acct:Alice@"+host || len(xrd.Alias) != 2 || len(xrd.Link) != 4 || xrd.Link[2].Type != linkedJSON || xrd.Link[1].Href != id {
 			t.Errorf("%v in %s", err, a.body)
 		}
 	}

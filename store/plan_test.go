@@ -35,6 +35,8 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[[]store.PollID]():        {[]store.PollID{1000, 2000}},
 	reflect.TypeFor[[]store.ScheduledID]():   {[]store.ScheduledID{1, 2}},
 	reflect.TypeFor[[]store.ActivityID]():    {[]store.ActivityID{1}},
+	reflect.TypeFor[store.ReceivedID]():      {store.ReceivedID(0)},
+	reflect.TypeFor[store.HeardKey]():        {store.NewHeardKey("https://peer.example/activities/1")},
 	reflect.TypeFor[store.FavouriteID]():     {store.FavouriteID(1)},
 	reflect.TypeFor[store.ScrobbleID]():      {store.ScrobbleID(1)},
 

@@ -122,7 +122,10 @@ for (const firstKnock of ['draft-cavage-http-signatures-12', 'rfc9421']) {
   let bea, alices, theirs
 
   await check(label('they find our account by its handle'), async () => {
-    alices = await them.ctx.lookupObject(`@alice@${DOMAIN}`)
+    const response = await fetch(`${BASE_URL}/.well-known/webfinger?resource=acct:alice@${DOMAIN}`) // Fedify would speak https
+    const { subject, links } = await response.json()
+    assert.equal(subject, `acct:alice@${DOMAIN}`)
+    alices = await them.ctx.lookupObject(links.find((link) => link.rel === 'self').href)
     assert(alices instanceof Person, `${alices}`)
     assert.equal(alices.preferredUsername, 'alice')
   })

@@ -59,7 +59,7 @@ async function person(server, nickname, more = []) {
     copy: (status) => until(async () => (await p.get('/api/v1/timelines/home?limit=40')).find((s) => s.uri === status.uri)),
     found: async (status) => (await p.get(`/api/v2/search?resolve=true&type=statuses&q=${encodeURIComponent(status.uri)}`)).statuses[0],
     told: (type, fits = () => true) => until(async () =>
-      (await p.get('/api/v1/notifications?limit=40')).find((n) => n.type === type && fits(n))),
+      (await p.get(`/api/v1/notifications?types[]=${type}&limit=40`)).find((n) => n.type === type && fits(n))),
     relation: async (id) => (await p.get(`/api/v1/accounts/relationships?id[]=${id}`))[0],
   }
   return p
