@@ -117,7 +117,7 @@ func (s *Service) announcedDelete(ctx context.Context, o activity.Object) error 
 
 // boost makes a boost of a post. i is its place among those that are boosted at once, of which each has an id of its own.
 func (s *Service) boost(ctx context.Context, in *incoming, st *store.Status, i int) error {
-	b := social.ReceivedBoost{URI: in.id, Visibility: boostVisibility(in.Object), Published: sometime(in.Time("published"), in.received.Time())}
+	b := social.ReceivedBoost{URI: in.id, Visibility: in.boost, Published: sometime(in.Time("published"), in.received.Time())}
 	if i > 0 {
 		b.URI += "#" + hashOf([]byte(st.URI))
 	}

@@ -99,6 +99,9 @@ func (s *Service) receiveNote(ctx context.Context, in *incoming, o activity.Obje
 			return nil, err
 		}
 	}
+	if err := s.reviewNote(ctx, in.actor, n, "Create"); err != nil {
+		return nil, err
+	}
 	return s.social.Receive(ctx, in.actor, n.Received)
 }
 
@@ -225,5 +228,8 @@ func (s *Service) storeFetched(ctx context.Context, o activity.Object, f fetchin
 		return nil, err
 	}
 	n.Fetched, n.Wanted, n.Reach = true, !f.relevant || s.StoreAll, f.reach
+	if err := s.reviewNote(ctx, author, n, "Create"); err != nil {
+		return nil, err
+	}
 	return s.social.Receive(ctx, author, n.Received)
 }

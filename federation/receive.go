@@ -26,7 +26,8 @@ type incoming struct {
 	recipient *store.Account // in whose own inbox it came; nil: in the shared one
 	received  store.Time
 	body      []byte
-	deepest   int // how many more posts may be fetched because of it
+	boost     store.Visibility // of an Announce: whom the boost is for
+	deepest   int              // how many more posts may be fetched because of it
 }
 
 // Refused says that an activity or a document is not accepted, now and for ever. Its sender is not told: it could do nothing about it.
@@ -230,6 +231,9 @@ func (s *Service) perform(ctx context.Context, in *incoming, h *handling) error 
 		} else if undone {
 			return refuse("it was taken back before it came")
 		}
+	}
+	if err := s.reviewDeed(ctx, in); err != nil {
+		return err
 	}
 	return h.do(s, ctx, in)
 }

@@ -26,17 +26,6 @@ type telling struct {
 // hear of any more.
 type teller func(*Service, context.Context, *store.Account, store.Deed) ([]*telling, error)
 
-// one makes a teller of what makes one activity at most.
-func one(f func(*Service, context.Context, *store.Account, store.Deed) (*telling, error)) teller {
-	return func(s *Service, ctx context.Context, actor *store.Account, d store.Deed) ([]*telling, error) {
-		t, err := f(s, ctx, actor, d)
-		if t == nil || err != nil {
-			return nil, err
-		}
-		return []*telling{t}, nil
-	}
-}
-
 // tellers are for each verb who tells of it.
 var tellers = map[store.Verb]teller{
 	store.Posted:           (*Service).tellPosted,
@@ -95,6 +84,9 @@ func (s *Service) tell(ctx context.Context, d store.Deed) error {
 	var out []*store.Dispatch
 	for _, t := range list {
 		to := s.destinations(t.inboxes)
+		if carriesPost(t.activity) && !isForAll(t.activity) {
+			to = slices.DeleteFunc(to, func(d store.Destination) bool { return s.Policies.Quarantined(d.Domain) })
+		}
 		if len(to) == 0 {
 			continue
 		}
@@ -153,6 +145,14 @@ func (s *Service) destinations(inboxes []string) []store.Destination {
 		}
 	}
 	return to
+}
+
+// carriesPost tells whether an activity lets others read something that somebody has written.
+func carriesPost(a activity.Object) bool { return a.Is("Create", "Update", "Announce", "Add") }
+
+// isForAll tells whether an activity is addressed to everybody. Other ones are not for servers in quarantine.
+func isForAll(a activity.Object) bool {
+	return slices.ContainsFunc(append(a.Refs("to", maxAddressed), a.Refs("cc", maxAddressed)...), activity.IsPublic)
 }
 
 // newActivity makes the activity of a deed that has no id in the database but its own.

@@ -61,6 +61,9 @@ func (s *Service) edit(ctx context.Context, author *store.Account, st *store.Sta
 	if n.author != author.URI || n.URI != st.URI {
 		return refuse("its object is somebody else's")
 	}
+	if err := s.reviewNote(ctx, author, n, "Update"); err != nil {
+		return err
+	}
 	_, err = s.social.ReceiveEdit(ctx, author, st.ID, n.Received)
 	return err
 }

@@ -202,7 +202,7 @@ func (s *Service) Caller(ctx context.Context, r *http.Request) (*store.Account, 
 	case err != nil:
 		return nil, err
 	}
-	if s.allowed(signer.Domain) != nil || s.allowed(s.hostOf(signer)) != nil {
+	if host := s.hostOf(signer); s.allowed(signer.Domain) != nil || s.allowed(host) != nil || s.Policies.Refused(host) {
 		return nil, errNoDealings
 	}
 	return signer, nil

@@ -39,6 +39,8 @@ type Received struct {
 	Context string // name of its thread, if it is its author's server that gives that name
 	Replies string // address of the list of its replies
 
+	NoFollowers bool // it is not for the timelines of those who follow its author
+
 	Fetched bool // it was read from its origin and not delivered: its place is that of the time when it was published
 	Wanted  bool // it is kept also if it concerns nobody here
 	Reach   int  // how many posts that it leads to may be fetched
@@ -275,8 +277,10 @@ func (s *Service) addReceived(ctx context.Context, tx *store.Tx, author *store.A
 		return err
 	}
 	index(tx, c)
-	if err := tx.FanOut(ctx, st, nil); err != nil {
-		return err
+	if !r.NoFollowers {
+		if err := tx.FanOut(ctx, st, nil); err != nil {
+			return err
+		}
 	}
 	age := s.db.Now().Sub(r.Published)
 	if age < tooOldToTell {

@@ -1,0 +1,127 @@
+package federation
+
+import (
+	"context"
+	"slices"
+
+	"svc/federation/policy"
+	"svc/store"
+)
+
+// reviewNote has a post from elsewhere pass the policies, which may change it, whether it was sent or fetched. verb is Create or Update.
+func (s *Service) reviewNote(ctx context.Context, author *store.Account, n *note, verb string) error {
+	p := &policy.Post{
+		Version: policy.Version{
+			Spoiler: n.SpoilerText, Content: n.Content, Sensitive: n.Sensitive, Tags: n.Tags,
+			Attachments: make([]policy.Attachment, len(n.Media)), Emoji: make([]policy.Emoji, len(n.Emojis)),
+		},
+		Author: author, ActorID: author.URI, Host: s.hostOf(author), ID: n.URI, ActivityType: verb, ObjectType: n.kind,
+		Visibility: n.Visibility, PublishedAt: n.Published,
+	}
+	for i, m := range n.Media {
+		p.Attachments[i] = policy.Attachment{Index: i, URL: m.RemoteURL, MediaType: m.Mime}
+		p.Words = append(p.Words, m.Description)
+	}
+	for i, e := range n.Emojis {
+		p.Emoji[i] = policy.Emoji(e)
+	}
+	if n.Poll != nil {
+		p.Words = append(p.Words, n.Poll.Titles()...)
+	}
+	if err := s.reviewedPeople(ctx, n, p); err != nil {
+		return err
+	}
+	if err := s.Policies.Post(ctx, p); err != nil {
+		return err
+	}
+	n.Content, n.SpoilerText, n.Sensitive, n.Visibility, n.NoFollowers = p.Content, p.Spoiler, p.Sensitive, p.Visibility, p.NoFollowers
+	if len(p.Attachments) < len(n.Media) {
+		kept := make([]*store.Media, len(p.Attachments))
+		for i, a := range p.Attachments {
+			kept[i] = n.Media[a.Index]
+		}
+		n.Media = kept
+	}
+	if len(p.Emoji) < len(n.Emojis) {
+		n.Emojis = slices.DeleteFunc(n.Emojis, func(e store.RemoteEmoji) bool { return !slices.Contains(p.Emoji, policy.Emoji(e)) })
+	}
+	return nil
+}
+
+// reviewedPeople tells the policies with whom and what a post has to do. What takes reading is read if a policy looks at it.
+func (s *Service) reviewedPeople(ctx context.Context, n *note, p *policy.Post) error {
+	for _, uri := range n.Audience {
+		p.Recipients = append(p.Recipients, policy.Recipient{ID: uri, Mentioned: slices.Contains(n.Mentions, uri)})
+	}
+	if n.Parent != "" {
+		p.Parent = &policy.Related{ID: n.Parent}
+	}
+	if n.Quote != "" && !n.RE { // else the link to it is put back where the quote is not shown
+		p.Quote = &policy.Related{ID: n.Quote}
+	}
+	if !s.Policies.NeedsPeople() {
+		return nil
+	}
+	known, err := s.db.AccountsByURI(ctx, n.Audience)
+	if err != nil {
+		return err
+	}
+	for i, r := range p.Recipients {
+		p.Recipients[i].Account = known[r.ID]
+	}
+	for _, r := range []*policy.Related{p.Parent, p.Quote} {
+		if err := s.readRelated(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readRelated reads what is known of a post that another one has to do with.
+func (s *Service) readRelated(ctx context.Context, r *policy.Related) error {
+	if r == nil {
+		return nil
+	}
+	st, err := s.db.StatusByURI(ctx, r.ID)
+	if st == nil || err != nil {
+		return err
+	}
+	r.URL, r.Spoiler, r.Visibility = st.URL, st.SpoilerText, st.Visibility
+	r.Author, err = s.db.Account(ctx, st.AccountID)
+	return err
+}
+
+// reviewDeed has an activity that brings no post of its own pass the policies, which may narrow for whom a boost is.
+func (s *Service) reviewDeed(ctx context.Context, in *incoming) error {
+	d := &policy.Deed{
+		Type: in.verb, Actor: in.actor, ActorID: in.actor.URI, Host: s.hostOf(in.actor), ObjectIDs: in.Refs("object", maxAddressed),
+	}
+	if o := in.Object.Object("object"); o != nil {
+		d.Inner = o.Type()
+	}
+	switch in.verb {
+	case "Create", "Update":
+		if o := in.Object.Object("object"); o == nil || o.Is(noteTypes...) && !isVote(o) {
+			return nil // it passes as a post
+		}
+	case "Flag":
+		d.Content = in.Text("content")
+	case "Announce":
+		d.Visibility = boostVisibility(in.Object)
+	case "EmojiReact", "Like":
+		if tags := s.emojisIn(in.Object); len(tags) > 0 {
+			d.Emoji = &policy.Emoji{Shortcode: tags[0].Shortcode, URL: tags[0].URL}
+		}
+	case "Follow":
+		target, err := s.db.AccountsByURI(ctx, d.ObjectIDs[:min(len(d.ObjectIDs), 1)])
+		if err != nil {
+			return err
+		}
+		d.Target = target[in.Ref("object")]
+	}
+	if err := s.Policies.Deed(ctx, d); err != nil {
+		return err
+	}
+	in.boost = d.Visibility
+	return nil
+}
