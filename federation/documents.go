@@ -290,16 +290,6 @@ func (s *Service) loadPeople(ctx context.Context, list []*store.Status, p *parts
 // isOpen tells whether posts of a visibility may be read by everybody everywhere.
 func isOpen(v store.Visibility) bool { return v == store.Public || v == store.Unlisted }
 
-// audience returns whom a status or a boost is for (federation 4.1). The members of a list are not told. What is only for this server has
-// no audience elsewhere: that is errs.ErrRecordNotFound.
-func (s *Service) audience(ctx context.Context, st *store.Status) (to, cc []string, err error) {
-	p, err := s.load(ctx, []*store.Status{st})
-	if err != nil {
-		return nil, nil, err
-	}
-	return s.audienceOf(st, p)
-}
-
 func (s *Service) audienceOf(st *store.Status, p *parts) (to, cc []string, err error) {
 	author := p.accounts[st.AccountID]
 	if !st.Visibility.Federated() || author == nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"svc/internal/activity"
 	"svc/internal/errs"
@@ -270,16 +269,6 @@ func (in *incoming) objectRef() (string, error) {
 		return "", refuse("it is about nothing")
 	}
 	return ref, nil
-}
-
-// addressed tells whether an activity names an actor among those whom it is for.
-func (in *incoming) addressed(uri string) bool {
-	for _, key := range []string{"to", "cc"} {
-		if slices.Contains(in.Refs(key, maxAddressed), uri) {
-			return true
-		}
-	}
-	return false
 }
 
 // lasting tells whether an activity that failed of an error would fail of it again. Of errors that nobody foresaw, such as those of the

@@ -21,16 +21,6 @@ func (m *member) find(who *member) string {
 	return found[0].(map[string]any)["id"].(string)
 }
 
-// findStatus returns a status of another server as this one has it.
-func (m *member) findStatus(st *object) *object {
-	m.api.t.Helper()
-	found := m.get("/api/v2/search", "q", st.str("uri"), "resolve", "true", "type", "statuses").want(200).object().at("statuses").([]any)
-	if len(found) != 1 {
-		m.api.t.Fatalf("%s finds %d posts at %s", m.nick, len(found), st.str("uri"))
-	}
-	return &object{m.api.t, found[0].(map[string]any)}
-}
-
 // TestRelationsOfPeers has people of two servers do with each other what there is between people.
 func TestRelationsOfPeers(t *testing.T) {
 	peers := startPeers(t, 2, func(c *config.Config) { c.Federation.SendBlocks, c.Federation.SendListens = true, true })
