@@ -117,6 +117,24 @@ func TestIncomingPost(t *testing.T) {
 	}
 }
 
+// Case 49: what comes to several inboxes is one post, of which people are told once.
+func TestIncomingTwice(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice := srv.signUp("alice")
+	bob := peer.actor("bob")
+	a := peer.create(peer.note(bob, "hey", doc{"to": []any{toPublic, alice.uri()}, "tag": doc{"type": "Mention", "href": alice.uri()}}))
+	peer.post(srv, a)
+	peer.postTo(srv, alice, a)
+	peer.post(srv, with(a, doc{"id": peer.id("activities")}))
+	settle(srv)
+	if told := alice.told(); !slices.Equal(told, []string{"mention"}) {
+		t.Errorf("told %v", told)
+	}
+	if ids := alice.get("/api/v1/timelines/public").ids(); len(ids) != 1 {
+		t.Errorf("got %v, want one post", ids)
+	}
+}
+
 // Cases 55 to 61: whom a post is for.
 func TestIncomingVisibility(t *testing.T) {
 	srv, peer := startWithPeer(t)
