@@ -30,7 +30,16 @@ const documentTime = 15 * time.Second
 // document reads what is at an address, as its origin has it: its id is that address, or another one of the same host that then
 // was asked (federation 5.1 R7, 5.2). Whoever asks for the same address meanwhile gets the same answer.
 func (s *Service) document(ctx context.Context, uri string) (activity.Object, error) {
-	doc, at, err := s.sharedGet(ctx, activity.WithoutFragment(uri))
+	uri = activity.WithoutFragment(uri)
+	doc, err := s.original(ctx, uri)
+	if errors.Is(err, errForged) && !errors.Is(err, errAbsent) {
+		s.absent.note(uri, err, s.now())
+	}
+	return doc, err
+}
+
+func (s *Service) original(ctx context.Context, uri string) (activity.Object, error) {
+	doc, at, err := s.sharedGet(ctx, uri)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +51,10 @@ func (s *Service) document(ctx context.Context, uri string) (activity.Object, er
 		return nil, fmt.Errorf("%w: %s says it is %q", errForged, at, cut(id, 200))
 	}
 	doc, at, err = s.sharedGet(ctx, activity.WithoutFragment(id))
-	if err != nil {
+	switch {
+	case isGone(err): // which says nothing of what was asked for
+		return nil, fmt.Errorf("%w: it says it is %q, where there is nothing", errForged, cut(id, 200))
+	case err != nil:
 		return nil, err
 	}
 	if !isAt(doc.ID(), at) || !isAt(id, at) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -78,7 +76,7 @@ func (b *inbox) run(ctx context.Context) {
 	for range slowWorkers {
 		workers.Go(func() { b.work(ctx, b.queue.nextSlow, b.slowly) })
 	}
-	clerk.Go(func() { b.record(ctx) })
+	clerk.Go(b.record)
 	b.feed(ctx)
 	b.running.Store(false)
 	workers.Wait()
@@ -97,7 +95,7 @@ func (b *inbox) feed(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-b.poll:
-			if err := b.load(ctx); err != nil && ctx.Err() == nil {
+			if err := safely(func() error { return b.load(ctx) }); err != nil && ctx.Err() == nil {
 				b.s.log.Error("reading the inbox", "err", err)
 				time.AfterFunc(loadPause, b.look)
 			}
@@ -163,27 +161,44 @@ func (b *inbox) slowly(ctx context.Context, it *item) {
 
 // read reads an activity that is not at hand. If that cannot be done it has seen to it, and returns false.
 func (b *inbox) read(ctx context.Context, it *item) bool {
-	if it.row == nil {
-		row, err := b.s.db.ReceivedBy(ctx, it.id)
-		if errs.IsNotFound(err) { // whose it was is gone, and all of theirs
+	if it.row != nil {
+		return true
+	}
+	row, err := b.s.db.ReceivedBy(ctx, it.id)
+	switch {
+	case errs.IsNotFound(err): // whose it was is gone, and all of theirs
+		b.queue.done(it)
+		b.queue.forget(it)
+		return false
+	case err != nil:
+		if ctx.Err() == nil {
+			b.s.log.Error("reading the inbox", "err", err)
 			b.queue.done(it)
-			b.queue.forget(it)
-			return false
+			b.queue.putOff(it, b.s.now().Add(longestSleep))
 		}
-		doc := it.doc
-		if err == nil {
-			doc, err = activity.Parse([]byte(row.Body))
-		}
-		if row != nil {
-			b.queue.loaded(it, row, doc)
-		}
-		if err != nil {
-			it.err = err
-			b.finish(ctx, it)
-			return false
-		}
+		return false
+	}
+	var doc activity.Object
+	it.err = safely(func() error {
+		doc, err = activity.Parse([]byte(row.Body))
+		return err
+	})
+	b.queue.loaded(it, row, doc)
+	if it.err != nil {
+		b.finish(ctx, it)
+		return false
 	}
 	return true
+}
+
+// safely makes an error of a panic.
+func safely(fn func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked(p)
+		}
+	}()
+	return fn()
 }
 
 // finish has it recorded what became of an activity. What was interrupted stays as it is.
@@ -199,19 +214,15 @@ func (b *inbox) finish(ctx context.Context, it *item) {
 }
 
 // try does an activity.
-func (b *inbox) try(ctx context.Context, it *item) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-			b.s.log.Error("panic in an activity", "id", it.doc.ID(), "panic", p, "stack", string(debug.Stack()))
-		}
-	}()
+func (b *inbox) try(ctx context.Context, it *item) error {
 	ctx, cancel := context.WithTimeout(ctx, itemTime)
 	defer cancel()
-	if it.signer, err = b.s.senders.account(ctx, it.row.SignerID); err != nil {
-		return ignoreMissing(err)
-	}
-	return b.s.process(ctx, it)
+	return safely(func() (err error) {
+		if it.signer, err = b.s.senders.account(ctx, it.row.SignerID); err != nil {
+			return ignoreMissing(err)
+		}
+		return b.s.process(ctx, it)
+	})
 }
 
 // heard returns what is to be remembered of an activity so that it is not done again; nil: it may be. Its id must be its actor's: nobody
@@ -235,8 +246,8 @@ func (b *inbox) settle(ctx context.Context) error {
 			if it.doc, it.err = activity.Parse([]byte(row.Body)); it.err == nil {
 				it.err = b.try(ctx, it)
 			}
-			if left := b.close([]*item{it}); len(left) > 0 {
-				return left[0].err
+			if err := b.closeAll([]*item{it}); err != nil {
+				return err
 			}
 		}
 	}

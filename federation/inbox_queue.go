@@ -16,7 +16,7 @@ const (
 	maxInMemory  = 4 << 20 // bytes of their bodies that are kept at hand; the others are read again when their turn comes
 	slowWorkers  = 8       // activities that wait for other servers at the same time
 	slowPerHost  = 6       // of them, of the senders of one host
-	quickWorkers = 8       // other activities that are done at the same time
+	quickWorkers = 16      // other activities that are done at the same time
 )
 
 // queue knows all activities that have come in and are not done with. What those of one actor are about is done in the order in which

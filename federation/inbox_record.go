@@ -11,25 +11,16 @@ import (
 const (
 	recordAtOnce = 256
 	gatherTime   = 10 * time.Millisecond
-	rewritePause = time.Second // after the database could not be written
+	rewritePause = time.Minute // after the database could not be written
 	recentKept   = 8192
 )
 
-// record writes down what became of activities until there are no more results: many at a time, because each alone is little. What
-// cannot be written now is tried until ctx ends; then it is done again the next time.
-func (b *inbox) record(ctx context.Context) {
+// record writes down what became of activities until there are no more results: many at a time, because each alone is little. What cannot
+// be written now is done again later.
+func (b *inbox) record() {
 	for it := range b.results {
-		some := b.gather(it)
-		for len(some) > 0 {
-			if some = b.close(some); len(some) == 0 {
-				break
-			}
-			select {
-			case <-time.After(rewritePause):
-				continue
-			case <-ctx.Done():
-			}
-			break
+		for _, it := range b.close(b.gather(it)) {
+			b.queue.putOff(it, b.s.now().Add(rewritePause))
 		}
 	}
 }
@@ -53,8 +44,7 @@ func (b *inbox) gather(it *item) []*item {
 	return some
 }
 
-// close removes what is done from the database, and puts off what failed. It returns what could not be recorded, with the reason as its
-// error if it is but one.
+// close removes what is done from the database, and puts off what failed. It returns what could not be recorded.
 func (b *inbox) close(some []*item) (left []*item) {
 	err := b.closeAll(some)
 	if err == nil {
@@ -75,22 +65,19 @@ func (b *inbox) close(some []*item) (left []*item) {
 	return left
 }
 
-func (b *inbox) closeAll(some []*item) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = panicked(p)
-		}
-	}()
+func (b *inbox) closeAll(some []*item) error {
 	ctx := context.Background()
 	off := make([]time.Time, len(some))
-	err = b.s.db.Update(ctx, func(tx *store.Tx) error {
-		for i, it := range some {
-			var err error
-			if off[i], err = b.closeOne(ctx, tx, it); err != nil {
-				return err
+	err := safely(func() error {
+		return b.s.db.Update(ctx, func(tx *store.Tx) error {
+			for i, it := range some {
+				var err error
+				if off[i], err = b.closeOne(ctx, tx, it); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
+			return nil
+		})
 	})
 	if err != nil {
 		return err

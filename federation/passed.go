@@ -28,7 +28,7 @@ func (s *Service) passedOn(ctx context.Context, in *incoming) error {
 func (s *Service) doProven(ctx context.Context, in *incoming, actor *store.Account) error {
 	in.actor, in.recipient = actor, nil
 	h := handlers[in.verb]
-	if actor.Withheld && !h.suspended {
+	if actor.DeletedAt != nil || actor.Withheld && !h.suspended {
 		return refuse("its actor has no say here")
 	}
 	return s.perform(ctx, in, h)

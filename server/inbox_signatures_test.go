@@ -492,6 +492,8 @@ func TestInboxSomebodyElse(t *testing.T) {
 	taken := other.activity("Like", mallory, st.str("uri"), doc{"id": like["id"]})
 	other.deliver(srv, "/inbox", mallory, taken).want(202)
 	settle(srv)
+	like["proof"] = doc{"type": "DataIntegrityProof", "cryptosuite": "eddsa-jcs-2022", "proofPurpose": "assertionMethod", "proofValue": "z1",
+		"verificationMethod": bob + "#ed25519-key"} // a wrong one counts for nothing where the request is signed by the actor (2.8)
 	peer.post(srv, like)
 	if n := alice.liked(st.id()); n != 1 {
 		t.Errorf("%d favourites, want 1", n)

@@ -1,0 +1,176 @@
+package federation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"svc/internal/activity"
+	"svc/store"
+)
+
+// arrive puts an activity of a sender into a queue, and tells whether there was room for it.
+func arrive(q *queue, id int, from store.AccountID, host string, refs ...string) bool {
+	sn := q.reserve(from, host)
+	if sn == nil {
+		return false
+	}
+	doc := activity.Object{"id": fmt.Sprint("activity ", id)}
+	if len(refs) > 0 {
+		doc["object"] = refs[0]
+	}
+	q.add(&item{id: store.ReceivedID(id), from: sn, doc: doc, row: &store.Received{ID: store.ReceivedID(id), Body: strings.Repeat("x", 1000)}})
+	return true
+}
+
+func TestQueueTurns(t *testing.T) {
+	q := newQueue()
+	for id := 1; id <= 30; id++ {
+		arrive(q, id, store.AccountID(id%3+1), "big") // three who send much
+	}
+	arrive(q, 31, 9, "small")
+	arrive(q, 33, 10, "tiny")
+	arrive(q, 32, 10, "tiny") // overtaken on the way to the queue
+	var got []int
+	for range 33 {
+		it := q.next(t.Context())
+		got = append(got, int(it.id))
+		q.done(it)
+		q.forget(it)
+	}
+	if i := slices.Index(got, 31); i > 2 {
+		t.Errorf("the only one of a host comes as number %d: %v", i, got)
+	}
+	if slices.Index(got, 33) < slices.Index(got, 32) {
+		t.Errorf("out of order: %v", got)
+	}
+	for sender := range 3 {
+		var own []int
+		for _, id := range got {
+			if id <= 30 && id%3 == sender {
+				own = append(own, id)
+			}
+		}
+		if !slices.IsSorted(own) {
+			t.Errorf("out of order: %v", own)
+		}
+	}
+	if q.total != 0 || q.inMemory != 0 || len(q.senders)+len(q.hosts)+len(q.known) != 0 {
+		t.Errorf("something is left: %+v", q)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	stop := context.AfterFunc(ctx, q.end)
+	defer stop()
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if it := q.next(ctx); it != nil {
+		t.Errorf("got %v of an empty queue", it.id)
+	}
+}
+
+// One sender cannot fill the queue, nor one host, nor several; and what they send does not fill the memory.
+func TestQueueShares(t *testing.T) {
+	q := newQueue()
+	id := 0
+	flood := func(from store.AccountID, host string) (n int) {
+		for {
+			if id++; !arrive(q, id, from, host) {
+				return n
+			}
+			n++
+		}
+	}
+	one := flood(1, "big")
+	if one < maxWaiting/4 || one > maxWaiting/2 {
+		t.Errorf("one sender has %d of %d places", one, maxWaiting)
+	}
+	host := one
+	for from := store.AccountID(2); from < 20; from++ {
+		host += flood(from, "big")
+	}
+	if host > maxWaiting/2+1 {
+		t.Errorf("one host has %d of %d places", host, maxWaiting)
+	}
+	if !arrive(q, 1_000_000, 100, "small") {
+		t.Error("there is no room for another host")
+	}
+	if q.inMemory > maxInMemory {
+		t.Errorf("%d bytes in memory", q.inMemory)
+	}
+}
+
+// What needs time does not hold up what comes after it, unless that is about the same.
+func TestQueueSlow(t *testing.T) {
+	q := newQueue()
+	arrive(q, 1, 1, "host", "post a")
+	arrive(q, 2, 1, "host", "post b")
+	arrive(q, 3, 1, "host", "post a")
+	arrive(q, 4, 1, "host", "post c")
+	first := q.next(t.Context())
+	q.toSlow(first)
+	second := q.next(t.Context())
+	if second.id != 2 || q.mustWait(second) {
+		t.Errorf("got %d", second.id)
+	}
+	q.done(second)
+	third := q.next(t.Context())
+	if third.id != 3 || !q.mustWait(third) {
+		t.Errorf("%d does not wait for what is about the same", third.id)
+	}
+	if len(q.quick) != 0 {
+		t.Error("what must wait has a turn")
+	}
+	slow := q.nextSlow(t.Context())
+	if slow != first {
+		t.Errorf("got %d", slow.id)
+	}
+	q.done(slow)
+	for _, want := range []store.ReceivedID{3, 4} {
+		it := q.next(t.Context())
+		if it.id != want || q.mustWait(it) {
+			t.Errorf("got %d, want %d", it.id, want)
+		}
+		q.done(it)
+	}
+	// What failed comes again when its time has come.
+	now := time.Now()
+	q.putOff(slow, now.Add(time.Hour))
+	q.putOff(second, now.Add(time.Minute))
+	if next := q.ripen(now); !next.Equal(now.Add(time.Minute)) {
+		t.Errorf("next at %v", next)
+	}
+	if next := q.ripen(now.Add(time.Minute)); !next.Equal(now.Add(time.Hour)) || q.nextSlow(t.Context()) != second {
+		t.Errorf("next at %v", next)
+	}
+	q.found(slow.id, 1, "host", now, false)
+	if next := q.ripen(now.Add(time.Minute)); !next.IsZero() || q.nextSlow(t.Context()) != slow {
+		t.Errorf("next at %v", next)
+	}
+}
+
+func TestRecent(t *testing.T) {
+	r := newRecent()
+	mark := r.now()
+	key := func(i int) store.HeardKey { return store.NewHeardKey(fmt.Sprint(i)) }
+	if heard, certain := r.has(key(0), mark); heard || !certain {
+		t.Errorf("got %v %v of nothing", heard, certain)
+	}
+	for i := range 2 * recentKept {
+		r.add(key(i))
+		r.add(key(i))
+	}
+	if heard, certain := r.has(key(2*recentKept-1), mark); !heard || !certain {
+		t.Errorf("got %v %v of the last", heard, certain)
+	}
+	if heard, certain := r.has(key(0), mark); heard || certain {
+		t.Errorf("got %v %v of one long ago", heard, certain)
+	}
+	if heard, certain := r.has(key(-1), r.now()); heard || !certain {
+		t.Errorf("got %v %v of one that was not there just now", heard, certain)
+	}
+	if len(r.keys) != recentKept || len(r.ring) != recentKept {
+		t.Errorf("%d and %d are kept", len(r.keys), len(r.ring))
+	}
+}
