@@ -101,6 +101,9 @@ func (s *Service) ownAnnounced(ctx context.Context, in *incoming, o activity.Obj
 	if err := s.readFollowers(ctx, n, o, nil, in.actor); err != nil {
 		return nil, err
 	}
+	if err := s.reviewNote(ctx, in.actor, n, "Create"); err != nil {
+		return nil, err
+	}
 	n.Fetched, n.Wanted, n.Reach = true, n.Visibility <= store.Private, in.deepest
 	return s.social.Receive(ctx, in.actor, n.Received)
 }

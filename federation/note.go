@@ -245,7 +245,7 @@ func (n *note) readAudience(s *Service, o, by activity.Object) {
 	for _, from := range []activity.Object{o, by} {
 		for _, key := range []string{"to", "cc"} {
 			for _, id := range from.Refs(key, maxAddressed) {
-				if s.isAddress(id) && !n.isFollowers(id) && len(n.Audience) < maxAddressed && !slices.Contains(n.Audience, id) {
+				if !activity.IsPublic(id) && s.isAddress(id) && !n.isFollowers(id) && len(n.Audience) < maxAddressed && !slices.Contains(n.Audience, id) {
 					n.Audience = append(n.Audience, id)
 				}
 			}

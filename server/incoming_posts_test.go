@@ -117,6 +117,24 @@ func TestIncomingPost(t *testing.T) {
 	}
 }
 
+// Case 49: what comes to several inboxes is one post, of which people are told once.
+func TestIncomingTwice(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice := srv.signUp("alice")
+	bob := peer.actor("bob")
+	a := peer.create(peer.note(bob, "hey", doc{"to": []any{toPublic, alice.uri()}, "tag": doc{"type": "Mention", "href": alice.uri()}}))
+	peer.post(srv, a)
+	peer.postTo(srv, alice, a)
+	peer.post(srv, with(a, doc{"id": peer.id("activities")}))
+	settle(srv)
+	if told := alice.told(); !slices.Equal(told, []string{"mention"}) {
+		t.Errorf("told %v", told)
+	}
+	if ids := alice.get("/api/v1/timelines/public").ids(); len(ids) != 1 {
+		t.Errorf("got %v, want one post", ids)
+	}
+}
+
 // Cases 55 to 61: whom a post is for.
 func TestIncomingVisibility(t *testing.T) {
 	srv, peer := startWithPeer(t)
@@ -223,7 +241,7 @@ func TestIncomingShapes(t *testing.T) {
 		{"emoji", doc{"content": ":cat: :../x:", "tag": []any{
 			doc{"type": "Emoji", "name": ":cat:", "icon": doc{"type": "Image", "url": peer.url + "/cat.png"}},
 			doc{"type": "Emoji", "name": ":../x:", "icon": doc{"type": "Image", "url": peer.url + "/x.png"}}}},
-			map[string]any{"emojis.0.shortcode": "cat", "emojis.0.url": peer.url + "/cat.png", "emojis.1": nil}},
+			map[string]any{"emojis.0.shortcode": "cat", "emojis.0.url": srv.proxy.URL(peer.url + "/cat.png"), "emojis.1": nil}},
 		{"alt text as summary", doc{"attachment": []any{doc{"type": "Document", "mediaType": "image/png", "url": peer.url + "/a.png", "summary": "alt"}}},
 			map[string]any{"media_attachments.0.description": "alt"}},
 		{"alt text as content", doc{"attachment": []any{doc{"type": "Image", "url": doc{"href": peer.url + "/a.png"}, "content": "alt"}}},

@@ -268,7 +268,7 @@ func TestCustomReactions(t *testing.T) {
 	for _, r := range alice.get("/api/v1/svc/statuses/" + st + "/reactions").want(200).list() {
 		urls = append(urls, r.at("url"))
 	}
-	if want := []any{picture, srv.url + "/emoji/pets/cat.png", srv.url + "/emoji/pets/dog.gif"}; !slices.Equal(urls, want) {
+	if want := []any{srv.proxy.URL(picture), srv.url + "/emoji/pets/cat.png", srv.url + "/emoji/pets/dog.gif"}; !slices.Equal(urls, want) {
 		t.Errorf("pictures are %v, want %v", urls, want)
 	}
 	if got := strings.Join(bob.reactions(st+"/reactions/:cat:"), ", "); got != "cat 2 me: alice bob" {
@@ -278,7 +278,7 @@ func TestCustomReactions(t *testing.T) {
 	for _, n := range alice.get("/api/v1/notifications").want(200).list() {
 		told = append(told, fmt.Sprint(n.str("account.acct"), " ", n.str("emoji"), " ", n.at("emoji_url")))
 	}
-	if want := []string{"bob :dog: " + urls[2].(string), "bob :cat: " + urls[1].(string), "far@remote.example :cat: " + picture}; !slices.Equal(told, want) {
+	if want := []string{"bob :dog: " + urls[2].(string), "bob :cat: " + urls[1].(string), "far@remote.example :cat: " + srv.proxy.URL(picture)}; !slices.Equal(told, want) {
 		t.Errorf("alice is told %q, want %q", told, want)
 	}
 

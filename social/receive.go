@@ -186,13 +186,10 @@ func (s *Service) received(ctx context.Context, tx *store.Tx, author *store.Acco
 	}
 	if c.Parent != nil {
 		st.InReplyToID, st.InReplyToAccountID, st.ConversationID = &c.Parent.ID, &c.Parent.AccountID, c.Parent.ConversationID
-	} else if r.Context != "" {
-		if st.ConversationID, err = tx.ConversationOf(ctx, r.Context); err != nil {
+	} else if st.ConversationID = store.ConversationID(st.ID); r.Context != "" {
+		if st.ConversationID, err = tx.NameConversation(ctx, st.ConversationID, r.Context); err != nil {
 			return nil, err
 		}
-	}
-	if st.ConversationID == 0 {
-		st.ConversationID = store.ConversationID(st.ID)
 	}
 	if c.Quoted, err = quotedByReceived(ctx, tx, st, a.quoted); err != nil {
 		return nil, err
@@ -326,13 +323,8 @@ func addReceivedParts(ctx context.Context, tx *store.Tx, c *Composed) error {
 	return nil
 }
 
-// addOrigin notes where a post came from, and what its thread is called.
+// addOrigin notes where a post came from, and what it waits for.
 func (s *Service) addOrigin(ctx context.Context, tx *store.Tx, r *Received, c *Composed) error {
-	if r.Context != "" && c.Parent == nil && c.ConversationID == store.ConversationID(c.ID) {
-		if err := tx.NameConversation(ctx, c.ConversationID, r.Context); err != nil {
-			return err
-		}
-	}
 	o := &store.Origin{StatusID: c.ID, RepliesURI: r.Replies}
 	if c.Parent == nil {
 		o.ParentURI = r.Parent

@@ -83,7 +83,7 @@ func (r reader) WaitingReceived(ctx context.Context, after ReceivedID, limit int
 		SELECT i.id, i.signer_id, a.uri AS signer_uri, i.run_at, i.attempts
 		FROM inbox i NOT INDEXED
 		CROSS JOIN accounts a ON a.id = i.signer_id
-		WHERE i.id > ? AND i.parked = 0
+		WHERE i.id > ? AND +i.parked = 0
 		ORDER BY i.id
 		LIMIT ?`, after, limit)
 }

@@ -110,19 +110,17 @@ func (r reader) FollowedHere(ctx context.Context, id AccountID) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM follows INDEXED BY follows_local WHERE target_id = ? AND pending = 0 AND follower_local = 1 LIMIT 1`, id)
 }
 
-// ConversationOf returns the conversation that others call by a name, 0 if none.
-func (r reader) ConversationOf(ctx context.Context, uri string) (ConversationID, error) {
-	id, err := one[ConversationID](ctx, r, "conversation of a context", `SELECT conversation_id FROM contexts WHERE uri = ?`, uri)
-	if id == nil || err != nil {
-		return 0, err
+// NameConversation notes that others call a new conversation so. If one of that name is there already, it is that one.
+func (tx *Tx) NameConversation(ctx context.Context, id ConversationID, uri string) (ConversationID, error) {
+	n, err := tx.exec(ctx, "name conversation", `INSERT OR IGNORE INTO contexts (conversation_id, uri) VALUES (?, ?)`, id, uri)
+	if n > 0 || err != nil {
+		return id, err
 	}
-	return *id, nil
-}
-
-// NameConversation notes what others call a conversation.
-func (tx *Tx) NameConversation(ctx context.Context, id ConversationID, uri string) error {
-	_, err := tx.exec(ctx, "name conversation", `INSERT OR IGNORE INTO contexts (conversation_id, uri) VALUES (?, ?)`, id, uri)
-	return err
+	known, err := one[ConversationID](ctx, tx.reader, "conversation of a context", `SELECT conversation_id FROM contexts WHERE uri = ?`, uri)
+	if known == nil || err != nil {
+		return id, err
+	}
+	return *known, nil
 }
 
 // AwaitingParent returns replies here to a post that came later than they.
