@@ -81,7 +81,7 @@ func (r reader) DueReceived(ctx context.Context, limit int) ([]*Received, error)
 func (r reader) WaitingReceived(ctx context.Context, after ReceivedID, limit int) ([]*ReceivedHead, error) {
 	return list[*ReceivedHead](ctx, r, "waiting received", `
 		SELECT i.id, i.signer_id, a.uri AS signer_uri, i.run_at, i.attempts
-		FROM inbox i NOT INDEXED
+		FROM inbox i
 		CROSS JOIN accounts a ON a.id = i.signer_id
 		WHERE i.id > ? AND +i.parked = 0
 		ORDER BY i.id
