@@ -12,6 +12,7 @@ package federation
 
 import (
 	"context"
+	"crypto/rsa"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -35,8 +36,9 @@ type Config struct {
 	SendBlocks      bool   // the blocked are told
 	StoreAll        bool   // posts are kept even if they concern nobody here
 
-	Policies   *policy.Chain // the rules that what comes and goes has to pass
-	AllowRelay bool          // other servers may follow ours as a relay
+	Policies   *policy.Chain                   // the rules that what comes and goes has to pass
+	MakeKey    func() (*rsa.PrivateKey, error) // makes a key for an account; nil: a new one of the usual size
+	AllowRelay bool                            // other servers may follow ours as a relay
 }
 
 // FromSettings takes what this package needs from the settings.
@@ -80,6 +82,9 @@ type Service struct {
 
 // New makes a service that follows the changes of db. Call it before db is used, and Open before the service is.
 func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
+	if c.MakeKey == nil {
+		c.MakeKey = makeRSA
+	}
 	s := &Service{
 		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, kept: newKept(db), log: log,
 		signers: newSigners(), senders: newSenders(db), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(),

@@ -108,9 +108,11 @@ func (s *Service) makeKey(ctx context.Context, account *store.Account) (*store.A
 	return key, s.db.Update(ctx, func(tx *store.Tx) error { return addKey(ctx, tx, account, key) })
 }
 
+func makeRSA() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, keyBits) }
+
 // newKey makes a key for a local account. That takes a while.
 func (s *Service) newKey(account *store.Account) (*store.ActorKey, error) {
-	private, err := rsa.GenerateKey(rand.Reader, keyBits)
+	private, err := s.MakeKey()
 	if err != nil {
 		return nil, fmt.Errorf("make key: %w", err)
 	}

@@ -111,7 +111,7 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	var fed *federation.Service
 	if elsewhere != nil {
 		dealings := federation.FromSettings(c)
-		dealings.Policies = policies
+		dealings.Policies, dealings.MakeKey = policies, testKey
 		fed = federation.New(db, soc, emojis, elsewhere, secrets, dealings, log)
 		if err := fed.Open(t.Context()); err != nil {
 			t.Fatal(err)

@@ -102,7 +102,7 @@ func (p *fakePeer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // fakeKeys are made once: that takes a while.
 var fakeKeys = sync.OnceValue(func() *rsa.PrivateKey {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := testKey()
 	if err != nil {
 		panic(err)
 	}
@@ -150,7 +150,7 @@ func (p *fakePeer) actor(name string, changes ...doc) string {
 // rotate gives an actor another key, which is in its document from now on.
 func (p *fakePeer) rotate(name string) {
 	p.t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := testKey()
 	if err != nil {
 		p.t.Fatal(err)
 	}

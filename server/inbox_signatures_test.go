@@ -175,7 +175,7 @@ func TestInboxCavage(t *testing.T) {
 }
 
 var otherRSA = sync.OnceValue(func() *rsa.PrivateKey {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := testKey()
 	if err != nil {
 		panic(err)
 	}
