@@ -350,7 +350,8 @@ func readPoll(o activity.Object, now time.Time) (*store.Poll, error) {
 // quoteKeys are the members that name what is quoted, the best first (federation 4.15).
 var quoteKeys = []string{"quote", "quoteUrl", "quoteUri", "quoteURL", "_misskey_quote"}
 
-// readQuote reads what a post quotes. The link to that which stands below the text for those who do not show quotes is taken off.
+// readQuote reads what a post quotes. The link to that which stands above or below the text, for those who do not show quotes, is taken
+// off.
 func (n *note) readQuote(s *Service, o activity.Object) {
 	for _, key := range quoteKeys {
 		if ref := o.Ref(key); n.Quote == "" && s.isPostAddress(ref) && ref != n.URI {
@@ -363,16 +364,26 @@ func (n *note) readQuote(s *Service, o activity.Object) {
 	if n.Quote == "" {
 		return
 	}
-	i := strings.LastIndex(n.Content, `<span class="quote-inline">`)
-	end, paragraph := strings.CutSuffix(n.Content, "</p>")
-	if i < 0 || !strings.HasSuffix(end, "</span>") {
-		return
+	if content, found := withoutRE(n.Content); found {
+		n.Content, n.RE = text.Sanitize(content), true // which closes what was open around it
 	}
-	content := n.Content[:i]
-	if paragraph {
-		content = strings.TrimSuffix(content+"</p>", "<p></p>")
+}
+
+// withoutRE takes the link to what a post quotes off its content, where it stands above or below it.
+func withoutRE(content string) (rest string, found bool) {
+	const begin, end = `<span class="quote-inline">`, "</span>"
+	if above, rest, ok := strings.Cut(content, "</p>"); ok && strings.HasPrefix(above, "<p>"+begin) && strings.HasSuffix(above, end) {
+		return rest, true
 	}
-	n.Content, n.RE = text.Sanitize(content), true // which closes what was open around it
+	i := strings.LastIndex(content, begin)
+	below, paragraph := strings.CutSuffix(content, "</p>")
+	if i < 0 || !strings.HasSuffix(below, end) {
+		return "", false
+	}
+	if rest = content[:i]; paragraph {
+		rest = strings.TrimSuffix(rest+"</p>", "<p></p>")
+	}
+	return rest, true
 }
 
 // objectLink returns the quoted object that a link among the tags leads to (FEP-e232).
