@@ -23,13 +23,13 @@ import (
 type replay struct {
 	About  string
 	Served []doc    // what the other servers have, actors too
-	Fails  []string // addresses at which there is nothing any more
 	Follow []string // actors whom alice follows
 	Inbox  []struct {
 		Personal bool // to alice's own inbox
 		Signer   string
 		Activity json.RawMessage
-		Vanish   []string // addresses at which there is nothing any more from now on
+		Serve    []doc    // what the other servers have from now on
+		Vanish   []string // addresses at which there is nothing any more
 	}
 	Show []string // posts that the golden file shows as alice sees them
 }
@@ -134,14 +134,14 @@ func (r *replayer) run(name, source string) {
 	for _, d := range script.Served {
 		r.serve(d)
 	}
-	for _, address := range script.Fails {
-		r.peer(address).remove(address, http.StatusGone)
-	}
 	for _, actor := range script.Follow {
 		r.alice.follows(actor)
 	}
 	var refused []string
 	for _, in := range script.Inbox {
+		for _, d := range in.Serve {
+			r.serve(d)
+		}
 		for _, address := range in.Vanish {
 			r.peer(address).remove(address, http.StatusGone)
 		}
@@ -210,8 +210,9 @@ func (r *replayer) outcome(script *replay, refused []string) doc {
 	}
 	posts := doc{}
 	for _, uri := range script.Show {
-		if posts[uri] = nil; r.alice.postOf(uri) != nil {
-			posts[uri] = slim(r.alice.postOf(uri).m)
+		name := r.back.Replace(uri)
+		if posts[name] = nil; r.alice.postOf(uri) != nil {
+			posts[name] = slim(r.alice.postOf(uri).m)
 		}
 	}
 	out["posts"] = posts
