@@ -79,7 +79,15 @@ func (s *Service) announced(ctx context.Context, in *incoming, v any) (*store.St
 		}
 		return st, err
 	}
-	if st, err := s.knownStatus(ctx, ref); st != nil || err != nil {
+	st, err := s.knownStatus(ctx, ref)
+	if st != nil && o.Is("Update") {
+		if err := s.lookAnew(ctx, st); err != nil { // a group tells its followers of edits like this
+			return nil, err
+		}
+		st, err = s.db.Status(ctx, st.ID)
+		return st, ignoreMissing(err)
+	}
+	if st != nil || err != nil {
 		return st, err
 	}
 	if o.Is(noteTypes...) && slices.Contains(o.Refs("attributedTo", 20), in.actor.URI) && activity.SameHost(ref, in.actor.URI, s.Trial) {

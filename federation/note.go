@@ -76,13 +76,21 @@ func (s *Service) readNote(o activity.Object, by activity.Object) (*note, error)
 		n.Parent = ""
 	}
 	n.readQuote(s, o)
-	if n.Context = cmp.Or(o.Ref("context"), o.Ref("conversation")); !activity.SameHost(n.Context, n.URI, s.Trial) {
+	if n.Context = cmp.Or(o.Ref("context"), o.Ref("conversation")); !isTagOf(n.Context, host) && !activity.SameHost(n.Context, n.URI, s.Trial) {
 		n.Context = ""
 	}
 	if n.Replies = repliesOf(o); !activity.SameHost(n.Replies, n.URI, s.Trial) {
 		n.Replies = ""
 	}
 	return n, nil
+}
+
+// isTagOf tells whether a name is one that a host has given, by the scheme tag (RFC 4151).
+func isTagOf(name, host string) bool {
+	const most = 2048
+	rest, ok := strings.CutPrefix(name, "tag:")
+	authority, _, dated := strings.Cut(rest, ",")
+	return ok && dated && authority == host && len(name) <= most
 }
 
 // isPostAddress tells whether an id can be that of a post: one of this server, or an address that may be asked.
@@ -101,6 +109,9 @@ func (s *Service) authorOf(o activity.Object, sender string) (string, error) {
 		return "", refuse("its object is nobody's")
 	}
 	author := authors[0]
+	if maker := o.Ref("actor"); o.Is("Event") && maker != "" && activity.SameHost(maker, author, s.Trial) {
+		authors, author = []string{maker}, maker // events of a group are made by somebody
+	}
 	switch {
 	case sender != "" && !slices.Contains(authors, sender):
 		return "", refuse("its object is attributed to somebody else")
@@ -160,7 +171,7 @@ func (n *note) readContent(s *Service, o activity.Object) {
 	case n.kind == "Article" || n.kind == "Page":
 		content = heading(name, n.URL) + content
 	default:
-		content = heading(name, n.URL) + occasion(o) + text.Sanitize(summary) + content
+		content = heading(name, n.URL) + occasion(o) + paragraph(summary) + content
 	}
 	n.Content = content
 }
@@ -175,6 +186,15 @@ func heading(title, link string) string {
 		return text.Sanitize("<p><b>" + title + "</b></p>")
 	}
 	return text.Sanitize(`<p><b><a href="` + html.EscapeString(link) + `">` + title + `</a></b></p>`)
+}
+
+// paragraph is an abstract above a text.
+func paragraph(abstract string) string {
+	abstract = text.Sanitize(abstract)
+	if abstract == "" || strings.HasPrefix(abstract, "<p>") {
+		return abstract
+	}
+	return text.Sanitize("<p>" + abstract + "</p>")
 }
 
 // occasion tells when and where an event is.
@@ -324,7 +344,7 @@ func readPoll(o activity.Object, now time.Time) (*store.Poll, error) {
 		}
 		p.Options.V = append(p.Options.V, store.PollOption{Title: title, Votes: n})
 	}
-	if _, told := o["votersCount"]; told {
+	if o["votersCount"] != nil {
 		voters := o.Count("votersCount")
 		p.VotersCount = &voters
 	} else if !p.Multiple {
@@ -350,7 +370,8 @@ func readPoll(o activity.Object, now time.Time) (*store.Poll, error) {
 // quoteKeys are the members that name what is quoted, the best first (federation 4.15).
 var quoteKeys = []string{"quote", "quoteUrl", "quoteUri", "quoteURL", "_misskey_quote"}
 
-// readQuote reads what a post quotes. The link to that which stands below the text for those who do not show quotes is taken off.
+// readQuote reads what a post quotes. The link to that which stands above or below the text, for those who do not show quotes, is taken
+// off.
 func (n *note) readQuote(s *Service, o activity.Object) {
 	for _, key := range quoteKeys {
 		if ref := o.Ref(key); n.Quote == "" && s.isPostAddress(ref) && ref != n.URI {
@@ -363,16 +384,26 @@ func (n *note) readQuote(s *Service, o activity.Object) {
 	if n.Quote == "" {
 		return
 	}
-	i := strings.LastIndex(n.Content, `<span class="quote-inline">`)
-	end, paragraph := strings.CutSuffix(n.Content, "</p>")
-	if i < 0 || !strings.HasSuffix(end, "</span>") {
-		return
+	if content, found := withoutRE(n.Content); found {
+		n.Content, n.RE = text.Sanitize(content), true // which closes what was open around it
 	}
-	content := n.Content[:i]
-	if paragraph {
-		content = strings.TrimSuffix(content+"</p>", "<p></p>")
+}
+
+// withoutRE takes the link to what a post quotes off its content, where it stands above or below it.
+func withoutRE(content string) (rest string, found bool) {
+	const begin, end = `<span class="quote-inline">`, "</span>"
+	if above, rest, ok := strings.Cut(content, "</p>"); ok && strings.HasPrefix(above, "<p>"+begin) && strings.HasSuffix(above, end) {
+		return rest, true
 	}
-	n.Content, n.RE = text.Sanitize(content), true // which closes what was open around it
+	i := strings.LastIndex(content, begin)
+	below, paragraph := strings.CutSuffix(content, "</p>")
+	if i < 0 || !strings.HasSuffix(below, end) {
+		return "", false
+	}
+	if rest = content[:i]; paragraph {
+		rest = strings.TrimSuffix(rest+"</p>", "<p></p>")
+	}
+	return rest, true
 }
 
 // objectLink returns the quoted object that a link among the tags leads to (FEP-e232).

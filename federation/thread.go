@@ -43,7 +43,10 @@ func (s *Service) complete(ctx context.Context, w store.CompleteStatus) error {
 			if uri == "" {
 				continue
 			}
-			_, err := s.fetchStatus(ctx, uri, fetching{reach: w.Reach - 1})
+			st, err := s.fetchStatus(ctx, uri, fetching{reach: w.Reach - 1})
+			if err == nil && !st.Local() { // it may have come meanwhile, or be known by another id
+				err = s.social.Found(ctx, uri, st.ID)
+			}
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto"
 	"crypto/ed25519"
@@ -46,6 +47,7 @@ type fakePeer struct {
 	inbox    []doc                  // what was delivered, in order
 	answer   int                    // to deliveries; 0: 202
 	keys     map[string]crypto.Signer
+	keyIDs   map[string]string // of actors whose key is not called ACTOR#main-key
 	serial   int
 }
 
@@ -62,7 +64,7 @@ func startFake(t testing.TB) *fakePeer {
 	t.Helper()
 	p := &fakePeer{
 		t: t, scheme: httpsig.Cavage,
-		answers: make(map[string]*fakeAnswer), requests: make(map[string]int), keys: make(map[string]crypto.Signer),
+		answers: make(map[string]*fakeAnswer), requests: make(map[string]int), keys: make(map[string]crypto.Signer), keyIDs: make(map[string]string),
 	}
 	ts := httptest.NewServer(p)
 	t.Cleanup(ts.Close)
@@ -135,6 +137,12 @@ func (p *fakePeer) actor(name string, changes ...doc) string {
 	}
 	maps.DeleteFunc(d, func(_ string, v any) bool { return v == nil })
 	p.serve(d)
+	p.finger(name, id)
+	return id
+}
+
+// finger has an actor found by WebFinger.
+func (p *fakePeer) finger(name, id string) {
 	finger := doc{
 		"subject": "acct:" + name + "@" + p.host,
 		"links":   []any{doc{"rel": "self", "type": "application/activity+json", "href": id}},
@@ -144,7 +152,6 @@ func (p *fakePeer) actor(name string, changes ...doc) string {
 	for _, resource := range []string{"acct:" + name + "@" + p.host, "acct:" + handle, "acct%3A" + name + "@" + p.host, "acct%3A" + strings.ReplaceAll(handle, ":", "%3A")} {
 		p.respond("/.well-known/webfinger?resource="+resource, http.StatusOK, "application/jrd+json", b)
 	}
-	return id
 }
 
 // rotate gives an actor another key, which is in its document from now on.
@@ -295,7 +302,7 @@ func (p *fakePeer) signerOf(actor string) *httpsig.Signer {
 	if key := p.keys[actor+"#ed25519-key"]; key != nil && p.scheme == httpsig.RFC9421 {
 		return &httpsig.Signer{KeyID: actor + "#ed25519-key", Key: key}
 	}
-	return &httpsig.Signer{KeyID: actor + "#main-key", Key: p.keys[actor]}
+	return &httpsig.Signer{KeyID: cmp.Or(p.keyIDs[actor], actor+"#main-key"), Key: p.keys[actor]}
 }
 
 // post delivers an activity to the shared inbox of a server, signed by its actor, and wants it to be accepted. Nothing is done with

@@ -511,6 +511,7 @@ func TestIncomingQuote(t *testing.T) {
 		"_misskey_quote":        {"_misskey_quote": uri},
 		"a tag":                 {"tag": []any{doc{"type": "Link", "mediaType": `application/ld+json; profile="https://www.w3.org/ns/activitystreams"`, "href": uri, "name": "RE: " + uri}}},
 		"a tag with a relation": {"tag": []any{doc{"type": "Link", "mediaType": "application/activity+json", "href": uri, "rel": "https://misskey-hub.net/ns#_misskey_quote"}}},
+		"above":                 {"quote": uri, "content": `<p class="quote-inline">RE: <a href="https://example.org"><span class="invisible">https://</span>x</a></p><p>look</p>`},
 		"a span":                {"quoteUrl": uri, "content": `<p>look</p><span class="quote-inline"><br><br>RE: <a href="https://example.org">x</a></span>`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -92,7 +92,7 @@ func (s *Service) Receive(ctx context.Context, author *store.Account, r Received
 			return err
 		}
 		if trace.Awaited {
-			return s.linkWaiting(ctx, tx, st)
+			return linkWaiting(ctx, tx, r.URI, st)
 		}
 		return nil
 	})
@@ -395,9 +395,21 @@ func (s *Service) complete(ctx context.Context, tx *store.Tx, r *Received, a *ac
 	return tx.EnqueueOnce(ctx, s.db.Now(), fmt.Sprintf("complete:%s", c.ID), w)
 }
 
-// linkWaiting links with a post what was here before it: replies go into its thread. What would then answer itself is left alone.
-func (s *Service) linkWaiting(ctx context.Context, tx *store.Tx, st *store.Status) error {
-	waiting, err := tx.AwaitingParent(ctx, st.URI, waitingMost)
+// Found has a post from elsewhere linked with what waits for it by an id: its own, or another by which its server knows it.
+func (s *Service) Found(ctx context.Context, uri string, id store.StatusID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		st, err := tx.Status(ctx, id)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		return linkWaiting(ctx, tx, uri, st)
+	})
+}
+
+// linkWaiting links with a post what was here before it and names it by uri: replies go into its thread. What would then answer itself
+// is left alone.
+func linkWaiting(ctx context.Context, tx *store.Tx, uri string, st *store.Status) error {
+	waiting, err := tx.AwaitingParent(ctx, uri, waitingMost)
 	if err != nil {
 		return err
 	}
@@ -418,7 +430,7 @@ func (s *Service) linkWaiting(ctx context.Context, tx *store.Tx, st *store.Statu
 			return err
 		}
 	}
-	if waiting, err = tx.AwaitingQuoted(ctx, st.URI, waitingMost); err != nil {
+	if waiting, err = tx.AwaitingQuoted(ctx, uri, waitingMost); err != nil {
 		return err
 	}
 	for _, id := range waiting {
@@ -429,7 +441,7 @@ func (s *Service) linkWaiting(ctx context.Context, tx *store.Tx, st *store.Statu
 		if !quotable(quote, st) {
 			continue
 		}
-		content := strings.TrimSuffix(quote.Content, quoteLink(&store.Status{URL: st.URI}))
+		content := strings.TrimSuffix(quote.Content, quoteLink(&store.Status{URL: uri}))
 		if err := tx.LinkQuote(ctx, quote, st, content); err != nil {
 			return err
 		}

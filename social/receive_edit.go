@@ -57,6 +57,7 @@ func (s *Service) receiveVersion(ctx context.Context, tx *store.Tx, st *store.St
 	}
 	next := *st
 	next.Content, next.SpoilerText, next.Language, next.Sensitive = r.Content, r.SpoilerText, r.Language, r.Sensitive
+	next.URL = r.URL
 	next.Emojis.V, next.HasMedia, next.HasPoll = r.Emojis, len(r.Media) > 0, r.Poll != nil
 	c := &Composed{Status: &next, Tags: r.Tags, Link: r.Link}
 	if c.Quoted, err = quotedIn(ctx, tx, st); err != nil {

@@ -71,9 +71,9 @@ func (tx *Tx) SaveStatus(ctx context.Context, s *Status) error {
 	}
 	_, err := tx.exec(ctx, "save status", `
 		UPDATE statuses
-		SET has_media = ?, has_poll = ?, sensitive = ?, edited_at = ?, language = ?, content_type = ?, emojis = ?, spoiler_text = ?, text = ?, content = ?
+		SET has_media = ?, has_poll = ?, sensitive = ?, edited_at = ?, language = ?, content_type = ?, emojis = ?, url = ?, spoiler_text = ?, text = ?, content = ?
 		WHERE id = ?`,
-		s.HasMedia, s.HasPoll, s.Sensitive, s.EditedAt, s.Language, s.ContentType, s.Emojis, s.SpoilerText, s.Text, s.Content, s.ID)
+		s.HasMedia, s.HasPoll, s.Sensitive, s.EditedAt, s.Language, s.ContentType, s.Emojis, s.URL, s.SpoilerText, s.Text, s.Content, s.ID)
 	tx.touchStatus(s.ID)
 	return err
 }
