@@ -3,6 +3,8 @@ package server_test
 import (
 	"strings"
 	"testing"
+
+	"svc/store"
 )
 
 // The custom emoji of a message are those that came with it, not those of the same names here.
@@ -49,4 +51,26 @@ func TestMoveToWhoHasChanged(t *testing.T) {
 	if o := move(); o.m["status"] != "success" {
 		t.Errorf("the move: %v", o.m)
 	}
+}
+
+// Who has moved away gets no new followers; those who follow already may change how.
+func TestFollowOfTheMoved(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice, early, here, there := srv.signUp("alice"), srv.signUp("early"), srv.signUp("here"), srv.signUp("there")
+	early.to(here.id, "follow")
+	old := peer.url + "/users/old"
+	target := peer.actor("target", doc{"alsoKnownAs": []any{old}})
+	srv.meet(target)
+	peer.actor("old", doc{"movedTo": target})
+	srv.changeAccount(here, func(a *store.Account) { id := there.accountID(); a.MovedToID = &id })
+	for _, id := range []string{here.id, srv.meet(old)} {
+		alice.post("/api/v1/accounts/"+id+"/follow").wantError(403, "This action is not allowed")
+		alice.relationship(id).wantTruths(relations)
+	}
+	settle(srv)
+	if got := peer.delivered(); len(got) > 0 {
+		t.Errorf("it was told %v", got)
+	}
+	early.to(here.id, "follow", "reblogs", "false").wantTruths(relations, "following")
+	alice.to(srv.meet(target), "follow")
 }
