@@ -32,7 +32,7 @@ func (s *Service) chatMessage(ctx context.Context, in *incoming, object activity
 		return refuse("it is too long")
 	}
 	return s.social.ReceiveChatMessage(ctx, in.actor, to.ID, social.IncomingMessage{
-		URI: id, Content: content, CreatedAt: s.timeOf(in, "published").Time(), Attachment: s.attached(object),
+		URI: id, Content: content, CreatedAt: s.timeOf(in, "published").Time(), Emojis: s.emojisIn(object), Attachment: s.attached(object),
 	})
 }
 

@@ -18,14 +18,11 @@ func init() {
 
 // follow has an actor follow somebody here, or ask to.
 func (s *Service) follow(ctx context.Context, in *incoming) error {
-	if done, err := s.relayFollowed(ctx, in); done || err != nil {
+	if relay, err := s.relayFollowed(ctx, in); relay || err != nil {
 		return err
 	}
 	ref, err := in.objectRef()
 	if err != nil {
-		return err
-	}
-	if relay, err := s.relayFollowed(ctx, in); relay || err != nil {
 		return err
 	}
 	to, err := s.accountHere(ctx, ref)
@@ -44,9 +41,6 @@ func (s *Service) accept(ctx context.Context, in *incoming) error {
 	if relay, err := s.relayAnswered(ctx, in); relay || err != nil {
 		return err
 	}
-	if done, err := s.relayAnswered(ctx, in); done || err != nil {
-		return err
-	}
 	f, err := s.answered(ctx, in.actor, in.Object)
 	if err != nil || f == nil {
 		return err
@@ -57,9 +51,6 @@ func (s *Service) accept(ctx context.Context, in *incoming) error {
 // reject has an actor refuse, or end, the follow of somebody here.
 func (s *Service) reject(ctx context.Context, in *incoming) error {
 	if relay, err := s.relayAnswered(ctx, in); relay || err != nil {
-		return err
-	}
-	if done, err := s.relayAnswered(ctx, in); done || err != nil {
 		return err
 	}
 	f, err := s.answered(ctx, in.actor, in.Object)

@@ -48,6 +48,25 @@ func (s *Service) Resolve(ctx context.Context, what string) (store.AccountID, st
 	return 0, status.ID, nil
 }
 
+// Reread asks for an account elsewhere anew, because what it says of itself is about to matter. What its server does not tell within the
+// time that somebody waits stays as it is known here; an account that is no more is errs.ErrRecordNotFound.
+func (s *Service) Reread(ctx context.Context, a *store.Account) error {
+	if a.Local() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, resolveTime)
+	defer cancel()
+	s.absent.forget(a.URI)
+	_, err := s.fetchActor(ctx, a.URI)
+	if isGone(err) {
+		return errs.ErrRecordNotFound
+	}
+	if err != nil {
+		s.log.Debug("account not read anew", "account", a.Acct(), "err", err)
+	}
+	return nil
+}
+
 // resolve returns one of the two.
 func (s *Service) resolve(ctx context.Context, what string) (*store.Account, *store.Status, error) {
 	if !strings.HasPrefix(what, "https://") && !strings.HasPrefix(what, "http://") {

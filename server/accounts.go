@@ -78,7 +78,17 @@ func (s *Server) accountByIDOrNickname(r *Request) (*store.Account, error) {
 			return a, err
 		}
 	}
-	return s.accountByHandle(r, r.Param("id"))
+	return s.accountByNickname(r)
+}
+
+// accountByNickname returns the account whose handle :id is, if it may be seen. Those of other servers are found by it only by who is
+// signed in, as in searches (extension API 13).
+func (s *Server) accountByNickname(r *Request) (*store.Account, error) {
+	a, err := s.accountByHandle(r, r.Param("id"))
+	if err == nil && !a.Local() && s.onlyLocal(r) {
+		err = errs.ErrRecordNotFound
+	}
+	return a, err
 }
 
 // accountIDOrNickname is accountByIDOrNickname for those who need no more than the account's id.
@@ -92,7 +102,7 @@ func (s *Server) accountIDOrNickname(r *Request) (store.AccountID, error) {
 			return id, err
 		}
 	}
-	a, err := s.accountByHandle(r, r.Param("id"))
+	a, err := s.accountByNickname(r)
 	if err != nil {
 		return 0, err
 	}

@@ -66,6 +66,8 @@ func TestShowAccount(t *testing.T) {
 		{"by nickname", alice, "bob", bob.id},
 		{"by handle", nil, "@bob@" + strings.TrimPrefix(srv.url, "http://"), bob.id},
 		{"by remote handle", alice, "dave%40example.com", dave},
+		{"by remote handle, anonymous", nil, "dave%40example.com", ""},
+		{"by remote handle, anonymous, deeper", nil, "dave%40example.com/statuses", ""},
 		{"by remote id", nil, dave, dave},
 		{"somebody elsewhere", alice, "bob@example.com", ""},
 		{"an unknown id", alice, "0000000000000000AA", ""},

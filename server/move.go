@@ -117,6 +117,9 @@ func (s *Server) moveAccount(r *Request) (any, error) {
 		return failed{"Invalid password."}, nil
 	}
 	a, err := s.accountAnywhere(r, p.Target)
+	if err == nil && s.federates() { // that it has become an alias was told to nobody here, unless somebody follows it
+		err = s.federation.Reread(r.Context(), a)
+	}
 	if err == nil {
 		err = s.social.Move(r.Context(), r.Viewer.ID, a.ID)
 	}

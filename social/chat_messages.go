@@ -105,6 +105,7 @@ type IncomingMessage struct {
 	URI        string
 	Content    string // HTML, as it came
 	CreatedAt  time.Time
+	Emojis     []store.RemoteEmoji
 	Attachment *store.Media // the one attachment, nil if there is none
 }
 
@@ -128,6 +129,7 @@ func (s *Service) ReceiveChatMessage(ctx context.Context, sender *store.Account,
 			return errNoRecipient
 		}
 		m := &store.ChatMessage{ID: tx.NewMessageID(), URI: in.URI, CreatedAt: store.At(in.CreatedAt), Content: content}
+		m.Emojis = &store.JSON[[]store.RemoteEmoji]{V: in.Emojis}
 		if in.Attachment != nil {
 			in.Attachment.AccountID = sender.ID
 			if err := tx.AddMedia(ctx, in.Attachment); err != nil {

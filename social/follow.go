@@ -26,7 +26,7 @@ type FollowOptions struct {
 const maxLanguages = 50
 
 // Follow makes follower follow target, or ask to if target is locked or lives elsewhere. Following again is no error: it changes
-// the options, and is answered at once if target has been unlocked since. Nobody follows oneself, or across a block.
+// the options, and is answered at once if target has been unlocked since. Nobody follows oneself, across a block, or who has moved away.
 func (s *Service) Follow(ctx context.Context, follower *store.Account, target store.AccountID, o FollowOptions) (*store.Follow, error) {
 	var f *store.Follow
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
@@ -46,6 +46,9 @@ func (s *Service) follow(ctx context.Context, tx *store.Tx, follower *store.Acco
 		return nil, err
 	}
 	if f == nil {
+		if to.MovedToID != nil { // it is the other account that can be followed (federation 1.7)
+			return nil, errNotAllowed
+		}
 		f = &store.Follow{FollowerID: follower.ID, TargetID: to.ID, Pending: true, FollowerLocal: follower.Local(), ShowReblogs: true}
 		o.apply(f)
 		err = s.ask(ctx, tx, f, to)

@@ -1,0 +1,76 @@
+package server_test
+
+import (
+	"strings"
+	"testing"
+
+	"svc/store"
+)
+
+// The custom emoji of a message are those that came with it, not those of the same names here.
+func TestIncomingMessageEmojis(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice := srv.signUp("alice")
+	bob := peer.actor("bob")
+	picture := peer.url + "/emoji/cat.png"
+	peer.receive(srv, peer.message(bob, alice.uri(), doc{
+		"content": "hello :cat: and :dog:",
+		"tag":     []any{doc{"type": "Emoji", "name": ":cat:", "icon": doc{"type": "Image", "url": picture}}},
+	}))
+	chat := alice.get("/api/v2/svc/chats").want(200).list()[0]
+	messages := alice.get("/api/v1/svc/chats/" + chat.id() + "/messages").want(200).list()
+	want := srv.proxy.URL(picture)
+	if got := members(messages[0], "emojis", "shortcode"); strings.Join(got, " ") != "cat" {
+		t.Fatalf("the emoji are %q", got)
+	}
+	if got := members(messages[0], "emojis", "url"); got[0] != want {
+		t.Errorf("the picture is %s, want %s", got[0], want)
+	}
+	if got := chat.at("last_message.emojis").([]any); len(got) != 1 {
+		t.Errorf("the last message has the emoji %v", got)
+	}
+}
+
+// Somebody moves to an account that has become an alias since it was seen here last, and of which nobody here is told anything.
+func TestMoveToWhoHasChanged(t *testing.T) {
+	peers := startPeers(t, 2)
+	here, there := peers[0], peers[1]
+	alice, second := here.signUp("alice"), there.signUp("second")
+	alice.find(second)
+	settle(here, there)
+	target := "second@" + mustHost(t, there.url)
+	move := func() *object {
+		t.Helper()
+		return alice.post("/api/v1/svc/move_account", "password", testPassword, "target_account", target).want(200).object()
+	}
+	if o := move(); o.at("error") == nil {
+		t.Fatalf("a move to who knows nothing of it: %v", o.m)
+	}
+	second.send("PUT", "/api/v1/svc/aliases", map[string]any{"alias": "alice@" + mustHost(t, here.url)}).want(200)
+	settle(here, there)
+	if o := move(); o.m["status"] != "success" {
+		t.Errorf("the move: %v", o.m)
+	}
+}
+
+// Who has moved away gets no new followers; those who follow already may change how.
+func TestFollowOfTheMoved(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice, early, here, there := srv.signUp("alice"), srv.signUp("early"), srv.signUp("here"), srv.signUp("there")
+	early.to(here.id, "follow")
+	old := peer.url + "/users/old"
+	target := peer.actor("target", doc{"alsoKnownAs": []any{old}})
+	srv.meet(target)
+	peer.actor("old", doc{"movedTo": target})
+	srv.changeAccount(here, func(a *store.Account) { id := there.accountID(); a.MovedToID = &id })
+	for _, id := range []string{here.id, srv.meet(old)} {
+		alice.post("/api/v1/accounts/"+id+"/follow").wantError(403, "This action is not allowed")
+		alice.relationship(id).wantTruths(relations)
+	}
+	settle(srv)
+	if got := peer.delivered(); len(got) > 0 {
+		t.Errorf("it was told %v", got)
+	}
+	early.to(here.id, "follow", "reblogs", "false").wantTruths(relations, "following")
+	alice.to(srv.meet(target), "follow")
+}
