@@ -38,7 +38,7 @@ func newInbox(s *Service) *inbox {
 // add queues an activity whose signature was verified. It returns once that is on disk. mark tells when it was not heard of.
 func (b *inbox) add(ctx context.Context, doc activity.Object, mark uint64, in Inbound, signer *store.Account) error {
 	weight := weightOf(len(in.Body))
-	from := b.queue.reserve(signer.ID, b.s.hostOf(signer), weight)
+	from := b.queue.reserve(signer.ID, domainOf(b.s.hostOf(signer)), weight)
 	if from == nil {
 		return errFull
 	}
@@ -121,7 +121,7 @@ func (b *inbox) load(ctx context.Context) error {
 		for _, h := range heads {
 			after = h.ID
 			host, _ := activity.Host(h.SignerURI, b.s.Trial)
-			b.queue.found(h.ID, h.SignerID, host, h.Size, h.RunAt.Time(), h.Attempts > 0)
+			b.queue.found(h.ID, h.SignerID, domainOf(host), h.Size, h.RunAt.Time(), h.Attempts > 0)
 		}
 		if len(heads) < loadAtOnce {
 			return nil

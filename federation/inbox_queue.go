@@ -50,7 +50,7 @@ type sender struct {
 	blocked bool    // what is next must wait for something slow
 }
 
-// sendingHost is the server of senders.
+// sendingHost is the server of senders, with all others of its registered domain: more names do not make for more of the queue.
 type sendingHost struct {
 	name   string
 	count  int

@@ -196,7 +196,7 @@ func (s *Service) fetchKey(ctx context.Context, id string, wrong *knownKey) (*kn
 		}
 		err = s.learnKey(ctx, id)
 		release()
-		if err != nil && !errors.Is(err, fetch.ErrBusy) {
+		if err != nil && !errors.Is(err, fetch.ErrBusy) && !errors.Is(err, errAbsent) {
 			s.askedInVain(ctx, id)
 		}
 		switch {
