@@ -15,7 +15,8 @@ func (s *Service) Register(w *store.Worker) {
 }
 
 // prune is the job that removes what has outlived its use: codes and links whose time is over, forgotten apps, old idempotency
-// keys, what waits for servers that are gone, accounts of others that nothing here has to do with. It works in small transactions, so that others can write in between.
+// keys, what waits for servers that are gone, and what others have left here that has to do with nothing any more. It works in small
+// transactions, so that others can write in between.
 func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 	for _, prune := range []func(*store.Tx, context.Context) (bool, error){(*store.Tx).PruneExpired, (*store.Tx).PruneDeliveries, (*store.Tx).PruneReceived, (*store.Tx).PruneHeard} {
 		for more := true; more; {
@@ -39,10 +40,26 @@ func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 			return err
 		}
 	}
-	for from, more := store.AccountID(0), true; more; {
+	if err := inSteps(ctx, s, store.AccountID(0), (*store.Tx).PruneStrangers); err != nil {
+		return err
+	}
+	if err := inSteps(ctx, s, "", (*store.Tx).PruneHosts); err != nil {
+		return err
+	}
+	if err := inSteps(ctx, s, store.ConversationID(0), (*store.Tx).PruneContexts); err != nil {
+		return err
+	}
+	return inSteps(ctx, s, "", func(tx *store.Tx, ctx context.Context, from string) (string, bool, error) {
+		return tx.PruneTombstones(ctx, s.social.BaseURL+"/", from)
+	})
+}
+
+// inSteps has a table looked through, some rows in one transaction.
+func inSteps[T any](ctx context.Context, s *Service, from T, prune func(*store.Tx, context.Context, T) (T, bool, error)) error {
+	for more := true; more; {
 		err := s.db.Update(ctx, func(tx *store.Tx) error {
 			var err error
-			from, more, err = tx.PruneStrangers(ctx, from)
+			from, more, err = prune(tx, ctx, from)
 			return err
 		})
 		if err != nil {

@@ -1,6 +1,8 @@
 package admin_test
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -168,4 +170,153 @@ func TestPruneStrangers(t *testing.T) {
 	meet("new")
 	h.prune()
 	wantThere("stranger")
+}
+
+// TestPruneLeftovers looks at what strangers leave behind: servers, names of threads, ids of what was deleted.
+func TestPruneLeftovers(t *testing.T) {
+	h := newHouse(t)
+	alice := h.person("alice").ID
+	const day = 24 * time.Hour
+	side := func(query string, args ...any) {
+		t.Helper()
+		if _, err := h.side.ExecContext(h.ctx(), query, args...); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+	}
+	wantRows := func(column, table string, want ...string) {
+		t.Helper()
+		rows, err := h.side.QueryContext(h.ctx(), "SELECT "+column+" FROM "+table+" WHERE "+column+" NOT LIKE '%.many' ORDER BY 1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		var got []string
+		for rows.Next() {
+			var s string
+			if err := rows.Scan(&s); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, s)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", table, got, want)
+		}
+	}
+	now := h.now().UnixMilli()
+	h.update(func(tx *store.Tx) error {
+		a := &store.Account{Nickname: "a", Domain: "away.example", URI: "https://away.example/a", ActorType: "Person"}
+		return tx.AddAccount(h.ctx(), a)
+	})
+	side(`INSERT INTO follows (id, follower_id, target_id, pending, follower_local) SELECT 1, ?, id, 0, 1 FROM accounts WHERE domain = 'away.example'`, alice)
+	side(`INSERT INTO hosts (domain, signature_at) VALUES ('signed.example', ?)`, now)
+	side(`INSERT INTO hosts (domain, last_success_at) VALUES ('met.example', ?)`, now)
+	side(`INSERT INTO hosts (domain, last_success_at) VALUES ('new.example', ?)`, now+61*day.Milliseconds())
+	side(`INSERT INTO hosts (domain, due_at) VALUES ('due.example', ?)`, now)
+	side(`INSERT INTO hosts (domain, unreachable_since) VALUES ('away.example', ?), ('gone.example', ?)`, now, now)
+	side(`INSERT INTO statuses (id, account_id, visibility, conversation_id, domain, created_at, uri, content) VALUES (7, ?, 0, 7, '', 4, 'x', '')`, alice)
+	side(`INSERT INTO contexts (conversation_id, uri) VALUES (7, 'https://a.example/used'), (8, 'https://a.example/unused')`)
+	own := h.social.BaseURL + "/objects/1"
+	side(`INSERT INTO tombstones (uri, deleted_at) VALUES (?, ?), ('https://a.example/old', ?), ('https://a.example/new', ?)`, own, now, now, now+366*day.Milliseconds())
+	for _, query := range []string{ // more than one step looks at
+		`INSERT INTO hosts (domain, checked_at) SELECT i || '.many', 1 FROM n`,
+		`INSERT INTO contexts (conversation_id, uri) SELECT 1000 + i, i || '.many' FROM n`,
+		`INSERT INTO tombstones (uri, deleted_at) SELECT i || '.many', 1 FROM n`,
+	} {
+		side(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) ` + query)
+	}
+	h.prune()
+	wantRows("domain", "hosts", "away.example", "due.example", "gone.example", "met.example", "new.example", "signed.example")
+	wantRows("uri", "contexts", "https://a.example/used")
+	wantRows("uri", "tombstones", own, "https://a.example/new", "https://a.example/old")
+	h.moveOn(61 * day)
+	h.prune()
+	wantRows("domain", "hosts", "away.example", "due.example", "new.example")
+	h.moveOn(305 * day)
+	h.prune()
+	wantRows("uri", "tombstones", own, "https://a.example/new")
+	for _, table := range []string{"hosts WHERE domain", "contexts WHERE uri", "tombstones WHERE uri"} {
+		n := 0
+		if err := h.side.QueryRowContext(h.ctx(), "SELECT count(*) FROM "+table+" LIKE '%.many'").Scan(&n); err != nil || n > 0 {
+			t.Errorf("%s: %d are left, %v", table, n, err)
+		}
+	}
+}
+
+// TestBounded adds more than is kept of what strangers can have us note as often as they like.
+func TestBounded(t *testing.T) {
+	h := newHouse(t)
+	alice := h.person("alice").ID
+	count := func(query string) (n int) {
+		t.Helper()
+		if err := h.side.QueryRowContext(h.ctx(), query).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	t.Run("refusals", func(t *testing.T) {
+		for range 15 {
+			h.update(func(tx *store.Tx) error {
+				for range 1000 {
+					if err := tx.Refuse(h.ctx(), &store.Refusal{URI: "x", Reason: "x"}); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		if n := count(`SELECT count(*) FROM refusals`); n < 10_000 || n > 11_001 {
+			t.Errorf("%d are kept", n)
+		}
+		h.prune()
+		if n := count(`SELECT count(*) FROM refusals`); n != 10_000 {
+			t.Errorf("%d are left", n)
+		}
+	})
+	t.Run("activities given up", func(t *testing.T) {
+		h.update(func(tx *store.Tx) error {
+			for range 2100 {
+				row := &store.Received{SignerID: alice, Body: "{}"}
+				if err := tx.AddReceived(h.ctx(), row); err != nil {
+					return err
+				}
+				row.Attempts = 7
+				if at, err := tx.PutOffReceived(h.ctx(), row, errors.New("trouble")); err != nil || !at.IsZero() {
+					t.Fatal(at, err)
+				}
+			}
+			return nil
+		})
+		if n := count(`SELECT count(*) FROM inbox`); n != 2000 {
+			t.Errorf("%d are kept", n)
+		}
+	})
+	t.Run("versions", func(t *testing.T) {
+		st := &store.Status{AccountID: alice, URI: "https://a.example/1", Content: "x"}
+		h.update(func(tx *store.Tx) error {
+			st.ID = tx.NewStatusID()
+			st.ConversationID = store.ConversationID(st.ID)
+			if err := tx.AddStatus(h.ctx(), st); err != nil {
+				return err
+			}
+			for i := range 300 {
+				m := &store.Media{AccountID: alice, StatusID: &st.ID, Position: -1, RemoteURL: fmt.Sprint("https://a.example/picture", i), Type: "image"}
+				if err := tx.AddMedia(h.ctx(), m); err != nil {
+					return err
+				}
+				v := st.Version([]*store.Media{m}, nil)
+				v.CreatedAt = store.Time(i)
+				if err := tx.AddStatusEdit(h.ctx(), v); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		versions := must(h.db.StatusEdits(h.ctx(), st.ID, 1000))(t)
+		if len(versions) != 200 || versions[0].CreatedAt != 0 || versions[1].CreatedAt != 101 || versions[199].CreatedAt != 299 {
+			t.Errorf("%d are kept", len(versions))
+		}
+		if n := count(`SELECT count(*) FROM media WHERE status_id IS NOT NULL`); n != 200 {
+			t.Errorf("%d attachments are kept", n)
+		}
+	})
 }

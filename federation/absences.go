@@ -11,10 +11,11 @@ import (
 	"svc/internal/fetch"
 )
 
-// absences remembers for a while what could not be had.
+// absences remembers for a while what could not be had, and who does not answer.
 type absences struct {
 	mu      sync.Mutex
 	entries map[string]absence
+	hosts   map[string]*silence
 }
 
 type absence struct {
@@ -22,9 +23,21 @@ type absence struct {
 	err   error
 }
 
-const maxAbsences = 5000
+// silence is that of a host.
+type silence struct {
+	until time.Time
+	times int // in a row
+}
 
-func newAbsences() *absences { return &absences{entries: make(map[string]absence)} }
+const (
+	maxAbsences  = 5000
+	firstSilence = 5 * time.Second // until a host that did not answer is asked again: each time longer
+	mostSilence  = 5 * time.Minute
+)
+
+func newAbsences() *absences {
+	return &absences{entries: make(map[string]absence), hosts: make(map[string]*silence)}
+}
 
 // of returns why an address is not to be asked now, nil if it may.
 func (a *absences) of(uri string, now time.Time) error {
@@ -73,6 +86,40 @@ func (a *absences) noteFor(uri string, err error, now time.Time, lasts time.Dura
 		delete(a.entries, old)
 	}
 	a.entries[uri] = absence{now.Add(lasts), err}
+}
+
+// silent tells whether a host is not to be asked now, because it did not answer.
+func (a *absences) silent(host string, now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	h := a.hosts[host]
+	return h != nil && now.Before(h.until)
+}
+
+// noteHost remembers whether a host has answered, whatever it was. Nobody else waits for one that does not, again and again.
+func (a *absences) noteHost(host string, answered bool, now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if answered {
+		delete(a.hosts, host)
+		return
+	}
+	h := a.hosts[host]
+	if h == nil {
+		for old := range a.hosts {
+			if len(a.hosts) < maxAbsences {
+				break
+			}
+			delete(a.hosts, old)
+		}
+		h = new(silence)
+		a.hosts[host] = h
+	}
+	if now.Before(h.until) { // it was asked by several at once
+		return
+	}
+	h.until = now.Add(min(firstSilence<<min(h.times, 10), mostSilence))
+	h.times++
 }
 
 // forget has an address asked again.

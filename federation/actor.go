@@ -53,7 +53,7 @@ func (s *Service) fetchActor(ctx context.Context, uri string) (*store.Account, e
 	if err := mayAsk(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.mayMeet(ctx, host); err != nil {
+	if err := s.mayMeet(ctx, host, false); err != nil {
 		return nil, err
 	}
 	return s.actors.do(ctx, uri, actorTime, func(ctx context.Context) (*store.Account, error) {
@@ -111,6 +111,11 @@ func (s *Service) learnPerson(ctx context.Context, p *person, named *finger, rev
 	}
 	if err := s.reviewPerson(ctx, p); err != nil {
 		return nil, err
+	}
+	if known == nil && named == nil {
+		if err := s.mayMeet(ctx, p.host, true); err != nil {
+			return nil, err
+		}
 	}
 	return s.saveActor(ctx, p, h)
 }

@@ -22,7 +22,7 @@ func (s *Service) learnKey(ctx context.Context, id string) error {
 	if err := mayAsk(ctx); err != nil {
 		return err
 	}
-	if err := s.mayMeet(ctx, host); err != nil {
+	if err := s.mayMeet(ctx, host, false); err != nil {
 		return err
 	}
 	_, err = s.actors.do(ctx, "key "+id, actorTime, func(ctx context.Context) (*store.Account, error) {

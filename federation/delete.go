@@ -65,6 +65,9 @@ func (s *Service) gone(ctx context.Context, verb string, doc activity.Object) er
 	if err != nil || account.Local() || account.DeletedAt != nil {
 		return ignoreMissing(err)
 	}
+	if s.absent.of(actor, s.now()) == nil && !s.looked.begin(lookedKey{id: account.ID, gone: true}, s.now()) {
+		return s.unverified(actor, errGone) // its server was asked a moment ago, and had it
+	}
 	_, err = s.document(ctx, actor)
 	switch status := statusOf(err); status {
 	case http.StatusGone:

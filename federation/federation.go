@@ -74,6 +74,8 @@ type Service struct {
 	looked  *looked
 	watched *watched
 	met     *newcomers
+	vain    *vain
+	asking  *fetch.Slots // for keys
 	keys    *knownKeys
 	relays  *relays
 	inbox   *inbox
@@ -88,7 +90,7 @@ func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetc
 	s := &Service{
 		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, kept: newKept(db), log: log,
 		signers: newSigners(), senders: newSenders(db), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(),
-		watched: newWatched(), met: newNewcomers(),
+		watched: newWatched(), met: newNewcomers(), vain: newVain(), asking: fetch.NewSlots(keysAtOnce, keysOfDomain, keysThatQueue),
 	}
 	s.inbox, s.courier = newInbox(s), newCourier(s)
 	return s

@@ -85,7 +85,7 @@ func (s *Service) sharedGet(ctx context.Context, uri string) (activity.Object, s
 	}
 	g, err := s.flights.do(ctx, uri, 2*documentTime, func(ctx context.Context) (got, error) {
 		doc, at, err := s.get(ctx, uri)
-		if err != nil {
+		if err != nil && !errors.Is(err, errAbsent) {
 			s.absent.note(uri, err, s.now())
 		}
 		return got{doc, at}, err
@@ -98,6 +98,9 @@ func (s *Service) get(ctx context.Context, uri string) (activity.Object, string,
 	host, err := s.hostToAsk(uri)
 	if err != nil {
 		return nil, "", err
+	}
+	if s.absent.silent(host, s.now()) {
+		return nil, "", fmt.Errorf("%w: %s does not answer", errAbsent, host)
 	}
 	known, err := s.db.Host(ctx, host)
 	if err != nil {
@@ -123,6 +126,11 @@ func (s *Service) get(ctx context.Context, uri string) (activity.Object, string,
 		if i > 0 && i == len(ways)-1 && last == host && (known.Signature == "" || known.Signature == neither) {
 			s.noteNeither(ctx, host)
 		}
+	}
+	if noAnswer := err != nil && passing(err) && statusOf(err) == 0; !noAnswer {
+		s.absent.noteHost(host, true, s.now())
+	} else if !errors.Is(err, fetch.ErrBusy) && !errors.Is(err, context.Canceled) {
+		s.absent.noteHost(host, false, s.now())
 	}
 	switch {
 	case isGone(err) && last != host:

@@ -37,7 +37,8 @@ func newInbox(s *Service) *inbox {
 
 // add queues an activity whose signature was verified. It returns once that is on disk. mark tells when it was not heard of.
 func (b *inbox) add(ctx context.Context, doc activity.Object, mark uint64, in Inbound, signer *store.Account) error {
-	from := b.queue.reserve(signer.ID, b.s.hostOf(signer))
+	weight := weightOf(len(in.Body))
+	from := b.queue.reserve(signer.ID, domainOf(b.s.hostOf(signer)), weight)
 	if from == nil {
 		return errFull
 	}
@@ -46,14 +47,14 @@ func (b *inbox) add(ctx context.Context, doc activity.Object, mark uint64, in In
 		row.RecipientID = &in.Recipient.ID
 	}
 	if err := b.s.db.Update(ctx, func(tx *store.Tx) error { return tx.AddReceived(ctx, row) }); err != nil {
-		b.queue.forgo(from)
+		b.queue.forgo(from, weight)
 		return err
 	}
 	if !b.running.Load() {
-		b.queue.forgo(from) // it is found in the database once there is somebody to look
+		b.queue.forgo(from, weight) // it is found in the database once there is somebody to look
 		return nil
 	}
-	b.queue.add(&item{id: row.ID, from: from, row: row, doc: doc, mark: mark})
+	b.queue.add(&item{id: row.ID, from: from, weight: weight, row: row, doc: doc, mark: mark})
 	return nil
 }
 
@@ -120,7 +121,7 @@ func (b *inbox) load(ctx context.Context) error {
 		for _, h := range heads {
 			after = h.ID
 			host, _ := activity.Host(h.SignerURI, b.s.Trial)
-			b.queue.found(h.ID, h.SignerID, host, h.RunAt.Time(), h.Attempts > 0)
+			b.queue.found(h.ID, h.SignerID, domainOf(host), h.Size, h.RunAt.Time(), h.Attempts > 0)
 		}
 		if len(heads) < loadAtOnce {
 			return nil

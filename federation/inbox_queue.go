@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	maxWaiting   = 50_000  // activities that wait in the database: others are asked to try again later
+	maxWaiting   = 50_000  // activities that wait in the database: others are asked to try again later. A long one counts as several
+	lengthOfOne  = 16_000  // bytes
 	maxInMemory  = 4 << 20 // bytes of their bodies that are kept at hand; the others are read again when their turn comes
 	slowWorkers  = 8       // activities that wait for other servers at the same time
 	slowPerHost  = 6       // of them, of the senders of one host
@@ -33,7 +34,7 @@ type queue struct {
 	quick    []*sendingHost // in turn: those with senders that have something to be done
 	slow     []*sendingHost // in turn: those with something that takes time
 	later    laterHeap
-	total    int // activities, those included that are about to be added
+	total    int // activities, those included that are about to be added, by weight
 	inMemory int // bytes
 }
 
@@ -41,7 +42,7 @@ type queue struct {
 type sender struct {
 	id      store.AccountID
 	host    *sendingHost
-	count   int     // of what it has sent and is not done with
+	count   int     // of what it has sent and is not done with, by weight
 	waiting []*item // in the order in which it came
 	slow    []*item // that takes time
 	listed  bool    // it is among those of its host whose turn comes
@@ -49,7 +50,7 @@ type sender struct {
 	blocked bool    // what is next must wait for something slow
 }
 
-// sendingHost is the server of senders.
+// sendingHost is the server of senders, with all others of its registered domain: more names do not make for more of the queue.
 type sendingHost struct {
 	name   string
 	count  int
@@ -63,6 +64,7 @@ type sendingHost struct {
 type item struct {
 	id     store.ReceivedID
 	from   *sender
+	weight int
 	row    *store.Received // nil: in the database only
 	doc    activity.Object // likewise
 	mark   uint64          // when it was not heard of; 0: nobody has looked
@@ -84,9 +86,12 @@ func newQueue() *queue {
 	return q
 }
 
+// weightOf tells for how many an activity of a length counts.
+func weightOf(size int) int { return 1 + size/lengthOfOne }
+
 // reserve makes room for one more activity of a sender, nil if there is none. The fuller the queue is, the less of it one can have: a host
 // as much as is still free, one of its senders half of that.
-func (q *queue) reserve(id store.AccountID, host string) *sender {
+func (q *queue) reserve(id store.AccountID, host string, weight int) *sender {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	free := maxWaiting - q.total
@@ -96,11 +101,11 @@ func (q *queue) reserve(id store.AccountID, host string) *sender {
 	if h := q.hosts[host]; h != nil && h.count >= free {
 		return nil
 	}
-	return q.count(id, host)
+	return q.count(id, host, weight)
 }
 
 // count counts one more activity of a sender.
-func (q *queue) count(id store.AccountID, host string) *sender {
+func (q *queue) count(id store.AccountID, host string, weight int) *sender {
 	sn := q.senders[id]
 	if sn == nil {
 		h := q.hosts[host]
@@ -111,23 +116,23 @@ func (q *queue) count(id store.AccountID, host string) *sender {
 		sn = &sender{id: id, host: h}
 		q.senders[id] = sn
 	}
-	q.total++
-	sn.count++
-	sn.host.count++
+	q.total += weight
+	sn.count += weight
+	sn.host.count += weight
 	return sn
 }
 
 // forgo gives back what was reserved.
-func (q *queue) forgo(sn *sender) {
+func (q *queue) forgo(sn *sender, weight int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.uncount(sn)
+	q.uncount(sn, weight)
 }
 
-func (q *queue) uncount(sn *sender) {
-	q.total--
-	sn.count--
-	if sn.host.count--; sn.host.count == 0 {
+func (q *queue) uncount(sn *sender, weight int) {
+	q.total -= weight
+	sn.count -= weight
+	if sn.host.count -= weight; sn.host.count == 0 {
 		delete(q.hosts, sn.host.name)
 	}
 	if sn.count == 0 {
@@ -140,7 +145,7 @@ func (q *queue) add(it *item) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.known[it.id] != nil { // it was found in the database a moment ago
-		q.uncount(it.from)
+		q.uncount(it.from, it.weight)
 		return
 	}
 	q.put(it)
@@ -148,7 +153,7 @@ func (q *queue) add(it *item) {
 
 // found puts in an activity that was found in the database, unless it is known, and has one that waits for another try tried when
 // the database says.
-func (q *queue) found(id store.ReceivedID, from store.AccountID, host string, at time.Time, tried bool) {
+func (q *queue) found(id store.ReceivedID, from store.AccountID, host string, size int, at time.Time, tried bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if it := q.known[id]; it != nil {
@@ -159,7 +164,8 @@ func (q *queue) found(id store.ReceivedID, from store.AccountID, host string, at
 		}
 		return
 	}
-	it := &item{id: id, from: q.count(from, host), at: at}
+	it := &item{id: id, weight: weightOf(size), at: at}
+	it.from = q.count(from, host, it.weight)
 	if !tried {
 		q.put(it)
 		return
@@ -358,7 +364,7 @@ func (q *queue) forget(it *item) {
 	defer q.mu.Unlock()
 	q.release(it)
 	delete(q.known, it.id)
-	q.uncount(it.from)
+	q.uncount(it.from, it.weight)
 }
 
 // putOff has an activity tried again at a time.

@@ -14,7 +14,7 @@ import (
 
 // arrive puts an activity of a sender into a queue, and tells whether there was room for it.
 func arrive(q *queue, id int, from store.AccountID, host string, refs ...string) bool {
-	sn := q.reserve(from, host)
+	sn := q.reserve(from, host, 1)
 	if sn == nil {
 		return false
 	}
@@ -22,7 +22,7 @@ func arrive(q *queue, id int, from store.AccountID, host string, refs ...string)
 	if len(refs) > 0 {
 		doc["object"] = refs[0]
 	}
-	q.add(&item{id: store.ReceivedID(id), from: sn, doc: doc, row: &store.Received{ID: store.ReceivedID(id), Body: strings.Repeat("x", 1000)}})
+	q.add(&item{id: store.ReceivedID(id), from: sn, weight: 1, doc: doc, row: &store.Received{ID: store.ReceivedID(id), Body: strings.Repeat("x", 1000)}})
 	return true
 }
 
@@ -101,6 +101,28 @@ func TestQueueShares(t *testing.T) {
 	}
 }
 
+// What is long takes as much room as it has bytes, however few that are; what is done gives it back.
+func TestQueueLength(t *testing.T) {
+	q := newQueue()
+	weight := weightOf(1 << 20)
+	var held []*sender
+	for host := range 100 {
+		sn := q.reserve(store.AccountID(host), fmt.Sprint(host), weight)
+		for ; sn != nil; sn = q.reserve(store.AccountID(host), fmt.Sprint(host), weight) {
+			held = append(held, sn)
+		}
+	}
+	if n := len(held); n > 1000 {
+		t.Errorf("%d MiB can wait", n)
+	}
+	for _, sn := range held {
+		q.forgo(sn, weight)
+	}
+	if q.total != 0 || len(q.hosts) != 0 || len(q.senders) != 0 {
+		t.Errorf("what is given back counts: %d, %d hosts, %d senders", q.total, len(q.hosts), len(q.senders))
+	}
+}
+
 // What needs time does not hold up what comes after it, unless that is about the same.
 func TestQueueSlow(t *testing.T) {
 	q := newQueue()
@@ -144,7 +166,7 @@ func TestQueueSlow(t *testing.T) {
 	if next := q.ripen(now.Add(time.Minute)); !next.Equal(now.Add(time.Hour)) || q.nextSlow(t.Context()) != second {
 		t.Errorf("next at %v", next)
 	}
-	q.found(slow.id, 1, "host", now, false)
+	q.found(slow.id, 1, "host", 1000, now, false)
 	if next := q.ripen(now.Add(time.Minute)); !next.IsZero() || q.nextSlow(t.Context()) != slow {
 		t.Errorf("next at %v", next)
 	}

@@ -12,7 +12,7 @@ func TestNewcomers(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	admitted := 0
 	for i := range 1000 {
-		if n.admit(fmt.Sprintf("h%d.evil.example.com", i), now) {
+		if n.room(fmt.Sprintf("h%d.evil.example.com", i), true, now) {
 			admitted++
 		}
 	}
@@ -20,15 +20,15 @@ func TestNewcomers(t *testing.T) {
 		t.Errorf("%d hosts of one domain", admitted)
 	}
 	for _, host := range []string{"h3.evil.example.com", "example.com", "other.example.org", "a.co.uk", "127.0.0.1:4000", "localhost:4000"} {
-		if !n.admit(host, now) {
+		if !n.room(host, true, now) {
 			t.Errorf("%s is refused", host)
 		}
 	}
-	if !n.admit("new.example.com", now.Add(newcomerTime+1)) {
+	if !n.room("new.example.com", true, now.Add(newcomerTime+1)) {
 		t.Error("refused for longer than a day")
 	}
 	for i := range 2 * maxNewcomers {
-		n.admit(fmt.Sprintf("a.domain%d.net", i), now)
+		n.room(fmt.Sprintf("a.domain%d.net", i), true, now)
 	}
 	if len(n.of) > maxNewcomers {
 		t.Errorf("%d domains are remembered", len(n.of))

@@ -2,10 +2,13 @@ package federation
 
 import (
 	"context"
+	"crypto"
 	"crypto/ed25519"
+	"errors"
 
 	"svc/internal/activity"
 	"svc/internal/errs"
+	"svc/internal/httpsig"
 	"svc/internal/proof"
 	"svc/store"
 )
@@ -14,6 +17,7 @@ import (
 // is as good as from the actor. Of what a relay sends without, only the ids count: what they stand for is asked for where it comes from.
 func (s *Service) passedOn(ctx context.Context, in *incoming) error {
 	in.via = in.actor
+	ctx = From(ctx, s.hostOf(in.via))
 	actor, err := s.proven(ctx, in.Object)
 	switch {
 	case err == nil:
@@ -44,29 +48,16 @@ func (s *Service) proven(ctx context.Context, doc activity.Object) (*store.Accou
 	if !activity.SameHost(claim.VerificationMethod, actor, s.Trial) {
 		return nil, refuse("its proof is of another host than its actor")
 	}
-	key, err := s.key(ctx, claim.VerificationMethod)
-	if err != nil {
-		return nil, err
-	}
-	if key == nil {
-		if err := s.learnKey(ctx, claim.VerificationMethod); err != nil {
-			return nil, err
+	owner, err := s.ownerOf(ctx, claim.VerificationMethod, func(key crypto.PublicKey) error {
+		public, ok := key.(ed25519.PublicKey)
+		if !ok || claim.Verify(public) != nil {
+			return httpsig.ErrSignature
 		}
-		if key, err = s.key(ctx, claim.VerificationMethod); err != nil {
-			return nil, err
-		}
+		return nil
+	})
+	if errors.Is(err, errNotVerified) || errors.Is(err, errGone) {
+		return nil, refuse("its proof is wrong: %v", err)
 	}
-	if key == nil {
-		return nil, refuse("nobody has the key of its proof")
-	}
-	public, ok := key.public.(ed25519.PublicKey)
-	if !ok {
-		return nil, refuse("the key of its proof is of another kind")
-	}
-	if err := claim.Verify(public); err != nil {
-		return nil, refuse("its proof is wrong")
-	}
-	owner, err := s.db.Account(ctx, key.owner)
 	if err == nil && owner.URI != actor {
 		err = refuse("its proof is by somebody else than its actor")
 	}

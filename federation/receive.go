@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"svc/internal/activity"
 	"svc/internal/errs"
@@ -72,10 +73,16 @@ type Inbound struct {
 var (
 	errBadDocument = errs.BadRequest("This is no activity")
 	errUnsigned    = &errs.Error{Status: http.StatusUnauthorized, Message: "The signature could not be verified"}
-	errTryAgain    = &errs.Error{Status: http.StatusServiceUnavailable, Message: "The key of the signature could not be fetched"}
-	errFull        = &errs.Error{Status: http.StatusServiceUnavailable, Message: "Too much is waiting to be dealt with"}
+	errTryAgain    = tryAgain(time.Minute, "The key of the signature could not be fetched")
+	errTryLater    = tryAgain(vainTime, "Too many keys could not be fetched")
+	errFull        = tryAgain(time.Minute, "Too much is waiting to be dealt with")
 	errNoDealings  = errs.Forbidden("There are no dealings with this server")
 )
+
+// tryAgain is the answer to what may be sent again after a while.
+func tryAgain(after time.Duration, message string) *errs.Error {
+	return &errs.Error{Status: http.StatusServiceUnavailable, Message: message, RetryAfter: after}
+}
 
 // Receive takes an activity in: what is not obviously of no use is verified and queued, and nil means that it was dealt with or will be
 // (federation 3.6). The errors are for the sender: 400 and 403 for what will never be accepted, 401 for a wrong signature, 503 for
@@ -86,7 +93,9 @@ func (s *Service) Receive(ctx context.Context, in Inbound) error {
 	if err == nil || errors.As(err, &answer) {
 		return err
 	}
-	return &errs.Error{Status: http.StatusServiceUnavailable, Message: "The activity cannot be taken in at the moment", Err: err}
+	answer = tryAgain(time.Minute, "The activity cannot be taken in at the moment")
+	answer.Err = err
+	return answer
 }
 
 func (s *Service) receive(ctx context.Context, in Inbound) error {

@@ -30,6 +30,7 @@ type looked struct {
 type lookedKey struct {
 	id     store.AccountID
 	counts bool
+	gone   bool // it was asked for because its key is gone
 }
 
 func newLooked() *looked { return &looked{at: make(map[lookedKey]time.Time)} }

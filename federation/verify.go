@@ -15,6 +15,7 @@ import (
 	"svc/federation/policy"
 	"svc/internal/activity"
 	"svc/internal/errs"
+	"svc/internal/fetch"
 	"svc/internal/httpsig"
 	"svc/store"
 )
@@ -46,20 +47,27 @@ func (s *Service) claims(r *http.Request, body []byte, actor string) ([]*httpsig
 // verify finds out who has signed a request: the actor, or another. The errors are answers to the sender, or errGone.
 func (s *Service) verify(ctx context.Context, claims []*httpsig.Claim, actor string) (*store.Account, error) {
 	err := httpsig.ErrUnsigned
-	for _, c := range httpsig.Prefer(claims, func(id string) bool { return activity.SameHost(id, actor, s.Trial) }) {
+	ofActor := func(id string) bool { return activity.SameHost(id, actor, s.Trial) }
+	for _, c := range httpsig.Prefer(claims, ofActor) {
 		var signer *store.Account
 		if signer, err = s.signerOf(ctx, c); err == nil {
 			return signer, nil
 		}
+		if errors.Is(err, errGone) && !ofActor(c.KeyID) { // which says nothing of the actor
+			err = fmt.Errorf("%w: %v", errNotVerified, err)
+		}
 	}
 	var refused *policy.Rejected
 	switch {
+	case errors.Is(err, errNotVerified):
 	case errors.Is(err, errGone), errors.Is(err, errLater):
 		return nil, err
 	case errors.As(err, &refused):
 		return nil, errNoDealings
-	case !errors.Is(err, errNotVerified) && passing(err):
-		return nil, &errs.Error{Status: errTryAgain.Status, Message: errTryAgain.Message, Err: err}
+	case errors.Is(err, errEnough):
+		return nil, errTryLater
+	case passing(err):
+		return nil, &errs.Error{Status: errTryAgain.Status, Message: errTryAgain.Message, RetryAfter: errTryAgain.RetryAfter, Err: err}
 	}
 	return nil, s.unverified(actor, err)
 }
@@ -72,29 +80,48 @@ func (s *Service) unverified(actor string, err error) error {
 // errNotVerified says that a signature is wrong, and that it is of no use to ask for the key again.
 var errNotVerified = errors.New("the signature does not fit the key")
 
-// signerOf returns whose signature a claim is. If the key that is known does not fit, its owner is asked, once, for another.
+// errEnough says that a key is not asked for, because too many were in vain.
+var errEnough = errors.New("too many keys were asked for in vain")
+
+// signerOf returns whose signature a claim is.
 func (s *Service) signerOf(ctx context.Context, c *httpsig.Claim) (*store.Account, error) {
-	key, err := s.key(ctx, c.KeyID)
+	return s.ownerOf(ctx, c.KeyID, c.Verify)
+}
+
+// ownerOf returns whose key it is that something was signed with, which verify finds out. If the key that is known does not fit, its owner
+// is asked, once, for another.
+func (s *Service) ownerOf(ctx context.Context, id string, verify func(crypto.PublicKey) error) (*store.Account, error) {
+	key, err := s.key(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	known := key != nil
-	if !known {
-		if key, err = s.fetchKey(ctx, c.KeyID, nil); err != nil {
-			return nil, err
+	if key != nil {
+		owner, err := s.senders.account(ctx, key.owner)
+		switch failure := verify(key.public); {
+		case errs.IsNotFound(err): // it was removed, as strangers are, and is met anew
+			s.keys.forget(id)
+			key = nil
+		case err != nil || failure == nil:
+			return owner, err
+		case !errors.Is(failure, httpsig.ErrSignature) && !errors.Is(failure, httpsig.ErrKey):
+			return nil, fmt.Errorf("%w: %w", errNotVerified, failure)
 		}
 	}
-	failure := c.Verify(key.public)
-	if known && (errors.Is(failure, httpsig.ErrSignature) || errors.Is(failure, httpsig.ErrKey)) {
-		if key, err = s.fetchKey(ctx, c.KeyID, key); err != nil {
-			return nil, err
-		}
-		failure = c.Verify(key.public)
+	if key, err = s.fetchKey(ctx, id, key); err != nil {
+		return nil, err
 	}
-	if failure != nil {
+	if failure := verify(key.public); failure != nil {
+		s.askedInVain(ctx, id)
 		return nil, fmt.Errorf("%w: %w", errNotVerified, failure)
 	}
 	return s.senders.account(ctx, key.owner)
+}
+
+// askedInVain notes that a key was asked for in vain.
+func (s *Service) askedInVain(ctx context.Context, id string) {
+	if host, err := activity.Host(activity.WithoutFragment(id), s.Trial); err == nil {
+		s.vain.add(sourceOf(ctx), domainOf(host), s.now())
+	}
 }
 
 // knownKey is a key that is ready to verify with, and whose it is.
@@ -135,7 +162,8 @@ func parseKey(text string) (crypto.PublicKey, error) {
 // fetchKey asks the owner of a key for it; wrong is the one that is known and does not fit, nil if none is known. However many wait for a
 // key, its owner is asked once, and after a signature was wrong not again so soon (federation 2.3).
 func (s *Service) fetchKey(ctx context.Context, id string, wrong *knownKey) (*knownKey, error) {
-	if _, err := s.hostToAsk(activity.WithoutFragment(id)); err != nil {
+	host, err := s.hostToAsk(activity.WithoutFragment(id))
+	if err != nil {
 		return nil, err
 	}
 	if err := mayAsk(ctx); err != nil {
@@ -155,10 +183,23 @@ func (s *Service) fetchKey(ctx context.Context, id string, wrong *knownKey) (*kn
 		if err != nil || key != nil && (wrong == nil || key.text != wrong.text) {
 			return key, err // somebody has asked meanwhile
 		}
-		if wrong != nil && !s.keys.mayRefresh(wrong.owner, s.now()) {
+		enough := s.vain.enough(sourceOf(ctx), domainOf(host), s.now())
+		switch {
+		case wrong != nil && (enough || !s.keys.mayRefresh(wrong.owner, s.now())):
 			return nil, errNotVerified
+		case enough:
+			return nil, errEnough
 		}
-		switch err = s.learnKey(ctx, id); {
+		release, err := s.asking.Take(ctx, domainOf(host))
+		if err != nil {
+			return nil, err
+		}
+		err = s.learnKey(ctx, id)
+		release()
+		if err != nil && !errors.Is(err, fetch.ErrBusy) && !errors.Is(err, errAbsent) {
+			s.askedInVain(ctx, id)
+		}
+		switch {
 		case isGone(err):
 			err = fmt.Errorf("%w: %w", errGone, err)
 		case err != nil && passing(err):

@@ -10,6 +10,7 @@ import (
 	"svc/federation"
 	"svc/internal/activity"
 	"svc/internal/errs"
+	"svc/internal/httpsig"
 	"svc/store"
 )
 
@@ -47,6 +48,9 @@ func either(serve func(*Server, *Request) (any, error), page handler) handler {
 		if wantsActivity(r.Request, page != nil) || page == nil {
 			if !s.federates() {
 				return nil, errs.ErrRecordNotFound
+			}
+			if httpsig.Signed(r.Request) {
+				r.Request = r.WithContext(r.fromOther())
 			}
 			return serve(s, r)
 		}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"io"
 	"mime"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"svc/federation"
 	"svc/internal/activity"
 	"svc/internal/errs"
+	"svc/internal/httpsig"
 	"svc/store"
 )
 
@@ -24,8 +26,14 @@ var told = anonymous.limit("inbox")
 
 var (
 	errEncoded     = errs.New(http.StatusUnsupportedMediaType, "Activities must not be compressed")
+	errNotSigned   = errs.Unauthorized("Activities must be signed, and their digest with them")
 	errNotActivity = errs.New(http.StatusUnsupportedMediaType, "Activities are of the type "+activity.MediaType)
 )
+
+// fromOther returns the context of a request that another server may have signed.
+func (r *Request) fromOther() context.Context {
+	return federation.From(r.Context(), network(r.address).String())
+}
 
 // sharedInbox takes in what is for anybody here.
 func (s *Server) sharedInbox(r *Request) (any, error) { return s.receive(r, nil) }
@@ -70,14 +78,20 @@ func (s *Server) receive(r *Request, recipient *store.Account) (any, error) {
 	if err != nil || !isActivityType(media, params) || media == "application/*" {
 		return nil, errNotActivity
 	}
-	body, err := io.ReadAll(r.Body)
+	if r.ContentLength > activity.MaxSize {
+		return nil, errBodyTooLarge
+	}
+	if !httpsig.Signed(r.Request) {
+		return nil, errNotSigned
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, activity.MaxSize+1))
 	if err != nil {
 		return nil, err
 	}
 	if len(body) > activity.MaxSize {
 		return nil, errBodyTooLarge
 	}
-	if err := s.federation.Receive(r.Context(), federation.Inbound{Request: r.Request, Body: body, Recipient: recipient}); err != nil {
+	if err := s.federation.Receive(r.fromOther(), federation.Inbound{Request: r.Request, Body: body, Recipient: recipient}); err != nil {
 		return nil, err
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }), nil

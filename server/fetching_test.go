@@ -8,11 +8,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -299,5 +301,34 @@ func TestFetchingSigned(t *testing.T) {
 				t.Errorf("remembered %q %v, want %q %v", host.Signature, host.PathOnly, tt.signature, tt.pathOnly)
 			}
 		})
+	}
+}
+
+// A host that does not answer keeps nobody waiting for each of its addresses (security 11, 9).
+func TestFetchingSilent(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	var calls atomic.Int64
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			calls.Add(1)
+			c.Close()
+		}
+	}()
+	for i := range 20 {
+		if _, err := srv.fed.Actor(t.Context(), fmt.Sprintf("http://%s/users/%d", l.Addr(), i)); err == nil {
+			t.Fatal("got an actor")
+		}
+	}
+	if n := calls.Load(); n > 2 { // for one document there may be a second call
+		t.Errorf("called %d times", n)
 	}
 }

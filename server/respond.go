@@ -138,6 +138,9 @@ func (s *Server) respondError(w http.ResponseWriter, r *Request, err error) int 
 	}
 	h := w.Header()
 	delete(h, "Link")
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(e.RetryAfter.Seconds())))
+	}
 	var t *throttled
 	if errors.As(err, &t) {
 		t.tell(h, s.now())

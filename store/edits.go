@@ -54,13 +54,45 @@ func (r reader) StatusEdits(ctx context.Context, id StatusID, limit int) ([]*Sta
 	return edits, err
 }
 
-// AddStatusEdit keeps a version of a status that is about to change.
+// maxVersions is how many earlier versions of a status are kept: the first, and the latest.
+const maxVersions = 200
+
+// AddStatusEdit keeps a version of a status that is about to change. Of very many, those in the middle are forgotten.
 func (tx *Tx) AddStatusEdit(ctx context.Context, v *StatusEdit) error {
 	v.ID = tx.newID()
-	_, err := tx.exec(ctx, "add status edit", `
+	if _, err := tx.exec(ctx, "add status edit", `
 		INSERT INTO status_edits (id, status_id, created_at, sensitive, spoiler_text, text, content, content_type, media, poll)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		v.ID, v.StatusID, v.CreatedAt, v.Sensitive, v.SpoilerText, v.Text, v.Content, v.ContentType, v.Media, v.Poll)
+		v.ID, v.StatusID, v.CreatedAt, v.Sensitive, v.SpoilerText, v.Text, v.Content, v.ContentType, v.Media, v.Poll); err != nil {
+		return err
+	}
+	n, err := tx.exec(ctx, "forget versions", `
+		DELETE FROM status_edits
+		WHERE status_id = ?1
+			AND id <= (SELECT id FROM status_edits INDEXED BY status_edits_status WHERE status_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
+			AND id > (SELECT min(id) FROM status_edits INDEXED BY status_edits_status WHERE status_id = ?1)`, v.StatusID, maxVersions-1)
+	if n == 0 || err != nil {
+		return err
+	}
+	return tx.loosenMedia(ctx, v.StatusID)
+}
+
+// loosenMedia lets go of the attachments that no version of a status has any more.
+func (tx *Tx) loosenMedia(ctx context.Context, id StatusID) error {
+	versions, err := list[JSON[[]MediaVersion]](ctx, tx.reader, "media of versions", `SELECT media FROM status_edits WHERE status_id = ?`, id)
+	if err != nil {
+		return err
+	}
+	var used []MediaID
+	for _, v := range versions {
+		for _, m := range v.V {
+			used = append(used, m.ID)
+		}
+	}
+	_, err = tx.exec(ctx, "loosen media", `
+		UPDATE media
+		SET status_id = NULL
+		WHERE status_id = ? AND position < 0 AND id NOT IN (SELECT value FROM json_each(?))`, id, jsonArray(used))
 	return err
 }
 

@@ -13,6 +13,7 @@ const (
 	heardTime   = 30 * 24 * time.Hour // activities, and what was taken back or deleted before it came
 	refusalTime = 7 * 24 * time.Hour
 	maxRefusals = 10_000
+	trimEvery   = 1000 // refusals: how many more there can be
 )
 
 // HeardKey is what is remembered of an id that has been heard of.
@@ -60,8 +61,13 @@ type Refusal struct {
 	Reason string
 }
 
-// Refuse notes that something was not accepted.
+// Refuse notes that something was not accepted. Of very many only the latest are kept.
 func (tx *Tx) Refuse(ctx context.Context, r *Refusal) error {
+	if tx.db.refusals.Add(1)%trimEvery == 0 {
+		if _, err := tx.trimRefusals(ctx, 2*trimEvery); err != nil {
+			return err
+		}
+	}
 	r.ID = RefusalID(tx.newID())
 	_, err := tx.exec(ctx, "refuse", `
 		INSERT INTO refusals (id, uri, object, domain, reason)
@@ -101,20 +107,25 @@ func (tx *Tx) PruneHeard(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	m, err := tx.trimRefusals(ctx, pruneBatch)
+	return n == pruneBatch || m == pruneBatch, err
+}
+
+// trimRefusals removes some of the refusals that are old, or too many. It returns how many it has removed.
+func (tx *Tx) trimRefusals(ctx context.Context, most int) (int64, error) {
 	last, err := one[int64](ctx, tx.reader, "oldest refusal kept", `
 		SELECT id
 		FROM refusals
 		ORDER BY id DESC
 		LIMIT 1 OFFSET ?`, maxRefusals)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	from := now.Add(-refusalTime).UnixMilli() << sequenceBits
+	until := tx.db.now().Add(-refusalTime).UnixMilli() << sequenceBits
 	if last != nil {
-		from = max(from, *last)
+		until = max(until, *last)
 	}
-	m, err := tx.exec(ctx, "prune refusals", `
+	return tx.exec(ctx, "prune refusals", `
 		DELETE FROM refusals
-		WHERE id IN (SELECT id FROM refusals WHERE id <= ? ORDER BY id LIMIT ?)`, from, pruneBatch)
-	return n == pruneBatch || m == pruneBatch, err
+		WHERE id IN (SELECT id FROM refusals WHERE id <= ? ORDER BY id LIMIT ?)`, until, most)
 }

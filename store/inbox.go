@@ -25,10 +25,13 @@ type ReceivedHead struct {
 	SignerURI string
 	RunAt     Time
 	Attempts  int
+	Size      int // bytes of its body
 }
 
-// receivedTries is how often an activity is tried that fails of something passing.
-const receivedTries = 8
+const (
+	receivedTries = 8    // how often an activity is tried that fails of something passing
+	maxParked     = 2000 // activities that are kept after that: the latest
+)
 
 // AddReceived queues an activity that has come in. Its ID is set, and its times if they are 0.
 func (tx *Tx) AddReceived(ctx context.Context, a *Received) error {
@@ -61,10 +64,18 @@ func (tx *Tx) PutOffReceived(ctx context.Context, a *Received, failure error) (t
 		UPDATE inbox
 		SET attempts = ?, parked = ?, last_error = ?, run_at = ?
 		WHERE id = ?`, attempts, attempts >= receivedTries, truncate(failure.Error(), 1000), At(at), a.ID)
-	if attempts >= receivedTries {
-		at = time.Time{}
+	if err != nil || attempts < receivedTries {
+		return at, err
 	}
-	return at, err
+	_, err = tx.exec(ctx, "trim parked", `
+		DELETE FROM inbox
+		WHERE parked = 1 AND id <= (
+			SELECT id
+			FROM inbox INDEXED BY inbox_parked
+			WHERE parked = 1
+			ORDER BY id DESC
+			LIMIT 1 OFFSET ?)`, maxParked)
+	return time.Time{}, err
 }
 
 // DueReceived returns activities whose time has come, in the order of that.
@@ -80,7 +91,7 @@ func (r reader) DueReceived(ctx context.Context, limit int) ([]*Received, error)
 // WaitingReceived returns what waits, be it that its time has not come, by id and from one on. What is given up is passed over.
 func (r reader) WaitingReceived(ctx context.Context, after ReceivedID, limit int) ([]*ReceivedHead, error) {
 	return list[*ReceivedHead](ctx, r, "waiting received", `
-		SELECT i.id, i.signer_id, a.uri AS signer_uri, i.run_at, i.attempts
+		SELECT i.id, i.signer_id, a.uri AS signer_uri, i.run_at, i.attempts, octet_length(i.body) AS size
 		FROM inbox i
 		CROSS JOIN accounts a ON a.id = i.signer_id
 		WHERE i.id > ? AND +i.parked = 0

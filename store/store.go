@@ -60,7 +60,8 @@ type DB struct {
 	options Options
 
 	subscribers []func([]Event)
-	audiences   atomic.Bool // deletions tell where the status stood
+	audiences   atomic.Bool  // deletions tell where the status stood
+	refusals    atomic.Int64 // that were noted since the start
 	closed      atomic.Bool
 }
 

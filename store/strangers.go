@@ -5,8 +5,12 @@ import (
 	"time"
 )
 
-// strangerTime is how long an account elsewhere is kept that nothing here has to do with.
-const strangerTime = 30 * 24 * time.Hour
+// How long is kept what others have left here and nothing has to do with any more.
+const (
+	strangerTime  = 30 * 24 * time.Hour  // accounts elsewhere
+	hostTime      = 60 * 24 * time.Hour  // servers
+	tombstoneTime = 365 * 24 * time.Hour // what was deleted here and came from elsewhere: its own server is there to say that it is gone
+)
 
 // PruneStrangers removes accounts elsewhere of which nothing is known but themselves, looking at the next few from an id on: many are met
 // once, as the signer of something that concerned nobody. One that is withheld, tagged or deleted is kept, so that this is not forgotten. It
@@ -63,4 +67,57 @@ func (tx *Tx) PruneStrangers(ctx context.Context, from AccountID) (next AccountI
 		}
 	}
 	return some[len(some)-1], len(some) == pruneBatch, nil
+}
+
+// PruneHosts forgets servers with which nothing was exchanged for long, looking at the next few from a name on: whoever owns a domain has
+// as many as they like. One that is away is remembered as long as accounts of it are known.
+func (tx *Tx) PruneHosts(ctx context.Context, from string) (next string, more bool, err error) {
+	some, err := list[string](ctx, tx.reader, "hosts", `SELECT domain FROM hosts WHERE domain > ? ORDER BY domain LIMIT ?`, from, pruneBatch)
+	if err != nil || len(some) == 0 {
+		return from, false, err
+	}
+	next = some[len(some)-1]
+	_, err = tx.exec(ctx, "prune hosts", `
+		DELETE FROM hosts
+		WHERE domain > ?1 AND domain <= ?2 AND due_at IS NULL
+			AND max(ifnull(last_success_at, 0), ifnull(unreachable_since, 0), rest_until, signature_at, checked_at) < ?3
+			AND (unreachable_since IS NULL OR NOT EXISTS (
+				SELECT 1
+				FROM accounts a INDEXED BY accounts_domain
+				WHERE a.domain = hosts.domain AND a.domain <> ''))`, from, next, At(tx.db.now().Add(-hostTime)))
+	return next, len(some) == pruneBatch, err
+}
+
+// PruneContexts forgets what threads were called of which nothing is left, looking at the next few from an id on.
+func (tx *Tx) PruneContexts(ctx context.Context, from ConversationID) (next ConversationID, more bool, err error) {
+	some, err := ids[ConversationID](ctx, tx.reader, "contexts", `
+		SELECT conversation_id
+		FROM contexts
+		WHERE conversation_id > ?
+		ORDER BY conversation_id
+		LIMIT ?`, from, pruneBatch)
+	if err != nil || len(some) == 0 {
+		return from, false, err
+	}
+	next = some[len(some)-1]
+	_, err = tx.exec(ctx, "prune contexts", `
+		DELETE FROM contexts
+		WHERE conversation_id > ? AND conversation_id <= ?
+			AND NOT EXISTS (SELECT 1 FROM statuses s INDEXED BY statuses_conversation WHERE s.conversation_id = contexts.conversation_id)`, from, next)
+	return next, len(some) == pruneBatch, err
+}
+
+// PruneTombstones forgets what came from elsewhere and was deleted long ago, looking at the next few from an id on. own is what ids of
+// here begin with: those are never used again.
+func (tx *Tx) PruneTombstones(ctx context.Context, own, from string) (next string, more bool, err error) {
+	some, err := list[string](ctx, tx.reader, "tombstones", `SELECT uri FROM tombstones WHERE uri > ? ORDER BY uri LIMIT ?`, from, pruneBatch)
+	if err != nil || len(some) == 0 {
+		return from, false, err
+	}
+	next = some[len(some)-1]
+	_, err = tx.exec(ctx, "prune tombstones", `
+		DELETE FROM tombstones
+		WHERE uri > ? AND uri <= ? AND deleted_at < ? AND substr(uri, 1, ?) <> ?`,
+		from, next, At(tx.db.now().Add(-tombstoneTime)), len(own), own)
+	return next, len(some) == pruneBatch, err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 )
 
 // Error is an answer to a client: a status and a message. Err, if any, is the cause and goes to the log only.
@@ -14,6 +15,8 @@ type Error struct {
 	Message string
 	Details map[string]any // further members of the JSON answer beside "error"
 	Err     error
+
+	RetryAfter time.Duration // when it may go better, which the answer says; 0: it does not
 }
 
 func (e *Error) Error() string {

@@ -72,7 +72,7 @@ type Client struct {
 	own           []string
 	allowLoopback bool
 	transport     *http.Transport
-	slots         *slots
+	slots         *Slots
 }
 
 // New makes a client.
@@ -80,7 +80,7 @@ func New(o Options) *Client {
 	c := &Client{
 		userAgent:     o.UserAgent,
 		allowLoopback: o.AllowLoopback,
-		slots:         newSlots(orDefault(o.InAll, standardInAll), orDefault(o.PerHost, standardPerHost), mostWaiting),
+		slots:         NewSlots(orDefault(o.InAll, standardInAll), orDefault(o.PerHost, standardPerHost), mostWaiting),
 	}
 	for _, host := range o.Own {
 		u := &url.URL{Scheme: "https", Host: host}
@@ -269,7 +269,7 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 // do makes a request whose address has been checked. The context of the request must end some time.
 func (c *Client) do(req *http.Request, most int64) (*http.Response, error) {
 	ctx := req.Context()
-	release, err := c.slots.take(ctx, place(req.URL))
+	release, err := c.slots.Take(ctx, place(req.URL))
 	if err != nil {
 		return nil, err
 	}

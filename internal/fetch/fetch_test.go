@@ -299,7 +299,7 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// An answer that drips ends with the time for it.
+// An answer that drips ends with the time for it (federation 7.2, 117).
 func TestTime(t *testing.T) {
 	ts := site(t, false, map[string]http.HandlerFunc{
 		"/silent": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },

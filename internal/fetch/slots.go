@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// slots bound how many requests are under way, in all and to one host. Who finds none free waits; so that not too many do, the
+// Slots bound how many requests are under way, in all and to one host. Who finds none free waits; so that not too many do, the
 // number of those is bounded too.
-type slots struct {
+type Slots struct {
 	all     chan struct{}
 	perHost int
 	waiting int // at most, in all and for one host
@@ -23,13 +23,14 @@ type hostSlots struct {
 	users int
 }
 
-func newSlots(all, perHost, waiting int) *slots {
-	return &slots{all: make(chan struct{}, all), perHost: perHost, waiting: waiting, hosts: make(map[string]*hostSlots)}
+// NewSlots makes room for so many requests in all and to one host, and for so many who wait.
+func NewSlots(all, perHost, waiting int) *Slots {
+	return &Slots{all: make(chan struct{}, all), perHost: perHost, waiting: waiting, hosts: make(map[string]*hostSlots)}
 }
 
-// take waits for a place and returns what gives it back. A host whose places are taken keeps nobody else waiting: its own place
+// Take waits for a place and returns what gives it back. A host whose places are taken keeps nobody else waiting: its own place
 // comes first, then one of those for all.
-func (s *slots) take(ctx context.Context, host string) (release func(), err error) {
+func (s *Slots) Take(ctx context.Context, host string) (release func(), err error) {
 	h, err := s.enter(host)
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func (s *slots) take(ctx context.Context, host string) (release func(), err erro
 	}), nil
 }
 
-func (s *slots) enter(host string) (*hostSlots, error) {
+func (s *Slots) enter(host string) (*hostSlots, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.hosts[host]
@@ -70,7 +71,7 @@ func (s *slots) enter(host string) (*hostSlots, error) {
 	return h, nil
 }
 
-func (s *slots) leave(host string, h *hostSlots) {
+func (s *Slots) leave(host string, h *hostSlots) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.users--

@@ -9,29 +9,29 @@ import (
 
 // What is remembered of hosts does not outlast the requests to them, and the line of those who wait has an end.
 func TestSlotsAreForgotten(t *testing.T) {
-	s := newSlots(2, 1, 3)
+	s := NewSlots(2, 1, 3)
 	ctx, cancel := context.WithCancel(t.Context())
-	first, err := s.take(ctx, "a")
+	first, err := s.Take(ctx, "a")
 	if err != nil {
 		t.Fatal(err)
 	}
 	failed := make(chan error)
 	for range 3 {
 		go func() {
-			_, err := s.take(ctx, "a")
+			_, err := s.Take(ctx, "a")
 			failed <- err
 		}()
 	}
 	for s.count() < 4 {
 	}
-	if _, err := s.take(ctx, "a"); !errors.Is(err, ErrBusy) {
+	if _, err := s.Take(ctx, "a"); !errors.Is(err, ErrBusy) {
 		t.Errorf("got %v, want ErrBusy", err)
 	}
-	second, err := s.take(ctx, "b")
+	second, err := s.Take(ctx, "b")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.take(ctx, "c"); !errors.Is(err, ErrBusy) { // as many as may be, in all
+	if _, err := s.Take(ctx, "c"); !errors.Is(err, ErrBusy) { // as many as may be, in all
 		t.Errorf("got %v, want ErrBusy", err)
 	}
 	cancel()
@@ -44,7 +44,7 @@ func TestSlotsAreForgotten(t *testing.T) {
 	first() // doing it twice is no error
 	second()
 	for i := range 100 {
-		release, err := s.take(t.Context(), fmt.Sprint(i))
+		release, err := s.Take(t.Context(), fmt.Sprint(i))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestSlotsAreForgotten(t *testing.T) {
 	}
 }
 
-func (s *slots) count() int {
+func (s *Slots) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.users
