@@ -34,6 +34,9 @@ func (s *Service) ReceiveBoost(ctx context.Context, actor *store.Account, id sto
 		case original.Visibility == store.Private:
 			b.Visibility = store.Private
 		}
+		if err := welcome(ctx, tx, actor, original); err != nil {
+			return err
+		}
 		if boost, err = tx.Reblog(ctx, actor.ID, original.ID); err != nil || boost != nil {
 			return err
 		}

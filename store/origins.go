@@ -33,9 +33,23 @@ func (r reader) StatusByURI(ctx context.Context, uri string) (*Status, error) {
 	return one[Status](ctx, r, "status by uri", `SELECT * FROM statuses WHERE uri = ?`, uri)
 }
 
-// Tombstone returns when what had an id was deleted here, nil if it was not.
-func (r reader) Tombstone(ctx context.Context, uri string) (*Time, error) {
-	return one[Time](ctx, r, "tombstone", `SELECT deleted_at FROM tombstones WHERE uri = ?`, uri)
+// Tombstone is what is left of what was deleted here.
+type Tombstone struct {
+	URI       string
+	DeletedAt Time
+	Kind      string
+}
+
+// The kinds of what tombstones stand for.
+const (
+	WasStatus  = "status" // also a boost
+	WasPoll    = "poll"
+	WasMessage = "message"
+)
+
+// Tombstone returns what is left of what had an id, nil if nothing was deleted here.
+func (r reader) Tombstone(ctx context.Context, uri string) (*Tombstone, error) {
+	return one[Tombstone](ctx, r, "tombstone", `SELECT * FROM tombstones WHERE uri = ?`, uri)
 }
 
 // NewStatusIDAt returns an id for a status that has been fetched: its place is that of the time when it was published (design 5).

@@ -911,7 +911,8 @@ CREATE TABLE readers (
 -- What was here and must neither come back nor be answered with 404.
 CREATE TABLE tombstones (
     uri        TEXT    PRIMARY KEY,
-    deleted_at INTEGER NOT NULL
+    deleted_at INTEGER NOT NULL,
+    kind       TEXT    NOT NULL -- status, poll or message
 ) STRICT, WITHOUT ROWID;
 
 -- Work that must happen: at least once, retried with growing pauses, parked with its error after the last try.
