@@ -225,6 +225,13 @@ func TestLikeOfTheUnseen(t *testing.T) {
 			}
 		}
 	}
+	poll := wary.ask([]string{"yes", "no"})
+	for _, d := range []doc{peer.activity("Announce", bob, poll.str("uri"), doc{"to": []any{toPublic}}), peer.vote(bob, poll, wary, "yes")} {
+		peer.receive(srv, d)
+	}
+	if got := wary.get("/api/v1/statuses/" + poll.id()).object(); got.num("reblogs_count") != 0 || got.num("poll.votes_count") != 0 {
+		t.Errorf("whose domain is blocked has made %d boosts and %d votes", got.num("reblogs_count"), got.num("poll.votes_count"))
+	}
 	for _, table := range []string{"favourites", "reactions"} {
 		if got, err := srv.has(`SELECT 1 FROM ` + table); got || err != nil {
 			t.Errorf("there are %s: %v", table, err)
