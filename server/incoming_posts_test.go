@@ -445,6 +445,50 @@ func TestIncomingThread(t *testing.T) {
 			t.Errorf("%d posts were asked for, want 100", n)
 		}
 	})
+	t.Run("one that branches", func(t *testing.T) {
+		var grow func(depth int) doc
+		grow = func(depth int) doc { // each answers one and quotes another
+			n := peer.note(bob, "branch")
+			if depth > 0 {
+				n["inReplyTo"], n["quoteUrl"] = grow(depth - 1)["id"], grow(depth - 1)["id"]
+			}
+			peer.serve(n)
+			return n
+		}
+		top := grow(7)
+		before := peer.askedAll()
+		peer.receive(srv, peer.create(top))
+		if n := peer.askedAll() - before; n < 7 || n > 100 {
+			t.Errorf("%d posts were asked for, want some, but no more than 100", n)
+		}
+		st := alice.wantPost(top["id"])
+		if n := len(alice.get("/api/v1/statuses/" + st.id() + "/context").object().at("ancestors").([]any)); n != 7 {
+			t.Errorf("%d posts are above, want 7", n)
+		}
+		if !st.truth("svc.quote_visible") {
+			t.Error("it quotes nothing")
+		}
+	})
+	t.Run("mentions in what is fetched", func(t *testing.T) {
+		var parent string
+		for i := range 20 {
+			var tags []any
+			for j := range 30 {
+				tags = append(tags, doc{"type": "Mention", "href": fmt.Sprintf("%s/users/m%d-%d", peer.url, i, j)})
+			}
+			n := peer.note(bob, "many", doc{"tag": tags})
+			if parent != "" {
+				n["inReplyTo"] = parent
+			}
+			peer.serve(n)
+			parent = n["id"].(string)
+		}
+		before := peer.askedAll()
+		peer.receive(srv, peer.create(peer.note(bob, "end", doc{"inReplyTo": parent})))
+		if n := peer.askedAll() - before; n > 200 {
+			t.Errorf("%d requests because of one post", n)
+		}
+	})
 	t.Run("a circle", func(t *testing.T) {
 		a := peer.note(bob, "a")
 		b := peer.note(bob, "b", doc{"inReplyTo": a["id"]})

@@ -55,6 +55,7 @@ var (
 
 const (
 	receivedMentions = 50                 // of which people are told, unless they follow the author (federation 5.5)
+	fetchedMentions  = 5                  // who are asked for, if it was fetched: of a long thread that would be very many
 	tooOldToTell     = 2 * 24 * time.Hour // nobody is told of a post that is older (federation 5.2)
 	freshTime        = time.Hour          // posts that are older do not go to open streams, unless they were delivered
 	waitingMost      = 500                // replies and quotes that were here before a post
@@ -390,7 +391,11 @@ func (s *Service) complete(ctx context.Context, tx *store.Tx, r *Received, a *ac
 	}
 	w := store.CompleteStatus{StatusID: c.ID, Reach: r.Reach}
 	if c.Visibility.Open() { // who is named elsewhere without being addressed must not see it for that
-		w.People = a.unknown[:min(len(a.unknown), receivedMentions)]
+		most := receivedMentions
+		if r.Fetched {
+			most = fetchedMentions
+		}
+		w.People = a.unknown[:min(len(a.unknown), most)]
 	}
 	return tx.EnqueueOnce(ctx, s.db.Now(), fmt.Sprintf("complete:%s", c.ID), w)
 }
