@@ -528,6 +528,23 @@ func TestIncomingAnnounce(t *testing.T) {
 			t.Error("it is not noted that it was refused")
 		}
 	})
+	t.Run("case 93: taken back by another", func(t *testing.T) {
+		st := carol.publish("mine yet")
+		a := announce(bob, st.str("uri"))
+		peer.receive(srv, a)
+		anonymous := with(a, nil)
+		delete(anonymous, "actor")
+		for _, undone := range []any{a["id"], a, with(a, doc{"actor": eve}), anonymous} {
+			peer.receive(srv, peer.activity("Undo", eve, undone))
+			if boosts(alice, st.str("uri")) != 1 {
+				t.Errorf("another has taken it back by %v", undone)
+			}
+		}
+		peer.receive(srv, peer.activity("Undo", bob, a))
+		if boosts(alice, st.str("uri")) != 0 {
+			t.Error("the boost is here")
+		}
+	})
 	t.Run("taken back by a deletion", func(t *testing.T) {
 		st := carol.publish("again")
 		a := announce(bob, st.str("uri"))

@@ -93,6 +93,7 @@ func TestUndoFirst(t *testing.T) {
 	}{
 		{"Like", st.str("uri"), nil, func() bool { return alice.get("/api/v1/statuses/"+st.id()).object().num("favourites_count") > 0 }},
 		{"EmojiReact", st.str("uri"), doc{"content": "🔥"}, func() bool { return alice.shown(st.id()) != "" }},
+		{"Announce", st.str("uri"), doc{"to": []any{toPublic}}, func() bool { return alice.get("/api/v1/statuses/"+st.id()).object().num("reblogs_count") > 0 }},
 		{"Follow", alice.uri(), nil, func() bool { return alice.relationship(srv.known(bob)).truth("followed_by") }},
 		{"Block", alice.uri(), nil, func() bool { return alice.relationship(srv.known(bob)).truth("blocked_by") }},
 	} {
