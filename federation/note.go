@@ -384,6 +384,9 @@ func (n *note) readQuote(s *Service, o activity.Object) {
 	if n.Quote == "" {
 		return
 	}
+	if by := o.Ref("quoteAuthorization"); activity.SameHost(by, n.Quote, s.Trial) {
+		n.Authorization = by
+	}
 	if content, found := withoutRE(n.Content); found {
 		n.Content, n.RE = text.Sanitize(content), true // which closes what was open around it
 	}

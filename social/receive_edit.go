@@ -9,7 +9,8 @@ import (
 
 // ReceiveEdit gives a post of author's, who lives elsewhere, the version that its server has now: it keeps the old one, and tells those
 // who boosted it and those mentioned newly. Whom the post is for, what it replies to and when it was published never change. Of a
-// version that is not newer than what is here, only how the poll stands is taken, and of an older one nothing (federation 4.4).
+// version that is not newer than what is here, only how the poll stands is taken, and of an older one nothing; and of each by what it
+// is allowed to quote what it quotes. What that is never changes either (federation 4.4).
 func (s *Service) ReceiveEdit(ctx context.Context, author *store.Account, id store.StatusID, r Received) (*store.Status, error) {
 	a, err := s.mentionedIn(ctx, &r)
 	if err != nil {
@@ -26,6 +27,9 @@ func (s *Service) ReceiveEdit(ctx context.Context, author *store.Account, id sto
 		latest := st.CreatedAt
 		if st.EditedAt != nil {
 			latest = *st.EditedAt
+		}
+		if err := receiveAuthorization(ctx, tx, st, r.Authorization); err != nil {
+			return err
 		}
 		switch {
 		case store.At(r.Updated) > latest:
