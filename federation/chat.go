@@ -32,7 +32,7 @@ func (s *Service) chatMessage(ctx context.Context, in *incoming, object activity
 		return refuse("it is too long")
 	}
 	return s.social.ReceiveChatMessage(ctx, in.actor, to.ID, social.IncomingMessage{
-		URI: id, Content: content, CreatedAt: s.timeOf(in, "published").Time(), Emojis: s.emojisIn(object), Attachment: s.attached(object),
+		URI: id, Content: content, CreatedAt: s.timeOf(in, "published").Time(), Emojis: s.emojisIn(object), Attachment: s.attachedTo(object),
 	})
 }
 
@@ -63,13 +63,11 @@ func (s *Service) retractMessage(ctx context.Context, actor *store.Account, uri 
 	return true, s.social.RetractChatMessage(ctx, actor, uri)
 }
 
-// attached returns the one attachment of a message, nil if it has none that could be shown.
-func (s *Service) attached(object activity.Object) *store.Media {
+// attachedTo returns the one attachment of a message, nil if it has none that could be shown.
+func (s *Service) attachedTo(object activity.Object) *store.Media {
 	for _, a := range object.Objects("attachment", maxNoteMedia) {
-		if address, kind := s.mediaAddress(a); address != "" {
-			m := remoteMedia(address, kind, a.Type())
-			m.Description = altText(a)
-			return m
+		if file, _ := s.attached(a); file != nil {
+			return file
 		}
 	}
 	return nil

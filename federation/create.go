@@ -105,19 +105,6 @@ func (s *Service) receiveNote(ctx context.Context, in *incoming, o activity.Obje
 	return s.social.Receive(ctx, in.actor, n.Received)
 }
 
-// readFollowers goes by the address of the followers of a post's author where it matters.
-func (s *Service) readFollowers(ctx context.Context, n *note, o, by activity.Object, author *store.Account) error {
-	if n.Visibility < store.Private {
-		return nil
-	}
-	actor, err := s.db.Actor(ctx, author.ID)
-	if err != nil {
-		return ignoreMissing(err)
-	}
-	n.exactly(s, o, by, actor.Followers)
-	return nil
-}
-
 // meet asks for some of those to whom a direct post is addressed and who are not known: answers go to them, too.
 func (s *Service) meet(ctx context.Context, n *note) error {
 	known, err := s.db.AccountsByURI(ctx, n.Audience)

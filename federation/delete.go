@@ -7,6 +7,7 @@ import (
 
 	"svc/internal/activity"
 	"svc/social"
+	"svc/store"
 )
 
 func init() {
@@ -35,23 +36,39 @@ func (s *Service) receiveDelete(ctx context.Context, in *incoming) error {
 	return err
 }
 
-// deleteIfGone removes a post or an account that its origin does not have any more. Whoever says so has no right to it themself: they
-// are a moderator of that server, or a relay.
+// deleteIfGone removes a post that its origin does not have any more. Whoever says so has no right to it themself: they are a moderator of
+// that server, or a relay.
 func (s *Service) deleteIfGone(ctx context.Context, uri string) error {
-	s.absent.forget(activity.WithoutFragment(uri))
-	o, err := s.document(ctx, uri)
+	st, err := s.db.StatusByURI(ctx, uri)
+	if st == nil || err != nil {
+		return err
+	}
+	o, err := s.askAnew(ctx, uri)
 	switch {
-	case isGone(err), err == nil && o.Is("Tombstone"):
+	case vanished(st, o, err):
+		return s.social.Vanished(ctx, st.ID)
 	case err == nil:
 		return refuse("its origin has it still")
-	default:
-		return err
 	}
-	st, err := s.db.StatusByURI(ctx, uri)
-	if err != nil || st == nil {
-		return err
+	return err
+}
+
+// askAnew reads the document of what is known, also if that could not be had a moment ago.
+func (s *Service) askAnew(ctx context.Context, uri string) (activity.Object, error) {
+	s.absent.forget(activity.WithoutFragment(uri))
+	return s.document(ctx, uri)
+}
+
+// vanished tells whether the origin of a post says that it is no more. That nothing was found says so only of a post for everybody:
+// we ask in the name of this server, and of what is for few it is told that there is no such thing. Boosts often cannot be asked for at all.
+func vanished(st *store.Status, o activity.Object, err error) bool {
+	switch {
+	case err == nil:
+		return o.Is("Tombstone")
+	case statusOf(err) == http.StatusNotFound:
+		return isOpen(st.Visibility) && st.ReblogOfID == nil
 	}
-	return s.social.Vanished(ctx, st.ID)
+	return statusOf(err) == http.StatusGone
 }
 
 // gone is what there is to do about an activity whose signature cannot be verified because its key, and so its actor, is no more. That an

@@ -140,11 +140,13 @@ func (s *Service) explainStatus(ctx context.Context, e *Explanation) error {
 }
 
 func (s *Service) explainTraces(ctx context.Context, e *Explanation) error {
-	at, err := s.db.Tombstone(ctx, e.URL)
+	gone, err := s.db.Tombstone(ctx, e.URL)
 	if err != nil {
 		return err
 	}
-	e.DeletedAt = moment(at)
+	if gone != nil {
+		e.DeletedAt = moment(&gone.DeletedAt)
+	}
 	if e.Heard, err = s.db.Heard(ctx, e.URL); err != nil {
 		return err
 	}

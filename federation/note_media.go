@@ -20,30 +20,36 @@ func (s *Service) noteMedia(o activity.Object, n *note) (media []*store.Media, l
 		}
 	}
 	for _, a := range o.Objects("attachment", maxNoteMedia) {
-		address, kind := s.mediaAddress(a)
-		if address == "" {
-			continue
+		file, page := s.attached(a)
+		if link == "" {
+			link = page
 		}
-		if a.Is("Link", "Page") && !strings.HasPrefix(kind, "image/") {
-			if link == "" {
-				link = address
-			}
-			continue
-		}
-		if a.Is("PropertyValue", "Note", "Link") && kind == "" || len(media) == maxNoteMedia {
+		if file == nil || len(media) == maxNoteMedia {
 			continue
 		}
 		if sensitive, _ := a.Bool("sensitive"); sensitive {
 			n.Sensitive = true
 		}
-		m := remoteMedia(address, kind, a.Type())
-		m.Description = altText(a)
-		media = append(media, m)
+		media = append(media, file)
 	}
 	if picture := s.picture(o, "image"); len(media) == 0 && picture != "" && n.kind != "Note" && n.kind != "Question" {
 		media = append(media, remoteMedia(picture, "", "Image"))
 	}
 	return media, link
+}
+
+// attached returns the file that an attachment is, or the page that it leads to, which is no file; neither if it cannot be shown.
+func (s *Service) attached(a activity.Object) (file *store.Media, page string) {
+	address, kind := s.mediaAddress(a)
+	switch {
+	case address == "", a.Is("PropertyValue", "Note") && kind == "":
+		return nil, ""
+	case a.Is("Link", "Page") && !strings.HasPrefix(kind, "image/"):
+		return nil, address
+	}
+	file = remoteMedia(address, kind, a.Type())
+	file.Description = altText(a)
+	return file, ""
 }
 
 // itself returns the file that a video, a sound or a picture is.

@@ -47,6 +47,9 @@ func (s *Service) answer(o activity.Object, signer *store.Account) (*Answer, err
 	return &Answer{Status: http.StatusOK, Body: body, Private: signer != nil || s.AuthorizedFetch}, nil
 }
 
+// formerTypes are the types of what tombstones stand for.
+var formerTypes = map[string]string{store.WasStatus: "Note", store.WasPoll: "Question", store.WasMessage: "ChatMessage"}
+
 // deleted is the answer of what is there no more.
 func (s *Service) deleted(uri, kind string, at store.Time) (*Answer, error) {
 	a, err := s.answer(tombstone(uri, kind, at), nil)
@@ -144,12 +147,12 @@ func (s *Service) ServeObject(ctx context.Context, r *http.Request, id store.Sta
 	st, signer, err := s.shown(ctx, r, id)
 	if errs.IsNotFound(err) {
 		uri := s.BaseURL + "/objects/" + id.String()
-		at, failure := s.db.Tombstone(ctx, uri)
+		was, failure := s.db.Tombstone(ctx, uri)
 		if failure != nil {
 			return nil, failure
 		}
-		if at != nil {
-			return s.deleted(uri, "Note", *at)
+		if was != nil {
+			return s.deleted(uri, formerTypes[was.Kind], was.DeletedAt)
 		}
 	}
 	if err != nil {
@@ -241,12 +244,12 @@ func (s *Service) ServeActivity(ctx context.Context, r *http.Request, id store.A
 	}
 	uri := s.activityURI(int64(id))
 	for _, was := range []struct{ uri, kind string }{{s.BaseURL + "/objects/" + id.String(), "Create"}, {uri, "Announce"}} {
-		at, failure := s.db.Tombstone(ctx, was.uri)
+		gone, failure := s.db.Tombstone(ctx, was.uri)
 		if failure != nil {
 			return nil, failure
 		}
-		if at != nil {
-			return s.deleted(uri, was.kind, *at)
+		if gone != nil {
+			return s.deleted(uri, was.kind, gone.DeletedAt)
 		}
 	}
 	return nil, err

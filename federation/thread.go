@@ -18,6 +18,7 @@ const (
 	maxRepliesRead = 100              // that one look can bring
 	maxRepliesHost = 5                // of them, of each other host than the post's
 	replyReach     = 5                // posts above a reply that it may lead to
+	quoteReach     = 2                // posts that are fetched because one quotes: nobody is shown quotes of quotes of quotes
 	maxPages       = 10
 	pollPause      = time.Minute // between two looks at a poll
 	maxWatched     = 10_000
@@ -38,22 +39,17 @@ func (s *Service) complete(ctx context.Context, w store.CompleteStatus) error {
 	if again, err = s.meetMentioned(ctx, &w); err != nil {
 		return err
 	}
-	if origin != nil {
-		for _, uri := range []string{origin.ParentURI, origin.QuoteURI} {
-			if uri == "" {
-				continue
-			}
-			st, err := s.fetchStatus(ctx, uri, fetching{reach: w.Reach - 1})
-			if err == nil && !st.Local() { // it may have come meanwhile, or be known by another id
-				err = s.social.Found(ctx, uri, st.ID)
-			}
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err != nil {
-				s.log.Debug("post not found", "uri", uri, "for", w.StatusID, "err", err)
-				again = again || !lasting(err)
-			}
+	for uri, reach := range leads(origin, w.Reach) {
+		st, err := s.fetchStatus(ctx, uri, fetching{reach: reach - 1})
+		if err == nil && !st.Local() { // it may have come meanwhile, or be known by another id
+			err = s.social.Found(ctx, uri, st.ID)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			s.log.Debug("post not found", "uri", uri, "for", w.StatusID, "err", err)
+			again = again || !lasting(err)
 		}
 	}
 	if w.Tried++; !again || w.Tried == completeTries {
@@ -62,6 +58,29 @@ func (s *Service) complete(ctx context.Context, w store.CompleteStatus) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		return tx.EnqueueOnce(ctx, s.now().Add(jittered(completePause<<(2*w.Tried))), completeKey(w.StatusID), w)
 	})
+}
+
+// leads returns what a post replies to and what it quotes, as far as that is not here, each with its part of how many posts may be fetched:
+// together no more than reach, or a thread that branches with every post would never end.
+func leads(origin *store.Origin, reach int) map[string]int {
+	parts := make(map[string]int)
+	if origin == nil {
+		return parts
+	}
+	if origin.QuoteURI != "" {
+		most := reach
+		if origin.ParentURI != "" {
+			most = reach / 2
+		}
+		if quote := min(quoteReach, most); quote > 0 {
+			parts[origin.QuoteURI] = quote
+			reach -= quote
+		}
+	}
+	if origin.ParentURI != "" && reach > 0 {
+		parts[origin.ParentURI] = reach
+	}
+	return parts
 }
 
 // completeKey is that of the job.

@@ -70,10 +70,9 @@ func (s *Service) edit(ctx context.Context, author *store.Account, st *store.Sta
 
 // lookAnew gives a post from elsewhere the form that its origin has now. One that its origin does not have any more is deleted.
 func (s *Service) lookAnew(ctx context.Context, st *store.Status) error {
-	s.absent.forget(st.URI)
-	o, err := s.document(ctx, st.URI)
+	o, err := s.askAnew(ctx, st.URI)
 	switch {
-	case isGone(err), err == nil && o.Is("Tombstone"):
+	case vanished(st, o, err):
 		return s.social.Vanished(ctx, st.ID)
 	case err != nil:
 		return err

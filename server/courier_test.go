@@ -350,6 +350,7 @@ func TestReadersHear(t *testing.T) {
 			t.Errorf("the end came to %s, want %s", m.path, path)
 		}
 	}
+	srv.document(st.str("uri")).want(410).is(doc{"id": st.str("uri"), "type": "Tombstone", "formerType": "Question"})
 }
 
 // TestRelaysGet looks at what relays of both kinds get: public posts only (federation 6.2; case 124).

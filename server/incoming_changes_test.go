@@ -191,6 +191,22 @@ func TestIncomingTally(t *testing.T) {
 			t.Errorf("it was asked for %d times", n)
 		}
 	})
+	t.Run("what is for few is not gone because it is not found", func(t *testing.T) {
+		for status, want := range map[int]bool{404: true, 410: false} {
+			note := peer.note(bob, "wine?", question(1, 1), doc{"to": []any{bob + "/followers"}, "cc": nil})
+			peer.receive(srv, peer.create(note))
+			peer.remove(note["id"].(string), status)
+			srv.heardLongAgo(note["id"])
+			alice.get("/api/v1/polls/" + srv.pollOf(note["id"])).want(200)
+			settle(srv)
+			if peer.asked(note["id"].(string)) == 0 {
+				t.Error("nobody has asked")
+			}
+			if got := alice.postOf(note["id"]) != nil; got != want {
+				t.Errorf("after %d it is here: %v, want %v", status, got, want)
+			}
+		}
+	})
 	t.Run("those who voted hear of the end", func(t *testing.T) {
 		st := alice.wantPost(note["id"])
 		alice.post("/api/v1/polls/"+st.dig("poll.id").(string)+"/votes", "choices[]", "0").want(200)
@@ -200,6 +216,20 @@ func TestIncomingTally(t *testing.T) {
 			t.Errorf("told %v", told)
 		}
 	})
+}
+
+// pollOf returns the id of the poll of a post.
+func (a *api) pollOf(uri any) string {
+	a.t.Helper()
+	st, err := a.db.StatusByURI(a.t.Context(), uri.(string))
+	if err != nil || st == nil {
+		a.t.Fatalf("%v: %v, %v", uri, st, err)
+	}
+	p, err := a.db.PollOf(a.t.Context(), st.ID)
+	if err != nil || p == nil {
+		a.t.Fatalf("%v has the poll %v, %v", uri, p, err)
+	}
+	return p.ID.String()
 }
 
 // heardLongAgo has what is known of a poll be of some minutes ago.
@@ -274,6 +304,22 @@ func TestIncomingDelete(t *testing.T) {
 				t.Error("it has come back")
 			}
 		})
+	}
+	// In the name of this server nobody is shown what is for few: that it is not found says nothing.
+	for name, to := range map[string][]any{"for followers": {bob + "/followers"}, "direct": {alice.uri()}} {
+		for status, want := range map[int]bool{404: false, 403: false, 410: true} {
+			t.Run(fmt.Sprintf("by another on its server, %s, and it answers %d", name, status), func(t *testing.T) {
+				note := peer.note(bob, "for few", doc{"to": to, "cc": nil})
+				peer.receive(srv, peer.create(note))
+				alice.wantPost(note["id"])
+				peer.remove(note["id"].(string), status)
+				peer.receive(srv, peer.activity("Delete", eve, note["id"]))
+				peer.receive(srv, peer.activity("Update", bob, note["id"]))
+				if gone := alice.postOf(note["id"]) == nil; gone != want {
+					t.Errorf("it is gone: %v, want %v", gone, want)
+				}
+			})
+		}
 	}
 	t.Run("before it came", func(t *testing.T) {
 		note := peer.note(bob, "late")
@@ -480,6 +526,23 @@ func TestIncomingAnnounce(t *testing.T) {
 		peer.receive(srv, a)
 		if srv.refusals(a["id"]) == "" {
 			t.Error("it is not noted that it was refused")
+		}
+	})
+	t.Run("case 93: taken back by another", func(t *testing.T) {
+		st := carol.publish("mine yet")
+		a := announce(bob, st.str("uri"))
+		peer.receive(srv, a)
+		anonymous := with(a, nil)
+		delete(anonymous, "actor")
+		for _, undone := range []any{a["id"], a, with(a, doc{"actor": eve}), anonymous} {
+			peer.receive(srv, peer.activity("Undo", eve, undone))
+			if boosts(alice, st.str("uri")) != 1 {
+				t.Errorf("another has taken it back by %v", undone)
+			}
+		}
+		peer.receive(srv, peer.activity("Undo", bob, a))
+		if boosts(alice, st.str("uri")) != 0 {
+			t.Error("the boost is here")
 		}
 	})
 	t.Run("taken back by a deletion", func(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"svc/store"
 )
 
 // message makes the Create of a chat message, as most servers send it. changes are other members of the message; nil removes one.
@@ -64,6 +66,94 @@ func TestIncomingMessage(t *testing.T) {
 		t.Errorf("after the Delete there is %v", got)
 	}
 	wantList(t, "alice is told after the Delete", alice.told())
+}
+
+// What is deleted before it comes does not come; nobody else can keep it away.
+func TestIncomingMessageDeletedFirst(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice := srv.signUp("alice")
+	bob, mallory := peer.actor("bob"), peer.actor("mallory")
+	srv.meet(bob)
+	srv.meet(mallory)
+	for by, want := range map[string]int{bob: 0, mallory: 1} {
+		sent := peer.message(bob, alice.uri())
+		peer.receive(srv, peer.activity("Delete", by, doc{"id": sent["object"].(doc)["id"], "type": "Tombstone"}))
+		peer.receive(srv, sent)
+		if got := len(alice.told()); got != want {
+			t.Errorf("deleted first by %s: alice is told %d times, want %d", by, got, want)
+		}
+		alice.post("/api/v1/notifications/clear").want(200)
+	}
+}
+
+// Chats go in both directions alike: text, emoji, a file, and what takes a message back.
+func TestChatOfPeers(t *testing.T) {
+	here, there, alice, bob, _ := startNeighbours(t)
+	chat := alice.post("/api/v1/svc/chats/by-account-id/" + alice.find(bob)).want(200).object().id()
+	photo := alice.upload(jpegFile(40, 30)).id()
+	alice.send("PUT", "/api/v1/media/"+photo, jsonBody{"description": "a photo"}).want(200)
+	here.addEmoji("pets", map[string]string{"cat": "cat.png"})
+	hello := alice.sayOnce(chat, "hello :cat:", "once").want(200).object()
+	alice.sayOnce(chat, "hello again", "once").want(200)
+	picture := alice.post("/api/v1/svc/chats/"+chat+"/messages", "media_id", photo).want(200).object()
+	settle(here, there)
+	chats := bob.get("/api/v2/svc/chats").want(200).list()
+	if len(chats) != 1 || chats[0].num("unread") != 2 {
+		t.Fatalf("bob has the chats %v", chats)
+	}
+	got := bob.get("/api/v1/svc/chats/" + chats[0].id() + "/messages").want(200).list()
+	if len(got) != 2 {
+		t.Fatalf("bob has the messages %v", got)
+	}
+	if got[1].str("content") != hello.str("content") || got[1].dig("emojis.0.shortcode") != "cat" {
+		t.Errorf("bob has got %v, want %v", got[1].m, hello.m)
+	}
+	if got[0].at("content") != nil || got[0].str("attachment.description") != "a photo" || got[0].at("attachment.remote_url") != picture.at("attachment.url") {
+		t.Errorf("bob has got %v, want %v", got[0].m, picture.m)
+	}
+
+	// Who deletes another's message does so for themselves, who deletes their own for both.
+	bob.do("DELETE", "/api/v1/svc/chats/"+chats[0].id()+"/messages/"+got[1].id(), "", nil).want(200)
+	settle(here, there)
+	if n := len(alice.messages(chat)); n != 2 {
+		t.Errorf("alice has %d messages, want 2", n)
+	}
+	uri := there.uriOfMessage(got[0].id())
+	here.document(uri).want(404)
+	alice.do("DELETE", "/api/v1/svc/chats/"+chat+"/messages/"+picture.id(), "", nil).want(200)
+	settle(here, there)
+	if got := bob.messages(chats[0].id()); len(got) != 0 {
+		t.Errorf("bob has %q", got)
+	}
+	here.document(uri).want(410).is(doc{"id": uri, "type": "Tombstone", "formerType": "ChatMessage"})
+	answer := bob.say(chats[0].id(), "never mind")
+	settle(here, there)
+	if got := alice.messages(chat); len(got) != 2 || got[0] != "never mind" {
+		t.Errorf("alice has %q", got)
+	}
+	bob.do("DELETE", "/api/v1/svc/chats/"+chats[0].id()+"/messages/"+answer.id(), "", nil).want(200)
+	settle(here, there)
+	if got := alice.messages(chat); len(got) != 1 {
+		t.Errorf("alice has %q", got)
+	}
+}
+
+// uriOfMessage returns the ActivityPub id of a message.
+func (a *api) uriOfMessage(id string) string {
+	a.t.Helper()
+	var copied store.ChatMessageID
+	if err := copied.UnmarshalText([]byte(id)); err != nil {
+		a.t.Fatal(err)
+	}
+	entries, err := a.db.ChatEntriesByID(a.t.Context(), []store.ChatMessageID{copied})
+	if err != nil || len(entries) != 1 {
+		a.t.Fatalf("%d messages %s, %v", len(entries), id, err)
+	}
+	m, err := a.db.ChatMessage(a.t.Context(), entries[0].MessageID)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return m.URI
 }
 
 // The one attachment of a message comes in several shapes.

@@ -93,6 +93,7 @@ func TestUndoFirst(t *testing.T) {
 	}{
 		{"Like", st.str("uri"), nil, func() bool { return alice.get("/api/v1/statuses/"+st.id()).object().num("favourites_count") > 0 }},
 		{"EmojiReact", st.str("uri"), doc{"content": "🔥"}, func() bool { return alice.shown(st.id()) != "" }},
+		{"Announce", st.str("uri"), doc{"to": []any{toPublic}}, func() bool { return alice.get("/api/v1/statuses/"+st.id()).object().num("reblogs_count") > 0 }},
 		{"Follow", alice.uri(), nil, func() bool { return alice.relationship(srv.known(bob)).truth("followed_by") }},
 		{"Block", alice.uri(), nil, func() bool { return alice.relationship(srv.known(bob)).truth("blocked_by") }},
 	} {
@@ -224,6 +225,13 @@ func TestLikeOfTheUnseen(t *testing.T) {
 				t.Errorf("%s: %s is told %q", name, m.nick, got)
 			}
 		}
+	}
+	poll := wary.ask([]string{"yes", "no"})
+	for _, d := range []doc{peer.activity("Announce", bob, poll.str("uri"), doc{"to": []any{toPublic}}), peer.vote(bob, poll, wary, "yes")} {
+		peer.receive(srv, d)
+	}
+	if got := wary.get("/api/v1/statuses/" + poll.id()).object(); got.num("reblogs_count") != 0 || got.num("poll.votes_count") != 0 {
+		t.Errorf("whose domain is blocked has made %d boosts and %d votes", got.num("reblogs_count"), got.num("poll.votes_count"))
 	}
 	for _, table := range []string{"favourites", "reactions"} {
 		if got, err := srv.has(`SELECT 1 FROM ` + table); got || err != nil {

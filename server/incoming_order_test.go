@@ -78,6 +78,51 @@ func TestIncomingAnyOrder(t *testing.T) {
 	}
 }
 
+// Edits overtake one another and the post that they are of: what is left is the last one, with how its poll stood then; and nothing, if it
+// was deleted at any time.
+func TestIncomingEditsAnyOrder(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice := srv.signUp("alice")
+	bob := peer.actor("bob")
+	alice.follows(bob)
+	version := func(note doc, n int) doc {
+		o := with(note, doc{
+			"content": fmt.Sprint("version ", n),
+			"oneOf": []any{
+				doc{"type": "Note", "name": "yes", "replies": doc{"type": "Collection", "totalItems": n}},
+				doc{"type": "Note", "name": "no", "replies": doc{"type": "Collection", "totalItems": 2 * n}},
+			},
+		})
+		if n > 0 {
+			o["updated"] = fromNow(time.Duration(n-10) * time.Minute)
+		}
+		return o
+	}
+	for i, order := range permutations(4) {
+		note := peer.note(bob, "", doc{"type": "Question", "published": fromNow(-time.Hour), "endTime": fromNow(time.Hour)})
+		gone := peer.note(bob, "", doc{"type": "Question", "published": fromNow(-time.Hour), "endTime": fromNow(time.Hour)})
+		for at, n := range order {
+			for _, of := range []doc{note, gone} {
+				verb := "Update"
+				if n == 0 {
+					verb = "Create"
+				}
+				peer.receive(srv, peer.activity(verb, bob, version(of, n)))
+			}
+			if at == i%4 {
+				peer.receive(srv, peer.activity("Delete", bob, gone["id"]))
+			}
+		}
+		got := alice.wantPost(note["id"])
+		if got.str("content") != "version 3" || got.dig("poll.options.0.votes_count") != 3.0 || got.dig("poll.options.1.votes_count") != 6.0 || got.at("edited_at") == nil {
+			t.Errorf("%v: %q, %v", order, got.str("content"), got.at("poll"))
+		}
+		if alice.postOf(gone["id"]) != nil {
+			t.Errorf("%v: it is here, though it was deleted after %d", order, order[i%4])
+		}
+	}
+}
+
 // A post is known by one id, also to what names it by another that its server has for it.
 func TestIncomingOtherIDs(t *testing.T) {
 	srv, peer := startWithPeer(t)

@@ -210,7 +210,7 @@ func TestIncomingVisibility(t *testing.T) {
 	}
 }
 
-// Case 62 and others: what comes in odd shapes.
+// Cases 62, 63, 69 to 72, 74 and others: what comes in odd shapes.
 func TestIncomingShapes(t *testing.T) {
 	srv, peer := startWithPeer(t)
 	alice := srv.signUp("alice")
@@ -222,7 +222,7 @@ func TestIncomingShapes(t *testing.T) {
 		note doc
 		want map[string]any // nil: it is refused
 	}{
-		{"maps and single values", doc{"to": toPublic, "content": nil, "contentMap": doc{"fr": "<p>Salut</p>"}, "summary": nil,
+		{"case 62: maps and single values", doc{"to": toPublic, "content": nil, "contentMap": doc{"fr": "<p>Salut</p>"}, "summary": nil,
 			"tag": doc{"type": "Hashtag", "name": "Salut"}, "attachment": doc{"type": "Image", "url": peer.url + "/a"}},
 			map[string]any{"content": "<p>Salut</p>", "language": "fr", "spoiler_text": "", "tags.0.name": "salut", "media_attachments.0.type": "image"}},
 		{"no content", doc{"content": nil}, map[string]any{"content": ""}},
@@ -233,34 +233,36 @@ func TestIncomingShapes(t *testing.T) {
 		{"a page of another host", doc{"url": "https://elsewhere.example/1"}, map[string]any{"url": "ID"}},
 		{"links to pages", doc{"url": []any{doc{"type": "Link", "mediaType": "video/mp4", "href": peer.url + "/v.mp4"}, doc{"type": "Link", "mediaType": "text/html", "href": peer.url + "/page"}}},
 			map[string]any{"url": peer.url + "/page"}},
-		{"hostile content", doc{"content": `<p onclick="x()">a<script>alert(1)</script><svg onload=x><a href="javascript:x()">b</a><b>c`},
+		{"case 69: hostile content", doc{"content": `<p onclick="x()">a<script>alert(1)</script><svg onload=x><a href="javascript:x()">b</a><b>c`},
 			map[string]any{"content": `<p>ab<b>c</b></p>`}},
 		{"markdown", doc{"content": "**hi**", "mediaType": "text/markdown"}, map[string]any{"content": "<p><strong>hi</strong></p>"}},
-		{"hashtags", doc{"tag": []any{doc{"type": "Hashtag", "name": "#One"}, doc{"type": "Hashtag", "name": "one"}, doc{"type": "Hashtag", "name": "#ONE"}, "two", nil}},
+		{"case 74: hashtags", doc{"tag": []any{doc{"type": "Hashtag", "name": "#One"}, doc{"type": "Hashtag", "name": "one"}, doc{"type": "Hashtag", "name": "#ONE"}, "two", nil}},
 			map[string]any{"tags.0.name": "one", "tags.1": nil}},
-		{"emoji", doc{"content": ":cat: :../x:", "tag": []any{
+		{"case 72: emoji", doc{"content": ":cat: :../x:", "tag": []any{
 			doc{"type": "Emoji", "name": ":cat:", "icon": doc{"type": "Image", "url": peer.url + "/cat.png"}},
 			doc{"type": "Emoji", "name": ":../x:", "icon": doc{"type": "Image", "url": peer.url + "/x.png"}}}},
 			map[string]any{"emojis.0.shortcode": "cat", "emojis.0.url": srv.proxy.URL(peer.url + "/cat.png"), "emojis.1": nil}},
-		{"alt text as summary", doc{"attachment": []any{doc{"type": "Document", "mediaType": "image/png", "url": peer.url + "/a.png", "summary": "alt"}}},
+		{"case 71: alt text as name", doc{"attachment": []any{doc{"type": "Document", "mediaType": "image/png", "url": peer.url + "/a.png", "name": "alt", "summary": "x"}}},
 			map[string]any{"media_attachments.0.description": "alt"}},
-		{"alt text as content", doc{"attachment": []any{doc{"type": "Image", "url": doc{"href": peer.url + "/a.png"}, "content": "alt"}}},
+		{"case 71: alt text as summary", doc{"attachment": []any{doc{"type": "Document", "mediaType": "image/png", "url": peer.url + "/a.png", "summary": "alt"}}},
+			map[string]any{"media_attachments.0.description": "alt"}},
+		{"case 71: alt text as content", doc{"attachment": []any{doc{"type": "Image", "url": doc{"href": peer.url + "/a.png"}, "content": "alt"}}},
 			map[string]any{"media_attachments.0.description": "alt"}},
 		{"links as address", doc{"attachment": []any{doc{"type": "Document", "url": []any{doc{"type": "Link", "mediaType": "audio/ogg", "href": peer.url + "/a"}}}}},
 			map[string]any{"media_attachments.0.type": "audio", "media_attachments.0.remote_url": peer.url + "/a"}},
 		{"attachments from nowhere", doc{"attachment": []any{doc{"type": "Image", "url": "data:image/png;base64,AA"}, doc{"type": "Image", "url": "javascript:x()"}}},
 			map[string]any{"media_attachments.0": nil}},
 		{"a sensitive attachment", doc{"attachment": []any{doc{"type": "Image", "url": peer.url + "/a.png", "sensitive": true}}}, map[string]any{"sensitive": true}},
-		{"an article", doc{"type": "Article", "name": "On <cats>", "summary": "an abstract", "content": "<p>Long</p>"},
+		{"case 70: an article", doc{"type": "Article", "name": "On <cats>", "summary": "an abstract", "content": "<p>Long</p>"},
 			map[string]any{"spoiler_text": "", "content": `<p><b><a href="PAGE" rel="nofollow noopener noreferrer" target="_blank">On &lt;cats&gt;</a></b></p><p>Long</p>`}},
 		{"an event", doc{"type": "Event", "name": "Party", "summary": "<p>bring food</p>", "content": nil, "startTime": "2030-01-02T18:00:00Z", "location": doc{"type": "Place", "name": "The <park>"}},
 			map[string]any{"content": `<p><b><a href="PAGE" rel="nofollow noopener noreferrer" target="_blank">Party</a></b></p><p>2030-01-02 18:00 UTC, The &lt;park&gt;</p><p>bring food</p>`}},
-		{"a video", doc{"type": "Video", "name": "Cats", "content": nil, "attributedTo": []any{doc{"type": "Group", "id": peer.url + "/channels/1"}, doc{"type": "Person", "id": bob}},
+		{"case 63: a video", doc{"type": "Video", "name": "Cats", "content": nil, "attributedTo": []any{doc{"type": "Group", "id": peer.url + "/channels/1"}, doc{"type": "Person", "id": bob}},
 			"url": []any{doc{"type": "Link", "mediaType": "text/html", "href": peer.url + "/w/1"},
 				doc{"type": "Link", "mediaType": "application/x-mpegURL", "href": peer.url + "/m3u8", "tag": []any{doc{"type": "Link", "mediaType": "video/mp4", "href": peer.url + "/1.mp4"}}}}},
 			map[string]any{"url": peer.url + "/w/1", "media_attachments.0.type": "video", "media_attachments.0.remote_url": peer.url + "/1.mp4", "account.acct": "bob@" + peer.host}},
-		{"a page about a link", doc{"type": "Page", "name": "News", "content": nil, "attachment": []any{doc{"type": "Link", "href": "https://news.example/1"}}},
-			map[string]any{"media_attachments.0": nil}},
+		{"case 70: a page about a link", doc{"type": "Page", "name": "News", "content": nil, "attachment": []any{doc{"type": "Link", "href": "https://news.example/1"}}},
+			map[string]any{"media_attachments.0": nil, "content": `<p><b><a href="PAGE" rel="nofollow noopener noreferrer" target="_blank">News</a></b></p>`}},
 		{"a very long warning", doc{"summary": strings.Repeat("y", 10_000)}, map[string]any{"content": "text"}},
 		{"somebody else's", doc{"attributedTo": peer.url + "/users/eve"}, nil},
 		{"of another host", doc{"id": "https://elsewhere.example/notes/" + long}, nil},
@@ -443,6 +445,50 @@ func TestIncomingThread(t *testing.T) {
 		peer.receive(srv, peer.create(peer.note(bob, "end", doc{"inReplyTo": parent})))
 		if n := peer.askedAll() - before; n != 100 {
 			t.Errorf("%d posts were asked for, want 100", n)
+		}
+	})
+	t.Run("one that branches", func(t *testing.T) {
+		var grow func(depth int) doc
+		grow = func(depth int) doc { // each answers one and quotes another
+			n := peer.note(bob, "branch")
+			if depth > 0 {
+				n["inReplyTo"], n["quoteUrl"] = grow(depth - 1)["id"], grow(depth - 1)["id"]
+			}
+			peer.serve(n)
+			return n
+		}
+		top := grow(7)
+		before := peer.askedAll()
+		peer.receive(srv, peer.create(top))
+		if n := peer.askedAll() - before; n < 7 || n > 100 {
+			t.Errorf("%d posts were asked for, want some, but no more than 100", n)
+		}
+		st := alice.wantPost(top["id"])
+		if n := len(alice.get("/api/v1/statuses/" + st.id() + "/context").object().at("ancestors").([]any)); n != 7 {
+			t.Errorf("%d posts are above, want 7", n)
+		}
+		if !st.truth("svc.quote_visible") {
+			t.Error("it quotes nothing")
+		}
+	})
+	t.Run("mentions in what is fetched", func(t *testing.T) {
+		var parent string
+		for i := range 20 {
+			var tags []any
+			for j := range 30 {
+				tags = append(tags, doc{"type": "Mention", "href": fmt.Sprintf("%s/users/m%d-%d", peer.url, i, j)})
+			}
+			n := peer.note(bob, "many", doc{"tag": tags})
+			if parent != "" {
+				n["inReplyTo"] = parent
+			}
+			peer.serve(n)
+			parent = n["id"].(string)
+		}
+		before := peer.askedAll()
+		peer.receive(srv, peer.create(peer.note(bob, "end", doc{"inReplyTo": parent})))
+		if n := peer.askedAll() - before; n > 200 {
+			t.Errorf("%d requests because of one post", n)
 		}
 	})
 	t.Run("a circle", func(t *testing.T) {

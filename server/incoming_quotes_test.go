@@ -106,3 +106,85 @@ func TestQuoteRequest(t *testing.T) {
 	fetch(carols).want(404)
 	fetch(srv.url + "/quote_authorizations/nonsense").want(404)
 }
+
+// Case 110: who takes back that a post may be quoted is heeded, whenever it comes, and nobody else is. What a post quotes is not changed by
+// an edit.
+func TestQuoteRevoked(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	other := startFake(t)
+	alice := srv.signUp("alice")
+	bob, eve, carol := peer.actor("bob"), other.actor("eve"), other.actor("carol")
+	for _, actor := range []string{bob, eve, carol} {
+		alice.follows(actor)
+	}
+	revoke := func(by string, uri any) { other.receive(srv, other.activity("Delete", by, uri)) }
+	type stage struct {
+		quoted, quote, plain doc // posts: what is quoted, the quote with its authorization, and without
+		leave                string
+	}
+	for _, tt := range []struct {
+		name string
+		do   func(s stage)
+		want bool // it quotes
+	}{
+		{"allowed", func(s stage) {
+			other.receive(srv, other.create(s.quoted))
+			peer.receive(srv, peer.create(s.quote))
+		}, true},
+		{"taken back by another", func(s stage) {
+			other.receive(srv, other.create(s.quoted))
+			peer.receive(srv, peer.create(s.quote))
+			revoke(carol, s.leave)
+		}, true},
+		{"taken back", func(s stage) {
+			other.receive(srv, other.create(s.quoted))
+			peer.receive(srv, peer.create(s.quote))
+			revoke(eve, doc{"id": s.leave, "type": "QuoteAuthorization"})
+		}, false},
+		{"taken back, named by an edit that is none", func(s stage) {
+			other.receive(srv, other.create(s.quoted))
+			peer.receive(srv, peer.create(s.plain))
+			peer.receive(srv, peer.activity("Update", bob, s.quote))
+			revoke(eve, s.leave)
+		}, false},
+		{"taken back before that edit", func(s stage) {
+			other.receive(srv, other.create(s.quoted))
+			peer.receive(srv, peer.create(s.plain))
+			revoke(eve, s.leave)
+			peer.receive(srv, peer.activity("Update", bob, s.quote))
+		}, false},
+		{"taken back before the quote", func(s stage) {
+			other.receive(srv, other.create(s.quoted))
+			revoke(eve, s.leave)
+			peer.receive(srv, peer.create(s.quote))
+		}, false},
+		{"taken back before what is quoted is here", func(s stage) {
+			peer.receive(srv, peer.create(s.quote))
+			revoke(eve, s.leave)
+			other.receive(srv, other.create(s.quoted))
+		}, false},
+		{"with an authorization of another host", func(s stage) {
+			other.receive(srv, other.create(s.quoted))
+			peer.receive(srv, peer.create(with(s.quote, doc{"quoteAuthorization": "https://elsewhere.example/1"})))
+			revoke(eve, s.leave)
+		}, true},
+		{"edited to quote another", func(s stage) {
+			other.receive(srv, other.create(s.quoted))
+			second := other.note(carol, "not me")
+			other.receive(srv, other.create(second))
+			peer.receive(srv, peer.create(s.quote))
+			peer.receive(srv, peer.activity("Update", bob, with(s.quote, doc{"quote": second["id"], "content": "<p>another</p>", "updated": fromNow(0)})))
+		}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := stage{quoted: other.note(eve, "quote me"), leave: other.id("leaves")}
+			s.plain = peer.note(bob, "<p>look</p>", doc{"quote": s.quoted["id"], "published": fromNow(-1000)})
+			s.quote = with(s.plain, doc{"quoteAuthorization": s.leave})
+			tt.do(s)
+			quote, quoted := alice.wantPost(s.quote["id"]), alice.wantPost(s.quoted["id"])
+			if got := quote.at("svc.quote_id") == quoted.id(); got != tt.want || quoted.num("svc.quotes_count") != map[bool]int{true: 1}[tt.want] {
+				t.Errorf("it quotes %v, and %d quotes are counted", quote.at("svc.quote_id"), quoted.num("svc.quotes_count"))
+			}
+		})
+	}
+}

@@ -101,3 +101,56 @@ func TestIncomingVotes(t *testing.T) {
 		}
 	}
 }
+
+// Who has voted in a poll elsewhere hears once that it has ended, whether its server says so or it was known before, and however often
+// that server tells it; who has not voted does not.
+func TestVotersHear(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice, carol := srv.signUp("alice"), srv.signUp("carol")
+	bob := peer.actor("bob")
+	alice.follows(bob)
+	options := []any{doc{"type": "Note", "name": "yes"}, doc{"type": "Note", "name": "no"}}
+	closed := func(note doc, changes doc) {
+		t.Helper()
+		peer.receive(srv, peer.activity("Update", bob, with(note, changes)))
+	}
+	for _, tt := range []struct {
+		name string
+		poll doc
+		end  func(note doc, st *object)
+	}{
+		{"at the time that was set", doc{"endTime": fromNow(time.Hour)}, func(note doc, st *object) {
+			srv.endPoll(st)
+			closed(note, doc{"endTime": fromNow(-time.Minute), "closed": fromNow(-time.Minute)})
+		}},
+		{"before that", doc{"endTime": fromNow(time.Hour)}, func(note doc, st *object) {
+			closed(note, doc{"closed": fromNow(-time.Second)})
+			closed(note, doc{"endTime": fromNow(-time.Second)})
+		}},
+		{"without a time", doc{"endTime": nil}, func(note doc, st *object) {
+			closed(note, doc{"closed": true})
+			closed(note, doc{"closed": true})
+		}},
+		{"with an edit", doc{"endTime": fromNow(time.Hour)}, func(note doc, st *object) {
+			closed(note, doc{"content": "<p>closed</p>", "updated": fromNow(0), "closed": fromNow(-time.Second)})
+			closed(note, doc{"content": "<p>closed now</p>", "updated": fromNow(time.Second), "closed": fromNow(-time.Second)})
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			note := peer.note(bob, "<p>tea?</p>", doc{"type": "Question", "oneOf": options, "published": fromNow(-time.Hour)}, tt.poll)
+			peer.receive(srv, peer.create(note))
+			st := alice.wantPost(note["id"])
+			alice.vote(st, 0).want(200)
+			settle(srv)
+			wantList(t, "before the end alice is told", alice.told())
+			tt.end(note, st)
+			settle(srv)
+			wantList(t, "alice is told", alice.told(), "poll")
+			wantList(t, "carol is told", carol.told())
+			if !alice.wantPost(note["id"]).truth("poll.expired") {
+				t.Error("it is open yet")
+			}
+			alice.post("/api/v1/notifications/clear").want(200)
+		})
+	}
+}

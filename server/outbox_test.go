@@ -520,6 +520,22 @@ func TestEveryDeed(t *testing.T) {
 	}
 }
 
+// Who was told of a quote of theirs hears of its end, too, though they follow nobody and are not named.
+func TestQuoteDeleted(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice := srv.signUp("alice")
+	bob := peer.actor("bob")
+	alice.follows(bob)
+	note := peer.note(bob, "quote me")
+	peer.receive(srv, peer.create(note))
+	st := alice.publish("look", "quote_id", alice.wantPost(note["id"]).id())
+	settle(srv)
+	wantMember(t, peer.only("Create"), note["id"], "object", "quoteUrl")
+	alice.do("DELETE", "/api/v1/statuses/"+st.id(), "", nil).want(200)
+	settle(srv)
+	wantMember(t, peer.only("Delete"), st.str("uri"), "object", "id")
+}
+
 // soon has done what waits in order to be done once for several changes.
 func (a *api) soon() {
 	a.t.Helper()

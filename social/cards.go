@@ -37,23 +37,27 @@ func (s *Service) link(c *Composed) string {
 	if !s.Cards || s.Fetch == nil || c.Visibility > store.Unlisted {
 		return ""
 	}
-	if c.Link != "" {
+	shown := func(u *url.URL) bool { return s.showsCard(c, u) }
+	if u, err := url.Parse(c.Link); err == nil && c.Link != "" && shown(u) {
 		return c.Link
 	}
-	return text.FirstLink(c.Content, func(u *url.URL) bool {
-		if !c.Local() && u.String() == c.URL {
-			return false // it is the post itself
+	return text.FirstLink(c.Content, shown)
+}
+
+// showsCard tells whether a link of a status is to something that a card adds to it.
+func (s *Service) showsCard(c *Composed, u *url.URL) bool {
+	if !c.Local() && u.String() == c.URL {
+		return false // it is the post itself
+	}
+	if q := c.Quoted; q != nil && (u.String() == q.URL || u.String() == q.URI) {
+		return false // it is shown already
+	}
+	for _, a := range c.People {
+		if a.URL == u.String() {
+			return false
 		}
-		if q := c.Quoted; q != nil && (u.String() == q.URL || u.String() == q.URI) {
-			return false // it is shown already
-		}
-		for _, a := range c.People {
-			if a.URL == u.String() {
-				return false
-			}
-		}
-		return len(u.String()) <= maxLink && !strings.EqualFold(u.Host, s.Domain) && !s.ignoresHost(u.Hostname())
-	})
+	}
+	return len(u.String()) <= maxLink && !strings.EqualFold(u.Host, s.Domain) && !s.ignoresHost(u.Hostname())
 }
 
 func (s *Service) ignoresHost(host string) bool {

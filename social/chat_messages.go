@@ -121,6 +121,9 @@ func (s *Service) ReceiveChatMessage(ctx context.Context, sender *store.Account,
 		if known || err != nil {
 			return err
 		}
+		if trace, err := tx.Trace(ctx, in.URI, sender.URI); err != nil || trace.Known || trace.Deleted {
+			return err
+		}
 		to, err := tx.Account(ctx, recipient)
 		if err != nil {
 			return err

@@ -55,6 +55,13 @@ func retract(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	if err != nil {
 		return err
 	}
+	quoted, err := quotedIn(ctx, tx, st)
+	if err != nil {
+		return err
+	}
+	if quoted != nil { // whose author heard of the quote
+		about = append(about, quoted.AccountID)
+	}
 	actors, err := tx.Actors(ctx, about)
 	if err != nil {
 		return err

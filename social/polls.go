@@ -93,6 +93,9 @@ func (s *Service) Vote(ctx context.Context, voter *store.Account, id store.PollI
 		if err != nil {
 			return err
 		}
+		if err := welcome(ctx, tx, voter, st); err != nil {
+			return err
+		}
 		before, err := tx.VotesBy(ctx, voter.ID, []store.PollID{p.ID})
 		if err != nil {
 			return err

@@ -2,10 +2,8 @@ package social
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"svc/internal/errs"
@@ -33,11 +31,12 @@ type Received struct {
 	Mentions []string         // ids of those whom it names
 	For      *store.AccountID // in whose own inbox it came, nil if in none
 
-	Parent  string // id of what it replies to
-	Quote   string // id of what it quotes
-	RE      bool   // a link to that stood below the content, for those who do not show quotes
-	Context string // name of its thread, if it is its author's server that gives that name
-	Replies string // address of the list of its replies
+	Parent        string // id of what it replies to
+	Quote         string // id of what it quotes
+	RE            bool   // a link to that stood below the content, for those who do not show quotes
+	Authorization string // id of that by which its author allows that, "" if none is named
+	Context       string // name of its thread, if it is its author's server that gives that name
+	Replies       string // address of the list of its replies
 
 	NoFollowers bool // it is not for the timelines of those who follow its author
 
@@ -55,6 +54,7 @@ var (
 
 const (
 	receivedMentions = 50                 // of which people are told, unless they follow the author (federation 5.5)
+	fetchedMentions  = 5                  // who are asked for, if it was fetched: of a long thread that would be very many
 	tooOldToTell     = 2 * 24 * time.Hour // nobody is told of a post that is older (federation 5.2)
 	freshTime        = time.Hour          // posts that are older do not go to open streams, unless they were delivered
 	waitingMost      = 500                // replies and quotes that were here before a post
@@ -191,7 +191,7 @@ func (s *Service) received(ctx context.Context, tx *store.Tx, author *store.Acco
 			return nil, err
 		}
 	}
-	if c.Quoted, err = quotedByReceived(ctx, tx, st, a.quoted); err != nil {
+	if c.Quoted, err = quotedByReceived(ctx, tx, st, a.quoted, r.Authorization); err != nil {
 		return nil, err
 	}
 	if c.Quoted != nil {
@@ -220,22 +220,6 @@ func (s *Service) parentOfReceived(ctx context.Context, tx *store.Tx, author *st
 	return parent, nil
 }
 
-// quotedByReceived returns what a post from elsewhere quotes, nil if that is gone, or not for everybody and somebody else's.
-func quotedByReceived(ctx context.Context, tx *store.Tx, st *store.Status, id store.StatusID) (*store.Status, error) {
-	if id == 0 {
-		return nil, nil
-	}
-	quoted, err := tx.Status(ctx, id)
-	if err != nil || !quotable(st, quoted) {
-		return nil, ignoreMissing(err)
-	}
-	return quoted, nil
-}
-
-func quotable(st, quoted *store.Status) bool {
-	return quoted.Visibility <= store.Unlisted || quoted.AccountID == st.AccountID && quoted.Visibility == store.Private
-}
-
 // addressReceived addresses a post to those whom it is for. Who is named without being addressed is mentioned only where everybody
 // may read it anyway; who is addressed without being named is not mentioned, but for the author of what it replies to (federation 4.2).
 func (c *Composed) addressReceived(r *Received, a *acquaintances) {
@@ -259,207 +243,4 @@ func (c *Composed) addressReceived(r *Received, a *acquaintances) {
 	if r.For != nil && c.Visibility >= store.Private && *r.For != c.AccountID {
 		c.addRecipient(*r.For, false)
 	}
-}
-
-// addReceived stores a post from elsewhere with all that follows from it.
-func (s *Service) addReceived(ctx context.Context, tx *store.Tx, author *store.Account, r *Received, a *acquaintances, c *Composed) error {
-	st := c.Status
-	if err := s.addCard(ctx, tx, c); err != nil {
-		return err
-	}
-	if err := tx.AddStatus(ctx, st); err != nil {
-		return err
-	}
-	if err := addReceivedParts(ctx, tx, c); err != nil {
-		return err
-	}
-	if err := s.addOrigin(ctx, tx, r, c); err != nil {
-		return err
-	}
-	index(tx, c)
-	if !r.NoFollowers {
-		if err := tx.FanOut(ctx, st, nil); err != nil {
-			return err
-		}
-	}
-	age := s.db.Now().Sub(r.Published)
-	if age < tooOldToTell {
-		if err := s.tellOfReceived(ctx, tx, r, a, c); err != nil {
-			return err
-		}
-	}
-	if !r.Fetched || age < freshTime {
-		tx.Emit(store.StatusPosted{Status: st})
-	}
-	if err := converse(ctx, tx, st, c.Recipients, nil); err != nil {
-		return err
-	}
-	return s.complete(ctx, tx, r, a, c)
-}
-
-// addReceivedParts stores the rows that belong to a post from elsewhere.
-func addReceivedParts(ctx context.Context, tx *store.Tx, c *Composed) error {
-	for i := range c.Recipients {
-		c.Recipients[i].StatusID = c.ID
-	}
-	if err := tx.AddRecipients(ctx, c.Recipients); err != nil {
-		return err
-	}
-	if err := tx.AddTags(ctx, c.ID, c.Tags); err != nil {
-		return err
-	}
-	if c.Poll != nil {
-		c.Poll.StatusID = c.ID
-		if err := tx.AddPoll(ctx, c.Poll); err != nil {
-			return err
-		}
-	}
-	for i, m := range c.Media {
-		m.AccountID, m.StatusID, m.Position = c.AccountID, &c.ID, i
-		if err := tx.AddMedia(ctx, m); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addOrigin notes where a post came from, and what it waits for.
-func (s *Service) addOrigin(ctx context.Context, tx *store.Tx, r *Received, c *Composed) error {
-	o := &store.Origin{StatusID: c.ID, RepliesURI: r.Replies}
-	if c.Parent == nil {
-		o.ParentURI = r.Parent
-	}
-	if c.Quoted == nil {
-		o.QuoteURI = r.Quote
-	}
-	if r.Fetched {
-		o.FetchedAt = store.At(s.db.Now())
-	}
-	if *o == (store.Origin{StatusID: c.ID}) {
-		return nil
-	}
-	return tx.SaveOrigin(ctx, o)
-}
-
-// tellOfReceived notifies the mentioned who are addressed, and of what is no reply those who want to be told of each post of the author.
-func (s *Service) tellOfReceived(ctx context.Context, tx *store.Tx, r *Received, a *acquaintances, c *Composed) error {
-	local := make(map[store.AccountID]bool)
-	for _, uri := range r.Audience {
-		if p := a.people[uri]; p != nil && p.Local() {
-			local[p.ID] = true
-		}
-	}
-	many := len(r.Mentions) > receivedMentions
-	for _, to := range c.Recipients {
-		if !to.Mentioned || !local[to.AccountID] {
-			continue
-		}
-		if many {
-			if follows, err := tx.Follows(ctx, to.AccountID, c.AccountID); err != nil {
-				return err
-			} else if !follows {
-				continue
-			}
-		}
-		n := store.Notification{AccountID: to.AccountID, Type: store.NotifyMention, FromID: c.AccountID}
-		if err := notify(ctx, tx, n, c.Status); err != nil {
-			return err
-		}
-	}
-	if r.Parent != "" {
-		return nil
-	}
-	subscribers, err := tx.Subscribers(ctx, c.Status)
-	if err != nil {
-		return err
-	}
-	for _, id := range subscribers {
-		n := store.Notification{AccountID: id, Type: store.NotifyStatus, FromID: c.AccountID}
-		if err := notify(ctx, tx, n, c.Status); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// complete has what a post speaks of fetched, as far as that is unknown.
-func (s *Service) complete(ctx context.Context, tx *store.Tx, r *Received, a *acquaintances, c *Composed) error {
-	wants := r.Parent != "" && a.parent == 0 || r.Quote != "" && a.quoted == 0 || len(a.unknown) > 0
-	if !wants || r.Reach <= 0 {
-		return nil
-	}
-	w := store.CompleteStatus{StatusID: c.ID, Reach: r.Reach}
-	if c.Visibility.Open() { // who is named elsewhere without being addressed must not see it for that
-		w.People = a.unknown[:min(len(a.unknown), receivedMentions)]
-	}
-	return tx.EnqueueOnce(ctx, s.db.Now(), fmt.Sprintf("complete:%s", c.ID), w)
-}
-
-// Found has a post from elsewhere linked with what waits for it by an id: its own, or another by which its server knows it.
-func (s *Service) Found(ctx context.Context, uri string, id store.StatusID) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		st, err := tx.Status(ctx, id)
-		if err != nil {
-			return ignoreMissing(err)
-		}
-		return linkWaiting(ctx, tx, uri, st)
-	})
-}
-
-// linkWaiting links with a post what was here before it and names it by uri: replies go into its thread. What would then answer itself
-// is left alone.
-func linkWaiting(ctx context.Context, tx *store.Tx, uri string, st *store.Status) error {
-	waiting, err := tx.AwaitingParent(ctx, uri, waitingMost)
-	if err != nil {
-		return err
-	}
-	for _, id := range waiting {
-		if above, err := tx.IsAbove(ctx, id, st.ID); err != nil {
-			return err
-		} else if above {
-			continue
-		}
-		reply, err := tx.Status(ctx, id)
-		if err != nil {
-			return err
-		}
-		if err := tx.LinkReply(ctx, reply, st); err != nil {
-			return err
-		}
-		if err := tx.JoinConversation(ctx, reply.ConversationID, st.ConversationID); err != nil {
-			return err
-		}
-	}
-	if waiting, err = tx.AwaitingQuoted(ctx, uri, waitingMost); err != nil {
-		return err
-	}
-	for _, id := range waiting {
-		quote, err := tx.Status(ctx, id)
-		if err != nil {
-			return err
-		}
-		if !quotable(quote, st) {
-			continue
-		}
-		content := strings.TrimSuffix(quote.Content, quoteLink(&store.Status{URL: uri}))
-		if err := tx.LinkQuote(ctx, quote, st, content); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Acquaint notes that those whom a post from elsewhere mentions are known by now. Nobody is told: they live elsewhere.
-func (s *Service) Acquaint(ctx context.Context, id store.StatusID, people []store.AccountID) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		st, err := tx.Status(ctx, id)
-		if err != nil {
-			return ignoreMissing(err)
-		}
-		people = slices.DeleteFunc(people, func(id store.AccountID) bool { return id == st.AccountID })
-		if err := tx.AddMentions(ctx, st, people); err != nil {
-			return err
-		}
-		return indexAnew(ctx, tx, id)
-	})
 }

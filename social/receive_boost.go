@@ -34,6 +34,9 @@ func (s *Service) ReceiveBoost(ctx context.Context, actor *store.Account, id sto
 		case original.Visibility == store.Private:
 			b.Visibility = store.Private
 		}
+		if err := welcome(ctx, tx, actor, original); err != nil {
+			return err
+		}
 		if boost, err = tx.Reblog(ctx, actor.ID, original.ID); err != nil || boost != nil {
 			return err
 		}
@@ -73,8 +76,8 @@ func (s *Service) addBoost(ctx context.Context, tx *store.Tx, boost, original *s
 	return nil
 }
 
-// ReceiveDelete removes a post or a boost by actor, who lives elsewhere, and whoever deletes what is not here is remembered. What is
-// somebody else's is ErrNotTheirs.
+// ReceiveDelete removes a post or a boost by actor, who lives elsewhere, or takes back that others may quote a post of theirs. Whoever
+// deletes what is not here is remembered. What is somebody else's is ErrNotTheirs.
 func (s *Service) ReceiveDelete(ctx context.Context, actor *store.Account, uri string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		st, err := tx.StatusByURI(ctx, uri)
@@ -82,7 +85,10 @@ func (s *Service) ReceiveDelete(ctx context.Context, actor *store.Account, uri s
 		case err != nil:
 			return err
 		case st == nil:
-			return tx.HearDeletion(ctx, uri, actor.URI)
+			if err := tx.HearDeletion(ctx, uri, actor.URI); err != nil {
+				return err
+			}
+			return revokeReceived(ctx, tx, actor, uri)
 		case st.AccountID != actor.ID:
 			return ErrNotTheirs
 		}

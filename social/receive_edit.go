@@ -9,7 +9,8 @@ import (
 
 // ReceiveEdit gives a post of author's, who lives elsewhere, the version that its server has now: it keeps the old one, and tells those
 // who boosted it and those mentioned newly. Whom the post is for, what it replies to and when it was published never change. Of a
-// version that is not newer than what is here, only how the poll stands is taken (federation 4.4).
+// version that is not newer than what is here, only how the poll stands is taken, and of an older one nothing; and of each by what it
+// is allowed to quote what it quotes. What that is never changes either (federation 4.4).
 func (s *Service) ReceiveEdit(ctx context.Context, author *store.Account, id store.StatusID, r Received) (*store.Status, error) {
 	a, err := s.mentionedIn(ctx, &r)
 	if err != nil {
@@ -27,10 +28,16 @@ func (s *Service) ReceiveEdit(ctx context.Context, author *store.Account, id sto
 		if st.EditedAt != nil {
 			latest = *st.EditedAt
 		}
-		if store.At(r.Updated) <= latest {
-			return s.receiveTally(ctx, tx, st, r.Poll)
+		if err := receiveAuthorization(ctx, tx, st, r.Authorization); err != nil {
+			return err
 		}
-		return s.receiveVersion(ctx, tx, st, &r, a)
+		switch {
+		case store.At(r.Updated) > latest:
+			return s.receiveVersion(ctx, tx, st, &r, a)
+		case st.EditedAt != nil && !r.Updated.IsZero() && store.At(r.Updated) < latest:
+			return nil // it was overtaken on its way
+		}
+		return s.receiveTally(ctx, tx, st, r.Poll)
 	})
 	return st, err
 }
@@ -66,8 +73,16 @@ func (s *Service) receiveVersion(ctx context.Context, tx *store.Tx, st *store.St
 	if c.Quoted == nil && r.RE {
 		next.Content += quoteLink(&store.Status{URL: r.Quote})
 	}
+	for _, uri := range r.Mentions {
+		if p := a.people[uri]; p != nil {
+			c.People = append(c.People, p)
+		}
+	}
+	if err := s.addCard(ctx, tx, c); err != nil {
+		return err
+	}
 	media, described := matchMedia(had, r.Media)
-	same := slices.EqualFunc(had, media, func(x, y *store.Media) bool { return x.ID == y.ID })
+	same := slices.EqualFunc(had, media, func(x, y *store.Media) bool { return x.ID == y.ID }) && sameCard(st, &next)
 	if same && len(described) == 0 && next.Content == st.Content && sameWording(st, &next) && !poll.renewed {
 		return s.saveTally(ctx, tx, st, poll)
 	}
@@ -85,9 +100,6 @@ func (s *Service) receiveVersion(ctx context.Context, tx *store.Tx, st *store.St
 	if err != nil {
 		return err
 	}
-	if err := s.addCard(ctx, tx, c); err != nil {
-		return err
-	}
 	at := min(store.At(r.Updated), store.At(s.db.Now()))
 	next.EditedAt = &at
 	version := st.Version(had, poll.was)
@@ -99,6 +111,13 @@ func (s *Service) receiveVersion(ctx context.Context, tx *store.Tx, st *store.St
 		return err
 	}
 	return tellOfEdit(ctx, tx, st, added)
+}
+
+func sameCard(a, b *store.Status) bool {
+	if a.CardID == nil || b.CardID == nil {
+		return a.CardID == b.CardID
+	}
+	return *a.CardID == *b.CardID
 }
 
 // matchMedia returns the attachments that a post is to have, those that it had as they are here, and those of them whose

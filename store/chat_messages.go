@@ -146,7 +146,7 @@ func (tx *Tx) DeleteChatMessage(ctx context.Context, m *ChatMessage) error {
 	if _, err := tx.exec(ctx, "delete chat message", `DELETE FROM chat_messages WHERE id = ?`, m.ID); err != nil {
 		return err
 	}
-	return tx.addTombstone(ctx, m.URI)
+	return tx.addTombstone(ctx, m.URI, WasMessage)
 }
 
 // RemoveChatCopy deletes what owner has of a message, the notification of it included. A message that nobody has any more goes

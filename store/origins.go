@@ -13,6 +13,8 @@ type Origin struct {
 	RepliesURI string // the collection of its replies
 	RepliesAt  Time   // when that was read last
 	FetchedAt  Time   // when the post was read from its origin last; 0: it was delivered only
+
+	Authorization string // id of that by which the author of what it quotes allows that
 }
 
 // Origin returns what is known of where a post came from, nil if it is of here.
@@ -23,8 +25,8 @@ func (r reader) Origin(ctx context.Context, id StatusID) (*Origin, error) {
 // SaveOrigin inserts or replaces that.
 func (tx *Tx) SaveOrigin(ctx context.Context, o *Origin) error {
 	_, err := tx.exec(ctx, "save origin", `
-		INSERT OR REPLACE INTO origins (status_id, parent_uri, quote_uri, replies_uri, replies_at, fetched_at)
-		VALUES (?, ?, ?, ?, ?, ?)`, o.StatusID, o.ParentURI, o.QuoteURI, o.RepliesURI, o.RepliesAt, o.FetchedAt)
+		INSERT OR REPLACE INTO origins (status_id, parent_uri, quote_uri, replies_uri, replies_at, fetched_at, authorization)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`, o.StatusID, o.ParentURI, o.QuoteURI, o.RepliesURI, o.RepliesAt, o.FetchedAt, o.Authorization)
 	return err
 }
 
@@ -33,9 +35,23 @@ func (r reader) StatusByURI(ctx context.Context, uri string) (*Status, error) {
 	return one[Status](ctx, r, "status by uri", `SELECT * FROM statuses WHERE uri = ?`, uri)
 }
 
-// Tombstone returns when what had an id was deleted here, nil if it was not.
-func (r reader) Tombstone(ctx context.Context, uri string) (*Time, error) {
-	return one[Time](ctx, r, "tombstone", `SELECT deleted_at FROM tombstones WHERE uri = ?`, uri)
+// Tombstone is what is left of what was deleted here.
+type Tombstone struct {
+	URI       string
+	DeletedAt Time
+	Kind      string
+}
+
+// The kinds of what tombstones stand for.
+const (
+	WasStatus  = "status" // also a boost
+	WasPoll    = "poll"
+	WasMessage = "message"
+)
+
+// Tombstone returns what is left of what had an id, nil if nothing was deleted here.
+func (r reader) Tombstone(ctx context.Context, uri string) (*Tombstone, error) {
+	return one[Tombstone](ctx, r, "tombstone", `SELECT * FROM tombstones WHERE uri = ?`, uri)
 }
 
 // NewStatusIDAt returns an id for a status that has been fetched: its place is that of the time when it was published (design 5).
@@ -141,6 +157,15 @@ func (r reader) AwaitingQuoted(ctx context.Context, uri string, limit int) ([]St
 		LIMIT ?`, uri, limit)
 }
 
+// QuotesBy returns the quotes here that an authorization allows.
+func (r reader) QuotesBy(ctx context.Context, authorization string, limit int) ([]StatusID, error) {
+	return ids[StatusID](ctx, r, "authorized quotes", `
+		SELECT status_id
+		FROM origins INDEXED BY origins_authorization
+		WHERE authorization = ? AND authorization <> ''
+		LIMIT ?`, authorization, limit)
+}
+
 // IsAbove tells whether a status is among those that another replies to, directly or by others; deeper than a thread is shown nobody
 // looks.
 func (r reader) IsAbove(ctx context.Context, above, below StatusID) (bool, error) {
@@ -195,6 +220,20 @@ func (tx *Tx) LinkQuote(ctx context.Context, quote, quoted *Status, content stri
 	}
 	_, err := tx.exec(ctx, "count quote", `UPDATE statuses SET quotes_count = quotes_count + 1 WHERE id = ?`, quoted.ID)
 	tx.touchStatus(quoted.ID)
+	return err
+}
+
+// UnlinkQuote has a status quote nothing any more.
+func (tx *Tx) UnlinkQuote(ctx context.Context, quote *Status) error {
+	if _, err := tx.exec(ctx, "unlink quote", `UPDATE statuses SET quote_of_id = NULL WHERE id = ?`, quote.ID); err != nil {
+		return err
+	}
+	tx.touchStatus(quote.ID)
+	if quote.QuoteOfID == nil || !quote.Visibility.Open() {
+		return nil
+	}
+	_, err := tx.exec(ctx, "count quote", `UPDATE statuses SET quotes_count = quotes_count - 1 WHERE id = ?`, *quote.QuoteOfID)
+	tx.touchStatus(*quote.QuoteOfID)
 	return err
 }
 

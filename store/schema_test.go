@@ -56,6 +56,7 @@ func TestRowsMirrorTables(t *testing.T) {
 		"refusals":      store.Refusal{},
 		"relays":        store.Relay{},
 		"origins":       store.Origin{},
+		"tombstones":    store.Tombstone{},
 		"scrobbles":     store.Scrobble{},
 
 		"quote_authorizations": store.QuoteAuthorization{},

@@ -136,11 +136,17 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	if !s.Visibility.Federated() { // nobody elsewhere is to learn that it was there
 		return boosts, nil
 	}
-	return boosts, tx.addTombstone(ctx, s.URI)
+	kind := WasStatus
+	if s.HasPoll {
+		kind = WasPoll
+	}
+	return boosts, tx.addTombstone(ctx, s.URI, kind)
 }
 
-func (tx *Tx) addTombstone(ctx context.Context, uri string) error {
-	_, err := tx.exec(ctx, "add tombstone", `INSERT OR IGNORE INTO tombstones (uri, deleted_at) VALUES (?, ?)`, uri, At(tx.db.now()))
+func (tx *Tx) addTombstone(ctx context.Context, uri, kind string) error {
+	_, err := tx.exec(ctx, "add tombstone", `
+		INSERT OR IGNORE INTO tombstones (uri, deleted_at, kind)
+		VALUES (?, ?, ?)`, uri, At(tx.db.now()), kind)
 	return err
 }
 

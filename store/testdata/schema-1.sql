@@ -865,10 +865,12 @@ CREATE TABLE origins (
     quote_uri       TEXT    NOT NULL DEFAULT '', -- what it quotes, likewise
     replies_uri     TEXT    NOT NULL DEFAULT '', -- the collection of its replies
     replies_at      INTEGER NOT NULL DEFAULT 0,  -- when that was read last
-    fetched_at      INTEGER NOT NULL DEFAULT 0   -- when it was read from its origin last; 0: it was delivered only
+    fetched_at      INTEGER NOT NULL DEFAULT 0,  -- when it was read from its origin last; 0: it was delivered only
+    authorization   TEXT    NOT NULL DEFAULT ''  -- by which the author of what it quotes allows that
 ) STRICT;
 CREATE INDEX origins_parent ON origins (parent_uri) WHERE parent_uri <> '';
 CREATE INDEX origins_quote ON origins (quote_uri) WHERE quote_uri <> '';
+CREATE INDEX origins_authorization ON origins (authorization) WHERE authorization <> '';
 
 -- What threads that began elsewhere are called by others.
 CREATE TABLE contexts (
@@ -911,7 +913,8 @@ CREATE TABLE readers (
 -- What was here and must neither come back nor be answered with 404.
 CREATE TABLE tombstones (
     uri        TEXT    PRIMARY KEY,
-    deleted_at INTEGER NOT NULL
+    deleted_at INTEGER NOT NULL,
+    kind       TEXT    NOT NULL -- status, poll or message
 ) STRICT, WITHOUT ROWID;
 
 -- Work that must happen: at least once, retried with growing pauses, parked with its error after the last try.

@@ -1,0 +1,97 @@
+package federation
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"svc/internal/activity"
+	"svc/store"
+)
+
+// readAudience reads whom a post is for (federation 4.1). A collection that is not the author's own followers is nobody.
+func (n *note) readAudience(s *Service, o, by activity.Object) {
+	addresses := addressesOf(o, by)
+	to, cc := addresses.Refs("to", maxAddressed), addresses.Refs("cc", maxAddressed)
+	direct, _ := o.Bool("directMessage")
+	if d, _ := by.Bool("directMessage"); d {
+		direct = true
+	}
+	switch list := cmp.Or(o.Text("listMessage"), by.Text("listMessage")); {
+	case slices.ContainsFunc(to, activity.IsPublic):
+		n.Visibility = store.Public
+	case slices.ContainsFunc(cc, activity.IsPublic):
+		n.Visibility = store.Unlisted
+	case slices.ContainsFunc(slices.Concat(to, cc), n.isFollowers):
+		n.Visibility = store.Private
+	case direct || list == "":
+		n.Visibility = store.Direct
+	default:
+		n.Visibility = store.ListOnly
+	}
+	for _, from := range []activity.Object{o, by} {
+		for _, key := range []string{"to", "cc"} {
+			for _, id := range from.Refs(key, maxAddressed) {
+				if !activity.IsPublic(id) && s.isAddress(id) && !n.isFollowers(id) && len(n.Audience) < maxAddressed && !slices.Contains(n.Audience, id) {
+					n.Audience = append(n.Audience, id)
+				}
+			}
+		}
+	}
+}
+
+// isFollowers tells whether an address is that of the author's followers. Which one it is exactly is only known by the author's document:
+// see exactly.
+func (n *note) isFollowers(id string) bool {
+	return strings.HasSuffix(id, "/followers") && strings.HasPrefix(id, hostPart(n.author)+"/")
+}
+
+// exactly goes by the address of the author's followers that is known.
+func (n *note) exactly(s *Service, o, by activity.Object, followers string) {
+	if followers == "" || n.Visibility < store.Private {
+		return
+	}
+	addresses := addressesOf(o, by)
+	all := slices.Concat(addresses.Refs("to", maxAddressed), addresses.Refs("cc", maxAddressed))
+	switch is := slices.Contains(all, followers); {
+	case is && n.Visibility > store.Private:
+		n.Visibility = store.Private
+	case !is && n.Visibility == store.Private: // somebody else's
+		n.Visibility = store.Direct
+	}
+}
+
+// readFollowers goes by the address of the followers of a post's author where it matters.
+func (s *Service) readFollowers(ctx context.Context, n *note, o, by activity.Object, author *store.Account) error {
+	if n.Visibility < store.Private {
+		return nil
+	}
+	actor, err := s.db.Actor(ctx, author.ID)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	n.exactly(s, o, by, actor.Followers)
+	return nil
+}
+
+// hostPart returns the scheme and host of an address.
+func hostPart(address string) string {
+	scheme, rest, _ := strings.Cut(address, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return scheme + "://" + host
+}
+
+// addressesOf returns what says whom a post is for: itself, or else the activity that brought it.
+func addressesOf(o, by activity.Object) activity.Object {
+	if len(o.Refs("to", 1)) == 0 && len(o.Refs("cc", 1)) == 0 {
+		return by
+	}
+	return o
+}
+
+// nobody tells whether a post says nothing of whom it is for.
+func nobody(o, by activity.Object) bool {
+	by = addressesOf(o, by)
+	return len(by.Refs("to", 1)) == 0 && len(by.Refs("cc", 1)) == 0
+}

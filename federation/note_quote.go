@@ -1,0 +1,70 @@
+package federation
+
+import (
+	"strings"
+
+	"svc/internal/activity"
+	"svc/internal/text"
+)
+
+// quoteKeys are the members that name what is quoted, the best first (federation 4.15).
+var quoteKeys = []string{"quote", "quoteUrl", "quoteUri", "quoteURL", "_misskey_quote"}
+
+// readQuote reads what a post quotes. The link to that which stands above or below the text, for those who do not show quotes, is taken
+// off.
+func (n *note) readQuote(s *Service, o activity.Object) {
+	for _, key := range quoteKeys {
+		if ref := o.Ref(key); n.Quote == "" && s.isPostAddress(ref) && ref != n.URI {
+			n.Quote = ref
+		}
+	}
+	if n.Quote == "" {
+		n.Quote = s.objectLink(o)
+	}
+	if n.Quote == "" {
+		return
+	}
+	if by := o.Ref("quoteAuthorization"); activity.SameHost(by, n.Quote, s.Trial) {
+		n.Authorization = by
+	}
+	if content, found := withoutRE(n.Content); found {
+		n.Content, n.RE = text.Sanitize(content), true // which closes what was open around it
+	}
+}
+
+// withoutRE takes the link to what a post quotes off its content, where it stands above or below it.
+func withoutRE(content string) (rest string, found bool) {
+	const begin, end = `<span class="quote-inline">`, "</span>"
+	if above, rest, ok := strings.Cut(content, "</p>"); ok && strings.HasPrefix(above, "<p>"+begin) && strings.HasSuffix(above, end) {
+		return rest, true
+	}
+	i := strings.LastIndex(content, begin)
+	below, paragraph := strings.CutSuffix(content, "</p>")
+	if i < 0 || !strings.HasSuffix(below, end) {
+		return "", false
+	}
+	if rest = content[:i]; paragraph {
+		rest = strings.TrimSuffix(rest+"</p>", "<p></p>")
+	}
+	return rest, true
+}
+
+// objectLink returns the quoted object that a link among the tags leads to (FEP-e232).
+func (s *Service) objectLink(o activity.Object) string {
+	for _, tag := range o.Objects("tag", 1000) {
+		href := tag.Text("href")
+		kind := tag.Text("mediaType")
+		if !tag.Is("Link") || !s.isPostAddress(href) || href == o.ID() {
+			continue
+		}
+		quoting := strings.HasPrefix(tag.Text("name"), "RE: ")
+		for _, v := range tag.Values("rel") {
+			rel, _ := v.(string)
+			quoting = quoting || strings.Contains(strings.ToLower(rel), "quote")
+		}
+		if quoting && (strings.HasPrefix(kind, activity.MediaType) || strings.HasPrefix(kind, activity.LinkedType)) {
+			return href
+		}
+	}
+	return ""
+}
