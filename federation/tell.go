@@ -108,9 +108,8 @@ func (s *Service) tell(ctx context.Context, d store.Deed) error {
 	}
 	out[0].ID = d.ID // by which it is known if this job runs again
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		for i, d := range out {
-			queued, err := tx.Dispatch(ctx, d)
-			if err != nil || !queued && i == 0 {
+		for _, d := range out {
+			if known, err := tx.Dispatch(ctx, d); known || err != nil {
 				return err
 			}
 		}
