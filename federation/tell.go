@@ -70,6 +70,10 @@ func (s *Service) tell(ctx context.Context, d store.Deed) error {
 	if make == nil {
 		return fmt.Errorf("no activity for the deed %q", d.Verb)
 	}
+	// What one does is told in turn: else a job that has read how things were could queue that after another has how they are.
+	turn := &s.telling[uint64(d.ActorID>>10)%uint64(len(s.telling))] // the last bits of ids are 0 mostly
+	turn.Lock()
+	defer turn.Unlock()
 	actor, err := s.db.Account(ctx, d.ActorID)
 	if err != nil {
 		return ignoreMissing(err)
