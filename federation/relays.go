@@ -264,10 +264,9 @@ func (s *Service) sendTo(ctx context.Context, tx *store.Tx, self *store.Account,
 	if err != nil {
 		return err
 	}
-	_, err = tx.Dispatch(ctx, &store.Dispatch{
+	return tx.Dispatch(ctx, &store.Dispatch{
 		Activity: store.Activity{AccountID: self.ID, Body: string(body)}, Priority: store.FirstPriority, To: s.destinations([]string{inbox}),
 	})
-	return err
 }
 
 // dropFollow ends a follow, if there is one.

@@ -102,23 +102,49 @@ func (s *Service) tell(ctx context.Context, d store.Deed) error {
 		if signer == 0 {
 			signer = actor.ID
 		}
-		out = append(out, &store.Dispatch{
-			Activity: store.Activity{AccountID: signer, StatusID: t.status, Body: string(body)},
-			Priority: t.priority, Subject: t.subject, Replaces: t.replaces, To: to,
-		})
+		for some := range slices.Chunk(to, queuedAtOnce) {
+			out = append(out, &store.Dispatch{
+				Activity: store.Activity{AccountID: signer, StatusID: t.status, Body: string(body)},
+				Priority: t.priority, Subject: t.subject, Replaces: t.replaces, To: some,
+			})
+		}
 	}
 	if len(out) == 0 {
 		return nil
 	}
-	out[0].ID = d.ID // by which it is known if this job runs again
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		for _, d := range out {
-			if known, err := tx.Dispatch(ctx, d); known || err != nil {
-				return err
-			}
+	out[len(out)-1].ID = d.ID // by which it is known if this job runs again
+	return s.queue(ctx, out)
+}
+
+// queuedAtOnce is to how many inboxes something is queued in one transaction, so that others can write in between.
+const queuedAtOnce = 500
+
+// queue queues activities, of which the last has an id: if that is there already, all are.
+func (s *Service) queue(ctx context.Context, out []*store.Dispatch) error {
+	known, err := s.db.Activities(ctx, []store.ActivityID{out[len(out)-1].ID})
+	if len(known) > 0 || err != nil {
+		return err
+	}
+	for len(out) > 0 {
+		n, inboxes := 1, len(out[0].To)
+		for n < len(out) && inboxes+len(out[n].To) <= queuedAtOnce {
+			inboxes += len(out[n].To)
+			n++
 		}
-		return nil
-	})
+		err := s.db.Update(ctx, func(tx *store.Tx) error {
+			for _, d := range out[:n] {
+				if err := tx.Dispatch(ctx, d); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		out = out[n:]
+	}
+	return nil
 }
 
 // body writes an activity as it is sent. Who is addressed without the others knowing is never named (ActivityPub 6).

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -161,5 +162,34 @@ func TestWhoHearsOfBoosts(t *testing.T) {
 		for _, l := range []*letterbox{home, away} {
 			l.one("Undo")
 		}
+	}
+}
+
+// TestManyInboxes tells more inboxes of something than are queued at once: each hears of it once, also if the job is done again.
+func TestManyInboxes(t *testing.T) {
+	srv, alice, home := startOutbox(t)
+	const many = 510
+	for i := range many {
+		home.follower(srv, fmt.Sprint("fan", i), false, alice)
+	}
+	alice.publish("hello")
+	srv.insert(`INSERT INTO jobs (id, kind, payload, run_at) SELECT id + 1, kind, payload, run_at + 86400000 FROM jobs WHERE kind = 'deed'`)
+	srv.settle()
+	for range 2 {
+		if n := srv.count(`SELECT count(DISTINCT inbox) FROM deliveries`); n != many {
+			t.Errorf("queued for %d inboxes", n)
+		}
+		if n := srv.count(`SELECT count(*) FROM deliveries`); n != many {
+			t.Errorf("%d deliveries", n)
+		}
+		srv.soon()
+		srv.settle()
+	}
+	settle(srv)
+	if got := home.take(); len(got) != many {
+		t.Errorf("%d deliveries, want %d", len(got), many)
+	}
+	if n := srv.count(`SELECT (SELECT count(*) FROM deliveries) + (SELECT count(*) FROM activities)`); n != 0 {
+		t.Errorf("%d rows are left", n)
 	}
 }

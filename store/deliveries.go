@@ -67,9 +67,9 @@ const (
 	parkedTime  = 30 * 24 * time.Hour
 )
 
-// Dispatch queues an activity for inboxes. One that is known, because it waits already, is not queued again. For a host that has been
-// unreachable for long one delivery waits at most, which tells when it is back.
-func (tx *Tx) Dispatch(ctx context.Context, d *Dispatch) (known bool, err error) {
+// Dispatch queues an activity for inboxes. One that waits already is not queued again. For a host that has been unreachable for long one
+// delivery waits at most, which tells when it is back.
+func (tx *Tx) Dispatch(ctx context.Context, d *Dispatch) error {
 	if d.ID == 0 {
 		d.ID = ActivityID(tx.newID())
 	}
@@ -77,7 +77,7 @@ func (tx *Tx) Dispatch(ctx context.Context, d *Dispatch) (known bool, err error)
 		INSERT OR IGNORE INTO activities (id, account_id, status_id, body)
 		VALUES (?, ?, ?, ?)`, d.ID, d.AccountID, d.StatusID, d.Body)
 	if err != nil || n == 0 {
-		return err == nil, err
+		return err
 	}
 	rows := make([][3]any, len(d.To))
 	for i, to := range d.To {
@@ -85,10 +85,10 @@ func (tx *Tx) Dispatch(ctx context.Context, d *Dispatch) (known bool, err error)
 	}
 	list, err := json.Marshal(rows)
 	if err != nil {
-		return false, fmt.Errorf("add deliveries: %w", err)
+		return fmt.Errorf("add deliveries: %w", err)
 	}
 	if err := tx.replace(ctx, d, string(list)); err != nil {
-		return false, err
+		return err
 	}
 	now := At(tx.db.now())
 	n, err = tx.exec(ctx, "add deliveries", `
@@ -105,11 +105,11 @@ func (tx *Tx) Dispatch(ctx context.Context, d *Dispatch) (known bool, err error)
 				SELECT 1 FROM deliveries e INDEXED BY deliveries_due WHERE e.domain = h.domain AND e.parked = 0))`,
 		string(list), d.ID, d.Priority, d.Subject, now, At(now.Time().Add(-hostGone)))
 	if err != nil {
-		return false, err
+		return err
 	}
 	if n == 0 {
 		_, err := tx.exec(ctx, "drop activity", `DELETE FROM activities WHERE id = ?`, d.ID)
-		return false, err
+		return err
 	}
 	tx.newDeliveries = true
 	_, err = tx.exec(ctx, "hosts are due", `
@@ -120,7 +120,7 @@ func (tx *Tx) Dispatch(ctx context.Context, d *Dispatch) (known bool, err error)
 		GROUP BY domain
 		ON CONFLICT (domain) DO UPDATE SET due_at = max(rest_until, excluded.due_at)
 		WHERE due_at IS NULL OR due_at > max(rest_until, excluded.due_at)`, d.ID)
-	return false, err
+	return err
 }
 
 // replace drops what need not be delivered any more to inboxes that get a new activity about the same.
