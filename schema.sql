@@ -315,6 +315,7 @@ CREATE INDEX statuses_public_media ON statuses (id) WHERE visibility IN (0, 2) A
 CREATE INDEX statuses_domain_media ON statuses (domain, id) WHERE visibility IN (0, 2) AND reblog_of_id IS NULL AND has_media = 1;
 CREATE INDEX statuses_account_media ON statuses (account_id, id) WHERE has_media = 1;
 
+CREATE INDEX statuses_boosts_here ON statuses (account_id, visibility) WHERE reblog_of_id IS NOT NULL AND domain = '';
 CREATE INDEX statuses_url ON statuses (url) WHERE domain <> '' AND url <> '';
 
 -- Look-up of posts, not boosts, by their words; rowid = statuses.id. What is indexed is words in one form already, separated by spaces

@@ -2,8 +2,10 @@ package federation
 
 import (
 	"context"
+	"net/http"
 	"time"
 
+	"svc/internal/fetch"
 	"svc/store"
 )
 
@@ -15,6 +17,9 @@ const (
 	recordPause = time.Second // after a transaction that failed
 	maxAway     = 100_000     // hosts that are known to be away: of others it is noticed by a delivery only that they are back
 )
+
+// tooMany is what is noted of a host that wants to be left alone.
+var tooMany = (&fetch.StatusError{Status: http.StatusTooManyRequests}).Error()
 
 // finish has it recorded how a delivery went. What was interrupted stays as it is: it is delivered again.
 func (c *courier) finish(ctx context.Context, o *outcome) {
@@ -63,6 +68,7 @@ func (c *courier) close(some []*outcome) error {
 	var failed []*outcome
 	reached := make(map[string]bool) // and whether that is news
 	lost := make(map[string]*outcome)
+	rests := make(map[string]time.Time) // until when hosts that were reached want to be left alone
 	for _, o := range some {
 		switch _, up := reached[o.Domain]; {
 		case o.far || o.ill:
@@ -84,6 +90,7 @@ func (c *courier) close(some []*outcome) error {
 		news, ok := reached[o.Domain]
 		if ok {
 			delete(lost, o.Domain)
+			rests[o.Domain] = later(rests[o.Domain], o.rest)
 			if news {
 				up = append(up, o.Domain)
 				reached[o.Domain] = false
@@ -106,6 +113,14 @@ func (c *courier) close(some []*outcome) error {
 		}
 		for _, o := range lost {
 			if err := c.hostFailed(ctx, tx, o); err != nil {
+				return err
+			}
+		}
+		for domain, until := range rests {
+			if until.IsZero() {
+				continue
+			}
+			if err := tx.RestHost(ctx, domain, until); err != nil {
 				return err
 			}
 		}
@@ -185,6 +200,9 @@ func (c *courier) heard(ctx context.Context, domain string) error {
 	}
 	if !away {
 		return nil
+	}
+	if h, err := c.s.db.Host(ctx, domain); err != nil || h.LastError == tooMany && h.RestUntil.Time().After(c.s.now()) {
+		return err // it is not away, but has said when it wants to be asked again
 	}
 	if err := c.s.db.Update(ctx, func(tx *store.Tx) error { return tx.HostsReached(ctx, []string{domain}) }); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -23,7 +24,7 @@ const (
 	deliveryTime      = 15 * time.Second
 	maxAnswer         = 64 << 10 // bytes of an answer that are read so that the connection can be used again
 	circuitAfter      = 10       // failures in a row of a host that answers, after which it rests
-	unauthorizedTries = 3        // of a delivery that is answered with 401: perhaps our key has not got about
+	unauthorizedTries = 3        // of a delivery that is answered with 401 again: perhaps our key has not got about
 	goneStatus        = http.StatusGone
 )
 
@@ -60,9 +61,26 @@ func (s *Service) post(ctx context.Context, host *store.Host, inbox string, body
 	return status, header, err
 }
 
+// send posts an activity once, or once more to another address of the same host, if that says that it wants it there.
 func (s *Service) send(ctx context.Context, inbox string, body []byte, signer *httpsig.Signer, o httpsig.Options) (int, http.Header, error) {
 	ctx, cancel := context.WithTimeout(ctx, deliveryTime)
 	defer cancel()
+	status, header, err := s.sendOnce(ctx, inbox, body, signer, o)
+	place := header.Get("Location")
+	if err != nil || place == "" || status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect {
+		return status, header, err
+	}
+	to, err := url.Parse(inbox)
+	if err == nil {
+		to, err = to.Parse(place)
+	}
+	if err != nil || !activity.SameHost(to.String(), inbox, s.Trial) {
+		return status, header, nil
+	}
+	return s.sendOnce(ctx, to.String(), body, signer, o)
+}
+
+func (s *Service) sendOnce(ctx context.Context, inbox string, body []byte, signer *httpsig.Signer, o httpsig.Options) (int, http.Header, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, inbox, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, fmt.Errorf("%w: %v", fetch.ErrRefused, err)
@@ -97,7 +115,7 @@ func (s *Service) judge(o *outcome, status int, header http.Header, err error) {
 		o.err = &fetch.StatusError{Status: status}
 		switch {
 		case status == http.StatusUnauthorized:
-			o.lost = o.Attempts+1 >= unauthorizedTries
+			o.lost = o.Attempts+1 >= unauthorizedTries && o.LastError == o.err.Error()
 		case status == http.StatusTooManyRequests:
 			o.retry = later(o.retry, retryAfter(header, now))
 			o.ill, o.rest = true, o.retry

@@ -14,6 +14,7 @@ import (
 	"context"
 	"crypto/rsa"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -80,6 +81,7 @@ type Service struct {
 	relays  *relays
 	inbox   *inbox
 	courier *courier
+	telling [64]sync.Mutex // held while deeds of those are told who share one by their ids
 }
 
 // New makes a service that follows the changes of db. Call it before db is used, and Open before the service is.

@@ -106,19 +106,22 @@ func (s *Service) FollowRelay(ctx context.Context, address string) (*Relay, erro
 				return err
 			}
 		}
-		object, err := s.relayTarget(ctx, tx, row)
+		object, err := relayTarget(ctx, tx, row)
 		if err != nil {
 			return err
 		}
-		return s.tellRelay(ctx, tx, self, row, activity.Object{
-			"id": follow, "type": "Follow", "actor": self.URI, "object": object, "to": []any{object}, "cc": []any{},
-		})
+		return s.tellRelay(ctx, tx, self, row, followOfRelay(follow, self, object))
 	})
 	if err != nil {
 		return nil, err
 	}
 	s.log.Info("relay asked", "relay", row.Address)
 	return newRelay(row), s.loadRelays(ctx)
+}
+
+// followOfRelay is the Follow by which a relay is subscribed to.
+func followOfRelay(id string, self *store.Account, object string) activity.Object {
+	return activity.Object{"id": id, "type": "Follow", "actor": self.URI, "object": object, "to": []any{object}, "cc": []any{}}
 }
 
 // UnfollowRelay ends a subscription and tells the relay. That fails if the relay cannot be reached; with force it is told if it can be.
@@ -138,7 +141,7 @@ func (s *Service) UnfollowRelay(ctx context.Context, address string, force bool)
 		return errs.BadRequest("The relay cannot be reached (%v): to leave it nonetheless, use force", err)
 	}
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		object, err := s.relayTarget(ctx, tx, row)
+		object, err := relayTarget(ctx, tx, row)
 		if err != nil {
 			return err
 		}
@@ -233,12 +236,17 @@ func (s *Service) reachRelay(ctx context.Context, r *store.Relay) error {
 	return err
 }
 
+// accounts are what is known of accounts, in a transaction or outside of one.
+type accounts interface {
+	Account(context.Context, store.AccountID) (*store.Account, error)
+}
+
 // relayTarget returns what a relay is asked to let us follow.
-func (s *Service) relayTarget(ctx context.Context, tx *store.Tx, r *store.Relay) (string, error) {
+func relayTarget(ctx context.Context, known accounts, r *store.Relay) (string, error) {
 	if !r.Litepub || r.AccountID == nil {
 		return activity.Public, nil
 	}
-	account, err := tx.Account(ctx, *r.AccountID)
+	account, err := known.Account(ctx, *r.AccountID)
 	if err != nil {
 		return "", err
 	}
@@ -256,10 +264,9 @@ func (s *Service) sendTo(ctx context.Context, tx *store.Tx, self *store.Account,
 	if err != nil {
 		return err
 	}
-	_, err = tx.Dispatch(ctx, &store.Dispatch{
+	return tx.Dispatch(ctx, &store.Dispatch{
 		Activity: store.Activity{AccountID: self.ID, Body: string(body)}, Priority: store.FirstPriority, To: s.destinations([]string{inbox}),
 	})
-	return err
 }
 
 // dropFollow ends a follow, if there is one.

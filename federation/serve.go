@@ -21,19 +21,30 @@ type Answer struct {
 // errSignatureNeeded is the answer to who does not say who they are, where documents are shown to those only who do (federation 2.6).
 var errSignatureNeeded = errs.Unauthorized("Requests have to be signed here")
 
-// caller finds out who asks for something. open says that everybody may have it: then nobody is asked for keys, so that strangers who
-// sign are not more work than those who do not, and a signature that is not understood counts for nothing.
+// caller finds out who asks for something. open says that everybody may have it: then nobody is asked for keys, and a signature that is
+// not understood counts for nothing. Of what is not open strangers get no more than who does not sign: their keys are not asked for
+// either, so that they are not more work.
 func (s *Service) caller(ctx context.Context, r *http.Request, open bool) (*store.Account, error) {
-	if open && !s.AuthorizedFetch {
-		signer, err := s.Caller(withoutAsking(ctx), r)
-		if errors.Is(err, errNoDealings) {
+	if s.AuthorizedFetch {
+		signer, err := s.Caller(ctx, r)
+		if err == nil && signer == nil {
+			err = errSignatureNeeded
+		}
+		return signer, err
+	}
+	known := false
+	if !open {
+		var err error
+		if known, err = s.mayBeKnown(ctx, r); err != nil {
 			return nil, err
 		}
-		return signer, nil
+	}
+	if !known {
+		ctx = withoutAsking(ctx)
 	}
 	signer, err := s.Caller(ctx, r)
-	if err == nil && signer == nil && s.AuthorizedFetch {
-		err = errSignatureNeeded
+	if errors.Is(err, errLater) || open && !errors.Is(err, errNoDealings) {
+		err = nil
 	}
 	return signer, err
 }
@@ -278,6 +289,13 @@ func (s *Service) deedOf(ctx context.Context, id store.ActivityID, signer *store
 	if err != nil {
 		return nil, err
 	}
+	relay, err := s.db.RelayByFollow(ctx, s.activityURI(int64(id)))
+	if relay != nil && err == nil {
+		return s.followForRelay(ctx, relay, signer)
+	}
+	if err != nil {
+		return nil, err
+	}
 	return s.underWay(ctx, id, signer)
 }
 
@@ -320,13 +338,33 @@ func (s *Service) followFor(ctx context.Context, f *store.Follow, signer *store.
 	return s.followActivity(ctx, f)
 }
 
-// underWay returns an activity that is on its way to others, if it is addressed to signer or to everybody.
+// followForRelay returns the Follow of a relay by this server for the relay's server.
+func (s *Service) followForRelay(ctx context.Context, r *store.Relay, signer *store.Account) (activity.Object, error) {
+	if signer == nil || !activity.SameHost(signer.URI, r.Inbox, s.Trial) {
+		return nil, errs.ErrRecordNotFound
+	}
+	self, err := s.self(ctx, relayPath)
+	if err != nil {
+		return nil, err
+	}
+	object, err := relayTarget(ctx, s.db, r)
+	return followOfRelay(r.FollowURI, self, object), err
+}
+
+// underWay returns an activity that is on its way to others, if it is addressed to signer or to everybody, and its actor in service.
 func (s *Service) underWay(ctx context.Context, id store.ActivityID, signer *store.Account) (activity.Object, error) {
 	rows, err := s.db.Activities(ctx, []store.ActivityID{id})
 	if err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 {
+		return nil, errs.ErrRecordNotFound
+	}
+	actor, err := s.db.Account(ctx, rows[0].AccountID)
+	if err != nil {
+		return nil, err
+	}
+	if actor.Withheld && actor.DeletedAt == nil && !s.IsSelf(actor) {
 		return nil, errs.ErrRecordNotFound
 	}
 	o, err := activity.Parse([]byte(rows[0].Body))

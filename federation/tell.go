@@ -70,6 +70,10 @@ func (s *Service) tell(ctx context.Context, d store.Deed) error {
 	if make == nil {
 		return fmt.Errorf("no activity for the deed %q", d.Verb)
 	}
+	// What one does is told in turn: else a job that has read how things were could queue that after another has how they are.
+	turn := &s.telling[uint64(d.ActorID>>10)%uint64(len(s.telling))] // the last bits of ids are 0 mostly
+	turn.Lock()
+	defer turn.Unlock()
 	actor, err := s.db.Account(ctx, d.ActorID)
 	if err != nil {
 		return ignoreMissing(err)
@@ -98,24 +102,49 @@ func (s *Service) tell(ctx context.Context, d store.Deed) error {
 		if signer == 0 {
 			signer = actor.ID
 		}
-		out = append(out, &store.Dispatch{
-			Activity: store.Activity{AccountID: signer, StatusID: t.status, Body: string(body)},
-			Priority: t.priority, Subject: t.subject, Replaces: t.replaces, To: to,
-		})
+		for some := range slices.Chunk(to, queuedAtOnce) {
+			out = append(out, &store.Dispatch{
+				Activity: store.Activity{AccountID: signer, StatusID: t.status, Body: string(body)},
+				Priority: t.priority, Subject: t.subject, Replaces: t.replaces, To: some,
+			})
+		}
 	}
 	if len(out) == 0 {
 		return nil
 	}
-	out[0].ID = d.ID // by which it is known if this job runs again
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		for i, d := range out {
-			queued, err := tx.Dispatch(ctx, d)
-			if err != nil || !queued && i == 0 {
-				return err
-			}
+	out[len(out)-1].ID = d.ID // by which it is known if this job runs again
+	return s.queue(ctx, out)
+}
+
+// queuedAtOnce is to how many inboxes something is queued in one transaction, so that others can write in between.
+const queuedAtOnce = 500
+
+// queue queues activities, of which the last has an id: if that is there already, all are.
+func (s *Service) queue(ctx context.Context, out []*store.Dispatch) error {
+	known, err := s.db.Activities(ctx, []store.ActivityID{out[len(out)-1].ID})
+	if len(known) > 0 || err != nil {
+		return err
+	}
+	for len(out) > 0 {
+		n, inboxes := 1, len(out[0].To)
+		for n < len(out) && inboxes+len(out[n].To) <= queuedAtOnce {
+			inboxes += len(out[n].To)
+			n++
 		}
-		return nil
-	})
+		err := s.db.Update(ctx, func(tx *store.Tx) error {
+			for _, d := range out[:n] {
+				if err := tx.Dispatch(ctx, d); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		out = out[n:]
+	}
+	return nil
 }
 
 // body writes an activity as it is sent. Who is addressed without the others knowing is never named (ActivityPub 6).

@@ -76,19 +76,19 @@ func (s *Service) named(ctx context.Context, st *store.Status) ([]store.AccountI
 	return people, err
 }
 
-// concerned returns whose posts an open one answers, boosts or quotes.
+// concerned returns whose post a boost boosts, and whose posts an open one answers or quotes.
 func (s *Service) concerned(ctx context.Context, st *store.Status) ([]store.AccountID, error) {
-	if !isOpen(st.Visibility) {
-		return nil, nil
-	}
 	var people []store.AccountID
-	if st.InReplyToAccountID != nil {
-		people = append(people, *st.InReplyToAccountID)
-	}
 	var about []store.StatusID
-	for _, id := range []*store.StatusID{st.ReblogOfID, st.QuoteOfID} {
-		if id != nil {
-			about = append(about, *id)
+	if st.ReblogOfID != nil {
+		about = append(about, *st.ReblogOfID)
+	}
+	if isOpen(st.Visibility) {
+		if st.InReplyToAccountID != nil {
+			people = append(people, *st.InReplyToAccountID)
+		}
+		if st.QuoteOfID != nil {
+			about = append(about, *st.QuoteOfID)
 		}
 	}
 	if len(about) == 0 {

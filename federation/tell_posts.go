@@ -76,21 +76,23 @@ func (s *Service) tellEdited(ctx context.Context, actor *store.Account, d store.
 		}
 	}
 	t := &telling{activity: a, status: &st.ID, subject: int64(st.ID), replaces: store.ReplaceChanges, priority: store.ChangePriority}
-	others, err := s.interested(ctx, st.ID)
-	if err != nil {
-		return nil, err
-	}
 	if st.Visibility == store.ListOnly {
 		members, err := s.members(ctx, st)
 		if err != nil {
 			return nil, err
 		}
-		return forMembers(listMessage(s, t, st), members, others), nil
+		return forMembers(listMessage(s, t, st), members, nil), nil
 	}
 	if t.inboxes, _, err = s.audienceElsewhere(ctx, st); err != nil {
 		return nil, err
 	}
-	t.inboxes = append(t.inboxes, others...)
+	if isOpen(st.Visibility) { // of another one, who has seen it before may not see it any more
+		others, err := s.interested(ctx, st.ID)
+		if err != nil {
+			return nil, err
+		}
+		t.inboxes = append(t.inboxes, others...)
+	}
 	return s.withRelays(ctx, d, st, t)
 }
 
@@ -120,7 +122,11 @@ func (s *Service) tellDeleted(ctx context.Context, actor *store.Account, d store
 	if d.Visibility == store.ListOnly {
 		return forMembers(t, boxes, d.Inboxes), nil
 	}
-	if t.inboxes, err = s.withFollowers(ctx, append(deliverTo(boxes), d.Inboxes...), actor.ID, d.Visibility); err != nil {
+	inboxes := deliverTo(boxes)
+	if d.Visibility == store.Direct && len(named) == 1 && len(boxes) == 1 {
+		inboxes = []string{boxes[0].Inbox} // where the post has gone: it comes after that
+	}
+	if t.inboxes, err = s.withFollowers(ctx, append(inboxes, d.Inboxes...), actor.ID, d.Visibility); err != nil {
 		return nil, err
 	}
 	if d.Visibility == store.Public {

@@ -249,6 +249,21 @@ func (s *Service) Caller(ctx context.Context, r *http.Request) (*store.Account, 
 	return signer, nil
 }
 
+// mayBeKnown tells whether a request is signed with a key that is known, or that of somebody known may be.
+func (s *Service) mayBeKnown(ctx context.Context, r *http.Request) (bool, error) {
+	claims, _ := s.claims(r, nil, "")
+	for _, c := range claims {
+		if key, err := s.key(ctx, c.KeyID); key != nil || err != nil {
+			return key != nil, err
+		}
+		_, err := s.senders.actor(ctx, trimKey(activity.WithoutFragment(c.KeyID)))
+		if !errs.IsNotFound(err) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
 // ofRejected tells whether a signature claims to be by a key of a host with which there are no dealings. Nobody is asked.
 func (s *Service) ofRejected(c *httpsig.Claim) bool {
 	host, err := activity.Host(activity.WithoutFragment(c.KeyID), s.Trial)

@@ -366,6 +366,10 @@ func TestInstanceStats(t *testing.T) {
 	alice.publish("one")
 	alice.publish("two", "visibility", "unlisted")
 	bob.publish("psst", "visibility", "direct") // counts on no profile
+	note := bob.publish("three").id()
+	alice.post("/api/v1/statuses/" + note + "/reblog").want(200)
+	private := alice.publish("for followers", "visibility", "private").id()
+	alice.post("/api/v1/statuses/" + private + "/reblog").want(200)
 	for _, domain := range []string{"example.org", "example.com", "example.org"} {
 		err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
 			name := fmt.Sprint("a", tx.NewAccountID())
@@ -378,13 +382,13 @@ func TestInstanceStats(t *testing.T) {
 		}
 	}
 	o := srv.as(nil).get("/api/v1/instance").want(200).object()
-	for path, want := range map[string]int{"stats.user_count": 2, "stats.status_count": 2, "stats.domain_count": 2, "svc.stats.mau": 2} {
+	for path, want := range map[string]int{"stats.user_count": 2, "stats.status_count": 4, "stats.domain_count": 2, "svc.stats.mau": 2} {
 		if got := o.num(path); got != want {
 			t.Errorf("%s is %d, want %d", path, got, want)
 		}
 	}
 	node := srv.as(nil).get("/nodeinfo/2.0.json").want(200).object()
-	for path, want := range map[string]int{"usage.users.total": 2, "usage.users.activeMonth": 2, "usage.users.activeHalfyear": 2, "usage.localPosts": 2} {
+	for path, want := range map[string]int{"usage.users.total": 2, "usage.users.activeMonth": 2, "usage.users.activeHalfyear": 2, "usage.localPosts": 3} {
 		if got := node.num(path); got != want {
 			t.Errorf("%s is %d, want %d", path, got, want)
 		}

@@ -69,6 +69,9 @@ func TestFollowRelay(t *testing.T) {
 		t.Errorf("it was asked by %v", follow)
 	}
 	wantRelays(t, root, relay)
+	asked := follow["id"].(string)
+	srv.document(asked).wantError(404, "Record not found") // which relays there are is not for everybody
+	p.fetchAs(srv, asked, relay, activityJSON).want(200).is(doc{"id": asked, "type": "Follow", "actor": srv.url + "/relay", "object": relay})
 
 	other := p.actor("other", doc{"type": "Application"})
 	p.receive(srv, p.activity("Accept", other, follow))

@@ -48,7 +48,7 @@ func retract(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	for _, r := range recipients {
 		d.People = append(d.People, r.AccountID)
 	}
-	if st.InReplyToAccountID != nil {
+	if st.InReplyToAccountID != nil && st.Visibility.Open() { // of another one, who is not addressed has not heard
 		d.People = append(d.People, *st.InReplyToAccountID)
 	}
 	about, err := tx.AccountsAbout(ctx, st.ID, readersTold)

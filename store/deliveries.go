@@ -12,7 +12,7 @@ import (
 type Activity struct {
 	ID        ActivityID
 	AccountID AccountID // who signs it
-	StatusID  *StatusID // the post that it hands over, which must be there still
+	StatusID  *StatusID // the post that it hands over, which must be there still, and its author in service
 	Body      string
 }
 
@@ -67,9 +67,9 @@ const (
 	parkedTime  = 30 * 24 * time.Hour
 )
 
-// Dispatch queues an activity for inboxes. It tells whether it was queued for any: an activity that is there already is not queued
-// again. For a host that has been unreachable for long one delivery waits at most, which tells when it is back.
-func (tx *Tx) Dispatch(ctx context.Context, d *Dispatch) (queued bool, err error) {
+// Dispatch queues an activity for inboxes. One that waits already is not queued again. For a host that has been unreachable for long one
+// delivery waits at most, which tells when it is back.
+func (tx *Tx) Dispatch(ctx context.Context, d *Dispatch) error {
 	if d.ID == 0 {
 		d.ID = ActivityID(tx.newID())
 	}
@@ -77,7 +77,7 @@ func (tx *Tx) Dispatch(ctx context.Context, d *Dispatch) (queued bool, err error
 		INSERT OR IGNORE INTO activities (id, account_id, status_id, body)
 		VALUES (?, ?, ?, ?)`, d.ID, d.AccountID, d.StatusID, d.Body)
 	if err != nil || n == 0 {
-		return false, err
+		return err
 	}
 	rows := make([][3]any, len(d.To))
 	for i, to := range d.To {
@@ -85,10 +85,10 @@ func (tx *Tx) Dispatch(ctx context.Context, d *Dispatch) (queued bool, err error
 	}
 	list, err := json.Marshal(rows)
 	if err != nil {
-		return false, fmt.Errorf("add deliveries: %w", err)
+		return fmt.Errorf("add deliveries: %w", err)
 	}
 	if err := tx.replace(ctx, d, string(list)); err != nil {
-		return false, err
+		return err
 	}
 	now := At(tx.db.now())
 	n, err = tx.exec(ctx, "add deliveries", `
@@ -105,11 +105,11 @@ func (tx *Tx) Dispatch(ctx context.Context, d *Dispatch) (queued bool, err error
 				SELECT 1 FROM deliveries e INDEXED BY deliveries_due WHERE e.domain = h.domain AND e.parked = 0))`,
 		string(list), d.ID, d.Priority, d.Subject, now, At(now.Time().Add(-hostGone)))
 	if err != nil {
-		return false, err
+		return err
 	}
 	if n == 0 {
 		_, err := tx.exec(ctx, "drop activity", `DELETE FROM activities WHERE id = ?`, d.ID)
-		return false, err
+		return err
 	}
 	tx.newDeliveries = true
 	_, err = tx.exec(ctx, "hosts are due", `
@@ -120,7 +120,7 @@ func (tx *Tx) Dispatch(ctx context.Context, d *Dispatch) (queued bool, err error
 		GROUP BY domain
 		ON CONFLICT (domain) DO UPDATE SET due_at = max(rest_until, excluded.due_at)
 		WHERE due_at IS NULL OR due_at > max(rest_until, excluded.due_at)`, d.ID)
-	return true, err
+	return err
 }
 
 // replace drops what need not be delivered any more to inboxes that get a new activity about the same.
@@ -170,6 +170,15 @@ func (db *DB) WakePost() {
 // HasStatus tells whether a status is there.
 func (r reader) HasStatus(ctx context.Context, id StatusID) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM statuses WHERE id = ?`, id)
+}
+
+// HandsOver tells whether a status is there, and its author in service.
+func (r reader) HandsOver(ctx context.Context, id StatusID) (bool, error) {
+	return r.exists(ctx, `
+		SELECT 1
+		FROM statuses s
+		CROSS JOIN accounts a ON a.id = s.account_id
+		WHERE s.id = ? AND a.withheld = 0`, id)
 }
 
 // DueDeliveries returns what waits for hosts and is due, of each in the order in which it is to go and no more than so many. What is about

@@ -132,6 +132,12 @@ func (tx *Tx) HostFailed(ctx context.Context, domain string, until time.Time, re
 	return err
 }
 
+// RestHost lets a host rest until a time, at least.
+func (tx *Tx) RestHost(ctx context.Context, domain string, until time.Time) error {
+	_, err := tx.exec(ctx, "rest host", `UPDATE hosts SET rest_until = max(rest_until, ?) WHERE domain = ?`, At(until), domain)
+	return err
+}
+
 // ScheduleHosts sets when hosts are due next: when the first of what waits for one is, but not before it has rested.
 func (tx *Tx) ScheduleHosts(ctx context.Context, domains []string) error {
 	if len(domains) == 0 {

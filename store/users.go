@@ -178,12 +178,16 @@ func (r reader) ActiveUsers(ctx context.Context, d time.Duration) (int, error) {
 type LocalCounts struct {
 	Users    int // that are there for others
 	Statuses int // what their profiles count, boosts included
+	Boosts   int // of these
 }
 
 // LocalCounts counts the people here and what they posted.
 func (r reader) LocalCounts(ctx context.Context) (LocalCounts, error) {
 	n, err := one[LocalCounts](ctx, r, "local counts", `
-		SELECT count(*) AS users, ifnull(sum(a.statuses_count), 0) AS statuses
+		SELECT count(*) AS users, ifnull(sum(a.statuses_count), 0) AS statuses, ifnull(sum((
+			SELECT count(*)
+			FROM statuses s INDEXED BY statuses_boosts_here
+			WHERE s.account_id = a.id AND s.reblog_of_id IS NOT NULL AND s.domain = '' AND s.visibility IN (0, 1, 2))), 0) AS boosts
 		FROM users u
 		CROSS JOIN accounts a ON a.id = u.account_id
 		WHERE a.withheld = 0`)
