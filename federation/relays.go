@@ -197,7 +197,7 @@ func (s *Service) meetRelay(ctx context.Context, address string) (*store.Relay, 
 	if strings.HasSuffix(u.Path, "/inbox") {
 		return &store.Relay{Address: address, Inbox: address}, nil
 	}
-	account, err := s.fetchActor(ctx, address)
+	account, err := s.askRelay(ctx, address)
 	if err != nil {
 		return nil, relayFailure(ctx, err)
 	}
@@ -229,8 +229,14 @@ func (s *Service) reachRelay(ctx context.Context, r *store.Relay) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.fetchActor(ctx, account.URI)
+	_, err = s.askRelay(ctx, account.URI)
 	return err
+}
+
+// askRelay asks for the actor of a relay, whether or not it could be had a moment ago: the staff may have seen to that.
+func (s *Service) askRelay(ctx context.Context, uri string) (*store.Account, error) {
+	s.absent.forget(activity.WithoutFragment(uri))
+	return s.fetchActor(ctx, uri)
 }
 
 // relayTarget returns what a relay is asked to let us follow.
