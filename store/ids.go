@@ -77,6 +77,9 @@ func (id ScrobbleID) Time() time.Time { return idTime(int64(id)) }
 // Position returns the id as a place in a list.
 func (id StatusID) Position() int64 { return int64(id) }
 
+// Time returns when it was asked for.
+func (id FollowID) Time() time.Time { return idTime(int64(id)) }
+
 // Time returns when the delivery was queued.
 func (id DeliveryID) Time() time.Time { return idTime(int64(id)) }
 
