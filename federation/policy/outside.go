@@ -27,7 +27,7 @@ type Deps struct {
 	People People     // usually the *store.DB
 	Emoji  EmojiShelf // for StealEmojiPolicy
 
-	Warm   func(ctx context.Context, address string)                            // has the media proxy fetch something, without waiting: MediaProxyWarmingPolicy
+	Warm   func(ctx context.Context, address string)                            // has the media proxy fetch something, without waiting for it: MediaProxyWarmingPolicy
 	Follow func(ctx context.Context, nickname string, whom *store.Account)      // for FollowBotPolicy, without waiting
 	Listed func(ctx context.Context, name string) (listed bool, err error)      // whether a DNS block list has a name; nil: by DNS
 	Score  func(ctx context.Context, picture string) (score float64, err error) // of a picture; nil: of the service that the settings name
