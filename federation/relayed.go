@@ -117,7 +117,7 @@ func (s *Service) relayFollowed(ctx context.Context, in *incoming) (bool, error)
 		return s.sendTo(ctx, tx, self, activity.Object{
 			"id": s.activityURI(int64(tx.NewActivityID())), "type": answer, "actor": self.URI, "to": []any{in.actor.URI}, "cc": []any{},
 			"object": map[string]any{"id": in.id, "type": "Follow", "actor": in.actor.URI, "object": object},
-		}, inbox.Inbox)
+		}, inbox.Inbox, subjectOf("answer", self.ID, in.actor.ID))
 	})
 }
 

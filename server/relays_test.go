@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc/federation"
 	"svc/internal/config"
 )
 
@@ -432,4 +433,27 @@ func TestRelayActorIsThere(t *testing.T) {
 	wantRelays(t, root, relay)
 	root.send("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": relay}).want(200)
 	wanted(404)
+}
+
+// What a relay is told while it is away is the last that was wanted of it.
+func TestRelayAway(t *testing.T) {
+	srv, p := startWithPeer(t)
+	root := srv.relayAdmin()
+	relay := p.actor("relay", doc{"type": "Application"})
+	p.refuse(http.StatusServiceUnavailable)
+	for range 2 {
+		root.post("/api/v1/svc/admin/relay", "relay_url", relay).want(200)
+	}
+	settle(srv)
+	root.send("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": relay}).want(200)
+	settle(srv)
+	p.forget()
+	p.refuse(0)
+	if _, err := srv.fed.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
+		t.Fatal(err)
+	}
+	settle(srv)
+	if got := p.delivered(); len(got) != 1 || got[0]["type"] != "Undo" {
+		t.Errorf("it is told %v", got)
+	}
 }
