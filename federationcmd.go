@@ -193,7 +193,7 @@ func (a *app) printExplanation(e *federation.Explanation) {
 	case e.Peer == nil:
 		line("server", "%s, with which nothing has been exchanged yet", e.Host)
 	case e.Peer.UnreachableSince != nil:
-		line("server", "%s %s, not reached since %s: %s", e.Host, e.Peer.Software, day(*e.Peer.UnreachableSince), e.Peer.LastError)
+		line("server", "%s, not reached since %s: %s", strings.TrimSpace(e.Host+" "+e.Peer.Software), day(*e.Peer.UnreachableSince), e.Peer.LastError)
 	default:
 		line("server", "%s", strings.TrimSpace(e.Host+" "+e.Peer.Software))
 	}
@@ -280,7 +280,7 @@ func (a *app) retryCommand() *cobra.Command {
 	cmd.Flags().Int64Var(&q.ID, "id", 0, "the one of this `ID`")
 	cmd.Flags().BoolVar(&q.All, "all", false, "everything")
 	return shown(a, cmd, retry, func() federation.RetryQuery { return q }, func(r *federation.Retried) {
-		fmt.Fprintf(a.out, "Is tried again at once: %d deliveries, %d that came in.\n", r.Deliveries, r.Received)
+		fmt.Fprintf(a.out, "Tried again at once: deliveries: %d; of what came in: %d.\n", r.Deliveries, r.Received)
 	})
 }
 

@@ -19,7 +19,7 @@ import (
 // NewPolicies makes the policies that the settings name, with what they need of the server. people is asked for when somebody is
 // to be followed, for it may be made later. out fetches emoji, and proxy what is shown to people; nil: nobody does.
 func NewPolicies(c *config.Config, db *store.DB, people func() *social.Service, emojis *emoji.Packs, out *fetch.Client, proxy *media.Proxy, log *slog.Logger) *policy.Chain {
-	deps := policy.Deps{Log: log, Now: db.Now, People: db}
+	deps := policy.Deps{Log: log, Now: db.Now, People: db, Ask: mayAsk}
 	if proxy != nil {
 		deps.Warm = proxy.Warm
 	}

@@ -59,6 +59,9 @@ type (
 
 const sequenceBits = 10
 
+// Time returns when the account was made, or, if it lives elsewhere, became known here.
+func (id AccountID) Time() time.Time { return idTime(int64(id)) }
+
 // Time returns when the id was made.
 func (id StatusID) Time() time.Time { return idTime(int64(id)) }
 
