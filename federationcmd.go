@@ -165,7 +165,7 @@ func (a *app) explainCommand() *cobra.Command {
 		Use:   "explain URL",
 		Short: "Tell what this server knows of a post or an account elsewhere, and why it did not take it",
 		Long: `Tell what this server knows of a post, an account or an activity elsewhere: whether it is here and how it came, whether it was
-refused and why, what waits, and what its server says of it just now. URL is its id, which is often the address of its page.
+refused and why, what waits, and what its server says of it just now. URL is its id, or the address of its page.
 Nothing is changed by that.`,
 		Example: "  svc federation explain https://example.org/users/alice/statuses/1",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -193,7 +193,7 @@ func (a *app) printExplanation(e *federation.Explanation) {
 	case e.Peer == nil:
 		line("server", "%s, with which nothing has been exchanged yet", e.Host)
 	case e.Peer.UnreachableSince != nil:
-		line("server", "%s %s, not reached since %s: %s", e.Host, e.Peer.Software, day(*e.Peer.UnreachableSince), e.Peer.LastError)
+		line("server", "%s, not reached since %s: %s", strings.TrimSpace(e.Host+" "+e.Peer.Software), day(*e.Peer.UnreachableSince), e.Peer.LastError)
 	default:
 		line("server", "%s", strings.TrimSpace(e.Host+" "+e.Peer.Software))
 	}
@@ -280,7 +280,7 @@ func (a *app) retryCommand() *cobra.Command {
 	cmd.Flags().Int64Var(&q.ID, "id", 0, "the one of this `ID`")
 	cmd.Flags().BoolVar(&q.All, "all", false, "everything")
 	return shown(a, cmd, retry, func() federation.RetryQuery { return q }, func(r *federation.Retried) {
-		fmt.Fprintf(a.out, "Tried again: %d deliveries, %d that came in.\n", r.Deliveries, r.Received)
+		fmt.Fprintf(a.out, "Tried again at once: deliveries: %d; of what came in: %d.\n", r.Deliveries, r.Received)
 	})
 }
 

@@ -73,7 +73,7 @@ func TestFederationCommands(t *testing.T) {
 				{"federation retry", 2, "say what to try again"},
 				{"federation retry --host x --all", 2, "say what to try again"},
 				{"federation retry --id 5", 1, "Nothing with the id 5 waits"},
-				{"federation retry --all", 0, "Tried again: "},
+				{"federation retry --all", 0, "Tried again at once: "},
 				{"user rotate-keys", 2, "NICK or --server"},
 				{"user rotate-keys alice --server", 2, "NICK or --server"},
 				{"user rotate-keys nobody", 1, "There is no account"},

@@ -93,7 +93,7 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 	deeds := social.FromSettings(c)
 	deeds.Fetch = elsewhere
 	var people *social.Service
-	policies := federation.NewPolicies(c, db, func() *social.Service { return people }, emojis, elsewhere, log)
+	policies := federation.NewPolicies(c, db, func() *social.Service { return people }, emojis, elsewhere, proxy, log)
 	federation.Review(&deeds, policies, db)
 	people = social.New(db, files, deeds, log)
 	dealings := federation.FromSettings(c)

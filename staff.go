@@ -156,7 +156,7 @@ func performHere[A, R any](ctx context.Context, c *config.Config, errOut io.Writ
 	elsewhere := outbound(c, outboundInAll)
 	var people *social.Service
 	dealings, deeds := federation.FromSettings(c), social.FromSettings(c)
-	dealings.Policies = federation.NewPolicies(c, db, func() *social.Service { return people }, emojis, elsewhere, log)
+	dealings.Policies = federation.NewPolicies(c, db, func() *social.Service { return people }, emojis, elsewhere, nil, log)
 	federation.Review(&deeds, dealings.Policies, db)
 	people = social.New(db, files, deeds, log)
 	fed := federation.New(db, people, emojis, elsewhere, secrets, dealings, log)

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"svc/internal/activity"
+	"svc/internal/text"
 	"svc/social"
 	"svc/store"
 )
@@ -31,9 +32,13 @@ func (s *Service) chatMessage(ctx context.Context, in *incoming, object activity
 	if utf8.RuneCountInString(content) > maxMessage {
 		return refuse("it is too long")
 	}
-	return s.social.ReceiveChatMessage(ctx, in.actor, to.ID, social.IncomingMessage{
-		URI: id, Content: content, CreatedAt: s.timeOf(in, "published").Time(), Emojis: s.emojisIn(object), Attachment: s.attachedTo(object),
-	})
+	m := social.IncomingMessage{
+		URI: id, Content: text.Sanitize(content), CreatedAt: s.timeOf(in, "published").Time(), Emojis: s.emojisIn(object), Attachment: s.attachedTo(object),
+	}
+	if err := s.reviewMessage(ctx, in.actor, to, &m); err != nil {
+		return err
+	}
+	return s.social.ReceiveChatMessage(ctx, in.actor, to.ID, m)
 }
 
 // messageFor returns whom a message is for: one person, whom it and the activity name alike.

@@ -3,6 +3,7 @@ package federation
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -392,8 +393,11 @@ func (s *Service) lookAfter(ctx context.Context, o *outcome) {
 	if err != nil || account.DeletedAt != nil {
 		return
 	}
-	if _, err = s.fetchActor(ctx, account.URI); statusOf(err) == goneStatus {
+	switch _, err = s.fetchActor(ctx, account.URI); statusOf(err) {
+	case goneStatus:
 		err = s.actorGone(ctx, account)
+	case http.StatusNotFound:
+		err = s.actorAbsent(ctx, account)
 	}
 	if err != nil {
 		s.log.Debug("looking for an actor whose inbox is gone", "actor", account.URI, "err", err)

@@ -3,6 +3,7 @@ package federation
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"svc/internal/activity"
@@ -70,18 +71,28 @@ type Fetched struct {
 func (s *Service) Explain(ctx context.Context, address string) (*Explanation, error) {
 	host, err := activity.Host(address, s.Trial)
 	if err != nil {
-		return nil, errs.BadRequest("%q is no address of something on a server: %v", address, err)
+		return nil, errs.BadRequest("%q is no address of something on a server, as https://example.org/users/alice is", address)
 	}
 	e := &Explanation{URL: address, Host: host, Own: host == s.Host, Refusals: []*RefusedBefore{}, Waiting: []*Received{}}
-	for _, find := range []func(context.Context, *Explanation) error{
-		s.explainHost, s.explainAccount, s.explainStatus, s.explainTraces,
-	} {
-		if err := find(ctx, e); err != nil {
-			return nil, err
-		}
+	if err := s.explainHost(ctx, e); err != nil {
+		return nil, err
+	}
+	names := []string{activity.WithoutFragment(address)}
+	if address != names[0] { // so some call what they do
+		names = append(names, address)
 	}
 	if !e.Own && e.Refused == "" {
-		e.Fetched = s.explainFetch(ctx, address)
+		e.Fetched = s.explainFetch(ctx, names[0])
+		if id := e.Fetched.ID; id != "" && !slices.Contains(names, id) {
+			names = append(names, id)
+		}
+	}
+	for _, name := range names {
+		for _, find := range []func(context.Context, *Explanation, string) error{s.explainAccount, s.explainStatus, s.explainTraces} {
+			if err := find(ctx, e, name); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return e, nil
 }
@@ -97,8 +108,8 @@ func (s *Service) explainHost(ctx context.Context, e *Explanation) error {
 	return err
 }
 
-func (s *Service) explainAccount(ctx context.Context, e *Explanation) error {
-	a, err := s.db.AccountByURI(ctx, e.URL)
+func (s *Service) explainAccount(ctx context.Context, e *Explanation, name string) error {
+	a, err := s.db.AccountByAddress(ctx, name)
 	if errs.IsNotFound(err) {
 		return nil
 	}
@@ -116,8 +127,11 @@ func (s *Service) explainAccount(ctx context.Context, e *Explanation) error {
 	return err
 }
 
-func (s *Service) explainStatus(ctx context.Context, e *Explanation) error {
-	st, err := s.db.StatusByURI(ctx, e.URL)
+func (s *Service) explainStatus(ctx context.Context, e *Explanation, name string) error {
+	st, err := s.db.StatusByAddress(ctx, name)
+	if st == nil && err == nil {
+		st, err = s.statusHere(ctx, name)
+	}
 	if st == nil || err != nil {
 		return err
 	}
@@ -139,32 +153,39 @@ func (s *Service) explainStatus(ctx context.Context, e *Explanation) error {
 	return nil
 }
 
-func (s *Service) explainTraces(ctx context.Context, e *Explanation) error {
-	gone, err := s.db.Tombstone(ctx, e.URL)
+func (s *Service) explainTraces(ctx context.Context, e *Explanation, name string) error {
+	gone, err := s.db.Tombstone(ctx, name)
 	if err != nil {
 		return err
 	}
 	if gone != nil {
 		e.DeletedAt = moment(&gone.DeletedAt)
 	}
-	if e.Heard, err = s.db.Heard(ctx, e.URL); err != nil {
+	heard, err := s.db.Heard(ctx, name)
+	if err != nil {
 		return err
 	}
-	refusals, err := s.db.Refusals(ctx, e.URL)
+	e.Heard = e.Heard || heard
+	refusals, err := s.db.Refusals(ctx, name)
 	if err != nil {
 		return err
 	}
 	for _, r := range refusals {
 		e.Refusals = append(e.Refusals, &RefusedBefore{At: r.ID.Time(), Activity: r.URI, Object: r.Object, Host: r.Domain, Reason: r.Reason})
 	}
-	e.Waiting, err = s.troubled(ctx, e.URL)
+	waiting, err := s.troubled(ctx, name)
+	for _, r := range waiting {
+		if !slices.ContainsFunc(e.Waiting, func(other *Received) bool { return other.ID == r.ID }) {
+			e.Waiting = append(e.Waiting, r)
+		}
+	}
 	return err
 }
 
 // explainFetch asks for a document, as if it were new, and says what would be done with it.
 func (s *Service) explainFetch(ctx context.Context, address string) *Fetched {
-	s.absent.forget(activity.WithoutFragment(address))
-	doc, err := s.document(ctx, address)
+	s.absent.forget(address)
+	doc, err := s.documentOf(ctx, address)
 	if err != nil {
 		f := &Fetched{Error: err.Error(), Verdict: "It could not be had just now, and would be asked for again later."}
 		switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"svc/internal/activity"
 	"svc/internal/text"
 	"svc/social"
 	"svc/store"
@@ -18,11 +19,7 @@ const maxFlagged = social.MaxFlagged + 10 // ids that are looked at: among them 
 // flag reports somebody here to the staff. Who is reported is the account among what it is about, or else the author of the first post.
 // Some servers name posts in the text only (federation 4.12).
 func (s *Service) flag(ctx context.Context, in *incoming) error {
-	comment := in.Text("content")
-	if comment == "" {
-		comment = in.Text("summary")
-	}
-	comment = text.Plain(comment)
+	comment := text.Plain(complaint(in.Object))
 	refs := in.Refs("object", maxFlagged)
 	for _, word := range strings.Fields(comment) {
 		if s.isOwn(word) && len(refs) < maxFlagged {
@@ -60,6 +57,14 @@ func (s *Service) flag(ctx context.Context, in *incoming) error {
 		return refuse("it is about nobody here")
 	}
 	return s.social.ReceiveReport(ctx, in.actor, f)
+}
+
+// complaint returns what a report says, as HTML.
+func complaint(o activity.Object) string {
+	if content := o.Text("content"); content != "" {
+		return content
+	}
+	return o.Text("summary")
 }
 
 // statusHere returns the post of this server that an address names, the one for people included; nil if it names none.

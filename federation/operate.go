@@ -8,6 +8,7 @@ import (
 
 	"svc/internal/activity"
 	"svc/internal/errs"
+	"svc/internal/text"
 	"svc/store"
 )
 
@@ -145,6 +146,9 @@ type QueueQuery struct {
 
 // Queue tells what waits to be delivered, by host, and what has come in and is not done with.
 func (s *Service) Queue(ctx context.Context, q QueueQuery) (*Queue, error) {
+	if err := oneForm(&q.Host); err != nil {
+		return nil, err
+	}
 	out := &Queue{Hosts: []*HostQueue{}, Waiting: []*Delivery{}, Troubled: []*Received{}}
 	state, err := s.db.ReceivedState(ctx, countedAtMost)
 	if err != nil {
@@ -174,6 +178,19 @@ func (s *Service) Queue(ctx context.Context, q QueueQuery) (*Queue, error) {
 	}
 	out.Waiting, err = s.describe(ctx, rows)
 	return out, err
+}
+
+// oneForm brings a host that the operator has typed, if any, into the form in which hosts are known.
+func oneForm(host *string) error {
+	if *host == "" {
+		return nil
+	}
+	form := text.NormalizeDomain(*host)
+	if form == "" {
+		return errs.BadRequest("%q is no host, as example.org is", *host)
+	}
+	*host = form
+	return nil
 }
 
 // queues are what waits by host, most first.
@@ -302,6 +319,9 @@ type Retried struct {
 
 // Retry has what waits or was given up tried at once.
 func (s *Service) Retry(ctx context.Context, q RetryQuery) (*Retried, error) {
+	if err := oneForm(&q.Host); err != nil {
+		return nil, err
+	}
 	done := new(Retried)
 	hosts := []string{q.Host}
 	switch {

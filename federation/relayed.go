@@ -17,7 +17,7 @@ func (s *Service) relayAnswered(ctx context.Context, in *incoming) (bool, error)
 	if row == nil || err != nil {
 		return false, err
 	}
-	if row.AccountID != nil && *row.AccountID != in.actor.ID || row.AccountID == nil && !activity.SameHost(in.actor.URI, row.Inbox, s.Trial) {
+	if !s.isRelay(row, in.actor) {
 		return true, refuse("%s answers a Follow that %s got", in.actor.URI, row.Address)
 	}
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
@@ -41,16 +41,44 @@ func (s *Service) relayAnswered(ctx context.Context, in *incoming) (bool, error)
 	return true, s.loadRelays(ctx)
 }
 
-// answeredRelay returns the relay whose Follow is answered, nil if it is none of ours. Some relays give the Follow back without its id.
+// isRelay tells whether an account is a relay: the one whose account is known, or, as long as it has not answered, any of its host.
+func (s *Service) isRelay(r *store.Relay, a *store.Account) bool {
+	if r.AccountID != nil {
+		return *r.AccountID == a.ID
+	}
+	return activity.SameHost(a.URI, r.Inbox, s.Trial)
+}
+
+// answeredRelay returns the relay whose Follow is answered, nil if it is none of ours. Some relays give the Follow back without its id, or
+// with one of their own making (federation 7.1): then it is the relay that answers, if that Follow is by our relay actor; or if it is
+// only named, by an id that is not ours, and the relay has not accepted yet.
 func (s *Service) answeredRelay(ctx context.Context, in *incoming) (*store.Relay, error) {
-	if ref := in.Ref("object"); ref != "" {
-		return s.db.RelayByFollow(ctx, ref)
+	ref := in.Ref("object")
+	if row, err := s.db.RelayByFollow(ctx, ref); row != nil || err != nil {
+		return row, err
 	}
 	follow := in.Object.Object("object")
-	if follow == nil || !follow.Is("Follow") || follow.Ref("actor") != s.BaseURL+relayPath {
+	if follow != nil {
+		if !follow.Is("Follow") || follow.Ref("actor") != s.BaseURL+relayPath {
+			return nil, nil
+		}
+	} else if ref == "" || s.isOwn(ref) {
 		return nil, nil
 	}
-	return s.db.RelayOf(ctx, in.actor.ID)
+	rows, err := s.db.Relays(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var answered []*store.Relay
+	for _, r := range rows {
+		if s.isRelay(r, in.actor) && (follow != nil || !r.Accepted) {
+			answered = append(answered, r)
+		}
+	}
+	if len(answered) != 1 { // several of one host may be meant
+		return nil, nil
+	}
+	return answered[0], nil
 }
 
 // relayFollowed answers a Follow of this server's own relay actor, or of the public collection, as servers of the Mastodon style send it
@@ -89,7 +117,7 @@ func (s *Service) relayFollowed(ctx context.Context, in *incoming) (bool, error)
 		return s.sendTo(ctx, tx, self, activity.Object{
 			"id": s.activityURI(int64(tx.NewActivityID())), "type": answer, "actor": self.URI, "to": []any{in.actor.URI}, "cc": []any{},
 			"object": map[string]any{"id": in.id, "type": "Follow", "actor": in.actor.URI, "object": object},
-		}, inbox.Inbox)
+		}, inbox.Inbox, subjectOf("answer", self.ID, in.actor.ID))
 	})
 }
 
@@ -100,7 +128,7 @@ func (s *Service) mayFollowRelay(ctx context.Context, tx *store.Tx, from, self *
 		return false, err
 	}
 	for _, r := range known {
-		if r.AccountID != nil && *r.AccountID == from.ID || r.AccountID == nil && activity.SameHost(from.URI, r.Inbox, s.Trial) {
+		if s.isRelay(r, from) {
 			return true, nil
 		}
 	}

@@ -3,8 +3,6 @@ package federation
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -191,7 +189,7 @@ func (s *Service) meetRelay(ctx context.Context, address string) (*store.Relay, 
 	case errors.Is(err, errOwn):
 		return nil, errs.BadRequest("That is this server itself")
 	case err != nil:
-		return nil, errs.BadRequest("%q is no address of a relay: %v", address, err)
+		return nil, errs.BadRequest("%q is no address of a relay, as https://relay.example.org/actor is (%v)", address, err)
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Fragment != "" || len(address) > 2048 {
@@ -200,7 +198,7 @@ func (s *Service) meetRelay(ctx context.Context, address string) (*store.Relay, 
 	if strings.HasSuffix(u.Path, "/inbox") {
 		return &store.Relay{Address: address, Inbox: address}, nil
 	}
-	account, err := s.fetchActor(ctx, address)
+	account, err := s.askRelay(ctx, address)
 	if err != nil {
 		return nil, relayFailure(ctx, err)
 	}
@@ -220,7 +218,7 @@ func relayFailure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &errs.Error{Status: http.StatusBadRequest, Message: fmt.Sprintf("The actor of the relay could not be read: %v", err), Err: err}
+	return errs.BadRequest("The actor of the relay could not be read: %v", err)
 }
 
 // reachRelay tells why a relay cannot be reached. Of one in the Mastodon style that has not answered yet there is nothing to ask.
@@ -232,13 +230,19 @@ func (s *Service) reachRelay(ctx context.Context, r *store.Relay) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.fetchActor(ctx, account.URI)
+	_, err = s.askRelay(ctx, account.URI)
 	return err
 }
 
 // accounts are what is known of accounts, in a transaction or outside of one.
 type accounts interface {
 	Account(context.Context, store.AccountID) (*store.Account, error)
+}
+
+// askRelay asks for the actor of a relay, whether or not it could be had a moment ago: the staff may have seen to that.
+func (s *Service) askRelay(ctx context.Context, uri string) (*store.Account, error) {
+	s.absent.forget(activity.WithoutFragment(uri))
+	return s.fetchActor(ctx, uri)
 }
 
 // relayTarget returns what a relay is asked to let us follow.
@@ -253,19 +257,21 @@ func relayTarget(ctx context.Context, known accounts, r *store.Relay) (string, e
 	return account.URI, nil
 }
 
-// tellRelay queues an activity of our relay actor for a relay.
+// tellRelay queues an activity of our relay actor for a relay. What it was told before and has not heard yet, it need not hear.
 func (s *Service) tellRelay(ctx context.Context, tx *store.Tx, self *store.Account, r *store.Relay, o activity.Object) error {
-	return s.sendTo(ctx, tx, self, o, r.Inbox)
+	return s.sendTo(ctx, tx, self, o, r.Inbox, int64(r.ID))
 }
 
-// sendTo queues an activity of an actor of this server for an inbox, ahead of what goes to many.
-func (s *Service) sendTo(ctx context.Context, tx *store.Tx, self *store.Account, o activity.Object, inbox string) error {
+// sendTo queues an activity of an actor of this server for an inbox, ahead of what goes to many, and in place of what waits about the
+// same subject.
+func (s *Service) sendTo(ctx context.Context, tx *store.Tx, self *store.Account, o activity.Object, inbox string, subject int64) error {
 	body, err := s.body(o)
 	if err != nil {
 		return err
 	}
 	return tx.Dispatch(ctx, &store.Dispatch{
-		Activity: store.Activity{AccountID: self.ID, Body: string(body)}, Priority: store.FirstPriority, To: s.destinations([]string{inbox}),
+		Activity: store.Activity{AccountID: self.ID, Body: string(body)}, Priority: store.FirstPriority, Subject: subject,
+		Replaces: store.ReplaceAll, To: s.destinations([]string{inbox}),
 	})
 }
 

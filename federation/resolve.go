@@ -77,12 +77,7 @@ func (s *Service) resolve(ctx context.Context, what string) (*store.Account, *st
 	if account, err := s.db.AccountByURI(ctx, uri); err == nil && account.DeletedAt == nil {
 		return account, nil, s.refreshIfOld(ctx, account)
 	}
-	doc, err := s.document(ctx, uri)
-	if errors.Is(err, fetch.ErrType) {
-		if uri, err = s.alternate(ctx, uri); err == nil {
-			doc, err = s.document(ctx, uri)
-		}
-	}
+	doc, err := s.documentOf(ctx, uri)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,6 +90,18 @@ func (s *Service) resolve(ctx context.Context, what string) (*store.Account, *st
 		err = errs.ErrRecordNotFound
 	}
 	return nil, st, err
+}
+
+// documentOf reads the document that is at an address, or that of which there is a page for people.
+func (s *Service) documentOf(ctx context.Context, address string) (activity.Object, error) {
+	doc, err := s.document(ctx, address)
+	if !errors.Is(err, fetch.ErrType) {
+		return doc, err
+	}
+	if address, err = s.alternate(ctx, address); err != nil {
+		return nil, err
+	}
+	return s.document(ctx, address)
 }
 
 // alternate reads a page for people that says where its document is: on the same host (federation 1.6).

@@ -11,14 +11,18 @@ import (
 	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/fetch"
+	"svc/media"
 	"svc/social"
 	"svc/store"
 )
 
 // NewPolicies makes the policies that the settings name, with what they need of the server. people is asked for when somebody is
-// to be followed, for it may be made later. out fetches emoji, nil: nobody does.
-func NewPolicies(c *config.Config, db *store.DB, people func() *social.Service, emojis *emoji.Packs, out *fetch.Client, log *slog.Logger) *policy.Chain {
-	deps := policy.Deps{Log: log, Now: db.Now, People: db}
+// to be followed, for it may be made later. out fetches emoji, and proxy what is shown to people; nil: nobody does.
+func NewPolicies(c *config.Config, db *store.DB, people func() *social.Service, emojis *emoji.Packs, out *fetch.Client, proxy *media.Proxy, log *slog.Logger) *policy.Chain {
+	deps := policy.Deps{Log: log, Now: db.Now, People: db, Ask: mayAsk}
+	if proxy != nil {
+		deps.Warm = proxy.Warm
+	}
 	deps.Follow = func(ctx context.Context, nickname string, whom *store.Account) {
 		if err := followAs(ctx, db, people(), nickname, whom); err != nil {
 			log.Warn("the follow bot could not follow", "nickname", nickname, "account", whom.ID, "err", err)
@@ -90,7 +94,7 @@ type reviewer struct {
 // Review has what people here write and whom they follow pass the same policies as what comes from elsewhere.
 func Review(of *social.Config, chain *policy.Chain, db *store.DB) {
 	r := reviewer{chain, db, of.BaseURL + "/media/"}
-	of.Review, of.ReviewFollow = r.status, r.follow
+	of.Review, of.ReviewMessage, of.ReviewFollow = r.status, r.message, r.follow
 	if chain.Inspects() {
 		of.Inspect = r.inspect
 	}
@@ -231,6 +235,22 @@ func (r reviewer) inspect(ctx context.Context, owner store.AccountID, ids []stor
 	}
 	r.chain.Inspect(ctx, pictures)
 	return nil
+}
+
+// message asks the policies about a message of a chat.
+func (r reviewer) message(ctx context.Context, from, to *store.Account, content string, attachment *store.Media) (string, *store.Media, error) {
+	p := messagePost(from, to, content, attachment)
+	p.Local = true
+	if attachment != nil {
+		p.Attachments[0].URL = r.media + attachment.File
+	}
+	if err := r.chain.Post(ctx, p); err != nil {
+		return "", nil, refusal(err)
+	}
+	if len(p.Attachments) == 0 {
+		attachment = nil
+	}
+	return p.Content, attachment, nil
 }
 
 // follow asks the policies about those who follow from here. Those from elsewhere have been asked about when their request came.

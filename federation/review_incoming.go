@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"svc/federation/policy"
+	"svc/social"
 	"svc/store"
 )
 
@@ -42,10 +43,51 @@ func (s *Service) reviewNote(ctx context.Context, author *store.Account, n *note
 		}
 		n.Media = kept
 	}
-	if len(p.Emoji) < len(n.Emojis) {
-		n.Emojis = slices.DeleteFunc(n.Emojis, func(e store.RemoteEmoji) bool { return !slices.Contains(p.Emoji, policy.Emoji(e)) })
+	n.Emojis = keptEmojis(n.Emojis, p)
+	for _, r := range p.Recipients {
+		if r.Mentioned && !slices.Contains(n.Mentions, r.ID) {
+			n.Mentions = append(n.Mentions, r.ID)
+		}
 	}
 	return nil
+}
+
+// keptEmojis returns those custom emoji that the policies have left.
+func keptEmojis(list []store.RemoteEmoji, p *policy.Post) []store.RemoteEmoji {
+	return slices.DeleteFunc(list, func(e store.RemoteEmoji) bool { return !slices.Contains(p.Emoji, policy.Emoji(e)) })
+}
+
+// reviewMessage has a message of a chat from elsewhere pass the policies, as a post for one person.
+func (s *Service) reviewMessage(ctx context.Context, from, to *store.Account, m *social.IncomingMessage) error {
+	p := messagePost(from, to, m.Content, m.Attachment)
+	p.Host, p.ID, p.PublishedAt = s.hostOf(from), m.URI, m.CreatedAt
+	if m.Attachment != nil {
+		p.Attachments[0].URL = m.Attachment.RemoteURL
+	}
+	for _, e := range m.Emojis {
+		p.Emoji = append(p.Emoji, policy.Emoji(e))
+	}
+	if err := s.Policies.Post(ctx, p); err != nil {
+		return err
+	}
+	m.Content, m.Emojis = p.Content, keptEmojis(m.Emojis, p)
+	if len(p.Attachments) == 0 {
+		m.Attachment = nil
+	}
+	return nil
+}
+
+// messagePost makes of a message of a chat what the policies know. Its one attachment has no address yet.
+func messagePost(from, to *store.Account, content string, attachment *store.Media) *policy.Post {
+	p := &policy.Post{
+		Version: policy.Version{Content: content}, Author: from, ActorID: from.URI, ActivityType: "Create", ObjectType: "ChatMessage",
+		Visibility: store.Direct, Recipients: []policy.Recipient{{ID: to.URI, Account: to}},
+	}
+	if attachment != nil {
+		p.Attachments = []policy.Attachment{{MediaType: attachment.Mime}}
+		p.Words = []string{attachment.Description}
+	}
+	return p
 }
 
 // reviewedPeople tells the policies with whom and what a post has to do. What takes reading is read if a policy looks at it.
@@ -101,11 +143,11 @@ func (s *Service) reviewDeed(ctx context.Context, in *incoming) error {
 	}
 	switch in.verb {
 	case "Create", "Update":
-		if o := in.Object.Object("object"); o == nil || o.Is(noteTypes...) && !isVote(o) {
+		if o := in.Object.Object("object"); o == nil || o.Is("ChatMessage") || o.Is(noteTypes...) && !isVote(o) {
 			return nil // it passes as a post
 		}
 	case "Flag":
-		d.Content = in.Text("content")
+		d.Content = complaint(in.Object)
 	case "Announce":
 		d.Visibility = boostVisibility(in.Object)
 	case "EmojiReact", "Like":

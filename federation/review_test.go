@@ -63,7 +63,7 @@ func newBench(t *testing.T, change func(*config.Config)) *bench {
 	})
 	b := &bench{db: db, emojis: emojis}
 	out := fetch.New(fetch.Options{UserAgent: "test", AllowLoopback: true})
-	b.chain = federation.NewPolicies(c, db, func() *social.Service { return b.people }, emojis, out, log)
+	b.chain = federation.NewPolicies(c, db, func() *social.Service { return b.people }, emojis, out, nil, log)
 	b.people = social.New(db, files, social.FromSettings(c), log)
 	return b
 }

@@ -289,3 +289,28 @@ func (p *Proxy) Purge(addresses []string) error {
 	}
 	return all
 }
+
+// Warm has what is at an address fetched before anybody looks, without waiting for it. What cannot be fetched now is left to who does.
+func (p *Proxy) Warm(ctx context.Context, address string) {
+	u, err := url.Parse(address)
+	if !p.Enabled || err != nil || p.direct(u) {
+		return
+	}
+	if banned, err := p.db.MediaBanned(ctx, address); banned || err != nil {
+		return
+	}
+	key, now := keyOf(address), time.Now()
+	if old, err := p.find(key, now); old != nil || err != nil {
+		if old != nil {
+			old.Close()
+		}
+		return
+	}
+	f, fresh, err := p.join(key, address, now)
+	switch {
+	case fresh != nil:
+		fresh.Close()
+	case err == nil:
+		p.leave(f)
+	}
+}

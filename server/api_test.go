@@ -81,16 +81,20 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var soc *social.Service
-	policies := federation.NewPolicies(c, db, func() *social.Service { return soc }, emojis, nil, log)
-	shown := entity.FromSettings(c)
-	shown.Version, shown.VAPIDPublicKey, shown.Federation = "1.2.3", secrets.VAPIDPublic(), policies.Describe()
+	var elsewhere *fetch.Client
+	if c.Federation.AllowLoopback { // tests reach nothing but this machine
+		elsewhere = fetch.New(fetch.Options{UserAgent: "svc/1.2.3", Own: []string{c.Host()}, AllowLoopback: true, InAll: 640})
+	}
 	proxied := media.ProxyFromSettings(c)
 	proxied.Key, proxied.Fetch = secrets.Secret("media proxy"), fetch.New(fetch.Options{UserAgent: "svc/1.2.3 (+" + c.Server.URL + ")", Own: []string{c.Host()}, AllowLoopback: c.Federation.AllowLoopback})
 	proxy, err := media.OpenProxy(db, proxied, log)
 	if err != nil {
 		t.Fatal(err)
 	}
+	var soc *social.Service
+	policies := federation.NewPolicies(c, db, func() *social.Service { return soc }, emojis, elsewhere, proxy, log)
+	shown := entity.FromSettings(c)
+	shown.Version, shown.VAPIDPublicKey, shown.Federation = "1.2.3", secrets.VAPIDPublic(), policies.Describe()
 	shown.Proxied = proxy.URL
 	entities := entity.New(db, emojis, shown)
 	files, err := media.Open(filepath.Join(c.Data.Dir, "media"), media.Limits{Pixels: c.Media.MaxPixels})
@@ -98,9 +102,7 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 		t.Fatal(err)
 	}
 	people := social.FromSettings(c)
-	var elsewhere *fetch.Client
-	if c.Federation.AllowLoopback { // tests reach nothing but this machine
-		elsewhere = fetch.New(fetch.Options{UserAgent: "svc/1.2.3", Own: []string{c.Host()}, AllowLoopback: true, InAll: 640})
+	if elsewhere != nil {
 		people.Fetch = elsewhere
 	}
 	people.Passwords = password.New(cheapPasswords)

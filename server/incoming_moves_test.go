@@ -86,10 +86,11 @@ func TestIncomingMove(t *testing.T) {
 func TestMoveHere(t *testing.T) {
 	srv, peer := startWithPeer(t)
 	alice, second := srv.signUp("alice"), srv.signUp("second")
-	bob := peer.actor("bob", doc{"movedTo": second.uri()})
+	bob := peer.actor("bob")
 	alice.to(srv.meet(bob), "follow")
 	settle(srv)
 	peer.receive(srv, peer.activity("Accept", bob, peer.only("Follow")["id"]))
+	peer.actor("bob", doc{"movedTo": second.uri()})
 	move := peer.activity("Move", bob, bob, doc{"target": second.uri()})
 	peer.receive(srv, move)
 	wantList(t, "alice is told", alice.told())
@@ -98,6 +99,42 @@ func TestMoveHere(t *testing.T) {
 	wantList(t, "alice is told", alice.told(), "move")
 	alice.relationship(second.id).wantTruths(relations, "following")
 	wantList(t, "second is told", second.told(), "follow")
+}
+
+// Who has moved away from here can come back; then the account here has not moved any more, and others hear of that.
+func TestMoveBackHere(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice, fan := srv.signUp("alice"), srv.signUp("fan")
+	bob := peer.actor("bob", doc{"alsoKnownAs": []any{alice.uri()}})
+	carol := peer.actor("carol")
+	peer.receive(srv, peer.activity("Follow", carol, alice.uri()))
+	fan.to(alice.id, "follow")
+	alice.send("PUT", "/api/v1/svc/aliases", map[string]any{"alias": "bob@" + peer.host}).want(200)
+	o := alice.post("/api/v1/svc/move_account", "password", testPassword, "target_account", "bob@"+peer.host).want(200).object()
+	if o.m["status"] != "success" {
+		t.Fatalf("the move: %v", o.m)
+	}
+	settle(srv)
+	peer.receive(srv, peer.activity("Accept", bob, peer.only("Follow")["id"]))
+	fan.relationship(srv.known(bob)).wantTruths(relations, "following")
+	wantMember(t, peer.only("Move"), bob, "target")
+
+	peer.actor("bob", doc{"alsoKnownAs": []any{alice.uri()}, "movedTo": alice.uri()})
+	peer.forget()
+	peer.receive(srv, peer.activity("Move", bob, bob, doc{"target": alice.uri()}))
+	fan.relationship(alice.id).wantTruths(relations, "following")
+	fan.relationship(srv.known(bob)).wantTruths(relations)
+	if alice.get("/api/v1/accounts/" + alice.id).want(200).object().has("moved") {
+		t.Error("alice has moved still")
+	}
+	srv.insert(`UPDATE jobs SET run_at = 1`)
+	settle(srv)
+	if _, moved := lastOf(t, peer, "Update")["object"].(doc)["movedTo"]; moved {
+		t.Errorf("others hear of %v", peer.delivered("Update"))
+	}
+	if got := srv.count(`SELECT count(*) FROM inbox`); got > 0 {
+		t.Errorf("%d activities are tried again", got)
+	}
 }
 
 // Case 104: pins come without ids mostly. What is not the actor's own is not pinned.

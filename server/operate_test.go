@@ -69,11 +69,14 @@ func TestQueue(t *testing.T) {
 			t.Errorf("%+v is tried again", q)
 		}
 	}
+	if _, err := srv.fed.Retry(t.Context(), federation.RetryQuery{Host: "https://example.org"}); err == nil {
+		t.Error("an address is taken for a host")
+	}
 	for _, tt := range []struct {
 		q    federation.RetryQuery
 		want int
 	}{
-		{federation.RetryQuery{Host: "example.org"}, 0},
+		{federation.RetryQuery{Host: "EXAMPLE.org"}, 0},
 		{federation.RetryQuery{ID: one[0].ID}, 1},
 	} {
 		done, err := srv.fed.Retry(t.Context(), tt.q)
@@ -197,8 +200,22 @@ func TestExplain(t *testing.T) {
 	if e := explain(bob); e.Account == nil || e.Account.Acct != "bob@"+p.host || e.Account.FetchedAt == nil || e.Peer == nil {
 		t.Errorf("a known account: %+v", e)
 	}
-	if e := explain(own.str("uri")); !e.Own || e.Status == nil || e.Fetched != nil {
-		t.Errorf("our own post: %+v", e)
+	for _, address := range []string{own.str("uri"), own.str("url")} {
+		if e := explain(address); !e.Own || e.Status == nil || e.Fetched != nil {
+			t.Errorf("our own post: %+v", e)
+		}
+	}
+	if e := explain(srv.url + "/@alice"); !e.Own || e.Account == nil || e.Account.Acct != "alice" {
+		t.Errorf("our own account: %+v", e)
+	}
+	// People have the addresses of pages at hand.
+	p.respond("/@bob", http.StatusOK, "text/html", []byte(`<link rel="alternate" type="application/activity+json" href="`+bob+`">`))
+	p.respond(strings.TrimPrefix(known["url"].(string), p.url), http.StatusOK, "text/html", nil)
+	if e := explain(known["url"].(string)); e.Status == nil {
+		t.Errorf("the page of a known post: %+v", e)
+	}
+	if e := explain(p.url + "/@bob"); e.Account == nil || e.Fetched.ID != bob {
+		t.Errorf("the page of a known account: %+v", e)
 	}
 	for address, want := range map[string]string{
 		fresh["id"].(string):  "It would be accepted: it is for everybody.",
@@ -223,6 +240,11 @@ func TestExplain(t *testing.T) {
 	e := explain(forged["id"].(string))
 	if len(e.Refusals) == 0 || e.Refusals[0].Reason == "" || e.Refusals[0].Host != p.host {
 		t.Errorf("what was refused: %+v", e)
+	}
+	page := p.url + "/pages/forged"
+	p.respond("/pages/forged", http.StatusOK, "text/html", []byte(`<link rel="alternate" type="application/activity+json" href="`+forged["id"].(string)+`">`))
+	if e := explain(page); len(e.Refusals) == 0 {
+		t.Errorf("the page of what was refused: %+v", e)
 	}
 	for _, address := range []string{"", "bob", "javascript:alert(1)"} {
 		if _, err := srv.fed.Explain(t.Context(), address); err == nil {

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -71,6 +72,61 @@ func TestFollowOfTheMoved(t *testing.T) {
 	if got := peer.delivered(); len(got) > 0 {
 		t.Errorf("it was told %v", got)
 	}
+	// Where to need not be known here.
+	gone := srv.meet(peer.actor("gone", doc{"movedTo": "https://elsewhere.example/users/gone"}))
+	alice.post("/api/v1/accounts/"+gone+"/follow").wantError(403, "This action is not allowed")
 	early.to(here.id, "follow", "reblogs", "false").wantTruths(relations, "following")
 	alice.to(srv.meet(target), "follow")
+}
+
+// Who has not answered for a day is asked again when the follower wants it: by the same Follow.
+func TestFollowAskedAgain(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice := srv.signUp("alice")
+	id := srv.meet(peer.actor("bob"))
+	alice.to(id, "follow")
+	settle(srv)
+	first := peer.only("Follow")
+	alice.to(id, "follow")
+	settle(srv)
+	peer.only("Follow")
+	srv.insert(`UPDATE follows SET id = id - (25 * 3600 * 1000 << 10)`)
+	alice.to(id, "follow").wantTruths(relations, "requested")
+	settle(srv)
+	again := lastOf(t, peer, "Follow")
+	if len(peer.delivered("Follow")) != 2 || again["object"] != first["object"] {
+		t.Fatalf("asked by %v", peer.delivered())
+	}
+	peer.receive(srv, peer.activity("Accept", first["object"].(string), again["id"]))
+	alice.relationship(id).wantTruths(relations, "following")
+	alice.to(id, "follow")
+	settle(srv)
+	if got := peer.delivered("Follow"); len(got) != 2 {
+		t.Errorf("who is followed was asked by %v", got)
+	}
+}
+
+// An account whose server does not know it any more is found out by its inbox, and is gone if it is not there the next day either.
+func TestFollowOfWhoDisappeared(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice := srv.signUp("alice")
+	bob := peer.actor("bob", doc{"endpoints": nil})
+	id := srv.meet(bob)
+	peer.receive(srv, peer.activity("Follow", bob, alice.uri()))
+	peer.remove(bob, http.StatusNotFound)
+	peer.refuse(http.StatusNotFound)
+	alice.to(id, "follow")
+	settle(srv)
+	alice.get("/api/v1/accounts/" + id).want(200)
+	srv.insert(`UPDATE jobs SET run_at = 1 WHERE unique_key LIKE 'refresh:%'`)
+	settle(srv)
+	alice.get("/api/v1/accounts/" + id).want(200) // it is the same day
+	srv.insert(`UPDATE actors SET tried_at = tried_at - 26 * 3600 * 1000`)
+	srv.insert(`UPDATE jobs SET run_at = 1 WHERE unique_key LIKE 'refresh:%'`)
+	settle(srv)
+	alice.get("/api/v1/accounts/" + id).want(404)
+	me := alice.get("/api/v1/accounts/" + alice.id).want(200).object()
+	if me.num("followers_count") != 0 || me.num("following_count") != 0 || srv.count(`SELECT count(*) FROM follows`) != 0 {
+		t.Errorf("alice is left with %v followers, and follows %v", me.num("followers_count"), me.num("following_count"))
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc/federation"
 	"svc/internal/config"
 )
 
@@ -310,5 +311,152 @@ func TestRelayForOneAnother(t *testing.T) {
 	settle(a, b)
 	if list := root.get("/api/v1/timelines/public").want(200).list(); len(list) != 0 {
 		t.Errorf("what was deleted is there: %v", list)
+	}
+}
+
+// Case 123: relays answer in many forms, of which each is taken from the relay that was asked, and from nobody else.
+func TestRelayAnswers(t *testing.T) {
+	type asked struct {
+		srv    *api
+		follow doc
+	}
+	inner := func(a asked, changes doc) doc {
+		d := doc{"type": "Follow", "actor": a.srv.url + "/relay", "object": a.follow["object"]}
+		for k, v := range changes {
+			d[k] = v
+		}
+		return d
+	}
+	for _, tt := range []struct {
+		name   string
+		object func(asked) any
+		want   bool
+	}{
+		{"the Follow", func(a asked) any { return a.follow }, true},
+		{"its id", func(a asked) any { return a.follow["id"] }, true},
+		{"a Follow with its id only", func(a asked) any { return doc{"id": a.follow["id"], "type": "Follow"} }, true},
+		{"a Follow without an id", func(a asked) any { return inner(a, nil) }, true},
+		{"a Follow of another id", func(a asked) any { return inner(a, doc{"id": "http://127.0.0.1:1/follows/7"}) }, true},
+		{"a Follow of all", func(a asked) any { return inner(a, doc{"object": toPublic}) }, true},
+		{"a Follow of all with another id", func(a asked) any { return inner(a, doc{"id": a.srv.url + "/activities/x", "object": toPublic}) }, true},
+		{"another id alone", func(asked) any { return "http://127.0.0.1:1/follows/7" }, true},
+		{"an id of ours that is another's", func(a asked) any { return a.srv.url + "/activities/x" }, false},
+		{"a Follow by somebody else", func(a asked) any { return inner(a, doc{"actor": a.srv.url + "/users/alice"}) }, false},
+		{"a favourite", func(a asked) any { return inner(a, doc{"type": "Like"}) }, false},
+		{"nothing", func(asked) any { return nil }, false},
+	} {
+		styles := []string{"Application", "inbox"}
+		if tt.name == "the Follow" {
+			styles = append(styles, "Service", "Person")
+		}
+		for _, style := range styles {
+			t.Run(style+" accepts "+tt.name, func(t *testing.T) {
+				srv, p := startWithPeer(t)
+				root := srv.relayAdmin()
+				kind := style
+				if style == "inbox" {
+					kind = "Application"
+				}
+				// Without WebFinger, an outbox and the like, as many relays are.
+				relay := p.actor("relay", doc{"type": kind, "inbox": p.url + "/inbox", "outbox": nil, "followers": nil, "following": nil, "endpoints": nil})
+				p.respond("/.well-known/webfinger?resource=acct%3Arelay%40"+strings.ReplaceAll(p.host, ":", "%3A"), http.StatusNotFound, "text/plain", nil)
+				stranger := p.url + "/users/relay"
+				address := relay
+				if style == "inbox" {
+					address = p.url + "/inbox"
+				} else {
+					stranger = p.actor("stranger", doc{"type": "Application"})
+				}
+				root.post("/api/v1/svc/admin/relay", "relay_url", address).want(200)
+				settle(srv)
+				a := asked{srv, lastOf(t, p, "Follow")}
+				if stranger != relay {
+					p.receive(srv, p.activity("Accept", stranger, tt.object(a)))
+					wantRelays(t, root, address)
+				}
+				p.receive(srv, p.activity("Accept", relay, tt.object(a)))
+				want := address
+				if tt.want {
+					want += "+"
+				}
+				wantRelays(t, root, want)
+			})
+		}
+	}
+}
+
+// A relay that could not be had is asked again as soon as the staff wants it.
+func TestRelayThatComesLate(t *testing.T) {
+	srv, p := startWithPeer(t)
+	root := srv.relayAdmin()
+	address := p.url + "/users/relay"
+	root.post("/api/v1/svc/admin/relay", "relay_url", address).want(400)
+	p.actor("relay", doc{"type": "Application"})
+	root.post("/api/v1/svc/admin/relay", "relay_url", address).want(200)
+	settle(srv)
+	first := lastOf(t, p, "Follow")
+	root.post("/api/v1/svc/admin/relay", "relay_url", address).want(200) // it has not answered
+	settle(srv)
+	if again := lastOf(t, p, "Follow"); len(p.delivered("Follow")) != 2 || again["id"] != first["id"] {
+		t.Errorf("it was asked again by %v", again)
+	}
+	p.remove(address, http.StatusNotFound)
+	root.send("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": address}).want(400)
+	p.actor("relay", doc{"type": "Application"})
+	p.receive(srv, p.activity("Accept", address, first))
+	wantRelays(t, root, address+"+")
+	root.send("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": address}).want(200)
+	settle(srv)
+	p.receive(srv, p.activity("Accept", address, first)) // of what is no more
+	wantRelays(t, root)
+}
+
+// The actor for relays is there only where there is something for it to do.
+func TestRelayActorIsThere(t *testing.T) {
+	srv, p := startWithPeer(t, func(c *config.Config) { c.Federation.AllowRelay = false })
+	root := srv.relayAdmin()
+	relay := p.actor("relay", doc{"type": "Application"})
+	wanted := func(status int) {
+		t.Helper()
+		for _, path := range []string{"/relay", "/relay/followers", "/relay/following", "/.well-known/webfinger?resource=" + srv.url + "/relay"} {
+			srv.as(nil).get(path).want(status)
+		}
+	}
+	wanted(404)
+	// Who was not asked must not follow.
+	follow := p.activity("Follow", relay, srv.url+"/relay")
+	p.receive(srv, follow)
+	if r := lastOf(t, p, "Reject"); r["actor"] != srv.url+"/relay" || r["object"].(doc)["id"] != follow["id"] {
+		t.Errorf("the follow is answered with %v", r)
+	}
+	root.post("/api/v1/svc/admin/relay", "relay_url", relay).want(200)
+	wanted(200)
+	settle(srv)
+	p.receive(srv, p.activity("Reject", relay, lastOf(t, p, "Follow")))
+	wantRelays(t, root, relay)
+	root.send("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": relay}).want(200)
+	wanted(404)
+}
+
+// What a relay is told while it is away is the last that was wanted of it.
+func TestRelayAway(t *testing.T) {
+	srv, p := startWithPeer(t)
+	root := srv.relayAdmin()
+	relay := p.actor("relay", doc{"type": "Application"})
+	p.refuse(http.StatusServiceUnavailable)
+	for range 2 {
+		root.post("/api/v1/svc/admin/relay", "relay_url", relay).want(200)
+	}
+	settle(srv)
+	root.send("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": relay}).want(200)
+	settle(srv)
+	p.forget()
+	p.refuse(0)
+	if _, err := srv.fed.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
+		t.Fatal(err)
+	}
+	settle(srv)
+	if got := p.delivered(); len(got) != 1 || got[0]["type"] != "Undo" {
+		t.Errorf("it is told %v", got)
 	}
 }

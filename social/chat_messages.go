@@ -39,6 +39,11 @@ func (s *Service) SendChatMessage(ctx context.Context, sender *store.Account, ch
 	case len(d.IdempotencyKey) > maxChatKey:
 		return nil, errChatKey
 	}
+	if d.MediaID != nil {
+		if err := s.inspect(ctx, sender.ID, []store.MediaID{*d.MediaID}); err != nil {
+			return nil, err
+		}
+	}
 	doc := text.ParseChat(d.Text)
 	var e *store.ChatEntry
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -66,6 +71,14 @@ func (s *Service) SendChatMessage(ctx context.Context, sender *store.Account, ch
 		to, err := tx.Account(ctx, c.OtherID)
 		if err != nil {
 			return err
+		}
+		if s.ReviewMessage != nil {
+			if content, media, err = s.ReviewMessage(ctx, sender, to, content, media); err != nil {
+				return err
+			}
+			if content == "" && media == nil {
+				return errNoContent
+			}
 		}
 		m := &store.ChatMessage{ID: tx.NewMessageID(), CreatedAt: store.At(s.db.Now()), Content: content}
 		m.URI = s.BaseURL + "/objects/" + m.ID.String()

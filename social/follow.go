@@ -3,6 +3,7 @@ package social
 import (
 	"context"
 	"slices"
+	"time"
 
 	"svc/internal/errs"
 	"svc/internal/text"
@@ -46,7 +47,9 @@ func (s *Service) follow(ctx context.Context, tx *store.Tx, follower *store.Acco
 		return nil, err
 	}
 	if f == nil {
-		if to.MovedToID != nil { // it is the other account that can be followed (federation 1.7)
+		if moved, err := hasMoved(ctx, tx, to); err != nil {
+			return nil, err
+		} else if moved { // it is the other account that can be followed (federation 1.7)
 			return nil, errNotAllowed
 		}
 		f = &store.Follow{FollowerID: follower.ID, TargetID: to.ID, Pending: true, FollowerLocal: follower.Local(), ShowReblogs: true}
@@ -149,7 +152,10 @@ func tellOfAnswer(ctx context.Context, tx *store.Tx, answer store.Verb, f *store
 // open tells whether who wants to follow an account does so without asking.
 func open(a *store.Account) bool { return a.Local() && !a.Locked }
 
-// change gives a follow or a request other options.
+// askAgain is after how long without an answer somebody elsewhere is asked again, if the follower wants that.
+const askAgain = 24 * time.Hour
+
+// change gives a follow or a request other options. Who has not answered for long may not have heard of it (federation 4.10).
 func (s *Service) change(ctx context.Context, tx *store.Tx, f *store.Follow, to *store.Account, o FollowOptions) error {
 	before := *f
 	o.apply(f)
@@ -159,6 +165,8 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, f *store.Follow, to 
 	switch {
 	case f.Pending && open(to):
 		return s.accept(ctx, tx, f)
+	case f.Pending && !to.Local() && s.db.Now().Sub(f.ID.Time()) > askAgain:
+		return tx.Tell(ctx, store.Deed{Verb: store.Followed, ActorID: f.FollowerID, TargetID: f.TargetID, RowID: int64(f.ID)})
 	case !f.Pending && (f.ShowReblogs && !before.ShowReblogs || !slices.Equal(f.Languages.V, before.Languages.V)):
 		return s.fillHome(ctx, tx, f) // with what was kept out
 	}

@@ -13,7 +13,7 @@ import (
 const moveCooldown = 7 * 24 * time.Hour
 
 // ReceiveMove is Move by origin, who lives elsewhere and whose document names target as its new account. The document of target, as it is
-// now, must name origin as an alias, and not have moved itself.
+// now, must name origin as an alias, and not have moved itself. One can move back here.
 func (s *Service) ReceiveMove(ctx context.Context, origin store.AccountID, target store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		from, err := standing(ctx, tx, origin)
@@ -24,12 +24,12 @@ func (s *Service) ReceiveMove(ctx context.Context, origin store.AccountID, targe
 		if err != nil {
 			return err
 		}
-		there, err := tx.Actor(ctx, to.ID)
-		if err := ignoreMissing(err); err != nil {
+		moved, err := hasMoved(ctx, tx, to)
+		if err != nil {
 			return err
 		}
-		moved := to.MovedToID != nil || there != nil && there.MovedTo != ""
-		if moved || !slices.Contains(to.AlsoKnownAs.V, from.URI) {
+		back := to.Local() && to.MovedToID != nil && *to.MovedToID == from.ID
+		if moved && !back || !slices.Contains(to.AlsoKnownAs.V, from.URI) {
 			return ErrNotAlias
 		}
 		actor, err := tx.Actor(ctx, from.ID)
@@ -44,6 +44,11 @@ func (s *Service) ReceiveMove(ctx context.Context, origin store.AccountID, targe
 		actor.MovedAt = &at
 		if err := tx.SaveActor(ctx, actor); err != nil {
 			return err
+		}
+		if back {
+			if err := comeBack(ctx, tx, to); err != nil {
+				return err
+			}
 		}
 		from.MovedToID = &to.ID
 		if err := tx.SaveAccount(ctx, from); err != nil {

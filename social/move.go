@@ -73,16 +73,19 @@ func (s *Service) Move(ctx context.Context, origin store.AccountID, target store
 		if err != nil {
 			return err
 		}
+		moved, err := hasMoved(ctx, tx, to)
+		if err != nil {
+			return err
+		}
 		back := to.Local() && to.MovedToID != nil && *to.MovedToID == from.ID // of others, their server says where they are
-		if !slices.Contains(to.AlsoKnownAs.V, from.URI) || to.MovedToID != nil && !back {
+		if !slices.Contains(to.AlsoKnownAs.V, from.URI) || moved && !back {
 			return ErrNotAlias
 		}
 		if from.MovedToID != nil && *from.MovedToID == to.ID {
 			return nil
 		}
 		if back {
-			to.MovedToID = nil
-			if err := tx.SaveAccount(ctx, to); err != nil {
+			if err := comeBack(ctx, tx, to); err != nil {
 				return err
 			}
 		}
@@ -98,6 +101,27 @@ func (s *Service) Move(ctx context.Context, origin store.AccountID, target store
 		}
 		return tx.Enqueue(ctx, store.MoveFollowers{OriginID: from.ID, TargetID: to.ID})
 	})
+}
+
+// hasMoved tells whether an account has moved away, or, if it lives elsewhere, says so: the other one need not be known here.
+func hasMoved(ctx context.Context, tx *store.Tx, a *store.Account) (bool, error) {
+	if a.MovedToID != nil || a.Local() {
+		return a.MovedToID != nil, nil
+	}
+	actor, err := tx.Actor(ctx, a.ID)
+	if err != nil {
+		return false, ignoreMissing(err)
+	}
+	return actor.MovedTo != "", nil
+}
+
+// comeBack ends that an account of this server has moved away.
+func comeBack(ctx context.Context, tx *store.Tx, a *store.Account) error {
+	a.MovedToID = nil
+	if err := tx.SaveAccount(ctx, a); err != nil {
+		return err
+	}
+	return tellOfProfile(ctx, tx, a.ID)
 }
 
 // moveFollowers is the job that tells the local followers of an account that it has moved, and has them follow the new one if they

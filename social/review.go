@@ -18,6 +18,10 @@ type Reviews struct {
 	// Inspect looks at attachments that are about to be published. It may take its time.
 	Inspect func(ctx context.Context, owner store.AccountID, attachments []store.MediaID) error
 
+	// ReviewMessage looks at a message of a chat, and returns its content and its attachment (nil: it has none) as they are to be. It
+	// waits for nobody.
+	ReviewMessage func(ctx context.Context, from, to *store.Account, content string, attachment *store.Media) (string, *store.Media, error)
+
 	// ReviewFollow is asked whether somebody may follow somebody. It waits for nobody.
 	ReviewFollow func(ctx context.Context, follower, target *store.Account) error
 }

@@ -185,6 +185,19 @@ func (r reader) AccountByURI(ctx context.Context, uri string) (*Account, error) 
 	return a, err
 }
 
+// AccountByAddress returns the account that has an address as its ActivityPub id, or has its page there.
+func (r reader) AccountByAddress(ctx context.Context, address string) (*Account, error) {
+	a, err := r.AccountByURI(ctx, address)
+	if err == nil || err != notFound {
+		return a, err
+	}
+	a, err = one[Account](ctx, r, "account by URL", `SELECT * FROM accounts INDEXED BY accounts_url WHERE url = ? LIMIT 1`, address)
+	if a == nil && err == nil {
+		err = notFound
+	}
+	return a, err
+}
+
 // AddAccount inserts an account. Its ID is set if it is 0, as are NicknameKey and CreatedAt.
 func (tx *Tx) AddAccount(ctx context.Context, a *Account) error {
 	if a.ID == 0 {

@@ -59,6 +59,9 @@ type (
 
 const sequenceBits = 10
 
+// Time returns when the account was made, or, if it lives elsewhere, became known here.
+func (id AccountID) Time() time.Time { return idTime(int64(id)) }
+
 // Time returns when the id was made.
 func (id StatusID) Time() time.Time { return idTime(int64(id)) }
 
@@ -76,6 +79,9 @@ func (id ScrobbleID) Time() time.Time { return idTime(int64(id)) }
 
 // Position returns the id as a place in a list.
 func (id StatusID) Position() int64 { return int64(id) }
+
+// Time returns when it was asked for.
+func (id FollowID) Time() time.Time { return idTime(int64(id)) }
 
 // Time returns when the delivery was queued.
 func (id DeliveryID) Time() time.Time { return idTime(int64(id)) }

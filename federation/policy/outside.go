@@ -27,12 +27,33 @@ type Deps struct {
 	People People     // usually the *store.DB
 	Emoji  EmojiShelf // for StealEmojiPolicy
 
-	Warm   func(ctx context.Context, address string)                            // has the media proxy fetch something, without waiting: MediaProxyWarmingPolicy
+	Warm   func(ctx context.Context, address string)                            // has the media proxy fetch something, without waiting for it: MediaProxyWarmingPolicy
 	Follow func(ctx context.Context, nickname string, whom *store.Account)      // for FollowBotPolicy, without waiting
 	Listed func(ctx context.Context, name string) (listed bool, err error)      // whether a DNS block list has a name; nil: by DNS
 	Score  func(ctx context.Context, picture string) (score float64, err error) // of a picture; nil: of the service that the settings name
 
+	Ask func(context.Context) error // why others cannot be waited for now, which is the answer then; nil: they always can
+
 	scores *memo[float64] // of Score
+}
+
+// notNow says that others have to be asked who cannot be waited for.
+type notNow struct{ error }
+
+func (n notNow) Unwrap() error { return n.error }
+
+// patient has others asked only where they can be waited for.
+func patient[V any](may func(context.Context) error, ask func(context.Context, string) (V, error)) func(context.Context, string) (V, error) {
+	if may == nil {
+		return ask
+	}
+	return func(ctx context.Context, about string) (V, error) {
+		if err := may(ctx); err != nil {
+			var none V
+			return none, notNow{err}
+		}
+		return ask(ctx, about)
+	}
 }
 
 // People is what is known of accounts. All of it is one query by an index.
@@ -65,12 +86,12 @@ func (d Deps) orStandard(c *config.Config) Deps {
 		d.Now = time.Now
 	}
 	if d.Listed == nil && c.MRFDNSRBL.Zone != "" {
-		d.Listed = newMemo(d.Now, blockList(c.MRFDNSRBL)).get
+		d.Listed = newMemo(d.Now, patient(d.Ask, blockList(c.MRFDNSRBL))).get
 	}
 	if d.Score == nil {
 		d.Score = scorer(c.MRFNSFWAPI.URL)
 	}
-	d.scores = newMemo(d.Now, d.Score)
+	d.scores = newMemo(d.Now, patient(d.Ask, d.Score))
 	return d
 }
 

@@ -64,10 +64,13 @@ func hosts(names ...string) []config.HostReason {
 }
 
 func account(uri, actorType string, tags ...string) *store.Account {
-	a := &store.Account{ID: 7, URI: uri, Nickname: uri[strings.LastIndex(uri, "/")+1:], Domain: hostOf(uri), ActorType: actorType, CreatedAt: store.At(now.Add(-time.Hour))}
+	a := &store.Account{ID: idAt(now.Add(-time.Hour)), URI: uri, Nickname: uri[strings.LastIndex(uri, "/")+1:], Domain: hostOf(uri), ActorType: actorType, CreatedAt: store.At(now.AddDate(-5, 0, 0))}
 	a.Tags.V = tags
 	return a
 }
+
+// idAt is the id of an account that has been known since a time.
+func idAt(t time.Time) store.AccountID { return store.AccountID(t.UnixMilli() << 10) }
 
 const (
 	bobID   = "https://there.example/users/bob"

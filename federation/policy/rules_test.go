@@ -117,7 +117,7 @@ func TestPosts(t *testing.T) {
 		{policy: "AntiMentionSpamPolicy", name: "500 mentions by a stranger", deps: Deps{People: &folk{}}, post: with(remote(), func(p *Post) { p.Recipients = recipients(500) }), refused: true},
 		{policy: "AntiMentionSpamPolicy", name: "who has posted", deps: Deps{People: &folk{posted: true}}, post: with(remote(), func(p *Post) { p.Recipients = recipients(1) })},
 		{policy: "AntiMentionSpamPolicy", name: "who has posted, but is new", deps: Deps{People: &folk{posted: true}},
-			post: with(remote(), func(p *Post) { p.Recipients, p.Author.CreatedAt = recipients(1), store.At(now.Add(-29*time.Second)) }), refused: true},
+			post: with(remote(), func(p *Post) { p.Recipients, p.Author.ID = recipients(1), idAt(now.Add(-29*time.Second)) }), refused: true},
 		{policy: "AntiMentionSpamPolicy", name: "of nobody", deps: Deps{People: &folk{posted: true}}, post: with(remote(), func(p *Post) { p.Recipients, p.Author = recipients(1), nil }), refused: true},
 		{policy: "AntiMentionSpamPolicy", name: "local", post: with(local(), func(p *Post) { p.Recipients = recipients(1) })},
 
@@ -378,6 +378,9 @@ func TestDeeds(t *testing.T) {
 		{policy: "AntiFollowbotPolicy", name: "a bot by its name", deps: Deps{People: &folk{}}, deed: deed("Follow", func(d *Deed) { d.Actor.Nickname = "Follow_Bot_7" }), refused: true},
 		{policy: "AntiFollowbotPolicy", name: "a bot by what it shows", deps: Deps{People: &folk{}}, deed: deed("Follow", func(d *Deed) { d.Actor.DisplayName = "Federation Bot" }), refused: true},
 		{policy: "AntiFollowbotPolicy", name: "a bot that is wanted", deps: Deps{People: &folk{follows: true}}, deed: deed("Follow", func(d *Deed) { d.Actor.ActorType, d.Target = "Service", account(aliceID, "Person") })},
+		{policy: "AntiFollowbotPolicy", name: "a relay that follows back", deps: Deps{People: &folk{}}, deed: deed("Follow", func(d *Deed) {
+			d.Actor.ActorType, d.Target = "Service", account("https://here.example/relay", "Application")
+		})},
 		{policy: "AntiFollowbotPolicy", name: "a bot that likes", deed: deed("Like", func(d *Deed) { d.Actor.ActorType = "Service" })},
 
 		{policy: "EmojiPolicy", name: "a reaction", settings: func(c *config.Config) { c.MRFEmoji.RemoveShortcode = []string{"bad"} }, deed: deed("EmojiReact", func(d *Deed) { d.Emoji = &Emoji{"bad", "x"} }), refused: true},

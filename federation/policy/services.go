@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/netip"
 	"strings"
@@ -25,6 +26,9 @@ func (b blocked) check(ctx context.Context, local bool, host string) error {
 		return nil
 	}
 	listed, err := b.listed(ctx, name)
+	if errors.As(err, new(notNow)) {
+		return err
+	}
 	if err != nil {
 		b.log.Warn("a DNS block list does not answer: hosts pass", "zone", b.Zone, "err", err)
 		return nil
@@ -67,7 +71,12 @@ func (s pictures) post(ctx context.Context, p *Post) error {
 	ctx, cancel := context.WithTimeout(ctx, allScores)
 	defer cancel()
 	for _, a := range p.Attachments {
-		if !a.hasImage() || !s.shows(ctx, p.Local, a.URL) {
+		if !a.hasImage() {
+			continue
+		}
+		if shows, err := s.shows(ctx, p.Local, a.URL); err != nil {
+			return err
+		} else if !shows {
 			continue
 		}
 		if s.Reject {
@@ -85,26 +94,29 @@ func (s pictures) post(ctx context.Context, p *Post) error {
 
 // shows tells whether a picture has a score that something is done about. Those of people here have been judged before (Inspect):
 // posts are published where nobody can be waited for.
-func (s pictures) shows(ctx context.Context, local bool, address string) bool {
+func (s pictures) shows(ctx context.Context, local bool, address string) (bool, error) {
 	score, known := s.scores.look(address)
 	if !known {
 		if local {
-			return false
+			return false, nil
 		}
 		var err error
-		if score, err = s.scores.get(ctx, address); err != nil {
+		if score, err = s.scores.get(ctx, address); errors.As(err, new(notNow)) {
+			return false, err
+		}
+		if err != nil {
 			s.log.Warn("pictures could not be judged: they pass", "err", err)
-			return false
+			return false, nil
 		}
 	}
-	return score >= s.Threshold
+	return score >= s.Threshold, nil
 }
 
 func (s pictures) inspect(ctx context.Context, addresses []string) {
 	ctx, cancel := context.WithTimeout(ctx, allScores)
 	defer cancel()
 	for _, address := range addresses {
-		s.shows(ctx, false, address)
+		_, _ = s.shows(ctx, false, address) // what cannot be judged passes
 	}
 }
 

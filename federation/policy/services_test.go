@@ -159,6 +159,34 @@ func TestMemo(t *testing.T) {
 	}
 }
 
+// TestAskedLater: where nobody can be waited for, what others have to say is left open, unless it is known.
+func TestAskedLater(t *testing.T) {
+	later := errors.New("others have to be asked")
+	port, _ := nameServer(t, map[string][4]byte{"there.example.bl.test.": {127, 0, 0, 2}})
+	for _, policy := range []string{"DNSRBLPolicy", "NsfwApiPolicy"} {
+		wait := false
+		c := New(settings(t, func(c *config.Config) {
+			c.MRFDNSRBL.Port, c.MRFDNSRBL.Zone, c.MRFNSFWAPI.Reject = port, "bl.test", true
+		}, policy), Deps{
+			Ask: func(context.Context) error {
+				if wait {
+					return nil
+				}
+				return later
+			},
+			Score: func(context.Context, string) (float64, error) { return 1, nil },
+		})
+		if err := c.Post(t.Context(), remote()); !errors.Is(err, later) {
+			t.Errorf("%s, when nobody waits: %v", policy, err)
+		}
+		for _, wait = range []bool{true, false} {
+			if got := rejectedBy(t, c.Post(t.Context(), remote())); got != policy {
+				t.Errorf("%s, wait = %v: refused by %q", policy, wait, got)
+			}
+		}
+	}
+}
+
 // shelf notes what is copied.
 type shelf struct{ has, copied []string }
 

@@ -52,7 +52,7 @@ func (m mentionSpam) post(ctx context.Context, p *Post) error {
 	if p.Local || !p.isCreate() || len(p.Recipients) == 0 {
 		return nil
 	}
-	if p.Author == nil || m.now().Sub(p.Author.CreatedAt.Time()) < m.age {
+	if p.Author == nil || m.now().Sub(p.Author.ID.Time()) < m.age { // since when it is known: what it says of its age is its own affair
 		return refuse("it names people, and its author is new here")
 	}
 	posted, _, err := m.people.Standing(ctx, p.Author.ID)
@@ -72,6 +72,9 @@ var followbotNames = []string{"federationbot", "fedibot", "followbot", "follower
 
 func (f followbots) deed(ctx context.Context, d *Deed) error {
 	if d.Type != "Follow" || d.Actor == nil || !isFollowbot(d) {
+		return nil
+	}
+	if d.Target != nil && d.Target.ActorType == "Application" { // the server's own actor for relays, of which some are bots by their type
 		return nil
 	}
 	if d.Target != nil {
