@@ -11,7 +11,7 @@ import (
 )
 
 func init() {
-	handle("Announce", handling{do: (*Service).receiveAnnounce, strangers: true})
+	handle("Announce", handling{do: (*Service).receiveAnnounce, strangers: true, brief: true})
 }
 
 const maxAnnounced = 10 // objects of one Announce

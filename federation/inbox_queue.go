@@ -17,6 +17,7 @@ const (
 	slowWorkers  = 8       // activities that wait for other servers at the same time
 	slowPerHost  = 6       // of them, of the senders of one host
 	quickWorkers = 16      // other activities that are done at the same time
+	atOnce       = 16      // activities that are done at the same time before their senders are answered
 )
 
 // queue knows all activities that have come in and are not done with. What those of one actor are about is done in the order in which
@@ -133,6 +134,39 @@ func (q *queue) uncount(sn *sender) {
 	if sn.count == 0 {
 		delete(q.senders, sn.id)
 	}
+}
+
+// begin takes up an activity that need not wait, before it is in the database: nothing in the queue does, and nothing of its sender is
+// under way that it would have to come after. It tells whether that is so.
+func (q *queue) begin(it *item, id store.AccountID, host string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	it.learnAbout()
+	sn := q.senders[id]
+	if len(q.quick) > 0 || sn != nil && (sn.busy || len(sn.waiting) > 0 || slices.ContainsFunc(sn.slow, it.concerns)) {
+		return false
+	}
+	it.from = q.count(id, host)
+	it.from.busy = true
+	q.inMemory += len(it.row.Body) // of those under way there are few
+	return true
+}
+
+// enter notes that an activity which was begun is in the database by now. It is under way no more if it was found there meanwhile; then
+// enter returns false.
+func (q *queue) enter(it *item) bool {
+	q.mu.Lock()
+	known := q.known[it.row.ID] != nil
+	if !known {
+		it.id = it.row.ID
+		q.known[it.id] = it
+	}
+	q.mu.Unlock()
+	if known {
+		q.done(it)
+		q.forget(it)
+	}
+	return !known
 }
 
 // add puts in an activity for which there is room reserved.

@@ -10,9 +10,9 @@ import (
 )
 
 func init() {
-	handle("Like", handling{do: (*Service).like, strangers: true})
-	handle("EmojiReact", handling{do: (*Service).like, strangers: true})
-	handle("EmojiReaction", handling{do: (*Service).like, strangers: true})
+	handle("Like", handling{do: (*Service).like, strangers: true, brief: true})
+	handle("EmojiReact", handling{do: (*Service).like, strangers: true, brief: true})
+	handle("EmojiReaction", handling{do: (*Service).like, strangers: true, brief: true})
 }
 
 // like has an actor like a post that is known here, or react to it. A Like with an emoji is a reaction, with anything else a favourite;

@@ -43,6 +43,7 @@ type handling struct {
 	strangers bool // also from actors that nothing is known of, so that it is worth asking for them (federation 3.6)
 	suspended bool // also from actors that are suspended here (federation 5.7)
 	repeated  bool // also again by the same id: what it does is known by other ids
+	brief     bool // it takes so little time that its sender can wait for it
 }
 
 // handlers are the types of activities that are understood. What others there are is of no interest (federation 4.19).
@@ -154,7 +155,11 @@ func (s *Service) receive(ctx context.Context, in Inbound) error {
 	if signer.DeletedAt != nil || signer.Withheld && !h.suspended {
 		return nil
 	}
-	return s.inbox.add(ctx, doc, mark, in, signer)
+	row := &store.Received{SignerID: signer.ID, Body: string(in.Body)}
+	if in.Recipient != nil {
+		row.RecipientID = &in.Recipient.ID
+	}
+	return s.inbox.add(ctx, &item{row: row, doc: doc, mark: mark}, h, signer)
 }
 
 // ofNobody tells whether an activity is by an actor who is not known, and of a type that then changes nothing: their keys are not asked

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"time"
 )
@@ -49,6 +50,22 @@ func (tx *Tx) Hear(ctx context.Context, uri string) (first bool, err error) {
 func (tx *Tx) HearKey(ctx context.Context, key HeardKey) (first bool, err error) {
 	n, err := tx.exec(ctx, "hear", `INSERT OR IGNORE INTO heard (hash, at) VALUES (?, ?)`, key[:], At(tx.db.now()))
 	return n > 0, err
+}
+
+// HearKeys notes that ids have been heard of.
+func (tx *Tx) HearKeys(ctx context.Context, keys []HeardKey) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	texts := make([]string, len(keys))
+	for i, key := range keys {
+		texts[i] = hex.EncodeToString(key[:])
+	}
+	_, err := tx.exec(ctx, "hear", `
+		INSERT OR IGNORE INTO heard (hash, at)
+		SELECT unhex(value), ?2
+		FROM json_each(?1)`, jsonTexts(texts), At(tx.db.now()))
+	return err
 }
 
 // Refusal says why something from elsewhere was not accepted.
