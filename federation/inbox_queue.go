@@ -17,7 +17,7 @@ const (
 	slowWorkers  = 8       // activities that wait for other servers at the same time
 	slowPerHost  = 6       // of them, of the senders of one host
 	quickWorkers = 16      // other activities that are done at the same time
-	atOnce       = 16      // activities that are done at the same time before their senders are answered
+	atOnce       = 64      // activities that are done at the same time before their senders are answered
 )
 
 // queue knows all activities that have come in and are not done with. What those of one actor are about is done in the order in which
@@ -67,6 +67,7 @@ type item struct {
 	row    *store.Received // nil: in the database only
 	doc    activity.Object // likewise
 	mark   uint64          // when it was not heard of; 0: nobody has looked
+	fresh  bool            // nor that it was taken back
 	about  [2]string       // its id, and what it is about; known once its content was read
 	at     time.Time       // when it is to be tried again
 	index  int             // among what is tried later, from 1 on; 0: it is not there

@@ -35,9 +35,16 @@ func (r reader) HeardKey(ctx context.Context, key HeardKey) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM heard WHERE hash = ?`, key[:])
 }
 
-// HeardSince tells whether an id was heard of, for the first time, at a time or later.
-func (r reader) HeardSince(ctx context.Context, uri string, since time.Time) (bool, error) {
-	key := NewHeardKey(uri)
+// HeardEither tells whether one of two ids has been heard of, or both.
+func (r reader) HeardEither(ctx context.Context, key, other HeardKey) (bool, error) {
+	return r.exists(ctx, `
+		SELECT 1 FROM heard WHERE hash = ?1
+		UNION ALL
+		SELECT 1 FROM heard WHERE hash = ?2`, key[:], other[:])
+}
+
+// HeardKeySince tells whether an id was heard of, for the first time, at a time or later.
+func (r reader) HeardKeySince(ctx context.Context, key HeardKey, since time.Time) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM heard WHERE hash = ? AND at >= ?`, key[:], At(since))
 }
 

@@ -159,9 +159,14 @@ func (r reader) VisibleStatuses(ctx context.Context, viewer AccountID, ids []Sta
 
 // exists tells whether a query has a row.
 func (r reader) exists(ctx context.Context, query string, args ...any) (bool, error) {
-	row, err := one[int](ctx, r, "exists", query, args...)
+	rows, err := r.q.QueryContext(ctx, query, args...)
 	if err != nil {
-		return false, fmt.Errorf("%w in %s", err, query)
+		return false, fmt.Errorf("exists: %w in %s", err, query)
 	}
-	return row != nil, nil
+	defer rows.Close()
+	is := rows.Next()
+	if err := rows.Err(); err != nil {
+		return false, fmt.Errorf("exists: %w in %s", err, query)
+	}
+	return is, nil
 }
