@@ -11,7 +11,7 @@ import (
 )
 
 func init() {
-	handle("Announce", handling{do: (*Service).receiveAnnounce, strangers: true})
+	handle("Announce", handling{do: (*Service).receiveAnnounce, strangers: true, brief: true})
 }
 
 const maxAnnounced = 10 // objects of one Announce
@@ -31,9 +31,9 @@ func (s *Service) receiveAnnounce(ctx context.Context, in *incoming) error {
 	}
 	var first error
 	for i, v := range objects[:min(len(objects), maxAnnounced)] {
-		st, err := s.announced(ctx, in, v)
-		if err == nil && st != nil && !relay {
-			err = s.boost(ctx, in, st, i)
+		id, uri, err := s.announced(ctx, in, v)
+		if err == nil && id != 0 && !relay {
+			err = s.boost(ctx, in, id, uri, i)
 		}
 		if err != nil && !lasting(err) {
 			return err
@@ -56,8 +56,8 @@ func (s *Service) wantsBoosts(ctx context.Context, in *incoming) (bool, error) {
 	return s.db.HasAudience(ctx, in.actor.ID)
 }
 
-// announced returns the post that is announced, nil if it is none that counts.
-func (s *Service) announced(ctx context.Context, in *incoming, v any) (*store.Status, error) {
+// announced returns the post that is announced, by its id here and elsewhere; 0 if it is none that counts.
+func (s *Service) announced(ctx context.Context, in *incoming, v any) (id store.StatusID, uri string, err error) {
 	ref := activity.Reference(v)
 	embedded, _ := v.(map[string]any)
 	o := activity.Object(embedded)
@@ -65,20 +65,29 @@ func (s *Service) announced(ctx context.Context, in *incoming, v any) (*store.St
 	case o.Is("Create", "Update"):
 		ref = o.Ref("object")
 	case o.Is("Delete"):
-		return nil, s.announcedDelete(ctx, o)
+		return 0, "", s.announcedDelete(ctx, o)
 	case o != nil && o.Type() != "" && !o.Is(noteTypes...):
-		return nil, nil // what a group says of favourites and the like
+		return 0, "", nil // what a group says of favourites and the like
 	}
 	if ref == "" {
-		return nil, refuse("it is about nothing")
+		return 0, "", refuse("it is about nothing")
 	}
 	if host, err := activity.Host(ref, s.Trial); err == nil && host == s.Host {
-		st, err := s.db.StatusByURI(ctx, ref)
-		if err == nil && st == nil {
+		id, err := s.statusID(ctx, ref)
+		if err == nil && id == 0 {
 			err = refuse("there is no such post here")
 		}
-		return st, err
+		return id, ref, err
 	}
+	st, err := s.announcedElsewhere(ctx, in, o, ref)
+	if st == nil || err != nil {
+		return 0, "", err
+	}
+	return st.ID, st.URI, nil
+}
+
+// announcedElsewhere returns a post from elsewhere that is announced, nil if there is none.
+func (s *Service) announcedElsewhere(ctx context.Context, in *incoming, o activity.Object, ref string) (*store.Status, error) {
 	st, err := s.knownStatus(ctx, ref)
 	if st != nil && o.Is("Update") {
 		if err := s.lookAnew(ctx, st); err != nil { // a group tells its followers of edits like this
@@ -127,12 +136,12 @@ func (s *Service) announcedDelete(ctx context.Context, o activity.Object) error 
 }
 
 // boost makes a boost of a post. i is its place among those that are boosted at once, of which each has an id of its own.
-func (s *Service) boost(ctx context.Context, in *incoming, st *store.Status, i int) error {
+func (s *Service) boost(ctx context.Context, in *incoming, id store.StatusID, uri string, i int) error {
 	b := social.ReceivedBoost{URI: in.id, Visibility: in.boost, Published: sometime(in.Time("published"), in.received.Time())}
 	if i > 0 {
-		b.URI += "#" + hashOf([]byte(st.URI))
+		b.URI += "#" + hashOf([]byte(uri))
 	}
-	_, err := s.social.ReceiveBoost(ctx, in.actor, st.ID, b)
+	_, err := s.social.ReceiveBoost(ctx, in.actor, id, b)
 	return err
 }
 

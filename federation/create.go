@@ -11,7 +11,7 @@ import (
 )
 
 func init() {
-	handle("Create", handling{do: (*Service).receiveCreate, strangers: true})
+	handle("Create", handling{do: (*Service).receiveCreate, strangers: true, brief: true})
 }
 
 // Limits of what is fetched because of one post.

@@ -20,8 +20,8 @@ const (
 	itemTime     = 5 * time.Minute // for one activity
 )
 
-// inbox does what has come in. What is queued is on disk before its sender is answered, and stays there until it is done with: a crash
-// has it done again, which changes nothing.
+// inbox does what has come in: at once where that is quickly done and nobody has to wait for it, and from a queue else. What is queued is
+// on disk before its sender is answered, and stays there until it is done with: a crash has it done again, which changes nothing.
 type inbox struct {
 	s       *Service
 	queue   *queue
@@ -29,33 +29,92 @@ type inbox struct {
 	poll    chan struct{} // the database is to be looked through
 	results chan *item
 	recent  *recent
+	places  chan struct{} // of those who do something before its sender is answered: all are taken while nobody works
 }
 
 func newInbox(s *Service) *inbox {
-	return &inbox{s: s, queue: newQueue(), poll: make(chan struct{}, 1), results: make(chan *item, recordAtOnce), recent: newRecent()}
+	b := &inbox{
+		s: s, queue: newQueue(), poll: make(chan struct{}, 1), results: make(chan *item, recordAtOnce), recent: newRecent(),
+		places: make(chan struct{}, atOnce),
+	}
+	b.takePlaces()
+	return b
 }
 
-// add queues an activity whose signature was verified. It returns once that is on disk. mark tells when it was not heard of.
-func (b *inbox) add(ctx context.Context, doc activity.Object, mark uint64, in Inbound, signer *store.Account) error {
-	weight := weightOf(len(in.Body))
-	from := b.queue.reserve(signer.ID, domainOf(b.s.hostOf(signer)), weight)
+// add has an activity done whose signature was verified: at once, or else it is queued. It returns once what it has done, or that it is
+// queued, is on disk.
+func (b *inbox) add(ctx context.Context, it *item, h *handling, signer *store.Account) error {
+	domain := domainOf(b.s.hostOf(signer))
+	it.weight = weightOf(len(it.row.Body))
+	if h.brief && b.begin(it, signer.ID, domain) {
+		defer func() { <-b.places }()
+		return b.atOnce(ctx, it)
+	}
+	from := b.queue.reserve(signer.ID, domain, it.weight)
 	if from == nil {
 		return errFull
 	}
-	row := &store.Received{SignerID: signer.ID, Body: string(in.Body)}
-	if in.Recipient != nil {
-		row.RecipientID = &in.Recipient.ID
-	}
-	if err := b.s.db.Update(ctx, func(tx *store.Tx) error { return tx.AddReceived(ctx, row) }); err != nil {
-		b.queue.forgo(from, weight)
+	if err := b.s.db.Update(ctx, func(tx *store.Tx) error { return tx.AddReceived(ctx, it.row) }); err != nil {
+		b.queue.forgo(from, it.weight)
 		return err
 	}
 	if !b.running.Load() {
-		b.queue.forgo(from, weight) // it is found in the database once there is somebody to look
+		b.queue.forgo(from, it.weight) // it is found in the database once there is somebody to look
 		return nil
 	}
-	b.queue.add(&item{id: row.ID, from: from, weight: weight, row: row, doc: doc, mark: mark})
+	it.id, it.from = it.row.ID, from
+	b.queue.add(it)
 	return nil
+}
+
+// begin takes a place for an activity that can be done at once. It tells whether that is so.
+func (b *inbox) begin(it *item, signer store.AccountID, host string) bool {
+	select {
+	case b.places <- struct{}{}:
+	default:
+		return false
+	}
+	if !b.queue.begin(it, signer, host) {
+		<-b.places
+		return false
+	}
+	return true
+}
+
+// atOnce does an activity that was begun before it is in the database. It gets there only if it could not be done.
+func (b *inbox) atOnce(ctx context.Context, it *item) error {
+	ctx = context.WithoutCancel(ctx)
+	it.row.ReceivedAt = store.At(b.s.now())
+	if it.err = b.try(withoutAsking(ctx), it); it.err == nil || lasting(it.err) {
+		b.finish(ctx, it)
+		return nil
+	}
+	if err := b.s.db.Update(ctx, func(tx *store.Tx) error { return tx.AddReceived(ctx, it.row) }); err != nil {
+		b.queue.done(it)
+		b.queue.forget(it)
+		return err
+	}
+	switch {
+	case !b.queue.enter(it):
+	case isLater(it.err):
+		b.queue.toSlow(it)
+	default:
+		b.finish(ctx, it)
+	}
+	return nil
+}
+
+// takePlaces waits until nothing is done at once any more, and nothing will be until givePlaces.
+func (b *inbox) takePlaces() {
+	for range cap(b.places) {
+		b.places <- struct{}{}
+	}
+}
+
+func (b *inbox) givePlaces() {
+	for range cap(b.places) {
+		<-b.places
+	}
 }
 
 // look has the database looked through for what is not known in memory.
@@ -69,6 +128,7 @@ func (b *inbox) look() {
 // run works until ctx ends. What is under way by then and cannot be finished at once is done again the next time.
 func (b *inbox) run(ctx context.Context) {
 	b.running.Store(true)
+	b.givePlaces()
 	defer context.AfterFunc(ctx, b.queue.end)()
 	var workers, clerk sync.WaitGroup
 	for range quickWorkers {
@@ -80,6 +140,7 @@ func (b *inbox) run(ctx context.Context) {
 	clerk.Go(b.record)
 	b.feed(ctx)
 	b.running.Store(false)
+	b.takePlaces()
 	workers.Wait()
 	close(b.results)
 	clerk.Wait()

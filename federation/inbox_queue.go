@@ -18,6 +18,7 @@ const (
 	slowWorkers  = 8       // activities that wait for other servers at the same time
 	slowPerHost  = 6       // of them, of the senders of one host
 	quickWorkers = 16      // other activities that are done at the same time
+	atOnce       = 64      // activities that are done at the same time before their senders are answered
 )
 
 // queue knows all activities that have come in and are not done with. What those of one actor are about is done in the order in which
@@ -68,6 +69,7 @@ type item struct {
 	row    *store.Received // nil: in the database only
 	doc    activity.Object // likewise
 	mark   uint64          // when it was not heard of; 0: nobody has looked
+	fresh  bool            // nor that it was taken back
 	about  [2]string       // its id, and what it is about; known once its content was read
 	at     time.Time       // when it is to be tried again
 	index  int             // among what is tried later, from 1 on; 0: it is not there
@@ -94,14 +96,19 @@ func weightOf(size int) int { return 1 + size/lengthOfOne }
 func (q *queue) reserve(id store.AccountID, host string, weight int) *sender {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	free := maxWaiting - q.total
-	if sn := q.senders[id]; free <= 0 || sn != nil && sn.count >= free/2 {
-		return nil
-	}
-	if h := q.hosts[host]; h != nil && h.count >= free {
+	if !q.hasRoom(id, host) {
 		return nil
 	}
 	return q.count(id, host, weight)
+}
+
+func (q *queue) hasRoom(id store.AccountID, host string) bool {
+	free := maxWaiting - q.total
+	if sn := q.senders[id]; free <= 0 || sn != nil && sn.count >= free/2 {
+		return false
+	}
+	h := q.hosts[host]
+	return h == nil || h.count < free
 }
 
 // count counts one more activity of a sender.
@@ -138,6 +145,39 @@ func (q *queue) uncount(sn *sender, weight int) {
 	if sn.count == 0 {
 		delete(q.senders, sn.id)
 	}
+}
+
+// begin takes up an activity that need not wait, before it is in the database: nothing in the queue does, nothing of its sender is under
+// way that it would have to come after, and there is room for it should it turn out to take time. It tells whether that is so.
+func (q *queue) begin(it *item, id store.AccountID, host string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	it.learnAbout()
+	sn := q.senders[id]
+	if len(q.quick) > 0 || sn != nil && (sn.busy || len(sn.waiting) > 0 || slices.ContainsFunc(sn.slow, it.concerns)) || !q.hasRoom(id, host) {
+		return false
+	}
+	it.from = q.count(id, host, it.weight)
+	it.from.busy = true
+	q.inMemory += len(it.row.Body) // of those under way there are few
+	return true
+}
+
+// enter notes that an activity which was begun is in the database by now. It is under way no more if it was found there meanwhile; then
+// enter returns false.
+func (q *queue) enter(it *item) bool {
+	q.mu.Lock()
+	known := q.known[it.row.ID] != nil
+	if !known {
+		it.id = it.row.ID
+		q.known[it.id] = it
+	}
+	q.mu.Unlock()
+	if known {
+		q.done(it)
+		q.forget(it)
+	}
+	return !known
 }
 
 // add puts in an activity for which there is room reserved.

@@ -70,13 +70,29 @@ func (b *inbox) closeAll(some []*item) error {
 	off := make([]time.Time, len(some))
 	err := safely(func() error {
 		return b.s.db.Update(ctx, func(tx *store.Tx) error {
+			var ended []store.ReceivedID
+			var heard []store.HeardKey
 			for i, it := range some {
-				var err error
-				if off[i], err = b.closeOne(ctx, tx, it); err != nil {
-					return err
+				if it.err != nil {
+					at, again, err := b.failed(ctx, tx, it)
+					if err != nil {
+						return err
+					}
+					if off[i] = at; again {
+						continue
+					}
+				}
+				if key := it.heard(); key != nil {
+					heard = append(heard, *key)
+				}
+				if it.row.ID != 0 { // else it was done without having been queued
+					ended = append(ended, it.row.ID)
 				}
 			}
-			return nil
+			if err := tx.HearKeys(ctx, heard); err != nil {
+				return err
+			}
+			return tx.DropReceived(ctx, ended)
 		})
 	})
 	if err != nil {
@@ -94,30 +110,21 @@ func (b *inbox) closeAll(some []*item) error {
 	return nil
 }
 
-// closeOne returns when an activity is to be tried again, the zero time if it is not.
-func (b *inbox) closeOne(ctx context.Context, tx *store.Tx, it *item) (time.Time, error) {
+// failed notes why an activity could not be done. It tells whether the activity is kept to be tried again, and when: at the zero time if
+// that is only if somebody wants it.
+func (b *inbox) failed(ctx context.Context, tx *store.Tx, it *item) (at time.Time, again bool, err error) {
 	id, host := it.doc.ID(), ""
 	if it.signer != nil {
 		host = b.s.hostOf(it.signer)
 	}
-	switch {
-	case it.err == nil:
-	case lasting(it.err):
-		b.s.log.Debug("activity not accepted", "id", id, "host", host, "err", it.err)
-		r := &store.Refusal{URI: id, Object: it.doc.Ref("object"), Domain: host, Reason: it.err.Error()}
-		if err := tx.Refuse(ctx, r); err != nil {
-			return time.Time{}, err
-		}
-	default:
+	if !lasting(it.err) {
 		b.s.log.Warn("activity failed", "id", id, "host", host, "attempt", it.row.Attempts+1, "err", it.err)
-		return tx.PutOffReceived(ctx, it.row, it.err)
+		at, err = tx.PutOffReceived(ctx, it.row, it.err)
+		return at, true, err
 	}
-	if key := it.heard(); key != nil {
-		if _, err := tx.HearKey(ctx, *key); err != nil {
-			return time.Time{}, err
-		}
-	}
-	return time.Time{}, tx.DropReceived(ctx, it.id)
+	b.s.log.Debug("activity not accepted", "id", id, "host", host, "err", it.err)
+	r := &store.Refusal{URI: id, Object: it.doc.Ref("object"), Domain: host, Reason: it.err.Error()}
+	return time.Time{}, false, tx.Refuse(ctx, r)
 }
 
 // recent knows the activities that were done last, also those of which that is not recorded yet. It is asked in place of the database by

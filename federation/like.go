@@ -7,12 +7,13 @@ import (
 	"svc/emoji"
 	"svc/internal/activity"
 	"svc/social"
+	"svc/store"
 )
 
 func init() {
-	handle("Like", handling{do: (*Service).like, strangers: true})
-	handle("EmojiReact", handling{do: (*Service).like, strangers: true})
-	handle("EmojiReaction", handling{do: (*Service).like, strangers: true})
+	handle("Like", handling{do: (*Service).like, strangers: true, brief: true})
+	handle("EmojiReact", handling{do: (*Service).like, strangers: true, brief: true})
+	handle("EmojiReaction", handling{do: (*Service).like, strangers: true, brief: true})
 }
 
 // like has an actor like a post that is known here, or react to it. A Like with an emoji is a reaction, with anything else a favourite;
@@ -22,21 +23,31 @@ func (s *Service) like(ctx context.Context, in *incoming) error {
 	if err != nil {
 		return err
 	}
-	st, err := s.db.StatusByURI(ctx, ref)
-	if err != nil || st == nil {
+	st, err := s.statusID(ctx, ref)
+	if err != nil || st == 0 {
 		return err // nobody asks for a post because it is liked
 	}
 	if e, ok := s.emojiOf(in.Object); ok {
 		if _, ok := s.social.ReactionName(e); ok {
-			_, err := s.social.React(ctx, in.actor, st.ID, e, in.id)
+			_, err := s.social.React(ctx, in.actor, st, e, in.id)
 			return err
 		}
 	}
 	if !in.Is("Like") {
 		return refuse("it reacts with no emoji")
 	}
-	_, err = s.social.ReceiveFavourite(ctx, in.actor, st.ID, in.id)
+	_, err = s.social.ReceiveFavourite(ctx, in.actor, st, in.id)
 	return err
+}
+
+// statusID returns the id of the post or boost that an ActivityPub id is known by here, 0 if it is not. That of a post of here stands in it;
+// such a post may be gone.
+func (s *Service) statusID(ctx context.Context, uri string) (id store.StatusID, err error) {
+	if text, ok := strings.CutPrefix(uri, s.BaseURL+"/objects/"); ok {
+		err = id.UnmarshalText([]byte(text))
+		return id, err
+	}
+	return s.db.StatusIDByURI(ctx, uri)
 }
 
 // emojiWords are what reactions were called by some servers once (federation 4.7).

@@ -20,6 +20,7 @@ type incoming struct {
 	key       store.HeardKey // of that
 	certain   bool           // the id is one that the actor may give
 	mark      uint64         // when it was not heard of; 0: nobody has looked
+	fresh     bool           // nor that it was taken back
 	verb      string         // its type
 	actor     *store.Account // whose deed it is; that is certain by now
 	via       *store.Account // the relay that passed it on, nil if it came from its actor
@@ -44,6 +45,7 @@ type handling struct {
 	strangers bool // also from actors that nothing is known of, so that it is worth asking for them (federation 3.6)
 	suspended bool // also from actors that are suspended here (federation 5.7)
 	repeated  bool // also again by the same id: what it does is known by other ids
+	brief     bool // it takes so little time that its sender can wait for it
 }
 
 // handlers are the types of activities that are understood. What others there are is of no interest (federation 4.19).
@@ -120,13 +122,14 @@ func (s *Service) receive(ctx context.Context, in Inbound) error {
 	if h == nil {
 		return nil // of no interest
 	}
-	mark := s.inbox.recent.now()
+	mark, fresh := s.inbox.recent.now(), false
 	if id != "" && !h.repeated {
 		key := store.NewHeardKey(id)
 		if heard, _ := s.inbox.recent.has(key, 0); heard {
 			return nil
 		}
-		if heard, err := s.db.HeardKey(ctx, key); heard || err != nil {
+		heard := false
+		if heard, fresh, err = s.heardOf(ctx, key, verb, actor, id); heard || err != nil {
 			return err
 		}
 	}
@@ -163,7 +166,24 @@ func (s *Service) receive(ctx context.Context, in Inbound) error {
 	if signer.DeletedAt != nil || signer.Withheld && !h.suspended {
 		return nil
 	}
-	return s.inbox.add(ctx, doc, mark, in, signer)
+	row := &store.Received{SignerID: signer.ID, Body: string(in.Body)}
+	if in.Recipient != nil {
+		row.RecipientID = &in.Recipient.ID
+	}
+	return s.inbox.add(ctx, &item{row: row, doc: doc, mark: mark, fresh: fresh}, h, signer)
+}
+
+// heardOf tells whether an activity was heard of, and if not whether it is certain that its actor has not taken it back either.
+func (s *Service) heardOf(ctx context.Context, key store.HeardKey, verb, actor, id string) (heard, fresh bool, err error) {
+	if !mayBeUndone[verb] {
+		heard, err = s.db.HeardKey(ctx, key)
+		return heard, false, err
+	}
+	either, err := s.db.HeardEither(ctx, key, undoneKey(actor, id))
+	if either && err == nil {
+		heard, err = s.db.HeardKey(ctx, key)
+	}
+	return heard, !either, err
 }
 
 // ofNobody tells whether an activity is by an actor who is not known, and of a type that then changes nothing: their keys are not asked
@@ -198,7 +218,7 @@ func (s *Service) discard(ctx context.Context, doc activity.Object, host, reason
 // its actor, or passes it on.
 func (s *Service) process(ctx context.Context, it *item) error {
 	signer := it.signer
-	in := &incoming{Object: it.doc, received: it.row.ReceivedAt, body: []byte(it.row.Body), actor: signer, deepest: fetchBudget, mark: it.mark}
+	in := &incoming{Object: it.doc, received: it.row.ReceivedAt, body: []byte(it.row.Body), actor: signer, deepest: fetchBudget, mark: it.mark, fresh: it.fresh}
 	it.in = in
 	var h *handling
 	if in.verb, h = s.known(it.doc); h == nil {

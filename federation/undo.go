@@ -45,19 +45,30 @@ func (s *Service) takeBack(ctx context.Context, in *incoming) error {
 	if !activity.SameHost(ref, in.actor.URI, s.Trial) {
 		return nil
 	}
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		_, err := tx.Hear(ctx, undoneKey(in.actor, ref))
+	key := undoneKey(in.actor.URI, ref)
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		_, err := tx.HearKey(ctx, key)
 		return err
 	})
+	if err == nil {
+		s.inbox.recent.add(key)
+	}
+	return err
 }
 
 // undone tells whether an activity was taken back before it came.
 func (s *Service) undone(ctx context.Context, in *incoming) (bool, error) {
-	return s.db.HeardSince(ctx, undoneKey(in.actor, in.id), s.now().Add(-undoneTime))
+	key := undoneKey(in.actor.URI, in.id)
+	if heard, certain := s.inbox.recent.has(key, in.mark); in.fresh && certain && !heard {
+		return false, nil
+	}
+	return s.db.HeardKeySince(ctx, key, s.now().Add(-undoneTime))
 }
 
 // undoneKey is what is heard of when an actor takes back what is not known. Nobody can do that to the activities of others.
-func undoneKey(actor *store.Account, uri string) string { return "undone " + actor.URI + " " + uri }
+func undoneKey(actor, uri string) store.HeardKey {
+	return store.NewHeardKey("undone " + actor + " " + uri)
+}
 
 // undoStored takes back what an actor did by the activity of an id, and tells whether there is such a thing.
 func (s *Service) undoStored(ctx context.Context, actor *store.Account, uri string) (bool, error) {

@@ -123,6 +123,20 @@ const PeopleBytes = peopleBytes
 // StreamBytes returns how much waits for being written to streams.
 func (s *Server) StreamBytes() int { return int(s.streams.held.bytes.Load()) }
 
+// StreamsBehind returns how many streams of an account have something that is not known to be written.
+func (s *Server) StreamsBehind(id store.AccountID) (n int) {
+	s.streams.mu.Lock()
+	defer s.streams.mu.Unlock()
+	for l := range s.streams.listeners {
+		l.mu.Lock()
+		if l.account == id && len(l.queue)+l.writing > 0 {
+			n++
+		}
+		l.mu.Unlock()
+	}
+	return n
+}
+
 // SetSlowPush sets how long a push service may take without keeping others waiting.
 func (s *Server) SetSlowPush(d time.Duration) { s.slowPush = d }
 

@@ -27,9 +27,11 @@ func (s *Service) favourite(ctx context.Context, actor *store.Account, id store.
 		if err != nil || id == 0 {
 			return err
 		}
-		deed := store.Deed{Verb: store.Favourited, ActorID: actor.ID, TargetID: st.AccountID, StatusID: st.ID, RowID: int64(id)}
-		if err := tx.Tell(ctx, deed); err != nil {
-			return err
+		if actor.Local() {
+			deed := store.Deed{Verb: store.Favourited, ActorID: actor.ID, TargetID: st.AccountID, StatusID: st.ID, RowID: int64(id)}
+			if err := tx.Tell(ctx, deed); err != nil {
+				return err
+			}
 		}
 		n := store.Notification{AccountID: st.AccountID, Type: store.NotifyFavourite, FromID: actor.ID}
 		return notify(ctx, tx, n, st)
@@ -42,11 +44,8 @@ func welcome(ctx context.Context, tx *store.Tx, actor *store.Account, st *store.
 	if actor.Local() {
 		return nil
 	}
-	blocked, err := tx.Blocks(ctx, st.AccountID, actor.ID)
-	if err == nil && !blocked {
-		blocked, err = blocksDomainOf(ctx, tx, st.AccountID, actor)
-	}
-	if err == nil && blocked {
+	shunned, err := tx.Shuns(ctx, st.AccountID, actor)
+	if err == nil && shunned {
 		err = errs.ErrRecordNotFound
 	}
 	return err

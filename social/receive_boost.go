@@ -37,14 +37,14 @@ func (s *Service) ReceiveBoost(ctx context.Context, actor *store.Account, id sto
 		if err := welcome(ctx, tx, actor, original); err != nil {
 			return err
 		}
-		if boost, err = tx.Reblog(ctx, actor.ID, original.ID); err != nil || boost != nil {
+		known, made, err := tx.TraceBoost(ctx, b.URI, actor, original.ID)
+		switch {
+		case err != nil:
 			return err
-		}
-		trace, err := tx.Trace(ctx, b.URI, actor.URI)
-		if err != nil {
+		case made != 0:
+			boost, err = tx.Status(ctx, made)
 			return err
-		}
-		if trace.Known || trace.Deleted {
+		case known:
 			return ErrDeleted
 		}
 		boost = &store.Status{

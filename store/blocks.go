@@ -7,6 +7,17 @@ func (r reader) Blocks(ctx context.Context, account, target AccountID) (bool, er
 	return r.exists(ctx, `SELECT 1 FROM blocks WHERE account_id = ? AND target_id = ?`, account, target)
 }
 
+// Shuns tells whether an account blocks another one, or blocks its domain without following it.
+func (r reader) Shuns(ctx context.Context, account AccountID, other *Account) (bool, error) {
+	return r.exists(ctx, `
+		SELECT 1 FROM blocks WHERE account_id = ?1 AND target_id = ?2
+		UNION ALL
+		SELECT 1
+		FROM domain_blocks
+		WHERE account_id = ?1 AND domain = ?3
+			AND NOT EXISTS (SELECT 1 FROM follows WHERE follower_id = ?1 AND target_id = ?2 AND pending = 0)`, account, other.ID, other.Domain)
+}
+
 // BlockBetween tells whether either of two accounts blocks the other.
 func (r reader) BlockBetween(ctx context.Context, one, other AccountID) (bool, error) {
 	return r.exists(ctx, `

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"time"
 )
@@ -35,9 +36,16 @@ func (r reader) HeardKey(ctx context.Context, key HeardKey) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM heard WHERE hash = ?`, key[:])
 }
 
-// HeardSince tells whether an id was heard of, for the first time, at a time or later.
-func (r reader) HeardSince(ctx context.Context, uri string, since time.Time) (bool, error) {
-	key := NewHeardKey(uri)
+// HeardEither tells whether one of two ids has been heard of, or both.
+func (r reader) HeardEither(ctx context.Context, key, other HeardKey) (bool, error) {
+	return r.exists(ctx, `
+		SELECT 1 FROM heard WHERE hash = ?1
+		UNION ALL
+		SELECT 1 FROM heard WHERE hash = ?2`, key[:], other[:])
+}
+
+// HeardKeySince tells whether an id was heard of, for the first time, at a time or later.
+func (r reader) HeardKeySince(ctx context.Context, key HeardKey, since time.Time) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM heard WHERE hash = ? AND at >= ?`, key[:], At(since))
 }
 
@@ -50,6 +58,22 @@ func (tx *Tx) Hear(ctx context.Context, uri string) (first bool, err error) {
 func (tx *Tx) HearKey(ctx context.Context, key HeardKey) (first bool, err error) {
 	n, err := tx.exec(ctx, "hear", `INSERT OR IGNORE INTO heard (hash, at) VALUES (?, ?)`, key[:], At(tx.db.now()))
 	return n > 0, err
+}
+
+// HearKeys notes that ids have been heard of.
+func (tx *Tx) HearKeys(ctx context.Context, keys []HeardKey) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	texts := make([]string, len(keys))
+	for i, key := range keys {
+		texts[i] = hex.EncodeToString(key[:])
+	}
+	_, err := tx.exec(ctx, "hear", `
+		INSERT OR IGNORE INTO heard (hash, at)
+		SELECT unhex(value), ?2
+		FROM json_each(?1)`, jsonTexts(texts), At(tx.db.now()))
+	return err
 }
 
 // Refusal says why something from elsewhere was not accepted.

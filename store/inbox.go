@@ -49,9 +49,12 @@ func (tx *Tx) AddReceived(ctx context.Context, a *Received) error {
 	return err
 }
 
-// DropReceived removes an activity that is done with.
-func (tx *Tx) DropReceived(ctx context.Context, id ReceivedID) error {
-	_, err := tx.exec(ctx, "drop received", `DELETE FROM inbox WHERE id = ?`, id)
+// DropReceived removes activities that are done with.
+func (tx *Tx) DropReceived(ctx context.Context, ids []ReceivedID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	_, err := tx.exec(ctx, "drop received", `DELETE FROM inbox WHERE id IN (SELECT value FROM json_each(?))`, jsonArray(ids))
 	return err
 }
 

@@ -35,6 +35,15 @@ func (r reader) StatusByURI(ctx context.Context, uri string) (*Status, error) {
 	return one[Status](ctx, r, "status by uri", `SELECT * FROM statuses WHERE uri = ?`, uri)
 }
 
+// StatusIDByURI returns the id of the status, or boost, of an ActivityPub id, 0 if there is none.
+func (r reader) StatusIDByURI(ctx context.Context, uri string) (StatusID, error) {
+	found, err := ids[StatusID](ctx, r, "status by uri", `SELECT id FROM statuses WHERE uri = ?`, uri)
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	return found[0], nil
+}
+
 // Tombstone is what is left of what was deleted here.
 type Tombstone struct {
 	URI       string
@@ -87,6 +96,22 @@ func (r reader) Trace(ctx context.Context, uri, author string) (Trace, error) {
 		return Trace{}, err
 	}
 	return Trace{Known: *bits&1 != 0, Deleted: *bits&2 != 0, Awaited: *bits&4 != 0}, nil
+}
+
+// TraceBoost looks for traces of a boost of an id: whether there is one, also if it was deleted, and the one that an account has made of
+// the status already, 0 if none.
+func (r reader) TraceBoost(ctx context.Context, uri string, actor *Account, of StatusID) (is bool, made StatusID, err error) {
+	key := NewHeardKey(deletion(uri, actor.URI))
+	found, err := ids[StatusID](ctx, r, "trace of a boost", `
+		SELECT id FROM statuses WHERE reblog_of_id = ?3 AND account_id = ?4
+		UNION ALL
+		SELECT 0
+		WHERE EXISTS (SELECT 1 FROM statuses WHERE uri = ?1) OR EXISTS (SELECT 1 FROM tombstones WHERE uri = ?1)
+			OR EXISTS (SELECT 1 FROM heard WHERE hash = ?2)`, uri, key[:], of, actor.ID)
+	for _, id := range found {
+		is, made = true, max(made, id)
+	}
+	return is, made, err
 }
 
 // deletion is what is remembered of the deletion of a post that had not come: only its author can have it deleted.

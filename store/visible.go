@@ -88,13 +88,11 @@ func (r reader) canSee(ctx context.Context, viewer AccountID, st *Status) (bool,
 	if err != nil {
 		return false, err
 	}
-	if h&hintWithheld != 0 {
-		if is, err := r.exists(ctx, `SELECT 1 FROM accounts WHERE id = ? AND withheld = 1`, st.AccountID); is || err != nil {
-			return false, err
-		}
-	}
-	if h&hintBlocked != 0 {
-		if is, err := r.Blocks(ctx, st.AccountID, viewer); is || err != nil {
+	if h&(hintWithheld|hintBlocked) != 0 {
+		if is, err := r.exists(ctx, `
+			SELECT 1 FROM accounts WHERE id = ?1 AND withheld = 1 AND ?3 & 64
+			UNION ALL
+			SELECT 1 FROM blocks WHERE account_id = ?1 AND target_id = ?2 AND ?3 & 2`, st.AccountID, viewer, h); is || err != nil {
 			return false, err
 		}
 	}
@@ -161,9 +159,14 @@ func (r reader) VisibleStatuses(ctx context.Context, viewer AccountID, ids []Sta
 
 // exists tells whether a query has a row.
 func (r reader) exists(ctx context.Context, query string, args ...any) (bool, error) {
-	row, err := one[int](ctx, r, "exists", query, args...)
+	rows, err := r.q.QueryContext(ctx, query, args...)
 	if err != nil {
-		return false, fmt.Errorf("%w in %s", err, query)
+		return false, fmt.Errorf("exists: %w in %s", err, query)
 	}
-	return row != nil, nil
+	defer rows.Close()
+	is := rows.Next()
+	if err := rows.Err(); err != nil {
+		return false, fmt.Errorf("exists: %w in %s", err, query)
+	}
+	return is, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -154,11 +155,18 @@ func (w *writer) commitGroup(first *request) {
 		return
 	}
 	group := []*request{first}
+	yielded := false
 	for until := time.Now().Add(groupTime); len(group) < groupMax && time.Now().Before(until); {
 		r := w.waiting()
 		if r == nil {
-			break
+			if yielded {
+				break
+			}
+			runtime.Gosched() // who is about to write gets to it, rather than wait for the next commit
+			yielded = true
+			continue
 		}
+		yielded = false
 		w.runInSavepoint(r)
 		group = append(group, r)
 	}
