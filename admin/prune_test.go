@@ -216,7 +216,7 @@ func TestPruneLeftovers(t *testing.T) {
 	side(`INSERT INTO statuses (id, account_id, visibility, conversation_id, domain, created_at, uri, content) VALUES (7, ?, 0, 7, '', 4, 'x', '')`, alice)
 	side(`INSERT INTO contexts (conversation_id, uri) VALUES (7, 'https://a.example/used'), (8, 'https://a.example/unused')`)
 	own := h.social.BaseURL + "/objects/1"
-	side(`INSERT INTO tombstones (uri, deleted_at) VALUES (?, ?), ('https://a.example/old', ?), ('https://a.example/new', ?)`, own, now, now, now+366*day.Milliseconds())
+	side(`INSERT INTO tombstones (uri, deleted_at, kind) VALUES (?, ?, 'status'), ('https://a.example/old', ?, 'status'), ('https://a.example/new', ?, 'status')`, own, now, now, now+366*day.Milliseconds())
 	for _, query := range []string{ // more than one step looks at
 		`INSERT INTO hosts (domain, checked_at) SELECT i || '.many', 1 FROM n`,
 		`INSERT INTO contexts (conversation_id, uri) SELECT 1000 + i, i || '.many' FROM n`,
