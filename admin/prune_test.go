@@ -220,7 +220,7 @@ func TestPruneLeftovers(t *testing.T) {
 	for _, query := range []string{ // more than one step looks at
 		`INSERT INTO hosts (domain, checked_at) SELECT i || '.many', 1 FROM n`,
 		`INSERT INTO contexts (conversation_id, uri) SELECT 1000 + i, i || '.many' FROM n`,
-		`INSERT INTO tombstones (uri, deleted_at) SELECT i || '.many', 1 FROM n`,
+		`INSERT INTO tombstones (uri, deleted_at, kind) SELECT i || '.many', 1, 'status' FROM n`,
 	} {
 		side(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) ` + query)
 	}
