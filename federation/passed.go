@@ -5,6 +5,7 @@ import (
 	"crypto"
 	"crypto/ed25519"
 	"errors"
+	"time"
 
 	"svc/internal/activity"
 	"svc/internal/errs"
@@ -13,19 +14,42 @@ import (
 	"svc/store"
 )
 
+// provenPast is how long ago a proof may have been made: less than for how long it is remembered what was done (store.HeardKey), so that
+// nobody can have that done again.
+const provenPast = 7 * 24 * time.Hour
+
+// passesOn tells whether it is of interest what somebody says that others have done: a relay, or those followed here, whose servers pass
+// on to their followers what others answer them, and what becomes of that.
+func (s *Service) passesOn(ctx context.Context, signer *store.Account, verb string) (bool, error) {
+	if s.relays.accepted(signer.ID) {
+		return true, nil
+	}
+	if verb != "Create" && verb != "Update" && verb != "Delete" {
+		return false, nil
+	}
+	return s.db.FollowedHere(ctx, signer.ID)
+}
+
 // passedOn does what an activity asks for that somebody else than its actor has sent (federation 2.4, 6.3). One with a proof by its actor
-// is as good as from the actor. Of what a relay sends without, only the ids count: what they stand for is asked for where it comes from.
+// is as good as from the actor. Of what is sent without, only the ids count: what they stand for is asked for where it comes from.
 func (s *Service) passedOn(ctx context.Context, in *incoming) error {
 	in.via = in.actor
 	ctx = From(ctx, s.hostOf(in.via))
 	actor, err := s.proven(ctx, in.Object)
-	switch {
-	case err == nil:
+	if err == nil {
 		return s.doProven(ctx, in, actor)
-	case s.relays.accepted(in.via.ID) && !isLater(err):
-		return s.doRelayed(ctx, in)
 	}
-	return err
+	if isLater(err) {
+		return err
+	}
+	passes, failure := s.passesOn(ctx, in.via, in.verb)
+	switch {
+	case failure != nil:
+		return failure
+	case !passes:
+		return err
+	}
+	return s.doRelayed(ctx, in)
 }
 
 // doProven does an activity whose actor has proven it to be theirs.
@@ -43,6 +67,9 @@ func (s *Service) proven(ctx context.Context, doc activity.Object) (*store.Accou
 	claim, err := proof.Read(doc, s.now())
 	if err != nil {
 		return nil, refuse("signed by somebody else than its actor, and %v", err)
+	}
+	if age := s.now().Sub(claim.Created); age > provenPast || age < -signedFuture {
+		return nil, refuse("its proof was made at another time")
 	}
 	actor := doc.Ref("actor")
 	if !activity.SameHost(claim.VerificationMethod, actor, s.Trial) {
@@ -64,8 +91,8 @@ func (s *Service) proven(ctx context.Context, doc activity.Object) (*store.Accou
 	return owner, err
 }
 
-// doRelayed does what follows of an activity that a relay has passed on. The relay is believed in nothing but that there is something
-// to be asked for.
+// doRelayed does what follows of an activity that somebody has passed on, who is believed in nothing but that there is something to be
+// asked for. What does not come from a relay is kept only if it concerns somebody here.
 func (s *Service) doRelayed(ctx context.Context, in *incoming) error {
 	ref, err := in.objectRef()
 	if err != nil {
@@ -77,7 +104,7 @@ func (s *Service) doRelayed(ctx context.Context, in *incoming) error {
 	}
 	switch in.verb {
 	case "Create", "Announce":
-		_, err := s.fetchStatus(ctx, ref, fetching{reach: in.deepest})
+		_, err := s.fetchStatus(ctx, ref, fetching{relevant: !s.relays.accepted(in.via.ID), reach: in.deepest})
 		return err
 	case "Update":
 		st, err := s.db.StatusByURI(ctx, ref)

@@ -155,11 +155,15 @@ func (s *Service) receive(ctx context.Context, in Inbound) error {
 	if err := s.Heard(ctx, s.hostOf(signer)); err != nil {
 		return err
 	}
+	if verb != "Delete" && (s.allowed(s.hostOf(signer)) != nil || s.allowed(signer.Domain) != nil) {
+		return errNoDealings
+	}
 	if signer.URI != actor {
-		if verb != "Delete" && s.allowed(s.hostOf(signer)) != nil {
-			return errNoDealings
+		passes, err := s.passesOn(ctx, signer, verb)
+		if err != nil {
+			return err
 		}
-		if !s.relays.accepted(signer.ID) && doc.Object("proof") == nil {
+		if !passes && doc.Object("proof") == nil {
 			return s.discard(ctx, doc, host, "signed by "+signer.URI+", who is not its actor")
 		}
 	}

@@ -288,11 +288,16 @@ func TestInboxOfRejected(t *testing.T) {
 	if err != nil || st == nil {
 		t.Fatal(st, err)
 	}
+	other := startFake(t)
+	dora := other.actor("dora")
+	other.receive(srv, other.activity("Like", dora, alice.publish("a post").str("uri")))
+	srv.insert(`UPDATE accounts SET domain = 'rejected.example' WHERE uri = ?`, dora) // her handle is of another host than her server
 	rejecting := *srv.settings
 	rejecting.MRF.Policies = []string{"SimplePolicy"}
-	rejecting.MRFSimple.Reject = []config.HostReason{{Host: strings.Split(peer.host, ":")[0]}}
+	rejecting.MRFSimple.Reject = []config.HostReason{{Host: peer.host}, {Host: "rejected.example"}}
 	srv.fed.Policies = policy.New(&rejecting, policy.Deps{Log: slog.New(slog.DiscardHandler), Now: srv.db.Now, People: srv.db})
 	asked := peer.askedAll()
+	other.deliver(srv, "/inbox", dora, other.activity("Like", dora, alice.publish("another").str("uri"))).want(403)
 	peer.deliver(srv, "/inbox", bob, peer.create(peer.note(bob, "hi"))).want(403)
 	peer.deliver(srv, "/inbox", peer.actor("eve"), peer.activity("Like", peer.url+"/users/eve", note["id"])).want(403)
 	if n := peer.askedAll() - asked; n != 0 {

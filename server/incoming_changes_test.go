@@ -622,17 +622,18 @@ func TestIncomingProof(t *testing.T) {
 	other := startFake(t)
 	carrier := other.actor("carrier")
 	alice.follows(carrier)
-	sign := func(a doc) doc {
+	signAt := func(a doc, at time.Time) doc {
 		t.Helper()
 		var plain map[string]any
 		b, _ := json.Marshal(a)
 		json.Unmarshal(b, &plain)
 		key := peer.keys[bob+"#ed25519-key"].(ed25519.PrivateKey)
-		if err := proof.Sign(plain, key, bob+"#ed25519-key", time.Now()); err != nil {
+		if err := proof.Sign(plain, key, bob+"#ed25519-key", at); err != nil {
 			t.Fatal(err)
 		}
 		return plain
 	}
+	sign := func(a doc) doc { return signAt(a, time.Now()) }
 	for _, tt := range []struct {
 		name   string
 		change func(doc) doc
@@ -640,6 +641,9 @@ func TestIncomingProof(t *testing.T) {
 	}{
 		{"proven", sign, true},
 		{"not proven", func(d doc) doc { return d }, false},
+		{"proven a day ago", func(d doc) doc { return signAt(d, time.Now().Add(-24*time.Hour)) }, true},
+		{"proven long ago", func(d doc) doc { return signAt(d, time.Now().Add(-8*24*time.Hour)) }, false},
+		{"proven tomorrow", func(d doc) doc { return signAt(d, time.Now().Add(24*time.Hour)) }, false},
 		{"changed since", func(d doc) doc {
 			d = sign(d)
 			d["object"].(map[string]any)["content"] = "forged"

@@ -594,6 +594,44 @@ func TestIncomingManyMentions(t *testing.T) {
 	}
 }
 
+// Federation 5.7: strangers who mention people of here again and again have them told of some of it; who follows them is told of all.
+func TestIncomingMentionsOften(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice, carol := srv.signUp("alice"), srv.signUp("carol")
+	bob, dora := peer.actor("bob"), peer.actor("dora")
+	carol.follows(bob)
+	mentioning := func(by string, changes ...doc) doc {
+		return peer.note(by, "hey", append([]doc{{"to": []any{toPublic, alice.uri(), carol.uri()}, "tag": []any{
+			doc{"type": "Mention", "href": alice.uri()}, doc{"type": "Mention", "href": carol.uri()},
+		}}}, changes...)...)
+	}
+	told := func(m *member) int {
+		t.Helper()
+		settle(srv)
+		return srv.count(`SELECT count(*) FROM notifications n JOIN accounts a ON a.id = n.account_id WHERE a.nickname = ? AND n.type = 'mention'`, m.nick)
+	}
+	const posts, most = 20, 30 / 2 // each mentions two
+	for range posts {
+		peer.post(srv, peer.create(mentioning(bob)))
+	}
+	if a, c := told(alice), told(carol); a != most || c != posts {
+		t.Errorf("alice is told of %d, want %d, and carol of %d, want %d", a, most, c, posts)
+	}
+	if n := srv.count(`SELECT count(*) FROM statuses WHERE domain <> ''`); n != posts {
+		t.Errorf("%d posts are here, want %d", n, posts)
+	}
+	plain := peer.note(bob, "hey", doc{"to": []any{toPublic, alice.uri()}, "published": fromNow(-time.Hour)})
+	peer.receive(srv, peer.create(plain))
+	peer.receive(srv, peer.activity("Update", bob, mentioning(bob, doc{"id": plain["id"], "updated": fromNow(0)})))
+	if a := told(alice); a != most {
+		t.Errorf("alice is told of an edit: %d, want %d", a, most)
+	}
+	peer.post(srv, peer.create(mentioning(dora)))
+	if a := told(alice); a != most+1 {
+		t.Errorf("alice is not told of what others say: %d, want %d", a, most+1)
+	}
+}
+
 // Case 75: what polls ask, and until when.
 func TestIncomingPoll(t *testing.T) {
 	srv, peer := startWithPeer(t)

@@ -30,7 +30,7 @@ func (s *Service) addReceived(ctx context.Context, tx *store.Tx, author *store.A
 	}
 	age := s.db.Now().Sub(r.Published)
 	if age < tooOldToTell {
-		if err := s.tellOfReceived(ctx, tx, r, a, c); err != nil {
+		if err := s.tellOfReceived(ctx, tx, author, r, a, c); err != nil {
 			return err
 		}
 	}
@@ -88,7 +88,7 @@ func (s *Service) addOrigin(ctx context.Context, tx *store.Tx, r *Received, c *C
 }
 
 // tellOfReceived notifies the mentioned who are addressed, and of what is no reply those who want to be told of each post of the author.
-func (s *Service) tellOfReceived(ctx context.Context, tx *store.Tx, r *Received, a *acquaintances, c *Composed) error {
+func (s *Service) tellOfReceived(ctx context.Context, tx *store.Tx, author *store.Account, r *Received, a *acquaintances, c *Composed) error {
 	local := make(map[store.AccountID]bool)
 	for _, uri := range r.Audience {
 		if p := a.people[uri]; p != nil && p.Local() {
@@ -100,12 +100,10 @@ func (s *Service) tellOfReceived(ctx context.Context, tx *store.Tx, r *Received,
 		if !to.Mentioned || !local[to.AccountID] {
 			continue
 		}
-		if many {
-			if follows, err := tx.Follows(ctx, to.AccountID, c.AccountID); err != nil {
-				return err
-			} else if !follows {
-				continue
-			}
+		if tell, err := s.toTell(ctx, tx, author, to.AccountID, many); err != nil {
+			return err
+		} else if !tell {
+			continue
 		}
 		n := store.Notification{AccountID: to.AccountID, Type: store.NotifyMention, FromID: c.AccountID}
 		if err := notify(ctx, tx, n, c.Status); err != nil {

@@ -33,7 +33,7 @@ func (s *Service) ReceiveEdit(ctx context.Context, author *store.Account, id sto
 		}
 		switch {
 		case store.At(r.Updated) > latest:
-			return s.receiveVersion(ctx, tx, st, &r, a)
+			return s.receiveVersion(ctx, tx, author, st, &r, a)
 		case st.EditedAt != nil && !r.Updated.IsZero() && store.At(r.Updated) < latest:
 			return nil // it was overtaken on its way
 		}
@@ -53,7 +53,7 @@ func (s *Service) mentionedIn(ctx context.Context, r *Received) (*acquaintances,
 }
 
 // receiveVersion makes st its new version.
-func (s *Service) receiveVersion(ctx context.Context, tx *store.Tx, st *store.Status, r *Received, a *acquaintances) error {
+func (s *Service) receiveVersion(ctx context.Context, tx *store.Tx, author *store.Account, st *store.Status, r *Received, a *acquaintances) error {
 	had, err := tx.MediaOf(ctx, []store.StatusID{st.ID})
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (s *Service) receiveVersion(ctx context.Context, tx *store.Tx, st *store.St
 		}
 	}
 	c.Media = media
-	people, added, err := s.mentionAnew(ctx, tx, st, r, a)
+	people, added, err := s.mentionAnew(ctx, tx, author, st, r, a)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func matchMedia(had, wanted []*store.Media) (media, described []*store.Media) {
 
 // mentionAnew returns whom a new version of a post mentions, and which people of here it is that it did not mention before and that are
 // to be told. A post that is not for everybody goes to nobody new.
-func (s *Service) mentionAnew(ctx context.Context, tx *store.Tx, st *store.Status, r *Received, a *acquaintances) (people, added []store.AccountID, err error) {
+func (s *Service) mentionAnew(ctx context.Context, tx *store.Tx, author *store.Account, st *store.Status, r *Received, a *acquaintances) (people, added []store.AccountID, err error) {
 	recipients, err := tx.Recipients(ctx, []store.StatusID{st.ID})
 	if err != nil {
 		return nil, nil, err
@@ -161,7 +161,14 @@ func (s *Service) mentionAnew(ctx context.Context, tx *store.Tx, st *store.Statu
 			continue
 		}
 		people = append(people, p.ID)
-		if !mentioned[p.ID] && p.Local() && slices.Contains(r.Audience, uri) && len(r.Mentions) <= receivedMentions {
+		if mentioned[p.ID] || !p.Local() || !slices.Contains(r.Audience, uri) || len(r.Mentions) > receivedMentions {
+			continue
+		}
+		tell, err := s.toTell(ctx, tx, author, p.ID, false)
+		if err != nil {
+			return nil, nil, err
+		}
+		if tell {
 			added = append(added, p.ID)
 		}
 	}

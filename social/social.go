@@ -60,6 +60,7 @@ type Service struct {
 	files *media.Files
 	log   *slog.Logger
 	looks chan struct{} // taken by those who look at pages for cards
+	crowd *crowd
 }
 
 // New makes a service.
@@ -67,7 +68,7 @@ func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service 
 	if c.Passwords == nil {
 		c.Passwords = password.New(password.Standard)
 	}
-	return &Service{Config: c, db: db, files: files, log: log, looks: make(chan struct{}, cardsAtOnce)}
+	return &Service{Config: c, db: db, files: files, log: log, looks: make(chan struct{}, cardsAtOnce), crowd: newCrowd()}
 }
 
 // Register tells the worker which jobs this package does.
