@@ -12,13 +12,16 @@ import (
 
 // passedOn does what an activity asks for that somebody else than its actor has sent (federation 2.4, 6.3). One with a proof by its actor
 // is as good as from the actor. Of what a relay sends without, only the ids count: what they stand for is asked for where it comes from.
+// That something is deleted anybody may pass on, for the same is done: servers do so with answers to posts of theirs.
 func (s *Service) passedOn(ctx context.Context, in *incoming) error {
 	in.via = in.actor
 	actor, err := s.proven(ctx, in.Object)
 	switch {
 	case err == nil:
 		return s.doProven(ctx, in, actor)
-	case s.relays.accepted(in.via.ID) && !isLater(err):
+	case isLater(err):
+		return err
+	case s.relays.accepted(in.via.ID), in.verb == "Delete":
 		return s.doRelayed(ctx, in)
 	}
 	return err

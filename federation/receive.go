@@ -147,7 +147,7 @@ func (s *Service) receive(ctx context.Context, in Inbound) error {
 		if verb != "Delete" && s.allowed(s.hostOf(signer)) != nil {
 			return errNoDealings
 		}
-		if !s.relays.accepted(signer.ID) && doc.Object("proof") == nil {
+		if verb != "Delete" && !s.relays.accepted(signer.ID) && doc.Object("proof") == nil {
 			return s.discard(ctx, doc, host, "signed by "+signer.URI+", who is not its actor")
 		}
 	}

@@ -321,6 +321,28 @@ func TestIncomingDelete(t *testing.T) {
 			})
 		}
 	}
+	// Servers pass on what is said of answers to those who follow who was answered.
+	for status, want := range map[int]bool{200: false, 404: true, 410: true, 500: false} {
+		t.Run(fmt.Sprintf("passed on by somebody else, and it answers %d", status), func(t *testing.T) {
+			note := peer.note(bob, "an answer")
+			peer.receive(srv, peer.create(note))
+			peer.serve(note)
+			if status != 200 {
+				peer.remove(note["id"].(string), status)
+			}
+			a := peer.activity("Delete", bob, doc{"id": note["id"], "type": "Tombstone"})
+			other.deliver(srv, "/inbox", mallory, a).want(http.StatusAccepted)
+			settle(srv)
+			if gone := alice.postOf(note["id"]) == nil; gone != want {
+				t.Errorf("it is gone: %v, want %v", gone, want)
+			}
+			peer.post(srv, a)
+			settle(srv)
+			if alice.postOf(note["id"]) != nil {
+				t.Error("what its author says of it later does not count")
+			}
+		})
+	}
 	t.Run("before it came", func(t *testing.T) {
 		note := peer.note(bob, "late")
 		peer.receive(srv, peer.activity("Delete", bob, note["id"]))
