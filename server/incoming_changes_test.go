@@ -191,8 +191,8 @@ func TestIncomingTally(t *testing.T) {
 			t.Errorf("it was asked for %d times", n)
 		}
 	})
-	t.Run("what is for few is not gone because it is not found", func(t *testing.T) {
-		for status, want := range map[int]bool{404: true, 410: false} {
+	t.Run("what is not found is not gone", func(t *testing.T) {
+		for status, want := range map[int]bool{404: true, 500: true, 410: false} {
 			note := peer.note(bob, "wine?", question(1, 1), doc{"to": []any{bob + "/followers"}, "cc": nil})
 			peer.receive(srv, peer.create(note))
 			peer.remove(note["id"].(string), status)
@@ -201,6 +201,13 @@ func TestIncomingTally(t *testing.T) {
 			settle(srv)
 			if peer.asked(note["id"].(string)) == 0 {
 				t.Error("nobody has asked")
+			}
+			open := peer.note(bob, "water?", question(1, 1))
+			peer.receive(srv, peer.create(open))
+			peer.remove(open["id"].(string), status)
+			peer.receive(srv, peer.activity("Update", bob, open["id"]))
+			if got := alice.postOf(open["id"]) != nil; got != want {
+				t.Errorf("after %d what is for all is here: %v, want %v", status, got, want)
 			}
 			if got := alice.postOf(note["id"]) != nil; got != want {
 				t.Errorf("after %d it is here: %v, want %v", status, got, want)
