@@ -324,7 +324,12 @@ func (s *Service) readKey(o activity.Object, owner string) *store.ActorKey {
 
 // plainLine returns a text on one line, without control characters, of at most so many characters.
 func plainLine(s string, limit int) string {
-	s = strings.Map(func(r rune) rune {
+	return text.Truncate(printable(cut(s, 8*limit)), limit)
+}
+
+// printable returns a text with all white space as blanks, and without control characters.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
 			return ' '
@@ -332,8 +337,7 @@ func plainLine(s string, limit int) string {
 			return -1
 		}
 		return r
-	}, cut(s, 8*limit))
-	return text.Truncate(s, limit)
+	}, s)
 }
 
 // cut returns the beginning of a text, at most so many bytes, without half a character.

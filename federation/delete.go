@@ -45,7 +45,7 @@ func (s *Service) deleteIfGone(ctx context.Context, uri string) error {
 	}
 	o, err := s.askAnew(ctx, uri)
 	switch {
-	case vanished(st, o, err):
+	case vanished(o, err), notFound(st, err):
 		return s.social.Vanished(ctx, st.ID)
 	case err == nil:
 		return refuse("its origin has it still")
@@ -59,16 +59,16 @@ func (s *Service) askAnew(ctx context.Context, uri string) (activity.Object, err
 	return s.document(ctx, uri)
 }
 
-// vanished tells whether the origin of a post says that it is no more. That nothing was found says so only of a post for everybody:
-// we ask in the name of this server, and of what is for few it is told that there is no such thing. Boosts often cannot be asked for at all.
-func vanished(st *store.Status, o activity.Object, err error) bool {
-	switch {
-	case err == nil:
-		return o.Is("Tombstone")
-	case statusOf(err) == http.StatusNotFound:
-		return isOpen(st.Visibility) && st.ReblogOfID == nil
-	}
-	return statusOf(err) == http.StatusGone
+// vanished tells whether the origin of a post says that it is no more. That nothing was found does not say so: servers are out of order at
+// times.
+func vanished(o activity.Object, err error) bool {
+	return err == nil && o.Is("Tombstone") || statusOf(err) == http.StatusGone
+}
+
+// notFound tells whether it bears out who says that a post is no more that its origin finds nothing. It does for a post for everybody: we
+// ask in the name of this server, and of what is for few it is told that there is no such thing. Boosts often cannot be asked for at all.
+func notFound(st *store.Status, err error) bool {
+	return statusOf(err) == http.StatusNotFound && isOpen(st.Visibility) && st.ReblogOfID == nil
 }
 
 // gone is what there is to do about an activity whose signature cannot be verified because its key, and so its actor, is no more. That an

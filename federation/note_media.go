@@ -128,7 +128,7 @@ func altText(a activity.Object) string {
 		if key != "name" {
 			said = text.Plain(said)
 		}
-		if said = text.Truncate(strings.TrimSpace(said), maxAltText); said != "" {
+		if said = text.Shorten(strings.TrimSpace(said), maxAltText); said != "" {
 			return said
 		}
 	}

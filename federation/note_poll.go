@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"svc/internal/activity"
+	"svc/internal/text"
 	"svc/store"
 )
 
@@ -24,7 +25,7 @@ func readPoll(o activity.Object, now time.Time) (*store.Poll, error) {
 		if title == "" {
 			title, _ = option.Language("content")
 		}
-		title = plainLine(title, maxOptionLength)
+		title = text.Shorten(printable(cut(title, 8*maxOptionLength)), maxOptionLength) // votes have to name it as it is
 		n := 0
 		if replies := option.Object("replies"); replies != nil {
 			n = replies.Count("totalItems")

@@ -19,12 +19,12 @@ import (
 const provenPast = 7 * 24 * time.Hour
 
 // passesOn tells whether it is of interest what somebody says that others have done: a relay, or those followed here, whose servers pass
-// on to their followers what others answer them, and what becomes of that.
+// on to their followers what others answer them, and what becomes of that. That something is deleted anybody may say: its origin is asked.
 func (s *Service) passesOn(ctx context.Context, signer *store.Account, verb string) (bool, error) {
-	if s.relays.accepted(signer.ID) {
+	if verb == "Delete" || s.relays.accepted(signer.ID) {
 		return true, nil
 	}
-	if verb != "Create" && verb != "Update" && verb != "Delete" {
+	if verb != "Create" && verb != "Update" {
 		return false, nil
 	}
 	return s.db.FollowedHere(ctx, signer.ID)

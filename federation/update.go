@@ -68,11 +68,11 @@ func (s *Service) edit(ctx context.Context, author *store.Account, st *store.Sta
 	return err
 }
 
-// lookAnew gives a post from elsewhere the form that its origin has now. One that its origin does not have any more is deleted.
+// lookAnew gives a post from elsewhere the form that its origin has now. One of which that says that it is no more is deleted.
 func (s *Service) lookAnew(ctx context.Context, st *store.Status) error {
 	o, err := s.askAnew(ctx, st.URI)
 	switch {
-	case vanished(st, o, err):
+	case vanished(o, err):
 		return s.social.Vanished(ctx, st.ID)
 	case err != nil:
 		return err

@@ -191,8 +191,8 @@ func TestIncomingTally(t *testing.T) {
 			t.Errorf("it was asked for %d times", n)
 		}
 	})
-	t.Run("what is for few is not gone because it is not found", func(t *testing.T) {
-		for status, want := range map[int]bool{404: true, 410: false} {
+	t.Run("what is not found is not gone", func(t *testing.T) {
+		for status, want := range map[int]bool{404: true, 500: true, 410: false} {
 			note := peer.note(bob, "wine?", question(1, 1), doc{"to": []any{bob + "/followers"}, "cc": nil})
 			peer.receive(srv, peer.create(note))
 			peer.remove(note["id"].(string), status)
@@ -201,6 +201,13 @@ func TestIncomingTally(t *testing.T) {
 			settle(srv)
 			if peer.asked(note["id"].(string)) == 0 {
 				t.Error("nobody has asked")
+			}
+			open := peer.note(bob, "water?", question(1, 1))
+			peer.receive(srv, peer.create(open))
+			peer.remove(open["id"].(string), status)
+			peer.receive(srv, peer.activity("Update", bob, open["id"]))
+			if got := alice.postOf(open["id"]) != nil; got != want {
+				t.Errorf("after %d what is for all is here: %v, want %v", status, got, want)
 			}
 			if got := alice.postOf(note["id"]) != nil; got != want {
 				t.Errorf("after %d it is here: %v, want %v", status, got, want)
@@ -320,6 +327,28 @@ func TestIncomingDelete(t *testing.T) {
 				}
 			})
 		}
+	}
+	// Servers pass on what is said of answers to those who follow who was answered.
+	for status, want := range map[int]bool{200: false, 404: true, 410: true, 500: false} {
+		t.Run(fmt.Sprintf("passed on by somebody else, and it answers %d", status), func(t *testing.T) {
+			note := peer.note(bob, "an answer")
+			peer.receive(srv, peer.create(note))
+			peer.serve(note)
+			if status != 200 {
+				peer.remove(note["id"].(string), status)
+			}
+			a := peer.activity("Delete", bob, doc{"id": note["id"], "type": "Tombstone"})
+			other.deliver(srv, "/inbox", mallory, a).want(http.StatusAccepted)
+			settle(srv)
+			if gone := alice.postOf(note["id"]) == nil; gone != want {
+				t.Errorf("it is gone: %v, want %v", gone, want)
+			}
+			peer.post(srv, a)
+			settle(srv)
+			if alice.postOf(note["id"]) != nil {
+				t.Error("what its author says of it later does not count")
+			}
+		})
 	}
 	t.Run("before it came", func(t *testing.T) {
 		note := peer.note(bob, "late")

@@ -244,6 +244,8 @@ func TestIncomingShapes(t *testing.T) {
 			map[string]any{"emojis.0.shortcode": "cat", "emojis.0.url": srv.proxy.URL(peer.url + "/cat.png"), "emojis.1": nil}},
 		{"case 71: alt text as name", doc{"attachment": []any{doc{"type": "Document", "mediaType": "image/png", "url": peer.url + "/a.png", "name": "alt", "summary": "x"}}},
 			map[string]any{"media_attachments.0.description": "alt"}},
+		{"alt text of several lines", doc{"attachment": []any{doc{"type": "Document", "mediaType": "image/png", "url": peer.url + "/a.png", "name": " one\n\n  two "}}},
+			map[string]any{"media_attachments.0.description": "one\n\n  two"}},
 		{"case 71: alt text as summary", doc{"attachment": []any{doc{"type": "Document", "mediaType": "image/png", "url": peer.url + "/a.png", "summary": "alt"}}},
 			map[string]any{"media_attachments.0.description": "alt"}},
 		{"case 71: alt text as content", doc{"attachment": []any{doc{"type": "Image", "url": doc{"href": peer.url + "/a.png"}, "content": "alt"}}},

@@ -154,3 +154,44 @@ func TestVotersHear(t *testing.T) {
 		})
 	}
 }
+
+// A poll of one server in which people of another vote stands alike on both, and all who had to do with it hear once of its end.
+func TestPollOfPeers(t *testing.T) {
+	here, there, alice, bob, carol := startNeighbours(t)
+	st := alice.ask([]string{"yes & no", " <b>maybe</b>  not ", "never"}, "multiple", "true")
+	settle(here, there)
+	uri := st.str("uri")
+	bob.vote(bob.wantPost(uri), 0, 1).want(200)
+	carol.vote(carol.wantPost(uri), 1).want(200)
+	bob.vote(bob.wantPost(uri), 2).wantError(422, "Already voted")
+	settle(here, there)
+	here.soon()
+	settle(here, there)
+	want := alice.tally(st)
+	if want != "yes & no 1, <b>maybe</b>  not 2, never 0" {
+		t.Errorf("here it stands %s", want)
+	}
+	for _, m := range []*member{bob, carol} {
+		at := m.wantPost(uri)
+		if got := m.tally(at); got != want || at.num("poll.voters_count") != 2 || !at.truth("poll.voted") {
+			t.Errorf("%s sees %s, %v", m.nick, got, at.at("poll"))
+		}
+	}
+	here.endPoll(st)
+	settle(here, there)
+	for m, want := range map[*member]int{alice: 1, bob: 1, carol: 1} {
+		polls := 0
+		for _, kind := range m.told() {
+			if kind == "poll" {
+				polls++
+			}
+		}
+		if polls != want {
+			t.Errorf("%s is told %q", m.nick, m.told())
+		}
+	}
+	if !bob.wantPost(uri).truth("poll.expired") {
+		t.Error("it is open for bob")
+	}
+	bob.vote(bob.wantPost(uri), 2).wantError(422, "The poll has already ended")
+}

@@ -44,10 +44,14 @@ func clusterLen(s string) int {
 
 // Truncate returns a text on one line, cut to at most limit characters; "…" stands for what is missing.
 func Truncate(s string, limit int) string {
+	return Shorten(strings.Join(strings.Fields(s), " "), limit)
+}
+
+// Shorten is Truncate for a text whose lines and spaces stay as they are.
+func Shorten(s string, limit int) string {
 	if limit < 1 {
 		return ""
 	}
-	s = strings.Join(strings.Fields(s), " ")
 	if len(s) <= limit {
 		return s
 	}
