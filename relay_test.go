@@ -58,7 +58,7 @@ func TestFederationCommands(t *testing.T) {
 				{"relay follow nonsense", 1, "no address of a relay"},
 				{"relay follow " + address + "s", 1, "could not be read"},
 				{"relay follow " + address, 0, "is asked"},
-				{"relay list", 0, address + "  no answer yet\n"},
+				{"relay list", 0, address + "  not accepted yet\n"},
 				{"relay unfollow " + address + "s", 1, "There is no relay"},
 				{"relay unfollow " + address, 0, "is left"},
 				{"federation explain", 2, "URL is missing"},
