@@ -94,3 +94,18 @@ func TestFederationCommands(t *testing.T) {
 		})
 	}
 }
+
+// TestFederationCommandsOff: where there are no dealings with others, commands begin none.
+func TestFederationCommandsOff(t *testing.T) {
+	address, _ := startRelay(t)
+	p := newPlace(t, "[federation]", "allow_loopback = true", "enabled = false")
+	p.run("user", "create", "alice", "--email", "alice@example.org").done()
+	p.run("relay", "follow", address).refused(1, "does not talk with others")
+	if out := p.run("federation", "explain", address).done(); !strings.Contains(out, "federation.enabled is off") || strings.Contains(out, "asked now") {
+		t.Errorf("explained: %s", out)
+	}
+	p.run("federation", "explain", "bob@example.org").refused(1, "federation.enabled is off")
+	if out := p.run("relay", "list").done(); strings.Contains(out, "http") {
+		t.Errorf("relays: %s", out)
+	}
+}

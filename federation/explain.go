@@ -89,7 +89,7 @@ func (s *Service) Explain(ctx context.Context, address string) (*Explanation, er
 	if address != names[0] { // so some call what they do
 		names = append(names, address)
 	}
-	if !e.Own && e.Refused == "" {
+	if !e.Own && e.Refused == "" && !s.Off {
 		e.Fetched = s.explainFetch(ctx, names[0])
 		if id := e.Fetched.ID; id != "" && !slices.Contains(names, id) {
 			names = append(names, id)
@@ -118,6 +118,8 @@ func (s *Service) addressOf(ctx context.Context, nick, domain string) (string, e
 		return "", err
 	case domain == "":
 		return "", errs.NotFound("There is no account %q on this server", nick)
+	case s.Off:
+		return "", errs.NotFound("%s@%s is not known here, and federation.enabled is off", nick, domain)
 	}
 	f, err := s.finger(ctx, nick, domain)
 	if err != nil {
@@ -129,6 +131,8 @@ func (s *Service) addressOf(ctx context.Context, nick, domain string) (string, e
 func (s *Service) explainHost(ctx context.Context, e *Explanation) error {
 	if err := s.allowed(e.Host); err != nil {
 		e.Refused = err.Error()
+	} else if s.Off && !e.Own {
+		e.Refused = "federation.enabled is off"
 	}
 	h, err := s.db.Host(ctx, e.Host)
 	if err == nil && (h.LastSuccessAt != nil || h.Failures > 0 || h.SignatureAt != 0 || h.CheckedAt != 0 || h.DueAt != nil) {
