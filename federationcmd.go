@@ -162,14 +162,14 @@ func (a *app) peersCommand() *cobra.Command {
 func (a *app) explainCommand() *cobra.Command {
 	var url string
 	cmd := &cobra.Command{
-		Use:   "explain URL",
+		Use:   "explain URL|HANDLE",
 		Short: "Tell what this server knows of a post or an account elsewhere, and why it did not take it",
 		Long: `Tell what this server knows of a post, an account or an activity elsewhere: whether it is here and how it came, whether it was
 refused and why, what waits, and what its server says of it just now. URL is its id, or the address of its page.
 Nothing is changed by that.`,
-		Example: "  svc federation explain https://example.org/users/alice/statuses/1",
+		Example: "  svc federation explain https://example.org/users/alice/statuses/1\n  svc federation explain alice@example.org",
 		Args: func(cmd *cobra.Command, args []string) error {
-			err := needs("URL")(cmd, args)
+			err := needs("URL or HANDLE")(cmd, args)
 			if err == nil {
 				url = args[0]
 			}

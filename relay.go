@@ -94,7 +94,7 @@ func (a *app) relayListCommand() *cobra.Command {
 			table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(table, "RELAY\tSTATE")
 			for _, r := range list {
-				state := "no answer yet"
+				state := "not accepted yet"
 				if r.FollowedBack {
 					state = "accepted"
 				}

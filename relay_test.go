@@ -58,11 +58,12 @@ func TestFederationCommands(t *testing.T) {
 				{"relay follow nonsense", 1, "no address of a relay"},
 				{"relay follow " + address + "s", 1, "could not be read"},
 				{"relay follow " + address, 0, "is asked"},
-				{"relay list", 0, address + "  no answer yet\n"},
+				{"relay list", 0, address + "  not accepted yet\n"},
 				{"relay unfollow " + address + "s", 1, "There is no relay"},
 				{"relay unfollow " + address, 0, "is left"},
-				{"federation explain", 2, "URL is missing"},
-				{"federation explain nonsense", 1, "no address"},
+				{"federation explain", 2, "URL or HANDLE is missing"},
+				{"federation explain nonsense", 1, "There is no account"},
+				{"federation explain http:nonsense", 1, "no address"},
 				{"federation explain " + address, 0, "taken for an account"},
 				{"federation explain " + address + " --json", 0, `"type": "Application"`},
 				{"federation deliveries --json", 0, `"received"`},
@@ -91,5 +92,20 @@ func TestFederationCommands(t *testing.T) {
 				t.Errorf("%d deliveries were made without a server", n)
 			}
 		})
+	}
+}
+
+// TestFederationCommandsOff: where there are no dealings with others, commands begin none.
+func TestFederationCommandsOff(t *testing.T) {
+	address, _ := startRelay(t)
+	p := newPlace(t, "[federation]", "allow_loopback = true", "enabled = false")
+	p.run("user", "create", "alice", "--email", "alice@example.org").done()
+	p.run("relay", "follow", address).refused(1, "does not talk with others")
+	if out := p.run("federation", "explain", address).done(); !strings.Contains(out, "federation.enabled is off") || strings.Contains(out, "asked now") {
+		t.Errorf("explained: %s", out)
+	}
+	p.run("federation", "explain", "bob@example.org").refused(1, "federation.enabled is off")
+	if out := p.run("relay", "list").done(); strings.Contains(out, "http") {
+		t.Errorf("relays: %s", out)
 	}
 }

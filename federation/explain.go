@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"svc/internal/activity"
 	"svc/internal/errs"
+	"svc/internal/text"
 )
 
 // Explanation is all that this server knows of something that other servers have, or had.
@@ -66,9 +68,15 @@ type Fetched struct {
 	Verdict string `json:"verdict"` // what would be done with it
 }
 
-// Explain tells what is known of an address: whether it is here and how it came, why it was refused, what its server says now. It
-// changes nothing.
+// Explain tells what is known of an address, or of the account of a handle: whether it is here and how it came, why it was refused, what
+// its server says now. It changes nothing.
 func (s *Service) Explain(ctx context.Context, address string) (*Explanation, error) {
+	if nick, domain, ok := text.SplitHandle(address); ok && !strings.Contains(address, "/") {
+		var err error
+		if address, err = s.addressOf(ctx, nick, domain); err != nil {
+			return nil, err
+		}
+	}
 	host, err := activity.Host(address, s.Trial)
 	if err != nil {
 		return nil, errs.BadRequest("%q is no address of something on a server, as https://example.org/users/alice is", address)
@@ -81,7 +89,7 @@ func (s *Service) Explain(ctx context.Context, address string) (*Explanation, er
 	if address != names[0] { // so some call what they do
 		names = append(names, address)
 	}
-	if !e.Own && e.Refused == "" {
+	if !e.Own && e.Refused == "" && !s.Off {
 		e.Fetched = s.explainFetch(ctx, names[0])
 		if id := e.Fetched.ID; id != "" && !slices.Contains(names, id) {
 			names = append(names, id)
@@ -97,9 +105,34 @@ func (s *Service) Explain(ctx context.Context, address string) (*Explanation, er
 	return e, nil
 }
 
+// addressOf returns the id of the account of a handle: of one that is known, or as its server says now.
+func (s *Service) addressOf(ctx context.Context, nick, domain string) (string, error) {
+	if domain == s.Host {
+		domain = ""
+	}
+	a, err := s.db.AccountByName(ctx, nick, domain)
+	switch {
+	case err == nil:
+		return a.URI, nil
+	case !errs.IsNotFound(err):
+		return "", err
+	case domain == "":
+		return "", errs.NotFound("There is no account %q on this server", nick)
+	case s.Off:
+		return "", errs.NotFound("%s@%s is not known here, and federation.enabled is off", nick, domain)
+	}
+	f, err := s.finger(ctx, nick, domain)
+	if err != nil {
+		return "", errs.NotFound("%s does not tell who %s@%s is: %v", domain, nick, domain, err)
+	}
+	return f.actor, nil
+}
+
 func (s *Service) explainHost(ctx context.Context, e *Explanation) error {
 	if err := s.allowed(e.Host); err != nil {
 		e.Refused = err.Error()
+	} else if s.Off && !e.Own {
+		e.Refused = "federation.enabled is off"
 	}
 	h, err := s.db.Host(ctx, e.Host)
 	if err == nil && (h.LastSuccessAt != nil || h.Failures > 0 || h.SignatureAt != 0 || h.CheckedAt != 0 || h.DueAt != nil) {

@@ -30,6 +30,7 @@ import (
 
 // Config are the settings that this package goes by.
 type Config struct {
+	Off             bool   // there are no dealings with other servers: nobody is asked to begin any
 	BaseURL         string // https://example.org
 	Host            string // of ids and handles: with its port, if that is unusual
 	Trial           bool   // http is spoken, and with this machine: allow_loopback
@@ -45,6 +46,7 @@ type Config struct {
 // FromSettings takes what this package needs from the settings.
 func FromSettings(c *config.Config) Config {
 	return Config{
+		Off:             !c.Federation.Enabled,
 		BaseURL:         c.URL().String(),
 		Host:            c.Host(),
 		Trial:           c.Federation.AllowLoopback,

@@ -22,8 +22,8 @@ func (s *Service) flag(ctx context.Context, in *incoming) error {
 	comment := text.Plain(complaint(in.Object))
 	refs := in.Refs("object", maxFlagged)
 	for _, word := range strings.Fields(comment) {
-		if s.isOwn(word) && len(refs) < maxFlagged {
-			refs = append(refs, word)
+		if address := strings.Trim(word, "<>()[].,;:!?\"'"); s.isOwn(address) && len(refs) < maxFlagged {
+			refs = append(refs, address)
 		}
 	}
 	f := social.Flag{URI: in.id, Comment: comment}

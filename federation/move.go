@@ -2,6 +2,7 @@ package federation
 
 import (
 	"context"
+	"errors"
 
 	"svc/store"
 )
@@ -32,6 +33,9 @@ func (s *Service) move(ctx context.Context, in *incoming) error {
 		return refuse("%s does not say that it has moved there", object)
 	}
 	to, err := s.moveTarget(ctx, target)
+	if errors.Is(err, errAbsent) { // it may have come into being since: that is asked for later
+		return errors.New(err.Error())
+	}
 	if err != nil {
 		return err
 	}

@@ -70,6 +70,9 @@ func (s *Service) Relays(ctx context.Context) ([]*Relay, error) {
 // FollowRelay subscribes to a relay: by the address of its actor or, if it is of the Mastodon style, of its inbox, which ends in
 // /inbox (federation 6). One that has been asked before and has not accepted is asked again.
 func (s *Service) FollowRelay(ctx context.Context, address string) (*Relay, error) {
+	if s.Off {
+		return nil, errs.BadRequest("This server does not talk with others (federation.enabled)")
+	}
 	row, err := s.findRelay(ctx, address)
 	if err != nil {
 		return nil, err

@@ -224,7 +224,7 @@ func (a *api) refusedFor(what string, id any, policy string) {
 func TestPoliciesOnStrangers(t *testing.T) {
 	link := doc{"content": `<p><a href="https://spam.example/">win</a></p>`}
 	for policy, changes := range map[string]doc{"AntiLinkSpamPolicy": link, "AntiMentionSpamPolicy": nil} {
-		srv, peer := startWithPeer(t, func(c *config.Config) { c.MRF.Policies = []string{policy} })
+		srv, peer := startWithPeer(t, func(c *config.Config) { c.MRF.Policies, c.MRFAntiMentionSpam.UserAgeLimit = []string{policy}, 0 })
 		alice := srv.signUp("alice")
 		mention := doc{"cc": []any{alice.uri()}, "tag": []any{doc{"type": "Mention", "href": alice.uri()}}}
 		bob := peer.actor("bob", doc{"published": "2019-01-01T00:00:00Z"})
@@ -234,7 +234,6 @@ func TestPoliciesOnStrangers(t *testing.T) {
 		// Who has posts here is none any more.
 		parent := alice.publish("hello")
 		peer.receive(srv, peer.create(peer.note(bob, "<p>me too</p>", doc{"inReplyTo": parent.str("uri")})))
-		srv.insert(`UPDATE accounts SET created_at = created_at - 3600 * 1000, id = id WHERE uri = ?`, bob)
 		again := peer.note(bob, "<p>hello</p>", mention, changes)
 		peer.receive(srv, peer.create(again))
 		if alice.postOf(again["id"]) == nil {

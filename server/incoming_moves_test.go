@@ -101,6 +101,26 @@ func TestMoveHere(t *testing.T) {
 	wantList(t, "second is told", second.told(), "follow")
 }
 
+// An account that was looked for before it came into being can be moved to.
+func TestMoveToWhoWasNotThere(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice := srv.signUp("alice")
+	there := startFake(t)
+	second := there.url + "/users/second"
+	bob := peer.actor("bob", doc{"movedTo": second})
+	alice.follows(bob)
+	alice.get("/api/v2/search", "q", second, "resolve", "true").want(200)
+	there.actor("second", doc{"alsoKnownAs": []any{bob}})
+	peer.receive(srv, peer.activity("Move", bob, bob, doc{"target": second}))
+	wantList(t, "alice is told", alice.told())
+	if _, err := srv.fed.Explain(t.Context(), second); err != nil { // which asks for it in any case
+		t.Fatal(err)
+	}
+	srv.insert(`UPDATE inbox SET run_at = 1`)
+	settle(srv)
+	wantList(t, "alice is told later", alice.told(), "move")
+}
+
 // Who has moved away from here can come back; then the account here has not moved any more, and others hear of that.
 func TestMoveBackHere(t *testing.T) {
 	srv, peer := startWithPeer(t)

@@ -50,7 +50,7 @@ func TestIncomingReport(t *testing.T) {
 				}
 			}
 			if d["content"] == "CONTENT" {
-				tt.text = "look at " + a.str("uri") + " and " + srv.url + "/@alice/" + b.id()
+				tt.text = "look at " + a.str("uri") + ", and (" + srv.url + "/@alice/" + b.id() + ")."
 				d["content"] = tt.text
 			}
 			peer.receive(srv, d)

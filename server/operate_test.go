@@ -246,7 +246,13 @@ func TestExplain(t *testing.T) {
 	if e := explain(page); len(e.Refusals) == 0 {
 		t.Errorf("the page of what was refused: %+v", e)
 	}
-	for _, address := range []string{"", "bob", "javascript:alert(1)"} {
+	carol := p.actor("carol")
+	for handle, want := range map[string]string{"@bob@" + p.host: bob, "carol@" + p.host: carol, "alice": alice.uri(), "@Alice@" + mustHost(t, srv.url): alice.uri()} {
+		if e := explain(handle); e.URL != want || (e.Account != nil) != (want != carol) {
+			t.Errorf("%s: %+v", handle, e)
+		}
+	}
+	for _, address := range []string{"", "bob", "dave@" + p.host, "javascript:alert(1)"} {
 		if _, err := srv.fed.Explain(t.Context(), address); err == nil {
 			t.Errorf("%q is explained", address)
 		}

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,4 +130,71 @@ func TestFollowOfWhoDisappeared(t *testing.T) {
 	if me.num("followers_count") != 0 || me.num("following_count") != 0 || srv.count(`SELECT count(*) FROM follows`) != 0 {
 		t.Errorf("alice is left with %v followers, and follows %v", me.num("followers_count"), me.num("following_count"))
 	}
+}
+
+// What else somebody is called is in their actor's document, and others hear of it, as long as it is so.
+func TestAliasesAreTold(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice := srv.signUp("alice")
+	bob, old := peer.actor("bob"), peer.actor("old")
+	peer.receive(srv, peer.activity("Follow", bob, alice.uri()))
+	for _, tt := range []struct {
+		method string
+		want   []any
+	}{{"PUT", []any{old}}, {"DELETE", []any{}}} {
+		peer.forget()
+		alice.send(tt.method, "/api/v1/svc/aliases", map[string]any{"alias": "@old@" + peer.host}).want(200)
+		srv.insert(`UPDATE jobs SET run_at = 1`)
+		settle(srv)
+		told := peer.only("Update")["object"].(doc)["alsoKnownAs"].([]any)
+		shown, _ := srv.document(alice.uri()).want(200).object().at("alsoKnownAs").([]any)
+		if !slices.Equal(told, tt.want) || !slices.Equal(shown, tt.want) {
+			t.Errorf("after %s: told %v, shown %v, want %v", tt.method, told, shown, tt.want)
+		}
+	}
+}
+
+// Who blocks a domain parts from all there, in both directions, and hears of them no more.
+func TestDomainBlockElsewhere(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice := srv.signUp("alice")
+	other := startFake(t)
+	bob, carol := peer.actor("bob"), other.actor("carol")
+	for _, p := range []*fakePeer{peer, other} {
+		name := map[*fakePeer]string{peer: bob, other: carol}[p]
+		p.receive(srv, p.activity("Follow", name, alice.uri()))
+		alice.to(srv.known(name), "follow")
+		settle(srv)
+		p.receive(srv, p.activity("Accept", name, p.only("Follow")["id"]))
+		alice.relationship(srv.known(name)).wantTruths(relations, "following", "followed_by")
+		p.forget()
+	}
+	alice.post("/api/v1/domain_blocks", "domain", strings.ToUpper(peer.host)).want(200)
+	settle(srv)
+	alice.relationship(srv.known(bob)).wantTruths(relations, "domain_blocking")
+	alice.relationship(srv.known(carol)).wantTruths(relations, "following", "followed_by")
+	wantMember(t, peer.only("Undo"), bob, "object", "object")
+	wantMember(t, peer.only("Reject"), bob, "object", "actor")
+	if got := other.delivered(); len(got) > 0 {
+		t.Errorf("the other server is told %v", got)
+	}
+	mention := doc{"cc": []any{alice.uri()}, "tag": []any{doc{"type": "Mention", "href": alice.uri()}}}
+	peer.receive(srv, peer.create(peer.note(bob, "<p>hello?</p>", mention)))
+	st := alice.publish("mine")
+	peer.receive(srv, peer.activity("Like", bob, st.str("uri")))
+	peer.receive(srv, peer.activity("Announce", bob, st.str("uri"), doc{"to": []any{toPublic}}))
+	message := peer.message(bob, alice.uri())
+	peer.receive(srv, message)
+	peer.receive(srv, peer.activity("Follow", bob, alice.uri()))
+	wantList(t, "alice is told, of carol only", alice.told(), "follow")
+	if n := len(alice.get("/api/v2/svc/chats").want(200).list()); n > 0 {
+		t.Error("the message has come")
+	}
+	alice.relationship(srv.known(bob)).wantTruths(relations, "domain_blocking")
+	if n := len(peer.delivered("Reject")); n != 2 {
+		t.Errorf("%d rejects were sent, want 2", n)
+	}
+	alice.do("DELETE", "/api/v1/domain_blocks?domain="+peer.host, "", nil).want(200)
+	peer.receive(srv, peer.activity("Follow", bob, alice.uri()))
+	alice.relationship(srv.known(bob)).wantTruths(relations, "followed_by")
 }

@@ -145,3 +145,69 @@ func mustHost(t *testing.T, address string) string {
 	}
 	return u.Host
 }
+
+// TestLeaversOfPeers: requests that are taken back, accounts that are away for a while, and such as are gone for good.
+func TestLeaversOfPeers(t *testing.T) {
+	peers := startPeers(t, 2)
+	here, there := peers[0], peers[1]
+	alice, bob := here.signUp("alice"), there.signUp("bob")
+	atBob, atAlice := bob.find(alice), alice.find(bob)
+	both := func(bobs, alices []string) {
+		t.Helper()
+		settle(here, there)
+		bob.relationship(atBob).wantTruths(relations, bobs...)
+		alice.relationship(atAlice).wantTruths(relations, alices...)
+	}
+	counts := func(m *member, id string, followers, following float64) {
+		t.Helper()
+		if o := m.get("/api/v1/accounts/" + id).want(200).object(); o.num("followers_count") != int(followers) || o.num("following_count") != int(following) {
+			t.Errorf("%s has %d followers and follows %d, want %v and %v", o.str("acct"), o.num("followers_count"), o.num("following_count"), followers, following)
+		}
+	}
+	list := func(s ...string) []string { return s }
+	alice.lock()
+	settle(here, there)
+	bob.to(atBob, "follow")
+	both(list("requested"), list("requested_by"))
+	wantList(t, "alice is told", alice.told(), "follow_request")
+	bob.to(atBob, "unfollow")
+	both(nil, nil)
+	wantList(t, "alice is told after it is taken back", alice.told())
+	wantList(t, "requests", alice.get("/api/v1/follow_requests").want(200).ids())
+	bob.to(atBob, "follow")
+	both(list("requested"), list("requested_by"))
+	alice.post("/api/v1/follow_requests/" + atAlice + "/authorize").want(200)
+	alice.to(atAlice, "follow")
+	both(list("following", "followed_by"), list("following", "followed_by"))
+	counts(alice, alice.id, 1, 1)
+	counts(bob, bob.id, 1, 1)
+
+	// Away: what is written meanwhile does not come, and the follows are there afterwards.
+	there.leave(bob, false)
+	settle(here, there)
+	alice.publish("for who is away")
+	settle(here, there)
+	counts(alice, alice.id, 1, 1)
+	if _, err := there.social.Activate(t.Context(), bob.accountID()); err != nil {
+		t.Fatal(err)
+	}
+	bob.caller = there.newToken(bob, "read write follow push")
+	both(list("following", "followed_by"), list("following", "followed_by"))
+
+	// Gone: nothing of it stays but what others have written.
+	told := bob.publish("my last words")
+	settle(here, there)
+	if n := len(alice.get("/api/v1/timelines/home").want(200).list()); n != 2 {
+		t.Errorf("alice reads %d posts", n)
+	}
+	there.leave(bob, true)
+	settle(here, there)
+	counts(alice, alice.id, 0, 0)
+	alice.get("/api/v1/accounts/" + atAlice).want(404)
+	if alice.postOf(told.str("uri")) != nil {
+		t.Error("the posts of who is gone are there")
+	}
+	if n := here.count(`SELECT count(*) FROM follows`) + there.count(`SELECT count(*) FROM follows`); n > 0 {
+		t.Errorf("%d follows are left", n)
+	}
+}
