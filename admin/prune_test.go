@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -168,4 +169,37 @@ func TestPruneStrangers(t *testing.T) {
 	meet("new")
 	h.prune()
 	wantThere("stranger")
+}
+
+// TestPruneHosts knows servers of which something was heard at some time, and in some ways.
+func TestPruneHosts(t *testing.T) {
+	h := newHouse(t)
+	now := h.db.Now()
+	old, fresh := store.At(now.Add(-91*24*time.Hour)), store.At(now.Add(-89*24*time.Hour))
+	side := func(query string, args ...any) {
+		t.Helper()
+		if _, err := h.side.ExecContext(h.ctx(), query, args...); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+	}
+	for i := range 600 { // more than are looked at in one transaction
+		side(`INSERT INTO hosts (domain, signature, signature_at) VALUES (?, 'neither', ?)`, fmt.Sprintf("host%d.example", i), old)
+	}
+	side(`INSERT INTO hosts (domain, last_success_at) VALUES ('zz-reached', ?)`, fresh)
+	side(`INSERT INTO hosts (domain, unreachable_since) VALUES ('zz-lost', ?)`, fresh)
+	side(`INSERT INTO hosts (domain, checked_at) VALUES ('zz-asked', ?)`, fresh)
+	side(`INSERT INTO hosts (domain, due_at) VALUES ('zz-due', ?)`, old)
+	side(`INSERT INTO hosts (domain, checked_at) VALUES ('zz-known', ?)`, old)
+	h.update(func(tx *store.Tx) error {
+		return tx.AddAccount(h.ctx(), &store.Account{Nickname: "bob", Domain: "zz-known", URI: "https://zz-known/bob", ActorType: "Person"})
+	})
+	h.prune()
+	left := must(h.db.Hosts(h.ctx(), "", 1000))(t)
+	var names []string
+	for _, host := range left {
+		names = append(names, host.Domain)
+	}
+	if want := []string{"zz-asked", "zz-due", "zz-known", "zz-lost", "zz-reached"}; !slices.Equal(names, want) {
+		t.Errorf("%v are left, want %v", names, want)
+	}
 }

@@ -163,3 +163,30 @@ func (tx *Tx) SetHostSignature(ctx context.Context, domain, signature string, pa
 		ON CONFLICT (domain) DO UPDATE SET signature = ?2, path_only = ?3, signature_at = ?4`, domain, signature, pathOnly, At(tx.db.now()))
 	return err
 }
+
+// hostKept is how long a server is remembered after the last sign of it, if no account of it is known.
+const hostKept = 90 * 24 * time.Hour
+
+// PruneHosts forgets servers of which nothing is known but that they were asked long ago, looking at the next few from a name on: strangers
+// can name as many as they like. It returns the name to go on from, "" if there are no more.
+func (tx *Tx) PruneHosts(ctx context.Context, from string) (next string, err error) {
+	some, err := list[string](ctx, tx.reader, "hosts", `
+		SELECT domain
+		FROM hosts
+		WHERE domain > ?
+		ORDER BY domain
+		LIMIT ?`, from, pruneBatch)
+	if err != nil || len(some) == 0 {
+		return "", err
+	}
+	_, err = tx.exec(ctx, "prune hosts", `
+		DELETE FROM hosts
+		WHERE domain IN (SELECT value FROM json_each(?)) AND due_at IS NULL
+			AND max(ifnull(last_success_at, 0), ifnull(unreachable_since, 0), rest_until, signature_at, checked_at) < ?
+			AND NOT EXISTS (SELECT 1 FROM accounts a INDEXED BY accounts_domain WHERE a.domain = hosts.domain AND a.domain <> '')`,
+		JSON[[]string]{some}, At(tx.db.now().Add(-hostKept)))
+	if len(some) < pruneBatch {
+		return "", err
+	}
+	return some[len(some)-1], err
+}
