@@ -150,11 +150,23 @@ func (s *Service) objectURIs(ids []store.StatusID) []any {
 	return uris
 }
 
+// maxFormerText bounds what earlier versions add to a document, in bytes: some servers take no more than 64 KB (federation 3.2).
+const maxFormerText = 20 << 10
+
 // former are the latest of the earlier versions of a status, the oldest first. They have no history themselves.
 func (s *Service) former(st *store.Status, p *parts) part {
 	versions := []any{}
 	author := p.accounts[st.AccountID].URI
-	for _, e := range p.edits[st.ID] {
+	edits, room := p.edits[st.ID], maxFormerText
+	first := len(edits)
+	for first > 0 {
+		e := edits[first-1]
+		if room -= len(e.Content) + len(e.Text) + len(e.SpoilerText); room < 0 {
+			break
+		}
+		first--
+	}
+	for _, e := range edits[first:] {
 		v := part{
 			"id": st.URI, "type": "Note", "attributedTo": author, "actor": author,
 			"published": st.CreatedAt.String(), "content": e.Content, "summary": e.SpoilerText, "sensitive": e.Sensitive,

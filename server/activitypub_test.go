@@ -705,6 +705,22 @@ func TestFetchedOften(t *testing.T) {
 	srv.as(nil).get("/api/v1/instance").want(200) // is counted apart
 }
 
+// TestPagesOften counts the pages of profiles and posts among all that a visitor asks for.
+func TestPagesOften(t *testing.T) {
+	srv := startPeers(t, 1, func(c *config.Config) {
+		c.RateLimit.Enabled = true
+		c.RateLimit.AllAnonymous = config.Rate{Count: 4, Window: c.RateLimit.AllAnonymous.Window}
+	})[0]
+	for i := range 6 {
+		path := []string{"/@alice", "/@alice/" + store.StatusID(1 << 40).String()}[i%2]
+		want := 404
+		if i >= 4 {
+			want = 429
+		}
+		srv.as(nil).request(srv.newGet(srv.url+path, "text/html")).want(want)
+	}
+}
+
 // TestKeptDocuments changes a post in all ways, after each of which the next request sees it.
 func TestKeptDocuments(t *testing.T) {
 	srv := startPeers(t, 1)[0]

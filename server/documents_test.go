@@ -196,3 +196,26 @@ func contextOf(t *testing.T, a *answer) string {
 	}
 	return string(d.Context)
 }
+
+// TestLongHistory edits a post that is as long as can be: with its earlier versions it stays as small as all servers take it
+// (federation 3.2).
+func TestLongHistory(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	alice := srv.signUp("alice")
+	text := func(i int) string { return fmt.Sprint(i) + strings.Repeat("x", srv.settings.Statuses.MaxLength-1) }
+	st := alice.publish(text(0)).id()
+	for i := range 5 {
+		alice.edit(st, jsonBody{"status": text(i + 1)}).want(200)
+	}
+	a := srv.document("/objects/" + st).want(200)
+	if len(a.body) > 60_000 {
+		t.Errorf("the document has %d bytes", len(a.body))
+	}
+	former := a.document()["formerRepresentations"].(doc)["orderedItems"].([]any)
+	if len(former) == 0 || len(former) == 5 {
+		t.Fatalf("there are %d earlier versions", len(former))
+	}
+	if last := former[len(former)-1].(doc)["content"].(string); !strings.HasPrefix(last, "<p>4x") {
+		t.Errorf("the latest of them is %.10s", last)
+	}
+}

@@ -12,8 +12,8 @@ import (
 
 // publicRoutes are the pages that a post's and a profile's address lead to. They show what everybody may see, to everybody alike.
 var publicRoutes = routes{
-	"GET /@:nickname":     {anonymous.pages(), elseDocument((*Server).profileDocument, (*Server).profilePage)},
-	"GET /@:nickname/:id": {anonymous.pages(), elseDocument((*Server).postDocument, (*Server).threadPage)},
+	"GET /@:nickname":     {anonymous.pages().limit(apiBucket), elseDocument((*Server).profileDocument, (*Server).profilePage)},
+	"GET /@:nickname/:id": {anonymous.pages().limit(apiBucket), elseDocument((*Server).postDocument, (*Server).threadPage)},
 }
 
 var errNoPage = errs.NotFound("There is no page at this address.")
