@@ -27,7 +27,7 @@ type incoming struct {
 	received  store.Time
 	body      []byte
 	boost     store.Visibility // of an Announce: whom the boost is for
-	deepest   int              // how many more posts may be fetched because of it
+	deepest   int              // how many more posts and people may be asked for because of it
 }
 
 // Refused says that an activity or a document is not accepted, now and for ever. Its sender is not told: it could do nothing about it.
@@ -298,6 +298,6 @@ func isLater(err error) bool { return errors.Is(err, errLater) }
 
 // Limits to what one activity can cost.
 const (
-	fetchBudget  = 100 // posts that are fetched because of it (federation 3.9)
+	fetchBudget  = 100 // posts and mentioned people that are asked for because of it (federation 3.9)
 	maxAddressed = 1000
 )
