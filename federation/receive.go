@@ -90,12 +90,19 @@ func tryAgain(after time.Duration, message string) *errs.Error {
 func (s *Service) Receive(ctx context.Context, in Inbound) error {
 	err := s.receive(ctx, in)
 	var answer *errs.Error
-	if err == nil || errors.As(err, &answer) {
-		return err
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &answer):
+		answer = tryAgain(time.Minute, "The activity cannot be taken in at the moment")
+		answer.Err = err
+		return answer
+	case answer.Status == http.StatusServiceUnavailable && answer.RetryAfter == 0: // such as that the disk is full
+		again := *answer
+		again.RetryAfter = time.Minute
+		return &again
 	}
-	answer = tryAgain(time.Minute, "The activity cannot be taken in at the moment")
-	answer.Err = err
-	return answer
+	return err
 }
 
 func (s *Service) receive(ctx context.Context, in Inbound) error {
