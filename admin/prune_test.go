@@ -217,6 +217,30 @@ func TestPruneLeftovers(t *testing.T) {
 	side(`INSERT INTO contexts (conversation_id, uri) VALUES (7, 'https://a.example/used'), (8, 'https://a.example/unused')`)
 	own := h.social.BaseURL + "/objects/1"
 	side(`INSERT INTO tombstones (uri, deleted_at, kind) VALUES (?, ?, 'status'), ('https://a.example/old', ?, 'status'), ('https://a.example/new', ?, 'status')`, own, now, now, now+366*day.Milliseconds())
+	h.update(func(tx *store.Tx) error {
+		for i := range 1200 {
+			if _, err := tx.Hear(h.ctx(), fmt.Sprint("https://a.example/", i)); err != nil {
+				return err
+			}
+		}
+		row := &store.Received{SignerID: alice, Body: "{}", Attempts: 7}
+		if err := tx.AddReceived(h.ctx(), row); err != nil {
+			return err
+		}
+		_, err := tx.PutOffReceived(h.ctx(), row, errors.New("trouble"))
+		return err
+	})
+	wantHeard := func(want bool) {
+		t.Helper()
+		for _, i := range []int{0, 1199} {
+			if heard := must(h.db.Heard(h.ctx(), fmt.Sprint("https://a.example/", i)))(t); heard != want {
+				t.Errorf("%d was heard of: %v, want %v", i, heard, want)
+			}
+		}
+		if state := must(h.db.ReceivedState(h.ctx(), 10))(t); (state.Parked == 1) != want {
+			t.Errorf("%d activities are given up", state.Parked)
+		}
+	}
 	for _, query := range []string{ // more than one step looks at
 		`INSERT INTO hosts (domain, checked_at) SELECT i || '.many', 1 FROM n`,
 		`INSERT INTO contexts (conversation_id, uri) SELECT 1000 + i, i || '.many' FROM n`,
@@ -224,12 +248,15 @@ func TestPruneLeftovers(t *testing.T) {
 	} {
 		side(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) ` + query)
 	}
+	h.moveOn(29 * day)
 	h.prune()
+	wantHeard(true)
 	wantRows("domain", "hosts", "away.example", "due.example", "gone.example", "met.example", "new.example", "signed.example")
 	wantRows("uri", "contexts", "https://a.example/used")
 	wantRows("uri", "tombstones", own, "https://a.example/new", "https://a.example/old")
-	h.moveOn(61 * day)
+	h.moveOn(32 * day)
 	h.prune()
+	wantHeard(false)
 	wantRows("domain", "hosts", "away.example", "due.example", "new.example")
 	h.moveOn(305 * day)
 	h.prune()

@@ -375,6 +375,33 @@ func TestLearnKey(t *testing.T) {
 	}
 }
 
+// Who says to have a key with the id of another's, of the same server, does not keep them from having it.
+func TestKeyTaken(t *testing.T) {
+	a, p := newAsker(t), newStage(t)
+	for _, end := range []string{"#main-key", "/main-key"} {
+		name := map[string]string{"#main-key": "bob", "/main-key": "carol"}[end]
+		bob, thief := p.url+"/users/"+name, p.url+"/users/thief-of-"+name
+		p.actor("thief-of-"+name, jsonObject{"publicKey": jsonObject{"id": bob + end, "owner": thief, "publicKeyPem": pemOf(bigKey())}})
+		if _, err := a.Actor(t.Context(), thief); err != nil {
+			t.Fatal(err)
+		}
+		key := jsonObject{"publicKey": jsonObject{"id": bob + end, "owner": bob, "publicKeyPem": pemOf(stageKey())}}
+		p.actor(name, key)
+		p.serve("/users/"+name+"/main-key", p.person(name, key))
+		for range 2 {
+			if who, err := a.Caller(t.Context(), a.signed(bob+end, stageKey())); err != nil || who.URI != bob {
+				t.Errorf("%s: got %v, %v", end, who, err)
+			}
+			if _, err := a.fetchActor(t.Context(), thief); err != nil { // he tries again
+				t.Fatal(err)
+			}
+		}
+		if who, err := a.Caller(t.Context(), a.signed(bob+end, bigKey())); err == nil {
+			t.Errorf("%s: the thief is %s", end, who.URI)
+		}
+	}
+}
+
 // Update(actor): what may change by it, and what not (107, 4.4).
 func TestUpdateActor(t *testing.T) {
 	a, p := newAsker(t), newStage(t)

@@ -35,6 +35,7 @@ func (s *Service) receiveCreate(ctx context.Context, in *incoming) error {
 			}
 			first = errors.Join(first, err)
 		}
+		in.deepest = 0 // of several posts, only the first leads to others
 	}
 	return first
 }

@@ -28,7 +28,7 @@ type incoming struct {
 	received  store.Time
 	body      []byte
 	boost     store.Visibility // of an Announce: whom the boost is for
-	deepest   int              // how many more posts may be fetched because of it
+	deepest   int              // how many more posts and people may be asked for because of it
 }
 
 // Refused says that an activity or a document is not accepted, now and for ever. Its sender is not told: it could do nothing about it.
@@ -92,12 +92,19 @@ func tryAgain(after time.Duration, message string) *errs.Error {
 func (s *Service) Receive(ctx context.Context, in Inbound) error {
 	err := s.receive(ctx, in)
 	var answer *errs.Error
-	if err == nil || errors.As(err, &answer) {
-		return err
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &answer):
+		answer = tryAgain(time.Minute, "The activity cannot be taken in at the moment")
+		answer.Err = err
+		return answer
+	case answer.Status == http.StatusServiceUnavailable && answer.RetryAfter == 0: // such as that the disk is full
+		again := *answer
+		again.RetryAfter = time.Minute
+		return &again
 	}
-	answer = tryAgain(time.Minute, "The activity cannot be taken in at the moment")
-	answer.Err = err
-	return answer
+	return err
 }
 
 func (s *Service) receive(ctx context.Context, in Inbound) error {
@@ -318,6 +325,6 @@ func isLater(err error) bool { return errors.Is(err, errLater) }
 
 // Limits to what one activity can cost.
 const (
-	fetchBudget  = 100 // posts that are fetched because of it (federation 3.9)
+	fetchBudget  = 100 // posts and mentioned people that are asked for because of it (federation 3.9)
 	maxAddressed = 1000
 )

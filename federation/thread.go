@@ -35,6 +35,7 @@ func (s *Service) complete(ctx context.Context, w store.CompleteStatus) error {
 	if err != nil || !there {
 		return err
 	}
+	w.Reach -= len(w.People) // who are asked for as well
 	again := false
 	if again, err = s.meetMentioned(ctx, &w); err != nil {
 		return err

@@ -456,7 +456,10 @@ func TestInboxKeyTrouble(t *testing.T) {
 			bob := peer.actor(name)
 			peer.remove(bob, tt.status)
 			for range 2 {
-				peer.deliver(srv, "/inbox", bob, peer.activity("Like", bob, st.str("uri"))).want(tt.want)
+				a := peer.deliver(srv, "/inbox", bob, peer.activity("Like", bob, st.str("uri"))).want(tt.want)
+				if wait := a.header.Get("Retry-After"); (wait == "60") != (tt.want == 503) {
+					t.Errorf("to be tried again after %q", wait)
+				}
 			}
 			if n := peer.asked(bob); n != tt.asked {
 				t.Errorf("asked %d times, want %d", n, tt.asked)

@@ -473,24 +473,38 @@ func TestIncomingThread(t *testing.T) {
 			t.Error("it quotes nothing")
 		}
 	})
-	t.Run("mentions in what is fetched", func(t *testing.T) {
-		var parent string
-		for i := range 20 {
+	t.Run("one that names many", func(t *testing.T) {
+		named := 0
+		mentioning := func() []any {
 			var tags []any
-			for j := range 30 {
-				tags = append(tags, doc{"type": "Mention", "href": fmt.Sprintf("%s/users/m%d-%d", peer.url, i, j)})
+			for range 20 {
+				named++
+				tags = append(tags, doc{"type": "Mention", "href": fmt.Sprintf("%s/users/nobody%d", peer.url, named)})
 			}
-			n := peer.note(bob, "many", doc{"tag": tags})
-			if parent != "" {
-				n["inReplyTo"] = parent
-			}
+			return tags
+		}
+		parent := peer.url + "/none"
+		for range 50 {
+			n := peer.note(bob, "link", doc{"inReplyTo": parent, "tag": mentioning()})
 			peer.serve(n)
 			parent = n["id"].(string)
 		}
 		before := peer.askedAll()
-		peer.receive(srv, peer.create(peer.note(bob, "end", doc{"inReplyTo": parent})))
-		if n := peer.askedAll() - before; n > 200 {
+		peer.receive(srv, peer.create(peer.note(bob, "end", doc{"inReplyTo": parent, "tag": mentioning()})))
+		if n := peer.askedAll() - before; n < 60 || n > 130 {
 			t.Errorf("%d requests because of one post", n)
+		}
+	})
+	t.Run("several in one activity", func(t *testing.T) {
+		var notes []any
+		for i := range 10 {
+			notes = append(notes, peer.note(bob, "one of many", doc{"inReplyTo": fmt.Sprintf("%s/unknown%d", peer.url, i)}))
+		}
+		before := peer.askedAll()
+		peer.receive(srv, peer.activity("Create", bob, notes))
+		alice.wantPost(notes[9].(doc)["id"])
+		if n := peer.askedAll() - before; n != 1 {
+			t.Errorf("%d requests, want 1", n)
 		}
 	})
 	t.Run("a circle", func(t *testing.T) {

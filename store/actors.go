@@ -139,16 +139,19 @@ func (tx *Tx) ForgetActor(ctx context.Context, id AccountID) error {
 	return err
 }
 
-// SetActorKeys replaces the keys of an account elsewhere. A key id that belongs to another account is left with that one
-// (federation 2.3).
+// SetActorKeys replaces the keys of an account elsewhere. A key id that belongs to another account is left with that one (federation
+// 2.3), unless it begins with the account's own id: then the other has it wrongly.
 func (tx *Tx) SetActorKeys(ctx context.Context, id AccountID, keys []*ActorKey) error {
 	if _, err := tx.exec(ctx, "drop actor keys", `DELETE FROM actor_keys WHERE account_id = ?`, id); err != nil {
 		return err
 	}
 	for _, k := range keys {
 		if _, err := tx.exec(ctx, "set actor key", `
-			INSERT OR IGNORE INTO actor_keys (uri, account_id, public, created_at)
-			VALUES (?, ?, ?, ?)`, k.URI, id, k.Public, At(tx.db.now())); err != nil {
+			INSERT INTO actor_keys (uri, account_id, public, created_at)
+			VALUES (?1, ?2, ?3, ?4)
+			ON CONFLICT (uri) DO UPDATE SET account_id = ?2, public = ?3, created_at = ?4
+			WHERE private IS NULL AND EXISTS (SELECT 1 FROM accounts a WHERE a.id = ?2 AND substr(?1, 1, length(a.uri) + 1) IN (a.uri || '#', a.uri || '/'))`,
+			k.URI, id, k.Public, At(tx.db.now())); err != nil {
 			return err
 		}
 	}

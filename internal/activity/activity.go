@@ -7,8 +7,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,6 +23,10 @@ const (
 	MaxSize  = 1 << 20 // bytes
 	maxDepth = 32
 	maxItems = 20_000 // values in a document
+
+	maxMembers  = 1000 // of one object
+	plainNumber = 17   // characters
+	slowNumber  = 50   // values that a longer one counts for
 )
 
 // Public is the collection that everybody is in (ActivityPub 5.6).
@@ -50,17 +56,20 @@ func Parse(b []byte) (Object, error) {
 	if len(b) > MaxSize {
 		return nil, fmt.Errorf("%w: %d bytes", ErrMalformed, len(b))
 	}
-	var v any
-	if err := json.Unmarshal(b, &v, jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false)); err != nil {
+	r := reader{
+		in:    jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false)),
+		items: maxItems,
+	}
+	v, err := r.value(maxDepth, true)
+	if err == nil {
+		err = r.end()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrMalformed, err)
 	}
 	o, ok := v.(map[string]any)
 	if !ok {
 		return nil, fmt.Errorf("%w: no object", ErrMalformed)
-	}
-	items := maxItems
-	if err := check(o, maxDepth, &items, true); err != nil {
-		return nil, err
 	}
 	if !isActivityStreams(o["@context"]) {
 		return nil, fmt.Errorf("%w: not of ActivityStreams", ErrMalformed)
@@ -68,34 +77,93 @@ func Parse(b []byte) (Object, error) {
 	return o, nil
 }
 
-// check refuses what is nested too deep, has too much in it, or could be read as another document by who knows JSON-LD (federation 5.6).
-func check(v any, depth int, items *int, strict bool) error {
-	if *items--; *items < 0 {
-		return fmt.Errorf("%w: too many values", ErrMalformed)
+// reader reads JSON that strangers have sent. It stops at once at what is nested too deep, has too much in it, or could be read as another
+// document by who knows JSON-LD (federation 5.6): nobody has signed for it yet.
+type reader struct {
+	in    *jsontext.Decoder
+	items int // that may still come
+}
+
+// value reads a value. depth is how deep it may be nested, strict that no graph of JSON-LD may be in it.
+func (r *reader) value(depth int, strict bool) (any, error) {
+	if r.items--; r.items < 0 {
+		return nil, errors.New("too many values")
 	}
 	if depth == 0 {
-		return fmt.Errorf("%w: too deep", ErrMalformed)
+		return nil, errors.New("too deep")
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		for key, member := range v {
-			if strict && (key == "@graph" || key == "@reverse" || key == "@included") {
-				return fmt.Errorf("%w: it has %s", ErrMalformed, key)
-			}
-			// What stands in the context says how names are to be understood: we do not ask.
-			judged := strict && !(key == "@context" && depth == maxDepth)
-			if err := check(member, depth-1, items, judged); err != nil {
-				return err
-			}
+	token, err := r.in.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	switch token.Kind() {
+	case '{':
+		return r.object(depth, strict)
+	case '[':
+		return r.array(depth, strict)
+	case '"':
+		return token.String(), nil
+	case '0':
+		return r.number(token.String())
+	case 't', 'f':
+		return token.Bool(), nil
+	}
+	return nil, nil
+}
+
+func (r *reader) object(depth int, strict bool) (any, error) {
+	o := make(map[string]any)
+	for r.in.PeekKind() != '}' {
+		token, err := r.in.ReadToken()
+		if err != nil {
+			return nil, err
 		}
-	case []any:
-		for _, item := range v {
-			if err := check(item, depth-1, items, strict); err != nil {
-				return err
-			}
+		key := token.String()
+		if len(o) == maxMembers {
+			return nil, errors.New("too many members")
 		}
+		if strict && (key == "@graph" || key == "@reverse" || key == "@included") {
+			return nil, fmt.Errorf("it has %s", key)
+		}
+		// What stands in the context says how names are to be understood: we do not ask.
+		judged := strict && !(key == "@context" && depth == maxDepth)
+		if o[key], err = r.value(depth-1, judged); err != nil {
+			return nil, err
+		}
+	}
+	_, err := r.in.ReadToken()
+	return o, err
+}
+
+func (r *reader) array(depth int, strict bool) (any, error) {
+	list := []any{}
+	for r.in.PeekKind() != ']' {
+		v, err := r.value(depth-1, strict)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	_, err := r.in.ReadToken()
+	return list, err
+}
+
+// end tells whether nothing comes any more.
+func (r *reader) end() error {
+	if _, err := r.in.ReadToken(); !errors.Is(err, io.EOF) {
+		return errors.New("something comes after the document")
 	}
 	return nil
+}
+
+// number reads a number. Long ones, and very large and small ones, can take as much time as many others.
+func (r *reader) number(text string) (any, error) {
+	if len(text) > plainNumber || strings.ContainsAny(text, "eE") {
+		if r.items -= slowNumber; r.items < 0 {
+			return nil, errors.New("too many numbers")
+		}
+	}
+	return strconv.ParseFloat(text, 64)
 }
 
 // isActivityStreams tells whether a context is one of ActivityStreams, or missing: some relays send none.

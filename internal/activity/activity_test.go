@@ -2,6 +2,7 @@ package activity
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -52,6 +53,11 @@ func TestParse(t *testing.T) {
 		{"too many values", `{"to":[` + strings.Repeat(`1,`, maxItems) + `1]}`, false},
 		{"too many values in the context", `{"@context":["https://www.w3.org/ns/activitystreams",` + strings.Repeat(`1,`, maxItems) + `1]}`, false},
 		{"too long", `{"content":"` + strings.Repeat("a", MaxSize) + `"}`, false},
+		{"as many members as may be", `{` + members(maxMembers) + `}`, true},
+		{"too many members", `{` + members(maxMembers+1) + `}`, false},
+		{"some odd numbers", `{"to":[` + strings.Repeat(`1.2345678901234567e-308,`, 300) + `1]}`, true},
+		{"many that take a second", `{"to":[` + strings.Repeat(`1.2345678901234567e-308,`, 40_000) + `1]}`, false},
+		{"too many of them", `{"to":[` + strings.Repeat(`1.2345678901234567e-308,`, maxItems/slowNumber) + `1]}`, false},
 		{"a number beyond all", `{"totalItems":1e999}`, false},
 		{"NaN", `{"totalItems":NaN}`, false},
 	} {
@@ -67,6 +73,15 @@ func TestParse(t *testing.T) {
 			}
 		})
 	}
+}
+
+// members returns so many members of an object.
+func members(n int) string {
+	var list []string
+	for i := range n {
+		list = append(list, fmt.Sprintf(`"m%d":1`, i))
+	}
+	return strings.Join(list, ",")
 }
 
 func parse(t *testing.T, document string) Object {
