@@ -265,12 +265,12 @@ func (s *Service) identify(in *incoming) error {
 }
 
 // heardKey returns what is remembered of an activity that came with an id. Some servers have one id for a post, for what made it, and for
-// each of its edits and its deletion: these are known by what they say, too.
+// each of its edits and its deletion, or for each time that somebody likes the same again: these are known by what they say, too.
 func heardKey(verb, id string, body []byte) store.HeardKey {
-	switch verb {
-	case "Update":
+	switch {
+	case verb == "Update", mayBeUndone[verb]:
 		id += " " + hashOf(body)
-	case "Delete":
+	case verb == "Delete":
 		id += " deleted"
 	}
 	return store.NewHeardKey(id)

@@ -619,6 +619,12 @@ func TestIncomingAnnounce(t *testing.T) {
 		if boosts(alice, st.str("uri")) != 0 || alice.wantPost(st.str("uri")).num("reblogs_count") != 0 {
 			t.Error("the boost is here")
 		}
+		late := announce(bob, st.str("uri"))
+		peer.receive(srv, peer.activity("Delete", bob, late["id"]))
+		peer.receive(srv, late)
+		if alice.wantPost(st.str("uri")).num("reblogs_count") != 0 {
+			t.Error("a boost that was deleted before it came is here")
+		}
 	})
 }
 
