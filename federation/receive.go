@@ -131,7 +131,7 @@ func (s *Service) receive(ctx context.Context, in Inbound) error {
 	}
 	mark, fresh := s.inbox.recent.now(), false
 	if id != "" && !h.repeated {
-		key := store.NewHeardKey(id)
+		key := heardKey(verb, id, in.Body)
 		if heard, _ := s.inbox.recent.has(key, 0); heard {
 			return nil
 		}
@@ -289,6 +289,7 @@ func (s *Service) wasHeard(ctx context.Context, in *incoming) (bool, error) {
 func (s *Service) identify(in *incoming) error {
 	if in.id = in.ID(); in.id == "" {
 		in.id, in.mark = in.actor.URI+"#"+hashOf(in.body), 0
+		in.key = store.NewHeardKey(in.id)
 	} else {
 		host, err := activity.Host(in.id, s.Trial)
 		if err != nil {
@@ -297,9 +298,22 @@ func (s *Service) identify(in *incoming) error {
 		if host != s.hostOf(in.actor) {
 			return refuse("its id is of another host than its actor")
 		}
+		in.key = heardKey(in.verb, in.id, in.body)
 	}
-	in.key, in.certain = store.NewHeardKey(in.id), true
+	in.certain = true
 	return nil
+}
+
+// heardKey returns what is remembered of an activity that came with an id. Some servers have one id for a post, for what made it, and for
+// each of its edits and its deletion, or for each time that somebody likes the same again: these are known by what they say, too.
+func heardKey(verb, id string, body []byte) store.HeardKey {
+	switch {
+	case verb == "Update", mayBeUndone[verb]:
+		id += " " + hashOf(body)
+	case verb == "Delete":
+		id += " deleted"
+	}
+	return store.NewHeardKey(id)
 }
 
 // objectRef returns what an activity is about, by id.

@@ -212,8 +212,14 @@ func (s *Service) fetchReplies(ctx context.Context, w store.FetchReplies) error 
 	if err != nil || origin == nil || s.now().Sub(origin.RepliesAt.Time()) < repliesPause {
 		return err
 	}
-	origin.RepliesAt = store.At(s.now())
-	if err := s.db.Update(ctx, func(tx *store.Tx) error { return tx.SaveOrigin(ctx, origin) }); err != nil {
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		if origin, err = tx.Origin(ctx, st.ID); origin == nil || err != nil {
+			return err
+		}
+		origin.RepliesAt = store.At(s.now())
+		return tx.SaveOrigin(ctx, origin)
+	})
+	if origin == nil || err != nil {
 		return err
 	}
 	asked := make(map[string]int)

@@ -373,6 +373,43 @@ func TestIncomingDelete(t *testing.T) {
 	})
 }
 
+// Some servers give activities the id of the post that they are about: an edit and a deletion are not known already because the post is.
+func TestIncomingChangesOfOneID(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice := srv.signUp("alice")
+	bob := peer.actor("bob")
+	alice.follows(bob)
+	note := peer.note(bob, "one", doc{"type": "Article", "published": fromNow(-time.Hour)})
+	same := doc{"id": note["id"]}
+	want := func(content string) {
+		t.Helper()
+		if got := alice.wantPost(note["id"]).str("content"); !strings.Contains(got, content) {
+			t.Errorf("got %q, want %q", got, content)
+		}
+	}
+	peer.receive(srv, peer.create(note, same))
+	want("one")
+	for i, content := range []string{"two", "three"} {
+		edited := with(note, doc{"content": content, "updated": fromNow(time.Duration(i-5) * time.Minute)})
+		for range 2 {
+			peer.receive(srv, peer.activity("Update", bob, edited, same))
+			want(content)
+		}
+	}
+	st := alice.wantPost(note["id"])
+	if n := len(alice.get("/api/v1/statuses/" + st.id() + "/history").want(200).list()); n != 3 {
+		t.Errorf("%d versions, want 3", n)
+	}
+	peer.receive(srv, peer.activity("Delete", bob, note, same))
+	if alice.postOf(note["id"]) != nil {
+		t.Error("what was deleted is here")
+	}
+	peer.receive(srv, peer.create(note, same))
+	if alice.postOf(note["id"]) != nil {
+		t.Error("it has come back")
+	}
+}
+
 // Cases 50 and 51: accounts that delete themselves.
 func TestIncomingDeleteActor(t *testing.T) {
 	srv, peer := startWithPeer(t)
@@ -581,6 +618,12 @@ func TestIncomingAnnounce(t *testing.T) {
 		peer.receive(srv, peer.activity("Delete", bob, a["id"]))
 		if boosts(alice, st.str("uri")) != 0 || alice.wantPost(st.str("uri")).num("reblogs_count") != 0 {
 			t.Error("the boost is here")
+		}
+		late := announce(bob, st.str("uri"))
+		peer.receive(srv, peer.activity("Delete", bob, late["id"]))
+		peer.receive(srv, late)
+		if alice.wantPost(st.str("uri")).num("reblogs_count") != 0 {
+			t.Error("a boost that was deleted before it came is here")
 		}
 	})
 }

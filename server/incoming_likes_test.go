@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 )
 
 // shown returns the reactions of a status, as in "🔥 2, cat 1".
@@ -72,6 +73,47 @@ func TestIncomingLike(t *testing.T) {
 			peer.receive(srv, gone)
 			if n := count(); n != 1 {
 				t.Errorf("%d favourites after the second Like, want 1", n)
+			}
+		})
+	}
+}
+
+// Some servers have one id for each time that somebody likes or boosts the same: what was taken back can be done again. That the very
+// same comes again, as it does when an answer was lost, is nothing new.
+func TestDoneAgainByOneID(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice := srv.signUp("alice")
+	bob := peer.actor("bob")
+	srv.meet(bob)
+	st := alice.publish("a post")
+	for _, tt := range []struct {
+		verb  string
+		more  doc
+		count func(*object) int
+	}{
+		{"Like", nil, func(o *object) int { return o.num("favourites_count") }},
+		{"EmojiReact", doc{"content": "🔥"}, func(o *object) int { return len(o.at("svc.emoji_reactions").([]any)) }},
+		{"Announce", doc{"to": []any{toPublic}}, func(o *object) int { return o.num("reblogs_count") }},
+	} {
+		t.Run(tt.verb, func(t *testing.T) {
+			id := peer.id("deeds")
+			for i := range 3 {
+				deed := peer.activity(tt.verb, bob, st.str("uri"), tt.more, doc{"id": id, "published": fromNow(time.Duration(i-10) * time.Second)})
+				for _, step := range []struct {
+					what string
+					doc  doc
+					want int
+				}{
+					{"done", deed, 1},
+					{"done twice", deed, 1},
+					{"taken back", peer.activity("Undo", bob, deed, doc{"id": id + "/undo"}), 0},
+					{"done late", deed, 0},
+				} {
+					peer.receive(srv, step.doc)
+					if n := tt.count(alice.get("/api/v1/statuses/" + st.id()).want(200).object()); n != step.want {
+						t.Errorf("round %d, %s: %d, want %d", i+1, step.what, n, step.want)
+					}
+				}
 			}
 		})
 	}

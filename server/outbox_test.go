@@ -536,6 +536,31 @@ func TestQuoteDeleted(t *testing.T) {
 	wantMember(t, peer.only("Delete"), st.str("uri"), "object", "id")
 }
 
+// What somebody writes to few about a post is none of its author's business, neither when it is written nor when it is deleted.
+func TestDirectReplyDeleted(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	other := startFake(t)
+	alice := srv.signUp("alice")
+	bob := peer.actor("bob")
+	alice.follows(bob)
+	srv.meet(other.actor("carol"))
+	note := peer.note(bob, "discuss")
+	peer.receive(srv, peer.create(note))
+	about := alice.wantPost(note["id"]).id()
+	for _, visibility := range []string{"direct", "private"} {
+		st := alice.publish("look at him", "visibility", visibility, "in_reply_to_id", about, "quote_id", about, "to[]", "carol@"+other.host)
+		settle(srv)
+		alice.do("DELETE", "/api/v1/statuses/"+st.id(), "", nil).want(200)
+		settle(srv)
+		if got := peer.delivered(); len(got) > 0 {
+			t.Errorf("%s: bob's server hears of it: %v", visibility, got)
+		}
+		other.only("Create")
+		other.only("Delete")
+		other.forget()
+	}
+}
+
 // soon has done what waits in order to be done once for several changes.
 func (a *api) soon() {
 	a.t.Helper()

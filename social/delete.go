@@ -48,7 +48,8 @@ func retract(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	for _, r := range recipients {
 		d.People = append(d.People, r.AccountID)
 	}
-	if st.InReplyToAccountID != nil && st.Visibility.Open() { // of another one, who is not addressed has not heard
+	open := st.Visibility.Open() // else who is not addressed has not heard of it
+	if open && st.InReplyToAccountID != nil {
 		d.People = append(d.People, *st.InReplyToAccountID)
 	}
 	about, err := tx.AccountsAbout(ctx, st.ID, readersTold)
@@ -59,7 +60,7 @@ func retract(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	if err != nil {
 		return err
 	}
-	if quoted != nil { // whose author heard of the quote
+	if open && quoted != nil {
 		about = append(about, quoted.AccountID)
 	}
 	actors, err := tx.Actors(ctx, about)

@@ -133,7 +133,10 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	}
 	tx.unindexStatus(s.ID)
 	tx.touchStatus(s.ID)
-	if !s.Visibility.Federated() { // nobody elsewhere is to learn that it was there
+	switch {
+	case !s.Visibility.Federated(): // nobody elsewhere is to learn that it was there
+		return boosts, nil
+	case s.ReblogOfID != nil && !s.Local(): // it may be boosted again, by the same id
 		return boosts, nil
 	}
 	kind := WasStatus
