@@ -712,7 +712,7 @@ func TestPagesOften(t *testing.T) {
 		c.RateLimit.AllAnonymous = config.Rate{Count: 4, Window: c.RateLimit.AllAnonymous.Window}
 	})[0]
 	for i := range 6 {
-		path := []string{"/@alice", "/@alice/" + store.StatusID(1 << 40).String()}[i%2]
+		path := []string{"/@alice", "/@alice/" + store.StatusID(1<<40).String()}[i%2]
 		want := 404
 		if i >= 4 {
 			want = 429
