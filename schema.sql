@@ -791,8 +791,7 @@ CREATE TABLE hosts (
     version           TEXT    NOT NULL DEFAULT '',
     checked_at        INTEGER NOT NULL DEFAULT 0 -- when that was asked
 ) STRICT;
-CREATE INDEX hosts_due ON hosts (due_at) WHERE due_at IS NOT NULL AND failures = 0;
-CREATE INDEX hosts_failing_due ON hosts (due_at) WHERE due_at IS NOT NULL AND failures > 0;
+CREATE INDEX hosts_due ON hosts (iif(failures > 0, 2, last_success_at IS NULL), due_at) WHERE due_at IS NOT NULL; -- by HostStanding
 CREATE INDEX hosts_unreachable ON hosts (unreachable_since) WHERE unreachable_since IS NOT NULL;
 
 -- Activities on their way to others, once each however many inboxes they go to.

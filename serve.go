@@ -28,7 +28,7 @@ import (
 const (
 	parallelJobs  = 4
 	parallelFiles = 24                      // of other servers, being fetched for those who look at them
-	outboundInAll = 640                     // requests to other servers under way, deliveries among them
+	outboundInAll = 768                     // requests to other servers under way, deliveries among them
 	jobStopTime   = 1500 * time.Millisecond // for jobs to come to an end, once the last request has
 )
 

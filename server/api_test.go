@@ -100,7 +100,7 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	people := social.FromSettings(c)
 	var elsewhere *fetch.Client
 	if c.Federation.AllowLoopback { // tests reach nothing but this machine
-		elsewhere = fetch.New(fetch.Options{UserAgent: "svc/1.2.3", Own: []string{c.Host()}, AllowLoopback: true, InAll: 640})
+		elsewhere = fetch.New(fetch.Options{UserAgent: "svc/1.2.3", Own: []string{c.Host()}, AllowLoopback: true, InAll: 768})
 		people.Fetch = elsewhere
 	}
 	people.Passwords = password.New(cheapPasswords)
