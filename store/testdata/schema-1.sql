@@ -820,7 +820,7 @@ CREATE INDEX deliveries_due ON deliveries (domain, priority, id) WHERE parked = 
 CREATE INDEX deliveries_parked ON deliveries (id) WHERE parked = 1;
 CREATE INDEX deliveries_given_up ON deliveries (domain, id) WHERE parked = 1;
 CREATE INDEX deliveries_time ON deliveries (domain, run_at) WHERE parked = 0;
-CREATE INDEX deliveries_subject ON deliveries (subject, inbox, id) WHERE subject <> 0 AND parked = 0;
+CREATE INDEX deliveries_subject ON deliveries (subject, inbox, parked, id) WHERE subject <> 0;
 
 -- Activities that have come in and are not done with.
 CREATE TABLE inbox (
