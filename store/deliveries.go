@@ -262,13 +262,16 @@ func (r reader) FollowerInboxes(ctx context.Context, id AccountID) ([]string, er
 	return slices.Compact(all), err
 }
 
-// KnownInboxes returns where all servers that accounts are known of take what is for everybody.
+// KnownInboxes returns where all servers that accounts are known of take what is for everybody: where there is no inbox for that, in those
+// of the accounts.
 func (r reader) KnownInboxes(ctx context.Context, limit int) ([]string, error) {
 	return list[string](ctx, r, "known inboxes", `
-		SELECT DISTINCT shared_inbox
-		FROM actors INDEXED BY actors_shared
-		WHERE shared_inbox <> ''
-		LIMIT ?`, limit)
+		SELECT *
+		FROM (SELECT DISTINCT shared_inbox FROM actors INDEXED BY actors_shared WHERE shared_inbox <> '' LIMIT ?1)
+		UNION ALL
+		SELECT *
+		FROM (SELECT inbox FROM actors INDEXED BY actors_alone WHERE shared_inbox = '' LIMIT ?1)
+		LIMIT ?1`, limit)
 }
 
 // InboxOwner returns the account whose own inbox an address is, 0 if it is nobody's: a shared one, or not known.

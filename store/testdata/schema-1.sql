@@ -763,6 +763,7 @@ CREATE TABLE actors (
 ) STRICT;
 CREATE INDEX actors_shared ON actors (shared_inbox) WHERE shared_inbox <> '';
 CREATE INDEX actors_inbox ON actors (inbox);
+CREATE INDEX actors_alone ON actors (inbox) WHERE shared_inbox = '';
 
 -- Keys with which accounts sign, here and elsewhere. An account may have several, one of ours has one that is not retired.
 CREATE TABLE actor_keys (
