@@ -763,6 +763,7 @@ CREATE TABLE actors (
 ) STRICT;
 CREATE INDEX actors_shared ON actors (shared_inbox) WHERE shared_inbox <> '';
 CREATE INDEX actors_inbox ON actors (inbox);
+CREATE INDEX actors_alone ON actors (inbox) WHERE shared_inbox = '';
 
 -- Keys with which accounts sign, here and elsewhere. An account may have several, one of ours has one that is not retired.
 CREATE TABLE actor_keys (
@@ -791,8 +792,7 @@ CREATE TABLE hosts (
     version           TEXT    NOT NULL DEFAULT '',
     checked_at        INTEGER NOT NULL DEFAULT 0 -- when that was asked
 ) STRICT;
-CREATE INDEX hosts_due ON hosts (due_at) WHERE due_at IS NOT NULL AND failures = 0;
-CREATE INDEX hosts_failing_due ON hosts (due_at) WHERE due_at IS NOT NULL AND failures > 0;
+CREATE INDEX hosts_due ON hosts (iif(failures > 0, 2, last_success_at IS NULL), due_at) WHERE due_at IS NOT NULL; -- by HostStanding
 CREATE INDEX hosts_unreachable ON hosts (unreachable_since) WHERE unreachable_since IS NOT NULL;
 
 -- Activities on their way to others, once each however many inboxes they go to.
@@ -821,7 +821,7 @@ CREATE INDEX deliveries_due ON deliveries (domain, priority, id) WHERE parked = 
 CREATE INDEX deliveries_parked ON deliveries (id) WHERE parked = 1;
 CREATE INDEX deliveries_given_up ON deliveries (domain, id) WHERE parked = 1;
 CREATE INDEX deliveries_time ON deliveries (domain, run_at) WHERE parked = 0;
-CREATE INDEX deliveries_subject ON deliveries (subject, inbox, id) WHERE subject <> 0 AND parked = 0;
+CREATE INDEX deliveries_subject ON deliveries (subject, inbox, parked, id) WHERE subject <> 0;
 
 -- Activities that have come in and are not done with.
 CREATE TABLE inbox (

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,7 +28,7 @@ import (
 const (
 	parallelJobs  = 4
 	parallelFiles = 24                      // of other servers, being fetched for those who look at them
-	outboundInAll = 640                     // requests to other servers under way, deliveries among them
+	outboundInAll = 768                     // requests to other servers under way, deliveries among them
 	jobStopTime   = 1500 * time.Millisecond // for jobs to come to an end, once the last request has
 )
 
@@ -82,7 +83,11 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 		return err
 	}
 	defer files.Close()
-	elsewhere := outbound(c, outboundInAll)
+	inAll := min(outboundInAll, openFiles()/3)
+	if inAll < outboundInAll {
+		log.Warn("this process may have few files open: deliveries to many servers take longer", "limit", openFiles())
+	}
+	elsewhere := outbound(c, inAll)
 	shownElsewhere := media.ProxyFromSettings(c)
 	shownElsewhere.Key, shownElsewhere.Fetch = secrets.Secret("media proxy"), outbound(c, parallelFiles)
 	proxy, err := media.OpenProxy(db, shownElsewhere, log)
@@ -157,6 +162,15 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 		log.Warn("some jobs did not come to an end in time: they will run again after the next start")
 	}
 	return err
+}
+
+// openFiles returns how many files and connections this process may have open.
+func openFiles() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 1024
+	}
+	return int(min(limit.Cur, 1<<20))
 }
 
 // outbound makes a client by which others are asked for what they have, for so much at a time; 0: as much as is usual. Files for people

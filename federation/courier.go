@@ -11,12 +11,13 @@ import (
 	"svc/store"
 )
 
-// How many deliveries are under way. One that takes long leaves its place to others, and hosts that failed the last time have places
-// of their own, so that neither those that hang nor the dead keep the living waiting.
+// How many deliveries are under way. One that takes long leaves its place to others, and hosts that were never reached or failed the last
+// time have places of their own, so that neither those that hang nor the dead keep the living waiting.
 const (
 	promptPlaces  = 208
-	slowPlaces    = 256
+	unmetPlaces   = 128
 	failingPlaces = 40
+	slowPlaces    = 256
 	atOncePerHost = 4
 	promptTime    = time.Second // after which one is slow
 
@@ -39,14 +40,15 @@ type courier struct {
 	away   map[string]bool              // hosts that could not be reached the last time
 }
 
-// place is one of the kinds of places that deliveries under way take.
+// place is one of the kinds of places that deliveries under way take: one for each standing of hosts, and one for those that take long.
 type place int
 
 const (
-	prompt place = iota
-	slow
-	failing
-	places
+	prompt  = place(store.ReachedHosts)
+	unmet   = place(store.UnmetHosts)
+	failing = place(store.FailingHosts)
+	slow    = failing + 1
+	places  = slow + 1
 )
 
 // stop is a host to which something is under way.
@@ -92,7 +94,7 @@ type outcome struct {
 func newCourier(s *Service) *courier {
 	return &courier{
 		s: s, done: make(chan *outcome, recordMost), again: make(chan struct{}, 1),
-		free:  [places]int{prompt: promptPlaces, slow: slowPlaces, failing: failingPlaces},
+		free:  [places]int{prompt: promptPlaces, unmet: unmetPlaces, failing: failingPlaces, slow: slowPlaces},
 		stops: make(map[string]*stop), going: make(map[store.DeliveryID]bool), about: make(map[matter]bool),
 		ended: make(map[store.DeliveryID]bool), bodies: make(map[store.ActivityID]*parcel),
 	}
@@ -145,7 +147,7 @@ func (c *courier) wake() {
 
 // sendDue starts what is due and has room. It returns how long nothing else will be due.
 func (c *courier) sendDue(ctx context.Context, under *sync.WaitGroup) (time.Duration, error) {
-	for _, p := range []place{prompt, failing} {
+	for _, p := range []place{prompt, unmet, failing} {
 		if err := c.sendFrom(ctx, under, p); err != nil {
 			return 0, err
 		}
@@ -166,7 +168,7 @@ func (c *courier) sendFrom(ctx context.Context, under *sync.WaitGroup, p place) 
 	if room == 0 {
 		return nil
 	}
-	hosts, err := c.s.db.DueHosts(ctx, p == failing, room+known)
+	hosts, err := c.s.db.DueHosts(ctx, store.HostStanding(p), room+known)
 	if err != nil {
 		return err
 	}
@@ -269,7 +271,7 @@ func (c *courier) begin(host *store.Host, d *store.Delivery, p place) (*trip, bo
 		c.about[about] = true
 	}
 	t := &trip{Delivery: d, host: host, place: p}
-	if p == prompt {
+	if p != failing {
 		t.timer = time.AfterFunc(promptTime, func() { c.tire(t) })
 	}
 	return t, true
@@ -287,9 +289,9 @@ func (c *courier) tire(t *trip) {
 	if c.free[slow] == 0 {
 		return
 	}
-	t.place = slow
-	c.free[prompt]++
+	c.free[t.place]++
 	c.free[slow]--
+	t.place = slow
 	c.wake()
 }
 
@@ -408,8 +410,8 @@ func (s *Service) lookAfter(ctx context.Context, o *outcome) {
 func (c *courier) settle(ctx context.Context) error {
 	for {
 		var hosts []*store.Host
-		for _, failing := range []bool{false, true} {
-			some, err := c.s.db.DueHosts(ctx, failing, promptPlaces)
+		for _, standing := range []store.HostStanding{store.ReachedHosts, store.UnmetHosts, store.FailingHosts} {
+			some, err := c.s.db.DueHosts(ctx, standing, promptPlaces)
 			if err != nil {
 				return err
 			}

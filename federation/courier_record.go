@@ -184,7 +184,7 @@ func (c *courier) heard(ctx context.Context, domain string) error {
 	known, away := c.away != nil, c.away[domain]
 	c.mu.Unlock()
 	if !known {
-		list, err := c.s.db.FailingHosts(ctx, maxAway)
+		list, err := c.s.db.HostsAway(ctx, maxAway)
 		if err != nil {
 			return err
 		}

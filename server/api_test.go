@@ -83,7 +83,7 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	}
 	var elsewhere *fetch.Client
 	if c.Federation.AllowLoopback { // tests reach nothing but this machine
-		elsewhere = fetch.New(fetch.Options{UserAgent: "svc/1.2.3", Own: []string{c.Host()}, AllowLoopback: true, InAll: 640})
+		elsewhere = fetch.New(fetch.Options{UserAgent: "svc/1.2.3", Own: []string{c.Host()}, AllowLoopback: true, InAll: 768})
 	}
 	proxied := media.ProxyFromSettings(c)
 	proxied.Key, proxied.Fetch = secrets.Secret("media proxy"), fetch.New(fetch.Options{UserAgent: "svc/1.2.3 (+" + c.Server.URL + ")", Own: []string{c.Host()}, AllowLoopback: c.Federation.AllowLoopback})

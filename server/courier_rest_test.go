@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/federation"
 	"svc/store"
 )
 
@@ -180,5 +181,35 @@ func TestOutOfService(t *testing.T) {
 		if n := srv.count(`SELECT (SELECT count(*) FROM deliveries) + (SELECT count(*) FROM activities)`); n != 0 {
 			t.Errorf("%d rows are left", n)
 		}
+	}
+}
+
+// TestGivenUpAndTakenBack tries once more what was given up: not what has been taken back since.
+func TestGivenUpAndTakenBack(t *testing.T) {
+	srv, alice, home := startOutbox(t)
+	bob := home.follower(srv, "bob", true, alice)
+	note := srv.foreign(bob).ID.String()
+	home.answer(503)
+	alice.to(bob.ID.String(), "follow")
+	alice.post("/api/v1/statuses/" + note + "/favourite").want(200)
+	st := alice.publish("one").id()
+	settle(srv)
+	alice.edit(st, jsonBody{"status": "two"}).want(200)
+	settle(srv)
+	srv.insert(`UPDATE deliveries SET parked = 1`)
+	home.take()
+	home.answer(202)
+	srv.insert(`UPDATE hosts SET failures = 0, rest_until = 0, unreachable_since = NULL`)
+	alice.to(bob.ID.String(), "unfollow")
+	alice.post("/api/v1/statuses/" + note + "/unfavourite").want(200)
+	alice.edit(st, jsonBody{"status": "three"}).want(200)
+	settle(srv)
+	home.take()
+	if _, err := srv.fed.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
+		t.Fatal(err)
+	}
+	settle(srv)
+	if got := kinds(home.take()); got != "Create /inbox" {
+		t.Errorf("got %s once more", got)
 	}
 }

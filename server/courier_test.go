@@ -472,29 +472,40 @@ func (l *letterbox) waitFor(n int, most time.Duration) time.Duration {
 // TestDeadAndLiving looks at a living host among many that hang: those that have failed before, and those of which nobody knew it.
 func TestDeadAndLiving(t *testing.T) {
 	for _, tt := range []struct {
-		name  string
-		known bool
-		most  time.Duration
+		name       string
+		hang       int
+		known, met bool // that the others hang, that the living one answers
+		most       time.Duration
 	}{
-		{"that failed before", true, 5 * time.Second},
-		{"of which nobody knew it", false, 10 * time.Second}, // before any of them has given up
+		{"that failed before", 300, true, false, 5 * time.Second},
+		{"of which nobody knew it", 300, false, false, 10 * time.Second}, // before any of them has given up
+		{"of which nobody knew it, more than there are places", 600, false, true, 5 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			srv, alice, home := startOutbox(t)
-			hangingHosts(t, srv, alice, 300)
+			hangingHosts(t, srv, alice, tt.hang)
 			if tt.known {
 				srv.insert(`INSERT INTO hosts (domain, failures, unreachable_since) SELECT DISTINCT domain, 3, 1 FROM accounts WHERE domain <> ''`)
 				srv.insert(`UPDATE hosts SET unreachable_since = ?`, store.At(time.Now()))
 			}
 			bob := home.follower(srv, "bob", true, alice)
 			srv.insert(`INSERT INTO hosts (domain) VALUES (?)`, bob.Domain)
+			if tt.met {
+				srv.insert(`UPDATE hosts SET last_success_at = ? WHERE domain = ?`, store.At(time.Now()), bob.Domain)
+			}
+			alice.publish("hello")
+			srv.settle()
+			srv.insert(`UPDATE hosts SET due_at = due_at + 1 WHERE domain = ?`, bob.Domain) // it comes after the others
 			stop := srv.runCourier()
 			for i := range 3 {
-				alice.publish("hello")
-				srv.settle()
+				if i > 0 {
+					alice.publish("hello")
+					srv.settle()
+				}
 				t.Logf("post %d after %v", i, home.waitFor(i+1, tt.most))
 			}
-			for deadline := time.Now().Add(5 * time.Second); srv.count(`SELECT count(*) FROM deliveries`) > 900 && time.Now().Before(deadline); {
+			waits := 3 * tt.hang
+			for deadline := time.Now().Add(5 * time.Second); srv.count(`SELECT count(*) FROM deliveries`) > waits && time.Now().Before(deadline); {
 				time.Sleep(5 * time.Millisecond) // until it is recorded
 			}
 			begun := time.Now()
@@ -502,8 +513,8 @@ func TestDeadAndLiving(t *testing.T) {
 			if took := time.Since(begun); took > time.Second {
 				t.Errorf("it took %v to stop", took)
 			}
-			if n := srv.count(`SELECT count(*) FROM deliveries`); n != 900 {
-				t.Errorf("%d deliveries wait, want 900", n)
+			if n := srv.count(`SELECT count(*) FROM deliveries`); n != waits {
+				t.Errorf("%d deliveries wait, want %d", n, waits)
 			}
 		})
 	}

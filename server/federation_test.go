@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"svc/internal/config"
+	"svc/store"
 )
 
 // startPeers starts servers that talk with one another.
@@ -45,8 +46,8 @@ func (a *api) busy() bool {
 		a.t.Fatal(err)
 	}
 	hosts := 0
-	for _, failing := range []bool{false, true} {
-		due, err := a.db.DueHosts(a.t.Context(), failing, 1)
+	for _, standing := range []store.HostStanding{store.ReachedHosts, store.UnmetHosts, store.FailingHosts} {
+		due, err := a.db.DueHosts(a.t.Context(), standing, 1)
 		if err != nil {
 			a.t.Fatal(err)
 		}

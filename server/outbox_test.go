@@ -509,12 +509,15 @@ func TestEveryDeed(t *testing.T) {
 	// All servers hear that somebody has left, those too where nobody followed; and it is signed by who is no more.
 	other := startLetterbox(t)
 	other.person(srv, "stranger", true)
+	alone := startLetterbox(t)
+	alone.person(srv, "hermit", false)
 	lonely := startLetterbox(t)
 	lonely.follower(srv, "lonely", false, alice)
 	srv.leave(alice, true)
 	left := hear("Delete", "/inbox")
 	is(left, "object", alice.uri())
 	other.one("Delete").wantActivity(t, srv)
+	alone.one("Delete")
 	if m := lonely.one("Delete"); m.path != "/users/lonely/inbox" {
 		t.Errorf("a follower's server without a shared inbox heard of it at %s", m.path)
 	}

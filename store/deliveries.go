@@ -123,7 +123,8 @@ func (tx *Tx) Dispatch(ctx context.Context, d *Dispatch) error {
 	return err
 }
 
-// replace drops what need not be delivered any more to inboxes that get a new activity about the same.
+// replace drops what need not be delivered any more to inboxes that get a new activity about the same; also what was given up, so that it
+// does not come after that if it is tried once more.
 func (tx *Tx) replace(ctx context.Context, d *Dispatch, to string) error {
 	if d.Replaces == ReplaceNothing || d.Subject == 0 {
 		return nil
@@ -138,7 +139,7 @@ func (tx *Tx) replace(ctx context.Context, d *Dispatch, to string) error {
 			SELECT e.id
 			FROM json_each(?1) j
 			CROSS JOIN deliveries e INDEXED BY deliveries_subject ON e.inbox = j.value ->> 1
-			WHERE e.subject = ?2 AND e.subject <> 0 AND e.parked = 0 AND e.priority >= ?3)
+			WHERE e.subject = ?2 AND e.subject <> 0 AND e.priority >= ?3)
 		RETURNING activity_id`, to, d.Subject, from)
 	if err != nil {
 		return err
@@ -261,13 +262,16 @@ func (r reader) FollowerInboxes(ctx context.Context, id AccountID) ([]string, er
 	return slices.Compact(all), err
 }
 
-// KnownInboxes returns where all servers that accounts are known of take what is for everybody.
+// KnownInboxes returns where all servers that accounts are known of take what is for everybody: where there is no inbox for that, in those
+// of the accounts.
 func (r reader) KnownInboxes(ctx context.Context, limit int) ([]string, error) {
 	return list[string](ctx, r, "known inboxes", `
-		SELECT DISTINCT shared_inbox
-		FROM actors INDEXED BY actors_shared
-		WHERE shared_inbox <> ''
-		LIMIT ?`, limit)
+		SELECT *
+		FROM (SELECT DISTINCT shared_inbox FROM actors INDEXED BY actors_shared WHERE shared_inbox <> '' LIMIT ?1)
+		UNION ALL
+		SELECT *
+		FROM (SELECT inbox FROM actors INDEXED BY actors_alone WHERE shared_inbox = '' LIMIT ?1)
+		LIMIT ?1`, limit)
 }
 
 // InboxOwner returns the account whose own inbox an address is, 0 if it is nobody's: a shared one, or not known.

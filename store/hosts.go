@@ -31,42 +31,36 @@ func (r reader) Host(ctx context.Context, domain string) (*Host, error) {
 	return h, err
 }
 
-// DueHosts returns hosts for which something waits whose time has come, the longest due first: those that failed the last time, or
-// the others.
-func (r reader) DueHosts(ctx context.Context, failing bool, limit int) ([]*Host, error) {
-	query := `
+// HostStanding is what is to be expected of a host.
+type HostStanding int
+
+// The standings of hosts.
+const (
+	ReachedHosts HostStanding = iota // were reached the last time
+	UnmetHosts                       // were never reached, nor tried in vain
+	FailingHosts                     // failed the last time
+)
+
+// DueHosts returns hosts of a standing for which something waits whose time has come, the longest due first.
+func (r reader) DueHosts(ctx context.Context, standing HostStanding, limit int) ([]*Host, error) {
+	return list[*Host](ctx, r, "due hosts", `
 		SELECT *
 		FROM hosts INDEXED BY hosts_due
-		WHERE due_at <= ? AND failures = 0
+		WHERE iif(failures > 0, 2, last_success_at IS NULL) = ? AND due_at <= ?
 		ORDER BY due_at
-		LIMIT ?`
-	if failing {
-		query = `
-		SELECT *
-		FROM hosts INDEXED BY hosts_failing_due
-		WHERE due_at <= ? AND failures > 0
-		ORDER BY due_at
-		LIMIT ?`
-	}
-	return list[*Host](ctx, r, "due hosts", query, At(r.db.now()), limit)
+		LIMIT ?`, standing, At(r.db.now()), limit)
 }
 
 // NextDelivery returns when the next host is due after now, the zero time if none is.
 func (r reader) NextDelivery(ctx context.Context) (time.Time, error) {
 	var next time.Time
-	for _, query := range []string{`
-		SELECT due_at
-		FROM hosts INDEXED BY hosts_due
-		WHERE due_at > ? AND failures = 0
-		ORDER BY due_at
-		LIMIT 1`, `
-		SELECT due_at
-		FROM hosts INDEXED BY hosts_failing_due
-		WHERE due_at > ? AND failures > 0
-		ORDER BY due_at
-		LIMIT 1`,
-	} {
-		at, err := one[Time](ctx, r, "next delivery", query, At(r.db.now()))
+	for _, standing := range []HostStanding{ReachedHosts, UnmetHosts, FailingHosts} {
+		at, err := one[Time](ctx, r, "next delivery", `
+			SELECT due_at
+			FROM hosts INDEXED BY hosts_due
+			WHERE iif(failures > 0, 2, last_success_at IS NULL) = ? AND due_at > ?
+			ORDER BY due_at
+			LIMIT 1`, standing, At(r.db.now()))
 		if err != nil {
 			return next, err
 		}
@@ -77,8 +71,8 @@ func (r reader) NextDelivery(ctx context.Context) (time.Time, error) {
 	return next, nil
 }
 
-// FailingHosts returns hosts that could not be reached lately, those first that have been away for longest.
-func (r reader) FailingHosts(ctx context.Context, limit int) ([]string, error) {
+// HostsAway returns hosts that could not be reached lately, those first that have been away for longest.
+func (r reader) HostsAway(ctx context.Context, limit int) ([]string, error) {
 	return list[string](ctx, r, "failing hosts", `
 		SELECT domain
 		FROM hosts INDEXED BY hosts_unreachable

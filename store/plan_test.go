@@ -80,9 +80,10 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[[]store.ConversationID]():     {[]store.ConversationID{1, 2}},
 	reflect.TypeFor[store.AccountSet]():           {store.AccountSet(nil), store.NewAccountSet(3, 4)},
 
-	reflect.TypeFor[bool]():          {true, false},
-	reflect.TypeFor[time.Duration](): {time.Hour},
-	reflect.TypeFor[time.Time]():     {time.Unix(1700000000, 0)},
+	reflect.TypeFor[bool]():               {true, false},
+	reflect.TypeFor[store.HostStanding](): {store.ReachedHosts},
+	reflect.TypeFor[time.Duration]():      {time.Hour},
+	reflect.TypeFor[time.Time]():          {time.Unix(1700000000, 0)},
 }
 
 // Not called: what changes something, or reads no rows.

@@ -19,6 +19,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/net/idna"
@@ -30,7 +31,7 @@ var (
 	ErrTooLarge  = errors.New("answer is too large")
 	ErrType      = errors.New("answer is of another type than asked for")
 	ErrRedirects = errors.New("too many redirects")
-	ErrBusy      = errors.New("too many requests under way")
+	ErrBusy      = errors.New("too many requests under way") // here, which says nothing of who is asked
 )
 
 // StatusError says that the answer was another than 200.
@@ -280,6 +281,9 @@ func (c *Client) do(req *http.Request, most int64) (*http.Response, error) {
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
 		release()
+		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			err = fmt.Errorf("%w: %w", ErrBusy, err)
+		}
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, release) // for who forgets to close the body

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -394,5 +395,30 @@ func TestForgottenBody(t *testing.T) {
 	}
 	if _, err := c.Get(t.Context(), ts.URL, fetch.Limits{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestOpenFiles makes a request when this process may open nothing more: that is not the other's fault.
+func TestOpenFiles(t *testing.T) {
+	ts := site(t, false, map[string]http.HandlerFunc{"/": says("hello")})
+	c := trial(ts, fetch.Options{})
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Skip(err)
+	}
+	few := limit
+	few.Cur = 0
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few); err != nil {
+		t.Skip(err)
+	}
+	_, err := c.Get(t.Context(), ts.URL, fetch.Limits{})
+	if e := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); e != nil {
+		t.Fatal(e)
+	}
+	if !errors.Is(err, fetch.ErrBusy) {
+		t.Errorf("got %v, want ErrBusy", err)
+	}
+	if _, err := c.Get(t.Context(), ts.URL, fetch.Limits{}); err != nil {
+		t.Errorf("afterwards: %v", err)
 	}
 }

@@ -1,0 +1,267 @@
+package server_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"svc/internal/config"
+	"svc/store"
+)
+
+// TestWhoReadsObjects asks for posts of all kinds as everybody (federation 7.2 case 13, 14, 15, 120).
+func TestWhoReadsObjects(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	peer := startFake(t)
+	follower, named, stranger := peer.befriend(srv, "follower", alice), peer.befriend(srv, "named", bob), peer.actor("stranger")
+	blocked := peer.befriend(srv, "blocked", alice)
+	alice.to(srv.idOf(blocked), "block")
+	at := "@named@" + peer.host + " "
+
+	posts := map[string]string{
+		"public":      alice.publish(at + "hello").id(),
+		"unlisted":    alice.publish("hello", "visibility", "unlisted").id(),
+		"private":     alice.publish(at+"hello", "visibility", "private").id(),
+		"direct":      alice.publish(at+"hello", "visibility", "direct").id(),
+		"list":        alice.publish("hello", "visibility", "list:"+srv.listWith(alice, named)).id(),
+		"local":       alice.publish(at+"hello", "visibility", "local").id(),
+		"nothing":     store.StatusID(1 << 40).String(),
+		"no flake":    "nonsense",
+		"gone":        alice.publish("soon gone").id(),
+		"local, gone": alice.publish("soon gone", "visibility", "local").id(),
+	}
+	for _, name := range []string{"gone", "local, gone"} {
+		alice.send("DELETE", "/api/v1/statuses/"+posts[name], nil).want(200)
+	}
+	readers := []string{"", stranger, follower, named, blocked}
+	want := map[string][]int{ // unsigned, signed by the stranger, the follower, the named, the blocked
+		"public":      {200, 200, 200, 200, 404},
+		"unlisted":    {200, 200, 200, 200, 404},
+		"private":     {404, 404, 200, 200, 404},
+		"direct":      {404, 404, 404, 200, 404},
+		"list":        {404, 404, 404, 200, 404},
+		"local":       {404, 404, 404, 404, 404},
+		"nothing":     {404, 404, 404, 404, 404},
+		"no flake":    {404, 404, 404, 404, 404},
+		"gone":        {410, 410, 410, 410, 410},
+		"local, gone": {404, 404, 404, 404, 404},
+	}
+	var missing *answer
+	for _, name := range []string{"nothing", "public", "unlisted", "private", "direct", "list", "local", "no flake", "gone", "local, gone"} {
+		for i, reader := range readers {
+			for _, path := range []string{"/objects/" + posts[name], "/activities/" + posts[name]} {
+				a := peer.fetchAs(srv, path, reader, activityJSON)
+				if a.status != want[name][i] {
+					t.Errorf("%s, %s, read by %q: got %d, want %d: %s", name, path, reader, a.status, want[name][i], a.body)
+				}
+				if a.status == 404 {
+					if missing == nil {
+						missing = a
+					}
+					wantSame(t, name, a, missing)
+				}
+				if text := string(a.body); strings.Contains(text, `"bcc"`) || strings.Contains(text, `"bto"`) {
+					t.Errorf("%s tells of bcc: %s", name, text)
+				}
+				open := reader == "" || reader == stranger // who is not known here gets what everybody gets
+				if a.status == 200 && open != (a.header.Get("Cache-Control") == "no-cache") {
+					t.Errorf("%s, read by %q: Cache-Control is %q", name, reader, a.header.Get("Cache-Control"))
+				}
+			}
+		}
+		page := srv.as(nil).request(srv.newGet(srv.url+"/objects/"+posts[name], "text/html"))
+		if open := name == "public" || name == "unlisted"; open != (page.status == 302) || !open && page.status != 404 {
+			t.Errorf("%s: a person gets %d", name, page.status)
+		}
+	}
+
+	// To and cc say whom they are for (federation 4.1), and are the same on the activity.
+	me, everybody := srv.url+"/users/"+alice.id, toPublic
+	for name, want := range map[string]doc{
+		"public":   {"to": []any{everybody, named}, "cc": []any{me + "/followers"}, "directMessage": nil},
+		"unlisted": {"to": []any{me + "/followers"}, "cc": []any{everybody}},
+		"private":  {"to": []any{me + "/followers", named}, "cc": []any{}},
+		"direct":   {"to": []any{named}, "cc": []any{}, "directMessage": true},
+		"list":     {"to": []any{}, "cc": []any{}, "directMessage": nil},
+	} {
+		peer.fetchAs(srv, "/objects/"+posts[name], named, activityJSON).want(200).is(want)
+		create := peer.fetchAs(srv, "/activities/"+posts[name], named, activityJSON).want(200).is(want).document()
+		if object, ok := create["object"].(doc); !ok || object["id"] != srv.url+"/objects/"+posts[name] || create["type"] != "Create" || create["actor"] != me {
+			t.Errorf("%s: the activity is %v", name, create)
+		}
+	}
+
+	// A signature that is none, or by somebody unknown, does no harm where everybody may read; elsewhere it is refused.
+	req := srv.newGet(srv.url+"/objects/"+posts["public"], activityJSON)
+	req.Header.Set("Signature", `keyId="x",algorithm="rsa-sha256",headers="(request-target)",signature="eA=="`)
+	srv.as(nil).request(req).want(200)
+	var refused *answer
+	for _, name := range []string{"private", "nothing", "local"} {
+		req := srv.newGet(srv.url+"/objects/"+posts[name], activityJSON)
+		req.Header.Set("Signature", `keyId="x",algorithm="rsa-sha256",headers="(request-target)",signature="eA=="`)
+		a := srv.as(nil).request(req).want(401)
+		if refused == nil {
+			refused = a
+		}
+		wantSame(t, name, a, refused)
+	}
+	if n := peer.asked(stranger); n != 0 { // nothing is for somebody who is not known here
+		t.Errorf("the stranger was asked %d times", n)
+	}
+	peer.rotate("named") // a new key of somebody known is asked for
+	peer.fetchAs(srv, "/objects/"+posts["direct"], named, activityJSON).want(200)
+}
+
+// wantSame checks that two answers are the same, but for what differs in all (case 120).
+func wantSame(t *testing.T, what string, got, want *answer) {
+	t.Helper()
+	if got.status != want.status || !bytes.Equal(got.body, want.body) {
+		t.Errorf("%s: got %d %s, want %d %s", what, got.status, got.body, want.status, want.body)
+	}
+	for key := range got.header {
+		if key != "X-Request-Id" && key != "Date" && got.header.Get(key) != want.header.Get(key) {
+			t.Errorf("%s: %s is %q, want %q", what, key, got.header.Get(key), want.header.Get(key))
+		}
+	}
+	if len(got.header) != len(want.header) {
+		t.Errorf("%s: headers %v, want %v", what, got.header, want.header)
+	}
+}
+
+// idOf returns the id here of an account elsewhere.
+func (a *api) idOf(uri string) string {
+	a.t.Helper()
+	account, err := a.db.AccountByURI(a.t.Context(), uri)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return account.ID.String()
+}
+
+// listWith makes a list of accounts elsewhere.
+func (a *api) listWith(owner *member, uris ...string) string {
+	a.t.Helper()
+	id := a.letList(owner)
+	for _, uri := range uris {
+		a.insert(`INSERT INTO list_members (list_id, account_id) SELECT ?, id FROM accounts WHERE uri = ?`, listID(id), uri)
+	}
+	return id
+}
+
+func listID(text string) store.ListID {
+	var id store.ListID
+	id.UnmarshalText([]byte(text))
+	return id
+}
+
+// TestReaders remembers who has fetched a post, unless they hear of its end anyway (federation 1.10).
+func TestReaders(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	near, far := startFake(t), startFake(t)
+	follower := near.befriend(srv, "follower", alice)
+	other := far.befriend(srv, "other", bob)
+	st := alice.publish("hello")
+	for range 2 {
+		near.fetchAs(srv, "/objects/"+st.id(), follower, activityJSON).want(200)
+		far.fetchAs(srv, "/objects/"+st.id(), other, activityJSON).want(200)
+		far.fetchAs(srv, "/activities/"+st.id(), other, activityJSON).want(200)
+		srv.document("/objects/" + st.id()).want(200)
+	}
+	readers, err := srv.db.Readers(t.Context(), statusID(st.id()), 10)
+	if err != nil || !slices.Equal(readers, []string{far.url + "/inbox"}) {
+		t.Errorf("readers are %v, %v", readers, err)
+	}
+}
+
+// TestAuthorizedFetch shows documents to those only who prove who they are (federation 2.6, 7.2 case 9).
+func TestAuthorizedFetch(t *testing.T) {
+	peer, rejected := startFake(t), startFake(t)
+	srv := startPeers(t, 1, func(c *config.Config) {
+		c.Federation.AuthorizedFetch = true
+		c.MRFSimple.Reject = []config.HostReason{{Host: rejected.host}}
+		c.MRF.Policies = append(c.MRF.Policies, "SimplePolicy")
+	})[0]
+	alice := srv.signUp("alice")
+	st := alice.publish("hello").id()
+	reader, bad := peer.actor("reader"), rejected.actor("bad")
+	paths := []string{"/users/" + alice.id, "/objects/" + st, "/activities/" + st, "/contexts/" + st, "/objects/" + st + "/replies"}
+	for _, c := range []string{"outbox", "outbox?page=true", "followers", "followers?page=true", "following", "collections/featured"} {
+		paths = append(paths, "/users/"+alice.id+"/"+c)
+	}
+	for _, path := range paths {
+		srv.document(path).wantError(401, "Requests have to be signed here")
+		a := peer.fetchAs(srv, path, reader, activityJSON).want(200)
+		if got := a.header.Get("Cache-Control"); got != "private, no-store" {
+			t.Errorf("%s: Cache-Control is %q", path, got)
+		}
+		rejected.fetchAs(srv, path, bad, activityJSON).wantError(403, "There are no dealings with this server")
+	}
+	srv.document("/objects/nothing").wantError(401, "Requests have to be signed here")
+	if n := rejected.askedAll(); n != 0 {
+		t.Errorf("the rejected host was asked %d times", n)
+	}
+	for _, path := range []string{"/internal/fetch", "/relay"} {
+		if key, ok := srv.document(path).want(200).document()["publicKey"].(doc); !ok || key["publicKeyPem"] == "" {
+			t.Errorf("%s has no key", path)
+		}
+	}
+	srv.as(nil).get("/.well-known/webfinger", "resource", "acct:alice@"+srv.settings.Host()).want(200)
+	srv.as(nil).get("/nodeinfo/2.1.json").want(200)
+	srv.as(nil).request(srv.newGet(srv.url+"/objects/"+st, "text/html")).want(302) // people still find the page
+
+	// Who cannot show a key at the moment gets what it takes to answer them.
+	away := startFake(t)
+	ghost := away.actor("ghost")
+	away.remove(ghost, 503)
+	stub := away.fetchAs(srv, "/users/"+alice.id, ghost, activityJSON).want(200).document()
+	if stub["inbox"] == nil || stub["publicKey"] == nil || stub["name"] != nil || stub["outbox"] != nil {
+		t.Errorf("the stub is %v", stub)
+	}
+	away.fetchAs(srv, "/objects/"+st, ghost, activityJSON).want(503)
+}
+
+// TestRejectedHosts are refused where they say who they are, also where everybody may read.
+func TestRejectedHosts(t *testing.T) {
+	rejected := startFake(t)
+	srv := startPeers(t, 1, func(c *config.Config) {
+		c.MRFSimple.Reject = []config.HostReason{{Host: rejected.host}}
+		c.MRF.Policies = append(c.MRF.Policies, "SimplePolicy")
+	})[0]
+	alice := srv.signUp("alice")
+	st := alice.publish("hello").id()
+	bad := rejected.actor("bad")
+	for _, path := range []string{"/users/" + alice.id, "/objects/" + st, "/users/" + alice.id + "/outbox", "/objects/nothing"} {
+		rejected.fetchAs(srv, path, bad, activityJSON).wantError(403, "There are no dealings with this server")
+	}
+	if n := rejected.askedAll(); n != 0 {
+		t.Errorf("it was asked %d times", n)
+	}
+}
+
+// TestSuspendedReaders are nobody (federation 7.2 case 119).
+func TestSuspendedReaders(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	alice := srv.signUp("alice")
+	peer := startFake(t)
+	suspended, deleted := peer.befriend(srv, "suspended", alice), peer.befriend(srv, "deleted", alice)
+	open, private := alice.publish("hello").id(), alice.publish("hello", "visibility", "private").id()
+	for _, reader := range []string{suspended, deleted} {
+		peer.fetchAs(srv, "/objects/"+private, reader, activityJSON).want(200)
+	}
+	srv.insert(`UPDATE accounts SET withheld = 1 WHERE uri = ?`, suspended)
+	srv.insert(`UPDATE accounts SET withheld = 1, deleted_at = 1 WHERE uri = ?`, deleted)
+	for _, reader := range []string{suspended, deleted} {
+		peer.fetchAs(srv, "/objects/"+private, reader, activityJSON).wantError(401, "The signature could not be verified")
+		peer.fetchAs(srv, "/objects/nothing", reader, activityJSON).wantError(401, "The signature could not be verified")
+		peer.fetchAs(srv, "/objects/"+open, reader, activityJSON).want(200) // as for everybody
+		outbox := peer.fetchAs(srv, "/users/"+alice.id+"/outbox?page=true", reader, activityJSON).want(200)
+		if strings.Contains(string(outbox.body), private) {
+			t.Errorf("%s reads a private post in the outbox", reader)
+		}
+	}
+	mine := srv.newGet(srv.url+"/objects/"+private, activityJSON) // an app's token is of no use here
+	alice.request(mine).wantError(404, "Record not found")
+}
