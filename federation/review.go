@@ -25,7 +25,11 @@ func NewPolicies(c *config.Config, db *store.DB, people func() *social.Service, 
 	}
 	deps.Follow = func(ctx context.Context, nickname string, whom *store.Account) {
 		if err := followAs(ctx, db, people(), nickname, whom); err != nil {
-			log.Warn("the follow bot could not follow", "nickname", nickname, "account", whom.ID, "err", err)
+			level := slog.LevelWarn
+			if lasting(err) { // who is followed does not want it, or has moved: that is nobody's trouble
+				level = slog.LevelDebug
+			}
+			log.Log(ctx, level, "the follow bot could not follow", "nickname", nickname, "account", whom.ID, "err", err)
 		}
 	}
 	if out != nil {
