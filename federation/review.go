@@ -41,6 +41,9 @@ func NewPolicies(c *config.Config, db *store.DB, people func() *social.Service, 
 // followAs has a bot of this server follow somebody, unless it does so already.
 func followAs(ctx context.Context, db *store.DB, people *social.Service, nickname string, whom *store.Account) error {
 	bot, err := db.AccountByName(ctx, nickname, "")
+	if errs.IsNotFound(err) {
+		return errors.New("there is no such account")
+	}
 	if err != nil {
 		return err
 	}
