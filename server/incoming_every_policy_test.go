@@ -491,3 +491,28 @@ func TestSimplePolicyOnProfilesAndBoosts(t *testing.T) {
 		}
 	}
 }
+
+// An account is of its server, and of the host in its handle: whoever is refused by that is refused, also if it is known.
+func TestPoliciesGoByHandles(t *testing.T) {
+	srv, peer := startWithPeer(t, func(c *config.Config) {
+		c.MRF.Policies, c.MRFSimple.Reject = []string{"SimplePolicy"}, []config.HostReason{{Host: "handles.example"}}
+	})
+	alice := srv.signUp("alice")
+	bob := peer.actor("bob")
+	alice.follows(bob)
+	srv.insert(`UPDATE accounts SET domain = 'handles.example' WHERE uri = ?`, bob)
+	note := peer.note(bob, "<p>hello</p>")
+	peer.serve(note)
+	peer.receive(srv, peer.create(note))
+	srv.refusedFor("a post", note["id"], "SimplePolicy")
+	alice.get("/api/v2/search", "q", note["id"].(string), "resolve", "true").want(200)
+	st := alice.publish("like me")
+	like := peer.activity("Like", bob, st.str("uri"))
+	peer.receive(srv, like)
+	srv.refusedFor("a favourite", like["id"], "SimplePolicy")
+	if got := alice.postOf(note["id"]); got != nil {
+		t.Errorf("the post is here: %v", got)
+	}
+	srv.signUp("carol").post("/api/v1/accounts/"+srv.known(bob)+"/follow").
+		wantError(422, "The rules of this server do not allow this (SimplePolicy): the host handles.example is in the reject list")
+}
