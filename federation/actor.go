@@ -109,7 +109,7 @@ func (s *Service) learnPerson(ctx context.Context, p *person, named *finger, rev
 	if err := s.allowed(h.domain); err != nil {
 		return nil, err
 	}
-	if err := s.reviewPerson(ctx, p); err != nil {
+	if err := s.reviewPerson(ctx, p, h.domain); err != nil {
 		return nil, err
 	}
 	if known == nil && named == nil {

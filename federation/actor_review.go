@@ -7,11 +7,11 @@ import (
 	"svc/store"
 )
 
-// reviewPerson has an actor pass the policies, which may take something away from what is shown of it.
-func (s *Service) reviewPerson(ctx context.Context, p *person) error {
+// reviewPerson has an actor, of a domain by its handle, pass the policies, which may take something away from what is shown of it.
+func (s *Service) reviewPerson(ctx context.Context, p *person, domain string) error {
 	a := &p.account
 	r := &policy.Profile{
-		ActorID: a.URI, ActorType: a.ActorType, Host: p.host, Nickname: a.Nickname, Name: a.DisplayName, Note: a.Note, Fields: a.Fields.V,
+		ActorID: a.URI, ActorType: a.ActorType, Host: p.host, Domain: domain, Nickname: a.Nickname, Name: a.DisplayName, Note: a.Note, Fields: a.Fields.V,
 		Avatar: a.Avatar, Banner: a.Header,
 	}
 	for _, e := range a.Emojis.V {

@@ -182,7 +182,7 @@ func (s *Service) updateActor(ctx context.Context, in *incoming) error {
 	if !activity.SameHost(actor.Inbox, p.actor.Inbox, s.Trial) {
 		return refuse("its inbox is of another host")
 	}
-	if err := s.reviewPerson(ctx, p); err != nil {
+	if err := s.reviewPerson(ctx, p, row.Domain); err != nil {
 		return err
 	}
 	err = s.db.Update(ctx, func(tx *store.Tx) error {

@@ -191,12 +191,14 @@ func (s *Service) meetRelay(ctx context.Context, address string) (*store.Relay, 
 	switch _, err := s.hostToAsk(address); {
 	case errors.Is(err, errOwn):
 		return nil, errs.BadRequest("That is this server itself")
+	case errors.Is(err, activity.ErrMalformed):
+		return nil, noRelay(address)
 	case err != nil:
-		return nil, errs.BadRequest("%q is no address of a relay, as https://relay.example.org/actor is (%v)", address, err)
+		return nil, errs.BadRequest("There are to be no dealings with that server: %v", err)
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Fragment != "" || len(address) > 2048 {
-		return nil, errs.BadRequest("%q is no address of a relay", address)
+		return nil, noRelay(address)
 	}
 	if strings.HasSuffix(u.Path, "/inbox") {
 		return &store.Relay{Address: address, Inbox: address}, nil
@@ -214,6 +216,10 @@ func (s *Service) meetRelay(ctx context.Context, address string) (*store.Relay, 
 		return nil, err
 	}
 	return &store.Relay{Address: address, Inbox: actor.Inbox, AccountID: &account.ID, Litepub: true}, nil
+}
+
+func noRelay(address string) error {
+	return errs.BadRequest("%q is no address of a relay, as https://relay.example.org/actor is", address)
 }
 
 // relayFailure is what the staff is told of an actor that could not be had.

@@ -25,7 +25,11 @@ func NewPolicies(c *config.Config, db *store.DB, people func() *social.Service, 
 	}
 	deps.Follow = func(ctx context.Context, nickname string, whom *store.Account) {
 		if err := followAs(ctx, db, people(), nickname, whom); err != nil {
-			log.Warn("the follow bot could not follow", "nickname", nickname, "account", whom.ID, "err", err)
+			level := slog.LevelWarn
+			if lasting(err) { // who is followed does not want it, or has moved: that is nobody's trouble
+				level = slog.LevelDebug
+			}
+			log.Log(ctx, level, "the follow bot could not follow", "nickname", nickname, "account", whom.ID, "err", err)
 		}
 	}
 	if out != nil {
@@ -37,6 +41,9 @@ func NewPolicies(c *config.Config, db *store.DB, people func() *social.Service, 
 // followAs has a bot of this server follow somebody, unless it does so already.
 func followAs(ctx context.Context, db *store.DB, people *social.Service, nickname string, whom *store.Account) error {
 	bot, err := db.AccountByName(ctx, nickname, "")
+	if errs.IsNotFound(err) {
+		return errors.New("there is no such account")
+	}
 	if err != nil {
 		return err
 	}

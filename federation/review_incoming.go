@@ -54,6 +54,9 @@ func (s *Service) reviewNote(ctx context.Context, author *store.Account, n *note
 
 // keptEmojis returns those custom emoji that the policies have left.
 func keptEmojis(list []store.RemoteEmoji, p *policy.Post) []store.RemoteEmoji {
+	if len(p.Emoji) == len(list) {
+		return list
+	}
 	return slices.DeleteFunc(list, func(e store.RemoteEmoji) bool { return !slices.Contains(p.Emoji, policy.Emoji(e)) })
 }
 

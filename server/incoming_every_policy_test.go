@@ -449,3 +449,70 @@ func TestPoliciesThatAsk(t *testing.T) {
 	robot.relationship(srv.known(bob)).wantTruths(relations, "requested")
 	peer.only("Follow")
 }
+
+// What hosts may show of people, and whom they may boost for.
+func TestSimplePolicyOnProfilesAndBoosts(t *testing.T) {
+	peer := startFake(t)
+	for _, tt := range []struct {
+		name string
+		set  func(*config.MRFSimple)
+		want string
+	}{
+		{"unlisted", func(s *config.MRFSimple) { s.FederatedTimelineRemoval = hostList(peer) }, "unlisted"},
+		{"for followers", func(s *config.MRFSimple) { s.FollowersOnly = hostList(peer) }, "private"},
+	} {
+		srv := startPeers(t, 1, func(c *config.Config) {
+			c.MRF.Policies = []string{"SimplePolicy"}
+			c.MRFSimple.AvatarRemoval, c.MRFSimple.BannerRemoval = hostList(peer), hostList(peer)
+			tt.set(&c.MRFSimple)
+		})[0]
+		alice, carol := srv.signUp("alice"), srv.signUp("carol")
+		picture := func(name string) doc { return doc{"type": "Image", "url": "https://pictures.example/" + name} }
+		bob := peer.actor("bob", doc{"icon": picture("a.png"), "image": picture("b.png")})
+		alice.follows(bob)
+		shown := func() {
+			t.Helper()
+			for _, key := range []string{"avatar", "header"} {
+				if got := alice.get("/api/v1/accounts/" + srv.known(bob)).want(200).object().str(key); !strings.HasPrefix(got, srv.url+"/images/") {
+					t.Errorf("the %s is %s", key, got)
+				}
+			}
+		}
+		shown()
+		peer.receive(srv, peer.activity("Update", bob, doc{
+			"id": bob, "type": "Person", "preferredUsername": "bob", "inbox": bob + "/inbox", "icon": picture("c.png"), "image": picture("d.png"),
+		}))
+		shown()
+		st := carol.publish("boost me")
+		peer.receive(srv, peer.activity("Announce", bob, st.str("uri"), doc{"to": []any{toPublic}}))
+		home := alice.get("/api/v1/timelines/home").want(200).list()
+		if len(home) != 1 || home[0].at("reblog") == nil || home[0].str("visibility") != tt.want {
+			t.Errorf("%s: home has %v", tt.name, home)
+		}
+	}
+}
+
+// An account is of its server, and of the host in its handle: whoever is refused by that is refused, also if it is known.
+func TestPoliciesGoByHandles(t *testing.T) {
+	srv, peer := startWithPeer(t, func(c *config.Config) {
+		c.MRF.Policies, c.MRFSimple.Reject = []string{"SimplePolicy"}, []config.HostReason{{Host: "handles.example"}}
+	})
+	alice := srv.signUp("alice")
+	bob := peer.actor("bob")
+	alice.follows(bob)
+	srv.insert(`UPDATE accounts SET domain = 'handles.example' WHERE uri = ?`, bob)
+	note := peer.note(bob, "<p>hello</p>")
+	peer.serve(note)
+	peer.receive(srv, peer.create(note))
+	srv.refusedFor("a post", note["id"], "SimplePolicy")
+	alice.get("/api/v2/search", "q", note["id"].(string), "resolve", "true").want(200)
+	st := alice.publish("like me")
+	like := peer.activity("Like", bob, st.str("uri"))
+	peer.receive(srv, like)
+	srv.refusedFor("a favourite", like["id"], "SimplePolicy")
+	if got := alice.postOf(note["id"]); got != nil {
+		t.Errorf("the post is here: %v", got)
+	}
+	srv.signUp("carol").post("/api/v1/accounts/"+srv.known(bob)+"/follow").
+		wantError(422, "The rules of this server do not allow this (SimplePolicy): the host handles.example is in the reject list")
+}

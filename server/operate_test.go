@@ -123,6 +123,7 @@ func TestRetryReceived(t *testing.T) {
 	if n := alice.get("/api/v1/accounts/" + alice.id).object().num("followers_count"); n != 0 {
 		t.Fatalf("%d followers", n)
 	}
+	srv.insert(`UPDATE accounts SET domain = 'handles.example' WHERE uri = ?`, bob) // as where handles have a domain of their own
 	if done, err := srv.fed.Retry(t.Context(), federation.RetryQuery{Host: p.host}); err != nil || done.Received != 1 {
 		t.Fatalf("tried again: %+v, %v", done, err)
 	}

@@ -460,3 +460,18 @@ func TestRelayAway(t *testing.T) {
 		t.Errorf("it is told %v", got)
 	}
 }
+
+// Posts that are sent to the actors of the server itself are for nobody.
+func TestPostsToTheServer(t *testing.T) {
+	srv, p := startWithPeer(t)
+	bob := p.actor("bob")
+	for _, path := range []string{"/relay/inbox", "/internal/fetch/inbox"} {
+		for _, to := range []string{srv.url + "/relay", srv.url + "/internal/fetch", bob + "/followers"} {
+			p.deliver(srv, path, bob, p.create(p.note(bob, "<p>psst</p>", doc{"to": []any{to}, "cc": []any{}}))).want(http.StatusAccepted)
+		}
+	}
+	settle(srv)
+	if n := srv.count(`SELECT count(*) FROM statuses`); n > 0 {
+		t.Errorf("%d posts are kept", n)
+	}
+}

@@ -121,7 +121,8 @@ func (s *Service) acquaint(ctx context.Context, author *store.Account, r *Receiv
 			named = slices.Concat(r.Audience, r.Mentions)
 		}
 		for _, uri := range named {
-			concerns = concerns || a.people[uri] != nil && a.people[uri].Local()
+			p := a.people[uri]
+			concerns = concerns || p != nil && p.Local() && !p.Withheld // the server itself reads nothing, nor who is out of service
 		}
 		for _, uri := range r.Mentions {
 			if a.people[uri] == nil {

@@ -175,7 +175,7 @@ func (tx *Tx) RetryReceived(ctx context.Context, id ReceivedID, domain string) (
 			SELECT i.id
 			FROM inbox i
 			CROSS JOIN accounts a ON a.id = i.signer_id
-			WHERE i.attempts > 0 AND (?2 = '' OR a.domain = ?2))`, now, domain)
+			WHERE i.attempts > 0 AND (?2 = '' OR a.domain = ?2 OR a.uri LIKE '%://' || ?2 || '/%'))`, now, domain)
 	return int(n), err
 }
 

@@ -133,6 +133,7 @@ type Profile struct {
 	ActorID   string
 	ActorType string // Person, Service …
 	Host      string
+	Domain    string // of its handle
 	Nickname  string
 	Name      string
 	Note      string // HTML

@@ -50,6 +50,8 @@ func TestPosts(t *testing.T) {
 
 		{policy: "SimplePolicy", name: "nothing set", post: remote()},
 		{policy: "SimplePolicy", name: "reject", settings: func(c *config.Config) { c.MRFSimple.Reject = hosts(someHost) }, post: remote(), refused: true},
+		{policy: "SimplePolicy", name: "reject by the handle", settings: func(c *config.Config) { c.MRFSimple.Reject = hosts("handles.example") },
+			post: with(remote(), func(p *Post) { p.Author.Domain = "handles.example" }), refused: true},
 		{policy: "SimplePolicy", name: "accept others", settings: func(c *config.Config) { c.MRFSimple.Accept = hosts("other.example") }, post: remote(), refused: true},
 		{policy: "SimplePolicy", name: "accept others, local", settings: func(c *config.Config) { c.MRFSimple.Accept = hosts("other.example") }, post: local()},
 		{policy: "SimplePolicy", name: "accept", settings: func(c *config.Config) { c.MRFSimple.Accept = hosts(someHost) }, post: remote()},
@@ -344,6 +346,9 @@ func TestDeeds(t *testing.T) {
 	}{
 		{policy: "DropPolicy", deed: deed("Like", nil), refused: true},
 		{policy: "SimplePolicy", name: "rejected", settings: reject, deed: deed("Follow", nil), refused: true},
+		{policy: "SimplePolicy", name: "rejected by the handle", settings: func(c *config.Config) { c.MRFSimple.Reject = hosts("handles.example") }, deed: deed("Follow", func(d *Deed) { d.Actor.Domain = "handles.example" }), refused: true},
+		{policy: "SimplePolicy", name: "a report, by the handle", settings: func(c *config.Config) { c.MRFSimple.ReportRemoval = hosts("handles.example") }, deed: deed("Flag", func(d *Deed) { d.Actor.Domain = "handles.example" }), refused: true},
+		{policy: "SimplePolicy", name: "accepted whatever the handle", settings: func(c *config.Config) { c.MRFSimple.Accept = hosts("there.example") }, deed: deed("Follow", func(d *Deed) { d.Actor.Domain = "handles.example" })},
 		{policy: "SimplePolicy", name: "rejected, undo", settings: reject, deed: deed("Undo", nil), refused: true},
 		{policy: "SimplePolicy", name: "rejected, but a deletion", settings: reject, deed: deed("Delete", nil)},
 		{policy: "SimplePolicy", name: "not accepted, but a deletion", settings: func(c *config.Config) { c.MRFSimple.Accept = hosts("other.example") }, deed: deed("Delete", nil)},
@@ -351,8 +356,12 @@ func TestDeeds(t *testing.T) {
 		{policy: "SimplePolicy", name: "a deletion", settings: func(c *config.Config) { c.MRFSimple.RejectDeletes = hosts("there.example") }, deed: deed("Delete", nil), refused: true},
 		{policy: "SimplePolicy", name: "a report", settings: func(c *config.Config) { c.MRFSimple.ReportRemoval = hosts("there.example") }, deed: deed("Flag", nil), refused: true},
 		{policy: "SimplePolicy", name: "a like", settings: func(c *config.Config) { c.MRFSimple.ReportRemoval = hosts("there.example") }, deed: deed("Like", nil)},
-		{policy: "SimplePolicy", name: "a boost of a rejected host", settings: reject, deed: deed("Announce", func(d *Deed) { d.Host, d.ObjectIDs = "fine.example", []string{"https://THERE.example:443/1"} }), refused: true},
-		{policy: "SimplePolicy", name: "its end", settings: reject, deed: deed("Undo", func(d *Deed) { d.Host, d.ObjectIDs = "fine.example", []string{"https://there.example/1"} })},
+		{policy: "SimplePolicy", name: "a boost of a rejected host", settings: reject, deed: deed("Announce", func(d *Deed) {
+			d.Host, d.Actor.Domain, d.ObjectIDs = "fine.example", "fine.example", []string{"https://THERE.example:443/1"}
+		}), refused: true},
+		{policy: "SimplePolicy", name: "its end", settings: reject, deed: deed("Undo", func(d *Deed) {
+			d.Host, d.Actor.Domain, d.ObjectIDs = "fine.example", "fine.example", []string{"https://there.example/1"}
+		})},
 		{policy: "SimplePolicy", name: "a boost, unlisted", settings: func(c *config.Config) { c.MRFSimple.FederatedTimelineRemoval = hosts("there.example") }, deed: deed("Announce", nil), want: store.Unlisted},
 		{policy: "SimplePolicy", name: "a boost, for followers", settings: func(c *config.Config) { c.MRFSimple.FollowersOnly = hosts("there.example") }, deed: deed("Announce", nil), want: store.Private},
 

@@ -40,11 +40,36 @@ func (s *simple) host(host string) error {
 	return nil
 }
 
-func (s *simple) post(_ context.Context, p *Post) error {
-	if err := s.host(p.Host); err != nil {
+// person is host for what somebody does: the host in their handle, by which people know them, may be another than that of their server.
+func (s *simple) person(host, domain string) error {
+	if err := s.host(host); err != nil {
 		return err
 	}
-	remove, sensitive := s.mediaRemoval.has(p.Host), s.mediaNSFW.has(p.Host)
+	if s.reject.has(domain) {
+		return refuse("the host %s is in the reject list", domain)
+	}
+	return nil
+}
+
+// of tells whether a list has the host of a server, or the one in the handle of its account.
+func (l hostList) of(host, domain string) bool {
+	return l.has(host) || domain != host && l.has(domain)
+}
+
+// domainOf returns the host in the handle of an account, "" if that is not known, or of this server.
+func domainOf(a *store.Account) string {
+	if a == nil {
+		return ""
+	}
+	return a.Domain
+}
+
+func (s *simple) post(_ context.Context, p *Post) error {
+	domain := domainOf(p.Author)
+	if err := s.person(p.Host, domain); err != nil {
+		return err
+	}
+	remove, sensitive := s.mediaRemoval.of(p.Host, domain), s.mediaNSFW.of(p.Host, domain)
 	if remove || sensitive {
 		_ = p.versions(func(v *Version) error {
 			if remove {
@@ -54,40 +79,41 @@ func (s *simple) post(_ context.Context, p *Post) error {
 			return nil
 		})
 	}
-	if s.timelineRemoval.has(p.Host) {
+	if s.timelineRemoval.of(p.Host, domain) {
 		p.delist()
 	}
-	if s.followersOnly.has(p.Host) {
+	if s.followersOnly.of(p.Host, domain) {
 		p.forFollowers()
 	}
 	return nil
 }
 
 func (s *simple) profile(_ context.Context, p *Profile) error {
-	if err := s.host(p.Host); err != nil {
+	if err := s.person(p.Host, p.Domain); err != nil {
 		return err
 	}
-	if s.avatarRemoval.has(p.Host) {
+	if s.avatarRemoval.of(p.Host, p.Domain) {
 		p.Avatar = ""
 	}
-	if s.bannerRemoval.has(p.Host) {
+	if s.bannerRemoval.of(p.Host, p.Domain) {
 		p.Banner = ""
 	}
 	return nil
 }
 
 func (s *simple) deed(_ context.Context, d *Deed) error {
+	domain := domainOf(d.Actor)
 	if d.Type == "Delete" { // which is in no other list: what is gone there should not stay here
-		if s.rejectDeletes.has(d.Host) {
+		if s.rejectDeletes.of(d.Host, domain) {
 			return refuse("deletions of the host %s are not obeyed", d.Host)
 		}
 		return nil
 	}
-	if err := s.host(d.Host); err != nil {
+	if err := s.person(d.Host, domain); err != nil {
 		return err
 	}
 	if d.Type == "Flag" {
-		if s.reportRemoval.has(d.Host) {
+		if s.reportRemoval.of(d.Host, domain) {
 			return refuse("no reports are taken from the host %s", d.Host)
 		}
 		return nil
@@ -100,12 +126,15 @@ func (s *simple) deed(_ context.Context, d *Deed) error {
 				}
 			}
 		}
+		if host := domainOf(d.Target); s.reject.has(host) {
+			return refuse("the host %s is in the reject list", host)
+		}
 	}
 	if d.Type == "Announce" {
-		if s.timelineRemoval.has(d.Host) && d.Visibility == store.Public {
+		if s.timelineRemoval.of(d.Host, domain) && d.Visibility == store.Public {
 			d.Visibility = store.Unlisted
 		}
-		if s.followersOnly.has(d.Host) && d.Visibility <= store.Unlisted {
+		if s.followersOnly.of(d.Host, domain) && d.Visibility <= store.Unlisted {
 			d.Visibility = store.Private
 		}
 	}
