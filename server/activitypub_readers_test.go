@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -264,4 +265,95 @@ func TestSuspendedReaders(t *testing.T) {
 	}
 	mine := srv.newGet(srv.url+"/objects/"+private, activityJSON) // an app's token is of no use here
 	alice.request(mine).wantError(404, "Record not found")
+}
+
+// TestNothingPrivateIsServed has everything of which others must not know, and asks for all documents and pages that there could be of it.
+func TestNothingPrivateIsServed(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")
+	peer := startFake(t)
+	friend, stranger, blocked := peer.befriend(srv, "friend", alice), peer.befriend(srv, "stranger", carol), peer.befriend(srv, "blocked", alice)
+	alice.to(srv.idOf(blocked), "block")
+	const hush = "hush-hush"
+	open := alice.publish("hello @carol").id()
+	list := srv.listWith(alice, friend)
+	secret := make(map[string]bool) // ids of posts
+	tell := func(m *member, visibility string, more ...string) string {
+		id := m.publish(hush+" @friend@"+peer.host, append([]string{"visibility", visibility, "spoiler_text", hush}, more...)...).id()
+		secret[id] = true
+		return id
+	}
+	tell(alice, "list:"+list)
+	for _, visibility := range []string{"private", "direct", "local"} {
+		id := tell(alice, visibility)
+		alice.edit(id, jsonBody{"status": hush + " once more", "spoiler_text": hush}).want(200)
+		tell(alice, visibility, "in_reply_to_id", open)
+		tell(bob, visibility, "in_reply_to_id", open)
+	}
+	private := tell(alice, "private", "poll[options][]", hush, "poll[options][]", "no", "poll[expires_in]", "3600")
+	boost := alice.post("/api/v1/statuses/" + private + "/reblog").want(200).object().id()
+	secret[boost] = true
+	if _, err := srv.social.ReceiveFavourite(t.Context(), srv.account(t, srv.idOf(friend)), statusID(private), friend+"/like"); err != nil {
+		t.Fatal(err)
+	}
+	alice.reactWith(private, "🔥")
+	alice.post("/api/v1/statuses/" + private + "/favourite").want(200)
+	chat := alice.post("/api/v1/svc/chats/by-account-id/" + srv.idOf(friend)).want(200).object().id()
+	alice.say(chat, hush)
+	carol.to(alice.id, "mute")
+	alice.publish(hush, "scheduled_at", "2030-01-01T00:00:00Z")
+	alice.to(srv.idOf(stranger), "follow")
+
+	srv.settle() // activities are on their way now
+	var paths []string
+	for _, who := range []*member{alice, bob, carol} {
+		for _, path := range []string{"", "/outbox", "/outbox?page=true", "/followers?page=true", "/following?page=true", "/collections/featured", "/inbox"} {
+			paths = append(paths, "/users/"+who.id+path)
+		}
+		paths = append(paths, "/@"+who.nick)
+	}
+	for _, table := range []string{"statuses", "favourites", "reactions", "follows", "chat_messages", "activities", "deliveries", "polls", "scheduled_statuses", "lists", "chats"} {
+		ids := srv.idsOf(table)
+		if len(ids) == 0 {
+			t.Errorf("there is nothing in %s", table)
+		}
+		for _, id := range ids {
+			flake := store.StatusID(id).String()
+			for _, path := range []string{"/objects/", "/objects/" + flake + "/replies?x=", "/activities/", "/contexts/", "/@alice/", "/quote_authorizations/", "/lists/"} {
+				paths = append(paths, path+flake)
+			}
+			paths = append(paths, "/contexts/"+flake+"?page=true", "/objects/"+flake+"/replies?page=true&min_id=1")
+		}
+	}
+	if len(paths) < 300 {
+		t.Fatalf("there are only %d addresses", len(paths))
+	}
+	for _, reader := range []string{"", stranger, blocked} {
+		for _, path := range paths {
+			for _, accept := range []string{activityJSON, "text/html"} {
+				a := peer.fetchAs(srv, path, reader, accept)
+				if strings.Contains(string(a.body), hush) || strings.Contains(fmt.Sprint(a.header), hush) {
+					t.Errorf("%s as %s, read by %q: %s", path, accept, reader, a.body)
+				}
+				asked := path
+				for id := range secret {
+					if !strings.Contains(asked, id) && strings.Contains(string(a.body), id) {
+						t.Errorf("%s as %s, read by %q, tells of %s", path, accept, reader, id)
+					}
+				}
+			}
+		}
+	}
+}
+
+// idsOf returns the ids of all rows of a table.
+func (a *api) idsOf(table string) (ids []int64) {
+	a.t.Helper()
+	for after := 0; ; {
+		after = a.count(`SELECT ifnull(min(id), 0) FROM `+table+` WHERE id > ?`, after)
+		if after == 0 {
+			return ids
+		}
+		ids = append(ids, int64(after))
+	}
 }
