@@ -51,7 +51,11 @@ func (s *Service) Deactivate(ctx context.Context, id store.AccountID) (changed b
 		if err != nil {
 			return err
 		}
-		for _, f := range follows {
+		requests, err := tx.RequestsElsewhere(ctx, id) // whose servers know of them
+		if err != nil {
+			return err
+		}
+		for _, f := range append(follows, requests...) {
 			if err := end(ctx, tx, f, false); err != nil {
 				return err
 			}

@@ -141,6 +141,15 @@ func (r reader) LocalFollowsBy(ctx context.Context, id AccountID) ([]*Follow, er
 		WHERE f.follower_id = ? AND f.pending = 0 AND a.domain = ''`, id)
 }
 
+// RequestsElsewhere returns an account's requests to follow accounts elsewhere.
+func (r reader) RequestsElsewhere(ctx context.Context, id AccountID) ([]*Follow, error) {
+	return list[*Follow](ctx, r, "requests elsewhere", `
+		SELECT f.*
+		FROM follows f
+		CROSS JOIN accounts a ON a.id = f.target_id
+		WHERE f.follower_id = ? AND f.pending = 1 AND a.domain <> ''`, id)
+}
+
 // FollowsOf returns some of the follows of an account and of the requests to follow it.
 func (r reader) FollowsOf(ctx context.Context, id AccountID, limit int) ([]*Follow, error) {
 	follows, err := list[*Follow](ctx, r, "followers", `
