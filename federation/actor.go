@@ -144,10 +144,13 @@ func (s *Service) saveActor(ctx context.Context, p *person, h acct) (*store.Acco
 	var account *store.Account
 	var keys []string // whose readers have to look again
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		now := store.At(s.now())
+		p.actor.FetchedAt, p.actor.TriedAt, p.actor.ConfirmedAt = now, now, h.confirmedAt
 		row, err := tx.AccountByURI(ctx, p.account.URI)
 		switch {
 		case errs.IsNotFound(err):
-			row, err = s.addActor(ctx, tx, p, h)
+			account, err = s.addActor(ctx, tx, p, h)
+			return err
 		case err == nil && row.Local():
 			err = errOwn
 		case err == nil:
@@ -165,8 +168,6 @@ func (s *Service) saveActor(ctx context.Context, p *person, h acct) (*store.Acco
 				return err
 			}
 		}
-		now := store.At(s.now())
-		p.actor.FetchedAt, p.actor.TriedAt, p.actor.ConfirmedAt = now, now, h.confirmedAt
 		if err := s.saveProfile(ctx, tx, row, p); err != nil {
 			return err
 		}
@@ -179,14 +180,30 @@ func (s *Service) saveActor(ctx context.Context, p *person, h acct) (*store.Acco
 	return account, err
 }
 
-// addActor inserts the account of an actor.
+// addActor stores an actor that was not known.
 func (s *Service) addActor(ctx context.Context, tx *store.Tx, p *person, h acct) (*store.Account, error) {
-	row := p.account
+	row, actor := p.account, p.actor
 	row.Nickname, row.Domain = h.nick, h.domain
 	if err := freeHandle(ctx, tx, h); err != nil {
 		return nil, err
 	}
-	return &row, tx.AddAccount(ctx, &row)
+	var err error
+	if row.MovedToID, err = movedTo(ctx, tx, &row, actor.MovedTo); err != nil {
+		return nil, err
+	}
+	if err := tx.AddAccount(ctx, &row); err != nil {
+		return nil, err
+	}
+	if err := tx.SetActorKeys(ctx, row.ID, p.keys); err != nil {
+		return nil, err
+	}
+	if row.Withheld = actor.Suspended; row.Withheld {
+		if err := tx.SetWithheld(ctx, row.ID, true); err != nil {
+			return nil, err
+		}
+	}
+	actor.AccountID = row.ID
+	return &row, tx.SaveActor(ctx, &actor)
 }
 
 // renameActor gives a known account the handle that leads to it now.

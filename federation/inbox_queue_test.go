@@ -172,6 +172,65 @@ func TestQueueSlow(t *testing.T) {
 	}
 }
 
+// What is brief is begun before it is queued only if it keeps nobody waiting and does not overtake anything.
+func TestQueueBegin(t *testing.T) {
+	q := newQueue()
+	begin := func(from store.AccountID, ref string) *item {
+		it := &item{doc: activity.Object{"id": "activity of " + ref, "object": ref}, row: &store.Received{Body: "x"}}
+		if !q.begin(it, from, "host") {
+			return nil
+		}
+		return it
+	}
+	first := begin(1, "post a")
+	if first == nil {
+		t.Fatal("nothing is begun though nothing waits")
+	}
+	if begin(1, "post b") != nil {
+		t.Error("what a sender sends next is begun before the first is done")
+	}
+	arrive(q, 1, 1, "host", "post b")
+	if len(q.quick) != 0 {
+		t.Error("what was queued behind it has a turn")
+	}
+	other := begin(2, "post a")
+	if other == nil {
+		t.Error("what somebody else sends has to wait")
+	}
+	q.done(first)
+	q.forget(first)
+	if begin(3, "post c") != nil {
+		t.Error("something is begun while something waits for its turn")
+	}
+	second := q.next(t.Context())
+	if second.id != 1 {
+		t.Errorf("got %d", second.id)
+	}
+	q.toSlow(second)
+	if begin(1, "post b") != nil {
+		t.Error("what is about the same as something slow is begun")
+	}
+	third := begin(1, "post c")
+	if third == nil {
+		t.Fatal("something slow keeps another from being begun")
+	}
+	third.row.ID = 7 // it could not be done, and is in the database now
+	if !q.enter(third) || q.known[7] != third {
+		t.Error("what has entered the queue is not known")
+	}
+	other.row.ID = 7
+	if q.enter(other) || q.senders[2] != nil {
+		t.Error("what was found in the database already is done a second time")
+	}
+	for _, it := range []*item{q.nextSlow(t.Context()), third} {
+		q.done(it)
+		q.forget(it)
+	}
+	if q.total != 0 || q.inMemory != 0 || len(q.senders)+len(q.hosts)+len(q.known) != 0 {
+		t.Errorf("something is left: %+v", q)
+	}
+}
+
 func TestRecent(t *testing.T) {
 	r := newRecent()
 	mark := r.now()

@@ -18,9 +18,10 @@ import (
 )
 
 // BenchmarkInbound is what it costs until a signed activity that has come in can be seen: by 20 actors, each followed by five people
-// here, over 32 connections. Beside the time it reports that of the processors.
+// here, over 32 connections; or a mention, each by somebody who is not known, whose server shares the process. Beside the time it reports
+// that of the processors.
 func BenchmarkInbound(b *testing.B) {
-	for _, kind := range []string{"Create", "Like", "Announce"} {
+	for _, kind := range []string{"Create", "Like", "Announce", "Mention"} {
 		b.Run(kind, func(b *testing.B) { benchmarkInbound(b, kind) })
 	}
 }
@@ -34,10 +35,16 @@ func benchmarkInbound(b *testing.B, kind string) {
 	}
 	var actors []string
 	for i := range 20 {
-		actor := peer.actor(fmt.Sprintf("actor%d", i))
-		actors = append(actors, actor)
-		for _, p := range people {
-			p.follows(actor)
+		actors = append(actors, peer.actor(fmt.Sprintf("actor%d", i)))
+	}
+	if kind == "Mention" {
+		for i := range b.N {
+			actors = append(actors, peer.actor(fmt.Sprintf("stranger%d", i)))
+		}
+		actors = actors[20:]
+	} else {
+		for i := range 5 * len(actors) {
+			people[i%5].follows(actors[i/5])
 		}
 	}
 	posts := func(n int) []string {
@@ -48,7 +55,7 @@ func benchmarkInbound(b *testing.B, kind string) {
 		return uris
 	}
 	var own []string
-	if kind != "Create" {
+	if kind == "Like" || kind == "Announce" {
 		own = posts(b.N/len(actors) + 1)
 	}
 	var requests []*http.Request
@@ -60,6 +67,8 @@ func benchmarkInbound(b *testing.B, kind string) {
 			a = peer.create(peer.note(actor, fmt.Sprintf(`<p>Post number %d of the <a href="https://example.org/%d" rel="nofollow">river</a> and the lamp in the quiet garden</p>`, i, i), doc{
 				"context": fmt.Sprintf("%s/contexts/%d", peer.url, i), "tag": []any{doc{"type": "Hashtag", "name": "#bench", "href": peer.url + "/tags/bench"}},
 			}))
+		case "Mention":
+			a = peer.create(peer.note(actor, "hi", doc{"cc": []any{people[0].uri()}, "tag": []any{doc{"type": "Mention", "href": people[0].uri()}}}))
 		case "Like":
 			a = peer.activity("Like", actor, own[i/len(actors)])
 		case "Announce":
@@ -116,8 +125,8 @@ func benchmarkInbound(b *testing.B, kind string) {
 	close(work)
 	senders.Wait()
 	wanted := b.N
-	if kind == "Announce" {
-		wanted *= 2 // the boost, and that its author is told
+	if kind == "Announce" || kind == "Mention" {
+		wanted *= 2 // the boost or the post, and that somebody is told
 	}
 	for range wanted {
 		select {

@@ -343,6 +343,72 @@ func TestInboxOrder(t *testing.T) {
 	}
 }
 
+// What is brief is done by the time its sender is answered, and never queued. What other servers have to be asked for is queued, and so is
+// what is about the same, and all that comes while nobody works.
+func TestInboxAtOnce(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	other := startFake(t)
+	alice := srv.signUp("alice")
+	bob, carol := peer.actor("bob"), other.actor("carol")
+	alice.follows(bob)
+	st := alice.publish("a post")
+	unknown := other.note(carol, "not known here")
+	other.serve(unknown)
+	asked, answered := make(chan struct{}, 10), make(chan struct{})
+	other.answers[strings.TrimPrefix(unknown["id"].(string), other.url)].before = func(*http.Request) { asked <- struct{}{}; <-answered }
+	wantQueued := func(what string, want int) {
+		t.Helper()
+		if n := srv.count(`SELECT count(*) FROM inbox`); n != want {
+			t.Fatalf("after %s %d activities are queued, want %d", what, n, want)
+		}
+	}
+	wantCounts := func(what string, favourites, reblogs int) {
+		t.Helper()
+		got := alice.get("/api/v1/statuses/" + st.id()).want(200).object()
+		if f, r := got.num("favourites_count"), got.num("reblogs_count"); f != favourites || r != reblogs {
+			t.Errorf("after %s there are %d favourites and %d boosts, want %d and %d", what, f, r, favourites, reblogs)
+		}
+	}
+	boost := func(what any) doc { return peer.activity("Announce", bob, what, doc{"to": []any{toPublic}}) }
+
+	peer.post(srv, peer.activity("Like", bob, st.str("uri")))
+	wantQueued("a favourite before anybody works", 1)
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { srv.fed.Run(ctx) })
+	defer running.Wait()
+	defer stop()
+	srv.wantEmptyInbox()
+	note := peer.note(bob, "hello")
+	peer.post(srv, peer.create(note))
+	wantQueued("a post", 0)
+	alice.wantPost(note["id"])
+
+	peer.post(srv, boost(unknown["id"]))
+	wantQueued("a boost of what is not known", 1)
+	<-asked
+	peer.post(srv, boost(unknown["id"]))
+	wantQueued("another of the same", 2)
+	like := other.activity("Like", carol, st.str("uri"))
+	other.post(srv, like)
+	other.post(srv, like)
+	wantQueued("what somebody else sends, twice", 2)
+	wantCounts("that", 2, 0)
+	close(answered)
+	srv.wantEmptyInbox()
+	alice.wantPost(unknown["id"])
+	peer.post(srv, boost(st.str("uri")))
+	wantQueued("a boost", 0)
+	wantCounts("that", 2, 1)
+
+	stop()
+	running.Wait()
+	other.post(srv, other.activity("Announce", carol, st.str("uri"), doc{"to": []any{toPublic}}))
+	wantQueued("a boost when nobody works any more", 1)
+	settle(srv)
+	wantCounts("that", 2, 2)
+}
+
 // What fails of something that passes is tried again, and not heard of before; what is given up is shown.
 func TestInboxTrouble(t *testing.T) {
 	srv, peer := startWithPeer(t)

@@ -155,18 +155,11 @@ func (w *writer) commitGroup(first *request) {
 		return
 	}
 	group := []*request{first}
-	yielded := false
 	for until := time.Now().Add(groupTime); len(group) < groupMax && time.Now().Before(until); {
-		r := w.waiting()
+		r := w.next()
 		if r == nil {
-			if yielded {
-				break
-			}
-			runtime.Gosched() // who is about to write gets to it, rather than wait for the next commit
-			yielded = true
-			continue
+			break
 		}
-		yielded = false
 		w.runInSavepoint(r)
 		group = append(group, r)
 	}
@@ -182,6 +175,15 @@ func (w *writer) commitGroup(first *request) {
 	for _, r := range group {
 		close(r.done)
 	}
+}
+
+// next returns a request that waits, nil if none does. Who is about to write gets to it first: the next commit would be one more.
+func (w *writer) next() *request {
+	if r := w.waiting(); r != nil {
+		return r
+	}
+	runtime.Gosched()
+	return w.waiting()
 }
 
 // waiting returns a request that waits, nil if none does.
