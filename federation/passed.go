@@ -34,7 +34,7 @@ func (s *Service) passesOn(ctx context.Context, signer *store.Account, verb stri
 // is as good as from the actor. Of what is sent without, only the ids count: what they stand for is asked for where it comes from.
 func (s *Service) passedOn(ctx context.Context, in *incoming) error {
 	in.via = in.actor
-	ctx = From(ctx, s.hostOf(in.via))
+	ctx = WithSource(ctx, s.hostOf(in.via))
 	actor, err := s.proven(ctx, in.Object)
 	if err == nil {
 		return s.doProven(ctx, in, actor)

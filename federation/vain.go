@@ -50,6 +50,9 @@ func (v *vain) add(source, domain string, now time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, name := range []vainName{{source: source}, {domain: domain}} {
+		if name == (vainName{}) { // nobody knows where it came from
+			continue
+		}
 		c := v.of[name]
 		if c == nil || now.Sub(c.since) >= vainTime {
 			c = &vainCount{since: now}
@@ -73,8 +76,8 @@ func (v *vain) makeRoom() {
 // sourceKey marks contexts of requests with where they come from.
 type sourceKey struct{}
 
-// From returns a context of a request that comes from source: a network address, or whatever else is one.
-func From(ctx context.Context, source string) context.Context {
+// WithSource returns a context of a request that comes from source: a network address, or whatever else is one.
+func WithSource(ctx context.Context, source string) context.Context {
 	return context.WithValue(ctx, sourceKey{}, source)
 }
 

@@ -31,6 +31,12 @@ func TestVain(t *testing.T) {
 	if !v.enough("b", "evil.example", now) {
 		t.Error("a domain is asked without end")
 	}
+	for i := range 2 * vainOfSource {
+		v.add("", fmt.Sprint("unsaid", i, ".example"), now)
+	}
+	if v.enough("", "third.example", now) {
+		t.Error("all are left alone of whom it is not known where they come from")
+	}
 	if later := now.Add(vainTime); v.enough("a", "evil.example", later) {
 		t.Error("it does not end")
 	}

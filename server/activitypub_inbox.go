@@ -30,9 +30,13 @@ var (
 	errNotActivity = errs.New(http.StatusUnsupportedMediaType, "Activities are of the type "+activity.MediaType)
 )
 
-// fromOther returns the context of a request that another server may have signed.
+// fromOther returns the context of a request that another server may have signed. An address that is not public is that of a proxy of
+// which nobody has told us, or of a trial: one who misuses it must not keep out all the others behind it.
 func (r *Request) fromOther() context.Context {
-	return federation.From(r.Context(), network(r.address).String())
+	if !r.address.IsGlobalUnicast() || r.address.IsPrivate() {
+		return r.Context()
+	}
+	return federation.WithSource(r.Context(), network(r.address).String())
 }
 
 // sharedInbox takes in what is for anybody here.

@@ -7,23 +7,43 @@ import (
 	"strings"
 	"testing"
 
+	"svc/internal/config"
 	"svc/store"
 )
 
-// Who names keys that nobody has can have only so many of them asked for, wherever they are said to be; who is known is not kept out by that.
+// behindProxy has requests say where they come from.
+func behindProxy(c *config.Config) { c.Server.TrustedProxies = []string{"127.0.0.1"} }
+
+// from sends a signed activity from an address.
+func (p *fakePeer) from(address string, to *api, d doc, s signing) *answer {
+	p.t.Helper()
+	actor := d["actor"].(string)
+	if s.keyID == "" {
+		s.keyID = actor + "#main-key"
+	}
+	if s.key == nil {
+		s.key = p.keys[actor]
+	}
+	req := handSigned(p.t, to.url+"/inbox", mustJSON(d), s)
+	req.Header.Set("X-Forwarded-For", address)
+	return to.as(nil).request(req)
+}
+
+// Who names keys that nobody has can have only so many of them asked for, wherever they are said to be; others are not kept out by that,
+// nor is who is known.
 func TestInboxKeysOfNobody(t *testing.T) {
-	srv, peer := startWithPeer(t)
+	srv, peer := startWithPeer(t, behindProxy)
 	other := startFake(t)
 	alice := srv.signUp("alice")
 	st := alice.publish("a post")
+	const attacker, honest = "198.51.100.7", "198.51.100.8"
 	bob := peer.actor("bob")
-	peer.receive(srv, peer.activity("Like", bob, st.str("uri")))
+	peer.from(attacker, srv, peer.activity("Like", bob, st.str("uri")), signing{}).want(202)
 	asked := peer.askedAll()
 	answers := make(map[int]int)
 	for i := range 100 {
 		id := fmt.Sprintf("%s/users/nobody%d", peer.url, i)
-		peer.keys[id] = fakeKeys()
-		a := peer.deliver(srv, "/inbox", id, peer.activity("Like", id, st.str("uri")))
+		a := peer.from(attacker, srv, peer.activity("Like", id, st.str("uri")), signing{key: fakeKeys()})
 		answers[a.status]++
 		if wait := a.header.Get("Retry-After"); (a.status == 503) != (wait == "300") {
 			t.Fatalf("answered %d, to be tried again after %q", a.status, wait)
@@ -37,19 +57,37 @@ func TestInboxKeysOfNobody(t *testing.T) {
 		t.Errorf("answered %v", answers)
 	}
 	carol := other.actor("carol")
-	other.deliver(srv, "/inbox", carol, other.activity("Like", carol, st.str("uri"))).want(503)
+	other.from(attacker, srv, other.activity("Like", carol, st.str("uri")), signing{}).want(503)
 	if n := other.askedAll(); n != 0 {
 		t.Errorf("another server is asked %d times because of who has named too many keys", n)
 	}
-	peer.receive(srv, peer.activity("Undo", bob, doc{"type": "Like", "actor": bob, "object": st.str("uri")}))
-	if n := alice.liked(st.id()); n != 0 {
-		t.Errorf("%d favourites, want 0: who is known is kept out", n)
+	other.from(honest, srv, other.activity("Like", carol, st.str("uri")), signing{}).want(202)
+	settle(srv)
+	peer.from(attacker, srv, peer.activity("Undo", bob, doc{"type": "Like", "actor": bob, "object": st.str("uri")}), signing{}).want(202)
+	if n := alice.liked(st.id()); n != 1 {
+		t.Errorf("%d favourites, want 1", n)
 	}
+}
+
+// However many there are who name keys, a server is asked for few that it does not have.
+func TestInboxKeysOfOneServer(t *testing.T) {
+	srv, peer := startWithPeer(t, behindProxy)
+	other := startFake(t)
+	alice := srv.signUp("alice")
+	st := alice.publish("a post")
+	for i := range 120 {
+		id := fmt.Sprintf("%s/users/nobody%d", peer.url, i)
+		peer.from(fmt.Sprint("198.51.100.", i), srv, peer.activity("Like", id, st.str("uri")), signing{key: fakeKeys()})
+	}
+	if n := peer.askedAll(); n != 100 {
+		t.Errorf("%d requests, want 100", n)
+	}
+	other.post(srv, other.activity("Like", other.actor("bob"), st.str("uri")))
 }
 
 // Wrong signatures in the names of people who are known have only so many of their keys asked for anew.
 func TestInboxWrongSignatures(t *testing.T) {
-	srv, peer := startWithPeer(t)
+	srv, peer := startWithPeer(t, behindProxy)
 	alice := srv.signUp("alice")
 	st := alice.publish("a post")
 	var people []string
@@ -60,8 +98,7 @@ func TestInboxWrongSignatures(t *testing.T) {
 	asked := peer.askedAll()
 	for range 2 {
 		for _, id := range people {
-			body := mustJSON(peer.activity("Like", id, st.str("uri")))
-			srv.as(nil).request(handSigned(t, srv.url+"/inbox", body, signing{keyID: id + "#main-key", key: otherRSA()})).want(401)
+			peer.from("198.51.100.7", srv, peer.activity("Like", id, st.str("uri")), signing{key: otherRSA()}).want(401)
 		}
 	}
 	if n := peer.askedAll() - asked; n != 30 {
