@@ -314,7 +314,7 @@ func (c *courier) end(t *trip) {
 	}
 }
 
-// parcel returns an activity, nil if it hands over a post that is gone, or of who is out of service.
+// parcel returns an activity, nil if it hands over a post that is gone.
 func (c *courier) parcel(ctx context.Context, id store.ActivityID) (*parcel, error) {
 	c.mu.Lock()
 	p := c.bodies[id]
@@ -336,7 +336,7 @@ func (c *courier) parcel(ctx context.Context, id store.ActivityID) (*parcel, err
 		c.mu.Unlock()
 	}
 	if p.StatusID != nil {
-		there, err := c.s.db.Published(ctx, *p.StatusID)
+		there, err := c.s.db.HasStatus(ctx, *p.StatusID)
 		if err != nil || !there {
 			return nil, err
 		}

@@ -172,14 +172,6 @@ func (r reader) HasStatus(ctx context.Context, id StatusID) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM statuses WHERE id = ?`, id)
 }
 
-// Published tells whether a status is there, and its author in service.
-func (r reader) Published(ctx context.Context, id StatusID) (bool, error) {
-	return r.exists(ctx, `
-		SELECT 1
-		FROM statuses s CROSS JOIN accounts a ON a.id = s.account_id
-		WHERE s.id = ? AND a.withheld = 0`, id)
-}
-
 // DueDeliveries returns what waits for hosts and is due, of each in the order in which it is to go and no more than so many. What is about
 // something that an earlier one is about is not due before that is delivered.
 func (r reader) DueDeliveries(ctx context.Context, domains []string, most int) (map[string][]*Delivery, error) {
