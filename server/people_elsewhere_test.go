@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"svc/federation"
 	"svc/store"
 )
 
@@ -198,32 +197,4 @@ func TestDomainBlockElsewhere(t *testing.T) {
 	alice.do("DELETE", "/api/v1/domain_blocks?domain="+peer.host, "", nil).want(200)
 	peer.receive(srv, peer.activity("Follow", bob, alice.uri()))
 	alice.relationship(srv.known(bob)).wantTruths(relations, "followed_by")
-}
-
-// What somebody has posted does not go to others any more once they are out of service.
-func TestPostsOfTheDeactivated(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	bob := peer.actor("bob")
-	peer.receive(srv, peer.activity("Follow", bob, alice.uri()))
-	peer.refuse(http.StatusServiceUnavailable)
-	gone := alice.publish("to be deleted")
-	alice.publish("spam")
-	settle(srv)
-	alice.send("DELETE", "/api/v1/statuses/"+gone.id(), nil).want(200)
-	srv.leave(alice, false)
-	settle(srv)
-	peer.forget()
-	peer.refuse(0)
-	if _, err := srv.fed.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
-		t.Fatal(err)
-	}
-	settle(srv)
-	peer.only("Delete")
-	if got := peer.delivered("Create"); len(got) > 0 {
-		t.Errorf("delivered: %v", got)
-	}
-	if n := srv.count(`SELECT count(*) FROM deliveries`); n > 0 {
-		t.Errorf("%d deliveries wait", n)
-	}
 }
