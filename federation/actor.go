@@ -150,6 +150,9 @@ func (s *Service) saveActor(ctx context.Context, p *person, h acct) (*store.Acco
 		switch {
 		case errs.IsNotFound(err):
 			account, err = s.addActor(ctx, tx, p, h)
+			for _, k := range p.keys { // another may have had it wrongly
+				keys = append(keys, k.URI)
+			}
 			return err
 		case err == nil && row.Local():
 			err = errOwn
