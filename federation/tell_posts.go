@@ -76,16 +76,16 @@ func (s *Service) tellEdited(ctx context.Context, actor *store.Account, d store.
 		}
 	}
 	t := &telling{activity: a, status: &st.ID, subject: int64(st.ID), replaces: store.ReplaceChanges, priority: store.ChangePriority}
-	others, err := s.interested(ctx, st.ID)
-	if err != nil {
-		return nil, err
-	}
 	if st.Visibility == store.ListOnly {
 		members, err := s.members(ctx, st)
 		if err != nil {
 			return nil, err
 		}
-		return forMembers(listMessage(s, t, st), members, others), nil
+		return forMembers(listMessage(s, t, st), members, nil), nil
+	}
+	others, err := s.interested(ctx, st)
+	if err != nil {
+		return nil, err
 	}
 	if t.inboxes, _, err = s.audienceElsewhere(ctx, st); err != nil {
 		return nil, err
