@@ -112,18 +112,22 @@ func (s *Service) withFollowers(ctx context.Context, inboxes []string, id store.
 	return append(inboxes, followers...), err
 }
 
-// interested returns where those elsewhere are who have boosted, favourited, answered … a post, or asked for it.
-func (s *Service) interested(ctx context.Context, id store.StatusID) ([]string, error) {
-	about, err := s.db.AccountsAbout(ctx, id, mostTold)
+// interested returns where those elsewhere are who have boosted, favourited, answered … an open post, or asked for it. With one that is for
+// few some of them may have had to do while they were among those.
+func (s *Service) interested(ctx context.Context, st *store.Status) ([]string, error) {
+	if !isOpen(st.Visibility) {
+		return nil, nil
+	}
+	about, err := s.db.AccountsAbout(ctx, st.ID, mostTold)
 	if err != nil {
 		return nil, err
 	}
-	inboxes, err := s.sharedInboxesOf(ctx, about)
+	boxes, err := s.db.Mailboxes(ctx, st.AccountID, about)
 	if err != nil {
 		return nil, err
 	}
-	readers, err := s.db.Readers(ctx, id, mostTold)
-	return append(inboxes, readers...), err
+	readers, err := s.db.Readers(ctx, st.ID, mostTold)
+	return append(deliverTo(boxes), readers...), err
 }
 
 // forMembers returns what goes to the members of a list: the servers get a copy each, in which nobody is named but the members there

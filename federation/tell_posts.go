@@ -86,13 +86,11 @@ func (s *Service) tellEdited(ctx context.Context, actor *store.Account, d store.
 	if t.inboxes, _, err = s.audienceElsewhere(ctx, st); err != nil {
 		return nil, err
 	}
-	if isOpen(st.Visibility) { // of another one, who has seen it before may not see it any more
-		others, err := s.interested(ctx, st.ID)
-		if err != nil {
-			return nil, err
-		}
-		t.inboxes = append(t.inboxes, others...)
+	others, err := s.interested(ctx, st)
+	if err != nil {
+		return nil, err
 	}
+	t.inboxes = append(t.inboxes, others...)
 	return s.withRelays(ctx, d, st, t)
 }
 

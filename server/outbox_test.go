@@ -564,6 +564,41 @@ func TestDirectReplyDeleted(t *testing.T) {
 	}
 }
 
+// Who has to do with a post hears of its edits, also without following its author; but of those of a post for followers only followers do.
+// Of its end all hear who may have it.
+func TestEditAfterUnfollow(t *testing.T) {
+	for _, tt := range []struct {
+		visibility string
+		followed   bool // by somebody else
+		updates    int
+	}{{"private", true, 0}, {"private", false, 0}, {"unlisted", true, 1}, {"unlisted", false, 1}} {
+		t.Run(fmt.Sprint(tt.visibility, " ", tt.followed), func(t *testing.T) {
+			srv, peer := startWithPeer(t)
+			alice := srv.signUp("alice")
+			bob := peer.actor("bob")
+			follow := peer.activity("Follow", bob, alice.uri())
+			peer.receive(srv, follow)
+			if tt.followed {
+				other := startFake(t)
+				other.receive(srv, other.activity("Follow", other.actor("carol"), alice.uri()))
+			}
+			st := alice.publish("us", "visibility", tt.visibility)
+			settle(srv)
+			peer.receive(srv, peer.activity("Like", bob, st.str("uri")))
+			peer.receive(srv, peer.activity("Undo", bob, follow))
+			peer.forget()
+			alice.edit(st.id(), jsonBody{"status": "us only"}).want(200)
+			settle(srv)
+			if n := len(peer.delivered("Update")); n != tt.updates {
+				t.Errorf("%d edits were delivered, want %d", n, tt.updates)
+			}
+			alice.do("DELETE", "/api/v1/statuses/"+st.id(), "", nil).want(200)
+			settle(srv)
+			wantMember(t, peer.only("Delete"), st.str("uri"), "object", "id")
+		})
+	}
+}
+
 // soon has done what waits in order to be done once for several changes.
 func (a *api) soon() {
 	a.t.Helper()

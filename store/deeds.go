@@ -72,7 +72,8 @@ type Deed struct {
 func (Deed) Kind() string { return "deed" }
 
 // Tell has other servers told of a deed, if the actor lives here and there is anybody elsewhere to tell: the target, if there
-// is one; else followers, those addressed, those whose post it answers or boosts, relays. With federation off nobody is told.
+// is one; else followers, those addressed, those whose post it answers or boosts, of an edit those who had to do with the post, relays. With
+// federation off nobody is told.
 func (tx *Tx) Tell(ctx context.Context, d Deed) error {
 	if !tx.db.options.Federated {
 		return nil
@@ -121,7 +122,16 @@ const (
 func (tx *Tx) hasListeners(ctx context.Context, d *Deed) (bool, error) {
 	switch d.Verb {
 	case Posted, Edited, Boosted, Pinned, Unpinned:
-		return tx.exists(ctx, followerElsewhere+addressedElsewhere+relayOn+`)`, d.ActorID, d.StatusID)
+		wanted, err := tx.exists(ctx, followerElsewhere+addressedElsewhere+relayOn+`)`, d.ActorID, d.StatusID)
+		if wanted || err != nil || d.Verb != Edited {
+			return wanted, err
+		}
+		local, err := tx.exists(ctx, `SELECT 1 FROM accounts WHERE id = ? AND domain = ''`, d.ActorID)
+		if !local || err != nil {
+			return false, err
+		}
+		about, err := tx.AccountsAbout(ctx, d.StatusID, 1)
+		return len(about) > 0, err
 	case Deleted, Unboosted:
 		if len(d.Inboxes) > 0 {
 			return tx.exists(ctx, `SELECT 1 FROM accounts WHERE id = ? AND domain = ''`, d.ActorID)
