@@ -503,13 +503,13 @@ func TestPoliciesGoByHandles(t *testing.T) {
 	srv.insert(`UPDATE accounts SET domain = 'handles.example' WHERE uri = ?`, bob)
 	note := peer.note(bob, "<p>hello</p>")
 	peer.serve(note)
-	peer.receive(srv, peer.create(note))
-	srv.refusedFor("a post", note["id"], "SimplePolicy")
+	peer.deliver(srv, "/inbox", bob, peer.create(note)).want(403)
 	alice.get("/api/v2/search", "q", note["id"].(string), "resolve", "true").want(200)
 	st := alice.publish("like me")
-	like := peer.activity("Like", bob, st.str("uri"))
-	peer.receive(srv, like)
-	srv.refusedFor("a favourite", like["id"], "SimplePolicy")
+	peer.deliver(srv, "/inbox", bob, peer.activity("Like", bob, st.str("uri"))).want(403)
+	if got := alice.get("/api/v1/statuses/" + st.id()).object().num("favourites_count"); got != 0 {
+		t.Errorf("%d favourites", got)
+	}
 	if got := alice.postOf(note["id"]); got != nil {
 		t.Errorf("the post is here: %v", got)
 	}
