@@ -83,6 +83,7 @@ type Service struct {
 	relays  *relays
 	inbox   *inbox
 	courier *courier
+	meeting chan struct{}  // taken while somebody is met who has fetched something
 	telling [64]sync.Mutex // held while deeds of those are told who share one by their ids
 }
 
@@ -94,7 +95,7 @@ func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetc
 	s := &Service{
 		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, kept: newKept(db), log: log,
 		signers: newSigners(), senders: newSenders(db), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(),
-		watched: newWatched(), met: newNewcomers(), vain: newVain(), asking: fetch.NewSlots(keysAtOnce, keysOfDomain, keysThatQueue),
+		watched: newWatched(), met: newNewcomers(), vain: newVain(), asking: fetch.NewSlots(keysAtOnce, keysOfDomain, keysThatQueue), meeting: make(chan struct{}, readersMet),
 	}
 	s.inbox, s.courier = newInbox(s), newCourier(s)
 	return s
@@ -124,6 +125,7 @@ func (s *Service) Run(ctx context.Context) {
 
 // Settle does what is due of receiving and delivering, one thing after another. Tests use it instead of Run.
 func (s *Service) Settle(ctx context.Context) error {
+	s.metReaders()
 	if err := s.inbox.settle(ctx); err != nil {
 		return err
 	}

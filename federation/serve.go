@@ -213,26 +213,10 @@ func (s *Service) shown(ctx context.Context, r *http.Request, id store.StatusID)
 	if err == nil && (!st.Local() || !st.Visibility.Federated()) {
 		err = errs.ErrRecordNotFound
 	}
+	if err == nil && signer == nil {
+		s.meetReader(ctx, r, st)
+	}
 	return st, signer, err
-}
-
-// remember notes that somebody has fetched a status, so that their server hears of its end, unless it does anyway.
-func (s *Service) remember(ctx context.Context, st *store.Status, signer *store.Account) error {
-	if signer == nil || st.ReblogOfID != nil {
-		return nil
-	}
-	actor, err := s.db.Actor(ctx, signer.ID)
-	if err != nil {
-		return ignoreMissing(err)
-	}
-	inbox := actor.DeliverTo()
-	if known, err := s.db.HasReader(ctx, st.ID, inbox); known || err != nil {
-		return err
-	}
-	if gets, err := s.db.DeliveredTo(ctx, st, inbox); gets || err != nil {
-		return err
-	}
-	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.AddReader(ctx, st.ID, inbox) })
 }
 
 // ServeActivity answers with the activity of an id: that which made a row, as it would be today, or one that is on its way to others.

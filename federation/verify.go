@@ -233,6 +233,11 @@ func (s *Service) Caller(ctx context.Context, r *http.Request) (*store.Account, 
 	if err != nil {
 		return nil, err
 	}
+	return s.callerOf(ctx, claims)
+}
+
+// callerOf returns whose signatures on a request that reads something those are, likewise.
+func (s *Service) callerOf(ctx context.Context, claims []*httpsig.Claim) (*store.Account, error) {
 	if slices.ContainsFunc(claims, s.ofRejected) {
 		return nil, errNoDealings
 	}

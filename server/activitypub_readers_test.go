@@ -3,9 +3,11 @@ package server_test
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"svc/internal/config"
 	"svc/store"
@@ -17,6 +19,7 @@ func TestWhoReadsObjects(t *testing.T) {
 	alice, bob := srv.signUp("alice"), srv.signUp("bob")
 	peer := startFake(t)
 	follower, named, stranger := peer.befriend(srv, "follower", alice), peer.befriend(srv, "named", bob), peer.actor("stranger")
+	peer.remove(stranger, http.StatusNotFound)
 	blocked := peer.befriend(srv, "blocked", alice)
 	alice.to(srv.idOf(blocked), "block")
 	at := "@named@" + peer.host + " "
@@ -108,11 +111,42 @@ func TestWhoReadsObjects(t *testing.T) {
 		}
 		wantSame(t, name, a, refused)
 	}
-	if n := peer.asked(stranger); n != 0 { // nothing is for somebody who is not known here
+	settle(srv)
+	if n := peer.asked(stranger); n > 1 { // because of what is open; nothing else is for somebody who is not known here
 		t.Errorf("the stranger was asked %d times", n)
 	}
 	peer.rotate("named") // a new key of somebody known is asked for
 	peer.fetchAs(srv, "/objects/"+posts["direct"], named, activityJSON).want(200)
+}
+
+// Who is not known and fetches an open post is met for that after the answer, and hears of its end (case 47).
+func TestStrangersWhoReadHear(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	alice := srv.signUp("alice")
+	for _, visibility := range []string{"public", "unlisted"} {
+		peer, forged := startFake(t), startFake(t)
+		st := alice.publish("soon gone", "visibility", visibility)
+		stranger := peer.actor("stranger")
+		peer.fetchAs(srv, st.str("uri"), stranger, activityJSON).want(200)
+		settle(srv)
+		peer.fetchAs(srv, st.str("uri"), stranger, activityJSON).want(200)
+		if n := peer.asked(stranger); n != 1 {
+			t.Errorf("the stranger was asked for %d times", n)
+		}
+		req := srv.newGet(st.str("uri"), activityJSON)
+		forged.sign(req, forged.actor("stranger"))
+		req.Header.Set("Date", time.Now().Add(-time.Minute).UTC().Format(http.TimeFormat))
+		srv.as(nil).request(req).want(200)
+		settle(srv)
+		alice.send("DELETE", "/api/v1/statuses/"+st.id(), nil).want(200)
+		settle(srv)
+		if got := peer.delivered("Delete"); len(got) != 1 || got[0]["object"].(doc)["id"] != st.str("uri") {
+			t.Errorf("%s: the stranger heard %v", visibility, got)
+		}
+		if got := forged.delivered(); len(got) > 0 {
+			t.Errorf("%s: whose signature is wrong heard %v", visibility, got)
+		}
+	}
 }
 
 // wantSame checks that two answers are the same, but for what differs in all (case 120).
