@@ -30,13 +30,14 @@ import (
 
 // Config are the settings that this package goes by.
 type Config struct {
-	Off             bool   // there are no dealings with other servers: nobody is asked to begin any
-	BaseURL         string // https://example.org
-	Host            string // of ids and handles: with its port, if that is unusual
-	Trial           bool   // http is spoken, and with this machine: allow_loopback
-	AuthorizedFetch bool   // documents are shown to those only who prove who they are
-	SendBlocks      bool   // the blocked are told
-	StoreAll        bool   // posts are kept even if they concern nobody here
+	Off             bool          // there are no dealings with other servers: nobody is asked to begin any
+	BaseURL         string        // https://example.org
+	Host            string        // of ids and handles: with its port, if that is unusual
+	Trial           bool          // http is spoken, and with this machine: allow_loopback
+	AuthorizedFetch bool          // documents are shown to those only who prove who they are
+	SendBlocks      bool          // the blocked are told
+	SignatureAge    time.Duration // how long ago a request may have been signed (federation 2.2)
+	StoreAll        bool          // posts are kept even if they concern nobody here
 
 	Policies   *policy.Chain                   // the rules that what comes and goes has to pass
 	MakeKey    func() (*rsa.PrivateKey, error) // makes a key for an account; nil: a new one of the usual size
@@ -54,6 +55,7 @@ func FromSettings(c *config.Config) Config {
 		StoreAll:        c.Federation.StoreAll,
 		AllowRelay:      c.Federation.AllowRelay,
 		SendBlocks:      c.Federation.SendBlocks,
+		SignatureAge:    c.Federation.SignatureAge,
 	}
 }
 

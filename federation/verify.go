@@ -21,8 +21,7 @@ import (
 )
 
 const (
-	signedPast   = 12 * time.Hour // how long ago a request may have been signed (federation 2.2)
-	signedFuture = time.Hour
+	signedFuture = time.Hour       // how far the clocks of others may be ahead (federation 2.2)
 	keyTime      = 5 * time.Second // for fetching a key while its owner's server waits
 	refreshPause = 5 * time.Minute // between two looks at an actor whose signatures are wrong
 	maxKeys      = 5000            // that are kept ready
@@ -37,7 +36,7 @@ func (s *Service) claims(r *http.Request, body []byte, actor string) ([]*httpsig
 	if err != nil {
 		return nil, err
 	}
-	claims, err := httpsig.Read(r, httpsig.Policy{Base: base, Now: s.now(), Past: signedPast, Future: signedFuture, Body: body})
+	claims, err := httpsig.Read(r, httpsig.Policy{Base: base, Now: s.now(), Past: s.SignatureAge, Future: signedFuture, Body: body})
 	if err != nil {
 		return nil, s.unverified(actor, err)
 	}

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/internal/config"
 	"svc/internal/httpsig"
 )
 
@@ -172,6 +173,25 @@ func TestInboxCavage(t *testing.T) {
 	t.Run("not signed", func(t *testing.T) {
 		srv.as(nil).do("POST", "/inbox", "application/activity+json", bytes.NewReader(mustJSON(peer.activity("Like", bob, st.str("uri"))))).want(401)
 	})
+}
+
+// How old a signature may be is a setting.
+func TestSignatureAge(t *testing.T) {
+	srv, peer := startWithPeer(t, func(c *config.Config) { c.Federation.SignatureAge = time.Hour })
+	alice, bob := srv.signUp("alice"), peer.actor("bob")
+	st := alice.publish("a post").str("uri")
+	for age, want := range map[time.Duration]int{30 * time.Minute: 202, 90 * time.Minute: 401} {
+		body := mustJSON(peer.activity("Like", bob, st))
+		req, err := http.NewRequestWithContext(t.Context(), "POST", srv.url+"/inbox", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", activityJSON)
+		if err := peer.signerOf(bob).Sign(req, body, httpsig.Options{Scheme: httpsig.Cavage, Now: time.Now().Add(-age)}); err != nil {
+			t.Fatal(err)
+		}
+		srv.as(nil).request(req).want(want)
+	}
 }
 
 var otherRSA = sync.OnceValue(func() *rsa.PrivateKey {

@@ -193,6 +193,7 @@ type Federation struct {
 	RejectedInstances    []HostReason
 	StoreAll             bool
 	SendBlocks           bool
+	SignatureAge         time.Duration
 }
 
 // Captcha is the test against automatic registrations.

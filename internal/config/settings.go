@@ -213,6 +213,8 @@ func (c *Config) registry() []section {
 				Suggestions: []any{[]map[string]any{{"host": "leaky.example", "reason": "shows private posts"}}}},
 			{Key: "rejected_instances", field: hostReasons(&c.Federation.RejectedInstances), Restart: true,
 				Description: "Hosts that get nothing at all when they ask, as far as they say who they are: see authorized_fetch."},
+			{Key: "signature_age", field: duration(&c.Federation.SignatureAge, 12*time.Hour, 5*time.Minute, 7*day), Restart: true,
+				Description: "How long ago a message of another server may have been signed. A shorter time refuses more of servers with wrong clocks, and of those that sign once and try again for hours."},
 			{Key: "send_blocks", field: boolean(&c.Federation.SendBlocks, false), Restart: true,
 				Description: "Tell other servers whom people here block, so that those see nothing of them there either. The blocked can find out by it."},
 		}},
