@@ -182,11 +182,10 @@ func (s *Service) fetchKey(ctx context.Context, id string, wrong *knownKey) (*kn
 		if err != nil || key != nil && (wrong == nil || key.text != wrong.text) {
 			return key, err // somebody has asked meanwhile
 		}
-		enough := s.vain.enough(sourceOf(ctx), domainOf(host), s.now())
 		switch {
-		case wrong != nil && (enough || !s.keys.mayRefresh(wrong.owner, s.now())):
+		case wrong != nil && !s.keys.mayRefresh(wrong.owner, s.now()):
 			return nil, errNotVerified
-		case enough:
+		case s.vain.enough(sourceOf(ctx), domainOf(host), s.now()):
 			return nil, errEnough
 		}
 		release, err := s.asking.Take(ctx, domainOf(host))
