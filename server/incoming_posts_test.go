@@ -610,6 +610,29 @@ func TestIncomingManyMentions(t *testing.T) {
 	}
 }
 
+// Who was away for days, or whose server was, is told of what comes late; but not of old posts that were fetched.
+func TestIncomingLate(t *testing.T) {
+	srv, peer := startWithPeer(t)
+	alice, bob := srv.signUp("alice"), peer.actor("bob")
+	told := func(want int) {
+		t.Helper()
+		if got := alice.notified(); len(got) != want {
+			t.Errorf("told of %q, want %d", got, want)
+		}
+	}
+	late := doc{"published": fromNow(-60 * time.Hour), "to": []any{toPublic, alice.uri()}, "tag": []any{doc{"type": "Mention", "href": alice.uri()}}}
+	fetched := peer.note(bob, "to be found", late)
+	peer.serve(fetched)
+	alice.get("/api/v2/search", "q", fetched["id"].(string), "resolve", "true").want(200)
+	alice.wantPost(fetched["id"])
+	told(0)
+	peer.receive(srv, peer.create(peer.note(bob, "delivered", late)))
+	told(1)
+	st := alice.publish("boost me")
+	peer.receive(srv, peer.activity("Announce", bob, st.str("uri"), doc{"to": []any{toPublic}, "published": fromNow(-60 * time.Hour)}))
+	told(2)
+}
+
 // Federation 5.7: strangers who mention people of here again and again have them told of some of it; who follows them is told of all.
 func TestIncomingMentionsOften(t *testing.T) {
 	srv, peer := startWithPeer(t)

@@ -55,7 +55,7 @@ var (
 const (
 	receivedMentions = 50                 // of which people are told, unless they follow the author (federation 5.5)
 	fetchedMentions  = 5                  // who are asked for, if it was fetched: of a long thread that would be very many
-	tooOldToTell     = 2 * 24 * time.Hour // nobody is told of a post that is older (federation 5.2)
+	tooOldToTell     = 2 * 24 * time.Hour // nobody is told of a fetched post that is older (federation 5.2)
 	freshTime        = time.Hour          // posts that are older do not go to open streams, unless they were delivered
 	waitingMost      = 500                // replies and quotes that were here before a post
 )

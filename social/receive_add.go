@@ -29,7 +29,7 @@ func (s *Service) addReceived(ctx context.Context, tx *store.Tx, author *store.A
 		}
 	}
 	age := s.db.Now().Sub(r.Published)
-	if age < tooOldToTell {
+	if !r.Fetched || age < tooOldToTell {
 		if err := s.tellOfReceived(ctx, tx, author, r, a, c); err != nil {
 			return err
 		}

@@ -65,8 +65,7 @@ func (s *Service) addBoost(ctx context.Context, tx *store.Tx, boost, original *s
 	if err := tx.FanOut(ctx, boost, original); err != nil {
 		return err
 	}
-	age := s.db.Now().Sub(boost.CreatedAt.Time())
-	if original.Local() && age < tooOldToTell {
+	if original.Local() {
 		n := store.Notification{AccountID: original.AccountID, Type: store.NotifyReblog, FromID: boost.AccountID}
 		if err := notify(ctx, tx, n, original); err != nil {
 			return err
