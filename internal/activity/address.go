@@ -31,7 +31,7 @@ func Host(id string, trial bool) (string, error) {
 		return "", fmt.Errorf("%w: %q is no plain address", ErrMalformed, id)
 	}
 	name, host := u.Hostname(), text.NormalizeDomain(u.Host)
-	if trial && isLoopback(name) {
+	if trial && host != "" && isLoopback(name) {
 		return withoutPort(host, u.Scheme), nil
 	}
 	_, notIP := netip.ParseAddr(name)

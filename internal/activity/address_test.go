@@ -123,7 +123,7 @@ func TestWithoutFragment(t *testing.T) {
 }
 
 func FuzzHost(f *testing.F) {
-	for _, s := range []string{"https://a.example/1", "https://bücher.example:8443/", "http://127.0.0.1:80", "https://u@a.example", "https://a.example:443#x", "https://xn--pple-43d.example"} {
+	for _, s := range []string{"https://a.example/1", "https://bücher.example:8443/", "http://127.0.0.1:80", "http://127.0.0.1:", "https://u@a.example", "https://a.example:443#x", "https://xn--pple-43d.example"} {
 		f.Add(s, false)
 		f.Add(s, true)
 	}
