@@ -96,15 +96,18 @@ func (s *Service) Receive(ctx context.Context, in Inbound) error {
 	case err == nil:
 		return nil
 	case !errors.As(err, &answer):
-		answer = tryAgain(time.Minute, "The activity cannot be taken in at the moment")
+		answer = tryAgain(0, "The activity cannot be taken in at the moment")
 		answer.Err = err
-		return answer
-	case answer.Status == http.StatusServiceUnavailable && answer.RetryAfter == 0: // such as that the disk is full
-		again := *answer
-		again.RetryAfter = time.Minute
-		return &again
 	}
-	return err
+	if answer.Status != http.StatusServiceUnavailable || answer.RetryAfter > 0 {
+		return err
+	}
+	if ctx.Err() == nil {
+		s.log.Error("an activity cannot be taken in", "err", err) // such as that the disk is full
+	}
+	again := *answer
+	again.RetryAfter = time.Minute
+	return &again
 }
 
 func (s *Service) receive(ctx context.Context, in Inbound) error {

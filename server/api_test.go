@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"svc/emoji"
@@ -50,6 +51,33 @@ type api struct {
 // cheapPasswords is the cost of the passwords of tests, which nobody wants to wait for.
 var cheapPasswords = password.Cost{Memory: 64, Passes: 1, Lanes: 1}
 
+// schemaText is the schema of the database.
+var schemaText = sync.OnceValues(func() (string, error) {
+	b, err := os.ReadFile("../schema.sql")
+	return string(b), err
+})
+
+// emptyDatabase is the file of a database without rows, which takes a while to make.
+var emptyDatabase = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "svc")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	schema, err := schemaText()
+	if err != nil {
+		return nil, err
+	}
+	db, err := store.Open(context.Background(), store.Options{Dir: dir, Schema: schema, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(dir, store.File))
+})
+
 // startAPI starts a server without rate limits. change adjusts its settings.
 func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	t.Helper()
@@ -64,12 +92,21 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	schema, err := os.ReadFile("../schema.sql")
+	schema, err := schemaText()
 	if err != nil {
 		t.Fatal(err)
 	}
+	if file := filepath.Join(c.Data.Dir, store.File); !exists(file) {
+		empty, err := emptyDatabase()
+		if err == nil {
+			err = os.WriteFile(file, empty, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	db, err := store.Open(t.Context(), store.Options{Dir: c.Data.Dir, Schema: string(schema), Log: log, BlockersVisible: c.Accounts.BlockersVisible, Federated: c.Federation.AllowLoopback})
+	db, err := store.Open(t.Context(), store.Options{Dir: c.Data.Dir, Schema: schema, Log: log, BlockersVisible: c.Accounts.BlockersVisible, Federated: c.Federation.AllowLoopback})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -412,3 +449,8 @@ func (o *object) truth(path string) bool {
 }
 
 func (o *object) id() string { o.t.Helper(); return o.str("id") }
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}

@@ -97,8 +97,12 @@ func TestInboxWrongSignatures(t *testing.T) {
 	}
 	asked := peer.askedAll()
 	for range 2 {
-		for _, id := range people {
-			peer.from("198.51.100.7", srv, peer.activity("Like", id, st.str("uri")), signing{key: otherRSA()}).want(401)
+		for i, id := range people {
+			want := 401
+			if i >= 30 { // their keys may be others by now
+				want = 503
+			}
+			peer.from("198.51.100.7", srv, peer.activity("Like", id, st.str("uri")), signing{key: otherRSA()}).want(want)
 		}
 	}
 	if n := peer.askedAll() - asked; n != 30 {

@@ -130,8 +130,9 @@ func (s *Server) respondError(w http.ResponseWriter, r *Request, err error) int 
 	if !errors.As(err, &e) {
 		e = errs.New(http.StatusInternalServerError, "Something went wrong")
 	}
+	asksPatience := e.Status == http.StatusServiceUnavailable && e.RetryAfter > 0 // which strangers can bring about
 	switch {
-	case e.Status >= http.StatusInternalServerError && r.Context().Err() == nil: // else the client has gone, and that may be why
+	case e.Status >= http.StatusInternalServerError && !asksPatience && r.Context().Err() == nil: // else the client has gone, and that may be why
 		s.logError(r, slog.LevelError, err)
 	case e.Err != nil:
 		s.logError(r, slog.LevelDebug, err)
