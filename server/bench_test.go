@@ -7,12 +7,14 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"svc/internal/config"
 )
 
 // crowd is a server with ten people who follow and talk with one another: 2 000 posts, a fifth of them replies and mentions, a third with a
 // hashtag, favourites on a third.
 func crowd(b *testing.B) (*api, []*member) {
-	srv := startAPI(b)
+	srv := startAPI(b, func(c *config.Config) { c.Federation.AllowLoopback = true }) // as servers are
 	var people []*member
 	for i := range 10 {
 		people = append(people, srv.signUp(fmt.Sprintf("p%d", i)))

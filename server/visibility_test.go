@@ -375,3 +375,20 @@ func (a *api) letKnow(m, author *member, id string) string {
 		told, m.accountID(), store.NotifyStatus, author.accountID(), statusID(id))
 	return told
 }
+
+// The accounts of the server itself are nobody whom anybody would have to be kept from seeing: readers do not look for that.
+func TestServersOwnAccountsCostNothing(t *testing.T) {
+	srv := startPeers(t, 1)[0]
+	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	sees := func(want bool) {
+		t.Helper()
+		if got, err := srv.db.SeesAllOpen(t.Context(), alice.accountID()); err != nil || got != want {
+			t.Errorf("sees all that is open: %v, %v, want %v", got, err, want)
+		}
+	}
+	sees(true)
+	if err := srv.db.Update(t.Context(), func(tx *store.Tx) error { return tx.SetWithheld(t.Context(), bob.accountID(), true) }); err != nil {
+		t.Fatal(err)
+	}
+	sees(false)
+}

@@ -16,7 +16,7 @@ const (
 	hintThreadMutes                     // mutes a thread
 	hintDomainBlocks                    // blocks a domain
 	hintReblogs                         // hides the boosts of somebody followed
-	hintWithheld                        // some account of the server is withheld and may have posts
+	hintWithheld                        // some account is withheld and may have posts, other than the server's own
 	hintSubscriptions                   // is told of each post of somebody
 	hintNotes                           // has written a note on somebody
 	hintEndorsements                    // recommends somebody
@@ -90,7 +90,8 @@ func (r reader) trueHints(ctx context.Context, viewer AccountID) (Hints, error) 
 			+ 8 * EXISTS (SELECT 1 FROM thread_mutes WHERE account_id = ?1)
 			+ 16 * EXISTS (SELECT 1 FROM domain_blocks WHERE account_id = ?1)
 			+ 32 * EXISTS (SELECT 1 FROM follows WHERE follower_id = ?1 AND show_reblogs = 0)
-			+ 64 * (EXISTS (SELECT 1 FROM accounts INDEXED BY accounts_withheld_deleted WHERE withheld = 1 AND deleted_at IS NULL)
+			+ 64 * (EXISTS (SELECT 1 FROM accounts a INDEXED BY accounts_withheld_deleted
+				WHERE a.withheld = 1 AND a.deleted_at IS NULL AND (a.domain <> '' OR EXISTS (SELECT 1 FROM users u WHERE u.account_id = a.id)))
 				OR EXISTS (SELECT 1 FROM jobs WHERE unique_key BETWEEN 'purge:' AND 'purge;'))
 			+ 128 * EXISTS (SELECT 1 FROM subscriptions WHERE account_id = ?1)
 			+ 256 * EXISTS (SELECT 1 FROM account_notes WHERE account_id = ?1)
