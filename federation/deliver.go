@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"svc/internal/activity"
+	"svc/internal/errs"
 	"svc/internal/fetch"
 	"svc/internal/httpsig"
 	"svc/store"
@@ -152,4 +153,100 @@ func retryAfter(header http.Header, now time.Time) time.Time {
 		return time.Time{}
 	}
 	return now.Add(min(max(wait, time.Minute), 24*time.Hour))
+}
+
+// parcel is an activity that goes to many.
+type parcel struct {
+	*store.Activity
+	body []byte
+}
+
+// parcel returns an activity, nil if it hands over a post that is gone, or whose author is out of service.
+func (c *courier) parcel(ctx context.Context, id store.ActivityID) (*parcel, error) {
+	c.mu.Lock()
+	p := c.bodies[id]
+	c.mu.Unlock()
+	if p == nil {
+		rows, err := c.s.db.Activities(ctx, []store.ActivityID{id})
+		if err != nil || len(rows) == 0 {
+			return nil, err
+		}
+		p = &parcel{rows[0], []byte(rows[0].Body)}
+		c.mu.Lock()
+		for other := range c.bodies {
+			if len(c.bodies) < maxBodies {
+				break
+			}
+			delete(c.bodies, other)
+		}
+		c.bodies[id] = p
+		c.mu.Unlock()
+	}
+	if p.StatusID != nil {
+		there, err := c.s.db.HandsOver(ctx, *p.StatusID)
+		if err != nil || !there {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// deliver tries a delivery once.
+func (c *courier) deliver(ctx context.Context, t *trip) (o *outcome) {
+	o = &outcome{trip: t}
+	defer func() {
+		if p := recover(); p != nil {
+			c.s.log.Error("panic in a delivery", "inbox", t.Inbox, "panic", p)
+			o.err, o.retry = fmt.Errorf("panic: %v", p), c.s.now().Add(pause(t.Attempts))
+		}
+	}()
+	parcel, err := c.parcel(ctx, t.ActivityID)
+	if err != nil {
+		o.err, o.retry = err, c.s.now().Add(pause(t.Attempts))
+		return o
+	}
+	if parcel == nil {
+		return o // what it hands over is gone: so is the reason to
+	}
+	if _, err := c.s.hostToAsk(t.Inbox); err != nil {
+		o.err, o.lost = err, true
+		return o
+	}
+	signer, err := c.s.signer(ctx, parcel.AccountID)
+	if err != nil {
+		o.err, o.lost, o.retry = err, errs.IsNotFound(err), c.s.now().Add(pause(t.Attempts))
+		return o
+	}
+	status, header, err := c.s.post(ctx, t.host, t.Inbox, parcel.body, signer)
+	c.s.judge(o, status, header, err)
+	if isGone(o.err) {
+		c.s.lookAfter(ctx, o)
+	}
+	return o
+}
+
+// lookAfter finds out what it means that an inbox is gone: that its owner is, or the whole server (federation 3.3).
+func (s *Service) lookAfter(ctx context.Context, o *outcome) {
+	owner, err := s.db.InboxOwner(ctx, o.Inbox)
+	if err != nil {
+		s.log.Error("looking for the owner of an inbox", "err", err)
+		return
+	}
+	if owner == 0 {
+		o.ill = statusOf(o.err) == goneStatus
+		return
+	}
+	account, err := s.db.Account(ctx, owner)
+	if err != nil || account.DeletedAt != nil {
+		return
+	}
+	switch _, err = s.fetchActor(ctx, account.URI); statusOf(err) {
+	case goneStatus:
+		err = s.actorGone(ctx, account)
+	case http.StatusNotFound:
+		err = s.actorAbsent(ctx, account)
+	}
+	if err != nil {
+		s.log.Debug("looking for an actor whose inbox is gone", "actor", account.URI, "err", err)
+	}
 }
