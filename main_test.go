@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -58,15 +59,19 @@ func newPlace(t testing.TB, more ...string) *place {
 	return p
 }
 
-// freeAddress returns an address on which nobody listens.
+// freeAddress returns an address on which nobody listens. It is not among those that the system gives away by itself, be it to what other
+// tests do meanwhile.
 func freeAddress(t testing.TB) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		address := fmt.Sprint("127.0.0.1:", 20_000+rand.IntN(10_000))
+		if ln, err := net.Listen("tcp", address); err == nil {
+			ln.Close()
+			return address
+		}
 	}
-	defer ln.Close()
-	return ln.Addr().String()
+	t.Fatal("no address is free")
+	return ""
 }
 
 func (p *place) path(elements ...string) string {

@@ -69,9 +69,11 @@ set_key() {
   mv "$1.new" "$1"
 }
 
-# free_port prints a port of the loopback address that nobody listens on.
+# free_port prints a port of the loopback address that nobody listens on, and that the system does not give away by itself.
 free_port() {
-  /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+  local port
+  while port=$((20000 + RANDOM % 10000)) && listening "$port"; do :; done
+  echo "$port"
 }
 
 # listening PORT tells whether somebody listens on a port of the loopback address.
