@@ -91,7 +91,7 @@ func (r reader) trueHints(ctx context.Context, viewer AccountID) (Hints, error) 
 			+ 16 * EXISTS (SELECT 1 FROM domain_blocks WHERE account_id = ?1)
 			+ 32 * EXISTS (SELECT 1 FROM follows WHERE follower_id = ?1 AND show_reblogs = 0)
 			+ 64 * (EXISTS (SELECT 1 FROM accounts a INDEXED BY accounts_withheld_deleted
-				WHERE a.withheld = 1 AND a.deleted_at IS NULL AND (a.domain <> '' OR EXISTS (SELECT 1 FROM users u WHERE u.account_id = a.id)))
+				WHERE a.withheld = 1 AND a.deleted_at IS NULL AND (a.domain <> '' OR a.actor_type <> 'Application' OR EXISTS (SELECT 1 FROM users u WHERE u.account_id = a.id)))
 				OR EXISTS (SELECT 1 FROM jobs WHERE unique_key BETWEEN 'purge:' AND 'purge;'))
 			+ 128 * EXISTS (SELECT 1 FROM subscriptions WHERE account_id = ?1)
 			+ 256 * EXISTS (SELECT 1 FROM account_notes WHERE account_id = ?1)
