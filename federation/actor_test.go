@@ -402,6 +402,25 @@ func TestKeyTaken(t *testing.T) {
 	}
 }
 
+// Nor does who has an id with which that of another begins.
+func TestKeyTakenFromBelow(t *testing.T) {
+	a, p := newAsker(t), newStage(t)
+	bob, thief := p.url+"/users/bob", p.url+"/users"
+	p.actor("bob", jsonObject{"publicKey": jsonObject{"id": bob + "#main-key", "owner": bob, "publicKeyPem": pemOf(stageKey())}})
+	if who, err := a.Caller(t.Context(), a.signed(bob+"#main-key", stageKey())); err != nil || who.URI != bob {
+		t.Fatalf("got %v, %v", who, err)
+	}
+	p.serve("/users", p.person("thief", jsonObject{
+		"id": thief, "inbox": thief + "/inbox", "publicKey": jsonObject{"id": bob + "#main-key", "owner": thief, "publicKeyPem": pemOf(bigKey())},
+	}))
+	if _, err := a.fetchActor(t.Context(), thief); err != nil {
+		t.Fatal(err)
+	}
+	if who, err := a.Caller(t.Context(), a.signed(bob+"#main-key", bigKey())); err == nil {
+		t.Errorf("the key of bob is that of %s", who.URI)
+	}
+}
+
 // Update(actor): what may change by it, and what not (107, 4.4).
 func TestUpdateActor(t *testing.T) {
 	a, p := newAsker(t), newStage(t)

@@ -140,7 +140,7 @@ func (tx *Tx) ForgetActor(ctx context.Context, id AccountID) error {
 }
 
 // SetActorKeys replaces the keys of an account elsewhere. A key id that belongs to another account is left with that one (federation
-// 2.3), unless it begins with the account's own id: then the other has it wrongly.
+// 2.3), unless it is made of the account's own id: then the other has it wrongly.
 func (tx *Tx) SetActorKeys(ctx context.Context, id AccountID, keys []*ActorKey) error {
 	if _, err := tx.exec(ctx, "drop actor keys", `DELETE FROM actor_keys WHERE account_id = ?`, id); err != nil {
 		return err
@@ -150,7 +150,10 @@ func (tx *Tx) SetActorKeys(ctx context.Context, id AccountID, keys []*ActorKey) 
 			INSERT INTO actor_keys (uri, account_id, public, created_at)
 			VALUES (?1, ?2, ?3, ?4)
 			ON CONFLICT (uri) DO UPDATE SET account_id = ?2, public = ?3, created_at = ?4
-			WHERE private IS NULL AND EXISTS (SELECT 1 FROM accounts a WHERE a.id = ?2 AND substr(?1, 1, length(a.uri) + 1) IN (a.uri || '#', a.uri || '/'))`,
+			WHERE private IS NULL AND EXISTS (
+				SELECT 1
+				FROM accounts a
+				WHERE a.id = ?2 AND (substr(?1, 1, length(a.uri) + 1) = a.uri || '#' OR ?1 IN (a.uri || '/main-key', a.uri || '/publickey')))`,
 			k.URI, id, k.Public, At(tx.db.now())); err != nil {
 			return err
 		}
