@@ -11,7 +11,7 @@ import (
 	"svc/admin"
 )
 
-func (a *app) announcementCommand() *cobra.Command {
+func (a *cli) announcementCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "announcement",
 		Short: "Tell everybody who has an account something",
@@ -22,20 +22,20 @@ or until they end.`,
 	return cmd
 }
 
-func (a *app) announcementAddCommand() *cobra.Command {
+func (a *cli) announcementAddCommand() *cobra.Command {
 	var n admin.Announcement
 	var starts, ends string
 	cmd := &cobra.Command{
 		Use:     "add TEXT",
 		Short:   "Announce something",
 		Example: "  svc announcement add \"We move on Sunday, from 10 to 11.\" --ends-at 2030-01-06T11:00:00Z",
-		Args:    needs("TEXT"),
+		Args:    oneArg("TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			n.Text = args[0]
-			if n.StartsAt, err = givenTime("--starts-at", starts); err != nil {
+			if n.StartsAt, err = timeFlag("--starts-at", starts); err != nil {
 				return err
 			}
-			if n.EndsAt, err = givenTime("--ends-at", ends); err != nil {
+			if n.EndsAt, err = timeFlag("--ends-at", ends); err != nil {
 				return err
 			}
 			made, err := perform(cmd.Context(), a, announce, n)
@@ -52,8 +52,8 @@ func (a *app) announcementAddCommand() *cobra.Command {
 	return cmd
 }
 
-// givenTime reads the time of a flag, nil if it is not given. A day alone begins at midnight, UTC.
-func givenTime(flag, value string) (*time.Time, error) {
+// timeFlag reads the time of a flag, nil if it is not given. A day alone begins at midnight, UTC.
+func timeFlag(flag, value string) (*time.Time, error) {
 	if value == "" {
 		return nil, nil
 	}
@@ -67,7 +67,7 @@ func givenTime(flag, value string) (*time.Time, error) {
 	return &at, nil
 }
 
-func (a *app) announcementListCommand() *cobra.Command {
+func (a *cli) announcementListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the announcements",
@@ -80,25 +80,25 @@ func (a *app) announcementListCommand() *cobra.Command {
 			table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(table, "ID\tFROM\tUNTIL\tTEXT")
 			for _, n := range list {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", n.ID, moment(n.StartsAt), moment(n.EndsAt), strings.Join(strings.Fields(n.Text), " "))
+				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", n.ID, formatTime(n.StartsAt), formatTime(n.EndsAt), strings.Join(strings.Fields(n.Text), " "))
 			}
 			return table.Flush()
 		},
 	}
 }
 
-func moment(t *time.Time) string {
+func formatTime(t *time.Time) string {
 	if t == nil {
 		return "-"
 	}
 	return t.UTC().Format(time.RFC3339)
 }
 
-func (a *app) announcementDeleteCommand() *cobra.Command {
+func (a *cli) announcementDeleteCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete ID",
 		Short: "Take an announcement back",
-		Args:  needs("ID"),
+		Args:  oneArg("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			gone, err := perform(cmd.Context(), a, unannounce, args[0])
 			if err != nil {

@@ -7,8 +7,8 @@ import (
 )
 
 func TestAnnouncementCommands(t *testing.T) {
-	p := newPlace(t)
-	p.run("user", "create", "alice", "--email", "alice@example.org").done()
+	p := newWorkspace(t)
+	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
 	p.addToken("alice", "alice")
 	for _, tt := range []struct {
 		args []string
@@ -23,12 +23,12 @@ func TestAnnouncementCommands(t *testing.T) {
 		{[]string{"add", "x", "--ends-at", "2020-01-01"}, 1, "over already"},
 		{[]string{"delete", "x"}, 1, "There is no announcement"},
 	} {
-		p.run(append([]string{"announcement"}, tt.args...)...).refused(tt.code, tt.want)
+		p.run(append([]string{"announcement"}, tt.args...)...).fails(tt.code, tt.want)
 	}
-	made := p.run("announcement", "add", "made before", "--ends-at", "2100-01-01").done()
+	made := p.run("announcement", "add", "made before", "--ends-at", "2100-01-01").ok()
 	p.serve()
-	p.run("announcement", "add", "see https://example.org/<news>").done()
-	list := p.run("announcement", "list").done()
+	p.run("announcement", "add", "see https://example.org/<news>").ok()
+	list := p.run("announcement", "list").ok()
 	if !strings.Contains(list, "made before") || !strings.Contains(list, "2100-01-01T00:00:00Z") || !strings.Contains(list, "<news>") {
 		t.Errorf("the list is %q", list)
 	}
@@ -37,7 +37,7 @@ func TestAnnouncementCommands(t *testing.T) {
 		t.Errorf("apps are told %s", body)
 	}
 	id := regexp.MustCompile(`as (\w+)\.`).FindStringSubmatch(made)[1]
-	p.run("announcement", "delete", id).done()
+	p.run("announcement", "delete", id).ok()
 	if _, body := p.get("/api/v1/announcements", "alice"); strings.Contains(body, "made before") {
 		t.Error("still there after its deletion")
 	}

@@ -14,7 +14,7 @@ import (
 	"svc/internal/config"
 )
 
-func (a *app) backupCommand() *cobra.Command {
+func (a *cli) backupCommand() *cobra.Command {
 	var noMedia bool
 	cmd := &cobra.Command{
 		Use:   "backup [FILE]",
@@ -36,7 +36,7 @@ the file has all secrets of the server.`,
 				return err
 			}
 			tell, end := a.progress("backup")
-			m, err := admin.Backup(cmd.Context(), admin.BackupJob{
+			m, err := admin.Backup(cmd.Context(), admin.BackupOptions{
 				DataDir: c.Data.Dir, Settings: settings, File: file, NoMedia: noMedia, Version: version, Progress: tell,
 			})
 			end()
@@ -69,7 +69,7 @@ func backupFile(c *config.Config, args []string) (string, error) {
 	return args[0], nil
 }
 
-func (a *app) restoreCommand() *cobra.Command {
+func (a *cli) restoreCommand() *cobra.Command {
 	var dataDir string
 	var force bool
 	cmd := &cobra.Command{
@@ -81,7 +81,7 @@ folder, and there must be no data in it; with --force they are moved aside, into
 The data go where --data-dir says, else where the settings file says, and if there is none, where the one in the backup
 says. A settings file that is there is kept; if it is another than that in the backup, the latter is put beside it.`,
 		Example: "  svc restore /mnt/usb/svc-20260102T030405Z.tar\n  svc restore svc.tar --data-dir /var/lib/svc/data --config /var/lib/svc/config.toml",
-		Args:    needs("FILE"),
+		Args:    oneArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, saved, err := a.restoredSettings(args[0])
 			if err != nil {
@@ -95,14 +95,14 @@ says. A settings file that is there is kept; if it is another than that in the b
 				moved = true
 			}
 			tell, end := a.progress("restore")
-			r, err := admin.Restore(cmd.Context(), admin.RestoreJob{File: args[0], DataDir: c.Data.Dir, Force: force, Progress: tell})
+			r, err := admin.Restore(cmd.Context(), admin.RestoreOptions{File: args[0], DataDir: c.Data.Dir, Force: force, Progress: tell})
 			end()
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(a.out, "%s holds the backup of %s.\n", c.Data.Dir, r.CreatedAt.Format(time.RFC3339))
-			if r.Aside != "" {
-				fmt.Fprintf(a.out, "What was there before is in %s.\n", r.Aside)
+			if r.PreviousDir != "" {
+				fmt.Fprintf(a.out, "What was there before is in %s.\n", r.PreviousDir)
 			}
 			if !r.Media {
 				fmt.Fprintln(a.out, "The backup was made without uploads.")
@@ -117,7 +117,7 @@ says. A settings file that is there is kept; if it is another than that in the b
 
 // restoredSettings returns the settings that say where the data belong: those that are there, else those in the backup, whose text
 // is returned too.
-func (a *app) restoredSettings(file string) (c *config.Config, saved []byte, err error) {
+func (a *cli) restoredSettings(file string) (c *config.Config, saved []byte, err error) {
 	if saved, err = admin.BackupSettings(file); err != nil {
 		return nil, nil, err
 	}
@@ -134,7 +134,7 @@ func (a *app) restoredSettings(file string) (c *config.Config, saved []byte, err
 
 // restoreSettings puts the settings file of the backup in place, or beside the one that is there. moved says that the data are
 // elsewhere than the settings say.
-func (a *app) restoreSettings(c *config.Config, saved []byte, moved bool) error {
+func (a *cli) restoreSettings(c *config.Config, saved []byte, moved bool) error {
 	path, _ := a.settingsFile()
 	there, err := os.ReadFile(path)
 	switch {

@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// picture is the name that content has in the media folder.
-func picture(content string) string {
+// mediaPath is the name that content has in the media folder.
+func mediaPath(content string) string {
 	sum := hex.EncodeToString(sha256Of([]byte(content)))
 	return "media/" + sum[:2] + "/" + sum + ".png"
 }
@@ -29,24 +29,24 @@ func sha256Of(b []byte) []byte {
 	return sum[:]
 }
 
-// furnish puts files into the data directory that are not made by the server itself.
-func (p *place) furnish() map[string]string {
+// addFiles puts files into the data directory that are not made by the server itself.
+func (p *workspace) addFiles() map[string]string {
 	p.t.Helper()
 	files := map[string]string{
-		"emoji/pack/pack.json": `{"files": {}}`,
-		"static/robots.txt":    "User-agent: *",
-		picture("a picture"):   "a picture",
-		picture("another one"): "another one",
+		"emoji/pack/pack.json":   `{"files": {}}`,
+		"static/robots.txt":      "User-agent: *",
+		mediaPath("a picture"):   "a picture",
+		mediaPath("another one"): "another one",
 	}
 	for name, content := range files {
-		p.place("data/"+name, content)
+		p.writeFile("data/"+name, content)
 	}
-	p.place("data/media/tmp/half-an-upload", "half")
-	p.place("data/cache/something", "cached")
+	p.writeFile("data/media/tmp/half-an-upload", "half")
+	p.writeFile("data/cache/something", "cached")
 	return files
 }
 
-func (p *place) place(name, content string) {
+func (p *workspace) writeFile(name, content string) {
 	p.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(p.path(name)), 0o700); err != nil {
 		p.t.Fatal(err)
@@ -55,22 +55,22 @@ func (p *place) place(name, content string) {
 }
 
 func TestBackupWhileWritingAndRestore(t *testing.T) {
-	p := newPlace(t, "[rate_limit]\nenabled = false # no limits\n")
-	p.run("user", "create", "alice", "--email", "alice@example.org", "--admin").done()
+	p := newWorkspace(t, "[rate_limit]\nenabled = false # no limits\n")
+	p.run("user", "create", "alice", "--email", "alice@example.org", "--admin").ok()
 	p.addToken("alice", "t")
 	s := p.serve()
-	files := p.furnish()
+	files := p.addFiles()
 	before := make(map[string]string)
 	for i := range 20 {
 		text := fmt.Sprintf("before the backup %d", i)
 		before[p.post("t", text)] = text
 	}
-	stop := p.writers("t", 4)
+	stop := p.startWriters("t", 4)
 	s.waitUntil("some posts", func() bool {
 		_, body := p.get("/api/v1/timelines/home", "t")
 		return strings.Contains(body, "of writer")
 	})
-	if got := p.run("backup", "svc.tar").done(); !strings.Contains(got, "Wrote svc.tar") {
+	if got := p.run("backup", "svc.tar").ok(); !strings.Contains(got, "Wrote svc.tar") {
 		t.Errorf("got %q", got)
 	}
 	s.waitUntil("the writers to go on", func() bool {
@@ -88,9 +88,9 @@ func TestBackupWhileWritingAndRestore(t *testing.T) {
 	}
 
 	// An empty machine, on which the data are to be elsewhere.
-	q := newHost(t)
+	q := newWorkspaceWithoutSettings(t)
 	q.url = p.url
-	out := q.run("restore", p.path("svc.tar"), "--data-dir", "data").done()
+	out := q.run("restore", p.path("svc.tar"), "--data-dir", "data").ok()
 	if !strings.Contains(out, "Wrote the settings to config.toml") {
 		t.Errorf("got %q", out)
 	}
@@ -117,27 +117,27 @@ func TestBackupWhileWritingAndRestore(t *testing.T) {
 			t.Errorf("%q is not in the backup: %d", text, status)
 		}
 	}
-	if got := q.run("user", "list").done(); !strings.Contains(got, "alice@example.org") {
+	if got := q.run("user", "list").ok(); !strings.Contains(got, "alice@example.org") {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestBackupWithoutServer(t *testing.T) {
-	p := newPlace(t)
-	p.run("backup").refused(1, "there is no database")
+	p := newWorkspace(t)
+	p.run("backup").fails(1, "there is no database")
 	if _, err := os.Stat(p.path("data")); err == nil {
 		t.Error("it made a data directory")
 	}
-	p.run("user", "create", "alice", "--email", "alice@example.org").done()
-	p.furnish()
-	p.run("backup").done()
-	p.run("backup", "--no-media", "small.tar").done()
-	p.run("backup", "small.tar").refused(1, "small.tar is there already")
-	p.run("backup", "nowhere/svc.tar").refused(1, "nowhere")
+	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
+	p.addFiles()
+	p.run("backup").ok()
+	p.run("backup", "--no-media", "small.tar").ok()
+	p.run("backup", "small.tar").fails(1, "small.tar is there already")
+	p.run("backup", "nowhere/svc.tar").fails(1, "nowhere")
 	if err := os.Mkdir(p.path("folder"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p.run("backup", "folder").done()
+	p.run("backup", "folder").ok()
 	for _, pattern := range []string{"data/backups/svc-*Z.tar", "folder/svc-*Z.tar"} {
 		if found, err := filepath.Glob(p.path(pattern)); err != nil || len(found) != 1 {
 			t.Errorf("%s: got %q, %v", pattern, found, err)
@@ -152,35 +152,35 @@ func TestBackupWithoutServer(t *testing.T) {
 	if media > 0 {
 		t.Errorf("there are %d uploads in the backup without media", media)
 	}
-	if got := newHost(t).run("restore", p.path("small.tar")).done(); !strings.Contains(got, "without uploads") {
+	if got := newWorkspaceWithoutSettings(t).run("restore", p.path("small.tar")).ok(); !strings.Contains(got, "without uploads") {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestRestoreRefusesAndForces(t *testing.T) {
-	p := newPlace(t)
-	p.run("user", "create", "alice", "--email", "alice@example.org").done()
-	p.run("backup", "svc.tar").done()
-	p.run("user", "create", "bob", "--email", "bob@example.org").done()
+	p := newWorkspace(t)
+	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
+	p.run("backup", "svc.tar").ok()
+	p.run("user", "create", "bob", "--email", "bob@example.org").ok()
 	backup := p.path("svc.tar")
 
-	p.run("restore").refused(2, "FILE is missing")
-	p.run("restore", "nowhere.tar").refused(1, "nowhere.tar")
-	p.run("restore", backup).refused(1, "holds data already")
+	p.run("restore").fails(2, "FILE is missing")
+	p.run("restore", "nowhere.tar").fails(1, "nowhere.tar")
+	p.run("restore", backup).fails(1, "holds data already")
 	s := p.serve()
-	p.run("restore", backup).refused(1, "in use by another svc process")
-	p.run("restore", backup, "--force").refused(1, "in use by another svc process")
+	p.run("restore", backup).fails(1, "in use by another svc process")
+	p.run("restore", backup, "--force").fails(1, "in use by another svc process")
 	s.stop()
-	if got := p.run("user", "list").done(); !strings.Contains(got, "bob") {
+	if got := p.run("user", "list").ok(); !strings.Contains(got, "bob") {
 		t.Fatalf("got %q", got)
 	}
 
-	p.place("data/cache/ab/copy", "of what others have")
-	out := p.run("restore", backup, "--force").done()
+	p.writeFile("data/cache/ab/copy", "of what others have")
+	out := p.run("restore", backup, "--force").ok()
 	if _, err := os.Stat(p.path("data/cache/ab/copy")); err != nil {
 		t.Errorf("what is kept of others' files is good beside any database: %v", err)
 	}
-	if got := p.run("user", "list").done(); !strings.Contains(got, "alice") || strings.Contains(got, "bob") {
+	if got := p.run("user", "list").ok(); !strings.Contains(got, "alice") || strings.Contains(got, "bob") {
 		t.Errorf("after the restore: got %q", got)
 	}
 	aside, err := filepath.Glob(p.path("data/before-restore-*/svc.db"))
@@ -192,43 +192,43 @@ func TestRestoreRefusesAndForces(t *testing.T) {
 	if err := os.Mkdir(p.path("data", "restore.unfinished"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p.run("user", "list").refused(1, "a restore was interrupted")
+	p.run("user", "list").fails(1, "a restore was interrupted")
 	if r := p.run("serve"); r.code != 1 || !strings.Contains(r.errOut, "a restore was interrupted") {
 		t.Errorf("serve: got %d, %q", r.code, r.errOut)
 	}
-	p.run("restore", backup).refused(1, "holds data already")
+	p.run("restore", backup).fails(1, "holds data already")
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // the folder for old data is named by the second
-	p.run("restore", backup, "--force").done()
+	p.run("restore", backup, "--force").ok()
 	p.serve()
 
-	p.place("other/cache/ab/copy", "of what others have") // no data
-	p.run("restore", backup, "--data-dir", p.path("other")).done()
+	p.writeFile("other/cache/ab/copy", "of what others have") // no data
+	p.run("restore", backup, "--data-dir", p.path("other")).ok()
 }
 
 func TestRestoreAndSettings(t *testing.T) {
-	p := newPlace(t)
-	p.run("user", "create", "alice", "--email", "alice@example.org").done()
-	p.run("backup", "svc.tar").done()
+	p := newWorkspace(t)
+	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
+	p.run("backup", "svc.tar").ok()
 
 	t.Run("other settings are kept", func(t *testing.T) {
-		q := newPlace(t, "[instance]\nname = \"other\"")
-		out := q.run("restore", p.path("svc.tar")).done()
-		if !strings.Contains(out, "config.toml.from-backup") || !strings.Contains(q.run("config", "show").done(), `name = "other"`) {
+		q := newWorkspace(t, "[instance]\nname = \"other\"")
+		out := q.run("restore", p.path("svc.tar")).ok()
+		if !strings.Contains(out, "config.toml.from-backup") || !strings.Contains(q.run("config", "show").ok(), `name = "other"`) {
 			t.Errorf("got %q", out)
 		}
-		if got := q.run("config", "show", "--config", "config.toml.from-backup").done(); !strings.Contains(got, p.url) {
+		if got := q.run("config", "show", "--config", "config.toml.from-backup").ok(); !strings.Contains(got, p.url) {
 			t.Errorf("got %q", got)
 		}
 	})
 	t.Run("the backup says where", func(t *testing.T) {
-		q := newHost(t)
-		q.run("restore", p.path("svc.tar")).done() // ./data
-		q.run("user", "show", "alice").done()
+		q := newWorkspaceWithoutSettings(t)
+		q.run("restore", p.path("svc.tar")).ok() // ./data
+		q.run("user", "show", "alice").ok()
 	})
 	t.Run("settings follow the data", func(t *testing.T) {
-		q := newHost(t)
-		q.run("restore", p.path("svc.tar"), "--data-dir", "elsewhere", "--config", "new.toml").done()
-		q.run("user", "show", "alice", "--config", "new.toml").done()
+		q := newWorkspaceWithoutSettings(t)
+		q.run("restore", p.path("svc.tar"), "--data-dir", "elsewhere", "--config", "new.toml").ok()
+		q.run("user", "show", "alice", "--config", "new.toml").ok()
 	})
 }
 
@@ -286,8 +286,8 @@ func writeTar(t testing.TB, path string, list []entry) {
 	}
 }
 
-// manifested replaces the manifest by one that fits.
-func manifested(t testing.TB, list []entry) []entry {
+// withManifest replaces the manifest by one that fits.
+func withManifest(t testing.TB, list []entry) []entry {
 	t.Helper()
 	type file struct {
 		Name   string `json:"name"`
@@ -343,10 +343,10 @@ func changeDatabase(t testing.TB, list []entry, query string) []entry {
 }
 
 func TestRestoreRefusesDamagedBackups(t *testing.T) {
-	p := newPlace(t)
-	p.run("user", "create", "alice", "--email", "alice@example.org").done()
-	p.furnish()
-	p.run("backup", "svc.tar").done()
+	p := newWorkspace(t)
+	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
+	p.addFiles()
+	p.run("backup", "svc.tar").ok()
 	whole := readTar(t, p.path("svc.tar"))
 	without := func(name string) []entry {
 		return slices.DeleteFunc(slices.Clone(whole), func(e entry) bool { return e.name == name })
@@ -359,23 +359,23 @@ func TestRestoreRefusesDamagedBackups(t *testing.T) {
 	}{
 		{"a changed file", func() []entry {
 			list := slices.Clone(whole)
-			i := slices.IndexFunc(list, func(e entry) bool { return e.name == picture("a picture") })
+			i := slices.IndexFunc(list, func(e entry) bool { return e.name == mediaPath("a picture") })
 			list[i].content = []byte("a Picture")
 			return list
-		}(), picture("a picture") + " is damaged"},
+		}(), mediaPath("a picture") + " is damaged"},
 		{"a changed database", changeDatabase(t, whole, `UPDATE accounts SET display_name = 'x'`), "svc.db is damaged"},
-		{"a file less", without(picture("a picture")), "no such file"},
+		{"a file less", without(mediaPath("a picture")), "no such file"},
 		{"a file more", with(entry{"static/more", tar.TypeReg, nil}), "other files"},
 		{"no manifest", without("manifest.json"), "no manifest.json"},
-		{"no database", manifested(t, without("svc.db")), "no database"},
-		{"a path out of the folder", manifested(t, with(entry{"media/../../evil", tar.TypeReg, nil})), "does not belong"},
+		{"no database", withManifest(t, without("svc.db")), "no database"},
+		{"a path out of the folder", withManifest(t, with(entry{"media/../../evil", tar.TypeReg, nil})), "does not belong"},
 		{"an absolute path", with(entry{"/tmp/evil", tar.TypeReg, nil}), "does not belong"},
-		{"a foreign folder", manifested(t, with(entry{"backups/evil", tar.TypeReg, nil})), "does not belong"},
+		{"a foreign folder", withManifest(t, with(entry{"backups/evil", tar.TypeReg, nil})), "does not belong"},
 		{"a link", with(entry{"media/link", tar.TypeSymlink, []byte("/etc/passwd")}), "does not belong"},
-		{"the same file twice", manifested(t, with(entry{picture("a picture"), tar.TypeReg, []byte("a picture")})), "exists"},
-		{"a newer database", manifested(t, changeDatabase(t, whole, `PRAGMA user_version = 9999`)), "newer version of svc"},
-		{"a row that refers to none", manifested(t, changeDatabase(t, whole, `PRAGMA foreign_keys = 0; UPDATE users SET account_id = 1`)), "refer to rows that are not there"},
-		{"no database in its file", manifested(t, append(without("svc.db"), entry{"svc.db", tar.TypeReg, []byte("nonsense")})), "database is damaged"},
+		{"the same file twice", withManifest(t, with(entry{mediaPath("a picture"), tar.TypeReg, []byte("a picture")})), "exists"},
+		{"a newer database", withManifest(t, changeDatabase(t, whole, `PRAGMA user_version = 9999`)), "newer version of svc"},
+		{"a row that refers to none", withManifest(t, changeDatabase(t, whole, `PRAGMA foreign_keys = 0; UPDATE users SET account_id = 1`)), "refer to rows that are not there"},
+		{"no database in its file", withManifest(t, append(without("svc.db"), entry{"svc.db", tar.TypeReg, []byte("nonsense")})), "database is damaged"},
 		{"another format", func() []entry {
 			list := slices.Clone(whole)
 			last := &list[len(list)-1]
@@ -384,10 +384,10 @@ func TestRestoreRefusesDamagedBackups(t *testing.T) {
 		}(), "format 2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			q := newHost(t)
+			q := newWorkspaceWithoutSettings(t)
 			writeTar(t, q.path("svc.tar"), tt.list)
-			q.run("restore", "svc.tar", "--data-dir", "data").refused(1, tt.want)
-			q.wantNothing()
+			q.run("restore", "svc.tar", "--data-dir", "data").fails(1, tt.want)
+			q.wantNoData()
 		})
 	}
 	bytes, err := os.ReadFile(p.path("svc.tar"))
@@ -396,18 +396,18 @@ func TestRestoreRefusesDamagedBackups(t *testing.T) {
 	}
 	for _, length := range []int{0, 100, 5000, len(bytes) / 2, len(bytes) - 5000} {
 		t.Run(fmt.Sprintf("only %d of %d bytes", length, len(bytes)), func(t *testing.T) {
-			q := newHost(t)
+			q := newWorkspaceWithoutSettings(t)
 			if err := os.WriteFile(q.path("svc.tar"), bytes[:length], 0o600); err != nil {
 				t.Fatal(err)
 			}
-			q.run("restore", "svc.tar", "--data-dir", "data").refused(1, "no complete backup")
-			q.wantNothing()
+			q.run("restore", "svc.tar", "--data-dir", "data").fails(1, "no complete backup")
+			q.wantNoData()
 		})
 	}
 }
 
-// wantNothing checks that there are no data and no settings.
-func (p *place) wantNothing() {
+// wantNoData checks that there are no data and no settings.
+func (p *workspace) wantNoData() {
 	p.t.Helper()
 	if _, err := os.Stat(p.config); err == nil {
 		p.t.Error("there are settings")

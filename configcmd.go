@@ -12,29 +12,29 @@ import (
 )
 
 // settingsFile returns which settings file counts, and whether it was named: one that was named must be there.
-func (a *app) settingsFile() (path string, named bool) {
+func (a *cli) settingsFile() (path string, named bool) {
 	if a.configFile != "" {
 		return a.configFile, true
 	}
 	if path := os.Getenv("SVC_CONFIG"); path != "" {
 		return path, true
 	}
-	return usualSettings, false
+	return defaultSettingsFile, false
 }
 
-// usualSettings is the settings file that counts, if it is there, where none is named.
-const usualSettings = "config.toml"
+// defaultSettingsFile is the settings file that counts, if it is there, where none is named.
+const defaultSettingsFile = "config.toml"
 
 // withSettings returns a command that is meant for the server of a settings file, "" if it has none.
 func withSettings(command, file string) string {
-	if file == "" || file == usualSettings {
+	if file == "" || file == defaultSettingsFile {
 		return command
 	}
 	return command + " --config " + file
 }
 
 // settings returns the settings and the file they are from, "" if that is none.
-func (a *app) settings() (c *config.Config, file string, err error) {
+func (a *cli) settings() (c *config.Config, file string, err error) {
 	path, named := a.settingsFile()
 	if !named {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -45,7 +45,7 @@ func (a *app) settings() (c *config.Config, file string, err error) {
 	return c, path, err
 }
 
-func (a *app) configCommand() *cobra.Command {
+func (a *cli) configCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "config",
 		Short: "Check and show the settings",
@@ -87,7 +87,7 @@ folder. Without a file all settings have their defaults. A change counts after a
 }
 
 // checkConfig says whether the settings are valid, and what is questionable about them.
-func (a *app) checkConfig() error {
+func (a *cli) checkConfig() error {
 	c, file, err := a.settings()
 	if err != nil {
 		return err

@@ -20,19 +20,19 @@ var dataDirs = []string{"media", "emoji", "cache", "frontends", "static", "impor
 
 // openData opens the database and makes what is missing of the data directory. Only one process can have it.
 func openData(ctx context.Context, c *config.Config, log *slog.Logger) (*store.DB, error) {
-	if err := admin.RestoreFinished(c.Data.Dir); err != nil {
+	if err := admin.CheckRestoreFinished(c.Data.Dir); err != nil {
 		return nil, err
 	}
 	db, err := store.Open(ctx, store.Options{
-		Dir:             c.Data.Dir,
-		Schema:          schema,
-		Readers:         c.Data.Readers,
-		ReaderCache:     int(c.Data.ReaderCache / 1000),
-		WriterCache:     int(c.Data.WriterCache / 1000),
-		Normal:          c.Data.Synchronous == config.SyncNormal,
-		BlockersVisible: c.Accounts.BlockersVisible,
-		Federated:       c.Federation.Enabled,
-		Log:             log,
+		Dir:               c.Data.Dir,
+		Schema:            schema,
+		Readers:           c.Data.Readers,
+		ReaderCache:       int(c.Data.ReaderCache / 1000),
+		WriterCache:       int(c.Data.WriterCache / 1000),
+		SynchronousNormal: c.Data.Synchronous == config.SyncNormal,
+		BlockersVisible:   c.Accounts.BlockersVisible,
+		Federated:         c.Federation.Enabled,
+		Log:               log,
 	})
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func warnings(c *config.Config) []string {
 	if c.Instance.RegistrationsOpen && c.Instance.AccountActivationRequired && !c.Mail.Enabled {
 		list = append(list, `instance.account_activation_required is on but mail.enabled is off: new accounts wait until you run "svc user confirm"`)
 	}
-	return append(list, idlePolicies(c)...)
+	return append(list, policyWarnings(c)...)
 }
 
 // isPrivate tells whether a host is on this machine or in a network of one's own.

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// inboxes are servers elsewhere with an inbox each, on addresses of their own. They count what is delivered, by the id of the activity.
-type inboxes struct {
+// inboxServer are servers elsewhere with an inbox each, on addresses of their own. They count what is delivered, by the id of the activity.
+type inboxServer struct {
 	hosts []string
 	reply func(host int, w http.ResponseWriter) // nil: 202
 
@@ -27,9 +27,9 @@ type inboxes struct {
 	last time.Time
 }
 
-func startInboxes(t testing.TB, n int) *inboxes {
+func startInboxServer(t testing.TB, n int) *inboxServer {
 	t.Helper()
-	in := &inboxes{}
+	in := &inboxServer{}
 	for i := range n {
 		ln, err := net.Listen("tcp", fmt.Sprintf("127.1.%d.%d:0", i/200, 1+i%200))
 		if err != nil {
@@ -43,7 +43,7 @@ func startInboxes(t testing.TB, n int) *inboxes {
 	return in
 }
 
-func (in *inboxes) take(host int, w http.ResponseWriter, r *http.Request) {
+func (in *inboxServer) take(host int, w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	if r.Method != http.MethodPost {
 		http.NotFound(w, r)
@@ -64,14 +64,14 @@ func (in *inboxes) take(host int, w http.ResponseWriter, r *http.Request) {
 }
 
 // count returns how many deliveries there were, and the time of the last.
-func (in *inboxes) count() (int, time.Time) {
+func (in *inboxServer) count() (int, time.Time) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.n, in.last
 }
 
 // has counts the hosts that have got the post of an id.
-func (in *inboxes) has(uri string, from, to int) (n int) {
+func (in *inboxServer) has(uri string, from, to int) (n int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for _, got := range in.got[from:to] {
@@ -82,13 +82,13 @@ func (in *inboxes) has(uri string, from, to int) (n int) {
 	return n
 }
 
-// newPeered makes a place with alice, whom somebody on each of the hosts follows, and a token for her.
-func newPeered(t testing.TB, in *inboxes) *place {
+// newFederatedWorkspace makes a place with alice, whom somebody on each of the hosts follows, and a token for her.
+func newFederatedWorkspace(t testing.TB, in *inboxServer) *workspace {
 	t.Helper()
-	p := newPlace(t, "[rate_limit]\nenabled = false\n[federation]\nallow_loopback = true")
-	p.run("user", "create", "alice", "--email", "alice@example.org", "--admin").done()
+	p := newWorkspace(t, "[rate_limit]\nenabled = false\n[federation]\nallow_loopback = true")
+	p.run("user", "create", "alice", "--email", "alice@example.org", "--admin").ok()
 	p.addToken("alice", "t")
-	p.side(func(db *sql.DB) error {
+	p.openDatabase(func(db *sql.DB) error {
 		for i, host := range in.hosts {
 			uri := "http://" + host + "/users/fan"
 			for _, q := range []struct {
@@ -96,7 +96,7 @@ func newPeered(t testing.TB, in *inboxes) *place {
 				args []any
 			}{
 				{`INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, created_at) VALUES (?, 'fan', 'fan', ?, ?, ?, 0)`, []any{i + 1000, host, uri, uri}},
-				{`INSERT INTO actors (account_id, inbox, shared_inbox, fetched_at, tried_at) VALUES (?, ?, ?, ?, ?)`,
+				{`INSERT INTO actors (account_id, inbox, shared_inbox, fetched_at, attempted_at) VALUES (?, ?, ?, ?, ?)`,
 					[]any{i + 1000, uri + "/inbox", "http://" + host + "/inbox", time.Now().UnixMilli(), time.Now().UnixMilli()}},
 				{`INSERT INTO follows (id, follower_id, target_id, follower_local) SELECT ?1, ?1, id, 0 FROM accounts WHERE nickname = 'alice'`, []any{i + 1000}},
 			} {
@@ -110,8 +110,8 @@ func newPeered(t testing.TB, in *inboxes) *place {
 	return p
 }
 
-// side does something with the database beside the server.
-func (p *place) side(fn func(*sql.DB) error) {
+// openDatabase does something with the database beside the server.
+func (p *workspace) openDatabase(fn func(*sql.DB) error) {
 	p.t.Helper()
 	db, err := sql.Open("sqlite", "file:"+p.path("data", "svc.db")+"?_pragma=busy_timeout(10000)")
 	if err != nil {
@@ -123,10 +123,10 @@ func (p *place) side(fn func(*sql.DB) error) {
 	}
 }
 
-// number reads a number from the database.
-func (p *place) number(query string, args ...any) (n int) {
+// queryInt reads a number from the database.
+func (p *workspace) queryInt(query string, args ...any) (n int) {
 	p.t.Helper()
-	p.side(func(db *sql.DB) error { return db.QueryRow(query, args...).Scan(&n) })
+	p.openDatabase(func(db *sql.DB) error { return db.QueryRow(query, args...).Scan(&n) })
 	return n
 }
 
@@ -146,8 +146,8 @@ func (s *server) cpu() time.Duration {
 // BenchmarkDeliveries measures a post until 200 hosts have it that answer at once, and the processor time of a delivery.
 func BenchmarkDeliveries(b *testing.B) {
 	const hosts = 200
-	in := startInboxes(b, hosts)
-	s := newPeered(b, in).serve()
+	in := startInboxServer(b, hosts)
+	s := newFederatedWorkspace(b, in).serve()
 	round := func() {
 		before, _ := in.count()
 		if s.post("t", "hello to all") == "" {
@@ -181,8 +181,8 @@ func TestSlowInboxes(t *testing.T) {
 		{"ten hang", 10, 0, 300 * time.Millisecond},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			in := startInboxes(t, hosts)
-			s := newPeered(t, in).serve()
+			in := startInboxServer(t, hosts)
+			s := newFederatedWorkspace(t, in).serve()
 			s.post("t", "the first")
 			s.waitUntil("the first", func() bool { n, _ := in.count(); return n == hosts })
 			release := make(chan struct{})
@@ -220,7 +220,7 @@ func TestSlowInboxes(t *testing.T) {
 // anew: each host that works gets everything, at least once; what the others have not got waits for them.
 func TestKilledWhileDelivering(t *testing.T) {
 	const hosts, posts, broken, slow = 200, 5, 10, 20 // hosts 0 to 9 are broken, 10 to 29 slow
-	in := startInboxes(t, hosts)
+	in := startInboxServer(t, hosts)
 	mended := make(chan struct{})
 	in.reply = func(host int, w http.ResponseWriter) {
 		switch {
@@ -235,7 +235,7 @@ func TestKilledWhileDelivering(t *testing.T) {
 		}
 		w.WriteHeader(http.StatusAccepted)
 	}
-	p := newPeered(t, in)
+	p := newFederatedWorkspace(t, in)
 	s := p.serve()
 	var uris []string
 	for i := range posts {
@@ -272,36 +272,36 @@ func TestKilledWhileDelivering(t *testing.T) {
 		}
 	}
 	s.waitUntil("what was delivered to be recorded", func() bool {
-		return s.number(`SELECT count(*) FROM deliveries`) == broken*posts
+		return s.queryInt(`SELECT count(*) FROM deliveries`) == broken*posts
 	})
-	if n := s.number(`SELECT count(*) FROM deliveries d WHERE parked = 0 AND EXISTS (SELECT 1 FROM hosts h WHERE h.domain = d.domain AND h.due_at IS NOT NULL)`); n != broken*posts {
+	if n := s.queryInt(`SELECT count(*) FROM deliveries d WHERE parked = 0 AND EXISTS (SELECT 1 FROM hosts h WHERE h.domain = d.domain AND h.due_at IS NOT NULL)`); n != broken*posts {
 		t.Errorf("%d deliveries wait for the broken hosts, want %d", n, broken*posts)
 	}
 	close(mended)
 	// Half a minute's pause is made one of two seconds. That it ends is up to the server, which learns how long it is when it looks what to
 	// send next.
-	p.side(func(db *sql.DB) error {
+	p.openDatabase(func(db *sql.DB) error {
 		_, err := db.Exec(`
 			UPDATE deliveries SET run_at = ?1;
-			UPDATE hosts SET rest_until = min(rest_until, ?1), due_at = ?1 WHERE due_at IS NOT NULL`, time.Now().Add(2*time.Second).UnixMilli())
+			UPDATE hosts SET backoff_until = min(backoff_until, ?1), due_at = ?1 WHERE due_at IS NOT NULL`, time.Now().Add(2*time.Second).UnixMilli())
 		return err
 	})
 	uris = append(uris, p.url+"/objects/"+s.post("t", "one more"))
 	s.waitUntil("the hosts that were broken to have everything", func() bool { return all(0, hosts) })
-	s.waitUntil("nothing to be left", func() bool { return s.number(`SELECT count(*) FROM deliveries`) == 0 })
+	s.waitUntil("nothing to be left", func() bool { return s.queryInt(`SELECT count(*) FROM deliveries`) == 0 })
 	s.stop()
 }
 
 // TestStopWhileDelivering looks at a server that is told to stop while hosts keep it waiting: it ends in time and loses nothing.
 func TestStopWhileDelivering(t *testing.T) {
 	const hosts = 200
-	in := startInboxes(t, hosts)
+	in := startInboxServer(t, hosts)
 	release := make(chan struct{})
 	in.reply = func(_ int, w http.ResponseWriter) {
 		<-release
 		w.WriteHeader(http.StatusAccepted)
 	}
-	p := newPeered(t, in)
+	p := newFederatedWorkspace(t, in)
 	s := p.serve()
 	s.post("t", "hello")
 	time.Sleep(100 * time.Millisecond) // until some are under way: how many does not matter
@@ -315,7 +315,7 @@ func TestStopWhileDelivering(t *testing.T) {
 	}
 	close(release)
 	s = p.serve()
-	s.waitUntil("all deliveries", func() bool { return s.number(`SELECT count(*) FROM deliveries`) == 0 })
+	s.waitUntil("all deliveries", func() bool { return s.queryInt(`SELECT count(*) FROM deliveries`) == 0 })
 	for host, got := range in.got {
 		if len(got) != 1 {
 			t.Errorf("host %d has got %d posts", host, len(got))

@@ -14,16 +14,16 @@ import (
 )
 
 var (
-	queue = dealing[federation.QueueQuery, *federation.Queue]{"show queue", (*federation.Service).Queue}
+	queue = dealing[federation.QueueQuery, *federation.QueueStatus]{"show queue", (*federation.Service).QueueStatus}
 	peers = dealing[federation.PeerQuery, []*federation.Peer]{"list peers", (*federation.Service).Peers}
-	retry = dealing[federation.RetryQuery, *federation.Retried]{"retry", (*federation.Service).Retry}
+	retry = dealing[federation.RetryQuery, *federation.RetryResult]{"retry", (*federation.Service).Retry}
 
 	explain = dealing[string, *federation.Explanation]{"explain", (*federation.Service).Explain}
 
 	rotateKeys = dealing[federation.Rotation, []string]{"rotate keys", (*federation.Service).Rotate}
 )
 
-func offerFederation(list control.Commands, s *rooms) {
+func offerFederation(list control.Commands, s *services) {
 	offer(list, s, followRelay)
 	offer(list, s, unfollowRelay)
 	offer(list, s, listRelays)
@@ -34,7 +34,7 @@ func offerFederation(list control.Commands, s *rooms) {
 	offer(list, s, rotateKeys)
 }
 
-func (a *app) federationCommand() *cobra.Command {
+func (a *cli) federationCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "federation",
 		Short: "See how the exchange with other servers goes",
@@ -43,8 +43,8 @@ func (a *app) federationCommand() *cobra.Command {
 	return cmd
 }
 
-// shown runs a command that shows something: print makes it readable, --json does without.
-func shown[A, R any](a *app, cmd *cobra.Command, w work[A, R], args func() A, print func(R)) *cobra.Command {
+// showCommand runs a command that shows something: print makes it readable, --json does without.
+func showCommand[A, R any](a *cli, cmd *cobra.Command, w work[A, R], args func() A, print func(R)) *cobra.Command {
 	var asJSON bool
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -61,14 +61,14 @@ func shown[A, R any](a *app, cmd *cobra.Command, w work[A, R], args func() A, pr
 	return cmd
 }
 
-func (a *app) printJSON(v any) error {
+func (a *cli) printJSON(v any) error {
 	e := json.NewEncoder(a.out)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
 }
 
-func (a *app) deliveriesCommand() *cobra.Command {
+func (a *cli) deliveriesCommand() *cobra.Command {
 	var q federation.QueueQuery
 	cmd := &cobra.Command{
 		Use:   "deliveries",
@@ -82,44 +82,44 @@ A delivery that fails is tried again for two days, with growing pauses. Then it 
 	}
 	cmd.Flags().StringVar(&q.Host, "host", "", "one by one what waits for a `HOST`")
 	cmd.Flags().BoolVar(&q.Failed, "failed", false, "one by one what failed for good, and what came in and failed")
-	return shown(a, cmd, queue, func() federation.QueueQuery { return q }, a.printQueue)
+	return showCommand(a, cmd, queue, func() federation.QueueQuery { return q }, a.printQueue)
 }
 
-func (a *app) printQueue(q *federation.Queue) {
+func (a *cli) printQueue(q *federation.QueueStatus) {
 	if len(q.Hosts) == 0 {
 		fmt.Fprintln(a.out, "Nothing waits to be delivered.")
 	} else {
 		table := a.table("HOST", "WAITING", "GIVEN UP", "OLDEST", "NEXT TRY", "LAST ERROR")
 		for _, h := range q.Hosts {
-			row(table, h.Host, h.Waiting, h.GivenUp, ago(&h.Oldest), until(h.NextTry), h.LastError)
+			row(table, h.Host, h.Queued, h.Parked, ago(&h.Oldest), until(h.NextAttempt), h.LastError)
 		}
 		table.Flush()
 	}
-	if len(q.Waiting) > 0 {
+	if len(q.Deliveries) > 0 {
 		fmt.Fprintln(a.out)
 		table := a.table("ID", "INBOX", "WHAT", "TRIES", "QUEUED", "NEXT TRY", "LAST ERROR")
-		for _, d := range q.Waiting {
-			row(table, d.ID, d.Inbox, d.Type, d.Attempts, ago(&d.Queued), nextTry(d.NextTry, d.GivenUp), d.LastError)
+		for _, d := range q.Deliveries {
+			row(table, d.ID, d.Inbox, d.Type, d.Attempts, ago(&d.QueuedAt), nextAttempt(d.NextAttempt, d.Parked), d.LastError)
 		}
 		table.Flush()
 	}
-	fmt.Fprintf(a.out, "\nCame in and not done with: %d, of which %d have failed and are tried again; given up: %d.\n", q.Received.Waiting, q.Received.Failed,
-		q.Received.GivenUp)
-	a.printReceived(q.Troubled)
+	fmt.Fprintf(a.out, "\nCame in and not done with: %d, of which %d have failed and are tried again; given up: %d.\n", q.Incoming.Waiting, q.Incoming.Failed,
+		q.Incoming.GivenUp)
+	a.printReceived(q.FailedIncoming)
 }
 
-func (a *app) printReceived(list []*federation.Received) {
+func (a *cli) printReceived(list []*federation.QueuedActivity) {
 	if len(list) == 0 {
 		return
 	}
 	table := a.table("ID", "FROM", "WHAT", "TRIES", "CAME", "NEXT TRY", "LAST ERROR")
 	for _, r := range list {
-		row(table, r.ID, r.Signer, r.Type+" "+r.Activity, r.Attempts, ago(&r.Received), nextTry(r.NextTry, r.GivenUp), r.LastError)
+		row(table, r.ID, r.Signer, r.Type+" "+r.Activity, r.Attempts, ago(&r.ReceivedAt), nextAttempt(r.NextAttempt, r.Parked), r.LastError)
 	}
 	table.Flush()
 }
 
-func (a *app) peersCommand() *cobra.Command {
+func (a *cli) peersCommand() *cobra.Command {
 	var q federation.PeerQuery
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -146,10 +146,10 @@ func (a *app) peersCommand() *cobra.Command {
 			table := a.table("HOST", "SOFTWARE", "REACHED", "FAILURES", "RESTS", "UNREACHABLE", "REMARK")
 			for _, p := range all {
 				remark := p.LastError
-				if p.Refused != "" {
-					remark = p.Refused
+				if p.RejectReason != "" {
+					remark = p.RejectReason
 				}
-				row(table, p.Host, p.Software, ago(p.LastSuccessAt), p.Failures, until(p.RestUntil), since(p.UnreachableSince), remark)
+				row(table, p.Host, p.Software, ago(p.LastSuccessAt), p.Failures, until(p.BackoffUntil), since(p.UnreachableSince), remark)
 			}
 			return table.Flush()
 		},
@@ -159,7 +159,7 @@ func (a *app) peersCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) explainCommand() *cobra.Command {
+func (a *cli) explainCommand() *cobra.Command {
 	var url string
 	cmd := &cobra.Command{
 		Use:   "explain URL|HANDLE",
@@ -169,27 +169,27 @@ refused and why, what waits, and what its server says of it just now. URL is its
 Nothing is changed by that.`,
 		Example: "  svc federation explain https://example.org/users/alice/statuses/1\n  svc federation explain alice@example.org",
 		Args: func(cmd *cobra.Command, args []string) error {
-			err := needs("URL or HANDLE")(cmd, args)
+			err := oneArg("URL or HANDLE")(cmd, args)
 			if err == nil {
 				url = args[0]
 			}
 			return err
 		},
 	}
-	return shown(a, cmd, explain, func() string { return url }, a.printExplanation)
+	return showCommand(a, cmd, explain, func() string { return url }, a.printExplanation)
 }
 
-func (a *app) printExplanation(e *federation.Explanation) {
+func (a *cli) printExplanation(e *federation.Explanation) {
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(table, "%s:\t%s\n", name, printable(fmt.Sprintf(format, args...)))
 	}
 	line("address", "%s", e.URL)
 	switch {
-	case e.Own:
+	case e.Local:
 		line("server", "%s, this one", e.Host)
-	case e.Refused != "":
-		line("server", "%s, with which there are no dealings: %s", e.Host, e.Refused)
+	case e.RejectReason != "":
+		line("server", "%s, with which there are no dealings: %s", e.Host, e.RejectReason)
 	case e.Peer == nil:
 		line("server", "%s, with which nothing has been exchanged yet", e.Host)
 	case e.Peer.UnreachableSince != nil:
@@ -207,7 +207,7 @@ func (a *app) printExplanation(e *federation.Explanation) {
 		line("post", "%s by @%s, of %s, known here as %s", st.Visibility, st.Author, st.CreatedAt.Format(time.DateTime), st.ID)
 		if st.FetchedAt != nil {
 			line("came", "read from its server %s", ago(st.FetchedAt))
-		} else if !e.Own {
+		} else if !e.Local {
 			line("came", "delivered")
 		}
 		if st.ParentURI != "" {
@@ -220,7 +220,7 @@ func (a *app) printExplanation(e *federation.Explanation) {
 	if e.DeletedAt != nil {
 		line("deleted here", "%s", ago(e.DeletedAt))
 	}
-	if e.Heard {
+	if e.Seen {
 		line("heard of", "yes: it was done, or taken back before it came")
 	}
 	if f := e.Fetched; f != nil {
@@ -240,9 +240,9 @@ func (a *app) printExplanation(e *federation.Explanation) {
 		}
 		table.Flush()
 	}
-	if len(e.Waiting) > 0 {
+	if len(e.Queued) > 0 {
 		fmt.Fprintln(a.out, "\nWaiting:")
-		a.printReceived(e.Waiting)
+		a.printReceived(e.Queued)
 	}
 }
 
@@ -250,13 +250,13 @@ func stateOf(x *federation.ExplainedAccount) string {
 	switch {
 	case x.Deleted:
 		return ", deleted"
-	case x.Withheld:
+	case x.Unavailable:
 		return ", withheld"
 	}
 	return ""
 }
 
-func (a *app) retryCommand() *cobra.Command {
+func (a *cli) retryCommand() *cobra.Command {
 	var q federation.RetryQuery
 	cmd := &cobra.Command{
 		Use:     "retry",
@@ -279,12 +279,12 @@ func (a *app) retryCommand() *cobra.Command {
 	cmd.Flags().StringVar(&q.Host, "host", "", "all that waits for a `HOST`, and what came from it and failed")
 	cmd.Flags().Int64Var(&q.ID, "id", 0, "the one of this `ID`")
 	cmd.Flags().BoolVar(&q.All, "all", false, "everything")
-	return shown(a, cmd, retry, func() federation.RetryQuery { return q }, func(r *federation.Retried) {
-		fmt.Fprintf(a.out, "Tried again at once: deliveries: %d; of what came in: %d.\n", r.Deliveries, r.Received)
+	return showCommand(a, cmd, retry, func() federation.RetryQuery { return q }, func(r *federation.RetryResult) {
+		fmt.Fprintf(a.out, "Tried again at once: deliveries: %d; of what came in: %d.\n", r.Deliveries, r.Incoming)
 	})
 }
 
-func (a *app) userRotateKeysCommand() *cobra.Command {
+func (a *cli) userRotateKeysCommand() *cobra.Command {
 	var r federation.Rotation
 	cmd := &cobra.Command{
 		Use:   "rotate-keys [NICK]",
@@ -314,7 +314,7 @@ itself asks and relays. Do so if somebody may have got at the keys. What waits t
 }
 
 // table begins a table.
-func (a *app) table(heads ...string) *tabwriter.Writer {
+func (a *cli) table(heads ...string) *tabwriter.Writer {
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	for i, head := range heads {
 		if i > 0 {
@@ -346,7 +346,7 @@ func ago(t *time.Time) string {
 	if t == nil || t.IsZero() || t.UnixMilli() == 0 {
 		return "never"
 	}
-	return span(time.Since(*t)) + " ago"
+	return formatDuration(time.Since(*t)) + " ago"
 }
 
 // until tells how far ahead something is.
@@ -357,25 +357,25 @@ func until(t *time.Time) string {
 	case time.Until(*t) <= 0:
 		return "now"
 	}
-	return "in " + span(time.Until(*t))
+	return "in " + formatDuration(time.Until(*t))
 }
 
 func since(t *time.Time) string {
 	if t == nil {
 		return ""
 	}
-	return "for " + span(time.Since(*t))
+	return "for " + formatDuration(time.Since(*t))
 }
 
-func nextTry(t *time.Time, givenUp bool) string {
+func nextAttempt(t *time.Time, givenUp bool) string {
 	if givenUp {
 		return "given up"
 	}
 	return until(t)
 }
 
-// span writes a length of time in its largest unit.
-func span(d time.Duration) string {
+// formatDuration writes a length of time in its largest unit.
+func formatDuration(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < time.Minute:
 		return fmt.Sprintf("%d s", int(d.Seconds()))

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	firstRound = time.Minute // after the start, when those who came first have been served
-	roundEvery = time.Hour
-	daily      = 24 // rounds
+	firstHousekeeping    = time.Minute // after the start, when those who came first have been served
+	housekeepingInterval = time.Hour
+	dailyRounds          = 24 // rounds
 )
 
-// keepHouse does until ctx ends what the data need from time to time.
-func keepHouse(ctx context.Context, db *store.DB, c *config.Config, log *slog.Logger) {
-	wait := time.NewTimer(firstRound)
+// runHousekeeping does until ctx ends what the data need from time to time.
+func runHousekeeping(ctx context.Context, db *store.DB, c *config.Config, log *slog.Logger) {
+	wait := time.NewTimer(firstHousekeeping)
 	defer wait.Stop()
 	for round := 0; ; round++ {
 		select {
@@ -31,7 +31,7 @@ func keepHouse(ctx context.Context, db *store.DB, c *config.Config, log *slog.Lo
 			do   func(context.Context) error
 		}{
 			{"trimming timelines", true, func(ctx context.Context) error { return db.TrimTimelines(ctx, c.Timelines.HomeLength) }},
-			{"looking at the tables", round%daily == 0, db.Optimize},
+			{"looking at the tables", round%dailyRounds == 0, db.Optimize},
 			{"releasing space", true, db.ReleaseSpace},
 			{"checkpoint", true, db.Checkpoint},
 		} {
@@ -42,6 +42,6 @@ func keepHouse(ctx context.Context, db *store.DB, c *config.Config, log *slog.Lo
 				log.Error("housekeeping failed", "at", duty.what, "err", err)
 			}
 		}
-		wait.Reset(roundEvery)
+		wait.Reset(housekeepingInterval)
 	}
 }

@@ -21,8 +21,8 @@ import (
 // TestKilledWhileReceiving kills the server again and again while activities come in: what it has accepted is done after it is started
 // again, once.
 func TestKilledWhileReceiving(t *testing.T) {
-	p := newPlace(t, "[federation]\nallow_loopback = true", "[rate_limit]\nenabled = false")
-	p.run("user", "create", "alice", "--email", "alice@example.org").done()
+	p := newWorkspace(t, "[federation]\nallow_loopback = true", "[rate_limit]\nenabled = false")
+	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -121,16 +121,16 @@ func TestKilledWhileReceiving(t *testing.T) {
 		s = p.serve()
 	}
 	s.waitUntil("the inbox is empty", func() bool {
-		return p.number(`SELECT count(*) FROM inbox`) == 0
+		return p.queryInt(`SELECT count(*) FROM queued_activities`) == 0
 	})
 	for uri := range accepted {
-		posts := p.number(`SELECT count(*) FROM statuses WHERE uri = ?`, uri)
-		told := p.number(`SELECT count(*) FROM notifications n JOIN statuses s ON s.id = n.status_id WHERE s.uri = ? AND n.type = 'mention'`, uri)
+		posts := p.queryInt(`SELECT count(*) FROM statuses WHERE uri = ?`, uri)
+		told := p.queryInt(`SELECT count(*) FROM notifications n JOIN statuses s ON s.id = n.status_id WHERE s.uri = ? AND n.type = 'mention'`, uri)
 		if posts != 1 || told != 1 {
 			t.Errorf("%s was accepted: it is there %d times, and alice was told %d times", uri, posts, told)
 		}
 	}
-	if refused := p.number(`SELECT count(*) FROM refusals`); refused != 0 {
+	if refused := p.queryInt(`SELECT count(*) FROM refusals`); refused != 0 {
 		t.Errorf("%d were refused", refused)
 	}
 	began := time.Now()

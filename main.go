@@ -47,7 +47,7 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
-	a := &app{terminal: newTerminal(in, out, errOut)}
+	a := &cli{terminal: newTerminal(in, out, errOut)}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(in)
@@ -60,7 +60,7 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		err = errors.New("interrupted")
 	}
-	if isUsage := new(usageError); !a.started || errors.As(err, &isUsage) {
+	if isUsage := new(usageError); !a.parsed || errors.As(err, &isUsage) {
 		fmt.Fprintf(errOut, "svc: %s (see %s --help)\n", oneLine(err), cmd.CommandPath())
 		return exitUsage
 	}
@@ -80,14 +80,14 @@ func (e *usageError) Error() string { return e.text }
 
 func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
-// app is what the commands share.
-type app struct {
+// cli is what the commands share.
+type cli struct {
 	terminal
 	configFile string // --config
-	started    bool   // the command line was understood
+	parsed     bool   // the command line was understood
 }
 
-func (a *app) root() *cobra.Command {
+func (a *cli) root() *cobra.Command {
 	root := group(&cobra.Command{
 		Use:   "svc",
 		Short: "A microblogging server in one file",
@@ -97,7 +97,7 @@ To try it, run "svc serve" and follow the link in its log. To set up a server th
 "svc setup". Everything can be done while the server runs.`,
 		Version: version,
 		PersistentPreRun: func(*cobra.Command, []string) {
-			a.started = true
+			a.parsed = true
 		},
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -125,8 +125,8 @@ func group(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// needs is for commands with one argument.
-func needs(what string) cobra.PositionalArgs {
+// oneArg is for commands with one argument.
+func oneArg(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch len(args) {
 		case 0:
@@ -138,7 +138,7 @@ func needs(what string) cobra.PositionalArgs {
 	}
 }
 
-func (a *app) versionCommand() *cobra.Command {
+func (a *cli) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",

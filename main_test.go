@@ -42,18 +42,18 @@ func buildAndTest(m *testing.M) int {
 	return m.Run()
 }
 
-// place is a folder in which commands run, with settings for a server on a port of its own.
-type place struct {
+// workspace is a folder in which commands run, with settings for a server on a port of its own.
+type workspace struct {
 	t      testing.TB
 	dir    string
 	config string
 	url    string
 }
 
-// newPlace makes a place. more is added to the settings.
-func newPlace(t testing.TB, more ...string) *place {
+// newWorkspace makes a place. more is added to the settings.
+func newWorkspace(t testing.TB, more ...string) *workspace {
 	t.Helper()
-	p := &place{t: t, dir: t.TempDir(), url: "http://" + freeAddress(t)}
+	p := &workspace{t: t, dir: t.TempDir(), url: "http://" + freeAddress(t)}
 	p.config = filepath.Join(p.dir, "config.toml")
 	p.write("config.toml", fmt.Sprintf("[server]\nlisten = %q\nurl = %q\n%s\n", strings.TrimPrefix(p.url, "http://"), p.url, strings.Join(more, "\n")))
 	return p
@@ -74,11 +74,11 @@ func freeAddress(t testing.TB) string {
 	return ""
 }
 
-func (p *place) path(elements ...string) string {
+func (p *workspace) path(elements ...string) string {
 	return filepath.Join(append([]string{p.dir}, elements...)...)
 }
 
-func (p *place) write(name, text string) {
+func (p *workspace) write(name, text string) {
 	p.t.Helper()
 	if err := os.WriteFile(p.path(name), []byte(text), 0o600); err != nil {
 		p.t.Fatal(err)
@@ -86,7 +86,7 @@ func (p *place) write(name, text string) {
 }
 
 // command returns a command of the program, to be run in the place and without the settings of whoever runs the test.
-func (p *place) command(args ...string) *exec.Cmd {
+func (p *workspace) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(p.t.Context(), binary, args...)
 	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), "SVC_CONFIG=")
@@ -103,13 +103,13 @@ type result struct {
 }
 
 // run runs a command with an empty standard input.
-func (p *place) run(args ...string) *result {
+func (p *workspace) run(args ...string) *result {
 	p.t.Helper()
-	return p.answer("", args...)
+	return p.runWithInput("", args...)
 }
 
-// answer runs a command with a standard input.
-func (p *place) answer(input string, args ...string) *result {
+// runWithInput runs a command with a standard input.
+func (p *workspace) runWithInput(input string, args ...string) *result {
 	p.t.Helper()
 	cmd := p.command(args...)
 	var out, errOut bytes.Buffer
@@ -126,8 +126,8 @@ func (p *place) answer(input string, args ...string) *result {
 	return r
 }
 
-// done fails the test unless the command succeeded, and returns what it printed.
-func (r *result) done() string {
+// ok fails the test unless the command succeeded, and returns what it printed.
+func (r *result) ok() string {
 	r.t.Helper()
 	if r.code != 0 {
 		r.t.Fatalf("%s: exit code %d: %s", r.what, r.code, r.errOut)
@@ -135,8 +135,8 @@ func (r *result) done() string {
 	return r.out
 }
 
-// refused fails the test unless the command ended with a code and one line that contains a text.
-func (r *result) refused(code int, text string) {
+// fails fails the test unless the command ended with a code and one line that contains a text.
+func (r *result) fails(code int, text string) {
 	r.t.Helper()
 	if r.code != code || !strings.Contains(r.errOut, text) || strings.Count(r.errOut, "\n") != 1 || r.out != "" {
 		r.t.Errorf("%s: got exit code %d, %q and %q, want %d and one line with %q", r.what, r.code, r.out, r.errOut, code, text)
@@ -145,7 +145,7 @@ func (r *result) refused(code int, text string) {
 
 // server is a running server.
 type server struct {
-	*place
+	*workspace
 	cmd  *exec.Cmd
 	log  *lockedBuffer
 	done chan struct{} // closed when the process has ended
@@ -171,16 +171,16 @@ func (l *lockedBuffer) String() string {
 }
 
 // serve starts a server and waits until it runs. It ends with the test, if not before.
-func (p *place) serve(flags ...string) *server {
+func (p *workspace) serve(flags ...string) *server {
 	p.t.Helper()
 	s := p.start(flags...)
 	s.waitForLog("svc is running")
 	return s
 }
 
-func (p *place) start(flags ...string) *server {
+func (p *workspace) start(flags ...string) *server {
 	p.t.Helper()
-	s := &server{place: p, cmd: p.command(append([]string{"serve"}, flags...)...), log: new(lockedBuffer), done: make(chan struct{})}
+	s := &server{workspace: p, cmd: p.command(append([]string{"serve"}, flags...)...), log: new(lockedBuffer), done: make(chan struct{})}
 	s.cmd.Stderr = s.log
 	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGTERM) }
 	if err := s.cmd.Start(); err != nil {
@@ -226,7 +226,7 @@ func (s *server) waitUntil(what string, is func() bool) {
 func (s *server) stop() {
 	s.t.Helper()
 	s.signal(syscall.SIGTERM)
-	s.ended(0)
+	s.waitExit(0)
 }
 
 func (s *server) signal(sig syscall.Signal) {
@@ -236,8 +236,8 @@ func (s *server) signal(sig syscall.Signal) {
 	}
 }
 
-// ended waits for the end of the process and checks its exit code.
-func (s *server) ended(code int) {
+// waitExit waits for the end of the process and checks its exit code.
+func (s *server) waitExit(code int) {
 	s.t.Helper()
 	select {
 	case <-s.done:
@@ -250,7 +250,7 @@ func (s *server) ended(code int) {
 }
 
 // get requests a path and returns status and body.
-func (p *place) get(path, token string) (status int, body string) {
+func (p *workspace) get(path, token string) (status int, body string) {
 	p.t.Helper()
 	status, body, err := p.request(p.t.Context(), "GET", path, token, nil)
 	if err != nil {
@@ -259,7 +259,7 @@ func (p *place) get(path, token string) (status int, body string) {
 	return status, body
 }
 
-func (p *place) request(ctx context.Context, method, path, token string, body io.Reader) (status int, answer string, err error) {
+func (p *workspace) request(ctx context.Context, method, path, token string, body io.Reader) (status int, answer string, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, p.url+path, body)
 	if err != nil {
 		return 0, "", err

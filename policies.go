@@ -7,8 +7,8 @@ import (
 	"svc/internal/config"
 )
 
-// idlePolicies tells of settings of policies that nothing looks at, and of policies that can do nothing.
-func idlePolicies(c *config.Config) []string {
+// policyWarnings tells of settings of policies that nothing looks at, and of policies that can do nothing.
+func policyWarnings(c *config.Config) []string {
 	var list []string
 	usual := config.Default()
 	for _, p := range []struct {

@@ -10,15 +10,15 @@ import (
 	"svc/federation"
 )
 
-// leftRelay says which relay is to be left.
-type leftRelay struct {
+// relayUnfollow says which relay is to be left.
+type relayUnfollow struct {
 	Address string `json:"relay_url"`
 	Force   bool   `json:"force"`
 }
 
 var (
 	followRelay   = dealing[string, *federation.Relay]{"follow relay", (*federation.Service).FollowRelay}
-	unfollowRelay = dealing[leftRelay, struct{}]{"unfollow relay", func(s *federation.Service, ctx context.Context, r leftRelay) (struct{}, error) {
+	unfollowRelay = dealing[relayUnfollow, struct{}]{"unfollow relay", func(s *federation.Service, ctx context.Context, r relayUnfollow) (struct{}, error) {
 		return struct{}{}, s.UnfollowRelay(ctx, r.Address, r.Force)
 	}}
 	listRelays = dealing[struct{}, []*federation.Relay]{"list relays", func(s *federation.Service, ctx context.Context, _ struct{}) ([]*federation.Relay, error) {
@@ -26,7 +26,7 @@ var (
 	}}
 )
 
-func (a *app) relayCommand() *cobra.Command {
+func (a *cli) relayCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "relay",
 		Short: "Exchange public posts by way of relays",
@@ -39,14 +39,14 @@ and makes its own posts known.`,
 	return cmd
 }
 
-func (a *app) relayFollowCommand() *cobra.Command {
+func (a *cli) relayFollowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "follow URL",
 		Short: "Subscribe to a relay",
 		Long: `Subscribe to a relay. URL is the address of its actor, as in https://relay.example.org/actor; or, for relays in the
 style of Mastodon, of its inbox, which ends in /inbox. Posts go to and fro once the relay has accepted.`,
 		Example: "  svc relay follow https://relay.example.org/actor\n  svc relay follow https://relay.example.org/inbox",
-		Args:    needs("URL"),
+		Args:    oneArg("URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := perform(cmd.Context(), a, followRelay, args[0])
 			if err != nil {
@@ -62,12 +62,12 @@ style of Mastodon, of its inbox, which ends in /inbox. Posts go to and fro once 
 	}
 }
 
-func (a *app) relayUnfollowCommand() *cobra.Command {
-	var left leftRelay
+func (a *cli) relayUnfollowCommand() *cobra.Command {
+	var left relayUnfollow
 	cmd := &cobra.Command{
 		Use:   "unfollow URL",
 		Short: "Leave a relay",
-		Args:  needs("URL"),
+		Args:  oneArg("URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			left.Address = args[0]
 			if _, err := perform(cmd.Context(), a, unfollowRelay, left); err != nil {
@@ -81,7 +81,7 @@ func (a *app) relayUnfollowCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) relayListCommand() *cobra.Command {
+func (a *cli) relayListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the relays",

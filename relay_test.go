@@ -43,9 +43,9 @@ func TestFederationCommands(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			address, deliveries := startRelay(t)
 			host := strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/actor")
-			p := newPlace(t, "[federation]", "allow_loopback = true")
-			p.run("relay", "list").refused(1, "there is no database")
-			p.run("user", "create", "alice", "--email", "alice@example.org").done()
+			p := newWorkspace(t, "[federation]", "allow_loopback = true")
+			p.run("relay", "list").fails(1, "there is no database")
+			p.run("user", "create", "alice", "--email", "alice@example.org").ok()
 			if running {
 				p.serve()
 			}
@@ -83,8 +83,8 @@ func TestFederationCommands(t *testing.T) {
 			} {
 				r := p.run(strings.Fields(step.args)...)
 				if step.code != 0 {
-					r.refused(step.code, step.want)
-				} else if out := r.done(); !strings.Contains(out, step.want) {
+					r.fails(step.code, step.want)
+				} else if out := r.ok(); !strings.Contains(out, step.want) {
 					t.Errorf("svc %s: %q is not in %q", step.args, step.want, out)
 				}
 			}
@@ -98,14 +98,14 @@ func TestFederationCommands(t *testing.T) {
 // TestFederationCommandsOff: where there are no dealings with others, commands begin none.
 func TestFederationCommandsOff(t *testing.T) {
 	address, _ := startRelay(t)
-	p := newPlace(t, "[federation]", "allow_loopback = true", "enabled = false")
-	p.run("user", "create", "alice", "--email", "alice@example.org").done()
-	p.run("relay", "follow", address).refused(1, "does not talk with others")
-	if out := p.run("federation", "explain", address).done(); !strings.Contains(out, "federation.enabled is off") || strings.Contains(out, "asked now") {
+	p := newWorkspace(t, "[federation]", "allow_loopback = true", "enabled = false")
+	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
+	p.run("relay", "follow", address).fails(1, "does not talk with others")
+	if out := p.run("federation", "explain", address).ok(); !strings.Contains(out, "federation.enabled is off") || strings.Contains(out, "asked now") {
 		t.Errorf("explained: %s", out)
 	}
-	p.run("federation", "explain", "bob@example.org").refused(1, "federation.enabled is off")
-	if out := p.run("relay", "list").done(); strings.Contains(out, "http") {
+	p.run("federation", "explain", "bob@example.org").fails(1, "federation.enabled is off")
+	if out := p.run("relay", "list").ok(); strings.Contains(out, "http") {
 		t.Errorf("relays: %s", out)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// floors are the rooms of the program, each on its floor. A room may import rooms on lower floors only, and below internal
+// packageLevels are the rooms of the program, each on its floor. A room may import rooms on lower floors only, and below internal
 // anything there. A folder stands in the room with the longest name that it begins with.
-var floors = map[string]int{
+var packageLevels = map[string]int{
 	"":                  6,
 	"server":            5,
 	"server/entity":     4,
@@ -28,13 +28,13 @@ var floors = map[string]int{
 	"internal":          0,
 }
 
-// room returns the room of a folder, "?" if it stands in none.
-func room(dir string) string {
+// packageOf returns the room of a folder, "?" if it stands in none.
+func packageOf(dir string) string {
 	if dir == "." {
 		return ""
 	}
 	for r := dir; r != "."; r = path.Dir(r) {
-		if _, ok := floors[r]; ok {
+		if _, ok := packageLevels[r]; ok {
 			return r
 		}
 	}
@@ -56,7 +56,7 @@ func TestImportsPointOneWay(t *testing.T) {
 			return nil
 		}
 		dir := filepath.ToSlash(filepath.Dir(p))
-		from := room(dir)
+		from := packageOf(dir)
 		checked[from] = true
 		if from == "?" {
 			t.Errorf("%s is in no room: see design and CONTRIBUTING", p)
@@ -72,7 +72,7 @@ func TestImportsPointOneWay(t *testing.T) {
 				return err
 			}
 			dir, ours := strings.CutPrefix(imported, module+"/")
-			if to := room(dir); ours && floors[to] >= floors[from] && !(from == "internal" && to == "internal") {
+			if to := packageOf(dir); ours && packageLevels[to] >= packageLevels[from] && !(from == "internal" && to == "internal") {
 				t.Errorf("%s imports %s: %q may not know of %q", p, imported, from, to)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"svc/server"
 )
 
-func (a *app) routesCommand() *cobra.Command {
+func (a *cli) routesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "routes",
 		Short: "List the endpoints of the server and who may call them",

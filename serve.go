@@ -26,13 +26,13 @@ import (
 )
 
 const (
-	parallelJobs  = 4
-	parallelFiles = 24                      // of other servers, being fetched for those who look at them
-	outboundInAll = 768                     // requests to other servers under way, deliveries among them
-	jobStopTime   = 1500 * time.Millisecond // for jobs to come to an end, once the last request has
+	maxParallelJobs = 4
+	maxProxyFetches = 24                      // of other servers, being fetched for those who look at them
+	maxOutbound     = 768                     // requests to other servers under way, deliveries among them
+	jobStopTime     = 1500 * time.Millisecond // for jobs to come to an end, once the last request has
 )
 
-func (a *app) serveCommand() *cobra.Command {
+func (a *cli) serveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server",
@@ -83,13 +83,13 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 		return err
 	}
 	defer files.Close()
-	inAll := min(outboundInAll, openFiles()/3)
-	if inAll < outboundInAll {
+	inAll := min(maxOutbound, openFiles()/3)
+	if inAll < maxOutbound {
 		log.Warn("this process may have few files open: deliveries to many servers take longer", "limit", openFiles())
 	}
 	elsewhere := outbound(c, inAll)
 	shownElsewhere := media.ProxyFromSettings(c)
-	shownElsewhere.Key, shownElsewhere.Fetch = secrets.Secret("media proxy"), outbound(c, parallelFiles)
+	shownElsewhere.Key, shownElsewhere.Fetch = secrets.Secret("media proxy"), outbound(c, maxProxyFetches)
 	proxy, err := media.OpenProxy(db, shownElsewhere, log)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 	deeds.Fetch = elsewhere
 	var people *social.Service
 	policies := federation.NewPolicies(c, db, func() *social.Service { return people }, emojis, elsewhere, proxy, log)
-	federation.Review(&deeds, policies, db)
+	federation.ReviewLocal(&deeds, policies, db)
 	people = social.New(db, files, deeds, log)
 	dealings := federation.FromSettings(c)
 	dealings.Policies = policies
@@ -110,7 +110,7 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 	staff := admin.New(db, people, c.API.Name, log)
 	shown := entity.FromSettings(c)
 	shown.Version, shown.VAPIDPublicKey = version, secrets.VAPIDPublic()
-	shown.Proxied, shown.Federation = proxy.URL, policies.Describe()
+	shown.ProxyURL, shown.Federation = proxy.URL, policies.Describe()
 	entities := entity.New(db, emojis, shown)
 	srv := server.New(server.Config{
 		Settings:   c,
@@ -126,7 +126,7 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 		Federation: fed,
 		Log:        log,
 	})
-	worker := store.NewWorker(db, parallelJobs, log)
+	worker := store.NewWorker(db, maxParallelJobs, log)
 	people.Register(worker)
 	srv.Register(worker)
 	fed.Register(worker)
@@ -144,7 +144,7 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 	}
 	defer closeListeners()
 	log.Info("svc is running", "version", version, "url", c.URL().String(), "listen", ln.Addr().String(), "data", c.Data.Dir)
-	if err := inviteFirstAdmin(ctx, db, server.SetupURL(c, secrets), file, log); err != nil {
+	if err := logFirstAdminLink(ctx, db, server.SetupURL(c, secrets), file, log); err != nil {
 		return err
 	}
 
@@ -154,11 +154,11 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 	if c.Federation.Enabled {
 		background.Go(func() { fed.Run(ctx) })
 	}
-	background.Go(func() { keepHouse(ctx, db, c, log) })
-	background.Go(func() { control.Serve(ctx, c.Data.Dir, calls, commands(&rooms{staff, fed}), log) })
+	background.Go(func() { runHousekeeping(ctx, db, c, log) })
+	background.Go(func() { control.Serve(ctx, c.Data.Dir, calls, commands(&services{staff, fed}), log) })
 	err = srv.Serve(ctx, ln)
 	stop()
-	if !waitFor(&background, jobStopTime) {
+	if !waitTimeout(&background, jobStopTime) {
 		log.Warn("some jobs did not come to an end in time: they will run again after the next start")
 	}
 	return err
@@ -178,14 +178,14 @@ func openFiles() int {
 func outbound(c *config.Config, inAll int) *fetch.Client {
 	return fetch.New(fetch.Options{
 		UserAgent:     c.API.Name + "/" + version + " (+" + c.URL().String() + ")",
-		Own:           []string{c.Host()},
+		OwnHosts:      []string{c.Host()},
 		AllowLoopback: c.Federation.AllowLoopback,
-		InAll:         inAll,
+		MaxRequests:   inAll,
 	})
 }
 
-// inviteFirstAdmin tells how to make an administrator, if there is none.
-func inviteFirstAdmin(ctx context.Context, db *store.DB, link, file string, log *slog.Logger) error {
+// logFirstAdminLink tells how to make an administrator, if there is none.
+func logFirstAdminLink(ctx context.Context, db *store.DB, link, file string, log *slog.Logger) error {
 	has, err := db.HasAdmin(ctx)
 	if err != nil || has {
 		return err
@@ -195,8 +195,8 @@ func inviteFirstAdmin(ctx context.Context, db *store.DB, link, file string, log 
 	return nil
 }
 
-// waitFor waits for wg, but not for longer than d.
-func waitFor(wg *sync.WaitGroup, d time.Duration) bool {
+// waitTimeout waits for wg, but not for longer than d.
+func waitTimeout(wg *sync.WaitGroup, d time.Duration) bool {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

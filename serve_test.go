@@ -25,7 +25,7 @@ import (
 )
 
 func TestServeUnprepared(t *testing.T) {
-	p := newPlace(t)
+	p := newWorkspace(t)
 	s := p.serve()
 	if status, body := p.get("/api/v1/timelines/public", ""); status != 200 || body != "[]" {
 		t.Errorf("public timeline: got %d %s", status, body)
@@ -67,7 +67,7 @@ func TestServeUnprepared(t *testing.T) {
 	if _, err := os.Stat(p.path("data", "control.sock")); err == nil {
 		t.Error("the control socket is still there")
 	}
-	p.run("user", "create", "alice", "--email", "alice@example.org", "--admin").done()
+	p.run("user", "create", "alice", "--email", "alice@example.org", "--admin").ok()
 	if again := p.serve(); strings.Contains(again.log.String(), "nobody administers") {
 		t.Error("the log asks for an admin, but there is one")
 	}
@@ -78,7 +78,7 @@ func TestServeUnprepared(t *testing.T) {
 
 // TestServeNamesItsSettings checks that the command in the log is one for this server.
 func TestServeNamesItsSettings(t *testing.T) {
-	p := newPlace(t)
+	p := newWorkspace(t)
 	if err := os.Rename(p.config, p.path("other.toml")); err != nil {
 		t.Fatal(err)
 	}
@@ -86,9 +86,9 @@ func TestServeNamesItsSettings(t *testing.T) {
 }
 
 func TestSecondServerRefuses(t *testing.T) {
-	p := newPlace(t)
+	p := newWorkspace(t)
 	p.serve()
-	other := newPlace(t, fmt.Sprintf("[data]\ndir = %q", p.path("data")))
+	other := newWorkspace(t, fmt.Sprintf("[data]\ndir = %q", p.path("data")))
 	r := other.run("serve")
 	last := r.errOut[strings.LastIndex(strings.TrimSpace(r.errOut), "\n")+1:]
 	if r.code != 1 || !strings.Contains(last, "the data directory is in use by another svc process") {
@@ -115,7 +115,7 @@ func TestServeFails(t *testing.T) {
 		{"a data folder that is a file", "[data]\ndir = \"config.toml/data\"", "data directory", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPlace(t)
+			p := newWorkspace(t)
 			p.write("config.toml", tt.settings)
 			r := p.run("serve")
 			last := strings.TrimSpace(r.errOut)
@@ -125,11 +125,11 @@ func TestServeFails(t *testing.T) {
 			}
 		})
 	}
-	newPlace(t).run("serve", "--config", "nowhere.toml").refused(1, "nowhere.toml")
+	newWorkspace(t).run("serve", "--config", "nowhere.toml").fails(1, "nowhere.toml")
 }
 
 func TestServeOnASocket(t *testing.T) {
-	p := newPlace(t)
+	p := newWorkspace(t)
 	dir, err := os.MkdirTemp("", "svc") // the name of a socket must be short
 	if err != nil {
 		t.Fatal(err)
@@ -152,11 +152,11 @@ func TestServeOnASocket(t *testing.T) {
 	if resp.StatusCode != 200 {
 		t.Errorf("got %d", resp.StatusCode)
 	}
-	p.run("user", "list").done()
+	p.run("user", "list").ok()
 }
 
 func TestServeTLS(t *testing.T) {
-	p := newPlace(t)
+	p := newWorkspace(t)
 	https, plain := freeAddress(t), freeAddress(t)
 	p.write("config.toml", fmt.Sprintf("[server]\nlisten = %q\nurl = \"https://social.example.org\"\n[server.tls]\nenabled = true\nhttp_listen = %q", https, plain))
 	p.serve()
@@ -176,8 +176,8 @@ func TestServeTLS(t *testing.T) {
 	}
 }
 
-// halfARequest begins to post a status and leaves its text unfinished. What is missing is returned.
-func (p *place) halfARequest(token string) (conn net.Conn, rest string) {
+// startRequest begins to post a status and leaves its text unfinished. What is missing is returned.
+func (p *workspace) startRequest(token string) (conn net.Conn, rest string) {
 	p.t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
 	if err != nil {
@@ -196,11 +196,11 @@ func (p *place) halfARequest(token string) (conn net.Conn, rest string) {
 }
 
 func TestStopFinishesRequests(t *testing.T) {
-	p := newPlace(t)
-	p.run("user", "create", "alice", "--email", "alice@example.org").done()
+	p := newWorkspace(t)
+	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
 	p.addToken("alice", "t")
 	s := p.serve()
-	conn, rest := p.halfARequest("t")
+	conn, rest := p.startRequest("t")
 	s.signal(syscall.SIGTERM)
 	s.waitForLog("stopping")
 	s.waitUntil("the port to be closed", func() bool {
@@ -218,15 +218,15 @@ func TestStopFinishesRequests(t *testing.T) {
 	if resp.StatusCode != 200 {
 		t.Errorf("the request under way got %d", resp.StatusCode)
 	}
-	s.ended(0)
+	s.waitExit(0)
 }
 
 func TestSecondSignalEndsAtOnce(t *testing.T) {
-	p := newPlace(t)
-	p.run("user", "create", "alice", "--email", "alice@example.org").done()
+	p := newWorkspace(t)
+	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
 	p.addToken("alice", "t")
 	s := p.serve()
-	p.halfARequest("t")
+	p.startRequest("t")
 	s.signal(syscall.SIGINT)
 	s.waitForLog("stopping")
 	begun := time.Now()
@@ -245,7 +245,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 }
 
 // addToken gives an account a token. No server may run.
-func (p *place) addToken(nick, token string) {
+func (p *workspace) addToken(nick, token string) {
 	p.t.Helper()
 	db, err := sql.Open("sqlite", p.path("data", "svc.db"))
 	if err != nil {
@@ -263,7 +263,7 @@ func (p *place) addToken(nick, token string) {
 }
 
 // post publishes a status and returns its id, "" if the server did not say that it was done.
-func (p *place) post(token, text string) (id string) {
+func (p *workspace) post(token, text string) (id string) {
 	status, body, err := p.request(context.Background(), "POST", "/api/v1/statuses", token, strings.NewReader(url.Values{"status": {text}}.Encode()))
 	if err != nil || status != 200 {
 		return ""
@@ -275,8 +275,8 @@ func (p *place) post(token, text string) (id string) {
 	return st.ID
 }
 
-// writers posts from several goroutines until stop is called, which returns the texts of what was acknowledged, by id.
-func (p *place) writers(token string, n int) (stop func() map[string]string) {
+// startWriters posts from several goroutines until stop is called, which returns the texts of what was acknowledged, by id.
+func (p *workspace) startWriters(token string, n int) (stop func() map[string]string) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	posted := make(map[string]string)
@@ -306,11 +306,11 @@ func (p *place) writers(token string, n int) (stop func() map[string]string) {
 }
 
 func TestStopUnderLoad(t *testing.T) {
-	p := newPlace(t, "[rate_limit]\nenabled = false")
-	p.run("user", "create", "alice", "--email", "alice@example.org").done()
+	p := newWorkspace(t, "[rate_limit]\nenabled = false")
+	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
 	p.addToken("alice", "t")
 	s := p.serve()
-	stop := p.writers("t", 8)
+	stop := p.startWriters("t", 8)
 	s.waitUntil("some posts", func() bool { _, body := p.get("/api/v1/timelines/home", "t"); return strings.Count(body, `"id"`) > 20 })
 	s.stop()
 	posted := stop()

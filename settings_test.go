@@ -9,18 +9,18 @@ import (
 )
 
 func TestConfigCommands(t *testing.T) {
-	p := newPlace(t)
-	if got := p.run("config", "check").done(); !strings.Contains(got, "config.toml is valid") {
+	p := newWorkspace(t)
+	if got := p.run("config", "check").ok(); !strings.Contains(got, "config.toml is valid") {
 		t.Errorf("check: got %q", got)
 	}
 	p.write("wrong.toml", "[server]\nlisten = \":4000\"\n\n[instance]\nregistration_open = true\nname = 7\n")
-	p.run("config", "check", "--config", "wrong.toml").refused(1, "line 5: unknown setting instance.registration_open, did you mean instance.registrations_open?")
-	p.run("config", "check", "--config", "wrong.toml").refused(1, "line 6: instance.name")
-	p.run("config", "show", "--config", "nowhere.toml").refused(1, "nowhere.toml")
-	p.run("config", "chekc").refused(2, `did you mean "check"?`)
+	p.run("config", "check", "--config", "wrong.toml").fails(1, "line 5: unknown setting instance.registration_open, did you mean instance.registrations_open?")
+	p.run("config", "check", "--config", "wrong.toml").fails(1, "line 6: instance.name")
+	p.run("config", "show", "--config", "nowhere.toml").fails(1, "nowhere.toml")
+	p.run("config", "chekc").fails(2, `did you mean "check"?`)
 
 	p.write("mail.toml", "[mail]\npassword = \"hush hush\"\n")
-	if got := p.run("config", "show", "--config", "mail.toml").done(); strings.Contains(got, "hush") || !strings.Contains(got, `password = "***"`) {
+	if got := p.run("config", "show", "--config", "mail.toml").ok(); strings.Contains(got, "hush") || !strings.Contains(got, `password = "***"`) {
 		t.Errorf("show: got %q", got)
 	}
 
@@ -28,13 +28,13 @@ func TestConfigCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.run("config", "example").done(); got != string(example) {
+	if got := p.run("config", "example").ok(); got != string(example) {
 		t.Error("example: not the same as config.example.toml")
 	}
 }
 
 func TestSettingsFileIsFound(t *testing.T) {
-	p := newPlace(t)
+	p := newWorkspace(t)
 	p.write("config.toml", "[instance]\nname = \"here\"\n")
 	p.write("env.toml", "[instance]\nname = \"environment\"\n")
 	p.write("flag.toml", "[instance]\nname = \"flag\"\n")
@@ -59,7 +59,7 @@ func TestSettingsFileIsFound(t *testing.T) {
 	if err := os.Remove(p.path("config.toml")); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.run("config", "check").done(); !strings.Contains(got, "defaults") {
+	if got := p.run("config", "check").ok(); !strings.Contains(got, "defaults") {
 		t.Errorf("without a file: got %q", got)
 	}
 }
@@ -81,10 +81,10 @@ func TestWarnings(t *testing.T) {
 		{"policies with effect", "[mrf_simple]\nreject = [\"a.example\"]\n[mrf]\npolicies = \"SimplePolicy\"", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPlace(t)
+			p := newWorkspace(t)
 			p.write("config.toml", tt.settings)
 			var got []string
-			for line := range strings.Lines(p.run("config", "check").done()) {
+			for line := range strings.Lines(p.run("config", "check").ok()) {
 				if note, ok := strings.CutPrefix(line, "Note: "); ok {
 					got = append(got, note)
 				}
@@ -99,14 +99,14 @@ func TestWarnings(t *testing.T) {
 			}
 		})
 	}
-	p := newPlace(t, "[federation]\nallow_loopback = true")
+	p := newWorkspace(t, "[federation]\nallow_loopback = true")
 	if s := p.serve(); !strings.Contains(s.log.String(), "level=WARN msg=\"federation.allow_loopback is on") {
 		t.Errorf("the log does not warn:\n%s", s.log)
 	}
 }
 
 func TestRoutesCommand(t *testing.T) {
-	lines := strings.Split(strings.TrimSpace(newPlace(t).run("routes").done()), "\n")
+	lines := strings.Split(strings.TrimSpace(newWorkspace(t).run("routes").ok()), "\n")
 	if !slices.IsSorted(lines) {
 		t.Error("the routes are not sorted")
 	}
@@ -122,16 +122,16 @@ func TestRoutesCommand(t *testing.T) {
 }
 
 func TestVersionAndHelp(t *testing.T) {
-	p := newPlace(t)
-	if got := p.run("version").done(); !regexp.MustCompile(`^svc \d+\.\d+\.\d+ \(.+\)\n$`).MatchString(got) {
+	p := newWorkspace(t)
+	if got := p.run("version").ok(); !regexp.MustCompile(`^svc \d+\.\d+\.\d+ \(.+\)\n$`).MatchString(got) {
 		t.Errorf("version: got %q", got)
 	}
 	for _, args := range [][]string{{}, {"--help"}, {"help", "serve"}, {"user"}, {"user", "create", "--help"}, {"completion", "bash"}, {"completion", "fish"}} {
-		if got := p.run(args...).done(); len(got) < 100 {
+		if got := p.run(args...).ok(); len(got) < 100 {
 			t.Errorf("svc %s: got %q", strings.Join(args, " "), got)
 		}
 	}
-	p.run("version", "extra").refused(2, "extra")
-	p.run("--nonsense").refused(2, "--nonsense")
-	p.run("serv").refused(2, `unknown command "serv" for "svc", did you mean "serve"?`)
+	p.run("version", "extra").fails(2, "extra")
+	p.run("--nonsense").fails(2, "--nonsense")
+	p.run("serv").fails(2, `unknown command "serv" for "svc", did you mean "serve"?`)
 }

@@ -15,8 +15,8 @@ import (
 	"svc/store"
 )
 
-// setup is what a new server is to be.
-type setup struct {
+// setupOptions is what a new server is to be.
+type setupOptions struct {
 	url     string
 	listen  string
 	dataDir string
@@ -25,8 +25,8 @@ type setup struct {
 	force   bool
 }
 
-func (a *app) setupCommand() *cobra.Command {
-	var s setup
+func (a *cli) setupCommand() *cobra.Command {
+	var s setupOptions
 	usual := config.Default()
 	cmd := &cobra.Command{
 		Use:   "setup",
@@ -56,7 +56,7 @@ The address (--url) becomes part of every account and post. It cannot be changed
 	return cmd
 }
 
-func (a *app) setup(cmd *cobra.Command, s *setup) error {
+func (a *cli) setup(cmd *cobra.Command, s *setupOptions) error {
 	path, _ := a.settingsFile()
 	if _, err := os.Lstat(path); err == nil && !s.force {
 		return fmt.Errorf("%s is there already: --force replaces it and keeps a copy", path)
@@ -67,7 +67,7 @@ func (a *app) setup(cmd *cobra.Command, s *setup) error {
 	if s.yes && s.admin.Nickname == "" && (s.admin.Email != "" || s.admin.Password != "") {
 		return usage("the first account needs a nickname: --admin NICK")
 	}
-	c, err := a.wanted(cmd, s)
+	c, err := a.setupSettings(cmd, s)
 	if err != nil {
 		return err
 	}
@@ -79,11 +79,11 @@ func (a *app) setup(cmd *cobra.Command, s *setup) error {
 			return errors.Join(err, errors.New("nothing was done"))
 		}
 	}
-	return a.carryOut(cmd.Context(), s, c, path)
+	return a.runSetup(cmd.Context(), s, c, path)
 }
 
-// wanted returns the settings for the new server. It asks for what the flags do not say.
-func (a *app) wanted(cmd *cobra.Command, s *setup) (*config.Config, error) {
+// setupSettings returns the settings for the new server. It asks for what the flags do not say.
+func (a *cli) setupSettings(cmd *cobra.Command, s *setupOptions) (*config.Config, error) {
 	c := config.Default()
 	for _, q := range []struct {
 		flag, question, group, key string
@@ -120,11 +120,11 @@ func (a *app) wanted(cmd *cobra.Command, s *setup) (*config.Config, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return c, a.wantedAdmin(cmd.Context(), s)
+	return c, a.setupAdmin(cmd.Context(), s)
 }
 
-// wantedAdmin asks for what is missing of the first account.
-func (a *app) wantedAdmin(ctx context.Context, s *setup) (err error) {
+// setupAdmin asks for what is missing of the first account.
+func (a *cli) setupAdmin(ctx context.Context, s *setupOptions) (err error) {
 	if s.yes {
 		return nil
 	}
@@ -144,8 +144,8 @@ func (a *app) wantedAdmin(ctx context.Context, s *setup) (err error) {
 	return err
 }
 
-// carryOut makes what was asked for. The settings come last, so that what fails before can simply be tried again.
-func (a *app) carryOut(ctx context.Context, s *setup, c *config.Config, path string) error {
+// runSetup makes what was asked for. The settings come last, so that what fails before can simply be tried again.
+func (a *cli) runSetup(ctx context.Context, s *setupOptions, c *config.Config, path string) error {
 	if err := os.MkdirAll(c.Data.Dir, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
@@ -154,7 +154,7 @@ func (a *app) carryOut(ctx context.Context, s *setup, c *config.Config, path str
 	}
 	var created *admin.CreatedUser
 	if s.admin.Nickname == "" {
-		if err := makeDatabase(ctx, c); err != nil {
+		if err := createDatabase(ctx, c); err != nil {
 			return err
 		}
 	} else {
@@ -178,8 +178,8 @@ func (a *app) carryOut(ctx context.Context, s *setup, c *config.Config, path str
 	return nil
 }
 
-// makeDatabase makes the database if there is none.
-func makeDatabase(ctx context.Context, c *config.Config) error {
+// createDatabase makes the database if there is none.
+func createDatabase(ctx context.Context, c *config.Config) error {
 	db, err := openData(ctx, c, nil)
 	if err != nil {
 		return err

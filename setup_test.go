@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// newHost returns a place without settings.
-func newHost(t testing.TB) *place {
+// newWorkspaceWithoutSettings returns a place without settings.
+func newWorkspaceWithoutSettings(t testing.TB) *workspace {
 	t.Helper()
-	p := newPlace(t)
+	p := newWorkspace(t)
 	if err := os.Remove(p.config); err != nil {
 		t.Fatal(err)
 	}
@@ -19,11 +19,11 @@ func newHost(t testing.TB) *place {
 }
 
 func TestSetupWithFlags(t *testing.T) {
-	p := newHost(t)
+	p := newWorkspaceWithoutSettings(t)
 	data := p.path("elsewhere", "data")
 	setup := []string{"setup", "--yes", "--url", p.url, "--listen", strings.TrimPrefix(p.url, "http://"), "--data-dir", data,
 		"--admin", "alice", "--email", "alice@example.org", "--password", "correct horse"}
-	out := p.run(setup...).done()
+	out := p.run(setup...).ok()
 	for _, want := range []string{"Wrote config.toml", data, "Made the account alice", "svc serve"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("got %q, want %q in it", out, want)
@@ -41,22 +41,22 @@ func TestSetupWithFlags(t *testing.T) {
 			t.Errorf("%s has mode %o", file, info.Mode().Perm())
 		}
 	}
-	p.run(setup...).refused(1, "config.toml is there already")
-	p.run(append(setup, "--config", "other.toml")...).refused(1, "holds a database already")
+	p.run(setup...).fails(1, "config.toml is there already")
+	p.run(append(setup, "--config", "other.toml")...).fails(1, "holds a database already")
 
 	s := p.serve()
 	if strings.Contains(s.log.String(), "nobody administers") {
 		t.Error("the server does not know its admin")
 	}
-	if got := p.run("user", "show", "alice").done(); !strings.Contains(got, "role:         admin") {
+	if got := p.run("user", "show", "alice").ok(); !strings.Contains(got, "role:         admin") {
 		t.Errorf("got %q", got)
 	}
-	p.run(append(setup, "--force", "--admin", "bob", "--email", "bob@example.org")...).refused(1, "in use")
+	p.run(append(setup, "--force", "--admin", "bob", "--email", "bob@example.org")...).fails(1, "in use")
 	s.stop()
 
 	// By force the database is kept, and so are the old settings.
-	p.run(append(setup, "--force", "--admin", "bob", "--email", "bob@example.org")...).done()
-	if got := p.run("user", "list").done(); !strings.Contains(got, "alice") || !strings.Contains(got, "bob") {
+	p.run(append(setup, "--force", "--admin", "bob", "--email", "bob@example.org")...).ok()
+	if got := p.run("user", "list").ok(); !strings.Contains(got, "alice") || !strings.Contains(got, "bob") {
 		t.Errorf("got %q", got)
 	}
 	if _, err := os.Stat(p.config + ".old"); err != nil {
@@ -65,7 +65,7 @@ func TestSetupWithFlags(t *testing.T) {
 }
 
 func TestSetupAsks(t *testing.T) {
-	p := newHost(t)
+	p := newWorkspaceWithoutSettings(t)
 	answers := []string{
 		"example.org", // no whole address: asked again
 		p.url,
@@ -76,12 +76,12 @@ func TestSetupAsks(t *testing.T) {
 		"", // a password is made up
 		"y",
 	}
-	r := p.answer(strings.Join(answers, "\n")+"\n", "setup")
-	out := r.done()
+	r := p.runWithInput(strings.Join(answers, "\n")+"\n", "setup")
+	out := r.ok()
 	if !strings.Contains(r.errOut, "must be a whole address") || !strings.Contains(out, "Password: ") {
 		t.Errorf("got %q and %q", out, r.errOut)
 	}
-	settings := p.run("config", "show").done()
+	settings := p.run("config", "show").ok()
 	for _, want := range []string{fmt.Sprintf("url = %q", p.url), fmt.Sprintf("dir = %q", p.path("data"))} {
 		if !strings.Contains(settings, want) {
 			t.Errorf("the settings lack %s", want)
@@ -91,11 +91,11 @@ func TestSetupAsks(t *testing.T) {
 }
 
 func TestSetupCanBeDeclined(t *testing.T) {
-	p := newHost(t)
-	if r := p.answer("\n\n\n\nn\n", "setup"); r.code != 1 || !strings.Contains(r.errOut, "nothing was done") {
+	p := newWorkspaceWithoutSettings(t)
+	if r := p.runWithInput("\n\n\n\nn\n", "setup"); r.code != 1 || !strings.Contains(r.errOut, "nothing was done") {
 		t.Errorf("got exit code %d, %q", r.code, r.errOut)
 	}
-	if r := p.answer("", "setup"); r.code != 1 || !strings.Contains(r.errOut, "no answer") {
+	if r := p.runWithInput("", "setup"); r.code != 1 || !strings.Contains(r.errOut, "no answer") {
 		t.Errorf("without answers: got exit code %d, %q", r.code, r.errOut)
 	}
 	entries, err := os.ReadDir(p.dir)
@@ -117,8 +117,8 @@ func TestSetupRefuses(t *testing.T) {
 		{"--admin a.b --email alice@example.org", 1, "nickname has invalid format"},
 		{"extra", 2, "extra"},
 	} {
-		p := newHost(t)
-		p.run(append([]string{"setup", "--yes"}, strings.Fields(tt.args)...)...).refused(tt.code, tt.want)
+		p := newWorkspaceWithoutSettings(t)
+		p.run(append([]string{"setup", "--yes"}, strings.Fields(tt.args)...)...).fails(tt.code, tt.want)
 		if _, err := os.Stat(p.config); err == nil {
 			t.Errorf("%s: there are settings", tt.args)
 		}
@@ -126,7 +126,7 @@ func TestSetupRefuses(t *testing.T) {
 }
 
 func TestSetupWithoutAdmin(t *testing.T) {
-	p := newHost(t)
-	p.run("setup", "--yes", "--url", p.url, "--listen", strings.TrimPrefix(p.url, "http://")).done()
+	p := newWorkspaceWithoutSettings(t)
+	p.run("setup", "--yes", "--url", p.url, "--listen", strings.TrimPrefix(p.url, "http://")).ok()
 	p.serve().waitForLog("nobody administers")
 }

@@ -22,16 +22,16 @@ import (
 	"svc/store"
 )
 
-// rooms are where the work of commands is done.
-type rooms struct {
-	staff *admin.Service
-	fed   *federation.Service
+// services are where the work of commands is done.
+type services struct {
+	admin      *admin.Service
+	federation *federation.Service
 }
 
 // work is what a command has done, by the running server or here.
 type work[A, R any] interface {
 	called() string
-	in(*rooms, context.Context, A) (R, error)
+	in(*services, context.Context, A) (R, error)
 }
 
 // deed is something that package admin does with accounts, under the name by which a running server is asked for it.
@@ -42,8 +42,8 @@ type deed[A, R any] struct {
 
 func (d deed[A, R]) called() string { return d.name }
 
-func (d deed[A, R]) in(r *rooms, ctx context.Context, args A) (R, error) {
-	return d.do(r.staff, ctx, args)
+func (d deed[A, R]) in(r *services, ctx context.Context, args A) (R, error) {
+	return d.do(r.admin, ctx, args)
 }
 
 // dealing is likewise something that package federation does.
@@ -54,8 +54,8 @@ type dealing[A, R any] struct {
 
 func (d dealing[A, R]) called() string { return d.name }
 
-func (d dealing[A, R]) in(r *rooms, ctx context.Context, args A) (R, error) {
-	return d.do(r.fed, ctx, args)
+func (d dealing[A, R]) in(r *services, ctx context.Context, args A) (R, error) {
+	return d.do(r.federation, ctx, args)
 }
 
 var (
@@ -63,21 +63,21 @@ var (
 	resetPassword  = deed[admin.PasswordReset, *admin.ResetLink]{"reset password", (*admin.Service).ResetPassword}
 	listUsers      = deed[admin.UserPage, []*admin.User]{"list users", (*admin.Service).Users}
 	showUser       = deed[string, *admin.User]{"show user", (*admin.Service).ShowUser}
-	setUser        = deed[admin.UserChange, *admin.User]{"set user", (*admin.Service).SetUser}
-	confirmUser    = deed[string, *admin.Change]{"confirm user", (*admin.Service).ConfirmUser}
-	approveUser    = deed[string, *admin.Change]{"approve user", (*admin.Service).ApproveUser}
-	activateUser   = deed[string, *admin.Change]{"activate user", (*admin.Service).ActivateUser}
-	deactivateUser = deed[string, *admin.Change]{"deactivate user", (*admin.Service).DeactivateUser}
-	rebuildHome    = deed[string, *admin.Change]{"rebuild home", (*admin.Service).RebuildHome}
-	announce       = deed[admin.Announcement, *admin.Announcement]{"announce", (*admin.Service).Announce}
+	setUser        = deed[admin.UserUpdate, *admin.User]{"set user", (*admin.Service).UpdateUser}
+	confirmUser    = deed[string, *admin.ChangedUser]{"confirm user", (*admin.Service).ConfirmUser}
+	approveUser    = deed[string, *admin.ChangedUser]{"approve user", (*admin.Service).ApproveUser}
+	activateUser   = deed[string, *admin.ChangedUser]{"activate user", (*admin.Service).ActivateUser}
+	deactivateUser = deed[string, *admin.ChangedUser]{"deactivate user", (*admin.Service).DeactivateUser}
+	rebuildHome    = deed[string, *admin.ChangedUser]{"rebuild home", (*admin.Service).RebuildHome}
+	announce       = deed[admin.Announcement, *admin.Announcement]{"announce", (*admin.Service).CreateAnnouncement}
 	announcements  = deed[struct{}, []*admin.Announcement]{"list announcements", (*admin.Service).Announcements}
 	unannounce     = deed[string, *admin.Announcement]{"delete announcement", (*admin.Service).DeleteAnnouncement}
-	resetMFA       = deed[string, *admin.Change]{"reset MFA", (*admin.Service).ResetMFA}
+	resetMFA       = deed[string, *admin.ChangedUser]{"reset MFA", (*admin.Service).ResetMFA}
 	deleteUser     = deed[string, *admin.User]{"delete user", (*admin.Service).DeleteUser}
 )
 
 // commands are what the server does when a command asks for it.
-func commands(s *rooms) control.Commands {
+func commands(s *services) control.Commands {
 	list := make(control.Commands)
 	offer(list, s, createUser)
 	offer(list, s, resetPassword)
@@ -98,21 +98,21 @@ func commands(s *rooms) control.Commands {
 	return list
 }
 
-func offer[A, R any](list control.Commands, s *rooms, w work[A, R]) {
+func offer[A, R any](list control.Commands, s *services, w work[A, R]) {
 	list[w.called()] = control.Command(func(ctx context.Context, args A) (R, error) { return w.in(s, ctx, args) })
 }
 
-// busyTime is how long a command waits for a server that is starting or stopping.
-const busyTime = 15 * time.Second
+// lockWait is how long a command waits for a server that is starting or stopping.
+const lockWait = 15 * time.Second
 
 // perform has some work done: the running server does it if there is one, and else this process.
-func perform[A, R any](ctx context.Context, a *app, d work[A, R], args A) (R, error) {
+func perform[A, R any](ctx context.Context, a *cli, d work[A, R], args A) (R, error) {
 	var result R
 	c, _, err := a.settings()
 	if err != nil {
 		return result, err
 	}
-	for until := time.Now().Add(busyTime); ; {
+	for until := time.Now().Add(lockWait); ; {
 		err := control.Call(ctx, c.Data.Dir, d.called(), args, &result)
 		if !errors.Is(err, control.ErrNotRunning) {
 			return result, err
@@ -153,15 +153,15 @@ func performHere[A, R any](ctx context.Context, c *config.Config, errOut io.Writ
 	if err != nil {
 		return result, err
 	}
-	elsewhere := outbound(c, outboundInAll)
+	elsewhere := outbound(c, maxOutbound)
 	var people *social.Service
 	dealings, deeds := federation.FromSettings(c), social.FromSettings(c)
 	dealings.Policies = federation.NewPolicies(c, db, func() *social.Service { return people }, emojis, elsewhere, nil, log)
-	federation.Review(&deeds, dealings.Policies, db)
+	federation.ReviewLocal(&deeds, dealings.Policies, db)
 	people = social.New(db, files, deeds, log)
 	fed := federation.New(db, people, emojis, elsewhere, secrets, dealings, log)
 	if err := fed.Open(ctx); err != nil {
 		return result, err
 	}
-	return d.in(&rooms{admin.New(db, people, c.API.Name, log), fed}, ctx, args)
+	return d.in(&services{admin.New(db, people, c.API.Name, log), fed}, ctx, args)
 }

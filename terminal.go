@@ -16,14 +16,14 @@ import (
 
 // terminal is where a command reads and writes: a person at a terminal, or a script.
 type terminal struct {
-	in     io.Reader
-	lines  *bufio.Reader // of in
-	out    io.Writer
-	errOut io.Writer
+	in         io.Reader
+	lineReader *bufio.Reader // of in
+	out        io.Writer
+	errOut     io.Writer
 }
 
 func newTerminal(in io.Reader, out, errOut io.Writer) terminal {
-	return terminal{in: in, lines: bufio.NewReader(in), out: out, errOut: errOut}
+	return terminal{in: in, lineReader: bufio.NewReader(in), out: out, errOut: errOut}
 }
 
 // isTerminal tells whether a person is at the other end.
@@ -42,7 +42,7 @@ func (t *terminal) ask(ctx context.Context, question, usual string) (string, err
 		question += " [" + usual + "]"
 	}
 	fmt.Fprint(t.errOut, question+": ")
-	line, err := await(ctx, t.line)
+	line, err := readContext(ctx, t.line)
 	if line == "" && err == nil {
 		line = usual
 	}
@@ -86,12 +86,12 @@ func (t *terminal) hidden(ctx context.Context, fd int, question string) (string,
 	defer term.Restore(fd, before)
 	defer fmt.Fprintln(t.errOut)
 	fmt.Fprint(t.errOut, question+": ")
-	b, err := await(ctx, func() ([]byte, error) { return term.ReadPassword(fd) })
+	b, err := readContext(ctx, func() ([]byte, error) { return term.ReadPassword(fd) })
 	return string(b), err
 }
 
-// await returns what read returns, but does not wait for it longer than until ctx ends.
-func await[T any](ctx context.Context, read func() (T, error)) (T, error) {
+// readContext returns what read returns, but does not wait for it longer than until ctx ends.
+func readContext[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
@@ -111,7 +111,7 @@ func await[T any](ctx context.Context, read func() (T, error)) (T, error) {
 }
 
 func (t *terminal) line() (string, error) {
-	line, err := t.lines.ReadString('\n')
+	line, err := t.lineReader.ReadString('\n')
 	if errors.Is(err, io.EOF) {
 		if line == "" {
 			return "", errors.New("there was no answer: give it on the command line")

@@ -14,7 +14,7 @@ import (
 	"svc/admin"
 )
 
-func (a *app) userCommand() *cobra.Command {
+func (a *cli) userCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "user",
 		Short: "Make accounts and look after them",
@@ -46,7 +46,7 @@ everywhere.`,
 	return cmd
 }
 
-func (a *app) userCreateCommand() *cobra.Command {
+func (a *cli) userCreateCommand() *cobra.Command {
 	var n admin.NewUser
 	var ask bool
 	cmd := &cobra.Command{
@@ -56,7 +56,7 @@ func (a *app) userCreateCommand() *cobra.Command {
 
 A nickname has letters, digits, _ and -, and cannot be changed later.`,
 		Example: "  svc user create alice --email alice@example.org --admin\n  svc user create bob --email bob@example.org --ask-password",
-		Args:    needs("NICK"),
+		Args:    oneArg("NICK"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if n.Email == "" {
 				return usage("an account needs an address: --email ADDRESS")
@@ -87,7 +87,7 @@ func passwordFlags(cmd *cobra.Command, password *string, ask *bool) {
 }
 
 // givenPassword returns the password of the flags. One that was asked for must be given.
-func (a *app) givenPassword(ctx context.Context, password string, ask bool) (string, error) {
+func (a *cli) givenPassword(ctx context.Context, password string, ask bool) (string, error) {
 	if !ask {
 		return password, nil
 	}
@@ -101,14 +101,14 @@ func (a *app) givenPassword(ctx context.Context, password string, ask bool) (str
 	return password, err
 }
 
-func (a *app) printCreated(u *admin.CreatedUser) {
+func (a *cli) printCreated(u *admin.CreatedUser) {
 	fmt.Fprintf(a.out, "Made the account %s (%s).\n", u.Nickname, u.URL)
 	if u.Password != "" {
 		fmt.Fprintf(a.out, "Password: %s\n", u.Password)
 	}
 }
 
-func (a *app) userResetPasswordCommand() *cobra.Command {
+func (a *cli) userResetPasswordCommand() *cobra.Command {
 	var p admin.PasswordReset
 	var ask bool
 	cmd := &cobra.Command{
@@ -118,7 +118,7 @@ func (a *app) userResetPasswordCommand() *cobra.Command {
 
 As soon as the password is another, the account is signed out everywhere.`,
 		Example: "  svc user reset-password alice\n  svc user reset-password alice --ask-password",
-		Args:    needs("NICK"),
+		Args:    oneArg("NICK"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			p.Name = args[0]
 			if p.Password, err = a.givenPassword(cmd.Context(), p.Password, ask); err != nil {
@@ -140,7 +140,7 @@ As soon as the password is another, the account is signed out everywhere.`,
 	return cmd
 }
 
-func (a *app) userListCommand() *cobra.Command {
+func (a *cli) userListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List all accounts, the oldest first",
@@ -166,11 +166,11 @@ func (a *app) userListCommand() *cobra.Command {
 	}
 }
 
-func (a *app) userShowCommand() *cobra.Command {
+func (a *cli) userShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show NICK",
 		Short: "Show an account",
-		Args:  needs("NICK"),
+		Args:  oneArg("NICK"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u, err := perform(cmd.Context(), a, showUser, args[0])
 			if err != nil {
@@ -182,7 +182,7 @@ func (a *app) userShowCommand() *cobra.Command {
 	}
 }
 
-func (a *app) userSetCommand() *cobra.Command {
+func (a *cli) userSetCommand() *cobra.Command {
 	var isAdmin, isModerator, isLocked bool
 	var email string
 	cmd := &cobra.Command{
@@ -192,9 +192,9 @@ func (a *app) userSetCommand() *cobra.Command {
 
 A locked account decides on each follower.`,
 		Example: "  svc user set alice --admin\n  svc user set bob --moderator=false --email bob@example.org",
-		Args:    needs("NICK"),
+		Args:    oneArg("NICK"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			change := admin.UserChange{Name: args[0]}
+			change := admin.UserUpdate{Name: args[0]}
 			for name, to := range map[string]**bool{"admin": &change.Admin, "moderator": &change.Moderator, "locked": &change.Locked} {
 				if f := cmd.Flags().Lookup(name); f.Changed {
 					value := f.Value.String() == "true"
@@ -204,7 +204,7 @@ A locked account decides on each follower.`,
 			if cmd.Flags().Changed("email") {
 				change.Email = &email
 			}
-			if change == (admin.UserChange{Name: args[0]}) {
+			if change == (admin.UserUpdate{Name: args[0]}) {
 				return usage("say what to change: --admin, --moderator, --locked or --email")
 			}
 			u, err := perform(cmd.Context(), a, setUser, change)
@@ -222,7 +222,7 @@ A locked account decides on each follower.`,
 	return cmd
 }
 
-func (a *app) userDeleteCommand() *cobra.Command {
+func (a *cli) userDeleteCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "delete NICK --yes",
@@ -230,7 +230,7 @@ func (a *app) userDeleteCommand() *cobra.Command {
 		Long: `Delete an account and all it posted. There is no way back. The account is gone at once; its posts go one after the
 other while the server runs. Nobody can have its nickname again.`,
 		Example: "  svc user delete mallory --yes",
-		Args:    needs("NICK"),
+		Args:    oneArg("NICK"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes {
 				return usage("this cannot be undone: add --yes to delete %s and all it posted", args[0])
@@ -248,7 +248,7 @@ other while the server runs. Nobody can have its nickname again.`,
 }
 
 // stateCommand makes a command that brings an account into a state: done says that it is, already that it was.
-func (a *app) stateCommand(use, short, long string, d deed[string, *admin.Change], done, already string) *cobra.Command {
+func (a *cli) stateCommand(use, short, long string, d deed[string, *admin.ChangedUser], done, already string) *cobra.Command {
 	if long != "" {
 		long = short + ". " + long
 	}
@@ -256,7 +256,7 @@ func (a *app) stateCommand(use, short, long string, d deed[string, *admin.Change
 		Use:   use,
 		Short: short,
 		Long:  long,
-		Args:  needs("NICK"),
+		Args:  oneArg("NICK"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			change, err := perform(cmd.Context(), a, d, args[0])
 			if err != nil {
@@ -273,7 +273,7 @@ func (a *app) stateCommand(use, short, long string, d deed[string, *admin.Change
 }
 
 // printUser prints an account, a line for each thing.
-func (a *app) printUser(u *admin.User) {
+func (a *cli) printUser(u *admin.User) {
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	for _, line := range [][2]string{
 		{"nickname", u.Nickname},

@@ -69,15 +69,15 @@ func TestUserCommands(t *testing.T) {
 	var outputs [2][]string
 	for i, name := range []string{"without a server", "with a server"} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlace(t)
+			p := newWorkspace(t)
 			if i == 1 {
 				p.serve()
 			}
 			for _, tt := range steps {
 				r := p.run(strings.Fields(tt.args)...)
 				if tt.code != 0 {
-					r.refused(tt.code, tt.want)
-				} else if got := strings.ReplaceAll(r.done(), p.url, "URL"); !strings.Contains(got, tt.want) {
+					r.fails(tt.code, tt.want)
+				} else if got := strings.ReplaceAll(r.ok(), p.url, "URL"); !strings.Contains(got, tt.want) {
 					t.Errorf("svc %s: got %q, want %q in it", tt.args, got, tt.want)
 				}
 				outputs[i] = append(outputs[i], secret.ReplaceAllString(strings.ReplaceAll(r.out+r.errOut, p.url, "URL"), "…"))
@@ -93,26 +93,26 @@ func TestUserCommands(t *testing.T) {
 
 // TestUserByID finds an account by the id that stands in the log.
 func TestUserByID(t *testing.T) {
-	p := newPlace(t)
-	p.run("user", "create", "alice", "--email", "alice@example.org").done()
+	p := newWorkspace(t)
+	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
 	s := p.serve()
 	_, body := p.get("/api/v1/accounts/alice", "")
 	var account struct{ ID string }
 	if err := json.Unmarshal([]byte(body), &account); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.run("user", "show", account.ID).done(); !strings.Contains(got, "nickname:     alice\n") || !strings.Contains(got, account.ID+" (") {
+	if got := p.run("user", "show", account.ID).ok(); !strings.Contains(got, "nickname:     alice\n") || !strings.Contains(got, account.ID+" (") {
 		t.Errorf("got %q", got)
 	}
 	s.stop()
-	p.run("user", "deactivate", account.ID).done()
-	p.run("user", "show", account.ID+"x").refused(1, "There is no account")
+	p.run("user", "deactivate", account.ID).ok()
+	p.run("user", "show", account.ID+"x").fails(1, "There is no account")
 }
 
 func TestUserChangesCountAtOnce(t *testing.T) {
-	p := newPlace(t)
+	p := newWorkspace(t)
 	for _, nick := range []string{"alice", "bob"} {
-		p.run("user", "create", nick, "--email", nick+"@example.org").done()
+		p.run("user", "create", nick, "--email", nick+"@example.org").ok()
 		p.addToken(nick, nick)
 	}
 	p.serve()
@@ -125,29 +125,29 @@ func TestUserChangesCountAtOnce(t *testing.T) {
 	}
 	wants("bob", "/api/v1/timelines/home", 200)
 	wants("alice", "/api/v1/statuses/"+id, 200)
-	p.run("user", "rebuild-home", "bob").done()
+	p.run("user", "rebuild-home", "bob").ok()
 	wants("bob", "/api/v1/timelines/home", 200)
-	p.run("user", "rebuild-home", "nobody").refused(1, "nobody")
-	p.run("user", "deactivate", "bob").done()
+	p.run("user", "rebuild-home", "nobody").fails(1, "nobody")
+	p.run("user", "deactivate", "bob").ok()
 	wants("bob", "/api/v1/timelines/home", 403)
 	wants("alice", "/api/v1/statuses/"+id, 404)
-	p.run("user", "activate", "bob").done()
+	p.run("user", "activate", "bob").ok()
 	wants("bob", "/api/v1/timelines/home", 200)
 	wants("alice", "/api/v1/statuses/"+id, 200)
-	p.run("user", "reset-password", "bob", "--password", "another-horse").done()
+	p.run("user", "reset-password", "bob", "--password", "another-horse").ok()
 	wants("bob", "/api/v1/timelines/home", 401)
-	p.run("user", "delete", "bob", "--yes").done()
+	p.run("user", "delete", "bob", "--yes").ok()
 	wants("alice", "/api/v1/statuses/"+id, 404)
 }
 
 func TestPasswordFromStandardInput(t *testing.T) {
-	p := newPlace(t)
-	r := p.answer("correct horse battery\n", "user", "create", "alice", "--email", "alice@example.org", "--ask-password")
-	if got := r.done(); strings.Contains(got, "correct") || strings.Contains(got, "Password") {
+	p := newWorkspace(t)
+	r := p.runWithInput("correct horse battery\n", "user", "create", "alice", "--email", "alice@example.org", "--ask-password")
+	if got := r.ok(); strings.Contains(got, "correct") || strings.Contains(got, "Password") {
 		t.Errorf("the password is printed: %q", got)
 	}
 	before := p.passwordHash("alice")
-	p.answer("battery horse correct", "user", "reset-password", "alice", "--ask-password").done()
+	p.runWithInput("battery horse correct", "user", "reset-password", "alice", "--ask-password").ok()
 	if p.passwordHash("alice") == before {
 		t.Error("the password is the old one")
 	}
@@ -167,18 +167,18 @@ func TestPasswordFromStandardInput(t *testing.T) {
 			t.Errorf("signing in with %q: got %d, want %d", password, resp.StatusCode, want)
 		}
 	}
-	if r := p.answer("", "user", "reset-password", "alice", "--ask-password"); r.code != 1 {
+	if r := p.runWithInput("", "user", "reset-password", "alice", "--ask-password"); r.code != 1 {
 		t.Errorf("without an answer: exit code %d", r.code)
 	}
-	if r := p.answer("\n", "user", "reset-password", "alice", "--ask-password"); r.code != 1 {
+	if r := p.runWithInput("\n", "user", "reset-password", "alice", "--ask-password"); r.code != 1 {
 		t.Errorf("with an empty answer: exit code %d", r.code)
 	}
 }
 
 func TestResetLinkIsStoredAsHash(t *testing.T) {
-	p := newPlace(t)
-	p.run("user", "create", "alice", "--email", "alice@example.org").done()
-	lines := strings.Fields(p.run("user", "reset-password", "alice").done())
+	p := newWorkspace(t)
+	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
+	lines := strings.Fields(p.run("user", "reset-password", "alice").ok())
 	token := lines[len(lines)-1]
 	token = token[strings.LastIndex(token, "/")+1:]
 	hash := sha256.Sum256([]byte(token))
@@ -189,14 +189,14 @@ func TestResetLinkIsStoredAsHash(t *testing.T) {
 	}
 }
 
-func (p *place) passwordHash(nick string) (hash string) {
+func (p *workspace) passwordHash(nick string) (hash string) {
 	p.t.Helper()
 	p.query(&hash, `SELECT password_hash FROM users JOIN accounts ON id = account_id WHERE nickname = ?`, nick)
 	return hash
 }
 
 // query reads one value from the database. No server may run.
-func (p *place) query(value any, query string, args ...any) {
+func (p *workspace) query(value any, query string, args ...any) {
 	p.t.Helper()
 	db, err := sql.Open("sqlite", p.path("data", "svc.db"))
 	if err != nil {

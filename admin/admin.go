@@ -28,15 +28,15 @@ func New(db *store.DB, soc *social.Service, apiName string, log *slog.Logger) *S
 	return &Service{db: db, social: soc, apiName: apiName, log: log}
 }
 
-// reads is what finding accounts needs: the database, or the transaction.
-type reads interface {
+// accountReader is what finding accounts needs: the database, or the transaction.
+type accountReader interface {
 	AccountByName(ctx context.Context, nickname, domain string) (*store.Account, error)
 	Account(context.Context, store.AccountID) (*store.Account, error)
 	User(context.Context, store.AccountID) (*store.User, error)
 }
 
-// find returns the local account that a person names: nick, @nick, the whole handle, or the id by which apps and the log know it.
-func (s *Service) find(ctx context.Context, r reads, name string) (*store.Account, *store.User, error) {
+// findUser returns the local account that a person names: nick, @nick, the whole handle, or the id by which apps and the log know it.
+func (s *Service) findUser(ctx context.Context, r accountReader, name string) (*store.Account, *store.User, error) {
 	nick := strings.TrimPrefix(strings.TrimSpace(name), "@")
 	if n, domain, ok := strings.Cut(nick, "@"); ok && strings.EqualFold(domain, s.social.Domain) {
 		nick = n
@@ -57,11 +57,11 @@ func (s *Service) find(ctx context.Context, r reads, name string) (*store.Accoun
 	return account, user, err
 }
 
-// change runs fn on an account in a transaction and returns the account as it is then.
-func (s *Service) change(ctx context.Context, name string, fn func(*store.Tx, *store.Account, *store.User) error) (*User, error) {
+// updateUser runs fn on an account in a transaction and returns the account as it is then.
+func (s *Service) updateUser(ctx context.Context, name string, fn func(*store.Tx, *store.Account, *store.User) error) (*User, error) {
 	var u *User
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		account, user, err := s.find(ctx, tx, name)
+		account, user, err := s.findUser(ctx, tx, name)
 		if err != nil {
 			return err
 		}

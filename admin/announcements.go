@@ -24,8 +24,8 @@ type Announcement struct {
 	AllDay   bool       // only the days of these times count
 }
 
-// Announce tells everybody who has an account here something: a plain text, in which links work.
-func (s *Service) Announce(ctx context.Context, n Announcement) (*Announcement, error) {
+// CreateAnnouncement tells everybody who has an account here something: a plain text, in which links work.
+func (s *Service) CreateAnnouncement(ctx context.Context, n Announcement) (*Announcement, error) {
 	n.Text = strings.TrimSpace(n.Text)
 	switch {
 	case n.Text == "":
@@ -39,7 +39,7 @@ func (s *Service) Announce(ctx context.Context, n Announcement) (*Announcement, 
 	}
 	a := &store.Announcement{
 		Text: n.Text, Content: text.Parse(n.Text, text.PlainText).Render(s.social.BaseURL, nil).HTML, AllDay: n.AllDay,
-		StartsAt: toStore(n.StartsAt), EndsAt: toStore(n.EndsAt),
+		StartsAt: storeTime(n.StartsAt), EndsAt: storeTime(n.EndsAt),
 	}
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		all, err := tx.Announcements(ctx, maxAnnouncements)
@@ -86,10 +86,10 @@ func (s *Service) DeleteAnnouncement(ctx context.Context, id string) (*Announcem
 }
 
 func newAnnouncement(a *store.Announcement) *Announcement {
-	return &Announcement{ID: a.ID.String(), Text: a.Text, StartsAt: fromStore(a.StartsAt), EndsAt: fromStore(a.EndsAt), AllDay: a.AllDay}
+	return &Announcement{ID: a.ID.String(), Text: a.Text, StartsAt: timePointer(a.StartsAt), EndsAt: timePointer(a.EndsAt), AllDay: a.AllDay}
 }
 
-func toStore(t *time.Time) *store.Time {
+func storeTime(t *time.Time) *store.Time {
 	if t == nil {
 		return nil
 	}
@@ -97,7 +97,7 @@ func toStore(t *time.Time) *store.Time {
 	return &at
 }
 
-func fromStore(t *store.Time) *time.Time {
+func timePointer(t *store.Time) *time.Time {
 	if t == nil {
 		return nil
 	}

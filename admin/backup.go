@@ -19,8 +19,8 @@ import (
 	"svc/store"
 )
 
-// BackupJob says what to put into a backup, and where.
-type BackupJob struct {
+// BackupOptions says what to put into a backup, and where.
+type BackupOptions struct {
 	DataDir  string
 	Settings string // the settings file; "": there is none
 	File     string // must not be there yet
@@ -35,18 +35,18 @@ var ErrNoDatabase = errors.New("there is no database")
 // Backup writes everything that makes up a server into one file: the database as it is at this moment, keys, settings, emoji,
 // uploads. The server may run meanwhile, and nobody who uses it waits. The copy of the database is checked, and the file has
 // its name only once it is complete and on disk.
-func Backup(ctx context.Context, job BackupJob) (*Manifest, error) {
+func Backup(ctx context.Context, job BackupOptions) (*Manifest, error) {
 	if _, err := os.Stat(filepath.Join(job.DataDir, store.File)); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w in %s", ErrNoDatabase, job.DataDir)
 	}
 	if _, err := os.Lstat(job.File); err == nil {
 		return nil, fmt.Errorf("%s is there already", job.File)
 	}
-	all, err := job.size(ctx)
+	all, err := job.estimateSize(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := haveRoom(filepath.Dir(job.File), all); err != nil {
+	if err := checkFreeSpace(filepath.Dir(job.File), all); err != nil {
 		return nil, err
 	}
 	work, err := os.MkdirTemp(filepath.Dir(job.File), ".svc-backup-")
@@ -54,7 +54,7 @@ func Backup(ctx context.Context, job BackupJob) (*Manifest, error) {
 		return nil, fmt.Errorf("backup: %w", err)
 	}
 	defer os.RemoveAll(work)
-	b := &backup{BackupJob: job, ctx: ctx, work: work, meter: &meter{all: all, tell: job.Progress}}
+	b := &backup{BackupOptions: job, ctx: ctx, work: work, meter: &progressWriter{total: all, report: job.Progress}}
 	m, err := b.run()
 	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
@@ -62,24 +62,24 @@ func Backup(ctx context.Context, job BackupJob) (*Manifest, error) {
 	return m, nil
 }
 
-// size returns about how many bytes will be worked through: the database twice, the rest once.
-func (job *BackupJob) size(ctx context.Context) (int64, error) {
+// estimateSize returns about how many bytes will be worked through: the database twice, the rest once.
+func (job *BackupOptions) estimateSize(ctx context.Context) (int64, error) {
 	var total int64
 	for _, name := range []string{store.File, store.File + "-wal"} {
 		if info, err := os.Stat(filepath.Join(job.DataDir, name)); err == nil {
 			total += 2 * info.Size()
 		}
 	}
-	err := job.files(ctx, func(_, _ string, info fs.FileInfo) error {
+	err := job.walkFiles(ctx, func(_, _ string, info fs.FileInfo) error {
 		total += info.Size()
 		return nil
 	})
 	return total, err
 }
 
-// files calls fn for the files of the kept folders: with the name in the backup and the path.
-func (job *BackupJob) files(ctx context.Context, fn func(name, path string, info fs.FileInfo) error) error {
-	for _, dir := range keptDirs {
+// walkFiles calls fn for the files of the kept folders: with the name in the backup and the path.
+func (job *BackupOptions) walkFiles(ctx context.Context, fn func(name, path string, info fs.FileInfo) error) error {
+	for _, dir := range backupDirs {
 		if job.NoMedia && dir == mediaDir {
 			continue
 		}
@@ -125,10 +125,10 @@ func (job *BackupJob) files(ctx context.Context, fn func(name, path string, info
 
 // backup is a backup while it is made.
 type backup struct {
-	BackupJob
+	BackupOptions
 	ctx      context.Context
 	work     string // folder for what is not finished
-	meter    *meter
+	meter    *progressWriter
 	tar      *tar.Writer
 	manifest *manifestWriter
 }
@@ -186,7 +186,7 @@ func (b *backup) write(m *Manifest, db string) error {
 	if err := b.add(store.File, db); err != nil {
 		return err
 	}
-	err = b.files(b.ctx, func(name, path string, _ fs.FileInfo) error {
+	err = b.walkFiles(b.ctx, func(name, path string, _ fs.FileInfo) error {
 		err := b.add(name, path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -219,7 +219,7 @@ func (b *backup) add(name, path string) error {
 		return err
 	}
 	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(b.tar, sum, b.meter), io.LimitReader(stopping{b.ctx, f}, info.Size()))
+	n, err := io.Copy(io.MultiWriter(b.tar, sum, b.meter), io.LimitReader(contextReader{b.ctx, f}, info.Size()))
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -229,24 +229,24 @@ func (b *backup) add(name, path string) error {
 	if b.manifest == nil {
 		return nil
 	}
-	return b.manifest.add(archived{Name: name, Size: n, SHA256: hex.EncodeToString(sum.Sum(nil))})
+	return b.manifest.add(fileEntry{Name: name, Size: n, SHA256: hex.EncodeToString(sum.Sum(nil))})
 }
 
-// stopping reads until its context ends.
-type stopping struct {
+// contextReader reads until its context ends.
+type contextReader struct {
 	ctx context.Context
 	io.Reader
 }
 
-func (s stopping) Read(b []byte) (int, error) {
+func (s contextReader) Read(b []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
 	return s.Reader.Read(b)
 }
 
-// haveRoom fails if there is no room for so many bytes more in a folder.
-func haveRoom(dir string, bytes int64) error {
+// checkFreeSpace fails if there is no room for so many bytes more in a folder.
+func checkFreeSpace(dir string, bytes int64) error {
 	const spare = 16 << 20
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

@@ -18,7 +18,7 @@ func TestBackupAndRestoreAreInterrupted(t *testing.T) {
 	file := filepath.Join(work, "svc.tar")
 
 	ctx, cancel := context.WithCancel(h.ctx())
-	job := admin.BackupJob{DataDir: h.dir, File: file, Version: "0.0.0", Progress: func(int64, int64) { cancel() }}
+	job := admin.BackupOptions{DataDir: h.dir, File: file, Version: "0.0.0", Progress: func(int64, int64) { cancel() }}
 	if _, err := admin.Backup(ctx, job); !errors.Is(err, context.Canceled) {
 		t.Errorf("backup: got %v", err)
 	}
@@ -35,7 +35,7 @@ func TestBackupAndRestoreAreInterrupted(t *testing.T) {
 
 	dir := filepath.Join(work, "data")
 	ctx, cancel = context.WithCancel(h.ctx())
-	restore := admin.RestoreJob{File: file, DataDir: dir, Progress: func(int64, int64) { cancel() }}
+	restore := admin.RestoreOptions{File: file, DataDir: dir, Progress: func(int64, int64) { cancel() }}
 	if _, err := admin.Restore(ctx, restore); !errors.Is(err, context.Canceled) {
 		t.Errorf("restore: got %v", err)
 	}

@@ -25,8 +25,8 @@ const (
 	manifestFormat = 1
 )
 
-// keptDirs are the folders of the data directory that a backup holds.
-var keptDirs = []string{"keys", "emoji", "static", mediaDir}
+// backupDirs are the folders of the data directory that a backup holds.
+var backupDirs = []string{"keys", "emoji", "static", mediaDir}
 
 // Manifest describes a backup.
 type Manifest struct {
@@ -37,20 +37,20 @@ type Manifest struct {
 	Media     bool      `json:"media"`  // uploads are in it
 }
 
-// archived is one file of a backup.
-type archived struct {
+// fileEntry is one file of a backup.
+type fileEntry struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 }
 
-// belongs tells whether a file of that name can be in a backup.
-func belongs(name string) bool {
+// isBackupPath tells whether a file of that name can be in a backup.
+func isBackupPath(name string) bool {
 	dir, _, nested := strings.Cut(name, "/")
 	if !nested {
 		return name == store.File || name == settingsFile || name == manifestFile
 	}
-	return fs.ValidPath(name) && slices.Contains(keptDirs, dir)
+	return fs.ValidPath(name) && slices.Contains(backupDirs, dir)
 }
 
 // manifestWriter writes a manifest as files are added to it.
@@ -69,7 +69,7 @@ func newManifestWriter(w io.Writer, m Manifest) (*manifestWriter, error) {
 	return mw, err
 }
 
-func (mw *manifestWriter) add(f archived) error {
+func (mw *manifestWriter) add(f fileEntry) error {
 	line, err := json.Marshal(f)
 	if err != nil {
 		return fmt.Errorf("manifest: %w", err)
@@ -85,9 +85,9 @@ func (mw *manifestWriter) close() error {
 }
 
 // readManifest calls each for every file of a manifest.
-func readManifest(r io.Reader, each func(archived) error) (*Manifest, error) {
+func readManifest(r io.Reader, each func(fileEntry) error) (*Manifest, error) {
 	d := json.NewDecoder(bufio.NewReader(r))
-	if err := expect(d, json.Delim('{')); err != nil {
+	if err := expectDelim(d, json.Delim('{')); err != nil {
 		return nil, err
 	}
 	head := make(map[string]json.RawMessage)
@@ -104,11 +104,11 @@ func readManifest(r io.Reader, each func(archived) error) (*Manifest, error) {
 			head[fmt.Sprint(key)] = value
 			continue
 		}
-		if err := expect(d, json.Delim('[')); err != nil {
+		if err := expectDelim(d, json.Delim('[')); err != nil {
 			return nil, err
 		}
 		for d.More() {
-			var f archived
+			var f fileEntry
 			if err := d.Decode(&f); err != nil {
 				return nil, err
 			}
@@ -116,11 +116,11 @@ func readManifest(r io.Reader, each func(archived) error) (*Manifest, error) {
 				return nil, err
 			}
 		}
-		if err := expect(d, json.Delim(']')); err != nil {
+		if err := expectDelim(d, json.Delim(']')); err != nil {
 			return nil, err
 		}
 	}
-	if err := expect(d, json.Delim('}')); err != nil {
+	if err := expectDelim(d, json.Delim('}')); err != nil {
 		return nil, err
 	}
 	m := new(Manifest)
@@ -137,7 +137,7 @@ func readManifest(r io.Reader, each func(archived) error) (*Manifest, error) {
 	return m, nil
 }
 
-func expect(d *json.Decoder, want json.Delim) error {
+func expectDelim(d *json.Decoder, want json.Delim) error {
 	got, err := d.Token()
 	if err != nil {
 		return err
@@ -151,16 +151,16 @@ func expect(d *json.Decoder, want json.Delim) error {
 // Progress is told how many bytes of all have been worked through. It may be nil.
 type Progress func(done, all int64)
 
-// meter counts what is written to it.
-type meter struct {
-	done, all int64
-	tell      Progress
+// progressWriter counts what is written to it.
+type progressWriter struct {
+	done, total int64
+	report      Progress
 }
 
-func (m *meter) Write(b []byte) (int, error) {
+func (m *progressWriter) Write(b []byte) (int, error) {
 	m.done += int64(len(b))
-	if m.tell != nil {
-		m.tell(min(m.done, m.all), m.all)
+	if m.report != nil {
+		m.report(min(m.done, m.total), m.total)
 	}
 	return len(b), nil
 }

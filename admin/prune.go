@@ -11,14 +11,14 @@ const pruneEvery = 24 * time.Hour
 
 // Register tells the worker which jobs this package does.
 func (s *Service) Register(w *store.Worker) {
-	store.HandleEvery(w, pruneEvery, s.prune)
+	store.HandleRecurring(w, pruneEvery, s.removeExpired)
 }
 
-// prune is the job that removes what has outlived its use: codes and links whose time is over, forgotten apps, old idempotency
+// removeExpired is the job that removes what has outlived its use: codes and links whose time is over, forgotten apps, old idempotency
 // keys, what waits for servers that are gone, and what others have left here that has to do with nothing any more. It works in small
 // transactions, so that others can write in between.
-func (s *Service) prune(ctx context.Context, _ store.Prune) error {
-	for _, prune := range []func(*store.Tx, context.Context) (bool, error){(*store.Tx).PruneExpired, (*store.Tx).PruneDeliveries, (*store.Tx).PruneReceived, (*store.Tx).PruneHeard} {
+func (s *Service) removeExpired(ctx context.Context, _ store.Prune) error {
+	for _, prune := range []func(*store.Tx, context.Context) (bool, error){(*store.Tx).PruneExpired, (*store.Tx).PruneDeliveries, (*store.Tx).PruneQueuedActivities, (*store.Tx).PruneSeenActivities} {
 		for more := true; more; {
 			err := s.db.Update(ctx, func(tx *store.Tx) error {
 				var err error
@@ -40,22 +40,22 @@ func (s *Service) prune(ctx context.Context, _ store.Prune) error {
 			return err
 		}
 	}
-	if err := inSteps(ctx, s, store.AccountID(0), (*store.Tx).PruneStrangers); err != nil {
+	if err := pruneInBatches(ctx, s, store.AccountID(0), (*store.Tx).PruneRemoteAccounts); err != nil {
 		return err
 	}
-	if err := inSteps(ctx, s, "", (*store.Tx).PruneHosts); err != nil {
+	if err := pruneInBatches(ctx, s, "", (*store.Tx).PruneHosts); err != nil {
 		return err
 	}
-	if err := inSteps(ctx, s, store.ConversationID(0), (*store.Tx).PruneContexts); err != nil {
+	if err := pruneInBatches(ctx, s, store.ConversationID(0), (*store.Tx).PruneThreads); err != nil {
 		return err
 	}
-	return inSteps(ctx, s, "", func(tx *store.Tx, ctx context.Context, from string) (string, bool, error) {
+	return pruneInBatches(ctx, s, "", func(tx *store.Tx, ctx context.Context, from string) (string, bool, error) {
 		return tx.PruneTombstones(ctx, s.social.BaseURL+"/", from)
 	})
 }
 
-// inSteps has a table looked through, some rows in one transaction.
-func inSteps[T any](ctx context.Context, s *Service, from T, prune func(*store.Tx, context.Context, T) (T, bool, error)) error {
+// pruneInBatches has a table looked through, some rows in one transaction.
+func pruneInBatches[T any](ctx context.Context, s *Service, from T, prune func(*store.Tx, context.Context, T) (T, bool, error)) error {
 	for more := true; more; {
 		err := s.db.Update(ctx, func(tx *store.Tx) error {
 			var err error

@@ -65,7 +65,7 @@ func TestPruneApps(t *testing.T) {
 	h.moveOn(31 * 24 * time.Hour)
 	h.app("new")
 	h.update(func(tx *store.Tx) error {
-		return tx.AddCode(h.ctx(), &store.Code{Hash: []byte("c"), AppID: asked.ID, AccountID: alice})
+		return tx.AddAuthorizationCode(h.ctx(), &store.AuthorizationCode{Hash: []byte("c"), AppID: asked.ID, AccountID: alice})
 	})
 	h.prune()
 	wantApps(map[string]bool{"forgotten": false, "trusted": true, "owned": true, "own token": true, "user token": true, "code": true, "new": true})
@@ -81,10 +81,10 @@ func TestPruneExpired(t *testing.T) {
 	const many = 1203
 	h.update(func(tx *store.Tx) error {
 		for i := range many {
-			if err := tx.AddCode(h.ctx(), &store.Code{Hash: []byte(strconv.Itoa(i)), AppID: app, AccountID: alice}); err != nil {
+			if err := tx.AddAuthorizationCode(h.ctx(), &store.AuthorizationCode{Hash: []byte(strconv.Itoa(i)), AppID: app, AccountID: alice}); err != nil {
 				return err
 			}
-			if err := tx.RememberIdempotent(h.ctx(), alice, strconv.Itoa(i), 1); err != nil {
+			if err := tx.SaveIdempotencyKey(h.ctx(), alice, strconv.Itoa(i), 1); err != nil {
 				return err
 			}
 		}
@@ -103,17 +103,17 @@ func TestPruneExpired(t *testing.T) {
 	if more() {
 		t.Error("there is something to remove before the time")
 	}
-	first := must(h.db.Code(h.ctx(), []byte("0")))(t)
-	h.moveOn(store.IdempotencyTime + time.Second)
+	first := must(h.db.AuthorizationCode(h.ctx(), []byte("0")))(t)
+	h.moveOn(store.IdempotencyTTL + time.Second)
 	if !more() {
 		t.Error("one batch was enough")
 	}
 	h.prune()
-	last := must(h.db.Code(h.ctx(), []byte(strconv.Itoa(many-1))))(t)
+	last := must(h.db.AuthorizationCode(h.ctx(), []byte(strconv.Itoa(many-1))))(t)
 	if first == nil || last != nil || more() {
 		t.Errorf("codes before and after: %v, %v", first, last)
 	}
-	h.moveOn(-store.IdempotencyTime - time.Second)
+	h.moveOn(-store.IdempotencyTTL - time.Second)
 	if token := must(h.db.OneTimeToken(h.ctx(), store.ResetPassword, []byte("x")))(t); token != nil {
 		t.Error("the link is there still")
 	}
@@ -144,13 +144,13 @@ func TestPruneStrangers(t *testing.T) {
 		"blocks":   `INSERT INTO blocks (account_id, target_id) VALUES (?2, ?1)`,
 		"muted":    `INSERT INTO mutes (account_id, target_id) VALUES (?1, ?2)`,
 		"noted":    `INSERT INTO account_notes (account_id, target_id, comment) VALUES (?1, ?2, 'x')`,
-		"withheld": `UPDATE accounts SET withheld = 1 WHERE id = ?2 AND ?1`,
+		"withheld": `UPDATE accounts SET unavailable = 1 WHERE id = ?2 AND ?1`,
 		"deleted":  `UPDATE accounts SET deleted_at = 1 WHERE id = ?2 AND ?1`,
 		"relay":    `INSERT INTO relays (id, address, inbox, account_id, litepub, follow_uri) SELECT 3, 'x', 'x', ?2, 1, 'x' WHERE ?1`,
 		"author":   `INSERT INTO statuses (id, account_id, visibility, conversation_id, domain, created_at, uri, content) SELECT 4, ?2, 0, 4, 'example.org', 4, 'x', '' WHERE ?1`,
 		"reported": `INSERT INTO reports (id, account_id, target_id, category, comment, forwarded) VALUES (5, ?1, ?2, 'spam', '', 0)`,
 		"moved to": `UPDATE accounts SET moved_to_id = ?2 WHERE id = ?1`,
-		"read now": `INSERT INTO actors (account_id, inbox, fetched_at, tried_at) SELECT ?2, 'x', 9000000000000, 0 WHERE ?1`,
+		"read now": `INSERT INTO actors (account_id, inbox, fetched_at, attempted_at) SELECT ?2, 'x', 9000000000000, 0 WHERE ?1`,
 	} {
 		side(query, alice, meet(name))
 	}
@@ -214,36 +214,36 @@ func TestPruneLeftovers(t *testing.T) {
 	side(`INSERT INTO hosts (domain, due_at) VALUES ('due.example', ?)`, now)
 	side(`INSERT INTO hosts (domain, unreachable_since) VALUES ('away.example', ?), ('gone.example', ?)`, now, now)
 	side(`INSERT INTO statuses (id, account_id, visibility, conversation_id, domain, created_at, uri, content) VALUES (7, ?, 0, 7, '', 4, 'x', '')`, alice)
-	side(`INSERT INTO contexts (conversation_id, uri) VALUES (7, 'https://a.example/used'), (8, 'https://a.example/unused')`)
+	side(`INSERT INTO threads (conversation_id, uri) VALUES (7, 'https://a.example/used'), (8, 'https://a.example/unused')`)
 	own := h.social.BaseURL + "/objects/1"
 	side(`INSERT INTO tombstones (uri, deleted_at, kind) VALUES (?, ?, 'status'), ('https://a.example/old', ?, 'status'), ('https://a.example/new', ?, 'status')`, own, now, now, now+366*day.Milliseconds())
 	h.update(func(tx *store.Tx) error {
 		for i := range 1200 {
-			if _, err := tx.Hear(h.ctx(), fmt.Sprint("https://a.example/", i)); err != nil {
+			if _, err := tx.MarkSeen(h.ctx(), fmt.Sprint("https://a.example/", i)); err != nil {
 				return err
 			}
 		}
-		row := &store.Received{SignerID: alice, Body: "{}", Attempts: 7}
-		if err := tx.AddReceived(h.ctx(), row); err != nil {
+		row := &store.QueuedActivity{SignerID: alice, Body: "{}", Attempts: 7}
+		if err := tx.AddQueuedActivity(h.ctx(), row); err != nil {
 			return err
 		}
-		_, err := tx.PutOffReceived(h.ctx(), row, errors.New("trouble"))
+		_, err := tx.RecordQueuedActivityFailure(h.ctx(), row, errors.New("trouble"))
 		return err
 	})
 	wantHeard := func(want bool) {
 		t.Helper()
 		for _, i := range []int{0, 1199} {
-			if heard := must(h.db.Heard(h.ctx(), fmt.Sprint("https://a.example/", i)))(t); heard != want {
+			if heard := must(h.db.SeenActivity(h.ctx(), fmt.Sprint("https://a.example/", i)))(t); heard != want {
 				t.Errorf("%d was heard of: %v, want %v", i, heard, want)
 			}
 		}
-		if state := must(h.db.ReceivedState(h.ctx(), 10))(t); (state.Parked == 1) != want {
+		if state := must(h.db.QueuedActivityCounts(h.ctx(), 10))(t); (state.Parked == 1) != want {
 			t.Errorf("%d activities are given up", state.Parked)
 		}
 	}
 	for _, query := range []string{ // more than one step looks at
 		`INSERT INTO hosts (domain, checked_at) SELECT i || '.many', 1 FROM n`,
-		`INSERT INTO contexts (conversation_id, uri) SELECT 1000 + i, i || '.many' FROM n`,
+		`INSERT INTO threads (conversation_id, uri) SELECT 1000 + i, i || '.many' FROM n`,
 		`INSERT INTO tombstones (uri, deleted_at, kind) SELECT i || '.many', 1, 'status' FROM n`,
 	} {
 		side(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) ` + query)
@@ -252,7 +252,7 @@ func TestPruneLeftovers(t *testing.T) {
 	h.prune()
 	wantHeard(true)
 	wantRows("domain", "hosts", "away.example", "due.example", "gone.example", "met.example", "new.example", "signed.example")
-	wantRows("uri", "contexts", "https://a.example/used")
+	wantRows("uri", "threads", "https://a.example/used")
 	wantRows("uri", "tombstones", own, "https://a.example/new", "https://a.example/old")
 	h.moveOn(32 * day)
 	h.prune()
@@ -261,7 +261,7 @@ func TestPruneLeftovers(t *testing.T) {
 	h.moveOn(305 * day)
 	h.prune()
 	wantRows("uri", "tombstones", own, "https://a.example/new")
-	for _, table := range []string{"hosts WHERE domain", "contexts WHERE uri", "tombstones WHERE uri"} {
+	for _, table := range []string{"hosts WHERE domain", "threads WHERE uri", "tombstones WHERE uri"} {
 		n := 0
 		if err := h.side.QueryRowContext(h.ctx(), "SELECT count(*) FROM "+table+" LIKE '%.many'").Scan(&n); err != nil || n > 0 {
 			t.Errorf("%s: %d are left, %v", table, n, err)
@@ -284,7 +284,7 @@ func TestBounded(t *testing.T) {
 		for range 15 {
 			h.update(func(tx *store.Tx) error {
 				for range 1000 {
-					if err := tx.Refuse(h.ctx(), &store.Refusal{URI: "x", Reason: "x"}); err != nil {
+					if err := tx.AddRefusal(h.ctx(), &store.Refusal{URI: "x", Reason: "x"}); err != nil {
 						return err
 					}
 				}
@@ -302,18 +302,18 @@ func TestBounded(t *testing.T) {
 	t.Run("activities given up", func(t *testing.T) {
 		h.update(func(tx *store.Tx) error {
 			for range 2100 {
-				row := &store.Received{SignerID: alice, Body: "{}"}
-				if err := tx.AddReceived(h.ctx(), row); err != nil {
+				row := &store.QueuedActivity{SignerID: alice, Body: "{}"}
+				if err := tx.AddQueuedActivity(h.ctx(), row); err != nil {
 					return err
 				}
 				row.Attempts = 7
-				if at, err := tx.PutOffReceived(h.ctx(), row, errors.New("trouble")); err != nil || !at.IsZero() {
+				if at, err := tx.RecordQueuedActivityFailure(h.ctx(), row, errors.New("trouble")); err != nil || !at.IsZero() {
 					t.Fatal(at, err)
 				}
 			}
 			return nil
 		})
-		if n := count(`SELECT count(*) FROM inbox`); n != 2000 {
+		if n := count(`SELECT count(*) FROM queued_activities`); n != 2000 {
 			t.Errorf("%d are kept", n)
 		}
 	})
@@ -330,7 +330,7 @@ func TestBounded(t *testing.T) {
 				if err := tx.AddMedia(h.ctx(), m); err != nil {
 					return err
 				}
-				v := st.Version([]*store.Media{m}, nil)
+				v := st.AsEdit([]*store.Media{m}, nil)
 				v.CreatedAt = store.Time(i)
 				if err := tx.AddStatusEdit(h.ctx(), v); err != nil {
 					return err

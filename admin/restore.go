@@ -21,8 +21,8 @@ import (
 	"svc/store"
 )
 
-// RestoreJob says which backup to put where.
-type RestoreJob struct {
+// RestoreOptions says which backup to put where.
+type RestoreOptions struct {
 	File     string
 	DataDir  string
 	Force    bool // what is there is moved aside
@@ -32,26 +32,26 @@ type RestoreJob struct {
 // Restored is what came of it.
 type Restored struct {
 	Manifest
-	Settings []byte // the settings file in the backup; nil: there is none
-	Aside    string // the folder with what was there before; "": nothing was
+	Settings    []byte // the settings file in the backup; nil: there is none
+	PreviousDir string // the folder with what was there before; "": nothing was
 }
 
 // Names in the data directory while a backup is put there. While the second is there, the data are not whole.
 const (
-	unpackingDir = "restore.tmp"
-	placingDir   = "restore.unfinished"
-	asidePrefix  = "before-restore-"
-	lockFile     = "lock"
-	backupsDir   = "backups"
-	cacheDir     = "cache" // copies of what others have: no data, and good beside any database
+	unpackingDir   = "restore.tmp"
+	unfinishedDir  = "restore.unfinished"
+	previousPrefix = "before-restore-"
+	lockFile       = "lock"
+	backupsDir     = "backups"
+	cacheDir       = "cache" // copies of what others have: no data, and good beside any database
 )
 
-// ErrRestoreUnfinished is returned by RestoreFinished.
+// ErrRestoreUnfinished is returned by CheckRestoreFinished.
 var ErrRestoreUnfinished = errors.New("a restore was interrupted and the data are not whole: run it again with --force")
 
-// RestoreFinished fails if the data directory is that of a restore that was interrupted at the wrong moment.
-func RestoreFinished(dataDir string) error {
-	if _, err := os.Lstat(filepath.Join(dataDir, placingDir)); err == nil {
+// CheckRestoreFinished fails if the data directory is that of a restore that was interrupted at the wrong moment.
+func CheckRestoreFinished(dataDir string) error {
+	if _, err := os.Lstat(filepath.Join(dataDir, unfinishedDir)); err == nil {
 		return fmt.Errorf("%w (%s)", ErrRestoreUnfinished, dataDir)
 	}
 	return nil
@@ -67,7 +67,7 @@ func BackupSettings(file string) ([]byte, error) {
 	r := tar.NewReader(f)
 	head, err := r.Next()
 	if err != nil {
-		return nil, notABackup(file, err)
+		return nil, invalidBackup(file, err)
 	}
 	if head.Name != settingsFile {
 		return nil, nil
@@ -78,7 +78,7 @@ func BackupSettings(file string) ([]byte, error) {
 
 // Restore puts a backup into a data directory that no server uses. Nothing is touched before all of the backup is unpacked beside
 // it and has proved whole: each file by its hash, the database by SQLite's own checks.
-func Restore(ctx context.Context, job RestoreJob) (*Restored, error) {
+func Restore(ctx context.Context, job RestoreOptions) (*Restored, error) {
 	info, err := os.Stat(job.File)
 	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
@@ -92,7 +92,7 @@ func Restore(ctx context.Context, job RestoreJob) (*Restored, error) {
 	}
 	defer lock.Close()
 	if !job.Force {
-		found, err := findData(job.DataDir)
+		found, err := findExistingData(job.DataDir)
 		if err == nil && found != "" {
 			err = fmt.Errorf("%s holds data already (%s): choose another folder with --data-dir, or move them aside with --force", job.DataDir, found)
 		}
@@ -100,7 +100,7 @@ func Restore(ctx context.Context, job RestoreJob) (*Restored, error) {
 			return nil, err
 		}
 	}
-	if err := haveRoom(job.DataDir, info.Size()); err != nil {
+	if err := checkFreeSpace(job.DataDir, info.Size()); err != nil {
 		return nil, err
 	}
 	unpacked := filepath.Join(job.DataDir, unpackingDir)
@@ -111,19 +111,19 @@ func Restore(ctx context.Context, job RestoreJob) (*Restored, error) {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
 	defer os.RemoveAll(unpacked)
-	r := &restore{RestoreJob: job, ctx: ctx, dir: unpacked, meter: &meter{all: 2 * info.Size(), tell: job.Progress}}
+	r := &restore{RestoreOptions: job, ctx: ctx, dir: unpacked, meter: &progressWriter{total: 2 * info.Size(), report: job.Progress}}
 	restored, err := r.unpack()
 	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
-	if err := r.place(restored); err != nil {
+	if err := r.install(restored); err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
 	return restored, nil
 }
 
-// findData returns the path of a file that a restore would put an end to, "" if there is none.
-func findData(dataDir string) (found string, err error) {
+// findExistingData returns the path of a file that a restore would put an end to, "" if there is none.
+func findExistingData(dataDir string) (found string, err error) {
 	err = filepath.WalkDir(dataDir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -133,10 +133,10 @@ func findData(dataDir string) (found string, err error) {
 			return err
 		}
 		switch top, _, _ := strings.Cut(filepath.ToSlash(rel), "/"); {
-		case top == lockFile, top == control.File, top == unpackingDir:
-		case top == backupsDir, top == cacheDir, strings.HasPrefix(top, asidePrefix):
+		case top == lockFile, top == control.SocketName, top == unpackingDir:
+		case top == backupsDir, top == cacheDir, strings.HasPrefix(top, previousPrefix):
 			return fs.SkipDir
-		case rel == placingDir, !d.IsDir():
+		case rel == unfinishedDir, !d.IsDir():
 			found = rel
 			return fs.SkipAll
 		}
@@ -147,10 +147,10 @@ func findData(dataDir string) (found string, err error) {
 
 // restore is a restore under way.
 type restore struct {
-	RestoreJob
+	RestoreOptions
 	ctx   context.Context
 	dir   string // where the backup is unpacked
-	meter *meter
+	meter *progressWriter
 }
 
 // unpack unpacks the backup and checks it.
@@ -197,10 +197,10 @@ func (r *restore) extract(root *os.Root) (files int, err error) {
 			return files, nil
 		}
 		if err != nil {
-			return 0, notABackup(r.File, err)
+			return 0, invalidBackup(r.File, err)
 		}
-		if head.Typeflag != tar.TypeReg || !belongs(head.Name) {
-			return 0, notABackup(r.File, fmt.Errorf("%q does not belong into one", head.Name))
+		if head.Typeflag != tar.TypeReg || !isBackupPath(head.Name) {
+			return 0, invalidBackup(r.File, fmt.Errorf("%q does not belong into one", head.Name))
 		}
 		if err := r.extractFile(root, head.Name, archive); err != nil {
 			return 0, err
@@ -220,9 +220,9 @@ func (r *restore) extractFile(root *os.Root, name string, content io.Reader) err
 		return err
 	}
 	defer f.Close()
-	if _, err := io.Copy(io.MultiWriter(f, r.meter), stopping{r.ctx, content}); err != nil {
+	if _, err := io.Copy(io.MultiWriter(f, r.meter), contextReader{r.ctx, content}); err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = notABackup(r.File, err)
+			err = invalidBackup(r.File, err)
 		}
 		return err
 	}
@@ -233,31 +233,31 @@ func (r *restore) extractFile(root *os.Root, name string, content io.Reader) err
 func (r *restore) verify(root *os.Root, files int) (*Manifest, error) {
 	list, err := root.Open(manifestFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, notABackup(r.File, errors.New("it has no manifest.json"))
+		return nil, invalidBackup(r.File, errors.New("it has no manifest.json"))
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer list.Close()
 	hasDatabase := false
-	m, err := readManifest(list, func(want archived) error {
+	m, err := readManifest(list, func(want fileEntry) error {
 		files--
 		hasDatabase = hasDatabase || want.Name == store.File
 		return r.verifyFile(root, want)
 	})
 	switch {
 	case err != nil:
-		return nil, notABackup(r.File, err)
+		return nil, invalidBackup(r.File, err)
 	case files != 0:
-		return nil, notABackup(r.File, errors.New("it holds other files than its manifest says"))
+		return nil, invalidBackup(r.File, errors.New("it holds other files than its manifest says"))
 	case !hasDatabase:
-		return nil, notABackup(r.File, errors.New("it has no database"))
+		return nil, invalidBackup(r.File, errors.New("it has no database"))
 	}
 	return m, nil
 }
 
-func (r *restore) verifyFile(root *os.Root, want archived) error {
-	if !belongs(want.Name) {
+func (r *restore) verifyFile(root *os.Root, want fileEntry) error {
+	if !isBackupPath(want.Name) {
 		return fmt.Errorf("%q does not belong into one", want.Name)
 	}
 	f, err := root.Open(want.Name)
@@ -266,7 +266,7 @@ func (r *restore) verifyFile(root *os.Root, want archived) error {
 	}
 	defer f.Close()
 	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(sum, r.meter), stopping{r.ctx, f})
+	n, err := io.Copy(io.MultiWriter(sum, r.meter), contextReader{r.ctx, f})
 	if err != nil {
 		return err
 	}
@@ -276,10 +276,10 @@ func (r *restore) verifyFile(root *os.Root, want archived) error {
 	return nil
 }
 
-// place puts what was unpacked where it belongs, the database last.
-func (r *restore) place(restored *Restored) error {
+// install puts what was unpacked where it belongs, the database last.
+func (r *restore) install(restored *Restored) error {
 	unix.Sync() // all of the unpacked files at once: one by one takes very long on slow disks
-	placing := filepath.Join(r.DataDir, placingDir)
+	placing := filepath.Join(r.DataDir, unfinishedDir)
 	if err := os.RemoveAll(placing); err != nil {
 		return err
 	}
@@ -290,13 +290,13 @@ func (r *restore) place(restored *Restored) error {
 		return err
 	}
 	if r.Force {
-		aside, err := r.moveAside()
+		aside, err := r.moveExistingData()
 		if err != nil {
 			return err
 		}
-		restored.Aside = aside
+		restored.PreviousDir = aside
 	}
-	for _, name := range append(keptDirs[:len(keptDirs):len(keptDirs)], store.File) {
+	for _, name := range append(backupDirs[:len(backupDirs):len(backupDirs)], store.File) {
 		from, to := filepath.Join(placing, name), filepath.Join(r.DataDir, name)
 		if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -317,19 +317,19 @@ func (r *restore) place(restored *Restored) error {
 	return syncDir(r.DataDir)
 }
 
-// moveAside moves what the data directory holds, except for backups, into a folder in it.
-func (r *restore) moveAside() (aside string, err error) {
+// moveExistingData moves what the data directory holds, except for backups, into a folder in it.
+func (r *restore) moveExistingData() (aside string, err error) {
 	entries, err := os.ReadDir(r.DataDir)
 	if err != nil {
 		return "", err
 	}
 	for _, e := range entries {
 		switch name := e.Name(); {
-		case name == lockFile, name == control.File, name == placingDir, name == backupsDir, name == cacheDir, strings.HasPrefix(name, asidePrefix):
+		case name == lockFile, name == control.SocketName, name == unfinishedDir, name == backupsDir, name == cacheDir, strings.HasPrefix(name, previousPrefix):
 			continue
 		default:
 			if aside == "" {
-				aside = filepath.Join(r.DataDir, asidePrefix+time.Now().UTC().Format("20060102T150405Z"))
+				aside = filepath.Join(r.DataDir, previousPrefix+time.Now().UTC().Format("20060102T150405Z"))
 				if err := os.Mkdir(aside, 0o700); err != nil {
 					return "", err
 				}
@@ -342,6 +342,6 @@ func (r *restore) moveAside() (aside string, err error) {
 	return aside, nil
 }
 
-func notABackup(file string, err error) error {
+func invalidBackup(file string, err error) error {
 	return fmt.Errorf("%s is no complete backup: %w", file, err)
 }

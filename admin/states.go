@@ -6,50 +6,50 @@ import (
 	"svc/store"
 )
 
-// Change is an account after a change of its state.
-type Change struct {
+// ChangedUser is an account after a change of its state.
+type ChangedUser struct {
 	*User
 	Changed bool `json:"changed"` // false: it was so before
 }
 
 // ConfirmUser takes an account's e-mail address as confirmed.
-func (s *Service) ConfirmUser(ctx context.Context, name string) (*Change, error) {
-	return s.admit(ctx, name, func(u *store.User) **store.Time { return &u.ConfirmedAt })
+func (s *Service) ConfirmUser(ctx context.Context, name string) (*ChangedUser, error) {
+	return s.setUserTime(ctx, name, func(u *store.User) **store.Time { return &u.ConfirmedAt })
 }
 
 // ApproveUser lets an account in that waits for approval.
-func (s *Service) ApproveUser(ctx context.Context, name string) (*Change, error) {
-	return s.admit(ctx, name, func(u *store.User) **store.Time { return &u.ApprovedAt })
+func (s *Service) ApproveUser(ctx context.Context, name string) (*ChangedUser, error) {
+	return s.setUserTime(ctx, name, func(u *store.User) **store.Time { return &u.ApprovedAt })
 }
 
 // ResetMFA lets somebody who has lost their second factor sign in with the password alone, and signs them out everywhere.
-func (s *Service) ResetMFA(ctx context.Context, name string) (*Change, error) {
-	account, user, err := s.find(ctx, s.db, name)
+func (s *Service) ResetMFA(ctx context.Context, name string) (*ChangedUser, error) {
+	account, user, err := s.findUser(ctx, s.db, name)
 	if err != nil {
 		return nil, err
 	}
-	if user.MFA() {
+	if user.HasMFA() {
 		if err := s.social.DisableMFA(ctx, account.ID, 0); err != nil {
 			return nil, err
 		}
 	}
 	u, err := s.ShowUser(ctx, name)
-	return s.changed("second factor reset", u, user.MFA(), err)
+	return s.userChanged("second factor reset", u, user.HasMFA(), err)
 }
 
 // RebuildHome makes an account's home timeline anew, of what it follows.
-func (s *Service) RebuildHome(ctx context.Context, name string) (*Change, error) {
+func (s *Service) RebuildHome(ctx context.Context, name string) (*ChangedUser, error) {
 	u, err := s.ShowUser(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return &Change{User: u, Changed: true}, s.social.RebuildHome(ctx, store.AccountID(u.ID))
+	return &ChangedUser{User: u, Changed: true}, s.social.RebuildHome(ctx, store.AccountID(u.ID))
 }
 
-// admit sets one of the times that an account needs to be usable.
-func (s *Service) admit(ctx context.Context, name string, field func(*store.User) **store.Time) (*Change, error) {
+// setUserTime sets one of the times that an account needs to be usable.
+func (s *Service) setUserTime(ctx context.Context, name string, field func(*store.User) **store.Time) (*ChangedUser, error) {
 	changed := false
-	u, err := s.change(ctx, name, func(tx *store.Tx, a *store.Account, u *store.User) error {
+	u, err := s.updateUser(ctx, name, func(tx *store.Tx, a *store.Account, u *store.User) error {
 		if *field(u) != nil {
 			return nil
 		}
@@ -59,23 +59,23 @@ func (s *Service) admit(ctx context.Context, name string, field func(*store.User
 		if err := tx.SaveUser(ctx, u); err != nil {
 			return err
 		}
-		return tx.SetWithheld(ctx, a.ID, !u.Usable())
+		return tx.SetUnavailable(ctx, a.ID, !u.CanSignIn())
 	})
-	return s.changed("account let in", u, changed, err)
+	return s.userChanged("account let in", u, changed, err)
 }
 
 // ActivateUser brings a deactivated account back.
-func (s *Service) ActivateUser(ctx context.Context, name string) (*Change, error) {
+func (s *Service) ActivateUser(ctx context.Context, name string) (*ChangedUser, error) {
 	return s.setActive(ctx, name, "account activated", s.social.Activate)
 }
 
 // DeactivateUser takes an account out of service, as social.Deactivate does.
-func (s *Service) DeactivateUser(ctx context.Context, name string) (*Change, error) {
+func (s *Service) DeactivateUser(ctx context.Context, name string) (*ChangedUser, error) {
 	return s.setActive(ctx, name, "account deactivated", s.social.Deactivate)
 }
 
-func (s *Service) setActive(ctx context.Context, name, done string, set func(context.Context, store.AccountID) (bool, error)) (*Change, error) {
-	account, _, err := s.find(ctx, s.db, name)
+func (s *Service) setActive(ctx context.Context, name, done string, set func(context.Context, store.AccountID) (bool, error)) (*ChangedUser, error) {
+	account, _, err := s.findUser(ctx, s.db, name)
 	if err != nil {
 		return nil, err
 	}
@@ -84,22 +84,22 @@ func (s *Service) setActive(ctx context.Context, name, done string, set func(con
 		return nil, err
 	}
 	u, err := s.ShowUser(ctx, name)
-	return s.changed(done, u, changed, err)
+	return s.userChanged(done, u, changed, err)
 }
 
-func (s *Service) changed(done string, u *User, changed bool, err error) (*Change, error) {
+func (s *Service) userChanged(done string, u *User, changed bool, err error) (*ChangedUser, error) {
 	if err != nil {
 		return nil, err
 	}
 	if changed {
 		s.log.Info(done, "account", store.AccountID(u.ID))
 	}
-	return &Change{User: u, Changed: changed}, nil
+	return &ChangedUser{User: u, Changed: changed}, nil
 }
 
 // DeleteUser deletes an account for good, as social.DeleteAccount does. It returns what the account was.
 func (s *Service) DeleteUser(ctx context.Context, name string) (*User, error) {
-	account, user, err := s.find(ctx, s.db, name)
+	account, user, err := s.findUser(ctx, s.db, name)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ type ResetLink struct {
 
 // ResetPassword sets a password, which signs the account out everywhere, or makes a link for setting one.
 func (s *Service) ResetPassword(ctx context.Context, p PasswordReset) (*ResetLink, error) {
-	account, user, err := s.find(ctx, s.db, p.Name)
+	account, user, err := s.findUser(ctx, s.db, p.Name)
 	if err != nil {
 		return nil, err
 	}

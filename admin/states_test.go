@@ -84,7 +84,7 @@ func TestDeleteUser(t *testing.T) {
 		t.Errorf("%d rows by which she could sign in", n)
 	}
 	alice := w.account("alice")
-	if !alice.Withheld || alice.DeletedAt == nil || alice.DisplayName != "" || alice.URI != w.alice.URI {
+	if !alice.Unavailable || alice.DeletedAt == nil || alice.DisplayName != "" || alice.URI != w.alice.URI {
 		t.Errorf("got %+v", alice)
 	}
 	for _, st := range must(w.db.OldestStatuses(w.ctx(), w.alice.ID, 10))(t) {
@@ -119,7 +119,7 @@ func TestDeleteUser(t *testing.T) {
 	if n := w.count(`SELECT count(*) FROM accounts_fts WHERE accounts_fts MATCH 'alice'`); n != 0 {
 		t.Error("she can still be found")
 	}
-	if open, err := w.db.SeesAllOpen(w.ctx(), w.bob.ID); !open || err != nil {
+	if open, err := w.db.SeesAllUnrestricted(w.ctx(), w.bob.ID); !open || err != nil {
 		t.Errorf("every query looks for posts that are withheld, though there are none: %v", err)
 	}
 
@@ -200,7 +200,7 @@ func TestDeleteIsInterrupted(t *testing.T) {
 			}
 			begun := time.Now()
 			err := h.db.Update(h.ctx(), func(tx *store.Tx) error {
-				return tx.RememberIdempotent(h.ctx(), bob.ID, "key", 1)
+				return tx.SaveIdempotencyKey(h.ctx(), bob.ID, "key", 1)
 			})
 			if err != nil {
 				t.Error(err)
@@ -261,12 +261,12 @@ func TestDeactivateUser(t *testing.T) {
 		t.Error("open streams do not hear that her tokens are void")
 	}
 	for query, want := range map[string]int{
-		`SELECT count(*) FROM follows WHERE follower_id = ?`:          0, // of bob, and the request
-		`SELECT count(*) FROM follows WHERE target_id = ?`:            2, // by bob and carol: kept
-		`SELECT count(*) FROM oauth_tokens WHERE account_id = ?`:      1, // kept for when she comes back
-		`SELECT count(*) FROM one_time_tokens WHERE account_id = ?`:   0,
-		`SELECT count(*) FROM statuses WHERE account_id = ?`:          3,
-		`SELECT count(*) FROM accounts WHERE id = ? AND withheld = 1`: 1,
+		`SELECT count(*) FROM follows WHERE follower_id = ?`:             0, // of bob, and the request
+		`SELECT count(*) FROM follows WHERE target_id = ?`:               2, // by bob and carol: kept
+		`SELECT count(*) FROM oauth_tokens WHERE account_id = ?`:         1, // kept for when she comes back
+		`SELECT count(*) FROM one_time_tokens WHERE account_id = ?`:      0,
+		`SELECT count(*) FROM statuses WHERE account_id = ?`:             3,
+		`SELECT count(*) FROM accounts WHERE id = ? AND unavailable = 1`: 1,
 	} {
 		if n := w.count(query, w.alice.ID); n != want {
 			t.Errorf("%s: got %d, want %d", query, n, want)
@@ -280,7 +280,7 @@ func TestDeactivateUser(t *testing.T) {
 	if change := must(w.admin.ActivateUser(w.ctx(), "alice"))(t); !change.Changed || change.Deactivated {
 		t.Errorf("got %+v", change)
 	}
-	if a := w.account("alice"); a.Withheld {
+	if a := w.account("alice"); a.Unavailable {
 		t.Error("she is still withheld")
 	}
 	if change := must(w.admin.ActivateUser(w.ctx(), "alice"))(t); change.Changed {
@@ -302,20 +302,20 @@ func TestConfirmAndApprove(t *testing.T) {
 	_, _, err := h.social.SignUp(h.ctx(), social.Registration{Nickname: "alice", Email: "alice@example.org", Password: "correct horse"})
 	h.do(err)
 	for _, step := range []struct {
-		do       func() (*admin.Change, error)
+		do       func() (*admin.ChangedUser, error)
 		changed  bool
 		withheld bool
 	}{
-		{func() (*admin.Change, error) { return h.admin.ConfirmUser(h.ctx(), "alice") }, true, true},
-		{func() (*admin.Change, error) { return h.admin.ConfirmUser(h.ctx(), "alice") }, false, true},
-		{func() (*admin.Change, error) { return h.admin.DeactivateUser(h.ctx(), "alice") }, true, true},
-		{func() (*admin.Change, error) { return h.admin.ActivateUser(h.ctx(), "alice") }, true, true},
-		{func() (*admin.Change, error) { return h.admin.ApproveUser(h.ctx(), "alice") }, true, false},
-		{func() (*admin.Change, error) { return h.admin.ApproveUser(h.ctx(), "alice") }, false, false},
+		{func() (*admin.ChangedUser, error) { return h.admin.ConfirmUser(h.ctx(), "alice") }, true, true},
+		{func() (*admin.ChangedUser, error) { return h.admin.ConfirmUser(h.ctx(), "alice") }, false, true},
+		{func() (*admin.ChangedUser, error) { return h.admin.DeactivateUser(h.ctx(), "alice") }, true, true},
+		{func() (*admin.ChangedUser, error) { return h.admin.ActivateUser(h.ctx(), "alice") }, true, true},
+		{func() (*admin.ChangedUser, error) { return h.admin.ApproveUser(h.ctx(), "alice") }, true, false},
+		{func() (*admin.ChangedUser, error) { return h.admin.ApproveUser(h.ctx(), "alice") }, false, false},
 	} {
 		change := must(step.do())(t)
-		if a := h.account("alice"); change.Changed != step.changed || a.Withheld != step.withheld {
-			t.Errorf("got %+v, withheld %v", change, a.Withheld)
+		if a := h.account("alice"); change.Changed != step.changed || a.Unavailable != step.withheld {
+			t.Errorf("got %+v, withheld %v", change, a.Unavailable)
 		}
 	}
 }
@@ -326,7 +326,7 @@ func TestLastAdmin(t *testing.T) {
 	h.person("bob")
 	no, yes := false, true
 	last := func() map[string]error {
-		_, demote := h.admin.SetUser(h.ctx(), admin.UserChange{Name: "alice", Admin: &no})
+		_, demote := h.admin.UpdateUser(h.ctx(), admin.UserUpdate{Name: "alice", Admin: &no})
 		_, deactivate := h.admin.DeactivateUser(h.ctx(), "alice")
 		_, remove := h.admin.DeleteUser(h.ctx(), "alice")
 		return map[string]error{"demote": demote, "deactivate": deactivate, "delete": remove}
@@ -336,7 +336,7 @@ func TestLastAdmin(t *testing.T) {
 			t.Errorf("%s: got %v", what, err)
 		}
 	}
-	must(h.admin.SetUser(h.ctx(), admin.UserChange{Name: "bob", Admin: &yes}))(t)
+	must(h.admin.UpdateUser(h.ctx(), admin.UserUpdate{Name: "bob", Admin: &yes}))(t)
 	must(h.admin.DeactivateUser(h.ctx(), "bob"))(t)
 	for what, err := range last() {
 		if !errors.Is(err, social.ErrLastAdmin) {
@@ -376,8 +376,8 @@ func TestNewEmailVoidsLinks(t *testing.T) {
 	a := h.person("alice")
 	token := must(h.social.StartPasswordReset(h.ctx(), a.ID))(t)
 	address := "new@example.org"
-	must(h.admin.SetUser(h.ctx(), admin.UserChange{Name: "alice", Email: &address}))(t)
-	if _, err := h.social.PasswordResetBy(h.ctx(), token); err == nil {
+	must(h.admin.UpdateUser(h.ctx(), admin.UserUpdate{Name: "alice", Email: &address}))(t)
+	if _, err := h.social.PasswordResetAccount(h.ctx(), token); err == nil {
 		t.Error("the link still works")
 	}
 }
@@ -396,7 +396,7 @@ func TestResetMFA(t *testing.T) {
 	h.do(h.db.Update(h.ctx(), func(tx *store.Tx) error {
 		return tx.SetTOTP(h.ctx(), &store.User{AccountID: bob.ID, TOTPSecret: "SECRET"})
 	}))
-	if !must(h.admin.ResetMFA(h.ctx(), "bob"))(t).Changed || must(h.db.User(h.ctx(), bob.ID))(t).MFA() {
+	if !must(h.admin.ResetMFA(h.ctx(), "bob"))(t).Changed || must(h.db.User(h.ctx(), bob.ID))(t).HasMFA() {
 		t.Error("not reset")
 	}
 	if tokens() != 0 {

@@ -129,15 +129,15 @@ func (s *Service) Users(ctx context.Context, p UserPage) ([]*User, error) {
 
 // ShowUser returns one account.
 func (s *Service) ShowUser(ctx context.Context, name string) (*User, error) {
-	account, user, err := s.find(ctx, s.db, name)
+	account, user, err := s.findUser(ctx, s.db, name)
 	if err != nil {
 		return nil, err
 	}
 	return newUser(account, user), nil
 }
 
-// UserChange is what to change of an account; nil stays as it is.
-type UserChange struct {
+// UserUpdate is what to change of an account; nil stays as it is.
+type UserUpdate struct {
 	Name      string  `json:"name"`
 	Admin     *bool   `json:"admin"`
 	Moderator *bool   `json:"moderator"`
@@ -145,10 +145,10 @@ type UserChange struct {
 	Email     *string `json:"email"`
 }
 
-// SetUser changes roles and settings of an account. A new e-mail address counts at once, and links sent to the old one stop
+// UpdateUser changes roles and settings of an account. A new e-mail address counts at once, and links sent to the old one stop
 // working. The last admin stays one.
-func (s *Service) SetUser(ctx context.Context, c UserChange) (*User, error) {
-	u, err := s.change(ctx, c.Name, func(tx *store.Tx, a *store.Account, u *store.User) error {
+func (s *Service) UpdateUser(ctx context.Context, c UserUpdate) (*User, error) {
+	u, err := s.updateUser(ctx, c.Name, func(tx *store.Tx, a *store.Account, u *store.User) error {
 		if c.Locked != nil {
 			a.Locked = *c.Locked
 			if err := tx.SaveAccount(ctx, a); err != nil {
@@ -157,7 +157,7 @@ func (s *Service) SetUser(ctx context.Context, c UserChange) (*User, error) {
 		}
 		if c.Admin != nil {
 			if !*c.Admin {
-				if last, err := tx.LastAdmin(ctx, a.ID); last || err != nil {
+				if last, err := tx.IsLastAdmin(ctx, a.ID); last || err != nil {
 					return cmp.Or(err, error(social.ErrLastAdmin))
 				}
 			}

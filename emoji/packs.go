@@ -37,11 +37,11 @@ type Emoji struct {
 
 // Packs are the custom emoji of the server. Reload reads them again; all methods may be called at any time.
 type Packs struct {
-	dir   string
-	log   *slog.Logger
-	known atomic.Pointer[table]
+	dir     string
+	log     *slog.Logger
+	current atomic.Pointer[table]
 
-	adding sync.Mutex
+	addMu sync.Mutex
 }
 
 type table struct {
@@ -88,7 +88,7 @@ func (p *Packs) Reload() error {
 		t.all = append(t.all, *e)
 	}
 	slices.SortFunc(t.all, func(a, b Emoji) int { return strings.Compare(a.Shortcode, b.Shortcode) })
-	p.known.Store(t)
+	p.current.Store(t)
 	return nil
 }
 
@@ -131,14 +131,14 @@ func validName(name string) bool {
 }
 
 // All returns the emoji in order of shortcode. The slice must not be changed.
-func (p *Packs) All() []Emoji { return p.known.Load().all }
+func (p *Packs) All() []Emoji { return p.current.Load().all }
 
 // Find returns the emoji of a shortcode, nil if there is none.
-func (p *Packs) Find(shortcode string) *Emoji { return p.known.Load().byCode[shortcode] }
+func (p *Packs) Find(shortcode string) *Emoji { return p.current.Load().byCode[shortcode] }
 
 // In returns the emoji that occur as :shortcode: in the texts, each once, in order of appearance.
 func (p *Packs) In(texts ...string) []Emoji {
-	t := p.known.Load()
+	t := p.current.Load()
 	if len(t.byCode) == 0 {
 		return nil
 	}

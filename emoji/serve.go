@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// pictureTypes are the types that pictures are served with, by extension. What has no such extension is not served, whatever a pack
+// imageTypes are the types that pictures are served with, by extension. What has no such extension is not served, whatever a pack
 // says.
-var pictureTypes = map[string]string{
+var imageTypes = map[string]string{
 	".png":  "image/png",
 	".apng": "image/apng",
 	".gif":  "image/gif",
@@ -39,18 +39,18 @@ func (p *Packs) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer file.Close()
-	h.Set("Content-Type", pictureTypes[strings.ToLower(path.Ext(r.URL.Path))])
+	h.Set("Content-Type", imageTypes[strings.ToLower(path.Ext(r.URL.Path))])
 	h.Set("Cache-Control", "public, max-age=604800")
 	h.Set("ETag", fmt.Sprintf(`"%x-%x"`, info.ModTime().UnixNano(), info.Size())) // a picture may be replaced under its name
 	http.ServeContent(w, r, "", info.ModTime(), file)
 }
 
-var errNoPicture = errors.New("no picture")
+var errNotImage = errors.New("no picture")
 
 // open opens the picture PACK/FILE.
 func (p *Packs) open(name string) (*os.File, fs.FileInfo, error) {
-	if !fs.ValidPath(name) || strings.Contains("/"+name, "/.") || pictureTypes[strings.ToLower(path.Ext(name))] == "" {
-		return nil, nil, errNoPicture
+	if !fs.ValidPath(name) || strings.Contains("/"+name, "/.") || imageTypes[strings.ToLower(path.Ext(name))] == "" {
+		return nil, nil, errNotImage
 	}
 	root, err := os.OpenRoot(p.dir)
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *Packs) open(name string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nil, errNoPicture
+		return nil, nil, errNotImage
 	}
 	file, err := root.Open(name)
 	return file, info, err

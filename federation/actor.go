@@ -15,90 +15,90 @@ import (
 )
 
 const (
-	actorTime   = 45 * time.Second // for all that has to be asked because of one actor
-	rebirthTime = 24 * time.Hour   // how long an account that was deleted stays so, whatever its server says (federation 4.5)
-	confirmTime = 48 * time.Hour   // how long a handle is not asked for again
+	actorTimeout   = 45 * time.Second // for all that has to be asked because of one actor
+	minDeletedTime = 24 * time.Hour   // how long an account that was deleted stays so, whatever its server says (federation 4.5)
+	handleTTL      = 48 * time.Hour   // how long a handle is not asked for again
 )
 
-// deletedActor says that an actor is no more.
-func deletedActor(uri string) error {
+// actorDeletedError says that an actor is no more.
+func actorDeletedError(uri string) error {
 	return fmt.Errorf("%s is deleted: %w", uri, &fetch.StatusError{Status: http.StatusGone})
 }
 
 // Actor returns the account of an ActivityPub id: the one that is known, which is looked at anew in the background if that was long ago, or
-// what its server says. It may be withheld. One that is deleted is an error that isGone tells of.
+// what its server says. It may be withheld. One that is deleted is an error that IsNotFoundOrGone tells of.
 func (s *Service) Actor(ctx context.Context, uri string) (*store.Account, error) {
 	uri = activity.WithoutFragment(uri)
 	account, err := s.db.AccountByURI(ctx, uri)
 	switch {
 	case errs.IsNotFound(err):
-		return s.fetchActor(ctx, uri)
+		return s.FetchActor(ctx, uri)
 	case err != nil:
 		return nil, err
 	case account.Local():
 		return account, nil
 	case account.DeletedAt != nil:
-		return nil, deletedActor(uri)
+		return nil, actorDeletedError(uri)
 	}
-	return account, s.refreshIfOld(ctx, account)
+	return account, s.RefreshIfStale(ctx, account)
 }
 
-// fetchActor returns the account of an ActivityPub id as its server says now. Who asks for the same meanwhile gets the same answer.
-func (s *Service) fetchActor(ctx context.Context, uri string) (*store.Account, error) {
+// FetchActor returns the account of an ActivityPub id as its server says now. Who asks for the same meanwhile gets the same answer.
+func (s *Service) FetchActor(ctx context.Context, uri string) (*store.Account, error) {
 	uri = activity.WithoutFragment(uri)
-	host, err := s.hostToAsk(uri)
+	host, err := s.FetchableHost(uri)
 	if err != nil {
 		return nil, err
 	}
-	if err := mayAsk(ctx); err != nil {
+	if err := MayFetch(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.mayMeet(ctx, host, false); err != nil {
+	if err := s.checkNewHost(ctx, host, false); err != nil {
 		return nil, err
 	}
-	return s.actors.do(ctx, uri, actorTime, func(ctx context.Context) (*store.Account, error) {
-		doc, err := s.document(ctx, uri)
+	return s.actorFetches.do(ctx, uri, actorTimeout, func(ctx context.Context) (*store.Account, error) {
+		doc, err := s.Document(ctx, uri)
 		if err != nil {
 			return nil, err
 		}
-		return s.learnActor(ctx, doc, nil, true)
+		return s.importActor(ctx, doc, nil, true)
 	})
 }
 
-// learnActor stores what the document of an actor says, which must have been read from its origin. named is how WebFinger led to it,
+// importActor stores what the document of an actor says, which must have been read from its origin. named is how WebFinger led to it,
 // nil if it was found by its id. One that was deleted long enough ago comes back if that is wanted.
-func (s *Service) learnActor(ctx context.Context, doc activity.Object, named *finger, revive bool) (*store.Account, error) {
-	p, err := s.readFetched(doc)
+func (s *Service) importActor(ctx context.Context, doc activity.Object, named *webFinger, revive bool) (*store.Account, error) {
+	p, err := s.parseFetchedActor(doc)
 	if err != nil {
 		return nil, err
 	}
-	return s.learnPerson(ctx, p, named, revive)
+	return s.importParsedActor(ctx, p, named, revive)
 }
 
-// readFetched reads what was found at the id of an actor, where there may also stand that it is no more.
-func (s *Service) readFetched(doc activity.Object) (*person, error) {
+// parseFetchedActor reads what was found at the id of an actor, where there may also stand that it is no more.
+func (s *Service) parseFetchedActor(doc activity.Object) (*parsedActor, error) {
 	if doc.Is("Tombstone") {
-		return nil, deletedActor(doc.ID())
+		return nil, actorDeletedError(doc.ID())
 	}
-	return s.readActor(doc)
+	return s.parseActor(doc)
 }
 
-func (s *Service) learnPerson(ctx context.Context, p *person, named *finger, revive bool) (*store.Account, error) {
-	known, actor, err := s.knownActor(ctx, p.account.URI)
+func (s *Service) importParsedActor(ctx context.Context, p *parsedActor, named *webFinger, revive bool) (*store.Account, error) {
+	known, actor, err := s.storedActor(ctx, p.account.URI)
 	if err != nil {
 		return nil, err
 	}
-	if known != nil && known.DeletedAt != nil && (!revive || s.now().Sub(known.DeletedAt.Time()) < rebirthTime) {
-		return nil, deletedActor(known.URI)
+	if known != nil && known.DeletedAt != nil && (!revive || s.now().Sub(known.DeletedAt.Time()) < minDeletedTime) {
+		return nil, actorDeletedError(known.URI)
 	}
-	h := acct{nick: p.account.Nickname, domain: p.host}
+	h := confirmedHandle{nick: p.account.Nickname, domain: p.host}
 	switch {
-	case known != nil && named == nil && actor != nil && known.Nickname == p.account.Nickname && s.now().Sub(actor.ConfirmedAt.Time()) < confirmTime:
-		h = acct{nick: known.Nickname, domain: known.Domain, confirmedAt: actor.ConfirmedAt}
+	case known != nil && named == nil && actor != nil && known.Nickname == p.account.Nickname && s.now().Sub(actor.HandleVerifiedAt.Time()) < handleTTL:
+		h = confirmedHandle{nick: known.Nickname, domain: known.Domain, confirmedAt: actor.HandleVerifiedAt}
 	case named != nil:
-		h, err = s.consent(ctx, p, named)
+		h, err = s.confirmRequestedHandle(ctx, p, named)
 	default:
-		h, err = s.confirm(ctx, p)
+		h, err = s.confirmHandle(ctx, p)
 	}
 	if err != nil {
 		return nil, err
@@ -106,25 +106,25 @@ func (s *Service) learnPerson(ctx context.Context, p *person, named *finger, rev
 	if h.confirmedAt == 0 && known != nil { // what was confirmed once is not given up because nobody answers
 		h.nick, h.domain = known.Nickname, known.Domain
 	}
-	if err := s.allowed(h.domain); err != nil {
+	if err := s.checkHostPolicy(h.domain); err != nil {
 		return nil, err
 	}
-	if err := s.reviewPerson(ctx, p, h.domain); err != nil {
+	if err := s.applyPoliciesToActor(ctx, p, h.domain); err != nil {
 		return nil, err
 	}
 	if known == nil && named == nil {
-		if err := s.mayMeet(ctx, p.host, true); err != nil {
+		if err := s.checkNewHost(ctx, p.host, true); err != nil {
 			return nil, err
 		}
 	}
 	return s.saveActor(ctx, p, h)
 }
 
-// knownActor returns what is known of an actor, nil for what is not.
-func (s *Service) knownActor(ctx context.Context, uri string) (*store.Account, *store.Actor, error) {
+// storedActor returns what is known of an actor, nil for what is not.
+func (s *Service) storedActor(ctx context.Context, uri string) (*store.Account, *store.Actor, error) {
 	account, err := s.db.AccountByURI(ctx, uri)
 	if err != nil {
-		return nil, nil, ignoreMissing(err)
+		return nil, nil, ignoreNotFound(err)
 	}
 	actor, err := s.db.Actor(ctx, account.ID)
 	if errs.IsNotFound(err) {
@@ -133,19 +133,19 @@ func (s *Service) knownActor(ctx context.Context, uri string) (*store.Account, *
 	return account, actor, err
 }
 
-// acct is what an account is called, and when that was confirmed; 0: it could not be asked for.
-type acct struct {
+// confirmedHandle is what an account is called, and when that was confirmed; 0: it could not be asked for.
+type confirmedHandle struct {
 	nick, domain string
 	confirmedAt  store.Time
 }
 
 // saveActor stores an actor that was read from its origin: the account, what federation knows of it, and its keys.
-func (s *Service) saveActor(ctx context.Context, p *person, h acct) (*store.Account, error) {
+func (s *Service) saveActor(ctx context.Context, p *parsedActor, h confirmedHandle) (*store.Account, error) {
 	var account *store.Account
 	var keys []string // whose readers have to look again
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		now := store.At(s.now())
-		p.actor.FetchedAt, p.actor.TriedAt, p.actor.ConfirmedAt = now, now, h.confirmedAt
+		p.actor.FetchedAt, p.actor.AttemptedAt, p.actor.HandleVerifiedAt = now, now, h.confirmedAt
 		row, err := tx.AccountByURI(ctx, p.account.URI)
 		switch {
 		case errs.IsNotFound(err):
@@ -155,7 +155,7 @@ func (s *Service) saveActor(ctx context.Context, p *person, h acct) (*store.Acco
 			}
 			return err
 		case err == nil && row.Local():
-			err = errOwn
+			err = ErrLocal
 		case err == nil:
 			err = s.renameActor(ctx, tx, row, h)
 		}
@@ -167,7 +167,7 @@ func (s *Service) saveActor(ctx context.Context, p *person, h acct) (*store.Acco
 			return err
 		}
 		if row.DeletedAt != nil {
-			if err := tx.ReviveAccount(ctx, row.ID); err != nil {
+			if err := tx.RestoreAccount(ctx, row.ID); err != nil {
 				return err
 			}
 		}
@@ -178,20 +178,20 @@ func (s *Service) saveActor(ctx context.Context, p *person, h acct) (*store.Acco
 		return err
 	})
 	if err == nil {
-		s.keys.forget(keys...)
+		s.keys.invalidate(keys...)
 	}
 	return account, err
 }
 
 // addActor stores an actor that was not known.
-func (s *Service) addActor(ctx context.Context, tx *store.Tx, p *person, h acct) (*store.Account, error) {
+func (s *Service) addActor(ctx context.Context, tx *store.Tx, p *parsedActor, h confirmedHandle) (*store.Account, error) {
 	row, actor := p.account, p.actor
 	row.Nickname, row.Domain = h.nick, h.domain
-	if err := freeHandle(ctx, tx, h); err != nil {
+	if err := releaseHandle(ctx, tx, h); err != nil {
 		return nil, err
 	}
 	var err error
-	if row.MovedToID, err = movedTo(ctx, tx, &row, actor.MovedTo); err != nil {
+	if row.MovedToID, err = movedToID(ctx, tx, &row, actor.MovedTo); err != nil {
 		return nil, err
 	}
 	if err := tx.AddAccount(ctx, &row); err != nil {
@@ -200,8 +200,8 @@ func (s *Service) addActor(ctx context.Context, tx *store.Tx, p *person, h acct)
 	if err := tx.SetActorKeys(ctx, row.ID, p.keys); err != nil {
 		return nil, err
 	}
-	if row.Withheld = actor.Suspended; row.Withheld {
-		if err := tx.SetWithheld(ctx, row.ID, true); err != nil {
+	if row.Unavailable = actor.Suspended; row.Unavailable {
+		if err := tx.SetUnavailable(ctx, row.ID, true); err != nil {
 			return nil, err
 		}
 	}
@@ -210,12 +210,12 @@ func (s *Service) addActor(ctx context.Context, tx *store.Tx, p *person, h acct)
 }
 
 // renameActor gives a known account the handle that leads to it now.
-func (s *Service) renameActor(ctx context.Context, tx *store.Tx, row *store.Account, h acct) error {
+func (s *Service) renameActor(ctx context.Context, tx *store.Tx, row *store.Account, h confirmedHandle) error {
 	if row.Nickname == h.nick && row.Domain == h.domain {
 		return nil
 	}
 	if !strings.EqualFold(row.Nickname, h.nick) || row.Domain != h.domain {
-		if err := freeHandle(ctx, tx, h); err != nil {
+		if err := releaseHandle(ctx, tx, h); err != nil {
 			return err
 		}
 	}
@@ -223,14 +223,14 @@ func (s *Service) renameActor(ctx context.Context, tx *store.Tx, row *store.Acco
 	return tx.RenameAccount(ctx, row)
 }
 
-// freeHandle takes a handle from the account that has had it: it has been found to lead to another one (federation 1.3). Its posts stay.
-func freeHandle(ctx context.Context, tx *store.Tx, h acct) error {
+// releaseHandle takes a handle from the account that has had it: it has been found to lead to another one (federation 1.3). Its posts stay.
+func releaseHandle(ctx context.Context, tx *store.Tx, h confirmedHandle) error {
 	holder, err := tx.AccountByName(ctx, h.nick, h.domain)
 	if err != nil {
-		return ignoreMissing(err)
+		return ignoreNotFound(err)
 	}
 	if h.confirmedAt == 0 && holder.DeletedAt == nil {
-		return refuse("%s@%s is another account", h.nick, h.domain)
+		return Refuse("%s@%s is another account", h.nick, h.domain)
 	}
 	holder.Nickname = holder.ID.String() + "." + holder.Nickname
 	return tx.RenameAccount(ctx, holder)
@@ -238,7 +238,7 @@ func freeHandle(ctx context.Context, tx *store.Tx, h acct) error {
 
 // saveKeys stores the keys of an actor: those in its document, and of those that it only names the ones that were read elsewhere. It returns
 // the ids of all that it has or has had.
-func (s *Service) saveKeys(ctx context.Context, tx *store.Tx, id store.AccountID, p *person) ([]string, error) {
+func (s *Service) saveKeys(ctx context.Context, tx *store.Tx, id store.AccountID, p *parsedActor) ([]string, error) {
 	old, err := tx.ActorKeys(ctx, id)
 	if err != nil {
 		return nil, err
@@ -248,7 +248,7 @@ func (s *Service) saveKeys(ctx context.Context, tx *store.Tx, id store.AccountID
 	for _, k := range old {
 		ids = append(ids, k.URI)
 		same := func(other *store.ActorKey) bool { return other.URI == k.URI }
-		if slices.Contains(p.listed, k.URI) && !slices.ContainsFunc(keys, same) && len(keys) < maxActorKeys {
+		if slices.Contains(p.listedKeys, k.URI) && !slices.ContainsFunc(keys, same) && len(keys) < maxActorKeys {
 			keys = append(keys, k)
 		}
 	}
@@ -259,21 +259,21 @@ func (s *Service) saveKeys(ctx context.Context, tx *store.Tx, id store.AccountID
 }
 
 // saveProfile stores what an actor says of itself, but neither its handle nor its keys. The times in p.actor are those to be stored.
-func (s *Service) saveProfile(ctx context.Context, tx *store.Tx, row *store.Account, p *person) error {
+func (s *Service) saveProfile(ctx context.Context, tx *store.Tx, row *store.Account, p *parsedActor) error {
 	old, err := tx.Actor(ctx, row.ID)
-	if err := ignoreMissing(err); err != nil {
+	if err := ignoreNotFound(err); err != nil {
 		return err
 	}
 	actor := p.actor
 	actor.AccountID = row.ID
 	if old != nil {
-		actor.MovedAt, actor.CountedAt = old.MovedAt, old.CountedAt
+		actor.MovedAt, actor.CollectionsFetchedAt = old.MovedAt, old.CollectionsFetchedAt
 	}
 	if err := tx.SaveActor(ctx, &actor); err != nil {
 		return err
 	}
 	if wasSuspended := old != nil && old.Suspended; wasSuspended != actor.Suspended {
-		if err := tx.SetWithheld(ctx, row.ID, actor.Suspended); err != nil {
+		if err := tx.SetUnavailable(ctx, row.ID, actor.Suspended); err != nil {
 			return err
 		}
 	}
@@ -283,23 +283,23 @@ func (s *Service) saveProfile(ctx context.Context, tx *store.Tx, row *store.Acco
 	a.Avatar, a.Header, a.Locked, a.Discoverable = from.Avatar, from.Header, from.Locked, from.Discoverable
 	a.AcceptsChatMessages, a.Birthday, a.ShowBirthday = from.AcceptsChatMessages, from.Birthday, from.ShowBirthday
 	a.AlsoKnownAs, a.Emojis = from.AlsoKnownAs, from.Emojis
-	if a.MovedToID, err = movedTo(ctx, tx, &a, actor.MovedTo); err != nil {
+	if a.MovedToID, err = movedToID(ctx, tx, &a, actor.MovedTo); err != nil {
 		return err
 	}
 	return tx.SaveAccount(ctx, &a)
 }
 
-// movedTo returns the account that an actor has moved to: it must be known here, and say that the actor is one of its own (federation
+// movedToID returns the account that an actor has moved to: it must be known here, and say that the actor is one of its own (federation
 // 4.13).
-func movedTo(ctx context.Context, tx *store.Tx, a *store.Account, uri string) (*store.AccountID, error) {
+func movedToID(ctx context.Context, tx *store.Tx, a *store.Account, uri string) (*store.AccountID, error) {
 	if uri == "" {
 		return nil, nil
 	}
 	target, err := tx.AccountByURI(ctx, uri)
 	if err != nil {
-		return nil, ignoreMissing(err)
+		return nil, ignoreNotFound(err)
 	}
-	if target.ID == a.ID || target.Withheld || !slices.Contains(target.AlsoKnownAs.V, a.URI) {
+	if target.ID == a.ID || target.Unavailable || !slices.Contains(target.AlsoKnownAs.V, a.URI) {
 		return nil, nil
 	}
 	return &target.ID, nil

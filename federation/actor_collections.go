@@ -9,66 +9,66 @@ import (
 )
 
 const (
-	maxPinsRead     = 20 // of an account (federation 3.9)
-	maxFeaturedPage = 5
-	readers         = 2 // accounts whose collections are read at a time
-	collectionsTime = 2 * time.Minute
+	maxPinsFetched     = 20 // of an account (federation 3.9)
+	maxFeaturedPage    = 5
+	collectionWorkers  = 2 // accounts whose collections are read at a time
+	collectionsTimeout = 2 * time.Minute
 )
 
-// Seen queues a look at what an account elsewhere shows beside its profile, because somebody here looks at it: its counters, its pins, and
+// AccountViewed queues a look at what an account elsewhere shows beside its profile, because somebody here looks at it: its counters, its pins, and
 // where it has moved. Nobody is asked for what is known since a few hours ago.
-func (s *Service) Seen(ctx context.Context, a *store.Account) error {
+func (s *Service) AccountViewed(ctx context.Context, a *store.Account) error {
 	now := s.now()
-	if a.Local() || a.Withheld || !s.looked.begin(lookedKey{id: a.ID, counts: true}, now) {
+	if a.Local() || a.Unavailable || !s.accountChecks.allow(accountCheckKey{id: a.ID, counts: true}, now) {
 		return nil
 	}
 	actor, err := s.db.Actor(ctx, a.ID)
-	if err != nil || now.Sub(actor.CountedAt.Time()) < countsAge {
-		return ignoreMissing(err)
+	if err != nil || now.Sub(actor.CollectionsFetchedAt.Time()) < countsTTL {
+		return ignoreNotFound(err)
 	}
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		return tx.EnqueueOnce(ctx, now, "collections:"+a.ID.String(), store.ReadCollections{AccountID: a.ID})
+		return tx.EnqueueUnique(ctx, now, "collections:"+a.ID.String(), store.RefreshCollections{AccountID: a.ID})
 	})
 	if err != nil {
 		return err
 	}
-	return s.refreshIfOld(ctx, a)
+	return s.RefreshIfStale(ctx, a)
 }
 
-// readCollections is the job that does so. What cannot be read is left as it is: the next time will come.
-func (s *Service) readCollections(ctx context.Context, w store.ReadCollections) error {
-	ctx, cancel := context.WithTimeout(ctx, collectionsTime)
+// fetchCollections is the job that does so. What cannot be read is left as it is: the next time will come.
+func (s *Service) fetchCollections(ctx context.Context, w store.RefreshCollections) error {
+	ctx, cancel := context.WithTimeout(ctx, collectionsTimeout)
 	defer cancel()
 	account, err := s.db.Account(ctx, w.AccountID)
-	if err != nil || account.Local() || account.Withheld {
-		return ignoreMissing(err)
+	if err != nil || account.Local() || account.Unavailable {
+		return ignoreNotFound(err)
 	}
 	actor, err := s.db.Actor(ctx, account.ID)
 	if err != nil {
-		return ignoreMissing(err)
+		return ignoreNotFound(err)
 	}
-	if err := s.noteTry(ctx, account.ID, func(a *store.Actor) { a.TriedAt, a.CountedAt = actor.TriedAt, store.At(s.now()) }); err != nil {
+	if err := s.recordAttempt(ctx, account.ID, func(a *store.Actor) { a.AttemptedAt, a.CollectionsFetchedAt = actor.AttemptedAt, store.At(s.now()) }); err != nil {
 		return err
 	}
-	if err := s.readCounts(ctx, account, actor); err != nil {
+	if err := s.fetchCounts(ctx, account, actor); err != nil {
 		return err
 	}
-	if err := s.readPins(ctx, account, actor); err != nil {
+	if err := s.fetchPins(ctx, account, actor); err != nil {
 		return err
 	}
-	if err := s.readTarget(ctx, account, actor); err != nil {
+	if err := s.fetchMovedTo(ctx, account, actor); err != nil {
 		return err
 	}
-	return s.queueHostCheck(ctx, account.URI)
+	return s.enqueueNodeInfo(ctx, account.URI)
 }
 
-// readCounts reads how many follow an account, how many it follows, and how much it has posted.
-func (s *Service) readCounts(ctx context.Context, account *store.Account, actor *store.Actor) error {
+// fetchCounts reads how many follow an account, how many it follows, and how much it has posted.
+func (s *Service) fetchCounts(ctx context.Context, account *store.Account, actor *store.Actor) error {
 	var c store.RemoteCounts
 	var hidden bool
-	c.Followers, c.HideFollowers = s.collectionSize(ctx, actor.Followers)
-	c.Following, c.HideFollows = s.collectionSize(ctx, actor.Following)
-	if c.Statuses, hidden = s.collectionSize(ctx, actor.Outbox); hidden && c.Statuses != nil && *c.Statuses == 0 {
+	c.Followers, c.HideFollowers = s.fetchCollectionSize(ctx, actor.Followers)
+	c.Following, c.HideFollows = s.fetchCollectionSize(ctx, actor.Following)
+	if c.Statuses, hidden = s.fetchCollectionSize(ctx, actor.Outbox); hidden && c.Statuses != nil && *c.Statuses == 0 {
 		c.Statuses = nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -77,15 +77,15 @@ func (s *Service) readCounts(ctx context.Context, account *store.Account, actor 
 	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.SetRemoteCounts(ctx, account.ID, c) })
 }
 
-// collectionSize returns how much a collection has, nil if that is not told, and whether what it has is kept from us: its first page cannot
+// fetchCollectionSize returns how much a collection has, nil if that is not told, and whether what it has is kept from us: its first page cannot
 // be read (federation 1.9).
-func (s *Service) collectionSize(ctx context.Context, uri string) (n *int, hidden bool) {
+func (s *Service) fetchCollectionSize(ctx context.Context, uri string) (n *int, hidden bool) {
 	if uri == "" {
 		return nil, false
 	}
-	doc, err := s.document(ctx, uri)
+	doc, err := s.Document(ctx, uri)
 	if err != nil {
-		return nil, forbidden(err)
+		return nil, isAccessDenied(err)
 	}
 	if _, told := doc["totalItems"].(float64); told {
 		total := doc.Count("totalItems")
@@ -95,11 +95,11 @@ func (s *Service) collectionSize(ctx context.Context, uri string) (n *int, hidde
 	case nil:
 		hidden = doc["items"] == nil && doc["orderedItems"] == nil
 	case string:
-		if !activity.SameHost(first, uri, s.Trial) {
+		if !activity.SameHost(first, uri, s.AllowLoopback) {
 			return n, true
 		}
-		_, err := s.document(ctx, first)
-		hidden = forbidden(err)
+		_, err := s.Document(ctx, first)
+		hidden = isAccessDenied(err)
 	}
 	if hidden && n != nil && *n == 0 { // so some say that they do not tell
 		n = nil
@@ -107,27 +107,27 @@ func (s *Service) collectionSize(ctx context.Context, uri string) (n *int, hidde
 	return n, hidden
 }
 
-// forbidden tells whether a server refuses to show something.
-func forbidden(err error) bool {
-	switch statusOf(err) {
+// isAccessDenied tells whether a server refuses to show something.
+func isAccessDenied(err error) bool {
+	switch HTTPStatus(err) {
 	case 401, 403, 404, 410:
 		return true
 	}
 	return false
 }
 
-// readPins reads what an account has pinned to its profile, and has it pinned here.
-func (s *Service) readPins(ctx context.Context, account *store.Account, actor *store.Actor) error {
+// fetchPins reads what an account has pinned to its profile, and has it pinned here.
+func (s *Service) fetchPins(ctx context.Context, account *store.Account, actor *store.Actor) error {
 	if actor.Featured == "" {
 		return nil
 	}
-	items, err := s.itemsOf(ctx, actor.Featured, maxFeaturedPage, maxPinsRead)
+	items, err := s.fetchItems(ctx, actor.Featured, maxFeaturedPage, maxPinsFetched)
 	if err != nil {
 		return ctx.Err()
 	}
 	var pins []store.StatusID
 	for _, uri := range items {
-		if !activity.SameHost(uri, account.URI, s.Trial) {
+		if !activity.SameHost(uri, account.URI, s.AllowLoopback) {
 			continue
 		}
 		st, err := s.Status(ctx, uri)
@@ -138,14 +138,14 @@ func (s *Service) readPins(ctx context.Context, account *store.Account, actor *s
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return s.social.SetPins(ctx, account.ID, pins)
+	return s.social.SetRemotePins(ctx, account.ID, pins)
 }
 
-// itemsOf returns the ids of what is in a collection: of so many pages, and no more than so many. All pages are of one host.
-func (s *Service) itemsOf(ctx context.Context, uri string, pages, most int) ([]string, error) {
+// fetchItems returns the ids of what is in a collection: of so many pages, and no more than so many. All pages are of one host.
+func (s *Service) fetchItems(ctx context.Context, uri string, pages, most int) ([]string, error) {
 	var items []string
 	seen := map[string]bool{uri: true}
-	page, err := s.document(ctx, uri)
+	page, err := s.Document(ctx, uri)
 	for err == nil && page != nil {
 		for _, key := range []string{"orderedItems", "items"} {
 			items = append(items, page.Refs(key, most-len(items))...)
@@ -155,7 +155,7 @@ func (s *Service) itemsOf(ctx context.Context, uri string, pages, most int) ([]s
 		if next == nil && ref == "" {
 			next, ref = page.Object("next"), page.Ref("next")
 		}
-		if len(items) == most || pages == 0 || ref != "" && (seen[ref] || !activity.SameHost(ref, uri, s.Trial)) {
+		if len(items) == most || pages == 0 || ref != "" && (seen[ref] || !activity.SameHost(ref, uri, s.AllowLoopback)) {
 			break
 		}
 		seen[ref] = true
@@ -164,7 +164,7 @@ func (s *Service) itemsOf(ctx context.Context, uri string, pages, most int) ([]s
 		case next != nil:
 			page = next
 		case ref != "":
-			page, err = s.document(ctx, ref)
+			page, err = s.Document(ctx, ref)
 		default:
 			page = nil
 		}
@@ -172,8 +172,8 @@ func (s *Service) itemsOf(ctx context.Context, uri string, pages, most int) ([]s
 	return items, err
 }
 
-// readTarget notes the account to which one has moved. It may have to be asked for first.
-func (s *Service) readTarget(ctx context.Context, account *store.Account, actor *store.Actor) error {
+// fetchMovedTo notes the account to which one has moved. It may have to be asked for first.
+func (s *Service) fetchMovedTo(ctx context.Context, account *store.Account, actor *store.Actor) error {
 	if actor.MovedTo == "" || account.MovedToID != nil {
 		return nil
 	}
@@ -183,10 +183,10 @@ func (s *Service) readTarget(ctx context.Context, account *store.Account, actor 
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		row, err := tx.Account(ctx, account.ID)
-		if err != nil || row.Withheld {
-			return ignoreMissing(err)
+		if err != nil || row.Unavailable {
+			return ignoreNotFound(err)
 		}
-		if row.MovedToID, err = movedTo(ctx, tx, row, actor.MovedTo); err != nil || row.MovedToID == nil {
+		if row.MovedToID, err = movedToID(ctx, tx, row, actor.MovedTo); err != nil || row.MovedToID == nil {
 			return err
 		}
 		return tx.SaveAccount(ctx, row)

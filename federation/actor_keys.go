@@ -12,43 +12,43 @@ import (
 	"svc/store"
 )
 
-// learnKey asks for a key by its id, and stores its owner with all keys that it has. The owner's own document must name the key: only then
+// fetchKeyOwner asks for a key by its id, and stores its owner with all keys that it has. The owner's own document must name the key: only then
 // it is theirs (federation 2.3).
-func (s *Service) learnKey(ctx context.Context, id string) error {
-	host, err := s.hostToAsk(activity.WithoutFragment(id))
+func (s *Service) fetchKeyOwner(ctx context.Context, id string) error {
+	host, err := s.FetchableHost(activity.WithoutFragment(id))
 	if err != nil {
 		return err
 	}
-	if err := mayAsk(ctx); err != nil {
+	if err := MayFetch(ctx); err != nil {
 		return err
 	}
-	if err := s.mayMeet(ctx, host, false); err != nil {
+	if err := s.checkNewHost(ctx, host, false); err != nil {
 		return err
 	}
-	_, err = s.actors.do(ctx, "key "+id, actorTime, func(ctx context.Context) (*store.Account, error) {
-		doc, err := s.keyDocument(ctx, id)
+	_, err = s.actorFetches.do(ctx, "key "+id, actorTimeout, func(ctx context.Context) (*store.Account, error) {
+		doc, err := s.fetchKeyDocument(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		return s.learnOwner(ctx, id, doc)
+		return s.storeKeyOwner(ctx, id, doc)
 	})
 	return err
 }
 
-// keyDocument reads what is at the id of a key: its owner, or the key alone. Where there is nothing, the id may be made of that of the owner.
-func (s *Service) keyDocument(ctx context.Context, id string) (activity.Object, error) {
+// fetchKeyDocument reads what is at the id of a key: its owner, or the key alone. Where there is nothing, the id may be made of that of the owner.
+func (s *Service) fetchKeyDocument(ctx context.Context, id string) (activity.Object, error) {
 	at := activity.WithoutFragment(id)
-	doc, err := s.document(ctx, at)
-	for _, owner := range []string{trimKey(at), withoutQuery(at)} {
-		if err == nil || owner == at || statusOf(err) != 404 && !errors.Is(err, fetch.ErrType) {
+	doc, err := s.Document(ctx, at)
+	for _, owner := range []string{withoutKeyPath(at), withoutQuery(at)} {
+		if err == nil || owner == at || HTTPStatus(err) != 404 && !errors.Is(err, fetch.ErrContentType) {
 			continue
 		}
-		doc, err = s.document(ctx, owner)
+		doc, err = s.Document(ctx, owner)
 	}
 	return doc, err
 }
 
-func trimKey(id string) string {
+func withoutKeyPath(id string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(id, "/main-key"), "/publickey")
 }
 
@@ -57,39 +57,39 @@ func withoutQuery(id string) string {
 	return id
 }
 
-// learnOwner stores the owner of a key, of which a document was found at the id of the key.
-func (s *Service) learnOwner(ctx context.Context, id string, doc activity.Object) (*store.Account, error) {
+// storeKeyOwner stores the owner of a key, of which a document was found at the id of the key.
+func (s *Service) storeKeyOwner(ctx context.Context, id string, doc activity.Object) (*store.Account, error) {
 	var alone *store.ActorKey // that its owner only names
-	if !isActor(doc) && !doc.Is("Tombstone") {
+	if !IsActor(doc) && !doc.Is("Tombstone") {
 		if doc.ID() != id {
-			return nil, refuse("at the id of the key there is another one")
+			return nil, Refuse("at the id of the key there is another one")
 		}
 		owner := cmp.Or(doc.Ref("owner"), doc.Ref("controller"))
-		if !activity.SameHost(owner, id, s.Trial) {
-			return nil, refuse("the key says that it is of another host")
+		if !activity.SameHost(owner, id, s.AllowLoopback) {
+			return nil, Refuse("the key says that it is of another host")
 		}
-		if alone = s.readKey(doc, owner); alone == nil {
-			return nil, refuse("at the id of the key there is no key that can be used")
+		if alone = s.parseActorKey(doc, owner); alone == nil {
+			return nil, Refuse("at the id of the key there is no key that can be used")
 		}
 		var err error
-		if doc, err = s.document(ctx, owner); err != nil {
+		if doc, err = s.Document(ctx, owner); err != nil {
 			return nil, err
 		}
 		if doc.ID() != owner {
-			return nil, refuse("the owner of the key is somebody else")
+			return nil, Refuse("the owner of the key is somebody else")
 		}
 	}
-	p, err := s.readFetched(doc)
+	p, err := s.parseFetchedActor(doc)
 	if err != nil {
 		return nil, err
 	}
 	has := func(k *store.ActorKey) bool { return k.URI == id }
 	switch {
 	case slices.ContainsFunc(p.keys, has):
-	case alone != nil && slices.Contains(p.listed, id):
+	case alone != nil && slices.Contains(p.listedKeys, id):
 		p.keys = append(p.keys, alone)
 	default:
-		return nil, refuse("%s does not say that it has this key", p.account.URI)
+		return nil, Refuse("%s does not say that it has this key", p.account.URI)
 	}
-	return s.learnPerson(ctx, p, nil, false)
+	return s.importParsedActor(ctx, p, nil, false)
 }

@@ -35,7 +35,7 @@ func TestActorCosts(t *testing.T) {
 	if n := p.asks(); n != 0 {
 		t.Errorf("%d requests for a known actor", n)
 	}
-	if _, err := a.Actor(withoutAsking(t.Context()), p.url+"/users/other"); !errors.Is(err, errLater) {
+	if _, err := a.Actor(WithoutFetching(t.Context()), p.url+"/users/other"); !errors.Is(err, ErrFetchNeeded) {
 		t.Errorf("got %v from who may not ask", err)
 	}
 }
@@ -48,77 +48,79 @@ func TestActorShapes(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change jsonObject
-		check  func(*person) bool
+		check  func(*parsedActor) bool
 	}{
-		{"as usual", jsonObject{}, func(p *person) bool { return p.account.Nickname == "x" && len(p.keys) == 1 }},
-		{"types in an array", jsonObject{"type": []any{"Object", "Service"}}, func(p *person) bool { return p.account.ActorType == "Service" }},
-		{"a group", jsonObject{"type": "Group"}, func(p *person) bool { return p.account.ActorType == "Group" }},
-		{"an empty name", jsonObject{"name": ""}, func(p *person) bool { return p.account.DisplayName == "x" }},
-		{"no name", jsonObject{"name": nil}, func(p *person) bool { return p.account.DisplayName == "x" }},
-		{"names in languages", jsonObject{"name": nil, "nameMap": jsonObject{"de": "Ex"}}, func(p *person) bool { return p.account.DisplayName == "Ex" }},
-		{"a name on two lines", jsonObject{"name": "a\n\x00b\u0007"}, func(p *person) bool { return p.account.DisplayName == "a b" }},
-		{"an endless name", jsonObject{"name": strings.Repeat("n", 100_000)}, func(p *person) bool { return len(p.account.DisplayName) < maxName+3 }},
-		{"a name with markup is text", jsonObject{"name": "<b>x</b>"}, func(p *person) bool { return p.account.DisplayName == "<b>x</b>" }},
-		{"no summary", jsonObject{"summary": nil}, func(p *person) bool { return p.account.Note == "" }},
-		{"a hostile summary", jsonObject{"summary": `<p onclick="x">hi<script>alert(1)</script><a href="javascript:x">l</a>`}, func(p *person) bool {
+		{"as usual", jsonObject{}, func(p *parsedActor) bool { return p.account.Nickname == "x" && len(p.keys) == 1 }},
+		{"types in an array", jsonObject{"type": []any{"Object", "Service"}}, func(p *parsedActor) bool { return p.account.ActorType == "Service" }},
+		{"a group", jsonObject{"type": "Group"}, func(p *parsedActor) bool { return p.account.ActorType == "Group" }},
+		{"an empty name", jsonObject{"name": ""}, func(p *parsedActor) bool { return p.account.DisplayName == "x" }},
+		{"no name", jsonObject{"name": nil}, func(p *parsedActor) bool { return p.account.DisplayName == "x" }},
+		{"names in languages", jsonObject{"name": nil, "nameMap": jsonObject{"de": "Ex"}}, func(p *parsedActor) bool { return p.account.DisplayName == "Ex" }},
+		{"a name on two lines", jsonObject{"name": "a\n\x00b\u0007"}, func(p *parsedActor) bool { return p.account.DisplayName == "a b" }},
+		{"an endless name", jsonObject{"name": strings.Repeat("n", 100_000)}, func(p *parsedActor) bool { return len(p.account.DisplayName) < maxName+3 }},
+		{"a name with markup is text", jsonObject{"name": "<b>x</b>"}, func(p *parsedActor) bool { return p.account.DisplayName == "<b>x</b>" }},
+		{"no summary", jsonObject{"summary": nil}, func(p *parsedActor) bool { return p.account.Note == "" }},
+		{"a hostile summary", jsonObject{"summary": `<p onclick="x">hi<script>alert(1)</script><a href="javascript:x">l</a>`}, func(p *parsedActor) bool {
 			return !strings.Contains(p.account.Note, "script") && !strings.Contains(p.account.Note, "onclick") && strings.Contains(p.account.Note, "hi")
 		}},
-		{"an endless summary", jsonObject{"summary": strings.Repeat("<p>y</p>", 20_000)}, func(p *person) bool { return len(p.account.Note) <= 2*maxSummary }},
-		{"icon as an object", jsonObject{"icon": jsonObject{"type": "Image", "url": "https://m.example/a.png"}}, func(p *person) bool { return p.account.Avatar == "https://m.example/a.png" }},
-		{"icon as text", jsonObject{"icon": "https://m.example/a.png"}, func(p *person) bool { return p.account.Avatar == "https://m.example/a.png" }},
-		{"icons", jsonObject{"icon": []any{jsonObject{"url": "ftp://x/"}, jsonObject{"url": []any{jsonObject{"href": "https://m.example/b.png"}}}}}, func(p *person) bool {
+		{"an endless summary", jsonObject{"summary": strings.Repeat("<p>y</p>", 20_000)}, func(p *parsedActor) bool { return len(p.account.Note) <= 2*maxSummary }},
+		{"icon as an object", jsonObject{"icon": jsonObject{"type": "Image", "url": "https://m.example/a.png"}}, func(p *parsedActor) bool { return p.account.Avatar == "https://m.example/a.png" }},
+		{"icon as text", jsonObject{"icon": "https://m.example/a.png"}, func(p *parsedActor) bool { return p.account.Avatar == "https://m.example/a.png" }},
+		{"icons", jsonObject{"icon": []any{jsonObject{"url": "ftp://x/"}, jsonObject{"url": []any{jsonObject{"href": "https://m.example/b.png"}}}}}, func(p *parsedActor) bool {
 			return p.account.Avatar == "https://m.example/b.png"
 		}},
-		{"icon with a link", jsonObject{"icon": jsonObject{"url": jsonObject{"href": "https://m.example/c.png"}}}, func(p *person) bool { return p.account.Avatar == "https://m.example/c.png" }},
-		{"icon that is a film", jsonObject{"icon": jsonObject{"mediaType": "video/mp4", "url": "https://m.example/a.mp4"}}, func(p *person) bool { return p.account.Avatar == "" }},
-		{"icon inside", jsonObject{"icon": jsonObject{"url": "https://10.0.0.1/a.png"}}, func(p *person) bool { return p.account.Avatar == "" }},
-		{"image that runs", jsonObject{"image": jsonObject{"url": "javascript:alert(1)"}}, func(p *person) bool { return p.account.Header == "" }},
-		{"a page", jsonObject{"url": p.url + "/@x"}, func(pp *person) bool { return pp.account.URL == p.url+"/@x" }},
-		{"pages", jsonObject{"url": []any{jsonObject{"href": p.url + "/x.json", "mediaType": "application/json"}, jsonObject{"href": p.url + "/@x", "mediaType": "text/html"}}}, func(pp *person) bool {
+		{"icon with a link", jsonObject{"icon": jsonObject{"url": jsonObject{"href": "https://m.example/c.png"}}}, func(p *parsedActor) bool { return p.account.Avatar == "https://m.example/c.png" }},
+		{"icon that is a film", jsonObject{"icon": jsonObject{"mediaType": "video/mp4", "url": "https://m.example/a.mp4"}}, func(p *parsedActor) bool { return p.account.Avatar == "" }},
+		{"icon inside", jsonObject{"icon": jsonObject{"url": "https://10.0.0.1/a.png"}}, func(p *parsedActor) bool { return p.account.Avatar == "" }},
+		{"image that runs", jsonObject{"image": jsonObject{"url": "javascript:alert(1)"}}, func(p *parsedActor) bool { return p.account.Header == "" }},
+		{"a page", jsonObject{"url": p.url + "/@x"}, func(pp *parsedActor) bool { return pp.account.URL == p.url+"/@x" }},
+		{"pages", jsonObject{"url": []any{jsonObject{"href": p.url + "/x.json", "mediaType": "application/json"}, jsonObject{"href": p.url + "/@x", "mediaType": "text/html"}}}, func(pp *parsedActor) bool {
 			return pp.account.URL == p.url+"/@x"
 		}},
-		{"a page elsewhere", jsonObject{"url": "https://other.example/@x"}, func(p *person) bool { return p.account.URL == id }},
-		{"a page that runs", jsonObject{"url": "javascript:x"}, func(p *person) bool { return p.account.URL == id }},
-		{"locked", jsonObject{"manuallyApprovesFollowers": true}, func(p *person) bool { return p.account.Locked }},
-		{"may be found, or not known", jsonObject{"discoverable": nil, "indexable": "true"}, func(p *person) bool { return !p.account.Discoverable && p.actor.Indexable }},
-		{"chats", jsonObject{"capabilities": jsonObject{"acceptsChatMessages": true}}, func(p *person) bool { return *p.account.AcceptsChatMessages == yes }},
-		{"chats not told", jsonObject{}, func(p *person) bool { return p.account.AcceptsChatMessages == nil }},
-		{"a birthday", jsonObject{"vcard:bday": "1990-04-01"}, func(p *person) bool { return p.account.Birthday == "1990-04-01" && p.account.ShowBirthday }},
-		{"no day", jsonObject{"vcard:bday": "1990-04-31"}, func(p *person) bool { return p.account.Birthday == "" }},
-		{"since", jsonObject{"published": "2020-01-02T03:04:05Z"}, func(p *person) bool { return p.account.CreatedAt.Time().Year() == 2020 }},
-		{"of the future", jsonObject{"published": "9999-01-02T03:04:05Z"}, func(p *person) bool { return p.account.CreatedAt == 0 }},
-		{"one alias", jsonObject{"alsoKnownAs": "https://a.example/u"}, func(p *person) bool { return len(p.account.AlsoKnownAs.V) == 1 }},
-		{"aliases that are none", jsonObject{"alsoKnownAs": []any{"acct:x@y", 7, "http://[::1]:1x/", "https://a.example/u"}}, func(p *person) bool {
+		{"a page elsewhere", jsonObject{"url": "https://other.example/@x"}, func(p *parsedActor) bool { return p.account.URL == id }},
+		{"a page that runs", jsonObject{"url": "javascript:x"}, func(p *parsedActor) bool { return p.account.URL == id }},
+		{"locked", jsonObject{"manuallyApprovesFollowers": true}, func(p *parsedActor) bool { return p.account.Locked }},
+		{"may be found, or not known", jsonObject{"discoverable": nil, "indexable": "true"}, func(p *parsedActor) bool { return !p.account.Discoverable && p.actor.Indexable }},
+		{"chats", jsonObject{"capabilities": jsonObject{"acceptsChatMessages": true}}, func(p *parsedActor) bool { return *p.account.AcceptsChatMessages == yes }},
+		{"chats not told", jsonObject{}, func(p *parsedActor) bool { return p.account.AcceptsChatMessages == nil }},
+		{"a birthday", jsonObject{"vcard:bday": "1990-04-01"}, func(p *parsedActor) bool { return p.account.Birthday == "1990-04-01" && p.account.ShowBirthday }},
+		{"no day", jsonObject{"vcard:bday": "1990-04-31"}, func(p *parsedActor) bool { return p.account.Birthday == "" }},
+		{"since", jsonObject{"published": "2020-01-02T03:04:05Z"}, func(p *parsedActor) bool { return p.account.CreatedAt.Time().Year() == 2020 }},
+		{"of the future", jsonObject{"published": "9999-01-02T03:04:05Z"}, func(p *parsedActor) bool { return p.account.CreatedAt == 0 }},
+		{"one alias", jsonObject{"alsoKnownAs": "https://a.example/u"}, func(p *parsedActor) bool { return len(p.account.AlsoKnownAs.V) == 1 }},
+		{"aliases that are none", jsonObject{"alsoKnownAs": []any{"acct:x@y", 7, "http://[::1]:1x/", "https://a.example/u"}}, func(p *parsedActor) bool {
 			return len(p.account.AlsoKnownAs.V) == 1
 		}},
-		{"shared inbox beside", jsonObject{"sharedInbox": p.url + "/inbox"}, func(pp *person) bool { return pp.actor.SharedInbox == p.url+"/inbox" }},
-		{"shared inbox elsewhere", jsonObject{"endpoints": jsonObject{"sharedInbox": "https://other.example/inbox"}}, func(p *person) bool { return p.actor.SharedInbox == "" }},
-		{"collections elsewhere", jsonObject{"followers": "https://other.example/f", "outbox": "https://other.example/o", "featured": "https://other.example/p"}, func(p *person) bool {
+		{"shared inbox beside", jsonObject{"sharedInbox": p.url + "/inbox"}, func(pp *parsedActor) bool { return pp.actor.SharedInbox == p.url+"/inbox" }},
+		{"shared inbox elsewhere", jsonObject{"endpoints": jsonObject{"sharedInbox": "https://other.example/inbox"}}, func(p *parsedActor) bool { return p.actor.SharedInbox == "" }},
+		{"collections elsewhere", jsonObject{"followers": "https://other.example/f", "outbox": "https://other.example/o", "featured": "https://other.example/p"}, func(p *parsedActor) bool {
 			return p.actor.Followers == "" && p.actor.Outbox == "" && p.actor.Featured == ""
 		}},
-		{"followers that are itself", jsonObject{"followers": id}, func(p *person) bool { return p.actor.Followers == "" }},
-		{"no collections", jsonObject{"followers": nil, "following": nil, "outbox": nil}, func(p *person) bool { return p.actor.Outbox == "" }},
-		{"one field", jsonObject{"attachment": jsonObject{"type": "PropertyValue", "name": "web", "value": `<a href="https://x.example" rel="me">x</a><script>`}}, func(p *person) bool {
+		{"followers that are itself", jsonObject{"followers": id}, func(p *parsedActor) bool { return p.actor.Followers == "" }},
+		{"no collections", jsonObject{"followers": nil, "following": nil, "outbox": nil}, func(p *parsedActor) bool { return p.actor.Outbox == "" }},
+		{"one field", jsonObject{"attachment": jsonObject{"type": "PropertyValue", "name": "web", "value": `<a href="https://x.example" rel="me">x</a><script>`}}, func(p *parsedActor) bool {
 			return len(p.account.Fields.V) == 1 && strings.Contains(p.account.Fields.V[0].Value, `href="https://x.example"`) && !strings.Contains(p.account.Fields.V[0].Value, "script")
 		}},
-		{"attachments of other kinds", jsonObject{"attachment": []any{jsonObject{"type": "IdentityProof", "name": "a"}, "text", jsonObject{"type": "PropertyValue", "name": "b", "value": "c"}}}, func(p *person) bool {
+		{"attachments of other kinds", jsonObject{"attachment": []any{jsonObject{"type": "IdentityProof", "name": "a"}, "text", jsonObject{"type": "PropertyValue", "name": "b", "value": "c"}}}, func(p *parsedActor) bool {
 			return len(p.account.Fields.V) == 1
 		}},
-		{"many fields", jsonObject{"attachment": repeated(200, jsonObject{"type": "PropertyValue", "name": strings.Repeat("a", 2500), "value": strings.Repeat("v", 90)})}, func(p *person) bool {
+		{"many fields", jsonObject{"attachment": repeated(200, jsonObject{"type": "PropertyValue", "name": strings.Repeat("a", 2500), "value": strings.Repeat("v", 90)})}, func(p *parsedActor) bool {
 			return len(p.account.Fields.V) == maxFields && len(p.account.Fields.V[0].Name) < maxField+3
 		}},
-		{"one emoji", jsonObject{"tag": emojiTag(":cat:", "https://m.example/cat.png")}, func(p *person) bool { return len(p.account.Emojis.V) == 1 && p.account.Emojis.V[0].Shortcode == "cat" }},
-		{"emoji of others", jsonObject{"tag": []any{emojiTag(":cat@.:", "https://m.example/cat.png"), emojiTag("dog", "https://m.example/dog.png")}}, func(p *person) bool {
+		{"one emoji", jsonObject{"tag": emojiTag(":cat:", "https://m.example/cat.png")}, func(p *parsedActor) bool {
+			return len(p.account.Emojis.V) == 1 && p.account.Emojis.V[0].Shortcode == "cat"
+		}},
+		{"emoji of others", jsonObject{"tag": []any{emojiTag(":cat@.:", "https://m.example/cat.png"), emojiTag("dog", "https://m.example/dog.png")}}, func(p *parsedActor) bool {
 			return len(p.account.Emojis.V) == 2 && p.account.Emojis.V[0].Shortcode == "cat"
 		}},
-		{"emoji that are none (72)", jsonObject{"tag": []any{emojiTag(":../x:", "https://m.example/cat.png"), emojiTag(":a:", "javascript:x"), jsonObject{"type": "Hashtag", "name": "#x"}, 5}}, func(p *person) bool {
+		{"emoji that are none (72)", jsonObject{"tag": []any{emojiTag(":../x:", "https://m.example/cat.png"), emojiTag(":a:", "javascript:x"), jsonObject{"type": "Hashtag", "name": "#x"}, 5}}, func(p *parsedActor) bool {
 			return len(p.account.Emojis.V) == 0
 		}},
-		{"moved", jsonObject{"movedTo": "https://new.example/u"}, func(p *person) bool { return p.actor.MovedTo == "https://new.example/u" }},
-		{"moved nowhere", jsonObject{"movedTo": id}, func(p *person) bool { return p.actor.MovedTo == "" }},
-		{"what nobody understands", jsonObject{"interactionPolicy": []any{1}, "memorial": "x", "suspended": 3, "generator": nil, "@language": "de"}, func(p *person) bool { return !p.actor.Suspended }},
-		{"the actor of a server without a name", jsonObject{"type": "Application", "preferredUsername": nil}, func(pp *person) bool { return pp.account.Nickname == "127.0.0.1" }},
-		{"a name with dots", jsonObject{"preferredUsername": "instance.actor"}, func(p *person) bool { return p.account.Nickname == "instance.actor" }},
+		{"moved", jsonObject{"movedTo": "https://new.example/u"}, func(p *parsedActor) bool { return p.actor.MovedTo == "https://new.example/u" }},
+		{"moved nowhere", jsonObject{"movedTo": id}, func(p *parsedActor) bool { return p.actor.MovedTo == "" }},
+		{"what nobody understands", jsonObject{"interactionPolicy": []any{1}, "memorial": "x", "suspended": 3, "generator": nil, "@language": "de"}, func(p *parsedActor) bool { return !p.actor.Suspended }},
+		{"the actor of a server without a name", jsonObject{"type": "Application", "preferredUsername": nil}, func(pp *parsedActor) bool { return pp.account.Nickname == "127.0.0.1" }},
+		{"a name with dots", jsonObject{"preferredUsername": "instance.actor"}, func(p *parsedActor) bool { return p.account.Nickname == "instance.actor" }},
 
 		{"no actor", jsonObject{"type": "Note"}, nil},
 		{"no type", jsonObject{"type": nil}, nil},
@@ -151,7 +153,7 @@ func TestActorShapes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := a.readActor(doc)
+			got, err := a.parseActor(doc)
 			switch {
 			case tt.check == nil && err == nil:
 				t.Errorf("accepted: %+v", got)
@@ -161,7 +163,7 @@ func TestActorShapes(t *testing.T) {
 				t.Errorf("got %+v %+v", got.account, got.actor)
 			}
 			if err == nil {
-				if _, err := a.learnActor(t.Context(), doc, &finger{nick: got.account.Nickname, domain: p.host, actor: doc.ID()}, false); err != nil {
+				if _, err := a.importActor(t.Context(), doc, &webFinger{nick: got.account.Nickname, domain: p.host, Actor: doc.ID()}, false); err != nil {
 					t.Errorf("not stored: %v", err)
 				}
 			}
@@ -230,7 +232,7 @@ func TestActorKeys(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := a.readActor(doc)
+			got, err := a.parseActor(doc)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -238,7 +240,7 @@ func TestActorKeys(t *testing.T) {
 				t.Errorf("%d keys, want %d", len(got.keys), tt.keys)
 			}
 			for _, k := range got.keys {
-				if _, err := parseKey(k.Public); err != nil {
+				if _, err := parseStoredKey(k.Public); err != nil {
 					t.Errorf("%s: %v", k.URI, err)
 				}
 			}
@@ -285,13 +287,13 @@ func TestActorForged(t *testing.T) {
 		t.Errorf("something was stored: %v", err)
 	}
 	for _, path := range []string{p.url + "/copy", evil.url + "/hop"} { // another address of what is then read where it is
-		got, err := a.fetchActor(t.Context(), path)
+		got, err := a.FetchActor(t.Context(), path)
 		if err != nil || got.URI != victim || got.DisplayName != "victim" {
 			t.Errorf("%s: got %v, %v", path, got, err)
 		}
 	}
 	p.on("/main-typed", says(200, `application/ld+json; profile="https://www.w3.org/ns/activitystreams"`, string(body)))
-	if got, err := a.fetchActor(t.Context(), p.url+"/main-typed"); err != nil || got.URI != victim {
+	if got, err := a.FetchActor(t.Context(), p.url+"/main-typed"); err != nil || got.URI != victim {
 		t.Errorf("ld+json with the profile: %v, %v", got, err)
 	}
 }
@@ -302,7 +304,7 @@ func TestLearnKey(t *testing.T) {
 	key := stageKey()
 	caller := func(keyID string) string {
 		t.Helper()
-		who, err := a.Caller(t.Context(), a.signed(keyID, key))
+		who, err := a.VerifyRequest(t.Context(), a.signed(keyID, key))
 		if err != nil {
 			return "?"
 		}
@@ -354,7 +356,7 @@ func TestLearnKey(t *testing.T) {
 	if got := caller(bare + "/key"); got != "/users/bare" || p.asks() != 0 {
 		t.Errorf("a known key: %s", got)
 	}
-	if _, err := a.fetchActor(t.Context(), bare); err != nil { // its document names the key only
+	if _, err := a.FetchActor(t.Context(), bare); err != nil { // its document names the key only
 		t.Fatal(err)
 	}
 	p.asks()
@@ -389,14 +391,14 @@ func TestKeyTaken(t *testing.T) {
 		p.actor(name, key)
 		p.serve("/users/"+name+"/main-key", p.person(name, key))
 		for range 2 {
-			if who, err := a.Caller(t.Context(), a.signed(bob+end, stageKey())); err != nil || who.URI != bob {
+			if who, err := a.VerifyRequest(t.Context(), a.signed(bob+end, stageKey())); err != nil || who.URI != bob {
 				t.Errorf("%s: got %v, %v", end, who, err)
 			}
-			if _, err := a.fetchActor(t.Context(), thief); err != nil { // he tries again
+			if _, err := a.FetchActor(t.Context(), thief); err != nil { // he tries again
 				t.Fatal(err)
 			}
 		}
-		if who, err := a.Caller(t.Context(), a.signed(bob+end, bigKey())); err == nil {
+		if who, err := a.VerifyRequest(t.Context(), a.signed(bob+end, bigKey())); err == nil {
 			t.Errorf("%s: the thief is %s", end, who.URI)
 		}
 	}
@@ -407,16 +409,16 @@ func TestKeyTakenFromBelow(t *testing.T) {
 	a, p := newAsker(t), newStage(t)
 	bob, thief := p.url+"/users/bob", p.url+"/users"
 	p.actor("bob", jsonObject{"publicKey": jsonObject{"id": bob + "#main-key", "owner": bob, "publicKeyPem": pemOf(stageKey())}})
-	if who, err := a.Caller(t.Context(), a.signed(bob+"#main-key", stageKey())); err != nil || who.URI != bob {
+	if who, err := a.VerifyRequest(t.Context(), a.signed(bob+"#main-key", stageKey())); err != nil || who.URI != bob {
 		t.Fatalf("got %v, %v", who, err)
 	}
 	p.serve("/users", p.person("thief", jsonObject{
 		"id": thief, "inbox": thief + "/inbox", "publicKey": jsonObject{"id": bob + "#main-key", "owner": thief, "publicKeyPem": pemOf(bigKey())},
 	}))
-	if _, err := a.fetchActor(t.Context(), thief); err != nil {
+	if _, err := a.FetchActor(t.Context(), thief); err != nil {
 		t.Fatal(err)
 	}
-	if who, err := a.Caller(t.Context(), a.signed(bob+"#main-key", bigKey())); err == nil {
+	if who, err := a.VerifyRequest(t.Context(), a.signed(bob+"#main-key", bigKey())); err == nil {
 		t.Errorf("the key of bob is that of %s", who.URI)
 	}
 }
@@ -439,7 +441,7 @@ func TestUpdateActor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return a.updateActor(withoutAsking(t.Context()), &incoming{Object: doc, verb: "Update", actor: row})
+		return a.handleActorUpdate(WithoutFetching(t.Context()), &incoming{Object: doc, activityType: "Update", actor: row})
 	}
 	err = update(p.person("alice", jsonObject{"name": "New", "icon": jsonObject{"url": "https://m.example/new.png"}, "inbox": id + "/inbox2"}))
 	if got := a.row(id); err != nil || got.DisplayName != "New" || got.Avatar != "https://m.example/new.png" || got.ID != row.ID {
@@ -467,7 +469,7 @@ func TestUpdateActor(t *testing.T) {
 		if err != nil || key == nil || key.Public != pemOf(stageKey()) {
 			t.Errorf("the key is %v, %v", key, err)
 		}
-		a.wait(tryPause)
+		a.wait(minRefreshInterval)
 		actor, err := a.db.Actor(t.Context(), row.ID)
 		if got := a.row(id); err != nil || got.DisplayName != "Origin" || got.Nickname != "alice" || !strings.HasPrefix(actor.Inbox, id) {
 			t.Errorf("%v: got %+v %+v, %v", change, got, actor, err)
@@ -480,7 +482,7 @@ func TestUpdateActor(t *testing.T) {
 		}
 	}
 	a.wait(0)
-	a.wait(tryPause)
+	a.wait(minRefreshInterval)
 	if n := p.asks(); n > 2 {
 		t.Errorf("%d requests for fifty updates", n)
 	}
@@ -547,22 +549,22 @@ func TestRefresh(t *testing.T) {
 	p.asks()
 	for _, ask := range []func() error{
 		func() error { _, err := a.Actor(t.Context(), id); return err },
-		func() error { _, err := a.fetchActor(t.Context(), id); return err },
-		func() error { return a.learnKey(t.Context(), id+"#main-key") },
+		func() error { _, err := a.FetchActor(t.Context(), id); return err },
+		func() error { return a.fetchKeyOwner(t.Context(), id+"#main-key") },
 	} {
-		if err := ask(); !isGone(err) {
+		if err := ask(); !IsNotFoundOrGone(err) {
 			t.Errorf("got %v", err)
 		}
 	}
 	a.wait(25 * time.Hour)
-	if _, err := a.Actor(t.Context(), id); !isGone(err) {
+	if _, err := a.Actor(t.Context(), id); !IsNotFoundOrGone(err) {
 		t.Errorf("got %v", err)
 	}
-	if err := a.learnKey(t.Context(), id+"#main-key"); !isGone(err) {
+	if err := a.fetchKeyOwner(t.Context(), id+"#main-key"); !IsNotFoundOrGone(err) {
 		t.Errorf("got %v", err)
 	}
-	got, err := a.fetchActor(t.Context(), id)
-	if err != nil || got.DeletedAt != nil || got.Withheld || got.DisplayName != "Risen" || got.Nickname != "alice" {
+	got, err := a.FetchActor(t.Context(), id)
+	if err != nil || got.DeletedAt != nil || got.Unavailable || got.DisplayName != "Risen" || got.Nickname != "alice" {
 		t.Errorf("got %+v, %v", got, err)
 	}
 
@@ -583,8 +585,8 @@ func TestSuspendedElsewhere(t *testing.T) {
 	id := p.actor("alice", jsonObject{"suspended": true})
 	for _, suspended := range []bool{true, false, true} {
 		p.actor("alice", jsonObject{"suspended": suspended})
-		got, err := a.fetchActor(t.Context(), id)
-		if err != nil || got.Withheld != suspended {
+		got, err := a.FetchActor(t.Context(), id)
+		if err != nil || got.Unavailable != suspended {
 			t.Errorf("suspended %v: %v, %v", suspended, got, err)
 		}
 	}
@@ -628,10 +630,10 @@ func FuzzActor(f *testing.F) {
 		if err != nil {
 			return
 		}
-		trial := a.Trial
-		defer func() { a.Trial = trial }()
-		a.Trial = false
-		got, err := a.readActor(doc)
+		trial := a.AllowLoopback
+		defer func() { a.AllowLoopback = trial }()
+		a.AllowLoopback = false
+		got, err := a.parseActor(doc)
 		if err != nil {
 			return
 		}

@@ -11,31 +11,31 @@ import (
 )
 
 func init() {
-	handle("Announce", handling{do: (*Service).receiveAnnounce, strangers: true, brief: true})
+	registerHandler("Announce", handler{handle: (*Service).handleAnnounce, unknownActors: true, fast: true})
 }
 
 const maxAnnounced = 10 // objects of one Announce
 
-// receiveAnnounce is a boost (federation 4.8), or what a relay passes on (6.3). A group announces the activities of others, of which only the
+// handleAnnounce is a boost (federation 4.8), or what a relay passes on (6.3). A group announces the activities of others, of which only the
 // posts that they are about count.
-func (s *Service) receiveAnnounce(ctx context.Context, in *incoming) error {
-	relay := s.relays.accepted(in.actor.ID)
+func (s *Service) handleAnnounce(ctx context.Context, in *incoming) error {
+	relay := s.relays.isAccepted(in.actor.ID)
 	if !relay {
-		if wanted, err := s.wantsBoosts(ctx, in); !wanted || err != nil {
+		if wanted, err := s.isRelevantAnnounce(ctx, in); !wanted || err != nil {
 			return err
 		}
 	}
 	objects := in.Values("object")
 	if len(objects) == 0 {
-		return refuse("it is about nothing")
+		return Refuse("it is about nothing")
 	}
 	var first error
 	for i, v := range objects[:min(len(objects), maxAnnounced)] {
-		id, uri, err := s.announced(ctx, in, v)
+		id, uri, err := s.announcedStatus(ctx, in, v)
 		if err == nil && id != 0 && !relay {
-			err = s.boost(ctx, in, id, uri, i)
+			err = s.receiveBoost(ctx, in, id, uri, i)
 		}
-		if err != nil && !lasting(err) {
+		if err != nil && !IsFinal(err) {
 			return err
 		}
 		first = errors.Join(first, err)
@@ -43,21 +43,21 @@ func (s *Service) receiveAnnounce(ctx context.Context, in *incoming) error {
 	return first
 }
 
-// wantsBoosts tells whether anybody here has to do with what an actor boosts: a follower, or somebody whose own post it is.
-func (s *Service) wantsBoosts(ctx context.Context, in *incoming) (bool, error) {
+// isRelevantAnnounce tells whether anybody here has to do with what an actor boosts: a follower, or somebody whose own post it is.
+func (s *Service) isRelevantAnnounce(ctx context.Context, in *incoming) (bool, error) {
 	if s.StoreAll {
 		return true, nil
 	}
 	for _, v := range in.Values("object") {
-		if host, err := activity.Host(activity.Reference(v), s.Trial); err == nil && host == s.Host {
+		if host, err := activity.Host(activity.Reference(v), s.AllowLoopback); err == nil && host == s.Host {
 			return true, nil
 		}
 	}
-	return s.db.HasAudience(ctx, in.actor.ID)
+	return s.db.AccountHasLocalAudience(ctx, in.actor.ID)
 }
 
-// announced returns the post that is announced, by its id here and elsewhere; 0 if it is none that counts.
-func (s *Service) announced(ctx context.Context, in *incoming, v any) (id store.StatusID, uri string, err error) {
+// announcedStatus returns the post that is announced, by its id here and elsewhere; 0 if it is none that counts.
+func (s *Service) announcedStatus(ctx context.Context, in *incoming, v any) (id store.StatusID, uri string, err error) {
 	ref := activity.Reference(v)
 	embedded, _ := v.(map[string]any)
 	o := activity.Object(embedded)
@@ -65,89 +65,89 @@ func (s *Service) announced(ctx context.Context, in *incoming, v any) (id store.
 	case o.Is("Create", "Update"):
 		ref = o.Ref("object")
 	case o.Is("Delete"):
-		return 0, "", s.announcedDelete(ctx, o)
-	case o != nil && o.Type() != "" && !o.Is(noteTypes...):
+		return 0, "", s.handleAnnouncedDelete(ctx, o)
+	case o != nil && o.Type() != "" && !o.Is(NoteTypes...):
 		return 0, "", nil // what a group says of favourites and the like
 	}
 	if ref == "" {
-		return 0, "", refuse("it is about nothing")
+		return 0, "", Refuse("it is about nothing")
 	}
-	if host, err := activity.Host(ref, s.Trial); err == nil && host == s.Host {
-		id, err := s.statusID(ctx, ref)
+	if host, err := activity.Host(ref, s.AllowLoopback); err == nil && host == s.Host {
+		id, err := s.statusIDByURI(ctx, ref)
 		if err == nil && id == 0 {
-			err = refuse("there is no such post here")
+			err = Refuse("there is no such post here")
 		}
 		return id, ref, err
 	}
-	st, err := s.announcedElsewhere(ctx, in, o, ref)
+	st, err := s.announcedRemoteStatus(ctx, in, o, ref)
 	if st == nil || err != nil {
 		return 0, "", err
 	}
 	return st.ID, st.URI, nil
 }
 
-// announcedElsewhere returns a post from elsewhere that is announced, nil if there is none.
-func (s *Service) announcedElsewhere(ctx context.Context, in *incoming, o activity.Object, ref string) (*store.Status, error) {
-	st, err := s.knownStatus(ctx, ref)
+// announcedRemoteStatus returns a post from elsewhere that is announced, nil if there is none.
+func (s *Service) announcedRemoteStatus(ctx context.Context, in *incoming, o activity.Object, ref string) (*store.Status, error) {
+	st, err := s.KnownStatus(ctx, ref)
 	if st != nil && o.Is("Update") {
-		if err := s.lookAnew(ctx, st); err != nil { // a group tells its followers of edits like this
+		if err := s.RefreshStatus(ctx, st); err != nil { // a group tells its followers of edits like this
 			return nil, err
 		}
 		st, err = s.db.Status(ctx, st.ID)
-		return st, ignoreMissing(err)
+		return st, ignoreNotFound(err)
 	}
 	if st != nil || err != nil {
 		return st, err
 	}
-	if o.Is(noteTypes...) && slices.Contains(o.Refs("attributedTo", 20), in.actor.URI) && activity.SameHost(ref, in.actor.URI, s.Trial) {
-		return s.ownAnnounced(ctx, in, o)
+	if o.Is(NoteTypes...) && slices.Contains(o.Refs("attributedTo", 20), in.actor.URI) && activity.SameHost(ref, in.actor.URI, s.AllowLoopback) {
+		return s.receiveAnnouncedNote(ctx, in, o)
 	}
-	return s.fetchStatus(ctx, ref, fetching{reach: in.deepest})
+	return s.FetchStatus(ctx, ref, FetchOptions{Budget: in.fetchBudget})
 }
 
-// ownAnnounced takes in a post of the actor's own that it boosts and sends along, as others could not ask for it: it may be for its
+// receiveAnnouncedNote takes in a post of the actor's own that it boosts and sends along, as others could not ask for it: it may be for its
 // followers only.
-func (s *Service) ownAnnounced(ctx context.Context, in *incoming, o activity.Object) (*store.Status, error) {
-	n, err := s.readNote(o, nil)
+func (s *Service) receiveAnnouncedNote(ctx context.Context, in *incoming, o activity.Object) (*store.Status, error) {
+	n, err := s.ReadNote(o, nil)
 	if err != nil {
 		return nil, err
 	}
-	if n.author != in.actor.URI {
-		return nil, refuse("its object is attributed to somebody else")
+	if n.AuthorURI != in.actor.URI {
+		return nil, Refuse("its object is attributed to somebody else")
 	}
-	if err := s.readFollowers(ctx, n, o, nil, in.actor); err != nil {
+	if err := s.ApplyFollowers(ctx, n, o, nil, in.actor); err != nil {
 		return nil, err
 	}
-	if err := s.reviewNote(ctx, in.actor, n, "Create"); err != nil {
+	if err := s.applyPoliciesToNote(ctx, in.actor, n, "Create"); err != nil {
 		return nil, err
 	}
-	n.Fetched, n.Wanted, n.Reach = true, n.Visibility <= store.Private, in.deepest
-	return s.social.Receive(ctx, in.actor, n.Received)
+	n.Fetched, n.KeepUnrelated, n.FetchBudget = true, n.Visibility <= store.Private, in.fetchBudget
+	return s.social.ReceiveStatus(ctx, in.actor, n.IncomingStatus)
 }
 
-// announcedDelete is what a group says of the end of a post: its origin must say the same.
-func (s *Service) announcedDelete(ctx context.Context, o activity.Object) error {
+// handleAnnouncedDelete is what a group says of the end of a post: its origin must say the same.
+func (s *Service) handleAnnouncedDelete(ctx context.Context, o activity.Object) error {
 	ref := o.Ref("object")
 	st, err := s.db.StatusByURI(ctx, ref)
 	if err != nil || st == nil || st.Local() {
 		return err
 	}
-	return s.deleteIfGone(ctx, ref)
+	return s.DeleteIfGone(ctx, ref)
 }
 
-// boost makes a boost of a post. i is its place among those that are boosted at once, of which each has an id of its own.
-func (s *Service) boost(ctx context.Context, in *incoming, id store.StatusID, uri string, i int) error {
-	b := social.ReceivedBoost{URI: in.id, Visibility: in.boost, Published: sometime(in.Time("published"), in.received.Time())}
+// receiveBoost makes a boost of a post. i is its place among those that are boosted at once, of which each has an id of its own.
+func (s *Service) receiveBoost(ctx context.Context, in *incoming, id store.StatusID, uri string, i int) error {
+	b := social.IncomingReblog{URI: in.id, Visibility: in.boostVisibility, Published: plausibleTime(in.Time("published"), in.receivedAt.Time())}
 	if i > 0 {
-		b.URI += "#" + hashOf([]byte(uri))
+		b.URI += "#" + contentHash([]byte(uri))
 	}
-	_, err := s.social.ReceiveBoost(ctx, in.actor, id, b)
+	_, err := s.social.ReceiveReblog(ctx, in.actor, id, b)
 	return err
 }
 
 // boostVisibility returns whom a boost is for. Some servers do not say: it is for everybody then.
 func boostVisibility(o activity.Object) store.Visibility {
-	to, cc := o.Refs("to", maxAddressed), o.Refs("cc", maxAddressed)
+	to, cc := o.Refs("to", maxAddressees), o.Refs("cc", maxAddressees)
 	switch {
 	case slices.ContainsFunc(to, activity.IsPublic), len(to) == 0 && len(cc) == 0:
 		return store.Public

@@ -13,11 +13,11 @@ import (
 
 // Sizes of pages of collections, and of a collection that has none.
 const (
-	outboxPage  = 20
-	peoplePage  = 40
-	threadPage  = 50
-	repliesPage = 20
-	maxPinned   = 50
+	outboxPageSize   = 20
+	accountsPageSize = 40
+	contextPageSize  = 50
+	repliesPageSize  = 20
+	maxPinned        = 50
 )
 
 // PageQuery is which part of a collection is asked for.
@@ -28,8 +28,8 @@ type PageQuery struct {
 
 var errHiddenList = errs.Forbidden("This list is not shown")
 
-// listed makes an answer of a collection whose pages are asked for one by one.
-func listed(uri string, total *int) activity.Object {
+// newCollection makes an answer of a collection whose pages are asked for one by one.
+func newCollection(uri string, total *int) activity.Object {
 	o := activity.Object{"id": uri, "type": "OrderedCollection", "first": uri + "?page=true"}
 	if total != nil {
 		o["totalItems"] = float64(*total)
@@ -37,8 +37,8 @@ func listed(uri string, total *int) activity.Object {
 	return o
 }
 
-// pageOf makes a page of a collection. next is what the following page begins after; "": this is the last.
-func pageOf(uri string, q PageQuery, items []any, next string) activity.Object {
+// newCollectionPage makes a page of a collection. next is what the following page begins after; "": this is the last.
+func newCollectionPage(uri string, q PageQuery, items []any, next string) activity.Object {
 	id := uri + "?page=true"
 	if q.MaxID != 0 {
 		id += "&max_id=" + store.StatusID(q.MaxID).String()
@@ -53,12 +53,12 @@ func pageOf(uri string, q PageQuery, items []any, next string) activity.Object {
 	return o
 }
 
-// owner finds out who asks for a collection of an account. The answer is not nil if that is not there, or not for them.
-func (s *Service) owner(ctx context.Context, r *http.Request, a *store.Account) (signer *store.Account, answer *Answer, err error) {
-	if signer, err = s.caller(ctx, r, true); err != nil {
+// authorizeCollection finds out who asks for a collection of an account. The answer is not nil if that is not there, or not for them.
+func (s *Service) authorizeCollection(ctx context.Context, r *http.Request, a *store.Account) (signer *store.Account, answer *Response, err error) {
+	if signer, err = s.authorizedSigner(ctx, r, true); err != nil {
 		return nil, nil, err
 	}
-	if answer, err = s.notThere(a); answer != nil || err != nil || signer == nil {
+	if answer, err = s.unavailableResponse(a); answer != nil || err != nil || signer == nil {
 		return signer, answer, err
 	}
 	blocked, err := s.db.Blocks(ctx, a.ID, signer.ID)
@@ -70,48 +70,48 @@ func (s *Service) owner(ctx context.Context, r *http.Request, a *store.Account) 
 
 // ServeOutbox answers with what an account has posted and boosted, the newest first: of what is not for everybody only what is for the
 // followers, and only to them.
-func (s *Service) ServeOutbox(ctx context.Context, r *http.Request, a *store.Account, q PageQuery) (*Answer, error) {
-	signer, answer, err := s.owner(ctx, r, a)
+func (s *Service) ServeOutbox(ctx context.Context, r *http.Request, a *store.Account, q PageQuery) (*Response, error) {
+	signer, answer, err := s.authorizeCollection(ctx, r, a)
 	if answer != nil || err != nil {
 		return answer, err
 	}
 	uri := a.URI + "/outbox"
 	if !q.Page {
-		return s.answer(listed(uri, &a.StatusesCount), signer)
+		return s.respond(newCollection(uri, &a.StatusesCount), signer)
 	}
 	var viewer store.AccountID
 	if signer != nil {
 		viewer = signer.ID
 	}
 	hidden := store.Filter{ExcludeVisibility: []store.Visibility{store.Local, store.Direct, store.ListOnly}}
-	page := store.Page{MaxID: q.MaxID, MinID: q.MinID, Limit: outboxPage}
+	page := store.Page{MaxID: q.MaxID, MinID: q.MinID, Limit: outboxPageSize}
 	ids, err := s.db.AccountTimeline(ctx, viewer, a.ID, "", hidden, page)
 	if err != nil {
 		return nil, err
 	}
-	items, err := s.items(ctx, ids, s.outboxItem)
+	items, err := s.statusDocuments(ctx, ids, s.outboxItem)
 	if err != nil {
 		return nil, err
 	}
 	next := ""
-	if len(ids) == outboxPage {
+	if len(ids) == outboxPageSize {
 		next = "max_id=" + ids[len(ids)-1].String()
 	}
-	o := pageOf(uri, q, items, next)
+	o := newCollectionPage(uri, q, items, next)
 	if len(ids) > 0 {
 		o["prev"] = uri + "?page=true&min_id=" + ids[0].String()
 	}
-	return s.answer(o, signer)
+	return s.respond(o, signer)
 }
 
-// items builds a document of each of some statuses, in their order. What has none is left out.
-func (s *Service) items(ctx context.Context, ids []store.StatusID, build func(*store.Status, *parts) (activity.Object, error)) ([]any, error) {
+// statusDocuments builds a document of each of some statuses, in their order. What has none is left out.
+func (s *Service) statusDocuments(ctx context.Context, ids []store.StatusID, build func(*store.Status, *documentRows) (activity.Object, error)) ([]any, error) {
 	rows, err := s.db.Statuses(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(rows, func(a, b *store.Status) int { return cmp.Compare(slices.Index(ids, a.ID), slices.Index(ids, b.ID)) })
-	p, err := s.load(ctx, rows)
+	p, err := s.loadDocumentRows(ctx, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -124,51 +124,51 @@ func (s *Service) items(ctx context.Context, ids []store.StatusID, build func(*s
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, part(o))
+		items = append(items, jsonMap(o))
 	}
 	return items, nil
 }
 
 // ServeFollowers answers with who follows an account, as far as that is shown (federation 1.9).
-func (s *Service) ServeFollowers(ctx context.Context, r *http.Request, a *store.Account, q PageQuery) (*Answer, error) {
-	return s.servePeople(ctx, r, a, q, peopleList{
+func (s *Service) ServeFollowers(ctx context.Context, r *http.Request, a *store.Account, q PageQuery) (*Response, error) {
+	return s.serveAccounts(ctx, r, a, q, accountCollection{
 		uri: s.followersURI(a), count: a.FollowersCount, hidden: a.HideFollowers, countHidden: a.HideFollowersCount, read: s.db.Followers,
 	})
 }
 
 // ServeFollowing answers with whom an account follows, as far as that is shown (federation 1.9).
-func (s *Service) ServeFollowing(ctx context.Context, r *http.Request, a *store.Account, q PageQuery) (*Answer, error) {
-	return s.servePeople(ctx, r, a, q, peopleList{
+func (s *Service) ServeFollowing(ctx context.Context, r *http.Request, a *store.Account, q PageQuery) (*Response, error) {
+	return s.serveAccounts(ctx, r, a, q, accountCollection{
 		uri: a.URI + "/following", count: a.FollowingCount, hidden: a.HideFollows, countHidden: a.HideFollowsCount, read: s.db.Following,
 	})
 }
 
-type peopleList struct {
+type accountCollection struct {
 	uri                 string
 	count               int
 	hidden, countHidden bool
 	read                func(context.Context, store.AccountID, store.Page) ([]store.AccountID, error)
 }
 
-func (s *Service) servePeople(ctx context.Context, r *http.Request, a *store.Account, q PageQuery, l peopleList) (*Answer, error) {
-	signer, answer, err := s.owner(ctx, r, a)
+func (s *Service) serveAccounts(ctx context.Context, r *http.Request, a *store.Account, q PageQuery, l accountCollection) (*Response, error) {
+	signer, answer, err := s.authorizeCollection(ctx, r, a)
 	if answer != nil || err != nil {
 		return answer, err
 	}
 	if !q.Page {
-		o := listed(l.uri, &l.count)
+		o := newCollection(l.uri, &l.count)
 		if l.countHidden {
 			delete(o, "totalItems")
 		}
 		if l.hidden {
 			delete(o, "first")
 		}
-		return s.answer(o, signer)
+		return s.respond(o, signer)
 	}
 	if l.hidden {
 		return nil, errHiddenList
 	}
-	ids, err := l.read(ctx, a.ID, store.Page{MaxID: q.MaxID, Limit: peoplePage})
+	ids, err := l.read(ctx, a.ID, store.Page{MaxID: q.MaxID, Limit: accountsPageSize})
 	if err != nil {
 		return nil, err
 	}
@@ -182,15 +182,15 @@ func (s *Service) servePeople(ctx context.Context, r *http.Request, a *store.Acc
 		items = append(items, other.URI)
 	}
 	next := ""
-	if len(ids) == peoplePage {
+	if len(ids) == accountsPageSize {
 		next = "max_id=" + ids[len(ids)-1].String()
 	}
-	return s.answer(pageOf(l.uri, PageQuery{Page: true, MaxID: q.MaxID}, items, next), signer)
+	return s.respond(newCollectionPage(l.uri, PageQuery{Page: true, MaxID: q.MaxID}, items, next), signer)
 }
 
 // ServeFeatured answers with what an account has pinned, of what everybody may read, the latest pin first.
-func (s *Service) ServeFeatured(ctx context.Context, r *http.Request, a *store.Account) (*Answer, error) {
-	signer, answer, err := s.owner(ctx, r, a)
+func (s *Service) ServeFeatured(ctx context.Context, r *http.Request, a *store.Account) (*Response, error) {
+	signer, answer, err := s.authorizeCollection(ctx, r, a)
 	if answer != nil || err != nil {
 		return answer, err
 	}
@@ -203,54 +203,54 @@ func (s *Service) ServeFeatured(ctx context.Context, r *http.Request, a *store.A
 		return nil, err
 	}
 	slices.SortStableFunc(ids, func(a, b store.StatusID) int { return cmp.Compare(pinned[b], pinned[a]) })
-	items, err := s.items(ctx, ids, s.object)
+	items, err := s.statusDocuments(ctx, ids, s.buildObject)
 	if err != nil {
 		return nil, err
 	}
 	o := activity.Object{
 		"id": a.URI + "/collections/featured", "type": "OrderedCollection", "totalItems": float64(len(items)), "orderedItems": items,
 	}
-	return s.answer(o, signer)
+	return s.respond(o, signer)
 }
 
 // ServeReplies answers with the author's own answers to a status that everybody may read, the oldest first.
-func (s *Service) ServeReplies(ctx context.Context, r *http.Request, id store.StatusID, q PageQuery) (*Answer, error) {
-	st, signer, err := s.shown(ctx, r, id)
-	if err == nil && (st.ReblogOfID != nil || !isOpen(st.Visibility)) {
+func (s *Service) ServeReplies(ctx context.Context, r *http.Request, id store.StatusID, q PageQuery) (*Response, error) {
+	st, signer, err := s.visibleStatus(ctx, r, id)
+	if err == nil && (st.ReblogOfID != nil || !isPublicOrUnlisted(st.Visibility)) {
 		err = errs.ErrRecordNotFound
 	}
 	if err != nil {
 		return nil, err
 	}
-	size := maxReplies
+	size := maxInlineReplies
 	if q.Page && q.MinID != 0 {
-		size = repliesPage
+		size = repliesPageSize
 	}
-	ids, err := s.db.OwnRepliesAfter(ctx, id, store.StatusID(q.MinID), size)
+	ids, err := s.db.SelfRepliesAfter(ctx, id, store.StatusID(q.MinID), size)
 	if err != nil {
 		return nil, err
 	}
 	if !q.Page {
-		return s.answer(s.repliesOf(st, ids), signer)
+		return s.respond(s.repliesOf(st, ids), signer)
 	}
 	next := ""
 	if len(ids) == size {
 		next = "min_id=" + ids[len(ids)-1].String()
 	}
-	o := pageOf(st.URI+"/replies", PageQuery{Page: true, MinID: q.MinID}, nil, next)
+	o := newCollectionPage(st.URI+"/replies", PageQuery{Page: true, MinID: q.MinID}, nil, next)
 	delete(o, "orderedItems")
 	o["type"], o["items"] = "CollectionPage", s.objectURIs(ids)
-	return s.answer(o, signer)
+	return s.respond(o, signer)
 }
 
 // ServeContext answers with the ids of the posts of a thread that began here, as far as the caller may see them, the oldest first
 // (federation 4.16).
-func (s *Service) ServeContext(ctx context.Context, r *http.Request, id store.ConversationID, q PageQuery) (*Answer, error) {
-	signer, err := s.caller(ctx, r, true)
+func (s *Service) ServeContext(ctx context.Context, r *http.Request, id store.ConversationID, q PageQuery) (*Response, error) {
+	signer, err := s.authorizedSigner(ctx, r, true)
 	if err != nil {
 		return nil, err
 	}
-	foreign, err := s.db.ContextURIs(ctx, []store.ConversationID{id})
+	foreign, err := s.db.ThreadURIs(ctx, []store.ConversationID{id})
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +258,7 @@ func (s *Service) ServeContext(ctx context.Context, r *http.Request, id store.Co
 	if signer != nil {
 		viewer = signer.ID
 	}
-	entries, err := s.db.ThreadAfter(ctx, viewer, id, store.StatusID(q.MinID), threadPage)
+	entries, err := s.db.ThreadStatusesAfter(ctx, viewer, id, store.StatusID(q.MinID), contextPageSize)
 	if err != nil {
 		return nil, err
 	}
@@ -266,15 +266,15 @@ func (s *Service) ServeContext(ctx context.Context, r *http.Request, id store.Co
 		return nil, errs.ErrRecordNotFound
 	}
 	if !q.Page {
-		return s.answer(listed(s.contextURI(id), nil), signer)
+		return s.respond(newCollection(s.contextURI(id), nil), signer)
 	}
 	items := []any{}
 	for _, e := range entries {
 		items = append(items, e.URI)
 	}
 	next := ""
-	if len(entries) == threadPage {
+	if len(entries) == contextPageSize {
 		next = "min_id=" + entries[len(entries)-1].ID.String()
 	}
-	return s.answer(pageOf(s.contextURI(id), PageQuery{Page: true, MinID: q.MinID}, items, next), signer)
+	return s.respond(newCollectionPage(s.contextURI(id), PageQuery{Page: true, MinID: q.MinID}, items, next), signer)
 }

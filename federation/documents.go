@@ -19,38 +19,38 @@ import (
 var documentContext = []any{
 	activity.Context,
 	"https://w3id.org/security/v1",
-	part{
+	jsonMap{
 		"toot": "http://joinmastodon.org/ns#", "litepub": "http://litepub.social/ns#", "schema": "http://schema.org#",
 		"ostatus": "http://ostatus.org#", "fedibird": "http://fedibird.com/ns#", "misskey": "https://misskey-hub.net/ns#",
 		"vcard": "http://www.w3.org/2006/vcard/ns#", "gts": "https://gotosocial.org/ns#",
 
 		"Hashtag": "as:Hashtag", "Emoji": "toot:Emoji", "PropertyValue": "schema:PropertyValue", "value": "schema:value",
 		"sensitive": "as:sensitive", "manuallyApprovesFollowers": "as:manuallyApprovesFollowers",
-		"alsoKnownAs": reference("as:alsoKnownAs"), "movedTo": reference("as:movedTo"),
-		"featured": reference("toot:featured"), "discoverable": "toot:discoverable", "indexable": "toot:indexable",
+		"alsoKnownAs": idTerm("as:alsoKnownAs"), "movedTo": idTerm("as:movedTo"),
+		"featured": idTerm("toot:featured"), "discoverable": "toot:discoverable", "indexable": "toot:indexable",
 		"votersCount": "toot:votersCount", "webfinger": "https://purl.archive.org/socialweb/webfinger#webfinger",
-		"conversation": reference("ostatus:conversation"),
+		"conversation": idTerm("ostatus:conversation"),
 
 		"EmojiReact": "litepub:EmojiReact", "ChatMessage": "litepub:ChatMessage", "directMessage": "litepub:directMessage",
-		"listMessage": reference("litepub:listMessage"), "capabilities": "litepub:capabilities",
+		"listMessage": idTerm("litepub:listMessage"), "capabilities": "litepub:capabilities",
 		"acceptsChatMessages": "litepub:acceptsChatMessages", "invisible": "litepub:invisible",
 		"formerRepresentations":     "litepub:formerRepresentations",
-		"oauthRegistrationEndpoint": reference("litepub:oauthRegistrationEndpoint"),
+		"oauthRegistrationEndpoint": idTerm("litepub:oauthRegistrationEndpoint"),
 
 		"quoteUrl": "as:quoteUrl", "quoteUri": "fedibird:quoteUri", "_misskey_quote": "misskey:_misskey_quote",
-		"quote":        reference("https://w3id.org/fep/044f#quote"),
+		"quote":        idTerm("https://w3id.org/fep/044f#quote"),
 		"QuoteRequest": "https://w3id.org/fep/044f#QuoteRequest", "QuoteAuthorization": "https://w3id.org/fep/044f#QuoteAuthorization",
-		"interactionPolicy": reference("gts:interactionPolicy"), "canQuote": reference("gts:canQuote"),
-		"automaticApproval": reference("gts:automaticApproval"),
-		"interactingObject": reference("gts:interactingObject"), "interactionTarget": reference("gts:interactionTarget"),
+		"interactionPolicy": idTerm("gts:interactionPolicy"), "canQuote": idTerm("gts:canQuote"),
+		"automaticApproval": idTerm("gts:automaticApproval"),
+		"interactingObject": idTerm("gts:interactingObject"), "interactionTarget": idTerm("gts:interactionTarget"),
 	},
 }
 
-// part is an object in a document.
-type part = map[string]any
+// jsonMap is an object in a document.
+type jsonMap = map[string]any
 
-// reference is a name whose values are ids.
-func reference(name string) part { return part{"@id": name, "@type": "@id"} }
+// idTerm is a name whose values are ids.
+func idTerm(name string) jsonMap { return jsonMap{"@id": name, "@type": "@id"} }
 
 // withContext returns a document as it stands alone.
 func withContext(o activity.Object) activity.Object {
@@ -79,8 +79,8 @@ func (s *Service) contextURI(id store.ConversationID) string {
 	return s.BaseURL + "/contexts/" + store.StatusID(id).String()
 }
 
-// handle returns the name of an account as people write it, without the first @.
-func (s *Service) handle(a *store.Account) string {
+// handleOf returns the name of an account as people write it, without the first @.
+func (s *Service) handleOf(a *store.Account) string {
 	if a.Local() {
 		return a.Nickname + "@" + s.Host
 	}
@@ -95,32 +95,32 @@ func (s *Service) mediaURL(name string) string {
 	return s.BaseURL + "/media/" + name
 }
 
-// parts are rows that belong to a page of statuses and boosts.
-type parts struct {
-	accounts   map[store.AccountID]*store.Account
-	statuses   map[store.StatusID]*store.Status // what is answered, quoted or boosted
-	recipients map[store.StatusID][]store.Recipient
-	tags       map[store.StatusID][]string
-	media      map[store.StatusID][]*store.Media
-	polls      map[store.StatusID]*store.Poll
-	contexts   map[store.ConversationID]string
-	edits      map[store.StatusID][]*store.StatusEdit
-	former     map[store.MediaID]*store.Media // what earlier versions had
-	replies    map[store.StatusID][]store.StatusID
+// documentRows are rows that belong to a page of statuses and boosts.
+type documentRows struct {
+	accounts    map[store.AccountID]*store.Account
+	statuses    map[store.StatusID]*store.Status // what is answered, quoted or boosted
+	recipients  map[store.StatusID][]store.Recipient
+	tags        map[store.StatusID][]string
+	media       map[store.StatusID][]*store.Media
+	polls       map[store.StatusID]*store.Poll
+	contextURIs map[store.ConversationID]string
+	edits       map[store.StatusID][]*store.StatusEdit
+	formerMedia map[store.MediaID]*store.Media // what earlier versions had
+	replies     map[store.StatusID][]store.StatusID
 }
 
 const (
-	maxFormer  = 5 // earlier versions in a document
-	maxReplies = 5 // own answers in a document
+	maxFormerVersions = 5 // earlier versions in a document
+	maxInlineReplies  = 5 // own answers in a document
 )
 
-// load reads what belongs to statuses.
-func (s *Service) load(ctx context.Context, list []*store.Status) (*parts, error) {
-	p := &parts{
+// loadDocumentRows reads what belongs to statuses.
+func (s *Service) loadDocumentRows(ctx context.Context, list []*store.Status) (*documentRows, error) {
+	p := &documentRows{
 		accounts: make(map[store.AccountID]*store.Account), statuses: make(map[store.StatusID]*store.Status),
 		recipients: make(map[store.StatusID][]store.Recipient), tags: make(map[store.StatusID][]string),
 		media: make(map[store.StatusID][]*store.Media), polls: make(map[store.StatusID]*store.Poll),
-		edits: make(map[store.StatusID][]*store.StatusEdit), former: make(map[store.MediaID]*store.Media),
+		edits: make(map[store.StatusID][]*store.StatusEdit), formerMedia: make(map[store.MediaID]*store.Media),
 		replies: make(map[store.StatusID][]store.StatusID),
 	}
 	var boosted, around []store.StatusID
@@ -134,10 +134,10 @@ func (s *Service) load(ctx context.Context, list []*store.Status) (*parts, error
 	}
 	var posts []*store.Status // those that have a document of their own
 	for _, st := range list {
-		switch o := p.boosted(st); {
+		switch o := p.reblogged(st); {
 		case st.ReblogOfID == nil:
 			posts = append(posts, st)
-		case o != nil && embedded(st, o):
+		case o != nil && embedsOriginal(st, o):
 			posts = append(posts, o)
 		}
 	}
@@ -152,28 +152,28 @@ func (s *Service) load(ctx context.Context, list []*store.Status) (*parts, error
 		return nil, err
 	}
 	if len(posts) > 0 {
-		if err := s.loadPosts(ctx, posts, p); err != nil {
+		if err := s.loadObjectRows(ctx, posts, p); err != nil {
 			return nil, err
 		}
 	}
-	return p, s.loadPeople(ctx, list, p)
+	return p, s.loadAccounts(ctx, list, p)
 }
 
-// boosted returns what a status boosts, nil if it is no boost.
-func (p *parts) boosted(st *store.Status) *store.Status {
+// reblogged returns what a status boosts, nil if it is no boost.
+func (p *documentRows) reblogged(st *store.Status) *store.Status {
 	if st.ReblogOfID == nil {
 		return nil
 	}
 	return p.statuses[*st.ReblogOfID]
 }
 
-// embedded tells whether a boost carries what it boosts, because nobody could fetch that: a private post of one's own
+// embedsOriginal tells whether a boost carries what it boosts, because nobody could fetch that: a private post of one's own
 // (federation 4.8).
-func embedded(boost, original *store.Status) bool {
+func embedsOriginal(boost, original *store.Status) bool {
 	return original.AccountID == boost.AccountID && original.Visibility == store.Private && original.Local()
 }
 
-func (s *Service) loadStatuses(ctx context.Context, ids []store.StatusID, p *parts) error {
+func (s *Service) loadStatuses(ctx context.Context, ids []store.StatusID, p *documentRows) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -184,8 +184,8 @@ func (s *Service) loadStatuses(ctx context.Context, ids []store.StatusID, p *par
 	return err
 }
 
-// loadPosts loads what the documents of posts show.
-func (s *Service) loadPosts(ctx context.Context, posts []*store.Status, p *parts) error {
+// loadObjectRows loads what the documents of posts show.
+func (s *Service) loadObjectRows(ctx context.Context, posts []*store.Status, p *documentRows) error {
 	var ids, edited, open, withMedia []store.StatusID
 	var threads []store.ConversationID
 	for _, st := range posts {
@@ -193,7 +193,7 @@ func (s *Service) loadPosts(ctx context.Context, posts []*store.Status, p *parts
 		if st.EditedAt != nil {
 			edited = append(edited, st.ID)
 		}
-		if st.RepliesCount > 0 && isOpen(st.Visibility) {
+		if st.RepliesCount > 0 && isPublicOrUnlisted(st.Visibility) {
 			open = append(open, st.ID)
 		}
 		if st.HasMedia {
@@ -229,25 +229,25 @@ func (s *Service) loadPosts(ctx context.Context, posts []*store.Status, p *parts
 	for _, poll := range polls {
 		p.polls[poll.StatusID] = poll
 	}
-	if p.contexts, err = s.db.ContextURIs(ctx, threads); err != nil {
+	if p.contextURIs, err = s.db.ThreadURIs(ctx, threads); err != nil {
 		return err
 	}
-	replies, err := s.db.OwnReplies(ctx, open, maxReplies)
+	replies, err := s.db.SelfReplies(ctx, open, maxInlineReplies)
 	if err != nil {
 		return err
 	}
 	for _, r := range replies {
 		p.replies[r.StatusID] = append(p.replies[r.StatusID], r.ID)
 	}
-	return s.loadFormer(ctx, edited, p)
+	return s.loadEdits(ctx, edited, p)
 }
 
-// loadFormer loads the earlier versions of posts.
-func (s *Service) loadFormer(ctx context.Context, ids []store.StatusID, p *parts) error {
+// loadEdits loads the earlier versions of posts.
+func (s *Service) loadEdits(ctx context.Context, ids []store.StatusID, p *documentRows) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	edits, err := s.db.LatestEdits(ctx, ids, maxFormer)
+	edits, err := s.db.LatestEdits(ctx, ids, maxFormerVersions)
 	if err != nil {
 		return err
 	}
@@ -260,17 +260,17 @@ func (s *Service) loadFormer(ctx context.Context, ids []store.StatusID, p *parts
 	}
 	rows, err := s.db.MediaByIDs(ctx, media)
 	for _, m := range rows {
-		p.former[m.ID] = m
+		p.formerMedia[m.ID] = m
 	}
 	return err
 }
 
-// loadPeople loads the authors of statuses and of what they boost, and those they are addressed to.
-func (s *Service) loadPeople(ctx context.Context, list []*store.Status, p *parts) error {
+// loadAccounts loads the authors of statuses and of what they boost, and those they are addressed to.
+func (s *Service) loadAccounts(ctx context.Context, list []*store.Status, p *documentRows) error {
 	var ids []store.AccountID
 	for _, st := range list {
 		ids = append(ids, st.AccountID)
-		if o := p.boosted(st); o != nil {
+		if o := p.reblogged(st); o != nil {
 			ids = append(ids, o.AccountID)
 		}
 	}
@@ -287,17 +287,17 @@ func (s *Service) loadPeople(ctx context.Context, list []*store.Status, p *parts
 	return err
 }
 
-// isOpen tells whether posts of a visibility may be read by everybody everywhere.
-func isOpen(v store.Visibility) bool { return v == store.Public || v == store.Unlisted }
+// isPublicOrUnlisted tells whether posts of a visibility may be read by everybody everywhere.
+func isPublicOrUnlisted(v store.Visibility) bool { return v == store.Public || v == store.Unlisted }
 
-func (s *Service) audienceOf(st *store.Status, p *parts) (to, cc []string, err error) {
+func (s *Service) audienceOf(st *store.Status, p *documentRows) (to, cc []string, err error) {
 	author := p.accounts[st.AccountID]
 	if !st.Visibility.Federated() || author == nil {
 		return nil, nil, errs.ErrRecordNotFound
 	}
 	to, cc = []string{}, []string{}
 	followers := s.followersURI(author)
-	people := s.addressees(st, p)
+	people := s.recipientURIs(st, p)
 	switch st.Visibility {
 	case store.Public:
 		to = append(append(to, activity.Public), people...)
@@ -310,14 +310,14 @@ func (s *Service) audienceOf(st *store.Status, p *parts) (to, cc []string, err e
 	default:
 		to = append(to, people...)
 	}
-	if o := p.boosted(st); o != nil && o.AccountID != st.AccountID && p.accounts[o.AccountID] != nil {
+	if o := p.reblogged(st); o != nil && o.AccountID != st.AccountID && p.accounts[o.AccountID] != nil {
 		cc = append(cc, p.accounts[o.AccountID].URI) // who is boosted hears of it, also where no follower lives
 	}
 	return to, cc, nil
 }
 
-// addressees returns the ids of those whom a status names. Of a list post these are the mentioned, not the members.
-func (s *Service) addressees(st *store.Status, p *parts) []string {
+// recipientURIs returns the ids of those whom a status names. Of a list post these are the mentioned, not the members.
+func (s *Service) recipientURIs(st *store.Status, p *documentRows) []string {
 	var people []string
 	for _, r := range p.recipients[st.ID] {
 		if a := p.accounts[r.AccountID]; a != nil && a.ID != st.AccountID && (r.Mentioned || st.Visibility != store.ListOnly) {
@@ -327,8 +327,8 @@ func (s *Service) addressees(st *store.Status, p *parts) []string {
 	return people
 }
 
-// texts returns a list of text as documents have it.
-func texts(list []string) []any {
+// stringValues returns a list of text as documents have it.
+func stringValues(list []string) []any {
 	values := make([]any, 0, len(list))
 	for _, text := range list {
 		values = append(values, text)
@@ -345,33 +345,33 @@ func (s *Service) emojiTags(in ...string) []any {
 	return tags
 }
 
-func (s *Service) emojiTag(e emoji.Emoji) part {
-	return pictureTag(":"+e.Shortcode+":", s.BaseURL+e.Path)
+func (s *Service) emojiTag(e emoji.Emoji) jsonMap {
+	return newEmojiTag(":"+e.Shortcode+":", s.BaseURL+e.Path)
 }
 
-// pictureTag is a custom emoji. When its picture changed last is not known: peers get another address for another picture.
-func pictureTag(name, url string) part {
-	icon := part{"type": "Image", "url": url}
-	if kind := pictureType(url); kind != "" {
+// newEmojiTag is a custom emoji. When its picture changed last is not known: peers get another address for another picture.
+func newEmojiTag(name, url string) jsonMap {
+	icon := jsonMap{"type": "Image", "url": url}
+	if kind := imageType(url); kind != "" {
 		icon["mediaType"] = kind
 	}
-	return part{"type": "Emoji", "id": url, "name": name, "updated": "1970-01-01T00:00:00Z", "icon": icon}
+	return jsonMap{"type": "Emoji", "id": url, "name": name, "updated": "1970-01-01T00:00:00Z", "icon": icon}
 }
 
-func (s *Service) mentionTag(a *store.Account) part {
-	return part{"type": "Mention", "href": a.URI, "name": "@" + s.handle(a)}
+func (s *Service) mentionTag(a *store.Account) jsonMap {
+	return jsonMap{"type": "Mention", "href": a.URI, "name": "@" + s.handleOf(a)}
 }
 
-func (s *Service) hashtagTag(name string) part {
-	return part{"type": "Hashtag", "href": text.TagURL(s.BaseURL, name), "name": "#" + name}
+func (s *Service) hashtagTag(name string) jsonMap {
+	return jsonMap{"type": "Hashtag", "href": text.TagURL(s.BaseURL, name), "name": "#" + name}
 }
 
-// one builds a document of one status.
-func (s *Service) one(ctx context.Context, st *store.Status, build func(*store.Status, *parts) (activity.Object, error)) (activity.Object, error) {
+// statusDocument builds a document of one status.
+func (s *Service) statusDocument(ctx context.Context, st *store.Status, build func(*store.Status, *documentRows) (activity.Object, error)) (activity.Object, error) {
 	if !st.Local() {
 		return nil, fmt.Errorf("document of %s: %w", st.URI, errs.ErrRecordNotFound)
 	}
-	p, err := s.load(ctx, []*store.Status{st})
+	p, err := s.loadDocumentRows(ctx, []*store.Status{st})
 	if err != nil {
 		return nil, err
 	}

@@ -13,17 +13,17 @@ import (
 
 // createActivity returns the Create of a local status, with its object in it.
 func (s *Service) createActivity(ctx context.Context, st *store.Status) (activity.Object, error) {
-	return s.one(ctx, st, s.create)
+	return s.statusDocument(ctx, st, s.buildCreate)
 }
 
-func (s *Service) create(st *store.Status, p *parts) (activity.Object, error) {
-	o, err := s.object(st, p)
+func (s *Service) buildCreate(st *store.Status, p *documentRows) (activity.Object, error) {
+	o, err := s.buildObject(st, p)
 	if err != nil {
 		return nil, err
 	}
-	a := part{
+	a := jsonMap{
 		"id": s.activityURI(int64(st.ID)), "type": "Create", "actor": o["actor"], "published": o["published"],
-		"to": o["to"], "cc": o["cc"], "context": o["context"], "conversation": o["conversation"], "object": part(o),
+		"to": o["to"], "cc": o["cc"], "context": o["context"], "conversation": o["conversation"], "object": jsonMap(o),
 	}
 	if st.Visibility == store.Direct {
 		a["directMessage"] = true
@@ -34,11 +34,11 @@ func (s *Service) create(st *store.Status, p *parts) (activity.Object, error) {
 // announceActivity returns the Announce of a boost by somebody here. It carries the post if that is a private one of the booster's
 // (federation 4.8).
 func (s *Service) announceActivity(ctx context.Context, boost *store.Status) (activity.Object, error) {
-	return s.one(ctx, boost, s.announce)
+	return s.statusDocument(ctx, boost, s.buildAnnounce)
 }
 
-func (s *Service) announce(boost *store.Status, p *parts) (activity.Object, error) {
-	original := p.boosted(boost)
+func (s *Service) buildAnnounce(boost *store.Status, p *documentRows) (activity.Object, error) {
+	original := p.reblogged(boost)
 	if original == nil || !original.Visibility.Federated() {
 		return nil, errs.ErrRecordNotFound
 	}
@@ -46,36 +46,36 @@ func (s *Service) announce(boost *store.Status, p *parts) (activity.Object, erro
 	if err != nil {
 		return nil, err
 	}
-	a := part{
+	a := jsonMap{
 		"id": boost.URI, "type": "Announce", "actor": p.accounts[boost.AccountID].URI, "published": boost.CreatedAt.String(),
-		"to": texts(to), "cc": texts(cc), "object": original.URI,
+		"to": stringValues(to), "cc": stringValues(cc), "object": original.URI,
 	}
-	if embedded(boost, original) {
-		whole, err := s.object(original, p)
+	if embedsOriginal(boost, original) {
+		whole, err := s.buildObject(original, p)
 		if err != nil {
 			return nil, err
 		}
-		a["object"] = part(whole)
+		a["object"] = jsonMap(whole)
 	}
 	return a, nil
 }
 
 // outboxItem is what an outbox shows of a status.
-func (s *Service) outboxItem(st *store.Status, p *parts) (activity.Object, error) {
+func (s *Service) outboxItem(st *store.Status, p *documentRows) (activity.Object, error) {
 	if st.ReblogOfID != nil {
-		return s.announce(st, p)
+		return s.buildAnnounce(st, p)
 	}
-	return s.create(st, p)
+	return s.buildCreate(st, p)
 }
 
 // likeActivity returns the Like of a favourite by somebody here (federation 4.6).
 func (s *Service) likeActivity(ctx context.Context, f *store.Favourite) (activity.Object, error) {
-	return s.interaction(ctx, "Like", f.AccountID, f.StatusID, int64(f.ID), f.URI)
+	return s.interactionActivity(ctx, "Like", f.AccountID, f.StatusID, int64(f.ID), f.URI)
 }
 
 // reactActivity returns the EmojiReact of a reaction by somebody here (federation 4.7).
 func (s *Service) reactActivity(ctx context.Context, r *store.Reaction) (activity.Object, error) {
-	a, err := s.interaction(ctx, "EmojiReact", r.AccountID, r.StatusID, int64(r.ID), r.URI)
+	a, err := s.interactionActivity(ctx, "EmojiReact", r.AccountID, r.StatusID, int64(r.ID), r.URI)
 	if err != nil {
 		return nil, err
 	}
@@ -87,15 +87,15 @@ func (s *Service) reactActivity(ctx context.Context, r *store.Reaction) (activit
 	case local != nil:
 		a["tag"] = []any{s.emojiTag(*local)}
 	case strings.Contains(r.URL, "://"):
-		a["tag"] = []any{pictureTag(store.ReactionText(r.Emoji), r.URL)}
+		a["tag"] = []any{newEmojiTag(store.ReactionText(r.Emoji), r.URL)}
 	default:
-		a["tag"] = []any{pictureTag(store.ReactionText(r.Emoji), s.BaseURL+r.URL)}
+		a["tag"] = []any{newEmojiTag(store.ReactionText(r.Emoji), s.BaseURL+r.URL)}
 	}
 	return a, nil
 }
 
-// interaction is an activity about a status. It is for the author of that; followers and whoever may read the status may know of it.
-func (s *Service) interaction(ctx context.Context, kind string, actor store.AccountID, about store.StatusID, id int64, uri *string) (activity.Object, error) {
+// interactionActivity is an activity about a status. It is for the author of that; followers and whoever may read the status may know of it.
+func (s *Service) interactionActivity(ctx context.Context, kind string, actor store.AccountID, about store.StatusID, id int64, uri *string) (activity.Object, error) {
 	st, err := s.db.Status(ctx, about)
 	if err != nil {
 		return nil, err
@@ -103,16 +103,16 @@ func (s *Service) interaction(ctx context.Context, kind string, actor store.Acco
 	if !st.Visibility.Federated() {
 		return nil, errs.ErrRecordNotFound
 	}
-	of, err := s.people(ctx, actor, st.AccountID)
+	of, err := s.accountsByID(ctx, actor, st.AccountID)
 	if err != nil {
 		return nil, err
 	}
 	who, author := of[actor], of[st.AccountID]
 	to, cc := []string{author.URI}, []string{}
-	if isOpen(st.Visibility) {
+	if isPublicOrUnlisted(st.Visibility) {
 		to, cc = append(to, s.followersURI(who)), append(cc, activity.Public)
 	}
-	a := part{"id": s.activityURI(id), "type": kind, "actor": who.URI, "object": st.URI, "to": texts(to), "cc": texts(cc)}
+	a := jsonMap{"id": s.activityURI(id), "type": kind, "actor": who.URI, "object": st.URI, "to": stringValues(to), "cc": stringValues(cc)}
 	if uri != nil {
 		a["id"] = *uri
 	}
@@ -121,12 +121,12 @@ func (s *Service) interaction(ctx context.Context, kind string, actor store.Acco
 
 // followActivity returns the Follow of somebody here (federation 4.10).
 func (s *Service) followActivity(ctx context.Context, f *store.Follow) (activity.Object, error) {
-	of, err := s.people(ctx, f.FollowerID, f.TargetID)
+	of, err := s.accountsByID(ctx, f.FollowerID, f.TargetID)
 	if err != nil {
 		return nil, err
 	}
 	target := of[f.TargetID].URI
-	a := part{
+	a := jsonMap{
 		"id": s.activityURI(int64(f.ID)), "type": "Follow", "actor": of[f.FollowerID].URI, "object": target,
 		"to": []any{target}, "cc": []any{},
 	}
@@ -136,10 +136,10 @@ func (s *Service) followActivity(ctx context.Context, f *store.Follow) (activity
 	return a, nil
 }
 
-var errNotHere = errors.New("somebody who lives elsewhere")
+var errNotLocal = errors.New("somebody who lives elsewhere")
 
-// people returns the accounts of ids, of which the first lives here.
-func (s *Service) people(ctx context.Context, ids ...store.AccountID) (map[store.AccountID]*store.Account, error) {
+// accountsByID returns the accounts of ids, of which the first lives here.
+func (s *Service) accountsByID(ctx context.Context, ids ...store.AccountID) (map[store.AccountID]*store.Account, error) {
 	rows, err := s.db.Accounts(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (s *Service) people(ctx context.Context, ids ...store.AccountID) (map[store
 		case a == nil:
 			return nil, errs.ErrRecordNotFound
 		case i == 0 && !a.Local():
-			return nil, fmt.Errorf("activity of %s: %w", a.URI, errNotHere)
+			return nil, fmt.Errorf("activity of %s: %w", a.URI, errNotLocal)
 		}
 	}
 	return of, nil

@@ -11,39 +11,39 @@ import (
 	"svc/store"
 )
 
-// pictureTypes are the media types of pictures by their extension.
-var pictureTypes = map[string]string{
+// imageTypes are the media types of pictures by their extension.
+var imageTypes = map[string]string{
 	".png": "image/png", ".apng": "image/apng", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp",
 	".avif": "image/avif", ".svg": "image/svg+xml",
 }
 
-// pictureType returns the media type of a picture by its name, "" if that does not tell.
-func pictureType(name string) string { return pictureTypes[strings.ToLower(path.Ext(name))] }
+// imageType returns the media type of a picture by its name, "" if that does not tell.
+func imageType(name string) string { return imageTypes[strings.ToLower(path.Ext(name))] }
 
 // actorDocument returns the actor of a local account, or of the server itself, without @context.
 func (s *Service) actorDocument(ctx context.Context, a *store.Account) (activity.Object, error) {
 	if !a.Local() {
 		return nil, errs.ErrRecordNotFound
 	}
-	o, err := s.stub(ctx, a)
+	o, err := s.minimalActor(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	o["webfinger"] = s.handle(a)
+	o["webfinger"] = s.handleOf(a)
 	o["name"] = a.DisplayName
 	o["url"] = a.URL
-	o["endpoints"] = part{"sharedInbox": s.BaseURL + "/inbox"}
+	o["endpoints"] = jsonMap{"sharedInbox": s.BaseURL + "/inbox"}
 	o["manuallyApprovesFollowers"] = a.Locked
 	o["published"] = a.CreatedAt.Time().Truncate(24 * time.Hour).Format(time.RFC3339)
-	if s.IsSelf(a) {
+	if s.IsServerActor(a) {
 		o["invisible"] = true
 		o["summary"] = "An account of the server " + s.Host + " itself. Nobody reads what is sent to it."
-		if a.URI == s.BaseURL+relayPath {
+		if a.URI == s.BaseURL+relayActorPath {
 			o["followers"], o["following"] = s.followersURI(a), a.URI+"/following"
 		}
 		return o, nil
 	}
-	o["endpoints"] = part{
+	o["endpoints"] = jsonMap{
 		"sharedInbox":                s.BaseURL + "/inbox",
 		"oauthAuthorizationEndpoint": s.BaseURL + "/oauth/authorize",
 		"oauthRegistrationEndpoint":  s.BaseURL + "/api/v1/apps",
@@ -54,14 +54,14 @@ func (s *Service) actorDocument(ctx context.Context, a *store.Account) (activity
 	o["featured"] = a.URI + "/collections/featured"
 	o["summary"] = a.Note
 	o["discoverable"], o["indexable"] = a.Discoverable, a.Discoverable
-	o["alsoKnownAs"] = texts(a.AlsoKnownAs.V)
+	o["alsoKnownAs"] = stringValues(a.AlsoKnownAs.V)
 	if a.AcceptsChatMessages != nil {
-		o["capabilities"] = part{"acceptsChatMessages": *a.AcceptsChatMessages}
+		o["capabilities"] = jsonMap{"acceptsChatMessages": *a.AcceptsChatMessages}
 	}
 	if a.ShowBirthday && a.Birthday != "" {
 		o["vcard:bday"] = a.Birthday
 	}
-	s.addPictures(o, a)
+	s.addImages(o, a)
 	s.addFields(o, a)
 	if a.MovedToID != nil {
 		to, err := s.db.Account(ctx, *a.MovedToID)
@@ -75,30 +75,30 @@ func (s *Service) actorDocument(ctx context.Context, a *store.Account) (activity
 	return o, nil
 }
 
-// stub is as much of an actor as it takes to verify its signatures and to answer it.
-func (s *Service) stub(ctx context.Context, a *store.Account) (activity.Object, error) {
-	key, pem, err := s.publicKey(ctx, a.ID)
+// minimalActor is as much of an actor as it takes to verify its signatures and to answer it.
+func (s *Service) minimalActor(ctx context.Context, a *store.Account) (activity.Object, error) {
+	key, pem, err := s.PublicKey(ctx, a.ID)
 	if err != nil {
 		return nil, err
 	}
-	return part{
+	return jsonMap{
 		"id": a.URI, "type": a.ActorType, "preferredUsername": a.Nickname, "inbox": a.URI + "/inbox",
-		"publicKey": part{"id": key, "owner": a.URI, "publicKeyPem": pem},
+		"publicKey": jsonMap{"id": key, "owner": a.URI, "publicKeyPem": pem},
 	}, nil
 }
 
-// IsSelf tells whether an account is one of the server's own.
-func (s *Service) IsSelf(a *store.Account) bool {
-	return a.URI == s.BaseURL+fetchPath || a.URI == s.BaseURL+relayPath
+// IsServerActor tells whether an account is one of the server's own.
+func (s *Service) IsServerActor(a *store.Account) bool {
+	return a.URI == s.BaseURL+fetchActorPath || a.URI == s.BaseURL+relayActorPath
 }
 
-func (s *Service) addPictures(o activity.Object, a *store.Account) {
+func (s *Service) addImages(o activity.Object, a *store.Account) {
 	for key, name := range map[string]string{"icon": a.Avatar, "image": a.Header} {
 		if name == "" {
 			continue
 		}
-		picture := part{"type": "Image", "url": s.mediaURL(name)}
-		if kind := pictureType(name); kind != "" {
+		picture := jsonMap{"type": "Image", "url": s.mediaURL(name)}
+		if kind := imageType(name); kind != "" {
 			picture["mediaType"] = kind
 		}
 		o[key] = picture
@@ -108,7 +108,7 @@ func (s *Service) addPictures(o activity.Object, a *store.Account) {
 func (s *Service) addFields(o activity.Object, a *store.Account) {
 	fields, shown := []any{}, []string{a.DisplayName, a.Note}
 	for _, f := range a.Fields.V {
-		fields = append(fields, part{"type": "PropertyValue", "name": f.Name, "value": f.Value})
+		fields = append(fields, jsonMap{"type": "PropertyValue", "name": f.Name, "value": f.Value})
 		shown = append(shown, f.Name, f.Value)
 	}
 	o["attachment"] = fields
@@ -117,5 +117,5 @@ func (s *Service) addFields(o activity.Object, a *store.Account) {
 
 // tombstone stands for what was deleted (federation 1.10).
 func tombstone(uri, kind string, at store.Time) activity.Object {
-	return part{"id": uri, "type": "Tombstone", "formerType": kind, "deleted": at.String()}
+	return jsonMap{"id": uri, "type": "Tombstone", "formerType": kind, "deleted": at.String()}
 }

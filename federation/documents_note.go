@@ -15,10 +15,10 @@ const quoteRel = "https://misskey-hub.net/ns#_misskey_quote"
 // objectDocument returns the Note or Question of a local status, without @context. For what is only for this server, and for boosts, that
 // is errs.ErrRecordNotFound.
 func (s *Service) objectDocument(ctx context.Context, st *store.Status) (activity.Object, error) {
-	return s.one(ctx, st, s.object)
+	return s.statusDocument(ctx, st, s.buildObject)
 }
 
-func (s *Service) object(st *store.Status, p *parts) (activity.Object, error) {
+func (s *Service) buildObject(st *store.Status, p *documentRows) (activity.Object, error) {
 	if st.ReblogOfID != nil {
 		return nil, errs.ErrRecordNotFound
 	}
@@ -27,7 +27,7 @@ func (s *Service) object(st *store.Status, p *parts) (activity.Object, error) {
 		return nil, err
 	}
 	author := p.accounts[st.AccountID].URI
-	thread := p.contexts[st.ConversationID]
+	thread := p.contextURIs[st.ConversationID]
 	if thread == "" {
 		thread = s.contextURI(st.ConversationID)
 	}
@@ -36,11 +36,11 @@ func (s *Service) object(st *store.Status, p *parts) (activity.Object, error) {
 		"type":         "Note",
 		"attributedTo": author,
 		"actor":        author,
-		"to":           texts(to),
-		"cc":           texts(cc),
+		"to":           stringValues(to),
+		"cc":           stringValues(cc),
 		"published":    st.CreatedAt.String(),
 		"content":      st.Content,
-		"source":       part{"content": st.Text, "mediaType": st.ContentType},
+		"source":       jsonMap{"content": st.Text, "mediaType": st.ContentType},
 		"summary":      st.SpoilerText,
 		"sensitive":    st.Sensitive,
 		"context":      thread,
@@ -52,11 +52,11 @@ func (s *Service) object(st *store.Status, p *parts) (activity.Object, error) {
 		o["url"] = st.URL
 	}
 	if st.Language != "" {
-		o["contentMap"] = part{st.Language: st.Content}
+		o["contentMap"] = jsonMap{st.Language: st.Content}
 	}
 	if st.EditedAt != nil {
 		o["updated"] = st.EditedAt.String()
-		o["formerRepresentations"] = s.former(st, p)
+		o["formerRepresentations"] = s.formerRepresentations(st, p)
 	}
 	if st.InReplyToID != nil && p.statuses[*st.InReplyToID] != nil {
 		o["inReplyTo"] = p.statuses[*st.InReplyToID].URI
@@ -64,21 +64,21 @@ func (s *Service) object(st *store.Status, p *parts) (activity.Object, error) {
 	if st.Visibility == store.Direct {
 		o["directMessage"] = true
 	}
-	if isOpen(st.Visibility) {
-		o["interactionPolicy"] = part{"canQuote": part{"automaticApproval": []any{activity.Public}}}
+	if isPublicOrUnlisted(st.Visibility) {
+		o["interactionPolicy"] = jsonMap{"canQuote": jsonMap{"automaticApproval": []any{activity.Public}}}
 		o["replies"] = s.repliesOf(st, p.replies[st.ID])
 	}
 	if quoted := p.quoted(st); quoted != nil {
 		o["quoteUrl"], o["quoteUri"], o["_misskey_quote"] = quoted.URI, quoted.URI, quoted.URI
 	}
 	if poll := p.polls[st.ID]; poll != nil {
-		s.ask(o, poll)
+		s.addPoll(o, poll)
 	}
 	return o, nil
 }
 
 // quoted returns what a status quotes, nil if that is nothing, or gone.
-func (p *parts) quoted(st *store.Status) *store.Status {
+func (p *documentRows) quoted(st *store.Status) *store.Status {
 	if st.QuoteOfID == nil {
 		return nil
 	}
@@ -94,8 +94,8 @@ func (s *Service) attachments(media []*store.Media) []any {
 	return list
 }
 
-func (s *Service) attachment(m *store.Media, description string) part {
-	o := part{"type": "Document", "mediaType": m.Mime, "url": m.RemoteURL, "name": nil}
+func (s *Service) attachment(m *store.Media, description string) jsonMap {
+	o := jsonMap{"type": "Document", "mediaType": m.Mime, "url": m.RemoteURL, "name": nil}
 	if m.File != "" {
 		o["url"] = s.mediaURL(m.File)
 	}
@@ -106,7 +106,7 @@ func (s *Service) attachment(m *store.Media, description string) part {
 }
 
 // tags returns whom a status mentions, its hashtags, its custom emoji and what it quotes.
-func (s *Service) tags(st *store.Status, p *parts) []any {
+func (s *Service) tags(st *store.Status, p *documentRows) []any {
 	list := []any{}
 	for _, r := range p.recipients[st.ID] {
 		if a := p.accounts[r.AccountID]; a != nil && r.Mentioned {
@@ -123,8 +123,8 @@ func (s *Service) tags(st *store.Status, p *parts) []any {
 		if address == "" {
 			address = quoted.URI
 		}
-		list = append(list, part{
-			"type": "Link", "mediaType": activity.LinkedType + `; profile="` + activity.LinkedProfile + `"`,
+		list = append(list, jsonMap{
+			"type": "Link", "mediaType": activity.LDMediaType + `; profile="` + activity.LDProfile + `"`,
 			"rel": quoteRel, "href": quoted.URI, "name": "RE: " + address,
 		})
 	}
@@ -132,13 +132,13 @@ func (s *Service) tags(st *store.Status, p *parts) []any {
 }
 
 // repliesOf is the collection of an author's own answers to a status, with the first of them (federation 4.2).
-func (s *Service) repliesOf(st *store.Status, first []store.StatusID) part {
+func (s *Service) repliesOf(st *store.Status, first []store.StatusID) jsonMap {
 	uri := st.URI + "/replies"
-	page := part{"id": uri + "?page=true", "type": "CollectionPage", "partOf": uri, "items": s.objectURIs(first)}
-	if len(first) == maxReplies {
+	page := jsonMap{"id": uri + "?page=true", "type": "CollectionPage", "partOf": uri, "items": s.objectURIs(first)}
+	if len(first) == maxInlineReplies {
 		page["next"] = uri + "?page=true&min_id=" + first[len(first)-1].String()
 	}
-	return part{"id": uri, "type": "Collection", "first": page}
+	return jsonMap{"id": uri, "type": "Collection", "first": page}
 }
 
 // objectURIs returns the ids of local posts.
@@ -153,8 +153,8 @@ func (s *Service) objectURIs(ids []store.StatusID) []any {
 // maxFormerText bounds what earlier versions add to a document, in bytes: some servers take no more than 64 KB (federation 3.2).
 const maxFormerText = 20 << 10
 
-// former are the latest of the earlier versions of a status, the oldest first. They have no history themselves.
-func (s *Service) former(st *store.Status, p *parts) part {
+// formerRepresentations are the latest of the earlier versions of a status, the oldest first. They have no history themselves.
+func (s *Service) formerRepresentations(st *store.Status, p *documentRows) jsonMap {
 	versions := []any{}
 	author := p.accounts[st.AccountID].URI
 	edits, room := p.edits[st.ID], maxFormerText
@@ -167,51 +167,51 @@ func (s *Service) former(st *store.Status, p *parts) part {
 		first--
 	}
 	for _, e := range edits[first:] {
-		v := part{
+		v := jsonMap{
 			"id": st.URI, "type": "Note", "attributedTo": author, "actor": author,
 			"published": st.CreatedAt.String(), "content": e.Content, "summary": e.SpoilerText, "sensitive": e.Sensitive,
-			"source": part{"content": e.Text, "mediaType": e.ContentType},
+			"source": jsonMap{"content": e.Text, "mediaType": e.ContentType},
 		}
 		if e.CreatedAt != st.CreatedAt {
 			v["updated"] = e.CreatedAt.String()
 		}
 		files := []any{}
 		for _, m := range e.Media.V {
-			if row := p.former[m.ID]; row != nil {
+			if row := p.formerMedia[m.ID]; row != nil {
 				files = append(files, s.attachment(row, m.Description))
 			}
 		}
 		v["attachment"] = files
 		if len(e.Poll.V) > 0 {
 			v["type"] = "Question"
-			v["oneOf"] = options(slices.Values(e.Poll.V))
+			v["oneOf"] = pollOptions(slices.Values(e.Poll.V))
 		}
 		if tags := s.emojiTags(e.SpoilerText, e.Content); tags != nil {
 			v["tag"] = tags
 		}
 		versions = append(versions, v)
 	}
-	return part{"type": "OrderedCollection", "totalItems": float64(len(versions)), "orderedItems": versions}
+	return jsonMap{"type": "OrderedCollection", "totalItems": float64(len(versions)), "orderedItems": versions}
 }
 
-func options(titles func(func(string) bool)) []any {
+func pollOptions(titles func(func(string) bool)) []any {
 	list := []any{}
 	for title := range titles {
-		list = append(list, part{"type": "Note", "name": title})
+		list = append(list, jsonMap{"type": "Note", "name": title})
 	}
 	return list
 }
 
-// ask makes the document of a post that of one with a poll (federation 4.3).
-func (s *Service) ask(o activity.Object, poll *store.Poll) {
+// addPoll makes the document of a post that of one with a poll (federation 4.3).
+func (s *Service) addPoll(o activity.Object, poll *store.Poll) {
 	ended := poll.Ended(s.now())
 	list := []any{}
 	for _, option := range poll.Options.V {
-		votes := part{"type": "Collection"}
+		votes := jsonMap{"type": "Collection"}
 		if !poll.HideTotals || ended {
 			votes["totalItems"] = float64(option.Votes)
 		}
-		list = append(list, part{"type": "Note", "name": option.Title, "replies": votes})
+		list = append(list, jsonMap{"type": "Note", "name": option.Title, "replies": votes})
 	}
 	key := "oneOf"
 	if poll.Multiple {

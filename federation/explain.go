@@ -14,29 +14,29 @@ import (
 
 // Explanation is all that this server knows of something that other servers have, or had.
 type Explanation struct {
-	URL       string            `json:"url"`
-	Host      string            `json:"host"`
-	Own       bool              `json:"own"`     // it is of this server
-	Refused   string            `json:"refused"` // why there are no dealings with the host; "": there are
-	Peer      *Peer             `json:"peer"`    // nil: nothing has been exchanged with the host
-	Account   *ExplainedAccount `json:"account"` // nil: it is none that is known here
-	Status    *ExplainedStatus  `json:"status"`  // likewise
-	DeletedAt *time.Time        `json:"deleted_at"`
-	Heard     bool              `json:"heard"`    // an activity of this id was done, or what has it was taken back
-	Refusals  []*RefusedBefore  `json:"refusals"` // the latest first
-	Waiting   []*Received       `json:"waiting"`  // what has come in about it and is not done with
-	Fetched   *Fetched          `json:"fetched"`  // what its server says just now; nil: it was not asked
+	URL          string            `json:"url"`
+	Host         string            `json:"host"`
+	Local        bool              `json:"own"`     // it is of this server
+	RejectReason string            `json:"refused"` // why there are no dealings with the host; "": there are
+	Peer         *Peer             `json:"peer"`    // nil: nothing has been exchanged with the host
+	Account      *ExplainedAccount `json:"account"` // nil: it is none that is known here
+	Status       *ExplainedStatus  `json:"status"`  // likewise
+	DeletedAt    *time.Time        `json:"deleted_at"`
+	Seen         bool              `json:"heard"`    // an activity of this id was done, or what has it was taken back
+	Refusals     []*Refusal        `json:"refusals"` // the latest first
+	Queued       []*QueuedActivity `json:"waiting"`  // what has come in about it and is not done with
+	Fetched      *FetchedDocument  `json:"fetched"`  // what its server says just now; nil: it was not asked
 }
 
 // ExplainedAccount is an account that is known here.
 type ExplainedAccount struct {
-	ID        string     `json:"id"`
-	Acct      string     `json:"acct"`
-	Withheld  bool       `json:"withheld"`
-	Deleted   bool       `json:"deleted"`
-	FetchedAt *time.Time `json:"fetched_at"`
-	Failures  int        `json:"failures"` // tries in a row to read it anew
-	Inbox     string     `json:"inbox"`
+	ID          string     `json:"id"`
+	Acct        string     `json:"acct"`
+	Unavailable bool       `json:"withheld"`
+	Deleted     bool       `json:"deleted"`
+	FetchedAt   *time.Time `json:"fetched_at"`
+	Failures    int        `json:"failures"` // tries in a row to read it anew
+	Inbox       string     `json:"inbox"`
 }
 
 // ExplainedStatus is a post, or boost, that is known here.
@@ -50,8 +50,8 @@ type ExplainedStatus struct {
 	ParentURI  string     `json:"parent_uri"` // what it answers and is not known here
 }
 
-// RefusedBefore is something that was not accepted.
-type RefusedBefore struct {
+// Refusal is something that was not accepted.
+type Refusal struct {
 	At       time.Time `json:"at"`
 	Activity string    `json:"activity"`
 	Object   string    `json:"object"`
@@ -59,8 +59,8 @@ type RefusedBefore struct {
 	Reason   string    `json:"reason"`
 }
 
-// Fetched is what the server that something is of says of it.
-type Fetched struct {
+// FetchedDocument is what the server that something is of says of it.
+type FetchedDocument struct {
 	Error   string `json:"error"`
 	ID      string `json:"id"`
 	Type    string `json:"type"`
@@ -73,15 +73,15 @@ type Fetched struct {
 func (s *Service) Explain(ctx context.Context, address string) (*Explanation, error) {
 	if nick, domain, ok := text.SplitHandle(address); ok && !strings.Contains(address, "/") {
 		var err error
-		if address, err = s.addressOf(ctx, nick, domain); err != nil {
+		if address, err = s.uriOfHandle(ctx, nick, domain); err != nil {
 			return nil, err
 		}
 	}
-	host, err := activity.Host(address, s.Trial)
+	host, err := activity.Host(address, s.AllowLoopback)
 	if err != nil {
 		return nil, errs.BadRequest("%q is no address of something on a server, as https://example.org/users/alice is", address)
 	}
-	e := &Explanation{URL: address, Host: host, Own: host == s.Host, Refusals: []*RefusedBefore{}, Waiting: []*Received{}}
+	e := &Explanation{URL: address, Host: host, Local: host == s.Host, Refusals: []*Refusal{}, Queued: []*QueuedActivity{}}
 	if err := s.explainHost(ctx, e); err != nil {
 		return nil, err
 	}
@@ -89,14 +89,14 @@ func (s *Service) Explain(ctx context.Context, address string) (*Explanation, er
 	if address != names[0] { // so some call what they do
 		names = append(names, address)
 	}
-	if !e.Own && e.Refused == "" && !s.Off {
+	if !e.Local && e.RejectReason == "" && !s.Disabled {
 		e.Fetched = s.explainFetch(ctx, names[0])
 		if id := e.Fetched.ID; id != "" && !slices.Contains(names, id) {
 			names = append(names, id)
 		}
 	}
 	for _, name := range names {
-		for _, find := range []func(context.Context, *Explanation, string) error{s.explainAccount, s.explainStatus, s.explainTraces} {
+		for _, find := range []func(context.Context, *Explanation, string) error{s.explainAccount, s.explainStatus, s.explainHistory} {
 			if err := find(ctx, e, name); err != nil {
 				return nil, err
 			}
@@ -105,8 +105,8 @@ func (s *Service) Explain(ctx context.Context, address string) (*Explanation, er
 	return e, nil
 }
 
-// addressOf returns the id of the account of a handle: of one that is known, or as its server says now.
-func (s *Service) addressOf(ctx context.Context, nick, domain string) (string, error) {
+// uriOfHandle returns the id of the account of a handle: of one that is known, or as its server says now.
+func (s *Service) uriOfHandle(ctx context.Context, nick, domain string) (string, error) {
 	if domain == s.Host {
 		domain = ""
 	}
@@ -118,21 +118,21 @@ func (s *Service) addressOf(ctx context.Context, nick, domain string) (string, e
 		return "", err
 	case domain == "":
 		return "", errs.NotFound("There is no account %q on this server", nick)
-	case s.Off:
+	case s.Disabled:
 		return "", errs.NotFound("%s@%s is not known here, and federation.enabled is off", nick, domain)
 	}
-	f, err := s.finger(ctx, nick, domain)
+	f, err := s.WebFinger(ctx, nick, domain)
 	if err != nil {
 		return "", errs.NotFound("%s does not tell who %s@%s is: %v", domain, nick, domain, err)
 	}
-	return f.actor, nil
+	return f.Actor, nil
 }
 
 func (s *Service) explainHost(ctx context.Context, e *Explanation) error {
-	if err := s.allowed(e.Host); err != nil {
-		e.Refused = err.Error()
-	} else if s.Off && !e.Own {
-		e.Refused = "federation.enabled is off"
+	if err := s.checkHostPolicy(e.Host); err != nil {
+		e.RejectReason = err.Error()
+	} else if s.Disabled && !e.Local {
+		e.RejectReason = "federation.enabled is off"
 	}
 	h, err := s.db.Host(ctx, e.Host)
 	if err == nil && (h.LastSuccessAt != nil || h.Failures > 0 || h.SignatureAt != 0 || h.CheckedAt != 0 || h.DueAt != nil) {
@@ -149,13 +149,13 @@ func (s *Service) explainAccount(ctx context.Context, e *Explanation, name strin
 	if err != nil {
 		return err
 	}
-	e.Account = &ExplainedAccount{ID: a.ID.String(), Acct: a.Acct(), Withheld: a.Withheld, Deleted: a.DeletedAt != nil}
+	e.Account = &ExplainedAccount{ID: a.ID.String(), Acct: a.Acct(), Unavailable: a.Unavailable, Deleted: a.DeletedAt != nil}
 	actor, err := s.db.Actor(ctx, a.ID)
 	if errs.IsNotFound(err) {
 		return nil
 	}
 	if err == nil {
-		e.Account.FetchedAt, e.Account.Failures, e.Account.Inbox = moment(&actor.FetchedAt), actor.Failures, actor.Inbox
+		e.Account.FetchedAt, e.Account.Failures, e.Account.Inbox = timePointer(&actor.FetchedAt), actor.Failures, actor.Inbox
 	}
 	return err
 }
@@ -163,7 +163,7 @@ func (s *Service) explainAccount(ctx context.Context, e *Explanation, name strin
 func (s *Service) explainStatus(ctx context.Context, e *Explanation, name string) error {
 	st, err := s.db.StatusByAddress(ctx, name)
 	if st == nil && err == nil {
-		st, err = s.statusHere(ctx, name)
+		st, err = s.localStatus(ctx, name)
 	}
 	if st == nil || err != nil {
 		return err
@@ -175,73 +175,73 @@ func (s *Service) explainStatus(ctx context.Context, e *Explanation, name string
 	e.Status = &ExplainedStatus{
 		ID: st.ID.String(), Author: author.Acct(), Visibility: st.Visibility.String(), CreatedAt: st.CreatedAt.Time(), ArrivedAt: st.ID.Time(),
 	}
-	origin, err := s.db.Origin(ctx, st.ID)
+	origin, err := s.db.RemoteStatus(ctx, st.ID)
 	if origin == nil || err != nil {
 		return err
 	}
 	e.Status.ParentURI = origin.ParentURI
 	if origin.FetchedAt != 0 {
-		e.Status.FetchedAt = moment(&origin.FetchedAt)
+		e.Status.FetchedAt = timePointer(&origin.FetchedAt)
 	}
 	return nil
 }
 
-func (s *Service) explainTraces(ctx context.Context, e *Explanation, name string) error {
+func (s *Service) explainHistory(ctx context.Context, e *Explanation, name string) error {
 	gone, err := s.db.Tombstone(ctx, name)
 	if err != nil {
 		return err
 	}
 	if gone != nil {
-		e.DeletedAt = moment(&gone.DeletedAt)
+		e.DeletedAt = timePointer(&gone.DeletedAt)
 	}
-	heard, err := s.db.Heard(ctx, name)
+	heard, err := s.db.SeenActivity(ctx, name)
 	if err != nil {
 		return err
 	}
-	e.Heard = e.Heard || heard
+	e.Seen = e.Seen || heard
 	refusals, err := s.db.Refusals(ctx, name)
 	if err != nil {
 		return err
 	}
 	for _, r := range refusals {
-		e.Refusals = append(e.Refusals, &RefusedBefore{At: r.ID.Time(), Activity: r.URI, Object: r.Object, Host: r.Domain, Reason: r.Reason})
+		e.Refusals = append(e.Refusals, &Refusal{At: r.ID.Time(), Activity: r.URI, Object: r.Object, Host: r.Domain, Reason: r.Reason})
 	}
-	waiting, err := s.troubled(ctx, name)
+	waiting, err := s.failedActivities(ctx, name)
 	for _, r := range waiting {
-		if !slices.ContainsFunc(e.Waiting, func(other *Received) bool { return other.ID == r.ID }) {
-			e.Waiting = append(e.Waiting, r)
+		if !slices.ContainsFunc(e.Queued, func(other *QueuedActivity) bool { return other.ID == r.ID }) {
+			e.Queued = append(e.Queued, r)
 		}
 	}
 	return err
 }
 
 // explainFetch asks for a document, as if it were new, and says what would be done with it.
-func (s *Service) explainFetch(ctx context.Context, address string) *Fetched {
-	s.absent.forget(address)
-	doc, err := s.documentOf(ctx, address)
+func (s *Service) explainFetch(ctx context.Context, address string) *FetchedDocument {
+	s.failures.remove(address)
+	doc, err := s.DocumentForPage(ctx, address)
 	if err != nil {
-		f := &Fetched{Error: err.Error(), Verdict: "It could not be had just now, and would be asked for again later."}
+		f := &FetchedDocument{Error: err.Error(), Verdict: "It could not be had just now, and would be asked for again later."}
 		switch {
-		case isGone(err):
+		case IsNotFoundOrGone(err):
 			f.Verdict = "Its server does not have it (any more), or does not show it to this one."
-		case errors.Is(err, errForged):
+		case errors.Is(err, ErrIDMismatch):
 			f.Verdict = "It would not be believed: it is not of the address at which it is."
-		case !passing(err):
+		case !IsTemporary(err):
 			f.Verdict = "It would not be accepted."
 		}
 		return f
 	}
-	f := &Fetched{ID: doc.ID(), Type: doc.Type()}
+	f := &FetchedDocument{ID: doc.ID(), Type: doc.Type()}
 	switch {
-	case doc.Is(actorTypes...):
+	case doc.Is(ActorTypes...):
 		f.Owner = f.ID
 		f.Verdict = "It would be taken for an account."
 		if doc.Text("inbox") == "" {
 			f.Verdict = "It would not be taken for an account: it has no inbox."
 		}
-	case doc.Is(noteTypes...):
+	case doc.Is(NoteTypes...):
 		f.Owner = doc.Ref("attributedTo")
-		f.Verdict = s.judgeObject(doc, f)
+		f.Verdict = s.objectVerdict(doc, f)
 	case handlers[f.Type] != nil:
 		f.Owner = doc.Ref("actor")
 		f.Verdict = "It is an activity: these count when they are delivered, or what they are about is asked for."
@@ -251,12 +251,12 @@ func (s *Service) explainFetch(ctx context.Context, address string) *Fetched {
 	return f
 }
 
-func (s *Service) judgeObject(doc activity.Object, f *Fetched) string {
-	if !activity.SameHost(f.Owner, f.ID, s.Trial) {
+func (s *Service) objectVerdict(doc activity.Object, f *FetchedDocument) string {
+	if !activity.SameHost(f.Owner, f.ID, s.AllowLoopback) {
 		return "It would not be accepted: it says that it is by somebody of another server."
 	}
 	for _, key := range []string{"to", "cc"} {
-		for _, to := range doc.Refs(key, maxAddressed) {
+		for _, to := range doc.Refs(key, maxAddressees) {
 			if to == activity.Public || to == "as:Public" || to == "Public" {
 				return "It would be accepted: it is for everybody. It is kept if it is delivered by somebody who is followed or by a relay, if it mentions or answers somebody here, or if somebody looks for it."
 			}

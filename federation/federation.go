@@ -30,27 +30,27 @@ import (
 
 // Config are the settings that this package goes by.
 type Config struct {
-	Off             bool          // there are no dealings with other servers: nobody is asked to begin any
+	Disabled        bool          // there are no dealings with other servers: nobody is asked to begin any
 	BaseURL         string        // https://example.org
 	Host            string        // of ids and handles: with its port, if that is unusual
-	Trial           bool          // http is spoken, and with this machine: allow_loopback
+	AllowLoopback   bool          // http is spoken, and with this machine: allow_loopback
 	AuthorizedFetch bool          // documents are shown to those only who prove who they are
 	SendBlocks      bool          // the blocked are told
 	SignatureAge    time.Duration // how long ago a request may have been signed (federation 2.2)
 	StoreAll        bool          // posts are kept even if they concern nobody here
 
-	Policies   *policy.Chain                   // the rules that what comes and goes has to pass
-	MakeKey    func() (*rsa.PrivateKey, error) // makes a key for an account; nil: a new one of the usual size
-	AllowRelay bool                            // other servers may follow ours as a relay
+	Policies    *policy.Chain                   // the rules that what comes and goes has to pass
+	GenerateKey func() (*rsa.PrivateKey, error) // makes a key for an account; nil: a new one of the usual size
+	AllowRelay  bool                            // other servers may follow ours as a relay
 }
 
 // FromSettings takes what this package needs from the settings.
 func FromSettings(c *config.Config) Config {
 	return Config{
-		Off:             !c.Federation.Enabled,
+		Disabled:        !c.Federation.Enabled,
 		BaseURL:         c.URL().String(),
 		Host:            c.Host(),
-		Trial:           c.Federation.AllowLoopback,
+		AllowLoopback:   c.Federation.AllowLoopback,
 		AuthorizedFetch: c.Federation.AuthorizedFetch,
 		StoreAll:        c.Federation.StoreAll,
 		AllowRelay:      c.Federation.AllowRelay,
@@ -62,56 +62,56 @@ func FromSettings(c *config.Config) Config {
 // Service has the dealings with other servers.
 type Service struct {
 	Config
-	db      *store.DB
-	social  *social.Service
-	client  *fetch.Client
-	secrets *keys.Keys
-	emojis  *emoji.Packs
-	kept    *cache.Cache[store.StatusID, *keptDocument]
-	log     *slog.Logger
+	db            *store.DB
+	social        *social.Service
+	client        *fetch.Client
+	secrets       *keys.Keys
+	emojis        *emoji.Packs
+	documentCache *cache.Cache[store.StatusID, *cachedDocument]
+	log           *slog.Logger
 
-	signers *signers
-	senders *senders
-	fetchID atomic.Int64 // of the account that asks others in the name of this server
-	absent  *absences
-	flights flights[got]
-	actors  flights[*store.Account] // accounts that are being asked for
-	looked  *looked
-	watched *watched
-	met     *newcomers
-	vain    *vain
-	asking  *fetch.Slots // for keys
-	keys    *knownKeys
-	relays  *relays
-	inbox   *inbox
-	courier *courier
-	meeting chan struct{}  // taken while somebody is met who has fetched something
-	telling [64]sync.Mutex // held while deeds of those are told who share one by their ids
+	signers        *signers
+	accounts       *accountCache
+	fetchActorID   atomic.Int64 // of the account that asks others in the name of this server
+	failures       *failureCache
+	fetches        flights[fetchedDocument]
+	actorFetches   flights[*store.Account] // accounts that are being asked for
+	accountChecks  *accountChecks
+	statusViews    *statusViews
+	newHosts       *newHostLimit
+	keyFailures    *keyFetchLimit
+	keySlots       *fetch.Slots // for keys
+	keys           *keyCache
+	relays         *relays
+	inbox          *inbox
+	deliveries     *deliveryQueue
+	fetcherLookups chan struct{}  // taken while somebody is met who has fetched something
+	outboxLocks    [64]sync.Mutex // held while deeds of those are told who share one by their ids
 }
 
 // New makes a service that follows the changes of db. Call it before db is used, and Open before the service is.
 func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
-	if c.MakeKey == nil {
-		c.MakeKey = makeRSA
+	if c.GenerateKey == nil {
+		c.GenerateKey = generateRSAKey
 	}
 	s := &Service{
-		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, kept: newKept(db), log: log,
-		signers: newSigners(), senders: newSenders(db), absent: newAbsences(), keys: newKnownKeys(), relays: newRelays(), looked: newLooked(),
-		watched: newWatched(), met: newNewcomers(), vain: newVain(), asking: fetch.NewSlots(keysAtOnce, keysOfDomain, keysThatQueue), meeting: make(chan struct{}, readersMet),
+		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, documentCache: newDocumentCache(db), log: log,
+		signers: newSigners(), accounts: newAccountCache(db), failures: newFailureCache(), keys: newKeyCache(), relays: newRelays(), accountChecks: newAccountChecks(),
+		statusViews: newStatusViews(), newHosts: newNewHostLimit(), keyFailures: newKeyFetchLimit(), keySlots: fetch.NewSlots(maxKeyFetches, maxKeyFetchesPerDomain, maxQueuedKeyFetches), fetcherLookups: make(chan struct{}, maxFetcherLookups),
 	}
-	s.inbox, s.courier = newInbox(s), newCourier(s)
+	s.inbox, s.deliveries = newInbox(s), newDeliveryQueue(s)
 	return s
 }
 
 // Register tells the worker which jobs this package does.
 func (s *Service) Register(w *store.Worker) {
-	store.Handle(w, s.tell)
-	store.HandleFew(w, refreshers, s.refresh)
-	store.HandleFew(w, completers, s.complete)
-	store.HandleFew(w, completers, s.fetchReplies)
-	store.HandleFew(w, completers, s.refreshPoll)
-	store.HandleFew(w, readers, s.readCollections)
-	store.HandleFew(w, readers, s.checkHost)
+	store.Handle(w, s.publish)
+	store.HandleLimited(w, refreshWorkers, s.refreshActor)
+	store.HandleLimited(w, threadWorkers, s.completeStatus)
+	store.HandleLimited(w, threadWorkers, s.fetchReplies)
+	store.HandleLimited(w, threadWorkers, s.refreshPoll)
+	store.HandleLimited(w, collectionWorkers, s.fetchCollections)
+	store.HandleLimited(w, collectionWorkers, s.fetchNodeInfo)
 }
 
 // Run receives and delivers until ctx ends. What is not done by then stays in the database.
@@ -119,7 +119,7 @@ func (s *Service) Run(ctx context.Context) {
 	delivered := make(chan struct{})
 	go func() {
 		defer close(delivered)
-		s.courier.run(ctx)
+		s.deliveries.run(ctx)
 	}()
 	s.inbox.run(ctx)
 	<-delivered
@@ -127,16 +127,16 @@ func (s *Service) Run(ctx context.Context) {
 
 // Settle does what is due of receiving and delivering, one thing after another. Tests use it instead of Run.
 func (s *Service) Settle(ctx context.Context) error {
-	s.metReaders()
-	if err := s.inbox.settle(ctx); err != nil {
+	s.waitForFetchers()
+	if err := s.inbox.processDue(ctx); err != nil {
 		return err
 	}
-	return s.courier.settle(ctx)
+	return s.deliveries.settle(ctx)
 }
 
 func (s *Service) now() time.Time { return s.db.Now() }
 
-// Heard notes that a server has made itself heard, in a way that only it can have: what waits for it is delivered now.
-func (s *Service) Heard(ctx context.Context, domain string) error {
-	return s.courier.heard(ctx, domain)
+// MarkReachable notes that a server has made itself heard, in a way that only it can have: what waits for it is delivered now.
+func (s *Service) MarkReachable(ctx context.Context, domain string) error {
+	return s.deliveries.markReachable(ctx, domain)
 }

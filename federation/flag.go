@@ -11,25 +11,25 @@ import (
 )
 
 func init() {
-	handle("Flag", handling{do: (*Service).flag, strangers: true})
+	registerHandler("Flag", handler{handle: (*Service).handleFlag, unknownActors: true})
 }
 
-const maxFlagged = social.MaxFlagged + 10 // ids that are looked at: among them is the account
+const maxFlagRefs = social.MaxIncomingReportStatuses + 10 // ids that are looked at: among them is the account
 
-// flag reports somebody here to the staff. Who is reported is the account among what it is about, or else the author of the first post.
+// handleFlag reports somebody here to the staff. Who is reported is the account among what it is about, or else the author of the first post.
 // Some servers name posts in the text only (federation 4.12).
-func (s *Service) flag(ctx context.Context, in *incoming) error {
-	comment := text.Plain(complaint(in.Object))
-	refs := in.Refs("object", maxFlagged)
+func (s *Service) handleFlag(ctx context.Context, in *incoming) error {
+	comment := text.HTMLToText(flagComment(in.Object))
+	refs := in.Refs("object", maxFlagRefs)
 	for _, word := range strings.Fields(comment) {
-		if address := strings.Trim(word, "<>()[].,;:!?\"'"); s.isOwn(address) && len(refs) < maxFlagged {
+		if address := strings.Trim(word, "<>()[].,;:!?\"'"); s.isLocalURI(address) && len(refs) < maxFlagRefs {
 			refs = append(refs, address)
 		}
 	}
-	f := social.Flag{URI: in.id, Comment: comment}
+	f := social.IncomingReport{URI: in.id, Comment: comment}
 	var author store.AccountID
 	for _, ref := range refs {
-		account, err := s.accountHere(ctx, ref)
+		account, err := s.localAccount(ctx, ref)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (s *Service) flag(ctx context.Context, in *incoming) error {
 			}
 			continue
 		}
-		st, err := s.statusHere(ctx, ref)
+		st, err := s.localStatus(ctx, ref)
 		if err != nil {
 			return err
 		}
@@ -54,22 +54,22 @@ func (s *Service) flag(ctx context.Context, in *incoming) error {
 		f.Target = author
 	}
 	if f.Target == 0 {
-		return refuse("it is about nobody here")
+		return Refuse("it is about nobody here")
 	}
 	return s.social.ReceiveReport(ctx, in.actor, f)
 }
 
-// complaint returns what a report says, as HTML.
-func complaint(o activity.Object) string {
+// flagComment returns what a report says, as HTML.
+func flagComment(o activity.Object) string {
 	if content := o.Text("content"); content != "" {
 		return content
 	}
 	return o.Text("summary")
 }
 
-// statusHere returns the post of this server that an address names, the one for people included; nil if it names none.
-func (s *Service) statusHere(ctx context.Context, address string) (*store.Status, error) {
-	if !s.isOwn(address) {
+// localStatus returns the post of this server that an address names, the one for people included; nil if it names none.
+func (s *Service) localStatus(ctx context.Context, address string) (*store.Status, error) {
+	if !s.isLocalURI(address) {
 		return nil, nil
 	}
 	st, err := s.db.StatusByURI(ctx, address)
@@ -83,7 +83,7 @@ func (s *Service) statusHere(ctx context.Context, address string) (*store.Status
 		return nil, nil
 	}
 	if st, err = s.db.Status(ctx, id); err != nil || !st.Local() {
-		return nil, ignoreMissing(err)
+		return nil, ignoreNotFound(err)
 	}
 	return st, nil
 }

@@ -22,7 +22,7 @@ func arrive(q *queue, id int, from store.AccountID, host string, refs ...string)
 	if len(refs) > 0 {
 		doc["object"] = refs[0]
 	}
-	q.add(&item{id: store.ReceivedID(id), from: sn, weight: 1, doc: doc, row: &store.Received{ID: store.ReceivedID(id), Body: strings.Repeat("x", 1000)}})
+	q.add(&item{id: store.QueuedActivityID(id), sender: sn, weight: 1, doc: doc, row: &store.QueuedActivity{ID: store.QueuedActivityID(id), Body: strings.Repeat("x", 1000)}})
 	return true
 }
 
@@ -39,7 +39,7 @@ func TestQueueTurns(t *testing.T) {
 		it := q.next(t.Context())
 		got = append(got, int(it.id))
 		q.done(it)
-		q.forget(it)
+		q.remove(it)
 	}
 	if i := slices.Index(got, 31); i > 2 {
 		t.Errorf("the only one of a host comes as number %d: %v", i, got)
@@ -58,11 +58,11 @@ func TestQueueTurns(t *testing.T) {
 			t.Errorf("out of order: %v", own)
 		}
 	}
-	if q.total != 0 || q.inMemory != 0 || len(q.senders)+len(q.hosts)+len(q.known) != 0 {
+	if q.total != 0 || q.bytes != 0 || len(q.senders)+len(q.hosts)+len(q.items) != 0 {
 		t.Errorf("something is left: %+v", q)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	stop := context.AfterFunc(ctx, q.end)
+	stop := context.AfterFunc(ctx, q.wakeAll)
 	defer stop()
 	time.AfterFunc(10*time.Millisecond, cancel)
 	if it := q.next(ctx); it != nil {
@@ -83,21 +83,21 @@ func TestQueueShares(t *testing.T) {
 		}
 	}
 	one := flood(1, "big")
-	if one < maxWaiting/4 || one > maxWaiting/2 {
-		t.Errorf("one sender has %d of %d places", one, maxWaiting)
+	if one < maxQueued/4 || one > maxQueued/2 {
+		t.Errorf("one sender has %d of %d places", one, maxQueued)
 	}
 	host := one
 	for from := store.AccountID(2); from < 20; from++ {
 		host += flood(from, "big")
 	}
-	if host > maxWaiting/2+1 {
-		t.Errorf("one host has %d of %d places", host, maxWaiting)
+	if host > maxQueued/2+1 {
+		t.Errorf("one host has %d of %d places", host, maxQueued)
 	}
 	if !arrive(q, 1_000_000, 100, "small") {
 		t.Error("there is no room for another host")
 	}
-	if q.inMemory > maxInMemory {
-		t.Errorf("%d bytes in memory", q.inMemory)
+	if q.bytes > maxBytesInMemory {
+		t.Errorf("%d bytes in memory", q.bytes)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestQueueShares(t *testing.T) {
 func TestQueueLength(t *testing.T) {
 	q := newQueue()
 	weight := weightOf(1 << 20)
-	var held []*sender
+	var held []*senderQueue
 	for host := range 100 {
 		sn := q.reserve(store.AccountID(host), fmt.Sprint(host), weight)
 		for ; sn != nil; sn = q.reserve(store.AccountID(host), fmt.Sprint(host), weight) {
@@ -116,7 +116,7 @@ func TestQueueLength(t *testing.T) {
 		t.Errorf("%d MiB can wait", n)
 	}
 	for _, sn := range held {
-		q.forgo(sn, weight)
+		q.unreserve(sn, weight)
 	}
 	if q.total != 0 || len(q.hosts) != 0 || len(q.senders) != 0 {
 		t.Errorf("what is given back counts: %d, %d hosts, %d senders", q.total, len(q.hosts), len(q.senders))
@@ -131,17 +131,17 @@ func TestQueueSlow(t *testing.T) {
 	arrive(q, 3, 1, "host", "post a")
 	arrive(q, 4, 1, "host", "post c")
 	first := q.next(t.Context())
-	q.toSlow(first)
+	q.moveToSlow(first)
 	second := q.next(t.Context())
-	if second.id != 2 || q.mustWait(second) {
+	if second.id != 2 || q.requeueIfBlocked(second) {
 		t.Errorf("got %d", second.id)
 	}
 	q.done(second)
 	third := q.next(t.Context())
-	if third.id != 3 || !q.mustWait(third) {
+	if third.id != 3 || !q.requeueIfBlocked(third) {
 		t.Errorf("%d does not wait for what is about the same", third.id)
 	}
-	if len(q.quick) != 0 {
+	if len(q.fast) != 0 {
 		t.Error("what must wait has a turn")
 	}
 	slow := q.nextSlow(t.Context())
@@ -149,25 +149,25 @@ func TestQueueSlow(t *testing.T) {
 		t.Errorf("got %d", slow.id)
 	}
 	q.done(slow)
-	for _, want := range []store.ReceivedID{3, 4} {
+	for _, want := range []store.QueuedActivityID{3, 4} {
 		it := q.next(t.Context())
-		if it.id != want || q.mustWait(it) {
+		if it.id != want || q.requeueIfBlocked(it) {
 			t.Errorf("got %d, want %d", it.id, want)
 		}
 		q.done(it)
 	}
 	// What failed comes again when its time has come.
 	now := time.Now()
-	q.putOff(slow, now.Add(time.Hour))
-	q.putOff(second, now.Add(time.Minute))
-	if next := q.ripen(now); !next.Equal(now.Add(time.Minute)) {
+	q.retryLater(slow, now.Add(time.Hour))
+	q.retryLater(second, now.Add(time.Minute))
+	if next := q.scheduleDue(now); !next.Equal(now.Add(time.Minute)) {
 		t.Errorf("next at %v", next)
 	}
-	if next := q.ripen(now.Add(time.Minute)); !next.Equal(now.Add(time.Hour)) || q.nextSlow(t.Context()) != second {
+	if next := q.scheduleDue(now.Add(time.Minute)); !next.Equal(now.Add(time.Hour)) || q.nextSlow(t.Context()) != second {
 		t.Errorf("next at %v", next)
 	}
-	q.found(slow.id, 1, "host", 1000, now, false)
-	if next := q.ripen(now.Add(time.Minute)); !next.IsZero() || q.nextSlow(t.Context()) != slow {
+	q.addStored(slow.id, 1, "host", 1000, now, false)
+	if next := q.scheduleDue(now.Add(time.Minute)); !next.IsZero() || q.nextSlow(t.Context()) != slow {
 		t.Errorf("next at %v", next)
 	}
 }
@@ -176,8 +176,8 @@ func TestQueueSlow(t *testing.T) {
 func TestQueueBegin(t *testing.T) {
 	q := newQueue()
 	begin := func(from store.AccountID, ref string) *item {
-		it := &item{doc: activity.Object{"id": "activity of " + ref, "object": ref}, row: &store.Received{Body: "x"}}
-		if !q.begin(it, from, "host") {
+		it := &item{doc: activity.Object{"id": "activity of " + ref, "object": ref}, row: &store.QueuedActivity{Body: "x"}}
+		if !q.start(it, from, "host") {
 			return nil
 		}
 		return it
@@ -190,7 +190,7 @@ func TestQueueBegin(t *testing.T) {
 		t.Error("what a sender sends next is begun before the first is done")
 	}
 	arrive(q, 1, 1, "host", "post b")
-	if len(q.quick) != 0 {
+	if len(q.fast) != 0 {
 		t.Error("what was queued behind it has a turn")
 	}
 	other := begin(2, "post a")
@@ -198,7 +198,7 @@ func TestQueueBegin(t *testing.T) {
 		t.Error("what somebody else sends has to wait")
 	}
 	q.done(first)
-	q.forget(first)
+	q.remove(first)
 	if begin(3, "post c") != nil {
 		t.Error("something is begun while something waits for its turn")
 	}
@@ -206,7 +206,7 @@ func TestQueueBegin(t *testing.T) {
 	if second.id != 1 {
 		t.Errorf("got %d", second.id)
 	}
-	q.toSlow(second)
+	q.moveToSlow(second)
 	if begin(1, "post b") != nil {
 		t.Error("what is about the same as something slow is begun")
 	}
@@ -215,43 +215,43 @@ func TestQueueBegin(t *testing.T) {
 		t.Fatal("something slow keeps another from being begun")
 	}
 	third.row.ID = 7 // it could not be done, and is in the database now
-	if !q.enter(third) || q.known[7] != third {
+	if !q.markStored(third) || q.items[7] != third {
 		t.Error("what has entered the queue is not known")
 	}
 	other.row.ID = 7
-	if q.enter(other) || q.senders[2] != nil {
+	if q.markStored(other) || q.senders[2] != nil {
 		t.Error("what was found in the database already is done a second time")
 	}
 	for _, it := range []*item{q.nextSlow(t.Context()), third} {
 		q.done(it)
-		q.forget(it)
+		q.remove(it)
 	}
-	if q.total != 0 || q.inMemory != 0 || len(q.senders)+len(q.hosts)+len(q.known) != 0 {
+	if q.total != 0 || q.bytes != 0 || len(q.senders)+len(q.hosts)+len(q.items) != 0 {
 		t.Errorf("something is left: %+v", q)
 	}
 }
 
 func TestRecent(t *testing.T) {
-	r := newRecent()
-	mark := r.now()
-	key := func(i int) store.HeardKey { return store.NewHeardKey(fmt.Sprint(i)) }
+	r := newSeenCache()
+	mark := r.mark()
+	key := func(i int) store.SeenKey { return store.NewSeenKey(fmt.Sprint(i)) }
 	if heard, certain := r.has(key(0), mark); heard || !certain {
 		t.Errorf("got %v %v of nothing", heard, certain)
 	}
-	for i := range 2 * recentKept {
+	for i := range 2 * maxRecentlySeen {
 		r.add(key(i))
 		r.add(key(i))
 	}
-	if heard, certain := r.has(key(2*recentKept-1), mark); !heard || !certain {
+	if heard, certain := r.has(key(2*maxRecentlySeen-1), mark); !heard || !certain {
 		t.Errorf("got %v %v of the last", heard, certain)
 	}
 	if heard, certain := r.has(key(0), mark); heard || certain {
 		t.Errorf("got %v %v of one long ago", heard, certain)
 	}
-	if heard, certain := r.has(key(-1), r.now()); heard || !certain {
+	if heard, certain := r.has(key(-1), r.mark()); heard || !certain {
 		t.Errorf("got %v %v of one that was not there just now", heard, certain)
 	}
-	if len(r.keys) != recentKept || len(r.ring) != recentKept {
+	if len(r.keys) != maxRecentlySeen || len(r.ring) != maxRecentlySeen {
 		t.Errorf("%d and %d are kept", len(r.keys), len(r.ring))
 	}
 }

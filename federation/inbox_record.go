@@ -9,28 +9,28 @@ import (
 )
 
 const (
-	recordAtOnce = 256
-	gatherTime   = 10 * time.Millisecond
-	rewritePause = time.Minute // after the database could not be written
-	recentKept   = 8192
+	recordBatch         = 256
+	recordDelay         = 10 * time.Millisecond
+	recordRetryInterval = time.Minute // after the database could not be written
+	maxRecentlySeen     = 8192
 )
 
 // record writes down what became of activities until there are no more results: many at a time, because each alone is little. What cannot
 // be written now is done again later.
 func (b *inbox) record() {
 	for it := range b.results {
-		for _, it := range b.close(b.gather(it)) {
-			b.queue.putOff(it, b.s.now().Add(rewritePause))
+		for _, it := range b.writeResults(b.collectResults(it)) {
+			b.queue.retryLater(it, b.s.now().Add(recordRetryInterval))
 		}
 	}
 }
 
-// gather returns a result with those that come soon after it.
-func (b *inbox) gather(it *item) []*item {
+// collectResults returns a result with those that come soon after it.
+func (b *inbox) collectResults(it *item) []*item {
 	some := []*item{it}
-	enough := time.NewTimer(gatherTime)
+	enough := time.NewTimer(recordDelay)
 	defer enough.Stop()
-	for len(some) < recordAtOnce {
+	for len(some) < recordBatch {
 		select {
 		case it, ok := <-b.results:
 			if !ok {
@@ -44,9 +44,9 @@ func (b *inbox) gather(it *item) []*item {
 	return some
 }
 
-// close removes what is done from the database, and puts off what failed. It returns what could not be recorded.
-func (b *inbox) close(some []*item) (left []*item) {
-	err := b.closeAll(some)
+// writeResults removes what is done from the database, and puts off what failed. It returns what could not be recorded.
+func (b *inbox) writeResults(some []*item) (left []*item) {
+	err := b.writeBatch(some)
 	if err == nil {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (b *inbox) close(some []*item) (left []*item) {
 		return some
 	}
 	for _, it := range some { // one that cannot be recorded keeps no others from it
-		if b.closeAll([]*item{it}) != nil {
+		if b.writeBatch([]*item{it}) != nil {
 			left = append(left, it)
 		}
 	}
@@ -65,16 +65,16 @@ func (b *inbox) close(some []*item) (left []*item) {
 	return left
 }
 
-func (b *inbox) closeAll(some []*item) error {
+func (b *inbox) writeBatch(some []*item) error {
 	ctx := context.Background()
 	off := make([]time.Time, len(some))
-	err := safely(func() error {
+	err := catchPanic(func() error {
 		return b.s.db.Update(ctx, func(tx *store.Tx) error {
-			var ended []store.ReceivedID
-			var heard []store.HeardKey
+			var ended []store.QueuedActivityID
+			var heard []store.SeenKey
 			for i, it := range some {
 				if it.err != nil {
-					at, again, err := b.failed(ctx, tx, it)
+					at, again, err := b.recordFailure(ctx, tx, it)
 					if err != nil {
 						return err
 					}
@@ -82,17 +82,17 @@ func (b *inbox) closeAll(some []*item) error {
 						continue
 					}
 				}
-				if key := it.heard(); key != nil {
+				if key := it.seenKey(); key != nil {
 					heard = append(heard, *key)
 				}
 				if it.row.ID != 0 { // else it was done without having been queued
 					ended = append(ended, it.row.ID)
 				}
 			}
-			if err := tx.HearKeys(ctx, heard); err != nil {
+			if err := tx.MarkSeenKeys(ctx, heard); err != nil {
 				return err
 			}
-			return tx.DropReceived(ctx, ended)
+			return tx.DropQueuedActivities(ctx, ended)
 		})
 	})
 	if err != nil {
@@ -100,63 +100,63 @@ func (b *inbox) closeAll(some []*item) error {
 	}
 	for i, it := range some {
 		switch {
-		case it.from == nil: // settled
+		case it.sender == nil: // settled
 		case off[i].IsZero():
-			b.queue.forget(it)
+			b.queue.remove(it)
 		default:
-			b.queue.putOff(it, off[i])
+			b.queue.retryLater(it, off[i])
 		}
 	}
 	return nil
 }
 
-// failed notes why an activity could not be done. It tells whether the activity is kept to be tried again, and when: at the zero time if
+// recordFailure notes why an activity could not be done. It tells whether the activity is kept to be tried again, and when: at the zero time if
 // that is only if somebody wants it.
-func (b *inbox) failed(ctx context.Context, tx *store.Tx, it *item) (at time.Time, again bool, err error) {
+func (b *inbox) recordFailure(ctx context.Context, tx *store.Tx, it *item) (at time.Time, again bool, err error) {
 	id, host := it.doc.ID(), ""
 	if it.signer != nil {
 		host = b.s.hostOf(it.signer)
 	}
-	if !lasting(it.err) {
+	if !IsFinal(it.err) {
 		b.s.log.Warn("activity failed", "id", id, "host", host, "attempt", it.row.Attempts+1, "err", it.err)
-		at, err = tx.PutOffReceived(ctx, it.row, it.err)
+		at, err = tx.RecordQueuedActivityFailure(ctx, it.row, it.err)
 		return at, true, err
 	}
 	b.s.log.Debug("activity not accepted", "id", id, "host", host, "err", it.err)
 	r := &store.Refusal{URI: id, Object: it.doc.Ref("object"), Domain: host, Reason: it.err.Error()}
-	return time.Time{}, false, tx.Refuse(ctx, r)
+	return time.Time{}, false, tx.AddRefusal(ctx, r)
 }
 
-// recent knows the activities that were done last, also those of which that is not recorded yet. It is asked in place of the database by
+// seenCache knows the activities that were done last, also those of which that is not recorded yet. It is asked in place of the database by
 // those who know that theirs was not heard of a moment ago.
-type recent struct {
+type seenCache struct {
 	mu    sync.Mutex
-	keys  map[store.HeardKey]struct{}
-	ring  []store.HeardKey // the last ones, from now%recentKept on round
+	keys  map[store.SeenKey]struct{}
+	ring  []store.SeenKey // the last ones, from now%maxRecentlySeen on round
 	added uint64
 }
 
-func newRecent() *recent {
-	return &recent{keys: make(map[store.HeardKey]struct{}), added: 1}
+func newSeenCache() *seenCache {
+	return &seenCache{keys: make(map[store.SeenKey]struct{}), added: 1}
 }
 
-// now returns what stands for this moment.
-func (r *recent) now() uint64 {
+// mark returns what stands for this moment.
+func (r *seenCache) mark() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.added
 }
 
-func (r *recent) add(key store.HeardKey) {
+func (r *seenCache) add(key store.SeenKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, ok := r.keys[key]; ok {
 		return
 	}
-	if len(r.ring) < recentKept {
+	if len(r.ring) < maxRecentlySeen {
 		r.ring = append(r.ring, key)
 	} else {
-		oldest := &r.ring[(r.added-1)%recentKept]
+		oldest := &r.ring[(r.added-1)%maxRecentlySeen]
 		delete(r.keys, *oldest)
 		*oldest = key
 	}
@@ -166,9 +166,9 @@ func (r *recent) add(key store.HeardKey) {
 
 // has tells whether an activity is one of those, and whether that is all there is to know for who knows of a moment when it was not
 // heard of.
-func (r *recent) has(key store.HeardKey, mark uint64) (heard, certain bool) {
+func (r *seenCache) has(key store.SeenKey, mark uint64) (heard, certain bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_, heard = r.keys[key]
-	return heard, heard || mark != 0 && r.added-mark < recentKept
+	return heard, heard || mark != 0 && r.added-mark < maxRecentlySeen
 }

@@ -11,38 +11,38 @@ import (
 )
 
 func init() {
-	handle("Like", handling{do: (*Service).like, strangers: true, brief: true})
-	handle("EmojiReact", handling{do: (*Service).like, strangers: true, brief: true})
-	handle("EmojiReaction", handling{do: (*Service).like, strangers: true, brief: true})
+	registerHandler("Like", handler{handle: (*Service).handleLike, unknownActors: true, fast: true})
+	registerHandler("EmojiReact", handler{handle: (*Service).handleLike, unknownActors: true, fast: true})
+	registerHandler("EmojiReaction", handler{handle: (*Service).handleLike, unknownActors: true, fast: true})
 }
 
-// like has an actor like a post that is known here, or react to it. A Like with an emoji is a reaction, with anything else a favourite;
+// handleLike has an actor like a post that is known here, or react to it. A Like with an emoji is a reaction, with anything else a favourite;
 // an EmojiReact with anything else is nothing (federation 4.7).
-func (s *Service) like(ctx context.Context, in *incoming) error {
+func (s *Service) handleLike(ctx context.Context, in *incoming) error {
 	ref, err := in.objectRef()
 	if err != nil {
 		return err
 	}
-	st, err := s.statusID(ctx, ref)
+	st, err := s.statusIDByURI(ctx, ref)
 	if err != nil || st == 0 {
 		return err // nobody asks for a post because it is liked
 	}
-	if e, ok := s.emojiOf(in.Object); ok {
+	if e, ok := s.reactionEmoji(in.Object); ok {
 		if _, ok := s.social.ReactionName(e); ok {
 			_, err := s.social.React(ctx, in.actor, st, e, in.id)
 			return err
 		}
 	}
 	if !in.Is("Like") {
-		return refuse("it reacts with no emoji")
+		return Refuse("it reacts with no emoji")
 	}
 	_, err = s.social.ReceiveFavourite(ctx, in.actor, st, in.id)
 	return err
 }
 
-// statusID returns the id of the post or boost that an ActivityPub id is known by here, 0 if it is not. That of a post of here stands in it;
+// statusIDByURI returns the id of the post or boost that an ActivityPub id is known by here, 0 if it is not. That of a post of here stands in it;
 // such a post may be gone.
-func (s *Service) statusID(ctx context.Context, uri string) (id store.StatusID, err error) {
+func (s *Service) statusIDByURI(ctx context.Context, uri string) (id store.StatusID, err error) {
 	if text, ok := strings.CutPrefix(uri, s.BaseURL+"/objects/"); ok {
 		err = id.UnmarshalText([]byte(text))
 		return id, err
@@ -50,19 +50,19 @@ func (s *Service) statusID(ctx context.Context, uri string) (id store.StatusID, 
 	return s.db.StatusIDByURI(ctx, uri)
 }
 
-// emojiWords are what reactions were called by some servers once (federation 4.7).
-var emojiWords = map[string]string{
+// legacyReactions are what reactions were called by some servers once (federation 4.7).
+var legacyReactions = map[string]string{
 	"like": "👍", "love": "❤️", "laugh": "😆", "hmm": "🤔", "surprise": "😮", "congrats": "🎉", "angry": "💢", "confused": "😥",
 	"rip": "😇", "pudding": "🍮", "star": "⭐",
 }
 
-// emojiOf returns the emoji of a reaction; ok is false if it names none, or a custom one without its picture.
-func (s *Service) emojiOf(o activity.Object) (e social.Emoji, ok bool) {
+// reactionEmoji returns the emoji of a reaction; ok is false if it names none, or a custom one without its picture.
+func (s *Service) reactionEmoji(o activity.Object) (e social.Emoji, ok bool) {
 	content := strings.TrimSpace(o.Text("content"))
 	if content == "" {
 		content = strings.TrimSpace(o.Text("_misskey_reaction"))
 	}
-	if unicode := emojiWords[content]; unicode != "" {
+	if unicode := legacyReactions[content]; unicode != "" {
 		content = unicode
 	}
 	if name, ok := emoji.Canonical(content); ok {
@@ -76,7 +76,7 @@ func (s *Service) emojiOf(o activity.Object) (e social.Emoji, ok bool) {
 		return social.Emoji{}, false
 	}
 	code, _, _ = strings.Cut(code, "@") // who passes on one of a third server says of which it is
-	for _, known := range s.emojisIn(o) {
+	for _, known := range s.ParseEmojis(o) {
 		if known.Shortcode == code {
 			return social.Emoji{Name: code, URL: known.URL}, true
 		}

@@ -10,27 +10,27 @@ import (
 )
 
 func init() {
-	handle("Listen", handling{do: (*Service).listen})
+	registerHandler("Listen", handler{handle: (*Service).handleListen})
 }
 
-// listen notes what an actor listens to.
-func (s *Service) listen(ctx context.Context, in *incoming) error {
+// handleListen notes what an actor listens to.
+func (s *Service) handleListen(ctx context.Context, in *incoming) error {
 	track := in.Object.Object("object")
 	if track == nil || !track.Is("Audio") {
-		return refuse("it does not say what is listened to")
+		return Refuse("it does not say what is listened to")
 	}
 	if by := track.Ref("attributedTo"); by != "" && by != in.actor.URI {
-		return refuse("it is what %s listens to", by)
+		return Refuse("it is what %s listens to", by)
 	}
-	l := social.Listening{
-		Title: plainName(track, "title", "name"), Artist: plainName(track, "artist"), Album: plainName(track, "album"),
-		Length: lengthOf(track), ExternalLink: track.Text("externalLink"), Visibility: s.listenersOf(ctx, in, track),
+	l := social.ScrobbleDraft{
+		Title: firstText(track, "title", "name"), Artist: firstText(track, "artist"), Album: firstText(track, "album"),
+		Length: trackLength(track), ExternalLink: track.Text("externalLink"), Visibility: s.listenVisibility(ctx, in, track),
 	}
-	return s.social.ReceiveScrobble(ctx, in.actor, l, in.id, s.timeOf(in, "published"))
+	return s.social.ReceiveScrobble(ctx, in.actor, l, in.id, s.activityTime(in, "published"))
 }
 
-// plainName returns the first of some members that is text.
-func plainName(o activity.Object, keys ...string) string {
+// firstText returns the first of some members that is text.
+func firstText(o activity.Object, keys ...string) string {
 	for _, key := range keys {
 		if s := o.Text(key); s != "" {
 			return s
@@ -39,27 +39,27 @@ func plainName(o activity.Object, keys ...string) string {
 	return ""
 }
 
-// lengthOf returns a length in milliseconds, which some write as text.
-func lengthOf(track activity.Object) int {
+// trackLength returns a length in milliseconds, which some write as text.
+func trackLength(track activity.Object) int {
 	if n, err := strconv.Atoi(track.Text("length")); err == nil && n > 0 {
 		return min(n, 1<<31-1)
 	}
 	return track.Count("length")
 }
 
-// listenersOf returns who may know what an actor listens to, as it says with the track, or else with the activity.
-func (s *Service) listenersOf(ctx context.Context, in *incoming, track activity.Object) store.Visibility {
+// listenVisibility returns who may know what an actor listens to, as it says with the track, or else with the activity.
+func (s *Service) listenVisibility(ctx context.Context, in *incoming, track activity.Object) store.Visibility {
 	o := track
 	if len(o.Values("to"))+len(o.Values("cc")) == 0 {
 		o = in.Object
 	}
 	visibility := store.Direct
-	for _, to := range o.Refs("to", maxAddressed) {
+	for _, to := range o.Refs("to", maxAddressees) {
 		if activity.IsPublic(to) {
 			return store.Public
 		}
 	}
-	for _, cc := range o.Refs("cc", maxAddressed) {
+	for _, cc := range o.Refs("cc", maxAddressees) {
 		if activity.IsPublic(cc) {
 			return store.Unlisted
 		}
@@ -69,7 +69,7 @@ func (s *Service) listenersOf(ctx context.Context, in *incoming, track activity.
 		return visibility
 	}
 	for _, key := range []string{"to", "cc"} {
-		for _, to := range o.Refs(key, maxAddressed) {
+		for _, to := range o.Refs(key, maxAddressees) {
 			if to == actor.Followers {
 				visibility = store.Private
 			}
@@ -78,14 +78,14 @@ func (s *Service) listenersOf(ctx context.Context, in *incoming, track activity.
 	return visibility
 }
 
-// timeOf returns when something was made, as it says itself: if that is not in the future, nor before there were such servers.
-func (s *Service) timeOf(in *incoming, key string) store.Time {
+// activityTTL returns when something was made, as it says itself: if that is not in the future, nor before there were such servers.
+func (s *Service) activityTime(in *incoming, key string) store.Time {
 	at := in.Time(key)
 	if object := in.Object.Object("object"); at.IsZero() && object != nil {
 		at = object.Time(key)
 	}
-	if at.Year() < 2000 || at.After(in.received.Time()) {
-		return in.received
+	if at.Year() < 2000 || at.After(in.receivedAt.Time()) {
+		return in.receivedAt
 	}
 	return store.At(at)
 }

@@ -8,20 +8,20 @@ import (
 )
 
 func init() {
-	handle("Move", handling{do: (*Service).move})
+	registerHandler("Move", handler{handle: (*Service).handleMove})
 }
 
-// move says that an actor has another account now. What both documents say is asked for anew: the old one must name the new as where
+// handleMove says that an actor has another account now. What both documents say is asked for anew: the old one must name the new as where
 // it has moved to, and the new one the old as an alias (federation 4.13).
-func (s *Service) move(ctx context.Context, in *incoming) error {
+func (s *Service) handleMove(ctx context.Context, in *incoming) error {
 	object, target := in.Ref("object"), in.Ref("target")
 	switch {
 	case object != in.actor.URI:
-		return refuse("somebody else would move")
+		return Refuse("somebody else would move")
 	case target == "" || target == object:
-		return refuse("it leads nowhere")
+		return Refuse("it leads nowhere")
 	}
-	from, err := s.fetchActor(ctx, object)
+	from, err := s.FetchActor(ctx, object)
 	if err != nil {
 		return err
 	}
@@ -30,10 +30,10 @@ func (s *Service) move(ctx context.Context, in *incoming) error {
 		return err
 	}
 	if origin.MovedTo != target {
-		return refuse("%s does not say that it has moved there", object)
+		return Refuse("%s does not say that it has moved there", object)
 	}
 	to, err := s.moveTarget(ctx, target)
-	if errors.Is(err, errAbsent) { // it may have come into being since: that is asked for later
+	if errors.Is(err, ErrCachedFailure) { // it may have come into being since: that is asked for later
 		return errors.New(err.Error())
 	}
 	if err != nil {
@@ -44,12 +44,12 @@ func (s *Service) move(ctx context.Context, in *incoming) error {
 
 // moveTarget returns the account that somebody moves to, as it is now.
 func (s *Service) moveTarget(ctx context.Context, uri string) (*store.Account, error) {
-	if s.isOwn(uri) {
-		to, err := s.accountHere(ctx, uri)
+	if s.isLocalURI(uri) {
+		to, err := s.localAccount(ctx, uri)
 		if err == nil && to == nil {
-			err = refuse("%s is nobody here", uri)
+			err = Refuse("%s is nobody here", uri)
 		}
 		return to, err
 	}
-	return s.fetchActor(ctx, uri)
+	return s.FetchActor(ctx, uri)
 }

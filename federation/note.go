@@ -12,15 +12,15 @@ import (
 	"svc/social"
 )
 
-// note is what a document says of a post, in one form whatever shape it came in. What is in it is safe to be shown.
-type note struct {
-	social.Received
-	kind   string // its type
-	author string // id of the actor whose it is
+// Note is what a document says of a post, in one form whatever shape it came in. What is in it is safe to be shown.
+type Note struct {
+	social.IncomingStatus
+	ObjectType string // its type
+	AuthorURI  string // id of the actor whose it is
 }
 
-// noteTypes are the types of objects that are posts (federation 4.2).
-var noteTypes = []string{"Note", "Question", "Article", "Page", "Event", "Video", "Audio", "Image"}
+// NoteTypes are the types of objects that are posts (federation 4.2).
+var NoteTypes = []string{"Note", "Question", "Article", "Page", "Event", "Video", "Audio", "Image"}
 
 // titledTypes are those of them whose name is a title, and whose summary is no warning.
 var titledTypes = []string{"Article", "Page", "Event", "Video", "Audio", "Image"}
@@ -38,62 +38,62 @@ const (
 	maxAltText      = 10_000
 )
 
-// readNote reads the document of a post. What has addresses of its own goes by them, else by those of the activity that brought it
+// ReadNote reads the document of a post. What has addresses of its own goes by them, else by those of the activity that brought it
 // (nil: none did). An error is lasting.
-func (s *Service) readNote(o activity.Object, by activity.Object) (*note, error) {
-	n := &note{kind: o.Type(noteTypes...)}
+func (s *Service) ReadNote(o activity.Object, by activity.Object) (*Note, error) {
+	n := &Note{ObjectType: o.Type(NoteTypes...)}
 	n.URI = o.ID()
-	if n.kind == "" {
-		return nil, refuse("it is no post but a %s", cut(o.Type(), 100))
+	if n.ObjectType == "" {
+		return nil, Refuse("it is no post but a %s", truncateBytes(o.Type(), 100))
 	}
-	host, err := activity.Host(n.URI, s.Trial)
+	host, err := activity.Host(n.URI, s.AllowLoopback)
 	switch {
 	case err != nil:
-		return nil, refuse("its object has no address")
+		return nil, Refuse("its object has no address")
 	case host == s.Host:
-		return nil, refuse("its object is of this server")
+		return nil, Refuse("its object is of this server")
 	}
-	if n.author, err = s.authorOf(o, by.Ref("actor")); err != nil {
+	if n.AuthorURI, err = s.authorOf(o, by.Ref("actor")); err != nil {
 		return nil, err
 	}
 	now := s.now()
-	n.Published, n.Updated = sometime(o.Time("published"), now), o.Time("updated")
+	n.Published, n.Updated = plausibleTime(o.Time("published"), now), o.Time("updated")
 	if n.Updated.After(now) {
 		n.Updated = now
 	}
-	n.URL = s.profilePage(o, n.URI)
+	n.URL = s.pageURL(o, n.URI)
 	n.readContent(s, o)
 	n.readTags(s, o)
 	n.readAudience(s, o, by)
 	n.Media, n.Link = s.noteMedia(o, n)
-	if n.kind == "Question" {
+	if n.ObjectType == "Question" {
 		if n.Poll, err = readPoll(o, now); err != nil {
 			return nil, err
 		}
 	}
-	if n.Parent = o.Ref("inReplyTo"); n.Parent == n.URI || !s.isPostAddress(n.Parent) {
-		n.Parent = ""
+	if n.ParentURI = o.Ref("inReplyTo"); n.ParentURI == n.URI || !s.isObjectURL(n.ParentURI) {
+		n.ParentURI = ""
 	}
 	n.readQuote(s, o)
-	if n.Context = cmp.Or(o.Ref("context"), o.Ref("conversation")); !isTagOf(n.Context, host) && !activity.SameHost(n.Context, n.URI, s.Trial) {
-		n.Context = ""
+	if n.ThreadURI = cmp.Or(o.Ref("context"), o.Ref("conversation")); !isTagURIOf(n.ThreadURI, host) && !activity.SameHost(n.ThreadURI, n.URI, s.AllowLoopback) {
+		n.ThreadURI = ""
 	}
-	if n.Replies = repliesOf(o); !activity.SameHost(n.Replies, n.URI, s.Trial) {
-		n.Replies = ""
+	if n.RepliesURI = repliesOf(o); !activity.SameHost(n.RepliesURI, n.URI, s.AllowLoopback) {
+		n.RepliesURI = ""
 	}
 	return n, nil
 }
 
-// isTagOf tells whether a name is one that a host has given, by the scheme tag (RFC 4151).
-func isTagOf(name, host string) bool {
+// isTagURIOf tells whether a name is one that a host has given, by the scheme tag (RFC 4151).
+func isTagURIOf(name, host string) bool {
 	const most = 2048
 	rest, ok := strings.CutPrefix(name, "tag:")
 	authority, _, dated := strings.Cut(rest, ",")
 	return ok && dated && authority == host && len(name) <= most
 }
 
-// isPostAddress tells whether an id can be that of a post: one of this server, or an address that may be asked.
-func (s *Service) isPostAddress(id string) bool { return id != "" && s.isAddress(id) }
+// isObjectURL tells whether an id can be that of a post: one of this server, or an address that may be asked.
+func (s *Service) isObjectURL(id string) bool { return id != "" && s.isPublicURL(id) }
 
 // authorOf returns whose a post is: of those to whom it is attributed the actor who sent it, or else the first; who must be of the
 // post's own host (federation R2).
@@ -105,15 +105,15 @@ func (s *Service) authorOf(o activity.Object, sender string) (string, error) {
 		authors = o.Refs("actor", 1)
 	}
 	if len(authors) == 0 {
-		return "", refuse("its object is nobody's")
+		return "", Refuse("its object is nobody's")
 	}
 	author := authors[0]
-	if maker := o.Ref("actor"); o.Is("Event") && maker != "" && activity.SameHost(maker, author, s.Trial) {
+	if maker := o.Ref("actor"); o.Is("Event") && maker != "" && activity.SameHost(maker, author, s.AllowLoopback) {
 		authors, author = []string{maker}, maker // events of a group are made by somebody
 	}
 	switch {
 	case sender != "" && !slices.Contains(authors, sender):
-		return "", refuse("its object is attributed to somebody else")
+		return "", Refuse("its object is attributed to somebody else")
 	case sender != "":
 		author = sender
 	default:
@@ -124,17 +124,17 @@ func (s *Service) authorOf(o activity.Object, sender string) (string, error) {
 			}
 		}
 	}
-	if !activity.SameHost(author, id, s.Trial) {
-		return "", refuse("its object is of another host than its author")
+	if !activity.SameHost(author, id, s.AllowLoopback) {
+		return "", Refuse("its object is of another host than its author")
 	}
 	if actor := o.Ref("actor"); actor != "" && actor != author && !slices.Contains(authors, actor) {
-		return "", refuse("its object has two authors")
+		return "", Refuse("its object has two authors")
 	}
 	return author, nil
 }
 
-// sometime returns a time that a document gives, if it makes sense.
-func sometime(t, now time.Time) time.Time {
+// plausibleTime returns a time that a document gives, if it makes sense.
+func plausibleTime(t, now time.Time) time.Time {
 	if t.Year() < 1970 || t.After(now) {
 		return now
 	}
@@ -142,10 +142,10 @@ func sometime(t, now time.Time) time.Time {
 }
 
 // readContent reads the text: what is shown first, as HTML, and what stands before it as a warning.
-func (n *note) readContent(s *Service, o activity.Object) {
-	content, language := o.Language("content")
+func (n *Note) readContent(s *Service, o activity.Object) {
+	content, language := o.TextAndLanguage("content")
 	n.Language = text.Language(language)
-	content = cut(content, 4*maxNoteContent)
+	content = truncateBytes(content, 4*maxNoteContent)
 	if o.Text("mediaType") == "text/markdown" {
 		content = text.Parse(content, text.Markdown).Render(s.BaseURL, nil).HTML
 	} else {
@@ -153,24 +153,24 @@ func (n *note) readContent(s *Service, o activity.Object) {
 		content = strings.Replace(content, `<p class="quote-inline">`, `<p><span class="quote-inline">`, 1)
 		content = text.Sanitize(content)
 	}
-	summary, _ := o.Language("summary")
-	summary = cut(summary, 4*maxNoteSpoiler)
+	summary, _ := o.TextAndLanguage("summary")
+	summary = truncateBytes(summary, 4*maxNoteSpoiler)
 	n.Sensitive, _ = o.Bool("sensitive")
-	name, _ := o.Language("name")
-	name = plainLine(name, maxNoteTitle) // it has no markup (ActivityStreams 2.0, name)
+	name, _ := o.TextAndLanguage("name")
+	name = singleLine(name, maxNoteTitle) // it has no markup (ActivityStreams 2.0, name)
 	switch {
-	case !slices.Contains(titledTypes, n.kind):
+	case !slices.Contains(titledTypes, n.ObjectType):
 		if summary == "\u200b" { // a warning without words
 			summary = "…"
 		}
-		n.SpoilerText = plainLine(text.Plain(summary), maxNoteSpoiler)
-		if n.kind == "Question" && name != "" {
+		n.SpoilerText = singleLine(text.HTMLToText(summary), maxNoteSpoiler)
+		if n.ObjectType == "Question" && name != "" {
 			content = heading(name, "") + content
 		}
-	case n.kind == "Article" || n.kind == "Page":
+	case n.ObjectType == "Article" || n.ObjectType == "Page":
 		content = heading(name, n.URL) + content
 	default:
-		content = heading(name, n.URL) + occasion(o) + paragraph(summary) + content
+		content = heading(name, n.URL) + eventLine(o) + paragraph(summary) + content
 	}
 	n.Content = content
 }
@@ -196,8 +196,8 @@ func paragraph(abstract string) string {
 	return text.Sanitize("<p>" + abstract + "</p>")
 }
 
-// occasion tells when and where an event is.
-func occasion(o activity.Object) string {
+// eventLine tells when and where an event is.
+func eventLine(o activity.Object) string {
 	var parts []string
 	for _, key := range []string{"startTime", "endTime"} {
 		if t := o.Time(key); !t.IsZero() {
@@ -212,7 +212,7 @@ func occasion(o activity.Object) string {
 		} else if address := place.Text("address"); address != "" && address != name {
 			name = strings.Trim(name+", "+address, ", ")
 		}
-		line = strings.Trim(line+", "+plainLine(name, maxNoteTitle), ", ")
+		line = strings.Trim(line+", "+singleLine(name, maxNoteTitle), ", ")
 	}
 	if line == "" {
 		return ""
@@ -221,23 +221,23 @@ func occasion(o activity.Object) string {
 }
 
 // readTags reads hashtags, mentions and emoji.
-func (n *note) readTags(s *Service, o activity.Object) {
+func (n *Note) readTags(s *Service, o activity.Object) {
 	const most = 1000
 	for _, tag := range o.Objects("tag", most) {
 		switch {
 		case tag.Is("Hashtag"):
-			name := text.TagName(cut(tag.Text("name"), 1000))
+			name := text.TagName(truncateBytes(tag.Text("name"), 1000))
 			if name != "" && len(n.Tags) < maxNoteTags && !slices.Contains(n.Tags, name) {
 				n.Tags = append(n.Tags, name)
 			}
 		case tag.Is("Mention"):
 			href := tag.Text("href")
-			if s.isAddress(href) && len(n.Mentions) < maxNoteMentions && !slices.Contains(n.Mentions, href) {
+			if s.isPublicURL(href) && len(n.Mentions) < maxNoteMentions && !slices.Contains(n.Mentions, href) {
 				n.Mentions = append(n.Mentions, href)
 			}
 		}
 	}
-	n.Emojis = s.emojisIn(o)
+	n.Emojis = s.ParseEmojis(o)
 	n.Sensitive = n.Sensitive || slices.Contains(n.Tags, "nsfw")
 }
 

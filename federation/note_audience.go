@@ -11,9 +11,9 @@ import (
 )
 
 // readAudience reads whom a post is for (federation 4.1). A collection that is not the author's own followers is nobody.
-func (n *note) readAudience(s *Service, o, by activity.Object) {
-	addresses := addressesOf(o, by)
-	to, cc := addresses.Refs("to", maxAddressed), addresses.Refs("cc", maxAddressed)
+func (n *Note) readAudience(s *Service, o, by activity.Object) {
+	addresses := addressingOf(o, by)
+	to, cc := addresses.Refs("to", maxAddressees), addresses.Refs("cc", maxAddressees)
 	direct, _ := o.Bool("directMessage")
 	if d, _ := by.Bool("directMessage"); d {
 		direct = true
@@ -32,8 +32,8 @@ func (n *note) readAudience(s *Service, o, by activity.Object) {
 	}
 	for _, from := range []activity.Object{o, by} {
 		for _, key := range []string{"to", "cc"} {
-			for _, id := range from.Refs(key, maxAddressed) {
-				if !activity.IsPublic(id) && s.isAddress(id) && !n.isFollowers(id) && len(n.Audience) < maxAddressed && !slices.Contains(n.Audience, id) {
+			for _, id := range from.Refs(key, maxAddressees) {
+				if !activity.IsPublic(id) && s.isPublicURL(id) && !n.isFollowers(id) && len(n.Audience) < maxAddressees && !slices.Contains(n.Audience, id) {
 					n.Audience = append(n.Audience, id)
 				}
 			}
@@ -43,17 +43,17 @@ func (n *note) readAudience(s *Service, o, by activity.Object) {
 
 // isFollowers tells whether an address is that of the author's followers. Which one it is exactly is only known by the author's document:
 // see exactly.
-func (n *note) isFollowers(id string) bool {
-	return strings.HasSuffix(id, "/followers") && strings.HasPrefix(id, hostPart(n.author)+"/")
+func (n *Note) isFollowers(id string) bool {
+	return strings.HasSuffix(id, "/followers") && strings.HasPrefix(id, baseURLOf(n.AuthorURI)+"/")
 }
 
-// exactly goes by the address of the author's followers that is known.
-func (n *note) exactly(s *Service, o, by activity.Object, followers string) {
+// applyFollowersURI goes by the address of the author's followers that is known.
+func (n *Note) applyFollowersURI(s *Service, o, by activity.Object, followers string) {
 	if followers == "" || n.Visibility < store.Private {
 		return
 	}
-	addresses := addressesOf(o, by)
-	all := slices.Concat(addresses.Refs("to", maxAddressed), addresses.Refs("cc", maxAddressed))
+	addresses := addressingOf(o, by)
+	all := slices.Concat(addresses.Refs("to", maxAddressees), addresses.Refs("cc", maxAddressees))
 	switch is := slices.Contains(all, followers); {
 	case is && n.Visibility > store.Private:
 		n.Visibility = store.Private
@@ -62,36 +62,36 @@ func (n *note) exactly(s *Service, o, by activity.Object, followers string) {
 	}
 }
 
-// readFollowers goes by the address of the followers of a post's author where it matters.
-func (s *Service) readFollowers(ctx context.Context, n *note, o, by activity.Object, author *store.Account) error {
+// ApplyFollowers goes by the address of the followers of a post's author where it matters.
+func (s *Service) ApplyFollowers(ctx context.Context, n *Note, o, by activity.Object, author *store.Account) error {
 	if n.Visibility < store.Private {
 		return nil
 	}
 	actor, err := s.db.Actor(ctx, author.ID)
 	if err != nil {
-		return ignoreMissing(err)
+		return ignoreNotFound(err)
 	}
-	n.exactly(s, o, by, actor.Followers)
+	n.applyFollowersURI(s, o, by, actor.Followers)
 	return nil
 }
 
-// hostPart returns the scheme and host of an address.
-func hostPart(address string) string {
+// baseURLOf returns the scheme and host of an address.
+func baseURLOf(address string) string {
 	scheme, rest, _ := strings.Cut(address, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	return scheme + "://" + host
 }
 
-// addressesOf returns what says whom a post is for: itself, or else the activity that brought it.
-func addressesOf(o, by activity.Object) activity.Object {
+// addressingOf returns what says whom a post is for: itself, or else the activity that brought it.
+func addressingOf(o, by activity.Object) activity.Object {
 	if len(o.Refs("to", 1)) == 0 && len(o.Refs("cc", 1)) == 0 {
 		return by
 	}
 	return o
 }
 
-// nobody tells whether a post says nothing of whom it is for.
-func nobody(o, by activity.Object) bool {
-	by = addressesOf(o, by)
+// HasNoAudience tells whether a post says nothing of whom it is for.
+func HasNoAudience(o, by activity.Object) bool {
+	by = addressingOf(o, by)
 	return len(by.Refs("to", 1)) == 0 && len(by.Refs("cc", 1)) == 0
 }

@@ -13,14 +13,14 @@ import (
 
 // noteMedia returns the attachments of a post, and the page that it is about, "" if that is none of its own (federation 4.2). What is
 // sensitive makes the post so.
-func (s *Service) noteMedia(o activity.Object, n *note) (media []*store.Media, link string) {
-	if n.kind == "Video" || n.kind == "Audio" || n.kind == "Image" {
-		if m := s.itself(o, strings.ToLower(n.kind)); m != nil {
+func (s *Service) noteMedia(o activity.Object, n *Note) (media []*store.Media, link string) {
+	if n.ObjectType == "Video" || n.ObjectType == "Audio" || n.ObjectType == "Image" {
+		if m := s.primaryMedia(o, strings.ToLower(n.ObjectType)); m != nil {
 			media = append(media, m)
 		}
 	}
 	for _, a := range o.Objects("attachment", maxNoteMedia) {
-		file, page := s.attached(a)
+		file, page := s.ParseAttachment(a)
 		if link == "" {
 			link = page
 		}
@@ -32,15 +32,15 @@ func (s *Service) noteMedia(o activity.Object, n *note) (media []*store.Media, l
 		}
 		media = append(media, file)
 	}
-	if picture := s.picture(o, "image"); len(media) == 0 && picture != "" && n.kind != "Note" && n.kind != "Question" {
+	if picture := s.pictureURL(o, "image"); len(media) == 0 && picture != "" && n.ObjectType != "Note" && n.ObjectType != "Question" {
 		media = append(media, remoteMedia(picture, "", "Image"))
 	}
 	return media, link
 }
 
-// attached returns the file that an attachment is, or the page that it leads to, which is no file; neither if it cannot be shown.
-func (s *Service) attached(a activity.Object) (file *store.Media, page string) {
-	address, kind := s.mediaAddress(a)
+// ParseAttachment returns the file that an attachment is, or the page that it leads to, which is no file; neither if it cannot be shown.
+func (s *Service) ParseAttachment(a activity.Object) (file *store.Media, page string) {
+	address, kind := s.attachmentURL(a)
 	switch {
 	case address == "", a.Is("PropertyValue", "Note") && kind == "":
 		return nil, ""
@@ -52,8 +52,8 @@ func (s *Service) attached(a activity.Object) (file *store.Media, page string) {
 	return file, ""
 }
 
-// itself returns the file that a video, a sound or a picture is.
-func (s *Service) itself(o activity.Object, kind string) *store.Media {
+// primaryMedia returns the file that a video, a sound or a picture is.
+func (s *Service) primaryMedia(o activity.Object, kind string) *store.Media {
 	var links []activity.Object
 	for _, link := range o.Objects("url", 200) {
 		links = append(links, link)
@@ -61,9 +61,9 @@ func (s *Service) itself(o activity.Object, kind string) *store.Media {
 	}
 	for _, link := range links {
 		is := mediaTypeOf(link)
-		if href := link.Text("href"); strings.HasPrefix(is, kind+"/") && s.isAddress(href) {
+		if href := link.Text("href"); strings.HasPrefix(is, kind+"/") && s.isPublicURL(href) {
 			m := remoteMedia(href, is, "")
-			m.Description = plainLine(o.Text("name"), maxNoteTitle)
+			m.Description = singleLine(o.Text("name"), maxNoteTitle)
 			return m
 		}
 	}
@@ -79,8 +79,8 @@ func mediaTypeOf(o activity.Object) string {
 	return ""
 }
 
-// mediaAddress returns where an attachment is, "" if nowhere that may be asked, and its media type as far as that is told.
-func (s *Service) mediaAddress(a activity.Object) (address, kind string) {
+// attachmentURL returns where an attachment is, "" if nowhere that may be asked, and its media type as far as that is told.
+func (s *Service) attachmentURL(a activity.Object) (address, kind string) {
 	kind = mediaTypeOf(a)
 	for _, v := range append(a.Values("url"), a.Values("href")...) {
 		switch v := v.(type) {
@@ -92,7 +92,7 @@ func (s *Service) mediaAddress(a activity.Object) (address, kind string) {
 				kind = t
 			}
 		}
-		if s.isAddress(address) {
+		if s.isPublicURL(address) {
 			return address, kind
 		}
 	}
@@ -123,10 +123,10 @@ func remoteMedia(address, kind, class string) *store.Media {
 // altText returns what stands for an attachment: each kind of server keeps it elsewhere.
 func altText(a activity.Object) string {
 	for _, key := range []string{"name", "summary", "content"} {
-		said, _ := a.Language(key)
-		said = cut(said, 4*maxAltText)
+		said, _ := a.TextAndLanguage(key)
+		said = truncateBytes(said, 4*maxAltText)
 		if key != "name" {
-			said = text.Plain(said)
+			said = text.HTMLToText(said)
 		}
 		if said = text.Shorten(strings.TrimSpace(said), maxAltText); said != "" {
 			return said

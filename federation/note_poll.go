@@ -17,15 +17,15 @@ func readPoll(o activity.Object, now time.Time) (*store.Poll, error) {
 		options, p.Multiple = any, true
 	}
 	if len(options) == 0 {
-		return nil, refuse("it asks nothing")
+		return nil, Refuse("it asks nothing")
 	}
 	votes := 0
 	for _, option := range options {
-		title, _ := option.Language("name")
+		title, _ := option.TextAndLanguage("name")
 		if title == "" {
-			title, _ = option.Language("content")
+			title, _ = option.TextAndLanguage("content")
 		}
-		title = text.Shorten(printable(cut(title, 8*maxOptionLength)), maxOptionLength) // votes have to name it as it is
+		title = text.Shorten(printable(truncateBytes(title, 8*maxOptionLength)), maxOptionLength) // votes have to name it as it is
 		n := 0
 		if replies := option.Object("replies"); replies != nil {
 			n = replies.Count("totalItems")

@@ -12,28 +12,28 @@ var quoteKeys = []string{"quote", "quoteUrl", "quoteUri", "quoteURL", "_misskey_
 
 // readQuote reads what a post quotes. The link to that which stands above or below the text, for those who do not show quotes, is taken
 // off.
-func (n *note) readQuote(s *Service, o activity.Object) {
+func (n *Note) readQuote(s *Service, o activity.Object) {
 	for _, key := range quoteKeys {
-		if ref := o.Ref(key); n.Quote == "" && s.isPostAddress(ref) && ref != n.URI {
-			n.Quote = ref
+		if ref := o.Ref(key); n.QuoteURI == "" && s.isObjectURL(ref) && ref != n.URI {
+			n.QuoteURI = ref
 		}
 	}
-	if n.Quote == "" {
-		n.Quote = s.objectLink(o)
+	if n.QuoteURI == "" {
+		n.QuoteURI = s.objectLink(o)
 	}
-	if n.Quote == "" {
+	if n.QuoteURI == "" {
 		return
 	}
-	if by := o.Ref("quoteAuthorization"); activity.SameHost(by, n.Quote, s.Trial) {
-		n.Authorization = by
+	if by := o.Ref("quoteAuthorization"); activity.SameHost(by, n.QuoteURI, s.AllowLoopback) {
+		n.QuoteAuthorization = by
 	}
-	if content, found := withoutRE(n.Content); found {
-		n.Content, n.RE = text.Sanitize(content), true // which closes what was open around it
+	if content, found := withoutQuoteLink(n.Content); found {
+		n.Content, n.QuoteLinkRemoved = text.Sanitize(content), true // which closes what was open around it
 	}
 }
 
-// withoutRE takes the link to what a post quotes off its content, where it stands above or below it.
-func withoutRE(content string) (rest string, found bool) {
+// withoutQuoteLink takes the link to what a post quotes off its content, where it stands above or below it.
+func withoutQuoteLink(content string) (rest string, found bool) {
 	const begin, end = `<span class="quote-inline">`, "</span>"
 	if above, rest, ok := strings.Cut(content, "</p>"); ok && strings.HasPrefix(above, "<p>"+begin) && strings.HasSuffix(above, end) {
 		return rest, true
@@ -54,7 +54,7 @@ func (s *Service) objectLink(o activity.Object) string {
 	for _, tag := range o.Objects("tag", 1000) {
 		href := tag.Text("href")
 		kind := tag.Text("mediaType")
-		if !tag.Is("Link") || !s.isPostAddress(href) || href == o.ID() {
+		if !tag.Is("Link") || !s.isObjectURL(href) || href == o.ID() {
 			continue
 		}
 		quoting := strings.HasPrefix(tag.Text("name"), "RE: ")
@@ -62,7 +62,7 @@ func (s *Service) objectLink(o activity.Object) string {
 			rel, _ := v.(string)
 			quoting = quoting || strings.Contains(strings.ToLower(rel), "quote")
 		}
-		if quoting && (strings.HasPrefix(kind, activity.MediaType) || strings.HasPrefix(kind, activity.LinkedType)) {
+		if quoting && (strings.HasPrefix(kind, activity.MediaType) || strings.HasPrefix(kind, activity.LDMediaType)) {
 			return href
 		}
 	}

@@ -39,7 +39,7 @@ func FuzzNote(f *testing.F) {
 		}
 		by := activity.Object{"type": "Create", "actor": "http://127.0.0.1:9/u", "to": o["to"], "object": map[string]any(o)}
 		for _, by := range []activity.Object{nil, by} {
-			n, err := s.readNote(o, by)
+			n, err := s.ReadNote(o, by)
 			if err != nil {
 				continue
 			}
@@ -47,11 +47,11 @@ func FuzzNote(f *testing.F) {
 				t.Errorf("content %q is made %q", n.Content, again)
 			}
 			for _, m := range n.Media {
-				if !s.isAddress(m.RemoteURL) || m.Mime == "" || m.Type == "" {
+				if !s.isPublicURL(m.RemoteURL) || m.Mime == "" || m.Type == "" {
 					t.Errorf("attachment %+v", m)
 				}
 			}
-			for _, address := range []string{n.URI, n.URL, n.author} {
+			for _, address := range []string{n.URI, n.URL, n.AuthorURI} {
 				if !activity.SameHost(address, n.URI, true) {
 					t.Errorf("the address %q is not of the host of %q", address, n.URI)
 				}
@@ -62,7 +62,7 @@ func FuzzNote(f *testing.F) {
 			if n.Published.After(s.now()) || n.Published.Year() < 1970 || n.Updated.After(s.now()) {
 				t.Errorf("published %v, updated %v", n.Published, n.Updated)
 			}
-			if len(n.Tags) > maxNoteTags || len(n.Mentions) > maxNoteMentions || len(n.Media) > maxNoteMedia+1 || len(n.Audience) > maxAddressed ||
+			if len(n.Tags) > maxNoteTags || len(n.Mentions) > maxNoteMentions || len(n.Media) > maxNoteMedia+1 || len(n.Audience) > maxAddressees ||
 				utf8.RuneCountInString(n.SpoilerText) > maxNoteSpoiler {
 				t.Error("there is more than there may be")
 			}

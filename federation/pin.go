@@ -7,15 +7,15 @@ import (
 
 func init() {
 	// They mostly have no id of their own, so that each is like an earlier one (federation 4.14).
-	handle("Add", handling{do: (*Service).pin, repeated: true})
-	handle("Remove", handling{do: (*Service).pin, repeated: true})
+	registerHandler("Add", handler{handle: (*Service).handlePin, repeatable: true})
+	registerHandler("Remove", handler{handle: (*Service).handlePin, repeatable: true})
 }
 
-// pin puts a post on top of its author's profile, or takes it away from there. What is put anywhere else is of no interest.
-func (s *Service) pin(ctx context.Context, in *incoming) error {
+// handlePin puts a post on top of its author's profile, or takes it away from there. What is put anywhere else is of no interest.
+func (s *Service) handlePin(ctx context.Context, in *incoming) error {
 	actor, err := s.db.Actor(ctx, in.actor.ID)
 	if err != nil {
-		return ignoreMissing(err)
+		return ignoreNotFound(err)
 	}
 	target := in.Ref("target")
 	if target == "" || target != actor.Featured {
@@ -32,7 +32,7 @@ func (s *Service) pin(ctx context.Context, in *incoming) error {
 	if err != nil {
 		return err
 	}
-	add := in.verb == "Add"
+	add := in.activityType == "Add"
 	if st == nil {
 		if !add {
 			return nil

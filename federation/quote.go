@@ -9,18 +9,18 @@ import (
 )
 
 func init() {
-	handle("QuoteRequest", handling{do: (*Service).quoteRequest, strangers: true})
+	registerHandler("QuoteRequest", handler{handle: (*Service).handleQuoteRequest, unknownActors: true})
 }
 
-// quoteRequest answers who asks whether a post of theirs may quote one of here (FEP-044f).
-func (s *Service) quoteRequest(ctx context.Context, in *incoming) error {
+// handleQuoteRequest answers who asks whether a post of theirs may quote one of here (FEP-044f).
+func (s *Service) handleQuoteRequest(ctx context.Context, in *incoming) error {
 	ref, err := in.objectRef()
 	if err != nil {
 		return err
 	}
 	instrument := in.Ref("instrument")
-	if !activity.SameHost(instrument, in.actor.URI, s.Trial) {
-		return refuse("the quote is not of its actor's host")
+	if !activity.SameHost(instrument, in.actor.URI, s.AllowLoopback) {
+		return Refuse("the quote is not of its actor's host")
 	}
 	st, err := s.db.StatusByURI(ctx, ref)
 	if err != nil || st == nil || !st.Local() {
@@ -29,11 +29,11 @@ func (s *Service) quoteRequest(ctx context.Context, in *incoming) error {
 	return s.social.ReceiveQuoteRequest(ctx, in.actor, social.QuoteRequest{URI: in.id, QuoteURI: instrument, Quoted: st.ID})
 }
 
-// quotePath is where the authorizations to quote posts of here are.
-const quotePath = "/quote_authorizations/"
+// quoteAuthorizationPath is where the authorizations to quote posts of here are.
+const quoteAuthorizationPath = "/quote_authorizations/"
 
 func (s *Service) quoteAuthorizationURI(id store.QuoteAuthorizationID) string {
-	return s.BaseURL + quotePath + id.String()
+	return s.BaseURL + quoteAuthorizationPath + id.String()
 }
 
 // QuoteAuthorization returns the document that says that a post elsewhere may quote one of here. It can be read by everybody, like the

@@ -16,19 +16,19 @@ import (
 // incoming is an activity that has come, with what is known of it.
 type incoming struct {
 	activity.Object
-	id        string         // its own, or one made of its content where it has none
-	key       store.HeardKey // of that
-	certain   bool           // the id is one that the actor may give
-	mark      uint64         // when it was not heard of; 0: nobody has looked
-	fresh     bool           // nor that it was taken back
-	verb      string         // its type
-	actor     *store.Account // whose deed it is; that is certain by now
-	via       *store.Account // the relay that passed it on, nil if it came from its actor
-	recipient *store.Account // in whose own inbox it came; nil: in the shared one
-	received  store.Time
-	body      []byte
-	boost     store.Visibility // of an Announce: whom the boost is for
-	deepest   int              // how many more posts and people may be asked for because of it
+	id              string         // its own, or one made of its content where it has none
+	key             store.SeenKey  // of that
+	idVerified      bool           // the id is one that the actor may give
+	seenMark        uint64         // when it was not heard of; 0: nobody has looked
+	notUndone       bool           // nor that it was taken back
+	activityType    string         // its type
+	actor           *store.Account // whose deed it is; that is certain by now
+	forwarder       *store.Account // the relay that passed it on, nil if it came from its actor
+	recipient       *store.Account // in whose own inbox it came; nil: in the shared one
+	receivedAt      store.Time
+	body            []byte
+	boostVisibility store.Visibility // of an Announce: whom the boost is for
+	fetchBudget     int              // how many more posts and people may be asked for because of it
 }
 
 // Refused says that an activity or a document is not accepted, now and for ever. Its sender is not told: it could do nothing about it.
@@ -36,26 +36,26 @@ type Refused struct{ Reason string }
 
 func (r *Refused) Error() string { return "refused: " + r.Reason }
 
-func refuse(format string, args ...any) error { return &Refused{fmt.Sprintf(format, args...)} }
+func Refuse(format string, args ...any) error { return &Refused{fmt.Sprintf(format, args...)} }
 
-// handling is what is done with the activities of a type.
-type handling struct {
-	do func(*Service, context.Context, *incoming) error
+// handler is what is done with the activities of a type.
+type handler struct {
+	handle func(*Service, context.Context, *incoming) error
 
-	strangers bool // also from actors that nothing is known of, so that it is worth asking for them (federation 3.6)
-	suspended bool // also from actors that are suspended here (federation 5.7)
-	repeated  bool // also again by the same id: what it does is known by other ids
-	brief     bool // it takes so little time that its sender can wait for it
+	unknownActors   bool // also from actors that nothing is known of, so that it is worth asking for them (federation 3.6)
+	suspendedActors bool // also from actors that are suspended here (federation 5.7)
+	repeatable      bool // also again by the same id: what it does is known by other ids
+	fast            bool // it takes so little time that its sender can wait for it
 }
 
 // handlers are the types of activities that are understood. What others there are is of no interest (federation 4.19).
-var handlers = map[string]*handling{}
+var handlers = map[string]*handler{}
 
-// handle registers what is done with activities of a type.
-func handle(verb string, h handling) { handlers[verb] = &h }
+// registerHandler registers what is done with activities of a type.
+func registerHandler(verb string, h handler) { handlers[verb] = &h }
 
-// known returns the type of an activity that is understood, and what is done with it; nil if it is not.
-func (s *Service) known(o activity.Object) (string, *handling) {
+// handlerFor returns the type of an activity that is understood, and what is done with it; nil if it is not.
+func (s *Service) handlerFor(o activity.Object) (string, *handler) {
 	for _, v := range o.Values("type") {
 		verb, _ := v.(string)
 		if h := handlers[verb]; h != nil {
@@ -65,38 +65,38 @@ func (s *Service) known(o activity.Object) (string, *handling) {
 	return "", nil
 }
 
-// Inbound is a request to an inbox.
-type Inbound struct {
+// InboxRequest is a request to an inbox.
+type InboxRequest struct {
 	*http.Request
 	Body      []byte         // raw
 	Recipient *store.Account // nil: the shared inbox
 }
 
 var (
-	errBadDocument = errs.BadRequest("This is no activity")
-	errUnsigned    = &errs.Error{Status: http.StatusUnauthorized, Message: "The signature could not be verified"}
-	errTryAgain    = tryAgain(time.Minute, "The key of the signature could not be fetched")
-	errTryLater    = tryAgain(vainTime, "Too many keys could not be fetched")
-	errFull        = tryAgain(time.Minute, "Too much is waiting to be dealt with")
-	errNoDealings  = errs.Forbidden("There are no dealings with this server")
+	errNotActivity    = errs.BadRequest("This is no activity")
+	errUnsigned       = &errs.Error{Status: http.StatusUnauthorized, Message: "The signature could not be verified"}
+	errKeyUnavailable = unavailable(time.Minute, "The key of the signature could not be fetched")
+	errRetryKeyLater  = unavailable(keyFetchWindow, "Too many keys could not be fetched")
+	errInboxFull      = unavailable(time.Minute, "Too much is waiting to be dealt with")
+	errHostBlocked    = errs.Forbidden("There are no dealings with this server")
 )
 
-// tryAgain is the answer to what may be sent again after a while.
-func tryAgain(after time.Duration, message string) *errs.Error {
+// unavailable is the answer to what may be sent again after a while.
+func unavailable(after time.Duration, message string) *errs.Error {
 	return &errs.Error{Status: http.StatusServiceUnavailable, Message: message, RetryAfter: after}
 }
 
 // Receive takes an activity in: what is not obviously of no use is verified and queued, and nil means that it was dealt with or will be
 // (federation 3.6). The errors are for the sender: 400 and 403 for what will never be accepted, 401 for a wrong signature, 503 for
 // what may be tried again.
-func (s *Service) Receive(ctx context.Context, in Inbound) error {
+func (s *Service) Receive(ctx context.Context, in InboxRequest) error {
 	err := s.receive(ctx, in)
 	var answer *errs.Error
 	switch {
 	case err == nil:
 		return nil
 	case !errors.As(err, &answer):
-		answer = tryAgain(0, "The activity cannot be taken in at the moment")
+		answer = unavailable(0, "The activity cannot be taken in at the moment")
 		answer.Err = err
 	}
 	if answer.Status != http.StatusServiceUnavailable || answer.RetryAfter > 0 {
@@ -110,42 +110,42 @@ func (s *Service) Receive(ctx context.Context, in Inbound) error {
 	return &again
 }
 
-func (s *Service) receive(ctx context.Context, in Inbound) error {
+func (s *Service) receive(ctx context.Context, in InboxRequest) error {
 	doc, err := activity.Parse(in.Body)
 	if err != nil {
-		return errBadDocument
+		return errNotActivity
 	}
 	id, isText := doc["id"].(string)
 	if !isText && doc["id"] != nil || len(doc.Values("actor")) != 1 {
-		return errBadDocument
+		return errNotActivity
 	}
 	actor := doc.Ref("actor")
-	host, err := activity.Host(actor, s.Trial)
+	host, err := activity.Host(actor, s.AllowLoopback)
 	if err != nil || host == s.Host {
-		return errBadDocument
+		return errNotActivity
 	}
-	verb, h := s.known(doc)
+	verb, h := s.handlerFor(doc)
 	// Deletions by hosts that are rejected are obeyed, unless the policies that judge them say otherwise.
-	if verb != "Delete" && s.allowed(host) != nil {
-		return errNoDealings
+	if verb != "Delete" && s.checkHostPolicy(host) != nil {
+		return errHostBlocked
 	}
 	if h == nil {
 		return nil // of no interest
 	}
-	mark, fresh := s.inbox.recent.now(), false
-	if id != "" && !h.repeated {
-		key := heardKey(verb, id, in.Body)
-		if heard, _ := s.inbox.recent.has(key, 0); heard {
+	mark, fresh := s.inbox.seen.mark(), false
+	if id != "" && !h.repeatable {
+		key := seenKeyOf(verb, id, in.Body)
+		if heard, _ := s.inbox.seen.has(key, 0); heard {
 			return nil
 		}
 		heard := false
-		if heard, fresh, err = s.heardOf(ctx, key, verb, actor, id); heard || err != nil {
+		if heard, fresh, err = s.checkSeen(ctx, key, verb, actor, id); heard || err != nil {
 			return err
 		}
 	}
-	claims, err := s.claims(in.Request, in.Body, actor)
-	if !h.strangers {
-		idle, err := s.ofNobody(ctx, verb, actor, claims)
+	claims, err := s.Claims(in.Request, in.Body, actor)
+	if !h.unknownActors {
+		idle, err := s.isUnknownActor(ctx, verb, actor, claims)
 		if idle || err != nil {
 			return err
 		}
@@ -153,195 +153,195 @@ func (s *Service) receive(ctx context.Context, in Inbound) error {
 	if err != nil {
 		return err
 	}
-	signer, err := s.verify(ctx, claims, actor)
+	signer, err := s.VerifyClaims(ctx, claims, actor)
 	switch {
-	case errors.Is(err, errGone) && verb == "Delete":
-		return s.gone(ctx, verb, doc)
-	case errors.Is(err, errGone):
-		return s.unverified(actor, err)
+	case errors.Is(err, ErrActorGone) && verb == "Delete":
+		return s.handleGoneActor(ctx, verb, doc)
+	case errors.Is(err, ErrActorGone):
+		return s.signatureError(actor, err)
 	case err != nil:
 		return err
 	}
-	if err := s.Heard(ctx, s.hostOf(signer)); err != nil {
+	if err := s.MarkReachable(ctx, s.hostOf(signer)); err != nil {
 		return err
 	}
-	if verb != "Delete" && (s.allowed(s.hostOf(signer)) != nil || s.allowed(signer.Domain) != nil) {
-		return errNoDealings
+	if verb != "Delete" && (s.checkHostPolicy(s.hostOf(signer)) != nil || s.checkHostPolicy(signer.Domain) != nil) {
+		return errHostBlocked
 	}
 	if signer.URI != actor {
-		passes, err := s.passesOn(ctx, signer, verb)
+		passes, err := s.mayForward(ctx, signer, verb)
 		if err != nil {
 			return err
 		}
 		if !passes && doc.Object("proof") == nil {
-			return s.discard(ctx, doc, host, "signed by "+signer.URI+", who is not its actor")
+			return s.recordRefusal(ctx, doc, host, "signed by "+signer.URI+", who is not its actor")
 		}
 	}
-	if signer.DeletedAt != nil || signer.Withheld && !h.suspended {
+	if signer.DeletedAt != nil || signer.Unavailable && !h.suspendedActors {
 		return nil
 	}
-	row := &store.Received{SignerID: signer.ID, Body: string(in.Body)}
+	row := &store.QueuedActivity{SignerID: signer.ID, Body: string(in.Body)}
 	if in.Recipient != nil {
 		row.RecipientID = &in.Recipient.ID
 	}
-	return s.inbox.add(ctx, &item{row: row, doc: doc, mark: mark, fresh: fresh}, h, signer)
+	return s.inbox.add(ctx, &item{row: row, doc: doc, seenMark: mark, notUndone: fresh}, h, signer)
 }
 
-// heardOf tells whether an activity was heard of, and if not whether it is certain that its actor has not taken it back either.
-func (s *Service) heardOf(ctx context.Context, key store.HeardKey, verb, actor, id string) (heard, fresh bool, err error) {
-	if !mayBeUndone[verb] {
-		heard, err = s.db.HeardKey(ctx, key)
+// checkSeen tells whether an activity was heard of, and if not whether it is certain that its actor has not taken it back either.
+func (s *Service) checkSeen(ctx context.Context, key store.SeenKey, verb, actor, id string) (heard, fresh bool, err error) {
+	if !undoableTypes[verb] {
+		heard, err = s.db.SeenKey(ctx, key)
 		return heard, false, err
 	}
-	either, err := s.db.HeardEither(ctx, key, undoneKey(actor, id))
+	either, err := s.db.SeenEither(ctx, key, undoneKey(actor, id))
 	if either && err == nil {
-		heard, err = s.db.HeardKey(ctx, key)
+		heard, err = s.db.SeenKey(ctx, key)
 	}
 	return heard, !either, err
 }
 
-// ofNobody tells whether an activity is by an actor who is not known, and of a type that then changes nothing: their keys are not asked
+// isUnknownActor tells whether an activity is by an actor who is not known, and of a type that then changes nothing: their keys are not asked
 // for. That is so of most deletions of accounts (federation 3.8). A relay may have sent it, whom we know, or one that we have asked to
 // accept us may be answering.
-func (s *Service) ofNobody(ctx context.Context, verb, actor string, claims []*httpsig.Claim) (bool, error) {
-	if _, err := s.senders.actor(ctx, actor); err == nil || !errs.IsNotFound(err) {
+func (s *Service) isUnknownActor(ctx context.Context, verb, actor string, claims []*httpsig.Claim) (bool, error) {
+	if _, err := s.accounts.GetByURI(ctx, actor); err == nil || !errs.IsNotFound(err) {
 		return false, err
 	}
-	if !s.mayBeRelayed(ctx) {
+	if !s.hasRelays(ctx) {
 		return true, nil
 	}
 	if verb == "Accept" || verb == "Reject" {
 		return false, nil
 	}
 	for _, c := range claims {
-		if key, err := s.key(ctx, c.KeyID); key != nil || err != nil {
+		if key, err := s.StoredKey(ctx, c.KeyID); key != nil || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// discard notes why something was not accepted, for the operator.
-func (s *Service) discard(ctx context.Context, doc activity.Object, host, reason string) error {
+// recordRefusal notes why something was not accepted, for the operator.
+func (s *Service) recordRefusal(ctx context.Context, doc activity.Object, host, reason string) error {
 	s.log.Debug("activity not accepted", "id", doc.ID(), "host", host, "reason", reason)
 	r := &store.Refusal{URI: doc.ID(), Object: doc.Ref("object"), Domain: host, Reason: reason}
-	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.Refuse(ctx, r) })
+	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.AddRefusal(ctx, r) })
 }
 
 // process does what an activity asks for. It can be called again for one that it has done. Who has signed the request that brought it is
 // its actor, or passes it on.
 func (s *Service) process(ctx context.Context, it *item) error {
 	signer := it.signer
-	in := &incoming{Object: it.doc, received: it.row.ReceivedAt, body: []byte(it.row.Body), actor: signer, deepest: fetchBudget, mark: it.mark, fresh: it.fresh}
+	in := &incoming{Object: it.doc, receivedAt: it.row.ReceivedAt, body: []byte(it.row.Body), actor: signer, fetchBudget: maxFetchesPerActivity, seenMark: it.seenMark, notUndone: it.notUndone}
 	it.in = in
-	var h *handling
-	if in.verb, h = s.known(it.doc); h == nil {
+	var h *handler
+	if in.activityType, h = s.handlerFor(it.doc); h == nil {
 		return nil
 	}
-	if signer.DeletedAt != nil || signer.Withheld && !h.suspended {
-		return refuse("its sender has no say here")
+	if signer.DeletedAt != nil || signer.Unavailable && !h.suspendedActors {
+		return Refuse("its sender has no say here")
 	}
 	if it.row.RecipientID != nil {
 		recipient, err := s.db.Account(ctx, *it.row.RecipientID)
 		if err != nil {
-			return ignoreMissing(err)
+			return ignoreNotFound(err)
 		}
 		in.recipient = recipient
 	}
 	if signer.URI != it.doc.Ref("actor") {
-		return s.passedOn(ctx, in)
+		return s.processForwarded(ctx, in)
 	}
 	return s.perform(ctx, in, h)
 }
 
 // perform does an activity whose actor is certain.
-func (s *Service) perform(ctx context.Context, in *incoming, h *handling) error {
+func (s *Service) perform(ctx context.Context, in *incoming, h *handler) error {
 	if err := s.identify(in); err != nil {
 		return err
 	}
-	if !h.repeated {
-		if heard, err := s.wasHeard(ctx, in); heard || err != nil {
+	if !h.repeatable {
+		if heard, err := s.isDuplicate(ctx, in); heard || err != nil {
 			return err
 		}
 	}
-	if err := s.refreshIfOld(ctx, in.actor); err != nil {
+	if err := s.RefreshIfStale(ctx, in.actor); err != nil {
 		return err
 	}
-	if mayBeUndone[in.verb] {
-		if undone, err := s.undone(ctx, in); err != nil {
+	if undoableTypes[in.activityType] {
+		if undone, err := s.wasUndone(ctx, in); err != nil {
 			return err
 		} else if undone {
-			return refuse("it was taken back before it came")
+			return Refuse("it was taken back before it came")
 		}
 	}
-	if err := s.reviewDeed(ctx, in); err != nil {
+	if err := s.applyPoliciesToActivity(ctx, in); err != nil {
 		return err
 	}
-	return h.do(s, ctx, in)
+	return h.handle(s, ctx, in)
 }
 
-// wasHeard tells whether an activity was done before, under whatever recipient.
-func (s *Service) wasHeard(ctx context.Context, in *incoming) (bool, error) {
-	if heard, certain := s.inbox.recent.has(in.key, in.mark); certain {
+// isDuplicate tells whether an activity was done before, under whatever recipient.
+func (s *Service) isDuplicate(ctx context.Context, in *incoming) (bool, error) {
+	if heard, certain := s.inbox.seen.has(in.key, in.seenMark); certain {
 		return heard, nil
 	}
-	return s.db.HeardKey(ctx, in.key)
+	return s.db.SeenKey(ctx, in.key)
 }
 
 // identify checks the id of an activity. Some servers send none with some of theirs; then it is made of the content.
 func (s *Service) identify(in *incoming) error {
 	if in.id = in.ID(); in.id == "" {
-		in.id, in.mark = in.actor.URI+"#"+hashOf(in.body), 0
-		in.key = store.NewHeardKey(in.id)
+		in.id, in.seenMark = in.actor.URI+"#"+contentHash(in.body), 0
+		in.key = store.NewSeenKey(in.id)
 	} else {
-		host, err := activity.Host(in.id, s.Trial)
+		host, err := activity.Host(in.id, s.AllowLoopback)
 		if err != nil {
-			return refuse("its id is no address")
+			return Refuse("its id is no address")
 		}
 		if host != s.hostOf(in.actor) {
-			return refuse("its id is of another host than its actor")
+			return Refuse("its id is of another host than its actor")
 		}
-		in.key = heardKey(in.verb, in.id, in.body)
+		in.key = seenKeyOf(in.activityType, in.id, in.body)
 	}
-	in.certain = true
+	in.idVerified = true
 	return nil
 }
 
-// heardKey returns what is remembered of an activity that came with an id. Some servers have one id for a post, for what made it, and for
+// seenKeyOf returns what is remembered of an activity that came with an id. Some servers have one id for a post, for what made it, and for
 // each of its edits and its deletion, or for each time that somebody likes the same again: these are known by what they say, too.
-func heardKey(verb, id string, body []byte) store.HeardKey {
+func seenKeyOf(verb, id string, body []byte) store.SeenKey {
 	switch {
-	case verb == "Update", mayBeUndone[verb]:
-		id += " " + hashOf(body)
+	case verb == "Update", undoableTypes[verb]:
+		id += " " + contentHash(body)
 	case verb == "Delete":
 		id += " deleted"
 	}
-	return store.NewHeardKey(id)
+	return store.NewSeenKey(id)
 }
 
 // objectRef returns what an activity is about, by id.
 func (in *incoming) objectRef() (string, error) {
 	ref := in.Ref("object")
 	if ref == "" {
-		return "", refuse("it is about nothing")
+		return "", Refuse("it is about nothing")
 	}
 	return ref, nil
 }
 
-// lasting tells whether an activity that failed of an error would fail of it again. Of errors that nobody foresaw, such as those of the
+// IsFinal tells whether an activity that failed of an error would fail of it again. Of errors that nobody foresaw, such as those of the
 // database, that is not certain, and nothing is lost by trying.
-func lasting(err error) bool {
-	if !passing(err) {
+func IsFinal(err error) bool {
+	if !IsTemporary(err) {
 		return true
 	}
 	var e *errs.Error
 	return errors.As(err, &e) && e.Status < 500 && e.Status != http.StatusTooManyRequests
 }
 
-func isLater(err error) bool { return errors.Is(err, errLater) }
+func needsFetch(err error) bool { return errors.Is(err, ErrFetchNeeded) }
 
 // Limits to what one activity can cost.
 const (
-	fetchBudget  = 100 // posts and mentioned people that are asked for because of it (federation 3.9)
-	maxAddressed = 1000
+	maxFetchesPerActivity = 100 // posts and mentioned people that are asked for because of it (federation 3.9)
+	maxAddressees         = 1000
 )

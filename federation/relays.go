@@ -14,20 +14,20 @@ import (
 
 // relays are the accounts of those relays whose deliveries are taken.
 type relays struct {
-	ids   atomic.Pointer[map[store.AccountID]bool]
-	asked atomic.Bool // there are relays, be it that none has accepted yet
+	accountIDs atomic.Pointer[map[store.AccountID]bool]
+	subscribed atomic.Bool // there are relays, be it that none has accepted yet
 }
 
 func newRelays() *relays { return new(relays) }
 
-// accepted tells whether an account is a relay that we have subscribed to and that has accepted.
-func (r *relays) accepted(id store.AccountID) bool {
-	ids := r.ids.Load()
+// isAccepted tells whether an account is a relay that we have subscribed to and that has accepted.
+func (r *relays) isAccepted(id store.AccountID) bool {
+	ids := r.accountIDs.Load()
 	return ids != nil && (*ids)[id]
 }
 
-// mayBeRelayed tells whether activities may come by a relay, of actors that are not known, or from one whose actor is not known yet.
-func (s *Service) mayBeRelayed(context.Context) bool { return s.relays.asked.Load() }
+// hasRelays tells whether activities may come by a relay, of actors that are not known, or from one whose actor is not known yet.
+func (s *Service) hasRelays(context.Context) bool { return s.relays.subscribed.Load() }
 
 // loadRelays looks anew whose deliveries are taken.
 func (s *Service) loadRelays(ctx context.Context) error {
@@ -41,8 +41,8 @@ func (s *Service) loadRelays(ctx context.Context) error {
 			ids[*r.AccountID] = true
 		}
 	}
-	s.relays.ids.Store(&ids)
-	s.relays.asked.Store(len(rows) > 0)
+	s.relays.accountIDs.Store(&ids)
+	s.relays.subscribed.Store(len(rows) > 0)
 	return nil
 }
 
@@ -70,7 +70,7 @@ func (s *Service) Relays(ctx context.Context) ([]*Relay, error) {
 // FollowRelay subscribes to a relay: by the address of its actor or, if it is of the Mastodon style, of its inbox, which ends in
 // /inbox (federation 6). One that has been asked before and has not accepted is asked again.
 func (s *Service) FollowRelay(ctx context.Context, address string) (*Relay, error) {
-	if s.Off {
+	if s.Disabled {
 		return nil, errs.BadRequest("This server does not talk with others (federation.enabled)")
 	}
 	row, err := s.findRelay(ctx, address)
@@ -78,11 +78,11 @@ func (s *Service) FollowRelay(ctx context.Context, address string) (*Relay, erro
 		return nil, err
 	}
 	if row == nil {
-		if row, err = s.meetRelay(ctx, address); err != nil {
+		if row, err = s.resolveRelay(ctx, address); err != nil {
 			return nil, err
 		}
 	}
-	self, err := s.self(ctx, relayPath)
+	self, err := s.serverActor(ctx, relayActorPath)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (s *Service) FollowRelay(ctx context.Context, address string) (*Relay, erro
 		if err != nil {
 			return err
 		}
-		return s.tellRelay(ctx, tx, self, row, followOfRelay(follow, self, object))
+		return s.enqueueForRelay(ctx, tx, self, row, relayFollow(follow, self, object))
 	})
 	if err != nil {
 		return nil, err
@@ -120,8 +120,8 @@ func (s *Service) FollowRelay(ctx context.Context, address string) (*Relay, erro
 	return newRelay(row), s.loadRelays(ctx)
 }
 
-// followOfRelay is the Follow by which a relay is subscribed to.
-func followOfRelay(id string, self *store.Account, object string) activity.Object {
+// relayFollow is the Follow by which a relay is subscribed to.
+func relayFollow(id string, self *store.Account, object string) activity.Object {
 	return activity.Object{"id": id, "type": "Follow", "actor": self.URI, "object": object, "to": []any{object}, "cc": []any{}}
 }
 
@@ -134,11 +134,11 @@ func (s *Service) UnfollowRelay(ctx context.Context, address string, force bool)
 	if err != nil {
 		return err
 	}
-	self, err := s.self(ctx, relayPath)
+	self, err := s.serverActor(ctx, relayActorPath)
 	if err != nil {
 		return err
 	}
-	if err := s.reachRelay(ctx, row); err != nil && !force {
+	if err := s.checkRelayReachable(ctx, row); err != nil && !force {
 		return errs.BadRequest("The relay cannot be reached (%v): to leave it nonetheless, use force", err)
 	}
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
@@ -146,11 +146,11 @@ func (s *Service) UnfollowRelay(ctx context.Context, address string, force bool)
 		if err != nil {
 			return err
 		}
-		if err := s.tellRelay(ctx, tx, self, row, s.undoneFollow(tx, self, row, object)); err != nil {
+		if err := s.enqueueForRelay(ctx, tx, self, row, s.undoRelayFollow(tx, self, row, object)); err != nil {
 			return err
 		}
 		if row.AccountID != nil {
-			if err := dropFollow(ctx, tx, *row.AccountID, self.ID); err != nil {
+			if err := removeFollow(ctx, tx, *row.AccountID, self.ID); err != nil {
 				return err
 			}
 		}
@@ -163,7 +163,7 @@ func (s *Service) UnfollowRelay(ctx context.Context, address string, force bool)
 	return s.loadRelays(ctx)
 }
 
-func (s *Service) undoneFollow(tx *store.Tx, self *store.Account, r *store.Relay, object string) activity.Object {
+func (s *Service) undoRelayFollow(tx *store.Tx, self *store.Account, r *store.Relay, object string) activity.Object {
 	return activity.Object{
 		"id": s.activityURI(int64(tx.NewActivityID())), "type": "Undo", "actor": self.URI, "to": []any{object}, "cc": []any{},
 		"object": map[string]any{"id": r.FollowURI, "type": "Follow", "actor": self.URI, "object": object},
@@ -186,26 +186,26 @@ func (s *Service) findRelay(ctx context.Context, address string) (*store.Relay, 
 	return s.db.RelayOf(ctx, account.ID)
 }
 
-// meetRelay finds out how to subscribe to a relay that is new.
-func (s *Service) meetRelay(ctx context.Context, address string) (*store.Relay, error) {
-	switch _, err := s.hostToAsk(address); {
-	case errors.Is(err, errOwn):
+// resolveRelay finds out how to subscribe to a relay that is new.
+func (s *Service) resolveRelay(ctx context.Context, address string) (*store.Relay, error) {
+	switch _, err := s.FetchableHost(address); {
+	case errors.Is(err, ErrLocal):
 		return nil, errs.BadRequest("That is this server itself")
 	case errors.Is(err, activity.ErrMalformed):
-		return nil, noRelay(address)
+		return nil, invalidRelay(address)
 	case err != nil:
 		return nil, errs.BadRequest("There are to be no dealings with that server: %v", err)
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Fragment != "" || len(address) > 2048 {
-		return nil, noRelay(address)
+		return nil, invalidRelay(address)
 	}
 	if strings.HasSuffix(u.Path, "/inbox") {
 		return &store.Relay{Address: address, Inbox: address}, nil
 	}
-	account, err := s.askRelay(ctx, address)
+	account, err := s.fetchRelayActor(ctx, address)
 	if err != nil {
-		return nil, relayFailure(ctx, err)
+		return nil, relayFetchError(ctx, err)
 	}
 	known, err := s.db.RelayOf(ctx, account.ID)
 	if known != nil || err != nil {
@@ -218,20 +218,20 @@ func (s *Service) meetRelay(ctx context.Context, address string) (*store.Relay, 
 	return &store.Relay{Address: address, Inbox: actor.Inbox, AccountID: &account.ID, Litepub: true}, nil
 }
 
-func noRelay(address string) error {
+func invalidRelay(address string) error {
 	return errs.BadRequest("%q is no address of a relay, as https://relay.example.org/actor is", address)
 }
 
-// relayFailure is what the staff is told of an actor that could not be had.
-func relayFailure(ctx context.Context, err error) error {
+// relayFetchError is what the staff is told of an actor that could not be had.
+func relayFetchError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return errs.BadRequest("The actor of the relay could not be read: %v", err)
 }
 
-// reachRelay tells why a relay cannot be reached. Of one in the Mastodon style that has not answered yet there is nothing to ask.
-func (s *Service) reachRelay(ctx context.Context, r *store.Relay) error {
+// checkRelayReachable tells why a relay cannot be reached. Of one in the Mastodon style that has not answered yet there is nothing to ask.
+func (s *Service) checkRelayReachable(ctx context.Context, r *store.Relay) error {
 	if r.AccountID == nil {
 		return nil
 	}
@@ -239,23 +239,23 @@ func (s *Service) reachRelay(ctx context.Context, r *store.Relay) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.askRelay(ctx, account.URI)
+	_, err = s.fetchRelayActor(ctx, account.URI)
 	return err
 }
 
-// accounts are what is known of accounts, in a transaction or outside of one.
-type accounts interface {
+// accountReader are what is known of accounts, in a transaction or outside of one.
+type accountReader interface {
 	Account(context.Context, store.AccountID) (*store.Account, error)
 }
 
-// askRelay asks for the actor of a relay, whether or not it could be had a moment ago: the staff may have seen to that.
-func (s *Service) askRelay(ctx context.Context, uri string) (*store.Account, error) {
-	s.absent.forget(activity.WithoutFragment(uri))
-	return s.fetchActor(ctx, uri)
+// fetchRelayActor asks for the actor of a relay, whether or not it could be had a moment ago: the staff may have seen to that.
+func (s *Service) fetchRelayActor(ctx context.Context, uri string) (*store.Account, error) {
+	s.failures.remove(activity.WithoutFragment(uri))
+	return s.FetchActor(ctx, uri)
 }
 
 // relayTarget returns what a relay is asked to let us follow.
-func relayTarget(ctx context.Context, known accounts, r *store.Relay) (string, error) {
+func relayTarget(ctx context.Context, known accountReader, r *store.Relay) (string, error) {
 	if !r.Litepub || r.AccountID == nil {
 		return activity.Public, nil
 	}
@@ -266,26 +266,26 @@ func relayTarget(ctx context.Context, known accounts, r *store.Relay) (string, e
 	return account.URI, nil
 }
 
-// tellRelay queues an activity of our relay actor for a relay. What it was told before and has not heard yet, it need not hear.
-func (s *Service) tellRelay(ctx context.Context, tx *store.Tx, self *store.Account, r *store.Relay, o activity.Object) error {
-	return s.sendTo(ctx, tx, self, o, r.Inbox, int64(r.ID))
+// enqueueForRelay queues an activity of our relay actor for a relay. What it was told before and has not heard yet, it need not hear.
+func (s *Service) enqueueForRelay(ctx context.Context, tx *store.Tx, self *store.Account, r *store.Relay, o activity.Object) error {
+	return s.enqueueTo(ctx, tx, self, o, r.Inbox, int64(r.ID))
 }
 
-// sendTo queues an activity of an actor of this server for an inbox, ahead of what goes to many, and in place of what waits about the
+// enqueueTo queues an activity of an actor of this server for an inbox, ahead of what goes to many, and in place of what waits about the
 // same subject.
-func (s *Service) sendTo(ctx context.Context, tx *store.Tx, self *store.Account, o activity.Object, inbox string, subject int64) error {
-	body, err := s.body(o)
+func (s *Service) enqueueTo(ctx context.Context, tx *store.Tx, self *store.Account, o activity.Object, inbox string, subject int64) error {
+	body, err := s.encodeActivity(o)
 	if err != nil {
 		return err
 	}
-	return tx.Dispatch(ctx, &store.Dispatch{
-		Activity: store.Activity{AccountID: self.ID, Body: string(body)}, Priority: store.FirstPriority, Subject: subject,
-		Replaces: store.ReplaceAll, To: s.destinations([]string{inbox}),
+	return tx.EnqueueDeliveries(ctx, &store.OutgoingActivity{
+		Activity: store.Activity{AccountID: self.ID, Body: string(body)}, Priority: store.HighPriority, Subject: subject,
+		Replaces: store.ReplaceAll, Targets: s.destinations([]string{inbox}),
 	})
 }
 
-// dropFollow ends a follow, if there is one.
-func dropFollow(ctx context.Context, tx *store.Tx, follower, target store.AccountID) error {
+// removeFollow ends a follow, if there is one.
+func removeFollow(ctx context.Context, tx *store.Tx, follower, target store.AccountID) error {
 	f, err := tx.FollowOf(ctx, follower, target)
 	if f == nil || err != nil {
 		return err

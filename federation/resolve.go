@@ -20,19 +20,19 @@ import (
 )
 
 const (
-	resolveTime  = 8 * time.Second // somebody waits
-	mentionTime  = 3 * time.Second // for all handles in a post
-	maxMentioned = 10              // of them, that are asked for
-	maxPage      = 512 << 10       // bytes of a page that may say where its document is
+	resolveTimeout      = 8 * time.Second // somebody waits
+	mentionTimeout      = 3 * time.Second // for all handles in a post
+	maxMentionsResolved = 10              // of them, that are asked for
+	maxPageBytes        = 512 << 10       // bytes of a page that may say where its document is
 )
 
 // Resolve returns what a handle or an address names elsewhere, an account or a post, which is stored here. The address may be that of a
 // page for people. errs.ErrRecordNotFound says that there is nothing, or nothing that can be had.
 func (s *Service) Resolve(ctx context.Context, what string) (store.AccountID, store.StatusID, error) {
-	ctx, cancel := context.WithTimeout(ctx, resolveTime)
+	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
 	defer cancel()
 	account, status, err := s.resolve(ctx, what)
-	if account != nil && err == nil && account.Withheld || errors.Is(err, errOwn) {
+	if account != nil && err == nil && account.Unavailable || errors.Is(err, ErrLocal) {
 		err = errs.ErrRecordNotFound
 	}
 	if err != nil {
@@ -43,22 +43,22 @@ func (s *Service) Resolve(ctx context.Context, what string) (store.AccountID, st
 		return 0, 0, err
 	}
 	if account != nil {
-		return account.ID, 0, s.Seen(ctx, account)
+		return account.ID, 0, s.AccountViewed(ctx, account)
 	}
 	return 0, status.ID, nil
 }
 
-// Reread asks for an account elsewhere anew, because what it says of itself is about to matter. What its server does not tell within the
+// RefreshAccount asks for an account elsewhere anew, because what it says of itself is about to matter. What its server does not tell within the
 // time that somebody waits stays as it is known here; an account that is no more is errs.ErrRecordNotFound.
-func (s *Service) Reread(ctx context.Context, a *store.Account) error {
+func (s *Service) RefreshAccount(ctx context.Context, a *store.Account) error {
 	if a.Local() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, resolveTime)
+	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
 	defer cancel()
-	s.absent.forget(a.URI)
-	_, err := s.fetchActor(ctx, a.URI)
-	if isGone(err) {
+	s.failures.remove(a.URI)
+	_, err := s.FetchActor(ctx, a.URI)
+	if IsNotFoundOrGone(err) {
 		return errs.ErrRecordNotFound
 	}
 	if err != nil {
@@ -75,14 +75,14 @@ func (s *Service) resolve(ctx context.Context, what string) (*store.Account, *st
 	}
 	uri := activity.WithoutFragment(what)
 	if account, err := s.db.AccountByURI(ctx, uri); err == nil && account.DeletedAt == nil {
-		return account, nil, s.refreshIfOld(ctx, account)
+		return account, nil, s.RefreshIfStale(ctx, account)
 	}
-	doc, err := s.documentOf(ctx, uri)
+	doc, err := s.DocumentForPage(ctx, uri)
 	if err != nil {
 		return nil, nil, err
 	}
-	if isActor(doc) {
-		account, err := s.learnActor(ctx, doc, nil, true)
+	if IsActor(doc) {
+		account, err := s.importActor(ctx, doc, nil, true)
 		return account, nil, err
 	}
 	st, err := s.Status(ctx, doc.ID())
@@ -92,24 +92,24 @@ func (s *Service) resolve(ctx context.Context, what string) (*store.Account, *st
 	return nil, st, err
 }
 
-// documentOf reads the document that is at an address, or that of which there is a page for people.
-func (s *Service) documentOf(ctx context.Context, address string) (activity.Object, error) {
-	doc, err := s.document(ctx, address)
-	if !errors.Is(err, fetch.ErrType) {
+// DocumentForPage reads the document that is at an address, or that of which there is a page for people.
+func (s *Service) DocumentForPage(ctx context.Context, address string) (activity.Object, error) {
+	doc, err := s.Document(ctx, address)
+	if !errors.Is(err, fetch.ErrContentType) {
 		return doc, err
 	}
-	if address, err = s.alternate(ctx, address); err != nil {
+	if address, err = s.alternateURL(ctx, address); err != nil {
 		return nil, err
 	}
-	return s.document(ctx, address)
+	return s.Document(ctx, address)
 }
 
-// alternate reads a page for people that says where its document is: on the same host (federation 1.6).
-func (s *Service) alternate(ctx context.Context, page string) (string, error) {
+// alternateURL reads a page for people that says where its document is: on the same host (federation 1.6).
+func (s *Service) alternateURL(ctx context.Context, page string) (string, error) {
 	resp, err := s.client.Get(ctx, page, fetch.Limits{
-		Body: maxPage, Time: fingerTime, Accept: "text/html, application/xhtml+xml", Types: []string{"text/html", "application/xhtml+xml"},
+		MaxBody: maxPageBytes, Timeout: webFingerTimeout, Accept: "text/html, application/xhtml+xml", ContentTypes: []string{"text/html", "application/xhtml+xml"},
 		Prepare: func(r *http.Request) error {
-			_, err := s.hostToAsk(r.URL.String())
+			_, err := s.FetchableHost(r.URL.String())
 			return err
 		},
 	})
@@ -117,8 +117,8 @@ func (s *Service) alternate(ctx context.Context, page string) (string, error) {
 		return "", err
 	}
 	found := alternateLink(resp.Body, resp.URL)
-	if !activity.SameHost(found, resp.URL.String(), s.Trial) {
-		return "", refuse("the page names no document of its host")
+	if !activity.SameHost(found, resp.URL.String(), s.AllowLoopback) {
+		return "", Refuse("the page names no document of its host")
 	}
 	return activity.WithoutFragment(found), nil
 }
@@ -142,7 +142,7 @@ func alternateLink(page []byte, base *url.URL) string {
 				attributes[string(key)] = string(value)
 			}
 			isAlternate := strings.Contains(" "+strings.ToLower(attributes["rel"])+" ", " alternate ")
-			if !isAlternate || !isDocument(attributes["type"]) {
+			if !isAlternate || !isActivityMediaType(attributes["type"]) {
 				continue
 			}
 			if to, err := base.Parse(strings.TrimSpace(attributes["href"])); err == nil {
@@ -152,23 +152,23 @@ func alternateLink(page []byte, base *url.URL) string {
 	}
 }
 
-// Mentioned asks for the accounts that a text mentions, or that it is addressed to besides, and that are not known yet, so that they are
+// ResolveMentions asks for the accounts that a text mentions, or that it is addressed to besides, and that are not known yet, so that they are
 // when it is posted. It takes no longer than people wait; who has not been found by then is not mentioned.
-func (s *Service) Mentioned(ctx context.Context, body, contentType string, to []string) {
+func (s *Service) ResolveMentions(ctx context.Context, body, contentType string, to []string) {
 	handles := to
 	if strings.Count(body, "@") > 1 {
 		for _, m := range text.Parse(body, text.ContentType(contentType)).Mentions() {
 			handles = append(handles[:len(handles):len(handles)], m.Nick+"@"+m.Domain)
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, mentionTime)
+	ctx, cancel := context.WithTimeout(ctx, mentionTimeout)
 	defer cancel()
 	var asking sync.WaitGroup
 	asked := make(map[string]bool)
 	for _, name := range handles {
 		nick, domain, ok := text.SplitHandle(name)
 		key := strings.ToLower(nick) + "@" + domain
-		if !ok || domain == "" || domain == s.Host || asked[key] || len(asked) == maxMentioned {
+		if !ok || domain == "" || domain == s.Host || asked[key] || len(asked) == maxMentionsResolved {
 			continue
 		}
 		if _, err := s.db.AccountByName(ctx, nick, domain); !errs.IsNotFound(err) {

@@ -11,59 +11,59 @@ import (
 
 // Limits of what is fetched for a thread (federation 3.9).
 const (
-	completers     = 4 // posts that are completed at a time
-	completeTries  = 3
-	completePause  = 2 * time.Minute
-	repliesPause   = 10 * time.Minute // between two looks at the replies to a post
-	maxRepliesRead = 100              // that one look can bring
-	maxRepliesHost = 5                // of them, of each other host than the post's
-	replyReach     = 5                // posts above a reply that it may lead to
-	quoteReach     = 2                // posts that are fetched because one quotes: nobody is shown quotes of quotes of quotes
-	maxPages       = 10
-	pollPause      = time.Minute // between two looks at a poll
-	maxWatched     = 10_000
+	threadWorkers         = 4 // posts that are completed at a time
+	maxCompleteAttempts   = 3
+	completeRetryInterval = 2 * time.Minute
+	repliesInterval       = 10 * time.Minute // between two looks at the replies to a post
+	maxRepliesFetched     = 100              // that one look can bring
+	maxRepliesPerHost     = 5                // of them, of each other host than the post's
+	replyFetchBudget      = 5                // posts above a reply that it may lead to
+	quoteFetchBudget      = 2                // posts that are fetched because one quotes: nobody is shown quotes of quotes of quotes
+	maxReplyPages         = 10
+	pollInterval          = time.Minute // between two looks at a poll
+	maxStatusViews        = 10_000
 )
 
-// complete is the job that fetches what a post speaks of: whom it mentions, what it quotes, and what it replies to, which may lead to
+// completeStatus is the job that fetches what a post speaks of: whom it mentions, what it quotes, and what it replies to, which may lead to
 // another post above (federation 3.9). Each is a job of its own, so that no thread, however long, keeps others waiting.
-func (s *Service) complete(ctx context.Context, w store.CompleteStatus) error {
-	origin, err := s.db.Origin(ctx, w.StatusID)
+func (s *Service) completeStatus(ctx context.Context, w store.FetchReferences) error {
+	origin, err := s.db.RemoteStatus(ctx, w.StatusID)
 	if err != nil {
 		return err
 	}
-	there, err := s.db.HasStatus(ctx, w.StatusID)
+	there, err := s.db.StatusExists(ctx, w.StatusID)
 	if err != nil || !there {
 		return err
 	}
-	w.Reach -= len(w.People) // who are asked for as well
+	w.FetchBudget -= len(w.Mentions) // who are asked for as well
 	again := false
-	if again, err = s.meetMentioned(ctx, &w); err != nil {
+	if again, err = s.fetchMentioned(ctx, &w); err != nil {
 		return err
 	}
-	for uri, reach := range leads(origin, w.Reach) {
-		st, err := s.fetchStatus(ctx, uri, fetching{reach: reach - 1})
+	for uri, reach := range relatedURIs(origin, w.FetchBudget) {
+		st, err := s.FetchStatus(ctx, uri, FetchOptions{Budget: reach - 1})
 		if err == nil && !st.Local() { // it may have come meanwhile, or be known by another id
-			err = s.social.Found(ctx, uri, st.ID)
+			err = s.social.LinkWaitingStatuses(ctx, uri, st.ID)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
 			s.log.Debug("post not found", "uri", uri, "for", w.StatusID, "err", err)
-			again = again || !lasting(err)
+			again = again || !IsFinal(err)
 		}
 	}
-	if w.Tried++; !again || w.Tried == completeTries {
+	if w.Attempts++; !again || w.Attempts == maxCompleteAttempts {
 		return nil
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		return tx.EnqueueOnce(ctx, s.now().Add(jittered(completePause<<(2*w.Tried))), completeKey(w.StatusID), w)
+		return tx.EnqueueUnique(ctx, s.now().Add(withJitter(completeRetryInterval<<(2*w.Attempts))), completeJobKey(w.StatusID), w)
 	})
 }
 
-// leads returns what a post replies to and what it quotes, as far as that is not here, each with its part of how many posts may be fetched:
+// relatedURIs returns what a post replies to and what it quotes, as far as that is not here, each with its part of how many posts may be fetched:
 // together no more than reach, or a thread that branches with every post would never end.
-func leads(origin *store.Origin, reach int) map[string]int {
+func relatedURIs(origin *store.RemoteStatus, reach int) map[string]int {
 	parts := make(map[string]int)
 	if origin == nil {
 		return parts
@@ -73,7 +73,7 @@ func leads(origin *store.Origin, reach int) map[string]int {
 		if origin.ParentURI != "" {
 			most = reach / 2
 		}
-		if quote := min(quoteReach, most); quote > 0 {
+		if quote := min(quoteFetchBudget, most); quote > 0 {
 			parts[origin.QuoteURI] = quote
 			reach -= quote
 		}
@@ -84,15 +84,15 @@ func leads(origin *store.Origin, reach int) map[string]int {
 	return parts
 }
 
-// completeKey is that of the job.
-func completeKey(id store.StatusID) string { return "complete:" + id.String() }
+// completeJobKey is that of the job.
+func completeJobKey(id store.StatusID) string { return "complete:" + id.String() }
 
-// meetMentioned asks for those whom a post mentions and who are not known. again tells whether some are left for another try.
-func (s *Service) meetMentioned(ctx context.Context, w *store.CompleteStatus) (again bool, err error) {
+// fetchMentioned asks for those whom a post mentions and who are not known. again tells whether some are left for another try.
+func (s *Service) fetchMentioned(ctx context.Context, w *store.FetchReferences) (again bool, err error) {
 	var met []store.AccountID
 	var left []string
-	for _, uri := range w.People {
-		if _, err := s.hostToAsk(uri); err != nil {
+	for _, uri := range w.Mentions {
+		if _, err := s.FetchableHost(uri); err != nil {
 			continue
 		}
 		account, err := s.Actor(ctx, uri)
@@ -101,39 +101,39 @@ func (s *Service) meetMentioned(ctx context.Context, w *store.CompleteStatus) (a
 			return false, ctx.Err()
 		case err == nil:
 			met = append(met, account.ID)
-		case !lasting(err):
+		case !IsFinal(err):
 			left = append(left, uri)
 		}
 	}
-	w.People = left
+	w.Mentions = left
 	if len(met) == 0 {
 		return len(left) > 0, nil
 	}
-	return len(left) > 0, s.social.Acquaint(ctx, w.StatusID, met)
+	return len(left) > 0, s.social.AddMentions(ctx, w.StatusID, met)
 }
 
-// watched remembers which posts were looked after a moment ago, so that not each view costs a query.
-type watched struct {
+// statusViews remembers which posts were looked after a moment ago, so that not each view costs a query.
+type statusViews struct {
 	mu sync.Mutex
-	at map[watchedKey]time.Time
+	at map[statusViewKey]time.Time
 }
 
-type watchedKey struct {
+type statusViewKey struct {
 	id   store.StatusID
 	poll bool
 }
 
-func newWatched() *watched { return &watched{at: make(map[watchedKey]time.Time)} }
+func newStatusViews() *statusViews { return &statusViews{at: make(map[statusViewKey]time.Time)} }
 
-// begin tells whether it is time to look after a post, and notes that it is done.
-func (w *watched) begin(key watchedKey, now time.Time, pause time.Duration) bool {
+// allow tells whether it is time to look after a post, and notes that it is done.
+func (w *statusViews) allow(key statusViewKey, now time.Time, pause time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if at, ok := w.at[key]; ok && now.Sub(at) < pause {
 		return false
 	}
 	for other := range w.at {
-		if len(w.at) < maxWatched {
+		if len(w.at) < maxStatusViews {
 			break
 		}
 		delete(w.at, other)
@@ -142,44 +142,44 @@ func (w *watched) begin(key watchedKey, now time.Time, pause time.Duration) bool
 	return true
 }
 
-// ThreadOpened has the replies to a post from elsewhere looked for in the background, because somebody looks at its thread; and how its
+// ThreadViewed has the replies to a post from elsewhere looked for in the background, because somebody looks at its thread; and how its
 // poll stands.
-func (s *Service) ThreadOpened(ctx context.Context, st *store.Status) error {
+func (s *Service) ThreadViewed(ctx context.Context, st *store.Status) error {
 	if st.Local() {
 		return nil
 	}
-	if err := s.PollSeen(ctx, st.ID); err != nil {
+	if err := s.PollViewed(ctx, st.ID); err != nil {
 		return err
 	}
-	if st.Visibility > store.Unlisted || !s.watched.begin(watchedKey{id: st.ID}, s.now(), repliesPause) {
+	if st.Visibility > store.Unlisted || !s.statusViews.allow(statusViewKey{id: st.ID}, s.now(), repliesInterval) {
 		return nil
 	}
-	origin, err := s.db.Origin(ctx, st.ID)
-	if err != nil || origin == nil || origin.RepliesURI == "" || s.now().Sub(origin.RepliesAt.Time()) < repliesPause {
+	origin, err := s.db.RemoteStatus(ctx, st.ID)
+	if err != nil || origin == nil || origin.RepliesURI == "" || s.now().Sub(origin.RepliesAt.Time()) < repliesInterval {
 		return err
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		return tx.EnqueueOnce(ctx, s.now(), "replies:"+st.ID.String(), store.FetchReplies{StatusID: st.ID})
+		return tx.EnqueueUnique(ctx, s.now(), "replies:"+st.ID.String(), store.FetchReplies{StatusID: st.ID})
 	})
 }
 
-// PollSeen has it asked in the background how the poll of a post from elsewhere stands, because somebody looks at it.
-func (s *Service) PollSeen(ctx context.Context, id store.StatusID) error {
-	if !s.watched.begin(watchedKey{id, true}, s.now(), pollPause) {
+// PollViewed has it asked in the background how the poll of a post from elsewhere stands, because somebody looks at it.
+func (s *Service) PollViewed(ctx context.Context, id store.StatusID) error {
+	if !s.statusViews.allow(statusViewKey{id, true}, s.now(), pollInterval) {
 		return nil
 	}
 	p, err := s.db.PollOf(ctx, id)
-	if err != nil || p == nil || !s.stale(p) {
+	if err != nil || p == nil || !s.isPollStale(p) {
 		return err
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		return tx.EnqueueOnce(ctx, s.now(), "poll-refresh:"+id.String(), store.RefreshPoll{StatusID: id})
+		return tx.EnqueueUnique(ctx, s.now(), "poll-refresh:"+id.String(), store.RefreshPoll{StatusID: id})
 	})
 }
 
-// stale tells whether the counts of a poll may be others by now.
-func (s *Service) stale(p *store.Poll) bool {
-	if p.FetchedAt == nil || s.now().Sub(p.FetchedAt.Time()) < pollPause {
+// isPollStale tells whether the counts of a poll may be others by now.
+func (s *Service) isPollStale(p *store.Poll) bool {
+	if p.FetchedAt == nil || s.now().Sub(p.FetchedAt.Time()) < pollInterval {
 		return false
 	}
 	return p.ExpiresAt == nil || p.FetchedAt.Time().Before(p.ExpiresAt.Time())
@@ -189,13 +189,13 @@ func (s *Service) stale(p *store.Poll) bool {
 func (s *Service) refreshPoll(ctx context.Context, w store.RefreshPoll) error {
 	st, err := s.db.Status(ctx, w.StatusID)
 	if err != nil {
-		return ignoreMissing(err)
+		return ignoreNotFound(err)
 	}
 	p, err := s.db.PollOf(ctx, st.ID)
-	if err != nil || p == nil || !s.stale(p) {
+	if err != nil || p == nil || !s.isPollStale(p) {
 		return err
 	}
-	if err := s.lookAnew(ctx, st); err != nil {
+	if err := s.RefreshStatus(ctx, st); err != nil {
 		s.log.Debug("poll not refreshed", "uri", st.URI, "err", err)
 	}
 	return ctx.Err() // the next view is another try
@@ -206,30 +206,30 @@ func (s *Service) refreshPoll(ctx context.Context, w store.RefreshPoll) error {
 func (s *Service) fetchReplies(ctx context.Context, w store.FetchReplies) error {
 	st, err := s.db.Status(ctx, w.StatusID)
 	if err != nil {
-		return ignoreMissing(err)
+		return ignoreNotFound(err)
 	}
-	origin, err := s.db.Origin(ctx, st.ID)
-	if err != nil || origin == nil || s.now().Sub(origin.RepliesAt.Time()) < repliesPause {
+	origin, err := s.db.RemoteStatus(ctx, st.ID)
+	if err != nil || origin == nil || s.now().Sub(origin.RepliesAt.Time()) < repliesInterval {
 		return err
 	}
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		if origin, err = tx.Origin(ctx, st.ID); origin == nil || err != nil {
+		if origin, err = tx.RemoteStatus(ctx, st.ID); origin == nil || err != nil {
 			return err
 		}
 		origin.RepliesAt = store.At(s.now())
-		return tx.SaveOrigin(ctx, origin)
+		return tx.SaveRemoteStatus(ctx, origin)
 	})
 	if origin == nil || err != nil {
 		return err
 	}
 	asked := make(map[string]int)
-	fits := func(n *note) bool { return n.Parent == st.URI }
-	items, err := s.itemsOf(ctx, origin.RepliesURI, maxPages, maxRepliesRead)
+	fits := func(n *Note) bool { return n.ParentURI == st.URI }
+	items, err := s.fetchItems(ctx, origin.RepliesURI, maxReplyPages, maxRepliesFetched)
 	if err != nil {
 		s.log.Debug("replies not read", "uri", origin.RepliesURI, "err", err)
 	}
 	for _, uri := range items {
-		host, err := s.hostToAsk(uri)
+		host, err := s.FetchableHost(uri)
 		if err != nil {
 			continue
 		}
@@ -238,10 +238,10 @@ func (s *Service) fetchReplies(ctx context.Context, w store.FetchReplies) error 
 		} else if known != nil {
 			continue
 		}
-		if asked[host]++; asked[host] > maxRepliesHost && !activity.SameHost(uri, st.URI, s.Trial) {
+		if asked[host]++; asked[host] > maxRepliesPerHost && !activity.SameHost(uri, st.URI, s.AllowLoopback) {
 			continue
 		}
-		if _, err := s.fetchStatus(ctx, uri, fetching{fits: fits, reach: replyReach}); err != nil {
+		if _, err := s.FetchStatus(ctx, uri, FetchOptions{Accept: fits, Budget: replyFetchBudget}); err != nil {
 			s.log.Debug("reply not fetched", "uri", uri, "err", err)
 		}
 		if ctx.Err() != nil {

@@ -10,68 +10,68 @@ import (
 
 func init() {
 	// Who follows by the same id each time takes that back by the same id each time, too.
-	handle("Undo", handling{do: (*Service).takeBack, suspended: true, repeated: true})
+	registerHandler("Undo", handler{handle: (*Service).handleUndo, suspendedActors: true, repeatable: true})
 }
 
-// undoneTime is how long an activity is refused that was taken back before it came (federation 4.9).
-const undoneTime = 6 * time.Hour
+// undoneTTL is how long an activity is refused that was taken back before it came (federation 4.9).
+const undoneTTL = 6 * time.Hour
 
-// takeBack takes back what an actor did. What that was is told by what is stored, by its id; the embedded copy counts where the id is not
+// handleUndo takes back what an actor did. What that was is told by what is stored, by its id; the embedded copy counts where the id is not
 // known (federation 4.9).
-func (s *Service) takeBack(ctx context.Context, in *incoming) error {
+func (s *Service) handleUndo(ctx context.Context, in *incoming) error {
 	ref, inner := in.Ref("object"), in.Object.Object("object")
 	if ref == "" && inner == nil {
-		return refuse("it is about nothing")
+		return Refuse("it is about nothing")
 	}
 	if inner != nil && inner.Ref("actor") != "" && inner.Ref("actor") != in.actor.URI {
-		return refuse("it takes back what %s did", inner.Ref("actor"))
+		return Refuse("it takes back what %s did", inner.Ref("actor"))
 	}
-	if relay, err := s.relayUnfollowed(ctx, in, ref, inner); relay || err != nil {
+	if relay, err := s.handleRelayUnfollow(ctx, in, ref, inner); relay || err != nil {
 		return err
 	}
-	done, err := s.undoStored(ctx, in.actor, ref)
+	done, err := s.undoByURI(ctx, in.actor, ref)
 	if done || err != nil {
 		return err
 	}
-	heard, err := s.db.Heard(ctx, in.id)
+	heard, err := s.db.SeenActivity(ctx, in.id)
 	if err != nil {
 		return err
 	}
 	if inner != nil && !heard { // else it has done its work, and what it would find now is newer
-		if done, err = s.undoNamed(ctx, in.actor, inner); done || err != nil {
+		if done, err = s.undoEmbedded(ctx, in.actor, inner); done || err != nil {
 			return err
 		}
 	}
-	if !activity.SameHost(ref, in.actor.URI, s.Trial) {
+	if !activity.SameHost(ref, in.actor.URI, s.AllowLoopback) {
 		return nil
 	}
 	key := undoneKey(in.actor.URI, ref)
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		_, err := tx.HearKey(ctx, key)
+		_, err := tx.MarkSeenKey(ctx, key)
 		return err
 	})
 	if err == nil {
-		s.inbox.recent.add(key)
+		s.inbox.seen.add(key)
 	}
 	return err
 }
 
-// undone tells whether an activity was taken back before it came.
-func (s *Service) undone(ctx context.Context, in *incoming) (bool, error) {
+// wasUndone tells whether an activity was taken back before it came.
+func (s *Service) wasUndone(ctx context.Context, in *incoming) (bool, error) {
 	key := undoneKey(in.actor.URI, in.id)
-	if heard, certain := s.inbox.recent.has(key, in.mark); in.fresh && certain && !heard {
+	if heard, certain := s.inbox.seen.has(key, in.seenMark); in.notUndone && certain && !heard {
 		return false, nil
 	}
-	return s.db.HeardKeySince(ctx, key, s.now().Add(-undoneTime))
+	return s.db.SeenKeySince(ctx, key, s.now().Add(-undoneTTL))
 }
 
 // undoneKey is what is heard of when an actor takes back what is not known. Nobody can do that to the activities of others.
-func undoneKey(actor, uri string) store.HeardKey {
-	return store.NewHeardKey("undone " + actor + " " + uri)
+func undoneKey(actor, uri string) store.SeenKey {
+	return store.NewSeenKey("undone " + actor + " " + uri)
 }
 
-// undoStored takes back what an actor did by the activity of an id, and tells whether there is such a thing.
-func (s *Service) undoStored(ctx context.Context, actor *store.Account, uri string) (bool, error) {
+// undoByURI takes back what an actor did by the activity of an id, and tells whether there is such a thing.
+func (s *Service) undoByURI(ctx context.Context, actor *store.Account, uri string) (bool, error) {
 	if uri == "" {
 		return false, nil
 	}
@@ -80,7 +80,7 @@ func (s *Service) undoStored(ctx context.Context, actor *store.Account, uri stri
 	case err != nil:
 		return false, err
 	case f != nil && f.FollowerID != actor.ID:
-		return true, errNotTheirs
+		return true, errNotOwnActivity
 	case f != nil:
 		return s.social.ReceiveUnfollow(ctx, actor, f.TargetID)
 	}
@@ -89,7 +89,7 @@ func (s *Service) undoStored(ctx context.Context, actor *store.Account, uri stri
 	case err != nil:
 		return false, err
 	case fav != nil && fav.AccountID != actor.ID:
-		return true, errNotTheirs
+		return true, errNotOwnActivity
 	case fav != nil:
 		return true, s.unfavourite(ctx, actor, fav.StatusID)
 	}
@@ -98,7 +98,7 @@ func (s *Service) undoStored(ctx context.Context, actor *store.Account, uri stri
 	case err != nil:
 		return false, err
 	case r != nil && r.AccountID != actor.ID:
-		return true, errNotTheirs
+		return true, errNotOwnActivity
 	case r != nil:
 		return true, s.social.ReceiveUnreact(ctx, r)
 	}
@@ -107,7 +107,7 @@ func (s *Service) undoStored(ctx context.Context, actor *store.Account, uri stri
 	case err != nil:
 		return false, err
 	case boost != nil && boost.AccountID != actor.ID:
-		return true, errNotTheirs
+		return true, errNotOwnActivity
 	case boost != nil && boost.ReblogOfID != nil:
 		return true, s.unreblog(ctx, actor, *boost.ReblogOfID)
 	}
@@ -118,25 +118,25 @@ func (s *Service) undoStored(ctx context.Context, actor *store.Account, uri stri
 	return s.social.ReceiveUnblock(ctx, actor, target)
 }
 
-var errNotTheirs = refuse("it takes back what another did")
+var errNotOwnActivity = Refuse("it takes back what another did")
 
-// undoNamed takes back what an actor did as an embedded activity says, and tells whether there was such a thing.
-func (s *Service) undoNamed(ctx context.Context, actor *store.Account, inner activity.Object) (bool, error) {
+// undoEmbedded takes back what an actor did as an embedded activity says, and tells whether there was such a thing.
+func (s *Service) undoEmbedded(ctx context.Context, actor *store.Account, inner activity.Object) (bool, error) {
 	switch inner.Type("Follow", "Block", "Accept", "Like", "EmojiReact", "EmojiReaction", "Announce") {
 	case "Follow":
-		to, err := s.accountHere(ctx, inner.Ref("object"))
+		to, err := s.localAccount(ctx, inner.Ref("object"))
 		if err != nil || to == nil {
 			return false, err
 		}
 		return s.social.ReceiveUnfollow(ctx, actor, to.ID)
 	case "Block":
-		to, err := s.accountHere(ctx, inner.Ref("object"))
+		to, err := s.localAccount(ctx, inner.Ref("object"))
 		if err != nil || to == nil {
 			return false, err
 		}
 		return s.social.ReceiveUnblock(ctx, actor, to.ID)
 	case "Accept": // which some do to end a follow
-		f, err := s.answered(ctx, actor, inner)
+		f, err := s.answeredFollow(ctx, actor, inner)
 		if err != nil || f == nil {
 			return false, err
 		}
@@ -155,12 +155,12 @@ func (s *Service) undoNamed(ctx context.Context, actor *store.Account, inner act
 		}
 		return true, s.unreblog(ctx, actor, st.OriginalID())
 	}
-	return s.unlike(ctx, actor, st.OriginalID(), inner)
+	return s.undoLike(ctx, actor, st.OriginalID(), inner)
 }
 
-// unlike takes back a favourite or a reaction.
-func (s *Service) unlike(ctx context.Context, actor *store.Account, id store.StatusID, inner activity.Object) (bool, error) {
-	if e, ok := s.emojiOf(inner); ok {
+// undoLike takes back a favourite or a reaction.
+func (s *Service) undoLike(ctx context.Context, actor *store.Account, id store.StatusID, inner activity.Object) (bool, error) {
+	if e, ok := s.reactionEmoji(inner); ok {
 		name, _ := s.social.ReactionName(e)
 		r, err := s.db.Reaction(ctx, actor.ID, id, name)
 		if err != nil {
@@ -183,14 +183,14 @@ func (s *Service) unlike(ctx context.Context, actor *store.Account, id store.Sta
 // unfavourite takes back a favourite, also of what the actor does not see any more.
 func (s *Service) unfavourite(ctx context.Context, actor *store.Account, id store.StatusID) error {
 	_, err := s.social.Unfavourite(ctx, actor, id)
-	return ignoreMissing(err)
+	return ignoreNotFound(err)
 }
 
 // unreblog takes back a boost, likewise.
 func (s *Service) unreblog(ctx context.Context, actor *store.Account, id store.StatusID) error {
 	_, err := s.social.Unreblog(ctx, actor, id)
-	return ignoreMissing(err)
+	return ignoreNotFound(err)
 }
 
-// mayBeUndone are the types of activities that can be taken back before they come.
-var mayBeUndone = map[string]bool{"Follow": true, "Block": true, "Like": true, "EmojiReact": true, "EmojiReaction": true, "Announce": true}
+// undoableTypes are the types of activities that can be taken back before they come.
+var undoableTypes = map[string]bool{"Follow": true, "Block": true, "Like": true, "EmojiReact": true, "EmojiReaction": true, "Announce": true}

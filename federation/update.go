@@ -9,27 +9,27 @@ import (
 )
 
 func init() {
-	handle("Update", handling{do: (*Service).receiveUpdate, suspended: true})
+	registerHandler("Update", handler{handle: (*Service).handleUpdate, suspendedActors: true})
 }
 
-// lateCreate is how old a post that is not known can be for its edit to bring it here (federation 4.4).
-const lateCreate = 24 * time.Hour
+// maxLateCreateAge is how old a post that is not known can be for its edit to bring it here (federation 4.4).
+const maxLateCreateAge = 24 * time.Hour
 
-// receiveUpdate gives something of the actor's another form: the actor itself, or a post (federation 4.4).
-func (s *Service) receiveUpdate(ctx context.Context, in *incoming) error {
+// handleUpdate gives something of the actor's another form: the actor itself, or a post (federation 4.4).
+func (s *Service) handleUpdate(ctx context.Context, in *incoming) error {
 	ref, err := in.objectRef()
 	if err != nil {
 		return err
 	}
 	o := in.Object.Object("object")
-	if isActor(o) || ref == in.actor.URI {
-		return s.updateActor(ctx, in)
+	if IsActor(o) || ref == in.actor.URI {
+		return s.handleActorUpdate(ctx, in)
 	}
-	if o != nil && !o.Is(noteTypes...) || in.actor.Withheld {
+	if o != nil && !o.Is(NoteTypes...) || in.actor.Unavailable {
 		return nil // of no interest
 	}
-	if !activity.SameHost(ref, in.actor.URI, s.Trial) {
-		return refuse("its object is of another host than its actor")
+	if !activity.SameHost(ref, in.actor.URI, s.AllowLoopback) {
+		return Refuse("its object is of another host than its actor")
 	}
 	st, err := s.db.StatusByURI(ctx, ref)
 	if err != nil {
@@ -39,47 +39,47 @@ func (s *Service) receiveUpdate(ctx context.Context, in *incoming) error {
 	case st == nil && o == nil:
 		return nil
 	case st == nil:
-		if published := o.Time("published"); s.now().Sub(published) > lateCreate {
+		if published := o.Time("published"); s.now().Sub(published) > maxLateCreateAge {
 			return nil
 		}
 		_, err := s.receiveNote(ctx, in, o)
 		return err
 	case st.AccountID != in.actor.ID:
-		return refuse("its object is somebody else's")
+		return Refuse("its object is somebody else's")
 	case o == nil:
-		return s.lookAnew(ctx, st)
+		return s.RefreshStatus(ctx, st)
 	}
-	return s.edit(ctx, in.actor, st, o, in.Object)
+	return s.EditStatus(ctx, in.actor, st, o, in.Object)
 }
 
-// edit gives a post the form that a document has, which must be its author's.
-func (s *Service) edit(ctx context.Context, author *store.Account, st *store.Status, o, by activity.Object) error {
-	n, err := s.readNote(o, by)
+// EditStatus gives a post the form that a document has, which must be its author's.
+func (s *Service) EditStatus(ctx context.Context, author *store.Account, st *store.Status, o, by activity.Object) error {
+	n, err := s.ReadNote(o, by)
 	if err != nil {
 		return err
 	}
-	if n.author != author.URI || n.URI != st.URI {
-		return refuse("its object is somebody else's")
+	if n.AuthorURI != author.URI || n.URI != st.URI {
+		return Refuse("its object is somebody else's")
 	}
-	if err := s.reviewNote(ctx, author, n, "Update"); err != nil {
+	if err := s.applyPoliciesToNote(ctx, author, n, "Update"); err != nil {
 		return err
 	}
-	_, err = s.social.ReceiveEdit(ctx, author, st.ID, n.Received)
+	_, err = s.social.ReceiveStatusEdit(ctx, author, st.ID, n.IncomingStatus)
 	return err
 }
 
-// lookAnew gives a post from elsewhere the form that its origin has now. One of which that says that it is no more is deleted.
-func (s *Service) lookAnew(ctx context.Context, st *store.Status) error {
-	o, err := s.askAnew(ctx, st.URI)
+// RefreshStatus gives a post from elsewhere the form that its origin has now. One of which that says that it is no more is deleted.
+func (s *Service) RefreshStatus(ctx context.Context, st *store.Status) error {
+	o, err := s.refetchDocument(ctx, st.URI)
 	switch {
-	case vanished(o, err):
-		return s.social.Vanished(ctx, st.ID)
+	case isGoneAtOrigin(o, err):
+		return s.social.RemoveRemoteStatus(ctx, st.ID)
 	case err != nil:
 		return err
 	}
 	author, err := s.db.Account(ctx, st.AccountID)
 	if err != nil {
-		return ignoreMissing(err)
+		return ignoreNotFound(err)
 	}
-	return s.edit(ctx, author, st, o, nil)
+	return s.EditStatus(ctx, author, st, o, nil)
 }

@@ -10,17 +10,17 @@ import (
 	"svc/internal/activity"
 )
 
-// isVote tells whether a Note is a vote in a poll: it has a name, answers something, and says nothing else (federation 4.3).
-func isVote(note activity.Object) bool {
-	content, _ := note.Language("content")
+// IsVote tells whether a Note is a vote in a poll: it has a name, answers something, and says nothing else (federation 4.3).
+func IsVote(note activity.Object) bool {
+	content, _ := note.TextAndLanguage("content")
 	return note.Is("Note", "Answer") && note.Text("name") != "" && content == "" && note.Ref("inReplyTo") != "" && len(note.Values("attachment")) == 0
 }
 
-// vote has an actor choose an option of a poll of this server, by the text of the option. Whom it is addressed to does not matter: what
+// receiveVote has an actor choose an option of a poll of this server, by the text of the option. Whom it is addressed to does not matter: what
 // others get of it is nothing.
-func (s *Service) vote(ctx context.Context, in *incoming, note activity.Object) error {
+func (s *Service) receiveVote(ctx context.Context, in *incoming, note activity.Object) error {
 	if by := note.Ref("attributedTo"); by != "" && by != in.actor.URI {
-		return refuse("it is the vote of %s", by)
+		return Refuse("it is the vote of %s", by)
 	}
 	st, err := s.db.StatusByURI(ctx, note.Ref("inReplyTo"))
 	if err != nil {
@@ -34,16 +34,16 @@ func (s *Service) vote(ctx context.Context, in *incoming, note activity.Object) 
 		return err
 	}
 	if p == nil {
-		return refuse("there is no poll to vote in")
+		return Refuse("there is no poll to vote in")
 	}
-	name := optionKey(note.Text("name"))
-	choice := slices.IndexFunc(p.Titles(), func(title string) bool { return optionKey(title) == name })
+	name := normalizeOption(note.Text("name"))
+	choice := slices.IndexFunc(p.Titles(), func(title string) bool { return normalizeOption(title) == name })
 	if choice < 0 {
-		return refuse("the poll has no such option")
+		return Refuse("the poll has no such option")
 	}
 	_, err = s.social.Vote(ctx, in.actor, p.ID, []int{choice})
 	return err
 }
 
-// optionKey is what the same options have in common, whoever has typed them.
-func optionKey(title string) string { return norm.NFC.String(strings.TrimSpace(title)) }
+// normalizeOption is what the same options have in common, whoever has typed them.
+func normalizeOption(title string) string { return norm.NFC.String(strings.TrimSpace(title)) }

@@ -177,12 +177,12 @@ func TestHandleChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.serve("/users/alice", p.person("alice", jsonObject{"preferredUsername": "alicia"}))
-	if got, err := a.fetchActor(t.Context(), id); err != nil || got.Acct() != "alice@"+p.host {
+	if got, err := a.FetchActor(t.Context(), id); err != nil || got.Acct() != "alice@"+p.host {
 		t.Errorf("not confirmed: %v, %v", got, err)
 	}
 	p.finger("alicia@"+p.host, "alicia@"+p.host, id)
-	a.absent = newAbsences()
-	if got, err := a.fetchActor(t.Context(), id); err != nil || got.Acct() != "alicia@"+p.host || got.ID != first.ID {
+	a.failures = newFailureCache()
+	if got, err := a.FetchActor(t.Context(), id); err != nil || got.Acct() != "alicia@"+p.host || got.ID != first.ID {
 		t.Errorf("confirmed: %v, %v", got, err)
 	}
 }
@@ -236,11 +236,11 @@ func TestReadXRD(t *testing.T) {
 		`<XRD><Subject>&unknown;</Subject></XRD>`, `<XRD><Subject>`, `<XRD></LINK>`, deep, `<XRD>` + many.String() + `</XRD>`, `<XRD a=1/>`, "\xff\xfe",
 		`<?xml version="1.0" encoding="UTF-16"?><XRD/>`,
 	} {
-		if d, err := readXRD([]byte(bad)); err == nil || !errors.Is(err, activity.ErrMalformed) {
+		if d, err := parseXRD([]byte(bad)); err == nil || !errors.Is(err, activity.ErrMalformed) {
 			t.Errorf("%.40q: got %v, %v", bad, d, err)
 		}
 	}
-	d, err := readXRD([]byte(`<XRD><Subject> acct:a@b.example </Subject><x><Link rel="self"/><Subject>no</Subject></x><Link rel="self" href="y"/></XRD>`))
+	d, err := parseXRD([]byte(`<XRD><Subject> acct:a@b.example </Subject><x><Link rel="self"/><Subject>no</Subject></x><Link rel="self" href="y"/></XRD>`))
 	if err != nil || d.subject != "acct:a@b.example" || len(d.links) != 1 || d.links[0].href != "y" {
 		t.Errorf("got %+v, %v", d, err)
 	}
@@ -256,11 +256,11 @@ func FuzzDescriptor(f *testing.F) {
 		if isXML {
 			kind = "application/xrd+xml"
 		}
-		got, err := s.readFinger(kind, b)
+		got, err := s.parseWebFinger(kind, b)
 		if err != nil {
 			return
 		}
-		if _, err := activity.Host(got.actor, false); err != nil || got.nick == "" || got.domain == "" {
+		if _, err := activity.Host(got.Actor, false); err != nil || got.nick == "" || got.domain == "" {
 			t.Errorf("got %+v", got)
 		}
 	})

@@ -18,9 +18,9 @@ type box struct {
 // bmffScan reads MP4, QuickTime and HEIF files, which are all made of boxes. Nothing in them may move, for they are full of
 // offsets: what has to go is overwritten, and its box becomes a "free" one.
 type bmffScan struct {
-	*window
+	*peekReader
 	plan  plan
-	facts facts
+	facts fileInfo
 
 	boxes    int
 	heif     bool // the top-level "meta" box is what the picture consists of
@@ -36,29 +36,29 @@ type bmffScan struct {
 
 // scanMovie plans to erase what a movie file tells beside picture and sound: user data, metadata, positions, times, and
 // tracks of anything else, such as the positions a camera has passed.
-func scanMovie(w *window) (facts, *plan, error) { return scanBMFF(w, false) }
+func scanMovie(w *peekReader) (fileInfo, *plan, error) { return scanBMFF(w, false) }
 
 // scanHEIF plans to erase the EXIF, XMP and other non-picture items of a HEIF or AVIF file, and of the movie it may hold what
 // scanMovie erases.
-func scanHEIF(w *window) (facts, *plan, error) { return scanBMFF(w, true) }
+func scanHEIF(w *peekReader) (fileInfo, *plan, error) { return scanBMFF(w, true) }
 
-func scanBMFF(w *window, heif bool) (facts, *plan, error) {
-	s := bmffScan{window: w, heif: heif, dropped: make(map[uint32]bool)}
+func scanBMFF(w *peekReader, heif bool) (fileInfo, *plan, error) {
+	s := bmffScan{peekReader: w, heif: heif, dropped: make(map[uint32]bool)}
 	end, err := s.file()
 	if err != nil {
-		return facts{}, nil, err
+		return fileInfo{}, nil, err
 	}
 	if s.heif && !s.items || !s.heif && (!s.movie || len(s.data) == 0) {
-		return facts{}, nil, malformed("neither picture nor sound")
+		return fileInfo{}, nil, malformed("neither picture nor sound")
 	}
 	if len(s.dropped) > 0 && s.fragment {
-		return facts{}, nil, unsupported("metadata track in a fragmented movie")
+		return fileInfo{}, nil, unsupportedVariant("metadata track in a fragmented movie")
 	}
 	if err := s.cutReferences(); err != nil {
-		return facts{}, nil, err
+		return fileInfo{}, nil, err
 	}
 	if err := s.eraseExtents(); err != nil {
-		return facts{}, nil, err
+		return fileInfo{}, nil, err
 	}
 	s.plan.cut(end, w.size-end)
 	return s.facts, &s.plan, nil
@@ -118,7 +118,7 @@ func (s *bmffScan) boxAt(off int64) bool {
 // box reads the head of the box at off, which has to end by end.
 func (s *bmffScan) box(off, end int64) (box, error) {
 	if s.boxes++; s.boxes > maxBoxes {
-		return box{}, unsupported("more than %d boxes", maxBoxes)
+		return box{}, unsupportedVariant("more than %d boxes", maxBoxes)
 	}
 	s.pos = off
 	head, err := s.read(8)
@@ -206,7 +206,7 @@ func (s *bmffScan) addExtent(e extent) error {
 	} else if len(s.extents) < maxEdits {
 		s.extents = append(s.extents, e)
 	} else {
-		return unsupported("more than %d pieces of metadata", maxEdits)
+		return unsupportedVariant("more than %d pieces of metadata", maxEdits)
 	}
 	if s.erase += e.n; e.off < 0 || e.n < 0 || s.erase > s.size {
 		return malformed("metadata at %d has a size of %d", e.off, e.n)

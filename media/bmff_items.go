@@ -127,14 +127,14 @@ func (s *bmffScan) locate(locations, data box, exif map[uint32]bool) error {
 				return t.err
 			}
 			if n == 0 || n > uint64(s.size) || off > uint64(s.size) {
-				return unsupported("metadata item of %d bytes at %d", n, off)
+				return unsupportedVariant("metadata item of %d bytes at %d", n, off)
 			}
 			e := extent{off: int64(off), n: int64(n)}
 			switch {
 			case method == 1 && data.kind != "":
 				e.off += data.body
 			case method != 0:
-				return unsupported("metadata item by construction method %d", method)
+				return unsupportedVariant("metadata item by construction method %d", method)
 			}
 			if isEXIF && i == 0 {
 				e.head = emptyItem(e.n)

@@ -30,7 +30,7 @@ func (s *bmffScan) movieBox(b box) error {
 	}
 	switch b.kind {
 	case "mvhd":
-		return s.forgetTimes(b)
+		return s.eraseTimes(b)
 	case "trak":
 		return s.track(b)
 	}
@@ -95,7 +95,7 @@ func (s *bmffScan) trackBox(b box, t *track) error {
 			}
 			t.id = binary.BigEndian.Uint32(id)
 		}
-		return s.forgetTimes(b)
+		return s.eraseTimes(b)
 	case "tref":
 		s.trefs = append(s.trefs, b)
 	case "mdia":
@@ -110,7 +110,7 @@ func (s *bmffScan) mediaBox(b box, t *track) error {
 	}
 	switch b.kind {
 	case "mdhd":
-		return s.forgetTimes(b)
+		return s.eraseTimes(b)
 	case "hdlr":
 		handler, err := s.bytes(b, 8, 4)
 		if err != nil {
@@ -139,8 +139,8 @@ func (s *bmffScan) mediaBox(b box, t *track) error {
 	return nil
 }
 
-// forgetTimes erases when a movie, track or medium was made and changed, which these headers begin with.
-func (s *bmffScan) forgetTimes(b box) error {
+// eraseTimes erases when a movie, track or medium was made and changed, which these headers begin with.
+func (s *bmffScan) eraseTimes(b box) error {
 	version, err := s.bytes(b, 0, 1)
 	if err != nil {
 		return err
@@ -195,7 +195,7 @@ func (s *bmffScan) samples(t *track) error {
 		return nil // as in a movie of fragments, which is refused for another reason
 	}
 	if runs.kind == "" || sizes.kind == "" {
-		return unsupported("metadata track without stsc and stsz")
+		return unsupportedVariant("metadata track without stsc and stsz")
 	}
 	count, err := s.uint(chunks, 4, 4)
 	if err != nil {
@@ -209,8 +209,8 @@ func (s *bmffScan) samples(t *track) error {
 		return err
 	}
 	// Each of the three tables is read from start to end, so each has a window of its own.
-	c := &bmffScan{window: newWindow(s.src, s.size)}
-	r := &bmffScan{window: newWindow(s.src, s.size)}
+	c := &bmffScan{peekReader: newPeekReader(s.src, s.size)}
+	r := &bmffScan{peekReader: newPeekReader(s.src, s.size)}
 	z, err := newSampleSizes(s.src, s.size, sizes)
 	if err != nil {
 		return err
@@ -254,7 +254,7 @@ type sampleSizes struct {
 }
 
 func newSampleSizes(src io.ReaderAt, size int64, table box) (*sampleSizes, error) {
-	z := &sampleSizes{bmffScan: bmffScan{window: newWindow(src, size)}, table: table}
+	z := &sampleSizes{bmffScan: bmffScan{peekReader: newPeekReader(src, size)}, table: table}
 	var err error
 	if z.same, err = z.uint(table, 4, 4); err != nil {
 		return nil, err

@@ -43,11 +43,11 @@ const tempDir = "tmp"
 
 // Files is a directory of stored files. Its methods may be used from any number of goroutines.
 type Files struct {
-	root     *os.Root
-	limits   Limits
-	decoding chan struct{}    // holds a token while a picture is decoded
-	durable  [256]atomic.Bool // by first byte of the hash: the directory exists, and so on disk
-	naming   sync.RWMutex     // held while a file gets its name, exclusively while old ones are removed
+	root       *os.Root
+	limits     Limits
+	decoding   chan struct{}    // holds a token while a picture is decoded
+	syncedDirs [256]atomic.Bool // by first byte of the hash: the directory exists, and so on disk
+	renaming   sync.RWMutex     // held while a file gets its name, exclusively while old ones are removed
 }
 
 // Entry is one stored file as Walk finds it.
@@ -120,8 +120,8 @@ func (f *Files) RemoveOlder(name string, than time.Time) (bool, error) {
 	if !validName(name) {
 		return false, nil
 	}
-	f.naming.Lock()
-	defer f.naming.Unlock()
+	f.renaming.Lock()
+	defer f.renaming.Unlock()
 	info, err := f.root.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -187,9 +187,9 @@ func (f *Files) walkDir(ctx context.Context, dir string, fn func(Entry) error) e
 // temp is a file being written. It is either kept under its final name or, by discard, gone without a trace.
 type temp struct {
 	*os.File
-	files *Files
-	path  string
-	kept  bool
+	files  *Files
+	path   string
+	stored bool
 }
 
 func (f *Files) newTemp() (*temp, error) {
@@ -201,23 +201,23 @@ func (f *Files) newTemp() (*temp, error) {
 	return &temp{File: file, files: f, path: p}, nil
 }
 
-// keep makes the content durable under its name. Content that is stored already is replaced by its equal: that costs no
+// store makes the content durable under its name. Content that is stored already is replaced by its equal: that costs no
 // more than looking, and it renews the time by which clean-up tells new files from old.
-func (t *temp) keep(name string) error {
+func (t *temp) store(name string) error {
 	if err := t.Sync(); err != nil {
 		return writeError(err)
 	}
 	dir := path.Dir(name)
-	if err := t.files.makeDurable(dir); err != nil {
+	if err := t.files.ensureDir(dir); err != nil {
 		return writeError(err)
 	}
-	t.files.naming.RLock()
+	t.files.renaming.RLock()
 	err := t.files.root.Rename(t.path, name)
-	t.files.naming.RUnlock()
+	t.files.renaming.RUnlock()
 	if err != nil {
 		return writeError(err)
 	}
-	t.kept = true
+	t.stored = true
 	if err := t.files.syncDir(dir); err != nil {
 		return writeError(err)
 	}
@@ -227,19 +227,19 @@ func (t *temp) keep(name string) error {
 // discard closes the file and removes it unless it was kept.
 func (t *temp) discard() {
 	t.Close()
-	if !t.kept {
+	if !t.stored {
 		t.files.root.Remove(t.path) // a leftover that cannot be removed now goes at the next Open
 	}
 }
 
-// makeDurable creates one of the 256 directories. It returns only once the directory is on disk, even if another
+// ensureDir creates one of the 256 directories. It returns only once the directory is on disk, even if another
 // goroutine is the one that created it.
-func (f *Files) makeDurable(dir string) error {
+func (f *Files) ensureDir(dir string) error {
 	i, err := strconv.ParseUint(dir, 16, 8)
 	if err != nil {
 		return err
 	}
-	if f.durable[i].Load() {
+	if f.syncedDirs[i].Load() {
 		return nil
 	}
 	if err := f.root.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -248,7 +248,7 @@ func (f *Files) makeDurable(dir string) error {
 	if err := f.syncDir("."); err != nil {
 		return err
 	}
-	f.durable[i].Store(true)
+	f.syncedDirs[i].Store(true)
 	return nil
 }
 
@@ -273,7 +273,7 @@ func validName(name string) bool {
 	dir, file, _ := strings.Cut(name, "/")
 	hash, ext, _ := strings.Cut(file, ".")
 	return len(dir) == 2 && len(hash) == 64 && strings.HasPrefix(hash, dir) &&
-		strings.Trim(hash, hexDigits) == "" && mimeOf[ext] != ""
+		strings.Trim(hash, hexDigits) == "" && mimeByExt[ext] != ""
 }
 
 // writeError tells a full disk, which the client may be told about, from other faults of the machine.

@@ -36,9 +36,9 @@ func (m *memFile) Truncate(size int64) error {
 }
 
 // cleaned returns a file as clean leaves it.
-func cleaned(file []byte, scan scanFunc) ([]byte, facts, error) {
+func cleaned(file []byte, scan scanFunc) ([]byte, fileInfo, error) {
 	m := &memFile{bytes.Clone(file)}
-	found, size, err := clean(m, int64(len(m.b)), scan, Limits{Pixels: defaultPixels})
+	found, size, err := stripMetadata(m, int64(len(m.b)), scan, Limits{Pixels: defaultPixels})
 	if err == nil && size != int64(len(m.b)) {
 		panic("size returned is not the size of the file")
 	}

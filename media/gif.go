@@ -12,37 +12,37 @@ const (
 )
 
 type gifScan struct {
-	*window
+	*peekReader
 	plan   plan
-	facts  facts
+	facts  fileInfo
 	frames int
 }
 
 // scanGIF plans to drop comments, plain text, XMP and other application extensions, save the one that lets an animation
 // loop, and what follows the trailer.
-func scanGIF(w *window) (facts, *plan, error) {
-	s := gifScan{window: w}
+func scanGIF(w *peekReader) (fileInfo, *plan, error) {
+	s := gifScan{peekReader: w}
 	head, err := w.read(13)
 	if err != nil {
-		return facts{}, nil, err
+		return fileInfo{}, nil, err
 	}
 	if version := string(head[:6]); version != "GIF87a" && version != "GIF89a" {
-		return facts{}, nil, malformed("no GIF signature")
+		return fileInfo{}, nil, malformed("no GIF signature")
 	}
 	s.facts.width, s.facts.height = int(binary.LittleEndian.Uint16(head[6:])), int(binary.LittleEndian.Uint16(head[8:]))
 	if s.facts.width == 0 || s.facts.height == 0 {
-		return facts{}, nil, malformed("picture without size")
+		return fileInfo{}, nil, malformed("picture without size")
 	}
 	s.facts.memory = int64(s.facts.width) * int64(s.facts.height)
 	if err := s.colours(head[10]); err != nil {
-		return facts{}, nil, err
+		return fileInfo{}, nil, err
 	}
 	ended := false
 	for !ended && (w.pos < w.size || s.frames == 0) { // some files lack the trailer, and nothing else
 		start := w.pos
 		b, err := w.read(1)
 		if err != nil {
-			return facts{}, nil, err
+			return fileInfo{}, nil, err
 		}
 		switch b[0] {
 		case gifTrailer:
@@ -55,11 +55,11 @@ func scanGIF(w *window) (facts, *plan, error) {
 			err = malformed("block %#x at %d", b[0], start)
 		}
 		if err != nil {
-			return facts{}, nil, err
+			return fileInfo{}, nil, err
 		}
 	}
 	if s.frames == 0 {
-		return facts{}, nil, malformed("GIF without a picture")
+		return fileInfo{}, nil, malformed("GIF without a picture")
 	}
 	s.plan.cut(w.pos, w.size-w.pos)
 	s.facts.animated = s.frames > 1

@@ -92,7 +92,7 @@ func fuzzScan(f *testing.F, scan scanFunc) {
 		if len(once) > len(file) {
 			t.Fatalf("cleaning made %d bytes of %d", len(once), len(file))
 		}
-		_, p, err := scan(newWindow(&memFile{once}, int64(len(once))))
+		_, p, err := scan(newPeekReader(&memFile{once}, int64(len(once))))
 		if err != nil {
 			t.Fatalf("read cleaned file: %v", err)
 		}

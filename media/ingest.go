@@ -23,8 +23,8 @@ const (
 	Emoji
 )
 
-// kinds tells what holds for each Kind.
-var kinds = [...]struct {
+// kindRules tells what holds for each Kind.
+var kindRules = [...]struct {
 	pictures bool        // only pictures that thumbnails can be made of
 	box      image.Point // what a thumbnail has to fit into; zero for no thumbnails
 	still    bool        // an animation always gets a thumbnail, as its still form
@@ -85,9 +85,9 @@ func (f *Files) Ingest(ctx context.Context, r io.Reader, kind Kind, maxBytes int
 	}
 	size := int64(n) + rest
 
-	var found facts
+	var found fileInfo
 	if format.scan != nil {
-		if found, size, err = clean(t, size, format.scan, f.limits); err != nil {
+		if found, size, err = stripMetadata(t, size, format.scan, f.limits); err != nil {
 			return nil, err
 		}
 		format = format.refine(found)
@@ -105,7 +105,7 @@ func (f *Files) Ingest(ctx context.Context, r io.Reader, kind Kind, maxBytes int
 		Width:  found.width,
 		Height: found.height,
 	}
-	if found.turned() {
+	if found.rotated() {
 		file.Width, file.Height = file.Height, file.Width
 	}
 	if format.decode != nil {
@@ -114,7 +114,7 @@ func (f *Files) Ingest(ctx context.Context, r io.Reader, kind Kind, maxBytes int
 			return nil, err
 		}
 	}
-	if err := t.keep(file.Name); err != nil {
+	if err := t.store(file.Name); err != nil {
 		return nil, err
 	}
 	return file, nil

@@ -284,7 +284,7 @@ func FuzzIngest(f *testing.F) {
 	}
 	files, dir := openFiles(f, Limits{Pixels: 1_000_000})
 	f.Fuzz(func(t *testing.T, file []byte, kind uint8) {
-		got, err := files.Ingest(t.Context(), bytes.NewReader(file), Kind(kind%uint8(len(kinds))), 1<<16)
+		got, err := files.Ingest(t.Context(), bytes.NewReader(file), Kind(kind%uint8(len(kindRules))), 1<<16)
 		if err != nil {
 			if got != nil {
 				t.Errorf("%+v with %v", got, err)

@@ -35,9 +35,9 @@ const (
 )
 
 type jpegScan struct {
-	*window
+	*peekReader
 	plan  plan
-	facts facts
+	facts fileInfo
 
 	components int
 	scans      int
@@ -49,30 +49,30 @@ type jpegScan struct {
 
 // scanJPEG plans to leave of a JPEG file what is needed to show it: tables, scans, JFIF without its thumbnail, ICC profile,
 // Adobe's colour transform, and of EXIF the orientation if it is not the usual one. What follows the picture goes.
-func scanJPEG(w *window) (facts, *plan, error) {
-	s := jpegScan{window: w}
+func scanJPEG(w *peekReader) (fileInfo, *plan, error) {
+	s := jpegScan{peekReader: w}
 	soi, err := w.read(2)
 	if err != nil {
-		return facts{}, nil, err
+		return fileInfo{}, nil, err
 	}
 	if soi[0] != 0xff || soi[1] != markerSOI {
-		return facts{}, nil, malformed("no start of image")
+		return fileInfo{}, nil, malformed("no start of image")
 	}
 	for {
 		start := w.pos
 		marker, err := s.marker()
 		if err != nil {
-			return facts{}, nil, err
+			return fileInfo{}, nil, err
 		}
 		if marker == markerEOI {
 			break
 		}
 		if err := s.segment(start, marker); err != nil {
-			return facts{}, nil, err
+			return fileInfo{}, nil, err
 		}
 	}
 	if s.scans == 0 {
-		return facts{}, nil, malformed("no picture before the end of image")
+		return fileInfo{}, nil, malformed("no picture before the end of image")
 	}
 	s.plan.cut(w.pos, w.size-w.pos)
 	if s.components == 4 || s.seenRGB {
@@ -110,7 +110,7 @@ func (s *jpegScan) segment(start int64, marker byte) error {
 	case marker == markerDHT, marker == markerDQT, marker == markerDRI, marker == markerSOS:
 	case marker >= markerAPP0 && marker <= markerAPP15, marker == markerCOM:
 	default:
-		return unsupported("JPEG marker %#x", marker)
+		return unsupportedVariant("JPEG marker %#x", marker)
 	}
 	length, err := s.read(2)
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *jpegScan) frame(marker byte, body []byte) error {
 	s.components = int(body[5])
 	s.facts.height, s.facts.width = int(binary.BigEndian.Uint16(body[1:])), int(binary.BigEndian.Uint16(body[3:]))
 	if body[0] != 8 || s.components != 1 && s.components != 3 && s.components != 4 || s.facts.height == 0 {
-		return unsupported("JPEG of %d components, %d bits, height %d", s.components, body[0], s.facts.height)
+		return unsupportedVariant("JPEG of %d components, %d bits, height %d", s.components, body[0], s.facts.height)
 	}
 	if s.facts.width == 0 {
 		return malformed("picture without width")
@@ -184,10 +184,10 @@ func (s *jpegScan) scan() error {
 		return malformed("scan before the frame header")
 	}
 	if s.scans++; s.scans > maxScans {
-		return unsupported("more than %d scans", maxScans)
+		return unsupportedVariant("more than %d scans", maxScans)
 	}
 	for {
-		b, err := s.some()
+		b, err := s.peekAny()
 		if err != nil {
 			return err
 		}

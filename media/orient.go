@@ -6,8 +6,8 @@ import (
 	"github.com/disintegration/imaging"
 )
 
-// turns are what the values of EXIF's orientation ask for, as far as they ask for anything.
-var turns = map[int]func(image.Image) *image.NRGBA{
+// orientationTransforms are what the values of EXIF's orientation ask for, as far as they ask for anything.
+var orientationTransforms = map[int]func(image.Image) *image.NRGBA{
 	2: imaging.FlipH, 3: imaging.Rotate180, 4: imaging.FlipV,
 	5: imaging.Transpose, 6: imaging.Rotate270, 7: imaging.Transverse, 8: imaging.Rotate90,
 }
@@ -15,17 +15,17 @@ var turns = map[int]func(image.Image) *image.NRGBA{
 // orient turns a picture as it is to be shown. The planes of a photograph are turned one by one, for that is what phones
 // send all day; as colours it would cost as much as making the picture smaller.
 func orient(img image.Image, orientation int) image.Image {
-	turn := turns[orientation]
+	turn := orientationTransforms[orientation]
 	if turn == nil {
 		return img
 	}
 	if planes, ok := img.(*image.YCbCr); ok && planes.SubsampleRatio == image.YCbCrSubsampleRatio420 {
-		return turnPlanes(planes, orientation)
+		return rotatePlanes(planes, orientation)
 	}
 	return turn(img)
 }
 
-func turnPlanes(img *image.YCbCr, orientation int) *image.YCbCr {
+func rotatePlanes(img *image.YCbCr, orientation int) *image.YCbCr {
 	size := img.Rect.Size()
 	chroma := image.Pt((size.X+1)/2, (size.Y+1)/2)
 	turned := size
@@ -33,14 +33,14 @@ func turnPlanes(img *image.YCbCr, orientation int) *image.YCbCr {
 		turned = image.Pt(size.Y, size.X)
 	}
 	out := image.NewYCbCr(image.Rectangle{Max: turned}, img.SubsampleRatio)
-	turnPlane(out.Y, out.YStride, img.Y, img.YStride, size, orientation)
-	turnPlane(out.Cb, out.CStride, img.Cb, img.CStride, chroma, orientation)
-	turnPlane(out.Cr, out.CStride, img.Cr, img.CStride, chroma, orientation)
+	rotatePlane(out.Y, out.YStride, img.Y, img.YStride, size, orientation)
+	rotatePlane(out.Cb, out.CStride, img.Cb, img.CStride, chroma, orientation)
+	rotatePlane(out.Cr, out.CStride, img.Cr, img.CStride, chroma, orientation)
 	return out
 }
 
-// turnPlane copies a plane of a size: row by row into out, from where the first sample comes from and on in two directions.
-func turnPlane(out []uint8, outStride int, in []uint8, stride int, size image.Point, orientation int) {
+// rotatePlane copies a plane of a size: row by row into out, from where the first sample comes from and on in two directions.
+func rotatePlane(out []uint8, outStride int, in []uint8, stride int, size image.Point, orientation int) {
 	right, bottom := size.X-1, (size.Y-1)*stride
 	from := [...]struct{ start, alongRow, toNextRow int }{
 		2: {right, -1, stride},

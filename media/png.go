@@ -18,15 +18,15 @@ var pngChunks = map[string]bool{
 }
 
 // scanPNG plans to drop text, times, EXIF, and what follows the picture. The checksums of the rest are verified.
-func scanPNG(w *window) (facts, *plan, error) {
-	var found facts
+func scanPNG(w *peekReader) (fileInfo, *plan, error) {
+	var found fileInfo
 	var p plan
 	head, err := w.read(len(pngHeader))
 	if err != nil {
-		return facts{}, nil, err
+		return fileInfo{}, nil, err
 	}
 	if string(head) != pngHeader {
-		return facts{}, nil, malformed("no PNG signature")
+		return fileInfo{}, nil, malformed("no PNG signature")
 	}
 	var header []byte
 	var seenData, transparent bool
@@ -34,19 +34,19 @@ func scanPNG(w *window) (facts, *plan, error) {
 		start := w.pos
 		head, err := w.read(8)
 		if err != nil {
-			return facts{}, nil, err
+			return fileInfo{}, nil, err
 		}
 		n := int64(binary.BigEndian.Uint32(head))
 		kind = string(head[4:])
 		if first := start == int64(len(pngHeader)); first != (kind == "IHDR") {
-			return facts{}, nil, malformed("chunk %q at %d", kind, start)
+			return fileInfo{}, nil, malformed("chunk %q at %d", kind, start)
 		}
 		if n+4 > w.size-w.pos {
-			return facts{}, nil, malformed("chunk %q is cut off", kind)
+			return fileInfo{}, nil, malformed("chunk %q is cut off", kind)
 		}
 		if !pngChunks[kind] {
 			if critical := kind[0]&0x20 == 0; critical {
-				return facts{}, nil, unsupported("PNG chunk %q", kind)
+				return fileInfo{}, nil, unsupportedVariant("PNG chunk %q", kind)
 			}
 			w.pos += n + 4
 			p.cut(start, w.pos-start)
@@ -65,14 +65,14 @@ func scanPNG(w *window) (facts, *plan, error) {
 			found.profile, err = pngProfile(w, n)
 		}
 		if err != nil {
-			return facts{}, nil, err
+			return fileInfo{}, nil, err
 		}
 		if err := pngChecksum(w, kind, n); err != nil {
-			return facts{}, nil, err
+			return fileInfo{}, nil, err
 		}
 	}
 	if !seenData {
-		return facts{}, nil, malformed("PNG without data")
+		return fileInfo{}, nil, malformed("PNG without data")
 	}
 	p.cut(w.pos, w.size-w.pos)
 	found.memory = int64(found.width) * int64(found.height) * pngPixel(header, transparent)
@@ -80,7 +80,7 @@ func scanPNG(w *window) (facts, *plan, error) {
 }
 
 // pngSize reads the header chunk (PNG 11.2.1) and returns a copy of it.
-func pngSize(w *window, n int64, found *facts) ([]byte, error) {
+func pngSize(w *peekReader, n int64, found *fileInfo) ([]byte, error) {
 	if n != 13 {
 		return nil, malformed("header of %d bytes", n)
 	}
@@ -114,7 +114,7 @@ func pngPixel(header []byte, transparent bool) int64 {
 }
 
 // pngAnimated tells whether the animation has more than one frame.
-func pngAnimated(w *window, n int64) (bool, error) {
+func pngAnimated(w *peekReader, n int64) (bool, error) {
 	if n != 8 {
 		return false, malformed("animation control of %d bytes", n)
 	}
@@ -126,10 +126,10 @@ func pngAnimated(w *window, n int64) (bool, error) {
 }
 
 // pngChecksum passes over a chunk's data and compares its checksum (PNG 5.5).
-func pngChecksum(w *window, kind string, n int64) error {
+func pngChecksum(w *peekReader, kind string, n int64) error {
 	sum := crc32.ChecksumIEEE([]byte(kind))
 	for n > 0 {
-		b, err := w.some()
+		b, err := w.peekAny()
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func rgbProfile(icc []byte) []byte {
 
 // pngProfile reads the profile from the n bytes of an iCCP chunk, without moving on (PNG 11.3.2.3). One that cannot be read
 // is as good as none.
-func pngProfile(w *window, n int64) ([]byte, error) {
+func pngProfile(w *peekReader, n int64) ([]byte, error) {
 	if n > int64(maxProfile) {
 		return nil, nil
 	}

@@ -31,17 +31,17 @@ type ProxyConfig struct {
 	MaxFile     int64
 	DirectHosts []string // files there, and on hosts below them, are shown from where they are
 
-	Fetch    *fetch.Client // by which files are fetched; how many at a time is up to it
-	Time     time.Duration // for one file, 60 s
-	Patience time.Duration // for each further piece of it, 10 s
+	Fetch        *fetch.Client // by which files are fetched; how many at a time is up to it
+	Timeout      time.Duration // for one file, 60 s
+	StallTimeout time.Duration // for each further piece of it, 10 s
 }
 
 // The standard times (security 3 and 12), and the least that has to come within the patience: a server that
 // trickles does not hold one of the few places for all of the time.
 const (
-	proxyTime     = time.Minute
-	proxyPatience = 10 * time.Second
-	leastPiece    = 16 << 10
+	defaultProxyTimeout = time.Minute
+	defaultStallTimeout = 10 * time.Second
+	minProgress         = 16 << 10
 )
 
 // ProxyFromSettings returns what settings say of the proxy.
@@ -75,21 +75,21 @@ type Proxy struct {
 
 	sweeping sync.Mutex // held while the cache is gone through
 
-	mu       sync.Mutex
-	flights  map[proxyKey]*flight
-	failures map[proxyKey]*failure
-	kept     int64            // bytes of the cache
-	flying   int64            // bytes of files that are still being fetched
-	arrived  map[string]int64 // copies that have joined the cache since a sweep began to count it, and their bytes
+	mu               sync.Mutex
+	downloads        map[proxyKey]*download
+	failures         map[proxyKey]*failure
+	cachedBytes      int64            // bytes of the cache
+	downloadingBytes int64            // bytes of files that are still being fetched
+	addedDuringSweep map[string]int64 // copies that have joined the cache since a sweep began to count it, and their bytes
 }
 
 // OpenProxy returns the proxy that keeps its copies in a directory, which is created if need be. Only one process may have it open.
 func OpenProxy(db *store.DB, c ProxyConfig, log *slog.Logger) (*Proxy, error) {
-	if c.Time == 0 {
-		c.Time = proxyTime
+	if c.Timeout == 0 {
+		c.Timeout = defaultProxyTimeout
 	}
-	if c.Patience == 0 {
-		c.Patience = proxyPatience
+	if c.StallTimeout == 0 {
+		c.StallTimeout = defaultStallTimeout
 	}
 	if !c.Enabled {
 		c.CacheSize = 0 // what it kept when it was goes
@@ -104,8 +104,8 @@ func OpenProxy(db *store.DB, c ProxyConfig, log *slog.Logger) (*Proxy, error) {
 	}
 	p := &Proxy{
 		ProxyConfig: c, db: db, log: log, root: root, own: strings.ToLower(base.Host),
-		flights: make(map[proxyKey]*flight), failures: make(map[proxyKey]*failure),
-		kept: c.CacheSize, // until it is counted
+		downloads: make(map[proxyKey]*download), failures: make(map[proxyKey]*failure),
+		cachedBytes: c.CacheSize, // until it is counted
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.running.Go(func() { // to know how much there is
@@ -143,7 +143,7 @@ func (p *Proxy) Close() error {
 
 // Register tells the worker which jobs the proxy does.
 func (p *Proxy) Register(w *store.Worker) {
-	store.HandleEvery(w, 24*time.Hour, func(ctx context.Context, _ store.SweepProxy) error { return p.Sweep(ctx) })
+	store.HandleRecurring(w, 24*time.Hour, func(ctx context.Context, _ store.SweepProxy) error { return p.Sweep(ctx) })
 }
 
 const (
@@ -163,7 +163,7 @@ func (p *Proxy) URL(address string) string {
 	}
 	encoded := base64.RawURLEncoding.EncodeToString([]byte(address))
 	shown := p.BaseURL + proxyPath + p.sign(encoded) + "/" + encoded
-	if name := plainName(u); name != "" {
+	if name := fileNameHint(u); name != "" {
 		shown += "/" + name
 	}
 	return shown
@@ -210,9 +210,9 @@ func (p *Proxy) verify(rest string) (address string, ok bool) {
 	return string(text), err == nil
 }
 
-// plainName returns the last part of an address's path in a form that needs no escaping, for apps that go by names. It means
+// fileNameHint returns the last part of an address's path in a form that needs no escaping, for apps that go by names. It means
 // nothing here.
-func plainName(u *url.URL) string {
+func fileNameHint(u *url.URL) string {
 	name := strings.Map(func(c rune) rune {
 		switch {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '.', c == '-', c == '_':
@@ -300,17 +300,17 @@ func (p *Proxy) Warm(ctx context.Context, address string) {
 		return
 	}
 	key, now := keyOf(address), time.Now()
-	if old, err := p.find(key, now); old != nil || err != nil {
+	if old, err := p.openCopy(key, now); old != nil || err != nil {
 		if old != nil {
 			old.Close()
 		}
 		return
 	}
-	f, fresh, err := p.join(key, address, now)
+	f, fresh, err := p.startOrJoin(key, address, now)
 	switch {
 	case fresh != nil:
 		fresh.Close()
 	case err == nil:
-		p.leave(f)
+		p.release(f)
 	}
 }

@@ -20,10 +20,10 @@ const (
 	copyHeader = 64
 	copyFormat = "svc-proxy-1 %s %d %d" // extension, bytes, Unix time at which it was fetched
 
-	freshFor   = 14 * 24 * time.Hour // after that a copy is fetched anew, if it can be
-	unusedFor  = 30 * 24 * time.Hour // after that it goes, be there room or not
-	noteUse    = time.Hour
-	blockBytes = 4 << 10 // in which file systems count
+	copyTTL       = 14 * 24 * time.Hour // after that a copy is fetched anew, if it can be
+	maxUnused     = 30 * 24 * time.Hour // after that it goes, be there room or not
+	useResolution = time.Hour
+	blockSize     = 4 << 10 // in which file systems count
 )
 
 // proxyKey stands for an address.
@@ -37,21 +37,21 @@ func (k proxyKey) file() string {
 	return h[:2] + "/" + h
 }
 
-// charge is what a copy of that many bytes takes of the cache.
-func charge(size int64) int64 { return (size + copyHeader + blockBytes - 1) / blockBytes * blockBytes }
+// diskUsage is what a copy of that many bytes takes of the cache.
+func diskUsage(size int64) int64 { return (size + copyHeader + blockSize - 1) / blockSize * blockSize }
 
-// copied is a copy, open.
-type copied struct {
+// cachedCopy is a copy, open.
+type cachedCopy struct {
 	*io.SectionReader
 	file    *os.File
 	format  *format
 	fetched time.Time
 }
 
-func (c *copied) Close() error { return c.file.Close() }
+func (c *cachedCopy) Close() error { return c.file.Close() }
 
-// find opens the copy of what is at an address, nil if there is none.
-func (p *Proxy) find(key proxyKey, now time.Time) (*copied, error) {
+// openCopy opens the copy of what is at an address, nil if there is none.
+func (p *Proxy) openCopy(key proxyKey, now time.Time) (*cachedCopy, error) {
 	file, err := p.root.Open(key.file())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -64,7 +64,7 @@ func (p *Proxy) find(key proxyKey, now time.Time) (*copied, error) {
 		file.Close()
 		return nil, p.remove(key)
 	}
-	if now.Sub(used) > noteUse {
+	if now.Sub(used) > useResolution {
 		if err := p.root.Chtimes(key.file(), now, now); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			p.log.Warn("cannot note that a copy is in use", "err", err)
 		}
@@ -75,7 +75,7 @@ func (p *Proxy) find(key proxyKey, now time.Time) (*copied, error) {
 var errNoCopy = errors.New("not a copy")
 
 // readCopy reads what the first line of a copy says, and when the copy was used last.
-func readCopy(file *os.File) (c *copied, used time.Time, err error) {
+func readCopy(file *os.File) (c *cachedCopy, used time.Time, err error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, used, err
@@ -93,7 +93,7 @@ func readCopy(file *os.File) (c *copied, used time.Time, err error) {
 	if f == nil || info.Size() != copyHeader+size {
 		return nil, used, errNoCopy
 	}
-	return &copied{io.NewSectionReader(file, copyHeader, size), file, f, time.Unix(fetched, 0)}, info.ModTime(), nil
+	return &cachedCopy{io.NewSectionReader(file, copyHeader, size), file, f, time.Unix(fetched, 0)}, info.ModTime(), nil
 }
 
 func formatOf(ext string) *format {
@@ -110,7 +110,7 @@ func (p *Proxy) remove(key proxyKey) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n, err := p.removeFile(key.file())
-	p.kept -= n
+	p.cachedBytes -= n
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove copy: %w", err)
 	}
@@ -126,25 +126,25 @@ func (p *Proxy) removeFile(name string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return charge(info.Size() - copyHeader), nil
+	return diskUsage(info.Size() - copyHeader), nil
 }
 
-// adopt makes what a flight has brought a copy. p.mu is held.
-func (p *Proxy) adopt(f *flight) error {
+// addCopy makes what a flight has brought a copy. p.mu is held.
+func (p *Proxy) addCopy(f *download) error {
 	name := f.key.file()
 	err := p.root.Mkdir(path.Dir(name), 0o700)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	if n, err := p.removeFile(name); err == nil {
-		p.kept -= n
+		p.cachedBytes -= n
 	}
 	if err := p.root.Rename(f.temp, name); err != nil {
 		return err
 	}
-	p.kept += charge(f.have)
-	if p.arrived != nil {
-		p.arrived[name] = charge(f.have)
+	p.cachedBytes += diskUsage(f.received)
+	if p.addedDuringSweep != nil {
+		p.addedDuringSweep[name] = diskUsage(f.received)
 	}
 	return nil
 }
@@ -154,8 +154,8 @@ var errNoRoom = errors.New("the cache is full of what is being fetched")
 // reserve makes room for n more bytes of a flight.
 func (p *Proxy) reserve(ctx context.Context, n int64) error {
 	p.mu.Lock()
-	p.flying += n
-	fits := p.kept+p.flying <= p.CacheSize
+	p.downloadingBytes += n
+	fits := p.cachedBytes+p.downloadingBytes <= p.CacheSize
 	p.mu.Unlock()
 	if fits {
 		return nil
@@ -176,7 +176,7 @@ func (p *Proxy) reserve(ctx context.Context, n int64) error {
 func (p *Proxy) fits() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.kept+p.flying <= p.CacheSize
+	return p.cachedBytes+p.downloadingBytes <= p.CacheSize
 }
 
 // Sweep removes the copies that nobody has looked at for long, and as many more as it takes for the cache to be no larger than it may.
@@ -191,27 +191,27 @@ func (p *Proxy) Sweep(ctx context.Context) error {
 // want of room, it leaves a tenth free, not to be needed again at once.
 func (p *Proxy) sweep(ctx context.Context) error {
 	p.mu.Lock()
-	p.arrived = make(map[string]int64)
+	p.addedDuringSweep = make(map[string]int64)
 	p.mu.Unlock()
 	defer func() { // what has arrived since is counted by itself
 		p.mu.Lock()
-		p.arrived = nil
+		p.addedDuringSweep = nil
 		p.mu.Unlock()
 	}()
 	now := time.Now()
-	var used [unusedFor/time.Minute + 1]int64
+	var used [maxUnused/time.Minute + 1]int64
 	all := int64(0)
 	err := p.walk(ctx, func(_ string, info fs.FileInfo) error {
-		used[minutesSince(info.ModTime(), now)] += charge(info.Size() - copyHeader)
-		all += charge(info.Size() - copyHeader)
+		used[minutesSince(info.ModTime(), now)] += diskUsage(info.Size() - copyHeader)
+		all += diskUsage(info.Size() - copyHeader)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	p.mu.Lock()
-	room := p.CacheSize - p.flying
-	for _, n := range p.arrived {
+	room := p.CacheSize - p.downloadingBytes
+	for _, n := range p.addedDuringSweep {
 		room -= n
 	}
 	p.mu.Unlock()
@@ -227,7 +227,7 @@ func (p *Proxy) sweep(ctx context.Context) error {
 	}
 	removed, files := int64(0), 0
 	err = p.walk(ctx, func(name string, info fs.FileInfo) error {
-		n := charge(info.Size() - copyHeader)
+		n := diskUsage(info.Size() - copyHeader)
 		switch age := minutesSince(info.ModTime(), now); {
 		case age < oldest:
 			return nil
@@ -243,9 +243,9 @@ func (p *Proxy) sweep(ctx context.Context) error {
 		return nil
 	})
 	p.mu.Lock()
-	p.kept = all - removed
-	for _, n := range p.arrived {
-		p.kept += n
+	p.cachedBytes = all - removed
+	for _, n := range p.addedDuringSweep {
+		p.cachedBytes += n
 	}
 	p.mu.Unlock()
 	if files > 0 {
@@ -256,7 +256,7 @@ func (p *Proxy) sweep(ctx context.Context) error {
 
 // minutesSince tells how old something is, up to what is too old in any case.
 func minutesSince(t, now time.Time) int {
-	return int(min(max(now.Sub(t), 0), unusedFor) / time.Minute)
+	return int(min(max(now.Sub(t), 0), maxUnused) / time.Minute)
 }
 
 // walk calls fn for every copy that did not arrive during the sweep.
@@ -269,10 +269,10 @@ func (p *Proxy) walk(ctx context.Context, fn func(name string, info fs.FileInfo)
 	return nil
 }
 
-func (p *Proxy) hasArrived(name string) bool {
+func (p *Proxy) wasAddedDuringSweep(name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, ok := p.arrived[name]
+	_, ok := p.addedDuringSweep[name]
 	return ok
 }
 
@@ -305,7 +305,7 @@ func (p *Proxy) walkDir(ctx context.Context, dir string, fn func(string, fs.File
 				return err
 			}
 			name := path.Join(dir, e.Name())
-			if p.hasArrived(name) {
+			if p.wasAddedDuringSweep(name) {
 				continue
 			}
 			if err := fn(name, info); err != nil {

@@ -14,20 +14,20 @@ import (
 
 // failure is why there is nothing to show, for as long as it is not tried again.
 type failure struct {
-	told  *errs.Error
-	until time.Time
-	gone  bool // for good: an old copy is not to be shown either
-	ours  bool // it is this server's trouble
+	response  *errs.Error
+	until     time.Time
+	permanent bool // for good: an old copy is not to be shown either
+	internal  bool // it is this server's trouble
 }
 
-func (f *failure) Error() string { return f.told.Message }
+func (f *failure) Error() string { return f.response.Message }
 
-func (f *failure) Unwrap() error { return f.told }
+func (f *failure) Unwrap() error { return f.response }
 
 const (
-	restShort = time.Minute
-	restLong  = time.Hour
-	restsKept = 10_000
+	shortFailureTTL = time.Minute
+	longFailureTTL  = time.Hour
+	maxFailures     = 10_000
 )
 
 var (
@@ -39,33 +39,33 @@ var (
 // failureOf tells what follows from an error. What is about the file lasts longer than what is about the moment.
 func failureOf(err error) *failure {
 	f := new(failure)
-	rest := restShort
+	rest := shortFailureTTL
 	var status *fetch.StatusError
 	var full *errs.Error
 	var disk *fs.PathError
 	switch {
 	case errors.As(err, &status) && (status.Status == http.StatusNotFound || status.Status == http.StatusGone):
-		f.told, f.gone, rest = errs.NotFound("It is not there any more"), true, restLong
+		f.response, f.permanent, rest = errs.NotFound("It is not there any more"), true, longFailureTTL
 	case errors.As(err, &status):
-		f.told = errs.New(http.StatusBadGateway, fmt.Sprintf("The server that has it answered with status %d", status.Status))
-	case errors.Is(err, fetch.ErrType):
-		f.told, f.gone, rest = errs.New(http.StatusBadGateway, "It is no picture, video or sound that can be shown"), true, restLong
+		f.response = errs.New(http.StatusBadGateway, fmt.Sprintf("The server that has it answered with status %d", status.Status))
+	case errors.Is(err, fetch.ErrContentType):
+		f.response, f.permanent, rest = errs.New(http.StatusBadGateway, "It is no picture, video or sound that can be shown"), true, longFailureTTL
 	case errors.Is(err, fetch.ErrTooLarge):
-		f.told, f.gone, rest = errs.New(http.StatusBadGateway, "It is too large"), true, restLong
+		f.response, f.permanent, rest = errs.New(http.StatusBadGateway, "It is too large"), true, longFailureTTL
 	case errors.Is(err, fetch.ErrRefused), errors.Is(err, fetch.ErrRedirects):
-		f.told, rest = errRefusedAddress, restLong
+		f.response, rest = errRefusedAddress, longFailureTTL
 	case errors.Is(err, fetch.ErrBusy), errors.Is(err, errNoRoom):
-		f.told, rest = errBusy, 0
+		f.response, rest = errBusy, 0
 	case errors.As(err, &full):
-		f.told, f.ours = full, true
+		f.response, f.internal = full, true
 	case errors.As(err, &disk):
-		f.told, f.ours = errs.New(http.StatusInternalServerError, "Something went wrong"), true
+		f.response, f.internal = errs.New(http.StatusInternalServerError, "Something went wrong"), true
 	case errors.Is(err, errTooSlow), errors.Is(err, context.DeadlineExceeded):
-		f.told = errs.New(http.StatusGatewayTimeout, "The server that has it takes too long")
+		f.response = errs.New(http.StatusGatewayTimeout, "The server that has it takes too long")
 	case errors.Is(err, context.Canceled):
-		f.told, rest = errBusy, 0 // we are stopping
+		f.response, rest = errBusy, 0 // we are stopping
 	default:
-		f.told = errs.New(http.StatusBadGateway, "The server that has it cannot be reached")
+		f.response = errs.New(http.StatusBadGateway, "The server that has it cannot be reached")
 	}
 	f.until = time.Now().Add(rest)
 	return f
@@ -73,7 +73,7 @@ func failureOf(err error) *failure {
 
 // remember has a failure hold for its time. p.mu is held.
 func (p *Proxy) remember(key proxyKey, f *failure) {
-	if len(p.failures) >= restsKept {
+	if len(p.failures) >= maxFailures {
 		now := time.Now()
 		for k, old := range p.failures {
 			if !old.until.After(now) {
@@ -82,7 +82,7 @@ func (p *Proxy) remember(key proxyKey, f *failure) {
 		}
 	}
 	for k := range p.failures {
-		if len(p.failures) < restsKept {
+		if len(p.failures) < maxFailures {
 			break
 		}
 		delete(p.failures, k)

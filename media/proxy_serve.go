@@ -31,10 +31,10 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	address, err := p.allowed(r)
 	if err == nil {
-		err = p.show(w, r, address)
+		err = p.serveAddress(w, r, address)
 	}
 	if err != nil && r.Context().Err() == nil {
-		refuse(w, p.told(err))
+		refuse(w, p.clientError(err))
 	}
 }
 
@@ -63,57 +63,57 @@ func isServer(userAgent string) bool {
 	return strings.Contains(userAgent, "://") || strings.Contains(strings.ToLower(userAgent), "mediaproxy")
 }
 
-// show answers with what is at an address. An error means that nothing has been answered yet.
-func (p *Proxy) show(w http.ResponseWriter, r *http.Request, address string) error {
+// serveAddress answers with what is at an address. An error means that nothing has been answered yet.
+func (p *Proxy) serveAddress(w http.ResponseWriter, r *http.Request, address string) error {
 	key, now := keyOf(address), time.Now()
-	old, err := p.find(key, now)
+	old, err := p.openCopy(key, now)
 	if err != nil {
 		return err
 	}
 	if old != nil {
 		defer old.Close()
-		if now.Sub(old.fetched) < freshFor {
+		if now.Sub(old.fetched) < copyTTL {
 			return p.sendCopy(w, r, address, old)
 		}
 	}
-	f, fresh, err := p.join(key, address, now)
+	f, fresh, err := p.startOrJoin(key, address, now)
 	if fresh != nil {
 		defer fresh.Close()
 		return p.sendCopy(w, r, address, fresh)
 	}
 	if err == nil {
-		defer p.leave(f)
-		http.NewResponseController(w).SetWriteDeadline(now.Add(p.Time + time.Minute)) // where it cannot be set, there is none
-		err = f.begin(r.Context())
+		defer p.release(f)
+		http.NewResponseController(w).SetWriteDeadline(now.Add(p.Timeout + time.Minute)) // where it cannot be set, there is none
+		err = f.waitStart(r.Context())
 	}
 	var failed *failure
 	switch {
 	case err == nil:
-		return p.sendFlight(w, r, f)
-	case old != nil && !(errors.As(err, &failed) && failed.gone):
+		return p.sendDownload(w, r, f)
+	case old != nil && !(errors.As(err, &failed) && failed.permanent):
 		return p.sendCopy(w, r, address, old) // better than nothing
 	}
 	return err
 }
 
-func (p *Proxy) sendCopy(w http.ResponseWriter, r *http.Request, address string, c *copied) error {
-	describe(w.Header(), address, c.format, c.fetched)
+func (p *Proxy) sendCopy(w http.ResponseWriter, r *http.Request, address string, c *cachedCopy) error {
+	setFileHeaders(w.Header(), address, c.format, c.fetched)
 	http.ServeContent(w, r, "", time.Time{}, c)
 	return nil
 }
 
-// sendFlight passes on what is coming. A part of it can be asked for as of any file; where its size is not known, only once it is
+// sendDownload passes on what is coming. A part of it can be asked for as of any file; where its size is not known, only once it is
 // there.
-func (p *Proxy) sendFlight(w http.ResponseWriter, r *http.Request, f *flight) error {
+func (p *Proxy) sendDownload(w http.ResponseWriter, r *http.Request, f *download) error {
 	size := f.size
 	if size < 0 && r.Header.Get("Range") != "" {
-		if err := f.end(r.Context()); err != nil {
+		if err := f.waitEnd(r.Context()); err != nil {
 			return err
 		}
-		size = f.have
+		size = f.received
 	}
-	describe(w.Header(), f.address, f.format, f.fetched)
-	from := &flightReader{flight: f, ctx: r.Context(), all: size}
+	setFileHeaders(w.Header(), f.address, f.format, f.fetched)
+	from := &downloadReader{download: f, ctx: r.Context(), all: size}
 	if size < 0 {
 		if r.Method == http.MethodHead {
 			return nil
@@ -130,8 +130,8 @@ func (p *Proxy) sendFlight(w http.ResponseWriter, r *http.Request, f *flight) er
 	return nil
 }
 
-// describe sets the headers of a file.
-func describe(h http.Header, address string, f *format, fetched time.Time) {
+// setFileHeaders sets the headers of a file.
+func setFileHeaders(h http.Header, address string, f *format, fetched time.Time) {
 	name := ""
 	if u, err := url.Parse(address); err == nil {
 		name = path.Base(u.Path)
@@ -143,8 +143,8 @@ func describe(h http.Header, address string, f *format, fetched time.Time) {
 	h.Set("ETag", fmt.Sprintf(`"%x-%x"`, key[:8], fetched.Unix()))
 }
 
-// told returns what people are told of an error.
-func (p *Proxy) told(err error) *errs.Error {
+// clientError returns what people are told of an error.
+func (p *Proxy) clientError(err error) *errs.Error {
 	var e *errs.Error
 	if !errors.As(err, &e) {
 		if !errors.Is(err, context.Canceled) {

@@ -84,7 +84,7 @@ func startProxy(t *testing.T, change ...func(*media.ProxyConfig)) *proxy {
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.now.Load().Handler().ServeHTTP(w, r) }))
 	p.config = media.ProxyConfig{
 		Dir: filepath.Join(t.TempDir(), "cache"), BaseURL: ts.URL, Key: []byte("key"), Enabled: true, CacheSize: 10 << 20, MaxFile: 1 << 20,
-		Fetch: fetch.New(fetch.Options{UserAgent: "svc/1 (+" + ts.URL + ")", Own: []string{strings.TrimPrefix(ts.URL, "http://")}, AllowLoopback: true}),
+		Fetch: fetch.New(fetch.Options{UserAgent: "svc/1 (+" + ts.URL + ")", OwnHosts: []string{strings.TrimPrefix(ts.URL, "http://")}, AllowLoopback: true}),
 	}
 	for _, f := range change {
 		f(&p.config)
@@ -618,7 +618,7 @@ func TestProxyTogether(t *testing.T) {
 }
 
 func TestProxySlow(t *testing.T) {
-	p, site := startProxy(t, func(c *media.ProxyConfig) { c.Time, c.Patience = 400*time.Millisecond, 100*time.Millisecond }), startElsewhere(t)
+	p, site := startProxy(t, func(c *media.ProxyConfig) { c.Timeout, c.StallTimeout = 400*time.Millisecond, 100*time.Millisecond }), startElsewhere(t)
 	silent := site.drips("/silent.png", 1000)
 	site.mux.HandleFunc("/mute.png", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	site.mux.HandleFunc("/trickle.png", func(w http.ResponseWriter, r *http.Request) {

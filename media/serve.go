@@ -35,7 +35,7 @@ func (f *Files) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ext := strings.TrimPrefix(path.Ext(name), ".")
-	if wantsActivity(r.Header.Values("Accept"), mimeOf[ext]) {
+	if wantsActivity(r.Header.Values("Accept"), mimeByExt[ext]) {
 		http.Error(w, "Not acceptable", http.StatusNotAcceptable)
 		return
 	}
@@ -50,7 +50,7 @@ func (f *Files) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	defer file.Close()
 
-	h.Set("Content-Type", mimeOf[ext])
+	h.Set("Content-Type", mimeByExt[ext])
 	h.Set("Content-Disposition", disposition(r.URL.Query().Get("name"), ext))
 	h.Set("Cache-Control", "public, max-age=1209600, immutable")
 	h.Set("ETag", `"`+strings.TrimSuffix(path.Base(name), "."+ext)+`"`)

@@ -19,21 +19,21 @@ import (
 // thumbnailQuality is of the JPEG files made here.
 const thumbnailQuality = 82
 
-// largeDecode is from how many bytes on the memory of a decoded picture is given back at once. Left to the garbage collector
+// largeDecodeBytes is from how many bytes on the memory of a decoded picture is given back at once. Left to the garbage collector
 // it would still be there when the next one is decoded, and the one after that.
-const largeDecode = 16 << 20
+const largeDecodeBytes = 16 << 20
 
-// turned tells whether width and height change places when the picture is shown.
-func (f facts) turned() bool { return f.orientation >= 5 }
+// rotated tells whether width and height change places when the picture is shown.
+func (f fileInfo) rotated() bool { return f.orientation >= 5 }
 
 // thumbnail stores a smaller form of a picture and returns its name; "" if none is needed or its making would take too much
 // memory. A picture that cannot be decoded is refused.
-func (f *Files) thumbnail(ctx context.Context, src *io.SectionReader, format *format, found facts, kind Kind) (string, error) {
-	box := kinds[kind].box
-	if found.turned() {
+func (f *Files) thumbnail(ctx context.Context, src *io.SectionReader, format *format, found fileInfo, kind Kind) (string, error) {
+	box := kindRules[kind].box
+	if found.rotated() {
 		box.X, box.Y = box.Y, box.X
 	}
-	still := found.animated && kinds[kind].still
+	still := found.animated && kindRules[kind].still
 	small := found.width <= box.X && found.height <= box.Y
 	if box == (image.Point{}) || small && !still || found.memory > f.limits.DecodeMemory {
 		return "", nil
@@ -45,7 +45,7 @@ func (f *Files) thumbnail(ctx context.Context, src *io.SectionReader, format *fo
 		return "", ctx.Err()
 	}
 	picture, err := reduce(src, format, found, box)
-	if found.memory >= largeDecode {
+	if found.memory >= largeDecodeBytes {
 		debug.FreeOSMemory()
 	}
 	if ctx.Err() != nil {
@@ -71,12 +71,12 @@ func (f *Files) thumbnail(ctx context.Context, src *io.SectionReader, format *fo
 	}
 	sum := sha256.Sum256(data)
 	name := storedName(sum[:], ext)
-	return name, t.keep(name)
+	return name, t.store(name)
 }
 
 // reduce decodes a picture and makes it fit into the box, the right way up. Decoders that fall over what they are given do
 // so here and nowhere else: all of it happens in this goroutine, on the decoder's own picture.
-func reduce(src *io.SectionReader, format *format, found facts, box image.Point) (small image.Image, err error) {
+func reduce(src *io.SectionReader, format *format, found fileInfo, box image.Point) (small image.Image, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			small, err = nil, malformed("decoder panicked: %v", p)

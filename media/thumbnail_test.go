@@ -75,7 +75,7 @@ func TestThumbnail(t *testing.T) {
 			if img.Bounds().Size() != tt.want || format != tt.format {
 				t.Errorf("%s of %v, want %s of %v", format, img.Bounds().Size(), tt.format, tt.want)
 			}
-			if mime := mimeOf[filepath.Ext(got.Thumbnail)[1:]]; mime != "image/"+format {
+			if mime := mimeByExt[filepath.Ext(got.Thumbnail)[1:]]; mime != "image/"+format {
 				t.Errorf("served as %q", mime)
 			}
 		})
@@ -137,7 +137,7 @@ func TestTurnPlanes(t *testing.T) {
 				img.Cb[i], img.Cr[i] = uint8(noise.Uint32()), uint8(noise.Uint32())
 			}
 		}
-		for orientation, turn := range turns {
+		for orientation, turn := range orientationTransforms {
 			got, want := orient(img, orientation), turn(img)
 			if got.Bounds() != want.Bounds() {
 				t.Fatalf("orientation %d: %v, want %v", orientation, got.Bounds(), want.Bounds())
@@ -206,8 +206,8 @@ func TestDecodeMemoryLimit(t *testing.T) {
 
 // TestDecoderPanics stands for a fault in a decoder.
 func TestDecoderPanics(t *testing.T) {
-	broken := &format{decode: func(*io.SectionReader, facts) (image.Image, error) { panic("index out of range") }}
-	_, err := reduce(nil, broken, facts{width: 9, height: 9}, image.Pt(4, 4))
+	broken := &format{decode: func(*io.SectionReader, fileInfo) (image.Image, error) { panic("index out of range") }}
+	_, err := reduce(nil, broken, fileInfo{width: 9, height: 9}, image.Pt(4, 4))
 	wantStatus(t, err, 422)
 }
 

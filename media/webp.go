@@ -27,9 +27,9 @@ type webpFrame struct {
 type span struct{ off, n int64 }
 
 type webpScan struct {
-	*window
+	*peekReader
 	plan  plan
-	facts facts
+	facts fileInfo
 
 	end      int64 // of the picture by its own account
 	removed  int64 // bytes that will be gone before end
@@ -39,24 +39,24 @@ type webpScan struct {
 }
 
 // scanWebP plans to drop EXIF, XMP and unknown chunks, within animation frames as well, and what follows the picture.
-func scanWebP(w *window) (facts, *plan, error) {
-	s := webpScan{window: w}
+func scanWebP(w *peekReader) (fileInfo, *plan, error) {
+	s := webpScan{peekReader: w}
 	head, err := w.read(12)
 	if err != nil {
-		return facts{}, nil, err
+		return fileInfo{}, nil, err
 	}
 	if !hasPrefix(head, "RIFF") || string(head[8:]) != "WEBP" {
-		return facts{}, nil, malformed("no WebP signature")
+		return fileInfo{}, nil, malformed("no WebP signature")
 	}
 	s.end = int64(binary.LittleEndian.Uint32(head[4:])) + 8
 	if s.end > w.size {
-		return facts{}, nil, malformed("%d bytes of %d", w.size, s.end)
+		return fileInfo{}, nil, malformed("%d bytes of %d", w.size, s.end)
 	}
 	if err := s.chunks(s.end, s.chunk); err != nil {
-		return facts{}, nil, err
+		return fileInfo{}, nil, err
 	}
 	if s.frames == 0 {
-		return facts{}, nil, malformed("WebP without a picture")
+		return fileInfo{}, nil, malformed("WebP without a picture")
 	}
 	if s.removed > 0 {
 		s.plan.replace(4, 4, binary.LittleEndian.AppendUint32(nil, uint32(s.end-8-s.removed)))
@@ -242,7 +242,7 @@ func (s *webpScan) endFrame() {
 }
 
 // decodeWebP decodes the first frame, which it puts into a file of its own for the purpose: the decoder knows no animations.
-func decodeWebP(src *io.SectionReader, f facts) (image.Image, error) {
+func decodeWebP(src *io.SectionReader, f fileInfo) (image.Image, error) {
 	var body []io.Reader
 	size := 4
 	chunk := func(kind string, data io.Reader, n int64) {

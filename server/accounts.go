@@ -27,7 +27,7 @@ func (s *Server) showAccount(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.seen(r, a)
+	s.refreshAccount(r, a)
 	if a.ID != viewerID(r) {
 		return s.renderAccount(r, a.ID)
 	}
@@ -59,7 +59,7 @@ func (s *Server) renderAccounts(r *Request, ids []store.AccountID) (entity.List[
 	return s.entities.Accounts(r.Context(), ids)
 }
 
-func withRelationships(r *Request) bool { return isTrue(r.Query("with_relationships")) }
+func withRelationships(r *Request) bool { return parseBool(r.Query("with_relationships")) }
 
 // accountPage renders a page of accounts whose cursors are the ids of the accounts.
 func (s *Server) accountPage(r *Request, page Page, ids []store.AccountID, err error) (any, error) {
@@ -94,9 +94,9 @@ func (s *Server) accountByNickname(r *Request) (*store.Account, error) {
 // accountIDOrNickname is accountByIDOrNickname for those who need no more than the account's id.
 func (s *Server) accountIDOrNickname(r *Request) (store.AccountID, error) {
 	if id := accountParam(r); id != 0 {
-		withheld, err := s.db.Withheld(r.Context(), id)
+		withheld, err := s.db.AccountUnavailable(r.Context(), id)
 		if err == nil {
-			err = s.maySee(r, id, withheld)
+			err = s.checkVisible(r, id, withheld)
 		}
 		if !errs.IsNotFound(err) {
 			return id, err
@@ -122,7 +122,7 @@ func (s *Server) accountByHandle(r *Request, handle string) (*store.Account, err
 	if err != nil {
 		return nil, err
 	}
-	return a, s.maySee(r, a.ID, a.Withheld)
+	return a, s.checkVisible(r, a.ID, a.Unavailable)
 }
 
 // visibleAccount returns an account, if it may be seen.
@@ -131,11 +131,11 @@ func (s *Server) visibleAccount(r *Request, id store.AccountID) (*store.Account,
 	if err != nil {
 		return nil, err
 	}
-	return a, s.maySee(r, a.ID, a.Withheld)
+	return a, s.checkVisible(r, a.ID, a.Unavailable)
 }
 
-// maySee tells whether an account may be seen: those that are withheld are for themselves and for staff.
-func (s *Server) maySee(r *Request, id store.AccountID, withheld bool) error {
+// checkVisible tells whether an account may be seen: those that are withheld are for themselves and for staff.
+func (s *Server) checkVisible(r *Request, id store.AccountID, withheld bool) error {
 	if withheld && id != viewerID(r) && (r.User == nil || !r.User.Staff()) {
 		return errs.ErrRecordNotFound
 	}
@@ -153,13 +153,13 @@ func accountParam(r *Request) store.AccountID {
 func (s *Server) lookUpAccount(r *Request) (any, error) {
 	look := s.accountByHandle
 	if r.Viewer != nil && r.Query("skip_webfinger") == "false" {
-		look = s.accountAnywhere
+		look = s.resolveAccount
 	}
 	a, err := look(r, r.Query("acct"))
 	if err != nil {
 		return nil, err
 	}
-	s.seen(r, a)
+	s.refreshAccount(r, a)
 	return s.renderAccount(r, a.ID)
 }
 
@@ -172,12 +172,12 @@ func (s *Server) searchAccounts(r *Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	return s.accountsLike(r, p.Q, p.Following, r.Page(40, 80))
+	return s.findAccounts(r, p.Q, p.Following, r.Page(40, 80))
 }
 
-// accountsLike returns a page of the accounts that are named by a text, or begin like it. If it is a handle that nobody here has, its
+// findAccounts returns a page of the accounts that are named by a text, or begin like it. If it is a handle that nobody here has, its
 // server may be asked.
-func (s *Server) accountsLike(r *Request, text string, following bool, page Page) (entity.List[entity.Account], error) {
+func (s *Server) findAccounts(r *Request, text string, following bool, page Page) (entity.List[entity.Account], error) {
 	ids, err := s.db.SearchAccounts(r.Context(), store.AccountSearch{
 		Text: text, Viewer: viewerID(r), Following: following, LocalOnly: s.onlyLocal(r), Host: s.settings.Host(),
 		Offset: page.Offset, Limit: page.Limit,

@@ -16,41 +16,41 @@ import (
 
 // activityRoutes are the documents that other servers read (federation 1.1). At the same addresses people find pages, where there are some.
 var activityRoutes = routes{
-	"GET /users/:nickname":                      {fetched, either((*Server).actorDocument, (*Server).pageOfActor)},
-	"GET /users/:nickname/outbox":               {fetched, either(ofAccount((*federation.Service).ServeOutbox), (*Server).pageOfActor)},
-	"GET /users/:nickname/followers":            {fetched, either(ofAccount((*federation.Service).ServeFollowers), (*Server).pageOfActor)},
-	"GET /users/:nickname/following":            {fetched, either(ofAccount((*federation.Service).ServeFollowing), (*Server).pageOfActor)},
-	"GET /users/:nickname/collections/featured": {fetched, either((*Server).featuredDocument, (*Server).pageOfActor)},
-	"GET /objects/:id":                          {fetched, either((*Server).objectDocument, (*Server).pageOfStatus)},
-	"GET /objects/:id/replies":                  {fetched, either((*Server).repliesDocument, nil)},
-	"GET /activities/:id":                       {fetched, either((*Server).activityDocument, (*Server).pageOfStatus)},
-	"GET /contexts/:id":                         {fetched, either((*Server).contextDocument, nil)},
-	"GET /quote_authorizations/:id":             {fetched, either((*Server).quoteAuthorization, nil)},
-	"GET /internal/fetch":                       {fetched, either((*Server).selfDocument, nil)},
-	"GET /relay":                                {fetched, either((*Server).selfDocument, nil)},
-	"GET /relay/followers":                      {fetched, either((*Server).relayFollowers, nil)},
-	"GET /relay/following":                      {fetched, either((*Server).relayFollowing, nil)},
+	"GET /users/:nickname":                      {documentAccess, documentOrPage((*Server).actorDocument, (*Server).redirectToProfile)},
+	"GET /users/:nickname/outbox":               {documentAccess, documentOrPage(accountCollection((*federation.Service).ServeOutbox), (*Server).redirectToProfile)},
+	"GET /users/:nickname/followers":            {documentAccess, documentOrPage(accountCollection((*federation.Service).ServeFollowers), (*Server).redirectToProfile)},
+	"GET /users/:nickname/following":            {documentAccess, documentOrPage(accountCollection((*federation.Service).ServeFollowing), (*Server).redirectToProfile)},
+	"GET /users/:nickname/collections/featured": {documentAccess, documentOrPage((*Server).featuredDocument, (*Server).redirectToProfile)},
+	"GET /objects/:id":                          {documentAccess, documentOrPage((*Server).objectDocument, (*Server).redirectToStatus)},
+	"GET /objects/:id/replies":                  {documentAccess, documentOrPage((*Server).repliesDocument, nil)},
+	"GET /activities/:id":                       {documentAccess, documentOrPage((*Server).activityDocument, (*Server).redirectToStatus)},
+	"GET /contexts/:id":                         {documentAccess, documentOrPage((*Server).contextDocument, nil)},
+	"GET /quote_authorizations/:id":             {documentAccess, documentOrPage((*Server).quoteAuthorization, nil)},
+	"GET /internal/fetch":                       {documentAccess, documentOrPage((*Server).selfDocument, nil)},
+	"GET /relay":                                {documentAccess, documentOrPage((*Server).selfDocument, nil)},
+	"GET /relay/followers":                      {documentAccess, documentOrPage((*Server).relayFollowers, nil)},
+	"GET /relay/following":                      {documentAccess, documentOrPage((*Server).relayFollowing, nil)},
 }
 
-// fetched is the access of documents: what somebody may read is decided by the signature of the request.
-var fetched = anonymous.limit("federation")
+// documentAccess is the access of documents: what somebody may read is decided by the signature of the request.
+var documentAccess = anonymous.limit("federation")
 
-// varying are the headers on which documents depend.
-const varying = "Accept, Signature, Signature-Input"
+// varyHeader are the headers on which documents depend.
+const varyHeader = "Accept, Signature, Signature-Input"
 
 var errNoFederation = errs.Forbidden("This server has no dealings with others")
 
-// either answers with a document, or who wants to see a page with that. A nil page is none.
-func either(serve func(*Server, *Request) (any, error), page handler) handler {
+// documentOrPage answers with a document, or who wants to see a page with that. A nil page is none.
+func documentOrPage(serve func(*Server, *Request) (any, error), page handler) handler {
 	return func(s *Server, r *Request) (any, error) {
-		r.header.Set("Vary", varying)
+		r.header.Set("Vary", varyHeader)
 		allowCrossOrigin(r.header)
 		if wantsActivity(r.Request, page != nil) || page == nil {
 			if !s.federates() {
 				return nil, errs.ErrRecordNotFound
 			}
-			if httpsig.Signed(r.Request) {
-				r.Request = r.WithContext(r.fromOther())
+			if httpsig.LooksSigned(r.Request) {
+				r.Request = r.WithContext(r.federationContext())
 			}
 			return serve(s, r)
 		}
@@ -64,7 +64,7 @@ func either(serve func(*Server, *Request) (any, error), page handler) handler {
 }
 
 // documentAnswer is a document as an answer.
-type documentAnswer struct{ *federation.Answer }
+type documentAnswer struct{ *federation.Response }
 
 func (a documentAnswer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	h := w.Header()
@@ -72,13 +72,13 @@ func (a documentAnswer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	h.Set("Content-Length", strconv.Itoa(len(a.Body)))
 	h.Set("Cache-Control", "no-cache") // an edit and a deletion are seen by the next request
 	if a.Private {
-		h["Cache-Control"] = privateOnly
+		h["Cache-Control"] = privateNoStore
 	}
 	w.WriteHeader(a.Status)
 	w.Write(a.Body) // if that fails, nobody is there to be told
 }
 
-func answered(a *federation.Answer, err error) (any, error) {
+func answerDocument(a *federation.Response, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -95,19 +95,19 @@ func (s *Server) localAccount(r *Request) (a *store.Account, named bool, err err
 		a, err = s.db.AccountByName(r.Context(), name, "")
 		named = true
 	}
-	if err == nil && (!a.Local() || s.federation != nil && s.federation.IsSelf(a)) {
+	if err == nil && (!a.Local() || s.federation != nil && s.federation.IsServerActor(a)) {
 		err = errs.ErrRecordNotFound
 	}
 	return a, named, err
 }
 
-// found calls serve with the account of the path. Who asks by nickname is led to the id, which is the one address of a document.
-func (s *Server) found(r *Request, serve func(*store.Account) (*federation.Answer, error)) (any, error) {
+// serveAccount calls serve with the account of the path. Who asks by nickname is led to the id, which is the one address of a document.
+func (s *Server) serveAccount(r *Request, serve func(*store.Account) (*federation.Response, error)) (any, error) {
 	a, named, err := s.localAccount(r)
 	if err != nil {
 		return nil, err
 	}
-	if named && !a.Withheld {
+	if named && !a.Unavailable {
 		_, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/users/"), "/")
 		to := strings.TrimSuffix(a.URI+"/"+rest, "/")
 		if r.URL.RawQuery != "" {
@@ -115,12 +115,12 @@ func (s *Server) found(r *Request, serve func(*store.Account) (*federation.Answe
 		}
 		return redirect(to), nil
 	}
-	return answered(serve(a))
+	return answerDocument(serve(a))
 }
 
 // actorDocument answers with an actor.
 func (s *Server) actorDocument(r *Request) (any, error) {
-	return s.found(r, func(a *store.Account) (*federation.Answer, error) {
+	return s.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
 		return s.federation.ServeActor(r.Context(), r.Request, a)
 	})
 }
@@ -135,10 +135,10 @@ func pageQuery(r *Request) federation.PageQuery {
 	return p
 }
 
-// ofAccount answers with a collection of an account.
-func ofAccount(serve func(*federation.Service, context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Answer, error)) func(*Server, *Request) (any, error) {
+// accountCollection answers with a collection of an account.
+func accountCollection(serve func(*federation.Service, context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Response, error)) func(*Server, *Request) (any, error) {
 	return func(s *Server, r *Request) (any, error) {
-		return s.found(r, func(a *store.Account) (*federation.Answer, error) {
+		return s.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
 			return serve(s.federation, r.Context(), r.Request, a, pageQuery(r))
 		})
 	}
@@ -146,64 +146,64 @@ func ofAccount(serve func(*federation.Service, context.Context, *http.Request, *
 
 // featuredDocument answers with what an account has pinned.
 func (s *Server) featuredDocument(r *Request) (any, error) {
-	return s.found(r, func(a *store.Account) (*federation.Answer, error) {
+	return s.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
 		return s.federation.ServeFeatured(r.Context(), r.Request, a)
 	})
 }
 
 // objectDocument answers with a post.
 func (s *Server) objectDocument(r *Request) (any, error) {
-	return answered(s.federation.ServeObject(r.Context(), r.Request, statusParam(r)))
+	return answerDocument(s.federation.ServeObject(r.Context(), r.Request, statusParam(r)))
 }
 
 // repliesDocument answers with what the author of a post has answered to it.
 func (s *Server) repliesDocument(r *Request) (any, error) {
-	return answered(s.federation.ServeReplies(r.Context(), r.Request, statusParam(r), pageQuery(r)))
+	return answerDocument(s.federation.ServeReplies(r.Context(), r.Request, statusParam(r), pageQuery(r)))
 }
 
 // activityDocument answers with an activity.
 func (s *Server) activityDocument(r *Request) (any, error) {
-	return answered(s.federation.ServeActivity(r.Context(), r.Request, store.ActivityID(statusParam(r))))
+	return answerDocument(s.federation.ServeActivity(r.Context(), r.Request, store.ActivityID(statusParam(r))))
 }
 
 // contextDocument answers with a thread.
 func (s *Server) contextDocument(r *Request) (any, error) {
-	return answered(s.federation.ServeContext(r.Context(), r.Request, store.ConversationID(statusParam(r)), pageQuery(r)))
+	return answerDocument(s.federation.ServeContext(r.Context(), r.Request, store.ConversationID(statusParam(r)), pageQuery(r)))
 }
 
 // quoteAuthorization answers with the leave to quote a post.
 func (s *Server) quoteAuthorization(r *Request) (any, error) {
 	id := store.QuoteAuthorizationID(statusParam(r))
-	return answered(s.federation.ServeQuoteAuthorization(r.Context(), r.Request, id))
+	return answerDocument(s.federation.ServeQuoteAuthorization(r.Context(), r.Request, id))
 }
 
 // selfDocument answers with the actor of the server that the path names.
 func (s *Server) selfDocument(r *Request) (any, error) {
-	return answered(s.federation.ServeSelf(r.Context(), r.endpoint.path))
+	return answerDocument(s.federation.ServeServerActor(r.Context(), r.endpoint.path))
 }
 
 // relayFollowers answers with who follows the server's actor for relays.
 func (s *Server) relayFollowers(r *Request) (any, error) {
-	return s.ofRelay(r, s.federation.ServeFollowers)
+	return s.relayCollection(r, s.federation.ServeFollowers)
 }
 
 // relayFollowing answers with which relays the server follows.
 func (s *Server) relayFollowing(r *Request) (any, error) {
-	return s.ofRelay(r, s.federation.ServeFollowing)
+	return s.relayCollection(r, s.federation.ServeFollowing)
 }
 
-func (s *Server) ofRelay(r *Request, serve func(context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Answer, error)) (any, error) {
-	a, err := s.federation.Self(r.Context(), "/relay")
+func (s *Server) relayCollection(r *Request, serve func(context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Response, error)) (any, error) {
+	a, err := s.federation.ServerActor(r.Context(), "/relay")
 	if err != nil {
 		return nil, err
 	}
-	return answered(serve(r.Context(), r.Request, a, pageQuery(r)))
+	return answerDocument(serve(r.Context(), r.Request, a, pageQuery(r)))
 }
 
-// pageOfActor leads a person to a profile.
-func (s *Server) pageOfActor(r *Request) (any, error) {
+// redirectToProfile leads a person to a profile.
+func (s *Server) redirectToProfile(r *Request) (any, error) {
 	a, _, err := s.localAccount(r)
-	if errs.IsNotFound(err) || err == nil && a.Withheld {
+	if errs.IsNotFound(err) || err == nil && a.Unavailable {
 		return nil, errNoPage
 	}
 	if err != nil {
@@ -212,9 +212,9 @@ func (s *Server) pageOfActor(r *Request) (any, error) {
 	return redirect(a.URL), nil
 }
 
-// pageOfStatus leads a person to a post that everybody may see; from a boost to what was boosted, if it is of here, and else to who
+// redirectToStatus leads a person to a post that everybody may see; from a boost to what was boosted, if it is of here, and else to who
 // boosted it.
-func (s *Server) pageOfStatus(r *Request) (any, error) {
+func (s *Server) redirectToStatus(r *Request) (any, error) {
 	st, err := s.db.VisibleStatus(r.Context(), 0, statusParam(r))
 	if errs.IsNotFound(err) || err == nil && !st.Local() {
 		return nil, errNoPage
@@ -236,10 +236,10 @@ func (s *Server) pageOfStatus(r *Request) (any, error) {
 	return redirect(booster.URL), nil
 }
 
-// elseDocument leads who wants a document, instead of a page, to where it is.
-func elseDocument(address func(*Server, *Request) (string, error), page handler) handler {
+// pageOrDocument leads who wants a document, instead of a page, to where it is.
+func pageOrDocument(address func(*Server, *Request) (string, error), page handler) handler {
 	return func(s *Server, r *Request) (any, error) {
-		r.header.Set("Vary", varying)
+		r.header.Set("Vary", varyHeader)
 		if !wantsActivity(r.Request, true) {
 			return page(s, r)
 		}
@@ -250,36 +250,36 @@ func elseDocument(address func(*Server, *Request) (string, error), page handler)
 		}
 		var e *errs.Error
 		if errors.As(err, &e) {
-			return plainError{e}, nil
+			return jsonError{e}, nil
 		}
 		return redirect(to), err
 	}
 }
 
-// profileDocument is where the actor is of whom a profile is.
-func (s *Server) profileDocument(r *Request) (string, error) {
+// actorAddress is where the actor is of whom a profile is.
+func (s *Server) actorAddress(r *Request) (string, error) {
 	a, err := s.db.AccountByName(r.Context(), r.Param("nickname"), "")
 	switch {
 	case err != nil:
 		return "", err
-	case a.Withheld && a.DeletedAt == nil:
+	case a.Unavailable && a.DeletedAt == nil:
 		return "", errs.ErrRecordNotFound
 	}
 	return a.URI, nil
 }
 
-// postDocument is where the document of a post is, if there is one: nobody learns that here.
-func (s *Server) postDocument(r *Request) (string, error) {
+// objectAddress is where the document of a post is, if there is one: nobody learns that here.
+func (s *Server) objectAddress(r *Request) (string, error) {
 	return s.baseURL + "/objects/" + statusParam(r).String(), nil
 }
 
-// plainError is an error in JSON, at an address where errors are pages.
-type plainError struct{ *errs.Error }
+// jsonError is an error in JSON, at an address where errors are pages.
+type jsonError struct{ *errs.Error }
 
-func (e plainError) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+func (e jsonError) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	text := appendError(nil, e.Error)
 	h := w.Header()
-	h["Content-Type"], h["Cache-Control"] = jsonType, privateOnly
+	h["Content-Type"], h["Cache-Control"] = jsonType, privateNoStore
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(e.Status)
 	w.Write(text)

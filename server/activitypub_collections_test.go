@@ -11,32 +11,32 @@ import (
 
 // TestCollections walks the collections of an account (federation 7.2 case 10, 11, 12).
 func TestCollections(t *testing.T) {
-	srv := startPeers(t, 1)[0]
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	peer := startFake(t)
-	follower := peer.befriend(srv, "follower", alice)
-	me := srv.url + "/users/" + alice.id
-	stranger := bob.publish("boost me").id()
-	boost := alice.post("/api/v1/statuses/" + stranger + "/reblog").want(200).object()
+	srv := StartPeers(t, 1)[0]
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	peer := StartFake(t)
+	follower := peer.AddFollower(srv, "follower", alice)
+	me := srv.URL + "/users/" + alice.ID
+	stranger := bob.Publish("boost me").ID()
+	boost := alice.Post("/api/v1/statuses/" + stranger + "/reblog").Want(200).Object()
 	var open []string
 	for i := range 45 {
-		open = append(open, srv.url+"/activities/"+alice.publish(fmt.Sprint("post ", i), "visibility", []string{"public", "unlisted"}[i%2]).id())
+		open = append(open, srv.URL+"/activities/"+alice.Publish(fmt.Sprint("post ", i), "visibility", []string{"public", "unlisted"}[i%2]).ID())
 	}
-	private := alice.publish("for followers", "visibility", "private").id()
+	private := alice.Publish("for followers", "visibility", "private").ID()
 	for _, v := range []string{"local", "direct"} {
-		alice.publish("hidden", "visibility", v)
+		alice.Publish("hidden", "visibility", v)
 	}
-	again := alice.post("/api/v1/statuses/" + private + "/reblog").want(200).object()
+	again := alice.Post("/api/v1/statuses/" + private + "/reblog").Want(200).Object()
 
 	walk := func(path, signer string) (items []any) {
 		t.Helper()
-		c := peer.fetchAs(srv, path, signer, activityJSON).want(200).is(doc{"type": "OrderedCollection", "id": srv.url + path}).document()
+		c := peer.FetchAs(srv, path, signer, ActivityJSON).Want(200).WantFields(Doc{"type": "OrderedCollection", "id": srv.URL + path}).Document()
 		next, _ := c["first"].(string)
 		for n := 0; next != ""; n++ {
 			if n > 10 {
 				t.Fatalf("%s has no end", path)
 			}
-			page := peer.fetchAs(srv, next, signer, activityJSON).want(200).is(doc{"type": "OrderedCollectionPage", "id": next, "partOf": srv.url + path}).document()
+			page := peer.FetchAs(srv, next, signer, ActivityJSON).Want(200).WantFields(Doc{"type": "OrderedCollectionPage", "id": next, "partOf": srv.URL + path}).Document()
 			items = append(items, page["orderedItems"].([]any)...)
 			next, _ = page["next"].(string)
 		}
@@ -44,147 +44,147 @@ func TestCollections(t *testing.T) {
 	}
 	ids := func(items []any) (ids []string) {
 		for _, item := range items {
-			ids = append(ids, item.(doc)["id"].(string))
+			ids = append(ids, item.(Doc)["id"].(string))
 		}
 		return ids
 	}
-	want := append([]string{boost.str("uri")}, open...)
+	want := append([]string{boost.Str("uri")}, open...)
 	slices.Reverse(want)
-	if got := ids(walk("/users/"+alice.id+"/outbox", "")); !slices.Equal(got, want) {
+	if got := ids(walk("/users/"+alice.ID+"/outbox", "")); !slices.Equal(got, want) {
 		t.Errorf("the outbox has %v, want %v", got, want)
 	}
-	want = append([]string{again.str("uri"), srv.url + "/activities/" + private}, want...)
-	items := walk("/users/"+alice.id+"/outbox", follower)
+	want = append([]string{again.Str("uri"), srv.URL + "/activities/" + private}, want...)
+	items := walk("/users/"+alice.ID+"/outbox", follower)
 	if got := ids(items); !slices.Equal(got, want) {
 		t.Errorf("the outbox has for a follower %v, want %v", got, want)
 	}
-	embedded, ok := items[0].(doc)["object"].(doc)
-	if !ok || embedded["id"] != srv.url+"/objects/"+private || embedded["attributedTo"] != me { // nobody else could fetch it
+	embedded, ok := items[0].(Doc)["object"].(Doc)
+	if !ok || embedded["id"] != srv.URL+"/objects/"+private || embedded["attributedTo"] != me { // nobody else could fetch it
 		t.Errorf("the boost of a private post has %v", items[0])
 	}
-	if object := items[len(items)-1].(doc)["object"]; object != srv.url+"/objects/"+stranger {
+	if object := items[len(items)-1].(Doc)["object"]; object != srv.URL+"/objects/"+stranger {
 		t.Errorf("the boost has %v", object)
 	}
-	pages := srv.document("/users/" + alice.id + "/outbox?page=true").want(200).document()
-	back := srv.document(pages["prev"].(string)).want(200).document()
+	pages := srv.GetDocument("/users/" + alice.ID + "/outbox?page=true").Want(200).Document()
+	back := srv.GetDocument(pages["prev"].(string)).Want(200).Document()
 	if len(back["orderedItems"].([]any)) != 0 {
 		t.Errorf("before the first page: %v", back)
 	}
 
-	bob.to(alice.id, "follow")
-	if got := fmt.Sprint(walk("/users/"+alice.id+"/followers", "")); !strings.Contains(got, follower) || !strings.Contains(got, bob.id) {
+	bob.AccountAction(alice.ID, "follow")
+	if got := fmt.Sprint(walk("/users/"+alice.ID+"/followers", "")); !strings.Contains(got, follower) || !strings.Contains(got, bob.ID) {
 		t.Errorf("followers are %s", got)
 	}
-	if got := fmt.Sprint(walk("/users/"+bob.id+"/following", "")); got != "["+me+"]" {
+	if got := fmt.Sprint(walk("/users/"+bob.ID+"/following", "")); got != "["+me+"]" {
 		t.Errorf("bob follows %s", got)
 	}
-	srv.document("/users/" + alice.id + "/followers").is(doc{"totalItems": 2})
-	alice.send("PATCH", "/api/v1/accounts/update_credentials", jsonBody{"hide_followers": true, "hide_follows": true}).want(200)
+	srv.GetDocument("/users/" + alice.ID + "/followers").WantFields(Doc{"totalItems": 2})
+	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", JSON{"hide_followers": true, "hide_follows": true}).Want(200)
 	for _, path := range []string{"/followers", "/following"} {
-		c := srv.document("/users/" + alice.id + path).want(200).document()
+		c := srv.GetDocument("/users/" + alice.ID + path).Want(200).Document()
 		if _, ok := c["first"]; ok || c["totalItems"] == nil {
 			t.Errorf("hidden %s: %v", path, c)
 		}
-		for _, query := range []string{"?page=true", "?page=1", "?max_id=" + alice.id} {
-			peer.fetchAs(srv, "/users/"+alice.id+path+query, follower, activityJSON).wantError(403, "This list is not shown")
+		for _, query := range []string{"?page=true", "?page=1", "?max_id=" + alice.ID} {
+			peer.FetchAs(srv, "/users/"+alice.ID+path+query, follower, ActivityJSON).WantError(403, "This list is not shown")
 		}
 	}
-	alice.send("PATCH", "/api/v1/accounts/update_credentials", jsonBody{"hide_followers_count": true, "hide_follows_count": true}).want(200)
+	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", JSON{"hide_followers_count": true, "hide_follows_count": true}).Want(200)
 	for _, path := range []string{"/followers", "/following"} {
-		if c := srv.document("/users/" + alice.id + path).want(200).document(); c["totalItems"] != nil {
+		if c := srv.GetDocument("/users/" + alice.ID + path).Want(200).Document(); c["totalItems"] != nil {
 			t.Errorf("hidden count of %s: %v", path, c)
 		}
 	}
 
-	first, second, third := bob.publish("one").id(), bob.publish("two", "visibility", "private").id(), bob.publish("three").id()
+	first, second, third := bob.Publish("one").ID(), bob.Publish("two", "visibility", "private").ID(), bob.Publish("three").ID()
 	for i, id := range []string{third, second, first} { // the newest pin is of the oldest post
-		srv.insert(`INSERT INTO pins (status_id, account_id, pinned_at) VALUES (?, ?, ?)`, statusID(id), bob.accountID(), i)
+		srv.Exec(`INSERT INTO pins (status_id, account_id, pinned_at) VALUES (?, ?, ?)`, StatusID(id), bob.AccountID(), i)
 	}
-	c := peer.fetchAs(srv, "/users/"+bob.id+"/collections/featured", follower, activityJSON).want(200).is(doc{"totalItems": 2}).document()
-	if got, want := ids(c["orderedItems"].([]any)), []string{srv.url + "/objects/" + first, srv.url + "/objects/" + third}; !slices.Equal(got, want) {
+	c := peer.FetchAs(srv, "/users/"+bob.ID+"/collections/featured", follower, ActivityJSON).Want(200).WantFields(Doc{"totalItems": 2}).Document()
+	if got, want := ids(c["orderedItems"].([]any)), []string{srv.URL + "/objects/" + first, srv.URL + "/objects/" + third}; !slices.Equal(got, want) {
 		t.Errorf("pinned are %v, want %v", got, want)
 	}
 }
 
 // TestRepliesAndThreads reads what an author has answered to a post, and a thread.
 func TestRepliesAndThreads(t *testing.T) {
-	srv := startPeers(t, 1)[0]
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	root := alice.publish("root").id()
+	srv := StartPeers(t, 1)[0]
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	root := alice.Publish("root").ID()
 	var own, all []any
-	all = append(all, srv.url+"/objects/"+root)
+	all = append(all, srv.URL+"/objects/"+root)
 	for i := range 27 {
-		id := alice.publish(fmt.Sprint("more ", i), "in_reply_to_id", root).id()
-		own = append(own, srv.url+"/objects/"+id)
-		all = append(all, srv.url+"/objects/"+id)
+		id := alice.Publish(fmt.Sprint("more ", i), "in_reply_to_id", root).ID()
+		own = append(own, srv.URL+"/objects/"+id)
+		all = append(all, srv.URL+"/objects/"+id)
 	}
-	all = append(all, srv.url+"/objects/"+bob.publish("answer", "in_reply_to_id", root).id())
-	bob.publish("whisper", "in_reply_to_id", root, "visibility", "direct")
-	alice.publish("here only", "in_reply_to_id", root, "visibility", "local")
-	alice.publish("for followers", "in_reply_to_id", root, "visibility", "private")
+	all = append(all, srv.URL+"/objects/"+bob.Publish("answer", "in_reply_to_id", root).ID())
+	bob.Publish("whisper", "in_reply_to_id", root, "visibility", "direct")
+	alice.Publish("here only", "in_reply_to_id", root, "visibility", "local")
+	alice.Publish("for followers", "in_reply_to_id", root, "visibility", "private")
 
 	var got []any
-	c := srv.document("/objects/" + root + "/replies").want(200).is(doc{"type": "Collection"}).document()
-	page := c["first"].(doc)
+	c := srv.GetDocument("/objects/" + root + "/replies").Want(200).WantFields(Doc{"type": "Collection"}).Document()
+	page := c["first"].(Doc)
 	for n := 0; ; n++ {
 		got = append(got, page["items"].([]any)...)
 		next, ok := page["next"].(string)
 		if !ok || n > 10 {
 			break
 		}
-		page = srv.document(next).want(200).is(doc{"type": "CollectionPage"}).document()
+		page = srv.GetDocument(next).Want(200).WantFields(Doc{"type": "CollectionPage"}).Document()
 	}
 	if fmt.Sprint(got) != fmt.Sprint(own) {
 		t.Errorf("replies are %v, want %v", got, own)
 	}
-	object := srv.document("/objects/" + root).want(200).document()
-	if items := object["replies"].(doc)["first"].(doc)["items"].([]any); fmt.Sprint(items) != fmt.Sprint(own[:5]) {
+	object := srv.GetDocument("/objects/" + root).Want(200).Document()
+	if items := object["replies"].(Doc)["first"].(Doc)["items"].([]any); fmt.Sprint(items) != fmt.Sprint(own[:5]) {
 		t.Errorf("the post has the replies %v", items)
 	}
-	thread := srv.document("/contexts/" + root + "?page=true").want(200).document()
+	thread := srv.GetDocument("/contexts/" + root + "?page=true").Want(200).Document()
 	if got := thread["orderedItems"]; fmt.Sprint(got) != fmt.Sprint(all) {
 		t.Errorf("the thread is %v, want %v", got, all)
 	}
-	secret := bob.publish("a secret", "visibility", "private").id()
+	secret := bob.Publish("a secret", "visibility", "private").ID()
 	for _, path := range []string{"/contexts/" + secret, "/contexts/nonsense", "/objects/" + secret + "/replies", "/objects/nonsense/replies"} {
-		srv.document(path).wantError(404, "Record not found")
+		srv.GetDocument(path).WantError(404, "Record not found")
 	}
 }
 
 // TestActivities reads the activities that made rows, and those on their way (federation 1.11).
 func TestActivities(t *testing.T) {
-	srv := startPeers(t, 1)[0]
-	srv.addEmoji("blobs", map[string]string{"cat": "cat.png"})
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	peer := startFake(t)
-	follower := peer.befriend(srv, "follower", alice)
-	me := srv.url + "/users/" + alice.id
-	st := bob.publish("like me").id()
-	alice.post("/api/v1/statuses/" + st + "/favourite").want(200)
-	alice.send("PUT", "/api/v1/svc/statuses/"+st+"/reactions/🔥", nil).want(200)
+	srv := StartPeers(t, 1)[0]
+	srv.AddEmoji("blobs", map[string]string{"cat": "cat.png"})
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	peer := StartFake(t)
+	follower := peer.AddFollower(srv, "follower", alice)
+	me := srv.URL + "/users/" + alice.ID
+	st := bob.Publish("like me").ID()
+	alice.Post("/api/v1/statuses/" + st + "/favourite").Want(200)
+	alice.SendJSON("PUT", "/api/v1/svc/statuses/"+st+"/reactions/🔥", nil).Want(200)
 	row := func(query string) string {
-		return srv.url + "/activities/" + store.StatusID(srv.count(query)).String()
+		return srv.URL + "/activities/" + store.StatusID(srv.Count(query)).String()
 	}
 	like := row(`SELECT id FROM favourites`)
-	srv.document(like).want(200).is(doc{
-		"id": like, "type": "Like", "actor": me, "object": srv.url + "/objects/" + st,
-		"to": []any{srv.url + "/users/" + bob.id, me + "/followers"}, "cc": []any{toPublic},
+	srv.GetDocument(like).Want(200).WantFields(Doc{
+		"id": like, "type": "Like", "actor": me, "object": srv.URL + "/objects/" + st,
+		"to": []any{srv.URL + "/users/" + bob.ID, me + "/followers"}, "cc": []any{Public},
 	})
 	react := row(`SELECT id FROM reactions`)
-	srv.document(react).want(200).is(doc{"id": react, "type": "EmojiReact", "actor": me, "content": "🔥", "object": srv.url + "/objects/" + st})
+	srv.GetDocument(react).Want(200).WantFields(Doc{"id": react, "type": "EmojiReact", "actor": me, "content": "🔥", "object": srv.URL + "/objects/" + st})
 
-	alice.to(srv.idOf(follower), "follow")
+	alice.AccountAction(srv.accountIDByURI(follower), "follow")
 	follow := row(`SELECT id FROM follows WHERE follower_local = 1`)
-	srv.document(follow).wantError(404, "Record not found") // who follows whom is not for everybody
-	peer.fetchAs(srv, follow, follower, activityJSON).want(200).is(doc{"type": "Follow", "actor": me, "object": follower, "to": []any{follower}})
+	srv.GetDocument(follow).WantError(404, "Record not found") // who follows whom is not for everybody
+	peer.FetchAs(srv, follow, follower, ActivityJSON).Want(200).WantFields(Doc{"type": "Follow", "actor": me, "object": follower, "to": []any{follower}})
 
-	boost := alice.post("/api/v1/statuses/" + st + "/reblog").want(200).object().str("uri")
-	srv.document(boost).want(200).is(doc{"type": "Announce", "to": []any{toPublic}})
-	browser := srv.as(nil).request(srv.newGet(boost, "text/html"))
-	browser.want(302).leadsTo(srv.url + "/@bob/" + st)
-	alice.post("/api/v1/statuses/" + st + "/unreblog").want(200)
-	srv.document(boost).want(410).is(doc{"id": boost, "type": "Tombstone", "formerType": "Announce"})
-	bob.send("DELETE", "/api/v1/statuses/"+st, nil).want(200)
-	srv.document("/activities/" + st).want(410).is(doc{"id": srv.url + "/activities/" + st, "type": "Tombstone", "formerType": "Create"})
-	srv.document(like).wantError(404, "Record not found")
+	boost := alice.Post("/api/v1/statuses/" + st + "/reblog").Want(200).Object().Str("uri")
+	srv.GetDocument(boost).Want(200).WantFields(Doc{"type": "Announce", "to": []any{Public}})
+	browser := srv.As(nil).DoRequest(srv.NewGet(boost, "text/html"))
+	browser.Want(302).wantLocation(srv.URL + "/@bob/" + st)
+	alice.Post("/api/v1/statuses/" + st + "/unreblog").Want(200)
+	srv.GetDocument(boost).Want(410).WantFields(Doc{"id": boost, "type": "Tombstone", "formerType": "Announce"})
+	bob.SendJSON("DELETE", "/api/v1/statuses/"+st, nil).Want(200)
+	srv.GetDocument("/activities/" + st).Want(410).WantFields(Doc{"id": srv.URL + "/activities/" + st, "type": "Tombstone", "formerType": "Create"})
+	srv.GetDocument(like).WantError(404, "Record not found")
 }

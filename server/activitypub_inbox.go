@@ -15,24 +15,24 @@ import (
 
 // inboxRoutes are where other servers tell of what people do there (federation 3.6).
 var inboxRoutes = routes{
-	"POST /inbox":                 {told, (*Server).sharedInbox},
-	"POST /users/:nickname/inbox": {told, (*Server).ownInbox},
-	"POST /relay/inbox":           {told, (*Server).relayInbox},
-	"POST /internal/fetch/inbox":  {told, (*Server).sharedInbox},
+	"POST /inbox":                 {inboxAccess, (*Server).sharedInbox},
+	"POST /users/:nickname/inbox": {inboxAccess, (*Server).ownInbox},
+	"POST /relay/inbox":           {inboxAccess, (*Server).relayInbox},
+	"POST /internal/fetch/inbox":  {inboxAccess, (*Server).sharedInbox},
 }
 
-// told is the access of inboxes: who has signed a request is found out by federation.
-var told = anonymous.limit("inbox")
+// inboxAccess is the access of inboxes: who has signed a request is found out by federation.
+var inboxAccess = anonymous.limit("inbox")
 
 var (
-	errEncoded     = errs.New(http.StatusUnsupportedMediaType, "Activities must not be compressed")
+	errCompressed  = errs.New(http.StatusUnsupportedMediaType, "Activities must not be compressed")
 	errNotSigned   = errs.Unauthorized("Activities must be signed, and their digest with them")
 	errNotActivity = errs.New(http.StatusUnsupportedMediaType, "Activities are of the type "+activity.MediaType)
 )
 
-// fromOther returns the context of a request that another server may have signed. An address that is not public is that of a proxy of
+// federationContext returns the context of a request that another server may have signed. An address that is not public is that of a proxy of
 // which nobody has told us, or of a trial: one who misuses it must not keep out all the others behind it.
-func (r *Request) fromOther() context.Context {
+func (r *Request) federationContext() context.Context {
 	if !r.address.IsGlobalUnicast() || r.address.IsPrivate() {
 		return r.Context()
 	}
@@ -53,7 +53,7 @@ func (s *Server) ownInbox(r *Request) (any, error) {
 		return nil, err
 	case a.DeletedAt != nil:
 		return nil, errs.New(http.StatusGone, "The account was deleted")
-	case a.Withheld:
+	case a.Unavailable:
 		return nil, errs.ErrRecordNotFound
 	}
 	return s.receive(r, a)
@@ -64,7 +64,7 @@ func (s *Server) relayInbox(r *Request) (any, error) {
 	if !s.federates() {
 		return nil, errNoFederation
 	}
-	if _, err := s.federation.Self(r.Context(), "/relay"); err != nil {
+	if _, err := s.federation.ServerActor(r.Context(), "/relay"); err != nil {
 		return nil, err
 	}
 	return s.receive(r, nil)
@@ -75,7 +75,7 @@ func (s *Server) receive(r *Request, recipient *store.Account) (any, error) {
 		return nil, errNoFederation
 	}
 	if r.Header.Get("Content-Encoding") != "" {
-		return nil, errEncoded
+		return nil, errCompressed
 	}
 	media, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || !isActivityType(media, params) || media == "application/*" {
@@ -84,7 +84,7 @@ func (s *Server) receive(r *Request, recipient *store.Account) (any, error) {
 	if r.ContentLength > activity.MaxSize {
 		return nil, errBodyTooLarge
 	}
-	if !httpsig.Signed(r.Request) {
+	if !httpsig.LooksSigned(r.Request) {
 		return nil, errNotSigned
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, activity.MaxSize+1))
@@ -94,7 +94,7 @@ func (s *Server) receive(r *Request, recipient *store.Account) (any, error) {
 	if len(body) > activity.MaxSize {
 		return nil, errBodyTooLarge
 	}
-	if err := s.federation.Receive(r.fromOther(), federation.Inbound{Request: r.Request, Body: body, Recipient: recipient}); err != nil {
+	if err := s.federation.Receive(r.federationContext(), federation.InboxRequest{Request: r.Request, Body: body, Recipient: recipient}); err != nil {
 		return nil, err
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }), nil

@@ -29,23 +29,23 @@ import (
 	"svc/store"
 )
 
-// api is a whole server on a port of its own, with a database file, as main wires it.
-type api struct {
-	t        testing.TB
-	url      string
-	settings *config.Config
-	db       *store.DB
-	social   *social.Service
-	entities *entity.Builder
-	emojis   *emoji.Packs
-	keys     *keys.Keys
-	server   *server.Server
-	proxy    *media.Proxy
-	worker   *store.Worker
-	fed      *federation.Service // nil unless it may talk with this machine
-	dir      string
-	handler  http.Handler
-	own      *caller // with the token of an app, by which people sign up; nil until somebody does
+// Server is a whole server on a port of its own, with a database file, as main wires it.
+type Server struct {
+	T            testing.TB
+	URL          string
+	Settings     *config.Config
+	DB           *store.DB
+	Social       *social.Service
+	Entities     *entity.Builder
+	Emojis       *emoji.Packs
+	Keys         *keys.Keys
+	HTTP         *server.Server
+	Proxy        *media.Proxy
+	Worker       *store.Worker
+	Federation   *federation.Service // nil unless it may talk with this machine
+	Dir          string
+	Handler      http.Handler
+	signUpClient *Client // with the token of an app, by which people sign up; nil until somebody does
 }
 
 // cheapPasswords is the cost of the passwords of tests, which nobody wants to wait for.
@@ -57,8 +57,8 @@ var schemaText = sync.OnceValues(func() (string, error) {
 	return string(b), err
 })
 
-// emptyDatabase is the file of a database without rows, which takes a while to make.
-var emptyDatabase = sync.OnceValues(func() ([]byte, error) {
+// databaseTemplate is the file of a database without rows, which takes a while to make.
+var databaseTemplate = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "svc")
 	if err != nil {
 		return nil, err
@@ -78,8 +78,8 @@ var emptyDatabase = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(filepath.Join(dir, store.File))
 })
 
-// startAPI starts a server without rate limits. change adjusts its settings.
-func startAPI(t testing.TB, change ...func(*config.Config)) *api {
+// Start starts a server without rate limits. change adjusts its settings.
+func Start(t testing.TB, change ...func(*config.Config)) *Server {
 	t.Helper()
 	ts := httptest.NewUnstartedServer(nil)
 	c := config.Default()
@@ -96,8 +96,8 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if file := filepath.Join(c.Data.Dir, store.File); !exists(file) {
-		empty, err := emptyDatabase()
+	if file := filepath.Join(c.Data.Dir, store.File); !fileExists(file) {
+		empty, err := databaseTemplate()
 		if err == nil {
 			err = os.WriteFile(file, empty, 0o600)
 		}
@@ -120,10 +120,10 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	}
 	var elsewhere *fetch.Client
 	if c.Federation.AllowLoopback { // tests reach nothing but this machine
-		elsewhere = fetch.New(fetch.Options{UserAgent: "svc/1.2.3", Own: []string{c.Host()}, AllowLoopback: true, InAll: 768})
+		elsewhere = fetch.New(fetch.Options{UserAgent: "svc/1.2.3", OwnHosts: []string{c.Host()}, AllowLoopback: true, MaxRequests: 768})
 	}
 	proxied := media.ProxyFromSettings(c)
-	proxied.Key, proxied.Fetch = secrets.Secret("media proxy"), fetch.New(fetch.Options{UserAgent: "svc/1.2.3 (+" + c.Server.URL + ")", Own: []string{c.Host()}, AllowLoopback: c.Federation.AllowLoopback})
+	proxied.Key, proxied.Fetch = secrets.Secret("media proxy"), fetch.New(fetch.Options{UserAgent: "svc/1.2.3 (+" + c.Server.URL + ")", OwnHosts: []string{c.Host()}, AllowLoopback: c.Federation.AllowLoopback})
 	proxy, err := media.OpenProxy(db, proxied, log)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	policies := federation.NewPolicies(c, db, func() *social.Service { return soc }, emojis, elsewhere, proxy, log)
 	shown := entity.FromSettings(c)
 	shown.Version, shown.VAPIDPublicKey, shown.Federation = "1.2.3", secrets.VAPIDPublic(), policies.Describe()
-	shown.Proxied = proxy.URL
+	shown.ProxyURL = proxy.URL
 	entities := entity.New(db, emojis, shown)
 	files, err := media.Open(filepath.Join(c.Data.Dir, "media"), media.Limits{Pixels: c.Media.MaxPixels})
 	if err != nil {
@@ -143,14 +143,14 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 		people.Fetch = elsewhere
 	}
 	people.Passwords = password.New(cheapPasswords)
-	federation.Review(&people, policies, db)
+	federation.ReviewLocal(&people, policies, db)
 	soc = social.New(db, files, people, log)
 	worker := store.NewWorker(db, 2, log)
 	soc.Register(worker)
 	var fed *federation.Service
 	if elsewhere != nil {
 		dealings := federation.FromSettings(c)
-		dealings.Policies, dealings.MakeKey = policies, testKey
+		dealings.Policies, dealings.GenerateKey = policies, Key
 		fed = federation.New(db, soc, emojis, elsewhere, secrets, dealings, log)
 		if err := fed.Open(t.Context()); err != nil {
 			t.Fatal(err)
@@ -168,170 +168,170 @@ func startAPI(t testing.TB, change ...func(*config.Config)) *api {
 	ts.Config.Handler = srv
 	ts.Start()
 	t.Cleanup(func() {
-		srv.EndStreams(context.Background())
+		srv.CloseStreams(context.Background())
 		ts.Close()
 		if err := errors.Join(proxy.Close(), db.Close(), files.Close()); err != nil {
 			t.Error(err)
 		}
 	})
-	return &api{
-		t: t, url: c.URL().String(), settings: c, db: db, social: soc, entities: entities, emojis: emojis, keys: secrets, server: srv, proxy: proxy, worker: worker, fed: fed,
-		dir: c.Data.Dir, handler: srv,
+	return &Server{
+		T: t, URL: c.URL().String(), Settings: c, DB: db, Social: soc, Entities: entities, Emojis: emojis, Keys: secrets, HTTP: srv, Proxy: proxy, Worker: worker, Federation: fed,
+		Dir: c.Data.Dir, Handler: srv,
 	}
 }
 
-// settle runs all jobs that are due.
-func (a *api) settle() {
-	a.t.Helper()
-	if err := a.worker.Settle(a.t.Context()); err != nil {
-		a.t.Fatal(err)
+// RunJobs runs all jobs that are due.
+func (a *Server) RunJobs() {
+	a.T.Helper()
+	if err := a.Worker.Settle(a.T.Context()); err != nil {
+		a.T.Fatal(err)
 	}
 }
 
-// member is somebody with an account and a token.
-type member struct {
-	*caller
-	id    string
-	nick  string
-	token string
+// User is somebody with an account and a token.
+type User struct {
+	*Client
+	ID       string
+	Nickname string
+	Token    string
 }
 
-// client is a registered app.
-type client struct{ id, secret string }
+// App is a registered app.
+type App struct{ ID, Secret string }
 
-// registerApp registers an app. Other parameters than the usual ones come as pairs.
-func (a *api) registerApp(params ...string) *client {
-	a.t.Helper()
+// RegisterApp registers an app. Other parameters than the usual ones come as pairs.
+func (a *Server) RegisterApp(params ...string) *App {
+	a.T.Helper()
 	body := map[string]string{"client_name": "Test", "redirect_uris": "urn:ietf:wg:oauth:2.0:oob", "scopes": "read write follow push admin"}
 	for i := 0; i+1 < len(params); i += 2 {
 		body[params[i]] = params[i+1]
 	}
-	o := a.as(nil).send("POST", "/api/v1/apps", body).want(200).object()
-	return &client{o.str("client_id"), o.str("client_secret")}
+	o := a.As(nil).SendJSON("POST", "/api/v1/apps", body).Want(200).Object()
+	return &App{o.Str("client_id"), o.Str("client_secret")}
 }
 
-// grant asks for a token of the app.
-func (a *api) grant(app *client, grantType string, params ...string) *answer {
-	a.t.Helper()
-	return a.as(nil).post("/oauth/token", append([]string{"grant_type", grantType, "client_id", app.id, "client_secret", app.secret}, params...)...)
+// Grant asks for a token of the app.
+func (a *Server) Grant(app *App, grantType string, params ...string) *Response {
+	a.T.Helper()
+	return a.As(nil).Post("/oauth/token", append([]string{"grant_type", grantType, "client_id", app.ID, "client_secret", app.Secret}, params...)...)
 }
 
-const testPassword = "correct horse battery staple"
+const Password = "correct horse battery staple"
 
-// signUp makes an account, as an app does, that may do everything a user can.
-func (a *api) signUp(nick string) *member {
-	a.t.Helper()
-	if a.own == nil {
-		a.own = &caller{a, a.grant(a.registerApp(), "client_credentials").want(200).object().str("access_token")}
+// SignUp makes an account, as an app does, that may do everything a user can.
+func (a *Server) SignUp(nick string) *User {
+	a.T.Helper()
+	if a.signUpClient == nil {
+		a.signUpClient = &Client{a, a.Grant(a.RegisterApp(), "client_credentials").Want(200).Object().Str("access_token")}
 	}
 	token := ""
-	if open := a.settings.Instance; open.RegistrationsOpen && !open.AccountApprovalRequired && !open.AccountActivationRequired {
-		token = a.own.post("/api/v1/accounts", "username", nick, "email", nick+"@example.org", "password", testPassword,
-			"agreement", "true").want(200).object().str("access_token")
+	if open := a.Settings.Instance; open.RegistrationsOpen && !open.AccountApprovalRequired && !open.AccountActivationRequired {
+		token = a.signUpClient.Post("/api/v1/accounts", "username", nick, "email", nick+"@example.org", "password", Password,
+			"agreement", "true").Want(200).Object().Str("access_token")
 	} else {
-		token = a.admit(nick)
+		token = a.createUser(nick)
 	}
-	m := &member{caller: &caller{a, token}, nick: nick, token: token}
-	account, err := a.db.AccountByName(a.t.Context(), nick, "")
+	m := &User{Client: &Client{a, token}, Nickname: nick, Token: token}
+	account, err := a.DB.AccountByName(a.T.Context(), nick, "")
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
-	m.id = account.ID.String()
+	m.ID = account.ID.String()
 	return m
 }
 
-// admit makes an account as staff would, and returns a token for it.
-func (a *api) admit(nick string) string {
-	a.t.Helper()
-	_, _, err := a.social.SignUp(a.t.Context(), social.Registration{
-		Nickname: nick, Email: nick + "@example.org", Password: testPassword, Approved: true, Confirmed: true,
+// createUser makes an account as staff would, and returns a token for it.
+func (a *Server) createUser(nick string) string {
+	a.T.Helper()
+	_, _, err := a.Social.SignUp(a.T.Context(), social.Registration{
+		Nickname: nick, Email: nick + "@example.org", Password: Password, Approved: true, Confirmed: true,
 	})
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
-	return a.grant(a.registerApp(), "password", "username", nick, "password", testPassword).want(200).object().str("access_token")
+	return a.Grant(a.RegisterApp(), "password", "username", nick, "password", Password).Want(200).Object().Str("access_token")
 }
 
-// publish posts a status and returns it. More parameters come as pairs.
-func (m *member) publish(text string, params ...string) *object {
-	m.api.t.Helper()
-	return m.post("/api/v1/statuses", append([]string{"status", text}, params...)...).want(200).object()
+// Publish posts a status and returns it. More parameters come as pairs.
+func (m *User) Publish(text string, params ...string) *Object {
+	m.Server.T.Helper()
+	return m.Post("/api/v1/statuses", append([]string{"status", text}, params...)...).Want(200).Object()
 }
 
-// as returns the caller to make requests with; nil is the anonymous.
-func (a *api) as(m *member) *caller {
+// As returns the caller to make requests with; nil is the anonymous.
+func (a *Server) As(m *User) *Client {
 	if m == nil {
-		return &caller{api: a}
+		return &Client{Server: a}
 	}
-	return m.caller
+	return m.Client
 }
 
-// caller makes requests with a token, or without one.
-type caller struct {
-	api   *api
-	token string
+// Client makes requests with a token, or without one.
+type Client struct {
+	Server *Server
+	Token  string
 }
 
-func (c *caller) get(path string, params ...string) *answer {
-	c.api.t.Helper()
+func (c *Client) Get(path string, params ...string) *Response {
+	c.Server.T.Helper()
 	if len(params) > 0 {
-		path += "?" + pairs(params).Encode()
+		path += "?" + Pairs(params).Encode()
 	}
-	return c.do("GET", path, "", nil)
+	return c.Do("GET", path, "", nil)
 }
 
-func (c *caller) post(path string, params ...string) *answer {
-	c.api.t.Helper()
-	return c.do("POST", path, "application/x-www-form-urlencoded", strings.NewReader(pairs(params).Encode()))
+func (c *Client) Post(path string, params ...string) *Response {
+	c.Server.T.Helper()
+	return c.Do("POST", path, "application/x-www-form-urlencoded", strings.NewReader(Pairs(params).Encode()))
 }
 
-// send sends a value as JSON.
-func (c *caller) send(method, path string, body any) *answer {
-	c.api.t.Helper()
+// SendJSON sends a value as JSON.
+func (c *Client) SendJSON(method, path string, body any) *Response {
+	c.Server.T.Helper()
 	b, err := json.Marshal(body)
 	if err != nil {
-		c.api.t.Fatal(err)
+		c.Server.T.Fatal(err)
 	}
-	return c.do(method, path, "application/json", bytes.NewReader(b))
+	return c.Do(method, path, "application/json", bytes.NewReader(b))
 }
 
-func (c *caller) do(method, path, contentType string, body io.Reader) *answer {
-	c.api.t.Helper()
+func (c *Client) Do(method, path, contentType string, body io.Reader) *Response {
+	c.Server.T.Helper()
 	if strings.HasPrefix(path, "/") {
-		path = c.api.url + path
+		path = c.Server.URL + path
 	}
-	req, err := http.NewRequestWithContext(c.api.t.Context(), method, path, body)
+	req, err := http.NewRequestWithContext(c.Server.T.Context(), method, path, body)
 	if err != nil {
-		c.api.t.Fatal(err)
+		c.Server.T.Fatal(err)
 	}
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
 	}
-	return c.request(req)
+	return c.DoRequest(req)
 }
 
-// request sends a request of the test's own making, with the caller's token.
-func (c *caller) request(req *http.Request) *answer {
-	c.api.t.Helper()
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
+// DoRequest sends a request of the test's own making, with the caller's token.
+func (c *Client) DoRequest(req *http.Request) *Response {
+	c.Server.T.Helper()
+	if c.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	resp, err := http.DefaultTransport.RoundTrip(req) // no redirects
 	if err != nil {
-		c.api.t.Fatal(err)
+		c.Server.T.Fatal(err)
 	}
 	defer resp.Body.Close()
 	var b []byte
 	if resp.Header.Get("Content-Type") != "text/event-stream" { // which has no end
 		if b, err = io.ReadAll(resp.Body); err != nil {
-			c.api.t.Fatal(err)
+			c.Server.T.Fatal(err)
 		}
 	}
-	return &answer{t: c.api.t, what: req.Method + " " + req.URL.RequestURI(), status: resp.StatusCode, header: resp.Header, body: b}
+	return &Response{T: c.Server.T, Request: req.Method + " " + req.URL.RequestURI(), Status: resp.StatusCode, Header: resp.Header, Body: b}
 }
 
-// pairs makes parameters of pairs; a key may come several times.
-func pairs(kv []string) url.Values {
+// Pairs makes parameters of pairs; a key may come several times.
+func Pairs(kv []string) url.Values {
 	v := url.Values{}
 	for i := 0; i+1 < len(kv); i += 2 {
 		v.Add(kv[i], kv[i+1])
@@ -339,118 +339,118 @@ func pairs(kv []string) url.Values {
 	return v
 }
 
-// answer is what came back.
-type answer struct {
-	t      testing.TB
-	what   string
-	status int
-	header http.Header
-	body   []byte
+// Response is what came back.
+type Response struct {
+	T       testing.TB
+	Request string
+	Status  int
+	Header  http.Header
+	Body    []byte
 }
 
-// want fails the test if the status is another.
-func (a *answer) want(status int) *answer {
-	a.t.Helper()
-	if a.status != status {
-		a.t.Fatalf("%s: got %d, want %d: %s", a.what, a.status, status, a.body)
+// Want fails the test if the status is another.
+func (a *Response) Want(status int) *Response {
+	a.T.Helper()
+	if a.Status != status {
+		a.T.Fatalf("%s: got %d, want %d: %s", a.Request, a.Status, status, a.Body)
 	}
 	return a
 }
 
-// wantError checks status and message of an error.
-func (a *answer) wantError(status int, message string) {
-	a.t.Helper()
-	if got := a.want(status).object().str("error"); got != message {
-		a.t.Errorf("%s: got error %q, want %q", a.what, got, message)
+// WantError checks status and message of an error.
+func (a *Response) WantError(status int, message string) {
+	a.T.Helper()
+	if got := a.Want(status).Object().Str("error"); got != message {
+		a.T.Errorf("%s: got error %q, want %q", a.Request, got, message)
 	}
 }
 
-func (a *answer) object() *object {
-	a.t.Helper()
-	o := &object{t: a.t}
-	if err := json.Unmarshal(a.body, &o.m); err != nil {
-		a.t.Fatalf("%s: %v: %s", a.what, err, a.body)
+func (a *Response) Object() *Object {
+	a.T.Helper()
+	o := &Object{T: a.T}
+	if err := json.Unmarshal(a.Body, &o.Fields); err != nil {
+		a.T.Fatalf("%s: %v: %s", a.Request, err, a.Body)
 	}
 	return o
 }
 
-func (a *answer) list() []*object {
-	a.t.Helper()
+func (a *Response) List() []*Object {
+	a.T.Helper()
 	var rows []map[string]any
-	if err := json.Unmarshal(a.body, &rows); err != nil {
-		a.t.Fatalf("%s: %v: %s", a.what, err, a.body)
+	if err := json.Unmarshal(a.Body, &rows); err != nil {
+		a.T.Fatalf("%s: %v: %s", a.Request, err, a.Body)
 	}
-	list := make([]*object, 0, len(rows))
+	list := make([]*Object, 0, len(rows))
 	for _, m := range rows {
-		list = append(list, &object{a.t, m})
+		list = append(list, &Object{a.T, m})
 	}
 	return list
 }
 
-// ids returns the ids of a list.
-func (a *answer) ids() []string {
-	a.t.Helper()
+// IDs returns the ids of a list.
+func (a *Response) IDs() []string {
+	a.T.Helper()
 	ids := []string{}
-	for _, o := range a.list() {
-		ids = append(ids, o.str("id"))
+	for _, o := range a.List() {
+		ids = append(ids, o.Str("id"))
 	}
 	return ids
 }
 
-// object is a JSON object. Its members are found by path: "account.id", "svc.content.text/plain".
-type object struct {
-	t testing.TB
-	m map[string]any
+// Object is a JSON object. Its members are found by path: "account.id", "svc.content.text/plain".
+type Object struct {
+	T      testing.TB
+	Fields map[string]any
 }
 
-// at returns the member, and fails the test if there is none.
-func (o *object) at(path string) any {
-	o.t.Helper()
-	var v any = o.m
+// At returns the member, and fails the test if there is none.
+func (o *Object) At(path string) any {
+	o.T.Helper()
+	var v any = o.Fields
 	for _, key := range strings.Split(path, ".") {
 		m, ok := v.(map[string]any)
 		if !ok {
-			o.t.Fatalf("%s: %q is in no object: %v", path, key, o.m)
+			o.T.Fatalf("%s: %q is in no object: %v", path, key, o.Fields)
 		}
 		if v, ok = m[key]; !ok {
-			o.t.Fatalf("%s: there is no %q in %v", path, key, m)
+			o.T.Fatalf("%s: there is no %q in %v", path, key, m)
 		}
 	}
 	return v
 }
 
-func (o *object) has(key string) bool { _, ok := o.m[key]; return ok }
+func (o *Object) Has(key string) bool { _, ok := o.Fields[key]; return ok }
 
-func (o *object) str(path string) string {
-	o.t.Helper()
-	s, ok := o.at(path).(string)
+func (o *Object) Str(path string) string {
+	o.T.Helper()
+	s, ok := o.At(path).(string)
 	if !ok {
-		o.t.Fatalf("%s is no string: %v", path, o.at(path))
+		o.T.Fatalf("%s is no string: %v", path, o.At(path))
 	}
 	return s
 }
 
-func (o *object) num(path string) int {
-	o.t.Helper()
-	n, ok := o.at(path).(float64)
+func (o *Object) Int(path string) int {
+	o.T.Helper()
+	n, ok := o.At(path).(float64)
 	if !ok {
-		o.t.Fatalf("%s is no number: %v", path, o.at(path))
+		o.T.Fatalf("%s is no number: %v", path, o.At(path))
 	}
 	return int(n)
 }
 
-func (o *object) truth(path string) bool {
-	o.t.Helper()
-	b, ok := o.at(path).(bool)
+func (o *Object) Bool(path string) bool {
+	o.T.Helper()
+	b, ok := o.At(path).(bool)
 	if !ok {
-		o.t.Fatalf("%s is no boolean: %v", path, o.at(path))
+		o.T.Fatalf("%s is no boolean: %v", path, o.At(path))
 	}
 	return b
 }
 
-func (o *object) id() string { o.t.Helper(); return o.str("id") }
+func (o *Object) ID() string { o.T.Helper(); return o.Str("id") }
 
-func exists(file string) bool {
+func fileExists(file string) bool {
 	_, err := os.Stat(file)
 	return err == nil
 }

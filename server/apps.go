@@ -26,7 +26,7 @@ const outOfBand = "urn:ietf:wg:oauth:2.0:oob"
 // Limits to what an app says of itself.
 const (
 	maxAppName      = 200 // characters
-	maxAppAddress   = 2000
+	maxAppURL       = 2000
 	maxAppRedirects = 20
 	maxAppsListed   = 100
 )
@@ -82,7 +82,7 @@ func checkApp(a *store.App, redirects []string) error {
 		return errs.Invalid("Validation failed: Redirect URI can't be blank")
 	case len(redirects) > maxAppRedirects:
 		return errs.Invalid("Validation failed: Redirect URI has too many entries (maximum is %d)", maxAppRedirects)
-	case a.Website != "" && !isWebAddress(a.Website):
+	case a.Website != "" && !isWebURL(a.Website):
 		return errs.Invalid("Validation failed: Website must be a valid URL")
 	case len(a.Scopes) == 0:
 		return errs.Invalid("Validation failed: Scopes doesn't match configured on the server.")
@@ -95,14 +95,14 @@ func checkApp(a *store.App, redirects []string) error {
 	return nil
 }
 
-// isWebAddress tells whether an address can be linked to.
-func isWebAddress(address string) bool {
+// isWebURL tells whether an address can be linked to.
+func isWebURL(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && len(address) <= maxAppAddress && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != ""
+	return err == nil && len(address) <= maxAppURL && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != ""
 }
 
-// notForApps are schemes that a browser acts on by itself.
-var notForApps = []string{
+// forbiddenSchemes are schemes that a browser acts on by itself.
+var forbiddenSchemes = []string{
 	"about", "blob", "cid", "chrome", "chrome-extension", "data", "file", "filesystem", "ftp", "intent", "jar", "javascript", "livescript",
 	"mailto", "mhtml", "mid", "mocha", "moz-extension", "resource", "sms", "tel", "urn", "vbscript", "view-source", "ws", "wss",
 }
@@ -113,7 +113,7 @@ func isRedirect(address string) bool {
 		return true
 	}
 	u, err := url.Parse(address)
-	if err != nil || len(address) > maxAppAddress || !utf8.ValidString(address) || strings.Contains(address, "#") ||
+	if err != nil || len(address) > maxAppURL || !utf8.ValidString(address) || strings.Contains(address, "#") ||
 		strings.ContainsFunc(address, func(c rune) bool { return unicode.IsControl(c) || c == '\\' }) {
 		return false
 	}
@@ -123,7 +123,7 @@ func isRedirect(address string) bool {
 	case "http", "https":
 		return u.Opaque == "" && u.Hostname() != "" && u.User == nil
 	}
-	return !slices.Contains(notForApps, u.Scheme) // url.Parse writes schemes in small letters
+	return !slices.Contains(forbiddenSchemes, u.Scheme) // url.Parse writes schemes in small letters
 }
 
 // showOwnApp returns the app of the token.

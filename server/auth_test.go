@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	formType   = "application/x-www-form-urlencoded"
-	jsonType   = "application/json"
+	FormType   = "application/x-www-form-urlencoded"
+	JSONType   = "application/json"
 	basicAlice = "Basic YWxpY2U6c2VjcmV0" // alice:secret
 	basicWrong = "Basic YWxpY2U6d3Jvbmc=" // alice:wrong
 	basicMFA   = "Basic bWZhOnNlY3JldA==" // mfa:secret
@@ -39,12 +39,12 @@ func TestCredentials(t *testing.T) {
 		{"query", "GET", "/api/v1/me?x=1&access_token=alice+read", "", nil, "alice"},
 		{"query before header", "GET", "/api/v1/me?access_token=alice", "", []string{"Authorization", "Bearer admin"}, "alice"},
 		{"a name that only ends so", "GET", "/api/v1/me?my_access_token=alice", "", nil, ""},
-		{"form", "POST", "/api/v1/me", "access_token=alice", []string{"Content-Type", formType}, "alice"},
-		{"JSON", "DELETE", "/api/v1/me", `{"access_token":"alice"}`, []string{"Content-Type", jsonType}, "alice"},
+		{"form", "POST", "/api/v1/me", "access_token=alice", []string{"Content-Type", FormType}, "alice"},
+		{"JSON", "DELETE", "/api/v1/me", `{"access_token":"alice"}`, []string{"Content-Type", JSONType}, "alice"},
 		{"multipart", "POST", "/api/v1/me", multipartBody("access_token", "alice"), []string{"Content-Type", multipartType}, "alice"},
-		{"header before body", "POST", "/api/v1/me", "access_token=alice", []string{"Content-Type", formType, "Authorization", "Bearer admin"}, "admin"},
+		{"header before body", "POST", "/api/v1/me", "access_token=alice", []string{"Content-Type", FormType, "Authorization", "Bearer admin"}, "admin"},
 		{"a small upload", "POST", "/api/v1/upload", multipartBody("access_token", "alice"), []string{"Content-Type", multipartType}, "alice"},
-		{"malformed body", "POST", "/api/v1/me", `{`, []string{"Content-Type", jsonType, "Authorization", "Bearer alice"}, "alice"},
+		{"malformed body", "POST", "/api/v1/me", `{`, []string{"Content-Type", JSONType, "Authorization", "Bearer alice"}, "alice"},
 		{"cookie", "GET", "/api/v1/me", "", []string{"Cookie", "a=b; _svc_key=alice"}, "alice"},
 		{"host cookie", "GET", "/api/v1/me", "", []string{"Cookie", "__Host-svc_key=alice"}, "alice"},
 		{"plain cookie", "GET", "/api/v1/me", "", []string{"Cookie", "svc_key=alice"}, "alice"},

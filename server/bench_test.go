@@ -13,16 +13,16 @@ import (
 
 // crowd is a server with ten people who follow and talk with one another: 2 000 posts, a fifth of them replies and mentions, a third with a
 // hashtag, favourites on a third.
-func crowd(b *testing.B) (*api, []*member) {
-	srv := startAPI(b, func(c *config.Config) { c.Federation.AllowLoopback = true }) // as servers are
-	var people []*member
+func crowd(b *testing.B) (*Server, []*User) {
+	srv := Start(b, func(c *config.Config) { c.Federation.AllowLoopback = true }) // as servers are
+	var people []*User
 	for i := range 10 {
-		people = append(people, srv.signUp(fmt.Sprintf("p%d", i)))
+		people = append(people, srv.SignUp(fmt.Sprintf("p%d", i)))
 	}
 	for _, p := range people {
 		for _, other := range people {
 			if other != p {
-				p.post("/api/v1/accounts/" + other.id + "/follow").want(200)
+				p.Post("/api/v1/accounts/" + other.ID + "/follow").Want(200)
 			}
 		}
 	}
@@ -35,29 +35,29 @@ func crowd(b *testing.B) (*api, []*member) {
 			text += " #bench"
 		}
 		if i%5 == 1 {
-			text = "@" + people[(i+3)%10].nick + " " + text
+			text = "@" + people[(i+3)%10].Nickname + " " + text
 		}
 		if i%5 == 2 {
 			params = []string{"in_reply_to_id", ids[i/2]}
 		}
-		id := p.publish(text, params...).id()
+		id := p.Publish(text, params...).ID()
 		ids = append(ids, id)
 		if i%3 == 1 {
-			people[(i+1)%10].post("/api/v1/statuses/" + id + "/favourite").want(200)
+			people[(i+1)%10].Post("/api/v1/statuses/" + id + "/favourite").Want(200)
 		}
 	}
 	return srv, people
 }
 
 // longThread posts a status with 100 replies, each to one of those before, and returns its id.
-func longThread(people []*member) string {
-	ids := []string{people[0].publish("a thread begins").id()}
+func longThread(people []*User) string {
+	ids := []string{people[0].Publish("a thread begins").ID()}
 	for i := range 100 {
 		to := ids[0]
 		if i%3 > 0 {
 			to = ids[i*2/3]
 		}
-		ids = append(ids, people[i%10].publish(fmt.Sprintf("reply number %d to what has been said about the lamp", i), "in_reply_to_id", to).id())
+		ids = append(ids, people[i%10].Publish(fmt.Sprintf("reply number %d to what has been said about the lamp", i), "in_reply_to_id", to).ID())
 	}
 	return ids[0]
 }
@@ -66,16 +66,16 @@ func longThread(people []*member) string {
 func BenchmarkRead(b *testing.B) {
 	srv, people := crowd(b)
 	root := longThread(people)
-	last := people[0].get("/api/v1/timelines/home").ids()[0]
+	last := people[0].Get("/api/v1/timelines/home").IDs()[0]
 	everybody := url.Values{}
 	for _, p := range people {
-		everybody.Add("id[]", p.id)
+		everybody.Add("id[]", p.ID)
 	}
 	for _, bb := range []struct{ name, path string }{
 		{"home20", "/api/v1/timelines/home?limit=20"},
 		{"home40", "/api/v1/timelines/home?limit=40"},
 		{"local20", "/api/v1/timelines/public?local=true&limit=20"},
-		{"account_statuses", "/api/v1/accounts/" + people[1].id + "/statuses?limit=20"},
+		{"account_statuses", "/api/v1/accounts/" + people[1].ID + "/statuses?limit=20"},
 		{"context100", "/api/v1/statuses/" + root + "/context"},
 		{"notifications", "/api/v1/notifications?limit=20"},
 		{"status", "/api/v1/statuses/" + last},
@@ -85,26 +85,26 @@ func BenchmarkRead(b *testing.B) {
 		{"search_status", "/api/v2/search?q=orange+lamp&type=statuses&limit=20"},
 		{"search_hashtag", "/api/v2/search?q=bench&type=hashtags&limit=20"},
 	} {
-		b.Run(bb.name, func(b *testing.B) { srv.repeat(b, "GET", bb.path, people[0].token, "") })
+		b.Run(bb.name, func(b *testing.B) { srv.BenchRequest(b, "GET", bb.path, people[0].Token, "") })
 	}
 	for i := range 20 {
 		keyword := map[string]any{"keyword": fmt.Sprintf("unwanted%d", i), "whole_word": i%2 == 0}
-		people[0].send("POST", "/api/v2/filters", map[string]any{
+		people[0].SendJSON("POST", "/api/v2/filters", map[string]any{
 			"title": "f", "context": []string{"home"}, "filter_action": "hide", "keywords_attributes": []any{keyword},
-		}).want(200)
+		}).Want(200)
 	}
-	b.Run("home20_20_filters", func(b *testing.B) { srv.repeat(b, "GET", "/api/v1/timelines/home?limit=20", people[0].token, "") })
+	b.Run("home20_20_filters", func(b *testing.B) { srv.BenchRequest(b, "GET", "/api/v1/timelines/home?limit=20", people[0].Token, "") })
 }
 
 // BenchmarkPost measures a post with a mention and a hashtag, until everything it causes is on disk; then the same with 90 more
 // accounts that nobody uses, which must not make it slower.
 func BenchmarkPost(b *testing.B) {
 	srv, people := crowd(b)
-	b.Run("post", func(b *testing.B) { srv.repeat(b, "POST", "/api/v1/statuses", people[0].token, benchPost) })
+	b.Run("post", func(b *testing.B) { srv.BenchRequest(b, "POST", "/api/v1/statuses", people[0].Token, benchPost) })
 	for i := range 90 {
-		srv.signUp(fmt.Sprintf("idle%d", i))
+		srv.SignUp(fmt.Sprintf("idle%d", i))
 	}
-	b.Run("post_90_idle", func(b *testing.B) { srv.repeat(b, "POST", "/api/v1/statuses", people[0].token, benchPost) })
+	b.Run("post_90_idle", func(b *testing.B) { srv.BenchRequest(b, "POST", "/api/v1/statuses", people[0].Token, benchPost) })
 }
 
 var benchPost = url.Values{"status": {"@p1 a post with a #hashtag and some words that make it as long as posts are"}}.Encode()
@@ -115,22 +115,22 @@ func BenchmarkMixed(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for range 9 {
-			srv.ask(b, "GET", "/api/v1/timelines/home?limit=20", people[0].token, "")
+			srv.benchRequest(b, "GET", "/api/v1/timelines/home?limit=20", people[0].Token, "")
 		}
-		srv.ask(b, "POST", "/api/v1/statuses", people[1].token, benchPost)
+		srv.benchRequest(b, "POST", "/api/v1/statuses", people[1].Token, benchPost)
 	}
 }
 
-// repeat sends one and the same request to the handler.
-func (a *api) repeat(b *testing.B, method, path, token, body string) {
+// BenchRequest sends one and the same request to the handler.
+func (a *Server) BenchRequest(b *testing.B, method, path, token, body string) {
 	b.ReportAllocs()
 	for b.Loop() {
-		a.ask(b, method, path, token, body)
+		a.benchRequest(b, method, path, token, body)
 	}
 }
 
-// ask sends a request to the handler.
-func (a *api) ask(b *testing.B, method, path, token, body string) {
+// benchRequest sends a request to the handler.
+func (a *Server) benchRequest(b *testing.B, method, path, token, body string) {
 	req := httptest.NewRequest(method, path, strings.NewReader(body))
 	if body == "" {
 		req.Body = http.NoBody
@@ -139,7 +139,7 @@ func (a *api) ask(b *testing.B, method, path, token, body string) {
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	w := httptest.NewRecorder()
-	a.handler.ServeHTTP(w, req)
+	a.Handler.ServeHTTP(w, req)
 	if w.Code != 200 {
 		b.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
 	}

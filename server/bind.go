@@ -44,30 +44,30 @@ func (r *Request) Bind(dst any) error {
 // binding is one call of Bind.
 type binding struct {
 	params *params
-	faults []fault
+	errors []bindError
 	err    error // an error that a type had of its own, or a limit that was passed
 }
 
-// fault is a parameter that could not be understood.
-type fault struct{ pointer, message string }
+// bindError is a parameter that could not be understood.
+type bindError struct{ pointer, message string }
 
-const maxFaults = 20
+const maxBindErrors = 20
 
-func (b *binding) fault(pointer, format string, args ...any) bool {
-	if len(b.faults) < maxFaults {
-		b.faults = append(b.faults, fault{pointer, fmt.Sprintf(format, args...)})
+func (b *binding) addError(pointer, format string, args ...any) bool {
+	if len(b.errors) < maxBindErrors {
+		b.errors = append(b.errors, bindError{pointer, fmt.Sprintf(format, args...)})
 	}
 	return false
 }
 
-// wrong records that a value is of another type than wanted.
-func (b *binding) wrong(pointer, want string, v *value) bool {
+// addTypeError records that a value is of another type than wanted.
+func (b *binding) addTypeError(pointer, want string, v *value) bool {
 	name := pointer[strings.LastIndexByte(pointer, '/')+1:]
-	return b.fault(pointer, "%s - Invalid %s. Got: %s", name, want, v.kind)
+	return b.addError(pointer, "%s - Invalid %s. Got: %s", name, want, v.kind)
 }
 
 func (b *binding) error() error {
-	if b.err != nil || len(b.faults) == 0 {
+	if b.err != nil || len(b.errors) == 0 {
 		return b.err
 	}
 	type source struct {
@@ -80,7 +80,7 @@ func (b *binding) error() error {
 	}
 	var texts []string
 	var list []entry
-	for _, f := range b.faults {
+	for _, f := range b.errors {
 		texts = append(texts, f.message+".")
 		list = append(list, entry{"Invalid value", source{f.pointer}, f.message})
 	}
@@ -127,11 +127,11 @@ func planFor(t reflect.Type) *plan {
 func (b *binding) fill(dst reflect.Value, p *plan, fields map[string]*value, pointer string) {
 	for _, f := range p.fields {
 		at := pointer + "/" + f.name
-		faults := len(b.faults)
+		faults := len(b.errors)
 		v := fields[f.name]
 		ok := v != nil && f.set(b, dst.Field(f.index), v, at)
-		if f.required && !ok && len(b.faults) == faults {
-			b.fault(at, "Missing field: %s", f.name)
+		if f.required && !ok && len(b.errors) == faults {
+			b.addError(at, "Missing field: %s", f.name)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func (b *binding) scalar(v *value, want, pointer string) (text string, ok bool) 
 	case nullValue, fileValue:
 		return "", false
 	}
-	return "", b.wrong(pointer, want, v)
+	return "", b.addTypeError(pointer, want, v)
 }
 
 func setString(b *binding, dst reflect.Value, v *value, pointer string) bool {
@@ -198,13 +198,13 @@ func setString(b *binding, dst reflect.Value, v *value, pointer string) bool {
 func setBool(b *binding, dst reflect.Value, v *value, pointer string) bool {
 	text, ok := b.scalar(v, "boolean", pointer)
 	if ok {
-		dst.SetBool(isTrue(text))
+		dst.SetBool(parseBool(text))
 	}
 	return ok
 }
 
-// isTrue reads what clients send for booleans.
-func isTrue(text string) bool {
+// parseBool reads what clients send for booleans.
+func parseBool(text string) bool {
 	switch text {
 	case "", "0", "f", "F", "false", "False", "FALSE", "off", "OFF":
 		return false
@@ -232,7 +232,7 @@ func setInt(b *binding, dst reflect.Value, v *value, pointer string) bool {
 	case pointer == "/limit":
 		return false
 	}
-	return b.wrong(pointer, "integer", v.single())
+	return b.addTypeError(pointer, "integer", v.single())
 }
 
 func setFloat(b *binding, dst reflect.Value, v *value, pointer string) bool {
@@ -242,7 +242,7 @@ func setFloat(b *binding, dst reflect.Value, v *value, pointer string) bool {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-		return b.wrong(pointer, "number", v.single())
+		return b.addTypeError(pointer, "number", v.single())
 	}
 	dst.SetFloat(f)
 	return true
@@ -262,7 +262,7 @@ func setText(b *binding, dst reflect.Value, v *value, pointer string) bool {
 		b.err = err
 		return false
 	}
-	return b.fault(pointer, "%s - Invalid value", pointer[strings.LastIndexByte(pointer, '/')+1:])
+	return b.addError(pointer, "%s - Invalid value", pointer[strings.LastIndexByte(pointer, '/')+1:])
 }
 
 // setUpload takes a file. An empty file part says that nothing was chosen, an empty text that what is there is to go.
@@ -292,7 +292,7 @@ func setObject(b *binding, dst reflect.Value, v *value, pointer string) bool {
 	case v.kind == nullValue || v.kind == fileValue || v.kind == textValue && v.text == "":
 		return false
 	case v.kind != objectValue:
-		return b.wrong(pointer, "object", v)
+		return b.addTypeError(pointer, "object", v)
 	}
 	var object map[string]any
 	if err := json.Unmarshal(v.appendJSON(nil), &object); err != nil {
@@ -308,9 +308,9 @@ func setStruct(b *binding, dst reflect.Value, v *value, pointer string) bool {
 	case v.kind == nullValue || v.kind == fileValue || v.kind == textValue && v.text == "":
 		return false
 	case v.kind != objectValue:
-		return b.wrong(pointer, "object", v)
+		return b.addTypeError(pointer, "object", v)
 	}
-	if err := b.params.open(v); err != nil {
+	if err := b.params.expand(v); err != nil {
 		b.err = err
 		return false
 	}
@@ -338,12 +338,12 @@ func sliceSetter(t reflect.Type) setter {
 		if v.kind == fileValue && v.file.Size == 0 {
 			return false
 		}
-		if err := b.params.open(v); err != nil {
+		if err := b.params.expand(v); err != nil {
 			b.err = err
 			return false
 		}
 		list := v.elements()
-		if v.isNothing() || len(list) == 1 && v.raw == nil && list[0].isNothing() { // k[]= is how forms say it
+		if v.isEmpty() || len(list) == 1 && v.raw == nil && list[0].isEmpty() { // k[]= is how forms say it
 			list = nil
 		}
 		slice := reflect.MakeSlice(t, 0, len(list))
@@ -362,7 +362,7 @@ func sliceSetter(t reflect.Type) setter {
 	}
 }
 
-// isNothing tells whether v, sent for a list, means that the list is empty.
-func (v *value) isNothing() bool {
+// isEmpty tells whether v, sent for a list, means that the list is empty.
+func (v *value) isEmpty() bool {
 	return v.kind == nullValue || v.kind == textValue && v.text == ""
 }

@@ -101,88 +101,88 @@ func TestBind(t *testing.T) {
 	}{
 		{"nothing", "GET", "", "", "", everything{}},
 		{"no body and no type", "", "", "", "", everything{}},
-		{"empty JSON", "", "", jsonType, "", everything{}},
-		{"blank JSON", "", "", jsonType, " \n ", everything{}},
-		{"JSON null", "", "", jsonType, "null", everything{}},
+		{"empty JSON", "", "", JSONType, "", everything{}},
+		{"blank JSON", "", "", JSONType, " \n ", everything{}},
+		{"JSON null", "", "", JSONType, "null", everything{}},
 		{"unknown type", "", "text=a", "text/plain", "[object Object]", everything{Text: "a"}},
 		{"no type", "", "text=a", "", "text=b", everything{Text: "a"}},
 		{"unknown parameters", "", "x=1&y[]=2&z[a]=3", "", "", everything{}},
 
 		{"query", "GET", "text=a+b%20c%C3%A9&int=3", "", "", everything{Text: "a b cé", Int: 3}},
 		{"query pairs that are malformed", "GET", "text=%zz&int=3&=4&&flag", "", "", everything{Int: 3}},
-		{"query and body", "", "text=query&int=1", formType, "text=body", everything{Text: "body", Int: 1}},
-		{"the body wins whole", "", "texts[]=a&texts[]=b", formType, "texts[]=c", everything{Texts: []string{"c"}}},
-		{"body on DELETE", "DELETE", "", jsonType, `{"text":"a"}`, everything{Text: "a"}},
-		{"form on DELETE", "DELETE", "", formType, `text=a`, everything{Text: "a"}},
-		{"body on PATCH", "PATCH", "", formType, `text=a`, everything{Text: "a"}},
-		{"body on GET", "GET", "", jsonType, `{"text":"a"}`, everything{Text: "a"}},
-		{"charset", "", "", jsonType + "; charset=utf-8", `{"text":"a"}`, everything{Text: "a"}},
+		{"query and body", "", "text=query&int=1", FormType, "text=body", everything{Text: "body", Int: 1}},
+		{"the body wins whole", "", "texts[]=a&texts[]=b", FormType, "texts[]=c", everything{Texts: []string{"c"}}},
+		{"body on DELETE", "DELETE", "", JSONType, `{"text":"a"}`, everything{Text: "a"}},
+		{"form on DELETE", "DELETE", "", FormType, `text=a`, everything{Text: "a"}},
+		{"body on PATCH", "PATCH", "", FormType, `text=a`, everything{Text: "a"}},
+		{"body on GET", "GET", "", JSONType, `{"text":"a"}`, everything{Text: "a"}},
+		{"charset", "", "", JSONType + "; charset=utf-8", `{"text":"a"}`, everything{Text: "a"}},
 		{"multipart", "", "", multipartType, multipartBody("text", "a\r\nb", "texts[]", "x", "texts[]", "y", "poll[expires_in]", "5"),
 			everything{Text: "a\r\nb", Texts: []string{"x", "y"}, Poll: &pollParams{ExpiresIn: 5}}},
 
-		{"text of a number", "", "", jsonType, `{"text":12.50,"texts":["0",1,true]}`, everything{Text: "12.50", Texts: []string{"0", "1", "true"}}},
-		{"text of a boolean", "", "", jsonType, `{"text":false}`, everything{Text: "false"}},
-		{"escapes", "", "", jsonType, `{"te\u0078t":"a\"\\\u00e9\ud83d\ude00\n"}`, everything{Text: "a\"\\é😀\n"}},
-		{"empty text", "", "", jsonType, `{"text_p":""}`, everything{TextP: pointer("")}},
-		{"empty text in a form", "", "", formType, `text_p=`, everything{TextP: pointer("")}},
-		{"null is absent", "", "", jsonType, `{"text":null,"text_p":null,"flag_p":null,"int_p":null,"poll":null,"id":null,"raw":null,"object":null}`, everything{}},
-		{"empty is absent", "", "", formType, `flag_p=&int_p=&int=&float=&id=&colour_p=&when=&poll=&object=`, everything{}},
-		{"the last of repeated ones", "", "", formType, `text=a&text=b&int=1&int=2`, everything{Text: "b", Int: 2}},
-		{"the last of repeated JSON members", "", "", jsonType, `{"text":"a","text":"b"}`, everything{Text: "b"}},
+		{"text of a number", "", "", JSONType, `{"text":12.50,"texts":["0",1,true]}`, everything{Text: "12.50", Texts: []string{"0", "1", "true"}}},
+		{"text of a boolean", "", "", JSONType, `{"text":false}`, everything{Text: "false"}},
+		{"escapes", "", "", JSONType, `{"te\u0078t":"a\"\\\u00e9\ud83d\ude00\n"}`, everything{Text: "a\"\\é😀\n"}},
+		{"empty text", "", "", JSONType, `{"text_p":""}`, everything{TextP: pointer("")}},
+		{"empty text in a form", "", "", FormType, `text_p=`, everything{TextP: pointer("")}},
+		{"null is absent", "", "", JSONType, `{"text":null,"text_p":null,"flag_p":null,"int_p":null,"poll":null,"id":null,"raw":null,"object":null}`, everything{}},
+		{"empty is absent", "", "", FormType, `flag_p=&int_p=&int=&float=&id=&colour_p=&when=&poll=&object=`, everything{}},
+		{"the last of repeated ones", "", "", FormType, `text=a&text=b&int=1&int=2`, everything{Text: "b", Int: 2}},
+		{"the last of repeated JSON members", "", "", JSONType, `{"text":"a","text":"b"}`, everything{Text: "b"}},
 
-		{"integers", "", "", jsonType, `{"int":"12","int_p":-3}`, everything{Int: 12, IntP: pointer(int64(-3))}},
-		{"integers with a point", "", "", jsonType, `{"int":3.0,"int_p":1e3}`, everything{Int: 3, IntP: pointer(int64(1000))}},
-		{"the largest integer", "", "", formType, `int_p=9223372036854775807`, everything{IntP: pointer(int64(math.MaxInt64))}},
-		{"floats", "", "", jsonType, `{"float":"-0.5"}`, everything{Float: -0.5}},
+		{"integers", "", "", JSONType, `{"int":"12","int_p":-3}`, everything{Int: 12, IntP: pointer(int64(-3))}},
+		{"integers with a point", "", "", JSONType, `{"int":3.0,"int_p":1e3}`, everything{Int: 3, IntP: pointer(int64(1000))}},
+		{"the largest integer", "", "", FormType, `int_p=9223372036854775807`, everything{IntP: pointer(int64(math.MaxInt64))}},
+		{"floats", "", "", JSONType, `{"float":"-0.5"}`, everything{Float: -0.5}},
 		{"a malformed limit", "GET", "limit=many", "", "", everything{}},
 		{"a huge limit", "GET", "limit=99999999999999999999", "", "", everything{}},
-		{"an id", "", "", formType, "id=junk", everything{ID: 0}},
-		{"an enumeration", "", "", formType, "colour=blue&colour_p=red", everything{Colour: 2, ColourP: pointer(colour(1))}},
-		{"a time", "", "", formType, "when=2024-01-02T03:04:05.678Z", everything{When: pointer(time.Date(2024, 1, 2, 3, 4, 5, 678e6, time.UTC))}},
+		{"an id", "", "", FormType, "id=junk", everything{ID: 0}},
+		{"an enumeration", "", "", FormType, "colour=blue&colour_p=red", everything{Colour: 2, ColourP: pointer(colour(1))}},
+		{"a time", "", "", FormType, "when=2024-01-02T03:04:05.678Z", everything{When: pointer(time.Date(2024, 1, 2, 3, 4, 5, 678e6, time.UTC))}},
 
-		{"absent lists", "", "", formType, "text=a", everything{Text: "a"}},
-		{"k[]", "", "", formType, "texts[]=a&texts[]=b", everything{Texts: []string{"a", "b"}}},
-		{"k[] encoded", "", "", formType, "texts%5B%5D=a&texts%5B%5D=b", everything{Texts: []string{"a", "b"}}},
-		{"k repeated", "", "", formType, "texts=a&texts=b", everything{Texts: []string{"a", "b"}}},
-		{"k once", "", "", formType, "texts=a&ints=7", everything{Texts: []string{"a"}, Ints: []int{7}}},
-		{"k and k[]", "", "", formType, "texts=a&texts[]=b&texts=c&texts[]=d", everything{Texts: []string{"a", "b", "c", "d"}}},
-		{"k repeated, then k[]", "", "", formType, "texts=a&texts=b&texts[]=c", everything{Texts: []string{"a", "b", "c"}}},
-		{"k[0]", "", "", formType, "texts[0]=a&texts[1]=b", everything{Texts: []string{"a", "b"}}},
-		{"k[0] in disorder", "", "", formType, "texts[10]=c&texts[2]=b&texts[0]=a", everything{Texts: []string{"a", "b", "c"}}},
-		{"JSON list", "", "", jsonType, `{"texts":["a","b"],"ints":["1",2]}`, everything{Texts: []string{"a", "b"}, Ints: []int{1, 2}}},
-		{"JSON scalar", "", "", jsonType, `{"texts":"a","ints":1}`, everything{Texts: []string{"a"}, Ints: []int{1}}},
-		{"JSON index map", "", "", jsonType, `{"texts":{"1":"b","0":"a"}}`, everything{Texts: []string{"a", "b"}}},
-		{"empty JSON list", "", "", jsonType, `{"texts":[],"ints":[ ]}`, everything{Texts: []string{}, Ints: []int{}}},
-		{"null for a list", "", "", jsonType, `{"texts":null}`, everything{Texts: []string{}}},
-		{"empty text for a list", "", "", jsonType, `{"texts":"","ints":""}`, everything{Texts: []string{}, Ints: []int{}}},
-		{"k= for a list", "", "", formType, `texts=`, everything{Texts: []string{}}},
-		{"k[]= for a list", "", "", formType, `texts[]=&ints[]=`, everything{Texts: []string{}, Ints: []int{}}},
-		{"empty elements", "", "", formType, `texts[]=&texts[]=a&ints[]=&ints[]=1`, everything{Texts: []string{"", "a"}, Ints: []int{1}}},
-		{"a JSON list of nothing", "", "", jsonType, `{"texts":[""],"ints":[null,1]}`, everything{Texts: []string{""}, Ints: []int{1}}},
-		{"unknown members of enumerations", "", "", formType, "colours[]=red&colours[]=green&colours[]=black&colours[]=blue", everything{Colours: []colour{1, 2}}},
+		{"absent lists", "", "", FormType, "text=a", everything{Text: "a"}},
+		{"k[]", "", "", FormType, "texts[]=a&texts[]=b", everything{Texts: []string{"a", "b"}}},
+		{"k[] encoded", "", "", FormType, "texts%5B%5D=a&texts%5B%5D=b", everything{Texts: []string{"a", "b"}}},
+		{"k repeated", "", "", FormType, "texts=a&texts=b", everything{Texts: []string{"a", "b"}}},
+		{"k once", "", "", FormType, "texts=a&ints=7", everything{Texts: []string{"a"}, Ints: []int{7}}},
+		{"k and k[]", "", "", FormType, "texts=a&texts[]=b&texts=c&texts[]=d", everything{Texts: []string{"a", "b", "c", "d"}}},
+		{"k repeated, then k[]", "", "", FormType, "texts=a&texts=b&texts[]=c", everything{Texts: []string{"a", "b", "c"}}},
+		{"k[0]", "", "", FormType, "texts[0]=a&texts[1]=b", everything{Texts: []string{"a", "b"}}},
+		{"k[0] in disorder", "", "", FormType, "texts[10]=c&texts[2]=b&texts[0]=a", everything{Texts: []string{"a", "b", "c"}}},
+		{"JSON list", "", "", JSONType, `{"texts":["a","b"],"ints":["1",2]}`, everything{Texts: []string{"a", "b"}, Ints: []int{1, 2}}},
+		{"JSON scalar", "", "", JSONType, `{"texts":"a","ints":1}`, everything{Texts: []string{"a"}, Ints: []int{1}}},
+		{"JSON index map", "", "", JSONType, `{"texts":{"1":"b","0":"a"}}`, everything{Texts: []string{"a", "b"}}},
+		{"empty JSON list", "", "", JSONType, `{"texts":[],"ints":[ ]}`, everything{Texts: []string{}, Ints: []int{}}},
+		{"null for a list", "", "", JSONType, `{"texts":null}`, everything{Texts: []string{}}},
+		{"empty text for a list", "", "", JSONType, `{"texts":"","ints":""}`, everything{Texts: []string{}, Ints: []int{}}},
+		{"k= for a list", "", "", FormType, `texts=`, everything{Texts: []string{}}},
+		{"k[]= for a list", "", "", FormType, `texts[]=&ints[]=`, everything{Texts: []string{}, Ints: []int{}}},
+		{"empty elements", "", "", FormType, `texts[]=&texts[]=a&ints[]=&ints[]=1`, everything{Texts: []string{"", "a"}, Ints: []int{1}}},
+		{"a JSON list of nothing", "", "", JSONType, `{"texts":[""],"ints":[null,1]}`, everything{Texts: []string{""}, Ints: []int{1}}},
+		{"unknown members of enumerations", "", "", FormType, "colours[]=red&colours[]=green&colours[]=black&colours[]=blue", everything{Colours: []colour{1, 2}}},
 
-		{"nested", "", "", formType, "poll[options][]=a&poll[options][]=b&poll[expires_in]=60&poll[multiple]=1",
+		{"nested", "", "", FormType, "poll[options][]=a&poll[options][]=b&poll[expires_in]=60&poll[multiple]=1",
 			everything{Poll: &pollParams{Options: []string{"a", "b"}, ExpiresIn: 60, Multiple: true}}},
-		{"nested with indexes", "", "", formType, "source[options][1]=b&source[options][0]=a", everything{Source: pollParams{Options: []string{"a", "b"}}}},
-		{"nested JSON", "", "", jsonType, `{"poll": {"options" : ["a" , "b"], "expires_in":"60","multiple":true, "hide_totals":{}}, "source":{"multiple":"on"}}`,
+		{"nested with indexes", "", "", FormType, "source[options][1]=b&source[options][0]=a", everything{Source: pollParams{Options: []string{"a", "b"}}}},
+		{"nested JSON", "", "", JSONType, `{"poll": {"options" : ["a" , "b"], "expires_in":"60","multiple":true, "hide_totals":{}}, "source":{"multiple":"on"}}`,
 			everything{Poll: &pollParams{Options: []string{"a", "b"}, ExpiresIn: 60, Multiple: true}, Source: pollParams{Multiple: true}}},
-		{"an empty object", "", "", jsonType, `{"poll":{}}`, everything{Poll: &pollParams{}}},
-		{"k[0][a]", "", "", formType, "fields[1][name]=c&fields[0][name]=a&fields[0][value]=b", everything{Fields: []nameValue{{"a", "b"}, {"c", ""}}}},
-		{"k[][a]", "", "", formType, "fields[][name]=a&fields[][value]=b&fields[][name]=c&fields[][value]=d", everything{Fields: []nameValue{{"a", "b"}, {"c", "d"}}}},
-		{"k[][a], values first", "", "", formType, "fields[][value]=b&fields[][name]=a&fields[][value]=d", everything{Fields: []nameValue{{"a", "b"}, {"", "d"}}}},
-		{"JSON structs", "", "", jsonType, `{"fields":[{"name":"a","value":"b"},null,{"name":"c"}]}`, everything{Fields: []nameValue{{"a", "b"}, {"c", ""}}}},
-		{"JSON index map of structs", "", "", jsonType, `{"fields":{"10":{"name":"c"},"9":{"name":"a"}}}`, everything{Fields: []nameValue{{"a", ""}, {"c", ""}}}},
-		{"one struct for a list", "", "", jsonType, `{"fields":{"name":"a"}}`, everything{Fields: []nameValue{{"a", ""}}}},
-		{"no fields left", "", "", jsonType, `{"fields":[]}`, everything{Fields: []nameValue{}}},
-		{"later keys win", "", "", formType, "source=a&source[expires_in]=1&text[a]=b&text=c", everything{Source: pollParams{ExpiresIn: 1}, Text: "c"}},
-		{"brackets that do not match", "", "", formType, "text[=1&text]=2&[text]=3&texts[a=4&text[[a]]=5", everything{}},
+		{"an empty object", "", "", JSONType, `{"poll":{}}`, everything{Poll: &pollParams{}}},
+		{"k[0][a]", "", "", FormType, "fields[1][name]=c&fields[0][name]=a&fields[0][value]=b", everything{Fields: []nameValue{{"a", "b"}, {"c", ""}}}},
+		{"k[][a]", "", "", FormType, "fields[][name]=a&fields[][value]=b&fields[][name]=c&fields[][value]=d", everything{Fields: []nameValue{{"a", "b"}, {"c", "d"}}}},
+		{"k[][a], values first", "", "", FormType, "fields[][value]=b&fields[][name]=a&fields[][value]=d", everything{Fields: []nameValue{{"a", "b"}, {"", "d"}}}},
+		{"JSON structs", "", "", JSONType, `{"fields":[{"name":"a","value":"b"},null,{"name":"c"}]}`, everything{Fields: []nameValue{{"a", "b"}, {"c", ""}}}},
+		{"JSON index map of structs", "", "", JSONType, `{"fields":{"10":{"name":"c"},"9":{"name":"a"}}}`, everything{Fields: []nameValue{{"a", ""}, {"c", ""}}}},
+		{"one struct for a list", "", "", JSONType, `{"fields":{"name":"a"}}`, everything{Fields: []nameValue{{"a", ""}}}},
+		{"no fields left", "", "", JSONType, `{"fields":[]}`, everything{Fields: []nameValue{}}},
+		{"later keys win", "", "", FormType, "source=a&source[expires_in]=1&text[a]=b&text=c", everything{Source: pollParams{ExpiresIn: 1}, Text: "c"}},
+		{"brackets that do not match", "", "", FormType, "text[=1&text]=2&[text]=3&texts[a=4&text[[a]]=5", everything{}},
 
-		{"raw JSON", "", "", jsonType, `{"raw": {"a" : [1, null]}}`, everything{Raw: json.RawMessage(`{"a" : [1, null]}`)}},
-		{"raw text", "", "", formType, `raw=<a>`, everything{Raw: json.RawMessage(`"<a>"`)}},
-		{"raw form", "", "", formType, `raw[b][]=1&raw[b][]=2&raw[a]=x`, everything{Raw: json.RawMessage(`{"a":"x","b":["1","2"]}`)}},
-		{"an object", "", "", jsonType, `{"object":{"a":{"b":null,"c":1}}}`, everything{Object: map[string]any{"a": map[string]any{"b": nil, "c": 1.0}}}},
-		{"an object in a form", "", "", formType, `object[a][b]=1`, everything{Object: map[string]any{"a": map[string]any{"b": "1"}}}},
-		{"a list of objects", "", "", jsonType, `{"entries":[{"a":1},{"b":[]}]}`, everything{Entries: []map[string]any{{"a": 1.0}, {"b": []any{}}}}},
+		{"raw JSON", "", "", JSONType, `{"raw": {"a" : [1, null]}}`, everything{Raw: json.RawMessage(`{"a" : [1, null]}`)}},
+		{"raw text", "", "", FormType, `raw=<a>`, everything{Raw: json.RawMessage(`"<a>"`)}},
+		{"raw form", "", "", FormType, `raw[b][]=1&raw[b][]=2&raw[a]=x`, everything{Raw: json.RawMessage(`{"a":"x","b":["1","2"]}`)}},
+		{"an object", "", "", JSONType, `{"object":{"a":{"b":null,"c":1}}}`, everything{Object: map[string]any{"a": map[string]any{"b": nil, "c": 1.0}}}},
+		{"an object in a form", "", "", FormType, `object[a][b]=1`, everything{Object: map[string]any{"a": map[string]any{"b": "1"}}}},
+		{"a list of objects", "", "", JSONType, `{"entries":[{"a":1},{"b":[]}]}`, everything{Entries: []map[string]any{{"a": 1.0}, {"b": []any{}}}}},
 
 		{"own names", "", "svc_theme=a", "", "", everything{Theme: "a"}},
 	} {
@@ -210,12 +210,12 @@ func TestBooleans(t *testing.T) {
 		`"0"`: false, `"f"`: false, `"F"`: false, `"false"`: false, `"False"`: false, `"FALSE"`: false, `"off"`: false, `"OFF"`: false, `false`: false, `0`: false,
 		`"1"`: true, `"t"`: true, `"on"`: true, `"yes"`: true, `"true"`: true, `"no"`: true, `true`: true, `1`: true,
 	} {
-		w := call(s, "POST", "/api/v1/bind", `{"flag_p":`+value+`}`, "Content-Type", jsonType)
+		w := call(s, "POST", "/api/v1/bind", `{"flag_p":`+value+`}`, "Content-Type", JSONType)
 		if w.Code != 200 || got.FlagP == nil || *got.FlagP != want {
 			t.Errorf("JSON %s: got %d, %v, want %v", value, w.Code, got.FlagP, want)
 		}
 		text := strings.Trim(value, `"`)
-		w = call(s, "POST", "/api/v1/bind", "flag="+text+"&flag_p="+text, "Content-Type", formType)
+		w = call(s, "POST", "/api/v1/bind", "flag="+text+"&flag_p="+text, "Content-Type", FormType)
 		if w.Code != 200 || got.FlagP == nil || *got.FlagP != want || got.Flag != want {
 			t.Errorf("form %s: got %d, %v, want %v", text, w.Code, got.FlagP, want)
 		}
@@ -263,7 +263,7 @@ func TestBindFaults(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got *needy
-			w := call(bound(t, &got), "POST", "/api/v1/bind", tt.body, "Content-Type", jsonType)
+			w := call(bound(t, &got), "POST", "/api/v1/bind", tt.body, "Content-Type", JSONType)
 			if w.Code != 400 || w.Body.String() != tt.want {
 				t.Errorf("got  %d %s\nwant 400 %s", w.Code, w.Body, tt.want)
 			}
@@ -275,8 +275,8 @@ func TestBindOtherNames(t *testing.T) {
 	var got *everything
 	s := bound(t, &got, func(c *config.Config) { c.API.Name = "other" })
 	for _, body := range []struct{ contentType, text string }{
-		{formType, "other_theme=dark&text=other_a"},
-		{jsonType, `{"other_theme":"dark","text":"other_a"}`},
+		{FormType, "other_theme=dark&text=other_a"},
+		{JSONType, `{"other_theme":"dark","text":"other_a"}`},
 		{multipartType, multipartBody("other_theme", "dark", "text", "other_a")},
 	} {
 		call(s, "POST", "/api/v1/bind", body.text, "Content-Type", body.contentType)
@@ -299,10 +299,10 @@ func TestQuery(t *testing.T) {
 		{"/api/v1/q", "", "", ""},
 		{"/api/v1/q?domain=example.org", "", "", "example.org"},
 		{"/api/v1/q?domain=a&domain=b", "", "", "b"},
-		{"/api/v1/q?domain=a", formType, "domain=b", "b"},
-		{"/api/v1/q", jsonType, `{"domain":"c"}`, "c"},
-		{"/api/v1/q", jsonType, `{"domain":["c"]}`, ""},
-		{"/api/v1/q", jsonType, `{`, ""},
+		{"/api/v1/q?domain=a", FormType, "domain=b", "b"},
+		{"/api/v1/q", JSONType, `{"domain":"c"}`, "c"},
+		{"/api/v1/q", JSONType, `{"domain":["c"]}`, ""},
+		{"/api/v1/q", JSONType, `{`, ""},
 	} {
 		if got := field(t, call(s, "DELETE", tt.target, tt.body, "Content-Type", tt.contentType), "q"); got != tt.want {
 			t.Errorf("%s %s: got %q, want %q", tt.target, tt.body, got, tt.want)
@@ -327,30 +327,30 @@ func TestParameterLimits(t *testing.T) {
 		body        string
 		status      int
 	}{
-		{"keys", formType, strings.Repeat("a=1&", server.MaxKeys), 200},
-		{"keys + 1", formType, strings.Repeat("a=1&", server.MaxKeys+1), 400},
-		{"members", jsonType, members(server.MaxKeys), 200},
-		{"members + 1", jsonType, members(server.MaxKeys + 1), 400},
-		{"elements", jsonType, `{"texts":[` + strings.TrimSuffix(strings.Repeat(`"a",`, server.MaxKeys-1), ",") + `]}`, 200},
-		{"elements + 1", jsonType, `{"texts":[` + strings.TrimSuffix(strings.Repeat(`"a",`, server.MaxKeys), ",") + `]}`, 400},
-		{"members of what is kept as it is", jsonType, `{"raw":` + members(5*server.MaxKeys) + `}`, 200},
-		{"depth", jsonType, `{"raw":` + nested("[", "", "]", server.MaxDepth-1) + `}`, 200},
-		{"depth + 1", jsonType, `{"raw":` + nested("[", "", "]", server.MaxDepth) + `}`, 400},
-		{"brackets in texts", jsonType, `{"text":"` + strings.Repeat(`[\"{`, 50) + `"}`, 200},
-		{"depth of keys", formType, "raw" + strings.Repeat("[a]", server.MaxDepth-1) + "=1", 200},
-		{"depth of keys + 1", formType, "raw" + strings.Repeat("[a]", server.MaxDepth) + "=1", 400},
-		{"JSON", jsonType, `{"text":"` + strings.Repeat("a", server.MaxText-len(`{"text":""}`)) + `"}`, 200},
-		{"JSON + 1", jsonType, `{"text":"` + strings.Repeat("a", server.MaxText-len(`{"text":""}`)+1) + `"}`, 413},
-		{"form", formType, "text=" + strings.Repeat("a", server.MaxText-len("text=")), 200},
-		{"form + 1", formType, "text=" + strings.Repeat("a", server.MaxText-len("text=")+1), 413},
+		{"keys", FormType, strings.Repeat("a=1&", server.MaxKeys), 200},
+		{"keys + 1", FormType, strings.Repeat("a=1&", server.MaxKeys+1), 400},
+		{"members", JSONType, members(server.MaxKeys), 200},
+		{"members + 1", JSONType, members(server.MaxKeys + 1), 400},
+		{"elements", JSONType, `{"texts":[` + strings.TrimSuffix(strings.Repeat(`"a",`, server.MaxKeys-1), ",") + `]}`, 200},
+		{"elements + 1", JSONType, `{"texts":[` + strings.TrimSuffix(strings.Repeat(`"a",`, server.MaxKeys), ",") + `]}`, 400},
+		{"members of what is kept as it is", JSONType, `{"raw":` + members(5*server.MaxKeys) + `}`, 200},
+		{"depth", JSONType, `{"raw":` + nested("[", "", "]", server.MaxDepth-1) + `}`, 200},
+		{"depth + 1", JSONType, `{"raw":` + nested("[", "", "]", server.MaxDepth) + `}`, 400},
+		{"brackets in texts", JSONType, `{"text":"` + strings.Repeat(`[\"{`, 50) + `"}`, 200},
+		{"depth of keys", FormType, "raw" + strings.Repeat("[a]", server.MaxDepth-1) + "=1", 200},
+		{"depth of keys + 1", FormType, "raw" + strings.Repeat("[a]", server.MaxDepth) + "=1", 400},
+		{"JSON", JSONType, `{"text":"` + strings.Repeat("a", server.MaxText-len(`{"text":""}`)) + `"}`, 200},
+		{"JSON + 1", JSONType, `{"text":"` + strings.Repeat("a", server.MaxText-len(`{"text":""}`)+1) + `"}`, 413},
+		{"form", FormType, "text=" + strings.Repeat("a", server.MaxText-len("text=")), 200},
+		{"form + 1", FormType, "text=" + strings.Repeat("a", server.MaxText-len("text=")+1), 413},
 		{"value", multipartType, multipartBody("text", strings.Repeat("a", server.MaxText)), 200},
 		{"value + 1", multipartType, multipartBody("text", strings.Repeat("a", server.MaxText+1)), 413},
 		{"values together", multipartType, multipartBody("text", strings.Repeat("a", server.MaxText), "x", "y"), 413},
-		{"text that is none", formType, "text=%FF", 400},
-		{"a key that is none", formType, "%FF=1", 400},
+		{"text that is none", FormType, "text=%FF", 400},
+		{"a key that is none", FormType, "%FF=1", 400},
 		{"a part that is none", multipartType, multipartBody("text", "\xff"), 400},
-		{"JSON that is none", jsonType, "{\"text\":\"\xff\"}", 400},
-		{"JSON that is none, in what is kept as it is", jsonType, "{\"raw\":{\"a\":\"\xff\"}}", 400},
+		{"JSON that is none", JSONType, "{\"text\":\"\xff\"}", 400},
+		{"JSON that is none, in what is kept as it is", JSONType, "{\"raw\":{\"a\":\"\xff\"}}", 400},
 		{"no boundary", "multipart/form-data", multipartBody("text", "a"), 400},
 		{"cut off", multipartType, "--frontier\r\nContent-Disposition: form-data; name=\"text\"\r\n\r\nabc", 400},
 	} {
@@ -373,7 +373,7 @@ func FuzzForm(f *testing.F) {
 	s := bound(f, &got)
 	f.Fuzz(func(t *testing.T, body string) {
 		got = nil
-		w := call(s, "POST", "/api/v1/bind", body, "Content-Type", formType)
+		w := call(s, "POST", "/api/v1/bind", body, "Content-Type", FormType)
 		if w.Code != 200 && w.Code != 400 && w.Code != 413 {
 			t.Fatalf("got %d %s", w.Code, w.Body)
 		}
@@ -398,7 +398,7 @@ func FuzzJSON(f *testing.F) {
 	s := bound(f, &got)
 	f.Fuzz(func(t *testing.T, body string) {
 		got = nil
-		w := call(s, "POST", "/api/v1/bind", body, "Content-Type", jsonType)
+		w := call(s, "POST", "/api/v1/bind", body, "Content-Type", JSONType)
 		if w.Code != 200 && w.Code != 400 && w.Code != 413 {
 			t.Fatalf("got %d %s", w.Code, w.Body)
 		}

@@ -21,12 +21,12 @@ var blockRoutes = routes{
 
 // block blocks an account.
 func (s *Server) block(r *Request) (any, error) {
-	return s.done(r, s.social.Block(r.Context(), r.Viewer, accountParam(r)))
+	return s.relationshipAfter(r, s.social.Block(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // unblock ends a block.
 func (s *Server) unblock(r *Request) (any, error) {
-	return s.done(r, s.social.Unblock(r.Context(), r.Viewer, accountParam(r)))
+	return s.relationshipAfter(r, s.social.Unblock(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // mute mutes an account, for some seconds or for good.
@@ -44,11 +44,11 @@ func (s *Server) mute(r *Request) (any, error) {
 		seconds = *p.Duration
 	}
 	notifications := p.Notifications == nil || *p.Notifications
-	return s.done(r, s.social.Mute(r.Context(), r.Viewer, accountParam(r), notifications, inSeconds(seconds)))
+	return s.relationshipAfter(r, s.social.Mute(r.Context(), r.Viewer, accountParam(r), notifications, secondsOrZero(seconds)))
 }
 
-// inSeconds returns a duration, 0 if there is no room for it.
-func inSeconds(n int64) time.Duration {
+// secondsOrZero returns a duration, 0 if there is no room for it.
+func secondsOrZero(n int64) time.Duration {
 	if n < 0 || n > int64(1<<63-1)/int64(time.Second) {
 		return 0
 	}
@@ -57,7 +57,7 @@ func inSeconds(n int64) time.Duration {
 
 // unmute ends a mute.
 func (s *Server) unmute(r *Request) (any, error) {
-	return s.done(r, s.social.Unmute(r.Context(), r.Viewer, accountParam(r)))
+	return s.relationshipAfter(r, s.social.Unmute(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // blocks returns whom the viewer blocks.
@@ -83,7 +83,7 @@ func (s *Server) mutes(r *Request) (any, error) {
 	}
 	accounts, err := s.renderAccounts(r, ids)
 	for i, a := range accounts {
-		accounts[i] = a.MutedUntil(until[a.ID()])
+		accounts[i] = a.WithMuteExpiry(until[a.ID()])
 	}
 	return accounts, err
 }

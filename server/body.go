@@ -12,9 +12,9 @@ import (
 
 // Limits to bodies. A body with files may take longer than another, but has to come in at some speed.
 const (
-	maxFraming  = 65_536 // what multipart may cost beside its content
-	bodyTime    = 30 * time.Second
-	slowestRate = 8192 // bytes per second
+	maxMultipartOverhead = 65_536 // what multipart may cost beside its content
+	bodyTimeout          = 30 * time.Second
+	minUploadRate        = 8192 // bytes per second
 )
 
 var errBodyTooLarge = errs.TooLarge("The request body is too large")
@@ -22,36 +22,36 @@ var errBodyTooLarge = errs.TooLarge("The request body is too large")
 // body is the body of a request, bounded in length and time. Its errors are meant for the client.
 type body struct {
 	io.ReadCloser
-	control *http.ResponseController
-	left    int64 // bytes that may still come
-	limit   int64
-	began   time.Time
-	longest time.Duration // with files: how long it may take at most; 0: the deadline set at the beginning holds
-	err     error         // sticky
+	control     *http.ResponseController
+	remaining   int64 // bytes that may still come
+	limit       int64
+	start       time.Time
+	maxDuration time.Duration // with files: how long it may take at most; 0: the deadline set at the beginning holds
+	err         error         // sticky
 }
 
 func (b *body) Read(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err
 	}
-	if int64(len(p)) > b.left+1 { // the one byte more that tells a full body from a longer one
-		p = p[:b.left+1]
+	if int64(len(p)) > b.remaining+1 { // the one byte more that tells a full body from a longer one
+		p = p[:b.remaining+1]
 	}
 	n, err := b.ReadCloser.Read(p)
 	switch {
-	case int64(n) > b.left:
-		n, err = int(b.left), errBodyTooLarge
+	case int64(n) > b.remaining:
+		n, err = int(b.remaining), errBodyTooLarge
 	case err == io.EOF:
 		b.control.SetReadDeadline(time.Time{}) // from now on net/http watches whether the client goes away
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = &errs.Error{Status: http.StatusRequestTimeout, Message: "The request body came too slowly", Err: err}
 	case err != nil:
 		err = &errs.Error{Status: http.StatusBadRequest, Message: "The request body is incomplete", Err: err}
-	case b.longest > 0:
-		received := time.Duration(b.limit-b.left+int64(n)) * time.Second / slowestRate
-		b.control.SetReadDeadline(b.began.Add(min(bodyTime+received, b.longest)))
+	case b.maxDuration > 0:
+		received := time.Duration(b.limit-b.remaining+int64(n)) * time.Second / minUploadRate
+		b.control.SetReadDeadline(b.start.Add(min(bodyTimeout+received, b.maxDuration)))
 	}
-	b.left -= int64(n)
+	b.remaining -= int64(n)
 	b.err = err
 	return n, err
 }
@@ -62,7 +62,7 @@ func (b *body) drain(r *http.Request) {
 	if b == nil || b.err == io.EOF {
 		return
 	}
-	if b.left == b.limit && r.Header.Get("Expect") != "" {
+	if b.remaining == b.limit && r.Header.Get("Expect") != "" {
 		r.Body = b.ReadCloser // net/http leaves it alone if it sees that it is its own
 		return
 	}
@@ -75,12 +75,12 @@ func (r *Request) limitBody(w http.ResponseWriter) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return
 	}
-	b := &body{ReadCloser: r.Body, control: http.NewResponseController(w), limit: maxText + maxFraming, began: r.began}
+	b := &body{ReadCloser: r.Body, control: http.NewResponseController(w), limit: maxText + maxMultipartOverhead, start: r.start}
 	if r.endpoint.access.files {
 		b.limit += 2 * r.server.settings.Media.UploadLimit // a file and its thumbnail, or an avatar and a header
-		b.longest = r.server.settings.Server.ReadTimeout
+		b.maxDuration = r.server.settings.Server.ReadTimeout
 	}
-	if b.left = b.limit; r.ContentLength > b.limit {
+	if b.remaining = b.limit; r.ContentLength > b.limit {
 		b.err = errBodyTooLarge // known before anything is sent
 	}
 	limited := *r.Request

@@ -90,9 +90,9 @@ func TestUploads(t *testing.T) {
 			map[string]string{"avatar": "unchanged", "header": "unchanged"}},
 		{"nothing chosen, by an empty name alone", multipartType, part(`name="avatar"; filename=""`, "", "") + end, map[string]string{"avatar": "unchanged"}},
 		{"reset by an empty field", multipartType, part(`name="avatar"`, "", "") + end, map[string]string{"avatar": "reset", "header": "unchanged"}},
-		{"reset in a form", formType, "avatar=", map[string]string{"avatar": "reset"}},
-		{"reset in JSON", jsonType, `{"avatar":"","header":null}`, map[string]string{"avatar": "reset", "header": "unchanged"}},
-		{"a text for a file", jsonType, `{"avatar":"http://example.com/a.png"}`, map[string]string{"avatar": "unchanged"}},
+		{"reset in a form", FormType, "avatar=", map[string]string{"avatar": "reset"}},
+		{"reset in JSON", JSONType, `{"avatar":"","header":null}`, map[string]string{"avatar": "reset", "header": "unchanged"}},
+		{"a text for a file", JSONType, `{"avatar":"http://example.com/a.png"}`, map[string]string{"avatar": "unchanged"}},
 		{"a value that has a type", multipartType, part(`name="name"`, "text/plain; charset=utf-8", "Alice") + end, map[string]string{"name": "Alice"}},
 		{"an empty value that has a type", multipartType, part(`name="name"`, "text/plain", "") + end, map[string]string{"name": ""}},
 		{"a file for a value", multipartType, part(`name="name"; filename="a"`, "", "Alice") + end, map[string]string{"name": ""}},
@@ -200,7 +200,7 @@ func TestTooLargeIsHeard(t *testing.T) {
 				t.Fatal(err)
 			}
 			req.ContentLength = int64(len(body))
-			req.Header.Set("Content-Type", formType)
+			req.Header.Set("Content-Type", FormType)
 			req.Header.Set("Authorization", "Bearer nobody")
 			resp, err := srv.Client().Do(req)
 			if err != nil {
@@ -234,7 +234,7 @@ func TestExpectContinue(t *testing.T) {
 	} {
 		c := st.dial()
 		fmt.Fprintf(c, "%s /api/v1/it HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nAuthorization: Bearer x\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n",
-			tt.method, formType, tt.length)
+			tt.method, FormType, tt.length)
 		line, err := bufio.NewReader(c).ReadString('\n')
 		if err != nil || !strings.HasPrefix(line, tt.want) {
 			t.Errorf("%s of %d bytes: got %q, %v, want %s", tt.method, tt.length, line, err, tt.want)
@@ -291,7 +291,7 @@ func TestBodyDeadlineEnds(t *testing.T) {
 	}}}, func(c *config.Config) { c.Server.ReadTimeout = 200 * time.Millisecond }))
 	defer srv.Close()
 	for _, body := range []struct{ contentType, text string }{
-		{jsonType, "{}"},
+		{JSONType, "{}"},
 		{multipartType, multipartBody("a", "b")},
 	} {
 		resp, err := srv.Client().Post(srv.URL+"/api/v1/it", body.contentType, strings.NewReader(body.text))

@@ -36,7 +36,7 @@ func (s *Server) bookmarkStatus(r *Request) (any, error) {
 		id := folderID(*p.FolderID)
 		folder = &id
 	}
-	st, err := s.social.BookmarkIn(r.Context(), r.Viewer, statusParam(r), folder)
+	st, err := s.social.BookmarkInFolder(r.Context(), r.Viewer, statusParam(r), folder)
 	return s.renderStatus(r, st, err)
 }
 

@@ -10,13 +10,13 @@ import (
 const foldersPath = "/api/v1/svc/bookmark_folders"
 
 func TestBookmarkFolders(t *testing.T) {
-	srv := startAPI(t)
-	srv.addEmoji("pets", map[string]string{"cat": "cat.png"})
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	if got := alice.get(foldersPath).want(200); string(got.body) != "[]" {
-		t.Errorf("folders are %s", got.body)
+	srv := Start(t)
+	srv.AddEmoji("pets", map[string]string{"cat": "cat.png"})
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	if got := alice.Get(foldersPath).Want(200); string(got.Body) != "[]" {
+		t.Errorf("folders are %s", got.Body)
 	}
-	catURL := srv.url + "/emoji/pets/cat.png"
+	catURL := srv.URL + "/emoji/pets/cat.png"
 	var folder string
 	for _, tt := range []struct {
 		name   string
@@ -45,61 +45,61 @@ func TestBookmarkFolders(t *testing.T) {
 		{"one that is not there", "PATCH", "/0000000000000000AA", map[string]any{"name": "x"}, 404, map[string]any{"error": "Record not found"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := alice.send(tt.method, foldersPath+strings.Replace(tt.path, "ID", folder, 1), tt.body).want(tt.status).object()
+			o := alice.SendJSON(tt.method, foldersPath+strings.Replace(tt.path, "ID", folder, 1), tt.body).Want(tt.status).Object()
 			if folder == "" {
-				folder = o.id()
+				folder = o.ID()
 			}
 			for key, want := range tt.want {
-				if got := o.at(key); got != want {
+				if got := o.At(key); got != want {
 					t.Errorf("%s is %v, want %v", key, got, want)
 				}
 			}
 		})
 	}
-	list := alice.get(foldersPath).want(200).list()
-	if len(list) != 1 || list[0].str("name") != "Read" {
+	list := alice.Get(foldersPath).Want(200).List()
+	if len(list) != 1 || list[0].Str("name") != "Read" {
 		t.Errorf("folders are %v", list)
 	}
-	wantIDs(t, "bob's folders", bob.get(foldersPath))
+	WantIDs(t, "bob's folders", bob.Get(foldersPath))
 	for _, method := range []string{"PATCH", "DELETE"} {
-		bob.send(method, foldersPath+"/"+folder, map[string]any{"name": "mine"}).wantError(404, "Record not found")
-		srv.as(nil).send(method, foldersPath+"/"+folder, nil).want(403)
+		bob.SendJSON(method, foldersPath+"/"+folder, map[string]any{"name": "mine"}).WantError(404, "Record not found")
+		srv.As(nil).SendJSON(method, foldersPath+"/"+folder, nil).Want(403)
 	}
-	if got := alice.send("DELETE", foldersPath+"/"+folder, nil).want(200).object().str("name"); got != "Read" {
+	if got := alice.SendJSON("DELETE", foldersPath+"/"+folder, nil).Want(200).Object().Str("name"); got != "Read" {
 		t.Errorf("deleted %q", got)
 	}
-	alice.send("DELETE", foldersPath+"/"+folder, nil).wantError(404, "Record not found")
+	alice.SendJSON("DELETE", foldersPath+"/"+folder, nil).WantError(404, "Record not found")
 	for i := range 100 {
-		alice.send("POST", foldersPath, map[string]any{"name": fmt.Sprint(i)}).want(200)
+		alice.SendJSON("POST", foldersPath, map[string]any{"name": fmt.Sprint(i)}).Want(200)
 	}
-	alice.send("POST", foldersPath, map[string]any{"name": "one too many"}).want(422)
+	alice.SendJSON("POST", foldersPath, map[string]any{"name": "one too many"}).Want(422)
 }
 
 func TestBookmarksInFolders(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	makeFolder := func(m *member, name string) string {
-		return m.send("POST", foldersPath, map[string]any{"name": name}).want(200).object().id()
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	makeFolder := func(m *User, name string) string {
+		return m.SendJSON("POST", foldersPath, map[string]any{"name": name}).Want(200).Object().ID()
 	}
 	one, two, theirs := makeFolder(alice, "one"), makeFolder(alice, "two"), makeFolder(bob, "theirs")
 	var ids []string
 	for i := range 5 {
-		ids = append(ids, bob.publish(fmt.Sprint(i)).id())
+		ids = append(ids, bob.Publish(fmt.Sprint(i)).ID())
 	}
 	slices.Reverse(ids)
-	bookmark := func(id string, body map[string]any) *answer {
-		return alice.send("POST", "/api/v1/statuses/"+id+"/bookmark", body)
+	bookmark := func(id string, body map[string]any) *Response {
+		return alice.SendJSON("POST", "/api/v1/statuses/"+id+"/bookmark", body)
 	}
 	folderOf := func(id string) any {
-		return alice.get("/api/v1/statuses/" + id).want(200).object().at("svc.bookmark_folder")
+		return alice.Get("/api/v1/statuses/" + id).Want(200).Object().At("svc.bookmark_folder")
 	}
 	for i := range ids {
 		id := ids[len(ids)-1-i]
-		if got := bookmark(id, map[string]any{"folder_id": one}).want(200).object(); got.at("svc.bookmark_folder") != one || !got.truth("bookmarked") {
-			t.Errorf("it is in %v", got.at("svc.bookmark_folder"))
+		if got := bookmark(id, map[string]any{"folder_id": one}).Want(200).Object(); got.At("svc.bookmark_folder") != one || !got.Bool("bookmarked") {
+			t.Errorf("it is in %v", got.At("svc.bookmark_folder"))
 		}
 	}
-	wantPages(t, alice, "/api/v1/bookmarks?limit=2&folder_id="+one, ids)
+	WantPages(t, alice, "/api/v1/bookmarks?limit=2&folder_id="+one, ids)
 	for _, tt := range []struct {
 		name   string
 		body   map[string]any
@@ -114,37 +114,37 @@ func TestBookmarksInFolders(t *testing.T) {
 		{"another again", map[string]any{"folder_id": two}, 200, two},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			bookmark(ids[0], tt.body).want(tt.status)
+			bookmark(ids[0], tt.body).Want(tt.status)
 			if got := folderOf(ids[0]); got != tt.want {
 				t.Errorf("it is in %v, want %v", got, tt.want)
 			}
 		})
 	}
-	fresh := bob.publish("new").id()
-	bookmark(fresh, map[string]any{"folder_id": theirs}).wantError(404, "Record not found")
-	if alice.get("/api/v1/statuses/" + fresh).object().truth("bookmarked") {
+	fresh := bob.Publish("new").ID()
+	bookmark(fresh, map[string]any{"folder_id": theirs}).WantError(404, "Record not found")
+	if alice.Get("/api/v1/statuses/" + fresh).Object().Bool("bookmarked") {
 		t.Error("it became a bookmark all the same")
 	}
-	wantIDs(t, "one", alice.get("/api/v1/bookmarks?folder_id="+one), ids[1:]...)
-	wantIDs(t, "two", alice.get("/api/v1/bookmarks?folder_id="+two), ids[0])
-	wantIDs(t, "all", alice.get("/api/v1/bookmarks"), ids...)
-	alice.get("/api/v1/bookmarks?folder_id="+theirs).wantError(404, "Record not found")
-	if got := bob.get("/api/v1/statuses/" + ids[0]).object().at("svc.bookmark_folder"); got != nil {
+	WantIDs(t, "one", alice.Get("/api/v1/bookmarks?folder_id="+one), ids[1:]...)
+	WantIDs(t, "two", alice.Get("/api/v1/bookmarks?folder_id="+two), ids[0])
+	WantIDs(t, "all", alice.Get("/api/v1/bookmarks"), ids...)
+	alice.Get("/api/v1/bookmarks?folder_id="+theirs).WantError(404, "Record not found")
+	if got := bob.Get("/api/v1/statuses/" + ids[0]).Object().At("svc.bookmark_folder"); got != nil {
 		t.Errorf("bob sees alice's folder %v", got)
 	}
 
 	// A boost is filed as what it boosts. What was deleted with its folder stays bookmarked; what is taken away leaves its folder.
-	boost := bob.post("/api/v1/statuses/" + ids[1] + "/reblog").want(200).object().id()
-	if got := bookmark(boost, map[string]any{"folder_id": two}).want(200).object().at("svc.bookmark_folder"); got != two || folderOf(ids[1]) != two {
+	boost := bob.Post("/api/v1/statuses/" + ids[1] + "/reblog").Want(200).Object().ID()
+	if got := bookmark(boost, map[string]any{"folder_id": two}).Want(200).Object().At("svc.bookmark_folder"); got != two || folderOf(ids[1]) != two {
 		t.Errorf("the boosted is in %v", folderOf(ids[1]))
 	}
-	alice.post("/api/v1/statuses/" + ids[2] + "/unbookmark").want(200)
+	alice.Post("/api/v1/statuses/" + ids[2] + "/unbookmark").Want(200)
 	if got := folderOf(ids[2]); got != nil {
 		t.Errorf("what is no bookmark is in %v", got)
 	}
-	alice.send("DELETE", foldersPath+"/"+one, nil).want(200)
-	if got := alice.get("/api/v1/statuses/" + ids[3]).object(); got.at("svc.bookmark_folder") != nil || !got.truth("bookmarked") {
-		t.Errorf("after its folder has gone: %v", got.m)
+	alice.SendJSON("DELETE", foldersPath+"/"+one, nil).Want(200)
+	if got := alice.Get("/api/v1/statuses/" + ids[3]).Object(); got.At("svc.bookmark_folder") != nil || !got.Bool("bookmarked") {
+		t.Errorf("after its folder has gone: %v", got.Fields)
 	}
-	wantIDs(t, "all that is left", alice.get("/api/v1/bookmarks"), ids[0], ids[1], ids[3], ids[4])
+	WantIDs(t, "all that is left", alice.Get("/api/v1/bookmarks"), ids[0], ids[1], ids[3], ids[4])
 }

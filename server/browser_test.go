@@ -10,115 +10,115 @@ import (
 	"golang.org/x/net/html"
 )
 
-// browser is a person's browser: it keeps cookies, follows no redirects, and says where its requests come from.
-type browser struct {
-	t       testing.TB
-	base    string
-	origin  string // what it sends as Origin
-	cookies map[string]*http.Cookie
+// Browser is a person's browser: it keeps cookies, follows no redirects, and says where its requests come from.
+type Browser struct {
+	T       testing.TB
+	BaseURL string
+	Origin  string // what it sends as Origin
+	Cookies map[string]*http.Cookie
 }
 
-func (a *api) browser() *browser {
-	return &browser{t: a.t, base: a.url, origin: a.url, cookies: make(map[string]*http.Cookie)}
+func (a *Server) Browser() *Browser {
+	return &Browser{T: a.T, BaseURL: a.URL, Origin: a.URL, Cookies: make(map[string]*http.Cookie)}
 }
 
-// webpage is an answer to a browser.
-type webpage struct {
-	*answer
-	browser *browser
-	text    string // what a person reads
-	forms   []*webform
-	codes   []string // texts of code elements and values of read-only fields
+// Page is an answer to a browser.
+type Page struct {
+	*Response
+	from  *Browser
+	Text  string // what a person reads
+	Forms []*Form
+	Codes []string // texts of code elements and values of read-only fields
 }
 
-// webform is a form as it stands on a page.
-type webform struct {
-	action  string
-	fields  url.Values
-	buttons []webbutton
-	hasText bool // there is something to type in
+// Form is a form as it stands on a page.
+type Form struct {
+	Action  string
+	Fields  url.Values
+	Buttons []Button
+	HasText bool // there is something to type in
 }
 
-type webbutton struct{ name, value, text string }
+type Button struct{ Name, Value, Text string }
 
-func (b *browser) get(path string, params ...string) *webpage {
-	b.t.Helper()
+func (b *Browser) Get(path string, params ...string) *Page {
+	b.T.Helper()
 	if len(params) > 0 {
-		path += "?" + pairs(params).Encode()
+		path += "?" + Pairs(params).Encode()
 	}
-	return b.do("GET", path, nil)
+	return b.Do("GET", path, nil)
 }
 
-// submit sends a form with values typed into its fields, by one of its buttons.
-func (p *webpage) submit(button int, typed ...string) *webpage {
-	p.t.Helper()
-	if len(p.forms) != 1 {
-		p.t.Fatalf("%s: %d forms: %s", p.what, len(p.forms), p.body)
+// Submit sends a form with values typed into its fields, by one of its buttons.
+func (p *Page) Submit(button int, typed ...string) *Page {
+	p.T.Helper()
+	if len(p.Forms) != 1 {
+		p.T.Fatalf("%s: %d forms: %s", p.Request, len(p.Forms), p.Body)
 	}
-	f := p.forms[0]
+	f := p.Forms[0]
 	values := url.Values{}
-	for k, v := range f.fields {
+	for k, v := range f.Fields {
 		values[k] = v
 	}
 	for i := 0; i+1 < len(typed); i += 2 {
 		if _, ok := values[typed[i]]; !ok {
-			p.t.Fatalf("%s: there is no field %s", p.what, typed[i])
+			p.T.Fatalf("%s: there is no field %s", p.Request, typed[i])
 		}
 		values.Set(typed[i], typed[i+1])
 	}
-	if b := f.buttons[button]; b.name != "" {
-		values.Set(b.name, b.value)
+	if b := f.Buttons[button]; b.Name != "" {
+		values.Set(b.Name, b.Value)
 	}
-	return p.browser.post(f.action, values)
+	return p.from.Post(f.Action, values)
 }
 
-func (b *browser) post(path string, values url.Values) *webpage {
-	b.t.Helper()
-	return b.do("POST", path, values)
+func (b *Browser) Post(path string, values url.Values) *Page {
+	b.T.Helper()
+	return b.Do("POST", path, values)
 }
 
-func (b *browser) do(method, path string, values url.Values) *webpage {
-	b.t.Helper()
-	req, err := http.NewRequestWithContext(b.t.Context(), method, b.base+strings.TrimPrefix(path, b.base), strings.NewReader(values.Encode()))
+func (b *Browser) Do(method, path string, values url.Values) *Page {
+	b.T.Helper()
+	req, err := http.NewRequestWithContext(b.T.Context(), method, b.BaseURL+strings.TrimPrefix(path, b.BaseURL), strings.NewReader(values.Encode()))
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	if method != "GET" {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		req.Header.Set("Origin", b.origin)
+		req.Header.Set("Origin", b.Origin)
 	}
-	for _, c := range b.cookies {
+	for _, c := range b.Cookies {
 		req.AddCookie(c)
 	}
 	resp, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	for _, c := range resp.Cookies() {
 		if c.MaxAge < 0 {
-			delete(b.cookies, c.Name)
+			delete(b.Cookies, c.Name)
 		} else {
-			b.cookies[c.Name] = c
+			b.Cookies[c.Name] = c
 		}
 	}
-	a := &answer{t: b.t, what: method + " " + path, status: resp.StatusCode, header: resp.Header, body: body}
-	return b.read(a)
+	a := &Response{T: b.T, Request: method + " " + path, Status: resp.StatusCode, Header: resp.Header, Body: body}
+	return b.parse(a)
 }
 
-// read takes a page apart.
-func (b *browser) read(a *answer) *webpage {
-	b.t.Helper()
-	p := &webpage{answer: a, browser: b}
-	doc, err := html.Parse(strings.NewReader(string(a.body)))
+// parse takes a page apart.
+func (b *Browser) parse(a *Response) *Page {
+	b.T.Helper()
+	p := &Page{Response: a, from: b}
+	doc, err := html.Parse(strings.NewReader(string(a.Body)))
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
-	var form *webform
+	var form *Form
 	for n := range doc.Descendants() {
 		attr := make(map[string]string)
 		for _, at := range n.Attr {
@@ -126,26 +126,26 @@ func (b *browser) read(a *answer) *webpage {
 		}
 		switch {
 		case n.Type == html.TextNode && n.Parent.Data != "style" && n.Parent.Data != "title":
-			p.text += n.Data
+			p.Text += n.Data
 		case n.Type != html.ElementNode:
 		case n.Data == "form":
-			form = &webform{action: attr["action"], fields: url.Values{}}
-			p.forms = append(p.forms, form)
+			form = &Form{Action: attr["action"], Fields: url.Values{}}
+			p.Forms = append(p.Forms, form)
 		case n.Data == "code":
-			p.codes = append(p.codes, n.FirstChild.Data)
+			p.Codes = append(p.Codes, n.FirstChild.Data)
 		case n.Data == "input" && hasAttribute(n, "readonly"):
-			p.codes = append(p.codes, attr["value"])
+			p.Codes = append(p.Codes, attr["value"])
 		case n.Data == "input":
-			form.fields.Add(attr["name"], attr["value"])
-			form.hasText = form.hasText || attr["type"] != "hidden"
+			form.Fields.Add(attr["name"], attr["value"])
+			form.HasText = form.HasText || attr["type"] != "hidden"
 		case n.Data == "textarea":
-			form.fields.Add(attr["name"], "")
-			form.hasText = true
+			form.Fields.Add(attr["name"], "")
+			form.HasText = true
 		case n.Data == "button":
-			form.buttons = append(form.buttons, webbutton{attr["name"], attr["value"], n.FirstChild.Data})
+			form.Buttons = append(form.Buttons, Button{attr["name"], attr["value"], n.FirstChild.Data})
 		}
 	}
-	p.text = strings.Join(strings.Fields(p.text), " ")
+	p.Text = strings.Join(strings.Fields(p.Text), " ")
 	return p
 }
 
@@ -158,28 +158,28 @@ func hasAttribute(n *html.Node, key string) bool {
 	return false
 }
 
-// want fails the test if the status is another, or if the page does not say all of texts.
-func (p *webpage) want(status int, texts ...string) *webpage {
-	p.t.Helper()
-	if p.status != status {
-		p.t.Fatalf("%s: got %d, want %d: %s", p.what, p.status, status, p.text)
+// Want fails the test if the status is another, or if the page does not say all of texts.
+func (p *Page) Want(status int, texts ...string) *Page {
+	p.T.Helper()
+	if p.Status != status {
+		p.T.Fatalf("%s: got %d, want %d: %s", p.Request, p.Status, status, p.Text)
 	}
 	for _, text := range texts {
-		if !strings.Contains(p.text, text) {
-			p.t.Errorf("%s: %q is not in %q", p.what, text, p.text)
+		if !strings.Contains(p.Text, text) {
+			p.T.Errorf("%s: %q is not in %q", p.Request, text, p.Text)
 		}
 	}
 	return p
 }
 
-// location returns where an answer leads, and the parameters that it adds.
-func (p *webpage) location() (address string, params url.Values) {
-	p.t.Helper()
-	p.answer.want(302)
-	to := p.header.Get("Location")
+// Location returns where an answer leads, and the parameters that it adds.
+func (p *Page) Location() (address string, params url.Values) {
+	p.T.Helper()
+	p.Response.Want(302)
+	to := p.Header.Get("Location")
 	u, err := url.Parse(to)
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	address, _, _ = strings.Cut(to, "?")
 	return address, u.Query()

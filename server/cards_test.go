@@ -18,7 +18,7 @@ type webSite struct {
 	asked atomic.Int32
 }
 
-func startSite(t *testing.T) *webSite {
+func StartSite(t *testing.T) *webSite {
 	t.Helper()
 	w := new(webSite)
 	page := func(contentType, body string) http.HandlerFunc {
@@ -60,11 +60,11 @@ func (w *webSite) wantAsked(t *testing.T, what string, n int32) {
 	}
 }
 
-func onThisMachine(c *config.Config) { c.Federation.AllowLoopback = true }
+func AllowLoopback(c *config.Config) { c.Federation.AllowLoopback = true }
 
-// cardTitle returns the title of a status's card, "" if it has none.
-func cardTitle(st *object) string {
-	card, ok := st.at("card").(map[string]any)
+// CardTitle returns the title of a status's card, "" if it has none.
+func CardTitle(st *Object) string {
+	card, ok := st.At("card").(map[string]any)
 	if !ok {
 		return ""
 	}
@@ -72,27 +72,27 @@ func cardTitle(st *object) string {
 }
 
 func TestCard(t *testing.T) {
-	srv, site := startAPI(t, onThisMachine), startSite(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	srv, site := Start(t, AllowLoopback), StartSite(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	link := site.URL + "/page"
-	st := alice.publish("look at " + link)
-	show := func() *object {
+	st := alice.Publish("look at " + link)
+	show := func() *Object {
 		t.Helper()
-		a := bob.get("/api/v1/statuses/" + st.id())
-		wantEntity(t, "bob", a, "Status")
-		return a.object()
+		a := bob.Get("/api/v1/statuses/" + st.ID())
+		WantEntity(t, "bob", a, "Status")
+		return a.Object()
 	}
-	boost := bob.post("/api/v1/statuses/" + st.id() + "/reblog").want(200).object().id()
-	if cardTitle(st) != "" || cardTitle(show()) != "" {
+	boost := bob.Post("/api/v1/statuses/" + st.ID() + "/reblog").Want(200).Object().ID()
+	if CardTitle(st) != "" || CardTitle(show()) != "" {
 		t.Error("there is a card before anybody has looked at the page")
 	}
-	if got := string(bob.get("/api/v1/statuses/" + st.id() + "/card").want(200).body); got != "{}" {
+	if got := string(bob.Get("/api/v1/statuses/" + st.ID() + "/card").Want(200).Body); got != "{}" {
 		t.Errorf("got %s, want {}", got)
 	}
-	srv.settle()
+	srv.RunJobs()
 	site.wantAsked(t, "a post", 1)
 	want := map[string]any{
-		"url": link, "title": "Café <b>ä", "description": "What it is about", "type": "link", "html": "", "image": srv.proxy.URL("https://cdn.example/a.png"),
+		"url": link, "title": "Café <b>ä", "description": "What it is about", "type": "link", "html": "", "image": srv.Proxy.URL("https://cdn.example/a.png"),
 		"image_description": "A cat", "width": 640.0, "height": 480.0, "author_name": "", "author_url": "", "embed_url": "",
 		"provider_name": "127.0.0.1", "provider_url": site.URL,
 	}
@@ -105,66 +105,66 @@ func TestCard(t *testing.T) {
 		}
 	}
 	shown := show()
-	check("status", shown.at("card").(map[string]any))
-	if got := shown.str("card.svc.opengraph.url"); got != "https://bank.example/" {
+	check("status", shown.At("card").(map[string]any))
+	if got := shown.Str("card.svc.opengraph.url"); got != "https://bank.example/" {
 		t.Errorf("got %q among the properties", got)
 	}
-	if shown.at("edited_at") != nil {
+	if shown.At("edited_at") != nil {
 		t.Error("the card is taken for an edit")
 	}
-	check("timeline", bob.get("/api/v1/timelines/public").want(200).list()[0].at("card").(map[string]any))
-	wrapper := bob.get("/api/v1/statuses/" + boost).want(200).object()
-	check("boost", wrapper.at("card").(map[string]any))
-	check("boosted", wrapper.at("reblog.card").(map[string]any))
-	check("card", bob.get("/api/v1/statuses/"+st.id()+"/card").want(200).object().m)
-	check("card of the boost", bob.get("/api/v1/statuses/"+boost+"/card").want(200).object().m)
-	wantEntity(t, "bob", bob.get("/api/v1/statuses/"+st.id()+"/card"), "Card")
+	check("timeline", bob.Get("/api/v1/timelines/public").Want(200).List()[0].At("card").(map[string]any))
+	wrapper := bob.Get("/api/v1/statuses/" + boost).Want(200).Object()
+	check("boost", wrapper.At("card").(map[string]any))
+	check("boosted", wrapper.At("reblog.card").(map[string]any))
+	check("card", bob.Get("/api/v1/statuses/"+st.ID()+"/card").Want(200).Object().Fields)
+	check("card of the boost", bob.Get("/api/v1/statuses/"+boost+"/card").Want(200).Object().Fields)
+	WantEntity(t, "bob", bob.Get("/api/v1/statuses/"+st.ID()+"/card"), "Card")
 
-	check("another post", bob.publish("me too: "+link).at("card").(map[string]any))
-	check("preview", bob.publish("and "+link, "preview", "true").at("card").(map[string]any))
+	check("another post", bob.Publish("me too: "+link).At("card").(map[string]any))
+	check("preview", bob.Publish("and "+link, "preview", "true").At("card").(map[string]any))
 	for range 3 {
-		bob.publish("again " + link)
+		bob.Publish("again " + link)
 	}
-	srv.settle()
+	srv.RunJobs()
 	site.wantAsked(t, "known pages", 0)
 }
 
 func TestCardOfHiddenPost(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	srv.as(nil).get("/api/v1/statuses/"+alice.publish("x", "visibility", "private").id()+"/card").wantError(404, "Record not found")
-	srv.as(nil).get("/api/v1/statuses/nothing/card").wantError(404, "Record not found")
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	srv.As(nil).Get("/api/v1/statuses/"+alice.Publish("x", "visibility", "private").ID()+"/card").WantError(404, "Record not found")
+	srv.As(nil).Get("/api/v1/statuses/nothing/card").WantError(404, "Record not found")
 }
 
 // The card of a link that leads to another host shows that host, and leads there; one that stays on its host, as it was posted.
 func TestCardOfRedirect(t *testing.T) {
-	srv, site := startAPI(t, onThisMachine), startSite(t)
-	alice := srv.signUp("alice")
+	srv, site := Start(t, AllowLoopback), StartSite(t)
+	alice := srv.SignUp("alice")
 	elsewhere := strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
 	for path, want := range map[string]string{"/moved": site.URL + "/moved", "/away": elsewhere + "/other"} {
-		id := alice.publish(site.URL + path).id()
-		srv.settle()
-		st := alice.get("/api/v1/statuses/" + id).want(200).object()
-		if got := st.str("card.url"); got != want || !strings.HasPrefix(want, st.str("card.provider_url")) {
-			t.Errorf("%s: the card of %s leads to %s, want %s", path, st.str("card.provider_url"), got, want)
+		id := alice.Publish(site.URL + path).ID()
+		srv.RunJobs()
+		st := alice.Get("/api/v1/statuses/" + id).Want(200).Object()
+		if got := st.Str("card.url"); got != want || !strings.HasPrefix(want, st.Str("card.provider_url")) {
+			t.Errorf("%s: the card of %s leads to %s, want %s", path, st.Str("card.provider_url"), got, want)
 		}
 	}
 }
 
 // Several posts with one link have it looked at once, and all get the card.
 func TestCardOfManyPosts(t *testing.T) {
-	srv, site := startAPI(t, onThisMachine), startSite(t)
-	alice := srv.signUp("alice")
+	srv, site := Start(t, AllowLoopback), StartSite(t)
+	alice := srv.SignUp("alice")
 	var ids []string
 	for i := range 5 {
-		ids = append(ids, alice.publish(fmt.Sprint(i, " ", site.URL, "/page")).id())
+		ids = append(ids, alice.Publish(fmt.Sprint(i, " ", site.URL, "/page")).ID())
 	}
-	gone := alice.publish("gone " + site.URL + "/other").id()
-	alice.do("DELETE", "/api/v1/statuses/"+gone, "", nil).want(200)
-	srv.settle()
+	gone := alice.Publish("gone " + site.URL + "/other").ID()
+	alice.Do("DELETE", "/api/v1/statuses/"+gone, "", nil).Want(200)
+	srv.RunJobs()
 	site.wantAsked(t, "five posts and one that was deleted", 1)
 	for _, id := range ids {
-		if cardTitle(alice.get("/api/v1/statuses/"+id).want(200).object()) == "" {
+		if CardTitle(alice.Get("/api/v1/statuses/"+id).Want(200).Object()) == "" {
 			t.Errorf("%s has no card", id)
 		}
 	}
@@ -172,11 +172,11 @@ func TestCardOfManyPosts(t *testing.T) {
 
 // Which posts have which page looked at.
 func TestWhichCard(t *testing.T) {
-	srv, site := startAPI(t, onThisMachine, func(c *config.Config) { c.Cards.IgnoredHosts = []string{"localhost"} }), startSite(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	list := srv.letList(alice, bob)
+	srv, site := Start(t, AllowLoopback, func(c *config.Config) { c.Cards.IgnoredHosts = []string{"localhost"} }), StartSite(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	list := srv.AddList(alice, bob)
 	ignored := strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
-	own := alice.publish("own").str("url")
+	own := alice.Publish("own").Str("url")
 	for _, tt := range []struct {
 		name, text, visibility string
 		want                   string
@@ -189,10 +189,10 @@ func TestWhichCard(t *testing.T) {
 		{"direct", "@bob URL/page?direct", "direct", "", 0},
 		{"list", "URL/page?list", "list:" + list, "", 0},
 		{"private, of a known page", "URL/page", "private", "", 0},
-		{"after others", "@bob #tag " + own + " " + srv.url + " mailto:a@example.org " + ignored + "/page URL/other", "public", "Other", 1},
+		{"after others", "@bob #tag " + own + " " + srv.URL + " mailto:a@example.org " + ignored + "/page URL/other", "public", "Other", 1},
 		{"ignored host", ignored + "/page " + ignored + "/page", "public", "", 0},
 		{"ignored subdomain", strings.Replace(ignored, "//", "//a.", 1), "public", "", 0},
-		{"our own", srv.url + "/about " + own, "public", "", 0},
+		{"our own", srv.URL + "/about " + own, "public", "", 0},
 		{"only the first", "URL/silent URL/page?second", "public", "", 1},
 		{"nothing there", "URL/missing", "public", "", 1},
 		{"no page", "URL/data", "public", "", 1},
@@ -203,30 +203,30 @@ func TestWhichCard(t *testing.T) {
 		{"not there", "https://user:secret@127.0.0.1/page", "public", "", 0},
 		{"no link", "just words", "public", "", 0},
 	} {
-		st := alice.publish(strings.ReplaceAll(tt.text, "URL", site.URL), "visibility", tt.visibility)
-		srv.settle()
+		st := alice.Publish(strings.ReplaceAll(tt.text, "URL", site.URL), "visibility", tt.visibility)
+		srv.RunJobs()
 		site.wantAsked(t, tt.name, tt.asked)
-		got := alice.get("/api/v1/statuses/" + st.id()).want(200).object()
-		if cardTitle(got) != tt.want {
-			t.Errorf("%s: got card %q, want %q", tt.name, cardTitle(got), tt.want)
+		got := alice.Get("/api/v1/statuses/" + st.ID()).Want(200).Object()
+		if CardTitle(got) != tt.want {
+			t.Errorf("%s: got card %q, want %q", tt.name, CardTitle(got), tt.want)
 		}
-		alice.publish(strings.ReplaceAll(tt.text, "URL", site.URL), "visibility", tt.visibility)
-		srv.settle()
+		alice.Publish(strings.ReplaceAll(tt.text, "URL", site.URL), "visibility", tt.visibility)
+		srv.RunJobs()
 		site.wantAsked(t, tt.name+", again", 0)
 	}
 }
 
 func TestNoCards(t *testing.T) {
-	site := startSite(t)
+	site := StartSite(t)
 	for name, change := range map[string]func(*config.Config){
 		"switched off": func(c *config.Config) { c.Federation.AllowLoopback, c.Cards.Enabled = true, false },
 		"guarded":      func(*config.Config) {},
 	} {
-		srv := startAPI(t, change)
-		alice := srv.signUp("alice")
-		st := alice.publish("look at " + site.URL + "/page")
-		srv.settle()
-		if got := alice.get("/api/v1/statuses/" + st.id()).want(200).object(); cardTitle(got) != "" {
+		srv := Start(t, change)
+		alice := srv.SignUp("alice")
+		st := alice.Publish("look at " + site.URL + "/page")
+		srv.RunJobs()
+		if got := alice.Get("/api/v1/statuses/" + st.ID()).Want(200).Object(); CardTitle(got) != "" {
 			t.Errorf("%s: there is a card", name)
 		}
 		site.wantAsked(t, name, 0)
@@ -235,10 +235,10 @@ func TestNoCards(t *testing.T) {
 
 // An edit that changes the link changes the card.
 func TestCardOfEdit(t *testing.T) {
-	srv, site := startAPI(t, onThisMachine), startSite(t)
-	alice := srv.signUp("alice")
-	id := alice.publish("look at " + site.URL + "/page").id()
-	srv.settle()
+	srv, site := Start(t, AllowLoopback), StartSite(t)
+	alice := srv.SignUp("alice")
+	id := alice.Publish("look at " + site.URL + "/page").ID()
+	srv.RunJobs()
 	site.wantAsked(t, "before", 1)
 	for _, tt := range []struct {
 		text, want string
@@ -250,10 +250,10 @@ func TestCardOfEdit(t *testing.T) {
 		{"nothing", "", 0},
 		{"back to " + site.URL + "/page", "Café <b>ä", 0},
 	} {
-		alice.send("PUT", "/api/v1/statuses/"+id, map[string]string{"status": tt.text}).want(200)
-		srv.settle()
+		alice.SendJSON("PUT", "/api/v1/statuses/"+id, map[string]string{"status": tt.text}).Want(200)
+		srv.RunJobs()
 		site.wantAsked(t, tt.text, tt.asked)
-		if got := cardTitle(alice.get("/api/v1/statuses/" + id).want(200).object()); got != tt.want {
+		if got := CardTitle(alice.Get("/api/v1/statuses/" + id).Want(200).Object()); got != tt.want {
 			t.Errorf("%s: got card %q, want %q", tt.text, got, tt.want)
 		}
 	}
@@ -261,12 +261,12 @@ func TestCardOfEdit(t *testing.T) {
 
 // The raw properties of a page stand under the service's name.
 func TestCardOfAnotherName(t *testing.T) {
-	srv, site := startAPI(t, onThisMachine, func(c *config.Config) { c.API.Name = "other" }), startSite(t)
-	alice := srv.signUp("alice")
-	id := alice.publish(site.URL + "/page").id()
-	srv.settle()
-	st := alice.get("/api/v1/statuses/" + id).want(200).object()
-	if got := st.str("card.other.opengraph.site_name"); got != "Site" {
+	srv, site := Start(t, AllowLoopback, func(c *config.Config) { c.API.Name = "other" }), StartSite(t)
+	alice := srv.SignUp("alice")
+	id := alice.Publish(site.URL + "/page").ID()
+	srv.RunJobs()
+	st := alice.Get("/api/v1/statuses/" + id).Want(200).Object()
+	if got := st.Str("card.other.opengraph.site_name"); got != "Site" {
 		t.Errorf("got %q", got)
 	}
 }

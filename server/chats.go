@@ -28,12 +28,12 @@ func (s *Server) openChat(r *Request) (any, error) {
 	return s.entities.Chat(r.Context(), r.Viewer, c.ID)
 }
 
-// allChats is how many chats those see at once who do not turn pages.
-const allChats = 500
+// maxUnpagedChats is how many chats those see at once who do not turn pages.
+const maxUnpagedChats = 500
 
 // listAllChats is listChats for front ends that do not turn pages.
 func (s *Server) listAllChats(r *Request) (any, error) {
-	return s.chatPage(r, r.Page(allChats, allChats))
+	return s.chatPage(r, r.Page(maxUnpagedChats, maxUnpagedChats))
 }
 
 // listChats returns the viewer's chats, the most recently updated first.
@@ -96,7 +96,7 @@ func (s *Server) readChat(r *Request) (any, error) {
 
 // listChatMessages returns the messages of a chat, the newest first.
 func (s *Server) listChatMessages(r *Request) (any, error) {
-	c, err := s.db.ShownChat(r.Context(), r.Viewer.ID, chatParam(r))
+	c, err := s.db.VisibleChat(r.Context(), r.Viewer.ID, chatParam(r))
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (s *Server) sendChatMessage(r *Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	e, err := s.social.SendChatMessage(r.Context(), r.Viewer, chatParam(r), social.MessageDraft{
+	e, err := s.social.SendChatMessage(r.Context(), r.Viewer, chatParam(r), social.ChatMessageDraft{
 		Text: p.Content, MediaID: p.MediaID, IdempotencyKey: r.Header.Get("Idempotency-Key"),
 	})
 	if err != nil {

@@ -12,70 +12,70 @@ import (
 	"svc/store"
 )
 
-// chat opens a chat with another and returns its id.
-func (m *member) chat(with *member) string {
-	m.api.t.Helper()
-	return m.post("/api/v1/svc/chats/by-account-id/" + with.id).want(200).object().id()
+// OpenChat opens a chat with another and returns its id.
+func (m *User) OpenChat(with *User) string {
+	m.Server.T.Helper()
+	return m.Post("/api/v1/svc/chats/by-account-id/" + with.ID).Want(200).Object().ID()
 }
 
-// say sends a message in a chat and returns it.
-func (m *member) say(chat, content string, params ...string) *object {
-	m.api.t.Helper()
-	return m.post("/api/v1/svc/chats/"+chat+"/messages", append([]string{"content", content}, params...)...).want(200).object()
+// SendChat sends a message in a chat and returns it.
+func (m *User) SendChat(chat, content string, params ...string) *Object {
+	m.Server.T.Helper()
+	return m.Post("/api/v1/svc/chats/"+chat+"/messages", append([]string{"content", content}, params...)...).Want(200).Object()
 }
 
-// sayOnce is say with an Idempotency-Key.
-func (m *member) sayOnce(chat, content, key string) *answer {
-	m.api.t.Helper()
-	req, err := http.NewRequestWithContext(m.api.t.Context(), "POST", m.api.url+"/api/v1/svc/chats/"+chat+"/messages", strings.NewReader(`{"content":"`+content+`"}`))
+// sendChatOnce is say with an Idempotency-Key.
+func (m *User) sendChatOnce(chat, content, key string) *Response {
+	m.Server.T.Helper()
+	req, err := http.NewRequestWithContext(m.Server.T.Context(), "POST", m.Server.URL+"/api/v1/svc/chats/"+chat+"/messages", strings.NewReader(`{"content":"`+content+`"}`))
 	if err != nil {
-		m.api.t.Fatal(err)
+		m.Server.T.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Idempotency-Key", key)
-	return m.request(req)
+	return m.DoRequest(req)
 }
 
-// chats returns what the list of chats has, as the nicknames of the other sides with the numbers of unread messages.
-func (m *member) chats(params ...string) []string {
-	m.api.t.Helper()
+// Chats returns what the list of chats has, as the nicknames of the other sides with the numbers of unread messages.
+func (m *User) Chats(params ...string) []string {
+	m.Server.T.Helper()
 	got := []string{}
-	for _, c := range m.get("/api/v2/svc/chats", params...).want(200).list() {
-		got = append(got, fmt.Sprint(c.str("account.username"), " ", c.num("unread")))
+	for _, c := range m.Get("/api/v2/svc/chats", params...).Want(200).List() {
+		got = append(got, fmt.Sprint(c.Str("account.username"), " ", c.Int("unread")))
 	}
 	return got
 }
 
-// messages returns what a chat has, newest first.
-func (m *member) messages(chat string) []string {
-	m.api.t.Helper()
+// ChatMessages returns what a chat has, newest first.
+func (m *User) ChatMessages(chat string) []string {
+	m.Server.T.Helper()
 	got := []string{}
-	for _, o := range m.get("/api/v1/svc/chats/" + chat + "/messages").want(200).list() {
-		content, _ := o.at("content").(string)
+	for _, o := range m.Get("/api/v1/svc/chats/" + chat + "/messages").Want(200).List() {
+		content, _ := o.At("content").(string)
 		got = append(got, content)
 	}
 	return got
 }
 
-// leave has somebody go: for good, or for some time.
-func (a *api) leave(m *member, forGood bool) {
-	a.t.Helper()
+// DeleteOrDeactivate has somebody go: for good, or for some time.
+func (a *Server) DeleteOrDeactivate(m *User, forGood bool) {
+	a.T.Helper()
 	var err error
 	if forGood {
-		err = a.social.DeleteAccount(a.t.Context(), m.accountID())
+		err = a.Social.DeleteAccount(a.T.Context(), m.AccountID())
 	} else {
-		_, err = a.social.Deactivate(a.t.Context(), m.accountID())
+		_, err = a.Social.Deactivate(a.T.Context(), m.AccountID())
 	}
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 }
 
 // watchChats returns a function that tells whose chats the streams have heard of since it was called last.
-func (a *api) watchChats() func() []string {
+func (a *Server) watchChats() func() []string {
 	var mu sync.Mutex
 	var heard []string
-	a.db.Subscribe(func(events []store.Event) {
+	a.DB.Subscribe(func(events []store.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, e := range events {
@@ -92,7 +92,7 @@ func (a *api) watchChats() func() []string {
 	}
 }
 
-func wantList(t *testing.T, what string, got []string, want ...string) {
+func WantList(t *testing.T, what string, got []string, want ...string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
 		t.Errorf("%s: got %q, want %q", what, got, want)
@@ -100,70 +100,70 @@ func wantList(t *testing.T, what string, got []string, want ...string) {
 }
 
 func TestChat(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	opened := alice.post("/api/v1/svc/chats/by-account-id/" + bob.id).want(200).object()
-	chat := opened.id()
-	if opened.str("account.id") != bob.id || opened.num("unread") != 0 || opened.at("last_message") != nil {
-		t.Errorf("a new chat is %v", opened.m)
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	opened := alice.Post("/api/v1/svc/chats/by-account-id/" + bob.ID).Want(200).Object()
+	chat := opened.ID()
+	if opened.Str("account.id") != bob.ID || opened.Int("unread") != 0 || opened.At("last_message") != nil {
+		t.Errorf("a new chat is %v", opened.Fields)
 	}
-	if again := alice.chat(bob); again != chat {
+	if again := alice.OpenChat(bob); again != chat {
 		t.Errorf("opened again, it is another: %s, %s", chat, again)
 	}
-	wantList(t, "the other has no chat yet", bob.chats())
+	WantList(t, "the other has no chat yet", bob.Chats())
 
-	first := alice.say(chat, "hello")
-	if first.str("chat_id") != chat || first.str("account_id") != alice.id || first.str("content") != "hello" || first.truth("unread") ||
-		first.at("card") != nil || first.at("attachment") != nil || first.has("idempotency_key") {
-		t.Errorf("the message is %v", first.m)
+	first := alice.SendChat(chat, "hello")
+	if first.Str("chat_id") != chat || first.Str("account_id") != alice.ID || first.Str("content") != "hello" || first.Bool("unread") ||
+		first.At("card") != nil || first.At("attachment") != nil || first.Has("idempotency_key") {
+		t.Errorf("the message is %v", first.Fields)
 	}
-	theirs := bob.get("/api/v2/svc/chats").want(200).list()[0]
-	if theirs.id() == chat || theirs.str("account.id") != alice.id || theirs.num("unread") != 1 || theirs.str("last_message.content") != "hello" ||
-		theirs.str("last_message.chat_id") != theirs.id() || !theirs.truth("last_message.unread") || theirs.str("last_message.account_id") != alice.id {
-		t.Errorf("the other's chat is %v", theirs.m)
+	theirs := bob.Get("/api/v2/svc/chats").Want(200).List()[0]
+	if theirs.ID() == chat || theirs.Str("account.id") != alice.ID || theirs.Int("unread") != 1 || theirs.Str("last_message.content") != "hello" ||
+		theirs.Str("last_message.chat_id") != theirs.ID() || !theirs.Bool("last_message.unread") || theirs.Str("last_message.account_id") != alice.ID {
+		t.Errorf("the other's chat is %v", theirs.Fields)
 	}
-	if theirs.str("last_message.id") == first.id() {
+	if theirs.Str("last_message.id") == first.ID() {
 		t.Error("both sides have the same id for the message")
 	}
-	if got := bob.chat(alice); got != theirs.id() {
-		t.Errorf("bob opens chat %s, has %s", got, theirs.id())
+	if got := bob.OpenChat(alice); got != theirs.ID() {
+		t.Errorf("bob opens chat %s, has %s", got, theirs.ID())
 	}
-	reply := bob.say(theirs.id(), "hi")
-	mine := alice.get("/api/v1/svc/chats/" + chat).want(200).object()
-	if mine.num("unread") != 1 || mine.str("last_message.content") != "hi" || mine.str("last_message.account_id") != bob.id ||
-		mine.str("updated_at") < reply.str("created_at") {
-		t.Errorf("after the reply the chat is %v", mine.m)
+	reply := bob.SendChat(theirs.ID(), "hi")
+	mine := alice.Get("/api/v1/svc/chats/" + chat).Want(200).Object()
+	if mine.Int("unread") != 1 || mine.Str("last_message.content") != "hi" || mine.Str("last_message.account_id") != bob.ID ||
+		mine.Str("updated_at") < reply.Str("created_at") {
+		t.Errorf("after the reply the chat is %v", mine.Fields)
 	}
-	wantList(t, "messages", alice.messages(chat), "hi", "hello")
+	WantList(t, "messages", alice.ChatMessages(chat), "hi", "hello")
 
-	self := alice.chat(alice)
-	alice.say(self, "to do")
-	wantList(t, "messages to oneself", alice.messages(self), "to do")
-	wantList(t, "the list", alice.chats(), "alice 0", "bob 1")
-	wantList(t, "nothing in timelines", alice.get("/api/v1/timelines/home").want(200).ids())
-	wantList(t, "nor in conversations", alice.get("/api/v1/timelines/direct").want(200).ids())
-	if n := len(alice.get("/api/v1/notifications", "include_types[]", "svc:chat_mention").want(200).list()); n != 1 {
+	self := alice.OpenChat(alice)
+	alice.SendChat(self, "to do")
+	WantList(t, "messages to oneself", alice.ChatMessages(self), "to do")
+	WantList(t, "the list", alice.Chats(), "alice 0", "bob 1")
+	WantList(t, "nothing in timelines", alice.Get("/api/v1/timelines/home").Want(200).IDs())
+	WantList(t, "nor in conversations", alice.Get("/api/v1/timelines/direct").Want(200).IDs())
+	if n := len(alice.Get("/api/v1/notifications", "include_types[]", "svc:chat_mention").Want(200).List()); n != 1 {
 		t.Errorf("%d notifications, want one, of the reply", n)
 	}
 }
 
 func TestChatRefusals(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.Chats.MaxLength = 10 })
-	alice, bob, deaf := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("deaf")
-	blocker, blocked, gone, off := srv.signUp("blocker"), srv.signUp("blocked"), srv.signUp("gone"), srv.signUp("off")
-	deaf.update(map[string]any{"accepts_chat_messages": false})
-	with := map[*member]string{}
-	for _, m := range []*member{alice, bob, deaf, blocker, blocked, gone, off} {
-		with[m] = alice.chat(m)
+	srv := Start(t, func(c *config.Config) { c.Chats.MaxLength = 10 })
+	alice, bob, deaf := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("deaf")
+	blocker, blocked, gone, off := srv.SignUp("blocker"), srv.SignUp("blocked"), srv.SignUp("gone"), srv.SignUp("off")
+	deaf.UpdateProfile(map[string]any{"accepts_chat_messages": false})
+	with := map[*User]string{}
+	for _, m := range []*User{alice, bob, deaf, blocker, blocked, gone, off} {
+		with[m] = alice.OpenChat(m)
 	}
-	blocker.to(alice.id, "block")
-	alice.to(blocked.id, "block")
-	srv.leave(gone, true)
-	srv.leave(off, false)
-	alice.update(map[string]any{"accepts_chat_messages": false}) // from others, that is
-	foreign, used, free := bob.upload(pngFile(3, 3)).id(), alice.upload(pngFile(4, 4)).id(), alice.upload(pngFile(5, 5)).id()
-	alice.publish("", "media_ids[]", used)
-	bobsChat := bob.chat(deaf)
+	blocker.AccountAction(alice.ID, "block")
+	alice.AccountAction(blocked.ID, "block")
+	srv.DeleteOrDeactivate(gone, true)
+	srv.DeleteOrDeactivate(off, false)
+	alice.UpdateProfile(map[string]any{"accepts_chat_messages": false}) // from others, that is
+	foreign, used, free := bob.Upload(PNG(3, 3)).ID(), alice.Upload(PNG(4, 4)).ID(), alice.Upload(PNG(5, 5)).ID()
+	alice.Publish("", "media_ids[]", used)
+	bobsChat := bob.OpenChat(deaf)
 	for _, tt := range []struct {
 		name   string
 		chat   string
@@ -192,46 +192,46 @@ func TestChatRefusals(t *testing.T) {
 		{"with the same attachment", with[bob], []string{"content", "x", "media_id", free}, 400, "The attachment is in use already"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := alice.post("/api/v1/svc/chats/"+tt.chat+"/messages", tt.params...)
+			a := alice.Post("/api/v1/svc/chats/"+tt.chat+"/messages", tt.params...)
 			if tt.want != "" {
-				a.wantError(tt.status, tt.want)
+				a.WantError(tt.status, tt.want)
 			} else {
-				a.want(tt.status)
+				a.Want(tt.status)
 			}
 		})
 	}
-	alice.send("POST", "/api/v1/svc/chats/"+with[bob]+"/messages", map[string]any{"content": map[string]any{"a": 1}}).want(400)
-	for _, m := range []*member{deaf, blocker, blocked} {
-		wantList(t, m.nick, m.chats())
-		if n := len(m.get("/api/v1/notifications", "types[]", "svc:chat_mention").want(200).list()); n != 0 {
-			t.Errorf("%s was told of a refused message", m.nick)
+	alice.SendJSON("POST", "/api/v1/svc/chats/"+with[bob]+"/messages", map[string]any{"content": map[string]any{"a": 1}}).Want(400)
+	for _, m := range []*User{deaf, blocker, blocked} {
+		WantList(t, m.Nickname, m.Chats())
+		if n := len(m.Get("/api/v1/notifications", "types[]", "svc:chat_mention").Want(200).List()); n != 0 {
+			t.Errorf("%s was told of a refused message", m.Nickname)
 		}
 	}
-	wantList(t, "bob", bob.chats(), "alice 1", "deaf 0")
+	WantList(t, "bob", bob.Chats(), "alice 1", "deaf 0")
 
 	// Who is blocked, gone or off is no longer in the list; a chat can be opened with the blocked.
-	wantList(t, "the list", alice.chats(), "bob 0", "alice 0", "blocker 0", "deaf 0")
-	alice.chat(blocked)
-	for _, m := range []*member{gone, off} {
-		alice.post("/api/v1/svc/chats/by-account-id/"+m.id).wantError(404, "Record not found")
-		alice.get("/api/v1/svc/chats/"+with[m]).wantError(404, "Record not found")
-		alice.get("/api/v1/svc/chats/"+with[m]+"/messages").wantError(404, "Record not found")
+	WantList(t, "the list", alice.Chats(), "bob 0", "alice 0", "blocker 0", "deaf 0")
+	alice.OpenChat(blocked)
+	for _, m := range []*User{gone, off} {
+		alice.Post("/api/v1/svc/chats/by-account-id/"+m.ID).WantError(404, "Record not found")
+		alice.Get("/api/v1/svc/chats/"+with[m]).WantError(404, "Record not found")
+		alice.Get("/api/v1/svc/chats/"+with[m]+"/messages").WantError(404, "Record not found")
 	}
-	alice.post("/api/v1/svc/chats/by-account-id/nonsense").wantError(404, "Record not found")
-	srv.as(nil).get("/api/v1/svc/chats").wantError(403, "Invalid credentials.")
+	alice.Post("/api/v1/svc/chats/by-account-id/nonsense").WantError(404, "Record not found")
+	srv.As(nil).Get("/api/v1/svc/chats").WantError(403, "Invalid credentials.")
 }
 
 // What is not one's own is not there.
 func TestForeignChats(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob, eve := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("eve")
-	chat, own := alice.chat(bob), eve.chat(bob)
-	message := alice.say(chat, "psst").id()
-	theirs := bob.chat(alice)
-	copyOfBob := bob.get("/api/v1/svc/chats/" + theirs + "/messages").ids()[0]
-	eves := eve.say(own, "hello").id()
+	srv := Start(t)
+	alice, bob, eve := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("eve")
+	chat, own := alice.OpenChat(bob), eve.OpenChat(bob)
+	message := alice.SendChat(chat, "psst").ID()
+	theirs := bob.OpenChat(alice)
+	copyOfBob := bob.Get("/api/v1/svc/chats/" + theirs + "/messages").IDs()[0]
+	eves := eve.SendChat(own, "hello").ID()
 	for _, tt := range []struct {
-		as     *member
+		as     *User
 		method string
 		path   string
 		status int
@@ -256,150 +256,150 @@ func TestForeignChats(t *testing.T) {
 		{alice, "POST", chat + "/read?last_read_id=", 400, "Missing field: last_read_id."},
 		{alice, "POST", chat + "/read?last_read_id=non-sense", 400, "last_read_id - Invalid value."},
 	} {
-		tt.as.do(tt.method, "/api/v1/svc/chats/"+tt.path, "", nil).wantError(tt.status, tt.want)
+		tt.as.Do(tt.method, "/api/v1/svc/chats/"+tt.path, "", nil).WantError(tt.status, tt.want)
 	}
-	wantList(t, "alice's messages", alice.messages(chat), "psst")
-	wantList(t, "bob's messages", bob.messages(theirs), "psst")
+	WantList(t, "alice's messages", alice.ChatMessages(chat), "psst")
+	WantList(t, "bob's messages", bob.ChatMessages(theirs), "psst")
 }
 
 func TestChatList(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	people := make([]*member, 7)
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	people := make([]*User, 7)
 	with := map[string]string{}
 	ids := []string{}
 	for i := range people {
-		people[i] = srv.signUp(fmt.Sprint("m", i))
-		c := alice.chat(people[i])
-		with[people[i].nick], ids = c, append([]string{c}, ids...)
+		people[i] = srv.SignUp(fmt.Sprint("m", i))
+		c := alice.OpenChat(people[i])
+		with[people[i].Nickname], ids = c, append([]string{c}, ids...)
 	}
-	wantPages(t, alice, "/api/v2/svc/chats?limit=2", ids)
-	wantPages(t, alice, "/api/v2/svc/chats?limit=2&with_muted=true", ids)
-	wantList(t, "all at once", alice.get("/api/v1/svc/chats").want(200).ids(), ids...)
+	WantPages(t, alice, "/api/v2/svc/chats?limit=2", ids)
+	WantPages(t, alice, "/api/v2/svc/chats?limit=2&with_muted=true", ids)
+	WantList(t, "all at once", alice.Get("/api/v1/svc/chats").Want(200).IDs(), ids...)
 
 	// While somebody turns the pages, chats move to the top: of the others none is lost, and none comes twice.
-	page := alice.get("/api/v2/svc/chats?limit=2").want(200)
-	got := page.ids()
+	page := alice.Get("/api/v2/svc/chats?limit=2").Want(200)
+	got := page.IDs()
 	for i := 0; ; i++ {
-		next := page.links()["next"]
+		next := page.Links()["next"]
 		if next == "" {
 			break
 		}
 		if i < 2 {
-			people[5].say(people[5].chat(alice), "hello") // seen already
+			people[5].SendChat(people[5].OpenChat(alice), "hello") // seen already
 		}
-		page = alice.get(next).want(200)
-		got = append(got, page.ids()...)
+		page = alice.Get(next).Want(200)
+		got = append(got, page.IDs()...)
 	}
-	wantList(t, "pages", got, ids...)
-	wantList(t, "order", alice.get("/api/v1/svc/chats?limit=2").ids(), with["m5"], with["m6"])
+	WantList(t, "pages", got, ids...)
+	WantList(t, "order", alice.Get("/api/v1/svc/chats?limit=2").IDs(), with["m5"], with["m6"])
 
 	// Clients that page by the id of the last chat get on, too.
 	got = []string{}
 	for path := "/api/v2/svc/chats?limit=3"; ; {
-		chats := alice.get(path).want(200).ids()
+		chats := alice.Get(path).Want(200).IDs()
 		if len(chats) == 0 {
 			break
 		}
 		got = append(got, chats...)
 		path = "/api/v2/svc/chats?limit=3&max_id=" + chats[len(chats)-1]
 	}
-	wantList(t, "by ids", got, with["m5"], with["m6"], with["m4"], with["m3"], with["m2"], with["m1"], with["m0"])
-	wantList(t, "a cursor that is none", alice.get("/api/v2/svc/chats?max_id=nonsense").want(200).ids())
+	WantList(t, "by ids", got, with["m5"], with["m6"], with["m4"], with["m3"], with["m2"], with["m1"], with["m0"])
+	WantList(t, "a cursor that is none", alice.Get("/api/v2/svc/chats?max_id=nonsense").Want(200).IDs())
 
-	alice.to(people[5].id, "mute")
-	alice.to(people[6].id, "block")
-	wantList(t, "muted and blocked", alice.chats(), "m4 0", "m3 0", "m2 0", "m1 0", "m0 0")
-	wantList(t, "with the muted", alice.chats("with_muted", "true", "limit", "2"), "m5 2", "m4 0")
-	srv.leave(people[4], false)
-	wantList(t, "deactivated", alice.chats("limit", "1"), "m3 0")
-	if _, err := srv.social.Activate(t.Context(), people[4].accountID()); err != nil {
+	alice.AccountAction(people[5].ID, "mute")
+	alice.AccountAction(people[6].ID, "block")
+	WantList(t, "muted and blocked", alice.Chats(), "m4 0", "m3 0", "m2 0", "m1 0", "m0 0")
+	WantList(t, "with the muted", alice.Chats("with_muted", "true", "limit", "2"), "m5 2", "m4 0")
+	srv.DeleteOrDeactivate(people[4], false)
+	WantList(t, "deactivated", alice.Chats("limit", "1"), "m3 0")
+	if _, err := srv.Social.Activate(t.Context(), people[4].AccountID()); err != nil {
 		t.Fatal(err)
 	}
-	wantList(t, "and back", alice.chats("limit", "1"), "m4 0")
-	alice.to(people[6].id, "unblock")
-	alice.get("/api/v2/svc/chats?limit=1").want(200)
-	wantList(t, "unblocked", alice.chats("limit", "1"), "m6 0")
+	WantList(t, "and back", alice.Chats("limit", "1"), "m4 0")
+	alice.AccountAction(people[6].ID, "unblock")
+	alice.Get("/api/v2/svc/chats?limit=1").Want(200)
+	WantList(t, "unblocked", alice.Chats("limit", "1"), "m6 0")
 }
 
 // Who opens a chat several times at once has one.
 func TestChatOpenedAtOnce(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	var wg sync.WaitGroup
 	ids := make([]string, 10)
 	for i := range ids {
 		wg.Go(func() {
-			ids[i] = alice.chat(bob)
-			bob.say(bob.chat(alice), fmt.Sprint(i))
+			ids[i] = alice.OpenChat(bob)
+			bob.SendChat(bob.OpenChat(alice), fmt.Sprint(i))
 		})
 	}
 	wg.Wait()
 	if slices.Sort(ids); len(slices.Compact(ids)) != 1 {
 		t.Errorf("got chats %v, want one", ids)
 	}
-	wantList(t, "chats", alice.chats(), "bob 10")
+	WantList(t, "chats", alice.Chats(), "bob 10")
 }
 
 // An account that goes takes its chats along.
 func TestChatsOfTheDeleted(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")
-	picture := bob.upload(pngFile(3, 3)).id()
-	alice.say(alice.chat(bob), "to bob")
-	bob.say(bob.chat(alice), "", "media_id", picture)
-	alice.say(alice.chat(carol), "to carol")
-	srv.leave(bob, true)
-	wantList(t, "at once", alice.chats(), "carol 0")
-	srv.settle()
-	wantList(t, "and later", alice.chats("with_muted", "true"), "carol 0")
-	wantList(t, "notifications", types(alice.get("/api/v1/notifications", "types[]", "svc:chat_mention")))
+	srv := Start(t)
+	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
+	picture := bob.Upload(PNG(3, 3)).ID()
+	alice.SendChat(alice.OpenChat(bob), "to bob")
+	bob.SendChat(bob.OpenChat(alice), "", "media_id", picture)
+	alice.SendChat(alice.OpenChat(carol), "to carol")
+	srv.DeleteOrDeactivate(bob, true)
+	WantList(t, "at once", alice.Chats(), "carol 0")
+	srv.RunJobs()
+	WantList(t, "and later", alice.Chats("with_muted", "true"), "carol 0")
+	WantList(t, "notifications", EntityTypes(alice.Get("/api/v1/notifications", "types[]", "svc:chat_mention")))
 	for _, query := range []string{
 		`SELECT count(*) FROM chats WHERE ?1 IN (account_id, other_id)`,
 		`SELECT count(*) FROM chat_messages WHERE ?1 IN (account_id, recipient_id)`,
 		`SELECT count(*) FROM media WHERE account_id = ?1`,
 	} {
-		if n := srv.count(query, bob.accountID()); n != 0 {
+		if n := srv.Count(query, bob.AccountID()); n != 0 {
 			t.Errorf("%s: %d are left", query, n)
 		}
 	}
-	wantList(t, "carol's messages", carol.messages(carol.chat(alice)), "to carol")
+	WantList(t, "carol's messages", carol.ChatMessages(carol.OpenChat(alice)), "to carol")
 }
 
-// enrichChats has two people chat, each with themselves too, and looks at what is answered. It returns a chat of each.
-func (a *api) enrichChats(people ...*member) (chats []string) {
-	t := a.t.(*testing.T)
+// addRichChats has two people chat, each with themselves too, and looks at what is answered. It returns a chat of each.
+func (a *Server) addRichChats(people ...*User) (chats []string) {
+	t := a.T.(*testing.T)
 	t.Helper()
 	one, other := people[0], people[1]
 	for i, m := range people {
-		path := "/api/v1/svc/chats/" + m.chat(people[1-i])
-		chats = append(chats, m.chat(people[1-i]))
-		wantEntity(t, m.nick, m.post(path+"/messages", "content", "hello @rich :cat: "+a.url, "media_id", m.upload(pngFile(9, 9)).id()), "ChatMessage")
-		wantEntity(t, m.nick, m.post(path+"/messages", "media_id", m.upload(pngFile(9, 8)).id()), "ChatMessage")
-		wantEntity(t, m.nick, m.sayOnce(chats[i], "once", "key"), "ChatMessage")
-		wantEntity(t, m.nick, m.post("/api/v1/svc/chats/by-account-id/"+m.id), "Chat")
+		path := "/api/v1/svc/chats/" + m.OpenChat(people[1-i])
+		chats = append(chats, m.OpenChat(people[1-i]))
+		WantEntity(t, m.Nickname, m.Post(path+"/messages", "content", "hello @rich :cat: "+a.URL, "media_id", m.Upload(PNG(9, 9)).ID()), "ChatMessage")
+		WantEntity(t, m.Nickname, m.Post(path+"/messages", "media_id", m.Upload(PNG(9, 8)).ID()), "ChatMessage")
+		WantEntity(t, m.Nickname, m.sendChatOnce(chats[i], "once", "key"), "ChatMessage")
+		WantEntity(t, m.Nickname, m.Post("/api/v1/svc/chats/by-account-id/"+m.ID), "Chat")
 	}
-	path, ids := "/api/v1/svc/chats/"+chats[0], one.get("/api/v1/svc/chats/"+chats[0]+"/messages").ids()
-	wantEntity(t, one.nick, one.post(path+"/read", "last_read_id", ids[1]), "Chat")
-	wantEntity(t, one.nick, one.post(path+"/messages/"+ids[0]+"/read"), "ChatMessage")
-	wantEntity(t, one.nick, one.do("DELETE", path+"/messages/"+ids[0], "", nil), "ChatMessage")
-	wantEntity(t, other.nick, other.get("/api/v1/notifications", "include_types[]", "svc:chat_mention"), "[]Notification")
+	path, ids := "/api/v1/svc/chats/"+chats[0], one.Get("/api/v1/svc/chats/"+chats[0]+"/messages").IDs()
+	WantEntity(t, one.Nickname, one.Post(path+"/read", "last_read_id", ids[1]), "Chat")
+	WantEntity(t, one.Nickname, one.Post(path+"/messages/"+ids[0]+"/read"), "ChatMessage")
+	WantEntity(t, one.Nickname, one.Do("DELETE", path+"/messages/"+ids[0], "", nil), "ChatMessage")
+	WantEntity(t, other.Nickname, other.Get("/api/v1/notifications", "include_types[]", "svc:chat_mention"), "[]Notification")
 	return chats
 }
 
 // Nobody has more chats than one can, whoever began them.
 func TestTooManyChats(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")
-	alice.say(alice.chat(bob), "hello")
+	srv := Start(t)
+	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
+	alice.SendChat(alice.OpenChat(bob), "hello")
 	numbers := `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999) `
-	srv.insert(numbers + `INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, created_at)
+	srv.Exec(numbers + `INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, created_at)
 		SELECT i, 'x' || i, 'x' || i, 'example.net', 'https://example.net/' || i, '', 1 FROM n`)
-	srv.insert(numbers+`INSERT INTO chats (id, account_id, other_id, position, updated_at) SELECT i, ?, i, i, 1 FROM n`, alice.accountID())
-	alice.post("/api/v1/svc/chats/by-account-id/"+carol.id).wantError(422, "Validation failed: You have as many chats as one can")
-	carol.post("/api/v1/svc/chats/"+carol.chat(alice)+"/messages", "content", "x").wantError(400, "The recipient does not accept your messages")
-	bob.say(bob.chat(alice), "but this goes on")
-	if n := len(alice.get("/api/v1/svc/chats").want(200).ids()); n != 500 {
+	srv.Exec(numbers+`INSERT INTO chats (id, account_id, other_id, position, updated_at) SELECT i, ?, i, i, 1 FROM n`, alice.AccountID())
+	alice.Post("/api/v1/svc/chats/by-account-id/"+carol.ID).WantError(422, "Validation failed: You have as many chats as one can")
+	carol.Post("/api/v1/svc/chats/"+carol.OpenChat(alice)+"/messages", "content", "x").WantError(400, "The recipient does not accept your messages")
+	bob.SendChat(bob.OpenChat(alice), "but this goes on")
+	if n := len(alice.Get("/api/v1/svc/chats").Want(200).IDs()); n != 500 {
 		t.Errorf("%d chats are listed at once, want 500", n)
 	}
 }

@@ -16,7 +16,7 @@ var conversationRoutes = routes{
 	"DELETE /api/v1/conversations/:id":           {user("write:conversations"), (*Server).deleteConversation},
 	"GET /api/v1/svc/conversations/:id":          {user("read:statuses"), (*Server).showConversation},
 	"GET /api/v1/svc/conversations/:id/statuses": {user("read:statuses"), (*Server).conversationStatuses},
-	"PATCH /api/v1/svc/conversations/:id":        {user("write:conversations"), (*Server).addressConversation},
+	"PATCH /api/v1/svc/conversations/:id":        {user("write:conversations"), (*Server).setConversationRecipients},
 	"POST /api/v1/svc/conversations/read":        {user("write:conversations"), (*Server).readConversations},
 }
 
@@ -38,7 +38,7 @@ func (s *Server) listConversations(r *Request) (any, error) {
 	return s.conversationPage(r, page, rows, err)
 }
 
-func (s *Server) conversationPage(r *Request, page Page, rows []*store.ShownConversation, err error) (entity.List[*entity.Conversation], error) {
+func (s *Server) conversationPage(r *Request, page Page, rows []*store.VisibleConversation, err error) (entity.List[*entity.Conversation], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +53,11 @@ func conversationParam(r *Request) store.DirectConversationID {
 }
 
 // renderConversation renders what an operation on a conversation returned.
-func (s *Server) renderConversation(r *Request, row *store.ShownConversation, err error) (*entity.Conversation, error) {
+func (s *Server) renderConversation(r *Request, row *store.VisibleConversation, err error) (*entity.Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.entities.Conversations(r.Context(), r.Viewer, []*store.ShownConversation{row})
+	list, err := s.entities.Conversations(r.Context(), r.Viewer, []*store.VisibleConversation{row})
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +75,8 @@ func (s *Server) deleteConversation(r *Request) (any, error) {
 	return nil, s.social.DeleteConversation(r.Context(), r.Viewer, conversationParam(r))
 }
 
-// unknownConversation is how the extension API says that there is none.
-func unknownConversation(err error) error {
+// conversationNotFound is how the extension API says that there is none.
+func conversationNotFound(err error) error {
 	if errs.IsNotFound(err) {
 		return social.ErrUnknownConversation
 	}
@@ -87,7 +87,7 @@ func unknownConversation(err error) error {
 func (s *Server) showConversation(r *Request) (any, error) {
 	c, err := s.entities.Conversation(r.Context(), r.Viewer, conversationParam(r))
 	if err != nil {
-		return nil, unknownConversation(err)
+		return nil, conversationNotFound(err)
 	}
 	return c, nil
 }
@@ -101,7 +101,7 @@ func (s *Server) conversationStatuses(r *Request) (any, error) {
 	}
 	c, err := s.db.DirectConversation(r.Context(), r.Viewer.ID, conversationParam(r))
 	if err != nil {
-		return nil, unknownConversation(err)
+		return nil, conversationNotFound(err)
 	}
 	page := r.Page(20, 40)
 	ids, err := s.db.ConversationTimeline(r.Context(), r.Viewer.ID, c.ConversationID, f, page.Page)
@@ -110,24 +110,24 @@ func (s *Server) conversationStatuses(r *Request) (any, error) {
 	return list, err
 }
 
-// addressConversation changes whom one of the viewer's conversations goes to.
-func (s *Server) addressConversation(r *Request) (any, error) {
+// setConversationRecipients changes whom one of the viewer's conversations goes to.
+func (s *Server) setConversationRecipients(r *Request) (any, error) {
 	var p struct {
 		Recipients []store.AccountID `param:"recipients,required"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	row, err := s.social.AddressConversation(r.Context(), r.Viewer, conversationParam(r), p.Recipients)
-	return s.renderConversation(r, row, unknownConversation(err))
+	row, err := s.social.SetConversationRecipients(r.Context(), r.Viewer, conversationParam(r), p.Recipients)
+	return s.renderConversation(r, row, conversationNotFound(err))
 }
 
-// mostRead is how many of the conversations that were marked as read are told at most, as of notifications (spec 8).
-const mostRead = 80
+// maxReadReturned is how many of the conversations that were marked as read are told at most, as of notifications (spec 8).
+const maxReadReturned = 80
 
 // readConversations marks all of the viewer's conversations as read, and returns the newest of those that were not.
 func (s *Server) readConversations(r *Request) (any, error) {
-	page := r.Page(mostRead, mostRead)
+	page := r.Page(maxReadReturned, maxReadReturned)
 	rows, err := s.social.ReadConversations(r.Context(), r.Viewer, page.Page)
 	return s.conversationPage(r, page, rows, err)
 }

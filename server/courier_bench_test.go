@@ -13,7 +13,7 @@ import (
 // BenchmarkCourier measures a post until 200 hosts have it, which live in the same process: for profiles. What the server alone takes
 // is measured by BenchmarkDeliveries.
 func BenchmarkCourier(b *testing.B) {
-	srv, alice, _ := startOutbox(b)
+	srv, alice, _ := StartWithInboxServer(b)
 	var n atomic.Int64
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
@@ -28,14 +28,14 @@ func BenchmarkCourier(b *testing.B) {
 		host := &http.Server{Handler: handler}
 		go host.Serve(ln)
 		b.Cleanup(func() { host.Close() })
-		l := &letterbox{t: b, url: "http://" + ln.Addr().String(), host: ln.Addr().String()}
-		l.follower(srv, "fan", true, alice)
+		l := &InboxServer{T: b, URL: "http://" + ln.Addr().String(), Host: ln.Addr().String()}
+		l.AddFollower(srv, "fan", true, alice)
 	}
-	srv.runCourier()
+	srv.RunDelivery()
 	for b.Loop() {
 		want := n.Load() + 200
-		alice.publish("hello to all")
-		srv.settle()
+		alice.Publish("hello to all")
+		srv.RunJobs()
 		for n.Load() < want {
 			time.Sleep(time.Millisecond)
 		}

@@ -12,58 +12,58 @@ import (
 // TestTooMany looks at a server that asks to be left alone: it is, also if it makes itself heard, or has taken something else meanwhile
 // (case 45).
 func TestTooMany(t *testing.T) {
-	srv, alice, home := startOutbox(t)
-	bob := home.follower(srv, "bob", true, alice)
-	alice.publish("one") // the host is known to answer
-	settle(srv)
-	home.one("Create")
-	home.answer(http.StatusTooManyRequests, "Retry-After", "3600")
-	alice.publish("two")
-	settle(srv)
-	home.one("Create")
+	srv, alice, home := StartWithInboxServer(t)
+	bob := home.AddFollower(srv, "bob", true, alice)
+	alice.Publish("one") // the host is known to answer
+	Settle(srv)
+	home.TakeOne("Create")
+	home.Respond(http.StatusTooManyRequests, "Retry-After", "3600")
+	alice.Publish("two")
+	Settle(srv)
+	home.TakeOne("Create")
 	rests := func(when string) {
 		t.Helper()
-		left := time.Until(time.UnixMilli(int64(srv.count(`SELECT due_at FROM hosts`))))
+		left := time.Until(time.UnixMilli(int64(srv.Count(`SELECT due_at FROM hosts`))))
 		if left < 59*time.Minute || left > 61*time.Minute {
 			t.Errorf("%s: it is tried again in %v", when, left)
 		}
 	}
 	rests("at first")
-	home.answer(202)
+	home.Respond(202)
 	for _, away := range []time.Duration{0, time.Hour} {
-		srv.insert(`UPDATE hosts SET unreachable_since = ?`, store.At(time.Now().Add(-away)))
-		if err := srv.fed.Heard(t.Context(), bob.Domain); err != nil {
+		srv.Exec(`UPDATE hosts SET unreachable_since = ?`, store.At(time.Now().Add(-away)))
+		if err := srv.Federation.MarkReachable(t.Context(), bob.Domain); err != nil {
 			t.Fatal(err)
 		}
-		alice.publish("three")
-		settle(srv)
+		alice.Publish("three")
+		Settle(srv)
 		rests("when it was heard")
-		if got := home.take(); len(got) > 0 {
-			t.Errorf("got %s", kinds(got))
+		if got := home.Take(); len(got) > 0 {
+			t.Errorf("got %s", DeliveredTypes(got))
 		}
 	}
-	srv.hurry()
-	settle(srv)
-	if got := home.take(); len(got) != 3 {
-		t.Errorf("got %s when the time had come", kinds(got))
+	srv.MakeDeliveriesDue()
+	Settle(srv)
+	if got := home.Take(); len(got) != 3 {
+		t.Errorf("got %s when the time had come", DeliveredTypes(got))
 	}
 }
 
 // TestTooManyAtOnce has a server take one delivery and ask to be left alone by another that is under way at the same time.
 func TestTooManyAtOnce(t *testing.T) {
-	srv, alice, home := startOutbox(t)
-	home.follower(srv, "bob", true, alice)
-	alice.publish("the host is known to answer")
-	settle(srv)
-	home.take()
+	srv, alice, home := StartWithInboxServer(t)
+	home.AddFollower(srv, "bob", true, alice)
+	alice.Publish("the host is known to answer")
+	Settle(srv)
+	home.Take()
 	for range 4 {
-		alice.publish("hello")
+		alice.Publish("hello")
 	}
-	srv.settle()
+	srv.RunJobs()
 	first := make(chan bool, 1)
 	first <- true
 	home.mu.Lock()
-	home.reply = func(w http.ResponseWriter, _ *http.Request) {
+	home.respond = func(w http.ResponseWriter, _ *http.Request) {
 		select {
 		case <-first:
 			w.Header().Set("Retry-After", "600")
@@ -73,27 +73,27 @@ func TestTooManyAtOnce(t *testing.T) {
 		}
 	}
 	home.mu.Unlock()
-	stop := srv.runCourier()
-	home.waitFor(4, 5*time.Second)
-	for deadline := time.Now().Add(5 * time.Second); srv.count(`SELECT count(*) FROM deliveries`) > 1 && time.Now().Before(deadline); {
+	stop := srv.RunDelivery()
+	home.WaitFor(4, 5*time.Second)
+	for deadline := time.Now().Add(5 * time.Second); srv.Count(`SELECT count(*) FROM deliveries`) > 1 && time.Now().Before(deadline); {
 		time.Sleep(5 * time.Millisecond) // until it is recorded
 	}
 	stop()
-	if left := time.Until(time.UnixMilli(int64(srv.count(`SELECT rest_until FROM hosts`)))); left < 9*time.Minute {
+	if left := time.Until(time.UnixMilli(int64(srv.Count(`SELECT backoff_until FROM hosts`)))); left < 9*time.Minute {
 		t.Errorf("it rests for %v", left)
 	}
 }
 
 // TestLateRefusal has a delivery answered with 401 that has failed otherwise before: that is no lasting refusal yet.
 func TestLateRefusal(t *testing.T) {
-	srv, alice, home := startOutbox(t)
-	home.follower(srv, "bob", true, alice)
-	alice.publish("hello")
+	srv, alice, home := StartWithInboxServer(t)
+	home.AddFollower(srv, "bob", true, alice)
+	alice.Publish("hello")
 	for _, tt := range []struct{ status, left int }{{500, 1}, {502, 1}, {503, 1}, {401, 1}, {401, 0}} {
-		home.answer(tt.status)
-		srv.hurry()
-		settle(srv)
-		if n := srv.count(`SELECT count(*) FROM deliveries`); n != tt.left {
+		home.Respond(tt.status)
+		srv.MakeDeliveriesDue()
+		Settle(srv)
+		if n := srv.Count(`SELECT count(*) FROM deliveries`); n != tt.left {
 			t.Fatalf("%d deliveries wait after %d", n, tt.status)
 		}
 	}
@@ -102,7 +102,7 @@ func TestLateRefusal(t *testing.T) {
 // TestInboxMoved has an inbox answer with redirects: one to another address of the host is followed, once and with a signature of its
 // own (federation 3.3).
 func TestInboxMoved(t *testing.T) {
-	elsewhere := startLetterbox(t)
+	elsewhere := StartInboxServer(t)
 	for _, tt := range []struct {
 		name   string
 		status int
@@ -113,15 +113,15 @@ func TestInboxMoved(t *testing.T) {
 		{"for now", 307, "/new", []string{"/inbox", "/new"}, 0},
 		{"for good", 308, "/new?x=1", []string{"/inbox", "/new"}, 0},
 		{"again and again", 307, "/inbox", []string{"/inbox", "/inbox"}, 1},
-		{"to another host", 307, elsewhere.url + "/inbox", []string{"/inbox"}, 1},
+		{"to another host", 307, elsewhere.URL + "/inbox", []string{"/inbox"}, 1},
 		{"to nowhere", 308, "", []string{"/inbox"}, 1},
 		{"as a page", 302, "/new", []string{"/inbox"}, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv, alice, home := startOutbox(t)
-			home.follower(srv, "bob", true, alice)
+			srv, alice, home := StartWithInboxServer(t)
+			home.AddFollower(srv, "bob", true, alice)
 			home.mu.Lock()
-			home.reply = func(w http.ResponseWriter, r *http.Request) {
+			home.respond = func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path != "/inbox" {
 					return
 				}
@@ -131,25 +131,25 @@ func TestInboxMoved(t *testing.T) {
 				w.WriteHeader(tt.status)
 			}
 			home.mu.Unlock()
-			alice.publish("hello")
-			settle(srv)
-			got := home.take()
+			alice.Publish("hello")
+			Settle(srv)
+			got := home.Take()
 			if len(got) != len(tt.paths) {
-				t.Fatalf("got %s", kinds(got))
+				t.Fatalf("got %s", DeliveredTypes(got))
 			}
 			for i, m := range got {
-				if m.path != tt.paths[i] {
-					t.Errorf("request %d went to %s, want %s", i, m.path, tt.paths[i])
+				if m.Path != tt.paths[i] {
+					t.Errorf("request %d went to %s, want %s", i, m.Path, tt.paths[i])
 				}
 			}
-			if tt.paths[len(tt.paths)-1] == "/new" && got[0].header.Get("Signature") == got[1].header.Get("Signature") {
+			if tt.paths[len(tt.paths)-1] == "/new" && got[0].Header.Get("Signature") == got[1].Header.Get("Signature") {
 				t.Error("the signature is that for the first address")
 			}
-			if n := srv.count(`SELECT count(*) FROM deliveries`); n != tt.waits {
+			if n := srv.Count(`SELECT count(*) FROM deliveries`); n != tt.waits {
 				t.Errorf("%d deliveries wait", n)
 			}
-			if got := elsewhere.take(); len(got) > 0 {
-				t.Errorf("another host got %s", kinds(got))
+			if got := elsewhere.Take(); len(got) > 0 {
+				t.Errorf("another host got %s", DeliveredTypes(got))
 			}
 		})
 	}
@@ -159,26 +159,26 @@ func TestInboxMoved(t *testing.T) {
 // account is.
 func TestOutOfService(t *testing.T) {
 	for _, forGood := range []bool{false, true} {
-		srv, alice, home := startOutbox(t)
-		home.follower(srv, "bob", true, alice)
-		home.answer(503)
-		st := alice.publish("hello").id()
-		settle(srv)
-		alice.edit(st, jsonBody{"status": "hello again"}).want(200)
-		settle(srv)
-		home.take()
-		srv.leave(alice, forGood)
-		home.answer(202)
-		srv.hurry()
+		srv, alice, home := StartWithInboxServer(t)
+		home.AddFollower(srv, "bob", true, alice)
+		home.Respond(503)
+		st := alice.Publish("hello").ID()
+		Settle(srv)
+		alice.EditStatus(st, JSON{"status": "hello again"}).Want(200)
+		Settle(srv)
+		home.Take()
+		srv.DeleteOrDeactivate(alice, forGood)
+		home.Respond(202)
+		srv.MakeDeliveriesDue()
 		if forGood {
-			settle(srv)
-			home.one("Delete")
-		} else if err := srv.fed.Settle(t.Context()); err != nil {
+			Settle(srv)
+			home.TakeOne("Delete")
+		} else if err := srv.Federation.Settle(t.Context()); err != nil {
 			t.Fatal(err)
-		} else if got := home.take(); len(got) > 0 {
-			t.Errorf("got %s of somebody who is deactivated", kinds(got))
+		} else if got := home.Take(); len(got) > 0 {
+			t.Errorf("got %s of somebody who is deactivated", DeliveredTypes(got))
 		}
-		if n := srv.count(`SELECT (SELECT count(*) FROM deliveries) + (SELECT count(*) FROM activities)`); n != 0 {
+		if n := srv.Count(`SELECT (SELECT count(*) FROM deliveries) + (SELECT count(*) FROM activities)`); n != 0 {
 			t.Errorf("%d rows are left", n)
 		}
 	}
@@ -186,30 +186,30 @@ func TestOutOfService(t *testing.T) {
 
 // TestGivenUpAndTakenBack tries once more what was given up: not what has been taken back since.
 func TestGivenUpAndTakenBack(t *testing.T) {
-	srv, alice, home := startOutbox(t)
-	bob := home.follower(srv, "bob", true, alice)
-	note := srv.foreign(bob).ID.String()
-	home.answer(503)
-	alice.to(bob.ID.String(), "follow")
-	alice.post("/api/v1/statuses/" + note + "/favourite").want(200)
-	st := alice.publish("one").id()
-	settle(srv)
-	alice.edit(st, jsonBody{"status": "two"}).want(200)
-	settle(srv)
-	srv.insert(`UPDATE deliveries SET parked = 1`)
-	home.take()
-	home.answer(202)
-	srv.insert(`UPDATE hosts SET failures = 0, rest_until = 0, unreachable_since = NULL`)
-	alice.to(bob.ID.String(), "unfollow")
-	alice.post("/api/v1/statuses/" + note + "/unfavourite").want(200)
-	alice.edit(st, jsonBody{"status": "three"}).want(200)
-	settle(srv)
-	home.take()
-	if _, err := srv.fed.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
+	srv, alice, home := StartWithInboxServer(t)
+	bob := home.AddFollower(srv, "bob", true, alice)
+	note := srv.AddRemoteStatus(bob).ID.String()
+	home.Respond(503)
+	alice.AccountAction(bob.ID.String(), "follow")
+	alice.Post("/api/v1/statuses/" + note + "/favourite").Want(200)
+	st := alice.Publish("one").ID()
+	Settle(srv)
+	alice.EditStatus(st, JSON{"status": "two"}).Want(200)
+	Settle(srv)
+	srv.Exec(`UPDATE deliveries SET parked = 1`)
+	home.Take()
+	home.Respond(202)
+	srv.Exec(`UPDATE hosts SET failures = 0, backoff_until = 0, unreachable_since = NULL`)
+	alice.AccountAction(bob.ID.String(), "unfollow")
+	alice.Post("/api/v1/statuses/" + note + "/unfavourite").Want(200)
+	alice.EditStatus(st, JSON{"status": "three"}).Want(200)
+	Settle(srv)
+	home.Take()
+	if _, err := srv.Federation.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
 		t.Fatal(err)
 	}
-	settle(srv)
-	if got := kinds(home.take()); got != "Create /inbox" {
+	Settle(srv)
+	if got := DeliveredTypes(home.Take()); got != "Create /inbox" {
 		t.Errorf("got %s once more", got)
 	}
 }

@@ -20,30 +20,30 @@ import (
 var update = flag.Bool("update", false, "rewrite testdata from what is there now")
 
 const (
-	activityJSON = "application/activity+json"
-	linkedJSON   = `application/ld+json; profile="https://www.w3.org/ns/activitystreams"`
+	ActivityJSON   = "application/activity+json"
+	LinkedDataJSON = `application/ld+json; profile="https://www.w3.org/ns/activitystreams"`
 )
 
-// fetchAs asks for an address or path, wanting a kind of answer; unsigned if signer is "".
-func (p *fakePeer) fetchAs(srv *api, path, signer, accept string) *answer {
-	srv.t.Helper()
+// FetchAs asks for an address or path, wanting a kind of answer; unsigned if signer is "".
+func (p *FakeServer) FetchAs(srv *Server, path, signer, accept string) *Response {
+	srv.T.Helper()
 	if strings.HasPrefix(path, "/") {
-		path = srv.url + path
+		path = srv.URL + path
 	}
-	req := srv.newGet(path, accept)
+	req := srv.NewGet(path, accept)
 	if signer != "" {
-		p.sign(req, signer)
+		p.Sign(req, signer)
 	}
-	return srv.as(nil).request(req)
+	return srv.As(nil).DoRequest(req)
 }
 
-// document asks for a document without a signature.
-func (a *api) document(path string) *answer {
-	a.t.Helper()
+// GetDocument asks for a document without a signature.
+func (a *Server) GetDocument(path string) *Response {
+	a.T.Helper()
 	if strings.HasPrefix(path, "/") {
-		path = a.url + path
+		path = a.URL + path
 	}
-	return a.as(nil).request(a.newGet(path, activityJSON))
+	return a.As(nil).DoRequest(a.NewGet(path, ActivityJSON))
 }
 
 var (
@@ -53,15 +53,15 @@ var (
 	files  = regexp.MustCompile(`/media/[^"]*(\.\w+)`)
 )
 
-// golden returns a document in the form in which testdata has it: what differs each time is named in the order in which it comes.
-func (a *api) golden(body []byte) []byte {
-	a.t.Helper()
+// Golden returns a document in the form in which testdata has it: what differs each time is named in the order in which it comes.
+func (a *Server) Golden(body []byte) []byte {
+	a.T.Helper()
 	var out bytes.Buffer
 	if err := json.Indent(&out, body, "", "  "); err != nil {
-		a.t.Fatalf("%v: %s", err, body)
+		a.T.Fatalf("%v: %s", err, body)
 	}
-	text := strings.ReplaceAll(out.String(), a.url, "https://social.example")
-	text = strings.ReplaceAll(text, strings.TrimPrefix(a.url, "http://"), "social.example")
+	text := strings.ReplaceAll(out.String(), a.URL, "https://social.example")
+	text = strings.ReplaceAll(text, strings.TrimPrefix(a.URL, "http://"), "social.example")
 	named := make(map[string]string)
 	text = flakes.ReplaceAllStringFunc(text, func(s string) string {
 		var id store.StatusID
@@ -79,97 +79,97 @@ func (a *api) golden(body []byte) []byte {
 }
 
 // wantGolden compares a document with a file of testdata, but for its @context, which is the same for all.
-func (a *api) wantGolden(name string, body []byte) {
-	a.t.Helper()
-	var d doc
+func (a *Server) wantGolden(name string, body []byte) {
+	a.T.Helper()
+	var d Doc
 	if err := json.Unmarshal(body, &d); err != nil {
-		a.t.Fatalf("%v: %s", err, body)
+		a.T.Fatalf("%v: %s", err, body)
 	}
 	if context, ok := d["@context"].([]any); !ok || len(context) == 0 || context[0] != "https://www.w3.org/ns/activitystreams" {
-		a.t.Errorf("%s: the context is %v", name, d["@context"])
+		a.T.Errorf("%s: the context is %v", name, d["@context"])
 	}
 	if name != "context" {
 		delete(d, "@context")
 	}
-	a.compare(name, d)
+	a.compareGolden(name, d)
 }
 
-func (a *api) compare(name string, d doc) {
-	a.t.Helper()
+func (a *Server) compareGolden(name string, d Doc) {
+	a.T.Helper()
 	var body bytes.Buffer
 	e := json.NewEncoder(&body)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(d); err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
-	got := a.golden(body.Bytes())
+	got := a.Golden(body.Bytes())
 	file := filepath.Join("testdata", name+".json")
 	if *update {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			a.t.Fatal(err)
+			a.T.Fatal(err)
 		}
 		if err := os.WriteFile(file, got, 0o644); err != nil {
-			a.t.Fatal(err)
+			a.T.Fatal(err)
 		}
 	}
 	want, err := os.ReadFile(file)
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		a.t.Errorf("%s is another (-update rewrites it):\n%s", file, got)
+		a.T.Errorf("%s is another (-update rewrites it):\n%s", file, got)
 	}
 }
 
 // TestDocuments compares documents with all that they can have with those of testdata.
 func TestDocuments(t *testing.T) {
-	srv := startPeers(t, 1)[0]
-	srv.addEmoji("blobs", map[string]string{"cat": "cat.png", "nod": "nod.gif"})
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	srv := StartPeers(t, 1)[0]
+	srv.AddEmoji("blobs", map[string]string{"cat": "cat.png", "nod": "nod.gif"})
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 
-	alice.send("PATCH", "/api/v1/accounts/update_credentials", map[string]any{
+	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{
 		"display_name": "Alice :cat:", "note": "about me", "locked": true, "discoverable": true, "birthday": "1990-04-01", "show_birthday": true,
 		"also_known_as":     []string{},
 		"fields_attributes": []any{map[string]any{"name": "web", "value": "https://alice.example"}},
-	}).want(200)
-	srv.changeAccount(alice, func(a *store.Account) {
+	}).Want(200)
+	srv.ChangeAccount(alice, func(a *store.Account) {
 		a.Avatar, a.Header = "avatar.png", "header.jpg"
 		a.AlsoKnownAs.V = []string{"https://old.example/users/alice"}
 	})
-	srv.wantGolden("actor", srv.document("/users/"+alice.id).want(200).body)
-	srv.wantGolden("context", []byte(`{"@context":`+contextOf(t, srv.document("/users/"+alice.id))+`}`))
-	srv.wantGolden("fetch_actor", srv.document("/internal/fetch").want(200).body)
+	srv.wantGolden("actor", srv.GetDocument("/users/"+alice.ID).Want(200).Body)
+	srv.wantGolden("context", []byte(`{"@context":`+contextOf(t, srv.GetDocument("/users/"+alice.ID))+`}`))
+	srv.wantGolden("fetch_actor", srv.GetDocument("/internal/fetch").Want(200).Body)
 
-	quoted := bob.publish("quote me")
-	asked := bob.publish("a question", "language", "en")
-	picture := alice.upload(pngFile(3, 3), valuePart("description", "three by three")).str("id")
-	st := alice.publish("@bob hi :cat: #Test **bold**", "content_type", "text/markdown", "spoiler_text", "a :nod:", "in_reply_to_id", asked.id(),
-		"media_ids[]", picture, "language", "en", "quote_id", quoted.id())
-	alice.publish("and more", "in_reply_to_id", st.id())
-	bob.publish("not the author's", "in_reply_to_id", st.id())
-	alice.publish("for few", "in_reply_to_id", st.id(), "visibility", "private")
-	alice.send("PUT", "/api/v1/statuses/"+st.id(), map[string]any{
+	quoted := bob.Publish("quote me")
+	asked := bob.Publish("a question", "language", "en")
+	picture := alice.Upload(PNG(3, 3), ValuePart("description", "three by three")).Str("id")
+	st := alice.Publish("@bob hi :cat: #Test **bold**", "content_type", "text/markdown", "spoiler_text", "a :nod:", "in_reply_to_id", asked.ID(),
+		"media_ids[]", picture, "language", "en", "quote_id", quoted.ID())
+	alice.Publish("and more", "in_reply_to_id", st.ID())
+	bob.Publish("not the author's", "in_reply_to_id", st.ID())
+	alice.Publish("for few", "in_reply_to_id", st.ID(), "visibility", "private")
+	alice.SendJSON("PUT", "/api/v1/statuses/"+st.ID(), map[string]any{
 		"status": "@bob hello :cat: #Test", "content_type": "text/plain", "spoiler_text": "a :nod:", "media_ids": []string{picture},
-	}).want(200)
-	srv.wantGolden("note", srv.document("/objects/"+st.id()).want(200).body)
+	}).Want(200)
+	srv.wantGolden("note", srv.GetDocument("/objects/"+st.ID()).Want(200).Body)
 
-	poll := alice.publish("tea?", "poll[options][]", "yes :cat:", "poll[options][]", "no", "poll[expires_in]", "86400", "visibility", "unlisted")
-	bob.send("POST", "/api/v1/polls/"+poll.str("poll.id")+"/votes", map[string]any{"choices": []int{1}}).want(200)
-	srv.wantGolden("question", srv.document("/objects/"+poll.id()).want(200).body)
-	srv.endPoll(poll)
-	srv.wantGolden("question_ended", srv.document("/objects/"+poll.id()).want(200).body)
+	poll := alice.Publish("tea?", "poll[options][]", "yes :cat:", "poll[options][]", "no", "poll[expires_in]", "86400", "visibility", "unlisted")
+	bob.SendJSON("POST", "/api/v1/polls/"+poll.Str("poll.id")+"/votes", map[string]any{"choices": []int{1}}).Want(200)
+	srv.wantGolden("question", srv.GetDocument("/objects/"+poll.ID()).Want(200).Body)
+	srv.EndPoll(poll)
+	srv.wantGolden("question_ended", srv.GetDocument("/objects/"+poll.ID()).Want(200).Body)
 
-	boost := alice.post("/api/v1/statuses/" + quoted.id() + "/reblog").want(200).object()
-	srv.wantGolden("announce", srv.document(boost.str("uri")).want(200).body)
-	srv.wantGolden("create", srv.document("/activities/"+quoted.id()).want(200).body)
+	boost := alice.Post("/api/v1/statuses/" + quoted.ID() + "/reblog").Want(200).Object()
+	srv.wantGolden("announce", srv.GetDocument(boost.Str("uri")).Want(200).Body)
+	srv.wantGolden("create", srv.GetDocument("/activities/"+quoted.ID()).Want(200).Body)
 }
 
-// newGet makes a request that wants a kind of answer, any if accept is "".
-func (a *api) newGet(address, accept string) *http.Request {
-	a.t.Helper()
-	req, err := http.NewRequestWithContext(a.t.Context(), http.MethodGet, address, nil)
+// NewGet makes a request that wants a kind of answer, any if accept is "".
+func (a *Server) NewGet(address, accept string) *http.Request {
+	a.T.Helper()
+	req, err := http.NewRequestWithContext(a.T.Context(), http.MethodGet, address, nil)
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	if accept != "" {
 		req.Header.Set("Accept", accept)
@@ -177,21 +177,21 @@ func (a *api) newGet(address, accept string) *http.Request {
 	return req
 }
 
-// sign signs a request without a body.
-func (p *fakePeer) sign(req *http.Request, signer string) {
-	p.t.Helper()
-	if err := p.signerOf(signer).Sign(req, nil, httpsig.Options{Scheme: p.scheme, Now: time.Now()}); err != nil {
-		p.t.Fatal(err)
+// Sign signs a request without a body.
+func (p *FakeServer) Sign(req *http.Request, signer string) {
+	p.T.Helper()
+	if err := p.Signer(signer).Sign(req, nil, httpsig.Options{Scheme: p.Scheme, Now: time.Now()}); err != nil {
+		p.T.Fatal(err)
 	}
 }
 
 // contextOf returns the @context of a document.
-func contextOf(t *testing.T, a *answer) string {
+func contextOf(t *testing.T, a *Response) string {
 	t.Helper()
 	var d struct {
 		Context json.RawMessage `json:"@context"`
 	}
-	if err := json.Unmarshal(a.want(200).body, &d); err != nil {
+	if err := json.Unmarshal(a.Want(200).Body, &d); err != nil {
 		t.Fatal(err)
 	}
 	return string(d.Context)
@@ -200,22 +200,22 @@ func contextOf(t *testing.T, a *answer) string {
 // TestLongHistory edits a post that is as long as can be: with its earlier versions it stays as small as all servers take it
 // (federation 3.2).
 func TestLongHistory(t *testing.T) {
-	srv := startPeers(t, 1)[0]
-	alice := srv.signUp("alice")
-	text := func(i int) string { return fmt.Sprint(i) + strings.Repeat("x", srv.settings.Statuses.MaxLength-1) }
-	st := alice.publish(text(0)).id()
+	srv := StartPeers(t, 1)[0]
+	alice := srv.SignUp("alice")
+	text := func(i int) string { return fmt.Sprint(i) + strings.Repeat("x", srv.Settings.Statuses.MaxLength-1) }
+	st := alice.Publish(text(0)).ID()
 	for i := range 5 {
-		alice.edit(st, jsonBody{"status": text(i + 1)}).want(200)
+		alice.EditStatus(st, JSON{"status": text(i + 1)}).Want(200)
 	}
-	a := srv.document("/objects/" + st).want(200)
-	if len(a.body) > 60_000 {
-		t.Errorf("the document has %d bytes", len(a.body))
+	a := srv.GetDocument("/objects/" + st).Want(200)
+	if len(a.Body) > 60_000 {
+		t.Errorf("the document has %d bytes", len(a.Body))
 	}
-	former := a.document()["formerRepresentations"].(doc)["orderedItems"].([]any)
+	former := a.Document()["formerRepresentations"].(Doc)["orderedItems"].([]any)
 	if len(former) == 0 || len(former) == 5 {
 		t.Fatalf("there are %d earlier versions", len(former))
 	}
-	if last := former[len(former)-1].(doc)["content"].(string); !strings.HasPrefix(last, "<p>4x") {
+	if last := former[len(former)-1].(Doc)["content"].(string); !strings.HasPrefix(last, "<p>4x") {
 		t.Errorf("the latest of them is %.10s", last)
 	}
 }

@@ -47,7 +47,7 @@ func (s *Server) editStatus(r *Request) (any, error) {
 			e.Descriptions[m.ID] = *m.Description
 		}
 	}
-	s.acquaint(r, e.Text, e.ContentType, nil)
+	s.resolveMentions(r, e.Text, e.ContentType, nil)
 	st, err := s.social.EditStatus(r.Context(), r.Viewer, statusParam(r), e)
 	return s.renderStatus(r, st, err)
 }
@@ -82,5 +82,5 @@ func (s *Server) listVersions(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.StatusEdits(r.Context(), r.Viewer, st, append(versions, st.Version(media, poll)))
+	return s.entities.StatusEdits(r.Context(), r.Viewer, st, append(versions, st.AsEdit(media, poll)))
 }

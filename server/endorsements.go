@@ -19,12 +19,12 @@ var endorsementRoutes = routes{
 
 // endorse has the viewer recommend an account.
 func (s *Server) endorse(r *Request) (any, error) {
-	return s.done(r, s.social.Endorse(r.Context(), r.Viewer, accountParam(r)))
+	return s.relationshipAfter(r, s.social.Endorse(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // unendorse ends that.
 func (s *Server) unendorse(r *Request) (any, error) {
-	return s.done(r, s.social.Unendorse(r.Context(), r.Viewer, accountParam(r)))
+	return s.relationshipAfter(r, s.social.Unendorse(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // endorsements returns whom an account recommends.
@@ -33,7 +33,7 @@ func (s *Server) endorsements(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids, err := s.db.Endorsements(r.Context(), a.ID, social.MaxEndorsed)
+	ids, err := s.db.Endorsements(r.Context(), a.ID, social.MaxEndorsements)
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +41,8 @@ func (s *Server) endorsements(r *Request) (any, error) {
 }
 
 const (
-	maxFamiliarAsked = 40 // accounts that one request asks about
-	maxFamiliar      = 40 // followers of each
+	maxFamiliarAccounts  = 40 // accounts that one request asks about
+	maxFamiliarFollowers = 40 // followers of each
 )
 
 // familiarFollowers returns, for each account asked about, who of those whom the viewer follows follows it too.
@@ -54,8 +54,8 @@ func (s *Server) familiarFollowers(r *Request) (any, error) {
 		return nil, err
 	}
 	ids := slices.DeleteFunc(p.IDs, func(id store.AccountID) bool { return id == 0 }) // what is no id
-	ids = ids[:min(len(ids), maxFamiliarAsked)]
-	familiar, err := s.db.FamiliarFollowers(r.Context(), r.Viewer.ID, ids, maxFamiliar)
+	ids = ids[:min(len(ids), maxFamiliarAccounts)]
+	familiar, err := s.db.FamiliarFollowers(r.Context(), r.Viewer.ID, ids, maxFamiliarFollowers)
 	if err != nil {
 		return nil, err
 	}

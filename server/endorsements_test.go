@@ -7,71 +7,71 @@ import (
 )
 
 func TestEndorse(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")
-	alice.post("/api/v1/accounts/" + bob.id + "/follow").want(200)
+	srv := Start(t)
+	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
+	alice.Post("/api/v1/accounts/" + bob.ID + "/follow").Want(200)
 
-	alice.post("/api/v1/accounts/"+carol.id+"/pin").wantError(422, "Could not endorse: You are not following carol")
-	alice.post("/api/v1/accounts/" + alice.id + "/pin").want(403)
-	alice.post("/api/v1/accounts/nobody/pin").want(404)
-	srv.as(nil).post("/api/v1/accounts/" + bob.id + "/pin").want(401)
+	alice.Post("/api/v1/accounts/"+carol.ID+"/pin").WantError(422, "Could not endorse: You are not following carol")
+	alice.Post("/api/v1/accounts/" + alice.ID + "/pin").Want(403)
+	alice.Post("/api/v1/accounts/nobody/pin").Want(404)
+	srv.As(nil).Post("/api/v1/accounts/" + bob.ID + "/pin").Want(401)
 	for range 2 { // twice is no error
-		if !alice.post("/api/v1/accounts/" + bob.id + "/pin").want(200).object().truth("endorsed") {
+		if !alice.Post("/api/v1/accounts/" + bob.ID + "/pin").Want(200).Object().Bool("endorsed") {
 			t.Error("the answer does not say endorsed")
 		}
 	}
-	list := "/api/v1/svc/accounts/" + alice.id + "/endorsements"
+	list := "/api/v1/svc/accounts/" + alice.ID + "/endorsements"
 	wantAccounts := func(want ...string) {
 		t.Helper()
-		if got := srv.as(nil).get(list).want(200).ids(); !slices.Equal(got, want) {
+		if got := srv.As(nil).Get(list).Want(200).IDs(); !slices.Equal(got, want) {
 			t.Errorf("%s: got %v, want %v", list, got, want)
 		}
 	}
-	wantAccounts(bob.id)
-	if got := alice.get("/api/v1/endorsements").want(200).ids(); len(got) > 0 {
+	wantAccounts(bob.ID)
+	if got := alice.Get("/api/v1/endorsements").Want(200).IDs(); len(got) > 0 {
 		t.Errorf("/api/v1/endorsements: got %v, want none (spec 4.6)", got)
 	}
-	if bob.get("/api/v1/accounts/relationships", "id[]", alice.id).list()[0].truth("endorsed") {
+	if bob.Get("/api/v1/accounts/relationships", "id[]", alice.ID).List()[0].Bool("endorsed") {
 		t.Error("an endorsement works the other way round, too")
 	}
 	for range 2 {
-		if alice.post("/api/v1/accounts/" + bob.id + "/unpin").want(200).object().truth("endorsed") {
+		if alice.Post("/api/v1/accounts/" + bob.ID + "/unpin").Want(200).Object().Bool("endorsed") {
 			t.Error("still endorsed")
 		}
 	}
 	wantAccounts()
 	for _, end := range []struct{ as, path string }{
-		{"alice", "/api/v1/accounts/" + bob.id + "/unfollow"},
-		{"bob", "/api/v1/accounts/" + alice.id + "/remove_from_followers"},
-		{"bob", "/api/v1/accounts/" + alice.id + "/block"},
+		{"alice", "/api/v1/accounts/" + bob.ID + "/unfollow"},
+		{"bob", "/api/v1/accounts/" + alice.ID + "/remove_from_followers"},
+		{"bob", "/api/v1/accounts/" + alice.ID + "/block"},
 	} {
-		alice.post("/api/v1/accounts/" + bob.id + "/follow").want(200)
-		alice.post("/api/v1/accounts/" + bob.id + "/pin").want(200)
-		wantAccounts(bob.id)
-		map[string]*member{"alice": alice, "bob": bob}[end.as].post(end.path).want(200)
+		alice.Post("/api/v1/accounts/" + bob.ID + "/follow").Want(200)
+		alice.Post("/api/v1/accounts/" + bob.ID + "/pin").Want(200)
+		wantAccounts(bob.ID)
+		map[string]*User{"alice": alice, "bob": bob}[end.as].Post(end.path).Want(200)
 		wantAccounts()
 	}
 }
 
 func TestEndorseMany(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
+	srv := Start(t)
+	alice := srv.SignUp("alice")
 	for i := range 21 {
-		m := srv.signUp(fmt.Sprintf("m%d", i))
-		alice.post("/api/v1/accounts/" + m.id + "/follow").want(200)
-		if a := alice.post("/api/v1/accounts/" + m.id + "/pin"); i < 20 {
-			a.want(200)
+		m := srv.SignUp(fmt.Sprintf("m%d", i))
+		alice.Post("/api/v1/accounts/" + m.ID + "/follow").Want(200)
+		if a := alice.Post("/api/v1/accounts/" + m.ID + "/pin"); i < 20 {
+			a.Want(200)
 		} else {
-			a.wantError(422, "You have already pinned the maximum number of users")
+			a.WantError(422, "You have already pinned the maximum number of users")
 		}
 	}
 }
 
 func TestFamiliarFollowers(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob, carol, dave, erin := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol"), srv.signUp("dave"), srv.signUp("erin")
-	for _, f := range [][2]*member{{alice, bob}, {alice, carol}, {bob, dave}, {carol, dave}, {erin, dave}, {carol, erin}} {
-		f[0].post("/api/v1/accounts/" + f[1].id + "/follow").want(200)
+	srv := Start(t)
+	alice, bob, carol, dave, erin := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("dave"), srv.SignUp("erin")
+	for _, f := range [][2]*User{{alice, bob}, {alice, carol}, {bob, dave}, {carol, dave}, {erin, dave}, {carol, erin}} {
+		f[0].Post("/api/v1/accounts/" + f[1].ID + "/follow").Want(200)
 	}
 	familiar := func(ids ...string) string {
 		t.Helper()
@@ -80,14 +80,14 @@ func TestFamiliarFollowers(t *testing.T) {
 			params = append(params, "id[]", id)
 		}
 		nick := map[any]string{}
-		for _, m := range []*member{alice, bob, carol, dave, erin} {
-			nick[m.id] = m.nick
+		for _, m := range []*User{alice, bob, carol, dave, erin} {
+			nick[m.ID] = m.Nickname
 		}
 		text := ""
-		for _, entry := range alice.get("/api/v1/accounts/familiar_followers", params...).want(200).list() {
-			text += nick[entry.id()] + ":"
+		for _, entry := range alice.Get("/api/v1/accounts/familiar_followers", params...).Want(200).List() {
+			text += nick[entry.ID()] + ":"
 			var names []string
-			for _, a := range entry.at("accounts").([]any) {
+			for _, a := range entry.At("accounts").([]any) {
 				names = append(names, nick[a.(map[string]any)["id"]])
 			}
 			slices.Sort(names)
@@ -95,26 +95,26 @@ func TestFamiliarFollowers(t *testing.T) {
 		}
 		return text
 	}
-	if got, want := familiar(dave.id, erin.id, bob.id), "dave:[bob carol]erin:[carol]bob:[]"; got != want {
+	if got, want := familiar(dave.ID, erin.ID, bob.ID), "dave:[bob carol]erin:[carol]bob:[]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	bob.send("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"hide_follows": true}).want(200)
-	erin.send("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"hide_followers": true}).want(200)
-	if got, want := familiar(dave.id, erin.id), "dave:[carol]erin:[]"; got != want {
+	bob.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"hide_follows": true}).Want(200)
+	erin.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"hide_followers": true}).Want(200)
+	if got, want := familiar(dave.ID, erin.ID), "dave:[carol]erin:[]"; got != want {
 		t.Errorf("with hidden lists got %s, want %s", got, want)
 	}
 	if got := familiar(); got != "" {
 		t.Errorf("for nobody got %s", got)
 	}
-	if got := alice.get("/api/v1/accounts/familiar_followers", "id[]", "nobody", "id[]", "").want(200).ids(); len(got) > 0 {
+	if got := alice.Get("/api/v1/accounts/familiar_followers", "id[]", "nobody", "id[]", "").Want(200).IDs(); len(got) > 0 {
 		t.Errorf("for what are no ids got %s", got)
 	}
-	srv.as(nil).get("/api/v1/accounts/familiar_followers", "id[]", dave.id).want(401)
+	srv.As(nil).Get("/api/v1/accounts/familiar_followers", "id[]", dave.ID).Want(401)
 }
 
 func TestSuggestions(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	alice.do("DELETE", "/api/v1/suggestions/"+alice.id, "", nil).want(200)
-	srv.as(nil).do("DELETE", "/api/v1/suggestions/"+alice.id, "", nil).want(401)
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	alice.Do("DELETE", "/api/v1/suggestions/"+alice.ID, "", nil).Want(200)
+	srv.As(nil).Do("DELETE", "/api/v1/suggestions/"+alice.ID, "", nil).Want(401)
 }

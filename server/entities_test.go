@@ -216,7 +216,7 @@ func misshapen(where string, v any, shape string) []string {
 		if len(found) == 0 {
 			return nil
 		}
-		if len(faults) == 0 || len(found) < len(faults) || kindOf(v) == "object" && entityShapes[one] != nil {
+		if len(faults) == 0 || len(found) < len(faults) || JSONKind(v) == "object" && entityShapes[one] != nil {
 			faults = found
 		}
 	}
@@ -245,7 +245,7 @@ func misshapenOne(where string, v any, shape string) []string {
 	members, ok := v.(map[string]any)
 	switch shape {
 	case "null", "number", "boolean", "object":
-		if kindOf(v) == shape {
+		if JSONKind(v) == shape {
 			return nil
 		}
 		return wrong
@@ -281,16 +281,16 @@ func misshapenMembers(where string, members map[string]any, shapes map[string]st
 	return faults
 }
 
-// wantEntity fails the test if an answer is of another shape.
-func wantEntity(t *testing.T, who string, a *answer, shape string) {
+// WantEntity fails the test if an answer is of another shape.
+func WantEntity(t *testing.T, who string, a *Response, shape string) {
 	t.Helper()
 	var v any
-	if err := json.Unmarshal(a.want(200).body, &v); err != nil {
-		t.Errorf("%s: %s: %v: %s", who, a.what, err, a.body)
+	if err := json.Unmarshal(a.Want(200).Body, &v); err != nil {
+		t.Errorf("%s: %s: %v: %s", who, a.Request, err, a.Body)
 		return
 	}
 	for _, fault := range misshapen("it", v, shape) {
-		t.Errorf("%s: %s: %s", who, a.what, fault)
+		t.Errorf("%s: %s: %s", who, a.Request, fault)
 	}
 }
 
@@ -406,32 +406,32 @@ var readable = map[string]struct{ path, shape string }{
 // TestEntities asks for everything there is to read: as somebody who has done everything there is to do, as somebody who has done
 // nothing, and as nobody. All that is answered must be of the shape that clients rely on.
 func TestEntities(t *testing.T) {
-	srv := startPushAPI(t)
-	srv.addEmoji("pets", map[string]string{"cat": "cat.png", "dog": "dog.gif"})
-	rich, other, empty := srv.signUp("rich"), srv.signUp("other"), srv.signUp("empty")
-	statuses, attachment, list := srv.enrich(rich, other)
-	notification := rich.get("/api/v1/notifications").want(200).ids()[0]
-	talk, othersTalk := rich.conversations()[0].id(), other.conversations()[0].id()
-	poll, scheduled := srv.enrichWithPolls(rich, other, &statuses)
-	service := newPushService(t)
-	for _, m := range []*member{rich, other, empty} { // who has no subscription is answered with 404
-		m.subscribe(service)
+	srv := StartWithLoopback(t)
+	srv.AddEmoji("pets", map[string]string{"cat": "cat.png", "dog": "dog.gif"})
+	rich, other, empty := srv.SignUp("rich"), srv.SignUp("other"), srv.SignUp("empty")
+	statuses, attachment, list := srv.addRichEntities(rich, other)
+	notification := rich.Get("/api/v1/notifications").Want(200).IDs()[0]
+	talk, othersTalk := rich.Conversations()[0].ID(), other.Conversations()[0].ID()
+	poll, scheduled := srv.addRichPolls(rich, other, &statuses)
+	service := StartPushService(t)
+	for _, m := range []*User{rich, other, empty} { // who has no subscription is answered with 404
+		m.SubscribePush(service)
 	}
 	viewers := []struct {
 		name string
-		*caller
+		*Client
 		ids []string // of what only the owner may see; what there is none of is not asked for
 	}{
-		{"the rich", rich.caller, []string{"SELF", rich.id, "ACCOUNT", other.id, "LIST", list, "MEDIA", attachment, "NOTIFICATION", notification, "CONVERSATION", talk, "POLL", poll, "SCHEDULED", scheduled}},
-		{"the other", other.caller, []string{"SELF", other.id, "ACCOUNT", rich.id, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", othersTalk, "POLL", poll, "SCHEDULED", ""}},
-		{"the empty", empty.caller, []string{"SELF", empty.id, "ACCOUNT", rich.id, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", "", "POLL", poll, "SCHEDULED", ""}},
-		{"the admin", srv.relayAdmin().caller, nil},
-		{"the anonymous", srv.as(nil), []string{"SELF", "", "ACCOUNT", empty.id, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", "", "POLL", poll, "SCHEDULED", ""}},
+		{"the rich", rich.Client, []string{"SELF", rich.ID, "ACCOUNT", other.ID, "LIST", list, "MEDIA", attachment, "NOTIFICATION", notification, "CONVERSATION", talk, "POLL", poll, "SCHEDULED", scheduled}},
+		{"the other", other.Client, []string{"SELF", other.ID, "ACCOUNT", rich.ID, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", othersTalk, "POLL", poll, "SCHEDULED", ""}},
+		{"the empty", empty.Client, []string{"SELF", empty.ID, "ACCOUNT", rich.ID, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", "", "POLL", poll, "SCHEDULED", ""}},
+		{"the admin", srv.SignUpAdmin().Client, nil},
+		{"the anonymous", srv.As(nil), []string{"SELF", "", "ACCOUNT", empty.ID, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", "", "POLL", poll, "SCHEDULED", ""}},
 	}
-	for i, chat := range append(srv.enrichChats(rich, other), "", "") {
+	for i, chat := range append(srv.addRichChats(rich, other), "", "") {
 		viewers[i].ids = append(viewers[i].ids, "CHAT", chat)
 	}
-	filters := srv.enrichFilters(rich, statuses)
+	filters := srv.addRichFilters(rich, statuses)
 	for i := range viewers {
 		for j := 0; j < len(filters); j += 2 {
 			viewers[i].ids = append(viewers[i].ids, filters[j], map[bool]string{true: filters[j+1]}[i == 0])
@@ -454,25 +454,25 @@ func TestEntities(t *testing.T) {
 			path = route.Path
 		}
 		for _, viewer := range viewers {
-			if viewer.token == "" && !strings.HasPrefix(route.Access, "anyone") {
+			if viewer.Token == "" && !strings.HasPrefix(route.Access, "anyone") {
 				continue
 			}
 			if strings.HasPrefix(route.Access, "admin") != (viewer.name == "the admin") {
 				continue
 			}
 			for _, asked := range askedFor(path, viewer.ids, statuses) {
-				a := viewer.get(asked)
+				a := viewer.Get(asked)
 				if read.shape == "404" { // said not to be implemented
-					a.wantError(404, "Record not found")
+					a.WantError(404, "Record not found")
 					continue
 				}
-				if a.status == 404 && strings.Contains(path, "STATUSES") { // not everybody may see each of them
+				if a.Status == 404 && strings.Contains(path, "STATUSES") { // not everybody may see each of them
 					continue
 				}
-				if a.status == 403 && strings.HasSuffix(path, "/favourites") { // and only the rich shows favourites
+				if a.Status == 403 && strings.HasSuffix(path, "/favourites") { // and only the rich shows favourites
 					continue
 				}
-				wantEntity(t, viewer.name, a, read.shape)
+				WantEntity(t, viewer.name, a, read.shape)
 			}
 		}
 	}
@@ -495,57 +495,57 @@ func askedFor(path string, ids, statuses []string) []string {
 	return paths
 }
 
-// enrich has somebody do, and suffer from the other, everything that leaves something to see. What the deeds answer is looked at
+// addRichEntities has somebody do, and suffer from the other, everything that leaves something to see. What the deeds answer is looked at
 // as well. It returns statuses of all kinds, an upload and a list with members.
-func (a *api) enrich(rich, other *member) (statuses []string, attachment, list string) {
-	t := a.t.(*testing.T)
+func (a *Server) addRichEntities(rich, other *User) (statuses []string, attachment, list string) {
+	t := a.T.(*testing.T)
 	t.Helper()
-	do := func(m *member, shape, method, path string, body any) *object {
+	do := func(m *User, shape, method, path string, body any) *Object {
 		t.Helper()
-		answer := m.send(method, path, body)
-		wantEntity(t, m.nick, answer, shape)
-		return answer.object()
+		answer := m.SendJSON(method, path, body)
+		WantEntity(t, m.Nickname, answer, shape)
+		return answer.Object()
 	}
 	type params = map[string]any
-	status := func(m *member, body params) string {
+	status := func(m *User, body params) string {
 		t.Helper()
-		id := do(m, "Status", "POST", "/api/v1/statuses", body).id()
+		id := do(m, "Status", "POST", "/api/v1/statuses", body).ID()
 		statuses = append(statuses, id)
 		return id
 	}
 	do(rich, "CredentialAccount", "PATCH", "/api/v1/accounts/update_credentials", params{
 		"display_name": "Rich & <b> :cat:", "note": "of #everything", "bot": true, "show_role": true, "discoverable": true, "hide_favorites": false,
 		"birthday": "2000-02-29", "show_birthday": true,
-		"fields_attributes": []params{{"name": "site", "value": a.url}}, "svc_settings_store": params{"fe": params{"a": 1}},
+		"fields_attributes": []params{{"name": "site", "value": a.URL}}, "svc_settings_store": params{"fe": params{"a": 1}},
 	})
 	do(other, "CredentialAccount", "PATCH", "/api/v1/accounts/update_credentials", params{"svc_settings_store": nil})
-	upload := other.upload(pngFile(3, 3))
-	attachment = rich.upload(pngFile(4, 4), valuePart("description", "noise")).id()
-	wantEntity(t, rich.nick, rich.send("PUT", "/api/v1/media/"+attachment, params{"description": "more noise"}), "Attachment")
-	list = do(rich, "List", "POST", "/api/v1/lists", params{"title": "all"}).id()
+	upload := other.Upload(PNG(3, 3))
+	attachment = rich.Upload(PNG(4, 4), ValuePart("description", "noise")).ID()
+	WantEntity(t, rich.Nickname, rich.SendJSON("PUT", "/api/v1/media/"+attachment, params{"description": "more noise"}), "Attachment")
+	list = do(rich, "List", "POST", "/api/v1/lists", params{"title": "all"}).ID()
 	do(rich, "List", "PUT", "/api/v1/lists/"+list, params{"title": "all", "replies_policy": "followed"})
-	do(other, "Relationship", "POST", "/api/v1/accounts/"+rich.id+"/follow", params{"notify": true, "languages": []string{"de"}})
-	do(rich, "Relationship", "POST", "/api/v1/accounts/"+other.id+"/follow", params{})
-	do(rich, "Relationship", "POST", "/api/v1/accounts/"+other.id+"/note", params{"comment": "known"})
+	do(other, "Relationship", "POST", "/api/v1/accounts/"+rich.ID+"/follow", params{"notify": true, "languages": []string{"de"}})
+	do(rich, "Relationship", "POST", "/api/v1/accounts/"+other.ID+"/follow", params{})
+	do(rich, "Relationship", "POST", "/api/v1/accounts/"+other.ID+"/note", params{"comment": "known"})
 	do(rich, "FoundTag", "POST", "/api/v1/tags/followed/follow", nil)
-	do(rich, "empty", "POST", "/api/v1/lists/"+list+"/accounts", params{"account_ids": []string{other.id}})
+	do(rich, "empty", "POST", "/api/v1/lists/"+list+"/accounts", params{"account_ids": []string{other.ID}})
 
-	first := status(rich, params{"status": "first @other #rich :cat: :none: " + a.url, "spoiler_text": "a subject :dog:", "language": "de", "expires_in": 4000})
+	first := status(rich, params{"status": "first @other #rich :cat: :none: " + a.URL, "spoiler_text": "a subject :dog:", "language": "de", "expires_in": 4000})
 	status(rich, params{"status": "", "media_ids": []string{attachment}, "sensitive": true})
 	for _, v := range []string{"unlisted", "private", "direct", "local", "list:" + list} {
 		status(rich, params{"status": "@other of visibility " + v, "visibility": v})
 	}
 	do(rich, "Preview", "POST", "/api/v1/statuses", params{"status": "only a look @other #rich", "preview": true, "media_ids": []string{attachment}})
-	reply := status(other, params{"status": "@rich a reply #rich", "in_reply_to_id": first, "media_ids": []string{upload.id()}})
+	reply := status(other, params{"status": "@rich a reply #rich", "in_reply_to_id": first, "media_ids": []string{upload.ID()}})
 	status(rich, params{"status": "an answer", "in_reply_to_id": reply})
 	status(other, params{"status": "to be quoted so", "quote_id": first})
 	orphan := status(other, params{"status": "gone"})
 	status(rich, params{"status": "a reply to what is gone", "in_reply_to_id": orphan})
 	do(other, "Status", "DELETE", "/api/v1/statuses/"+orphan, nil)
 
-	boost := do(other, "Status", "POST", "/api/v1/statuses/"+first+"/reblog", nil).id()
-	statuses = append(statuses, boost, do(rich, "Status", "POST", "/api/v1/statuses/"+reply+"/reblog", nil).id())
-	for _, m := range []*member{rich, other} {
+	boost := do(other, "Status", "POST", "/api/v1/statuses/"+first+"/reblog", nil).ID()
+	statuses = append(statuses, boost, do(rich, "Status", "POST", "/api/v1/statuses/"+reply+"/reblog", nil).ID())
+	for _, m := range []*User{rich, other} {
 		for _, deed := range []string{"favourite", "bookmark", "unbookmark", "bookmark", "mute", "unmute"} {
 			do(m, "Status", "POST", "/api/v1/statuses/"+first+"/"+deed, nil)
 			do(m, "Status", "POST", "/api/v1/statuses/"+boost+"/"+deed, nil)
@@ -556,29 +556,29 @@ func (a *api) enrich(rich, other *member) (statuses []string, attachment, list s
 		do(other, "Status", "PUT", "/api/v1/svc/statuses/"+id+"/reactions/:cat:", nil)
 	}
 	do(other, "Status", "DELETE", "/api/v1/svc/statuses/"+reply+"/reactions/cat", nil)
-	folder := do(rich, "BookmarkFolder", "POST", "/api/v1/svc/bookmark_folders", params{"name": "kept", "emoji": "cat"}).id()
+	folder := do(rich, "BookmarkFolder", "POST", "/api/v1/svc/bookmark_folders", params{"name": "kept", "emoji": "cat"}).ID()
 	do(rich, "BookmarkFolder", "POST", "/api/v1/svc/bookmark_folders", params{"name": "read"})
 	do(rich, "Status", "POST", "/api/v1/statuses/"+first+"/bookmark", params{"folder_id": folder})
 	do(rich, "Status", "POST", "/api/v1/statuses/"+first+"/pin", nil)
 	do(rich, "Status", "PUT", "/api/v1/statuses/"+first, params{"status": "edited @other #rich"})
 	do(rich, "Status", "POST", "/api/v1/statuses/"+reply+"/mute", params{"expires_in": 1000})
 
-	talk := rich.conversations()[0].id()
+	talk := rich.Conversations()[0].ID()
 	do(rich, "Conversation", "POST", "/api/v1/conversations/"+talk+"/read", nil)
-	do(rich, "Conversation", "PATCH", "/api/v1/svc/conversations/"+talk, params{"recipients": []string{other.id}})
+	do(rich, "Conversation", "PATCH", "/api/v1/svc/conversations/"+talk, params{"recipients": []string{other.ID}})
 	status(rich, params{"status": "into a conversation", "in_reply_to_conversation_id": talk})
-	wantEntity(t, other.nick, other.post("/api/v1/svc/conversations/read"), "[]Conversation")
+	WantEntity(t, other.Nickname, other.Post("/api/v1/svc/conversations/read"), "[]Conversation")
 	status(rich, params{"status": "talking to @other", "visibility": "direct"})
 
-	muted, blocked, asking := a.signUp("muted"), a.signUp("blocked"), a.signUp("asking")
-	do(rich, "Relationship", "POST", "/api/v1/accounts/"+muted.id+"/mute", params{"expires_in": 1000})
-	do(rich, "Relationship", "POST", "/api/v1/accounts/"+blocked.id+"/block", nil)
+	muted, blocked, asking := a.SignUp("muted"), a.SignUp("blocked"), a.SignUp("asking")
+	do(rich, "Relationship", "POST", "/api/v1/accounts/"+muted.ID+"/mute", params{"expires_in": 1000})
+	do(rich, "Relationship", "POST", "/api/v1/accounts/"+blocked.ID+"/block", nil)
 	do(rich, "CredentialAccount", "PATCH", "/api/v1/accounts/update_credentials", params{"locked": true})
-	do(asking, "Relationship", "POST", "/api/v1/accounts/"+rich.id+"/follow", nil)
+	do(asking, "Relationship", "POST", "/api/v1/accounts/"+rich.ID+"/follow", nil)
 	status(muted, params{"status": "@rich can you hear me"})
 	do(rich, "empty", "POST", "/api/v1/domain_blocks", params{"domain": "example.com"})
 	do(rich, "Markers", "POST", "/api/v1/markers", params{
-		"home": params{"last_read_id": first}, "notifications": params{"last_read_id": rich.get("/api/v1/notifications").ids()[0]},
+		"home": params{"last_read_id": first}, "notifications": params{"last_read_id": rich.Get("/api/v1/notifications").IDs()[0]},
 	})
 	return statuses, attachment, list
 }

@@ -57,10 +57,10 @@ func Describe(t Table) []RouteInfo { return describe(endpoints(t.routes())) }
 
 // Sift reads a page of home.
 func Sift(p store.Page, read func(store.Page) ([]store.StatusID, error), show func([]store.StatusID) (entity.List[Entry], error)) ([]store.StatusID, entity.List[Entry], error) {
-	return sift(p, store.FilterHome, read, show)
+	return filteredPage(p, store.FilterHome, read, show)
 }
 
-type Entry = entry
+type Entry = listEntry
 
 func (s *Server) SetClock(now func() time.Time) { s.now = now }
 
@@ -68,8 +68,8 @@ func (s *Server) Layers() int { return len(s.router.layers) }
 
 func (s *Server) Counters() int {
 	n := 0
-	for i := range s.counters.shards {
-		n += len(s.counters.shards[i].byKey)
+	for i := range s.windows.shards {
+		n += len(s.windows.shards[i].byKey)
 	}
 	return n
 }
@@ -77,7 +77,7 @@ func (s *Server) Counters() int {
 const (
 	MaxConnections      = maxConnections
 	MaxConnectionsPerIP = maxConnectionsPerIP
-	MaxCounters         = maxCounters * counterShards
+	MaxCounters         = maxWindowsPerShard * windowShards
 	MaxDepth            = maxDepth
 	MaxKeys             = maxKeys
 	MaxText             = maxText
@@ -85,49 +85,49 @@ const (
 )
 
 // Gate is what counts the connections of a server.
-type Gate struct{ g *gate }
+type Gate struct{ g *connLimiter }
 
 func NewGate(s *Server) Gate {
-	return Gate{&gate{server: s, perIP: make(map[netip.Addr]int), open: make(map[net.Conn]netip.Addr)}}
+	return Gate{&connLimiter{server: s, perIP: make(map[netip.Addr]int), open: make(map[net.Conn]netip.Addr)}}
 }
 
-func (g Gate) Enter(c net.Conn) bool { return g.g.enter(c) }
-func (g Gate) Leave(c net.Conn)      { g.g.leave(c) }
+func (g Gate) Enter(c net.Conn) bool { return g.g.add(c) }
+func (g Gate) Leave(c net.Conn)      { g.g.remove(c) }
 func (g Gate) Addresses() int        { return len(g.g.perIP) }
 
 // SettleStreams waits until all that has been committed is on its way to the listeners.
 func (s *Server) SettleStreams() {
 	for working := true; working; time.Sleep(50 * time.Microsecond) {
-		s.streams.mu.Lock()
-		working = s.streams.working
-		s.streams.mu.Unlock()
+		s.hub.mu.Lock()
+		working = s.hub.running
+		s.hub.mu.Unlock()
 	}
 }
 
 // Streams returns how many streams are open, and how many feeds somebody listens to.
 func (s *Server) Streams() (listeners, feeds int) {
-	s.streams.mu.Lock()
-	defer s.streams.mu.Unlock()
-	return len(s.streams.listeners), len(s.streams.feeds)
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	return len(s.hub.clients), len(s.hub.topics)
 }
 
 // Identities returns of how many tokens and how many people something is remembered, and about how many bytes of the people.
 func (s *Server) Identities() (tokens, people, size int) {
 	s.identities.mu.Lock()
 	defer s.identities.mu.Unlock()
-	return len(s.identities.known), len(s.identities.people), s.identities.size
+	return len(s.identities.byToken), len(s.identities.accounts), s.identities.accountBytes
 }
 
-const PeopleBytes = peopleBytes
+const PeopleBytes = maxIdentityBytes
 
 // StreamBytes returns how much waits for being written to streams.
-func (s *Server) StreamBytes() int { return int(s.streams.held.bytes.Load()) }
+func (s *Server) StreamBytes() int { return int(s.hub.backlog.bytes.Load()) }
 
 // StreamsBehind returns how many streams of an account have something that is not known to be written.
 func (s *Server) StreamsBehind(id store.AccountID) (n int) {
-	s.streams.mu.Lock()
-	defer s.streams.mu.Unlock()
-	for l := range s.streams.listeners {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	for l := range s.hub.clients {
 		l.mu.Lock()
 		if l.account == id && len(l.queue)+l.writing > 0 {
 			n++
@@ -142,12 +142,12 @@ func (s *Server) SetSlowPush(d time.Duration) { s.slowPush = d }
 
 // SetPings has open streams looked after at other times. Call it before there are any.
 func (s *Server) SetPings(every, pong time.Duration) {
-	s.streams.pingEvery, s.streams.pongTime = every, pong
+	s.hub.pingInterval, s.hub.pongTimeout = every, pong
 }
 
 const (
 	MaxSubscriptions = maxSubscriptions
-	MaxMessage       = maxMessage
-	MaxEvents        = maxEvents
-	MuchHeld         = muchHeld
+	MaxMessage       = maxCommandBytes
+	MaxEvents        = maxQueuedEvents
+	MuchHeld         = softBacklogBytes
 )

@@ -9,86 +9,86 @@ import (
 )
 
 func TestFavourite(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	hello := alice.publish("hello")
-	secret := alice.publish("psst", "visibility", "direct")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	hello := alice.Publish("hello")
+	secret := alice.Publish("psst", "visibility", "direct")
 	for _, tt := range []struct {
 		name  string
-		as    *member
+		as    *User
 		id    string
 		want  int
 		count int
 	}{
-		{"a public status", bob, hello.id(), 200, 1},
-		{"again", bob, hello.id(), 200, 1},
-		{"one's own", alice, hello.id(), 200, 2},
-		{"one bob cannot see", bob, secret.id(), 404, 0},
+		{"a public status", bob, hello.ID(), 200, 1},
+		{"again", bob, hello.ID(), 200, 1},
+		{"one's own", alice, hello.ID(), 200, 2},
+		{"one bob cannot see", bob, secret.ID(), 404, 0},
 		{"one that is not there", bob, "0000000000000000AA", 404, 0},
-		{"without a token", nil, hello.id(), 401, 0},
+		{"without a token", nil, hello.ID(), 401, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := srv.as(tt.as).post("/api/v1/statuses/" + tt.id + "/favourite").want(tt.want)
+			a := srv.As(tt.as).Post("/api/v1/statuses/" + tt.id + "/favourite").Want(tt.want)
 			if tt.want == 200 {
-				if n := a.object().num("favourites_count"); n != tt.count {
+				if n := a.Object().Int("favourites_count"); n != tt.count {
 					t.Errorf("favourites_count is %d, want %d", n, tt.count)
 				}
-				if !a.object().truth("favourited") {
+				if !a.Object().Bool("favourited") {
 					t.Error("not favourited")
 				}
 			}
 		})
 	}
-	if got := alice.notified(); !slices.Equal(got, []string{"favourite bob"}) {
+	if got := alice.Notifications(); !slices.Equal(got, []string{"favourite bob"}) {
 		t.Errorf("alice is told %v", got)
 	}
 	for range 2 {
-		o := bob.post("/api/v1/statuses/" + hello.id() + "/unfavourite").want(200).object()
-		if o.truth("favourited") || o.num("favourites_count") != 1 {
-			t.Errorf("still a favourite: %v", o.m)
+		o := bob.Post("/api/v1/statuses/" + hello.ID() + "/unfavourite").Want(200).Object()
+		if o.Bool("favourited") || o.Int("favourites_count") != 1 {
+			t.Errorf("still a favourite: %v", o.Fields)
 		}
 	}
-	if got := alice.notified(); len(got) != 0 {
+	if got := alice.Notifications(); len(got) != 0 {
 		t.Errorf("alice is still told %v", got)
 	}
 }
 
 func TestFavouritedBy(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	st := alice.publish("hello").id()
-	people := crowdOf(srv, 9)
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	st := alice.Publish("hello").ID()
+	people := SignUpMany(srv, 9)
 	var want []string
 	for _, m := range people {
-		m.post("/api/v1/statuses/" + st + "/favourite").want(200)
-		want = append([]string{m.id}, want...)
+		m.Post("/api/v1/statuses/" + st + "/favourite").Want(200)
+		want = append([]string{m.ID}, want...)
 	}
 	path := "/api/v1/statuses/" + st + "/favourited_by"
-	wantPages(t, bob, path+"?limit=4", want)
-	wantIDs(t, "the anonymous", srv.as(nil).get(path), want...)
-	srv.letBlock(bob, people[8])
-	srv.letBlock(people[7], bob)
-	srv.withhold(people[6])
-	wantPages(t, bob, path+"?limit=2", want[3:])
-	wantPages(t, alice, path+"?limit=5", append(slices.Clone(want[:2]), want[3:]...))
-	alice.get("/api/v1/statuses/nothing/favourited_by").wantError(404, "Record not found")
+	WantPages(t, bob, path+"?limit=4", want)
+	WantIDs(t, "the anonymous", srv.As(nil).Get(path), want...)
+	srv.AddBlock(bob, people[8])
+	srv.AddBlock(people[7], bob)
+	srv.MakeUnavailable(people[6])
+	WantPages(t, bob, path+"?limit=2", want[3:])
+	WantPages(t, alice, path+"?limit=5", append(slices.Clone(want[:2]), want[3:]...))
+	alice.Get("/api/v1/statuses/nothing/favourited_by").WantError(404, "Record not found")
 }
 
 // A favourite may be set and taken back three times a minute, for each status apart.
 func TestSameActionIsLimited(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) {
+	srv := Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.StatusActions.Count = 100
 	})
-	alice := srv.signUp("alice")
-	one, two := alice.publish("one").id(), alice.publish("two").id()
+	alice := srv.SignUp("alice")
+	one, two := alice.Publish("one").ID(), alice.Publish("two").ID()
 	for _, kind := range []string{"favourite", "reblog"} {
-		do := func(id, deed string) *answer { return alice.post("/api/v1/statuses/" + id + "/" + deed) }
-		do(one, kind).want(200)
-		do(one, "un"+kind).want(200)
-		do(one, kind).want(200)
-		do(one, "un"+kind).wantError(429, "Throttled")
-		do(two, kind).want(200)
+		do := func(id, deed string) *Response { return alice.Post("/api/v1/statuses/" + id + "/" + deed) }
+		do(one, kind).Want(200)
+		do(one, "un"+kind).Want(200)
+		do(one, kind).Want(200)
+		do(one, "un"+kind).WantError(429, "Throttled")
+		do(two, kind).Want(200)
 	}
 }
 
@@ -99,17 +99,17 @@ func TestSavedStatuses(t *testing.T) {
 		{"/api/v1/bookmarks", "/bookmark", "/unbookmark", "bookmarked"},
 	} {
 		t.Run(kind.path, func(t *testing.T) {
-			srv := startAPI(t)
-			alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")
-			srv.letFollow(carol, bob)
+			srv := Start(t)
+			alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
+			srv.AddFollow(carol, bob)
 			save := func(id string) {
-				if !carol.post("/api/v1/statuses/" + id + kind.do).want(200).object().truth(kind.flag) {
+				if !carol.Post("/api/v1/statuses/" + id + kind.do).Want(200).Object().Bool(kind.flag) {
 					t.Errorf("not %s", kind.flag)
 				}
 			}
 			var ids []string
 			for _, v := range []string{"public", "unlisted", "local", "private"} {
-				ids = append(ids, alice.publish("by alice @carol", "visibility", v).id(), bob.publish("by bob", "visibility", v).id())
+				ids = append(ids, alice.Publish("by alice @carol", "visibility", v).ID(), bob.Publish("by bob", "visibility", v).ID())
 			}
 			slices.Reverse(ids)
 			for _, id := range ids {
@@ -117,39 +117,39 @@ func TestSavedStatuses(t *testing.T) {
 				save(id)
 			}
 			slices.Reverse(ids)
-			wantPages(t, carol, kind.path+"?limit=3", ids)
-			a := carol.get(kind.path, "limit", "3")
-			for rel, link := range a.links() {
+			WantPages(t, carol, kind.path+"?limit=3", ids)
+			a := carol.Get(kind.path, "limit", "3")
+			for rel, link := range a.Links() {
 				if _, cursor, ok := cutLast(link, "="); !ok || !isDecimal(cursor) {
 					t.Errorf("%s is no decimal cursor: %s", rel, link)
 				}
 			}
-			for _, o := range a.list() {
-				if !o.truth(kind.flag) {
+			for _, o := range a.List() {
+				if !o.Bool(kind.flag) {
 					t.Errorf("not %s in the list", kind.flag)
 				}
 			}
-			wantIDs(t, "others have none", alice.get(kind.path))
-			srv.as(nil).get(kind.path).wantError(401, "The access token is invalid")
+			WantIDs(t, "others have none", alice.Get(kind.path))
+			srv.As(nil).Get(kind.path).WantError(401, "The access token is invalid")
 
 			// What has become invisible leaves no hole: ids are of alice and bob in turn, four of them the last private.
-			srv.insert(`DELETE FROM follows`)
+			srv.Exec(`DELETE FROM follows`)
 			visible := slices.Delete(slices.Clone(ids), 7, 8)
-			wantPages(t, carol, kind.path+"?limit=3", visible)
-			srv.letBlock(alice, carol)
-			wantPages(t, carol, kind.path+"?limit=1", []string{ids[1], ids[3], ids[5]})
-			srv.withhold(bob)
-			wantIDs(t, "nothing visible", carol.get(kind.path))
-			srv.insert(`UPDATE accounts SET withheld = 0; DELETE FROM blocks`)
+			WantPages(t, carol, kind.path+"?limit=3", visible)
+			srv.AddBlock(alice, carol)
+			WantPages(t, carol, kind.path+"?limit=1", []string{ids[1], ids[3], ids[5]})
+			srv.MakeUnavailable(bob)
+			WantIDs(t, "nothing visible", carol.Get(kind.path))
+			srv.Exec(`UPDATE accounts SET unavailable = 0; DELETE FROM blocks`)
 
-			carol.post("/api/v1/statuses/" + ids[0] + kind.undo).want(200)
-			if carol.post("/api/v1/statuses/" + ids[0] + kind.undo).want(200).object().truth(kind.flag) {
+			carol.Post("/api/v1/statuses/" + ids[0] + kind.undo).Want(200)
+			if carol.Post("/api/v1/statuses/" + ids[0] + kind.undo).Want(200).Object().Bool(kind.flag) {
 				t.Errorf("still %s", kind.flag)
 			}
-			wantIDs(t, "one less", carol.get(kind.path), visible[1:]...)
+			WantIDs(t, "one less", carol.Get(kind.path), visible[1:]...)
 			save(ids[0])
-			wantIDs(t, "saved again", carol.get(kind.path), visible...)
-			carol.post("/api/v1/statuses/nothing"+kind.do).wantError(404, "Record not found")
+			WantIDs(t, "saved again", carol.Get(kind.path), visible...)
+			carol.Post("/api/v1/statuses/nothing"+kind.do).WantError(404, "Record not found")
 		})
 	}
 }

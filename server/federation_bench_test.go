@@ -27,30 +27,30 @@ func BenchmarkInbound(b *testing.B) {
 }
 
 func benchmarkInbound(b *testing.B, kind string) {
-	srv := startPeers(b, 1, func(c *config.Config) { c.Cards.Enabled = false })[0]
-	peer := startFake(b)
-	var people []*member
+	srv := StartPeers(b, 1, func(c *config.Config) { c.Cards.Enabled = false })[0]
+	peer := StartFake(b)
+	var people []*User
 	for i := range 5 {
-		people = append(people, srv.signUp(fmt.Sprintf("p%d", i)))
+		people = append(people, srv.SignUp(fmt.Sprintf("p%d", i)))
 	}
 	var actors []string
 	for i := range 20 {
-		actors = append(actors, peer.actor(fmt.Sprintf("actor%d", i)))
+		actors = append(actors, peer.AddActor(fmt.Sprintf("actor%d", i)))
 	}
 	if kind == "Mention" {
 		for i := range b.N {
-			actors = append(actors, peer.actor(fmt.Sprintf("stranger%d", i)))
+			actors = append(actors, peer.AddActor(fmt.Sprintf("stranger%d", i)))
 		}
 		actors = actors[20:]
 	} else {
 		for i := range 5 * len(actors) {
-			people[i%5].follows(actors[i/5])
+			people[i%5].FollowRemote(actors[i/5])
 		}
 	}
 	posts := func(n int) []string {
 		var uris []string
 		for i := range n {
-			uris = append(uris, people[i%5].publish(fmt.Sprintf("post %d", i)).str("uri"))
+			uris = append(uris, people[i%5].Publish(fmt.Sprintf("post %d", i)).Str("uri"))
 		}
 		return uris
 	}
@@ -61,41 +61,41 @@ func benchmarkInbound(b *testing.B, kind string) {
 	var requests []*http.Request
 	for i := range b.N {
 		actor := actors[i%len(actors)]
-		var a doc
+		var a Doc
 		switch kind {
 		case "Create":
-			a = peer.create(peer.note(actor, fmt.Sprintf(`<p>Post number %d of the <a href="https://example.org/%d" rel="nofollow">river</a> and the lamp in the quiet garden</p>`, i, i), doc{
-				"context": fmt.Sprintf("%s/contexts/%d", peer.url, i), "tag": []any{doc{"type": "Hashtag", "name": "#bench", "href": peer.url + "/tags/bench"}},
+			a = peer.Create(peer.Note(actor, fmt.Sprintf(`<p>Post number %d of the <a href="https://example.org/%d" rel="nofollow">river</a> and the lamp in the quiet garden</p>`, i, i), Doc{
+				"context": fmt.Sprintf("%s/contexts/%d", peer.URL, i), "tag": []any{Doc{"type": "Hashtag", "name": "#bench", "href": peer.URL + "/tags/bench"}},
 			}))
 		case "Mention":
-			a = peer.create(peer.note(actor, "hi", doc{"cc": []any{people[0].uri()}, "tag": []any{doc{"type": "Mention", "href": people[0].uri()}}}))
+			a = peer.Create(peer.Note(actor, "hi", Doc{"cc": []any{people[0].URI()}, "tag": []any{Doc{"type": "Mention", "href": people[0].URI()}}}))
 		case "Like":
-			a = peer.activity("Like", actor, own[i/len(actors)])
+			a = peer.Activity("Like", actor, own[i/len(actors)])
 		case "Announce":
-			a = peer.activity("Announce", actor, own[i/len(actors)], doc{"to": []any{toPublic}, "cc": []any{actor + "/followers"}})
+			a = peer.Activity("Announce", actor, own[i/len(actors)], Doc{"to": []any{Public}, "cc": []any{actor + "/followers"}})
 		}
 		body, err := json.Marshal(a)
 		if err != nil {
 			b.Fatal(err)
 		}
-		r := httptest.NewRequest(http.MethodPost, srv.url+"/inbox", bytes.NewReader(body))
+		r := httptest.NewRequest(http.MethodPost, srv.URL+"/inbox", bytes.NewReader(body))
 		r.Header.Set("Content-Type", "application/activity+json")
-		if err := peer.signerOf(actor).Sign(r, body, httpsig.Options{Scheme: httpsig.Cavage, Now: time.Now()}); err != nil {
+		if err := peer.Signer(actor).Sign(r, body, httpsig.Options{Scheme: httpsig.Cavage, Now: time.Now()}); err != nil {
 			b.Fatal(err)
 		}
 		requests = append(requests, r)
 	}
 	ctx, stop := context.WithCancel(b.Context())
 	var running sync.WaitGroup
-	running.Go(func() { srv.fed.Run(ctx) })
+	running.Go(func() { srv.Federation.Run(ctx) })
 	defer running.Wait()
 	defer stop()
 
 	seen := make(chan struct{}, 1<<20)
-	srv.db.Subscribe(func(events []store.Event) {
+	srv.DB.Subscribe(func(events []store.Event) {
 		for _, e := range events {
 			switch e.(type) {
-			case store.StatusPosted, store.Notified:
+			case store.StatusPosted, store.NotificationAdded:
 				select {
 				case seen <- struct{}{}:
 				default:
@@ -112,7 +112,7 @@ func benchmarkInbound(b *testing.B, kind string) {
 		senders.Go(func() {
 			for r := range work {
 				w := httptest.NewRecorder()
-				srv.handler.ServeHTTP(w, r)
+				srv.Handler.ServeHTTP(w, r)
 				if w.Code != http.StatusAccepted {
 					b.Errorf("answered with %d: %s", w.Code, w.Body)
 				}

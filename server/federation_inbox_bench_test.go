@@ -18,27 +18,27 @@ func BenchmarkInbox(b *testing.B) {
 	for _, tt := range []struct {
 		name string
 		done bool
-		make func(p *fakePeer, actor, post string) doc
+		make func(p *FakeServer, actor, post string) Doc
 	}{
-		{"queued", false, func(p *fakePeer, actor, post string) doc { return p.activity("Like", actor, post) }},
-		{"of no effect", true, func(p *fakePeer, actor, post string) doc { return p.activity("Move", actor, actor) }},
-		{"create", true, func(p *fakePeer, actor, post string) doc {
-			return p.create(p.note(actor, "<p>hello world</p>"))
+		{"queued", false, func(p *FakeServer, actor, post string) Doc { return p.Activity("Like", actor, post) }},
+		{"of no effect", true, func(p *FakeServer, actor, post string) Doc { return p.Activity("Move", actor, actor) }},
+		{"create", true, func(p *FakeServer, actor, post string) Doc {
+			return p.Create(p.Note(actor, "<p>hello world</p>"))
 		}},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			b.ReportAllocs()
-			srv, peer := startPeers(b, 1)[0], startFake(b)
-			alice := srv.signUp("alice")
-			st := alice.publish("a post").str("uri")
+			srv, peer := StartPeers(b, 1)[0], StartFake(b)
+			alice := srv.SignUp("alice")
+			st := alice.Publish("a post").Str("uri")
 			var actors []string
 			for i := range 10 {
-				actors = append(actors, peer.actor(fmt.Sprint("bob", i)))
-				target, err := srv.fed.Actor(b.Context(), actors[i])
+				actors = append(actors, peer.AddActor(fmt.Sprint("bob", i)))
+				target, err := srv.Federation.Actor(b.Context(), actors[i])
 				if err != nil {
 					b.Fatal(err)
 				}
-				err = srv.db.Update(b.Context(), func(tx *store.Tx) error {
+				err = srv.DB.Update(b.Context(), func(tx *store.Tx) error {
 					me, err := tx.AccountByName(b.Context(), "alice", "")
 					if err != nil {
 						return err
@@ -52,11 +52,11 @@ func BenchmarkInbox(b *testing.B) {
 			requests := make([]*http.Request, b.N)
 			for i := range requests {
 				actor := actors[i%len(actors)]
-				body := mustJSON(tt.make(peer, actor, st))
-				requests[i] = serverSide(handSigned(b, srv.url+"/inbox", body, signing{keyID: actor + "#main-key", key: peer.keys[actor]}), body)
+				body := MustJSON(tt.make(peer, actor, st))
+				requests[i] = incomingRequest(SignedByHand(b, srv.URL+"/inbox", body, Signing{keyID: actor + "#main-key", key: peer.Keys[actor]}), body)
 			}
 			if tt.done {
-				srv.running()
+				srv.RunFederation()
 			}
 			before := cpuTime()
 			b.ResetTimer()
@@ -65,8 +65,8 @@ func BenchmarkInbox(b *testing.B) {
 			for range 8 {
 				all.Go(func() {
 					for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
-						w := &recorded{header: make(http.Header)}
-						srv.handler.ServeHTTP(w, requests[i-1])
+						w := &recorder{header: make(http.Header)}
+						srv.Handler.ServeHTTP(w, requests[i-1])
 						if w.status != http.StatusAccepted {
 							b.Errorf("answered %d: %s", w.status, w.body.Bytes())
 						}
@@ -75,7 +75,7 @@ func BenchmarkInbox(b *testing.B) {
 			}
 			all.Wait()
 			if tt.done {
-				srv.wantEmptyInbox()
+				srv.WantEmptyInbox()
 			}
 			b.StopTimer()
 			b.ReportMetric(float64((cpuTime()-before).Microseconds())/float64(b.N), "cpu-µs/op")

@@ -7,54 +7,54 @@ import (
 	"svc/store"
 )
 
-// startPeers starts servers that talk with one another.
-func startPeers(t testing.TB, n int, change ...func(*config.Config)) []*api {
+// StartPeers starts servers that talk with one another.
+func StartPeers(t testing.TB, n int, change ...func(*config.Config)) []*Server {
 	t.Helper()
-	var peers []*api
+	var peers []*Server
 	for range n {
-		peers = append(peers, startAPI(t, append(change, func(c *config.Config) { c.Federation.AllowLoopback = true })...))
+		peers = append(peers, Start(t, append(change, func(c *config.Config) { c.Federation.AllowLoopback = true })...))
 	}
 	return peers
 }
 
-// settle runs what is due on all of the servers, until nothing is.
-func settle(peers ...*api) {
+// Settle runs what is due on all of the servers, until nothing is.
+func Settle(peers ...*Server) {
 	for busy := true; busy; {
 		busy = false
 		for _, a := range peers {
-			a.t.Helper()
-			a.settle()
-			if err := a.fed.Settle(a.t.Context()); err != nil {
-				a.t.Fatal(err)
+			a.T.Helper()
+			a.RunJobs()
+			if err := a.Federation.Settle(a.T.Context()); err != nil {
+				a.T.Fatal(err)
 			}
 		}
 		for _, a := range peers {
-			busy = busy || a.busy()
+			busy = busy || a.hasWork()
 		}
 	}
 }
 
-// busy tells whether anything is due.
-func (a *api) busy() bool {
-	a.t.Helper()
-	overdue, err := a.db.JobsOverdue(a.t.Context())
+// hasWork tells whether anything is due.
+func (a *Server) hasWork() bool {
+	a.T.Helper()
+	overdue, err := a.DB.OldestDueJobAge(a.T.Context())
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
-	received, err := a.db.DueReceived(a.t.Context(), 1)
+	received, err := a.DB.DueQueuedActivities(a.T.Context(), 1)
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	hosts := 0
-	for _, standing := range []store.HostStanding{store.ReachedHosts, store.UnmetHosts, store.FailingHosts} {
-		due, err := a.db.DueHosts(a.t.Context(), standing, 1)
+	for _, standing := range []store.HostState{store.HostReachable, store.HostUntried, store.HostFailing} {
+		due, err := a.DB.DueHosts(a.T.Context(), standing, 1)
 		if err != nil {
-			a.t.Fatal(err)
+			a.T.Fatal(err)
 		}
 		hosts += len(due)
 	}
 	return overdue > 0 || len(received) > 0 || hosts > 0
 }
 
-// uri returns the ActivityPub id of a member.
-func (m *member) uri() string { return m.api.url + "/users/" + m.id }
+// URI returns the ActivityPub id of a member.
+func (m *User) URI() string { return m.Server.URL + "/users/" + m.ID }

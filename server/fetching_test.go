@@ -34,19 +34,19 @@ type oddPeer struct {
 	unsure []string // requests whose signature was not right
 }
 
-func startOdd(t *testing.T, asker *api) *oddPeer {
+func startOdd(t *testing.T, asker *Server) *oddPeer {
 	t.Helper()
 	p := &oddPeer{t: t, answer: make(map[string]http.HandlerFunc), asked: make(map[string]int)}
 	ts := httptest.NewServer(p)
 	t.Cleanup(ts.Close)
 	p.url = ts.URL
 	p.base, _ = url.Parse(ts.URL)
-	req, err := http.NewRequestWithContext(t.Context(), "GET", asker.url+"/internal/fetch", nil)
+	req, err := http.NewRequestWithContext(t.Context(), "GET", asker.URL+"/internal/fetch", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("Accept", "application/activity+json")
-	if p.key, err = httpsig.ParsePublicKey(asker.as(nil).request(req).want(200).object().str("publicKey.publicKeyPem")); err != nil {
+	if p.key, err = httpsig.ParsePublicKey(asker.As(nil).DoRequest(req).Want(200).Object().Str("publicKey.publicKeyPem")); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -73,7 +73,7 @@ func (p *oddPeer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (p *oddPeer) verify(r *http.Request, target string) error {
 	r = r.Clone(r.Context())
 	r.RequestURI = target
-	claims, err := httpsig.Read(r, httpsig.Policy{Base: p.base, Now: time.Now(), Past: time.Minute, Future: time.Minute})
+	claims, err := httpsig.Read(r, httpsig.Policy{Base: p.base, Now: time.Now(), MaxAge: time.Minute, MaxAhead: time.Minute})
 	if err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ func (p *oddPeer) verify(r *http.Request, target string) error {
 }
 
 // actorOf makes the document of an actor. changes are other members, nil removes one.
-func (p *oddPeer) actorOf(id string, changes ...doc) doc {
-	d := doc{
+func (p *oddPeer) actorOf(id string, changes ...Doc) Doc {
+	d := Doc{
 		"@context": "https://www.w3.org/ns/activitystreams", "id": id, "type": "Person", "preferredUsername": strings.ReplaceAll(strings.TrimPrefix(id, p.url+"/"), "/", "-"),
 		"inbox": id + "/inbox",
 	}
@@ -93,9 +93,9 @@ func (p *oddPeer) actorOf(id string, changes ...doc) doc {
 	return d
 }
 
-func document(d doc) http.HandlerFunc { return typed("application/activity+json", d) }
+func document(d Doc) http.HandlerFunc { return typed("application/activity+json", d) }
 
-func typed(media string, d doc) http.HandlerFunc {
+func typed(media string, d Doc) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", media)
 		json.NewEncoder(w).Encode(d)
@@ -108,7 +108,7 @@ func redirecting(to string) http.HandlerFunc {
 
 // Cases 37, 38, 113, 114, 116, 117: what is believed of what is found at an address.
 func TestFetching(t *testing.T) {
-	srv := startPeers(t, 1)[0]
+	srv := StartPeers(t, 1)[0]
 	good, evil := startOdd(t, srv), startOdd(t, srv)
 	for i, tt := range []struct {
 		name string
@@ -128,10 +128,10 @@ func TestFetching(t *testing.T) {
 		{"a picture", func(id, name string) { good.answer["/"+name] = typed("image/png", good.actorOf(id)) }, false},
 		{"no type", func(id, name string) { good.answer["/"+name] = typed("", good.actorOf(id)) }, false},
 		{"another context", func(id, name string) {
-			good.answer["/"+name] = document(good.actorOf(id, doc{"@context": "https://example.org/ns"}))
+			good.answer["/"+name] = document(good.actorOf(id, Doc{"@context": "https://example.org/ns"}))
 		}, false},
 		{"the id elsewhere", func(id, name string) { good.answer["/"+name] = document(evil.actorOf(evil.url + "/" + name)) }, false},
-		{"no id", func(id, name string) { good.answer["/"+name] = document(good.actorOf(id, doc{"id": nil})) }, false},
+		{"no id", func(id, name string) { good.answer["/"+name] = document(good.actorOf(id, Doc{"id": nil})) }, false},
 		{"another id here, where it is", func(id, name string) {
 			good.answer["/"+name] = document(good.actorOf(id + "/real"))
 			good.answer["/"+name+"/real"] = document(good.actorOf(id + "/real"))
@@ -158,7 +158,7 @@ func TestFetching(t *testing.T) {
 			good.answer["/"+name] = redirecting(evil.url + "/" + name)
 			evil.answer["/"+name] = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(410) }
 		}, false},
-		{"a redirect to this server", func(id, name string) { good.answer["/"+name] = redirecting(srv.url + "/internal/fetch") }, false},
+		{"a redirect to this server", func(id, name string) { good.answer["/"+name] = redirecting(srv.URL + "/internal/fetch") }, false},
 		{"a redirect to another port of a private network", func(id, name string) { good.answer["/"+name] = redirecting("http://10.0.0.1/" + name) }, false},
 		{"3 redirects", func(id, name string) {
 			for i, step := range []string{"", "/1", "/2"} {
@@ -174,7 +174,7 @@ func TestFetching(t *testing.T) {
 		}, false},
 		{"a redirect to itself", func(id, name string) { good.answer["/"+name] = redirecting(id) }, false},
 		{"too long", func(id, name string) {
-			good.answer["/"+name] = document(good.actorOf(id, doc{"x": strings.Repeat("x", 1<<20)}))
+			good.answer["/"+name] = document(good.actorOf(id, Doc{"x": strings.Repeat("x", 1<<20)}))
 		}, false},
 		{"without end", func(id, name string) {
 			good.answer["/"+name] = func(w http.ResponseWriter, r *http.Request) {
@@ -198,8 +198,8 @@ func TestFetching(t *testing.T) {
 			}
 		}, false},
 		{"an id with letters written out", func(id, name string) {
-			good.answer["/"+name] = document(good.actorOf(id, doc{"id": good.url + "/ü/" + name, "preferredUsername": "u"}))
-			good.answer["/ü/"+name] = document(good.actorOf(id, doc{"id": good.url + "/ü/" + name, "preferredUsername": "u"}))
+			good.answer["/"+name] = document(good.actorOf(id, Doc{"id": good.url + "/ü/" + name, "preferredUsername": "u"}))
+			good.answer["/ü/"+name] = document(good.actorOf(id, Doc{"id": good.url + "/ü/" + name, "preferredUsername": "u"}))
 		}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -210,7 +210,7 @@ func TestFetching(t *testing.T) {
 			good.mu.Unlock()
 			evil.mu.Unlock()
 			began := time.Now()
-			_, err := srv.fed.Actor(t.Context(), good.url+"/"+name)
+			_, err := srv.Federation.Actor(t.Context(), good.url+"/"+name)
 			if (err == nil) != tt.ok {
 				t.Errorf("got %v", err)
 			}
@@ -218,7 +218,7 @@ func TestFetching(t *testing.T) {
 				t.Errorf("it took %v", took)
 			}
 			asked := good.asked["/"+name]
-			if _, err := srv.fed.Actor(t.Context(), good.url+"/"+name); err == nil != tt.ok {
+			if _, err := srv.Federation.Actor(t.Context(), good.url+"/"+name); err == nil != tt.ok {
 				t.Errorf("the second time: %v", err)
 			}
 			if again := good.asked["/"+name]; !tt.ok && again != asked {
@@ -235,7 +235,7 @@ func TestFetching(t *testing.T) {
 
 // What is wanted by many at once is asked for once.
 func TestFetchingOnce(t *testing.T) {
-	srv := startPeers(t, 1)[0]
+	srv := StartPeers(t, 1)[0]
 	p := startOdd(t, srv)
 	p.answer["/bob"] = func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(50 * time.Millisecond)
@@ -244,7 +244,7 @@ func TestFetchingOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 30 {
 		all.Go(func() {
-			if _, err := srv.fed.Actor(t.Context(), p.url+"/bob"); err != nil {
+			if _, err := srv.Federation.Actor(t.Context(), p.url+"/bob"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -273,7 +273,7 @@ func TestFetchingSigned(t *testing.T) {
 		{"without the query", true, func(p *oddPeer, r *http.Request) bool { return p.verify(r, r.URL.Path) == nil }, 2, 1, true, "cavage", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := startPeers(t, 1)[0]
+			srv := StartPeers(t, 1)[0]
 			p := startOdd(t, srv)
 			fetch := func(name string) (int, error) {
 				id := p.url + "/" + name
@@ -286,9 +286,9 @@ func TestFetchingSigned(t *testing.T) {
 						w.WriteHeader(http.StatusUnauthorized)
 						return
 					}
-					document(p.actorOf(address, doc{"preferredUsername": name, "inbox": id + "/inbox"}))(w, r)
+					document(p.actorOf(address, Doc{"preferredUsername": name, "inbox": id + "/inbox"}))(w, r)
 				}
-				_, err := srv.fed.Actor(t.Context(), address)
+				_, err := srv.Federation.Actor(t.Context(), address)
 				return p.asked["/"+name], err
 			}
 			for i, want := range []int{tt.first, tt.later} {
@@ -296,7 +296,7 @@ func TestFetchingSigned(t *testing.T) {
 					t.Errorf("%d: asked %d times, want %d: %v", i, n, want, err)
 				}
 			}
-			host, err := srv.db.Host(context.Background(), p.base.Host)
+			host, err := srv.DB.Host(context.Background(), p.base.Host)
 			if err != nil || host.Signature != tt.signature || host.PathOnly != tt.pathOnly {
 				t.Errorf("remembered %q %v, want %q %v", host.Signature, host.PathOnly, tt.signature, tt.pathOnly)
 			}
@@ -306,7 +306,7 @@ func TestFetchingSigned(t *testing.T) {
 
 // A host that does not answer keeps nobody waiting for each of its addresses (security 11, 9).
 func TestFetchingSilent(t *testing.T) {
-	srv := startPeers(t, 1)[0]
+	srv := StartPeers(t, 1)[0]
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -324,7 +324,7 @@ func TestFetchingSilent(t *testing.T) {
 		}
 	}()
 	for i := range 20 {
-		if _, err := srv.fed.Actor(t.Context(), fmt.Sprintf("http://%s/users/%d", l.Addr(), i)); err == nil {
+		if _, err := srv.Federation.Actor(t.Context(), fmt.Sprintf("http://%s/users/%d", l.Addr(), i)); err == nil {
 			t.Fatal("got an actor")
 		}
 	}

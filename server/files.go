@@ -71,7 +71,7 @@ func (s *Server) openFile(name string) (fs.File, error) {
 		names = append(names, rest)
 	}
 	for _, n := range names {
-		file, err := openUnder(s.staticDir, n)
+		file, err := openInDir(s.staticDir, n)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return file, err
 		}
@@ -87,9 +87,9 @@ func (s *Server) openFile(name string) (fs.File, error) {
 	return file, nil
 }
 
-// openUnder opens a regular file that is in dir, wherever links point to. Whatever else is wrong with a name but a lack of permission,
+// openInDir opens a regular file that is in dir, wherever links point to. Whatever else is wrong with a name but a lack of permission,
 // there is no such file.
-func openUnder(dir, name string) (fs.File, error) {
+func openInDir(dir, name string) (fs.File, error) {
 	if dir == "" {
 		return nil, fs.ErrNotExist
 	}

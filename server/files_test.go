@@ -9,19 +9,19 @@ import (
 )
 
 // writeFile puts a file into the data directory.
-func (a *api) writeFile(name, content string) {
-	a.t.Helper()
-	path := filepath.Join(a.dir, name)
+func (a *Server) writeFile(name, content string) {
+	a.T.Helper()
+	path := filepath.Join(a.Dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 }
 
 func TestFilesThatComeWithTheServer(t *testing.T) {
-	srv := startAPI(t)
+	srv := Start(t)
 	for _, tt := range []struct{ path, contentType, begins string }{
 		{"/images/avi.png", "image/png", "\x89PNG"},
 		{"/images/banner.png", "image/png", "\x89PNG"},
@@ -32,38 +32,38 @@ func TestFilesThatComeWithTheServer(t *testing.T) {
 		{"/robots.txt", "text/plain; charset=utf-8", "User-agent: *"},
 	} {
 		t.Run(tt.path, func(t *testing.T) {
-			a := srv.as(nil).get(tt.path).want(200)
-			if !strings.HasPrefix(string(a.body), tt.begins) || a.header.Get("Content-Type") != tt.contentType {
-				t.Errorf("got %.20q of %s", a.body, a.header.Get("Content-Type"))
+			a := srv.As(nil).Get(tt.path).Want(200)
+			if !strings.HasPrefix(string(a.Body), tt.begins) || a.Header.Get("Content-Type") != tt.contentType {
+				t.Errorf("got %.20q of %s", a.Body, a.Header.Get("Content-Type"))
 			}
 			for key, want := range map[string]string{
 				"X-Content-Type-Options": "nosniff", "Cache-Control": "public, max-age=86400",
 			} {
-				if got := a.header.Get(key); got != want {
+				if got := a.Header.Get(key); got != want {
 					t.Errorf("%s is %q", key, got)
 				}
 			}
-			if policy := a.header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "sandbox") {
+			if policy := a.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "sandbox") {
 				t.Errorf("the policy is %q", policy)
 			}
-			if head := srv.as(nil).do("HEAD", tt.path, "", nil).want(200); len(head.body) > 0 {
+			if head := srv.As(nil).Do("HEAD", tt.path, "", nil).Want(200); len(head.Body) > 0 {
 				t.Error("HEAD has a body")
 			}
 		})
 	}
-	if got := srv.as(nil).get("/images/avi.png").header.Get("Access-Control-Allow-Origin"); got != "*" {
+	if got := srv.As(nil).Get("/images/avi.png").Header.Get("Access-Control-Allow-Origin"); got != "*" {
 		t.Errorf("Access-Control-Allow-Origin is %q", got)
 	}
 	// The pictures of somebody who has none are there.
-	alice := srv.signUp("alice")
-	account := alice.publish("hello").at("account").(map[string]any)
+	alice := srv.SignUp("alice")
+	account := alice.Publish("hello").At("account").(map[string]any)
 	for _, key := range []string{"avatar", "avatar_static", "header", "header_static"} {
-		srv.as(nil).get(account[key].(string)).want(200)
+		srv.As(nil).Get(account[key].(string)).Want(200)
 	}
 }
 
 func TestOperatorsFiles(t *testing.T) {
-	srv := startAPI(t)
+	srv := Start(t)
 	srv.writeFile("static/images/avi.png", "mine")
 	srv.writeFile("static/robots.txt", "User-agent: *\nDisallow: /\n")
 	srv.writeFile("static/instance/panel.html", "<script>alert(1)</script>")
@@ -72,7 +72,7 @@ func TestOperatorsFiles(t *testing.T) {
 	srv.writeFile("static/.hidden.txt", "hidden")
 	srv.writeFile("static/images/program.exe", "program")
 	srv.writeFile("secret.txt", "secret")
-	if err := os.Symlink(filepath.Join(srv.dir, "secret.txt"), filepath.Join(srv.dir, "static/link.txt")); err != nil {
+	if err := os.Symlink(filepath.Join(srv.Dir, "secret.txt"), filepath.Join(srv.Dir, "static/link.txt")); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
@@ -100,40 +100,40 @@ func TestOperatorsFiles(t *testing.T) {
 		{"/logo.png", 404, ""},
 	} {
 		t.Run(tt.path, func(t *testing.T) {
-			a := srv.as(nil).get(tt.path).want(tt.status)
+			a := srv.As(nil).Get(tt.path).Want(tt.status)
 			if tt.status == 404 {
-				a.wantError(404, "Record not found")
-			} else if string(a.body) != tt.body {
-				t.Errorf("got %q", a.body)
+				a.WantError(404, "Record not found")
+			} else if string(a.Body) != tt.body {
+				t.Errorf("got %q", a.Body)
 			}
 		})
 	}
-	page := srv.as(nil).get("/instance/panel.html")
-	if policy := page.header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "script-src") {
+	page := srv.As(nil).Get("/instance/panel.html")
+	if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "script-src") {
 		t.Errorf("a page may run scripts: %q", policy)
 	}
 }
 
-// addEmoji makes a pack of emoji.
-func (a *api) addEmoji(pack string, files map[string]string) {
-	a.t.Helper()
+// AddEmoji makes a pack of emoji.
+func (a *Server) AddEmoji(pack string, files map[string]string) {
+	a.T.Helper()
 	entries := make([]string, 0, len(files))
 	for code, name := range files {
 		entries = append(entries, `"`+code+`":"`+name+`"`)
 		a.writeFile("emoji/"+pack+"/"+name, "picture of "+code)
 	}
 	a.writeFile("emoji/"+pack+"/pack.json", `{"files":{`+strings.Join(entries, ",")+`}}`)
-	if err := a.emojis.Reload(); err != nil {
-		a.t.Fatal(err)
+	if err := a.Emojis.Reload(); err != nil {
+		a.T.Fatal(err)
 	}
 }
 
 func TestEmojiPictures(t *testing.T) {
-	srv := startAPI(t)
-	srv.addEmoji("blobs", map[string]string{"cat": "cat.png", "dog": "Dog 1.GIF", "bad": "bad.svg"})
+	srv := Start(t)
+	srv.AddEmoji("blobs", map[string]string{"cat": "cat.png", "dog": "Dog 1.GIF", "bad": "bad.svg"})
 	srv.writeFile("emoji/blobs/.secret.png", "x")
 	srv.writeFile("emoji/loose.png", "x")
-	if err := os.Symlink(filepath.Join(srv.dir, "svc.db"), filepath.Join(srv.dir, "emoji/blobs/link.png")); err != nil {
+	if err := os.Symlink(filepath.Join(srv.Dir, "svc.db"), filepath.Join(srv.Dir, "emoji/blobs/link.png")); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
@@ -156,55 +156,55 @@ func TestEmojiPictures(t *testing.T) {
 		{"/emoji/blobs/..%2fblobs/cat.png", 404, ""},
 	} {
 		t.Run(tt.path, func(t *testing.T) {
-			a := srv.as(nil).get(tt.path).want(tt.status)
-			if tt.status == 200 && a.header.Get("Content-Type") != tt.contentType {
-				t.Errorf("served as %s", a.header.Get("Content-Type"))
+			a := srv.As(nil).Get(tt.path).Want(tt.status)
+			if tt.status == 200 && a.Header.Get("Content-Type") != tt.contentType {
+				t.Errorf("served as %s", a.Header.Get("Content-Type"))
 			}
 		})
 	}
-	a := srv.as(nil).get("/emoji/blobs/cat.png").want(200)
+	a := srv.As(nil).Get("/emoji/blobs/cat.png").Want(200)
 	for key, want := range map[string]string{
 		"X-Content-Type-Options":      "nosniff",
 		"Content-Security-Policy":     "default-src 'none'; sandbox",
 		"Access-Control-Allow-Origin": "*",
 		"Cache-Control":               "public, max-age=604800",
 	} {
-		if got := a.header.Get(key); got != want {
+		if got := a.Header.Get(key); got != want {
 			t.Errorf("%s is %q, want %q", key, got, want)
 		}
 	}
-	if !bytes.Equal(a.body, []byte("picture of cat")) {
-		t.Errorf("got %q", a.body)
+	if !bytes.Equal(a.Body, []byte("picture of cat")) {
+		t.Errorf("got %q", a.Body)
 	}
 }
 
 func TestCustomEmojis(t *testing.T) {
-	srv := startAPI(t)
-	if list := srv.as(nil).get("/api/v1/custom_emojis").want(200); string(list.body) != "[]" {
-		t.Errorf("without any there are %s", list.body)
+	srv := Start(t)
+	if list := srv.As(nil).Get("/api/v1/custom_emojis").Want(200); string(list.Body) != "[]" {
+		t.Errorf("without any there are %s", list.Body)
 	}
-	if list := srv.as(nil).get("/api/v1/svc/emoji").want(200); string(list.body) != "{}" {
-		t.Errorf("without any there are %s", list.body)
+	if list := srv.As(nil).Get("/api/v1/svc/emoji").Want(200); string(list.Body) != "{}" {
+		t.Errorf("without any there are %s", list.Body)
 	}
-	srv.addEmoji("blobs", map[string]string{"dog": "Dog 1.gif", "cat": "cat.png"})
+	srv.AddEmoji("blobs", map[string]string{"dog": "Dog 1.gif", "cat": "cat.png"})
 	want := `[{"shortcode":"cat","url":"URL/emoji/blobs/cat.png","static_url":"URL/emoji/blobs/cat.png","visible_in_picker":true,"category":"pack:blobs","tags":["pack:blobs"]},` +
 		`{"shortcode":"dog","url":"URL/emoji/blobs/Dog%201.gif","static_url":"URL/emoji/blobs/Dog%201.gif","visible_in_picker":true,"category":"pack:blobs","tags":["pack:blobs"]}]`
-	list := srv.as(nil).get("/api/v1/custom_emojis").want(200)
-	if got := strings.ReplaceAll(string(list.body), srv.url, "URL"); got != want {
+	list := srv.As(nil).Get("/api/v1/custom_emojis").Want(200)
+	if got := strings.ReplaceAll(string(list.Body), srv.URL, "URL"); got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
-	for _, o := range list.list() {
-		srv.as(nil).get(o.str("url")).want(200)
+	for _, o := range list.List() {
+		srv.As(nil).Get(o.Str("url")).Want(200)
 	}
 	for _, path := range []string{"/api/v1/svc/emoji", "/api/svc/emoji.json", "/api/svc/emoji/"} {
 		want := `{"cat":{"tags":["pack:blobs"],"image_url":"/emoji/blobs/cat.png"},"dog":{"tags":["pack:blobs"],"image_url":"/emoji/blobs/Dog%201.gif"}}`
-		if got := srv.as(nil).get(path).want(200); string(got.body) != want {
-			t.Errorf("GET %s: got\n%s, want\n%s", path, got.body, want)
+		if got := srv.As(nil).Get(path).Want(200); string(got.Body) != want {
+			t.Errorf("GET %s: got\n%s, want\n%s", path, got.Body, want)
 		}
 	}
 	// A pack that comes later is there at once.
-	srv.addEmoji("animals", map[string]string{"bee": "bee.png"})
-	if list := srv.as(nil).get("/api/v1/custom_emojis").list(); len(list) != 3 || list[0].str("shortcode") != "bee" {
+	srv.AddEmoji("animals", map[string]string{"bee": "bee.png"})
+	if list := srv.As(nil).Get("/api/v1/custom_emojis").List(); len(list) != 3 || list[0].Str("shortcode") != "bee" {
 		t.Errorf("%d emoji", len(list))
 	}
 }

@@ -52,8 +52,8 @@ type keywordForm struct {
 	Destroy   bool                   `param:"_destroy"`
 }
 
-func (f keywordForm) draft() social.KeywordDraft {
-	d := social.KeywordDraft{Keyword: f.Keyword, WholeWord: f.WholeWord, Remove: f.Destroy}
+func (f keywordForm) draft() social.KeywordChange {
+	d := social.KeywordChange{Keyword: f.Keyword, WholeWord: f.WholeWord, Remove: f.Destroy}
 	if f.ID != nil {
 		if d.ID = *f.ID; d.ID == 0 {
 			d.ID = -1 // no id at all: not to be taken for a new keyword
@@ -63,13 +63,13 @@ func (f keywordForm) draft() social.KeywordDraft {
 }
 
 // filterDraft binds the parameters of a filter.
-func filterDraft(r *Request) (social.FilterDraft, error) {
+func filterDraft(r *Request) (social.FilterChange, error) {
 	var p filterForm
 	if err := r.Bind(&p); err != nil {
-		return social.FilterDraft{}, err
+		return social.FilterChange{}, err
 	}
 	in, err := filterExpiry(r)
-	d := social.FilterDraft{Title: p.Title, Action: p.Action, Context: filterContexts(p.Context), ExpiresIn: in}
+	d := social.FilterChange{Title: p.Title, Action: p.Action, Context: filterContexts(p.Context), ExpiresIn: in}
 	for _, k := range p.Keywords {
 		d.Keywords = append(d.Keywords, k.draft())
 	}
@@ -117,12 +117,12 @@ func (s *Server) createFilter(r *Request) (any, error) {
 }
 
 // ownFilter returns the filter of the path, which has to be the viewer's.
-func (s *Server) ownFilter(r *Request) (*store.WholeFilter, error) {
+func (s *Server) ownFilter(r *Request) (*store.FilterWithTerms, error) {
 	rows, err := s.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(rows, func(f *store.WholeFilter) bool { return f.ID == filterParam(r) })
+	i := slices.IndexFunc(rows, func(f *store.FilterWithTerms) bool { return f.ID == filterParam(r) })
 	if i < 0 {
 		return nil, errs.ErrRecordNotFound
 	}
@@ -185,7 +185,7 @@ func (s *Server) addFilterKeyword(r *Request) (any, error) {
 }
 
 // ownKeyword returns the keyword of the path with its filter, which has to be the viewer's.
-func (s *Server) ownKeyword(r *Request) (*store.WholeFilter, *store.FilterKeyword, error) {
+func (s *Server) ownKeyword(r *Request) (*store.FilterWithTerms, *store.FilterKeyword, error) {
 	rows, err := s.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, nil, err

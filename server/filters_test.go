@@ -12,260 +12,260 @@ import (
 	"svc/store"
 )
 
-// filter makes a filter that applies everywhere, and returns its id.
-func (m *member) filter(action string, keywords ...string) string {
-	m.api.t.Helper()
+// AddFilter makes a filter that applies everywhere, and returns its id.
+func (m *User) AddFilter(action string, keywords ...string) string {
+	m.Server.T.Helper()
 	var list []map[string]any
 	for _, k := range keywords {
 		list = append(list, map[string]any{"keyword": k, "whole_word": true})
 	}
-	return m.send("POST", "/api/v2/filters", map[string]any{
+	return m.SendJSON("POST", "/api/v2/filters", map[string]any{
 		"title": "filter", "context": store.FilterContexts, "filter_action": action, "keywords_attributes": list,
-	}).want(200).object().id()
+	}).Want(200).Object().ID()
 }
 
-// enrichFilters makes filters of all kinds, and returns their ids by the names that paths in readable have for them.
-func (a *api) enrichFilters(m *member, statuses []string) []string {
-	a.t.Helper()
-	t := a.t.(*testing.T)
-	do := func(shape, method, path string, body map[string]any) *object {
+// addRichFilters makes filters of all kinds, and returns their ids by the names that paths in readable have for them.
+func (a *Server) addRichFilters(m *User, statuses []string) []string {
+	a.T.Helper()
+	t := a.T.(*testing.T)
+	do := func(shape, method, path string, body map[string]any) *Object {
 		t.Helper()
-		answer := m.send(method, path, body)
-		wantEntity(t, m.nick, answer, shape)
-		return answer.object()
+		answer := m.SendJSON(method, path, body)
+		WantEntity(t, m.Nickname, answer, shape)
+		return answer.Object()
 	}
-	filter := do("Filter", "POST", "/api/v2/filters", map[string]any{"title": "f", "context": []string{"home"}}).id()
+	filter := do("Filter", "POST", "/api/v2/filters", map[string]any{"title": "f", "context": []string{"home"}}).ID()
 	do("Filter", "PUT", "/api/v2/filters/"+filter, map[string]any{"expires_in": 1000})
-	keyword := do("FilterKeyword", "POST", "/api/v2/filters/"+filter+"/keywords", map[string]any{"keyword": "reply"}).id()
+	keyword := do("FilterKeyword", "POST", "/api/v2/filters/"+filter+"/keywords", map[string]any{"keyword": "reply"}).ID()
 	do("FilterKeyword", "PUT", "/api/v2/filters/keywords/"+keyword, map[string]any{"whole_word": true})
 	var named string
 	for _, id := range statuses[:3] {
-		named = do("FilterStatus", "POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": id}).id()
+		named = do("FilterStatus", "POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": id}).ID()
 	}
-	phrase := do("Phrase", "POST", "/api/v1/filters", map[string]any{"phrase": "noise", "context": []string{"public", "home"}}).id()
+	phrase := do("Phrase", "POST", "/api/v1/filters", map[string]any{"phrase": "noise", "context": []string{"public", "home"}}).ID()
 	do("Phrase", "PUT", "/api/v1/filters/"+phrase, map[string]any{"phrase": "hear", "context": []string{"public"}})
 	return []string{"FILTER", filter, "KEYWORD", keyword, "NAMED", named}
 }
 
 // within tells whether a time is that many seconds from now.
-func within(o *object, path string, seconds int) string {
-	at, err := time.Parse(time.RFC3339, fmt.Sprint(o.at(path)))
+func within(o *Object, path string, seconds int) string {
+	at, err := time.Parse(time.RFC3339, fmt.Sprint(o.At(path)))
 	want := time.Now().Add(time.Duration(seconds) * time.Second)
 	if err != nil || at.Before(want.Add(-time.Minute)) || at.After(want.Add(time.Minute)) {
-		return fmt.Sprintf("%s is %v, want about %v", path, o.at(path), want)
+		return fmt.Sprintf("%s is %v, want about %v", path, o.At(path), want)
 	}
 	return ""
 }
 
 func TestFilters(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	type params = map[string]any
-	words := func(o *object) string {
+	words := func(o *Object) string {
 		list := []string{}
-		for _, k := range o.at("keywords").([]any) {
+		for _, k := range o.At("keywords").([]any) {
 			k := k.(map[string]any)
 			list = append(list, fmt.Sprint(k["keyword"], "/", k["whole_word"]))
 		}
 		return strings.Join(list, " ")
 	}
-	wordsAre := func(want string) func(*object) string {
-		return func(o *object) string {
+	wordsAre := func(want string) func(*Object) string {
+		return func(o *Object) string {
 			if got := words(o); got != want {
 				return fmt.Sprintf("keywords are %q, want %q", got, want)
 			}
 			return ""
 		}
 	}
-	contextIs := func(want string) func(*object) string {
-		return func(o *object) string {
-			if got := fmt.Sprint(o.at("context")); got != want {
+	contextIs := func(want string) func(*Object) string {
+		return func(o *Object) string {
+			if got := fmt.Sprint(o.At("context")); got != want {
 				return "context is " + got
 			}
 			return ""
 		}
 	}
-	expiresIn := func(seconds int) func(*object) string {
-		return func(o *object) string { return within(o, "expires_at", seconds) }
+	expiresIn := func(seconds int) func(*Object) string {
+		return func(o *Object) string { return within(o, "expires_at", seconds) }
 	}
-	one := alice.send("POST", "/api/v2/filters", params{
+	one := alice.SendJSON("POST", "/api/v2/filters", params{
 		"title": " Spoilers\n of  it ", "context": []string{"thread", "home", "home"}, "filter_action": "hide", "expires_in": 3600,
 		"keywords_attributes": []params{{"keyword": "one", "whole_word": true}, {"keyword": " two\n words "}},
-	}).want(200).object()
-	for _, check := range []func(*object) string{
-		memberIs("title", "Spoilers of it"), memberIs("filter_action", "hide"), contextIs("[thread home]"), expiresIn(3600), wordsAre("one/true two words/false"),
+	}).Want(200).Object()
+	for _, check := range []func(*Object) string{
+		fieldIs("title", "Spoilers of it"), fieldIs("filter_action", "hide"), contextIs("[thread home]"), expiresIn(3600), wordsAre("one/true two words/false"),
 	} {
 		if fault := check(one); fault != "" {
 			t.Error(fault)
 		}
 	}
-	first := one.at("keywords").([]any)[0].(map[string]any)["id"].(string)
-	id, kept := one.id(), ""
+	first := one.At("keywords").([]any)[0].(map[string]any)["id"].(string)
+	id, kept := one.ID(), ""
 	for _, tt := range []struct {
 		name   string
 		method string
 		path   string
 		body   params
 		status int
-		check  func(*object) string
+		check  func(*Object) string
 	}{
-		{"the least", "POST", "", params{"title": "t", "context": "home"}, 200, memberIs("filter_action", "warn")},
+		{"the least", "POST", "", params{"title": "t", "context": "home"}, 200, fieldIs("filter_action", "warn")},
 		{"unknown places", "POST", "", params{"title": "t", "context": []string{"home", "moon"}}, 200, contextIs("[home]")},
-		{"blur", "POST", "", params{"title": "t", "context": []string{"home"}, "filter_action": "blur"}, 200, memberIs("filter_action", "blur")},
-		{"no title", "POST", "", params{"context": []string{"home"}}, 422, memberIs("error", "Validation failed: Title can't be blank")},
-		{"a blank title", "POST", "", params{"title": " \n", "context": []string{"home"}}, 422, memberIs("error", "Validation failed: Title can't be blank")},
+		{"blur", "POST", "", params{"title": "t", "context": []string{"home"}, "filter_action": "blur"}, 200, fieldIs("filter_action", "blur")},
+		{"no title", "POST", "", params{"context": []string{"home"}}, 422, fieldIs("error", "Validation failed: Title can't be blank")},
+		{"a blank title", "POST", "", params{"title": " \n", "context": []string{"home"}}, 422, fieldIs("error", "Validation failed: Title can't be blank")},
 		{"the longest title", "POST", "", params{"title": strings.Repeat("ö", 256), "context": []string{"home"}}, 200, nil},
-		{"a longer title", "POST", "", params{"title": strings.Repeat("ö", 257), "context": []string{"home"}}, 422, memberIs("error", "Validation failed: Title is too long (maximum is 256 characters)")},
-		{"no place", "POST", "", params{"title": "t"}, 422, memberIs("error", "Validation failed: Context can't be blank")},
-		{"unknown places only", "POST", "", params{"title": "t", "context": []string{"moon"}}, 422, memberIs("error", "Validation failed: Context can't be blank")},
-		{"an unknown action", "POST", "", params{"title": "t", "context": []string{"home"}, "filter_action": "burn"}, 422, memberIs("error", "Validation failed: Filter action is not included in the list")},
+		{"a longer title", "POST", "", params{"title": strings.Repeat("ö", 257), "context": []string{"home"}}, 422, fieldIs("error", "Validation failed: Title is too long (maximum is 256 characters)")},
+		{"no place", "POST", "", params{"title": "t"}, 422, fieldIs("error", "Validation failed: Context can't be blank")},
+		{"unknown places only", "POST", "", params{"title": "t", "context": []string{"moon"}}, 422, fieldIs("error", "Validation failed: Context can't be blank")},
+		{"an unknown action", "POST", "", params{"title": "t", "context": []string{"home"}, "filter_action": "burn"}, 422, fieldIs("error", "Validation failed: Filter action is not included in the list")},
 		{"an expiry that is no number", "POST", "", params{"title": "t", "context": []string{"home"}, "expires_in": "soon"}, 400, nil},
 		{"an expiry that is a list", "POST", "", params{"title": "t", "context": []string{"home"}, "expires_in": params{"a": 1}}, 400, nil},
-		{"a negative expiry", "POST", "", params{"title": "t", "context": []string{"home"}, "expires_in": -1}, 422, memberIs("error", "Validation failed: Expires in must not be negative")},
-		{"a huge expiry", "POST", "", params{"title": "t", "context": []string{"home"}, "expires_in": int64(1) << 62}, 200, memberIs("expires_at", nil)},
-		{"an expiry of nothing", "POST", "", params{"title": "t", "context": []string{"home"}, "expires_in": ""}, 200, memberIs("expires_at", nil)},
+		{"a negative expiry", "POST", "", params{"title": "t", "context": []string{"home"}, "expires_in": -1}, 422, fieldIs("error", "Validation failed: Expires in must not be negative")},
+		{"a huge expiry", "POST", "", params{"title": "t", "context": []string{"home"}, "expires_in": int64(1) << 62}, 200, fieldIs("expires_at", nil)},
+		{"an expiry of nothing", "POST", "", params{"title": "t", "context": []string{"home"}, "expires_in": ""}, 200, fieldIs("expires_at", nil)},
 		{"keywords that are none", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": "x"}, 400, nil},
-		{"a blank keyword", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": []params{{"keyword": " "}}}, 422, memberIs("error", "Validation failed: Keyword can't be blank")},
-		{"a keyword that nobody sees", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": []params{{"keyword": "\u200b\u00ad"}}}, 422, memberIs("error", "Validation failed: Keyword can't be blank")},
-		{"a keyword without a word", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": []params{{"whole_word": true}}}, 422, memberIs("error", "Validation failed: Keyword can't be blank")},
+		{"a blank keyword", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": []params{{"keyword": " "}}}, 422, fieldIs("error", "Validation failed: Keyword can't be blank")},
+		{"a keyword that nobody sees", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": []params{{"keyword": "\u200b\u00ad"}}}, 422, fieldIs("error", "Validation failed: Keyword can't be blank")},
+		{"a keyword without a word", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": []params{{"whole_word": true}}}, 422, fieldIs("error", "Validation failed: Keyword can't be blank")},
 		{"the longest keyword", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": []params{{"keyword": strings.Repeat("ö", 256)}}}, 200, nil},
-		{"a longer keyword", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": []params{{"keyword": strings.Repeat("ö", 257)}}}, 422, memberIs("error", "Validation failed: Keyword is too long (maximum is 256 characters)")},
+		{"a longer keyword", "POST", "", params{"title": "t", "context": []string{"home"}, "keywords_attributes": []params{{"keyword": strings.Repeat("ö", 257)}}}, 422, fieldIs("error", "Validation failed: Keyword is too long (maximum is 256 characters)")},
 
 		{"shown", "GET", "/" + id, nil, 200, wordsAre("one/true two words/false")},
-		{"another title", "PUT", "/" + id, params{"title": "other"}, 200, memberIs("title", "other")},
+		{"another title", "PUT", "/" + id, params{"title": "other"}, 200, fieldIs("title", "other")},
 		{"the rest stays", "GET", "/" + id, nil, 200, expiresIn(3600)},
 		{"other places", "PUT", "/" + id, params{"context": []string{"public"}}, 200, contextIs("[public]")},
 		{"no place any more", "PUT", "/" + id, params{"context": []string{}}, 422, nil},
-		{"another action", "PUT", "/" + id, params{"filter_action": "warn"}, 200, memberIs("filter_action", "warn")},
+		{"another action", "PUT", "/" + id, params{"filter_action": "warn"}, 200, fieldIs("filter_action", "warn")},
 		{"another expiry", "PUT", "/" + id, params{"expires_in": "60"}, 200, expiresIn(60)},
 		{"a negative expiry again", "PUT", "/" + id, params{"expires_in": -60}, 422, nil},
-		{"no expiry", "PUT", "/" + id, params{"expires_in": nil}, 200, memberIs("expires_at", nil)},
+		{"no expiry", "PUT", "/" + id, params{"expires_in": nil}, 200, fieldIs("expires_at", nil)},
 		{"an expiry once more", "PUT", "/" + id, params{"expires_in": 60}, 200, expiresIn(60)},
-		{"an expiry of 0", "PUT", "/" + id, params{"expires_in": 0}, 200, memberIs("expires_at", nil)},
+		{"an expiry of 0", "PUT", "/" + id, params{"expires_in": 0}, 200, fieldIs("expires_at", nil)},
 		{"keywords changed", "PUT", "/" + id, params{"keywords_attributes": []params{
 			{"id": first, "whole_word": false}, {"keyword": "three"}, {"keyword": "never", "_destroy": true}}}, 200, wordsAre("one/false two words/false three/false")},
 		{"a keyword of nobody's", "PUT", "/" + id, params{"title": "x", "keywords_attributes": []params{{"id": "1", "keyword": "x"}}}, 404, nil},
 		{"a keyword of no id", "PUT", "/" + id, params{"title": "x", "keywords_attributes": []params{{"id": "one", "keyword": "x"}}}, 404, nil},
 		{"a keyword gone", "PUT", "/" + id, params{"keywords_attributes": []params{{"id": first, "_destroy": true}}}, 200, wordsAre("two words/false three/false")},
 		{"a keyword gone again", "PUT", "/" + id, params{"keywords_attributes": []params{{"id": first, "_destroy": true}}}, 404, nil},
-		{"a fault changes nothing", "GET", "/" + id, nil, 200, memberIs("title", "other")},
-		{"one that is not there", "GET", "/12345", nil, 404, memberIs("error", "Record not found")},
-		{"one of no id", "GET", "/nonsense", nil, 404, memberIs("error", "Record not found")},
+		{"a fault changes nothing", "GET", "/" + id, nil, 200, fieldIs("title", "other")},
+		{"one that is not there", "GET", "/12345", nil, 404, fieldIs("error", "Record not found")},
+		{"one of no id", "GET", "/nonsense", nil, 404, fieldIs("error", "Record not found")},
 		{"one that is not there changed", "PUT", "/12345", params{"title": "x"}, 404, nil},
 		{"one that is not there deleted", "DELETE", "/12345", nil, 404, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := alice.send(tt.method, "/api/v2/filters"+tt.path, tt.body).want(tt.status).object()
+			o := alice.SendJSON(tt.method, "/api/v2/filters"+tt.path, tt.body).Want(tt.status).Object()
 			if tt.check != nil {
 				if fault := tt.check(o); fault != "" {
 					t.Error(fault)
 				}
 			}
 			if tt.status == 200 {
-				kept = o.id()
+				kept = o.ID()
 			}
 		})
 	}
-	form := alice.post("/api/v2/filters", "title", "form", "context[]", "home", "context[]", "public",
-		"keywords_attributes[0][keyword]", "a", "keywords_attributes[0][whole_word]", "true", "keywords_attributes[1][keyword]", "b").want(200).object()
+	form := alice.Post("/api/v2/filters", "title", "form", "context[]", "home", "context[]", "public",
+		"keywords_attributes[0][keyword]", "a", "keywords_attributes[0][whole_word]", "true", "keywords_attributes[1][keyword]", "b").Want(200).Object()
 	if got := words(form); got != "a/true b/false" {
 		t.Errorf("a form makes %q", got)
 	}
-	if all := alice.get("/api/v2/filters").want(200).ids(); !slices.Contains(all, id) || !slices.IsSorted(all) || all[len(all)-1] != form.id() {
+	if all := alice.Get("/api/v2/filters").Want(200).IDs(); !slices.Contains(all, id) || !slices.IsSorted(all) || all[len(all)-1] != form.ID() {
 		t.Errorf("filters are %v", all)
 	}
-	if got := bob.get("/api/v2/filters").want(200); string(got.body) != "[]" {
-		t.Errorf("bob's filters are %s", got.body)
+	if got := bob.Get("/api/v2/filters").Want(200); string(got.Body) != "[]" {
+		t.Errorf("bob's filters are %s", got.Body)
 	}
-	if a := alice.send("DELETE", "/api/v2/filters/"+kept, nil).want(200); string(a.body) != "{}" {
-		t.Errorf("got %s, want {}", a.body)
+	if a := alice.SendJSON("DELETE", "/api/v2/filters/"+kept, nil).Want(200); string(a.Body) != "{}" {
+		t.Errorf("got %s, want {}", a.Body)
 	}
-	alice.send("DELETE", "/api/v2/filters/"+kept, nil).wantError(404, "Record not found")
-	alice.get("/api/v2/filters/"+kept).wantError(404, "Record not found")
+	alice.SendJSON("DELETE", "/api/v2/filters/"+kept, nil).WantError(404, "Record not found")
+	alice.Get("/api/v2/filters/"+kept).WantError(404, "Record not found")
 }
 
 // What is part of a filter has endpoints of its own, and is nobody else's.
 func TestFilterParts(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	filter := alice.filter("warn")
-	other := bob.filter("warn", "word")
-	status := bob.publish("hello").id()
-	private := bob.publish("secret", "visibility", "private").id()
-	boost := alice.post("/api/v1/statuses/" + bob.publish("again").id() + "/reblog").want(200).object()
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	filter := alice.AddFilter("warn")
+	other := bob.AddFilter("warn", "word")
+	status := bob.Publish("hello").ID()
+	private := bob.Publish("secret", "visibility", "private").ID()
+	boost := alice.Post("/api/v1/statuses/" + bob.Publish("again").ID() + "/reblog").Want(200).Object()
 	path := "/api/v2/filters/" + filter
 
-	alice.send("POST", path+"/keywords", nil).wantError(422, "Validation failed: Keyword can't be blank")
-	alice.send("POST", path+"/keywords", map[string]any{"keyword": []string{"a", "b"}}).want(400)
-	k := alice.send("POST", path+"/keywords", map[string]any{"keyword": "word", "whole_word": true}).want(200).object()
-	if k.str("keyword") != "word" || !k.truth("whole_word") {
-		t.Errorf("the keyword is %v", k.m)
+	alice.SendJSON("POST", path+"/keywords", nil).WantError(422, "Validation failed: Keyword can't be blank")
+	alice.SendJSON("POST", path+"/keywords", map[string]any{"keyword": []string{"a", "b"}}).Want(400)
+	k := alice.SendJSON("POST", path+"/keywords", map[string]any{"keyword": "word", "whole_word": true}).Want(200).Object()
+	if k.Str("keyword") != "word" || !k.Bool("whole_word") {
+		t.Errorf("the keyword is %v", k.Fields)
 	}
-	keyword := "/api/v2/filters/keywords/" + k.id()
-	changed := alice.send("PUT", keyword, map[string]any{"keyword": "words"}).want(200).object()
-	if changed.str("keyword") != "words" || !changed.truth("whole_word") || changed.id() != k.id() {
-		t.Errorf("the changed keyword is %v", changed.m)
+	keyword := "/api/v2/filters/keywords/" + k.ID()
+	changed := alice.SendJSON("PUT", keyword, map[string]any{"keyword": "words"}).Want(200).Object()
+	if changed.Str("keyword") != "words" || !changed.Bool("whole_word") || changed.ID() != k.ID() {
+		t.Errorf("the changed keyword is %v", changed.Fields)
 	}
-	alice.send("PUT", keyword, map[string]any{"keyword": ""}).wantError(422, "Validation failed: Keyword can't be blank")
-	if got := alice.get(keyword).want(200).object(); got.str("keyword") != "words" {
-		t.Errorf("the keyword is %v", got.m)
+	alice.SendJSON("PUT", keyword, map[string]any{"keyword": ""}).WantError(422, "Validation failed: Keyword can't be blank")
+	if got := alice.Get(keyword).Want(200).Object(); got.Str("keyword") != "words" {
+		t.Errorf("the keyword is %v", got.Fields)
 	}
-	wantIDs(t, "keywords", alice.get(path+"/keywords"), k.id())
+	WantIDs(t, "keywords", alice.Get(path+"/keywords"), k.ID())
 
-	alice.send("POST", path+"/statuses", nil).wantError(422, "Validation failed: Status can't be blank")
+	alice.SendJSON("POST", path+"/statuses", nil).WantError(422, "Validation failed: Status can't be blank")
 	for _, id := range []string{private, "0000000000000000AA", "nonsense"} {
-		alice.send("POST", path+"/statuses", map[string]any{"status_id": id}).wantError(404, "Record not found")
+		alice.SendJSON("POST", path+"/statuses", map[string]any{"status_id": id}).WantError(404, "Record not found")
 	}
-	st := alice.send("POST", path+"/statuses", map[string]any{"status_id": status}).want(200).object()
-	if st.str("status_id") != status {
-		t.Errorf("the status is %v", st.m)
+	st := alice.SendJSON("POST", path+"/statuses", map[string]any{"status_id": status}).Want(200).Object()
+	if st.Str("status_id") != status {
+		t.Errorf("the status is %v", st.Fields)
 	}
-	alice.send("POST", path+"/statuses", map[string]any{"status_id": status}).wantError(422, "Validation failed: Status has already been taken")
-	boosted := alice.send("POST", path+"/statuses", map[string]any{"status_id": boost.id()}).want(200).object()
-	if got := boosted.str("status_id"); got != boost.str("reblog.id") {
-		t.Errorf("of a boost, %s is filtered, want %s", got, boost.str("reblog.id"))
+	alice.SendJSON("POST", path+"/statuses", map[string]any{"status_id": status}).WantError(422, "Validation failed: Status has already been taken")
+	boosted := alice.SendJSON("POST", path+"/statuses", map[string]any{"status_id": boost.ID()}).Want(200).Object()
+	if got := boosted.Str("status_id"); got != boost.Str("reblog.id") {
+		t.Errorf("of a boost, %s is filtered, want %s", got, boost.Str("reblog.id"))
 	}
-	named := "/api/v2/filters/statuses/" + st.id()
-	wantIDs(t, "statuses", alice.get(path+"/statuses"), st.id(), boosted.id())
-	if got := alice.get(named).want(200).object().str("status_id"); got != status {
+	named := "/api/v2/filters/statuses/" + st.ID()
+	WantIDs(t, "statuses", alice.Get(path+"/statuses"), st.ID(), boosted.ID())
+	if got := alice.Get(named).Want(200).Object().Str("status_id"); got != status {
 		t.Errorf("the status is %s", got)
 	}
-	alice.send("PUT", named, nil).want(404)
+	alice.SendJSON("PUT", named, nil).Want(404)
 
 	for _, foreign := range []struct{ method, path string }{
 		{"GET", path}, {"PUT", path}, {"DELETE", path}, {"GET", path + "/keywords"}, {"POST", path + "/keywords"}, {"GET", path + "/statuses"},
 		{"POST", path + "/statuses"}, {"GET", keyword}, {"PUT", keyword}, {"DELETE", keyword}, {"GET", named}, {"DELETE", named},
-		{"GET", "/api/v1/filters/" + k.id()}, {"PUT", "/api/v1/filters/" + k.id()}, {"DELETE", "/api/v1/filters/" + k.id()},
+		{"GET", "/api/v1/filters/" + k.ID()}, {"PUT", "/api/v1/filters/" + k.ID()}, {"DELETE", "/api/v1/filters/" + k.ID()},
 	} {
 		body := map[string]any{"title": "t", "keyword": "x", "status_id": status, "phrase": "x", "context": []string{"home"}}
-		bob.send(foreign.method, foreign.path, body).wantError(404, "Record not found")
-		srv.as(nil).send(foreign.method, foreign.path, body).want(401)
+		bob.SendJSON(foreign.method, foreign.path, body).WantError(404, "Record not found")
+		srv.As(nil).SendJSON(foreign.method, foreign.path, body).Want(401)
 	}
-	bob.send("PUT", "/api/v2/filters/"+other, map[string]any{"keywords_attributes": []any{map[string]any{"id": k.id(), "_destroy": true}}}).want(404)
-	if got := alice.get(path).want(200).object(); len(got.at("keywords").([]any)) != 1 || len(got.at("statuses").([]any)) != 2 {
-		t.Errorf("others have changed it: %v", got.m)
+	bob.SendJSON("PUT", "/api/v2/filters/"+other, map[string]any{"keywords_attributes": []any{map[string]any{"id": k.ID(), "_destroy": true}}}).Want(404)
+	if got := alice.Get(path).Want(200).Object(); len(got.At("keywords").([]any)) != 1 || len(got.At("statuses").([]any)) != 2 {
+		t.Errorf("others have changed it: %v", got.Fields)
 	}
-	bob.send("DELETE", "/api/v1/statuses/"+status, nil).want(200)
-	wantIDs(t, "statuses, one of them gone", alice.get(path+"/statuses"), boosted.id())
-	for _, p := range []string{keyword, "/api/v2/filters/statuses/" + boosted.id()} {
-		if a := alice.send("DELETE", p, nil).want(200); string(a.body) != "{}" {
-			t.Errorf("got %s, want {}", a.body)
+	bob.SendJSON("DELETE", "/api/v1/statuses/"+status, nil).Want(200)
+	WantIDs(t, "statuses, one of them gone", alice.Get(path+"/statuses"), boosted.ID())
+	for _, p := range []string{keyword, "/api/v2/filters/statuses/" + boosted.ID()} {
+		if a := alice.SendJSON("DELETE", p, nil).Want(200); string(a.Body) != "{}" {
+			t.Errorf("got %s, want {}", a.Body)
 		}
-		alice.send("DELETE", p, nil).wantError(404, "Record not found")
+		alice.SendJSON("DELETE", p, nil).WantError(404, "Record not found")
 	}
-	if got := alice.get(path).want(200).object(); len(got.at("keywords").([]any)) != 0 || len(got.at("statuses").([]any)) != 0 {
-		t.Errorf("the empty filter is %v", got.m)
+	if got := alice.Get(path).Want(200).Object(); len(got.At("keywords").([]any)) != 0 || len(got.At("statuses").([]any)) != 0 {
+		t.Errorf("the empty filter is %v", got.Fields)
 	}
 }
 
 // Version 1 of the API has each keyword as a filter of its own.
 func TestPhrases(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
+	srv := Start(t)
+	alice := srv.SignUp("alice")
 	type params = map[string]any
 	const path = "/api/v1/filters"
-	all := func(o *object) string {
-		return fmt.Sprint(o.str("phrase"), o.at("context"), o.at("expires_at") != nil, o.truth("irreversible"), o.truth("whole_word"))
+	all := func(o *Object) string {
+		return fmt.Sprint(o.Str("phrase"), o.At("context"), o.At("expires_at") != nil, o.Bool("irreversible"), o.Bool("whole_word"))
 	}
 	var id string
 	for _, tt := range []struct {
@@ -291,9 +291,9 @@ func TestPhrases(t *testing.T) {
 			if tt.method != "POST" {
 				p += "/" + id
 			}
-			o := alice.send(tt.method, p, tt.body).want(tt.status).object()
+			o := alice.SendJSON(tt.method, p, tt.body).Want(tt.status).Object()
 			if tt.status != 200 {
-				if got := o.str("error"); got != tt.want {
+				if got := o.Str("error"); got != tt.want {
 					t.Errorf("got %q, want %q", got, tt.want)
 				}
 				return
@@ -301,55 +301,55 @@ func TestPhrases(t *testing.T) {
 			if got := all(o); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
-			id = o.id()
+			id = o.ID()
 		})
 	}
-	if got := alice.get("/api/v2/filters").want(200).list(); len(got) != 1 || got[0].str("title") != "word" || got[0].str("filter_action") != "warn" {
+	if got := alice.Get("/api/v2/filters").Want(200).List(); len(got) != 1 || got[0].Str("title") != "word" || got[0].Str("filter_action") != "warn" {
 		t.Errorf("version 2 has %v", got)
 	}
 
 	// A filter of several keywords is several.
-	whole := alice.filter("hide", "one", "two", "three")
-	phrases := alice.get(path).want(200).list()
-	if len(phrases) != 4 || phrases[1].str("phrase") != "one" || !phrases[1].truth("irreversible") || !phrases[3].truth("whole_word") {
+	whole := alice.AddFilter("hide", "one", "two", "three")
+	phrases := alice.Get(path).Want(200).List()
+	if len(phrases) != 4 || phrases[1].Str("phrase") != "one" || !phrases[1].Bool("irreversible") || !phrases[3].Bool("whole_word") {
 		t.Fatalf("phrases are %v", phrases)
 	}
-	one, two, three := phrases[1].id(), phrases[2].id(), phrases[3].id()
+	one, two, three := phrases[1].ID(), phrases[2].ID(), phrases[3].ID()
 	everywhere := store.FilterContexts
-	alice.send("PUT", path+"/"+one, params{"phrase": "uno", "context": everywhere, "irreversible": true}).want(200)
-	if got := alice.get("/api/v2/filters/" + whole + "/keywords").want(200).list(); len(got) != 3 || got[0].str("keyword") != "uno" || got[0].truth("whole_word") {
+	alice.SendJSON("PUT", path+"/"+one, params{"phrase": "uno", "context": everywhere, "irreversible": true}).Want(200)
+	if got := alice.Get("/api/v2/filters/" + whole + "/keywords").Want(200).List(); len(got) != 3 || got[0].Str("keyword") != "uno" || got[0].Bool("whole_word") {
 		t.Errorf("keywords are %v", got)
 	}
-	if got := alice.get("/api/v2/filters/" + whole).object().str("title"); got != "filter" {
+	if got := alice.Get("/api/v2/filters/" + whole).Object().Str("title"); got != "filter" {
 		t.Errorf("the title has become %q", got)
 	}
 	// What the others share is theirs: the changed one leaves them.
-	if got := all(alice.send("PUT", path+"/"+two, params{"phrase": "dos", "context": []string{"home"}}).want(200).object()); got != "dos[home] false false false" {
+	if got := all(alice.SendJSON("PUT", path+"/"+two, params{"phrase": "dos", "context": []string{"home"}}).Want(200).Object()); got != "dos[home] false false false" {
 		t.Errorf("got %s", got)
 	}
-	if got := all(alice.get(path + "/" + two).want(200).object()); got != "dos[home] false false false" {
+	if got := all(alice.Get(path + "/" + two).Want(200).Object()); got != "dos[home] false false false" {
 		t.Errorf("got %s", got)
 	}
-	if got := all(alice.get(path + "/" + one).want(200).object()); got != fmt.Sprintf("uno%v false true false", everywhere) {
+	if got := all(alice.Get(path + "/" + one).Want(200).Object()); got != fmt.Sprintf("uno%v false true false", everywhere) {
 		t.Errorf("the other has become %s", got)
 	}
-	wantIDs(t, "keywords left", alice.get("/api/v2/filters/"+whole+"/keywords"), one, three)
+	WantIDs(t, "keywords left", alice.Get("/api/v2/filters/"+whole+"/keywords"), one, three)
 	for _, p := range []string{one, three} {
-		alice.get("/api/v2/filters/" + whole).want(200)
-		if a := alice.send("DELETE", path+"/"+p, nil).want(200); string(a.body) != "{}" {
-			t.Errorf("got %s, want {}", a.body)
+		alice.Get("/api/v2/filters/" + whole).Want(200)
+		if a := alice.SendJSON("DELETE", path+"/"+p, nil).Want(200); string(a.Body) != "{}" {
+			t.Errorf("got %s, want {}", a.Body)
 		}
 	}
-	alice.get("/api/v2/filters/"+whole).wantError(404, "Record not found")
-	alice.send("DELETE", path+"/"+one, nil).wantError(404, "Record not found")
-	alice.get(path+"/"+whole).wantError(404, "Record not found")
-	wantIDs(t, "phrases left", alice.get(path), id, two)
+	alice.Get("/api/v2/filters/"+whole).WantError(404, "Record not found")
+	alice.SendJSON("DELETE", path+"/"+one, nil).WantError(404, "Record not found")
+	alice.Get(path+"/"+whole).WantError(404, "Record not found")
+	WantIDs(t, "phrases left", alice.Get(path), id, two)
 }
 
 // Nobody can have so many filters that matching them takes long.
 func TestFilterLimits(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	keywords := func(n int) []any {
 		var list []any
 		for i := range n {
@@ -357,53 +357,53 @@ func TestFilterLimits(t *testing.T) {
 		}
 		return list
 	}
-	id := alice.filter("warn")
-	alice.send("PUT", "/api/v2/filters/"+id, map[string]any{"keywords_attributes": keywords(300)}).want(200)
-	alice.send("PUT", "/api/v2/filters/"+id, map[string]any{"keywords_attributes": keywords(201)}).wantError(422, "Validation failed: Filters can have 500 keywords in all")
-	second := alice.filter("warn")
-	alice.send("PUT", "/api/v2/filters/"+second, map[string]any{"keywords_attributes": keywords(200)}).want(200)
-	alice.send("POST", "/api/v2/filters/"+second+"/keywords", map[string]any{"keyword": "more"}).want(422)
-	alice.send("POST", "/api/v1/filters", map[string]any{"phrase": "more", "context": "home"}).want(422)
-	if got := len(alice.get("/api/v2/filters").ids()); got != 2 {
+	id := alice.AddFilter("warn")
+	alice.SendJSON("PUT", "/api/v2/filters/"+id, map[string]any{"keywords_attributes": keywords(300)}).Want(200)
+	alice.SendJSON("PUT", "/api/v2/filters/"+id, map[string]any{"keywords_attributes": keywords(201)}).WantError(422, "Validation failed: Filters can have 500 keywords in all")
+	second := alice.AddFilter("warn")
+	alice.SendJSON("PUT", "/api/v2/filters/"+second, map[string]any{"keywords_attributes": keywords(200)}).Want(200)
+	alice.SendJSON("POST", "/api/v2/filters/"+second+"/keywords", map[string]any{"keyword": "more"}).Want(422)
+	alice.SendJSON("POST", "/api/v1/filters", map[string]any{"phrase": "more", "context": "home"}).Want(422)
+	if got := len(alice.Get("/api/v2/filters").IDs()); got != 2 {
 		t.Errorf("there are %d filters: what was refused has been made", got)
 	}
 	for range 98 {
-		alice.filter("warn")
+		alice.AddFilter("warn")
 	}
-	alice.send("POST", "/api/v2/filters", map[string]any{"title": "more", "context": "home"}).wantError(422, "Validation failed: You have as many filters as one can")
-	k := alice.get("/api/v1/filters").want(200).ids()[0]
-	alice.send("PUT", "/api/v1/filters/"+k, map[string]any{"phrase": "alone", "context": "home"}).want(422)
+	alice.SendJSON("POST", "/api/v2/filters", map[string]any{"title": "more", "context": "home"}).WantError(422, "Validation failed: You have as many filters as one can")
+	k := alice.Get("/api/v1/filters").Want(200).IDs()[0]
+	alice.SendJSON("PUT", "/api/v1/filters/"+k, map[string]any{"phrase": "alone", "context": "home"}).Want(422)
 
-	filter := bob.filter("warn")
-	st := alice.publish("hello").id()
-	srv.insert(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
-		INSERT INTO statuses (id, account_id, visibility, conversation_id, domain, created_at, uri) SELECT i, ?, 0, i, '', i, 'x:' || i FROM n`, alice.accountID())
-	srv.insert(`INSERT INTO filter_statuses (id, filter_id, status_id) SELECT id, ?, id FROM statuses WHERE id < 1000`, filter)
-	bob.send("POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": st}).want(200)
-	st = alice.publish("hello again").id()
-	bob.send("POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": st}).wantError(422, "Validation failed: Filters can have 1000 posts in all")
+	filter := bob.AddFilter("warn")
+	st := alice.Publish("hello").ID()
+	srv.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+		INSERT INTO statuses (id, account_id, visibility, conversation_id, domain, created_at, uri) SELECT i, ?, 0, i, '', i, 'x:' || i FROM n`, alice.AccountID())
+	srv.Exec(`INSERT INTO filter_statuses (id, filter_id, status_id) SELECT id, ?, id FROM statuses WHERE id < 1000`, filter)
+	bob.SendJSON("POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": st}).Want(200)
+	st = alice.Publish("hello again").ID()
+	bob.SendJSON("POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": st}).WantError(422, "Validation failed: Filters can have 1000 posts in all")
 }
 
 // Of two who do the same at the same time, one comes too late.
 func TestFiltersAtOnce(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	filter := alice.filter("warn", "word")
-	status := bob.publish("hello").id()
-	for _, do := range []func() *answer{
-		func() *answer {
-			return alice.send("POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": status})
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	filter := alice.AddFilter("warn", "word")
+	status := bob.Publish("hello").ID()
+	for _, do := range []func() *Response{
+		func() *Response {
+			return alice.SendJSON("POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": status})
 		},
-		func() *answer { return alice.send("DELETE", "/api/v2/filters/"+filter, nil) },
+		func() *Response { return alice.SendJSON("DELETE", "/api/v2/filters/"+filter, nil) },
 	} {
 		var wg sync.WaitGroup
 		var done atomic.Int32
 		for range 4 {
 			wg.Go(func() {
-				if a := do(); a.status == 200 {
+				if a := do(); a.Status == 200 {
 					done.Add(1)
-				} else if a.status != 404 && a.status != 422 {
-					t.Errorf("got %d %s", a.status, a.body)
+				} else if a.Status != 404 && a.Status != 422 {
+					t.Errorf("got %d %s", a.Status, a.Body)
 				}
 			})
 		}
@@ -416,40 +416,40 @@ func TestFiltersAtOnce(t *testing.T) {
 
 // Open streams hear of each change, once; of what was refused they hear nothing.
 func TestFiltersChanged(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
+	srv := Start(t)
+	alice := srv.SignUp("alice")
 	changes := 0
-	srv.db.Subscribe(func(events []store.Event) {
+	srv.DB.Subscribe(func(events []store.Event) {
 		for _, e := range events {
-			if c, ok := e.(store.FiltersChanged); ok && c.AccountID == alice.accountID() {
+			if c, ok := e.(store.FiltersChanged); ok && c.AccountID == alice.AccountID() {
 				changes++
 			}
 		}
 	})
-	status := alice.publish("hello").id()
+	status := alice.Publish("hello").ID()
 	var filter, keyword, named, phrase string
 	for i, change := range []func(){
-		func() { filter = alice.filter("warn", "one", "two") },
-		func() { alice.send("PUT", "/api/v2/filters/"+filter, map[string]any{"title": "x"}).want(200) },
+		func() { filter = alice.AddFilter("warn", "one", "two") },
+		func() { alice.SendJSON("PUT", "/api/v2/filters/"+filter, map[string]any{"title": "x"}).Want(200) },
 		func() {
-			keyword = alice.send("POST", "/api/v2/filters/"+filter+"/keywords", map[string]any{"keyword": "x"}).want(200).object().id()
+			keyword = alice.SendJSON("POST", "/api/v2/filters/"+filter+"/keywords", map[string]any{"keyword": "x"}).Want(200).Object().ID()
 		},
 		func() {
-			alice.send("PUT", "/api/v2/filters/keywords/"+keyword, map[string]any{"keyword": "y"}).want(200)
+			alice.SendJSON("PUT", "/api/v2/filters/keywords/"+keyword, map[string]any{"keyword": "y"}).Want(200)
 		},
-		func() { alice.send("DELETE", "/api/v2/filters/keywords/"+keyword, nil).want(200) },
+		func() { alice.SendJSON("DELETE", "/api/v2/filters/keywords/"+keyword, nil).Want(200) },
 		func() {
-			named = alice.send("POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": status}).want(200).object().id()
+			named = alice.SendJSON("POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": status}).Want(200).Object().ID()
 		},
-		func() { alice.send("DELETE", "/api/v2/filters/statuses/"+named, nil).want(200) },
-		func() { alice.send("DELETE", "/api/v2/filters/"+filter, nil).want(200) },
+		func() { alice.SendJSON("DELETE", "/api/v2/filters/statuses/"+named, nil).Want(200) },
+		func() { alice.SendJSON("DELETE", "/api/v2/filters/"+filter, nil).Want(200) },
 		func() {
-			phrase = alice.send("POST", "/api/v1/filters", map[string]any{"phrase": "x", "context": "home"}).want(200).object().id()
+			phrase = alice.SendJSON("POST", "/api/v1/filters", map[string]any{"phrase": "x", "context": "home"}).Want(200).Object().ID()
 		},
 		func() {
-			alice.send("PUT", "/api/v1/filters/"+phrase, map[string]any{"phrase": "y", "context": "home"}).want(200)
+			alice.SendJSON("PUT", "/api/v1/filters/"+phrase, map[string]any{"phrase": "y", "context": "home"}).Want(200)
 		},
-		func() { alice.send("DELETE", "/api/v1/filters/"+phrase, nil).want(200) },
+		func() { alice.SendJSON("DELETE", "/api/v1/filters/"+phrase, nil).Want(200) },
 	} {
 		changes = 0
 		if change(); changes != 1 {
@@ -457,8 +457,8 @@ func TestFiltersChanged(t *testing.T) {
 		}
 	}
 	changes = 0
-	alice.send("POST", "/api/v1/filters", map[string]any{"phrase": "x"}).want(422)
-	alice.send("DELETE", "/api/v2/filters/"+filter, nil).want(404)
+	alice.SendJSON("POST", "/api/v1/filters", map[string]any{"phrase": "x"}).Want(422)
+	alice.SendJSON("DELETE", "/api/v2/filters/"+filter, nil).Want(404)
 	if changes != 0 {
 		t.Error("what was refused was told")
 	}

@@ -22,8 +22,8 @@ var followRoutes = routes{
 
 var followAction = user("write:follows").limit("follows").limit("follows_same_account", ":id")
 
-// done answers with the viewer's relationship to the account of the path, once something has been done about it.
-func (s *Server) done(r *Request, err error) (any, error) {
+// relationshipAfter answers with the viewer's relationship to the account of the path, once something has been done about it.
+func (s *Server) relationshipAfter(r *Request, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (s *Server) follow(r *Request) (any, error) {
 		return nil, err
 	}
 	_, err = s.social.Follow(r.Context(), r.Viewer, accountParam(r), o)
-	return s.done(r, err)
+	return s.relationshipAfter(r, err)
 }
 
 func bindFollowOptions(r *Request) (social.FollowOptions, error) {
@@ -67,7 +67,7 @@ func (s *Server) followByHandle(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.accountAnywhere(r, p.URI)
+	a, err := s.resolveAccount(r, p.URI)
 	if err != nil {
 		return nil, err
 	}
@@ -86,12 +86,12 @@ func (s *Server) followByHandle(r *Request) (any, error) {
 
 // unfollow ends a follow, or takes a request back.
 func (s *Server) unfollow(r *Request) (any, error) {
-	return s.done(r, s.social.Unfollow(r.Context(), r.Viewer, accountParam(r)))
+	return s.relationshipAfter(r, s.social.Unfollow(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // removeFollower has an account follow the viewer no longer.
 func (s *Server) removeFollower(r *Request) (any, error) {
-	return s.done(r, s.social.RemoveFollower(r.Context(), r.Viewer, accountParam(r)))
+	return s.relationshipAfter(r, s.social.RemoveFollower(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // followRequests returns who asks to follow the viewer, paged by the requests' own ids.
@@ -103,22 +103,22 @@ func (s *Server) followRequests(r *Request) (any, error) {
 
 // acceptFollowRequest lets an account follow the viewer.
 func (s *Server) acceptFollowRequest(r *Request) (any, error) {
-	return s.done(r, s.social.AcceptFollowRequest(r.Context(), r.Viewer, accountParam(r)))
+	return s.relationshipAfter(r, s.social.AcceptFollowRequest(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // rejectFollowRequest refuses an account that wants to follow the viewer.
 func (s *Server) rejectFollowRequest(r *Request) (any, error) {
-	return s.done(r, s.social.RejectFollowRequest(r.Context(), r.Viewer, accountParam(r)))
+	return s.relationshipAfter(r, s.social.RejectFollowRequest(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // subscribe has the viewer told of each post of an account.
 func (s *Server) subscribe(r *Request) (any, error) {
-	return s.done(r, s.social.Subscribe(r.Context(), r.Viewer, accountParam(r)))
+	return s.relationshipAfter(r, s.social.Subscribe(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // unsubscribe ends that.
 func (s *Server) unsubscribe(r *Request) (any, error) {
-	return s.done(r, s.social.Unsubscribe(r.Context(), r.Viewer, accountParam(r)))
+	return s.relationshipAfter(r, s.social.Unsubscribe(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // noteAccount writes a private note on an account.
@@ -129,5 +129,5 @@ func (s *Server) noteAccount(r *Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	return s.done(r, s.social.Note(r.Context(), r.Viewer, accountParam(r), p.Comment))
+	return s.relationshipAfter(r, s.social.SetAccountNote(r.Context(), r.Viewer, accountParam(r), p.Comment))
 }

@@ -10,14 +10,14 @@ import (
 )
 
 func TestFollow(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob, locked, gone := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("locked"), srv.signUp("gone")
-	blocked, blocking := srv.signUp("blocked"), srv.signUp("blocking")
-	dave := srv.remote("dave", "example.com")
-	locked.update(map[string]any{"locked": true})
-	alice.to(blocked.id, "block")
-	blocking.to(alice.id, "block")
-	srv.withhold(gone)
+	srv := Start(t)
+	alice, bob, locked, gone := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("locked"), srv.SignUp("gone")
+	blocked, blocking := srv.SignUp("blocked"), srv.SignUp("blocking")
+	dave := srv.AddRemoteAccount("dave", "example.com")
+	locked.UpdateProfile(map[string]any{"locked": true})
+	alice.AccountAction(blocked.ID, "block")
+	blocking.AccountAction(alice.ID, "block")
+	srv.MakeUnavailable(gone)
 	for _, tt := range []struct {
 		name   string
 		id     string
@@ -26,64 +26,64 @@ func TestFollow(t *testing.T) {
 		error  string
 		want   []string
 	}{
-		{"somebody", bob.id, nil, 200, "", []string{"following"}},
-		{"again", bob.id, nil, 200, "", []string{"following"}},
-		{"with posts announced", bob.id, []string{"notify", "true"}, 200, "", []string{"following", "notifying", "subscribing"}},
-		{"no word of it", bob.id, []string{"reblogs", "false"}, 200, "", []string{"following", "notifying", "subscribing"}},
-		{"not announced any more", bob.id, []string{"notify", "false"}, 200, "", []string{"following"}},
-		{"a locked account", locked.id, nil, 200, "", []string{"requested"}},
+		{"somebody", bob.ID, nil, 200, "", []string{"following"}},
+		{"again", bob.ID, nil, 200, "", []string{"following"}},
+		{"with posts announced", bob.ID, []string{"notify", "true"}, 200, "", []string{"following", "notifying", "subscribing"}},
+		{"no word of it", bob.ID, []string{"reblogs", "false"}, 200, "", []string{"following", "notifying", "subscribing"}},
+		{"not announced any more", bob.ID, []string{"notify", "false"}, 200, "", []string{"following"}},
+		{"a locked account", locked.ID, nil, 200, "", []string{"requested"}},
 		{"an account elsewhere", dave, nil, 200, "", []string{"requested"}},
-		{"oneself", alice.id, nil, 403, "You cannot do that to yourself", nil},
-		{"one that is blocked", blocked.id, nil, 403, "This action is not allowed", nil},
-		{"one that blocks", blocking.id, nil, 403, "This action is not allowed", nil},
-		{"one that is withheld", gone.id, nil, 404, "Record not found", nil},
+		{"oneself", alice.ID, nil, 403, "You cannot do that to yourself", nil},
+		{"one that is blocked", blocked.ID, nil, 403, "This action is not allowed", nil},
+		{"one that blocks", blocking.ID, nil, 403, "This action is not allowed", nil},
+		{"one that is withheld", gone.ID, nil, 404, "Record not found", nil},
 		{"one that is not there", "0000000000000000AA", nil, 404, "Record not found", nil},
 		{"a nickname", "bob", nil, 404, "Record not found", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := alice.post("/api/v1/accounts/"+tt.id+"/follow", tt.params...)
+			a := alice.Post("/api/v1/accounts/"+tt.id+"/follow", tt.params...)
 			if tt.error != "" {
-				a.wantError(tt.status, tt.error)
+				a.WantError(tt.status, tt.error)
 				return
 			}
-			o := a.want(tt.status).object()
-			o.wantTruths(relations, tt.want...)
-			if o.id() != tt.id {
-				t.Errorf("id is %q, want %q", o.id(), tt.id)
+			o := a.Want(tt.status).Object()
+			o.WantTrue(RelationshipFlags, tt.want...)
+			if o.ID() != tt.id {
+				t.Errorf("id is %q, want %q", o.ID(), tt.id)
 			}
 		})
 	}
-	srv.as(nil).post("/api/v1/accounts/"+bob.id+"/follow").wantError(401, "The access token is invalid")
-	if got := types(bob.get("/api/v1/notifications")); !slices.Equal(got, []string{"follow"}) {
+	srv.As(nil).Post("/api/v1/accounts/"+bob.ID+"/follow").WantError(401, "The access token is invalid")
+	if got := EntityTypes(bob.Get("/api/v1/notifications")); !slices.Equal(got, []string{"follow"}) {
 		t.Errorf("bob is told of %v, want one follow", got)
 	}
-	if got := types(locked.get("/api/v1/notifications")); !slices.Equal(got, []string{"follow_request"}) {
+	if got := EntityTypes(locked.Get("/api/v1/notifications")); !slices.Equal(got, []string{"follow_request"}) {
 		t.Errorf("locked is told of %v, want one request", got)
 	}
-	counts := func(m *member) [2]int {
-		o := m.get("/api/v1/accounts/" + m.nick).object()
-		return [2]int{o.num("followers_count"), o.num("following_count")}
+	counts := func(m *User) [2]int {
+		o := m.Get("/api/v1/accounts/" + m.Nickname).Object()
+		return [2]int{o.Int("followers_count"), o.Int("following_count")}
 	}
 	if counts(alice) != [2]int{0, 1} || counts(bob) != [2]int{1, 0} || counts(locked) != [2]int{0, 0} {
 		t.Errorf("counts are %v, %v, %v", counts(alice), counts(bob), counts(locked))
 	}
-	alice.to(bob.id, "unfollow").wantTruths(relations)
-	alice.to(bob.id, "unfollow").wantTruths(relations)
-	alice.to(locked.id, "unfollow").wantTruths(relations)
+	alice.AccountAction(bob.ID, "unfollow").WantTrue(RelationshipFlags)
+	alice.AccountAction(bob.ID, "unfollow").WantTrue(RelationshipFlags)
+	alice.AccountAction(locked.ID, "unfollow").WantTrue(RelationshipFlags)
 	if counts(alice) != [2]int{0, 0} || counts(bob) != [2]int{0, 0} {
 		t.Errorf("counts are %v, %v after all", counts(alice), counts(bob))
 	}
-	for _, m := range []*member{bob, locked} {
-		if got := types(m.get("/api/v1/notifications")); len(got) != 0 {
-			t.Errorf("%s is still told of %v", m.nick, got)
+	for _, m := range []*User{bob, locked} {
+		if got := EntityTypes(m.Get("/api/v1/notifications")); len(got) != 0 {
+			t.Errorf("%s is still told of %v", m.Nickname, got)
 		}
 	}
-	alice.post("/api/v1/accounts/0000000000000000AA/unfollow").wantError(404, "Record not found")
+	alice.Post("/api/v1/accounts/0000000000000000AA/unfollow").WantError(404, "Record not found")
 }
 
 func TestFollowOptions(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	for _, tt := range []struct {
 		name      string
 		body      map[string]any
@@ -96,24 +96,24 @@ func TestFollowOptions(t *testing.T) {
 		{"other", map[string]any{"reblogs": true, "languages": "en"}, true, []any{"en"}},
 		{"all languages", map[string]any{"languages": []string{}}, true, []any{}},
 	} {
-		o := alice.send("POST", "/api/v1/accounts/"+bob.id+"/follow", tt.body).want(200).object()
-		if got := o.truth("showing_reblogs"); got != tt.reblogs {
+		o := alice.SendJSON("POST", "/api/v1/accounts/"+bob.ID+"/follow", tt.body).Want(200).Object()
+		if got := o.Bool("showing_reblogs"); got != tt.reblogs {
 			t.Errorf("%s: showing_reblogs is %v", tt.name, got)
 		}
-		if got := o.at("languages").([]any); !slices.Equal(got, tt.languages) {
+		if got := o.At("languages").([]any); !slices.Equal(got, tt.languages) {
 			t.Errorf("%s: languages are %v, want %v", tt.name, got, tt.languages)
 		}
 	}
-	alice.send("POST", "/api/v1/accounts/"+bob.id+"/follow", map[string]any{"reblogs": []int{1}}).want(400)
+	alice.SendJSON("POST", "/api/v1/accounts/"+bob.ID+"/follow", map[string]any{"reblogs": []int{1}}).Want(400)
 }
 
 func TestFollowFillsHome(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")
-	home := func() []string { return alice.get("/api/v1/timelines/home").want(200).ids() }
+	srv := Start(t)
+	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
+	home := func() []string { return alice.Get("/api/v1/timelines/home").Want(200).IDs() }
 	name := map[string]string{}
-	post := func(as *member, key string, params ...string) string {
-		id := as.publish(key, params...).id()
+	post := func(as *User, key string, params ...string) string {
+		id := as.Publish(key, params...).ID()
 		name[id] = key
 		return id
 	}
@@ -134,36 +134,36 @@ func TestFollowFillsHome(t *testing.T) {
 		}
 	}
 	check("before", "own")
-	alice.to(bob.id, "follow")
+	alice.AccountAction(bob.ID, "follow")
 	check("following bob", "own", "local", "private", "public")
 	post(bob, "new")
 	post(bob, "for @alice", "visibility", "direct")
 	check("later", "for @alice", "new", "own", "local", "private", "public")
-	alice.to(bob.id, "unfollow")
+	alice.AccountAction(bob.ID, "unfollow")
 	check("after", "for @alice", "own")
-	alice.get("/api/v1/statuses/" + private).want(404)
+	alice.Get("/api/v1/statuses/" + private).Want(404)
 
-	bob.update(map[string]any{"locked": true})
-	alice.to(bob.id, "follow")
+	bob.UpdateProfile(map[string]any{"locked": true})
+	alice.AccountAction(bob.ID, "follow")
 	check("asking", "for @alice", "own")
-	bob.post("/api/v1/follow_requests/" + alice.id + "/authorize").want(200)
+	bob.Post("/api/v1/follow_requests/" + alice.ID + "/authorize").Want(200)
 	check("accepted", "for @alice", "new", "own", "local", "private", "public")
-	bob.to(alice.id, "remove_from_followers")
+	bob.AccountAction(alice.ID, "remove_from_followers")
 	check("removed", "for @alice", "own")
 }
 
 func TestFollowLanguages(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	name := map[string]string{}
 	post := func(language string) {
 		t.Helper()
-		name[bob.publish("in "+language, "language", language).id()] = language
+		name[bob.Publish("in "+language, "language", language).ID()] = language
 	}
 	check := func(when string, want ...string) {
 		t.Helper()
 		got := []string{}
-		for _, id := range alice.get("/api/v1/timelines/home").want(200).ids() {
+		for _, id := range alice.Get("/api/v1/timelines/home").Want(200).IDs() {
 			got = append(got, name[id])
 		}
 		if !slices.Equal(got, want) {
@@ -173,138 +173,138 @@ func TestFollowLanguages(t *testing.T) {
 	post("de")
 	post("pt-BR")
 	post("")
-	alice.to(bob.id, "follow", "languages[]", "pt", "languages[]", "en")
+	alice.AccountAction(bob.ID, "follow", "languages[]", "pt", "languages[]", "en")
 	check("following in some languages", "", "pt-BR")
 	post("de")
 	post("en")
 	check("new posts", "en", "", "pt-BR")
-	alice.to(bob.id, "follow", "languages[]", "")
+	alice.AccountAction(bob.ID, "follow", "languages[]", "")
 	check("in all languages", "en", "de", "", "pt-BR", "de")
 }
 
 func TestFollowFillsHomeUpToTheSetting(t *testing.T) {
-	srv := startAPI(t)
-	srv.social.BackfillOnFollow = 3
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	srv := Start(t)
+	srv.Social.BackfillOnFollow = 3
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	for i := range 5 {
-		bob.publish(fmt.Sprint(i))
+		bob.Publish(fmt.Sprint(i))
 	}
-	alice.to(bob.id, "follow")
-	if got, want := alice.get("/api/v1/timelines/home").ids(), bob.get("/api/v1/timelines/home").ids()[:3]; !slices.Equal(got, want) {
+	alice.AccountAction(bob.ID, "follow")
+	if got, want := alice.Get("/api/v1/timelines/home").IDs(), bob.Get("/api/v1/timelines/home").IDs()[:3]; !slices.Equal(got, want) {
 		t.Errorf("home is %v, want %v", got, want)
 	}
 }
 
 func TestFollowRequests(t *testing.T) {
-	srv := startAPI(t)
-	star := srv.signUp("star")
-	star.update(map[string]any{"locked": true})
-	var fans []*member
+	srv := Start(t)
+	star := srv.SignUp("star")
+	star.UpdateProfile(map[string]any{"locked": true})
+	var fans []*User
 	var ids []string
 	for i := range 6 {
-		fan := srv.signUp(fmt.Sprintf("fan%d", i))
-		fan.to(star.id, "follow").wantTruths(relations, "requested")
-		fans, ids = append(fans, fan), append(ids, fan.id)
+		fan := srv.SignUp(fmt.Sprintf("fan%d", i))
+		fan.AccountAction(star.ID, "follow").WantTrue(RelationshipFlags, "requested")
+		fans, ids = append(fans, fan), append(ids, fan.ID)
 	}
 	slices.Reverse(ids)
-	wantPages(t, star, "/api/v1/follow_requests?limit=2", ids)
-	star.relationship(fans[0].id).wantTruths(relations, "requested_by")
-	if got := star.get("/api/v1/follow_requests", "limit", "1", "with_relationships", "true").list()[0]; !got.truth("svc.relationship.requested_by") {
-		t.Errorf("the relationship is not filled in: %v", got.m)
+	WantPages(t, star, "/api/v1/follow_requests?limit=2", ids)
+	star.Relationship(fans[0].ID).WantTrue(RelationshipFlags, "requested_by")
+	if got := star.Get("/api/v1/follow_requests", "limit", "1", "with_relationships", "true").List()[0]; !got.Bool("svc.relationship.requested_by") {
+		t.Errorf("the relationship is not filled in: %v", got.Fields)
 	}
-	note := star.get("/api/v1/notifications").list()[5]
+	note := star.Get("/api/v1/notifications").List()[5]
 
-	request := func(as *member, fan *member, verb string) *answer {
-		return as.post("/api/v1/follow_requests/" + fan.id + "/" + verb)
+	request := func(as *User, fan *User, verb string) *Response {
+		return as.Post("/api/v1/follow_requests/" + fan.ID + "/" + verb)
 	}
-	request(star, fans[0], "authorize").want(200).object().wantTruths(relations, "followed_by")
-	request(star, fans[0], "authorize").wantError(404, "Record not found")
-	request(star, fans[0], "reject").wantError(404, "Record not found")
-	request(star, fans[1], "reject").want(200).object().wantTruths(relations)
-	request(star, fans[1], "authorize").wantError(404, "Record not found")
-	request(fans[3], fans[2], "authorize").wantError(404, "Record not found")
-	star.post("/api/v1/follow_requests/nonsense/authorize").wantError(404, "Record not found")
-	srv.as(nil).post("/api/v1/follow_requests/" + fans[2].id + "/authorize").want(401)
-	if got := star.get("/api/v1/follow_requests").ids(); !slices.Equal(got, ids[:4]) {
+	request(star, fans[0], "authorize").Want(200).Object().WantTrue(RelationshipFlags, "followed_by")
+	request(star, fans[0], "authorize").WantError(404, "Record not found")
+	request(star, fans[0], "reject").WantError(404, "Record not found")
+	request(star, fans[1], "reject").Want(200).Object().WantTrue(RelationshipFlags)
+	request(star, fans[1], "authorize").WantError(404, "Record not found")
+	request(fans[3], fans[2], "authorize").WantError(404, "Record not found")
+	star.Post("/api/v1/follow_requests/nonsense/authorize").WantError(404, "Record not found")
+	srv.As(nil).Post("/api/v1/follow_requests/" + fans[2].ID + "/authorize").Want(401)
+	if got := star.Get("/api/v1/follow_requests").IDs(); !slices.Equal(got, ids[:4]) {
 		t.Errorf("left are %v, want %v", got, ids[:4])
 	}
-	fans[0].relationship(star.id).wantTruths(relations, "following")
-	fans[1].relationship(star.id).wantTruths(relations)
-	if got := types(star.get("/api/v1/notifications")); !slices.Equal(got, []string{"follow_request", "follow_request", "follow_request", "follow_request", "follow"}) {
+	fans[0].Relationship(star.ID).WantTrue(RelationshipFlags, "following")
+	fans[1].Relationship(star.ID).WantTrue(RelationshipFlags)
+	if got := EntityTypes(star.Get("/api/v1/notifications")); !slices.Equal(got, []string{"follow_request", "follow_request", "follow_request", "follow_request", "follow"}) {
 		t.Errorf("star is told of %v", got)
 	}
-	if got := star.get("/api/v1/notifications/" + note.id()).want(200).object().str("type"); got != "follow" {
+	if got := star.Get("/api/v1/notifications/" + note.ID()).Want(200).Object().Str("type"); got != "follow" {
 		t.Errorf("what told of the request tells of %q, want of the follow", got)
 	}
-	if got := star.get("/api/v1/accounts/verify_credentials").object(); got.num("follow_requests_count") != 4 || got.num("followers_count") != 1 {
-		t.Errorf("counts are %d and %d", got.num("follow_requests_count"), got.num("followers_count"))
+	if got := star.Get("/api/v1/accounts/verify_credentials").Object(); got.Int("follow_requests_count") != 4 || got.Int("followers_count") != 1 {
+		t.Errorf("counts are %d and %d", got.Int("follow_requests_count"), got.Int("followers_count"))
 	}
 
 	// Who is unlocked does not accept what was asked before; but whoever asks again is in.
-	star.update(map[string]any{"locked": false})
-	fans[2].relationship(star.id).wantTruths(relations, "requested")
-	fans[2].to(star.id, "follow").wantTruths(relations, "following")
-	if got := star.get("/api/v1/accounts/star").object().num("followers_count"); got != 2 {
+	star.UpdateProfile(map[string]any{"locked": false})
+	fans[2].Relationship(star.ID).WantTrue(RelationshipFlags, "requested")
+	fans[2].AccountAction(star.ID, "follow").WantTrue(RelationshipFlags, "following")
+	if got := star.Get("/api/v1/accounts/star").Object().Int("followers_count"); got != 2 {
 		t.Errorf("%d followers, want 2", got)
 	}
 }
 
 func TestRemoveFollower(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	bob.to(alice.id, "follow")
-	alice.to(bob.id, "follow")
-	alice.to(bob.id, "remove_from_followers").wantTruths(relations, "following")
-	alice.to(bob.id, "remove_from_followers").wantTruths(relations, "following")
-	bob.relationship(alice.id).wantTruths(relations, "followed_by")
-	if got := alice.get("/api/v1/accounts/alice").object().num("followers_count"); got != 0 {
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	bob.AccountAction(alice.ID, "follow")
+	alice.AccountAction(bob.ID, "follow")
+	alice.AccountAction(bob.ID, "remove_from_followers").WantTrue(RelationshipFlags, "following")
+	alice.AccountAction(bob.ID, "remove_from_followers").WantTrue(RelationshipFlags, "following")
+	bob.Relationship(alice.ID).WantTrue(RelationshipFlags, "followed_by")
+	if got := alice.Get("/api/v1/accounts/alice").Object().Int("followers_count"); got != 0 {
 		t.Errorf("%d followers, want none", got)
 	}
-	alice.post("/api/v1/accounts/"+alice.id+"/remove_from_followers").wantError(403, "You cannot do that to yourself")
-	alice.post("/api/v1/accounts/0000000000000000AA/remove_from_followers").wantError(404, "Record not found")
+	alice.Post("/api/v1/accounts/"+alice.ID+"/remove_from_followers").WantError(403, "You cannot do that to yourself")
+	alice.Post("/api/v1/accounts/0000000000000000AA/remove_from_followers").WantError(404, "Record not found")
 }
 
 func TestFollowByHandle(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	host := strings.TrimPrefix(srv.url, "http://")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	host := strings.TrimPrefix(srv.URL, "http://")
 	for _, uri := range []string{"bob", "@bob", "Bob@" + host} {
-		o := alice.post("/api/v1/follows", "uri", uri).want(200).object()
-		if o.id() != bob.id || !o.truth("svc.relationship.following") {
-			t.Errorf("%s: got %v", uri, o.m)
+		o := alice.Post("/api/v1/follows", "uri", uri).Want(200).Object()
+		if o.ID() != bob.ID || !o.Bool("svc.relationship.following") {
+			t.Errorf("%s: got %v", uri, o.Fields)
 		}
 	}
-	alice.post("/api/v1/follows", "uri", "nobody").wantError(404, "Record not found")
-	alice.post("/api/v1/follows", "uri", "alice").wantError(403, "You cannot do that to yourself")
-	alice.post("/api/v1/follows").wantError(400, "Missing field: uri.")
+	alice.Post("/api/v1/follows", "uri", "nobody").WantError(404, "Record not found")
+	alice.Post("/api/v1/follows", "uri", "alice").WantError(403, "You cannot do that to yourself")
+	alice.Post("/api/v1/follows").WantError(400, "Missing field: uri.")
 }
 
 func TestSubscribe(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob, blocking := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("blocking")
-	blocking.to(alice.id, "block")
-	subscribe := func(id, verb string) *answer { return alice.post("/api/v1/svc/accounts/" + id + "/" + verb) }
-	subscribe(bob.id, "subscribe").want(200).object().wantTruths(relations, "subscribing", "notifying")
-	subscribe(bob.id, "subscribe").want(200).object().wantTruths(relations, "subscribing", "notifying")
-	subscribe(bob.id, "unsubscribe").want(200).object().wantTruths(relations)
-	subscribe(bob.id, "unsubscribe").want(200).object().wantTruths(relations)
-	subscribe(blocking.id, "subscribe").wantError(403, "Could not subscribe: blocking is blocking you")
-	subscribe("0000000000000000AA", "subscribe").wantError(404, "Record not found")
-	subscribe(alice.id, "subscribe").wantError(403, "You cannot do that to yourself")
-	srv.as(nil).post("/api/svc/accounts/"+bob.id+"/subscribe").wantError(403, "Invalid credentials.")
+	srv := Start(t)
+	alice, bob, blocking := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("blocking")
+	blocking.AccountAction(alice.ID, "block")
+	subscribe := func(id, verb string) *Response { return alice.Post("/api/v1/svc/accounts/" + id + "/" + verb) }
+	subscribe(bob.ID, "subscribe").Want(200).Object().WantTrue(RelationshipFlags, "subscribing", "notifying")
+	subscribe(bob.ID, "subscribe").Want(200).Object().WantTrue(RelationshipFlags, "subscribing", "notifying")
+	subscribe(bob.ID, "unsubscribe").Want(200).Object().WantTrue(RelationshipFlags)
+	subscribe(bob.ID, "unsubscribe").Want(200).Object().WantTrue(RelationshipFlags)
+	subscribe(blocking.ID, "subscribe").WantError(403, "Could not subscribe: blocking is blocking you")
+	subscribe("0000000000000000AA", "subscribe").WantError(404, "Record not found")
+	subscribe(alice.ID, "subscribe").WantError(403, "You cannot do that to yourself")
+	srv.As(nil).Post("/api/svc/accounts/"+bob.ID+"/subscribe").WantError(403, "Invalid credentials.")
 
-	subscribe(bob.id, "subscribe").want(200)
-	alice.to(bob.id, "follow").wantTruths(relations, "following", "subscribing", "notifying")
-	alice.to(bob.id, "unfollow").wantTruths(relations)
-	subscribe(bob.id, "subscribe").want(200)
-	bob.to(alice.id, "block")
-	alice.relationship(bob.id).wantTruths(relations, "blocked_by")
+	subscribe(bob.ID, "subscribe").Want(200)
+	alice.AccountAction(bob.ID, "follow").WantTrue(RelationshipFlags, "following", "subscribing", "notifying")
+	alice.AccountAction(bob.ID, "unfollow").WantTrue(RelationshipFlags)
+	subscribe(bob.ID, "subscribe").Want(200)
+	bob.AccountAction(alice.ID, "block")
+	alice.Relationship(bob.ID).WantTrue(RelationshipFlags, "blocked_by")
 }
 
 func TestAccountNote(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	note := func(body any) *answer { return alice.send("POST", "/api/v1/accounts/"+bob.id+"/note", body) }
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	note := func(body any) *Response { return alice.SendJSON("POST", "/api/v1/accounts/"+bob.ID+"/note", body) }
 	for _, tt := range []struct {
 		body any
 		want string
@@ -315,25 +315,25 @@ func TestAccountNote(t *testing.T) {
 		{map[string]any{"comment": "back"}, "back"},
 		{nil, ""},
 	} {
-		if got := note(tt.body).want(200).object().str("note"); got != tt.want {
+		if got := note(tt.body).Want(200).Object().Str("note"); got != tt.want {
 			t.Errorf("%v: note is %q, want %q", tt.body, got, tt.want)
 		}
-		if got := alice.relationship(bob.id).str("note"); got != tt.want {
+		if got := alice.Relationship(bob.ID).Str("note"); got != tt.want {
 			t.Errorf("%v: note is %q later, want %q", tt.body, got, tt.want)
 		}
 	}
-	note(map[string]any{"comment": strings.Repeat("x", 2001)}).want(422)
-	alice.post("/api/v1/accounts/0000000000000000AA/note", "comment", "x").wantError(404, "Record not found")
-	if got := bob.relationship(alice.id).str("note"); got != "" {
+	note(map[string]any{"comment": strings.Repeat("x", 2001)}).Want(422)
+	alice.Post("/api/v1/accounts/0000000000000000AA/note", "comment", "x").WantError(404, "Record not found")
+	if got := bob.Relationship(alice.ID).Str("note"); got != "" {
 		t.Errorf("bob sees %q", got)
 	}
 }
 
 func TestFollowLimits(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.RateLimit.Enabled = true })
-	alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")
-	alice.to(bob.id, "follow")
-	alice.to(bob.id, "unfollow")
-	alice.post("/api/v1/accounts/"+bob.id+"/follow").wantError(429, "Throttled")
-	alice.to(carol.id, "follow")
+	srv := Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
+	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
+	alice.AccountAction(bob.ID, "follow")
+	alice.AccountAction(bob.ID, "unfollow")
+	alice.Post("/api/v1/accounts/"+bob.ID+"/follow").WantError(429, "Throttled")
+	alice.AccountAction(carol.ID, "follow")
 }

@@ -18,9 +18,9 @@ var healthRoutes = routes{
 }
 
 const (
-	pulseTime = 5 * time.Second  // how long a finding is good
-	pulseWait = 5 * time.Second  // how long one waits for a new one
-	jobsHang  = 30 * time.Minute // a job that has been due for so long is not being done
+	healthTTL     = 5 * time.Second  // how long a finding is good
+	healthTimeout = 5 * time.Second  // how long one waits for a new one
+	maxJobDelay   = 30 * time.Minute // a job that has been due for so long is not being done
 )
 
 // health is the answer of the health check.
@@ -30,18 +30,18 @@ type health struct {
 	Idle       int                  `json:"idle"`
 	MemoryUsed float64              `json:"memory_used"` // megabytes
 	Healthy    bool                 `json:"healthy"`
-	Queue      map[string]queueLoad `json:"job_queue_stats"`
+	Queue      map[string]jobCounts `json:"job_queue_stats"`
 }
 
-// queueLoad is how many jobs of a kind there are.
-type queueLoad struct {
+// jobCounts is how many jobs of a kind there are.
+type jobCounts struct {
 	Waiting int `json:"waiting"`
 	Failed  int `json:"failed"` // for the last time
 }
 
 // showHealth answers 503 if the server cannot store anything, or does not do its jobs.
 func (s *Server) showHealth(r *Request) (any, error) {
-	found := s.pulse.take(r.Context())
+	found := s.health.result(r.Context())
 	if found.err != nil {
 		r.SetStatus(http.StatusServiceUnavailable)
 	}
@@ -49,86 +49,86 @@ func (s *Server) showHealth(r *Request) (any, error) {
 	return health{c.Pool, c.Active, c.Idle, memoryUsed(), found.err == nil, found.queue}, nil
 }
 
-// pulse looks at the database, once for all who ask at about the same time. One look at most is under way, however long it takes.
-type pulse struct {
-	db    *store.DB
-	log   *slog.Logger
-	began time.Time // the server did
+// healthChecker looks at the database, once for all who ask at about the same time. One look at most is under way, however long it takes.
+type healthChecker struct {
+	db        *store.DB
+	log       *slog.Logger
+	startedAt time.Time // the server did
 
-	mu    sync.Mutex
-	at    time.Time // of the last finding
-	last  finding
-	under chan struct{} // closed at the end of the look that is under way; nil: none is
+	mu         sync.Mutex
+	checkedAt  time.Time // of the last finding
+	lastResult healthResult
+	running    chan struct{} // closed at the end of the look that is under way; nil: none is
 }
 
-// finding is what a look at the database found out.
-type finding struct {
-	queue map[string]queueLoad
+// healthResult is what a look at the database found out.
+type healthResult struct {
+	queue map[string]jobCounts
 	err   error // what is wrong
 }
 
-func newPulse(db *store.DB, log *slog.Logger) *pulse {
-	return &pulse{db: db, log: log, began: time.Now()}
+func newHealthChecker(db *store.DB, log *slog.Logger) *healthChecker {
+	return &healthChecker{db: db, log: log, startedAt: time.Now()}
 }
 
-var errNoPulse = errors.New("the database does not answer")
+var errDatabaseTimeout = errors.New("the database does not answer")
 
-// take returns what was found lately, or finds out.
-func (p *pulse) take(ctx context.Context) finding {
+// result returns what was found lately, or finds out.
+func (p *healthChecker) result(ctx context.Context) healthResult {
 	p.mu.Lock()
-	if p.under == nil && time.Since(p.at) < pulseTime {
+	if p.running == nil && time.Since(p.checkedAt) < healthTTL {
 		defer p.mu.Unlock()
-		return p.last
+		return p.lastResult
 	}
-	if p.under == nil {
-		p.under = make(chan struct{})
-		go p.look()
+	if p.running == nil {
+		p.running = make(chan struct{})
+		go p.run()
 	}
-	under := p.under
+	under := p.running
 	p.mu.Unlock()
 
-	wait := time.NewTimer(pulseWait)
+	wait := time.NewTimer(healthTimeout)
 	defer wait.Stop()
 	select {
 	case <-under:
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		return p.last
+		return p.lastResult
 	case <-wait.C:
-		return finding{queue: map[string]queueLoad{}, err: errNoPulse}
+		return healthResult{queue: map[string]jobCounts{}, err: errDatabaseTimeout}
 	case <-ctx.Done():
-		return finding{queue: map[string]queueLoad{}, err: ctx.Err()}
+		return healthResult{queue: map[string]jobCounts{}, err: ctx.Err()}
 	}
 }
 
-func (p *pulse) look() {
-	f := finding{queue: make(map[string]queueLoad)}
+func (p *healthChecker) run() {
+	f := healthResult{queue: make(map[string]jobCounts)}
 	if f.err = p.check(context.Background(), f.queue); f.err != nil {
 		p.log.Error("the health check failed", "err", f.err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.last, p.at = f, time.Now()
-	close(p.under)
-	p.under = nil
+	p.lastResult, p.checkedAt = f, time.Now()
+	close(p.running)
+	p.running = nil
 }
 
-func (p *pulse) check(ctx context.Context, queue map[string]queueLoad) error {
+func (p *healthChecker) check(ctx context.Context, queue map[string]jobCounts) error {
 	counts, err := p.db.JobCounts(ctx)
 	if err != nil {
 		return err
 	}
 	for _, c := range counts {
-		queue[c.Kind] = queueLoad{Waiting: c.N - c.Parked, Failed: c.Parked}
+		queue[c.Kind] = jobCounts{Waiting: c.N - c.Parked, Failed: c.Parked}
 	}
-	overdue, err := p.db.JobsOverdue(ctx)
+	overdue, err := p.db.OldestDueJobAge(ctx)
 	if err != nil {
 		return err
 	}
-	if min(overdue, time.Since(p.began)) > jobsHang {
+	if min(overdue, time.Since(p.startedAt)) > maxJobDelay {
 		return errors.New("jobs are not being done")
 	}
-	return p.db.TryWrite(ctx)
+	return p.db.CheckWritable(ctx)
 }
 
 // memoryUsed returns what the program has taken from the system and not given back, apart from what SQLite has, in megabytes.

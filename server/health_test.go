@@ -9,8 +9,8 @@ import (
 )
 
 func TestHealth(t *testing.T) {
-	srv := startAPI(t)
-	err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+	srv := Start(t)
+	err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
 		return tx.EnqueueAt(t.Context(), time.Now().Add(time.Hour), store.ExpireStatus{StatusID: 1})
 	})
 	if err != nil {
@@ -19,15 +19,15 @@ func TestHealth(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, path := range []string{"/api/v1/svc/healthcheck", "/api/svc/healthcheck", "/api/v1/svc/healthcheck/", "/api/v1/svc/healthcheck"} {
 		wg.Go(func() {
-			o := srv.as(nil).get(path).want(200).object()
-			wantShape(t, o, true, map[string]string{
+			o := srv.As(nil).Get(path).Want(200).Object()
+			WantShape(t, o, true, map[string]string{
 				"pool_size": "number", "active": "number", "idle": "number", "memory_used": "number", "healthy": "boolean", "job_queue_stats": "object",
 			})
-			if !o.truth("healthy") || o.num("memory_used") < 1 || o.num("pool_size") < 1 || o.num("pool_size") != o.num("active")+o.num("idle") {
-				t.Errorf("got %v", o.m)
+			if !o.Bool("healthy") || o.Int("memory_used") < 1 || o.Int("pool_size") < 1 || o.Int("pool_size") != o.Int("active")+o.Int("idle") {
+				t.Errorf("got %v", o.Fields)
 			}
-			if o.num("job_queue_stats.expire_status.waiting") != 1 || o.num("job_queue_stats.expire_status.failed") != 0 {
-				t.Errorf("the queue is %v", o.at("job_queue_stats"))
+			if o.Int("job_queue_stats.expire_status.waiting") != 1 || o.Int("job_queue_stats.expire_status.failed") != 0 {
+				t.Errorf("the queue is %v", o.At("job_queue_stats"))
 			}
 		})
 	}
@@ -36,13 +36,13 @@ func TestHealth(t *testing.T) {
 
 // A database that cannot be written makes the server unhealthy.
 func TestUnhealthy(t *testing.T) {
-	srv := startAPI(t)
-	if err := srv.db.Close(); err != nil {
+	srv := Start(t)
+	if err := srv.DB.Close(); err != nil {
 		t.Fatal(err)
 	}
-	o := srv.as(nil).get("/api/v1/svc/healthcheck").want(503).object()
-	if o.truth("healthy") {
-		t.Errorf("got %v", o.m)
+	o := srv.As(nil).Get("/api/v1/svc/healthcheck").Want(503).Object()
+	if o.Bool("healthy") {
+		t.Errorf("got %v", o.Fields)
 	}
-	wantShape(t, o, false, map[string]string{"pool_size": "number", "job_queue_stats": "object"})
+	WantShape(t, o, false, map[string]string{"pool_size": "number", "job_queue_stats": "object"})
 }

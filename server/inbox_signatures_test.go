@@ -23,8 +23,8 @@ import (
 	"svc/internal/httpsig"
 )
 
-// signing is how a request is signed by hand, in the way of draft-cavage. What is empty is as most servers have it.
-type signing struct {
+// Signing is how a request is signed by hand, in the way of draft-cavage. What is empty is as most servers have it.
+type Signing struct {
 	keyID     string
 	key       crypto.Signer
 	algorithm string // "": rsa-sha256; "none": it is not named
@@ -39,8 +39,8 @@ type signing struct {
 	hash      crypto.Hash
 }
 
-// handSigned makes a request to an inbox.
-func handSigned(t testing.TB, url string, body []byte, s signing) *http.Request {
+// SignedByHand makes a request to an inbox.
+func SignedByHand(t testing.TB, url string, body []byte, s Signing) *http.Request {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
@@ -97,112 +97,112 @@ func handSigned(t testing.TB, url string, body []byte, s signing) *http.Request 
 	return req
 }
 
-// liked returns how often a post is a favourite, once all is done with that has come in.
-func (m *member) liked(id string) int {
-	m.api.t.Helper()
-	settle(m.api)
-	return m.get("/api/v1/statuses/" + id).want(200).object().num("favourites_count")
+// Favourites returns how often a post is a favourite, once all is done with that has come in.
+func (m *User) Favourites(id string) int {
+	m.Server.T.Helper()
+	Settle(m.Server)
+	return m.Get("/api/v1/statuses/" + id).Want(200).Object().Int("favourites_count")
 }
 
 // Cases 21 to 27, 35: what a draft-cavage signature must be like.
 func TestInboxCavage(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	st := alice.publish("a post")
-	bob := peer.actor("bob")
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("a post")
+	bob := peer.AddActor("bob")
 	now := time.Now()
 	unix := func(d time.Duration) string { return fmt.Sprint(now.Add(d).Unix()) }
 	const created = "(request-target) host (created) digest"
 	for _, tt := range []struct {
 		name string
-		sign signing
+		sign Signing
 		path string
 		want int
 	}{
-		{"as most do", signing{}, "/inbox", 202},
-		{"hs2019", signing{algorithm: "hs2019"}, "/inbox", 202},
-		{"hs2019 with SHA-512", signing{algorithm: "hs2019", hash: crypto.SHA512}, "/inbox", 202},
-		{"no algorithm", signing{algorithm: "none"}, "/inbox", 202},
-		{"an algorithm of no kind", signing{algorithm: "hmac-sha256"}, "/inbox", 401},
-		{"created", signing{algorithm: "hs2019", headers: created, created: unix(0), params: ",created=" + unix(0)}, "/inbox", 202},
-		{"created and expires", signing{algorithm: "hs2019", headers: created + " (expires)", created: unix(0), expires: unix(time.Minute),
+		{"as most do", Signing{}, "/inbox", 202},
+		{"hs2019", Signing{algorithm: "hs2019"}, "/inbox", 202},
+		{"hs2019 with SHA-512", Signing{algorithm: "hs2019", hash: crypto.SHA512}, "/inbox", 202},
+		{"no algorithm", Signing{algorithm: "none"}, "/inbox", 202},
+		{"an algorithm of no kind", Signing{algorithm: "hmac-sha256"}, "/inbox", 401},
+		{"created", Signing{algorithm: "hs2019", headers: created, created: unix(0), params: ",created=" + unix(0)}, "/inbox", 202},
+		{"created and expires", Signing{algorithm: "hs2019", headers: created + " (expires)", created: unix(0), expires: unix(time.Minute),
 			params: ",created=" + unix(0) + ",expires=" + unix(time.Minute)}, "/inbox", 202},
-		{"expired", signing{algorithm: "hs2019", headers: created + " (expires)", created: unix(-3 * time.Hour), expires: unix(-2 * time.Hour),
+		{"expired", Signing{algorithm: "hs2019", headers: created + " (expires)", created: unix(-3 * time.Hour), expires: unix(-2 * time.Hour),
 			params: ",created=" + unix(-3*time.Hour) + ",expires=" + unix(-2*time.Hour)}, "/inbox", 401},
-		{"created with rsa-sha256", signing{headers: created, created: unix(0), params: ",created=" + unix(0)}, "/inbox", 401},
-		{"the digest of another body", signing{digest: "SHA-256=" + base64.StdEncoding.EncodeToString(make([]byte, 32))}, "/inbox", 401},
-		{"no digest", signing{digest: "none", headers: "(request-target) host date"}, "/inbox", 401},
-		{"a digest that is not signed", signing{headers: "(request-target) host date"}, "/inbox", 401},
-		{"a digest of another kind", signing{digest: "MD5=abc"}, "/inbox", 401},
-		{"no host", signing{headers: "(request-target) date digest"}, "/inbox", 401},
-		{"no target", signing{headers: "host date digest"}, "/inbox", 401},
-		{"no date", signing{headers: "(request-target) host digest"}, "/inbox", 401},
-		{"13 hours old", signing{date: now.Add(-13 * time.Hour)}, "/inbox", 401},
-		{"11 hours old", signing{date: now.Add(-11 * time.Hour)}, "/inbox", 202},
-		{"2 hours ahead", signing{date: now.Add(2 * time.Hour)}, "/inbox", 401},
-		{"for another host", signing{host: "social.example"}, "/inbox", 401},
-		{"for another path", signing{target: "/users/x/inbox"}, "/inbox", 401},
-		{"for the path without the query", signing{target: "/inbox"}, "/inbox?x=1", 202},
-		{"for the path with the query", signing{}, "/inbox?x=1", 202},
-		{"with the key of nobody", signing{keyID: peer.url + "/users/nobody#main-key"}, "/inbox", 401},
-		{"with a key that is no address", signing{keyID: "bob"}, "/inbox", 401},
-		{"with a key of this server", signing{keyID: srv.url + "/users/" + alice.id + "#main-key"}, "/inbox", 401},
-		{"by another key", signing{key: otherRSA()}, "/inbox", 401},
+		{"created with rsa-sha256", Signing{headers: created, created: unix(0), params: ",created=" + unix(0)}, "/inbox", 401},
+		{"the digest of another body", Signing{digest: "SHA-256=" + base64.StdEncoding.EncodeToString(make([]byte, 32))}, "/inbox", 401},
+		{"no digest", Signing{digest: "none", headers: "(request-target) host date"}, "/inbox", 401},
+		{"a digest that is not signed", Signing{headers: "(request-target) host date"}, "/inbox", 401},
+		{"a digest of another kind", Signing{digest: "MD5=abc"}, "/inbox", 401},
+		{"no host", Signing{headers: "(request-target) date digest"}, "/inbox", 401},
+		{"no target", Signing{headers: "host date digest"}, "/inbox", 401},
+		{"no date", Signing{headers: "(request-target) host digest"}, "/inbox", 401},
+		{"13 hours old", Signing{date: now.Add(-13 * time.Hour)}, "/inbox", 401},
+		{"11 hours old", Signing{date: now.Add(-11 * time.Hour)}, "/inbox", 202},
+		{"2 hours ahead", Signing{date: now.Add(2 * time.Hour)}, "/inbox", 401},
+		{"for another host", Signing{host: "social.example"}, "/inbox", 401},
+		{"for another path", Signing{target: "/users/x/inbox"}, "/inbox", 401},
+		{"for the path without the query", Signing{target: "/inbox"}, "/inbox?x=1", 202},
+		{"for the path with the query", Signing{}, "/inbox?x=1", 202},
+		{"with the key of nobody", Signing{keyID: peer.URL + "/users/nobody#main-key"}, "/inbox", 401},
+		{"with a key that is no address", Signing{keyID: "bob"}, "/inbox", 401},
+		{"with a key of this server", Signing{keyID: srv.URL + "/users/" + alice.ID + "#main-key"}, "/inbox", 401},
+		{"by another key", Signing{key: otherRSAKey()}, "/inbox", 401},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			before := alice.liked(st.id())
+			before := alice.Favourites(st.ID())
 			name := "n" + fmt.Sprint(len(tt.name)) + strings.ReplaceAll(tt.name, " ", "_")
-			actor := peer.actor(strings.NewReplacer(",", "", "-", "").Replace(name))
+			actor := peer.AddActor(strings.NewReplacer(",", "", "-", "").Replace(name))
 			if tt.sign.key == nil {
-				tt.sign.key = fakeKeys()
+				tt.sign.key = SharedKey()
 			}
 			if tt.sign.keyID == "" {
 				tt.sign.keyID = actor + "#main-key"
 			}
-			body, _ := json.Marshal(peer.activity("Like", actor, st.str("uri")))
-			srv.as(nil).request(handSigned(t, srv.url+tt.path, body, tt.sign)).want(tt.want)
+			body, _ := json.Marshal(peer.Activity("Like", actor, st.Str("uri")))
+			srv.As(nil).DoRequest(SignedByHand(t, srv.URL+tt.path, body, tt.sign)).Want(tt.want)
 			want := before
 			if tt.want == 202 {
 				want++
 			}
-			if got := alice.liked(st.id()); got != want {
+			if got := alice.Favourites(st.ID()); got != want {
 				t.Errorf("%d favourites, want %d", got, want)
 			}
 		})
 	}
 	t.Run("not signed", func(t *testing.T) {
-		srv.as(nil).do("POST", "/inbox", "application/activity+json", bytes.NewReader(mustJSON(peer.activity("Like", bob, st.str("uri"))))).want(401)
+		srv.As(nil).Do("POST", "/inbox", "application/activity+json", bytes.NewReader(MustJSON(peer.Activity("Like", bob, st.Str("uri"))))).Want(401)
 	})
 }
 
 // How old a signature may be is a setting.
 func TestSignatureAge(t *testing.T) {
-	srv, peer := startWithPeer(t, func(c *config.Config) { c.Federation.SignatureAge = time.Hour })
-	alice, bob := srv.signUp("alice"), peer.actor("bob")
-	st := alice.publish("a post").str("uri")
+	srv, peer := StartWithFake(t, func(c *config.Config) { c.Federation.SignatureAge = time.Hour })
+	alice, bob := srv.SignUp("alice"), peer.AddActor("bob")
+	st := alice.Publish("a post").Str("uri")
 	for age, want := range map[time.Duration]int{30 * time.Minute: 202, 90 * time.Minute: 401} {
-		body := mustJSON(peer.activity("Like", bob, st))
-		req, err := http.NewRequestWithContext(t.Context(), "POST", srv.url+"/inbox", bytes.NewReader(body))
+		body := MustJSON(peer.Activity("Like", bob, st))
+		req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL+"/inbox", bytes.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
-		req.Header.Set("Content-Type", activityJSON)
-		if err := peer.signerOf(bob).Sign(req, body, httpsig.Options{Scheme: httpsig.Cavage, Now: time.Now().Add(-age)}); err != nil {
+		req.Header.Set("Content-Type", ActivityJSON)
+		if err := peer.Signer(bob).Sign(req, body, httpsig.Options{Scheme: httpsig.Cavage, Now: time.Now().Add(-age)}); err != nil {
 			t.Fatal(err)
 		}
-		srv.as(nil).request(req).want(want)
+		srv.As(nil).DoRequest(req).Want(want)
 	}
 }
 
-var otherRSA = sync.OnceValue(func() *rsa.PrivateKey {
-	key, err := testKey()
+var otherRSAKey = sync.OnceValue(func() *rsa.PrivateKey {
+	key, err := Key()
 	if err != nil {
 		panic(err)
 	}
 	return key
 })
 
-func mustJSON(v any) []byte {
+func MustJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
@@ -212,10 +212,10 @@ func mustJSON(v any) []byte {
 
 // Cases 33 and 34: what a signature by RFC 9421 must be like.
 func TestInboxRFC9421(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	st := alice.publish("a post")
-	rsaKey, edPublic := fakeKeys(), ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, 32))
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("a post")
+	rsaKey, edPublic := SharedKey(), ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, 32))
 	for i, tt := range []struct {
 		name       string
 		ed         bool
@@ -234,25 +234,25 @@ func TestInboxRFC9421(t *testing.T) {
 		{"a shared secret", false, []string{"@method", "@target-uri", "content-digest"}, "", "hmac-sha256", 401},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			before := alice.liked(st.id())
+			before := alice.Favourites(st.ID())
 			name := fmt.Sprint("bob", i)
-			actor := peer.url + "/users/" + name
+			actor := peer.URL + "/users/" + name
 			keyID := actor + "#main-key"
 			if tt.ed {
 				keyID = actor + "#ed25519-key"
-				peer.actor(name, doc{"assertionMethod": []any{doc{
+				peer.AddActor(name, Doc{"assertionMethod": []any{Doc{
 					"id": keyID, "type": "Multikey", "controller": actor, "publicKeyMultibase": httpsig.FormatMultikey(edPublic.Public().(ed25519.PublicKey)),
 				}}})
 			} else {
-				peer.actor(name)
+				peer.AddActor(name)
 			}
-			body := mustJSON(peer.activity("Like", actor, st.str("uri")))
+			body := MustJSON(peer.Activity("Like", actor, st.Str("uri")))
 			sum := sha256.Sum256(body)
 			if tt.uri == "" {
-				tt.uri = srv.url + "/inbox"
+				tt.uri = srv.URL + "/inbox"
 			}
 			values := map[string]string{
-				"@method": "POST", "@target-uri": tt.uri, "@authority": strings.TrimPrefix(srv.url, "http://"), "@path": "/inbox",
+				"@method": "POST", "@target-uri": tt.uri, "@authority": strings.TrimPrefix(srv.URL, "http://"), "@path": "/inbox",
 				"content-digest": "sha-256=:" + base64.StdEncoding.EncodeToString(sum[:]) + ":",
 			}
 			params := `("` + strings.Join(tt.components, `" "`) + fmt.Sprintf(`");created=%d;keyid="%s"`, time.Now().Unix(), keyID)
@@ -271,7 +271,7 @@ func TestInboxRFC9421(t *testing.T) {
 				sum := sha256.Sum256([]byte(base.String()))
 				signature, _ = rsa.SignPKCS1v15(nil, rsaKey, crypto.SHA256, sum[:])
 			}
-			req, err := http.NewRequestWithContext(t.Context(), "POST", srv.url+"/inbox", bytes.NewReader(body))
+			req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL+"/inbox", bytes.NewReader(body))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -279,12 +279,12 @@ func TestInboxRFC9421(t *testing.T) {
 			req.Header.Set("Content-Digest", values["content-digest"])
 			req.Header.Set("Signature-Input", "sig1="+params)
 			req.Header.Set("Signature", "sig1=:"+base64.StdEncoding.EncodeToString(signature)+":")
-			srv.as(nil).request(req).want(tt.want)
+			srv.As(nil).DoRequest(req).Want(tt.want)
 			want := before
 			if tt.want == 202 {
 				want++
 			}
-			if got := alice.liked(st.id()); got != want {
+			if got := alice.Favourites(st.ID()); got != want {
 				t.Errorf("%d favourites, want %d", got, want)
 			}
 		})
@@ -293,10 +293,10 @@ func TestInboxRFC9421(t *testing.T) {
 
 // Cases 28, 29, 39, 40: where keys are, and whose they are.
 func TestInboxKeys(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	other := startFake(t)
-	alice := srv.signUp("alice")
-	st := alice.publish("a post")
+	srv, peer := StartWithFake(t)
+	other := StartFake(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("a post")
 	block := func(kind string, der []byte) string {
 		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 	}
@@ -311,7 +311,7 @@ func TestInboxKeys(t *testing.T) {
 		}
 		return key, block("PUBLIC KEY", der)
 	}
-	standard, standardPEM := fakeKeys(), ""
+	standard, standardPEM := SharedKey(), ""
 	standardPEM, err := httpsig.FormatPublicKey(standard.Public())
 	if err != nil {
 		t.Fatal(err)
@@ -319,8 +319,8 @@ func TestInboxKeys(t *testing.T) {
 	long, longPEM := pkix(4096)
 	t.Setenv("GODEBUG", "rsa1024min=0")
 	short, shortPEM := pkix(512)
-	victim := other.actor("victim")
-	srv.meet(victim)
+	victim := other.AddActor("victim")
+	srv.FetchActor(victim)
 	for i, tt := range []struct {
 		name string
 		key  crypto.Signer
@@ -328,70 +328,70 @@ func TestInboxKeys(t *testing.T) {
 		want int
 	}{
 		{"a stub of the actor", standard, func(name, id string) string {
-			peer.actor(name, doc{"publicKey": doc{"id": id + "/main-key", "owner": id, "publicKeyPem": standardPEM}})
-			peer.serveAt(id+"/main-key", doc{"id": id, "type": "Person", "preferredUsername": name, "publicKey": doc{"id": id + "/main-key", "owner": id, "publicKeyPem": standardPEM}})
+			peer.AddActor(name, Doc{"publicKey": Doc{"id": id + "/main-key", "owner": id, "publicKeyPem": standardPEM}})
+			peer.ServeAt(id+"/main-key", Doc{"id": id, "type": "Person", "preferredUsername": name, "publicKey": Doc{"id": id + "/main-key", "owner": id, "publicKeyPem": standardPEM}})
 			return id + "/main-key"
 		}, 202},
 		{"the key alone, listed by its owner", standard, func(name, id string) string {
-			peer.actor(name, doc{"publicKey": id + "/key"})
-			peer.serve(doc{"id": id + "/key", "type": "Key", "owner": id, "publicKeyPem": standardPEM})
+			peer.AddActor(name, Doc{"publicKey": id + "/key"})
+			peer.Serve(Doc{"id": id + "/key", "type": "Key", "owner": id, "publicKeyPem": standardPEM})
 			return id + "/key"
 		}, 202},
 		{"the key alone, not listed by its owner", standard, func(name, id string) string {
-			peer.actor(name, doc{"publicKey": nil})
-			peer.serve(doc{"id": id + "/key", "type": "Key", "owner": id, "publicKeyPem": standardPEM})
+			peer.AddActor(name, Doc{"publicKey": nil})
+			peer.Serve(Doc{"id": id + "/key", "type": "Key", "owner": id, "publicKeyPem": standardPEM})
 			return id + "/key"
 		}, 401},
 		{"a key with an owner elsewhere", standard, func(name, id string) string {
-			peer.serve(doc{"id": id + "/key", "type": "Key", "owner": victim, "publicKeyPem": standardPEM})
+			peer.Serve(Doc{"id": id + "/key", "type": "Key", "owner": victim, "publicKeyPem": standardPEM})
 			return id + "/key"
 		}, 401},
 		{"an actor with the key of an actor elsewhere", standard, func(name, id string) string {
-			peer.actor(name, doc{"publicKey": doc{"id": victim + "#main-key", "owner": id, "publicKeyPem": standardPEM}})
+			peer.AddActor(name, Doc{"publicKey": Doc{"id": victim + "#main-key", "owner": id, "publicKeyPem": standardPEM}})
 			return id + "#main-key"
 		}, 401},
 		{"several keys", standard, func(name, id string) string {
-			peer.actor(name, doc{"publicKey": []any{
-				doc{"id": id + "#long", "owner": id, "publicKeyPem": longPEM}, doc{"id": id + "#main-key", "owner": id, "publicKeyPem": standardPEM},
+			peer.AddActor(name, Doc{"publicKey": []any{
+				Doc{"id": id + "#long", "owner": id, "publicKeyPem": longPEM}, Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": standardPEM},
 			}})
 			return id + "#main-key"
 		}, 202},
 		{"PKCS #1", standard, func(name, id string) string {
 			text := block("RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(&standard.PublicKey))
-			peer.actor(name, doc{"publicKey": doc{"id": id + "#main-key", "owner": id, "publicKeyPem": text}})
+			peer.AddActor(name, Doc{"publicKey": Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": text}})
 			return id + "#main-key"
 		}, 202},
 		{"lines that end as in DOS", standard, func(name, id string) string {
-			peer.actor(name, doc{"publicKey": doc{"id": id + "#main-key", "owner": id, "publicKeyPem": strings.ReplaceAll(standardPEM, "\n", "\r\n")}})
+			peer.AddActor(name, Doc{"publicKey": Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": strings.ReplaceAll(standardPEM, "\n", "\r\n")}})
 			return id + "#main-key"
 		}, 202},
 		{"4096 bits", long, func(name, id string) string {
-			peer.actor(name, doc{"publicKey": doc{"id": id + "#main-key", "owner": id, "publicKeyPem": longPEM}})
+			peer.AddActor(name, Doc{"publicKey": Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": longPEM}})
 			return id + "#main-key"
 		}, 202},
 		{"512 bits", short, func(name, id string) string {
-			peer.actor(name, doc{"publicKey": doc{"id": id + "#main-key", "owner": id, "publicKeyPem": shortPEM}})
+			peer.AddActor(name, Doc{"publicKey": Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": shortPEM}})
 			return id + "#main-key"
 		}, 401},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			before := alice.liked(st.id())
+			before := alice.Favourites(st.ID())
 			name := fmt.Sprint("bob", i)
-			id := peer.url + "/users/" + name
+			id := peer.URL + "/users/" + name
 			keyID := tt.make(name, id)
-			body := mustJSON(peer.activity("Like", id, st.str("uri")))
-			srv.as(nil).request(handSigned(t, srv.url+"/inbox", body, signing{keyID: keyID, key: tt.key})).want(tt.want)
+			body := MustJSON(peer.Activity("Like", id, st.Str("uri")))
+			srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, Signing{keyID: keyID, key: tt.key})).Want(tt.want)
 			want := before
 			if tt.want == 202 {
 				want++
 			}
-			if got := alice.liked(st.id()); got != want {
+			if got := alice.Favourites(st.ID()); got != want {
 				t.Errorf("%d favourites, want %d", got, want)
 			}
 		})
 	}
-	row, err := srv.db.ActorKey(t.Context(), victim+"#main-key")
-	if err != nil || row == nil || row.AccountID.String() != srv.known(victim) {
+	row, err := srv.DB.ActorKey(t.Context(), victim+"#main-key")
+	if err != nil || row == nil || row.AccountID.String() != srv.KnownID(victim) {
 		t.Errorf("the key of the victim is %+v, %v", row, err)
 	}
 }
@@ -399,67 +399,67 @@ func TestInboxKeys(t *testing.T) {
 // Case 30: a key that was changed is asked for once, and after a signature was wrong not again so soon. Those who come meanwhile wait for the
 // same answer.
 func TestInboxKeyChanged(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	bob := peer.actor("bob")
-	srv.meet(bob)
-	old := peer.keys[bob]
-	asked := peer.asked(bob)
-	peer.rotate("bob")
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob")
+	srv.FetchActor(bob)
+	old := peer.Keys[bob]
+	asked := peer.Fetches(bob)
+	peer.RotateKey("bob")
 	var all sync.WaitGroup
 	likes := make([]*http.Request, 20)
 	for i := range likes {
-		st := alice.publish(fmt.Sprint("post ", i))
-		likes[i] = handSigned(t, srv.url+"/inbox", mustJSON(peer.activity("Like", bob, st.str("uri"))), signing{keyID: bob + "#main-key", key: peer.keys[bob]})
+		st := alice.Publish(fmt.Sprint("post ", i))
+		likes[i] = SignedByHand(t, srv.URL+"/inbox", MustJSON(peer.Activity("Like", bob, st.Str("uri"))), Signing{keyID: bob + "#main-key", key: peer.Keys[bob]})
 	}
 	for _, req := range likes {
 		all.Go(func() {
-			if a := srv.as(nil).request(req); a.status != 202 {
-				t.Errorf("got %d: %s", a.status, a.body)
+			if a := srv.As(nil).DoRequest(req); a.Status != 202 {
+				t.Errorf("got %d: %s", a.Status, a.Body)
 			}
 		})
 	}
 	all.Wait()
-	if n := peer.asked(bob) - asked; n != 1 {
+	if n := peer.Fetches(bob) - asked; n != 1 {
 		t.Errorf("the actor was asked for %d times, want 1", n)
 	}
 	for range 2 {
-		body := mustJSON(peer.activity("Like", bob, alice.publish("another").str("uri")))
-		srv.as(nil).request(handSigned(t, srv.url+"/inbox", body, signing{keyID: bob + "#main-key", key: old})).want(401)
+		body := MustJSON(peer.Activity("Like", bob, alice.Publish("another").Str("uri")))
+		srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, Signing{keyID: bob + "#main-key", key: old})).Want(401)
 	}
-	if n := peer.asked(bob) - asked; n != 1 {
+	if n := peer.Fetches(bob) - asked; n != 1 {
 		t.Errorf("after wrong signatures, the actor was asked for %d times, want 1", n)
 	}
 }
 
 // However many activities of an actor come at once that is not known, it is asked for once.
 func TestInboxKeyOnce(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	bob := peer.actor("bob")
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob")
 	peer.mu.Lock()
-	peer.answers["/users/bob"].before = func(*http.Request) { time.Sleep(50 * time.Millisecond) }
+	peer.responses["/users/bob"].onRequest = func(*http.Request) { time.Sleep(50 * time.Millisecond) }
 	peer.mu.Unlock()
-	st := alice.publish("a post")
+	st := alice.Publish("a post")
 	var all sync.WaitGroup
 	for range 50 {
-		like := peer.activity("Like", bob, st.str("uri"))
-		all.Go(func() { peer.post(srv, like) })
+		like := peer.Activity("Like", bob, st.Str("uri"))
+		all.Go(func() { peer.Post(srv, like) })
 	}
 	all.Wait()
-	if n := peer.asked(bob); n != 1 {
+	if n := peer.Fetches(bob); n != 1 {
 		t.Errorf("the actor was asked for %d times, want 1", n)
 	}
-	if n := alice.liked(st.id()); n != 1 {
+	if n := alice.Favourites(st.ID()); n != 1 {
 		t.Errorf("%d favourites, want 1", n)
 	}
 }
 
 // Case 32 and the rules of refreshing: what it means that a key cannot be had.
 func TestInboxKeyTrouble(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	st := alice.publish("a post")
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("a post")
 	for i, tt := range []struct {
 		name         string
 		status, want int
@@ -473,55 +473,55 @@ func TestInboxKeyTrouble(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			name := fmt.Sprint("bob", i)
-			bob := peer.actor(name)
-			peer.remove(bob, tt.status)
+			bob := peer.AddActor(name)
+			peer.Remove(bob, tt.status)
 			for range 2 {
-				a := peer.deliver(srv, "/inbox", bob, peer.activity("Like", bob, st.str("uri"))).want(tt.want)
-				if wait := a.header.Get("Retry-After"); (wait == "60") != (tt.want == 503) {
+				a := peer.Deliver(srv, "/inbox", bob, peer.Activity("Like", bob, st.Str("uri"))).Want(tt.want)
+				if wait := a.Header.Get("Retry-After"); (wait == "60") != (tt.want == 503) {
 					t.Errorf("to be tried again after %q", wait)
 				}
 			}
-			if n := peer.asked(bob); n != tt.asked {
+			if n := peer.Fetches(bob); n != tt.asked {
 				t.Errorf("asked %d times, want %d", n, tt.asked)
 			}
 		})
 	}
 	t.Run("nobody there", func(t *testing.T) {
-		gone := startFake(t)
-		bob := gone.actor("bob")
-		like := gone.activity("Like", bob, st.str("uri"))
-		gone.close()
-		gone.deliver(srv, "/inbox", bob, like).want(503)
+		gone := StartFake(t)
+		bob := gone.AddActor("bob")
+		like := gone.Activity("Like", bob, st.Str("uri"))
+		gone.Close()
+		gone.Deliver(srv, "/inbox", bob, like).Want(503)
 	})
-	if n := alice.liked(st.id()); n != 0 {
+	if n := alice.Favourites(st.ID()); n != 0 {
 		t.Errorf("%d favourites, want 0", n)
 	}
 }
 
 // Case 31 and others: who has signed must be whose deed it is.
 func TestInboxSomebodyElse(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	other := startFake(t)
-	alice := srv.signUp("alice")
-	st := alice.publish("a post")
-	bob, eve, mallory := peer.actor("bob"), peer.actor("eve"), other.actor("mallory")
-	like := peer.activity("Like", bob, st.str("uri"))
-	peer.deliver(srv, "/inbox", eve, like).want(202)
-	other.deliver(srv, "/inbox", mallory, like).want(202)
-	if n := alice.liked(st.id()); n != 0 {
+	srv, peer := StartWithFake(t)
+	other := StartFake(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("a post")
+	bob, eve, mallory := peer.AddActor("bob"), peer.AddActor("eve"), other.AddActor("mallory")
+	like := peer.Activity("Like", bob, st.Str("uri"))
+	peer.Deliver(srv, "/inbox", eve, like).Want(202)
+	other.Deliver(srv, "/inbox", mallory, like).Want(202)
+	if n := alice.Favourites(st.ID()); n != 0 {
 		t.Fatalf("%d favourites, want 0", n)
 	}
 	// Nor can they keep us from hearing of what bob does: by his id in something of theirs.
-	taken := other.activity("Like", mallory, st.str("uri"), doc{"id": like["id"]})
-	other.deliver(srv, "/inbox", mallory, taken).want(202)
-	settle(srv)
-	like["proof"] = doc{"type": "DataIntegrityProof", "cryptosuite": "eddsa-jcs-2022", "proofPurpose": "assertionMethod", "proofValue": "z1",
+	taken := other.Activity("Like", mallory, st.Str("uri"), Doc{"id": like["id"]})
+	other.Deliver(srv, "/inbox", mallory, taken).Want(202)
+	Settle(srv)
+	like["proof"] = Doc{"type": "DataIntegrityProof", "cryptosuite": "eddsa-jcs-2022", "proofPurpose": "assertionMethod", "proofValue": "z1",
 		"verificationMethod": bob + "#ed25519-key"} // a wrong one counts for nothing where the request is signed by the actor (2.8)
-	peer.post(srv, like)
-	if n := alice.liked(st.id()); n != 1 {
+	peer.Post(srv, like)
+	if n := alice.Favourites(st.ID()); n != 1 {
 		t.Errorf("%d favourites, want 1", n)
 	}
-	refusals, err := srv.db.Refusals(t.Context(), like["id"].(string))
+	refusals, err := srv.DB.Refusals(t.Context(), like["id"].(string))
 	if err != nil || len(refusals) != 3 {
 		t.Errorf("got %d refusals, want 3: %v", len(refusals), err)
 	}

@@ -14,139 +14,139 @@ import (
 // behindProxy has requests say where they come from.
 func behindProxy(c *config.Config) { c.Server.TrustedProxies = []string{"127.0.0.1"} }
 
-// from sends a signed activity from an address.
-func (p *fakePeer) from(address string, to *api, d doc, s signing) *answer {
-	p.t.Helper()
+// deliverFrom sends a signed activity from an address.
+func (p *FakeServer) deliverFrom(address string, to *Server, d Doc, s Signing) *Response {
+	p.T.Helper()
 	actor := d["actor"].(string)
 	if s.keyID == "" {
 		s.keyID = actor + "#main-key"
 	}
 	if s.key == nil {
-		s.key = p.keys[actor]
+		s.key = p.Keys[actor]
 	}
-	req := handSigned(p.t, to.url+"/inbox", mustJSON(d), s)
+	req := SignedByHand(p.T, to.URL+"/inbox", MustJSON(d), s)
 	req.Header.Set("X-Forwarded-For", address)
-	return to.as(nil).request(req)
+	return to.As(nil).DoRequest(req)
 }
 
 // Who names keys that nobody has can have only so many of them asked for, wherever they are said to be; others are not kept out by that,
 // nor is who is known.
 func TestInboxKeysOfNobody(t *testing.T) {
-	srv, peer := startWithPeer(t, behindProxy)
-	other := startFake(t)
-	alice := srv.signUp("alice")
-	st := alice.publish("a post")
+	srv, peer := StartWithFake(t, behindProxy)
+	other := StartFake(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("a post")
 	const attacker, honest = "198.51.100.7", "198.51.100.8"
-	bob := peer.actor("bob")
-	peer.from(attacker, srv, peer.activity("Like", bob, st.str("uri")), signing{}).want(202)
-	asked := peer.askedAll()
+	bob := peer.AddActor("bob")
+	peer.deliverFrom(attacker, srv, peer.Activity("Like", bob, st.Str("uri")), Signing{}).Want(202)
+	asked := peer.AllFetches()
 	answers := make(map[int]int)
 	for i := range 100 {
-		id := fmt.Sprintf("%s/users/nobody%d", peer.url, i)
-		a := peer.from(attacker, srv, peer.activity("Like", id, st.str("uri")), signing{key: fakeKeys()})
-		answers[a.status]++
-		if wait := a.header.Get("Retry-After"); (a.status == 503) != (wait == "300") {
-			t.Fatalf("answered %d, to be tried again after %q", a.status, wait)
+		id := fmt.Sprintf("%s/users/nobody%d", peer.URL, i)
+		a := peer.deliverFrom(attacker, srv, peer.Activity("Like", id, st.Str("uri")), Signing{key: SharedKey()})
+		answers[a.Status]++
+		if wait := a.Header.Get("Retry-After"); (a.Status == 503) != (wait == "300") {
+			t.Fatalf("answered %d, to be tried again after %q", a.Status, wait)
 		}
 	}
 	const most = 30
-	if n := peer.askedAll() - asked; n != most {
+	if n := peer.AllFetches() - asked; n != most {
 		t.Errorf("%d requests, want %d", n, most)
 	}
 	if answers[401] != most || answers[503] != 100-most {
 		t.Errorf("answered %v", answers)
 	}
-	carol := other.actor("carol")
-	other.from(attacker, srv, other.activity("Like", carol, st.str("uri")), signing{}).want(503)
-	if n := other.askedAll(); n != 0 {
+	carol := other.AddActor("carol")
+	other.deliverFrom(attacker, srv, other.Activity("Like", carol, st.Str("uri")), Signing{}).Want(503)
+	if n := other.AllFetches(); n != 0 {
 		t.Errorf("another server is asked %d times because of who has named too many keys", n)
 	}
-	other.from(honest, srv, other.activity("Like", carol, st.str("uri")), signing{}).want(202)
-	settle(srv)
-	peer.from(attacker, srv, peer.activity("Undo", bob, doc{"type": "Like", "actor": bob, "object": st.str("uri")}), signing{}).want(202)
-	if n := alice.liked(st.id()); n != 1 {
+	other.deliverFrom(honest, srv, other.Activity("Like", carol, st.Str("uri")), Signing{}).Want(202)
+	Settle(srv)
+	peer.deliverFrom(attacker, srv, peer.Activity("Undo", bob, Doc{"type": "Like", "actor": bob, "object": st.Str("uri")}), Signing{}).Want(202)
+	if n := alice.Favourites(st.ID()); n != 1 {
 		t.Errorf("%d favourites, want 1", n)
 	}
 }
 
 // However many there are who name keys, a server is asked for few that it does not have.
 func TestInboxKeysOfOneServer(t *testing.T) {
-	srv, peer := startWithPeer(t, behindProxy)
-	other := startFake(t)
-	alice := srv.signUp("alice")
-	st := alice.publish("a post")
+	srv, peer := StartWithFake(t, behindProxy)
+	other := StartFake(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("a post")
 	for i := range 120 {
-		id := fmt.Sprintf("%s/users/nobody%d", peer.url, i)
-		peer.from(fmt.Sprint("198.51.100.", i), srv, peer.activity("Like", id, st.str("uri")), signing{key: fakeKeys()})
+		id := fmt.Sprintf("%s/users/nobody%d", peer.URL, i)
+		peer.deliverFrom(fmt.Sprint("198.51.100.", i), srv, peer.Activity("Like", id, st.Str("uri")), Signing{key: SharedKey()})
 	}
-	if n := peer.askedAll(); n != 100 {
+	if n := peer.AllFetches(); n != 100 {
 		t.Errorf("%d requests, want 100", n)
 	}
-	other.post(srv, other.activity("Like", other.actor("bob"), st.str("uri")))
+	other.Post(srv, other.Activity("Like", other.AddActor("bob"), st.Str("uri")))
 }
 
 // Wrong signatures in the names of people who are known have only so many of their keys asked for anew.
 func TestInboxWrongSignatures(t *testing.T) {
-	srv, peer := startWithPeer(t, behindProxy)
-	alice := srv.signUp("alice")
-	st := alice.publish("a post")
+	srv, peer := StartWithFake(t, behindProxy)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("a post")
 	var people []string
 	for i := range 50 {
-		people = append(people, peer.actor(fmt.Sprint("bob", i)))
-		srv.meet(people[i])
+		people = append(people, peer.AddActor(fmt.Sprint("bob", i)))
+		srv.FetchActor(people[i])
 	}
-	asked := peer.askedAll()
+	asked := peer.AllFetches()
 	for range 2 {
 		for i, id := range people {
 			want := 401
 			if i >= 30 { // their keys may be others by now
 				want = 503
 			}
-			peer.from("198.51.100.7", srv, peer.activity("Like", id, st.str("uri")), signing{key: otherRSA()}).want(want)
+			peer.deliverFrom("198.51.100.7", srv, peer.Activity("Like", id, st.Str("uri")), Signing{key: otherRSAKey()}).Want(want)
 		}
 	}
-	if n := peer.askedAll() - asked; n != 30 {
+	if n := peer.AllFetches() - asked; n != 30 {
 		t.Errorf("%d requests, want 30", n)
 	}
 }
 
 // That the key of a deletion is gone has its actor looked for, but neither again and again, nor if it was the key of another.
 func TestInboxDeleteWithoutKey(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	other := startFake(t)
-	bob := peer.actor("bob")
-	srv.meet(bob)
-	asked := peer.asked(bob)
+	srv, peer := StartWithFake(t)
+	other := StartFake(t)
+	bob := peer.AddActor("bob")
+	srv.FetchActor(bob)
+	asked := peer.Fetches(bob)
 	send := func(keyID string) {
 		t.Helper()
-		body := mustJSON(peer.activity("Delete", bob, bob))
-		srv.as(nil).request(handSigned(t, srv.url+"/inbox", body, signing{keyID: keyID, key: otherRSA()}))
+		body := MustJSON(peer.Activity("Delete", bob, bob))
+		srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, Signing{keyID: keyID, key: otherRSAKey()}))
 	}
 	for i := range 5 {
-		send(fmt.Sprintf("%s/key%d", other.url, i))
+		send(fmt.Sprintf("%s/key%d", other.URL, i))
 	}
-	if n := peer.asked(bob) - asked; n != 0 {
+	if n := peer.Fetches(bob) - asked; n != 0 {
 		t.Errorf("asked %d times because of keys that others do not have", n)
 	}
 	for i := range 5 {
-		send(fmt.Sprintf("%s/key%d", peer.url, i))
+		send(fmt.Sprintf("%s/key%d", peer.URL, i))
 	}
-	if n := peer.asked(bob) - asked; n != 1 {
+	if n := peer.Fetches(bob) - asked; n != 1 {
 		t.Errorf("asked %d times, want 1", n)
 	}
-	if srv.known(bob) == "" {
+	if srv.KnownID(bob) == "" {
 		t.Error("the actor is deleted though it is there")
 	}
 }
 
 // Somebody who was removed because nothing here had to do with them can come again.
 func TestInboxOfRemoved(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	st := alice.publish("a post")
-	bob := peer.actor("bob")
-	peer.receive(srv, peer.activity("Like", bob, st.str("uri")))
-	if err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("a post")
+	bob := peer.AddActor("bob")
+	peer.PostAndSettle(srv, peer.Activity("Like", bob, st.Str("uri")))
+	if err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
 		a, err := tx.AccountByURI(t.Context(), bob)
 		if err != nil {
 			return err
@@ -155,19 +155,19 @@ func TestInboxOfRemoved(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	another := alice.publish("another")
-	peer.receive(srv, peer.activity("Like", bob, another.str("uri")))
-	if n := alice.liked(another.id()); n != 1 {
+	another := alice.Publish("another")
+	peer.PostAndSettle(srv, peer.Activity("Like", bob, another.Str("uri")))
+	if n := alice.Favourites(another.ID()); n != 1 {
 		t.Errorf("%d favourites, want 1", n)
 	}
 }
 
 // What cannot be an activity that anybody has signed is refused before it is read.
 func TestInboxUnsigned(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	bob := peer.actor("bob")
+	srv, peer := StartWithFake(t)
+	bob := peer.AddActor("bob")
 	signed := func(body []byte) *http.Request {
-		return handSigned(t, srv.url+"/inbox", body, signing{keyID: bob + "#main-key", key: peer.keys[bob]})
+		return SignedByHand(t, srv.URL+"/inbox", body, Signing{keyID: bob + "#main-key", key: peer.Keys[bob]})
 	}
 	for _, tt := range []struct {
 		name   string
@@ -183,10 +183,10 @@ func TestInboxUnsigned(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			req := signed([]byte("{"))
 			tt.change(req)
-			w := &recorded{header: make(http.Header)}
-			in := serverSide(req, nil)
+			w := &recorder{header: make(http.Header)}
+			in := incomingRequest(req, nil)
 			in.ContentLength, in.Body = req.ContentLength, readCloser{bytes.NewReader([]byte(strings.Repeat("{", int(req.ContentLength))))}
-			srv.handler.ServeHTTP(w, in)
+			srv.Handler.ServeHTTP(w, in)
 			if w.status != tt.want {
 				t.Errorf("got %d, want %d: %s", w.status, tt.want, w.body.Bytes())
 			}

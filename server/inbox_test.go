@@ -19,121 +19,121 @@ import (
 	"svc/store"
 )
 
-// running has what comes in done as it comes, instead of by settle, until the test ends.
-func (a *api) running() {
-	a.t.Helper()
+// RunFederation has what comes in done as it comes, instead of by settle, until the test ends.
+func (a *Server) RunFederation() {
+	a.T.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		a.fed.Run(ctx)
+		a.Federation.Run(ctx)
 	}()
-	a.t.Cleanup(func() {
+	a.T.Cleanup(func() {
 		stop()
 		select {
 		case <-ended:
 		case <-time.After(5 * time.Second):
-			a.t.Error("federation does not end")
+			a.T.Error("federation does not end")
 		}
 	})
 }
 
-// wantEmptyInbox waits until all is done that has come in.
-func (a *api) wantEmptyInbox() {
-	a.t.Helper()
-	var state store.ReceivedState
+// WantEmptyInbox waits until all is done that has come in.
+func (a *Server) WantEmptyInbox() {
+	a.T.Helper()
+	var state store.QueuedActivityCounts
 	for range 2000 {
 		var err error
-		if state, err = a.db.ReceivedState(a.t.Context(), 100_000); err != nil {
-			a.t.Fatal(err)
+		if state, err = a.DB.QueuedActivityCounts(a.T.Context(), 100_000); err != nil {
+			a.T.Fatal(err)
 		}
 		if state.Waiting == 0 {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	a.t.Fatalf("the inbox does not get empty: %+v", state)
+	a.T.Fatalf("the inbox does not get empty: %+v", state)
 }
 
 // Cases 49 and 122: the same activity again, at another inbox, or by somebody who has recorded the request, is nothing new.
 func TestInboxAgain(t *testing.T) {
 	for _, running := range []bool{false, true} {
 		t.Run(fmt.Sprintf("running %v", running), func(t *testing.T) {
-			srv, peer := startWithPeer(t)
-			second := startPeers(t, 1)[0]
-			alice := srv.signUp("alice")
-			bob := peer.actor("bob")
+			srv, peer := StartWithFake(t)
+			second := StartPeers(t, 1)[0]
+			alice := srv.SignUp("alice")
+			bob := peer.AddActor("bob")
 			if running {
-				srv.running()
+				srv.RunFederation()
 			}
-			note := peer.note(bob, "hi", doc{"cc": []any{alice.uri()}, "tag": []any{doc{"type": "Mention", "href": alice.uri()}}})
-			create := peer.create(note)
-			body := mustJSON(create)
+			note := peer.Note(bob, "hi", Doc{"cc": []any{alice.URI()}, "tag": []any{Doc{"type": "Mention", "href": alice.URI()}}})
+			create := peer.Create(note)
+			body := MustJSON(create)
 			var all sync.WaitGroup
-			all.Go(func() { peer.post(srv, create) })
-			all.Go(func() { peer.postTo(srv, alice, create) })
+			all.Go(func() { peer.Post(srv, create) })
+			all.Go(func() { peer.PostTo(srv, alice, create) })
 			all.Wait()
-			sign := signing{keyID: bob + "#main-key", key: peer.keys[bob]}
-			srv.as(nil).request(handSigned(t, srv.url+"/inbox", body, sign)).want(202)
+			sign := Signing{keyID: bob + "#main-key", key: peer.Keys[bob]}
+			srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, sign)).Want(202)
 			if running {
-				srv.wantEmptyInbox()
+				srv.WantEmptyInbox()
 			} else {
-				settle(srv)
+				Settle(srv)
 			}
-			srv.as(nil).request(handSigned(t, srv.url+"/inbox", body, sign)).want(202)
+			srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, sign)).Want(202)
 			if running {
-				srv.wantEmptyInbox()
+				srv.WantEmptyInbox()
 			} else {
-				settle(srv)
+				Settle(srv)
 			}
-			wantList(t, "alice is told", alice.told(), "mention")
+			WantList(t, "alice is told", alice.NotificationTypes(), "mention")
 
-			elsewhere := handSigned(t, srv.url+"/inbox", body, sign)
-			elsewhere.URL.Host = strings.TrimPrefix(second.url, "http://")
-			elsewhere.Host = strings.TrimPrefix(srv.url, "http://")
-			second.as(nil).request(elsewhere).want(401)
+			elsewhere := SignedByHand(t, srv.URL+"/inbox", body, sign)
+			elsewhere.URL.Host = strings.TrimPrefix(second.URL, "http://")
+			elsewhere.Host = strings.TrimPrefix(srv.URL, "http://")
+			second.As(nil).DoRequest(elsewhere).Want(401)
 		})
 	}
 }
 
 // Case 50: deletions of accounts that nobody here has heard of cost nothing.
 func TestInboxDeletesOfStrangers(t *testing.T) {
-	srv, peer := startWithPeer(t)
+	srv, peer := StartWithFake(t)
 	for i := range 1000 {
-		id := fmt.Sprintf("%s/users/gone%d", peer.url, i)
-		peer.keys[id] = fakeKeys()
-		peer.post(srv, doc{"@context": "https://www.w3.org/ns/activitystreams", "id": id + "#delete", "type": "Delete", "actor": id, "object": id, "to": []any{toPublic}})
+		id := fmt.Sprintf("%s/users/gone%d", peer.URL, i)
+		peer.Keys[id] = SharedKey()
+		peer.Post(srv, Doc{"@context": "https://www.w3.org/ns/activitystreams", "id": id + "#delete", "type": "Delete", "actor": id, "object": id, "to": []any{Public}})
 	}
-	settle(srv)
-	if n := peer.askedAll(); n != 0 {
+	Settle(srv)
+	if n := peer.AllFetches(); n != 0 {
 		t.Errorf("%d requests, want 0", n)
 	}
 }
 
 // Case 51: the deletion of an account whose key is gone with it.
 func TestInboxDeleteOfGone(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	bob := peer.actor("bob")
-	st := alice.publish("a post")
-	peer.receive(srv, peer.activity("Like", bob, st.str("uri")))
-	peer.rotate("bob")
-	peer.remove(bob, http.StatusGone)
-	peer.post(srv, peer.activity("Delete", bob, bob))
-	if n := alice.liked(st.id()); n != 0 {
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob")
+	st := alice.Publish("a post")
+	peer.PostAndSettle(srv, peer.Activity("Like", bob, st.Str("uri")))
+	peer.RotateKey("bob")
+	peer.Remove(bob, http.StatusGone)
+	peer.Post(srv, peer.Activity("Delete", bob, bob))
+	if n := alice.Favourites(st.ID()); n != 0 {
 		t.Errorf("%d favourites of who is gone", n)
 	}
-	alice.get("/api/v1/accounts/" + srv.known(bob)).want(404)
+	alice.Get("/api/v1/accounts/" + srv.KnownID(bob)).Want(404)
 }
 
 // Cases 52, 53, 118: what is no activity, or not in the form of one.
 func TestInboxForms(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	bob := peer.actor("bob")
-	st := alice.publish("a post")
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob")
+	st := alice.Publish("a post")
 	like := func(more string) []byte {
-		return fmt.Appendf(nil, `{"@context":"https://www.w3.org/ns/activitystreams","type":"Like","object":%q,%s}`, st.str("uri"), more)
+		return fmt.Appendf(nil, `{"@context":"https://www.w3.org/ns/activitystreams","type":"Like","object":%q,%s}`, st.Str("uri"), more)
 	}
 	actor := fmt.Sprintf(`"actor":%q`, bob)
 	padding := func(n int) string { return strings.Repeat("x", n) }
@@ -144,26 +144,26 @@ func TestInboxForms(t *testing.T) {
 		want int
 		done bool
 	}{
-		{"as it should be", like(actor + `,"id":"` + peer.id("likes") + `"`), 202, true},
-		{"0.9 MB", like(actor + `,"id":"` + peer.id("likes") + `","summary":"` + padding(900_000) + `"`), 202, true},
-		{"1.1 MB", like(actor + `,"id":"` + peer.id("likes") + `","summary":"` + padding(1_100_000) + `"`), 413, false},
-		{"the actor twice", like(actor + `,"actor":"https://other.example/users/eve","id":"` + peer.id("likes") + `"`), 400, false},
+		{"as it should be", like(actor + `,"id":"` + peer.NewID("likes") + `"`), 202, true},
+		{"0.9 MB", like(actor + `,"id":"` + peer.NewID("likes") + `","summary":"` + padding(900_000) + `"`), 202, true},
+		{"1.1 MB", like(actor + `,"id":"` + peer.NewID("likes") + `","summary":"` + padding(1_100_000) + `"`), 413, false},
+		{"the actor twice", like(actor + `,"actor":"https://other.example/users/eve","id":"` + peer.NewID("likes") + `"`), 400, false},
 		{"@graph", like(actor + `,"@graph":[]`), 400, false},
 		{"@reverse", like(actor + `,"tag":{"@reverse":{}}`), 400, false},
 		{"@included", like(actor + `,"@included":[]`), 400, false},
-		{"the id an object", like(actor + `,"id":{"id":"` + peer.id("likes") + `"}`), 400, false},
+		{"the id an object", like(actor + `,"id":{"id":"` + peer.NewID("likes") + `"}`), 400, false},
 		{"the id a number", like(actor + `,"id":1`), 400, false},
-		{"the id a list", like(actor + `,"id":["` + peer.id("likes") + `"]`), 400, false},
+		{"the id a list", like(actor + `,"id":["` + peer.NewID("likes") + `"]`), 400, false},
 		{"no id", like(actor), 202, true},
 		{"the id elsewhere", like(actor + `,"id":"https://other.example/1"`), 202, false},
-		{"several types", []byte(strings.Replace(string(like(actor+`,"id":"`+peer.id("likes")+`"`)), `"Like"`, `["Like","Thing"]`, 1)), 202, true},
+		{"several types", []byte(strings.Replace(string(like(actor+`,"id":"`+peer.NewID("likes")+`"`)), `"Like"`, `["Like","Thing"]`, 1)), 202, true},
 		{"a type of no interest", []byte(strings.Replace(string(like(actor)), `"Like"`, `"Travel"`, 1)), 202, false},
 		{"no type", []byte(strings.Replace(string(like(actor)), `"Like"`, `7`, 1)), 202, false},
-		{"no actor", like(`"id":"` + peer.id("likes") + `"`), 400, false},
-		{"two actors", like(fmt.Sprintf(`"actor":[%q,%q]`, bob, peer.url+"/users/eve")), 400, false},
+		{"no actor", like(`"id":"` + peer.NewID("likes") + `"`), 400, false},
+		{"two actors", like(fmt.Sprintf(`"actor":[%q,%q]`, bob, peer.URL+"/users/eve")), 400, false},
 		{"the actor a number", like(`"actor":1`), 400, false},
-		{"the actor of this server", like(fmt.Sprintf(`"actor":%q`, alice.uri())), 400, false},
-		{"the actor with a user", like(`"actor":"http://bob@` + peer.host + `/users/bob"`), 400, false},
+		{"the actor of this server", like(fmt.Sprintf(`"actor":%q`, alice.URI())), 400, false},
+		{"the actor with a user", like(`"actor":"http://bob@` + peer.Host + `/users/bob"`), 400, false},
 		{"a list", []byte(`[` + string(like(actor)) + `]`), 400, false},
 		{"too deep", like(actor + `,"tag":` + deep), 400, false},
 		{"not JSON", []byte(`{"type":`), 400, false},
@@ -171,12 +171,12 @@ func TestInboxForms(t *testing.T) {
 		{"nothing", nil, 400, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			before := alice.liked(st.id())
-			peer.deliverRaw(srv, "/inbox", bob, tt.body).want(tt.want)
-			if after := alice.liked(st.id()); after > before != tt.done {
+			before := alice.Favourites(st.ID())
+			peer.DeliverRaw(srv, "/inbox", bob, tt.body).Want(tt.want)
+			if after := alice.Favourites(st.ID()); after > before != tt.done {
 				t.Errorf("%d favourites, before %d", after, before)
 			}
-			peer.receive(srv, peer.activity("Undo", bob, doc{"type": "Like", "actor": bob, "object": st.str("uri")}))
+			peer.PostAndSettle(srv, peer.Activity("Undo", bob, Doc{"type": "Like", "actor": bob, "object": st.Str("uri")}))
 		})
 	}
 	t.Run("compressed", func(t *testing.T) {
@@ -184,17 +184,17 @@ func TestInboxForms(t *testing.T) {
 		w := gzip.NewWriter(&packed)
 		w.Write(make([]byte, 100<<20))
 		w.Close()
-		req := handSigned(t, srv.url+"/inbox", packed.Bytes(), signing{keyID: bob + "#main-key", key: peer.keys[bob]})
+		req := SignedByHand(t, srv.URL+"/inbox", packed.Bytes(), Signing{keyID: bob + "#main-key", key: peer.Keys[bob]})
 		req.Header.Set("Content-Encoding", "gzip")
-		srv.as(nil).request(req).want(415)
+		srv.As(nil).DoRequest(req).Want(415)
 	})
 	t.Run("another type", func(t *testing.T) {
 		for media, want := range map[string]int{"text/html": 415, "application/json": 202, `application/ld+json; profile="https://www.w3.org/ns/activitystreams"`: 202} {
-			req := handSigned(t, srv.url+"/inbox", mustJSON(peer.activity("Like", bob, st.str("uri"))), signing{
-				keyID: bob + "#main-key", key: peer.keys[bob], headers: "(request-target) host date digest",
+			req := SignedByHand(t, srv.URL+"/inbox", MustJSON(peer.Activity("Like", bob, st.Str("uri"))), Signing{
+				keyID: bob + "#main-key", key: peer.Keys[bob], headers: "(request-target) host date digest",
 			})
 			req.Header.Set("Content-Type", media)
-			if got := srv.as(nil).request(req).status; got != want {
+			if got := srv.As(nil).DoRequest(req).Status; got != want {
 				t.Errorf("%s: got %d, want %d", media, got, want)
 			}
 		}
@@ -203,11 +203,11 @@ func TestInboxForms(t *testing.T) {
 
 // Case 119: who is suspended or deleted here has no say, but may take back and delete.
 func TestInboxOfSuspended(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	bob, carol := peer.actor("bob"), peer.actor("carol")
-	st := alice.publish("a post")
-	secret := alice.publish("for nobody else", "visibility", "private")
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob, carol := peer.AddActor("bob"), peer.AddActor("carol")
+	st := alice.Publish("a post")
+	secret := alice.Publish("for nobody else", "visibility", "private")
 	read := func(actor, uri string) int {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), "GET", uri, nil)
@@ -215,130 +215,130 @@ func TestInboxOfSuspended(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.Header.Set("Accept", "application/activity+json")
-		if err := peer.signerOf(actor).Sign(req, nil, httpsig.Options{Scheme: httpsig.Cavage, Now: time.Now()}); err != nil {
+		if err := peer.Signer(actor).Sign(req, nil, httpsig.Options{Scheme: httpsig.Cavage, Now: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
-		return srv.as(nil).request(req).status
+		return srv.As(nil).DoRequest(req).Status
 	}
 	for _, actor := range []string{bob, carol} {
-		peer.receive(srv, peer.activity("Like", actor, st.str("uri")))
+		peer.PostAndSettle(srv, peer.Activity("Like", actor, st.Str("uri")))
 	}
-	if n := alice.liked(st.id()); n != 2 {
+	if n := alice.Favourites(st.ID()); n != 2 {
 		t.Fatalf("%d favourites, want 2", n)
 	}
-	peer.post(srv, peer.activity("Announce", bob, st.str("uri"), doc{"to": []any{toPublic}})) // suspended before it is done
+	peer.Post(srv, peer.Activity("Announce", bob, st.Str("uri"), Doc{"to": []any{Public}})) // suspended before it is done
 	withhold := func(uri string) {
 		t.Helper()
-		err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
 			a, err := tx.AccountByURI(t.Context(), uri)
 			if err != nil {
 				return err
 			}
-			return tx.SetWithheld(t.Context(), a.ID, true)
+			return tx.SetUnavailable(t.Context(), a.ID, true)
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	withhold(bob)
-	another := alice.publish("another")
-	for _, d := range []doc{peer.activity("Like", bob, another.str("uri")), peer.activity("Announce", bob, another.str("uri"), doc{"to": []any{toPublic}})} {
-		peer.receive(srv, d)
+	another := alice.Publish("another")
+	for _, d := range []Doc{peer.Activity("Like", bob, another.Str("uri")), peer.Activity("Announce", bob, another.Str("uri"), Doc{"to": []any{Public}})} {
+		peer.PostAndSettle(srv, d)
 	}
-	for _, st := range []*object{st, another} {
-		got := alice.get("/api/v1/statuses/" + st.id()).want(200).object()
-		if got.num("reblogs_count") != 0 || got.str("id") == another.id() && got.num("favourites_count") != 0 {
-			t.Errorf("who is suspended has a say: %v", got.m)
+	for _, st := range []*Object{st, another} {
+		got := alice.Get("/api/v1/statuses/" + st.ID()).Want(200).Object()
+		if got.Int("reblogs_count") != 0 || got.Str("id") == another.ID() && got.Int("favourites_count") != 0 {
+			t.Errorf("who is suspended has a say: %v", got.Fields)
 		}
 	}
-	if got := read(bob, secret.str("uri")); got != 401 && got != 404 {
+	if got := read(bob, secret.Str("uri")); got != 401 && got != 404 {
 		t.Errorf("the suspended reads: %d", got)
 	}
-	peer.receive(srv, peer.activity("Undo", bob, doc{"type": "Like", "actor": bob, "object": st.str("uri")}))
-	if n := alice.liked(st.id()); n != 1 {
+	peer.PostAndSettle(srv, peer.Activity("Undo", bob, Doc{"type": "Like", "actor": bob, "object": st.Str("uri")}))
+	if n := alice.Favourites(st.ID()); n != 1 {
 		t.Errorf("%d favourites after the Undo of who is suspended, want 1", n)
 	}
-	peer.receive(srv, peer.activity("Delete", carol, carol))
-	asked := peer.askedAll()
+	peer.PostAndSettle(srv, peer.Activity("Delete", carol, carol))
+	asked := peer.AllFetches()
 	for range 5 {
-		peer.deliver(srv, "/inbox", carol, peer.activity("Like", carol, another.str("uri")))
+		peer.Deliver(srv, "/inbox", carol, peer.Activity("Like", carol, another.Str("uri")))
 	}
-	settle(srv)
-	if n := alice.liked(another.id()); n != 0 {
+	Settle(srv)
+	if n := alice.Favourites(another.ID()); n != 0 {
 		t.Errorf("%d favourites by who is deleted", n)
 	}
-	if got := read(carol, secret.str("uri")); got != 401 && got != 404 {
+	if got := read(carol, secret.Str("uri")); got != 401 && got != 404 {
 		t.Errorf("the deleted reads: %d", got)
 	}
-	if n := peer.askedAll() - asked; n > 1 {
+	if n := peer.AllFetches() - asked; n > 1 {
 		t.Errorf("for the key of who is deleted, %d requests", n)
 	}
 }
 
 // Case 35: with hosts that are rejected there are no dealings, but what they delete is deleted.
 func TestInboxOfRejected(t *testing.T) {
-	peer := startFake(t)
-	srv := startPeers(t, 1)[0]
-	alice := srv.signUp("alice")
-	bob := peer.actor("bob")
-	note := peer.note(bob, "hi", doc{"cc": []any{alice.uri()}, "tag": []any{doc{"type": "Mention", "href": alice.uri()}}})
-	peer.receive(srv, peer.create(note))
+	peer := StartFake(t)
+	srv := StartPeers(t, 1)[0]
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob")
+	note := peer.Note(bob, "hi", Doc{"cc": []any{alice.URI()}, "tag": []any{Doc{"type": "Mention", "href": alice.URI()}}})
+	peer.PostAndSettle(srv, peer.Create(note))
 	uri := note["id"].(string)
-	st, err := srv.db.StatusByURI(t.Context(), uri)
+	st, err := srv.DB.StatusByURI(t.Context(), uri)
 	if err != nil || st == nil {
 		t.Fatal(st, err)
 	}
-	other := startFake(t)
-	dora := other.actor("dora")
-	other.receive(srv, other.activity("Like", dora, alice.publish("a post").str("uri")))
-	srv.insert(`UPDATE accounts SET domain = 'rejected.example' WHERE uri = ?`, dora) // her handle is of another host than her server
-	rejecting := *srv.settings
+	other := StartFake(t)
+	dora := other.AddActor("dora")
+	other.PostAndSettle(srv, other.Activity("Like", dora, alice.Publish("a post").Str("uri")))
+	srv.Exec(`UPDATE accounts SET domain = 'rejected.example' WHERE uri = ?`, dora) // her handle is of another host than her server
+	rejecting := *srv.Settings
 	rejecting.MRF.Policies = []string{"SimplePolicy"}
-	rejecting.MRFSimple.Reject = []config.HostReason{{Host: peer.host}, {Host: "rejected.example"}}
-	srv.fed.Policies = policy.New(&rejecting, policy.Deps{Log: slog.New(slog.DiscardHandler), Now: srv.db.Now, People: srv.db})
-	asked := peer.askedAll()
-	other.deliver(srv, "/inbox", dora, other.activity("Like", dora, alice.publish("another").str("uri"))).want(403)
-	peer.deliver(srv, "/inbox", bob, peer.create(peer.note(bob, "hi"))).want(403)
-	peer.deliver(srv, "/inbox", peer.actor("eve"), peer.activity("Like", peer.url+"/users/eve", note["id"])).want(403)
-	if n := peer.askedAll() - asked; n != 0 {
+	rejecting.MRFSimple.Reject = []config.HostReason{{Host: peer.Host}, {Host: "rejected.example"}}
+	srv.Federation.Policies = policy.New(&rejecting, policy.Deps{Log: slog.New(slog.DiscardHandler), Now: srv.DB.Now, Accounts: srv.DB})
+	asked := peer.AllFetches()
+	other.Deliver(srv, "/inbox", dora, other.Activity("Like", dora, alice.Publish("another").Str("uri"))).Want(403)
+	peer.Deliver(srv, "/inbox", bob, peer.Create(peer.Note(bob, "hi"))).Want(403)
+	peer.Deliver(srv, "/inbox", peer.AddActor("eve"), peer.Activity("Like", peer.URL+"/users/eve", note["id"])).Want(403)
+	if n := peer.AllFetches() - asked; n != 0 {
 		t.Errorf("%d requests to a host that is rejected", n)
 	}
-	peer.receive(srv, peer.activity("Delete", bob, uri))
-	if st, err := srv.db.StatusByURI(t.Context(), uri); err != nil || st != nil {
+	peer.PostAndSettle(srv, peer.Activity("Delete", bob, uri))
+	if st, err := srv.DB.StatusByURI(t.Context(), uri); err != nil || st != nil {
 		t.Errorf("what a rejected host has deleted is there: %v %v", st, err)
 	}
 }
 
 // What an actor sends is done in the order in which it is sent, however much that is, and others do not wait for it.
 func TestInboxOrder(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	bob, carol := peer.actor("bob"), peer.actor("carol")
-	srv.running()
-	st := alice.publish("a post")
-	other := alice.publish("another")
-	alice.follows(bob)
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob, carol := peer.AddActor("bob"), peer.AddActor("carol")
+	srv.RunFederation()
+	st := alice.Publish("a post")
+	other := alice.Publish("another")
+	alice.FollowRemote(bob)
 	const flood = 400
-	note := peer.note(bob, "version 0", doc{"published": fromNow(-time.Hour)})
-	peer.post(srv, peer.create(note))
+	note := peer.Note(bob, "version 0", Doc{"published": FromNow(-time.Hour)})
+	peer.Post(srv, peer.Create(note))
 	for i := range flood {
-		peer.post(srv, peer.activity("Update", bob, with(note, doc{"content": fmt.Sprint("version ", i+1), "updated": fromNow(-time.Hour + time.Duration(i+1)*time.Second)})))
+		peer.Post(srv, peer.Activity("Update", bob, With(note, Doc{"content": fmt.Sprint("version ", i+1), "updated": FromNow(-time.Hour + time.Duration(i+1)*time.Second)})))
 		if i%2 == 0 {
-			peer.post(srv, peer.activity("Like", bob, st.str("uri")))
+			peer.Post(srv, peer.Activity("Like", bob, st.Str("uri")))
 		} else {
-			peer.post(srv, peer.activity("Undo", bob, doc{"type": "Like", "actor": bob, "object": st.str("uri")}))
+			peer.Post(srv, peer.Activity("Undo", bob, Doc{"type": "Like", "actor": bob, "object": st.Str("uri")}))
 		}
 	}
-	peer.post(srv, peer.activity("Like", carol, other.str("uri")))
-	srv.wantEmptyInbox()
-	if got := alice.wantPost(note["id"]); got.str("content") != fmt.Sprint("version ", flood) {
-		t.Errorf("the post is %q", got.str("content"))
+	peer.Post(srv, peer.Activity("Like", carol, other.Str("uri")))
+	srv.WantEmptyInbox()
+	if got := alice.WantPost(note["id"]); got.Str("content") != fmt.Sprint("version ", flood) {
+		t.Errorf("the post is %q", got.Str("content"))
 	}
-	got := alice.get("/api/v1/statuses/" + st.id()).want(200).object()
-	if n := got.num("favourites_count"); n != 0 {
+	got := alice.Get("/api/v1/statuses/" + st.ID()).Want(200).Object()
+	if n := got.Int("favourites_count"); n != 0 {
 		t.Errorf("%d favourites, want 0", n)
 	}
-	if n := alice.get("/api/v1/statuses/" + other.id()).want(200).object().num("favourites_count"); n != 1 {
+	if n := alice.Get("/api/v1/statuses/" + other.ID()).Want(200).Object().Int("favourites_count"); n != 1 {
 		t.Errorf("carol's favourite is not there: %d", n)
 	}
 }
@@ -346,133 +346,133 @@ func TestInboxOrder(t *testing.T) {
 // What is brief is done by the time its sender is answered, and never queued. What other servers have to be asked for is queued, and so is
 // what is about the same, and all that comes while nobody works.
 func TestInboxAtOnce(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	other := startFake(t)
-	alice := srv.signUp("alice")
-	bob, carol := peer.actor("bob"), other.actor("carol")
-	alice.follows(bob)
-	st := alice.publish("a post")
-	unknown := other.note(carol, "not known here")
-	other.serve(unknown)
+	srv, peer := StartWithFake(t)
+	other := StartFake(t)
+	alice := srv.SignUp("alice")
+	bob, carol := peer.AddActor("bob"), other.AddActor("carol")
+	alice.FollowRemote(bob)
+	st := alice.Publish("a post")
+	unknown := other.Note(carol, "not known here")
+	other.Serve(unknown)
 	asked, answered := make(chan struct{}, 10), make(chan struct{})
-	other.answers[strings.TrimPrefix(unknown["id"].(string), other.url)].before = func(*http.Request) { asked <- struct{}{}; <-answered }
+	other.responses[strings.TrimPrefix(unknown["id"].(string), other.URL)].onRequest = func(*http.Request) { asked <- struct{}{}; <-answered }
 	wantQueued := func(what string, want int) {
 		t.Helper()
-		if n := srv.count(`SELECT count(*) FROM inbox`); n != want {
+		if n := srv.Count(`SELECT count(*) FROM queued_activities`); n != want {
 			t.Fatalf("after %s %d activities are queued, want %d", what, n, want)
 		}
 	}
 	wantCounts := func(what string, favourites, reblogs int) {
 		t.Helper()
-		got := alice.get("/api/v1/statuses/" + st.id()).want(200).object()
-		if f, r := got.num("favourites_count"), got.num("reblogs_count"); f != favourites || r != reblogs {
+		got := alice.Get("/api/v1/statuses/" + st.ID()).Want(200).Object()
+		if f, r := got.Int("favourites_count"), got.Int("reblogs_count"); f != favourites || r != reblogs {
 			t.Errorf("after %s there are %d favourites and %d boosts, want %d and %d", what, f, r, favourites, reblogs)
 		}
 	}
-	boost := func(what any) doc { return peer.activity("Announce", bob, what, doc{"to": []any{toPublic}}) }
+	boost := func(what any) Doc { return peer.Activity("Announce", bob, what, Doc{"to": []any{Public}}) }
 
-	peer.post(srv, peer.activity("Like", bob, st.str("uri")))
+	peer.Post(srv, peer.Activity("Like", bob, st.Str("uri")))
 	wantQueued("a favourite before anybody works", 1)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	running.Go(func() { srv.fed.Run(ctx) })
+	running.Go(func() { srv.Federation.Run(ctx) })
 	defer running.Wait()
 	defer stop()
-	srv.wantEmptyInbox()
-	note := peer.note(bob, "hello")
-	peer.post(srv, peer.create(note))
+	srv.WantEmptyInbox()
+	note := peer.Note(bob, "hello")
+	peer.Post(srv, peer.Create(note))
 	wantQueued("a post", 0)
-	alice.wantPost(note["id"])
+	alice.WantPost(note["id"])
 
-	peer.post(srv, boost(unknown["id"]))
+	peer.Post(srv, boost(unknown["id"]))
 	wantQueued("a boost of what is not known", 1)
 	<-asked
-	peer.post(srv, boost(unknown["id"]))
+	peer.Post(srv, boost(unknown["id"]))
 	wantQueued("another of the same", 2)
-	like := other.activity("Like", carol, st.str("uri"))
-	other.post(srv, like)
-	other.post(srv, like)
+	like := other.Activity("Like", carol, st.Str("uri"))
+	other.Post(srv, like)
+	other.Post(srv, like)
 	wantQueued("what somebody else sends, twice", 2)
 	wantCounts("that", 2, 0)
 	close(answered)
-	srv.wantEmptyInbox()
-	alice.wantPost(unknown["id"])
-	peer.post(srv, boost(st.str("uri")))
+	srv.WantEmptyInbox()
+	alice.WantPost(unknown["id"])
+	peer.Post(srv, boost(st.Str("uri")))
 	wantQueued("a boost", 0)
 	wantCounts("that", 2, 1)
 
 	stop()
 	running.Wait()
-	other.post(srv, other.activity("Announce", carol, st.str("uri"), doc{"to": []any{toPublic}}))
+	other.Post(srv, other.Activity("Announce", carol, st.Str("uri"), Doc{"to": []any{Public}}))
 	wantQueued("a boost when nobody works any more", 1)
-	settle(srv)
+	Settle(srv)
 	wantCounts("that", 2, 2)
 }
 
 // What fails of something that passes is tried again, and not heard of before; what is given up is shown.
 func TestInboxTrouble(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	other := startFake(t)
-	alice := srv.signUp("alice")
-	bob, carol := peer.actor("bob"), other.actor("carol")
-	alice.follows(bob)
-	note := other.note(carol, "a post")
+	srv, peer := StartWithFake(t)
+	other := StartFake(t)
+	alice := srv.SignUp("alice")
+	bob, carol := peer.AddActor("bob"), other.AddActor("carol")
+	alice.FollowRemote(bob)
+	note := other.Note(carol, "a post")
 	id := note["id"].(string)
-	other.remove(id, 500)
-	boost := peer.activity("Announce", bob, id, doc{"to": []any{toPublic}})
-	peer.receive(srv, boost)
-	if heard, err := srv.db.Heard(t.Context(), boost["id"].(string)); heard || err != nil {
+	other.Remove(id, 500)
+	boost := peer.Activity("Announce", bob, id, Doc{"to": []any{Public}})
+	peer.PostAndSettle(srv, boost)
+	if heard, err := srv.DB.SeenActivity(t.Context(), boost["id"].(string)); heard || err != nil {
 		t.Fatalf("heard of what failed: %v %v", heard, err)
 	}
-	state, err := srv.db.ReceivedState(t.Context(), 10)
+	state, err := srv.DB.QueuedActivityCounts(t.Context(), 10)
 	if err != nil || state.Failed != 1 {
 		t.Fatalf("got %+v %v, want one that has failed", state, err)
 	}
 	for range 7 { // the last of these parks it
-		rows, err := srv.db.WaitingReceived(t.Context(), 0, 10)
+		rows, err := srv.DB.QueuedActivityHeaders(t.Context(), 0, 10)
 		if err != nil || len(rows) != 1 {
 			t.Fatalf("%d rows, %v", len(rows), err)
 		}
-		err = srv.db.Update(t.Context(), func(tx *store.Tx) error {
-			row, err := tx.ReceivedBy(t.Context(), rows[0].ID)
+		err = srv.DB.Update(t.Context(), func(tx *store.Tx) error {
+			row, err := tx.QueuedActivity(t.Context(), rows[0].ID)
 			if err != nil {
 				return err
 			}
-			_, err = tx.PutOffReceived(t.Context(), row, fmt.Errorf("trouble"))
+			_, err = tx.RecordQueuedActivityFailure(t.Context(), row, fmt.Errorf("trouble"))
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if state, err = srv.db.ReceivedState(t.Context(), 10); err != nil || state.Parked != 1 || state.Waiting != 0 {
+	if state, err = srv.DB.QueuedActivityCounts(t.Context(), 10); err != nil || state.Parked != 1 || state.Waiting != 0 {
 		t.Fatalf("got %+v %v, want one that is given up", state, err)
 	}
-	other.serve(note)
-	srv.running()
-	if done, err := srv.fed.Explain(t.Context(), id); err != nil || len(done.Waiting) != 1 || !done.Waiting[0].GivenUp {
+	other.Serve(note)
+	srv.RunFederation()
+	if done, err := srv.Federation.Explain(t.Context(), id); err != nil || len(done.Queued) != 1 || !done.Queued[0].Parked {
 		t.Errorf("what was given up is not told of: %+v %v", done, err)
 	}
-	if _, err := srv.fed.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
+	if _, err := srv.Federation.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
 		t.Fatal(err)
 	}
-	srv.wantEmptyInbox()
-	alice.wantPost(id)
+	srv.WantEmptyInbox()
+	alice.WantPost(id)
 }
 
 // FuzzReceive sends anything to the inbox, signed and not: it answers, and never that it has failed.
 func FuzzReceive(f *testing.F) {
-	srv, peer := startPeers(f, 1)[0], startFake(f)
-	alice := srv.signUp("alice")
-	bob := peer.actor("bob")
-	st := alice.publish("a post")
-	note := peer.note(bob, "hi")
-	for _, d := range []doc{
-		peer.activity("Like", bob, st.str("uri")), peer.create(note), peer.activity("Delete", bob, bob), peer.activity("Undo", bob, doc{"type": "Follow"}),
-		peer.activity("Announce", bob, st.str("uri")), peer.activity("Flag", bob, []any{alice.uri()}), peer.activity("Move", bob, bob, doc{"target": alice.uri()}),
-		peer.activity("Update", bob, with(note, doc{"proof": doc{"type": "DataIntegrityProof", "proofValue": "z1"}})),
+	srv, peer := StartPeers(f, 1)[0], StartFake(f)
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob")
+	st := alice.Publish("a post")
+	note := peer.Note(bob, "hi")
+	for _, d := range []Doc{
+		peer.Activity("Like", bob, st.Str("uri")), peer.Create(note), peer.Activity("Delete", bob, bob), peer.Activity("Undo", bob, Doc{"type": "Follow"}),
+		peer.Activity("Announce", bob, st.Str("uri")), peer.Activity("Flag", bob, []any{alice.URI()}), peer.Activity("Move", bob, bob, Doc{"target": alice.URI()}),
+		peer.Activity("Update", bob, With(note, Doc{"proof": Doc{"type": "DataIntegrityProof", "proofValue": "z1"}})),
 	} {
-		f.Add(mustJSON(d), "application/activity+json", "", true)
+		f.Add(MustJSON(d), "application/activity+json", "", true)
 	}
 	f.Add([]byte(`{"type":"Like"}`), "application/json", `keyId="`+bob+`#main-key",headers="(request-target) host date digest",signature="AAAA"`, false)
 	f.Add([]byte(`{"type":"Like","actor":"`+bob+`"}`), "x", `sig1=:AAAA:`, false)
@@ -480,29 +480,29 @@ func FuzzReceive(f *testing.F) {
 		if strings.ContainsAny(media+signature, "\r\n\x00") {
 			t.Skip()
 		}
-		req, err := http.NewRequestWithContext(t.Context(), "POST", srv.url+"/inbox", bytes.NewReader(body))
+		req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL+"/inbox", bytes.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
 		req.Header["Content-Type"] = []string{media}
 		if signed {
-			if err := peer.signerOf(bob).Sign(req, body, httpsig.Options{Scheme: httpsig.Cavage, Now: time.Now()}); err != nil {
+			if err := peer.Signer(bob).Sign(req, body, httpsig.Options{Scheme: httpsig.Cavage, Now: time.Now()}); err != nil {
 				t.Skip()
 			}
 		} else {
 			req.Header["Signature"] = []string{signature}
 		}
-		w := &recorded{header: make(http.Header)}
-		srv.handler.ServeHTTP(w, serverSide(req, body))
+		w := &recorder{header: make(http.Header)}
+		srv.Handler.ServeHTTP(w, incomingRequest(req, body))
 		if w.status >= 500 && w.status != 503 {
 			t.Errorf("answered %d %s to %q", w.status, w.body.Bytes(), body)
 		}
 		for range 3 {
-			if err := srv.fed.Settle(t.Context()); err != nil {
+			if err := srv.Federation.Settle(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		rows, err := srv.db.TroubledReceived(t.Context(), "", 10)
+		rows, err := srv.DB.FailedQueuedActivities(t.Context(), "", 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -514,26 +514,26 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
-// recorded is an answer.
-type recorded struct {
+// recorder is an answer.
+type recorder struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-func (r *recorded) Header() http.Header  { return r.header }
-func (r *recorded) WriteHeader(code int) { r.status = code }
-func (r *recorded) Write(b []byte) (int, error) {
+func (r *recorder) Header() http.Header  { return r.header }
+func (r *recorder) WriteHeader(code int) { r.status = code }
+func (r *recorder) Write(b []byte) (int, error) {
 	if r.status == 0 {
 		r.status = 200
 	}
 	return r.body.Write(b)
 }
-func (r *recorded) SetReadDeadline(time.Time) error  { return nil }
-func (r *recorded) SetWriteDeadline(time.Time) error { return nil }
+func (r *recorder) SetReadDeadline(time.Time) error  { return nil }
+func (r *recorder) SetWriteDeadline(time.Time) error { return nil }
 
-// serverSide makes of a request what a server gets to see.
-func serverSide(req *http.Request, body []byte) *http.Request {
+// incomingRequest makes of a request what a server gets to see.
+func incomingRequest(req *http.Request, body []byte) *http.Request {
 	in := req.Clone(req.Context())
 	in.RequestURI, in.RemoteAddr = req.URL.RequestURI(), "127.0.0.1:1"
 	if in.Host == "" {

@@ -9,115 +9,115 @@ import (
 
 // Cases 90 to 92: boosts.
 func TestIncomingAnnounce(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice, carol := srv.signUp("alice"), srv.signUp("carol")
-	other := startFake(t)
-	bob, eve, group := peer.actor("bob"), peer.actor("eve"), peer.actor("group", doc{"type": "Group"})
-	dan := other.actor("dan")
-	alice.follows(bob)
-	alice.follows(group)
-	announce := func(by string, object any, changes ...doc) doc {
-		return peer.activity("Announce", by, object, append([]doc{{"to": []any{toPublic}, "cc": []any{by + "/followers"}, "published": fromNow(0)}}, changes...)...)
+	srv, peer := StartWithFake(t)
+	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
+	other := StartFake(t)
+	bob, eve, group := peer.AddActor("bob"), peer.AddActor("eve"), peer.AddActor("group", Doc{"type": "Group"})
+	dan := other.AddActor("dan")
+	alice.FollowRemote(bob)
+	alice.FollowRemote(group)
+	announce := func(by string, object any, changes ...Doc) Doc {
+		return peer.Activity("Announce", by, object, append([]Doc{{"to": []any{Public}, "cc": []any{by + "/followers"}, "published": FromNow(0)}}, changes...)...)
 	}
-	boosts := func(m *member, of any) int {
+	boosts := func(m *User, of any) int {
 		n := 0
-		for _, st := range m.get("/api/v1/timelines/home", "limit", "40").list() {
-			if st.dig("reblog.uri") == of {
+		for _, st := range m.Get("/api/v1/timelines/home", "limit", "40").List() {
+			if st.Find("reblog.uri") == of {
 				n++
 			}
 		}
 		return n
 	}
 	t.Run("of what is fetched", func(t *testing.T) {
-		note := other.note(dan, "far away")
-		other.serve(note)
-		peer.receive(srv, announce(bob, note["id"]))
-		peer.receive(srv, announce(bob, note["id"]))
+		note := other.Note(dan, "far away")
+		other.Serve(note)
+		peer.PostAndSettle(srv, announce(bob, note["id"]))
+		peer.PostAndSettle(srv, announce(bob, note["id"]))
 		if n := boosts(alice, note["id"]); n != 1 {
 			t.Errorf("%d boosts in home, want 1", n)
 		}
-		if st := alice.wantPost(note["id"]); st.str("account.acct") != "dan@"+other.host || st.num("reblogs_count") != 1 {
-			t.Errorf("got %v", st.m)
+		if st := alice.WantPost(note["id"]); st.Str("account.acct") != "dan@"+other.Host || st.Int("reblogs_count") != 1 {
+			t.Errorf("got %v", st.Fields)
 		}
-		if n := other.asked(note["id"].(string)); n != 1 {
+		if n := other.Fetches(note["id"].(string)); n != 1 {
 			t.Errorf("it was asked for %d times", n)
 		}
 	})
 	t.Run("of a post of here", func(t *testing.T) {
-		st := carol.publish("mine")
-		peer.receive(srv, announce(eve, st.str("uri")))
-		if told := carol.told(); !slices.Equal(told, []string{"reblog"}) {
+		st := carol.Publish("mine")
+		peer.PostAndSettle(srv, announce(eve, st.Str("uri")))
+		if told := carol.NotificationTypes(); !slices.Equal(told, []string{"reblog"}) {
 			t.Errorf("the author was told %v", told)
 		}
-		peer.receive(srv, announce(bob, doc{"id": st.str("uri"), "type": "Note", "content": "forged"}))
-		if n, content := boosts(alice, st.str("uri")), alice.wantPost(st.str("uri")).str("content"); n != 1 || content != st.str("content") {
+		peer.PostAndSettle(srv, announce(bob, Doc{"id": st.Str("uri"), "type": "Note", "content": "forged"}))
+		if n, content := boosts(alice, st.Str("uri")), alice.WantPost(st.Str("uri")).Str("content"); n != 1 || content != st.Str("content") {
 			t.Errorf("%d boosts in home, of %q", n, content)
 		}
-		carol.post("/api/v1/notifications/clear").want(200)
+		carol.Post("/api/v1/notifications/clear").Want(200)
 	})
 	t.Run("by a stranger, of a stranger", func(t *testing.T) {
-		note := other.note(dan, "of no interest")
-		other.serve(note)
-		peer.receive(srv, announce(eve, note["id"]))
-		if alice.postOf(note["id"]) != nil || other.asked(note["id"].(string)) != 0 {
+		note := other.Note(dan, "of no interest")
+		other.Serve(note)
+		peer.PostAndSettle(srv, announce(eve, note["id"]))
+		if alice.FindPost(note["id"]) != nil || other.Fetches(note["id"].(string)) != 0 {
 			t.Error("it was fetched")
 		}
 	})
 	t.Run("of what is not for all", func(t *testing.T) {
-		secret := carol.publish("secret", "visibility", "private")
-		note := peer.note(eve, "for followers", doc{"to": []any{eve + "/followers"}, "cc": nil})
-		peer.serve(note)
-		for _, uri := range []any{secret.str("uri"), note["id"]} {
-			peer.receive(srv, announce(bob, uri))
+		secret := carol.Publish("secret", "visibility", "private")
+		note := peer.Note(eve, "for followers", Doc{"to": []any{eve + "/followers"}, "cc": nil})
+		peer.Serve(note)
+		for _, uri := range []any{secret.Str("uri"), note["id"]} {
+			peer.PostAndSettle(srv, announce(bob, uri))
 			if boosts(alice, uri) != 0 {
 				t.Errorf("a boost of %v is in home", uri)
 			}
 		}
-		if len(carol.told()) != 0 {
-			t.Errorf("told %v", carol.told())
+		if len(carol.NotificationTypes()) != 0 {
+			t.Errorf("told %v", carol.NotificationTypes())
 		}
 	})
 	t.Run("of one's own for followers, sent along", func(t *testing.T) {
-		note := peer.note(bob, "for followers", doc{"to": []any{bob + "/followers"}, "cc": nil})
-		peer.receive(srv, announce(bob, note))
+		note := peer.Note(bob, "for followers", Doc{"to": []any{bob + "/followers"}, "cc": nil})
+		peer.PostAndSettle(srv, announce(bob, note))
 		if n := boosts(alice, note["id"]); n != 1 {
 			t.Errorf("%d boosts in the home of a follower, want 1", n)
 		}
-		if carol.postOf(note["id"]) != nil {
+		if carol.FindPost(note["id"]) != nil {
 			t.Error("who does not follow sees it")
 		}
-		if boost := alice.get("/api/v1/timelines/home", "limit", "1").list()[0]; boost.str("visibility") != "private" {
-			t.Errorf("the boost is %s", boost.str("visibility"))
+		if boost := alice.Get("/api/v1/timelines/home", "limit", "1").List()[0]; boost.Str("visibility") != "private" {
+			t.Errorf("the boost is %s", boost.Str("visibility"))
 		}
 	})
 	t.Run("by a group, of what somebody did", func(t *testing.T) {
-		page := other.note(dan, "<p>real</p>", doc{"type": "Page", "name": "Title"})
-		other.serve(page)
-		forged := with(page, doc{"content": "forged"})
-		peer.receive(srv, announce(group, doc{"id": other.id("activities"), "type": "Create", "actor": dan, "object": forged}))
+		page := other.Note(dan, "<p>real</p>", Doc{"type": "Page", "name": "Title"})
+		other.Serve(page)
+		forged := With(page, Doc{"content": "forged"})
+		peer.PostAndSettle(srv, announce(group, Doc{"id": other.NewID("activities"), "type": "Create", "actor": dan, "object": forged}))
 		if boosts(alice, page["id"]) != 1 {
 			t.Error("there is no boost by the group")
 		}
-		if got := alice.wantPost(page["id"]).str("content"); !strings.Contains(got, "real") || strings.Contains(got, "forged") {
+		if got := alice.WantPost(page["id"]).Str("content"); !strings.Contains(got, "real") || strings.Contains(got, "forged") {
 			t.Errorf("got %q", got)
 		}
-		peer.receive(srv, announce(group, doc{"id": other.id("activities"), "type": "Like", "actor": dan, "object": page["id"]}))
-		peer.receive(srv, announce(group, doc{"id": other.id("activities"), "type": "Delete", "actor": dan, "object": page["id"]}))
-		if got := alice.wantPost(page["id"]); got.num("favourites_count") != 0 {
+		peer.PostAndSettle(srv, announce(group, Doc{"id": other.NewID("activities"), "type": "Like", "actor": dan, "object": page["id"]}))
+		peer.PostAndSettle(srv, announce(group, Doc{"id": other.NewID("activities"), "type": "Delete", "actor": dan, "object": page["id"]}))
+		if got := alice.WantPost(page["id"]); got.Int("favourites_count") != 0 {
 			t.Error("what a group says of favourites counts")
 		}
-		other.remove(page["id"].(string), http.StatusGone)
-		peer.receive(srv, announce(group, doc{"id": other.id("activities"), "type": "Delete", "actor": dan, "object": page["id"]}))
-		if alice.postOf(page["id"]) != nil {
+		other.Remove(page["id"].(string), http.StatusGone)
+		peer.PostAndSettle(srv, announce(group, Doc{"id": other.NewID("activities"), "type": "Delete", "actor": dan, "object": page["id"]}))
+		if alice.FindPost(page["id"]) != nil {
 			t.Error("what is gone is here")
 		}
 	})
 	t.Run("of an activity", func(t *testing.T) {
-		note := other.note(dan, "behind its Create")
-		other.serve(note)
-		created := other.create(note)
-		other.serve(created)
-		peer.receive(srv, announce(bob, created["id"]))
+		note := other.Note(dan, "behind its Create")
+		other.Serve(note)
+		created := other.Create(note)
+		other.Serve(created)
+		peer.PostAndSettle(srv, announce(bob, created["id"]))
 		if boosts(alice, note["id"]) != 1 {
 			t.Error("there is no boost")
 		}
@@ -125,11 +125,11 @@ func TestIncomingAnnounce(t *testing.T) {
 	t.Run("of several", func(t *testing.T) {
 		var ids []any
 		for range 3 {
-			note := other.note(dan, "one of several")
-			other.serve(note)
+			note := other.Note(dan, "one of several")
+			other.Serve(note)
 			ids = append(ids, note["id"])
 		}
-		peer.receive(srv, announce(bob, ids))
+		peer.PostAndSettle(srv, announce(bob, ids))
 		for _, id := range ids {
 			if boosts(alice, id) != 1 {
 				t.Errorf("there is no boost of %v", id)
@@ -138,40 +138,40 @@ func TestIncomingAnnounce(t *testing.T) {
 	})
 	t.Run("of an account", func(t *testing.T) {
 		a := announce(bob, dan)
-		peer.receive(srv, a)
-		if srv.refusals(a["id"]) == "" {
+		peer.PostAndSettle(srv, a)
+		if srv.Refusals(a["id"]) == "" {
 			t.Error("it is not noted that it was refused")
 		}
 	})
 	t.Run("case 93: taken back by another", func(t *testing.T) {
-		st := carol.publish("mine yet")
-		a := announce(bob, st.str("uri"))
-		peer.receive(srv, a)
-		anonymous := with(a, nil)
+		st := carol.Publish("mine yet")
+		a := announce(bob, st.Str("uri"))
+		peer.PostAndSettle(srv, a)
+		anonymous := With(a, nil)
 		delete(anonymous, "actor")
-		for _, undone := range []any{a["id"], a, with(a, doc{"actor": eve}), anonymous} {
-			peer.receive(srv, peer.activity("Undo", eve, undone))
-			if boosts(alice, st.str("uri")) != 1 {
+		for _, undone := range []any{a["id"], a, With(a, Doc{"actor": eve}), anonymous} {
+			peer.PostAndSettle(srv, peer.Activity("Undo", eve, undone))
+			if boosts(alice, st.Str("uri")) != 1 {
 				t.Errorf("another has taken it back by %v", undone)
 			}
 		}
-		peer.receive(srv, peer.activity("Undo", bob, a))
-		if boosts(alice, st.str("uri")) != 0 {
+		peer.PostAndSettle(srv, peer.Activity("Undo", bob, a))
+		if boosts(alice, st.Str("uri")) != 0 {
 			t.Error("the boost is here")
 		}
 	})
 	t.Run("taken back by a deletion", func(t *testing.T) {
-		st := carol.publish("again")
-		a := announce(bob, st.str("uri"))
-		peer.receive(srv, a)
-		peer.receive(srv, peer.activity("Delete", bob, a["id"]))
-		if boosts(alice, st.str("uri")) != 0 || alice.wantPost(st.str("uri")).num("reblogs_count") != 0 {
+		st := carol.Publish("again")
+		a := announce(bob, st.Str("uri"))
+		peer.PostAndSettle(srv, a)
+		peer.PostAndSettle(srv, peer.Activity("Delete", bob, a["id"]))
+		if boosts(alice, st.Str("uri")) != 0 || alice.WantPost(st.Str("uri")).Int("reblogs_count") != 0 {
 			t.Error("the boost is here")
 		}
-		late := announce(bob, st.str("uri"))
-		peer.receive(srv, peer.activity("Delete", bob, late["id"]))
-		peer.receive(srv, late)
-		if alice.wantPost(st.str("uri")).num("reblogs_count") != 0 {
+		late := announce(bob, st.Str("uri"))
+		peer.PostAndSettle(srv, peer.Activity("Delete", bob, late["id"]))
+		peer.PostAndSettle(srv, late)
+		if alice.WantPost(st.Str("uri")).Int("reblogs_count") != 0 {
 			t.Error("a boost that was deleted before it came is here")
 		}
 	})

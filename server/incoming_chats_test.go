@@ -8,10 +8,10 @@ import (
 	"svc/store"
 )
 
-// message makes the Create of a chat message, as most servers send it. changes are other members of the message; nil removes one.
-func (p *fakePeer) message(from, to string, changes ...doc) doc {
-	m := doc{
-		"id": p.id("messages"), "type": "ChatMessage", "attributedTo": from, "actor": from, "to": []any{to},
+// ChatMessage makes the Create of a chat message, as most servers send it. changes are other members of the message; nil removes one.
+func (p *FakeServer) ChatMessage(from, to string, changes ...Doc) Doc {
+	m := Doc{
+		"id": p.NewID("messages"), "type": "ChatMessage", "attributedTo": from, "actor": from, "to": []any{to},
 		"content": "hello", "published": time.Now().UTC().Format(time.RFC3339), "tag": []any{},
 	}
 	for _, c := range changes {
@@ -21,208 +21,208 @@ func (p *fakePeer) message(from, to string, changes ...doc) doc {
 			}
 		}
 	}
-	return p.activity("Create", from, m)
+	return p.Activity("Create", from, m)
 }
 
 // Case 83: a message goes into the chat, and nowhere else. Its author takes it back.
 func TestIncomingMessage(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	bob, mallory := peer.actor("bob"), peer.actor("mallory")
-	stream := srv.listen(alice.caller, "stream", "user")
-	sent := peer.message(bob, alice.uri(), doc{"content": `<p>hello <script>alert(1)</script><b onclick="x">you</b></p>`, "published": "2999-01-01T00:00:00Z"})
-	peer.receive(srv, sent)
-	again := peer.activity("Create", bob, sent["object"])
-	peer.receive(srv, again)
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob, mallory := peer.AddActor("bob"), peer.AddActor("mallory")
+	stream := srv.OpenStream(alice.Client, "stream", "user")
+	sent := peer.ChatMessage(bob, alice.URI(), Doc{"content": `<p>hello <script>alert(1)</script><b onclick="x">you</b></p>`, "published": "2999-01-01T00:00:00Z"})
+	peer.PostAndSettle(srv, sent)
+	again := peer.Activity("Create", bob, sent["object"])
+	peer.PostAndSettle(srv, again)
 
-	chats := alice.get("/api/v2/svc/chats").want(200).list()
-	if len(chats) != 1 || chats[0].str("account.id") != srv.known(bob) || chats[0].num("unread") != 1 {
+	chats := alice.Get("/api/v2/svc/chats").Want(200).List()
+	if len(chats) != 1 || chats[0].Str("account.id") != srv.KnownID(bob) || chats[0].Int("unread") != 1 {
 		t.Fatalf("chats: %v", chats)
 	}
-	messages := alice.get("/api/v1/svc/chats/" + chats[0].id() + "/messages").want(200).list()
-	if len(messages) != 1 || messages[0].str("content") != "<p>hello <b>you</b></p>" && messages[0].str("content") != "<p>hello <strong>you</strong></p>" {
+	messages := alice.Get("/api/v1/svc/chats/" + chats[0].ID() + "/messages").Want(200).List()
+	if len(messages) != 1 || messages[0].Str("content") != "<p>hello <b>you</b></p>" && messages[0].Str("content") != "<p>hello <strong>you</strong></p>" {
 		t.Errorf("messages: %v", messages)
 	}
-	if at := messages[0].str("created_at"); at > time.Now().UTC().Add(time.Minute).Format("2006-01-02T15:04:05.000Z") {
+	if at := messages[0].Str("created_at"); at > time.Now().UTC().Add(time.Minute).Format("2006-01-02T15:04:05.000Z") {
 		t.Errorf("the message is of %s", at)
 	}
-	wantList(t, "alice is told", alice.told(), "svc:chat_mention")
-	stream.wantAmong("user: svc:chat_update " + chats[0].id())
+	WantList(t, "alice is told", alice.NotificationTypes(), "svc:chat_mention")
+	stream.WantEvent("user: svc:chat_update " + chats[0].ID())
 	for _, path := range []string{"/api/v1/timelines/home", "/api/v1/timelines/public", "/api/v1/timelines/direct", "/api/v1/conversations"} {
-		if list := alice.get(path).want(200).list(); len(list) > 0 {
+		if list := alice.Get(path).Want(200).List(); len(list) > 0 {
 			t.Errorf("%s has %v", path, list)
 		}
 	}
 
-	srv.meet(mallory)
-	id := sent["object"].(doc)["id"]
-	peer.receive(srv, peer.activity("Delete", mallory, id))
-	if got := alice.messages(chats[0].id()); len(got) != 1 {
+	srv.FetchActor(mallory)
+	id := sent["object"].(Doc)["id"]
+	peer.PostAndSettle(srv, peer.Activity("Delete", mallory, id))
+	if got := alice.ChatMessages(chats[0].ID()); len(got) != 1 {
 		t.Errorf("another has deleted the message: %v", got)
 	}
-	peer.receive(srv, peer.activity("Delete", bob, doc{"id": id, "type": "Tombstone"}))
-	peer.receive(srv, peer.activity("Create", bob, sent["object"]))
-	if got := alice.messages(chats[0].id()); len(got) != 0 {
+	peer.PostAndSettle(srv, peer.Activity("Delete", bob, Doc{"id": id, "type": "Tombstone"}))
+	peer.PostAndSettle(srv, peer.Activity("Create", bob, sent["object"]))
+	if got := alice.ChatMessages(chats[0].ID()); len(got) != 0 {
 		t.Errorf("after the Delete there is %v", got)
 	}
-	wantList(t, "alice is told after the Delete", alice.told())
+	WantList(t, "alice is told after the Delete", alice.NotificationTypes())
 }
 
 // What is deleted before it comes does not come; nobody else can keep it away.
 func TestIncomingMessageDeletedFirst(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	bob, mallory := peer.actor("bob"), peer.actor("mallory")
-	srv.meet(bob)
-	srv.meet(mallory)
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob, mallory := peer.AddActor("bob"), peer.AddActor("mallory")
+	srv.FetchActor(bob)
+	srv.FetchActor(mallory)
 	for by, want := range map[string]int{bob: 0, mallory: 1} {
-		sent := peer.message(bob, alice.uri())
-		peer.receive(srv, peer.activity("Delete", by, doc{"id": sent["object"].(doc)["id"], "type": "Tombstone"}))
-		peer.receive(srv, sent)
-		if got := len(alice.told()); got != want {
+		sent := peer.ChatMessage(bob, alice.URI())
+		peer.PostAndSettle(srv, peer.Activity("Delete", by, Doc{"id": sent["object"].(Doc)["id"], "type": "Tombstone"}))
+		peer.PostAndSettle(srv, sent)
+		if got := len(alice.NotificationTypes()); got != want {
 			t.Errorf("deleted first by %s: alice is told %d times, want %d", by, got, want)
 		}
-		alice.post("/api/v1/notifications/clear").want(200)
+		alice.Post("/api/v1/notifications/clear").Want(200)
 	}
 }
 
 // Chats go in both directions alike: text, emoji, a file, and what takes a message back.
 func TestChatOfPeers(t *testing.T) {
-	here, there, alice, bob, _ := startNeighbours(t)
-	chat := alice.post("/api/v1/svc/chats/by-account-id/" + alice.find(bob)).want(200).object().id()
-	photo := alice.upload(jpegFile(40, 30)).id()
-	alice.send("PUT", "/api/v1/media/"+photo, jsonBody{"description": "a photo"}).want(200)
-	here.addEmoji("pets", map[string]string{"cat": "cat.png"})
-	hello := alice.sayOnce(chat, "hello :cat:", "once").want(200).object()
-	alice.sayOnce(chat, "hello again", "once").want(200)
-	picture := alice.post("/api/v1/svc/chats/"+chat+"/messages", "media_id", photo).want(200).object()
-	settle(here, there)
-	chats := bob.get("/api/v2/svc/chats").want(200).list()
-	if len(chats) != 1 || chats[0].num("unread") != 2 {
+	here, there, alice, bob, _ := StartTwo(t)
+	chat := alice.Post("/api/v1/svc/chats/by-account-id/" + alice.FindRemote(bob)).Want(200).Object().ID()
+	photo := alice.Upload(JPEG(40, 30)).ID()
+	alice.SendJSON("PUT", "/api/v1/media/"+photo, JSON{"description": "a photo"}).Want(200)
+	here.AddEmoji("pets", map[string]string{"cat": "cat.png"})
+	hello := alice.sendChatOnce(chat, "hello :cat:", "once").Want(200).Object()
+	alice.sendChatOnce(chat, "hello again", "once").Want(200)
+	picture := alice.Post("/api/v1/svc/chats/"+chat+"/messages", "media_id", photo).Want(200).Object()
+	Settle(here, there)
+	chats := bob.Get("/api/v2/svc/chats").Want(200).List()
+	if len(chats) != 1 || chats[0].Int("unread") != 2 {
 		t.Fatalf("bob has the chats %v", chats)
 	}
-	got := bob.get("/api/v1/svc/chats/" + chats[0].id() + "/messages").want(200).list()
+	got := bob.Get("/api/v1/svc/chats/" + chats[0].ID() + "/messages").Want(200).List()
 	if len(got) != 2 {
 		t.Fatalf("bob has the messages %v", got)
 	}
-	if got[1].str("content") != hello.str("content") || got[1].dig("emojis.0.shortcode") != "cat" {
-		t.Errorf("bob has got %v, want %v", got[1].m, hello.m)
+	if got[1].Str("content") != hello.Str("content") || got[1].Find("emojis.0.shortcode") != "cat" {
+		t.Errorf("bob has got %v, want %v", got[1].Fields, hello.Fields)
 	}
-	if got[0].at("content") != nil || got[0].str("attachment.description") != "a photo" || got[0].at("attachment.remote_url") != picture.at("attachment.url") {
-		t.Errorf("bob has got %v, want %v", got[0].m, picture.m)
+	if got[0].At("content") != nil || got[0].Str("attachment.description") != "a photo" || got[0].At("attachment.remote_url") != picture.At("attachment.url") {
+		t.Errorf("bob has got %v, want %v", got[0].Fields, picture.Fields)
 	}
 
 	// Who deletes another's message does so for themselves, who deletes their own for both.
-	bob.do("DELETE", "/api/v1/svc/chats/"+chats[0].id()+"/messages/"+got[1].id(), "", nil).want(200)
-	settle(here, there)
-	if n := len(alice.messages(chat)); n != 2 {
+	bob.Do("DELETE", "/api/v1/svc/chats/"+chats[0].ID()+"/messages/"+got[1].ID(), "", nil).Want(200)
+	Settle(here, there)
+	if n := len(alice.ChatMessages(chat)); n != 2 {
 		t.Errorf("alice has %d messages, want 2", n)
 	}
-	uri := there.uriOfMessage(got[0].id())
-	here.document(uri).want(404)
-	alice.do("DELETE", "/api/v1/svc/chats/"+chat+"/messages/"+picture.id(), "", nil).want(200)
-	settle(here, there)
-	if got := bob.messages(chats[0].id()); len(got) != 0 {
+	uri := there.chatMessageURI(got[0].ID())
+	here.GetDocument(uri).Want(404)
+	alice.Do("DELETE", "/api/v1/svc/chats/"+chat+"/messages/"+picture.ID(), "", nil).Want(200)
+	Settle(here, there)
+	if got := bob.ChatMessages(chats[0].ID()); len(got) != 0 {
 		t.Errorf("bob has %q", got)
 	}
-	here.document(uri).want(410).is(doc{"id": uri, "type": "Tombstone", "formerType": "ChatMessage"})
-	answer := bob.say(chats[0].id(), "never mind")
-	settle(here, there)
-	if got := alice.messages(chat); len(got) != 2 || got[0] != "never mind" {
+	here.GetDocument(uri).Want(410).WantFields(Doc{"id": uri, "type": "Tombstone", "formerType": "ChatMessage"})
+	answer := bob.SendChat(chats[0].ID(), "never mind")
+	Settle(here, there)
+	if got := alice.ChatMessages(chat); len(got) != 2 || got[0] != "never mind" {
 		t.Errorf("alice has %q", got)
 	}
-	bob.do("DELETE", "/api/v1/svc/chats/"+chats[0].id()+"/messages/"+answer.id(), "", nil).want(200)
-	settle(here, there)
-	if got := alice.messages(chat); len(got) != 1 {
+	bob.Do("DELETE", "/api/v1/svc/chats/"+chats[0].ID()+"/messages/"+answer.ID(), "", nil).Want(200)
+	Settle(here, there)
+	if got := alice.ChatMessages(chat); len(got) != 1 {
 		t.Errorf("alice has %q", got)
 	}
 }
 
-// uriOfMessage returns the ActivityPub id of a message.
-func (a *api) uriOfMessage(id string) string {
-	a.t.Helper()
+// chatMessageURI returns the ActivityPub id of a message.
+func (a *Server) chatMessageURI(id string) string {
+	a.T.Helper()
 	var copied store.ChatMessageID
 	if err := copied.UnmarshalText([]byte(id)); err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
-	entries, err := a.db.ChatEntriesByID(a.t.Context(), []store.ChatMessageID{copied})
+	entries, err := a.DB.ChatEntriesByID(a.T.Context(), []store.ChatMessageID{copied})
 	if err != nil || len(entries) != 1 {
-		a.t.Fatalf("%d messages %s, %v", len(entries), id, err)
+		a.T.Fatalf("%d messages %s, %v", len(entries), id, err)
 	}
-	m, err := a.db.ChatMessage(a.t.Context(), entries[0].MessageID)
+	m, err := a.DB.ChatMessage(a.T.Context(), entries[0].MessageID)
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	return m.URI
 }
 
 // The one attachment of a message comes in several shapes.
 func TestIncomingMessageAttachment(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	bob := peer.actor("bob")
-	address := peer.url + "/cat.png"
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob")
+	address := peer.URL + "/cat.png"
 	for name, attachment := range map[string]any{
-		"an object":       doc{"type": "Document", "mediaType": "image/png", "url": address, "name": "a cat"},
-		"a list":          []any{doc{"type": "Document", "mediaType": "image/png", "url": address, "name": "a cat"}},
-		"a list of links": doc{"type": "Document", "name": "a cat", "url": []any{doc{"type": "Link", "href": address, "mediaType": "image/png"}}},
-		"an Image":        doc{"type": "Image", "url": address, "summary": "a cat"},
+		"an object":       Doc{"type": "Document", "mediaType": "image/png", "url": address, "name": "a cat"},
+		"a list":          []any{Doc{"type": "Document", "mediaType": "image/png", "url": address, "name": "a cat"}},
+		"a list of links": Doc{"type": "Document", "name": "a cat", "url": []any{Doc{"type": "Link", "href": address, "mediaType": "image/png"}}},
+		"an Image":        Doc{"type": "Image", "url": address, "summary": "a cat"},
 	} {
-		peer.receive(srv, peer.message(bob, alice.uri(), doc{"content": nil, "attachment": attachment}))
-		list := alice.get("/api/v1/svc/chats/" + alice.get("/api/v2/svc/chats").list()[0].id() + "/messages").want(200).list()
+		peer.PostAndSettle(srv, peer.ChatMessage(bob, alice.URI(), Doc{"content": nil, "attachment": attachment}))
+		list := alice.Get("/api/v1/svc/chats/" + alice.Get("/api/v2/svc/chats").List()[0].ID() + "/messages").Want(200).List()
 		newest := list[0]
-		if newest.at("content") != nil || newest.str("attachment.type") != "image" || newest.str("attachment.description") != "a cat" || newest.str("attachment.remote_url") != address {
-			t.Errorf("%s: %v", name, newest.m)
+		if newest.At("content") != nil || newest.Str("attachment.type") != "image" || newest.Str("attachment.description") != "a cat" || newest.Str("attachment.remote_url") != address {
+			t.Errorf("%s: %v", name, newest.Fields)
 		}
 	}
 }
 
 // Case 84, and what else is no message for somebody here.
 func TestIncomingMessageRefused(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice, carol, deaf, wary, apart := srv.signUp("alice"), srv.signUp("carol"), srv.signUp("deaf"), srv.signUp("wary"), srv.signUp("apart")
-	bob := peer.actor("bob")
-	id := srv.meet(bob)
-	deaf.send("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"accepts_chat_messages": false}).want(200)
-	wary.to(id, "block")
-	apart.post("/api/v1/domain_blocks", "domain", peer.host).want(200)
-	other := startFake(t)
-	for name, d := range map[string]doc{
-		"for two":                     peer.message(bob, alice.uri(), doc{"to": []any{alice.uri(), carol.uri()}}),
-		"with a cc":                   peer.message(bob, alice.uri(), doc{"cc": []any{carol.uri()}}),
-		"for nobody":                  peer.message(bob, alice.uri(), doc{"to": []any{}}),
-		"for everybody":               peer.message(bob, toPublic),
-		"for somebody elsewhere":      peer.message(bob, peer.url+"/users/dave"),
-		"for who is not there":        peer.message(bob, srv.url+"/users/nobody"),
-		"for who wants none":          peer.message(bob, deaf.uri()),
-		"for who blocks bob":          peer.message(bob, wary.uri()),
-		"for who blocks bob's domain": peer.message(bob, apart.uri()),
-		"with nothing in it":          peer.message(bob, alice.uri(), doc{"content": nil}),
-		"of nothing but markup":       peer.message(bob, alice.uri(), doc{"content": "<script>x</script>"}),
-		"that is too long":            peer.message(bob, alice.uri(), doc{"content": strings.Repeat("x", 100_001)}),
-		"by another":                  peer.message(bob, alice.uri(), doc{"attributedTo": peer.url + "/users/dave"}),
-		"without an id":               peer.message(bob, alice.uri(), doc{"id": nil}),
-		"with an id of another host":  peer.message(bob, alice.uri(), doc{"id": other.url + "/messages/1"}),
-		"with an id of here":          peer.message(bob, alice.uri(), doc{"id": srv.url + "/objects/1"}),
+	srv, peer := StartWithFake(t)
+	alice, carol, deaf, wary, apart := srv.SignUp("alice"), srv.SignUp("carol"), srv.SignUp("deaf"), srv.SignUp("wary"), srv.SignUp("apart")
+	bob := peer.AddActor("bob")
+	id := srv.FetchActor(bob)
+	deaf.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"accepts_chat_messages": false}).Want(200)
+	wary.AccountAction(id, "block")
+	apart.Post("/api/v1/domain_blocks", "domain", peer.Host).Want(200)
+	other := StartFake(t)
+	for name, d := range map[string]Doc{
+		"for two":                     peer.ChatMessage(bob, alice.URI(), Doc{"to": []any{alice.URI(), carol.URI()}}),
+		"with a cc":                   peer.ChatMessage(bob, alice.URI(), Doc{"cc": []any{carol.URI()}}),
+		"for nobody":                  peer.ChatMessage(bob, alice.URI(), Doc{"to": []any{}}),
+		"for everybody":               peer.ChatMessage(bob, Public),
+		"for somebody elsewhere":      peer.ChatMessage(bob, peer.URL+"/users/dave"),
+		"for who is not there":        peer.ChatMessage(bob, srv.URL+"/users/nobody"),
+		"for who wants none":          peer.ChatMessage(bob, deaf.URI()),
+		"for who blocks bob":          peer.ChatMessage(bob, wary.URI()),
+		"for who blocks bob's domain": peer.ChatMessage(bob, apart.URI()),
+		"with nothing in it":          peer.ChatMessage(bob, alice.URI(), Doc{"content": nil}),
+		"of nothing but markup":       peer.ChatMessage(bob, alice.URI(), Doc{"content": "<script>x</script>"}),
+		"that is too long":            peer.ChatMessage(bob, alice.URI(), Doc{"content": strings.Repeat("x", 100_001)}),
+		"by another":                  peer.ChatMessage(bob, alice.URI(), Doc{"attributedTo": peer.URL + "/users/dave"}),
+		"without an id":               peer.ChatMessage(bob, alice.URI(), Doc{"id": nil}),
+		"with an id of another host":  peer.ChatMessage(bob, alice.URI(), Doc{"id": other.URL + "/messages/1"}),
+		"with an id of here":          peer.ChatMessage(bob, alice.URI(), Doc{"id": srv.URL + "/objects/1"}),
 	} {
-		peer.receive(srv, d)
-		for _, m := range []*member{alice, carol, deaf, wary, apart} {
-			if got := m.chats(); len(got) > 0 {
-				t.Fatalf("a message %s: %s has a chat", name, m.nick)
+		peer.PostAndSettle(srv, d)
+		for _, m := range []*User{alice, carol, deaf, wary, apart} {
+			if got := m.Chats(); len(got) > 0 {
+				t.Fatalf("a message %s: %s has a chat", name, m.Nickname)
 			}
-			if got := m.told(); len(got) > 0 {
-				t.Fatalf("a message %s: %s is told %q", name, m.nick, got)
+			if got := m.NotificationTypes(); len(got) > 0 {
+				t.Fatalf("a message %s: %s is told %q", name, m.Nickname, got)
 			}
 		}
 	}
-	mixed := peer.message(bob, alice.uri())
-	mixed["to"] = []any{carol.uri()}
-	peer.receive(srv, mixed)
-	if got := alice.chats(); len(got) > 0 {
+	mixed := peer.ChatMessage(bob, alice.URI())
+	mixed["to"] = []any{carol.URI()}
+	peer.PostAndSettle(srv, mixed)
+	if got := alice.Chats(); len(got) > 0 {
 		t.Errorf("a message whose activity is for another came")
 	}
-	peer.receive(srv, peer.message(bob, alice.uri()))
-	if got := alice.chats(); len(got) != 1 {
+	peer.PostAndSettle(srv, peer.ChatMessage(bob, alice.URI()))
+	if got := alice.Chats(); len(got) != 1 {
 		t.Errorf("one that is all right did not come")
 	}
 }

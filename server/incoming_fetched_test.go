@@ -12,46 +12,46 @@ import (
 
 // FEP-8b32 and case 31: who sends what another did needs a proof by that other.
 func TestIncomingProof(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	bob := peer.actor("bob", peer.edKey("bob"))
-	alice.follows(bob)
-	other := startFake(t)
-	carrier := other.actor("carrier")
-	alice.follows(carrier)
-	signAt := func(a doc, at time.Time) doc {
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob", peer.AddEd25519Key("bob"))
+	alice.FollowRemote(bob)
+	other := StartFake(t)
+	carrier := other.AddActor("carrier")
+	alice.FollowRemote(carrier)
+	signAt := func(a Doc, at time.Time) Doc {
 		t.Helper()
 		var plain map[string]any
 		b, _ := json.Marshal(a)
 		json.Unmarshal(b, &plain)
-		key := peer.keys[bob+"#ed25519-key"].(ed25519.PrivateKey)
+		key := peer.Keys[bob+"#ed25519-key"].(ed25519.PrivateKey)
 		if err := proof.Sign(plain, key, bob+"#ed25519-key", at); err != nil {
 			t.Fatal(err)
 		}
 		return plain
 	}
-	sign := func(a doc) doc { return signAt(a, time.Now()) }
+	sign := func(a Doc) Doc { return signAt(a, time.Now()) }
 	for _, tt := range []struct {
 		name   string
-		change func(doc) doc
+		change func(Doc) Doc
 		want   bool
 	}{
 		{"proven", sign, true},
-		{"not proven", func(d doc) doc { return d }, false},
-		{"proven a day ago", func(d doc) doc { return signAt(d, time.Now().Add(-24*time.Hour)) }, true},
-		{"proven long ago", func(d doc) doc { return signAt(d, time.Now().Add(-8*24*time.Hour)) }, false},
-		{"proven tomorrow", func(d doc) doc { return signAt(d, time.Now().Add(24*time.Hour)) }, false},
-		{"changed since", func(d doc) doc {
+		{"not proven", func(d Doc) Doc { return d }, false},
+		{"proven a day ago", func(d Doc) Doc { return signAt(d, time.Now().Add(-24*time.Hour)) }, true},
+		{"proven long ago", func(d Doc) Doc { return signAt(d, time.Now().Add(-8*24*time.Hour)) }, false},
+		{"proven tomorrow", func(d Doc) Doc { return signAt(d, time.Now().Add(24*time.Hour)) }, false},
+		{"changed since", func(d Doc) Doc {
 			d = sign(d)
 			d["object"].(map[string]any)["content"] = "forged"
 			return d
 		}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			note := peer.note(bob, "carried")
-			other.deliver(srv, "/inbox", carrier, tt.change(peer.create(note)))
-			settle(srv)
-			if got := alice.postOf(note["id"]) != nil; got != tt.want {
+			note := peer.Note(bob, "carried")
+			other.Deliver(srv, "/inbox", carrier, tt.change(peer.Create(note)))
+			Settle(srv)
+			if got := alice.FindPost(note["id"]) != nil; got != tt.want {
 				t.Errorf("it is here: %v, want %v", got, tt.want)
 			}
 		})
@@ -60,38 +60,38 @@ func TestIncomingProof(t *testing.T) {
 
 // Cases 113 and 118: documents that are not what they say, or that somebody means to confuse us with.
 func TestIncomingFetched(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	other := startFake(t)
-	bob, eve := peer.actor("bob"), other.actor("eve")
-	alice.follows(bob)
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	other := StartFake(t)
+	bob, eve := peer.AddActor("bob"), other.AddActor("eve")
+	alice.FollowRemote(bob)
 	boost := func(uri string) {
-		peer.receive(srv, peer.activity("Announce", bob, uri, doc{"to": []any{toPublic}}))
+		peer.PostAndSettle(srv, peer.Activity("Announce", bob, uri, Doc{"to": []any{Public}}))
 	}
 	t.Run("of another host", func(t *testing.T) {
-		note := peer.note(bob, "real")
-		peer.serve(note)
-		forged := with(note, doc{"content": "forged"})
-		other.serveAt(other.url+"/forged", forged)
-		boost(other.url + "/forged")
-		if alice.postOf(note["id"]) != nil {
+		note := peer.Note(bob, "real")
+		peer.Serve(note)
+		forged := With(note, Doc{"content": "forged"})
+		other.ServeAt(other.URL+"/forged", forged)
+		boost(other.URL + "/forged")
+		if alice.FindPost(note["id"]) != nil {
 			t.Error("it is here")
 		}
 	})
 	t.Run("of another address of the same host", func(t *testing.T) {
-		note := other.note(eve, "real")
-		other.serve(note)
-		other.serveAt(other.url+"/also", with(note, doc{"content": "elsewhere"}))
-		boost(other.url + "/also")
-		if got := alice.wantPost(note["id"]).str("content"); got != "real" {
+		note := other.Note(eve, "real")
+		other.Serve(note)
+		other.ServeAt(other.URL+"/also", With(note, Doc{"content": "elsewhere"}))
+		boost(other.URL + "/also")
+		if got := alice.WantPost(note["id"]).Str("content"); got != "real" {
 			t.Errorf("got %q", got)
 		}
 	})
 	t.Run("by an author elsewhere", func(t *testing.T) {
-		note := other.note(bob, "forged")
-		other.serve(note)
+		note := other.Note(bob, "forged")
+		other.Serve(note)
 		boost(note["id"].(string))
-		if alice.postOf(note["id"]) != nil {
+		if alice.FindPost(note["id"]) != nil {
 			t.Error("it is here")
 		}
 	})
@@ -105,9 +105,9 @@ func TestIncomingFetched(t *testing.T) {
 		"odd addresses": `{"id":"%[1]s/7","type":"Create","actor":"%[2]s","object":{"id":"%[1]s/8","type":"Note","to":[null,1,{}],"cc":{"a":[]},"tag":[[],1,null],"attachment":[null,[{}]],"attributedTo":"%[2]s"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			peer.deliverRaw(srv, "/inbox", bob, fmt.Appendf(nil, body, peer.url, bob))
-			settle(srv)
-			if alice.postOf(peer.url+"/8") != nil {
+			peer.DeliverRaw(srv, "/inbox", bob, fmt.Appendf(nil, body, peer.URL, bob))
+			Settle(srv)
+			if alice.FindPost(peer.URL+"/8") != nil {
 				t.Error("it is here")
 			}
 		})
@@ -116,17 +116,17 @@ func TestIncomingFetched(t *testing.T) {
 
 // Federation 3.9: who opens a thread has the replies to the post read.
 func TestFetchReplies(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	other := startFake(t)
-	bob, eve := peer.actor("bob"), other.actor("eve")
-	alice.follows(bob)
-	root := peer.note(bob, "root")
-	root["replies"] = doc{"id": root["id"].(string) + "/replies", "type": "Collection", "first": doc{"type": "CollectionPage", "partOf": root["id"].(string) + "/replies"}}
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	other := StartFake(t)
+	bob, eve := peer.AddActor("bob"), other.AddActor("eve")
+	alice.FollowRemote(bob)
+	root := peer.Note(bob, "root")
+	root["replies"] = Doc{"id": root["id"].(string) + "/replies", "type": "Collection", "first": Doc{"type": "CollectionPage", "partOf": root["id"].(string) + "/replies"}}
 	var items []any
-	reply := func(p *fakePeer, actor string, to any) doc {
-		n := p.note(actor, "reply", doc{"inReplyTo": to})
-		p.serve(n)
+	reply := func(p *FakeServer, actor string, to any) Doc {
+		n := p.Note(actor, "reply", Doc{"inReplyTo": to})
+		p.Serve(n)
 		items = append(items, n["id"])
 		return n
 	}
@@ -135,55 +135,55 @@ func TestFetchReplies(t *testing.T) {
 	for range 8 {
 		reply(other, eve, root["id"])
 	}
-	last := peer.note(bob, "on the next page", doc{"inReplyTo": root["id"]})
-	peer.serve(last)
+	last := peer.Note(bob, "on the next page", Doc{"inReplyTo": root["id"]})
+	peer.Serve(last)
 	replies := root["id"].(string) + "/replies"
-	peer.serve(doc{"id": replies, "type": "Collection", "first": doc{"type": "CollectionPage", "items": items, "next": replies + "/2"}})
-	peer.serve(doc{"id": replies + "/2", "type": "CollectionPage", "items": last["id"], "next": replies + "/2"})
-	peer.receive(srv, peer.create(root))
-	st := alice.wantPost(root["id"])
+	peer.Serve(Doc{"id": replies, "type": "Collection", "first": Doc{"type": "CollectionPage", "items": items, "next": replies + "/2"}})
+	peer.Serve(Doc{"id": replies + "/2", "type": "CollectionPage", "items": last["id"], "next": replies + "/2"})
+	peer.PostAndSettle(srv, peer.Create(root))
+	st := alice.WantPost(root["id"])
 	below := func() int {
-		o := alice.get("/api/v1/statuses/" + st.id() + "/context").want(200).object()
-		settle(srv)
-		return len(o.at("descendants").([]any))
+		o := alice.Get("/api/v1/statuses/" + st.ID() + "/context").Want(200).Object()
+		Settle(srv)
+		return len(o.At("descendants").([]any))
 	}
-	srv.as(nil).get("/api/v1/statuses/" + st.id() + "/context").want(200)
-	settle(srv)
-	if peer.asked(replies) != 0 {
+	srv.As(nil).Get("/api/v1/statuses/" + st.ID() + "/context").Want(200)
+	Settle(srv)
+	if peer.Fetches(replies) != 0 {
 		t.Error("somebody who is not signed in has had it read")
 	}
 	below()
 	if n := below(); n != 7 { // 2 of its own host, 5 of the other
 		t.Errorf("%d replies are here, want 7", n)
 	}
-	alice.wantPost(first["id"])
-	alice.wantPost(last["id"])
-	if alice.postOf(stray["id"]) != nil {
+	alice.WantPost(first["id"])
+	alice.WantPost(last["id"])
+	if alice.FindPost(stray["id"]) != nil {
 		t.Error("what replies to something else was taken in")
 	}
-	if n := peer.asked(replies); n != 1 {
+	if n := peer.Fetches(replies); n != 1 {
 		t.Errorf("the replies were read %d times", n)
 	}
 }
 
 // Who is mentioned and not known is asked for, so that answers reach them.
 func TestIncomingStrangers(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	other := startFake(t)
-	bob, eve := peer.actor("bob"), other.actor("eve")
-	alice.follows(bob)
-	tag := []any{doc{"type": "Mention", "href": eve}, doc{"type": "Mention", "href": other.url + "/users/nobody"}}
-	note := peer.note(bob, "hey", doc{"tag": tag})
-	peer.receive(srv, peer.create(note))
-	if got := alice.wantPost(note["id"]).dig("mentions.0.acct"); got != "eve@"+other.host {
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	other := StartFake(t)
+	bob, eve := peer.AddActor("bob"), other.AddActor("eve")
+	alice.FollowRemote(bob)
+	tag := []any{Doc{"type": "Mention", "href": eve}, Doc{"type": "Mention", "href": other.URL + "/users/nobody"}}
+	note := peer.Note(bob, "hey", Doc{"tag": tag})
+	peer.PostAndSettle(srv, peer.Create(note))
+	if got := alice.WantPost(note["id"]).Find("mentions.0.acct"); got != "eve@"+other.Host {
 		t.Errorf("mentions %v", got)
 	}
-	frank := other.actor("frank")
-	direct := peer.note(bob, "psst", doc{"to": []any{alice.uri(), frank}, "cc": nil, "tag": []any{doc{"type": "Mention", "href": alice.uri()}, doc{"type": "Mention", "href": frank}}})
-	peer.receive(srv, peer.create(direct))
-	got := alice.wantPost(direct["id"])
-	if n := len(got.at("mentions").([]any)); n != 2 {
+	frank := other.AddActor("frank")
+	direct := peer.Note(bob, "psst", Doc{"to": []any{alice.URI(), frank}, "cc": nil, "tag": []any{Doc{"type": "Mention", "href": alice.URI()}, Doc{"type": "Mention", "href": frank}}})
+	peer.PostAndSettle(srv, peer.Create(direct))
+	got := alice.WantPost(direct["id"])
+	if n := len(got.At("mentions").([]any)); n != 2 {
 		t.Errorf("%d are mentioned, want 2", n)
 	}
 }

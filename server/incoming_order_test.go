@@ -25,37 +25,37 @@ func permutations(n int) [][]int {
 // what it deletes, answers before what they answer. So it does with posts that can be asked for, and with those that cannot. Of all orders
 // some are tried.
 func TestIncomingAnyOrder(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
 	for _, served := range []bool{false, true} {
 		for i, order := range permutations(6) {
 			if i%29 != 0 {
 				continue
 			}
-			bob, eve := peer.actor(fmt.Sprintf("bob%v%d", served, i)), peer.actor(fmt.Sprintf("eve%v%d", served, i))
-			alice.follows(bob)
-			alice.follows(eve)
-			root := peer.note(bob, "root", doc{"published": fromNow(-2 * time.Minute)})
-			edited := with(root, doc{"content": "edited", "updated": fromNow(-time.Minute)})
-			reply := peer.note(eve, "reply", doc{"inReplyTo": root["id"], "published": fromNow(-2 * time.Minute)})
-			gone := peer.note(eve, "gone", doc{"inReplyTo": reply["id"], "published": fromNow(-2 * time.Minute)})
+			bob, eve := peer.AddActor(fmt.Sprintf("bob%v%d", served, i)), peer.AddActor(fmt.Sprintf("eve%v%d", served, i))
+			alice.FollowRemote(bob)
+			alice.FollowRemote(eve)
+			root := peer.Note(bob, "root", Doc{"published": FromNow(-2 * time.Minute)})
+			edited := With(root, Doc{"content": "edited", "updated": FromNow(-time.Minute)})
+			reply := peer.Note(eve, "reply", Doc{"inReplyTo": root["id"], "published": FromNow(-2 * time.Minute)})
+			gone := peer.Note(eve, "gone", Doc{"inReplyTo": reply["id"], "published": FromNow(-2 * time.Minute)})
 			if served { // as they are by then
-				peer.serve(edited)
-				peer.serve(reply)
-				peer.remove(gone["id"].(string), 410)
+				peer.Serve(edited)
+				peer.Serve(reply)
+				peer.Remove(gone["id"].(string), 410)
 			}
-			activities := []doc{
-				peer.create(root), peer.activity("Update", bob, edited), peer.create(reply), peer.create(gone),
-				peer.activity("Delete", eve, doc{"id": gone["id"], "type": "Tombstone"}),
-				peer.activity("Announce", eve, root["id"], doc{"to": []any{toPublic}, "published": fromNow(-time.Minute)}),
+			activities := []Doc{
+				peer.Create(root), peer.Activity("Update", bob, edited), peer.Create(reply), peer.Create(gone),
+				peer.Activity("Delete", eve, Doc{"id": gone["id"], "type": "Tombstone"}),
+				peer.Activity("Announce", eve, root["id"], Doc{"to": []any{Public}, "published": FromNow(-time.Minute)}),
 			}
 			for _, j := range order {
-				peer.receive(srv, activities[j])
+				peer.PostAndSettle(srv, activities[j])
 			}
 			name := fmt.Sprint(order, " served: ", served)
-			a, b := alice.postOf(root["id"]), alice.postOf(reply["id"])
-			if a == nil || b == nil || alice.postOf(gone["id"]) != nil {
-				t.Errorf("%s: root %v, reply %v, deleted %v", name, a != nil, b != nil, alice.postOf(gone["id"]) != nil)
+			a, b := alice.FindPost(root["id"]), alice.FindPost(reply["id"])
+			if a == nil || b == nil || alice.FindPost(gone["id"]) != nil {
+				t.Errorf("%s: root %v, reply %v, deleted %v", name, a != nil, b != nil, alice.FindPost(gone["id"]) != nil)
 				continue
 			}
 			// A boost of what is not here and cannot be had is lost.
@@ -63,14 +63,14 @@ func TestIncomingAnyOrder(t *testing.T) {
 			if !served && slices.Index(order, 5) < slices.Index(order, 0) && slices.Index(order, 5) < slices.Index(order, 1) {
 				boosts = 0
 			}
-			if boosts != a.num("reblogs_count") || a.num("replies_count") != 1 || b.num("replies_count") != 0 || a.str("content") != "edited" || a.at("edited_at") == nil {
-				t.Errorf("%s: %d boosts, %d replies, %d replies to the reply, %q", name, a.num("reblogs_count"), a.num("replies_count"), b.num("replies_count"), a.str("content"))
+			if boosts != a.Int("reblogs_count") || a.Int("replies_count") != 1 || b.Int("replies_count") != 0 || a.Str("content") != "edited" || a.At("edited_at") == nil {
+				t.Errorf("%s: %d boosts, %d replies, %d replies to the reply, %q", name, a.Int("reblogs_count"), a.Int("replies_count"), b.Int("replies_count"), a.Str("content"))
 			}
-			if b.at("in_reply_to_id") != a.id() || a.at("svc.conversation_id") != b.at("svc.conversation_id") {
+			if b.At("in_reply_to_id") != a.ID() || a.At("svc.conversation_id") != b.At("svc.conversation_id") {
 				t.Errorf("%s: the reply is not one of the thread", name)
 			}
 			for actor, want := range map[string]int{bob: 1, eve: 1 + boosts} {
-				if n := alice.get("/api/v1/accounts/" + srv.known(actor)).object().num("statuses_count"); n != want {
+				if n := alice.Get("/api/v1/accounts/" + srv.KnownID(actor)).Object().Int("statuses_count"); n != want {
 					t.Errorf("%s: %d posts are counted of %s, want %d", name, n, actor, want)
 				}
 			}
@@ -81,43 +81,43 @@ func TestIncomingAnyOrder(t *testing.T) {
 // Edits overtake one another and the post that they are of: what is left is the last one, with how its poll stood then; and nothing, if it
 // was deleted at any time.
 func TestIncomingEditsAnyOrder(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	bob := peer.actor("bob")
-	alice.follows(bob)
-	version := func(note doc, n int) doc {
-		o := with(note, doc{
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob")
+	alice.FollowRemote(bob)
+	version := func(note Doc, n int) Doc {
+		o := With(note, Doc{
 			"content": fmt.Sprint("version ", n),
 			"oneOf": []any{
-				doc{"type": "Note", "name": "yes", "replies": doc{"type": "Collection", "totalItems": n}},
-				doc{"type": "Note", "name": "no", "replies": doc{"type": "Collection", "totalItems": 2 * n}},
+				Doc{"type": "Note", "name": "yes", "replies": Doc{"type": "Collection", "totalItems": n}},
+				Doc{"type": "Note", "name": "no", "replies": Doc{"type": "Collection", "totalItems": 2 * n}},
 			},
 		})
 		if n > 0 {
-			o["updated"] = fromNow(time.Duration(n-10) * time.Minute)
+			o["updated"] = FromNow(time.Duration(n-10) * time.Minute)
 		}
 		return o
 	}
 	for i, order := range permutations(4) {
-		note := peer.note(bob, "", doc{"type": "Question", "published": fromNow(-time.Hour), "endTime": fromNow(time.Hour)})
-		gone := peer.note(bob, "", doc{"type": "Question", "published": fromNow(-time.Hour), "endTime": fromNow(time.Hour)})
+		note := peer.Note(bob, "", Doc{"type": "Question", "published": FromNow(-time.Hour), "endTime": FromNow(time.Hour)})
+		gone := peer.Note(bob, "", Doc{"type": "Question", "published": FromNow(-time.Hour), "endTime": FromNow(time.Hour)})
 		for at, n := range order {
-			for _, of := range []doc{note, gone} {
+			for _, of := range []Doc{note, gone} {
 				verb := "Update"
 				if n == 0 {
 					verb = "Create"
 				}
-				peer.receive(srv, peer.activity(verb, bob, version(of, n)))
+				peer.PostAndSettle(srv, peer.Activity(verb, bob, version(of, n)))
 			}
 			if at == i%4 {
-				peer.receive(srv, peer.activity("Delete", bob, gone["id"]))
+				peer.PostAndSettle(srv, peer.Activity("Delete", bob, gone["id"]))
 			}
 		}
-		got := alice.wantPost(note["id"])
-		if got.str("content") != "version 3" || got.dig("poll.options.0.votes_count") != 3.0 || got.dig("poll.options.1.votes_count") != 6.0 || got.at("edited_at") == nil {
-			t.Errorf("%v: %q, %v", order, got.str("content"), got.at("poll"))
+		got := alice.WantPost(note["id"])
+		if got.Str("content") != "version 3" || got.Find("poll.options.0.votes_count") != 3.0 || got.Find("poll.options.1.votes_count") != 6.0 || got.At("edited_at") == nil {
+			t.Errorf("%v: %q, %v", order, got.Str("content"), got.At("poll"))
 		}
-		if alice.postOf(gone["id"]) != nil {
+		if alice.FindPost(gone["id"]) != nil {
 			t.Errorf("%v: it is here, though it was deleted after %d", order, order[i%4])
 		}
 	}
@@ -125,64 +125,64 @@ func TestIncomingEditsAnyOrder(t *testing.T) {
 
 // A post is known by one id, also to what names it by another that its server has for it.
 func TestIncomingOtherIDs(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	bob, eve := peer.actor("bob"), peer.actor("eve")
-	alice.follows(bob)
-	post := peer.note(eve, "there")
-	peer.serve(post)
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob, eve := peer.AddActor("bob"), peer.AddActor("eve")
+	alice.FollowRemote(bob)
+	post := peer.Note(eve, "there")
+	peer.Serve(post)
 	page := post["url"].(string)
-	peer.serveAt(page, post)
-	reply := peer.note(bob, "reply", doc{"inReplyTo": page})
-	quote := peer.note(bob, "<p>quote</p><p class=\"quote-inline\">RE: <a href=\""+page+"\">x</a></p>", doc{"quoteUrl": page})
-	self := peer.note(bob, "self", doc{"inReplyTo": peer.url + "/self"})
-	peer.serve(self)
-	peer.serveAt(peer.url+"/self", self)
-	for _, n := range []doc{reply, quote, self} {
-		peer.receive(srv, peer.create(n))
+	peer.ServeAt(page, post)
+	reply := peer.Note(bob, "reply", Doc{"inReplyTo": page})
+	quote := peer.Note(bob, "<p>quote</p><p class=\"quote-inline\">RE: <a href=\""+page+"\">x</a></p>", Doc{"quoteUrl": page})
+	self := peer.Note(bob, "self", Doc{"inReplyTo": peer.URL + "/self"})
+	peer.Serve(self)
+	peer.ServeAt(peer.URL+"/self", self)
+	for _, n := range []Doc{reply, quote, self} {
+		peer.PostAndSettle(srv, peer.Create(n))
 	}
-	st := alice.wantPost(post["id"])
-	if got := alice.wantPost(reply["id"]); got.at("in_reply_to_id") != st.id() || got.at("svc.conversation_id") != st.at("svc.conversation_id") {
-		t.Errorf("the reply is %v", got.m)
+	st := alice.WantPost(post["id"])
+	if got := alice.WantPost(reply["id"]); got.At("in_reply_to_id") != st.ID() || got.At("svc.conversation_id") != st.At("svc.conversation_id") {
+		t.Errorf("the reply is %v", got.Fields)
 	}
-	if got := alice.wantPost(quote["id"]); got.at("svc.quote_id") != st.id() || got.str("content") != "<p>quote</p>" {
-		t.Errorf("the quote is %v", got.m)
+	if got := alice.WantPost(quote["id"]); got.At("svc.quote_id") != st.ID() || got.Str("content") != "<p>quote</p>" {
+		t.Errorf("the quote is %v", got.Fields)
 	}
-	if st.num("replies_count") != 1 || st.num("svc.quotes_count") != 1 {
-		t.Errorf("%d replies and %d quotes are counted", st.num("replies_count"), st.num("svc.quotes_count"))
+	if st.Int("replies_count") != 1 || st.Int("svc.quotes_count") != 1 {
+		t.Errorf("%d replies and %d quotes are counted", st.Int("replies_count"), st.Int("svc.quotes_count"))
 	}
-	if got := alice.wantPost(self["id"]); got.at("in_reply_to_id") != nil || got.num("replies_count") != 0 {
-		t.Errorf("what names itself is %v", got.m)
+	if got := alice.WantPost(self["id"]); got.At("in_reply_to_id") != nil || got.Int("replies_count") != 0 {
+		t.Errorf("what names itself is %v", got.Fields)
 	}
 }
 
 // The name that a server has for a thread is kept, also one by the scheme tag, and an answer gives it back (federation 4.16).
 func TestIncomingContext(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	bob := peer.actor("bob")
-	alice.follows(bob)
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob")
+	alice.FollowRemote(bob)
 	for _, tt := range []struct {
 		name    string
-		members doc
+		members Doc
 		want    string // "": a name of this server
 	}{
-		{"a context", doc{"context": peer.url + "/contexts/1", "conversation": "tag:x"}, peer.url + "/contexts/1"},
-		{"a tag", doc{"conversation": "tag:" + peer.host + ",2024-08-20:objectId=1:objectType=Conversation"}, "tag:" + peer.host + ",2024-08-20:objectId=1:objectType=Conversation"},
-		{"a tag of another host", doc{"conversation": "tag:elsewhere.example,2024-08-20:objectId=1"}, ""},
-		{"a context of another host", doc{"context": "https://elsewhere.example/contexts/1"}, ""},
+		{"a context", Doc{"context": peer.URL + "/contexts/1", "conversation": "tag:x"}, peer.URL + "/contexts/1"},
+		{"a tag", Doc{"conversation": "tag:" + peer.Host + ",2024-08-20:objectId=1:objectType=Conversation"}, "tag:" + peer.Host + ",2024-08-20:objectId=1:objectType=Conversation"},
+		{"a tag of another host", Doc{"conversation": "tag:elsewhere.example,2024-08-20:objectId=1"}, ""},
+		{"a context of another host", Doc{"context": "https://elsewhere.example/contexts/1"}, ""},
 		{"no name", nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			first := peer.note(bob, "first", tt.members)
-			second := peer.note(bob, "second", tt.members, doc{"inReplyTo": peer.url + "/unknown"})
-			peer.receive(srv, peer.create(first))
-			peer.receive(srv, peer.create(second))
-			a, b := alice.wantPost(first["id"]), alice.wantPost(second["id"])
-			if same := a.at("svc.conversation_id") == b.at("svc.conversation_id"); same != (tt.want != "") {
+			first := peer.Note(bob, "first", tt.members)
+			second := peer.Note(bob, "second", tt.members, Doc{"inReplyTo": peer.URL + "/unknown"})
+			peer.PostAndSettle(srv, peer.Create(first))
+			peer.PostAndSettle(srv, peer.Create(second))
+			a, b := alice.WantPost(first["id"]), alice.WantPost(second["id"])
+			if same := a.At("svc.conversation_id") == b.At("svc.conversation_id"); same != (tt.want != "") {
 				t.Errorf("they are of one conversation: %v", same)
 			}
-			answer := srv.document(alice.publish("answer", "in_reply_to_id", a.id()).str("uri")).document()
+			answer := srv.GetDocument(alice.Publish("answer", "in_reply_to_id", a.ID()).Str("uri")).Document()
 			for _, key := range []string{"context", "conversation"} {
 				if got := answer[key]; got != tt.want && tt.want != "" || got == "" {
 					t.Errorf("%s is %v, want %q", key, got, tt.want)

@@ -92,7 +92,7 @@ func (s *Server) showNodeInfo(r *Request) (any, error) {
 	if text == nil {
 		return nil, errs.NotFound("Nodeinfo schema version not handled")
 	}
-	return document{fmt.Sprintf(`application/json; profile="%s%s#"; charset=utf-8`, nodeInfoSchema, version), text}, nil
+	return rawDocument{fmt.Sprintf(`application/json; profile="%s%s#"; charset=utf-8`, nodeInfoSchema, version), text}, nil
 }
 
 // showHostMeta tells where WebFinger is asked. Some clients read from it which host has the API.
@@ -100,7 +100,7 @@ func (s *Server) showHostMeta(*Request) (any, error) {
 	text := fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?>
 <XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0"><Link rel="lrdd" type="application/xrd+xml" template="%s/.well-known/webfinger?resource={uri}"/></XRD>
 `, html.EscapeString(s.baseURL))
-	return document{"application/xrd+xml; charset=utf-8", []byte(text)}, nil
+	return rawDocument{"application/xrd+xml; charset=utf-8", []byte(text)}, nil
 }
 
 // preferences are what clients are to go by. The keys are the reference API's.
@@ -125,13 +125,13 @@ func (s *Server) showPreferences(r *Request) (any, error) {
 	return p, nil
 }
 
-// document is an answer that is not of the type that answers mostly are.
-type document struct {
+// rawDocument is an answer that is not of the type that answers mostly are.
+type rawDocument struct {
 	contentType string
 	text        []byte
 }
 
-func (d document) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+func (d rawDocument) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", d.contentType)
 	h.Set("Content-Length", strconv.Itoa(len(d.text)))

@@ -14,24 +14,24 @@ import (
 	"svc/store"
 )
 
-// wantShape checks the types of an object's members: "string", "number", "boolean", "list" of anything, "strings", "object", "null".
+// WantShape checks the types of an object's members: "string", "number", "boolean", "list" of anything, "strings", "object", "null".
 // Alternatives are joined by |. Nothing else may be in the object if all is set.
-func wantShape(t *testing.T, o *object, all bool, shape map[string]string) {
+func WantShape(t *testing.T, o *Object, all bool, shape map[string]string) {
 	t.Helper()
 	for path, want := range shape {
-		got := kindOf(o.at(path))
+		got := JSONKind(o.At(path))
 		if !slices.Contains(strings.Split(want, "|"), got) {
-			t.Errorf("%s is a %s, want %s: %v", path, got, want, o.at(path))
+			t.Errorf("%s is a %s, want %s: %v", path, got, want, o.At(path))
 		}
 	}
-	for key := range o.m {
+	for key := range o.Fields {
 		if _, known := shape[key]; all && !known {
 			t.Errorf("there is a member %q", key)
 		}
 	}
 }
 
-func kindOf(v any) string {
+func JSONKind(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "null"
@@ -99,9 +99,9 @@ var extensionShape = map[string]string{
 }
 
 func TestInstance(t *testing.T) {
-	srv := startAPI(t)
-	o := srv.as(nil).get("/api/v1/instance").want(200).object()
-	wantShape(t, o, true, map[string]string{
+	srv := Start(t)
+	o := srv.As(nil).Get("/api/v1/instance").Want(200).Object()
+	WantShape(t, o, true, map[string]string{
 		"uri": "string", "title": "string", "short_description": "string", "description": "string", "email": "string", "version": "string",
 		"urls": "object", "stats": "object", "thumbnail": "string", "languages": "strings", "contact_account": "null",
 		"registrations": "boolean", "approval_required": "boolean", "invites_enabled": "boolean", "rules": "list", "configuration": "object",
@@ -109,21 +109,21 @@ func TestInstance(t *testing.T) {
 		"poll_limits": "object", "upload_limit": "number", "avatar_upload_limit": "number", "background_upload_limit": "number",
 		"banner_upload_limit": "number", "background_image": "string", "vapid_public_key": "string", "svc": "object",
 	})
-	wantShape(t, o, false, configurationShape)
-	wantShape(t, o, false, extensionShape)
-	wantShape(t, o, false, map[string]string{
+	WantShape(t, o, false, configurationShape)
+	WantShape(t, o, false, extensionShape)
+	WantShape(t, o, false, map[string]string{
 		"urls.streaming_api": "string", "stats.user_count": "number", "stats.status_count": "number", "stats.domain_count": "number",
 		"poll_limits.max_options": "number", "poll_limits.max_option_chars": "number", "poll_limits.min_expiration": "number",
 		"poll_limits.max_expiration": "number",
 	})
-	host := strings.TrimPrefix(srv.url, "http://")
+	host := strings.TrimPrefix(srv.URL, "http://")
 	for path, want := range map[string]any{
 		"uri":                             host,
 		"title":                           "svc",
 		"version":                         "2.7.2 (compatible; svc 1.2.3)",
 		"urls.streaming_api":              "ws://" + host,
-		"thumbnail":                       srv.url + "/instance/thumbnail.jpeg",
-		"background_image":                srv.url + "/images/city.jpg",
+		"thumbnail":                       srv.URL + "/instance/thumbnail.jpeg",
+		"background_image":                srv.URL + "/images/city.jpg",
 		"max_toot_chars":                  5000.,
 		"upload_limit":                    16e6,
 		"avatar_upload_limit":             2e6,
@@ -133,35 +133,35 @@ func TestInstance(t *testing.T) {
 		"description_limit":               5000.,
 		"poll_limits.max_options":         20.,
 		"poll_limits.max_expiration":      31536000.,
-		"vapid_public_key":                srv.keys.VAPIDPublic(),
-		"svc.vapid_public_key":            srv.keys.VAPIDPublic(),
+		"vapid_public_key":                srv.Keys.VAPIDPublic(),
+		"svc.vapid_public_key":            srv.Keys.VAPIDPublic(),
 		"registrations":                   true,
 		"short_description":               "A small social server.",
 		"svc.metadata.federation.enabled": true,
 		"configuration.timelines_access.live_feeds.local":    "public",
 		"configuration.accounts.max_pinned_statuses":         5.,
-		"configuration.vapid.public_key":                     srv.keys.VAPIDPublic(),
+		"configuration.vapid.public_key":                     srv.Keys.VAPIDPublic(),
 		"configuration.statuses.characters_reserved_per_url": 0., // an address counts as it is
 		"configuration.media_attachments.image_matrix_limit": 50e6,
 	} {
-		if got := o.at(path); got != want {
+		if got := o.At(path); got != want {
 			t.Errorf("%s is %v, want %v", path, got, want)
 		}
 	}
 	for _, path := range []string{"thumbnail", "background_image"} {
-		srv.as(nil).get(o.str(path)).want(200)
+		srv.As(nil).Get(o.Str(path)).Want(200)
 	}
-	formats := fmt.Sprint(o.at("svc.metadata.post_formats"))
+	formats := fmt.Sprint(o.At("svc.metadata.post_formats"))
 	if formats != "[text/plain text/html text/markdown text/bbcode]" {
 		t.Errorf("post formats are %s", formats)
 	}
-	types := o.at("configuration.media_attachments.supported_mime_types").([]any)
+	types := o.At("configuration.media_attachments.supported_mime_types").([]any)
 	for _, want := range []any{"image/jpeg", "image/png", "image/gif", "image/webp", "video/mp4", "video/webm", "audio/mpeg", "audio/ogg"} {
 		if !slices.Contains(types, want) {
 			t.Errorf("%v is not among the supported types", want)
 		}
 	}
-	features := o.at("svc.metadata.features").([]any)
+	features := o.At("svc.metadata.features").([]any)
 	for name, want := range map[string]bool{
 		"svc_api": true, "mastodon_api": true, "mastodon_api_streaming": true, "multifetch": true, "editing": true, "quote_posting": true, "polls": true,
 		"svc_explicit_addressing":                       true,
@@ -175,22 +175,22 @@ func TestInstance(t *testing.T) {
 			t.Errorf("feature %s: %v, want %v", name, got, want)
 		}
 	}
-	if o.has("api_versions") {
+	if o.Has("api_versions") {
 		t.Error("versions of the API would have clients ask for what there is not")
 	}
 }
 
 func TestInstanceV2(t *testing.T) {
-	srv := startAPI(t)
-	o := srv.as(nil).get("/api/v2/instance").want(200).object()
-	wantShape(t, o, true, map[string]string{
+	srv := Start(t)
+	o := srv.As(nil).Get("/api/v2/instance").Want(200).Object()
+	WantShape(t, o, true, map[string]string{
 		"domain": "string", "title": "string", "version": "string", "source_url": "string", "description": "string", "usage": "object",
 		"thumbnail": "object", "icon": "list", "languages": "strings", "configuration": "object", "registrations": "object",
 		"contact": "object", "rules": "list", "svc": "object",
 	})
-	wantShape(t, o, false, configurationShape)
-	wantShape(t, o, false, extensionShape)
-	wantShape(t, o, false, map[string]string{
+	WantShape(t, o, false, configurationShape)
+	WantShape(t, o, false, extensionShape)
+	WantShape(t, o, false, map[string]string{
 		"usage.users.active_month": "number", "thumbnail.url": "string", "contact.email": "string", "contact.account": "null",
 		"registrations.enabled": "boolean", "registrations.approval_required": "boolean", "registrations.reason_required": "boolean",
 		"registrations.message": "null", "registrations.url": "null", "registrations.min_age": "null",
@@ -198,20 +198,20 @@ func TestInstanceV2(t *testing.T) {
 		"svc.metadata.banner_upload_limit": "number", "svc.metadata.description_limit": "number", "svc.metadata.chat_limit": "number",
 		"svc.metadata.background_image": "string",
 	})
-	v1 := srv.as(nil).get("/api/v1/instance").object()
+	v1 := srv.As(nil).Get("/api/v1/instance").Object()
 	for _, path := range []string{"version", "configuration", "rules", "title", "languages"} {
-		if fmt.Sprint(o.at(path)) != fmt.Sprint(v1.at(path)) {
-			t.Errorf("%s is\n%v in version 2,\n%v in version 1", path, o.at(path), v1.at(path))
+		if fmt.Sprint(o.At(path)) != fmt.Sprint(v1.At(path)) {
+			t.Errorf("%s is\n%v in version 2,\n%v in version 1", path, o.At(path), v1.At(path))
 		}
 	}
-	if o.str("domain") != v1.str("uri") {
-		t.Errorf("the domain is %s", o.str("domain"))
+	if o.Str("domain") != v1.Str("uri") {
+		t.Errorf("the domain is %s", o.Str("domain"))
 	}
-	srv.as(nil).get(o.str("thumbnail.url")).want(200)
+	srv.As(nil).Get(o.Str("thumbnail.url")).Want(200)
 }
 
 func TestInstanceSettings(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) {
+	srv := Start(t, func(c *config.Config) {
 		c.Instance.Name, c.Instance.Email = "Example & <Friends>", "staff@example.org"
 		c.Instance.Description, c.Instance.ShortDescription = "<p>Long &amp; <b>bold</b></p>", "Short"
 		c.Instance.Languages = []string{"de", "en"}
@@ -231,12 +231,12 @@ func TestInstanceSettings(t *testing.T) {
 		c.Chats.MaxLength = 70
 		c.Federation.Enabled = false
 	})
-	alice := srv.signUp("alice")
-	o := srv.as(nil).get("/api/v1/instance").want(200).object()
-	v2 := srv.as(nil).get("/api/v2/instance").want(200).object()
-	node := srv.as(nil).get("/nodeinfo/2.1").want(200).object()
+	alice := srv.SignUp("alice")
+	o := srv.As(nil).Get("/api/v1/instance").Want(200).Object()
+	v2 := srv.As(nil).Get("/api/v2/instance").Want(200).Object()
+	node := srv.As(nil).Get("/nodeinfo/2.1").Want(200).Object()
 	for _, tt := range []struct {
-		of   *object
+		of   *Object
 		path string
 		want any
 	}{
@@ -249,8 +249,8 @@ func TestInstanceSettings(t *testing.T) {
 		{o, "short_description", "Short"},
 		{v2, "description", "Short"},
 		{node, "metadata.nodeDescription", "Short"},
-		{o, "thumbnail", srv.url + "/static/thumb.png"},
-		{v2, "thumbnail.url", srv.url + "/static/thumb.png"},
+		{o, "thumbnail", srv.URL + "/static/thumb.png"},
+		{v2, "thumbnail.url", srv.URL + "/static/thumb.png"},
 		{o, "background_image", "https://example.com/back.jpg"},
 		{o, "registrations", false},
 		{v2, "registrations.enabled", false},
@@ -286,92 +286,92 @@ func TestInstanceSettings(t *testing.T) {
 		{o, "configuration.timelines_access.hashtag_feeds.remote", "authenticated"},
 		{node, "metadata.private", true},
 		{o, "contact_account.acct", "alice"},
-		{v2, "contact.account.id", alice.id},
+		{v2, "contact.account.id", alice.ID},
 	} {
-		if got := tt.of.at(tt.path); got != tt.want {
+		if got := tt.of.At(tt.path); got != tt.want {
 			t.Errorf("%s is %v, want %v", tt.path, got, tt.want)
 		}
 	}
 	for path, want := range map[string]string{
 		"languages": "[de en]", "svc.metadata.post_formats": "[text/plain]",
 	} {
-		if got := fmt.Sprint(o.at(path)); got != want {
+		if got := fmt.Sprint(o.At(path)); got != want {
 			t.Errorf("%s is %s", path, got)
 		}
 	}
-	if got := fmt.Sprint(node.at("metadata.restrictedNicknames")); got != "[root]" {
+	if got := fmt.Sprint(node.At("metadata.restrictedNicknames")); got != "[root]" {
 		t.Errorf("restricted nicknames are %s", got)
 	}
-	if !slices.Contains(o.at("svc.metadata.features").([]any), any("blockers_visible")) {
+	if !slices.Contains(o.At("svc.metadata.features").([]any), any("blockers_visible")) {
 		t.Error("the feature blockers_visible is missing")
 	}
 }
 
-// changeAccount changes an account's row.
-func (a *api) changeAccount(m *member, change func(context *store.Account)) {
-	a.t.Helper()
+// ChangeAccount changes an account's row.
+func (a *Server) ChangeAccount(m *User, change func(context *store.Account)) {
+	a.T.Helper()
 	var id store.AccountID
-	id.UnmarshalText([]byte(m.id))
-	err := a.db.Update(a.t.Context(), func(tx *store.Tx) error {
-		row, err := tx.Account(a.t.Context(), id)
+	id.UnmarshalText([]byte(m.ID))
+	err := a.DB.Update(a.T.Context(), func(tx *store.Tx) error {
+		row, err := tx.Account(a.T.Context(), id)
 		if err != nil {
 			return err
 		}
 		change(row)
-		return tx.SaveAccount(a.t.Context(), row)
+		return tx.SaveAccount(a.T.Context(), row)
 	})
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 }
 
 func TestInstanceWithoutContact(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.Instance.ContactUsername = "nobody" })
-	if got := srv.as(nil).get("/api/v1/instance").want(200).object().at("contact_account"); got != nil {
+	srv := Start(t, func(c *config.Config) { c.Instance.ContactUsername = "nobody" })
+	if got := srv.As(nil).Get("/api/v1/instance").Want(200).Object().At("contact_account"); got != nil {
 		t.Errorf("the contact is %v", got)
 	}
 }
 
 // What is told of an account is as of now, although the documents are kept.
 func TestInstanceContactChanges(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.Instance.ContactUsername = "alice" })
-	alice := srv.signUp("alice")
+	srv := Start(t, func(c *config.Config) { c.Instance.ContactUsername = "alice" })
+	alice := srv.SignUp("alice")
 	contact := func(want string) {
 		t.Helper()
 		for path, key := range map[string]string{"/api/v1/instance": "contact_account", "/api/v2/instance": "contact.account"} {
-			o := srv.as(nil).get(path).want(200).object()
-			if got := fmt.Sprint(o.at(key)); want == "" && got != "<nil>" || want != "" && o.str(key+".display_name") != want {
+			o := srv.As(nil).Get(path).Want(200).Object()
+			if got := fmt.Sprint(o.At(key)); want == "" && got != "<nil>" || want != "" && o.Str(key+".display_name") != want {
 				t.Errorf("GET %s: the contact is %s, want %q", path, got, want)
 			}
 		}
 	}
 	contact("alice")
-	srv.changeAccount(alice, func(a *store.Account) { a.DisplayName = "Alice" })
+	srv.ChangeAccount(alice, func(a *store.Account) { a.DisplayName = "Alice" })
 	contact("Alice")
-	alice.publish("hello")
-	if got := srv.as(nil).get("/api/v1/instance").object().num("contact_account.statuses_count"); got != 1 {
+	alice.Publish("hello")
+	if got := srv.As(nil).Get("/api/v1/instance").Object().Int("contact_account.statuses_count"); got != 1 {
 		t.Errorf("statuses_count is %d", got)
 	}
 	var id store.AccountID
-	id.UnmarshalText([]byte(alice.id))
-	if err := srv.db.Update(t.Context(), func(tx *store.Tx) error { return tx.SetWithheld(t.Context(), id, true) }); err != nil {
+	id.UnmarshalText([]byte(alice.ID))
+	if err := srv.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.SetUnavailable(t.Context(), id, true) }); err != nil {
 		t.Fatal(err)
 	}
 	contact("")
 }
 
 func TestInstanceStats(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	alice.publish("one")
-	alice.publish("two", "visibility", "unlisted")
-	bob.publish("psst", "visibility", "direct") // counts on no profile
-	note := bob.publish("three").id()
-	alice.post("/api/v1/statuses/" + note + "/reblog").want(200)
-	private := alice.publish("for followers", "visibility", "private").id()
-	alice.post("/api/v1/statuses/" + private + "/reblog").want(200)
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	alice.Publish("one")
+	alice.Publish("two", "visibility", "unlisted")
+	bob.Publish("psst", "visibility", "direct") // counts on no profile
+	note := bob.Publish("three").ID()
+	alice.Post("/api/v1/statuses/" + note + "/reblog").Want(200)
+	private := alice.Publish("for followers", "visibility", "private").ID()
+	alice.Post("/api/v1/statuses/" + private + "/reblog").Want(200)
 	for _, domain := range []string{"example.org", "example.com", "example.org"} {
-		err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
 			name := fmt.Sprint("a", tx.NewAccountID())
 			return tx.AddAccount(t.Context(), &store.Account{
 				Nickname: name, Domain: domain, ActorType: "Person", URI: "https://" + domain + "/users/" + name,
@@ -381,31 +381,31 @@ func TestInstanceStats(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o := srv.as(nil).get("/api/v1/instance").want(200).object()
+	o := srv.As(nil).Get("/api/v1/instance").Want(200).Object()
 	for path, want := range map[string]int{"stats.user_count": 2, "stats.status_count": 4, "stats.domain_count": 2, "svc.stats.mau": 2} {
-		if got := o.num(path); got != want {
+		if got := o.Int(path); got != want {
 			t.Errorf("%s is %d, want %d", path, got, want)
 		}
 	}
-	node := srv.as(nil).get("/nodeinfo/2.0.json").want(200).object()
+	node := srv.As(nil).Get("/nodeinfo/2.0.json").Want(200).Object()
 	for path, want := range map[string]int{"usage.users.total": 2, "usage.users.activeMonth": 2, "usage.users.activeHalfyear": 2, "usage.localPosts": 3} {
-		if got := node.num(path); got != want {
+		if got := node.Int(path); got != want {
 			t.Errorf("%s is %d, want %d", path, got, want)
 		}
 	}
-	if peers := srv.as(nil).get("/api/v1/instance/peers").want(200); string(peers.body) != `["example.com","example.org"]` {
-		t.Errorf("the peers are %s", peers.body)
+	if peers := srv.As(nil).Get("/api/v1/instance/peers").Want(200); string(peers.Body) != `["example.com","example.org"]` {
+		t.Errorf("the peers are %s", peers.Body)
 	}
 }
 
 func TestActivity(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	alice.publish("one")
-	alice.publish("two", "visibility", "private")
-	bob.publish("three")
-	srv.insert(`INSERT INTO active_weeks (week, people) VALUES ((SELECT min(week) FROM active_weeks) - 7 * 86400000, 5)`)
-	weeks := srv.as(nil).get("/api/v1/instance/activity").want(200).list()
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	alice.Publish("one")
+	alice.Publish("two", "visibility", "private")
+	bob.Publish("three")
+	srv.Exec(`INSERT INTO active_weeks (week, users) VALUES ((SELECT min(week) FROM active_weeks) - 7 * 86400000, 5)`)
+	weeks := srv.As(nil).Get("/api/v1/instance/activity").Want(200).List()
 	if len(weeks) != 12 {
 		t.Fatalf("got %d weeks", len(weeks))
 	}
@@ -413,7 +413,7 @@ func TestActivity(t *testing.T) {
 		{"statuses": "2", "logins": "2", "registrations": "2"}, {"statuses": "0", "logins": "5", "registrations": "0"}, {"logins": "0"},
 	} {
 		for key, value := range want {
-			if got := weeks[i].str(key); got != value {
+			if got := weeks[i].Str(key); got != value {
 				t.Errorf("week %d: %s is %s, want %s", i, key, got, value)
 			}
 		}
@@ -421,74 +421,74 @@ func TestActivity(t *testing.T) {
 }
 
 func TestNothingIsTold(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.Instance.ListPeers, c.Instance.ShowActivity = false, false })
-	srv.as(nil).get("/api/v1/instance/peers").wantError(404, "Record not found")
-	srv.as(nil).get("/api/v1/instance/activity").wantError(404, "Record not found")
+	srv := Start(t, func(c *config.Config) { c.Instance.ListPeers, c.Instance.ShowActivity = false, false })
+	srv.As(nil).Get("/api/v1/instance/peers").WantError(404, "Record not found")
+	srv.As(nil).Get("/api/v1/instance/activity").WantError(404, "Record not found")
 }
 
 func TestNodeInfo(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")
-	srv.promote(alice, true, false)
-	srv.promote(bob, false, true)
-	links := srv.as(nil).get("/.well-known/nodeinfo").want(200).object().at("links").([]any)
+	srv := Start(t)
+	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
+	srv.SetRole(alice, true, false)
+	srv.SetRole(bob, false, true)
+	links := srv.As(nil).Get("/.well-known/nodeinfo").Want(200).Object().At("links").([]any)
 	if len(links) != 2 {
 		t.Fatalf("links are %v", links)
 	}
 	for i, version := range []string{"2.0", "2.1"} {
 		link := links[i].(map[string]any)
-		if link["rel"] != "http://nodeinfo.diaspora.software/ns/schema/"+version || link["href"] != srv.url+"/nodeinfo/"+version+".json" {
+		if link["rel"] != "http://nodeinfo.diaspora.software/ns/schema/"+version || link["href"] != srv.URL+"/nodeinfo/"+version+".json" {
 			t.Errorf("link %v", link)
 		}
 		for _, path := range []string{link["href"].(string), "/nodeinfo/" + version, "/nodeinfo/" + version + "/"} {
-			a := srv.as(nil).get(path).want(200)
-			if got, want := a.header.Get("Content-Type"), `application/json; profile="http://nodeinfo.diaspora.software/ns/schema/`+version+`#"; charset=utf-8`; got != want {
+			a := srv.As(nil).Get(path).Want(200)
+			if got, want := a.Header.Get("Content-Type"), `application/json; profile="http://nodeinfo.diaspora.software/ns/schema/`+version+`#"; charset=utf-8`; got != want {
 				t.Errorf("GET %s: Content-Type is %s, want %s", path, got, want)
 			}
-			if a.header.Get("Access-Control-Allow-Origin") != "*" {
+			if a.Header.Get("Access-Control-Allow-Origin") != "*" {
 				t.Errorf("GET %s: no CORS header", path)
 			}
-			o := a.object()
-			wantShape(t, o, true, map[string]string{
+			o := a.Object()
+			WantShape(t, o, true, map[string]string{
 				"version": "string", "software": "object", "protocols": "strings", "services": "object", "openRegistrations": "boolean",
 				"usage": "object", "metadata": "object",
 			})
-			wantShape(t, o, false, map[string]string{
+			WantShape(t, o, false, map[string]string{
 				"services.inbound": "list", "services.outbound": "list", "usage.users.total": "number", "usage.users.activeMonth": "number",
 				"usage.users.activeHalfyear": "number", "usage.localPosts": "number",
 			})
-			wantShape(t, &object{t, o.at("metadata").(map[string]any)}, true, map[string]string{
+			WantShape(t, &Object{t, o.At("metadata").(map[string]any)}, true, map[string]string{
 				"nodeName": "string", "nodeDescription": "string", "upstream": "object", "private": "boolean", "suggestions": "object",
 				"staffAccounts": "strings", "federation": "object", "pollLimits": "object", "postFormats": "strings", "uploadLimits": "object",
 				"fieldsLimits": "object", "accountActivationRequired": "boolean", "invitesEnabled": "boolean", "mailerEnabled": "boolean",
 				"features": "strings", "restrictedNicknames": "list", "skipThreadContainment": "boolean",
 			})
-			if o.str("version") != version || o.str("software.name") != "svc" || o.str("software.version") != "1.2.3" {
-				t.Errorf("GET %s: %v", path, o.m)
+			if o.Str("version") != version || o.Str("software.name") != "svc" || o.Str("software.version") != "1.2.3" {
+				t.Errorf("GET %s: %v", path, o.Fields)
 			}
-			if o.str("metadata.upstream.name") != "Mastodon" {
+			if o.Str("metadata.upstream.name") != "Mastodon" {
 				t.Error("libraries that do not know the server's name have nothing to go by")
 			}
-			if got := fmt.Sprint(o.at("protocols")); got != "[activitypub]" {
+			if got := fmt.Sprint(o.At("protocols")); got != "[activitypub]" {
 				t.Errorf("protocols are %s", got)
 			}
-			want := fmt.Sprintf("[%s/users/%s %s/users/%s]", srv.url, alice.id, srv.url, bob.id)
-			if got := fmt.Sprint(o.at("metadata.staffAccounts")); got != want {
-				t.Errorf("staff is %s, want %s, without %s", got, want, carol.id)
+			want := fmt.Sprintf("[%s/users/%s %s/users/%s]", srv.URL, alice.ID, srv.URL, bob.ID)
+			if got := fmt.Sprint(o.At("metadata.staffAccounts")); got != want {
+				t.Errorf("staff is %s, want %s, without %s", got, want, carol.ID)
 			}
-			instance := srv.as(nil).get("/api/v1/instance").object()
-			if got, want := fmt.Sprint(o.at("metadata.features")), fmt.Sprint(instance.at("svc.metadata.features")); got != want {
+			instance := srv.As(nil).Get("/api/v1/instance").Object()
+			if got, want := fmt.Sprint(o.At("metadata.features")), fmt.Sprint(instance.At("svc.metadata.features")); got != want {
 				t.Errorf("features are %s, want %s", got, want)
 			}
 		}
 	}
 	for _, path := range []string{"/nodeinfo/1.0", "/nodeinfo/1.0.json", "/nodeinfo/2.2", "/nodeinfo/x"} {
-		srv.as(nil).get(path).wantError(404, "Nodeinfo schema version not handled")
+		srv.As(nil).Get(path).WantError(404, "Nodeinfo schema version not handled")
 	}
 	// Staff that does not show its role is not listed, at once.
 	var id store.AccountID
-	id.UnmarshalText([]byte(bob.id))
-	err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+	id.UnmarshalText([]byte(bob.ID))
+	err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
 		u, err := tx.User(t.Context(), id)
 		if err != nil {
 			return err
@@ -499,14 +499,14 @@ func TestNodeInfo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(srv.as(nil).get("/nodeinfo/2.0").object().at("metadata.staffAccounts")); strings.Contains(got, bob.id) {
+	if got := fmt.Sprint(srv.As(nil).Get("/nodeinfo/2.0").Object().At("metadata.staffAccounts")); strings.Contains(got, bob.ID) {
 		t.Errorf("staff is %s", got)
 	}
 }
 
 func TestHostMeta(t *testing.T) {
-	srv := startAPI(t)
-	a := srv.as(nil).get("/.well-known/host-meta").want(200)
+	srv := Start(t)
+	a := srv.As(nil).Get("/.well-known/host-meta").Want(200)
 	var doc struct {
 		XMLName xml.Name `xml:"http://docs.oasis-open.org/ns/xri/xrd-1.0 XRD"`
 		Link    struct {
@@ -514,26 +514,26 @@ func TestHostMeta(t *testing.T) {
 			Template string `xml:"template,attr"`
 		}
 	}
-	if err := xml.Unmarshal(a.body, &doc); err != nil {
+	if err := xml.Unmarshal(a.Body, &doc); err != nil {
 		t.Fatal(err)
 	}
-	if doc.Link.Rel != "lrdd" || doc.Link.Template != srv.url+"/.well-known/webfinger?resource={uri}" {
+	if doc.Link.Rel != "lrdd" || doc.Link.Template != srv.URL+"/.well-known/webfinger?resource={uri}" {
 		t.Errorf("the link is %+v", doc.Link)
 	}
-	if got := a.header.Get("Content-Type"); got != "application/xrd+xml; charset=utf-8" {
+	if got := a.Header.Get("Content-Type"); got != "application/xrd+xml; charset=utf-8" {
 		t.Errorf("Content-Type is %s", got)
 	}
-	if a.header.Get("Access-Control-Allow-Origin") != "*" {
+	if a.Header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Error("no CORS header")
 	}
 }
 
 func TestBootPath(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.Instance.Public = false })
-	alice := srv.signUp("alice")
+	srv := Start(t, func(c *config.Config) { c.Instance.Public = false })
+	alice := srv.SignUp("alice")
 	for _, tt := range []struct {
 		path   string
-		as     *member
+		as     *User
 		status int
 		body   string
 	}{
@@ -558,14 +558,14 @@ func TestBootPath(t *testing.T) {
 		{"/api/v1/svc/frontend_configurations", nil, 200, "{}"},
 	} {
 		t.Run(tt.path, func(t *testing.T) {
-			a := srv.as(tt.as).get(tt.path).want(tt.status)
-			if tt.status == 200 && string(a.body) != tt.body {
-				t.Errorf("got %s", a.body)
+			a := srv.As(tt.as).Get(tt.path).Want(tt.status)
+			if tt.status == 200 && string(a.Body) != tt.body {
+				t.Errorf("got %s", a.Body)
 			}
-			if got := a.header.Get("Content-Type"); got != "application/json; charset=utf-8" {
+			if got := a.Header.Get("Content-Type"); got != "application/json; charset=utf-8" {
 				t.Errorf("Content-Type is %s", got)
 			}
-			if tt.status != 200 && a.object().str("error") == "" {
+			if tt.status != 200 && a.Object().Str("error") == "" {
 				t.Error("no error")
 			}
 		})
@@ -573,15 +573,15 @@ func TestBootPath(t *testing.T) {
 }
 
 func TestPreferences(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
+	srv := Start(t)
+	alice := srv.SignUp("alice")
 	want := `{"posting:default:visibility":"public","posting:default:sensitive":false,"posting:default:language":null,"reading:expand:media":"default","reading:expand:spoilers":false}`
-	if got := alice.get("/api/v1/preferences").want(200); string(got.body) != want {
-		t.Errorf("got %s", got.body)
+	if got := alice.Get("/api/v1/preferences").Want(200); string(got.Body) != want {
+		t.Errorf("got %s", got.Body)
 	}
 	var id store.AccountID
-	id.UnmarshalText([]byte(alice.id))
-	err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+	id.UnmarshalText([]byte(alice.ID))
+	err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
 		u, err := tx.User(t.Context(), id)
 		if err != nil {
 			return err
@@ -593,10 +593,10 @@ func TestPreferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = `{"posting:default:visibility":"private","posting:default:sensitive":true,"posting:default:language":"de","reading:expand:media":"default","reading:expand:spoilers":false}`
-	if got := alice.get("/api/v1/preferences").want(200); string(got.body) != want {
-		t.Errorf("got %s", got.body)
+	if got := alice.Get("/api/v1/preferences").Want(200); string(got.Body) != want {
+		t.Errorf("got %s", got.Body)
 	}
-	srv.newToken(alice, "write").get("/api/v1/preferences").want(403)
+	srv.NewToken(alice, "write").Get("/api/v1/preferences").Want(403)
 }
 
 // standardWord finds the standard name where it stands as an identifier, or as the beginning of one.
@@ -604,15 +604,15 @@ var standardWord = regexp.MustCompile(`\bsvc`)
 
 // TestOtherName starts the server under another name of the interface: every identifier follows it.
 func TestOtherName(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) {
+	srv := Start(t, func(c *config.Config) {
 		c.API.Name, c.Instance.Name, c.Instance.ContactUsername = "other", "Example", "alice"
 	})
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	m := alice.upload(pngFile(3, 3))
-	st := alice.publish("hello @bob", "media_ids[]", m.id())
-	bob.post("/api/v1/statuses/" + st.id() + "/favourite").want(200)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	m := alice.Upload(PNG(3, 3))
+	st := alice.Publish("hello @bob", "media_ids[]", m.ID())
+	bob.Post("/api/v1/statuses/" + st.ID() + "/favourite").Want(200)
 	for _, tt := range []struct {
-		as   *member
+		as   *User
 		path string
 		has  []string
 	}{
@@ -625,45 +625,45 @@ func TestOtherName(t *testing.T) {
 		{nil, "/api/other/emoji.json", nil},
 		{nil, "/api/other/frontend_configurations", nil},
 		{nil, "/api/v1/other/healthcheck", []string{"healthy"}},
-		{alice, "/api/v1/statuses/" + st.id(), []string{"other.conversation_id", "account.other.relationship"}},
-		{alice, "/api/v1/media/" + m.id(), []string{"other.mime_type"}},
+		{alice, "/api/v1/statuses/" + st.ID(), []string{"other.conversation_id", "account.other.relationship"}},
+		{alice, "/api/v1/media/" + m.ID(), []string{"other.mime_type"}},
 		{alice, "/api/v1/notifications", nil},
 		{alice, "/api/v1/timelines/home", nil},
 		{alice, "/api/v1/markers?timeline[]=notifications", nil},
 	} {
 		t.Run(tt.path, func(t *testing.T) {
-			a := srv.as(tt.as).get(tt.path).want(200)
+			a := srv.As(tt.as).Get(tt.path).Want(200)
 			for _, path := range tt.has {
-				a.object().at(path)
+				a.Object().At(path)
 			}
-			if found := standardWord.FindIndex(a.body); found != nil {
-				t.Errorf("the standard name is in …%s…", a.body[max(0, found[0]-40):min(len(a.body), found[1]+40)])
+			if found := standardWord.FindIndex(a.Body); found != nil {
+				t.Errorf("the standard name is in …%s…", a.Body[max(0, found[0]-40):min(len(a.Body), found[1]+40)])
 			}
 		})
 	}
-	o := srv.as(nil).get("/api/v1/instance").object()
-	if got := o.str("version"); got != "2.7.2 (compatible; other 1.2.3)" {
+	o := srv.As(nil).Get("/api/v1/instance").Object()
+	if got := o.Str("version"); got != "2.7.2 (compatible; other 1.2.3)" {
 		t.Errorf("the version is %q", got)
 	}
-	features := o.at("other.metadata.features").([]any)
+	features := o.At("other.metadata.features").([]any)
 	for _, name := range []string{"other_api", "mastodon_api", "other_explicit_addressing", "other:api/v1/notifications:include_types_filter"} {
 		if !slices.Contains(features, any(name)) {
 			t.Errorf("there is no feature %s", name)
 		}
 	}
-	if got := srv.as(nil).get("/nodeinfo/2.0").object().str("software.name"); got != "other" {
+	if got := srv.As(nil).Get("/nodeinfo/2.0").Object().Str("software.name"); got != "other" {
 		t.Errorf("the software is %q", got)
 	}
-	notified := alice.get("/api/v1/notifications").list()
+	notified := alice.Get("/api/v1/notifications").List()
 	if len(notified) != 1 {
 		t.Fatalf("%d notifications", len(notified))
 	}
-	notified[0].at("other.is_seen")
+	notified[0].At("other.is_seen")
 	for _, path := range []string{"/api/v1/svc/emoji", "/api/svc/emoji.json", "/api/v1/svc/healthcheck", "/api/svc/frontend_configurations"} {
-		srv.as(nil).get(path).wantError(404, "Record not found")
+		srv.As(nil).Get(path).WantError(404, "Record not found")
 	}
 	var any map[string]any
-	if err := json.Unmarshal(srv.as(nil).get("/api/other/emoji").want(200).body, &any); err != nil {
+	if err := json.Unmarshal(srv.As(nil).Get("/api/other/emoji").Want(200).Body, &any); err != nil {
 		t.Error(err)
 	}
 }

@@ -19,9 +19,9 @@ import (
 // interactRoutes are where other servers send people who have their account here, to follow or answer what they have found there
 // (federation 1.1, extension API 27).
 var interactRoutes = routes{
-	"GET /authorize_interaction": {anonymous.pages(), (*Server).authorizeInteraction},
-	"GET /ostatus_subscribe":     {anonymous.pages().limit("search"), (*Server).showInteraction},
-	"POST /ostatus_subscribe":    {anonymous.pages().limit("authentication"), (*Server).interact},
+	"GET /authorize_interaction": {anonymous.asHTML(), (*Server).authorizeInteraction},
+	"GET /ostatus_subscribe":     {anonymous.asHTML().limit("search"), (*Server).showInteraction},
+	"POST /ostatus_subscribe":    {anonymous.asHTML().limit("authentication"), (*Server).interact},
 }
 
 const interactPath = "/ostatus_subscribe"
@@ -52,7 +52,7 @@ func bindInteraction(r *Request) (string, error) {
 		what = strings.TrimSpace(p.Acct)
 	}
 	what = strings.TrimPrefix(what, "acct:")
-	if what == "" || len(what) > maxAddress {
+	if what == "" || len(what) > maxAddressBytes {
 		return "", errs.BadRequest("The address does not say what this is about.")
 	}
 	return what, nil
@@ -70,37 +70,37 @@ func (s *Server) showInteraction(r *Request) (any, error) {
 		return nil, err
 	}
 	if id == nil {
-		return s.entryPage(http.StatusOK, what, "", "")
+		return s.signInPage(http.StatusOK, what, "", "")
 	}
-	return s.interactionPageFor(r, id, token, what, http.StatusOK, "", "")
+	return s.renderInteraction(r, id, token, what, http.StatusOK, "", "")
 }
 
-// entryPage asks somebody to sign in, to go on to the page about something.
-func (s *Server) entryPage(status int, what, name, fault string) (any, error) {
+// signInPage asks somebody to sign in, to go on to the page about something.
+func (s *Server) signInPage(status int, what, name, fault string) (any, error) {
 	return s.page(status, web.Login{
 		App: web.App{Name: s.settings.Instance.Name}, Action: interactPath, Hidden: []web.Field{{Name: "acct", Value: what}}, Name: name, Fault: fault,
 	})
 }
 
-// foundSubject is what a page is about: one of the two.
-type foundSubject struct {
+// interactionSubject is what a page is about: one of the two.
+type interactionSubject struct {
 	account *store.Account
 	status  *store.Status
 }
 
 var errNoSubject = errs.NotFound("Nothing was found there that could be shown here.")
 
-// subject finds what a page is about, if need be on its own server.
-func (s *Server) subject(r *Request, viewer *store.Account, what string) (*foundSubject, error) {
+// findSubject finds what a page is about, if need be on its own server.
+func (s *Server) findSubject(r *Request, viewer *store.Account, what string) (*interactionSubject, error) {
 	r.Viewer = viewer
-	named, err := s.namedSubject(r, what)
+	named, err := s.resolveSubject(r, what)
 	if errs.IsNotFound(err) {
 		return nil, errNoSubject
 	}
 	if err != nil {
 		return nil, err
 	}
-	f := new(foundSubject)
+	f := new(interactionSubject)
 	switch {
 	case named.Status != 0:
 		f.status, err = s.db.VisibleStatus(r.Context(), viewer.ID, named.Status)
@@ -109,7 +109,7 @@ func (s *Server) subject(r *Request, viewer *store.Account, what string) (*found
 		}
 	case named.Account != 0:
 		f.account, err = s.db.Account(r.Context(), named.Account)
-		if err == nil && f.account.Withheld {
+		if err == nil && f.account.Unavailable {
 			err = errNoSubject
 		}
 	default:
@@ -121,10 +121,10 @@ func (s *Server) subject(r *Request, viewer *store.Account, what string) (*found
 	return f, err
 }
 
-func (s *Server) namedSubject(r *Request, what string) (Resolved, error) {
+func (s *Server) resolveSubject(r *Request, what string) (Resolved, error) {
 	isAddress := strings.HasPrefix(what, "https://") || strings.HasPrefix(what, "http://")
 	if isAddress {
-		named, err := s.named(r, what)
+		named, err := s.lookUpAddress(r, what)
 		if err != nil || named != (Resolved{}) || strings.HasPrefix(what, s.baseURL+"/") {
 			return named, err
 		}
@@ -143,22 +143,22 @@ func (s *Server) namedSubject(r *Request, what string) (Resolved, error) {
 	return s.resolve(r.Context(), r.Viewer, what)
 }
 
-// interactionPageFor shows what a page is about to who is signed in.
-func (s *Server) interactionPageFor(r *Request, id *Identity, token, what string, status int, done, fault string) (any, error) {
-	f, err := s.subject(r, id.Account, what)
+// renderInteraction shows what a page is about to who is signed in.
+func (s *Server) renderInteraction(r *Request, id *Identity, token, what string, status int, done, fault string) (any, error) {
+	f, err := s.findSubject(r, id.Account, what)
 	if err != nil {
 		return nil, err
 	}
 	p := web.Interact{
 		Acct: id.Account.Nickname, Done: done, Fault: fault,
 		Hidden: []web.Field{
-			{Name: "acct", Value: what}, {Name: formParam, Value: s.formToken(token)}, {Name: onceParam, Value: keys.NewToken()},
+			{Name: "acct", Value: what}, {Name: formParam, Value: s.formToken(token)}, {Name: idempotencyParam, Value: keys.NewToken()},
 		},
 	}
 	if f.account != nil {
-		err = s.offerAccount(r.Context(), &p, id.Account, f.account)
+		err = s.addAccountActions(r.Context(), &p, id.Account, f.account)
 	} else {
-		err = s.offerStatus(r, &p, f.status)
+		err = s.addStatusActions(r, &p, f.status)
 	}
 	if err != nil {
 		return nil, err
@@ -166,8 +166,8 @@ func (s *Server) interactionPageFor(r *Request, id *Identity, token, what string
 	return s.page(status, p)
 }
 
-// onceParam keeps what a page sends from being posted twice.
-const onceParam = "once"
+// idempotencyParam keeps what a page sends from being posted twice.
+const idempotencyParam = "once"
 
 // What people can do by a button.
 const (
@@ -179,14 +179,14 @@ const (
 	replyDecision     = "reply"
 )
 
-// offerAccount puts an account on the page.
-func (s *Server) offerAccount(ctx context.Context, p *web.Interact, viewer, a *store.Account) error {
+// addAccountActions puts an account on the page.
+func (s *Server) addAccountActions(ctx context.Context, p *web.Interact, viewer, a *store.Account) error {
 	handle := "@" + a.Acct()
 	if a.Local() {
 		handle += "@" + s.settings.Host()
 	}
 	p.Title = handle
-	p.Account = &web.Person{Name: a.DisplayName, Handle: handle, Profile: a.URL, Avatar: s.entities.Avatar(a), Note: text.Plain(a.Note)}
+	p.Account = &web.AccountSummary{Name: a.DisplayName, Handle: handle, Profile: a.URL, Avatar: s.entities.Avatar(a), Note: text.HTMLToText(a.Note)}
 	if a.URL == "" {
 		p.Account.Profile = a.URI
 	}
@@ -217,8 +217,8 @@ func followState(f *store.Follow) string {
 	return "You follow this account."
 }
 
-// offerStatus puts a post on the page.
-func (s *Server) offerStatus(r *Request, p *web.Interact, st *store.Status) error {
+// addStatusActions puts a post on the page.
+func (s *Server) addStatusActions(r *Request, p *web.Interact, st *store.Status) error {
 	author, err := s.db.Account(r.Context(), st.AccountID)
 	if err != nil {
 		return err
@@ -231,7 +231,7 @@ func (s *Server) offerStatus(r *Request, p *web.Interact, st *store.Status) erro
 	p.Post = &web.Post{
 		Name: author.DisplayName, Handle: "@" + author.Acct(), Profile: author.URL, Avatar: s.entities.Avatar(author), URL: st.URL,
 		At: st.CreatedAt.String(), Day: st.CreatedAt.Time().Format("2 January 2006"),
-		Subject: st.SpoilerText, Content: safe(st.Content), Hidden: st.Sensitive,
+		Subject: st.SpoilerText, Content: sanitized(st.Content), Hidden: st.Sensitive,
 	}
 	for _, m := range media {
 		p.Post.Media = append(p.Post.Media, s.webAttachment(m))
@@ -266,14 +266,14 @@ func (s *Server) interact(r *Request) (any, error) {
 		return nil, err
 	}
 	if p.In.Name != "" || p.In.Password != "" {
-		return s.enterByPassword(r, what, p.In.Name, p.In.Password)
+		return s.signInByPassword(r, what, p.In.Name, p.In.Password)
 	}
 	id, token, err := s.session(r)
 	if err != nil {
 		return nil, err
 	}
 	if id == nil {
-		return s.entryPage(http.StatusOK, what, "", "You are not signed in any more. Your browser has to accept a cookie for that.")
+		return s.signInPage(http.StatusOK, what, "", "You are not signed in any more. Your browser has to accept a cookie for that.")
 	}
 	if !hmac.Equal([]byte(r.Query(formParam)), []byte(s.formToken(token))) {
 		return nil, errCrossSite
@@ -282,25 +282,25 @@ func (s *Server) interact(r *Request) (any, error) {
 		if err := s.endSession(r, id.Token.ID); err != nil {
 			return nil, err
 		}
-		return s.entryPage(http.StatusOK, what, "", "")
+		return s.signInPage(http.StatusOK, what, "", "")
 	}
-	f, err := s.subject(r, id.Account, what)
+	f, err := s.findSubject(r, id.Account, what)
 	if err != nil {
 		return nil, err
 	}
-	done, err := s.decide(r.Context(), id.Account, f, p.Decision, social.Draft{Text: p.Status, IdempotencyKey: p.Once})
+	done, err := s.performAction(r.Context(), id.Account, f, p.Decision, social.Draft{Text: p.Status, IdempotencyKey: p.Once})
 	var refusal *errs.Error
 	if errors.As(err, &refusal) && refusal.Status < 500 {
-		return s.interactionPageFor(r, id, token, what, refusal.Status, "", refusal.Message)
+		return s.renderInteraction(r, id, token, what, refusal.Status, "", refusal.Message)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.interactionPageFor(r, id, token, what, http.StatusOK, done, "")
+	return s.renderInteraction(r, id, token, what, http.StatusOK, done, "")
 }
 
-// decide does what somebody wants, and returns what to say of it.
-func (s *Server) decide(ctx context.Context, viewer *store.Account, f *foundSubject, decision string, answer social.Draft) (string, error) {
+// performAction does what somebody wants, and returns what to say of it.
+func (s *Server) performAction(ctx context.Context, viewer *store.Account, f *interactionSubject, decision string, answer social.Draft) (string, error) {
 	if f.account != nil {
 		switch decision {
 		case followDecision:
@@ -336,24 +336,24 @@ func (s *Server) decide(ctx context.Context, viewer *store.Account, f *foundSubj
 	return done, err
 }
 
-// enterByPassword signs the browser in, once it has shown a second factor if there is one, and goes on to the page about something.
-func (s *Server) enterByPassword(r *Request, what, name, password string) (any, error) {
+// signInByPassword signs the browser in, once it has shown a second factor if there is one, and goes on to the page about something.
+func (s *Server) signInByPassword(r *Request, what, name, password string) (any, error) {
 	user, err := s.signIn(r.Context(), name, password, r.ClientIP())
 	if err != nil {
 		return nil, err
 	}
 	if user == nil {
-		return s.entryPage(http.StatusUnauthorized, what, name, badLoginFault)
+		return s.signInPage(http.StatusUnauthorized, what, name, wrongPasswordMessage)
 	}
-	if st := stateOf(user); st != nil {
-		return s.entryPage(http.StatusForbidden, what, name, st.signIn)
+	if st := problemOf(user); st != nil {
+		return s.signInPage(http.StatusForbidden, what, name, st.signInMessage)
 	}
-	if !user.MFA() {
-		return s.enter(r, user, interactionPath(what))
+	if !user.HasMFA() {
+		return s.finishSignIn(r, user, interactionPath(what))
 	}
-	challenge, err := s.challenge(r, user, nil, store.MFAPurpose{Page: true, Path: interactionPath(what)})
-	if errors.Is(err, errBadLogin) {
-		return s.entryPage(http.StatusUnauthorized, what, name, badLoginFault)
+	challenge, err := s.createChallenge(r, user, nil, store.MFAPurpose{Page: true, Path: interactionPath(what)})
+	if errors.Is(err, errWrongPassword) {
+		return s.signInPage(http.StatusUnauthorized, what, name, wrongPasswordMessage)
 	}
 	if err != nil {
 		return nil, err
@@ -361,8 +361,8 @@ func (s *Server) enterByPassword(r *Request, what, name, password string) (any, 
 	return s.challengePage(http.StatusOK, nil, challenge, "")
 }
 
-// enter signs the browser in as who has proved to be user, and leads to a page of this server.
-func (s *Server) enter(r *Request, user *store.User, path string) (any, error) {
+// finishSignIn signs the browser in as who has proved to be user, and leads to a page of this server.
+func (s *Server) finishSignIn(r *Request, user *store.User, path string) (any, error) {
 	if _, err := s.startSession(r, user); err != nil {
 		return nil, err
 	}

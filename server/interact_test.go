@@ -8,226 +8,226 @@ import (
 	"testing"
 )
 
-// serveTemplate has a peer say where people with an account there go on.
-func (p *fakePeer) serveTemplate(name, template string) {
-	p.t.Helper()
-	body := `{"subject": "acct:` + name + `@` + p.host + `", "links": [
-		{"rel": "self", "type": "application/activity+json", "href": "` + p.url + `/users/` + name + `"}`
+// serveInteractionTemplate has a peer say where people with an account there go on.
+func (p *FakeServer) serveInteractionTemplate(name, template string) {
+	p.T.Helper()
+	body := `{"subject": "acct:` + name + `@` + p.Host + `", "links": [
+		{"rel": "self", "type": "application/activity+json", "href": "` + p.URL + `/users/` + name + `"}`
 	if template != "" {
 		body += `, {"rel": "http://ostatus.org/schema/1.0/subscribe", "template": "` + template + `"}`
 	}
-	resource := url.QueryEscape("acct:" + name + "@" + p.host)
-	p.respond("/.well-known/webfinger?resource="+resource, http.StatusOK, "application/jrd+json", []byte(body+"]}"))
-	profile := url.QueryEscape(p.url + "/@" + name)
-	p.respond("/.well-known/webfinger?resource="+profile, http.StatusOK, "application/jrd+json", []byte(body+"]}"))
+	resource := url.QueryEscape("acct:" + name + "@" + p.Host)
+	p.Respond("/.well-known/webfinger?resource="+resource, http.StatusOK, "application/jrd+json", []byte(body+"]}"))
+	profile := url.QueryEscape(p.URL + "/@" + name)
+	p.Respond("/.well-known/webfinger?resource="+profile, http.StatusOK, "application/jrd+json", []byte(body+"]}"))
 }
 
 // Where somebody with an account elsewhere goes on (extension API 27).
 func TestRemoteInteraction(t *testing.T) {
-	srv, p := startWithPeer(t)
-	alice := srv.signUp("alice")
-	post := alice.publish("hello")
-	p.serveTemplate("bob", p.url+"/follow?uri={uri}")
-	p.serveTemplate("plain", "")
-	p.serveTemplate("evil", "javascript:alert(1)//{uri}")
-	p.respond("/.well-known/webfinger?resource="+url.QueryEscape("acct:ill@"+p.host), 500, "text/plain", nil)
-	want := p.url + "/follow?uri=" + url.QueryEscape(post.str("uri"))
+	srv, p := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	post := alice.Publish("hello")
+	p.serveInteractionTemplate("bob", p.URL+"/follow?uri={uri}")
+	p.serveInteractionTemplate("plain", "")
+	p.serveInteractionTemplate("evil", "javascript:alert(1)//{uri}")
+	p.Respond("/.well-known/webfinger?resource="+url.QueryEscape("acct:ill@"+p.Host), 500, "text/plain", nil)
+	want := p.URL + "/follow?uri=" + url.QueryEscape(post.Str("uri"))
 	for _, tt := range []struct{ profile, url, fault string }{
-		{"bob@" + p.host, want, ""},
-		{"@bob@" + p.host, want, ""},
-		{" acct:bob@" + p.host, want, ""},
-		{p.url + "/@bob", want, ""},
-		{"nobody@" + p.host, "", "Couldn't find user"},
-		{"plain@" + p.host, "", "Couldn't find user"},
-		{"evil@" + p.host, "", "Couldn't find user"},
-		{"ill@" + p.host, "", "Something went wrong"},
-		{"alice@" + srv.settings.Host(), "", "Couldn't find user"},
+		{"bob@" + p.Host, want, ""},
+		{"@bob@" + p.Host, want, ""},
+		{" acct:bob@" + p.Host, want, ""},
+		{p.URL + "/@bob", want, ""},
+		{"nobody@" + p.Host, "", "Couldn't find user"},
+		{"plain@" + p.Host, "", "Couldn't find user"},
+		{"evil@" + p.Host, "", "Couldn't find user"},
+		{"ill@" + p.Host, "", "Something went wrong"},
+		{"alice@" + srv.Settings.Host(), "", "Couldn't find user"},
 		{"bob", "", "Couldn't find user"},
-		{"ftp://" + p.host + "/bob", "", "Couldn't find user"},
-		{strings.Repeat("x", 3000) + "@" + p.host, "", "Couldn't find user"},
+		{"ftp://" + p.Host + "/bob", "", "Couldn't find user"},
+		{strings.Repeat("x", 3000) + "@" + p.Host, "", "Couldn't find user"},
 	} {
-		o := srv.as(nil).send("POST", "/api/v1/svc/remote_interaction", map[string]any{"ap_id": post.str("uri"), "profile": tt.profile}).want(200).object()
+		o := srv.As(nil).SendJSON("POST", "/api/v1/svc/remote_interaction", map[string]any{"ap_id": post.Str("uri"), "profile": tt.profile}).Want(200).Object()
 		if tt.fault != "" {
-			if o.str("error") != tt.fault || o.has("url") {
-				t.Errorf("%q: got %v, want the error %q", tt.profile, o.m, tt.fault)
+			if o.Str("error") != tt.fault || o.Has("url") {
+				t.Errorf("%q: got %v, want the error %q", tt.profile, o.Fields, tt.fault)
 			}
-		} else if o.str("url") != tt.url {
-			t.Errorf("%q: got %v, want %q", tt.profile, o.m, tt.url)
+		} else if o.Str("url") != tt.url {
+			t.Errorf("%q: got %v, want %q", tt.profile, o.Fields, tt.url)
 		}
 	}
-	srv.as(nil).post("/api/v1/svc/remote_interaction", "ap_id", "x").want(400)
-	srv.as(nil).send("POST", "/api/v1/svc/remote_interaction", map[string]any{"ap_id": []int{1, 2}, "profile": "bob@" + p.host}).want(400)
+	srv.As(nil).Post("/api/v1/svc/remote_interaction", "ap_id", "x").Want(400)
+	srv.As(nil).SendJSON("POST", "/api/v1/svc/remote_interaction", map[string]any{"ap_id": []int{1, 2}, "profile": "bob@" + p.Host}).Want(400)
 
-	for _, page := range []string{"/@alice", strings.TrimPrefix(post.str("url"), srv.url)} {
-		profile := srv.browser().get(page).want(200)
-		address, params := profile.submit(0, "profile", "bob@"+p.host).location()
-		if address != p.url+"/follow" || params.Get("uri") == "" {
+	for _, page := range []string{"/@alice", strings.TrimPrefix(post.Str("url"), srv.URL)} {
+		profile := srv.Browser().Get(page).Want(200)
+		address, params := profile.Submit(0, "profile", "bob@"+p.Host).Location()
+		if address != p.URL+"/follow" || params.Get("uri") == "" {
 			t.Errorf("%s leads to %s, %v", page, address, params)
 		}
-		profile.submit(0, "profile", "nobody@"+p.host).want(200, "Could not find user").submit(0, "profile", "bob@"+p.host).answer.want(302)
+		profile.Submit(0, "profile", "nobody@"+p.Host).Want(200, "Could not find user").Submit(0, "profile", "bob@"+p.Host).Response.Want(302)
 	}
-	form := srv.browser().get("/main/ostatus", "nickname", "alice").want(200, "Follow @alice@"+srv.settings.Host())
-	other := srv.browser()
-	other.origin = "https://elsewhere.example"
-	other.post("/main/ostatus", url.Values{"nickname": {"alice"}, "profile": {"bob@" + p.host}}).want(403)
-	address, _ := srv.browser().post("/main/ostatus", url.Values{"user[nickname]": {"alice"}, "user[profile]": {"bob@" + p.host}}).location()
-	if form.forms[0].action != "/main/ostatus" || address != p.url+"/follow" {
+	form := srv.Browser().Get("/main/ostatus", "nickname", "alice").Want(200, "Follow @alice@"+srv.Settings.Host())
+	other := srv.Browser()
+	other.Origin = "https://elsewhere.example"
+	other.Post("/main/ostatus", url.Values{"nickname": {"alice"}, "profile": {"bob@" + p.Host}}).Want(403)
+	address, _ := srv.Browser().Post("/main/ostatus", url.Values{"user[nickname]": {"alice"}, "user[profile]": {"bob@" + p.Host}}).Location()
+	if form.Forms[0].Action != "/main/ostatus" || address != p.URL+"/follow" {
 		t.Errorf("the form leads to %s", address)
 	}
-	secret := alice.publish("psst", "visibility", "private")
-	for _, params := range [][]string{{"nickname", "nobody"}, {"status_id", secret.id()}, {"status_id", "x"}, {}} {
-		srv.browser().get("/main/ostatus", params...).want(404)
+	secret := alice.Publish("psst", "visibility", "private")
+	for _, params := range [][]string{{"nickname", "nobody"}, {"status_id", secret.ID()}, {"status_id", "x"}, {}} {
+		srv.Browser().Get("/main/ostatus", params...).Want(404)
 	}
 }
 
 // From one server of this kind to another.
 func TestInteractBetweenPeers(t *testing.T) {
-	peers := startPeers(t, 2)
+	peers := StartPeers(t, 2)
 	a, b := peers[0], peers[1]
-	alice, bob := a.signUp("alice"), b.signUp("bob")
-	page := a.browser().get("/@alice").want(200).submit(0, "profile", "bob@"+b.settings.Host())
-	address, params := page.location()
-	if address != b.url+"/authorize_interaction" || params.Get("uri") != alice.uri() {
+	alice, bob := a.SignUp("alice"), b.SignUp("bob")
+	page := a.Browser().Get("/@alice").Want(200).Submit(0, "profile", "bob@"+b.Settings.Host())
+	address, params := page.Location()
+	if address != b.URL+"/authorize_interaction" || params.Get("uri") != alice.URI() {
 		t.Fatalf("it leads to %s, %v", address, params)
 	}
-	there := b.browser()
-	there.get("/ostatus_subscribe", "acct", alice.uri()).
-		submit(0, "authorization[name]", "bob", "authorization[password]", testPassword).answer.want(302)
-	there.get("/ostatus_subscribe", "acct", alice.uri()).want(200, "Follow").submit(0).want(200)
-	settle(a, b)
-	if got := bob.get("/api/v1/accounts/" + bob.id + "/following").want(200).list(); len(got) != 1 || got[0].str("acct") != "alice@"+a.settings.Host() {
+	there := b.Browser()
+	there.Get("/ostatus_subscribe", "acct", alice.URI()).
+		Submit(0, "authorization[name]", "bob", "authorization[password]", Password).Response.Want(302)
+	there.Get("/ostatus_subscribe", "acct", alice.URI()).Want(200, "Follow").Submit(0).Want(200)
+	Settle(a, b)
+	if got := bob.Get("/api/v1/accounts/" + bob.ID + "/following").Want(200).List(); len(got) != 1 || got[0].Str("acct") != "alice@"+a.Settings.Host() {
 		t.Errorf("bob follows %v", got)
 	}
 }
 
 // Other servers send people here to follow and answer what they have found there.
 func TestAuthorizeInteraction(t *testing.T) {
-	srv, p := startWithPeer(t)
-	alice := srv.signUp("alice")
-	bob := p.actor("bob")
-	note := p.note(bob, "<p>answer me</p>")
-	p.serve(note)
-	b := srv.browser()
-	address, params := b.get("/authorize_interaction", "uri", bob).location()
+	srv, p := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := p.AddActor("bob")
+	note := p.Note(bob, "<p>answer me</p>")
+	p.Serve(note)
+	b := srv.Browser()
+	address, params := b.Get("/authorize_interaction", "uri", bob).Location()
 	if address != "/ostatus_subscribe" || params.Get("acct") != bob {
 		t.Fatalf("it leads to %s, %v", address, params)
 	}
-	login := b.get("/ostatus_subscribe", "acct", bob).want(200, "Sign in")
-	if n := p.askedAll(); n != 0 {
+	login := b.Get("/ostatus_subscribe", "acct", bob).Want(200, "Sign in")
+	if n := p.AllFetches(); n != 0 {
 		t.Errorf("a stranger has had %d requests made", n)
 	}
-	login.submit(0, "authorization[name]", "alice", "authorization[password]", "wrong").want(401, "Invalid Username/Password")
-	in := login.submit(0, "authorization[name]", "alice", "authorization[password]", testPassword)
-	address, params = in.location()
-	if address != srv.url+"/ostatus_subscribe" || params.Get("acct") != bob {
+	login.Submit(0, "authorization[name]", "alice", "authorization[password]", "wrong").Want(401, "Invalid Username/Password")
+	in := login.Submit(0, "authorization[name]", "alice", "authorization[password]", Password)
+	address, params = in.Location()
+	if address != srv.URL+"/ostatus_subscribe" || params.Get("acct") != bob {
 		t.Fatalf("who has signed in goes on at %s, %v", address, params)
 	}
-	page := b.get("/ostatus_subscribe", "acct", bob).want(200, "@bob@"+p.host, "Follow")
-	page.submit(0).want(200, "You have asked to follow")
-	settle(srv)
-	follow := lastOf(t, p, "Follow")
-	p.receive(srv, p.activity("Accept", bob, follow))
-	page = b.get("/ostatus_subscribe", "acct", "bob@"+p.host).want(200, "You follow this account", "Unfollow")
-	page.submit(0).want(200, "You do not follow this account")
+	page := b.Get("/ostatus_subscribe", "acct", bob).Want(200, "@bob@"+p.Host, "Follow")
+	page.Submit(0).Want(200, "You have asked to follow")
+	Settle(srv)
+	follow := LastDelivered(t, p, "Follow")
+	p.PostAndSettle(srv, p.Activity("Accept", bob, follow))
+	page = b.Get("/ostatus_subscribe", "acct", "bob@"+p.Host).Want(200, "You follow this account", "Unfollow")
+	page.Submit(0).Want(200, "You do not follow this account")
 
-	page = b.get("/ostatus_subscribe", "acct", note["id"].(string)).want(200, "answer me")
-	said := page.submit(0, "status", "here is one").want(200, "Your answer is posted")
-	page.submit(0, "status", "here is one").want(200) // the same form again
-	said.submit(0, "status", "").want(422)
+	page = b.Get("/ostatus_subscribe", "acct", note["id"].(string)).Want(200, "answer me")
+	said := page.Submit(0, "status", "here is one").Want(200, "Your answer is posted")
+	page.Submit(0, "status", "here is one").Want(200) // the same form again
+	said.Submit(0, "status", "").Want(422)
 	for i, want := range []string{"favourites", "boosted", "bookmarks"} {
-		page.submit(i+1).want(200, want)
+		page.Submit(i+1).Want(200, want)
 	}
-	settle(srv)
+	Settle(srv)
 	answers := 0
-	for _, d := range p.delivered("Create") {
-		if o, _ := d["object"].(doc); o["inReplyTo"] == note["id"] {
+	for _, d := range p.Delivered("Create") {
+		if o, _ := d["object"].(Doc); o["inReplyTo"] == note["id"] {
 			answers++
 		}
 	}
 	if answers != 1 {
-		t.Errorf("%d answers were delivered: %v", answers, p.delivered())
+		t.Errorf("%d answers were delivered: %v", answers, p.Delivered())
 	}
-	lastOf(t, p, "Like")
-	if list := alice.get("/api/v1/bookmarks").want(200).list(); len(list) != 1 {
+	LastDelivered(t, p, "Like")
+	if list := alice.Get("/api/v1/bookmarks").Want(200).List(); len(list) != 1 {
 		t.Errorf("the bookmarks are %v", list)
 	}
 
-	own := alice.publish("mine")
-	b.get("/ostatus_subscribe", "acct", own.str("uri")).want(200, "mine")
-	b.get("/ostatus_subscribe", "acct", "alice").want(200, "@alice")
-	for _, what := range []string{"nobody@" + p.host, p.url + "/nothing", "nobody", srv.url + "/objects/x", "javascript:alert(1)"} {
-		b.get("/ostatus_subscribe", "acct", what).want(404)
+	own := alice.Publish("mine")
+	b.Get("/ostatus_subscribe", "acct", own.Str("uri")).Want(200, "mine")
+	b.Get("/ostatus_subscribe", "acct", "alice").Want(200, "@alice")
+	for _, what := range []string{"nobody@" + p.Host, p.URL + "/nothing", "nobody", srv.URL + "/objects/x", "javascript:alert(1)"} {
+		b.Get("/ostatus_subscribe", "acct", what).Want(404)
 	}
-	b.get("/ostatus_subscribe").want(400)
+	b.Get("/ostatus_subscribe").Want(400)
 
 	// Other sites cannot press the buttons.
 	values := url.Values{"acct": {bob}, "decision": {"follow"}}
-	b.post("/ostatus_subscribe", values).want(403)
-	form := b.get("/ostatus_subscribe", "acct", bob).want(200).forms[0]
-	values.Set("form_token", form.fields.Get("form_token"))
-	b.origin = "https://elsewhere.example"
-	b.post("/ostatus_subscribe", values).want(403)
-	b.origin = srv.url
-	b.post("/ostatus_subscribe", values).want(200, "You have asked")
+	b.Post("/ostatus_subscribe", values).Want(403)
+	form := b.Get("/ostatus_subscribe", "acct", bob).Want(200).Forms[0]
+	values.Set("form_token", form.Fields.Get("form_token"))
+	b.Origin = "https://elsewhere.example"
+	b.Post("/ostatus_subscribe", values).Want(403)
+	b.Origin = srv.URL
+	b.Post("/ostatus_subscribe", values).Want(200, "You have asked")
 	values.Set("decision", "switch")
-	b.post("/ostatus_subscribe", values).want(200, "Sign in")
-	b.get("/ostatus_subscribe", "acct", bob).want(200, "Sign in")
+	b.Post("/ostatus_subscribe", values).Want(200, "Sign in")
+	b.Get("/ostatus_subscribe", "acct", bob).Want(200, "Sign in")
 }
 
 // Who has a second factor has to show it here, too.
 func TestInteractionWithMFA(t *testing.T) {
-	srv := startAPI(t)
-	alice, carol := srv.signUp("alice"), srv.signUp("carol")
-	secret := alice.enableMFA()
-	b := srv.browser()
-	challenge := b.get("/ostatus_subscribe", "acct", "carol").want(200, "Sign in").
-		submit(0, "authorization[name]", "alice", "authorization[password]", testPassword).want(200, "Two-factor")
-	b.get("/ostatus_subscribe", "acct", "carol").want(200, "Sign in")
-	challenge.submit(0, "mfa[code]", "000000").want(401, "Two-factor authentication failed")
-	address, params := challenge.submit(0, "mfa[code]", codeAt(t, secret, 0)).location()
-	if address != srv.url+"/ostatus_subscribe" || params.Get("acct") != "carol" {
+	srv := Start(t)
+	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
+	secret := alice.EnableMFA()
+	b := srv.Browser()
+	challenge := b.Get("/ostatus_subscribe", "acct", "carol").Want(200, "Sign in").
+		Submit(0, "authorization[name]", "alice", "authorization[password]", Password).Want(200, "Two-factor")
+	b.Get("/ostatus_subscribe", "acct", "carol").Want(200, "Sign in")
+	challenge.Submit(0, "mfa[code]", "000000").Want(401, "Two-factor authentication failed")
+	address, params := challenge.Submit(0, "mfa[code]", TOTPCode(t, secret, 0)).Location()
+	if address != srv.URL+"/ostatus_subscribe" || params.Get("acct") != "carol" {
 		t.Fatalf("it leads to %s, %v", address, params)
 	}
-	b.get("/ostatus_subscribe", "acct", "carol").want(200, "Follow").submit(0).want(200, "You follow this account")
-	if got := carol.get("/api/v1/accounts/" + carol.id + "/followers").want(200).ids(); !slices.Contains(got, alice.id) {
+	b.Get("/ostatus_subscribe", "acct", "carol").Want(200, "Follow").Submit(0).Want(200, "You follow this account")
+	if got := carol.Get("/api/v1/accounts/" + carol.ID + "/followers").Want(200).IDs(); !slices.Contains(got, alice.ID) {
 		t.Errorf("the followers are %v", got)
 	}
 }
 
 // The page shows posts to those only who may read them.
 func TestInteractionVisibility(t *testing.T) {
-	srv := startAPI(t)
-	author, follower, stranger, blocked := srv.signUp("author"), srv.signUp("follower"), srv.signUp("stranger"), srv.signUp("blocked")
-	srv.letFollow(follower, author)
-	srv.letBlock(author, blocked)
-	browsers := make(map[*member]*browser)
-	for _, m := range []*member{author, follower, stranger, blocked} {
-		b := srv.browser()
-		b.get("/ostatus_subscribe", "acct", "author").submit(0, "authorization[name]", m.nick, "authorization[password]", testPassword).answer.want(302)
+	srv := Start(t)
+	author, follower, stranger, blocked := srv.SignUp("author"), srv.SignUp("follower"), srv.SignUp("stranger"), srv.SignUp("blocked")
+	srv.AddFollow(follower, author)
+	srv.AddBlock(author, blocked)
+	browsers := make(map[*User]*Browser)
+	for _, m := range []*User{author, follower, stranger, blocked} {
+		b := srv.Browser()
+		b.Get("/ostatus_subscribe", "acct", "author").Submit(0, "authorization[name]", m.Nickname, "authorization[password]", Password).Response.Want(302)
 		browsers[m] = b
 	}
 	for _, tt := range []struct {
 		visibility string
-		sees       []*member
+		sees       []*User
 		remote     bool // it can be answered from elsewhere
 	}{
-		{"public", []*member{author, follower, stranger}, true},
-		{"unlisted", []*member{author, follower, stranger}, true},
-		{"local", []*member{author, follower, stranger}, false},
-		{"private", []*member{author, follower}, false},
-		{"direct", []*member{author}, false},
+		{"public", []*User{author, follower, stranger}, true},
+		{"unlisted", []*User{author, follower, stranger}, true},
+		{"local", []*User{author, follower, stranger}, false},
+		{"private", []*User{author, follower}, false},
+		{"direct", []*User{author}, false},
 	} {
-		st := author.publish("words", "visibility", tt.visibility)
+		st := author.Publish("words", "visibility", tt.visibility)
 		for m, b := range browsers {
-			for _, address := range []string{st.str("uri"), st.str("url")} {
+			for _, address := range []string{st.Str("uri"), st.Str("url")} {
 				want := map[bool]int{true: 200, false: 404}[slices.Contains(tt.sees, m)]
-				if got := b.get("/ostatus_subscribe", "acct", address).status; got != want {
-					t.Errorf("%s sees %s: %d, want %d", m.nick, tt.visibility, got, want)
+				if got := b.Get("/ostatus_subscribe", "acct", address).Status; got != want {
+					t.Errorf("%s sees %s: %d, want %d", m.Nickname, tt.visibility, got, want)
 				}
 			}
 		}
 		want := map[bool]int{true: 200, false: 404}[tt.remote]
-		if got := srv.browser().get("/main/ostatus", "status_id", st.id()).status; got != want {
+		if got := srv.Browser().Get("/main/ostatus", "status_id", st.ID()).Status; got != want {
 			t.Errorf("%s from elsewhere: %d, want %d", tt.visibility, got, want)
 		}
 	}

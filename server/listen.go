@@ -17,21 +17,21 @@ const (
 	maxHeaderBytes      = 32 << 10
 	maxConnections      = 2000
 	maxConnectionsPerIP = 128
-	maxStreams          = 100             // requests at the same time on one HTTP/2 connection
-	stopTime            = 8 * time.Second // of the ten that the program has to come to its end
+	maxHTTP2Streams     = 100             // requests at the same time on one HTTP/2 connection
+	shutdownTimeout     = 8 * time.Second // of the ten that the program has to come to its end
 )
 
 // Serve answers what comes in on ln until ctx ends. Then it takes no new requests and gives those under way some seconds.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
-	gate := &gate{server: s, perIP: make(map[netip.Addr]int), open: make(map[net.Conn]netip.Addr)}
+	gate := &connLimiter{server: s, perIP: make(map[netip.Addr]int), open: make(map[net.Conn]netip.Addr)}
 	srv := &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: s.settings.Server.ReadHeaderTimeout,
 		WriteTimeout:      s.settings.Server.WriteTimeout,
 		IdleTimeout:       s.settings.Server.IdleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
-		ConnState:         gate.watch,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxHTTP2Streams},
+		ConnState:         gate.connState,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // what strangers do wrong with TLS and the like
 	}
 	failed := make(chan error, 1)
@@ -41,10 +41,10 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	stopping, cancel := context.WithTimeout(context.Background(), stopTime)
+	stopping, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
 	var streams sync.WaitGroup
-	streams.Go(func() { s.EndStreams(stopping) })
+	streams.Go(func() { s.CloseStreams(stopping) })
 	defer streams.Wait()
 	if err := srv.Shutdown(stopping); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("stop: %w", err)
@@ -53,26 +53,26 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	return nil
 }
 
-// gate counts connections, and closes new ones beyond the limits.
-type gate struct {
+// connLimiter counts connections, and closes new ones beyond the limits.
+type connLimiter struct {
 	server *Server
 	mu     sync.Mutex
 	open   map[net.Conn]netip.Addr // the zero Addr is not counted
 	perIP  map[netip.Addr]int
 }
 
-func (g *gate) watch(c net.Conn, state http.ConnState) {
+func (g *connLimiter) connState(c net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
-		if !g.enter(c) {
+		if !g.add(c) {
 			c.Close()
 		}
 	case http.StateClosed, http.StateHijacked:
-		g.leave(c)
+		g.remove(c)
 	}
 }
 
-func (g *gate) enter(c net.Conn) bool {
+func (g *connLimiter) add(c net.Conn) bool {
 	address := parseAddress(c.RemoteAddr().String())
 	if !address.IsValid() || address.IsLoopback() || g.server.trusts(address) {
 		address = netip.Addr{}
@@ -90,7 +90,7 @@ func (g *gate) enter(c net.Conn) bool {
 	return true
 }
 
-func (g *gate) leave(c net.Conn) {
+func (g *connLimiter) remove(c net.Conn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	address, ok := g.open[c]

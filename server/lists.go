@@ -96,8 +96,8 @@ func (s *Server) deleteList(r *Request) (any, error) {
 	return nil, s.social.DeleteList(r.Context(), r.Viewer, listParam(r))
 }
 
-// allMembers is more than a list can have: web front ends do not turn pages here.
-const allMembers = 1000
+// maxUnpagedMembers is more than a list can have: web front ends do not turn pages here.
+const maxUnpagedMembers = 1000
 
 // listMembers returns the members of a list, all at once unless a limit is given.
 func (s *Server) listMembers(r *Request) (any, error) {
@@ -105,7 +105,7 @@ func (s *Server) listMembers(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := r.Page(allMembers, allMembers)
+	page := r.Page(maxUnpagedMembers, maxUnpagedMembers)
 	ids, err := s.db.ListMembers(r.Context(), l.ID, page.Page)
 	return s.accountPage(r, page, ids, err)
 }

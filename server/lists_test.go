@@ -7,33 +7,33 @@ import (
 	"testing"
 )
 
-// list makes a list with members.
-func (m *member) list(title string, params map[string]any, members ...*member) string {
-	m.api.t.Helper()
+// AddList makes a list with members.
+func (m *User) AddList(title string, params map[string]any, members ...*User) string {
+	m.Server.T.Helper()
 	body := map[string]any{"title": title}
 	for k, v := range params {
 		body[k] = v
 	}
-	id := m.send("POST", "/api/v1/lists", body).want(200).object().id()
-	m.changeList("POST", id, members...)
+	id := m.SendJSON("POST", "/api/v1/lists", body).Want(200).Object().ID()
+	m.ChangeList("POST", id, members...)
 	return id
 }
 
-// changeList adds members to a list (POST) or removes them (DELETE).
-func (m *member) changeList(method, id string, members ...*member) {
-	m.api.t.Helper()
+// ChangeList adds members to a list (POST) or removes them (DELETE).
+func (m *User) ChangeList(method, id string, members ...*User) {
+	m.Server.T.Helper()
 	var ids []string
 	for _, o := range members {
-		ids = append(ids, o.id)
+		ids = append(ids, o.ID)
 	}
-	if a := m.send(method, "/api/v1/lists/"+id+"/accounts", map[string]any{"account_ids": ids}).want(200); string(a.body) != "{}" {
-		m.api.t.Errorf("%s: got %s, want {}", a.what, a.body)
+	if a := m.SendJSON(method, "/api/v1/lists/"+id+"/accounts", map[string]any{"account_ids": ids}).Want(200); string(a.Body) != "{}" {
+		m.Server.T.Errorf("%s: got %s, want {}", a.Request, a.Body)
 	}
 }
 
 func TestLists(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	var list string
 	for _, tt := range []struct {
 		name   string
@@ -56,92 +56,92 @@ func TestLists(t *testing.T) {
 		{"one that is not there changed", "PUT", "/0000000000000000AA", map[string]any{"title": "x"}, 404, map[string]any{"error": "Record not found"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := alice.send(tt.method, "/api/v1/lists"+strings.Replace(tt.path, "ID", list, 1), tt.body).want(tt.status).object()
+			o := alice.SendJSON(tt.method, "/api/v1/lists"+strings.Replace(tt.path, "ID", list, 1), tt.body).Want(tt.status).Object()
 			if list == "" {
-				list = o.id()
+				list = o.ID()
 			}
 			for key, want := range tt.want {
-				if got := o.at(key); got != want {
+				if got := o.At(key); got != want {
 					t.Errorf("%s is %v, want %v", key, got, want)
 				}
 			}
 		})
 	}
-	second := alice.list("Foes", nil)
-	if got := alice.get("/api/v1/lists").want(200).ids(); !slices.Equal(got, []string{list, second}) {
+	second := alice.AddList("Foes", nil)
+	if got := alice.Get("/api/v1/lists").Want(200).IDs(); !slices.Equal(got, []string{list, second}) {
 		t.Errorf("lists are %v, want %v", got, []string{list, second})
 	}
 	for _, method := range []string{"GET", "PUT", "DELETE"} {
-		bob.send(method, "/api/v1/lists/"+list, map[string]any{"title": "mine"}).wantError(404, "Record not found")
-		bob.send(strings.Replace(method, "PUT", "POST", 1), "/api/v1/lists/"+list+"/accounts", map[string]any{"account_ids": []string{bob.id}}).wantError(404, "Record not found")
-		srv.as(nil).send(method, "/api/v1/lists/"+list, nil).want(401)
+		bob.SendJSON(method, "/api/v1/lists/"+list, map[string]any{"title": "mine"}).WantError(404, "Record not found")
+		bob.SendJSON(strings.Replace(method, "PUT", "POST", 1), "/api/v1/lists/"+list+"/accounts", map[string]any{"account_ids": []string{bob.ID}}).WantError(404, "Record not found")
+		srv.As(nil).SendJSON(method, "/api/v1/lists/"+list, nil).Want(401)
 	}
-	if a := alice.send("DELETE", "/api/v1/lists/"+list, nil).want(200); string(a.body) != "{}" {
-		t.Errorf("got %s, want {}", a.body)
+	if a := alice.SendJSON("DELETE", "/api/v1/lists/"+list, nil).Want(200); string(a.Body) != "{}" {
+		t.Errorf("got %s, want {}", a.Body)
 	}
-	alice.send("DELETE", "/api/v1/lists/"+list, nil).wantError(404, "Record not found")
-	if got := bob.get("/api/v1/lists").want(200); string(got.body) != "[]" {
-		t.Errorf("bob's lists are %s", got.body)
+	alice.SendJSON("DELETE", "/api/v1/lists/"+list, nil).WantError(404, "Record not found")
+	if got := bob.Get("/api/v1/lists").Want(200); string(got.Body) != "[]" {
+		t.Errorf("bob's lists are %s", got.Body)
 	}
 	for i := range 99 {
-		alice.list(fmt.Sprint(i), nil)
+		alice.AddList(fmt.Sprint(i), nil)
 	}
-	alice.send("POST", "/api/v1/lists", map[string]any{"title": "one too many"}).want(422)
+	alice.SendJSON("POST", "/api/v1/lists", map[string]any{"title": "one too many"}).Want(422)
 }
 
 func TestListMembers(t *testing.T) {
-	srv := startAPI(t)
-	alice, blocked := srv.signUp("alice"), srv.signUp("blocked")
-	list, other := alice.list("friends", nil), alice.list("others", nil)
+	srv := Start(t)
+	alice, blocked := srv.SignUp("alice"), srv.SignUp("blocked")
+	list, other := alice.AddList("friends", nil), alice.AddList("others", nil)
 	path := "/api/v1/lists/" + list + "/accounts"
-	var people []*member
+	var people []*User
 	var ids []string
 	for i := range 6 {
-		m := srv.signUp(fmt.Sprintf("m%d", i))
-		people, ids = append(people, m), append(ids, m.id)
+		m := srv.SignUp(fmt.Sprintf("m%d", i))
+		people, ids = append(people, m), append(ids, m.ID)
 	}
-	alice.to(blocked.id, "block")
-	alice.changeList("POST", list, people[0], blocked)
-	alice.changeList("POST", list, people...)
-	alice.send("POST", path, map[string]any{"account_ids": []string{"nonsense", "0000000000000000AA"}}).want(200)
-	alice.post(path+"?account_ids[]="+people[0].id, "account_ids[]", people[1].id).want(200)
-	alice.send("POST", path, nil).want(200)
+	alice.AccountAction(blocked.ID, "block")
+	alice.ChangeList("POST", list, people[0], blocked)
+	alice.ChangeList("POST", list, people...)
+	alice.SendJSON("POST", path, map[string]any{"account_ids": []string{"nonsense", "0000000000000000AA"}}).Want(200)
+	alice.Post(path+"?account_ids[]="+people[0].ID, "account_ids[]", people[1].ID).Want(200)
+	alice.SendJSON("POST", path, nil).Want(200)
 	slices.Reverse(ids)
 	for _, limit := range []string{"", "?limit=0", "?limit=1000"} {
-		if a := alice.get(path + limit).want(200); !slices.Equal(a.ids(), ids) {
-			t.Errorf("%s: members are %v, want %v", limit, a.ids(), ids)
+		if a := alice.Get(path + limit).Want(200); !slices.Equal(a.IDs(), ids) {
+			t.Errorf("%s: members are %v, want %v", limit, a.IDs(), ids)
 		}
 	}
-	wantPages(t, alice, path+"?limit=2", ids)
-	alice.changeList("POST", other, people[0])
-	if got := alice.get("/api/v1/accounts/" + people[0].id + "/lists").want(200).ids(); !slices.Equal(got, []string{list, other}) {
+	WantPages(t, alice, path+"?limit=2", ids)
+	alice.ChangeList("POST", other, people[0])
+	if got := alice.Get("/api/v1/accounts/" + people[0].ID + "/lists").Want(200).IDs(); !slices.Equal(got, []string{list, other}) {
 		t.Errorf("lists with an account are %v, want %v", got, []string{list, other})
 	}
-	if got := people[1].get("/api/v1/accounts/" + people[0].id + "/lists").want(200).ids(); len(got) != 0 {
+	if got := people[1].Get("/api/v1/accounts/" + people[0].ID + "/lists").Want(200).IDs(); len(got) != 0 {
 		t.Errorf("foreign lists are shown: %v", got)
 	}
-	alice.get("/api/v1/accounts/0000000000000000AA/lists").wantError(404, "Record not found")
+	alice.Get("/api/v1/accounts/0000000000000000AA/lists").WantError(404, "Record not found")
 
-	alice.changeList("DELETE", list, people[0], people[1], blocked)
-	alice.do("DELETE", path+"?account_ids[]="+people[2].id, "", nil).want(200)
-	if got := alice.get(path).ids(); !slices.Equal(got, ids[:3]) {
+	alice.ChangeList("DELETE", list, people[0], people[1], blocked)
+	alice.Do("DELETE", path+"?account_ids[]="+people[2].ID, "", nil).Want(200)
+	if got := alice.Get(path).IDs(); !slices.Equal(got, ids[:3]) {
 		t.Errorf("members are %v, want %v", got, ids[:3])
 	}
 }
 
 func TestListTimeline(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob, carol, dave := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol"), srv.signUp("dave")
+	srv := Start(t)
+	alice, bob, carol, dave := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("dave")
 	name := map[string]string{}
-	post := func(as *member, key string, params ...string) string {
-		id := as.publish(key, params...).id()
+	post := func(as *User, key string, params ...string) string {
+		id := as.Publish(key, params...).ID()
 		name[id] = key
 		return id
 	}
 	check := func(when, path string, want ...string) {
 		t.Helper()
 		got := []string{}
-		for _, id := range alice.get(path).want(200).ids() {
+		for _, id := range alice.Get(path).Want(200).IDs() {
 			got = append(got, name[id])
 		}
 		if !slices.Equal(got, want) {
@@ -154,52 +154,52 @@ func TestListTimeline(t *testing.T) {
 	post(bob, "bob to dave", "in_reply_to_id", toDave)
 	post(carol, "carol to bob", "in_reply_to_id", root)
 	post(bob, "private", "visibility", "private")
-	list := alice.list("friends", nil, bob)
+	list := alice.AddList("friends", nil, bob)
 	timeline := "/api/v1/timelines/list/" + list
 	check("a member who is not followed", timeline, "bob to himself", "bob")
-	alice.to(bob.id, "follow")
+	alice.AccountAction(bob.ID, "follow")
 	check("a member who is followed", timeline, "private", "bob to himself", "bob")
-	alice.changeList("POST", list, carol)
+	alice.ChangeList("POST", list, carol)
 	check("another member", timeline, "private", "carol to bob", "bob to himself", "bob")
 	post(dave, "dave again")
 	post(carol, "carol")
 	check("a new post", timeline, "carol", "private", "carol to bob", "bob to himself", "bob")
 
-	alice.send("PUT", "/api/v1/lists/"+list, map[string]any{"replies_policy": "none"}).want(200)
+	alice.SendJSON("PUT", "/api/v1/lists/"+list, map[string]any{"replies_policy": "none"}).Want(200)
 	check("no replies", timeline, "carol", "private", "bob to himself", "bob")
-	alice.to(dave.id, "follow")
-	alice.send("PUT", "/api/v1/lists/"+list, map[string]any{"replies_policy": "followed"}).want(200)
+	alice.AccountAction(dave.ID, "follow")
+	alice.SendJSON("PUT", "/api/v1/lists/"+list, map[string]any{"replies_policy": "followed"}).Want(200)
 	check("replies to the followed", timeline, "carol", "private", "carol to bob", "bob to dave", "bob to himself", "bob")
-	alice.send("PUT", "/api/v1/lists/"+list, map[string]any{"replies_policy": "list"}).want(200)
+	alice.SendJSON("PUT", "/api/v1/lists/"+list, map[string]any{"replies_policy": "list"}).Want(200)
 	check("replies to members", timeline, "carol", "private", "carol to bob", "bob to himself", "bob")
 
 	home := "/api/v1/timelines/home"
 	check("home", home, "dave again", "private", "bob to dave", "dave", "bob to himself", "bob")
-	alice.send("PUT", "/api/v1/lists/"+list, map[string]any{"exclusive": true}).want(200)
+	alice.SendJSON("PUT", "/api/v1/lists/"+list, map[string]any{"exclusive": true}).Want(200)
 	check("an exclusive list takes its members out of home", home, "dave again", "dave")
-	alice.to(carol.id, "follow")
+	alice.AccountAction(carol.ID, "follow")
 	check("also those followed later", home, "dave again", "dave")
-	second := alice.list("more", map[string]any{"exclusive": true}, dave)
+	second := alice.AddList("more", map[string]any{"exclusive": true}, dave)
 	check("and those of another", home)
-	alice.send("DELETE", "/api/v1/lists/"+second, nil).want(200)
+	alice.SendJSON("DELETE", "/api/v1/lists/"+second, nil).Want(200)
 	check("which is gone", home, "dave again", "dave")
-	alice.changeList("DELETE", list, carol)
+	alice.ChangeList("DELETE", list, carol)
 	check("who leaves the list comes back", home, "carol", "dave again", "carol to bob", "dave")
 	check("and out of the list", timeline, "private", "bob to himself", "bob")
-	alice.send("PUT", "/api/v1/lists/"+list, map[string]any{"exclusive": false}).want(200)
+	alice.SendJSON("PUT", "/api/v1/lists/"+list, map[string]any{"exclusive": false}).Want(200)
 	check("not exclusive any more", home, "carol", "dave again", "private", "carol to bob", "bob to dave", "dave", "bob to himself", "bob")
-	alice.changeList("DELETE", list, bob)
+	alice.ChangeList("DELETE", list, bob)
 	check("nobody left", timeline)
 }
 
 // A post for a list is for its members.
 func TestPostForList(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")
-	list := alice.list("friends", nil, bob)
-	id := alice.publish("for friends", "visibility", "list:"+list).id()
-	bob.get("/api/v1/statuses/" + id).want(200)
-	carol.get("/api/v1/statuses/" + id).want(404)
-	alice.changeList("POST", list, carol)
-	carol.get("/api/v1/statuses/" + id).want(404)
+	srv := Start(t)
+	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
+	list := alice.AddList("friends", nil, bob)
+	id := alice.Publish("for friends", "visibility", "list:"+list).ID()
+	bob.Get("/api/v1/statuses/" + id).Want(200)
+	carol.Get("/api/v1/statuses/" + id).Want(404)
+	alice.ChangeList("POST", list, carol)
+	carol.Get("/api/v1/statuses/" + id).Want(404)
 }

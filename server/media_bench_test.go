@@ -13,18 +13,18 @@ import (
 
 // BenchmarkInstance measures what clients ask for first.
 func BenchmarkInstance(b *testing.B) {
-	srv := startAPI(b)
+	srv := Start(b)
 	for _, bb := range []struct{ name, path string }{
 		{"instance_v1", "/api/v1/instance"}, {"instance_v2", "/api/v2/instance"}, {"nodeinfo", "/nodeinfo/2.1"},
 	} {
-		b.Run(bb.name, func(b *testing.B) { srv.repeat(b, "GET", bb.path, "", "") })
+		b.Run(bb.name, func(b *testing.B) { srv.BenchRequest(b, "GET", bb.path, "", "") })
 	}
 }
 
 // BenchmarkUpload measures the upload of a JPEG of two megapixels, until it and its smaller form are on disk.
 func BenchmarkUpload(b *testing.B) {
-	srv := startAPI(b)
-	alice := srv.signUp("alice")
+	srv := Start(b)
+	alice := srv.SignUp("alice")
 	img := image.NewRGBA(image.Rect(0, 0, 1632, 1224))
 	for y := range 1224 {
 		for x := range 1632 {
@@ -48,9 +48,9 @@ func BenchmarkUpload(b *testing.B) {
 	for b.Loop() {
 		req := httptest.NewRequest("POST", "/api/v2/media", bytes.NewReader(body.Bytes()))
 		req.Header.Set("Content-Type", form.FormDataContentType())
-		req.Header.Set("Authorization", "Bearer "+alice.token)
+		req.Header.Set("Authorization", "Bearer "+alice.Token)
 		w := httptest.NewRecorder()
-		srv.handler.ServeHTTP(w, req)
+		srv.Handler.ServeHTTP(w, req)
 		if w.Code != 200 {
 			b.Fatalf("%d %s", w.Code, w.Body)
 		}

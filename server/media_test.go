@@ -24,22 +24,22 @@ import (
 	"svc/internal/config"
 )
 
-// formPart is a part of a multipart form: a value, or a file if it has a file name or a type.
-type formPart struct {
+// FormPart is a part of a multipart form: a value, or a file if it has a file name or a type.
+type FormPart struct {
 	name, content    string
 	filename, typeOf string
 	isFile           bool
 }
 
-func filePart(content []byte) formPart {
-	return formPart{name: "file", content: string(content), filename: "x", typeOf: "application/octet-stream", isFile: true}
+func FilePart(content []byte) FormPart {
+	return FormPart{name: "file", content: string(content), filename: "x", typeOf: "application/octet-stream", isFile: true}
 }
 
-func valuePart(name, value string) formPart { return formPart{name: name, content: value} }
+func ValuePart(name, value string) FormPart { return FormPart{name: name, content: value} }
 
-// form sends a multipart form.
-func (c *caller) form(method, path string, parts ...formPart) *answer {
-	c.api.t.Helper()
+// SendForm sends a multipart form.
+func (c *Client) SendForm(method, path string, parts ...FormPart) *Response {
+	c.Server.T.Helper()
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
 	for _, p := range parts {
@@ -57,19 +57,19 @@ func (c *caller) form(method, path string, parts ...formPart) *answer {
 			_, err = io.WriteString(part, p.content)
 		}
 		if err != nil {
-			c.api.t.Fatal(err)
+			c.Server.T.Fatal(err)
 		}
 	}
 	if err := w.Close(); err != nil {
-		c.api.t.Fatal(err)
+		c.Server.T.Fatal(err)
 	}
-	return c.do(method, path, w.FormDataContentType(), &body)
+	return c.Do(method, path, w.FormDataContentType(), &body)
 }
 
-// upload uploads a file and returns the attachment.
-func (c *caller) upload(content []byte, more ...formPart) *object {
-	c.api.t.Helper()
-	return c.form("POST", "/api/v2/media", append([]formPart{filePart(content)}, more...)...).want(200).object()
+// Upload uploads a file and returns the attachment.
+func (c *Client) Upload(content []byte, more ...FormPart) *Object {
+	c.Server.T.Helper()
+	return c.SendForm("POST", "/api/v2/media", append([]FormPart{FilePart(content)}, more...)...).Want(200).Object()
 }
 
 // picture is a picture of noise: it cannot be made small by compression.
@@ -86,7 +86,7 @@ func picture(width, height int) image.Image {
 	return img
 }
 
-func pngFile(width, height int) []byte {
+func PNG(width, height int) []byte {
 	var b bytes.Buffer
 	if err := png.Encode(&b, picture(width, height)); err != nil {
 		panic(err)
@@ -94,7 +94,7 @@ func pngFile(width, height int) []byte {
 	return b.Bytes()
 }
 
-func jpegFile(width, height int) []byte {
+func JPEG(width, height int) []byte {
 	var b bytes.Buffer
 	if err := jpeg.Encode(&b, picture(width, height), nil); err != nil {
 		panic(err)
@@ -148,9 +148,9 @@ var (
 )
 
 func TestUploadTypes(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	listed := srv.as(nil).get("/api/v1/instance").want(200).object().at("configuration.media_attachments.supported_mime_types").([]any)
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	listed := srv.As(nil).Get("/api/v1/instance").Want(200).Object().At("configuration.media_attachments.supported_mime_types").([]any)
 	for i, tt := range []struct {
 		name    string
 		file    []byte
@@ -158,8 +158,8 @@ func TestUploadTypes(t *testing.T) {
 		mime    string
 		preview bool // something that is a picture
 	}{
-		{"PNG", pngFile(3, 3), "image", "image/png", true},
-		{"JPEG", jpegFile(9, 9), "image", "image/jpeg", true},
+		{"PNG", PNG(3, 3), "image", "image/png", true},
+		{"JPEG", JPEG(9, 9), "image", "image/jpeg", true},
 		{"GIF", gifFile(), "image", "image/gif", true},
 		{"WebP", webpFile, "image", "image/webp", true},
 		{"MP4", mp4File("vide"), "video", "video/mp4", false},
@@ -170,34 +170,34 @@ func TestUploadTypes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := []string{"/api/v1/media", "/api/v2/media", "/api/v1/media/"}[i%3]
-			m := alice.form("POST", path, filePart(tt.file), valuePart("description", " what it shows "), valuePart("focus", "0.5,-0.3")).want(200).object()
-			if m.str("type") != tt.kind || m.str("svc.mime_type") != tt.mime {
-				t.Errorf("got %s of %s, want %s of %s", m.str("type"), m.str("svc.mime_type"), tt.kind, tt.mime)
+			m := alice.SendForm("POST", path, FilePart(tt.file), ValuePart("description", " what it shows "), ValuePart("focus", "0.5,-0.3")).Want(200).Object()
+			if m.Str("type") != tt.kind || m.Str("svc.mime_type") != tt.mime {
+				t.Errorf("got %s of %s, want %s of %s", m.Str("type"), m.Str("svc.mime_type"), tt.kind, tt.mime)
 			}
 			if !slices.Contains(listed, any(tt.mime)) {
 				t.Errorf("the instance does not list %s", tt.mime)
 			}
-			if m.str("description") != "what it shows" || m.at("remote_url") != nil || m.str("text_url") != m.str("url") {
-				t.Errorf("got %v", m.m)
+			if m.Str("description") != "what it shows" || m.At("remote_url") != nil || m.Str("text_url") != m.Str("url") {
+				t.Errorf("got %v", m.Fields)
 			}
 			for _, key := range []string{"meta", "blurhash"} {
-				if m.has(key) {
+				if m.Has(key) {
 					t.Errorf("there is a %q", key)
 				}
 			}
-			if !tt.preview && m.at("preview_url") != nil {
-				t.Errorf("preview_url is %v", m.at("preview_url"))
+			if !tt.preview && m.At("preview_url") != nil {
+				t.Errorf("preview_url is %v", m.At("preview_url"))
 			}
-			if tt.preview && m.str("preview_url") != m.str("url") {
-				t.Errorf("preview_url is %v", m.at("preview_url"))
+			if tt.preview && m.Str("preview_url") != m.Str("url") {
+				t.Errorf("preview_url is %v", m.At("preview_url"))
 			}
-			file := srv.as(nil).get(m.str("url")).want(200)
-			if got := file.header.Get("Content-Type"); got != tt.mime {
+			file := srv.As(nil).Get(m.Str("url")).Want(200)
+			if got := file.Header.Get("Content-Type"); got != tt.mime {
 				t.Errorf("served as %s", got)
 			}
-			shown := alice.get("/api/v1/media/" + m.id()).want(200)
-			if fmt.Sprint(shown.object().m) != fmt.Sprint(m.m) {
-				t.Errorf("GET shows %s", shown.body)
+			shown := alice.Get("/api/v1/media/" + m.ID()).Want(200)
+			if fmt.Sprint(shown.Object().Fields) != fmt.Sprint(m.Fields) {
+				t.Errorf("GET shows %s", shown.Body)
 			}
 		})
 	}
@@ -205,54 +205,54 @@ func TestUploadTypes(t *testing.T) {
 
 func TestUploadRefused(t *testing.T) {
 	const limit = 20_000
-	srv := startAPI(t, func(c *config.Config) { c.Media.UploadLimit, c.Media.DescriptionLength = limit, 10 })
-	alice := srv.signUp("alice")
-	small := filePart(pngFile(3, 3))
+	srv := Start(t, func(c *config.Config) { c.Media.UploadLimit, c.Media.DescriptionLength = limit, 10 })
+	alice := srv.SignUp("alice")
+	small := FilePart(PNG(3, 3))
 	atLimit := append(slices.Clone(oggFile), make([]byte, limit-len(oggFile))...)
 	for _, tt := range []struct {
 		name   string
-		parts  []formPart
+		parts  []FormPart
 		status int
 		error  string
 	}{
 		{"nothing at all", nil, 422, "Validation failed: File can't be blank"},
-		{"no file", []formPart{valuePart("description", "x")}, 422, "Validation failed: File can't be blank"},
-		{"a text instead of a file", []formPart{valuePart("file", "x")}, 422, "Validation failed: File can't be blank"},
-		{"an empty text", []formPart{valuePart("file", "")}, 422, "Validation failed: File can't be blank"},
-		{"no file chosen", []formPart{{name: "file", isFile: true, typeOf: "application/octet-stream"}}, 422, "Validation failed: File can't be blank"},
-		{"an empty file", []formPart{filePart(nil)}, 422, "Validation failed: File can't be blank"},
-		{"a file of another name", []formPart{{name: "picture", content: string(mp3File), isFile: true, filename: "a.mp3"}}, 422, "Validation failed: File can't be blank"},
-		{"SVG", []formPart{filePart([]byte(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`))}, 422, "Files of this type are not accepted"},
-		{"HTML", []formPart{filePart([]byte("<!DOCTYPE html><script>alert(1)</script>"))}, 422, "Files of this type are not accepted"},
-		{"HTML that claims to be PNG", []formPart{{name: "file", content: "<html>", isFile: true, filename: "a.png", typeOf: "image/png"}}, 422, "Files of this type are not accepted"},
-		{"PDF", []formPart{filePart([]byte("%PDF-1.7\n"))}, 422, "Files of this type are not accepted"},
-		{"ActivityPub", []formPart{filePart([]byte(`{"@context":"https://www.w3.org/ns/activitystreams","type":"Note"}`))}, 422, "Files of this type are not accepted"},
-		{"one byte more than allowed", []formPart{filePart(append(atLimit, 0))}, 413, "File is too large"},
-		{"far more than allowed", []formPart{filePart(make([]byte, 4_000_000))}, 413, ""},
-		{"a long description", []formPart{small, valuePart("description", "12345678901")}, 400, "description_too_long"},
+		{"no file", []FormPart{ValuePart("description", "x")}, 422, "Validation failed: File can't be blank"},
+		{"a text instead of a file", []FormPart{ValuePart("file", "x")}, 422, "Validation failed: File can't be blank"},
+		{"an empty text", []FormPart{ValuePart("file", "")}, 422, "Validation failed: File can't be blank"},
+		{"no file chosen", []FormPart{{name: "file", isFile: true, typeOf: "application/octet-stream"}}, 422, "Validation failed: File can't be blank"},
+		{"an empty file", []FormPart{FilePart(nil)}, 422, "Validation failed: File can't be blank"},
+		{"a file of another name", []FormPart{{name: "picture", content: string(mp3File), isFile: true, filename: "a.mp3"}}, 422, "Validation failed: File can't be blank"},
+		{"SVG", []FormPart{FilePart([]byte(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`))}, 422, "Files of this type are not accepted"},
+		{"HTML", []FormPart{FilePart([]byte("<!DOCTYPE html><script>alert(1)</script>"))}, 422, "Files of this type are not accepted"},
+		{"HTML that claims to be PNG", []FormPart{{name: "file", content: "<html>", isFile: true, filename: "a.png", typeOf: "image/png"}}, 422, "Files of this type are not accepted"},
+		{"PDF", []FormPart{FilePart([]byte("%PDF-1.7\n"))}, 422, "Files of this type are not accepted"},
+		{"ActivityPub", []FormPart{FilePart([]byte(`{"@context":"https://www.w3.org/ns/activitystreams","type":"Note"}`))}, 422, "Files of this type are not accepted"},
+		{"one byte more than allowed", []FormPart{FilePart(append(atLimit, 0))}, 413, "File is too large"},
+		{"far more than allowed", []FormPart{FilePart(make([]byte, 4_000_000))}, 413, ""},
+		{"a long description", []FormPart{small, ValuePart("description", "12345678901")}, 400, "description_too_long"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, path := range []string{"/api/v1/media", "/api/v2/media"} {
-				a := alice.form("POST", path, tt.parts...).want(tt.status)
-				if got := a.object().str("error"); tt.error != "" && got != tt.error {
+				a := alice.SendForm("POST", path, tt.parts...).Want(tt.status)
+				if got := a.Object().Str("error"); tt.error != "" && got != tt.error {
 					t.Errorf("got error %q, want %q", got, tt.error)
 				}
 			}
 		})
 	}
-	alice.upload(atLimit, valuePart("description", "1234567890"))
-	alice.form("POST", "/api/v1/media", filePart(pngFile(3, 3)[:60])).want(422) // cut off
-	alice.form("POST", "/api/v1/media", filePart(mp3File), formPart{name: "thumbnail", content: "x", filename: "t.png", isFile: true}).want(200)
-	alice.post("/api/v1/media", "description", "x").want(422)
-	alice.send("POST", "/api/v1/media", map[string]any{"file": nil}).want(422)
-	srv.as(nil).form("POST", "/api/v2/media", small).want(401)
+	alice.Upload(atLimit, ValuePart("description", "1234567890"))
+	alice.SendForm("POST", "/api/v1/media", FilePart(PNG(3, 3)[:60])).Want(422) // cut off
+	alice.SendForm("POST", "/api/v1/media", FilePart(mp3File), FormPart{name: "thumbnail", content: "x", filename: "t.png", isFile: true}).Want(200)
+	alice.Post("/api/v1/media", "description", "x").Want(422)
+	alice.SendJSON("POST", "/api/v1/media", map[string]any{"file": nil}).Want(422)
+	srv.As(nil).SendForm("POST", "/api/v2/media", small).Want(401)
 }
 
 // Who says 100-continue learns of the refusal before the file is sent.
 func TestUploadNeedsToken(t *testing.T) {
-	srv := startAPI(t)
+	srv := Start(t)
 	body := &countingReader{Reader: bytes.NewReader(make([]byte, 8_000_000))}
-	req, err := http.NewRequest("POST", srv.url+"/api/v2/media", body)
+	req, err := http.NewRequest("POST", srv.URL+"/api/v2/media", body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,29 +283,29 @@ func (r *countingReader) Read(p []byte) (int, error) {
 }
 
 func TestUploadLimit(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) {
+	srv := Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.MediaUpload = config.Rate{Count: 2, Window: time.Hour}
 	})
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	alice.form("POST", "/api/v1/media", filePart(mp3File)).want(200)
-	alice.form("POST", "/api/v2/media", filePart(mp3File)).want(200)
-	a := alice.form("POST", "/api/v1/media", filePart(mp3File))
-	a.wantError(429, "Throttled")
-	if a.header.Get("X-RateLimit-Remaining") != "0" || a.header.Get("X-RateLimit-Limit") != "2" {
-		t.Errorf("headers %v", a.header)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	alice.SendForm("POST", "/api/v1/media", FilePart(mp3File)).Want(200)
+	alice.SendForm("POST", "/api/v2/media", FilePart(mp3File)).Want(200)
+	a := alice.SendForm("POST", "/api/v1/media", FilePart(mp3File))
+	a.WantError(429, "Throttled")
+	if a.Header.Get("X-RateLimit-Remaining") != "0" || a.Header.Get("X-RateLimit-Limit") != "2" {
+		t.Errorf("headers %v", a.Header)
 	}
-	bob.form("POST", "/api/v1/media", filePart(mp3File)).want(200)
+	bob.SendForm("POST", "/api/v1/media", FilePart(mp3File)).Want(200)
 }
 
 func TestMediaBelongsToItsOwner(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.Media.DescriptionLength = 10 })
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	m := alice.upload(pngFile(3, 3), valuePart("description", "old"))
-	path := "/api/v1/media/" + m.id()
+	srv := Start(t, func(c *config.Config) { c.Media.DescriptionLength = 10 })
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	m := alice.Upload(PNG(3, 3), ValuePart("description", "old"))
+	path := "/api/v1/media/" + m.ID()
 	for _, tt := range []struct {
 		name   string
-		as     *member
+		as     *User
 		path   string
 		status int
 	}{
@@ -316,107 +316,111 @@ func TestMediaBelongsToItsOwner(t *testing.T) {
 		{"its owner", alice, path, 200},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv.as(tt.as).get(tt.path).want(tt.status)
+			srv.As(tt.as).Get(tt.path).Want(tt.status)
 			if tt.status != 200 {
-				srv.as(tt.as).send("PUT", tt.path, map[string]any{"description": "mine"}).want(tt.status)
-				srv.as(tt.as).send("PUT", tt.path, nil).want(tt.status)
+				srv.As(tt.as).SendJSON("PUT", tt.path, map[string]any{"description": "mine"}).Want(tt.status)
+				srv.As(tt.as).SendJSON("PUT", tt.path, nil).Want(tt.status)
 			}
 		})
 	}
-	if got := alice.get(path).object().str("description"); got != "old" {
+	if got := alice.Get(path).Object().Str("description"); got != "old" {
 		t.Errorf("the description is %q", got)
 	}
-	bob.get(path).wantError(404, "Record not found")
-	alice.send("PUT", "/api/v2/media/"+m.id(), map[string]any{"description": "x"}).wantError(404, "Record not found")
-	alice.get("/api/v2/media/"+m.id()).wantError(404, "Record not found")
-	alice.do("DELETE", path, "", nil).wantError(404, "Record not found")
+	bob.Get(path).WantError(404, "Record not found")
+	alice.SendJSON("PUT", "/api/v2/media/"+m.ID(), map[string]any{"description": "x"}).WantError(404, "Record not found")
+	alice.Get("/api/v2/media/"+m.ID()).WantError(404, "Record not found")
+	alice.Do("DELETE", path, "", nil).WantError(404, "Record not found")
 }
 
 func TestDescribeMedia(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.Media.DescriptionLength = 10 })
-	alice := srv.signUp("alice")
-	m := alice.upload(pngFile(3, 3))
-	if m.at("description") != nil {
-		t.Errorf("the description is %v", m.at("description"))
+	srv := Start(t, func(c *config.Config) { c.Media.DescriptionLength = 10 })
+	alice := srv.SignUp("alice")
+	m := alice.Upload(PNG(3, 3))
+	if m.At("description") != nil {
+		t.Errorf("the description is %v", m.At("description"))
 	}
-	path := "/api/v1/media/" + m.id()
-	st := alice.publish("look", "media_ids[]", m.id())
+	path := "/api/v1/media/" + m.ID()
+	st := alice.Publish("look", "media_ids[]", m.ID())
 	for _, tt := range []struct {
 		name string
-		do   func() *answer
+		do   func() *Response
 		want any
 	}{
-		{"JSON", func() *answer { return alice.send("PUT", path, map[string]any{"description": "one", "focus": "0,0"}) }, "one"},
-		{"multipart", func() *answer { return alice.form("PUT", path, valuePart("description", "two")) }, "two"},
-		{"a thumbnail only", func() *answer {
-			return alice.form("PUT", path, formPart{name: "thumbnail", content: string(pngFile(9, 9)), filename: "t.png", isFile: true})
+		{"JSON", func() *Response {
+			return alice.SendJSON("PUT", path, map[string]any{"description": "one", "focus": "0,0"})
+		}, "one"},
+		{"multipart", func() *Response { return alice.SendForm("PUT", path, ValuePart("description", "two")) }, "two"},
+		{"a thumbnail only", func() *Response {
+			return alice.SendForm("PUT", path, FormPart{name: "thumbnail", content: string(PNG(9, 9)), filename: "t.png", isFile: true})
 		}, "two"},
-		{"an urlencoded form", func() *answer {
-			return alice.do("PUT", path, "application/x-www-form-urlencoded", strings.NewReader("description=three"))
+		{"an urlencoded form", func() *Response {
+			return alice.Do("PUT", path, "application/x-www-form-urlencoded", strings.NewReader("description=three"))
 		}, "three"},
-		{"null", func() *answer { return alice.send("PUT", path, map[string]any{"description": nil}) }, "three"},
-		{"no body", func() *answer { return alice.do("PUT", path, "", nil) }, "three"},
-		{"an empty text", func() *answer { return alice.send("PUT", path, map[string]any{"description": ""}) }, nil},
-		{"as long as may be", func() *answer { return alice.send("PUT", path, map[string]any{"description": "äöüäöüäöüä"}) }, "äöüäöüäöüä"},
+		{"null", func() *Response { return alice.SendJSON("PUT", path, map[string]any{"description": nil}) }, "three"},
+		{"no body", func() *Response { return alice.Do("PUT", path, "", nil) }, "three"},
+		{"an empty text", func() *Response { return alice.SendJSON("PUT", path, map[string]any{"description": ""}) }, nil},
+		{"as long as may be", func() *Response {
+			return alice.SendJSON("PUT", path, map[string]any{"description": "äöüäöüäöüä"})
+		}, "äöüäöüäöüä"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := tt.do().want(200).object().at("description"); got != tt.want {
+			if got := tt.do().Want(200).Object().At("description"); got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
-			attached := alice.get("/api/v1/statuses/" + st.id()).want(200).object().at("media_attachments").([]any)
+			attached := alice.Get("/api/v1/statuses/" + st.ID()).Want(200).Object().At("media_attachments").([]any)
 			if got := attached[0].(map[string]any)["description"]; got != tt.want {
 				t.Errorf("the status shows %v", got)
 			}
 		})
 	}
-	alice.send("PUT", path, map[string]any{"description": "äöüäöüäöüäö"}).wantError(400, "description_too_long")
+	alice.SendJSON("PUT", path, map[string]any{"description": "äöüäöüäöüäö"}).WantError(400, "description_too_long")
 }
 
 func TestAttach(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	big := alice.upload(pngFile(900, 700), valuePart("description", "noise"))
-	small := alice.upload(mp3File)
-	foreign := bob.upload(pngFile(3, 3))
-	if big.str("preview_url") == big.str("url") {
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	big := alice.Upload(PNG(900, 700), ValuePart("description", "noise"))
+	small := alice.Upload(mp3File)
+	foreign := bob.Upload(PNG(3, 3))
+	if big.Str("preview_url") == big.Str("url") {
 		t.Error("a large picture has no smaller form")
 	}
-	thumbnail := srv.as(nil).get(big.str("preview_url")).want(200)
-	conf, kind, err := image.DecodeConfig(bytes.NewReader(thumbnail.body))
-	if err != nil || conf.Width != 640 || thumbnail.header.Get("Content-Type") != "image/"+kind {
-		t.Errorf("the preview is %d wide, a %s served as %s: %v", conf.Width, kind, thumbnail.header.Get("Content-Type"), err)
+	thumbnail := srv.As(nil).Get(big.Str("preview_url")).Want(200)
+	conf, kind, err := image.DecodeConfig(bytes.NewReader(thumbnail.Body))
+	if err != nil || conf.Width != 640 || thumbnail.Header.Get("Content-Type") != "image/"+kind {
+		t.Errorf("the preview is %d wide, a %s served as %s: %v", conf.Width, kind, thumbnail.Header.Get("Content-Type"), err)
 	}
 
-	st := alice.publish("", "media_ids[]", small.id(), "media_ids[]", foreign.id(), "media_ids[]", big.id(), "media_ids[]", "nonsense")
-	shown := srv.as(nil).get("/api/v1/statuses/" + st.id()).want(200).object()
-	attached := shown.at("media_attachments").([]any)
+	st := alice.Publish("", "media_ids[]", small.ID(), "media_ids[]", foreign.ID(), "media_ids[]", big.ID(), "media_ids[]", "nonsense")
+	shown := srv.As(nil).Get("/api/v1/statuses/" + st.ID()).Want(200).Object()
+	attached := shown.At("media_attachments").([]any)
 	if len(attached) != 2 {
 		t.Fatalf("attached are %v", attached)
 	}
-	for i, want := range []*object{small, big} {
-		if got := attached[i]; fmt.Sprint(got) != fmt.Sprint(want.m) {
-			t.Errorf("attachment %d is\n%v, want\n%v", i, got, want.m)
+	for i, want := range []*Object{small, big} {
+		if got := attached[i]; fmt.Sprint(got) != fmt.Sprint(want.Fields) {
+			t.Errorf("attachment %d is\n%v, want\n%v", i, got, want.Fields)
 		}
 	}
-	again := alice.publish("again", "media_ids[]", big.id())
-	if list := again.at("media_attachments").([]any); len(list) != 0 {
+	again := alice.Publish("again", "media_ids[]", big.ID())
+	if list := again.At("media_attachments").([]any); len(list) != 0 {
 		t.Errorf("an upload was attached twice: %v", list)
 	}
-	bob.publish("mine", "media_ids[]", foreign.id())
+	bob.Publish("mine", "media_ids[]", foreign.ID())
 
-	alice.do("DELETE", "/api/v1/statuses/"+st.id(), "", nil).want(200) // to write it anew
-	redraft := alice.publish("anew", "media_ids[]", big.id())
-	if list := redraft.at("media_attachments").([]any); len(list) != 1 {
+	alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200) // to write it anew
+	redraft := alice.Publish("anew", "media_ids[]", big.ID())
+	if list := redraft.At("media_attachments").([]any); len(list) != 1 {
 		t.Errorf("attached anew are %v", list)
 	}
 }
 
 func TestServeMedia(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	content := pngFile(30, 30)
-	url := alice.upload(content).str("url")
-	get := func(method string, header ...string) *answer {
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	content := PNG(30, 30)
+	url := alice.Upload(content).Str("url")
+	get := func(method string, header ...string) *Response {
 		t.Helper()
 		req, err := http.NewRequest(method, url, nil)
 		if err != nil {
@@ -425,14 +429,14 @@ func TestServeMedia(t *testing.T) {
 		for i := 0; i < len(header); i += 2 {
 			req.Header.Set(header[i], header[i+1])
 		}
-		return srv.as(nil).request(req)
+		return srv.As(nil).DoRequest(req)
 	}
 	sum := sha256.Sum256(content)
 	if want := hex.EncodeToString(sum[:]) + ".png"; !strings.HasSuffix(url, "/"+want) {
 		t.Errorf("the address is %s, want …/%s", url, want)
 	}
-	a := get("GET").want(200)
-	if !bytes.Equal(a.body, content) {
+	a := get("GET").Want(200)
+	if !bytes.Equal(a.Body, content) {
 		t.Error("the file is another")
 	}
 	for key, want := range map[string]string{
@@ -446,54 +450,54 @@ func TestServeMedia(t *testing.T) {
 		"Content-Length":              fmt.Sprint(len(content)),
 		"Set-Cookie":                  "",
 	} {
-		if got := a.header.Get(key); got != want {
+		if got := a.Header.Get(key); got != want {
 			t.Errorf("%s is %q, want %q", key, got, want)
 		}
 	}
-	if got := get("HEAD").want(200); len(got.body) > 0 || got.header.Get("Content-Length") != fmt.Sprint(len(content)) {
-		t.Errorf("HEAD: %d bytes, %v", len(got.body), got.header)
+	if got := get("HEAD").Want(200); len(got.Body) > 0 || got.Header.Get("Content-Length") != fmt.Sprint(len(content)) {
+		t.Errorf("HEAD: %d bytes, %v", len(got.Body), got.Header)
 	}
-	if got := get("GET", "Range", "bytes=10-19").want(206); !bytes.Equal(got.body, content[10:20]) || got.header.Get("Content-Range") != fmt.Sprintf("bytes 10-19/%d", len(content)) {
-		t.Errorf("range: %x, %v", got.body, got.header)
+	if got := get("GET", "Range", "bytes=10-19").Want(206); !bytes.Equal(got.Body, content[10:20]) || got.Header.Get("Content-Range") != fmt.Sprintf("bytes 10-19/%d", len(content)) {
+		t.Errorf("range: %x, %v", got.Body, got.Header)
 	}
-	get("GET", "Range", "bytes=99999999-").want(416)
-	get("GET", "If-None-Match", a.header.Get("ETag")).want(304)
-	get("GET", "Accept", "application/activity+json").want(406)
-	if got := srv.as(nil).get(url + "?name=cat.html").want(200).header.Get("Content-Disposition"); got != "inline; filename=cat.png" {
+	get("GET", "Range", "bytes=99999999-").Want(416)
+	get("GET", "If-None-Match", a.Header.Get("ETag")).Want(304)
+	get("GET", "Accept", "application/activity+json").Want(406)
+	if got := srv.As(nil).Get(url + "?name=cat.html").Want(200).Header.Get("Content-Disposition"); got != "inline; filename=cat.png" {
 		t.Errorf("Content-Disposition is %q", got)
 	}
-	get("POST").wantError(404, "Record not found")
-	get("OPTIONS", "Origin", "https://example.com").want(204)
+	get("POST").WantError(404, "Record not found")
+	get("OPTIONS", "Origin", "https://example.com").Want(204)
 	for _, path := range []string{
 		"/media/", "/media/x", "/media/../svc.db", "/media/%2e%2e/svc.db", "/media/..%2fsvc.db", "/media/tmp/x", "/media/tmp",
-		strings.TrimPrefix(url, srv.url) + "/", strings.TrimPrefix(url, srv.url) + "x", strings.ToUpper(strings.TrimPrefix(url, srv.url)),
-		strings.Replace(strings.TrimPrefix(url, srv.url), ".png", ".svg", 1), "/media/ff/" + strings.Repeat("f", 64) + ".png",
+		strings.TrimPrefix(url, srv.URL) + "/", strings.TrimPrefix(url, srv.URL) + "x", strings.ToUpper(strings.TrimPrefix(url, srv.URL)),
+		strings.Replace(strings.TrimPrefix(url, srv.URL), ".png", ".svg", 1), "/media/ff/" + strings.Repeat("f", 64) + ".png",
 	} {
-		a := srv.as(nil).get(path)
-		if a.status != 404 || bytes.Contains(a.body, []byte("SQLite")) {
-			t.Errorf("GET %s: %d", path, a.status)
+		a := srv.As(nil).Get(path)
+		if a.Status != 404 || bytes.Contains(a.Body, []byte("SQLite")) {
+			t.Errorf("GET %s: %d", path, a.Status)
 		}
 	}
 }
 
 // The same content is one file, however often and by whomever it is uploaded at the same time.
 func TestUploadAtTheSameTime(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	content := pngFile(20, 20)
-	answers := make([]*answer, 12)
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	content := PNG(20, 20)
+	answers := make([]*Response, 12)
 	var wg sync.WaitGroup
 	for i := range answers {
-		as := []*member{alice, bob}[i%2]
-		wg.Go(func() { answers[i] = as.form("POST", "/api/v2/media", filePart(content)) })
+		as := []*User{alice, bob}[i%2]
+		wg.Go(func() { answers[i] = as.SendForm("POST", "/api/v2/media", FilePart(content)) })
 	}
 	wg.Wait()
 	ids := make(map[string]bool)
 	for _, a := range answers {
-		m := a.want(200).object()
-		ids[m.id()] = true
-		if m.str("url") != answers[0].object().str("url") {
-			t.Errorf("another address: %v", m.m)
+		m := a.Want(200).Object()
+		ids[m.ID()] = true
+		if m.Str("url") != answers[0].Object().Str("url") {
+			t.Errorf("another address: %v", m.Fields)
 		}
 	}
 	if len(ids) != len(answers) {

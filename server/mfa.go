@@ -26,7 +26,7 @@ type mfaSettings struct {
 
 // showMFA tells whether the viewer needs more than a password.
 func (s *Server) showMFA(r *Request) (any, error) {
-	is := r.User.MFA()
+	is := r.User.HasMFA()
 	return mfaSettings{is, is, &mfaSettings{Enabled: is, TOTP: is}}, nil
 }
 
@@ -65,7 +65,7 @@ func (s *Server) confirmMFA(r *Request) (any, error) {
 	if r.Param("method") != string(social.TOTP) || p.Password == "" || p.Code == "" {
 		return nil, errs.BadRequest("undefined mfa method")
 	}
-	if err := s.wantPassword(r, p.Password); err != nil {
+	if err := s.requirePassword(r, p.Password); err != nil {
 		return nil, err
 	}
 	return nil, s.social.ConfirmTOTP(r.Context(), r.Viewer.ID, p.Code, r.tokenID())
@@ -76,7 +76,7 @@ func (s *Server) disableMFA(r *Request) (any, error) {
 	if method := r.Param("method"); method != string(social.TOTP) && method != "mfa" {
 		return nil, errs.BadRequest("undefined mfa method")
 	}
-	if err := s.wantPassword(r, r.Query("password")); err != nil {
+	if err := s.requirePassword(r, r.Query("password")); err != nil {
 		return nil, err
 	}
 	return nil, s.social.DisableMFA(r.Context(), r.Viewer.ID, r.tokenID())
@@ -100,9 +100,9 @@ func (r *Request) tokenID() store.TokenID {
 	return r.Token.ID
 }
 
-// wantPassword fails unless the password is the viewer's.
-func (s *Server) wantPassword(r *Request, password string) error {
-	ok, err := s.confirmPassword(r, password)
+// requirePassword fails unless the password is the viewer's.
+func (s *Server) requirePassword(r *Request, password string) error {
+	ok, err := s.checkViewerPassword(r, password)
 	if err == nil && !ok {
 		err = errs.Invalid("Invalid password.")
 	}

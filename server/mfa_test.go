@@ -13,18 +13,18 @@ import (
 	"svc/internal/config"
 )
 
-// enableMFA sets up a second factor and returns its secret. One code is used up by that.
-func (m *member) enableMFA() (secret string) {
-	t := m.api.t
+// EnableMFA sets up a second factor and returns its secret. One code is used up by that.
+func (m *User) EnableMFA() (secret string) {
+	t := m.Server.T
 	t.Helper()
-	setup := m.get("/api/v1/svc/accounts/mfa/setup/totp").want(200).object()
-	secret = setup.str("key")
-	m.post("/api/v1/svc/accounts/mfa/confirm/totp", "password", testPassword, "code", codeAt(t, secret, -1)).want(200)
+	setup := m.Get("/api/v1/svc/accounts/mfa/setup/totp").Want(200).Object()
+	secret = setup.Str("key")
+	m.Post("/api/v1/svc/accounts/mfa/confirm/totp", "password", Password, "code", TOTPCode(t, secret, -1)).Want(200)
 	return secret
 }
 
-// codeAt is the code that an app shows so many steps from now.
-func codeAt(t testing.TB, secret string, steps int) string {
+// TOTPCode is the code that an app shows so many steps from now.
+func TOTPCode(t testing.TB, secret string, steps int) string {
 	t.Helper()
 	code, err := totp.GenerateCode(secret, time.Now().Add(time.Duration(steps)*30*time.Second))
 	if err != nil {
@@ -34,21 +34,21 @@ func codeAt(t testing.TB, secret string, steps int) string {
 }
 
 func TestMFASettings(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.Instance.Name = "My & place" })
-	alice := srv.signUp("alice")
+	srv := Start(t, func(c *config.Config) { c.Instance.Name = "My & place" })
+	alice := srv.SignUp("alice")
 	wantEnabled := func(want bool) {
 		t.Helper()
-		o := alice.get("/api/v1/svc/accounts/mfa").want(200).object()
+		o := alice.Get("/api/v1/svc/accounts/mfa").Want(200).Object()
 		for _, path := range []string{"enabled", "totp", "settings.enabled", "settings.totp"} {
-			if o.truth(path) != want {
+			if o.Bool(path) != want {
 				t.Errorf("%s is %t", path, !want)
 			}
 		}
 	}
 	wantEnabled(false)
-	setup := alice.get("/api/svc/accounts/mfa/setup/totp").want(200).object()
-	first := setup.str("key")
-	uri, err := url.Parse(setup.str("provisioning_uri"))
+	setup := alice.Get("/api/svc/accounts/mfa/setup/totp").Want(200).Object()
+	first := setup.Str("key")
+	uri, err := url.Parse(setup.Str("provisioning_uri"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,98 +61,98 @@ func TestMFASettings(t *testing.T) {
 		t.Errorf("the key is %q", first)
 	}
 	wantEnabled(false)
-	secret := alice.get("/api/v1/svc/accounts/mfa/setup/totp").want(200).object().str("key")
+	secret := alice.Get("/api/v1/svc/accounts/mfa/setup/totp").Want(200).Object().Str("key")
 	confirm := "/api/v1/svc/accounts/mfa/confirm/totp"
-	alice.get("/api/v1/svc/accounts/mfa/setup/sms").wantError(400, "undefined method")
-	alice.post("/api/v1/svc/accounts/mfa/confirm/sms", "password", testPassword, "code", "1").wantError(400, "undefined mfa method")
-	alice.post(confirm, "password", testPassword).wantError(400, "undefined mfa method")
-	alice.post(confirm, "password", "wrong", "code", codeAt(t, secret, 0)).wantError(422, "Invalid password.")
-	alice.post(confirm, "password", testPassword, "code", codeAt(t, first, 0)).wantError(422, "invalid_token")
-	alice.post(confirm, "password", testPassword, "code", codeAt(t, secret, -3)).wantError(422, "invalid_token")
+	alice.Get("/api/v1/svc/accounts/mfa/setup/sms").WantError(400, "undefined method")
+	alice.Post("/api/v1/svc/accounts/mfa/confirm/sms", "password", Password, "code", "1").WantError(400, "undefined mfa method")
+	alice.Post(confirm, "password", Password).WantError(400, "undefined mfa method")
+	alice.Post(confirm, "password", "wrong", "code", TOTPCode(t, secret, 0)).WantError(422, "Invalid password.")
+	alice.Post(confirm, "password", Password, "code", TOTPCode(t, first, 0)).WantError(422, "invalid_token")
+	alice.Post(confirm, "password", Password, "code", TOTPCode(t, secret, -3)).WantError(422, "invalid_token")
 	wantEnabled(false)
-	alice.post(confirm, "password", testPassword, "code", codeAt(t, secret, 0)).want(200)
+	alice.Post(confirm, "password", Password, "code", TOTPCode(t, secret, 0)).Want(200)
 	wantEnabled(true)
-	alice.post(confirm, "password", testPassword, "code", codeAt(t, secret, 1)).wantError(422, "invalid_token") // nothing to confirm
+	alice.Post(confirm, "password", Password, "code", TOTPCode(t, secret, 1)).WantError(422, "invalid_token") // nothing to confirm
 	// A set-up that is not confirmed leaves things as they are.
-	alice.get("/api/v1/svc/accounts/mfa/setup/totp").want(200)
+	alice.Get("/api/v1/svc/accounts/mfa/setup/totp").Want(200)
 	wantEnabled(true)
-	srv.withBasic("GET", "/api/v1/notifications", "alice", testPassword).want(403)
+	srv.DoBasic("GET", "/api/v1/notifications", "alice", Password).Want(403)
 
-	remove := func(method, password string) *answer {
-		return alice.send("DELETE", "/api/v1/svc/accounts/mfa/"+method, map[string]string{"password": password})
+	remove := func(method, password string) *Response {
+		return alice.SendJSON("DELETE", "/api/v1/svc/accounts/mfa/"+method, map[string]string{"password": password})
 	}
-	remove("totp", "wrong").wantError(422, "Invalid password.")
-	remove("sms", testPassword).wantError(400, "undefined mfa method")
+	remove("totp", "wrong").WantError(422, "Invalid password.")
+	remove("sms", Password).WantError(400, "undefined mfa method")
 	wantEnabled(true)
-	remove("totp", testPassword).want(200)
+	remove("totp", Password).Want(200)
 	wantEnabled(false)
-	srv.withBasic("GET", "/api/v1/notifications", "alice", testPassword).want(200)
-	alice.enableMFA()
-	alice.do("DELETE", "/api/v1/svc/accounts/mfa/mfa?password="+url.QueryEscape(testPassword), "", nil).want(200)
+	srv.DoBasic("GET", "/api/v1/notifications", "alice", Password).Want(200)
+	alice.EnableMFA()
+	alice.Do("DELETE", "/api/v1/svc/accounts/mfa/mfa?password="+url.QueryEscape(Password), "", nil).Want(200)
 	wantEnabled(false)
-	srv.as(nil).get("/api/v1/svc/accounts/mfa").want(403)
+	srv.As(nil).Get("/api/v1/svc/accounts/mfa").Want(403)
 }
 
 func TestMFASignIn(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	alice.publish("who was signed in stays so")
-	secret := alice.enableMFA()
-	codes := alice.get("/api/v1/svc/accounts/mfa/backup_codes").want(200).object().at("codes").([]any)
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	alice.Publish("who was signed in stays so")
+	secret := alice.EnableMFA()
+	codes := alice.Get("/api/v1/svc/accounts/mfa/backup_codes").Want(200).Object().At("codes").([]any)
 	if len(codes) != 10 {
 		t.Fatalf("%d backup codes", len(codes))
 	}
-	alice.get("/api/v1/accounts/verify_credentials").want(200)
-	app, other := srv.registerApp(), srv.registerApp()
+	alice.Get("/api/v1/accounts/verify_credentials").Want(200)
+	app, other := srv.RegisterApp(), srv.RegisterApp()
 
 	challenged := func() string {
 		t.Helper()
-		refusal := srv.grant(app, "password", "username", "alice", "password", testPassword, "scope", "read write")
-		refusal.wantError(403, "mfa_required")
-		o := refusal.object()
-		if got := o.str("supported_challenge_types"); got != "totp,recovery" {
+		refusal := srv.Grant(app, "password", "username", "alice", "password", Password, "scope", "read write")
+		refusal.WantError(403, "mfa_required")
+		o := refusal.Object()
+		if got := o.Str("supported_challenge_types"); got != "totp,recovery" {
 			t.Errorf("supported_challenge_types is %q", got)
 		}
-		return o.str("mfa_token")
+		return o.Str("mfa_token")
 	}
-	answer := func(c *client, token, kind, code string) *answer {
+	answer := func(c *App, token, kind, code string) *Response {
 		t.Helper()
-		return srv.as(nil).post("/oauth/mfa/challenge", "client_id", c.id, "client_secret", c.secret, "mfa_token", token, "challenge_type", kind, "code", code)
+		return srv.As(nil).Post("/oauth/mfa/challenge", "client_id", c.ID, "client_secret", c.Secret, "mfa_token", token, "challenge_type", kind, "code", code)
 	}
-	srv.grant(app, "password", "username", "alice", "password", "wrong").want(400)
+	srv.Grant(app, "password", "username", "alice", "password", "wrong").Want(400)
 	token := challenged()
-	answer(app, token, "totp", "000000").wantError(400, "Invalid code")
-	answer(app, token, "sms", codeAt(t, secret, 0)).wantError(400, "Invalid code")
-	answer(app, "nonsense", "totp", codeAt(t, secret, 0)).wantError(400, "Invalid code")
-	answer(app, token, "totp", codeAt(t, secret, -1)).wantError(400, "Invalid code") // the one it was confirmed with
-	answer(other, token, "totp", codeAt(t, secret, 0)).wantError(400, "Invalid code")
-	answer(&client{app.id, "wrong"}, token, "totp", codeAt(t, secret, 0)).wantError(401, "invalid_client")
-	good := codeAt(t, secret, 0)
-	granted := answer(app, token, "totp", good).want(200).object()
-	if granted.str("scope") != "read write" || granted.str("token_type") != "Bearer" {
-		t.Errorf("got %v", granted.m)
+	answer(app, token, "totp", "000000").WantError(400, "Invalid code")
+	answer(app, token, "sms", TOTPCode(t, secret, 0)).WantError(400, "Invalid code")
+	answer(app, "nonsense", "totp", TOTPCode(t, secret, 0)).WantError(400, "Invalid code")
+	answer(app, token, "totp", TOTPCode(t, secret, -1)).WantError(400, "Invalid code") // the one it was confirmed with
+	answer(other, token, "totp", TOTPCode(t, secret, 0)).WantError(400, "Invalid code")
+	answer(&App{app.ID, "wrong"}, token, "totp", TOTPCode(t, secret, 0)).WantError(401, "invalid_client")
+	good := TOTPCode(t, secret, 0)
+	granted := answer(app, token, "totp", good).Want(200).Object()
+	if granted.Str("scope") != "read write" || granted.Str("token_type") != "Bearer" {
+		t.Errorf("got %v", granted.Fields)
 	}
-	(&caller{srv, granted.str("access_token")}).get("/api/v1/accounts/verify_credentials").want(200)
-	answer(app, token, "totp", codeAt(t, secret, 1)).wantError(400, "Invalid code") // the challenge is spent
+	(&Client{srv, granted.Str("access_token")}).Get("/api/v1/accounts/verify_credentials").Want(200)
+	answer(app, token, "totp", TOTPCode(t, secret, 1)).WantError(400, "Invalid code") // the challenge is spent
 	again := challenged()
-	answer(app, again, "totp", good).wantError(400, "Invalid code") // and so is the code
-	answer(app, again, "recovery", strings.ToUpper(codes[0].(string))).want(200)
+	answer(app, again, "totp", good).WantError(400, "Invalid code") // and so is the code
+	answer(app, again, "recovery", strings.ToUpper(codes[0].(string))).Want(200)
 	again = challenged()
-	answer(app, again, "recovery", codes[0].(string)).wantError(400, "Invalid code")
+	answer(app, again, "recovery", codes[0].(string)).WantError(400, "Invalid code")
 	// After five wrong answers the right one comes too late.
 	for range 4 {
-		answer(app, again, "recovery", "wrong").wantError(400, "Invalid code")
+		answer(app, again, "recovery", "wrong").WantError(400, "Invalid code")
 	}
-	answer(app, again, "recovery", codes[1].(string)).wantError(400, "Invalid code")
+	answer(app, again, "recovery", codes[1].(string)).WantError(400, "Invalid code")
 	// New backup codes void the old.
-	fresh := alice.get("/api/v1/svc/accounts/mfa/backup_codes").want(200).object().at("codes").([]any)
-	answer(app, challenged(), "recovery", codes[1].(string)).wantError(400, "Invalid code")
+	fresh := alice.Get("/api/v1/svc/accounts/mfa/backup_codes").Want(200).Object().At("codes").([]any)
+	answer(app, challenged(), "recovery", codes[1].(string)).WantError(400, "Invalid code")
 	// Of two that answer at once, one gets in.
 	token = challenged()
 	var wg sync.WaitGroup
 	statuses := make([]int, 4)
 	for i := range statuses {
-		wg.Go(func() { statuses[i] = answer(app, token, "recovery", fresh[1].(string)).status })
+		wg.Go(func() { statuses[i] = answer(app, token, "recovery", fresh[1].(string)).Status })
 	}
 	wg.Wait()
 	in := 0
@@ -166,73 +166,73 @@ func TestMFASignIn(t *testing.T) {
 	}
 	// A challenge does not outlive the password.
 	token = challenged()
-	alice.post("/api/v1/svc/change_password", "password", testPassword, "new_password", "another one", "new_password_confirmation", "another one").want(200)
-	answer(app, token, "recovery", fresh[2].(string)).wantError(400, "Invalid code")
+	alice.Post("/api/v1/svc/change_password", "password", Password, "new_password", "another one", "new_password_confirmation", "another one").Want(200)
+	answer(app, token, "recovery", fresh[2].(string)).WantError(400, "Invalid code")
 }
 
 // TestMFAPage signs in through the pages that people see.
 func TestMFAPage(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	secret := alice.enableMFA()
-	code := alice.get("/api/v1/svc/accounts/mfa/backup_codes").want(200).object().at("codes").([]any)[0].(string)
-	app := srv.registerApp("redirect_uris", "https://app.example/back")
-	login := func(more ...string) *answer {
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	secret := alice.EnableMFA()
+	code := alice.Get("/api/v1/svc/accounts/mfa/backup_codes").Want(200).Object().At("codes").([]any)[0].(string)
+	app := srv.RegisterApp("redirect_uris", "https://app.example/back")
+	login := func(more ...string) *Response {
 		t.Helper()
-		return srv.as(nil).post("/oauth/authorize", append([]string{"client_id", app.id, "redirect_uri", "https://app.example/back",
-			"response_type", "code", "scope", "read", "state", "st", "name", "alice", "password", testPassword}, more...)...)
+		return srv.As(nil).Post("/oauth/authorize", append([]string{"client_id", app.ID, "redirect_uri", "https://app.example/back",
+			"response_type", "code", "scope", "read", "state", "st", "name", "alice", "password", Password}, more...)...)
 	}
-	tokenOn := func(a *answer) string {
+	tokenOn := func(a *Response) string {
 		t.Helper()
-		m := regexp.MustCompile(`name="mfa\[mfa_token\]" value="([^"]+)"`).FindSubmatch(a.body)
+		m := regexp.MustCompile(`name="mfa\[mfa_token\]" value="([^"]+)"`).FindSubmatch(a.Body)
 		if m == nil {
-			t.Fatalf("no challenge on the page: %s", a.body)
+			t.Fatalf("no challenge on the page: %s", a.Body)
 		}
 		return string(m[1])
 	}
-	verify := func(token, code string) *answer {
+	verify := func(token, code string) *Response {
 		t.Helper()
-		return srv.as(nil).post("/oauth/mfa/verify", "mfa[mfa_token]", token, "mfa[code]", code)
+		return srv.As(nil).Post("/oauth/mfa/verify", "mfa[mfa_token]", token, "mfa[code]", code)
 	}
-	page := login().want(200)
-	if page.header.Get("Set-Cookie") != "" {
+	page := login().Want(200)
+	if page.Header.Get("Set-Cookie") != "" {
 		t.Error("the password alone signs the browser in")
 	}
 	token := tokenOn(page)
-	if again := verify(token, "123"); again.status != 401 || tokenOn(again) != token {
-		t.Errorf("a wrong code: %d", again.status)
+	if again := verify(token, "123"); again.Status != 401 || tokenOn(again) != token {
+		t.Errorf("a wrong code: %d", again.Status)
 	}
-	srv.as(nil).post("/oauth/mfa/challenge", "client_id", app.id, "client_secret", app.secret, "mfa_token", token, "challenge_type", "totp",
-		"code", codeAt(t, secret, 0)).wantError(400, "Invalid code") // it is no challenge of an app
-	back := verify(token, codeAt(t, secret, 0)).want(302)
-	to, err := url.Parse(back.header.Get("Location"))
+	srv.As(nil).Post("/oauth/mfa/challenge", "client_id", app.ID, "client_secret", app.Secret, "mfa_token", token, "challenge_type", "totp",
+		"code", TOTPCode(t, secret, 0)).WantError(400, "Invalid code") // it is no challenge of an app
+	back := verify(token, TOTPCode(t, secret, 0)).Want(302)
+	to, err := url.Parse(back.Header.Get("Location"))
 	if err != nil || to.Host != "app.example" || to.Query().Get("state") != "st" || to.Query().Get("code") == "" {
-		t.Fatalf("sent to %s", back.header.Get("Location"))
+		t.Fatalf("sent to %s", back.Header.Get("Location"))
 	}
-	srv.grant(app, "authorization_code", "code", to.Query().Get("code"), "redirect_uri", "https://app.example/back").want(200)
-	verify(token, codeAt(t, secret, 1)).want(401) // spent
+	srv.Grant(app, "authorization_code", "code", to.Query().Get("code"), "redirect_uri", "https://app.example/back").Want(200)
+	verify(token, TOTPCode(t, secret, 1)).Want(401) // spent
 	// Who signs in at our own form is asked, after that, whether the app may.
-	consent := verify(tokenOn(login("consent", "ask").want(200)), code).want(200)
-	if !strings.Contains(string(consent.body), `value="approve"`) || consent.header.Get("Set-Cookie") == "" {
-		t.Errorf("no question for consent: %s", consent.body)
+	consent := verify(tokenOn(login("consent", "ask").Want(200)), code).Want(200)
+	if !strings.Contains(string(consent.Body), `value="approve"`) || consent.Header.Get("Set-Cookie") == "" {
+		t.Errorf("no question for consent: %s", consent.Body)
 	}
 }
 
 func TestMFAIsThrottled(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) {
+	srv := Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.AppRegistration, c.RateLimit.Registration = config.Rate{}, config.Rate{}
 		c.RateLimit.Authentication = config.Rate{Count: 100, Window: time.Minute}
 	})
-	alice := srv.signUp("alice")
-	alice.enableMFA()
-	app := srv.registerApp()
+	alice := srv.SignUp("alice")
+	alice.EnableMFA()
+	app := srv.RegisterApp()
 	wrong := func() int {
-		token := srv.grant(app, "password", "username", "alice", "password", testPassword).want(403).object().str("mfa_token")
-		return srv.as(nil).post("/oauth/mfa/challenge", "client_id", app.id, "client_secret", app.secret, "mfa_token", token,
-			"challenge_type", "totp", "code", "wrong").status
+		token := srv.Grant(app, "password", "username", "alice", "password", Password).Want(403).Object().Str("mfa_token")
+		return srv.As(nil).Post("/oauth/mfa/challenge", "client_id", app.ID, "client_secret", app.Secret, "mfa_token", token,
+			"challenge_type", "totp", "code", "wrong").Status
 	}
-	for range srv.settings.RateLimit.FailedLogins.Count {
+	for range srv.Settings.RateLimit.FailedLogins.Count {
 		if got := wrong(); got != 400 {
 			t.Fatalf("got %d", got)
 		}
@@ -244,22 +244,22 @@ func TestMFAIsThrottled(t *testing.T) {
 
 // TestMFATriesAtOnce: many tries at the same time are not more tries.
 func TestMFATriesAtOnce(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) {
+	srv := Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.AppRegistration, c.RateLimit.Registration = config.Rate{}, config.Rate{}
 		c.RateLimit.Authentication = config.Rate{Count: 1000, Window: time.Minute}
 	})
-	alice := srv.signUp("alice")
-	secret := alice.enableMFA()
-	app := srv.registerApp()
+	alice := srv.SignUp("alice")
+	secret := alice.EnableMFA()
+	app := srv.RegisterApp()
 	challenge := func() string {
-		return srv.grant(app, "password", "username", "alice", "password", testPassword).want(403).object().str("mfa_token")
+		return srv.Grant(app, "password", "username", "alice", "password", Password).Want(403).Object().Str("mfa_token")
 	}
 	answer := func(token, code string) int {
-		return srv.as(nil).post("/oauth/mfa/challenge", "client_id", app.id, "client_secret", app.secret, "mfa_token", token,
-			"challenge_type", "totp", "code", code).status
+		return srv.As(nil).Post("/oauth/mfa/challenge", "client_id", app.ID, "client_secret", app.Secret, "mfa_token", token,
+			"challenge_type", "totp", "code", code).Status
 	}
-	if got := answer(challenge(), codeAt(t, secret, 0)); got != 200 {
+	if got := answer(challenge(), TOTPCode(t, secret, 0)); got != 200 {
 		t.Fatalf("the right code: %d", got)
 	}
 	tokens := make([]string, 10)
@@ -281,50 +281,50 @@ func TestMFATriesAtOnce(t *testing.T) {
 			tried++
 		}
 	}
-	if most := srv.settings.RateLimit.FailedLogins.Count; tried != most {
+	if most := srv.Settings.RateLimit.FailedLogins.Count; tried != most {
 		t.Errorf("%d codes were looked at, want %d: those who were right before count nothing", tried, most)
 	}
 }
 
 // TestMFASignsOut: nothing that was signed in by the password alone outlives the coming of a second factor, nor the other way round.
 func TestMFASignsOut(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	app := srv.registerApp("redirect_uris", "https://app.example/back")
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	app := srv.RegisterApp("redirect_uris", "https://app.example/back")
 	wantSignedIn := func(want bool, what, token string) {
 		t.Helper()
 		status := map[bool]int{true: 200, false: 401}[want]
-		if got := (&caller{srv, token}).get("/api/v1/accounts/verify_credentials").status; got != status {
+		if got := (&Client{srv, token}).Get("/api/v1/accounts/verify_credentials").Status; got != status {
 			t.Errorf("%s: got %d, want %d", what, got, status)
 		}
 	}
-	byPassword := srv.grant(app, "password", "username", "alice", "password", testPassword).want(200).object()
-	page := srv.as(nil).post("/oauth/authorize", "client_id", app.id, "redirect_uri", "https://app.example/back", "response_type", "code",
-		"scope", "read", "name", "alice", "password", testPassword).want(302)
-	back, err := url.Parse(page.header.Get("Location"))
+	byPassword := srv.Grant(app, "password", "username", "alice", "password", Password).Want(200).Object()
+	page := srv.As(nil).Post("/oauth/authorize", "client_id", app.ID, "redirect_uri", "https://app.example/back", "response_type", "code",
+		"scope", "read", "name", "alice", "password", Password).Want(302)
+	back, err := url.Parse(page.Header.Get("Location"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := regexp.MustCompile(`^_svc_key=([^;]+)`).FindStringSubmatch(page.header.Get("Set-Cookie"))[1]
-	wantSignedIn(true, "a token", byPassword.str("access_token")) // from now on it is remembered
+	session := regexp.MustCompile(`^_svc_key=([^;]+)`).FindStringSubmatch(page.Header.Get("Set-Cookie"))[1]
+	wantSignedIn(true, "a token", byPassword.Str("access_token")) // from now on it is remembered
 	wantSignedIn(true, "a browser", session)
 
-	secret := alice.enableMFA()
-	wantSignedIn(true, "who asked for it", alice.token)
-	wantSignedIn(false, "a token", byPassword.str("access_token"))
+	secret := alice.EnableMFA()
+	wantSignedIn(true, "who asked for it", alice.Token)
+	wantSignedIn(false, "a token", byPassword.Str("access_token"))
 	wantSignedIn(false, "a browser", session)
-	srv.grant(app, "refresh_token", "refresh_token", byPassword.str("refresh_token")).wantError(400, "invalid_grant")
-	srv.grant(app, "authorization_code", "code", back.Query().Get("code")).wantError(400, "invalid_grant")
+	srv.Grant(app, "refresh_token", "refresh_token", byPassword.Str("refresh_token")).WantError(400, "invalid_grant")
+	srv.Grant(app, "authorization_code", "code", back.Query().Get("code")).WantError(400, "invalid_grant")
 
-	mfaToken := srv.grant(app, "password", "username", "alice", "password", testPassword).want(403).object().str("mfa_token")
-	byBoth := srv.as(nil).post("/oauth/mfa/challenge", "client_id", app.id, "client_secret", app.secret, "mfa_token", mfaToken,
-		"challenge_type", "totp", "code", codeAt(t, secret, 0)).want(200).object().str("access_token")
+	mfaToken := srv.Grant(app, "password", "username", "alice", "password", Password).Want(403).Object().Str("mfa_token")
+	byBoth := srv.As(nil).Post("/oauth/mfa/challenge", "client_id", app.ID, "client_secret", app.Secret, "mfa_token", mfaToken,
+		"challenge_type", "totp", "code", TOTPCode(t, secret, 0)).Want(200).Object().Str("access_token")
 	wantSignedIn(true, "a token of the time of two factors", byBoth)
-	alice.send("DELETE", "/api/v1/svc/accounts/mfa/totp", map[string]string{"password": testPassword}).want(200)
-	wantSignedIn(true, "who asked for it", alice.token)
+	alice.SendJSON("DELETE", "/api/v1/svc/accounts/mfa/totp", map[string]string{"password": Password}).Want(200)
+	wantSignedIn(true, "who asked for it", alice.Token)
 	wantSignedIn(false, "a token of the time of two factors", byBoth)
 	// Ending what there is not signs nobody out.
-	again := srv.grant(app, "password", "username", "alice", "password", testPassword).want(200).object().str("access_token")
-	alice.send("DELETE", "/api/v1/svc/accounts/mfa/totp", map[string]string{"password": testPassword}).want(200)
+	again := srv.Grant(app, "password", "username", "alice", "password", Password).Want(200).Object().Str("access_token")
+	alice.SendJSON("DELETE", "/api/v1/svc/accounts/mfa/totp", map[string]string{"password": Password}).Want(200)
 	wantSignedIn(true, "a token", again)
 }

@@ -57,7 +57,7 @@ func (s *Server) addAlias(r *Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	a, err := s.accountAnywhere(r, p.Alias)
+	a, err := s.resolveAccount(r, p.Alias)
 	if err == nil {
 		err = s.social.AddAlias(r.Context(), r.Viewer, a.ID)
 	}
@@ -109,23 +109,23 @@ func (s *Server) moveAccount(r *Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	ok, err := s.confirmPassword(r, p.Password)
+	ok, err := s.checkViewerPassword(r, p.Password)
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		return failed{"Invalid password."}, nil
+		return errorResult{"Invalid password."}, nil
 	}
-	a, err := s.accountAnywhere(r, p.Target)
+	a, err := s.resolveAccount(r, p.Target)
 	if err == nil && s.federates() { // that it has become an alias was told to nobody here, unless somebody follows it
-		err = s.federation.Reread(r.Context(), a)
+		err = s.federation.RefreshAccount(r.Context(), a)
 	}
 	if err == nil {
 		err = s.social.Move(r.Context(), r.Viewer.ID, a.ID)
 	}
 	switch {
 	case errors.Is(err, social.ErrNotAlias):
-		return failed{social.ErrNotAlias.Message}, nil
+		return errorResult{social.ErrNotAlias.Message}, nil
 	case errs.IsNotFound(err):
 		return nil, errs.NotFound("Target account not found.")
 	}

@@ -10,39 +10,39 @@ import (
 	"svc/internal/activity"
 )
 
-// maxAccepted bounds how much of an Accept header is read.
-const maxAccepted = 40
+// maxAcceptRanges bounds how much of an Accept header is read.
+const maxAcceptRanges = 40
 
-// choice is how much somebody wants a kind of answer: by its weight, and where those are equal by its place.
-type choice struct {
-	weight float64
-	place  int
+// preference is how much somebody wants a kind of answer: by its weight, and where those are equal by its place.
+type preference struct {
+	weight   float64
+	position int
 }
 
-func (c choice) over(d choice) bool {
-	return c.weight > d.weight || c.weight == d.weight && c.weight > 0 && c.place < d.place
+func (c preference) preferredTo(d preference) bool {
+	return c.weight > d.weight || c.weight == d.weight && c.weight > 0 && c.position < d.position
 }
 
-// accepted returns how much each of some kinds of answers is wanted. Only what is named counts: */* stands for whatever there is.
-func accepted(r *http.Request, kinds ...func(media string, params map[string]string) bool) []choice {
-	list := make([]choice, len(kinds))
+// acceptPreferences returns how much each of some kinds of answers is wanted. Only what is named counts: */* stands for whatever there is.
+func acceptPreferences(r *http.Request, kinds ...func(media string, params map[string]string) bool) []preference {
+	list := make([]preference, len(kinds))
 	for i := range list {
 		list[i].weight = -1 // not named
 	}
 	ranges := strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",")
-	for place, text := range ranges[:min(len(ranges), maxAccepted)] {
+	for place, text := range ranges[:min(len(ranges), maxAcceptRanges)] {
 		media, params, err := mime.ParseMediaType(text)
 		if err != nil {
 			continue
 		}
-		c := choice{1, place}
+		c := preference{1, place}
 		if q, ok := params["q"]; ok {
 			if c.weight, err = strconv.ParseFloat(q, 64); err != nil {
 				continue
 			}
 		}
 		for i, is := range kinds {
-			if is(media, params) && (list[i].weight < 0 || c.over(list[i])) {
+			if is(media, params) && (list[i].weight < 0 || c.preferredTo(list[i])) {
 				list[i] = c
 			}
 		}
@@ -55,9 +55,9 @@ func isActivityType(media string, params map[string]string) bool {
 	switch media {
 	case activity.MediaType, "application/json", "application/*":
 		return true
-	case activity.LinkedType:
+	case activity.LDMediaType:
 		profile, given := params["profile"]
-		return !given || slices.Contains(strings.Fields(profile), activity.LinkedProfile)
+		return !given || slices.Contains(strings.Fields(profile), activity.LDProfile)
 	}
 	return false
 }
@@ -69,10 +69,10 @@ func isPageType(media string, _ map[string]string) bool {
 // wantsActivity tells whether a request is for a document of ActivityPub rather than for a page. Who asks for neither in particular gets the
 // page, if there is one.
 func wantsActivity(r *http.Request, hasPage bool) bool {
-	list := accepted(r, isActivityType, isPageType)
+	list := acceptPreferences(r, isActivityType, isPageType)
 	document, page := list[0], list[1]
 	if document.weight <= 0 && page.weight <= 0 {
 		return !hasPage
 	}
-	return document.over(page)
+	return document.preferredTo(page)
 }

@@ -10,130 +10,130 @@ import (
 func TestNotificationKinds(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		do     func(alice, bob *member) (undo func())
+		do     func(alice, bob *User) (undo func())
 		told   []string // alice, newest first
 		undone []string // what is left after undo
 	}{
-		{"mention, deleted", func(alice, bob *member) func() {
-			id := bob.publish("@alice hello").id()
-			return func() { bob.do("DELETE", "/api/v1/statuses/"+id, "", nil).want(200) }
+		{"mention, deleted", func(alice, bob *User) func() {
+			id := bob.Publish("@alice hello").ID()
+			return func() { bob.Do("DELETE", "/api/v1/statuses/"+id, "", nil).Want(200) }
 		}, []string{"mention bob"}, nil},
-		{"favourite", func(alice, bob *member) func() {
-			id := alice.publish("mine").id()
-			bob.post("/api/v1/statuses/" + id + "/favourite").want(200)
-			bob.post("/api/v1/statuses/" + id + "/favourite").want(200)
-			return func() { bob.post("/api/v1/statuses/" + id + "/unfavourite").want(200) }
+		{"favourite", func(alice, bob *User) func() {
+			id := alice.Publish("mine").ID()
+			bob.Post("/api/v1/statuses/" + id + "/favourite").Want(200)
+			bob.Post("/api/v1/statuses/" + id + "/favourite").Want(200)
+			return func() { bob.Post("/api/v1/statuses/" + id + "/unfavourite").Want(200) }
 		}, []string{"favourite bob"}, nil},
-		{"reblog", func(alice, bob *member) func() {
-			id := alice.publish("mine").id()
-			bob.post("/api/v1/statuses/" + id + "/reblog").want(200)
-			bob.post("/api/v1/statuses/" + id + "/reblog").want(200)
-			return func() { bob.post("/api/v1/statuses/" + id + "/unreblog").want(200) }
+		{"reblog", func(alice, bob *User) func() {
+			id := alice.Publish("mine").ID()
+			bob.Post("/api/v1/statuses/" + id + "/reblog").Want(200)
+			bob.Post("/api/v1/statuses/" + id + "/reblog").Want(200)
+			return func() { bob.Post("/api/v1/statuses/" + id + "/unreblog").Want(200) }
 		}, []string{"reblog bob"}, nil},
-		{"own deeds", func(alice, bob *member) func() {
-			id := alice.publish("@alice mine").id()
-			alice.post("/api/v1/statuses/" + id + "/favourite").want(200)
-			alice.post("/api/v1/statuses/" + id + "/reblog").want(200)
+		{"own deeds", func(alice, bob *User) func() {
+			id := alice.Publish("@alice mine").ID()
+			alice.Post("/api/v1/statuses/" + id + "/favourite").Want(200)
+			alice.Post("/api/v1/statuses/" + id + "/reblog").Want(200)
 			return nil
 		}, nil, nil},
-		{"follow", func(alice, bob *member) func() {
-			bob.to(alice.id, "follow")
-			bob.to(alice.id, "follow", "reblogs", "false")
-			return func() { bob.to(alice.id, "unfollow") }
+		{"follow", func(alice, bob *User) func() {
+			bob.AccountAction(alice.ID, "follow")
+			bob.AccountAction(alice.ID, "follow", "reblogs", "false")
+			return func() { bob.AccountAction(alice.ID, "unfollow") }
 		}, []string{"follow bob"}, nil},
-		{"follow request, taken back", func(alice, bob *member) func() {
-			alice.lock()
-			bob.to(alice.id, "follow")
-			return func() { bob.to(alice.id, "unfollow") }
+		{"follow request, taken back", func(alice, bob *User) func() {
+			alice.Lock()
+			bob.AccountAction(alice.ID, "follow")
+			return func() { bob.AccountAction(alice.ID, "unfollow") }
 		}, []string{"follow_request bob"}, nil},
-		{"follow request, rejected", func(alice, bob *member) func() {
-			alice.lock()
-			bob.to(alice.id, "follow")
-			return func() { alice.post("/api/v1/follow_requests/" + bob.id + "/reject").want(200) }
+		{"follow request, rejected", func(alice, bob *User) func() {
+			alice.Lock()
+			bob.AccountAction(alice.ID, "follow")
+			return func() { alice.Post("/api/v1/follow_requests/" + bob.ID + "/reject").Want(200) }
 		}, []string{"follow_request bob"}, nil},
-		{"follow request, accepted", func(alice, bob *member) func() {
-			alice.lock()
-			bob.to(alice.id, "follow")
-			return func() { alice.post("/api/v1/follow_requests/" + bob.id + "/authorize").want(200) }
+		{"follow request, accepted", func(alice, bob *User) func() {
+			alice.Lock()
+			bob.AccountAction(alice.ID, "follow")
+			return func() { alice.Post("/api/v1/follow_requests/" + bob.ID + "/authorize").Want(200) }
 		}, []string{"follow_request bob"}, []string{"follow bob"}},
-		{"posts of a subscription", func(alice, bob *member) func() {
-			alice.post("/api/v1/svc/accounts/" + bob.id + "/subscribe").want(200)
-			first := bob.publish("one")
-			bob.publish("a reply to himself", "in_reply_to_id", first.id())
-			theirs := alice.publish("something")
-			bob.publish("a reply", "in_reply_to_id", theirs.id(), "to[]", "bob")
-			bob.post("/api/v1/statuses/" + bob.publish("two", "visibility", "unlisted").id() + "/reblog").want(200)
-			bob.publish("@alice by name")
-			bob.publish("not for her", "visibility", "private")
-			bob.publish("nor this", "visibility", "direct")
+		{"posts of a subscription", func(alice, bob *User) func() {
+			alice.Post("/api/v1/svc/accounts/" + bob.ID + "/subscribe").Want(200)
+			first := bob.Publish("one")
+			bob.Publish("a reply to himself", "in_reply_to_id", first.ID())
+			theirs := alice.Publish("something")
+			bob.Publish("a reply", "in_reply_to_id", theirs.ID(), "to[]", "bob")
+			bob.Post("/api/v1/statuses/" + bob.Publish("two", "visibility", "unlisted").ID() + "/reblog").Want(200)
+			bob.Publish("@alice by name")
+			bob.Publish("not for her", "visibility", "private")
+			bob.Publish("nor this", "visibility", "direct")
 			return func() {
-				alice.post("/api/v1/svc/accounts/" + bob.id + "/unsubscribe").want(200)
-				bob.publish("three")
+				alice.Post("/api/v1/svc/accounts/" + bob.ID + "/unsubscribe").Want(200)
+				bob.Publish("three")
 			}
 		}, []string{"mention bob", "status bob", "status bob"}, []string{"mention bob", "status bob", "status bob"}},
-		{"edits of what was boosted", func(alice, bob *member) func() {
-			id := bob.publish("one").id()
-			alice.post("/api/v1/statuses/" + id + "/reblog").want(200)
-			bob.send("PUT", "/api/v1/statuses/"+id, map[string]any{"status": "two"}).want(200)
-			bob.send("PUT", "/api/v1/statuses/"+id, map[string]any{"status": "three"}).want(200)
-			return func() { bob.do("DELETE", "/api/v1/statuses/"+id, "", nil).want(200) }
+		{"edits of what was boosted", func(alice, bob *User) func() {
+			id := bob.Publish("one").ID()
+			alice.Post("/api/v1/statuses/" + id + "/reblog").Want(200)
+			bob.SendJSON("PUT", "/api/v1/statuses/"+id, map[string]any{"status": "two"}).Want(200)
+			bob.SendJSON("PUT", "/api/v1/statuses/"+id, map[string]any{"status": "three"}).Want(200)
+			return func() { bob.Do("DELETE", "/api/v1/statuses/"+id, "", nil).Want(200) }
 		}, []string{"update bob"}, nil},
-		{"strangers who are not heard", func(alice, bob *member) func() {
-			alice.send("PUT", "/api/svc/notification_settings", map[string]any{"block_from_strangers": true}).want(200)
-			bob.publish("@alice hello")
-			bob.to(alice.id, "follow")
-			bob.post("/api/v1/statuses/" + alice.publish("mine").id() + "/favourite").want(200)
+		{"strangers who are not heard", func(alice, bob *User) func() {
+			alice.SendJSON("PUT", "/api/svc/notification_settings", map[string]any{"block_from_strangers": true}).Want(200)
+			bob.Publish("@alice hello")
+			bob.AccountAction(alice.ID, "follow")
+			bob.Post("/api/v1/statuses/" + alice.Publish("mine").ID() + "/favourite").Want(200)
 			return func() {
-				alice.to(bob.id, "follow")
-				bob.publish("@alice hello again")
+				alice.AccountAction(bob.ID, "follow")
+				bob.Publish("@alice hello again")
 			}
 		}, nil, []string{"mention bob"}},
-		{"a follow request of a stranger who is not heard", func(alice, bob *member) func() {
-			alice.lock()
-			alice.send("PUT", "/api/svc/notification_settings", map[string]any{"block_from_strangers": true}).want(200)
-			bob.to(alice.id, "follow")
+		{"a follow request of a stranger who is not heard", func(alice, bob *User) func() {
+			alice.Lock()
+			alice.SendJSON("PUT", "/api/svc/notification_settings", map[string]any{"block_from_strangers": true}).Want(200)
+			bob.AccountAction(alice.ID, "follow")
 			return nil
 		}, nil, nil},
-		{"the blocked", func(alice, bob *member) func() {
-			bob.publish("@alice before")
-			alice.to(bob.id, "block")
-			bob.publish("@alice after")
+		{"the blocked", func(alice, bob *User) func() {
+			bob.Publish("@alice before")
+			alice.AccountAction(bob.ID, "block")
+			bob.Publish("@alice after")
 			return nil
 		}, nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := startAPI(t)
-			alice, bob := srv.signUp("alice"), srv.signUp("bob")
+			srv := Start(t)
+			alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 			undo := tt.do(alice, bob)
-			if got := alice.notified(); !slices.Equal(got, tt.told) && len(got)+len(tt.told) > 0 {
+			if got := alice.Notifications(); !slices.Equal(got, tt.told) && len(got)+len(tt.told) > 0 {
 				t.Errorf("told of %q, want %q", got, tt.told)
 			}
 			if undo == nil {
 				return
 			}
 			undo()
-			if got := alice.notified(); !slices.Equal(got, tt.undone) && len(got)+len(tt.undone) > 0 {
+			if got := alice.Notifications(); !slices.Equal(got, tt.undone) && len(got)+len(tt.undone) > 0 {
 				t.Errorf("told of %q in the end, want %q", got, tt.undone)
 			}
 		})
 	}
 }
 
-// lock has others ask before they follow.
-func (m *member) lock() {
-	m.api.t.Helper()
-	m.send("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"locked": true}).want(200)
+// Lock has others ask before they follow.
+func (m *User) Lock() {
+	m.Server.T.Helper()
+	m.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"locked": true}).Want(200)
 }
 
 // Filters on the type and on the status work together, and leave alone what they do not speak of.
 func TestNotificationFiltersTogether(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	bob.to(alice.id, "follow")
-	bob.publish("@alice all", "visibility", "public")
-	bob.publish("@alice few", "visibility", "private")
-	bob.publish("@alice one", "visibility", "direct")
-	bob.post("/api/v1/statuses/" + alice.publish("mine", "visibility", "unlisted").id() + "/favourite").want(200)
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	bob.AccountAction(alice.ID, "follow")
+	bob.Publish("@alice all", "visibility", "public")
+	bob.Publish("@alice few", "visibility", "private")
+	bob.Publish("@alice one", "visibility", "direct")
+	bob.Post("/api/v1/statuses/" + alice.Publish("mine", "visibility", "unlisted").ID() + "/favourite").Want(200)
 	for _, tt := range []struct {
 		query string
 		want  string
@@ -144,14 +144,14 @@ func TestNotificationFiltersTogether(t *testing.T) {
 		{"exclude_visibilities[]=public&exclude_visibilities[]=private&exclude_visibilities[]=direct&types[]=mention", ""},
 		{"types[]=mention&types[]=follow&exclude_types[]=follow", "mention mention mention"},
 		{"types[]=follow&include_types[]=mention", "follow"},
-		{"include_types[]=follow&include_types[]=svc:chat_mention&account_id=" + bob.id, "follow"},
+		{"include_types[]=follow&include_types[]=svc:chat_mention&account_id=" + bob.ID, "follow"},
 		{"exclude_types[]=follow&exclude_types[]=mention&exclude_types[]=nonsense", "favourite"},
 		{"exclude_types[]=follow&limit=2", "favourite mention"},
 		{"types=follow", "follow"},
-		{"account_id=" + alice.id, ""},
+		{"account_id=" + alice.ID, ""},
 	} {
 		t.Run(tt.query, func(t *testing.T) {
-			if got := strings.Join(types(alice.get("/api/v1/notifications?"+tt.query).want(200)), " "); got != tt.want {
+			if got := strings.Join(EntityTypes(alice.Get("/api/v1/notifications?"+tt.query).Want(200)), " "); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

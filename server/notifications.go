@@ -35,7 +35,7 @@ func (s *Server) listNotifications(r *Request) (any, error) {
 	f := store.NotificationFilter{
 		Types:             s.notificationTypes(p.Types),
 		ExcludeTypes:      s.notificationTypes(p.ExcludeTypes),
-		ExcludeVisibility: visibilities(p.ExcludeVisibilities),
+		ExcludeVisibility: parseVisibilities(p.ExcludeVisibilities),
 		WithMuted:         p.WithMuted,
 	}
 	if len(p.Types) == 0 {
@@ -57,11 +57,11 @@ func (s *Server) listNotifications(r *Request) (any, error) {
 	show := func(rows []*store.Notification) (entity.List[*entity.Notification], error) {
 		return s.entities.Notifications(r.Context(), r.Viewer, rows)
 	}
-	scanned, shown, err := sift(page.Page, store.FilterNotifications, read, show)
+	scanned, shown, err := filteredPage(page.Page, store.FilterNotifications, read, show)
 	if err != nil {
 		return nil, err
 	}
-	r.linkSifted(page, len(shown), len(scanned), func(i int) string { return notificationCursor(scanned[i]) })
+	r.linkFilteredPage(page, len(shown), len(scanned), func(i int) string { return notificationCursor(scanned[i]) })
 	return shown, nil
 }
 
@@ -135,8 +135,8 @@ func (s *Server) dismissNotification(r *Request) (any, error) {
 	return nil, err
 }
 
-// maxDestroyed is how many notifications one request may remove.
-const maxDestroyed = 1000
+// maxDismissed is how many notifications one request may remove.
+const maxDismissed = 1000
 
 // destroyNotifications removes several notifications. Those that are not the viewer's are left alone.
 func (s *Server) destroyNotifications(r *Request) (any, error) {
@@ -149,8 +149,8 @@ func (s *Server) destroyNotifications(r *Request) (any, error) {
 	if len(p.IDs) == 0 {
 		return nil, errs.BadRequest("Missing field: ids.")
 	}
-	if len(p.IDs) > maxDestroyed {
-		return nil, errs.BadRequest("ids - too many: %d, at most %d.", len(p.IDs), maxDestroyed)
+	if len(p.IDs) > maxDismissed {
+		return nil, errs.BadRequest("ids - too many: %d, at most %d.", len(p.IDs), maxDismissed)
 	}
 	_, err := s.social.DismissNotifications(r.Context(), r.Viewer, p.IDs)
 	return nil, err

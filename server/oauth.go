@@ -12,11 +12,11 @@ import (
 
 // oauthRoutes are how apps obtain tokens, and how they and their users get rid of them.
 var oauthRoutes = routes{
-	"GET /oauth/authorize":                        {anonymous.pages(), (*Server).showAuthorize},
-	"POST /oauth/authorize":                       {anonymous.pages().limit("authentication"), (*Server).authorize},
+	"GET /oauth/authorize":                        {anonymous.asHTML(), (*Server).showAuthorize},
+	"POST /oauth/authorize":                       {anonymous.asHTML().limit("authentication"), (*Server).authorize},
 	"POST /oauth/token":                           {anonymous, (*Server).createToken},
-	"POST /oauth/revoke":                          {anonymous, (*Server).revokeByApp},
-	"GET /.well-known/oauth-authorization-server": {anonymous, (*Server).describeOAuth},
+	"POST /oauth/revoke":                          {anonymous, (*Server).revokeTokenByValue},
+	"GET /.well-known/oauth-authorization-server": {anonymous, (*Server).showMetadata},
 	"GET /api/oauth_tokens":                       {user(), (*Server).listTokens},
 	"DELETE /api/oauth_tokens/:id":                {user(), (*Server).deleteToken},
 }
@@ -29,14 +29,14 @@ func oauthError(status int, code, description string) *errs.Error {
 var (
 	errInvalidClient = oauthError(http.StatusUnauthorized, "invalid_client", "The client is unknown, or its secret is wrong")
 	errInvalidScope  = oauthError(http.StatusBadRequest, "invalid_scope", "The scope is unknown, or more than the app may have")
-	errBadLogin      = oauthError(http.StatusBadRequest, "invalid_grant", "The user name or the password is wrong")
+	errWrongPassword = oauthError(http.StatusBadRequest, "invalid_grant", "The user name or the password is wrong")
 	errBadCode       = oauthError(http.StatusBadRequest, "invalid_grant", "The code is invalid, expired, used, or was issued for something else")
 	errBadRefresh    = oauthError(http.StatusBadRequest, "invalid_grant", "The refresh token is invalid")
 )
 
-// grantable returns the scopes that an app gets: those asked for, or all its own if it asks for none. It may not ask for more than
+// grantableScopes returns the scopes that an app gets: those asked for, or all its own if it asks for none. It may not ask for more than
 // it was registered with. What administers the server is left out for who is no staff, and for apps by themselves (user nil).
-func grantable(a *store.App, asked store.Scopes, user *store.User) (store.Scopes, error) {
+func grantableScopes(a *store.App, asked store.Scopes, user *store.User) (store.Scopes, error) {
 	scopes := asked.Known()
 	if len(asked) == 0 {
 		scopes = a.Scopes
@@ -56,14 +56,14 @@ func grantable(a *store.App, asked store.Scopes, user *store.User) (store.Scopes
 	return granted, nil
 }
 
-// grant issues a token of an app for an account, or for the app itself if account is nil. Further consequences stand in also,
+// issueToken issues a token of an app for an account, or for the app itself if account is nil. Further consequences stand in also,
 // which may be nil.
-func (s *Server) grant(ctx context.Context, a *store.App, account *store.Account, scopes store.Scopes, also func(*store.Tx, *store.Token) error) (*entity.Token, error) {
+func (s *Server) issueToken(ctx context.Context, a *store.App, account *store.Account, scopes store.Scopes, also func(*store.Tx, *store.Token) error) (*entity.Token, error) {
 	t := &store.Token{AppID: &a.ID, Scopes: scopes}
 	if account != nil {
 		t.AccountID = &account.ID
 	}
-	access, refresh := s.freshen(t)
+	access, refresh := s.rotateToken(t)
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		if err := tx.AddToken(ctx, t); err != nil {
 			return err
@@ -85,8 +85,8 @@ func (s *Server) grant(ctx context.Context, a *store.App, account *store.Account
 	return &answer, nil
 }
 
-// freshen draws a new pair of tokens for t. An app by itself needs no refresh token: it has its secret (RFC 6749, 4.4.3).
-func (s *Server) freshen(t *store.Token) (access, refresh string) {
+// rotateToken draws a new pair of tokens for t. An app by itself needs no refresh token: it has its secret (RFC 6749, 4.4.3).
+func (s *Server) rotateToken(t *store.Token) (access, refresh string) {
 	access = keys.NewToken()
 	t.Hash, t.RefreshHash, t.ExpiresAt = keys.HashToken(access), nil, nil
 	if t.AccountID != nil {
@@ -100,8 +100,8 @@ func (s *Server) freshen(t *store.Token) (access, refresh string) {
 	return access, refresh
 }
 
-// describeOAuth tells clients what they can do here (RFC 8414).
-func (s *Server) describeOAuth(*Request) (any, error) {
+// showMetadata tells clients what they can do here (RFC 8414).
+func (s *Server) showMetadata(*Request) (any, error) {
 	return struct {
 		Issuer        string       `json:"issuer"`
 		Authorization string       `json:"authorization_endpoint"`

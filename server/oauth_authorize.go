@@ -37,12 +37,12 @@ const (
 	approve       = "approve"
 	deny          = "deny"
 	switchAccount = "switch" // to another account
-	askParam      = "consent"
-	ask           = "ask" // who signs in has not been asked yet. A program that sends name and password consents by that
+	consentParam  = "consent"
+	askConsent    = "ask" // who signs in has not been asked yet. A program that sends name and password consents by that
 )
 
-// badLoginFault is said about a wrong name or password.
-const badLoginFault = "Invalid Username/Password"
+// wrongPasswordMessage is said about a wrong name or password.
+const wrongPasswordMessage = "Invalid Username/Password"
 
 var challengePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
@@ -84,7 +84,7 @@ func (s *Server) bindAuthorization(r *Request) (z *authorization, p authorizePar
 		return nil, p, nil, errs.BadRequest("The app wants you to be sent to an address that it has not registered. Start again from the app.")
 	}
 	z.scopes = parseScopes(slices.Concat(p.Scope, p.Scopes))
-	if _, err := grantable(a, z.scopes, &store.User{IsAdmin: true}); err != nil { // who it is will be known later
+	if _, err := grantableScopes(a, z.scopes, &store.User{IsAdmin: true}); err != nil { // who it is will be known later
 		return nil, p, nil, errs.Unauthorized("%s", errScope.Message)
 	}
 	switch {
@@ -117,11 +117,11 @@ func (z *authorization) refuse(code, description string) (any, error) {
 	if z.redirect == outOfBand {
 		return nil, errs.BadRequest("%s", description)
 	}
-	return z.back("error", code, "error_description", description), nil
+	return z.redirectBack("error", code, "error_description", description), nil
 }
 
-// back leads to the app with parameters, and with the state that it gave.
-func (z *authorization) back(pairs ...string) redirect {
+// redirectBack leads to the app with parameters, and with the state that it gave.
+func (z *authorization) redirectBack(pairs ...string) redirect {
 	if z.state != nil {
 		pairs = append(pairs, "state", *z.state)
 	}
@@ -136,8 +136,8 @@ func (z *authorization) back(pairs ...string) redirect {
 	return redirect(to)
 }
 
-// hidden are the fields by which our forms keep what the app asks for.
-func (z *authorization) hidden(more ...web.Field) []web.Field {
+// formFields are the fields by which our forms keep what the app asks for.
+func (z *authorization) formFields(more ...web.Field) []web.Field {
 	fields := []web.Field{
 		{Name: "client_id", Value: z.app.ClientID},
 		{Name: "redirect_uri", Value: z.redirect},
@@ -153,10 +153,10 @@ func (z *authorization) hidden(more ...web.Field) []web.Field {
 	return append(fields, more...)
 }
 
-func (z *authorization) who() web.App { return web.App{Name: z.app.Name, Website: z.app.Website} }
+func (z *authorization) appInfo() web.App { return web.App{Name: z.app.Name, Website: z.app.Website} }
 
-// target says where the answer leads.
-func (z *authorization) target() string {
+// targetName says where the answer leads.
+func (z *authorization) targetName() string {
 	u, err := url.Parse(z.redirect)
 	switch {
 	case z.redirect == outOfBand:
@@ -220,7 +220,7 @@ func (s *Server) authorize(r *Request) (any, error) {
 	}
 	switch decision {
 	case approve:
-		return s.giveCode(r.Context(), z, id.Account, id.User)
+		return s.issueCode(r.Context(), z, id.Account, id.User)
 	case switchAccount:
 		if err := s.endSession(r, id.Token.ID); err != nil {
 			return nil, err
@@ -238,20 +238,20 @@ func (s *Server) authorizeByPassword(r *Request, z *authorization, name, passwor
 		return nil, err
 	}
 	if user == nil {
-		return s.loginPage(z, http.StatusUnauthorized, name, badLoginFault)
+		return s.loginPage(z, http.StatusUnauthorized, name, wrongPasswordMessage)
 	}
-	if st := stateOf(user); st != nil {
-		return s.loginPage(z, http.StatusForbidden, name, st.signIn)
+	if st := problemOf(user); st != nil {
+		return s.loginPage(z, http.StatusForbidden, name, st.signInMessage)
 	}
-	asked := r.Query(askParam) == ask
-	if !user.MFA() {
-		return s.signedIn(r, z, user, asked)
+	asked := r.Query(consentParam) == askConsent
+	if !user.HasMFA() {
+		return s.completeSignIn(r, z, user, asked)
 	}
-	challenge, err := s.challenge(r, user, z.app, store.MFAPurpose{
-		Scopes: z.scopes, Page: true, Ask: asked, RedirectURI: z.redirect, State: z.state, CodeChallenge: z.challenge,
+	challenge, err := s.createChallenge(r, user, z.app, store.MFAPurpose{
+		Scopes: z.scopes, Page: true, NeedsConsent: asked, RedirectURI: z.redirect, State: z.state, CodeChallenge: z.challenge,
 	})
-	if errors.Is(err, errBadLogin) {
-		return s.loginPage(z, http.StatusUnauthorized, name, badLoginFault)
+	if errors.Is(err, errWrongPassword) {
+		return s.loginPage(z, http.StatusUnauthorized, name, wrongPasswordMessage)
 	}
 	if err != nil {
 		return nil, err
@@ -259,15 +259,15 @@ func (s *Server) authorizeByPassword(r *Request, z *authorization, name, passwor
 	return s.challengePage(http.StatusOK, z, challenge, "")
 }
 
-// signedIn goes on with who has proved to be user.
-func (s *Server) signedIn(r *Request, z *authorization, user *store.User, consent bool) (any, error) {
+// completeSignIn goes on with who has proved to be user.
+func (s *Server) completeSignIn(r *Request, z *authorization, user *store.User, consent bool) (any, error) {
 	account, err := s.db.Account(r.Context(), user.AccountID)
 	if err != nil {
 		return nil, err
 	}
 	token, err := s.startSession(r, user)
-	if errors.Is(err, errBadLogin) {
-		return s.loginPage(z, http.StatusUnauthorized, "", badLoginFault)
+	if errors.Is(err, errWrongPassword) {
+		return s.loginPage(z, http.StatusUnauthorized, "", wrongPasswordMessage)
 	}
 	if err != nil {
 		return nil, err
@@ -275,47 +275,47 @@ func (s *Server) signedIn(r *Request, z *authorization, user *store.User, consen
 	if consent {
 		return s.consentPage(z, account, user, token)
 	}
-	return s.giveCode(r.Context(), z, account, user)
+	return s.issueCode(r.Context(), z, account, user)
 }
 
 func (s *Server) loginPage(z *authorization, status int, name, fault string) (any, error) {
-	return s.page(status, web.Login{App: z.who(), Hidden: z.hidden(web.Field{Name: askParam, Value: ask}), Name: name, Fault: fault})
+	return s.page(status, web.Login{App: z.appInfo(), Hidden: z.formFields(web.Field{Name: consentParam, Value: askConsent}), Name: name, Fault: fault})
 }
 
 func (s *Server) consentPage(z *authorization, account *store.Account, user *store.User, session string) (any, error) {
-	scopes, err := grantable(z.app, z.scopes, user)
+	scopes, err := grantableScopes(z.app, z.scopes, user)
 	if err != nil {
 		return nil, errs.Forbidden("%s", errScope.Message)
 	}
 	return s.page(http.StatusOK, web.Consent{
-		App: z.who(), Acct: account.Acct(), Scopes: web.Describe(scopes), Target: z.target(),
-		Hidden: z.hidden(web.Field{Name: formParam, Value: s.formToken(session)}),
+		App: z.appInfo(), Acct: account.Acct(), Scopes: web.DescribeScopes(scopes), Target: z.targetName(),
+		Hidden: z.formFields(web.Field{Name: formParam, Value: s.formToken(session)}),
 	})
 }
 
-// giveCode gives the app a code for the account.
-func (s *Server) giveCode(ctx context.Context, z *authorization, account *store.Account, user *store.User) (any, error) {
-	scopes, err := grantable(z.app, z.scopes, user)
+// issueCode gives the app a code for the account.
+func (s *Server) issueCode(ctx context.Context, z *authorization, account *store.Account, user *store.User) (any, error) {
+	scopes, err := grantableScopes(z.app, z.scopes, user)
 	if err != nil {
 		return nil, errs.Forbidden("%s", errScope.Message)
 	}
 	code := keys.NewToken()
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		if err := sameSecrets(ctx, tx, user); err != nil {
+		if err := checkCredentialsUnchanged(ctx, tx, user); err != nil {
 			return err
 		}
-		return tx.AddCode(ctx, &store.Code{
+		return tx.AddAuthorizationCode(ctx, &store.AuthorizationCode{
 			Hash: keys.HashToken(code), AppID: z.app.ID, AccountID: account.ID, RedirectURI: z.redirect, Scopes: scopes, CodeChallenge: z.challenge,
 		})
 	})
-	if errors.Is(err, errBadLogin) {
-		return s.loginPage(z, http.StatusUnauthorized, "", badLoginFault)
+	if errors.Is(err, errWrongPassword) {
+		return s.loginPage(z, http.StatusUnauthorized, "", wrongPasswordMessage)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if z.redirect == outOfBand {
-		return s.page(http.StatusOK, web.Code{App: z.who(), Code: code})
+		return s.page(http.StatusOK, web.Code{App: z.appInfo(), Code: code})
 	}
-	return z.back("code", code), nil
+	return z.redirectBack("code", code), nil
 }

@@ -14,138 +14,138 @@ import (
 )
 
 const (
-	outOfBand = "urn:ietf:wg:oauth:2.0:oob"
-	callback  = "https://app.example.com/callback"
+	OutOfBandURI = "urn:ietf:wg:oauth:2.0:oob"
+	callback     = "https://app.example.com/callback"
 )
 
-// walk goes through the authorize page with a fresh browser as somebody, allows what is asked, and returns the last page.
-func (a *api) walk(nick string, params ...string) *webpage {
-	a.t.Helper()
-	login := a.browser().get("/oauth/authorize", params...).want(200)
-	consent := login.submit(0, "authorization[name]", nick, "authorization[password]", testPassword).want(200)
-	return consent.submit(0)
+// authorizeInBrowser goes through the authorize page with a fresh browser as somebody, allows what is asked, and returns the last page.
+func (a *Server) authorizeInBrowser(nick string, params ...string) *Page {
+	a.T.Helper()
+	login := a.Browser().Get("/oauth/authorize", params...).Want(200)
+	consent := login.Submit(0, "authorization[name]", nick, "authorization[password]", Password).Want(200)
+	return consent.Submit(0)
 }
 
 func TestAuthorizePage(t *testing.T) {
-	srv := startAPI(t)
-	srv.signUp("alice")
-	app := srv.registerApp("redirect_uris", callback, "client_name", "Test <b>app</b>", "website", "https://app.example.com")
-	b := srv.browser()
-	asked := []string{"response_type", "code", "client_id", app.id, "redirect_uri", callback, "scope", "read write:statuses", "state", "a&b=c d", "lang", "de"}
+	srv := Start(t)
+	srv.SignUp("alice")
+	app := srv.RegisterApp("redirect_uris", callback, "client_name", "Test <b>app</b>", "website", "https://app.example.com")
+	b := srv.Browser()
+	asked := []string{"response_type", "code", "client_id", app.ID, "redirect_uri", callback, "scope", "read write:statuses", "state", "a&b=c d", "lang", "de"}
 
-	login := b.get("/oauth/authorize", asked...).want(200, "Sign in", "Test <b>app</b>")
+	login := b.Get("/oauth/authorize", asked...).Want(200, "Sign in", "Test <b>app</b>")
 	for name, want := range map[string]string{
 		"Content-Type": "text/html; charset=utf-8", "X-Frame-Options": "DENY", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
 		"Cross-Origin-Opener-Policy": "", "Access-Control-Allow-Origin": "", "Referrer-Policy": "same-origin",
 	} {
-		if got := login.header.Get(name); got != want {
+		if got := login.Header.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	if policy := login.header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "form-action") {
+	if policy := login.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "form-action") {
 		t.Errorf("the policy is %q", policy)
 	}
 
-	again := login.submit(0, "authorization[name]", "alice", "authorization[password]", "wrong").want(401, "Invalid Username/Password")
-	if got := again.forms[0].fields.Get("authorization[name]"); got != "alice" {
+	again := login.Submit(0, "authorization[name]", "alice", "authorization[password]", "wrong").Want(401, "Invalid Username/Password")
+	if got := again.Forms[0].Fields.Get("authorization[name]"); got != "alice" {
 		t.Errorf("the name is %q after a wrong password", got)
 	}
-	if got := again.forms[0].fields.Get("authorization[password]"); got != "" {
+	if got := again.Forms[0].Fields.Get("authorization[password]"); got != "" {
 		t.Errorf("the password comes back as %q", got)
 	}
-	login.submit(0, "authorization[name]", "nobody", "authorization[password]", testPassword).want(401, "Invalid Username/Password")
-	if len(b.cookies) != 0 {
-		t.Fatalf("cookies after wrong passwords: %v", b.cookies)
+	login.Submit(0, "authorization[name]", "nobody", "authorization[password]", Password).Want(401, "Invalid Username/Password")
+	if len(b.Cookies) != 0 {
+		t.Fatalf("cookies after wrong passwords: %v", b.Cookies)
 	}
 
-	consent := again.submit(0, "authorization[password]", testPassword).want(200, "@alice", "Test <b>app</b>", "app.example.com",
+	consent := again.Submit(0, "authorization[password]", Password).Want(200, "@alice", "Test <b>app</b>", "app.example.com",
 		"See what you can see", "Post, edit and delete in your name")
-	cookie := b.cookies["_svc_key"]
+	cookie := b.Cookies["_svc_key"]
 	if cookie == nil || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Secure {
 		t.Fatalf("the session cookie is %v", cookie)
 	}
-	if allow := consent.forms[0].buttons[0].text; allow != "Allow" {
+	if allow := consent.Forms[0].Buttons[0].Text; allow != "Allow" {
 		t.Errorf("the first button is %q", allow)
 	}
-	to, params := consent.submit(0).location()
+	to, params := consent.Submit(0).Location()
 	if to != callback || params.Get("state") != "a&b=c d" {
 		t.Errorf("led to %s with %v", to, params)
 	}
-	o := srv.grant(app, "authorization_code", "code", params.Get("code"), "redirect_uri", callback).want(200).object()
-	if o.str("scope") != "read write:statuses" {
-		t.Errorf("the scope is %q", o.str("scope"))
+	o := srv.Grant(app, "authorization_code", "code", params.Get("code"), "redirect_uri", callback).Want(200).Object()
+	if o.Str("scope") != "read write:statuses" {
+		t.Errorf("the scope is %q", o.Str("scope"))
 	}
 
 	// Who is signed in is only asked whether the app may.
-	consent = b.get("/oauth/authorize", asked...).want(200, "@alice")
-	if consent.forms[0].hasText {
+	consent = b.Get("/oauth/authorize", asked...).Want(200, "@alice")
+	if consent.Forms[0].HasText {
 		t.Error("there is something to type for who is signed in")
 	}
-	_, params = consent.submit(1).location()
+	_, params = consent.Submit(1).Location()
 	if params.Get("error") != "access_denied" || params.Get("state") != "a&b=c d" || params.Has("code") {
 		t.Errorf("after denial the app gets %v", params)
 	}
-	if !b.get("/oauth/authorize", append(asked, "force_login", "true")...).want(200).forms[0].hasText {
+	if !b.Get("/oauth/authorize", append(asked, "force_login", "true")...).Want(200).Forms[0].HasText {
 		t.Error("force_login does not ask who it is")
 	}
-	switched := consent.submit(2).want(200)
-	if !switched.forms[0].hasText || len(b.cookies) != 0 {
+	switched := consent.Submit(2).Want(200)
+	if !switched.Forms[0].HasText || len(b.Cookies) != 0 {
 		t.Error("another account cannot be chosen")
 	}
-	b.cookies["_svc_key"] = cookie
-	if !b.get("/oauth/authorize", asked...).want(200).forms[0].hasText {
+	b.Cookies["_svc_key"] = cookie
+	if !b.Get("/oauth/authorize", asked...).Want(200).Forms[0].HasText {
 		t.Error("the session goes on after another account was chosen")
 	}
 }
 
 func TestAuthorizeOutOfBand(t *testing.T) {
-	srv := startAPI(t)
-	srv.signUp("alice")
-	app := srv.registerApp()
-	page := srv.walk("alice", "response_type", "code", "client_id", app.id).want(200, "Your code") // the only redirect address
-	if len(page.codes) != 2 || page.codes[0] != page.codes[1] || len(page.codes[0]) != 43 {
-		t.Fatalf("codes on the page: %q", page.codes)
+	srv := Start(t)
+	srv.SignUp("alice")
+	app := srv.RegisterApp()
+	page := srv.authorizeInBrowser("alice", "response_type", "code", "client_id", app.ID).Want(200, "Your code") // the only redirect address
+	if len(page.Codes) != 2 || page.Codes[0] != page.Codes[1] || len(page.Codes[0]) != 43 {
+		t.Fatalf("codes on the page: %q", page.Codes)
 	}
-	srv.grant(app, "authorization_code", "code", page.codes[0], "redirect_uri", outOfBand).want(200)
+	srv.Grant(app, "authorization_code", "code", page.Codes[0], "redirect_uri", OutOfBandURI).Want(200)
 
-	b := srv.browser()
-	consent := b.get("/oauth/authorize", "response_type", "code", "client_id", app.id, "redirect_uri", outOfBand).
-		submit(0, "authorization[name]", "alice@example.org", "authorization[password]", testPassword)
-	consent.submit(1).want(200, "Access denied")
+	b := srv.Browser()
+	consent := b.Get("/oauth/authorize", "response_type", "code", "client_id", app.ID, "redirect_uri", OutOfBandURI).
+		Submit(0, "authorization[name]", "alice@example.org", "authorization[password]", Password)
+	consent.Submit(1).Want(200, "Access denied")
 }
 
 // TestAuthorizeAtOnce is a program that sends name and password with all the rest, and consents by that.
 func TestAuthorizeAtOnce(t *testing.T) {
-	srv := startAPI(t)
-	srv.signUp("alice")
-	app := srv.registerApp("redirect_uris", callback)
+	srv := Start(t)
+	srv.SignUp("alice")
+	app := srv.RegisterApp("redirect_uris", callback)
 	for name, fields := range map[string][]string{
-		"nested": {"authorization[name]", "alice", "authorization[password]", testPassword, "authorization[client_id]", app.id,
+		"nested": {"authorization[name]", "alice", "authorization[password]", Password, "authorization[client_id]", app.ID,
 			"authorization[redirect_uri]", callback, "authorization[response_type]", "code", "authorization[state]", "s",
 			"authorization[scope][]", "read", "authorization[scope][]", "follow"},
-		"plain": {"name", "@alice", "password", testPassword, "client_id", app.id, "redirect_uri", callback, "response_type", "code",
+		"plain": {"name", "@alice", "password", Password, "client_id", app.ID, "redirect_uri", callback, "response_type", "code",
 			"state", "s", "scope", "read follow"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := srv.as(nil).post("/oauth/authorize", fields...).want(302)
-			u, err := url.Parse(a.header.Get("Location"))
+			a := srv.As(nil).Post("/oauth/authorize", fields...).Want(302)
+			u, err := url.Parse(a.Header.Get("Location"))
 			if err != nil || u.Query().Get("state") != "s" {
 				t.Fatalf("led to %s, %v", u, err)
 			}
-			o := srv.grant(app, "authorization_code", "code", u.Query().Get("code")).want(200).object()
-			if o.str("scope") != "read follow" {
-				t.Errorf("the scope is %q", o.str("scope"))
+			o := srv.Grant(app, "authorization_code", "code", u.Query().Get("code")).Want(200).Object()
+			if o.Str("scope") != "read follow" {
+				t.Errorf("the scope is %q", o.Str("scope"))
 			}
 		})
 	}
 }
 
 func TestAuthorizeRefuses(t *testing.T) {
-	srv := startAPI(t)
-	srv.signUp("alice")
-	app := srv.registerApp("redirect_uris", callback+" https://app.example.com/other", "scopes", "read write:statuses")
-	oob := srv.registerApp("scopes", "admin:read")
-	good := []string{"response_type", "code", "client_id", app.id, "redirect_uri", callback, "scope", "read", "state", "x"}
+	srv := Start(t)
+	srv.SignUp("alice")
+	app := srv.RegisterApp("redirect_uris", callback+" https://app.example.com/other", "scopes", "read write:statuses")
+	oob := srv.RegisterApp("scopes", "admin:read")
+	good := []string{"response_type", "code", "client_id", app.ID, "redirect_uri", callback, "scope", "read", "state", "x"}
 	for _, tt := range []struct {
 		name   string
 		change []string // "-" removes a parameter
@@ -165,83 +165,83 @@ func TestAuthorizeRefuses(t *testing.T) {
 		{"the plain challenge", []string{"code_challenge", strings.Repeat("a", 43), "code_challenge_method", "plain"}, 302, "invalid_request"},
 		{"a challenge without method", []string{"code_challenge", strings.Repeat("a", 43)}, 302, "invalid_request"},
 		{"a malformed challenge", []string{"code_challenge", "a b", "code_challenge_method", "S256"}, 302, "invalid_request"},
-		{"another kind of answer, and no way back", []string{"client_id", oob.id, "redirect_uri", "-", "scope", "-", "response_type", "token"}, 400, "kind"},
+		{"another kind of answer, and no way back", []string{"client_id", oob.ID, "redirect_uri", "-", "scope", "-", "response_type", "token"}, 400, "kind"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			values := pairs(good)
+			values := Pairs(good)
 			for i := 0; i < len(tt.change); i += 2 {
 				if values.Set(tt.change[i], tt.change[i+1]); tt.change[i+1] == "-" {
 					values.Del(tt.change[i])
 				}
 			}
-			post := url.Values{"name": {"alice"}, "password": {testPassword}}
+			post := url.Values{"name": {"alice"}, "password": {Password}}
 			for k, v := range values {
 				post[k] = v
 			}
-			b := srv.browser()
-			for _, page := range []*webpage{b.get("/oauth/authorize?" + values.Encode()), b.post("/oauth/authorize", post)} {
+			b := srv.Browser()
+			for _, page := range []*Page{b.Get("/oauth/authorize?" + values.Encode()), b.Post("/oauth/authorize", post)} {
 				if tt.status == 302 {
-					to, params := page.location()
+					to, params := page.Location()
 					if to != callback || params.Get("error") != tt.want || params.Get("state") != "x" || params.Get("error_description") == "" {
 						t.Errorf("led to %s with %v", to, params)
 					}
 					continue
 				}
-				page.want(tt.status, tt.want)
-				if page.header.Get("Content-Type") != "text/html; charset=utf-8" {
-					t.Errorf("the error is %s", page.header.Get("Content-Type"))
+				page.Want(tt.status, tt.want)
+				if page.Header.Get("Content-Type") != "text/html; charset=utf-8" {
+					t.Errorf("the error is %s", page.Header.Get("Content-Type"))
 				}
 			}
-			if len(b.cookies) != 0 {
+			if len(b.Cookies) != 0 {
 				t.Error("there is a session")
 			}
 		})
 	}
-	srv.browser().get("/oauth/authorize", "client_id", oob.id, "response_type", "code").want(200).
-		submit(0, "authorization[name]", "alice", "authorization[password]", testPassword).
-		want(403, "This action is outside the authorized scopes") // nothing is left for who is no staff
+	srv.Browser().Get("/oauth/authorize", "client_id", oob.ID, "response_type", "code").Want(200).
+		Submit(0, "authorization[name]", "alice", "authorization[password]", Password).
+		Want(403, "This action is outside the authorized scopes") // nothing is left for who is no staff
 }
 
 func TestAuthorizeFromElsewhere(t *testing.T) {
-	srv := startAPI(t)
-	srv.signUp("alice")
-	app := srv.registerApp("redirect_uris", callback)
-	asked := []string{"response_type", "code", "client_id", app.id, "redirect_uri", callback}
-	b := srv.browser()
-	login := b.get("/oauth/authorize", asked...)
-	b.origin = "https://evil.example.com"
-	login.submit(0, "authorization[name]", "alice", "authorization[password]", testPassword).want(403, "another site")
-	b.origin = srv.url
-	consent := login.submit(0, "authorization[name]", "alice", "authorization[password]", testPassword).want(200)
-	b.origin = "null"
-	consent.submit(0).want(403, "another site")
-	b.origin = srv.url
+	srv := Start(t)
+	srv.SignUp("alice")
+	app := srv.RegisterApp("redirect_uris", callback)
+	asked := []string{"response_type", "code", "client_id", app.ID, "redirect_uri", callback}
+	b := srv.Browser()
+	login := b.Get("/oauth/authorize", asked...)
+	b.Origin = "https://evil.example.com"
+	login.Submit(0, "authorization[name]", "alice", "authorization[password]", Password).Want(403, "another site")
+	b.Origin = srv.URL
+	consent := login.Submit(0, "authorization[name]", "alice", "authorization[password]", Password).Want(200)
+	b.Origin = "null"
+	consent.Submit(0).Want(403, "another site")
+	b.Origin = srv.URL
 
-	other := srv.browser()
-	foreign := other.get("/oauth/authorize", asked...).submit(0, "authorization[name]", "alice", "authorization[password]", testPassword)
-	consent.forms[0].fields.Set("form_token", foreign.forms[0].fields.Get("form_token"))
-	consent.submit(0).want(403, "another site")
-	consent.forms[0].fields.Del("form_token")
-	consent.submit(0).want(403, "another site")
+	other := srv.Browser()
+	foreign := other.Get("/oauth/authorize", asked...).Submit(0, "authorization[name]", "alice", "authorization[password]", Password)
+	consent.Forms[0].Fields.Set("form_token", foreign.Forms[0].Fields.Get("form_token"))
+	consent.Submit(0).Want(403, "another site")
+	consent.Forms[0].Fields.Del("form_token")
+	consent.Submit(0).Want(403, "another site")
 
 	// The token of an app in the cookie is no session: the app could give itself leave for more.
-	own := srv.grant(app, "password", "username", "alice", "password", testPassword, "scope", "read").want(200)
-	b = srv.browser()
-	b.cookies["_svc_key"] = &http.Cookie{Name: "_svc_key", Value: own.object().str("access_token")}
-	if !b.get("/oauth/authorize", asked...).want(200).forms[0].hasText {
+	own := srv.Grant(app, "password", "username", "alice", "password", Password, "scope", "read").Want(200)
+	b = srv.Browser()
+	b.Cookies["_svc_key"] = &http.Cookie{Name: "_svc_key", Value: own.Object().Str("access_token")}
+	if !b.Get("/oauth/authorize", asked...).Want(200).Forms[0].HasText {
 		t.Error("an app can consent for the person")
 	}
 }
 
 func TestAuthorizeUnusableAccounts(t *testing.T) {
-	srv := startAPI(t)
-	app := srv.registerApp()
+	srv := Start(t)
+	app := srv.RegisterApp()
 	for nick, tt := range unusable {
-		srv.signUp(nick)
-		srv.changeUser(nick, tt.change)
-		login := srv.browser().get("/oauth/authorize", "response_type", "code", "client_id", app.id)
-		login.submit(0, "authorization[name]", nick, "authorization[password]", testPassword).want(403, tt.signIn)
-		login.submit(0, "authorization[name]", nick, "authorization[password]", "wrong").want(401, "Invalid Username/Password")
+		srv.SignUp(nick)
+		srv.ChangeUser(nick, tt.change)
+		login := srv.Browser().Get("/oauth/authorize", "response_type", "code", "client_id", app.ID)
+		login.Submit(0, "authorization[name]", nick, "authorization[password]", Password).Want(403, tt.signIn)
+		login.Submit(0, "authorization[name]", nick, "authorization[password]", "wrong").Want(401, "Invalid Username/Password")
 	}
 }
 
@@ -260,11 +260,11 @@ var unusable = map[string]struct {
 		"missing_confirmed_email", "Your login is missing a confirmed e-mail address", "Your login is missing a confirmed e-mail address"},
 }
 
-// changeUser changes somebody as those who run the server do.
-func (a *api) changeUser(nick string, change func(*store.User)) {
-	a.t.Helper()
-	ctx := a.t.Context()
-	err := a.db.Update(ctx, func(tx *store.Tx) error {
+// ChangeUser changes somebody as those who run the server do.
+func (a *Server) ChangeUser(nick string, change func(*store.User)) {
+	a.T.Helper()
+	ctx := a.T.Context()
+	err := a.DB.Update(ctx, func(tx *store.Tx) error {
 		account, err := tx.AccountByName(ctx, nick, "")
 		if err != nil {
 			return err
@@ -277,14 +277,14 @@ func (a *api) changeUser(nick string, change func(*store.User)) {
 		return tx.SaveUser(ctx, user)
 	})
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 }
 
 func TestPKCE(t *testing.T) {
-	srv := startAPI(t)
-	srv.signUp("alice")
-	app := srv.registerApp()
+	srv := Start(t)
+	srv.SignUp("alice")
+	app := srv.RegisterApp()
 	verifier := "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk" // of RFC 7636, appendix B
 	const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 	for _, tt := range []struct {
@@ -300,11 +300,11 @@ func TestPKCE(t *testing.T) {
 		{"not asked for", nil, "anything", 200},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			page := srv.walk("alice", append([]string{"response_type", "code", "client_id", app.id}, tt.asked...)...).want(200)
-			a := srv.grant(app, "authorization_code", "code", page.codes[0], "code_verifier", tt.verifier).want(tt.want)
+			page := srv.authorizeInBrowser("alice", append([]string{"response_type", "code", "client_id", app.ID}, tt.asked...)...).Want(200)
+			a := srv.Grant(app, "authorization_code", "code", page.Codes[0], "code_verifier", tt.verifier).Want(tt.want)
 			if tt.want == 400 {
-				a.wantError(400, "invalid_grant")
-				srv.grant(app, "authorization_code", "code", page.codes[0], "code_verifier", verifier).want(200) // it is not lost by that
+				a.WantError(400, "invalid_grant")
+				srv.Grant(app, "authorization_code", "code", page.Codes[0], "code_verifier", verifier).Want(200) // it is not lost by that
 			}
 		})
 	}
@@ -316,45 +316,45 @@ func TestPKCE(t *testing.T) {
 
 // TestRedirectByteForByte uses an address as web clients register it, with an address inside.
 func TestRedirectByteForByte(t *testing.T) {
-	srv := startAPI(t)
-	srv.signUp("alice")
+	srv := Start(t)
+	srv.SignUp("alice")
 	for _, tt := range []struct{ registered, want string }{
 		{"https://web.example.com/api/example.org/oauth/https%3A%2F%2Fweb.example.com?a=%20+b", "https://web.example.com/api/example.org/oauth/https%3A%2F%2Fweb.example.com?a=%20+b&code="},
 		{"com.example.app://callback", "com.example.app://callback?code="},
 		{"com.example.app:/callback?x", "com.example.app:/callback?x&code="},
 		{"https://bücher.example/ü", "https://bücher.example/ü?code="},
 	} {
-		app := srv.registerApp("redirect_uris", tt.registered)
-		page := srv.walk("alice", "response_type", "code", "client_id", app.id, "redirect_uri", tt.registered).answer.want(302)
-		to := page.header.Get("Location")
+		app := srv.RegisterApp("redirect_uris", tt.registered)
+		page := srv.authorizeInBrowser("alice", "response_type", "code", "client_id", app.ID, "redirect_uri", tt.registered).Response.Want(302)
+		to := page.Header.Get("Location")
 		code, ok := strings.CutPrefix(to, tt.want)
 		if !ok || len(code) != 43 {
 			t.Errorf("led to %s, want %s", to, tt.want)
 		}
 		decoded, _ := url.QueryUnescape(tt.registered)
 		if decoded != tt.registered {
-			srv.browser().get("/oauth/authorize", "response_type", "code", "client_id", app.id, "redirect_uri", decoded).want(400)
-			srv.grant(app, "authorization_code", "code", code, "redirect_uri", decoded).wantError(400, "invalid_grant")
+			srv.Browser().Get("/oauth/authorize", "response_type", "code", "client_id", app.ID, "redirect_uri", decoded).Want(400)
+			srv.Grant(app, "authorization_code", "code", code, "redirect_uri", decoded).WantError(400, "invalid_grant")
 		}
-		srv.grant(app, "authorization_code", "code", code, "redirect_uri", tt.registered).want(200)
+		srv.Grant(app, "authorization_code", "code", code, "redirect_uri", tt.registered).Want(200)
 	}
 }
 
 func TestSecureCookieAndItsName(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) {
+	srv := Start(t, func(c *config.Config) {
 		c.Server.URL = strings.Replace(c.Server.URL, "http://", "https://", 1)
 		c.API.Name = "other"
 	})
-	base := strings.Replace(srv.url, "https://", "http://", 1)
-	srv.url = base
-	srv.signUp("alice")
-	app := srv.registerApp()
-	b := srv.browser()
-	b.origin = srv.settings.URL().String()
-	b.get("/oauth/authorize", "response_type", "code", "client_id", app.id).want(200).
-		submit(0, "authorization[name]", "alice", "authorization[password]", testPassword).want(200)
+	base := strings.Replace(srv.URL, "https://", "http://", 1)
+	srv.URL = base
+	srv.SignUp("alice")
+	app := srv.RegisterApp()
+	b := srv.Browser()
+	b.Origin = srv.Settings.URL().String()
+	b.Get("/oauth/authorize", "response_type", "code", "client_id", app.ID).Want(200).
+		Submit(0, "authorization[name]", "alice", "authorization[password]", Password).Want(200)
 	names := []string{}
-	for name, c := range b.cookies {
+	for name, c := range b.Cookies {
 		names = append(names, name)
 		if !c.Secure {
 			t.Errorf("%s is not bound to https", name)
@@ -366,12 +366,12 @@ func TestSecureCookieAndItsName(t *testing.T) {
 }
 
 func TestAuthorizeIsThrottled(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.RateLimit.Enabled = true })
-	app := srv.registerApp()
-	b := srv.browser()
-	login := b.get("/oauth/authorize", "response_type", "code", "client_id", app.id)
-	for range srv.settings.RateLimit.Authentication.Count {
-		login.submit(0).want(200)
+	srv := Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
+	app := srv.RegisterApp()
+	b := srv.Browser()
+	login := b.Get("/oauth/authorize", "response_type", "code", "client_id", app.ID)
+	for range srv.Settings.RateLimit.Authentication.Count {
+		login.Submit(0).Want(200)
 	}
-	login.submit(0).want(429, "Too many tries")
+	login.Submit(0).Want(429, "Too many tries")
 }

@@ -52,7 +52,7 @@ func (s *Server) createToken(r *Request) (any, error) {
 	case "refresh_token":
 		answer, err = s.tokenByRefresh(r.Context(), a, &p)
 	case "client_credentials":
-		answer, err = s.tokenOfApp(r.Context(), a, &p)
+		answer, err = s.tokenByClientCredentials(r.Context(), a, &p)
 	case "":
 		err = oauthError(http.StatusBadRequest, "invalid_request", "grant_type is missing")
 	default:
@@ -62,7 +62,7 @@ func (s *Server) createToken(r *Request) (any, error) {
 		return nil, err
 	}
 	if answer.Me != "" {
-		s.offerSession(r, answer.AccessToken)
+		s.setCookieIfSameOrigin(r, answer.AccessToken)
 	}
 	return answer, nil
 }
@@ -82,13 +82,13 @@ func (s *Server) client(r *Request, id, secret string) (*store.App, error) {
 	return a, nil
 }
 
-// tokenOfApp issues a token for the app itself.
-func (s *Server) tokenOfApp(ctx context.Context, a *store.App, p *tokenParams) (*entity.Token, error) {
-	scopes, err := grantable(a, parseScopes(p.Scope), nil)
+// tokenByClientCredentials issues a token for the app itself.
+func (s *Server) tokenByClientCredentials(ctx context.Context, a *store.App, p *tokenParams) (*entity.Token, error) {
+	scopes, err := grantableScopes(a, parseScopes(p.Scope), nil)
 	if err != nil {
 		return nil, err
 	}
-	return s.grant(ctx, a, nil, scopes, nil)
+	return s.issueToken(ctx, a, nil, scopes, nil)
 }
 
 // tokenByPassword issues a token to who knows somebody's password, and shows a second factor where there is one.
@@ -102,23 +102,23 @@ func (s *Server) tokenByPassword(r *Request, a *store.App, p *tokenParams) (*ent
 		return nil, err
 	}
 	if user == nil {
-		return nil, errBadLogin
+		return nil, errWrongPassword
 	}
-	if st := stateOf(user); st != nil {
-		return nil, st.refusal()
+	if st := problemOf(user); st != nil {
+		return nil, st.signInError()
 	}
-	scopes, err := grantable(a, parseScopes(p.Scope), user)
+	scopes, err := grantableScopes(a, parseScopes(p.Scope), user)
 	if err != nil {
 		return nil, err
 	}
-	if user.MFA() {
-		token, err := s.challenge(r, user, a, store.MFAPurpose{Scopes: scopes})
+	if user.HasMFA() {
+		token, err := s.createChallenge(r, user, a, store.MFAPurpose{Scopes: scopes})
 		if err == nil {
 			err = mfaRequired(token)
 		}
 		return nil, err
 	}
-	return s.tokenFor(r, a, user, scopes)
+	return s.issueTokenFor(r, a, user, scopes)
 }
 
 // errCodeUsed makes the transaction of a grant fail when the code has been redeemed while it waited.
@@ -128,26 +128,26 @@ var errCodeUsed = errors.New("the code has been used")
 // redeemed for is revoked.
 func (s *Server) tokenByCode(ctx context.Context, a *store.App, p *tokenParams) (*entity.Token, error) {
 	hash := keys.HashToken(p.Code)
-	code, err := s.db.Code(ctx, hash)
+	code, err := s.db.AuthorizationCode(ctx, hash)
 	if err != nil {
 		return nil, err
 	}
 	if !s.redeemable(code, a, p) {
 		return nil, errBadCode
 	}
-	account, err := s.usableAccount(ctx, code.AccountID)
+	account, err := s.activeAccount(ctx, code.AccountID)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.grant(ctx, a, account, code.Scopes, func(tx *store.Tx, t *store.Token) error {
-		now, err := tx.Code(ctx, hash)
+	answer, err := s.issueToken(ctx, a, account, code.Scopes, func(tx *store.Tx, t *store.Token) error {
+		now, err := tx.AuthorizationCode(ctx, hash)
 		if err != nil {
 			return err
 		}
 		if now == nil || now.TokenID != nil {
 			return errCodeUsed
 		}
-		return tx.RedeemCode(ctx, hash, t.ID)
+		return tx.RedeemAuthorizationCode(ctx, hash, t.ID)
 	})
 	if errors.Is(err, errCodeUsed) {
 		if err = s.revokeRedeemed(ctx, hash); err == nil {
@@ -158,21 +158,21 @@ func (s *Server) tokenByCode(ctx context.Context, a *store.App, p *tokenParams) 
 }
 
 // redeemable tells whether the code is the app's, in time, and comes with all it was bound to.
-func (s *Server) redeemable(code *store.Code, a *store.App, p *tokenParams) bool {
+func (s *Server) redeemable(code *store.AuthorizationCode, a *store.App, p *tokenParams) bool {
 	return code != nil && code.AppID == a.ID && code.ExpiresAt.Time().After(s.now()) &&
 		(p.RedirectURI == "" || p.RedirectURI == code.RedirectURI) &&
-		(code.CodeChallenge == "" || challengeOf(p.CodeVerifier) == code.CodeChallenge)
+		(code.CodeChallenge == "" || codeChallenge(p.CodeVerifier) == code.CodeChallenge)
 }
 
-// challengeOf is the challenge of a verifier (RFC 7636, S256).
-func challengeOf(verifier string) string {
+// codeChallenge is the challenge of a verifier (RFC 7636, S256).
+func codeChallenge(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
 func (s *Server) revokeRedeemed(ctx context.Context, hash []byte) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		code, err := tx.Code(ctx, hash)
+		code, err := tx.AuthorizationCode(ctx, hash)
 		if err != nil || code == nil || code.TokenID == nil {
 			return err
 		}
@@ -190,11 +190,11 @@ func (s *Server) tokenByRefresh(ctx context.Context, a *store.App, p *tokenParam
 	if t == nil || t.AppID == nil || *t.AppID != a.ID || t.AccountID == nil {
 		return nil, errBadRefresh
 	}
-	account, err := s.usableAccount(ctx, *t.AccountID)
+	account, err := s.activeAccount(ctx, *t.AccountID)
 	if err != nil {
 		return nil, err
 	}
-	access, refresh := s.freshen(t)
+	access, refresh := s.rotateToken(t)
 	sealed := s.keys.Seal(pushTokens, []byte(access))
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		now, err := tx.TokenByRefreshHash(ctx, hash)
@@ -216,21 +216,21 @@ func (s *Server) tokenByRefresh(ctx context.Context, a *store.App, p *tokenParam
 	return &answer, nil
 }
 
-// usableAccount returns an account that somebody can use.
-func (s *Server) usableAccount(ctx context.Context, id store.AccountID) (*store.Account, error) {
+// activeAccount returns an account that somebody can use.
+func (s *Server) activeAccount(ctx context.Context, id store.AccountID) (*store.Account, error) {
 	user, err := s.db.User(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if st := stateOf(user); st != nil {
-		return nil, st.refusal()
+	if st := problemOf(user); st != nil {
+		return nil, st.signInError()
 	}
 	return s.db.Account(ctx, id)
 }
 
-// revokeByApp revokes a token, or the one that a refresh token belongs to. Who has a token may do so, and there being none is no
+// revokeTokenByValue revokes a token, or the one that a refresh token belongs to. Who has a token may do so, and there being none is no
 // error (RFC 7009, 2.2).
-func (s *Server) revokeByApp(r *Request) (any, error) {
+func (s *Server) revokeTokenByValue(r *Request) (any, error) {
 	var p struct {
 		Token string `param:"token"`
 	}
@@ -248,12 +248,12 @@ func (s *Server) revokeByApp(r *Request) (any, error) {
 	if t == nil || err != nil {
 		return nil, err
 	}
-	s.dropSession(r, t.Hash)
+	s.clearCookieOf(r, t.Hash)
 	return nil, s.revokeToken(r.Context(), t.ID)
 }
 
-// endless is what is shown for "never" where a date is wanted.
-const endless = 100 * 365 * 24 * time.Hour
+// noExpiry is what is shown for "never" where a date is wanted.
+const noExpiry = 100 * 365 * 24 * time.Hour
 
 // listTokens returns what is signed in to the viewer's account, newest first.
 func (s *Server) listTokens(r *Request) (any, error) {
@@ -263,7 +263,7 @@ func (s *Server) listTokens(r *Request) (any, error) {
 	}
 	list := make([]entity.Session, 0, len(rows))
 	for _, t := range rows {
-		e := entity.Session{ID: t.ID, AppName: s.settings.Instance.Name, ValidUntil: store.At(t.CreatedAt.Time().Add(endless))}
+		e := entity.Session{ID: t.ID, AppName: s.settings.Instance.Name, ValidUntil: store.At(t.CreatedAt.Time().Add(noExpiry))}
 		if t.AppName != nil {
 			e.AppName = *t.AppName
 		}

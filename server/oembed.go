@@ -19,9 +19,9 @@ var oembedRoutes = routes{
 }
 
 const (
-	embedWidth    = 400
-	embedText     = 500          // characters of a post that are shown elsewhere
-	embedGoodTime = 24 * 60 * 60 // seconds
+	embedWidth        = 400
+	maxEmbedChars     = 500          // characters of a post that are shown elsewhere
+	embedCacheSeconds = 24 * 60 * 60 // seconds
 )
 
 // oEmbed is how to show a post elsewhere (oEmbed 1.0, type rich).
@@ -58,7 +58,7 @@ func (s *Server) showOEmbed(r *Request) (any, error) {
 	case p.MaxWidth != nil && *p.MaxWidth <= 0 || p.MaxHeight != nil && *p.MaxHeight <= 0:
 		return nil, errs.BadRequest("maxwidth and maxheight must be above 0")
 	}
-	st, err := s.openPost(r, p.URL)
+	st, err := s.publicStatus(r, p.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -70,18 +70,18 @@ func (s *Server) showOEmbed(r *Request) (any, error) {
 	if p.MaxWidth != nil {
 		width = min(width, *p.MaxWidth)
 	}
-	html, err := s.quotation(st, author, width)
+	html, err := s.quoteHTML(st, author, width)
 	if err != nil {
 		return nil, err
 	}
 	return oEmbed{
 		Type: "rich", Version: "1.0", AuthorName: author.DisplayName, AuthorURL: author.URL, ProviderName: s.settings.Instance.Name,
-		ProviderURL: s.baseURL + "/", CacheAge: embedGoodTime, HTML: html, Width: width,
+		ProviderURL: s.baseURL + "/", CacheAge: embedCacheSeconds, HTML: html, Width: width,
 	}, nil
 }
 
-// openPost returns the post made here that has an address, if everybody may see it.
-func (s *Server) openPost(r *Request, address string) (*store.Status, error) {
+// publicStatus returns the post made here that has an address, if everybody may see it.
+func (s *Server) publicStatus(r *Request, address string) (*store.Status, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, errs.ErrRecordNotFound
@@ -107,23 +107,23 @@ var quotationTemplate = template.Must(template.New("quotation").Parse(
 		`<footer>— <a href="{{.Profile}}" rel="nofollow noopener">{{.Name}} ({{.Handle}})</a>, ` +
 		`<a href="{{.URL}}" rel="nofollow noopener"><time datetime="{{.At}}">{{.Day}}</time></a></footer></blockquote>`))
 
-// quotation returns the HTML of a post as it is shown elsewhere. Of one with a subject only that is shown.
-func (s *Server) quotation(st *store.Status, author *store.Account, width int) (string, error) {
+// quoteHTML returns the HTML of a post as it is shown elsewhere. Of one with a subject only that is shown.
+func (s *Server) quoteHTML(st *store.Status, author *store.Account, width int) (string, error) {
 	shown := st.SpoilerText
 	if shown == "" {
-		shown = text.Plain(st.Content)
+		shown = text.HTMLToText(st.Content)
 	}
 	var b bytes.Buffer
 	err := quotationTemplate.Execute(&b, map[string]any{
-		"URL": st.URL, "Language": st.Language, "Width": width, "Text": shortened(shown, embedText),
+		"URL": st.URL, "Language": st.Language, "Width": width, "Text": truncateChars(shown, maxEmbedChars),
 		"Profile": author.URL, "Name": author.DisplayName, "Handle": "@" + author.Nickname + "@" + s.settings.Host(),
 		"At": st.CreatedAt.String(), "Day": st.CreatedAt.Time().Format("2 January 2006"),
 	})
 	return b.String(), err
 }
 
-// shortened returns text of at most so many characters.
-func shortened(text string, most int) string {
+// truncateChars returns text of at most so many characters.
+func truncateChars(text string, most int) string {
 	characters := []rune(text)
 	if len(characters) <= most {
 		return text

@@ -13,18 +13,18 @@ import (
 )
 
 func TestOEmbed(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	alice.send("PATCH", "/api/v1/accounts/update_credentials", map[string]string{"display_name": `<b>"Alice"`}).want(200)
-	list := srv.letList(alice, bob)
-	post := func(text string, params ...string) string { return alice.publish(text, params...).str("url") }
-	public := alice.publish("one <script>alert('x')</script> & two\n\nthree https://example.org/?a&b @bob", "language", "en")
-	address := public.str("url")
-	boost := alice.post("/api/v1/statuses/" + public.id() + "/reblog").want(200).object().id()
-	gone := alice.publish("gone")
-	alice.do("DELETE", "/api/v1/statuses/"+gone.id(), "", nil).want(200)
-	elsewhere := alice.publish("from elsewhere")
-	srv.insert(`UPDATE statuses SET domain = 'example.com' WHERE id = ?`, statusID(elsewhere.id()))
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]string{"display_name": `<b>"Alice"`}).Want(200)
+	list := srv.AddList(alice, bob)
+	post := func(text string, params ...string) string { return alice.Publish(text, params...).Str("url") }
+	public := alice.Publish("one <script>alert('x')</script> & two\n\nthree https://example.org/?a&b @bob", "language", "en")
+	address := public.Str("url")
+	boost := alice.Post("/api/v1/statuses/" + public.ID() + "/reblog").Want(200).Object().ID()
+	gone := alice.Publish("gone")
+	alice.Do("DELETE", "/api/v1/statuses/"+gone.ID(), "", nil).Want(200)
+	elsewhere := alice.Publish("from elsewhere")
+	srv.Exec(`UPDATE statuses SET domain = 'example.com' WHERE id = ?`, StatusID(elsewhere.ID()))
 	for _, tt := range []struct {
 		name   string
 		params []string
@@ -33,7 +33,7 @@ func TestOEmbed(t *testing.T) {
 		{"public", []string{"url", address}, 200},
 		{"with a query", []string{"url", address + "/?a=b#c"}, 200},
 		{"another case", []string{"url", strings.Replace(address, "@alice", "@Alice", 1)}, 200},
-		{"by its id", []string{"url", public.str("uri")}, 200},
+		{"by its id", []string{"url", public.Str("uri")}, 200},
 		{"as json", []string{"url", address, "format", "json"}, 200},
 		{"unlisted", []string{"url", post("x", "visibility", "unlisted")}, 200},
 		{"as xml", []string{"url", address, "format", "xml"}, 501},
@@ -41,54 +41,54 @@ func TestOEmbed(t *testing.T) {
 		{"local", []string{"url", post("x", "visibility", "local")}, 404},
 		{"direct", []string{"url", post("@bob x", "visibility", "direct")}, 404},
 		{"list", []string{"url", post("x", "visibility", "list:"+list)}, 404},
-		{"a boost", []string{"url", strings.Replace(address, public.id(), boost, 1)}, 404},
-		{"gone", []string{"url", gone.str("url")}, 404},
-		{"from elsewhere", []string{"url", elsewhere.str("url")}, 404},
+		{"a boost", []string{"url", strings.Replace(address, public.ID(), boost, 1)}, 404},
+		{"gone", []string{"url", gone.Str("url")}, 404},
+		{"from elsewhere", []string{"url", elsewhere.Str("url")}, 404},
 		{"another's", []string{"url", strings.Replace(address, "@alice", "@bob", 1)}, 404},
 		{"another server's", []string{"url", strings.Replace(address, "127.0.0.1", "localhost", 1)}, 404},
 		{"another scheme", []string{"url", strings.Replace(address, "http:", "https:", 1)}, 404},
-		{"an id alone", []string{"url", public.id()}, 404},
-		{"a profile", []string{"url", srv.url + "/@alice"}, 404},
-		{"nonsense", []string{"url", "http://[" + public.id()}, 404},
+		{"an id alone", []string{"url", public.ID()}, 404},
+		{"a profile", []string{"url", srv.URL + "/@alice"}, 404},
+		{"nonsense", []string{"url", "http://[" + public.ID()}, 404},
 		{"nothing", nil, 400},
 		{"no width", []string{"url", address, "maxwidth", "0"}, 400},
 		{"no number", []string{"url", address, "maxheight", "tall"}, 400},
 	} {
-		for _, c := range []*caller{srv.as(nil), alice.caller} {
-			if got := c.get("/api/oembed", tt.params...); got.status != tt.want {
-				t.Errorf("%s: got %d, want %d: %s", tt.name, got.status, tt.want, got.body)
+		for _, c := range []*Client{srv.As(nil), alice.Client} {
+			if got := c.Get("/api/oembed", tt.params...); got.Status != tt.want {
+				t.Errorf("%s: got %d, want %d: %s", tt.name, got.Status, tt.want, got.Body)
 			}
 		}
 	}
-	answer := srv.as(nil).get("/api/oembed", "url", address, "maxwidth", "300")
-	wantEntity(t, "the anonymous", answer, "OEmbed")
-	o := answer.object()
+	answer := srv.As(nil).Get("/api/oembed", "url", address, "maxwidth", "300")
+	WantEntity(t, "the anonymous", answer, "OEmbed")
+	o := answer.Object()
 	for key, want := range map[string]any{
-		"type": "rich", "version": "1.0", "author_name": `<b>"Alice"`, "author_url": srv.url + "/@alice", "provider_url": srv.url + "/",
+		"type": "rich", "version": "1.0", "author_name": `<b>"Alice"`, "author_url": srv.URL + "/@alice", "provider_url": srv.URL + "/",
 		"provider_name": "svc", "width": 300.0, "height": nil, "cache_age": 86400.0,
 	} {
-		if o.at(key) != want {
-			t.Errorf("%s is %v, want %v", key, o.at(key), want)
+		if o.At(key) != want {
+			t.Errorf("%s is %v, want %v", key, o.At(key), want)
 		}
 	}
-	shown := o.str("html")
+	shown := o.Str("html")
 	for _, tag := range regexp.MustCompile(`<[^>]*>`).FindAllString(shown, -1) {
 		if !regexp.MustCompile(`^</?(blockquote|p|footer|a|time)( (cite|lang|style|href|rel|datetime)="[^"<>]*")*>$`).MatchString(tag) {
 			t.Errorf("the HTML has %s: %s", tag, shown)
 		}
 	}
 	for _, want := range []string{
-		"one <script>alert('x')</script> & two\n\nthree https://example.org/?a&b @bob", `<b>"Alice" (@alice@` + srv.settings.Host() + ")", address, `lang="en"`,
+		"one <script>alert('x')</script> & two\n\nthree https://example.org/?a&b @bob", `<b>"Alice" (@alice@` + srv.Settings.Host() + ")", address, `lang="en"`,
 	} {
 		if !strings.Contains(html.UnescapeString(shown), want) {
 			t.Errorf("%q is not in %s", want, shown)
 		}
 	}
-	covered := srv.as(nil).get("/api/oembed", "url", post("secret", "spoiler_text", "a subject")).want(200).object().str("html")
+	covered := srv.As(nil).Get("/api/oembed", "url", post("secret", "spoiler_text", "a subject")).Want(200).Object().Str("html")
 	if strings.Contains(covered, "secret") || !strings.Contains(covered, "a subject") {
 		t.Errorf("a post with a subject is shown as %s", covered)
 	}
-	long := srv.as(nil).get("/api/oembed", "url", post(strings.Repeat("ä", 1000))).want(200).object().str("html")
+	long := srv.As(nil).Get("/api/oembed", "url", post(strings.Repeat("ä", 1000))).Want(200).Object().Str("html")
 	if strings.Count(long, "ä") != 499 {
 		t.Errorf("a long post is shown with %d characters", strings.Count(long, "ä"))
 	}
@@ -107,15 +107,15 @@ func TestOEmbed(t *testing.T) {
 		t.Fatalf("the page does not tell of it: %.600s", page)
 	}
 	link, err := url.Parse(html.UnescapeString(string(found[1])))
-	if err != nil || srv.as(nil).get(link.RequestURI()).want(200).object().str("html") == "" {
+	if err != nil || srv.As(nil).Get(link.RequestURI()).Want(200).Object().Str("html") == "" {
 		t.Errorf("the page tells of %s: %v", found[1], err)
 	}
 }
 
 func TestOEmbedOfPrivateInstance(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.Instance.Public = false })
-	alice := srv.signUp("alice")
-	address := alice.publish("x").str("url")
-	srv.as(nil).get("/api/oembed", "url", address).want(401)
-	alice.get("/api/oembed", "url", address).want(200)
+	srv := Start(t, func(c *config.Config) { c.Instance.Public = false })
+	alice := srv.SignUp("alice")
+	address := alice.Publish("x").Str("url")
+	srv.As(nil).Get("/api/oembed", "url", address).Want(401)
+	alice.Get("/api/oembed", "url", address).Want(200)
 }

@@ -8,68 +8,68 @@ import (
 	"svc/federation"
 )
 
-// follower makes somebody on a peer who follows a member.
-func (p *fakePeer) follower(srv *api, name string, m *member) string {
-	p.t.Helper()
-	id := p.actor(name)
-	p.receive(srv, p.activity("Follow", id, m.uri()))
+// addFollower makes somebody on a peer who follows a member.
+func (p *FakeServer) addFollower(srv *Server, name string, m *User) string {
+	p.T.Helper()
+	id := p.AddActor(name)
+	p.PostAndSettle(srv, p.Activity("Follow", id, m.URI()))
 	return id
 }
 
-// giveUp has deliveries be such as have been tried too often.
-func (a *api) giveUp() {
-	a.t.Helper()
-	a.insert(`UPDATE deliveries SET parked = 1, attempts = 11, last_error = 'answered with status 503'`)
-	a.insert(`UPDATE hosts SET due_at = NULL`)
+// parkDeliveries has deliveries be such as have been tried too often.
+func (a *Server) parkDeliveries() {
+	a.T.Helper()
+	a.Exec(`UPDATE deliveries SET parked = 1, attempts = 11, last_error = 'answered with status 503'`)
+	a.Exec(`UPDATE hosts SET due_at = NULL`)
 }
 
 // TestQueue looks at what waits, gives it up, and has it tried again.
 func TestQueue(t *testing.T) {
-	srv, p := startWithPeer(t)
-	alice := srv.signUp("alice")
-	p.follower(srv, "bob", alice)
-	p.refuse(http.StatusServiceUnavailable)
-	alice.publish("hello")
-	settle(srv)
-	look := func(q federation.QueueQuery) *federation.Queue {
+	srv, p := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	p.addFollower(srv, "bob", alice)
+	p.RefuseDeliveries(http.StatusServiceUnavailable)
+	alice.Publish("hello")
+	Settle(srv)
+	look := func(q federation.QueueQuery) *federation.QueueStatus {
 		t.Helper()
-		queue, err := srv.fed.Queue(t.Context(), q)
+		queue, err := srv.Federation.QueueStatus(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return queue
 	}
 	queue := look(federation.QueueQuery{})
-	if len(queue.Hosts) != 1 || queue.Hosts[0].Host != p.host || queue.Hosts[0].Waiting != 1 || queue.Hosts[0].NextTry == nil ||
+	if len(queue.Hosts) != 1 || queue.Hosts[0].Host != p.Host || queue.Hosts[0].Queued != 1 || queue.Hosts[0].NextAttempt == nil ||
 		queue.Hosts[0].LastError != "answered with status 503" {
 		t.Fatalf("what waits is %+v", queue.Hosts)
 	}
-	one := look(federation.QueueQuery{Host: p.host}).Waiting
-	if len(one) != 1 || one[0].Type != "Create" || one[0].Attempts != 1 || one[0].GivenUp {
+	one := look(federation.QueueQuery{Host: p.Host}).Deliveries
+	if len(one) != 1 || one[0].Type != "Create" || one[0].Attempts != 1 || one[0].Parked {
 		t.Fatalf("one by one: %+v", one)
 	}
-	if other := look(federation.QueueQuery{Host: "example.org"}); len(other.Hosts)+len(other.Waiting) != 0 {
+	if other := look(federation.QueueQuery{Host: "example.org"}); len(other.Hosts)+len(other.Deliveries) != 0 {
 		t.Errorf("for another host: %+v", other)
 	}
-	if failed := look(federation.QueueQuery{Failed: true}); len(failed.Hosts)+len(failed.Waiting) != 0 {
+	if failed := look(federation.QueueQuery{Failed: true}); len(failed.Hosts)+len(failed.Deliveries) != 0 {
 		t.Errorf("given up: %+v", failed)
 	}
-	srv.giveUp()
+	srv.parkDeliveries()
 	failed := look(federation.QueueQuery{Failed: true})
-	if len(failed.Hosts) != 1 || failed.Hosts[0].GivenUp != 1 || len(failed.Waiting) != 1 || !failed.Waiting[0].GivenUp || failed.Waiting[0].NextTry != nil {
+	if len(failed.Hosts) != 1 || failed.Hosts[0].Parked != 1 || len(failed.Deliveries) != 1 || !failed.Deliveries[0].Parked || failed.Deliveries[0].NextAttempt != nil {
 		t.Errorf("given up: %+v", failed)
 	}
-	if got := p.delivered("Create"); len(got) != 1 {
+	if got := p.Delivered("Create"); len(got) != 1 {
 		t.Fatalf("it was tried %d times", len(got))
 	}
 
-	p.refuse(0)
+	p.RefuseDeliveries(0)
 	for _, q := range []federation.RetryQuery{{}, {ID: 1}} {
-		if _, err := srv.fed.Retry(t.Context(), q); err == nil {
+		if _, err := srv.Federation.Retry(t.Context(), q); err == nil {
 			t.Errorf("%+v is tried again", q)
 		}
 	}
-	if _, err := srv.fed.Retry(t.Context(), federation.RetryQuery{Host: "https://example.org"}); err == nil {
+	if _, err := srv.Federation.Retry(t.Context(), federation.RetryQuery{Host: "https://example.org"}); err == nil {
 		t.Error("an address is taken for a host")
 	}
 	for _, tt := range []struct {
@@ -79,30 +79,30 @@ func TestQueue(t *testing.T) {
 		{federation.RetryQuery{Host: "EXAMPLE.org"}, 0},
 		{federation.RetryQuery{ID: one[0].ID}, 1},
 	} {
-		done, err := srv.fed.Retry(t.Context(), tt.q)
+		done, err := srv.Federation.Retry(t.Context(), tt.q)
 		if err != nil || done.Deliveries != tt.want {
 			t.Errorf("%+v: %+v, %v", tt.q, done, err)
 		}
 	}
-	settle(srv)
-	if got := p.delivered("Create"); len(got) != 2 {
+	Settle(srv)
+	if got := p.Delivered("Create"); len(got) != 2 {
 		t.Errorf("it was tried %d times", len(got))
 	}
 	if queue := look(federation.QueueQuery{}); len(queue.Hosts) != 0 {
 		t.Errorf("what waits is %+v", queue.Hosts)
 	}
-	for _, q := range []federation.RetryQuery{{Host: p.host}, {All: true}} {
-		p.refuse(http.StatusServiceUnavailable)
-		alice.publish("again")
-		settle(srv)
-		srv.giveUp()
-		p.refuse(0)
-		before := len(p.delivered("Create"))
-		if done, err := srv.fed.Retry(t.Context(), q); err != nil || done.Deliveries != 1 {
+	for _, q := range []federation.RetryQuery{{Host: p.Host}, {All: true}} {
+		p.RefuseDeliveries(http.StatusServiceUnavailable)
+		alice.Publish("again")
+		Settle(srv)
+		srv.parkDeliveries()
+		p.RefuseDeliveries(0)
+		before := len(p.Delivered("Create"))
+		if done, err := srv.Federation.Retry(t.Context(), q); err != nil || done.Deliveries != 1 {
 			t.Errorf("%+v: %+v, %v", q, done, err)
 		}
-		settle(srv)
-		if len(p.delivered("Create")) != before+1 {
+		Settle(srv)
+		if len(p.Delivered("Create")) != before+1 {
 			t.Errorf("%+v: it was not tried again", q)
 		}
 	}
@@ -110,53 +110,53 @@ func TestQueue(t *testing.T) {
 
 // What came in and was given up is done when it is tried again.
 func TestRetryReceived(t *testing.T) {
-	srv, p := startWithPeer(t)
-	alice := srv.signUp("alice")
-	bob := p.actor("bob")
-	p.post(srv, p.activity("Follow", bob, alice.uri()))
-	srv.insert(`UPDATE inbox SET parked = 1, attempts = 8, last_error = 'it was dark'`)
-	settle(srv)
-	queue, err := srv.fed.Queue(t.Context(), federation.QueueQuery{Failed: true})
-	if err != nil || queue.Received.GivenUp != 1 || len(queue.Troubled) != 1 || queue.Troubled[0].Signer != bob || queue.Troubled[0].Type != "Follow" {
+	srv, p := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := p.AddActor("bob")
+	p.Post(srv, p.Activity("Follow", bob, alice.URI()))
+	srv.Exec(`UPDATE queued_activities SET parked = 1, attempts = 8, last_error = 'it was dark'`)
+	Settle(srv)
+	queue, err := srv.Federation.QueueStatus(t.Context(), federation.QueueQuery{Failed: true})
+	if err != nil || queue.Incoming.GivenUp != 1 || len(queue.FailedIncoming) != 1 || queue.FailedIncoming[0].Signer != bob || queue.FailedIncoming[0].Type != "Follow" {
 		t.Fatalf("the queue is %+v, %v", queue, err)
 	}
-	if n := alice.get("/api/v1/accounts/" + alice.id).object().num("followers_count"); n != 0 {
+	if n := alice.Get("/api/v1/accounts/" + alice.ID).Object().Int("followers_count"); n != 0 {
 		t.Fatalf("%d followers", n)
 	}
-	srv.insert(`UPDATE accounts SET domain = 'handles.example' WHERE uri = ?`, bob) // as where handles have a domain of their own
-	if done, err := srv.fed.Retry(t.Context(), federation.RetryQuery{Host: p.host}); err != nil || done.Received != 1 {
+	srv.Exec(`UPDATE accounts SET domain = 'handles.example' WHERE uri = ?`, bob) // as where handles have a domain of their own
+	if done, err := srv.Federation.Retry(t.Context(), federation.RetryQuery{Host: p.Host}); err != nil || done.Incoming != 1 {
 		t.Fatalf("tried again: %+v, %v", done, err)
 	}
-	settle(srv)
-	if n := alice.get("/api/v1/accounts/" + alice.id).object().num("followers_count"); n != 1 {
+	Settle(srv)
+	if n := alice.Get("/api/v1/accounts/" + alice.ID).Object().Int("followers_count"); n != 1 {
 		t.Errorf("%d followers", n)
 	}
 }
 
 // Which servers cannot be reached is public (extension API 26.4).
 func TestFederationStatus(t *testing.T) {
-	srv, p := startWithPeer(t)
-	alice := srv.signUp("alice")
-	p.follower(srv, "bob", alice)
+	srv, p := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	p.addFollower(srv, "bob", alice)
 	gone := "127.0.0.1:1"
-	srv.insert(`UPDATE actors SET inbox = 'http://` + gone + `/inbox', shared_inbox = ''`)
+	srv.Exec(`UPDATE actors SET inbox = 'http://` + gone + `/inbox', shared_inbox = ''`)
 	status := func() map[string]any {
 		t.Helper()
-		return srv.as(nil).get("/api/v1/svc/federation_status").want(200).object().at("unreachable").(map[string]any)
+		return srv.As(nil).Get("/api/v1/svc/federation_status").Want(200).Object().At("unreachable").(map[string]any)
 	}
 	if got := status(); len(got) != 0 {
 		t.Errorf("before: %v", got)
 	}
-	alice.publish("hello")
-	settle(srv)
+	alice.Publish("hello")
+	Settle(srv)
 	if since, _ := status()[gone].(string); !strings.HasSuffix(since, "Z") {
 		t.Errorf("unreachable: %v", status())
 	}
 	for _, tt := range []struct {
 		unreachable bool
 		want        []string
-	}{{true, []string{gone}}, {false, []string{gone, p.host}}} {
-		list, err := srv.fed.Peers(t.Context(), federation.PeerQuery{Unreachable: tt.unreachable})
+	}{{true, []string{gone}}, {false, []string{gone, p.Host}}} {
+		list, err := srv.Federation.Peers(t.Context(), federation.PeerQuery{Unreachable: tt.unreachable})
 		var got []string
 		for _, peer := range list {
 			got = append(got, peer.Host)
@@ -172,50 +172,50 @@ func TestFederationStatus(t *testing.T) {
 
 // TestExplain asks about things in every state.
 func TestExplain(t *testing.T) {
-	srv, p := startWithPeer(t)
-	alice := srv.signUp("alice")
-	bob := p.follower(srv, "bob", alice)
-	known := p.note(bob, "<p>@alice hello</p>", doc{"cc": []any{alice.uri()}, "tag": []any{doc{"type": "Mention", "href": alice.uri()}}})
-	p.serve(known)
-	p.receive(srv, p.create(known))
-	fresh := p.note(bob, "<p>not delivered</p>")
-	p.serve(fresh)
-	secret := p.note(bob, "<p>psst</p>", doc{"to": []any{bob + "/followers"}, "cc": nil})
-	p.serve(secret)
-	gone := p.url + "/notes/gone"
-	p.remove(gone, http.StatusGone)
-	forged := p.note("http://127.0.0.1:1/users/eve", "<p>forged</p>")
-	p.serve(forged)
-	own := alice.publish("mine")
+	srv, p := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	bob := p.addFollower(srv, "bob", alice)
+	known := p.Note(bob, "<p>@alice hello</p>", Doc{"cc": []any{alice.URI()}, "tag": []any{Doc{"type": "Mention", "href": alice.URI()}}})
+	p.Serve(known)
+	p.PostAndSettle(srv, p.Create(known))
+	fresh := p.Note(bob, "<p>not delivered</p>")
+	p.Serve(fresh)
+	secret := p.Note(bob, "<p>psst</p>", Doc{"to": []any{bob + "/followers"}, "cc": nil})
+	p.Serve(secret)
+	gone := p.URL + "/notes/gone"
+	p.Remove(gone, http.StatusGone)
+	forged := p.Note("http://127.0.0.1:1/users/eve", "<p>forged</p>")
+	p.Serve(forged)
+	own := alice.Publish("mine")
 	explain := func(address string) *federation.Explanation {
 		t.Helper()
-		e, err := srv.fed.Explain(t.Context(), address)
+		e, err := srv.Federation.Explain(t.Context(), address)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return e
 	}
-	if e := explain(known["id"].(string)); e.Status == nil || e.Status.Author != "bob@"+p.host || e.Fetched == nil || e.Fetched.Type != "Note" {
+	if e := explain(known["id"].(string)); e.Status == nil || e.Status.Author != "bob@"+p.Host || e.Fetched == nil || e.Fetched.Type != "Note" {
 		t.Errorf("a known post: %+v", e)
 	}
-	if e := explain(bob); e.Account == nil || e.Account.Acct != "bob@"+p.host || e.Account.FetchedAt == nil || e.Peer == nil {
+	if e := explain(bob); e.Account == nil || e.Account.Acct != "bob@"+p.Host || e.Account.FetchedAt == nil || e.Peer == nil {
 		t.Errorf("a known account: %+v", e)
 	}
-	for _, address := range []string{own.str("uri"), own.str("url")} {
-		if e := explain(address); !e.Own || e.Status == nil || e.Fetched != nil {
+	for _, address := range []string{own.Str("uri"), own.Str("url")} {
+		if e := explain(address); !e.Local || e.Status == nil || e.Fetched != nil {
 			t.Errorf("our own post: %+v", e)
 		}
 	}
-	if e := explain(srv.url + "/@alice"); !e.Own || e.Account == nil || e.Account.Acct != "alice" {
+	if e := explain(srv.URL + "/@alice"); !e.Local || e.Account == nil || e.Account.Acct != "alice" {
 		t.Errorf("our own account: %+v", e)
 	}
 	// People have the addresses of pages at hand.
-	p.respond("/@bob", http.StatusOK, "text/html", []byte(`<link rel="alternate" type="application/activity+json" href="`+bob+`">`))
-	p.respond(strings.TrimPrefix(known["url"].(string), p.url), http.StatusOK, "text/html", nil)
+	p.Respond("/@bob", http.StatusOK, "text/html", []byte(`<link rel="alternate" type="application/activity+json" href="`+bob+`">`))
+	p.Respond(strings.TrimPrefix(known["url"].(string), p.URL), http.StatusOK, "text/html", nil)
 	if e := explain(known["url"].(string)); e.Status == nil {
 		t.Errorf("the page of a known post: %+v", e)
 	}
-	if e := explain(p.url + "/@bob"); e.Account == nil || e.Fetched.ID != bob {
+	if e := explain(p.URL + "/@bob"); e.Account == nil || e.Fetched.ID != bob {
 		t.Errorf("the page of a known account: %+v", e)
 	}
 	for address, want := range map[string]string{
@@ -229,32 +229,32 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: %+v", address, e.Fetched)
 		}
 	}
-	before := len(alice.get("/api/v1/timelines/public").list())
+	before := len(alice.Get("/api/v1/timelines/public").List())
 	explain(fresh["id"].(string))
-	if after := len(alice.get("/api/v1/timelines/public").list()); after != before {
+	if after := len(alice.Get("/api/v1/timelines/public").List()); after != before {
 		t.Error("explaining a post has stored it")
 	}
 
-	stolen := p.create(forged)
+	stolen := p.Create(forged)
 	stolen["actor"] = bob
-	p.receive(srv, stolen)
+	p.PostAndSettle(srv, stolen)
 	e := explain(forged["id"].(string))
-	if len(e.Refusals) == 0 || e.Refusals[0].Reason == "" || e.Refusals[0].Host != p.host {
+	if len(e.Refusals) == 0 || e.Refusals[0].Reason == "" || e.Refusals[0].Host != p.Host {
 		t.Errorf("what was refused: %+v", e)
 	}
-	page := p.url + "/pages/forged"
-	p.respond("/pages/forged", http.StatusOK, "text/html", []byte(`<link rel="alternate" type="application/activity+json" href="`+forged["id"].(string)+`">`))
+	page := p.URL + "/pages/forged"
+	p.Respond("/pages/forged", http.StatusOK, "text/html", []byte(`<link rel="alternate" type="application/activity+json" href="`+forged["id"].(string)+`">`))
 	if e := explain(page); len(e.Refusals) == 0 {
 		t.Errorf("the page of what was refused: %+v", e)
 	}
-	carol := p.actor("carol")
-	for handle, want := range map[string]string{"@bob@" + p.host: bob, "carol@" + p.host: carol, "alice": alice.uri(), "@Alice@" + mustHost(t, srv.url): alice.uri()} {
+	carol := p.AddActor("carol")
+	for handle, want := range map[string]string{"@bob@" + p.Host: bob, "carol@" + p.Host: carol, "alice": alice.URI(), "@Alice@" + MustHost(t, srv.URL): alice.URI()} {
 		if e := explain(handle); e.URL != want || (e.Account != nil) != (want != carol) {
 			t.Errorf("%s: %+v", handle, e)
 		}
 	}
-	for _, address := range []string{"", "bob", "dave@" + p.host, "javascript:alert(1)"} {
-		if _, err := srv.fed.Explain(t.Context(), address); err == nil {
+	for _, address := range []string{"", "bob", "dave@" + p.Host, "javascript:alert(1)"} {
+		if _, err := srv.Federation.Explain(t.Context(), address); err == nil {
 			t.Errorf("%q is explained", address)
 		}
 	}
@@ -262,25 +262,25 @@ func TestExplain(t *testing.T) {
 
 // Other keys are in use at once, and others are told.
 func TestRotateKeys(t *testing.T) {
-	peers := startPeers(t, 2)
+	peers := StartPeers(t, 2)
 	a, b := peers[0], peers[1]
-	alice, bob := a.signUp("alice"), b.signUp("bob")
-	found := bob.get("/api/v2/search", "q", alice.uri(), "resolve", "true").want(200).object().at("accounts").([]any)
+	alice, bob := a.SignUp("alice"), b.SignUp("bob")
+	found := bob.Get("/api/v2/search", "q", alice.URI(), "resolve", "true").Want(200).Object().At("accounts").([]any)
 	id := found[0].(map[string]any)["id"].(string)
-	bob.post("/api/v1/accounts/" + id + "/follow").want(200)
-	settle(a, b)
+	bob.Post("/api/v1/accounts/" + id + "/follow").Want(200)
+	Settle(a, b)
 	for _, r := range []federation.Rotation{{Name: "alice"}, {Name: "@alice"}, {Server: true}} {
-		made, err := a.fed.Rotate(t.Context(), r)
+		made, err := a.Federation.Rotate(t.Context(), r)
 		if err != nil || len(made) == 0 {
 			t.Fatalf("%+v: %v, %v", r, made, err)
 		}
-		st := alice.publish("signed with another key")
-		settle(a, b)
-		if got := bob.get("/api/v1/timelines/home").want(200).list(); len(got) == 0 || got[0].str("uri") != st.str("uri") {
+		st := alice.Publish("signed with another key")
+		Settle(a, b)
+		if got := bob.Get("/api/v1/timelines/home").Want(200).List(); len(got) == 0 || got[0].Str("uri") != st.Str("uri") {
 			t.Errorf("%+v: what is signed since is not taken: %v", r, got)
 		}
 	}
-	if _, err := a.fed.Rotate(t.Context(), federation.Rotation{Name: "nobody"}); err == nil {
+	if _, err := a.Federation.Rotate(t.Context(), federation.Rotation{Name: "nobody"}); err == nil {
 		t.Error("nobody has other keys")
 	}
 }

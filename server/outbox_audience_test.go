@@ -24,19 +24,19 @@ func TestWhoHearsOfEdits(t *testing.T) {
 		{"list", []string{"former", "named", "blocked"}, []string{"former", "named"}},
 	} {
 		t.Run(tt.visibility, func(t *testing.T) {
-			srv, alice, _ := startOutbox(t)
-			boxes := make(map[string]*letterbox)
+			srv, alice, _ := StartWithInboxServer(t)
+			boxes := make(map[string]*InboxServer)
 			people := make(map[string]*store.Account)
 			for _, nick := range []string{"follower", "former", "named", "blocked", "reader"} {
-				l := startLetterbox(t)
-				boxes[nick], people[nick] = l, l.person(srv, nick, true)
+				l := StartInboxServer(t)
+				boxes[nick], people[nick] = l, l.AddAccount(srv, nick, true)
 			}
 			heard := func(kind string) (nicks []string) {
 				t.Helper()
-				settle(srv)
+				Settle(srv)
 				for nick, l := range boxes {
-					for _, m := range l.take() {
-						if got := m.doc.str("type"); got != kind {
+					for _, m := range l.Take() {
+						if got := m.Object.Str("type"); got != kind {
 							t.Errorf("%s got %s, want %s", nick, got, kind)
 						}
 						nicks = append(nicks, nick)
@@ -46,40 +46,40 @@ func TestWhoHearsOfEdits(t *testing.T) {
 				return slices.Compact(nicks)
 			}
 			for _, nick := range []string{"follower", "former"} {
-				srv.followFrom(people[nick], alice, false)
+				srv.AddRemoteFollow(people[nick], alice, false)
 			}
 			visibility := tt.visibility
 			if visibility == "list" {
-				visibility = "list:" + srv.listWith(alice, people["former"].URI, people["named"].URI, people["blocked"].URI)
+				visibility = "list:" + srv.addListWithRemote(alice, people["former"].URI, people["named"].URI, people["blocked"].URI)
 			}
-			text := " @named@" + boxes["named"].host + " @blocked@" + boxes["blocked"].host
-			st := alice.publish("one"+text, "visibility", visibility).id()
+			text := " @named@" + boxes["named"].Host + " @blocked@" + boxes["blocked"].Host
+			st := alice.Publish("one"+text, "visibility", visibility).ID()
 			want := slices.Sorted(slices.Values(tt.audience))
 			if got := heard("Create"); !slices.Equal(got, want) {
 				t.Fatalf("it went to %v, want %v", got, want)
 			}
 			for _, nick := range tt.audience {
-				if _, err := srv.social.ReceiveFavourite(t.Context(), people[nick], statusID(st), people[nick].URI+"/like"); err != nil {
+				if _, err := srv.Social.ReceiveFavourite(t.Context(), people[nick], StatusID(st), people[nick].URI+"/like"); err != nil {
 					t.Fatal(err)
 				}
-				srv.insert(`INSERT INTO readers (status_id, inbox) VALUES (?, ?)`, statusID(st), boxes[nick].url+"/inbox")
+				srv.Exec(`INSERT INTO status_fetchers (status_id, inbox) VALUES (?, ?)`, StatusID(st), boxes[nick].URL+"/inbox")
 			}
 			if tt.visibility == "public" {
-				srv.insert(`INSERT INTO readers (status_id, inbox) VALUES (?, ?)`, statusID(st), boxes["reader"].url+"/inbox")
+				srv.Exec(`INSERT INTO status_fetchers (status_id, inbox) VALUES (?, ?)`, StatusID(st), boxes["reader"].URL+"/inbox")
 			}
-			alice.to(people["former"].ID.String(), "remove_from_followers")
-			alice.to(people["blocked"].ID.String(), "block")
-			settle(srv)
+			alice.AccountAction(people["former"].ID.String(), "remove_from_followers")
+			alice.AccountAction(people["blocked"].ID.String(), "block")
+			Settle(srv)
 			for _, l := range boxes {
-				l.take()
+				l.Take()
 			}
-			alice.edit(st, jsonBody{"status": "two" + text}).want(200)
+			alice.EditStatus(st, JSON{"status": "two" + text}).Want(200)
 			want = slices.Sorted(slices.Values(tt.after))
 			if got := heard("Update"); !slices.Equal(got, want) {
 				t.Errorf("the edit went to %v, want %v", got, want)
 			}
 			// All that have it hear that it is gone.
-			alice.do("DELETE", "/api/v1/statuses/"+st, "", nil).want(200)
+			alice.Do("DELETE", "/api/v1/statuses/"+st, "", nil).Want(200)
 			want = slices.Compact(slices.Sorted(slices.Values(append(tt.audience, tt.after...))))
 			if got := heard("Delete"); !slices.Equal(got, want) {
 				t.Errorf("the end went to %v, want %v", got, want)
@@ -91,105 +91,105 @@ func TestWhoHearsOfEdits(t *testing.T) {
 // TestDeadAmongMany looks at something that is told in several activities, one of which is for a server that has been away for long: the
 // others are delivered.
 func TestDeadAmongMany(t *testing.T) {
-	srv, alice, _ := startOutbox(t)
-	boxes := []*letterbox{startLetterbox(t), startLetterbox(t), startLetterbox(t)}
-	slices.SortFunc(boxes, func(a, b *letterbox) int { return strings.Compare(a.host, b.host) })
+	srv, alice, _ := StartWithInboxServer(t)
+	boxes := []*InboxServer{StartInboxServer(t), StartInboxServer(t), StartInboxServer(t)}
+	slices.SortFunc(boxes, func(a, b *InboxServer) int { return strings.Compare(a.Host, b.Host) })
 	var members []string
 	for _, l := range boxes {
-		members = append(members, l.person(srv, "bob", true).URI)
+		members = append(members, l.AddAccount(srv, "bob", true).URI)
 	}
-	list := srv.listWith(alice, members...)
-	boxes[0].answer(503)
-	alice.publish("one", "visibility", "list:"+list)
-	settle(srv)
-	srv.insert(`UPDATE hosts SET unreachable_since = ? WHERE domain = ?`, store.At(time.Now().Add(-8*24*time.Hour)), boxes[0].host)
+	list := srv.addListWithRemote(alice, members...)
+	boxes[0].Respond(503)
+	alice.Publish("one", "visibility", "list:"+list)
+	Settle(srv)
+	srv.Exec(`UPDATE hosts SET unreachable_since = ? WHERE domain = ?`, store.At(time.Now().Add(-8*24*time.Hour)), boxes[0].Host)
 	for _, l := range boxes {
-		l.take()
+		l.Take()
 	}
-	alice.publish("two", "visibility", "list:"+list)
-	settle(srv)
+	alice.Publish("two", "visibility", "list:"+list)
+	Settle(srv)
 	for _, l := range boxes[1:] {
-		l.one("Create")
+		l.TakeOne("Create")
 	}
-	if got := boxes[0].take(); len(got) > 0 {
-		t.Errorf("the server that is away got %s", kinds(got))
+	if got := boxes[0].Take(); len(got) > 0 {
+		t.Errorf("the server that is away got %s", DeliveredTypes(got))
 	}
 }
 
 // TestWhoDoesNotHearOfAnswers answers somebody in private, without them: they hear neither of the answer nor of its end.
 func TestWhoDoesNotHearOfAnswers(t *testing.T) {
-	srv, alice, home := startOutbox(t)
-	away := startLetterbox(t)
-	bob := home.person(srv, "bob", true)
-	away.person(srv, "carol", true)
-	note := srv.foreign(bob).ID.String()
+	srv, alice, home := StartWithInboxServer(t)
+	away := StartInboxServer(t)
+	bob := home.AddAccount(srv, "bob", true)
+	away.AddAccount(srv, "carol", true)
+	note := srv.AddRemoteStatus(bob).ID.String()
 	for _, visibility := range []string{"direct", "private"} {
-		st := alice.publish("what a bore", "visibility", visibility, "in_reply_to_id", note, "to[]", "carol@"+away.host).id()
-		settle(srv)
-		away.one("Create")
-		alice.edit(st, jsonBody{"status": "what a dreadful bore"}).want(200)
-		settle(srv)
-		away.one("Update")
-		alice.do("DELETE", "/api/v1/statuses/"+st, "", nil).want(200)
-		settle(srv)
-		if m := away.one("Delete"); strings.Contains(m.raw, bob.URI) {
-			t.Errorf("the end of a %s answer is for %s", visibility, m.raw)
+		st := alice.Publish("what a bore", "visibility", visibility, "in_reply_to_id", note, "to[]", "carol@"+away.Host).ID()
+		Settle(srv)
+		away.TakeOne("Create")
+		alice.EditStatus(st, JSON{"status": "what a dreadful bore"}).Want(200)
+		Settle(srv)
+		away.TakeOne("Update")
+		alice.Do("DELETE", "/api/v1/statuses/"+st, "", nil).Want(200)
+		Settle(srv)
+		if m := away.TakeOne("Delete"); strings.Contains(m.Raw, bob.URI) {
+			t.Errorf("the end of a %s answer is for %s", visibility, m.Raw)
 		}
-		if got := home.take(); len(got) > 0 {
-			t.Errorf("who was answered without being addressed got %s of a %s post", kinds(got), visibility)
+		if got := home.Take(); len(got) > 0 {
+			t.Errorf("who was answered without being addressed got %s of a %s post", DeliveredTypes(got), visibility)
 		}
 	}
 }
 
 // TestWhoHearsOfBoosts boosts for everybody and for followers only: whose post it is hears of both.
 func TestWhoHearsOfBoosts(t *testing.T) {
-	srv, alice, home := startOutbox(t)
-	away := startLetterbox(t)
-	away.follower(srv, "follower", true, alice)
-	bob := home.person(srv, "bob", true)
-	note := srv.foreign(bob).ID.String()
+	srv, alice, home := StartWithInboxServer(t)
+	away := StartInboxServer(t)
+	away.AddFollower(srv, "follower", true, alice)
+	bob := home.AddAccount(srv, "bob", true)
+	note := srv.AddRemoteStatus(bob).ID.String()
 	for _, visibility := range []string{"public", "unlisted", "private"} {
-		alice.post("/api/v1/statuses/"+note+"/reblog", "visibility", visibility).want(200)
-		settle(srv)
-		for _, l := range []*letterbox{home, away} {
-			m := l.one("Announce")
-			if to, cc := addresses(m.doc); !slices.Contains(cc, bob.URI) || slices.Contains(append(to, cc...), toPublic) == (visibility == "private") {
+		alice.Post("/api/v1/statuses/"+note+"/reblog", "visibility", visibility).Want(200)
+		Settle(srv)
+		for _, l := range []*InboxServer{home, away} {
+			m := l.TakeOne("Announce")
+			if to, cc := Addresses(m.Object); !slices.Contains(cc, bob.URI) || slices.Contains(append(to, cc...), Public) == (visibility == "private") {
 				t.Errorf("the %s boost is for %v and %v", visibility, to, cc)
 			}
 		}
-		alice.post("/api/v1/statuses/" + note + "/unreblog").want(200)
-		settle(srv)
-		for _, l := range []*letterbox{home, away} {
-			l.one("Undo")
+		alice.Post("/api/v1/statuses/" + note + "/unreblog").Want(200)
+		Settle(srv)
+		for _, l := range []*InboxServer{home, away} {
+			l.TakeOne("Undo")
 		}
 	}
 }
 
 // TestManyInboxes tells more inboxes of something than are queued at once: each hears of it once, also if the job is done again.
 func TestManyInboxes(t *testing.T) {
-	srv, alice, home := startOutbox(t)
+	srv, alice, home := StartWithInboxServer(t)
 	const many = 510
 	for i := range many {
-		home.follower(srv, fmt.Sprint("fan", i), false, alice)
+		home.AddFollower(srv, fmt.Sprint("fan", i), false, alice)
 	}
-	alice.publish("hello")
-	srv.insert(`INSERT INTO jobs (id, kind, payload, run_at) SELECT id + 1, kind, payload, run_at + 86400000 FROM jobs WHERE kind = 'deed'`)
-	srv.settle()
+	alice.Publish("hello")
+	srv.Exec(`INSERT INTO jobs (id, kind, payload, run_at) SELECT id + 1, kind, payload, run_at + 86400000 FROM jobs WHERE kind = 'outbox'`)
+	srv.RunJobs()
 	for range 2 {
-		if n := srv.count(`SELECT count(DISTINCT inbox) FROM deliveries`); n != many {
+		if n := srv.Count(`SELECT count(DISTINCT inbox) FROM deliveries`); n != many {
 			t.Errorf("queued for %d inboxes", n)
 		}
-		if n := srv.count(`SELECT count(*) FROM deliveries`); n != many {
+		if n := srv.Count(`SELECT count(*) FROM deliveries`); n != many {
 			t.Errorf("%d deliveries", n)
 		}
-		srv.soon()
-		srv.settle()
+		srv.runDelayedJobs()
+		srv.RunJobs()
 	}
-	settle(srv)
-	if got := home.take(); len(got) != many {
+	Settle(srv)
+	if got := home.Take(); len(got) != many {
 		t.Errorf("%d deliveries, want %d", len(got), many)
 	}
-	if n := srv.count(`SELECT (SELECT count(*) FROM deliveries) + (SELECT count(*) FROM activities)`); n != 0 {
+	if n := srv.Count(`SELECT (SELECT count(*) FROM deliveries) + (SELECT count(*) FROM activities)`); n != 0 {
 		t.Errorf("%d rows are left", n)
 	}
 }

@@ -13,13 +13,13 @@ type Page struct {
 	store.Page
 	Offset int // of lists that are paged by number
 
-	// PrevSince has the link to the previous page say since_id instead of min_id, as is usual in lists of accounts.
-	PrevSince bool
+	// PrevBySinceID has the link to the previous page say since_id instead of min_id, as is usual in lists of accounts.
+	PrevBySinceID bool
 }
 
 const (
-	nowhere   = -1      // a MaxID that nothing is older than
-	maxOffset = 100_000 // a list that is counted through costs more and more
+	beforeFirstID = -1      // a MaxID that nothing is older than
+	maxOffset     = 100_000 // a list that is counted through costs more and more
 )
 
 // Page returns the page that the request asks for. A limit above most is most, and most is twice the standard if it is not
@@ -30,17 +30,17 @@ func (r *Request) Page(standard int, most ...int) Page {
 	if len(most) > 0 {
 		limit = most[0]
 	}
-	if n, err := strconv.Atoi(r.parameter("limit")); err == nil && n > 0 {
+	if n, err := strconv.Atoi(r.textParam("limit")); err == nil && n > 0 {
 		p.Limit = min(n, limit)
 	}
-	if n, err := strconv.Atoi(r.parameter("offset")); err == nil && n > 0 {
+	if n, err := strconv.Atoi(r.textParam("offset")); err == nil && n > 0 {
 		p.Offset = min(n, maxOffset)
 	}
-	p.cursor(&p.SinceID, r.parameter("since_id"))
-	p.cursor(&p.MinID, r.parameter("min_id"))
-	if text := r.parameter("max_id"); text != "" {
+	p.cursor(&p.SinceID, r.textParam("since_id"))
+	p.cursor(&p.MinID, r.textParam("min_id"))
+	if text := r.textParam("max_id"); text != "" {
 		if p.cursor(&p.MaxID, text); p.MaxID == 0 {
-			p.MaxID = nowhere
+			p.MaxID = beforeFirstID
 		}
 	}
 	return p
@@ -52,7 +52,7 @@ func (p *Page) cursor(at *int64, text string) {
 	}
 	position, ok := store.ParsePosition(text)
 	if !ok {
-		p.MaxID = nowhere
+		p.MaxID = beforeFirstID
 		return
 	}
 	*at = position
@@ -73,7 +73,7 @@ func (r *Request) LinkPage(p Page, n int, cursor func(i int) string) {
 		target += kept.Encode() + "&"
 	}
 	prev := "min_id="
-	if p.PrevSince {
+	if p.PrevBySinceID {
 		prev = "since_id="
 	}
 	link := "<" + target + prev + url.QueryEscape(cursor(0)) + `>; rel="prev"`

@@ -11,7 +11,7 @@ import (
 func pageTable(n int, got *server.Page, since bool) server.Table {
 	list := func(_ *server.Server, r *server.Request) (any, error) {
 		*got = r.Page(20)
-		got.PrevSince = since
+		got.PrevBySinceID = since
 		r.LinkPage(*got, n, func(i int) string { return fmt.Sprint(100 - i) })
 		return []any{}, nil
 	}

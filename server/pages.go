@@ -12,15 +12,15 @@ import (
 
 // pageRoutes are pages for people that belong to nothing else.
 var pageRoutes = routes{
-	"GET /": {anonymous.pages(), (*Server).home},
+	"GET /": {anonymous.asHTML(), (*Server).homePage},
 }
 
-// home is the front door: what this is, and how to come in.
-func (s *Server) home(*Request) (any, error) {
+// homePage is the front door: what this is, and how to come in.
+func (s *Server) homePage(*Request) (any, error) {
 	i := s.settings.Instance
 	description := i.ShortDescription
 	if description == "" {
-		description = text.Plain(i.Description)
+		description = text.HTMLToText(i.Description)
 	}
 	return s.page(http.StatusOK, web.Home{
 		Name: i.Name, Description: description, Host: s.settings.Host(),
@@ -28,8 +28,8 @@ func (s *Server) home(*Request) (any, error) {
 	})
 }
 
-// lost is what a browser is shown where there is nothing.
-var lost = &endpoint{path: "lost", route: route{anonymous.pages(), func(*Server, *Request) (any, error) {
+// pageNotFound is what a browser is shown where there is nothing.
+var pageNotFound = &endpoint{path: "lost", route: route{anonymous.asHTML(), func(*Server, *Request) (any, error) {
 	return nil, errs.NotFound("There is no page at this address.")
 }}}
 
@@ -67,8 +67,8 @@ func (p htmlPage) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	w.Write(p.html)
 }
 
-// filesElsewhere returns where pages load pictures and the like from that are not shown through this server.
-func filesElsewhere(c *config.Config) []string {
+// mediaSources returns where pages load pictures and the like from that are not shown through this server.
+func mediaSources(c *config.Config) []string {
 	schemes := []string{"https:"}
 	if c.Federation.AllowLoopback {
 		schemes = append(schemes, "http:")

@@ -12,7 +12,7 @@ import (
 
 // Who opens the server in a browser is told what it is; where there is nothing, people get a page and programs get JSON.
 func TestPagesForPeople(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) {
+	srv := Start(t, func(c *config.Config) {
 		c.Instance.Name, c.Instance.ShortDescription = "Tea & <Biscuits>", "For friends of tea"
 		c.Instance.RegistrationsOpen = false
 	})
@@ -29,18 +29,18 @@ func TestPagesForPeople(t *testing.T) {
 		{"/api/v1/nothing", "text/html", 404, "application/json", []string{`{"error":"Record not found"}`}},
 	} {
 		t.Run(tt.path+" "+tt.accept, func(t *testing.T) {
-			req, err := http.NewRequestWithContext(t.Context(), "GET", srv.url+tt.path, nil)
+			req, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+tt.path, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			req.Header.Set("Accept", tt.accept)
-			a := srv.as(nil).request(req).want(tt.status)
-			if got := a.header.Get("Content-Type"); !strings.HasPrefix(got, tt.contentType) {
+			a := srv.As(nil).DoRequest(req).Want(tt.status)
+			if got := a.Header.Get("Content-Type"); !strings.HasPrefix(got, tt.contentType) {
 				t.Errorf("Content-Type is %q", got)
 			}
 			for _, part := range tt.contains {
-				if !strings.Contains(string(a.body), part) {
-					t.Errorf("%q is not in %s", part, a.body)
+				if !strings.Contains(string(a.Body), part) {
+					t.Errorf("%q is not in %s", part, a.Body)
 				}
 			}
 		})
@@ -49,15 +49,15 @@ func TestPagesForPeople(t *testing.T) {
 
 // The pages of accounts and posts show what everybody may see, and nothing else.
 func TestPublicPages(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	alice.send("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"display_name": "Al & <i>", "note": "I like #tea"}).want(200)
-	root := alice.publish("the root <script>alert(1)</script>")
-	answer := bob.publish("an answer", "in_reply_to_id", root.id())
-	bob.publish("a whisper", "in_reply_to_id", root.id(), "visibility", "private")
-	unlisted := alice.publish("quietly", "visibility", "unlisted", "spoiler_text", "folded")
-	local := alice.publish("among us", "visibility", "local")
-	secret := alice.publish("secretly", "visibility", "private")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"display_name": "Al & <i>", "note": "I like #tea"}).Want(200)
+	root := alice.Publish("the root <script>alert(1)</script>")
+	answer := bob.Publish("an answer", "in_reply_to_id", root.ID())
+	bob.Publish("a whisper", "in_reply_to_id", root.ID(), "visibility", "private")
+	unlisted := alice.Publish("quietly", "visibility", "unlisted", "spoiler_text", "folded")
+	local := alice.Publish("among us", "visibility", "local")
+	secret := alice.Publish("secretly", "visibility", "private")
 	page := func(url string) *webPage {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
@@ -65,32 +65,32 @@ func TestPublicPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.Header.Set("Accept", "text/html")
-		return &webPage{srv.as(nil).request(req)}
+		return &webPage{srv.As(nil).DoRequest(req)}
 	}
-	profile := page(srv.url + "/@ALICE")
+	profile := page(srv.URL + "/@ALICE")
 	profile.shows(200, "Al &amp; &lt;i&gt;", "@alice@", "I like", "the root", "quietly", "<summary>folded</summary>")
 	profile.hides("among us", "secretly", "<script", "an answer")
-	thread := page(root.str("url"))
+	thread := page(root.Str("url"))
 	thread.shows(200, "the root", "an answer", "/@bob")
 	thread.hides("a whisper", "<script")
-	page(answer.str("url")).shows(200, "the root", "an answer")
-	page(unlisted.str("url")).shows(200, "quietly")
+	page(answer.Str("url")).shows(200, "the root", "an answer")
+	page(unlisted.Str("url")).shows(200, "quietly")
 	for _, url := range []string{
-		local.str("url"), secret.str("url"), srv.url + "/@bob/" + root.id(), srv.url + "/@nobody", srv.url + "/@alice/nonsense", srv.url + "/@alice/000000000000000000",
+		local.Str("url"), secret.Str("url"), srv.URL + "/@bob/" + root.ID(), srv.URL + "/@nobody", srv.URL + "/@alice/nonsense", srv.URL + "/@alice/000000000000000000",
 	} {
 		page(url).shows(404, "There is no page at this address.")
 	}
 	var want []string
 	for i := range 25 {
 		want = append(want, fmt.Sprintf("number %d.", i))
-		bob.publish(want[i])
+		bob.Publish(want[i])
 	}
-	first := page(srv.url + "/@bob")
+	first := page(srv.URL + "/@bob")
 	first.shows(200, want[24], want[5])
 	first.hides(want[4])
-	older := regexp.MustCompile(`href="([^"]*max_id=[^"]*)"`).FindStringSubmatch(string(first.body))
+	older := regexp.MustCompile(`href="([^"]*max_id=[^"]*)"`).FindStringSubmatch(string(first.Body))
 	if older == nil {
-		t.Fatalf("no older posts in %s", first.body)
+		t.Fatalf("no older posts in %s", first.Body)
 	}
 	second := page(older[1])
 	second.shows(200, want[4], want[0])
@@ -98,34 +98,34 @@ func TestPublicPages(t *testing.T) {
 }
 
 func TestPrivateInstanceHasNoPages(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.Instance.Public = false })
-	alice := srv.signUp("alice")
-	url := alice.publish("hello").str("url")
-	for _, u := range []string{url, srv.url + "/@alice"} {
-		if a := srv.as(nil).get(u); a.status != 403 || strings.Contains(string(a.body), "hello") {
-			t.Errorf("%s: %d %s", u, a.status, a.body)
+	srv := Start(t, func(c *config.Config) { c.Instance.Public = false })
+	alice := srv.SignUp("alice")
+	url := alice.Publish("hello").Str("url")
+	for _, u := range []string{url, srv.URL + "/@alice"} {
+		if a := srv.As(nil).Get(u); a.Status != 403 || strings.Contains(string(a.Body), "hello") {
+			t.Errorf("%s: %d %s", u, a.Status, a.Body)
 		}
 	}
 }
 
 // webPage is an answer that is a page.
-type webPage struct{ *answer }
+type webPage struct{ *Response }
 
 func (a *webPage) shows(status int, parts ...string) {
-	a.t.Helper()
-	a.want(status)
+	a.T.Helper()
+	a.Want(status)
 	for _, p := range parts {
-		if !strings.Contains(string(a.body), p) {
-			a.t.Errorf("%s: %q is not in %s", a.what, p, a.body)
+		if !strings.Contains(string(a.Body), p) {
+			a.T.Errorf("%s: %q is not in %s", a.Request, p, a.Body)
 		}
 	}
 }
 
 func (a *webPage) hides(parts ...string) {
-	a.t.Helper()
+	a.T.Helper()
 	for _, p := range parts {
-		if strings.Contains(string(a.body), p) {
-			a.t.Errorf("%s: %q is in %s", a.what, p, a.body)
+		if strings.Contains(string(a.Body), p) {
+			a.T.Errorf("%s: %q is in %s", a.Request, p, a.Body)
 		}
 	}
 }

@@ -22,7 +22,7 @@ type pagedList struct {
 // TestPagingWalks walks all lists at random, by all kinds of bounds and by the links in both directions: each entry must come exactly
 // once, in order. There are entries in between that the reader must not see.
 func TestPagingWalks(t *testing.T) {
-	srv := startAPI(t)
+	srv := Start(t)
 	reader, lists := srv.fillLists()
 	for _, l := range lists {
 		t.Run(l.path, func(t *testing.T) {
@@ -40,12 +40,12 @@ func TestPagingWalks(t *testing.T) {
 	}
 }
 
-// keys are what tells the entries of a page apart: their ids, or their names.
-func (a *answer) keys() []string {
-	a.t.Helper()
+// pageKeys are what tells the entries of a page apart: their ids, or their names.
+func (a *Response) pageKeys() []string {
+	a.T.Helper()
 	var rows []map[string]any
-	if err := json.Unmarshal(a.body, &rows); err != nil {
-		a.t.Fatalf("%s: %v: %s", a.what, err, a.body)
+	if err := json.Unmarshal(a.Body, &rows); err != nil {
+		a.T.Fatalf("%s: %v: %s", a.Request, err, a.Body)
 	}
 	list := make([]string, 0, len(rows))
 	for _, row := range rows {
@@ -73,15 +73,15 @@ func (l pagedList) with(params ...string) string {
 }
 
 // everyEntry reads a list one by one, and returns its entries and their cursors, as the links say.
-func everyEntry(t *testing.T, as *member, l pagedList) (all, cursors []string) {
+func everyEntry(t *testing.T, as *User, l pagedList) (all, cursors []string) {
 	t.Helper()
 	for path := l.with("limit", "1"); path != ""; {
-		a := as.get(path).want(200)
-		keys := a.keys()
+		a := as.Get(path).Want(200)
+		keys := a.pageKeys()
 		if len(keys) == 0 {
 			break
 		}
-		links := a.links()
+		links := a.Links()
 		all, cursors = append(all, keys...), append(cursors, cursorOf(t, links["prev"]))
 		path = links["next"]
 		if len(all) > l.n {
@@ -118,7 +118,7 @@ func cursorOf(t *testing.T, link string) string {
 
 // randomPage asks for a page between random bounds. A list of n entries, newest first, is thought of with bounds -1 (newer than all)
 // to n (older than all).
-func randomPage(t *testing.T, as *member, l pagedList, all, cursors []string, random *rand.Rand) {
+func randomPage(t *testing.T, as *User, l pagedList, all, cursors []string, random *rand.Rand) {
 	t.Helper()
 	n := len(all)
 	limit := 1 + random.IntN(12)
@@ -148,49 +148,49 @@ func randomPage(t *testing.T, as *member, l pagedList, all, cursors []string, ra
 	default:
 		want = want[:min(limit, len(want))]
 	}
-	if got := as.get(l.with(params...)).want(200).keys(); !slices.Equal(got, want) {
+	if got := as.Get(l.with(params...)).Want(200).pageKeys(); !slices.Equal(got, want) {
 		t.Fatalf("%s: got %v, want %v, of %v", l.with(params...), got, want, all)
 	}
 }
 
 // randomWalk starts anywhere and follows the links there and back, by chance.
-func randomWalk(t *testing.T, as *member, l pagedList, all, cursors []string, random *rand.Rand) {
+func randomWalk(t *testing.T, as *User, l pagedList, all, cursors []string, random *rand.Rand) {
 	t.Helper()
 	limit := 1 + random.IntN(7)
 	at := random.IntN(len(all)) // the entry before the page
-	a := as.get(l.with("limit", strconv.Itoa(limit), "max_id", cursors[at])).want(200)
+	a := as.Get(l.with("limit", strconv.Itoa(limit), "max_id", cursors[at])).Want(200)
 	first := at + 1
 	for step := range 12 {
-		keys := a.keys()
+		keys := a.pageKeys()
 		want := all[first:min(len(all), first+limit)]
 		if step > 0 && first == 0 {
 			want = all[:len(keys)] // the page at the beginning may be shorter
 		}
 		if !slices.Equal(keys, want) {
-			t.Fatalf("step %d, %s: got %v, want %v, of %v", step, a.what, keys, want, all)
+			t.Fatalf("step %d, %s: got %v, want %v, of %v", step, a.Request, keys, want, all)
 		}
-		links := a.links()
+		links := a.Links()
 		if len(keys) == 0 {
 			if len(links) > 0 {
-				t.Fatalf("%s: an empty page has links: %v", a.what, links)
+				t.Fatalf("%s: an empty page has links: %v", a.Request, links)
 			}
 			return
 		}
 		if full := len(keys) == limit; links["next"] != "" != full || links["prev"] == "" {
-			t.Fatalf("%s: %d of %d entries, and the links %v", a.what, len(keys), limit, links)
+			t.Fatalf("%s: %d of %d entries, and the links %v", a.Request, len(keys), limit, links)
 		}
 		if links["next"] != "" && random.IntN(2) == 0 {
-			a, first = as.get(links["next"]).want(200), first+len(keys)
+			a, first = as.Get(links["next"]).Want(200), first+len(keys)
 			continue
 		}
-		a = as.get(links["prev"]).want(200)
-		if len(a.keys()) < limit && first > limit {
-			t.Fatalf("%s: a page of %d with %d entries before it", a.what, len(a.keys()), first)
+		a = as.Get(links["prev"]).Want(200)
+		if len(a.pageKeys()) < limit && first > limit {
+			t.Fatalf("%s: a page of %d with %d entries before it", a.Request, len(a.pageKeys()), first)
 		}
 		if u, _ := url.Parse(links["prev"]); u.Query().Has("since_id") { // it leads to the newest page, as lists of accounts do
 			want := all[:min(limit, first)]
-			if !slices.Equal(a.keys(), want) {
-				t.Fatalf("%s: got %v, want %v", a.what, a.keys(), want)
+			if !slices.Equal(a.pageKeys(), want) {
+				t.Fatalf("%s: got %v, want %v", a.Request, a.pageKeys(), want)
 			}
 			first = 0
 			if len(want) == 0 {
@@ -198,48 +198,48 @@ func randomWalk(t *testing.T, as *member, l pagedList, all, cursors []string, ra
 			}
 			continue
 		}
-		first -= len(a.keys())
-		if len(a.keys()) == 0 {
+		first -= len(a.pageKeys())
+		if len(a.pageKeys()) == 0 {
 			return
 		}
 	}
 }
 
 // fillLists makes somebody of whom all lists have entries, and others do what they do in between whom the reader does not see.
-func (a *api) fillLists() (*member, []pagedList) {
-	t := a.t
+func (a *Server) fillLists() (*User, []pagedList) {
+	t := a.T
 	t.Helper()
 	const n = 24
-	reader := a.signUp("reader")
-	post := func(m *member, path string, params ...string) *answer {
+	reader := a.SignUp("reader")
+	post := func(m *User, path string, params ...string) *Response {
 		t.Helper()
-		return m.post(path, params...).want(200)
+		return m.Post(path, params...).Want(200)
 	}
-	one := reader.publish("the one #walks").id()
-	list := reader.send("POST", "/api/v1/lists", map[string]string{"title": "all"}).want(200).object().id()
-	var others, hidden []*member
+	one := reader.Publish("the one #walks").ID()
+	list := reader.SendJSON("POST", "/api/v1/lists", map[string]string{"title": "all"}).Want(200).Object().ID()
+	var others, hidden []*User
 	for i := range n {
-		others = append(others, a.signUp(fmt.Sprintf("other%d", i)))
+		others = append(others, a.SignUp(fmt.Sprintf("other%d", i)))
 		if i%3 == 0 {
-			hidden = append(hidden, a.signUp(fmt.Sprintf("hidden%d", i)))
+			hidden = append(hidden, a.SignUp(fmt.Sprintf("hidden%d", i)))
 		}
 	}
 	for _, m := range hidden { // whom the reader is to block
-		post(reader, "/api/v1/accounts/"+m.id+"/follow")
+		post(reader, "/api/v1/accounts/"+m.ID+"/follow")
 	}
-	act := func(m *member) {
-		post(m, "/api/v1/accounts/"+reader.id+"/follow")
-		post(reader, "/api/v1/accounts/"+m.id+"/follow")
-		reader.send("POST", "/api/v1/lists/"+list+"/accounts", map[string]any{"account_ids": []string{m.id}}).want(200)
-		public := m.publish("@reader hello #walks").id()
-		m.publish("@reader psst", "visibility", "direct")
-		m.publish("quoting", "quote_id", one)
+	act := func(m *User) {
+		post(m, "/api/v1/accounts/"+reader.ID+"/follow")
+		post(reader, "/api/v1/accounts/"+m.ID+"/follow")
+		reader.SendJSON("POST", "/api/v1/lists/"+list+"/accounts", map[string]any{"account_ids": []string{m.ID}}).Want(200)
+		public := m.Publish("@reader hello #walks").ID()
+		m.Publish("@reader psst", "visibility", "direct")
+		m.Publish("quoting", "quote_id", one)
 		for _, deed := range []string{"favourite", "reblog"} {
 			post(m, "/api/v1/statuses/"+one+"/"+deed)
 		}
 		post(reader, "/api/v1/statuses/"+public+"/favourite")
 		post(reader, "/api/v1/statuses/"+public+"/bookmark")
-		chat := post(m, "/api/v1/svc/chats/by-account-id/"+reader.id).object().id()
+		chat := post(m, "/api/v1/svc/chats/by-account-id/"+reader.ID).Object().ID()
 		post(m, "/api/v1/svc/chats/"+chat+"/messages", "content", "hi")
 	}
 	for i, m := range others {
@@ -247,36 +247,36 @@ func (a *api) fillLists() (*member, []pagedList) {
 			act(hidden[i/3])
 		}
 		act(m)
-		reader.publish("mine")
+		reader.Publish("mine")
 		post(reader, fmt.Sprintf("/api/v1/tags/tag%d/follow", i))
-		at := a.db.Now().Add(time.Duration(1+i) * 24 * time.Hour).UTC().Format(time.RFC3339)
+		at := a.DB.Now().Add(time.Duration(1+i) * 24 * time.Hour).UTC().Format(time.RFC3339)
 		post(reader, "/api/v1/statuses", "status", "later", "scheduled_at", at)
 	}
 	for i, m := range hidden {
 		if i%2 == 0 {
-			post(reader, "/api/v1/accounts/"+m.id+"/block")
+			post(reader, "/api/v1/accounts/"+m.ID+"/block")
 		} else {
-			a.withhold(m)
+			a.MakeUnavailable(m)
 		}
 	}
-	var muted []*member
+	var muted []*User
 	for i := range n {
-		m := a.signUp(fmt.Sprintf("muted%d", i))
-		post(reader, "/api/v1/accounts/"+m.id+"/mute")
+		m := a.SignUp(fmt.Sprintf("muted%d", i))
+		post(reader, "/api/v1/accounts/"+m.ID+"/mute")
 		muted = append(muted, m)
 	}
 	for _, m := range muted {
-		post(m, "/api/v1/accounts/"+reader.id+"/follow")
-		m.publish("not to be heard #walks @reader")
+		post(m, "/api/v1/accounts/"+reader.ID+"/follow")
+		m.Publish("not to be heard #walks @reader")
 	}
-	chat := post(reader, "/api/v1/svc/chats/by-account-id/"+others[0].id).object().id()
+	chat := post(reader, "/api/v1/svc/chats/by-account-id/"+others[0].ID).Object().ID()
 	for range n - 1 {
 		post(reader, "/api/v1/svc/chats/"+chat+"/messages", "content", "ho")
 	}
-	reader.send("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"locked": true}).want(200)
+	reader.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"locked": true}).Want(200)
 	for i := range n {
-		m := a.signUp(fmt.Sprintf("asking%d", i))
-		post(m, "/api/v1/accounts/"+reader.id+"/follow")
+		m := a.SignUp(fmt.Sprintf("asking%d", i))
+		post(m, "/api/v1/accounts/"+reader.ID+"/follow")
 	}
 	blocks := (len(hidden) + 1) / 2
 	return reader, []pagedList{
@@ -287,7 +287,7 @@ func (a *api) fillLists() (*member, []pagedList) {
 		{"/api/v1/timelines/tag/nothing?any[]=walks", 1 + n, true},
 		{"/api/v1/timelines/list/" + list, 3*n + n, true},
 		{"/api/v1/timelines/direct", n, true},
-		{"/api/v1/accounts/" + reader.id + "/statuses", 1 + n, true},
+		{"/api/v1/accounts/" + reader.ID + "/statuses", 1 + n, true},
 		{"/api/v1/favourites", n + blocks, false}, // what one did oneself stays
 		{"/api/v1/bookmarks", n + blocks, false},
 		{"/api/v1/notifications", n*5 + n, true},
@@ -295,12 +295,12 @@ func (a *api) fillLists() (*member, []pagedList) {
 		{"/api/v1/follow_requests", n, false},
 		{"/api/v1/blocks", blocks, false},
 		{"/api/v1/mutes", n, false},
-		{"/api/v1/accounts/" + reader.id + "/followers", 2 * n, false},
-		{"/api/v1/accounts/" + reader.id + "/following", n, false},
+		{"/api/v1/accounts/" + reader.ID + "/followers", 2 * n, false},
+		{"/api/v1/accounts/" + reader.ID + "/following", n, false},
 		{"/api/v1/lists/" + list + "/accounts", n, false},
 		{"/api/v1/statuses/" + one + "/favourited_by", n, false},
 		{"/api/v1/statuses/" + one + "/reblogged_by", n, false},
-		{"/api/v1/svc/accounts/" + reader.id + "/favourites", n, false},
+		{"/api/v1/svc/accounts/" + reader.ID + "/favourites", n, false},
 		{"/api/v1/svc/statuses/" + one + "/quotes", n, true},
 		{"/api/v1/conversations", n, false},
 		{"/api/v2/svc/chats", n, false},

@@ -62,8 +62,8 @@ func (k valueKind) String() string {
 	return [...]string{"null", "string", "number", "boolean", "array", "array", "object", "file"}[k]
 }
 
-// parameter returns a parameter of the first level as text. What is not there, or no text, is "".
-func (r *Request) parameter(name string) string {
+// textParam returns a parameter of the first level as text. What is not there, or no text, is "".
+func (r *Request) textParam(name string) string {
 	p, err := r.parameters()
 	if err != nil {
 		return ""

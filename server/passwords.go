@@ -12,20 +12,20 @@ import (
 // passwordRoutes are how people change their password, or set one that they have forgotten by a link.
 var passwordRoutes = routes{
 	"POST /api/v1/svc/change_password":      {user("write:accounts"), (*Server).changePassword},
-	"GET /api/v1/svc/password_reset/:token": {anonymous.pages(), (*Server).showPasswordReset},
-	"POST /api/v1/svc/password_reset":       {anonymous.pages().limit("password_reset"), (*Server).resetPassword},
+	"GET /api/v1/svc/password_reset/:token": {anonymous.asHTML(), (*Server).showPasswordReset},
+	"POST /api/v1/svc/password_reset":       {anonymous.asHTML().limit("password_reset"), (*Server).resetPassword},
 }
 
-// done is the answer of the utilities of an account when all is well; otherwise they answer failed, with status 200 too.
-type done struct {
+// successResult is the answer of the utilities of an account when all is well; otherwise they answer failed, with status 200 too.
+type successResult struct {
 	Status string `json:"status"`
 }
 
-type failed struct {
+type errorResult struct {
 	Error string `json:"error"`
 }
 
-var success = done{"success"}
+var success = successResult{"success"}
 
 // changePassword sets another password, which signs out everything that is signed in.
 func (s *Server) changePassword(r *Request) (any, error) {
@@ -38,21 +38,21 @@ func (s *Server) changePassword(r *Request) (any, error) {
 		return nil, err
 	}
 	if p.New != p.Again {
-		return failed{"New password does not match confirmation."}, nil
+		return errorResult{"New password does not match confirmation."}, nil
 	}
-	ok, err := s.confirmPassword(r, p.Password)
+	ok, err := s.checkViewerPassword(r, p.Password)
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		return failed{"Invalid password."}, nil
+		return errorResult{"Invalid password."}, nil
 	}
 	if err := password.Check(p.New); err != nil {
-		return failed{"New password " + err.Error() + "."}, nil
+		return errorResult{"New password " + err.Error() + "."}, nil
 	}
 	err = s.social.ChangePassword(r.Context(), r.User, p.New)
 	if errors.Is(err, social.ErrPasswordChanged) {
-		return failed{"Invalid password."}, nil
+		return errorResult{"Invalid password."}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (s *Server) showPasswordReset(r *Request) (any, error) {
 }
 
 func (s *Server) passwordPage(r *Request, token, fault string) (any, error) {
-	account, err := s.social.PasswordResetBy(r.Context(), token)
+	account, err := s.social.PasswordResetAccount(r.Context(), token)
 	if errors.Is(err, social.ErrResetToken) {
 		return s.page(http.StatusOK, web.Message{Title: "Invalid Token", Text: []string{
 			"This link was used already, is too old, or was replaced by a newer one.", "Ask for another if you still need it."}})

@@ -13,58 +13,58 @@ import (
 )
 
 func TestChangePassword(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	app := srv.registerApp()
-	code := srv.walk("alice", "response_type", "code", "client_id", app.id).codes[0]
-	other := srv.grant(app, "password", "username", "alice", "password", testPassword).asToken(srv)
-	change := func(password, newPassword, again string) *answer {
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	app := srv.RegisterApp()
+	code := srv.authorizeInBrowser("alice", "response_type", "code", "client_id", app.ID).Codes[0]
+	other := srv.Grant(app, "password", "username", "alice", "password", Password).AsToken(srv)
+	change := func(password, newPassword, again string) *Response {
 		t.Helper()
-		return alice.post("/api/v1/svc/change_password", "password", password, "new_password", newPassword, "new_password_confirmation", again)
+		return alice.Post("/api/v1/svc/change_password", "password", password, "new_password", newPassword, "new_password_confirmation", again)
 	}
 	for _, tt := range []struct{ password, newPassword, again, want string }{
 		{"wrong", "new", "other", "New password does not match confirmation."},
 		{"wrong", "new", "new", "Invalid password."},
 		{"", "new", "new", "Invalid password."},
-		{testPassword, "", "", "New password can't be blank."},
-		{testPassword, " ", " ", "New password can't be blank."},
-		{testPassword, strings.Repeat("x", 257), strings.Repeat("x", 257), "New password should be at most 256 character(s)."},
+		{Password, "", "", "New password can't be blank."},
+		{Password, " ", " ", "New password can't be blank."},
+		{Password, strings.Repeat("x", 257), strings.Repeat("x", 257), "New password should be at most 256 character(s)."},
 	} {
-		change(tt.password, tt.newPassword, tt.again).wantError(200, tt.want)
+		change(tt.password, tt.newPassword, tt.again).WantError(200, tt.want)
 	}
-	srv.as(nil).post("/api/v1/svc/change_password").wantError(403, "Invalid credentials.")
-	srv.grant(app, "password", "username", "alice", "password", testPassword, "scope", "read").asToken(srv).
-		post("/api/svc/change_password").wantError(403, "Insufficient permissions: write:accounts.")
-	alice.get(me).want(200)
+	srv.As(nil).Post("/api/v1/svc/change_password").WantError(403, "Invalid credentials.")
+	srv.Grant(app, "password", "username", "alice", "password", Password, "scope", "read").AsToken(srv).
+		Post("/api/svc/change_password").WantError(403, "Insufficient permissions: write:accounts.")
+	alice.Get(verifyCredentials).Want(200)
 
-	if got := change(testPassword, "the new one", "the new one").want(200).object().str("status"); got != "success" {
+	if got := change(Password, "the new one", "the new one").Want(200).Object().Str("status"); got != "success" {
 		t.Errorf("status is %s", got)
 	}
-	for _, c := range []*caller{alice.caller, other} {
-		c.get(me).want(401)
+	for _, c := range []*Client{alice.Client, other} {
+		c.Get(verifyCredentials).Want(401)
 	}
-	bob.get(me).want(200)
-	srv.grant(app, "authorization_code", "code", code).wantError(400, "invalid_grant")
-	srv.grant(app, "password", "username", "alice", "password", testPassword).wantError(400, "invalid_grant")
-	srv.grant(app, "password", "username", "alice", "password", "the new one").want(200)
+	bob.Get(verifyCredentials).Want(200)
+	srv.Grant(app, "authorization_code", "code", code).WantError(400, "invalid_grant")
+	srv.Grant(app, "password", "username", "alice", "password", Password).WantError(400, "invalid_grant")
+	srv.Grant(app, "password", "username", "alice", "password", "the new one").Want(200)
 }
 
 // TestChangePasswordAtOnce has the password changed twice at a time: the one that comes later no longer knows it.
 func TestChangePasswordAtOnce(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	answers := make([]*answer, 6)
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	answers := make([]*Response, 6)
 	var wg sync.WaitGroup
 	for i := range answers {
 		wg.Go(func() {
 			next := fmt.Sprintf("the new one %d", i)
-			answers[i] = alice.post("/api/v1/svc/change_password", "password", testPassword, "new_password", next, "new_password_confirmation", next)
+			answers[i] = alice.Post("/api/v1/svc/change_password", "password", Password, "new_password", next, "new_password_confirmation", next)
 		})
 	}
 	wg.Wait()
 	changed := 0
 	for _, a := range answers {
-		if a.status == 200 && a.object().m["status"] == "success" {
+		if a.Status == 200 && a.Object().Fields["status"] == "success" {
 			changed++
 		}
 	}
@@ -74,59 +74,59 @@ func TestChangePasswordAtOnce(t *testing.T) {
 }
 
 func TestPasswordReset(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.API.Name = "other" })
-	alice := srv.signUp("alice")
-	account, err := srv.db.AccountByName(t.Context(), "alice", "")
+	srv := Start(t, func(c *config.Config) { c.API.Name = "other" })
+	alice := srv.SignUp("alice")
+	account, err := srv.DB.AccountByName(t.Context(), "alice", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	start := func() string {
 		t.Helper()
-		token, err := srv.social.StartPasswordReset(t.Context(), account.ID)
+		token, err := srv.Social.StartPasswordReset(t.Context(), account.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return "/api/v1/other/password_reset/" + token
 	}
 	old, link := start(), start()
-	b := srv.browser()
-	b.get(old).want(200, "Invalid Token") // replaced by the newer one
-	b.get("/api/v1/other/password_reset/nonsense").want(200, "Invalid Token")
-	page := b.get(link).want(200, "New password for @alice")
-	if page.header.Get("Content-Type") != "text/html; charset=utf-8" || page.header.Get("Cache-Control") != "no-store" {
-		t.Errorf("headers: %v", page.header)
+	b := srv.Browser()
+	b.Get(old).Want(200, "Invalid Token") // replaced by the newer one
+	b.Get("/api/v1/other/password_reset/nonsense").Want(200, "Invalid Token")
+	page := b.Get(link).Want(200, "New password for @alice")
+	if page.Header.Get("Content-Type") != "text/html; charset=utf-8" || page.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("headers: %v", page.Header)
 	}
-	page.submit(0, "data[password]", "one", "data[password_confirmation]", "two").want(200, "Password reset failed: the two passwords are not the same.")
-	page.submit(0, "data[password]", " ", "data[password_confirmation]", " ").want(200, "Password reset failed: the password can't be blank.")
-	srv.changeUser("alice", func(u *store.User) { u.ResetRequired = true })
-	page.submit(0, "data[password]", "the new one", "data[password_confirmation]", "the new one").want(200, "Password changed!")
-	alice.get(me).want(401)
-	app := srv.registerApp()
-	srv.grant(app, "password", "username", "alice", "password", testPassword).want(400)
-	srv.grant(app, "password", "username", "alice", "password", "the new one").want(200)
-	page.submit(0, "data[password]", "again", "data[password_confirmation]", "again").want(200, "Password reset failed")
-	b.get(link).want(200, "Invalid Token")
-	srv.grant(app, "password", "username", "alice", "password", "the new one").want(200)
+	page.Submit(0, "data[password]", "one", "data[password_confirmation]", "two").Want(200, "Password reset failed: the two passwords are not the same.")
+	page.Submit(0, "data[password]", " ", "data[password_confirmation]", " ").Want(200, "Password reset failed: the password can't be blank.")
+	srv.ChangeUser("alice", func(u *store.User) { u.ResetRequired = true })
+	page.Submit(0, "data[password]", "the new one", "data[password_confirmation]", "the new one").Want(200, "Password changed!")
+	alice.Get(verifyCredentials).Want(401)
+	app := srv.RegisterApp()
+	srv.Grant(app, "password", "username", "alice", "password", Password).Want(400)
+	srv.Grant(app, "password", "username", "alice", "password", "the new one").Want(200)
+	page.Submit(0, "data[password]", "again", "data[password_confirmation]", "again").Want(200, "Password reset failed")
+	b.Get(link).Want(200, "Invalid Token")
+	srv.Grant(app, "password", "username", "alice", "password", "the new one").Want(200)
 
 	link = start()
-	if err := srv.social.SetPassword(t.Context(), account.ID, "by command"); err != nil {
+	if err := srv.Social.SetPassword(t.Context(), account.ID, "by command"); err != nil {
 		t.Fatal(err)
 	}
-	b.get(link).want(200, "Invalid Token") // it was for the old password
+	b.Get(link).Want(200, "Invalid Token") // it was for the old password
 	link = start()
-	srv.changeUser("alice", func(u *store.User) { u.DeactivatedAt = u.ConfirmedAt })
-	b.get(link).want(200, "Invalid Token")
+	srv.ChangeUser("alice", func(u *store.User) { u.DeactivatedAt = u.ConfirmedAt })
+	b.Get(link).Want(200, "Invalid Token")
 }
 
 func TestPasswordResetExpires(t *testing.T) {
-	srv := startAPI(t)
-	srv.signUp("alice")
-	account, err := srv.db.AccountByName(t.Context(), "alice", "")
+	srv := Start(t)
+	srv.SignUp("alice")
+	account, err := srv.DB.AccountByName(t.Context(), "alice", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	token := keys.NewToken()
-	err = srv.db.Update(t.Context(), func(tx *store.Tx) error {
+	err = srv.DB.Update(t.Context(), func(tx *store.Tx) error {
 		return tx.SetOneTimeToken(t.Context(), &store.OneTimeToken{
 			Hash: keys.HashToken(token), Kind: store.ResetPassword, AccountID: account.ID, ExpiresAt: store.At(time.Now().Add(-time.Second)),
 		})
@@ -134,14 +134,14 @@ func TestPasswordResetExpires(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv.browser().get("/api/v1/svc/password_reset/"+token).want(200, "Invalid Token")
+	srv.Browser().Get("/api/v1/svc/password_reset/"+token).Want(200, "Invalid Token")
 }
 
 func TestPasswordResetIsThrottled(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.RateLimit.Enabled = true })
-	b := srv.browser()
-	for range srv.settings.RateLimit.PasswordReset.Count {
-		b.post("/api/v1/svc/password_reset", nil).want(200, "Invalid Token")
+	srv := Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
+	b := srv.Browser()
+	for range srv.Settings.RateLimit.PasswordReset.Count {
+		b.Post("/api/v1/svc/password_reset", nil).Want(200, "Invalid Token")
 	}
-	b.post("/api/v1/svc/password_reset", nil).want(429, "Too many tries")
+	b.Post("/api/v1/svc/password_reset", nil).Want(429, "Too many tries")
 }

@@ -8,15 +8,15 @@ import (
 )
 
 func TestPin(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.Statuses.MaxPinned = 2 })
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	post := func(v string) string { return alice.publish(v, "visibility", v).id() }
+	srv := Start(t, func(c *config.Config) { c.Statuses.MaxPinned = 2 })
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	post := func(v string) string { return alice.Publish(v, "visibility", v).ID() }
 	public, unlisted, third := post("public"), post("unlisted"), post("public")
-	theirs := bob.publish("hello").id()
-	boost := alice.post("/api/v1/statuses/" + theirs + "/reblog").want(200).object().id()
+	theirs := bob.Publish("hello").ID()
+	boost := alice.Post("/api/v1/statuses/" + theirs + "/reblog").Want(200).Object().ID()
 	for _, tt := range []struct {
 		name  string
-		as    *member
+		as    *User
 		id    string
 		want  int
 		error string
@@ -35,33 +35,33 @@ func TestPin(t *testing.T) {
 		{"without a token", nil, public, 401, "The access token is invalid"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := srv.as(tt.as).post("/api/v1/statuses/" + tt.id + "/pin")
+			a := srv.As(tt.as).Post("/api/v1/statuses/" + tt.id + "/pin")
 			if tt.error != "" {
-				a.wantError(tt.want, tt.error)
+				a.WantError(tt.want, tt.error)
 				return
 			}
-			if o := a.want(tt.want).object(); !o.truth("pinned") || o.str("svc.pinned_at") == "" {
-				t.Errorf("not pinned: %v", o.m)
+			if o := a.Want(tt.want).Object(); !o.Bool("pinned") || o.Str("svc.pinned_at") == "" {
+				t.Errorf("not pinned: %v", o.Fields)
 			}
 		})
 	}
 	pinned := func() string {
-		return fmt.Sprint(bob.get("/api/v1/accounts/alice/statuses", "pinned", "true").want(200).ids())
+		return fmt.Sprint(bob.Get("/api/v1/accounts/alice/statuses", "pinned", "true").Want(200).IDs())
 	}
 	if got, want := pinned(), fmt.Sprint([]string{unlisted, public}); got != want {
 		t.Errorf("pinned are %s, want %s", got, want)
 	}
-	if o := srv.as(nil).get("/api/v1/statuses/" + public).object(); o.truth("pinned") || o.at("svc.pinned_at") == nil {
-		t.Errorf("the anonymous see %v", o.m)
+	if o := srv.As(nil).Get("/api/v1/statuses/" + public).Object(); o.Bool("pinned") || o.At("svc.pinned_at") == nil {
+		t.Errorf("the anonymous see %v", o.Fields)
 	}
-	bob.post("/api/v1/statuses/" + public + "/unpin").want(200) // not theirs to unpin: nothing happens
+	bob.Post("/api/v1/statuses/" + public + "/unpin").Want(200) // not theirs to unpin: nothing happens
 	for range 2 {
-		if o := alice.post("/api/v1/statuses/" + unlisted + "/unpin").want(200).object(); o.truth("pinned") || o.at("svc.pinned_at") != nil {
-			t.Errorf("still pinned: %v", o.m)
+		if o := alice.Post("/api/v1/statuses/" + unlisted + "/unpin").Want(200).Object(); o.Bool("pinned") || o.At("svc.pinned_at") != nil {
+			t.Errorf("still pinned: %v", o.Fields)
 		}
 	}
-	alice.post("/api/v1/statuses/" + third + "/pin").want(200)
-	alice.do("DELETE", "/api/v1/statuses/"+public, "", nil).want(200)
+	alice.Post("/api/v1/statuses/" + third + "/pin").Want(200)
+	alice.Do("DELETE", "/api/v1/statuses/"+public, "", nil).Want(200)
 	if got, want := pinned(), fmt.Sprint([]string{third}); got != want {
 		t.Errorf("pinned are %s, want %s", got, want)
 	}

@@ -12,147 +12,147 @@ import (
 	"svc/internal/config"
 )
 
-// tag gives an account the tags of a moderator.
-func (a *api) tag(m *member, tags ...string) {
-	a.t.Helper()
-	a.insert(`UPDATE accounts SET tags = ? WHERE id = ?`, `["`+strings.Join(tags, `","`)+`"]`, m.accountID())
+// TagAccount gives an account the tags of a moderator.
+func (a *Server) TagAccount(m *User, tags ...string) {
+	a.T.Helper()
+	a.Exec(`UPDATE accounts SET tags = ? WHERE id = ?`, `["`+strings.Join(tags, `","`)+`"]`, m.AccountID())
 }
 
 // TestPoliciesOnPosts has what people here write pass the policies: what is refused is answered and leaves nothing, what is changed is
 // changed for everybody.
 func TestPoliciesOnPosts(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) {
+	srv := Start(t, func(c *config.Config) {
 		c.MRF.Policies = append(c.MRF.Policies, "KeywordPolicy", "NoEmptyPolicy", "EnsureRePrepended", "ActivityExpirationPolicy")
 		c.MRFKeyword.Reject = []string{"casino"}
 		c.MRFKeyword.FederatedTimelineRemoval = []string{"politics"}
 		c.MRFKeyword.Replace = []config.Replacement{{Pattern: "darn", Replacement: "d**n"}}
 		c.MRFHashtag.Sensitive, c.MRFHashtag.Reject = []string{"spoilers"}, []string{"spam"}
 	})
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	refused := func(policy, reason string) string {
 		return "The rules of this server do not allow this (" + policy + "): " + reason
 	}
 	keyword := refused("KeywordPolicy", "it has a rejected keyword (casino)")
 
-	alice.post("/api/v1/statuses", "status", "the CASINO").wantError(422, keyword)
-	alice.post("/api/v1/statuses", "status", "x", "spoiler_text", "casino").wantError(422, keyword)
-	alice.post("/api/v1/statuses", "status", "**cas**ino", "content_type", "text/markdown").wantError(422, keyword)
-	alice.post("/api/v1/statuses", "status", "vote", "poll[options][]", "a", "poll[options][]", "casino", "poll[expires_in]", "600").wantError(422, keyword)
-	alice.post("/api/v1/statuses", "status", "casino", "preview", "true").wantError(422, keyword)
-	alice.post("/api/v1/statuses", "status", "casino", "scheduled_at", in(time.Hour)).wantError(422, keyword)
-	alice.post("/api/v1/statuses", "status", "#Spam").wantError(422, refused("HashtagPolicy", "it has the hashtag #spam"))
-	alice.post("/api/v1/statuses", "status", "@bob").wantError(422, refused("NoEmptyPolicy", "it says nothing"))
-	wantIDs(t, "what is refused", alice.get("/api/v1/accounts/alice/statuses"))
-	wantIDs(t, "what is refused, scheduled", alice.get("/api/v1/scheduled_statuses"))
-	if got := bob.notified(); len(got) != 0 {
+	alice.Post("/api/v1/statuses", "status", "the CASINO").WantError(422, keyword)
+	alice.Post("/api/v1/statuses", "status", "x", "spoiler_text", "casino").WantError(422, keyword)
+	alice.Post("/api/v1/statuses", "status", "**cas**ino", "content_type", "text/markdown").WantError(422, keyword)
+	alice.Post("/api/v1/statuses", "status", "vote", "poll[options][]", "a", "poll[options][]", "casino", "poll[expires_in]", "600").WantError(422, keyword)
+	alice.Post("/api/v1/statuses", "status", "casino", "preview", "true").WantError(422, keyword)
+	alice.Post("/api/v1/statuses", "status", "casino", "scheduled_at", FromNowJSON(time.Hour)).WantError(422, keyword)
+	alice.Post("/api/v1/statuses", "status", "#Spam").WantError(422, refused("HashtagPolicy", "it has the hashtag #spam"))
+	alice.Post("/api/v1/statuses", "status", "@bob").WantError(422, refused("NoEmptyPolicy", "it says nothing"))
+	WantIDs(t, "what is refused", alice.Get("/api/v1/accounts/alice/statuses"))
+	WantIDs(t, "what is refused, scheduled", alice.Get("/api/v1/scheduled_statuses"))
+	if got := bob.Notifications(); len(got) != 0 {
 		t.Errorf("bob is told of it: %v", got)
 	}
 
-	wantMembers(t, "unlisted", alice.publish("politics"), jsonBody{"visibility": "unlisted"})
-	wantMembers(t, "private stays", alice.publish("politics", "visibility", "private"), jsonBody{"visibility": "private"})
-	wantMembers(t, "preview", alice.publish("politics", "preview", "true"), jsonBody{"visibility": "unlisted"})
-	wantMembers(t, "sensitive", alice.publish("#Spoilers"), jsonBody{"sensitive": true})
-	wantMembers(t, "replaced", alice.publish("darn it"), jsonBody{"content": "<p>d**n it</p>", "sensitive": false, "visibility": "public"})
+	WantFields(t, "unlisted", alice.Publish("politics"), JSON{"visibility": "unlisted"})
+	WantFields(t, "private stays", alice.Publish("politics", "visibility", "private"), JSON{"visibility": "private"})
+	WantFields(t, "preview", alice.Publish("politics", "preview", "true"), JSON{"visibility": "unlisted"})
+	WantFields(t, "sensitive", alice.Publish("#Spoilers"), JSON{"sensitive": true})
+	WantFields(t, "replaced", alice.Publish("darn it"), JSON{"content": "<p>d**n it</p>", "sensitive": false, "visibility": "public"})
 
-	st := alice.publish("fine", "spoiler_text", "cats")
-	if at, err := time.Parse(time.RFC3339, st.str("svc.expires_at")); err != nil || time.Until(at) < 364*24*time.Hour {
+	st := alice.Publish("fine", "spoiler_text", "cats")
+	if at, err := time.Parse(time.RFC3339, st.Str("svc.expires_at")); err != nil || time.Until(at) < 364*24*time.Hour {
 		t.Errorf("it ends at %v, %v", at, err)
 	}
-	wantMembers(t, "a reply", bob.publish("me too", "spoiler_text", "cats", "in_reply_to_id", st.id()), jsonBody{"spoiler_text": "re: cats"})
+	WantFields(t, "a reply", bob.Publish("me too", "spoiler_text", "cats", "in_reply_to_id", st.ID()), JSON{"spoiler_text": "re: cats"})
 
 	// Edits pass them too; whom a post is for stays as it is.
-	alice.edit(st.id(), jsonBody{"status": "casino"}).wantError(422, keyword)
-	wantMembers(t, "not edited", alice.get("/api/v1/statuses/"+st.id()).object(), jsonBody{"content": "<p>fine</p>", "edited_at": nil})
-	wantMembers(t, "edited", alice.edit(st.id(), jsonBody{"status": "darn politics #spoilers"}).want(200).object(), jsonBody{"visibility": "public", "sensitive": true})
-	if got := alice.get("/api/v1/statuses/" + st.id()).object().str("content"); !strings.HasPrefix(got, "<p>d**n politics") {
+	alice.EditStatus(st.ID(), JSON{"status": "casino"}).WantError(422, keyword)
+	WantFields(t, "not edited", alice.Get("/api/v1/statuses/"+st.ID()).Object(), JSON{"content": "<p>fine</p>", "edited_at": nil})
+	WantFields(t, "edited", alice.EditStatus(st.ID(), JSON{"status": "darn politics #spoilers"}).Want(200).Object(), JSON{"visibility": "public", "sensitive": true})
+	if got := alice.Get("/api/v1/statuses/" + st.ID()).Object().Str("content"); !strings.HasPrefix(got, "<p>d**n politics") {
 		t.Errorf("edited: %s", got)
 	}
 }
 
 // TestPoliciesOnScheduled asks again when the time has come: rules may have changed since.
 func TestPoliciesOnScheduled(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	public, local := alice.schedule("hello").id(), alice.schedule("psst", "visibility", "local").id()
-	srv.tag(alice, "mrf_tag:sandbox")
-	srv.due(public, local)
-	posted := alice.get("/api/v1/accounts/alice/statuses").want(200).list()
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	public, local := alice.Schedule("hello").ID(), alice.Schedule("psst", "visibility", "local").ID()
+	srv.TagAccount(alice, "mrf_tag:sandbox")
+	srv.MakeDue(public, local)
+	posted := alice.Get("/api/v1/accounts/alice/statuses").Want(200).List()
 	if len(posted) != 1 {
 		t.Fatalf("there are %d", len(posted))
 	}
-	wantMembers(t, "posted", posted[0], jsonBody{"content": "<p>hello</p>", "visibility": "private"})
-	wantIDs(t, "what could not be posted", alice.get("/api/v1/scheduled_statuses"), local)
+	WantFields(t, "posted", posted[0], JSON{"content": "<p>hello</p>", "visibility": "private"})
+	WantIDs(t, "what could not be posted", alice.Get("/api/v1/scheduled_statuses"), local)
 }
 
 // TestTagPolicy tries what moderators can do to people with tags.
 func TestTagPolicy(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	srv.tag(alice, "mrf_tag:media-force-nsfw")
-	wantMembers(t, "sensitive", alice.publish("x", "media_ids[]", srv.letUpload(alice)), jsonBody{"sensitive": true})
-	wantMembers(t, "without pictures", alice.publish("x"), jsonBody{"sensitive": false})
-	had := alice.publish("with a picture", "media_ids[]", srv.letUpload(alice)).id()
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	srv.TagAccount(alice, "mrf_tag:media-force-nsfw")
+	WantFields(t, "sensitive", alice.Publish("x", "media_ids[]", srv.AddMedia(alice)), JSON{"sensitive": true})
+	WantFields(t, "without pictures", alice.Publish("x"), JSON{"sensitive": false})
+	had := alice.Publish("with a picture", "media_ids[]", srv.AddMedia(alice)).ID()
 
-	srv.tag(alice, "mrf_tag:media-strip", "mrf_tag:force-unlisted")
-	picture := srv.letUpload(alice)
-	wantMembers(t, "stripped", alice.publish("x", "media_ids[]", picture), jsonBody{"media_attachments": []any{}, "visibility": "unlisted"})
-	alice.post("/api/v1/statuses", "media_ids[]", picture).wantError(422, "Cannot post an empty status without attachments")
-	wantMembers(t, "edited", alice.edit(had, jsonBody{"status": "without", "media_ids": []string{picture}}).want(200).object(), jsonBody{"media_attachments": []any{}, "visibility": "public"})
-	wantMembers(t, "as others see it", bob.get("/api/v1/statuses/"+had).object(), jsonBody{"media_attachments": []any{}})
+	srv.TagAccount(alice, "mrf_tag:media-strip", "mrf_tag:force-unlisted")
+	picture := srv.AddMedia(alice)
+	WantFields(t, "stripped", alice.Publish("x", "media_ids[]", picture), JSON{"media_attachments": []any{}, "visibility": "unlisted"})
+	alice.Post("/api/v1/statuses", "media_ids[]", picture).WantError(422, "Cannot post an empty status without attachments")
+	WantFields(t, "edited", alice.EditStatus(had, JSON{"status": "without", "media_ids": []string{picture}}).Want(200).Object(), JSON{"media_attachments": []any{}, "visibility": "public"})
+	WantFields(t, "as others see it", bob.Get("/api/v1/statuses/"+had).Object(), JSON{"media_attachments": []any{}})
 
-	srv.tag(alice, "mrf_tag:sandbox")
-	sandboxed := alice.publish("hello @bob")
-	wantMembers(t, "sandboxed", sandboxed, jsonBody{"visibility": "private"})
-	bob.get("/api/v1/statuses/" + sandboxed.id()).want(200) // who is mentioned
-	srv.as(nil).get("/api/v1/statuses/" + sandboxed.id()).want(404)
-	alice.post("/api/v1/statuses", "status", "x", "visibility", "local").
-		wantError(422, "The rules of this server do not allow this (TagPolicy): the author may write to followers only")
+	srv.TagAccount(alice, "mrf_tag:sandbox")
+	sandboxed := alice.Publish("hello @bob")
+	WantFields(t, "sandboxed", sandboxed, JSON{"visibility": "private"})
+	bob.Get("/api/v1/statuses/" + sandboxed.ID()).Want(200) // who is mentioned
+	srv.As(nil).Get("/api/v1/statuses/" + sandboxed.ID()).Want(404)
+	alice.Post("/api/v1/statuses", "status", "x", "visibility", "local").
+		WantError(422, "The rules of this server do not allow this (TagPolicy): the author may write to followers only")
 
-	srv.tag(alice, "mrf_tag:disable-remote-subscription")
-	bob.post("/api/v1/accounts/" + alice.id + "/follow").want(200)
-	bob.post("/api/v1/accounts/" + alice.id + "/unfollow").want(200)
-	srv.tag(alice, "mrf_tag:disable-any-subscription")
-	bob.post("/api/v1/accounts/"+alice.id+"/follow").wantError(422, "The rules of this server do not allow this (TagPolicy): the account cannot be followed")
+	srv.TagAccount(alice, "mrf_tag:disable-remote-subscription")
+	bob.Post("/api/v1/accounts/" + alice.ID + "/follow").Want(200)
+	bob.Post("/api/v1/accounts/" + alice.ID + "/unfollow").Want(200)
+	srv.TagAccount(alice, "mrf_tag:disable-any-subscription")
+	bob.Post("/api/v1/accounts/"+alice.ID+"/follow").WantError(422, "The rules of this server do not allow this (TagPolicy): the account cannot be followed")
 }
 
 // TestPoliciesOnReplies tries those that look at what a post replies to, and change whom it is for.
 func TestPoliciesOnReplies(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) {
+	srv := Start(t, func(c *config.Config) {
 		c.MRF.Policies = []string{"QuietReply", "FODirectReply", "ForceMention", "ForceMentionsInContent", "MentionPolicy"}
 		c.MRFMention.Actors = []string{"https://example.org/nobody"}
 	})
-	alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")
-	srv.letFollow(bob, alice)
-	srv.letFollow(carol, bob)
-	root := alice.publish("root")
-	reply := bob.publish("me too", "in_reply_to_id", root.id())
-	wantMembers(t, "a reply", reply, jsonBody{"visibility": "unlisted"})
-	if c := reply.str("content"); !strings.HasPrefix(c, `<p><span class="recipients-inline">`) || strings.Count(c, "mention") != 1 || !strings.Contains(c, "alice") {
+	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
+	srv.AddFollow(bob, alice)
+	srv.AddFollow(carol, bob)
+	root := alice.Publish("root")
+	reply := bob.Publish("me too", "in_reply_to_id", root.ID())
+	WantFields(t, "a reply", reply, JSON{"visibility": "unlisted"})
+	if c := reply.Str("content"); !strings.HasPrefix(c, `<p><span class="recipients-inline">`) || strings.Count(c, "mention") != 1 || !strings.Contains(c, "alice") {
 		t.Errorf("a reply says %s", c)
 	}
-	if got := alice.notified(); !slices.Equal(got, []string{"mention bob", "follow bob"}) && !slices.Equal(got, []string{"mention bob"}) {
+	if got := alice.Notifications(); !slices.Equal(got, []string{"mention bob", "follow bob"}) && !slices.Equal(got, []string{"mention bob"}) {
 		t.Errorf("alice is told %v", got)
 	}
 	// An edit keeps it, since it is made anew of the text.
-	if c := bob.edit(reply.id(), jsonBody{"status": "me three"}).want(200).object().str("content"); !strings.Contains(c, "alice") || !strings.HasSuffix(c, "me three</p>") {
+	if c := bob.EditStatus(reply.ID(), JSON{"status": "me three"}).Want(200).Object().Str("content"); !strings.Contains(c, "alice") || !strings.HasSuffix(c, "me three</p>") {
 		t.Errorf("an edited reply says %s", c)
 	}
-	secret := alice.publish("for followers", "visibility", "private")
-	answer := bob.publish("thanks", "in_reply_to_id", secret.id(), "visibility", "private")
-	wantMembers(t, "an answer to followers", answer, jsonBody{"visibility": "direct"})
-	alice.get("/api/v1/statuses/" + answer.id()).want(200)
-	carol.get("/api/v1/statuses/" + answer.id()).want(404)
-	wantIDs(t, "alice's conversations", alice.get("/api/v1/conversations", "limit", "1"), alice.get("/api/v1/conversations").ids()...)
-	if got := len(alice.get("/api/v1/conversations").ids()); got != 1 {
+	secret := alice.Publish("for followers", "visibility", "private")
+	answer := bob.Publish("thanks", "in_reply_to_id", secret.ID(), "visibility", "private")
+	WantFields(t, "an answer to followers", answer, JSON{"visibility": "direct"})
+	alice.Get("/api/v1/statuses/" + answer.ID()).Want(200)
+	carol.Get("/api/v1/statuses/" + answer.ID()).Want(404)
+	WantIDs(t, "alice's conversations", alice.Get("/api/v1/conversations", "limit", "1"), alice.Get("/api/v1/conversations").IDs()...)
+	if got := len(alice.Get("/api/v1/conversations").IDs()); got != 1 {
 		t.Errorf("alice has %d conversations", got)
 	}
-	wantMembers(t, "a quote", carol.publish("look", "quote_id", root.id()), jsonBody{"visibility": "public"})
-	if got := alice.notified(); !slices.Contains(got, "mention carol") {
+	WantFields(t, "a quote", carol.Publish("look", "quote_id", root.ID()), JSON{"visibility": "public"})
+	if got := alice.Notifications(); !slices.Contains(got, "mention carol") {
 		t.Errorf("who is quoted is told %v", got)
 	}
-	srv.insert(`UPDATE accounts SET uri = 'https://example.org/nobody' WHERE id = ?`, carol.accountID())
-	bob.post("/api/v1/statuses", "status", "hello @carol").
-		wantError(422, "The rules of this server do not allow this (MentionPolicy): nobody may write to https://example.org/nobody")
+	srv.Exec(`UPDATE accounts SET uri = 'https://example.org/nobody' WHERE id = ?`, carol.AccountID())
+	bob.Post("/api/v1/statuses", "status", "hello @carol").
+		WantError(422, "The rules of this server do not allow this (MentionPolicy): nobody may write to https://example.org/nobody")
 }
 
 // TestPicturesAreJudged has a service look at pictures before they are published.
@@ -163,18 +163,18 @@ func TestPicturesAreJudged(t *testing.T) {
 		fmt.Fprint(w, `{"score":0.95}`)
 	}))
 	defer service.Close()
-	srv := startAPI(t, func(c *config.Config) {
+	srv := Start(t, func(c *config.Config) {
 		c.MRF.Policies, c.MRFNSFWAPI.URL = []string{"NsfwApiPolicy"}, service.URL
 	})
-	alice := srv.signUp("alice")
-	picture := alice.upload(pngFile(3, 3))
-	wantMembers(t, "a picture", alice.publish("x", "media_ids[]", picture.id()), jsonBody{"sensitive": true})
-	if !slices.Equal(asked, []string{picture.str("url")}) {
-		t.Errorf("asked for %v, want %s", asked, picture.str("url"))
+	alice := srv.SignUp("alice")
+	picture := alice.Upload(PNG(3, 3))
+	WantFields(t, "a picture", alice.Publish("x", "media_ids[]", picture.ID()), JSON{"sensitive": true})
+	if !slices.Equal(asked, []string{picture.Str("url")}) {
+		t.Errorf("asked for %v, want %s", asked, picture.Str("url"))
 	}
-	wantMembers(t, "no picture", alice.publish("x"), jsonBody{"sensitive": false})
+	WantFields(t, "no picture", alice.Publish("x"), JSON{"sensitive": false})
 	service.Close()
-	wantMembers(t, "no answer", alice.publish("x", "media_ids[]", alice.upload(pngFile(4, 4)).id()), jsonBody{"sensitive": false})
+	WantFields(t, "no answer", alice.Publish("x", "media_ids[]", alice.Upload(PNG(4, 4)).ID()), JSON{"sensitive": false})
 }
 
 // TestPoliciesShown compares what the instance and nodeinfo tell of policies.
@@ -199,9 +199,9 @@ func TestPoliciesShown(t *testing.T) {
 		{"not shown", func(c *config.Config) { c.MRF.Transparency = false }, `{"enabled":true}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := startAPI(t, tt.change)
+			srv := Start(t, tt.change)
 			for _, path := range []string{"/api/v1/instance", "/api/v2/instance", "/nodeinfo/2.0", "/nodeinfo/2.1"} {
-				if body := string(srv.as(nil).get(path).want(200).body); !strings.Contains(body, `"federation":`+tt.want+`,"`) {
+				if body := string(srv.As(nil).Get(path).Want(200).Body); !strings.Contains(body, `"federation":`+tt.want+`,"`) {
 					t.Errorf("GET %s: got %s\nwant %s", path, body, tt.want)
 				}
 			}

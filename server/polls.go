@@ -47,7 +47,7 @@ func (s *Server) showPoll(r *Request) (any, error) {
 	if _, err := s.db.VisibleStatus(r.Context(), viewerID(r), p.StatusID); err != nil {
 		return nil, err
 	}
-	s.pollSeen(r, p.StatusID)
+	s.refreshPoll(r, p.StatusID)
 	return s.entities.Poll(r.Context(), r.Viewer, p.StatusID)
 }
 

@@ -15,12 +15,12 @@ import (
 	"svc/store"
 )
 
-// jsonBody is an object to send.
-type jsonBody = map[string]any
+// JSON is an object to send.
+type JSON = map[string]any
 
-// ask posts a poll that is open for a day, with more parameters of the poll as pairs, and returns the status.
-func (m *member) ask(options []string, more ...string) *object {
-	m.api.t.Helper()
+// PublishPoll posts a poll that is open for a day, with more parameters of the poll as pairs, and returns the status.
+func (m *User) PublishPoll(options []string, more ...string) *Object {
+	m.Server.T.Helper()
 	p := []string{"poll[expires_in]", "86400"}
 	for _, o := range options {
 		p = append(p, "poll[options][]", o)
@@ -28,27 +28,27 @@ func (m *member) ask(options []string, more ...string) *object {
 	for i := 0; i+1 < len(more); i += 2 {
 		p = append(p, "poll["+more[i]+"]", more[i+1])
 	}
-	return m.publish("what do you think?", p...)
+	return m.Publish("what do you think?", p...)
 }
 
-// vote votes in the poll of a status.
-func (m *member) vote(st *object, choices ...any) *answer {
-	m.api.t.Helper()
-	return m.send("POST", "/api/v1/polls/"+st.str("poll.id")+"/votes", jsonBody{"choices": choices})
+// Vote votes in the poll of a status.
+func (m *User) Vote(st *Object, choices ...any) *Response {
+	m.Server.T.Helper()
+	return m.SendJSON("POST", "/api/v1/polls/"+st.Str("poll.id")+"/votes", JSON{"choices": choices})
 }
 
-// endPoll brings the end of the poll of a status about.
-func (a *api) endPoll(st *object) {
-	a.t.Helper()
-	a.insert(`UPDATE polls SET expires_at = 1000 WHERE status_id = ?`, statusID(st.id()))
-	a.insert(`UPDATE jobs SET run_at = 1000 WHERE unique_key = ?`, "poll:"+st.id())
-	a.settle()
+// EndPoll brings the end of the poll of a status about.
+func (a *Server) EndPoll(st *Object) {
+	a.T.Helper()
+	a.Exec(`UPDATE polls SET expires_at = 1000 WHERE status_id = ?`, StatusID(st.ID()))
+	a.Exec(`UPDATE jobs SET run_at = 1000 WHERE unique_key = ?`, "poll:"+st.ID())
+	a.RunJobs()
 }
 
-// pollOptions returns the options of a poll, as in "yes 2, no ?".
-func pollOptions(poll *object) string {
+// PollOptions returns the options of a poll, as in "yes 2, no ?".
+func PollOptions(poll *Object) string {
 	var list []string
-	for _, o := range poll.at("options").([]any) {
+	for _, o := range poll.At("options").([]any) {
 		option := o.(map[string]any)
 		votes := option["votes_count"]
 		if votes == nil {
@@ -59,13 +59,13 @@ func pollOptions(poll *object) string {
 	return strings.Join(list, ", ")
 }
 
-func pollOf(o *object) *object { return &object{o.t, o.at("poll").(map[string]any)} }
+func PollOf(o *Object) *Object { return &Object{o.T, o.At("poll").(map[string]any)} }
 
-// wantMembers compares members of an object.
-func wantMembers(t *testing.T, what string, o *object, want jsonBody) {
+// WantFields compares members of an object.
+func WantFields(t *testing.T, what string, o *Object, want JSON) {
 	t.Helper()
 	for path, value := range want {
-		if got := o.at(path); !reflect.DeepEqual(got, value) {
+		if got := o.At(path); !reflect.DeepEqual(got, value) {
 			t.Errorf("%s: %s is %v, want %v", what, path, got, value)
 		}
 	}
@@ -73,51 +73,51 @@ func wantMembers(t *testing.T, what string, o *object, want jsonBody) {
 
 // All forms of a request make the same poll.
 func TestPollForms(t *testing.T) {
-	srv := startAPI(t)
-	srv.addEmoji("pets", map[string]string{"cat": "cat.png"})
-	alice := srv.signUp("alice")
+	srv := Start(t)
+	srv.AddEmoji("pets", map[string]string{"cat": "cat.png"})
+	alice := srv.SignUp("alice")
 	form := "status=tea%3F&poll[options][]=+yes+%3Acat%3A+%3Cb%3E&poll[options][]=no%0Atea&poll[expires_in]=600&poll[multiple]=true&poll[hide_totals]=1"
-	for name, a := range map[string]*answer{
-		"urlencoded": alice.do("POST", "/api/v1/statuses", "application/x-www-form-urlencoded", strings.NewReader(form)),
-		"multipart": alice.form("POST", "/api/v1/statuses", valuePart("status", "tea?"), valuePart("poll[options][]", "yes :cat: <b>"),
-			valuePart("poll[options][]", "no tea"), valuePart("poll[options][]", ""), valuePart("poll[expires_in]", "600"), valuePart("poll[multiple]", "true"),
-			valuePart("poll[hide_totals]", "true")),
-		"indexes": alice.do("POST", "/api/v1/statuses", "application/x-www-form-urlencoded",
+	for name, a := range map[string]*Response{
+		"urlencoded": alice.Do("POST", "/api/v1/statuses", "application/x-www-form-urlencoded", strings.NewReader(form)),
+		"multipart": alice.SendForm("POST", "/api/v1/statuses", ValuePart("status", "tea?"), ValuePart("poll[options][]", "yes :cat: <b>"),
+			ValuePart("poll[options][]", "no tea"), ValuePart("poll[options][]", ""), ValuePart("poll[expires_in]", "600"), ValuePart("poll[multiple]", "true"),
+			ValuePart("poll[hide_totals]", "true")),
+		"indexes": alice.Do("POST", "/api/v1/statuses", "application/x-www-form-urlencoded",
 			strings.NewReader(strings.NewReplacer("options][]=+", "options][0]=", "options][]", "options][1]").Replace(form))),
-		"JSON": alice.send("POST", "/api/v1/statuses", jsonBody{"status": "tea?", "media_ids": nil, "poll": jsonBody{
+		"JSON": alice.SendJSON("POST", "/api/v1/statuses", JSON{"status": "tea?", "media_ids": nil, "poll": JSON{
 			"options": []any{"yes :cat: <b>", "no tea", "no tea "}, "expires_in": "600", "multiple": true, "hide_totals": true,
 		}}),
-		"the query": alice.do("POST", "/api/v1/statuses?"+form, "", nil),
+		"the query": alice.Do("POST", "/api/v1/statuses?"+form, "", nil),
 	} {
-		st := a.want(200).object()
-		for _, p := range []*object{pollOf(st), alice.get("/api/v1/polls/" + st.str("poll.id")).want(200).object()} {
-			wantMembers(t, name, p, jsonBody{
+		st := a.Want(200).Object()
+		for _, p := range []*Object{PollOf(st), alice.Get("/api/v1/polls/" + st.Str("poll.id")).Want(200).Object()} {
+			WantFields(t, name, p, JSON{
 				"expired": false, "multiple": true, "votes_count": 0.0, "voters_count": 0.0, "voted": true, "own_votes": []any{}, "svc.non_anonymous": false,
 			})
-			if got, want := pollOptions(p), "yes :cat: <b> ?, no tea ?"; got != want {
+			if got, want := PollOptions(p), "yes :cat: <b> ?, no tea ?"; got != want {
 				t.Errorf("%s: options are %q, want %q", name, got, want)
 			}
-			if e := p.at("emojis").([]any); len(e) != 1 || e[0].(map[string]any)["shortcode"] != "cat" {
+			if e := p.At("emojis").([]any); len(e) != 1 || e[0].(map[string]any)["shortcode"] != "cat" {
 				t.Errorf("%s: emojis are %v", name, e)
 			}
-			end, err := time.Parse(time.RFC3339, p.str("expires_at"))
+			end, err := time.Parse(time.RFC3339, p.Str("expires_at"))
 			if d := time.Until(end); err != nil || d < 9*time.Minute || d > 10*time.Minute {
 				t.Errorf("%s: it ends in %v, %v", name, d, err)
 			}
 		}
 	}
-	for name, poll := range map[string]any{"null": nil, "nothing": jsonBody{}, "text": "", "flags only": jsonBody{"multiple": false, "hide_totals": false}} {
-		if got := alice.send("POST", "/api/v1/statuses", jsonBody{"status": "x", "poll": poll}).want(200).object().at("poll"); got != nil {
+	for name, poll := range map[string]any{"null": nil, "nothing": JSON{}, "text": "", "flags only": JSON{"multiple": false, "hide_totals": false}} {
+		if got := alice.SendJSON("POST", "/api/v1/statuses", JSON{"status": "x", "poll": poll}).Want(200).Object().At("poll"); got != nil {
 			t.Errorf("%s makes the poll %v", name, got)
 		}
 	}
 }
 
 func TestPollLimits(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) {
+	srv := Start(t, func(c *config.Config) {
 		c.Polls = config.Polls{MaxOptions: 3, MaxOptionLength: 5, MinExpiration: time.Minute, MaxExpiration: time.Hour}
 	})
-	alice := srv.signUp("alice")
+	alice := srv.SignUp("alice")
 	long := "abcdef"
 	for _, tt := range []struct {
 		name    string
@@ -141,45 +141,45 @@ func TestPollLimits(t *testing.T) {
 		{"too long", []string{"a", long}, 60, 422, "Poll options cannot be longer than 5 characters each"},
 		{"without an end", []string{"a", "b"}, nil, 400, "Missing field: expires_in."},
 		{"no number", []string{"a", "b"}, "soon", 400, "expires_in - Invalid integer. Got: string."},
-		{"options are no texts", []any{jsonBody{"title": "a"}, "b"}, 60, 400, "0 - Invalid string. Got: object."},
+		{"options are no texts", []any{JSON{"title": "a"}, "b"}, 60, 400, "0 - Invalid string. Got: object."},
 	} {
 		for _, preview := range []bool{false, true} {
-			a := alice.send("POST", "/api/v1/statuses", jsonBody{"status": "x", "preview": preview, "poll": jsonBody{"options": tt.options, "expires_in": tt.in}})
+			a := alice.SendJSON("POST", "/api/v1/statuses", JSON{"status": "x", "preview": preview, "poll": JSON{"options": tt.options, "expires_in": tt.in}})
 			if tt.error == "" {
-				if p := a.want(200).object().str("poll.id"); preview && p != "svc:fakeid" {
+				if p := a.Want(200).Object().Str("poll.id"); preview && p != "svc:fakeid" {
 					t.Errorf("%s: the poll of a preview has the id %s", tt.name, p)
 				}
 				continue
 			}
-			t.Run(fmt.Sprint(tt.name, preview), func(t *testing.T) { a.wantError(tt.want, tt.error) })
+			t.Run(fmt.Sprint(tt.name, preview), func(t *testing.T) { a.WantError(tt.want, tt.error) })
 		}
 	}
-	alice.send("POST", "/api/v1/statuses", jsonBody{"status": "x", "poll": "yes or no"}).wantError(400, "poll - Invalid object. Got: string.")
-	alice.send("POST", "/api/v1/statuses", jsonBody{"poll": jsonBody{"options": []string{"a", "b"}, "expires_in": 60}}).
-		wantError(422, "Cannot post an empty status without attachments")
-	picture := srv.letUpload(alice)
-	st := alice.send("POST", "/api/v1/statuses", jsonBody{"media_ids": []string{picture}, "poll": jsonBody{"options": []string{"a", "b"}, "expires_in": 60}}).want(200).object()
-	if len(st.at("media_attachments").([]any)) != 1 || pollOptions(pollOf(st)) != "a 0, b 0" {
-		t.Errorf("a picture with a poll is %v", st.m)
+	alice.SendJSON("POST", "/api/v1/statuses", JSON{"status": "x", "poll": "yes or no"}).WantError(400, "poll - Invalid object. Got: string.")
+	alice.SendJSON("POST", "/api/v1/statuses", JSON{"poll": JSON{"options": []string{"a", "b"}, "expires_in": 60}}).
+		WantError(422, "Cannot post an empty status without attachments")
+	picture := srv.AddMedia(alice)
+	st := alice.SendJSON("POST", "/api/v1/statuses", JSON{"media_ids": []string{picture}, "poll": JSON{"options": []string{"a", "b"}, "expires_in": 60}}).Want(200).Object()
+	if len(st.At("media_attachments").([]any)) != 1 || PollOptions(PollOf(st)) != "a 0, b 0" {
+		t.Errorf("a picture with a poll is %v", st.Fields)
 	}
 }
 
 func TestVote(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob, carol, dave, erin := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol"), srv.signUp("dave"), srv.signUp("erin")
-	srv.letBlock(alice, dave)
-	single, many := alice.ask([]string{"yes", "no", "maybe"}), alice.ask([]string{"a", "b", "c"}, "multiple", "true")
-	hidden := alice.ask([]string{"a", "b"}, "hide_totals", "true")
-	over, secret := alice.ask([]string{"a", "b"}), alice.publish("psst @bob", "visibility", "direct",
+	srv := Start(t)
+	alice, bob, carol, dave, erin := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("dave"), srv.SignUp("erin")
+	srv.AddBlock(alice, dave)
+	single, many := alice.PublishPoll([]string{"yes", "no", "maybe"}), alice.PublishPoll([]string{"a", "b", "c"}, "multiple", "true")
+	hidden := alice.PublishPoll([]string{"a", "b"}, "hide_totals", "true")
+	over, secret := alice.PublishPoll([]string{"a", "b"}), alice.Publish("psst @bob", "visibility", "direct",
 		"poll[options][]", "a", "poll[options][]", "b", "poll[expires_in]", "60")
-	srv.endPoll(over)
-	bob.post("/api/v1/statuses/" + single.id() + "/reblog").want(200)
-	gone := alice.ask([]string{"a", "b"})
-	alice.do("DELETE", "/api/v1/statuses/"+gone.id(), "", nil).want(200)
+	srv.EndPoll(over)
+	bob.Post("/api/v1/statuses/" + single.ID() + "/reblog").Want(200)
+	gone := alice.PublishPoll([]string{"a", "b"})
+	alice.Do("DELETE", "/api/v1/statuses/"+gone.ID(), "", nil).Want(200)
 	for _, tt := range []struct {
 		name    string
-		as      *member
-		st      *object
+		as      *User
+		st      *Object
 		choices []any
 		want    int
 		error   string
@@ -211,106 +211,106 @@ func TestVote(t *testing.T) {
 		{"without a token", nil, single, []any{0}, 401, "The access token is invalid", "yes 1, no 1, maybe 0", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := srv.as(tt.as)
-			path := "/api/v1/polls/" + tt.st.str("poll.id")
-			a := c.send("POST", path+"/votes", jsonBody{"choices": tt.choices})
+			c := srv.As(tt.as)
+			path := "/api/v1/polls/" + tt.st.Str("poll.id")
+			a := c.SendJSON("POST", path+"/votes", JSON{"choices": tt.choices})
 			if tt.error != "" {
-				a.wantError(tt.want, tt.error)
+				a.WantError(tt.want, tt.error)
 			} else {
-				wantMembers(t, "the answer", a.want(200).object(), jsonBody{"voted": true, "own_votes": tt.own})
+				WantFields(t, "the answer", a.Want(200).Object(), JSON{"voted": true, "own_votes": tt.own})
 			}
 			if tt.options == "" {
-				c.get(path).wantError(404, "Record not found")
+				c.Get(path).WantError(404, "Record not found")
 				return
 			}
-			for _, p := range []*object{c.get(path).want(200).object(), pollOf(c.get("/api/v1/statuses/" + tt.st.id()).want(200).object())} {
-				if got := pollOptions(p); got != tt.options {
+			for _, p := range []*Object{c.Get(path).Want(200).Object(), PollOf(c.Get("/api/v1/statuses/" + tt.st.ID()).Want(200).Object())} {
+				if got := PollOptions(p); got != tt.options {
 					t.Errorf("options are %q, want %q", got, tt.options)
 				}
 			}
 		})
 	}
-	bob.post("/api/v1/polls/"+single.str("poll.id")+"/votes").wantError(400, "Missing field: choices.")
-	bob.post("/api/v1/polls/17/votes", "choices[]", "0").wantError(404, "Record not found")
-	bob.get("/api/v1/polls/"+single.id()).wantError(404, "Record not found")
+	bob.Post("/api/v1/polls/"+single.Str("poll.id")+"/votes").WantError(400, "Missing field: choices.")
+	bob.Post("/api/v1/polls/17/votes", "choices[]", "0").WantError(404, "Record not found")
+	bob.Get("/api/v1/polls/"+single.ID()).WantError(404, "Record not found")
 
-	wantMembers(t, "several voters", carol.get("/api/v1/polls/"+many.str("poll.id")).object(), jsonBody{
+	WantFields(t, "several voters", carol.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), JSON{
 		"votes_count": 5.0, "voters_count": 2.0, "voted": true, "own_votes": []any{0.0, 1.0, 2.0},
 	})
-	wantMembers(t, "who did not vote", erin.get("/api/v1/polls/"+many.str("poll.id")).object(), jsonBody{"voted": false, "own_votes": []any{}})
-	wantMembers(t, "the author", alice.get("/api/v1/polls/"+many.str("poll.id")).object(), jsonBody{"voted": true, "own_votes": []any{}})
-	if p := srv.as(nil).get("/api/v1/polls/" + many.str("poll.id")).want(200).object(); p.has("voted") || p.has("own_votes") {
-		t.Errorf("the anonymous see %v", p.m)
+	WantFields(t, "who did not vote", erin.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), JSON{"voted": false, "own_votes": []any{}})
+	WantFields(t, "the author", alice.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), JSON{"voted": true, "own_votes": []any{}})
+	if p := srv.As(nil).Get("/api/v1/polls/" + many.Str("poll.id")).Want(200).Object(); p.Has("voted") || p.Has("own_votes") {
+		t.Errorf("the anonymous see %v", p.Fields)
 	}
 	// The same in lists, on boosts, and with totals that are shown at the end only.
 	for _, path := range []string{"/api/v1/timelines/public", "/api/v1/accounts/bob/statuses"} {
-		for _, st := range bob.get(path).want(200).list() {
-			if r, ok := st.at("reblog").(map[string]any); ok {
-				wantMembers(t, path, &object{t, r}, jsonBody{"id": single.id(), "poll.own_votes": []any{1.0}})
-			} else if st.id() != single.id() {
+		for _, st := range bob.Get(path).Want(200).List() {
+			if r, ok := st.At("reblog").(map[string]any); ok {
+				WantFields(t, path, &Object{t, r}, JSON{"id": single.ID(), "poll.own_votes": []any{1.0}})
+			} else if st.ID() != single.ID() {
 				continue
 			}
-			wantMembers(t, path, st, jsonBody{"poll.own_votes": []any{1.0}, "poll.votes_count": 2.0, "poll.voted": true})
+			WantFields(t, path, st, JSON{"poll.own_votes": []any{1.0}, "poll.votes_count": 2.0, "poll.voted": true})
 		}
 	}
-	wantMembers(t, "hidden", bob.get("/api/v1/polls/"+hidden.str("poll.id")).object(), jsonBody{"votes_count": 1.0, "expired": false})
-	srv.endPoll(hidden)
-	p := bob.get("/api/v1/polls/" + hidden.str("poll.id")).object()
-	wantMembers(t, "hidden until now", p, jsonBody{"expired": true})
-	if got := pollOptions(p); got != "a 0, b 1" {
+	WantFields(t, "hidden", bob.Get("/api/v1/polls/"+hidden.Str("poll.id")).Object(), JSON{"votes_count": 1.0, "expired": false})
+	srv.EndPoll(hidden)
+	p := bob.Get("/api/v1/polls/" + hidden.Str("poll.id")).Object()
+	WantFields(t, "hidden until now", p, JSON{"expired": true})
+	if got := PollOptions(p); got != "a 0, b 1" {
 		t.Errorf("the end shows %q", got)
 	}
 }
 
 // Who votes twice at once has voted once, and nobody's vote is lost.
 func TestVoteAtTheSameTime(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")
-	st := alice.ask([]string{"a", "b"}, "multiple", "true")
+	srv := Start(t)
+	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
+	st := alice.PublishPoll([]string{"a", "b"}, "multiple", "true")
 	voted := make([]int, 20)
 	var wg sync.WaitGroup
 	for i := range voted {
-		wg.Go(func() { voted[i] = []*member{bob, carol}[i%2].vote(st, i/2%2).status })
+		wg.Go(func() { voted[i] = []*User{bob, carol}[i%2].Vote(st, i/2%2).Status })
 	}
 	wg.Wait()
 	slices.Sort(voted)
 	if voted[0] != 200 || voted[1] != 200 || voted[2] != 422 || voted[19] != 422 {
 		t.Errorf("answers are %v", voted)
 	}
-	wantMembers(t, "the poll", alice.get("/api/v1/polls/"+st.str("poll.id")).object(), jsonBody{"votes_count": 2.0, "voters_count": 2.0})
+	WantFields(t, "the poll", alice.Get("/api/v1/polls/"+st.Str("poll.id")).Object(), JSON{"votes_count": 2.0, "voters_count": 2.0})
 }
 
-// enrichWithPolls has two people make polls in all states, and posts for later, and returns one of each.
-func (a *api) enrichWithPolls(rich, other *member, statuses *[]string) (poll, scheduled string) {
-	a.t.Helper()
-	a.addEmoji("more", map[string]string{"tea": "tea.png"})
+// addRichPolls has two people make polls in all states, and posts for later, and returns one of each.
+func (a *Server) addRichPolls(rich, other *User, statuses *[]string) (poll, scheduled string) {
+	a.T.Helper()
+	a.AddEmoji("more", map[string]string{"tea": "tea.png"})
 	for _, more := range [][]string{nil, {"hide_totals", "true"}, {"multiple", "true"}} {
-		st := rich.ask([]string{"yes :tea:", "no"}, more...)
-		*statuses, poll = append(*statuses, st.id()), st.str("poll.id")
-		wantEntity(a.t.(*testing.T), "the other", other.vote(st, 0), "Poll")
+		st := rich.PublishPoll([]string{"yes :tea:", "no"}, more...)
+		*statuses, poll = append(*statuses, st.ID()), st.Str("poll.id")
+		WantEntity(a.T.(*testing.T), "the other", other.Vote(st, 0), "Poll")
 	}
-	ended := rich.ask([]string{"a", "b"})
-	a.endPoll(ended)
-	rich.edit(ended.id(), jsonBody{"status": "no poll any more"}).want(200)
-	*statuses = append(*statuses, ended.id())
+	ended := rich.PublishPoll([]string{"a", "b"})
+	a.EndPoll(ended)
+	rich.EditStatus(ended.ID(), JSON{"status": "no poll any more"}).Want(200)
+	*statuses = append(*statuses, ended.ID())
 	later := time.Now().Add(time.Hour)
-	for _, body := range []jsonBody{{"status": "x"}, {
-		"status": "y", "spoiler_text": "cw", "language": "de", "expires_in": 4000, "visibility": "private", "in_reply_to_id": ended.id(),
-		"media_ids": []string{a.letUpload(rich)}, "poll": jsonBody{"options": []string{"a", "b"}, "expires_in": 600},
+	for _, body := range []JSON{{"status": "x"}, {
+		"status": "y", "spoiler_text": "cw", "language": "de", "expires_in": 4000, "visibility": "private", "in_reply_to_id": ended.ID(),
+		"media_ids": []string{a.AddMedia(rich)}, "poll": JSON{"options": []string{"a", "b"}, "expires_in": 600},
 	}} {
 		body["scheduled_at"] = later
-		answer := rich.send("POST", "/api/v1/statuses", body)
-		wantEntity(a.t.(*testing.T), "the rich", answer, "ScheduledStatus")
-		scheduled = answer.object().id()
+		answer := rich.SendJSON("POST", "/api/v1/statuses", body)
+		WantEntity(a.T.(*testing.T), "the rich", answer, "ScheduledStatus")
+		scheduled = answer.Object().ID()
 	}
-	answer := rich.send("PUT", "/api/v1/scheduled_statuses/"+scheduled, jsonBody{"scheduled_at": later.Add(time.Hour)})
-	wantEntity(a.t.(*testing.T), "the rich", answer, "ScheduledStatus")
+	answer := rich.SendJSON("PUT", "/api/v1/scheduled_statuses/"+scheduled, JSON{"scheduled_at": later.Add(time.Hour)})
+	WantEntity(a.T.(*testing.T), "the rich", answer, "ScheduledStatus")
 	return poll, scheduled
 }
 
-// has tells whether a query of the test's own has a row.
-func (a *api) has(query string, args ...any) (bool, error) {
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(a.dir, store.File)+"?_pragma=busy_timeout(10000)")
+// HasRow tells whether a query of the test's own has a row.
+func (a *Server) HasRow(query string, args ...any) (bool, error) {
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(a.Dir, store.File)+"?_pragma=busy_timeout(10000)")
 	if err != nil {
 		return false, err
 	}

@@ -8,34 +8,34 @@ import (
 	"testing"
 )
 
-// startNeighbours starts two servers: on the one is alice, whom bob and locked carol of the other follow; alice follows bob.
-func startNeighbours(t *testing.T) (here, there *api, alice, bob, carol *member) {
+// StartTwo starts two servers: on the one is alice, whom bob and locked carol of the other follow; alice follows bob.
+func StartTwo(t *testing.T) (here, there *Server, alice, bob, carol *User) {
 	t.Helper()
-	peers := startPeers(t, 2)
+	peers := StartPeers(t, 2)
 	here, there = peers[0], peers[1]
-	alice, bob, carol = here.signUp("alice"), there.signUp("bob"), there.signUp("carol")
-	bob.to(bob.find(alice), "follow")
-	carol.to(carol.find(alice), "follow")
-	alice.to(alice.find(bob), "follow")
-	settle(here, there)
+	alice, bob, carol = here.SignUp("alice"), there.SignUp("bob"), there.SignUp("carol")
+	bob.AccountAction(bob.FindRemote(alice), "follow")
+	carol.AccountAction(carol.FindRemote(alice), "follow")
+	alice.AccountAction(alice.FindRemote(bob), "follow")
+	Settle(here, there)
 	return here, there, alice, bob, carol
 }
 
 // TestPostsOfPeers publishes in every way there is, and compares what is seen on the other server with what the author sees.
 func TestPostsOfPeers(t *testing.T) {
-	here, there, alice, bob, carol := startNeighbours(t)
-	dave := there.signUp("dave") // a stranger
-	host := mustHost(t, there.url)
-	photo := alice.upload(jpegFile(40, 30)).id()
-	alice.send("PUT", "/api/v1/media/"+photo, jsonBody{"description": "a photo"}).want(200)
-	list := alice.send("POST", "/api/v1/lists", jsonBody{"title": "friends"}).want(200).object().id()
-	alice.send("POST", "/api/v1/lists/"+list+"/accounts", jsonBody{"account_ids": []string{alice.find(bob)}}).want(200)
-	hello := bob.publish("hello")
-	settle(here, there)
-	parent := alice.wantPost(hello.str("uri")).id()
-	direct := bob.publish("psst @alice@"+mustHost(t, here.url), "visibility", "direct")
-	settle(here, there)
-	secret := alice.wantPost(direct.str("uri")).id()
+	here, there, alice, bob, carol := StartTwo(t)
+	dave := there.SignUp("dave") // a stranger
+	host := MustHost(t, there.URL)
+	photo := alice.Upload(JPEG(40, 30)).ID()
+	alice.SendJSON("PUT", "/api/v1/media/"+photo, JSON{"description": "a photo"}).Want(200)
+	list := alice.SendJSON("POST", "/api/v1/lists", JSON{"title": "friends"}).Want(200).Object().ID()
+	alice.SendJSON("POST", "/api/v1/lists/"+list+"/accounts", JSON{"account_ids": []string{alice.FindRemote(bob)}}).Want(200)
+	hello := bob.Publish("hello")
+	Settle(here, there)
+	parent := alice.WantPost(hello.Str("uri")).ID()
+	direct := bob.Publish("psst @alice@"+MustHost(t, here.URL), "visibility", "direct")
+	Settle(here, there)
+	secret := alice.WantPost(direct.Str("uri")).ID()
 	for _, tt := range []struct {
 		name   string
 		text   string
@@ -59,66 +59,66 @@ func TestPostsOfPeers(t *testing.T) {
 		{"for a while", "soon gone", []string{"expires_in", "86400"}, "bob carol dave anybody"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			own := alice.publish(tt.text, tt.params...)
-			settle(here, there)
-			uri := own.str("uri")
-			for name, c := range map[string]*caller{"bob": bob.caller, "carol": carol.caller, "dave": dave.caller, "anybody": there.as(nil)} {
-				if got := c.postOf(uri) != nil; got != slices.Contains(strings.Fields(tt.seenBy), name) {
+			own := alice.Publish(tt.text, tt.params...)
+			Settle(here, there)
+			uri := own.Str("uri")
+			for name, c := range map[string]*Client{"bob": bob.Client, "carol": carol.Client, "dave": dave.Client, "anybody": there.As(nil)} {
+				if got := c.FindPost(uri) != nil; got != slices.Contains(strings.Fields(tt.seenBy), name) {
 					t.Errorf("%s sees it: %v", name, got)
 				}
 			}
-			reader := map[bool]*member{true: bob, false: dave}[strings.Contains(tt.seenBy, "bob")]
+			reader := map[bool]*User{true: bob, false: dave}[strings.Contains(tt.seenBy, "bob")]
 			if tt.seenBy == "" {
 				return
 			}
-			got := reader.wantPost(uri)
+			got := reader.WantPost(uri)
 			for _, path := range []string{
 				"uri", "url", "created_at", "content", "spoiler_text", "sensitive", "language", "tags", "emojis", "edited_at", "svc.content",
 				"replies_count", "reblogs_count", "favourites_count", "poll.multiple", "poll.expires_at", "poll.options", "poll.votes_count", "poll.expired",
 			} {
-				want := fmt.Sprint(own.dig(path))
+				want := fmt.Sprint(own.Find(path))
 				if path == "tags" {
-					want = strings.ReplaceAll(want, here.url, there.url)
+					want = strings.ReplaceAll(want, here.URL, there.URL)
 				}
 				if tt.name == "a quote" && strings.Contains(path, "content") {
 					continue // the link below is for those who do not show quotes
 				}
-				if v := fmt.Sprint(got.dig(path)); v != want {
+				if v := fmt.Sprint(got.Find(path)); v != want {
 					t.Errorf("%s: got %v, want %v", path, v, want)
 				}
 			}
-			want := own.str("visibility")
-			if v := got.str("visibility"); v != want {
+			want := own.Str("visibility")
+			if v := got.Str("visibility"); v != want {
 				t.Errorf("got visibility %s, want %s", v, want)
 			}
 			for path, want := range map[string]any{
-				"account.acct": "alice@" + mustHost(t, here.url), "application": nil, "card": nil, "svc.local": false, "svc.expires_at": nil, "text": nil,
+				"account.acct": "alice@" + MustHost(t, here.URL), "application": nil, "card": nil, "svc.local": false, "svc.expires_at": nil, "text": nil,
 				"favourited": false, "reblogged": false, "bookmarked": false, "muted": false, "pinned": false,
 			} {
-				if v := got.dig(path); v != want {
+				if v := got.Find(path); v != want {
 					t.Errorf("%s: got %v, want %v", path, v, want)
 				}
 			}
-			if a, b := len(own.at("mentions").([]any)), len(got.at("mentions").([]any)); a != b {
+			if a, b := len(own.At("mentions").([]any)), len(got.At("mentions").([]any)); a != b {
 				t.Errorf("%d are mentioned, want %d", b, a)
 			}
-			for i, v := range got.at("mentions").([]any) {
-				m, o := v.(doc), own.at("mentions").([]any)[i].(doc)
+			for i, v := range got.At("mentions").([]any) {
+				m, o := v.(Doc), own.At("mentions").([]any)[i].(Doc)
 				if m["username"] != o["username"] || m["url"] != o["url"] || m["acct"] == o["acct"] {
 					t.Errorf("mentioned is %v, want %v", m, o)
 				}
 			}
-			for i, v := range own.at("media_attachments").([]any) {
-				o, m := v.(doc), got.dig(fmt.Sprintf("media_attachments.%d", i)).(doc)
+			for i, v := range own.At("media_attachments").([]any) {
+				o, m := v.(Doc), got.Find(fmt.Sprintf("media_attachments.%d", i)).(Doc)
 				if m["type"] != o["type"] || m["description"] != o["description"] || m["remote_url"] != o["url"] || !reflect.DeepEqual(m["svc"], o["svc"]) {
 					t.Errorf("got attachment %v, want %v", m, o)
 				}
 			}
-			if v := own.at("in_reply_to_id"); v != nil && (got.at("in_reply_to_id") == nil || got.str("svc.in_reply_to_account_acct") != "bob" || got.at("svc.parent_visible") != true) {
-				t.Errorf("it replies to %v: %v", got.at("in_reply_to_id"), got.at("svc"))
+			if v := own.At("in_reply_to_id"); v != nil && (got.At("in_reply_to_id") == nil || got.Str("svc.in_reply_to_account_acct") != "bob" || got.At("svc.parent_visible") != true) {
+				t.Errorf("it replies to %v: %v", got.At("in_reply_to_id"), got.At("svc"))
 			}
-			if tt.name == "a quote" && (got.at("svc.quote_id") != hello.id() || strings.Contains(got.str("content"), "RE:")) {
-				t.Errorf("it quotes %v: %s", got.at("svc.quote_id"), got.str("content"))
+			if tt.name == "a quote" && (got.At("svc.quote_id") != hello.ID() || strings.Contains(got.Str("content"), "RE:")) {
+				t.Errorf("it quotes %v: %s", got.At("svc.quote_id"), got.Str("content"))
 			}
 		})
 	}
@@ -126,19 +126,19 @@ func TestPostsOfPeers(t *testing.T) {
 
 // TestDeedsOfPeers has people do things with posts of another server, and take them back; both servers count the same all the time.
 func TestDeedsOfPeers(t *testing.T) {
-	here, there, alice, bob, carol := startNeighbours(t)
-	st := alice.publish("@bob@"+mustHost(t, there.url)+" first", "poll[options][]", "yes", "poll[options][]", "no", "poll[expires_in]", "86400")
-	settle(here, there)
-	uri := st.str("uri")
-	seen := bob.wantPost(uri).id()
-	atBob := bob.find(alice)
+	here, there, alice, bob, carol := StartTwo(t)
+	st := alice.Publish("@bob@"+MustHost(t, there.URL)+" first", "poll[options][]", "yes", "poll[options][]", "no", "poll[expires_in]", "86400")
+	Settle(here, there)
+	uri := st.Str("uri")
+	seen := bob.WantPost(uri).ID()
+	atBob := bob.FindRemote(alice)
 	counted := func(what string, want string, accounts ...string) {
 		t.Helper()
-		settle(here, there)
-		for name, m := range map[string]*member{"here": alice, "there": bob} {
-			o := m.wantPost(uri)
-			got := fmt.Sprintf("replies %d, boosts %d, favourites %d, quotes %d, reactions %d", o.num("replies_count"), o.num("reblogs_count"),
-				o.num("favourites_count"), o.num("svc.quotes_count"), len(o.at("svc.emoji_reactions").([]any)))
+		Settle(here, there)
+		for name, m := range map[string]*User{"here": alice, "there": bob} {
+			o := m.WantPost(uri)
+			got := fmt.Sprintf("replies %d, boosts %d, favourites %d, quotes %d, reactions %d", o.Int("replies_count"), o.Int("reblogs_count"),
+				o.Int("favourites_count"), o.Int("svc.quotes_count"), len(o.At("svc.emoji_reactions").([]any)))
 			if got != want {
 				t.Errorf("after %s, %s: %s; want %s", what, name, got, want)
 			}
@@ -146,94 +146,94 @@ func TestDeedsOfPeers(t *testing.T) {
 	}
 	posts := func(what string, alices, bobs int) {
 		t.Helper()
-		for name, ids := range map[*member][2]string{alice: {alice.id, alice.find(bob)}, bob: {atBob, bob.id}} {
-			a, b := name.get("/api/v1/accounts/"+ids[0]).object(), name.get("/api/v1/accounts/"+ids[1]).object()
-			if a.num("statuses_count") != alices || b.num("statuses_count") != bobs || a.at("last_status_at") == nil {
-				t.Errorf("after %s, %s sees %d and %d posts (last %v), want %d and %d", what, name.nick, a.num("statuses_count"), b.num("statuses_count"),
-					a.at("last_status_at"), alices, bobs)
+		for name, ids := range map[*User][2]string{alice: {alice.ID, alice.FindRemote(bob)}, bob: {atBob, bob.ID}} {
+			a, b := name.Get("/api/v1/accounts/"+ids[0]).Object(), name.Get("/api/v1/accounts/"+ids[1]).Object()
+			if a.Int("statuses_count") != alices || b.Int("statuses_count") != bobs || a.At("last_status_at") == nil {
+				t.Errorf("after %s, %s sees %d and %d posts (last %v), want %d and %d", what, name.Nickname, a.Int("statuses_count"), b.Int("statuses_count"),
+					a.At("last_status_at"), alices, bobs)
 			}
 		}
 	}
 	counted("nothing", "replies 0, boosts 0, favourites 0, quotes 0, reactions 0")
 	posts("nothing", 1, 0)
 
-	bob.post("/api/v1/statuses/" + seen + "/favourite").want(200)
-	bob.post("/api/v1/statuses/" + seen + "/favourite").want(200)
+	bob.Post("/api/v1/statuses/" + seen + "/favourite").Want(200)
+	bob.Post("/api/v1/statuses/" + seen + "/favourite").Want(200)
 	counted("a favourite", "replies 0, boosts 0, favourites 1, quotes 0, reactions 0")
-	bob.post("/api/v1/statuses/" + seen + "/reblog").want(200)
+	bob.Post("/api/v1/statuses/" + seen + "/reblog").Want(200)
 	counted("a boost", "replies 0, boosts 1, favourites 1, quotes 0, reactions 0")
 	posts("a boost", 1, 1)
-	bob.reactWith(seen, "🔥")
+	bob.ReactWith(seen, "🔥")
 	counted("a reaction", "replies 0, boosts 1, favourites 1, quotes 0, reactions 1")
-	reply := bob.publish("@alice@"+mustHost(t, here.url)+" second", "in_reply_to_id", seen)
+	reply := bob.Publish("@alice@"+MustHost(t, here.URL)+" second", "in_reply_to_id", seen)
 	counted("a reply", "replies 1, boosts 1, favourites 1, quotes 0, reactions 1")
-	hidden := bob.publish("@alice@"+mustHost(t, here.url)+" hidden", "in_reply_to_id", seen, "visibility", "private")
+	hidden := bob.Publish("@alice@"+MustHost(t, here.URL)+" hidden", "in_reply_to_id", seen, "visibility", "private")
 	counted("a reply for few", "replies 1, boosts 1, favourites 1, quotes 0, reactions 1")
-	quote := bob.publish("see", "quote_id", seen)
+	quote := bob.Publish("see", "quote_id", seen)
 	counted("a quote", "replies 1, boosts 1, favourites 1, quotes 1, reactions 1")
 	posts("a quote", 1, 3)
-	wantList(t, "alice is told of", alice.told(), "mention", "mention", "svc:emoji_reaction", "reblog", "favourite", "follow", "follow")
+	WantList(t, "alice is told of", alice.NotificationTypes(), "mention", "mention", "svc:emoji_reaction", "reblog", "favourite", "follow", "follow")
 
-	thread := alice.get("/api/v1/statuses/" + st.id() + "/context").want(200).object()
-	if got := thread.at("descendants").([]any); len(got) != 2 || got[0].(doc)["uri"] != reply.str("uri") || got[1].(doc)["uri"] != hidden.str("uri") {
+	thread := alice.Get("/api/v1/statuses/" + st.ID() + "/context").Want(200).Object()
+	if got := thread.At("descendants").([]any); len(got) != 2 || got[0].(Doc)["uri"] != reply.Str("uri") || got[1].(Doc)["uri"] != hidden.Str("uri") {
 		t.Errorf("below are %v", got)
 	}
-	if got := carol.get("/api/v1/statuses/" + seen + "/context").want(200).object().at("descendants").([]any); len(got) != 1 {
+	if got := carol.Get("/api/v1/statuses/" + seen + "/context").Want(200).Object().At("descendants").([]any); len(got) != 1 {
 		t.Errorf("carol sees %d replies", len(got))
 	}
 
-	alice.edit(st.id(), jsonBody{"status": "first, edited"}).want(200)
+	alice.EditStatus(st.ID(), JSON{"status": "first, edited"}).Want(200)
 	counted("an edit", "replies 1, boosts 1, favourites 1, quotes 1, reactions 1")
-	if got := bob.wantPost(uri); !strings.Contains(got.str("content"), "first, edited") || got.at("edited_at") != alice.wantPost(uri).at("edited_at") || got.at("poll") != nil {
-		t.Errorf("bob sees %v", got.m)
+	if got := bob.WantPost(uri); !strings.Contains(got.Str("content"), "first, edited") || got.At("edited_at") != alice.WantPost(uri).At("edited_at") || got.At("poll") != nil {
+		t.Errorf("bob sees %v", got.Fields)
 	}
-	if got := bob.told()[0]; got != "update" {
+	if got := bob.NotificationTypes()[0]; got != "update" {
 		t.Errorf("bob, who has boosted it, was told of %q", got)
 	}
-	if n := len(bob.get("/api/v1/statuses/" + seen + "/history").want(200).list()); n != 2 {
+	if n := len(bob.Get("/api/v1/statuses/" + seen + "/history").Want(200).List()); n != 2 {
 		t.Errorf("bob sees %d versions", n)
 	}
 
-	bob.do("DELETE", "/api/v1/statuses/"+quote.id(), "", nil).want(200)
+	bob.Do("DELETE", "/api/v1/statuses/"+quote.ID(), "", nil).Want(200)
 	counted("the end of the quote", "replies 1, boosts 1, favourites 1, quotes 0, reactions 1")
-	bob.do("DELETE", "/api/v1/statuses/"+reply.id(), "", nil).want(200)
-	bob.do("DELETE", "/api/v1/statuses/"+hidden.id(), "", nil).want(200)
+	bob.Do("DELETE", "/api/v1/statuses/"+reply.ID(), "", nil).Want(200)
+	bob.Do("DELETE", "/api/v1/statuses/"+hidden.ID(), "", nil).Want(200)
 	counted("the end of the replies", "replies 0, boosts 1, favourites 1, quotes 0, reactions 1")
-	bob.react("DELETE", seen, "🔥").want(200)
+	bob.React("DELETE", seen, "🔥").Want(200)
 	counted("the end of the reaction", "replies 0, boosts 1, favourites 1, quotes 0, reactions 0")
-	bob.post("/api/v1/statuses/" + seen + "/unreblog").want(200)
+	bob.Post("/api/v1/statuses/" + seen + "/unreblog").Want(200)
 	counted("the end of the boost", "replies 0, boosts 0, favourites 1, quotes 0, reactions 0")
-	bob.post("/api/v1/statuses/" + seen + "/unfavourite").want(200)
+	bob.Post("/api/v1/statuses/" + seen + "/unfavourite").Want(200)
 	counted("the end of all", "replies 0, boosts 0, favourites 0, quotes 0, reactions 0")
 	posts("the end of all", 1, 0)
-	wantList(t, "alice is told of then", alice.told(), "follow", "follow")
+	WantList(t, "alice is told of then", alice.NotificationTypes(), "follow", "follow")
 
-	bob.post("/api/v1/statuses/" + seen + "/reblog").want(200)
-	bob.post("/api/v1/statuses/" + seen + "/bookmark").want(200)
-	settle(here, there)
-	alice.do("DELETE", "/api/v1/statuses/"+st.id(), "", nil).want(200)
-	settle(here, there)
-	if bob.postOf(uri) != nil || len(bob.get("/api/v1/bookmarks").list()) > 0 || len(bob.get("/api/v1/timelines/home").list()) > 0 {
+	bob.Post("/api/v1/statuses/" + seen + "/reblog").Want(200)
+	bob.Post("/api/v1/statuses/" + seen + "/bookmark").Want(200)
+	Settle(here, there)
+	alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200)
+	Settle(here, there)
+	if bob.FindPost(uri) != nil || len(bob.Get("/api/v1/bookmarks").List()) > 0 || len(bob.Get("/api/v1/timelines/home").List()) > 0 {
 		t.Error("what alice has deleted is there yet")
 	}
 	posts("the deletion", 0, 0)
-	here.document(uri).want(410)
+	here.GetDocument(uri).Want(410)
 }
 
 // TestWherePostsOfPeersAre looks for posts of another server wherever posts can be, with and without its name.
 func TestWherePostsOfPeersAre(t *testing.T) {
-	here, there, alice, bob, _ := startNeighbours(t)
-	dave := there.signUp("dave")
-	host := mustHost(t, here.url)
-	list := bob.send("POST", "/api/v1/lists", jsonBody{"title": "friends"}).want(200).object().id()
-	bob.send("POST", "/api/v1/lists/"+list+"/accounts", jsonBody{"account_ids": []string{bob.find(alice)}}).want(200)
-	l := there.listen(bob.caller, "stream", "user")
+	here, there, alice, bob, _ := StartTwo(t)
+	dave := there.SignUp("dave")
+	host := MustHost(t, here.URL)
+	list := bob.SendJSON("POST", "/api/v1/lists", JSON{"title": "friends"}).Want(200).Object().ID()
+	bob.SendJSON("POST", "/api/v1/lists/"+list+"/accounts", JSON{"account_ids": []string{bob.FindRemote(alice)}}).Want(200)
+	l := there.OpenStream(bob.Client, "stream", "user")
 	for _, stream := range []string{"public", "public:local", "public:remote", "public:media", "public:remote:media"} {
-		l.subscribe(stream)
+		l.Subscribe(stream)
 	}
-	l.subscribe("public:remote", "instance", host).subscribe("public:remote:media", "instance", strings.ToUpper(host)).subscribe("public:remote", "instance", "nowhere.example")
-	l.subscribe("hashtag", "tag", "cats").subscribe("list", "list", list).subscribe("direct")
-	photo := alice.upload(jpegFile(40, 30)).id()
+	l.Subscribe("public:remote", "instance", host).Subscribe("public:remote:media", "instance", strings.ToUpper(host)).Subscribe("public:remote", "instance", "nowhere.example")
+	l.Subscribe("hashtag", "tag", "cats").Subscribe("list", "list", list).Subscribe("direct")
+	photo := alice.Upload(JPEG(40, 30)).ID()
 	for _, tt := range []struct {
 		name    string
 		text    string
@@ -246,29 +246,29 @@ func TestWherePostsOfPeersAre(t *testing.T) {
 			"public public:media public:remote public:remote:media public:remote/" + host + " public:remote:media/" + strings.ToUpper(host) + " list/" + list + " user"},
 		{"unlisted", "Walrus #Cats", []string{"visibility", "unlisted"}, "home list account search", "list/" + list + " user"},
 		{"for followers", "Walrus #Cats", []string{"visibility", "private"}, "home list account", "list/" + list + " user"},
-		{"direct", "@bob@" + mustHost(t, there.url) + " Walrus #Cats", []string{"visibility", "direct"}, "home direct list account search", "direct list/" + list + " user"},
+		{"direct", "@bob@" + MustHost(t, there.URL) + " Walrus #Cats", []string{"visibility", "direct"}, "home direct list account search", "direct list/" + list + " user"},
 		{"local", "Walrus #Cats", []string{"visibility", "local"}, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l.heard()
-			st := alice.publish(tt.text, tt.params...)
-			settle(here, there)
+			l.Events()
+			st := alice.Publish(tt.text, tt.params...)
+			Settle(here, there)
 			var where []string
 			for _, at := range [][]string{
 				{"home", "timelines/home"}, {"public", "timelines/public"}, {"local", "timelines/public?local=true"}, {"remote", "timelines/public?remote=true"},
-				{"instance", "timelines/public?instance=" + host}, {"elsewhere", "timelines/public?instance=nowhere.example"}, {"own", "timelines/public?instance=" + mustHost(t, there.url)},
+				{"instance", "timelines/public?instance=" + host}, {"elsewhere", "timelines/public?instance=nowhere.example"}, {"own", "timelines/public?instance=" + MustHost(t, there.URL)},
 				{"media", "timelines/public?only_media=true"}, {"instance-media", "timelines/public?only_media=true&instance=" + host},
 				{"tag", "timelines/tag/cats"}, {"local tag", "timelines/tag/cats?local=true"}, {"direct", "timelines/direct"}, {"list", "timelines/list/" + list},
-				{"account", "accounts/" + bob.find(alice) + "/statuses"}, {"account-media", "accounts/" + bob.find(alice) + "/statuses?only_media=true"},
+				{"account", "accounts/" + bob.FindRemote(alice) + "/statuses"}, {"account-media", "accounts/" + bob.FindRemote(alice) + "/statuses?only_media=true"},
 			} {
-				for _, o := range bob.get("/api/v1/" + at[1]).want(200).list() {
-					if o.str("uri") == st.str("uri") {
+				for _, o := range bob.Get("/api/v1/" + at[1]).Want(200).List() {
+					if o.Str("uri") == st.Str("uri") {
 						where = append(where, at[0])
 					}
 				}
 			}
-			for _, o := range bob.get("/api/v2/search", "q", "walrus", "type", "statuses").want(200).object().at("statuses").([]any) {
-				if o.(doc)["uri"] == st.str("uri") {
+			for _, o := range bob.Get("/api/v2/search", "q", "walrus", "type", "statuses").Want(200).Object().At("statuses").([]any) {
+				if o.(Doc)["uri"] == st.Str("uri") {
 					where = append(where, "search")
 				}
 			}
@@ -276,7 +276,7 @@ func TestWherePostsOfPeersAre(t *testing.T) {
 				t.Errorf("it is in %q, want %q", got, tt.where)
 			}
 			var streams []string
-			for _, s := range l.heard() {
+			for _, s := range l.Events() {
 				if s.Event == "update" {
 					streams = append(streams, strings.Join(s.Stream, "/"))
 				}
@@ -287,8 +287,8 @@ func TestWherePostsOfPeersAre(t *testing.T) {
 			if !slices.Equal(streams, want) {
 				t.Errorf("it went to %q, want %q", streams, want)
 			}
-			found := dave.get("/api/v2/search", "q", st.str("uri"), "resolve", "true").want(200).object().at("statuses").([]any)
-			if open := slices.Contains(strings.Fields("public unlisted"), st.str("visibility")); (len(found) == 1) != open {
+			found := dave.Get("/api/v2/search", "q", st.Str("uri"), "resolve", "true").Want(200).Object().At("statuses").([]any)
+			if open := slices.Contains(strings.Fields("public unlisted"), st.Str("visibility")); (len(found) == 1) != open {
 				t.Errorf("dave finds %d by its address", len(found))
 			}
 		})

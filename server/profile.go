@@ -34,11 +34,11 @@ func (s *Server) verifyCredentials(r *Request) (any, error) {
 
 // ownAccount renders an account for itself.
 func (s *Server) ownAccount(r *Request, a *store.Account, u *store.User, settings bool) (entity.Account, error) {
-	counts, err := s.db.OwnCounts(r.Context(), a.ID)
+	counts, err := s.db.UnreadCounts(r.Context(), a.ID)
 	if err != nil {
 		return entity.Account{}, err
 	}
-	return s.entities.CredentialAccount(r.Context(), a, u, entity.OwnAccount{OwnCounts: counts, SettingsStore: settings})
+	return s.entities.CredentialAccount(r.Context(), a, u, entity.CredentialDetails{UnreadCounts: counts, SettingsStore: settings})
 }
 
 // picture is a parameter that takes a file, or a picture in a data: URL, or an empty text for no picture.

@@ -27,38 +27,38 @@ func pngOf(t testing.TB, shade uint8, width, height int) []byte {
 	return b.Bytes()
 }
 
-func fileOf(name, filename string, content []byte) formPart {
-	return formPart{name: name, content: string(content), filename: filename, typeOf: "application/octet-stream", isFile: true}
+func fileOf(name, filename string, content []byte) FormPart {
+	return FormPart{name: name, content: string(content), filename: filename, typeOf: "application/octet-stream", isFile: true}
 }
 
 const credentials = "/api/v1/accounts/update_credentials"
 
-// update changes the profile by a JSON body.
-func (m *member) update(body map[string]any) *object {
-	m.api.t.Helper()
-	return m.send("PATCH", credentials, body).want(200).object()
+// UpdateProfile changes the profile by a JSON body.
+func (m *User) UpdateProfile(body map[string]any) *Object {
+	m.Server.T.Helper()
+	return m.SendJSON("PATCH", credentials, body).Want(200).Object()
 }
 
 func TestVerifyCredentials(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	alice.update(map[string]any{"locked": true})
-	bob.publish("hello @alice")
-	bob.to(alice.id, "follow")
-	o := alice.get("/api/v1/accounts/verify_credentials").want(200).object()
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	alice.UpdateProfile(map[string]any{"locked": true})
+	bob.Publish("hello @alice")
+	bob.AccountAction(alice.ID, "follow")
+	o := alice.Get("/api/v1/accounts/verify_credentials").Want(200).Object()
 	for path, want := range map[string]any{
-		"id": alice.id, "acct": "alice", "locked": true, "source.privacy": "public", "source.sensitive": false, "source.language": "", "source.note": "",
+		"id": alice.ID, "acct": "alice", "locked": true, "source.privacy": "public", "source.sensitive": false, "source.language": "", "source.note": "",
 		"source.fields": []any{}, "source.follow_requests_count": 1.0, "follow_requests_count": 1.0, "svc.settings_store": map[string]any{},
 		"svc.unread_notifications_count": 2.0, "svc.unread_conversation_count": 0.0, "svc.email": "alice@example.org", "svc.is_admin": false,
 		"svc.notification_settings": map[string]any{"block_from_strangers": false, "hide_notification_contents": false},
 		"svc.relationship":          map[string]any{}, "source.svc.actor_type": "Person", "role.permissions": "0",
 	} {
-		if got := o.at(path); !reflect.DeepEqual(got, want) {
+		if got := o.At(path); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s is %v, want %v", path, got, want)
 		}
 	}
-	srv.as(nil).get("/api/v1/accounts/verify_credentials").wantError(401, "The access token is invalid")
-	srv.as(nil).send("PATCH", credentials, map[string]any{"note": "x"}).wantError(401, "The access token is invalid")
+	srv.As(nil).Get("/api/v1/accounts/verify_credentials").WantError(401, "The access token is invalid")
+	srv.As(nil).SendJSON("PATCH", credentials, map[string]any{"note": "x"}).WantError(401, "The access token is invalid")
 }
 
 func TestUpdateCredentials(t *testing.T) {
@@ -96,12 +96,12 @@ func TestUpdateCredentials(t *testing.T) {
 		{"a picture without a file", map[string]any{"avatar": ""}, map[string]any{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := startAPI(t)
-			alice := srv.signUp("alice")
-			srv.signUp("bob")
-			for i, o := range []*object{alice.update(tt.body), alice.get("/api/v1/accounts/verify_credentials").want(200).object()} {
+			srv := Start(t)
+			alice := srv.SignUp("alice")
+			srv.SignUp("bob")
+			for i, o := range []*Object{alice.UpdateProfile(tt.body), alice.Get("/api/v1/accounts/verify_credentials").Want(200).Object()} {
 				for path, want := range tt.want {
-					if got := o.at(path); !reflect.DeepEqual(got, want) {
+					if got := o.At(path); !reflect.DeepEqual(got, want) {
 						t.Errorf("answer %d: %s is %v, want %v", i, path, got, want)
 					}
 				}
@@ -111,45 +111,45 @@ func TestUpdateCredentials(t *testing.T) {
 }
 
 func TestUpdateCredentialsRenders(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	srv.remote("dave", "example.com")
-	alice.update(map[string]any{
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	srv.AddRemoteAccount("dave", "example.com")
+	alice.UpdateProfile(map[string]any{
 		"note":              "hi @bob and @dave@example.com, not @nobody <script>\n\nhttps://example.org/x #Tea",
 		"fields_attributes": []map[string]any{{"name": "<Site>", "value": "https://example.com/<me>"}, {"name": "with", "value": "@bob"}},
 	})
-	o := srv.as(nil).get("/api/v1/accounts/alice").want(200).object()
-	note := o.str("note")
+	o := srv.As(nil).Get("/api/v1/accounts/alice").Want(200).Object()
+	note := o.Str("note")
 	for _, part := range []string{
-		`href="` + srv.url + `/@bob"`, `@<span>bob</span>`, `@<span>dave@example.com</span>`, "not @nobody &lt;script&gt;</p>", `href="https://example.org/x"`, `/tags/tea"`,
+		`href="` + srv.URL + `/@bob"`, `@<span>bob</span>`, `@<span>dave@example.com</span>`, "not @nobody &lt;script&gt;</p>", `href="https://example.org/x"`, `/tags/tea"`,
 	} {
 		if !strings.Contains(note, part) {
 			t.Errorf("%s is not in %s", part, note)
 		}
 	}
-	fields := o.at("fields").([]any)
+	fields := o.At("fields").([]any)
 	site := fields[0].(map[string]any)
 	if site["name"] != "<Site>" || !strings.Contains(site["value"].(string), `rel="me nofollow noopener noreferrer"`) || !strings.Contains(site["value"].(string), "&lt;me&gt;") || site["verified_at"] != nil {
 		t.Errorf("a field is %v", site)
 	}
-	if value := fields[1].(map[string]any)["value"].(string); !strings.Contains(value, srv.url+"/@bob") {
+	if value := fields[1].(map[string]any)["value"].(string); !strings.Contains(value, srv.URL+"/@bob") {
 		t.Errorf("a mention in a field is %s", value)
 	}
-	alice.update(map[string]any{"fields_attributes": []any{}})
-	if got := srv.as(nil).get("/api/v1/accounts/alice").object().at("fields").([]any); len(got) != 0 {
+	alice.UpdateProfile(map[string]any{"fields_attributes": []any{}})
+	if got := srv.As(nil).Get("/api/v1/accounts/alice").Object().At("fields").([]any); len(got) != 0 {
 		t.Errorf("fields are left: %v", got)
 	}
-	if got := bob.get("/api/v1/notifications").ids(); len(got) != 0 {
+	if got := bob.Get("/api/v1/notifications").IDs(); len(got) != 0 {
 		t.Errorf("a mention in a profile is told: %v", got)
 	}
 }
 
 func TestUpdateCredentialsRefuses(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.Accounts.BioLength, c.Accounts.NameLength, c.Accounts.MaxFields = 20, 10, 2 })
-	alice := srv.signUp("alice")
+	srv := Start(t, func(c *config.Config) { c.Accounts.BioLength, c.Accounts.NameLength, c.Accounts.MaxFields = 20, 10, 2 })
+	alice := srv.SignUp("alice")
 	field := func(name, value string) map[string]any { return map[string]any{"name": name, "value": value} }
 	long := strings.Repeat("x", 21)
-	before := alice.get("/api/v1/accounts/verify_credentials").body
+	before := alice.Get("/api/v1/accounts/verify_credentials").Body
 	for _, tt := range []struct {
 		name   string
 		body   map[string]any
@@ -173,58 +173,58 @@ func TestUpdateCredentialsRefuses(t *testing.T) {
 		{"a picture that is none", map[string]any{"avatar": "data:image/png;base64,aGVsbG8="}, 403, "Invalid request"},
 		{"a name of another type", map[string]any{"display_name": []string{"a"}}, 400, "display_name - Invalid string. Got: array."},
 	} {
-		t.Run(tt.name, func(t *testing.T) { alice.send("PATCH", credentials, tt.body).wantError(tt.status, tt.want) })
+		t.Run(tt.name, func(t *testing.T) { alice.SendJSON("PATCH", credentials, tt.body).WantError(tt.status, tt.want) })
 	}
-	if after := alice.get("/api/v1/accounts/verify_credentials").body; !bytes.Equal(before, after) {
+	if after := alice.Get("/api/v1/accounts/verify_credentials").Body; !bytes.Equal(before, after) {
 		t.Errorf("something changed:\n%s\n%s", before, after)
 	}
 }
 
 func TestProfilePictures(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.Media.AvatarLimit = 20_000 })
-	alice := srv.signUp("alice")
+	srv := Start(t, func(c *config.Config) { c.Media.AvatarLimit = 20_000 })
+	alice := srv.SignUp("alice")
 	small, other := pngOf(t, 10, 20, 20), pngOf(t, 200, 20, 20)
-	standard := alice.get("/api/v1/accounts/verify_credentials").object()
-	patch := func(parts ...formPart) *answer { return alice.form("PATCH", credentials, parts...) }
+	standard := alice.Get("/api/v1/accounts/verify_credentials").Object()
+	patch := func(parts ...FormPart) *Response { return alice.SendForm("PATCH", credentials, parts...) }
 
-	o := patch(fileOf("avatar", "a.png", small), fileOf("header", "blob", other), fileOf("svc_background_image", "", small)).want(200).object()
+	o := patch(fileOf("avatar", "a.png", small), fileOf("header", "blob", other), fileOf("svc_background_image", "", small)).Want(200).Object()
 	for _, path := range []string{"avatar", "avatar_static", "header", "header_static", "svc.background_image"} {
-		if got := o.str(path); !strings.HasPrefix(got, srv.url+"/media/") || !strings.HasSuffix(got, ".png") {
+		if got := o.Str(path); !strings.HasPrefix(got, srv.URL+"/media/") || !strings.HasSuffix(got, ".png") {
 			t.Errorf("%s is %q", path, got)
 		}
 	}
-	avatar, header := o.str("avatar"), o.str("header")
+	avatar, header := o.Str("avatar"), o.Str("header")
 	if avatar == header {
 		t.Error("different pictures have one address")
 	}
 
-	o = patch(fileOf("avatar", "", nil), fileOf("header", "", nil), formPart{name: "display_name", content: "Al"}).want(200).object()
-	if o.str("avatar") != avatar || o.str("header") != header || o.str("display_name") != "Al" {
-		t.Errorf("empty file inputs changed something: %v", o.m)
+	o = patch(fileOf("avatar", "", nil), fileOf("header", "", nil), FormPart{name: "display_name", content: "Al"}).Want(200).Object()
+	if o.Str("avatar") != avatar || o.Str("header") != header || o.Str("display_name") != "Al" {
+		t.Errorf("empty file inputs changed something: %v", o.Fields)
 	}
-	patch(fileOf("avatar", "a.png", append(small, make([]byte, 30_000)...))).wantError(413, "File is too large")
-	patch(fileOf("avatar", "a.png", []byte("no picture"))).wantError(403, "Invalid request")
-	patch(fileOf("header", "a.png", []byte("<svg xmlns='http://www.w3.org/2000/svg'/>"))).wantError(403, "Invalid request")
+	patch(fileOf("avatar", "a.png", append(small, make([]byte, 30_000)...))).WantError(413, "File is too large")
+	patch(fileOf("avatar", "a.png", []byte("no picture"))).WantError(403, "Invalid request")
+	patch(fileOf("header", "a.png", []byte("<svg xmlns='http://www.w3.org/2000/svg'/>"))).WantError(403, "Invalid request")
 
-	o = patch(formPart{name: "avatar"}, formPart{name: "header"}, formPart{name: "svc_background_image"}).want(200).object()
-	if o.str("avatar") != standard.str("avatar") || o.str("header") != standard.str("header") || o.at("svc.background_image") != nil {
-		t.Errorf("empty texts did not reset the pictures: %v", o.m)
+	o = patch(FormPart{name: "avatar"}, FormPart{name: "header"}, FormPart{name: "svc_background_image"}).Want(200).Object()
+	if o.Str("avatar") != standard.Str("avatar") || o.Str("header") != standard.Str("header") || o.At("svc.background_image") != nil {
+		t.Errorf("empty texts did not reset the pictures: %v", o.Fields)
 	}
-	o = alice.update(map[string]any{"avatar": "data:image/png;base64," + base64.StdEncoding.EncodeToString(small)})
-	if o.str("avatar") != avatar {
-		t.Errorf("avatar is %q, want %q", o.str("avatar"), avatar)
+	o = alice.UpdateProfile(map[string]any{"avatar": "data:image/png;base64," + base64.StdEncoding.EncodeToString(small)})
+	if o.Str("avatar") != avatar {
+		t.Errorf("avatar is %q, want %q", o.Str("avatar"), avatar)
 	}
-	if o := alice.update(map[string]any{"avatar": ""}); o.str("avatar") != standard.str("avatar") {
-		t.Errorf("avatar is %q", o.str("avatar"))
+	if o := alice.UpdateProfile(map[string]any{"avatar": ""}); o.Str("avatar") != standard.Str("avatar") {
+		t.Errorf("avatar is %q", o.Str("avatar"))
 	}
 }
 
 func TestPictureEndpoints(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
+	srv := Start(t)
+	alice := srv.SignUp("alice")
 	content := pngOf(t, 99, 30, 30)
 	data := "data:image/png;base64," + base64.StdEncoding.EncodeToString(content)
-	shown := func(path string) any { return alice.get("/api/v1/accounts/alice").object().at(path) }
+	shown := func(path string) any { return alice.Get("/api/v1/accounts/alice").Object().At(path) }
 	for _, tt := range []struct{ path, param, shows string }{
 		{"/api/v1/svc/accounts/update_avatar", "img", "avatar"},
 		{"/api/v1/svc/accounts/update_banner", "banner", "header"},
@@ -232,32 +232,32 @@ func TestPictureEndpoints(t *testing.T) {
 	} {
 		t.Run(tt.path, func(t *testing.T) {
 			reset := shown(tt.shows)
-			url := alice.form("PATCH", tt.path, fileOf(tt.param, "x", content)).want(200).object().str("url")
+			url := alice.SendForm("PATCH", tt.path, fileOf(tt.param, "x", content)).Want(200).Object().Str("url")
 			if got := shown(tt.shows); got != url {
 				t.Errorf("shown is %v, want %q", got, url)
 			}
-			if got := alice.send("PATCH", tt.path, map[string]any{tt.param: ""}).want(200).object().at("url"); got != nil {
+			if got := alice.SendJSON("PATCH", tt.path, map[string]any{tt.param: ""}).Want(200).Object().At("url"); got != nil {
 				t.Errorf("cleared is %v, want null", got)
 			}
 			if got := shown(tt.shows); got != reset {
 				t.Errorf("shown is %v, want %v", got, reset)
 			}
-			if got := alice.send("PATCH", tt.path, map[string]any{tt.param: data}).want(200).object().str("url"); got != url {
+			if got := alice.SendJSON("PATCH", tt.path, map[string]any{tt.param: data}).Want(200).Object().Str("url"); got != url {
 				t.Errorf("by data URL: got %q, want %q", got, url)
 			}
-			if got := alice.form("PATCH", tt.path, fileOf("file", "x", content)).want(200).object().str("url"); got != url {
+			if got := alice.SendForm("PATCH", tt.path, fileOf("file", "x", content)).Want(200).Object().Str("url"); got != url {
 				t.Errorf("by file: got %q, want %q", got, url)
 			}
-			alice.send("PATCH", tt.path, nil).wantError(400, "Missing field: "+tt.param+".")
-			alice.send("PATCH", tt.path, map[string]any{tt.param: "x"}).wantError(403, "Invalid request")
-			srv.as(nil).send("PATCH", tt.path, nil).wantError(403, "Invalid credentials.")
+			alice.SendJSON("PATCH", tt.path, nil).WantError(400, "Missing field: "+tt.param+".")
+			alice.SendJSON("PATCH", tt.path, map[string]any{tt.param: "x"}).WantError(403, "Invalid request")
+			srv.As(nil).SendJSON("PATCH", tt.path, nil).WantError(403, "Invalid credentials.")
 		})
 	}
 }
 
 func TestFrontendSettings(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
+	srv := Start(t)
+	alice := srv.SignUp("alice")
 	for _, tt := range []struct {
 		name  string
 		store any
@@ -270,22 +270,22 @@ func TestFrontendSettings(t *testing.T) {
 		{"as a text", `{"fe":[1]}`, map[string]any{"fe": []any{1.0}, "other": "text"}},
 		{"an empty text", "", map[string]any{"fe": []any{1.0}, "other": "text"}},
 	} {
-		o := alice.update(map[string]any{"svc_settings_store": tt.store})
-		if got := o.at("svc.settings_store"); !reflect.DeepEqual(got, any(tt.want)) {
+		o := alice.UpdateProfile(map[string]any{"svc_settings_store": tt.store})
+		if got := o.At("svc.settings_store"); !reflect.DeepEqual(got, any(tt.want)) {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}
 	}
 	large := strings.Repeat("x", 400_000)
-	alice.update(map[string]any{"svc_settings_store": map[string]any{"fe": large}})
-	if got := alice.get("/api/v1/accounts/verify_credentials").object().at("svc.settings_store.fe"); got != large {
+	alice.UpdateProfile(map[string]any{"svc_settings_store": map[string]any{"fe": large}})
+	if got := alice.Get("/api/v1/accounts/verify_credentials").Object().At("svc.settings_store.fe"); got != large {
 		t.Error("large settings are not kept")
 	}
 }
 
 func TestNotificationSettings(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	put := func(path string, body any) *answer { return alice.send("PUT", path, body) }
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	put := func(path string, body any) *Response { return alice.SendJSON("PUT", path, body) }
 	for _, tt := range []struct {
 		path string
 		body any
@@ -295,28 +295,28 @@ func TestNotificationSettings(t *testing.T) {
 		{"/api/v1/svc/notification_settings?hide_notification_contents=1", nil, map[string]any{"block_from_strangers": true, "hide_notification_contents": true}},
 		{"/api/v1/svc/notification_settings", map[string]any{"hide_notification_contents": "false"}, map[string]any{"block_from_strangers": true, "hide_notification_contents": false}},
 	} {
-		if got := put(tt.path, tt.body).want(200).object().str("status"); got != "success" {
+		if got := put(tt.path, tt.body).Want(200).Object().Str("status"); got != "success" {
 			t.Errorf("%s: status %q", tt.path, got)
 		}
-		if got := alice.get("/api/v1/accounts/verify_credentials").object().at("svc.notification_settings"); !reflect.DeepEqual(got, any(tt.want)) {
+		if got := alice.Get("/api/v1/accounts/verify_credentials").Object().At("svc.notification_settings"); !reflect.DeepEqual(got, any(tt.want)) {
 			t.Errorf("%s: got %v, want %v", tt.path, got, tt.want)
 		}
 	}
-	bob.to(alice.id, "follow")
-	bob.publish("hello @alice")
-	if got := alice.get("/api/v1/notifications").ids(); len(got) != 0 {
+	bob.AccountAction(alice.ID, "follow")
+	bob.Publish("hello @alice")
+	if got := alice.Get("/api/v1/notifications").IDs(); len(got) != 0 {
 		t.Errorf("told of a stranger's deeds: %v", got)
 	}
-	srv.as(nil).send("PUT", "/api/svc/notification_settings", nil).wantError(403, "Invalid credentials.")
+	srv.As(nil).SendJSON("PUT", "/api/svc/notification_settings", nil).WantError(403, "Invalid credentials.")
 }
 
 // One's own counters are as fresh as those that others see.
 func TestVerifyCredentialsCounts(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	counts := func() [3]int {
-		o := alice.get("/api/v1/accounts/verify_credentials").want(200).object()
-		return [3]int{o.num("followers_count"), o.num("following_count"), o.num("statuses_count")}
+		o := alice.Get("/api/v1/accounts/verify_credentials").Want(200).Object()
+		return [3]int{o.Int("followers_count"), o.Int("following_count"), o.Int("statuses_count")}
 	}
 	for _, tt := range []struct {
 		name string
@@ -324,16 +324,16 @@ func TestVerifyCredentialsCounts(t *testing.T) {
 		want [3]int
 	}{
 		{"at first", func() {}, [3]int{}},
-		{"followed", func() { bob.to(alice.id, "follow") }, [3]int{1, 0, 0}},
-		{"following", func() { alice.to(bob.id, "follow") }, [3]int{1, 1, 0}},
-		{"a post", func() { alice.publish("hello") }, [3]int{1, 1, 1}},
-		{"followed no more", func() { bob.to(alice.id, "unfollow") }, [3]int{0, 1, 1}},
+		{"followed", func() { bob.AccountAction(alice.ID, "follow") }, [3]int{1, 0, 0}},
+		{"following", func() { alice.AccountAction(bob.ID, "follow") }, [3]int{1, 1, 0}},
+		{"a post", func() { alice.Publish("hello") }, [3]int{1, 1, 1}},
+		{"followed no more", func() { bob.AccountAction(alice.ID, "unfollow") }, [3]int{0, 1, 1}},
 	} {
 		if tt.do(); counts() != tt.want {
 			t.Errorf("%s: counts are %v, want %v", tt.name, counts(), tt.want)
 		}
 	}
-	if alice.get("/api/v1/accounts/verify_credentials").object().at("last_status_at") == nil {
+	if alice.Get("/api/v1/accounts/verify_credentials").Object().At("last_status_at") == nil {
 		t.Error("last_status_at is not set")
 	}
 }

@@ -31,11 +31,11 @@ func startPictures(t *testing.T, content []byte) *pictureSite {
 }
 
 // illustrate gives the author of a post elsewhere pictures, and the post attachments, as federation would.
-func (a *api) illustrate(t *testing.T, id, site string) (author string) {
+func (a *Server) illustrate(t *testing.T, id, site string) (author string) {
 	t.Helper()
 	var status store.StatusID
 	status.UnmarshalText([]byte(id))
-	err := a.db.Update(t.Context(), func(tx *store.Tx) error {
+	err := a.DB.Update(t.Context(), func(tx *store.Tx) error {
 		st, err := tx.Status(t.Context(), status)
 		if err != nil {
 			return err
@@ -69,41 +69,41 @@ func (a *api) illustrate(t *testing.T, id, site string) (author string) {
 
 // TestProxiedEntities looks at what apps are given to load: everything is on this server, and says what it is.
 func TestProxiedEntities(t *testing.T) {
-	srv, site := startAPI(t, onThisMachine), startPictures(t, pngFile(4, 4))
-	alice := srv.signUp("alice")
-	st := srv.remotePost(t, "look", "https://remote.example/1")
+	srv, site := Start(t, AllowLoopback), startPictures(t, PNG(4, 4))
+	alice := srv.SignUp("alice")
+	st := srv.AddRemotePost(t, "look", "https://remote.example/1")
 	author := srv.illustrate(t, st, site.URL)
 
 	shown := map[string]string{} // by what it was
 	ours := func(what, address, original string) {
 		t.Helper()
-		if !strings.HasPrefix(address, srv.url+"/proxy/") || srv.proxy.Original(address) != original {
+		if !strings.HasPrefix(address, srv.URL+"/proxy/") || srv.Proxy.Original(address) != original {
 			t.Errorf("%s is at %s, want %s through the proxy", what, address, original)
 		}
 		shown[original] = address
 	}
-	status := alice.get("/api/v1/statuses/" + st).want(200).object()
+	status := alice.Get("/api/v1/statuses/" + st).Want(200).Object()
 	for _, where := range []struct {
 		prefix string
-		object *object
-	}{{"account.", status}, {"", alice.get("/api/v1/accounts/" + author).want(200).object()}} {
-		ours("avatar", where.object.str(where.prefix+"avatar"), site.URL+"/avatar.gif")
-		ours("avatar_static", where.object.str(where.prefix+"avatar_static"), site.URL+"/avatar.png")
-		ours("header", where.object.str(where.prefix+"header"), site.URL+"/header.png")
-		ours("header_static", where.object.str(where.prefix+"header_static"), site.URL+"/header.png")
-		ours("background_image", where.object.str(where.prefix+"svc.background_image"), site.URL+"/back.png")
+		object *Object
+	}{{"account.", status}, {"", alice.Get("/api/v1/accounts/" + author).Want(200).Object()}} {
+		ours("avatar", where.object.Str(where.prefix+"avatar"), site.URL+"/avatar.gif")
+		ours("avatar_static", where.object.Str(where.prefix+"avatar_static"), site.URL+"/avatar.png")
+		ours("header", where.object.Str(where.prefix+"header"), site.URL+"/header.png")
+		ours("header_static", where.object.Str(where.prefix+"header_static"), site.URL+"/header.png")
+		ours("background_image", where.object.Str(where.prefix+"svc.background_image"), site.URL+"/back.png")
 	}
 	for i, kind := range []string{"image", "video", "audio"} {
-		m := &object{t, status.at("media_attachments").([]any)[i].(map[string]any)}
+		m := &Object{t, status.At("media_attachments").([]any)[i].(map[string]any)}
 		original := site.URL + "/" + kind + ".png"
-		ours("url", m.str("url"), original)
-		ours("text_url", m.str("text_url"), original)
-		if m.str("remote_url") != original {
-			t.Errorf("remote_url is %s", m.str("remote_url"))
+		ours("url", m.Str("url"), original)
+		ours("text_url", m.Str("text_url"), original)
+		if m.Str("remote_url") != original {
+			t.Errorf("remote_url is %s", m.Str("remote_url"))
 		}
 		if kind == "image" {
-			ours("preview_url", m.str("preview_url"), original)
-		} else if m.at("preview_url") != nil {
+			ours("preview_url", m.Str("preview_url"), original)
+		} else if m.At("preview_url") != nil {
 			t.Errorf("a picture stands for %s that is none", kind)
 		}
 	}
@@ -112,10 +112,10 @@ func TestProxiedEntities(t *testing.T) {
 	}
 	for original, address := range shown {
 		for range 2 {
-			a := srv.as(nil).get(address).want(200)
-			if string(a.body) != string(pngFile(4, 4)) || a.header.Get("Content-Type") != "image/png" || a.header.Get("Access-Control-Allow-Origin") != "*" ||
-				a.header.Get("Content-Security-Policy") != "default-src 'none'; sandbox" || a.header.Get("X-Content-Type-Options") != "nosniff" {
-				t.Errorf("%s: %d bytes, %v", original, len(a.body), a.header)
+			a := srv.As(nil).Get(address).Want(200)
+			if string(a.Body) != string(PNG(4, 4)) || a.Header.Get("Content-Type") != "image/png" || a.Header.Get("Access-Control-Allow-Origin") != "*" ||
+				a.Header.Get("Content-Security-Policy") != "default-src 'none'; sandbox" || a.Header.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("%s: %d bytes, %v", original, len(a.Body), a.Header)
 			}
 		}
 	}
@@ -123,18 +123,18 @@ func TestProxiedEntities(t *testing.T) {
 		t.Errorf("%d requests for %d files", got, len(shown))
 	}
 	// Our own files are where they were.
-	own := alice.publish("mine", "media_ids[]", alice.upload(pngFile(9, 9)).id())
-	m := &object{t, own.at("media_attachments").([]any)[0].(map[string]any)}
-	if !strings.HasPrefix(m.str("url"), srv.url+"/media/") || m.at("remote_url") != nil || !strings.HasPrefix(own.str("account.avatar"), srv.url+"/images/") {
-		t.Errorf("our own: %v", m.m)
+	own := alice.Publish("mine", "media_ids[]", alice.Upload(PNG(9, 9)).ID())
+	m := &Object{t, own.At("media_attachments").([]any)[0].(map[string]any)}
+	if !strings.HasPrefix(m.Str("url"), srv.URL+"/media/") || m.At("remote_url") != nil || !strings.HasPrefix(own.Str("account.avatar"), srv.URL+"/images/") {
+		t.Errorf("our own: %v", m.Fields)
 	}
 	for path, status := range map[string]int{"/proxy": 404, "/proxy/": 404, "/proxy/a/b/c": 403, "/proxy/preview/a/b": 403} {
-		if got := srv.as(nil).get(path); got.status != status {
-			t.Errorf("%s: got %d, want %d", path, got.status, status)
+		if got := srv.As(nil).Get(path); got.Status != status {
+			t.Errorf("%s: got %d, want %d", path, got.Status, status)
 		}
 	}
 	// A body of any size is let through no further than the method.
-	srv.as(nil).do("POST", shown[site.URL+"/header.png"], "", nil).want(404)
+	srv.As(nil).Do("POST", shown[site.URL+"/header.png"], "", nil).Want(404)
 }
 
 func TestProxyOffOrDirect(t *testing.T) {
@@ -147,19 +147,19 @@ func TestProxyOffOrDirect(t *testing.T) {
 		"in between": {func(c *config.Config) {}, "/proxy/", "img-src 'self' data:; media-src 'self';"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := startAPI(t, tt.change)
-			alice := srv.signUp("alice")
-			st := srv.remotePost(t, "look", "https://remote.example/1")
+			srv := Start(t, tt.change)
+			alice := srv.SignUp("alice")
+			st := srv.AddRemotePost(t, "look", "https://remote.example/1")
 			srv.illustrate(t, st, "https://files.example")
-			avatar := alice.get("/api/v1/statuses/" + st).want(200).object().str("account.avatar")
+			avatar := alice.Get("/api/v1/statuses/" + st).Want(200).Object().Str("account.avatar")
 			if direct := avatar == "https://files.example/avatar.gif"; direct != (tt.proxied == "") {
 				t.Errorf("avatar at %s", avatar)
 			}
-			page := srv.as(nil).do("GET", "/@alice", "", nil).want(200)
-			if got := page.header.Get("Content-Security-Policy"); !strings.Contains(got, tt.policy) {
+			page := srv.As(nil).Do("GET", "/@alice", "", nil).Want(200)
+			if got := page.Header.Get("Content-Security-Policy"); !strings.Contains(got, tt.policy) {
 				t.Errorf("policy %q, want %q in it", got, tt.policy)
 			}
-			features := fmt.Sprint(srv.as(nil).get("/api/v1/instance").want(200).object().at("svc.metadata.features"))
+			features := fmt.Sprint(srv.As(nil).Get("/api/v1/instance").Want(200).Object().At("svc.metadata.features"))
 			if got := strings.Contains(features, "media_proxy"); got != (name != "off") {
 				t.Errorf("features %s", features)
 			}
@@ -169,14 +169,14 @@ func TestProxyOffOrDirect(t *testing.T) {
 
 // The page of a post shows pictures of others in the thread through this server.
 func TestProxiedPage(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	remote := srv.remotePost(t, "look", "https://remote.example/1")
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	remote := srv.AddRemotePost(t, "look", "https://remote.example/1")
 	srv.illustrate(t, remote, "https://files.example")
-	answer := alice.publish("nice", "in_reply_to_id", remote)
-	page := string(srv.as(nil).do("GET", answer.str("url"), "", nil).want(200).body)
+	answer := alice.Publish("nice", "in_reply_to_id", remote)
+	page := string(srv.As(nil).Do("GET", answer.Str("url"), "", nil).Want(200).Body)
 	for _, file := range []string{"avatar.png", "image.png", "video.png", "audio.png"} {
-		if shown := srv.proxy.URL("https://files.example/" + file); !strings.Contains(page, `src="`+shown+`"`) {
+		if shown := srv.Proxy.URL("https://files.example/" + file); !strings.Contains(page, `src="`+shown+`"`) {
 			t.Errorf("%s is not on the page", shown)
 		}
 	}

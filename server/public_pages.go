@@ -12,21 +12,21 @@ import (
 
 // publicRoutes are the pages that a post's and a profile's address lead to. They show what everybody may see, to everybody alike.
 var publicRoutes = routes{
-	"GET /@:nickname":     {anonymous.pages().limit(apiBucket), elseDocument((*Server).profileDocument, (*Server).profilePage)},
-	"GET /@:nickname/:id": {anonymous.pages().limit(apiBucket), elseDocument((*Server).postDocument, (*Server).threadPage)},
+	"GET /@:nickname":     {anonymous.asHTML().limit(apiBucket), pageOrDocument((*Server).actorAddress, (*Server).profilePage)},
+	"GET /@:nickname/:id": {anonymous.asHTML().limit(apiBucket), pageOrDocument((*Server).objectAddress, (*Server).threadPage)},
 }
 
 var errNoPage = errs.NotFound("There is no page at this address.")
 
 const postsOfPage = 20
 
-// shownPerson returns the local account of the path, if it may be seen here.
-func (s *Server) shownPerson(r *Request) (*store.Account, error) {
+// publicAccount returns the local account of the path, if it may be seen here.
+func (s *Server) publicAccount(r *Request) (*store.Account, error) {
 	if !s.settings.Instance.Public {
 		return nil, errs.Forbidden("This server shows what its people write to those who are signed in only. Use your app.")
 	}
 	a, err := s.db.AccountByName(r.Context(), r.Param("nickname"), "")
-	if errs.IsNotFound(err) || err == nil && a.Withheld {
+	if errs.IsNotFound(err) || err == nil && a.Unavailable {
 		return nil, errNoPage
 	}
 	return a, err
@@ -34,7 +34,7 @@ func (s *Server) shownPerson(r *Request) (*store.Account, error) {
 
 // profilePage shows an account and what it posted, without boosts and answers to others.
 func (s *Server) profilePage(r *Request) (any, error) {
-	a, err := s.shownPerson(r)
+	a, err := s.publicAccount(r)
 	if err != nil {
 		return nil, err
 	}
@@ -49,13 +49,13 @@ func (s *Server) profilePage(r *Request) (any, error) {
 	}
 	p := web.Profile{
 		Name: a.DisplayName, Handle: "@" + a.Nickname + "@" + s.settings.Host(), Avatar: s.entities.Avatar(a),
-		Note: safe(a.Note), Posts: posts,
+		Note: sanitized(a.Note), Posts: posts,
 	}
 	if s.settings.Federation.Enabled {
 		p.Remote = &web.Remote{Hidden: []web.Field{{Name: "nickname", Value: a.Nickname}}}
 	}
 	for _, f := range a.Fields.V {
-		p.Fields = append(p.Fields, web.ProfileField{Name: f.Name, Value: safe(f.Value)})
+		p.Fields = append(p.Fields, web.ProfileField{Name: f.Name, Value: sanitized(f.Value)})
 	}
 	if len(ids) == page.Limit {
 		p.Older = a.URL + "?max_id=" + url.QueryEscape(ids[len(ids)-1].String())
@@ -65,7 +65,7 @@ func (s *Server) profilePage(r *Request) (any, error) {
 
 // threadPage shows a post with what is around it.
 func (s *Server) threadPage(r *Request) (any, error) {
-	a, err := s.shownPerson(r)
+	a, err := s.publicAccount(r)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (s *Server) threadPage(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	above, below, err := s.db.Thread(r.Context(), 0, st, threadForAnonymous)
+	above, below, err := s.db.Thread(r.Context(), 0, st, anonymousThreadLimits)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (s *Server) webPosts(r *Request, ids []store.StatusID) ([]web.Post, error) 
 		posts = append(posts, web.Post{
 			Name: a.DisplayName, Handle: "@" + a.Acct(), Profile: a.URL, Avatar: s.entities.Avatar(a), URL: st.URL,
 			At: st.CreatedAt.String(), Day: st.CreatedAt.Time().Format("2 January 2006"),
-			Subject: st.SpoilerText, Content: safe(st.Content), Media: attached[id], Hidden: st.Sensitive,
+			Subject: st.SpoilerText, Content: sanitized(st.Content), Media: attached[id], Hidden: st.Sensitive,
 		})
 	}
 	return posts, nil
@@ -147,5 +147,5 @@ func (s *Server) webAttachment(m *store.Media) web.Attachment {
 	return web.Attachment{Type: m.Type, URL: file, Preview: preview, Text: m.Description}
 }
 
-// safe marks HTML as such, cleaned once more: pages are the one place where it runs on our own address.
-func safe(html string) template.HTML { return template.HTML(text.Sanitize(html)) }
+// sanitized marks HTML as such, cleaned once more: pages are the one place where it runs on our own address.
+func sanitized(html string) template.HTML { return template.HTML(text.Sanitize(html)) }

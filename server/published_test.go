@@ -10,15 +10,15 @@ import (
 // The answer to a new post is rendered of what it was composed of. It is what a later request reads: at first from the same
 // rendering, then from the database.
 func TestPublishedIsWhatIsRead(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	srv.signUp("carol")
-	hello := bob.publish("hello @carol").id()
-	secret := bob.publish("psst @alice", "visibility", "direct").id()
-	photo := alice.upload(jpegFile(40, 30)).id()
-	list := alice.send("POST", "/api/v1/lists", map[string]any{"title": "friends"}).want(200).object().id()
-	alice.post("/api/v1/accounts/" + bob.id + "/follow").want(200)
-	alice.send("POST", "/api/v1/lists/"+list+"/accounts", map[string]any{"account_ids": []string{bob.id}}).want(200)
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	srv.SignUp("carol")
+	hello := bob.Publish("hello @carol").ID()
+	secret := bob.Publish("psst @alice", "visibility", "direct").ID()
+	photo := alice.Upload(JPEG(40, 30)).ID()
+	list := alice.SendJSON("POST", "/api/v1/lists", map[string]any{"title": "friends"}).Want(200).Object().ID()
+	alice.Post("/api/v1/accounts/" + bob.ID + "/follow").Want(200)
+	alice.SendJSON("POST", "/api/v1/lists/"+list+"/accounts", map[string]any{"account_ids": []string{bob.ID}}).Want(200)
 	for _, tt := range []struct {
 		name   string
 		text   string
@@ -37,15 +37,15 @@ func TestPublishedIsWhatIsRead(t *testing.T) {
 		{"markdown", "*so* `it` is", []string{"content_type", "text/markdown"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			published := alice.publish(tt.text, tt.params...)
-			kept := alice.get("/api/v1/statuses/" + published.id()).want(200).object()
-			srv.entities.Forget()
-			read := alice.get("/api/v1/statuses/" + published.id()).want(200).object()
-			if !reflect.DeepEqual(published.m, read.m) {
-				t.Errorf("published\n%v\nread\n%v", published.m, read.m)
+			published := alice.Publish(tt.text, tt.params...)
+			kept := alice.Get("/api/v1/statuses/" + published.ID()).Want(200).Object()
+			srv.Entities.InvalidateAll()
+			read := alice.Get("/api/v1/statuses/" + published.ID()).Want(200).Object()
+			if !reflect.DeepEqual(published.Fields, read.Fields) {
+				t.Errorf("published\n%v\nread\n%v", published.Fields, read.Fields)
 			}
-			if !reflect.DeepEqual(kept.m, read.m) {
-				t.Errorf("kept\n%v\nread\n%v", kept.m, read.m)
+			if !reflect.DeepEqual(kept.Fields, read.Fields) {
+				t.Errorf("kept\n%v\nread\n%v", kept.Fields, read.Fields)
 			}
 		})
 	}
@@ -53,59 +53,59 @@ func TestPublishedIsWhatIsRead(t *testing.T) {
 
 // What is shown of an account after its counters have changed is what is read anew.
 func TestCountersAreWhatIsRead(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	same := func(when string, counts map[string]int) {
 		t.Helper()
-		path := "/api/v1/accounts/" + alice.id
-		kept := bob.get(path).want(200).object()
-		srv.entities.Forget()
-		read := bob.get(path).want(200).object()
-		if !reflect.DeepEqual(kept.m, read.m) {
-			t.Errorf("%s: kept\n%v\nread\n%v", when, kept.m, read.m)
+		path := "/api/v1/accounts/" + alice.ID
+		kept := bob.Get(path).Want(200).Object()
+		srv.Entities.InvalidateAll()
+		read := bob.Get(path).Want(200).Object()
+		if !reflect.DeepEqual(kept.Fields, read.Fields) {
+			t.Errorf("%s: kept\n%v\nread\n%v", when, kept.Fields, read.Fields)
 		}
 		for key, want := range counts {
-			if got := kept.num(key); got != want {
+			if got := kept.Int(key); got != want {
 				t.Errorf("%s: %s is %d, want %d", when, key, got, want)
 			}
 		}
 	}
 	same("at first", map[string]int{"statuses_count": 0})
-	alice.send("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"display_name": `"followers_count":7,"emojis":`}).want(200)
-	alice.publish("one")
+	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"display_name": `"followers_count":7,"emojis":`}).Want(200)
+	alice.Publish("one")
 	same("after a post", map[string]int{"statuses_count": 1})
-	bob.post("/api/v1/accounts/" + alice.id + "/follow").want(200)
+	bob.Post("/api/v1/accounts/" + alice.ID + "/follow").Want(200)
 	same("followed", map[string]int{"followers_count": 1, "statuses_count": 1})
-	alice.post("/api/v1/accounts/" + bob.id + "/follow").want(200)
+	alice.Post("/api/v1/accounts/" + bob.ID + "/follow").Want(200)
 	same("following", map[string]int{"followers_count": 1, "following_count": 1})
-	alice.send("PATCH", "/api/v1/accounts/update_credentials", map[string]any{
+	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{
 		"hide_followers": true, "hide_followers_count": true,
-	}).want(200)
-	alice.publish("two")
+	}).Want(200)
+	alice.Publish("two")
 	same("with followers hidden", map[string]int{"followers_count": 0, "following_count": 1, "statuses_count": 2})
-	alice.publish("three")
+	alice.Publish("three")
 	same("and once more", map[string]int{"followers_count": 0, "following_count": 1, "statuses_count": 3})
 }
 
 // A rendering that was begun before a change is not kept after it.
 func TestPublishedIsNotKeptOverAChange(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	author, err := srv.db.AccountByName(t.Context(), "alice", "")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	author, err := srv.DB.AccountByName(t.Context(), "alice", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	mark := srv.entities.Mark()
-	c, err := srv.social.Publish(t.Context(), author, social.Draft{Text: "like me"})
+	mark := srv.Entities.Generation()
+	c, err := srv.Social.Publish(t.Context(), author, social.Draft{Text: "like me"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := "/api/v1/statuses/" + c.ID.String()
-	bob.post(path + "/favourite").want(200)
-	if _, err := srv.entities.Published(t.Context(), author, c, mark); err != nil {
+	bob.Post(path + "/favourite").Want(200)
+	if _, err := srv.Entities.PublishedStatus(t.Context(), author, c, mark); err != nil {
 		t.Fatal(err)
 	}
-	if got := alice.get(path).want(200).object().num("favourites_count"); got != 1 {
+	if got := alice.Get(path).Want(200).Object().Int("favourites_count"); got != 1 {
 		t.Errorf("%d favourites, want 1", got)
 	}
 }

@@ -20,11 +20,11 @@ var pushRoutes = routes{
 	"DELETE /api/v1/push/subscription": {user("push"), (*Server).unsubscribeFromPush},
 }
 
-// maxEndpoint is how long the address of a push service may be, in bytes.
-const maxEndpoint = 2048
+// maxEndpointBytes is how long the address of a push service may be, in bytes.
+const maxEndpointBytes = 2048
 
-// errNoToken is for who signs in by password or by a cookie: messages carry the token of the app that asks for them.
-var errNoToken = errs.Forbidden("Push subscriptions belong to an access token")
+// errTokenRequired is for who signs in by password or by a cookie: messages carry the token of the app that asks for them.
+var errTokenRequired = errs.Forbidden("Push subscriptions belong to an access token")
 
 // showPush returns the subscription of the viewer's token.
 func (s *Server) showPush(r *Request) (any, error) {
@@ -38,8 +38,8 @@ func (s *Server) showPush(r *Request) (any, error) {
 	return s.entities.PushSubscription(p), nil
 }
 
-// pushWishes are the parameters for what is to be told.
-type pushWishes struct {
+// pushSettings are the parameters for what is to be told.
+type pushSettings struct {
 	Data struct {
 		Alerts map[string]any    `param:"alerts"`
 		Policy *store.PushPolicy `param:"policy"`
@@ -47,8 +47,8 @@ type pushWishes struct {
 	Policy *store.PushPolicy `param:"policy"` // where some clients put it
 }
 
-// wishes reads the parameters. The result sets what was sent and leaves the rest of a subscription as it is.
-func (s *Server) wishes(p *pushWishes) (func(*store.PushSubscription), error) {
+// pushSettingsSetter reads the parameters. The result sets what was sent and leaves the rest of a subscription as it is.
+func (s *Server) pushSettingsSetter(p *pushSettings) (func(*store.PushSubscription), error) {
 	policy := p.Data.Policy
 	if policy == nil {
 		policy = p.Policy
@@ -83,20 +83,20 @@ func (s *Server) alerts(sent map[string]any) []store.NotificationType {
 		if !ok && t == store.NotifyFollowRequest {
 			value = sent[string(store.NotifyFollow)]
 		}
-		if isSet(value) {
+		if isTrueValue(value) {
 			wanted = append(wanted, t)
 		}
 	}
 	return wanted
 }
 
-// isSet tells whether a JSON value, or a text of a form, means yes.
-func isSet(value any) bool {
+// isTrueValue tells whether a JSON value, or a text of a form, means yes.
+func isTrueValue(value any) bool {
 	switch v := value.(type) {
 	case bool:
 		return v
 	case string:
-		return isTrue(v)
+		return parseBool(v)
 	case float64:
 		return v != 0
 	}
@@ -115,7 +115,7 @@ func (s *Server) subscribeToPush(r *Request) (any, error) {
 			Standard bool `param:"standard"`
 		} `param:"subscription"`
 	}
-	var wanted pushWishes
+	var wanted pushSettings
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (s *Server) subscribeToPush(r *Request) (any, error) {
 	}
 	credential := s.credential(r)
 	if r.Token == nil || credential.Kind != Bearer {
-		return nil, errNoToken
+		return nil, errTokenRequired
 	}
 	sub := &store.PushSubscription{
 		TokenID:   r.Token.ID,
@@ -137,7 +137,7 @@ func (s *Server) subscribeToPush(r *Request) (any, error) {
 		Standard:  p.Subscription.Standard,
 	}
 	sub.Alerts.V = []store.NotificationType{}
-	set, err := s.wishes(&wanted)
+	set, err := s.pushSettingsSetter(&wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (s *Server) subscribeToPush(r *Request) (any, error) {
 	if err := s.checkPush(sub); err != nil {
 		return nil, err
 	}
-	if err := s.social.SubscribeToPush(r.Context(), sub); err != nil {
+	if err := s.social.SetPushSubscription(r.Context(), sub); err != nil {
 		return nil, err
 	}
 	return s.entities.PushSubscription(sub), nil
@@ -169,7 +169,7 @@ func (s *Server) checkPush(p *store.PushSubscription) error {
 	switch {
 	case p.Endpoint == "":
 		return errs.Invalid("Validation failed: Endpoint can't be blank")
-	case len(p.Endpoint) > maxEndpoint || !s.isEndpoint(p.Endpoint):
+	case len(p.Endpoint) > maxEndpointBytes || !s.isEndpoint(p.Endpoint):
 		return errs.Invalid("Validation failed: Endpoint is not a valid URL")
 	}
 	if _, err := ecdh.P256().NewPublicKey(p.P256dh); err != nil {
@@ -201,15 +201,15 @@ func (s *Server) changePush(r *Request) (any, error) {
 	if r.Token == nil {
 		return nil, errs.ErrRecordNotFound
 	}
-	var wanted pushWishes
+	var wanted pushSettings
 	if err := r.Bind(&wanted); err != nil {
 		return nil, err
 	}
-	set, err := s.wishes(&wanted)
+	set, err := s.pushSettingsSetter(&wanted)
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.social.ChangePush(r.Context(), r.Token.ID, set)
+	p, err := s.social.UpdatePushSubscription(r.Context(), r.Token.ID, set)
 	if err != nil {
 		return nil, err
 	}
@@ -221,5 +221,5 @@ func (s *Server) unsubscribeFromPush(r *Request) (any, error) {
 	if r.Token == nil {
 		return nil, nil
 	}
-	return nil, s.social.UnsubscribeFromPush(r.Context(), r.Token.ID)
+	return nil, s.social.RemovePushSubscription(r.Context(), r.Token.ID)
 }

@@ -26,28 +26,28 @@ import (
 	"svc/internal/config"
 )
 
-// startPushAPI is startAPI for a server that may send to this machine.
-func startPushAPI(t testing.TB, change ...func(*config.Config)) *api {
-	return startAPI(t, append(change, func(c *config.Config) { c.Federation.AllowLoopback = true })...)
+// StartWithLoopback is Start for a server that may send to this machine.
+func StartWithLoopback(t testing.TB, change ...func(*config.Config)) *Server {
+	return Start(t, append(change, func(c *config.Config) { c.Federation.AllowLoopback = true })...)
 }
 
-// pushService is a push service that gives out devices and keeps what is sent to them.
-type pushService struct {
+// PushService is a push service that gives out devices and keeps what is sent to them.
+type PushService struct {
 	*httptest.Server
 	t       testing.TB
 	mu      sync.Mutex
-	devices []*device
-	answer  func(http.ResponseWriter, *http.Request) // nil: 201
+	devices []*Device
+	respond func(http.ResponseWriter, *http.Request) // nil: 201
 }
 
-func newPushService(t testing.TB) *pushService {
-	p := &pushService{t: t}
+func StartPushService(t testing.TB) *PushService {
+	p := &PushService{t: t}
 	p.Server = httptest.NewServer(p)
 	t.Cleanup(p.Close)
 	return p
 }
 
-func (p *pushService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *PushService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,13 +55,13 @@ func (p *pushService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.t.Errorf("%s %s: %v", r.Method, r.URL, err)
 	}
 	for _, d := range p.devices {
-		if r.URL.Path == d.path {
+		if r.URL.Path == d.Path {
 			d.tries++
-			if p.answer != nil {
-				p.answer(w, r)
+			if p.respond != nil {
+				p.respond(w, r)
 				return
 			}
-			d.sent = append(d.sent, sentPush{r.Header.Clone(), body})
+			d.sent = append(d.sent, PushMessage{r.Header.Clone(), body})
 			w.WriteHeader(http.StatusCreated)
 			return
 		}
@@ -69,13 +69,13 @@ func (p *pushService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusGone)
 }
 
-// fail has the service answer with a status and headers in pairs; 0: it takes messages again.
-func (p *pushService) fail(status int, headers ...string) {
+// Fail has the service answer with a status and headers in pairs; 0: it takes messages again.
+func (p *PushService) Fail(status int, headers ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.answer = nil
+	p.respond = nil
 	if status != 0 {
-		p.answer = func(w http.ResponseWriter, r *http.Request) {
+		p.respond = func(w http.ResponseWriter, r *http.Request) {
 			for i := 0; i+1 < len(headers); i += 2 {
 				w.Header().Set(headers[i], headers[i+1])
 			}
@@ -84,38 +84,38 @@ func (p *pushService) fail(status int, headers ...string) {
 	}
 }
 
-// device is what a browser makes when a page subscribes.
-type device struct {
-	service *pushService
-	path    string
-	key     *ecdh.PrivateKey
-	auth    []byte
-	sent    []sentPush
+// Device is what a browser makes when a page subscribes.
+type Device struct {
+	Service *PushService
+	Path    string
+	Key     *ecdh.PrivateKey
+	Auth    []byte
+	sent    []PushMessage
 	tries   int
 }
 
-type sentPush struct {
-	header http.Header
-	body   []byte
+type PushMessage struct {
+	Header http.Header
+	Body   []byte
 }
 
-func (p *pushService) device() *device {
+func (p *PushService) NewDevice() *Device {
 	p.t.Helper()
 	key, err := ecdh.P256().GenerateKey(rand.Reader)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	d := &device{service: p, key: key, auth: make([]byte, 16)}
-	rand.Read(d.auth)
+	d := &Device{Service: p, Key: key, Auth: make([]byte, 16)}
+	rand.Read(d.Auth)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	d.path = fmt.Sprintf("/device/%d", len(p.devices))
+	d.Path = fmt.Sprintf("/device/%d", len(p.devices))
 	p.devices = append(p.devices, d)
 	return d
 }
 
-// params are what a client sends to subscribe the device to these alerts, or to all of them.
-func (d *device) params(alerts ...string) map[string]any {
+// SubscribeParams are what a client sends to subscribe the device to these alerts, or to all of them.
+func (d *Device) SubscribeParams(alerts ...string) map[string]any {
 	if len(alerts) == 0 {
 		alerts = []string{"mention", "follow", "follow_request", "reblog", "favourite", "poll", "status", "update", "move", "svc:chat_mention", "svc:emoji_reaction"}
 	}
@@ -126,35 +126,35 @@ func (d *device) params(alerts ...string) map[string]any {
 	b64 := base64.RawURLEncoding
 	return map[string]any{
 		"subscription": map[string]any{
-			"endpoint": d.service.URL + d.path, "standard": true,
-			"keys": map[string]any{"p256dh": b64.EncodeToString(d.key.PublicKey().Bytes()), "auth": b64.EncodeToString(d.auth)},
+			"endpoint": d.Service.URL + d.Path, "standard": true,
+			"keys": map[string]any{"p256dh": b64.EncodeToString(d.Key.PublicKey().Bytes()), "auth": b64.EncodeToString(d.Auth)},
 		},
 		"data": map[string]any{"alerts": set},
 	}
 }
 
-// subscribe subscribes a new device with the caller's token.
-func (c *caller) subscribe(p *pushService, alerts ...string) *device {
-	c.api.t.Helper()
-	d := p.device()
-	c.send("POST", "/api/v1/push/subscription", d.params(alerts...)).want(200)
+// SubscribePush subscribes a new device with the caller's token.
+func (c *Client) SubscribePush(p *PushService, alerts ...string) *Device {
+	c.Server.T.Helper()
+	d := p.NewDevice()
+	c.SendJSON("POST", "/api/v1/push/subscription", d.SubscribeParams(alerts...)).Want(200)
 	return d
 }
 
-// messages returns what was sent to the device since it was asked last, decrypted.
-func (d *device) messages() []*object {
-	t := d.service.t
+// Messages returns what was sent to the device since it was asked last, decrypted.
+func (d *Device) Messages() []*Object {
+	t := d.Service.t
 	t.Helper()
-	d.service.mu.Lock()
-	defer d.service.mu.Unlock()
-	list := []*object{}
+	d.Service.mu.Lock()
+	defer d.Service.mu.Unlock()
+	list := []*Object{}
 	for _, s := range d.sent {
 		text, err := d.decrypt(s)
 		if err != nil {
 			t.Fatalf("cannot decrypt a message: %v", err)
 		}
-		o := &object{t: t}
-		if err := json.Unmarshal(text, &o.m); err != nil {
+		o := &Object{T: t}
+		if err := json.Unmarshal(text, &o.Fields); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
 		list = append(list, o)
@@ -163,15 +163,15 @@ func (d *device) messages() []*object {
 	return list
 }
 
-func (d *device) tried() int {
-	d.service.mu.Lock()
-	defer d.service.mu.Unlock()
+func (d *Device) Tries() int {
+	d.Service.mu.Lock()
+	defer d.Service.mu.Unlock()
 	return d.tries
 }
 
 // decrypt does what a browser does.
-func (d *device) decrypt(s sentPush) ([]byte, error) {
-	switch encoding := s.header.Get("Content-Encoding"); encoding {
+func (d *Device) decrypt(s PushMessage) ([]byte, error) {
+	switch encoding := s.Header.Get("Content-Encoding"); encoding {
 	case "aes128gcm":
 		return d.decryptStandard(s)
 	case "aesgcm":
@@ -182,21 +182,21 @@ func (d *device) decrypt(s sentPush) ([]byte, error) {
 }
 
 // decryptStandard is RFC 8291, 3.4, and RFC 8188, 2.
-func (d *device) decryptStandard(s sentPush) ([]byte, error) {
-	if len(s.body) < 86 || len(s.body) > 4096 || s.body[20] != 65 || int(binary.BigEndian.Uint32(s.body[16:])) < len(s.body)-86 {
-		return nil, fmt.Errorf("a malformed header in %d bytes", len(s.body))
+func (d *Device) decryptStandard(s PushMessage) ([]byte, error) {
+	if len(s.Body) < 86 || len(s.Body) > 4096 || s.Body[20] != 65 || int(binary.BigEndian.Uint32(s.Body[16:])) < len(s.Body)-86 {
+		return nil, fmt.Errorf("a malformed header in %d bytes", len(s.Body))
 	}
-	salt, theirs, sealed := s.body[:16], s.body[21:86], s.body[86:]
+	salt, theirs, sealed := s.Body[:16], s.Body[21:86], s.Body[86:]
 	public, err := ecdh.P256().NewPublicKey(theirs)
 	if err != nil {
 		return nil, err
 	}
-	shared, err := d.key.ECDH(public)
+	shared, err := d.Key.ECDH(public)
 	if err != nil {
 		return nil, err
 	}
-	info := "WebPush: info\x00" + string(d.key.PublicKey().Bytes()) + string(theirs)
-	secret := derive(shared, d.auth, info, 32)
+	info := "WebPush: info\x00" + string(d.Key.PublicKey().Bytes()) + string(theirs)
+	secret := derive(shared, d.Auth, info, 32)
 	text, err := open(derive(secret, salt, "Content-Encoding: aes128gcm\x00", 16), derive(secret, salt, "Content-Encoding: nonce\x00", 12), sealed)
 	if err != nil {
 		return nil, err
@@ -209,13 +209,13 @@ func (d *device) decryptStandard(s sentPush) ([]byte, error) {
 }
 
 // decryptDraft is draft-ietf-webpush-encryption-04, 4.
-func (d *device) decryptDraft(s sentPush) ([]byte, error) {
+func (d *Device) decryptDraft(s PushMessage) ([]byte, error) {
 	b64 := base64.RawURLEncoding
-	salt, err := b64.DecodeString(strings.TrimPrefix(s.header.Get("Encryption"), "salt="))
+	salt, err := b64.DecodeString(strings.TrimPrefix(s.Header.Get("Encryption"), "salt="))
 	if err != nil || len(salt) != 16 {
-		return nil, fmt.Errorf("Encryption %q, %v", s.header.Get("Encryption"), err)
+		return nil, fmt.Errorf("Encryption %q, %v", s.Header.Get("Encryption"), err)
 	}
-	dh, _, _ := strings.Cut(strings.TrimPrefix(s.header.Get("Crypto-Key"), "dh="), ";")
+	dh, _, _ := strings.Cut(strings.TrimPrefix(s.Header.Get("Crypto-Key"), "dh="), ";")
 	theirs, err := b64.DecodeString(dh)
 	if err != nil {
 		return nil, err
@@ -224,13 +224,13 @@ func (d *device) decryptDraft(s sentPush) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	shared, err := d.key.ECDH(public)
+	shared, err := d.Key.ECDH(public)
 	if err != nil {
 		return nil, err
 	}
-	secret := derive(shared, d.auth, "Content-Encoding: auth\x00", 32)
-	parties := "P-256\x00\x00\x41" + string(d.key.PublicKey().Bytes()) + "\x00\x41" + string(theirs)
-	text, err := open(derive(secret, salt, "Content-Encoding: aesgcm\x00"+parties, 16), derive(secret, salt, "Content-Encoding: nonce\x00"+parties, 12), s.body)
+	secret := derive(shared, d.Auth, "Content-Encoding: auth\x00", 32)
+	parties := "P-256\x00\x00\x41" + string(d.Key.PublicKey().Bytes()) + "\x00\x41" + string(theirs)
+	text, err := open(derive(secret, salt, "Content-Encoding: aesgcm\x00"+parties, 16), derive(secret, salt, "Content-Encoding: nonce\x00"+parties, 12), s.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -257,8 +257,8 @@ func open(key, nonce, sealed []byte) ([]byte, error) {
 	return gcm.Open(nil, nonce, sealed, nil)
 }
 
-// wantProof checks that a message comes with the proof of who sends it (RFC 8292).
-func wantProof(t *testing.T, header http.Header, service *pushService, serverKey string) {
+// WantVAPID checks that a message comes with the proof of who sends it (RFC 8292).
+func WantVAPID(t *testing.T, header http.Header, service *PushService, serverKey string) {
 	t.Helper()
 	token, key, ok := strings.Cut(strings.TrimPrefix(header.Get("Authorization"), "vapid t="), ", k=")
 	if header.Get("Content-Encoding") == "aesgcm" { // draft-ietf-webpush-vapid-01
@@ -305,11 +305,11 @@ func wantProof(t *testing.T, header http.Header, service *pushService, serverKey
 	}
 }
 
-// bodies returns the bodies of messages.
-func bodies(messages []*object) []string {
+// MessageBodies returns the bodies of messages.
+func MessageBodies(messages []*Object) []string {
 	list := []string{}
 	for _, m := range messages {
-		list = append(list, m.str("body"))
+		list = append(list, m.Str("body"))
 	}
 	return list
 }

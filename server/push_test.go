@@ -17,10 +17,10 @@ import (
 const pushPath = "/api/v1/push/subscription"
 
 // alerts returns the alerts of a subscription that are set.
-func alerts(o *object) []string {
-	o.t.Helper()
+func alerts(o *Object) []string {
+	o.T.Helper()
 	set := []string{}
-	for name, on := range o.at("alerts").(map[string]any) {
+	for name, on := range o.At("alerts").(map[string]any) {
 		if on.(bool) {
 			set = append(set, name)
 		}
@@ -30,36 +30,36 @@ func alerts(o *object) []string {
 }
 
 func TestPushSubscription(t *testing.T) {
-	srv := startPushAPI(t)
-	service := newPushService(t)
-	alice := srv.signUp("alice")
-	alice.get(pushPath).wantError(404, "Record not found")
-	alice.send("PUT", pushPath, map[string]any{"data": map[string]any{"alerts": map[string]any{"mention": true}}}).wantError(404, "Record not found")
-	if a := alice.do("DELETE", pushPath, "", nil).want(200); string(a.body) != "{}" {
-		t.Errorf("got %s, want {}", a.body)
+	srv := StartWithLoopback(t)
+	service := StartPushService(t)
+	alice := srv.SignUp("alice")
+	alice.Get(pushPath).WantError(404, "Record not found")
+	alice.SendJSON("PUT", pushPath, map[string]any{"data": map[string]any{"alerts": map[string]any{"mention": true}}}).WantError(404, "Record not found")
+	if a := alice.Do("DELETE", pushPath, "", nil).Want(200); string(a.Body) != "{}" {
+		t.Errorf("got %s, want {}", a.Body)
 	}
 
-	d := service.device()
-	made := alice.send("POST", pushPath, d.params("mention", "svc:chat_mention", "admin.report", "nonsense")).want(200).object()
-	check := func(when string, o *object, endpoint, policy string, set ...string) {
+	d := service.NewDevice()
+	made := alice.SendJSON("POST", pushPath, d.SubscribeParams("mention", "svc:chat_mention", "admin.report", "nonsense")).Want(200).Object()
+	check := func(when string, o *Object, endpoint, policy string, set ...string) {
 		t.Helper()
 		if got := alerts(o); !slices.Equal(got, set) {
 			t.Errorf("%s: alerts are %v, want %v", when, got, set)
 		}
-		if o.str("endpoint") != endpoint || o.str("policy") != policy || o.str("server_key") != srv.keys.VAPIDPublic() || o.str("id") == "" {
-			t.Errorf("%s: got %v", when, o.m)
+		if o.Str("endpoint") != endpoint || o.Str("policy") != policy || o.Str("server_key") != srv.Keys.VAPIDPublic() || o.Str("id") == "" {
+			t.Errorf("%s: got %v", when, o.Fields)
 		}
-		names := slices.Sorted(maps.Keys(o.at("alerts").(map[string]any)))
+		names := slices.Sorted(maps.Keys(o.At("alerts").(map[string]any)))
 		want := []string{"favourite", "follow", "follow_request", "mention", "move", "poll", "reblog", "status", "svc:chat_mention", "svc:emoji_reaction", "update"}
 		if !slices.Equal(names, want) {
 			t.Errorf("%s: it names the alerts %v, want %v", when, names, want)
 		}
 	}
-	endpoint := service.URL + d.path
+	endpoint := service.URL + d.Path
 	check("made", made, endpoint, "all", "mention", "svc:chat_mention")
-	check("shown", alice.get(pushPath).want(200).object(), endpoint, "all", "mention", "svc:chat_mention")
+	check("shown", alice.Get(pushPath).Want(200).Object(), endpoint, "all", "mention", "svc:chat_mention")
 
-	change := func(params map[string]any) *object { return alice.send("PUT", pushPath, params).want(200).object() }
+	change := func(params map[string]any) *Object { return alice.SendJSON("PUT", pushPath, params).Want(200).Object() }
 	check("other alerts", change(map[string]any{"data": map[string]any{"alerts": map[string]any{"reblog": true, "poll": "1", "mention": false, "status": 1, "favourite": "off", "move": nil}}}),
 		endpoint, "all", "poll", "reblog", "status")
 	check("a policy alone", change(map[string]any{"policy": "followed"}), endpoint, "followed", "poll", "reblog", "status")
@@ -72,38 +72,38 @@ func TestPushSubscription(t *testing.T) {
 	check("no alerts", change(map[string]any{"data": map[string]any{"alerts": map[string]any{}}}), endpoint, "all")
 
 	// In a form, with keys in the other alphabet and padding, and a slash at the end.
-	e := service.device()
+	e := service.NewDevice()
 	std := base64.StdEncoding
-	check("in a form", alice.post(pushPath+"/", "subscription[endpoint]", service.URL+e.path,
-		"subscription[keys][p256dh]", std.EncodeToString(e.key.PublicKey().Bytes()), "subscription[keys][auth]", std.EncodeToString(e.auth),
-		"data[alerts][favourite]", "true", "data[alerts][mention]", "false", "data[alerts][svc:emoji_reaction]", "1", "data[policy]", "follower").want(200).object(),
-		service.URL+e.path, "follower", "favourite", "svc:emoji_reaction")
-	if alice.get(pushPath).object().truth("standard") || !made.truth("standard") {
+	check("in a form", alice.Post(pushPath+"/", "subscription[endpoint]", service.URL+e.Path,
+		"subscription[keys][p256dh]", std.EncodeToString(e.Key.PublicKey().Bytes()), "subscription[keys][auth]", std.EncodeToString(e.Auth),
+		"data[alerts][favourite]", "true", "data[alerts][mention]", "false", "data[alerts][svc:emoji_reaction]", "1", "data[policy]", "follower").Want(200).Object(),
+		service.URL+e.Path, "follower", "favourite", "svc:emoji_reaction")
+	if alice.Get(pushPath).Object().Bool("standard") || !made.Bool("standard") {
 		t.Error("standard is not what was asked for")
 	}
-	if made.str("id") == alice.get(pushPath).object().str("id") {
+	if made.Str("id") == alice.Get(pushPath).Object().Str("id") {
 		t.Error("another subscription has the same id")
 	}
-	if n := srv.count(`SELECT count(*) FROM push_subscriptions`); n != 1 {
+	if n := srv.Count(`SELECT count(*) FROM push_subscriptions`); n != 1 {
 		t.Errorf("there are %d subscriptions of one token", n)
 	}
 
 	// Each token has its own.
-	other := srv.newToken(alice, "push")
-	other.get(pushPath).want(404)
-	other.subscribe(service)
-	other.do("DELETE", pushPath, "", nil).want(200)
-	other.get(pushPath).want(404)
-	alice.get(pushPath).want(200)
-	srv.newToken(alice, "read write").get(pushPath).want(403)
-	srv.as(nil).get(pushPath).want(401)
+	other := srv.NewToken(alice, "push")
+	other.Get(pushPath).Want(404)
+	other.SubscribePush(service)
+	other.Do("DELETE", pushPath, "", nil).Want(200)
+	other.Get(pushPath).Want(404)
+	alice.Get(pushPath).Want(200)
+	srv.NewToken(alice, "read write").Get(pushPath).Want(403)
+	srv.As(nil).Get(pushPath).Want(401)
 }
 
 func TestPushSubscriptionRefused(t *testing.T) {
-	srv := startPushAPI(t)
-	service := newPushService(t)
-	alice := srv.signUp("alice")
-	kept := alice.subscribe(service)
+	srv := StartWithLoopback(t)
+	service := StartPushService(t)
+	alice := srv.SignUp("alice")
+	kept := alice.SubscribePush(service)
 	for _, tt := range []struct {
 		name   string
 		change func(p, subscription, keys map[string]any)
@@ -131,41 +131,41 @@ func TestPushSubscriptionRefused(t *testing.T) {
 		{"alerts that are none", func(p, _, _ map[string]any) { p["data"] = map[string]any{"alerts": "all"} }, 400, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := kept.params()
+			p := kept.SubscribeParams()
 			subscription := p["subscription"].(map[string]any)
 			tt.change(p, subscription, subscription["keys"].(map[string]any))
-			a := alice.send("POST", pushPath, p).want(tt.status)
+			a := alice.SendJSON("POST", pushPath, p).Want(tt.status)
 			if tt.err != "" {
-				a.wantError(tt.status, tt.err)
+				a.WantError(tt.status, tt.err)
 			}
-			if got := alice.get(pushPath).want(200).object().str("endpoint"); got != service.URL+kept.path {
+			if got := alice.Get(pushPath).Want(200).Object().Str("endpoint"); got != service.URL+kept.Path {
 				t.Errorf("the subscription is another now: %s", got)
 			}
 		})
 	}
-	alice.send("PUT", pushPath, map[string]any{"policy": "some"}).wantError(422, "Validation failed: Policy is not included in the list")
+	alice.SendJSON("PUT", pushPath, map[string]any{"policy": "some"}).WantError(422, "Validation failed: Policy is not included in the list")
 
 	// Who has no token to put into messages gets none.
-	body, err := json.Marshal(kept.params())
+	body, err := json.Marshal(kept.SubscribeParams())
 	if err != nil {
 		t.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(t.Context(), "POST", srv.url+pushPath, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL+pushPath, bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.SetBasicAuth("alice", testPassword)
-	srv.as(nil).request(req).wantError(403, "Push subscriptions belong to an access token")
+	req.SetBasicAuth("alice", Password)
+	srv.As(nil).DoRequest(req).WantError(403, "Push subscriptions belong to an access token")
 
-	strict := startAPI(t)
-	strict.signUp("bob").send("POST", pushPath, kept.params()).wantError(422, "Validation failed: Endpoint is not a valid URL")
+	strict := Start(t)
+	strict.SignUp("bob").SendJSON("POST", pushPath, kept.SubscribeParams()).WantError(422, "Validation failed: Endpoint is not a valid URL")
 }
 
 // The name of the service is part of the names of alerts.
 func TestPushAlertNames(t *testing.T) {
-	srv := startPushAPI(t, func(c *config.Config) { c.API.Name = "other" })
-	o := srv.signUp("alice").send("POST", pushPath, newPushService(t).device().params("other:chat_mention", "svc:emoji_reaction")).want(200).object()
+	srv := StartWithLoopback(t, func(c *config.Config) { c.API.Name = "other" })
+	o := srv.SignUp("alice").SendJSON("POST", pushPath, StartPushService(t).NewDevice().SubscribeParams("other:chat_mention", "svc:emoji_reaction")).Want(200).Object()
 	if got := alerts(o); !slices.Equal(got, []string{"other:chat_mention"}) {
 		t.Errorf("alerts are %v", got)
 	}
@@ -173,16 +173,16 @@ func TestPushAlertNames(t *testing.T) {
 
 // An account has as many subscriptions as it may: the oldest go.
 func TestPushSubscriptionsAreBounded(t *testing.T) {
-	srv := startPushAPI(t)
-	service := newPushService(t)
-	alice := srv.signUp("alice")
-	first := srv.newToken(alice, "push")
-	first.subscribe(service)
+	srv := StartWithLoopback(t)
+	service := StartPushService(t)
+	alice := srv.SignUp("alice")
+	first := srv.NewToken(alice, "push")
+	first.SubscribePush(service)
 	for i := range 50 {
-		srv.newToken(alice, fmt.Sprint("push ", i)).subscribe(service)
+		srv.NewToken(alice, fmt.Sprint("push ", i)).SubscribePush(service)
 	}
-	first.get(pushPath).want(404)
-	if n := srv.count(`SELECT count(*) FROM push_subscriptions`); n != 50 {
+	first.Get(pushPath).Want(404)
+	if n := srv.Count(`SELECT count(*) FROM push_subscriptions`); n != 50 {
 		t.Errorf("there are %d subscriptions, want 50", n)
 	}
 }

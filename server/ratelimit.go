@@ -61,7 +61,7 @@ func buckets(c config.RateLimit) map[string]*bucket {
 // throttle counts the request in the buckets of its endpoint. The headers tell of the one that has the least left.
 func (s *Server) throttle(r *Request) error {
 	least := quota{remaining: math.MaxInt}
-	if r.endpoint.counted {
+	if r.endpoint.isAPI {
 		q, err := s.count(r, limit{bucket: apiBucket})
 		if err != nil {
 			return err
@@ -78,7 +78,7 @@ func (s *Server) throttle(r *Request) error {
 		}
 	}
 	if least.limit > 0 {
-		least.tell(r.header)
+		least.setHeaders(r.header)
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func (s *Server) throttle(r *Request) error {
 // count counts the request in one bucket, and refuses it if that is full.
 func (s *Server) count(r *Request, l limit) (quota, error) {
 	b := s.buckets[l.bucket]
-	k := counterKey{bucket: b}
+	k := windowKey{bucket: b}
 	rate := b.anonymous
 	if r.Viewer != nil {
 		rate, k.account = b.signedIn, r.Viewer.ID
@@ -97,9 +97,9 @@ func (s *Server) count(r *Request, l limit) (quota, error) {
 		return quota{remaining: math.MaxInt}, nil
 	}
 	if len(l.keys) > 0 {
-		k.apart = s.counters.hash(r, l.keys)
+		k.subject = s.windows.hash(r, l.keys)
 	}
-	q, ok := s.counters.take(k, rate, s.now())
+	q, ok := s.windows.take(k, rate, s.now())
 	if !ok {
 		return q, &throttled{q}
 	}
@@ -112,7 +112,7 @@ type quota struct {
 	reset            time.Time // when the bucket is fresh again
 }
 
-func (q quota) tell(h http.Header) {
+func (q quota) setHeaders(h http.Header) {
 	h["X-Ratelimit-Limit"] = []string{strconv.Itoa(q.limit)}
 	h["X-Ratelimit-Remaining"] = []string{strconv.Itoa(q.remaining)}
 	h["X-Ratelimit-Reset"] = []string{q.reset.UTC().Format("2006-01-02T15:04:05.000Z")}
@@ -127,53 +127,53 @@ func (*throttled) Error() string { return errThrottled.Message }
 
 func (*throttled) Unwrap() error { return errThrottled }
 
-func (e *throttled) tell(h http.Header, now time.Time) {
-	e.quota.tell(h)
+func (e *throttled) setHeaders(h http.Header, now time.Time) {
+	e.quota.setHeaders(h)
 	wait := math.Ceil(e.reset.Sub(now).Seconds())
 	h.Set("Retry-After", strconv.Itoa(max(1, int(wait))))
 }
 
-// counters count in fixed windows, each of which begins with its first request. Their number is bounded: where there are too
+// windows count in fixed windows, each of which begins with its first request. Their number is bounded: where there are too
 // many, those that have run out go first, then any.
-type counters struct {
+type windows struct {
 	seed   maphash.Seed
-	shards [counterShards]counterShard
+	shards [windowShards]windowShard
 }
 
 const (
-	counterShards = 16
-	maxCounters   = 50_000 / counterShards
+	windowShards       = 16
+	maxWindowsPerShard = 50_000 / windowShards
 )
 
-type counterShard struct {
-	mu    sync.Mutex
-	byKey map[counterKey]counter
-	swept time.Time
+type windowShard struct {
+	mu        sync.Mutex
+	byKey     map[windowKey]window
+	lastSweep time.Time
 }
 
-// counterKey is what is counted by itself.
-type counterKey struct {
+// windowKey is what is counted by itself.
+type windowKey struct {
 	bucket  *bucket
 	account store.AccountID
 	network netip.Addr
-	apart   uint64
+	subject uint64
 }
 
-type counter struct {
+type window struct {
 	used  int
 	reset time.Time
 }
 
-func newCounters() *counters {
-	c := &counters{seed: maphash.MakeSeed()}
+func newWindows() *windows {
+	c := &windows{seed: maphash.MakeSeed()}
 	for i := range c.shards {
-		c.shards[i].byKey = make(map[counterKey]counter)
+		c.shards[i].byKey = make(map[windowKey]window)
 	}
 	return c
 }
 
 // hash returns a number for the values of keys, which may be of any length.
-func (c *counters) hash(r *Request, keys []string) uint64 {
+func (c *windows) hash(r *Request, keys []string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(c.seed)
 	for _, key := range keys {
@@ -187,19 +187,19 @@ func (c *counters) hash(r *Request, keys []string) uint64 {
 }
 
 // hashText returns a number for a text of any length.
-func (c *counters) hashText(text string) uint64 { return maphash.String(c.seed, text) }
+func (c *windows) hashText(text string) uint64 { return maphash.String(c.seed, text) }
 
 // take takes one from the quota of a key, if there is one left.
-func (c *counters) take(k counterKey, rate config.Rate, now time.Time) (q quota, ok bool) {
-	s := &c.shards[maphash.Comparable(c.seed, k)%counterShards]
+func (c *windows) take(k windowKey, rate config.Rate, now time.Time) (q quota, ok bool) {
+	s := &c.shards[maphash.Comparable(c.seed, k)%windowShards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n, known := s.byKey[k]
-	if !known && len(s.byKey) >= maxCounters {
-		s.makeRoom(now)
+	if !known && len(s.byKey) >= maxWindowsPerShard {
+		s.evict(now)
 	}
 	if !n.reset.After(now) {
-		n = counter{reset: now.Add(rate.Window)}
+		n = window{reset: now.Add(rate.Window)}
 	}
 	if ok = n.used < rate.Count; ok {
 		n.used++
@@ -208,9 +208,9 @@ func (c *counters) take(k counterKey, rate config.Rate, now time.Time) (q quota,
 	return quota{limit: rate.Count, remaining: rate.Count - n.used, reset: n.reset}, ok
 }
 
-// giveBack undoes one take, unless the quota is fresh since.
-func (c *counters) giveBack(k counterKey, now time.Time) {
-	s := &c.shards[maphash.Comparable(c.seed, k)%counterShards]
+// refund undoes one take, unless the quota is fresh since.
+func (c *windows) refund(k windowKey, now time.Time) {
+	s := &c.shards[maphash.Comparable(c.seed, k)%windowShards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n, known := s.byKey[k]; known && n.used > 0 && n.reset.After(now) {
@@ -219,19 +219,19 @@ func (c *counters) giveBack(k counterKey, now time.Time) {
 	}
 }
 
-// spent returns the quota of a key, if nothing is left of it.
-func (c *counters) spent(k counterKey, rate config.Rate, now time.Time) (q quota, ok bool) {
-	s := &c.shards[maphash.Comparable(c.seed, k)%counterShards]
+// exhausted returns the quota of a key, if nothing is left of it.
+func (c *windows) exhausted(k windowKey, rate config.Rate, now time.Time) (q quota, ok bool) {
+	s := &c.shards[maphash.Comparable(c.seed, k)%windowShards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.byKey[k]
 	return quota{limit: rate.Count, reset: n.reset}, n.reset.After(now) && n.used >= rate.Count
 }
 
-// makeRoom removes what has run out, at most once a second, and if there is nothing, one counter or another.
-func (s *counterShard) makeRoom(now time.Time) {
-	if now.Sub(s.swept) >= time.Second {
-		s.swept = now
+// evict removes what has run out, at most once a second, and if there is nothing, one counter or another.
+func (s *windowShard) evict(now time.Time) {
+	if now.Sub(s.lastSweep) >= time.Second {
+		s.lastSweep = now
 		for k, n := range s.byKey {
 			if !n.reset.After(now) {
 				delete(s.byKey, k)
@@ -239,7 +239,7 @@ func (s *counterShard) makeRoom(now time.Time) {
 		}
 	}
 	for k := range s.byKey {
-		if len(s.byKey) < maxCounters {
+		if len(s.byKey) < maxWindowsPerShard {
 			return
 		}
 		delete(s.byKey, k)

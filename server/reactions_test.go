@@ -14,45 +14,45 @@ import (
 	"svc/store"
 )
 
-// react sends PUT or DELETE for a reaction.
-func (c *caller) react(method, id, emoji string) *answer {
-	c.api.t.Helper()
-	return c.do(method, "/api/v1/svc/statuses/"+id+"/reactions/"+url.PathEscape(emoji), "", nil)
+// React sends PUT or DELETE for a reaction.
+func (c *Client) React(method, id, emoji string) *Response {
+	c.Server.T.Helper()
+	return c.Do(method, "/api/v1/svc/statuses/"+id+"/reactions/"+url.PathEscape(emoji), "", nil)
 }
 
-// reactWith reacts with each of the emoji.
-func (m *member) reactWith(id string, emoji ...string) {
-	m.api.t.Helper()
+// ReactWith reacts with each of the emoji.
+func (m *User) ReactWith(id string, emoji ...string) {
+	m.Server.T.Helper()
 	for _, e := range emoji {
-		m.react("PUT", id, e).want(200)
+		m.React("PUT", id, e).Want(200)
 	}
 }
 
 // reactionsIn returns the reactions that a status has, as in "🔥 2 me".
-func reactionsIn(st *object) []string {
-	st.t.Helper()
+func reactionsIn(st *Object) []string {
+	st.T.Helper()
 	list := []string{}
-	for _, r := range st.at("svc.emoji_reactions").([]any) {
-		list = append(list, reactionLine(&object{st.t, r.(map[string]any)}))
+	for _, r := range st.At("svc.emoji_reactions").([]any) {
+		list = append(list, reactionLine(&Object{st.T, r.(map[string]any)}))
 	}
 	return list
 }
 
-func reactionLine(o *object) string {
-	line := fmt.Sprint(o.str("name"), " ", o.num("count"))
-	if o.truth("me") {
+func reactionLine(o *Object) string {
+	line := fmt.Sprint(o.Str("name"), " ", o.Int("count"))
+	if o.Bool("me") {
 		line += " me"
 	}
 	return line
 }
 
 // reactions returns the reactions to a status, as in "🔥 2 me: bob alice".
-func (c *caller) reactions(path string, params ...string) []string {
-	c.api.t.Helper()
+func (c *Client) reactions(path string, params ...string) []string {
+	c.Server.T.Helper()
 	list := []string{}
-	for _, o := range c.get("/api/v1/svc/statuses/"+path, params...).want(200).list() {
+	for _, o := range c.Get("/api/v1/svc/statuses/"+path, params...).Want(200).List() {
 		line := reactionLine(o) + ":"
-		for _, a := range o.at("accounts").([]any) {
+		for _, a := range o.At("accounts").([]any) {
 			line += " " + a.(map[string]any)["acct"].(string)
 		}
 		list = append(list, line)
@@ -61,8 +61,8 @@ func (c *caller) reactions(path string, params ...string) []string {
 }
 
 // wantReactions fails the test if somebody is shown other reactions, in the status and in the list of reactions.
-func (c *caller) wantReactions(what, id string, want ...string) {
-	t := c.api.t
+func (c *Client) wantReactions(what, id string, want ...string) {
+	t := c.Server.T
 	t.Helper()
 	if got := c.reactions(id + "/reactions"); !slices.Equal(got, want) {
 		t.Errorf("%s: the list has %q, want %q", what, got, want)
@@ -72,30 +72,30 @@ func (c *caller) wantReactions(what, id string, want ...string) {
 		line, _, _ = strings.Cut(line, ": ")
 		short = append(short, line)
 	}
-	if got := reactionsIn(c.get("/api/v1/statuses/" + id).want(200).object()); !slices.Equal(got, short) {
+	if got := reactionsIn(c.Get("/api/v1/statuses/" + id).Want(200).Object()); !slices.Equal(got, short) {
 		t.Errorf("%s: the status has %q, want %q", what, got, short)
 	}
 }
 
 // told returns what somebody has been told of reactions, as in "bob 🔥", the newest first.
-func (m *member) toldReactions() []string {
-	m.api.t.Helper()
+func (m *User) notifiedReactions() []string {
+	m.Server.T.Helper()
 	list := []string{}
-	for _, n := range m.get("/api/v1/notifications", "types[]", "svc:emoji_reaction", "with_muted", "true").want(200).list() {
-		list = append(list, n.str("account.acct")+" "+n.str("emoji"))
+	for _, n := range m.Get("/api/v1/notifications", "types[]", "svc:emoji_reaction", "with_muted", "true").Want(200).List() {
+		list = append(list, n.Str("account.acct")+" "+n.Str("emoji"))
 	}
 	return list
 }
 
 func TestReact(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	hello, secret := alice.publish("hello").id(), alice.publish("psst", "visibility", "direct").id()
-	boost := alice.post("/api/v1/statuses/" + hello + "/reblog").want(200).object().id()
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	hello, secret := alice.Publish("hello").ID(), alice.Publish("psst", "visibility", "direct").ID()
+	boost := alice.Post("/api/v1/statuses/" + hello + "/reblog").Want(200).Object().ID()
 	const add, remove = "Could not add reaction emoji", "Could not remove reaction emoji"
 	for _, tt := range []struct {
 		name   string
-		as     *member
+		as     *User
 		method string
 		id     string
 		emoji  string
@@ -130,62 +130,62 @@ func TestReact(t *testing.T) {
 		{"what is no id", bob, "PUT", "x", "🔥", add},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := tt.as.react(tt.method, tt.id, tt.emoji)
+			a := tt.as.React(tt.method, tt.id, tt.emoji)
 			if tt.want == add || tt.want == remove {
-				a.wantError(400, tt.want)
+				a.WantError(400, tt.want)
 				return
 			}
-			st := a.want(200).object()
-			if st.id() != hello {
-				t.Errorf("the answer is %s, want %s", st.id(), hello)
+			st := a.Want(200).Object()
+			if st.ID() != hello {
+				t.Errorf("the answer is %s, want %s", st.ID(), hello)
 			}
 			if got := strings.Join(reactionsIn(st), ", "); got != tt.want {
 				t.Errorf("reactions are %s, want %s", got, tt.want)
 			}
 		})
 	}
-	bob.react("PUT", hello, "\xff\xfe").wantError(404, "Record not found") // no path
-	srv.as(nil).react("PUT", hello, "🔥").wantError(403, "Invalid credentials.")
-	srv.as(nil).wantReactions("the anonymous", hello, "❤️ 1: alice", "🇦 1: alice", "🔥 1: bob")
-	if got := reactionsIn(bob.get("/api/v1/statuses/" + boost).want(200).object().nested("reblog")); len(got) != 3 || got[2] != "🔥 1 me" {
+	bob.React("PUT", hello, "\xff\xfe").WantError(404, "Record not found") // no path
+	srv.As(nil).React("PUT", hello, "🔥").WantError(403, "Invalid credentials.")
+	srv.As(nil).wantReactions("the anonymous", hello, "❤️ 1: alice", "🇦 1: alice", "🔥 1: bob")
+	if got := reactionsIn(bob.Get("/api/v1/statuses/" + boost).Want(200).Object().Nested("reblog")); len(got) != 3 || got[2] != "🔥 1 me" {
 		t.Errorf("the boosted has %v", got)
 	}
-	if got := alice.toldReactions(); !slices.Equal(got, []string{"bob 🔥"}) {
+	if got := alice.notifiedReactions(); !slices.Equal(got, []string{"bob 🔥"}) {
 		t.Errorf("alice is told %v", got)
 	}
-	if got := bob.toldReactions(); len(got) > 0 {
+	if got := bob.notifiedReactions(); len(got) > 0 {
 		t.Errorf("bob is told %v", got)
 	}
-	scoped := srv.newToken(bob, "read write:favourites")
-	scoped.react("PUT", hello, "👍").wantError(403, "Insufficient permissions: write:statuses.")
+	scoped := srv.NewToken(bob, "read write:favourites")
+	scoped.React("PUT", hello, "👍").WantError(403, "Insufficient permissions: write:statuses.")
 }
 
-// nested returns a member that is an object.
-func (o *object) nested(path string) *object {
-	o.t.Helper()
-	return &object{o.t, o.at(path).(map[string]any)}
+// Nested returns a member that is an object.
+func (o *Object) Nested(path string) *Object {
+	o.T.Helper()
+	return &Object{o.T, o.At(path).(map[string]any)}
 }
 
 // Those whom the viewer blocks or mutes, who block the viewer, and who are gone are neither counted nor named.
 func TestReactionsShown(t *testing.T) {
-	srv := startAPI(t)
-	alice, viewer := srv.signUp("alice"), srv.signUp("viewer")
-	people := crowdOf(srv, 6)
-	st := alice.publish("hello").id()
+	srv := Start(t)
+	alice, viewer := srv.SignUp("alice"), srv.SignUp("viewer")
+	people := SignUpMany(srv, 6)
+	st := alice.Publish("hello").ID()
 	for _, p := range people {
-		p.reactWith(st, "🔥")
+		p.ReactWith(st, "🔥")
 	}
-	people[0].reactWith(st, "❤️")
-	viewer.reactWith(st, "🔥")
+	people[0].ReactWith(st, "❤️")
+	viewer.ReactWith(st, "🔥")
 	viewer.wantReactions("all", st, "🔥 7 me: viewer p5 p4 p3 p2 p1 p0", "❤️ 1: p0")
 
-	viewer.to(people[0].id, "block")
-	people[1].to(viewer.id, "block")
-	viewer.to(people[2].id, "mute")
-	srv.leave(people[3], false)
+	viewer.AccountAction(people[0].ID, "block")
+	people[1].AccountAction(viewer.ID, "block")
+	viewer.AccountAction(people[2].ID, "mute")
+	srv.DeleteOrDeactivate(people[3], false)
 	viewer.wantReactions("some", st, "🔥 3 me: viewer p5 p4")
 	alice.wantReactions("alice", st, "🔥 6: viewer p5 p4 p2 p1 p0", "❤️ 1: p0")
-	srv.as(nil).wantReactions("the anonymous", st, "🔥 6: viewer p5 p4 p2 p1 p0", "❤️ 1: p0")
+	srv.As(nil).wantReactions("the anonymous", st, "🔥 6: viewer p5 p4 p2 p1 p0", "❤️ 1: p0")
 	if got := viewer.reactions(st+"/reactions", "with_muted", "true"); !slices.Equal(got, []string{"🔥 4 me: viewer p5 p4 p2"}) {
 		t.Errorf("with the muted: %v", got)
 	}
@@ -199,104 +199,104 @@ func TestReactionsShown(t *testing.T) {
 	if got := strings.Join(alice.reactions(st+"/reactions/❤"), ", "); got != "❤️ 1: p0" {
 		t.Errorf("a heart without its selector: %q", got)
 	}
-	alice.get("/api/v1/svc/statuses/"+st+"/reactions", "with_muted", "maybe?").want(200)
-	alice.wantReactions("what is not there", alice.publish("none").id())
+	alice.Get("/api/v1/svc/statuses/"+st+"/reactions", "with_muted", "maybe?").Want(200)
+	alice.wantReactions("what is not there", alice.Publish("none").ID())
 	if got := alice.reactions("nothing/reactions"); len(got) > 0 {
 		t.Errorf("to what is no status: %v", got)
 	}
 
-	viewer.to(people[0].id, "unblock")
-	viewer.to(people[2].id, "unmute")
-	if _, err := srv.social.Activate(t.Context(), people[3].accountID()); err != nil {
+	viewer.AccountAction(people[0].ID, "unblock")
+	viewer.AccountAction(people[2].ID, "unmute")
+	if _, err := srv.Social.Activate(t.Context(), people[3].AccountID()); err != nil {
 		t.Fatal(err)
 	}
 	viewer.wantReactions("all but one", st, "🔥 6 me: viewer p5 p4 p3 p2 p0", "❤️ 1: p0")
-	srv.leave(people[4], true)
-	srv.settle()
+	srv.DeleteOrDeactivate(people[4], true)
+	srv.RunJobs()
 	alice.wantReactions("one is deleted", st, "🔥 6: viewer p5 p3 p2 p1 p0", "❤️ 1: p0")
-	if n := srv.count(`SELECT sum(count) FROM reaction_counts`); n != 7 || n != srv.count(`SELECT count(*) FROM reactions`) {
-		t.Errorf("%d reactions are counted, there are %d", n, srv.count(`SELECT count(*) FROM reactions`))
+	if n := srv.Count(`SELECT sum(count) FROM reaction_counts`); n != 7 || n != srv.Count(`SELECT count(*) FROM reactions`) {
+		t.Errorf("%d reactions are counted, there are %d", n, srv.Count(`SELECT count(*) FROM reactions`))
 	}
-	alice.do("DELETE", "/api/v1/statuses/"+st, "", nil).want(200)
+	alice.Do("DELETE", "/api/v1/statuses/"+st, "", nil).Want(200)
 	srv.wantRows("reactions", 0)
 	srv.wantRows("reaction_counts", 0)
 }
 
 // A post that has more reactions than can go with it goes with all of them, when its author does.
 func TestReactionsOfTheDeleted(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	many, few := alice.publish("many").id(), bob.publish("few").id()
-	srv.insert(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250)
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	many, few := alice.Publish("many").ID(), bob.Publish("few").ID()
+	srv.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250)
 		INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, created_at) SELECT i, 'r' || i, 'r' || i, 'remote.example', 'r' || i, '', 0 FROM n`)
-	srv.insert(`INSERT INTO reactions (id, account_id, status_id, emoji, url) SELECT id, id, ?, '🔥', '' FROM accounts WHERE id <= 250`, statusID(many))
-	srv.insert(`INSERT INTO reaction_counts (status_id, emoji, url, count, first_id) VALUES (?, '🔥', '', 250, 1)`, statusID(many))
-	if got := reactionsIn(bob.get("/api/v1/statuses/" + many).want(200).object()); !slices.Equal(got, []string{"🔥 250"}) {
+	srv.Exec(`INSERT INTO reactions (id, account_id, status_id, emoji, url) SELECT id, id, ?, '🔥', '' FROM accounts WHERE id <= 250`, StatusID(many))
+	srv.Exec(`INSERT INTO reaction_counts (status_id, emoji, url, count, first_id) VALUES (?, '🔥', '', 250, 1)`, StatusID(many))
+	if got := reactionsIn(bob.Get("/api/v1/statuses/" + many).Want(200).Object()); !slices.Equal(got, []string{"🔥 250"}) {
 		t.Errorf("the status has %v", got)
 	}
 	if n := len(strings.Fields(bob.reactions(many + "/reactions")[0])); n != 2+80 {
 		t.Errorf("%d people are named", n-2)
 	}
-	alice.reactWith(few, "🔥", "👍", "❤")
-	bob.reactWith(few, "👍")
-	srv.leave(alice, true)
-	srv.settle()
+	alice.ReactWith(few, "🔥", "👍", "❤")
+	bob.ReactWith(few, "👍")
+	srv.DeleteOrDeactivate(alice, true)
+	srv.RunJobs()
 	bob.wantReactions("what is left", few, "👍 1 me: bob")
 	srv.wantRows("reactions", 1)
 	srv.wantRows("reaction_counts", 1)
-	if got := bob.toldReactions(); len(got) > 0 {
+	if got := bob.notifiedReactions(); len(got) > 0 {
 		t.Errorf("bob is told %v", got)
 	}
 }
 
 func TestCustomReactions(t *testing.T) {
-	srv := startAPI(t)
-	srv.addEmoji("pets", map[string]string{"cat": "cat.png", "dog": "dog.gif"})
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	st, other := alice.publish("hello").id(), alice.publish("more").id()
-	far := srv.account(t, srv.remote("far", "remote.example"))
+	srv := Start(t)
+	srv.AddEmoji("pets", map[string]string{"cat": "cat.png", "dog": "dog.gif"})
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	st, other := alice.Publish("hello").ID(), alice.Publish("more").ID()
+	far := srv.Account(t, srv.AddRemoteAccount("far", "remote.example"))
 	picture := "https://remote.example/emoji/cat.png"
-	if _, err := srv.social.React(t.Context(), far, statusID(st), social.Emoji{Name: "cat", URL: picture}, "https://remote.example/1"); err != nil {
+	if _, err := srv.Social.React(t.Context(), far, StatusID(st), social.Emoji{Name: "cat", URL: picture}, "https://remote.example/1"); err != nil {
 		t.Fatal(err)
 	}
-	bob.reactWith(st, ":cat:", "dog")
-	alice.reactWith(st, "cat")
-	alice.react("PUT", other, "cat@remote.example").wantError(400, "Could not add reaction emoji")
-	alice.reactWith(st, "cat@remote.example")
+	bob.ReactWith(st, ":cat:", "dog")
+	alice.ReactWith(st, "cat")
+	alice.React("PUT", other, "cat@remote.example").WantError(400, "Could not add reaction emoji")
+	alice.ReactWith(st, "cat@remote.example")
 	alice.wantReactions("custom emoji", st, "cat@remote.example 2 me: alice far@remote.example", "cat 2 me: alice bob", "dog 1: bob")
 	var urls []any
-	for _, r := range alice.get("/api/v1/svc/statuses/" + st + "/reactions").want(200).list() {
-		urls = append(urls, r.at("url"))
+	for _, r := range alice.Get("/api/v1/svc/statuses/" + st + "/reactions").Want(200).List() {
+		urls = append(urls, r.At("url"))
 	}
-	if want := []any{srv.proxy.URL(picture), srv.url + "/emoji/pets/cat.png", srv.url + "/emoji/pets/dog.gif"}; !slices.Equal(urls, want) {
+	if want := []any{srv.Proxy.URL(picture), srv.URL + "/emoji/pets/cat.png", srv.URL + "/emoji/pets/dog.gif"}; !slices.Equal(urls, want) {
 		t.Errorf("pictures are %v, want %v", urls, want)
 	}
 	if got := strings.Join(bob.reactions(st+"/reactions/:cat:"), ", "); got != "cat 2 me: alice bob" {
 		t.Errorf("one emoji: %s", got)
 	}
 	var told []string
-	for _, n := range alice.get("/api/v1/notifications").want(200).list() {
-		told = append(told, fmt.Sprint(n.str("account.acct"), " ", n.str("emoji"), " ", n.at("emoji_url")))
+	for _, n := range alice.Get("/api/v1/notifications").Want(200).List() {
+		told = append(told, fmt.Sprint(n.Str("account.acct"), " ", n.Str("emoji"), " ", n.At("emoji_url")))
 	}
-	if want := []string{"bob :dog: " + urls[2].(string), "bob :cat: " + urls[1].(string), "far@remote.example :cat: " + srv.proxy.URL(picture)}; !slices.Equal(told, want) {
+	if want := []string{"bob :dog: " + urls[2].(string), "bob :cat: " + urls[1].(string), "far@remote.example :cat: " + srv.Proxy.URL(picture)}; !slices.Equal(told, want) {
 		t.Errorf("alice is told %q, want %q", told, want)
 	}
 
 	// What is in no pack any more has no picture, and can be taken back.
-	srv.addEmoji("pets", map[string]string{"dog": "dog.gif"})
-	srv.entities.Forget()
-	if got := alice.get("/api/v1/svc/statuses/" + st + "/reactions/cat").want(200).list()[0].at("url"); got != nil {
+	srv.AddEmoji("pets", map[string]string{"dog": "dog.gif"})
+	srv.Entities.InvalidateAll()
+	if got := alice.Get("/api/v1/svc/statuses/" + st + "/reactions/cat").Want(200).List()[0].At("url"); got != nil {
 		t.Errorf("the picture is %v", got)
 	}
-	bob.react("DELETE", st, ":cat:").want(200)
-	alice.react("DELETE", st, "cat@remote.example").want(200)
+	bob.React("DELETE", st, ":cat:").Want(200)
+	alice.React("DELETE", st, "cat@remote.example").Want(200)
 	alice.wantReactions("what is left", st, "cat@remote.example 1: far@remote.example", "cat 1 me: alice", "dog 1: bob")
 }
 
-// account returns the row of an account.
-func (a *api) account(t *testing.T, id string) *store.Account {
+// Account returns the row of an account.
+func (a *Server) Account(t *testing.T, id string) *store.Account {
 	t.Helper()
-	account, err := a.db.Account(t.Context(), (&member{id: id}).accountID())
+	account, err := a.DB.Account(t.Context(), (&User{ID: id}).AccountID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,15 +305,15 @@ func (a *api) account(t *testing.T, id string) *store.Account {
 
 // What comes from elsewhere.
 func TestRemoteReactions(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	far, follower := srv.account(t, srv.remote("far", "remote.example")), srv.account(t, srv.remote("follower", "remote.example"))
-	blocked := srv.account(t, srv.remote("blocked", "remote.example"))
-	srv.insert(`INSERT INTO follows (id, follower_id, target_id) VALUES (1, ?, ?)`, follower.ID, alice.accountID())
-	srv.insert(`INSERT INTO blocks (account_id, target_id) VALUES (?, ?)`, alice.accountID(), blocked.ID)
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	far, follower := srv.Account(t, srv.AddRemoteAccount("far", "remote.example")), srv.Account(t, srv.AddRemoteAccount("follower", "remote.example"))
+	blocked := srv.Account(t, srv.AddRemoteAccount("blocked", "remote.example"))
+	srv.Exec(`INSERT INTO follows (id, follower_id, target_id) VALUES (1, ?, ?)`, follower.ID, alice.AccountID())
+	srv.Exec(`INSERT INTO blocks (account_id, target_id) VALUES (?, ?)`, alice.AccountID(), blocked.ID)
 	id := map[string]string{}
 	for _, v := range []string{"public", "private", "local", "direct"} {
-		id[v] = alice.publish("hello", "visibility", v).id()
+		id[v] = alice.Publish("hello", "visibility", v).ID()
 	}
 	custom := func(name, address string) social.Emoji { return social.Emoji{Name: name, URL: address} }
 	for _, tt := range []struct {
@@ -348,13 +348,13 @@ func TestRemoteReactions(t *testing.T) {
 		{"a very long name", far, "public", custom(strings.Repeat("a", 100), "https://remote.example/cat.png"), "21", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			before := srv.count(`SELECT count(*) FROM reactions`)
-			_, err := srv.social.React(t.Context(), tt.by, statusID(id[tt.to]), tt.emoji, "https://remote.example/"+tt.uri)
+			before := srv.Count(`SELECT count(*) FROM reactions`)
+			_, err := srv.Social.React(t.Context(), tt.by, StatusID(id[tt.to]), tt.emoji, "https://remote.example/"+tt.uri)
 			if tt.want == "" {
-				if !errors.Is(err, social.ErrReact) {
+				if !errors.Is(err, social.ErrAddReaction) {
 					t.Errorf("got %v", err)
 				}
-				if n := srv.count(`SELECT count(*) FROM reactions`); n != before {
+				if n := srv.Count(`SELECT count(*) FROM reactions`); n != before {
 					t.Errorf("%d reactions were added", n-before)
 				}
 				return
@@ -362,47 +362,47 @@ func TestRemoteReactions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(reactionsIn(alice.get("/api/v1/statuses/"+id[tt.to]).want(200).object()), ", "); got != tt.want {
+			if got := strings.Join(reactionsIn(alice.Get("/api/v1/statuses/"+id[tt.to]).Want(200).Object()), ", "); got != tt.want {
 				t.Errorf("reactions are %s, want %s", got, tt.want)
 			}
 		})
 	}
-	r, err := srv.db.ReactionByURI(t.Context(), "https://remote.example/3")
+	r, err := srv.DB.ReactionByURI(t.Context(), "https://remote.example/3")
 	if err != nil || r == nil || r.AccountID != far.ID || r.Emoji != "blob_cat@media.remote.example" {
 		t.Fatalf("the reaction of the activity is %+v, %v", r, err)
 	}
 	for _, e := range []social.Emoji{{Name: r.Emoji}, custom("cat", "https://127.0.0.1:8080/other.png"), {Name: "❤"}} {
-		if _, err := srv.social.Unreact(t.Context(), far, r.StatusID, e); err != nil {
+		if _, err := srv.Social.Unreact(t.Context(), far, r.StatusID, e); err != nil {
 			t.Errorf("%v cannot be taken back: %v", e, err)
 		}
-		if _, err := srv.social.Unreact(t.Context(), far, r.StatusID, e); !errors.Is(err, social.ErrUnreact) {
+		if _, err := srv.Social.Unreact(t.Context(), far, r.StatusID, e); !errors.Is(err, social.ErrRemoveReaction) {
 			t.Errorf("%v taken back twice: %v", e, err)
 		}
 	}
 	bob.wantReactions("what is left", id["public"], "blob_cat@media.remote.example 1: follower@remote.example")
 	// Whoever has lost sight of a post can still take back what they did, and is not told of it.
-	srv.insert(`DELETE FROM follows`)
-	if _, err := srv.social.Unreact(t.Context(), follower, statusID(id["private"]), social.Emoji{Name: "🔥"}); !errors.Is(err, social.ErrUnreact) {
+	srv.Exec(`DELETE FROM follows`)
+	if _, err := srv.Social.Unreact(t.Context(), follower, StatusID(id["private"]), social.Emoji{Name: "🔥"}); !errors.Is(err, social.ErrRemoveReaction) {
 		t.Errorf("what follower cannot see: %v", err)
 	}
-	if got := alice.toldReactions(); !slices.Equal(got, []string{"follower@remote.example :blob_cat:"}) {
+	if got := alice.notifiedReactions(); !slices.Equal(got, []string{"follower@remote.example :blob_cat:"}) {
 		t.Errorf("alice is told %v", got)
 	}
 }
 
 // One account reacts with so many emoji to a post, and all together with so many.
 func TestReactionsAreBounded(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	st := alice.publish("hello").id()
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("hello").ID()
 	emoji := func(n int) string { return string(rune('🌰' + n)) }
 	for n := range 20 {
-		alice.reactWith(st, emoji(n))
+		alice.ReactWith(st, emoji(n))
 	}
-	alice.reactWith(st, emoji(3))
-	alice.react("PUT", st, emoji(20)).wantError(400, "You have reacted with 20 different emoji already")
-	alice.react("DELETE", st, emoji(0)).want(200)
-	alice.reactWith(st, emoji(20))
+	alice.ReactWith(st, emoji(3))
+	alice.React("PUT", st, emoji(20)).WantError(400, "You have reacted with 20 different emoji already")
+	alice.React("DELETE", st, emoji(0)).Want(200)
+	alice.ReactWith(st, emoji(20))
 	var emojis []social.Emoji
 	for n := range 76 {
 		emojis = append(emojis, social.Emoji{Name: emoji(n)})
@@ -411,76 +411,76 @@ func TestReactionsAreBounded(t *testing.T) {
 		emojis = append(emojis, social.Emoji{Name: fmt.Sprint("e", n), URL: fmt.Sprint("https://remote.example/", n)})
 	}
 	for n, e := range emojis {
-		by := srv.account(t, srv.remote(fmt.Sprint("r", n), "remote.example"))
-		if _, err := srv.social.React(t.Context(), by, statusID(st), e, ""); err != nil {
+		by := srv.Account(t, srv.AddRemoteAccount(fmt.Sprint("r", n), "remote.example"))
+		if _, err := srv.Social.React(t.Context(), by, StatusID(st), e, ""); err != nil {
 			t.Fatal(n, err)
 		}
 	}
-	bob := srv.signUp("bob")
+	bob := srv.SignUp("bob")
 	if n := len(bob.reactions(st + "/reactions")); n != 100 {
 		t.Fatalf("%d different emoji", n)
 	}
-	bob.react("PUT", st, "👍").wantError(400, "There are reactions with 100 different emoji already")
-	bob.reactWith(st, emoji(5))
+	bob.React("PUT", st, "👍").WantError(400, "There are reactions with 100 different emoji already")
+	bob.ReactWith(st, emoji(5))
 }
 
 // Many at the same time, and the same one at the same time, are counted right.
 func TestReactionsAtTheSameTime(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	st := alice.publish("hello").id()
-	people := crowdOf(srv, 4)
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("hello").ID()
+	people := SignUpMany(srv, 4)
 	var wg sync.WaitGroup
 	for _, p := range people {
 		for range 3 {
-			wg.Go(func() { p.react("PUT", st, "🔥") })
-			wg.Go(func() { p.react("PUT", st, "❤️") })
+			wg.Go(func() { p.React("PUT", st, "🔥") })
+			wg.Go(func() { p.React("PUT", st, "❤️") })
 		}
 	}
 	wg.Wait()
-	got := reactionsIn(alice.get("/api/v1/statuses/" + st).want(200).object())
+	got := reactionsIn(alice.Get("/api/v1/statuses/" + st).Want(200).Object())
 	slices.Sort(got)
 	if !slices.Equal(got, []string{"❤️ 4", "🔥 4"}) {
 		t.Errorf("reactions are %v", got)
 	}
 	for _, p := range people {
 		for range 3 {
-			wg.Go(func() { p.react("DELETE", st, "🔥") })
+			wg.Go(func() { p.React("DELETE", st, "🔥") })
 		}
 	}
 	wg.Wait()
-	if got := reactionsIn(alice.get("/api/v1/statuses/" + st).want(200).object()); !slices.Equal(got, []string{"❤️ 4"}) {
+	if got := reactionsIn(alice.Get("/api/v1/statuses/" + st).Want(200).Object()); !slices.Equal(got, []string{"❤️ 4"}) {
 		t.Errorf("then they are %v", got)
 	}
-	if got := alice.toldReactions(); len(got) != 4 {
+	if got := alice.notifiedReactions(); len(got) != 4 {
 		t.Errorf("alice is told %v", got)
 	}
 }
 
 // Streams tell the author of reactions; that a number has changed they do not tell.
 func TestReactionsInStreams(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	st := alice.publish("hello").id()
-	l, public := srv.listen(alice.caller, "stream", "user"), srv.listen(bob.caller, "stream", "public")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	st := alice.Publish("hello").ID()
+	l, public := srv.OpenStream(alice.Client, "stream", "user"), srv.OpenStream(bob.Client, "stream", "public")
 	kiss := "👩\u200d❤️\u200d💋\u200d👨"
-	bob.reactWith(st, kiss)
-	s := l.wait(func(s said) bool { return s.Event == "notification" })
+	bob.ReactWith(st, kiss)
+	s := l.WaitFor(func(s StreamEvent) bool { return s.Event == "notification" })
 	if !strings.Contains(*s.Payload, `"type":"svc:emoji_reaction"`) || !strings.Contains(*s.Payload, `"emoji":"`+kiss+`","emoji_url":null`) {
 		t.Errorf("the stream says %s", *s.Payload)
 	}
-	if heard := public.heard(); len(heard) > 0 {
+	if heard := public.Events(); len(heard) > 0 {
 		t.Errorf("the public stream says %v", heard)
 	}
 }
 
 func TestReactionsAreLimited(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) {
+	srv := Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.StatusActions.Count = 5
 	})
-	alice := srv.signUp("alice")
-	st := alice.publish("hello").id()
-	alice.reactWith(st, "🔥", "❤", "👍", "🎉")
-	alice.react("PUT", st, "🐈").want(429)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("hello").ID()
+	alice.ReactWith(st, "🔥", "❤", "👍", "🎉")
+	alice.React("PUT", st, "🐈").Want(429)
 }

@@ -84,15 +84,15 @@ func (s *Server) register(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	scopes, err := grantable(a, nil, user)
+	scopes, err := grantableScopes(a, nil, user)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.grant(r.Context(), a, account, scopes, nil)
+	answer, err := s.issueToken(r.Context(), a, account, scopes, nil)
 	if err != nil {
 		return nil, err
 	}
-	s.offerSession(r, answer.AccessToken)
+	s.setCookieIfSameOrigin(r, answer.AccessToken)
 	return answer, nil
 }
 

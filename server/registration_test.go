@@ -12,17 +12,17 @@ import (
 	"svc/store"
 )
 
-// registrar returns a caller with the token of an app, by which people register.
-func (a *api) registrar() *caller {
-	a.t.Helper()
-	return a.grant(a.registerApp("scopes", "read write follow push admin"), "client_credentials").asToken(a)
+// signUpClientOf returns a caller with the token of an app, by which people register.
+func (a *Server) signUpClientOf() *Client {
+	a.T.Helper()
+	return a.Grant(a.RegisterApp("scopes", "read write follow push admin"), "client_credentials").AsToken(a)
 }
 
 func TestRegister(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.Accounts.RestrictedNicknames = []string{"boss"} })
-	app := srv.registrar()
-	id := srv.signUp("taken").id
-	ok := map[string]any{"username": "alice", "password": testPassword, "agreement": true, "locale": "de"}
+	srv := Start(t, func(c *config.Config) { c.Accounts.RestrictedNicknames = []string{"boss"} })
+	app := srv.signUpClientOf()
+	id := srv.SignUp("taken").ID
+	ok := map[string]any{"username": "alice", "password": Password, "agreement": true, "locale": "de"}
 	for _, tt := range []struct {
 		name   string
 		change map[string]any // nil values are left out
@@ -70,69 +70,69 @@ func TestRegister(t *testing.T) {
 					delete(body, k)
 				}
 			}
-			a := app.send("POST", "/api/v1/accounts", body)
+			a := app.SendJSON("POST", "/api/v1/accounts", body)
 			if tt.field == "" {
-				o := a.want(200).object()
-				if o.str("scope") != "read write follow push" || o.str("refresh_token") == "" || !strings.HasPrefix(o.str("me"), srv.url+"/users/") {
-					t.Errorf("got %s", a.body)
+				o := a.Want(200).Object()
+				if o.Str("scope") != "read write follow push" || o.Str("refresh_token") == "" || !strings.HasPrefix(o.Str("me"), srv.URL+"/users/") {
+					t.Errorf("got %s", a.Body)
 				}
-				a.asToken(srv).get("/api/v1/notifications").want(200)
+				a.AsToken(srv).Get("/api/v1/notifications").Want(200)
 				return
 			}
-			o := a.want(400).object()
+			o := a.Want(400).Object()
 			var messages map[string][]string
-			if err := json.Unmarshal([]byte(o.str("error")), &messages); err != nil {
-				t.Fatalf("error is no JSON: %s", o.str("error"))
+			if err := json.Unmarshal([]byte(o.Str("error")), &messages); err != nil {
+				t.Fatalf("error is no JSON: %s", o.Str("error"))
 			}
 			if len(messages) != 1 || len(messages[tt.field]) != 1 || messages[tt.field][0] != tt.say {
 				t.Errorf("error says %v, want %s: %s", messages, tt.field, tt.say)
 			}
-			details := o.at("details").(map[string]any)[tt.detail].([]any)[0].(map[string]any)
+			details := o.At("details").(map[string]any)[tt.detail].([]any)[0].(map[string]any)
 			if details["error"] != tt.code || details["description"] != tt.say {
-				t.Errorf("details are %v", o.at("details"))
+				t.Errorf("details are %v", o.At("details"))
 			}
 		})
 	}
 
 	t.Run("several faults", func(t *testing.T) {
-		o := app.post("/api/v1/accounts", "agreement", "1", "email", "x").want(400).object()
+		o := app.Post("/api/v1/accounts", "agreement", "1", "email", "x").Want(400).Object()
 		for _, field := range []string{"nickname", "email", "password"} {
-			if !strings.Contains(o.str("error"), `"`+field+`":[`) {
-				t.Errorf("%s is not among %s", field, o.str("error"))
+			if !strings.Contains(o.Str("error"), `"`+field+`":[`) {
+				t.Errorf("%s is not among %s", field, o.Str("error"))
 			}
 		}
 	})
 	t.Run("a wrong type", func(t *testing.T) {
-		app.send("POST", "/api/v1/accounts", map[string]any{"username": []string{"a", "b"}, "agreement": true}).want(400).object().str("error")
+		app.SendJSON("POST", "/api/v1/accounts", map[string]any{"username": []string{"a", "b"}, "agreement": true}).Want(400).Object().Str("error")
 	})
 }
 
 func TestRegisteredAccount(t *testing.T) {
-	srv := startAPI(t)
-	srv.signUp("bob")
-	app := srv.registrar()
-	app.post("/api/v1/accounts", "username", "Alice", "email", " Alice@Example.org ", "password", testPassword, "agreement", "on",
-		"fullname", " Alice\nin\x00W. ", "bio", "I know @bob <b>& you</b>", "locale", "de-DE", "reason", "because").want(200)
+	srv := Start(t)
+	srv.SignUp("bob")
+	app := srv.signUpClientOf()
+	app.Post("/api/v1/accounts", "username", "Alice", "email", " Alice@Example.org ", "password", Password, "agreement", "on",
+		"fullname", " Alice\nin\x00W. ", "bio", "I know @bob <b>& you</b>", "locale", "de-DE", "reason", "because").Want(200)
 	ctx := t.Context()
-	account, err := srv.db.AccountByName(ctx, "alice", "")
+	account, err := srv.DB.AccountByName(ctx, "alice", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, err := srv.db.User(ctx, account.ID)
+	user, err := srv.DB.User(ctx, account.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if account.URI != srv.url+"/users/"+account.ID.String() || account.URL != srv.url+"/@Alice" {
+	if account.URI != srv.URL+"/users/"+account.ID.String() || account.URL != srv.URL+"/@Alice" {
 		t.Errorf("the account is at %s and %s", account.URI, account.URL)
 	}
-	if account.DisplayName != "Alice in W." || !strings.Contains(account.Note, `href="`+srv.url+`/@bob"`) || !strings.Contains(account.Note, "&lt;b&gt;&amp; you") {
+	if account.DisplayName != "Alice in W." || !strings.Contains(account.Note, `href="`+srv.URL+`/@bob"`) || !strings.Contains(account.Note, "&lt;b&gt;&amp; you") {
 		t.Errorf("it says %q, %q", account.DisplayName, account.Note)
 	}
-	if !account.HideFavorites || account.HideFollowers || account.Locked || account.Discoverable || account.Withheld || account.AcceptsChatMessages == nil {
+	if !account.HideFavorites || account.HideFollowers || account.Locked || account.Discoverable || account.Unavailable || account.AcceptsChatMessages == nil {
 		t.Errorf("its settings are %+v", account)
 	}
 	if user.Email != "Alice@Example.org" || user.Locale != "de-DE" || user.RegistrationReason != "because" || user.Note != "I know @bob <b>& you</b>" ||
-		!user.ShowRole || !user.AllowFollowingMove || user.Staff() || !user.Usable() {
+		!user.ShowRole || !user.AllowFollowingMove || user.Staff() || !user.CanSignIn() {
 		t.Errorf("the user is %+v", user)
 	}
 	if !strings.HasPrefix(user.PasswordHash, "$argon2id$") {
@@ -141,26 +141,26 @@ func TestRegisteredAccount(t *testing.T) {
 }
 
 func TestRegisterAccess(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	params := []string{"username", "bob", "password", testPassword, "agreement", "true"}
-	srv.as(nil).post("/api/v1/accounts", params...).wantError(401, "The access token is invalid")
-	alice.post("/api/v1/accounts", params...).wantError(403, "Invalid credentials")
-	app := srv.registerApp("scopes", "read write:statuses")
-	srv.grant(app, "client_credentials").asToken(srv).post("/api/v1/accounts", params...).wantError(403, "This action is outside the authorized scopes")
-	app = srv.registerApp("scopes", "write:accounts")
-	o := srv.grant(app, "client_credentials").asToken(srv).post("/api/v1/accounts", params...).want(200).object()
-	if o.str("scope") != "write:accounts" {
-		t.Errorf("the scope is %s", o.str("scope"))
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	params := []string{"username", "bob", "password", Password, "agreement", "true"}
+	srv.As(nil).Post("/api/v1/accounts", params...).WantError(401, "The access token is invalid")
+	alice.Post("/api/v1/accounts", params...).WantError(403, "Invalid credentials")
+	app := srv.RegisterApp("scopes", "read write:statuses")
+	srv.Grant(app, "client_credentials").AsToken(srv).Post("/api/v1/accounts", params...).WantError(403, "This action is outside the authorized scopes")
+	app = srv.RegisterApp("scopes", "write:accounts")
+	o := srv.Grant(app, "client_credentials").AsToken(srv).Post("/api/v1/accounts", params...).Want(200).Object()
+	if o.Str("scope") != "write:accounts" {
+		t.Errorf("the scope is %s", o.Str("scope"))
 	}
 }
 
 func TestRegistrationsClosed(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.Instance.RegistrationsOpen = false })
-	app := srv.registrar()
-	params := []string{"username", "bob", "password", testPassword, "agreement", "true"}
-	app.post("/api/v1/accounts", params...).wantError(400, "Expired token")
-	app.post("/api/v1/accounts", append(params, "token", "nonsense")...).wantError(400, "Invalid token")
+	srv := Start(t, func(c *config.Config) { c.Instance.RegistrationsOpen = false })
+	app := srv.signUpClientOf()
+	params := []string{"username", "bob", "password", Password, "agreement", "true"}
+	app.Post("/api/v1/accounts", params...).WantError(400, "Expired token")
+	app.Post("/api/v1/accounts", append(params, "token", "nonsense")...).WantError(400, "Invalid token")
 }
 
 func TestRegistrationsWithConditions(t *testing.T) {
@@ -176,37 +176,37 @@ func TestRegistrationsWithConditions(t *testing.T) {
 		{"confirmation without an address", false, true, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := startAPI(t, func(c *config.Config) {
+			srv := Start(t, func(c *config.Config) {
 				c.Instance.AccountApprovalRequired, c.Instance.AccountActivationRequired = tt.approval, tt.activate
 			})
-			a := srv.registrar().post("/api/v1/accounts", "username", "bob", "email", tt.email, "password", testPassword, "agreement", "true", "reason", "x")
+			a := srv.signUpClientOf().Post("/api/v1/accounts", "username", "bob", "email", tt.email, "password", Password, "agreement", "true", "reason", "x")
 			if tt.identifier == "" {
-				a.wantError(400, `{"email":["can't be blank"]}`)
+				a.WantError(400, `{"email":["can't be blank"]}`)
 				return
 			}
-			o := a.want(200).object()
-			if o.str("identifier") != tt.identifier || !strings.HasPrefix(o.str("message"), "You have been registered. ") || o.has("access_token") {
-				t.Errorf("got %s", a.body)
+			o := a.Want(200).Object()
+			if o.Str("identifier") != tt.identifier || !strings.HasPrefix(o.Str("message"), "You have been registered. ") || o.Has("access_token") {
+				t.Errorf("got %s", a.Body)
 			}
-			account, err := srv.db.AccountByName(t.Context(), "bob", "")
-			if err != nil || !account.Withheld {
+			account, err := srv.DB.AccountByName(t.Context(), "bob", "")
+			if err != nil || !account.Unavailable {
 				t.Errorf("the account can be seen: %+v, %v", account, err)
 			}
-			srv.grant(srv.registerApp(), "password", "username", "bob", "password", testPassword).want(403)
+			srv.Grant(srv.RegisterApp(), "password", "username", "bob", "password", Password).Want(403)
 		})
 	}
 }
 
 // TestRegisterAtOnce has several want the same name, and others the same address, at the same time.
 func TestRegisterAtOnce(t *testing.T) {
-	srv := startAPI(t)
-	app := srv.registrar()
+	srv := Start(t)
+	app := srv.signUpClientOf()
 	for _, names := range [][]string{{"alice", "Alice", "ALICE", "alice"}, {"a1", "a2", "a3", "a4"}} {
 		statuses := make([]int, len(names))
 		var wg sync.WaitGroup
 		for i, name := range names {
 			wg.Go(func() {
-				statuses[i] = app.post("/api/v1/accounts", "username", name, "email", names[0]+"@example.org", "password", testPassword, "agreement", "true").status
+				statuses[i] = app.Post("/api/v1/accounts", "username", name, "email", names[0]+"@example.org", "password", Password, "agreement", "true").Status
 			})
 		}
 		wg.Wait()
@@ -222,12 +222,12 @@ func TestRegisterAtOnce(t *testing.T) {
 
 // TestNicknamesAreNotReused: the account of who left stays, and keeps its name.
 func TestNicknamesAreNotReused(t *testing.T) {
-	srv := startAPI(t)
-	srv.signUp("alice")
-	srv.changeUser("alice", func(u *store.User) { u.DeactivatedAt, u.Email = u.ConfirmedAt, "" })
-	app := srv.registrar()
-	app.post("/api/v1/accounts", "username", "alice", "password", testPassword, "agreement", "true").wantError(400, `{"nickname":["has already been taken"]}`)
-	app.post("/api/v1/accounts", "username", "alice2", "email", "alice@example.org", "password", testPassword, "agreement", "true").want(200)
+	srv := Start(t)
+	srv.SignUp("alice")
+	srv.ChangeUser("alice", func(u *store.User) { u.DeactivatedAt, u.Email = u.ConfirmedAt, "" })
+	app := srv.signUpClientOf()
+	app.Post("/api/v1/accounts", "username", "alice", "password", Password, "agreement", "true").WantError(400, `{"nickname":["has already been taken"]}`)
+	app.Post("/api/v1/accounts", "username", "alice2", "email", "alice@example.org", "password", Password, "agreement", "true").Want(200)
 }
 
 // TestRoutesAreNoNicknames: who is called like an endpoint could not be looked up by that name.
@@ -241,13 +241,13 @@ func TestRoutesAreNoNicknames(t *testing.T) {
 }
 
 func TestRegistrationIsThrottled(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) {
+	srv := Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.Registration.Count = 3
 	})
-	app := srv.registrar()
+	app := srv.signUpClientOf()
 	for range 3 {
-		app.post("/api/v1/accounts").want(400)
+		app.Post("/api/v1/accounts").Want(400)
 	}
-	app.post("/api/v1/accounts").wantError(429, "Throttled")
+	app.Post("/api/v1/accounts").WantError(429, "Throttled")
 }

@@ -12,116 +12,116 @@ import (
 
 // What tests of statuses need of people is put straight into the database here, so that they test statuses only.
 
-// insert runs statements on the database, beside the server, and has the server forget what it knows of it.
-func (a *api) insert(query string, args ...any) {
-	a.t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(a.dir, store.File)+"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)")
+// Exec runs statements on the database, beside the server, and has the server forget what it knows of it.
+func (a *Server) Exec(query string, args ...any) {
+	a.T.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(a.Dir, store.File)+"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)")
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	defer db.Close()
 	if _, err := db.Exec(query, args...); err != nil {
-		a.t.Fatalf("%s: %v", query, err)
+		a.T.Fatalf("%s: %v", query, err)
 	}
-	err = a.db.Update(a.t.Context(), func(tx *store.Tx) error {
-		return tx.SetWithheld(a.t.Context(), 0, false) // touches everything
+	err = a.DB.Update(a.T.Context(), func(tx *store.Tx) error {
+		return tx.SetUnavailable(a.T.Context(), 0, false) // touches everything
 	})
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 }
 
-// count reads a number from the database, beside the server.
-func (a *api) count(query string, args ...any) (n int) {
-	a.t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(a.dir, store.File)+"?_pragma=busy_timeout(10000)&_pragma=query_only(1)")
+// Count reads a number from the database, beside the server.
+func (a *Server) Count(query string, args ...any) (n int) {
+	a.T.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(a.Dir, store.File)+"?_pragma=busy_timeout(10000)&_pragma=query_only(1)")
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	defer db.Close()
 	if err := db.QueryRow(query, args...).Scan(&n); err != nil {
-		a.t.Fatalf("%s: %v", query, err)
+		a.T.Fatalf("%s: %v", query, err)
 	}
 	return n
 }
 
-func (m *member) accountID() store.AccountID {
+func (m *User) AccountID() store.AccountID {
 	var id store.AccountID
-	id.UnmarshalText([]byte(m.id))
+	id.UnmarshalText([]byte(m.ID))
 	return id
 }
 
-func (a *api) letFollow(follower, target *member) {
-	a.t.Helper()
-	a.insert(`INSERT INTO follows (id, follower_id, target_id) VALUES (abs(random() % 1000000000), ?, ?)`, follower.accountID(), target.accountID())
+func (a *Server) AddFollow(follower, target *User) {
+	a.T.Helper()
+	a.Exec(`INSERT INTO follows (id, follower_id, target_id) VALUES (abs(random() % 1000000000), ?, ?)`, follower.AccountID(), target.AccountID())
 }
 
-func (a *api) letBlock(m, target *member) {
-	a.t.Helper()
-	a.insert(`INSERT INTO blocks (account_id, target_id) VALUES (?, ?)`, m.accountID(), target.accountID())
+func (a *Server) AddBlock(m, target *User) {
+	a.T.Helper()
+	a.Exec(`INSERT INTO blocks (account_id, target_id) VALUES (?, ?)`, m.AccountID(), target.AccountID())
 }
 
-func (a *api) letMute(m, target *member) {
-	a.t.Helper()
-	a.insert(`INSERT INTO mutes (account_id, target_id) VALUES (?, ?)`, m.accountID(), target.accountID())
+func (a *Server) AddMute(m, target *User) {
+	a.T.Helper()
+	a.Exec(`INSERT INTO mutes (account_id, target_id) VALUES (?, ?)`, m.AccountID(), target.AccountID())
 }
 
-func (a *api) letSubscribe(m, target *member) {
-	a.t.Helper()
-	a.insert(`INSERT INTO subscriptions (account_id, target_id) VALUES (?, ?)`, m.accountID(), target.accountID())
+func (a *Server) AddSubscription(m, target *User) {
+	a.T.Helper()
+	a.Exec(`INSERT INTO subscriptions (account_id, target_id) VALUES (?, ?)`, m.AccountID(), target.AccountID())
 }
 
-func (a *api) withhold(m *member) {
-	a.t.Helper()
-	a.insert(`UPDATE accounts SET withheld = 1 WHERE id = ?`, m.accountID())
+func (a *Server) MakeUnavailable(m *User) {
+	a.T.Helper()
+	a.Exec(`UPDATE accounts SET unavailable = 1 WHERE id = ?`, m.AccountID())
 }
 
-// letList makes a list and returns its id.
-func (a *api) letList(owner *member, members ...*member) string {
-	a.t.Helper()
+// AddList makes a list and returns its id.
+func (a *Server) AddList(owner *User, members ...*User) string {
+	a.T.Helper()
 	id := store.ListID(time.Now().UnixMilli()<<10 | 5)
-	a.insert(`INSERT INTO lists (id, account_id, title) VALUES (?, ?, 'friends')`, id, owner.accountID())
+	a.Exec(`INSERT INTO lists (id, account_id, title) VALUES (?, ?, 'friends')`, id, owner.AccountID())
 	for _, m := range members {
-		a.insert(`INSERT INTO list_members (list_id, account_id) VALUES (?, ?)`, id, m.accountID())
+		a.Exec(`INSERT INTO list_members (list_id, account_id) VALUES (?, ?)`, id, m.AccountID())
 	}
 	return id.String()
 }
 
-// letUpload makes an upload and returns its id. There is no file behind it.
-func (a *api) letUpload(m *member) string {
-	a.t.Helper()
-	media := &store.Media{AccountID: m.accountID(), Type: "image", Mime: "image/png", File: "aa/picture.png"}
-	err := a.db.Update(a.t.Context(), func(tx *store.Tx) error { return tx.AddMedia(a.t.Context(), media) })
+// AddMedia makes an upload and returns its id. There is no file behind it.
+func (a *Server) AddMedia(m *User) string {
+	a.T.Helper()
+	media := &store.Media{AccountID: m.AccountID(), Type: "image", Mime: "image/png", File: "aa/picture.png"}
+	err := a.DB.Update(a.T.Context(), func(tx *store.Tx) error { return tx.AddMedia(a.T.Context(), media) })
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	return media.ID.String()
 }
 
-// notified returns what somebody was told, newest first, as "type nickname".
-func (m *member) notified() []string {
-	m.api.t.Helper()
+// Notifications returns what somebody was told, newest first, as "type nickname".
+func (m *User) Notifications() []string {
+	m.Server.T.Helper()
 	list := []string{}
-	for _, n := range m.get("/api/v1/notifications", "with_muted", "true").want(200).list() {
-		list = append(list, n.str("type")+" "+n.str("account.username"))
+	for _, n := range m.Get("/api/v1/notifications", "with_muted", "true").Want(200).List() {
+		list = append(list, n.Str("type")+" "+n.Str("account.username"))
 	}
 	return list
 }
 
-// wantIDs fails the test if a list has other ids.
-func wantIDs(t testing.TB, what string, a *answer, want ...string) {
+// WantIDs fails the test if a list has other ids.
+func WantIDs(t testing.TB, what string, a *Response, want ...string) {
 	t.Helper()
-	if got := a.want(200).ids(); fmt.Sprint(got) != fmt.Sprint(want) {
+	if got := a.Want(200).IDs(); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%s: got %v, want %v", what, got, want)
 	}
 }
 
-// crowdOf signs up n people.
-func crowdOf(a *api, n int) []*member {
-	a.t.Helper()
-	people := make([]*member, n)
+// SignUpMany signs up n people.
+func SignUpMany(a *Server, n int) []*User {
+	a.T.Helper()
+	people := make([]*User, n)
 	for i := range people {
-		people[i] = a.signUp(fmt.Sprintf("p%d", i))
+		people[i] = a.SignUp(fmt.Sprintf("p%d", i))
 	}
 	return people
 }

@@ -14,7 +14,7 @@ var relayRoutes = routes{
 	"GET /api/v1/svc/federation_status": {anonymous, (*Server).federationStatus},
 }
 
-var errAlone = errs.BadRequest("This server does not talk with others")
+var errFederationDisabled = errs.BadRequest("This server does not talk with others")
 
 // listRelays returns the relays that the server has subscribed to, or asked to.
 func (s *Server) listRelays(r *Request) (any, error) {
@@ -38,7 +38,7 @@ func (s *Server) relayParam(r *Request) (address string, force bool, err error) 
 	case address == "":
 		return "", false, errs.BadRequest("Missing field: relay_url.")
 	case s.federation == nil:
-		return "", false, errAlone
+		return "", false, errFederationDisabled
 	}
 	return address, p.Force, nil
 }
@@ -65,7 +65,7 @@ func (s *Server) unfollowRelay(r *Request) (any, error) {
 func (s *Server) federationStatus(r *Request) (any, error) {
 	unreachable := any(struct{}{})
 	if s.federation != nil {
-		since, err := s.federation.Unreachable(r.Context())
+		since, err := s.federation.UnreachableHosts(r.Context())
 		if err != nil {
 			return nil, err
 		}

@@ -9,22 +9,22 @@ import (
 	"svc/internal/config"
 )
 
-// relayAdmin makes an administrator.
-func (a *api) relayAdmin() *member {
-	a.t.Helper()
-	m := a.signUp("root")
-	a.promote(m, true, false)
-	m.caller = a.newToken(m, "read write follow push admin")
+// SignUpAdmin makes an administrator.
+func (a *Server) SignUpAdmin() *User {
+	a.T.Helper()
+	m := a.SignUp("root")
+	a.SetRole(m, true, false)
+	m.Client = a.NewToken(m, "read write follow push admin")
 	return m
 }
 
 // wantRelays compares the list of relays: addresses, with a + if they have accepted.
-func wantRelays(t *testing.T, m *member, want ...string) {
+func wantRelays(t *testing.T, m *User, want ...string) {
 	t.Helper()
 	var got []string
-	for _, r := range m.get("/api/v1/svc/admin/relay").want(200).list() {
-		text := r.str("actor")
-		if r.truth("followed_back") {
+	for _, r := range m.Get("/api/v1/svc/admin/relay").Want(200).List() {
+		text := r.Str("actor")
+		if r.Bool("followed_back") {
 			text += "+"
 		}
 		got = append(got, text)
@@ -34,98 +34,98 @@ func wantRelays(t *testing.T, m *member, want ...string) {
 	}
 }
 
-// lastOf returns the last activity of a type that was delivered to a peer.
-func lastOf(t *testing.T, p *fakePeer, kind string) doc {
+// LastDelivered returns the last activity of a type that was delivered to a peer.
+func LastDelivered(t *testing.T, p *FakeServer, kind string) Doc {
 	t.Helper()
-	list := p.delivered(kind)
+	list := p.Delivered(kind)
 	if len(list) == 0 {
-		t.Fatalf("no %s was delivered, but %v", kind, p.delivered())
+		t.Fatalf("no %s was delivered, but %v", kind, p.Delivered())
 	}
 	return list[len(list)-1]
 }
 
-// followFakeRelay subscribes to a relay of the LitePub style that accepts and follows back. It returns the relay's id.
-func followFakeRelay(t *testing.T, srv *api, m *member, p *fakePeer) string {
+// FollowFakeRelay subscribes to a relay of the LitePub style that accepts and follows back. It returns the relay's id.
+func FollowFakeRelay(t *testing.T, srv *Server, m *User, p *FakeServer) string {
 	t.Helper()
-	relay := p.actor("relay", doc{"type": "Application", "endpoints": nil})
-	m.post("/api/v1/svc/admin/relay", "relay_url", relay).want(200)
-	settle(srv)
-	p.receive(srv, p.activity("Accept", relay, lastOf(t, p, "Follow")))
-	p.receive(srv, p.activity("Follow", relay, srv.url+"/relay"))
+	relay := p.AddActor("relay", Doc{"type": "Application", "endpoints": nil})
+	m.Post("/api/v1/svc/admin/relay", "relay_url", relay).Want(200)
+	Settle(srv)
+	p.PostAndSettle(srv, p.Activity("Accept", relay, LastDelivered(t, p, "Follow")))
+	p.PostAndSettle(srv, p.Activity("Follow", relay, srv.URL+"/relay"))
 	return relay
 }
 
 // Case 123: a relay is followed by /relay, is listed as accepted only once it has, and may then follow back.
 func TestFollowRelay(t *testing.T) {
-	srv, p := startWithPeer(t)
-	root := srv.relayAdmin()
-	relay := p.actor("relay", doc{"type": "Application"})
-	o := root.send("POST", "/api/v1/svc/admin/relay", map[string]any{"relay_url": relay}).want(200).object()
-	if o.str("actor") != relay || o.truth("followed_back") {
-		t.Errorf("the new relay is %v", o.m)
+	srv, p := StartWithFake(t)
+	root := srv.SignUpAdmin()
+	relay := p.AddActor("relay", Doc{"type": "Application"})
+	o := root.SendJSON("POST", "/api/v1/svc/admin/relay", map[string]any{"relay_url": relay}).Want(200).Object()
+	if o.Str("actor") != relay || o.Bool("followed_back") {
+		t.Errorf("the new relay is %v", o.Fields)
 	}
-	settle(srv)
-	follow := lastOf(t, p, "Follow")
-	if follow["actor"] != srv.url+"/relay" || follow["object"] != relay {
+	Settle(srv)
+	follow := LastDelivered(t, p, "Follow")
+	if follow["actor"] != srv.URL+"/relay" || follow["object"] != relay {
 		t.Errorf("it was asked by %v", follow)
 	}
 	wantRelays(t, root, relay)
 	asked := follow["id"].(string)
-	srv.document(asked).wantError(404, "Record not found") // which relays there are is not for everybody
-	p.fetchAs(srv, asked, relay, activityJSON).want(200).is(doc{"id": asked, "type": "Follow", "actor": srv.url + "/relay", "object": relay})
+	srv.GetDocument(asked).WantError(404, "Record not found") // which relays there are is not for everybody
+	p.FetchAs(srv, asked, relay, ActivityJSON).Want(200).WantFields(Doc{"id": asked, "type": "Follow", "actor": srv.URL + "/relay", "object": relay})
 
-	other := p.actor("other", doc{"type": "Application"})
-	p.receive(srv, p.activity("Accept", other, follow))
+	other := p.AddActor("other", Doc{"type": "Application"})
+	p.PostAndSettle(srv, p.Activity("Accept", other, follow))
 	wantRelays(t, root, relay)
-	p.receive(srv, p.activity("Accept", relay, follow["id"]))
+	p.PostAndSettle(srv, p.Activity("Accept", relay, follow["id"]))
 	wantRelays(t, root, relay+"+")
 
-	root.post("/api/v1/svc/admin/relay", "relay_url", relay).want(200)
-	settle(srv)
-	if n := len(p.delivered("Follow")); n != 1 {
+	root.Post("/api/v1/svc/admin/relay", "relay_url", relay).Want(200)
+	Settle(srv)
+	if n := len(p.Delivered("Follow")); n != 1 {
 		t.Errorf("one that has accepted was asked %d times", n)
 	}
 
-	p.receive(srv, p.activity("Follow", relay, srv.url+"/relay"))
-	if accept := lastOf(t, p, "Accept"); accept["actor"] != srv.url+"/relay" {
+	p.PostAndSettle(srv, p.Activity("Follow", relay, srv.URL+"/relay"))
+	if accept := LastDelivered(t, p, "Accept"); accept["actor"] != srv.URL+"/relay" {
 		t.Errorf("its follow is answered with %v", accept)
 	}
-	p.receive(srv, p.activity("Reject", relay, follow))
+	p.PostAndSettle(srv, p.Activity("Reject", relay, follow))
 	wantRelays(t, root, relay)
 }
 
 // Who may follow the relay actor: relays that were asked, and if the server is a relay itself, other servers; people never.
 func TestFollowedAsRelay(t *testing.T) {
 	for _, open := range []bool{true, false} {
-		srv, p := startWithPeer(t, func(c *config.Config) { c.Federation.AllowRelay = open })
-		server, person := p.actor("server", doc{"type": "Application"}), p.actor("person")
+		srv, p := StartWithFake(t, func(c *config.Config) { c.Federation.AllowRelay = open })
+		server, person := p.AddActor("server", Doc{"type": "Application"}), p.AddActor("person")
 		for _, tt := range []struct {
 			who, object string
 			welcome     bool
 		}{
-			{server, srv.url + "/relay", open},
-			{server, toPublic, open},
-			{person, srv.url + "/relay", false},
+			{server, srv.URL + "/relay", open},
+			{server, Public, open},
+			{person, srv.URL + "/relay", false},
 		} {
-			before := len(p.delivered("Accept"))
-			follow := p.activity("Follow", tt.who, tt.object)
-			p.receive(srv, follow)
-			if got := len(p.delivered("Accept")) > before; got != tt.welcome {
-				t.Errorf("allow_relay = %v: %s follows %s: %v", open, tt.who, tt.object, p.delivered())
+			before := len(p.Delivered("Accept"))
+			follow := p.Activity("Follow", tt.who, tt.object)
+			p.PostAndSettle(srv, follow)
+			if got := len(p.Delivered("Accept")) > before; got != tt.welcome {
+				t.Errorf("allow_relay = %v: %s follows %s: %v", open, tt.who, tt.object, p.Delivered())
 			}
 			if tt.welcome {
-				alice := srv.signUp("a" + strings.ReplaceAll(p.id("x"), p.url+"/x/", ""))
-				st := alice.publish("hello")
-				settle(srv)
-				if a := lastOf(t, p, "Announce"); a["object"] != st.str("uri") || a["actor"] != srv.url+"/relay" {
+				alice := srv.SignUp("a" + strings.ReplaceAll(p.NewID("x"), p.URL+"/x/", ""))
+				st := alice.Publish("hello")
+				Settle(srv)
+				if a := LastDelivered(t, p, "Announce"); a["object"] != st.Str("uri") || a["actor"] != srv.URL+"/relay" {
 					t.Errorf("the follower of the relay got %v", a)
 				}
-				n := len(p.delivered("Announce"))
-				p.receive(srv, p.activity("Undo", tt.who, follow))
-				alice.publish("hello again")
-				settle(srv)
-				if got := len(p.delivered("Announce")); got != n {
-					t.Errorf("who has left gets %v", p.delivered("Announce"))
+				n := len(p.Delivered("Announce"))
+				p.PostAndSettle(srv, p.Activity("Undo", tt.who, follow))
+				alice.Publish("hello again")
+				Settle(srv)
+				if got := len(p.Delivered("Announce")); got != n {
+					t.Errorf("who has left gets %v", p.Delivered("Announce"))
 				}
 			}
 		}
@@ -136,42 +136,42 @@ func TestFollowedAsRelay(t *testing.T) {
 func TestRelaysGetPublicPosts(t *testing.T) {
 	for _, style := range []string{"litepub", "mastodon"} {
 		t.Run(style, func(t *testing.T) {
-			srv, p := startWithPeer(t, func(c *config.Config) { c.Federation.AllowRelay = style == "litepub" })
-			root, alice := srv.relayAdmin(), srv.signUp("alice")
+			srv, p := StartWithFake(t, func(c *config.Config) { c.Federation.AllowRelay = style == "litepub" })
+			root, alice := srv.SignUpAdmin(), srv.SignUp("alice")
 			if style == "litepub" {
-				followFakeRelay(t, srv, root, p)
+				FollowFakeRelay(t, srv, root, p)
 			} else {
-				relay := p.actor("actor", doc{"type": "Application", "inbox": p.url + "/inbox"})
-				root.post("/api/v1/svc/admin/relay", "relay_url", p.url+"/inbox").want(200)
-				settle(srv)
-				follow := lastOf(t, p, "Follow")
-				if follow["object"] != toPublic {
+				relay := p.AddActor("actor", Doc{"type": "Application", "inbox": p.URL + "/inbox"})
+				root.Post("/api/v1/svc/admin/relay", "relay_url", p.URL+"/inbox").Want(200)
+				Settle(srv)
+				follow := LastDelivered(t, p, "Follow")
+				if follow["object"] != Public {
 					t.Errorf("it was asked by %v", follow)
 				}
-				p.receive(srv, p.activity("Accept", relay, follow))
+				p.PostAndSettle(srv, p.Activity("Accept", relay, follow))
 			}
 			wanted := map[string]string{"litepub": "Announce", "mastodon": "Create"}[style]
-			hello := alice.publish("hello")
+			hello := alice.Publish("hello")
 			for _, v := range []string{"unlisted", "private", "direct", "local"} {
-				alice.publish("not for relays", "visibility", v)
+				alice.Publish("not for relays", "visibility", v)
 			}
-			alice.post("/api/v1/statuses/" + hello.str("id") + "/reblog").want(200)
-			settle(srv)
-			got := append(p.delivered("Create"), p.delivered("Announce")...)
+			alice.Post("/api/v1/statuses/" + hello.Str("id") + "/reblog").Want(200)
+			Settle(srv)
+			got := append(p.Delivered("Create"), p.Delivered("Announce")...)
 			if len(got) != 1 || got[0]["type"] != wanted {
 				t.Fatalf("the relay got %v", got)
 			}
-			if wanted == "Announce" && got[0]["object"] != hello.str("uri") {
+			if wanted == "Announce" && got[0]["object"] != hello.Str("uri") {
 				t.Errorf("it was announced %v", got[0]["object"])
 			}
-			alice.send("PUT", "/api/v1/statuses/"+hello.str("id"), map[string]any{"status": "hello, all"}).want(200)
-			settle(srv)
+			alice.SendJSON("PUT", "/api/v1/statuses/"+hello.Str("id"), map[string]any{"status": "hello, all"}).Want(200)
+			Settle(srv)
 			if style == "mastodon" {
-				lastOf(t, p, "Update")
+				LastDelivered(t, p, "Update")
 			}
-			alice.send("DELETE", "/api/v1/statuses/"+hello.str("id"), nil).want(200)
-			settle(srv)
-			if d := lastOf(t, p, "Delete"); d["actor"] != srv.url+"/users/"+alice.id {
+			alice.SendJSON("DELETE", "/api/v1/statuses/"+hello.Str("id"), nil).Want(200)
+			Settle(srv)
+			if d := LastDelivered(t, p, "Delete"); d["actor"] != srv.URL+"/users/"+alice.ID {
 				t.Errorf("the end of the post was told by %v", d["actor"])
 			}
 		})
@@ -180,136 +180,136 @@ func TestRelaysGetPublicPosts(t *testing.T) {
 
 // Case 125: what a relay announces is in the federated timeline and nowhere else.
 func TestRelayAnnounces(t *testing.T) {
-	srv, p := startWithPeer(t)
-	root := srv.relayAdmin()
-	relay := followFakeRelay(t, srv, root, p)
-	writer := p.actor("writer")
-	note := p.note(writer, "<p>by a relay</p>")
-	p.serve(note)
-	p.receive(srv, p.activity("Announce", relay, note["id"]))
-	timeline := root.get("/api/v1/timelines/public").want(200).list()
-	if len(timeline) != 1 || timeline[0].str("uri") != note["id"] || timeline[0].m["reblog"] != nil || timeline[0].num("reblogs_count") != 0 {
+	srv, p := StartWithFake(t)
+	root := srv.SignUpAdmin()
+	relay := FollowFakeRelay(t, srv, root, p)
+	writer := p.AddActor("writer")
+	note := p.Note(writer, "<p>by a relay</p>")
+	p.Serve(note)
+	p.PostAndSettle(srv, p.Activity("Announce", relay, note["id"]))
+	timeline := root.Get("/api/v1/timelines/public").Want(200).List()
+	if len(timeline) != 1 || timeline[0].Str("uri") != note["id"] || timeline[0].Fields["reblog"] != nil || timeline[0].Int("reblogs_count") != 0 {
 		t.Fatalf("the federated timeline is %v", timeline)
 	}
-	if n := root.get("/api/v1/notifications").want(200).list(); len(n) != 0 {
+	if n := root.Get("/api/v1/notifications").Want(200).List(); len(n) != 0 {
 		t.Errorf("the relay notifies: %v", n)
 	}
 
-	stranger := p.actor("stranger", doc{"type": "Application"})
-	unasked := p.note(writer, "<p>by nobody</p>")
-	p.serve(unasked)
-	p.receive(srv, p.activity("Announce", stranger, unasked["id"]))
-	if got := root.get("/api/v1/timelines/public").want(200).list(); len(got) != 1 {
+	stranger := p.AddActor("stranger", Doc{"type": "Application"})
+	unasked := p.Note(writer, "<p>by nobody</p>")
+	p.Serve(unasked)
+	p.PostAndSettle(srv, p.Activity("Announce", stranger, unasked["id"]))
+	if got := root.Get("/api/v1/timelines/public").Want(200).List(); len(got) != 1 {
 		t.Errorf("an Announce by one who is no relay: %v", got)
 	}
 }
 
 // Case 126: of what a relay forwards, only the id counts.
 func TestRelayForwards(t *testing.T) {
-	srv, p := startWithPeer(t)
-	root := srv.relayAdmin()
-	relay := followFakeRelay(t, srv, root, p)
-	writer := p.actor("writer")
-	note := p.note(writer, "<p>as its origin has it</p>")
-	p.serve(note)
-	forged := p.create(note)
-	forged["object"] = doc{"id": note["id"], "type": "Note", "attributedTo": writer, "content": "<p>forged</p>", "to": []any{toPublic}}
-	p.deliver(srv, "/inbox", relay, forged).want(http.StatusAccepted)
-	settle(srv)
-	list := root.get("/api/v1/timelines/public").want(200).list()
-	if len(list) != 1 || !strings.Contains(list[0].str("content"), "as its origin has it") {
+	srv, p := StartWithFake(t)
+	root := srv.SignUpAdmin()
+	relay := FollowFakeRelay(t, srv, root, p)
+	writer := p.AddActor("writer")
+	note := p.Note(writer, "<p>as its origin has it</p>")
+	p.Serve(note)
+	forged := p.Create(note)
+	forged["object"] = Doc{"id": note["id"], "type": "Note", "attributedTo": writer, "content": "<p>forged</p>", "to": []any{Public}}
+	p.Deliver(srv, "/inbox", relay, forged).Want(http.StatusAccepted)
+	Settle(srv)
+	list := root.Get("/api/v1/timelines/public").Want(200).List()
+	if len(list) != 1 || !strings.Contains(list[0].Str("content"), "as its origin has it") {
 		t.Fatalf("the timeline is %v", list)
 	}
-	p.deliver(srv, "/inbox", relay, p.activity("Delete", writer, note["id"])).want(http.StatusAccepted)
-	settle(srv)
-	if list := root.get("/api/v1/timelines/public").want(200).list(); len(list) != 1 {
+	p.Deliver(srv, "/inbox", relay, p.Activity("Delete", writer, note["id"])).Want(http.StatusAccepted)
+	Settle(srv)
+	if list := root.Get("/api/v1/timelines/public").Want(200).List(); len(list) != 1 {
 		t.Error("a post is gone because a relay said so")
 	}
-	p.remove(note["id"].(string), http.StatusGone)
-	p.deliver(srv, "/inbox", relay, p.activity("Delete", writer, note["id"])).want(http.StatusAccepted)
-	settle(srv)
-	if list := root.get("/api/v1/timelines/public").want(200).list(); len(list) != 0 {
+	p.Remove(note["id"].(string), http.StatusGone)
+	p.Deliver(srv, "/inbox", relay, p.Activity("Delete", writer, note["id"])).Want(http.StatusAccepted)
+	Settle(srv)
+	if list := root.Get("/api/v1/timelines/public").Want(200).List(); len(list) != 0 {
 		t.Error("a post is there that its origin has not any more")
 	}
 }
 
 // Case 127: leaving a relay, also one that is gone.
 func TestUnfollowRelay(t *testing.T) {
-	srv, p := startWithPeer(t)
-	root := srv.relayAdmin()
-	relay := followFakeRelay(t, srv, root, p)
+	srv, p := StartWithFake(t)
+	root := srv.SignUpAdmin()
+	relay := FollowFakeRelay(t, srv, root, p)
 	for _, tt := range []struct {
 		body map[string]any
 		want int
 	}{
 		{map[string]any{}, 400},
 		{map[string]any{"relay_url": ""}, 400},
-		{map[string]any{"relay_url": p.url + "/nobody"}, 404},
+		{map[string]any{"relay_url": p.URL + "/nobody"}, 404},
 		{map[string]any{"relay_url": relay}, 200},
 		{map[string]any{"relay_url": relay}, 404},
 	} {
-		a := root.send("DELETE", "/api/v1/svc/admin/relay", tt.body).want(tt.want)
-		if tt.want == 200 && strings.TrimSpace(string(a.body)) != `"`+relay+`"` {
-			t.Errorf("the answer is %s", a.body)
+		a := root.SendJSON("DELETE", "/api/v1/svc/admin/relay", tt.body).Want(tt.want)
+		if tt.want == 200 && strings.TrimSpace(string(a.Body)) != `"`+relay+`"` {
+			t.Errorf("the answer is %s", a.Body)
 		}
 	}
-	settle(srv)
-	undo := lastOf(t, p, "Undo")
-	if inner, _ := undo["object"].(doc); inner["type"] != "Follow" || inner["object"] != relay {
+	Settle(srv)
+	undo := LastDelivered(t, p, "Undo")
+	if inner, _ := undo["object"].(Doc); inner["type"] != "Follow" || inner["object"] != relay {
 		t.Errorf("it was told %v", undo)
 	}
 	wantRelays(t, root)
-	note := p.note(p.actor("writer"), "<p>late</p>")
-	p.serve(note)
-	p.receive(srv, p.activity("Announce", relay, note["id"]))
-	if got := root.get("/api/v1/timelines/public").want(200).list(); len(got) != 0 {
+	note := p.Note(p.AddActor("writer"), "<p>late</p>")
+	p.Serve(note)
+	p.PostAndSettle(srv, p.Activity("Announce", relay, note["id"]))
+	if got := root.Get("/api/v1/timelines/public").Want(200).List(); len(got) != 0 {
 		t.Errorf("a relay that was left goes on: %v", got)
 	}
-	before := len(p.delivered())
-	srv.signUp("alice").publish("nobody's business")
-	settle(srv)
-	if got := p.delivered()[before:]; len(got) != 0 {
+	before := len(p.Delivered())
+	srv.SignUp("alice").Publish("nobody's business")
+	Settle(srv)
+	if got := p.Delivered()[before:]; len(got) != 0 {
 		t.Errorf("a relay that was left still gets %v", got)
 	}
 
-	relay = followFakeRelay(t, srv, root, p)
-	p.remove(relay, http.StatusGone)
-	p.refuse(http.StatusServiceUnavailable)
-	root.send("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": relay}).want(400)
+	relay = FollowFakeRelay(t, srv, root, p)
+	p.Remove(relay, http.StatusGone)
+	p.RefuseDeliveries(http.StatusServiceUnavailable)
+	root.SendJSON("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": relay}).Want(400)
 	wantRelays(t, root, relay+"+")
-	root.send("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": relay, "force": true}).want(200)
+	root.SendJSON("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": relay, "force": true}).Want(200)
 	wantRelays(t, root)
 }
 
 // Addresses that are none of a relay are refused and leave nothing behind.
 func TestRelayRefusals(t *testing.T) {
-	srv, p := startWithPeer(t)
-	root := srv.relayAdmin()
-	for _, address := range []string{"", "x", "ftp://example.org/actor", srv.url + "/relay", p.url + "/nobody", "javascript:alert(1)", "http://127.0.0.1:1/actor"} {
-		root.post("/api/v1/svc/admin/relay", "relay_url", address).want(400)
+	srv, p := StartWithFake(t)
+	root := srv.SignUpAdmin()
+	for _, address := range []string{"", "x", "ftp://example.org/actor", srv.URL + "/relay", p.URL + "/nobody", "javascript:alert(1)", "http://127.0.0.1:1/actor"} {
+		root.Post("/api/v1/svc/admin/relay", "relay_url", address).Want(400)
 	}
-	root.send("POST", "/api/v1/svc/admin/relay", map[string]any{"relay_url": []any{1, 2}}).want(400)
+	root.SendJSON("POST", "/api/v1/svc/admin/relay", map[string]any{"relay_url": []any{1, 2}}).Want(400)
 	wantRelays(t, root)
-	srv.signUp("alice").post("/api/v1/svc/admin/relay", "relay_url", p.url+"/x").want(403)
+	srv.SignUp("alice").Post("/api/v1/svc/admin/relay", "relay_url", p.URL+"/x").Want(403)
 }
 
 // Two servers of this kind are relays for one another.
 func TestRelayForOneAnother(t *testing.T) {
-	peers := startPeers(t, 2)
+	peers := StartPeers(t, 2)
 	a, b := peers[0], peers[1]
-	root, bob := a.relayAdmin(), b.signUp("bob")
-	root.post("/api/v1/svc/admin/relay", "relay_url", b.url+"/relay").want(200)
-	settle(a, b)
-	wantRelays(t, root, b.url+"/relay+")
-	st := bob.publish("hello from far away")
-	settle(a, b)
-	list := root.get("/api/v1/timelines/public").want(200).list()
-	if len(list) != 1 || list[0].str("uri") != st.str("uri") {
+	root, bob := a.SignUpAdmin(), b.SignUp("bob")
+	root.Post("/api/v1/svc/admin/relay", "relay_url", b.URL+"/relay").Want(200)
+	Settle(a, b)
+	wantRelays(t, root, b.URL+"/relay+")
+	st := bob.Publish("hello from far away")
+	Settle(a, b)
+	list := root.Get("/api/v1/timelines/public").Want(200).List()
+	if len(list) != 1 || list[0].Str("uri") != st.Str("uri") {
 		t.Fatalf("the timeline is %v", list)
 	}
-	bob.send("DELETE", "/api/v1/statuses/"+st.str("id"), nil).want(200)
-	settle(a, b)
-	if list := root.get("/api/v1/timelines/public").want(200).list(); len(list) != 0 {
+	bob.SendJSON("DELETE", "/api/v1/statuses/"+st.Str("id"), nil).Want(200)
+	Settle(a, b)
+	if list := root.Get("/api/v1/timelines/public").Want(200).List(); len(list) != 0 {
 		t.Errorf("what was deleted is there: %v", list)
 	}
 }
@@ -317,11 +317,11 @@ func TestRelayForOneAnother(t *testing.T) {
 // Case 123: relays answer in many forms, of which each is taken from the relay that was asked, and from nobody else.
 func TestRelayAnswers(t *testing.T) {
 	type asked struct {
-		srv    *api
-		follow doc
+		srv    *Server
+		follow Doc
 	}
-	inner := func(a asked, changes doc) doc {
-		d := doc{"type": "Follow", "actor": a.srv.url + "/relay", "object": a.follow["object"]}
+	inner := func(a asked, changes Doc) Doc {
+		d := Doc{"type": "Follow", "actor": a.srv.URL + "/relay", "object": a.follow["object"]}
 		for k, v := range changes {
 			d[k] = v
 		}
@@ -334,15 +334,15 @@ func TestRelayAnswers(t *testing.T) {
 	}{
 		{"the Follow", func(a asked) any { return a.follow }, true},
 		{"its id", func(a asked) any { return a.follow["id"] }, true},
-		{"a Follow with its id only", func(a asked) any { return doc{"id": a.follow["id"], "type": "Follow"} }, true},
+		{"a Follow with its id only", func(a asked) any { return Doc{"id": a.follow["id"], "type": "Follow"} }, true},
 		{"a Follow without an id", func(a asked) any { return inner(a, nil) }, true},
-		{"a Follow of another id", func(a asked) any { return inner(a, doc{"id": "http://127.0.0.1:1/follows/7"}) }, true},
-		{"a Follow of all", func(a asked) any { return inner(a, doc{"object": toPublic}) }, true},
-		{"a Follow of all with another id", func(a asked) any { return inner(a, doc{"id": a.srv.url + "/activities/x", "object": toPublic}) }, true},
+		{"a Follow of another id", func(a asked) any { return inner(a, Doc{"id": "http://127.0.0.1:1/follows/7"}) }, true},
+		{"a Follow of all", func(a asked) any { return inner(a, Doc{"object": Public}) }, true},
+		{"a Follow of all with another id", func(a asked) any { return inner(a, Doc{"id": a.srv.URL + "/activities/x", "object": Public}) }, true},
 		{"another id alone", func(asked) any { return "http://127.0.0.1:1/follows/7" }, true},
-		{"an id of ours that is another's", func(a asked) any { return a.srv.url + "/activities/x" }, false},
-		{"a Follow by somebody else", func(a asked) any { return inner(a, doc{"actor": a.srv.url + "/users/alice"}) }, false},
-		{"a favourite", func(a asked) any { return inner(a, doc{"type": "Like"}) }, false},
+		{"an id of ours that is another's", func(a asked) any { return a.srv.URL + "/activities/x" }, false},
+		{"a Follow by somebody else", func(a asked) any { return inner(a, Doc{"actor": a.srv.URL + "/users/alice"}) }, false},
+		{"a favourite", func(a asked) any { return inner(a, Doc{"type": "Like"}) }, false},
 		{"nothing", func(asked) any { return nil }, false},
 	} {
 		styles := []string{"Application", "inbox"}
@@ -351,30 +351,30 @@ func TestRelayAnswers(t *testing.T) {
 		}
 		for _, style := range styles {
 			t.Run(style+" accepts "+tt.name, func(t *testing.T) {
-				srv, p := startWithPeer(t)
-				root := srv.relayAdmin()
+				srv, p := StartWithFake(t)
+				root := srv.SignUpAdmin()
 				kind := style
 				if style == "inbox" {
 					kind = "Application"
 				}
 				// Without WebFinger, an outbox and the like, as many relays are.
-				relay := p.actor("relay", doc{"type": kind, "inbox": p.url + "/inbox", "outbox": nil, "followers": nil, "following": nil, "endpoints": nil})
-				p.respond("/.well-known/webfinger?resource=acct%3Arelay%40"+strings.ReplaceAll(p.host, ":", "%3A"), http.StatusNotFound, "text/plain", nil)
-				stranger := p.url + "/users/relay"
+				relay := p.AddActor("relay", Doc{"type": kind, "inbox": p.URL + "/inbox", "outbox": nil, "followers": nil, "following": nil, "endpoints": nil})
+				p.Respond("/.well-known/webfinger?resource=acct%3Arelay%40"+strings.ReplaceAll(p.Host, ":", "%3A"), http.StatusNotFound, "text/plain", nil)
+				stranger := p.URL + "/users/relay"
 				address := relay
 				if style == "inbox" {
-					address = p.url + "/inbox"
+					address = p.URL + "/inbox"
 				} else {
-					stranger = p.actor("stranger", doc{"type": "Application"})
+					stranger = p.AddActor("stranger", Doc{"type": "Application"})
 				}
-				root.post("/api/v1/svc/admin/relay", "relay_url", address).want(200)
-				settle(srv)
-				a := asked{srv, lastOf(t, p, "Follow")}
+				root.Post("/api/v1/svc/admin/relay", "relay_url", address).Want(200)
+				Settle(srv)
+				a := asked{srv, LastDelivered(t, p, "Follow")}
 				if stranger != relay {
-					p.receive(srv, p.activity("Accept", stranger, tt.object(a)))
+					p.PostAndSettle(srv, p.Activity("Accept", stranger, tt.object(a)))
 					wantRelays(t, root, address)
 				}
-				p.receive(srv, p.activity("Accept", relay, tt.object(a)))
+				p.PostAndSettle(srv, p.Activity("Accept", relay, tt.object(a)))
 				want := address
 				if tt.want {
 					want += "+"
@@ -387,91 +387,91 @@ func TestRelayAnswers(t *testing.T) {
 
 // A relay that could not be had is asked again as soon as the staff wants it.
 func TestRelayThatComesLate(t *testing.T) {
-	srv, p := startWithPeer(t)
-	root := srv.relayAdmin()
-	address := p.url + "/users/relay"
-	root.post("/api/v1/svc/admin/relay", "relay_url", address).want(400)
-	p.actor("relay", doc{"type": "Application"})
-	root.post("/api/v1/svc/admin/relay", "relay_url", address).want(200)
-	settle(srv)
-	first := lastOf(t, p, "Follow")
-	root.post("/api/v1/svc/admin/relay", "relay_url", address).want(200) // it has not answered
-	settle(srv)
-	if again := lastOf(t, p, "Follow"); len(p.delivered("Follow")) != 2 || again["id"] != first["id"] {
+	srv, p := StartWithFake(t)
+	root := srv.SignUpAdmin()
+	address := p.URL + "/users/relay"
+	root.Post("/api/v1/svc/admin/relay", "relay_url", address).Want(400)
+	p.AddActor("relay", Doc{"type": "Application"})
+	root.Post("/api/v1/svc/admin/relay", "relay_url", address).Want(200)
+	Settle(srv)
+	first := LastDelivered(t, p, "Follow")
+	root.Post("/api/v1/svc/admin/relay", "relay_url", address).Want(200) // it has not answered
+	Settle(srv)
+	if again := LastDelivered(t, p, "Follow"); len(p.Delivered("Follow")) != 2 || again["id"] != first["id"] {
 		t.Errorf("it was asked again by %v", again)
 	}
-	p.remove(address, http.StatusNotFound)
-	root.send("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": address}).want(400)
-	p.actor("relay", doc{"type": "Application"})
-	p.receive(srv, p.activity("Accept", address, first))
+	p.Remove(address, http.StatusNotFound)
+	root.SendJSON("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": address}).Want(400)
+	p.AddActor("relay", Doc{"type": "Application"})
+	p.PostAndSettle(srv, p.Activity("Accept", address, first))
 	wantRelays(t, root, address+"+")
-	root.send("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": address}).want(200)
-	settle(srv)
-	p.receive(srv, p.activity("Accept", address, first)) // of what is no more
+	root.SendJSON("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": address}).Want(200)
+	Settle(srv)
+	p.PostAndSettle(srv, p.Activity("Accept", address, first)) // of what is no more
 	wantRelays(t, root)
 }
 
 // The actor for relays is there only where there is something for it to do.
 func TestRelayActorIsThere(t *testing.T) {
-	srv, p := startWithPeer(t, func(c *config.Config) { c.Federation.AllowRelay = false })
-	root := srv.relayAdmin()
-	relay := p.actor("relay", doc{"type": "Application"})
+	srv, p := StartWithFake(t, func(c *config.Config) { c.Federation.AllowRelay = false })
+	root := srv.SignUpAdmin()
+	relay := p.AddActor("relay", Doc{"type": "Application"})
 	wanted := func(status int) {
 		t.Helper()
-		for _, path := range []string{"/relay", "/relay/followers", "/relay/following", "/.well-known/webfinger?resource=" + srv.url + "/relay"} {
-			srv.as(nil).get(path).want(status)
+		for _, path := range []string{"/relay", "/relay/followers", "/relay/following", "/.well-known/webfinger?resource=" + srv.URL + "/relay"} {
+			srv.As(nil).Get(path).Want(status)
 		}
 	}
 	wanted(404)
 	// Who was not asked must not follow.
-	follow := p.activity("Follow", relay, srv.url+"/relay")
-	p.receive(srv, follow)
-	if r := lastOf(t, p, "Reject"); r["actor"] != srv.url+"/relay" || r["object"].(doc)["id"] != follow["id"] {
+	follow := p.Activity("Follow", relay, srv.URL+"/relay")
+	p.PostAndSettle(srv, follow)
+	if r := LastDelivered(t, p, "Reject"); r["actor"] != srv.URL+"/relay" || r["object"].(Doc)["id"] != follow["id"] {
 		t.Errorf("the follow is answered with %v", r)
 	}
-	root.post("/api/v1/svc/admin/relay", "relay_url", relay).want(200)
+	root.Post("/api/v1/svc/admin/relay", "relay_url", relay).Want(200)
 	wanted(200)
-	settle(srv)
-	p.receive(srv, p.activity("Reject", relay, lastOf(t, p, "Follow")))
+	Settle(srv)
+	p.PostAndSettle(srv, p.Activity("Reject", relay, LastDelivered(t, p, "Follow")))
 	wantRelays(t, root, relay)
-	root.send("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": relay}).want(200)
+	root.SendJSON("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": relay}).Want(200)
 	wanted(404)
 }
 
 // What a relay is told while it is away is the last that was wanted of it.
 func TestRelayAway(t *testing.T) {
-	srv, p := startWithPeer(t)
-	root := srv.relayAdmin()
-	relay := p.actor("relay", doc{"type": "Application"})
-	p.refuse(http.StatusServiceUnavailable)
+	srv, p := StartWithFake(t)
+	root := srv.SignUpAdmin()
+	relay := p.AddActor("relay", Doc{"type": "Application"})
+	p.RefuseDeliveries(http.StatusServiceUnavailable)
 	for range 2 {
-		root.post("/api/v1/svc/admin/relay", "relay_url", relay).want(200)
+		root.Post("/api/v1/svc/admin/relay", "relay_url", relay).Want(200)
 	}
-	settle(srv)
-	root.send("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": relay}).want(200)
-	settle(srv)
-	p.forget()
-	p.refuse(0)
-	if _, err := srv.fed.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
+	Settle(srv)
+	root.SendJSON("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": relay}).Want(200)
+	Settle(srv)
+	p.ClearDelivered()
+	p.RefuseDeliveries(0)
+	if _, err := srv.Federation.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
 		t.Fatal(err)
 	}
-	settle(srv)
-	if got := p.delivered(); len(got) != 1 || got[0]["type"] != "Undo" {
+	Settle(srv)
+	if got := p.Delivered(); len(got) != 1 || got[0]["type"] != "Undo" {
 		t.Errorf("it is told %v", got)
 	}
 }
 
 // Posts that are sent to the actors of the server itself are for nobody.
 func TestPostsToTheServer(t *testing.T) {
-	srv, p := startWithPeer(t)
-	bob := p.actor("bob")
+	srv, p := StartWithFake(t)
+	bob := p.AddActor("bob")
 	for _, path := range []string{"/relay/inbox", "/internal/fetch/inbox"} {
-		for _, to := range []string{srv.url + "/relay", srv.url + "/internal/fetch", bob + "/followers"} {
-			p.deliver(srv, path, bob, p.create(p.note(bob, "<p>psst</p>", doc{"to": []any{to}, "cc": []any{}}))).want(http.StatusAccepted)
+		for _, to := range []string{srv.URL + "/relay", srv.URL + "/internal/fetch", bob + "/followers"} {
+			p.Deliver(srv, path, bob, p.Create(p.Note(bob, "<p>psst</p>", Doc{"to": []any{to}, "cc": []any{}}))).Want(http.StatusAccepted)
 		}
 	}
-	settle(srv)
-	if n := srv.count(`SELECT count(*) FROM statuses`); n > 0 {
+	Settle(srv)
+	if n := srv.Count(`SELECT count(*) FROM statuses`); n > 0 {
 		t.Errorf("%d posts are kept", n)
 	}
 }

@@ -14,14 +14,14 @@ import (
 // remoteRoutes lead people who have their account elsewhere to their own server, to follow or answer from there.
 var remoteRoutes = routes{
 	"POST /api/v1/svc/remote_interaction": {anonymous.limit("search"), (*Server).remoteInteraction},
-	"GET /main/ostatus":                   {anonymous.pages(), (*Server).showRemote},
-	"POST /main/ostatus":                  {anonymous.pages().limit("search"), (*Server).goRemote},
+	"GET /main/ostatus":                   {anonymous.asHTML(), (*Server).showRemote},
+	"POST /main/ostatus":                  {anonymous.asHTML().limit("search"), (*Server).submitRemote},
 }
 
 // What is said where that does not work (extension API 27).
 const (
-	nobodyFound   = "Couldn't find user"
-	somethingElse = "Something went wrong"
+	userNotFound  = "Couldn't find user"
+	remoteFailure = "Something went wrong"
 )
 
 // remoteInteraction returns where somebody with an account elsewhere deals with what has an ActivityPub id.
@@ -33,31 +33,31 @@ func (s *Server) remoteInteraction(r *Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	page, fault := s.interactionPage(r, p.Profile, p.ID)
+	page, fault := s.remoteInteractionURL(r, p.Profile, p.ID)
 	if fault != "" {
 		return map[string]string{"error": fault}, nil
 	}
 	return map[string]string{"url": page}, nil
 }
 
-// interactionPage asks somebody's server for its page, or returns what to say if it has none.
-func (s *Server) interactionPage(r *Request, profile, uri string) (page, fault string) {
-	if !s.federates() || len(profile) > maxAddress || len(uri) > maxAddress {
-		return "", nobodyFound
+// remoteInteractionURL asks somebody's server for its page, or returns what to say if it has none.
+func (s *Server) remoteInteractionURL(r *Request, profile, uri string) (page, fault string) {
+	if !s.federates() || len(profile) > maxAddressBytes || len(uri) > maxAddressBytes {
+		return "", userNotFound
 	}
 	page, err := s.federation.InteractionPage(r.Context(), profile, uri)
 	switch {
-	case errors.Is(err, federation.ErrNobody):
-		return "", nobodyFound
+	case errors.Is(err, federation.ErrNoInteractionPage):
+		return "", userNotFound
 	case err != nil:
 		s.log.Debug("remote interaction", "profile", profile, "err", err)
-		return "", somethingElse
+		return "", remoteFailure
 	}
 	return page, ""
 }
 
-// maxAddress is the longest address or handle that is looked at.
-const maxAddress = 2048
+// maxAddressBytes is the longest address or handle that is looked at.
+const maxAddressBytes = 2048
 
 // remoteParams say what is to be followed or answered, and by whom. They come by themselves or as user[…] and status[…].
 type remoteParams struct {
@@ -104,7 +104,7 @@ func (s *Server) bindRemote(r *Request) (form web.Remote, uri, profile string, e
 		return form, st.URI, p.Profile, nil
 	}
 	a, err := s.db.AccountByName(r.Context(), strings.TrimPrefix(p.Nickname, "@"), "")
-	if errs.IsNotFound(err) || err == nil && a.Withheld {
+	if errs.IsNotFound(err) || err == nil && a.Unavailable {
 		err = errNoPage
 	}
 	if err != nil {
@@ -124,8 +124,8 @@ func (s *Server) showRemote(r *Request) (any, error) {
 	return s.page(http.StatusOK, form)
 }
 
-// goRemote leads them to their own server. Other sites must not use that to lead people astray.
-func (s *Server) goRemote(r *Request) (any, error) {
+// submitRemote leads them to their own server. Other sites must not use that to lead people astray.
+func (s *Server) submitRemote(r *Request) (any, error) {
 	if !s.sameOrigin(r.Request, Basic) {
 		return nil, errCrossSite
 	}
@@ -133,11 +133,11 @@ func (s *Server) goRemote(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, fault := s.interactionPage(r, profile, uri)
+	page, fault := s.remoteInteractionURL(r, profile, uri)
 	switch fault {
 	case "":
 		return redirect(page), nil
-	case nobodyFound:
+	case userNotFound:
 		form.Fault = "Could not find user, or their server has no page for this."
 	default:
 		form.Fault = "Something went wrong. Your server gives no answer."

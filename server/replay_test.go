@@ -22,13 +22,13 @@ import (
 // five minutes ago.
 type replay struct {
 	About  string
-	Served []doc    // what the other servers have, actors too
+	Served []Doc    // what the other servers have, actors too
 	Follow []string // actors whom alice follows
 	Inbox  []struct {
 		Personal bool // to alice's own inbox
 		Signer   string
 		Activity json.RawMessage
-		Serve    []doc    // what the other servers have from now on
+		Serve    []Doc    // what the other servers have from now on
 		Vanish   []string // addresses at which there is nothing any more
 	}
 	Show []string // posts that the golden file shows as alice sees them
@@ -65,32 +65,32 @@ func TestReplay(t *testing.T) {
 // replayer is a server and those that it has to do with.
 type replayer struct {
 	t     *testing.T
-	srv   *api
-	alice *member
-	peers map[string]*fakePeer // by their host in the documents
+	srv   *Server
+	alice *User
+	peers map[string]*FakeServer // by their host in the documents
 	now   time.Time
 	names *strings.Replacer // of hosts and of things here, as they are
 	back  *strings.Replacer // and as they stand in the documents
 }
 
 func startReplay(t *testing.T) *replayer {
-	srv := startPeers(t, 1)[0]
+	srv := StartPeers(t, 1)[0]
 	r := &replayer{
-		t: t, srv: srv, alice: srv.signUp("alice"), now: time.Now().UTC().Truncate(time.Second),
-		peers: map[string]*fakePeer{"peer.example": startFake(t), "other.example": startFake(t)},
+		t: t, srv: srv, alice: srv.SignUp("alice"), now: time.Now().UTC().Truncate(time.Second),
+		peers: map[string]*FakeServer{"peer.example": StartFake(t), "other.example": StartFake(t)},
 	}
-	hello := r.alice.publish("hello").str("uri")
-	poll := r.alice.ask([]string{"tea", "coffee"}, "multiple", "true").str("uri")
+	hello := r.alice.Publish("hello").Str("uri")
+	poll := r.alice.PublishPoll([]string{"tea", "coffee"}, "multiple", "true").Str("uri")
 	var there, here []string
 	add := func(name, is string) { there, here = append(there, name, is), append(here, is, name) }
-	add("https://social.example/users/alice", r.alice.uri())
+	add("https://social.example/users/alice", r.alice.URI())
 	add("https://social.example/objects/hello", hello)
 	add("https://social.example/objects/poll", poll)
-	add("https://social.example", srv.url)
-	add("social.example", strings.TrimPrefix(srv.url, "http://"))
+	add("https://social.example", srv.URL)
+	add("social.example", strings.TrimPrefix(srv.URL, "http://"))
 	for _, name := range slices.Sorted(maps.Keys(r.peers)) {
-		add("https://"+name, r.peers[name].url)
-		add(name, r.peers[name].host)
+		add("https://"+name, r.peers[name].URL)
+		add(name, r.peers[name].Host)
 	}
 	r.names, r.back = strings.NewReplacer(there...), strings.NewReplacer(here...)
 	return r
@@ -98,7 +98,7 @@ func startReplay(t *testing.T) *replayer {
 
 // real returns a document as it is sent.
 func (r *replayer) real(source string) string {
-	pem, err := httpsig.FormatPublicKey(fakeKeys().Public())
+	pem, err := httpsig.FormatPublicKey(SharedKey().Public())
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -113,9 +113,9 @@ func (r *replayer) real(source string) string {
 	})
 }
 
-func (r *replayer) peer(address string) *fakePeer {
+func (r *replayer) peer(address string) *FakeServer {
 	for _, p := range r.peers {
-		if strings.HasPrefix(address, p.url+"/") {
+		if strings.HasPrefix(address, p.URL+"/") {
 			return p
 		}
 	}
@@ -135,7 +135,7 @@ func (r *replayer) run(name, source string) {
 		r.serve(d)
 	}
 	for _, actor := range script.Follow {
-		r.alice.follows(actor)
+		r.alice.FollowRemote(actor)
 	}
 	var refused []string
 	for _, in := range script.Inbox {
@@ -143,7 +143,7 @@ func (r *replayer) run(name, source string) {
 			r.serve(d)
 		}
 		for _, address := range in.Vanish {
-			r.peer(address).remove(address, http.StatusGone)
+			r.peer(address).Remove(address, http.StatusGone)
 		}
 		refused = append(refused, r.deliver(in.Signer, in.Personal, in.Activity)...)
 	}
@@ -151,20 +151,20 @@ func (r *replayer) run(name, source string) {
 }
 
 // serve has a document answered at its id, and its actor found.
-func (r *replayer) serve(d doc) {
+func (r *replayer) serve(d Doc) {
 	id := d["id"].(string)
 	p := r.peer(id)
-	p.serve(d)
-	key, _ := d["publicKey"].(doc)
+	p.Serve(d)
+	key, _ := d["publicKey"].(Doc)
 	if key == nil {
 		return
 	}
-	p.keys[id] = fakeKeys()
+	p.Keys[id] = SharedKey()
 	if keyID, _ := key["id"].(string); keyID != "" {
-		p.keyIDs[id] = keyID
+		p.KeyIDs[id] = keyID
 	}
 	if nick, _ := d["preferredUsername"].(string); nick != "" {
-		p.finger(nick, id)
+		p.AddWebFinger(nick, id)
 	}
 }
 
@@ -182,20 +182,20 @@ func (r *replayer) deliver(signer string, personal bool, activity []byte) (refus
 		switch actor := d.Actor.(type) {
 		case string:
 			signer = actor
-		case doc:
+		case Doc:
 			signer = actor["id"].(string)
 		}
 	}
 	path := "/inbox"
 	if personal {
-		path = strings.TrimPrefix(r.alice.uri(), r.srv.url) + "/inbox"
+		path = strings.TrimPrefix(r.alice.URI(), r.srv.URL) + "/inbox"
 	}
-	if a := r.peer(signer).deliverRaw(r.srv, path, signer, activity); a.status != http.StatusAccepted {
-		refused = append(refused, fmt.Sprintf("%v: %d %s", d.ID, a.status, a.body))
+	if a := r.peer(signer).DeliverRaw(r.srv, path, signer, activity); a.Status != http.StatusAccepted {
+		refused = append(refused, fmt.Sprintf("%v: %d %s", d.ID, a.Status, a.Body))
 	}
-	settle(r.srv)
+	Settle(r.srv)
 	if id, _ := d.ID.(string); id != "" {
-		if reason := r.srv.refusals(id); reason != "" {
+		if reason := r.srv.Refusals(id); reason != "" {
 			refused = append(refused, id+": "+reason)
 		}
 	}
@@ -203,26 +203,26 @@ func (r *replayer) deliver(signer string, personal bool, activity []byte) (refus
 }
 
 // outcome returns what has come of all that.
-func (r *replayer) outcome(script *replay, refused []string) doc {
-	out := doc{"about": script.About}
+func (r *replayer) outcome(script *replay, refused []string) Doc {
+	out := Doc{"about": script.About}
 	if len(refused) > 0 {
 		out["refused"] = refused
 	}
-	posts := doc{}
+	posts := Doc{}
 	for _, uri := range script.Show {
 		name := r.back.Replace(uri)
-		if posts[name] = nil; r.alice.postOf(uri) != nil {
-			posts[name] = slim(r.alice.postOf(uri).m)
+		if posts[name] = nil; r.alice.FindPost(uri) != nil {
+			posts[name] = slim(r.alice.FindPost(uri).Fields)
 		}
 	}
 	out["posts"] = posts
 	for name, path := range map[string]string{"home": "timelines/home", "conversations": "conversations"} {
 		var list []any
-		for _, o := range r.alice.get("/api/v1/" + path).want(200).list() {
+		for _, o := range r.alice.Get("/api/v1/" + path).Want(200).List() {
 			if name == "conversations" {
-				list = append(list, doc{"with": o.names("accounts"), "unread": o.truth("unread"), "last": o.str("last_status.uri")})
-			} else if o.str("account.acct") != "alice" {
-				list = append(list, o.str("uri"))
+				list = append(list, Doc{"with": o.Usernames("accounts"), "unread": o.Bool("unread"), "last": o.Str("last_status.uri")})
+			} else if o.Str("account.acct") != "alice" {
+				list = append(list, o.Str("uri"))
 			}
 		}
 		if list != nil {
@@ -230,9 +230,9 @@ func (r *replayer) outcome(script *replay, refused []string) doc {
 		}
 	}
 	var told []any
-	for _, n := range r.alice.get("/api/v1/notifications").want(200).list() {
-		line := n.str("type") + " by " + n.str("account.acct")
-		if uri, ok := n.dig("status.uri").(string); ok {
+	for _, n := range r.alice.Get("/api/v1/notifications").Want(200).List() {
+		line := n.Str("type") + " by " + n.Str("account.acct")
+		if uri, ok := n.Find("status.uri").(string); ok {
 			line += ": " + uri
 		}
 		told = append(told, line)
@@ -240,9 +240,9 @@ func (r *replayer) outcome(script *replay, refused []string) doc {
 	if told != nil {
 		out["told"] = told
 	}
-	sent := []doc{}
+	sent := []Doc{}
 	for _, host := range slices.Sorted(maps.Keys(r.peers)) {
-		sent = append(sent, r.peers[host].delivered()...)
+		sent = append(sent, r.peers[host].Delivered()...)
 	}
 	for _, d := range sent {
 		delete(d, "@context")
@@ -256,11 +256,11 @@ func (r *replayer) outcome(script *replay, refused []string) doc {
 // slim leaves out of an entity what is empty, and of accounts all but their name.
 func slim(v any) any {
 	switch v := v.(type) {
-	case doc:
+	case Doc:
 		if acct, ok := v["acct"]; ok && v["followers_count"] != nil {
 			return acct
 		}
-		d := doc{}
+		d := Doc{}
 		for key, member := range v {
 			if member = slim(member); member != nil {
 				d[key] = member
@@ -294,7 +294,7 @@ func slim(v any) any {
 }
 
 // compare compares the outcome with the golden file.
-func (r *replayer) compare(name string, out doc) {
+func (r *replayer) compare(name string, out Doc) {
 	r.t.Helper()
 	var body bytes.Buffer
 	e := json.NewEncoder(&body)
@@ -315,7 +315,7 @@ func (r *replayer) compare(name string, out doc) {
 		return "TIME"
 	})
 	text = replayIDs.ReplaceAllString(text, `"$1": "N"`)
-	got := r.srv.golden([]byte(proxies.ReplaceAllString(text, "/proxy/KEY/ADDRESS")))
+	got := r.srv.Golden([]byte(proxies.ReplaceAllString(text, "/proxy/KEY/ADDRESS")))
 	file := filepath.Join("testdata/peers", name+".golden.json")
 	if *update {
 		if err := os.WriteFile(file, got, 0o644); err != nil {

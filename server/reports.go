@@ -23,7 +23,7 @@ func (s *Server) createReport(r *Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	report, about, err := s.social.Report(r.Context(), r.Viewer, social.Complaint{
+	report, about, err := s.social.Report(r.Context(), r.Viewer, social.ReportDraft{
 		Target: p.AccountID, Statuses: p.StatusIDs, Comment: p.Comment, Category: p.Category, Forward: p.Forward,
 	})
 	if err != nil {

@@ -9,136 +9,136 @@ import (
 )
 
 func TestReport(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob, carol, admin, moderator := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol"), srv.signUp("boss"), srv.signUp("mod")
-	srv.promote(admin, true, false)
-	srv.promote(moderator, false, true)
-	bad := bob.publish("bad", "spoiler_text", "worse")
-	secret := bob.publish("secret", "visibility", "direct")
-	foreign := carol.publish("by another")
-	boost := bob.post("/api/v1/statuses/" + foreign.id() + "/reblog").want(200).object()
+	srv := Start(t)
+	alice, bob, carol, admin, moderator := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("boss"), srv.SignUp("mod")
+	srv.SetRole(admin, true, false)
+	srv.SetRole(moderator, false, true)
+	bad := bob.Publish("bad", "spoiler_text", "worse")
+	secret := bob.Publish("secret", "visibility", "direct")
+	foreign := carol.Publish("by another")
+	boost := bob.Post("/api/v1/statuses/" + foreign.ID() + "/reblog").Want(200).Object()
 	type params = map[string]any
 
 	for _, tt := range []struct {
 		name   string
-		as     *member
+		as     *User
 		body   params
 		status int
 	}{
 		{"without an account", alice, params{"comment": "x"}, 400},
 		{"of nobody", alice, params{"account_id": "0"}, 404},
-		{"of oneself", alice, params{"account_id": alice.id}, 422},
-		{"with too long a comment", alice, params{"account_id": bob.id, "comment": strings.Repeat("x", 1001)}, 422},
-		{"of too many statuses", alice, params{"account_id": bob.id, "status_ids": slices.Repeat([]string{bad.id()}, 101)}, 422},
-		{"without a token", nil, params{"account_id": bob.id}, 401},
+		{"of oneself", alice, params{"account_id": alice.ID}, 422},
+		{"with too long a comment", alice, params{"account_id": bob.ID, "comment": strings.Repeat("x", 1001)}, 422},
+		{"of too many statuses", alice, params{"account_id": bob.ID, "status_ids": slices.Repeat([]string{bad.ID()}, 101)}, 422},
+		{"without a token", nil, params{"account_id": bob.ID}, 401},
 	} {
-		if got := srv.as(tt.as).send("POST", "/api/v1/reports", tt.body); got.status != tt.status {
-			t.Errorf("a report %s: got %d %s, want %d", tt.name, got.status, got.body, tt.status)
+		if got := srv.As(tt.as).SendJSON("POST", "/api/v1/reports", tt.body); got.Status != tt.status {
+			t.Errorf("a report %s: got %d %s, want %d", tt.name, got.Status, got.Body, tt.status)
 		}
 	}
-	reports := func(m *member) []*object {
+	reports := func(m *User) []*Object {
 		t.Helper()
-		return m.get("/api/v1/notifications", "types[]", "svc:report").want(200).list()
+		return m.Get("/api/v1/notifications", "types[]", "svc:report").Want(200).List()
 	}
 	if n := len(reports(admin)); n > 0 {
 		t.Fatalf("%d notifications of refused reports", n)
 	}
 
-	answer := alice.send("POST", "/api/v1/reports", params{
-		"account_id": bob.id, "status_ids": []string{bad.id(), secret.id(), foreign.id(), boost.id(), bad.id(), "0"},
+	answer := alice.SendJSON("POST", "/api/v1/reports", params{
+		"account_id": bob.ID, "status_ids": []string{bad.ID(), secret.ID(), foreign.ID(), boost.ID(), bad.ID(), "0"},
 		"comment": " look\n<here> ", "category": "spam", "forward": true, "rule_ids": nil,
 	})
-	wantEntity(t, "alice", answer, "Report")
-	report := answer.object()
-	if got := report.at("status_ids").([]any); len(got) != 1 || got[0] != bad.id() {
-		t.Errorf("status_ids: got %v, want only %s, which is bob's and can be seen", got, bad.id())
+	WantEntity(t, "alice", answer, "Report")
+	report := answer.Object()
+	if got := report.At("status_ids").([]any); len(got) != 1 || got[0] != bad.ID() {
+		t.Errorf("status_ids: got %v, want only %s, which is bob's and can be seen", got, bad.ID())
 	}
-	for path, want := range map[string]any{"category": "spam", "comment": "look\n<here>", "forwarded": false, "action_taken": false, "target_account.id": bob.id} {
-		if got := report.at(path); got != want {
+	for path, want := range map[string]any{"category": "spam", "comment": "look\n<here>", "forwarded": false, "action_taken": false, "target_account.id": bob.ID} {
+		if got := report.At(path); got != want {
 			t.Errorf("%s: got %v, want %v", path, got, want)
 		}
 	}
-	alice.send("POST", "/api/v1/reports", params{"account_id": bob.id, "category": "unheard of"}).want(200)
+	alice.SendJSON("POST", "/api/v1/reports", params{"account_id": bob.ID, "category": "unheard of"}).Want(200)
 
 	// The staff is told, nobody else.
-	for _, m := range []*member{admin, moderator} {
+	for _, m := range []*User{admin, moderator} {
 		list := reports(m)
 		if len(list) != 2 {
-			t.Fatalf("%s has %d notifications, want 2", m.nick, len(list))
+			t.Fatalf("%s has %d notifications, want 2", m.Nickname, len(list))
 		}
 		first := list[1]
 		for path, want := range map[string]any{
-			"type": "svc:report", "account.id": alice.id, "report.id": report.id(), "report.state": "open", "report.account.id": bob.id,
-			"report.actor.id": alice.id, "report.content": "look<br/>&lt;here&gt;",
+			"type": "svc:report", "account.id": alice.ID, "report.id": report.ID(), "report.state": "open", "report.account.id": bob.ID,
+			"report.actor.id": alice.ID, "report.content": "look<br/>&lt;here&gt;",
 		} {
-			if got := first.at(path); got != want {
+			if got := first.At(path); got != want {
 				t.Errorf("%s: got %v, want %v", path, got, want)
 			}
 		}
-		if got := first.at("report.statuses").([]any); len(got) != 1 || got[0].(map[string]any)["id"] != bad.id() {
+		if got := first.At("report.statuses").([]any); len(got) != 1 || got[0].(map[string]any)["id"] != bad.ID() {
 			t.Errorf("report.statuses: got %v", got)
 		}
-		if types := notificationTypes(m.get("/api/v1/notifications").want(200)); slices.Contains(types, "svc:report") {
-			t.Errorf("%s is told without asking for it", m.nick)
+		if types := notificationTypes(m.Get("/api/v1/notifications").Want(200)); slices.Contains(types, "svc:report") {
+			t.Errorf("%s is told without asking for it", m.Nickname)
 		}
 	}
-	for _, m := range []*member{alice, bob, carol} {
+	for _, m := range []*User{alice, bob, carol} {
 		if list := reports(m); len(list) > 0 {
-			t.Errorf("%s sees the report", m.nick)
+			t.Errorf("%s sees the report", m.Nickname)
 		}
 	}
-	bob.do("DELETE", "/api/v1/statuses/"+bad.id(), "", nil).want(200)
-	if got := reports(admin)[1].at("report.statuses").([]any); len(got) != 0 {
+	bob.Do("DELETE", "/api/v1/statuses/"+bad.ID(), "", nil).Want(200)
+	if got := reports(admin)[1].At("report.statuses").([]any); len(got) != 0 {
 		t.Errorf("after the deletion: got %v", got)
 	}
 	// Who is no longer staff no longer sees what the staff was told.
-	told := reports(moderator)[0].id()
-	moderator.get("/api/v1/notifications/" + told).want(200)
-	srv.insert(`UPDATE users SET is_moderator = 0 WHERE account_id = ?`, moderator.accountID())
+	told := reports(moderator)[0].ID()
+	moderator.Get("/api/v1/notifications/" + told).Want(200)
+	srv.Exec(`UPDATE users SET is_moderator = 0 WHERE account_id = ?`, moderator.AccountID())
 	if list := reports(moderator); len(list) > 0 {
 		t.Error("who was a moderator still sees reports")
 	}
-	moderator.get("/api/v1/notifications/" + told).want(404)
-	moderator.post("/api/v1/svc/notifications/read", "id", told).want(404)
-	if list := moderator.post("/api/v1/svc/notifications/read", "max_id", "9999999999999999").want(200).list(); len(list) > 0 {
+	moderator.Get("/api/v1/notifications/" + told).Want(404)
+	moderator.Post("/api/v1/svc/notifications/read", "id", told).Want(404)
+	if list := moderator.Post("/api/v1/svc/notifications/read", "max_id", "9999999999999999").Want(200).List(); len(list) > 0 {
 		t.Errorf("reading all shows who was a moderator %v", list)
 	}
 }
 
-func notificationTypes(a *answer) []string {
+func notificationTypes(a *Response) []string {
 	var types []string
-	for _, n := range a.list() {
-		types = append(types, n.str("type"))
+	for _, n := range a.List() {
+		types = append(types, n.Str("type"))
 	}
 	return types
 }
 
 func TestAnnouncements(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	now := srv.db.Now().UnixMilli()
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	now := srv.DB.Now().UnixMilli()
 	for i, a := range []struct {
 		starts, ends any
 	}{{nil, nil}, {now - 1000, now + 3_600_000}, {now + 3_600_000, nil}, {nil, now - 1000}} {
-		srv.insert(`INSERT INTO announcements (id, text, content, starts_at, ends_at, updated_at) VALUES (?, 'news', '<p>news</p>', ?, ?, ?)`,
+		srv.Exec(`INSERT INTO announcements (id, text, content, starts_at, ends_at, updated_at) VALUES (?, 'news', '<p>news</p>', ?, ?, ?)`,
 			now<<10+int64(i), a.starts, a.ends, now)
 	}
-	answer := alice.get("/api/v1/announcements")
-	wantEntity(t, "alice", answer, "[]Announcement")
-	list := answer.list()
+	answer := alice.Get("/api/v1/announcements")
+	WantEntity(t, "alice", answer, "[]Announcement")
+	list := answer.List()
 	if len(list) != 2 {
-		t.Fatalf("got %d announcements, want those two that are current: %s", len(list), answer.body)
+		t.Fatalf("got %d announcements, want those two that are current: %s", len(list), answer.Body)
 	}
-	srv.as(nil).get("/api/v1/announcements").want(401)
-	srv.as(nil).post("/api/v1/announcements/" + list[0].id() + "/dismiss").want(401)
-	alice.post("/api/v1/announcements/none/dismiss").want(404)
-	alice.post("/api/v1/announcements/" + store.AnnouncementID(now<<10+2).String() + "/dismiss").want(404) // is not to be seen yet
-	alice.post("/api/v1/announcements/" + store.AnnouncementID(now<<10+3).String() + "/dismiss").want(200) // was, until just now
+	srv.As(nil).Get("/api/v1/announcements").Want(401)
+	srv.As(nil).Post("/api/v1/announcements/" + list[0].ID() + "/dismiss").Want(401)
+	alice.Post("/api/v1/announcements/none/dismiss").Want(404)
+	alice.Post("/api/v1/announcements/" + store.AnnouncementID(now<<10+2).String() + "/dismiss").Want(404) // is not to be seen yet
+	alice.Post("/api/v1/announcements/" + store.AnnouncementID(now<<10+3).String() + "/dismiss").Want(200) // was, until just now
 	for range 2 {
-		alice.post("/api/v1/announcements/" + list[0].id() + "/dismiss").want(200)
+		alice.Post("/api/v1/announcements/" + list[0].ID() + "/dismiss").Want(200)
 	}
 	for _, tt := range []struct {
-		as     *member
+		as     *User
 		params []string
 		want   []bool // read
 	}{
@@ -148,11 +148,11 @@ func TestAnnouncements(t *testing.T) {
 		{bob, nil, []bool{false, false}},
 	} {
 		var read []bool
-		for _, a := range tt.as.get("/api/v1/announcements", tt.params...).want(200).list() {
-			read = append(read, a.truth("read"))
+		for _, a := range tt.as.Get("/api/v1/announcements", tt.params...).Want(200).List() {
+			read = append(read, a.Bool("read"))
 		}
 		if !slices.Equal(read, tt.want) {
-			t.Errorf("%s %v: got read %v, want %v", tt.as.nick, tt.params, read, tt.want)
+			t.Errorf("%s %v: got read %v, want %v", tt.as.Nickname, tt.params, read, tt.want)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type Request struct {
 	invalid  error   // why the parameters cannot be read
 	header   http.Header
 	status   int
-	began    time.Time
+	start    time.Time
 	started  bool // an http.Handler has begun to answer
 }
 
@@ -44,7 +44,7 @@ func (r *Request) Param(name string) string {
 
 // Query returns one parameter as text, "" if there is none. Like Bind it does not mind whether it came in the query or in the
 // body.
-func (r *Request) Query(name string) string { return r.parameter(name) }
+func (r *Request) Query(name string) string { return r.textParam(name) }
 
 // ClientIP returns the address of the client: the one that speaks to the nearest proxy that the settings trust.
 func (r *Request) ClientIP() netip.Addr { return r.address }

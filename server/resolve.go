@@ -20,8 +20,8 @@ type Resolved struct {
 	Status  store.StatusID
 }
 
-// resolveElsewhere is the Resolver of a server that has dealings with others.
-func (s *Server) resolveElsewhere(ctx context.Context, _ *store.Account, what string) (Resolved, error) {
+// resolveRemote is the Resolver of a server that has dealings with others.
+func (s *Server) resolveRemote(ctx context.Context, _ *store.Account, what string) (Resolved, error) {
 	account, status, err := s.federation.Resolve(ctx, what)
 	return Resolved{account, status}, err
 }
@@ -29,37 +29,37 @@ func (s *Server) resolveElsewhere(ctx context.Context, _ *store.Account, what st
 // federates tells whether there are dealings with other servers.
 func (s *Server) federates() bool { return s.federation != nil && s.settings.Federation.Enabled }
 
-// acquaint has accounts looked for, on their servers, that somebody writes to and that are not known here.
-func (s *Server) acquaint(r *Request, body, contentType string, to []string) {
+// resolveMentions has accounts looked for, on their servers, that somebody writes to and that are not known here.
+func (s *Server) resolveMentions(r *Request, body, contentType string, to []string) {
 	if s.federates() {
-		s.federation.Mentioned(r.Context(), body, contentType, to)
+		s.federation.ResolveMentions(r.Context(), body, contentType, to)
 	}
 }
 
-// seen has the profile of an account elsewhere that somebody looks at completed and kept up to date, in the background.
-func (s *Server) seen(r *Request, a *store.Account) {
+// refreshAccount has the profile of an account elsewhere that somebody looks at completed and kept up to date, in the background.
+func (s *Server) refreshAccount(r *Request, a *store.Account) {
 	if !a.Local() && r.Viewer != nil && s.federates() {
-		s.soft(r, s.federation.Seen(r.Context(), a))
+		s.succeeded(r, s.federation.AccountViewed(r.Context(), a))
 	}
 }
 
-// threadOpened has the thread of a post from elsewhere that somebody looks at completed, in the background.
-func (s *Server) threadOpened(r *Request, st *store.Status) {
+// completeThread has the thread of a post from elsewhere that somebody looks at completed, in the background.
+func (s *Server) completeThread(r *Request, st *store.Status) {
 	if !st.Local() && r.Viewer != nil && s.federates() {
-		s.soft(r, s.federation.ThreadOpened(r.Context(), st))
+		s.succeeded(r, s.federation.ThreadViewed(r.Context(), st))
 	}
 }
 
-// pollSeen has it asked, in the background, how the poll of a post from elsewhere stands that somebody looks at.
-func (s *Server) pollSeen(r *Request, id store.StatusID) {
+// refreshPoll has it asked, in the background, how the poll of a post from elsewhere stands that somebody looks at.
+func (s *Server) refreshPoll(r *Request, id store.StatusID) {
 	if r.Viewer != nil && s.federates() {
-		s.soft(r, s.federation.PollSeen(r.Context(), id))
+		s.succeeded(r, s.federation.PollViewed(r.Context(), id))
 	}
 }
 
-// findNamed finds the one thing that an address names: a post that the viewer may see, or an account.
-func (s *Server) findNamed(r *Request, q *searching, found *results) error {
-	named, err := s.named(r, q.text)
+// searchAddress finds the one thing that an address names: a post that the viewer may see, or an account.
+func (s *Server) searchAddress(r *Request, q *searchQuery, found *searchResults) error {
+	named, err := s.lookUpAddress(r, q.text)
 	if err != nil {
 		return err
 	}
@@ -89,11 +89,11 @@ func (s *Server) findNamed(r *Request, q *searching, found *results) error {
 	return nil
 }
 
-// named returns what an address names of what is known here, whether or not the viewer may see it.
-func (s *Server) named(r *Request, address string) (Resolved, error) {
+// lookUpAddress returns what an address names of what is known here, whether or not the viewer may see it.
+func (s *Server) lookUpAddress(r *Request, address string) (Resolved, error) {
 	address, _, _ = strings.Cut(address, "#")
 	if path, ok := strings.CutPrefix(address, s.baseURL+"/"); ok {
-		return s.namedHere(r, path)
+		return s.lookUpLocalAddress(r, path)
 	}
 	st, err := s.db.StatusByAddress(r.Context(), address)
 	if err != nil {
@@ -102,11 +102,11 @@ func (s *Server) named(r *Request, address string) (Resolved, error) {
 	if st != nil {
 		return Resolved{Status: st.ID}, nil
 	}
-	return s.accountNamed(r, address)
+	return s.accountByAddress(r, address)
 }
 
-// accountNamed returns the account that has an address, if the viewer may find it.
-func (s *Server) accountNamed(r *Request, address string) (Resolved, error) {
+// accountByAddress returns the account that has an address, if the viewer may find it.
+func (s *Server) accountByAddress(r *Request, address string) (Resolved, error) {
 	ids, err := s.db.SearchAccounts(r.Context(), store.AccountSearch{Text: address, Viewer: viewerID(r), LocalOnly: s.onlyLocal(r), Limit: 1})
 	if err != nil || len(ids) == 0 {
 		return Resolved{}, err
@@ -114,8 +114,8 @@ func (s *Server) accountNamed(r *Request, address string) (Resolved, error) {
 	return Resolved{Account: ids[0]}, nil
 }
 
-// namedHere returns what an address of this server names: /@NICK, /@NICK@HOST, /users/ID or NICK, /@NICK/ID, /objects/ID.
-func (s *Server) namedHere(r *Request, path string) (Resolved, error) {
+// lookUpLocalAddress returns what an address of this server names: /@NICK, /@NICK@HOST, /users/ID or NICK, /@NICK/ID, /objects/ID.
+func (s *Server) lookUpLocalAddress(r *Request, path string) (Resolved, error) {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(strings.TrimSuffix(path, "/"), "/")
 	handle, isHandle := strings.CutPrefix(parts[0], "@")
@@ -124,7 +124,7 @@ func (s *Server) namedHere(r *Request, path string) (Resolved, error) {
 	case len(parts) == 2 && parts[0] == "users":
 		var id store.AccountID
 		if id.UnmarshalText([]byte(parts[1])); id != 0 {
-			return s.accountNamed(r, s.baseURL+"/users/"+parts[1])
+			return s.accountByAddress(r, s.baseURL+"/users/"+parts[1])
 		}
 		handle = parts[1]
 	case len(parts) == 2 && (isHandle || parts[0] == "objects"):
@@ -138,11 +138,11 @@ func (s *Server) namedHere(r *Request, path string) (Resolved, error) {
 	if err != nil {
 		return Resolved{}, err
 	}
-	return s.accountNamed(r, a.URI)
+	return s.accountByAddress(r, a.URI)
 }
 
-// accountAnywhere is accountByHandle for who wants other servers to be asked for what is not known here.
-func (s *Server) accountAnywhere(r *Request, handle string) (*store.Account, error) {
+// resolveAccount is accountByHandle for who wants other servers to be asked for what is not known here.
+func (s *Server) resolveAccount(r *Request, handle string) (*store.Account, error) {
 	a, err := s.accountByHandle(r, handle)
 	if !errs.IsNotFound(err) || s.resolve == nil {
 		return a, err
@@ -152,7 +152,7 @@ func (s *Server) accountAnywhere(r *Request, handle string) (*store.Account, err
 		return nil, err
 	}
 	found, resolveErr := s.resolve(r.Context(), r.Viewer, nick+"@"+domain)
-	if !s.soft(r, resolveErr) || found.Account == 0 {
+	if !s.succeeded(r, resolveErr) || found.Account == 0 {
 		return nil, err
 	}
 	return s.visibleAccount(r, found.Account)
@@ -161,7 +161,7 @@ func (s *Server) accountAnywhere(r *Request, handle string) (*store.Account, err
 // resolveHandle returns the account of a handle that is not known here, if the viewer wants other servers to be asked and one of them
 // knows it; 0 otherwise. That it fails is no failure of the search.
 func (s *Server) resolveHandle(r *Request, handle string) store.AccountID {
-	if s.resolve == nil || r.Viewer == nil || !isTrue(r.Query("resolve")) {
+	if s.resolve == nil || r.Viewer == nil || !parseBool(r.Query("resolve")) {
 		return 0
 	}
 	nick, domain, ok := text.SplitHandle(handle)
@@ -169,6 +169,6 @@ func (s *Server) resolveHandle(r *Request, handle string) store.AccountID {
 		return 0
 	}
 	found, err := s.resolve(r.Context(), r.Viewer, nick+"@"+domain)
-	s.soft(r, err)
+	s.succeeded(r, err)
 	return found.Account
 }

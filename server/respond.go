@@ -49,8 +49,8 @@ func newJSONBuffer() *jsonBuffer {
 	return b
 }
 
-// largestKept is the size above which a buffer is not kept for the next answer.
-const largestKept = 1 << 20
+// maxPooledBuffer is the size above which a buffer is not kept for the next answer.
+const maxPooledBuffer = 1 << 20
 
 // respond writes what a handler returned, and returns the status.
 func (s *Server) respond(w http.ResponseWriter, r *Request, value any, err error) int {
@@ -96,15 +96,15 @@ func (b *jsonBuffer) encode(value any) error {
 }
 
 func (b *jsonBuffer) release() {
-	if cap(b.bytes) <= largestKept {
+	if cap(b.bytes) <= maxPooledBuffer {
 		b.bytes = b.bytes[:0]
 		jsonBuffers.Put(b)
 	}
 }
 
 var (
-	jsonType    = []string{"application/json; charset=utf-8"}
-	privateOnly = []string{"private, no-store"}
+	jsonType       = []string{"application/json; charset=utf-8"}
+	privateNoStore = []string{"private, no-store"}
 )
 
 func (s *Server) writeJSON(w http.ResponseWriter, r *Request, status int, text []byte) {
@@ -112,10 +112,10 @@ func (s *Server) writeJSON(w http.ResponseWriter, r *Request, status int, text [
 	h["Content-Type"] = jsonType
 	h["Content-Length"] = []string{strconv.Itoa(len(text))}
 	if h["Cache-Control"] == nil {
-		h["Cache-Control"] = privateOnly
+		h["Cache-Control"] = privateNoStore
 	}
 	// net/http gives an answer its time from when the headers of the request were there. A long upload may have used it up.
-	if patience := s.settings.Server.WriteTimeout; time.Since(r.began) > patience/4 {
+	if patience := s.settings.Server.WriteTimeout; time.Since(r.start) > patience/4 {
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
 	}
 	w.WriteHeader(status)
@@ -144,9 +144,9 @@ func (s *Server) respondError(w http.ResponseWriter, r *Request, err error) int 
 	}
 	var t *throttled
 	if errors.As(err, &t) {
-		t.tell(h, s.now())
+		t.setHeaders(h, s.now())
 	}
-	if r.endpoint.access.page {
+	if r.endpoint.access.html {
 		return s.serveHandler(w, r, s.errorPage(e))
 	}
 	if e.Status == http.StatusUnauthorized {
@@ -186,10 +186,10 @@ func appendJSONString(dst []byte, text string) []byte {
 
 // serveHandler lets a handler write the answer.
 func (s *Server) serveHandler(w http.ResponseWriter, r *Request, h http.Handler) int {
-	if out := w.Header(); r.endpoint.counted && out["Cache-Control"] == nil {
-		out["Cache-Control"] = privateOnly // the handler may think otherwise
+	if out := w.Header(); r.endpoint.isAPI && out["Cache-Control"] == nil {
+		out["Cache-Control"] = privateNoStore // the handler may think otherwise
 	}
-	out := &responseWriter{ResponseWriter: w, control: http.NewResponseController(w), request: r, patience: s.settings.Server.WriteTimeout}
+	out := &responseWriter{ResponseWriter: w, control: http.NewResponseController(w), request: r, writeTimeout: s.settings.Server.WriteTimeout}
 	h.ServeHTTP(out, r.Request)
 	return r.status
 }
@@ -198,12 +198,12 @@ func (s *Server) serveHandler(w http.ResponseWriter, r *Request, h http.Handler)
 // large files may last, and a client that takes nothing is cut off.
 type responseWriter struct {
 	http.ResponseWriter
-	control  *http.ResponseController
-	request  *Request
-	patience time.Duration
+	control      *http.ResponseController
+	request      *Request
+	writeTimeout time.Duration
 }
 
-func (w *responseWriter) extend() { w.control.SetWriteDeadline(time.Now().Add(w.patience)) }
+func (w *responseWriter) extend() { w.control.SetWriteDeadline(time.Now().Add(w.writeTimeout)) }
 
 func (w *responseWriter) WriteHeader(status int) {
 	w.request.status, w.request.started = status, true

@@ -23,7 +23,7 @@ func newRouter(list []*endpoint, serve func(*endpoint, http.ResponseWriter, *htt
 	var placed [][]*endpoint // by layer
 	for _, e := range slices.SortedFunc(slices.Values(list), literalFirst) {
 		layer := slices.IndexFunc(placed, func(others []*endpoint) bool {
-			return !slices.ContainsFunc(others, e.clashes)
+			return !slices.ContainsFunc(others, e.conflictsWith)
 		})
 		if layer < 0 {
 			layer = len(placed)
@@ -57,15 +57,15 @@ func literalFirst(a, b *endpoint) int {
 	}
 	for i := range min(len(a.segments), len(b.segments)) {
 		x, y := a.segments[i], b.segments[i]
-		if c := cmp.Or(cmp.Compare(wildness(x), wildness(y)), strings.Compare(x, y)); c != 0 {
+		if c := cmp.Or(cmp.Compare(wildcardRank(x), wildcardRank(y)), strings.Compare(x, y)); c != 0 {
 			return c
 		}
 	}
 	return cmp.Compare(len(a.segments), len(b.segments))
 }
 
-// wildness orders segments: literals, then parameters, the longer the literal before them the earlier, then the rest of a path.
-func wildness(segment string) int {
+// wildcardRank orders segments: literals, then parameters, the longer the literal before them the earlier, then the rest of a path.
+func wildcardRank(segment string) int {
 	const param, rest = 1 << 20, 1 << 21
 	switch i := strings.IndexAny(segment, ":*"); {
 	case i < 0:
@@ -77,23 +77,23 @@ func wildness(segment string) int {
 	}
 }
 
-// clashes tells whether one httprouter cannot hold both endpoints: where their paths part, one has a parameter that the
+// conflictsWith tells whether one httprouter cannot hold both endpoints: where their paths part, one has a parameter that the
 // other's literal could be a value of.
-func (e *endpoint) clashes(other *endpoint) bool {
+func (e *endpoint) conflictsWith(other *endpoint) bool {
 	if e.method != other.method {
 		return false
 	}
 	for i := range min(len(e.segments), len(other.segments)) {
 		x, y := e.segments[i], other.segments[i]
 		if x != y {
-			return couldBe(x, y) || couldBe(y, x)
+			return paramMatches(x, y) || paramMatches(y, x)
 		}
 	}
 	return false
 }
 
-// couldBe tells whether segment s stands where the parameter of pattern does.
-func couldBe(pattern, s string) bool {
+// paramMatches tells whether segment s stands where the parameter of pattern does.
+func paramMatches(pattern, s string) bool {
 	i := strings.IndexAny(pattern, ":*")
 	return i >= 0 && strings.HasPrefix(s, pattern[:i])
 }

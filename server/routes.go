@@ -63,7 +63,7 @@ type endpoint struct {
 	segments  []string
 	params    []string // the table's names of the parameters, by position
 	extension bool     // an extension or admin endpoint: refusals follow other conventions than the plain client API's
-	counted   bool     // counts as a request of the API for the rate limits
+	isAPI     bool     // counts as a request of the API for the rate limits
 	limits    []limit  // those of the access, made by name
 }
 
@@ -104,7 +104,7 @@ func newEndpoint(key string, rt route) *endpoint {
 		e.segments = append(e.segments, segment)
 	}
 	e.extension = isExtension(canonical)
-	e.counted = strings.HasPrefix(canonical, "/api/") || strings.HasPrefix(canonical, "/oauth/")
+	e.isAPI = strings.HasPrefix(canonical, "/api/") || strings.HasPrefix(canonical, "/oauth/")
 	e.limits = rt.access.limits
 	return e
 }

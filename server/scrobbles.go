@@ -26,7 +26,7 @@ func (s *Server) createScrobble(r *Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	l := social.Listening{Title: p.Title, Artist: p.Artist, Album: p.Album, Length: p.Length, ExternalLink: p.ExternalLink}
+	l := social.ScrobbleDraft{Title: p.Title, Artist: p.Artist, Album: p.Album, Length: p.Length, ExternalLink: p.ExternalLink}
 	if p.Visibility != "" {
 		v, ok := store.ParseVisibility(p.Visibility)
 		if !ok {

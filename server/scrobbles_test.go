@@ -8,34 +8,34 @@ import (
 	"svc/internal/config"
 )
 
-// scrobbles returns the titles of what somebody listened to.
-func (c *caller) scrobbles(of string, params ...string) []string {
-	c.api.t.Helper()
+// Scrobbles returns the titles of what somebody listened to.
+func (c *Client) Scrobbles(of string, params ...string) []string {
+	c.Server.T.Helper()
 	titles := []string{}
-	for _, o := range c.get("/api/v1/svc/accounts/"+of+"/scrobbles", params...).want(200).list() {
-		titles = append(titles, o.str("title"))
+	for _, o := range c.Get("/api/v1/svc/accounts/"+of+"/scrobbles", params...).Want(200).List() {
+		titles = append(titles, o.Str("title"))
 	}
 	return titles
 }
 
 func TestScrobble(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	full := alice.send("POST", "/api/v1/svc/scrobble", map[string]any{
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	full := alice.SendJSON("POST", "/api/v1/svc/scrobble", map[string]any{
 		"title": " Some <Title> ", "artist": "Some Artist", "album": "Some Album", "length": 180000, "externalLink": "https://example.org/song",
 	})
-	wantEntity(t, "alice", full, "Scrobble")
+	WantEntity(t, "alice", full, "Scrobble")
 	for path, want := range map[string]any{
-		"title": "Some <Title>", "artist": "Some Artist", "album": "Some Album", "length": float64(180000), "account.id": alice.id, "externalLink": "https://example.org/song",
+		"title": "Some <Title>", "artist": "Some Artist", "album": "Some Album", "length": float64(180000), "account.id": alice.ID, "externalLink": "https://example.org/song",
 	} {
-		if got := full.object().at(path); got != want {
+		if got := full.Object().At(path); got != want {
 			t.Errorf("%s: got %v, want %v", path, got, want)
 		}
 	}
-	wantEntity(t, "alice", alice.post("/api/v1/svc/scrobble", "title", "bare"), "Scrobble")
+	WantEntity(t, "alice", alice.Post("/api/v1/svc/scrobble", "title", "bare"), "Scrobble")
 	for _, tt := range []struct {
 		name   string
-		as     *member
+		as     *User
 		params []string
 		status int
 	}{
@@ -50,32 +50,32 @@ func TestScrobble(t *testing.T) {
 		{"with a link to no page", alice, []string{"title", "x", "externalLink", "javascript:alert(1)"}, 400},
 		{"without a token", nil, []string{"title", "x"}, 403},
 	} {
-		if got := srv.as(tt.as).post("/api/v1/svc/scrobble", tt.params...); got.status != tt.status {
-			t.Errorf("a scrobble %s: got %d %s, want %d", tt.name, got.status, got.body, tt.status)
+		if got := srv.As(tt.as).Post("/api/v1/svc/scrobble", tt.params...); got.Status != tt.status {
+			t.Errorf("a scrobble %s: got %d %s, want %d", tt.name, got.Status, got.Body, tt.status)
 		}
 	}
-	wantList(t, "by nickname", bob.scrobbles("alice"), "bare", "Some <Title>")
-	wantList(t, "bob's", alice.scrobbles(bob.id))
-	bob.get("/api/v1/svc/accounts/nobody/scrobbles").want(404)
-	for _, path := range []string{"/api/v1/timelines/home", "/api/v1/timelines/public", "/api/v1/accounts/" + alice.id + "/statuses"} {
-		if list := alice.get(path).want(200).list(); len(list) > 0 {
+	WantList(t, "by nickname", bob.Scrobbles("alice"), "bare", "Some <Title>")
+	WantList(t, "bob's", alice.Scrobbles(bob.ID))
+	bob.Get("/api/v1/svc/accounts/nobody/scrobbles").Want(404)
+	for _, path := range []string{"/api/v1/timelines/home", "/api/v1/timelines/public", "/api/v1/accounts/" + alice.ID + "/statuses"} {
+		if list := alice.Get(path).Want(200).List(); len(list) > 0 {
 			t.Errorf("%s has %v", path, list)
 		}
 	}
-	srv.withhold(alice)
-	bob.get("/api/v1/svc/accounts/" + alice.id + "/scrobbles").want(404)
+	srv.MakeUnavailable(alice)
+	bob.Get("/api/v1/svc/accounts/" + alice.ID + "/scrobbles").Want(404)
 }
 
 func TestScrobbleVisibility(t *testing.T) {
-	srv := startAPI(t)
-	alice, follower, stranger, blocked := srv.signUp("alice"), srv.signUp("follower"), srv.signUp("stranger"), srv.signUp("blocked")
-	srv.letFollow(follower, alice)
-	srv.letBlock(alice, blocked)
+	srv := Start(t)
+	alice, follower, stranger, blocked := srv.SignUp("alice"), srv.SignUp("follower"), srv.SignUp("stranger"), srv.SignUp("blocked")
+	srv.AddFollow(follower, alice)
+	srv.AddBlock(alice, blocked)
 	for _, v := range []string{"public", "unlisted", "local", "private", "direct"} {
-		alice.post("/api/v1/svc/scrobble", "title", v, "visibility", v).want(200)
+		alice.Post("/api/v1/svc/scrobble", "title", v, "visibility", v).Want(200)
 	}
 	for _, tt := range []struct {
-		as   *member
+		as   *User
 		want string
 	}{
 		{alice, "direct private local unlisted public"},
@@ -84,19 +84,19 @@ func TestScrobbleVisibility(t *testing.T) {
 		{nil, "unlisted public"},
 		{blocked, ""},
 	} {
-		wantList(t, "seen", srv.as(tt.as).scrobbles(alice.id), strings.Fields(tt.want)...)
+		WantList(t, "seen", srv.As(tt.as).Scrobbles(alice.ID), strings.Fields(tt.want)...)
 	}
 	for i := range 25 {
-		alice.post("/api/v1/svc/scrobble", "title", fmt.Sprint(i)).want(200)
+		alice.Post("/api/v1/svc/scrobble", "title", fmt.Sprint(i)).Want(200)
 	}
-	if n := len(alice.scrobbles(alice.id)); n != 20 {
+	if n := len(alice.Scrobbles(alice.ID)); n != 20 {
 		t.Errorf("a page of %d, want 20", n)
 	}
-	last := alice.get("/api/v1/svc/accounts/"+alice.id+"/scrobbles", "limit", "28").want(200)
-	ids := last.ids()
-	wantList(t, "older", alice.scrobbles(alice.id, "max_id", ids[27]), "unlisted", "public")
-	wantList(t, "newer", alice.scrobbles(alice.id, "min_id", ids[2], "limit", "1"), "23")
-	if link := last.header.Get("Link"); !strings.Contains(link, "max_id="+ids[27]) || !strings.Contains(link, "min_id="+ids[0]) {
+	last := alice.Get("/api/v1/svc/accounts/"+alice.ID+"/scrobbles", "limit", "28").Want(200)
+	ids := last.IDs()
+	WantList(t, "older", alice.Scrobbles(alice.ID, "max_id", ids[27]), "unlisted", "public")
+	WantList(t, "newer", alice.Scrobbles(alice.ID, "min_id", ids[2], "limit", "1"), "23")
+	if link := last.Header.Get("Link"); !strings.Contains(link, "max_id="+ids[27]) || !strings.Contains(link, "min_id="+ids[0]) {
 		t.Errorf("Link: %s", link)
 	}
 }
@@ -104,66 +104,66 @@ func TestScrobbleVisibility(t *testing.T) {
 // Case 85: what somebody elsewhere listens to is listed. Followers elsewhere hear of what people here listen to if the settings want it,
 // and a server that refuses it is no worse for that.
 func TestListen(t *testing.T) {
-	srv, peer := startWithPeer(t, func(c *config.Config) { c.Federation.SendListens = true })
-	alice := srv.signUp("alice")
-	bob := peer.actor("bob")
-	id := srv.meet(bob)
-	listen := func(track doc, more ...doc) doc {
+	srv, peer := StartWithFake(t, func(c *config.Config) { c.Federation.SendListens = true })
+	alice := srv.SignUp("alice")
+	bob := peer.AddActor("bob")
+	id := srv.FetchActor(bob)
+	listen := func(track Doc, more ...Doc) Doc {
 		track["type"], track["attributedTo"] = "Audio", bob
-		return peer.activity("Listen", bob, track, append([]doc{{"to": []any{toPublic}, "cc": []any{bob + "/followers"}}}, more...)...)
+		return peer.Activity("Listen", bob, track, append([]Doc{{"to": []any{Public}, "cc": []any{bob + "/followers"}}}, more...)...)
 	}
-	first := listen(doc{"title": "Song", "artist": "Band", "album": "Record", "length": 180000})
-	peer.receive(srv, first)
-	peer.receive(srv, first)
-	peer.receive(srv, listen(doc{"title": "Text", "length": "2000", "to": []any{bob + "/followers"}, "cc": []any{}}))
-	peer.receive(srv, listen(doc{"artist": "who has no title"}))
-	peer.receive(srv, listen(doc{"title": strings.Repeat("x", 600), "externalLink": "javascript:1"}))
-	peer.receive(srv, peer.activity("Listen", bob, peer.url+"/tracks/1"))
-	forged := listen(doc{"title": "forged"})
-	forged["object"].(doc)["attributedTo"] = peer.url + "/users/carol"
-	peer.receive(srv, forged)
-	list := alice.get("/api/v1/svc/accounts/" + id + "/scrobbles").want(200).list()
-	if len(list) != 2 || list[1].str("title") != "Song" || list[1].str("artist") != "Band" || list[1].num("length") != 180000 || !strings.HasSuffix(list[0].str("title"), "x…") {
+	first := listen(Doc{"title": "Song", "artist": "Band", "album": "Record", "length": 180000})
+	peer.PostAndSettle(srv, first)
+	peer.PostAndSettle(srv, first)
+	peer.PostAndSettle(srv, listen(Doc{"title": "Text", "length": "2000", "to": []any{bob + "/followers"}, "cc": []any{}}))
+	peer.PostAndSettle(srv, listen(Doc{"artist": "who has no title"}))
+	peer.PostAndSettle(srv, listen(Doc{"title": strings.Repeat("x", 600), "externalLink": "javascript:1"}))
+	peer.PostAndSettle(srv, peer.Activity("Listen", bob, peer.URL+"/tracks/1"))
+	forged := listen(Doc{"title": "forged"})
+	forged["object"].(Doc)["attributedTo"] = peer.URL + "/users/carol"
+	peer.PostAndSettle(srv, forged)
+	list := alice.Get("/api/v1/svc/accounts/" + id + "/scrobbles").Want(200).List()
+	if len(list) != 2 || list[1].Str("title") != "Song" || list[1].Str("artist") != "Band" || list[1].Int("length") != 180000 || !strings.HasSuffix(list[0].Str("title"), "x…") {
 		t.Errorf("scrobbles: %v", list)
 	}
-	if n := srv.count(`SELECT length FROM scrobbles WHERE title = 'Text' AND visibility = 3`); n != 2000 {
+	if n := srv.Count(`SELECT length FROM scrobbles WHERE title = 'Text' AND visibility = 3`); n != 2000 {
 		t.Errorf("a length in text: %d, want 2000", n)
 	}
-	wantList(t, "alice is told", alice.told())
+	WantList(t, "alice is told", alice.NotificationTypes())
 
-	alice.post("/api/v1/svc/scrobble", "title", "before", "length", "5").want(200)
-	peer.receive(srv, peer.activity("Follow", bob, alice.uri()))
-	peer.forget()
-	peer.refuse(400)
+	alice.Post("/api/v1/svc/scrobble", "title", "before", "length", "5").Want(200)
+	peer.PostAndSettle(srv, peer.Activity("Follow", bob, alice.URI()))
+	peer.ClearDelivered()
+	peer.RefuseDeliveries(400)
 	for _, v := range []string{"public", "local", "direct"} {
-		alice.post("/api/v1/svc/scrobble", "title", v, "visibility", v, "length", "5").want(200)
+		alice.Post("/api/v1/svc/scrobble", "title", v, "visibility", v, "length", "5").Want(200)
 	}
-	settle(srv)
-	sent := peer.delivered("Listen")
+	Settle(srv)
+	sent := peer.Delivered("Listen")
 	if len(sent) == 0 {
 		t.Fatal("nothing was delivered")
 	}
 	for _, d := range sent { // again, signed in another way
-		wantMember(t, d, "public", "object", "title")
-		wantMember(t, d, float64(5), "object", "length")
-		wantMember(t, d, alice.uri(), "object", "attributedTo")
+		WantField(t, d, "public", "object", "title")
+		WantField(t, d, float64(5), "object", "length")
+		WantField(t, d, alice.URI(), "object", "attributedTo")
 	}
-	if n := srv.count(`SELECT count(*) FROM hosts WHERE failures > 0 OR unreachable_since IS NOT NULL OR rest_until > 0`); n != 0 {
+	if n := srv.Count(`SELECT count(*) FROM hosts WHERE failures > 0 OR unreachable_since IS NOT NULL OR backoff_until > 0`); n != 0 {
 		t.Errorf("the host counts as bad")
 	}
-	if n := srv.count(`SELECT count(*) FROM deliveries`); n != 0 {
+	if n := srv.Count(`SELECT count(*) FROM deliveries`); n != 0 {
 		t.Errorf("%d deliveries are tried again", n)
 	}
 }
 
 // Without the setting nobody elsewhere hears of it.
 func TestListensAreNotSent(t *testing.T) {
-	srv, peer := startWithPeer(t)
-	alice := srv.signUp("alice")
-	peer.receive(srv, peer.activity("Follow", peer.actor("bob"), alice.uri()))
-	alice.post("/api/v1/svc/scrobble", "title", "song").want(200)
-	settle(srv)
-	if got := peer.delivered("Listen"); len(got) > 0 {
+	srv, peer := StartWithFake(t)
+	alice := srv.SignUp("alice")
+	peer.PostAndSettle(srv, peer.Activity("Follow", peer.AddActor("bob"), alice.URI()))
+	alice.Post("/api/v1/svc/scrobble", "title", "song").Want(200)
+	Settle(srv)
+	if got := peer.Delivered("Listen"); len(got) > 0 {
 		t.Errorf("delivered: %v", got)
 	}
 }

@@ -20,16 +20,16 @@ var searchRoutes = routes{
 	"GET /api/v1/search": {content("read:search").limit("search"), (*Server).searchV1},
 }
 
-// results is what a search finds. All three lists are always there.
-type results struct {
-	accounts entity.List[entity.Account]
-	statuses entity.List[*entity.Status]
-	hashtags entity.List[entity.FoundTag]
-	names    bool // hashtags are mere names
+// searchResults is what a search finds. All three lists are always there.
+type searchResults struct {
+	accounts  entity.List[entity.Account]
+	statuses  entity.List[*entity.Status]
+	hashtags  entity.List[entity.FoundTag]
+	namesOnly bool // hashtags are mere names
 }
 
 // AppendJSON renders what was found.
-func (f *results) AppendJSON(dst []byte) []byte {
+func (f *searchResults) AppendJSON(dst []byte) []byte {
 	dst = f.accounts.AppendJSON(append(dst, `{"accounts":`...))
 	dst = f.statuses.AppendJSON(append(dst, `,"statuses":`...))
 	dst = append(dst, `,"hashtags":[`...)
@@ -37,7 +37,7 @@ func (f *results) AppendJSON(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		if f.names {
+		if f.namesOnly {
 			dst = appendJSONString(dst, t.Name)
 		} else {
 			dst = t.AppendJSON(dst)
@@ -46,8 +46,8 @@ func (f *results) AppendJSON(dst []byte) []byte {
 	return append(dst, ']', '}')
 }
 
-// searching is what is looked for.
-type searching struct {
+// searchQuery is what is looked for.
+type searchQuery struct {
 	text      string
 	accounts  bool
 	statuses  bool
@@ -65,7 +65,7 @@ func (s *Server) search(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.find(r, q), nil
+	return s.runSearch(r, q), nil
 }
 
 // searchV1 is search with hashtags as mere names.
@@ -74,12 +74,12 @@ func (s *Server) searchV1(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := s.find(r, q)
-	found.names = true
+	found := s.runSearch(r, q)
+	found.namesOnly = true
 	return found, nil
 }
 
-func bindSearch(r *Request) (*searching, error) {
+func bindSearch(r *Request) (*searchQuery, error) {
 	var p struct {
 		Q         string `param:"q,required"`
 		Type      string `param:"type"`
@@ -90,7 +90,7 @@ func bindSearch(r *Request) (*searching, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	q := &searching{
+	q := &searchQuery{
 		text: strings.TrimSpace(p.Q), following: p.Following, resolve: p.Resolve && r.Viewer != nil, author: p.AccountID, page: r.Page(20, 40),
 	}
 	q.accounts, q.statuses, q.hashtags = p.Type == "accounts", p.Type == "statuses", p.Type == "hashtags"
@@ -101,46 +101,46 @@ func bindSearch(r *Request) (*searching, error) {
 }
 
 // isAddress tells whether nothing but an address is looked for: it names one thing.
-func (q *searching) isAddress() bool {
+func (q *searchQuery) isAddress() bool {
 	return (strings.HasPrefix(q.text, "https://") || strings.HasPrefix(q.text, "http://")) && strings.IndexFunc(q.text, unicode.IsSpace) < 0
 }
 
-// find does a search. A part that fails is empty, whatever the others find (extension API 22). The anonymous do not turn pages.
-func (s *Server) find(r *Request, q *searching) *results {
-	found := new(results)
+// runSearch does a search. A part that fails is empty, whatever the others find (extension API 22). The anonymous do not turn pages.
+func (s *Server) runSearch(r *Request, q *searchQuery) *searchResults {
+	found := new(searchResults)
 	turned := q.page.Offset > 0 || q.page.MaxID != 0 || q.page.MinID != 0 || q.page.SinceID != 0
 	if q.text == "" || r.Viewer == nil && turned {
 		return found
 	}
 	if q.isAddress() {
 		if q.page.Offset == 0 {
-			s.soft(r, s.findNamed(r, q, found))
+			s.succeeded(r, s.searchAddress(r, q, found))
 		}
 		return found
 	}
 	if q.accounts && !strings.HasPrefix(q.text, "#") {
-		accounts, err := s.accountsLike(r, q.text, q.following, q.page)
-		if s.soft(r, err) {
+		accounts, err := s.findAccounts(r, q.text, q.following, q.page)
+		if s.succeeded(r, err) {
 			found.accounts = accounts
 		}
 	}
 	if q.statuses {
-		statuses, err := s.statusesLike(r, q)
-		if s.soft(r, err) {
+		statuses, err := s.findStatuses(r, q)
+		if s.succeeded(r, err) {
 			found.statuses = statuses
 		}
 	}
 	if q.hashtags {
-		tags, err := s.tagsLike(r, q)
-		if s.soft(r, err) {
+		tags, err := s.findTags(r, q)
+		if s.succeeded(r, err) {
 			found.hashtags = tags
 		}
 	}
 	return found
 }
 
-// soft tells whether a part of a search has come to its end, and notes why if it has not and that is the server's fault.
-func (s *Server) soft(r *Request, err error) bool {
+// succeeded tells whether a part of a search has come to its end, and notes why if it has not and that is the server's fault.
+func (s *Server) succeeded(r *Request, err error) bool {
 	var refusal *errs.Error
 	if err != nil && (!errors.As(err, &refusal) || refusal.Status >= http.StatusInternalServerError) && r.Context().Err() == nil {
 		s.logError(r, slog.LevelError, err)
@@ -148,8 +148,8 @@ func (s *Server) soft(r *Request, err error) bool {
 	return err == nil
 }
 
-// statusesLike returns the posts that a text describes.
-func (s *Server) statusesLike(r *Request, q *searching) (entity.List[*entity.Status], error) {
+// findStatuses returns the posts that a text describes.
+func (s *Server) findStatuses(r *Request, q *searchQuery) (entity.List[*entity.Status], error) {
 	search := store.StatusSearch{
 		Text: q.text, Viewer: viewerID(r), Host: s.settings.Host(), Offset: q.page.Offset, Page: q.page.Page,
 		LocalOnly: s.onlyLocal(r), Discoverable: s.settings.Search.DiscoverableOnly,
@@ -175,9 +175,9 @@ func (s *Server) onlyLocal(r *Request) bool {
 // The most words of which each may be a hashtag, and all of them together one.
 const maxTagWords = 10
 
-// tagsLike returns the hashtags that a text may mean. One word is a hashtag, whether or not it was ever used, and the beginning of
+// findTags returns the hashtags that a text may mean. One word is a hashtag, whether or not it was ever used, and the beginning of
 // others; of several those count that were used or are written with the sign, and all of them joined to one.
-func (s *Server) tagsLike(r *Request, q *searching) (entity.List[entity.FoundTag], error) {
+func (s *Server) findTags(r *Request, q *searchQuery) (entity.List[entity.FoundTag], error) {
 	words := strings.Fields(q.text)
 	if len(words) > maxTagWords {
 		return nil, nil
@@ -193,7 +193,7 @@ func (s *Server) tagsLike(r *Request, q *searching) (entity.List[entity.FoundTag
 		names, err = s.db.SearchTags(r.Context(), viewerID(r), name, depth-1)
 		names = append([]string{name}, names...)
 	} else {
-		names, err = s.tagsAmong(r, words)
+		names, err = s.tagsInWords(r, words)
 	}
 	if err != nil {
 		return nil, err
@@ -201,8 +201,8 @@ func (s *Server) tagsLike(r *Request, q *searching) (entity.List[entity.FoundTag
 	return s.entities.Tags(r.Context(), r.Viewer, names[min(q.page.Offset, len(names)):min(depth, len(names))])
 }
 
-// tagsAmong returns the hashtags among several words, and the one that all of them make.
-func (s *Server) tagsAmong(r *Request, words []string) ([]string, error) {
+// tagsInWords returns the hashtags among several words, and the one that all of them make.
+func (s *Server) tagsInWords(r *Request, words []string) ([]string, error) {
 	var names, asked []string
 	var joined strings.Builder
 	all := true

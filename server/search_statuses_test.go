@@ -16,17 +16,17 @@ import (
 	"svc/store"
 )
 
-// found returns the ids of the posts that a search finds.
-func (c *caller) found(q string, params ...string) []string {
-	c.api.t.Helper()
-	return members(c.get("/api/v2/search", append([]string{"q", q, "type", "statuses"}, params...)...).want(200).object(), "statuses", "id")
+// SearchStatuses returns the ids of the posts that a search finds.
+func (c *Client) SearchStatuses(q string, params ...string) []string {
+	c.Server.T.Helper()
+	return ListField(c.Get("/api/v2/search", append([]string{"q", q, "type", "statuses"}, params...)...).Want(200).Object(), "statuses", "id")
 }
 
 // wantFound fails the test if a search finds other posts than those; each is a name in names.
-func wantFound(t *testing.T, as *caller, names map[string]string, q string, want ...string) {
+func wantFound(t *testing.T, as *Client, names map[string]string, q string, want ...string) {
 	t.Helper()
 	var got []string
-	for _, id := range as.found(q) {
+	for _, id := range as.SearchStatuses(q) {
 		got = append(got, names[id])
 	}
 	if !slices.Equal(got, want) {
@@ -36,18 +36,18 @@ func wantFound(t *testing.T, as *caller, names map[string]string, q string, want
 
 // TestSearchQueries looks for posts by all that one can type.
 func TestSearchQueries(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	name := map[string]string{}
-	post := func(as *member, key, text string, params ...string) string {
-		id := as.publish(text, params...).id()
+	post := func(as *User, key, text string, params ...string) string {
+		id := as.Publish(text, params...).ID()
 		name[id] = key
 		return id
 	}
 	fox := post(alice, "fox", "The quick brown fox doesn't jump.", "language", "en")
 	post(bob, "dog", "A quick dog jumps over a brown log #Dogs_only https://example.com/page", "language", "pt-BR")
 	post(alice, "cafe", "Meet me at the CAFÉ, @bob", "spoiler_text", "breakfast plans")
-	picture := bob.upload(pngFile(3, 3), valuePart("description", "a sleeping cat")).id()
+	picture := bob.Upload(PNG(3, 3), ValuePart("description", "a sleeping cat")).ID()
 	post(bob, "cat", "look", "media_ids[]", picture, "sensitive", "true")
 	post(bob, "reply", "an answer to that", "in_reply_to_id", fox)
 	post(alice, "tokyo", "東京タワーへ行きました")
@@ -58,10 +58,10 @@ func TestSearchQueries(t *testing.T) {
 	post(alice, "party", "it is a 🎉 day")
 	poll := post(alice, "poll", "which tea?", "poll[options][]", "oolong", "poll[options][]", "rooibos", "poll[expires_in]", "3600")
 	year := "2026"
-	if st, err := srv.db.Status(t.Context(), statusID(fox)); err == nil {
+	if st, err := srv.DB.Status(t.Context(), StatusID(fox)); err == nil {
 		year = st.CreatedAt.String()[:4]
 	}
-	host := strings.TrimPrefix(srv.url, "http://")
+	host := strings.TrimPrefix(srv.URL, "http://")
 	for q, want := range map[string][]string{
 		"quick":                        {"dog", "fox"},
 		"QUICK brown":                  {"dog", "fox"},
@@ -133,84 +133,84 @@ func TestSearchQueries(t *testing.T) {
 		"\x00quick\x00":                {"dog", "fox"},
 		strings.Repeat("quick ", 1000): {"dog", "fox"},
 	} {
-		wantFound(t, alice.caller, name, q, want...)
+		wantFound(t, alice.Client, name, q, want...)
 	}
-	wantFound(t, srv.as(nil), name, "from:me")
-	wantFound(t, srv.as(nil), name, "in:library")
-	if got := alice.found("from:me", "limit", "1"); len(got) != 1 || name[got[0]] != "poll" {
+	wantFound(t, srv.As(nil), name, "from:me")
+	wantFound(t, srv.As(nil), name, "in:library")
+	if got := alice.SearchStatuses("from:me", "limit", "1"); len(got) != 1 || name[got[0]] != "poll" {
 		t.Errorf("from:me finds %v", got)
 	}
-	alice.send("PUT", "/api/v1/statuses/"+poll, map[string]any{"status": "which tea?", "poll": map[string]any{"options": []string{"sencha", "rooibos"}, "expires_in": 3600}}).want(200)
-	wantFound(t, alice.caller, name, "oolong")
-	wantFound(t, alice.caller, name, "sencha", "poll")
-	if got := alice.found("quick", "account_id", bob.id); len(got) != 1 || name[got[0]] != "dog" {
+	alice.SendJSON("PUT", "/api/v1/statuses/"+poll, map[string]any{"status": "which tea?", "poll": map[string]any{"options": []string{"sencha", "rooibos"}, "expires_in": 3600}}).Want(200)
+	wantFound(t, alice.Client, name, "oolong")
+	wantFound(t, alice.Client, name, "sencha", "poll")
+	if got := alice.SearchStatuses("quick", "account_id", bob.ID); len(got) != 1 || name[got[0]] != "dog" {
 		t.Errorf("of one account: %v", got)
 	}
-	if got := alice.found("quick", "account_id", "nonsense"); len(got) != 0 {
+	if got := alice.SearchStatuses("quick", "account_id", "nonsense"); len(got) != 0 {
 		t.Errorf("of no account: %v", got)
 	}
 }
 
 // TestSearchFollowsPosts edits and deletes what can be found.
 func TestSearchFollowsPosts(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	picture := alice.upload(pngFile(3, 3), valuePart("description", "zebra")).id()
-	st := alice.publish("marmalade @bob", "media_ids[]", picture)
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	picture := alice.Upload(PNG(3, 3), ValuePart("description", "zebra")).ID()
+	st := alice.Publish("marmalade @bob", "media_ids[]", picture)
 	want := func(q string, ids ...string) {
 		t.Helper()
-		if got := bob.found(q); !slices.Equal(got, ids) {
+		if got := bob.SearchStatuses(q); !slices.Equal(got, ids) {
 			t.Errorf("%q finds %v, want %v", q, got, ids)
 		}
 	}
-	want("marmalade zebra", st.id())
-	bob.post("/api/v1/statuses/" + st.id() + "/reblog").want(200)
-	want("marmalade", st.id()) // the boost is not found beside it
+	want("marmalade zebra", st.ID())
+	bob.Post("/api/v1/statuses/" + st.ID() + "/reblog").Want(200)
+	want("marmalade", st.ID()) // the boost is not found beside it
 	want("from:bob")
-	alice.send("PUT", "/api/v1/media/"+picture, map[string]any{"description": "giraffe"}).want(200)
+	alice.SendJSON("PUT", "/api/v1/media/"+picture, map[string]any{"description": "giraffe"}).Want(200)
 	want("zebra")
-	want("giraffe marmalade", st.id())
-	alice.send("PUT", "/api/v1/statuses/"+st.id(), map[string]any{"status": "honey", "media_ids": []string{picture}}).want(200)
+	want("giraffe marmalade", st.ID())
+	alice.SendJSON("PUT", "/api/v1/statuses/"+st.ID(), map[string]any{"status": "honey", "media_ids": []string{picture}}).Want(200)
 	want("marmalade")
-	want("honey giraffe has:media", st.id())
-	alice.send("PUT", "/api/v1/statuses/"+st.id(), map[string]any{"status": "honey"}).want(200)
+	want("honey giraffe has:media", st.ID())
+	alice.SendJSON("PUT", "/api/v1/statuses/"+st.ID(), map[string]any{"status": "honey"}).Want(200)
 	want("honey has:media")
 	want("giraffe")
-	alice.do("DELETE", "/api/v1/statuses/"+st.id(), "", nil).want(200)
+	alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200)
 	want("honey")
-	brief := alice.publish("gone in a moment").id()
-	alice.post("/api/v1/statuses", "status", "only a look", "preview", "true").want(200)
+	brief := alice.Publish("gone in a moment").ID()
+	alice.Post("/api/v1/statuses", "status", "only a look", "preview", "true").Want(200)
 	want("only a look")
 	want("moment", brief)
-	if err := srv.social.DeleteAccount(t.Context(), alice.accountID()); err != nil {
+	if err := srv.Social.DeleteAccount(t.Context(), alice.AccountID()); err != nil {
 		t.Fatal(err)
 	}
 	want("moment")
-	srv.settle()
-	if n := srv.count(`SELECT count(*) FROM statuses_fts_docsize`); n != 0 {
+	srv.RunJobs()
+	if n := srv.Count(`SELECT count(*) FROM statuses_fts_docsize`); n != 0 {
 		t.Errorf("%d posts are still in the index", n)
 	}
 }
 
 // TestSearchAudience looks for posts as everybody who may find some.
 func TestSearchAudience(t *testing.T) {
-	srv := startAPI(t)
-	author, follower, mentioned, fan := srv.signUp("author"), srv.signUp("follower"), srv.signUp("mentioned"), srv.signUp("fan")
-	stranger, blocked, muting := srv.signUp("stranger"), srv.signUp("blocked"), srv.signUp("muting")
-	for _, m := range []*member{follower, fan, blocked} {
-		m.post("/api/v1/accounts/" + author.id + "/follow").want(200)
+	srv := Start(t)
+	author, follower, mentioned, fan := srv.SignUp("author"), srv.SignUp("follower"), srv.SignUp("mentioned"), srv.SignUp("fan")
+	stranger, blocked, muting := srv.SignUp("stranger"), srv.SignUp("blocked"), srv.SignUp("muting")
+	for _, m := range []*User{follower, fan, blocked} {
+		m.Post("/api/v1/accounts/" + author.ID + "/follow").Want(200)
 	}
 	name := map[string]string{}
 	for _, v := range []string{"public", "unlisted", "local", "private", "direct"} {
-		id := author.publish("@mentioned @blocked needle", "visibility", v).id()
+		id := author.Publish("@mentioned @blocked needle", "visibility", v).ID()
 		name[id] = v
-		fan.post("/api/v1/statuses/" + id + "/bookmark")
+		fan.Post("/api/v1/statuses/" + id + "/bookmark")
 	}
-	author.post("/api/v1/accounts/" + blocked.id + "/block").want(200)
-	muting.post("/api/v1/accounts/" + author.id + "/mute").want(200)
-	wantFound(t, srv.as(nil), name, "needle", "unlisted", "public")
+	author.Post("/api/v1/accounts/" + blocked.ID + "/block").Want(200)
+	muting.Post("/api/v1/accounts/" + author.ID + "/mute").Want(200)
+	wantFound(t, srv.As(nil), name, "needle", "unlisted", "public")
 	for _, tt := range []struct {
-		as   *member
+		as   *User
 		want []string
 	}{
 		{author, []string{"direct", "private", "local", "unlisted", "public"}},
@@ -221,56 +221,56 @@ func TestSearchAudience(t *testing.T) {
 		{blocked, nil},
 		{muting, nil},
 	} {
-		t.Run(tt.as.nick, func(t *testing.T) { wantFound(t, tt.as.caller, name, "needle", tt.want...) })
+		t.Run(tt.as.Nickname, func(t *testing.T) { wantFound(t, tt.as.Client, name, "needle", tt.want...) })
 	}
-	wantFound(t, muting.caller, name, "needle from:author", "local", "unlisted", "public")
-	wantFound(t, fan.caller, name, "in:library", "private", "local", "unlisted", "public")
-	fan.post("/api/v1/accounts/" + author.id + "/unfollow").want(200)
-	wantFound(t, fan.caller, name, "needle", "local", "unlisted", "public")
-	follower.post("/api/v1/accounts/" + author.id + "/block").want(200)
-	wantFound(t, follower.caller, name, "needle")
-	wantFound(t, follower.caller, name, "needle from:author")
-	srv.withhold(author)
-	wantFound(t, stranger.caller, name, "needle")
-	wantFound(t, mentioned.caller, name, "needle")
+	wantFound(t, muting.Client, name, "needle from:author", "local", "unlisted", "public")
+	wantFound(t, fan.Client, name, "in:library", "private", "local", "unlisted", "public")
+	fan.Post("/api/v1/accounts/" + author.ID + "/unfollow").Want(200)
+	wantFound(t, fan.Client, name, "needle", "local", "unlisted", "public")
+	follower.Post("/api/v1/accounts/" + author.ID + "/block").Want(200)
+	wantFound(t, follower.Client, name, "needle")
+	wantFound(t, follower.Client, name, "needle from:author")
+	srv.MakeUnavailable(author)
+	wantFound(t, stranger.Client, name, "needle")
+	wantFound(t, mentioned.Client, name, "needle")
 }
 
 // TestSearchSettings finds less and more, as the settings say.
 func TestSearchSettings(t *testing.T) {
 	for _, wide := range []bool{false, true} {
-		srv := startAPI(t, func(c *config.Config) { c.Search.AnonymousRemote, c.Search.DiscoverableOnly = wide, wide })
-		shy, open, reader := srv.signUp("shy"), srv.signUp("open"), srv.signUp("reader")
-		open.send("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"discoverable": true}).want(200)
+		srv := Start(t, func(c *config.Config) { c.Search.AnonymousRemote, c.Search.DiscoverableOnly = wide, wide })
+		shy, open, reader := srv.SignUp("shy"), srv.SignUp("open"), srv.SignUp("reader")
+		open.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"discoverable": true}).Want(200)
 		name := map[string]string{}
-		shown := open.publish("needle").id()
-		hidden := shy.publish("needle").id()
-		told := shy.publish("needle @reader").id()
-		liked := shy.publish("needle").id()
-		away := srv.remotePost(t, "needle", "https://remote.example/objects/1")
-		reader.post("/api/v1/statuses/" + liked + "/favourite").want(200)
+		shown := open.Publish("needle").ID()
+		hidden := shy.Publish("needle").ID()
+		told := shy.Publish("needle @reader").ID()
+		liked := shy.Publish("needle").ID()
+		away := srv.AddRemotePost(t, "needle", "https://remote.example/objects/1")
+		reader.Post("/api/v1/statuses/" + liked + "/favourite").Want(200)
 		for id, n := range map[string]string{shown: "shown", hidden: "hidden", told: "told", liked: "liked", away: "away"} {
 			name[id] = n
 		}
 		if wide {
-			wantFound(t, srv.as(nil), name, "needle", "away", "shown")
-			wantFound(t, reader.caller, name, "needle", "away", "liked", "told", "shown")
-			wantFound(t, shy.caller, name, "needle", "away", "liked", "told", "hidden", "shown")
+			wantFound(t, srv.As(nil), name, "needle", "away", "shown")
+			wantFound(t, reader.Client, name, "needle", "away", "liked", "told", "shown")
+			wantFound(t, shy.Client, name, "needle", "away", "liked", "told", "hidden", "shown")
 		} else {
-			wantFound(t, srv.as(nil), name, "needle", "liked", "told", "hidden", "shown")
-			wantFound(t, reader.caller, name, "needle", "away", "liked", "told", "hidden", "shown")
+			wantFound(t, srv.As(nil), name, "needle", "liked", "told", "hidden", "shown")
+			wantFound(t, reader.Client, name, "needle", "away", "liked", "told", "hidden", "shown")
 		}
-		accounts := members(srv.as(nil).get("/api/v2/search", "q", "faraway").want(200).object(), "accounts", "acct")
+		accounts := ListField(srv.As(nil).Get("/api/v2/search", "q", "faraway").Want(200).Object(), "accounts", "acct")
 		if got := len(accounts) == 1; got != wide {
 			t.Errorf("with %v the anonymous find %v", wide, accounts)
 		}
 	}
 }
 
-// remotePost stores a public post by somebody elsewhere, as federation would.
-func (a *api) remotePost(t *testing.T, text, uri string) string {
+// AddRemotePost stores a public post by somebody elsewhere, as federation would.
+func (a *Server) AddRemotePost(t *testing.T, text, uri string) string {
 	t.Helper()
 	var id store.StatusID
-	err := a.db.Update(t.Context(), func(tx *store.Tx) error {
+	err := a.DB.Update(t.Context(), func(tx *store.Tx) error {
 		author := &store.Account{
 			Nickname: "faraway", Domain: "remote.example", URI: "https://remote.example/users/1", URL: "https://remote.example/@faraway",
 			ActorType: "Person", Discoverable: true,
@@ -286,7 +286,7 @@ func (a *api) remotePost(t *testing.T, text, uri string) string {
 		if err := tx.AddStatus(t.Context(), st); err != nil {
 			return err
 		}
-		tx.IndexStatus(st, &store.Indexed{Texts: []string{text}})
+		tx.IndexStatus(st, &store.SearchDocument{Texts: []string{text}})
 		return nil
 	})
 	if err != nil {
@@ -297,11 +297,11 @@ func (a *api) remotePost(t *testing.T, text, uri string) string {
 
 // TestSearchPaging walks what a search finds, by offset and by id.
 func TestSearchPaging(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
+	srv := Start(t)
+	alice := srv.SignUp("alice")
 	var want []string
 	for i := range 45 {
-		want = append(want, alice.publish(fmt.Sprintf("needle %d", i)).id())
+		want = append(want, alice.Publish(fmt.Sprintf("needle %d", i)).ID())
 	}
 	slices.Reverse(want)
 	for _, tt := range []struct {
@@ -309,19 +309,19 @@ func TestSearchPaging(t *testing.T) {
 		got  []string
 		want []string
 	}{
-		{"the standard", alice.found("needle"), want[:20]},
-		{"the most", alice.found("needle", "limit", "200"), want[:40]},
-		{"by offset", alice.found("needle", "limit", "10", "offset", "40"), want[40:]},
-		{"past the end", alice.found("needle", "offset", "45"), nil},
-		{"far past the end", alice.found("needle", "offset", "99999999"), nil},
-		{"older than", alice.found("needle", "max_id", want[10], "limit", "3"), want[11:14]},
-		{"the oldest that are newer", alice.found("needle", "min_id", want[10], "limit", "3"), want[7:10]},
-		{"between", alice.found("needle", "max_id", want[3], "min_id", want[7]), want[4:7]},
-		{"by no id", alice.found("needle", "max_id", "what?"), nil},
-		{"by an id of nothing", alice.found("needle", "max_id", "0"), nil},
-		{"the anonymous", srv.as(nil).found("needle", "limit", "2"), want[:2]},
-		{"the anonymous turning pages", srv.as(nil).found("needle", "limit", "2", "offset", "2"), nil},
-		{"the anonymous turning pages by id", srv.as(nil).found("needle", "max_id", want[1]), nil},
+		{"the standard", alice.SearchStatuses("needle"), want[:20]},
+		{"the most", alice.SearchStatuses("needle", "limit", "200"), want[:40]},
+		{"by offset", alice.SearchStatuses("needle", "limit", "10", "offset", "40"), want[40:]},
+		{"past the end", alice.SearchStatuses("needle", "offset", "45"), nil},
+		{"far past the end", alice.SearchStatuses("needle", "offset", "99999999"), nil},
+		{"older than", alice.SearchStatuses("needle", "max_id", want[10], "limit", "3"), want[11:14]},
+		{"the oldest that are newer", alice.SearchStatuses("needle", "min_id", want[10], "limit", "3"), want[7:10]},
+		{"between", alice.SearchStatuses("needle", "max_id", want[3], "min_id", want[7]), want[4:7]},
+		{"by no id", alice.SearchStatuses("needle", "max_id", "what?"), nil},
+		{"by an id of nothing", alice.SearchStatuses("needle", "max_id", "0"), nil},
+		{"the anonymous", srv.As(nil).SearchStatuses("needle", "limit", "2"), want[:2]},
+		{"the anonymous turning pages", srv.As(nil).SearchStatuses("needle", "limit", "2", "offset", "2"), nil},
+		{"the anonymous turning pages by id", srv.As(nil).SearchStatuses("needle", "max_id", want[1]), nil},
 	} {
 		if !slices.Equal(tt.got, tt.want) {
 			t.Errorf("%s: got %v, want %v", tt.name, tt.got, tt.want)
@@ -331,13 +331,13 @@ func TestSearchPaging(t *testing.T) {
 
 // TestSearchAddresses looks for the one thing that an address names, in all forms that it has.
 func TestSearchAddresses(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	st := alice.publish("hello").id()
-	secret := alice.publish("psst", "visibility", "private").id()
-	bob.publish("see " + srv.url + "/@alice and " + srv.url + "/objects/" + st)
-	away := srv.remotePost(t, "from afar", "https://remote.example/objects/1")
-	remote := members(bob.get("/api/v2/search", "q", "@faraway@remote.example").want(200).object(), "accounts", "id")[0]
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	st := alice.Publish("hello").ID()
+	secret := alice.Publish("psst", "visibility", "private").ID()
+	bob.Publish("see " + srv.URL + "/@alice and " + srv.URL + "/objects/" + st)
+	away := srv.AddRemotePost(t, "from afar", "https://remote.example/objects/1")
+	remote := ListField(bob.Get("/api/v2/search", "q", "@faraway@remote.example").Want(200).Object(), "accounts", "id")[0]
 	for address, want := range map[string]string{
 		"/objects/" + st:                     st,
 		"/@alice/" + st:                      st,
@@ -345,10 +345,10 @@ func TestSearchAddresses(t *testing.T) {
 		"/@alice/" + st + "?x=y#z":           st,
 		"/objects/" + secret:                 "",
 		"/objects/nonsense":                  "",
-		"/@alice":                            alice.id,
-		"/@Alice/":                           alice.id,
-		"/users/alice":                       alice.id,
-		"/users/" + alice.id:                 alice.id,
+		"/@alice":                            alice.ID,
+		"/@Alice/":                           alice.ID,
+		"/users/alice":                       alice.ID,
+		"/users/" + alice.ID:                 alice.ID,
 		"/@faraway@remote.example":           remote,
 		"/@nobody":                           "",
 		"/users/nobody":                      "",
@@ -365,40 +365,40 @@ func TestSearchAddresses(t *testing.T) {
 		"https://remote.example/objects/1#x": away,
 	} {
 		if strings.HasPrefix(address, "/") {
-			address = srv.url + address
+			address = srv.URL + address
 		}
-		found := bob.get("/api/v2/search", "q", address).want(200).object()
-		got := append(members(found, "accounts", "id"), members(found, "statuses", "id")...)
+		found := bob.Get("/api/v2/search", "q", address).Want(200).Object()
+		got := append(ListField(found, "accounts", "id"), ListField(found, "statuses", "id")...)
 		if want == "" && len(got) > 0 || want != "" && !slices.Equal(got, []string{want}) {
 			t.Errorf("%s finds %v, want %s", address, got, want)
 		}
-		if tags := members(found, "hashtags", "name"); len(tags) > 0 {
+		if tags := ListField(found, "hashtags", "name"); len(tags) > 0 {
 			t.Errorf("%s finds hashtags %v", address, tags)
 		}
 	}
-	if got := bob.found(srv.url + "/@alice"); len(got) != 0 {
+	if got := bob.SearchStatuses(srv.URL + "/@alice"); len(got) != 0 {
 		t.Errorf("an account is found among the statuses: %v", got)
 	}
-	if got := bob.found(`"` + srv.url + `/@alice"`); len(got) != 1 {
+	if got := bob.SearchStatuses(`"` + srv.URL + `/@alice"`); len(got) != 1 {
 		t.Errorf("the post with an address in it is not found: %v", got)
 	}
 }
 
 // TestSearchResolves has other servers asked for what is not known here, but only by those who may have that done.
 func TestSearchResolves(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	away := srv.remotePost(t, "from afar", "https://remote.example/objects/1")
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	away := srv.AddRemotePost(t, "from afar", "https://remote.example/objects/1")
 	var remote store.AccountID
-	remote.UnmarshalText([]byte(members(alice.get("/api/v2/search", "q", "@faraway@remote.example").want(200).object(), "accounts", "id")[0]))
+	remote.UnmarshalText([]byte(ListField(alice.Get("/api/v2/search", "q", "@faraway@remote.example").Want(200).Object(), "accounts", "id")[0]))
 	var asked []string
 	handler := server.New(server.Config{
-		Settings: srv.settings, DB: srv.db, Social: srv.social, Entities: srv.entities, Emojis: srv.emojis, Keys: srv.keys,
+		Settings: srv.Settings, DB: srv.DB, Social: srv.Social, Entities: srv.Entities, Emojis: srv.Emojis, Keys: srv.Keys,
 		Resolve: func(_ context.Context, viewer *store.Account, what string) (server.Resolved, error) {
 			asked = append(asked, viewer.Nickname+" "+what)
 			switch what {
 			case "https://other.example/notes/1":
-				return server.Resolved{Status: statusID(away)}, nil
+				return server.Resolved{Status: StatusID(away)}, nil
 			case "https://other.example/people/1", "new@other.example":
 				return server.Resolved{Account: remote}, nil
 			case "https://broken.example/":
@@ -410,10 +410,10 @@ func TestSearchResolves(t *testing.T) {
 	ts := httptest.NewServer(handler)
 	defer ts.Close()
 	other := *srv
-	other.url = ts.URL
+	other.URL = ts.URL
 	for _, tt := range []struct {
 		q, resolve string
-		as         *member
+		as         *User
 		want       string
 		asks       bool
 	}{
@@ -424,19 +424,19 @@ func TestSearchResolves(t *testing.T) {
 		{"https://remote.example/objects/1", "true", alice, away, false},
 		{"https://gone.example/", "true", alice, "", true},
 		{"https://broken.example/", "true", alice, "", true},
-		{srv.url + "/@nobody", "true", alice, "", false},
+		{srv.URL + "/@nobody", "true", alice, "", false},
 		{"@new@other.example", "true", alice, remote.String(), true},
 		{"@new@other.example", "true", nil, "", false},
 		{"new", "true", alice, "", false},
-		{"@alice@" + strings.TrimPrefix(srv.url, "http://"), "true", alice, alice.id, false},
+		{"@alice@" + strings.TrimPrefix(srv.URL, "http://"), "true", alice, alice.ID, false},
 	} {
 		asked = nil
-		c := &caller{api: &other}
+		c := &Client{Server: &other}
 		if tt.as != nil {
-			c.token = tt.as.token
+			c.Token = tt.as.Token
 		}
-		found := c.get("/api/v2/search?" + url.Values{"q": {tt.q}, "resolve": {tt.resolve}}.Encode()).want(200).object()
-		got := append(members(found, "accounts", "id"), members(found, "statuses", "id")...)
+		found := c.Get("/api/v2/search?" + url.Values{"q": {tt.q}, "resolve": {tt.resolve}}.Encode()).Want(200).Object()
+		got := append(ListField(found, "accounts", "id"), ListField(found, "statuses", "id")...)
 		if strings.Join(got, " ") != tt.want || (len(asked) == 1) != tt.asks || len(asked) > 1 {
 			t.Errorf("%s (resolve=%s): found %v, want %q; asked %v", tt.q, tt.resolve, got, tt.want, asked)
 		}
@@ -445,26 +445,26 @@ func TestSearchResolves(t *testing.T) {
 
 // TestSearchV1 has hashtags as texts.
 func TestSearchV1(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	st := alice.publish("hello #Trains").id()
-	found := alice.get("/api/v1/search", "q", "#trains").want(200).object()
-	if got := fmt.Sprint(found.at("hashtags"), members(found, "statuses", "id"), found.at("accounts")); got != fmt.Sprint([]string{"trains"}, []string{st}, []string{}) {
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	st := alice.Publish("hello #Trains").ID()
+	found := alice.Get("/api/v1/search", "q", "#trains").Want(200).Object()
+	if got := fmt.Sprint(found.At("hashtags"), ListField(found, "statuses", "id"), found.At("accounts")); got != fmt.Sprint([]string{"trains"}, []string{st}, []string{}) {
 		t.Errorf("got %s", got)
 	}
-	alice.get("/api/v1/search").want(400)
+	alice.Get("/api/v1/search").Want(400)
 }
 
 // TestSearchHashtags finds hashtags that the viewer may know of.
 func TestSearchHashtags(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	alice.publish("#rail #railway #Zug")
-	alice.publish("#railsecret", "visibility", "private")
-	alice.publish("#raillocal", "visibility", "local")
-	bob.post("/api/v1/tags/zug/follow").want(200)
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	alice.Publish("#rail #railway #Zug")
+	alice.Publish("#railsecret", "visibility", "private")
+	alice.Publish("#raillocal", "visibility", "local")
+	bob.Post("/api/v1/tags/zug/follow").Want(200)
 	for _, tt := range []struct {
-		as   *member
+		as   *User
 		q    string
 		want []string
 	}{
@@ -480,16 +480,16 @@ func TestSearchHashtags(t *testing.T) {
 		{bob, "@rail", nil},
 		{bob, "a b c d e f g h i j k", nil},
 	} {
-		found := srv.as(tt.as).get("/api/v2/search", "q", tt.q, "type", "hashtags").want(200).object()
-		if got := members(found, "hashtags", "name"); !slices.Equal(got, tt.want) {
+		found := srv.As(tt.as).Get("/api/v2/search", "q", tt.q, "type", "hashtags").Want(200).Object()
+		if got := ListField(found, "hashtags", "name"); !slices.Equal(got, tt.want) {
 			t.Errorf("%q: got %v, want %v", tt.q, got, tt.want)
 		}
 	}
-	page := bob.get("/api/v2/search", "q", "rail", "type", "hashtags", "limit", "1", "offset", "2").want(200).object()
-	if got := members(page, "hashtags", "name"); !slices.Equal(got, []string{"railway"}) {
+	page := bob.Get("/api/v2/search", "q", "rail", "type", "hashtags", "limit", "1", "offset", "2").Want(200).Object()
+	if got := ListField(page, "hashtags", "name"); !slices.Equal(got, []string{"railway"}) {
 		t.Errorf("by offset: got %v", got)
 	}
-	tags := bob.get("/api/v2/search", "q", "zug rail", "type", "hashtags").want(200).object().at("hashtags").([]any)
+	tags := bob.Get("/api/v2/search", "q", "zug rail", "type", "hashtags").Want(200).Object().At("hashtags").([]any)
 	for i, want := range []bool{true, false, false} {
 		if got := tags[i].(map[string]any)["following"]; got != want {
 			t.Errorf("%v is followed: %v", tags[i], got)

@@ -51,31 +51,31 @@ type Outbound interface {
 
 // Server answers requests. It is an http.Handler; Serve runs it on a listener.
 type Server struct {
-	settings     *config.Config
-	db           *store.DB
-	social       *social.Service
-	entities     *entity.Builder
-	emojis       *emoji.Packs
-	media        *media.Files
-	proxy        *media.Proxy
-	staticDir    string
-	pulse        *pulse
-	keys         *keys.Keys
-	federation   *federation.Service
-	outbound     Outbound
-	pushHosts    rests // of push services
-	pushPeople   rests
-	slowPush     time.Duration
-	passwords    *password.Hasher
-	identities   *identities
-	streams      *hub
-	logins       *logins
-	authenticate Authenticator
-	resolve      Resolver
-	fallback     http.Handler
-	tempDir      string
-	log          *slog.Logger
-	now          func() time.Time
+	settings           *config.Config
+	db                 *store.DB
+	social             *social.Service
+	entities           *entity.Builder
+	emojis             *emoji.Packs
+	media              *media.Files
+	proxy              *media.Proxy
+	staticDir          string
+	health             *healthChecker
+	keys               *keys.Keys
+	federation         *federation.Service
+	outbound           Outbound
+	pushHostBackoff    backoffs // of push services
+	pushAccountBackoff backoffs
+	slowPush           time.Duration
+	passwords          *password.Hasher
+	identities         *identityCache
+	hub                *hub
+	passwordCache      *passwordCache
+	authenticate       Authenticator
+	resolve            Resolver
+	fallback           http.Handler
+	tempDir            string
+	log                *slog.Logger
+	now                func() time.Time
 
 	baseURL     string
 	pagePolicy  string
@@ -84,7 +84,7 @@ type Server struct {
 	paramAlias  string // NAME_ where the interface is not called svc
 	router      *router
 	buckets     map[string]*bucket
-	counters    *counters
+	windows     *windows
 }
 
 // New returns a server for all routes. It panics if their tables contradict each other.
@@ -93,48 +93,48 @@ func New(c Config) *Server { return newServer(c, allRoutes()) }
 func newServer(c Config, tables []routes) *Server {
 	name := c.Settings.API.Name
 	s := &Server{
-		settings:     c.Settings,
-		db:           c.DB,
-		social:       c.Social,
-		entities:     c.Entities,
-		emojis:       c.Emojis,
-		media:        c.Media,
-		proxy:        c.Proxy,
-		staticDir:    c.StaticDir,
-		keys:         c.Keys,
-		federation:   c.Federation,
-		outbound:     c.Outbound,
-		pushHosts:    newRests(longestHostRest),
-		pushPeople:   newRests(longestRest),
-		slowPush:     slowPush,
-		authenticate: c.Authenticate,
-		resolve:      c.Resolve,
-		fallback:     c.Fallback,
-		tempDir:      c.TempDir,
-		log:          c.Log,
-		now:          time.Now,
-		baseURL:      c.Settings.URL().String(),
-		pagePolicy:   web.Policy(filesElsewhere(c.Settings)...),
-		proxies:      c.Settings.TrustedProxies(),
-		cookieNames:  sessionCookies(name),
-		buckets:      buckets(c.Settings.RateLimit),
-		counters:     newCounters(),
+		settings:           c.Settings,
+		db:                 c.DB,
+		social:             c.Social,
+		entities:           c.Entities,
+		emojis:             c.Emojis,
+		media:              c.Media,
+		proxy:              c.Proxy,
+		staticDir:          c.StaticDir,
+		keys:               c.Keys,
+		federation:         c.Federation,
+		outbound:           c.Outbound,
+		pushHostBackoff:    newBackoffs(maxHostBackoff),
+		pushAccountBackoff: newBackoffs(maxAccountBackoff),
+		slowPush:           slowPush,
+		authenticate:       c.Authenticate,
+		resolve:            c.Resolve,
+		fallback:           c.Fallback,
+		tempDir:            c.TempDir,
+		log:                c.Log,
+		now:                time.Now,
+		baseURL:            c.Settings.URL().String(),
+		pagePolicy:         web.Policy(mediaSources(c.Settings)...),
+		proxies:            c.Settings.TrustedProxies(),
+		cookieNames:        sessionCookies(name),
+		buckets:            buckets(c.Settings.RateLimit),
+		windows:            newWindows(),
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.pulse = newPulse(c.DB, s.log)
+	s.health = newHealthChecker(c.DB, s.log)
 	if c.Social != nil {
 		s.passwords = c.Social.Passwords
 	}
 	if c.DB != nil && c.Authenticate == nil {
-		s.identities = newIdentities(c.DB)
-		s.streams = newHub(s) // after the identities: what was revoked is forgotten by the time it hears of it
-		s.logins = newLogins()
+		s.identities = newIdentityCache(c.DB)
+		s.hub = newHub(s) // after the identities: what was revoked is forgotten by the time it hears of it
+		s.passwordCache = newPasswordCache()
 		s.authenticate = s.authenticateFromDB
 	}
 	if s.resolve == nil && s.federates() {
-		s.resolve = s.resolveElsewhere
+		s.resolve = s.resolveRemote
 	}
 	if name != standardName {
 		s.paramAlias = name + "_"
@@ -145,12 +145,12 @@ func newServer(c Config, tables []routes) *Server {
 	return s
 }
 
-// unknown answers what nothing else does, elsewhere what the fallback does.
+// notFoundEndpoint answers what nothing else does, elsewhere what the fallback does.
 var (
-	unknown = &endpoint{path: "unknown", route: route{anonymous, func(*Server, *Request) (any, error) {
+	notFoundEndpoint = &endpoint{path: "unknown", route: route{anonymous, func(*Server, *Request) (any, error) {
 		return nil, errs.ErrRecordNotFound
 	}}}
-	elsewhere = &endpoint{path: "fallback", route: route{anonymous, func(s *Server, _ *Request) (any, error) {
+	fallbackEndpoint = &endpoint{path: "fallback", route: route{anonymous, func(s *Server, _ *Request) (any, error) {
 		return s.fallback, nil
 	}}}
 )
@@ -158,7 +158,7 @@ var (
 // ServeHTTP finds the endpoint of a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Body != nil && r.Body != http.NoBody {
-		http.NewResponseController(w).SetReadDeadline(time.Now().Add(min(bodyTime, s.settings.Server.ReadTimeout)))
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(min(bodyTimeout, s.settings.Server.ReadTimeout)))
 	}
 	setSecurityHeaders(w.Header())
 	path := r.URL.EscapedPath()
@@ -172,7 +172,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	clean, ok := cleanPath(path, s.settings.API.Name)
 	if !ok {
-		s.serve(unknown, w, r, nil)
+		s.serve(notFoundEndpoint, w, r, nil)
 		return
 	}
 	if handle, values := s.router.find(r.Method, clean); handle != nil {
@@ -181,11 +181,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch api := strings.HasPrefix(clean, "/api/"); {
 	case s.fallback != nil && !api:
-		s.serve(elsewhere, w, r, nil)
+		s.serve(fallbackEndpoint, w, r, nil)
 	case !api && wantsPage(r):
-		s.serve(lost, w, r, nil)
+		s.serve(pageNotFound, w, r, nil)
 	default:
-		s.serve(unknown, w, r, nil)
+		s.serve(notFoundEndpoint, w, r, nil)
 	}
 }
 
@@ -205,7 +205,7 @@ func setSecurityHeaders(h http.Header) {
 
 // serve has a request answered by an endpoint. values are the parameters of its path, as they stand there.
 func (s *Server) serve(e *endpoint, w http.ResponseWriter, hr *http.Request, values httprouter.Params) {
-	r := &Request{Request: hr, ID: requestID(hr), server: s, endpoint: e, header: w.Header(), status: http.StatusOK, began: time.Now()}
+	r := &Request{Request: hr, ID: requestID(hr), server: s, endpoint: e, header: w.Header(), status: http.StatusOK, start: time.Now()}
 	r.header["X-Request-Id"] = []string{r.ID}
 	r.address = s.clientAddress(hr)
 	r.limitBody(w)
@@ -214,19 +214,19 @@ func (s *Server) serve(e *endpoint, w http.ResponseWriter, hr *http.Request, val
 			r.params.close()
 		}
 	}()
-	status := s.answer(w, r, values)
+	status := s.handleAndRespond(w, r, values)
 	if s.log.Enabled(hr.Context(), slog.LevelDebug) {
 		s.log.LogAttrs(hr.Context(), slog.LevelDebug, "request", slog.String("request", r.ID),
 			slog.String("method", hr.Method), slog.String("route", e.path), slog.Int("status", status),
-			slog.Duration("took", time.Since(r.began)))
+			slog.Duration("took", time.Since(r.start)))
 	}
 }
 
-// answer goes the way of every request: who is it, is it too much, may they, do it, say so.
-func (s *Server) answer(w http.ResponseWriter, r *Request, values httprouter.Params) (status int) {
+// handleAndRespond goes the way of every request: who is it, is it too much, may they, do it, say so.
+func (s *Server) handleAndRespond(w http.ResponseWriter, r *Request, values httprouter.Params) (status int) {
 	defer func() {
 		if v := recover(); v != nil {
-			status = s.recovered(w, r, v)
+			status = s.respondPanic(w, r, v)
 		}
 	}()
 	value, err := s.handle(r, values)
@@ -248,21 +248,21 @@ func (s *Server) handle(r *Request, values httprouter.Params) (any, error) {
 	if err := s.throttle(r); err != nil {
 		return nil, err
 	}
-	if err := s.admit(r, refused); err != nil {
+	if err := s.checkAccess(r, refused); err != nil {
 		return nil, err
 	}
 	return r.endpoint.handle(s, r)
 }
 
-// panicked makes an error of what a panic was about.
-func panicked(v any) error { return fmt.Errorf("panic: %v\n%s", v, debug.Stack()) }
+// panicError makes an error of what a panic was about.
+func panicError(v any) error { return fmt.Errorf("panic: %v\n%s", v, debug.Stack()) }
 
-// recovered turns a panic into an answer, if there is still one to give, and ends the connection otherwise.
-func (s *Server) recovered(w http.ResponseWriter, r *Request, v any) int {
+// respondPanic turns a panic into an answer, if there is still one to give, and ends the connection otherwise.
+func (s *Server) respondPanic(w http.ResponseWriter, r *Request, v any) int {
 	if v == http.ErrAbortHandler {
 		panic(v)
 	}
-	err := panicked(v)
+	err := panicError(v)
 	if r.started {
 		s.logError(r, slog.LevelError, err)
 		panic(http.ErrAbortHandler)

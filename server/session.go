@@ -14,8 +14,8 @@ import (
 	"svc/store"
 )
 
-// sessionTime is how long a browser stays signed in.
-const sessionTime = 30 * 24 * time.Hour
+// sessionLifetime is how long a browser stays signed in.
+const sessionLifetime = 30 * 24 * time.Hour
 
 // startSession signs the browser in to the server's own pages, and out of what it was signed in to. Its cookie holds a token that
 // belongs to no app, and so it may do what the person may.
@@ -25,13 +25,13 @@ func (s *Server) startSession(r *Request, user *store.User) (token string, err e
 	if user.Staff() {
 		scopes = append(scopes, "admin")
 	}
-	expires := store.At(s.now().Add(sessionTime))
+	expires := store.At(s.now().Add(sessionLifetime))
 	before, _, err := s.session(r)
 	if err != nil {
 		return "", err
 	}
 	err = s.db.Update(r.Context(), func(tx *store.Tx) error {
-		if err := sameSecrets(r.Context(), tx, user); err != nil {
+		if err := checkCredentialsUnchanged(r.Context(), tx, user); err != nil {
 			return err
 		}
 		if before != nil {
@@ -55,7 +55,7 @@ func (s *Server) session(r *Request) (id *Identity, token string, err error) {
 	if token = s.sessionCookie(r.Request); token == "" {
 		return nil, "", nil
 	}
-	id, err = s.identityOfToken(r.Context(), token)
+	id, err = s.identityByToken(r.Context(), token)
 	var e *errs.Error
 	if errors.As(err, &e) && e.Status == http.StatusForbidden { // an account that cannot be used
 		return nil, "", nil
@@ -68,19 +68,19 @@ func (s *Server) session(r *Request) (id *Identity, token string, err error) {
 
 // setSessionCookie has the browser keep a token.
 func (s *Server) setSessionCookie(r *Request, token string) {
-	s.setCookie(r, token, int(sessionTime.Seconds()))
+	s.setCookie(r, token, int(sessionLifetime.Seconds()))
 }
 
-// offerSession gives the token that somebody obtained to the browser as a cookie, for front ends that are served from here. A page
+// setCookieIfSameOrigin gives the token that somebody obtained to the browser as a cookie, for front ends that are served from here. A page
 // of another site must not sign a browser in.
-func (s *Server) offerSession(r *Request, token string) {
+func (s *Server) setCookieIfSameOrigin(r *Request, token string) {
 	if s.sameOrigin(r.Request, Basic) {
 		s.setSessionCookie(r, token)
 	}
 }
 
-// dropSession removes the cookie if it holds the token of that hash.
-func (s *Server) dropSession(r *Request, hash []byte) {
+// clearCookieOf removes the cookie if it holds the token of that hash.
+func (s *Server) clearCookieOf(r *Request, hash []byte) {
 	if token := s.sessionCookie(r.Request); token != "" && hmac.Equal(keys.HashToken(token), hash) {
 		s.clearSessionCookie(r)
 	}

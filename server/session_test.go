@@ -10,143 +10,143 @@ import (
 )
 
 func TestRevoke(t *testing.T) {
-	srv := startAPI(t)
-	srv.signUp("alice")
-	app := srv.registerApp()
+	srv := Start(t)
+	srv.SignUp("alice")
+	app := srv.RegisterApp()
 	for _, which := range []string{"access_token", "refresh_token"} {
-		a := srv.grant(app, "password", "username", "alice", "password", testPassword)
-		token := a.asToken(srv)
-		token.get(me).want(200)
-		r := srv.as(nil).send("POST", "/oauth/revoke", map[string]string{"client_id": app.id, "client_secret": app.secret, "token": a.object().str(which)}).want(200)
-		if string(r.body) != "{}" {
-			t.Errorf("the answer is %s", r.body)
+		a := srv.Grant(app, "password", "username", "alice", "password", Password)
+		token := a.AsToken(srv)
+		token.Get(verifyCredentials).Want(200)
+		r := srv.As(nil).SendJSON("POST", "/oauth/revoke", map[string]string{"client_id": app.ID, "client_secret": app.Secret, "token": a.Object().Str(which)}).Want(200)
+		if string(r.Body) != "{}" {
+			t.Errorf("the answer is %s", r.Body)
 		}
-		token.get(me).want(401)
-		srv.grant(app, "refresh_token", "refresh_token", a.object().str("refresh_token")).wantError(400, "invalid_grant")
+		token.Get(verifyCredentials).Want(401)
+		srv.Grant(app, "refresh_token", "refresh_token", a.Object().Str("refresh_token")).WantError(400, "invalid_grant")
 	}
-	srv.as(nil).post("/oauth/revoke", "token", "nonsense").want(200)
-	srv.as(nil).post("/oauth/revoke").wantError(400, "invalid_request")
+	srv.As(nil).Post("/oauth/revoke", "token", "nonsense").Want(200)
+	srv.As(nil).Post("/oauth/revoke").WantError(400, "invalid_request")
 
 	// The cookie goes if it held the token, and only then.
-	b := srv.browser()
-	values := pairs([]string{"grant_type", "password", "client_id", app.id, "client_secret", app.secret, "username", "alice", "password", testPassword})
-	b.post("/oauth/token", values).want(200)
-	cookie := b.cookies["_svc_key"]
+	b := srv.Browser()
+	values := Pairs([]string{"grant_type", "password", "client_id", app.ID, "client_secret", app.Secret, "username", "alice", "password", Password})
+	b.Post("/oauth/token", values).Want(200)
+	cookie := b.Cookies["_svc_key"]
 	if cookie == nil {
 		t.Fatal("there is no cookie")
 	}
-	other := srv.grant(app, "password", "username", "alice", "password", testPassword).object().str("access_token")
-	b.post("/oauth/revoke", pairs([]string{"token", other})).want(200)
-	if b.cookies["_svc_key"] == nil {
+	other := srv.Grant(app, "password", "username", "alice", "password", Password).Object().Str("access_token")
+	b.Post("/oauth/revoke", Pairs([]string{"token", other})).Want(200)
+	if b.Cookies["_svc_key"] == nil {
 		t.Error("the cookie went with another token")
 	}
-	b.get("/api/v1/notifications").want(200)
-	b.post("/oauth/revoke", pairs([]string{"token", cookie.Value})).want(200)
-	if b.cookies["_svc_key"] != nil {
+	b.Get("/api/v1/notifications").Want(200)
+	b.Post("/oauth/revoke", Pairs([]string{"token", cookie.Value})).Want(200)
+	if b.Cookies["_svc_key"] != nil {
 		t.Error("the cookie is still there")
 	}
-	b.cookies["_svc_key"] = cookie
-	b.get("/api/v1/notifications").want(401)
+	b.Cookies["_svc_key"] = cookie
+	b.Get("/api/v1/notifications").Want(401)
 }
 
 // TestTokenCookieFromElsewhere: another site must not sign a browser in, not even to an account of its own.
 func TestTokenCookieFromElsewhere(t *testing.T) {
-	srv := startAPI(t)
-	srv.signUp("alice")
-	app := srv.registerApp()
-	b := srv.browser()
-	b.origin = "https://evil.example.com"
-	b.post("/oauth/token", pairs([]string{"grant_type", "password", "client_id", app.id, "client_secret", app.secret, "username", "alice", "password", testPassword})).want(200)
-	if len(b.cookies) != 0 {
-		t.Errorf("cookies: %v", b.cookies)
+	srv := Start(t)
+	srv.SignUp("alice")
+	app := srv.RegisterApp()
+	b := srv.Browser()
+	b.Origin = "https://evil.example.com"
+	b.Post("/oauth/token", Pairs([]string{"grant_type", "password", "client_id", app.ID, "client_secret", app.Secret, "username", "alice", "password", Password})).Want(200)
+	if len(b.Cookies) != 0 {
+		t.Errorf("cookies: %v", b.Cookies)
 	}
 }
 
 func TestCookieOnTheAPI(t *testing.T) {
-	srv := startAPI(t)
-	srv.signUp("alice")
-	app := srv.registerApp()
-	b := srv.browser()
-	b.get("/oauth/authorize", "response_type", "code", "client_id", app.id).
-		submit(0, "authorization[name]", "alice", "authorization[password]", testPassword).want(200)
-	b.get("/api/v1/notifications").want(200)
-	status := pairs([]string{"status", "hello"})
-	b.post("/api/v1/statuses", status).want(200)
-	b.origin = "https://evil.example.com"
-	b.post("/api/v1/statuses", status).want(403)
-	b.origin = "" // no word at all
-	b.post("/api/v1/statuses", status).want(403)
+	srv := Start(t)
+	srv.SignUp("alice")
+	app := srv.RegisterApp()
+	b := srv.Browser()
+	b.Get("/oauth/authorize", "response_type", "code", "client_id", app.ID).
+		Submit(0, "authorization[name]", "alice", "authorization[password]", Password).Want(200)
+	b.Get("/api/v1/notifications").Want(200)
+	status := Pairs([]string{"status", "hello"})
+	b.Post("/api/v1/statuses", status).Want(200)
+	b.Origin = "https://evil.example.com"
+	b.Post("/api/v1/statuses", status).Want(403)
+	b.Origin = "" // no word at all
+	b.Post("/api/v1/statuses", status).Want(403)
 }
 
 func TestListTokens(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	app := srv.registerApp("client_name", "My app")
-	token := srv.grant(app, "password", "username", "alice", "password", testPassword).asToken(srv)
-	b := srv.browser()
-	b.get("/oauth/authorize", "response_type", "code", "client_id", app.id).
-		submit(0, "authorization[name]", "alice", "authorization[password]", testPassword).want(200)
-	list := alice.get("/api/oauth_tokens.json").want(200).list()
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	app := srv.RegisterApp("client_name", "My app")
+	token := srv.Grant(app, "password", "username", "alice", "password", Password).AsToken(srv)
+	b := srv.Browser()
+	b.Get("/oauth/authorize", "response_type", "code", "client_id", app.ID).
+		Submit(0, "authorization[name]", "alice", "authorization[password]", Password).Want(200)
+	list := alice.Get("/api/oauth_tokens.json").Want(200).List()
 	var names []string
 	for _, o := range list {
-		names = append(names, o.str("app_name"))
-		if until, err := time.Parse("2006-01-02T15:04:05.000Z", o.str("valid_until")); err != nil || !until.After(time.Now()) {
-			t.Errorf("valid until %s, %v", o.str("valid_until"), err)
+		names = append(names, o.Str("app_name"))
+		if until, err := time.Parse("2006-01-02T15:04:05.000Z", o.Str("valid_until")); err != nil || !until.After(time.Now()) {
+			t.Errorf("valid until %s, %v", o.Str("valid_until"), err)
 		}
 	}
 	if strings.Join(names, ", ") != "svc, My app, Test" {
 		t.Errorf("signed in are %q", names)
 	}
 	for _, o := range list[:2] {
-		path := "/api/oauth_tokens/" + strconv.Itoa(o.num("id"))
-		bob.do("DELETE", path, "", nil).want(201) // nothing happens
-		if got := len(alice.get("/api/oauth_tokens").list()); got != 3 {
+		path := "/api/oauth_tokens/" + strconv.Itoa(o.Int("id"))
+		bob.Do("DELETE", path, "", nil).Want(201) // nothing happens
+		if got := len(alice.Get("/api/oauth_tokens").List()); got != 3 {
 			t.Fatalf("%d are signed in after bob", got)
 		}
 	}
 	for i, o := range list[:2] {
-		alice.do("DELETE", "/api/oauth_tokens/"+strconv.Itoa(o.num("id")), "", nil).want(201)
-		if got := len(alice.get("/api/oauth_tokens").list()); got != 2-i {
+		alice.Do("DELETE", "/api/oauth_tokens/"+strconv.Itoa(o.Int("id")), "", nil).Want(201)
+		if got := len(alice.Get("/api/oauth_tokens").List()); got != 2-i {
 			t.Errorf("%d are signed in, want %d", got, 2-i)
 		}
 	}
-	token.get(me).want(401)
-	b.get("/api/v1/notifications").want(401)
-	alice.do("DELETE", "/api/oauth_tokens/x", "", nil).wantError(400, "Invalid parameters")
-	srv.as(nil).get("/api/oauth_tokens").wantError(403, "Invalid credentials.")
+	token.Get(verifyCredentials).Want(401)
+	b.Get("/api/v1/notifications").Want(401)
+	alice.Do("DELETE", "/api/oauth_tokens/x", "", nil).WantError(400, "Invalid parameters")
+	srv.As(nil).Get("/api/oauth_tokens").WantError(403, "Invalid credentials.")
 
 	// Signing out the browser itself takes its cookie.
-	b.get("/oauth/authorize", "response_type", "code", "client_id", app.id).
-		submit(0, "authorization[name]", "alice", "authorization[password]", testPassword).want(200)
-	own := b.get("/api/oauth_tokens").want(200).list()[0].num("id")
-	b.do("DELETE", "/api/oauth_tokens/"+strconv.Itoa(own), nil).want(201)
-	if len(b.cookies) != 0 {
-		t.Errorf("cookies: %v", b.cookies)
+	b.Get("/oauth/authorize", "response_type", "code", "client_id", app.ID).
+		Submit(0, "authorization[name]", "alice", "authorization[password]", Password).Want(200)
+	own := b.Get("/api/oauth_tokens").Want(200).List()[0].Int("id")
+	b.Do("DELETE", "/api/oauth_tokens/"+strconv.Itoa(own), nil).Want(201)
+	if len(b.Cookies) != 0 {
+		t.Errorf("cookies: %v", b.Cookies)
 	}
 }
 
 // TestTokensAreBounded makes more tokens than an app and an account may have: those unused for the longest time go.
 func TestTokensAreBounded(t *testing.T) {
-	srv := startAPI(t)
-	app := srv.registerApp()
-	first := srv.grant(app, "client_credentials").asToken(srv)
-	second := srv.grant(app, "client_credentials").asToken(srv)
+	srv := Start(t)
+	app := srv.RegisterApp()
+	first := srv.Grant(app, "client_credentials").AsToken(srv)
+	second := srv.Grant(app, "client_credentials").AsToken(srv)
 	for range store.TokensPerApp - 2 {
-		srv.grant(app, "client_credentials").want(200)
+		srv.Grant(app, "client_credentials").Want(200)
 	}
-	first.get(me).want(200)
-	last := srv.grant(app, "client_credentials").asToken(srv)
-	first.get(me).want(401)
-	second.get(me).want(200)
-	last.get(me).want(200)
+	first.Get(verifyCredentials).Want(200)
+	last := srv.Grant(app, "client_credentials").AsToken(srv)
+	first.Get(verifyCredentials).Want(401)
+	second.Get(verifyCredentials).Want(200)
+	last.Get(verifyCredentials).Want(200)
 
-	alice := srv.signUp("alice")
+	alice := srv.SignUp("alice")
 	ctx := t.Context()
-	account, err := srv.db.AccountByName(ctx, "alice", "")
+	account, err := srv.DB.AccountByName(ctx, "alice", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = srv.db.Update(ctx, func(tx *store.Tx) error {
+	err = srv.DB.Update(ctx, func(tx *store.Tx) error {
 		for i := range store.TokensPerAccount + 5 {
 			if err := tx.AddToken(ctx, &store.Token{Hash: []byte{byte(i), byte(i >> 8)}, AccountID: &account.ID}); err != nil {
 				return err
@@ -157,8 +157,8 @@ func TestTokensAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alice.get(me).want(401)
-	rows, err := srv.db.TokensOf(ctx, account.ID)
+	alice.Get(verifyCredentials).Want(401)
+	rows, err := srv.DB.TokensOf(ctx, account.ID)
 	if err != nil || len(rows) != store.TokensPerAccount {
 		t.Errorf("%d tokens are left, %v", len(rows), err)
 	}

@@ -46,5 +46,5 @@ func (s *Server) mergeSettings(r *Request) (any, error) {
 		return nil, err
 	}
 	delete(patch, tokenParam)
-	return s.social.MergeSettings(r.Context(), r.Viewer.ID, app, patch)
+	return s.social.MergeFrontendSettings(r.Context(), r.Viewer.ID, app, patch)
 }

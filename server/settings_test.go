@@ -9,8 +9,8 @@ import (
 )
 
 func TestAppSettings(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	const path = "/api/v1/svc/settings/fe"
 	same := func(when, got, want string) {
 		t.Helper()
@@ -18,9 +18,9 @@ func TestAppSettings(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", when, got, want)
 		}
 	}
-	get := func(m *member, path string) string { return string(m.get(path).want(200).body) }
-	patch := func(path, body string) *answer {
-		return alice.do("PATCH", path, "application/json", strings.NewReader(body))
+	get := func(m *User, path string) string { return string(m.Get(path).Want(200).Body) }
+	patch := func(path, body string) *Response {
+		return alice.Do("PATCH", path, "application/json", strings.NewReader(body))
 	}
 	same("nothing yet", get(alice, path), `{}`)
 	for _, tt := range []struct{ name, body, want string }{
@@ -34,23 +34,23 @@ func TestAppSettings(t *testing.T) {
 		{"a token is no setting", `{"access_token": "secret", "b": null}`, `{"a":{"x":1}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			same("answer", string(patch(path, tt.body).want(200).body), tt.want)
+			same("answer", string(patch(path, tt.body).Want(200).Body), tt.want)
 			same("afterwards", get(alice, path+"/"), tt.want)
 		})
 	}
 	same("another app", get(alice, "/api/svc/settings/other"), `{}`)
 	same("another account", get(bob, path), `{}`)
-	store, err := json.Marshal(alice.get("/api/v1/accounts/verify_credentials").want(200).object().at("svc.settings_store"))
+	store, err := json.Marshal(alice.Get("/api/v1/accounts/verify_credentials").Want(200).Object().At("svc.settings_store"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	same("it is the store of the profile", string(store), `{"fe":{"a":{"x":1}}}`)
-	alice.send("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"svc_settings_store": map[string]any{"fe": map[string]any{"z": 1}}}).want(200)
+	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"svc_settings_store": map[string]any{"fe": map[string]any{"z": 1}}}).Want(200)
 	same("which is written to as well", get(alice, path), `{"z":1}`)
-	if got := alice.do("PATCH", path, "application/x-www-form-urlencoded", strings.NewReader("f[a]=1&f[b]=x")).want(200); string(got.body) != `{"f":{"a":"1","b":"x"},"z":1}` {
-		t.Errorf("a form makes %s", got.body)
+	if got := alice.Do("PATCH", path, "application/x-www-form-urlencoded", strings.NewReader("f[a]=1&f[b]=x")).Want(200); string(got.Body) != `{"f":{"a":"1","b":"x"},"z":1}` {
+		t.Errorf("a form makes %s", got.Body)
 	}
-	patch(path, `{"f": null}`).want(200)
+	patch(path, `{"f": null}`).Want(200)
 
 	for _, tt := range []struct {
 		name, path, body string
@@ -63,20 +63,20 @@ func TestAppSettings(t *testing.T) {
 		{"a long name", "/api/v1/svc/settings/" + strings.Repeat("x", 101), `{}`, 422},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			patch(tt.path, tt.body).want(tt.status)
+			patch(tt.path, tt.body).Want(tt.status)
 			same("afterwards", get(alice, path), `{"z":1}`)
 		})
 	}
-	srv.newToken(alice, "read").send("PATCH", path, nil).want(403)
-	srv.newToken(alice, "write").get(path).want(403)
-	srv.as(nil).get(path).want(403)
+	srv.NewToken(alice, "read").SendJSON("PATCH", path, nil).Want(403)
+	srv.NewToken(alice, "write").Get(path).Want(403)
+	srv.As(nil).Get(path).Want(403)
 }
 
 // What front ends store keeps its names, whatever the service is called.
 func TestAppSettingsKeepNames(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.API.Name = "other" })
-	o := srv.signUp("alice").send("PATCH", "/api/v1/other/settings/fe", map[string]any{"other_a": 1, "svc_a": 2}).want(200).object()
-	if o.num("other_a") != 1 || o.num("svc_a") != 2 {
-		t.Errorf("got %v", o.m)
+	srv := Start(t, func(c *config.Config) { c.API.Name = "other" })
+	o := srv.SignUp("alice").SendJSON("PATCH", "/api/v1/other/settings/fe", map[string]any{"other_a": 1, "svc_a": 2}).Want(200).Object()
+	if o.Int("other_a") != 1 || o.Int("svc_a") != 2 {
+		t.Errorf("got %v", o.Fields)
 	}
 }

@@ -15,8 +15,8 @@ import (
 
 // setupRoutes are the page on which the first administrator makes an account. Only who runs the server knows its address.
 var setupRoutes = routes{
-	"GET /setup/:token":  {anonymous.pages(), (*Server).showSetup},
-	"POST /setup/:token": {anonymous.pages().limit("authentication"), (*Server).setup},
+	"GET /setup/:token":  {anonymous.asHTML(), (*Server).showSetup},
+	"POST /setup/:token": {anonymous.asHTML().limit("authentication"), (*Server).setup},
 }
 
 // SetupURL returns the address of the set-up page. It leads nowhere once there is an administrator.
@@ -26,23 +26,23 @@ func setupPath(k *keys.Keys) string {
 	return "/setup/" + base64.RawURLEncoding.EncodeToString(k.Secret("set-up page"))
 }
 
-var errSetUp = errs.New(http.StatusGone, "This link has done its work: the server has an administrator.")
+var errSetupDone = errs.New(http.StatusGone, "This link has done its work: the server has an administrator.")
 
-// mayBeSetUp checks the address, and whether there is anything to set up.
-func (s *Server) mayBeSetUp(r *Request) error {
+// checkSetup checks the address, and whether there is anything to set up.
+func (s *Server) checkSetup(r *Request) error {
 	if !hmac.Equal([]byte("/setup/"+r.Param("token")), []byte(setupPath(s.keys))) {
 		return errs.NotFound("There is no page at this address.")
 	}
 	has, err := s.db.HasAdmin(r.Context())
 	if err == nil && has {
-		err = errSetUp
+		err = errSetupDone
 	}
 	return err
 }
 
 // showSetup asks for the account of the first administrator.
 func (s *Server) showSetup(r *Request) (any, error) {
-	if err := s.mayBeSetUp(r); err != nil {
+	if err := s.checkSetup(r); err != nil {
 		return nil, err
 	}
 	return s.page(http.StatusOK, web.Setup{Action: setupPath(s.keys)})
@@ -53,7 +53,7 @@ func (s *Server) setup(r *Request) (any, error) {
 	if !s.sameOrigin(r.Request, Basic) {
 		return nil, errCrossSite
 	}
-	if err := s.mayBeSetUp(r); err != nil {
+	if err := s.checkSetup(r); err != nil {
 		return nil, err
 	}
 	var p struct {
@@ -72,7 +72,7 @@ func (s *Server) setup(r *Request) (any, error) {
 	}
 	account, user, err := s.social.SignUp(r.Context(), social.Registration{
 		Nickname: p.Nickname, Email: p.Email, Password: p.Password,
-		Admin: true, Confirmed: true, Approved: true, First: true,
+		Admin: true, Confirmed: true, Approved: true, FirstAdmin: true,
 	})
 	var faults social.FieldErrors
 	switch {
@@ -82,7 +82,7 @@ func (s *Server) setup(r *Request) (any, error) {
 		}
 		return s.page(http.StatusUnprocessableEntity, again)
 	case errors.Is(err, social.ErrHasAdmin):
-		return nil, errSetUp
+		return nil, errSetupDone
 	case err != nil:
 		return nil, err
 	}

@@ -9,16 +9,16 @@ import (
 )
 
 func TestSetup(t *testing.T) {
-	srv := startAPI(t)
-	link := server.SetupURL(srv.settings, srv.keys)
-	b := srv.browser()
-	b.get(link+"x").want(404, "There is no page at this address")
-	b.get("/setup/nonsense").want(404)
-	page := b.get(link).want(200, "Make the first account", "@nickname@"+srv.settings.Host())
-	if page.header.Get("Cache-Control") != "no-store" || page.header.Get("X-Frame-Options") != "DENY" {
-		t.Errorf("headers: %v", page.header)
+	srv := Start(t)
+	link := server.SetupURL(srv.Settings, srv.Keys)
+	b := srv.Browser()
+	b.Get(link+"x").Want(404, "There is no page at this address")
+	b.Get("/setup/nonsense").Want(404)
+	page := b.Get(link).Want(200, "Make the first account", "@nickname@"+srv.Settings.Host())
+	if page.Header.Get("Cache-Control") != "no-store" || page.Header.Get("X-Frame-Options") != "DENY" {
+		t.Errorf("headers: %v", page.Header)
 	}
-	good := []string{"nickname", "owner", "email", "owner@example.org", "password", testPassword, "password_confirmation", testPassword}
+	good := []string{"nickname", "owner", "email", "owner@example.org", "password", Password, "password_confirmation", Password}
 	for _, tt := range []struct {
 		field, value, want string
 	}{
@@ -27,46 +27,46 @@ func TestSetup(t *testing.T) {
 		{"nickname", "", "The nickname can't be blank"},
 		{"email", "x", "The address has invalid format"},
 	} {
-		again := page.submit(0, append(good, tt.field, tt.value)...).want(422, tt.want)
-		if again.forms[0].fields.Get("nickname") == "" && tt.field != "nickname" || again.forms[0].fields.Get("password") != "" {
-			t.Errorf("the form comes back with %v", again.forms[0].fields)
+		again := page.Submit(0, append(good, tt.field, tt.value)...).Want(422, tt.want)
+		if again.Forms[0].Fields.Get("nickname") == "" && tt.field != "nickname" || again.Forms[0].Fields.Get("password") != "" {
+			t.Errorf("the form comes back with %v", again.Forms[0].Fields)
 		}
 	}
-	page.submit(0, append(good, "password", " ", "password_confirmation", " ")...).want(422, "The password can't be blank")
-	b.origin = "https://evil.example.com"
-	page.submit(0, good...).want(403)
-	b.origin = srv.url
+	page.Submit(0, append(good, "password", " ", "password_confirmation", " ")...).Want(422, "The password can't be blank")
+	b.Origin = "https://evil.example.com"
+	page.Submit(0, good...).Want(403)
+	b.Origin = srv.URL
 
-	page.submit(0, good...).want(200, "Welcome, @owner", srv.settings.Host())
-	if b.cookies["_svc_key"] == nil {
+	page.Submit(0, good...).Want(200, "Welcome, @owner", srv.Settings.Host())
+	if b.Cookies["_svc_key"] == nil {
 		t.Error("the browser is not signed in")
 	}
-	b.get("/api/v1/notifications").want(200)
-	account, err := srv.db.AccountByName(t.Context(), "owner", "")
+	b.Get("/api/v1/notifications").Want(200)
+	account, err := srv.DB.AccountByName(t.Context(), "owner", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if user, err := srv.db.User(t.Context(), account.ID); err != nil || !user.IsAdmin || !user.Usable() {
+	if user, err := srv.DB.User(t.Context(), account.ID); err != nil || !user.IsAdmin || !user.CanSignIn() {
 		t.Errorf("the account is %+v, %v", user, err)
 	}
-	gone := srv.browser().get(link).want(410, "has an administrator")
-	if len(gone.forms) != 0 {
+	gone := srv.Browser().Get(link).Want(410, "has an administrator")
+	if len(gone.Forms) != 0 {
 		t.Error("there is a form still")
 	}
-	page.submit(0, "nickname", "second", "password", testPassword, "password_confirmation", testPassword).want(410)
-	srv.browser().get("/setup/nonsense").want(404)
+	page.Submit(0, "nickname", "second", "password", Password, "password_confirmation", Password).Want(410)
+	srv.Browser().Get("/setup/nonsense").Want(404)
 }
 
 // TestSetupAtOnce has several make the first account at the same time: one does.
 func TestSetupAtOnce(t *testing.T) {
-	srv := startAPI(t)
-	path := strings.TrimPrefix(server.SetupURL(srv.settings, srv.keys), srv.url)
+	srv := Start(t)
+	path := strings.TrimPrefix(server.SetupURL(srv.Settings, srv.Keys), srv.URL)
 	var wg sync.WaitGroup
 	statuses := make([]int, 6)
 	for i := range statuses {
 		wg.Go(func() {
 			nick := "owner" + string(rune('a'+i))
-			statuses[i] = srv.as(nil).post(path, "nickname", nick, "password", testPassword, "password_confirmation", testPassword).status
+			statuses[i] = srv.As(nil).Post(path, "nickname", nick, "password", Password, "password_confirmation", Password).Status
 		})
 	}
 	wg.Wait()

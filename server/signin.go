@@ -11,37 +11,37 @@ import (
 	"svc/store"
 )
 
-// accountState is why an account cannot be used.
-type accountState struct {
-	identifier string // for programs
-	signIn     string // said where somebody signs in
-	use        string // said where a token is used
+// accountProblem is why an account cannot be used.
+type accountProblem struct {
+	identifier    string // for programs
+	signInMessage string // said where somebody signs in
+	tokenMessage  string // said where a token is used
 }
 
-// stateOf returns why an account cannot be used, nil if it can. The order is that of the extension API (4.4).
-func stateOf(u *store.User) *accountState {
+// problemOf returns why an account cannot be used, nil if it can. The order is that of the extension API (4.4).
+func problemOf(u *store.User) *accountProblem {
 	switch {
 	case u.DeactivatedAt != nil:
-		return &accountState{"account_is_disabled", "Your account is currently disabled", "Your login is currently disabled"}
+		return &accountProblem{"account_is_disabled", "Your account is currently disabled", "Your login is currently disabled"}
 	case u.ResetRequired:
-		return &accountState{"password_reset_required", "Password reset is required", "Password reset is required"}
+		return &accountProblem{"password_reset_required", "Password reset is required", "Password reset is required"}
 	case u.ApprovedAt == nil:
-		return &accountState{"awaiting_approval", "Your account is awaiting approval.", "Your login is currently pending approval"}
+		return &accountProblem{"awaiting_approval", "Your account is awaiting approval.", "Your login is currently pending approval"}
 	case u.ConfirmedAt == nil:
-		return &accountState{"missing_confirmed_email", "Your login is missing a confirmed e-mail address",
+		return &accountProblem{"missing_confirmed_email", "Your login is missing a confirmed e-mail address",
 			"Your login is missing a confirmed e-mail address"}
 	}
 	return nil
 }
 
-// refusal is the answer to who signs in to the account.
-func (st *accountState) refusal() *errs.Error {
-	return errs.Forbidden("%s", st.signIn).With("identifier", st.identifier)
+// signInError is the answer to who signs in to the account.
+func (st *accountProblem) signInError() *errs.Error {
+	return errs.Forbidden("%s", st.signInMessage).With("identifier", st.identifier)
 }
 
-// tokenRefusal is the answer to who uses a token of the account.
-func (st *accountState) tokenRefusal() *errs.Error {
-	return errs.Forbidden("%s", st.use).With("identifier", st.identifier)
+// tokenError is the answer to who uses a token of the account.
+func (st *accountProblem) tokenError() *errs.Error {
+	return errs.Forbidden("%s", st.tokenMessage).With("identifier", st.identifier)
 }
 
 // signIn returns the user of a nickname or e-mail address and a password, whatever the state of the account; nil if they are
@@ -68,31 +68,31 @@ func (s *Server) signIn(ctx context.Context, name, password string, from netip.A
 	return user, err
 }
 
-// sameSecrets fails if the password or the second factor of the user are no longer those that were checked. What is issued because
+// checkCredentialsUnchanged fails if the password or the second factor of the user are no longer those that were checked. What is issued because
 // of them must not outlive them: changing one revokes only what is there at that time.
-func sameSecrets(ctx context.Context, tx *store.Tx, checked *store.User) error {
+func checkCredentialsUnchanged(ctx context.Context, tx *store.Tx, checked *store.User) error {
 	now, err := tx.User(ctx, checked.AccountID)
 	if errs.IsNotFound(err) || err == nil && (now.PasswordHash != checked.PasswordHash || now.TOTPSecret != checked.TOTPSecret) {
-		return errBadLogin
+		return errWrongPassword
 	}
 	return err
 }
 
-// confirmPassword tells whether the password is that of the viewer. Failures count like those of signing in.
-func (s *Server) confirmPassword(r *Request, password string) (bool, error) {
+// checkViewerPassword tells whether the password is that of the viewer. Failures count like those of signing in.
+func (s *Server) checkViewerPassword(r *Request, password string) (bool, error) {
 	ok, _, err := s.checkPassword(r.Context(), r.Viewer.Nickname, r.User.PasswordHash, password, r.address)
 	return ok, err
 }
 
 // checkPassword compares a password with its hash when it is its turn. newHash is to replace a hash that is out of date.
 func (s *Server) checkPassword(ctx context.Context, name, hash, password string, from netip.Addr) (ok bool, newHash string, err error) {
-	turn, err := s.passwords.Wait(ctx)
+	turn, err := s.passwords.Acquire(ctx)
 	if err != nil {
 		return false, "", err
 	}
-	defer turn.Done()
-	failures := s.loginFailures(name, from)
-	if err := s.mayTry(failures); err != nil {
+	defer turn.Release()
+	failures := s.failureLimits(name, from)
+	if err := s.checkFailures(failures); err != nil {
 		return false, "", err
 	}
 	ok, outdated := turn.Verify(hash, password)
@@ -105,13 +105,13 @@ func (s *Server) checkPassword(ctx context.Context, name, hash, password string,
 	return ok, newHash, nil
 }
 
-// mayTry fails after too many failures.
-func (s *Server) mayTry(failures [2]failureCounter) error {
+// checkFailures fails after too many failures.
+func (s *Server) checkFailures(failures [2]failureLimit) error {
 	for _, f := range failures {
 		if f.rate.Count == 0 {
 			continue
 		}
-		if q, spent := s.counters.spent(f.key, f.rate, s.now()); spent {
+		if q, spent := s.windows.exhausted(f.key, f.rate, s.now()); spent {
 			return &throttled{q}
 		}
 	}
@@ -119,28 +119,28 @@ func (s *Server) mayTry(failures [2]failureCounter) error {
 }
 
 // countFailure counts one more failure.
-func (s *Server) countFailure(failures [2]failureCounter) {
+func (s *Server) countFailure(failures [2]failureLimit) {
 	for _, f := range failures {
 		if f.rate.Count > 0 {
-			s.counters.take(f.key, f.rate, s.now())
+			s.windows.take(f.key, f.rate, s.now())
 		}
 	}
 }
 
-// try counts a failure before it is known to be one, so that of many tries at once no more are made than may fail. It fails after
+// reserveAttempt counts a failure before it is known to be one, so that of many tries at once no more are made than may fail. It fails after
 // too many; noFailure takes the count back.
-func (s *Server) try(failures [2]failureCounter) (noFailure func(), err error) {
-	var taken []counterKey
+func (s *Server) reserveAttempt(failures [2]failureLimit) (noFailure func(), err error) {
+	var taken []windowKey
 	noFailure = func() {
 		for _, k := range taken {
-			s.counters.giveBack(k, s.now())
+			s.windows.refund(k, s.now())
 		}
 	}
 	for _, f := range failures {
 		if f.rate.Count == 0 {
 			continue
 		}
-		q, ok := s.counters.take(f.key, f.rate, s.now())
+		q, ok := s.windows.take(f.key, f.rate, s.now())
 		if !ok {
 			noFailure()
 			return nil, &throttled{q}
@@ -150,19 +150,19 @@ func (s *Server) try(failures [2]failureCounter) (noFailure func(), err error) {
 	return noFailure, nil
 }
 
-// failureCounter counts wrong passwords.
-type failureCounter struct {
-	key  counterKey
+// failureLimit counts wrong passwords.
+type failureLimit struct {
+	key  windowKey
 	rate config.Rate
 }
 
-// loginFailures are the counters of wrong passwords: for a name, wherever they come from, and from an address, whatever the name.
+// failureLimits are the counters of wrong passwords: for a name, wherever they come from, and from an address, whatever the name.
 // The name counts as it was typed, because a count that all names of a person share would tell which they are.
-func (s *Server) loginFailures(name string, from netip.Addr) [2]failureCounter {
+func (s *Server) failureLimits(name string, from netip.Addr) [2]failureLimit {
 	byName, byAddress := s.buckets["failed_logins"], s.buckets["authentication"]
-	return [2]failureCounter{
-		{counterKey{bucket: byName, apart: s.counters.hashText(text.FoldKey(name))}, byName.anonymous},
-		{counterKey{bucket: byAddress, network: network(from), apart: s.counters.hashText("failures")}, byAddress.anonymous},
+	return [2]failureLimit{
+		{windowKey{bucket: byName, subject: s.windows.hashText(text.FoldKey(name))}, byName.anonymous},
+		{windowKey{bucket: byAddress, network: network(from), subject: s.windows.hashText("failures")}, byAddress.anonymous},
 	}
 }
 

@@ -47,8 +47,8 @@ func BenchmarkStack(b *testing.B) {
 		{"one status", "GET", "/api/v1/statuses/01ARZ3NDEKTSV4RRFF", "", ""},
 		{"a page of 30 kB", "GET", "/api/v1/timelines/home", "", ""},
 		{"a page with parameters", "GET", "/api/v1/timelines/home?limit=20&max_id=1700000000000000", "", ""},
-		{"a post by form", "POST", "/api/v1/statuses", formType, "status=hello+world&poll[options][]=a&poll[options][]=b"},
-		{"a post in JSON", "POST", "/api/v1/statuses", jsonType, `{"status":"hello world","poll":{"options":["a","b"]}}`},
+		{"a post by form", "POST", "/api/v1/statuses", FormType, "status=hello+world&poll[options][]=a&poll[options][]=b"},
+		{"a post in JSON", "POST", "/api/v1/statuses", JSONType, `{"status":"hello world","poll":{"options":["a","b"]}}`},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			r := httptest.NewRequest(bb.method, bb.target, nil)

@@ -59,7 +59,7 @@ func (s *Server) createStatus(r *Request) (any, error) {
 		Language:       p.Language,
 		IdempotencyKey: r.Header.Get("Idempotency-Key"),
 	}
-	d.Visibility, d.List = parseAudience(p.Visibility)
+	d.Visibility, d.List = parseVisibility(p.Visibility)
 	if p.InConversation != "" {
 		d.InConversation = new(store.DirectConversationID)
 		d.InConversation.UnmarshalText([]byte(p.InConversation)) // 0, which is none of anybody's, for what is no id
@@ -89,10 +89,10 @@ func (s *Server) createStatus(r *Request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.entities.Preview(r.Context(), r.Viewer, c)
+		return s.entities.PreviewStatus(r.Context(), r.Viewer, c)
 	}
-	s.acquaint(r, d.Text, d.ContentType, d.To)
-	mark := s.entities.Mark()
+	s.resolveMentions(r, d.Text, d.ContentType, d.To)
+	mark := s.entities.Generation()
 	c, err := s.social.Publish(r.Context(), r.Viewer, d)
 	if err != nil {
 		return nil, err
@@ -100,14 +100,14 @@ func (s *Server) createStatus(r *Request) (any, error) {
 	if c.Scheduled != nil {
 		return s.entities.ScheduledStatus(r.Context(), c.Scheduled)
 	}
-	if c.Earlier {
+	if c.Existing {
 		return s.entities.Status(r.Context(), r.Viewer, c.ID)
 	}
-	return s.entities.Published(r.Context(), r.Viewer, c, mark)
+	return s.entities.PublishedStatus(r.Context(), r.Viewer, c, mark)
 }
 
-// parseAudience reads whom a status is for: a visibility, or list:ID. Unknown words leave it to the author's default.
-func parseAudience(text string) (*store.Visibility, store.ListID) {
+// parseVisibility reads whom a status is for: a visibility, or list:ID. Unknown words leave it to the author's default.
+func parseVisibility(text string) (*store.Visibility, store.ListID) {
 	var list store.ListID
 	if id, ok := strings.CutPrefix(text, "list:"); ok {
 		v := store.ListOnly
@@ -151,8 +151,8 @@ func seconds(n int64) time.Duration {
 	return time.Duration(max(-1, min(n, most))) * time.Second
 }
 
-// maxStatusesAsked is how many statuses can be asked for by id (spec 4.6); more are not looked at.
-const maxStatusesAsked = 100
+// maxStatusIDs is how many statuses can be asked for by id (spec 4.6); more are not looked at.
+const maxStatusIDs = 100
 
 // listStatuses returns the statuses that have one of the ids and that the viewer may see, the newest first.
 func (s *Server) listStatuses(r *Request) (any, error) {
@@ -167,7 +167,7 @@ func (s *Server) listStatuses(r *Request) (any, error) {
 		return nil, errs.BadRequest("Missing field: ids.")
 	}
 	ids := slices.Concat(p.IDs, p.ID)
-	rows, err := s.db.VisibleStatuses(r.Context(), viewerID(r), ids[:min(len(ids), maxStatusesAsked)])
+	rows, err := s.db.VisibleStatuses(r.Context(), viewerID(r), ids[:min(len(ids), maxStatusIDs)])
 	if err != nil {
 		return nil, err
 	}
@@ -184,14 +184,14 @@ func (s *Server) listStatuses(r *Request) (any, error) {
 // showStatus returns one status.
 func (s *Server) showStatus(r *Request) (any, error) {
 	id := statusParam(r)
-	sees, err := s.db.Sees(r.Context(), viewerID(r), id)
+	sees, err := s.db.CanSeeID(r.Context(), viewerID(r), id)
 	if err != nil {
 		return nil, err
 	}
 	if !sees {
 		return nil, errs.ErrRecordNotFound
 	}
-	s.pollSeen(r, id)
+	s.refreshPoll(r, id)
 	return s.entities.Status(r.Context(), r.Viewer, id)
 }
 

@@ -15,15 +15,15 @@ import (
 var streamRoutes = routes{
 	"GET /api/v1/streaming":                   {anonymous, (*Server).openStream},
 	"GET /api/v1/streaming/health":            {anonymous, always(streamHealth)},
-	"GET /api/v1/streaming/user":              {user("read:statuses").byToken(), serveEvents("user")},
-	"GET /api/v1/streaming/user/notification": {user("read:notifications").byToken(), serveEvents("user:notification")},
-	"GET /api/v1/streaming/direct":            {user("read:statuses").byToken(), serveEvents("direct")},
-	"GET /api/v1/streaming/list":              {user("read:lists").byToken(), serveEvents("list")},
-	"GET /api/v1/streaming/public":            {content("read:statuses").byToken(), serveEvents("public")},
-	"GET /api/v1/streaming/public/local":      {content("read:statuses").byToken(), serveEvents("public:local")},
-	"GET /api/v1/streaming/public/remote":     {content("read:statuses").byToken(), serveEvents("public:remote")},
-	"GET /api/v1/streaming/hashtag":           {content("read:statuses").byToken(), serveEvents("hashtag")},
-	"GET /api/v1/streaming/hashtag/local":     {content("read:statuses").byToken(), serveEvents("hashtag:local")},
+	"GET /api/v1/streaming/user":              {user("read:statuses").withTokenOnly(), serveEvents("user")},
+	"GET /api/v1/streaming/user/notification": {user("read:notifications").withTokenOnly(), serveEvents("user:notification")},
+	"GET /api/v1/streaming/direct":            {user("read:statuses").withTokenOnly(), serveEvents("direct")},
+	"GET /api/v1/streaming/list":              {user("read:lists").withTokenOnly(), serveEvents("list")},
+	"GET /api/v1/streaming/public":            {content("read:statuses").withTokenOnly(), serveEvents("public")},
+	"GET /api/v1/streaming/public/local":      {content("read:statuses").withTokenOnly(), serveEvents("public:local")},
+	"GET /api/v1/streaming/public/remote":     {content("read:statuses").withTokenOnly(), serveEvents("public:remote")},
+	"GET /api/v1/streaming/hashtag":           {content("read:statuses").withTokenOnly(), serveEvents("hashtag")},
+	"GET /api/v1/streaming/hashtag/local":     {content("read:statuses").withTokenOnly(), serveEvents("hashtag:local")},
 }
 
 // streamHealth says that streams are there, to what looks after servers.
@@ -53,10 +53,10 @@ func (s *Server) openStream(r *Request) (any, error) {
 	return s.openSocket(r, who, sub)
 }
 
-// EndStreams ends all streams, and waits until they are gone or ctx ends. No more are opened from then on.
-func (s *Server) EndStreams(ctx context.Context) {
-	if s.streams != nil {
-		s.streams.stop(ctx)
+// CloseStreams ends all streams, and waits until they are gone or ctx ends. No more are opened from then on.
+func (s *Server) CloseStreams(ctx context.Context) {
+	if s.hub != nil {
+		s.hub.stop(ctx)
 	}
 }
 
@@ -79,7 +79,7 @@ func (s *Server) streamIdentity(r *Request) (*Identity, error) {
 	if token == "" {
 		return nil, nil
 	}
-	who, err := s.identityOfToken(r.Context(), token)
+	who, err := s.identityByToken(r.Context(), token)
 	var refusal *errs.Error
 	if who == nil && err == nil || errors.As(err, &refusal) && refusal.Status < http.StatusInternalServerError {
 		return nil, errInvalidToken
@@ -93,30 +93,30 @@ func (s *Server) openSocket(r *Request, who *Identity, subs ...subscription) (an
 		return nil, err
 	}
 	k := new(socket)
-	k.out = k
-	return k, s.listen(r, &k.listener, who, subs...)
+	k.transport = k
+	return k, s.listen(r, &k.streamClient, who, subs...)
 }
 
 // listen makes a listener known to the hub, with subscriptions, before the client hears that it listens: nothing that happens after that
 // is missed.
-func (s *Server) listen(r *Request, l *listener, who *Identity, subs ...subscription) error {
-	l.hub = s.streams
+func (s *Server) listen(r *Request, l *streamClient, who *Identity, subs ...subscription) error {
+	l.hub = s.hub
 	l.network = network(r.address)
 	l.counted = l.network.IsValid() && !r.address.IsLoopback() && !s.trusts(r.address)
-	if err := s.streams.enter(l, who); err != nil {
+	if err := s.hub.register(l, who); err != nil {
 		return err
 	}
-	_, ok, err := s.streams.identity(r.Context(), l) // it may have been revoked meanwhile
+	_, ok, err := s.hub.identity(r.Context(), l) // it may have been revoked meanwhile
 	if err == nil && !ok {
 		err = errInvalidToken
 	}
 	for _, sub := range subs {
 		if err == nil {
-			_, err = s.streams.subscribe(l, sub)
+			_, err = s.hub.subscribe(l, sub)
 		}
 	}
 	if err != nil {
-		s.streams.leave(l)
+		s.hub.release(l)
 	}
 	return err
 }

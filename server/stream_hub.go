@@ -18,81 +18,81 @@ var (
 	errNoMoreStreams  = errs.New(http.StatusServiceUnavailable, "The server has no room for more streams")
 )
 
-// maxEvents is how many events may wait for being told.
-const maxEvents = 10_000
+// maxQueuedEvents is how many events may wait for being told.
+const maxQueuedEvents = 10_000
 
 // hub knows who listens to what, and tells them what the database says has happened. The database only hands over; one goroutine at a
 // time, there only while there is something to tell, finds out who may know what and queues it with the listeners, so that each hears
 // of things in the order of their commits. Nothing waits for a listener: one who does not keep up is cut off.
 type hub struct {
-	server    *Server
-	pingEvery time.Duration
-	pongTime  time.Duration
+	server       *Server
+	pingInterval time.Duration
+	pongTimeout  time.Duration
 
-	mu         sync.Mutex
-	listeners  map[*listener]struct{}
-	feeds      map[feed][]target
-	kinds      [feedKinds]int // how many subscriptions have a feed of each kind
-	perAccount map[store.AccountID]int
-	perAddress map[netip.Addr]int
-	queue      []store.Event
-	working    bool
-	stopped    bool
-	held       holding
-	open       sync.WaitGroup // of listeners that are not gone, and the work
+	mu          sync.Mutex
+	clients     map[*streamClient]struct{}
+	topics      map[topic][]target
+	subscribers [topicKinds]int // how many subscriptions have a feed of each kind
+	perAccount  map[store.AccountID]int
+	perAddress  map[netip.Addr]int
+	queue       []store.Event
+	running     bool
+	stopped     bool
+	backlog     streamBacklog
+	open        sync.WaitGroup // of listeners that are not gone, and the work
 }
 
 func newHub(s *Server) *hub {
 	h := &hub{
-		server:     s,
-		pingEvery:  pingEvery,
-		pongTime:   pongTime,
-		listeners:  make(map[*listener]struct{}),
-		feeds:      make(map[feed][]target),
-		perAccount: make(map[store.AccountID]int),
-		perAddress: make(map[netip.Addr]int),
+		server:       s,
+		pingInterval: pingInterval,
+		pongTimeout:  pongTimeout,
+		clients:      make(map[*streamClient]struct{}),
+		topics:       make(map[topic][]target),
+		perAccount:   make(map[store.AccountID]int),
+		perAddress:   make(map[netip.Addr]int),
 	}
-	s.db.Subscribe(h.hear)
+	s.db.Subscribe(h.receive)
 	return h
 }
 
-// enter admits a listener who has an identity (nil: the anonymous), unless there are too many. Each who has entered must leave.
-func (h *hub) enter(l *listener, who *Identity) error {
+// register admits a listener who has an identity (nil: the anonymous), unless there are too many. Each who has entered must leave.
+func (h *hub) register(l *streamClient, who *Identity) error {
 	limits := h.server.settings.Streaming
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case h.stopped || len(h.listeners) >= limits.MaxStreams:
+	case h.stopped || len(h.clients) >= limits.MaxStreams:
 		return errNoMoreStreams
 	case l.counted && h.perAddress[l.network] >= limits.MaxStreamsPerAddress:
 		return errTooManyStreams
 	}
-	if err := h.name(l, who); err != nil {
+	if err := h.setIdentityLocked(l, who); err != nil {
 		return err
 	}
 	if l.counted {
 		h.perAddress[l.network]++
 	}
-	if len(h.listeners) == 0 {
-		h.server.db.KeepAudiences(true)
+	if len(h.clients) == 0 {
+		h.server.db.KeepDeletedAudiences(true)
 	}
-	h.listeners[l] = struct{}{}
+	h.clients[l] = struct{}{}
 	h.open.Add(1)
 	return nil
 }
 
-// identify gives a listener an identity.
-func (h *hub) identify(l *listener, who *Identity) error {
+// setIdentity gives a listener an identity.
+func (h *hub) setIdentity(l *streamClient, who *Identity) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, ok := h.listeners[l]; !ok { // the stream has ended in between
+	if _, ok := h.clients[l]; !ok { // the stream has ended in between
 		return nil
 	}
-	return h.name(l, who)
+	return h.setIdentityLocked(l, who)
 }
 
-// name sets who a listener is, unless they have too many streams.
-func (h *hub) name(l *listener, who *Identity) error {
+// setIdentityLocked sets who a listener is, unless they have too many streams.
+func (h *hub) setIdentityLocked(l *streamClient, who *Identity) error {
 	if who == nil {
 		return nil
 	}
@@ -108,42 +108,42 @@ func (h *hub) name(l *listener, who *Identity) error {
 	return nil
 }
 
-// leave is the last that is heard of a listener.
-func (h *hub) leave(l *listener) {
-	h.end(l, endGone)
+// release is the last that is heard of a listener.
+func (h *hub) release(l *streamClient) {
+	h.closeClient(l, closeNormal)
 	h.open.Done()
 }
 
-// end closes a listener's stream.
-func (h *hub) end(l *listener, why streamEnd) {
+// closeClient closes a listener's stream.
+func (h *hub) closeClient(l *streamClient, why closeReason) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.remove(l, why)
 }
 
-func (h *hub) remove(l *listener, why streamEnd) {
-	if _, ok := h.listeners[l]; !ok {
+func (h *hub) remove(l *streamClient, why closeReason) {
+	if _, ok := h.clients[l]; !ok {
 		return
 	}
 	for _, sub := range l.subscriptions {
 		h.detach(l, sub)
 	}
 	l.subscriptions = nil
-	delete(h.listeners, l)
+	delete(h.clients, l)
 	if l.account != 0 {
 		countDown(h.perAccount, l.account)
 	}
 	if l.counted {
 		countDown(h.perAddress, l.network)
 	}
-	if len(h.listeners) == 0 {
-		h.server.db.KeepAudiences(false)
+	if len(h.clients) == 0 {
+		h.server.db.KeepDeletedAudiences(false)
 		h.queue = nil
 	}
 	l.mu.Lock()
-	l.drop()
+	l.discard()
 	l.mu.Unlock()
-	l.out.close(why)
+	l.transport.close(why)
 }
 
 func countDown[K comparable](counts map[K]int, k K) {
@@ -152,9 +152,9 @@ func countDown[K comparable](counts map[K]int, k K) {
 	}
 }
 
-// endAll closes the streams of those listeners for whom which says so.
-func (h *hub) endAll(why streamEnd, which func(*listener) bool) {
-	for l := range h.listeners {
+// closeClients closes the streams of those listeners for whom which says so.
+func (h *hub) closeClients(why closeReason, which func(*streamClient) bool) {
+	for l := range h.clients {
 		if which(l) {
 			h.remove(l, why)
 		}
@@ -162,28 +162,28 @@ func (h *hub) endAll(why streamEnd, which func(*listener) bool) {
 }
 
 // subscribe has a listener hear a stream. ok is false if they do already.
-func (h *hub) subscribe(l *listener, sub subscription) (ok bool, err error) {
+func (h *hub) subscribe(l *streamClient, sub subscription) (ok bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, here := h.listeners[l]; !here || l.find(sub) >= 0 {
+	if _, here := h.clients[l]; !here || l.subscriptionIndex(sub) >= 0 {
 		return false, nil
 	}
 	if len(l.subscriptions) >= maxSubscriptions {
-		return false, errBadTopic
+		return false, errUnknownStream
 	}
 	l.subscriptions = append(l.subscriptions, sub)
-	for _, f := range sub.feeds {
-		h.feeds[f] = append(h.feeds[f], target{l, sub.label, f.kind})
-		h.kinds[f.kind]++
+	for _, f := range sub.topics {
+		h.topics[f] = append(h.topics[f], target{l, sub.label, f.kind})
+		h.subscribers[f.kind]++
 	}
 	return true, nil
 }
 
 // unsubscribe ends that. ok is false if the listener does not hear the stream.
-func (h *hub) unsubscribe(l *listener, sub subscription) (ok bool) {
+func (h *hub) unsubscribe(l *streamClient, sub subscription) (ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	i := l.find(sub)
+	i := l.subscriptionIndex(sub)
 	if i < 0 {
 		return false
 	}
@@ -192,98 +192,98 @@ func (h *hub) unsubscribe(l *listener, sub subscription) (ok bool) {
 	return true
 }
 
-func (h *hub) detach(l *listener, sub subscription) {
-	for _, f := range sub.feeds {
-		rest := slices.DeleteFunc(h.feeds[f], func(t target) bool { return t.listener == l && t.label == sub.label })
+func (h *hub) detach(l *streamClient, sub subscription) {
+	for _, f := range sub.topics {
+		rest := slices.DeleteFunc(h.topics[f], func(t target) bool { return t.streamClient == l && t.label == sub.label })
 		if len(rest) == 0 {
-			delete(h.feeds, f)
+			delete(h.topics, f)
 		} else {
-			h.feeds[f] = rest
+			h.topics[f] = rest
 		}
-		h.kinds[f.kind]--
+		h.subscribers[f.kind]--
 	}
 }
 
 // targets returns the listeners of feeds. Who hears several streams with the same news is there several times.
-func (h *hub) targets(feeds ...feed) []target {
+func (h *hub) targets(feeds ...topic) []target {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var list []target
 	for _, f := range feeds {
-		list = append(list, h.feeds[f]...)
+		list = append(list, h.topics[f]...)
 	}
 	return list
 }
 
-// wanted tells whether anybody listens to a feed of certain kinds.
-func (h *hub) wanted(which func(feedKind) bool) bool {
+// hasSubscribers tells whether anybody listens to a feed of certain kinds.
+func (h *hub) hasSubscribers(which func(topicKind) bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for kind, n := range h.kinds {
-		if n > 0 && which(feedKind(kind)) {
+	for kind, n := range h.subscribers {
+		if n > 0 && which(topicKind(kind)) {
 			return true
 		}
 	}
 	return false
 }
 
-// hear takes the events of a commit. It runs on the writing goroutine of the database.
-func (h *hub) hear(events []store.Event) {
+// receive takes the events of a commit. It runs on the writing goroutine of the database.
+func (h *hub) receive(events []store.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.listeners) == 0 {
+	if len(h.clients) == 0 {
 		return
 	}
 	for _, e := range events {
 		switch e := e.(type) {
 		case store.TokensRevoked: // at once, whatever else there is to tell
-			h.endAll(endRevoked, func(l *listener) bool {
+			h.closeClients(closeRevoked, func(l *streamClient) bool {
 				return l.token != nil && (slices.Contains(e.Tokens, l.tokenID) || e.AccountID != 0 && e.AccountID == l.account)
 			})
 			continue
-		case store.Changed:
+		case store.RowsChanged:
 			if !e.All && len(e.Accounts) == 0 {
 				continue
 			}
 		}
-		if len(h.queue) >= maxEvents {
+		if len(h.queue) >= maxQueuedEvents {
 			h.server.log.Warn("streams cannot keep up and are closed", "events", len(h.queue))
-			h.giveUp()
+			h.closeAllBehind()
 			return
 		}
 		h.queue = append(h.queue, e)
 	}
-	if len(h.queue) > 0 && !h.working {
-		h.working = true
+	if len(h.queue) > 0 && !h.running {
+		h.running = true
 		h.open.Add(1)
-		go h.work()
+		go h.run()
 	}
 }
 
-// giveUp ends all streams, so that clients come back and fetch what they have missed: nothing is lost without their knowledge.
-func (h *hub) giveUp() {
+// closeAllBehind ends all streams, so that clients come back and fetch what they have missed: nothing is lost without their knowledge.
+func (h *hub) closeAllBehind() {
 	h.queue = nil
-	h.endAll(endBehind, func(*listener) bool { return true })
+	h.closeClients(closeBehind, func(*streamClient) bool { return true })
 }
 
-// work tells of all that has been heard.
-func (h *hub) work() {
+// run tells of all that has been heard.
+func (h *hub) run() {
 	defer h.open.Done()
 	for {
 		h.mu.Lock()
 		events := h.queue
 		h.queue = nil
 		if len(events) == 0 {
-			h.working = false
+			h.running = false
 			h.mu.Unlock()
 			return
 		}
 		h.mu.Unlock()
 		for _, e := range events {
-			if err := h.tellSafely(context.Background(), e); err != nil {
+			if err := h.dispatchRecovered(context.Background(), e); err != nil {
 				h.server.log.LogAttrs(context.Background(), slog.LevelError, "streams are closed", slog.Any("error", err))
 				h.mu.Lock()
-				h.giveUp()
+				h.closeAllBehind()
 				h.mu.Unlock()
 				break
 			}
@@ -291,40 +291,40 @@ func (h *hub) work() {
 	}
 }
 
-// tellSafely is tell for which a panic is an error.
-func (h *hub) tellSafely(ctx context.Context, e store.Event) (err error) {
+// dispatchRecovered is tell for which a panic is an error.
+func (h *hub) dispatchRecovered(ctx context.Context, e store.Event) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = panicked(v)
+			err = panicError(v)
 		}
 	}()
-	return h.tell(ctx, e)
+	return h.dispatch(ctx, e)
 }
 
 // identity returns who a listener is now, nil for the anonymous. ok is false if the token is no longer good; the stream ends then.
-func (h *hub) identity(ctx context.Context, l *listener) (who *Identity, ok bool, err error) {
+func (h *hub) identity(ctx context.Context, l *streamClient) (who *Identity, ok bool, err error) {
 	h.mu.Lock()
 	token := l.token
 	h.mu.Unlock()
 	if token == nil {
 		return nil, true, nil
 	}
-	who, err = h.server.identityNow(ctx, *token)
+	who, err = h.server.currentIdentity(ctx, *token)
 	if err != nil {
 		return nil, false, err
 	}
 	if who == nil {
-		h.end(l, endRevoked)
+		h.closeClient(l, closeRevoked)
 		return nil, false, nil
 	}
 	return who, true, nil
 }
 
-// check ends the streams of listeners whose tokens are no longer good. accounts are those that may have changed, nil any.
-func (h *hub) check(ctx context.Context, accounts []store.AccountID) error {
+// checkTokens ends the streams of listeners whose tokens are no longer good. accounts are those that may have changed, nil any.
+func (h *hub) checkTokens(ctx context.Context, accounts []store.AccountID) error {
 	h.mu.Lock()
-	var list []*listener
-	for l := range h.listeners {
+	var list []*streamClient
+	for l := range h.clients {
 		if l.token != nil && (accounts == nil || slices.Contains(accounts, l.account)) {
 			list = append(list, l)
 		}
@@ -342,7 +342,7 @@ func (h *hub) check(ctx context.Context, accounts []store.AccountID) error {
 func (h *hub) stop(ctx context.Context) {
 	h.mu.Lock()
 	h.stopped = true
-	h.endAll(endRestart, func(*listener) bool { return true })
+	h.closeClients(closeRestart, func(*streamClient) bool { return true })
 	h.mu.Unlock()
 	gone := make(chan struct{})
 	go func() {

@@ -18,42 +18,42 @@ import (
 
 // TestTwoHundredSockets has a post heard by all who may see it, on 200 sockets, and by none who may not.
 func TestTwoHundredSockets(t *testing.T) {
-	srv := startAPI(t)
-	author := srv.signUp("author")
-	people := crowdOf(srv, 20)
+	srv := Start(t)
+	author := srv.SignUp("author")
+	people := SignUpMany(srv, 20)
 	for i, p := range people {
 		if i%2 == 0 {
-			p.to(author.id, "follow")
+			p.AccountAction(author.ID, "follow")
 		}
 		if i%5 == 0 {
-			p.to(author.id, "mute")
+			p.AccountAction(author.ID, "mute")
 		}
 	}
 	type ear struct {
-		*listener
+		*StreamClient
 		who int // the number of who listens, -1 the anonymous
 	}
 	var ears []ear
 	for i := range 200 {
 		switch who := i % 20; {
 		case i%4 == 3:
-			ears = append(ears, ear{srv.listen(nil, "stream", "public"), -1})
+			ears = append(ears, ear{srv.OpenStream(nil, "stream", "public"), -1})
 		case i%4 == 2:
-			ears = append(ears, ear{srv.listen(people[who].caller, "stream", "public"), who})
+			ears = append(ears, ear{srv.OpenStream(people[who].Client, "stream", "public"), who})
 		default:
-			ears = append(ears, ear{srv.listen(people[who].caller, "stream", "user"), who})
+			ears = append(ears, ear{srv.OpenStream(people[who].Client, "stream", "user"), who})
 		}
 	}
 	for _, visibility := range []string{"public", "private"} {
-		id := author.publish("hello", "visibility", visibility).id()
+		id := author.Publish("hello", "visibility", visibility).ID()
 		for i, e := range ears {
 			open := i%4 > 1
 			want := open && visibility == "public" || !open && e.who%2 == 0
 			if e.who >= 0 && e.who%5 == 0 {
 				want = false
 			}
-			got := e.heard()
-			if (len(got) == 1 && payloadID(got[0]) == id) != want || len(got) > 1 {
+			got := e.Events()
+			if (len(got) == 1 && PayloadID(got[0]) == id) != want || len(got) > 1 {
 				t.Errorf("socket %d heard %v of the %s post, want %v", i, got, visibility, want)
 			}
 		}
@@ -62,30 +62,30 @@ func TestTwoHundredSockets(t *testing.T) {
 
 // TestSlowListener cuts off who does not read, while the others hear everything in order, and nobody waits.
 func TestSlowListener(t *testing.T) {
-	srv := startAPI(t)
-	author := srv.signUp("author")
-	slow, fast := srv.open(nil, "stream", "public"), srv.listen(nil, "stream", "public")
+	srv := Start(t)
+	author := srv.SignUp("author")
+	slow, fast := srv.DialStream(nil, "stream", "public"), srv.OpenStream(nil, "stream", "public")
 	var want []string
 	text := strings.Repeat("a long text ", 400)
 	for {
-		want = append(want, "public: update "+author.publish(text).id())
-		srv.server.SettleStreams()
-		if listeners, _ := srv.server.Streams(); listeners == 1 {
+		want = append(want, "public: update "+author.Publish(text).ID())
+		srv.HTTP.SettleStreams()
+		if listeners, _ := srv.HTTP.Streams(); listeners == 1 {
 			break
 		}
 		if len(want) > 5000 {
 			t.Fatal("who does not read is still there")
 		}
 	}
-	fast.wantHeard("who reads", want...)
-	go slow.read()
-	if got := slow.waitEnd(); got != 1013 && got != -1 {
+	fast.WantEvents("who reads", want...)
+	go slow.Read()
+	if got := slow.WaitEnd(); got != 1013 && got != -1 {
 		t.Errorf("the slow stream ended with %d", got)
 	}
-	if len(slow.got) >= len(want) {
+	if len(slow.events) >= len(want) {
 		t.Error("who was cut off has heard everything")
 	}
-	for i, s := range slow.got {
+	for i, s := range slow.events {
 		if s.String() != want[i] {
 			t.Fatalf("frame %d of the slow stream is %s, want %s", i, s, want[i])
 		}
@@ -95,96 +95,96 @@ func TestSlowListener(t *testing.T) {
 // TestManySlowListeners has many who do not read, each of whom calls a stream by another name, so that none can share what waits for
 // another: all together cost no more than they may, and who reads hears everything.
 func TestManySlowListeners(t *testing.T) {
-	srv := startAPI(t)
-	author := srv.signUp("author")
+	srv := Start(t)
+	author := srv.SignUp("author")
 	const n = 64
-	var slow []*listener
+	var slow []*StreamClient
 	for i := range n {
 		tag := []byte("abcdef")
 		for bit := range tag {
 			tag[bit] -= byte(i >> bit & 1 * 32)
 		}
-		l := srv.open(nil, "stream", "hashtag", "tag", string(tag))
-		l.conn.(*net.TCPConn).SetReadBuffer(1)
+		l := srv.DialStream(nil, "stream", "hashtag", "tag", string(tag))
+		l.Conn.(*net.TCPConn).SetReadBuffer(1)
 		slow = append(slow, l)
 	}
-	reader := srv.signUp("reader")
-	fast, events := srv.listen(reader.caller, "stream", "hashtag", "tag", "ABCdef"), srv.events(reader.caller, "/api/v1/streaming/hashtag", "tag", "abcdef")
-	fast.conn.SetDeadline(time.Time{}) // a machine that does much else takes its time
+	reader := srv.SignUp("reader")
+	fast, events := srv.OpenStream(reader.Client, "stream", "hashtag", "tag", "ABCdef"), srv.OpenSSE(reader.Client, "/api/v1/streaming/hashtag", "tag", "abcdef")
+	fast.Conn.SetDeadline(time.Time{}) // a machine that does much else takes its time
 	text := strings.Repeat("e"+strings.Repeat("\u0301", 31), 2000) + " #abcdef"
 	posts := 0
-	for listeners := n + 2; listeners > 2; listeners, _ = srv.server.Streams() {
+	for listeners := n + 2; listeners > 2; listeners, _ = srv.HTTP.Streams() {
 		if posts++; posts > 500 {
 			t.Fatalf("%d listeners are still there", listeners)
 		}
-		id := author.publish(text).id()
-		fast.wantHeard("who reads", "hashtag ABCdef: update "+id)
-		if got := events.next(); !strings.HasPrefix(got, `update {"id":"`+id) {
+		id := author.Publish(text).ID()
+		fast.WantEvents("who reads", "hashtag ABCdef: update "+id)
+		if got := events.Next(); !strings.HasPrefix(got, `update {"id":"`+id) {
 			t.Fatalf("who reads events heard %.50s", got)
 		}
-		if got := srv.server.StreamBytes(); got > 2*server.MuchHeld {
+		if got := srv.HTTP.StreamBytes(); got > 2*server.MuchHeld {
 			t.Fatalf("%d bytes wait after %d posts", got, posts)
 		}
-		for srv.server.StreamsBehind(reader.accountID()) > 0 { // who has read it is ahead of the server, which has yet to note that
+		for srv.HTTP.StreamsBehind(reader.AccountID()) > 0 { // who has read it is ahead of the server, which has yet to note that
 			time.Sleep(time.Millisecond)
 		}
 	}
 	for _, l := range slow {
-		l.conn.Close()
+		l.Conn.Close()
 	}
-	for srv.server.StreamBytes() > 0 {
+	for srv.HTTP.StreamBytes() > 0 {
 		time.Sleep(time.Millisecond)
 	}
 }
 
 // TestStreamsFallBehind has more happen at once than can be told: everybody is sent away, to come back and look for themselves.
 func TestStreamsFallBehind(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	l, events := srv.listen(alice.caller, "stream", "user"), srv.events(alice.caller, "/api/v1/streaming/user")
-	err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	l, events := srv.OpenStream(alice.Client, "stream", "user"), srv.OpenSSE(alice.Client, "/api/v1/streaming/user")
+	err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
 		for range server.MaxEvents + 1 {
-			tx.Emit(store.FiltersChanged{AccountID: alice.accountID()})
+			tx.Emit(store.FiltersChanged{AccountID: alice.AccountID()})
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := l.waitEnd(); got != 1013 {
+	if got := l.WaitEnd(); got != 1013 {
 		t.Errorf("the stream ended with %d", got)
 	}
-	events.waitEnd()
-	again := srv.listen(alice.caller, "stream", "user")
-	srv.emitFiltersChanged(alice)
-	again.wantHeard("after coming back", "user: filters_changed")
+	events.WaitEnd()
+	again := srv.OpenStream(alice.Client, "stream", "user")
+	srv.EmitFiltersChanged(alice)
+	again.WantEvents("after coming back", "user: filters_changed")
 }
 
 // TestOrderOfStreams has many people post at the same time: everybody hears the same, in the same order, edits after posts and deletions last.
 func TestOrderOfStreams(t *testing.T) {
-	srv := startAPI(t)
-	people := crowdOf(srv, 4)
-	a, b := srv.listen(nil, "stream", "public"), srv.listen(people[0].caller, "stream", "public")
+	srv := Start(t)
+	people := SignUpMany(srv, 4)
+	a, b := srv.OpenStream(nil, "stream", "public"), srv.OpenStream(people[0].Client, "stream", "public")
 	var wg sync.WaitGroup
 	for _, p := range people {
 		wg.Go(func() {
 			for range 10 {
-				id := p.publish("hello").id()
-				p.edit(id, map[string]any{"status": "edited"}).want(200)
-				p.do("DELETE", "/api/v1/statuses/"+id, "", nil).want(200)
+				id := p.Publish("hello").ID()
+				p.EditStatus(id, map[string]any{"status": "edited"}).Want(200)
+				p.Do("DELETE", "/api/v1/statuses/"+id, "", nil).Want(200)
 			}
 		})
 	}
 	for range 20 { // who comes and goes in between
 		wg.Go(func() {
-			l := srv.listen(people[1].caller, "stream", "user")
-			l.subscribe("public")
-			l.ask("type", "unsubscribe", "stream", "user")
-			l.conn.Close()
+			l := srv.OpenStream(people[1].Client, "stream", "user")
+			l.Subscribe("public")
+			l.Ask("type", "unsubscribe", "stream", "user")
+			l.Conn.Close()
 		})
 	}
 	wg.Wait()
-	first, second := shorts(a.heard()), shorts(b.heard())
+	first, second := shorts(a.Events()), shorts(b.Events())
 	// What is deleted before it can be told of is only said to be gone; that may come between the one and the other.
 	common := func(list, other []string) []string {
 		return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !slices.Contains(other, s) })
@@ -210,7 +210,7 @@ func TestOrderOfStreams(t *testing.T) {
 	}
 }
 
-func shorts(list []said) (all []string) {
+func shorts(list []StreamEvent) (all []string) {
 	for _, s := range list {
 		all = append(all, s.String())
 	}
@@ -219,20 +219,20 @@ func shorts(list []said) (all []string) {
 
 // TestPings looks whether clients are looked after, and given up when they do not answer.
 func TestPings(t *testing.T) {
-	srv := startAPI(t)
-	srv.server.SetPings(20*time.Millisecond, time.Second)
-	alive, dead := srv.open(nil), srv.open(nil)
-	dead.mute = true
-	go alive.read()
-	go dead.read()
-	if got := dead.waitEnd(); got != -1 {
+	srv := Start(t)
+	srv.HTTP.SetPings(20*time.Millisecond, time.Second)
+	alive, dead := srv.DialStream(nil), srv.DialStream(nil)
+	dead.IgnorePings = true
+	go alive.Read()
+	go dead.Read()
+	if got := dead.WaitEnd(); got != -1 {
 		t.Errorf("the stream ended with %d", got)
 	}
 	alive.mu.Lock()
 	defer alive.mu.Unlock()
 	for alive.pings < 15 {
-		if alive.change.Wait(); alive.code != 0 {
-			t.Fatalf("the stream ended with %d", alive.code)
+		if alive.change.Wait(); alive.closeCode != 0 {
+			t.Fatalf("the stream ended with %d", alive.closeCode)
 		}
 	}
 	if dead.pings == 0 {
@@ -242,18 +242,18 @@ func TestPings(t *testing.T) {
 
 // TestClientPings answers the pings of clients.
 func TestClientPings(t *testing.T) {
-	srv := startAPI(t)
-	l := srv.open(nil)
-	l.write(opPing, []byte("are you there"))
-	if kind, payload, err := l.frame(); kind != opPong || string(payload) != "are you there" {
+	srv := Start(t)
+	l := srv.DialStream(nil)
+	l.WriteFrame(OpPing, []byte("are you there"))
+	if kind, payload, err := l.ReadFrame(); kind != OpPong || string(payload) != "are you there" {
 		t.Errorf("got %d %q %v", kind, payload, err)
 	}
-	l.write(opClose, []byte{3, 232})
-	if kind, payload, err := l.frame(); kind != opClose || len(payload) < 2 {
+	l.WriteFrame(OpClose, []byte{3, 232})
+	if kind, payload, err := l.ReadFrame(); kind != OpClose || len(payload) < 2 {
 		t.Errorf("got %d %q %v", kind, payload, err)
 	}
 	for {
-		if listeners, feeds := srv.server.Streams(); listeners == 0 && feeds == 0 {
+		if listeners, feeds := srv.HTTP.Streams(); listeners == 0 && feeds == 0 {
 			break
 		}
 		time.Sleep(time.Millisecond)
@@ -262,83 +262,83 @@ func TestClientPings(t *testing.T) {
 
 // TestStreamLimits opens as many streams as there may be, and one more.
 func TestStreamLimits(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) {
+	srv := Start(t, func(c *config.Config) {
 		c.Streaming = config.Streaming{MaxStreams: 6, MaxStreamsPerAccount: 2, MaxStreamsPerAddress: 2}
 		c.Server.TrustedProxies = []string{"127.0.0.1"}
 	})
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	from := func(address string, c *caller) int {
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	from := func(address string, c *Client) int {
 		headers := []string{"X-Forwarded-For", address}
 		if c != nil {
-			headers = append(headers, "Authorization", "Bearer "+c.token)
+			headers = append(headers, "Authorization", "Bearer "+c.Token)
 		}
-		_, _, resp := srv.handshake(url.Values{}, headers...)
+		_, _, resp := srv.StreamHandshake(url.Values{}, headers...)
 		return resp.StatusCode
 	}
-	late := srv.listen(nil)
+	late := srv.OpenStream(nil)
 	for i, tt := range []struct {
 		address string
-		as      *caller
+		as      *Client
 		want    int
 	}{
-		{"192.0.2.1", nil, 101}, {"192.0.2.1", nil, 101}, {"192.0.2.1", nil, 429}, {"192.0.2.1", alice.caller, 429},
-		{"192.0.2.2", alice.caller, 101}, {"192.0.2.3", alice.caller, 101}, {"192.0.2.4", alice.caller, 429},
-		{"192.0.2.5", bob.caller, 101}, {"192.0.2.6", bob.caller, 503},
+		{"192.0.2.1", nil, 101}, {"192.0.2.1", nil, 101}, {"192.0.2.1", nil, 429}, {"192.0.2.1", alice.Client, 429},
+		{"192.0.2.2", alice.Client, 101}, {"192.0.2.3", alice.Client, 101}, {"192.0.2.4", alice.Client, 429},
+		{"192.0.2.5", bob.Client, 101}, {"192.0.2.6", bob.Client, 503},
 	} {
 		if got := from(tt.address, tt.as); got != tt.want {
 			t.Errorf("stream %d: got %d, want %d", i, got, tt.want)
 		}
 	}
-	if got := late.ask("type", "svc:authenticate", "token", alice.token); got != "error unauthorized" {
+	if got := late.Ask("type", "svc:authenticate", "token", alice.Token); got != "error unauthorized" {
 		t.Errorf("one stream too many: %s", got)
 	}
-	srv.as(bob).get("/api/v1/streaming/user").want(503)
-	late.conn.Close()
+	srv.As(bob).Get("/api/v1/streaming/user").Want(503)
+	late.Conn.Close()
 	for {
-		if n, _ := srv.server.Streams(); n < 6 {
+		if n, _ := srv.HTTP.Streams(); n < 6 {
 			break
 		}
 		time.Sleep(time.Millisecond)
 	}
-	bobs := srv.listen(nil)
-	if got := bobs.ask("type", "svc:authenticate", "token", bob.token); got != "success" {
+	bobs := srv.OpenStream(nil)
+	if got := bobs.Ask("type", "svc:authenticate", "token", bob.Token); got != "success" {
 		t.Error(got)
 	}
 }
 
 // TestMessagesAreCounted ends the stream of who talks without end.
 func TestMessagesAreCounted(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) {
+	srv := Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.AllAnonymous = config.Rate{Count: 20, Window: time.Hour}
 	})
-	l := srv.listen(nil)
+	l := srv.OpenStream(nil)
 	for range 30 {
-		l.say(`{"type":"dance"}`)
+		l.Send(`{"type":"dance"}`)
 	}
-	if got := l.waitEnd(); got != 1008 {
+	if got := l.WaitEnd(); got != 1008 {
 		t.Errorf("the stream ended with %d", got)
 	}
 }
 
 // TestStreamsAtTheStop stops a server that has streams open: they end at once, so that clients come back, and do not hold it up.
 func TestStreamsAtTheStop(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	st := serve(t, srv.server)
-	srv.url = "http://" + st.address
-	socket, stuck := srv.listen(alice.caller, "stream", "user"), srv.open(nil)
-	events := srv.events(alice.caller, "/api/v1/streaming/user")
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	st := serve(t, srv.HTTP)
+	srv.URL = "http://" + st.address
+	socket, stuck := srv.OpenStream(alice.Client, "stream", "user"), srv.DialStream(nil)
+	events := srv.OpenSSE(alice.Client, "/api/v1/streaming/user")
 	began := time.Now()
 	st.stop()
-	if got := socket.waitEnd(); got != 1012 {
+	if got := socket.WaitEnd(); got != 1012 {
 		t.Errorf("the stream ended with %d", got)
 	}
-	events.waitEnd()
+	events.WaitEnd()
 	if took := time.Since(began); took > 4*time.Second {
 		t.Errorf("the streams ended after %v", took)
 	}
-	stuck.conn.Close()
+	stuck.Conn.Close()
 	if err := <-st.done; err != nil {
 		t.Error(err)
 	}
@@ -348,8 +348,8 @@ func TestStreamsAtTheStop(t *testing.T) {
 // BenchmarkIdleSockets measures what a socket costs that nobody talks on. What the test's own end of it takes is counted, too, but that
 // is little: a connection.
 func BenchmarkIdleSockets(b *testing.B) {
-	srv := startAPI(b)
-	alice := srv.signUp("alice")
+	srv := Start(b)
+	alice := srv.SignUp("alice")
 	const n = 400
 	measure := func() (bytes, goroutines int) {
 		var m runtime.MemStats
@@ -360,19 +360,19 @@ func BenchmarkIdleSockets(b *testing.B) {
 	}
 	for b.Loop() {
 		bytes, goroutines := measure()
-		var open []*listener
+		var open []*StreamClient
 		for range n {
-			l := srv.open(alice.caller, "stream", "user")
-			l.input = nil
+			l := srv.DialStream(alice.Client, "stream", "user")
+			l.Input = nil
 			open = append(open, l)
 		}
 		moreBytes, moreGoroutines := measure()
 		b.ReportMetric(float64(moreBytes-bytes)/n, "B/socket")
 		b.ReportMetric(float64(moreGoroutines-goroutines)/n, "goroutines/socket")
 		for _, l := range open {
-			l.conn.Close()
+			l.Conn.Close()
 		}
-		for listeners := 1; listeners > 0; listeners, _ = srv.server.Streams() {
+		for listeners := 1; listeners > 0; listeners, _ = srv.HTTP.Streams() {
 			time.Sleep(time.Millisecond)
 		}
 	}
@@ -382,26 +382,26 @@ func BenchmarkIdleSockets(b *testing.B) {
 func BenchmarkFanOut(b *testing.B) {
 	for _, people := range []int{1, 10, 200, 0} {
 		b.Run(fmt.Sprint(people, "_people"), func(b *testing.B) {
-			srv := startAPI(b)
-			author := srv.signUp("author")
-			crowd := crowdOf(srv, people)
+			srv := Start(b)
+			author := srv.SignUp("author")
+			crowd := SignUpMany(srv, people)
 			var heard sync.WaitGroup
 			for i := range 200 {
-				c := srv.as(nil)
+				c := srv.As(nil)
 				if people > 0 {
-					c = crowd[i%people].caller
+					c = crowd[i%people].Client
 				}
-				l := srv.open(c, "stream", "public")
-				l.conn.SetDeadline(time.Time{})
+				l := srv.DialStream(c, "stream", "public")
+				l.Conn.SetDeadline(time.Time{})
 				go func() {
-					for _, _, err := l.frame(); err == nil; _, _, err = l.frame() {
+					for _, _, err := l.ReadFrame(); err == nil; _, _, err = l.ReadFrame() {
 						heard.Done()
 					}
 				}()
 			}
 			for b.Loop() {
 				heard.Add(200)
-				srv.ask(b, "POST", "/api/v1/statuses", author.token, benchPost)
+				srv.benchRequest(b, "POST", "/api/v1/statuses", author.Token, benchPost)
 				heard.Wait()
 			}
 			b.StopTimer()

@@ -15,41 +15,41 @@ import (
 
 // town is people of all kinds around one author, each with a socket that listens to all they can.
 type town struct {
-	*api
-	author, booster, follower, stranger, muter, blocked, mentioned *member
+	*Server
+	author, booster, follower, stranger, muter, blocked, mentioned *User
 
-	listeners map[string]*listener // by nickname; "" is the anonymous
-	list      string               // of the stranger, with the author
+	listeners map[string]*StreamClient // by nickname; "" is the anonymous
+	list      string                   // of the stranger, with the author
 }
 
 func newTown(t *testing.T) *town {
-	srv := startAPI(t)
-	w := &town{api: srv, listeners: map[string]*listener{}}
-	for nick, m := range map[string]**member{
+	srv := Start(t)
+	w := &town{Server: srv, listeners: map[string]*StreamClient{}}
+	for nick, m := range map[string]**User{
 		"author": &w.author, "booster": &w.booster, "follower": &w.follower, "stranger": &w.stranger, "muter": &w.muter,
 		"blocked": &w.blocked, "mentioned": &w.mentioned,
 	} {
-		*m = srv.signUp(nick)
+		*m = srv.SignUp(nick)
 	}
-	w.follower.to(w.author.id, "follow")
-	w.follower.to(w.booster.id, "follow")
-	w.muter.to(w.author.id, "follow")
-	w.muter.to(w.author.id, "mute")
-	w.author.to(w.blocked.id, "block")
-	w.list = srv.letList(w.stranger, w.author)
-	for _, m := range []*member{nil, w.author, w.booster, w.follower, w.stranger, w.muter, w.blocked, w.mentioned} {
-		nick, l := "", srv.listen(srv.as(m))
+	w.follower.AccountAction(w.author.ID, "follow")
+	w.follower.AccountAction(w.booster.ID, "follow")
+	w.muter.AccountAction(w.author.ID, "follow")
+	w.muter.AccountAction(w.author.ID, "mute")
+	w.author.AccountAction(w.blocked.ID, "block")
+	w.list = srv.AddList(w.stranger, w.author)
+	for _, m := range []*User{nil, w.author, w.booster, w.follower, w.stranger, w.muter, w.blocked, w.mentioned} {
+		nick, l := "", srv.OpenStream(srv.As(m))
 		if m != nil {
-			nick = m.nick
-			l.subscribe("user").subscribe("user:notification").subscribe("direct")
+			nick = m.Nickname
+			l.Subscribe("user").Subscribe("user:notification").Subscribe("direct")
 		}
 		if m == w.stranger {
-			l.subscribe("list", "list", w.list)
+			l.Subscribe("list", "list", w.list)
 		}
 		for _, open := range []string{"public", "public:media", "public:local", "public:local:media", "public:remote", "public:remote:media"} {
-			l.subscribe(open)
+			l.Subscribe(open)
 		}
-		l.subscribe("hashtag", "tag", "Cats").subscribe("hashtag:local", "tag", "cats")
+		l.Subscribe("hashtag", "tag", "Cats").Subscribe("hashtag:local", "tag", "cats")
 		w.listeners[nick] = l
 	}
 	return w
@@ -61,10 +61,10 @@ func (w *town) want(t *testing.T, what, event, id string, want map[string]string
 	t.Helper()
 	for nick, l := range w.listeners {
 		got := []string{}
-		for _, s := range l.heard() {
+		for _, s := range l.Events() {
 			stream := strings.Join(s.Stream, "/")
 			switch {
-			case s.Event == event && (event == "delete" && *s.Payload == id || event != "delete" && payloadID(s) == id):
+			case s.Event == event && (event == "delete" && *s.Payload == id || event != "delete" && PayloadID(s) == id):
 				got = append(got, stream)
 			case s.Event == "notification":
 				got = append(got, s.String())
@@ -79,7 +79,7 @@ func (w *town) want(t *testing.T, what, event, id string, want map[string]string
 	}
 }
 
-func payloadID(s said) string {
+func PayloadID(s StreamEvent) string {
 	var v struct{ ID string }
 	json.Unmarshal([]byte(*s.Payload), &v)
 	return v.ID
@@ -91,7 +91,7 @@ func TestStreams(t *testing.T) {
 	const open = "public, public:local, hashtag/Cats, hashtag:local/cats"
 	const media = "public, public:media, public:local, public:local:media, hashtag/Cats, hashtag:local/cats"
 	mention := "user: notification mention, user:notification: notification mention"
-	list := w.letList(w.author, w.mentioned)
+	list := w.AddList(w.author, w.mentioned)
 	for _, tt := range []struct {
 		name   string
 		text   string
@@ -130,7 +130,7 @@ func TestStreams(t *testing.T) {
 			}
 			for i, p := range tt.params {
 				if p == "UPLOAD" {
-					tt.params[i] = w.letUpload(w.author)
+					tt.params[i] = w.AddMedia(w.author)
 				}
 			}
 			posted := map[string]string{}
@@ -140,15 +140,15 @@ func TestStreams(t *testing.T) {
 			if tt.told {
 				posted["mentioned"] = strings.Trim(mention+", "+posted["mentioned"], ", ")
 			}
-			id := w.author.publish(tt.text, tt.params...).id()
+			id := w.author.Publish(tt.text, tt.params...).ID()
 			w.want(t, "posting", "update", id, posted)
 			edit := map[string]any{"status": "edited " + tt.text}
 			if strings.Contains(tt.name, "picture") {
 				edit["media_ids"] = []string{tt.params[1]}
 			}
-			w.author.edit(id, edit).want(200)
+			w.author.EditStatus(id, edit).Want(200)
 			w.want(t, "editing", "status.update", id, tt.want)
-			w.author.do("DELETE", "/api/v1/statuses/"+id, "", nil).want(200)
+			w.author.Do("DELETE", "/api/v1/statuses/"+id, "", nil).Want(200)
 			w.want(t, "deleting", "delete", id, tt.want)
 		})
 	}
@@ -157,37 +157,37 @@ func TestStreams(t *testing.T) {
 // TestStreamedBoosts has posts boosted, and the boosts undone or deleted with what they boost.
 func TestStreamedBoosts(t *testing.T) {
 	w := newTown(t)
-	st := w.author.publish("hello #cats").id()
+	st := w.author.Publish("hello #cats").ID()
 	quiet := func() {
 		for _, l := range w.listeners {
-			l.heard()
+			l.Events()
 		}
 	}
 	quiet()
 	homes := map[string]string{"booster": "user", "follower": "user"}
 	told := map[string]string{"booster": "user", "follower": "user", "author": "user: notification reblog, user:notification: notification reblog"}
 
-	boost := w.booster.post("/api/v1/statuses/" + st + "/reblog").want(200).object().id()
+	boost := w.booster.Post("/api/v1/statuses/" + st + "/reblog").Want(200).Object().ID()
 	w.want(t, "boosting", "update", boost, told)
-	w.booster.post("/api/v1/statuses/" + st + "/unreblog").want(200)
+	w.booster.Post("/api/v1/statuses/" + st + "/unreblog").Want(200)
 	w.want(t, "undoing a boost", "delete", boost, homes)
 
-	boost = w.booster.post("/api/v1/statuses/" + st + "/reblog").want(200).object().id()
+	boost = w.booster.Post("/api/v1/statuses/" + st + "/reblog").Want(200).Object().ID()
 	w.want(t, "boosting again", "update", boost, told)
-	w.follower.send("POST", "/api/v1/accounts/"+w.booster.id+"/follow", map[string]any{"reblogs": false}).want(200)
-	second := w.author.publish("another").id()
+	w.follower.SendJSON("POST", "/api/v1/accounts/"+w.booster.ID+"/follow", map[string]any{"reblogs": false}).Want(200)
+	second := w.author.Publish("another").ID()
 	quiet()
-	hidden := w.booster.post("/api/v1/statuses/" + second + "/reblog").want(200).object().id()
+	hidden := w.booster.Post("/api/v1/statuses/" + second + "/reblog").Want(200).Object().ID()
 	w.want(t, "a boost by who is not to show any", "update", hidden, map[string]string{"booster": "user", "author": told["author"]})
-	w.follower.send("POST", "/api/v1/accounts/"+w.booster.id+"/follow", map[string]any{"reblogs": true}).want(200)
+	w.follower.SendJSON("POST", "/api/v1/accounts/"+w.booster.ID+"/follow", map[string]any{"reblogs": true}).Want(200)
 	quiet()
 
-	w.author.do("DELETE", "/api/v1/statuses/"+st, "", nil).want(200)
+	w.author.Do("DELETE", "/api/v1/statuses/"+st, "", nil).Want(200)
 	for nick, want := range map[string][]string{
 		"follower": {"user", "public", "public:local", "hashtag Cats", "hashtag:local cats", "user (boost)"}, "booster": {"public", "public:local", "hashtag Cats", "hashtag:local cats", "user (boost)"},
 	} {
 		got := []string{}
-		for _, s := range w.listeners[nick].heard() {
+		for _, s := range w.listeners[nick].Events() {
 			stream := strings.Join(s.Stream, " ")
 			if s.Event == "delete" && *s.Payload == boost {
 				stream += " (boost)"
@@ -202,19 +202,19 @@ func TestStreamedBoosts(t *testing.T) {
 
 // TestStreamsLookNow changes what people want to see, and what they may see, after they have subscribed.
 func TestStreamsLookNow(t *testing.T) {
-	srv := startAPI(t)
-	author, viewer, third := srv.signUp("author"), srv.signUp("viewer"), srv.signUp("third")
-	list := srv.letList(viewer, author)
-	viewer.to(author.id, "follow")
-	l := srv.listen(viewer.caller, "stream", "user")
-	l.subscribe("list", "list", list).subscribe("public").subscribe("user:notification")
+	srv := Start(t)
+	author, viewer, third := srv.SignUp("author"), srv.SignUp("viewer"), srv.SignUp("third")
+	list := srv.AddList(viewer, author)
+	viewer.AccountAction(author.ID, "follow")
+	l := srv.OpenStream(viewer.Client, "stream", "user")
+	l.Subscribe("list", "list", list).Subscribe("public").Subscribe("user:notification")
 	const seen = "user list public"
-	root := author.publish("the thread begins").id()
-	l.heard()
-	post := func() (id string) { return author.publish("hello").id() }
-	reply := func() string { return author.publish("more", "in_reply_to_id", root).id() }
+	root := author.Publish("the thread begins").ID()
+	l.Events()
+	post := func() (id string) { return author.Publish("hello").ID() }
+	reply := func() string { return author.Publish("more", "in_reply_to_id", root).ID() }
 	boost := func() string {
-		return author.post("/api/v1/statuses/" + third.publish("of a third").id() + "/reblog").want(200).object().id()
+		return author.Post("/api/v1/statuses/" + third.Publish("of a third").ID() + "/reblog").Want(200).Object().ID()
 	}
 	for _, tt := range []struct {
 		name     string
@@ -223,35 +223,35 @@ func TestStreamsLookNow(t *testing.T) {
 		want     string
 	}{
 		{"nothing", func() {}, func() {}, post, seen},
-		{"a mute", func() { viewer.to(author.id, "mute") }, func() { viewer.to(author.id, "unmute") }, post, ""},
-		{"a block", func() { srv.letBlock(viewer, author) }, func() { viewer.to(author.id, "unblock") }, post, ""},
-		{"being blocked", func() { srv.letBlock(author, viewer) }, func() { author.to(viewer.id, "unblock") }, post, ""},
-		{"a muted thread", func() { viewer.post("/api/v1/statuses/" + root + "/mute").want(200) },
-			func() { viewer.post("/api/v1/statuses/" + root + "/unmute").want(200) }, reply, ""},
-		{"a mute of who is boosted", func() { viewer.to(third.id, "mute") }, func() { viewer.to(third.id, "unmute") }, boost, ""},
-		{"a block of who is boosted", func() { viewer.to(third.id, "block") }, func() { viewer.to(third.id, "unblock") }, boost, ""},
-		{"a block of who is mentioned", func() { viewer.to(third.id, "block") }, func() { viewer.to(third.id, "unblock") },
-			func() string { return author.publish("hello @third").id() }, ""},
-		{"an exclusive list", func() { viewer.send("PUT", "/api/v1/lists/"+list, map[string]any{"exclusive": true}).want(200) },
-			func() { viewer.send("PUT", "/api/v1/lists/"+list, map[string]any{"exclusive": false}).want(200) }, post, "list public"},
-		{"a list without the author", func() { viewer.changeList("DELETE", list, author) }, func() { viewer.changeList("POST", list, author) }, post, "user public"},
+		{"a mute", func() { viewer.AccountAction(author.ID, "mute") }, func() { viewer.AccountAction(author.ID, "unmute") }, post, ""},
+		{"a block", func() { srv.AddBlock(viewer, author) }, func() { viewer.AccountAction(author.ID, "unblock") }, post, ""},
+		{"being blocked", func() { srv.AddBlock(author, viewer) }, func() { author.AccountAction(viewer.ID, "unblock") }, post, ""},
+		{"a muted thread", func() { viewer.Post("/api/v1/statuses/" + root + "/mute").Want(200) },
+			func() { viewer.Post("/api/v1/statuses/" + root + "/unmute").Want(200) }, reply, ""},
+		{"a mute of who is boosted", func() { viewer.AccountAction(third.ID, "mute") }, func() { viewer.AccountAction(third.ID, "unmute") }, boost, ""},
+		{"a block of who is boosted", func() { viewer.AccountAction(third.ID, "block") }, func() { viewer.AccountAction(third.ID, "unblock") }, boost, ""},
+		{"a block of who is mentioned", func() { viewer.AccountAction(third.ID, "block") }, func() { viewer.AccountAction(third.ID, "unblock") },
+			func() string { return author.Publish("hello @third").ID() }, ""},
+		{"an exclusive list", func() { viewer.SendJSON("PUT", "/api/v1/lists/"+list, map[string]any{"exclusive": true}).Want(200) },
+			func() { viewer.SendJSON("PUT", "/api/v1/lists/"+list, map[string]any{"exclusive": false}).Want(200) }, post, "list public"},
+		{"a list without the author", func() { viewer.ChangeList("DELETE", list, author) }, func() { viewer.ChangeList("POST", list, author) }, post, "user public"},
 		{"another language", func() {
-			viewer.send("POST", "/api/v1/accounts/"+author.id+"/follow", map[string]any{"languages": []string{"de"}}).want(200)
+			viewer.SendJSON("POST", "/api/v1/accounts/"+author.ID+"/follow", map[string]any{"languages": []string{"de"}}).Want(200)
 		}, func() {
-			viewer.send("POST", "/api/v1/accounts/"+author.id+"/follow", map[string]any{"languages": []string{}}).want(200)
-		}, func() string { return author.publish("hello", "language", "en").id() }, "list public"},
-		{"no follow", func() { viewer.to(author.id, "unfollow") }, func() { viewer.to(author.id, "follow") }, post, "list public"},
+			viewer.SendJSON("POST", "/api/v1/accounts/"+author.ID+"/follow", map[string]any{"languages": []string{}}).Want(200)
+		}, func() string { return author.Publish("hello", "language", "en").ID() }, "list public"},
+		{"no follow", func() { viewer.AccountAction(author.ID, "unfollow") }, func() { viewer.AccountAction(author.ID, "follow") }, post, "list public"},
 		{"a boost", func() {}, func() {}, boost, "user list"},
-		{"a muted booster", func() { viewer.to(author.id, "mute") }, func() { viewer.to(author.id, "unmute") }, boost, ""},
+		{"a muted booster", func() { viewer.AccountAction(author.ID, "mute") }, func() { viewer.AccountAction(author.ID, "unmute") }, boost, ""},
 		{"all as before", func() {}, func() {}, post, seen},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.do()
-			l.heard()
+			l.Events()
 			id := tt.deed()
 			got := []string{}
-			for _, s := range l.heard() {
-				if s.Event == "update" && payloadID(s) == id {
+			for _, s := range l.Events() {
+				if s.Event == "update" && PayloadID(s) == id {
 					got = append(got, s.Stream[0])
 				}
 			}
@@ -259,24 +259,24 @@ func TestStreamsLookNow(t *testing.T) {
 				t.Errorf("heard on %v, want %q", got, tt.want)
 			}
 			tt.undo()
-			l.heard()
+			l.Events()
 		})
 	}
 }
 
 // TestStreamedConversationIsLookedAtNow has a conversation leave its owner's list before the streams tell of what came into it.
 func TestStreamedConversationIsLookedAtNow(t *testing.T) {
-	srv := startAPI(t)
-	author, viewer := srv.signUp("author"), srv.signUp("viewer")
-	l := srv.listen(viewer.caller, "stream", "direct")
-	author.publish("@viewer psst", "visibility", "direct")
-	said := l.heard()
+	srv := Start(t)
+	author, viewer := srv.SignUp("author"), srv.SignUp("viewer")
+	l := srv.OpenStream(viewer.Client, "stream", "direct")
+	author.Publish("@viewer psst", "visibility", "direct")
+	said := l.Events()
 	var id store.DirectConversationID
-	fmt.Sscan(viewer.get("/api/v1/conversations").want(200).list()[0].id(), &id)
+	fmt.Sscan(viewer.Get("/api/v1/conversations").Want(200).List()[0].ID(), &id)
 	again := func() {
 		t.Helper()
-		err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
-			tx.Emit(store.ConversationChanged{AccountID: viewer.accountID(), ID: id})
+		err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
+			tx.Emit(store.ConversationChanged{AccountID: viewer.AccountID(), ID: id})
 			return nil
 		})
 		if err != nil {
@@ -284,11 +284,11 @@ func TestStreamedConversationIsLookedAtNow(t *testing.T) {
 		}
 	}
 	again()
-	l.wantHeard("as before", fmt.Sprintf("direct: conversation %d", id))
-	srv.letBlock(viewer, author)
-	l.heard()
+	l.WantEvents("as before", fmt.Sprintf("direct: conversation %d", id))
+	srv.AddBlock(viewer, author)
+	l.Events()
 	again()
-	l.wantHeard("after a block")
+	l.WantEvents("after a block")
 	if len(said) != 2 {
 		t.Errorf("first heard %v", said)
 	}
@@ -297,34 +297,34 @@ func TestStreamedConversationIsLookedAtNow(t *testing.T) {
 // TestStreamedInTime has posts published, and a poll ended, by their time: the streams of each tell what they may see at that moment, and
 // what they voted themselves.
 func TestStreamedInTime(t *testing.T) {
-	srv := startAPI(t)
-	author, voter, follower, other := srv.signUp("author"), srv.signUp("voter"), srv.signUp("follower"), srv.signUp("other")
-	for _, m := range []*member{voter, follower, other} {
-		m.to(author.id, "follow")
+	srv := Start(t)
+	author, voter, follower, other := srv.SignUp("author"), srv.SignUp("voter"), srv.SignUp("follower"), srv.SignUp("other")
+	for _, m := range []*User{voter, follower, other} {
+		m.AccountAction(author.ID, "follow")
 	}
-	private := author.schedule("for followers", "visibility", "private").id()
-	asked := author.ask([]string{"yes", "no"}, "hide_totals", "true")
-	voter.vote(asked, 1).want(200)
-	ears := map[string]*listener{"nobody": srv.listen(nil, "stream", "public").subscribe("public:local")}
-	for _, m := range []*member{voter, follower, other} {
-		ears[m.nick] = srv.listen(m.caller, "stream", "user").subscribe("public")
+	private := author.Schedule("for followers", "visibility", "private").ID()
+	asked := author.PublishPoll([]string{"yes", "no"}, "hide_totals", "true")
+	voter.Vote(asked, 1).Want(200)
+	ears := map[string]*StreamClient{"nobody": srv.OpenStream(nil, "stream", "public").Subscribe("public:local")}
+	for _, m := range []*User{voter, follower, other} {
+		ears[m.Nickname] = srv.OpenStream(m.Client, "stream", "user").Subscribe("public")
 	}
-	srv.letBlock(author, other) // which is after they have seen the question
+	srv.AddBlock(author, other) // which is after they have seen the question
 	for _, l := range ears {
-		l.heard()
+		l.Events()
 	}
-	srv.due(private)
-	id := follower.get("/api/v1/timelines/home", "limit", "1").want(200).list()[0].id()
-	ears["voter"].wantHeard("voter", "user: update "+id)
-	ears["follower"].wantHeard("follower", "user: update "+id)
-	ears["other"].wantHeard("who is blocked")
-	ears["nobody"].wantHeard("nobody")
+	srv.MakeDue(private)
+	id := follower.Get("/api/v1/timelines/home", "limit", "1").Want(200).List()[0].ID()
+	ears["voter"].WantEvents("voter", "user: update "+id)
+	ears["follower"].WantEvents("follower", "user: update "+id)
+	ears["other"].WantEvents("who is blocked")
+	ears["nobody"].WantEvents("nobody")
 
-	srv.endPoll(asked)
+	srv.EndPoll(asked)
 	for nick, want := range map[string]string{"voter": "true [1]", "follower": "false []", "nobody": "<nil> <nil>"} {
 		found := 0
-		for _, s := range ears[nick].heard() {
-			if s.Event != "status.update" || payloadID(s) != asked.id() {
+		for _, s := range ears[nick].Events() {
+			if s.Event != "status.update" || PayloadID(s) != asked.ID() {
 				continue
 			}
 			found++
@@ -342,21 +342,21 @@ func TestStreamedInTime(t *testing.T) {
 			t.Errorf("%s heard of the end of the poll %d times, want once on each stream", nick, found)
 		}
 	}
-	ears["other"].wantHeard("who is blocked, when the poll ends")
+	ears["other"].WantEvents("who is blocked, when the poll ends")
 }
 
 // TestStreamedStatusIsTheViewers looks at what is rendered for each.
 func TestStreamedStatusIsTheViewers(t *testing.T) {
-	srv := startAPI(t)
-	author, fan, other := srv.signUp("author"), srv.signUp("fan"), srv.signUp("other")
-	id := author.publish("hello").id()
-	fan.post("/api/v1/statuses/" + id + "/favourite").want(200)
-	fan.post("/api/v1/statuses/" + id + "/bookmark").want(200)
-	for _, c := range []*caller{author.caller, fan.caller, other.caller, srv.as(nil)} {
-		l := srv.listen(c, "stream", "public")
-		author.edit(id, map[string]any{"status": fmt.Sprint("version for ", c.token)}).want(200)
-		s := l.wait(func(s said) bool { return s.Event == "status.update" })
-		if want := string(c.get("/api/v1/statuses/" + id).want(200).body); *s.Payload != want {
+	srv := Start(t)
+	author, fan, other := srv.SignUp("author"), srv.SignUp("fan"), srv.SignUp("other")
+	id := author.Publish("hello").ID()
+	fan.Post("/api/v1/statuses/" + id + "/favourite").Want(200)
+	fan.Post("/api/v1/statuses/" + id + "/bookmark").Want(200)
+	for _, c := range []*Client{author.Client, fan.Client, other.Client, srv.As(nil)} {
+		l := srv.OpenStream(c, "stream", "public")
+		author.EditStatus(id, map[string]any{"status": fmt.Sprint("version for ", c.Token)}).Want(200)
+		s := l.WaitFor(func(s StreamEvent) bool { return s.Event == "status.update" })
+		if want := string(c.Get("/api/v1/statuses/" + id).Want(200).Body); *s.Payload != want {
 			t.Errorf("streamed is %s, want %s", *s.Payload, want)
 		}
 	}
@@ -364,62 +364,62 @@ func TestStreamedStatusIsTheViewers(t *testing.T) {
 
 // TestStreamedNotifications looks who hears of what is done to their posts and to them.
 func TestStreamedNotifications(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	st := alice.publish("hello").id()
-	l := srv.listen(alice.caller, "stream", "user")
-	l.subscribe("user:notification")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	st := alice.Publish("hello").ID()
+	l := srv.OpenStream(alice.Client, "stream", "user")
+	l.Subscribe("user:notification")
 	both := func(kind string) []string {
 		return []string{"user: notification " + kind, "user:notification: notification " + kind}
 	}
-	bob.post("/api/v1/statuses/" + st + "/favourite").want(200)
-	l.wantHeard("favouriting", both("favourite")...)
-	bob.to(alice.id, "follow")
-	l.wantHeard("following", both("follow")...)
-	alice.to(bob.id, "mute")
-	l.heard()
-	bob.post("/api/v1/statuses/" + st + "/reblog").want(200)
-	l.wantHeard("a deed by who is muted")
-	alice.to(bob.id, "unmute")
-	alice.post("/api/v1/statuses/" + st + "/mute").want(200)
-	l.heard()
-	bob.publish("@alice hello", "in_reply_to_id", st)
-	l.wantHeard("a reply in a muted thread")
-	bob.publish("@alice hello")
-	got := l.heard()
+	bob.Post("/api/v1/statuses/" + st + "/favourite").Want(200)
+	l.WantEvents("favouriting", both("favourite")...)
+	bob.AccountAction(alice.ID, "follow")
+	l.WantEvents("following", both("follow")...)
+	alice.AccountAction(bob.ID, "mute")
+	l.Events()
+	bob.Post("/api/v1/statuses/" + st + "/reblog").Want(200)
+	l.WantEvents("a deed by who is muted")
+	alice.AccountAction(bob.ID, "unmute")
+	alice.Post("/api/v1/statuses/" + st + "/mute").Want(200)
+	l.Events()
+	bob.Publish("@alice hello", "in_reply_to_id", st)
+	l.WantEvents("a reply in a muted thread")
+	bob.Publish("@alice hello")
+	got := l.Events()
 	if len(got) != 2 || got[0].Event != "notification" {
 		t.Fatalf("heard %v", got)
 	}
-	n := alice.get("/api/v1/notifications", "limit", "1").want(200).list()[0]
+	n := alice.Get("/api/v1/notifications", "limit", "1").Want(200).List()[0]
 	var streamed any
-	if err := json.Unmarshal([]byte(*got[0].Payload), &streamed); err != nil || fmt.Sprint(streamed) != fmt.Sprint(any(n.m)) {
-		t.Errorf("streamed is %v, want %v", streamed, n.m)
+	if err := json.Unmarshal([]byte(*got[0].Payload), &streamed); err != nil || fmt.Sprint(streamed) != fmt.Sprint(any(n.Fields)) {
+		t.Errorf("streamed is %v, want %v", streamed, n.Fields)
 	}
 	for _, fault := range misshapen("it", streamed, "Notification") {
 		t.Error(fault)
 	}
 	// What is listed only on request is no news either.
-	err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
-		n := &store.Notification{AccountID: alice.accountID(), Type: store.NotifyReport, FromID: bob.accountID()}
+	err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
+		n := &store.Notification{AccountID: alice.AccountID(), Type: store.NotifyReport, FromID: bob.AccountID()}
 		_, err := tx.AddNotification(t.Context(), n)
-		tx.Emit(store.Notified{Notification: n})
+		tx.Emit(store.NotificationAdded{Notification: n})
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.wantHeard("a report")
-	wantIDs(t, "the list without the report", alice.get("/api/v1/notifications", "limit", "1"), n.id())
+	l.WantEvents("a report")
+	WantIDs(t, "the list without the report", alice.Get("/api/v1/notifications", "limit", "1"), n.ID())
 }
 
 // TestStreamedFollows looks at what a follower hears of a follow.
 func TestStreamedFollows(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	l, other := srv.listen(alice.caller, "stream", "user"), srv.listen(bob.caller, "stream", "user")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	l, other := srv.OpenStream(alice.Client, "stream", "user"), srv.OpenStream(bob.Client, "stream", "user")
 	update := func(what, want string) {
 		t.Helper()
-		got := l.heard()
+		got := l.Events()
 		if len(got) != 1 || got[0].Event != "svc:follow_relationships_update" {
 			t.Fatalf("%s: heard %v", what, got)
 		}
@@ -429,105 +429,105 @@ func TestStreamedFollows(t *testing.T) {
 	}
 	payload := func(state string, following, followers int) string {
 		return fmt.Sprintf(`{"state":%q,"follower":{"id":%q,"follower_count":0,"following_count":%d},"following":{"id":%q,"follower_count":%d,"following_count":0}}`,
-			state, alice.id, following, bob.id, followers)
+			state, alice.ID, following, bob.ID, followers)
 	}
-	alice.to(bob.id, "follow")
+	alice.AccountAction(bob.ID, "follow")
 	update("following", payload("follow_accept", 1, 1))
-	other.wantHeard("being followed", "user: notification follow")
-	alice.to(bob.id, "unfollow")
-	l.wantHeard("ending it oneself")
-	bob.update(map[string]any{"locked": true})
-	alice.to(bob.id, "follow")
+	other.WantEvents("being followed", "user: notification follow")
+	alice.AccountAction(bob.ID, "unfollow")
+	l.WantEvents("ending it oneself")
+	bob.UpdateProfile(map[string]any{"locked": true})
+	alice.AccountAction(bob.ID, "follow")
 	update("asking", payload("follow_pending", 0, 0))
-	bob.post("/api/v1/follow_requests/" + alice.id + "/reject").want(200)
+	bob.Post("/api/v1/follow_requests/" + alice.ID + "/reject").Want(200)
 	update("being rejected", payload("follow_reject", 0, 0))
-	alice.to(bob.id, "follow")
+	alice.AccountAction(bob.ID, "follow")
 	update("asking again", payload("follow_pending", 0, 0))
-	bob.update(map[string]any{"hide_followers": true})
-	bob.post("/api/v1/follow_requests/" + alice.id + "/authorize").want(200)
+	bob.UpdateProfile(map[string]any{"hide_followers": true})
+	bob.Post("/api/v1/follow_requests/" + alice.ID + "/authorize").Want(200)
 	update("being let", payload("follow_accept", 1, 0))
-	bob.to(alice.id, "remove_from_followers")
+	bob.AccountAction(alice.ID, "remove_from_followers")
 	update("being removed", payload("follow_reject", 0, 0))
 }
 
 // TestStreamedOwnThings has events made that are one account's, and looks where they are heard.
 func TestStreamedOwnThings(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	all := []string{"user", "user:notification", "user:svc_chat", "direct"}
-	listeners := map[*member]*listener{}
-	for _, m := range []*member{alice, bob} {
-		l := srv.listen(m.caller)
+	listeners := map[*User]*StreamClient{}
+	for _, m := range []*User{alice, bob} {
+		l := srv.OpenStream(m.Client)
 		for _, stream := range all {
-			l.subscribe(stream)
+			l.Subscribe(stream)
 		}
 		listeners[m] = l
 	}
-	narrow := srv.listen(srv.newToken(alice, "read:statuses"), "stream", "user")
+	narrow := srv.OpenStream(srv.NewToken(alice, "read:statuses"), "stream", "user")
 	filter := func() {
-		alice.post("/api/v1/filters", "phrase", "nonsense", "context[]", "home").want(200)
+		alice.Post("/api/v1/filters", "phrase", "nonsense", "context[]", "home").Want(200)
 	}
 	filter()
-	listeners[alice].wantHeard("a filter", "user: filters_changed", "user:notification: filters_changed")
-	listeners[bob].wantHeard("a filter of another")
+	listeners[alice].WantEvents("a filter", "user: filters_changed", "user:notification: filters_changed")
+	listeners[bob].WantEvents("a filter of another")
 
-	direct := bob.publish("@alice psst", "visibility", "direct").id()
-	talks := map[*member]string{alice: alice.get("/api/v1/conversations").ids()[0], bob: bob.get("/api/v1/conversations").ids()[0]}
-	listeners[alice].wantHeard("a direct post", "user: notification mention", "user:notification: notification mention",
+	direct := bob.Publish("@alice psst", "visibility", "direct").ID()
+	talks := map[*User]string{alice: alice.Get("/api/v1/conversations").IDs()[0], bob: bob.Get("/api/v1/conversations").IDs()[0]}
+	listeners[alice].WantEvents("a direct post", "user: notification mention", "user:notification: notification mention",
 		"user: update "+direct, "direct: update "+direct, "direct: conversation "+talks[alice])
-	listeners[bob].wantHeard("a direct post of one's own", "user: update "+direct, "direct: update "+direct, "direct: conversation "+talks[bob])
+	listeners[bob].WantEvents("a direct post of one's own", "user: update "+direct, "direct: update "+direct, "direct: conversation "+talks[bob])
 
-	chat := bob.post("/api/v1/svc/chats/by-account-id/" + alice.id).want(200).object().id()
-	bob.post("/api/v1/svc/chats/"+chat+"/messages", "content", "hello").want(200)
-	hers := alice.get("/api/v1/svc/chats").ids()[0]
-	listeners[alice].wantHeard("a message", "user: svc:chat_update "+hers, "user:svc_chat: svc:chat_update "+hers)
-	listeners[bob].wantHeard("a message of one's own", "user: svc:chat_update "+chat, "user:svc_chat: svc:chat_update "+chat)
+	chat := bob.Post("/api/v1/svc/chats/by-account-id/" + alice.ID).Want(200).Object().ID()
+	bob.Post("/api/v1/svc/chats/"+chat+"/messages", "content", "hello").Want(200)
+	hers := alice.Get("/api/v1/svc/chats").IDs()[0]
+	listeners[alice].WantEvents("a message", "user: svc:chat_update "+hers, "user:svc_chat: svc:chat_update "+hers)
+	listeners[bob].WantEvents("a message of one's own", "user: svc:chat_update "+chat, "user:svc_chat: svc:chat_update "+chat)
 
-	narrow.heard()
+	narrow.Events()
 	filter()
-	narrow.wantHeard("without scopes for chats and notifications", "user: filters_changed")
-	bob.post("/api/v1/svc/chats/"+chat+"/messages", "content", "hello").want(200)
-	bob.publish("@alice hello", "visibility", "unlisted")
-	narrow.wantHeard("a notification without its scope")
+	narrow.WantEvents("without scopes for chats and notifications", "user: filters_changed")
+	bob.Post("/api/v1/svc/chats/"+chat+"/messages", "content", "hello").Want(200)
+	bob.Publish("@alice hello", "visibility", "unlisted")
+	narrow.WantEvents("a notification without its scope")
 }
 
 // TestStreamedAnnouncements has the staff announce something.
 func TestStreamedAnnouncements(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	user, others := srv.listen(alice.caller, "stream", "user"), srv.listen(bob.caller, "stream", "public")
-	later := store.At(srv.db.Now().Add(time.Hour))
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	user, others := srv.OpenStream(alice.Client, "stream", "user"), srv.OpenStream(bob.Client, "stream", "public")
+	later := store.At(srv.DB.Now().Add(time.Hour))
 	now, then := &store.Announcement{Text: "now", Content: "<p>now</p>"}, &store.Announcement{Text: "then", Content: "<p>then</p>", StartsAt: &later}
-	err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+	err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
 		return errors.Join(tx.AddAnnouncement(t.Context(), now), tx.AddAnnouncement(t.Context(), then))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	user.wantHeard("what is announced now", "user: announcement "+now.ID.String())
-	if err := srv.db.Update(t.Context(), func(tx *store.Tx) error { return tx.DeleteAnnouncement(t.Context(), now.ID) }); err != nil {
+	user.WantEvents("what is announced now", "user: announcement "+now.ID.String())
+	if err := srv.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.DeleteAnnouncement(t.Context(), now.ID) }); err != nil {
 		t.Fatal(err)
 	}
-	user.wantHeard("what is no longer announced", "user: announcement.delete "+now.ID.String())
-	others.wantHeard("announcements elsewhere than on user")
+	user.WantEvents("what is no longer announced", "user: announcement.delete "+now.ID.String())
+	others.WantEvents("announcements elsewhere than on user")
 }
 
 // TestStreamsHideWhatFiltersHide: what a filter keeps from home is not in the stream of it either, and elsewhere it is marked.
 func TestStreamsHideWhatFiltersHide(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	alice.to(bob.id, "follow")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	alice.AccountAction(bob.ID, "follow")
 	for word, action := range map[string]string{"secret": "hide", "boring": "warn"} {
-		alice.send("POST", "/api/v2/filters", map[string]any{
+		alice.SendJSON("POST", "/api/v2/filters", map[string]any{
 			"title": word, "context": []string{"home", "notifications"}, "filter_action": action, "keywords_attributes": []any{map[string]any{"keyword": word}},
-		}).want(200)
+		}).Want(200)
 	}
-	l := srv.listen(alice.caller, "stream", "user").subscribe("public")
-	hidden := bob.publish("a secret @alice").id()
-	l.wantHeard("what is hidden", "public: update "+hidden)
-	warned := bob.publish("a boring one").id()
-	for _, s := range l.heard() {
-		if !strings.Contains(*s.Payload, `"keyword_matches":["boring"]`) || payloadID(s) != warned {
+	l := srv.OpenStream(alice.Client, "stream", "user").Subscribe("public")
+	hidden := bob.Publish("a secret @alice").ID()
+	l.WantEvents("what is hidden", "public: update "+hidden)
+	warned := bob.Publish("a boring one").ID()
+	for _, s := range l.Events() {
+		if !strings.Contains(*s.Payload, `"keyword_matches":["boring"]`) || PayloadID(s) != warned {
 			t.Errorf("heard %s", *s.Payload)
 		}
 	}
@@ -535,21 +535,21 @@ func TestStreamsHideWhatFiltersHide(t *testing.T) {
 
 // TestStreamedRemote looks at the streams of what is from elsewhere.
 func TestStreamedRemote(t *testing.T) {
-	srv := startAPI(t)
-	viewer := srv.signUp("viewer")
-	l := srv.listen(nil)
+	srv := Start(t)
+	viewer := srv.SignUp("viewer")
+	l := srv.OpenStream(nil)
 	for _, stream := range []string{"public", "public:local", "public:remote", "public:remote:media", "public:media"} {
-		l.subscribe(stream)
+		l.Subscribe(stream)
 	}
-	l.subscribe("public:remote", "instance", "Far.example").subscribe("public:remote", "instance", "other.example")
-	l.subscribe("hashtag", "tag", "#Far").subscribe("hashtag:local", "tag", "far")
-	l.subscribe("public:remote:media", "instance", "far.example")
-	mine := srv.listen(viewer.caller, "stream", "public:remote")
+	l.Subscribe("public:remote", "instance", "Far.example").Subscribe("public:remote", "instance", "other.example")
+	l.Subscribe("hashtag", "tag", "#Far").Subscribe("hashtag:local", "tag", "far")
+	l.Subscribe("public:remote:media", "instance", "far.example")
+	mine := srv.OpenStream(viewer.Client, "stream", "public:remote")
 	var author store.AccountID
-	author.UnmarshalText([]byte(srv.remote("stranger", "far.example")))
+	author.UnmarshalText([]byte(srv.AddRemoteAccount("stranger", "far.example")))
 	add := func(media bool) {
 		t.Helper()
-		err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+		err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
 			st := &store.Status{ID: tx.NewStatusID(), AccountID: author, Domain: "far.example", HasMedia: media, Content: "far"}
 			st.URI = "https://far.example/" + st.ID.String()
 			if err := tx.AddStatus(context.Background(), st); err != nil {
@@ -562,8 +562,8 @@ func TestStreamedRemote(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	streams := func(l *listener) (names []string) {
-		for _, s := range l.heard() {
+	streams := func(l *StreamClient) (names []string) {
+		for _, s := range l.Events() {
 			names = append(names, strings.Join(s.Stream, "/"))
 		}
 		return names
@@ -577,8 +577,8 @@ func TestStreamedRemote(t *testing.T) {
 	if got := fmt.Sprint(streams(l)); got != want {
 		t.Errorf("heard %s, want %s", got, want)
 	}
-	mine.heard()
-	viewer.post("/api/v1/domain_blocks", "domain", "far.example").want(200)
+	mine.Events()
+	viewer.Post("/api/v1/domain_blocks", "domain", "far.example").Want(200)
 	add(false)
 	if got := streams(mine); len(got) > 0 {
 		t.Errorf("heard %v of a blocked domain", got)

@@ -15,24 +15,24 @@ import (
 
 // Bounds of a socket.
 const (
-	maxMessage = 4 << 10          // bytes that a client may say at once
-	readBuffer = 512              // clients say little
-	writeTime  = 10 * time.Second // for one frame
-	pingEvery  = 30 * time.Second
-	pongTime   = 30 * time.Second // until the answer to a ping
+	maxCommandBytes    = 4 << 10          // bytes that a client may say at once
+	readBuffer         = 512              // clients say little
+	socketWriteTimeout = 10 * time.Second // for one frame
+	pingInterval       = 30 * time.Second
+	pongTimeout        = 30 * time.Second // until the answer to a ping
 )
 
 // socket is a listener by WebSocket. An idle one costs no goroutine of ours but the one that reads: frames are written by one that is
 // there only while there are some, and a timer sends the pings.
 type socket struct {
-	listener
+	streamClient
 	conn    *websocket.Conn // nil until the handshake is done; guarded by listener.mu
 	writing bool            // there is a goroutine that writes; likewise
-	why     streamEnd       // it has ended; likewise
+	reason  closeReason     // it has ended; likewise
 
-	timing sync.Mutex
-	timer  *time.Timer // of the next ping; nil before the first and after the last
-	closed bool
+	timerMu sync.Mutex
+	timer   *time.Timer // of the next ping; nil before the first and after the last
+	closed  bool
 }
 
 // ServeHTTP makes a connection a socket. The request ends with that: what it held is free again.
@@ -43,13 +43,13 @@ func (s *socket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		CompressionMode:    websocket.CompressionDisabled,
 	})
 	if err != nil {
-		s.hub.leave(&s.listener)
+		s.hub.release(&s.streamClient)
 		return
 	}
-	conn.SetReadLimit(maxMessage)
+	conn.SetReadLimit(maxCommandBytes)
 	s.mu.Lock()
 	s.conn = conn
-	ended, why := s.ended, s.why
+	ended, why := s.ended, s.reason
 	if len(s.queue) > 0 {
 		s.wake()
 	}
@@ -58,10 +58,12 @@ func (s *socket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		go conn.Close(websocket.StatusCode(why.code), why.reason)
 	}
 	go s.read()
-	s.schedule(context.Background())
+	s.schedulePing(context.Background())
 }
 
-func (s *socket) encode(n *news, label string, anew bool) *frame { return n.frame(label, anew) }
+func (s *socket) encode(n *streamEvent, label string, anew bool) *frame {
+	return n.socketFrame(label, anew)
+}
 
 // wake has what is queued written. listener.mu is held.
 func (s *socket) wake() {
@@ -79,16 +81,16 @@ func (s *socket) write() {
 			return
 		}
 		for i, f := range frames {
-			if s.hasEnded() {
+			if s.isEnded() {
 				s.written(frames[i:]...)
 				return
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), writeTime)
+			ctx, cancel := context.WithTimeout(context.Background(), socketWriteTimeout)
 			err := s.conn.Write(ctx, websocket.MessageText, f.bytes)
 			cancel()
 			if err != nil {
 				s.written(frames[i:]...)
-				s.hub.end(&s.listener, endSlow)
+				s.hub.closeClient(&s.streamClient, closeSlow)
 				s.conn.CloseNow()
 				return
 			}
@@ -101,16 +103,16 @@ func (s *socket) write() {
 func (s *socket) next() []*frame {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	frames := s.taken()
+	frames := s.takeLocked()
 	s.writing = len(frames) > 0
 	return frames
 }
 
 // close says good-bye in the background: the client has some seconds to answer.
-func (s *socket) close(why streamEnd) {
+func (s *socket) close(why closeReason) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.why = why
+	s.reason = why
 	if s.conn != nil {
 		go s.conn.Close(websocket.StatusCode(why.code), why.reason)
 	}
@@ -119,14 +121,14 @@ func (s *socket) close(why streamEnd) {
 // read hears what the client says, until the connection ends.
 func (s *socket) read() {
 	defer func() {
-		s.timing.Lock()
+		s.timerMu.Lock()
 		s.closed = true
 		if s.timer != nil {
 			s.timer.Stop()
 		}
-		s.timing.Unlock()
+		s.timerMu.Unlock()
 		s.conn.CloseNow()
-		s.hub.leave(&s.listener)
+		s.hub.release(&s.streamClient)
 	}()
 	for {
 		kind, message, err := s.conn.Read(context.Background())
@@ -134,45 +136,45 @@ func (s *socket) read() {
 			return
 		}
 		if kind == websocket.MessageText {
-			s.hub.answer(context.Background(), &s.listener, message)
-			s.schedule(context.Background())
+			s.hub.handleCommand(context.Background(), &s.streamClient, message)
+			s.schedulePing(context.Background())
 		}
 	}
 }
 
-// schedule sets the time of the next ping, or of the end of the token if that comes before.
-func (s *socket) schedule(ctx context.Context) {
-	who, ok, err := s.hub.identity(ctx, &s.listener)
+// schedulePing sets the time of the next ping, or of the end of the token if that comes before.
+func (s *socket) schedulePing(ctx context.Context) {
+	who, ok, err := s.hub.identity(ctx, &s.streamClient)
 	if !ok && err == nil {
 		return
 	}
-	d := s.hub.pingEvery
+	d := s.hub.pingInterval
 	if who != nil && who.Token.ExpiresAt != nil {
 		d = min(d, time.Until(who.Token.ExpiresAt.Time())+time.Millisecond)
 	}
-	s.timing.Lock()
-	defer s.timing.Unlock()
+	s.timerMu.Lock()
+	defer s.timerMu.Unlock()
 	switch {
 	case s.closed:
 	case s.timer == nil:
-		s.timer = time.AfterFunc(d, s.beat)
+		s.timer = time.AfterFunc(d, s.checkAlive)
 	default:
 		s.timer.Reset(d)
 	}
 }
 
-// beat looks whether the client is still there, and whether its token is still good.
-func (s *socket) beat() {
-	if _, ok, err := s.hub.identity(context.Background(), &s.listener); !ok && err == nil {
+// checkAlive looks whether the client is still there, and whether its token is still good.
+func (s *socket) checkAlive() {
+	if _, ok, err := s.hub.identity(context.Background(), &s.streamClient); !ok && err == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.hub.pongTime)
+	ctx, cancel := context.WithTimeout(context.Background(), s.hub.pongTimeout)
 	defer cancel()
 	if err := s.conn.Ping(ctx); err != nil {
 		s.conn.CloseNow()
 		return
 	}
-	s.schedule(ctx)
+	s.schedulePing(ctx)
 }
 
 // smallBuffers gives a hijacked connection less memory to read with, of which it needs little for a long time.

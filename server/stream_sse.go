@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	eventStream  = "text/event-stream"
-	commentEvery = 15 * time.Second // a word to keep proxies from closing what is silent
-	eventTime    = 30 * time.Second // for the client to take what is written; longer than the pauses, which HTTP/2 counts too
+	eventStream       = "text/event-stream"
+	keepAliveInterval = 15 * time.Second // a word to keep proxies from closing what is silent
+	eventWriteTimeout = 30 * time.Second // for the client to take what is written; longer than the pauses, which HTTP/2 counts too
 )
 
-// comment is a line that says nothing. An empty line after it would be the end of an event to some clients.
-const comment = ":)\n"
+// keepAlive is a line that says nothing. An empty line after it would be the end of an event to some clients.
+const keepAlive = ":)\n"
 
-// events is a listener by server-sent events.
-type events struct {
-	listener
-	wakes chan struct{} // has an element when there is something in the queue
-	done  chan struct{} // closed at the end
+// sseClient is a listener by server-sent events.
+type sseClient struct {
+	streamClient
+	wakeups chan struct{} // has an element when there is something in the queue
+	done    chan struct{} // closed at the end
 
 	expiresAt *store.Time // of the token; nil: never
 }
@@ -67,12 +67,12 @@ func (s *Server) openEvents(r *Request, who *Identity, sub subscription) (any, e
 	if r.Method == http.MethodHead {
 		return http.HandlerFunc(startEvents), nil
 	}
-	e := &events{wakes: make(chan struct{}, 1), done: make(chan struct{})}
-	e.out = e
+	e := &sseClient{wakeups: make(chan struct{}, 1), done: make(chan struct{})}
+	e.transport = e
 	if who != nil {
 		e.expiresAt = who.Token.ExpiresAt
 	}
-	return e, s.listen(r, &e.listener, who, sub)
+	return e, s.listen(r, &e.streamClient, who, sub)
 }
 
 // startEvents sends the headers.
@@ -85,20 +85,20 @@ func startEvents(w http.ResponseWriter, _ *http.Request) {
 }
 
 // ServeHTTP sends events until the client goes or the stream ends.
-func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer e.hub.leave(&e.listener)
+func (e *sseClient) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer e.hub.release(&e.streamClient)
 	if rw, ok := w.(*responseWriter); ok {
-		rw.patience = eventTime
+		rw.writeTimeout = eventWriteTimeout
 	}
 	control := http.NewResponseController(w)
 	startEvents(w, r)
-	ticker := time.NewTicker(commentEvery)
+	ticker := time.NewTicker(keepAliveInterval)
 	defer ticker.Stop()
 	var expiry <-chan time.Time
 	if e.expiresAt != nil {
 		expiry = time.After(time.Until(e.expiresAt.Time()) + time.Millisecond)
 	}
-	text := []byte(comment)
+	text := []byte(keepAlive)
 	for {
 		if len(text) > 0 {
 			if _, err := w.Write(text); err != nil {
@@ -114,42 +114,42 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		case <-e.done:
 			return
-		case <-e.wakes:
-			if !e.pass(w, control) {
+		case <-e.wakeups:
+			if !e.sendQueued(w, control) {
 				return
 			}
 		case <-expiry:
 			return
 		case <-ticker.C:
-			text = []byte(comment)
+			text = []byte(keepAlive)
 		}
 	}
 }
 
-// pass sends what is queued, and tells whether that went well and there may come more.
-func (e *events) pass(w http.ResponseWriter, control *http.ResponseController) bool {
+// sendQueued sends what is queued, and tells whether that went well and there may come more.
+func (e *sseClient) sendQueued(w http.ResponseWriter, control *http.ResponseController) bool {
 	frames := e.take()
 	defer func() { e.written(frames...) }()
 	for _, f := range frames {
-		if e.hasEnded() {
+		if e.isEnded() {
 			return false
 		}
 		if _, err := w.Write(f.bytes); err != nil {
 			return false
 		}
 	}
-	return control.Flush() == nil && !e.hasEnded()
+	return control.Flush() == nil && !e.isEnded()
 }
 
-func (e *events) encode(n *news, _ string, anew bool) *frame { return n.sent(anew) }
+func (e *sseClient) encode(n *streamEvent, _ string, anew bool) *frame { return n.sseFrame(anew) }
 
 // wake has what is queued sent.
-func (e *events) wake() {
+func (e *sseClient) wake() {
 	select {
-	case e.wakes <- struct{}{}:
+	case e.wakeups <- struct{}{}:
 	default:
 	}
 }
 
 // close ends the answer.
-func (e *events) close(streamEnd) { close(e.done) }
+func (e *sseClient) close(closeReason) { close(e.done) }

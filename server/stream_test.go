@@ -19,14 +19,14 @@ import (
 
 // TestStreamHandshake opens sockets with a token in each of its places, and tries to open some that there are not.
 func TestStreamHandshake(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	list, foreign := srv.letList(alice), bob.list("bob's", nil)
-	app := srv.newToken(nil, "read write")
-	cookie := "_svc_key=" + alice.token
-	bearer := func(c *caller) []string { return []string{"Authorization", "Bearer " + c.token} }
-	protocol := func(c *caller) []string { return []string{"Sec-WebSocket-Protocol", c.token} }
-	narrow, posts, told := srv.newToken(alice, "read:accounts"), srv.newToken(alice, "read:statuses"), srv.newToken(alice, "read:notifications")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	list, foreign := srv.AddList(alice), bob.AddList("bob's", nil)
+	app := srv.NewToken(nil, "read write")
+	cookie := "_svc_key=" + alice.Token
+	bearer := func(c *Client) []string { return []string{"Authorization", "Bearer " + c.Token} }
+	protocol := func(c *Client) []string { return []string{"Sec-WebSocket-Protocol", c.Token} }
+	narrow, posts, told := srv.NewToken(alice, "read:accounts"), srv.NewToken(alice, "read:statuses"), srv.NewToken(alice, "read:notifications")
 	for _, tt := range []struct {
 		name    string
 		query   string
@@ -34,17 +34,17 @@ func TestStreamHandshake(t *testing.T) {
 		want    int
 	}{
 		{"nothing at all", "", nil, 101},
-		{"a token in a header", "stream=user", bearer(alice.caller), 101},
-		{"a token in the query", "stream=user&access_token=" + alice.token, nil, 101},
-		{"a token as a protocol", "stream=user", protocol(alice.caller), 101},
-		{"a token among protocols", "stream=user", []string{"Sec-WebSocket-Protocol", alice.token + ", other"}, 101},
-		{"the query before the header", "stream=user&access_token=" + alice.token, bearer(&caller{token: "wrong"}), 101},
-		{"a token and no stream", "", bearer(alice.caller), 101},
+		{"a token in a header", "stream=user", bearer(alice.Client), 101},
+		{"a token in the query", "stream=user&access_token=" + alice.Token, nil, 101},
+		{"a token as a protocol", "stream=user", protocol(alice.Client), 101},
+		{"a token among protocols", "stream=user", []string{"Sec-WebSocket-Protocol", alice.Token + ", other"}, 101},
+		{"the query before the header", "stream=user&access_token=" + alice.Token, bearer(&Client{Token: "wrong"}), 101},
+		{"a token and no stream", "", bearer(alice.Client), 101},
 		{"a cookie", "stream=user", []string{"Cookie", cookie}, 401},
 		{"a cookie, and nothing to protect", "stream=public", []string{"Cookie", cookie}, 101},
 		{"a password", "stream=user", []string{"Authorization", "Basic YWxpY2U6Y29ycmVjdCBob3JzZSBiYXR0ZXJ5IHN0YXBsZQ=="}, 401},
 		{"a wrong token", "stream=public&access_token=wrong", nil, 401},
-		{"a wrong protocol", "stream=user", protocol(&caller{token: "wrong"}), 401},
+		{"a wrong protocol", "stream=user", protocol(&Client{Token: "wrong"}), 401},
 		{"a wrong token and no stream", "access_token=wrong", nil, 401},
 		{"a wrong token for nothing that is there", "stream=nothing&access_token=wrong", nil, 401},
 		{"an app's token", "stream=user", bearer(app), 401},
@@ -53,9 +53,9 @@ func TestStreamHandshake(t *testing.T) {
 		{"a token of other scopes for what is public", "stream=public", bearer(narrow), 101},
 		{"a token for notifications only", "stream=user:notification", bearer(told), 101},
 		{"a token for notifications only, for more", "stream=user", bearer(told), 401},
-		{"a token for chats", "stream=user:svc_chat", bearer(srv.newToken(alice, "read:chats")), 101},
+		{"a token for chats", "stream=user:svc_chat", bearer(srv.NewToken(alice, "read:chats")), 101},
 		{"chats without the scope", "stream=user:svc_chat", bearer(posts), 401},
-		{"a token for lists", "stream=list&list=" + list, bearer(srv.newToken(alice, "read:lists")), 101},
+		{"a token for lists", "stream=list&list=" + list, bearer(srv.NewToken(alice, "read:lists")), 101},
 		{"a list without the scope", "stream=list&list=" + list, bearer(posts), 401},
 		{"no user", "stream=user", nil, 401},
 		{"no user for notifications", "stream=user:notification", nil, 401},
@@ -70,12 +70,12 @@ func TestStreamHandshake(t *testing.T) {
 		{"a hashtag that is none", "stream=hashtag&tag=1", nil, 404},
 		{"no hashtag", "stream=hashtag:local", nil, 404},
 		{"media of a hashtag", "stream=hashtag:media&tag=cats", nil, 404},
-		{"media of home", "stream=user:media", bearer(alice.caller), 404},
-		{"an own list", "stream=list&list=" + list, bearer(alice.caller), 101},
-		{"somebody else's list", "stream=list&list=" + foreign, bearer(alice.caller), 404},
-		{"no list", "stream=list", bearer(alice.caller), 404},
-		{"direct", "stream=direct", bearer(alice.caller), 101},
-		{"the plural", "stream=user:notifications", bearer(alice.caller), 101},
+		{"media of home", "stream=user:media", bearer(alice.Client), 404},
+		{"an own list", "stream=list&list=" + list, bearer(alice.Client), 101},
+		{"somebody else's list", "stream=list&list=" + foreign, bearer(alice.Client), 404},
+		{"no list", "stream=list", bearer(alice.Client), 404},
+		{"direct", "stream=direct", bearer(alice.Client), 101},
+		{"the plural", "stream=user:notifications", bearer(alice.Client), 101},
 		{"no stream that there is", "stream=nothing", nil, 404},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestStreamHandshake(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			conn, _, resp := srv.handshake(query, tt.headers...)
+			conn, _, resp := srv.StreamHandshake(query, tt.headers...)
 			defer conn.Close()
 			if resp.StatusCode != tt.want {
 				t.Fatalf("got %d, want %d", resp.StatusCode, tt.want)
@@ -107,10 +107,10 @@ func TestStreamHandshake(t *testing.T) {
 		})
 	}
 	// What is no handshake at all.
-	srv.as(nil).get("/api/v1/streaming").want(http.StatusUpgradeRequired)
-	srv.as(nil).get("/api/v1/streaming/", "stream", "nothing").want(404)
-	srv.as(nil).get("/api/v1/streaming", "stream", "public", "access_token", "wrong").want(401)
-	conn, _, resp := srv.handshake(url.Values{}, "Sec-WebSocket-Key", "another")
+	srv.As(nil).Get("/api/v1/streaming").Want(http.StatusUpgradeRequired)
+	srv.As(nil).Get("/api/v1/streaming/", "stream", "nothing").Want(404)
+	srv.As(nil).Get("/api/v1/streaming", "stream", "public", "access_token", "wrong").Want(401)
+	conn, _, resp := srv.StreamHandshake(url.Values{}, "Sec-WebSocket-Key", "another")
 	conn.Close()
 	if resp.StatusCode != 400 {
 		t.Errorf("two keys: got %d", resp.StatusCode)
@@ -119,11 +119,11 @@ func TestStreamHandshake(t *testing.T) {
 
 // TestStreamMessages says to sockets what clients say, and worse.
 func TestStreamMessages(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	bob.to(alice.id, "follow")
-	list, foreign := srv.letList(bob, alice), srv.letList(alice)
-	l := srv.listen(nil)
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	bob.AccountAction(alice.ID, "follow")
+	list, foreign := srv.AddList(bob, alice), srv.AddList(alice)
+	l := srv.OpenStream(nil)
 	for _, tt := range []struct {
 		ask  []string
 		want string
@@ -138,9 +138,9 @@ func TestStreamMessages(t *testing.T) {
 		{[]string{"type", "unsubscribe", "stream", "public:local"}, "ignored"},
 		{[]string{"type", "svc:authenticate", "token", "wrong"}, "error unauthorized"},
 		{[]string{"type", "svc:authenticate"}, "error unauthorized"},
-		{[]string{"type", "svc:authenticate", "token", srv.newToken(nil, "read").token}, "error unauthorized"},
-		{[]string{"type", "svc:authenticate", "token", bob.token}, "success"},
-		{[]string{"type", "svc:authenticate", "token", bob.token}, "error already_authenticated"},
+		{[]string{"type", "svc:authenticate", "token", srv.NewToken(nil, "read").Token}, "error unauthorized"},
+		{[]string{"type", "svc:authenticate", "token", bob.Token}, "success"},
+		{[]string{"type", "svc:authenticate", "token", bob.Token}, "error already_authenticated"},
 		{[]string{"type", "subscribe", "stream", "user"}, "success"},
 		{[]string{"type", "subscribe", "stream", "list", "list", list}, "success"},
 		{[]string{"type", "subscribe", "stream", "list", "list", foreign}, "error bad_topic"},
@@ -148,54 +148,54 @@ func TestStreamMessages(t *testing.T) {
 		{[]string{"type", "unsubscribe", "stream", "user:notification"}, "success"},
 		{[]string{"type", "unsubscribe", "stream", "user:notification"}, "ignored"},
 	} {
-		if got := l.ask(tt.ask...); got != tt.want {
+		if got := l.Ask(tt.ask...); got != tt.want {
 			t.Errorf("%v: %s, want %s", tt.ask, got, tt.want)
 		}
 	}
-	l.wantHeard("before anything happens")
-	id := alice.publish("hello", "visibility", "local").id()
-	l.wantHeard("a post", "user: update "+id, "list "+list+": update "+id)
-	l.ask("type", "unsubscribe", "stream", "user")
-	l.ask("type", "subscribe", "stream", "public:local")
-	id = alice.publish("hello").id()
-	l.wantHeard("another post", "list "+list+": update "+id, "public: update "+id, "public:local: update "+id)
-	srv.letBlock(bob, alice) // what was subscribed to before signing in is the user's, too
-	alice.publish("hello")
-	l.wantHeard("a post by who is blocked")
+	l.WantEvents("before anything happens")
+	id := alice.Publish("hello", "visibility", "local").ID()
+	l.WantEvents("a post", "user: update "+id, "list "+list+": update "+id)
+	l.Ask("type", "unsubscribe", "stream", "user")
+	l.Ask("type", "subscribe", "stream", "public:local")
+	id = alice.Publish("hello").ID()
+	l.WantEvents("another post", "list "+list+": update "+id, "public: update "+id, "public:local: update "+id)
+	srv.AddBlock(bob, alice) // what was subscribed to before signing in is the user's, too
+	alice.Publish("hello")
+	l.WantEvents("a post by who is blocked")
 
 	for _, nonsense := range []any{
 		"", "{", "null", "[]", "7", `"subscribe"`, "{}", `{"type":7}`, `{"type":"dance"}`, `{"type":{"a":1},"stream":"public"}`, "\xff\xfe",
 		strings.Repeat(" ", server.MaxMessage),
 	} {
-		l.say(nonsense)
+		l.Send(nonsense)
 	}
-	l.wantHeard("nonsense")
-	l.say(`{"type":"subscribe","stream":"hashtag","tag":2024,"list":1,"unknown":true}`)
-	if s := l.wait(func(s said) bool { return s.Event == "svc:respond" }); *s.Payload != `{"type":"subscribe","result":"error","error":"bad_topic"}` {
+	l.WantEvents("nonsense")
+	l.Send(`{"type":"subscribe","stream":"hashtag","tag":2024,"list":1,"unknown":true}`)
+	if s := l.WaitFor(func(s StreamEvent) bool { return s.Event == "svc:respond" }); *s.Payload != `{"type":"subscribe","result":"error","error":"bad_topic"}` {
 		t.Errorf("a number for a hashtag: %s", *s.Payload)
 	}
-	l.say(strings.Repeat(" ", server.MaxMessage+1))
-	if got := l.waitEnd(); got != 1009 {
+	l.Send(strings.Repeat(" ", server.MaxMessage+1))
+	if got := l.WaitEnd(); got != 1009 {
 		t.Errorf("too long a message: the stream ended with %d", got)
 	}
 
-	many := srv.listen(nil)
+	many := srv.OpenStream(nil)
 	for i := range server.MaxSubscriptions {
-		many.subscribe("hashtag", "tag", fmt.Sprint("tag", i))
+		many.Subscribe("hashtag", "tag", fmt.Sprint("tag", i))
 	}
-	if got := many.ask("type", "subscribe", "stream", "public"); got != "error bad_topic" {
+	if got := many.Ask("type", "subscribe", "stream", "public"); got != "error bad_topic" {
 		t.Errorf("one stream too many: %s", got)
 	}
-	many.ask("type", "unsubscribe", "stream", "hashtag", "tag", "TAG7")
-	many.subscribe("public")
+	many.Ask("type", "unsubscribe", "stream", "hashtag", "tag", "TAG7")
+	many.Subscribe("public")
 }
 
 // TestStreamNumbers subscribes by number, which some clients take ids for.
 func TestStreamNumbers(t *testing.T) {
-	srv := startAPI(t)
-	l := srv.listen(srv.signUp("alice").caller)
-	l.say(`{"type":"subscribe","stream":"list","list":12}`)
-	l.wait(func(s said) bool {
+	srv := Start(t)
+	l := srv.OpenStream(srv.SignUp("alice").Client)
+	l.Send(`{"type":"subscribe","stream":"list","list":12}`)
+	l.WaitFor(func(s StreamEvent) bool {
 		return s.Event == "svc:respond" && *s.Payload == `{"type":"subscribe","result":"error","error":"bad_topic"}`
 	})
 }
@@ -204,52 +204,52 @@ func TestStreamNumbers(t *testing.T) {
 func TestStreamsEnd(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		do   func(*api, *member)
+		do   func(*Server, *User)
 	}{
-		{"revoking the token", func(a *api, m *member) {
-			app := a.registerApp()
-			m.post("/oauth/revoke", "token", m.token, "client_id", app.id, "client_secret", app.secret).want(200)
+		{"revoking the token", func(a *Server, m *User) {
+			app := a.RegisterApp()
+			m.Post("/oauth/revoke", "token", m.Token, "client_id", app.ID, "client_secret", app.Secret).Want(200)
 		}},
-		{"ending the session", func(a *api, m *member) {
-			for _, s := range m.get("/api/oauth_tokens").want(200).list() {
-				m.do("DELETE", fmt.Sprint("/api/oauth_tokens/", s.num("id")), "", nil)
+		{"ending the session", func(a *Server, m *User) {
+			for _, s := range m.Get("/api/oauth_tokens").Want(200).List() {
+				m.Do("DELETE", fmt.Sprint("/api/oauth_tokens/", s.Int("id")), "", nil)
 			}
 		}},
-		{"changing the password", func(a *api, m *member) {
-			m.post("/api/svc/change_password", "password", testPassword, "new_password", testPassword+"!", "new_password_confirmation", testPassword+"!").want(200)
+		{"changing the password", func(a *Server, m *User) {
+			m.Post("/api/svc/change_password", "password", Password, "new_password", Password+"!", "new_password_confirmation", Password+"!").Want(200)
 		}},
-		{"deactivating the account", func(a *api, m *member) {
-			if _, err := a.social.Deactivate(context.Background(), m.accountID()); err != nil {
-				a.t.Fatal(err)
+		{"deactivating the account", func(a *Server, m *User) {
+			if _, err := a.Social.Deactivate(context.Background(), m.AccountID()); err != nil {
+				a.T.Fatal(err)
 			}
 		}},
-		{"deleting the account", func(a *api, m *member) {
-			if err := a.social.DeleteAccount(context.Background(), m.accountID()); err != nil {
-				a.t.Fatal(err)
+		{"deleting the account", func(a *Server, m *User) {
+			if err := a.Social.DeleteAccount(context.Background(), m.AccountID()); err != nil {
+				a.T.Fatal(err)
 			}
 		}},
-		{"taking back the confirmation", func(a *api, m *member) { a.changeUser(m.nick, func(u *store.User) { u.ConfirmedAt = nil }) }},
+		{"taking back the confirmation", func(a *Server, m *User) { a.ChangeUser(m.Nickname, func(u *store.User) { u.ConfirmedAt = nil }) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := startAPI(t)
-			alice, bob := srv.signUp("alice"), srv.signUp("bob")
-			second := srv.newToken(alice, "read")
-			listeners := []*listener{srv.listen(alice.caller, "stream", "user"), srv.listen(alice.caller, "stream", "public")}
-			late := srv.listen(nil)
-			late.ask("type", "svc:authenticate", "token", alice.token)
+			srv := Start(t)
+			alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+			second := srv.NewToken(alice, "read")
+			listeners := []*StreamClient{srv.OpenStream(alice.Client, "stream", "user"), srv.OpenStream(alice.Client, "stream", "public")}
+			late := srv.OpenStream(nil)
+			late.Ask("type", "svc:authenticate", "token", alice.Token)
 			listeners = append(listeners, late)
-			other, mine := srv.listen(bob.caller, "stream", "user"), srv.listen(second, "stream", "user")
+			other, mine := srv.OpenStream(bob.Client, "stream", "user"), srv.OpenStream(second, "stream", "user")
 			tt.do(srv, alice)
 			for _, l := range listeners {
-				if got := l.waitEnd(); got != 1008 {
+				if got := l.WaitEnd(); got != 1008 {
 					t.Errorf("the stream ended with %d", got)
 				}
 			}
-			other.wantHeard("the stream of somebody else")
+			other.WantEvents("the stream of somebody else")
 			if strings.Contains(tt.name, "token") {
-				mine.wantHeard("the stream of another token")
+				mine.WantEvents("the stream of another token")
 			} else if !strings.Contains(tt.name, "session") {
-				mine.waitEnd()
+				mine.WaitEnd()
 			}
 		})
 	}
@@ -257,29 +257,29 @@ func TestStreamsEnd(t *testing.T) {
 
 // TestStreamsExpire lets a token expire under open streams.
 func TestStreamsExpire(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	id := alice.accountID()
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	id := alice.AccountID()
 	hash := sha256.Sum256([]byte("short"))
 	expiry := store.At(time.Now().Add(700 * time.Millisecond))
-	err := srv.db.Update(t.Context(), func(tx *store.Tx) error {
+	err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
 		return tx.AddToken(context.Background(), &store.Token{Hash: hash[:], AccountID: &id, Scopes: store.Scopes{"read"}, ExpiresAt: &expiry})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &caller{srv, "short"}
-	socket, events := srv.listen(c, "stream", "user"), srv.events(c, "/api/v1/streaming/user")
-	late := srv.listen(nil)
-	if got := late.ask("type", "svc:authenticate", "token", "short"); got != "success" {
+	c := &Client{srv, "short"}
+	socket, events := srv.OpenStream(c, "stream", "user"), srv.OpenSSE(c, "/api/v1/streaming/user")
+	late := srv.OpenStream(nil)
+	if got := late.Ask("type", "svc:authenticate", "token", "short"); got != "success" {
 		t.Fatal(got)
 	}
-	for _, l := range []*listener{socket, late} {
-		if got := l.waitEnd(); got != 1008 {
+	for _, l := range []*StreamClient{socket, late} {
+		if got := l.WaitEnd(); got != 1008 {
 			t.Errorf("the stream ended with %d", got)
 		}
 	}
-	events.waitEnd()
+	events.WaitEnd()
 	if time.Now().Before(expiry.Time()) {
 		t.Error("the streams ended before the token")
 	}
@@ -287,42 +287,42 @@ func TestStreamsExpire(t *testing.T) {
 
 // TestPrivateStreams looks at a server that shows nothing to those who are not signed in.
 func TestPrivateStreams(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.Instance.Public = false })
-	alice := srv.signUp("alice")
-	narrow, l := srv.newToken(alice, "read:accounts"), srv.listen(nil)
+	srv := Start(t, func(c *config.Config) { c.Instance.Public = false })
+	alice := srv.SignUp("alice")
+	narrow, l := srv.NewToken(alice, "read:accounts"), srv.OpenStream(nil)
 	for _, stream := range []string{"public", "public:local", "public:remote", "hashtag"} {
-		if got := l.ask("type", "subscribe", "stream", stream, "tag", "cats"); got != "error unauthorized" {
+		if got := l.Ask("type", "subscribe", "stream", stream, "tag", "cats"); got != "error unauthorized" {
 			t.Errorf("%s: %s", stream, got)
 		}
-		conn, _, resp := srv.handshake(url.Values{"stream": {stream}, "tag": {"cats"}})
+		conn, _, resp := srv.StreamHandshake(url.Values{"stream": {stream}, "tag": {"cats"}})
 		if conn.Close(); resp.StatusCode != 401 {
 			t.Errorf("%s: got %d", stream, resp.StatusCode)
 		}
 		path := strings.ReplaceAll(stream, ":", "/")
-		srv.as(nil).get("/api/v1/streaming/"+path, "tag", "cats").want(401)
-		narrow.get("/api/v1/streaming/"+path, "tag", "cats").want(401)
+		srv.As(nil).Get("/api/v1/streaming/"+path, "tag", "cats").Want(401)
+		narrow.Get("/api/v1/streaming/"+path, "tag", "cats").Want(401)
 	}
-	if got := l.ask("type", "svc:authenticate", "token", alice.token); got != "success" {
+	if got := l.Ask("type", "svc:authenticate", "token", alice.Token); got != "success" {
 		t.Error(got)
 	}
-	l.subscribe("public")
-	id := alice.publish("hello").id()
-	l.wantHeard("a post", "public: update "+id)
+	l.Subscribe("public")
+	id := alice.Publish("hello").ID()
+	l.WantEvents("a post", "public: update "+id)
 }
 
 // TestStreamsOfAnotherName looks whether all names follow the setting.
 func TestStreamsOfAnotherName(t *testing.T) {
-	srv := startAPI(t, func(c *config.Config) { c.API.Name = "other" })
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	l := srv.listen(nil)
-	l.say(map[string]string{"type": "svc:authenticate", "token": alice.token})
-	if got := l.ask("type", "other:authenticate", "token", alice.token); got != "success" {
+	srv := Start(t, func(c *config.Config) { c.API.Name = "other" })
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	l := srv.OpenStream(nil)
+	l.Send(map[string]string{"type": "svc:authenticate", "token": alice.Token})
+	if got := l.Ask("type", "other:authenticate", "token", alice.Token); got != "success" {
 		t.Error(got)
 	}
-	if got := l.ask("type", "subscribe", "stream", "user:svc_chat"); got != "error bad_topic" {
+	if got := l.Ask("type", "subscribe", "stream", "user:svc_chat"); got != "error bad_topic" {
 		t.Error(got)
 	}
-	l.subscribe("user:other_chat").subscribe("user")
-	alice.to(bob.id, "follow")
-	l.wantHeard("a follow", "user: other:follow_relationships_update "+"follow_accept")
+	l.Subscribe("user:other_chat").Subscribe("user")
+	alice.AccountAction(bob.ID, "follow")
+	l.WantEvents("a follow", "user: other:follow_relationships_update "+"follow_accept")
 }

@@ -37,7 +37,7 @@ func allRoutes() []routes {
 		announcementRoutes,
 		chatRoutes,
 		filterRoutes,
-		phraseRoutes,
+		filterV1Routes,
 		pushRoutes,
 		streamRoutes,
 		mediaRoutes,

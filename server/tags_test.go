@@ -7,140 +7,140 @@ import (
 )
 
 func TestFollowTags(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")
-	home := func(m *member) []string { return m.get("/api/v1/timelines/home", "limit", "40").want(200).ids() }
-	old := bob.publish("before #Trains").id()
-	bob.publish("quiet #trains", "visibility", "unlisted")
+	srv := Start(t)
+	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
+	home := func(m *User) []string { return m.Get("/api/v1/timelines/home", "limit", "40").Want(200).IDs() }
+	old := bob.Publish("before #Trains").ID()
+	bob.Publish("quiet #trains", "visibility", "unlisted")
 	for range 2 { // following twice is no error
-		tag := alice.post("/api/v1/tags/Trains/follow").want(200).object()
-		if tag.str("name") != "trains" || !tag.truth("following") || tag.str("url") != srv.url+"/tags/trains" {
-			t.Errorf("got %v", tag.m)
+		tag := alice.Post("/api/v1/tags/Trains/follow").Want(200).Object()
+		if tag.Str("name") != "trains" || !tag.Bool("following") || tag.Str("url") != srv.URL+"/tags/trains" {
+			t.Errorf("got %v", tag.Fields)
 		}
 	}
-	wantIDs(t, "what there was", alice.get("/api/v1/timelines/home"), old)
-	public := bob.publish("one #trains").id()
-	local := bob.publish("two #TRAINS", "visibility", "local").id()
-	both := bob.publish("three #trains #tea").id()
+	WantIDs(t, "what there was", alice.Get("/api/v1/timelines/home"), old)
+	public := bob.Publish("one #trains").ID()
+	local := bob.Publish("two #TRAINS", "visibility", "local").ID()
+	both := bob.Publish("three #trains #tea").ID()
 	for _, v := range []string{"unlisted", "private", "direct"} {
-		bob.publish("more #trains", "visibility", v)
+		bob.Publish("more #trains", "visibility", v)
 	}
-	bob.publish("elsewhere #trainspotting")
-	carol.post("/api/v1/statuses/" + public + "/reblog").want(200)
-	own := alice.publish("mine #trains").id()
-	wantIDs(t, "what comes", alice.get("/api/v1/timelines/home"), own, both, local, public, old)
-	wantIDs(t, "who follows nothing", carol.get("/api/v1/timelines/home"), carol.get("/api/v1/accounts/carol/statuses").ids()...)
+	bob.Publish("elsewhere #trainspotting")
+	carol.Post("/api/v1/statuses/" + public + "/reblog").Want(200)
+	own := alice.Publish("mine #trains").ID()
+	WantIDs(t, "what comes", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
+	WantIDs(t, "who follows nothing", carol.Get("/api/v1/timelines/home"), carol.Get("/api/v1/accounts/carol/statuses").IDs()...)
 
 	// An edit that adds the hashtag.
-	late := bob.publish("later").id()
-	bob.send("PUT", "/api/v1/statuses/"+late, map[string]any{"status": "later #trains"}).want(200)
+	late := bob.Publish("later").ID()
+	bob.SendJSON("PUT", "/api/v1/statuses/"+late, map[string]any{"status": "later #trains"}).Want(200)
 	if got := home(alice); got[0] != late {
 		t.Errorf("the edited post is not there: %v", got)
 	}
-	bob.do("DELETE", "/api/v1/statuses/"+late, "", nil).want(200)
+	bob.Do("DELETE", "/api/v1/statuses/"+late, "", nil).Want(200)
 
 	// Blocks, mutes and domain blocks apply when home is read.
-	alice.post("/api/v1/accounts/" + bob.id + "/mute").want(200)
-	wantIDs(t, "muted", alice.get("/api/v1/timelines/home"), own)
-	alice.post("/api/v1/accounts/" + bob.id + "/unmute").want(200)
-	wantIDs(t, "no longer muted", alice.get("/api/v1/timelines/home"), own, both, local, public, old)
+	alice.Post("/api/v1/accounts/" + bob.ID + "/mute").Want(200)
+	WantIDs(t, "muted", alice.Get("/api/v1/timelines/home"), own)
+	alice.Post("/api/v1/accounts/" + bob.ID + "/unmute").Want(200)
+	WantIDs(t, "no longer muted", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
 
 	// Who is followed and then not, leaves what the hashtag brought.
-	alice.post("/api/v1/accounts/" + bob.id + "/follow").want(200)
-	plain := bob.publish("no hashtag").id()
+	alice.Post("/api/v1/accounts/" + bob.ID + "/follow").Want(200)
+	plain := bob.Publish("no hashtag").ID()
 	if got := home(alice); !slices.Contains(got, plain) {
 		t.Errorf("a follower's home lacks the post: %v", got)
 	}
-	alice.post("/api/v1/accounts/" + bob.id + "/unfollow").want(200)
-	wantIDs(t, "unfollowed", alice.get("/api/v1/timelines/home"), own, both, local, public, old)
+	alice.Post("/api/v1/accounts/" + bob.ID + "/unfollow").Want(200)
+	WantIDs(t, "unfollowed", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
 
 	// Made anew, home is the same.
-	if err := srv.social.RebuildHome(t.Context(), alice.accountID()); err != nil {
+	if err := srv.Social.RebuildHome(t.Context(), alice.AccountID()); err != nil {
 		t.Fatal(err)
 	}
-	wantIDs(t, "made anew", alice.get("/api/v1/timelines/home"), own, both, local, public, old)
+	WantIDs(t, "made anew", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
 
 	// Unfollowing takes away what came by this hashtag only.
-	alice.post("/api/v1/tags/tea/follow").want(200)
-	alice.post("/api/v1/accounts/" + carol.id + "/follow").want(200)
-	hers := carol.publish("hers #trains").id()
-	boost := carol.get("/api/v1/accounts/carol/statuses").ids()[1]
+	alice.Post("/api/v1/tags/tea/follow").Want(200)
+	alice.Post("/api/v1/accounts/" + carol.ID + "/follow").Want(200)
+	hers := carol.Publish("hers #trains").ID()
+	boost := carol.Get("/api/v1/accounts/carol/statuses").IDs()[1]
 	for range 2 {
-		if tag := alice.post("/api/v1/tags/trains/unfollow").want(200).object(); tag.truth("following") {
-			t.Errorf("got %v", tag.m)
+		if tag := alice.Post("/api/v1/tags/trains/unfollow").Want(200).Object(); tag.Bool("following") {
+			t.Errorf("got %v", tag.Fields)
 		}
 	}
-	wantIDs(t, "without the hashtag", alice.get("/api/v1/timelines/home"), hers, own, boost, both)
-	bob.publish("again #trains")
-	wantIDs(t, "afterwards", alice.get("/api/v1/timelines/home"), hers, own, boost, both)
+	WantIDs(t, "without the hashtag", alice.Get("/api/v1/timelines/home"), hers, own, boost, both)
+	bob.Publish("again #trains")
+	WantIDs(t, "afterwards", alice.Get("/api/v1/timelines/home"), hers, own, boost, both)
 }
 
 // An exclusive list keeps posts out of home by whatever way they come.
 func TestFollowedTagsAndExclusiveLists(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
-	list := alice.post("/api/v1/lists", "title", "apart", "exclusive", "true").want(200).object().id()
-	alice.post("/api/v1/lists/"+list+"/accounts", "account_ids[]", bob.id).want(200)
-	bob.publish("before #trains")
-	alice.post("/api/v1/tags/trains/follow").want(200)
-	st := bob.publish("one #trains").id()
-	bob.send("PUT", "/api/v1/statuses/"+st, map[string]any{"status": "once more #trains"}).want(200)
-	wantIDs(t, "home", alice.get("/api/v1/timelines/home"))
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	list := alice.Post("/api/v1/lists", "title", "apart", "exclusive", "true").Want(200).Object().ID()
+	alice.Post("/api/v1/lists/"+list+"/accounts", "account_ids[]", bob.ID).Want(200)
+	bob.Publish("before #trains")
+	alice.Post("/api/v1/tags/trains/follow").Want(200)
+	st := bob.Publish("one #trains").ID()
+	bob.SendJSON("PUT", "/api/v1/statuses/"+st, map[string]any{"status": "once more #trains"}).Want(200)
+	WantIDs(t, "home", alice.Get("/api/v1/timelines/home"))
 }
 
 func TestTags(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
-	if tag := srv.as(nil).get("/api/v1/tags/Trains").want(200).object(); tag.str("name") != "trains" || tag.has("following") {
-		t.Errorf("got %v", tag.m)
+	srv := Start(t)
+	alice := srv.SignUp("alice")
+	if tag := srv.As(nil).Get("/api/v1/tags/Trains").Want(200).Object(); tag.Str("name") != "trains" || tag.Has("following") {
+		t.Errorf("got %v", tag.Fields)
 	}
-	if tag := alice.get("/api/v1/tags/%23Z%C3%BCge").want(200).object(); tag.str("name") != "züge" || tag.truth("following") {
-		t.Errorf("got %v", tag.m)
+	if tag := alice.Get("/api/v1/tags/%23Z%C3%BCge").Want(200).Object(); tag.Str("name") != "züge" || tag.Bool("following") {
+		t.Errorf("got %v", tag.Fields)
 	}
 	for _, name := range []string{"no-tag", "1234", "%20", "a%2Fb"} {
-		alice.get("/api/v1/tags/"+name).wantError(404, "Record not found")
-		alice.post("/api/v1/tags/"+name+"/follow").wantError(404, "Record not found")
-		alice.post("/api/v1/tags/"+name+"/unfollow").wantError(404, "Record not found")
+		alice.Get("/api/v1/tags/"+name).WantError(404, "Record not found")
+		alice.Post("/api/v1/tags/"+name+"/follow").WantError(404, "Record not found")
+		alice.Post("/api/v1/tags/"+name+"/unfollow").WantError(404, "Record not found")
 	}
-	srv.as(nil).post("/api/v1/tags/trains/follow").wantError(401, "The access token is invalid")
-	before := srv.count(`SELECT count(*) FROM tags`)
-	alice.post("/api/v1/tags/neverused/follow").want(200)
-	alice.post("/api/v1/tags/neverused/unfollow").want(200)
-	if got := srv.count(`SELECT count(*) FROM tags`); got != before {
+	srv.As(nil).Post("/api/v1/tags/trains/follow").WantError(401, "The access token is invalid")
+	before := srv.Count(`SELECT count(*) FROM tags`)
+	alice.Post("/api/v1/tags/neverused/follow").Want(200)
+	alice.Post("/api/v1/tags/neverused/unfollow").Want(200)
+	if got := srv.Count(`SELECT count(*) FROM tags`); got != before {
 		t.Errorf("%d hashtags are left, want %d", got, before)
 	}
 }
 
 func TestFollowedTagsPaging(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob := srv.signUp("alice"), srv.signUp("bob")
+	srv := Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	var want []string
 	for i := range 25 {
 		name := fmt.Sprintf("tag%c", 'a'+i)
-		alice.post("/api/v1/tags/" + name + "/follow").want(200)
+		alice.Post("/api/v1/tags/" + name + "/follow").Want(200)
 		want = append([]string{name}, want...)
 	}
 	var got []string
 	for path := "/api/v1/followed_tags?limit=10"; path != ""; {
-		page := alice.get(path).want(200)
-		for _, tag := range page.list() {
-			if !tag.truth("following") {
-				t.Errorf("got %v", tag.m)
+		page := alice.Get(path).Want(200)
+		for _, tag := range page.List() {
+			if !tag.Bool("following") {
+				t.Errorf("got %v", tag.Fields)
 			}
-			got = append(got, tag.str("name"))
+			got = append(got, tag.Str("name"))
 		}
-		path = page.links()["next"]
+		path = page.Links()["next"]
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if others := bob.get("/api/v1/followed_tags").want(200).list(); len(others) > 0 {
+	if others := bob.Get("/api/v1/followed_tags").Want(200).List(); len(others) > 0 {
 		t.Errorf("bob follows %d hashtags", len(others))
 	}
-	srv.insert(`INSERT INTO tags (name) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT 'many' || i FROM n`)
-	srv.insert(`INSERT INTO tag_follows (id, account_id, tag_id) SELECT id, ?, id FROM tags WHERE name LIKE 'many%'`, bob.accountID())
-	bob.post("/api/v1/tags/onemore/follow").wantError(422, "Validation failed: You follow as many hashtags as one can")
-	bob.post("/api/v1/tags/many1/follow").want(200)
-	bob.post("/api/v1/tags/many2/unfollow").want(200)
-	bob.post("/api/v1/tags/onemore/follow").want(200)
+	srv.Exec(`INSERT INTO tags (name) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT 'many' || i FROM n`)
+	srv.Exec(`INSERT INTO tag_follows (id, account_id, tag_id) SELECT id, ?, id FROM tags WHERE name LIKE 'many%'`, bob.AccountID())
+	bob.Post("/api/v1/tags/onemore/follow").WantError(422, "Validation failed: You follow as many hashtags as one can")
+	bob.Post("/api/v1/tags/many1/follow").Want(200)
+	bob.Post("/api/v1/tags/many2/unfollow").Want(200)
+	bob.Post("/api/v1/tags/onemore/follow").Want(200)
 }

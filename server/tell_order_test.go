@@ -9,27 +9,27 @@ import (
 
 // TestToldInOrder has somebody change their mind quickly, while several jobs run at a time: what is told last is how things are.
 func TestToldInOrder(t *testing.T) {
-	srv, alice, home := startOutbox(t)
-	bob := home.follower(srv, "bob", true, alice)
+	srv, alice, home := StartWithInboxServer(t)
+	bob := home.AddFollower(srv, "bob", true, alice)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		srv.worker.Run(ctx)
+		srv.Worker.Run(ctx)
 	}()
 	t.Cleanup(func() {
 		cancel()
 		<-done
 	})
-	srv.runCourier()
-	st := alice.publish("0").id()
+	srv.RunDelivery()
+	st := alice.Publish("0").ID()
 	for round := range 20 {
-		alice.to(bob.ID.String(), "follow")
-		alice.edit(st, jsonBody{"status": fmt.Sprint(round, " first")}).want(200)
-		alice.to(bob.ID.String(), "unfollow")
-		alice.edit(st, jsonBody{"status": fmt.Sprint(round, " second")}).want(200)
+		alice.AccountAction(bob.ID.String(), "follow")
+		alice.EditStatus(st, JSON{"status": fmt.Sprint(round, " first")}).Want(200)
+		alice.AccountAction(bob.ID.String(), "unfollow")
+		alice.EditStatus(st, JSON{"status": fmt.Sprint(round, " second")}).Want(200)
 		for deadline := time.Now().Add(10 * time.Second); ; {
-			if srv.count(`SELECT (SELECT count(*) FROM jobs WHERE kind = 'deed') + (SELECT count(*) FROM deliveries)`) == 0 {
+			if srv.Count(`SELECT (SELECT count(*) FROM jobs WHERE kind = 'outbox') + (SELECT count(*) FROM deliveries)`) == 0 {
 				break
 			}
 			if time.Now().After(deadline) {
@@ -37,20 +37,20 @@ func TestToldInOrder(t *testing.T) {
 			}
 			time.Sleep(time.Millisecond)
 		}
-		last := make(map[string]letter)
-		for _, m := range home.take() {
-			switch kind := m.doc.str("type"); kind {
+		last := make(map[string]Delivery)
+		for _, m := range home.Take() {
+			switch kind := m.Object.Str("type"); kind {
 			case "Follow", "Undo":
 				last["follow"] = m
 			default:
 				last["post"] = m
 			}
 		}
-		if m, ok := last["follow"]; ok && m.doc.str("type") != "Undo" {
-			t.Errorf("round %d: the last is a %s", round, m.doc.str("type"))
+		if m, ok := last["follow"]; ok && m.Object.Str("type") != "Undo" {
+			t.Errorf("round %d: the last is a %s", round, m.Object.Str("type"))
 		}
-		if m, ok := last["post"]; ok && m.doc.str("object.content") != fmt.Sprintf("<p>%d second</p>", round) {
-			t.Errorf("round %d: the last version is %s", round, m.doc.str("object.content"))
+		if m, ok := last["post"]; ok && m.Object.Str("object.content") != fmt.Sprintf("<p>%d second</p>", round) {
+			t.Errorf("round %d: the last version is %s", round, m.Object.Str("object.content"))
 		}
 	}
 }

@@ -10,15 +10,15 @@ import (
 	"sync/atomic"
 )
 
-// testKeyText are keys that were made before, because making one takes longer than most tests.
+// keyFile are keys that were made before, because making one takes longer than most tests.
 //
 //go:embed testdata/keys.pem
-var testKeyText []byte
+var keyFile []byte
 
 var (
-	testKeys = sync.OnceValues(func() ([]*rsa.PrivateKey, error) {
+	loadKeys = sync.OnceValues(func() ([]*rsa.PrivateKey, error) {
 		var keys []*rsa.PrivateKey
-		for block, rest := pem.Decode(testKeyText); block != nil; block, rest = pem.Decode(rest) {
+		for block, rest := pem.Decode(keyFile); block != nil; block, rest = pem.Decode(rest) {
 			key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 			if err != nil {
 				return nil, fmt.Errorf("testdata/keys.pem: %w", err)
@@ -27,14 +27,14 @@ var (
 		}
 		return keys, nil
 	})
-	usedKeys atomic.Int64
+	nextKey atomic.Int64
 )
 
-// testKey returns a key that is another than the last ones.
-func testKey() (*rsa.PrivateKey, error) {
-	keys, err := testKeys()
+// Key returns a key that is another than the last ones.
+func Key() (*rsa.PrivateKey, error) {
+	keys, err := loadKeys()
 	if err != nil {
 		return nil, err
 	}
-	return keys[int(usedKeys.Add(1))%len(keys)], nil
+	return keys[int(nextKey.Add(1))%len(keys)], nil
 }

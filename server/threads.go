@@ -14,8 +14,8 @@ var threadRoutes = routes{
 
 // How much of a thread is shown at once.
 var (
-	threadForUsers     = store.ThreadLimits{Ancestors: 4096, Descendants: 4096, Depth: 4096}
-	threadForAnonymous = store.ThreadLimits{Ancestors: 40, Descendants: 60, Depth: 20}
+	userThreadLimits      = store.ThreadLimits{Ancestors: 4096, Descendants: 4096, Depth: 4096}
+	anonymousThreadLimits = store.ThreadLimits{Ancestors: 40, Descendants: 60, Depth: 20}
 )
 
 // showContext returns what is above and below a status in its thread.
@@ -24,10 +24,10 @@ func (s *Server) showContext(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.threadOpened(r, st)
-	limits := threadForAnonymous
+	s.completeThread(r, st)
+	limits := anonymousThreadLimits
 	if r.Viewer != nil {
-		limits = threadForUsers
+		limits = userThreadLimits
 	}
 	above, below, err := s.db.Thread(r.Context(), viewerID(r), st, limits)
 	if err != nil {

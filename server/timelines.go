@@ -30,11 +30,11 @@ func (s *Server) homeTimeline(r *Request) (any, error) {
 	show := func(ids []store.StatusID) (entity.List[*entity.Status], error) {
 		return s.entities.Statuses(r.Context(), r.Viewer, ids)
 	}
-	scanned, shown, err := sift(page.Page, store.FilterHome, read, show)
+	scanned, shown, err := filteredPage(page.Page, store.FilterHome, read, show)
 	if err != nil {
 		return nil, err
 	}
-	r.linkSifted(page, len(shown), len(scanned), func(i int) string { return scanned[i].String() })
+	r.linkFilteredPage(page, len(shown), len(scanned), func(i int) string { return scanned[i].String() })
 	return shown, nil
 }
 
@@ -54,7 +54,7 @@ func (s *Server) publicTimeline(r *Request) (any, error) {
 }
 
 // The most hashtags that one request may combine.
-const maxTagsAsked = 8
+const maxTagsCombined = 8
 
 // tagTimeline returns what is public and has a hashtag. any, all and none combine it with others.
 func (s *Server) tagTimeline(r *Request) (any, error) {
@@ -70,7 +70,7 @@ func (s *Server) tagTimeline(r *Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	if len(p.Any)+len(p.All)+len(p.None) > maxTagsAsked {
+	if len(p.Any)+len(p.All)+len(p.None) > maxTagsCombined {
 		return nil, errs.Invalid("Validation failed: too many hashtags")
 	}
 	q := store.TagQuery{Tag: text.TagName(r.Param("hashtag")), Any: tagNames(p.Any), All: tagNames(p.All), None: tagNames(p.None)}
@@ -159,7 +159,7 @@ func bindFilter(r *Request) (store.Filter, error) {
 		return store.Filter{}, err
 	}
 	f := store.Filter{WithMuted: p.WithMuted, OnlyMedia: p.OnlyMedia, Local: p.Local, Remote: p.Remote}
-	f.ExcludeVisibility = visibilities(p.ExcludeVisibility)
+	f.ExcludeVisibility = parseVisibilities(p.ExcludeVisibility)
 	switch p.ReplyVisibility {
 	case "following":
 		f.ReplyVisibility = store.RepliesFollowing
@@ -169,8 +169,8 @@ func bindFilter(r *Request) (store.Filter, error) {
 	return f, nil
 }
 
-// visibilities reads names; unknown ones are left out.
-func visibilities(names []string) []store.Visibility {
+// parseVisibilities reads names; unknown ones are left out.
+func parseVisibilities(names []string) []store.Visibility {
 	var list []store.Visibility
 	for _, name := range names {
 		if v, ok := store.ParseVisibility(name); ok {

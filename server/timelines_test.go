@@ -9,12 +9,12 @@ import (
 // TestRepliesToThoseFollowed reads only such replies as are addressed to the viewer or to somebody whom the viewer follows: as what
 // it replies to, or by name.
 func TestRepliesToThoseFollowed(t *testing.T) {
-	srv := startAPI(t)
-	author, friend, stranger, viewer := srv.signUp("author"), srv.signUp("friend"), srv.signUp("stranger"), srv.signUp("viewer")
-	viewer.to(author.id, "follow")
-	viewer.to(friend.id, "follow")
-	foreign, known := stranger.publish("a post").id(), friend.publish("another").id()
-	reply := func(text, parent string) string { return author.publish(text, "in_reply_to_id", parent).id() }
+	srv := Start(t)
+	author, friend, stranger, viewer := srv.SignUp("author"), srv.SignUp("friend"), srv.SignUp("stranger"), srv.SignUp("viewer")
+	viewer.AccountAction(author.ID, "follow")
+	viewer.AccountAction(friend.ID, "follow")
+	foreign, known := stranger.Publish("a post").ID(), friend.Publish("another").ID()
+	reply := func(text, parent string) string { return author.Publish(text, "in_reply_to_id", parent).ID() }
 	toStranger, naming := reply("hello", foreign), reply("@friend look", foreign)
 	toFriend, toViewer := reply("hello", known), reply("@viewer look", foreign)
 	for choice, want := range map[string][]string{
@@ -22,16 +22,16 @@ func TestRepliesToThoseFollowed(t *testing.T) {
 		"following": {toViewer, toFriend, naming, known},
 		"self":      {toViewer, known},
 	} {
-		wantIDs(t, choice, viewer.get("/api/v1/timelines/home", "reply_visibility", choice), want...)
+		WantIDs(t, choice, viewer.Get("/api/v1/timelines/home", "reply_visibility", choice), want...)
 	}
 }
 
 func TestTimelines(t *testing.T) {
-	srv := startAPI(t)
-	alice, bob, carol := srv.signUp("alice"), srv.signUp("bob"), srv.signUp("carol")
+	srv := Start(t)
+	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	name := map[string]string{}
-	post := func(as *member, key, text string, params ...string) string {
-		id := as.publish(text, params...).id()
+	post := func(as *User, key, text string, params ...string) string {
+		id := as.Publish(text, params...).ID()
 		name[id] = key
 		return id
 	}
@@ -45,7 +45,7 @@ func TestTimelines(t *testing.T) {
 	for _, tt := range []struct {
 		path   string
 		params []string
-		as     *member
+		as     *User
 		want   []string
 	}{
 		{"/api/v1/timelines/public", nil, nil, []string{"self-reply", "reply", "public"}},
@@ -73,7 +73,7 @@ func TestTimelines(t *testing.T) {
 		{"/api/v1/timelines/home", nil, bob, []string{"reply", "direct"}},
 		{"/api/v1/timelines/home", []string{"exclude_visibilities[]", "direct"}, bob, []string{"reply"}},
 		{"/api/v1/timelines/home", []string{"exclude_visibilities", "private"}, alice, []string{"self-reply", "direct", "local", "unlisted", "public"}},
-		{"/api/v1/accounts/" + alice.id + "/statuses", nil, nil, []string{"self-reply", "unlisted", "public"}},
+		{"/api/v1/accounts/" + alice.ID + "/statuses", nil, nil, []string{"self-reply", "unlisted", "public"}},
 		{"/api/v1/accounts/alice/statuses", nil, carol, []string{"self-reply", "local", "unlisted", "public"}},
 		{"/api/v1/accounts/alice/statuses", nil, bob, []string{"self-reply", "direct", "local", "unlisted", "public"}},
 		{"/api/v1/accounts/alice/statuses", []string{"tagged", "Coffee"}, bob, []string{"local"}},
@@ -84,7 +84,7 @@ func TestTimelines(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(tt.path, tt.params, tt.as != nil), func(t *testing.T) {
 			got := []string{}
-			for _, id := range srv.as(tt.as).get(tt.path, tt.params...).want(200).ids() {
+			for _, id := range srv.As(tt.as).Get(tt.path, tt.params...).Want(200).IDs() {
 				got = append(got, name[id])
 			}
 			if !slices.Equal(got, tt.want) {
@@ -93,18 +93,18 @@ func TestTimelines(t *testing.T) {
 		})
 	}
 	for _, path := range []string{"/api/v1/timelines/home", "/api/v1/timelines/direct", "/api/v1/timelines/list/x"} {
-		srv.as(nil).get(path).wantError(401, "The access token is invalid")
+		srv.As(nil).Get(path).WantError(401, "The access token is invalid")
 	}
-	alice.get("/api/v1/timelines/list/000000000000000000").wantError(404, "Record not found")
-	alice.get("/api/v1/accounts/nobody/statuses").wantError(404, "Record not found")
+	alice.Get("/api/v1/timelines/list/000000000000000000").WantError(404, "Record not found")
+	alice.Get("/api/v1/accounts/nobody/statuses").WantError(404, "Record not found")
 }
 
 func TestTimelinePaging(t *testing.T) {
-	srv := startAPI(t)
-	alice := srv.signUp("alice")
+	srv := Start(t)
+	alice := srv.SignUp("alice")
 	var want []string
 	for i := range 45 {
-		want = append(want, alice.publish(fmt.Sprintf("post %d #paged", i)).id())
+		want = append(want, alice.Publish(fmt.Sprintf("post %d #paged", i)).ID())
 	}
 	slices.Reverse(want)
 	for _, path := range []string{
@@ -113,9 +113,9 @@ func TestTimelinePaging(t *testing.T) {
 		"/api/v1/timelines/tag/paged?any[]=other&limit=9",
 		"/api/v1/accounts/alice/statuses?limit=40&exclude_reblogs=true",
 	} {
-		t.Run(path, func(t *testing.T) { wantPages(t, alice, path, want) })
+		t.Run(path, func(t *testing.T) { WantPages(t, alice, path, want) })
 	}
-	home := func(params ...string) []string { return alice.get("/api/v1/timelines/home", params...).want(200).ids() }
+	home := func(params ...string) []string { return alice.Get("/api/v1/timelines/home", params...).Want(200).IDs() }
 	for _, tt := range []struct {
 		name string
 		got  []string

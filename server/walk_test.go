@@ -13,19 +13,19 @@ import (
 	"svc/store"
 )
 
-// newToken makes a token with these scopes: of a member, or of an app by itself if m is nil.
-func (a *api) newToken(m *member, scopes string) *caller {
-	a.t.Helper()
+// NewToken makes a token with these scopes: of a member, or of an app by itself if m is nil.
+func (a *Server) NewToken(m *User, scopes string) *Client {
+	a.T.Helper()
 	who := "app"
 	var account *store.AccountID
 	if m != nil {
 		var id store.AccountID
-		id.UnmarshalText([]byte(m.id))
-		account, who = &id, m.nick
+		id.UnmarshalText([]byte(m.ID))
+		account, who = &id, m.Nickname
 	}
 	token := who + " may " + scopes
 	hash := sha256.Sum256([]byte(token))
-	err := a.db.Update(context.Background(), func(tx *store.Tx) error {
+	err := a.DB.Update(context.Background(), func(tx *store.Tx) error {
 		app := &store.App{ClientID: token, Name: "walker", Scopes: store.ParseScopes(scopes)}
 		if err := tx.AddApp(context.Background(), app); err != nil {
 			return err
@@ -33,17 +33,17 @@ func (a *api) newToken(m *member, scopes string) *caller {
 		return tx.AddToken(context.Background(), &store.Token{Hash: hash[:], AppID: &app.ID, AccountID: account, Scopes: app.Scopes})
 	})
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
-	return &caller{api: a, token: token}
+	return &Client{Server: a, Token: token}
 }
 
-// promote gives a member a role.
-func (a *api) promote(m *member, admin, moderator bool) {
-	a.t.Helper()
+// SetRole gives a member a role.
+func (a *Server) SetRole(m *User, admin, moderator bool) {
+	a.T.Helper()
 	var id store.AccountID
-	id.UnmarshalText([]byte(m.id))
-	err := a.db.Update(context.Background(), func(tx *store.Tx) error {
+	id.UnmarshalText([]byte(m.ID))
+	err := a.DB.Update(context.Background(), func(tx *store.Tx) error {
 		u, err := tx.User(context.Background(), id)
 		if err != nil {
 			return err
@@ -52,7 +52,7 @@ func (a *api) promote(m *member, admin, moderator bool) {
 		return tx.SaveUser(context.Background(), u)
 	})
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 }
 
@@ -64,10 +64,10 @@ var refusals = []string{
 	"This action is outside the authorized scopes", "Insufficient permissions", "User is not a staff member", "User is not an admin",
 }
 
-// refusal returns the error if the answer is a refusal, "" otherwise.
-func (a *answer) refusal() string {
+// accessError returns the error if the answer is a refusal, "" otherwise.
+func (a *Response) accessError() string {
 	var body struct{ Error string }
-	if a.status != 401 && a.status != 403 && a.status != 422 || json.Unmarshal(a.body, &body) != nil {
+	if a.Status != 401 && a.Status != 403 && a.Status != 422 || json.Unmarshal(a.Body, &body) != nil {
 		return ""
 	}
 	for _, r := range refusals {
@@ -81,26 +81,26 @@ func (a *answer) refusal() string {
 // TestAccessWalk walks all routes as everybody who might come by, and compares whom each lets in with what its table says. What the
 // routes then do with nonsense is up to them, but it is never a 500.
 func TestAccessWalk(t *testing.T) {
-	srv := startAPI(t)
-	alice, moderator, admin := srv.signUp("alice"), srv.signUp("moderator"), srv.signUp("admin")
-	srv.promote(moderator, false, true)
-	srv.promote(admin, true, false)
+	srv := Start(t)
+	alice, moderator, admin := srv.SignUp("alice"), srv.SignUp("moderator"), srv.SignUp("admin")
+	srv.SetRole(moderator, false, true)
+	srv.SetRole(admin, true, false)
 	const all = "read write follow push admin"
 	callers := []struct {
 		name   string
 		rank   int // 0 nobody, 1 an app, 2 a user, 3 a moderator, 4 an admin
 		scopes string
-		caller *caller
+		caller *Client
 	}{
-		{"the anonymous", 0, "", srv.as(nil)},
-		{"a wrong token", 0, "", &caller{api: srv, token: "wrong"}},
-		{"an app", 1, all, srv.newToken(nil, all)},
-		{"a user", 2, all, srv.newToken(alice, all)},
-		{"a user without scopes", 2, "push", srv.newToken(alice, "push")},
-		{"a user with other scopes", 2, "read:search write:conversations", srv.newToken(alice, "read:search write:conversations")},
-		{"a moderator", 3, all, srv.newToken(moderator, all)},
-		{"an admin", 4, all, srv.newToken(admin, all)},
-		{"an admin without scopes", 4, "push", srv.newToken(admin, "push")},
+		{"the anonymous", 0, "", srv.As(nil)},
+		{"a wrong token", 0, "", &Client{Server: srv, Token: "wrong"}},
+		{"an app", 1, all, srv.NewToken(nil, all)},
+		{"a user", 2, all, srv.NewToken(alice, all)},
+		{"a user without scopes", 2, "push", srv.NewToken(alice, "push")},
+		{"a user with other scopes", 2, "read:search write:conversations", srv.NewToken(alice, "read:search write:conversations")},
+		{"a moderator", 3, all, srv.NewToken(moderator, all)},
+		{"an admin", 4, all, srv.NewToken(admin, all)},
+		{"an admin without scopes", 4, "push", srv.NewToken(admin, "push")},
 	}
 	ranks := map[string]int{"anyone": 0, "app": 1, "user": 2, "staff": 3, "admin": 4}
 	for _, route := range server.Routes() {
@@ -122,19 +122,19 @@ func TestAccessWalk(t *testing.T) {
 			if path == "/api/v1/streaming" && c.name == "a wrong token" { // is told so (client API 4.10)
 				want = false
 			}
-			a := c.caller.do(route.Method, path, "", nil)
-			got := a.refusal() == ""
+			a := c.caller.Do(route.Method, path, "", nil)
+			got := a.accessError() == ""
 			if got != want {
-				t.Errorf("%s %s (%s): %s is let in: %v, want %v: %d %s", route.Method, route.Path, route.Access, c.name, got, want, a.status, a.body)
+				t.Errorf("%s %s (%s): %s is let in: %v, want %v: %d %s", route.Method, route.Path, route.Access, c.name, got, want, a.Status, a.Body)
 			}
-			if a.status >= 500 && a.status != 503 {
-				t.Errorf("%s %s: %s gets %d %s", route.Method, route.Path, c.name, a.status, a.body)
+			if a.Status >= 500 && a.Status != 503 {
+				t.Errorf("%s %s: %s gets %d %s", route.Method, route.Path, c.name, a.Status, a.Body)
 			}
-			if strings.HasPrefix(path, "/api/") && a.status != 204 && !json.Valid(a.body) && !strings.HasPrefix(a.header.Get("Content-Type"), "text/") {
-				t.Errorf("%s %s: %s gets no JSON: %d %q", route.Method, route.Path, c.name, a.status, a.body)
+			if strings.HasPrefix(path, "/api/") && a.Status != 204 && !json.Valid(a.Body) && !strings.HasPrefix(a.Header.Get("Content-Type"), "text/") {
+				t.Errorf("%s %s: %s gets no JSON: %d %q", route.Method, route.Path, c.name, a.Status, a.Body)
 			}
-			if rank > 0 && !want && a.status < 400 {
-				t.Errorf("%s %s: %s gets %d", route.Method, route.Path, c.name, a.status)
+			if rank > 0 && !want && a.Status < 400 {
+				t.Errorf("%s %s: %s gets %d", route.Method, route.Path, c.name, a.Status)
 			}
 		}
 	}
@@ -147,15 +147,15 @@ func endsSession(path string) bool {
 
 // Unknown paths and wrong methods are a 404 in JSON, with CORS headers.
 func TestUnknownPaths(t *testing.T) {
-	srv := startAPI(t)
+	srv := Start(t)
 	for _, tt := range []struct{ method, path string }{
 		{"GET", "/api/v1/no-such-thing"}, {"POST", "/api/v1/no-such-thing"}, {"GET", "/api/v9/instance"}, {"PUT", "/api/v1/timelines/home"},
 		{"GET", "/api/v1/statuses/1/2/3/4"}, {"GET", "/api/"}, {"POST", "/api/v1/svc/nothing"}, {"GET", "/api/svc/nothing"},
 	} {
 		t.Run(fmt.Sprint(tt.method, tt.path), func(t *testing.T) {
-			a := srv.as(nil).do(tt.method, tt.path, "", nil)
-			a.wantError(404, "Record not found")
-			if got := a.header.Get("Access-Control-Allow-Origin"); got != "*" {
+			a := srv.As(nil).Do(tt.method, tt.path, "", nil)
+			a.WantError(404, "Record not found")
+			if got := a.Header.Get("Access-Control-Allow-Origin"); got != "*" {
 				t.Errorf("Access-Control-Allow-Origin is %q", got)
 			}
 		})

@@ -16,7 +16,7 @@ import (
 
 // webFingerRoutes tell who is behind a handle (RFC 7033).
 var webFingerRoutes = routes{
-	"GET /.well-known/webfinger":      {fetched, (*Server).showWebFinger},
+	"GET /.well-known/webfinger":      {documentAccess, (*Server).showWebFinger},
 	"GET /.well-known/host-meta.json": {anonymous, (*Server).showHostMetaJSON},
 }
 
@@ -51,16 +51,16 @@ func (s *Server) showWebFinger(r *Request) (any, error) {
 	if !s.federates() {
 		return nil, errs.ErrRecordNotFound
 	}
-	a, err := s.behind(r.Context(), resource)
+	a, err := s.accountOfResource(r.Context(), resource)
 	switch {
 	case err != nil:
 		return nil, err
 	case a.DeletedAt != nil:
 		return nil, errAccountGone
-	case a.Withheld && !s.federation.IsSelf(a):
+	case a.Unavailable && !s.federation.IsServerActor(a):
 		return nil, errs.ErrRecordNotFound
 	}
-	return s.describe(a).in(r.Request)
+	return s.describeAccount(a).negotiate(r.Request)
 }
 
 // showHostMetaJSON is showHostMeta in JSON.
@@ -69,10 +69,10 @@ func (s *Server) showHostMetaJSON(*Request) (any, error) {
 	return map[string]any{"links": []any{map[string]any{"rel": "lrdd", "type": "application/jrd+json", "template": template}}}, nil
 }
 
-// behind returns the account of a resource: a handle, in one of its forms, or an address.
-func (s *Server) behind(ctx context.Context, resource string) (*store.Account, error) {
+// accountOfResource returns the account of a resource: a handle, in one of its forms, or an address.
+func (s *Server) accountOfResource(ctx context.Context, resource string) (*store.Account, error) {
 	if scheme, _, ok := strings.Cut(resource, "://"); ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")) {
-		return s.behindAddress(ctx, resource)
+		return s.accountOfAddress(ctx, resource)
 	}
 	handle := resource
 	if len(handle) > 5 && strings.EqualFold(handle[:5], "acct:") {
@@ -83,34 +83,34 @@ func (s *Server) behind(ctx context.Context, resource string) (*store.Account, e
 	if at < 1 || !strings.EqualFold(handle[at+1:], s.settings.Host()) {
 		return nil, errs.ErrRecordNotFound
 	}
-	return s.called(ctx, handle[:at])
+	return s.localAccountByName(ctx, handle[:at])
 }
 
-// called returns a local account, or one of the server's own, by its name.
-func (s *Server) called(ctx context.Context, name string) (*store.Account, error) {
-	a, err := s.federation.SelfByName(ctx, strings.ToLower(name))
+// localAccountByName returns a local account, or one of the server's own, by its name.
+func (s *Server) localAccountByName(ctx context.Context, name string) (*store.Account, error) {
+	a, err := s.federation.ServerActorByName(ctx, strings.ToLower(name))
 	if !errs.IsNotFound(err) {
 		return a, err
 	}
 	a, err = s.db.AccountByName(ctx, name, "")
-	if err == nil && s.federation.IsSelf(a) { // which is not there at the moment
+	if err == nil && s.federation.IsServerActor(a) { // which is not there at the moment
 		err = errs.ErrRecordNotFound
 	}
 	return a, err
 }
 
-func (s *Server) behindAddress(ctx context.Context, address string) (*store.Account, error) {
+func (s *Server) accountOfAddress(ctx context.Context, address string) (*store.Account, error) {
 	u, err := url.Parse(address)
 	base, baseErr := url.Parse(s.baseURL)
 	if err != nil || baseErr != nil || u.RawQuery != "" || u.Fragment != "" || u.User != nil ||
 		!strings.EqualFold(u.Scheme, base.Scheme) || !strings.EqualFold(u.Host, base.Host) {
 		return nil, errs.ErrRecordNotFound
 	}
-	if a, err := s.federation.Self(ctx, u.Path); !errs.IsNotFound(err) {
+	if a, err := s.federation.ServerActor(ctx, u.Path); !errs.IsNotFound(err) {
 		return a, err
 	}
 	if name, ok := strings.CutPrefix(u.Path, "/@"); ok {
-		return s.called(ctx, name)
+		return s.localAccountByName(ctx, name)
 	}
 	name, ok := strings.CutPrefix(u.Path, "/users/")
 	if !ok {
@@ -118,50 +118,50 @@ func (s *Server) behindAddress(ctx context.Context, address string) (*store.Acco
 	}
 	var id store.AccountID
 	if id.UnmarshalText([]byte(name)); id == 0 {
-		return s.called(ctx, name)
+		return s.localAccountByName(ctx, name)
 	}
 	a, err := s.db.Account(ctx, id)
-	if err == nil && (!a.Local() || s.federation.IsSelf(a)) {
+	if err == nil && (!a.Local() || s.federation.IsServerActor(a)) {
 		err = errs.ErrRecordNotFound
 	}
 	return a, err
 }
 
-// describe tells of an account. Its aliases are addresses here only: others would take more for the same account.
-func (s *Server) describe(a *store.Account) resourceDescriptor {
+// describeAccount tells of an account. Its aliases are addresses here only: others would take more for the same account.
+func (s *Server) describeAccount(a *store.Account) resourceDescriptor {
 	d := resourceDescriptor{Subject: "acct:" + a.Nickname + "@" + s.settings.Host(), Aliases: []string{a.URI}}
 	if a.URL != a.URI {
 		d.Aliases = append(d.Aliases, a.URL)
 		d.Links = append(d.Links, descriptorLink{Rel: "http://webfinger.net/rel/profile-page", Type: "text/html", Href: a.URL})
 	}
-	for _, kind := range []string{activity.MediaType, activity.LinkedType + `; profile="` + activity.LinkedProfile + `"`} {
+	for _, kind := range []string{activity.MediaType, activity.LDMediaType + `; profile="` + activity.LDProfile + `"`} {
 		d.Links = append(d.Links, descriptorLink{Rel: "self", Type: kind, Href: a.URI})
 	}
-	if !s.federation.IsSelf(a) { // where people follow from here what they have found elsewhere
+	if !s.federation.IsServerActor(a) { // where people follow from here what they have found elsewhere
 		d.Links = append(d.Links, descriptorLink{Rel: "http://ostatus.org/schema/1.0/subscribe", Template: s.baseURL + "/authorize_interaction?uri={uri}"})
 	}
 	return d
 }
 
-// in returns the descriptor in the form that a request asks for.
-func (d resourceDescriptor) in(r *http.Request) (any, error) {
-	list := accepted(r,
+// negotiate returns the descriptor in the form that a request asks for.
+func (d resourceDescriptor) negotiate(r *http.Request) (any, error) {
+	list := acceptPreferences(r,
 		func(media string, _ map[string]string) bool {
 			return media == "application/jrd+json" || media == "application/json" || media == "application/*"
 		},
 		func(media string, _ map[string]string) bool {
 			return media == "application/xrd+xml" || media == "application/xml" || media == "text/xml"
 		})
-	if list[1].over(list[0]) {
+	if list[1].preferredTo(list[0]) {
 		text, err := xml.Marshal(d)
 		if err != nil {
 			return nil, fmt.Errorf("describe account: %w", err)
 		}
-		return document{"application/xrd+xml; charset=utf-8", append([]byte(xml.Header), text...)}, nil
+		return rawDocument{"application/xrd+xml; charset=utf-8", append([]byte(xml.Header), text...)}, nil
 	}
 	text, err := json.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("describe account: %w", err)
 	}
-	return document{"application/jrd+json; charset=utf-8", text}, nil
+	return rawDocument{"application/jrd+json; charset=utf-8", text}, nil
 }

@@ -17,52 +17,52 @@ import (
 )
 
 const (
-	cardTime   = 24 * time.Hour // how long what a page said is good, also if that was nothing
-	cardDelay  = time.Minute    // within this a page is looked at that a post from elsewhere links to: many servers got that post
-	cardTries  = 3              // times that a page is tried to be reached
-	cardPause  = 2 * time.Minute
-	cardFetch  = 10 * time.Second
-	cardBody   = 16 << 20 // bytes of a page; most of it is not read
-	cardHops   = 5        // redirects: links are often shortened
-	maxLink    = 2048     // bytes
-	cardEvents = 20       // posts of which the open streams hear that their card has come
+	cardTTL          = 24 * time.Hour // how long what a page said is good, also if that was nothing
+	maxCardDelay     = time.Minute    // within this a page is looked at that a post from elsewhere links to: many servers got that post
+	maxCardAttempts  = 3              // times that a page is tried to be reached
+	cardRetryDelay   = 2 * time.Minute
+	cardFetchTimeout = 10 * time.Second
+	maxCardBody      = 16 << 20 // bytes of a page; most of it is not read
+	maxCardRedirects = 5        // redirects: links are often shortened
+	maxCardURL       = 2048     // bytes
+	maxCardEvents    = 20       // posts of which the open streams hear that their card has come
 
-	cardsAtOnce = 2 // pages that are looked at at the same time: slow ones must not keep other jobs waiting
-	cardTurn    = 5 * time.Second
+	maxCardFetches = 2 // pages that are looked at at the same time: slow ones must not keep other jobs waiting
+	cardBusyDelay  = 5 * time.Second
 )
 
-// link returns the address whose page a status shows a card of, "" if none. Posts that are not for everybody have none: asking for
+// cardLink returns the address whose page a status shows a card of, "" if none. Posts that are not for everybody have none: asking for
 // the page would tell of them.
-func (s *Service) link(c *Composed) string {
-	if !s.Cards || s.Fetch == nil || c.Visibility > store.Unlisted {
+func (s *Service) cardLink(c *Composed) string {
+	if !s.CardsEnabled || s.Fetch == nil || c.Visibility > store.Unlisted {
 		return ""
 	}
-	shown := func(u *url.URL) bool { return s.showsCard(c, u) }
+	shown := func(u *url.URL) bool { return s.allowsCard(c, u) }
 	if u, err := url.Parse(c.Link); err == nil && c.Link != "" && shown(u) {
 		return c.Link
 	}
 	return text.FirstLink(c.Content, shown)
 }
 
-// showsCard tells whether a link of a status is to something that a card adds to it.
-func (s *Service) showsCard(c *Composed, u *url.URL) bool {
+// allowsCard tells whether a link of a status is to something that a card adds to it.
+func (s *Service) allowsCard(c *Composed, u *url.URL) bool {
 	if !c.Local() && u.String() == c.URL {
 		return false // it is the post itself
 	}
 	if q := c.Quoted; q != nil && (u.String() == q.URL || u.String() == q.URI) {
 		return false // it is shown already
 	}
-	for _, a := range c.People {
+	for _, a := range c.MentionedAccounts {
 		if a.URL == u.String() {
 			return false
 		}
 	}
-	return len(u.String()) <= maxLink && !strings.EqualFold(u.Host, s.Domain) && !s.ignoresHost(u.Hostname())
+	return len(u.String()) <= maxCardURL && !strings.EqualFold(u.Host, s.Domain) && !s.isIgnoredCardHost(u.Hostname())
 }
 
-func (s *Service) ignoresHost(host string) bool {
+func (s *Service) isIgnoredCardHost(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	for _, ignored := range s.NoCardsOf {
+	for _, ignored := range s.CardIgnoredHosts {
 		ignored = strings.ToLower(ignored)
 		if host == ignored || strings.HasSuffix(host, "."+ignored) {
 			return true
@@ -75,15 +75,15 @@ func (s *Service) ignoresHost(host string) bool {
 // as a job, which all posts with the link share.
 func (s *Service) addCard(ctx context.Context, tx *store.Tx, c *Composed) error {
 	c.CardID, c.Card = nil, nil
-	link := s.link(c)
+	link := s.cardLink(c)
 	if link == "" {
 		return nil
 	}
 	var delay time.Duration
 	if !c.Local() {
-		delay = rand.N(cardDelay)
+		delay = rand.N(maxCardDelay)
 	}
-	card, err := tx.WantCard(ctx, link, cardTime, delay)
+	card, err := tx.EnsureCard(ctx, link, cardTTL, delay)
 	if err != nil {
 		return err
 	}
@@ -94,29 +94,29 @@ func (s *Service) addCard(ctx context.Context, tx *store.Tx, c *Composed) error 
 // fetchCard is the job that looks at the page of a card. A page that cannot be reached is tried again; after that the card is what it
 // was, and the next try is left to a post in a day or later.
 func (s *Service) fetchCard(ctx context.Context, w store.FetchCard) error {
-	card, err := s.wantedCard(ctx, w.CardID)
+	card, err := s.dueCard(ctx, w.CardID)
 	if err != nil || card == nil {
 		return err
 	}
 	select {
-	case s.looks <- struct{}{}:
+	case s.cardSlots <- struct{}{}:
 	default:
-		return s.db.Update(ctx, func(tx *store.Tx) error { return tx.RetryCard(ctx, w, cardTurn+rand.N(2*cardTurn)) })
+		return s.db.Update(ctx, func(tx *store.Tx) error { return tx.RetryCard(ctx, w, cardBusyDelay+rand.N(2*cardBusyDelay)) })
 	}
 	content, failure := func() (store.CardContent, error) {
-		defer func() { <-s.looks }() // also after a panic, which the worker survives
-		return s.look(ctx, card.URL)
+		defer func() { <-s.cardSlots }() // also after a panic, which the worker survives
+		return s.fetchPreview(ctx, card.URL)
 	}()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if failure != nil {
-		s.log.Debug("no preview", "url", card.URL, "tried", w.Tried+1, "err", failure)
+		s.log.Debug("no preview", "url", card.URL, "tried", w.Attempts+1, "err", failure)
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		if failure != nil && passing(failure) {
-			if w.Tried++; w.Tried < cardTries {
-				return tx.RetryCard(ctx, w, cardPause<<w.Tried)
+		if failure != nil && isTemporary(failure) {
+			if w.Attempts++; w.Attempts < maxCardAttempts {
+				return tx.RetryCard(ctx, w, cardRetryDelay<<w.Attempts)
 			}
 			content = card.Card
 		}
@@ -124,13 +124,13 @@ func (s *Service) fetchCard(ctx context.Context, w store.FetchCard) error {
 	})
 }
 
-// wantedCard returns a card that posts wait for, nil if none does.
-func (s *Service) wantedCard(ctx context.Context, id store.CardID) (*store.Card, error) {
-	if !s.Cards || s.Fetch == nil {
+// dueCard returns a card that posts wait for, nil if none does.
+func (s *Service) dueCard(ctx context.Context, id store.CardID) (*store.Card, error) {
+	if !s.CardsEnabled || s.Fetch == nil {
 		return nil, nil
 	}
 	cards, err := s.db.Cards(ctx, []store.CardID{id})
-	if err != nil || len(cards) == 0 || s.db.Now().Sub(cards[0].FetchedAt.Time()) < cardTime {
+	if err != nil || len(cards) == 0 || s.db.Now().Sub(cards[0].FetchedAt.Time()) < cardTTL {
 		return nil, err
 	}
 	posts, err := s.db.StatusesWithCard(ctx, id, 1)
@@ -140,20 +140,20 @@ func (s *Service) wantedCard(ctx context.Context, id store.CardID) (*store.Card,
 	return cards[0], nil
 }
 
-// look makes a card of the page at an address. It is empty if the page says nothing of itself.
-func (s *Service) look(ctx context.Context, link string) (store.CardContent, error) {
+// fetchPreview makes a card of the page at an address. It is empty if the page says nothing of itself.
+func (s *Service) fetchPreview(ctx context.Context, link string) (store.CardContent, error) {
 	address, err := url.Parse(link)
 	if err != nil {
 		return store.CardContent{}, fetch.ErrRefused
 	}
 	asked := *address
-	if asked.Scheme == "http" && !s.Fetch.PlainHTTP() {
+	if asked.Scheme == "http" && !s.Fetch.AllowsHTTP() {
 		asked.Scheme = "https"
 		asked.Host = strings.TrimSuffix(asked.Host, ":80")
 	}
 	resp, err := s.Fetch.Open(ctx, asked.String(), fetch.Limits{
-		Body: cardBody, Time: cardFetch, Redirects: cardHops,
-		Accept: "text/html, application/xhtml+xml;q=0.9", Types: []string{"text/html", "application/xhtml+xml"},
+		MaxBody: maxCardBody, Timeout: cardFetchTimeout, MaxRedirects: maxCardRedirects,
+		Accept: "text/html, application/xhtml+xml;q=0.9", ContentTypes: []string{"text/html", "application/xhtml+xml"},
 	})
 	if err != nil {
 		return store.CardContent{}, err
@@ -165,20 +165,22 @@ func (s *Service) look(ctx context.Context, link string) (store.CardContent, err
 		return store.CardContent{}, err
 	}
 	// A page elsewhere is shown under its own address: it may be another page that people are sent to than the one we were.
-	if shown := withoutWWW(at); shown != withoutWWW(address) {
+	if shown := hostWithoutWWW(at); shown != hostWithoutWWW(address) {
 		link = at.String()
 	}
 	return store.CardContent{
-		URL: link, Title: page.Title, Description: page.Description, Image: page.Image, ImageDescription: page.ImageText,
+		URL: link, Title: page.Title, Description: page.Description, Image: page.Image, ImageDescription: page.ImageAlt,
 		Width: page.Width, Height: page.Height, Properties: page.Properties,
 	}, nil
 }
 
-func withoutWWW(u *url.URL) string { return strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.") }
+func hostWithoutWWW(u *url.URL) string {
+	return strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.")
+}
 
-// passing tells whether another try at a page may go better.
-func passing(err error) bool {
-	for _, lasting := range []error{fetch.ErrRefused, fetch.ErrType, fetch.ErrTooLarge, fetch.ErrRedirects} {
+// isTemporary tells whether another try at a page may go better.
+func isTemporary(err error) bool {
+	for _, lasting := range []error{fetch.ErrRefused, fetch.ErrContentType, fetch.ErrTooLarge, fetch.ErrRedirects} {
 		if errors.Is(err, lasting) {
 			return false
 		}
@@ -199,7 +201,7 @@ func saveCard(ctx context.Context, tx *store.Tx, card *store.Card, content store
 	if err := tx.SaveCard(ctx, card); err != nil || !first {
 		return err
 	}
-	ids, err := tx.StatusesWithCard(ctx, card.ID, cardEvents)
+	ids, err := tx.StatusesWithCard(ctx, card.ID, maxCardEvents)
 	if err != nil {
 		return err
 	}
@@ -210,12 +212,12 @@ func saveCard(ctx context.Context, tx *store.Tx, card *store.Card, content store
 	return err
 }
 
-// sweepCards is the job that removes the cards that no post has any more.
-func (s *Service) sweepCards(ctx context.Context, _ store.SweepCards) error {
+// removeUnusedCards is the job that removes the cards that no post has any more.
+func (s *Service) removeUnusedCards(ctx context.Context, _ store.SweepCards) error {
 	var last store.CardID
 	for {
 		err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-			last, err = tx.DropUnusedCards(ctx, last, cardTime)
+			last, err = tx.DropUnusedCards(ctx, last, cardTTL)
 			return err
 		})
 		if err != nil || last == 0 {

@@ -79,7 +79,7 @@ func (b *cardBench) pass(d time.Duration) {
 // want checks what the card shows, and how often the page was asked for since the last time.
 func (b *cardBench) want(what, title string, asked int32) {
 	b.t.Helper()
-	c, err := b.db.CardOf(b.t.Context(), b.link)
+	c, err := b.db.CardByURL(b.t.Context(), b.link)
 	if err != nil || c == nil || c.Card.Title != title {
 		b.t.Errorf("%s: got card %+v, %v, want title %q", what, c, err, title)
 	}
@@ -171,7 +171,7 @@ func TestUnusedCardsGo(t *testing.T) {
 	sweep := func() {
 		t.Helper()
 		if err := b.db.Update(t.Context(), func(tx *store.Tx) error {
-			return tx.EnqueueOnce(t.Context(), b.db.Now(), "sweep", store.SweepCards{})
+			return tx.EnqueueUnique(t.Context(), b.db.Now(), "sweep", store.SweepCards{})
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func TestUnusedCardsGo(t *testing.T) {
 	b.want("a card of today", "first", 2)
 	b.pass(25 * time.Hour)
 	sweep()
-	if c, err := b.db.CardOf(t.Context(), b.link); c != nil || err != nil {
+	if c, err := b.db.CardByURL(t.Context(), b.link); c != nil || err != nil {
 		t.Errorf("got %v, %v, want no card", c, err)
 	}
 	if c, err := b.db.Cards(t.Context(), []store.CardID{*kept.CardID}); len(c) != 1 || err != nil {

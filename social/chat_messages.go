@@ -9,22 +9,22 @@ import (
 	"svc/store"
 )
 
-// maxChatKey bounds an Idempotency-Key, which is kept as it was sent because it is shown again. In bytes.
-const maxChatKey = 255
+// maxChatIdempotencyKey bounds an Idempotency-Key, which is kept as it was sent because it is shown again. In bytes.
+const maxChatIdempotencyKey = 255
 
 // The refusals of messages (extension API 11.3).
 var (
-	errNoContent      = errs.BadRequest("no_content")
-	errContentTooLong = errs.BadRequest("content_too_long")
-	errNotYourMedia   = errs.BadRequest("forbidden")
-	errMediaInUse     = errs.BadRequest("The attachment is in use already")
-	errNoRecipient    = errs.BadRequest("Recipient does not exist")
-	errNoMessages     = errs.BadRequest("The recipient does not accept your messages")
-	errChatKey        = errs.BadRequest("Idempotency-Key is too long (maximum is %d bytes)", maxChatKey)
+	errNoContent          = errs.BadRequest("no_content")
+	errContentTooLong     = errs.BadRequest("content_too_long")
+	errMediaNotOwned      = errs.BadRequest("forbidden")
+	errMediaInUse         = errs.BadRequest("The attachment is in use already")
+	errNoRecipient        = errs.BadRequest("Recipient does not exist")
+	errMessagesRefused    = errs.BadRequest("The recipient does not accept your messages")
+	errChatIdempotencyKey = errs.BadRequest("Idempotency-Key is too long (maximum is %d bytes)", maxChatIdempotencyKey)
 )
 
-// MessageDraft is a message that somebody here wants to send.
-type MessageDraft struct {
+// ChatMessageDraft is a message that somebody here wants to send.
+type ChatMessageDraft struct {
 	Text           string         // plain
 	MediaID        *store.MediaID // of the one attachment, nil if there is none
 	IdempotencyKey string
@@ -32,12 +32,12 @@ type MessageDraft struct {
 
 // SendChatMessage sends a message to the other side of a chat of sender's, and returns what sender has of it. Who is mentioned in it
 // is linked to, but neither addressed nor told. A repeated IdempotencyKey returns the message of the first time.
-func (s *Service) SendChatMessage(ctx context.Context, sender *store.Account, chat store.ChatID, d MessageDraft) (*store.ChatEntry, error) {
+func (s *Service) SendChatMessage(ctx context.Context, sender *store.Account, chat store.ChatID, d ChatMessageDraft) (*store.ChatEntry, error) {
 	switch {
 	case text.Length(d.Text, "") > s.MaxChatMessage:
 		return nil, errContentTooLong
-	case len(d.IdempotencyKey) > maxChatKey:
-		return nil, errChatKey
+	case len(d.IdempotencyKey) > maxChatIdempotencyKey:
+		return nil, errChatIdempotencyKey
 	}
 	if d.MediaID != nil {
 		if err := s.inspect(ctx, sender.ID, []store.MediaID{*d.MediaID}); err != nil {
@@ -60,7 +60,7 @@ func (s *Service) SendChatMessage(ctx context.Context, sender *store.Account, ch
 		if err != nil {
 			return err
 		}
-		known, _, err := s.mentioned(ctx, tx, doc)
+		known, _, err := s.resolveHandles(ctx, tx, doc)
 		if err != nil {
 			return err
 		}
@@ -82,16 +82,16 @@ func (s *Service) SendChatMessage(ctx context.Context, sender *store.Account, ch
 		}
 		m := &store.ChatMessage{ID: tx.NewMessageID(), CreatedAt: store.At(s.db.Now()), Content: content}
 		m.URI = s.BaseURL + "/objects/" + m.ID.String()
-		if e, err = exchange(ctx, tx, sender, to, m, media); err != nil {
+		if e, err = addChatMessage(ctx, tx, sender, to, m, media); err != nil {
 			return err
 		}
-		if err := tx.Tell(ctx, store.Deed{Verb: store.Messaged, ActorID: sender.ID, TargetID: to.ID, RowID: int64(m.ID)}); err != nil {
+		if err := tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.ChatMessageCreated, ActorID: sender.ID, TargetID: to.ID, RowID: int64(m.ID)}); err != nil {
 			return err
 		}
 		if d.IdempotencyKey == "" {
 			return nil
 		}
-		return tx.RememberChatKey(ctx, sender.ID, d.IdempotencyKey, m.ID)
+		return tx.SaveChatKey(ctx, sender.ID, d.IdempotencyKey, m.ID)
 	})
 	return e, err
 }
@@ -104,17 +104,17 @@ func chatMedia(ctx context.Context, tx *store.Tx, owner store.AccountID, id *sto
 	m, err := tx.OwnMedia(ctx, owner, *id)
 	switch {
 	case errs.IsNotFound(err):
-		return nil, errNotYourMedia
+		return nil, errMediaNotOwned
 	case err != nil:
 		return nil, err
-	case !m.Loose():
+	case !m.Detached():
 		return nil, errMediaInUse
 	}
 	return m, nil
 }
 
-// IncomingMessage is a message that somebody elsewhere has sent.
-type IncomingMessage struct {
+// IncomingChatMessage is a message that somebody elsewhere has sent.
+type IncomingChatMessage struct {
 	URI        string
 	Content    string // HTML, as it came
 	CreatedAt  time.Time
@@ -124,17 +124,17 @@ type IncomingMessage struct {
 
 // ReceiveChatMessage puts a message by sender, who lives elsewhere, into the chat of somebody here. It is refused like one that is
 // sent here. One that was received, or deleted, before is no error.
-func (s *Service) ReceiveChatMessage(ctx context.Context, sender *store.Account, recipient store.AccountID, in IncomingMessage) error {
+func (s *Service) ReceiveChatMessage(ctx context.Context, sender *store.Account, recipient store.AccountID, in IncomingChatMessage) error {
 	content := text.Sanitize(in.Content)
 	if content == "" && in.Attachment == nil {
 		return errNoContent
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		known, err := tx.KnowsChatMessage(ctx, in.URI)
+		known, err := tx.ChatMessageKnown(ctx, in.URI)
 		if known || err != nil {
 			return err
 		}
-		if trace, err := tx.Trace(ctx, in.URI, sender.URI); err != nil || trace.Known || trace.Deleted {
+		if trace, err := tx.StatusURIState(ctx, in.URI, sender.URI); err != nil || trace.Known || trace.Deleted {
 			return err
 		}
 		to, err := tx.Account(ctx, recipient)
@@ -152,17 +152,17 @@ func (s *Service) ReceiveChatMessage(ctx context.Context, sender *store.Account,
 				return err
 			}
 		}
-		_, err = exchange(ctx, tx, sender, to, m, in.Attachment)
+		_, err = addChatMessage(ctx, tx, sender, to, m, in.Attachment)
 		return err
 	})
 }
 
-// RetractChatMessage deletes a message of author's, who lives elsewhere. One that is not there is no error.
-func (s *Service) RetractChatMessage(ctx context.Context, author *store.Account, uri string) error {
+// ReceiveChatMessageDelete deletes a message of author's, who lives elsewhere. One that is not there is no error.
+func (s *Service) ReceiveChatMessageDelete(ctx context.Context, author *store.Account, uri string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		m, err := tx.ChatMessageByURI(ctx, uri)
 		if err != nil {
-			return ignoreMissing(err)
+			return ignoreNotFound(err)
 		}
 		if m.AccountID != author.ID {
 			return errs.ErrRecordNotFound
@@ -171,10 +171,10 @@ func (s *Service) RetractChatMessage(ctx context.Context, author *store.Account,
 	})
 }
 
-// exchange stores a message and puts it into the chats of both sides, as far as they live here: read by who wrote it, unread by the
+// addChatMessage stores a message and puts it into the chats of both sides, as far as they live here: read by who wrote it, unread by the
 // recipient, who is told. It returns what the author has of it, nil if the author lives elsewhere.
-func exchange(ctx context.Context, tx *store.Tx, from, to *store.Account, m *store.ChatMessage, media *store.Media) (*store.ChatEntry, error) {
-	if err := acceptable(ctx, tx, from, to); err != nil {
+func addChatMessage(ctx context.Context, tx *store.Tx, from, to *store.Account, m *store.ChatMessage, media *store.Media) (*store.ChatEntry, error) {
+	if err := checkAcceptsChatMessage(ctx, tx, from, to); err != nil {
 		return nil, err
 	}
 	m.AccountID, m.RecipientID = from.ID, to.ID
@@ -182,7 +182,7 @@ func exchange(ctx context.Context, tx *store.Tx, from, to *store.Account, m *sto
 		return nil, err
 	}
 	if media != nil {
-		if err := tx.AttachToMessage(ctx, m.ID, media); err != nil {
+		if err := tx.AttachMediaToMessage(ctx, m.ID, media); err != nil {
 			return nil, err
 		}
 	}
@@ -200,15 +200,15 @@ func exchange(ctx context.Context, tx *store.Tx, from, to *store.Account, m *sto
 	if !to.Local() || to.ID == from.ID {
 		return own, nil
 	}
-	return own, handOver(ctx, tx, from, to, m)
+	return own, addToRecipientChat(ctx, tx, from, to, m)
 }
 
-// handOver puts a message into the recipient's chat. The streams of somebody who mutes the author do not hear of it: the chat is
+// addToRecipientChat puts a message into the recipient's chat. The streams of somebody who mutes the author do not hear of it: the chat is
 // in no list either.
-func handOver(ctx context.Context, tx *store.Tx, from, to *store.Account, m *store.ChatMessage) error {
+func addToRecipientChat(ctx context.Context, tx *store.Tx, from, to *store.Account, m *store.ChatMessage) error {
 	c, err := openChat(ctx, tx, to.ID, from.ID)
 	if err == errTooManyChats {
-		err = errNoMessages
+		err = errMessagesRefused
 	}
 	if err != nil {
 		return err
@@ -226,29 +226,29 @@ func handOver(ctx context.Context, tx *store.Tx, from, to *store.Account, m *sto
 	return notify(ctx, tx, store.Notification{AccountID: to.ID, Type: store.NotifyChatMention, FromID: from.ID, MessageID: &m.ID}, nil)
 }
 
-// acceptable refuses a message to who is gone, accepts none, or is kept apart from the author by a block of either. A person may
+// checkAcceptsChatMessage refuses a message to who is gone, accepts none, or is kept apart from the author by a block of either. A person may
 // always write to themselves.
-func acceptable(ctx context.Context, tx *store.Tx, from, to *store.Account) error {
+func checkAcceptsChatMessage(ctx context.Context, tx *store.Tx, from, to *store.Account) error {
 	switch {
-	case to.Withheld:
+	case to.Unavailable:
 		return errNoRecipient
 	case from.ID == to.ID:
 		return nil
 	case to.AcceptsChatMessages != nil && !*to.AcceptsChatMessages:
-		return errNoMessages
+		return errMessagesRefused
 	}
 	blocked, err := tx.BlockBetween(ctx, from.ID, to.ID)
 	if err == nil && !blocked && !from.Local() {
-		blocked, err = blocksDomainOf(ctx, tx, to.ID, from)
+		blocked, err = blocksDomainOfUnfollowed(ctx, tx, to.ID, from)
 	}
 	if err == nil && blocked {
-		err = errNoMessages
+		err = errMessagesRefused
 	}
 	return err
 }
 
-// blocksDomainOf tells whether account blocks the domain of other, and does not follow other in spite of it.
-func blocksDomainOf(ctx context.Context, tx *store.Tx, account store.AccountID, other *store.Account) (bool, error) {
+// blocksDomainOfUnfollowed tells whether account blocks the domain of other, and does not follow other in spite of it.
+func blocksDomainOfUnfollowed(ctx context.Context, tx *store.Tx, account store.AccountID, other *store.Account) (bool, error) {
 	blocks, err := tx.BlocksDomain(ctx, account, other.Domain)
 	if err != nil || !blocks {
 		return false, err

@@ -17,7 +17,7 @@ var errTooManyChats = errs.Invalid("Validation failed: You have as many chats as
 func (s *Service) OpenChat(ctx context.Context, owner *store.Account, with store.AccountID) (*store.Chat, error) {
 	var c *store.Chat
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		other, err := standing(ctx, tx, with)
+		other, err := availableAccount(ctx, tx, with)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (s *Service) DeleteChatMessage(ctx context.Context, actor *store.Account, c
 			return err
 		}
 		if m.AccountID == actor.ID {
-			if err := tx.Tell(ctx, store.Deed{Verb: store.RetractedMessage, ActorID: actor.ID, TargetID: m.RecipientID, RowID: int64(m.ID), URI: m.URI}); err != nil {
+			if err := tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.ChatMessageDeleted, ActorID: actor.ID, TargetID: m.RecipientID, RowID: int64(m.ID), URI: m.URI}); err != nil {
 				return err
 			}
 			return tx.DeleteChatMessage(ctx, m)

@@ -52,15 +52,15 @@ func TestReceiveChatMessage(t *testing.T) {
 		t.Fatal(err)
 	}
 	sent := time.Date(2024, 8, 20, 10, 0, 0, 0, time.UTC)
-	message := func(id, content string) social.IncomingMessage {
-		return social.IncomingMessage{URI: "https://example.net/objects/" + id, Content: content, CreatedAt: sent}
+	message := func(id, content string) social.IncomingChatMessage {
+		return social.IncomingChatMessage{URI: "https://example.net/objects/" + id, Content: content, CreatedAt: sent}
 	}
 	picture := message("c3", "")
 	picture.Attachment = &store.Media{Type: "image", Mime: "image/png", RemoteURL: "https://example.net/a.png"}
 	for _, tt := range []struct {
 		name string
 		to   *store.Account
-		in   social.IncomingMessage
+		in   social.IncomingChatMessage
 		want string
 	}{
 		{"a message", alice, message("c1", `hello <b onclick="x">you</b><script>y</script>`), ""},
@@ -109,14 +109,14 @@ func TestReceiveChatMessage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.SendChatMessage(t.Context(), alice, c.ID, social.MessageDraft{Text: "hi"}); err != nil {
+	if _, err := b.SendChatMessage(t.Context(), alice, c.ID, social.ChatMessageDraft{Text: "hi"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.RetractChatMessage(t.Context(), eve, message("c1", "").URI); !errs.IsNotFound(err) {
+	if err := b.ReceiveChatMessageDelete(t.Context(), eve, message("c1", "").URI); !errs.IsNotFound(err) {
 		t.Errorf("a stranger's retraction: %v", err)
 	}
 	for range 2 {
-		if err := b.RetractChatMessage(t.Context(), ray, message("c1", "").URI); err != nil {
+		if err := b.ReceiveChatMessageDelete(t.Context(), ray, message("c1", "").URI); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -124,7 +124,7 @@ func TestReceiveChatMessage(t *testing.T) {
 	if err := b.DeleteChatMessage(t.Context(), alice, c.ID, list[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	for _, in := range []social.IncomingMessage{message("c1", "x"), message("c3", "x")} {
+	for _, in := range []social.IncomingChatMessage{message("c1", "x"), message("c3", "x")} {
 		if err := b.ReceiveChatMessage(t.Context(), ray, alice.ID, in); err != nil {
 			t.Errorf("%s comes again: %v", in.URI, err)
 		}
@@ -149,7 +149,7 @@ func TestSweepChatMedia(t *testing.T) {
 	}
 	var last *store.ChatEntry
 	for _, m := range all[:2] {
-		if last, err = b.SendChatMessage(t.Context(), alice, c.ID, social.MessageDraft{MediaID: &m.ID}); err != nil {
+		if last, err = b.SendChatMessage(t.Context(), alice, c.ID, social.ChatMessageDraft{MediaID: &m.ID}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -176,7 +176,7 @@ func TestChatKeyIsShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := b.SendChatMessage(t.Context(), alice, c.ID, social.MessageDraft{Text: "x", IdempotencyKey: "key"})
+	e, err := b.SendChatMessage(t.Context(), alice, c.ID, social.ChatMessageDraft{Text: "x", IdempotencyKey: "key"})
 	if err != nil {
 		t.Fatal(err)
 	}

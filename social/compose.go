@@ -14,43 +14,43 @@ import (
 // Composed is a status as it would be published, or has been, with what it was composed of.
 type Composed struct {
 	*store.Status
-	Recipients []store.Recipient // without the members of a list
-	Tags       []string
-	Media      []*store.Media
-	Poll       *store.Poll
-	People     []*store.Account // those of the mentioned who are named in the text
-	Parent     *store.Status    // what it replies to, nil if nothing
-	Quoted     *store.Status    // nil if nothing
-	Card       *store.Card      // of its link, nil if it has none or nobody knows it yet
-	Link       string           // the page that it is about, if it is not that of its first link
-	Earlier    bool             // it was published by an earlier request, and nothing but the status itself is known
+	Recipients        []store.Recipient // without the members of a list
+	Tags              []string
+	Media             []*store.Media
+	Poll              *store.Poll
+	MentionedAccounts []*store.Account // those of the mentioned who are named in the text
+	Parent            *store.Status    // what it replies to, nil if nothing
+	Quoted            *store.Status    // nil if nothing
+	Card              *store.Card      // of its link, nil if it has none or nobody knows it yet
+	Link              string           // the page that it is about, if it is not that of its first link
+	Existing          bool             // it was published by an earlier request, and nothing but the status itself is known
 
 	Scheduled *store.ScheduledStatus // not nil: it is to be published later
 }
 
-// wording is the text of a status, checked and read.
-type wording struct {
+// statusText is the text of a status, checked and read.
+type statusText struct {
 	text        string
-	spoiler     string
+	spoilerText string
 	contentType string
 	doc         *text.Document
 }
 
-// read checks and reads the text of a status. That may take a while, so it is done before the transaction.
-func (s *Service) read(body, spoiler, contentType string) (*wording, error) {
+// parseText checks and reads the text of a status. That may take a while, so it is done before the transaction.
+func (s *Service) parseText(body, spoiler, contentType string) (*statusText, error) {
 	if text.Length(body, spoiler) > s.MaxStatus {
 		return nil, errs.Invalid("The status is over the character limit")
 	}
 	if !slices.Contains(s.ContentTypes, contentType) {
 		contentType = string(text.PlainText)
 	}
-	w := &wording{text: strings.TrimSpace(body), spoiler: subject(spoiler), contentType: contentType}
+	w := &statusText{text: strings.TrimSpace(body), spoilerText: removeControls(spoiler), contentType: contentType}
 	w.doc = text.Parse(w.text, text.ContentType(contentType))
 	return w, nil
 }
 
-// subject returns a text on one line, without control characters.
-func subject(s string) string {
+// removeControls returns a text on one line, without control characters.
+func removeControls(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -63,27 +63,27 @@ func subject(s string) string {
 }
 
 // check refuses a status that would say nothing and show nothing.
-func (w *wording) check(media []*store.Media) error {
-	if w.text == "" && w.spoiler == "" && len(media) == 0 {
+func (w *statusText) check(media []*store.Media) error {
+	if w.text == "" && w.spoilerText == "" && len(media) == 0 {
 		return errs.Invalid("Cannot post an empty status without attachments")
 	}
 	return nil
 }
 
-// reads is what composing reads: from the database, or within the transaction.
-type reads interface {
+// statusReader is what composing reads: from the database, or within the transaction.
+type statusReader interface {
 	PostingDefaults(context.Context, store.AccountID) (store.PostingDefaults, error)
 	AccountByName(ctx context.Context, nickname, domain string) (*store.Account, error)
 	Status(context.Context, store.StatusID) (*store.Status, error)
 	VisibleStatus(context.Context, store.AccountID, store.StatusID) (*store.Status, error)
 	MediaByIDs(context.Context, []store.MediaID) ([]*store.Media, error)
 	OwnList(context.Context, store.AccountID, store.ListID) (*store.List, error)
-	DirectConversation(context.Context, store.AccountID, store.DirectConversationID) (*store.ShownConversation, error)
-	PresentAccounts(context.Context, []store.AccountID) ([]store.AccountID, error)
+	DirectConversation(context.Context, store.AccountID, store.DirectConversationID) (*store.VisibleConversation, error)
+	AvailableAccounts(context.Context, []store.AccountID) ([]store.AccountID, error)
 }
 
 // compose makes a status of a draft whose text has been read.
-func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d Draft, w *wording) (*Composed, error) {
+func (s *Service) compose(ctx context.Context, r statusReader, author *store.Account, d Draft, w *statusText) (*Composed, error) {
 	standard, err := r.PostingDefaults(ctx, author.ID)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d
 		AccountID:   author.ID,
 		Domain:      author.Domain,
 		AppID:       d.App,
-		SpoilerText: w.spoiler,
+		SpoilerText: w.spoilerText,
 		Text:        w.text,
 		ContentType: w.contentType,
 		Language:    text.Language(d.Language),
@@ -130,23 +130,23 @@ func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d
 	if err != nil {
 		return nil, err
 	}
-	talk, err := continued(ctx, r, author.ID, d)
+	talk, err := directReplyOf(ctx, r, author.ID, d)
 	if err != nil {
 		return nil, err
 	}
 	if talk != nil {
 		direct := store.Direct
 		parent, d.Visibility = talk.parent, &direct
-		st.ConversationID = talk.in.ConversationID
+		st.ConversationID = talk.conversation.ConversationID
 	}
-	if st.Visibility, err = visibilityOf(d, standard.Visibility, parent); err != nil {
+	if st.Visibility, err = draftVisibility(d, standard.Visibility, parent); err != nil {
 		return nil, err
 	}
 	if parent != nil {
 		c.Parent = parent
 		st.InReplyToID, st.InReplyToAccountID, st.ConversationID = &parent.ID, &parent.AccountID, parent.ConversationID
 	}
-	if c.Quoted, err = quotedBy(ctx, r, st, d.Quote); err != nil {
+	if c.Quoted, err = quotableStatus(ctx, r, st, d.Quote); err != nil {
 		return nil, err
 	}
 	if c.Quoted != nil {
@@ -159,7 +159,7 @@ func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d
 		}
 		st.ListID = &l.ID
 	}
-	if err := s.address(ctx, r, c, d.To, w, parent, talk); err != nil {
+	if err := s.addRecipients(ctx, r, c, d.To, w, parent, talk); err != nil {
 		return nil, err
 	}
 	return c, s.review(ctx, author, c)
@@ -167,7 +167,7 @@ func (s *Service) compose(ctx context.Context, r reads, author *store.Account, d
 
 // usableMedia returns the owner's uploads of these ids that are attached to nothing else than the status of; unknown and foreign
 // ones are left out (extension API 15).
-func (s *Service) usableMedia(ctx context.Context, r reads, owner store.AccountID, ids []store.MediaID, of store.StatusID) ([]*store.Media, error) {
+func (s *Service) usableMedia(ctx context.Context, r statusReader, owner store.AccountID, ids []store.MediaID, of store.StatusID) ([]*store.Media, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -180,13 +180,13 @@ func (s *Service) usableMedia(ctx context.Context, r reads, owner store.AccountI
 	}
 	seen := make(map[store.MediaID]bool, len(media))
 	return slices.DeleteFunc(media, func(m *store.Media) bool {
-		unusable := m.AccountID != owner || !m.Loose() && (m.StatusID == nil || *m.StatusID != of) || seen[m.ID]
+		unusable := m.AccountID != owner || !m.Detached() && (m.StatusID == nil || *m.StatusID != of) || seen[m.ID]
 		seen[m.ID] = true
 		return unusable
 	}), nil
 }
 
-func parentOf(ctx context.Context, r reads, author store.AccountID, id store.StatusID) (*store.Status, error) {
+func parentOf(ctx context.Context, r statusReader, author store.AccountID, id store.StatusID) (*store.Status, error) {
 	if id == 0 {
 		return nil, nil
 	}
@@ -200,8 +200,8 @@ func parentOf(ctx context.Context, r reads, author store.AccountID, id store.Sta
 	return parent, err
 }
 
-// visibilityOf decides whom a draft is for.
-func visibilityOf(d Draft, standard store.Visibility, parent *store.Status) (store.Visibility, error) {
+// draftVisibility decides whom a draft is for.
+func draftVisibility(d Draft, standard store.Visibility, parent *store.Status) (store.Visibility, error) {
 	if d.Visibility == nil {
 		v := standard
 		switch {
@@ -226,11 +226,11 @@ func visibilityOf(d Draft, standard store.Visibility, parent *store.Status) (sto
 	return v, nil
 }
 
-// address renders the text and finds out who is addressed: those of the conversation, the mentioned, or those named in to. A reply that is open to all, or
+// addRecipients renders the text and finds out who is addressed: those of the conversation, the mentioned, or those named in to. A reply that is open to all, or
 // to a direct or list status, is addressed to the author of what it replies to without being told (extension API 15.1).
-func (s *Service) address(ctx context.Context, r reads, c *Composed, to []string, w *wording, parent *store.Status, talk *talk) error {
+func (s *Service) addRecipients(ctx context.Context, r statusReader, c *Composed, to []string, w *statusText, parent *store.Status, talk *directReply) error {
 	st := c.Status
-	mentioned, err := s.render(ctx, r, c, w)
+	mentioned, err := s.renderStatus(ctx, r, c, w)
 	if err != nil {
 		return err
 	}
@@ -239,10 +239,10 @@ func (s *Service) address(ctx context.Context, r reads, c *Composed, to []string
 	case talk != nil:
 		people = talk.recipients
 	case to != nil:
-		if people, err = s.named(ctx, r, to); err != nil {
+		if people, err = s.accountsByHandles(ctx, r, to); err != nil {
 			return err
 		}
-	case parent != nil && parent.AccountID != st.AccountID && (st.Visibility.Open() || parent.Visibility >= store.Direct):
+	case parent != nil && parent.AccountID != st.AccountID && (st.Visibility.Unrestricted() || parent.Visibility >= store.Direct):
 		people = append([]store.AccountID{parent.AccountID}, mentioned...)
 	default:
 		people = mentioned
@@ -267,9 +267,9 @@ func (c *Composed) addRecipient(id store.AccountID, mentioned bool) {
 	})
 }
 
-// render makes the HTML of a status, notes its hashtags, and returns whom it mentions, in order.
-func (s *Service) render(ctx context.Context, r reads, c *Composed, w *wording) ([]store.AccountID, error) {
-	known, accounts, err := s.mentioned(ctx, r, w.doc)
+// renderStatus makes the HTML of a status, notes its hashtags, and returns whom it mentions, in order.
+func (s *Service) renderStatus(ctx context.Context, r statusReader, c *Composed, w *statusText) ([]store.AccountID, error) {
+	known, accounts, err := s.resolveHandles(ctx, r, w.doc)
 	if err != nil {
 		return nil, err
 	}
@@ -282,18 +282,18 @@ func (s *Service) render(ctx context.Context, r reads, c *Composed, w *wording) 
 	st.Sensitive = st.Sensitive || st.HasMedia && st.SpoilerText != "" || slices.Contains(c.Tags, "nsfw")
 	people := make([]store.AccountID, 0, len(rendered.Mentions))
 	for _, a := range rendered.Mentions {
-		c.People = append(c.People, accounts[a.ID])
+		c.MentionedAccounts = append(c.MentionedAccounts, accounts[a.ID])
 		people = append(people, accounts[a.ID].ID)
 	}
 	return people, nil
 }
 
-// mentioned looks up the handles in a text. It returns what they link to, by handle, and the accounts by their ids.
-func (s *Service) mentioned(ctx context.Context, r reads, doc *text.Document) (map[string]text.Account, map[string]*store.Account, error) {
+// resolveHandles looks up the handles in a text. It returns what they link to, by handle, and the accounts by their ids.
+func (s *Service) resolveHandles(ctx context.Context, r statusReader, doc *text.Document) (map[string]text.Account, map[string]*store.Account, error) {
 	known := make(map[string]text.Account)
 	accounts := make(map[string]*store.Account)
 	for _, m := range doc.Mentions() {
-		a, err := s.byHandle(ctx, r, m.Nick, m.Domain)
+		a, err := s.accountByHandle(ctx, r, m.Nick, m.Domain)
 		if errs.IsNotFound(err) {
 			continue
 		}
@@ -307,8 +307,8 @@ func (s *Service) mentioned(ctx context.Context, r reads, doc *text.Document) (m
 	return known, accounts, nil
 }
 
-// byHandle returns the account of a handle, unless it is withheld. The server's own domain is the same as none.
-func (s *Service) byHandle(ctx context.Context, r reads, nick, domain string) (*store.Account, error) {
+// accountByHandle returns the account of a handle, unless it is withheld. The server's own domain is the same as none.
+func (s *Service) accountByHandle(ctx context.Context, r statusReader, nick, domain string) (*store.Account, error) {
 	if strings.EqualFold(domain, s.Domain) {
 		domain = ""
 	}
@@ -316,21 +316,21 @@ func (s *Service) byHandle(ctx context.Context, r reads, nick, domain string) (*
 	if err != nil {
 		return nil, err
 	}
-	if a.Withheld {
+	if a.Unavailable {
 		return nil, errs.ErrRecordNotFound
 	}
 	return a, nil
 }
 
-// named returns the accounts of handles, leaving out those that are unknown.
-func (s *Service) named(ctx context.Context, r reads, handles []string) ([]store.AccountID, error) {
+// accountsByHandles returns the accounts of handles, leaving out those that are unknown.
+func (s *Service) accountsByHandles(ctx context.Context, r statusReader, handles []string) ([]store.AccountID, error) {
 	var ids []store.AccountID
 	for _, h := range handles[:min(len(handles), text.MaxMentions)] {
 		nick, domain, ok := text.SplitHandle(h)
 		if !ok {
 			continue
 		}
-		a, err := s.byHandle(ctx, r, nick, domain)
+		a, err := s.accountByHandle(ctx, r, nick, domain)
 		if errs.IsNotFound(err) {
 			continue
 		}

@@ -8,18 +8,18 @@ import (
 	"svc/store"
 )
 
-// maxParties is how many people a conversation can have: as many as a post can mention, its author, and the author of what it
+// maxConversationAccounts is how many people a conversation can have: as many as a post can mention, its author, and the author of what it
 // replies to.
-const maxParties = text.MaxMentions + 2
+const maxConversationAccounts = text.MaxMentions + 2
 
-// converse puts a direct post into the conversations of the local people it concerns (extension API 12.3); if among is not nil,
+// addToConversations puts a direct post into the conversations of the local people it concerns (extension API 12.3); if among is not nil,
 // only of these. One that is made goes to those whom the post concerns, for good: later posts do not change that.
-func converse(ctx context.Context, tx *store.Tx, st *store.Status, recipients []store.Recipient, among []store.AccountID) error {
+func addToConversations(ctx context.Context, tx *store.Tx, st *store.Status, recipients []store.Recipient, among []store.AccountID) error {
 	if st.Visibility != store.Direct {
 		return nil
 	}
 	parties := []store.AccountID{st.AccountID}
-	for _, r := range recipients[:min(len(recipients), maxParties-1)] {
+	for _, r := range recipients[:min(len(recipients), maxConversationAccounts-1)] {
 		parties = append(parties, r.AccountID)
 	}
 	changed, err := tx.AddToConversations(ctx, st, store.NewAccountSet(parties...), among)
@@ -35,15 +35,15 @@ func converse(ctx context.Context, tx *store.Tx, st *store.Status, recipients []
 // ErrUnknownConversation is the answer to a conversation that is not there or somebody else's.
 var ErrUnknownConversation = errs.NotFound("Unknown conversation id")
 
-// talk is what a draft continues.
-type talk struct {
-	in         *store.ShownConversation
-	recipients []store.AccountID // without the author
-	parent     *store.Status     // the last post of the conversation, unless the draft says otherwise; nil if none can be seen
+// directReply is what a draft continues.
+type directReply struct {
+	conversation *store.VisibleConversation
+	recipients   []store.AccountID // without the author
+	parent       *store.Status     // the last post of the conversation, unless the draft says otherwise; nil if none can be seen
 }
 
-// continued reads what conversation a draft goes into, nil if none.
-func continued(ctx context.Context, r reads, author store.AccountID, d Draft) (*talk, error) {
+// directReplyOf reads what conversation a draft goes into, nil if none.
+func directReplyOf(ctx context.Context, r statusReader, author store.AccountID, d Draft) (*directReply, error) {
 	if d.InConversation == nil {
 		return nil, nil
 	}
@@ -54,8 +54,8 @@ func continued(ctx context.Context, r reads, author store.AccountID, d Draft) (*
 	if err != nil {
 		return nil, err
 	}
-	t := &talk{in: in}
-	present, err := r.PresentAccounts(ctx, in.Recipients)
+	t := &directReply{conversation: in}
+	present, err := r.AvailableAccounts(ctx, in.Recipients)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +65,8 @@ func continued(ctx context.Context, r reads, author store.AccountID, d Draft) (*
 		}
 	}
 	parent := d.InReplyTo
-	if parent == 0 && in.ShownID != nil {
-		parent = *in.ShownID
+	if parent == 0 && in.VisibleID != nil {
+		parent = *in.VisibleID
 	}
 	if t.parent, err = parentOf(ctx, r, author, parent); err != nil {
 		return nil, err
@@ -78,29 +78,29 @@ func continued(ctx context.Context, r reads, author store.AccountID, d Draft) (*
 }
 
 // ReadConversation marks one of the reader's conversations as read. Reading it again is no error.
-func (s *Service) ReadConversation(ctx context.Context, reader *store.Account, id store.DirectConversationID) (*store.ShownConversation, error) {
+func (s *Service) ReadConversation(ctx context.Context, reader *store.Account, id store.DirectConversationID) (*store.VisibleConversation, error) {
 	return s.changeConversation(ctx, reader, id, func(tx *store.Tx) error { return tx.ReadConversation(ctx, reader.ID, id) })
 }
 
-// AddressConversation changes whom one of the owner's conversations goes to: to these, as far as they are there, and the owner. Nobody
+// SetConversationRecipients changes whom one of the owner's conversations goes to: to these, as far as they are there, and the owner. Nobody
 // else's is changed by that.
-func (s *Service) AddressConversation(ctx context.Context, owner *store.Account, id store.DirectConversationID, people []store.AccountID) (*store.ShownConversation, error) {
+func (s *Service) SetConversationRecipients(ctx context.Context, owner *store.Account, id store.DirectConversationID, people []store.AccountID) (*store.VisibleConversation, error) {
 	return s.changeConversation(ctx, owner, id, func(tx *store.Tx) error {
-		present, err := tx.PresentAccounts(ctx, people)
+		present, err := tx.AvailableAccounts(ctx, people)
 		if err != nil {
 			return err
 		}
 		recipients := store.NewAccountSet(append(present, owner.ID)...)
-		if len(recipients) > maxParties {
-			return errs.Invalid("Validation failed: Too many recipients: at most %d", maxParties)
+		if len(recipients) > maxConversationAccounts {
+			return errs.Invalid("Validation failed: Too many recipients: at most %d", maxConversationAccounts)
 		}
 		return tx.SetConversationRecipients(ctx, owner.ID, id, recipients)
 	})
 }
 
 // changeConversation changes one of the owner's conversations, and returns it as it is then.
-func (s *Service) changeConversation(ctx context.Context, owner *store.Account, id store.DirectConversationID, change func(*store.Tx) error) (*store.ShownConversation, error) {
-	var c *store.ShownConversation
+func (s *Service) changeConversation(ctx context.Context, owner *store.Account, id store.DirectConversationID, change func(*store.Tx) error) (*store.VisibleConversation, error) {
+	var c *store.VisibleConversation
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		var err error
 		if c, err = tx.DirectConversation(ctx, owner.ID, id); err != nil {
@@ -127,20 +127,20 @@ func (s *Service) DeleteConversation(ctx context.Context, owner *store.Account, 
 	})
 }
 
-// readBatch is how many conversations are marked as read in one transaction, so that others can write in between.
-const readBatch = 1000
+// conversationReadBatch is how many conversations are marked as read in one transaction, so that others can write in between.
+const conversationReadBatch = 1000
 
 // ReadConversations marks all of the reader's conversations as read. It returns the page of those that had not been.
-func (s *Service) ReadConversations(ctx context.Context, reader *store.Account, p store.Page) ([]*store.ShownConversation, error) {
-	var list []*store.ShownConversation
-	for first, n := true, int64(readBatch); n == readBatch; first = false {
+func (s *Service) ReadConversations(ctx context.Context, reader *store.Account, p store.Page) ([]*store.VisibleConversation, error) {
+	var list []*store.VisibleConversation
+	for first, n := true, int64(conversationReadBatch); n == conversationReadBatch; first = false {
 		err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 			if first {
 				if list, err = tx.UnreadConversations(ctx, reader.ID, p); err != nil {
 					return err
 				}
 			}
-			n, err = tx.ReadConversations(ctx, reader.ID, readBatch)
+			n, err = tx.ReadConversations(ctx, reader.ID, conversationReadBatch)
 			return err
 		})
 		if err != nil {

@@ -7,8 +7,8 @@ import (
 	"svc/store"
 )
 
-// SetPins has what somebody elsewhere has pinned to their profile pinned here. What is pinned no more is taken off.
-func (s *Service) SetPins(ctx context.Context, id store.AccountID, pins []store.StatusID) error {
+// SetRemotePins has what somebody elsewhere has pinned to their profile pinned here. What is pinned no more is taken off.
+func (s *Service) SetRemotePins(ctx context.Context, id store.AccountID, pins []store.StatusID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		old, err := tx.PinsOf(ctx, id)
 		if err != nil {
@@ -30,7 +30,7 @@ func (s *Service) SetPins(ctx context.Context, id store.AccountID, pins []store.
 			if err == nil && st.AccountID == id {
 				err = tx.AddPin(ctx, st)
 			}
-			if err := ignoreMissing(err); err != nil {
+			if err := ignoreNotFound(err); err != nil {
 				return err
 			}
 			old = append(old, pin)

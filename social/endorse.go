@@ -7,13 +7,13 @@ import (
 	"svc/store"
 )
 
-// MaxEndorsed is how many accounts one can recommend.
-const MaxEndorsed = 20
+// MaxEndorsements is how many accounts one can recommend.
+const MaxEndorsements = 20
 
 // Endorse has actor recommend target, which actor must follow, on its profile. Doing it twice is no error.
 func (s *Service) Endorse(ctx context.Context, actor *store.Account, target store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		to, err := other(ctx, tx, actor, target)
+		to, err := otherAccount(ctx, tx, actor, target)
 		if err != nil {
 			return err
 		}
@@ -24,7 +24,7 @@ func (s *Service) Endorse(ctx context.Context, actor *store.Account, target stor
 		if !follows {
 			return errs.Invalid("Could not endorse: You are not following %s", to.Acct())
 		}
-		ok, err := tx.AddEndorsement(ctx, actor.ID, to.ID, MaxEndorsed)
+		ok, err := tx.AddEndorsement(ctx, actor.ID, to.ID, MaxEndorsements)
 		if err == nil && !ok {
 			err = errs.Invalid("You have already pinned the maximum number of users")
 		}
@@ -35,7 +35,7 @@ func (s *Service) Endorse(ctx context.Context, actor *store.Account, target stor
 // Unendorse ends that. It is no error if target was not recommended.
 func (s *Service) Unendorse(ctx context.Context, actor *store.Account, target store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		to, err := other(ctx, tx, actor, target)
+		to, err := otherAccount(ctx, tx, actor, target)
 		if err != nil {
 			return err
 		}

@@ -20,17 +20,17 @@ const (
 	maxFilterKeyword  = 256 // code points
 )
 
-// FilterDraft is what people choose of a filter. What is nil stays as it is.
-type FilterDraft struct {
+// FilterChange is what people choose of a filter. What is nil stays as it is.
+type FilterChange struct {
 	Title     *string
 	Context   []store.FilterContext
 	Action    *store.FilterAction // at first to warn
 	ExpiresIn *time.Duration      // 0: never
-	Keywords  []KeywordDraft
+	Keywords  []KeywordChange
 }
 
-// KeywordDraft is a change to one keyword of a filter, or a new keyword. What is nil stays as it is.
-type KeywordDraft struct {
+// KeywordChange is a change to one keyword of a filter, or a new keyword. What is nil stays as it is.
+type KeywordChange struct {
 	ID        store.FilterKeywordID // 0: a new one
 	Keyword   *string
 	WholeWord *bool
@@ -40,7 +40,7 @@ type KeywordDraft struct {
 // filters are all filters of an account, as a transaction has them.
 type filters struct {
 	owner store.AccountID
-	list  []*store.WholeFilter
+	list  []*store.FilterWithTerms
 }
 
 // changeFilters runs change in a transaction on the owner's filters.
@@ -54,7 +54,7 @@ func (s *Service) changeFilters(ctx context.Context, owner *store.Account, chang
 	})
 }
 
-func (fs *filters) find(id store.FilterID) (*store.WholeFilter, error) {
+func (fs *filters) find(id store.FilterID) (*store.FilterWithTerms, error) {
 	for _, f := range fs.list {
 		if f.ID == id {
 			return f, nil
@@ -63,7 +63,7 @@ func (fs *filters) find(id store.FilterID) (*store.WholeFilter, error) {
 	return nil, errs.ErrRecordNotFound
 }
 
-func (fs *filters) keyword(id store.FilterKeywordID) (*store.WholeFilter, *store.FilterKeyword, error) {
+func (fs *filters) keyword(id store.FilterKeywordID) (*store.FilterWithTerms, *store.FilterKeyword, error) {
 	for _, f := range fs.list {
 		for _, k := range f.Keywords {
 			if k.ID == id {
@@ -86,8 +86,8 @@ func (fs *filters) status(id store.FilterStatusID) (*store.FilterStatus, error) 
 }
 
 // CreateFilter makes a filter for its owner.
-func (s *Service) CreateFilter(ctx context.Context, owner *store.Account, d FilterDraft) (*store.WholeFilter, error) {
-	f := &store.WholeFilter{UserFilter: store.UserFilter{AccountID: owner.ID, Action: store.FilterWarn}}
+func (s *Service) CreateFilter(ctx context.Context, owner *store.Account, d FilterChange) (*store.FilterWithTerms, error) {
+	f := &store.FilterWithTerms{UserFilter: store.UserFilter{AccountID: owner.ID, Action: store.FilterWarn}}
 	err := s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) error {
 		if err := s.addFilter(ctx, tx, fs, f, d); err != nil {
 			return err
@@ -97,8 +97,8 @@ func (s *Service) CreateFilter(ctx context.Context, owner *store.Account, d Filt
 	return f, err
 }
 
-func (s *Service) addFilter(ctx context.Context, tx *store.Tx, fs *filters, f *store.WholeFilter, d FilterDraft) error {
-	if err := s.applyDraft(&f.UserFilter, d); err != nil {
+func (s *Service) addFilter(ctx context.Context, tx *store.Tx, fs *filters, f *store.FilterWithTerms, d FilterChange) error {
+	if err := s.applyFilterChange(&f.UserFilter, d); err != nil {
 		return err
 	}
 	if len(fs.list) >= maxFilters {
@@ -108,8 +108,8 @@ func (s *Service) addFilter(ctx context.Context, tx *store.Tx, fs *filters, f *s
 	return tx.AddFilter(ctx, &f.UserFilter)
 }
 
-// applyDraft changes a filter and checks what became of it.
-func (s *Service) applyDraft(f *store.UserFilter, d FilterDraft) error {
+// applyFilterChange changes a filter and checks what became of it.
+func (s *Service) applyFilterChange(f *store.UserFilter, d FilterChange) error {
 	if d.Title != nil {
 		f.Title = oneLine(*d.Title)
 	}
@@ -129,16 +129,16 @@ func (s *Service) applyDraft(f *store.UserFilter, d FilterDraft) error {
 	case !slices.Contains(store.FilterActions, f.Action):
 		return errs.Invalid("Validation failed: Filter action is not included in the list")
 	}
-	return s.expireIn(f, d.ExpiresIn)
+	return s.setExpiry(f, d.ExpiresIn)
 }
 
-// expireIn sets when a filter expires. One that would last very long has no end. Clients that leave the end of an expired filter
+// setExpiry sets when a filter expires. One that would last very long has no end. Clients that leave the end of an expired filter
 // alone send how long ago that was.
-func (s *Service) expireIn(f *store.UserFilter, in *time.Duration) error {
+func (s *Service) setExpiry(f *store.UserFilter, in *time.Duration) error {
 	now := s.db.Now()
 	switch {
 	case in == nil:
-	case *in == 0 || *in >= forEver:
+	case *in == 0 || *in >= maxMuteDuration:
 		f.ExpiresAt = nil
 	case *in > 0:
 		at := store.At(now.Add(*in))
@@ -150,14 +150,14 @@ func (s *Service) expireIn(f *store.UserFilter, in *time.Duration) error {
 }
 
 // UpdateFilter changes the owner's filter, and its keywords: one without an id is added.
-func (s *Service) UpdateFilter(ctx context.Context, owner *store.Account, id store.FilterID, d FilterDraft) (*store.WholeFilter, error) {
-	var f *store.WholeFilter
+func (s *Service) UpdateFilter(ctx context.Context, owner *store.Account, id store.FilterID, d FilterChange) (*store.FilterWithTerms, error) {
+	var f *store.FilterWithTerms
 	err := s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) error {
 		var err error
 		if f, err = fs.find(id); err != nil {
 			return err
 		}
-		if err := s.applyDraft(&f.UserFilter, d); err != nil {
+		if err := s.applyFilterChange(&f.UserFilter, d); err != nil {
 			return err
 		}
 		if err := tx.SaveFilter(ctx, &f.UserFilter); err != nil {
@@ -169,7 +169,7 @@ func (s *Service) UpdateFilter(ctx context.Context, owner *store.Account, id sto
 }
 
 // changeKeywords does what drafts say to the keywords of a filter.
-func (fs *filters) changeKeywords(ctx context.Context, tx *store.Tx, f *store.WholeFilter, drafts []KeywordDraft) error {
+func (fs *filters) changeKeywords(ctx context.Context, tx *store.Tx, f *store.FilterWithTerms, drafts []KeywordChange) error {
 	for _, d := range drafts {
 		i := slices.IndexFunc(f.Keywords, func(k *store.FilterKeyword) bool { return k.ID == d.ID })
 		var err error
@@ -191,11 +191,11 @@ func (fs *filters) changeKeywords(ctx context.Context, tx *store.Tx, f *store.Wh
 			return err
 		}
 	}
-	return fs.countKeywords()
+	return fs.checkKeywordCount()
 }
 
-// countKeywords refuses what makes the keywords too many.
-func (fs *filters) countKeywords() error {
+// checkKeywordCount refuses what makes the keywords too many.
+func (fs *filters) checkKeywordCount() error {
 	n := 0
 	for _, f := range fs.list {
 		n += len(f.Keywords)
@@ -206,7 +206,7 @@ func (fs *filters) countKeywords() error {
 	return nil
 }
 
-func (d KeywordDraft) apply(k *store.FilterKeyword) error {
+func (d KeywordChange) apply(k *store.FilterKeyword) error {
 	if d.Keyword != nil {
 		k.Keyword = oneLine(*d.Keyword)
 	}
@@ -222,7 +222,7 @@ func (d KeywordDraft) apply(k *store.FilterKeyword) error {
 	return nil
 }
 
-func (fs *filters) addKeyword(ctx context.Context, tx *store.Tx, f *store.WholeFilter, d KeywordDraft) (*store.FilterKeyword, error) {
+func (fs *filters) addKeyword(ctx context.Context, tx *store.Tx, f *store.FilterWithTerms, d KeywordChange) (*store.FilterKeyword, error) {
 	k := &store.FilterKeyword{FilterID: f.ID}
 	if err := d.apply(k); err != nil {
 		return nil, err
@@ -242,7 +242,7 @@ func (s *Service) DeleteFilter(ctx context.Context, owner *store.Account, id sto
 }
 
 // AddFilterKeyword adds a keyword to the owner's filter. It may be there already.
-func (s *Service) AddFilterKeyword(ctx context.Context, owner *store.Account, id store.FilterID, d KeywordDraft) (*store.FilterKeyword, error) {
+func (s *Service) AddFilterKeyword(ctx context.Context, owner *store.Account, id store.FilterID, d KeywordChange) (*store.FilterKeyword, error) {
 	var k *store.FilterKeyword
 	err := s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) error {
 		f, err := fs.find(id)
@@ -252,13 +252,13 @@ func (s *Service) AddFilterKeyword(ctx context.Context, owner *store.Account, id
 		if k, err = fs.addKeyword(ctx, tx, f, d); err != nil {
 			return err
 		}
-		return fs.countKeywords()
+		return fs.checkKeywordCount()
 	})
 	return k, err
 }
 
 // UpdateFilterKeyword changes a keyword of the owner's.
-func (s *Service) UpdateFilterKeyword(ctx context.Context, owner *store.Account, d KeywordDraft) (*store.FilterKeyword, error) {
+func (s *Service) UpdateFilterKeyword(ctx context.Context, owner *store.Account, d KeywordChange) (*store.FilterKeyword, error) {
 	var k *store.FilterKeyword
 	err := s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) error {
 		var err error

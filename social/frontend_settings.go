@@ -7,9 +7,9 @@ import (
 	"svc/store"
 )
 
-// MergeSettings merges an object into what a front end has stored for an account (RFC 7396: objects are merged with objects, null
+// MergeFrontendSettings merges an object into what a front end has stored for an account (RFC 7396: objects are merged with objects, null
 // removes, anything else replaces), and returns the result.
-func (s *Service) MergeSettings(ctx context.Context, id store.AccountID, app string, patch map[string]json.RawMessage) (json.RawMessage, error) {
+func (s *Service) MergeFrontendSettings(ctx context.Context, id store.AccountID, app string, patch map[string]json.RawMessage) (json.RawMessage, error) {
 	var merged json.RawMessage
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		user, err := tx.User(ctx, id)
@@ -19,7 +19,7 @@ func (s *Service) MergeSettings(ctx context.Context, id store.AccountID, app str
 		if merged, err = mergeObject(user.SettingsStore.V[app], patch); err != nil {
 			return err
 		}
-		if err := storeSettings(user, map[string]json.RawMessage{app: merged}); err != nil {
+		if err := setFrontendSettings(user, map[string]json.RawMessage{app: merged}); err != nil {
 			return err
 		}
 		return tx.SaveUser(ctx, user)

@@ -7,13 +7,13 @@ import (
 	"svc/store"
 )
 
-// hides tells whether a filter keeps notifications about a status from somebody. What has no status, such as a follow or a move,
+// hidesNotification tells whether a filter keeps notifications about a status from somebody. What has no status, such as a follow or a move,
 // is never kept from anybody (extension API 21.3).
-func hides(ctx context.Context, tx *store.Tx, reader store.AccountID, about *store.Status) (bool, error) {
+func hidesNotification(ctx context.Context, tx *store.Tx, reader store.AccountID, about *store.Status) (bool, error) {
 	if about.ReblogOfID != nil {
 		original, err := tx.Status(ctx, *about.ReblogOfID)
 		if err != nil {
-			return false, ignoreMissing(err)
+			return false, ignoreNotFound(err)
 		}
 		about = original
 	}
@@ -21,16 +21,16 @@ func hides(ctx context.Context, tx *store.Tx, reader store.AccountID, about *sto
 	if err != nil {
 		return false, err
 	}
-	more, err := moreWords(ctx, tx, about)
+	more, err := extraTexts(ctx, tx, about)
 	if err != nil {
 		return false, err
 	}
-	words := func() *text.Folded { return about.Words(text.Plain(about.Content), more) }
-	return store.Dropped(set.Match(about.ID, about.AccountID, words), store.FilterNotifications), nil
+	words := func() *text.Folded { return about.FilterText(text.HTMLToText(about.Content), more) }
+	return store.HiddenIn(set.Match(about.ID, about.AccountID, words), store.FilterNotifications), nil
 }
 
-// moreWords returns what is to be read in a status beside its text: what is said of its attachments, and the options of its poll.
-func moreWords(ctx context.Context, tx *store.Tx, st *store.Status) ([]string, error) {
+// extraTexts returns what is to be read in a status beside its text: what is said of its attachments, and the options of its poll.
+func extraTexts(ctx context.Context, tx *store.Tx, st *store.Status) ([]string, error) {
 	var words []string
 	if st.HasMedia {
 		media, err := tx.MediaOf(ctx, []store.StatusID{st.ID})

@@ -16,11 +16,11 @@ const moveCooldown = 7 * 24 * time.Hour
 // now, must name origin as an alias, and not have moved itself. One can move back here.
 func (s *Service) ReceiveMove(ctx context.Context, origin store.AccountID, target store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		from, err := standing(ctx, tx, origin)
+		from, err := availableAccount(ctx, tx, origin)
 		if err != nil {
 			return err
 		}
-		to, err := other(ctx, tx, from, target)
+		to, err := otherAccount(ctx, tx, from, target)
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func (s *Service) ReceiveMove(ctx context.Context, origin store.AccountID, targe
 			return err
 		}
 		if back {
-			if err := comeBack(ctx, tx, to); err != nil {
+			if err := undoMove(ctx, tx, to); err != nil {
 				return err
 			}
 		}

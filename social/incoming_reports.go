@@ -13,14 +13,14 @@ import (
 
 // Bounds of reports from elsewhere (federation 4.12).
 const (
-	maxFlagComment     = 5000 // characters; the rest is cut off
-	MaxFlagged         = 50   // statuses of one report
-	maxReportsFromHost = 60   // in an hour
-	sameReportTime     = 24 * time.Hour
+	maxIncomingReportComment  = 5000 // characters; the rest is cut off
+	MaxIncomingReportStatuses = 50   // statuses of one report
+	maxReportsPerHour         = 60   // in an hour
+	duplicateReportWindow     = 24 * time.Hour
 )
 
-// Flag is a report from elsewhere.
-type Flag struct {
+// IncomingReport is a report from elsewhere.
+type IncomingReport struct {
 	URI      string
 	Target   store.AccountID
 	Statuses []store.StatusID // the target's; others are left out
@@ -29,47 +29,47 @@ type Flag struct {
 
 // ReceiveReport is Report by somebody elsewhere, mostly by their server in the name of who complains. The same complaint within a day is
 // no error, but is not told of again. Posts that have left this server may be reported by anybody: others may see them than who asks.
-func (s *Service) ReceiveReport(ctx context.Context, reporter *store.Account, f Flag) error {
+func (s *Service) ReceiveReport(ctx context.Context, reporter *store.Account, f IncomingReport) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		target, err := standing(ctx, tx, f.Target)
+		target, err := availableAccount(ctx, tx, f.Target)
 		if err != nil {
 			return err
 		}
 		if known, err := tx.ReportByURI(ctx, f.URI); known != nil || err != nil {
 			return err
 		}
-		statuses, err := flagged(ctx, tx, target, f.Statuses)
+		statuses, err := incomingReportStatuses(ctx, tx, target, f.Statuses)
 		if err != nil {
 			return err
 		}
-		if same, err := s.sameReport(ctx, tx, reporter, target, statuses); same || err != nil {
+		if same, err := s.isDuplicateReport(ctx, tx, reporter, target, statuses); same || err != nil {
 			return err
 		}
 		open, err := tx.OpenReportsBy(ctx, reporter.ID, maxOpenReports)
 		if err != nil {
 			return err
 		}
-		lately, err := tx.CountReportsFrom(ctx, reporter.Domain, s.db.Now().Add(-time.Hour), maxReportsFromHost)
+		lately, err := tx.CountReportsFrom(ctx, reporter.Domain, s.db.Now().Add(-time.Hour), maxReportsPerHour)
 		if err != nil {
 			return err
 		}
-		if open >= maxOpenReports || lately >= maxReportsFromHost {
+		if open >= maxOpenReports || lately >= maxReportsPerHour {
 			return errs.New(http.StatusTooManyRequests, "there are too many reports from %s", reporter.Domain)
 		}
 		report := &store.Report{
 			AccountID: reporter.ID, TargetID: target.ID, State: store.ReportOpen, Category: store.ReportOther,
-			Comment: cut(strings.TrimSpace(f.Comment), maxFlagComment), URI: &f.URI,
+			Comment: firstCharacters(strings.TrimSpace(f.Comment), maxIncomingReportComment), URI: &f.URI,
 		}
 		if err := tx.AddReport(ctx, report, statuses); err != nil {
 			return err
 		}
-		return tellStaff(ctx, tx, report)
+		return notifyStaff(ctx, tx, report)
 	})
 }
 
-// flagged returns those of the statuses that are target's and have left this server, in the order of ids.
-func flagged(ctx context.Context, tx *store.Tx, target *store.Account, ids []store.StatusID) ([]*store.Status, error) {
-	rows, err := tx.Statuses(ctx, ids[:min(len(ids), MaxFlagged)])
+// incomingReportStatuses returns those of the statuses that are target's and have left this server, in the order of ids.
+func incomingReportStatuses(ctx context.Context, tx *store.Tx, target *store.Account, ids []store.StatusID) ([]*store.Status, error) {
+	rows, err := tx.Statuses(ctx, ids[:min(len(ids), MaxIncomingReportStatuses)])
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +80,9 @@ func flagged(ctx context.Context, tx *store.Tx, target *store.Account, ids []sto
 	return slices.CompactFunc(rows, func(a, b *store.Status) bool { return a.ID == b.ID }), nil
 }
 
-// sameReport tells whether somebody has reported the same lately.
-func (s *Service) sameReport(ctx context.Context, tx *store.Tx, reporter, target *store.Account, statuses []*store.Status) (bool, error) {
-	recent, err := tx.RecentReports(ctx, target.ID, reporter.ID, s.db.Now().Add(-sameReportTime))
+// isDuplicateReport tells whether somebody has reported the same lately.
+func (s *Service) isDuplicateReport(ctx context.Context, tx *store.Tx, reporter, target *store.Account, statuses []*store.Status) (bool, error) {
+	recent, err := tx.RecentReports(ctx, target.ID, reporter.ID, s.db.Now().Add(-duplicateReportWindow))
 	if err != nil || len(recent) == 0 {
 		return false, err
 	}
@@ -96,7 +96,7 @@ func (s *Service) sameReport(ctx context.Context, tx *store.Tx, reporter, target
 		return false, err
 	}
 	for _, row := range rows {
-		about[row.ReportID] = append(about[row.ReportID], row.ShownID)
+		about[row.ReportID] = append(about[row.ReportID], row.OriginalStatusID)
 	}
 	want := make([]store.StatusID, 0, len(statuses))
 	for _, st := range statuses {
@@ -109,8 +109,8 @@ func (s *Service) sameReport(ctx context.Context, tx *store.Tx, reporter, target
 	}), nil
 }
 
-// cut returns the first characters of a text.
-func cut(s string, most int) string {
+// firstCharacters returns the first characters of a text.
+func firstCharacters(s string, most int) string {
 	for i := range s {
 		if most == 0 {
 			return s[:i]

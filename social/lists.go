@@ -77,7 +77,7 @@ func (s *Service) UpdateList(ctx context.Context, owner *store.Account, id store
 			return err
 		}
 		if l.Exclusive != before.Exclusive {
-			if err := s.moveHome(ctx, tx, owner.ID, members, !l.Exclusive); err != nil {
+			if err := s.updateHome(ctx, tx, owner.ID, members, !l.Exclusive); err != nil {
 				return err
 			}
 		}
@@ -92,8 +92,8 @@ func (s *Service) UpdateList(ctx context.Context, owner *store.Account, id store
 	return l, err
 }
 
-// moveHome puts the posts of members back into the owner's home (in), where no other list keeps them out, or takes them out of it.
-func (s *Service) moveHome(ctx context.Context, tx *store.Tx, owner store.AccountID, members []store.AccountID, in bool) error {
+// updateHome puts the posts of members back into the owner's home (in), where no other list keeps them out, or takes them out of it.
+func (s *Service) updateHome(ctx context.Context, tx *store.Tx, owner store.AccountID, members []store.AccountID, in bool) error {
 	for _, id := range members {
 		if id == owner {
 			continue // one's own posts are always there
@@ -111,20 +111,20 @@ func (s *Service) moveHome(ctx context.Context, tx *store.Tx, owner store.Accoun
 		if f == nil || f.Pending {
 			continue
 		}
-		if err := tx.BackfillHome(ctx, f, min(s.BackfillOnFollow, share(len(members)))); err != nil {
+		if err := tx.BackfillHome(ctx, f, min(s.BackfillOnFollow, backfillPerMember(len(members)))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// share is how many posts of each of n members are looked up at once: the more there are, the less of each.
-func share(n int) int { return max(5, min(100, backfillOnList/n)) }
+// backfillPerMember is how many posts of each of n members are looked up at once: the more there are, the less of each.
+func backfillPerMember(n int) int { return max(5, min(100, backfillOnList/n)) }
 
 // backfillList gives the timeline of a list what members have posted lately.
 func backfillList(ctx context.Context, tx *store.Tx, id store.ListID, members []store.AccountID) error {
 	for _, member := range members {
-		if err := tx.BackfillList(ctx, id, member, share(len(members))); err != nil {
+		if err := tx.BackfillList(ctx, id, member, backfillPerMember(len(members))); err != nil {
 			return err
 		}
 	}
@@ -139,7 +139,7 @@ func (s *Service) DeleteList(ctx context.Context, owner *store.Account, id store
 			return err
 		}
 		if l.Exclusive {
-			if err := s.release(ctx, tx, l); err != nil {
+			if err := s.endExclusive(ctx, tx, l); err != nil {
 				return err
 			}
 		}
@@ -147,8 +147,8 @@ func (s *Service) DeleteList(ctx context.Context, owner *store.Account, id store
 	})
 }
 
-// release ends what an exclusive list that is about to go keeps out of the owner's home.
-func (s *Service) release(ctx context.Context, tx *store.Tx, l *store.List) error {
+// endExclusive ends what an exclusive list that is about to go keeps out of the owner's home.
+func (s *Service) endExclusive(ctx context.Context, tx *store.Tx, l *store.List) error {
 	l.Exclusive = false
 	if err := tx.SaveList(ctx, l); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (s *Service) release(ctx context.Context, tx *store.Tx, l *store.List) erro
 	if err != nil {
 		return err
 	}
-	return s.moveHome(ctx, tx, l.AccountID, members, true)
+	return s.updateHome(ctx, tx, l.AccountID, members, true)
 }
 
 // AddToList makes accounts members of the owner's list, and puts their latest posts into its timeline. They need not be followed.
@@ -186,7 +186,7 @@ func (s *Service) AddToList(ctx context.Context, owner *store.Account, id store.
 			return errs.Invalid("Validation failed: A list can have %d members", maxListMembers)
 		}
 		if l.Exclusive {
-			if err := s.moveHome(ctx, tx, owner.ID, added, false); err != nil {
+			if err := s.updateHome(ctx, tx, owner.ID, added, false); err != nil {
 				return err
 			}
 		}
@@ -195,8 +195,8 @@ func (s *Service) AddToList(ctx context.Context, owner *store.Account, id store.
 }
 
 func addToList(ctx context.Context, tx *store.Tx, l *store.List, id store.AccountID) (added bool, err error) {
-	if _, err := standing(ctx, tx, id); err != nil {
-		return false, ignoreMissing(err)
+	if _, err := availableAccount(ctx, tx, id); err != nil {
+		return false, ignoreNotFound(err)
 	}
 	if blocked, err := tx.BlockBetween(ctx, l.AccountID, id); blocked || err != nil {
 		return false, err
@@ -231,6 +231,6 @@ func (s *Service) RemoveFromList(ctx context.Context, owner *store.Account, id s
 		if !l.Exclusive {
 			return nil
 		}
-		return s.moveHome(ctx, tx, owner.ID, removed, true)
+		return s.updateHome(ctx, tx, owner.ID, removed, true)
 	})
 }

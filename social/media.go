@@ -15,7 +15,7 @@ import (
 
 // Upload stores a file that owner may attach to a status within a day.
 func (s *Service) Upload(ctx context.Context, owner *store.Account, content io.Reader, description string) (*store.Media, error) {
-	description, err := s.cleanDescription(description)
+	description, err := s.checkDescription(description)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (s *Service) Upload(ctx context.Context, owner *store.Account, content io.R
 
 // DescribeUpload gives an upload of owner's, attached or not, another text that stands for it.
 func (s *Service) DescribeUpload(ctx context.Context, owner *store.Account, id store.MediaID, description string) (*store.Media, error) {
-	description, err := s.cleanDescription(description)
+	description, err := s.checkDescription(description)
 	if err != nil {
 		return nil, err
 	}
@@ -52,12 +52,12 @@ func (s *Service) DescribeUpload(ctx context.Context, owner *store.Account, id s
 		if err := tx.DescribeMedia(ctx, m); err != nil || m.StatusID == nil {
 			return err
 		}
-		return indexAnew(ctx, tx, *m.StatusID)
+		return reindexStatus(ctx, tx, *m.StatusID)
 	})
 	return m, err
 }
 
-func (s *Service) cleanDescription(description string) (string, error) {
+func (s *Service) checkDescription(description string) (string, error) {
 	description = strings.TrimSpace(description)
 	if text.Length(description, "") > s.MaxDescription {
 		return "", errs.BadRequest("description_too_long")
@@ -76,9 +76,9 @@ func mediaType(mime string) string {
 }
 
 const (
-	looseTime  = 24 * time.Hour // how long an upload may be attached to nothing
-	sweepEvery = 24 * time.Hour
-	sweepBatch = 256 // rows, or files, at a time
+	unattachedTTL = 24 * time.Hour // how long an upload may be attached to nothing
+	sweepInterval = 24 * time.Hour
+	sweepBatch    = 256 // rows, or files, at a time
 )
 
 // sweepMedia is the job that removes uploads that nobody attached to anything, and then the files that nothing uses.
@@ -86,10 +86,10 @@ const (
 // A file that has been stored lately stays: its row may not be written yet. So does one that is stored again while the job looks
 // at it (media.Files.RemoveOlder). Whatever comes to use a file has it stored first.
 func (s *Service) sweepMedia(ctx context.Context, _ store.SweepMedia) error {
-	if err := s.inBatches(ctx, func(tx *store.Tx) (int64, error) { return tx.NoteLooseMedia(ctx, sweepBatch) }); err != nil {
+	if err := s.inBatches(ctx, func(tx *store.Tx) (int64, error) { return tx.MarkDetachedMedia(ctx, sweepBatch) }); err != nil {
 		return err
 	}
-	if err := s.inBatches(ctx, func(tx *store.Tx) (int64, error) { return tx.DropLooseMedia(ctx, looseTime, sweepBatch) }); err != nil {
+	if err := s.inBatches(ctx, func(tx *store.Tx) (int64, error) { return tx.DropDetachedMedia(ctx, unattachedTTL, sweepBatch) }); err != nil {
 		return err
 	}
 	return s.sweepFiles(ctx)
@@ -111,7 +111,7 @@ func (s *Service) inBatches(ctx context.Context, fn func(*store.Tx) (int64, erro
 
 // sweepFiles removes the files that nothing uses.
 func (s *Service) sweepFiles(ctx context.Context) error {
-	before := s.db.Now().Add(-looseTime)
+	before := s.db.Now().Add(-unattachedTTL)
 	pictures, err := s.db.ProfilePictures(ctx)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (s *Service) sweepFiles(ctx context.Context) error {
 	var batch []string
 	removed := 0
 	sweep := func() error {
-		n, err := s.removeUnused(ctx, batch, before)
+		n, err := s.removeUnusedFiles(ctx, batch, before)
 		removed += n
 		batch = batch[:0]
 		return err
@@ -146,8 +146,8 @@ func (s *Service) sweepFiles(ctx context.Context) error {
 	return err
 }
 
-// removeUnused removes those of the files that no upload uses, unless they were stored after before. It returns how many it removed.
-func (s *Service) removeUnused(ctx context.Context, names []string, before time.Time) (int, error) {
+// removeUnusedFiles removes those of the files that no upload uses, unless they were stored after before. It returns how many it removed.
+func (s *Service) removeUnusedFiles(ctx context.Context, names []string, before time.Time) (int, error) {
 	used, err := s.db.UsedFiles(ctx, names)
 	if err != nil {
 		return 0, err

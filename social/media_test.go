@@ -105,7 +105,7 @@ func (b *bench) later(d time.Duration) {
 func (b *bench) sweep() {
 	b.t.Helper()
 	b.update(func(tx *store.Tx) error {
-		return tx.EnqueueOnce(b.t.Context(), b.db.Now(), "every:sweep_media", store.SweepMedia{})
+		return tx.EnqueueUnique(b.t.Context(), b.db.Now(), "every:sweep_media", store.SweepMedia{})
 	})
 	if err := b.worker.Settle(b.t.Context()); err != nil {
 		b.t.Fatal(err)
@@ -207,10 +207,10 @@ func TestSweepMeetsUpload(t *testing.T) {
 	for i := range 30 {
 		m = b.upload(alice, "again")
 		b.update(func(tx *store.Tx) error { // its row is gone, its file old
-			if _, err := tx.NoteLooseMedia(t.Context(), 100); err != nil {
+			if _, err := tx.MarkDetachedMedia(t.Context(), 100); err != nil {
 				return err
 			}
-			_, err := tx.DropLooseMedia(t.Context(), -time.Hour, 100)
+			_, err := tx.DropDetachedMedia(t.Context(), -time.Hour, 100)
 			return err
 		})
 		old := time.Now().Add(-48 * time.Hour)
@@ -236,7 +236,7 @@ func TestAttachKeepsEarlierAttachments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.update(func(tx *store.Tx) error { return tx.Attach(t.Context(), st.ID, []*store.Media{second}) })
+	b.update(func(tx *store.Tx) error { return tx.AttachMedia(t.Context(), st.ID, []*store.Media{second}) })
 	b.later(100 * time.Hour)
 	b.sweep()
 	b.later(100 * time.Hour)

@@ -31,7 +31,7 @@ const (
 	totpPeriod      = 30 * time.Second
 	totpSkew        = 1 // steps that clocks may differ by
 	totpSecretBytes = 10
-	backupCodes     = 10
+	backupCodeCount = 10
 )
 
 // SetUpTOTP draws a secret for somebody's authenticator app. It counts once ConfirmTOTP was given a code made with it; until then
@@ -63,7 +63,7 @@ func (s *Service) ConfirmTOTP(ctx context.Context, id store.AccountID, code stri
 // are signed out of all but the token kept; 0 is none.
 func (s *Service) DisableMFA(ctx context.Context, id store.AccountID, kept store.TokenID) error {
 	return s.changeTOTP(ctx, id, func(tx *store.Tx, u *store.User) error {
-		had := u.MFA()
+		had := u.HasMFA()
 		u.TOTPSecret, u.TOTPPending = "", ""
 		if err := tx.SetBackupCodes(ctx, id, nil); err != nil || !had {
 			return err
@@ -87,8 +87,8 @@ func (s *Service) changeTOTP(ctx context.Context, id store.AccountID, change fun
 
 // NewBackupCodes draws codes for the day when somebody's authenticator app is lost. Earlier ones are void.
 func (s *Service) NewBackupCodes(ctx context.Context, id store.AccountID) ([]string, error) {
-	codes := make([]string, backupCodes)
-	hashes := make([][]byte, backupCodes)
+	codes := make([]string, backupCodeCount)
+	hashes := make([][]byte, backupCodeCount)
 	for i := range codes {
 		codes[i] = strings.ToLower(rand.Text()[:12]) // 60 bits
 		hashes[i] = keys.HashToken(codes[i])
@@ -96,9 +96,9 @@ func (s *Service) NewBackupCodes(ctx context.Context, id store.AccountID) ([]str
 	return codes, s.db.Update(ctx, func(tx *store.Tx) error { return tx.SetBackupCodes(ctx, id, hashes) })
 }
 
-// MeetChallenge spends the challenge whose SHA-256 is hash, and returns whose it was, if code is right. A wrong one is counted, and
+// VerifyMFAChallenge spends the challenge whose SHA-256 is hash, and returns whose it was, if code is right. A wrong one is counted, and
 // its error is ErrSecondFactor, like that of a challenge that is not there. Neither challenges nor codes work twice.
-func (s *Service) MeetChallenge(ctx context.Context, hash []byte, kind SecondFactor, code string) (*store.User, error) {
+func (s *Service) VerifyMFAChallenge(ctx context.Context, hash []byte, kind SecondFactor, code string) (*store.User, error) {
 	var user *store.User
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		c, err := tx.MFAChallenge(ctx, hash)
@@ -109,15 +109,15 @@ func (s *Service) MeetChallenge(ctx context.Context, hash []byte, kind SecondFac
 		if err != nil {
 			return err
 		}
-		ok, err := s.spendSecondFactor(ctx, tx, u, kind, code)
+		ok, err := s.consumeSecondFactor(ctx, tx, u, kind, code)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return tx.FailMFAChallenge(ctx, hash)
+			return tx.CountMFAFailure(ctx, hash)
 		}
 		user = u
-		return tx.SpendMFAChallenge(ctx, hash)
+		return tx.RemoveMFAChallenge(ctx, hash)
 	})
 	if err == nil && user == nil {
 		err = ErrSecondFactor
@@ -125,8 +125,8 @@ func (s *Service) MeetChallenge(ctx context.Context, hash []byte, kind SecondFac
 	return user, err
 }
 
-// spendSecondFactor tells whether a code is right, and has it count no more.
-func (s *Service) spendSecondFactor(ctx context.Context, tx *store.Tx, u *store.User, kind SecondFactor, code string) (bool, error) {
+// consumeSecondFactor tells whether a code is right, and has it count no more.
+func (s *Service) consumeSecondFactor(ctx context.Context, tx *store.Tx, u *store.User, kind SecondFactor, code string) (bool, error) {
 	switch kind {
 	case TOTP:
 		step, ok := s.totpStep(u.TOTPSecret, code)
@@ -136,7 +136,7 @@ func (s *Service) spendSecondFactor(ctx context.Context, tx *store.Tx, u *store.
 		u.TOTPStep = step
 		return true, tx.SetTOTP(ctx, u)
 	case Recovery:
-		return tx.SpendBackupCode(ctx, u.AccountID, keys.HashToken(strings.ToLower(strings.TrimSpace(code))))
+		return tx.UseBackupCode(ctx, u.AccountID, keys.HashToken(strings.ToLower(strings.TrimSpace(code))))
 	}
 	return false, nil
 }

@@ -7,11 +7,11 @@ import (
 	"svc/store"
 )
 
-// readReturned is how many notifications are told to have been read at most (spec 8).
-const readReturned = 80
+// maxReadNotifications is how many notifications are told to have been read at most (spec 8).
+const maxReadNotifications = 80
 
-// clearBatch is how many notifications go in one transaction, so that others can write in between.
-const clearBatch = 1000
+// notificationClearBatch is how many notifications go in one transaction, so that others can write in between.
+const notificationClearBatch = 1000
 
 // ReadNotification marks one notification as read.
 func (s *Service) ReadNotification(ctx context.Context, reader *store.Account, id store.NotificationID) (*store.Notification, error) {
@@ -32,7 +32,7 @@ func (s *Service) ReadNotification(ctx context.Context, reader *store.Account, i
 func (s *Service) ReadNotificationsUpTo(ctx context.Context, reader *store.Account, id store.NotificationID) ([]*store.Notification, error) {
 	var list []*store.Notification
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		ids, err := tx.ReadNotifications(ctx, reader.ID, id, readReturned)
+		ids, err := tx.ReadNotifications(ctx, reader.ID, id, maxReadNotifications)
 		if err != nil {
 			return err
 		}
@@ -62,10 +62,10 @@ func (s *Service) ClearNotifications(ctx context.Context, reader *store.Account)
 	for {
 		var n int64
 		err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-			n, err = tx.ClearNotifications(ctx, reader.ID, clearBatch)
+			n, err = tx.ClearNotifications(ctx, reader.ID, notificationClearBatch)
 			return err
 		})
-		if err != nil || n < clearBatch {
+		if err != nil || n < notificationClearBatch {
 			return err
 		}
 	}

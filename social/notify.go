@@ -17,16 +17,16 @@ func notify(ctx context.Context, tx *store.Tx, n store.Notification, about *stor
 	if about != nil {
 		n.StatusID, in = &about.ID, about.ConversationID
 	}
-	stance, err := tx.StanceOn(ctx, n.AccountID, n.FromID, in)
+	stance, err := tx.NotificationRelation(ctx, n.AccountID, n.FromID, in)
 	if err != nil {
-		return ignoreMissing(err) // lives elsewhere
+		return ignoreNotFound(err) // lives elsewhere
 	}
 	asked := n.Type == store.NotifyPoll || n.Type == store.NotifyStatus // they voted or subscribed: no stranger's doing
-	if stance.Blocks || stance.BlockedBy || stance.Withheld || !stance.Follows && (stance.BlocksDomain || stance.BlocksFromStrangers && !asked) {
+	if stance.Blocks || stance.BlockedBy || stance.Unavailable || !stance.Follows && (stance.BlocksDomain || stance.OnlyFromFollowed && !asked) {
 		return nil
 	}
-	if stance.Hides && about != nil {
-		if hidden, err := hides(ctx, tx, n.AccountID, about); hidden || err != nil {
+	if stance.HasHideFilters && about != nil {
+		if hidden, err := hidesNotification(ctx, tx, n.AccountID, about); hidden || err != nil {
 			return err
 		}
 	}
@@ -36,9 +36,9 @@ func notify(ctx context.Context, tx *store.Tx, n store.Notification, about *stor
 	if err != nil || !added || n.Muted {
 		return err
 	}
-	tx.Emit(store.Notified{Notification: &n})
-	if !stance.Pushed {
+	tx.Emit(store.NotificationAdded{Notification: &n})
+	if !stance.HasPushSubscriptions {
 		return nil
 	}
-	return push(ctx, tx, &n, stance.Follows)
+	return enqueuePush(ctx, tx, &n, stance.Follows)
 }

@@ -7,8 +7,8 @@ import (
 	"svc/store"
 )
 
-// onOriginal runs fn on the status that actor sees under an id, or on what that boosts, in a transaction, and returns it.
-func (s *Service) onOriginal(ctx context.Context, actor *store.Account, id store.StatusID, fn func(*store.Tx, *store.Status) error) (*store.Status, error) {
+// updateOriginal runs fn on the status that actor sees under an id, or on what that boosts, in a transaction, and returns it.
+func (s *Service) updateOriginal(ctx context.Context, actor *store.Account, id store.StatusID, fn func(*store.Tx, *store.Status) error) (*store.Status, error) {
 	var st *store.Status
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		var visible bool
@@ -24,7 +24,7 @@ func (s *Service) onOriginal(ctx context.Context, actor *store.Account, id store
 	return st, err
 }
 
-// undoOnOriginal is onOriginal for taking back what actor did: that is possible with a status that has become invisible, too,
+// undoOnOriginal is updateOriginal for taking back what actor did: that is possible with a status that has become invisible, too,
 // but the answer does not tell of it. fn does nothing if there is nothing to take back.
 func (s *Service) undoOnOriginal(ctx context.Context, actor *store.Account, id store.StatusID, fn func(*store.Tx, *store.Status) error) (*store.Status, error) {
 	var st *store.Status

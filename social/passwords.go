@@ -17,7 +17,7 @@ var ErrPasswordChanged = errs.Conflict("Invalid password.")
 
 // ChangePassword gives user, whose old password has been checked, another one, and signs them out everywhere.
 func (s *Service) ChangePassword(ctx context.Context, user *store.User, newPassword string) error {
-	hash, err := s.hashNew(ctx, newPassword)
+	hash, err := s.hashNewPassword(ctx, newPassword)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (s *Service) ChangePassword(ctx context.Context, user *store.User, newPassw
 
 // SetPassword gives somebody another password and signs them out everywhere. It is for those who run the server.
 func (s *Service) SetPassword(ctx context.Context, id store.AccountID, newPassword string) error {
-	hash, err := s.hashNew(ctx, newPassword)
+	hash, err := s.hashNewPassword(ctx, newPassword)
 	if err != nil {
 		return err
 	}
@@ -57,8 +57,8 @@ func (s *Service) StartPasswordReset(ctx context.Context, id store.AccountID) (t
 	return token, err
 }
 
-// PasswordResetBy returns the account whose password the token can set, and ErrResetToken if there is none.
-func (s *Service) PasswordResetBy(ctx context.Context, token string) (*store.Account, error) {
+// PasswordResetAccount returns the account whose password the token can set, and ErrResetToken if there is none.
+func (s *Service) PasswordResetAccount(ctx context.Context, token string) (*store.Account, error) {
 	t, err := resetToken(ctx, s.db, token)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (s *Service) ResetPassword(ctx context.Context, token, newPassword string) 
 	if _, err := resetToken(ctx, s.db, token); err != nil { // before the work of hashing the password
 		return err
 	}
-	hash, err := s.hashNew(ctx, newPassword)
+	hash, err := s.hashNewPassword(ctx, newPassword)
 	if err != nil {
 		return err
 	}
@@ -84,8 +84,8 @@ func (s *Service) ResetPassword(ctx context.Context, token, newPassword string) 
 	})
 }
 
-// hashNew hashes a new password, if it is one that may be chosen.
-func (s *Service) hashNew(ctx context.Context, newPassword string) (string, error) {
+// hashNewPassword hashes a new password, if it is one that may be chosen.
+func (s *Service) hashNewPassword(ctx context.Context, newPassword string) (string, error) {
 	if err := password.Check(newPassword); err != nil {
 		return "", errs.Invalid("New password %v.", err)
 	}

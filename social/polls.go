@@ -23,7 +23,7 @@ func (s *Service) newPoll(d *PollDraft) (*store.Poll, error) {
 	if d.ExpiresIn == nil {
 		return nil, errs.BadRequest("Missing field: expires_in.")
 	}
-	end, err := s.pollEnd(*d.ExpiresIn)
+	end, err := s.pollExpiry(*d.ExpiresIn)
 	if err != nil {
 		return nil, err
 	}
@@ -36,20 +36,20 @@ func (s *Service) newPoll(d *PollDraft) (*store.Poll, error) {
 	}
 	p := &store.Poll{Multiple: d.Multiple, HideTotals: d.HideTotals, ExpiresAt: end, VotersCount: new(int)}
 	for _, title := range titles {
-		if text.Length(title, "") > s.MaxPollOption {
-			return nil, errs.Invalid("Poll options cannot be longer than %d characters each", s.MaxPollOption)
+		if text.Length(title, "") > s.MaxPollOptionLength {
+			return nil, errs.Invalid("Poll options cannot be longer than %d characters each", s.MaxPollOptionLength)
 		}
 		p.Options.V = append(p.Options.V, store.PollOption{Title: title})
 	}
 	return p, nil
 }
 
-// pollEnd returns when a poll ends that is to be open from now on for a time.
-func (s *Service) pollEnd(in time.Duration) (*store.Time, error) {
+// pollExpiry returns when a poll ends that is to be open from now on for a time.
+func (s *Service) pollExpiry(in time.Duration) (*store.Time, error) {
 	switch {
-	case in > s.MaxPollTime:
+	case in > s.MaxPollDuration:
 		return nil, errs.Invalid("Expiration date is too far in the future")
-	case in < s.MinPollTime:
+	case in < s.MinPollDuration:
 		return nil, errs.Invalid("Expiration date is too soon")
 	}
 	at := store.At(s.db.Now().Add(in))
@@ -61,7 +61,7 @@ func (s *Service) pollEnd(in time.Duration) (*store.Time, error) {
 func optionTitles(options []string) []string {
 	titles := make([]string, 0, len(options))
 	for _, o := range options {
-		if o = subject(o); o != "" && !slices.Contains(titles, o) {
+		if o = removeControls(o); o != "" && !slices.Contains(titles, o) {
 			titles = append(titles, o)
 		}
 	}
@@ -74,7 +74,7 @@ func addPoll(ctx context.Context, tx *store.Tx, st *store.Status, p *store.Poll)
 	if err := tx.AddPoll(ctx, p); err != nil {
 		return err
 	}
-	return closeLater(ctx, tx, p)
+	return enqueuePollClose(ctx, tx, p)
 }
 
 // Vote has somebody, who may live elsewhere, choose options of a poll that they see, by their places. A vote is final; those from
@@ -93,36 +93,36 @@ func (s *Service) Vote(ctx context.Context, voter *store.Account, id store.PollI
 		if err != nil {
 			return err
 		}
-		if err := welcome(ctx, tx, voter, st); err != nil {
+		if err := checkNotBlocked(ctx, tx, voter, st); err != nil {
 			return err
 		}
 		before, err := tx.VotesBy(ctx, voter.ID, []store.PollID{p.ID})
 		if err != nil {
 			return err
 		}
-		if err := s.mayVote(voter, st, p, before, choices); err != nil {
+		if err := s.checkVote(voter, st, p, before, choices); err != nil {
 			return err
 		}
 		if err := tx.AddVotes(ctx, p, voter.ID, choices, len(before) > 0); err != nil {
 			return err
 		}
 		if st.Local() {
-			return tellOfTally(ctx, tx, st)
+			return addTallyToOutbox(ctx, tx, st)
 		}
 		if !voter.Local() {
 			return nil
 		}
-		deed := store.Deed{Verb: store.Voted, ActorID: voter.ID, TargetID: st.AccountID, StatusID: st.ID, Choices: choices}
-		if err := tx.Tell(ctx, deed); err != nil {
+		deed := store.OutboxEntry{Type: store.VoteCreated, ActorID: voter.ID, TargetID: st.AccountID, StatusID: st.ID, Choices: choices}
+		if err := tx.AddToOutbox(ctx, deed); err != nil {
 			return err
 		}
-		return closeLater(ctx, tx, p) // somebody here wants to know now
+		return enqueuePollClose(ctx, tx, p) // somebody here wants to know now
 	})
 	return p, err
 }
 
-// mayVote tells why a vote does not count.
-func (s *Service) mayVote(voter *store.Account, st *store.Status, p *store.Poll, before []store.PollVote, choices []int) error {
+// checkVote tells why a vote does not count.
+func (s *Service) checkVote(voter *store.Account, st *store.Status, p *store.Poll, before []store.PollVote, choices []int) error {
 	again := func(choice int) bool {
 		return slices.ContainsFunc(before, func(v store.PollVote) bool { return v.Choice == choice })
 	}
@@ -172,28 +172,28 @@ func (s *Service) closePoll(ctx context.Context, w store.ClosePoll) error {
 			}
 		}
 		tx.Emit(store.StatusEdited{Status: st})
-		return tellOfChange(ctx, tx, st)
+		return addEditToOutbox(ctx, tx, st)
 	})
 }
 
-// tallyPause is how long votes are gathered before other servers hear of the counts (federation 4.3).
-const tallyPause = 3 * time.Minute
+// tallyDelay is how long votes are gathered before other servers hear of the counts (federation 4.3).
+const tallyDelay = 3 * time.Minute
 
-// tellOfTally has other servers told, soon, how a poll stands.
-func tellOfTally(ctx context.Context, tx *store.Tx, st *store.Status) error {
+// addTallyToOutbox has other servers told, soon, how a poll stands.
+func addTallyToOutbox(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	if !st.Visibility.Federated() {
 		return nil
 	}
-	deed := store.Deed{Verb: store.Edited, ActorID: st.AccountID, StatusID: st.ID}
-	return tx.TellSoon(ctx, "tally:"+st.ID.String(), tallyPause, deed)
+	deed := store.OutboxEntry{Type: store.StatusUpdated, ActorID: st.AccountID, StatusID: st.ID}
+	return tx.AddToOutboxCoalesced(ctx, "tally:"+st.ID.String(), tallyDelay, deed)
 }
 
-// closeLater has the end of a poll told of when it comes.
-func closeLater(ctx context.Context, tx *store.Tx, p *store.Poll) error {
+// enqueuePollClose has the end of a poll told of when it comes.
+func enqueuePollClose(ctx context.Context, tx *store.Tx, p *store.Poll) error {
 	if p.ExpiresAt == nil {
 		return tx.DropJob(ctx, pollKey(p.StatusID))
 	}
-	return tx.EnqueueOnce(ctx, p.ExpiresAt.Time(), pollKey(p.StatusID), store.ClosePoll{StatusID: p.StatusID})
+	return tx.EnqueueUnique(ctx, p.ExpiresAt.Time(), pollKey(p.StatusID), store.ClosePoll{StatusID: p.StatusID})
 }
 
 func pollKey(id store.StatusID) string { return "poll:" + id.String() }

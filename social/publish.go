@@ -38,7 +38,7 @@ type Draft struct {
 // scheduled for a time that is not so near, it is only kept until then. A repeated IdempotencyKey returns what was made the first
 // time.
 func (s *Service) Publish(ctx context.Context, author *store.Account, d Draft) (*Composed, error) {
-	w, err := s.read(d.Text, d.SpoilerText, d.ContentType)
+	w, err := s.parseText(d.Text, d.SpoilerText, d.ContentType)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (s *Service) Publish(ctx context.Context, author *store.Account, d Draft) (
 	}
 	var c *Composed
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		earlier, err := madeEarlier(ctx, tx, author, d)
+		earlier, err := idempotentResult(ctx, tx, author, d)
 		if err != nil || earlier != nil {
 			c = earlier
 			return err
@@ -55,40 +55,40 @@ func (s *Service) Publish(ctx context.Context, author *store.Account, d Draft) (
 		if c, err = s.compose(ctx, tx, author, d, w); err != nil {
 			return err
 		}
-		if d.ScheduledAt.Sub(s.db.Now()) > soonest {
+		if d.ScheduledAt.Sub(s.db.Now()) > minScheduleDelay {
 			return s.schedule(ctx, tx, author, d, c)
 		}
-		if err := s.add(ctx, tx, author, c); err != nil {
+		if err := s.addStatus(ctx, tx, author, c); err != nil {
 			return err
 		}
-		return remember(ctx, tx, author, d, int64(c.ID))
+		return saveIdempotencyKey(ctx, tx, author, d, int64(c.ID))
 	})
 	return c, err
 }
 
-// madeEarlier returns what author made with the same idempotency key, nil if nothing.
-func madeEarlier(ctx context.Context, tx *store.Tx, author *store.Account, d Draft) (*Composed, error) {
+// idempotentResult returns what author made with the same idempotency key, nil if nothing.
+func idempotentResult(ctx context.Context, tx *store.Tx, author *store.Account, d Draft) (*Composed, error) {
 	key := idempotencyKey(d)
 	if key == "" {
 		return nil, nil
 	}
 	if st, err := tx.IdempotentStatus(ctx, author.ID, key); st != nil || err != nil {
-		return &Composed{Status: st, Earlier: true}, err
+		return &Composed{Status: st, Existing: true}, err
 	}
 	scheduled, err := tx.IdempotentScheduled(ctx, author.ID, key)
 	if scheduled == nil || err != nil {
 		return nil, err
 	}
-	return &Composed{Scheduled: scheduled, Earlier: true}, nil
+	return &Composed{Scheduled: scheduled, Existing: true}, nil
 }
 
-// remember notes what was made of a draft.
-func remember(ctx context.Context, tx *store.Tx, author *store.Account, d Draft, made int64) error {
+// saveIdempotencyKey notes what was made of a draft.
+func saveIdempotencyKey(ctx context.Context, tx *store.Tx, author *store.Account, d Draft, made int64) error {
 	key := idempotencyKey(d)
 	if key == "" {
 		return nil
 	}
-	return tx.RememberIdempotent(ctx, author.ID, key, made)
+	return tx.SaveIdempotencyKey(ctx, author.ID, key, made)
 }
 
 // idempotencyKey returns what stands for a client's key.
@@ -96,25 +96,25 @@ func idempotencyKey(d Draft) string {
 	if d.IdempotencyKey == "" {
 		return ""
 	}
-	return hash(shortKey(d.IdempotencyKey))
+	return hashKey(storableKey(d.IdempotencyKey))
 }
 
-// shortKey returns a client's key, or what stands for it if it cannot be kept and shown. It is its own short key.
-func shortKey(key string) string {
+// storableKey returns a client's key, or what stands for it if it cannot be kept and shown. It is its own short key.
+func storableKey(key string) string {
 	if len(key) <= 255 && utf8.ValidString(key) {
 		return key
 	}
-	return hash(key)
+	return hashKey(key)
 }
 
-func hash(key string) string {
+func hashKey(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:])
 }
 
 // Preview returns the status that Publish would make of a draft, and stores nothing. It has no id and no addresses.
 func (s *Service) Preview(ctx context.Context, author *store.Account, d Draft) (*Composed, error) {
-	w, err := s.read(d.Text, d.SpoilerText, d.ContentType)
+	w, err := s.parseText(d.Text, d.SpoilerText, d.ContentType)
 	if err != nil {
 		return nil, err
 	}
@@ -122,16 +122,16 @@ func (s *Service) Preview(ctx context.Context, author *store.Account, d Draft) (
 	if err != nil {
 		return nil, err
 	}
-	if link := s.link(c); link != "" {
-		if c.Card, err = s.db.CardOf(ctx, link); c.Card != nil {
+	if link := s.cardLink(c); link != "" {
+		if c.Card, err = s.db.CardByURL(ctx, link); c.Card != nil {
 			c.CardID = &c.Card.ID
 		}
 	}
 	return c, err
 }
 
-// add stores a composed status with all that follows from it.
-func (s *Service) add(ctx context.Context, tx *store.Tx, author *store.Account, c *Composed) error {
+// addStatus stores a composed status with all that follows from it.
+func (s *Service) addStatus(ctx context.Context, tx *store.Tx, author *store.Account, c *Composed) error {
 	st := c.Status
 	st.ID = tx.NewStatusID()
 	st.URI = s.BaseURL + "/objects/" + st.ID.String()
@@ -145,32 +145,32 @@ func (s *Service) add(ctx context.Context, tx *store.Tx, author *store.Account, 
 	if err := tx.AddStatus(ctx, st); err != nil {
 		return err
 	}
-	if err := addParts(ctx, tx, c); err != nil {
+	if err := addStatusRows(ctx, tx, c); err != nil {
 		return err
 	}
-	index(tx, c)
+	indexStatus(tx, c)
 	if err := tx.FanOut(ctx, st, nil); err != nil {
 		return err
 	}
-	if err := s.tellOf(ctx, tx, c); err != nil {
+	if err := s.notifyNewStatus(ctx, tx, c); err != nil {
 		return err
 	}
 	if st.ExpiresAt != nil {
-		if err := expireLater(ctx, tx, st); err != nil {
+		if err := enqueueExpiry(ctx, tx, st); err != nil {
 			return err
 		}
 	}
 	tx.Emit(store.StatusPosted{Status: st})
 	if st.Visibility.Federated() {
-		if err := tx.Tell(ctx, store.Deed{Verb: store.Posted, ActorID: st.AccountID, StatusID: st.ID}); err != nil {
+		if err := tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.StatusCreated, ActorID: st.AccountID, StatusID: st.ID}); err != nil {
 			return err
 		}
 	}
-	return converse(ctx, tx, st, c.Recipients, nil)
+	return addToConversations(ctx, tx, st, c.Recipients, nil)
 }
 
-// addParts stores the rows that belong to a status.
-func addParts(ctx context.Context, tx *store.Tx, c *Composed) error {
+// addStatusRows stores the rows that belong to a status.
+func addStatusRows(ctx context.Context, tx *store.Tx, c *Composed) error {
 	st := c.Status
 	for i := range c.Recipients {
 		c.Recipients[i].StatusID = st.ID
@@ -192,14 +192,14 @@ func addParts(ctx context.Context, tx *store.Tx, c *Composed) error {
 		}
 	}
 	if len(c.Media) > 0 {
-		return tx.Attach(ctx, st.ID, c.Media)
+		return tx.AttachMedia(ctx, st.ID, c.Media)
 	}
 	return nil
 }
 
-// tellOf notifies the mentioned, and of what is no reply also those who want to be told of each post of the author
+// notifyNewStatus notifies the mentioned, and of what is no reply also those who want to be told of each post of the author
 // (extension API 21.5).
-func (s *Service) tellOf(ctx context.Context, tx *store.Tx, c *Composed) error {
+func (s *Service) notifyNewStatus(ctx context.Context, tx *store.Tx, c *Composed) error {
 	st := c.Status
 	for _, r := range c.Recipients {
 		if !r.Mentioned {
@@ -226,7 +226,7 @@ func (s *Service) tellOf(ctx context.Context, tx *store.Tx, c *Composed) error {
 	return nil
 }
 
-func ignoreMissing(err error) error {
+func ignoreNotFound(err error) error {
 	if errs.IsNotFound(err) {
 		return nil
 	}

@@ -27,7 +27,7 @@ func (s *Service) ReceiveQuoteRequest(ctx context.Context, requester *store.Acco
 		if err != nil || !st.Local() {
 			return err
 		}
-		may, err := mayBeQuoted(ctx, tx, requester, st)
+		may, err := allowsQuote(ctx, tx, requester, st)
 		if err != nil {
 			return err
 		}
@@ -46,21 +46,21 @@ func (s *Service) ReceiveQuoteRequest(ctx context.Context, requester *store.Acco
 			}
 		}
 		if !may || a == nil || a.AccountID != requester.ID {
-			return tx.Tell(ctx, store.Deed{
-				Verb: store.RejectedQuote, ActorID: st.AccountID, TargetID: requester.ID, StatusID: st.ID, URI: q.URI, Object: q.QuoteURI,
+			return tx.AddToOutbox(ctx, store.OutboxEntry{
+				Type: store.QuoteRejected, ActorID: st.AccountID, TargetID: requester.ID, StatusID: st.ID, URI: q.URI, Object: q.QuoteURI,
 			})
 		}
-		return tx.Tell(ctx, store.Deed{Verb: store.AcceptedQuote, ActorID: st.AccountID, TargetID: requester.ID, RowID: int64(a.ID)})
+		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.QuoteAccepted, ActorID: st.AccountID, TargetID: requester.ID, RowID: int64(a.ID)})
 	})
 }
 
-func mayBeQuoted(ctx context.Context, tx *store.Tx, requester *store.Account, st *store.Status) (bool, error) {
+func allowsQuote(ctx context.Context, tx *store.Tx, requester *store.Account, st *store.Status) (bool, error) {
 	if st.Visibility != store.Public && st.Visibility != store.Unlisted {
 		return false, nil
 	}
 	blocked, err := tx.BlockBetween(ctx, st.AccountID, requester.ID)
 	if err == nil && !blocked {
-		blocked, err = blocksDomainOf(ctx, tx, st.AccountID, requester)
+		blocked, err = blocksDomainOfUnfollowed(ctx, tx, st.AccountID, requester)
 	}
 	return !blocked, err
 }
@@ -89,7 +89,7 @@ func revokeQuotes(ctx context.Context, tx *store.Tx, actor, account *store.Accou
 		if err := tx.RemoveQuoteAuthorization(ctx, a.ID); err != nil {
 			return err
 		}
-		if err := tx.Tell(ctx, store.Deed{Verb: store.RevokedQuote, ActorID: actor.ID, TargetID: account.ID, RowID: int64(a.ID)}); err != nil {
+		if err := tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.QuoteRevoked, ActorID: actor.ID, TargetID: account.ID, RowID: int64(a.ID)}); err != nil {
 			return err
 		}
 	}

@@ -8,16 +8,16 @@ import (
 	"svc/store"
 )
 
-// ReceivedBoost is a boost by somebody elsewhere.
-type ReceivedBoost struct {
+// IncomingReblog is a boost by somebody elsewhere.
+type IncomingReblog struct {
 	URI        string
 	Visibility store.Visibility
 	Published  time.Time
 }
 
-// ReceiveBoost takes in that somebody elsewhere boosts a status. Of what is not for everybody only its author makes boosts that count,
+// ReceiveReblog takes in that somebody elsewhere boosts a status. Of what is not for everybody only its author makes boosts that count,
 // and they are for the same people. Whoever has boosted it already has not done so again.
-func (s *Service) ReceiveBoost(ctx context.Context, actor *store.Account, id store.StatusID, b ReceivedBoost) (*store.Status, error) {
+func (s *Service) ReceiveReblog(ctx context.Context, actor *store.Account, id store.StatusID, b IncomingReblog) (*store.Status, error) {
 	var boost *store.Status
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		original, err := tx.Status(ctx, id)
@@ -34,10 +34,10 @@ func (s *Service) ReceiveBoost(ctx context.Context, actor *store.Account, id sto
 		case original.Visibility == store.Private:
 			b.Visibility = store.Private
 		}
-		if err := welcome(ctx, tx, actor, original); err != nil {
+		if err := checkNotBlocked(ctx, tx, actor, original); err != nil {
 			return err
 		}
-		known, made, err := tx.TraceBoost(ctx, b.URI, actor, original.ID)
+		known, made, err := tx.ReblogURIState(ctx, b.URI, actor, original.ID)
 		switch {
 		case err != nil:
 			return err
@@ -52,13 +52,13 @@ func (s *Service) ReceiveBoost(ctx context.Context, actor *store.Account, id sto
 			URI: b.URI, CreatedAt: store.At(b.Published),
 		}
 		boost.ConversationID = store.ConversationID(boost.ID) // it is no post of the original's thread
-		return s.addBoost(ctx, tx, boost, original)
+		return s.addReblog(ctx, tx, boost, original)
 	})
 	return boost, err
 }
 
-// addBoost stores a boost from elsewhere with all that follows from it.
-func (s *Service) addBoost(ctx context.Context, tx *store.Tx, boost, original *store.Status) error {
+// addReblog stores a boost from elsewhere with all that follows from it.
+func (s *Service) addReblog(ctx context.Context, tx *store.Tx, boost, original *store.Status) error {
 	if err := tx.AddStatus(ctx, boost); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *Service) addBoost(ctx context.Context, tx *store.Tx, boost, original *s
 }
 
 // ReceiveDelete removes a post or a boost by actor, who lives elsewhere, or takes back that others may quote a post of theirs. Whoever
-// deletes what is not here is remembered. What is somebody else's is ErrNotTheirs.
+// deletes what is not here is remembered. What is somebody else's is ErrNotOwner.
 func (s *Service) ReceiveDelete(ctx context.Context, actor *store.Account, uri string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		st, err := tx.StatusByURI(ctx, uri)
@@ -84,24 +84,24 @@ func (s *Service) ReceiveDelete(ctx context.Context, actor *store.Account, uri s
 		case err != nil:
 			return err
 		case st == nil:
-			if err := tx.HearDeletion(ctx, uri, actor.URI); err != nil {
+			if err := tx.MarkDeletionSeen(ctx, uri, actor.URI); err != nil {
 				return err
 			}
-			return revokeReceived(ctx, tx, actor, uri)
+			return revokeReceivedQuotes(ctx, tx, actor, uri)
 		case st.AccountID != actor.ID:
-			return ErrNotTheirs
+			return ErrNotOwner
 		}
-		return remove(ctx, tx, st)
+		return removeStatus(ctx, tx, st)
 	})
 }
 
-// Vanished removes a post from elsewhere that its server does not have any more.
-func (s *Service) Vanished(ctx context.Context, id store.StatusID) error {
+// RemoveRemoteStatus removes a post from elsewhere that its server does not have any more.
+func (s *Service) RemoveRemoteStatus(ctx context.Context, id store.StatusID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		st, err := tx.Status(ctx, id)
 		if err != nil || st.Local() {
-			return ignoreMissing(err)
+			return ignoreNotFound(err)
 		}
-		return remove(ctx, tx, st)
+		return removeStatus(ctx, tx, st)
 	})
 }

@@ -8,15 +8,15 @@ import (
 
 // Posts from elsewhere that quote others. Whether their authors allow that is not asked; that they do not any more is heeded.
 
-// quotedByReceived returns what a post from elsewhere quotes, nil if that is gone, or must not be quoted. authorization is what
+// incomingQuoted returns what a post from elsewhere quotes, nil if that is gone, or must not be quoted. authorization is what
 // allows it, as the post says.
-func quotedByReceived(ctx context.Context, tx *store.Tx, st *store.Status, id store.StatusID, authorization string) (*store.Status, error) {
+func incomingQuoted(ctx context.Context, tx *store.Tx, st *store.Status, id store.StatusID, authorization string) (*store.Status, error) {
 	if id == 0 {
 		return nil, nil
 	}
 	quoted, err := tx.Status(ctx, id)
 	if err != nil {
-		return nil, ignoreMissing(err)
+		return nil, ignoreNotFound(err)
 	}
 	if may, err := mayQuote(ctx, tx, st, quoted, authorization); !may || err != nil {
 		return nil, err
@@ -36,28 +36,28 @@ func mayQuote(ctx context.Context, tx *store.Tx, st, quoted *store.Status, autho
 	if err != nil {
 		return false, err
 	}
-	trace, err := tx.Trace(ctx, authorization, author.URI)
+	trace, err := tx.StatusURIState(ctx, authorization, author.URI)
 	return !trace.Deleted, err
 }
 
-// receiveAuthorization notes by what a post is allowed to quote another: that is made after the post, as a rule (FEP-044f). One that was
+// setQuoteAuthorization notes by what a post is allowed to quote another: that is made after the post, as a rule (FEP-044f). One that was
 // taken back meanwhile allows nothing.
-func receiveAuthorization(ctx context.Context, tx *store.Tx, st *store.Status, authorization string) error {
+func setQuoteAuthorization(ctx context.Context, tx *store.Tx, st *store.Status, authorization string) error {
 	if authorization == "" {
 		return nil
 	}
-	o, err := tx.Origin(ctx, st.ID)
+	o, err := tx.RemoteStatus(ctx, st.ID)
 	if err != nil || o != nil && o.Authorization == authorization {
 		return err
 	}
 	if o == nil {
-		o = &store.Origin{StatusID: st.ID}
+		o = &store.RemoteStatus{StatusID: st.ID}
 	}
 	o.Authorization = authorization
-	if err := tx.SaveOrigin(ctx, o); err != nil {
+	if err := tx.SaveRemoteStatus(ctx, o); err != nil {
 		return err
 	}
-	quoted, err := quotedIn(ctx, tx, st)
+	quoted, err := quotedStatus(ctx, tx, st)
 	if quoted == nil || err != nil {
 		return err
 	}
@@ -67,9 +67,9 @@ func receiveAuthorization(ctx context.Context, tx *store.Tx, st *store.Status, a
 	return unquote(ctx, tx, st)
 }
 
-// revokeReceived takes off what posts quote of author's by an authorization that author has deleted.
-func revokeReceived(ctx context.Context, tx *store.Tx, author *store.Account, authorization string) error {
-	quotes, err := tx.QuotesBy(ctx, authorization, waitingMost)
+// revokeReceivedQuotes takes off what posts quote of author's by an authorization that author has deleted.
+func revokeReceivedQuotes(ctx context.Context, tx *store.Tx, author *store.Account, authorization string) error {
+	quotes, err := tx.AuthorizedQuotes(ctx, authorization, maxWaitingStatuses)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func revokeReceived(ctx context.Context, tx *store.Tx, author *store.Account, au
 		if err != nil {
 			return err
 		}
-		quoted, err := quotedIn(ctx, tx, st)
+		quoted, err := quotedStatus(ctx, tx, st)
 		if err != nil {
 			return err
 		}

@@ -14,23 +14,23 @@ import (
 
 // The bounds of scheduled statuses are those of the extension API 17.1.
 const (
-	soonest      = 5 * time.Minute // what is not further ahead is posted at once
-	mostADay     = 25              // that are due on one day, of UTC
-	mostInAll    = 300
-	scheduledDay = 24 * time.Hour
+	minScheduleDelay   = 5 * time.Minute // what is not further ahead is posted at once
+	maxScheduledPerDay = 25              // that are due on one day, of UTC
+	maxScheduled       = 300
+	scheduledDay       = 24 * time.Hour
 )
 
 // schedule keeps a draft, which has been composed and so could be published, for later. It is kept as the author sees it now: if
 // their defaults change, it stays the same. What is left out of a status is not kept, so that it is bounded like one.
 func (s *Service) schedule(ctx context.Context, tx *store.Tx, author *store.Account, d Draft, c *Composed) error {
 	at := store.At(d.ScheduledAt)
-	if err := hasRoom(ctx, tx, author.ID, at, 0); err != nil {
+	if err := checkScheduleLimits(ctx, tx, author.ID, at, 0); err != nil {
 		return err
 	}
-	d.IdempotencyKey = shortKey(d.IdempotencyKey)
+	d.IdempotencyKey = storableKey(d.IdempotencyKey)
 	d.Text, d.SpoilerText, d.ContentType = c.Text, c.SpoilerText, c.ContentType
 	d.Visibility, d.Sensitive, d.Language = &c.Visibility, &c.Sensitive, c.Language
-	d.To = shortHandles(d.To)
+	d.To = normalizeHandles(d.To)
 	d.MediaIDs = nil
 	for _, m := range c.Media {
 		d.MediaIDs = append(d.MediaIDs, m.ID)
@@ -48,14 +48,14 @@ func (s *Service) schedule(ctx context.Context, tx *store.Tx, author *store.Acco
 	if err := tx.AddScheduledStatus(ctx, c.Scheduled, c.Media); err != nil {
 		return err
 	}
-	if err := publishLater(ctx, tx, c.Scheduled); err != nil {
+	if err := enqueuePublish(ctx, tx, c.Scheduled); err != nil {
 		return err
 	}
-	return remember(ctx, tx, author, d, int64(c.Scheduled.ID))
+	return saveIdempotencyKey(ctx, tx, author, d, int64(c.Scheduled.ID))
 }
 
-// shortHandles returns what named would make of handles, as text; nil for nil.
-func shortHandles(handles []string) []string {
+// normalizeHandles returns what named would make of handles, as text; nil for nil.
+func normalizeHandles(handles []string) []string {
 	short := handles[:0:0]
 	for _, h := range handles[:min(len(handles), text.MaxMentions)] {
 		if nick, domain, ok := text.SplitHandle(h); ok {
@@ -68,16 +68,16 @@ func shortHandles(handles []string) []string {
 	return short
 }
 
-// hasRoom tells whether somebody may have another scheduled status at a time, besides those there are but one.
-func hasRoom(ctx context.Context, tx *store.Tx, owner store.AccountID, at store.Time, but store.ScheduledID) error {
+// checkScheduleLimits tells whether somebody may have another scheduled status at a time, besides those there are but one.
+func checkScheduleLimits(ctx context.Context, tx *store.Tx, owner store.AccountID, at store.Time, but store.ScheduledID) error {
 	day := at.Time().Truncate(scheduledDay)
 	due, all, err := tx.CountScheduled(ctx, owner, store.At(day), store.At(day.Add(scheduledDay)), but)
 	switch {
 	case err != nil:
 		return err
-	case due >= mostADay:
+	case due >= maxScheduledPerDay:
 		return errs.Invalid("daily limit exceeded")
-	case all >= mostInAll:
+	case all >= maxScheduled:
 		return errs.Invalid("total limit exceeded")
 	}
 	return nil
@@ -100,17 +100,17 @@ func (s *Service) Reschedule(ctx context.Context, owner *store.Account, id store
 		if row, err = tx.OwnScheduledStatus(ctx, owner.ID, id); err != nil {
 			return err
 		}
-		if at.Sub(s.db.Now()) < soonest {
+		if at.Sub(s.db.Now()) < minScheduleDelay {
 			return errs.Invalid("must be at least 5 minutes from now")
 		}
 		row.ScheduledAt = store.At(at)
-		if err := hasRoom(ctx, tx, owner.ID, row.ScheduledAt, row.ID); err != nil {
+		if err := checkScheduleLimits(ctx, tx, owner.ID, row.ScheduledAt, row.ID); err != nil {
 			return err
 		}
 		if err := tx.Reschedule(ctx, row); err != nil {
 			return err
 		}
-		return publishLater(ctx, tx, row)
+		return enqueuePublish(ctx, tx, row)
 	})
 	return row, err
 }
@@ -134,18 +134,18 @@ func (s *Service) CancelScheduled(ctx context.Context, owner *store.Account, id 
 func (s *Service) publishScheduled(ctx context.Context, w store.PublishScheduled) error {
 	row, err := s.db.ScheduledStatus(ctx, w.ScheduledID)
 	if err != nil {
-		return ignoreMissing(err)
+		return ignoreNotFound(err)
 	}
 	d, err := ScheduledDraft(row)
 	if err != nil {
 		return err
 	}
-	wording, err := s.read(d.Text, d.SpoilerText, d.ContentType)
+	wording, err := s.parseText(d.Text, d.SpoilerText, d.ContentType)
 	if err == nil {
 		err = s.inspect(ctx, row.AccountID, d.MediaIDs)
 	}
 	if err == nil {
-		err = s.db.Update(ctx, func(tx *store.Tx) error { return s.publishNow(ctx, tx, row.ID, d, wording) })
+		err = s.db.Update(ctx, func(tx *store.Tx) error { return s.publishDue(ctx, tx, row.ID, d, wording) })
 	}
 	if refused := new(errs.Error); errors.As(err, &refused) && refused.Status < 500 {
 		s.log.Warn("a scheduled status could not be published and stays in its author's list", "id", row.ID, "account", row.AccountID, "err", refused)
@@ -154,11 +154,11 @@ func (s *Service) publishScheduled(ctx context.Context, w store.PublishScheduled
 	return err
 }
 
-// publishNow makes a scheduled status, if it is still there and due, a status.
-func (s *Service) publishNow(ctx context.Context, tx *store.Tx, id store.ScheduledID, d Draft, w *wording) error {
+// publishDue makes a scheduled status, if it is still there and due, a status.
+func (s *Service) publishDue(ctx context.Context, tx *store.Tx, id store.ScheduledID, d Draft, w *statusText) error {
 	row, err := tx.ScheduledStatus(ctx, id)
 	if err != nil {
-		return ignoreMissing(err)
+		return ignoreNotFound(err)
 	}
 	if row.ScheduledAt.Time().After(s.db.Now()) {
 		return nil
@@ -167,7 +167,7 @@ func (s *Service) publishNow(ctx context.Context, tx *store.Tx, id store.Schedul
 	if err != nil {
 		return err
 	}
-	if author.Withheld {
+	if author.Unavailable {
 		return errs.Forbidden("The account is not in service")
 	}
 	if err := tx.RemoveScheduledStatus(ctx, row.ID); err != nil { // which sets the attachments free
@@ -178,15 +178,15 @@ func (s *Service) publishNow(ctx context.Context, tx *store.Tx, id store.Schedul
 	if err != nil {
 		return err
 	}
-	if err := s.add(ctx, tx, author, c); err != nil {
+	if err := s.addStatus(ctx, tx, author, c); err != nil {
 		return err
 	}
-	return tx.MoveIdempotent(ctx, author.ID, int64(row.ID), int64(c.ID), idempotencyKey(d))
+	return tx.MoveIdempotencyKey(ctx, author.ID, int64(row.ID), int64(c.ID), idempotencyKey(d))
 }
 
-// publishLater has a scheduled status published when its time comes.
-func publishLater(ctx context.Context, tx *store.Tx, row *store.ScheduledStatus) error {
-	return tx.EnqueueOnce(ctx, row.ScheduledAt.Time(), publishKey(row.ID), store.PublishScheduled{ScheduledID: row.ID})
+// enqueuePublish has a scheduled status published when its time comes.
+func enqueuePublish(ctx context.Context, tx *store.Tx, row *store.ScheduledStatus) error {
+	return tx.EnqueueUnique(ctx, row.ScheduledAt.Time(), publishKey(row.ID), store.PublishScheduled{ScheduledID: row.ID})
 }
 
 func publishKey(id store.ScheduledID) string { return "publish:" + id.String() }

@@ -13,18 +13,18 @@ import (
 
 // Registration is an account that somebody wants to have here.
 type Registration struct {
-	Nickname  string
-	Email     string // may be empty, unless it has to be confirmed
-	Password  string
-	Name      string // shown; empty: the nickname
-	Bio       string // plain text
-	Reason    string // for those who approve it
-	Locale    string // language of the person
-	Admin     bool
-	Moderator bool
-	Confirmed bool // the address needs no confirmation
-	Approved  bool // the account needs no approval
-	First     bool // only if nobody administers the server yet
+	Nickname   string
+	Email      string // may be empty, unless it has to be confirmed
+	Password   string
+	Name       string // shown; empty: the nickname
+	Bio        string // plain text
+	Reason     string // for those who approve it
+	Locale     string // language of the person
+	Admin      bool
+	Moderator  bool
+	Confirmed  bool // the address needs no confirmation
+	Approved   bool // the account needs no approval
+	FirstAdmin bool // only if nobody administers the server yet
 }
 
 // ErrHasAdmin is what a First registration gets once somebody administers the server.
@@ -86,16 +86,16 @@ func (s *Service) SignUp(ctx context.Context, g Registration) (*store.Account, *
 	return account, user, nil
 }
 
-// names is where it is looked up whether a name is taken.
-type names interface {
+// signupReader is where it is looked up whether a name is taken.
+type signupReader interface {
 	HasAdmin(context.Context) (bool, error)
 	AccountByName(ctx context.Context, nickname, domain string) (*store.Account, error)
 	UserByEmail(ctx context.Context, email string) (*store.User, error)
 }
 
 // checkRegistration finds all that is wrong (extension API 6.2).
-func (s *Service) checkRegistration(ctx context.Context, r names, g *Registration) error {
-	if g.First {
+func (s *Service) checkRegistration(ctx context.Context, r signupReader, g *Registration) error {
+	if g.FirstAdmin {
 		if has, err := r.HasAdmin(ctx); err != nil || has {
 			if err == nil {
 				err = ErrHasAdmin
@@ -122,7 +122,7 @@ func (s *Service) checkRegistration(ctx context.Context, r names, g *Registratio
 	}{
 		{"name", g.Name, s.MaxName},
 		{"bio", g.Bio, s.MaxBio},
-		{"registration_reason", g.Reason, s.MaxReason},
+		{"registration_reason", g.Reason, s.MaxRegistrationReason},
 	} {
 		if text.Length(f.text, "") > f.most {
 			faults.Add(f.name, "ERR_TOO_LONG", "should be at most %d character(s)", f.most)
@@ -134,7 +134,7 @@ func (s *Service) checkRegistration(ctx context.Context, r names, g *Registratio
 	return nil
 }
 
-func (s *Service) checkNickname(ctx context.Context, r names, nick string, faults *FieldErrors) error {
+func (s *Service) checkNickname(ctx context.Context, r signupReader, nick string, faults *FieldErrors) error {
 	var shadowed store.AccountID
 	shadowed.UnmarshalText([]byte(nick)) // a nickname may stand in place of an id, so it must not look like one
 	switch {
@@ -151,12 +151,12 @@ func (s *Service) checkNickname(ctx context.Context, r names, nick string, fault
 		if err == nil {
 			faults.Add("nickname", "ERR_TAKEN", "has already been taken")
 		}
-		return ignoreMissing(err)
+		return ignoreNotFound(err)
 	}
 	return nil
 }
 
-func checkEmail(ctx context.Context, r names, g *Registration, faults *FieldErrors) error {
+func checkEmail(ctx context.Context, r signupReader, g *Registration, faults *FieldErrors) error {
 	switch {
 	case g.Email == "":
 		if !g.Confirmed {
@@ -169,7 +169,7 @@ func checkEmail(ctx context.Context, r names, g *Registration, faults *FieldErro
 		if err == nil {
 			faults.Add("email", "ERR_TAKEN", "has already been taken")
 		}
-		return ignoreMissing(err)
+		return ignoreNotFound(err)
 	}
 	return nil
 }
@@ -177,7 +177,7 @@ func checkEmail(ctx context.Context, r names, g *Registration, faults *FieldErro
 // newAccount makes the public side of a new account. Its URI does not contain the nickname.
 func (s *Service) newAccount(ctx context.Context, tx *store.Tx, g *Registration) (*store.Account, error) {
 	bio := text.ParseBio(g.Bio)
-	mentioned, _, err := s.mentioned(ctx, tx, bio)
+	mentioned, _, err := s.resolveHandles(ctx, tx, bio)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (s *Service) newAccount(ctx context.Context, tx *store.Tx, g *Registration)
 		Note:                bio.Render(s.BaseURL, mentioned).HTML,
 		HideFavorites:       true,
 		AcceptsChatMessages: &chats,
-		Withheld:            !g.Confirmed || !g.Approved,
+		Unavailable:         !g.Confirmed || !g.Approved,
 	}
 	if a.DisplayName == "" {
 		a.DisplayName = g.Nickname

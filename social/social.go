@@ -17,38 +17,38 @@ import (
 
 // Config are the settings that this package goes by. Lengths are in characters as people count them.
 type Config struct {
-	BaseURL          string // https://example.org
-	Domain           string // the part of handles after the @
-	MaxStatus        int
-	MinExpiry        time.Duration // an expiring status lives longer than this
-	MaxPins          int
-	MaxChatMessage   int
-	MaxMedia         int   // attachments of a status; 0: no limit
-	MaxDescription   int   // of an attachment
-	MaxUpload        int64 // bytes of an attachment
-	ContentTypes     []string
-	MaxPollOptions   int
-	MaxPollOption    int // of an option's text
-	MinPollTime      time.Duration
-	MaxPollTime      time.Duration
-	MaxName          int
-	MaxBio           int
-	MaxFields        int
-	MaxFieldName     int
-	MaxFieldValue    int
-	BackfillOnFollow int // posts of a newly followed account that are put into the follower's home
+	BaseURL             string // https://example.org
+	Domain              string // the part of handles after the @
+	MaxStatus           int
+	MinExpiry           time.Duration // an expiring status lives longer than this
+	MaxPins             int
+	MaxChatMessage      int
+	MaxMedia            int   // attachments of a status; 0: no limit
+	MaxDescription      int   // of an attachment
+	MaxUpload           int64 // bytes of an attachment
+	ContentTypes        []string
+	MaxPollOptions      int
+	MaxPollOptionLength int // of an option's text
+	MinPollDuration     time.Duration
+	MaxPollDuration     time.Duration
+	MaxName             int
+	MaxBio              int
+	MaxFields           int
+	MaxFieldName        int
+	MaxFieldValue       int
+	BackfillOnFollow    int // posts of a newly followed account that are put into the follower's home
 
-	ReservedNicknames []string // nobody can have them
-	ExtendedNicknames bool     // nicknames may have _ and -
-	MaxReason         int
-	ResetLifetime     time.Duration    // of links to set a new password
-	Passwords         *password.Hasher // nil: one of the standard cost
+	ReservedNicknames     []string // nobody can have them
+	ExtendedNicknames     bool     // nicknames may have _ and -
+	MaxRegistrationReason int
+	ResetLifetime         time.Duration    // of links to set a new password
+	Passwords             *password.Hasher // nil: one of the standard cost
 
 	SendListens bool // followers elsewhere hear what people listen to
 
-	Cards     bool          // show previews of the pages that posts link to
-	NoCardsOf []string      // hosts that are not asked for any
-	Fetch     *fetch.Client // by which others are asked; nil: nobody is
+	CardsEnabled     bool          // show previews of the pages that posts link to
+	CardIgnoredHosts []string      // hosts that are not asked for any
+	Fetch            *fetch.Client // by which others are asked; nil: nobody is
 
 	Reviews
 }
@@ -56,19 +56,19 @@ type Config struct {
 // Service has all that people can do.
 type Service struct {
 	Config
-	db    *store.DB
-	files *media.Files
-	log   *slog.Logger
-	looks chan struct{} // taken by those who look at pages for cards
-	crowd *crowd
+	db           *store.DB
+	files        *media.Files
+	log          *slog.Logger
+	cardSlots    chan struct{} // taken by those who look at pages for cards
+	mentionLimit *mentionLimit
 }
 
 // New makes a service.
 func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service {
 	if c.Passwords == nil {
-		c.Passwords = password.New(password.Standard)
+		c.Passwords = password.New(password.DefaultCost)
 	}
-	return &Service{Config: c, db: db, files: files, log: log, looks: make(chan struct{}, cardsAtOnce), crowd: newCrowd()}
+	return &Service{Config: c, db: db, files: files, log: log, cardSlots: make(chan struct{}, maxCardFetches), mentionLimit: newMentionLimit()}
 }
 
 // Register tells the worker which jobs this package does.
@@ -78,10 +78,10 @@ func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.publishScheduled)
 	store.Handle(w, s.expireThreadMute)
 	store.Handle(w, s.expireMute)
-	store.Handle(w, s.leaveDomain)
+	store.Handle(w, s.endDomainFollows)
 	store.Handle(w, s.moveFollowers)
-	store.HandleEvery(w, sweepEvery, s.sweepMedia)
+	store.HandleRecurring(w, sweepInterval, s.sweepMedia)
 	store.Handle(w, s.purgeAccount)
 	store.Handle(w, s.fetchCard)
-	store.HandleEvery(w, sweepEvery, s.sweepCards)
+	store.HandleRecurring(w, sweepInterval, s.removeUnusedCards)
 }

@@ -22,9 +22,9 @@ type AccountSearch struct {
 
 // Bounds of a search: whoever wants more has to say more precisely what.
 const (
-	maxSearchDepth = 1000 // accounts that can be paged through
-	maxSearchWords = 10
-	maxSearchWord  = 64 // bytes
+	maxSearchDepth     = 1000 // accounts that can be paged through
+	maxSearchWords     = 10
+	maxSearchWordBytes = 64 // bytes
 )
 
 // SearchAccounts returns the accounts that a text names, by handle or address, or that have words beginning with all of its words in
@@ -49,9 +49,9 @@ func (r reader) SearchAccounts(ctx context.Context, q AccountSearch) ([]AccountI
 		_, err := add(ids[AccountID](ctx, r, "account of an address", q.choose(addressFollowed, addressLocal, addressAll), q.Viewer, q.Text))
 		return found[min(q.Offset, len(found)):], err
 	}
-	enough, err := add(r.accountsNamed(ctx, q))
+	enough, err := add(r.accountsByHandle(ctx, q))
 	if match := matchPrefixes(q.Text); match != "" && !enough && err == nil {
-		end, busy := r.db.search.begin(ctx, q.Viewer)
+		end, busy := r.db.searchLimiter.acquire(ctx, q.Viewer)
 		if busy != nil {
 			return nil, busy
 		}
@@ -72,15 +72,15 @@ func (r reader) SearchAccounts(ctx context.Context, q AccountSearch) ([]AccountI
 // Who is found, as conditions on the account a. ?1 is the viewer.
 const (
 	followedByViewer = `EXISTS (SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = a.id AND x.pending = 0)`
-	livesHere        = `EXISTS (SELECT 1 FROM accounts x INDEXED BY accounts_local WHERE x.domain = '' AND x.id = a.id)`
+	isLocalAccount   = `EXISTS (SELECT 1 FROM accounts x INDEXED BY accounts_local WHERE x.domain = '' AND x.id = a.id)`
 )
 
 // Who blocks the viewer is not found; whom the viewer blocks only by their whole name, so that the block can be lifted.
 var (
-	nameable = `
-			AND ` + present("a.id") + `
+	searchableByName = `
+			AND ` + accountAvailable("a.id") + `
 			AND NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = a.id AND x.target_id = ?1)`
-	findable = nameable + `
+	searchableByWord = searchableByName + `
 			AND NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = ?1 AND x.target_id = a.id)`
 )
 
@@ -89,13 +89,13 @@ func searchStage(condition string) string {
 	return `
 		SELECT a.id
 		FROM (SELECT rowid AS id FROM accounts_fts WHERE accounts_fts MATCH ?2 ORDER BY rowid) a
-		WHERE ` + condition + findable + `
+		WHERE ` + condition + searchableByWord + `
 		LIMIT ?3`
 }
 
 var (
 	searchFollowed = searchStage(followedByViewer)
-	searchLocal    = searchStage(livesHere)
+	searchLocal    = searchStage(isLocalAccount)
 	searchAll      = searchStage(`1`)
 )
 
@@ -121,20 +121,20 @@ func (q *AccountSearch) stages() []string {
 	return []string{searchFollowed, searchLocal, searchAll}
 }
 
-// namedStage is a search for those of a nickname, ?2, whose domain begins with what is asked for: from ?3 to below ?4.
-func namedStage(condition string) string {
+// handleStage is a search for those of a nickname, ?2, whose domain begins with what is asked for: from ?3 to below ?4.
+func handleStage(condition string) string {
 	return `
 		SELECT a.id
 		FROM accounts a
-		WHERE a.nickname_key = ?2 AND a.domain >= ?3 AND a.domain < ?4 AND ` + condition + nameable + `
+		WHERE a.nickname_key = ?2 AND a.domain >= ?3 AND a.domain < ?4 AND ` + condition + searchableByName + `
 		ORDER BY a.domain
 		LIMIT ?5`
 }
 
 var (
-	namedFollowed = namedStage(followedByViewer)
-	namedLocal    = namedStage(`a.domain = ''`)
-	namedAll      = namedStage(`1`)
+	handleFollowed = handleStage(followedByViewer)
+	handleLocal    = handleStage(`a.domain = ''`)
+	handleAll      = handleStage(`1`)
 )
 
 // addressStage is a search for the account of an ActivityPub id or a profile's address: ?2.
@@ -147,7 +147,7 @@ func addressStage(condition string) string {
 			SELECT id FROM accounts INDEXED BY accounts_url WHERE url = ?2
 		) j
 		CROSS JOIN accounts a ON a.id = j.id
-		WHERE ` + condition + nameable + `
+		WHERE ` + condition + searchableByName + `
 		LIMIT 1`
 }
 
@@ -157,14 +157,14 @@ var (
 	addressAll      = addressStage(`1`)
 )
 
-// accountsNamed returns the accounts that a handle, or the beginning of one after its nickname, means; those here first.
-func (r reader) accountsNamed(ctx context.Context, q AccountSearch) ([]AccountID, error) {
+// accountsByHandle returns the accounts that a handle, or the beginning of one after its nickname, means; those here first.
+func (r reader) accountsByHandle(ctx context.Context, q AccountSearch) ([]AccountID, error) {
 	nick, domain, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(q.Text), "@"), "@")
 	if nick == "" || len(nick)+len(domain) > 1000 {
 		return nil, nil
 	}
 	named := func(from, below string) ([]AccountID, error) {
-		query := q.choose(namedFollowed, namedLocal, namedAll)
+		query := q.choose(handleFollowed, handleLocal, handleAll)
 		return ids[AccountID](ctx, r, "accounts named", query, q.Viewer, text.FoldKey(nick), from, below, q.Offset+q.Limit)
 	}
 	var here []AccountID
@@ -189,7 +189,7 @@ func matchPrefixes(typed string) string {
 		if i == maxSearchWords {
 			break
 		}
-		if len(word) > maxSearchWord {
+		if len(word) > maxSearchWordBytes {
 			return "" // no name has such a word
 		}
 		b.WriteString(`"` + word + `"* `)

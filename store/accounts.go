@@ -45,7 +45,7 @@ type Account struct {
 	StatusesCount       int
 	LastStatusAt        *Time
 	CreatedAt           Time
-	Withheld            bool
+	Unavailable         bool
 	DeletedAt           *Time
 }
 
@@ -76,9 +76,9 @@ func (r reader) Account(ctx context.Context, id AccountID) (*Account, error) {
 	return a, err
 }
 
-// Withheld tells whether an account is withheld, and errs.ErrRecordNotFound if there is none. It is all that most need to know of it.
-func (r reader) Withheld(ctx context.Context, id AccountID) (bool, error) {
-	found, err := ids[int64](ctx, r, "withheld", `SELECT withheld FROM accounts WHERE id = ?`, id)
+// AccountUnavailable tells whether an account is withheld, and errs.ErrRecordNotFound if there is none. It is all that most need to know of it.
+func (r reader) AccountUnavailable(ctx context.Context, id AccountID) (bool, error) {
+	found, err := ids[int64](ctx, r, "withheld", `SELECT unavailable FROM accounts WHERE id = ?`, id)
 	if err != nil {
 		return false, err
 	}
@@ -117,20 +117,20 @@ func (r reader) AccountCounters(ctx context.Context, ids []AccountID) (map[Accou
 	return counters, scanCounters(rows, counters)
 }
 
-// countersNow ends an UPDATE of accounts for countAccount.
-const countersNow = `
+// returningCounters ends an UPDATE of accounts for updateCounters.
+const returningCounters = `
 			RETURNING id, followers_count, following_count, statuses_count, last_status_at`
 
-// countAccount runs an UPDATE of an account's counters, and marks the account as changed in nothing else.
-func (tx *Tx) countAccount(ctx context.Context, what, query string, args ...any) error {
+// updateCounters runs an UPDATE of an account's counters, and marks the account as changed in nothing else.
+func (tx *Tx) updateCounters(ctx context.Context, what, query string, args ...any) error {
 	rows, err := tx.q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	if tx.changed.counted == nil {
-		tx.changed.counted = make(map[AccountID]AccountCounters)
+	if tx.changed.counters == nil {
+		tx.changed.counters = make(map[AccountID]AccountCounters)
 	}
-	return scanCounters(rows, tx.changed.counted)
+	return scanCounters(rows, tx.changed.counters)
 }
 
 func scanCounters(rows *sql.Rows, counters map[AccountID]AccountCounters) error {
@@ -222,16 +222,16 @@ func (tx *Tx) AddAccount(ctx context.Context, a *Account) error {
 	_, err := tx.exec(ctx, "add account", `
 		INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, actor_type, display_name, note, fields, avatar, avatar_static,
 			header, header_static, background, locked, discoverable, hide_favorites, hide_followers, hide_follows, hide_followers_count,
-			hide_follows_count, accepts_chat_messages, birthday, show_birthday, also_known_as, moved_to_id, tags, emojis, created_at, withheld)
+			hide_follows_count, accepts_chat_messages, birthday, show_birthday, also_known_as, moved_to_id, tags, emojis, created_at, unavailable)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		a.ID, a.Nickname, a.NicknameKey, a.Domain, a.URI, a.URL, a.ActorType, a.DisplayName, a.Note, a.Fields, a.Avatar, a.AvatarStatic,
 		a.Header, a.HeaderStatic, a.Background, a.Locked, a.Discoverable, a.HideFavorites, a.HideFollowers, a.HideFollows, a.HideFollowersCount,
-		a.HideFollowsCount, a.AcceptsChatMessages, a.Birthday, a.ShowBirthday, a.AlsoKnownAs, a.MovedToID, a.Tags, a.Emojis, a.CreatedAt, a.Withheld)
+		a.HideFollowsCount, a.AcceptsChatMessages, a.Birthday, a.ShowBirthday, a.AlsoKnownAs, a.MovedToID, a.Tags, a.Emojis, a.CreatedAt, a.Unavailable)
 	if err != nil {
 		return err
 	}
-	if a.Withheld {
-		tx.touchAll()
+	if a.Unavailable {
+		tx.invalidateAll()
 	}
 	return tx.indexAccount(ctx, a)
 }
@@ -255,7 +255,7 @@ func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
 	if err != nil {
 		return err
 	}
-	tx.touchAccount(a.ID)
+	tx.invalidateAccount(a.ID)
 	return tx.indexAccount(ctx, a)
 }
 
@@ -269,21 +269,21 @@ func (tx *Tx) RenameAccount(ctx context.Context, a *Account) error {
 	if err != nil {
 		return err
 	}
-	tx.touchAccount(a.ID)
+	tx.invalidateAccount(a.ID)
 	if a.DeletedAt != nil {
 		return nil
 	}
 	return tx.indexAccount(ctx, a)
 }
 
-// ReviveAccount brings back an account elsewhere that was taken for deleted. What it had is gone.
-func (tx *Tx) ReviveAccount(ctx context.Context, id AccountID) error {
+// RestoreAccount brings back an account elsewhere that was taken for deleted. What it had is gone.
+func (tx *Tx) RestoreAccount(ctx context.Context, id AccountID) error {
 	_, err := tx.exec(ctx, "revive account", `
 		UPDATE accounts
-		SET withheld = 0, deleted_at = NULL, followers_count = 0, following_count = 0, statuses_count = 0, last_status_at = NULL
+		SET unavailable = 0, deleted_at = NULL, followers_count = 0, following_count = 0, statuses_count = 0, last_status_at = NULL
 		WHERE id = ?`, id)
-	tx.touchAccount(id)
-	tx.touchAll()
+	tx.invalidateAccount(id)
+	tx.invalidateAll()
 	return err
 }
 
@@ -302,7 +302,7 @@ func (tx *Tx) SetRemoteCounts(ctx context.Context, id AccountID, c RemoteCounts)
 			hide_followers = ?, hide_follows = ?, hide_followers_count = ?, hide_follows_count = ?
 		WHERE id = ? AND domain <> ''`,
 		c.Followers, c.Following, c.Statuses, c.HideFollowers, c.HideFollows, c.HideFollowers && c.Followers == nil, c.HideFollows && c.Following == nil, id)
-	tx.touchAccount(id)
+	tx.invalidateAccount(id)
 	return err
 }
 
@@ -314,11 +314,11 @@ func (tx *Tx) indexAccount(ctx context.Context, a *Account) error {
 	return err
 }
 
-// SetWithheld hides an account and all it posted from others, or shows it again.
-func (tx *Tx) SetWithheld(ctx context.Context, id AccountID, withheld bool) error {
-	_, err := tx.exec(ctx, "withhold account", `UPDATE accounts SET withheld = ? WHERE id = ?`, withheld, id)
-	tx.touchAccount(id)
-	tx.touchAll()
+// SetUnavailable hides an account and all it posted from others, or shows it again.
+func (tx *Tx) SetUnavailable(ctx context.Context, id AccountID, withheld bool) error {
+	_, err := tx.exec(ctx, "withhold account", `UPDATE accounts SET unavailable = ? WHERE id = ?`, withheld, id)
+	tx.invalidateAccount(id)
+	tx.invalidateAll()
 	return err
 }
 
@@ -343,7 +343,7 @@ func (r reader) CountDomains(ctx context.Context) (int, error) {
 	return *n, nil
 }
 
-// KnowsDomain tells whether any account of a server is known.
-func (r reader) KnowsDomain(ctx context.Context, domain string) (bool, error) {
+// IsKnownDomain tells whether any account of a server is known.
+func (r reader) IsKnownDomain(ctx context.Context, domain string) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM accounts INDEXED BY accounts_domain WHERE domain = ? AND domain <> ''`, domain)
 }

@@ -9,26 +9,26 @@ import (
 
 // Actor is what federation knows of an account elsewhere beside what is shown.
 type Actor struct {
-	AccountID   AccountID
-	Inbox       string
-	SharedInbox string // "": the server has none
-	Outbox      string
-	Followers   string // addresses of collections
-	Following   string
-	Featured    string
-	Indexable   bool
-	FetchedAt   Time
-	TriedAt     Time
-	Failures    int
-	MovedAt     *Time
-	MovedTo     string // where it says to have moved
-	Suspended   bool   // by its own server
-	ConfirmedAt Time   // when its handle was found to lead to it; 0: that could not be asked
-	CountedAt   Time   // when its collections were looked at
+	AccountID            AccountID
+	Inbox                string
+	SharedInbox          string // "": the server has none
+	Outbox               string
+	Followers            string // addresses of collections
+	Following            string
+	Featured             string
+	Indexable            bool
+	FetchedAt            Time
+	AttemptedAt          Time
+	Failures             int
+	MovedAt              *Time
+	MovedTo              string // where it says to have moved
+	Suspended            bool   // by its own server
+	HandleVerifiedAt     Time   // when its handle was found to lead to it; 0: that could not be asked
+	CollectionsFetchedAt Time   // when its collections were looked at
 }
 
-// DeliverTo returns where the account takes what many on its server get.
-func (a *Actor) DeliverTo() string {
+// DeliveryInbox returns where the account takes what many on its server get.
+func (a *Actor) DeliveryInbox() string {
 	if a.SharedInbox != "" {
 		return a.SharedInbox
 	}
@@ -61,15 +61,15 @@ func (r reader) Actors(ctx context.Context, ids []AccountID) ([]*Actor, error) {
 // SaveActor inserts or replaces what is known of an account elsewhere.
 func (tx *Tx) SaveActor(ctx context.Context, a *Actor) error {
 	_, err := tx.exec(ctx, "save actor", `
-		INSERT INTO actors (account_id, inbox, shared_inbox, outbox, followers, following, featured, indexable, fetched_at, tried_at, failures, moved_at,
-			moved_to, suspended, confirmed_at, counted_at)
+		INSERT INTO actors (account_id, inbox, shared_inbox, outbox, followers, following, featured, indexable, fetched_at, attempted_at, failures, moved_at,
+			moved_to, suspended, handle_verified_at, collections_fetched_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (account_id) DO UPDATE SET inbox = excluded.inbox, shared_inbox = excluded.shared_inbox, outbox = excluded.outbox,
 			followers = excluded.followers, following = excluded.following, featured = excluded.featured, indexable = excluded.indexable,
-			fetched_at = excluded.fetched_at, tried_at = excluded.tried_at, failures = excluded.failures, moved_at = excluded.moved_at,
-			moved_to = excluded.moved_to, suspended = excluded.suspended, confirmed_at = excluded.confirmed_at, counted_at = excluded.counted_at`,
-		a.AccountID, a.Inbox, a.SharedInbox, a.Outbox, a.Followers, a.Following, a.Featured, a.Indexable, a.FetchedAt, a.TriedAt, a.Failures, a.MovedAt,
-		a.MovedTo, a.Suspended, a.ConfirmedAt, a.CountedAt)
+			fetched_at = excluded.fetched_at, attempted_at = excluded.attempted_at, failures = excluded.failures, moved_at = excluded.moved_at,
+			moved_to = excluded.moved_to, suspended = excluded.suspended, handle_verified_at = excluded.handle_verified_at, collections_fetched_at = excluded.collections_fetched_at`,
+		a.AccountID, a.Inbox, a.SharedInbox, a.Outbox, a.Followers, a.Following, a.Featured, a.Indexable, a.FetchedAt, a.AttemptedAt, a.Failures, a.MovedAt,
+		a.MovedTo, a.Suspended, a.HandleVerifiedAt, a.CollectionsFetchedAt)
 	return err
 }
 
@@ -130,8 +130,8 @@ func (tx *Tx) RetireActorKeys(ctx context.Context, id AccountID) error {
 	return err
 }
 
-// ForgetActor removes what is known of an account elsewhere that is no more, and its keys.
-func (tx *Tx) ForgetActor(ctx context.Context, id AccountID) error {
+// RemoveActor removes what is known of an account elsewhere that is no more, and its keys.
+func (tx *Tx) RemoveActor(ctx context.Context, id AccountID) error {
 	if _, err := tx.exec(ctx, "forget actor", `DELETE FROM actors WHERE account_id = ?`, id); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ func (r reader) Subscribers(ctx context.Context, s *Status) ([]AccountID, error)
 		WHERE x.target_id = ?1 AND ifnull(r.mentioned, 0) = 0
 			AND (?3 OR r.account_id IS NOT NULL OR ?4 AND EXISTS (
 				SELECT 1 FROM follows f WHERE f.follower_id = x.account_id AND f.target_id = ?1 AND f.pending = 0))`,
-		s.AccountID, s.ID, s.Visibility.Open(), s.Visibility == Private)
+		s.AccountID, s.ID, s.Visibility.Unrestricted(), s.Visibility == Private)
 }
 
 // LocalRebloggers returns the local accounts that boosted a status.

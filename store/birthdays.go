@@ -11,7 +11,7 @@ func (r reader) Birthdays(ctx context.Context, follower AccountID, month, day, l
 		SELECT f.target_id
 		FROM follows f INDEXED BY follows_following
 		CROSS JOIN accounts a ON a.id = f.target_id
-		WHERE f.follower_id = ? AND f.pending = 0 AND a.show_birthday = 1 AND substr(a.birthday, 6) = ? AND a.withheld = 0
+		WHERE f.follower_id = ? AND f.pending = 0 AND a.show_birthday = 1 AND substr(a.birthday, 6) = ? AND a.unavailable = 0
 		ORDER BY f.target_id DESC
 		LIMIT ?`, follower, fmt.Sprintf("%02d-%02d", month, day), limit)
 }

@@ -7,8 +7,8 @@ func (r reader) Blocks(ctx context.Context, account, target AccountID) (bool, er
 	return r.exists(ctx, `SELECT 1 FROM blocks WHERE account_id = ? AND target_id = ?`, account, target)
 }
 
-// Shuns tells whether an account blocks another one, or blocks its domain without following it.
-func (r reader) Shuns(ctx context.Context, account AccountID, other *Account) (bool, error) {
+// BlocksAccountOrDomain tells whether an account blocks another one, or blocks its domain without following it.
+func (r reader) BlocksAccountOrDomain(ctx context.Context, account AccountID, other *Account) (bool, error) {
 	return r.exists(ctx, `
 		SELECT 1 FROM blocks WHERE account_id = ?1 AND target_id = ?2
 		UNION ALL
@@ -29,7 +29,7 @@ func (r reader) BlockBetween(ctx context.Context, one, other AccountID) (bool, e
 var blockedAccounts = newKeyset(`
 		SELECT b.target_id
 		FROM blocks b
-		WHERE b.account_id = ?1 AND b.target_id < ?2 AND b.target_id > ?3 AND ` + present("b.target_id") + `
+		WHERE b.account_id = ?1 AND b.target_id < ?2 AND b.target_id > ?3 AND ` + accountAvailable("b.target_id") + `
 		ORDER BY b.target_id DESC
 		LIMIT ?4`)
 
@@ -41,7 +41,7 @@ func (r reader) BlockedAccounts(ctx context.Context, id AccountID, p Page) ([]Ac
 // AddBlock has account block target, and tells whether it did not before.
 func (tx *Tx) AddBlock(ctx context.Context, account, target AccountID) (added bool, err error) {
 	n, err := tx.exec(ctx, "add block", `INSERT OR IGNORE INTO blocks (account_id, target_id) VALUES (?, ?)`, account, target)
-	tx.touchRelations(account, target)
+	tx.invalidateRelations(account, target)
 	return n > 0, err
 }
 
@@ -63,7 +63,7 @@ func (r reader) BlockByURI(ctx context.Context, account AccountID, uri string) (
 // RemoveBlock ends a block. One that is not there is no error.
 func (tx *Tx) RemoveBlock(ctx context.Context, account, target AccountID) error {
 	_, err := tx.exec(ctx, "remove block", `DELETE FROM blocks WHERE account_id = ? AND target_id = ?`, account, target)
-	tx.touchRelations(account, target)
+	tx.invalidateRelations(account, target)
 	return err
 }
 

@@ -10,7 +10,7 @@ func (id BookmarkFolderID) String() string               { return string(appendF
 
 // UnmarshalText reads a flake; anything else becomes 0, the id of nothing.
 func (id *BookmarkFolderID) UnmarshalText(b []byte) error {
-	*id = BookmarkFolderID(parseOwn(string(b)))
+	*id = BookmarkFolderID(parseLocalFlake(string(b)))
 	return nil
 }
 
@@ -58,6 +58,6 @@ func (tx *Tx) SaveBookmarkFolder(ctx context.Context, f *BookmarkFolder) error {
 // RemoveBookmarkFolder deletes a folder. Its bookmarks stay, in no folder.
 func (tx *Tx) RemoveBookmarkFolder(ctx context.Context, f *BookmarkFolder) error {
 	_, err := tx.exec(ctx, "remove bookmark folder", `DELETE FROM bookmark_folders WHERE id = ?`, f.ID)
-	tx.touchFlags(f.AccountID)
+	tx.invalidateFlags(f.AccountID)
 	return err
 }

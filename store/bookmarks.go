@@ -26,20 +26,20 @@ func (tx *Tx) AddBookmark(ctx context.Context, account AccountID, status StatusI
 	_, err := tx.exec(ctx, "add bookmark", `
 		INSERT OR IGNORE INTO bookmarks (id, account_id, status_id)
 		VALUES (?, ?, ?)`, tx.newID(), account, status)
-	tx.touchFlags(account)
+	tx.invalidateFlags(account)
 	return err
 }
 
 // FileBookmark puts a bookmark into a folder, or (nil) into none.
 func (tx *Tx) FileBookmark(ctx context.Context, account AccountID, status StatusID, folder *BookmarkFolderID) error {
 	_, err := tx.exec(ctx, "file bookmark", `UPDATE bookmarks SET folder_id = ? WHERE account_id = ? AND status_id = ?`, folder, account, status)
-	tx.touchFlags(account)
+	tx.invalidateFlags(account)
 	return err
 }
 
 // RemoveBookmark takes a bookmark away, if there is one.
 func (tx *Tx) RemoveBookmark(ctx context.Context, account AccountID, status StatusID) error {
 	_, err := tx.exec(ctx, "remove bookmark", `DELETE FROM bookmarks WHERE account_id = ? AND status_id = ?`, account, status)
-	tx.touchFlags(account)
+	tx.invalidateFlags(account)
 	return err
 }

@@ -56,8 +56,8 @@ func (c *CardContent) Scan(src any) error {
 
 // FetchCard is the job that looks at the page of a card.
 type FetchCard struct {
-	CardID CardID `json:"card_id"`
-	Tried  int    `json:"tried,omitempty"` // times that the page could not be reached
+	CardID   CardID `json:"card_id"`
+	Attempts int    `json:"attempts,omitempty"` // times that the page could not be reached
 }
 
 // SweepCards removes cards that no post has. It comes again and again.
@@ -77,15 +77,15 @@ func (r reader) Cards(ctx context.Context, ids []CardID) ([]*Card, error) {
 		CROSS JOIN cards c ON c.id = j.value`, jsonArray(ids))
 }
 
-// CardOf returns the card of a link, nil if nobody wanted it yet.
-func (r reader) CardOf(ctx context.Context, url string) (*Card, error) {
+// CardByURL returns the card of a link, nil if nobody wanted it yet.
+func (r reader) CardByURL(ctx context.Context, url string) (*Card, error) {
 	return one[Card](ctx, r, "card", `SELECT * FROM cards WHERE url = ?`, url)
 }
 
-// WantCard returns the card of a link, and makes one if there is none. If nobody has looked at its page within the time good, that
+// EnsureCard returns the card of a link, and makes one if there is none. If nobody has looked at its page within the time good, that
 // is done at a time from now on, once, however many posts want it.
-func (tx *Tx) WantCard(ctx context.Context, url string, good, delay time.Duration) (*Card, error) {
-	c, err := tx.CardOf(ctx, url)
+func (tx *Tx) EnsureCard(ctx context.Context, url string, good, delay time.Duration) (*Card, error) {
+	c, err := tx.CardByURL(ctx, url)
 	if err != nil {
 		return nil, err
 	}
@@ -98,12 +98,12 @@ func (tx *Tx) WantCard(ctx context.Context, url string, good, delay time.Duratio
 	if tx.db.now().Sub(c.FetchedAt.Time()) < good {
 		return c, nil
 	}
-	return c, tx.enqueueFirst(ctx, tx.db.now().Add(delay), cardKey(c.ID), FetchCard{CardID: c.ID})
+	return c, tx.enqueueUnlessQueued(ctx, tx.db.now().Add(delay), cardKey(c.ID), FetchCard{CardID: c.ID})
 }
 
 // RetryCard has the page of a card looked at again at a later time.
 func (tx *Tx) RetryCard(ctx context.Context, w FetchCard, after time.Duration) error {
-	return tx.EnqueueOnce(ctx, tx.db.now().Add(after), cardKey(w.CardID), w)
+	return tx.EnqueueUnique(ctx, tx.db.now().Add(after), cardKey(w.CardID), w)
 }
 
 // SaveCard writes what a card shows and that its page was looked at now. The statuses that have it are marked as changed.
@@ -115,11 +115,11 @@ func (tx *Tx) SaveCard(ctx context.Context, c *Card) error {
 	const most = 1000
 	statuses, err := tx.StatusesWithCard(ctx, c.ID, most+1)
 	if len(statuses) > most {
-		tx.touchAll()
+		tx.invalidateAll()
 		return err
 	}
 	for _, id := range statuses {
-		tx.touchStatus(id)
+		tx.invalidateStatus(id)
 	}
 	return err
 }
@@ -137,12 +137,12 @@ func (r reader) StatusesWithCard(ctx context.Context, id CardID, limit int) ([]S
 // SetCard gives a status that is stored already another card, or none.
 func (tx *Tx) SetCard(ctx context.Context, id StatusID, card *CardID) error {
 	_, err := tx.exec(ctx, "set card", `UPDATE statuses SET card_id = ? WHERE id = ?`, card, id)
-	tx.touchStatus(id)
+	tx.invalidateStatus(id)
 	return err
 }
 
-// cardScan is how many cards are looked at in one transaction.
-const cardScan = 500
+// cardBatch is how many cards are looked at in one transaction.
+const cardBatch = 500
 
 // DropUnusedCards removes those of the next few cards after an id that no status has and whose page has not been looked at within a
 // time: until then they tell that there is no need to. It returns the id to go on from, 0 at the end.
@@ -152,7 +152,7 @@ func (tx *Tx) DropUnusedCards(ctx context.Context, after CardID, unused time.Dur
 		FROM cards
 		WHERE id > ?
 		ORDER BY id
-		LIMIT ?`, after, cardScan)
+		LIMIT ?`, after, cardBatch)
 	if err != nil || len(some) == 0 {
 		return 0, err
 	}
@@ -162,7 +162,7 @@ func (tx *Tx) DropUnusedCards(ctx context.Context, after CardID, unused time.Dur
 		WHERE id > ? AND id <= ? AND fetched_at < ?
 			AND NOT EXISTS (SELECT 1 FROM statuses s WHERE s.card_id = cards.id)`,
 		after, last, At(tx.db.now().Add(-unused)))
-	if len(some) < cardScan {
+	if len(some) < cardBatch {
 		last = 0
 	}
 	return last, err

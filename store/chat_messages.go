@@ -100,8 +100,8 @@ func (r reader) ChatMessageByURI(ctx context.Context, uri string) (*ChatMessage,
 	return m, err
 }
 
-// KnowsChatMessage tells whether there is, or has been, a message with an ActivityPub id.
-func (r reader) KnowsChatMessage(ctx context.Context, uri string) (bool, error) {
+// ChatMessageKnown tells whether there is, or has been, a message with an ActivityPub id.
+func (r reader) ChatMessageKnown(ctx context.Context, uri string) (bool, error) {
 	return r.exists(ctx, `
 		SELECT 1 FROM chat_messages WHERE uri = ?1
 		UNION ALL
@@ -146,7 +146,7 @@ func (tx *Tx) DeleteChatMessage(ctx context.Context, m *ChatMessage) error {
 	if _, err := tx.exec(ctx, "delete chat message", `DELETE FROM chat_messages WHERE id = ?`, m.ID); err != nil {
 		return err
 	}
-	return tx.addTombstone(ctx, m.URI, WasMessage)
+	return tx.addTombstone(ctx, m.URI, TombstoneMessage)
 }
 
 // RemoveChatCopy deletes what owner has of a message, the notification of it included. A message that nobody has any more goes
@@ -166,8 +166,8 @@ func (tx *Tx) RemoveChatCopy(ctx context.Context, owner AccountID, m *ChatMessag
 	return err
 }
 
-// chatKeyShown is how long a message shows the Idempotency-Key that it was sent with (extension API 11.2).
-const chatKeyShown = 2 * time.Minute
+// chatKeyTTL is how long a message shows the Idempotency-Key that it was sent with (extension API 11.2).
+const chatKeyTTL = 2 * time.Minute
 
 // IdempotentChatEntry returns the message that owner sent in a chat with a key, nil if there is none (any more).
 func (r reader) IdempotentChatEntry(ctx context.Context, owner AccountID, chat ChatID, key string) (*ChatEntry, error) {
@@ -176,12 +176,12 @@ func (r reader) IdempotentChatEntry(ctx context.Context, owner AccountID, chat C
 		FROM chat_message_keys k
 		CROSS JOIN chat_copies x ON x.message_id = k.message_id AND x.chat_id = ?2
 		CROSS JOIN chat_messages m ON m.id = x.message_id
-		WHERE k.account_id = ?1 AND k.key = ?3 AND k.created_at > ?4`, owner, chat, key, At(r.db.now().Add(-IdempotencyTime)))
+		WHERE k.account_id = ?1 AND k.key = ?3 AND k.created_at > ?4`, owner, chat, key, At(r.db.now().Add(-IdempotencyTTL)))
 }
 
 // RecentChatKeys returns the keys that account sent those of the messages with that are new.
 func (r reader) RecentChatKeys(ctx context.Context, account AccountID, ids []MessageID) (map[MessageID]string, error) {
-	since := r.db.now().Add(-chatKeyShown)
+	since := r.db.now().Add(-chatKeyTTL)
 	var recent []MessageID
 	for _, id := range ids {
 		if idTime(int64(id)).After(since) {
@@ -207,8 +207,8 @@ func (r reader) RecentChatKeys(ctx context.Context, account AccountID, ids []Mes
 	return keys, err
 }
 
-// RememberChatKey notes which message account sent with a key.
-func (tx *Tx) RememberChatKey(ctx context.Context, account AccountID, key string, id MessageID) error {
+// SaveChatKey notes which message account sent with a key.
+func (tx *Tx) SaveChatKey(ctx context.Context, account AccountID, key string, id MessageID) error {
 	_, err := tx.exec(ctx, "idempotency key", `
 		INSERT OR REPLACE INTO chat_message_keys (account_id, key, message_id, created_at)
 		VALUES (?, ?, ?, ?)`, account, key, id, At(tx.db.now()))

@@ -35,7 +35,7 @@ const chatSummary = `
 			WHERE x.chat_id = c.id) AS last_id
 		FROM chats c
 		WHERE c.account_id = ?1
-			AND (?2 & 64 = 0 OR c.other_id = ?1 OR NOT EXISTS (SELECT 1 FROM accounts x WHERE x.id = c.other_id AND x.withheld = 1))`
+			AND (?2 & 64 = 0 OR c.other_id = ?1 OR NOT EXISTS (SELECT 1 FROM accounts x WHERE x.id = c.other_id AND x.unavailable = 1))`
 
 // chatList leaves out chats with the blocked, and unless ?3 is set with the muted (extension API 11.3). Clients that do not
 // follow the links page by the ids of chats: such an id stands for the place where the chat is now.
@@ -54,27 +54,27 @@ var chatList = func(order string) string {
 		LIMIT ?6`
 }
 
-var chatsDown, chatsUp = chatList("DESC"), chatList("ASC")
+var chatsDescending, chatsAscending = chatList("DESC"), chatList("ASC")
 
 // Chats returns a page of an account's chats, the most recently updated first. It is paged by Position.
 func (r reader) Chats(ctx context.Context, owner AccountID, withMuted bool, p Page) ([]*ChatSummary, error) {
-	h, err := r.hints(ctx, owner)
+	h, err := r.lookups(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
 	below, above, ascending := p.bounds()
-	query := chatsDown
+	query := chatsDescending
 	if ascending {
-		query = chatsUp
+		query = chatsAscending
 	}
 	rows, err := list[*ChatSummary](ctx, r, "chats", query, owner, h, withMuted, below, above, p.Limit)
 	return newestFirst(rows, ascending), err
 }
 
-// ShownChat returns a chat of the owner's as it is shown, and errs.ErrRecordNotFound if there is none or the other account is
+// VisibleChat returns a chat of the owner's as it is shown, and errs.ErrRecordNotFound if there is none or the other account is
 // withheld.
-func (r reader) ShownChat(ctx context.Context, owner AccountID, id ChatID) (*ChatSummary, error) {
-	h, err := r.hints(ctx, owner)
+func (r reader) VisibleChat(ctx context.Context, owner AccountID, id ChatID) (*ChatSummary, error) {
+	h, err := r.lookups(ctx, owner)
 	if err != nil {
 		return nil, err
 	}

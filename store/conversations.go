@@ -24,10 +24,10 @@ type DirectConversation struct {
 // Unread tells whether something came that the owner has not read.
 func (c *DirectConversation) Unread() bool { return c.LastStatusID > c.ReadID }
 
-// ShownConversation is a conversation as its owner sees it now.
-type ShownConversation struct {
+// VisibleConversation is a conversation as its owner sees it now.
+type VisibleConversation struct {
 	DirectConversation
-	ShownID *StatusID // the newest of its direct posts that the owner sees, nil if there is none
+	VisibleID *StatusID // the newest of its direct posts that the owner sees, nil if there is none
 }
 
 // AccountSet is a set of accounts in the order of their ids, in the database a JSON array: equal sets are equal texts.
@@ -60,17 +60,17 @@ func (s *AccountSet) Scan(src any) error {
 	return nil
 }
 
-// shownLast is the newest direct post of conversation c that its owner ?1, with the hints ?2, sees. Mutes do not count: they keep a
+// lastVisible is the newest direct post of conversation c that its owner ?1, with the hints ?2, sees. Mutes do not count: they keep a
 // conversation quiet, not away. Without any of the hints 83 (blocks in either direction, of domains, withheld accounts), that is the last.
 // Its DESC does not end a line, so that a list which is read upwards does not turn it.
-var shownLast = `
+var lastVisible = `
 			CASE WHEN ?2 & 83 = 0 THEN c.last_status_id ELSE (
 				SELECT s.id
 				FROM statuses s INDEXED BY statuses_direct
 				LEFT JOIN statuses o ON o.id = s.reblog_of_id
 				WHERE s.conversation_id = c.conversation_id AND s.visibility = 4 AND s.id <= c.last_status_id
 					AND ` + visible("s") + `
-					AND ` + strings.ReplaceAll(wanted, "?3", "1") + `
+					AND ` + strings.ReplaceAll(notBlockedOrMuted, "?3", "1") + `
 				ORDER BY s.id DESC LIMIT 1)
 			END`
 
@@ -78,24 +78,24 @@ var shownLast = `
 // ?6 on.
 func newConversations(index, where string) keyset {
 	return newKeyset(`
-		SELECT c.*,` + shownLast + ` AS shown_id
+		SELECT c.*,` + lastVisible + ` AS visible_id
 		FROM direct_conversations c INDEXED BY ` + index + `
 		WHERE c.account_id = ?1 AND c.last_status_id < ?3 AND c.last_status_id > ?4` + where + `
-			AND shown_id IS NOT NULL
+			AND visible_id IS NOT NULL
 		ORDER BY c.last_status_id DESC
 		LIMIT ?5`)
 }
 
 var (
-	conversationList     = newConversations("direct_conversations_newest", ``)
-	conversationsAmong   = newConversations("direct_conversations_among", ` AND c.recipients = ?6`)
-	conversationsNotRead = newConversations("direct_conversations_unread", ` AND c.last_status_id > c.read_id`)
+	conversationList            = newConversations("direct_conversations_newest", ``)
+	conversationsWithRecipients = newConversations("direct_conversations_recipients", ` AND c.recipients = ?6`)
+	conversationsUnread         = newConversations("direct_conversations_unread", ` AND c.last_status_id > c.read_id`)
 
 	conversationTimeline = newTimeline(`statuses s INDEXED BY statuses_conversation`, `s.id`, `s.conversation_id = ?9 AND s.reblog_of_id IS NULL`)
 
-	// These count within the query for OwnCounts; the second where each conversation is shown.
-	unreadConversations      = countUnreadConversations(` AND (` + shownLast + `) IS NOT NULL`)
-	unreadConversationsPlain = countUnreadConversations(``)
+	// These count within the query for UnreadCounts; the second where each conversation is shown.
+	unreadConversations           = countUnreadConversations(` AND (` + lastVisible + `) IS NOT NULL`)
+	unreadConversationsUnfiltered = countUnreadConversations(``)
 )
 
 func countUnreadConversations(where string) string {
@@ -108,38 +108,38 @@ func countUnreadConversations(where string) string {
 				LIMIT ?4)`
 }
 
-func (k keyset) conversations(ctx context.Context, r reader, owner AccountID, p Page, more ...any) ([]*ShownConversation, error) {
-	h, err := r.hints(ctx, owner)
+func (k keyset) conversations(ctx context.Context, r reader, owner AccountID, p Page, more ...any) ([]*VisibleConversation, error) {
+	h, err := r.lookups(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
 	query, below, above, ascending := k.query(p)
-	rows, err := list[*ShownConversation](ctx, r, "conversations", query, append([]any{owner, h, below, above, p.Limit}, more...)...)
+	rows, err := list[*VisibleConversation](ctx, r, "conversations", query, append([]any{owner, h, below, above, p.Limit}, more...)...)
 	return newestFirst(rows, ascending), err
 }
 
 // DirectConversations returns an account's conversations of which it sees a post, by their last post, newest first; with recipients
 // only those that go to exactly these.
-func (r reader) DirectConversations(ctx context.Context, owner AccountID, recipients AccountSet, p Page) ([]*ShownConversation, error) {
+func (r reader) DirectConversations(ctx context.Context, owner AccountID, recipients AccountSet, p Page) ([]*VisibleConversation, error) {
 	if recipients != nil {
-		return conversationsAmong.conversations(ctx, r, owner, p, recipients)
+		return conversationsWithRecipients.conversations(ctx, r, owner, p, recipients)
 	}
 	return conversationList.conversations(ctx, r, owner, p)
 }
 
 // UnreadConversations returns those of an account's conversations that it has not read, like DirectConversations.
-func (r reader) UnreadConversations(ctx context.Context, owner AccountID, p Page) ([]*ShownConversation, error) {
-	return conversationsNotRead.conversations(ctx, r, owner, p)
+func (r reader) UnreadConversations(ctx context.Context, owner AccountID, p Page) ([]*VisibleConversation, error) {
+	return conversationsUnread.conversations(ctx, r, owner, p)
 }
 
 // DirectConversation returns a conversation of the owner's, and errs.ErrRecordNotFound if there is none.
-func (r reader) DirectConversation(ctx context.Context, owner AccountID, id DirectConversationID) (*ShownConversation, error) {
-	h, err := r.hints(ctx, owner)
+func (r reader) DirectConversation(ctx context.Context, owner AccountID, id DirectConversationID) (*VisibleConversation, error) {
+	h, err := r.lookups(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
-	c, err := one[ShownConversation](ctx, r, "conversation", `
-		SELECT c.*,`+shownLast+` AS shown_id
+	c, err := one[VisibleConversation](ctx, r, "conversation", `
+		SELECT c.*,`+lastVisible+` AS visible_id
 		FROM direct_conversations c
 		WHERE c.id = ?3 AND c.account_id = ?1`, owner, h, id)
 	if c == nil && err == nil {
@@ -174,19 +174,19 @@ func (r reader) ConversationTimeline(ctx context.Context, viewer AccountID, id C
 	return conversationTimeline.read(ctx, r, viewer, f, p, id)
 }
 
-// PresentAccounts returns those of the accounts that are there and not withheld, in the order of the ids given.
-func (r reader) PresentAccounts(ctx context.Context, among []AccountID) ([]AccountID, error) {
+// AvailableAccounts returns those of the accounts that are there and not withheld, in the order of the ids given.
+func (r reader) AvailableAccounts(ctx context.Context, among []AccountID) ([]AccountID, error) {
 	return ids[AccountID](ctx, r, "present accounts", `
 		SELECT a.id
 		FROM json_each(?) j
 		CROSS JOIN accounts a ON a.id = j.value
-		WHERE a.withheld = 0
+		WHERE a.unavailable = 0
 		ORDER BY j.key`, jsonArray(among))
 }
 
-// reaches is the condition that the account whose id is owner gets to see status ?1; in spite of mutes if even is 1.
-func reaches(owner, even string) string {
-	condition := strings.NewReplacer("?1", owner, "?2", strconv.Itoa(int(allHints)), "?3", even).Replace(visible("s") + ` AND ` + wanted)
+// reachesAccount is the condition that the account whose id is owner gets to see status ?1; in spite of mutes if even is 1.
+func reachesAccount(owner, even string) string {
+	condition := strings.NewReplacer("?1", owner, "?2", strconv.Itoa(int(allLookups)), "?3", even).Replace(visible("s") + ` AND ` + notBlockedOrMuted)
 	return `EXISTS (
 			SELECT 1
 			FROM statuses s
@@ -196,7 +196,7 @@ func reaches(owner, even string) string {
 
 var addToConversations = `
 		INSERT INTO direct_conversations (account_id, conversation_id, last_status_id, read_id, recipients)
-		SELECT party.account_id, ?2, ?1, CASE WHEN party.account_id <> ?3 AND ` + reaches("party.account_id", "0") + ` THEN 0 ELSE ?1 END, ?4
+		SELECT party.account_id, ?2, ?1, CASE WHEN party.account_id <> ?3 AND ` + reachesAccount("party.account_id", "0") + ` THEN 0 ELSE ?1 END, ?4
 		FROM recipients party
 		CROSS JOIN users u ON u.account_id = party.account_id
 		WHERE party.status_id = ?1 AND (?5 = '' OR party.account_id IN (SELECT value FROM json_each(?5)))
@@ -206,8 +206,8 @@ var addToConversations = `
 				WHEN excluded.read_id > 0 AND (account_id = ?3 OR read_id >= last_status_id) THEN max(read_id, excluded.read_id)
 				ELSE read_id
 			END
-		WHERE ` + reaches("direct_conversations.account_id", "1") + `
-		RETURNING id, account_id, account_id = ?3 OR ` + reaches("direct_conversations.account_id", "0")
+		WHERE ` + reachesAccount("direct_conversations.account_id", "1") + `
+		RETURNING id, account_id, account_id = ?3 OR ` + reachesAccount("direct_conversations.account_id", "0")
 
 // AddToConversations puts a direct post, which has its recipients already, on top of the conversation that each of the local ones
 // has of its thread, and makes that where there is none. It is unread for all but the author and those who mute the author or the
@@ -239,9 +239,9 @@ func (tx *Tx) AddToConversations(ctx context.Context, s *Status, recipients Acco
 	return changed, rows.Err()
 }
 
-// leaveConversations has conversations whose last post is about to be deleted end in the one before. A conversation that has none
+// rewindConversations has conversations whose last post is about to be deleted end in the one before. A conversation that has none
 // goes with the post: the column cannot be NULL, so that row is ignored here, and deleted by its foreign key.
-func (tx *Tx) leaveConversations(ctx context.Context, s *Status) error {
+func (tx *Tx) rewindConversations(ctx context.Context, s *Status) error {
 	if s.Visibility != Direct {
 		return nil
 	}

@@ -164,7 +164,7 @@ func addStatus(ctx context.Context, db *store.DB, author *store.Account) (*store
 		if err := tx.FanOut(ctx, st, nil); err != nil {
 			return err
 		}
-		return tx.EnqueueOnce(ctx, time.Now().Add(time.Hour), st.URI, work{st.URI})
+		return tx.EnqueueUnique(ctx, time.Now().Add(time.Hour), st.URI, work{st.URI})
 	})
 	return st, err
 }

@@ -30,15 +30,15 @@ type Delivery struct {
 	LastError  string
 }
 
-// Destination is an inbox and the host that it is on.
-type Destination struct{ Inbox, Domain string }
+// DeliveryTarget is an inbox and the host that it is on.
+type DeliveryTarget struct{ Inbox, Domain string }
 
 // DeliveryPriority says what goes first of what waits for a host (federation 3.4).
 const (
-	FirstPriority  = iota // follows and their answers, what is addressed to somebody
-	PostPriority          // other posts
-	ChangePriority        // edits, boosts, favourites
-	LastPriority          // what goes to everybody: deletions, profiles
+	HighPriority   = iota // follows and their answers, what is addressed to somebody
+	StatusPriority        // other posts
+	UpdatePriority        // edits, boosts, favourites
+	LowPriority           // what goes to everybody: deletions, profiles
 )
 
 // Replacement says which activities about the same subject need not be delivered any more once there is another.
@@ -50,26 +50,26 @@ const (
 	ReplaceAll                 // all: it is taken back
 )
 
-// Dispatch is an activity with what is to be known to deliver it.
-type Dispatch struct {
+// OutgoingActivity is an activity with what is to be known to deliver it.
+type OutgoingActivity struct {
 	Activity // ID may be 0: it is given one
 	Priority int
 	Subject  int64
 	Replaces Replacement
-	To       []Destination
+	Targets  []DeliveryTarget
 }
 
 // How long a host must have been unreachable so that hardly anything is queued for it any more, and that nothing waits any longer
 // (federation 3.5); and how long what was given up is kept.
 const (
-	hostGone    = 7 * 24 * time.Hour
-	hostDropped = 30 * 24 * time.Hour
-	parkedTime  = 30 * 24 * time.Hour
+	limitQueueAfter   = 7 * 24 * time.Hour
+	dropQueueAfter    = 30 * 24 * time.Hour
+	parkedDeliveryTTL = 30 * 24 * time.Hour
 )
 
-// Dispatch queues an activity for inboxes. One that waits already is not queued again. For a host that has been unreachable for long one
+// EnqueueDeliveries queues an activity for inboxes. One that waits already is not queued again. For a host that has been unreachable for long one
 // delivery waits at most, which tells when it is back.
-func (tx *Tx) Dispatch(ctx context.Context, d *Dispatch) error {
+func (tx *Tx) EnqueueDeliveries(ctx context.Context, d *OutgoingActivity) error {
 	if d.ID == 0 {
 		d.ID = ActivityID(tx.newID())
 	}
@@ -79,15 +79,15 @@ func (tx *Tx) Dispatch(ctx context.Context, d *Dispatch) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	rows := make([][3]any, len(d.To))
-	for i, to := range d.To {
+	rows := make([][3]any, len(d.Targets))
+	for i, to := range d.Targets {
 		rows[i] = [3]any{tx.newID(), to.Inbox, to.Domain}
 	}
 	list, err := json.Marshal(rows)
 	if err != nil {
 		return fmt.Errorf("add deliveries: %w", err)
 	}
-	if err := tx.replace(ctx, d, string(list)); err != nil {
+	if err := tx.dropReplaced(ctx, d, string(list)); err != nil {
 		return err
 	}
 	now := At(tx.db.now())
@@ -103,7 +103,7 @@ func (tx *Tx) Dispatch(ctx context.Context, d *Dispatch) error {
 			FROM hosts h
 			WHERE h.domain = j.value ->> 2 AND h.unreachable_since < ?6 AND EXISTS (
 				SELECT 1 FROM deliveries e INDEXED BY deliveries_due WHERE e.domain = h.domain AND e.parked = 0))`,
-		string(list), d.ID, d.Priority, d.Subject, now, At(now.Time().Add(-hostGone)))
+		string(list), d.ID, d.Priority, d.Subject, now, At(now.Time().Add(-limitQueueAfter)))
 	if err != nil {
 		return err
 	}
@@ -118,20 +118,20 @@ func (tx *Tx) Dispatch(ctx context.Context, d *Dispatch) error {
 		FROM deliveries
 		WHERE activity_id = ?
 		GROUP BY domain
-		ON CONFLICT (domain) DO UPDATE SET due_at = max(rest_until, excluded.due_at)
-		WHERE due_at IS NULL OR due_at > max(rest_until, excluded.due_at)`, d.ID)
+		ON CONFLICT (domain) DO UPDATE SET due_at = max(backoff_until, excluded.due_at)
+		WHERE due_at IS NULL OR due_at > max(backoff_until, excluded.due_at)`, d.ID)
 	return err
 }
 
-// replace drops what need not be delivered any more to inboxes that get a new activity about the same; also what was given up, so that it
+// dropReplaced drops what need not be delivered any more to inboxes that get a new activity about the same; also what was given up, so that it
 // does not come after that if it is tried once more.
-func (tx *Tx) replace(ctx context.Context, d *Dispatch, to string) error {
+func (tx *Tx) dropReplaced(ctx context.Context, d *OutgoingActivity, to string) error {
 	if d.Replaces == ReplaceNothing || d.Subject == 0 {
 		return nil
 	}
-	from := FirstPriority
+	from := HighPriority
 	if d.Replaces == ReplaceChanges {
-		from = ChangePriority
+		from = UpdatePriority
 	}
 	gone, err := ids[ActivityID](ctx, tx.reader, "replace deliveries", `
 		DELETE FROM deliveries
@@ -144,11 +144,11 @@ func (tx *Tx) replace(ctx context.Context, d *Dispatch, to string) error {
 	if err != nil {
 		return err
 	}
-	return tx.dropDelivered(ctx, gone)
+	return tx.dropUnusedActivities(ctx, gone)
 }
 
-// dropDelivered removes those of the activities that wait for nobody any more.
-func (tx *Tx) dropDelivered(ctx context.Context, list []ActivityID) error {
+// dropUnusedActivities removes those of the activities that wait for nobody any more.
+func (tx *Tx) dropUnusedActivities(ctx context.Context, list []ActivityID) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -160,26 +160,26 @@ func (tx *Tx) dropDelivered(ctx context.Context, list []ActivityID) error {
 	return err
 }
 
-// WakePost has it looked again for what is to be delivered.
-func (db *DB) WakePost() {
+// WakeDelivery has it looked again for what is to be delivered.
+func (db *DB) WakeDelivery() {
 	select {
-	case db.post <- struct{}{}:
+	case db.deliveryWake <- struct{}{}:
 	default:
 	}
 }
 
-// HasStatus tells whether a status is there.
-func (r reader) HasStatus(ctx context.Context, id StatusID) (bool, error) {
+// StatusExists tells whether a status is there.
+func (r reader) StatusExists(ctx context.Context, id StatusID) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM statuses WHERE id = ?`, id)
 }
 
-// HandsOver tells whether a status is there, and its author in service.
-func (r reader) HandsOver(ctx context.Context, id StatusID) (bool, error) {
+// StatusAvailable tells whether a status is there, and its author in service.
+func (r reader) StatusAvailable(ctx context.Context, id StatusID) (bool, error) {
 	return r.exists(ctx, `
 		SELECT 1
 		FROM statuses s
 		CROSS JOIN accounts a ON a.id = s.account_id
-		WHERE s.id = ? AND a.withheld = 0`, id)
+		WHERE s.id = ? AND a.unavailable = 0`, id)
 }
 
 // DueDeliveries returns what waits for hosts and is due, of each in the order in which it is to go and no more than so many. What is about
@@ -232,11 +232,11 @@ func (tx *Tx) DropDeliveries(ctx context.Context, list []*Delivery) error {
 	if _, err := tx.exec(ctx, "drop deliveries", `DELETE FROM deliveries WHERE id IN (SELECT value FROM json_each(?))`, jsonArray(done)); err != nil {
 		return err
 	}
-	return tx.dropDelivered(ctx, of)
+	return tx.dropUnusedActivities(ctx, of)
 }
 
-// PutOffDelivery has a delivery that failed tried again at a time, or parks it. What waits behind it waits with it.
-func (tx *Tx) PutOffDelivery(ctx context.Context, d *Delivery, at time.Time, parked bool, reason string) error {
+// RecordDeliveryFailure has a delivery that failed tried again at a time, or parks it. What waits behind it waits with it.
+func (tx *Tx) RecordDeliveryFailure(ctx context.Context, d *Delivery, at time.Time, parked bool, reason string) error {
 	n, err := tx.exec(ctx, "put off delivery", `
 		UPDATE deliveries
 		SET attempts = attempts + 1, run_at = ?, parked = ?, last_error = ?
@@ -270,7 +270,7 @@ func (r reader) KnownInboxes(ctx context.Context, limit int) ([]string, error) {
 		FROM (SELECT DISTINCT shared_inbox FROM actors INDEXED BY actors_shared WHERE shared_inbox <> '' LIMIT ?1)
 		UNION ALL
 		SELECT *
-		FROM (SELECT inbox FROM actors INDEXED BY actors_alone WHERE shared_inbox = '' LIMIT ?1)
+		FROM (SELECT inbox FROM actors INDEXED BY actors_unshared WHERE shared_inbox = '' LIMIT ?1)
 		LIMIT ?1`, limit)
 }
 
@@ -292,7 +292,7 @@ func (tx *Tx) PruneDeliveries(ctx context.Context) (more bool, err error) {
 		FROM hosts INDEXED BY hosts_unreachable
 		WHERE unreachable_since < ? AND due_at IS NOT NULL
 		ORDER BY unreachable_since
-		LIMIT ?`, At(now.Add(-hostDropped)), pruneBatch)
+		LIMIT ?`, At(now.Add(-dropQueueAfter)), pruneBatch)
 	if err != nil {
 		return false, err
 	}
@@ -318,11 +318,11 @@ func (tx *Tx) PruneDeliveries(ctx context.Context) (more bool, err error) {
 			WHERE parked = 1 AND id < ?
 			ORDER BY id
 			LIMIT ?)
-		RETURNING activity_id`, now.Add(-parkedTime).UnixMilli()<<sequenceBits, pruneBatch)
+		RETURNING activity_id`, now.Add(-parkedDeliveryTTL).UnixMilli()<<sequenceBits, pruneBatch)
 	if err != nil {
 		return false, err
 	}
-	return len(of) == pruneBatch || len(old) == pruneBatch, tx.dropDelivered(ctx, append(of, old...))
+	return len(of) == pruneBatch || len(old) == pruneBatch, tx.dropUnusedActivities(ctx, append(of, old...))
 }
 
 func (d *Delivery) String() string { return fmt.Sprintf("delivery %d to %s", d.ID, d.Inbox) }

@@ -15,13 +15,13 @@ func (r reader) BlocksDomain(ctx context.Context, id AccountID, domain string) (
 // AddDomainBlock has an account block a domain. Doing it twice is no error.
 func (tx *Tx) AddDomainBlock(ctx context.Context, id AccountID, domain string) error {
 	_, err := tx.exec(ctx, "add domain block", `INSERT OR IGNORE INTO domain_blocks (account_id, domain) VALUES (?, ?)`, id, domain)
-	tx.touchRelations(id)
+	tx.invalidateRelations(id)
 	return err
 }
 
 // RemoveDomainBlock ends that.
 func (tx *Tx) RemoveDomainBlock(ctx context.Context, id AccountID, domain string) error {
 	_, err := tx.exec(ctx, "remove domain block", `DELETE FROM domain_blocks WHERE account_id = ? AND domain = ?`, id, domain)
-	tx.touchRelations(id)
+	tx.invalidateRelations(id)
 	return err
 }

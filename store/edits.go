@@ -25,8 +25,8 @@ type MediaVersion struct {
 	Description string  `json:"description"`
 }
 
-// Version returns the status as it is as a version of it. poll is its poll, nil if it has none.
-func (s *Status) Version(media []*Media, poll *Poll) *StatusEdit {
+// AsEdit returns the status as it is as a version of it. poll is its poll, nil if it has none.
+func (s *Status) AsEdit(media []*Media, poll *Poll) *StatusEdit {
 	v := &StatusEdit{
 		StatusID: s.ID, CreatedAt: s.CreatedAt, Sensitive: s.Sensitive, SpoilerText: s.SpoilerText,
 		Text: s.Text, Content: s.Content, ContentType: s.ContentType,
@@ -74,11 +74,11 @@ func (tx *Tx) AddStatusEdit(ctx context.Context, v *StatusEdit) error {
 	if n == 0 || err != nil {
 		return err
 	}
-	return tx.loosenMedia(ctx, v.StatusID)
+	return tx.detachUnusedMedia(ctx, v.StatusID)
 }
 
-// loosenMedia lets go of the attachments that no version of a status has any more.
-func (tx *Tx) loosenMedia(ctx context.Context, id StatusID) error {
+// detachUnusedMedia lets go of the attachments that no version of a status has any more.
+func (tx *Tx) detachUnusedMedia(ctx context.Context, id StatusID) error {
 	versions, err := list[JSON[[]MediaVersion]](ctx, tx.reader, "media of versions", `SELECT media FROM status_edits WHERE status_id = ?`, id)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (tx *Tx) SaveStatus(ctx context.Context, s *Status) error {
 		SET has_media = ?, has_poll = ?, sensitive = ?, edited_at = ?, language = ?, content_type = ?, emojis = ?, url = ?, spoiler_text = ?, text = ?, content = ?
 		WHERE id = ?`,
 		s.HasMedia, s.HasPoll, s.Sensitive, s.EditedAt, s.Language, s.ContentType, s.Emojis, s.URL, s.SpoilerText, s.Text, s.Content, s.ID)
-	tx.touchStatus(s.ID)
+	tx.invalidateStatus(s.ID)
 	return err
 }
 
@@ -125,6 +125,6 @@ func (tx *Tx) SetMentions(ctx context.Context, s *Status, people []AccountID) er
 			return err
 		}
 	}
-	tx.touchStatus(s.ID)
+	tx.invalidateStatus(s.ID)
 	return nil
 }

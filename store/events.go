@@ -11,15 +11,15 @@ type Event interface{ event() }
 type changes struct {
 	statuses []StatusID
 	accounts []AccountID
-	counted  map[AccountID]AccountCounters
+	counters map[AccountID]AccountCounters
 	all      bool // too much to list
 }
 
-// Changed says that rows changed: what was rendered from them must be rendered again.
-type Changed struct {
+// RowsChanged says that rows changed: what was rendered from them must be rendered again.
+type RowsChanged struct {
 	Statuses []StatusID
 	Accounts []AccountID
-	Counted  map[AccountID]AccountCounters // accounts of which only counters changed, into these
+	Counters map[AccountID]AccountCounters // accounts of which only counters changed, into these
 	All      bool                          // anything may have changed
 }
 
@@ -29,15 +29,15 @@ type StatusPosted struct{ Status *Status }
 // StatusEdited says that a status has a new version, or looks different for another reason that open streams want to know.
 type StatusEdited struct{ Status *Status }
 
-// StatusDeleted says that a status is gone; Status is what it was. The rest is known only while somebody wants it (KeepAudiences).
-type StatusDeleted struct {
+// StatusRemoved says that a status is gone; Status is what it was. The rest is known only while somebody wants it (KeepDeletedAudiences).
+type StatusRemoved struct {
 	Status   *Status
 	Original *Status   // of a boost: what it boosted
 	Audience *Audience // where it stood
 }
 
-// Notified says that somebody has a new notification.
-type Notified struct{ Notification *Notification }
+// NotificationAdded says that somebody has a new notification.
+type NotificationAdded struct{ Notification *Notification }
 
 // FollowChanged says that a follow was requested, accepted, rejected or ended (Follow.ID is 0 then).
 type FollowChanged struct {
@@ -73,11 +73,11 @@ type TokensRevoked struct {
 	AccountID AccountID // 0: only those listed
 }
 
-func (Changed) event()             {}
+func (RowsChanged) event()         {}
 func (StatusPosted) event()        {}
 func (StatusEdited) event()        {}
-func (StatusDeleted) event()       {}
-func (Notified) event()            {}
+func (StatusRemoved) event()       {}
+func (NotificationAdded) event()   {}
 func (FollowChanged) event()       {}
 func (FiltersChanged) event()      {}
 func (ConversationChanged) event() {}
@@ -92,23 +92,25 @@ func (tx *Tx) Emit(e Event) { tx.events = append(tx.events, e) }
 // block nor write to the database. Call it before the database is used.
 func (db *DB) Subscribe(fn func([]Event)) { db.subscribers = append(db.subscribers, fn) }
 
-// touchStatus marks a status as changed, touchAccount an account.
-func (tx *Tx) touchStatus(id StatusID)   { tx.changed.statuses = append(tx.changed.statuses, id) }
-func (tx *Tx) touchAccount(id AccountID) { tx.changed.accounts = append(tx.changed.accounts, id) }
+// invalidateStatus marks a status as changed, invalidateAccount an account.
+func (tx *Tx) invalidateStatus(id StatusID)   { tx.changed.statuses = append(tx.changed.statuses, id) }
+func (tx *Tx) invalidateAccount(id AccountID) { tx.changed.accounts = append(tx.changed.accounts, id) }
 
-// touchAll is for changes of unknown reach.
-func (tx *Tx) touchAll() { tx.changed.all = true }
+// invalidateAll is for changes of unknown reach.
+func (tx *Tx) invalidateAll() { tx.changed.all = true }
 
-// touchRelations marks that what id blocks, mutes or hides has changed, or who blocks it.
-func (tx *Tx) touchRelations(ids ...AccountID) { tx.viewers = append(tx.viewers, ids...) }
+// invalidateRelations marks that what id blocks, mutes or hides has changed, or who blocks it.
+func (tx *Tx) invalidateRelations(ids ...AccountID) {
+	tx.changedRelations = append(tx.changedRelations, ids...)
+}
 
-// touchFlags marks that what id did with statuses has changed.
-func (tx *Tx) touchFlags(id AccountID) { tx.doers = append(tx.doers, id) }
+// invalidateFlags marks that what id did with statuses has changed.
+func (tx *Tx) invalidateFlags(id AccountID) { tx.changedFlags = append(tx.changedFlags, id) }
 
-// committed tells the world of a group that is on disk.
-func (db *DB) committed(group []*request) {
+// publishCommit tells the world of a group that is on disk.
+func (db *DB) publishCommit(group []*request) {
 	var events []Event
-	var changed Changed
+	var changed RowsChanged
 	jobs, post := false, false
 	for _, r := range group {
 		if r.err != nil {
@@ -117,19 +119,19 @@ func (db *DB) committed(group []*request) {
 		tx := &r.tx
 		changed.Statuses = append(changed.Statuses, tx.changed.statuses...)
 		changed.Accounts = append(changed.Accounts, tx.changed.accounts...)
-		if changed.Counted == nil {
-			changed.Counted = tx.changed.counted
+		if changed.Counters == nil {
+			changed.Counters = tx.changed.counters
 		} else {
-			maps.Copy(changed.Counted, tx.changed.counted) // in the order of the transactions
+			maps.Copy(changed.Counters, tx.changed.counters) // in the order of the transactions
 		}
 		changed.All = changed.All || tx.changed.all
-		db.hints.forget(tx.viewers, tx.changed.all)
-		db.flags.forget(tx.viewers, tx.changed.all)
-		db.flags.forget(tx.doers, false)
+		db.lookupCache.invalidate(tx.changedRelations, tx.changed.all)
+		db.flagCache.invalidate(tx.changedRelations, tx.changed.all)
+		db.flagCache.invalidate(tx.changedFlags, false)
 		events = append(events, tx.events...)
 		jobs, post = jobs || tx.newJobs, post || tx.newDeliveries
 	}
-	if changed.All || len(changed.Statuses)+len(changed.Accounts)+len(changed.Counted) > 0 {
+	if changed.All || len(changed.Statuses)+len(changed.Accounts)+len(changed.Counters) > 0 {
 		events = append([]Event{changed}, events...) // caches first
 	}
 	if len(events) > 0 {
@@ -141,6 +143,6 @@ func (db *DB) committed(group []*request) {
 		db.wakeWorker()
 	}
 	if post {
-		db.WakePost()
+		db.WakeDelivery()
 	}
 }

@@ -8,7 +8,7 @@ import (
 // Queries returns the texts of all statements that readers have prepared so far.
 func (db *DB) Queries() []string {
 	var texts []string
-	db.q.(*statements).kept.Range(func(text, _ any) bool {
+	db.q.(*statements).prepared.Range(func(text, _ any) bool {
 		texts = append(texts, text.(string))
 		return true
 	})
@@ -93,31 +93,33 @@ var ColumnName = columnName
 var SchemaVersion = schemaVersion
 
 // WorkerNumber returns the worker number of this process.
-func WorkerNumber() int64 { return drawWorker() }
+func WorkerNumber() int64 { return newWorkerNumber() }
 
 // FiltersKept tells of how many viewers filters are remembered, and how large those are in all.
-func (db *DB) FiltersKept() (entries, size int) { return len(db.filters.kept), db.filters.size }
+func (db *DB) FiltersKept() (entries, size int) {
+	return len(db.filterCache.entries), db.filterCache.size
+}
 
 // TouchAll drops what is remembered of anything.
-func (tx *Tx) TouchAll() { tx.touchAll() }
+func (tx *Tx) TouchAll() { tx.invalidateAll() }
 
 // BreakOffSearches changes how long a search may take, and returns what it was.
 func BreakOffSearches(after time.Duration) (before time.Duration) {
-	before, brokenOff = brokenOff, after
+	before, maxSearchTime = maxSearchTime, after
 	return before
 }
 
 // BeginSearch is what each search does before it reads.
 func (db *DB) BeginSearch(ctx context.Context, viewer AccountID) (end func(), err error) {
-	return db.search.begin(ctx, viewer)
+	return db.searchLimiter.acquire(ctx, viewer)
 }
 
 // SetSearchPatience sets how long a search waits for its turn.
-func (db *DB) SetSearchPatience(d time.Duration) { db.search.patience = d }
+func (db *DB) SetSearchPatience(d time.Duration) { db.searchLimiter.timeout = d }
 
 // Searching returns how many people search, or wait to.
 func (db *DB) Searching() int {
-	db.search.mu.Lock()
-	defer db.search.mu.Unlock()
-	return len(db.search.lines)
+	db.searchLimiter.mu.Lock()
+	defer db.searchLimiter.mu.Unlock()
+	return len(db.searchLimiter.viewers)
 }

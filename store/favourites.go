@@ -41,7 +41,7 @@ func newEntries(columns, from, cursor, where string) entries {
 
 // readEntries reads a page, newest first.
 func readEntries[E any](ctx context.Context, r reader, e entries, viewer AccountID, p Page, more ...any) ([]E, error) {
-	h, err := r.hints(ctx, viewer)
+	h, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
@@ -65,13 +65,13 @@ var (
 			AND (?2 & 16 = 0 OR `+notFromBlockedDomain("s")+`)`)
 	favouritedBy = newEntries(`f.account_id`,
 		`favourites f INDEXED BY favourites_status CROSS JOIN accounts a ON a.id = f.account_id`, `f.id`,
-		`f.status_id = ?6 AND `+met("a"))
+		`f.status_id = ?6 AND `+accountVisible("a"))
 )
 
-// met is the condition that the viewer may come across the account in table alias a: it is not withheld, and neither blocks the
+// accountVisible is the condition that the viewer may come across the account in table alias a: it is not withheld, and neither blocks the
 // other.
-func met(a string) string {
-	return `(` + a + `.id = ?1 OR ` + a + `.withheld = 0
+func accountVisible(a string) string {
+	return `(` + a + `.id = ?1 OR ` + a + `.unavailable = 0
 		AND (?2 & 1 = 0 OR ` + notBlocked(a+".id") + `)
 		AND (?2 & 2 = 0 OR NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = ` + a + `.id AND x.target_id = ?1)))`
 }
@@ -101,7 +101,7 @@ func (tx *Tx) AddFavourite(ctx context.Context, account AccountID, status Status
 	if err != nil || n == 0 {
 		return 0, err
 	}
-	tx.touchFlags(account)
+	tx.invalidateFlags(account)
 	return id, tx.countFavourite(ctx, status, 1)
 }
 
@@ -114,7 +114,7 @@ func (tx *Tx) RemoveFavourite(ctx context.Context, account AccountID, status Sta
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}
-	tx.touchFlags(account)
+	tx.invalidateFlags(account)
 	return found[0], tx.countFavourite(ctx, status, -1)
 }
 
@@ -135,6 +135,6 @@ func (r reader) Favourite(ctx context.Context, id FavouriteID) (*Favourite, erro
 
 func (tx *Tx) countFavourite(ctx context.Context, status StatusID, n int) error {
 	_, err := tx.exec(ctx, "count favourite", `UPDATE statuses SET favourites_count = favourites_count + ? WHERE id = ?`, n, status)
-	tx.touchStatus(status)
+	tx.invalidateStatus(status)
 	return err
 }

@@ -12,15 +12,15 @@ import (
 // FilterSet are somebody's filters, ready to be matched with statuses. A nil set matches nothing. It does not change any more.
 type FilterSet struct {
 	owner    AccountID
-	filters  []preparedFilter
+	filters  []compiledFilter
 	keywords bool              // there are any
 	statuses map[StatusID]bool // of which some filter speaks
 	now      func() time.Time
 	size     int
 }
 
-type preparedFilter struct {
-	*WholeFilter
+type compiledFilter struct {
+	*FilterWithTerms
 	phrases []*text.Phrase // of the keywords, in order
 }
 
@@ -31,13 +31,13 @@ type FilterMatch struct {
 	Statuses []StatusID
 }
 
-func prepareFilters(owner AccountID, filters []*WholeFilter, now func() time.Time) *FilterSet {
+func compileFilters(owner AccountID, filters []*FilterWithTerms, now func() time.Time) *FilterSet {
 	if len(filters) == 0 {
 		return nil
 	}
 	s := &FilterSet{owner: owner, now: now, statuses: make(map[StatusID]bool), size: 1}
 	for _, f := range filters {
-		p := preparedFilter{WholeFilter: f}
+		p := compiledFilter{FilterWithTerms: f}
 		s.keywords = s.keywords || len(f.Keywords) > 0
 		for _, k := range f.Keywords {
 			p.phrases = append(p.phrases, text.NewPhrase(k.Keyword, k.WholeWord))
@@ -70,7 +70,7 @@ func (s *FilterSet) Match(id StatusID, author AccountID, words func() *text.Fold
 		}
 		var m FilterMatch
 		for i, p := range f.phrases {
-			if p.In(read) {
+			if p.Matches(read) {
 				m.Keywords = append(m.Keywords, f.Keywords[i].Keyword)
 			}
 		}
@@ -85,15 +85,15 @@ func (s *FilterSet) Match(id StatusID, author AccountID, words func() *text.Fold
 	return matches
 }
 
-// Words are what filters look at in a status: its content as plain text, its subject, and more: what is said of its attachments, and
+// FilterText are what filters look at in a status: its content as plain text, its subject, and more: what is said of its attachments, and
 // the options of its poll.
-func (s *Status) Words(plain string, more []string) *text.Folded {
+func (s *Status) FilterText(plain string, more []string) *text.Folded {
 	return text.Fold(append([]string{plain, s.SpoilerText}, more...)...)
 }
 
-// Dropped tells whether what matches so is not to be found in a place at all: a filter that hides applies there. Only home and
+// HiddenIn tells whether what matches so is not to be found in a place at all: a filter that hides applies there. Only home and
 // notifications leave such statuses out; elsewhere clients do (client API 3.14).
-func Dropped(matches []FilterMatch, in FilterContext) bool {
+func HiddenIn(matches []FilterMatch, in FilterContext) bool {
 	return slices.ContainsFunc(matches, func(m FilterMatch) bool { return m.Filter.Action == FilterHide && m.Filter.In(in) })
 }
 
@@ -102,18 +102,18 @@ type filterCache struct {
 	mu         sync.Mutex
 	generation int64
 	size       int
-	kept       map[AccountID]*FilterSet
+	entries    map[AccountID]*FilterSet
 }
 
-// filtersKept is how much is remembered, of all viewers together, counted in keywords: some 10 MB.
-const filtersKept = 50_000
+// maxCachedFilterTerms is how much is remembered, of all viewers together, counted in keywords: some 10 MB.
+const maxCachedFilterTerms = 50_000
 
-func newFilterCache() *filterCache { return &filterCache{kept: make(map[AccountID]*FilterSet)} }
+func newFilterCache() *filterCache { return &filterCache{entries: make(map[AccountID]*FilterSet)} }
 
 func (c *filterCache) get(id AccountID) (s *FilterSet, generation int64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s, ok = c.kept[id]
+	s, ok = c.entries[id]
 	return s, c.generation, ok
 }
 
@@ -127,23 +127,23 @@ func (c *filterCache) put(id AccountID, s *FilterSet, generation int64) {
 	if s != nil {
 		size = s.size
 	}
-	if c.size+size > filtersKept {
-		clear(c.kept)
+	if c.size+size > maxCachedFilterTerms {
+		clear(c.entries)
 		c.size = 0
 	}
-	if _, ok := c.kept[id]; !ok {
+	if _, ok := c.entries[id]; !ok {
 		c.size += size
 	}
-	c.kept[id] = s
+	c.entries[id] = s
 }
 
-// forget drops what is out of date after a commit.
-func (c *filterCache) forget(events []Event) {
+// invalidate drops what is out of date after a commit.
+func (c *filterCache) invalidate(events []Event) {
 	for _, e := range events {
 		switch e := e.(type) {
 		case FiltersChanged:
 			c.drop(e.AccountID, false)
-		case Changed:
+		case RowsChanged:
 			if e.All {
 				c.drop(0, true)
 			}
@@ -155,22 +155,22 @@ func (c *filterCache) drop(id AccountID, all bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.generation++
-	switch s, ok := c.kept[id]; {
+	switch s, ok := c.entries[id]; {
 	case all:
-		clear(c.kept)
+		clear(c.entries)
 		c.size = 0
 	case ok:
 		c.size--
 		if s != nil {
 			c.size -= s.size - 1
 		}
-		delete(c.kept, id)
+		delete(c.entries, id)
 	}
 }
 
 // FilterSet returns the filters of an account, nil if it has none. Within a transaction they are those from before its own changes.
 func (r reader) FilterSet(ctx context.Context, owner AccountID) (*FilterSet, error) {
-	s, generation, ok := r.db.filters.get(owner)
+	s, generation, ok := r.db.filterCache.get(owner)
 	if ok {
 		return s, nil
 	}
@@ -178,9 +178,9 @@ func (r reader) FilterSet(ctx context.Context, owner AccountID) (*FilterSet, err
 	if err != nil {
 		return nil, err
 	}
-	s = prepareFilters(owner, filters, r.db.now)
+	s = compileFilters(owner, filters, r.db.now)
 	if r.q == r.db.q { // what a transaction sees may be undone
-		r.db.filters.put(owner, s, generation)
+		r.db.filterCache.put(owner, s, generation)
 	}
 	return s, nil
 }

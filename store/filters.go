@@ -68,8 +68,8 @@ type FilterStatus struct {
 	StatusID StatusID
 }
 
-// WholeFilter is a filter with what it speaks of, in the order in which that was added.
-type WholeFilter struct {
+// FilterWithTerms is a filter with what it speaks of, in the order in which that was added.
+type FilterWithTerms struct {
 	UserFilter
 	Keywords []*FilterKeyword
 	Statuses []*FilterStatus
@@ -102,7 +102,7 @@ const (
 var FilterActions = []FilterAction{FilterWarn, FilterHide, FilterBlur}
 
 // UserFilters returns all filters of an account, oldest first, also those that have expired.
-func (r reader) UserFilters(ctx context.Context, owner AccountID) ([]*WholeFilter, error) {
+func (r reader) UserFilters(ctx context.Context, owner AccountID) ([]*FilterWithTerms, error) {
 	rows, err := list[*UserFilter](ctx, r, "filters", `
 		SELECT *
 		FROM filters INDEXED BY filters_account
@@ -129,10 +129,10 @@ func (r reader) UserFilters(ctx context.Context, owner AccountID) ([]*WholeFilte
 	if err != nil {
 		return nil, err
 	}
-	filters := make([]*WholeFilter, 0, len(rows))
-	byID := make(map[FilterID]*WholeFilter, len(rows))
+	filters := make([]*FilterWithTerms, 0, len(rows))
+	byID := make(map[FilterID]*FilterWithTerms, len(rows))
 	for _, row := range rows {
-		f := &WholeFilter{UserFilter: *row}
+		f := &FilterWithTerms{UserFilter: *row}
 		filters, byID[f.ID] = append(filters, f), f
 	}
 	// The three queries may see different commits: what was added or removed in between is left out.
@@ -155,7 +155,7 @@ func (tx *Tx) AddFilter(ctx context.Context, f *UserFilter) error {
 	_, err := tx.exec(ctx, "add filter", `
 		INSERT INTO filters (id, account_id, title, context, action, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?)`, f.ID, f.AccountID, f.Title, f.Context, f.Action, f.ExpiresAt)
-	tx.touchFilters(f.AccountID)
+	tx.invalidateFilters(f.AccountID)
 	return err
 }
 
@@ -165,14 +165,14 @@ func (tx *Tx) SaveFilter(ctx context.Context, f *UserFilter) error {
 		UPDATE filters
 		SET title = ?, context = ?, action = ?, expires_at = ?
 		WHERE id = ?`, f.Title, f.Context, f.Action, f.ExpiresAt, f.ID)
-	tx.touchFilters(f.AccountID)
+	tx.invalidateFilters(f.AccountID)
 	return err
 }
 
 // RemoveFilter deletes a filter of the owner's with all that it speaks of.
 func (tx *Tx) RemoveFilter(ctx context.Context, owner AccountID, id FilterID) error {
 	_, err := tx.exec(ctx, "remove filter", `DELETE FROM filters WHERE id = ? AND account_id = ?`, id, owner)
-	tx.touchFilters(owner)
+	tx.invalidateFilters(owner)
 	return err
 }
 
@@ -182,7 +182,7 @@ func (tx *Tx) AddFilterKeyword(ctx context.Context, owner AccountID, k *FilterKe
 	_, err := tx.exec(ctx, "add filter keyword", `
 		INSERT INTO filter_keywords (id, filter_id, keyword, whole_word)
 		VALUES (?, ?, ?, ?)`, k.ID, k.FilterID, k.Keyword, k.WholeWord)
-	tx.touchFilters(owner)
+	tx.invalidateFilters(owner)
 	return err
 }
 
@@ -192,14 +192,14 @@ func (tx *Tx) SaveFilterKeyword(ctx context.Context, owner AccountID, k *FilterK
 		UPDATE filter_keywords
 		SET filter_id = ?, keyword = ?, whole_word = ?
 		WHERE id = ?`, k.FilterID, k.Keyword, k.WholeWord, k.ID)
-	tx.touchFilters(owner)
+	tx.invalidateFilters(owner)
 	return err
 }
 
 // RemoveFilterKeyword deletes a keyword of the owner's.
 func (tx *Tx) RemoveFilterKeyword(ctx context.Context, owner AccountID, id FilterKeywordID) error {
 	_, err := tx.exec(ctx, "remove filter keyword", `DELETE FROM filter_keywords WHERE id = ?`, id)
-	tx.touchFilters(owner)
+	tx.invalidateFilters(owner)
 	return err
 }
 
@@ -209,19 +209,19 @@ func (tx *Tx) AddFilterStatus(ctx context.Context, owner AccountID, s *FilterSta
 	_, err := tx.exec(ctx, "add filter status", `
 		INSERT INTO filter_statuses (id, filter_id, status_id)
 		VALUES (?, ?, ?)`, s.ID, s.FilterID, s.StatusID)
-	tx.touchFilters(owner)
+	tx.invalidateFilters(owner)
 	return err
 }
 
 // RemoveFilterStatus ends that.
 func (tx *Tx) RemoveFilterStatus(ctx context.Context, owner AccountID, id FilterStatusID) error {
 	_, err := tx.exec(ctx, "remove filter status", `DELETE FROM filter_statuses WHERE id = ?`, id)
-	tx.touchFilters(owner)
+	tx.invalidateFilters(owner)
 	return err
 }
 
-// touchFilters marks that somebody's filters have changed, and tells open streams, once for a transaction.
-func (tx *Tx) touchFilters(owner AccountID) {
+// invalidateFilters marks that somebody's filters have changed, and tells open streams, once for a transaction.
+func (tx *Tx) invalidateFilters(owner AccountID) {
 	changed := FiltersChanged{AccountID: owner}
 	if !slices.Contains(tx.events, Event(changed)) {
 		tx.Emit(changed)

@@ -33,19 +33,19 @@ var (
 	followers = newKeyset(`
 		SELECT f.follower_id
 		FROM follows f INDEXED BY follows_followers
-		WHERE f.target_id = ?1 AND f.pending = 0 AND f.follower_id < ?2 AND f.follower_id > ?3 AND ` + present("f.follower_id") + `
+		WHERE f.target_id = ?1 AND f.pending = 0 AND f.follower_id < ?2 AND f.follower_id > ?3 AND ` + accountAvailable("f.follower_id") + `
 		ORDER BY f.follower_id DESC
 		LIMIT ?4`)
 	following = newKeyset(`
 		SELECT f.target_id
 		FROM follows f INDEXED BY follows_following
-		WHERE f.follower_id = ?1 AND f.pending = 0 AND f.target_id < ?2 AND f.target_id > ?3 AND ` + present("f.target_id") + `
+		WHERE f.follower_id = ?1 AND f.pending = 0 AND f.target_id < ?2 AND f.target_id > ?3 AND ` + accountAvailable("f.target_id") + `
 		ORDER BY f.target_id DESC
 		LIMIT ?4`)
 	followRequests = newKeyset(`
 		SELECT f.id AS cursor, f.follower_id AS account_id
 		FROM follows f INDEXED BY follows_requests
-		WHERE f.target_id = ?1 AND f.pending = 1 AND f.id < ?2 AND f.id > ?3 AND ` + present("f.follower_id") + `
+		WHERE f.target_id = ?1 AND f.pending = 1 AND f.id < ?2 AND f.id > ?3 AND ` + accountAvailable("f.follower_id") + `
 		ORDER BY f.id DESC
 		LIMIT ?4`)
 )
@@ -105,14 +105,14 @@ func (tx *Tx) AddFollow(ctx context.Context, f *Follow) error {
 	if err != nil {
 		return err
 	}
-	tx.touchRelations(f.FollowerID)
+	tx.invalidateRelations(f.FollowerID)
 	return tx.countFollow(ctx, f, 1)
 }
 
 // SaveFollow writes what the follower wants to be shown.
 func (tx *Tx) SaveFollow(ctx context.Context, f *Follow) error {
 	_, err := tx.exec(ctx, "save follow", `UPDATE follows SET show_reblogs = ?, languages = ? WHERE id = ?`, f.ShowReblogs, f.Languages, f.ID)
-	tx.touchRelations(f.FollowerID)
+	tx.invalidateRelations(f.FollowerID)
 	return err
 }
 
@@ -142,7 +142,7 @@ func (tx *Tx) RemoveFollow(ctx context.Context, f *Follow) error {
 	if _, err := tx.exec(ctx, "remove follow", `DELETE FROM follows WHERE id = ?`, f.ID); err != nil {
 		return err
 	}
-	tx.touchRelations(f.FollowerID)
+	tx.invalidateRelations(f.FollowerID)
 	return tx.countFollow(ctx, f, -1)
 }
 
@@ -151,9 +151,9 @@ func (tx *Tx) countFollow(ctx context.Context, f *Follow, n int) error {
 	if f.Pending {
 		return nil
 	}
-	err := tx.countAccount(ctx, "count follower", `UPDATE accounts SET followers_count = max(0, followers_count + ?) WHERE id = ?`+countersNow, n, f.TargetID)
+	err := tx.updateCounters(ctx, "count follower", `UPDATE accounts SET followers_count = max(0, followers_count + ?) WHERE id = ?`+returningCounters, n, f.TargetID)
 	if err != nil {
 		return err
 	}
-	return tx.countAccount(ctx, "count followed", `UPDATE accounts SET following_count = max(0, following_count + ?) WHERE id = ?`+countersNow, n, f.FollowerID)
+	return tx.updateCounters(ctx, "count followed", `UPDATE accounts SET following_count = max(0, following_count + ?) WHERE id = ?`+returningCounters, n, f.FollowerID)
 }

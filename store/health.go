@@ -15,8 +15,8 @@ func (db *DB) Connections() Connections {
 	return Connections{Pool: s.MaxOpenConnections, Active: s.InUse, Idle: s.MaxOpenConnections - s.InUse}
 }
 
-// TryWrite writes something of no importance all the way to the disk.
-func (db *DB) TryWrite(ctx context.Context) error {
+// CheckWritable writes something of no importance all the way to the disk.
+func (db *DB) CheckWritable(ctx context.Context) error {
 	return db.Update(ctx, func(tx *Tx) error {
 		tx.newID() // the last id is stored
 		return nil

@@ -2,14 +2,14 @@ package store
 
 import "context"
 
-// backfillReach is how many of an author's newest posts are looked at for each one that is wanted: those that the reader may not
+// backfillScanFactor is how many of an author's newest posts are looked at for each one that is wanted: those that the reader may not
 // see do not count.
-const backfillReach = 5
+const backfillScanFactor = 5
 
 // BackfillHome puts the newest posts and boosts of a followed account into a local follower's home: as many as limit, of those that
 // FanOut would have put there and the follower may see.
 func (tx *Tx) BackfillHome(ctx context.Context, f *Follow, limit int) error {
-	h, err := tx.hints(ctx, f.FollowerID)
+	h, err := tx.lookups(ctx, f.FollowerID)
 	if err != nil {
 		return err
 	}
@@ -31,9 +31,9 @@ func (tx *Tx) BackfillHome(ctx context.Context, f *Follow, limit int) error {
 				FROM list_members m CROSS JOIN lists l ON l.id = m.list_id
 				WHERE m.account_id = ?3 AND l.account_id = ?1 AND l.exclusive = 1)
 			AND `+inLanguage("?7", "ifnull(o.language, s.language)")+`
-			AND `+visibleWhole+`
+			AND `+visibleWithOriginal+`
 		ORDER BY s.id DESC
-		LIMIT ?5`, f.FollowerID, h, f.TargetID, f.ShowReblogs, limit, backfillReach*limit, f.Languages)
+		LIMIT ?5`, f.FollowerID, h, f.TargetID, f.ShowReblogs, limit, backfillScanFactor*limit, f.Languages)
 	return err
 }
 
@@ -46,13 +46,13 @@ func (tx *Tx) ClearHome(ctx context.Context, id, author AccountID, all bool) err
 			SELECT s.id
 			FROM statuses s INDEXED BY statuses_account
 			WHERE s.account_id = ?2 AND s.id >= (SELECT min(h.status_id) FROM home h WHERE h.account_id = ?1)
-				AND (?3 OR s.visibility < 4 AND NOT (`+openTagged+` AND `+byTag+`)))`, id, author, all)
+				AND (?3 OR s.visibility < 4 AND NOT (`+publicOrLocalPost+` AND `+followsTagOf+`)))`, id, author, all)
 	return err
 }
 
-// RestartHome empties a local account's home, and puts into it what does not come by a follow: its own posts and boosts, and those
+// ResetHome empties a local account's home, and puts into it what does not come by a follow: its own posts and boosts, and those
 // posts that are addressed to few and to this account. Of each kind only the newest are looked at, as many as limit.
-func (tx *Tx) RestartHome(ctx context.Context, id AccountID, limit int) error {
+func (tx *Tx) ResetHome(ctx context.Context, id AccountID, limit int) error {
 	if _, err := tx.exec(ctx, "empty home", `DELETE FROM home WHERE account_id = ?`, id); err != nil {
 		return err
 	}

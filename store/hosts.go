@@ -10,7 +10,7 @@ type Host struct {
 	Domain           string
 	DueAt            *Time // when the next delivery is to be tried
 	Failures         int   // in a row
-	RestUntil        Time  // nothing is tried before
+	BackoffUntil     Time  // nothing is tried before
 	UnreachableSince *Time
 	LastSuccessAt    *Time
 	LastError        string
@@ -31,18 +31,18 @@ func (r reader) Host(ctx context.Context, domain string) (*Host, error) {
 	return h, err
 }
 
-// HostStanding is what is to be expected of a host.
-type HostStanding int
+// HostState is what is to be expected of a host.
+type HostState int
 
 // The standings of hosts.
 const (
-	ReachedHosts HostStanding = iota // were reached the last time
-	UnmetHosts                       // were never reached, nor tried in vain
-	FailingHosts                     // failed the last time
+	HostReachable HostState = iota // were reached the last time
+	HostUntried                    // were never reached, nor tried in vain
+	HostFailing                    // failed the last time
 )
 
 // DueHosts returns hosts of a standing for which something waits whose time has come, the longest due first.
-func (r reader) DueHosts(ctx context.Context, standing HostStanding, limit int) ([]*Host, error) {
+func (r reader) DueHosts(ctx context.Context, standing HostState, limit int) ([]*Host, error) {
 	return list[*Host](ctx, r, "due hosts", `
 		SELECT *
 		FROM hosts INDEXED BY hosts_due
@@ -51,10 +51,10 @@ func (r reader) DueHosts(ctx context.Context, standing HostStanding, limit int) 
 		LIMIT ?`, standing, At(r.db.now()), limit)
 }
 
-// NextDelivery returns when the next host is due after now, the zero time if none is.
-func (r reader) NextDelivery(ctx context.Context) (time.Time, error) {
+// NextHostDue returns when the next host is due after now, the zero time if none is.
+func (r reader) NextHostDue(ctx context.Context) (time.Time, error) {
 	var next time.Time
-	for _, standing := range []HostStanding{ReachedHosts, UnmetHosts, FailingHosts} {
+	for _, standing := range []HostState{HostReachable, HostUntried, HostFailing} {
 		at, err := one[Time](ctx, r, "next delivery", `
 			SELECT due_at
 			FROM hosts INDEXED BY hosts_due
@@ -71,8 +71,8 @@ func (r reader) NextDelivery(ctx context.Context) (time.Time, error) {
 	return next, nil
 }
 
-// HostsAway returns hosts that could not be reached lately, those first that have been away for longest.
-func (r reader) HostsAway(ctx context.Context, limit int) ([]string, error) {
+// UnreachableDomains returns hosts that could not be reached lately, those first that have been away for longest.
+func (r reader) UnreachableDomains(ctx context.Context, limit int) ([]string, error) {
 	return list[string](ctx, r, "failing hosts", `
 		SELECT domain
 		FROM hosts INDEXED BY hosts_unreachable
@@ -81,8 +81,8 @@ func (r reader) HostsAway(ctx context.Context, limit int) ([]string, error) {
 		LIMIT ?`, limit)
 }
 
-// backAfter is how long a host must have been away that all that waits for it is tried at once when it is back.
-const backAfter = 10 * time.Minute
+// outageMinimum is how long a host must have been away that all that waits for it is tried at once when it is back.
+const outageMinimum = 10 * time.Minute
 
 // HostsReached notes that hosts were reached, or have reached us. What waits for one that had been away is tried at once. When the last
 // time was is kept to the hour.
@@ -98,7 +98,7 @@ func (tx *Tx) HostsReached(ctx context.Context, domains []string) error {
 			SELECT h.domain
 			FROM json_each(?1) j
 			CROSS JOIN hosts h ON h.domain = j.value
-			WHERE h.unreachable_since < ?3)`, list, At(now), At(now.Add(-backAfter))); err != nil {
+			WHERE h.unreachable_since < ?3)`, list, At(now), At(now.Add(-outageMinimum))); err != nil {
 		return err
 	}
 	n, err := tx.exec(ctx, "hosts reached", `
@@ -106,7 +106,7 @@ func (tx *Tx) HostsReached(ctx context.Context, domains []string) error {
 		SELECT value, ?2
 		FROM json_each(?1)
 		WHERE true
-		ON CONFLICT (domain) DO UPDATE SET last_success_at = ?2, failures = 0, rest_until = 0, unreachable_since = NULL, last_error = ''
+		ON CONFLICT (domain) DO UPDATE SET last_success_at = ?2, failures = 0, backoff_until = 0, unreachable_since = NULL, last_error = ''
 		WHERE failures > 0 OR unreachable_since IS NOT NULL OR ifnull(last_success_at, 0) < ?2 - ?3`,
 		list, At(now), time.Hour.Milliseconds())
 	if err != nil || n == 0 {
@@ -119,16 +119,16 @@ func (tx *Tx) HostsReached(ctx context.Context, domains []string) error {
 // HostFailed notes that a host could not be reached, or not be talked with, and lets it rest until a time.
 func (tx *Tx) HostFailed(ctx context.Context, domain string, until time.Time, reason string) error {
 	_, err := tx.exec(ctx, "host failed", `
-		INSERT INTO hosts (domain, failures, rest_until, unreachable_since, last_error)
+		INSERT INTO hosts (domain, failures, backoff_until, unreachable_since, last_error)
 		VALUES (?1, 1, ?2, ?3, ?4)
-		ON CONFLICT (domain) DO UPDATE SET failures = failures + 1, rest_until = ?2, unreachable_since = ifnull(unreachable_since, ?3), last_error = ?4`,
+		ON CONFLICT (domain) DO UPDATE SET failures = failures + 1, backoff_until = ?2, unreachable_since = ifnull(unreachable_since, ?3), last_error = ?4`,
 		domain, At(until), At(tx.db.now()), truncate(reason, 500))
 	return err
 }
 
-// RestHost lets a host rest until a time, at least.
-func (tx *Tx) RestHost(ctx context.Context, domain string, until time.Time) error {
-	_, err := tx.exec(ctx, "rest host", `UPDATE hosts SET rest_until = max(rest_until, ?) WHERE domain = ?`, At(until), domain)
+// BackOffHost lets a host rest until a time, at least.
+func (tx *Tx) BackOffHost(ctx context.Context, domain string, until time.Time) error {
+	_, err := tx.exec(ctx, "rest host", `UPDATE hosts SET backoff_until = max(backoff_until, ?) WHERE domain = ?`, At(until), domain)
 	return err
 }
 
@@ -140,7 +140,7 @@ func (tx *Tx) ScheduleHosts(ctx context.Context, domains []string) error {
 	_, err := tx.exec(ctx, "schedule hosts", `
 		UPDATE hosts
 		SET due_at = (
-			SELECT max(hosts.rest_until, d.run_at)
+			SELECT max(hosts.backoff_until, d.run_at)
 			FROM deliveries d INDEXED BY deliveries_time
 			WHERE d.domain = hosts.domain AND d.parked = 0
 			ORDER BY d.run_at

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// IdempotencyTime is how long a client may repeat an Idempotency-Key.
-const IdempotencyTime = 6 * time.Hour
+// IdempotencyTTL is how long a client may repeat an Idempotency-Key.
+const IdempotencyTTL = 6 * time.Hour
 
 // IdempotentStatus returns the status that account made with a key, nil if there is none (any more).
 func (r reader) IdempotentStatus(ctx context.Context, account AccountID, key string) (*Status, error) {
 	return one[Status](ctx, r, "idempotency key", `
 		SELECT s.*
 		FROM idempotency_keys k
-		CROSS JOIN statuses s ON s.id = k.made_id
-		WHERE k.account_id = ? AND k.key = ? AND k.created_at > ?`, account, key, At(r.db.now().Add(-IdempotencyTime)))
+		CROSS JOIN statuses s ON s.id = k.created_id
+		WHERE k.account_id = ? AND k.key = ? AND k.created_at > ?`, account, key, At(r.db.now().Add(-IdempotencyTTL)))
 }
 
 // IdempotentScheduled returns the scheduled status that account made with a key, nil if there is none (any more).
@@ -22,29 +22,29 @@ func (r reader) IdempotentScheduled(ctx context.Context, account AccountID, key 
 	return one[ScheduledStatus](ctx, r, "idempotency key", `
 		SELECT s.*
 		FROM idempotency_keys k
-		CROSS JOIN scheduled_statuses s ON s.id = k.made_id
-		WHERE k.account_id = ? AND k.key = ? AND k.created_at > ?`, account, key, At(r.db.now().Add(-IdempotencyTime)))
+		CROSS JOIN scheduled_statuses s ON s.id = k.created_id
+		WHERE k.account_id = ? AND k.key = ? AND k.created_at > ?`, account, key, At(r.db.now().Add(-IdempotencyTTL)))
 }
 
-// RememberIdempotent notes the id of the status, or scheduled status, that account made with a key, and forgets all keys that are
+// SaveIdempotencyKey notes the id of the status, or scheduled status, that account made with a key, and forgets all keys that are
 // too old to count.
-func (tx *Tx) RememberIdempotent(ctx context.Context, account AccountID, key string, made int64) error {
+func (tx *Tx) SaveIdempotencyKey(ctx context.Context, account AccountID, key string, made int64) error {
 	if _, err := tx.exec(ctx, "forget idempotency keys", `
 		DELETE FROM idempotency_keys
-		WHERE created_at <= ?`, At(tx.db.now().Add(-IdempotencyTime))); err != nil {
+		WHERE created_at <= ?`, At(tx.db.now().Add(-IdempotencyTTL))); err != nil {
 		return err
 	}
 	_, err := tx.exec(ctx, "idempotency key", `
-		INSERT OR REPLACE INTO idempotency_keys (account_id, key, made_id, created_at)
+		INSERT OR REPLACE INTO idempotency_keys (account_id, key, created_id, created_at)
 		VALUES (?, ?, ?, ?)`, account, key, made, At(tx.db.now()))
 	return err
 }
 
-// MoveIdempotent has a key of account's, if it stands for one thing still, stand for another that has come of it.
-func (tx *Tx) MoveIdempotent(ctx context.Context, account AccountID, from, to int64, key string) error {
+// MoveIdempotencyKey has a key of account's, if it stands for one thing still, stand for another that has come of it.
+func (tx *Tx) MoveIdempotencyKey(ctx context.Context, account AccountID, from, to int64, key string) error {
 	_, err := tx.exec(ctx, "move idempotency key", `
 		UPDATE idempotency_keys
-		SET made_id = ?
-		WHERE account_id = ? AND key = ? AND made_id = ?`, to, account, key, from)
+		SET created_id = ?
+		WHERE account_id = ? AND key = ? AND created_id = ?`, to, account, key, from)
 	return err
 }

@@ -50,7 +50,7 @@ type (
 	AnnouncementID       int64
 	ActivityID           int64 // on its way to others; shown in the address of the activity
 	DeliveryID           int64
-	ReceivedID           int64 // an activity that has come in
+	QueuedActivityID     int64 // an activity that has come in
 	RefusalID            int64
 	RelayID              int64
 	ScrobbleID           int64
@@ -122,27 +122,39 @@ func (id ScheduledID) String() string          { return string(appendFlake(nil, 
 
 // UnmarshalText reads a flake. Text that is none, or one of another server, becomes 0, the id of nothing: to the outside a
 // malformed id and one that is not there are the same.
-func (id *AccountID) UnmarshalText(b []byte) error { *id = AccountID(parseOwn(string(b))); return nil }
-func (id *StatusID) UnmarshalText(b []byte) error  { *id = StatusID(parseOwn(string(b))); return nil }
-func (id *MediaID) UnmarshalText(b []byte) error   { *id = MediaID(parseOwn(string(b))); return nil }
-func (id *ListID) UnmarshalText(b []byte) error    { *id = ListID(parseOwn(string(b))); return nil }
-func (id *PollID) UnmarshalText(b []byte) error    { *id = PollID(parseOwn(string(b))); return nil }
-func (id *ChatID) UnmarshalText(b []byte) error    { *id = ChatID(parseOwn(string(b))); return nil }
-func (id *ChatMessageID) UnmarshalText(b []byte) error {
-	*id = ChatMessageID(parseOwn(string(b)))
+func (id *AccountID) UnmarshalText(b []byte) error {
+	*id = AccountID(parseLocalFlake(string(b)))
 	return nil
 }
-func (id *ReportID) UnmarshalText(b []byte) error { *id = ReportID(parseOwn(string(b))); return nil }
+func (id *StatusID) UnmarshalText(b []byte) error {
+	*id = StatusID(parseLocalFlake(string(b)))
+	return nil
+}
+func (id *MediaID) UnmarshalText(b []byte) error {
+	*id = MediaID(parseLocalFlake(string(b)))
+	return nil
+}
+func (id *ListID) UnmarshalText(b []byte) error { *id = ListID(parseLocalFlake(string(b))); return nil }
+func (id *PollID) UnmarshalText(b []byte) error { *id = PollID(parseLocalFlake(string(b))); return nil }
+func (id *ChatID) UnmarshalText(b []byte) error { *id = ChatID(parseLocalFlake(string(b))); return nil }
+func (id *ChatMessageID) UnmarshalText(b []byte) error {
+	*id = ChatMessageID(parseLocalFlake(string(b)))
+	return nil
+}
+func (id *ReportID) UnmarshalText(b []byte) error {
+	*id = ReportID(parseLocalFlake(string(b)))
+	return nil
+}
 func (id *AnnouncementID) UnmarshalText(b []byte) error {
-	*id = AnnouncementID(parseOwn(string(b)))
+	*id = AnnouncementID(parseLocalFlake(string(b)))
 	return nil
 }
 func (id *QuoteAuthorizationID) UnmarshalText(b []byte) error {
-	*id = QuoteAuthorizationID(parseOwn(string(b)))
+	*id = QuoteAuthorizationID(parseLocalFlake(string(b)))
 	return nil
 }
 func (id *ScheduledID) UnmarshalText(b []byte) error {
-	*id = ScheduledID(parseOwn(string(b)))
+	*id = ScheduledID(parseLocalFlake(string(b)))
 	return nil
 }
 
@@ -169,7 +181,7 @@ func (id *DirectConversationID) UnmarshalText(b []byte) error {
 }
 
 // ParseActivityID returns the id of an activity that a flake stands for, 0 for any other text.
-func ParseActivityID(text string) ActivityID { return ActivityID(parseOwn(text)) }
+func ParseActivityID(text string) ActivityID { return ActivityID(parseLocalFlake(text)) }
 
 // ParsePosition reads an id in any form as a point in the order of ids, for paging: a flake (of any server), or decimal text.
 // ok is false for anything else.
@@ -201,8 +213,8 @@ func setWorker(n int64) error {
 	return nil
 }
 
-// drawWorker returns a worker number for a new database.
-func drawWorker() int64 {
+// newWorkerNumber returns a worker number for a new database.
+func newWorkerNumber() int64 {
 	if n := worker.Load(); n != 0 {
 		return n
 	}
@@ -229,7 +241,7 @@ func parseFlake(text string) (ms, rest uint64, ok bool) {
 	}
 	var part [2]uint64
 	for i := range flakeLength {
-		d := digitValue(text[i])
+		d := flakeDigit(text[i])
 		if d < 0 {
 			return 0, 0, false
 		}
@@ -240,7 +252,7 @@ func parseFlake(text string) (ms, rest uint64, ok bool) {
 	return hi + carry, lo, true
 }
 
-func digitValue(c byte) int {
+func flakeDigit(c byte) int {
 	switch {
 	case '0' <= c && c <= '9':
 		return int(c - '0')
@@ -252,8 +264,8 @@ func digitValue(c byte) int {
 	return -1
 }
 
-// parseOwn returns the id that a flake of this database stands for, 0 for any other text.
-func parseOwn(text string) int64 {
+// parseLocalFlake returns the id that a flake of this database stands for, 0 for any other text.
+func parseLocalFlake(text string) int64 {
 	ms, rest, ok := parseFlake(text)
 	if !ok || rest>>16 != uint64(worker.Load()) || rest&0xffff >= 1<<sequenceBits || ms >= 1<<(63-sequenceBits) {
 		return 0

@@ -25,25 +25,25 @@ type Job struct {
 	LastError string
 }
 
-// Work is the payload of a job: a small struct, kept as JSON, with the name of its kind.
-type Work interface{ Kind() string }
+// JobPayload is the payload of a job: a small struct, kept as JSON, with the name of its kind.
+type JobPayload interface{ Kind() string }
 
 // Enqueue adds a job that is due at once.
-func (tx *Tx) Enqueue(ctx context.Context, w Work) error {
+func (tx *Tx) Enqueue(ctx context.Context, w JobPayload) error {
 	return tx.EnqueueAt(ctx, tx.db.now(), w)
 }
 
 // EnqueueAt adds a job that is due at a time.
-func (tx *Tx) EnqueueAt(ctx context.Context, at time.Time, w Work) error {
+func (tx *Tx) EnqueueAt(ctx context.Context, at time.Time, w JobPayload) error {
 	return tx.enqueue(ctx, at, w, nil)
 }
 
-// EnqueueOnce adds a job unless one of the same key waits; if one does, it is put off or brought forward to at.
-func (tx *Tx) EnqueueOnce(ctx context.Context, at time.Time, key string, w Work) error {
+// EnqueueUnique adds a job unless one of the same key waits; if one does, it is put off or brought forward to at.
+func (tx *Tx) EnqueueUnique(ctx context.Context, at time.Time, key string, w JobPayload) error {
 	return tx.enqueue(ctx, at, w, &key)
 }
 
-func (tx *Tx) enqueue(ctx context.Context, at time.Time, w Work, key *string) error {
+func (tx *Tx) enqueue(ctx context.Context, at time.Time, w JobPayload, key *string) error {
 	payload, err := json.Marshal(w)
 	if err != nil {
 		return fmt.Errorf("enqueue %s: %w", w.Kind(), err)
@@ -57,8 +57,8 @@ func (tx *Tx) enqueue(ctx context.Context, at time.Time, w Work, key *string) er
 	return err
 }
 
-// enqueueFirst adds a job unless one of the same key waits already. One that had been given up is taken up again.
-func (tx *Tx) enqueueFirst(ctx context.Context, at time.Time, key string, w Work) error {
+// enqueueUnlessQueued adds a job unless one of the same key waits already. One that had been given up is taken up again.
+func (tx *Tx) enqueueUnlessQueued(ctx context.Context, at time.Time, key string, w JobPayload) error {
 	payload, err := json.Marshal(w)
 	if err != nil {
 		return fmt.Errorf("enqueue %s: %w", w.Kind(), err)
@@ -93,8 +93,8 @@ func (r reader) JobCounts(ctx context.Context) ([]JobCount, error) {
 		GROUP BY kind`)
 }
 
-// JobsOverdue returns how long the job that is due for longest has been due, 0 if none is. A job counts until it is done or put off.
-func (r reader) JobsOverdue(ctx context.Context) (time.Duration, error) {
+// OldestDueJobAge returns how long the job that is due for longest has been due, 0 if none is. A job counts until it is done or put off.
+func (r reader) OldestDueJobAge(ctx context.Context) (time.Duration, error) {
 	next, err := one[Time](ctx, r, "oldest job", `
 		SELECT run_at
 		FROM jobs
@@ -113,28 +113,28 @@ func (r reader) ParkedJobs(ctx context.Context, limit int) ([]*Job, error) {
 }
 
 const (
-	jobTries   = 12 // with the pauses below about two days
-	firstPause = 30 * time.Second
-	jobTime    = 10 * time.Minute // what one try may take
+	maxJobAttempts = 12 // with the pauses below about two days
+	firstBackoff   = 30 * time.Second
+	jobTimeout     = 10 * time.Minute // what one try may take
 )
 
-// Later is the error of a job that is not to be tried again before a certain time. It counts as a try like any other error.
-type Later struct {
+// RetryAfterError is the error of a job that is not to be tried again before a certain time. It counts as a try like any other error.
+type RetryAfterError struct {
 	At  time.Time
 	Err error
 }
 
-func (l *Later) Error() string { return l.Err.Error() }
-func (l *Later) Unwrap() error { return l.Err }
+func (l *RetryAfterError) Error() string { return l.Err.Error() }
+func (l *RetryAfterError) Unwrap() error { return l.Err }
 
 // Worker runs the jobs of a database: at least once each, several at a time, again with growing pauses after an error.
 type Worker struct {
-	db       *DB
-	handlers map[string]func(context.Context, []byte) error
-	limits   map[string]int // how many jobs of a kind run at a time; those of the others as many as there are slots
-	parallel int
-	log      *slog.Logger
-	again    []recurring
+	db        *DB
+	handlers  map[string]func(context.Context, []byte) error
+	limits    map[string]int // how many jobs of a kind run at a time; those of the others as many as there are slots
+	parallel  int
+	log       *slog.Logger
+	recurring []recurring
 
 	mu      sync.Mutex
 	running map[JobID]string // their kinds
@@ -151,7 +151,7 @@ func NewWorker(db *DB, parallel int, log *slog.Logger) *Worker {
 }
 
 // Handle says who does the jobs of type W. fn may be called again for a job it has done, after a crash.
-func Handle[W Work](w *Worker, fn func(context.Context, W) error) {
+func Handle[W JobPayload](w *Worker, fn func(context.Context, W) error) {
 	var zero W
 	w.handlers[zero.Kind()] = func(ctx context.Context, payload []byte) error {
 		var work W
@@ -162,8 +162,8 @@ func Handle[W Work](w *Worker, fn func(context.Context, W) error) {
 	}
 }
 
-// HandleFew is Handle for jobs that wait for others: no more than most of them run at a time, so that they leave room for the rest.
-func HandleFew[W Work](w *Worker, most int, fn func(context.Context, W) error) {
+// HandleLimited is Handle for jobs that wait for others: no more than most of them run at a time, so that they leave room for the rest.
+func HandleLimited[W JobPayload](w *Worker, most int, fn func(context.Context, W) error) {
 	var zero W
 	w.limits[zero.Kind()] = most
 	Handle(w, fn)
@@ -171,24 +171,24 @@ func HandleFew[W Work](w *Worker, most int, fn func(context.Context, W) error) {
 
 // recurring is a job that comes again and again.
 type recurring struct {
-	work  Work
-	every time.Duration
+	payload JobPayload
+	every   time.Duration
 }
 
-func (r recurring) key() string { return "every:" + r.work.Kind() }
+func (r recurring) key() string { return "every:" + r.payload.Kind() }
 
-// HandleEvery is Handle for a job that nobody enqueues: it comes again that long after it was done, for the first time that long
+// HandleRecurring is Handle for a job that nobody enqueues: it comes again that long after it was done, for the first time that long
 // after the first start.
-func HandleEvery[W Work](w *Worker, every time.Duration, fn func(context.Context, W) error) {
+func HandleRecurring[W JobPayload](w *Worker, every time.Duration, fn func(context.Context, W) error) {
 	var zero W
 	r := recurring{zero, every}
-	w.again = append(w.again, r)
+	w.recurring = append(w.recurring, r)
 	Handle(w, func(ctx context.Context, work W) error {
 		if err := fn(ctx, work); err != nil {
 			return err
 		}
 		return w.db.Update(ctx, func(tx *Tx) error {
-			return tx.EnqueueOnce(ctx, tx.db.now().Add(every), r.key(), work)
+			return tx.EnqueueUnique(ctx, tx.db.now().Add(every), r.key(), work)
 		})
 	})
 }
@@ -196,8 +196,8 @@ func HandleEvery[W Work](w *Worker, every time.Duration, fn func(context.Context
 // enqueueRecurring makes sure that the jobs that come again are in the queue.
 func (w *Worker) enqueueRecurring(ctx context.Context) error {
 	return w.db.Update(ctx, func(tx *Tx) error {
-		for _, r := range w.again {
-			if err := tx.enqueueFirst(ctx, tx.db.now().Add(r.every), r.key(), r.work); err != nil {
+		for _, r := range w.recurring {
+			if err := tx.enqueueUnlessQueued(ctx, tx.db.now().Add(r.every), r.key(), r.payload); err != nil {
 				return err
 			}
 		}
@@ -224,18 +224,18 @@ func (w *Worker) Run(ctx context.Context) {
 			slots <- struct{}{}
 			wg.Go(func() {
 				defer func() {
-					w.forget(j.ID)
+					w.release(j.ID)
 					<-slots
 					w.db.wakeWorker()
 				}()
-				w.do(ctx, j)
+				w.run(ctx, j)
 			})
 		}
-		timer.Reset(w.pause(ctx))
+		timer.Reset(w.untilNext(ctx))
 		select {
 		case <-ctx.Done():
 			return
-		case <-w.db.jobs:
+		case <-w.db.workerWake:
 		case <-timer.C:
 		}
 	}
@@ -248,8 +248,8 @@ func (w *Worker) Settle(ctx context.Context) error {
 		if err != nil || len(jobs) == 0 {
 			return err
 		}
-		w.do(ctx, jobs[0])
-		w.forget(jobs[0].ID)
+		w.run(ctx, jobs[0])
+		w.release(jobs[0].ID)
 	}
 }
 
@@ -259,7 +259,7 @@ func (w *Worker) due(ctx context.Context, n int) ([]*Job, error) {
 	defer w.mu.Unlock()
 	var jobs []*Job
 	for len(jobs) < n {
-		room, full := w.room()
+		room, full := w.capacity()
 		rows, err := list[*Job](ctx, w.db.reader, "due jobs", `
 			SELECT *
 			FROM jobs
@@ -291,8 +291,8 @@ func (w *Worker) due(ctx context.Context, n int) ([]*Job, error) {
 	return jobs, nil
 }
 
-// room returns how many more jobs of the limited kinds may run now, and those kinds of which none may.
-func (w *Worker) room() (room map[string]int, full []string) {
+// capacity returns how many more jobs of the limited kinds may run now, and those kinds of which none may.
+func (w *Worker) capacity() (room map[string]int, full []string) {
 	room, full = maps.Clone(w.limits), []string{}
 	for _, kind := range w.running {
 		if room[kind] > 0 {
@@ -307,14 +307,14 @@ func (w *Worker) room() (room map[string]int, full []string) {
 	return room, full
 }
 
-func (w *Worker) forget(id JobID) {
+func (w *Worker) release(id JobID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.running, id)
 }
 
-// pause returns how long to sleep if nothing is enqueued meanwhile.
-func (w *Worker) pause(ctx context.Context) time.Duration {
+// untilNext returns how long to sleep if nothing is enqueued meanwhile.
+func (w *Worker) untilNext(ctx context.Context) time.Duration {
 	const longest = time.Minute
 	next, err := one[Time](ctx, w.db.reader, "next job", `
 		SELECT run_at
@@ -328,9 +328,9 @@ func (w *Worker) pause(ctx context.Context) time.Duration {
 	return min(max(next.Time().Sub(w.db.now()), time.Millisecond), longest)
 }
 
-// do runs a job once and records how it went.
-func (w *Worker) do(ctx context.Context, j *Job) {
-	err := w.try(ctx, j)
+// run runs a job once and records how it went.
+func (w *Worker) run(ctx context.Context, j *Job) {
+	err := w.attempt(ctx, j)
 	if err != nil && ctx.Err() != nil {
 		return // stopped, not failed: it stays due
 	}
@@ -342,7 +342,7 @@ func (w *Worker) do(ctx context.Context, j *Job) {
 	}
 }
 
-func (w *Worker) try(ctx context.Context, j *Job) (err error) {
+func (w *Worker) attempt(ctx context.Context, j *Job) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
@@ -353,7 +353,7 @@ func (w *Worker) try(ctx context.Context, j *Job) (err error) {
 	if fn == nil {
 		return fmt.Errorf("nobody does jobs of kind %q", j.Kind)
 	}
-	ctx, cancel := context.WithTimeout(ctx, jobTime)
+	ctx, cancel := context.WithTimeout(ctx, jobTimeout)
 	defer cancel()
 	return fn(ctx, []byte(j.Payload))
 }
@@ -366,9 +366,9 @@ func (tx *Tx) finish(ctx context.Context, j *Job, failure error) error {
 		return err
 	}
 	attempts := j.Attempts + 1
-	pause := firstPause << min(attempts-1, 11)
+	pause := firstBackoff << min(attempts-1, 11)
 	pause += time.Duration(rand.Int64N(int64(pause / 2)))
-	var later *Later
+	var later *RetryAfterError
 	if errors.As(failure, &later) {
 		pause = max(pause, later.At.Sub(tx.db.now()))
 	}
@@ -376,13 +376,13 @@ func (tx *Tx) finish(ctx context.Context, j *Job, failure error) error {
 		UPDATE jobs
 		SET attempts = ?, parked = ?, last_error = ?, run_at = ?
 		WHERE id = ? AND run_at = ?`,
-		attempts, attempts >= jobTries, truncate(failure.Error(), 1000), At(tx.db.now().Add(pause)), j.ID, j.RunAt)
+		attempts, attempts >= maxJobAttempts, truncate(failure.Error(), 1000), At(tx.db.now().Add(pause)), j.ID, j.RunAt)
 	return err
 }
 
 func (db *DB) wakeWorker() {
 	select {
-	case db.jobs <- struct{}{}:
+	case db.workerWake <- struct{}{}:
 	default:
 	}
 }

@@ -20,7 +20,7 @@ func TestHandleFew(t *testing.T) {
 	var mu sync.Mutex
 	running, most, done := 0, 0, 0
 	release, others := make(chan struct{}), make(chan struct{}, many)
-	store.HandleFew(w, few, func(ctx context.Context, _ store.PushNotification) error {
+	store.HandleLimited(w, few, func(ctx context.Context, _ store.PushNotification) error {
 		mu.Lock()
 		running++
 		most = max(most, running)
@@ -65,7 +65,7 @@ func TestHandleFew(t *testing.T) {
 	}
 }
 
-func enqueue(t *testing.T, db *store.DB, at time.Time, n int, work store.Work) {
+func enqueue(t *testing.T, db *store.DB, at time.Time, n int, work store.JobPayload) {
 	t.Helper()
 	err := db.Update(t.Context(), func(tx *store.Tx) error {
 		for range n {
@@ -84,7 +84,7 @@ func enqueue(t *testing.T, db *store.DB, at time.Time, n int, work store.Work) {
 func TestLater(t *testing.T) {
 	db := open(t)
 	w := store.NewWorker(db, 1, slog.New(slog.DiscardHandler))
-	failure := error(&store.Later{At: time.Now().Add(3 * time.Hour), Err: errors.New("busy")})
+	failure := error(&store.RetryAfterError{At: time.Now().Add(3 * time.Hour), Err: errors.New("busy")})
 	store.Handle(w, func(context.Context, store.SweepMedia) error { return failure })
 	enqueue(t, db, time.Now(), 1, store.SweepMedia{})
 	if err := w.Settle(t.Context()); err != nil {

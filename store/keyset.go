@@ -37,7 +37,7 @@ func rowPage[T any, W ~int64](ctx context.Context, r reader, what string, k keys
 	return newestFirst(rows, ascending), err
 }
 
-// present is the condition that an account is not withheld.
-func present(id string) string {
-	return `NOT EXISTS (SELECT 1 FROM accounts x INDEXED BY accounts_withheld WHERE x.withheld = 1 AND x.id = ` + id + `)`
+// accountAvailable is the condition that an account is not withheld.
+func accountAvailable(id string) string {
+	return `NOT EXISTS (SELECT 1 FROM accounts x INDEXED BY accounts_unavailable WHERE x.unavailable = 1 AND x.id = ` + id + `)`
 }

@@ -52,7 +52,7 @@ func (r reader) ListMemberIDs(ctx context.Context, id ListID) ([]AccountID, erro
 var listMembers = newKeyset(`
 		SELECT m.account_id
 		FROM list_members m
-		WHERE m.list_id = ?1 AND m.account_id < ?2 AND m.account_id > ?3 AND ` + present("m.account_id") + `
+		WHERE m.list_id = ?1 AND m.account_id < ?2 AND m.account_id > ?3 AND ` + accountAvailable("m.account_id") + `
 		ORDER BY m.account_id DESC
 		LIMIT ?4`)
 

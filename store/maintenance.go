@@ -15,26 +15,26 @@ import (
 // small steps, so that nobody who writes waits for it longer than a moment.
 
 const (
-	walMax      = 64 << 20  // a larger log is emptied
-	walAlarming = 256 << 20 // somebody has been reading for too long
-	trimBatch   = 500       // rows deleted in one go
-	freePart    = 10        // a database of which more than one part in ten is empty gives space back
-	freeStep    = 128       // pages given back in one go
-	stepPause   = 50 * time.Millisecond
+	maxWALSize      = 64 << 20  // a larger log is emptied
+	warnWALSize     = 256 << 20 // somebody has been reading for too long
+	trimBatch       = 500       // rows deleted in one go
+	minFreeFraction = 10        // a database of which more than one part in ten is empty gives space back
+	vacuumPages     = 128       // pages given back in one go
+	vacuumPause     = 50 * time.Millisecond
 )
 
 // Checkpoint moves what the write-ahead log holds into the database. SQLite does so by itself along the way; a slow reader,
 // however, lets the log grow, and once it has grown it is emptied here.
 func (db *DB) Checkpoint(ctx context.Context) error {
 	size := db.logSize()
-	if size > walAlarming {
+	if size > warnWALSize {
 		db.log.Warn("the database's log is large: is something reading for long, such as a backup?", "bytes", size)
 	}
 	return db.maintain(ctx, func(conn *sqlx.DB) error {
 		if _, err := conn.ExecContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`); err != nil {
 			return fmt.Errorf("checkpoint: %w", err)
 		}
-		if size <= walMax {
+		if size <= maxWALSize {
 			return nil
 		}
 		if _, err := conn.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
@@ -76,14 +76,14 @@ func (db *DB) ReleaseSpace(ctx context.Context) error {
 			if err := conn.GetContext(ctx, &free, `PRAGMA freelist_count`); err != nil {
 				return fmt.Errorf("release space: %w", err)
 			}
-			if free < freeStep || free < pages/freePart || free == before {
+			if free < vacuumPages || free < pages/minFreeFraction || free == before {
 				return nil
 			}
 			before = free
-			if _, err := conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, freeStep)); err != nil {
+			if _, err := conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, vacuumPages)); err != nil {
 				return fmt.Errorf("release space: %w", err)
 			}
-			if err := pause(ctx, stepPause); err != nil {
+			if err := sleep(ctx, vacuumPause); err != nil {
 				return err
 			}
 		}
@@ -178,7 +178,7 @@ func (db *DB) inBatches(ctx context.Context, what, query string, args ...any) er
 	}
 }
 
-func pause(ctx context.Context, d time.Duration) error {
+func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

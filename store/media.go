@@ -23,11 +23,11 @@ type Media struct {
 	Description string
 	Size        int64
 	CreatedAt   Time
-	LooseSince  *Time // when it was found to be attached to nothing
+	DetachedAt  *Time // when it was found to be attached to nothing
 }
 
-// Loose tells whether the upload is attached to nothing.
-func (m *Media) Loose() bool {
+// Detached tells whether the upload is attached to nothing.
+func (m *Media) Detached() bool {
 	return m.StatusID == nil && m.MessageID == nil && m.ScheduledID == nil
 }
 
@@ -89,16 +89,16 @@ func (r reader) ProfilePictures(ctx context.Context) ([]string, error) {
 	return files, err
 }
 
-// AddMedia inserts an upload. Its ID, CreatedAt and LooseSince are set.
+// AddMedia inserts an upload. Its ID, CreatedAt and DetachedAt are set.
 func (tx *Tx) AddMedia(ctx context.Context, m *Media) error {
-	m.ID, m.CreatedAt, m.LooseSince = MediaID(tx.newID()), At(tx.db.now()), nil
-	if m.Loose() {
-		m.LooseSince = &m.CreatedAt
+	m.ID, m.CreatedAt, m.DetachedAt = MediaID(tx.newID()), At(tx.db.now()), nil
+	if m.Detached() {
+		m.DetachedAt = &m.CreatedAt
 	}
 	_, err := tx.exec(ctx, "add media", `
-		INSERT INTO media (id, account_id, status_id, message_id, position, type, mime, file, thumbnail, remote_url, description, size, created_at, loose_since)
+		INSERT INTO media (id, account_id, status_id, message_id, position, type, mime, file, thumbnail, remote_url, description, size, created_at, detached_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		m.ID, m.AccountID, m.StatusID, m.MessageID, m.Position, m.Type, m.Mime, m.File, m.Thumbnail, m.RemoteURL, m.Description, m.Size, m.CreatedAt, m.LooseSince)
+		m.ID, m.AccountID, m.StatusID, m.MessageID, m.Position, m.Type, m.Mime, m.File, m.Thumbnail, m.RemoteURL, m.Description, m.Size, m.CreatedAt, m.DetachedAt)
 	return err
 }
 
@@ -106,27 +106,27 @@ func (tx *Tx) AddMedia(ctx context.Context, m *Media) error {
 func (tx *Tx) DescribeMedia(ctx context.Context, m *Media) error {
 	_, err := tx.exec(ctx, "describe media", `UPDATE media SET description = ? WHERE id = ?`, m.Description, m.ID)
 	if m.StatusID != nil {
-		tx.touchStatus(*m.StatusID)
+		tx.invalidateStatus(*m.StatusID)
 	}
 	return err
 }
 
-// Attach gives a status these attachments, in this order, in place of those it had. Those stay with it, out of sight, for the
+// AttachMedia gives a status these attachments, in this order, in place of those it had. Those stay with it, out of sight, for the
 // versions of it that showed them.
-func (tx *Tx) Attach(ctx context.Context, id StatusID, media []*Media) error {
+func (tx *Tx) AttachMedia(ctx context.Context, id StatusID, media []*Media) error {
 	if _, err := tx.exec(ctx, "put media aside", `UPDATE media SET position = -1 WHERE status_id = ?`, id); err != nil {
 		return err
 	}
 	for i, m := range media {
-		m.StatusID, m.Position, m.LooseSince = &id, i, nil
+		m.StatusID, m.Position, m.DetachedAt = &id, i, nil
 		if _, err := tx.exec(ctx, "attach media", `
 			UPDATE media
-			SET status_id = ?, position = ?, loose_since = NULL
+			SET status_id = ?, position = ?, detached_at = NULL
 			WHERE id = ?`, id, i, m.ID); err != nil {
 			return err
 		}
 	}
-	tx.touchStatus(id)
+	tx.invalidateStatus(id)
 	return nil
 }
 
@@ -138,33 +138,33 @@ func (r reader) MediaOfMessages(ctx context.Context, ids []MessageID) ([]*Media,
 		CROSS JOIN media m ON m.message_id = j.value`, jsonArray(ids))
 }
 
-// AttachToMessage gives a message of a chat its attachment.
-func (tx *Tx) AttachToMessage(ctx context.Context, id MessageID, m *Media) error {
-	m.MessageID, m.LooseSince = &id, nil
-	_, err := tx.exec(ctx, "attach media", `UPDATE media SET message_id = ?, loose_since = NULL WHERE id = ?`, id, m.ID)
+// AttachMediaToMessage gives a message of a chat its attachment.
+func (tx *Tx) AttachMediaToMessage(ctx context.Context, id MessageID, m *Media) error {
+	m.MessageID, m.DetachedAt = &id, nil
+	_, err := tx.exec(ctx, "attach media", `UPDATE media SET message_id = ?, detached_at = NULL WHERE id = ?`, id, m.ID)
 	return err
 }
 
-// NoteLooseMedia has the time of up to n uploads that have come loose, because their status or message is gone, begin now. It returns how many
+// MarkDetachedMedia has the time of up to n uploads that have come loose, because their status or message is gone, begin now. It returns how many
 // those were.
-func (tx *Tx) NoteLooseMedia(ctx context.Context, n int) (int64, error) {
+func (tx *Tx) MarkDetachedMedia(ctx context.Context, n int) (int64, error) {
 	return tx.exec(ctx, "note loose media", `
 		UPDATE media
-		SET loose_since = ?
+		SET detached_at = ?
 		WHERE id IN (
 			SELECT id
 			FROM media
-			WHERE status_id IS NULL AND message_id IS NULL AND scheduled_id IS NULL AND loose_since IS NULL
+			WHERE status_id IS NULL AND message_id IS NULL AND scheduled_id IS NULL AND detached_at IS NULL
 			LIMIT ?)`, At(tx.db.now()), n)
 }
 
-// DropLooseMedia deletes the rows of up to n uploads that have been attached to nothing for d. It returns how many those were.
-func (tx *Tx) DropLooseMedia(ctx context.Context, d time.Duration, n int) (int64, error) {
+// DropDetachedMedia deletes the rows of up to n uploads that have been attached to nothing for d. It returns how many those were.
+func (tx *Tx) DropDetachedMedia(ctx context.Context, d time.Duration, n int) (int64, error) {
 	return tx.exec(ctx, "drop loose media", `
 		DELETE FROM media
 		WHERE id IN (
 			SELECT id
 			FROM media
-			WHERE status_id IS NULL AND message_id IS NULL AND scheduled_id IS NULL AND loose_since <= ?
+			WHERE status_id IS NULL AND message_id IS NULL AND scheduled_id IS NULL AND detached_at <= ?
 			LIMIT ?)`, At(tx.db.now().Add(-d)), n)
 }

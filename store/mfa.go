@@ -22,7 +22,7 @@ type MFAPurpose struct {
 
 	// Of the page on which somebody lets an app act for them.
 	Page          bool    `json:"page,omitempty"`
-	Ask           bool    `json:"ask,omitempty"` // has to consent yet
+	NeedsConsent  bool    `json:"needs_consent,omitempty"` // has to consent yet
 	RedirectURI   string  `json:"redirect_uri,omitempty"`
 	State         *string `json:"state,omitempty"`
 	CodeChallenge string  `json:"code_challenge,omitempty"`
@@ -32,9 +32,9 @@ type MFAPurpose struct {
 }
 
 const (
-	challengeTime     = 5 * time.Minute
-	challengeFailures = 5
-	challengesKept    = 20 // of one account
+	challengeTTL         = 5 * time.Minute
+	maxChallengeFailures = 5
+	maxChallenges        = 20 // of one account
 )
 
 // MFAChallenge returns the challenge whose SHA-256 is hash, nil if there is none, it is too old or has been failed too often.
@@ -42,12 +42,12 @@ func (r reader) MFAChallenge(ctx context.Context, hash []byte) (*MFAChallenge, e
 	return one[MFAChallenge](ctx, r, "challenge", `
 		SELECT *
 		FROM mfa_challenges
-		WHERE hash = ? AND expires_at > ? AND failures < ?`, hash, At(r.db.now()), challengeFailures)
+		WHERE hash = ? AND expires_at > ? AND failures < ?`, hash, At(r.db.now()), maxChallengeFailures)
 }
 
 // AddMFAChallenge inserts a challenge. Its ExpiresAt is set. Of very many of one account, the oldest go.
 func (tx *Tx) AddMFAChallenge(ctx context.Context, c *MFAChallenge) error {
-	c.ExpiresAt = At(tx.db.now().Add(challengeTime))
+	c.ExpiresAt = At(tx.db.now().Add(challengeTTL))
 	if _, err := tx.exec(ctx, "add challenge", `
 		INSERT INTO mfa_challenges (hash, account_id, app_id, purpose, expires_at)
 		VALUES (?, ?, ?, ?, ?)`, c.Hash, c.AccountID, c.AppID, c.Purpose, c.ExpiresAt); err != nil {
@@ -56,18 +56,18 @@ func (tx *Tx) AddMFAChallenge(ctx context.Context, c *MFAChallenge) error {
 	_, err := tx.exec(ctx, "drop challenges", `
 		DELETE FROM mfa_challenges
 		WHERE account_id = ?1 AND hash NOT IN (
-			SELECT hash FROM mfa_challenges WHERE account_id = ?1 ORDER BY expires_at DESC LIMIT ?2)`, c.AccountID, challengesKept)
+			SELECT hash FROM mfa_challenges WHERE account_id = ?1 ORDER BY expires_at DESC LIMIT ?2)`, c.AccountID, maxChallenges)
 	return err
 }
 
-// FailMFAChallenge counts a wrong code.
-func (tx *Tx) FailMFAChallenge(ctx context.Context, hash []byte) error {
+// CountMFAFailure counts a wrong code.
+func (tx *Tx) CountMFAFailure(ctx context.Context, hash []byte) error {
 	_, err := tx.exec(ctx, "fail challenge", `UPDATE mfa_challenges SET failures = failures + 1 WHERE hash = ?`, hash)
 	return err
 }
 
-// SpendMFAChallenge removes a challenge.
-func (tx *Tx) SpendMFAChallenge(ctx context.Context, hash []byte) error {
+// RemoveMFAChallenge removes a challenge.
+func (tx *Tx) RemoveMFAChallenge(ctx context.Context, hash []byte) error {
 	_, err := tx.exec(ctx, "spend challenge", `DELETE FROM mfa_challenges WHERE hash = ?`, hash)
 	return err
 }
@@ -78,7 +78,7 @@ func (tx *Tx) SetTOTP(ctx context.Context, u *User) error {
 		UPDATE users
 		SET totp_secret = ?, totp_pending = ?, totp_step = ?
 		WHERE account_id = ?`, u.TOTPSecret, u.TOTPPending, u.TOTPStep, u.AccountID)
-	tx.touchAccount(u.AccountID)
+	tx.invalidateAccount(u.AccountID)
 	return err
 }
 
@@ -95,8 +95,8 @@ func (tx *Tx) SetBackupCodes(ctx context.Context, account AccountID, hashes [][]
 	return nil
 }
 
-// SpendBackupCode removes a code. It tells whether the user had it.
-func (tx *Tx) SpendBackupCode(ctx context.Context, account AccountID, hash []byte) (bool, error) {
+// UseBackupCode removes a code. It tells whether the user had it.
+func (tx *Tx) UseBackupCode(ctx context.Context, account AccountID, hash []byte) (bool, error) {
 	n, err := tx.exec(ctx, "spend backup code", `DELETE FROM backup_codes WHERE account_id = ? AND hash = ?`, account, hash)
 	return n > 0, err
 }

@@ -65,7 +65,7 @@ func (w *writer) version(ctx context.Context) (int, error) {
 func (w *writer) create(ctx context.Context, schema string) error {
 	now := w.db.now()
 	row := fmt.Sprintf(`INSERT INTO meta (id, worker, last_id, created_at) VALUES (1, %d, %d, %d);`,
-		drawWorker(), now.UnixMilli()<<sequenceBits, now.UnixMilli())
+		newWorkerNumber(), now.UnixMilli()<<sequenceBits, now.UnixMilli())
 	if err := w.inTransaction(ctx, schema+"\n"+row, schemaVersion()); err != nil {
 		return fmt.Errorf("create database: %w", err)
 	}

@@ -13,7 +13,7 @@ type Mute struct {
 var mutes = newKeyset(`
 		SELECT m.*
 		FROM mutes m
-		WHERE m.account_id = ?1 AND m.target_id < ?2 AND m.target_id > ?3 AND ` + present("m.target_id") + `
+		WHERE m.account_id = ?1 AND m.target_id < ?2 AND m.target_id > ?3 AND ` + accountAvailable("m.target_id") + `
 		ORDER BY m.target_id DESC
 		LIMIT ?4`)
 
@@ -32,13 +32,13 @@ func (tx *Tx) SetMute(ctx context.Context, m *Mute) error {
 	_, err := tx.exec(ctx, "mute", `
 		INSERT OR REPLACE INTO mutes (account_id, target_id, hide_notifications, expires_at)
 		VALUES (?, ?, ?, ?)`, m.AccountID, m.TargetID, m.HideNotifications, m.ExpiresAt)
-	tx.touchRelations(m.AccountID)
+	tx.invalidateRelations(m.AccountID)
 	return err
 }
 
 // RemoveMute ends a mute. One that is not there is no error.
 func (tx *Tx) RemoveMute(ctx context.Context, account, target AccountID) error {
 	_, err := tx.exec(ctx, "unmute", `DELETE FROM mutes WHERE account_id = ? AND target_id = ?`, account, target)
-	tx.touchRelations(account)
+	tx.invalidateRelations(account)
 	return err
 }

@@ -8,7 +8,7 @@ func (tx *Tx) SetNote(ctx context.Context, account, target AccountID, comment st
 		_, err := tx.exec(ctx, "remove note", `DELETE FROM account_notes WHERE account_id = ? AND target_id = ?`, account, target)
 		return err
 	}
-	tx.touchRelations(account)
+	tx.invalidateRelations(account)
 	_, err := tx.exec(ctx, "set note", `
 		INSERT OR REPLACE INTO account_notes (account_id, target_id, comment)
 		VALUES (?, ?, ?)`, account, target, comment)

@@ -48,8 +48,8 @@ var NotificationTypes = []NotificationType{
 	NotifyEmojiReaction, NotifyChatMention, NotifyReport,
 }
 
-// AskedOnly tells whether notifications of the type are listed only for who asks for the type (spec 2.13).
-func (t NotificationType) AskedOnly() bool { return t == NotifyChatMention || t == NotifyReport }
+// OptIn tells whether notifications of the type are listed only for who asks for the type (spec 2.13).
+func (t NotificationType) OptIn() bool { return t == NotifyChatMention || t == NotifyReport }
 
 // NotificationFilter narrows a list of notifications.
 type NotificationFilter struct {
@@ -62,12 +62,12 @@ type NotificationFilter struct {
 
 // types returns the types to list as a JSON array, or nothing if they are the usual ones.
 func (f NotificationFilter) types() any {
-	if f.Types == nil && !slices.ContainsFunc(f.ExcludeTypes, func(t NotificationType) bool { return !t.AskedOnly() }) {
+	if f.Types == nil && !slices.ContainsFunc(f.ExcludeTypes, func(t NotificationType) bool { return !t.OptIn() }) {
 		return ""
 	}
 	types := []NotificationType{}
 	for _, t := range NotificationTypes {
-		wanted := !t.AskedOnly()
+		wanted := !t.OptIn()
 		if f.Types != nil {
 			wanted = slices.Contains(f.Types, t)
 		}
@@ -78,10 +78,10 @@ func (f NotificationFilter) types() any {
 	return JSON[[]NotificationType]{types}
 }
 
-// notificationShown is the condition that a notification may be shown: who did it can be seen and is not blocked or (unless ?3)
+// notificationVisible is the condition that a notification may be shown: who did it can be seen and is not blocked or (unless ?3)
 // muted, and its status can be seen. ?1 is who is told, ?2 their hints. The hidden ones are kept: a mute may end.
-var notificationShown = `
-	(?2 & 64 = 0 OR NOT EXISTS (SELECT 1 FROM accounts x WHERE x.id = n.from_id AND x.withheld = 1))
+var notificationVisible = `
+	(?2 & 64 = 0 OR NOT EXISTS (SELECT 1 FROM accounts x WHERE x.id = n.from_id AND x.unavailable = 1))
 	AND (?2 & 1 = 0 OR ` + notBlocked("n.from_id") + `)
 	AND (?2 & 16 = 0 OR NOT EXISTS (
 		SELECT 1
@@ -90,15 +90,15 @@ var notificationShown = `
 			AND NOT EXISTS (SELECT 1 FROM follows f WHERE f.follower_id = ?1 AND f.target_id = x.id AND f.pending = 0)))
 	AND (?3 OR n.muted = 0 AND (?2 & 4 = 0 OR NOT EXISTS (
 		SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = n.from_id AND x.hide_notifications = 1)))
-	AND (n.status_id IS NULL OR ?2 & 23 = 0 AND ` + notRare + `
+	AND (n.status_id IS NULL OR ?2 & 23 = 0 AND ` + neverHidden + `
 		OR EXISTS (SELECT 1 FROM statuses s WHERE s.id = n.status_id AND ` + visible("s") + `))`
 
-// rareTypes are the types of notification that may be about a status which who is told cannot see (any more), though nobody blocks
+// maybeHiddenTypes are the types of notification that may be about a status which who is told cannot see (any more), though nobody blocks
 // or mutes anybody (the hints 23). What the others are about is one's own, or addressed to oneself.
-const rareTypes = `'chat_mention', 'report', 'status', 'update', 'poll'`
+const maybeHiddenTypes = `'chat_mention', 'report', 'status', 'update', 'poll'`
 
-// notRare is the condition that the type is none of these; for a list of so many, SQLite would make a table in each query.
-const notRare = `n.type <> 'status' AND n.type <> 'update' AND n.type <> 'poll' AND n.type <> 'chat_mention' AND n.type <> 'report'`
+// neverHidden is the condition that the type is none of these; for a list of so many, SQLite would make a table in each query.
+const neverHidden = `n.type <> 'status' AND n.type <> 'update' AND n.type <> 'poll' AND n.type <> 'chat_mention' AND n.type <> 'report'`
 
 var notificationList = func(order string) string {
 	return `
@@ -109,23 +109,23 @@ var notificationList = func(order string) string {
 			AND CASE WHEN ?6 = '' THEN n.type NOT IN ('chat_mention', 'report') ELSE n.type IN (SELECT value FROM json_each(?6)) END
 			AND (?7 = 0 OR NOT EXISTS (SELECT 1 FROM statuses s WHERE s.id = n.status_id AND ?7 >> s.visibility & 1))
 			AND (?8 = 0 OR n.from_id = ?8)
-			AND ` + notificationShown + `
+			AND ` + notificationVisible + `
 		ORDER BY n.id ` + order + `
 		LIMIT ?9`
 }
 
-var notificationsDown, notificationsUp = notificationList("DESC"), notificationList("ASC")
+var notificationsDescending, notificationsAscending = notificationList("DESC"), notificationList("ASC")
 
 // Notifications returns a page of what account was told, newest first.
 func (r reader) Notifications(ctx context.Context, account AccountID, f NotificationFilter, p Page) ([]*Notification, error) {
-	h, err := r.hints(ctx, account)
+	h, err := r.lookups(ctx, account)
 	if err != nil {
 		return nil, err
 	}
 	below, above, ascending := p.bounds()
-	query := notificationsDown
+	query := notificationsDescending
 	if ascending {
-		query = notificationsUp
+		query = notificationsAscending
 	}
 	_, visibilities := Filter{ExcludeVisibility: f.ExcludeVisibility}.bits()
 	rows, err := r.q.QueryContext(ctx, query, account, h, f.WithMuted, below, above, f.types(), visibilities, f.From, p.Limit)
@@ -163,14 +163,14 @@ func scanNotifications(rows *sql.Rows, account AccountID) ([]*Notification, erro
 
 // Notification returns something that account was told, muted or not, and errs.ErrRecordNotFound if there is none.
 func (r reader) Notification(ctx context.Context, account AccountID, id NotificationID) (*Notification, error) {
-	h, err := r.hints(ctx, account)
+	h, err := r.lookups(ctx, account)
 	if err != nil {
 		return nil, err
 	}
 	n, err := one[Notification](ctx, r, "notification", `
 		SELECT n.*
 		FROM notifications n
-		WHERE n.id = ?4 AND n.account_id = ?1 AND `+notificationShown, account, h, true, id)
+		WHERE n.id = ?4 AND n.account_id = ?1 AND `+notificationVisible, account, h, true, id)
 	if n == nil && err == nil {
 		err = notFound
 	}
@@ -189,9 +189,9 @@ var (
 			WHERE n.account_id = ?1 AND n.read = 0 AND ` + countedUnread + `
 			LIMIT ?4)`
 
-	// unreadPlain is the same where nobody blocks or mutes anybody. What is not of a rare type is shown for certain then, and an index
+	// unreadUnfiltered is the same where nobody blocks or mutes anybody. What is not of a rare type is shown for certain then, and an index
 	// that holds just what is unread tells how much that is.
-	unreadPlain = `
+	unreadUnfiltered = `
 		SELECT (
 			SELECT count(*)
 			FROM (
@@ -201,15 +201,15 @@ var (
 				LIMIT ?4)
 		) - (
 			SELECT count(*)
-			FROM notifications n INDEXED BY notifications_unread_rare
-			WHERE n.account_id = ?1 AND n.read = 0 AND n.type IN (` + rareTypes + `)
+			FROM notifications n INDEXED BY notifications_unread_hideable
+			WHERE n.account_id = ?1 AND n.read = 0 AND n.type IN (` + maybeHiddenTypes + `)
 				AND NOT (` + countedUnread + `))`
 
-	countedUnread = `n.type NOT IN ('chat_mention', 'report') AND ` + notificationShown
+	countedUnread = `n.type NOT IN ('chat_mention', 'report') AND ` + notificationVisible
 
 	// The same beside the number of follow requests and of unread conversations.
-	ownCounts      = withOtherCounts(unreadNotifications, unreadConversations)
-	ownCountsPlain = withOtherCounts(unreadPlain, unreadConversationsPlain)
+	unreadCounts           = withOtherCounts(unreadNotifications, unreadConversations)
+	unreadCountsUnfiltered = withOtherCounts(unreadUnfiltered, unreadConversationsUnfiltered)
 )
 
 func withOtherCounts(unread, conversations string) string {
@@ -220,18 +220,18 @@ func withOtherCounts(unread, conversations string) string {
 			WHERE target_id = ?1 AND pending = 1), (` + conversations + `)`
 }
 
-// hintsOnNotifications are those that say that a notification may have to be hidden.
-const hintsOnNotifications = hintBlocks | hintBlocked | hintMutes | hintDomainBlocks | hintWithheld
+// notificationLookups are those that say that a notification may have to be hidden.
+const notificationLookups = lookupBlocks | lookupBlockedBy | lookupMutes | lookupDomainBlocks | lookupUnavailable
 
 // UnreadNotifications counts what account has been told and has not read, up to 1000.
 func (r reader) UnreadNotifications(ctx context.Context, account AccountID) (int, error) {
-	h, err := r.hints(ctx, account)
+	h, err := r.lookups(ctx, account)
 	if err != nil {
 		return 0, err
 	}
 	query := unreadNotifications
-	if h&hintsOnNotifications == 0 {
-		query = unreadPlain
+	if h&notificationLookups == 0 {
+		query = unreadUnfiltered
 	}
 	n, err := one[int](ctx, r, "unread notifications", query, account, h, false, maxUnread)
 	if err != nil {
@@ -240,32 +240,32 @@ func (r reader) UnreadNotifications(ctx context.Context, account AccountID) (int
 	return *n, nil
 }
 
-// OwnCounts are figures that an account is shown of itself.
-type OwnCounts struct {
+// UnreadCounts are figures that an account is shown of itself.
+type UnreadCounts struct {
 	UnreadNotifications int // up to 1000
 	FollowRequests      int // who asks to follow the account
 	UnreadConversations int // up to 1000
 }
 
-// OwnCounts counts what waits for an account.
-func (r reader) OwnCounts(ctx context.Context, account AccountID) (OwnCounts, error) {
-	h, err := r.hints(ctx, account)
+// UnreadCounts counts what waits for an account.
+func (r reader) UnreadCounts(ctx context.Context, account AccountID) (UnreadCounts, error) {
+	h, err := r.lookups(ctx, account)
 	if err != nil {
-		return OwnCounts{}, err
+		return UnreadCounts{}, err
 	}
-	query := ownCounts
-	if h&hintsOnNotifications == 0 {
-		query = ownCountsPlain
+	query := unreadCounts
+	if h&notificationLookups == 0 {
+		query = unreadCountsUnfiltered
 	}
 	rows, err := r.q.QueryContext(ctx, query, account, h, false, maxUnread)
 	if err != nil {
-		return OwnCounts{}, fmt.Errorf("own counts: %w", err)
+		return UnreadCounts{}, fmt.Errorf("own counts: %w", err)
 	}
 	defer rows.Close()
-	var n OwnCounts
+	var n UnreadCounts
 	for rows.Next() {
 		if err := rows.Scan(&n.UnreadNotifications, &n.FollowRequests, &n.UnreadConversations); err != nil {
-			return OwnCounts{}, fmt.Errorf("own counts: %w", err)
+			return UnreadCounts{}, fmt.Errorf("own counts: %w", err)
 		}
 	}
 	return n, rows.Err()
@@ -281,8 +281,8 @@ func (tx *Tx) AddNotification(ctx context.Context, n *Notification) (added bool,
 	return rows > 0, err
 }
 
-// WithdrawNotification takes back what was told of a deed that was undone.
-func (tx *Tx) WithdrawNotification(ctx context.Context, account AccountID, t NotificationType, from AccountID, status *StatusID) error {
+// RemoveNotification takes back what was told of a deed that was undone.
+func (tx *Tx) RemoveNotification(ctx context.Context, account AccountID, t NotificationType, from AccountID, status *StatusID) error {
 	_, err := tx.exec(ctx, "withdraw notification", `
 		DELETE FROM notifications
 		WHERE account_id = ? AND type = ? AND from_id = ? AND ifnull(status_id, 0) = ifnull(?, 0)`, account, t, from, status)
@@ -316,7 +316,7 @@ func (tx *Tx) ReadNotification(ctx context.Context, account AccountID, id Notifi
 
 // NotificationsByID returns account's notifications of these ids, newest first.
 func (r reader) NotificationsByID(ctx context.Context, account AccountID, ids []NotificationID) ([]*Notification, error) {
-	h, err := r.hints(ctx, account)
+	h, err := r.lookups(ctx, account)
 	if err != nil {
 		return nil, err
 	}
@@ -324,7 +324,7 @@ func (r reader) NotificationsByID(ctx context.Context, account AccountID, ids []
 		SELECT n.*
 		FROM json_each(?4) j
 		CROSS JOIN notifications n ON n.id = j.value
-		WHERE n.account_id = ?1 AND `+notificationShown, account, h, true, jsonArray(ids))
+		WHERE n.account_id = ?1 AND `+notificationVisible, account, h, true, jsonArray(ids))
 	slices.SortFunc(rows, func(a, b *Notification) int { return cmp.Compare(b.ID, a.ID) })
 	return rows, err
 }

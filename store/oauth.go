@@ -103,8 +103,8 @@ func (r reader) TokenByRefreshHash(ctx context.Context, hash []byte) (*Token, er
 	return one[Token](ctx, r, "refresh token", `SELECT * FROM oauth_tokens WHERE refresh_hash = ?`, hash)
 }
 
-// TokenOf is a token as its owner sees it in a list.
-type TokenOf struct {
+// TokenSummary is a token as its owner sees it in a list.
+type TokenSummary struct {
 	ID        TokenID
 	AppName   *string // nil: a session of the server's own pages
 	CreatedAt Time
@@ -112,8 +112,8 @@ type TokenOf struct {
 }
 
 // TokensOf returns all tokens of an account, newest first.
-func (r reader) TokensOf(ctx context.Context, account AccountID) ([]*TokenOf, error) {
-	return list[*TokenOf](ctx, r, "tokens of an account", `
+func (r reader) TokensOf(ctx context.Context, account AccountID) ([]*TokenSummary, error) {
+	return list[*TokenSummary](ctx, r, "tokens of an account", `
 		SELECT t.id, a.name AS app_name, t.created_at, t.expires_at
 		FROM oauth_tokens t
 		LEFT JOIN oauth_apps a ON a.id = t.app_id

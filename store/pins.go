@@ -48,13 +48,13 @@ func (tx *Tx) AddPin(ctx context.Context, s *Status) error {
 	_, err := tx.exec(ctx, "add pin", `
 		INSERT INTO pins (status_id, account_id, pinned_at)
 		VALUES (?, ?, ?)`, s.ID, s.AccountID, At(tx.db.now()))
-	tx.touchStatus(s.ID)
+	tx.invalidateStatus(s.ID)
 	return err
 }
 
 // RemovePin takes a pin away, and tells whether there was one.
 func (tx *Tx) RemovePin(ctx context.Context, id StatusID) (removed bool, err error) {
 	n, err := tx.exec(ctx, "remove pin", `DELETE FROM pins WHERE status_id = ?`, id)
-	tx.touchStatus(id)
+	tx.invalidateStatus(id)
 	return n > 0, err
 }

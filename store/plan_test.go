@@ -13,32 +13,32 @@ import (
 
 // What calls of reads need as arguments. Ids are of rows that seed makes.
 var planArguments = map[reflect.Type][]any{
-	reflect.TypeFor[context.Context]():       {context.Background()},
-	reflect.TypeFor[store.AccountID]():       {store.AccountID(3), store.AccountID(0)},
-	reflect.TypeFor[store.StatusID]():        {store.StatusID(1000)},
-	reflect.TypeFor[store.MediaID]():         {store.MediaID(1)},
-	reflect.TypeFor[store.ListID]():          {store.ListID(1)},
-	reflect.TypeFor[store.NotificationID]():  {store.NotificationID(1)},
-	reflect.TypeFor[store.ConversationID]():  {store.ConversationID(1)},
-	reflect.TypeFor[store.ChatID]():          {store.ChatID(1)},
-	reflect.TypeFor[store.ChatMessageID]():   {store.ChatMessageID(1)},
-	reflect.TypeFor[store.MessageID]():       {store.MessageID(1)},
-	reflect.TypeFor[[]store.ChatMessageID](): {[]store.ChatMessageID{1}},
-	reflect.TypeFor[[]store.MessageID]():     {[]store.MessageID{1, 1 << 52}}, // one that is new for many years
-	reflect.TypeFor[store.AppID]():           {store.AppID(1)},
-	reflect.TypeFor[store.TokenID]():         {store.TokenID(1)},
-	reflect.TypeFor[store.AnnouncementID]():  {store.AnnouncementID(1)},
-	reflect.TypeFor[[]store.ReportID]():      {[]store.ReportID{1}},
-	reflect.TypeFor[store.PollID]():          {store.PollID(1000)},
-	reflect.TypeFor[store.ScheduledID]():     {store.ScheduledID(1)},
-	reflect.TypeFor[store.Time]():            {store.Time(1)},
-	reflect.TypeFor[[]store.PollID]():        {[]store.PollID{1000, 2000}},
-	reflect.TypeFor[[]store.ScheduledID]():   {[]store.ScheduledID{1, 2}},
-	reflect.TypeFor[[]store.ActivityID]():    {[]store.ActivityID{1}},
-	reflect.TypeFor[store.ReceivedID]():      {store.ReceivedID(0)},
-	reflect.TypeFor[store.HeardKey]():        {store.NewHeardKey("https://peer.example/activities/1")},
-	reflect.TypeFor[store.FavouriteID]():     {store.FavouriteID(1)},
-	reflect.TypeFor[store.ScrobbleID]():      {store.ScrobbleID(1)},
+	reflect.TypeFor[context.Context]():        {context.Background()},
+	reflect.TypeFor[store.AccountID]():        {store.AccountID(3), store.AccountID(0)},
+	reflect.TypeFor[store.StatusID]():         {store.StatusID(1000)},
+	reflect.TypeFor[store.MediaID]():          {store.MediaID(1)},
+	reflect.TypeFor[store.ListID]():           {store.ListID(1)},
+	reflect.TypeFor[store.NotificationID]():   {store.NotificationID(1)},
+	reflect.TypeFor[store.ConversationID]():   {store.ConversationID(1)},
+	reflect.TypeFor[store.ChatID]():           {store.ChatID(1)},
+	reflect.TypeFor[store.ChatMessageID]():    {store.ChatMessageID(1)},
+	reflect.TypeFor[store.MessageID]():        {store.MessageID(1)},
+	reflect.TypeFor[[]store.ChatMessageID]():  {[]store.ChatMessageID{1}},
+	reflect.TypeFor[[]store.MessageID]():      {[]store.MessageID{1, 1 << 52}}, // one that is new for many years
+	reflect.TypeFor[store.AppID]():            {store.AppID(1)},
+	reflect.TypeFor[store.TokenID]():          {store.TokenID(1)},
+	reflect.TypeFor[store.AnnouncementID]():   {store.AnnouncementID(1)},
+	reflect.TypeFor[[]store.ReportID]():       {[]store.ReportID{1}},
+	reflect.TypeFor[store.PollID]():           {store.PollID(1000)},
+	reflect.TypeFor[store.ScheduledID]():      {store.ScheduledID(1)},
+	reflect.TypeFor[store.Time]():             {store.Time(1)},
+	reflect.TypeFor[[]store.PollID]():         {[]store.PollID{1000, 2000}},
+	reflect.TypeFor[[]store.ScheduledID]():    {[]store.ScheduledID{1, 2}},
+	reflect.TypeFor[[]store.ActivityID]():     {[]store.ActivityID{1}},
+	reflect.TypeFor[store.QueuedActivityID](): {store.QueuedActivityID(0)},
+	reflect.TypeFor[store.SeenKey]():          {store.NewSeenKey("https://peer.example/activities/1")},
+	reflect.TypeFor[store.FavouriteID]():      {store.FavouriteID(1)},
+	reflect.TypeFor[store.ScrobbleID]():       {store.ScrobbleID(1)},
 
 	reflect.TypeFor[store.QuoteAuthorizationID](): {store.QuoteAuthorizationID(1)},
 	reflect.TypeFor[store.PushID]():               {store.PushID(1)},
@@ -48,7 +48,7 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[[]store.AccountID]():          {[]store.AccountID{3, 4}},
 	reflect.TypeFor[[]store.StatusID]():           {[]store.StatusID{1000, 1001}},
 	reflect.TypeFor[[]store.MediaID]():            {[]store.MediaID{1}},
-	reflect.TypeFor[store.StatusDeleted]():        {store.StatusDeleted{Status: &store.Status{ID: 1000, AccountID: 4, Visibility: store.Private}, Audience: &store.Audience{}}},
+	reflect.TypeFor[store.StatusRemoved]():        {store.StatusRemoved{Status: &store.Status{ID: 1000, AccountID: 4, Visibility: store.Private}, Audience: &store.Audience{}}},
 	reflect.TypeFor[[]store.AppID]():              {[]store.AppID{1}},
 	reflect.TypeFor[store.CardID]():               {store.CardID(1)},
 	reflect.TypeFor[[]store.CardID]():             {[]store.CardID{1}},
@@ -80,10 +80,10 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[[]store.ConversationID]():     {[]store.ConversationID{1, 2}},
 	reflect.TypeFor[store.AccountSet]():           {store.AccountSet(nil), store.NewAccountSet(3, 4)},
 
-	reflect.TypeFor[bool]():               {true, false},
-	reflect.TypeFor[store.HostStanding](): {store.ReachedHosts},
-	reflect.TypeFor[time.Duration]():      {time.Hour},
-	reflect.TypeFor[time.Time]():          {time.Unix(1700000000, 0)},
+	reflect.TypeFor[bool]():            {true, false},
+	reflect.TypeFor[store.HostState](): {store.HostReachable},
+	reflect.TypeFor[time.Duration]():   {time.Hour},
+	reflect.TypeFor[time.Time]():       {time.Unix(1700000000, 0)},
 }
 
 // Not called: what changes something, or reads no rows.
@@ -187,7 +187,7 @@ func seed(t testing.TB, db *store.DB, n int) {
 		query string
 		args  []any
 	}{
-		{numbers + `INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, created_at, withheld)
+		{numbers + `INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, created_at, unavailable)
 			SELECT i, 'a' || i, 'a' || i, CASE WHEN i % 5 = 0 THEN 'example.org' ELSE '' END, 'https://example.org/users/' || i, '', i, i % 97 = 0 FROM n`, []any{500}},
 		{`INSERT INTO users (account_id, password_hash) SELECT id, '' FROM accounts WHERE domain = ''`, nil},
 		{`INSERT INTO accounts_fts (rowid, nickname, display_name) SELECT id, nickname, nickname FROM accounts`, nil},

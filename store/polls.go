@@ -109,7 +109,7 @@ func (tx *Tx) AddPoll(ctx context.Context, p *Poll) error {
 		INSERT INTO polls (id, status_id, multiple, hide_totals, expires_at, closed, voters_count, fetched_at, options)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		p.ID, p.StatusID, p.Multiple, p.HideTotals, p.ExpiresAt, p.Closed, p.VotersCount, p.FetchedAt, p.Options)
-	tx.touchStatus(p.StatusID)
+	tx.invalidateStatus(p.StatusID)
 	return err
 }
 
@@ -120,14 +120,14 @@ func (tx *Tx) SavePoll(ctx context.Context, p *Poll) error {
 		SET multiple = ?, hide_totals = ?, expires_at = ?, closed = ?, voters_count = ?, fetched_at = ?, options = ?
 		WHERE id = ?`,
 		p.Multiple, p.HideTotals, p.ExpiresAt, p.Closed, p.VotersCount, p.FetchedAt, p.Options, p.ID)
-	tx.touchStatus(p.StatusID)
+	tx.invalidateStatus(p.StatusID)
 	return err
 }
 
 // RemovePoll takes a poll from its status, with the votes.
 func (tx *Tx) RemovePoll(ctx context.Context, p *Poll) error {
 	_, err := tx.exec(ctx, "remove poll", `DELETE FROM polls WHERE id = ?`, p.ID)
-	tx.touchStatus(p.StatusID)
+	tx.invalidateStatus(p.StatusID)
 	return err
 }
 
@@ -167,8 +167,8 @@ func (tx *Tx) RemoveVotes(ctx context.Context, p *Poll, voter AccountID) error {
 	return tx.SavePoll(ctx, p)
 }
 
-// ForgetVotes deletes some of the votes in the poll of a status, because it is about to go itself. Their number is not kept up.
-func (tx *Tx) ForgetVotes(ctx context.Context, id StatusID, limit int) (n int64, err error) {
+// DeleteVotes deletes some of the votes in the poll of a status, because it is about to go itself. Their number is not kept up.
+func (tx *Tx) DeleteVotes(ctx context.Context, id StatusID, limit int) (n int64, err error) {
 	return tx.exec(ctx, "forget votes", `
 		DELETE FROM poll_votes
 		WHERE (poll_id, account_id, choice) IN (
@@ -179,14 +179,14 @@ func (tx *Tx) ForgetVotes(ctx context.Context, id StatusID, limit int) (n int64,
 			LIMIT ?)`, id, limit)
 }
 
-// ForgetAllVotes deletes the votes in a poll that begins anew.
-func (tx *Tx) ForgetAllVotes(ctx context.Context, id PollID) error {
+// DeleteAllVotes deletes the votes in a poll that begins anew.
+func (tx *Tx) DeleteAllVotes(ctx context.Context, id PollID) error {
 	_, err := tx.exec(ctx, "forget all votes", `DELETE FROM poll_votes WHERE poll_id = ?`, id)
 	return err
 }
 
-// WithdrawPollEnd takes back what was told of the end of the poll of a status, because it is another poll now.
-func (tx *Tx) WithdrawPollEnd(ctx context.Context, id StatusID) error {
+// RemovePollNotifications takes back what was told of the end of the poll of a status, because it is another poll now.
+func (tx *Tx) RemovePollNotifications(ctx context.Context, id StatusID) error {
 	_, err := tx.exec(ctx, "withdraw poll notifications", `DELETE FROM notifications WHERE status_id = ? AND type = 'poll'`, id)
 	return err
 }

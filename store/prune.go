@@ -12,9 +12,9 @@ type Prune struct{}
 func (Prune) Kind() string { return "prune" }
 
 const (
-	pruneBatch = 500                 // rows of one transaction
-	appScan    = 5000                // apps looked at in one transaction
-	appTime    = 30 * 24 * time.Hour // how long an app may go without anybody who uses it: web clients keep theirs for good
+	pruneBatch   = 500                 // rows of one transaction
+	appBatch     = 5000                // apps looked at in one transaction
+	unusedAppTTL = 30 * 24 * time.Hour // how long an app may go without anybody who uses it: web clients keep theirs for good
 )
 
 // PruneExpired removes up to a batch each of codes, challenges, one-time tokens and idempotency keys whose time is over. It tells whether
@@ -36,10 +36,10 @@ func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 			WHERE hash IN (SELECT hash FROM mfa_challenges WHERE expires_at < ? LIMIT ?)`, now},
 		{"prune idempotency keys", `
 			DELETE FROM idempotency_keys
-			WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_keys WHERE created_at < ? LIMIT ?)`, now.Add(-IdempotencyTime)},
+			WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_keys WHERE created_at < ? LIMIT ?)`, now.Add(-IdempotencyTTL)},
 		{"prune idempotency keys of chats", `
 			DELETE FROM chat_message_keys
-			WHERE (account_id, key) IN (SELECT account_id, key FROM chat_message_keys WHERE created_at < ? LIMIT ?)`, now.Add(-IdempotencyTime)},
+			WHERE (account_id, key) IN (SELECT account_id, key FROM chat_message_keys WHERE created_at < ? LIMIT ?)`, now.Add(-IdempotencyTTL)},
 	} {
 		n, err := tx.exec(ctx, step.what, step.query, At(step.before), pruneBatch)
 		if err != nil {
@@ -57,13 +57,13 @@ func (tx *Tx) PruneApps(ctx context.Context, from AppID) (next AppID, err error)
 	if err != nil {
 		return 0, err
 	}
-	next = from + appScan
+	next = from + appBatch
 	_, err = tx.exec(ctx, "prune apps", `
 		DELETE FROM oauth_apps
 		WHERE id >= ? AND id < ? AND created_at < ? AND owner_id IS NULL AND trusted = 0
 			AND NOT EXISTS (SELECT 1 FROM oauth_tokens t WHERE t.app_id = oauth_apps.id)
 			AND NOT EXISTS (SELECT 1 FROM oauth_codes c WHERE c.app_id = oauth_apps.id)`,
-		from, next, At(tx.db.now().Add(-appTime)))
+		from, next, At(tx.db.now().Add(-unusedAppTTL)))
 	if next > *last {
 		next = 0
 	}

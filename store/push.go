@@ -38,8 +38,8 @@ type PushNotification struct {
 // Kind names the job.
 func (PushNotification) Kind() string { return "push" }
 
-// pushesPerAccount is how many subscriptions an account can have: each multiplies what a stranger's deed costs. The oldest go first.
-const pushesPerAccount = 50
+// maxPushSubscriptions is how many subscriptions an account can have: each multiplies what a stranger's deed costs. The oldest go first.
+const maxPushSubscriptions = 50
 
 // PushSubscription returns a subscription, nil if it is no more or its token has expired.
 func (r reader) PushSubscription(ctx context.Context, id PushID) (*PushSubscription, error) {
@@ -93,12 +93,12 @@ func (tx *Tx) SetPushSubscription(ctx context.Context, p *PushSubscription) erro
 			FROM push_subscriptions
 			WHERE account_id = ?
 			ORDER BY id DESC
-			LIMIT -1 OFFSET ?)`, p.AccountID, pushesPerAccount)
+			LIMIT -1 OFFSET ?)`, p.AccountID, maxPushSubscriptions)
 	return err
 }
 
-// SavePushWishes writes which messages a subscription is for.
-func (tx *Tx) SavePushWishes(ctx context.Context, p *PushSubscription) error {
+// SavePushAlerts writes which messages a subscription is for.
+func (tx *Tx) SavePushAlerts(ctx context.Context, p *PushSubscription) error {
 	_, err := tx.exec(ctx, "save push wishes", `UPDATE push_subscriptions SET alerts = ?, policy = ? WHERE id = ?`, p.Alerts, p.Policy, p.ID)
 	return err
 }

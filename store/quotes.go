@@ -9,10 +9,10 @@ func (r reader) Quotes(ctx context.Context, viewer AccountID, id StatusID, p Pag
 	return quoteTimeline.read(ctx, r, viewer, Filter{}, p, id)
 }
 
-// ShownQuotes returns those of the statuses that viewer is shown where others quote them: what the viewer may see, and not by somebody
+// VisibleQuotes returns those of the statuses that viewer is shown where others quote them: what the viewer may see, and not by somebody
 // whom the viewer blocks or mutes.
-func (r reader) ShownQuotes(ctx context.Context, viewer AccountID, of []StatusID) ([]StatusID, error) {
-	h, err := r.hints(ctx, viewer)
+func (r reader) VisibleQuotes(ctx context.Context, viewer AccountID, of []StatusID) ([]StatusID, error) {
+	h, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}

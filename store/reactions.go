@@ -71,10 +71,10 @@ func (r reader) ReactionCounts(ctx context.Context, ids []StatusID) ([]ReactionC
 		ORDER BY j.key, c.first_id`, jsonArray(ids))
 }
 
-// reactorShown is the condition that the viewer is shown that the account of reaction r reacts: it is not withheld, neither blocks
+// reactorVisible is the condition that the viewer is shown that the account of reaction r reacts: it is not withheld, neither blocks
 // the other, and unless ?3 (with_muted) is set the viewer does not mute it.
-var reactorShown = `(r.account_id = ?1
-	OR (?2 & 64 = 0 OR ` + present("r.account_id") + `)
+var reactorVisible = `(r.account_id = ?1
+	OR (?2 & 64 = 0 OR ` + accountAvailable("r.account_id") + `)
 	AND (?2 & 1 = 0 OR ` + notBlocked("r.account_id") + `)
 	AND (?2 & 2 = 0 OR NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = r.account_id AND x.target_id = ?1))
 	AND (?3 OR ?2 & 4 = 0 OR ` + notMuted("r.account_id") + `))`
@@ -82,15 +82,15 @@ var reactorShown = `(r.account_id = ?1
 // HiddenReactions returns how many of those who react to the statuses the viewer is not shown, in no order. Only StatusID, Emoji and
 // Count are set. It reads all reactions to the statuses, if the viewer can hide any.
 func (r reader) HiddenReactions(ctx context.Context, viewer AccountID, ids []StatusID, withMuted bool) ([]ReactionCount, error) {
-	h, err := r.hints(ctx, viewer)
-	if err != nil || h&(hintBlocks|hintBlocked|hintMutes|hintWithheld) == 0 {
+	h, err := r.lookups(ctx, viewer)
+	if err != nil || h&(lookupBlocks|lookupBlockedBy|lookupMutes|lookupUnavailable) == 0 {
 		return nil, err
 	}
 	return list[ReactionCount](ctx, r, "hidden reactions", `
 		SELECT r.status_id, r.emoji, count(*) AS count
 		FROM json_each(?4) j
 		CROSS JOIN reactions r INDEXED BY reactions_status ON r.status_id = j.value
-		WHERE NOT `+reactorShown+`
+		WHERE NOT `+reactorVisible+`
 		GROUP BY r.status_id, r.emoji`, viewer, h, withMuted, jsonArray(ids))
 }
 
@@ -104,7 +104,7 @@ type Reactor struct {
 // Reactors returns who reacts to a status, the newest first, as far as the viewer is shown them: with each emoji, or only with one
 // if it is not "", those who did last, at most so many.
 func (r reader) Reactors(ctx context.Context, viewer AccountID, id StatusID, emoji string, withMuted bool, each int) ([]Reactor, error) {
-	h, err := r.hints(ctx, viewer)
+	h, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (r reader) Reactors(ctx context.Context, viewer AccountID, id StatusID, emo
 			AND a.id IN (
 				SELECT r.id
 				FROM reactions r INDEXED BY reactions_status
-				WHERE r.status_id = c.status_id AND r.emoji = c.emoji AND `+reactorShown+`
+				WHERE r.status_id = c.status_id AND r.emoji = c.emoji AND `+reactorVisible+`
 				ORDER BY r.id DESC
 				LIMIT ?6)`, viewer, h, withMuted, id, emoji, each)
 	slices.SortFunc(list, func(a, b Reactor) int { return cmp.Compare(b.ID, a.ID) })
@@ -133,7 +133,7 @@ func (tx *Tx) AddReaction(ctx context.Context, r *Reaction) (added bool, err err
 	if err != nil || n == 0 {
 		return false, err
 	}
-	tx.touchStatus(r.StatusID)
+	tx.invalidateStatus(r.StatusID)
 	_, err = tx.exec(ctx, "count reaction", `
 		INSERT INTO reaction_counts (status_id, emoji, url, count, first_id)
 		VALUES (?, ?, ?, 1, ?)
@@ -147,7 +147,7 @@ func (tx *Tx) RemoveReaction(ctx context.Context, r *Reaction) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	tx.touchStatus(r.StatusID)
+	tx.invalidateStatus(r.StatusID)
 	for _, query := range []string{
 		`UPDATE reaction_counts SET count = count - 1 WHERE status_id = ? AND emoji = ?`,
 		`DELETE FROM reaction_counts WHERE status_id = ? AND emoji = ? AND count <= 0`,
@@ -159,8 +159,8 @@ func (tx *Tx) RemoveReaction(ctx context.Context, r *Reaction) error {
 	return nil
 }
 
-// WithdrawReaction takes back what was told of a reaction.
-func (tx *Tx) WithdrawReaction(ctx context.Context, told AccountID, r *Reaction) error {
+// RemoveReactionNotification takes back what was told of a reaction.
+func (tx *Tx) RemoveReactionNotification(ctx context.Context, told AccountID, r *Reaction) error {
 	_, err := tx.exec(ctx, "withdraw reaction", `
 		DELETE FROM notifications
 		WHERE account_id = ? AND type = 'emoji_reaction' AND from_id = ? AND ifnull(status_id, 0) = ? AND detail = ?`,

@@ -30,7 +30,7 @@ func TestHandleEvery(t *testing.T) {
 	var failure error
 	newWorker := func() *store.Worker {
 		w := store.NewWorker(db, 1, slog.New(slog.DiscardHandler))
-		store.HandleEvery(w, time.Hour, func(context.Context, store.SweepMedia) error {
+		store.HandleRecurring(w, time.Hour, func(context.Context, store.SweepMedia) error {
 			done++
 			return failure
 		})
@@ -73,12 +73,12 @@ func TestHandleEvery(t *testing.T) {
 	w := start() // again, which does not put it off
 	want(w, 0)
 	ahead.Add(int64(2 * time.Minute))
-	if overdue, err := db.JobsOverdue(t.Context()); err != nil || overdue < time.Minute/2 || overdue > 2*time.Minute {
+	if overdue, err := db.OldestDueJobAge(t.Context()); err != nil || overdue < time.Minute/2 || overdue > 2*time.Minute {
 		t.Errorf("overdue for %v, %v", overdue, err)
 	}
 	want(w, 1)
 	want(w, 1)
-	if overdue, err := db.JobsOverdue(t.Context()); err != nil || overdue != 0 {
+	if overdue, err := db.OldestDueJobAge(t.Context()); err != nil || overdue != 0 {
 		t.Errorf("overdue for %v, %v", overdue, err)
 	}
 	ahead.Add(int64(61 * time.Minute))

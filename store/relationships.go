@@ -45,7 +45,7 @@ const (
 
 // Relationships returns what account is to the others that exist and are not withheld, in the order of ids.
 func (r reader) Relationships(ctx context.Context, account AccountID, ids []AccountID) ([]*Relationship, error) {
-	h, err := r.trueHints(ctx, account)
+	h, err := r.unmaskedLookups(ctx, account)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (r reader) Relationships(ctx context.Context, account AccountID, ids []Acco
 		LEFT JOIN follows g ON g.follower_id = a.id AND g.target_id = ?1
 		LEFT JOIN mutes m ON ?3 & 4 AND m.account_id = ?1 AND m.target_id = a.id
 		LEFT JOIN account_notes n ON ?3 & 256 AND n.account_id = ?1 AND n.target_id = a.id
-		WHERE ?3 & 64 = 0 OR `+present("a.id"), account, jsonArray(ids), h)
+		WHERE ?3 & 64 = 0 OR `+accountAvailable("a.id"), account, jsonArray(ids), h)
 	if err != nil {
 		return nil, fmt.Errorf("relationships: %w", err)
 	}

@@ -39,14 +39,14 @@ const (
 
 // ReportedStatus is a status that a report complains about, as it was then.
 type ReportedStatus struct {
-	ReportID    ReportID
-	Position    int
-	StatusID    *StatusID // nil: deleted since
-	ShownID     StatusID  // its id, also when it is gone
-	URI         string
-	SpoilerText string
-	Content     string // HTML
-	CreatedAt   Time
+	ReportID         ReportID
+	Position         int
+	StatusID         *StatusID // nil: deleted since
+	OriginalStatusID StatusID  // its id, also when it is gone
+	URI              string
+	SpoilerText      string
+	Content          string // HTML
+	CreatedAt        Time
 }
 
 // Reports returns the reports of the ids, in no order.
@@ -77,7 +77,7 @@ func (tx *Tx) AddReport(ctx context.Context, report *Report, about []*Status) er
 	}
 	for i, st := range about {
 		if _, err := tx.exec(ctx, "add reported status", `
-			INSERT INTO report_statuses (report_id, position, status_id, shown_id, uri, spoiler_text, content, created_at)
+			INSERT INTO report_statuses (report_id, position, status_id, original_status_id, uri, spoiler_text, content, created_at)
 			VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7)`, report.ID, i, st.ID, st.URI, st.SpoilerText, st.Content, st.CreatedAt); err != nil {
 			return err
 		}

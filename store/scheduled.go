@@ -86,7 +86,7 @@ func (tx *Tx) AddScheduledStatus(ctx context.Context, s *ScheduledStatus, media 
 	for i, m := range media {
 		if _, err := tx.exec(ctx, "keep media", `
 			UPDATE media
-			SET scheduled_id = ?, position = ?, loose_since = NULL
+			SET scheduled_id = ?, position = ?, detached_at = NULL
 			WHERE id = ?`, s.ID, i, m.ID); err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ var accountScrobbles = newKeyset(`
 
 // Scrobbles returns what an account listened to, as far as the viewer may know, newest first.
 func (r reader) Scrobbles(ctx context.Context, viewer, of AccountID, p Page) ([]*Scrobble, error) {
-	h, err := r.hints(ctx, viewer)
+	h, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}

@@ -18,8 +18,8 @@ import (
 // Queries do not follow the caller's context (but for queryWithin): each is bounded by an index and a limit and ends in microseconds to milliseconds,
 // and a query that nothing can interrupt costs no goroutine and never leaves its connection in an odd state.
 type statements struct {
-	on   preparer
-	kept sync.Map // query text → *sqlx.Stmt
+	on       preparer
+	prepared sync.Map // query text → *sqlx.Stmt
 }
 
 // preparer is a pool or a connection.
@@ -35,7 +35,7 @@ func newStatements(on preparer) *statements { return &statements{on: on} }
 var limitParameter = regexp.MustCompile(`\bLIMIT (\?\d*)`)
 
 func (s *statements) get(query string) (*sqlx.Stmt, error) {
-	if st, ok := s.kept.Load(query); ok {
+	if st, ok := s.prepared.Load(query); ok {
 		return st.(*sqlx.Stmt), nil
 	}
 	st, err := s.on.PreparexContext(context.Background(), limitParameter.ReplaceAllString(query, "LIMIT ($1 + 0)"))
@@ -43,7 +43,7 @@ func (s *statements) get(query string) (*sqlx.Stmt, error) {
 		return nil, err
 	}
 	st.Mapper = mapper // sqlx gives statements of a connection the standard one
-	if first, loaded := s.kept.LoadOrStore(query, st); loaded {
+	if first, loaded := s.prepared.LoadOrStore(query, st); loaded {
 		st.Close()
 		return first.(*sqlx.Stmt), nil
 	}
@@ -93,7 +93,7 @@ func (s *statements) ExecContext(_ context.Context, query string, args ...any) (
 }
 
 func (s *statements) close() {
-	s.kept.Range(func(_, st any) bool {
+	s.prepared.Range(func(_, st any) bool {
 		st.(*sqlx.Stmt).Close()
 		return true
 	})

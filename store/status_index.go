@@ -9,22 +9,22 @@ import (
 	"svc/internal/text"
 )
 
-// Indexed is what a post is found by, beside what its row says.
-type Indexed struct {
+// SearchDocument is what a post is found by, beside what its row says.
+type SearchDocument struct {
 	Texts       []string // each on its own: a phrase does not reach from one to the next
 	Attachments []string // their types
 	HasLink     bool
 }
 
 // IndexStatus makes a post found by its words, in place of those it was found by. Boosts are not found.
-func (tx *Tx) IndexStatus(s *Status, what *Indexed) {
+func (tx *Tx) IndexStatus(s *Status, what *SearchDocument) {
 	if s.ReblogOfID == nil {
 		tx.indexed = append(tx.indexed, indexEntry{id: s.ID, body: what.body(), facets: what.facets(s)})
 	}
 }
 
 func (tx *Tx) unindexStatus(id StatusID) {
-	tx.indexed = append(tx.indexed, indexEntry{id: id, gone: true})
+	tx.indexed = append(tx.indexed, indexEntry{id: id, deleted: true})
 }
 
 // indexEntry is what a transaction has changed in the index. The index writes out what it has gathered whenever a savepoint is set,
@@ -32,7 +32,7 @@ func (tx *Tx) unindexStatus(id StatusID) {
 type indexEntry struct {
 	id           StatusID
 	body, facets string
-	gone         bool
+	deleted      bool
 }
 
 // index brings the index up to date with the transactions of a group.
@@ -43,7 +43,7 @@ func (w *writer) index(group []*request) error {
 		}
 		for _, e := range r.tx.indexed {
 			query, args := `INSERT OR REPLACE INTO statuses_fts (rowid, body, facets) VALUES (?, ?, ?)`, []any{e.id, e.body, e.facets}
-			if e.gone {
+			if e.deleted {
 				query, args = `DELETE FROM statuses_fts WHERE rowid = ?`, []any{e.id}
 			}
 			if _, err := w.q.ExecContext(context.Background(), query, args...); err != nil {
@@ -54,17 +54,17 @@ func (w *writer) index(group []*request) error {
 	return nil
 }
 
-// between stands between the texts of a post. It is no word that a text can have (text.Searchable).
-const between = " ¶ "
+// textSeparator stands between the texts of a post. It is no word that a text can have (text.Searchable).
+const textSeparator = " ¶ "
 
-func (x *Indexed) body() string {
+func (x *SearchDocument) body() string {
 	words := make([]string, 0, len(x.Texts))
 	for _, t := range x.Texts {
 		if w := text.Searchable(t); w != "" {
 			words = append(words, w)
 		}
 	}
-	return strings.Join(words, between)
+	return strings.Join(words, textSeparator)
 }
 
 // The facets of a post: who wrote it and where, what it is and has, in which language. What can change without the post being
@@ -95,7 +95,7 @@ func languageFacet(code string) string {
 	return facetLanguage + strings.ReplaceAll(strings.ToLower(code), "-", "")
 }
 
-func (x *Indexed) facets(s *Status) string {
+func (x *SearchDocument) facets(s *Status) string {
 	list := []string{authorFacet(s.AccountID), sliceFacet(sliceOf(int64(s.ID))), facetLocal}
 	if !s.Local() {
 		list[2] = facetRemote

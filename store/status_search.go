@@ -26,16 +26,16 @@ type StatusSearch struct {
 // nothing: of words that many posts have, but hardly one together, or of words in posts that the viewer may not see. A part is some
 // slices of time (status_index.go), by which the index itself knows where to stop; bounds of the ids only stop what it has found.
 const (
-	maxStatusDepth  = 1000                   // posts that can be paged through by offset
-	partGrowth      = 8                      // a part has so many slices more than the one before, if that took no time
-	partQuick       = 5 * time.Millisecond   // what counts as no time
-	maxPartPosts    = 1000                   // that the index finds in a part
-	maxPartSlices   = 64                     // after a quick part of so many, the next is all the rest
-	maxStatusSearch = 150 * time.Millisecond // after that no further part is begun
+	maxStatusDepth = 1000                   // posts that can be paged through by offset
+	partGrowth     = 8                      // a part has so many slices more than the one before, if that took no time
+	quickPart      = 5 * time.Millisecond   // what counts as no time
+	maxPartPosts   = 1000                   // that the index finds in a part
+	maxPartSlices  = 64                     // after a quick part of so many, the next is all the rest
+	softSearchTime = 150 * time.Millisecond // after that no further part is begun
 )
 
-// brokenOff is how long a search may take, whatever the last part holds: what was quick so far may go on with years full of posts.
-var brokenOff = 500 * time.Millisecond
+// maxSearchTime is how long a search may take, whatever the last part holds: what was quick so far may go on with years full of posts.
+var maxSearchTime = 500 * time.Millisecond
 
 // SearchStatuses returns ids of the posts that a text describes (search_query.go) and that the viewer may find: those open to all,
 // whether public or unlisted, to people here also local ones, and of any other visibility, as long as the viewer can see them, the
@@ -64,11 +64,11 @@ func (r reader) SearchStatuses(ctx context.Context, s StatusSearch) ([]StatusID,
 	if s.Discoverable {
 		q.only |= onlyDiscoverable
 	}
-	h, err := r.hints(ctx, s.Viewer)
+	h, err := r.lookups(ctx, s.Viewer)
 	if err != nil {
 		return nil, err
 	}
-	end, err := r.db.search.begin(ctx, s.Viewer)
+	end, err := r.db.searchLimiter.acquire(ctx, s.Viewer)
 	if err != nil {
 		return nil, err
 	}
@@ -85,13 +85,13 @@ type statusSearch struct {
 	StatusSearch
 	query     *statusQuery
 	by, notBy []AccountID
-	hints     Hints
+	hints     Lookups
 	wanted    int // how many posts are enough
 	found     []StatusID
 }
 
-// involved is the condition that the viewer did something with the status s.
-const involved = `
+// interacted is the condition that the viewer did something with the status s.
+const interacted = `
 		EXISTS (SELECT 1 FROM favourites x WHERE x.account_id = ?1 AND x.status_id = s.id)
 		OR EXISTS (SELECT 1 FROM bookmarks x WHERE x.account_id = ?1 AND x.status_id = s.id)
 		OR s.reblogs_count > 0 AND EXISTS (SELECT 1 FROM statuses x WHERE x.reblog_of_id = s.id AND x.account_id = ?1)`
@@ -103,10 +103,10 @@ var searchStatuses = `
 			AND (?7 & 2 = 0 OR s.sensitive = 0)
 			AND (s.account_id = ?1
 				OR s.visibility < 3 AND ?7 & 8 = 0 AND (?7 & 4 = 0 OR EXISTS (SELECT 1 FROM accounts x WHERE x.id = s.account_id AND x.discoverable = 1))
-				OR ?1 > 0 AND (` + involved + `
+				OR ?1 > 0 AND (` + interacted + `
 					OR ?7 & 8 = 0 AND EXISTS (SELECT 1 FROM recipients x WHERE x.status_id = s.id AND x.account_id = ?1)))
 			AND ` + visible("s") + `
-			AND ` + wanted + `
+			AND ` + notBlockedOrMuted + `
 		FROM statuses_fts m
 		CROSS JOIN statuses s ON s.id = m.rowid
 		LEFT JOIN statuses o ON o.id = s.reblog_of_id
@@ -152,7 +152,7 @@ func (r reader) inParts(ctx context.Context, s *statusSearch) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), brokenOff)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxSearchTime)
 	defer cancel()
 	began := time.Now()
 	for slices := int64(1); below-above > 1; {
@@ -169,7 +169,7 @@ func (r reader) inParts(ctx context.Context, s *statusSearch) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err != nil || len(s.found) == s.wanted || time.Since(began) > maxStatusSearch {
+		if err != nil || len(s.found) == s.wanted || time.Since(began) > softSearchTime {
 			return err
 		}
 		switch {
@@ -182,7 +182,7 @@ func (r reader) inParts(ctx context.Context, s *statusSearch) error {
 		default:
 			below = to + 1
 		}
-		if slices <= maxPartSlices && time.Since(before) < partQuick {
+		if slices <= maxPartSlices && time.Since(before) < quickPart {
 			slices *= partGrowth
 		}
 	}

@@ -58,7 +58,7 @@ func TestSearchIsBrokenOff(t *testing.T) {
 	db := open(t)
 	seed(t, db, 100)
 	err := db.Update(t.Context(), func(tx *store.Tx) error { // the oldest has what none of the others has
-		tx.IndexStatus(&store.Status{ID: 6, AccountID: 3}, &store.Indexed{Texts: []string{"words many"}})
+		tx.IndexStatus(&store.Status{ID: 6, AccountID: 3}, &store.SearchDocument{Texts: []string{"words many"}})
 		return tx.Exec(t.Context(), `
 			WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
 			INSERT INTO statuses_fts (rowid, body, facets)
@@ -114,7 +114,7 @@ func TestSearchReachesEverything(t *testing.T) {
 			if err := tx.AddStatus(t.Context(), st); err != nil {
 				return err
 			}
-			tx.IndexStatus(st, &store.Indexed{Texts: []string{fmt.Sprintf("hay needle%d half%d", i, i%2)}})
+			tx.IndexStatus(st, &store.SearchDocument{Texts: []string{fmt.Sprintf("hay needle%d half%d", i, i%2)}})
 		}
 		return nil
 	})

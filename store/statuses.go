@@ -104,44 +104,44 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	gone, err := tx.deletion(ctx, s, nil)
+	gone, err := tx.statusRemoved(ctx, s, nil)
 	if err != nil {
 		return nil, err
 	}
 	tx.Emit(gone)
 	for _, b := range boosts {
-		if gone, err = tx.deletion(ctx, b, s); err != nil {
+		if gone, err = tx.statusRemoved(ctx, b, s); err != nil {
 			return nil, err
 		}
 		tx.Emit(gone)
 		if err := tx.countStatus(ctx, b, -1); err != nil {
 			return nil, err
 		}
-		tx.touchStatus(b.ID)
+		tx.invalidateStatus(b.ID)
 	}
 	if err := tx.countStatus(ctx, s, -1); err != nil {
 		return nil, err
 	}
-	if err := tx.touchReplies(ctx, s.ID); err != nil {
+	if err := tx.invalidateReplies(ctx, s.ID); err != nil {
 		return nil, err
 	}
-	if err := tx.leaveConversations(ctx, s); err != nil {
+	if err := tx.rewindConversations(ctx, s); err != nil {
 		return nil, err
 	}
 	if _, err := tx.exec(ctx, "delete status", `DELETE FROM statuses WHERE id = ?`, s.ID); err != nil {
 		return nil, err
 	}
 	tx.unindexStatus(s.ID)
-	tx.touchStatus(s.ID)
+	tx.invalidateStatus(s.ID)
 	switch {
 	case !s.Visibility.Federated(): // nobody elsewhere is to learn that it was there
 		return boosts, nil
 	case s.ReblogOfID != nil && !s.Local(): // it may be boosted again, by the same id
 		return boosts, nil
 	}
-	kind := WasStatus
+	kind := TombstoneStatus
 	if s.HasPoll {
-		kind = WasPoll
+		kind = TombstonePoll
 	}
 	return boosts, tx.addTombstone(ctx, s.URI, kind)
 }
@@ -153,9 +153,9 @@ func (tx *Tx) addTombstone(ctx context.Context, uri, kind string) error {
 	return err
 }
 
-// touchReplies marks the replies to a status, and its quotes, as changed: they show what they reply to. Those of a status that has
+// invalidateReplies marks the replies to a status, and its quotes, as changed: they show what they reply to. Those of a status that has
 // very many are not listed.
-func (tx *Tx) touchReplies(ctx context.Context, id StatusID) error {
+func (tx *Tx) invalidateReplies(ctx context.Context, id StatusID) error {
 	const most = 1000
 	for _, query := range []string{
 		`SELECT id FROM statuses WHERE in_reply_to_id = ? LIMIT ?`,
@@ -166,11 +166,11 @@ func (tx *Tx) touchReplies(ctx context.Context, id StatusID) error {
 			return err
 		}
 		if len(touched) > most {
-			tx.touchAll()
+			tx.invalidateAll()
 			return nil
 		}
 		for _, id := range touched {
-			tx.touchStatus(id)
+			tx.invalidateStatus(id)
 		}
 	}
 	return nil
@@ -179,32 +179,32 @@ func (tx *Tx) touchReplies(ctx context.Context, id StatusID) error {
 // countStatus adds n to the counters that a status moves. A reply that is not open to all is not counted: the number would tell
 // of it.
 func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
-	if s.Visibility.Open() {
-		if err := tx.countAccount(ctx, "count status", `
+	if s.Visibility.Unrestricted() {
+		if err := tx.updateCounters(ctx, "count status", `
 			UPDATE accounts
 			SET statuses_count = max(0, statuses_count + ?1), last_status_at = CASE WHEN ?1 > 0 THEN max(ifnull(last_status_at, 0), ?2) ELSE last_status_at END
-			WHERE id = ?3`+countersNow, n, s.CreatedAt, s.AccountID); err != nil {
+			WHERE id = ?3`+returningCounters, n, s.CreatedAt, s.AccountID); err != nil {
 			return err
 		}
 	}
-	if s.InReplyToID != nil && s.Visibility.Open() {
+	if s.InReplyToID != nil && s.Visibility.Unrestricted() {
 		if _, err := tx.exec(ctx, "count reply", `UPDATE statuses SET replies_count = replies_count + ? WHERE id = ?`, n, *s.InReplyToID); err != nil {
 			return err
 		}
-		tx.touchStatus(*s.InReplyToID)
+		tx.invalidateStatus(*s.InReplyToID)
 	}
-	if s.QuoteOfID != nil && s.Visibility.Open() {
+	if s.QuoteOfID != nil && s.Visibility.Unrestricted() {
 		if _, err := tx.exec(ctx, "count quote", `UPDATE statuses SET quotes_count = quotes_count + ? WHERE id = ?`, n, *s.QuoteOfID); err != nil {
 			return err
 		}
-		tx.touchStatus(*s.QuoteOfID)
+		tx.invalidateStatus(*s.QuoteOfID)
 	}
 	if s.ReblogOfID != nil {
-		tx.touchFlags(s.AccountID)
+		tx.invalidateFlags(s.AccountID)
 		if _, err := tx.exec(ctx, "count boost", `UPDATE statuses SET reblogs_count = reblogs_count + ? WHERE id = ?`, n, *s.ReblogOfID); err != nil {
 			return err
 		}
-		tx.touchStatus(*s.ReblogOfID)
+		tx.invalidateStatus(*s.ReblogOfID)
 	}
 	return nil
 }
@@ -316,7 +316,7 @@ func (r reader) StatusFlags(ctx context.Context, viewer AccountID, ids []StatusI
 		return r.readFlags(ctx, viewer, ids)
 	}
 	flags := make(map[StatusID]StatusFlags, len(ids))
-	missing, generation := r.db.flags.get(viewer, ids, flags)
+	missing, generation := r.db.flagCache.get(viewer, ids, flags)
 	if len(missing) == 0 {
 		return flags, nil
 	}
@@ -324,13 +324,13 @@ func (r reader) StatusFlags(ctx context.Context, viewer AccountID, ids []StatusI
 	if err != nil {
 		return nil, err
 	}
-	r.db.flags.put(viewer, read, generation)
+	r.db.flagCache.put(viewer, read, generation)
 	maps.Copy(flags, read)
 	return flags, nil
 }
 
 func (r reader) readFlags(ctx context.Context, viewer AccountID, ids []StatusID) (map[StatusID]StatusFlags, error) {
-	h, err := r.hints(ctx, viewer)
+	h, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
@@ -357,18 +357,18 @@ var flagsOfMany = strings.NewReplacer("?1", "j.viewer", "?2", "j.hints").Replace
 // RememberFlags reads what each of the viewers did with a status, for StatusFlags to know: that takes less time for all of them together
 // than one by one.
 func (r reader) RememberFlags(ctx context.Context, id StatusID, viewers []AccountID) error {
-	hints := make(map[AccountID]Hints, len(viewers))
-	_, generation := r.db.flags.get(0, nil, nil)
+	hints := make(map[AccountID]Lookups, len(viewers))
+	_, generation := r.db.flagCache.get(0, nil, nil)
 	for _, v := range viewers {
-		h, err := r.hints(ctx, v)
+		h, err := r.lookups(ctx, v)
 		if err != nil {
 			return err
 		}
 		hints[v] = h
 	}
-	flags, err := scanFlags[AccountID](r.q.QueryContext(ctx, flagsOfMany, viewerHints(hints), id))
+	flags, err := scanFlags[AccountID](r.q.QueryContext(ctx, flagsOfMany, encodeViewers(hints), id))
 	for v, f := range flags {
-		r.db.flags.put(v, map[StatusID]StatusFlags{id: f}, generation)
+		r.db.flagCache.put(v, map[StatusID]StatusFlags{id: f}, generation)
 	}
 	return err
 }

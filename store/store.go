@@ -30,39 +30,39 @@ import (
 
 // Options are what Open needs to know beside the schema.
 type Options struct {
-	Dir             string // data directory; the database is svc.db in it
-	Schema          string // text of schema.sql
-	Readers         int    // reading connections; 0: 3
-	ReaderCache     int    // KiB of page cache of each reader; 0: 4000
-	WriterCache     int    // KiB of page cache of the writer; 0: 8000
-	Normal          bool   // synchronous=NORMAL: faster, but a power cut may take the last commits along
-	BlockersVisible bool   // the blocked still see the posts of who blocks them
-	Federated       bool   // other servers are told of deeds
-	Now             func() time.Time
-	Log             *slog.Logger
+	Dir               string // data directory; the database is svc.db in it
+	Schema            string // text of schema.sql
+	Readers           int    // reading connections; 0: 3
+	ReaderCache       int    // KiB of page cache of each reader; 0: 4000
+	WriterCache       int    // KiB of page cache of the writer; 0: 8000
+	SynchronousNormal bool   // synchronous=NORMAL: faster, but a power cut may take the last commits along
+	BlockersVisible   bool   // the blocked still see the posts of who blocks them
+	Federated         bool   // other servers are told of deeds
+	Now               func() time.Time
+	Log               *slog.Logger
 }
 
 // DB is an open database. Its methods may be called from any goroutine.
 type DB struct {
 	reader
-	readers *sqlx.DB
-	writer  *writer
-	ids     *idSource
-	hints   *hintCache
-	flags   *flagCache
-	filters *filterCache
-	search  *searches
-	jobs    chan struct{} // has an element when a job may have come due
-	post    chan struct{} // likewise for a delivery
-	now     func() time.Time
-	log     *slog.Logger
-	lock    *os.File
-	options Options
+	readers       *sqlx.DB
+	writer        *writer
+	ids           *idSource
+	lookupCache   *lookupCache
+	flagCache     *flagCache
+	filterCache   *filterCache
+	searchLimiter *searchLimiter
+	workerWake    chan struct{} // has an element when a job may have come due
+	deliveryWake  chan struct{} // likewise for a delivery
+	now           func() time.Time
+	log           *slog.Logger
+	lock          *os.File
+	options       Options
 
-	subscribers []func([]Event)
-	audiences   atomic.Bool  // deletions tell where the status stood
-	refusals    atomic.Int64 // that were noted since the start
-	closed      atomic.Bool
+	subscribers   []func([]Event)
+	keepAudiences atomic.Bool  // deletions tell where the status stood
+	refusals      atomic.Int64 // that were noted since the start
+	closed        atomic.Bool
 }
 
 // File is the name of the database in the data directory.
@@ -87,7 +87,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{lock: lock, now: o.Now, log: o.Log, options: o, jobs: make(chan struct{}, 1), post: make(chan struct{}, 1)}
+	db := &DB{lock: lock, now: o.Now, log: o.Log, options: o, workerWake: make(chan struct{}, 1), deliveryWake: make(chan struct{}, 1)}
 	if err := db.open(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -97,7 +97,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 func (db *DB) open(ctx context.Context) error {
 	path := filepath.Join(db.options.Dir, File)
 	sync := "FULL"
-	if db.options.Normal {
+	if db.options.SynchronousNormal {
 		sync = "NORMAL"
 	}
 	// auto_vacuum is chosen when the file is made; the driver sets it before anything is written.
@@ -125,10 +125,10 @@ func (db *DB) open(ctx context.Context) error {
 	}
 	db.readers.SetMaxOpenConns(db.options.Readers)
 	db.readers.SetMaxIdleConns(db.options.Readers)
-	db.hints, db.flags = newHintCache(), newFlagCache()
-	db.filters = newFilterCache()
-	db.search = newSearches(db.options.Readers)
-	db.Subscribe(db.filters.forget) // before anybody else, who may read filters anew
+	db.lookupCache, db.flagCache = newLookupCache(), newFlagCache()
+	db.filterCache = newFilterCache()
+	db.searchLimiter = newSearchLimiter(db.options.Readers)
+	db.Subscribe(db.filterCache.invalidate) // before anybody else, who may read filters anew
 	db.reader = reader{q: newStatements(db.readers), db: db}
 	db.writer.start()
 	return nil
@@ -171,8 +171,8 @@ func (db *DB) Close() error {
 	return errors.Join(append(errList, db.lock.Close())...)
 }
 
-// Post returns a channel that has an element when a delivery may have come due.
-func (db *DB) Post() <-chan struct{} { return db.post }
+// DeliveryWake returns a channel that has an element when a delivery may have come due.
+func (db *DB) DeliveryWake() <-chan struct{} { return db.deliveryWake }
 
 // Now is the time that the database goes by.
 func (db *DB) Now() time.Time { return db.now() }

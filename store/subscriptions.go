@@ -5,7 +5,7 @@ import "context"
 // AddSubscription has account told of each post of target. Doing it twice is no error.
 func (tx *Tx) AddSubscription(ctx context.Context, account, target AccountID) error {
 	_, err := tx.exec(ctx, "subscribe", `INSERT OR IGNORE INTO subscriptions (account_id, target_id) VALUES (?, ?)`, account, target)
-	tx.touchRelations(account)
+	tx.invalidateRelations(account)
 	return err
 }
 

@@ -24,9 +24,9 @@ const (
 	maxTagUses     = 100 // the latest uses of one, among which there has to be one that the viewer sees
 )
 
-// usedVisibly is the condition that the viewer, ?1 with the hints ?2, sees a post with the hashtag in table alias tag: names that only
+// usedInVisibleStatus is the condition that the viewer, ?1 with the hints ?2, sees a post with the hashtag in table alias tag: names that only
 // some people write to one another are not for others. At most ?4 uses are looked at.
-func usedVisibly(tag string) string {
+func usedInVisibleStatus(tag string) string {
 	return `EXISTS (
 			SELECT 1
 			FROM (SELECT status_id FROM status_tags WHERE tag_id = ` + tag + `.id ORDER BY status_id DESC LIMIT ?4) some_uses
@@ -37,11 +37,11 @@ func usedVisibly(tag string) string {
 // SearchTags returns hashtags that begin like name, other than name itself, and that the viewer sees posts with, in alphabetical
 // order.
 func (r reader) SearchTags(ctx context.Context, viewer AccountID, name string, limit int) ([]string, error) {
-	h, err := r.hints(ctx, viewer)
+	h, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
-	end, err := r.db.search.begin(ctx, viewer)
+	end, err := r.db.searchLimiter.acquire(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
@@ -49,13 +49,13 @@ func (r reader) SearchTags(ctx context.Context, viewer AccountID, name string, l
 	return list[string](ctx, r, "search tags", `
 		SELECT some_tags.name
 		FROM (SELECT id, name FROM tags WHERE name > ?3 AND name < ?3 || char(1114111) ORDER BY name LIMIT ?5) some_tags
-		WHERE `+usedVisibly("some_tags")+`
+		WHERE `+usedInVisibleStatus("some_tags")+`
 		LIMIT ?6`, viewer, h, name, maxTagUses, maxTagsScanned, limit)
 }
 
 // UsedTags returns those of the hashtags that the viewer sees posts with, in no order.
 func (r reader) UsedTags(ctx context.Context, viewer AccountID, names []string) ([]string, error) {
-	h, err := r.hints(ctx, viewer)
+	h, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (r reader) UsedTags(ctx context.Context, viewer AccountID, names []string) 
 		SELECT t.name
 		FROM json_each(?3) j
 		CROSS JOIN tags t ON t.name = j.value
-		WHERE `+usedVisibly("t")+`
+		WHERE `+usedInVisibleStatus("t")+`
 		LIMIT ?5`, viewer, h, jsonTexts(names), maxTagUses, len(names))
 }
 

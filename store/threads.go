@@ -20,7 +20,7 @@ type ThreadLimits struct {
 // A post that the viewer may not see, or whose author the viewer blocks, ends the thread in either direction. Mutes do not
 // count here. Both directions are followed by index, so the cost is that of what is shown, however long the conversation.
 func (r reader) Thread(ctx context.Context, viewer AccountID, of *Status, limits ThreadLimits) (above, below []StatusID, err error) {
-	h, err := r.hints(ctx, viewer)
+	h, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -132,14 +132,14 @@ func (tx *Tx) MuteThread(ctx context.Context, account AccountID, id Conversation
 	_, err := tx.exec(ctx, "mute thread", `
 		INSERT OR REPLACE INTO thread_mutes (account_id, conversation_id, expires_at)
 		VALUES (?, ?, ?)`, account, id, until)
-	tx.touchRelations(account)
+	tx.invalidateRelations(account)
 	return err
 }
 
 // UnmuteThread ends account's mute of a conversation, if there is one.
 func (tx *Tx) UnmuteThread(ctx context.Context, account AccountID, id ConversationID) error {
 	_, err := tx.exec(ctx, "unmute thread", `DELETE FROM thread_mutes WHERE account_id = ? AND conversation_id = ?`, account, id)
-	tx.touchRelations(account)
+	tx.invalidateRelations(account)
 	return err
 }
 
@@ -148,7 +148,7 @@ func (tx *Tx) ExpireThreadMute(ctx context.Context, account AccountID, id Conver
 	_, err := tx.exec(ctx, "expire thread mute", `
 		DELETE FROM thread_mutes
 		WHERE account_id = ? AND conversation_id = ? AND expires_at <= ?`, account, id, At(tx.db.now()))
-	tx.touchRelations(account)
+	tx.invalidateRelations(account)
 	return err
 }
 

@@ -83,8 +83,8 @@ func (f Filter) bits() (bits int, visibilities int) {
 	return bits, visibilities
 }
 
-// filtered is the condition of a Filter: ?4 its bits, ?5 the visibilities it excludes.
-const filtered = `
+// filterCondition is the condition of a Filter: ?4 its bits, ?5 the visibilities it excludes.
+const filterCondition = `
 	(?4 & 1 = 0 OR ifnull(o.has_media, s.has_media))
 	AND (?4 & 2 = 0 OR s.domain = '')
 	AND (?4 & 4 = 0 OR s.domain <> '')
@@ -105,7 +105,9 @@ const filtered = `
 // has their ids and the order; where adds conditions, which may use parameters from ?9 on.
 type timeline struct{ descending, ascending string }
 
-func newTimeline(from, key, where string) timeline { return newTimelineOf(from, key, where, wanted) }
+func newTimeline(from, key, where string) timeline {
+	return newTimelineOf(from, key, where, notBlockedOrMuted)
+}
 
 func newTimelineOf(from, key, where, wanted string) timeline {
 	text := `
@@ -114,9 +116,9 @@ func newTimelineOf(from, key, where, wanted string) timeline {
 		LEFT JOIN statuses o ON o.id = s.reblog_of_id
 		WHERE ` + where + `
 			AND ` + key + ` < ?6 AND ` + key + ` > ?7
-			AND ` + visibleWhole + `
+			AND ` + visibleWithOriginal + `
 			AND ` + wanted + `
-			AND ` + filtered + `
+			AND ` + filterCondition + `
 		ORDER BY ` + key + ` DESC
 		LIMIT ?8`
 	return timeline{text, strings.Replace(text, " DESC\n", " ASC\n", 1)}
@@ -136,11 +138,11 @@ var (
 	remoteTimeline      = newPublicTimeline("statuses_remote", ` AND s.domain <> ''`)
 	domainTimeline      = newPublicTimeline("statuses_domain", ` AND s.domain = ?9`)
 	domainMediaTimeline = newPublicTimeline("statuses_domain_media", ` AND s.domain = ?9 AND s.has_media = 1`)
-	accountTimeline     = newTimelineOf(`statuses s INDEXED BY statuses_account`, `s.id`, `s.account_id = ?9`, wantedOnProfile)
-	accountMedia        = newTimelineOf(`statuses s INDEXED BY statuses_account_media`, `s.id`, `s.account_id = ?9 AND s.has_media = 1`, wantedOnProfile)
+	accountTimeline     = newTimelineOf(`statuses s INDEXED BY statuses_account`, `s.id`, `s.account_id = ?9`, notBlockedOrMutedOnProfile)
+	accountMedia        = newTimelineOf(`statuses s INDEXED BY statuses_account_media`, `s.id`, `s.account_id = ?9 AND s.has_media = 1`, notBlockedOrMutedOnProfile)
 	accountTagged       = newTimelineOf(`statuses s INDEXED BY statuses_account`, `s.id`, `s.account_id = ?9
-			AND EXISTS (SELECT 1 FROM status_tags t WHERE t.tag_id = ?10 AND t.status_id = s.id)`, wantedOnProfile)
-	accountPinned = newTimelineOf(`pins p CROSS JOIN statuses s ON s.id = p.status_id`, `p.status_id`, `p.account_id = ?9`, wantedOnProfile)
+			AND EXISTS (SELECT 1 FROM status_tags t WHERE t.tag_id = ?10 AND t.status_id = s.id)`, notBlockedOrMutedOnProfile)
+	accountPinned = newTimelineOf(`pins p CROSS JOIN statuses s ON s.id = p.status_id`, `p.status_id`, `p.account_id = ?9`, notBlockedOrMutedOnProfile)
 )
 
 // newPublicTimeline reads a timeline of public and local posts by one of the indexes made for that.
@@ -149,7 +151,7 @@ func newPublicTimeline(index, where string) timeline {
 }
 
 func (t timeline) read(ctx context.Context, r reader, viewer AccountID, f Filter, p Page, more ...any) ([]StatusID, error) {
-	h, err := r.hints(ctx, viewer)
+	h, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
@@ -302,7 +304,7 @@ var (
 		WHERE ?5`
 
 	fanOut          = intoHomes(homesOfFollowers, homeOfAuthor)
-	fanOutOpen      = intoHomes(homesOfFollowers, homeOfAuthor, homesOfTagFollowers)
+	fanOutPublic    = intoHomes(homesOfFollowers, homeOfAuthor, homesOfTagFollowers)
 	fanOutAddressed = intoHomes(homesOfAddressed, homeOfAuthor)
 )
 
@@ -326,8 +328,8 @@ func (tx *Tx) FanOut(ctx context.Context, s, original *Status) error {
 	switch {
 	case s.Visibility == Direct || s.Visibility == ListOnly:
 		query = fanOutAddressed
-	case s.opensTags():
-		query = fanOutOpen
+	case s.reachesTagFollowers():
+		query = fanOutPublic
 	}
 	if _, err := tx.exec(ctx, "fan out", query, s.ID, s.AccountID, boosted, language, s.Local()); err != nil {
 		return err

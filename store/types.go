@@ -53,17 +53,17 @@ func ParseVisibility(name string) (Visibility, bool) {
 	return Visibility(i), i >= 0
 }
 
-// Open tells whether a status may be seen by people whom it is not addressed to and who do not follow its author.
-func (v Visibility) Open() bool { return v <= Local }
+// Unrestricted tells whether a status may be seen by people whom it is not addressed to and who do not follow its author.
+func (v Visibility) Unrestricted() bool { return v <= Local }
 
 // Federated tells whether a status of this visibility may leave the server.
 func (v Visibility) Federated() bool { return v != Local }
 
 // Wider tells whether v reaches people whom w does not.
-func (v Visibility) Wider(w Visibility) bool { return v.reach() > w.reach() }
+func (v Visibility) Wider(w Visibility) bool { return v.breadth() > w.breadth() }
 
-// reach orders the visibilities; list and direct are alike, both name their recipients.
-func (v Visibility) reach() int { return [...]int{4, 3, 2, 1, 0, 0}[v] }
+// breadth orders the visibilities; list and direct are alike, both name their recipients.
+func (v Visibility) breadth() int { return [...]int{4, 3, 2, 1, 0, 0}[v] }
 
 // Scopes are what a token may do, as in "read write:statuses".
 type Scopes []string

@@ -42,11 +42,11 @@ type User struct {
 // Staff tells whether the user is an administrator or a moderator.
 func (u *User) Staff() bool { return u.IsAdmin || u.IsModerator }
 
-// MFA tells whether signing in takes more than the password.
-func (u *User) MFA() bool { return u.TOTPSecret != "" }
+// HasMFA tells whether signing in takes more than the password.
+func (u *User) HasMFA() bool { return u.TOTPSecret != "" }
 
-// Usable tells whether the account can be used: confirmed, approved and active.
-func (u *User) Usable() bool {
+// CanSignIn tells whether the account can be used: confirmed, approved and active.
+func (u *User) CanSignIn() bool {
 	return u.ConfirmedAt != nil && u.ApprovedAt != nil && u.DeactivatedAt == nil
 }
 
@@ -142,7 +142,7 @@ func (tx *Tx) SaveUser(ctx context.Context, u *User) error {
 		u.ResetRequired, u.RegistrationReason, u.Locale, u.Note, u.Fields, u.DefaultVisibility, u.DefaultSensitive,
 		u.DefaultLanguage, u.NoRichText, u.ShowRole, u.SkipThreadContainment, u.AllowFollowingMove,
 		u.BlockFromStrangers, u.HideNotificationContents, u.SettingsStore, u.AccountID)
-	tx.touchAccount(u.AccountID)
+	tx.invalidateAccount(u.AccountID)
 	return err
 }
 
@@ -152,7 +152,7 @@ func (tx *Tx) MarkActive(ctx context.Context, id AccountID) error {
 		return err
 	}
 	_, err := tx.exec(ctx, "mark active", `UPDATE users SET last_active_at = ? WHERE account_id = ?`, At(tx.db.now()), id)
-	tx.touchAccount(id)
+	tx.invalidateAccount(id)
 	return err
 }
 
@@ -178,7 +178,7 @@ func (r reader) ActiveUsers(ctx context.Context, d time.Duration) (int, error) {
 type LocalCounts struct {
 	Users    int // that are there for others
 	Statuses int // what their profiles count, boosts included
-	Boosts   int // of these
+	Reblogs  int // of these
 }
 
 // LocalCounts counts the people here and what they posted.
@@ -186,24 +186,24 @@ func (r reader) LocalCounts(ctx context.Context) (LocalCounts, error) {
 	n, err := one[LocalCounts](ctx, r, "local counts", `
 		SELECT count(*) AS users, ifnull(sum(a.statuses_count), 0) AS statuses, ifnull(sum((
 			SELECT count(*)
-			FROM statuses s INDEXED BY statuses_boosts_here
-			WHERE s.account_id = a.id AND s.reblog_of_id IS NOT NULL AND s.domain = '' AND s.visibility IN (0, 1, 2))), 0) AS boosts
+			FROM statuses s INDEXED BY statuses_local_reblogs
+			WHERE s.account_id = a.id AND s.reblog_of_id IS NOT NULL AND s.domain = '' AND s.visibility IN (0, 1, 2))), 0) AS reblogs
 		FROM users u
 		CROSS JOIN accounts a ON a.id = u.account_id
-		WHERE a.withheld = 0`)
+		WHERE a.unavailable = 0`)
 	if err != nil {
 		return LocalCounts{}, err
 	}
 	return *n, nil
 }
 
-// ShownStaff returns the administrators and moderators who show their role, oldest account first.
-func (r reader) ShownStaff(ctx context.Context) ([]*Account, error) {
+// VisibleStaff returns the administrators and moderators who show their role, oldest account first.
+func (r reader) VisibleStaff(ctx context.Context) ([]*Account, error) {
 	return list[*Account](ctx, r, "staff", `
 		SELECT a.*
 		FROM users u
 		CROSS JOIN accounts a ON a.id = u.account_id
-		WHERE (u.is_admin = 1 OR u.is_moderator = 1) AND u.show_role = 1 AND a.withheld = 0
+		WHERE (u.is_admin = 1 OR u.is_moderator = 1) AND u.show_role = 1 AND a.unavailable = 0
 		ORDER BY u.account_id
 		LIMIT 100`)
 }

@@ -15,7 +15,7 @@ import (
 func visible(s string) string {
 	return strings.ReplaceAll(`(
 		S.account_id = ?1
-		OR (?2 & 64 = 0 OR NOT EXISTS (SELECT 1 FROM accounts x WHERE x.id = S.account_id AND x.withheld = 1))
+		OR (?2 & 64 = 0 OR NOT EXISTS (SELECT 1 FROM accounts x WHERE x.id = S.account_id AND x.unavailable = 1))
 		AND (?2 & 2 = 0 OR NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = S.account_id AND x.target_id = ?1))
 		AND CASE S.visibility
 			WHEN 0 THEN 1
@@ -27,14 +27,14 @@ func visible(s string) string {
 		END)`, "S.", s+".")
 }
 
-// visibleWhole is visible for the status s and, where it is a boost, for the original o, which the query joins with
+// visibleWithOriginal is visible for the status s and, where it is a boost, for the original o, which the query joins with
 // LEFT JOIN statuses o ON o.id = s.reblog_of_id.
-var visibleWhole = visible("s") + `
+var visibleWithOriginal = visible("s") + `
 	AND (s.reblog_of_id IS NULL OR ` + visible("o") + `)`
 
-// wanted is the condition that the viewer has not chosen to see nothing of the kind: blocks (of authors, and of who is mentioned by
-// others), and unless ?3 (with_muted) is set mutes, muted threads and hidden boosts. It speaks of s and o as visibleWhole does.
-var wanted = `
+// notBlockedOrMuted is the condition that the viewer has not chosen to see nothing of the kind: blocks (of authors, and of who is mentioned by
+// others), and unless ?3 (with_muted) is set mutes, muted threads and hidden boosts. It speaks of s and o as visibleWithOriginal does.
+var notBlockedOrMuted = `
 	(?2 & 1 = 0 OR ` + notBlocked("s.account_id") + ` AND (s.reblog_of_id IS NULL OR ` + notBlocked("o.account_id") + `)
 		AND (ifnull(o.account_id, s.account_id) = ?1 OR NOT EXISTS (
 			SELECT 1
@@ -48,8 +48,8 @@ var wanted = `
 		AND (?2 & 8 = 0 OR NOT EXISTS (
 			SELECT 1 FROM thread_mutes x WHERE x.account_id = ?1 AND x.conversation_id = ifnull(o.conversation_id, s.conversation_id)))))`
 
-// wantedOnProfile is wanted for the posts on one account's profile: only what that account boosts is filtered.
-var wantedOnProfile = `
+// notBlockedOrMutedOnProfile is wanted for the posts on one account's profile: only what that account boosts is filtered.
+var notBlockedOrMutedOnProfile = `
 	(s.reblog_of_id IS NULL OR (?2 & 1 = 0 OR ` + notBlocked("o.account_id") + `)
 		AND (?3 OR ?2 & 4 = 0 OR ` + notMuted("o.account_id") + `))`
 
@@ -69,7 +69,7 @@ func notFromBlockedDomain(s string) string {
 
 // CanSee tells whether viewer (0: anonymous) may see a status. A boost can be seen by those who can see both it and the original.
 func (r reader) CanSee(ctx context.Context, viewer AccountID, st *Status) (bool, error) {
-	ok, err := r.canSee(ctx, viewer, st)
+	ok, err := r.canSeeOne(ctx, viewer, st)
 	if !ok || err != nil || st.ReblogOfID == nil {
 		return ok, err
 	}
@@ -77,20 +77,20 @@ func (r reader) CanSee(ctx context.Context, viewer AccountID, st *Status) (bool,
 	if err != nil {
 		return false, err
 	}
-	return r.canSee(ctx, viewer, original)
+	return r.canSeeOne(ctx, viewer, original)
 }
 
-func (r reader) canSee(ctx context.Context, viewer AccountID, st *Status) (bool, error) {
+func (r reader) canSeeOne(ctx context.Context, viewer AccountID, st *Status) (bool, error) {
 	if st.AccountID == viewer {
 		return true, nil
 	}
-	h, err := r.hints(ctx, viewer)
+	h, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return false, err
 	}
-	if h&(hintWithheld|hintBlocked) != 0 {
+	if h&(lookupUnavailable|lookupBlockedBy) != 0 {
 		if is, err := r.exists(ctx, `
-			SELECT 1 FROM accounts WHERE id = ?1 AND withheld = 1 AND ?3 & 64
+			SELECT 1 FROM accounts WHERE id = ?1 AND unavailable = 1 AND ?3 & 64
 			UNION ALL
 			SELECT 1 FROM blocks WHERE account_id = ?1 AND target_id = ?2 AND ?3 & 2`, st.AccountID, viewer, h); is || err != nil {
 			return false, err
@@ -129,9 +129,9 @@ func (r reader) VisibleStatus(ctx context.Context, viewer AccountID, id StatusID
 	return st, nil
 }
 
-// Sees tells whether the status is there and viewer may see it. It is VisibleStatus without reading the status.
-func (r reader) Sees(ctx context.Context, viewer AccountID, id StatusID) (bool, error) {
-	h, err := r.hints(ctx, viewer)
+// CanSeeID tells whether the status is there and viewer may see it. It is VisibleStatus without reading the status.
+func (r reader) CanSeeID(ctx context.Context, viewer AccountID, id StatusID) (bool, error) {
+	h, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return false, err
 	}
@@ -139,13 +139,13 @@ func (r reader) Sees(ctx context.Context, viewer AccountID, id StatusID) (bool, 
 		SELECT s.id
 		FROM statuses s
 		LEFT JOIN statuses o ON o.id = s.reblog_of_id
-		WHERE s.id = ?3 AND `+visibleWhole, viewer, h, id)
+		WHERE s.id = ?3 AND `+visibleWithOriginal, viewer, h, id)
 	return len(seen) > 0, err
 }
 
 // VisibleStatuses returns those of the statuses that are there and that viewer may see, in no order.
 func (r reader) VisibleStatuses(ctx context.Context, viewer AccountID, ids []StatusID) ([]*Status, error) {
-	h, err := r.hints(ctx, viewer)
+	h, err := r.lookups(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (r reader) VisibleStatuses(ctx context.Context, viewer AccountID, ids []Sta
 		FROM json_each(?3) j
 		CROSS JOIN statuses s ON s.id = j.value
 		LEFT JOIN statuses o ON o.id = s.reblog_of_id
-		WHERE `+visibleWhole, viewer, h, jsonArray(ids))
+		WHERE `+visibleWithOriginal, viewer, h, jsonArray(ids))
 }
 
 // exists tells whether a query has a row.

@@ -52,7 +52,7 @@ func newWorld(t *testing.T, db *store.DB, r *rand.Rand) *world {
 		}
 		for i := range 8 {
 			name := fmt.Sprint("a", i)
-			a := &store.Account{Nickname: name, URI: name, ActorType: "Person", Withheld: r.IntN(8) == 0}
+			a := &store.Account{Nickname: name, URI: name, ActorType: "Person", Unavailable: r.IntN(8) == 0}
 			if i%4 == 3 {
 				a.Domain = "example.org"
 			}
@@ -184,7 +184,7 @@ func (w *world) wantOneRule(t *testing.T, viewer store.AccountID) map[store.Stat
 		if (err == nil) != visible[id] {
 			t.Errorf("viewer %d, status %+v: VisibleStatus says %v, the SQL %v", viewer, *w.rows[id], err, visible[id])
 		}
-		sees, err := w.db.Sees(ctx, viewer, id)
+		sees, err := w.db.CanSeeID(ctx, viewer, id)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,13 +50,13 @@ func TestActivity(t *testing.T) {
 	}
 	want := func(rows ...string) {
 		t.Helper()
-		got, err := db.Activity(t.Context(), 3)
+		got, err := db.WeeklyActivity(t.Context(), 3)
 		if err != nil || len(got) != 3 {
 			t.Fatalf("got %v, %v", got, err)
 		}
 		for i, row := range rows {
 			a := got[i]
-			if s := fmt.Sprint(a.Week.Time().Format(time.DateTime), " ", a.Statuses, " ", a.People, " ", a.Registrations); s != row {
+			if s := fmt.Sprint(a.Week.Time().Format(time.DateTime), " ", a.Statuses, " ", a.ActiveUsers, " ", a.Registrations); s != row {
 				t.Errorf("got %s, want %s", s, row)
 			}
 		}

@@ -17,8 +17,8 @@ import (
 
 // Bounds of one group commit: whoever comes later waits for the next one.
 const (
-	groupMax  = 256
-	groupTime = 25 * time.Millisecond
+	maxGroup     = 256
+	maxGroupTime = 25 * time.Millisecond
 )
 
 // ErrClosed is what writes get after Close.
@@ -28,13 +28,13 @@ var ErrClosed = errors.New("the database is closed")
 // function it was given to.
 type Tx struct {
 	reader
-	events  []Event
-	viewers []AccountID // whose relations changed
-	doers   []AccountID // whose favourites, boosts or bookmarks changed
-	changed changes
-	indexed []indexEntry
-	newJobs bool
-	usedIDs bool
+	events           []Event
+	changedRelations []AccountID // whose relations changed
+	changedFlags     []AccountID // whose favourites, boosts or bookmarks changed
+	changed          changes
+	indexed          []indexEntry
+	newJobs          bool
+	usedIDs          bool
 
 	newDeliveries bool
 }
@@ -96,7 +96,7 @@ func newWriter(ctx context.Context, db *DB, pool *sqlx.DB) (*writer, error) {
 	}
 	return &writer{
 		db: db, pool: pool, conn: conn, q: newStatements(conn),
-		requests: make(chan *request, groupMax),
+		requests: make(chan *request, maxGroup),
 		stop:     make(chan struct{}),
 		stopped:  make(chan struct{}),
 	}, nil
@@ -155,7 +155,7 @@ func (w *writer) commitGroup(first *request) {
 		return
 	}
 	group := []*request{first}
-	for until := time.Now().Add(groupTime); len(group) < groupMax && time.Now().Before(until); {
+	for until := time.Now().Add(maxGroupTime); len(group) < maxGroup && time.Now().Before(until); {
 		r := w.next()
 		if r == nil {
 			break
@@ -170,7 +170,7 @@ func (w *writer) commitGroup(first *request) {
 		}
 	}
 	if err == nil {
-		w.db.committed(group)
+		w.db.publishCommit(group)
 	}
 	for _, r := range group {
 		close(r.done)
@@ -262,8 +262,8 @@ func (w *writer) exec(query string) error {
 	return err
 }
 
-// Broken returns the disk error that stopped all writing, nil while the database can be written.
-func (db *DB) Broken(ctx context.Context) error {
+// WriteError returns the disk error that stopped all writing, nil while the database can be written.
+func (db *DB) WriteError(ctx context.Context) error {
 	return db.Update(ctx, func(*Tx) error { return nil })
 }
 

@@ -91,7 +91,7 @@ func TestEvents(t *testing.T) {
 	for _, e := range got {
 		kinds = append(kinds, fmt.Sprintf("%T", e))
 	}
-	want := []string{"store.Changed", "store.TokensRevoked", "store.Changed", "store.TokensRevoked"}
+	want := []string{"store.RowsChanged", "store.TokensRevoked", "store.RowsChanged", "store.TokensRevoked"}
 	if !slices.Equal(kinds, want) {
 		t.Errorf("got %v, want %v", kinds, want)
 	}

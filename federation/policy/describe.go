@@ -12,21 +12,21 @@ func (c *Chain) describe(settings *config.Config) {
 		c.described = map[string]any{"enabled": settings.Federation.Enabled}
 		return
 	}
-	refused := make(map[string]reason)
+	refused := make(map[string]hostReason)
 	for _, e := range settings.Federation.RejectedInstances {
-		refused[e.Host] = reason{e.Reason}
+		refused[e.Host] = hostReason{e.Reason}
 	}
 	quarantined := settings.Federation.QuarantinedInstances
 	c.described["enabled"] = settings.Federation.Enabled
 	c.described["mrf_policies"] = c.names
 	c.described["exclusions"] = len(settings.MRF.TransparencyExclusions) > 0
-	c.described["quarantined_instances"] = shownHosts(quarantined, nil)
-	c.described["quarantined_instances_info"] = map[string]any{"quarantined_instances": shownReasons(quarantined, nil)}
+	c.described["quarantined_instances"] = publicHosts(quarantined, nil)
+	c.described["quarantined_instances_info"] = map[string]any{"quarantined_instances": publicReasons(quarantined, nil)}
 	c.described["rejected_instances"] = refused
 }
 
 // seconds is how settings of time are shown.
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
 
-// listed makes a list that is shown as [] if it is empty.
-func listed(l []string) []string { return append([]string{}, l...) }
+// nonNil makes a list that is shown as [] if it is empty.
+func nonNil(l []string) []string { return append([]string{}, l...) }

@@ -37,7 +37,7 @@ type Version struct {
 	Name        string   // title
 	Spoiler     string   // subject
 	Content     string   // HTML, sanitised before and after
-	Words       []string // what else there is to read: options of a poll, descriptions of attachments
+	OtherText   []string // what else there is to read: options of a poll, descriptions of attachments
 	Sensitive   bool
 	Attachments []Attachment
 	Emoji       []Emoji
@@ -59,7 +59,7 @@ type Link struct{ Href, MediaType, Name string }
 
 // Recipient is somebody to whom a post is addressed.
 type Recipient struct {
-	ID        string         // ActivityPub id; may be "" for a post of this server unless Chain.NeedsPeople
+	ID        string         // ActivityPub id; may be "" for a post of this server unless Chain.NeedsAccounts
 	Account   *store.Account // nil if not known, or not needed
 	Mentioned bool           // named as a mention, not only addressed
 }
@@ -68,13 +68,13 @@ type Recipient struct {
 type Related struct {
 	ID         string
 	URL        string         // where people read it; "": at ID
-	Author     *store.Account // nil if not known; may be nil for a post of this server unless Chain.NeedsPeople
+	Author     *store.Account // nil if not known; may be nil for a post of this server unless Chain.NeedsAccounts
 	Spoiler    string
 	Visibility store.Visibility
 }
 
-// versions calls look with each version of the post, until one is refused.
-func (p *Post) versions(look func(*Version) error) error {
+// eachVersion calls look with each version of the post, until one is refused.
+func (p *Post) eachVersion(look func(*Version) error) error {
 	if err := look(&p.Version); err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func (p *Post) delist() {
 	}
 }
 
-// forFollowers makes a post that everybody can see one for followers. What is for this server only stays so: else it would leave it.
-func (p *Post) forFollowers() {
+// restrictToFollowers makes a post that everybody can see one for followers. What is for this server only stays so: else it would leave it.
+func (p *Post) restrictToFollowers() {
 	if p.Visibility == store.Public || p.Visibility == store.Unlisted {
 		p.Visibility = store.Private
 	}
@@ -123,7 +123,7 @@ func (p *Post) mention(a *store.Account) {
 	switch {
 	case i >= 0:
 		p.Recipients[i].Mentioned = true
-	case p.Visibility.Open():
+	case p.Visibility.Unrestricted():
 		p.Recipients = append([]Recipient{{ID: a.URI, Account: a, Mentioned: true}}, p.Recipients...)
 	}
 }
@@ -143,11 +143,11 @@ type Profile struct {
 	Emoji     []Emoji
 }
 
-// Deed is every activity that brings no post of its own: Follow, Like, EmojiReact, Announce, Delete, Undo, Move, Flag …
-type Deed struct {
+// Activity is every activity that brings no post of its own: Follow, Like, EmojiReact, Announce, Delete, Undo, Move, Flag …
+type Activity struct {
 	Local      bool // done here
 	Type       string
-	Inner      string // what an Undo, Accept or Reject is about: Follow, Like …; of others the type of the object if it came along
+	InnerType  string // what an Undo, Accept or Reject is about: Follow, Like …; of others the type of the object if it came along
 	Actor      *store.Account
 	ActorID    string
 	Host       string           // of the actor; set by the chain if Local
@@ -163,5 +163,5 @@ func isBot(a *store.Account) bool {
 	return a != nil && (a.ActorType == "Service" || a.ActorType == "Application")
 }
 
-// hasImage tells whether an attachment can be looked at by who judges pictures.
-func (a Attachment) hasImage() bool { return strings.HasPrefix(a.MediaType, "image") }
+// isImage tells whether an attachment can be looked at by who judges pictures.
+func (a Attachment) isImage() bool { return strings.HasPrefix(a.MediaType, "image") }

@@ -34,8 +34,8 @@ func (r *Rejected) Error() string {
 
 func (r *Rejected) Unwrap() error { return r.Err }
 
-// refuse is what a rule returns for what it does not let pass. The chain adds which rule it was.
-func refuse(format string, args ...any) error {
+// rejectf is what a rule returns for what it does not let pass. The chain adds which rule it was.
+func rejectf(format string, args ...any) error {
 	return &Rejected{Reason: fmt.Sprintf(format, args...)}
 }
 
@@ -48,8 +48,8 @@ type (
 	profileRule interface {
 		profile(context.Context, *Profile) error
 	}
-	deedRule interface {
-		deed(context.Context, *Deed) error
+	activityRule interface {
+		activity(context.Context, *Activity) error
 	}
 
 	// An inspector judges what people here are about to publish, before.
@@ -60,34 +60,34 @@ type (
 	describer interface{ describe(shown map[string]any) }
 )
 
-// named is a rule with its short name.
-type named[R any] struct {
+// namedRule is a rule with its short name.
+type namedRule[R any] struct {
 	name string
 	rule R
 }
 
 // Chain is the rules in their order. It does not change, and can be used by many at once.
 type Chain struct {
-	own         string // our host
+	localHost   string // our host
 	names       []string
-	hosts       []named[hostRule]
-	posts       []named[postRule]
-	profiles    []named[profileRule]
-	deeds       []named[deedRule]
+	hosts       []namedRule[hostRule]
+	posts       []namedRule[postRule]
+	profiles    []namedRule[profileRule]
+	activities  []namedRule[activityRule]
 	inspectors  []inspector
 	quarantined hostList
-	refused     hostList
+	rejected    hostList
 	described   map[string]any
 	log         *slog.Logger
 }
 
-// last always comes at the end of the rules (admin API 11.1).
-const last = "HashtagPolicy"
+// lastPolicy always comes at the end of the rules (admin API 11.1).
+const lastPolicy = "HashtagPolicy"
 
 // New makes the rules that valid settings name.
 func New(c *config.Config, d Deps) *Chain {
-	d = d.orStandard(c)
-	names := append(without(c.MRF.Policies, last), last)
+	d = d.withDefaults(c)
+	names := append(without(c.MRF.Policies, lastPolicy), lastPolicy)
 	chain := newChain(names, c, d)
 	chain.describe(c)
 	return chain
@@ -95,10 +95,10 @@ func New(c *config.Config, d Deps) *Chain {
 
 func newChain(names []string, c *config.Config, d Deps) *Chain {
 	chain := &Chain{
-		own:         c.Host(),
+		localHost:   c.Host(),
 		names:       names,
 		quarantined: newHostList(c.Federation.QuarantinedInstances),
-		refused:     newHostList(c.Federation.RejectedInstances),
+		rejected:    newHostList(c.Federation.RejectedInstances),
 		described:   make(map[string]any),
 		log:         d.Log,
 	}
@@ -110,16 +110,16 @@ func newChain(names []string, c *config.Config, d Deps) *Chain {
 
 func (c *Chain) add(name string, rule any) {
 	if r, ok := rule.(hostRule); ok {
-		c.hosts = append(c.hosts, named[hostRule]{name, r})
+		c.hosts = append(c.hosts, namedRule[hostRule]{name, r})
 	}
 	if r, ok := rule.(postRule); ok {
-		c.posts = append(c.posts, named[postRule]{name, r})
+		c.posts = append(c.posts, namedRule[postRule]{name, r})
 	}
 	if r, ok := rule.(profileRule); ok {
-		c.profiles = append(c.profiles, named[profileRule]{name, r})
+		c.profiles = append(c.profiles, namedRule[profileRule]{name, r})
 	}
-	if r, ok := rule.(deedRule); ok {
-		c.deeds = append(c.deeds, named[deedRule]{name, r})
+	if r, ok := rule.(activityRule); ok {
+		c.activities = append(c.activities, namedRule[activityRule]{name, r})
 	}
 	if r, ok := rule.(inspector); ok {
 		c.inspectors = append(c.inspectors, r)
@@ -137,21 +137,21 @@ func (c *Chain) add(name string, rule any) {
 // Host tells by a *Rejected whether nothing at all is to be fetched from a host or taken from it, except deletions, which Deed judges.
 // The host is in its one form (activity.Host).
 func (c *Chain) Host(host string) error {
-	if host == "" || host == c.own {
+	if host == "" || host == c.localHost {
 		return nil
 	}
-	return run(c, c.hosts, func(r hostRule) error { return r.host(host) })
+	return runRules(c, c.hosts, func(r hostRule) error { return r.host(host) })
 }
 
 // Post asks the rules about a post, which they may change. The error is a *Rejected if one does not let it pass, and another one
 // if what a rule needs to know could not be read.
 func (c *Chain) Post(ctx context.Context, p *Post) error {
 	if p.Local {
-		p.Host = c.own
+		p.Host = c.localHost
 	} else if p.Host == "" {
 		return errNoHost()
 	}
-	return run(c, c.posts, func(r postRule) error { return r.post(ctx, p) })
+	return runRules(c, c.posts, func(r postRule) error { return r.post(ctx, p) })
 }
 
 // Profile is Post for actor documents.
@@ -159,17 +159,17 @@ func (c *Chain) Profile(ctx context.Context, p *Profile) error {
 	if p.Host == "" {
 		return errNoHost()
 	}
-	return run(c, c.profiles, func(r profileRule) error { return r.profile(ctx, p) })
+	return runRules(c, c.profiles, func(r profileRule) error { return r.profile(ctx, p) })
 }
 
-// Deed is Post for all other activities.
-func (c *Chain) Deed(ctx context.Context, d *Deed) error {
+// Activity is Post for all other activities.
+func (c *Chain) Activity(ctx context.Context, d *Activity) error {
 	if d.Local {
-		d.Host = c.own
+		d.Host = c.localHost
 	} else if d.Host == "" {
 		return errNoHost()
 	}
-	return run(c, c.deeds, func(r deedRule) error { return r.deed(ctx, d) })
+	return runRules(c, c.activities, func(r activityRule) error { return r.activity(ctx, d) })
 }
 
 // errNoHost is for what comes from nowhere, which no list of hosts would find.
@@ -180,15 +180,15 @@ func errNoHost() error {
 // Quarantined tells whether a host gets only what is public or unlisted.
 func (c *Chain) Quarantined(host string) bool { return c.quarantined.has(host) }
 
-// Refused tells whether a host gets nothing if it asks.
-func (c *Chain) Refused(host string) bool { return c.refused.has(host) }
+// RejectsFetches tells whether a host gets nothing if it asks.
+func (c *Chain) RejectsFetches(host string) bool { return c.rejected.has(host) }
 
 // Describe returns what everybody may know of the rules: metadata.federation of the instance and of nodeinfo (admin API 11.3).
 func (c *Chain) Describe() map[string]any { return c.described }
 
-// NeedsPeople tells whether any rule looks at who the recipients and the authors of related posts are, and at related posts when one
+// NeedsAccounts tells whether any rule looks at who the recipients and the authors of related posts are, and at related posts when one
 // is edited, so that it is worth while to read that for a post of this server.
-func (c *Chain) NeedsPeople() bool {
+func (c *Chain) NeedsAccounts() bool {
 	for _, name := range []string{"MentionPolicy", "EnsureRePrepended", "ForceMention", "ForceMentionsInContent", "SubchainPolicy"} {
 		if slices.Contains(c.names, name) {
 			return true
@@ -197,18 +197,18 @@ func (c *Chain) NeedsPeople() bool {
 	return false
 }
 
-// run asks one rule after the other, until one refuses.
-func run[R any](c *Chain, rules []named[R], ask func(R) error) error {
+// runRules asks one rule after the other, until one refuses.
+func runRules[R any](c *Chain, rules []namedRule[R], ask func(R) error) error {
 	for _, r := range rules {
-		if err := c.guarded(r.name, func() error { return ask(r.rule) }); err != nil {
+		if err := c.callRule(r.name, func() error { return ask(r.rule) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// guarded asks a rule. One that panics has not let the message pass.
-func (c *Chain) guarded(name string, ask func() error) (err error) {
+// callRule asks a rule. One that panics has not let the message pass.
+func (c *Chain) callRule(name string, ask func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			c.log.Error("a policy has failed: the message is refused", "policy", name, "panic", v, "stack", string(debug.Stack()))
@@ -244,8 +244,8 @@ func init() { // not in the declaration: SubchainPolicy makes rules itself
 		"AntiLinkSpamPolicy":       newLinkSpam,
 		"AntiMentionSpamPolicy":    newMentionSpam,
 		"AntiFollowbotPolicy":      newFollowbots,
-		"MediaProxyWarmingPolicy":  newWarming,
-		"MentionPolicy":            newMentions,
+		"MediaProxyWarmingPolicy":  newProxyWarming,
+		"MentionPolicy":            newMentionedActors,
 		"VocabularyPolicy":         newVocabulary,
 		"ObjectAgePolicy":          newObjectAge,
 		"HellthreadPolicy":         newHellthread,
@@ -259,7 +259,7 @@ func init() { // not in the declaration: SubchainPolicy makes rules itself
 		"ForceBotUnlistedPolicy":   func(*config.Config, Deps) any { return botsUnlisted{} },
 		"FollowBotPolicy":          newFollowBot,
 		"UserAllowListPolicy":      newAllowList,
-		"StealEmojiPolicy":         newSteal,
+		"StealEmojiPolicy":         newStealEmoji,
 		"ForceMention":             newForceMention,
 		"ForceMentionsInContent":   newMentionsInContent,
 		"InlineQuotePolicy":        newInlineQuote,
@@ -267,8 +267,8 @@ func init() { // not in the declaration: SubchainPolicy makes rules itself
 		"QuietReply":               func(*config.Config, Deps) any { return quietReply{} },
 		"FODirectReply":            func(*config.Config, Deps) any { return directReply{} },
 		"RemoteReportPolicy":       newReports,
-		"DNSRBLPolicy":             newBlockList,
-		"NsfwApiPolicy":            newPictures,
+		"DNSRBLPolicy":             newDNSBlockList,
+		"NsfwApiPolicy":            newNSFWImages,
 	}
 }
 
@@ -279,10 +279,10 @@ func without(list []string, s string) []string {
 // drop is DropPolicy: nothing passes.
 type drop struct{}
 
-func (drop) host(string) error                       { return refuse("nothing passes") }
-func (drop) post(context.Context, *Post) error       { return refuse("nothing passes") }
-func (drop) profile(context.Context, *Profile) error { return refuse("nothing passes") }
-func (drop) deed(context.Context, *Deed) error       { return refuse("nothing passes") }
+func (drop) host(string) error                         { return rejectf("nothing passes") }
+func (drop) post(context.Context, *Post) error         { return rejectf("nothing passes") }
+func (drop) profile(context.Context, *Profile) error   { return rejectf("nothing passes") }
+func (drop) activity(context.Context, *Activity) error { return rejectf("nothing passes") }
 
 // subchain is SubchainPolicy: some pass other rules besides.
 type subchain struct{ entries []subEntry }
@@ -300,10 +300,10 @@ func newSubchain(c *config.Config, d Deps) any {
 	return s
 }
 
-// of returns the rules for an actor, nil if there are none.
-func (s subchain) of(actor string) *Chain {
+// chainFor returns the rules for an actor, nil if there are none.
+func (s subchain) chainFor(actor string) *Chain {
 	for _, e := range s.entries {
-		if e.pattern.In(actor) {
+		if e.pattern.Matches(actor) {
 			return e.chain
 		}
 	}
@@ -311,22 +311,22 @@ func (s subchain) of(actor string) *Chain {
 }
 
 func (s subchain) post(ctx context.Context, p *Post) error {
-	if c := s.of(p.ActorID); c != nil {
+	if c := s.chainFor(p.ActorID); c != nil {
 		return c.Post(ctx, p)
 	}
 	return nil
 }
 
 func (s subchain) profile(ctx context.Context, p *Profile) error {
-	if c := s.of(p.ActorID); c != nil {
+	if c := s.chainFor(p.ActorID); c != nil {
 		return c.Profile(ctx, p)
 	}
 	return nil
 }
 
-func (s subchain) deed(ctx context.Context, d *Deed) error {
-	if c := s.of(d.ActorID); c != nil {
-		return c.Deed(ctx, d)
+func (s subchain) activity(ctx context.Context, d *Activity) error {
+	if c := s.chainFor(d.ActorID); c != nil {
+		return c.Activity(ctx, d)
 	}
 	return nil
 }

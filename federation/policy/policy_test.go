@@ -16,27 +16,27 @@ import (
 
 var now = time.Date(2025, 6, 7, 8, 0, 0, 0, time.UTC)
 
-// folk is what the rules of tests know of people.
-type folk struct {
+// fakeAccounts is what the rules of tests know of people.
+type fakeAccounts struct {
 	posted, followed bool
 	follows          bool
 	accounts         map[string]*store.Account
 	err              error
-	asked            int
+	queries          int
 }
 
-func (f *folk) Standing(context.Context, store.AccountID) (bool, bool, error) {
-	f.asked++
+func (f *fakeAccounts) HasStatusesAndFollowers(context.Context, store.AccountID) (bool, bool, error) {
+	f.queries++
 	return f.posted, f.followed, f.err
 }
 
-func (f *folk) Follows(context.Context, store.AccountID, store.AccountID) (bool, error) {
-	f.asked++
+func (f *fakeAccounts) Follows(context.Context, store.AccountID, store.AccountID) (bool, error) {
+	f.queries++
 	return f.follows, f.err
 }
 
-func (f *folk) AccountsByURI(context.Context, []string) (map[string]*store.Account, error) {
-	f.asked++
+func (f *fakeAccounts) AccountsByURI(context.Context, []string) (map[string]*store.Account, error) {
+	f.queries++
 	return f.accounts, f.err
 }
 
@@ -125,7 +125,7 @@ func TestEveryPolicyIsThere(t *testing.T) {
 		t.Errorf("%d policies are made, %d can be named", len(builders), len(names))
 	}
 	rest := without(without(names, "DropPolicy"), "NoOpPolicy")
-	c := New(settings(t, nil, rest...), Deps{Now: func() time.Time { return now }, People: &folk{posted: true}})
+	c := New(settings(t, nil, rest...), Deps{Now: func() time.Time { return now }, Accounts: &fakeAccounts{posted: true}})
 	for name, p := range map[string]*Post{"from elsewhere": remote(), "from here": local(), "with nothing": {Host: "x.example"}} {
 		if err := c.Post(t.Context(), p); err != nil {
 			t.Errorf("a post %s: %v", name, err)
@@ -135,7 +135,7 @@ func TestEveryPolicyIsThere(t *testing.T) {
 		t.Error(err)
 	}
 	for _, kind := range []string{"Follow", "Like", "Announce", "Delete", "Undo", "EmojiReact", "Move", ""} {
-		if err := c.Deed(t.Context(), &Deed{Type: kind, Host: "there.example"}); err != nil {
+		if err := c.Activity(t.Context(), &Activity{Type: kind, Host: "there.example"}); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
@@ -190,12 +190,12 @@ func TestBrokenRuleLetsNothingPass(t *testing.T) {
 	}
 	// What cannot be read is no refusal: it is tried again.
 	cause := errors.New("the disk is full")
-	c = New(settings(t, nil, "AntiMentionSpamPolicy"), Deps{Now: func() time.Time { return now }, People: &folk{err: cause}})
+	c = New(settings(t, nil, "AntiMentionSpamPolicy"), Deps{Now: func() time.Time { return now }, Accounts: &fakeAccounts{err: cause}})
 	err := c.Post(t.Context(), with(remote(), func(p *Post) { p.Recipients = []Recipient{{ID: aliceID}} }))
 	if !errors.Is(err, cause) || errors.As(err, &r) {
 		t.Errorf("got %v", err)
 	}
-	for _, err := range []error{c.Post(t.Context(), &Post{}), c.Profile(t.Context(), &Profile{}), c.Deed(t.Context(), &Deed{})} {
+	for _, err := range []error{c.Post(t.Context(), &Post{}), c.Profile(t.Context(), &Profile{}), c.Activity(t.Context(), &Activity{})} {
 		if rejectedBy(t, err) == "" {
 			t.Error("what comes from nowhere passes")
 		}
@@ -233,7 +233,7 @@ func TestHosts(t *testing.T) {
 		if got := c.Host(tt.host) != nil; got != tt.want {
 			t.Errorf("%s rejects %q: %v", tt.entry, tt.host, got)
 		}
-		if c.Quarantined(tt.host) != tt.want || c.Refused(tt.host) != tt.want {
+		if c.Quarantined(tt.host) != tt.want || c.RejectsFetches(tt.host) != tt.want {
 			t.Errorf("%s quarantines %q: %v", tt.entry, tt.host, !tt.want)
 		}
 	}
@@ -319,21 +319,21 @@ func TestDescribe(t *testing.T) {
 
 // TestDefaultsAskNobody makes sure that the usual policies cost a post that is made here nothing but a look.
 func TestDefaultsAskNobody(t *testing.T) {
-	people := &folk{}
-	c := New(config.Default(), Deps{People: people})
-	if c.NeedsPeople() || c.Inspects() {
+	people := &fakeAccounts{}
+	c := New(config.Default(), Deps{Accounts: people})
+	if c.NeedsAccounts() || c.Inspects() {
 		t.Error("the usual policies want something to be read")
 	}
 	p, want := local(), local()
-	want.Host = c.own
+	want.Host = c.localHost
 	want.Tags, p.Tags = []string{"cats"}, []string{"cats"}
-	if err := c.Post(t.Context(), p); err != nil || people.asked > 0 || !reflect.DeepEqual(p, want) {
+	if err := c.Post(t.Context(), p); err != nil || people.queries > 0 || !reflect.DeepEqual(p, want) {
 		t.Errorf("got %+v, %v, want %+v", p, err, want)
 	}
 }
 
 func BenchmarkDefaultsOnLocalPost(b *testing.B) {
-	c := New(config.Default(), Deps{People: &folk{}})
+	c := New(config.Default(), Deps{Accounts: &fakeAccounts{}})
 	p := local()
 	for b.Loop() {
 		if err := c.Post(b.Context(), p); err != nil {

@@ -25,7 +25,7 @@ func (q inlineQuote) post(_ context.Context, p *Post) error {
 	if address == "" {
 		return nil
 	}
-	return p.versions(func(v *Version) error {
+	return p.eachVersion(func(v *Version) error {
 		for _, there := range []string{`<span class="quote-inline"`, address, html.EscapeString(p.Quote.ID)} {
 			if there != "" && strings.Contains(v.Content, there) {
 				return nil
@@ -74,12 +74,12 @@ func (f forceMention) post(_ context.Context, p *Post) error {
 }
 
 // mentionsInContent is ForceMentionsInContent: who is mentioned in a reply without being named in its text is named before it.
-type mentionsInContent struct{ people People }
+type mentionsInContent struct{ accounts AccountReader }
 
-func newMentionsInContent(_ *config.Config, d Deps) any { return mentionsInContent{d.People} }
+func newMentionsInContent(_ *config.Config, d Deps) any { return mentionsInContent{d.Accounts} }
 
-// maxNamed bounds how many people are named before a text.
-const maxNamed = 100
+// maxMentionsInContent bounds how many people are named before a text.
+const maxMentionsInContent = 100
 
 func (m mentionsInContent) post(ctx context.Context, p *Post) error {
 	if p.Parent == nil || !p.isNote() {
@@ -89,7 +89,7 @@ func (m mentionsInContent) post(ctx context.Context, p *Post) error {
 	if err != nil || len(people) == 0 {
 		return err
 	}
-	return p.versions(func(v *Version) error {
+	return p.eachVersion(func(v *Version) error {
 		var names strings.Builder
 		for _, a := range people {
 			url := html.EscapeString(cmp.Or(a.URL, a.URI))
@@ -116,7 +116,7 @@ func (m mentionsInContent) post(ctx context.Context, p *Post) error {
 func (m mentionsInContent) mentioned(ctx context.Context, p *Post) ([]*store.Account, error) {
 	var people []*store.Account
 	var missing []string
-	for _, r := range p.Recipients[:min(len(p.Recipients), maxNamed)] {
+	for _, r := range p.Recipients[:min(len(p.Recipients), maxMentionsInContent)] {
 		switch {
 		case !r.Mentioned:
 		case r.Account != nil:
@@ -126,7 +126,7 @@ func (m mentionsInContent) mentioned(ctx context.Context, p *Post) ([]*store.Acc
 		}
 	}
 	if len(missing) > 0 {
-		found, err := m.people.AccountsByURI(ctx, missing)
+		found, err := m.accounts.AccountsByURI(ctx, missing)
 		if err != nil {
 			return nil, err
 		}

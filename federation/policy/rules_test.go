@@ -104,23 +104,23 @@ func TestPosts(t *testing.T) {
 		{policy: "EnsureRePrepended", name: "no subject", post: with(remote(), func(p *Post) { p.Parent = parent(store.Public, "") })},
 		{policy: "EnsureRePrepended", name: "no reply", post: with(remote(), func(p *Post) { p.Spoiler = "cats" })},
 
-		{policy: "AntiLinkSpamPolicy", name: "a stranger's link", deps: Deps{People: &folk{}}, post: with(remote(), func(p *Post) { p.Content = `<a href="https://buy.example">x</a>` }), refused: true},
-		{policy: "AntiLinkSpamPolicy", name: "in a former version", deps: Deps{People: &folk{}}, post: with(remote(), func(p *Post) { p.Former = []Version{{Content: `<a href="https://buy.example">x</a>`}} }), refused: true},
-		{policy: "AntiLinkSpamPolicy", name: "of nobody", deps: Deps{People: &folk{posted: true}}, post: with(remote(), func(p *Post) { p.Author, p.Content = nil, `<a href="https://buy.example">x</a>` }), refused: true},
-		{policy: "AntiLinkSpamPolicy", name: "no links", deps: Deps{People: &folk{}}, post: remote()},
-		{policy: "AntiLinkSpamPolicy", name: "mentions and hashtags", deps: Deps{People: &folk{}}, post: with(remote(), func(p *Post) {
+		{policy: "AntiLinkSpamPolicy", name: "a stranger's link", deps: Deps{Accounts: &fakeAccounts{}}, post: with(remote(), func(p *Post) { p.Content = `<a href="https://buy.example">x</a>` }), refused: true},
+		{policy: "AntiLinkSpamPolicy", name: "in a former version", deps: Deps{Accounts: &fakeAccounts{}}, post: with(remote(), func(p *Post) { p.Former = []Version{{Content: `<a href="https://buy.example">x</a>`}} }), refused: true},
+		{policy: "AntiLinkSpamPolicy", name: "of nobody", deps: Deps{Accounts: &fakeAccounts{posted: true}}, post: with(remote(), func(p *Post) { p.Author, p.Content = nil, `<a href="https://buy.example">x</a>` }), refused: true},
+		{policy: "AntiLinkSpamPolicy", name: "no links", deps: Deps{Accounts: &fakeAccounts{}}, post: remote()},
+		{policy: "AntiLinkSpamPolicy", name: "mentions and hashtags", deps: Deps{Accounts: &fakeAccounts{}}, post: with(remote(), func(p *Post) {
 			p.Content = `<a class="u-url mention" href="https://here.example/@alice">@alice</a> <a class="hashtag" href="https://there.example/tags/x">#x</a>`
 		})},
-		{policy: "AntiLinkSpamPolicy", name: "who has posted", deps: Deps{People: &folk{posted: true}}, post: with(remote(), func(p *Post) { p.Content = `<a href="https://buy.example">x</a>` })},
-		{policy: "AntiLinkSpamPolicy", name: "who is followed", deps: Deps{People: &folk{followed: true}}, post: with(remote(), func(p *Post) { p.Content = `<a href="https://buy.example">x</a>` })},
+		{policy: "AntiLinkSpamPolicy", name: "who has posted", deps: Deps{Accounts: &fakeAccounts{posted: true}}, post: with(remote(), func(p *Post) { p.Content = `<a href="https://buy.example">x</a>` })},
+		{policy: "AntiLinkSpamPolicy", name: "who is followed", deps: Deps{Accounts: &fakeAccounts{followed: true}}, post: with(remote(), func(p *Post) { p.Content = `<a href="https://buy.example">x</a>` })},
 		{policy: "AntiLinkSpamPolicy", name: "local", post: with(local(), func(p *Post) { p.Content = `<a href="https://buy.example">x</a>` })},
 
-		{policy: "AntiMentionSpamPolicy", name: "to nobody", deps: Deps{People: &folk{}}, post: remote()},
-		{policy: "AntiMentionSpamPolicy", name: "500 mentions by a stranger", deps: Deps{People: &folk{}}, post: with(remote(), func(p *Post) { p.Recipients = recipients(500) }), refused: true},
-		{policy: "AntiMentionSpamPolicy", name: "who has posted", deps: Deps{People: &folk{posted: true}}, post: with(remote(), func(p *Post) { p.Recipients = recipients(1) })},
-		{policy: "AntiMentionSpamPolicy", name: "who has posted, but is new", deps: Deps{People: &folk{posted: true}},
+		{policy: "AntiMentionSpamPolicy", name: "to nobody", deps: Deps{Accounts: &fakeAccounts{}}, post: remote()},
+		{policy: "AntiMentionSpamPolicy", name: "500 mentions by a stranger", deps: Deps{Accounts: &fakeAccounts{}}, post: with(remote(), func(p *Post) { p.Recipients = recipients(500) }), refused: true},
+		{policy: "AntiMentionSpamPolicy", name: "who has posted", deps: Deps{Accounts: &fakeAccounts{posted: true}}, post: with(remote(), func(p *Post) { p.Recipients = recipients(1) })},
+		{policy: "AntiMentionSpamPolicy", name: "who has posted, but is new", deps: Deps{Accounts: &fakeAccounts{posted: true}},
 			post: with(remote(), func(p *Post) { p.Recipients, p.Author.ID = recipients(1), idAt(now.Add(-29*time.Second)) }), refused: true},
-		{policy: "AntiMentionSpamPolicy", name: "of nobody", deps: Deps{People: &folk{posted: true}}, post: with(remote(), func(p *Post) { p.Recipients, p.Author = recipients(1), nil }), refused: true},
+		{policy: "AntiMentionSpamPolicy", name: "of nobody", deps: Deps{Accounts: &fakeAccounts{posted: true}}, post: with(remote(), func(p *Post) { p.Recipients, p.Author = recipients(1), nil }), refused: true},
 		{policy: "AntiMentionSpamPolicy", name: "local", post: with(local(), func(p *Post) { p.Recipients = recipients(1) })},
 
 		{policy: "MentionPolicy", name: "to somebody else", settings: func(c *config.Config) { c.MRFMention.Actors = []string{bobID} }, post: with(remote(), func(p *Post) { p.Recipients = recipients(2) })},
@@ -152,7 +152,7 @@ func TestPosts(t *testing.T) {
 		{policy: "KeywordPolicy", name: "in an address", settings: func(c *config.Config) { c.MRFKeyword.Reject = []string{"casino.example"} }, post: with(remote(), func(p *Post) { p.Content = `<a href="https://casino.example">x</a>` }), refused: true},
 		{policy: "KeywordPolicy", name: "in the subject", settings: func(c *config.Config) { c.MRFKeyword.Reject = []string{"~r/^cas.no$/"} }, post: with(remote(), func(p *Post) { p.Spoiler = "casino" }), refused: true},
 		{policy: "KeywordPolicy", name: "in the title", settings: func(c *config.Config) { c.MRFKeyword.Reject = []string{"casino"} }, post: with(remote(), func(p *Post) { p.Name = "casino" }), refused: true},
-		{policy: "KeywordPolicy", name: "in an option", settings: func(c *config.Config) { c.MRFKeyword.Reject = []string{"casino"} }, post: with(remote(), func(p *Post) { p.Words = []string{"a", "casino"} }), refused: true},
+		{policy: "KeywordPolicy", name: "in an option", settings: func(c *config.Config) { c.MRFKeyword.Reject = []string{"casino"} }, post: with(remote(), func(p *Post) { p.OtherText = []string{"a", "casino"} }), refused: true},
 		{policy: "KeywordPolicy", name: "in a former version", settings: func(c *config.Config) { c.MRFKeyword.Reject = []string{"casino"} }, post: with(remote(), func(p *Post) { p.Former = []Version{{Content: "casino"}} }), refused: true},
 		{policy: "KeywordPolicy", name: "unlisted", settings: func(c *config.Config) { c.MRFKeyword.FederatedTimelineRemoval = []string{"hello"} }, post: remote(), want: func(p *Post) { p.Visibility = store.Unlisted }},
 		{policy: "KeywordPolicy", name: "replaced", settings: func(c *config.Config) {
@@ -163,7 +163,7 @@ func TestPosts(t *testing.T) {
 		{policy: "KeywordPolicy", name: "replaced within a link", settings: func(c *config.Config) {
 			c.MRFKeyword.Replace = []config.Replacement{{Pattern: "tube.example", Replacement: "front.example"}}
 		}, post: with(remote(), func(p *Post) { p.Content = `<a class="u-url mention" href="https://tube.example/1">x</a>` }), want: func(p *Post) { p.Content = `<a class="u-url mention" href="https://front.example/1">x</a>` }},
-		{policy: "KeywordPolicy", name: "too long to be searched", post: with(remote(), func(p *Post) { p.Content = strings.Repeat("a", maxWords+1) }), refused: true},
+		{policy: "KeywordPolicy", name: "too long to be searched", post: with(remote(), func(p *Post) { p.Content = strings.Repeat("a", maxSearchedBytes+1) }), refused: true},
 		{policy: "KeywordPolicy", name: "too long after a replacement", settings: func(c *config.Config) {
 			c.MRFKeyword.Replace = []config.Replacement{{Pattern: "a", Replacement: strings.Repeat("a", 1000)}, {Pattern: "a", Replacement: strings.Repeat("a", 1000)}}
 		}, post: with(remote(), func(p *Post) { p.Content = strings.Repeat("a", 1000) }), refused: true},
@@ -242,7 +242,7 @@ func TestPosts(t *testing.T) {
 		{policy: "ForceMention", name: "oneself", post: with(remote(), func(p *Post) { p.Parent = &Related{Author: p.Author} })},
 		{policy: "ForceMention", name: "none of their business", post: with(remote(), func(p *Post) { p.Quote, p.Visibility = parent(store.Public, ""), store.Direct })},
 
-		{policy: "ForceMentionsInContent", name: "missing", deps: Deps{People: &folk{accounts: map[string]*store.Account{aliceID: {URI: aliceID, URL: "https://here.example/@alice", Nickname: "alice"}}}},
+		{policy: "ForceMentionsInContent", name: "missing", deps: Deps{Accounts: &fakeAccounts{accounts: map[string]*store.Account{aliceID: {URI: aliceID, URL: "https://here.example/@alice", Nickname: "alice"}}}},
 			post: with(remote(), func(p *Post) {
 				p.Parent = parent(store.Public, "")
 				p.Recipients = []Recipient{{ID: aliceID, Mentioned: true}, {ID: p.Parent.Author.URI, Account: p.Parent.Author, Mentioned: true}, {ID: "https://x.example/1"}}
@@ -288,11 +288,11 @@ func TestPosts(t *testing.T) {
 		{policy: "NsfwApiPolicy", name: "rejected", settings: func(c *config.Config) { c.MRFNSFWAPI.Reject = true }, deps: Deps{Score: pictures(map[string]float64{picture: 1})}, post: remote(), refused: true},
 		{policy: "NsfwApiPolicy", name: "no picture", settings: func(c *config.Config) { c.MRFNSFWAPI.Reject = true }, deps: Deps{Score: pictures(map[string]float64{picture: 1})}, post: with(remote(), func(p *Post) { p.Attachments[0].MediaType = "video/mp4" })},
 
-		{policy: "DNSRBLPolicy", name: "listed", settings: zone, deps: Deps{Listed: func(_ context.Context, name string) (bool, error) { return name == someHost, nil }}, post: with(remote(), func(p *Post) { p.Host += ":8443" }), refused: true},
-		{policy: "DNSRBLPolicy", name: "not listed", settings: zone, deps: Deps{Listed: func(context.Context, string) (bool, error) { return false, nil }}, post: remote()},
-		{policy: "DNSRBLPolicy", name: "no answer", settings: zone, deps: Deps{Listed: func(context.Context, string) (bool, error) { return true, errors.New("no answer") }}, post: remote()},
-		{policy: "DNSRBLPolicy", name: "no zone", deps: Deps{Listed: func(context.Context, string) (bool, error) { return true, nil }}, post: remote()},
-		{policy: "DNSRBLPolicy", name: "local", settings: zone, deps: Deps{Listed: func(context.Context, string) (bool, error) { return true, nil }}, post: local()},
+		{policy: "DNSRBLPolicy", name: "listed", settings: zone, deps: Deps{DNSListed: func(_ context.Context, name string) (bool, error) { return name == someHost, nil }}, post: with(remote(), func(p *Post) { p.Host += ":8443" }), refused: true},
+		{policy: "DNSRBLPolicy", name: "not listed", settings: zone, deps: Deps{DNSListed: func(context.Context, string) (bool, error) { return false, nil }}, post: remote()},
+		{policy: "DNSRBLPolicy", name: "no answer", settings: zone, deps: Deps{DNSListed: func(context.Context, string) (bool, error) { return true, errors.New("no answer") }}, post: remote()},
+		{policy: "DNSRBLPolicy", name: "no zone", deps: Deps{DNSListed: func(context.Context, string) (bool, error) { return true, nil }}, post: remote()},
+		{policy: "DNSRBLPolicy", name: "local", settings: zone, deps: Deps{DNSListed: func(context.Context, string) (bool, error) { return true, nil }}, post: local()},
 	} {
 		t.Run(tt.policy+" "+tt.name, func(t *testing.T) {
 			tt.deps.Now = func() time.Time { return now }
@@ -300,7 +300,7 @@ func TestPosts(t *testing.T) {
 			want := *tt.post
 			want.Former, want.Recipients = append([]Version(nil), want.Former...), append([]Recipient(nil), want.Recipients...)
 			if want.Local {
-				want.Host = c.own
+				want.Host = c.localHost
 			}
 			if tt.want != nil {
 				tt.want(&want)
@@ -324,15 +324,15 @@ func zone(c *config.Config) { c.MRFDNSRBL.Zone = "bl.example" }
 
 // TestDeeds does the same for other activities.
 func TestDeeds(t *testing.T) {
-	deed := func(kind string, change func(*Deed)) *Deed {
-		d := &Deed{Type: kind, Actor: account(bobID, "Person"), ActorID: bobID, Host: "there.example", ObjectIDs: []string{aliceID}, Content: "bad"}
+	deed := func(kind string, change func(*Activity)) *Activity {
+		d := &Activity{Type: kind, Actor: account(bobID, "Person"), ActorID: bobID, Host: "there.example", ObjectIDs: []string{aliceID}, Content: "bad"}
 		if change != nil {
 			change(d)
 		}
 		return d
 	}
-	tagged := func(tag string) func(*Deed) {
-		return func(d *Deed) { d.Target = account(aliceID, "Person", tag) }
+	tagged := func(tag string) func(*Activity) {
+		return func(d *Activity) { d.Target = account(aliceID, "Person", tag) }
 	}
 	reject := func(c *config.Config) { c.MRFSimple.Reject = hosts("there.example") }
 	for _, tt := range []struct {
@@ -340,26 +340,26 @@ func TestDeeds(t *testing.T) {
 		name     string
 		settings func(*config.Config)
 		deps     Deps
-		deed     *Deed
+		deed     *Activity
 		refused  bool
 		want     store.Visibility
 	}{
 		{policy: "DropPolicy", deed: deed("Like", nil), refused: true},
 		{policy: "SimplePolicy", name: "rejected", settings: reject, deed: deed("Follow", nil), refused: true},
-		{policy: "SimplePolicy", name: "rejected by the handle", settings: func(c *config.Config) { c.MRFSimple.Reject = hosts("handles.example") }, deed: deed("Follow", func(d *Deed) { d.Actor.Domain = "handles.example" }), refused: true},
-		{policy: "SimplePolicy", name: "a report, by the handle", settings: func(c *config.Config) { c.MRFSimple.ReportRemoval = hosts("handles.example") }, deed: deed("Flag", func(d *Deed) { d.Actor.Domain = "handles.example" }), refused: true},
-		{policy: "SimplePolicy", name: "accepted whatever the handle", settings: func(c *config.Config) { c.MRFSimple.Accept = hosts("there.example") }, deed: deed("Follow", func(d *Deed) { d.Actor.Domain = "handles.example" })},
+		{policy: "SimplePolicy", name: "rejected by the handle", settings: func(c *config.Config) { c.MRFSimple.Reject = hosts("handles.example") }, deed: deed("Follow", func(d *Activity) { d.Actor.Domain = "handles.example" }), refused: true},
+		{policy: "SimplePolicy", name: "a report, by the handle", settings: func(c *config.Config) { c.MRFSimple.ReportRemoval = hosts("handles.example") }, deed: deed("Flag", func(d *Activity) { d.Actor.Domain = "handles.example" }), refused: true},
+		{policy: "SimplePolicy", name: "accepted whatever the handle", settings: func(c *config.Config) { c.MRFSimple.Accept = hosts("there.example") }, deed: deed("Follow", func(d *Activity) { d.Actor.Domain = "handles.example" })},
 		{policy: "SimplePolicy", name: "rejected, undo", settings: reject, deed: deed("Undo", nil), refused: true},
 		{policy: "SimplePolicy", name: "rejected, but a deletion", settings: reject, deed: deed("Delete", nil)},
 		{policy: "SimplePolicy", name: "not accepted, but a deletion", settings: func(c *config.Config) { c.MRFSimple.Accept = hosts("other.example") }, deed: deed("Delete", nil)},
-		{policy: "SimplePolicy", name: "not accepted, local", settings: func(c *config.Config) { c.MRFSimple.Accept = hosts("other.example") }, deed: &Deed{Local: true, Type: "Follow"}},
+		{policy: "SimplePolicy", name: "not accepted, local", settings: func(c *config.Config) { c.MRFSimple.Accept = hosts("other.example") }, deed: &Activity{Local: true, Type: "Follow"}},
 		{policy: "SimplePolicy", name: "a deletion", settings: func(c *config.Config) { c.MRFSimple.RejectDeletes = hosts("there.example") }, deed: deed("Delete", nil), refused: true},
 		{policy: "SimplePolicy", name: "a report", settings: func(c *config.Config) { c.MRFSimple.ReportRemoval = hosts("there.example") }, deed: deed("Flag", nil), refused: true},
 		{policy: "SimplePolicy", name: "a like", settings: func(c *config.Config) { c.MRFSimple.ReportRemoval = hosts("there.example") }, deed: deed("Like", nil)},
-		{policy: "SimplePolicy", name: "a boost of a rejected host", settings: reject, deed: deed("Announce", func(d *Deed) {
+		{policy: "SimplePolicy", name: "a boost of a rejected host", settings: reject, deed: deed("Announce", func(d *Activity) {
 			d.Host, d.Actor.Domain, d.ObjectIDs = "fine.example", "fine.example", []string{"https://THERE.example:443/1"}
 		}), refused: true},
-		{policy: "SimplePolicy", name: "its end", settings: reject, deed: deed("Undo", func(d *Deed) {
+		{policy: "SimplePolicy", name: "its end", settings: reject, deed: deed("Undo", func(d *Activity) {
 			d.Host, d.Actor.Domain, d.ObjectIDs = "fine.example", "fine.example", []string{"https://there.example/1"}
 		})},
 		{policy: "SimplePolicy", name: "a boost, unlisted", settings: func(c *config.Config) { c.MRFSimple.FederatedTimelineRemoval = hosts("there.example") }, deed: deed("Announce", nil), want: store.Unlisted},
@@ -369,12 +369,12 @@ func TestDeeds(t *testing.T) {
 		{policy: "TagPolicy", name: "remote follows", deed: deed("Follow", tagged("mrf_tag:disable-remote-subscription")), refused: true},
 		{policy: "TagPolicy", name: "remote likes", deed: deed("Like", tagged("mrf_tag:disable-any-subscription"))},
 		{policy: "TagPolicy", name: "any follows", deed: deed("Follow", tagged("mrf_tag:disable-any-subscription")), refused: true},
-		{policy: "TagPolicy", name: "local follows", deed: deed("Follow", func(d *Deed) { tagged("mrf_tag:disable-remote-subscription")(d); d.Local = true })},
-		{policy: "TagPolicy", name: "any local follows", deed: deed("Follow", func(d *Deed) { tagged("mrf_tag:disable-any-subscription")(d); d.Local = true }), refused: true},
+		{policy: "TagPolicy", name: "local follows", deed: deed("Follow", func(d *Activity) { tagged("mrf_tag:disable-remote-subscription")(d); d.Local = true })},
+		{policy: "TagPolicy", name: "any local follows", deed: deed("Follow", func(d *Activity) { tagged("mrf_tag:disable-any-subscription")(d); d.Local = true }), refused: true},
 
 		{policy: "VocabularyPolicy", name: "rejected", settings: func(c *config.Config) { c.MRFVocabulary.Reject = []string{"Like"} }, deed: deed("Like", nil), refused: true},
-		{policy: "VocabularyPolicy", name: "within an Undo", settings: func(c *config.Config) { c.MRFVocabulary.Reject = []string{"Like"} }, deed: deed("Undo", func(d *Deed) { d.Inner = "Like" }), refused: true},
-		{policy: "VocabularyPolicy", name: "an Undo of what is accepted", settings: func(c *config.Config) { c.MRFVocabulary.Accept = []string{"Like"} }, deed: deed("Undo", func(d *Deed) { d.Inner = "Like" })},
+		{policy: "VocabularyPolicy", name: "within an Undo", settings: func(c *config.Config) { c.MRFVocabulary.Reject = []string{"Like"} }, deed: deed("Undo", func(d *Activity) { d.InnerType = "Like" }), refused: true},
+		{policy: "VocabularyPolicy", name: "an Undo of what is accepted", settings: func(c *config.Config) { c.MRFVocabulary.Accept = []string{"Like"} }, deed: deed("Undo", func(d *Activity) { d.InnerType = "Like" })},
 		{policy: "VocabularyPolicy", name: "not accepted", settings: func(c *config.Config) { c.MRFVocabulary.Accept = []string{"Like"} }, deed: deed("Follow", nil), refused: true},
 
 		{policy: "UserAllowListPolicy", name: "not listed", settings: func(c *config.Config) {
@@ -382,33 +382,33 @@ func TestDeeds(t *testing.T) {
 		}, deed: deed("Like", nil), refused: true},
 
 		{policy: "AntiFollowbotPolicy", name: "a person", deed: deed("Follow", nil)},
-		{policy: "AntiFollowbotPolicy", name: "nobody", deed: deed("Follow", func(d *Deed) { d.Actor = nil })},
-		{policy: "AntiFollowbotPolicy", name: "a bot", deps: Deps{People: &folk{}}, deed: deed("Follow", func(d *Deed) { d.Actor.ActorType, d.Target = "Service", account(aliceID, "Person") }), refused: true},
-		{policy: "AntiFollowbotPolicy", name: "a bot by its name", deps: Deps{People: &folk{}}, deed: deed("Follow", func(d *Deed) { d.Actor.Nickname = "Follow_Bot_7" }), refused: true},
-		{policy: "AntiFollowbotPolicy", name: "a bot by what it shows", deps: Deps{People: &folk{}}, deed: deed("Follow", func(d *Deed) { d.Actor.DisplayName = "Federation Bot" }), refused: true},
-		{policy: "AntiFollowbotPolicy", name: "a bot that is wanted", deps: Deps{People: &folk{follows: true}}, deed: deed("Follow", func(d *Deed) { d.Actor.ActorType, d.Target = "Service", account(aliceID, "Person") })},
-		{policy: "AntiFollowbotPolicy", name: "a relay that follows back", deps: Deps{People: &folk{}}, deed: deed("Follow", func(d *Deed) {
+		{policy: "AntiFollowbotPolicy", name: "nobody", deed: deed("Follow", func(d *Activity) { d.Actor = nil })},
+		{policy: "AntiFollowbotPolicy", name: "a bot", deps: Deps{Accounts: &fakeAccounts{}}, deed: deed("Follow", func(d *Activity) { d.Actor.ActorType, d.Target = "Service", account(aliceID, "Person") }), refused: true},
+		{policy: "AntiFollowbotPolicy", name: "a bot by its name", deps: Deps{Accounts: &fakeAccounts{}}, deed: deed("Follow", func(d *Activity) { d.Actor.Nickname = "Follow_Bot_7" }), refused: true},
+		{policy: "AntiFollowbotPolicy", name: "a bot by what it shows", deps: Deps{Accounts: &fakeAccounts{}}, deed: deed("Follow", func(d *Activity) { d.Actor.DisplayName = "Federation Bot" }), refused: true},
+		{policy: "AntiFollowbotPolicy", name: "a bot that is wanted", deps: Deps{Accounts: &fakeAccounts{follows: true}}, deed: deed("Follow", func(d *Activity) { d.Actor.ActorType, d.Target = "Service", account(aliceID, "Person") })},
+		{policy: "AntiFollowbotPolicy", name: "a relay that follows back", deps: Deps{Accounts: &fakeAccounts{}}, deed: deed("Follow", func(d *Activity) {
 			d.Actor.ActorType, d.Target = "Service", account("https://here.example/relay", "Application")
 		})},
-		{policy: "AntiFollowbotPolicy", name: "a bot that likes", deed: deed("Like", func(d *Deed) { d.Actor.ActorType = "Service" })},
+		{policy: "AntiFollowbotPolicy", name: "a bot that likes", deed: deed("Like", func(d *Activity) { d.Actor.ActorType = "Service" })},
 
-		{policy: "EmojiPolicy", name: "a reaction", settings: func(c *config.Config) { c.MRFEmoji.RemoveShortcode = []string{"bad"} }, deed: deed("EmojiReact", func(d *Deed) { d.Emoji = &Emoji{"bad", "x"} }), refused: true},
-		{policy: "EmojiPolicy", name: "its end", settings: func(c *config.Config) { c.MRFEmoji.RemoveShortcode = []string{"bad"} }, deed: deed("Undo", func(d *Deed) { d.Emoji = &Emoji{"bad", "x"} })},
-		{policy: "EmojiPolicy", name: "another", settings: func(c *config.Config) { c.MRFEmoji.RemoveShortcode = []string{"bad"} }, deed: deed("EmojiReact", func(d *Deed) { d.Emoji = &Emoji{"good", "x"} })},
+		{policy: "EmojiPolicy", name: "a reaction", settings: func(c *config.Config) { c.MRFEmoji.RemoveShortcode = []string{"bad"} }, deed: deed("EmojiReact", func(d *Activity) { d.Emoji = &Emoji{"bad", "x"} }), refused: true},
+		{policy: "EmojiPolicy", name: "its end", settings: func(c *config.Config) { c.MRFEmoji.RemoveShortcode = []string{"bad"} }, deed: deed("Undo", func(d *Activity) { d.Emoji = &Emoji{"bad", "x"} })},
+		{policy: "EmojiPolicy", name: "another", settings: func(c *config.Config) { c.MRFEmoji.RemoveShortcode = []string{"bad"} }, deed: deed("EmojiReact", func(d *Activity) { d.Emoji = &Emoji{"good", "x"} })},
 		{policy: "EmojiPolicy", name: "unicode", settings: func(c *config.Config) { c.MRFEmoji.RemoveShortcode = []string{"bad"} }, deed: deed("EmojiReact", nil)},
 
 		{policy: "RemoteReportPolicy", name: "a report", deed: deed("Flag", nil)},
 		{policy: "RemoteReportPolicy", name: "all", settings: func(c *config.Config) { c.MRFRemoteReport.RejectAll = true }, deed: deed("Flag", nil), refused: true},
 		{policy: "RemoteReportPolicy", name: "other activities", settings: func(c *config.Config) { c.MRFRemoteReport.RejectAll = true }, deed: deed("Like", nil)},
-		{policy: "RemoteReportPolicy", name: "of a server", deed: deed("Flag", func(d *Deed) { d.Actor.ActorType = "Application" }), refused: true},
-		{policy: "RemoteReportPolicy", name: "of a server by its address", deed: deed("Flag", func(d *Deed) { d.Actor, d.ActorID = nil, "https://there.example/actor" }), refused: true},
-		{policy: "RemoteReportPolicy", name: "of a server, allowed", settings: func(c *config.Config) { c.MRFRemoteReport.RejectAnonymous = false }, deed: deed("Flag", func(d *Deed) { d.Actor.ActorType = "Application" })},
-		{policy: "RemoteReportPolicy", name: "about somebody else", settings: func(c *config.Config) { c.MRFRemoteReport.RejectThirdParty = true }, deed: deed("Flag", func(d *Deed) { d.ObjectIDs = []string{bobID} }), refused: true},
-		{policy: "RemoteReportPolicy", name: "about somebody else too", settings: func(c *config.Config) { c.MRFRemoteReport.RejectThirdParty = true }, deed: deed("Flag", func(d *Deed) { d.ObjectIDs = []string{bobID, aliceID} })},
-		{policy: "RemoteReportPolicy", name: "without a word", deed: deed("Flag", func(d *Deed) { d.Content = "<p> </p>" }), refused: true},
+		{policy: "RemoteReportPolicy", name: "of a server", deed: deed("Flag", func(d *Activity) { d.Actor.ActorType = "Application" }), refused: true},
+		{policy: "RemoteReportPolicy", name: "of a server by its address", deed: deed("Flag", func(d *Activity) { d.Actor, d.ActorID = nil, "https://there.example/actor" }), refused: true},
+		{policy: "RemoteReportPolicy", name: "of a server, allowed", settings: func(c *config.Config) { c.MRFRemoteReport.RejectAnonymous = false }, deed: deed("Flag", func(d *Activity) { d.Actor.ActorType = "Application" })},
+		{policy: "RemoteReportPolicy", name: "about somebody else", settings: func(c *config.Config) { c.MRFRemoteReport.RejectThirdParty = true }, deed: deed("Flag", func(d *Activity) { d.ObjectIDs = []string{bobID} }), refused: true},
+		{policy: "RemoteReportPolicy", name: "about somebody else too", settings: func(c *config.Config) { c.MRFRemoteReport.RejectThirdParty = true }, deed: deed("Flag", func(d *Activity) { d.ObjectIDs = []string{bobID, aliceID} })},
+		{policy: "RemoteReportPolicy", name: "without a word", deed: deed("Flag", func(d *Activity) { d.Content = "<p> </p>" }), refused: true},
 
-		{policy: "DNSRBLPolicy", name: "listed", settings: zone, deps: Deps{Listed: func(context.Context, string) (bool, error) { return true, nil }}, deed: deed("Like", nil), refused: true},
-		{policy: "DNSRBLPolicy", name: "listed, a deletion", settings: zone, deps: Deps{Listed: func(context.Context, string) (bool, error) { return true, nil }}, deed: deed("Delete", nil)},
+		{policy: "DNSRBLPolicy", name: "listed", settings: zone, deps: Deps{DNSListed: func(context.Context, string) (bool, error) { return true, nil }}, deed: deed("Like", nil), refused: true},
+		{policy: "DNSRBLPolicy", name: "listed, a deletion", settings: zone, deps: Deps{DNSListed: func(context.Context, string) (bool, error) { return true, nil }}, deed: deed("Delete", nil)},
 
 		{policy: "SubchainPolicy", name: "its actors", settings: func(c *config.Config) {
 			c.MRFSubchain.MatchActor = []config.Subchain{{Pattern: "users/bob", Policies: []string{"TagPolicy"}}}
@@ -416,7 +416,7 @@ func TestDeeds(t *testing.T) {
 	} {
 		t.Run(tt.policy+" "+tt.name, func(t *testing.T) {
 			tt.deps.Now = func() time.Time { return now }
-			err := New(settings(t, tt.settings, tt.policy), tt.deps).Deed(t.Context(), tt.deed)
+			err := New(settings(t, tt.settings, tt.policy), tt.deps).Activity(t.Context(), tt.deed)
 			if got := rejectedBy(t, err); (got == tt.policy) != tt.refused || !tt.refused && err != nil {
 				t.Fatalf("got %v, refused should be %v", err, tt.refused)
 			}
@@ -431,7 +431,7 @@ func TestSubchain(t *testing.T) {
 	c := New(settings(t, func(c *config.Config) {
 		c.MRFSubchain.MatchActor = []config.Subchain{{Pattern: "users/bob", Policies: []string{"NoOpPolicy", "DropPolicy"}}}
 	}, "SubchainPolicy"), Deps{})
-	for _, err := range []error{c.Post(t.Context(), remote()), c.Profile(t.Context(), &Profile{ActorID: bobID, Host: "there.example"}), c.Deed(t.Context(), &Deed{ActorID: bobID, Host: "there.example"})} {
+	for _, err := range []error{c.Post(t.Context(), remote()), c.Profile(t.Context(), &Profile{ActorID: bobID, Host: "there.example"}), c.Activity(t.Context(), &Activity{ActorID: bobID, Host: "there.example"})} {
 		if got := rejectedBy(t, err); got != "DropPolicy" {
 			t.Errorf("rejected by %q", got)
 		}

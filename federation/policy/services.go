@@ -11,22 +11,24 @@ import (
 	"svc/store"
 )
 
-// blocked is DNSRBLPolicy: refuses hosts that are in a block list. If that does not answer, they pass.
-type blocked struct {
+// dnsBlockList is DNSRBLPolicy: refuses hosts that are in a block list. If that does not answer, they pass.
+type dnsBlockList struct {
 	config.MRFDNSRBL
 	listed func(context.Context, string) (bool, error)
 	log    *slog.Logger
 }
 
-func newBlockList(c *config.Config, d Deps) any { return blocked{c.MRFDNSRBL, d.Listed, d.Log} }
+func newDNSBlockList(c *config.Config, d Deps) any {
+	return dnsBlockList{c.MRFDNSRBL, d.DNSListed, d.Log}
+}
 
-func (b blocked) check(ctx context.Context, local bool, host string) error {
+func (b dnsBlockList) check(ctx context.Context, local bool, host string) error {
 	name, _, _ := strings.Cut(host, ":")
 	if _, err := netip.ParseAddr(name); local || b.listed == nil || b.Zone == "" || name == "" || err == nil {
 		return nil
 	}
 	listed, err := b.listed(ctx, name)
-	if errors.As(err, new(notNow)) {
+	if errors.As(err, new(deferredError)) {
 		return err
 	}
 	if err != nil {
@@ -34,53 +36,53 @@ func (b blocked) check(ctx context.Context, local bool, host string) error {
 		return nil
 	}
 	if listed {
-		return refuse("the host %s is in the block list %s", name, b.Zone)
+		return rejectf("the host %s is in the block list %s", name, b.Zone)
 	}
 	return nil
 }
 
-func (b blocked) post(ctx context.Context, p *Post) error {
+func (b dnsBlockList) post(ctx context.Context, p *Post) error {
 	return b.check(ctx, p.Local, p.Host)
 }
 
-func (b blocked) profile(ctx context.Context, p *Profile) error {
+func (b dnsBlockList) profile(ctx context.Context, p *Profile) error {
 	return b.check(ctx, false, p.Host)
 }
 
-func (b blocked) deed(ctx context.Context, d *Deed) error {
+func (b dnsBlockList) activity(ctx context.Context, d *Activity) error {
 	if d.Type == "Delete" || d.Type == "Undo" { // who is listed since may take back what was taken before
 		return nil
 	}
 	return b.check(ctx, d.Local, d.Host)
 }
 
-func (b blocked) describe(shown map[string]any) {
+func (b dnsBlockList) describe(shown map[string]any) {
 	shown["mrf_dnsrbl"] = map[string]any{"nameserver": b.Nameserver, "port": b.Port, "zone": b.Zone}
 }
 
-// pictures is NsfwApiPolicy: has a service look at pictures. If that does not answer, they pass.
-type pictures struct {
+// nsfwImages is NsfwApiPolicy: has a service look at pictures. If that does not answer, they pass.
+type nsfwImages struct {
 	config.MRFNSFWAPI
-	scores *memo[float64]
+	scores *resultCache[float64]
 	log    *slog.Logger
 }
 
-func newPictures(c *config.Config, d Deps) any { return pictures{c.MRFNSFWAPI, d.scores, d.Log} }
+func newNSFWImages(c *config.Config, d Deps) any { return nsfwImages{c.MRFNSFWAPI, d.scores, d.Log} }
 
-func (s pictures) post(ctx context.Context, p *Post) error {
-	ctx, cancel := context.WithTimeout(ctx, allScores)
+func (s nsfwImages) post(ctx context.Context, p *Post) error {
+	ctx, cancel := context.WithTimeout(ctx, postScoreTimeout)
 	defer cancel()
 	for _, a := range p.Attachments {
-		if !a.hasImage() {
+		if !a.isImage() {
 			continue
 		}
-		if shows, err := s.shows(ctx, p.Local, a.URL); err != nil {
+		if shows, err := s.exceedsThreshold(ctx, p.Local, a.URL); err != nil {
 			return err
 		} else if !shows {
 			continue
 		}
 		if s.Reject {
-			return refuse("a picture shows what is not wanted")
+			return rejectf("a picture shows what is not wanted")
 		}
 		if s.Unlist {
 			p.delist()
@@ -92,16 +94,16 @@ func (s pictures) post(ctx context.Context, p *Post) error {
 	return nil
 }
 
-// shows tells whether a picture has a score that something is done about. Those of people here have been judged before (Inspect):
+// exceedsThreshold tells whether a picture has a score that something is done about. Those of people here have been judged before (Inspect):
 // posts are published where nobody can be waited for.
-func (s pictures) shows(ctx context.Context, local bool, address string) (bool, error) {
-	score, known := s.scores.look(address)
+func (s nsfwImages) exceedsThreshold(ctx context.Context, local bool, address string) (bool, error) {
+	score, known := s.scores.lookup(address)
 	if !known {
 		if local {
 			return false, nil
 		}
 		var err error
-		if score, err = s.scores.get(ctx, address); errors.As(err, new(notNow)) {
+		if score, err = s.scores.get(ctx, address); errors.As(err, new(deferredError)) {
 			return false, err
 		}
 		if err != nil {
@@ -112,15 +114,15 @@ func (s pictures) shows(ctx context.Context, local bool, address string) (bool, 
 	return score >= s.Threshold, nil
 }
 
-func (s pictures) inspect(ctx context.Context, addresses []string) {
-	ctx, cancel := context.WithTimeout(ctx, allScores)
+func (s nsfwImages) inspect(ctx context.Context, addresses []string) {
+	ctx, cancel := context.WithTimeout(ctx, postScoreTimeout)
 	defer cancel()
 	for _, address := range addresses {
-		_, _ = s.shows(ctx, false, address) // what cannot be judged passes
+		_, _ = s.exceedsThreshold(ctx, false, address) // what cannot be judged passes
 	}
 }
 
-func (s pictures) describe(shown map[string]any) {
+func (s nsfwImages) describe(shown map[string]any) {
 	shown["mrf_nsfw_api"] = map[string]any{
 		"threshold": s.Threshold, "mark_sensitive": s.MarkSensitive, "unlist": s.Unlist, "reject": s.Reject,
 	}
@@ -136,16 +138,16 @@ func (c *Chain) Inspect(ctx context.Context, addresses []string) {
 	}
 }
 
-// warming is MediaProxyWarmingPolicy: has the media proxy fetch attachments before anybody asks for them.
-type warming struct{ warm func(context.Context, string) }
+// proxyWarming is MediaProxyWarmingPolicy: has the media proxy fetch attachments before anybody asks for them.
+type proxyWarming struct{ warm func(context.Context, string) }
 
-func newWarming(_ *config.Config, d Deps) any { return warming{d.Warm} }
+func newProxyWarming(_ *config.Config, d Deps) any { return proxyWarming{d.WarmProxy} }
 
-func (w warming) post(ctx context.Context, p *Post) error {
+func (w proxyWarming) post(ctx context.Context, p *Post) error {
 	if p.Local || w.warm == nil {
 		return nil
 	}
-	return p.versions(func(v *Version) error {
+	return p.eachVersion(func(v *Version) error {
 		for _, a := range v.Attachments {
 			w.warm(ctx, a.URL)
 		}

@@ -84,7 +84,7 @@ func TestScorer(t *testing.T) {
 		fmt.Fprint(w, answers[r.URL.Query().Get("url")])
 	}))
 	defer ts.Close()
-	score := scorer(ts.URL + "/judge?key=1")
+	score := newScorer(ts.URL + "/judge?key=1")
 	for picture, want := range map[string]float64{"good": 0.1, "bad": 0.9, "strange": -1, "none": -1, "broken": -1, "missing": -1} {
 		got, err := score(t.Context(), picture)
 		if want < 0 && err == nil || want >= 0 && (err != nil || got != want) {
@@ -131,7 +131,7 @@ func TestInspect(t *testing.T) {
 
 func TestMemo(t *testing.T) {
 	at, asked := now, 0
-	m := newMemo(func() time.Time { return at }, func(_ context.Context, key string) (int, error) {
+	m := newResultCache(func() time.Time { return at }, func(_ context.Context, key string) (int, error) {
 		asked++
 		if key == "bad" {
 			return 0, errors.New("no answer")
@@ -149,13 +149,13 @@ func TestMemo(t *testing.T) {
 	get("one", 0)
 	get("bad", 1)
 	get("bad", 1)
-	at = at.Add(goodFor)
+	at = at.Add(resultTTL)
 	get("one", 1)
-	for i := range 3 * mostKept {
+	for i := range 3 * maxCachedResults {
 		get(fmt.Sprint("key", i), 1)
 	}
-	if len(m.kept) > mostKept {
-		t.Errorf("%d are kept", len(m.kept))
+	if len(m.entries) > maxCachedResults {
+		t.Errorf("%d are kept", len(m.entries))
 	}
 }
 
@@ -168,7 +168,7 @@ func TestAskedLater(t *testing.T) {
 		c := New(settings(t, func(c *config.Config) {
 			c.MRFDNSRBL.Port, c.MRFDNSRBL.Zone, c.MRFNSFWAPI.Reject = port, "bl.test", true
 		}, policy), Deps{
-			Ask: func(context.Context) error {
+			CheckNetwork: func(context.Context) error {
 				if wait {
 					return nil
 				}
@@ -187,16 +187,16 @@ func TestAskedLater(t *testing.T) {
 	}
 }
 
-// shelf notes what is copied.
-type shelf struct{ has, copied []string }
+// fakeEmojis notes what is copied.
+type fakeEmojis struct{ has, copied []string }
 
-func (s *shelf) Has(code string) bool { return slices.Contains(s.has, code) }
-func (s *shelf) Copy(_ context.Context, pack string, e Emoji, most int64) {
+func (s *fakeEmojis) Has(code string) bool { return slices.Contains(s.has, code) }
+func (s *fakeEmojis) Copy(_ context.Context, pack string, e Emoji, most int64) {
 	s.copied = append(s.copied, fmt.Sprint(pack, "/", e.Shortcode, " ", most))
 }
 
 func TestStealEmoji(t *testing.T) {
-	s := &shelf{has: []string{"known"}}
+	s := &fakeEmojis{has: []string{"known"}}
 	c := New(settings(t, func(c *config.Config) {
 		c.MRFStealEmoji.Hosts, c.MRFStealEmoji.RejectedShortcodes = []string{"there.example"}, []string{"bad"}
 	}, "StealEmojiPolicy"), Deps{Emoji: s})
@@ -214,7 +214,7 @@ func TestStealEmoji(t *testing.T) {
 
 func TestWarming(t *testing.T) {
 	var warmed []string
-	c := New(settings(t, nil, "MediaProxyWarmingPolicy"), Deps{Warm: func(_ context.Context, address string) { warmed = append(warmed, address) }})
+	c := New(settings(t, nil, "MediaProxyWarmingPolicy"), Deps{WarmProxy: func(_ context.Context, address string) { warmed = append(warmed, address) }})
 	p := with(remote(), func(p *Post) { p.Former = []Version{{Attachments: []Attachment{{URL: "before"}}}} })
 	l := with(local(), func(p *Post) { p.Attachments = []Attachment{{URL: "ours"}} })
 	if err := errors.Join(c.Post(t.Context(), p), c.Post(t.Context(), l)); err != nil {

@@ -12,7 +12,7 @@ import (
 
 // simple is SimplePolicy: what is done with messages of hosts.
 type simple struct {
-	own        string
+	localHost  string
 	settings   config.MRFSimple
 	exclusions []config.HostReason
 
@@ -22,7 +22,7 @@ type simple struct {
 func newSimple(c *config.Config, _ Deps) any {
 	s := c.MRFSimple
 	return &simple{
-		own: c.Host(), settings: s, exclusions: c.MRF.TransparencyExclusions,
+		localHost: c.Host(), settings: s, exclusions: c.MRF.TransparencyExclusions,
 		accept: newHostList(s.Accept), reject: newHostList(s.Reject), mediaRemoval: newHostList(s.MediaRemoval),
 		mediaNSFW: newHostList(s.MediaNSFW), timelineRemoval: newHostList(s.FederatedTimelineRemoval),
 		followersOnly: newHostList(s.FollowersOnly), reportRemoval: newHostList(s.ReportRemoval),
@@ -31,28 +31,28 @@ func newSimple(c *config.Config, _ Deps) any {
 }
 
 func (s *simple) host(host string) error {
-	if host != s.own && !s.accept.empty() && !s.accept.has(host) {
-		return refuse("the host %s is not in the accept list", host)
+	if host != s.localHost && !s.accept.empty() && !s.accept.has(host) {
+		return rejectf("the host %s is not in the accept list", host)
 	}
 	if s.reject.has(host) {
-		return refuse("the host %s is in the reject list", host)
+		return rejectf("the host %s is in the reject list", host)
 	}
 	return nil
 }
 
-// person is host for what somebody does: the host in their handle, by which people know them, may be another than that of their server.
-func (s *simple) person(host, domain string) error {
+// checkActor is host for what somebody does: the host in their handle, by which people know them, may be another than that of their server.
+func (s *simple) checkActor(host, domain string) error {
 	if err := s.host(host); err != nil {
 		return err
 	}
 	if s.reject.has(domain) {
-		return refuse("the host %s is in the reject list", domain)
+		return rejectf("the host %s is in the reject list", domain)
 	}
 	return nil
 }
 
-// of tells whether a list has the host of a server, or the one in the handle of its account.
-func (l hostList) of(host, domain string) bool {
+// hasEither tells whether a list has the host of a server, or the one in the handle of its account.
+func (l hostList) hasEither(host, domain string) bool {
 	return l.has(host) || domain != host && l.has(domain)
 }
 
@@ -66,12 +66,12 @@ func domainOf(a *store.Account) string {
 
 func (s *simple) post(_ context.Context, p *Post) error {
 	domain := domainOf(p.Author)
-	if err := s.person(p.Host, domain); err != nil {
+	if err := s.checkActor(p.Host, domain); err != nil {
 		return err
 	}
-	remove, sensitive := s.mediaRemoval.of(p.Host, domain), s.mediaNSFW.of(p.Host, domain)
+	remove, sensitive := s.mediaRemoval.hasEither(p.Host, domain), s.mediaNSFW.hasEither(p.Host, domain)
 	if remove || sensitive {
-		_ = p.versions(func(v *Version) error {
+		_ = p.eachVersion(func(v *Version) error {
 			if remove {
 				v.Attachments = nil
 			}
@@ -79,42 +79,42 @@ func (s *simple) post(_ context.Context, p *Post) error {
 			return nil
 		})
 	}
-	if s.timelineRemoval.of(p.Host, domain) {
+	if s.timelineRemoval.hasEither(p.Host, domain) {
 		p.delist()
 	}
-	if s.followersOnly.of(p.Host, domain) {
-		p.forFollowers()
+	if s.followersOnly.hasEither(p.Host, domain) {
+		p.restrictToFollowers()
 	}
 	return nil
 }
 
 func (s *simple) profile(_ context.Context, p *Profile) error {
-	if err := s.person(p.Host, p.Domain); err != nil {
+	if err := s.checkActor(p.Host, p.Domain); err != nil {
 		return err
 	}
-	if s.avatarRemoval.of(p.Host, p.Domain) {
+	if s.avatarRemoval.hasEither(p.Host, p.Domain) {
 		p.Avatar = ""
 	}
-	if s.bannerRemoval.of(p.Host, p.Domain) {
+	if s.bannerRemoval.hasEither(p.Host, p.Domain) {
 		p.Banner = ""
 	}
 	return nil
 }
 
-func (s *simple) deed(_ context.Context, d *Deed) error {
+func (s *simple) activity(_ context.Context, d *Activity) error {
 	domain := domainOf(d.Actor)
 	if d.Type == "Delete" { // which is in no other list: what is gone there should not stay here
-		if s.rejectDeletes.of(d.Host, domain) {
-			return refuse("deletions of the host %s are not obeyed", d.Host)
+		if s.rejectDeletes.hasEither(d.Host, domain) {
+			return rejectf("deletions of the host %s are not obeyed", d.Host)
 		}
 		return nil
 	}
-	if err := s.person(d.Host, domain); err != nil {
+	if err := s.checkActor(d.Host, domain); err != nil {
 		return err
 	}
 	if d.Type == "Flag" {
-		if s.reportRemoval.of(d.Host, domain) {
-			return refuse("no reports are taken from the host %s", d.Host)
+		if s.reportRemoval.hasEither(d.Host, domain) {
+			return rejectf("no reports are taken from the host %s", d.Host)
 		}
 		return nil
 	}
@@ -127,14 +127,14 @@ func (s *simple) deed(_ context.Context, d *Deed) error {
 			}
 		}
 		if host := domainOf(d.Target); s.reject.has(host) {
-			return refuse("the host %s is in the reject list", host)
+			return rejectf("the host %s is in the reject list", host)
 		}
 	}
 	if d.Type == "Announce" {
-		if s.timelineRemoval.of(d.Host, domain) && d.Visibility == store.Public {
+		if s.timelineRemoval.hasEither(d.Host, domain) && d.Visibility == store.Public {
 			d.Visibility = store.Unlisted
 		}
-		if s.followersOnly.of(d.Host, domain) && d.Visibility <= store.Unlisted {
+		if s.followersOnly.hasEither(d.Host, domain) && d.Visibility <= store.Unlisted {
 			d.Visibility = store.Private
 		}
 	}
@@ -157,7 +157,7 @@ func hostOf(id string) string {
 }
 
 func (s *simple) describe(shown map[string]any) {
-	hosts, reasons := make(map[string][]string), make(map[string]map[string]reason)
+	hosts, reasons := make(map[string][]string), make(map[string]map[string]hostReason)
 	for _, l := range []struct {
 		name    string
 		entries []config.HostReason
@@ -167,8 +167,8 @@ func (s *simple) describe(shown map[string]any) {
 		{"followers_only", s.settings.FollowersOnly}, {"report_removal", s.settings.ReportRemoval},
 		{"avatar_removal", s.settings.AvatarRemoval}, {"banner_removal", s.settings.BannerRemoval}, {"reject_deletes", s.settings.RejectDeletes},
 	} {
-		hosts[l.name] = shownHosts(l.entries, s.exclusions)
-		if r := shownReasons(l.entries, s.exclusions); len(r) > 0 {
+		hosts[l.name] = publicHosts(l.entries, s.exclusions)
+		if r := publicReasons(l.entries, s.exclusions); len(r) > 0 {
 			reasons[l.name] = r
 		}
 	}
@@ -194,14 +194,14 @@ func newAllowList(c *config.Config, _ Deps) any {
 func (a allowList) check(host, actor string) error {
 	for i, l := range a.hosts {
 		if l.has(host) && !slices.Contains(a.entries[i].Actors, actor) {
-			return refuse("%s is not among those of %s who are heard", actor, host)
+			return rejectf("%s is not among those of %s who are heard", actor, host)
 		}
 	}
 	return nil
 }
 
-func (a allowList) post(_ context.Context, p *Post) error { return a.check(p.Host, p.ActorID) }
-func (a allowList) deed(_ context.Context, d *Deed) error { return a.check(d.Host, d.ActorID) }
+func (a allowList) post(_ context.Context, p *Post) error         { return a.check(p.Host, p.ActorID) }
+func (a allowList) activity(_ context.Context, d *Activity) error { return a.check(d.Host, d.ActorID) }
 
 func (a allowList) describe(shown map[string]any) {
 	counts := make(map[string]int)
@@ -221,9 +221,9 @@ func (v vocabulary) check(types ...string) error {
 		switch {
 		case t == "":
 		case len(v.Accept) > 0 && !slices.Contains(v.Accept, t):
-			return refuse("%s is not among the types that are taken", t)
+			return rejectf("%s is not among the types that are taken", t)
 		case slices.Contains(v.Reject, t):
-			return refuse("%s is a type that is not taken", t)
+			return rejectf("%s is a type that is not taken", t)
 		}
 	}
 	return nil
@@ -233,13 +233,13 @@ func (v vocabulary) post(_ context.Context, p *Post) error {
 	return v.check(p.ActivityType, p.ObjectType)
 }
 
-func (v vocabulary) deed(_ context.Context, d *Deed) error {
+func (v vocabulary) activity(_ context.Context, d *Activity) error {
 	if d.Type == "Undo" { // what matters is what is undone
-		return v.check(d.Inner)
+		return v.check(d.InnerType)
 	}
-	return v.check(d.Type, d.Inner)
+	return v.check(d.Type, d.InnerType)
 }
 
 func (v vocabulary) describe(shown map[string]any) {
-	shown["mrf_vocabulary"] = map[string]any{"accept": listed(v.Accept), "reject": listed(v.Reject)}
+	shown["mrf_vocabulary"] = map[string]any{"accept": nonNil(v.Accept), "reject": nonNil(v.Reject)}
 }

@@ -12,16 +12,16 @@ import (
 )
 
 // linkSpam is AntiLinkSpamPolicy: no links by those of whom nobody knows anything.
-type linkSpam struct{ people People }
+type linkSpam struct{ accounts AccountReader }
 
-func newLinkSpam(_ *config.Config, d Deps) any { return linkSpam{d.People} }
+func newLinkSpam(_ *config.Config, d Deps) any { return linkSpam{d.Accounts} }
 
 func (l linkSpam) post(ctx context.Context, p *Post) error {
 	if p.Local || !p.isCreate() {
 		return nil
 	}
 	links := false
-	_ = p.versions(func(v *Version) error {
+	_ = p.eachVersion(func(v *Version) error {
 		links = links || text.FirstLink(v.Content, func(*url.URL) bool { return true }) != ""
 		return nil
 	})
@@ -29,48 +29,48 @@ func (l linkSpam) post(ctx context.Context, p *Post) error {
 		return nil
 	}
 	if p.Author != nil {
-		posted, followed, err := l.people.Standing(ctx, p.Author.ID)
+		posted, followed, err := l.accounts.HasStatusesAndFollowers(ctx, p.Author.ID)
 		if err != nil || posted || followed {
 			return err
 		}
 	}
-	return refuse("it has links, and its author has neither posts nor followers here")
+	return rejectf("it has links, and its author has neither posts nor followers here")
 }
 
 // mentionSpam is AntiMentionSpamPolicy: no posts to people here from accounts that are new, or have never posted.
 type mentionSpam struct {
-	age    time.Duration
-	people People
-	now    func() time.Time
+	minAge   time.Duration
+	accounts AccountReader
+	now      func() time.Time
 }
 
 func newMentionSpam(c *config.Config, d Deps) any {
-	return mentionSpam{c.MRFAntiMentionSpam.UserAgeLimit, d.People, d.Now}
+	return mentionSpam{c.MRFAntiMentionSpam.UserAgeLimit, d.Accounts, d.Now}
 }
 
 func (m mentionSpam) post(ctx context.Context, p *Post) error {
 	if p.Local || !p.isCreate() || len(p.Recipients) == 0 {
 		return nil
 	}
-	if p.Author == nil || m.now().Sub(p.Author.ID.Time()) < m.age { // since when it is known: what it says of its age is its own affair
-		return refuse("it names people, and its author is new here")
+	if p.Author == nil || m.now().Sub(p.Author.ID.Time()) < m.minAge { // since when it is known: what it says of its age is its own affair
+		return rejectf("it names people, and its author is new here")
 	}
-	posted, _, err := m.people.Standing(ctx, p.Author.ID)
+	posted, _, err := m.accounts.HasStatusesAndFollowers(ctx, p.Author.ID)
 	if err == nil && !posted {
-		err = refuse("it names people, and its author has no posts here")
+		err = rejectf("it names people, and its author has no posts here")
 	}
 	return err
 }
 
 // followbots is AntiFollowbotPolicy: no followers who are none, unless they are wanted.
-type followbots struct{ people People }
+type followbots struct{ accounts AccountReader }
 
-func newFollowbots(_ *config.Config, d Deps) any { return followbots{d.People} }
+func newFollowbots(_ *config.Config, d Deps) any { return followbots{d.Accounts} }
 
 // followbotNames are names of accounts whose purpose is to follow all.
 var followbotNames = []string{"federationbot", "fedibot", "followbot", "followerbot"}
 
-func (f followbots) deed(ctx context.Context, d *Deed) error {
+func (f followbots) activity(ctx context.Context, d *Activity) error {
 	if d.Type != "Follow" || d.Actor == nil || !isFollowbot(d) {
 		return nil
 	}
@@ -78,15 +78,15 @@ func (f followbots) deed(ctx context.Context, d *Deed) error {
 		return nil
 	}
 	if d.Target != nil {
-		wanted, err := f.people.Follows(ctx, d.Target.ID, d.Actor.ID)
+		wanted, err := f.accounts.Follows(ctx, d.Target.ID, d.Actor.ID)
 		if err != nil || wanted {
 			return err
 		}
 	}
-	return refuse("the follower is a bot")
+	return rejectf("the follower is a bot")
 }
 
-func isFollowbot(d *Deed) bool {
+func isFollowbot(d *Activity) bool {
 	if d.Actor.ActorType == "Service" {
 		return true
 	}
@@ -106,30 +106,30 @@ func isFollowbot(d *Deed) bool {
 // reports is RemoteReportPolicy: which reports from elsewhere are not taken.
 type reports struct {
 	config.MRFRemoteReport
-	own string
+	localHost string
 }
 
 func newReports(c *config.Config, _ Deps) any { return reports{c.MRFRemoteReport, c.Host()} }
 
-func (r reports) deed(_ context.Context, d *Deed) error {
+func (r reports) activity(_ context.Context, d *Activity) error {
 	if d.Type != "Flag" || d.Local {
 		return nil
 	}
 	switch {
 	case r.RejectAll:
-		return refuse("no reports are taken from elsewhere")
+		return rejectf("no reports are taken from elsewhere")
 	case r.RejectAnonymous && isAnonymous(d):
-		return refuse("the report does not say who reports")
-	case r.RejectThirdParty && !slices.ContainsFunc(d.ObjectIDs, func(id string) bool { return hostOf(id) == r.own }):
-		return refuse("the report is about nobody here")
-	case r.RejectEmptyMessage && strings.TrimSpace(text.Plain(d.Content)) == "":
-		return refuse("the report says nothing")
+		return rejectf("the report does not say who reports")
+	case r.RejectThirdParty && !slices.ContainsFunc(d.ObjectIDs, func(id string) bool { return hostOf(id) == r.localHost }):
+		return rejectf("the report is about nobody here")
+	case r.RejectEmptyMessage && strings.TrimSpace(text.HTMLToText(d.Content)) == "":
+		return rejectf("the report says nothing")
 	}
 	return nil
 }
 
 // isAnonymous tells whether a server speaks, and no person.
-func isAnonymous(d *Deed) bool {
+func isAnonymous(d *Activity) bool {
 	if d.Actor != nil && d.Actor.ActorType == "Application" {
 		return true
 	}

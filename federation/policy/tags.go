@@ -33,7 +33,7 @@ func (tags) post(_ context.Context, p *Post) error {
 		case tagSensitive:
 			p.markMediaSensitive()
 		case tagNoMedia:
-			_ = p.versions(func(v *Version) error {
+			_ = p.eachVersion(func(v *Version) error {
 				v.Attachments = nil
 				return nil
 			})
@@ -41,9 +41,9 @@ func (tags) post(_ context.Context, p *Post) error {
 			p.delist()
 		case tagSandbox:
 			if p.Local && p.Visibility == store.Local { // for followers, it would leave the server, which its author did not want
-				return refuse("the author may write to followers only")
+				return rejectf("the author may write to followers only")
 			}
-			p.forFollowers()
+			p.restrictToFollowers()
 		}
 	}
 	return nil
@@ -51,19 +51,19 @@ func (tags) post(_ context.Context, p *Post) error {
 
 // markMediaSensitive marks those versions as sensitive that have attachments.
 func (p *Post) markMediaSensitive() {
-	_ = p.versions(func(v *Version) error {
+	_ = p.eachVersion(func(v *Version) error {
 		v.Sensitive = v.Sensitive || len(v.Attachments) > 0
 		return nil
 	})
 }
 
-func (tags) deed(_ context.Context, d *Deed) error {
+func (tags) activity(_ context.Context, d *Activity) error {
 	if d.Type != "Follow" || d.Target == nil {
 		return nil
 	}
 	of := d.Target.Tags.V
 	if slices.Contains(of, tagNoFollows) || !d.Local && slices.Contains(of, tagNoRemoteFollows) {
-		return refuse("the account cannot be followed")
+		return rejectf("the account cannot be followed")
 	}
 	return nil
 }
@@ -88,11 +88,11 @@ func tagSet(names []string) map[string]bool {
 }
 
 func (h hashtags) post(_ context.Context, p *Post) error {
-	return p.versions(func(v *Version) error {
+	return p.eachVersion(func(v *Version) error {
 		for _, tag := range v.Tags {
 			name := text.TagName(tag)
 			if h.reject[name] {
-				return refuse("it has the hashtag #%s", name)
+				return rejectf("it has the hashtag #%s", name)
 			}
 			v.Sensitive = v.Sensitive || h.sensitive[name]
 			if h.unlistedTags[name] {
@@ -105,7 +105,7 @@ func (h hashtags) post(_ context.Context, p *Post) error {
 
 func (h hashtags) describe(shown map[string]any) {
 	shown["mrf_hashtag"] = map[string]any{
-		"sensitive": listed(h.settings.Sensitive), "reject": listed(h.settings.Reject),
-		"federated_timeline_removal": listed(h.settings.FederatedTimelineRemoval),
+		"sensitive": nonNil(h.settings.Sensitive), "reject": nonNil(h.settings.Reject),
+		"federated_timeline_removal": nonNil(h.settings.FederatedTimelineRemoval),
 	}
 }

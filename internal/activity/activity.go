@@ -20,13 +20,13 @@ import (
 
 // Limits of documents.
 const (
-	MaxSize  = 1 << 20 // bytes
-	maxDepth = 32
-	maxItems = 20_000 // values in a document
+	MaxSize   = 1 << 20 // bytes
+	maxDepth  = 32
+	maxValues = 20_000 // values in a document
 
-	maxMembers  = 1000 // of one object
-	plainNumber = 17   // characters
-	slowNumber  = 50   // values that a longer one counts for
+	maxMembers     = 1000 // of one object
+	maxPlainNumber = 17   // characters
+	longNumberCost = 50   // values that a longer one counts for
 )
 
 // Public is the collection that everybody is in (ActivityPub 5.6).
@@ -37,11 +37,11 @@ const Context = "https://www.w3.org/ns/activitystreams"
 
 // The media types of documents (ActivityPub 3.2).
 const (
-	ContentType   = "application/activity+json; charset=utf-8"
-	MediaType     = "application/activity+json"
-	LinkedType    = `application/ld+json`
-	LinkedProfile = "https://www.w3.org/ns/activitystreams"
-	Accept        = MediaType + ", " + LinkedType + `; profile="` + LinkedProfile + `"`
+	ContentType = "application/activity+json; charset=utf-8"
+	MediaType   = "application/activity+json"
+	LDMediaType = `application/ld+json`
+	LDProfile   = "https://www.w3.org/ns/activitystreams"
+	Accept      = MediaType + ", " + LDMediaType + `; profile="` + LDProfile + `"`
 )
 
 // ErrMalformed is what documents are refused for that nobody means well with: broken JSON, no object, a member twice, too deep, or
@@ -56,9 +56,9 @@ func Parse(b []byte) (Object, error) {
 	if len(b) > MaxSize {
 		return nil, fmt.Errorf("%w: %d bytes", ErrMalformed, len(b))
 	}
-	r := reader{
-		in:    jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false)),
-		items: maxItems,
+	r := parser{
+		in:         jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false)),
+		valuesLeft: maxValues,
 	}
 	v, err := r.value(maxDepth, true)
 	if err == nil {
@@ -77,16 +77,16 @@ func Parse(b []byte) (Object, error) {
 	return o, nil
 }
 
-// reader reads JSON that strangers have sent. It stops at once at what is nested too deep, has too much in it, or could be read as another
+// parser reads JSON that strangers have sent. It stops at once at what is nested too deep, has too much in it, or could be read as another
 // document by who knows JSON-LD (federation 5.6): nobody has signed for it yet.
-type reader struct {
-	in    *jsontext.Decoder
-	items int // that may still come
+type parser struct {
+	in         *jsontext.Decoder
+	valuesLeft int // that may still come
 }
 
 // value reads a value. depth is how deep it may be nested, strict that no graph of JSON-LD may be in it.
-func (r *reader) value(depth int, strict bool) (any, error) {
-	if r.items--; r.items < 0 {
+func (r *parser) value(depth int, strict bool) (any, error) {
+	if r.valuesLeft--; r.valuesLeft < 0 {
 		return nil, errors.New("too many values")
 	}
 	if depth == 0 {
@@ -111,7 +111,7 @@ func (r *reader) value(depth int, strict bool) (any, error) {
 	return nil, nil
 }
 
-func (r *reader) object(depth int, strict bool) (any, error) {
+func (r *parser) object(depth int, strict bool) (any, error) {
 	o := make(map[string]any)
 	for r.in.PeekKind() != '}' {
 		token, err := r.in.ReadToken()
@@ -135,7 +135,7 @@ func (r *reader) object(depth int, strict bool) (any, error) {
 	return o, err
 }
 
-func (r *reader) array(depth int, strict bool) (any, error) {
+func (r *parser) array(depth int, strict bool) (any, error) {
 	list := []any{}
 	for r.in.PeekKind() != ']' {
 		v, err := r.value(depth-1, strict)
@@ -149,7 +149,7 @@ func (r *reader) array(depth int, strict bool) (any, error) {
 }
 
 // end tells whether nothing comes any more.
-func (r *reader) end() error {
+func (r *parser) end() error {
 	if _, err := r.in.ReadToken(); !errors.Is(err, io.EOF) {
 		return errors.New("something comes after the document")
 	}
@@ -157,9 +157,9 @@ func (r *reader) end() error {
 }
 
 // number reads a number. Long ones, and very large and small ones, can take as much time as many others.
-func (r *reader) number(text string) (any, error) {
-	if len(text) > plainNumber || strings.ContainsAny(text, "eE") {
-		if r.items -= slowNumber; r.items < 0 {
+func (r *parser) number(text string) (any, error) {
+	if len(text) > maxPlainNumber || strings.ContainsAny(text, "eE") {
+		if r.valuesLeft -= longNumberCost; r.valuesLeft < 0 {
 			return nil, errors.New("too many numbers")
 		}
 	}
@@ -233,9 +233,9 @@ func (o Object) Text(key string) string {
 	return ""
 }
 
-// Language returns a member that may come in several languages, and which one it is where that is told: the text under key, or the
+// TextAndLanguage returns a member that may come in several languages, and which one it is where that is told: the text under key, or the
 // first of the map under key and "Map".
-func (o Object) Language(key string) (text, language string) {
+func (o Object) TextAndLanguage(key string) (text, language string) {
 	text = o.Text(key)
 	in, _ := o[key+"Map"].(map[string]any)
 	names := make([]string, 0, len(in))

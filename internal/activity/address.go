@@ -12,7 +12,7 @@ import (
 	"svc/internal/text"
 )
 
-const maxAddress = 2048 // bytes
+const maxURLBytes = 2048 // bytes
 
 // Host returns the one form of the host that an id belongs to: in lower case, in ASCII, with its port if it has an unusual one. An id
 // that is not a plain address of a public host is an error (federation 5.1, R8): https only, no user, no number in place of a name,
@@ -23,7 +23,7 @@ func Host(id string, trial bool) (string, error) {
 		return "", fmt.Errorf("%w: address: %v", ErrMalformed, err)
 	}
 	switch {
-	case len(id) > maxAddress:
+	case len(id) > maxURLBytes:
 		return "", fmt.Errorf("%w: address of %d bytes", ErrMalformed, len(id))
 	case u.Scheme != "https" && !(trial && u.Scheme == "http"):
 		return "", fmt.Errorf("%w: %q is not https", ErrMalformed, id)
@@ -32,7 +32,7 @@ func Host(id string, trial bool) (string, error) {
 	}
 	name, host := u.Hostname(), text.NormalizeDomain(u.Host)
 	if trial && host != "" && isLoopback(name) {
-		return withoutPort(host, u.Scheme), nil
+		return trimDefaultPort(host, u.Scheme), nil
 	}
 	_, notIP := netip.ParseAddr(name)
 	switch {
@@ -45,7 +45,7 @@ func Host(id string, trial bool) (string, error) {
 	case mixesScripts(host):
 		return "", fmt.Errorf("%w: %q has a host that looks like another one", ErrMalformed, id)
 	}
-	return withoutPort(host, u.Scheme), nil
+	return trimDefaultPort(host, u.Scheme), nil
 }
 
 // isLoopback tells whether a name is one of this machine. IPv4 within IPv6 is not: it would be a second name for the same.
@@ -89,7 +89,7 @@ func mixesScripts(host string) bool {
 	return false
 }
 
-func withoutPort(host, scheme string) string {
+func trimDefaultPort(host, scheme string) string {
 	if scheme == "http" {
 		return strings.TrimSuffix(host, ":80")
 	}

@@ -82,7 +82,7 @@ func TestHost(t *testing.T) {
 		{"https://[fe80::1%25eth0]/1", "", ""},
 		{"https://аpple.example/1", "", ""}, // a Cyrillic а
 		{"https://xn--pple-43d.example/1", "", ""},
-		{"https://a.example/" + strings.Repeat("a", maxAddress), "", ""},
+		{"https://a.example/" + strings.Repeat("a", maxURLBytes), "", ""},
 		{"https://" + strings.Repeat("a.", 130) + "example/1", "", ""},
 	} {
 		for i, want := range []string{tt.host, tt.trial} {

@@ -13,8 +13,8 @@ const MaxLength = 512
 
 const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
-// values are the digits by their letters, -1 for what is none.
-var values = func() (v [256]int8) {
+// digitValues are the digits by their letters, -1 for what is none.
+var digitValues = func() (v [256]int8) {
 	for i := range v {
 		v[i] = -1
 	}
@@ -26,7 +26,7 @@ var values = func() (v [256]int8) {
 
 // Encode writes bytes as base58btc, without a multibase letter.
 func Encode(data []byte) string {
-	zeros := leading(data, 0)
+	zeros := countLeading(data, 0)
 	var digits []byte // the least first
 	for _, b := range data[zeros:] {
 		carry := int(b)
@@ -54,10 +54,10 @@ func Decode(text string) ([]byte, error) {
 	if len(text) > MaxLength {
 		return nil, errors.New("base58: too long")
 	}
-	zeros := leading([]byte(text), alphabet[0])
+	zeros := countLeading([]byte(text), alphabet[0])
 	var data []byte // the least first
 	for i := zeros; i < len(text); i++ {
-		carry := int(values[text[i]])
+		carry := int(digitValues[text[i]])
 		if carry < 0 {
 			return nil, errors.New("base58: not a digit")
 		}
@@ -77,8 +77,8 @@ func Decode(text string) ([]byte, error) {
 	return data, nil
 }
 
-// leading counts how often b stands at the start.
-func leading(data []byte, b byte) int {
+// countLeading counts how often b stands at the start.
+func countLeading(data []byte, b byte) int {
 	n := 0
 	for n < len(data) && data[n] == b {
 		n++

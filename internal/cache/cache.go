@@ -30,15 +30,15 @@ type cached[K comparable, V any] struct {
 // droppedKept bounds the memory of drops; it has to cover the time that one rendering takes.
 const droppedKept = 4096
 
-// New makes a cache for so many bytes. sizeOf tells about how many an entry holds.
-func New[K comparable, V any](limit int, sizeOf func(V) int) *Cache[K, V] {
+// NewWeighted makes a cache for so many bytes. sizeOf tells about how many an entry holds.
+func NewWeighted[K comparable, V any](limit int, sizeOf func(V) int) *Cache[K, V] {
 	return &Cache[K, V]{
 		sizeOf: sizeOf, limit: limit, entries: make(map[K]*list.Element), recent: list.New(), dropped: make(map[K]uint64),
 	}
 }
 
-// Get fills found with the entries of keys that are there, and returns the missing keys and the generation to put them with.
-func (c *Cache[K, V]) Get(keys []K, found map[K]V) (missing []K, generation uint64) {
+// GetAll fills found with the entries of keys that are there, and returns the missing keys and the generation to put them with.
+func (c *Cache[K, V]) GetAll(keys []K, found map[K]V) (missing []K, generation uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, k := range keys {
@@ -52,8 +52,8 @@ func (c *Cache[K, V]) Get(keys []K, found map[K]V) (missing []K, generation uint
 	return missing, c.generation
 }
 
-// Now returns the generation.
-func (c *Cache[K, V]) Now() uint64 {
+// Generation returns the generation.
+func (c *Cache[K, V]) Generation() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.generation

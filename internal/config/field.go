@@ -22,42 +22,42 @@ type field interface {
 	reset()
 }
 
-// place is the one implementation of field, for a Go type T.
-type place[T any] struct {
-	form    Kind
-	options []any
-	at      *T
-	first   T
-	read    func(any) (T, error)
-	show    func(T) any
-	rules   []rule[T]
+// binding is the one implementation of field, for a Go type T.
+type binding[T any] struct {
+	formKind     Kind
+	options      []any
+	at           *T
+	defaultValue T
+	parse        func(any) (T, error)
+	export       func(T) any
+	rules        []rule[T]
 }
 
 // rule says what is wrong with a value. Its error reads on after "group.key: ".
 type rule[T any] func(T) error
 
-func (p *place[T]) kind() Kind     { return p.form }
-func (p *place[T]) choices() []any { return p.options }
-func (p *place[T]) initial() any   { return p.show(p.first) }
-func (p *place[T]) get() any       { return p.show(*p.at) }
-func (p *place[T]) check() error   { return p.judge(*p.at) }
+func (p *binding[T]) kind() Kind     { return p.formKind }
+func (p *binding[T]) choices() []any { return p.options }
+func (p *binding[T]) initial() any   { return p.export(p.defaultValue) }
+func (p *binding[T]) get() any       { return p.export(*p.at) }
+func (p *binding[T]) check() error   { return p.validate(*p.at) }
 
 // reset goes through the generic form, so that a list is a copy.
-func (p *place[T]) reset() { *p.at, _ = p.read(p.show(p.first)) }
+func (p *binding[T]) reset() { *p.at, _ = p.parse(p.export(p.defaultValue)) }
 
-func (p *place[T]) set(value any) error {
-	v, err := p.read(value)
+func (p *binding[T]) set(value any) error {
+	v, err := p.parse(value)
 	if err != nil {
 		return err
 	}
-	if err := p.judge(v); err != nil {
+	if err := p.validate(v); err != nil {
 		return err
 	}
 	*p.at = v
 	return nil
 }
 
-func (p *place[T]) judge(v T) error {
+func (p *binding[T]) validate(v T) error {
 	for _, r := range p.rules {
 		if err := r(v); err != nil {
 			return err
@@ -67,10 +67,10 @@ func (p *place[T]) judge(v T) error {
 }
 
 func text(at *string, first string, rules ...rule[string]) field {
-	return &place[string]{
-		form: Text, at: at, first: first, rules: rules,
-		read: readText,
-		show: func(s string) any { return s },
+	return &binding[string]{
+		formKind: Text, at: at, defaultValue: first, rules: rules,
+		parse:  readText,
+		export: func(s string) any { return s },
 	}
 }
 
@@ -80,24 +80,24 @@ func choice(at *string, first string, all ...string) field {
 	for i, o := range all {
 		options[i] = o
 	}
-	return &place[string]{
-		form: Choice, options: options, at: at, first: first, rules: []rule[string]{oneOf(all...)},
-		read: readText,
-		show: func(s string) any { return s },
+	return &binding[string]{
+		formKind: Choice, options: options, at: at, defaultValue: first, rules: []rule[string]{oneOf(all...)},
+		parse:  readText,
+		export: func(s string) any { return s },
 	}
 }
 
 func boolean(at *bool, first bool, rules ...rule[bool]) field {
-	return &place[bool]{
-		form: Boolean, at: at, first: first, rules: rules,
-		read: func(value any) (bool, error) {
+	return &binding[bool]{
+		formKind: Boolean, at: at, defaultValue: first, rules: rules,
+		parse: func(value any) (bool, error) {
 			b, ok := value.(bool)
 			if !ok {
 				return false, wrongKind("true or false", value)
 			}
 			return b, nil
 		},
-		show: func(b bool) any { return b },
+		export: func(b bool) any { return b },
 	}
 }
 
@@ -109,9 +109,9 @@ func number[T int | int64](at *T, first, lowest, highest T) field {
 		}
 		return nil
 	}
-	return &place[T]{
-		form: Number, at: at, first: first, rules: []rule[T]{within},
-		read: func(value any) (T, error) {
+	return &binding[T]{
+		formKind: Number, at: at, defaultValue: first, rules: []rule[T]{within},
+		parse: func(value any) (T, error) {
 			n, ok := wholeNumber(value)
 			if !ok {
 				return 0, wrongKind("a whole number", value)
@@ -121,15 +121,15 @@ func number[T int | int64](at *T, first, lowest, highest T) field {
 			}
 			return T(n), nil
 		},
-		show: func(n T) any { return int64(n) },
+		export: func(n T) any { return int64(n) },
 	}
 }
 
 func list(at *[]string, first []string, rules ...rule[[]string]) field {
-	return &place[[]string]{
-		form: List, at: at, first: first, rules: rules,
-		read: readList,
-		show: func(l []string) any { return append([]string{}, l...) },
+	return &binding[[]string]{
+		formKind: List, at: at, defaultValue: first, rules: rules,
+		parse:  readList,
+		export: func(l []string) any { return append([]string{}, l...) },
 	}
 }
 
@@ -141,31 +141,31 @@ func duration(at *time.Duration, first, lowest, highest time.Duration, rules ...
 		}
 		return nil
 	}
-	return &place[time.Duration]{
-		form: Duration, at: at, first: first, rules: append([]rule[time.Duration]{within}, rules...),
-		read: func(value any) (time.Duration, error) {
+	return &binding[time.Duration]{
+		formKind: Duration, at: at, defaultValue: first, rules: append([]rule[time.Duration]{within}, rules...),
+		parse: func(value any) (time.Duration, error) {
 			s, ok := value.(string)
 			if !ok {
 				return 0, wrongKind(`a duration such as "30s", "5m", "2h" or "7d"`, value)
 			}
 			return parseDuration(s)
 		},
-		show: func(d time.Duration) any { return formatDuration(d) },
+		export: func(d time.Duration) any { return formatDuration(d) },
 	}
 }
 
 // limit is a Rate, or no limit.
 func limit(at *Rate, count int, window time.Duration) field {
-	return &place[Rate]{
-		form: Limit, at: at, first: Rate{Count: count, Window: window}, rules: []rule[Rate]{Rate.valid},
-		read: func(value any) (Rate, error) {
+	return &binding[Rate]{
+		formKind: Limit, at: at, defaultValue: Rate{Count: count, Window: window}, rules: []rule[Rate]{Rate.valid},
+		parse: func(value any) (Rate, error) {
 			s, ok := value.(string)
 			if !ok {
 				return Rate{}, wrongKind(`a limit such as "15/1m", or "off"`, value)
 			}
 			return parseRate(s)
 		},
-		show: func(r Rate) any { return r.String() },
+		export: func(r Rate) any { return r.String() },
 	}
 }
 

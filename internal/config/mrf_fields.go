@@ -65,7 +65,7 @@ func allowed(at *[]AllowedActors) field {
 }
 
 func patterns(at *[]string) field {
-	return list(at, nil, each(patternText), fewer[string](1000))
+	return list(at, nil, each(patternText), maxItems[string](1000))
 }
 
 func hashtags(at *[]string, first ...string) field {
@@ -74,14 +74,14 @@ func hashtags(at *[]string, first ...string) field {
 			return fmt.Errorf("%q is no hashtag", s)
 		}
 		return nil
-	}), fewer[string](1000))
+	}), maxItems[string](1000))
 }
 
 // policyList is a list of policies: by their short names, or by those that servers of this family have for them; one may stand
 // without a list (admin API 11.1).
 func policyList(at *[]string, first ...string) field {
-	return &place[[]string]{
-		form: List, at: at, first: first,
+	return &binding[[]string]{
+		formKind: List, at: at, defaultValue: first,
 		rules: []rule[[]string]{allOf(PolicyNames()...), func(l []string) error {
 			for i, name := range l {
 				if slices.Contains(l[:i], name) {
@@ -90,7 +90,7 @@ func policyList(at *[]string, first ...string) field {
 			}
 			return nil
 		}},
-		read: func(value any) ([]string, error) {
+		parse: func(value any) ([]string, error) {
 			if one, ok := value.(string); ok {
 				value = []string{one}
 			}
@@ -102,7 +102,7 @@ func policyList(at *[]string, first ...string) field {
 			}
 			return l, err
 		},
-		show: func(l []string) any { return append([]string{}, l...) },
+		export: func(l []string) any { return append([]string{}, l...) },
 	}
 }
 

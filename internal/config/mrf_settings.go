@@ -48,15 +48,15 @@ func (c *Config) policySections() []section {
 				Description: "How long an account must have been known."},
 		}},
 		{"mrf_mention", "MentionPolicy: no posts to some.", []Setting{
-			{Key: "actors", field: list(&c.MRFMention.Actors, nil, each(webAddress), fewer[string](maxEntries)), Restart: true,
+			{Key: "actors", field: list(&c.MRFMention.Actors, nil, each(webAddress), maxItems[string](maxEntries)), Restart: true,
 				Description: "Addresses (ActivityPub ids) of the accounts to which no post may be addressed.",
 				Suggestions: []any{"https://example.org/users/somebody"}},
 		}},
 		{"mrf_vocabulary", "VocabularyPolicy: by types of activities and objects.", []Setting{
-			{Key: "accept", field: list(&c.MRFVocabulary.Accept, nil, each(typeName), fewer[string](maxEntries)), Restart: true,
+			{Key: "accept", field: list(&c.MRFVocabulary.Accept, nil, each(typeName), maxItems[string](maxEntries)), Restart: true,
 				Description: "If there are any, only these types are taken. A post needs both that of its activity and its own.",
 				Suggestions: []any{"Create", "Update", "Delete", "Note", "Follow", "Undo"}},
-			{Key: "reject", field: list(&c.MRFVocabulary.Reject, nil, each(typeName), fewer[string](maxEntries)), Restart: true,
+			{Key: "reject", field: list(&c.MRFVocabulary.Reject, nil, each(typeName), maxItems[string](maxEntries)), Restart: true,
 				Description: "Types that are not taken.",
 				Suggestions: []any{"Move", "EmojiReact"}},
 		}},
@@ -120,7 +120,7 @@ func (c *Config) policySections() []section {
 				Suggestions: []any{[]map[string]any{{"host": "example.org", "actors": []string{"https://example.org/users/somebody"}}}}},
 		}},
 		{"mrf_steal_emoji", "StealEmojiPolicy: copies custom emoji that are not known here.", []Setting{
-			{Key: "hosts", field: list(&c.MRFStealEmoji.Hosts, nil, each(hostPatternName), fewer[string](maxEntries)), Restart: true,
+			{Key: "hosts", field: list(&c.MRFStealEmoji.Hosts, nil, each(hostPatternName), maxItems[string](maxEntries)), Restart: true,
 				Description: "Hosts whose emoji are copied.",
 				Suggestions: []any{"example.org"}},
 			{Key: "rejected_shortcodes", field: patterns(&c.MRFStealEmoji.RejectedShortcodes), Restart: true,

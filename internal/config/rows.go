@@ -18,10 +18,10 @@ type column[T any] struct {
 
 // rows is a list of tables. A text in place of a table stands for one whose other members are left out.
 func rows[T any](at *[]T, columns []column[T], rules ...rule[[]T]) field {
-	return &place[[]T]{
-		form: Rows, at: at, rules: append(rules, fewer[T](maxEntries)),
-		read: func(value any) ([]T, error) { return readRows(columns, value) },
-		show: func(list []T) any {
+	return &binding[[]T]{
+		formKind: Rows, at: at, rules: append(rules, maxItems[T](maxEntries)),
+		parse: func(value any) ([]T, error) { return readRows(columns, value) },
+		export: func(list []T) any {
 			shown := make([]map[string]any, len(list))
 			for i := range list {
 				shown[i] = make(map[string]any, len(columns))
@@ -153,14 +153,14 @@ func formatRows(list []map[string]any) string {
 
 // fraction is a number from 0 to 1.
 func fraction(at *float64, first float64) field {
-	return &place[float64]{
-		form: Fraction, at: at, first: first, rules: []rule[float64]{func(f float64) error {
+	return &binding[float64]{
+		formKind: Fraction, at: at, defaultValue: first, rules: []rule[float64]{func(f float64) error {
 			if !(f >= 0 && f <= 1) {
 				return fmt.Errorf("must be from 0 to 1, not %s", strconv.FormatFloat(f, 'g', -1, 64))
 			}
 			return nil
 		}},
-		read: func(value any) (float64, error) {
+		parse: func(value any) (float64, error) {
 			if f, ok := value.(float64); ok && !math.IsNaN(f) {
 				return f, nil
 			}
@@ -172,14 +172,14 @@ func fraction(at *float64, first float64) field {
 			}
 			return 0, wrongKind("a number from 0 to 1", value)
 		},
-		show: func(f float64) any { return f },
+		export: func(f float64) any { return f },
 	}
 }
 
 // maxEntries bounds the lists that are gone through for each message.
 const maxEntries = 10_000
 
-func fewer[T any](most int) rule[[]T] {
+func maxItems[T any](most int) rule[[]T] {
 	return func(l []T) error {
 		if len(l) > most {
 			return fmt.Errorf("must have at most %d entries", most)

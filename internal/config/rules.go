@@ -98,8 +98,8 @@ func atLeastOne(l []string) error {
 	return nil
 }
 
-// notYet keeps what this version cannot do from being switched on, so that nobody relies on it.
-func notYet(on bool) error {
+// unsupported keeps what this version cannot do from being switched on, so that nobody relies on it.
+func unsupported(on bool) error {
 	if on {
 		return errors.New("is not available in this version")
 	}

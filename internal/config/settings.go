@@ -219,7 +219,7 @@ func (c *Config) registry() []section {
 				Description: "Tell other servers whom people here block, so that those see nothing of them there either. The blocked can find out by it."},
 		}},
 		{"captcha", "A picture with letters to copy, against automatic registrations.", []Setting{
-			{Key: "enabled", field: boolean(&c.Captcha.Enabled, false, notYet),
+			{Key: "enabled", field: boolean(&c.Captcha.Enabled, false, unsupported),
 				Description: "Ask for it at registration. This version cannot do that yet: it has to stay off."},
 		}},
 		{"oauth", "How apps stay signed in.", []Setting{

@@ -18,7 +18,7 @@ func unknownSetting(group, key string) error {
 func unknownGroup(name string) error {
 	var near nearest
 	for _, s := range Settings() {
-		near.consider(name, s.Group, s.Group)
+		near.compare(name, s.Group, s.Group)
 	}
 	if near.name != "" {
 		return fmt.Errorf("%w group [%s], did you mean [%s]?", ErrUnknown, name, near.name)
@@ -33,9 +33,9 @@ func nearestSetting(group, key string) string {
 	for _, s := range Settings() {
 		switch of := strings.HasPrefix(group, "mrf"); {
 		case s.Group == group:
-			here.consider(key, s.Key, s.Name())
+			here.compare(key, s.Key, s.Name())
 		case of == strings.HasPrefix(s.Group, "mrf"): // policies have many alike, which are not what others mean
-			elsewhere.consider(key, s.Key, s.Name())
+			elsewhere.compare(key, s.Key, s.Name())
 		}
 	}
 	if here.name == "" && !elsewhere.tie {
@@ -51,8 +51,8 @@ type nearest struct {
 	tie      bool // another name is as near
 }
 
-// consider compares two spellings and keeps name if they are alike and no nearer pair was seen.
-func (n *nearest) consider(given, known, name string) {
+// compare compares two spellings and keeps name if they are alike and no nearer pair was seen.
+func (n *nearest) compare(given, known, name string) {
 	const longest = 64 // a longer word is no misspelling of anything here
 	if len(given) > longest || name == n.name {
 		return

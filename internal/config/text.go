@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	lineWidth = 100
-	hidden    = "***"
+	lineWidth  = 100
+	secretMask = "***"
 )
 
 const fileHead = `# Settings of the server.
@@ -38,7 +38,7 @@ func File(c *Config) string {
 		fmt.Fprintf(&b, "[%s]\n", sec.group)
 		for _, s := range sec.settings {
 			b.WriteByte('\n')
-			writeComment(&b, s.Description+s.offer())
+			writeComment(&b, s.Description+s.valuesComment())
 			if reflect.DeepEqual(s.field.get(), s.Default) {
 				b.WriteString("# ")
 			}
@@ -59,7 +59,7 @@ func Show(c *Config) string {
 		for _, s := range sec.settings {
 			value := s.field.get()
 			if s.Secret && value != "" {
-				value = hidden
+				value = secretMask
 			}
 			fmt.Fprintf(&b, "%s = %s\n", s.Key, format(value))
 		}
@@ -67,8 +67,8 @@ func Show(c *Config) string {
 	return b.String()
 }
 
-// offer is what the comment on a setting says of the values it may have.
-func (s Setting) offer() string {
+// valuesComment is what the comment on a setting says of the values it may have.
+func (s Setting) valuesComment() string {
 	values := make([]string, len(s.Suggestions))
 	for i, v := range s.Suggestions {
 		values[i] = format(v)

@@ -23,14 +23,14 @@ import (
 	"time"
 )
 
-// File is the name of the socket in the data directory.
-const File = "control.sock"
+// SocketName is the name of the socket in the data directory.
+const SocketName = "control.sock"
 
 const (
-	maxMessage  = 4 << 20         // bytes of a request or an answer
-	maxCalls    = 8               // at the same time
-	requestTime = 5 * time.Second // to send a request once connected
-	answerTime  = 5 * time.Second // to take an answer
+	maxMessage      = 4 << 20         // bytes of a request or an answer
+	maxCalls        = 8               // at the same time
+	requestTimeout  = 5 * time.Second // to send a request once connected
+	responseTimeout = 5 * time.Second // to take an answer
 )
 
 // ErrNotRunning is returned by Call when no server has the directory.
@@ -58,7 +58,7 @@ type request struct {
 	Args    json.RawMessage `json:"args"`
 }
 
-type answer struct {
+type response struct {
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  string          `json:"error,omitempty"`
 }
@@ -66,7 +66,7 @@ type answer struct {
 // Listen makes the socket in dir. The caller must have the directory to itself: a socket that is there already is taken for what
 // a server left that was killed, and replaced.
 func Listen(dir string) (net.Listener, error) {
-	path, done, err := address(dir)
+	path, done, err := socketPath(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func Serve(ctx context.Context, dir string, ln net.Listener, commands Commands, 
 		stop()
 		ln.Close()
 		calls.Wait()
-		os.Remove(filepath.Join(dir, File)) // one that stays is replaced at the next start
+		os.Remove(filepath.Join(dir, SocketName)) // one that stays is replaced at the next start
 	}()
 	slots := make(chan struct{}, maxCalls)
 	for {
@@ -115,8 +115,8 @@ func Serve(ctx context.Context, dir string, ln net.Listener, commands Commands, 
 }
 
 func serve(ctx context.Context, conn net.Conn, commands Commands, log *slog.Logger) {
-	var a answer
-	conn.SetReadDeadline(time.Now().Add(requestTime))
+	var a response
+	conn.SetReadDeadline(time.Now().Add(requestTimeout))
 	var r request
 	if err := json.NewDecoder(io.LimitReader(conn, maxMessage)).Decode(&r); err != nil {
 		log.Debug("a request on the control socket could not be read", "err", err)
@@ -129,7 +129,7 @@ func serve(ctx context.Context, conn net.Conn, commands Commands, log *slog.Logg
 	if err != nil {
 		a.Error = err.Error()
 	}
-	conn.SetWriteDeadline(time.Now().Add(answerTime))
+	conn.SetWriteDeadline(time.Now().Add(responseTimeout))
 	if err := json.NewEncoder(conn).Encode(a); err != nil {
 		log.Debug("an answer on the control socket was not taken", "command", r.Command, "err", err)
 	}
@@ -151,7 +151,7 @@ func call(ctx context.Context, commands Commands, r request, log *slog.Logger) (
 
 // Call has the server that runs on dir do a command and decodes the result. If no server runs, it fails with ErrNotRunning.
 func Call(ctx context.Context, dir, command string, args, result any) error {
-	path, done, err := address(dir)
+	path, done, err := socketPath(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrNotRunning
 	}
@@ -176,7 +176,7 @@ func Call(ctx context.Context, dir, command string, args, result any) error {
 	if err := json.NewEncoder(conn).Encode(request{command, payload}); err != nil {
 		return fmt.Errorf("control socket: %w", err)
 	}
-	var a answer
+	var a response
 	if err := json.NewDecoder(io.LimitReader(conn, maxMessage)).Decode(&a); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -192,11 +192,11 @@ func Call(ctx context.Context, dir, command string, args, result any) error {
 	return json.Unmarshal(a.Result, result)
 }
 
-// address returns what to call the socket of dir, and a function to call when it is listening or connected. The name of a socket
+// socketPath returns what to call the socket of dir, and a function to call when it is listening or connected. The name of a socket
 // is limited to about a hundred bytes; where the directory's is longer, Linux lets it be named by an open file.
-func address(dir string) (path string, done func(), err error) {
+func socketPath(dir string) (path string, done func(), err error) {
 	const longest = 100
-	path = filepath.Join(dir, File)
+	path = filepath.Join(dir, SocketName)
 	if len(path) <= longest {
 		return path, func() {}, nil
 	}
@@ -204,5 +204,5 @@ func address(dir string) (path string, done func(), err error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("control socket: %w", err)
 	}
-	return fmt.Sprintf("/proc/self/fd/%d/%s", d.Fd(), File), func() { d.Close() }, nil
+	return fmt.Sprintf("/proc/self/fd/%d/%s", d.Fd(), SocketName), func() { d.Close() }, nil
 }

@@ -51,7 +51,7 @@ func TestCall(t *testing.T) {
 				t.Errorf("without a server: got %v", err)
 			}
 			stop := start(t, dir)
-			info, err := os.Stat(filepath.Join(dir, control.File))
+			info, err := os.Stat(filepath.Join(dir, control.SocketName))
 			if err != nil {
 				t.Fatal(err)
 			}

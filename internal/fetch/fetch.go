@@ -27,11 +27,11 @@ import (
 
 // What a request can fail of, beside the network.
 var (
-	ErrRefused   = errors.New("address is refused") // now and for ever: not https, not public, or our own
-	ErrTooLarge  = errors.New("answer is too large")
-	ErrType      = errors.New("answer is of another type than asked for")
-	ErrRedirects = errors.New("too many redirects")
-	ErrBusy      = errors.New("too many requests under way") // here, which says nothing of who is asked
+	ErrRefused     = errors.New("address is refused") // now and for ever: not https, not public, or our own
+	ErrTooLarge    = errors.New("answer is too large")
+	ErrContentType = errors.New("answer is of another type than asked for")
+	ErrRedirects   = errors.New("too many redirects")
+	ErrBusy        = errors.New("too many requests under way") // here, which says nothing of who is asked
 )
 
 // StatusError says that the answer was another than 200.
@@ -42,35 +42,35 @@ func (e *StatusError) Error() string { return fmt.Sprintf("answered with status 
 // Options are what a Client goes by. What is 0 has a standard.
 type Options struct {
 	UserAgent     string
-	Own           []string // our own hosts, with their ports where they have any: they are not asked
+	OwnHosts      []string // our own hosts, with their ports where they have any: they are not asked
 	AllowLoopback bool     // this machine may be asked, on any port, and http may be spoken: for trials
-	InAll         int      // requests under way, 64
-	PerHost       int      // of them, to one host, 6
+	MaxRequests   int      // requests under way, 64
+	MaxPerHost    int      // of them, to one host, 6
 
-	Roots *x509.CertPool // who vouches for servers; nil: whom the system trusts
+	RootCAs *x509.CertPool // who vouches for servers; nil: whom the system trusts
 }
 
 // The standard limits. Those of time add up to less than the time for all.
 const (
-	standardInAll   = 64
-	standardPerHost = 6
-	mostWaiting     = 200 // for a place, for one host and in all
+	defaultMaxRequests = 64
+	defaultMaxPerHost  = 6
+	maxWaiting         = 200 // for a place, for one host and in all
 
-	connectTime   = 5 * time.Second
-	handshakeTime = 5 * time.Second
-	headerTime    = 10 * time.Second
-	idleTime      = 30 * time.Second
-	standardTime  = 15 * time.Second
-	standardBody  = 1 << 20
-	standardHops  = 3
-	maxHeader     = 64 << 10
-	maxURL        = 4096
+	connectTimeout      = 5 * time.Second
+	handshakeTimeout    = 5 * time.Second
+	headerTimeout       = 10 * time.Second
+	idleTimeout         = 30 * time.Second
+	defaultTimeout      = 15 * time.Second
+	defaultMaxBody      = 1 << 20
+	defaultMaxRedirects = 3
+	maxHeaderBytes      = 64 << 10
+	maxURLLength        = 4096
 )
 
 // Client makes requests. Its methods may be called from any goroutine.
 type Client struct {
 	userAgent     string
-	own           []string
+	ownHosts      []string
 	allowLoopback bool
 	transport     *http.Transport
 	slots         *Slots
@@ -81,25 +81,25 @@ func New(o Options) *Client {
 	c := &Client{
 		userAgent:     o.UserAgent,
 		allowLoopback: o.AllowLoopback,
-		slots:         NewSlots(orDefault(o.InAll, standardInAll), orDefault(o.PerHost, standardPerHost), mostWaiting),
+		slots:         NewSlots(orDefault(o.MaxRequests, defaultMaxRequests), orDefault(o.MaxPerHost, defaultMaxPerHost), maxWaiting),
 	}
-	for _, host := range o.Own {
+	for _, host := range o.OwnHosts {
 		u := &url.URL{Scheme: "https", Host: host}
-		c.own = append(c.own, place(u))
+		c.ownHosts = append(c.ownHosts, hostPort(u))
 	}
-	dialer := &net.Dialer{Timeout: connectTime, KeepAlive: 30 * time.Second, Control: c.control}
+	dialer := &net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second, Control: c.checkDial}
 	c.transport = &http.Transport{
 		Proxy:                  nil,
 		DialContext:            dialer.DialContext,
 		ForceAttemptHTTP2:      true,
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.Roots},
-		TLSHandshakeTimeout:    handshakeTime,
-		ResponseHeaderTimeout:  headerTime,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
+		TLSHandshakeTimeout:    handshakeTimeout,
+		ResponseHeaderTimeout:  headerTimeout,
 		ExpectContinueTimeout:  time.Second,
-		MaxResponseHeaderBytes: maxHeader,
+		MaxResponseHeaderBytes: maxHeaderBytes,
 		MaxIdleConns:           cap(c.slots.all),
 		MaxIdleConnsPerHost:    4,
-		IdleConnTimeout:        idleTime,
+		IdleConnTimeout:        idleTimeout,
 	}
 	return c
 }
@@ -111,28 +111,28 @@ func orDefault(n, standard int) int {
 	return n
 }
 
-// PlainHTTP tells whether http may be spoken, as in trials on one machine.
-func (c *Client) PlainHTTP() bool { return c.allowLoopback }
+// AllowsHTTP tells whether http may be spoken, as in trials on one machine.
+func (c *Client) AllowsHTTP() bool { return c.allowLoopback }
 
 // Limits are what one request may cost, and what is wanted of it. What is 0 has a standard.
 type Limits struct {
-	Body      int64                     // bytes, after decompression; 1 MiB
-	Time      time.Duration             // for everything, the body included; 15 s
-	Redirects int                       // that are followed; 3
-	Accept    string                    // header
-	Types     []string                  // of which the answer may be, as in text/html; none: any
-	Prepare   func(*http.Request) error // called before each hop, to sign it or to refuse it; nil: nothing is done
+	MaxBody      int64                     // bytes, after decompression; 1 MiB
+	Timeout      time.Duration             // for everything, the body included; 15 s
+	MaxRedirects int                       // that are followed; 3
+	Accept       string                    // header
+	ContentTypes []string                  // of which the answer may be, as in text/html; none: any
+	Prepare      func(*http.Request) error // called before each hop, to sign it or to refuse it; nil: nothing is done
 }
 
-func (l Limits) orStandard() Limits {
-	if l.Body == 0 {
-		l.Body = standardBody
+func (l Limits) withDefaults() Limits {
+	if l.MaxBody == 0 {
+		l.MaxBody = defaultMaxBody
 	}
-	if l.Time == 0 {
-		l.Time = standardTime
+	if l.Timeout == 0 {
+		l.Timeout = defaultTimeout
 	}
-	if l.Redirects == 0 {
-		l.Redirects = standardHops
+	if l.MaxRedirects == 0 {
+		l.MaxRedirects = defaultMaxRedirects
 	}
 	return l
 }
@@ -163,12 +163,12 @@ func (c *Client) Get(ctx context.Context, address string, l Limits) (*Response, 
 // Open is Get for those who read the body as it comes, and close it. Request.URL of the answer is where it came from in the end.
 // The time of the limits covers the reading.
 func (c *Client) Open(ctx context.Context, address string, l Limits) (*http.Response, error) {
-	l = l.orStandard()
+	l = l.withDefaults()
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrRefused, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.Time)
+	ctx, cancel := context.WithTimeout(ctx, l.Timeout)
 	resp, err := c.follow(ctx, u, l)
 	if err != nil {
 		cancel()
@@ -183,14 +183,14 @@ func (c *Client) Open(ctx context.Context, address string, l Limits) (*http.Resp
 // follow goes where the redirects lead and returns the answer at their end, if it is as the limits want it.
 func (c *Client) follow(ctx context.Context, u *url.URL, l Limits) (*http.Response, error) {
 	for hop := 0; ; hop++ {
-		resp, err := c.hop(ctx, u, l)
+		resp, err := c.get(ctx, u, l)
 		if err != nil {
 			return nil, err
 		}
 		next, err := redirect(resp)
 		switch {
 		case err != nil:
-		case next != nil && hop == l.Redirects:
+		case next != nil && hop == l.MaxRedirects:
 			err = ErrRedirects
 		case next != nil:
 			resp.Body.Close()
@@ -199,10 +199,10 @@ func (c *Client) follow(ctx context.Context, u *url.URL, l Limits) (*http.Respon
 		case resp.StatusCode != http.StatusOK:
 			err = &StatusError{resp.StatusCode}
 		case resp.Header.Get("Content-Encoding") != "": // nothing but gzip was asked for, and that is undone by now
-			err = fmt.Errorf("%w: encoded as %q", ErrType, resp.Header.Get("Content-Encoding"))
-		case len(l.Types) > 0 && !slices.Contains(l.Types, mediaType(resp.Header)):
-			err = fmt.Errorf("%w: %q", ErrType, mediaType(resp.Header))
-		case resp.ContentLength > l.Body:
+			err = fmt.Errorf("%w: encoded as %q", ErrContentType, resp.Header.Get("Content-Encoding"))
+		case len(l.ContentTypes) > 0 && !slices.Contains(l.ContentTypes, mediaType(resp.Header)):
+			err = fmt.Errorf("%w: %q", ErrContentType, mediaType(resp.Header))
+		case resp.ContentLength > l.MaxBody:
 			err = fmt.Errorf("%w: %d bytes", ErrTooLarge, resp.ContentLength)
 		default:
 			return resp, nil
@@ -212,8 +212,8 @@ func (c *Client) follow(ctx context.Context, u *url.URL, l Limits) (*http.Respon
 	}
 }
 
-// hop makes one request of a Get.
-func (c *Client) hop(ctx context.Context, u *url.URL, l Limits) (*http.Response, error) {
+// get makes one request of a Get.
+func (c *Client) get(ctx context.Context, u *url.URL, l Limits) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrRefused, err)
@@ -229,7 +229,7 @@ func (c *Client) hop(ctx context.Context, u *url.URL, l Limits) (*http.Response,
 			return nil, err
 		}
 	}
-	return c.do(req, l.Body)
+	return c.do(req, l.MaxBody)
 }
 
 // redirect returns where an answer leads, nil if it leads nowhere.
@@ -255,8 +255,8 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	if err := c.check(req.URL); err != nil {
 		return nil, fmt.Errorf("%s %s: %w", req.Method, req.URL.Redacted(), err)
 	}
-	ctx, cancel := context.WithTimeout(req.Context(), standardTime)
-	resp, err := c.do(req.Clone(ctx), standardBody)
+	ctx, cancel := context.WithTimeout(req.Context(), defaultTimeout)
+	resp, err := c.do(req.Clone(ctx), defaultMaxBody)
 	if err != nil {
 		cancel()
 		return nil, fmt.Errorf("%s %s: %w", req.Method, req.URL.Redacted(), err)
@@ -270,7 +270,7 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 // do makes a request whose address has been checked. The context of the request must end some time.
 func (c *Client) do(req *http.Request, most int64) (*http.Response, error) {
 	ctx := req.Context()
-	release, err := c.slots.Take(ctx, place(req.URL))
+	release, err := c.slots.Take(ctx, hostPort(req.URL))
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +287,7 @@ func (c *Client) do(req *http.Request, most int64) (*http.Response, error) {
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, release) // for who forgets to close the body
-	resp.Body = &body{from: resp.Body, left: most, most: most, release: func() { stop(); release() }}
+	resp.Body = &body{source: resp.Body, remaining: most, limit: most, release: func() { stop(); release() }}
 	return resp, nil
 }
 
@@ -297,18 +297,18 @@ func (c *Client) check(u *url.URL) error {
 	switch {
 	case u.Scheme != "https" && !(u.Scheme == "http" && c.allowLoopback):
 		return fmt.Errorf("%w: not https", ErrRefused)
-	case u.Opaque != "" || u.Hostname() == "" || u.User != nil || len(u.String()) > maxURL:
+	case u.Opaque != "" || u.Hostname() == "" || u.User != nil || len(u.String()) > maxURLLength:
 		return fmt.Errorf("%w: not a plain address", ErrRefused)
-	case port == 0 || !c.allowLoopback && !webPort(port):
+	case port == 0 || !c.allowLoopback && !isWebPort(port):
 		return fmt.Errorf("%w: port %s", ErrRefused, u.Port())
-	case slices.Contains(c.own, place(u)):
+	case slices.Contains(c.ownHosts, hostPort(u)):
 		return fmt.Errorf("%w: it is our own", ErrRefused)
 	}
 	return nil
 }
 
-// place returns host and port of an address in one form, whatever way they are written.
-func place(u *url.URL) string {
+// hostPort returns host and port of an address in one form, whatever way they are written.
+func hostPort(u *url.URL) string {
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
 		host = ascii

@@ -44,8 +44,8 @@ func site(t *testing.T, secure bool, paths map[string]http.HandlerFunc) *httptes
 func trial(ts *httptest.Server, o fetch.Options) *fetch.Client {
 	o.UserAgent, o.AllowLoopback = agent, true
 	if ts != nil && ts.TLS != nil {
-		o.Roots = x509.NewCertPool()
-		o.Roots.AddCert(ts.Certificate())
+		o.RootCAs = x509.NewCertPool()
+		o.RootCAs.AddCert(ts.Certificate())
 	}
 	return fetch.New(o)
 }
@@ -117,7 +117,7 @@ func TestGet(t *testing.T) {
 		"/to/ourselves": leadsTo("https://EXAMPLE.org./"),
 		"/to/user":      leadsTo("https://user:secret@example.com/"),
 	})
-	c := trial(ts, fetch.Options{Own: []string{"example.org", "münchen.example"}})
+	c := trial(ts, fetch.Options{OwnHosts: []string{"example.org", "münchen.example"}})
 	for _, tt := range []struct {
 		path string
 		want string // body
@@ -131,7 +131,7 @@ func TestGet(t *testing.T) {
 		{"/zip", "short", nil},
 		{"/zip/limit", large[:1000], nil},
 		{"/zip/bomb", "", fetch.ErrTooLarge},
-		{"/zip/br", "", fetch.ErrType},
+		{"/zip/br", "", fetch.ErrContentType},
 		{"/missing", "", &fetch.StatusError{Status: 404}},
 		{"/headers", "", errAny},
 		{"/hop1", "HTTP/2.0 " + agent + " text/plain", nil},
@@ -165,7 +165,7 @@ func TestGet(t *testing.T) {
 		if strings.HasPrefix(address, "/") && !strings.HasPrefix(address, "//") {
 			address = ts.URL + address
 		}
-		got, err := c.Get(t.Context(), address, fetch.Limits{Body: 1000, Accept: "text/plain"})
+		got, err := c.Get(t.Context(), address, fetch.Limits{MaxBody: 1000, Accept: "text/plain"})
 		if !sameError(err, tt.err) {
 			t.Errorf("%.60s: got error %v, want %v", tt.path, err, tt.err)
 		}
@@ -174,8 +174,8 @@ func TestGet(t *testing.T) {
 		}
 	}
 	for path, fine := range map[string]bool{"/type/html": true, "/type/broken": true, "/type/json": false, "/type/none": false} {
-		got, err := c.Get(t.Context(), ts.URL+path, fetch.Limits{Types: []string{"text/html"}})
-		if fine && (err != nil || got.Type != "text/html") || !fine && !errors.Is(err, fetch.ErrType) {
+		got, err := c.Get(t.Context(), ts.URL+path, fetch.Limits{ContentTypes: []string{"text/html"}})
+		if fine && (err != nil || got.Type != "text/html") || !fine && !errors.Is(err, fetch.ErrContentType) {
 			t.Errorf("%s as HTML: %v, %v", path, got, err)
 		}
 	}
@@ -202,13 +202,13 @@ func TestGuard(t *testing.T) {
 	secure, plain := site(t, true, count), site(t, false, count)
 	pool := x509.NewCertPool()
 	pool.AddCert(secure.Certificate())
-	c := fetch.New(fetch.Options{UserAgent: agent, Roots: pool})
+	c := fetch.New(fetch.Options{UserAgent: agent, RootCAs: pool})
 	port := secure.URL[strings.LastIndexByte(secure.URL, ':'):]
 	for _, address := range []string{
 		secure.URL, plain.URL, "https://localhost" + port, "https://[::1]" + port, "https://[::ffff:127.0.0.1]" + port,
 		"https://0.0.0.0" + port, "https://example.com:22", "https://example.com:3306",
 	} {
-		if _, err := c.Get(t.Context(), address, fetch.Limits{Time: 5 * time.Second}); err == nil {
+		if _, err := c.Get(t.Context(), address, fetch.Limits{Timeout: 5 * time.Second}); err == nil {
 			t.Errorf("%s was asked", address)
 		}
 		req, err := http.NewRequestWithContext(t.Context(), "POST", address, strings.NewReader("x"))
@@ -225,7 +225,7 @@ func TestGuard(t *testing.T) {
 	if _, err := c.Get(t.Context(), secure.URL, fetch.Limits{}); !errors.Is(err, fetch.ErrRefused) {
 		t.Errorf("got %v, want ErrRefused", err)
 	}
-	if c.PlainHTTP() || !trial(nil, fetch.Options{}).PlainHTTP() {
+	if c.AllowsHTTP() || !trial(nil, fetch.Options{}).AllowsHTTP() {
 		t.Error("http is for trials, and only for them")
 	}
 }
@@ -314,7 +314,7 @@ func TestTime(t *testing.T) {
 	})
 	c := trial(ts, fetch.Options{})
 	for _, path := range []string{"/silent", "/drip"} {
-		if _, err := c.Get(t.Context(), ts.URL+path, fetch.Limits{Time: 50 * time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c.Get(t.Context(), ts.URL+path, fetch.Limits{Timeout: 50 * time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: got %v, want a deadline that is over", path, err)
 		}
 	}
@@ -336,7 +336,7 @@ func TestSlots(t *testing.T) {
 			<-r.Context().Done()
 		},
 	})
-	c := trial(ts, fetch.Options{InAll: 3, PerHost: 2})
+	c := trial(ts, fetch.Options{MaxRequests: 3, MaxPerHost: 2})
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
@@ -357,7 +357,7 @@ func TestSlots(t *testing.T) {
 	other := "http://localhost:" + u.Port() // another host, by name
 	var held []io.Closer
 	hold := func(base string) error {
-		resp, err := c.Open(t.Context(), base+"/hold", fetch.Limits{Time: time.Minute})
+		resp, err := c.Open(t.Context(), base+"/hold", fetch.Limits{Timeout: time.Minute})
 		if err == nil {
 			held = append(held, resp.Body)
 		}
@@ -369,7 +369,7 @@ func TestSlots(t *testing.T) {
 		}
 	}
 	for _, base := range []string{ts.URL, other} {
-		if _, err := c.Get(t.Context(), base, fetch.Limits{Time: 20 * time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c.Get(t.Context(), base, fetch.Limits{Timeout: 20 * time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: got %v, want to have waited in vain", base, err)
 		}
 	}
@@ -389,8 +389,8 @@ func TestSlots(t *testing.T) {
 // Whoever forgets to close a body has it only as long as the request may take.
 func TestForgottenBody(t *testing.T) {
 	ts := site(t, false, map[string]http.HandlerFunc{"/": says("x")})
-	c := trial(ts, fetch.Options{InAll: 1, PerHost: 1})
-	if _, err := c.Open(t.Context(), ts.URL, fetch.Limits{Time: 30 * time.Millisecond}); err != nil {
+	c := trial(ts, fetch.Options{MaxRequests: 1, MaxPerHost: 1})
+	if _, err := c.Open(t.Context(), ts.URL, fetch.Limits{Timeout: 30 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Get(t.Context(), ts.URL, fetch.Limits{}); err != nil {

@@ -16,25 +16,25 @@ const (
 	hs2019    = "hs2019"
 )
 
-// cavageText finds the signature: in Signature, where some put the name of the Authorization scheme before it, or in
+// cavageHeader finds the signature: in Signature, where some put the name of the Authorization scheme before it, or in
 // Authorization.
-func cavageText(h http.Header) (string, bool) {
+func cavageHeader(h http.Header) (string, bool) {
 	if values := h["Signature"]; len(values) > 0 {
 		text := strings.Join(values, ", ")
-		if rest, ok := afterScheme(text); ok {
+		if rest, ok := trimScheme(text); ok {
 			text = rest
 		}
 		return text, true
 	}
 	for _, text := range h["Authorization"] {
-		if rest, ok := afterScheme(text); ok {
+		if rest, ok := trimScheme(text); ok {
 			return rest, true
 		}
 	}
 	return "", false
 }
 
-func afterScheme(text string) (string, bool) {
+func trimScheme(text string) (string, bool) {
 	const scheme = "signature "
 	if len(text) < len(scheme) || !strings.EqualFold(text[:len(scheme)], scheme) {
 		return "", false
@@ -58,13 +58,13 @@ func parseCavage(text string) (*cavageParams, error) {
 	p := new(cavageParams)
 	var seen []string
 	for s := (&scanner{text: text}); ; {
-		s.spaces()
+		s.skipOWS()
 		name := strings.ToLower(s.token())
-		s.spaces()
+		s.skipOWS()
 		if name == "" || !s.accept('=') {
-			return nil, fmt.Errorf("%w: expected a parameter at %d", ErrMalformed, s.at)
+			return nil, fmt.Errorf("%w: expected a parameter at %d", ErrMalformed, s.pos)
 		}
-		s.spaces()
+		s.skipOWS()
 		value, ok := s.value()
 		if !ok {
 			return nil, fmt.Errorf("%w: no value of %.40q", ErrMalformed, name)
@@ -87,11 +87,11 @@ func parseCavage(text string) (*cavageParams, error) {
 		case "expires":
 			p.expires = value
 		}
-		if s.spaces(); s.end() {
+		if s.skipOWS(); s.atEnd() {
 			return p, nil
 		}
 		if !s.accept(',') {
-			return nil, fmt.Errorf("%w: expected a comma at %d", ErrMalformed, s.at)
+			return nil, fmt.Errorf("%w: expected a comma at %d", ErrMalformed, s.pos)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func (m *message) coverCavage(c *Claim, params *cavageParams, p Policy) error {
 		}
 	}
 	for _, name := range params.headers {
-		l := line{name: name}
+		l := component{name: name}
 		switch name {
 		case "(request-target)", "host":
 		case "(created)", "(expires)":
@@ -168,7 +168,7 @@ func (m *message) coverCavage(c *Claim, params *cavageParams, p Policy) error {
 				return fmt.Errorf("%w: %.40q is covered but not there", ErrMalformed, name)
 			}
 		}
-		c.lines = append(c.lines, l)
+		c.components = append(c.components, l)
 	}
 	if covers("date") {
 		text, _ := m.field("date")
@@ -200,8 +200,8 @@ func cavageTime(text string) (time.Time, error) {
 }
 
 // cavageBase is the signing string (draft-cavage 2.3).
-func (c *Claim) cavageBase(dst []byte, s site, target string) []byte {
-	for i, l := range c.lines {
+func (c *Claim) cavageBase(dst []byte, s hostForm, target string) []byte {
+	for i, l := range c.components {
 		if i > 0 {
 			dst = append(dst, '\n')
 		}
@@ -213,7 +213,7 @@ func (c *Claim) cavageBase(dst []byte, s site, target string) []byte {
 			dst = append(dst, ' ')
 			dst = append(dst, target...)
 		case "host":
-			dst = append(dst, s.field...)
+			dst = append(dst, s.header...)
 		default:
 			dst = append(dst, l.value...)
 		}

@@ -10,12 +10,12 @@ import (
 )
 
 // digest returns the value of Digest (RFC 3230).
-func digest(body []byte) string { return "SHA-256=" + hash64(body) }
+func digest(body []byte) string { return "SHA-256=" + sha256Base64(body) }
 
 // contentDigest returns the value of Content-Digest (RFC 9530).
-func contentDigest(body []byte) string { return "sha-256=:" + hash64(body) + ":" }
+func contentDigest(body []byte) string { return "sha-256=:" + sha256Base64(body) + ":" }
 
-func hash64(body []byte) string {
+func sha256Base64(body []byte) string {
 	sum := sha256.Sum256(body)
 	return base64.StdEncoding.EncodeToString(sum[:])
 }

@@ -57,10 +57,10 @@ const (
 
 // Policy is what a request is held against.
 type Policy struct {
-	Base         *url.URL // our scheme and host, as configured
-	Now          time.Time
-	Past, Future time.Duration // how long ago, and how far ahead of our clock, a request may have been signed
-	Body         []byte        // raw, as it came
+	Base             *url.URL // our scheme and host, as configured
+	Now              time.Time
+	MaxAge, MaxAhead time.Duration // how long ago, and how far ahead of our clock, a request may have been signed
+	Body             []byte        // raw, as it came
 }
 
 // Claim is what a request says of its signature.
@@ -71,14 +71,14 @@ type Claim struct {
 	Created   time.Time // when it was signed: created, or the signed Date
 	Expires   time.Time // zero if it does not tell
 
-	signature []byte
-	lines     []line
-	params    string // RFC 9421: the text of the line @signature-params
-	message   *message
+	signature  []byte
+	components []component
+	params     string // RFC 9421: the text of the line @signature-params
+	message    *message
 }
 
-// line is a covered component. Those that depend on the host or target have no value before they are rendered.
-type line struct{ name, value string }
+// component is a covered component. Those that depend on the host or target have no value before they are rendered.
+type component struct{ name, value string }
 
 // Read returns what a request says of its signature, once all that can be checked without a key is right. Most requests have
 // one signature; those by RFC 9421 may have several, of which it returns the sound ones in their order (see Prefer). It looks
@@ -88,7 +88,7 @@ func Read(r *http.Request, p Policy) ([]*Claim, error) {
 	if _, ok := r.Header["Signature-Input"]; ok {
 		return m.readRFC9421(p)
 	}
-	text, ok := cavageText(r.Header)
+	text, ok := cavageHeader(r.Header)
 	if !ok {
 		return nil, ErrUnsigned
 	}
@@ -99,9 +99,9 @@ func Read(r *http.Request, p Policy) ([]*Claim, error) {
 	return []*Claim{c}, nil
 }
 
-// Signed tells whether a request looks as if it were signed, and with a body, its digest too. It costs next to nothing.
-func Signed(r *http.Request) bool {
-	if _, ok := cavageText(r.Header); !ok {
+// LooksSigned tells whether a request looks as if it were signed, and with a body, its digest too. It costs next to nothing.
+func LooksSigned(r *http.Request) bool {
+	if _, ok := cavageHeader(r.Header); !ok {
 		return false
 	}
 	return r.Method == http.MethodGet || r.Method == http.MethodHead || r.Header.Get("Digest") != "" || r.Header.Get("Content-Digest") != ""
@@ -124,12 +124,12 @@ func Prefer(claims []*Claim, likes func(keyID string) bool) []*Claim {
 // Verify checks the signature with a key. ErrKey says that the key cannot have made it, ErrSignature that it has not (another
 // key of the signer may have), ErrHost that it was made for another server.
 func (c *Claim) Verify(key crypto.PublicKey) error {
-	algorithms, err := c.fitting(key)
+	algorithms, err := c.algorithms(key)
 	if err != nil {
 		return err
 	}
 	var buffer []byte
-	right := func(s site) bool {
+	right := func(s hostForm) bool {
 		for _, target := range c.targets() {
 			buffer = c.base(buffer[:0], s, target)
 			for _, a := range algorithms {
@@ -140,13 +140,13 @@ func (c *Claim) Verify(key crypto.PublicKey) error {
 		}
 		return false
 	}
-	for _, s := range c.message.ours {
+	for _, s := range c.message.ownHosts {
 		if right(s) {
 			return nil
 		}
 	}
-	if other := c.message.foreign; other != nil && right(*other) {
-		return fmt.Errorf("%w: %q", ErrHost, other.field)
+	if other := c.message.otherHost; other != nil && right(*other) {
+		return fmt.Errorf("%w: %q", ErrHost, other.header)
 	}
 	return ErrSignature
 }
@@ -162,7 +162,7 @@ func (c *Claim) targets() []string {
 }
 
 // base is the text that is signed.
-func (c *Claim) base(dst []byte, s site, target string) []byte {
+func (c *Claim) base(dst []byte, s hostForm, target string) []byte {
 	if c.Scheme == Cavage {
 		return c.cavageBase(dst, s, target)
 	}
@@ -174,14 +174,14 @@ func (c *Claim) checkTime(p Policy) error {
 	if err := p.checkTime(c.Created); err != nil {
 		return err
 	}
-	if !c.Expires.IsZero() && p.Now.After(c.Expires.Add(p.Future)) {
+	if !c.Expires.IsZero() && p.Now.After(c.Expires.Add(p.MaxAhead)) {
 		return fmt.Errorf("%w: it expired at %s", ErrTime, c.Expires.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
 
 func (p Policy) checkTime(at time.Time) error {
-	if at.Before(p.Now.Add(-p.Past)) || at.After(p.Now.Add(p.Future)) {
+	if at.Before(p.Now.Add(-p.MaxAge)) || at.After(p.Now.Add(p.MaxAhead)) {
 		return fmt.Errorf("%w: it was signed at %s", ErrTime, at.UTC().Format(time.RFC3339))
 	}
 	return nil

@@ -51,7 +51,7 @@ var (
 func policy(body string) httpsig.Policy {
 	return httpsig.Policy{
 		Base: &url.URL{Scheme: "https", Host: "social.example"}, Now: now,
-		Past: 12 * time.Hour, Future: time.Hour, Body: []byte(body),
+		MaxAge: 12 * time.Hour, MaxAhead: time.Hour, Body: []byte(body),
 	}
 }
 

@@ -31,9 +31,9 @@ const (
 	algEd25519   algorithm = "Ed25519"
 )
 
-// fitting returns the algorithms that the signature may have been made with, given the key. What draft-cavage calls hs2019 is
+// algorithms returns the algorithms that the signature may have been made with, given the key. What draft-cavage calls hs2019 is
 // RSA with SHA-256 in practice and SHA-512 by the letter.
-func (c *Claim) fitting(key crypto.PublicKey) ([]algorithm, error) {
+func (c *Claim) algorithms(key crypto.PublicKey) ([]algorithm, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
 	}

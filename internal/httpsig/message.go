@@ -8,17 +8,17 @@ import (
 
 // message is what signatures cover of a request.
 type message struct {
-	method  string
-	scheme  string
-	target  string // path and query, as they stand in the request line
-	header  http.Header
-	body    []byte
-	ours    []site // our host, in the ways a signer may have written it
-	foreign *site  // the Host of the request, if it is not ours
+	method    string
+	scheme    string
+	target    string // path and query, as they stand in the request line
+	header    http.Header
+	body      []byte
+	ownHosts  []hostForm // our host, in the ways a signer may have written it
+	otherHost *hostForm  // the Host of the request, if it is not ours
 }
 
-// site is a host as a header field has it, and in its normal form.
-type site struct{ field, authority string }
+// hostForm is a host as a header field has it, and in its normal form.
+type hostForm struct{ header, authority string }
 
 func newMessage(r *http.Request, p Policy) *message {
 	m := &message{method: r.Method, scheme: p.Base.Scheme, target: requestTarget(r), header: r.Header, body: p.Body}
@@ -26,12 +26,12 @@ func newMessage(r *http.Request, p Policy) *message {
 	asked := canonicalHost(p.Base.Scheme, r.Host)
 	switch {
 	case r.Host == own:
-		m.ours = []site{{own, own}}
+		m.ownHosts = []hostForm{{own, own}}
 	case asked == own: // with other letter case, or the default port
-		m.ours = []site{{r.Host, own}, {own, own}}
+		m.ownHosts = []hostForm{{r.Host, own}, {own, own}}
 	default:
-		m.ours = []site{{own, own}}
-		m.foreign = &site{r.Host, asked}
+		m.ownHosts = []hostForm{{own, own}}
+		m.otherHost = &hostForm{r.Host, asked}
 	}
 	return m
 }

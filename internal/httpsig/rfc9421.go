@@ -98,7 +98,7 @@ func (c *Claim) cover(item sfItem) error {
 	if c.covers(name) {
 		return fmt.Errorf("%w: %.40q is covered twice", ErrMalformed, name)
 	}
-	l := line{name: name}
+	l := component{name: name}
 	switch name {
 	case "@method", "@target-uri", "@authority", "@scheme", "@request-target", "@path", "@query", "host":
 	default:
@@ -109,7 +109,7 @@ func (c *Claim) cover(item sfItem) error {
 			return fmt.Errorf("%w: %.40q is covered but not there", ErrMalformed, name)
 		}
 	}
-	c.lines = append(c.lines, l)
+	c.components = append(c.components, l)
 	return nil
 }
 
@@ -150,7 +150,7 @@ func (c *Claim) readParams(params []sfParam) error {
 }
 
 func (c *Claim) covers(names ...string) bool {
-	return slices.ContainsFunc(c.lines, func(l line) bool { return slices.Contains(names, l.name) })
+	return slices.ContainsFunc(c.components, func(l component) bool { return slices.Contains(names, l.name) })
 }
 
 // checkCoverage refuses a signature that could be moved to another request.
@@ -171,9 +171,9 @@ func (c *Claim) checkCoverage() error {
 }
 
 // rfc9421Base is the signature base (RFC 9421, 2.5).
-func (c *Claim) rfc9421Base(dst []byte, s site, target string) []byte {
+func (c *Claim) rfc9421Base(dst []byte, s hostForm, target string) []byte {
 	path, query, _ := strings.Cut(target, "?")
-	for _, l := range c.lines {
+	for _, l := range c.components {
 		dst = append(dst, '"')
 		dst = append(dst, l.name...)
 		dst = append(dst, `": `...)
@@ -197,7 +197,7 @@ func (c *Claim) rfc9421Base(dst []byte, s site, target string) []byte {
 			dst = append(dst, '?')
 			dst = append(dst, query...)
 		case "host":
-			dst = append(dst, s.field...)
+			dst = append(dst, s.header...)
 		default:
 			dst = append(dst, l.value...)
 		}

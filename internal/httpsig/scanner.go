@@ -5,43 +5,43 @@ import "strings"
 // scanner reads a header value from its start to its end.
 type scanner struct {
 	text string
-	at   int
+	pos  int
 }
 
-func (s *scanner) end() bool { return s.at == len(s.text) }
+func (s *scanner) atEnd() bool { return s.pos == len(s.text) }
 
 // peek returns the next byte, 0 at the end.
 func (s *scanner) peek() byte {
-	if s.end() {
+	if s.atEnd() {
 		return 0
 	}
-	return s.text[s.at]
+	return s.text[s.pos]
 }
 
 func (s *scanner) accept(c byte) bool {
-	if s.end() || s.text[s.at] != c {
+	if s.atEnd() || s.text[s.pos] != c {
 		return false
 	}
-	s.at++
+	s.pos++
 	return true
 }
 
-// while reads as long as bytes are allowed.
-func (s *scanner) while(allowed func(c byte) bool) string {
-	start := s.at
-	for !s.end() && allowed(s.text[s.at]) {
-		s.at++
+// takeWhile reads as long as bytes are allowed.
+func (s *scanner) takeWhile(allowed func(c byte) bool) string {
+	start := s.pos
+	for !s.atEnd() && allowed(s.text[s.pos]) {
+		s.pos++
 	}
-	return s.text[start:s.at]
+	return s.text[start:s.pos]
 }
 
-// spaces skips optional white space (RFC 9110, 5.6.3).
-func (s *scanner) spaces() {
-	s.while(func(c byte) bool { return c == ' ' || c == '\t' })
+// skipOWS skips optional white space (RFC 9110, 5.6.3).
+func (s *scanner) skipOWS() {
+	s.takeWhile(func(c byte) bool { return c == ' ' || c == '\t' })
 }
 
 // token reads a token (RFC 9110, 5.6.2), which may turn out empty.
-func (s *scanner) token() string { return s.while(isTokenByte) }
+func (s *scanner) token() string { return s.takeWhile(isTokenByte) }
 
 // value reads a token or a quoted string (RFC 9110, 5.6.4).
 func (s *scanner) value() (string, bool) {
@@ -57,23 +57,23 @@ func (s *scanner) quoted(escapable func(c byte) bool) (string, bool) {
 	if !s.accept('"') {
 		return "", false
 	}
-	plain := s.while(func(c byte) bool { return c != '"' && c != '\\' && isPrintable(c) })
+	plain := s.takeWhile(func(c byte) bool { return c != '"' && c != '\\' && isPrintable(c) })
 	if s.accept('"') { // nothing was escaped
 		return plain, true
 	}
 	var b strings.Builder
 	b.WriteString(plain)
-	for !s.end() {
-		c := s.text[s.at]
-		s.at++
+	for !s.atEnd() {
+		c := s.text[s.pos]
+		s.pos++
 		switch {
 		case c == '"':
 			return b.String(), true
 		case c == '\\':
-			if c = s.peek(); s.end() || !isPrintable(c) || !escapable(c) {
+			if c = s.peek(); s.atEnd() || !isPrintable(c) || !escapable(c) {
 				return "", false
 			}
-			s.at++
+			s.pos++
 		case !isPrintable(c):
 			return "", false
 		}

@@ -53,14 +53,14 @@ func (s *Signer) Sign(r *http.Request, body []byte, o Options) error {
 	}
 	switch o.Scheme {
 	case Cavage:
-		return s.signCavage(m, site{host, host}, o)
+		return s.signCavage(m, hostForm{host, host}, o)
 	case RFC9421:
-		return s.signRFC9421(m, site{host, host}, o)
+		return s.signRFC9421(m, hostForm{host, host}, o)
 	}
 	return fmt.Errorf("httpsig: no scheme %q", o.Scheme)
 }
 
-func (s *Signer) signCavage(m *message, at site, o Options) error {
+func (s *Signer) signCavage(m *message, at hostForm, o Options) error {
 	names := []string{"(request-target)", "host", "date"}
 	if m.needsDigest() {
 		m.header.Set("Digest", digest(m.body))
@@ -71,7 +71,7 @@ func (s *Signer) signCavage(m *message, at site, o Options) error {
 	c := Claim{Scheme: Cavage, message: m}
 	for _, name := range names {
 		value, _ := m.field(name)
-		c.lines = append(c.lines, line{name, value})
+		c.components = append(c.components, component{name, value})
 	}
 	target := m.target
 	if o.PathOnly {
@@ -90,7 +90,7 @@ func (s *Signer) signCavage(m *message, at site, o Options) error {
 	return nil
 }
 
-func (s *Signer) signRFC9421(m *message, at site, o Options) error {
+func (s *Signer) signRFC9421(m *message, at hostForm, o Options) error {
 	names := []string{"@method", "@target-uri"}
 	if m.needsDigest() {
 		m.header.Set("Content-Digest", contentDigest(m.body))
@@ -105,7 +105,7 @@ func (s *Signer) signRFC9421(m *message, at site, o Options) error {
 		`;keyid="` + s.KeyID + `";alg="` + label + `"`
 	for _, name := range names {
 		value, _ := m.field(name)
-		c.lines = append(c.lines, line{name, value})
+		c.components = append(c.components, component{name, value})
 	}
 	signature, _, err := s.sign(c.base(nil, at, m.target))
 	if err != nil {

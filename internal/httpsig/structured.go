@@ -43,9 +43,9 @@ func parseDictionary(text string) ([]sfMember, error) {
 		return nil, errStructured
 	}
 	s := &scanner{text: text}
-	s.blanks()
+	s.skipSpaces()
 	var members []sfMember
-	for !s.end() {
+	for !s.atEnd() {
 		m, err := s.member()
 		if err != nil {
 			return nil, err
@@ -54,21 +54,21 @@ func parseDictionary(text string) ([]sfMember, error) {
 			return nil, errStructured
 		}
 		members = append(members, m)
-		if s.spaces(); s.end() {
+		if s.skipOWS(); s.atEnd() {
 			break
 		}
 		if !s.accept(',') {
 			return nil, errStructured
 		}
-		if s.spaces(); s.end() { // a comma has something after it
+		if s.skipOWS(); s.atEnd() { // a comma has something after it
 			return nil, errStructured
 		}
 	}
 	return members, nil
 }
 
-// blanks skips what may stand within a structured field: spaces only.
-func (s *scanner) blanks() { s.while(func(c byte) bool { return c == ' ' }) }
+// skipSpaces skips what may stand within a structured field: spaces only.
+func (s *scanner) skipSpaces() { s.takeWhile(func(c byte) bool { return c == ' ' }) }
 
 func (s *scanner) member() (m sfMember, err error) {
 	if m.name = s.key(); m.name == "" {
@@ -79,7 +79,7 @@ func (s *scanner) member() (m sfMember, err error) {
 		m.params, err = s.params()
 		return m, err
 	}
-	start := s.at
+	start := s.pos
 	if s.peek() == '(' {
 		m.value, err = s.innerList()
 	} else {
@@ -88,7 +88,7 @@ func (s *scanner) member() (m sfMember, err error) {
 	if err == nil {
 		m.params, err = s.params()
 	}
-	m.raw = s.text[start:s.at]
+	m.raw = s.text[start:s.pos]
 	return m, err
 }
 
@@ -96,7 +96,7 @@ func (s *scanner) innerList() ([]sfItem, error) {
 	s.accept('(')
 	list := []sfItem{}
 	for {
-		s.blanks()
+		s.skipSpaces()
 		if s.accept(')') {
 			return list, nil
 		}
@@ -121,7 +121,7 @@ func (s *scanner) innerList() ([]sfItem, error) {
 func (s *scanner) params() ([]sfParam, error) {
 	var params []sfParam
 	for s.accept(';') {
-		s.blanks()
+		s.skipSpaces()
 		p := sfParam{name: s.key(), value: true}
 		if p.name == "" || len(params) == maxParams {
 			return nil, errStructured
@@ -144,7 +144,7 @@ func (s *scanner) key() string {
 	if c := s.peek(); !isLower(c) && c != '*' {
 		return ""
 	}
-	return s.while(func(c byte) bool { return isLower(c) || isDigit(c) || c == '_' || c == '-' || c == '.' || c == '*' })
+	return s.takeWhile(func(c byte) bool { return isLower(c) || isDigit(c) || c == '_' || c == '-' || c == '.' || c == '*' })
 }
 
 func (s *scanner) bareItem() (any, error) {
@@ -158,7 +158,7 @@ func (s *scanner) bareItem() (any, error) {
 	case c == ':':
 		return s.bytes()
 	case c == '?':
-		s.at++
+		s.pos++
 		if s.accept('1') {
 			return true, nil
 		}
@@ -169,14 +169,14 @@ func (s *scanner) bareItem() (any, error) {
 	case c == '-' || isDigit(c):
 		return s.number()
 	case c == '*' || isAlpha(c):
-		return sfToken(s.while(func(c byte) bool { return isTokenByte(c) || c == ':' || c == '/' })), nil
+		return sfToken(s.takeWhile(func(c byte) bool { return isTokenByte(c) || c == ':' || c == '/' })), nil
 	}
 	return nil, errStructured
 }
 
 func (s *scanner) bytes() ([]byte, error) {
 	s.accept(':')
-	text := s.while(func(c byte) bool { return isAlpha(c) || isDigit(c) || c == '+' || c == '/' || c == '=' })
+	text := s.takeWhile(func(c byte) bool { return isAlpha(c) || isDigit(c) || c == '+' || c == '/' || c == '=' })
 	if !s.accept(':') {
 		return nil, errStructured
 	}
@@ -189,18 +189,18 @@ func (s *scanner) bytes() ([]byte, error) {
 
 // number reads an integer of up to 15 digits, or a decimal of up to 12 and 3 (RFC 9651, 4.2.4).
 func (s *scanner) number() (any, error) {
-	start := s.at
+	start := s.pos
 	s.accept('-')
-	whole := s.while(isDigit)
+	whole := s.takeWhile(isDigit)
 	if whole == "" || len(whole) > 15 {
 		return nil, errStructured
 	}
 	if !s.accept('.') {
-		return strconv.ParseInt(s.text[start:s.at], 10, 64)
+		return strconv.ParseInt(s.text[start:s.pos], 10, 64)
 	}
-	fraction := s.while(isDigit)
+	fraction := s.takeWhile(isDigit)
 	if len(whole) > 12 || fraction == "" || len(fraction) > 3 {
 		return nil, errStructured
 	}
-	return strconv.ParseFloat(s.text[start:s.at], 64)
+	return strconv.ParseFloat(s.text[start:s.pos], 64)
 }

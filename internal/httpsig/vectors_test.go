@@ -74,7 +74,7 @@ func vectorPolicy(base string, now time.Time) Policy {
 	if err != nil {
 		panic(err)
 	}
-	return Policy{Base: u, Now: now, Past: time.Minute, Future: time.Minute, Body: []byte(vectorBody)}
+	return Policy{Base: u, Now: now, MaxAge: time.Minute, MaxAhead: time.Minute, Body: []byte(vectorBody)}
 }
 
 const cavageRequest = `
@@ -146,7 +146,7 @@ func unchecked(t *testing.T, m *message, covered []string, text string) *Claim {
 	c := &Claim{Scheme: Cavage, Algorithm: params.algorithm, message: m, signature: decode64(t, params.signature)}
 	for _, name := range covered {
 		value, _ := m.field(name)
-		c.lines = append(c.lines, line{name, value})
+		c.components = append(c.components, component{name, value})
 	}
 	return c
 }
@@ -264,7 +264,7 @@ Signature: s=:AAAA:`)
 "content-digest": sha-512=:WZDPaVn/7XgHaAy8pmojAkGWoRx2UFChF41A2svX+TaPm+AbwAgBWnrIiYllu7BNNyealdVLvRwEmTHWXvJwew==:
 "content-length": 18
 "@signature-params": ("date" "@method" "@path" "@query" "@authority" "content-type" "content-digest" "content-length");created=1618884473;keyid="test-key-rsa-pss"`
-	if got := string(claims[0].base(nil, claims[0].message.ours[0], claims[0].message.target)); got != want {
+	if got := string(claims[0].base(nil, claims[0].message.ownHosts[0], claims[0].message.target)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 
@@ -279,7 +279,7 @@ date: Sun, 05 Jan 2014 21:31:40 GMT
 content-type: application/json
 digest: SHA-256=X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=
 content-length: 18`
-	if got := string(claims[0].base(nil, claims[0].message.ours[0], claims[0].message.target)); got != want {
+	if got := string(claims[0].base(nil, claims[0].message.ownHosts[0], claims[0].message.target)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if got := claims[0].targets(); !slices.Equal(got, []string{"/foo?param=value&pet=dog", "/foo"}) {

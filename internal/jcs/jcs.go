@@ -69,7 +69,7 @@ func appendObject(dst []byte, members map[string]any, depth int) ([]byte, error)
 	for name := range members {
 		names = append(names, name)
 	}
-	slices.SortFunc(names, compare)
+	slices.SortFunc(names, compareUTF16)
 	dst = append(dst, '{')
 	var err error
 	for i, name := range names {
@@ -87,9 +87,9 @@ func appendObject(dst []byte, members map[string]any, depth int) ([]byte, error)
 	return append(dst, '}'), nil
 }
 
-// compare orders names by their UTF-16 code units (RFC 8785, 3.2.3). That is the order of their bytes in UTF-8, but for one
+// compareUTF16 orders names by their UTF-16 code units (RFC 8785, 3.2.3). That is the order of their bytes in UTF-8, but for one
 // thing: what UTF-16 writes as a surrogate pair comes before U+E000 to U+FFFF.
-func compare(a, b string) int {
+func compareUTF16(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {
 		if a[i] == b[i] {

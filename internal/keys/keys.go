@@ -44,13 +44,13 @@ func Open(dir string) (*Keys, error) {
 	}
 	k := new(Keys)
 	var err error
-	if k.secret, err = readOrMake(filepath.Join(dir, secretFile), newSecret); err != nil {
+	if k.secret, err = readOrCreate(filepath.Join(dir, secretFile), newSecret); err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
 	}
 	if len(k.secret) != secretLength {
 		return nil, fmt.Errorf("keys: %s is damaged: it has %d bytes, not %d", filepath.Join(dir, secretFile), len(k.secret), secretLength)
 	}
-	text, err := readOrMake(filepath.Join(dir, vapidFile), newVAPID)
+	text, err := readOrCreate(filepath.Join(dir, vapidFile), newVAPID)
 	if err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
 	}
@@ -108,9 +108,9 @@ func (p *vapidPair) parse(text []byte) error {
 	return nil
 }
 
-// readOrMake returns the content of a file, which is made and safely on disk first if there is none. Of two processes that do
+// readOrCreate returns the content of a file, which is made and safely on disk first if there is none. Of two processes that do
 // so at once, one finds the file of the other.
-func readOrMake(path string, content func() ([]byte, error)) ([]byte, error) {
+func readOrCreate(path string, content func() ([]byte, error)) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return data, err

@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-var errSeal = errors.New("keys: what is sealed was damaged, or sealed with another key or for another purpose")
+var errUnseal = errors.New("keys: what is sealed was damaged, or sealed with another key or for another purpose")
 
 // Seal encrypts a text for one purpose, so that whoever gets hold of the database alone cannot read it.
 func (k *Keys) Seal(purpose string, text []byte) []byte {
@@ -17,7 +17,7 @@ func (k *Keys) Seal(purpose string, text []byte) []byte {
 func (k *Keys) Unseal(purpose string, sealed []byte) ([]byte, error) {
 	text, err := k.aead(purpose).Open(nil, nil, sealed, nil)
 	if err != nil {
-		return nil, errSeal
+		return nil, errUnseal
 	}
 	return text, nil
 }

@@ -48,12 +48,12 @@ type Cost struct {
 	Lanes  uint8
 }
 
-// Standard is the cost of hashes on a small computer: some tenths of a second there, and 19 MiB for each of those at work.
-var Standard = Cost{Memory: 19 * 1024, Passes: 2, Lanes: 1}
+// DefaultCost is the cost of hashes on a small computer: some tenths of a second there, and 19 MiB for each of those at work.
+var DefaultCost = Cost{Memory: 19 * 1024, Passes: 2, Lanes: 1}
 
 const (
-	parallel   = 2  // hashings at the same time
-	maxWaiting = 64 // and those that wait for their turn
+	maxConcurrent = 2  // hashings at the same time
+	maxWaiting    = 64 // and those that wait for their turn
 
 	saltLength = 16
 	keyLength  = 32
@@ -64,45 +64,45 @@ var ErrBusy = errs.New(http.StatusServiceUnavailable, "The server is busy, try a
 
 // Hasher hashes passwords, as many at a time as is good for the machine.
 type Hasher struct {
-	cost    Cost
-	slots   chan struct{}
-	waiting atomic.Int32
-	nobody  string // the hash of a password that nobody has
+	cost      Cost
+	slots     chan struct{}
+	waiting   atomic.Int32
+	dummyHash string // the hash of a password that nobody has
 }
 
 // New returns a Hasher whose new hashes have this cost.
 func New(cost Cost) *Hasher {
-	h := &Hasher{cost: cost, slots: make(chan struct{}, parallel)}
-	h.nobody = argon2id{Cost: cost, salt: make([]byte, saltLength), key: make([]byte, keyLength)}.String()
+	h := &Hasher{cost: cost, slots: make(chan struct{}, maxConcurrent)}
+	h.dummyHash = argon2id{Cost: cost, salt: make([]byte, saltLength), key: make([]byte, keyLength)}.String()
 	return h
 }
 
-// Turn is leave to hash. It must be given back.
-type Turn struct{ h *Hasher }
+// Slot is leave to hash. It must be given back.
+type Slot struct{ h *Hasher }
 
-// Wait waits for a turn. The error is ErrBusy if too many wait already.
-func (h *Hasher) Wait(ctx context.Context) (Turn, error) {
-	if h.waiting.Add(1) > maxWaiting+parallel {
+// Acquire waits for a turn. The error is ErrBusy if too many wait already.
+func (h *Hasher) Acquire(ctx context.Context) (Slot, error) {
+	if h.waiting.Add(1) > maxWaiting+maxConcurrent {
 		h.waiting.Add(-1)
-		return Turn{}, ErrBusy
+		return Slot{}, ErrBusy
 	}
 	select {
 	case h.slots <- struct{}{}:
-		return Turn{h}, nil
+		return Slot{h}, nil
 	case <-ctx.Done():
 		h.waiting.Add(-1)
-		return Turn{}, ctx.Err()
+		return Slot{}, ctx.Err()
 	}
 }
 
-// Done gives the turn back.
-func (t Turn) Done() {
+// Release gives the turn back.
+func (t Slot) Release() {
 	<-t.h.slots
 	t.h.waiting.Add(-1)
 }
 
 // Hash returns what may be stored of a password.
-func (t Turn) Hash(password string) string {
+func (t Slot) Hash(password string) string {
 	a := argon2id{Cost: t.h.cost, salt: make([]byte, saltLength)}
 	rand.Read(a.salt)
 	a.key = a.derive(password, keyLength)
@@ -111,9 +111,9 @@ func (t Turn) Hash(password string) string {
 
 // Verify tells whether a hash was made of the password, and whether it is out of date: of another algorithm or less cost than
 // new ones. An empty hash is that of somebody who is not there; it takes as long to look at.
-func (t Turn) Verify(hash, password string) (ok, outdated bool) {
+func (t Slot) Verify(hash, password string) (ok, outdated bool) {
 	if hash == "" {
-		hash = t.h.nobody
+		hash = t.h.dummyHash
 		defer func() { ok = false }()
 	}
 	if isBcrypt(hash) {
@@ -129,11 +129,11 @@ func (t Turn) Verify(hash, password string) (ok, outdated bool) {
 
 // Hash waits for a turn and returns what may be stored of a password.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
-	t, err := h.Wait(ctx)
+	t, err := h.Acquire(ctx)
 	if err != nil {
 		return "", err
 	}
-	defer t.Done()
+	defer t.Release()
 	return t.Hash(password), nil
 }
 

@@ -12,13 +12,13 @@ import (
 var cheap = Cost{Memory: 64, Passes: 1, Lanes: 1}
 
 // turn returns a turn that lasts as long as the test.
-func turn(t *testing.T, h *Hasher) Turn {
+func turn(t *testing.T, h *Hasher) Slot {
 	t.Helper()
-	turn, err := h.Wait(t.Context())
+	turn, err := h.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(turn.Done)
+	t.Cleanup(turn.Release)
 	return turn
 }
 
@@ -95,9 +95,9 @@ func TestCheck(t *testing.T) {
 // TestTurns takes all turns, fills the queue, and sees who is refused.
 func TestTurns(t *testing.T) {
 	h := New(cheap)
-	var held []Turn
-	for range parallel {
-		now, err := h.Wait(t.Context())
+	var held []Slot
+	for range maxConcurrent {
+		now, err := h.Acquire(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,9 +108,9 @@ func TestTurns(t *testing.T) {
 	defer cancel()
 	for range maxWaiting + 10 {
 		go func() {
-			now, err := h.Wait(ctx)
+			now, err := h.Acquire(ctx)
 			if err == nil {
-				now.Done()
+				now.Release()
 			}
 			results <- err
 		}()
@@ -121,7 +121,7 @@ func TestTurns(t *testing.T) {
 		}
 	}
 	for _, now := range held {
-		now.Done()
+		now.Release()
 	}
 	for range maxWaiting {
 		if err := <-results; err != nil {
@@ -131,13 +131,13 @@ func TestTurns(t *testing.T) {
 
 	// Who gives up leaves the queue.
 	held = nil
-	for range parallel {
+	for range maxConcurrent {
 		held = append(held, turn(t, h))
 	}
 	for range maxWaiting {
 		gone, leave := context.WithCancel(t.Context())
 		leave()
-		if _, err := h.Wait(gone); !errors.Is(err, context.Canceled) {
+		if _, err := h.Acquire(gone); !errors.Is(err, context.Canceled) {
 			t.Fatalf("got %v", err)
 		}
 	}
@@ -166,7 +166,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func BenchmarkHash(b *testing.B) {
-	h := New(Standard)
+	h := New(DefaultCost)
 	for b.Loop() {
 		if _, err := h.Hash(b.Context(), "correct horse"); err != nil {
 			b.Fatal(err)

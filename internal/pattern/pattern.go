@@ -15,8 +15,8 @@ const MaxLength = 1000
 
 // Pattern is something to look for. It does not change.
 type Pattern struct {
-	written string
-	regexp  *regexp.Regexp
+	source string
+	regexp *regexp.Regexp
 }
 
 // Parse reads a pattern. "~r/…/flags" is a regular expression, with one of / | " ' and the brackets around it and the flags i, s, m, u
@@ -32,7 +32,7 @@ func Parse(s string) (*Pattern, error) {
 	}
 	source := "(?i)" + regexp.QuoteMeta(s)
 	if body, ok := strings.CutPrefix(s, "~r"); ok && len(body) > 1 && strings.IndexByte(delimiters, body[0]) >= 0 {
-		inner, flags, err := split(body)
+		inner, flags, err := splitRegexp(body)
 		if err != nil {
 			return nil, err
 		}
@@ -50,8 +50,8 @@ func Parse(s string) (*Pattern, error) {
 
 const delimiters = `/|"'([{<`
 
-// split takes apart what follows ~r.
-func split(body string) (inner, flags string, err error) {
+// splitRegexp takes apart what follows ~r.
+func splitRegexp(body string) (inner, flags string, err error) {
 	end := body[0]
 	if i := strings.IndexByte("([{<", end); i >= 0 {
 		end = ")]}>"[i]
@@ -77,10 +77,10 @@ func split(body string) (inner, flags string, err error) {
 }
 
 // String returns the pattern as it was written.
-func (p *Pattern) String() string { return p.written }
+func (p *Pattern) String() string { return p.source }
 
-// In tells whether the pattern is found in a text.
-func (p *Pattern) In(s string) bool { return p.regexp.MatchString(s) }
+// Matches tells whether the pattern is found in a text.
+func (p *Pattern) Matches(s string) bool { return p.regexp.MatchString(s) }
 
 // Replace puts another text, taken as it is, wherever the pattern is found.
 func (p *Pattern) Replace(s, by string) string { return p.regexp.ReplaceAllLiteralString(s, by) }
@@ -101,11 +101,11 @@ func ParseList(texts []string) (List, error) {
 	return list, nil
 }
 
-// In returns the first of the patterns that is found in one of the texts, nil if none is.
-func (l List) In(texts ...string) *Pattern {
+// FirstMatch returns the first of the patterns that is found in one of the texts, nil if none is.
+func (l List) FirstMatch(texts ...string) *Pattern {
 	for _, p := range l {
 		for _, s := range texts {
-			if s != "" && p.In(s) {
+			if s != "" && p.Matches(s) {
 				return p
 			}
 		}

@@ -31,7 +31,7 @@ func TestPatterns(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if got := p.In(tt.text); got != tt.want {
+		if got := p.Matches(tt.text); got != tt.want {
 			t.Errorf("%s in %q: %v", tt.pattern, tt.text, got)
 		}
 		if p.String() != tt.pattern {
@@ -75,10 +75,10 @@ func TestList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := l.In("", "has two", "has one"); p == nil || p.String() != "one" {
+	if p := l.FirstMatch("", "has two", "has one"); p == nil || p.String() != "one" {
 		t.Errorf("got %v, want the first pattern", p)
 	}
-	if p := l.In("three"); p != nil {
+	if p := l.FirstMatch("three"); p != nil {
 		t.Errorf("got %v", p)
 	}
 }
@@ -90,7 +90,7 @@ func TestTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	p.In(strings.Repeat("a", 100_000) + "b")
+	p.Matches(strings.Repeat("a", 100_000) + "b")
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("took %s", took)
 	}

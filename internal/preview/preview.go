@@ -25,15 +25,15 @@ const MaxPage = 1 << 20
 
 // The longest texts that are kept, in characters, and the most of them.
 const (
-	maxTitle       = 300
-	maxDescription = 1000
-	maxAlt         = 1500
-	maxKey         = 100
-	maxValue       = 1000
-	maxProperties  = 50
-	maxAll         = 8 << 10 // bytes of all properties
-	maxAddress     = 2048    // bytes
-	maxPixels      = 100_000
+	maxTitle           = 300
+	maxDescription     = 1000
+	maxAlt             = 1500
+	maxNameLength      = 100
+	maxValueLength     = 1000
+	maxProperties      = 50
+	maxPropertiesBytes = 8 << 10 // bytes of all properties
+	maxURLLength       = 2048    // bytes
+	maxPixels          = 100_000
 )
 
 // Page is what a page tells of itself. What it does not tell is empty.
@@ -41,7 +41,7 @@ type Page struct {
 	Title       string
 	Description string
 	Image       string // https address
-	ImageText   string // what the picture shows
+	ImageAlt    string // what the picture shows
 	Width       int    // of the picture
 	Height      int
 	Properties  map[string]string // as they stand in the page, by name: og:title is title
@@ -58,8 +58,8 @@ func Read(page io.Reader, contentType string, at *url.URL) (*Page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read page: %w", err)
 	}
-	h := head{og: make(map[string]string), other: make(map[string]string)}
-	if err := h.read(html.NewTokenizer(io.LimitReader(decoded, 3*MaxPage))); err != nil && len(h.og)+len(h.other) == 0 && h.title == "" {
+	h := head{og: make(map[string]string), twitter: make(map[string]string)}
+	if err := h.read(html.NewTokenizer(io.LimitReader(decoded, 3*MaxPage))); err != nil && len(h.og)+len(h.twitter) == 0 && h.title == "" {
 		return nil, fmt.Errorf("read page: %w", err)
 	}
 	return h.page(at), nil
@@ -69,7 +69,7 @@ func Read(page io.Reader, contentType string, at *url.URL) (*Page, error) {
 type head struct {
 	title       string // of the title element
 	description string // of the meta element
-	og, other   map[string]string
+	og, twitter map[string]string
 }
 
 // read reads up to where the body begins. Of two properties of one name the first counts.
@@ -122,23 +122,23 @@ func (h *head) meta(z *html.Tokenizer) {
 		switch string(k) {
 		case "property", "name":
 			if key == "" || string(k) == "property" {
-				key = strings.ToLower(strings.TrimSpace(string(v[:min(len(v), 4*maxKey)])))
+				key = strings.ToLower(strings.TrimSpace(string(v[:min(len(v), 4*maxNameLength)])))
 			}
 		case "content":
 			content = string(v)
 		}
 	}
 	if name, ok := strings.CutPrefix(key, "og:"); ok {
-		put(h.og, name, content)
+		setProperty(h.og, name, content)
 	} else if name, ok := strings.CutPrefix(key, "twitter:"); ok {
-		put(h.other, name, content)
+		setProperty(h.twitter, name, content)
 	} else if key == "description" && h.description == "" {
 		h.description = oneLine(content, maxDescription)
 	}
 }
 
-func put(properties map[string]string, name, value string) {
-	name, value = oneLine(name, maxKey), limited(value, max(maxValue, maxAddress))
+func setProperty(properties map[string]string, name, value string) {
+	name, value = oneLine(name, maxNameLength), cutText(value, max(maxValueLength, maxURLLength))
 	if _, there := properties[name]; there || name == "" || value == "" || len(properties) >= maxProperties {
 		return
 	}
@@ -149,7 +149,7 @@ func put(properties map[string]string, name, value string) {
 func (h *head) page(at *url.URL) *Page {
 	find := func(names ...string) string {
 		for _, name := range names {
-			for _, properties := range []map[string]string{h.og, h.other} {
+			for _, properties := range []map[string]string{h.og, h.twitter} {
 				if v := properties[name]; strings.TrimSpace(v) != "" {
 					return v
 				}
@@ -160,7 +160,7 @@ func (h *head) page(at *url.URL) *Page {
 	p := &Page{
 		Title:       oneLine(find("title"), maxTitle),
 		Description: oneLine(find("description"), maxDescription),
-		Image:       picture(find("image:secure_url", "image", "image:url", "image:src"), at),
+		Image:       imageURL(find("image:secure_url", "image", "image:url", "image:src"), at),
 		Properties:  h.properties(),
 	}
 	if p.Title == "" {
@@ -170,8 +170,8 @@ func (h *head) page(at *url.URL) *Page {
 		p.Description = h.description
 	}
 	if p.Image != "" {
-		p.ImageText = oneLine(find("image:alt"), maxAlt)
-		p.Width, p.Height = pixels(find("image:width")), pixels(find("image:height"))
+		p.ImageAlt = oneLine(find("image:alt"), maxAlt)
+		p.Width, p.Height = parsePixels(find("image:width")), parsePixels(find("image:height"))
 		if p.Width == 0 || p.Height == 0 {
 			p.Width, p.Height = 0, 0
 		}
@@ -182,12 +182,12 @@ func (h *head) page(at *url.URL) *Page {
 // properties returns all properties under one roof, at most so many; those of OpenGraph come first. What is too much for a page of
 // statuses, each with a card, is left out.
 func (h *head) properties() map[string]string {
-	all, left := make(map[string]string, len(h.og)+len(h.other)), maxAll
-	for _, properties := range []map[string]string{h.og, h.other} {
+	all, left := make(map[string]string, len(h.og)+len(h.twitter)), maxPropertiesBytes
+	for _, properties := range []map[string]string{h.og, h.twitter} {
 		for _, name := range slices.Sorted(maps.Keys(properties)) {
-			value := limited(properties[name], maxValue)
+			value := cutText(properties[name], maxValueLength)
 			if size := len(name) + len(value); size <= left {
-				put(all, name, value)
+				setProperty(all, name, value)
 				left -= size
 			}
 		}
@@ -195,8 +195,8 @@ func (h *head) properties() map[string]string {
 	return all
 }
 
-// picture returns the address of a picture, "" if browsers should not ask for it. Pages of today show pictures of http by https.
-func picture(address string, at *url.URL) string {
+// imageURL returns the address of a picture, "" if browsers should not ask for it. Pages of today show pictures of http by https.
+func imageURL(address string, at *url.URL) string {
 	u, err := at.Parse(strings.TrimSpace(address))
 	if err != nil || address == "" {
 		return ""
@@ -204,14 +204,14 @@ func picture(address string, at *url.URL) string {
 	if u.Scheme == "http" && u.Port() == "" {
 		u.Scheme = "https"
 	}
-	if s := u.String(); u.Scheme == "https" && u.Hostname() != "" && u.User == nil && len(s) <= maxAddress {
+	if s := u.String(); u.Scheme == "https" && u.Hostname() != "" && u.User == nil && len(s) <= maxURLLength {
 		return s
 	}
 	return ""
 }
 
-// pixels reads a number of pixels, 0 if it is none.
-func pixels(text string) int {
+// parsePixels reads a number of pixels, 0 if it is none.
+func parsePixels(text string) int {
 	n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(text), "px"))
 	if err != nil || n < 0 || n > maxPixels {
 		return 0
@@ -221,11 +221,11 @@ func pixels(text string) int {
 
 // oneLine returns text on one line, without control characters and others that nobody sees, cut where it is too long.
 func oneLine(text string, most int) string {
-	return limited(strings.Join(strings.Fields(limited(text, 4*most)), " "), most)
+	return cutText(strings.Join(strings.Fields(cutText(text, 4*most)), " "), most)
 }
 
-// limited returns text without control characters, cut to so many characters.
-func limited(text string, most int) string {
+// cutText returns text without control characters, cut to so many characters.
+func cutText(text string, most int) string {
 	if len(text) > most*utf8.UTFMax {
 		text = text[:most*utf8.UTFMax]
 	}

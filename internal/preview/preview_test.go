@@ -36,7 +36,7 @@ func TestRead(t *testing.T) {
 			<meta property="og:title" content="The title"><meta property="og:description" content="What it &quot;is&quot;
 			about"><meta property="og:image" content="/picture.png?a&amp;b"><meta property="og:image:alt" content=" A picture ">
 			<meta property="og:image:width" content="640"><meta property="og:image:height" content="480px"><meta property="og:title" content="no">`, "",
-			preview.Page{Title: "The title", Description: `What it "is" about`, Image: "https://example.org/picture.png?a&b", ImageText: "A picture",
+			preview.Page{Title: "The title", Description: `What it "is" about`, Image: "https://example.org/picture.png?a&b", ImageAlt: "A picture",
 				Width: 640, Height: 480, Properties: map[string]string{"title": "The title", "description": "What it \"is\"    about",
 					"image": "/picture.png?a&b", "image:alt": " A picture ", "image:width": "640", "image:height": "480px"}}},
 		{"by name", `<META NAME=" OG:Title " CONTENT="x"><meta name=description property=og:description content=y>`, "",
@@ -72,7 +72,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: got properties %q, want %q", tt.name, got.Properties, tt.want.Properties)
 		}
 		got.Properties, tt.want.Properties = nil, nil
-		if g, w := *got, tt.want; g.Title != w.Title || g.Description != w.Description || g.Image != w.Image || g.ImageText != w.ImageText || g.Width != w.Width || g.Height != w.Height {
+		if g, w := *got, tt.want; g.Title != w.Title || g.Description != w.Description || g.Image != w.Image || g.ImageAlt != w.ImageAlt || g.Width != w.Width || g.Height != w.Height {
 			t.Errorf("%s: got %+v, want %+v", tt.name, g, w)
 		}
 	}
@@ -107,7 +107,7 @@ func TestManyProperties(t *testing.T) {
 // wantBounded checks what holds whatever a page says.
 func wantBounded(t *testing.T, p *preview.Page) {
 	t.Helper()
-	texts := map[string]int{p.Title: 300, p.Description: 1000, p.ImageText: 1500}
+	texts := map[string]int{p.Title: 300, p.Description: 1000, p.ImageAlt: 1500}
 	if len(p.Properties) > 50 {
 		t.Errorf("%d properties", len(p.Properties))
 	}

@@ -22,7 +22,7 @@ import (
 
 // Why a proof does not count. All but ErrSignature say so before a key is known.
 var (
-	ErrNone        = errors.New("proof: the document has none")
+	ErrNoProof     = errors.New("proof: the document has none")
 	ErrMalformed   = errors.New("proof: badly formed")
 	ErrUnsupported = errors.New("proof: of no kind that is verified here")
 	ErrExpired     = errors.New("proof: expired")
@@ -30,12 +30,12 @@ var (
 )
 
 const (
-	proofType   = "DataIntegrityProof"
-	purpose     = "assertionMethod"
-	suite       = "eddsa-jcs-2022"
-	olderSuite  = "jcs-eddsa-2022"
-	maxProofs   = 8
-	contextName = "@context"
+	proofType         = "DataIntegrityProof"
+	proofPurpose      = "assertionMethod"
+	cryptosuite       = "eddsa-jcs-2022"
+	legacyCryptosuite = "jcs-eddsa-2022"
+	maxProofs         = 8
+	contextKey        = "@context"
 )
 
 // Claim is what a proof says of itself, before its key is known.
@@ -54,10 +54,10 @@ func Read(doc map[string]any, now time.Time) (*Claim, error) {
 	var proofs []any
 	switch p := doc["proof"].(type) {
 	case nil:
-		return nil, ErrNone
+		return nil, ErrNoProof
 	case []any:
 		if len(p) == 0 {
-			return nil, ErrNone
+			return nil, ErrNoProof
 		}
 		proofs = p
 	default:
@@ -68,7 +68,7 @@ func Read(doc map[string]any, now time.Time) (*Claim, error) {
 	}
 	var first error
 	for _, p := range proofs {
-		c, err := readOne(doc, p, now)
+		c, err := readProof(doc, p, now)
 		if err == nil {
 			return c, nil
 		}
@@ -79,29 +79,29 @@ func Read(doc map[string]any, now time.Time) (*Claim, error) {
 	return nil, first
 }
 
-func readOne(doc map[string]any, p any, now time.Time) (*Claim, error) {
+func readProof(doc map[string]any, p any, now time.Time) (*Claim, error) {
 	proof, ok := p.(map[string]any)
 	if !ok {
 		return nil, fmt.Errorf("%w: not an object", ErrMalformed)
 	}
-	if proof["type"] != proofType || proof["cryptosuite"] != suite && proof["cryptosuite"] != olderSuite {
+	if proof["type"] != proofType || proof["cryptosuite"] != cryptosuite && proof["cryptosuite"] != legacyCryptosuite {
 		return nil, fmt.Errorf("%w: %.40v %.40v", ErrUnsupported, proof["type"], proof["cryptosuite"])
 	}
 	if _, chained := proof["previousProof"]; chained {
 		return nil, fmt.Errorf("%w: a chain of proofs", ErrUnsupported)
 	}
-	if proof["proofPurpose"] != purpose {
-		return nil, fmt.Errorf("%w: its purpose is not %s", ErrMalformed, purpose)
+	if proof["proofPurpose"] != proofPurpose {
+		return nil, fmt.Errorf("%w: its purpose is not %s", ErrMalformed, proofPurpose)
 	}
 	c := new(Claim)
 	if c.VerificationMethod, ok = proof["verificationMethod"].(string); !ok || c.VerificationMethod == "" {
 		return nil, fmt.Errorf("%w: no verificationMethod", ErrMalformed)
 	}
 	var err error
-	if c.Created, err = date(proof, "created"); err != nil {
+	if c.Created, err = parseDate(proof, "created"); err != nil {
 		return nil, err
 	}
-	expires, err := date(proof, "expires")
+	expires, err := parseDate(proof, "expires")
 	if err != nil {
 		return nil, err
 	}
@@ -130,23 +130,23 @@ func (c *Claim) prepare(doc, proof map[string]any) error {
 	delete(options, "proofValue")
 	c.options = []map[string]any{options}
 
-	own, has := options[contextName]
-	docContext, docHas := doc[contextName]
+	own, has := options[contextKey]
+	docContext, docHas := doc[contextKey]
 	switch {
-	case has && !begins(docContext, own):
+	case has && !hasPrefix(docContext, own):
 		return fmt.Errorf("%w: its context is not that of the document", ErrMalformed)
 	case has:
-		c.document[contextName] = own
-	case docHas && proof["cryptosuite"] == suite:
+		c.document[contextKey] = own
+	case docHas && proof["cryptosuite"] == cryptosuite:
 		injected := maps.Clone(options)
-		injected[contextName] = docContext
+		injected[contextKey] = docContext
 		c.options = []map[string]any{injected, options}
 	}
 	return nil
 }
 
-// begins tells whether one context begins with all of another; a single one is as good as a list of it.
-func begins(context, with any) bool {
+// hasPrefix tells whether one context begins with all of another; a single one is as good as a list of it.
+func hasPrefix(context, with any) bool {
 	if reflect.DeepEqual(context, with) {
 		return context != nil
 	}
@@ -161,7 +161,7 @@ func begins(context, with any) bool {
 	return len(first) <= len(list) && reflect.DeepEqual(list[:len(first)], first)
 }
 
-func date(proof map[string]any, name string) (time.Time, error) {
+func parseDate(proof map[string]any, name string) (time.Time, error) {
 	value, ok := proof[name]
 	if !ok {
 		return time.Time{}, nil
@@ -195,13 +195,13 @@ func (c *Claim) Verify(key ed25519.PublicKey) error {
 func Sign(doc map[string]any, key ed25519.PrivateKey, method string, created time.Time) error {
 	proof := map[string]any{
 		"type":               proofType,
-		"cryptosuite":        suite,
-		"proofPurpose":       purpose,
+		"cryptosuite":        cryptosuite,
+		"proofPurpose":       proofPurpose,
 		"verificationMethod": method,
 		"created":            created.UTC().Format("2006-01-02T15:04:05Z"),
 	}
-	if context, ok := doc[contextName]; ok {
-		proof[contextName] = context
+	if context, ok := doc[contextKey]; ok {
+		proof[contextKey] = context
 	}
 	var c Claim
 	if err := c.prepare(doc, proof); err != nil {

@@ -36,8 +36,8 @@ var allowedClasses = map[string][]string{
 	"code": {"inline"},
 }
 
-// rels are the values of rel that stay, in the order in which they are written.
-var rels = []string{"me", "tag", "nofollow", "noopener", "noreferrer", "ugc"}
+// allowedRels are the values of rel that stay, in the order in which they are written.
+var allowedRels = []string{"me", "tag", "nofollow", "noopener", "noreferrer", "ugc"}
 
 // attributes are those of one tag.
 type attributes [attrCount]struct {
@@ -46,19 +46,19 @@ type attributes [attrCount]struct {
 }
 
 // attributes reads the attributes of the tag at which the tokenizer is. Of two with one name the first counts.
-func (t *tidier) attributes(element string, hasAttrs bool) (a attributes) {
+func (t *normalizer) attributes(element string, hasAttrs bool) (a attributes) {
 	for hasAttrs {
 		var key, value []byte
 		key, value, hasAttrs = t.tokenizer.TagAttr()
 		if i := slices.Index(attrNames[:], string(key)); i >= 0 && !a[i].set {
-			a.put(i, clean(string(value)))
+			a.put(i, normalizeInput(string(value)))
 		}
 	}
 	if a[attrClass].set {
 		a.setUnlessEmpty(attrClass, allowedTokens(a[attrClass].value, allowedClasses[element]))
 	}
 	if element == "a" {
-		a.setUnlessEmpty(attrHref, strings.Trim(a[attrHref].value, blanks))
+		a.setUnlessEmpty(attrHref, strings.Trim(a[attrHref].value, htmlSpace))
 		a.setRel(t.mode.me)
 	}
 	return a
@@ -86,7 +86,7 @@ func (a *attributes) setRel(me bool) {
 	class := strings.Fields(a[attrClass].value)
 	plain := !slices.Contains(class, "mention") && !slices.Contains(class, "hashtag") && !slices.Contains(given, "tag")
 	var kept []string
-	for _, rel := range rels {
+	for _, rel := range allowedRels {
 		added := plain && (rel == "nofollow" || rel == "noopener" || rel == "noreferrer")
 		if added || slices.Contains(given, rel) && (me || rel != "me") {
 			kept = append(kept, rel)
@@ -99,7 +99,7 @@ func (a *attributes) setRel(me bool) {
 }
 
 // writeTag writes a start tag with its attributes.
-func (t *tidier) writeTag(name string, a *attributes) {
+func (t *normalizer) writeTag(name string, a *attributes) {
 	t.raw("<" + name)
 	for i := range attrAlt {
 		if a[i].set {

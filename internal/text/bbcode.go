@@ -199,7 +199,7 @@ func (p *bbParser) text(s string) {
 
 // linkTarget returns the href for what somebody gave as an address, or "" if it is none.
 func linkTarget(address string) string {
-	if address == "" || strings.ContainsFunc(address, endsAddress) {
+	if address == "" || strings.ContainsFunc(address, endsURL) {
 		return ""
 	}
 	t := tokenAt(address, 0, '\n')

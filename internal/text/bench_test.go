@@ -30,7 +30,7 @@ var aPostHTML = Parse(aPost, PlainText).Render(base, accounts).HTML
 func BenchmarkSanitize(b *testing.B) { benchmarkString(b, aPostHTML, Sanitize) }
 
 func BenchmarkPlain(b *testing.B) {
-	benchmarkString(b, aPostHTML, func(s string) string { return Plain(s) })
+	benchmarkString(b, aPostHTML, func(s string) string { return HTMLToText(s) })
 }
 
 func BenchmarkLength(b *testing.B) {

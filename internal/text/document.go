@@ -2,7 +2,7 @@
 //
 // A post is read once: Parse finds its mentions, hashtags, links and shortcodes, whatever the content type. The caller
 // looks up the mentioned accounts and hands them to Render, which writes the HTML. HTML from elsewhere goes through
-// Sanitize, Strict or LinksOnly. Names, handles, domains and language tags are checked here too, so that they have one
+// Sanitize, Strict or SanitizeLinksOnly. Names, handles, domains and language tags are checked here too, so that they have one
 // form everywhere.
 //
 // Nothing here fails: any input, however broken, becomes some safe output, in time that grows with its length only.
@@ -94,8 +94,8 @@ type Rendered struct {
 
 // Parse reads a post. An unknown content type is read as plain text.
 func Parse(source string, t ContentType) *Document {
-	source = strings.TrimSpace(clean(source))
-	c := newComposer(postLink)
+	source = strings.TrimSpace(normalizeInput(source))
+	c := newBuilder(postLink)
 	if len(source) > maxMarkup {
 		t = PlainText
 	}
@@ -103,7 +103,7 @@ func Parse(source string, t ContentType) *Document {
 	case HTML:
 		c.html(source)
 	case Markdown:
-		if tangled(source) {
+		if tooComplex(source) {
 			c.plain(source)
 			break
 		}
@@ -118,8 +118,8 @@ func Parse(source string, t ContentType) *Document {
 
 // ParseChat reads a message of a chat: plain text, in one piece, whose line breaks stay (extension API 11.3).
 func ParseChat(message string) *Document {
-	c := newComposer(postLink)
-	for i, line := range strings.Split(strings.TrimSpace(clean(message)), "\n") {
+	c := newBuilder(postLink)
+	for i, line := range strings.Split(strings.TrimSpace(normalizeInput(message)), "\n") {
 		if i > 0 {
 			c.raw("<br/>")
 			c.prev = '\n'

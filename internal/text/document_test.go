@@ -201,7 +201,7 @@ func TestProfile(t *testing.T) {
 	if want := me + " " + full; got != want {
 		t.Errorf("field:\ngot  %s\nwant %s", got, want)
 	}
-	if clean := LinksOnly(got); !strings.HasPrefix(clean, me) {
+	if clean := SanitizeLinksOnly(got); !strings.HasPrefix(clean, me) {
 		t.Errorf("a field's link does not survive LinksOnly: %s", clean)
 	}
 }

@@ -17,8 +17,8 @@ func TestHostileInput(t *testing.T) {
 	const size, limit = 100_000, 5 * time.Second
 	readers := map[string]func(string){
 		"sanitize": func(s string) { Sanitize(s) },
-		"links":    func(s string) { LinksOnly(s) },
-		"plain":    func(s string) { Plain(s) },
+		"links":    func(s string) { SanitizeLinksOnly(s) },
+		"plain":    func(s string) { HTMLToText(s) },
 		"field":    func(s string) { ParseField(s) },
 		"length":   func(s string) { Length(s, s); Truncate(s, 140) },
 		"names":    func(s string) { SplitHandle("a@" + s); TagName(s); Language(s) },
@@ -77,7 +77,7 @@ func TestRandomMarkup(t *testing.T) {
 				t.Errorf("%s: rendered %q\nsanitised %q", as, html, again)
 			}
 		}
-		for name, sanitize := range map[string]func(string) string{"full": Sanitize, "strict": Strict, "links": LinksOnly} {
+		for name, sanitize := range map[string]func(string) string{"full": Sanitize, "strict": SanitizeStrict, "links": SanitizeLinksOnly} {
 			once := sanitize(source.String())
 			wantSafe(t, once)
 			if twice := sanitize(once); twice != once {
@@ -98,7 +98,7 @@ func TestConcurrentUse(t *testing.T) {
 			t.Parallel()
 			for _, s := range markupSeeds {
 				for _, as := range contentTypes {
-					Plain(Strict(Parse(s, as).Render(base, accounts).HTML))
+					HTMLToText(SanitizeStrict(Parse(s, as).Render(base, accounts).HTML))
 				}
 				NormalizeDomain(s)
 				d.Render(base, accounts)

@@ -45,7 +45,7 @@ func anchor(z *html.Tokenizer) (href string, plain bool) {
 		words := strings.Fields(string(value))
 		switch string(key) {
 		case "href":
-			href = strings.Trim(string(value), blanks)
+			href = strings.Trim(string(value), htmlSpace)
 		case "class":
 			plain = plain && !slices.Contains(words, "mention") && !slices.Contains(words, "hashtag")
 		case "rel":

@@ -68,8 +68,8 @@ const (
 	maxMarkdownDelimiters = 1000 // emphasis, brackets, angle brackets and the like between two blank lines
 )
 
-// tangled tells of Markdown that is made to keep the parser busy.
-func tangled(source string) bool {
+// tooComplex tells of Markdown that is made to keep the parser busy.
+func tooComplex(source string) bool {
 	delimiters := 0
 	for line := range strings.SplitSeq(source, "\n") {
 		if containerMarkers(line) > maxMarkdownNesting {

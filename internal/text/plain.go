@@ -6,21 +6,21 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Plain returns the text of HTML: without tags, with entities decoded. Paragraphs are separated by a blank line, other
+// HTMLToText returns the text of HTML: without tags, with entities decoded. Paragraphs are separated by a blank line, other
 // blocks and line breaks by a line feed. Links to one of the mentioned accounts become "@acct", since the host is not
 // in their text.
-func Plain(source string, mentions ...Account) string {
-	source = clean(source)
+func HTMLToText(source string, mentions ...Account) string {
+	source = normalizeInput(source)
 	if !strings.ContainsAny(source, "<&") {
 		return strings.TrimSpace(source)
 	}
-	p := plainer{mentions: mentions}
+	p := plainTextWriter{mentions: mentions}
 	p.run(html.NewTokenizer(strings.NewReader(source)))
 	return strings.TrimSpace(p.out.String())
 }
 
-// plainer writes the text of HTML.
-type plainer struct {
+// plainTextWriter writes the text of HTML.
+type plainTextWriter struct {
 	mentions []Account
 	out      strings.Builder
 	breaks   int    // line feeds to write before more text
@@ -28,7 +28,7 @@ type plainer struct {
 	verbatim bool   // in pre
 }
 
-func (p *plainer) run(z *html.Tokenizer) {
+func (p *plainTextWriter) run(z *html.Tokenizer) {
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
@@ -47,7 +47,7 @@ func (p *plainer) run(z *html.Tokenizer) {
 	}
 }
 
-func (p *plainer) start(z *html.Tokenizer, name string, hasAttrs bool) {
+func (p *plainTextWriter) start(z *html.Tokenizer, name string, hasAttrs bool) {
 	switch name {
 	case "br":
 		p.breaks++
@@ -83,7 +83,7 @@ func (p *plainer) start(z *html.Tokenizer, name string, hasAttrs bool) {
 	}
 }
 
-func (p *plainer) end(name string) {
+func (p *plainTextWriter) end(name string) {
 	if name == p.skip {
 		p.skip = ""
 	}
@@ -96,7 +96,7 @@ func (p *plainer) end(name string) {
 }
 
 // block starts a new line where an element that is a block starts or ends.
-func (p *plainer) block(name string) {
+func (p *plainTextWriter) block(name string) {
 	switch kind := elements[name]; {
 	case name == "p" || kind == heading:
 		p.breakLine(2)
@@ -110,9 +110,9 @@ func (p *plainer) block(name string) {
 	}
 }
 
-func (p *plainer) breakLine(n int) { p.breaks = max(p.breaks, n) }
+func (p *plainTextWriter) breakLine(n int) { p.breaks = max(p.breaks, n) }
 
-func (p *plainer) text(s string) {
+func (p *plainTextWriter) text(s string) {
 	trailing := 0
 	if p.verbatim {
 		code := strings.TrimRight(s, "\n")
@@ -122,7 +122,7 @@ func (p *plainer) text(s string) {
 		s = joinLines(s)
 		if p.breaks > 0 || p.out.Len() == 0 {
 			s = strings.TrimPrefix(s, "\n")
-			if strings.Trim(s, blanks) == "" {
+			if strings.Trim(s, htmlSpace) == "" {
 				return
 			}
 		}
@@ -135,5 +135,5 @@ func (p *plainer) text(s string) {
 		p.out.WriteString(strings.Repeat("\n", p.breaks))
 	}
 	p.breaks = trailing
-	p.out.WriteString(clean(s))
+	p.out.WriteString(normalizeInput(s))
 }

@@ -24,7 +24,7 @@ func TestPlain(t *testing.T) {
 		{"a mention left open", `<p><a href="https://example.com/@carol" class="mention">x</p><p>y`, []Account{known}, "@carol@example.com\n\ny"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := Plain(tt.source, tt.mentions...); got != tt.want {
+			if got := HTMLToText(tt.source, tt.mentions...); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

@@ -13,26 +13,26 @@ import (
 // mentions and hashtags open a new window and do not vouch for their target. What Render made comes back as it is.
 func Sanitize(html string) string { return sanitize(html, fullMode) }
 
-// Strict is Sanitize for people who want no formatting: paragraphs, line breaks and links are all that is left.
-func Strict(html string) string { return sanitize(html, strictMode) }
+// SanitizeStrict is Sanitize for people who want no formatting: paragraphs, line breaks and links are all that is left.
+func SanitizeStrict(html string) string { return sanitize(html, strictMode) }
 
-// LinksOnly is Sanitize for the values of profile fields: one line, with links as the only markup. A link keeps the
+// SanitizeLinksOnly is Sanitize for the values of profile fields: one line, with links as the only markup. A link keeps the
 // rel "me".
-func LinksOnly(html string) string { return sanitize(html, linksMode) }
+func SanitizeLinksOnly(html string) string { return sanitize(html, linksMode) }
 
 func sanitize(html string, m *mode) string {
-	html = clean(html)
+	html = normalizeInput(html)
 	if !strings.ContainsAny(html, "<&>") {
-		return strings.ReplaceAll(joinLines(strings.Trim(html, blanks)), "\n", " ")
+		return strings.ReplaceAll(joinLines(strings.Trim(html, htmlSpace)), "\n", " ")
 	}
-	t := tidier{composer: newComposer(postLink), mode: m}
+	t := normalizer{builder: newBuilder(postLink), mode: m}
 	t.run(policy.Sanitize(html))
-	return string(t.trimmed())
+	return string(t.trimmedBytes())
 }
 
 // html reads HTML into the document.
-func (c *composer) html(source string) {
-	t := tidier{composer: c, mode: fullMode, linkify: true}
+func (c *builder) html(source string) {
+	t := normalizer{builder: c, mode: fullMode, linkify: true}
 	t.run(policy.Sanitize(source))
 }
 

@@ -72,7 +72,7 @@ g</code></pre><blockquote>h</blockquote><hr>`
 
 func TestStrict(t *testing.T) {
 	want := `<p>a</p><p>b<br><span class="h-card"><a class="u-url mention" data-user="B1" href="https://example.org/@bob" rel="ugc">@bob</a></span> c</p>d<br>e<br>f<br>g<br>h`
-	if got := Strict(formatted); got != want {
+	if got := SanitizeStrict(formatted); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -84,7 +84,7 @@ func TestLinksOnly(t *testing.T) {
 		{`<a href="javascript:x" rel="me">a</a>`, "a"},
 		{"a & b", "a &amp; b"},
 	} {
-		if got := LinksOnly(tt.source); got != tt.want {
+		if got := SanitizeLinksOnly(tt.source); got != tt.want {
 			t.Errorf("got  %s\nwant %s", got, tt.want)
 		}
 	}

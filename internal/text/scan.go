@@ -224,7 +224,7 @@ func schemeAt(s string, i, colon int, prev rune) token {
 		if !hasAuthority(s, colon+1) {
 			return token{}
 		}
-		end := addressEnd(s, colon+1)
+		end := urlEnd(s, colon+1)
 		return token{kind: linkToken, end: end, href: s[i:end]}
 	}
 	return opaqueAt(s, i, colon)
@@ -237,7 +237,7 @@ func hasAuthority(s string, i int) bool {
 	}
 	start := i + len("//")
 	s = s[:min(len(s), start+maxAuthority)]
-	authority := s[start:addressEnd(s, start)]
+	authority := s[start:urlEnd(s, start)]
 	if end := strings.IndexAny(authority, "/?#"); end >= 0 {
 		authority = authority[:end]
 	}
@@ -274,7 +274,7 @@ func opaqueAt(s string, i, colon int) token {
 			return token{}
 		}
 	}
-	end := addressEnd(s, start)
+	end := urlEnd(s, start)
 	if end < start+least {
 		return token{}
 	}
@@ -287,13 +287,13 @@ func hostAt(s string, i, end int) token {
 		return token{}
 	}
 	host := strings.TrimRight(s[i:end], ".-_")
-	if !realDomain(host) {
+	if !hasKnownTLD(host) {
 		return token{}
 	}
 	if i+len(host) == end {
 		end += portLen(s[end:])
 		if end < len(s) && strings.IndexByte("/?#", s[end]) >= 0 {
-			end = max(end, addressEnd(s, end))
+			end = max(end, urlEnd(s, end))
 		}
 	} else {
 		end = i + len(host)
@@ -301,8 +301,8 @@ func hostAt(s string, i, end int) token {
 	return token{kind: linkToken, end: end, href: "http://" + s[i:end]}
 }
 
-// realDomain tells whether host is a name under a top-level domain that exists.
-func realDomain(host string) bool {
+// hasKnownTLD tells whether host is a name under a top-level domain that exists.
+func hasKnownTLD(host string) bool {
 	dot := strings.LastIndexByte(host, '.')
 	if dot < 0 || len(host) > 253 || isDigit(host[dot+1]) {
 		return false
@@ -318,14 +318,14 @@ func realDomain(host string) bool {
 	return icann
 }
 
-// addressEnd is where the address ends whose part before s[i] is known: before what no address contains, and without
+// urlEnd is where the address ends whose part before s[i] is known: before what no address contains, and without
 // the punctuation and brackets that belong to the sentence around it.
-func addressEnd(s string, i int) int {
+func urlEnd(s string, i int) int {
 	end := i
 	var open [3]int // brackets not closed yet: (), [], {}
 	for end < len(s) {
 		r, size := utf8.DecodeRuneInString(s[end:])
-		if endsAddress(r) {
+		if endsURL(r) {
 			break
 		}
 		if k := strings.IndexRune("([{", r); k >= 0 {
@@ -350,7 +350,7 @@ func addressEnd(s string, i int) int {
 	return end
 }
 
-func endsAddress(r rune) bool {
+func endsURL(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r <= ' ' || r == 0x7f || strings.IndexByte("<>\"`\\", byte(r)) >= 0
 	}

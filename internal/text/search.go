@@ -41,7 +41,7 @@ func Searchable(s string) string {
 			if state == outside {
 				continue
 			}
-		case standsAlone(r):
+		case isSingleCharWord(r):
 			begin(afterSingle)
 		case unicode.IsLetter(r) || unicode.IsNumber(r):
 			if state != inWord {
@@ -95,20 +95,20 @@ func ignoredInSearch(r rune) bool {
 }
 
 // Scripts that write no spaces between words, and the Korean one, whose words run together with what follows them.
-var unspaced = []*unicode.RangeTable{
+var unspacedScripts = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 	unicode.Tibetan, unicode.Yi,
 }
 
-// standsAlone tells whether a character is a word of its own.
-func standsAlone(r rune) bool {
+// isSingleCharWord tells whether a character is a word of its own.
+func isSingleCharWord(r rune) bool {
 	switch {
 	case r < 0xA6, r == utf8.RuneError:
 		return false
 	case unicode.Is(unicode.So, r), r == 'ー':
 		return true
 	}
-	return r >= 0xE00 && unicode.IsLetter(r) && unicode.In(r, unspaced...)
+	return r >= 0xE00 && unicode.IsLetter(r) && unicode.In(r, unspacedScripts...)
 }
 
 // HasLink tells whether HTML has a link that is neither a mention nor a hashtag.

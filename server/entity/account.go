@@ -90,9 +90,9 @@ type Role struct {
 // Account is an account for one viewer.
 type Account struct {
 	*renderedAccount
-	relationship *Relationship // nil: not asked for
-	muted        bool          // mutedUntil is shown
-	mutedUntil   *store.Time   // nil: for good
+	relationship   *Relationship // nil: not asked for
+	withMuteExpiry bool          // mutedUntil is shown
+	mutedUntil     *store.Time   // nil: for good
 }
 
 // renderedAccount is an account as everybody sees it: JSON up to the value of svc.relationship, its last member.
@@ -100,12 +100,12 @@ type renderedAccount struct {
 	id   store.AccountID
 	json []byte
 
-	noRichText bool // as a viewer
-	withheld   bool
-	moved      bool // shows another account, and is not kept: nobody says when that one changes
-	counters   store.AccountCounters
-	hidden     hiddenCounts
-	own        atomic.Pointer[ownRendering] // nil unless the account lives here and has been shown itself
+	noRichText  bool // as a viewer
+	unavailable bool
+	hasMoved    bool // shows another account, and is not kept: nobody says when that one changes
+	counters    store.AccountCounters
+	hidden      hiddenCounts
+	own         atomic.Pointer[credentialRendering] // nil unless the account lives here and has been shown itself
 }
 
 // size counts the JSON twice: there may come another one, for the account itself.
@@ -120,7 +120,7 @@ func (a Account) AppendJSON(dst []byte) []byte {
 		dst = append(dst, rel...)
 	}
 	dst = append(dst, '}')
-	if a.muted {
+	if a.withMuteExpiry {
 		dst = append(dst, `,"mute_expires_at":`...)
 		if a.mutedUntil == nil {
 			dst = append(dst, "null"...)
@@ -143,9 +143,9 @@ func (a Account) WithRelationship(r *Relationship) Account {
 	return a
 }
 
-// MutedUntil returns the account as a list of mutes shows it; nil is for good.
-func (a Account) MutedUntil(t *store.Time) Account {
-	a.muted, a.mutedUntil = true, t
+// WithMuteExpiry returns the account as a list of mutes shows it; nil is for good.
+func (a Account) WithMuteExpiry(t *store.Time) Account {
+	a.withMuteExpiry, a.mutedUntil = true, t
 	return a
 }
 
@@ -211,7 +211,7 @@ func (b *Builder) movedTo(ctx context.Context, rows ...*store.Account) (map[stor
 	}
 	rendered := make(map[store.AccountID]*object, len(targets))
 	for _, target := range targets {
-		if target.Withheld {
+		if target.Unavailable {
 			continue
 		}
 		members, extension := b.sharedAccount(target, nil)
@@ -238,7 +238,7 @@ func (b *Builder) renderAccount(row *store.Account, members *accountMembers, ext
 	}
 	json := append(o[:len(o)-2:len(o)-2], `,"relationship":`...) // open again: the account and its extension
 	return &renderedAccount{
-		id: row.ID, json: json, withheld: row.Withheld, moved: row.MovedToID != nil,
+		id: row.ID, json: json, unavailable: row.Unavailable, hasMoved: row.MovedToID != nil,
 		counters: store.AccountCounters{Followers: row.FollowersCount, Following: row.FollowingCount, Statuses: row.StatusesCount, LastStatusAt: row.LastStatusAt},
 		hidden:   hiddenCounts{row.HideFollowers && row.HideFollowersCount, row.HideFollows && row.HideFollowsCount},
 	}, nil
@@ -291,7 +291,7 @@ func (b *Builder) sharedAccount(row *store.Account, user *store.User) (*accountM
 	for _, f := range row.Fields.V {
 		texts = append(texts, f.Name, f.Value)
 	}
-	m.Emojis = b.emojisOf(row.Local(), row.Emojis.V, texts...)
+	m.Emojis = b.emojisFor(row.Local(), row.Emojis.V, texts...)
 
 	x := &accountExtension{
 		APID:                row.URI,
@@ -387,7 +387,7 @@ type sourceExtension struct {
 
 // source is what of an account's source everybody sees.
 func (b *Builder) source(row *store.Account, user *store.User) any {
-	s := Source{Note: text.Plain(row.Note), Fields: []store.Field{}}
+	s := Source{Note: text.HTMLToText(row.Note), Fields: []store.Field{}}
 	if user != nil {
 		s.Note = user.Note
 		s.Fields = append(s.Fields, user.Fields.V...)
@@ -399,23 +399,23 @@ func (b *Builder) source(row *store.Account, user *store.User) any {
 	return o
 }
 
-// OwnAccount is what an account sees of itself beside its rows.
-type OwnAccount struct {
-	store.OwnCounts
+// CredentialDetails is what an account sees of itself beside its rows.
+type CredentialDetails struct {
+	store.UnreadCounts
 	SettingsStore bool // show it: only the endpoints do that are about oneself
 }
 
-// ownRendering is what an account was shown of itself last, and of what that was made.
-type ownRendering struct {
-	row  *store.Account
-	user *store.User
-	own  OwnAccount
-	json []byte
+// credentialRendering is what an account was shown of itself last, and of what that was made.
+type credentialRendering struct {
+	row     *store.Account
+	user    *store.User
+	details CredentialDetails
+	json    []byte
 }
 
 // CredentialAccount returns an account for the account itself, with all that is shown to nobody else. The counters of row need not
 // be up to date.
-func (b *Builder) CredentialAccount(ctx context.Context, row *store.Account, user *store.User, own OwnAccount) (Account, error) {
+func (b *Builder) CredentialAccount(ctx context.Context, row *store.Account, user *store.User, own CredentialDetails) (Account, error) {
 	rendered, err := b.renderAccounts(ctx, []store.AccountID{row.ID})
 	if err != nil {
 		return Account{}, err
@@ -425,17 +425,17 @@ func (b *Builder) CredentialAccount(ctx context.Context, row *store.Account, use
 		return Account{}, notFound
 	}
 	// The rows are the same as long as they have not changed (identities.go), and so are the counters of a shared rendering.
-	if last := shared.own.Load(); last != nil && last.row == row && last.user == user && last.own == own {
+	if last := shared.own.Load(); last != nil && last.row == row && last.user == user && last.details == own {
 		return Account{renderedAccount: &renderedAccount{id: row.ID, json: last.json}}, nil
 	}
-	a, err := b.renderOwn(ctx, row, user, own, shared.counters)
+	a, err := b.renderCredentialAccount(ctx, row, user, own, shared.counters)
 	if err == nil && row.MovedToID == nil {
-		shared.own.Store(&ownRendering{row, user, own, a.json})
+		shared.own.Store(&credentialRendering{row, user, own, a.json})
 	}
 	return a, err
 }
 
-func (b *Builder) renderOwn(ctx context.Context, row *store.Account, user *store.User, own OwnAccount, count store.AccountCounters) (Account, error) {
+func (b *Builder) renderCredentialAccount(ctx context.Context, row *store.Account, user *store.User, own CredentialDetails, count store.AccountCounters) (Account, error) {
 	moved, err := b.movedTo(ctx, row)
 	if err != nil {
 		return Account{}, err

@@ -12,32 +12,32 @@ import (
 // changed, which each new post does, they are put into what was rendered before.
 func (b *Builder) renderAccounts(ctx context.Context, ids []store.AccountID) (map[store.AccountID]*renderedAccount, error) {
 	found := make(map[store.AccountID]*renderedAccount, len(ids))
-	missing, generation := b.accounts.Get(ids, found)
+	missing, generation := b.accounts.GetAll(ids, found)
 	if len(missing) == 0 {
 		return found, nil
 	}
 	profiles := make(map[store.AccountID]*renderedAccount, len(missing))
-	unknown, profileGeneration := b.profiles.Get(missing, profiles)
+	unknown, profileGeneration := b.profiles.GetAll(missing, profiles)
 	if len(profiles) > 0 {
-		if err := b.recount(ctx, profiles, found); err != nil {
+		if err := b.loadCounters(ctx, profiles, found); err != nil {
 			return nil, err
 		}
 	}
 	if len(unknown) > 0 {
-		if err := b.renderAnew(ctx, unknown, found, profileGeneration); err != nil {
+		if err := b.renderAccountRows(ctx, unknown, found, profileGeneration); err != nil {
 			return nil, err
 		}
 	}
 	for _, id := range missing {
-		if a := found[id]; a != nil && !a.moved {
+		if a := found[id]; a != nil && !a.hasMoved {
 			b.accounts.Put(id, a, generation)
 		}
 	}
 	return found, nil
 }
 
-// renderAnew renders accounts from their rows.
-func (b *Builder) renderAnew(ctx context.Context, ids []store.AccountID, found map[store.AccountID]*renderedAccount, generation uint64) error {
+// renderAccountRows renders accounts from their rows.
+func (b *Builder) renderAccountRows(ctx context.Context, ids []store.AccountID, found map[store.AccountID]*renderedAccount, generation uint64) error {
 	rows, err := b.db.Accounts(ctx, ids)
 	if err != nil {
 		return err
@@ -62,26 +62,26 @@ func (b *Builder) renderAnew(ctx context.Context, ids []store.AccountID, found m
 			a.noRichText = u.NoRichText
 		}
 		found[row.ID] = a
-		if !a.moved {
+		if !a.hasMoved {
 			b.profiles.Put(row.ID, a, generation)
 		}
 	}
 	return nil
 }
 
-// recounted puts new counters into what is kept of an account: each post brings some, and its author is shown with it.
-func (b *Builder) recounted(id store.AccountID, c store.AccountCounters) {
+// updateCounters puts new counters into what is kept of an account: each post brings some, and its author is shown with it.
+func (b *Builder) updateCounters(id store.AccountID, c store.AccountCounters) {
 	b.accounts.Drop(id)
-	generation := b.accounts.Now()
+	generation := b.accounts.Generation()
 	profile := make(map[store.AccountID]*renderedAccount, 1)
-	b.profiles.Get([]store.AccountID{id}, profile)
+	b.profiles.GetAll([]store.AccountID{id}, profile)
 	if a := profile[id]; a != nil {
 		b.accounts.Put(id, a.withCounters(c), generation)
 	}
 }
 
-// recount renders accounts with the counters of today.
-func (b *Builder) recount(ctx context.Context, profiles, found map[store.AccountID]*renderedAccount) error {
+// loadCounters renders accounts with the counters of today.
+func (b *Builder) loadCounters(ctx context.Context, profiles, found map[store.AccountID]*renderedAccount) error {
 	ids := make([]store.AccountID, 0, len(profiles))
 	for id := range profiles {
 		ids = append(ids, id)
@@ -118,7 +118,7 @@ func (a *renderedAccount) withCounters(c store.AccountCounters) *renderedAccount
 		b = append(b, "null"...)
 	}
 	b = append(b, a.json[to:]...)
-	return &renderedAccount{id: a.id, json: b, noRichText: a.noRichText, withheld: a.withheld, counters: c, hidden: a.hidden}
+	return &renderedAccount{id: a.id, json: b, noRichText: a.noRichText, unavailable: a.unavailable, counters: c, hidden: a.hidden}
 }
 
 func appendCount(dst []byte, n int, hidden bool) []byte {

@@ -8,7 +8,7 @@ import (
 
 const (
 	activityWeeks = 12
-	activityTime  = time.Hour // how long the figures are good: counting posts takes a while where there are many
+	activityTTL   = time.Hour // how long the figures are good: counting posts takes a while where there are many
 )
 
 // weekActivity is what happened in a week. All of it is digits in strings.
@@ -21,8 +21,8 @@ type weekActivity struct {
 
 // Activity returns what happened here in the last weeks, the one under way first.
 func (b *Builder) Activity(ctx context.Context) (Appender, error) {
-	return b.instance.activity.get(b.db.Now(), activityTime, func() (object, error) {
-		rows, err := b.db.Activity(ctx, activityWeeks)
+	return b.instance.activity.get(b.db.Now(), activityTTL, func() (object, error) {
+		rows, err := b.db.WeeklyActivity(ctx, activityWeeks)
 		if err != nil {
 			return nil, err
 		}
@@ -30,7 +30,7 @@ func (b *Builder) Activity(ctx context.Context) (Appender, error) {
 		for _, w := range rows {
 			weeks = append(weeks, weekActivity{
 				Week: strconv.FormatInt(w.Week.Time().Unix(), 10), Statuses: strconv.Itoa(w.Statuses),
-				Logins: strconv.Itoa(w.People), Registrations: strconv.Itoa(w.Registrations),
+				Logins: strconv.Itoa(w.ActiveUsers), Registrations: strconv.Itoa(w.Registrations),
 			})
 		}
 		return marshal(weeks)

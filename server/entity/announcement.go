@@ -24,12 +24,12 @@ type Announcement struct {
 	Reactions   []object             `json:"reactions"`
 }
 
-// announcementsShown is how many announcements there can be at once.
-const announcementsShown = 100
+// maxAnnouncements is how many announcements there can be at once.
+const maxAnnouncements = 100
 
 // Announcements returns what is announced now to the viewer, the latest first.
 func (b *Builder) Announcements(ctx context.Context, viewer *store.Account) ([]*Announcement, error) {
-	rows, err := b.db.Announcements(ctx, announcementsShown)
+	rows, err := b.db.Announcements(ctx, maxAnnouncements)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (b *Builder) Announcement(row *store.Announcement) *Announcement {
 	a := &Announcement{
 		ID: row.ID, Content: row.Content, StartsAt: row.StartsAt, EndsAt: row.EndsAt, AllDay: row.AllDay,
 		PublishedAt: store.At(row.ID.Time()), UpdatedAt: row.UpdatedAt,
-		Mentions: []Mention{}, Statuses: []object{}, Tags: []Tag{}, Emojis: b.emojisIn(row.Content), Reactions: []object{},
+		Mentions: []Mention{}, Statuses: []object{}, Tags: []Tag{}, Emojis: b.localEmojis(row.Content), Reactions: []object{},
 	}
 	if row.StartsAt != nil {
 		a.PublishedAt = max(a.PublishedAt, *row.StartsAt)

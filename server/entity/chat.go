@@ -32,7 +32,7 @@ type ChatMessage struct {
 
 // Chat renders a chat of the owner's, with its last message. One with an account that is withheld is not found.
 func (b *Builder) Chat(ctx context.Context, owner *store.Account, id store.ChatID) (*Chat, error) {
-	row, err := b.db.ShownChat(ctx, owner.ID, id)
+	row, err := b.db.VisibleChat(ctx, owner.ID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -110,18 +110,18 @@ func (b *Builder) ChatMessages(ctx context.Context, owner *store.Account, rows [
 	if err != nil {
 		return nil, err
 	}
-	plain, err := b.wantsPlain(ctx, owner)
+	plain, err := b.wantsNoRichText(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range rows {
 		m := &ChatMessage{
-			ID: e.ID, ChatID: e.ChatID, AccountID: e.AuthorID, CreatedAt: e.CreatedAt, Unread: e.Unread, Emojis: b.emojisOf(e.Emojis == nil, emojisWith(e), e.Content),
+			ID: e.ID, ChatID: e.ChatID, AccountID: e.AuthorID, CreatedAt: e.CreatedAt, Unread: e.Unread, Emojis: b.emojisFor(e.Emojis == nil, remoteEmojisOf(e), e.Content),
 			Attachment: attachments[e.MessageID], IdempotencyKey: keys[e.MessageID],
 		}
 		if content := e.Content; content != "" {
 			if plain {
-				content = text.Strict(content)
+				content = text.SanitizeStrict(content)
 			}
 			m.Content = &content
 		}
@@ -130,7 +130,7 @@ func (b *Builder) ChatMessages(ctx context.Context, owner *store.Account, rows [
 	return list, nil
 }
 
-func emojisWith(e *store.ChatEntry) []store.RemoteEmoji {
+func remoteEmojisOf(e *store.ChatEntry) []store.RemoteEmoji {
 	if e.Emojis == nil {
 		return nil
 	}
@@ -153,8 +153,8 @@ func (b *Builder) attachmentsOfMessages(ctx context.Context, ids []store.Message
 	return of, nil
 }
 
-// messagesOf renders the messages that notifications are about.
-func (b *Builder) messagesOf(ctx context.Context, reader *store.Account, rows []*store.Notification) (map[store.MessageID]*ChatMessage, error) {
+// loadMessages renders the messages that notifications are about.
+func (b *Builder) loadMessages(ctx context.Context, reader *store.Account, rows []*store.Notification) (map[store.MessageID]*ChatMessage, error) {
 	var ids []store.MessageID
 	for _, n := range rows {
 		if n.MessageID != nil {

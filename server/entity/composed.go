@@ -7,8 +7,8 @@ import (
 	"svc/store"
 )
 
-// Preview renders a status that has been composed but not published, for its author.
-func (b *Builder) Preview(ctx context.Context, author *store.Account, c *social.Composed) (*Status, error) {
+// PreviewStatus renders a status that has been composed but not published, for its author.
+func (b *Builder) PreviewStatus(ctx context.Context, author *store.Account, c *social.Composed) (*Status, error) {
 	st := *c.Status
 	st.CreatedAt = store.At(b.db.Now())
 	preview := *c
@@ -16,18 +16,18 @@ func (b *Builder) Preview(ctx context.Context, author *store.Account, c *social.
 	return b.renderComposed(ctx, author, &preview)
 }
 
-// Mark is a moment in the life of a Builder.
-type Mark struct{ generation uint64 }
+// Generation is a moment in the life of a Builder.
+type Generation struct{ statuses uint64 }
 
-// Mark returns the present moment.
-func (b *Builder) Mark() Mark { return Mark{b.statuses.Now()} }
+// Generation returns the present moment.
+func (b *Builder) Generation() Generation { return Generation{b.statuses.Generation()} }
 
-// Published renders a status that has just been published, for its author, of what it was composed of instead of reading that
+// PublishedStatus renders a status that has just been published, for its author, of what it was composed of instead of reading that
 // anew. The rendering is kept for others unless the status has changed since the mark, which was taken before it was published.
-func (b *Builder) Published(ctx context.Context, author *store.Account, c *social.Composed, since Mark) (*Status, error) {
+func (b *Builder) PublishedStatus(ctx context.Context, author *store.Account, c *social.Composed, since Generation) (*Status, error) {
 	s, err := b.renderComposed(ctx, author, c)
 	if err == nil {
-		b.statuses.Put(s.id, s.renderedStatus, since.generation)
+		b.statuses.Put(s.id, s.renderedStatus, since.statuses)
 	}
 	return s, err
 }
@@ -46,7 +46,7 @@ func (b *Builder) renderComposed(ctx context.Context, author *store.Account, c *
 		}
 		p.polls = map[store.StatusID]*renderedPoll{c.ID: poll}
 	}
-	if err := b.loadPeople(ctx, c.Recipients, p, c.People...); err != nil {
+	if err := b.loadMentions(ctx, c.Recipients, p, c.MentionedAccounts...); err != nil {
 		return nil, err
 	}
 	for _, name := range c.Tags {
@@ -72,7 +72,7 @@ func (b *Builder) renderComposed(ctx context.Context, author *store.Account, c *
 	}
 	s := &Status{renderedStatus: r, builder: b}
 	one := List[*Status]{s}
-	if err := b.complete(ctx, author, one, one); err != nil {
+	if err := b.addMembers(ctx, author, one, one); err != nil {
 		return nil, err
 	}
 	return s, b.addQuotes(ctx, author, one)

@@ -10,14 +10,14 @@ import (
 // Conversation is a conversation for its owner.
 type Conversation struct {
 	builder    *Builder
-	row        *store.ShownConversation
+	row        *store.VisibleConversation
 	accounts   List[Account] // the others, or the owner if there are none
 	recipients List[Account]
 	last       *Status // nil if there is none to be seen
 }
 
-// Listed tells whether the conversation is in its owner's list: whether there is a post in it that they see.
-func (c *Conversation) Listed() bool { return c.last != nil }
+// StatusExists tells whether the conversation is in its owner's list: whether there is a post in it that they see.
+func (c *Conversation) HasStatus() bool { return c.last != nil }
 
 // AppendJSON renders the conversation.
 func (c *Conversation) AppendJSON(dst []byte) []byte {
@@ -43,7 +43,7 @@ func (b *Builder) Conversation(ctx context.Context, owner *store.Account, id sto
 	if err != nil {
 		return nil, err
 	}
-	list, err := b.Conversations(ctx, owner, []*store.ShownConversation{row})
+	list, err := b.Conversations(ctx, owner, []*store.VisibleConversation{row})
 	if err != nil {
 		return nil, err
 	}
@@ -51,16 +51,16 @@ func (b *Builder) Conversation(ctx context.Context, owner *store.Account, id sto
 }
 
 // Conversations renders conversations of the owner's. Accounts that are withheld are left out of them.
-func (b *Builder) Conversations(ctx context.Context, owner *store.Account, rows []*store.ShownConversation) (List[*Conversation], error) {
+func (b *Builder) Conversations(ctx context.Context, owner *store.Account, rows []*store.VisibleConversation) (List[*Conversation], error) {
 	people := []store.AccountID{owner.ID}
 	var last []store.StatusID
 	for _, row := range rows {
 		people = append(people, row.Recipients...)
-		if row.ShownID != nil {
-			last = append(last, *row.ShownID)
+		if row.VisibleID != nil {
+			last = append(last, *row.VisibleID)
 		}
 	}
-	present, err := b.db.PresentAccounts(ctx, unique(people))
+	present, err := b.db.AvailableAccounts(ctx, unique(people))
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +91,8 @@ func (b *Builder) Conversations(ctx context.Context, owner *store.Account, rows 
 		if len(c.accounts) == 0 {
 			c.accounts = c.recipients
 		}
-		if row.ShownID != nil {
-			c.last = statusOf[*row.ShownID]
+		if row.VisibleID != nil {
+			c.last = statusOf[*row.VisibleID]
 		}
 		list = append(list, c)
 	}
@@ -120,15 +120,15 @@ func (b *Builder) addDirectConversations(ctx context.Context, viewer *store.Acco
 	}
 	for _, s := range originals {
 		if s.direct {
-			s.more.directConversation = found[s.conversationID]
+			s.forViewer.directConversation = found[s.conversationID]
 		}
 	}
 	return nil
 }
 
 func (s *Status) appendDirectConversation(dst []byte) []byte {
-	if s.more.directConversation == 0 {
+	if s.forViewer.directConversation == 0 {
 		return append(dst, "null"...)
 	}
-	return strconv.AppendInt(dst, int64(s.more.directConversation), 10)
+	return strconv.AppendInt(dst, int64(s.forViewer.directConversation), 10)
 }

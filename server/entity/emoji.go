@@ -18,8 +18,8 @@ type Emoji struct {
 	Tags            []string `json:"tags,omitempty"`
 }
 
-// emojisIn returns the custom emoji that occur in texts.
-func (b *Builder) emojisIn(texts ...string) []Emoji {
+// localEmojis returns the custom emoji that occur in texts.
+func (b *Builder) localEmojis(texts ...string) []Emoji {
 	found := []Emoji{}
 	for _, e := range b.emojis.In(texts...) {
 		url := b.BaseURL + e.Path
@@ -28,10 +28,10 @@ func (b *Builder) emojisIn(texts ...string) []Emoji {
 	return found
 }
 
-// emojisOf returns the custom emoji that occur in texts of somebody: our own of who lives here, those that came with the texts of others.
-func (b *Builder) emojisOf(local bool, came []store.RemoteEmoji, texts ...string) []Emoji {
+// emojisFor returns the custom emoji that occur in texts of somebody: our own of who lives here, those that came with the texts of others.
+func (b *Builder) emojisFor(local bool, came []store.RemoteEmoji, texts ...string) []Emoji {
 	if local {
-		return b.emojisIn(texts...)
+		return b.localEmojis(texts...)
 	}
 	found := []Emoji{}
 	for _, e := range came {
@@ -44,15 +44,15 @@ func (b *Builder) emojisOf(local bool, came []store.RemoteEmoji, texts ...string
 	return found
 }
 
-// emojiLists are all custom emoji, rendered.
-type emojiLists struct {
-	of           []emoji.Emoji
-	list, byCode object
+// renderedEmojis are all custom emoji, rendered.
+type renderedEmojis struct {
+	source            []emoji.Emoji
+	list, byShortcode object
 }
 
 // CustomEmojis returns all custom emoji of the server. They are grouped by what they are tagged with.
 func (b *Builder) CustomEmojis() (Appender, error) {
-	lists, err := b.allEmojis()
+	lists, err := b.renderCustomEmojis()
 	if err != nil {
 		return nil, err
 	}
@@ -61,17 +61,17 @@ func (b *Builder) CustomEmojis() (Appender, error) {
 
 // CustomEmojisByShortcode returns all custom emoji in the form of the extension API.
 func (b *Builder) CustomEmojisByShortcode() (Appender, error) {
-	lists, err := b.allEmojis()
+	lists, err := b.renderCustomEmojis()
 	if err != nil {
 		return nil, err
 	}
-	return lists.byCode, nil
+	return lists.byShortcode, nil
 }
 
-// allEmojis renders the emoji if they are others than the last time.
-func (b *Builder) allEmojis() (*emojiLists, error) {
+// renderCustomEmojis renders the emoji if they are others than the last time.
+func (b *Builder) renderCustomEmojis() (*renderedEmojis, error) {
 	all := b.emojis.All()
-	if kept := b.allEmoji.Load(); kept != nil && len(kept.of) == len(all) && (len(all) == 0 || &kept.of[0] == &all[0]) {
+	if kept := b.customEmojis.Load(); kept != nil && len(kept.source) == len(all) && (len(all) == 0 || &kept.source[0] == &all[0]) {
 		return kept, nil
 	}
 	type pickable struct {
@@ -84,14 +84,14 @@ func (b *Builder) allEmojis() (*emojiLists, error) {
 		list = append(list, Emoji{Shortcode: e.Shortcode, URL: url, StaticURL: url, VisibleInPicker: true, Category: &category, Tags: e.Tags})
 		byCode[e.Shortcode] = pickable{e.Tags, e.Path}
 	}
-	lists := &emojiLists{of: all}
+	lists := &renderedEmojis{source: all}
 	var err error
 	if lists.list, err = marshal(list); err != nil {
 		return nil, err
 	}
-	if lists.byCode, err = marshal(byCode); err != nil {
+	if lists.byShortcode, err = marshal(byCode); err != nil {
 		return nil, err
 	}
-	b.allEmoji.Store(lists)
+	b.customEmojis.Store(lists)
 	return lists, nil
 }

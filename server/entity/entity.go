@@ -30,8 +30,8 @@ type Config struct {
 	MediaURL   string // what media file names are appended to: https://example.org/media/
 	CacheBytes int    // for rendered accounts and statuses
 
-	// Proxied returns the address under which people are shown a file that another server has; nil: its own.
-	Proxied func(address string) string
+	// ProxyURL returns the address under which people are shown a file that another server has; nil: its own.
+	ProxyURL func(address string) string
 
 	// What the server tells about itself.
 	Settings       *config.Config
@@ -43,18 +43,18 @@ type Config struct {
 // Builder builds entities. Its methods may be called from any goroutine.
 type Builder struct {
 	Config
-	db       *store.DB
-	emojis   *emoji.Packs
-	accounts *cache.Cache[store.AccountID, *renderedAccount]
-	profiles *cache.Cache[store.AccountID, *renderedAccount] // the same but for the counters
-	statuses *cache.Cache[store.StatusID, *renderedStatus]
-	apps     *cache.Cache[store.AppID, *Application]
-	instance instanceCache
-	allEmoji atomic.Pointer[emojiLists]
+	db           *store.DB
+	emojis       *emoji.Packs
+	accounts     *cache.Cache[store.AccountID, *renderedAccount]
+	profiles     *cache.Cache[store.AccountID, *renderedAccount] // the same but for the counters
+	statuses     *cache.Cache[store.StatusID, *renderedStatus]
+	apps         *cache.Cache[store.AppID, *Application]
+	instance     instanceCache
+	customEmojis atomic.Pointer[renderedEmojis]
 }
 
-// appsBytes bounds what is kept of the apps that statuses were posted with: some hundreds of them.
-const appsBytes = 128 << 10
+// appCacheBytes bounds what is kept of the apps that statuses were posted with: some hundreds of them.
+const appCacheBytes = 128 << 10
 
 // New makes a builder that follows the changes of db. Call it before db is used.
 func New(db *store.DB, emojis *emoji.Packs, c Config) *Builder {
@@ -65,43 +65,43 @@ func New(db *store.DB, emojis *emoji.Packs, c Config) *Builder {
 		Config:   c,
 		db:       db,
 		emojis:   emojis,
-		accounts: cache.New[store.AccountID](c.CacheBytes/8, (*renderedAccount).size),
-		profiles: cache.New[store.AccountID](c.CacheBytes/8, (*renderedAccount).size),
-		statuses: cache.New[store.StatusID](c.CacheBytes/4*3, (*renderedStatus).size),
-		apps:     cache.New[store.AppID](appsBytes, (*Application).size),
+		accounts: cache.NewWeighted[store.AccountID](c.CacheBytes/8, (*renderedAccount).size),
+		profiles: cache.NewWeighted[store.AccountID](c.CacheBytes/8, (*renderedAccount).size),
+		statuses: cache.NewWeighted[store.StatusID](c.CacheBytes/4*3, (*renderedStatus).size),
+		apps:     cache.NewWeighted[store.AppID](appCacheBytes, (*Application).size),
 	}
-	db.Subscribe(b.forget)
+	db.Subscribe(b.invalidate)
 	return b
 }
 
-// forget drops what has been rendered from rows that changed.
-func (b *Builder) forget(events []store.Event) {
+// invalidate drops what has been rendered from rows that changed.
+func (b *Builder) invalidate(events []store.Event) {
 	for _, e := range events {
-		c, ok := e.(store.Changed)
+		c, ok := e.(store.RowsChanged)
 		if !ok {
 			continue
 		}
 		if c.All {
-			b.Forget()
+			b.InvalidateAll()
 			continue
 		}
 		b.profiles.Drop(c.Accounts...)
 		b.accounts.Drop(c.Accounts...)
 		b.statuses.Drop(c.Statuses...)
-		b.forgetInstance(c.Accounts)
-		for id, counters := range c.Counted {
-			b.recounted(id, counters)
-			b.forgetInstance([]store.AccountID{id})
+		b.invalidateInstance(c.Accounts)
+		for id, counters := range c.Counters {
+			b.updateCounters(id, counters)
+			b.invalidateInstance([]store.AccountID{id})
 		}
 	}
 }
 
-// Forget drops everything rendered, for changes that are not in the database: emoji, settings.
-func (b *Builder) Forget() {
+// InvalidateAll drops everything rendered, for changes that are not in the database: emoji, settings.
+func (b *Builder) InvalidateAll() {
 	b.profiles.Clear()
 	b.accounts.Clear()
 	b.statuses.Clear()
-	b.instance.documents.drop()
+	b.instance.documents.invalidate()
 }
 
 // Appender is an entity that renders itself.

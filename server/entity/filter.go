@@ -31,8 +31,8 @@ type FilterStatus struct {
 	StatusID store.StatusID       `json:"status_id"`
 }
 
-// Phrase is a keyword of a filter as version 1 of the API shows it.
-type Phrase struct {
+// FilterV1 is a keyword of a filter as version 1 of the API shows it.
+type FilterV1 struct {
 	ID           store.FilterKeywordID `json:"id"`
 	Phrase       string                `json:"phrase"`
 	Context      []store.FilterContext `json:"context"`
@@ -46,12 +46,12 @@ func (b *Builder) filter(f *store.UserFilter) Filter {
 }
 
 // WholeFilter returns a filter as its owner sees it.
-func (b *Builder) WholeFilter(f *store.WholeFilter) WholeFilter {
+func (b *Builder) WholeFilter(f *store.FilterWithTerms) WholeFilter {
 	return WholeFilter{b.filter(&f.UserFilter), b.FilterKeywords(f.Keywords), b.FilterStatuses(f.Statuses)}
 }
 
 // WholeFilters returns filters as their owner sees them.
-func (b *Builder) WholeFilters(rows []*store.WholeFilter) []WholeFilter {
+func (b *Builder) WholeFilters(rows []*store.FilterWithTerms) []WholeFilter {
 	filters := make([]WholeFilter, 0, len(rows))
 	for _, f := range rows {
 		filters = append(filters, b.WholeFilter(f))
@@ -87,20 +87,20 @@ func (b *Builder) FilterStatuses(rows []*store.FilterStatus) []FilterStatus {
 	return statuses
 }
 
-// Phrase returns a keyword of a filter as version 1 of the API shows it.
-func (b *Builder) Phrase(f *store.WholeFilter, k *store.FilterKeyword) Phrase {
-	return Phrase{
+// FilterV1 returns a keyword of a filter as version 1 of the API shows it.
+func (b *Builder) FilterV1(f *store.FilterWithTerms, k *store.FilterKeyword) FilterV1 {
+	return FilterV1{
 		ID: k.ID, Phrase: k.Keyword, Context: orEmpty(f.Context.V), ExpiresAt: f.ExpiresAt,
 		Irreversible: f.Action == store.FilterHide, WholeWord: k.WholeWord,
 	}
 }
 
-// Phrases returns all keywords of filters as version 1 of the API shows them. Filters without keywords are unknown there.
-func (b *Builder) Phrases(rows []*store.WholeFilter) []Phrase {
-	phrases := []Phrase{}
+// FiltersV1 returns all keywords of filters as version 1 of the API shows them. Filters without keywords are unknown there.
+func (b *Builder) FiltersV1(rows []*store.FilterWithTerms) []FilterV1 {
+	phrases := []FilterV1{}
 	for _, f := range rows {
 		for _, k := range f.Keywords {
-			phrases = append(phrases, b.Phrase(f, k))
+			phrases = append(phrases, b.FilterV1(f, k))
 		}
 	}
 	return phrases

@@ -29,7 +29,7 @@ func (b *Builder) addFiltered(ctx context.Context, viewer *store.Account, origin
 		return err
 	}
 	for _, s := range originals {
-		matches := set.Match(s.id, s.accountID, s.words)
+		matches := set.Match(s.id, s.accountID, s.filterText)
 		if matches == nil {
 			continue
 		}
@@ -41,31 +41,31 @@ func (b *Builder) addFiltered(ctx context.Context, viewer *store.Account, origin
 		if err != nil {
 			return err
 		}
-		s.more.filtered = &filtered{matches, rendered}
+		s.forViewer.filtered = &filtered{matches, rendered}
 	}
 	return nil
 }
 
 func (s *Status) appendFiltered(dst []byte) []byte {
-	if s.more.filtered == nil {
+	if s.forViewer.filtered == nil {
 		return append(dst, "[]"...)
 	}
-	return append(dst, s.more.filtered.results...)
+	return append(dst, s.forViewer.filtered.results...)
 }
 
-// Dropped tells whether the viewer's filters keep the status out of a place altogether: out of home or notifications, on the page as
+// HiddenIn tells whether the viewer's filters keep the status out of a place altogether: out of home or notifications, on the page as
 // on the stream. One's own posts and boosts are always there.
-func (s *Status) Dropped(in store.FilterContext) bool {
-	if s.own {
+func (s *Status) HiddenIn(in store.FilterContext) bool {
+	if s.byViewer {
 		return false
 	}
 	if s.reblog != nil {
 		s = s.reblog
 	}
-	return s.more.filtered != nil && store.Dropped(s.more.filtered.matches, in)
+	return s.forViewer.filtered != nil && store.HiddenIn(s.forViewer.filtered.matches, in)
 }
 
-// Dropped tells whether the reader's filters keep the notification from them.
-func (n *Notification) Dropped(in store.FilterContext) bool {
-	return n.status != nil && n.status.Dropped(in)
+// HiddenIn tells whether the reader's filters keep the notification from them.
+func (n *Notification) HiddenIn(in store.FilterContext) bool {
+	return n.status != nil && n.status.HiddenIn(in)
 }

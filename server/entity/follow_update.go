@@ -8,13 +8,13 @@ import (
 
 // FollowUpdate is what streams tell of a follow (spec 6.1).
 type FollowUpdate struct {
-	State     string     `json:"state"`
-	Follower  FollowSide `json:"follower"`
-	Following FollowSide `json:"following"`
+	State     string       `json:"state"`
+	Follower  FollowCounts `json:"follower"`
+	Following FollowCounts `json:"following"`
 }
 
-// FollowSide is one of the two.
-type FollowSide struct {
+// FollowCounts is one of the two.
+type FollowCounts struct {
 	ID             store.AccountID `json:"id"`
 	FollowerCount  int             `json:"follower_count"`
 	FollowingCount int             `json:"following_count"`
@@ -34,8 +34,8 @@ func (b *Builder) FollowUpdate(ctx context.Context, state string, f *store.Follo
 	}
 	u := &FollowUpdate{
 		State:     state,
-		Follower:  FollowSide{follower.ID, follower.FollowersCount, follower.FollowingCount},
-		Following: FollowSide{target.ID, target.FollowersCount, target.FollowingCount},
+		Follower:  FollowCounts{follower.ID, follower.FollowersCount, follower.FollowingCount},
+		Following: FollowCounts{target.ID, target.FollowersCount, target.FollowingCount},
 	}
 	if target.HideFollowers || target.HideFollowersCount {
 		u.Following.FollowerCount = 0

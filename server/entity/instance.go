@@ -11,21 +11,21 @@ import (
 	"svc/store"
 )
 
-// reference is the API that this one is compatible with, and the product whose API it is.
+// referenceVersion is the API that this one is compatible with, and the product whose API it is.
 const (
-	reference        = "2.7.2"
+	referenceVersion = "2.7.2"
 	referenceProduct = "Mastodon"
 )
 
-// instanceTime is how long the figures of the instance are good. What else is told of it is as of now.
-const instanceTime = time.Minute
+// instanceTTL is how long the figures of the instance are good. What else is told of it is as of now.
+const instanceTTL = time.Minute
 
 // instanceCache keeps what the server tells about itself, rendered.
 type instanceCache struct {
-	stats     kept[stats]
-	documents kept[documents]
-	peers     kept[object]
-	activity  kept[object]
+	stats     cachedValue[stats]
+	documents cachedValue[documents]
+	peers     cachedValue[object]
+	activity  cachedValue[object]
 }
 
 // stats are figures of the server.
@@ -38,9 +38,9 @@ type stats struct {
 
 // documents are what the server tells about itself in several forms.
 type documents struct {
-	v1, v2   object
-	nodeInfo map[string]object // by version of the schema
-	shown    []store.AccountID // accounts that are in it
+	v1, v2     object
+	nodeInfo   map[string]object // by version of the schema
+	accountIDs []store.AccountID // accounts that are in it
 }
 
 // Instance returns the instance, in version 1 of the API.
@@ -63,7 +63,7 @@ func (b *Builder) NodeInfo(ctx context.Context, version string) ([]byte, error) 
 
 // Peers returns the servers that this one knows of.
 func (b *Builder) Peers(ctx context.Context) (Appender, error) {
-	return b.instance.peers.get(b.db.Now(), instanceTime, func() (object, error) {
+	return b.instance.peers.get(b.db.Now(), instanceTTL, func() (object, error) {
 		domains, err := b.db.KnownDomains(ctx)
 		if err != nil {
 			return nil, err
@@ -72,18 +72,18 @@ func (b *Builder) Peers(ctx context.Context) (Appender, error) {
 	})
 }
 
-// forgetInstance drops what tells of accounts that changed.
-func (b *Builder) forgetInstance(changed []store.AccountID) {
-	value, _, _ := b.instance.documents.look(time.Time{})
-	shows := func(id store.AccountID) bool { return value == nil || slices.Contains(value.shown, id) }
+// invalidateInstance drops what tells of accounts that changed.
+func (b *Builder) invalidateInstance(changed []store.AccountID) {
+	value, _, _ := b.instance.documents.peek(time.Time{})
+	shows := func(id store.AccountID) bool { return value == nil || slices.Contains(value.accountIDs, id) }
 	if slices.ContainsFunc(changed, shows) {
-		b.instance.documents.drop()
+		b.instance.documents.invalidate()
 	}
 }
 
 func (b *Builder) instanceDocuments(ctx context.Context) (documents, error) {
-	return b.instance.documents.get(b.db.Now(), instanceTime, func() (documents, error) {
-		f, err := b.instance.stats.get(b.db.Now(), instanceTime, func() (stats, error) { return b.countStats(ctx) })
+	return b.instance.documents.get(b.db.Now(), instanceTTL, func() (documents, error) {
+		f, err := b.instance.stats.get(b.db.Now(), instanceTTL, func() (stats, error) { return b.countStats(ctx) })
 		if err != nil {
 			return documents{}, err
 		}
@@ -91,7 +91,7 @@ func (b *Builder) instanceDocuments(ctx context.Context) (documents, error) {
 		if err != nil {
 			return documents{}, err
 		}
-		staff, err := b.db.ShownStaff(ctx)
+		staff, err := b.db.VisibleStaff(ctx)
 		if err != nil {
 			return documents{}, err
 		}
@@ -108,10 +108,10 @@ func (b *Builder) instanceDocuments(ctx context.Context) (documents, error) {
 			}
 		}
 		for _, a := range staff {
-			d.shown = append(d.shown, a.ID)
+			d.accountIDs = append(d.accountIDs, a.ID)
 		}
 		if account != nil {
-			d.shown = append(d.shown, account.id)
+			d.accountIDs = append(d.accountIDs, account.id)
 		}
 		return d, nil
 	})
@@ -141,7 +141,7 @@ func (b *Builder) contactAccount(ctx context.Context) (*Account, error) {
 	if err != nil {
 		return nil, ignoreMissing(err)
 	}
-	if row.Withheld {
+	if row.Unavailable {
 		return nil, nil
 	}
 	a, err := b.Account(ctx, row.ID)
@@ -411,14 +411,14 @@ func (b *Builder) features() []string {
 
 // compatibleVersion is the version of the reference API, by which clients decide what they may ask for, and who serves it.
 func (b *Builder) compatibleVersion() string {
-	return reference + " (compatible; " + b.Name + " " + b.Version + ")"
+	return referenceVersion + " (compatible; " + b.Name + " " + b.Version + ")"
 }
 
 func (b *Builder) shortDescription() string {
 	if s := b.Settings.Instance.ShortDescription; s != "" {
 		return s
 	}
-	return text.Plain(b.Settings.Instance.Description)
+	return text.HTMLToText(b.Settings.Instance.Description)
 }
 
 // pictureOf returns the address of a picture that a setting names by path or address, or of the standard one.

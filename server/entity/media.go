@@ -39,10 +39,10 @@ func (b *Builder) attachment(m *store.Media) (object, error) {
 // proxied returns the address under which people are shown a picture, video or sound that another server has: everything that is
 // not ours goes through here. "" stays "".
 func (b *Builder) proxied(address string) string {
-	if b.Proxied == nil || address == "" {
+	if b.ProxyURL == nil || address == "" {
 		return address
 	}
-	return b.Proxied(address)
+	return b.ProxyURL(address)
 }
 
 // MediaFile returns the addresses of an attachment's file and of a picture that stands for it.

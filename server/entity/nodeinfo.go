@@ -94,7 +94,7 @@ func (b *Builder) nodeInfo(version string, f stats, staff []*store.Account) (obj
 		Protocols:         []string{"activitypub"},
 		Services:          nodeServices{[]string{}, []string{}},
 		OpenRegistrations: c.Instance.RegistrationsOpen,
-		Usage:             nodeUsage{nodeUsers{f.Users, f.ActiveMonth, f.ActiveHalfYear}, f.Statuses - f.Boosts},
+		Usage:             nodeUsage{nodeUsers{f.Users, f.ActiveMonth, f.ActiveHalfYear}, f.Statuses - f.Reblogs},
 		Metadata: nodeInfoMetadata{
 			NodeName:                  c.Instance.Name,
 			NodeDescription:           b.shortDescription(),

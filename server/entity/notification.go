@@ -99,7 +99,7 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 	for _, n := range rows {
 		accounts = append(accounts, n.FromID)
 		if n.Type == store.NotifyMove {
-			accounts = append(accounts, targetOf(n))
+			accounts = append(accounts, moveTarget(n))
 		}
 		if n.StatusID != nil {
 			statuses = append(statuses, *n.StatusID)
@@ -115,11 +115,11 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 			return nil, err
 		}
 	}
-	reports, err := b.reportsIn(ctx, reader, rows)
+	reports, err := b.loadReports(ctx, reader, rows)
 	if err != nil {
 		return nil, err
 	}
-	messageOf, err := b.messagesOf(ctx, reader, rows)
+	messageOf, err := b.loadMessages(ctx, reader, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -133,12 +133,12 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 			}
 		}
 		if row.Type == store.NotifyMove {
-			if n.target = who[targetOf(row)]; n.target == nil || n.target.withheld {
+			if n.target = who[moveTarget(row)]; n.target == nil || n.target.unavailable {
 				continue
 			}
 		}
 		if row.Type == store.NotifyReport {
-			if n.report = reports[reportOf(row)]; n.report == nil {
+			if n.report = reports[reportID(row)]; n.report == nil {
 				continue
 			}
 		}
@@ -154,12 +154,12 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 	return list, nil
 }
 
-// reportsIn returns the reports that a page of notifications is about. Who is no longer staff gets none.
-func (b *Builder) reportsIn(ctx context.Context, reader *store.Account, rows []*store.Notification) (map[store.ReportID]*StaffReport, error) {
+// loadReports returns the reports that a page of notifications is about. Who is no longer staff gets none.
+func (b *Builder) loadReports(ctx context.Context, reader *store.Account, rows []*store.Notification) (map[store.ReportID]*StaffReport, error) {
 	var ids []store.ReportID
 	for _, n := range rows {
 		if n.Type == store.NotifyReport {
-			ids = append(ids, reportOf(n))
+			ids = append(ids, reportID(n))
 		}
 	}
 	if len(ids) == 0 {
@@ -172,15 +172,15 @@ func (b *Builder) reportsIn(ctx context.Context, reader *store.Account, rows []*
 	return b.StaffReports(ctx, reader, ids)
 }
 
-// targetOf returns the account to which the one that a notification is about has moved.
-func targetOf(n *store.Notification) store.AccountID {
+// moveTarget returns the account to which the one that a notification is about has moved.
+func moveTarget(n *store.Notification) store.AccountID {
 	var id store.AccountID
 	id.UnmarshalText([]byte(n.Detail)) // 0, which is nobody, for what is no id
 	return id
 }
 
-// reportOf returns what a notification of a report is about.
-func reportOf(n *store.Notification) store.ReportID {
+// reportID returns what a notification of a report is about.
+func reportID(n *store.Notification) store.ReportID {
 	var id store.ReportID
 	id.UnmarshalText([]byte(n.Detail)) // 0, which is no report, for what is no id
 	return id

@@ -76,7 +76,7 @@ func (b *Builder) renderPoll(p *store.Poll, of *store.Status) (*renderedPoll, er
 	if r.head, err = marshalMembers(head); err != nil {
 		return nil, err
 	}
-	body := pollBody{Multiple: p.Multiple, VotesCount: p.VotesCount(), VotersCount: p.VotersCount, Emojis: b.emojisOf(of.Local(), of.Emojis.V, p.Titles()...)}
+	body := pollBody{Multiple: p.Multiple, VotesCount: p.VotesCount(), VotersCount: p.VotersCount, Emojis: b.emojisFor(of.Local(), of.Emojis.V, p.Titles()...)}
 	for _, o := range p.Options.V {
 		body.Options = append(body.Options, pollOption{o.Title, &o.Votes})
 	}
@@ -98,7 +98,7 @@ func (b *Builder) addOwnVotes(ctx context.Context, viewer *store.Account, origin
 	}
 	var polls []store.PollID
 	for _, s := range originals {
-		if s.poll != nil && !s.own {
+		if s.poll != nil && !s.byViewer {
 			polls = append(polls, s.poll.id)
 		}
 	}
@@ -115,7 +115,7 @@ func (b *Builder) addOwnVotes(ctx context.Context, viewer *store.Account, origin
 	}
 	for _, s := range originals {
 		if s.poll != nil {
-			s.more.ownVotes = choices[s.poll.id]
+			s.forViewer.ownVotes = choices[s.poll.id]
 		}
 	}
 	return nil
@@ -136,10 +136,10 @@ func (s *Status) appendPoll(dst []byte) []byte {
 	dst = append(append(dst, '{'), p.head...)
 	dst = appendBool(dst, `,"expired":`, ended)
 	dst = append(append(dst, ','), body...)
-	if s.signed {
-		dst = appendBool(dst, `,"voted":`, s.own || len(s.more.ownVotes) > 0)
+	if s.hasViewer {
+		dst = appendBool(dst, `,"voted":`, s.byViewer || len(s.forViewer.ownVotes) > 0)
 		dst = append(dst, `,"own_votes":[`...)
-		for i, choice := range s.more.ownVotes {
+		for i, choice := range s.forViewer.ownVotes {
 			if i > 0 {
 				dst = append(dst, ',')
 			}

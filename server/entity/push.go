@@ -54,8 +54,8 @@ type pushExtension struct {
 	DirectConversationID json.RawMessage `json:"direct_conversation_id"`
 }
 
-// maxPushText is how much of a post a push message tells, in characters (extension API 25).
-const maxPushText = 140
+// maxPushChars is how much of a post a push message tells, in characters (extension API 25).
+const maxPushChars = 140
 
 // PushMessage returns what a push message tells of a notification, in at most limit bytes. accessToken is the one of who is
 // told, with which the app asks for more. Who hides contents is told neither who did it nor what was written.
@@ -75,17 +75,17 @@ func (b *Builder) PushMessage(ctx context.Context, reader *store.Account, user *
 		m.PreferredLocale = "en"
 	}
 	x := pushExtension{ActivityID: n.StatusID, DirectConversationID: json.RawMessage("null")}
-	var about pushed
+	var about pushSubject
 	if n.StatusID != nil {
 		if about.Status, err = b.db.Status(ctx, *n.StatusID); err != nil {
 			return nil, err
 		}
-		if about.shown, err = b.Status(ctx, reader, *n.StatusID); err != nil {
+		if about.entity, err = b.Status(ctx, reader, *n.StatusID); err != nil {
 			return nil, err
 		}
-		x.DirectConversationID = about.shown.appendDirectConversation(nil)
+		x.DirectConversationID = about.entity.appendDirectConversation(nil)
 	}
-	messages, err := b.messagesOf(ctx, reader, []*store.Notification{n})
+	messages, err := b.loadMessages(ctx, reader, []*store.Notification{n})
 	if err != nil {
 		return nil, err
 	}
@@ -114,45 +114,45 @@ func (b *Builder) pushIcon(a *store.Account) string {
 	return b.BaseURL + standardAvatar
 }
 
-// pushed is the status, or the message of a chat, that a notification is about.
-type pushed struct {
+// pushSubject is the status, or the message of a chat, that a notification is about.
+type pushSubject struct {
 	*store.Status
-	shown   *Status
+	entity  *Status
 	message *ChatMessage
 }
 
 // excerpt returns the beginning of the status: of its subject, if it has one, because that is there to be read first.
-func (s pushed) excerpt() string {
+func (s pushSubject) excerpt() string {
 	if s.SpoilerText != "" {
-		return text.Truncate(s.SpoilerText, maxPushText)
+		return text.Truncate(s.SpoilerText, maxPushChars)
 	}
-	if short := text.Truncate(text.Plain(s.Content), maxPushText); short != "" {
+	if short := text.Truncate(text.HTMLToText(s.Content), maxPushChars); short != "" {
 		return short
 	}
 	return "(Attachment)"
 }
 
-// said returns the beginning of the message.
-func (s pushed) said() string {
+// messageExcerpt returns the beginning of the message.
+func (s pushSubject) messageExcerpt() string {
 	if s.message == nil || s.message.Content == nil {
 		return "(Attachment)"
 	}
-	return text.Truncate(text.Plain(*s.message.Content), maxPushText)
+	return text.Truncate(text.HTMLToText(*s.message.Content), maxPushChars)
 }
 
 // options returns what can be voted for, a line each.
-func (s pushed) options() string {
+func (s pushSubject) options() string {
 	var lines strings.Builder
-	if s.shown.poll != nil {
-		for _, title := range s.shown.poll.titles {
-			lines.WriteString("\n○ " + text.Truncate(title, maxPushText))
+	if s.entity.poll != nil {
+		for _, title := range s.entity.poll.titles {
+			lines.WriteString("\n○ " + text.Truncate(title, maxPushChars))
 		}
 	}
 	return lines.String()
 }
 
 // pushTexts returns what people read of a notification before they open it, as the extension API has it (25).
-func pushTexts(n *store.Notification, from *store.Account, about pushed) (title, body string) {
+func pushTexts(n *store.Notification, from *store.Account, about pushSubject) (title, body string) {
 	who := "@" + from.Acct()
 	switch n.Type {
 	case store.NotifyMention:
@@ -173,7 +173,7 @@ func pushTexts(n *store.Notification, from *store.Account, about pushed) (title,
 	case store.NotifyEmojiReaction:
 		return "New Reaction", who + " reacted with " + store.ReactionText(n.Detail)
 	case store.NotifyChatMention:
-		return "New Chat Message", who + ": " + about.said()
+		return "New Chat Message", who + ": " + about.messageExcerpt()
 	case store.NotifyPoll:
 		return "Poll Results", about.excerpt() + about.options()
 	case store.NotifyUpdate:

@@ -17,7 +17,7 @@ func (b *Builder) addQuotes(ctx context.Context, viewer *store.Account, statuses
 	if len(ids) == 0 {
 		return nil
 	}
-	shown, err := b.db.ShownQuotes(ctx, idOf(viewer), unique(ids))
+	shown, err := b.db.VisibleQuotes(ctx, idOf(viewer), unique(ids))
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (b *Builder) addQuotes(ctx context.Context, viewer *store.Account, statuses
 	of := byID(quoted, (*Status).ID)
 	for _, s := range statuses {
 		if s = s.original(); s.quoteOfID != nil {
-			s.more.quote = of[*s.quoteOfID]
+			s.forViewer.quote = of[*s.quoteOfID]
 		}
 	}
 	return nil
@@ -36,7 +36,7 @@ func (b *Builder) addQuotes(ctx context.Context, viewer *store.Account, statuses
 
 // appendQuote appends what the status quotes, as members of the extension with a comma before each.
 func (s *Status) appendQuote(dst []byte) []byte {
-	q := s.more.quote
+	q := s.forViewer.quote
 	dst = append(dst, `,"quote":`...)
 	if q != nil {
 		dst = q.AppendJSON(dst)
@@ -51,7 +51,7 @@ func (s *Status) appendQuote(dst []byte) []byte {
 	}
 	dst = append(dst, `,"quote_url":`...)
 	if q != nil {
-		dst = append(dst, q.address...)
+		dst = append(dst, q.quoteURL...)
 	} else {
 		dst = append(dst, "null"...)
 	}

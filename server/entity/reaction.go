@@ -17,7 +17,7 @@ type renderedReaction struct {
 	url   []byte // of the picture of a custom emoji, JSON text
 }
 
-func sizeOf(list []renderedReaction) int {
+func reactionsSize(list []renderedReaction) int {
 	n := 0
 	for _, r := range list {
 		n += 100 + len(r.emoji) + len(r.name) + len(r.url)
@@ -65,9 +65,9 @@ type viewerReactions struct {
 	hidden map[string]int // how many with each emoji the viewer is not shown
 }
 
-// maxHiding is how many reactions a status may have for those that the viewer is not shown to be taken from their number: they must be
+// maxReactionsFiltered is how many reactions a status may have for those that the viewer is not shown to be taken from their number: they must be
 // looked for among all.
-const maxHiding = 500
+const maxReactionsFiltered = 500
 
 // addReactions finds out what the viewer reacts with, and which reactions the viewer is not shown.
 func (b *Builder) addReactions(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
@@ -82,7 +82,7 @@ func (b *Builder) addReactions(ctx context.Context, viewer *store.Account, origi
 		for _, r := range s.reactions {
 			total += r.count
 		}
-		if total <= maxHiding {
+		if total <= maxReactionsFiltered {
 			few = append(few, s.id)
 		}
 	}
@@ -91,7 +91,7 @@ func (b *Builder) addReactions(ctx context.Context, viewer *store.Account, origi
 	}
 	of, err := b.viewerReactions(ctx, viewer, unique(ids), unique(few), false)
 	for _, s := range with {
-		s.more.reactions = of[s.id]
+		s.forViewer.reactions = of[s.id]
 	}
 	return err
 }
@@ -122,8 +122,8 @@ func (b *Builder) viewerReactions(ctx context.Context, viewer *store.Account, id
 	return of, err
 }
 
-// seen returns how many with an emoji the viewer is shown, and whether the viewer is one of them.
-func (v *viewerReactions) seen(emoji string, count int) (shown int, me bool) {
+// counts returns how many with an emoji the viewer is shown, and whether the viewer is one of them.
+func (v *viewerReactions) counts(emoji string, count int) (shown int, me bool) {
 	if v == nil {
 		return count, false
 	}
@@ -135,7 +135,7 @@ func (s *Status) appendReactions(dst []byte) []byte {
 	dst = append(dst, '[')
 	first := true
 	for _, r := range s.reactions {
-		count, me := s.more.reactions.seen(r.emoji, r.count)
+		count, me := s.forViewer.reactions.counts(r.emoji, r.count)
 		if count <= 0 {
 			continue
 		}
@@ -162,8 +162,8 @@ type Reaction struct {
 
 // Bounds of the accounts that are told with reactions.
 const (
-	maxReactors = 1000 // in all
-	maxOfEmoji  = 80
+	maxReactors         = 1000 // in all
+	maxReactorsPerEmoji = 80
 )
 
 // Reactions returns the reactions to a status in order of first use: all, or those with one emoji if it is not "". withMuted counts
@@ -185,14 +185,14 @@ func (b *Builder) Reactions(ctx context.Context, viewer *store.Account, id store
 	}
 	ids := []store.StatusID{id}
 	few := ids
-	if total > maxHiding {
+	if total > maxReactionsFiltered {
 		few = nil
 	}
 	of, err := b.viewerReactions(ctx, viewer, ids, few, withMuted)
 	if err != nil {
 		return nil, err
 	}
-	reactors, err := b.db.Reactors(ctx, idOf(viewer), id, emoji, withMuted, min(maxOfEmoji, maxReactors/len(counts)))
+	reactors, err := b.db.Reactors(ctx, idOf(viewer), id, emoji, withMuted, min(maxReactorsPerEmoji, maxReactors/len(counts)))
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (b *Builder) Reactions(ctx context.Context, viewer *store.Account, id store
 	list := make([]Reaction, 0, len(counts))
 	for _, c := range counts {
 		r := Reaction{Name: c.Emoji, Accounts: List[Account]{}, URL: b.reactionPicture(c)}
-		if r.Count, r.Me = of[id].seen(c.Emoji, c.Count); r.Count <= 0 {
+		if r.Count, r.Me = of[id].counts(c.Emoji, c.Count); r.Count <= 0 {
 			continue
 		}
 		for _, by := range reactors {

@@ -30,7 +30,7 @@ func (b *Builder) renderStatuses(ctx context.Context, ids []store.StatusID) (map
 }
 
 func (b *Builder) renderMissing(ctx context.Context, ids []store.StatusID, found map[store.StatusID]*renderedStatus) error {
-	missing, generation := b.statuses.Get(ids, found)
+	missing, generation := b.statuses.GetAll(ids, found)
 	if len(missing) == 0 {
 		return nil
 	}
@@ -51,29 +51,29 @@ func (b *Builder) renderMissing(ctx context.Context, ids []store.StatusID, found
 
 // statusParts are rows that belong to a page of statuses.
 type statusParts struct {
-	rows     []*store.Status
-	media    map[store.StatusID][]object
-	polls    map[store.StatusID]*renderedPoll
-	words    map[store.StatusID][]string // what filters look at beside the text and the options of a poll: what is said of attachments
-	mentions map[store.StatusID][]Mention
-	tags     map[store.StatusID][]Tag
-	parents  map[store.StatusID]*store.Status
-	accts    map[store.AccountID]string // of those replied to
-	pins     map[store.StatusID]store.Time
-	apps     map[store.AppID]*Application
-	cards    map[store.CardID]*object
-	reacted  map[store.StatusID][]renderedReaction
+	rows       []*store.Status
+	media      map[store.StatusID][]object
+	polls      map[store.StatusID]*renderedPoll
+	mediaTexts map[store.StatusID][]string // what filters look at beside the text and the options of a poll: what is said of attachments
+	mentions   map[store.StatusID][]Mention
+	tags       map[store.StatusID][]Tag
+	parents    map[store.StatusID]*store.Status
+	acctOf     map[store.AccountID]string // of those replied to
+	pins       map[store.StatusID]store.Time
+	apps       map[store.AppID]*Application
+	cards      map[store.CardID]*object
+	reactions  map[store.StatusID][]renderedReaction
 }
 
 func newStatusParts(rows []*store.Status) *statusParts {
 	return &statusParts{
-		rows:     rows,
-		media:    make(map[store.StatusID][]object),
-		words:    make(map[store.StatusID][]string),
-		mentions: make(map[store.StatusID][]Mention),
-		tags:     make(map[store.StatusID][]Tag),
-		accts:    make(map[store.AccountID]string),
-		cards:    make(map[store.CardID]*object),
+		rows:       rows,
+		media:      make(map[store.StatusID][]object),
+		mediaTexts: make(map[store.StatusID][]string),
+		mentions:   make(map[store.StatusID][]Mention),
+		tags:       make(map[store.StatusID][]Tag),
+		acctOf:     make(map[store.AccountID]string),
+		cards:      make(map[store.CardID]*object),
 	}
 }
 
@@ -106,7 +106,7 @@ func (b *Builder) loadParts(ctx context.Context, ids []store.StatusID) (*statusP
 	if err != nil {
 		return nil, err
 	}
-	if err := b.loadPeople(ctx, recipients, p); err != nil {
+	if err := b.loadMentions(ctx, recipients, p); err != nil {
 		return nil, err
 	}
 	tags, err := b.db.StatusTags(ctx, ids)
@@ -117,14 +117,14 @@ func (b *Builder) loadParts(ctx context.Context, ids []store.StatusID) (*statusP
 	if p.pins, err = b.db.PinnedAt(ctx, ids); err != nil {
 		return nil, err
 	}
-	if p.reacted, err = b.loadReactions(ctx, ids); err != nil {
+	if p.reactions, err = b.loadReactions(ctx, ids); err != nil {
 		return nil, err
 	}
-	return p, b.loadAround(ctx, p)
+	return p, b.loadReferences(ctx, p)
 }
 
-// loadAround loads what the rows reply to, and what they were posted with.
-func (b *Builder) loadAround(ctx context.Context, p *statusParts) error {
+// loadReferences loads what the rows reply to, and what they were posted with.
+func (b *Builder) loadReferences(ctx context.Context, p *statusParts) error {
 	var parents []store.StatusID
 	var apps []store.AppID
 	for _, row := range p.rows {
@@ -166,13 +166,13 @@ func (b *Builder) addAttachment(m *store.Media, to store.StatusID, p *statusPart
 	o, err := b.attachment(m)
 	p.media[to] = append(p.media[to], o)
 	if m.Description != "" {
-		p.words[to] = append(p.words[to], m.Description)
+		p.mediaTexts[to] = append(p.mediaTexts[to], m.Description)
 	}
 	return err
 }
 
-// loadPeople loads the mentioned among the recipients, and those replied to, but for those who are known.
-func (b *Builder) loadPeople(ctx context.Context, recipients []store.Recipient, p *statusParts, known ...*store.Account) error {
+// loadMentions loads the mentioned among the recipients, and those replied to, but for those who are known.
+func (b *Builder) loadMentions(ctx context.Context, recipients []store.Recipient, p *statusParts, known ...*store.Account) error {
 	var people []store.AccountID
 	for _, r := range recipients {
 		if r.Mentioned {
@@ -204,7 +204,7 @@ func (b *Builder) loadPeople(ctx context.Context, recipients []store.Recipient, 
 		}
 	}
 	for id, a := range of {
-		p.accts[id] = a.Acct()
+		p.acctOf[id] = a.Acct()
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func (b *Builder) loadParents(ctx context.Context, ids []store.StatusID) (map[st
 // loadApps loads what statuses were posted with. What an app is called never changes.
 func (b *Builder) loadApps(ctx context.Context, ids []store.AppID) (map[store.AppID]*Application, error) {
 	apps := make(map[store.AppID]*Application)
-	missing, generation := b.apps.Get(unique(ids), apps)
+	missing, generation := b.apps.GetAll(unique(ids), apps)
 	if len(missing) == 0 {
 		return apps, nil
 	}
@@ -240,7 +240,7 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 	r := &renderedStatus{
 		id: row.ID, accountID: row.AccountID, reblogOfID: row.ReblogOfID, conversationID: row.ConversationID,
 		direct: row.Visibility == store.Direct, poll: p.polls[row.ID], expiresAt: row.ExpiresAt, listID: row.ListID, local: row.Local(),
-		reactions: p.reacted[row.ID],
+		reactions: p.reactions[row.ID],
 	}
 	var err error
 	if r.head, err = marshalMembers(b.head(row)); err != nil || row.ReblogOfID != nil {
@@ -259,7 +259,7 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 		MediaAttachments:   orEmpty(p.media[row.ID]),
 		Mentions:           orEmpty(p.mentions[row.ID]),
 		Tags:               orEmpty(p.tags[row.ID]),
-		Emojis:             b.emojisOf(row.Local(), row.Emojis.V, row.Content, row.SpoilerText),
+		Emojis:             b.emojisFor(row.Local(), row.Emojis.V, row.Content, row.SpoilerText),
 	}
 	if row.Language != "" {
 		body.Language = &row.Language
@@ -273,9 +273,9 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 	if r.body, err = marshalMembers(body); err != nil {
 		return nil, err
 	}
-	r.strictLen = 2 * len(row.Content)
-	r.strict = sync.OnceValue(func() []byte {
-		body.Content = text.Strict(row.Content)
+	r.plainBodySize = 2 * len(row.Content)
+	r.plainBody = sync.OnceValue(func() []byte {
+		body.Content = text.SanitizeStrict(row.Content)
 		strict, err := marshalMembers(body)
 		if err != nil {
 			return r.body
@@ -287,17 +287,17 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 		address = row.URI
 	}
 	r.quoteOfID = row.QuoteOfID
-	if r.address, err = marshal(address); err != nil {
+	if r.quoteURL, err = marshal(address); err != nil {
 		return nil, err
 	}
-	plain, more := text.Plain(row.Content), p.words[row.ID]
+	plain, more := text.HTMLToText(row.Content), p.mediaTexts[row.ID]
 	if r.poll != nil {
 		more = append(slices.Clip(more), r.poll.titles...)
 	}
-	r.words = sync.OnceValue(func() *text.Folded { return row.Words(plain, more) })
-	r.wordsLen = 200 + 2*(len(plain)+len(row.SpoilerText))
+	r.filterText = sync.OnceValue(func() *text.Folded { return row.FilterText(plain, more) })
+	r.filterTextSize = 200 + 2*(len(plain)+len(row.SpoilerText))
 	for _, w := range more {
-		r.wordsLen += 2 * len(w)
+		r.filterTextSize += 2 * len(w)
 	}
 	extension := statusExtension{
 		QuotesCount: row.QuotesCount,
@@ -308,7 +308,7 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 		extension.ConversationID = &row.ConversationID
 	}
 	if row.InReplyToAccountID != nil {
-		if acct, ok := p.accts[*row.InReplyToAccountID]; ok {
+		if acct, ok := p.acctOf[*row.InReplyToAccountID]; ok {
 			extension.InReplyToAccountAcct = &acct
 		}
 	}
@@ -317,7 +317,7 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 	}
 	if row.InReplyToID != nil {
 		if above := p.parents[*row.InReplyToID]; above != nil {
-			r.parent = &parent{above.ID, above.AccountID, above.Visibility}
+			r.parent = &parentStatus{above.ID, above.AccountID, above.Visibility}
 		}
 	}
 	r.extension, err = marshalMembers(extension)

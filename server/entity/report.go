@@ -80,7 +80,7 @@ func (b *Builder) StaffReports(ctx context.Context, reader *store.Account, ids [
 		}
 	}
 	for _, st := range reported {
-		if s := statusOf[st.ShownID]; s != nil {
+		if s := statusOf[st.OriginalStatusID]; s != nil {
 			reports[st.ReportID].Statuses = append(reports[st.ReportID].Statuses, s)
 		}
 	}

@@ -73,13 +73,13 @@ func (b *Builder) ScheduledStatuses(ctx context.Context, rows []*store.Scheduled
 			return nil, err
 		}
 		list = append(list, &ScheduledStatus{
-			ID: row.ID, ScheduledAt: row.ScheduledAt, Params: paramsOf(d), MediaAttachments: orEmpty(of[row.ID]),
+			ID: row.ID, ScheduledAt: row.ScheduledAt, Params: scheduledParamsOf(d), MediaAttachments: orEmpty(of[row.ID]),
 		})
 	}
 	return list, nil
 }
 
-func paramsOf(d social.Draft) scheduledParams {
+func scheduledParamsOf(d social.Draft) scheduledParams {
 	p := scheduledParams{Text: d.Text, MediaIDs: d.MediaIDs, Sensitive: d.Sensitive, SpoilerText: d.SpoilerText, ApplicationID: d.App}
 	if d.InReplyTo != 0 {
 		p.InReplyToID = &d.InReplyTo

@@ -85,46 +85,46 @@ type renderedStatus struct {
 	pinned         bool
 	local          bool
 	direct         bool
-	parent         *parent
+	parent         *parentStatus
 	quoteOfID      *store.StatusID
-	address        []byte // for people, as JSON text
+	quoteURL       []byte // for people, as JSON text
 	poll           *renderedPoll
 	reactions      []renderedReaction // in order of first use
 
-	head      []byte        // members
-	body      []byte        // members
-	extension []byte        // members
-	strict    func() []byte // body for those who want no rich text
-	strictLen int           // about what it holds
+	head          []byte        // members
+	body          []byte        // members
+	extension     []byte        // members
+	plainBody     func() []byte // body for those who want no rich text
+	plainBodySize int           // about what it holds
 
-	words    func() *text.Folded // what filters look at
-	wordsLen int                 // about what it holds
+	filterText     func() *text.Folded // what filters look at
+	filterTextSize int                 // about what it holds
 }
 
-// parent is what it takes to know whether a viewer sees the status that another replies to.
-type parent struct {
+// parentStatus is what it takes to know whether a viewer sees the status that another replies to.
+type parentStatus struct {
 	id         store.StatusID
 	accountID  store.AccountID
 	visibility store.Visibility
 }
 
 func (s *renderedStatus) size() int {
-	return 300 + len(s.head) + len(s.body) + len(s.extension) + s.strictLen + s.poll.size() + s.wordsLen + sizeOf(s.reactions)
+	return 300 + len(s.head) + len(s.body) + len(s.extension) + s.plainBodySize + s.poll.size() + s.filterTextSize + reactionsSize(s.reactions)
 }
 
 // Status is a status for one viewer.
 type Status struct {
 	*renderedStatus
-	builder *Builder
-	account *renderedAccount
-	reblog  *Status // nil unless it is a boost
-	flags   store.StatusFlags
-	signed  bool // there is a viewer
-	plain   bool // the viewer wants no rich text
-	own     bool // the viewer is the author
-	visible bool // the parent is, for the viewer
-	more    viewerParts
-	text    *string
+	builder       *Builder
+	account       *renderedAccount
+	reblog        *Status // nil unless it is a boost
+	flags         store.StatusFlags
+	hasViewer     bool // there is a viewer
+	noRichText    bool // the viewer wants no rich text
+	byViewer      bool // the viewer is the author
+	parentVisible bool // the parent is, for the viewer
+	forViewer     viewerMembers
+	text          *string
 }
 
 // ID returns the status's id.
@@ -148,8 +148,8 @@ func (s *Status) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `,"account":`...)
 	dst = Account{renderedAccount: s.account}.AppendJSON(dst)
 	dst = append(dst, ',')
-	if original.plain {
-		dst = append(dst, original.strict()...)
+	if original.noRichText {
+		dst = append(dst, original.plainBody()...)
 	} else {
 		dst = append(dst, original.body...)
 	}
@@ -170,24 +170,24 @@ func (s *Status) AppendJSON(dst []byte) []byte {
 	dst = appendBool(dst, `,"reblogged":`, f.Reblogged)
 	dst = appendBool(dst, `,"bookmarked":`, f.Bookmarked)
 	dst = appendBool(dst, `,"muted":`, f.ThreadMuted || f.AuthorMuted)
-	dst = appendBool(dst, `,"pinned":`, s.signed && s.pinned)
+	dst = appendBool(dst, `,"pinned":`, s.hasViewer && s.pinned)
 	dst = original.appendFiltered(append(dst, `,"filtered":`...))
 	dst = append(s.builder.appendName(append(dst, ',')), '{')
 	dst = appendBool(dst, `"local":`, s.local)
 	dst = append(append(dst, ','), original.extension...)
 	dst = appendBool(dst, `,"thread_muted":`, f.ThreadMuted)
-	dst = appendBool(dst, `,"parent_visible":`, original.visible)
+	dst = appendBool(dst, `,"parent_visible":`, original.parentVisible)
 	dst = original.appendDirectConversation(append(dst, `,"direct_conversation_id":`...))
 	dst = original.appendReactions(append(dst, `,"emoji_reactions":`...))
 	dst = original.appendFolder(append(dst, `,"bookmark_folder":`...))
 	dst = original.appendQuote(dst)
 	dst = append(dst, `,"expires_at":`...)
-	if original.own && original.expiresAt != nil && !original.pinned { // what is pinned does not expire
+	if original.byViewer && original.expiresAt != nil && !original.pinned { // what is pinned does not expire
 		dst = append(append(append(dst, '"'), original.expiresAt.String()...), '"')
 	} else {
 		dst = append(dst, "null"...)
 	}
-	if original.own && original.listID != nil {
+	if original.byViewer && original.listID != nil {
 		dst = append(append(append(dst, `,"list_id":"`...), original.listID.String()...), '"')
 	}
 	return append(dst, '}', '}')
@@ -252,11 +252,11 @@ func (b *Builder) statusesWithoutQuotes(ctx context.Context, viewer *store.Accou
 		}
 		shown = append(shown, s)
 	}
-	return shown, b.complete(ctx, viewer, shown, originals)
+	return shown, b.addMembers(ctx, viewer, shown, originals)
 }
 
-// complete adds to statuses what is not rendered with them. originals are the same, but for the boosts what they boost.
-func (b *Builder) complete(ctx context.Context, viewer *store.Account, shown, originals List[*Status]) error {
+// addMembers adds to statuses what is not rendered with them. originals are the same, but for the boosts what they boost.
+func (b *Builder) addMembers(ctx context.Context, viewer *store.Account, shown, originals List[*Status]) error {
 	if err := b.addAccounts(ctx, shown, originals); err != nil {
 		return err
 	}
@@ -264,11 +264,11 @@ func (b *Builder) complete(ctx context.Context, viewer *store.Account, shown, or
 		return err
 	}
 	if viewer != nil {
-		if err := b.addViewer(ctx, viewer, shown, originals); err != nil {
+		if err := b.addFlags(ctx, viewer, shown, originals); err != nil {
 			return err
 		}
 	}
-	return b.addMore(ctx, viewer, originals)
+	return b.addViewerMembers(ctx, viewer, originals)
 }
 
 // addAccounts sets the authors.
@@ -297,7 +297,7 @@ func (b *Builder) addAccounts(ctx context.Context, shown, originals List[*Status
 func (b *Builder) addParents(ctx context.Context, viewer *store.Account, originals []*Status) error {
 	var replies []*Status
 	var ask []store.StatusID
-	open, err := b.db.SeesAllOpen(ctx, idOf(viewer))
+	open, err := b.db.SeesAllUnrestricted(ctx, idOf(viewer))
 	if err != nil {
 		return err
 	}
@@ -305,7 +305,7 @@ func (b *Builder) addParents(ctx context.Context, viewer *store.Account, origina
 		switch p := s.parent; {
 		case p == nil:
 		case p.accountID == idOf(viewer), open && (p.visibility <= store.Unlisted || p.visibility == store.Local && viewer != nil):
-			s.visible = true
+			s.parentVisible = true
 		default:
 			replies = append(replies, s)
 			ask = append(ask, p.id)
@@ -320,13 +320,13 @@ func (b *Builder) addParents(ctx context.Context, viewer *store.Account, origina
 	}
 	seen := byID(rows, func(s *store.Status) store.StatusID { return s.ID })
 	for _, s := range replies {
-		s.visible = seen[s.parent.id] != nil
+		s.parentVisible = seen[s.parent.id] != nil
 	}
 	return nil
 }
 
-// addViewer sets what the viewer did with the statuses.
-func (b *Builder) addViewer(ctx context.Context, viewer *store.Account, shown, originals []*Status) error {
+// addFlags sets what the viewer did with the statuses.
+func (b *Builder) addFlags(ctx context.Context, viewer *store.Account, shown, originals []*Status) error {
 	ids := make([]store.StatusID, 0, len(originals))
 	for _, s := range originals {
 		ids = append(ids, s.id)
@@ -335,22 +335,22 @@ func (b *Builder) addViewer(ctx context.Context, viewer *store.Account, shown, o
 	if err != nil {
 		return err
 	}
-	plain, err := b.wantsPlain(ctx, viewer)
+	plain, err := b.wantsNoRichText(ctx, viewer)
 	if err != nil {
 		return err
 	}
 	for _, s := range shown {
-		s.signed, s.own = true, s.accountID == viewer.ID
+		s.hasViewer, s.byViewer = true, s.accountID == viewer.ID
 	}
 	for _, s := range originals {
 		s.flags = flags[s.id]
-		s.signed, s.own, s.plain = true, s.accountID == viewer.ID, plain
+		s.hasViewer, s.byViewer, s.noRichText = true, s.accountID == viewer.ID, plain
 	}
 	return nil
 }
 
-// wantsPlain tells whether the viewer wants no rich text.
-func (b *Builder) wantsPlain(ctx context.Context, viewer *store.Account) (bool, error) {
+// wantsNoRichText tells whether the viewer wants no rich text.
+func (b *Builder) wantsNoRichText(ctx context.Context, viewer *store.Account) (bool, error) {
 	if viewer == nil {
 		return false, nil
 	}

@@ -6,8 +6,8 @@ import (
 	"svc/store"
 )
 
-// whole are the scopes that stand for many.
-var whole = map[string]string{
+// broadScopeTexts are the scopes that stand for many.
+var broadScopeTexts = map[string]string{
 	"read":        "See what you can see: your account, timelines, posts, messages, notifications, lists and settings",
 	"write":       "Do what you can do: post, upload, react, write messages, change and delete what is yours",
 	"follow":      "See and change whom you follow, block and mute",
@@ -18,8 +18,8 @@ var whole = map[string]string{
 	"admin:write": "Do what you are allowed to do as staff of the server",
 }
 
-// parts are the scopes below those, apart from admin's.
-var parts = map[string]string{
+// scopeTexts are the scopes below those, apart from admin's.
+var scopeTexts = map[string]string{
 	"read:accounts":      "See your account",
 	"read:backups":       "See your backups",
 	"read:blocks":        "See whom you block",
@@ -56,14 +56,14 @@ var parts = map[string]string{
 	"write:statuses":      "Post, edit and delete in your name",
 }
 
-// Describe says in plain words what scopes permit. What another of them includes is left out.
-func Describe(scopes store.Scopes) []string {
+// DescribeScopes says in plain words what scopes permit. What another of them includes is left out.
+func DescribeScopes(scopes store.Scopes) []string {
 	var texts []string
 	seen := make(map[string]bool)
 	for i, scope := range scopes {
 		others := make(store.Scopes, 0, len(scopes))
 		others = append(append(others, scopes[:i]...), scopes[i+1:]...)
-		text := describe(scope)
+		text := describeScope(scope)
 		if text == "" || seen[text] || others.Allow(scope) {
 			continue
 		}
@@ -73,13 +73,13 @@ func Describe(scopes store.Scopes) []string {
 	return texts
 }
 
-func describe(scope string) string {
-	if text := whole[scope]; text != "" {
+func describeScope(scope string) string {
+	if text := broadScopeTexts[scope]; text != "" {
 		return text
 	}
 	what, isAdmin := strings.CutPrefix(scope, "admin:")
 	if !isAdmin {
-		return parts[scope]
+		return scopeTexts[scope]
 	}
 	verb, what, _ := strings.Cut(what, ":")
 	what = strings.ReplaceAll(what, "_", " ")

@@ -40,7 +40,7 @@ func pages() map[string]Page {
 		"password": Password{Action: "/x", Token: evil, Nickname: "alice"},
 		"interact": Interact{
 			Title: evil, Acct: "alice", Done: evil, Hidden: hidden,
-			Account: &Person{Name: evil, Handle: "@bob@example.org", Profile: "https://example.org/@bob", Avatar: "/images/avi.png", Note: evil},
+			Account: &AccountSummary{Name: evil, Handle: "@bob@example.org", Profile: "https://example.org/@bob", Avatar: "/images/avi.png", Note: evil},
 			Actions: []Action{{"follow", "Follow"}},
 		},
 		"interact with a post": Interact{Title: "A post", Acct: "alice", Fault: evil, Hidden: hidden, Post: &post, Actions: []Action{{"favourite", "Favourite"}}, Reply: true},
@@ -160,7 +160,7 @@ func TestNamesOfAppsStayApart(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	for _, scope := range store.KnownScopes {
-		if texts := Describe(store.Scopes{scope}); len(texts) != 1 || texts[0] == "" {
+		if texts := DescribeScopes(store.Scopes{scope}); len(texts) != 1 || texts[0] == "" {
 			t.Errorf("%s is described as %q", scope, texts)
 		}
 	}
@@ -175,7 +175,7 @@ func TestDescribe(t *testing.T) {
 		"admin admin:read admin:write:apps":  1,
 		"admin:read:accounts admin:write":    2,
 	} {
-		if texts := Describe(store.ParseScopes(scopes)); len(texts) != want {
+		if texts := DescribeScopes(store.ParseScopes(scopes)); len(texts) != want {
 			t.Errorf("%q is described as %q, want %d", scopes, texts, want)
 		}
 	}

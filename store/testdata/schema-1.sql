@@ -49,12 +49,12 @@ CREATE TABLE accounts (
     last_status_at        INTEGER,
     created_at            INTEGER NOT NULL,
     -- deactivated, deleted, unconfirmed or unapproved: neither the account nor its posts exist for others
-    withheld              INTEGER NOT NULL DEFAULT 0 CHECK (withheld IN (0, 1)),
+    unavailable           INTEGER NOT NULL DEFAULT 0 CHECK (unavailable IN (0, 1)),
     deleted_at            INTEGER,
     UNIQUE (nickname_key, domain)
 ) STRICT;
-CREATE INDEX accounts_withheld ON accounts (id) WHERE withheld = 1;
-CREATE INDEX accounts_withheld_deleted ON accounts (deleted_at) WHERE withheld = 1;
+CREATE INDEX accounts_unavailable ON accounts (id) WHERE unavailable = 1;
+CREATE INDEX accounts_unavailable_deleted ON accounts (deleted_at) WHERE unavailable = 1;
 CREATE INDEX accounts_moved ON accounts (moved_to_id) WHERE moved_to_id IS NOT NULL;
 CREATE INDEX accounts_local ON accounts (id) WHERE domain = '';
 CREATE INDEX accounts_url ON accounts (url);
@@ -103,7 +103,7 @@ CREATE INDEX users_active ON users (last_active_at);
 -- How many people used the server in a week, which begins on Monday, 0:00 UTC.
 CREATE TABLE active_weeks (
     week   INTEGER PRIMARY KEY,
-    people INTEGER NOT NULL
+    users  INTEGER NOT NULL
 ) STRICT;
 
 -- Links sent once: password reset, e-mail confirmation.
@@ -299,7 +299,7 @@ CREATE INDEX statuses_account ON statuses (account_id, id);
 CREATE INDEX statuses_conversation ON statuses (conversation_id, id);
 CREATE INDEX statuses_direct ON statuses (conversation_id, id) WHERE visibility = 4;
 CREATE INDEX statuses_replies ON statuses (in_reply_to_id) WHERE in_reply_to_id IS NOT NULL;
-CREATE INDEX statuses_own_replies ON statuses (in_reply_to_id, id) WHERE in_reply_to_id IS NOT NULL AND in_reply_to_account_id = account_id AND visibility IN (0, 1);
+CREATE INDEX statuses_self_replies ON statuses (in_reply_to_id, id) WHERE in_reply_to_id IS NOT NULL AND in_reply_to_account_id = account_id AND visibility IN (0, 1);
 CREATE INDEX statuses_reply_accounts ON statuses (in_reply_to_account_id) WHERE in_reply_to_account_id IS NOT NULL;
 CREATE UNIQUE INDEX statuses_reblogs ON statuses (reblog_of_id, account_id) WHERE reblog_of_id IS NOT NULL;
 CREATE INDEX statuses_reblogged_by ON statuses (reblog_of_id, id) WHERE reblog_of_id IS NOT NULL;
@@ -315,7 +315,7 @@ CREATE INDEX statuses_public_media ON statuses (id) WHERE visibility IN (0, 2) A
 CREATE INDEX statuses_domain_media ON statuses (domain, id) WHERE visibility IN (0, 2) AND reblog_of_id IS NULL AND has_media = 1;
 CREATE INDEX statuses_account_media ON statuses (account_id, id) WHERE has_media = 1;
 
-CREATE INDEX statuses_boosts_here ON statuses (account_id, visibility) WHERE reblog_of_id IS NOT NULL AND domain = '';
+CREATE INDEX statuses_local_reblogs ON statuses (account_id, visibility) WHERE reblog_of_id IS NOT NULL AND domain = '';
 CREATE INDEX statuses_url ON statuses (url) WHERE domain <> '' AND url <> '';
 
 -- Look-up of posts, not boosts, by their words; rowid = statuses.id. What is indexed is words in one form already, separated by spaces
@@ -433,13 +433,13 @@ CREATE TABLE media (
     description TEXT    NOT NULL DEFAULT '',
     size        INTEGER NOT NULL DEFAULT 0,
     created_at  INTEGER NOT NULL,
-    loose_since INTEGER -- when it was found to be attached to nothing; NULL while it is attached, or until the clean-up looks
+    detached_at INTEGER -- when it was found to be attached to nothing; NULL while it is attached, or until the clean-up looks
 ) STRICT;
 CREATE INDEX media_status ON media (status_id, position) WHERE status_id IS NOT NULL;
 CREATE INDEX media_scheduled ON media (scheduled_id, position) WHERE scheduled_id IS NOT NULL;
 CREATE INDEX media_account ON media (account_id, id);
 CREATE INDEX media_message ON media (message_id) WHERE message_id IS NOT NULL;
-CREATE INDEX media_loose ON media (loose_since) WHERE status_id IS NULL AND message_id IS NULL AND scheduled_id IS NULL;
+CREATE INDEX media_detached ON media (detached_at) WHERE status_id IS NULL AND message_id IS NULL AND scheduled_id IS NULL;
 CREATE INDEX media_file ON media (file) WHERE file <> '';
 CREATE INDEX media_thumbnail ON media (thumbnail) WHERE thumbnail <> '';
 
@@ -529,7 +529,7 @@ CREATE TABLE direct_conversations (
 ) STRICT;
 CREATE INDEX direct_conversations_thread ON direct_conversations (conversation_id, account_id);
 CREATE INDEX direct_conversations_newest ON direct_conversations (account_id, last_status_id);
-CREATE INDEX direct_conversations_among ON direct_conversations (account_id, recipients, last_status_id);
+CREATE INDEX direct_conversations_recipients ON direct_conversations (account_id, recipients, last_status_id);
 CREATE INDEX direct_conversations_unread ON direct_conversations (account_id, last_status_id, read_id) WHERE last_status_id > read_id;
 CREATE INDEX direct_conversations_last ON direct_conversations (last_status_id);
 
@@ -655,7 +655,7 @@ CREATE TABLE notifications (
 CREATE UNIQUE INDEX notifications_once ON notifications (account_id, type, from_id, ifnull(status_id, 0), detail, ifnull(message_id, 0));
 CREATE INDEX notifications_account ON notifications (account_id, id);
 CREATE INDEX notifications_unread ON notifications (account_id, id) WHERE read = 0;
-CREATE INDEX notifications_unread_rare ON notifications (account_id, id) WHERE read = 0 AND type IN ('chat_mention', 'report', 'status', 'update', 'poll');
+CREATE INDEX notifications_unread_hideable ON notifications (account_id, id) WHERE read = 0 AND type IN ('chat_mention', 'report', 'status', 'update', 'poll');
 CREATE INDEX notifications_status ON notifications (status_id) WHERE status_id IS NOT NULL;
 CREATE INDEX notifications_message ON notifications (message_id) WHERE message_id IS NOT NULL;
 CREATE INDEX notifications_from ON notifications (from_id);
@@ -696,7 +696,7 @@ CREATE TABLE report_statuses (
     report_id    INTEGER NOT NULL REFERENCES reports (id) ON DELETE CASCADE,
     position     INTEGER NOT NULL,
     status_id    INTEGER REFERENCES statuses (id) ON DELETE SET NULL, -- NULL: deleted since
-    shown_id     INTEGER NOT NULL, -- its id, also when it is gone
+    original_status_id     INTEGER NOT NULL, -- its id, also when it is gone
     uri          TEXT    NOT NULL,
     spoiler_text TEXT    NOT NULL,
     content      TEXT    NOT NULL, -- HTML
@@ -736,7 +736,7 @@ CREATE TABLE markers (
 CREATE TABLE idempotency_keys (
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
     key        TEXT    NOT NULL,
-    made_id    INTEGER NOT NULL, -- of a status or a scheduled one: no two rows of this database have the same id
+    created_id    INTEGER NOT NULL, -- of a status or a scheduled one: no two rows of this database have the same id
     created_at INTEGER NOT NULL,
     PRIMARY KEY (account_id, key)
 ) STRICT, WITHOUT ROWID;
@@ -753,17 +753,17 @@ CREATE TABLE actors (
     featured     TEXT    NOT NULL DEFAULT '',
     indexable    INTEGER NOT NULL DEFAULT 0 CHECK (indexable IN (0, 1)),
     fetched_at   INTEGER NOT NULL, -- when the document was read last
-    tried_at     INTEGER NOT NULL, -- when it was tried last
+    attempted_at     INTEGER NOT NULL, -- when it was tried last
     failures     INTEGER NOT NULL DEFAULT 0, -- tries in a row that found no account any more
     moved_at     INTEGER, -- when the last Move was heard of
     moved_to     TEXT    NOT NULL DEFAULT '', -- the account that it says to have moved to
     suspended    INTEGER NOT NULL DEFAULT 0 CHECK (suspended IN (0, 1)), -- by its own server
-    confirmed_at INTEGER NOT NULL DEFAULT 0, -- when its handle was found to lead to it; 0: that could not be asked
-    counted_at   INTEGER NOT NULL DEFAULT 0  -- when its collections were looked at
+    handle_verified_at INTEGER NOT NULL DEFAULT 0, -- when its handle was found to lead to it; 0: that could not be asked
+    collections_fetched_at   INTEGER NOT NULL DEFAULT 0  -- when its collections were looked at
 ) STRICT;
 CREATE INDEX actors_shared ON actors (shared_inbox) WHERE shared_inbox <> '';
 CREATE INDEX actors_inbox ON actors (inbox);
-CREATE INDEX actors_alone ON actors (inbox) WHERE shared_inbox = '';
+CREATE INDEX actors_unshared ON actors (inbox) WHERE shared_inbox = '';
 
 -- Keys with which accounts sign, here and elsewhere. An account may have several, one of ours has one that is not retired.
 CREATE TABLE actor_keys (
@@ -781,7 +781,7 @@ CREATE TABLE hosts (
     domain            TEXT    PRIMARY KEY,
     due_at            INTEGER, -- when the next delivery is to be tried; NULL: none waits
     failures          INTEGER NOT NULL DEFAULT 0, -- in a row
-    rest_until        INTEGER NOT NULL DEFAULT 0, -- nothing is tried before
+    backoff_until        INTEGER NOT NULL DEFAULT 0, -- nothing is tried before
     unreachable_since INTEGER,
     last_success_at   INTEGER,
     last_error        TEXT    NOT NULL DEFAULT '',
@@ -819,12 +819,12 @@ CREATE TABLE deliveries (
 ) STRICT;
 CREATE INDEX deliveries_due ON deliveries (domain, priority, id) WHERE parked = 0;
 CREATE INDEX deliveries_parked ON deliveries (id) WHERE parked = 1;
-CREATE INDEX deliveries_given_up ON deliveries (domain, id) WHERE parked = 1;
+CREATE INDEX deliveries_parked_host ON deliveries (domain, id) WHERE parked = 1;
 CREATE INDEX deliveries_time ON deliveries (domain, run_at) WHERE parked = 0;
 CREATE INDEX deliveries_subject ON deliveries (subject, inbox, parked, id) WHERE subject <> 0;
 
 -- Activities that have come in and are not done with.
-CREATE TABLE inbox (
+CREATE TABLE queued_activities (
     id           INTEGER PRIMARY KEY,
     signer_id    INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, -- who signed the request
     recipient_id INTEGER REFERENCES accounts (id) ON DELETE CASCADE, -- in whose own inbox it came; NULL: in the shared one
@@ -835,18 +835,18 @@ CREATE TABLE inbox (
     last_error   TEXT    NOT NULL DEFAULT '',
     body         TEXT    NOT NULL -- last, so that the rest is read without it
 ) STRICT;
-CREATE INDEX inbox_due ON inbox (run_at) WHERE parked = 0;
-CREATE INDEX inbox_parked ON inbox (id) WHERE parked = 1;
-CREATE INDEX inbox_signer ON inbox (signer_id);
-CREATE INDEX inbox_recipient ON inbox (recipient_id) WHERE recipient_id IS NOT NULL;
+CREATE INDEX queued_activities_due ON queued_activities (run_at) WHERE parked = 0;
+CREATE INDEX queued_activities_parked ON queued_activities (id) WHERE parked = 1;
+CREATE INDEX queued_activities_signer ON queued_activities (signer_id);
+CREATE INDEX queued_activities_recipient ON queued_activities (recipient_id) WHERE recipient_id IS NOT NULL;
 
 -- Activities that have been heard of (their ids, hashed), so that nobody can have them done again: those that were done, and those
 -- taken back before they came.
-CREATE TABLE heard (
-    hash BLOB    PRIMARY KEY, -- the first half of a SHA-256
-    at   INTEGER NOT NULL
+CREATE TABLE seen_activities (
+    hash    BLOB    PRIMARY KEY, -- the first half of a SHA-256
+    seen_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX heard_at ON heard (at);
+CREATE INDEX seen_activities_time ON seen_activities (seen_at);
 
 -- What was not accepted from elsewhere lately, for the operator.
 CREATE TABLE refusals (
@@ -860,7 +860,7 @@ CREATE INDEX refusals_uri ON refusals (uri);
 CREATE INDEX refusals_object ON refusals (object);
 
 -- What only posts from elsewhere have.
-CREATE TABLE origins (
+CREATE TABLE remote_statuses (
     status_id       INTEGER PRIMARY KEY REFERENCES statuses (id) ON DELETE CASCADE,
     parent_uri      TEXT    NOT NULL DEFAULT '', -- what it replies to, as long as that is not known here
     quote_uri       TEXT    NOT NULL DEFAULT '', -- what it quotes, likewise
@@ -869,12 +869,12 @@ CREATE TABLE origins (
     fetched_at      INTEGER NOT NULL DEFAULT 0,  -- when it was read from its origin last; 0: it was delivered only
     authorization   TEXT    NOT NULL DEFAULT ''  -- by which the author of what it quotes allows that
 ) STRICT;
-CREATE INDEX origins_parent ON origins (parent_uri) WHERE parent_uri <> '';
-CREATE INDEX origins_quote ON origins (quote_uri) WHERE quote_uri <> '';
-CREATE INDEX origins_authorization ON origins (authorization) WHERE authorization <> '';
+CREATE INDEX remote_statuses_parent ON remote_statuses (parent_uri) WHERE parent_uri <> '';
+CREATE INDEX remote_statuses_quote ON remote_statuses (quote_uri) WHERE quote_uri <> '';
+CREATE INDEX remote_statuses_authorization ON remote_statuses (authorization) WHERE authorization <> '';
 
 -- What threads that began elsewhere are called by others.
-CREATE TABLE contexts (
+CREATE TABLE threads (
     conversation_id INTEGER PRIMARY KEY,
     uri             TEXT    NOT NULL UNIQUE
 ) STRICT;
@@ -905,7 +905,7 @@ CREATE TABLE relays (
 CREATE INDEX relays_accepted ON relays (id) WHERE accepted = 1;
 
 -- To whom else than its audience a post has gone: inboxes of those who asked for it. They hear of its end.
-CREATE TABLE readers (
+CREATE TABLE status_fetchers (
     status_id INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE,
     inbox     TEXT    NOT NULL,
     PRIMARY KEY (status_id, inbox)

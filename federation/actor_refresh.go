@@ -1,0 +1,233 @@
+package federation
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"svc/internal/activity"
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// How often accounts elsewhere are looked at anew (federation 3.9).
+const (
+	refreshAge           = 24 * time.Hour   // of what is known of an account, when it does something
+	countsTTL            = 6 * time.Hour    // of its counters and pins, when somebody looks at it
+	minRefreshInterval   = 10 * time.Minute // between two tries
+	notFoundRecheckDelay = 25 * time.Hour   // until who was not found is believed to be gone, if not found again
+	refreshWorkers       = 2                // that are asked for at a time
+	maxAccountChecks     = 10_000
+)
+
+// accountChecks remembers which accounts were looked at a moment ago, so that not each of their deeds costs a query.
+type accountChecks struct {
+	mu sync.Mutex
+	at map[accountCheckKey]time.Time
+}
+
+type accountCheckKey struct {
+	id     store.AccountID
+	counts bool
+	gone   bool // it was asked for because its key is gone
+}
+
+func newAccountChecks() *accountChecks {
+	return &accountChecks{at: make(map[accountCheckKey]time.Time)}
+}
+
+// allow tells whether it is time to look at an account, and notes that it is done.
+func (l *accountChecks) allow(key accountCheckKey, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at, ok := l.at[key]; ok && now.Sub(at) < minRefreshInterval {
+		return false
+	}
+	for other := range l.at {
+		if len(l.at) < maxAccountChecks {
+			break
+		}
+		delete(l.at, other)
+	}
+	l.at[key] = now
+	return true
+}
+
+// RefreshIfStale queues a look at an account elsewhere that has done something, if what is known of it is old.
+func (s *Service) RefreshIfStale(ctx context.Context, a *store.Account) error {
+	now := s.now()
+	if a.Local() || !s.accountChecks.allow(accountCheckKey{id: a.ID}, now) {
+		return nil
+	}
+	actor, err := s.db.Actor(ctx, a.ID)
+	if err != nil {
+		return ignoreNotFound(err)
+	}
+	age := refreshAge
+	if actor.HandleVerifiedAt == 0 {
+		age = time.Hour
+	}
+	if now.Sub(actor.FetchedAt.Time()) < age || now.Sub(actor.AttemptedAt.Time()) < minRefreshInterval {
+		return nil
+	}
+	return s.db.Update(ctx, func(tx *store.Tx) error { return enqueueRefresh(ctx, tx, a.ID, now) })
+}
+
+func enqueueRefresh(ctx context.Context, tx *store.Tx, id store.AccountID, at time.Time) error {
+	return tx.EnqueueUnique(ctx, at, "refresh:"+id.String(), store.RefreshActor{AccountID: id})
+}
+
+// refreshActor is the job that looks at an account anew. One that its server says is gone is deleted here, too; one that it does not find is if it
+// does not find it the next day either (federation 3.8). Other failures are left to the next time that the account does something.
+func (s *Service) refreshActor(ctx context.Context, w store.RefreshActor) error {
+	account, err := s.db.Account(ctx, w.AccountID)
+	if err != nil || account.Local() || account.DeletedAt != nil {
+		return ignoreNotFound(err)
+	}
+	s.failures.remove(account.URI)
+	_, err = s.FetchActor(ctx, account.URI)
+	switch status := HTTPStatus(err); {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case status == 410:
+		return s.ActorGone(ctx, account)
+	case status == 404:
+		return s.ActorNotFound(ctx, account)
+	}
+	s.log.Debug("account could not be refreshed", "account", account.Acct(), "err", err)
+	return s.recordAttempt(ctx, account.ID, func(actor *store.Actor) { actor.Failures = 0 })
+}
+
+// ActorNotFound notes that an account was not found.
+func (s *Service) ActorNotFound(ctx context.Context, account *store.Account) error {
+	sure := false
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		actor, err := tx.Actor(ctx, account.ID)
+		if err != nil {
+			return ignoreNotFound(err)
+		}
+		now := s.now()
+		if sure = actor.Failures > 0 && now.Sub(actor.AttemptedAt.Time()) >= refreshAge; sure {
+			return nil
+		}
+		if actor.Failures == 0 {
+			actor.Failures, actor.AttemptedAt = 1, store.At(now)
+			if err := tx.SaveActor(ctx, actor); err != nil {
+				return err
+			}
+		}
+		return enqueueRefresh(ctx, tx, account.ID, actor.AttemptedAt.Time().Add(notFoundRecheckDelay))
+	})
+	if err == nil && sure {
+		return s.ActorGone(ctx, account)
+	}
+	return err
+}
+
+func (s *Service) recordAttempt(ctx context.Context, id store.AccountID, change func(*store.Actor)) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		actor, err := tx.Actor(ctx, id)
+		if err != nil {
+			return ignoreNotFound(err)
+		}
+		actor.AttemptedAt = store.At(s.now())
+		change(actor)
+		return tx.SaveActor(ctx, actor)
+	})
+}
+
+// ActorGone deletes an account elsewhere that is no more, with all that it has left here. Its id and its handle stay taken.
+func (s *Service) ActorGone(ctx context.Context, account *store.Account) error {
+	if account.Local() {
+		return ErrLocal
+	}
+	keys, err := s.db.ActorKeys(ctx, account.ID)
+	if err != nil {
+		return err
+	}
+	if err := s.social.DeleteAccount(ctx, account.ID); err != nil {
+		return err
+	}
+	for _, k := range keys {
+		s.keys.invalidate(k.URI)
+	}
+	return nil
+}
+
+// handleActorUpdate is what an actor says of itself anew. It has signed that, but its keys and its handle are those that its own document
+// gives: if the new ones differ, that is read (federation 4.4).
+func (s *Service) handleActorUpdate(ctx context.Context, in *incoming) error {
+	uri := in.actor.URI
+	if in.Ref("object") != uri {
+		return Refuse("it updates an actor that is not its own")
+	}
+	doc := in.Object.Object("object")
+	if doc == nil || in.forwarder != nil {
+		return s.RefreshSoon(ctx, in.actor)
+	}
+	p, err := s.parseActor(doc)
+	if err != nil {
+		s.log.Debug("actor sent in an odd form", "actor", uri, "err", err)
+		return s.RefreshSoon(ctx, in.actor)
+	}
+	row, actor, err := s.storedActor(ctx, uri)
+	if err != nil || row == nil || actor == nil || row.DeletedAt != nil {
+		return err
+	}
+	known, err := s.db.ActorKeys(ctx, row.ID)
+	if err != nil {
+		return err
+	}
+	if !activity.SameHost(actor.Inbox, p.actor.Inbox, s.AllowLoopback) {
+		return Refuse("its inbox is of another host")
+	}
+	if err := s.applyPoliciesToActor(ctx, p, row.Domain); err != nil {
+		return err
+	}
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		row, err := tx.Account(ctx, row.ID)
+		if err != nil || row.DeletedAt != nil {
+			return ignoreNotFound(err)
+		}
+		p.actor.FetchedAt, p.actor.AttemptedAt, p.actor.HandleVerifiedAt = actor.FetchedAt, actor.AttemptedAt, actor.HandleVerifiedAt
+		p.actor.Failures = actor.Failures
+		return s.saveProfile(ctx, tx, row, p)
+	})
+	if err != nil {
+		return err
+	}
+	if row.Nickname != p.account.Nickname || !containsKeys(known, p.keys) {
+		return s.RefreshSoon(ctx, in.actor)
+	}
+	return nil
+}
+
+// containsKeys tells whether all of the keys are known.
+func containsKeys(known, keys []*store.ActorKey) bool {
+	have := make(map[string]string, len(known))
+	for _, k := range known {
+		have[k.URI] = k.Public
+	}
+	return !slices.ContainsFunc(keys, func(k *store.ActorKey) bool { return have[k.URI] != k.Public })
+}
+
+// RefreshSoon queues a look at an account, but not so soon after the last one.
+func (s *Service) RefreshSoon(ctx context.Context, a *store.Account) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		actor, err := tx.Actor(ctx, a.ID)
+		if errs.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		at := actor.AttemptedAt.Time().Add(minRefreshInterval)
+		if now := s.now(); at.Before(now) {
+			at = now
+		}
+		return enqueueRefresh(ctx, tx, a.ID, at)
+	})
+}

@@ -1,0 +1,54 @@
+package federation
+
+import (
+	"svc/emoji"
+	"svc/internal/cache"
+	"svc/store"
+)
+
+// documentCacheBytes bounds the documents that are kept: a post that somebody well-known boosts is fetched by hundreds of servers at once.
+const documentCacheBytes = 4 << 20
+
+// cachedDocument is the document of a post that everybody may read, as it is sent.
+type cachedDocument struct {
+	body   []byte
+	emojis []emoji.Emoji // that there were then
+}
+
+func (d *cachedDocument) size() int { return len(d.body) }
+
+func newDocumentCache(db *store.DB) *cache.Cache[store.StatusID, *cachedDocument] {
+	kept := cache.NewWeighted[store.StatusID](documentCacheBytes, (*cachedDocument).size)
+	db.Subscribe(func(events []store.Event) {
+		for _, e := range events {
+			c, ok := e.(store.RowsChanged)
+			switch {
+			case ok && c.All:
+				kept.Clear()
+			case ok:
+				kept.Drop(c.Statuses...)
+			}
+		}
+	})
+	return kept
+}
+
+// cachedObject returns the document of a post if it is kept, and when it was looked for.
+func (s *Service) cachedObject(id store.StatusID) (body []byte, generation uint64) {
+	found := make(map[store.StatusID]*cachedDocument, 1)
+	_, generation = s.documentCache.GetAll([]store.StatusID{id}, found)
+	if d := found[id]; d != nil && sameEmojis(d.emojis, s.emojis.All()) {
+		body = d.body
+	}
+	return body, generation
+}
+
+// cacheObject keeps the document of a post, if that looks the same to everybody and at all times.
+func (s *Service) cacheObject(st *store.Status, body []byte, generation uint64) {
+	if isPublicOrUnlisted(st.Visibility) && !st.HasPoll {
+		s.documentCache.Put(st.ID, &cachedDocument{body, s.emojis.All()}, generation)
+	}
+}
+
+// sameEmojis tells whether two lists are one and the same.
+func sameEmojis(a, b []emoji.Emoji) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }

@@ -1,0 +1,408 @@
+package federation
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"svc/internal/activity"
+	"svc/internal/errs"
+	"svc/internal/text"
+	"svc/store"
+)
+
+// What is shown to the operator at most.
+const (
+	maxListedHosts       = 10_000
+	maxListed            = 200
+	maxUnreachableListed = 2000 // peers that cannot be reached
+	maxCounted           = 1_000_000
+)
+
+// Peer is another server, as the operator sees it.
+type Peer struct {
+	Host             string     `json:"host"`
+	Software         string     `json:"software"` // with its version; "": not known
+	Failures         int        `json:"failures"` // in a row
+	BackoffUntil     *time.Time `json:"rest_until"`
+	UnreachableSince *time.Time `json:"unreachable_since"`
+	LastSuccessAt    *time.Time `json:"last_success_at"`
+	LastError        string     `json:"last_error"`
+	Signature        string     `json:"signature"` // which it takes; "": not known
+	RejectReason     string     `json:"refused"`   // why there are no dealings with it; "": there are
+}
+
+func (s *Service) newPeer(h *store.Host) *Peer {
+	p := &Peer{
+		Host: h.Domain, Software: h.Software, Failures: h.Failures, UnreachableSince: timePointer(h.UnreachableSince),
+		LastSuccessAt: timePointer(h.LastSuccessAt), LastError: h.LastError, Signature: h.Signature,
+	}
+	if h.Version != "" {
+		p.Software += " " + h.Version
+	}
+	if until := h.BackoffUntil.Time(); until.After(s.now()) {
+		p.BackoffUntil = &until
+	}
+	if err := s.checkHostPolicy(h.Domain); err != nil {
+		p.RejectReason = err.Error()
+	}
+	return p
+}
+
+func timePointer(t *store.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	at := t.Time()
+	return &at
+}
+
+// PeerQuery asks for a part of the list of peers.
+type PeerQuery struct {
+	Unreachable bool   `json:"unreachable"` // only those that cannot be reached, the longest so first
+	After       string `json:"after"`       // the last one of the part before
+}
+
+// Peers lists the servers that something has been exchanged with, in order of name.
+func (s *Service) Peers(ctx context.Context, q PeerQuery) ([]*Peer, error) {
+	rows, err := s.db.Hosts(ctx, q.After, maxListed)
+	if q.Unreachable {
+		rows, err = s.db.UnreachableHosts(ctx, maxUnreachableListed)
+	}
+	list := make([]*Peer, 0, len(rows))
+	for _, h := range rows {
+		list = append(list, s.newPeer(h))
+	}
+	return list, err
+}
+
+// UnreachableHosts returns since when which servers cannot be reached.
+func (s *Service) UnreachableHosts(ctx context.Context) (map[string]store.Time, error) {
+	rows, err := s.db.UnreachableHosts(ctx, maxListedHosts)
+	since := make(map[string]store.Time, len(rows))
+	for _, h := range rows {
+		since[h.Domain] = *h.UnreachableSince
+	}
+	return since, err
+}
+
+// QueueStatus is what waits to be delivered, and what has come in and is not done with.
+type QueueStatus struct {
+	Hosts      []*HostQueue `json:"hosts"`
+	Deliveries []*Delivery  `json:"deliveries"` // some, if they were asked for
+	Incoming   struct {
+		Waiting int `json:"waiting"`
+		Failed  int `json:"failed"` // of these: at least once
+		GivenUp int `json:"given_up"`
+	} `json:"received"`
+	FailedIncoming []*QueuedActivity `json:"troubled"` // some of what came in and failed, if that was asked for
+}
+
+// HostQueue is what waits for a host.
+type HostQueue struct {
+	Host        string     `json:"host"`
+	Queued      int        `json:"waiting"`
+	Parked      int        `json:"given_up"`
+	Oldest      time.Time  `json:"oldest"`
+	NextAttempt *time.Time `json:"next_try"` // nil: there is none
+	Attempts    int        `json:"attempts"` // of the one that was tried most
+	LastError   string     `json:"last_error"`
+	Peer        *Peer      `json:"peer"`
+}
+
+// Delivery is something that waits to be delivered, or was given up.
+type Delivery struct {
+	ID          int64      `json:"id"`
+	Host        string     `json:"host"`
+	Inbox       string     `json:"inbox"`
+	Type        string     `json:"type"` // of the activity
+	Activity    string     `json:"activity"`
+	Attempts    int        `json:"attempts"`
+	QueuedAt    time.Time  `json:"queued"`
+	NextAttempt *time.Time `json:"next_try"`
+	Parked      bool       `json:"given_up"`
+	LastError   string     `json:"last_error"`
+}
+
+// QueuedActivity is something that came in and is not done with.
+type QueuedActivity struct {
+	ID          int64      `json:"id"`
+	Type        string     `json:"type"`
+	Activity    string     `json:"activity"`
+	Signer      string     `json:"signer"`
+	ReceivedAt  time.Time  `json:"received"`
+	Attempts    int        `json:"attempts"`
+	NextAttempt *time.Time `json:"next_try"`
+	Parked      bool       `json:"given_up"`
+	LastError   string     `json:"last_error"`
+}
+
+// QueueQuery says what is to be listed one by one.
+type QueueQuery struct {
+	Host   string `json:"host"`   // only what is for this host, one by one
+	Failed bool   `json:"failed"` // only what was given up, one by one
+}
+
+// QueueStatus tells what waits to be delivered, by host, and what has come in and is not done with.
+func (s *Service) QueueStatus(ctx context.Context, q QueueQuery) (*QueueStatus, error) {
+	if err := normalizeHost(&q.Host); err != nil {
+		return nil, err
+	}
+	out := &QueueStatus{Hosts: []*HostQueue{}, Deliveries: []*Delivery{}, FailedIncoming: []*QueuedActivity{}}
+	state, err := s.db.QueuedActivityCounts(ctx, maxCounted)
+	if err != nil {
+		return nil, err
+	}
+	out.Incoming.Waiting, out.Incoming.Failed, out.Incoming.GivenUp = state.Waiting, state.Failed, state.Parked
+	if out.Hosts, err = s.hostQueues(ctx, q); err != nil {
+		return nil, err
+	}
+	if q.Failed {
+		if out.FailedIncoming, err = s.failedActivities(ctx, ""); err != nil {
+			return nil, err
+		}
+	}
+	var rows []*store.Delivery
+	switch {
+	case q.Host != "":
+		rows, err = s.db.DeliveriesTo(ctx, q.Host, maxListed)
+	case q.Failed:
+		rows, err = s.db.ParkedDeliveries(ctx, maxListed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if q.Failed {
+		rows = slices.DeleteFunc(rows, func(d *store.Delivery) bool { return !d.Parked })
+	}
+	out.Deliveries, err = s.describeDeliveries(ctx, rows)
+	return out, err
+}
+
+// normalizeHost brings a host that the operator has typed, if any, into the form in which hosts are known.
+func normalizeHost(host *string) error {
+	if *host == "" {
+		return nil
+	}
+	form := text.NormalizeDomain(*host)
+	if form == "" {
+		return errs.BadRequest("%q is no host, as example.org is", *host)
+	}
+	*host = form
+	return nil
+}
+
+// hostQueues are what waits by host, most first.
+func (s *Service) hostQueues(ctx context.Context, q QueueQuery) ([]*HostQueue, error) {
+	of := make(map[string]*HostQueue)
+	list := []*HostQueue{}
+	for _, parked := range []bool{false, true} {
+		rows, err := s.db.HostQueues(ctx, parked, "", maxListedHosts)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			if q.Host != "" && q.Host != r.Domain || q.Failed && !parked {
+				continue
+			}
+			h := of[r.Domain]
+			if h == nil {
+				h = &HostQueue{Host: r.Domain, Oldest: r.FirstID.Time()}
+				of[r.Domain], list = h, append(list, h)
+			}
+			if parked {
+				h.Parked = r.Count
+			} else {
+				h.Queued, h.NextAttempt = r.Count, timePointer(&r.RunAt)
+			}
+			if at := r.FirstID.Time(); at.Before(h.Oldest) {
+				h.Oldest = at
+			}
+			h.Attempts, h.LastError = max(h.Attempts, r.Attempts), cmp.Or(h.LastError, r.LastError)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *HostQueue) int { return cmp.Compare(b.Queued+b.Parked, a.Queued+a.Parked) })
+	list = list[:min(len(list), maxListed)]
+	for _, h := range list {
+		row, err := s.db.Host(ctx, h.Host)
+		if err != nil {
+			return nil, err
+		}
+		h.Peer = s.newPeer(row)
+		if h.NextAttempt != nil && h.Peer.BackoffUntil != nil && h.Peer.BackoffUntil.After(*h.NextAttempt) {
+			h.NextAttempt = h.Peer.BackoffUntil
+		}
+	}
+	return list, nil
+}
+
+// describeDeliveries says what deliveries bring.
+func (s *Service) describeDeliveries(ctx context.Context, rows []*store.Delivery) ([]*Delivery, error) {
+	var ids []store.ActivityID
+	for _, d := range rows {
+		ids = append(ids, d.ActivityID)
+	}
+	activities, err := s.db.Activities(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	bodies := make(map[store.ActivityID]activity.Object)
+	for _, a := range activities {
+		if bodies[a.ID], err = activity.Parse([]byte(a.Body)); err != nil {
+			return nil, err
+		}
+	}
+	list := make([]*Delivery, 0, len(rows))
+	for _, d := range rows {
+		about := bodies[d.ActivityID]
+		shown := &Delivery{
+			ID: int64(d.ID), Host: d.Domain, Inbox: d.Inbox, Type: about.Type(), Activity: about.ID(), Attempts: d.Attempts,
+			QueuedAt: d.ID.Time(), Parked: d.Parked, LastError: d.LastError,
+		}
+		if !d.Parked {
+			shown.NextAttempt = timePointer(&d.RunAt)
+		}
+		list = append(list, shown)
+	}
+	return list, nil
+}
+
+// failedActivities lists what came in and failed; about: what waits, too, in which a text stands.
+func (s *Service) failedActivities(ctx context.Context, about string) ([]*QueuedActivity, error) {
+	rows, err := s.db.FailedQueuedActivities(ctx, about, maxListed)
+	if err != nil {
+		return nil, err
+	}
+	var ids []store.AccountID
+	for _, r := range rows {
+		ids = append(ids, r.SignerID)
+	}
+	signers, err := s.db.Accounts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[store.AccountID]string)
+	for _, a := range signers {
+		of[a.ID] = a.URI
+	}
+	list := make([]*QueuedActivity, 0, len(rows))
+	for _, r := range rows {
+		doc, err := activity.Parse([]byte(r.Body))
+		if err != nil {
+			doc = activity.Object{}
+		}
+		shown := &QueuedActivity{
+			ID: int64(r.ID), Type: doc.Type(), Activity: doc.ID(), Signer: of[r.SignerID], ReceivedAt: r.ReceivedAt.Time(), Attempts: r.Attempts,
+			Parked: r.Parked, LastError: r.LastError,
+		}
+		if !r.Parked {
+			shown.NextAttempt = timePointer(&r.RunAt)
+		}
+		list = append(list, shown)
+	}
+	return list, nil
+}
+
+// RetryQuery says what is to be tried again at once: one of these.
+type RetryQuery struct {
+	Host string `json:"host"` // all that waits for a host or came from it
+	ID   int64  `json:"id"`   // of a delivery, or of what came in
+	All  bool   `json:"all"`
+}
+
+// RetryResult says how much is tried again.
+type RetryResult struct {
+	Deliveries int `json:"deliveries"`
+	Incoming   int `json:"received"`
+}
+
+// Retry has what waits or was given up tried at once.
+func (s *Service) Retry(ctx context.Context, q RetryQuery) (*RetryResult, error) {
+	if err := normalizeHost(&q.Host); err != nil {
+		return nil, err
+	}
+	done := new(RetryResult)
+	hosts := []string{q.Host}
+	switch {
+	case q.ID != 0:
+		if err := s.retryOne(ctx, q.ID, done); err != nil {
+			return nil, err
+		}
+		hosts = nil
+	case q.All:
+		var err error
+		if hosts, err = s.queuedHosts(ctx); err != nil {
+			return nil, err
+		}
+		q.Host = ""
+	case q.Host == "":
+		return nil, errs.BadRequest("Say what is to be tried again")
+	}
+	for _, host := range hosts {
+		for more := true; more; {
+			err := s.db.Update(ctx, func(tx *store.Tx) error {
+				n, again, err := tx.RetryHost(ctx, host)
+				done.Deliveries += n
+				more = again
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	if q.ID == 0 {
+		err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+			done.Incoming, err = tx.RetryQueuedActivities(ctx, 0, q.Host)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	s.inbox.requestLoad()
+	s.db.WakeDelivery()
+	return done, nil
+}
+
+func (s *Service) retryOne(ctx context.Context, id int64, done *RetryResult) error {
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		domain, err := tx.RetryDelivery(ctx, store.DeliveryID(id))
+		if err != nil {
+			return err
+		}
+		if domain != "" {
+			done.Deliveries = 1
+			return nil
+		}
+		done.Incoming, err = tx.RetryQueuedActivities(ctx, store.QueuedActivityID(id), "")
+		return err
+	})
+	if err == nil && done.Deliveries+done.Incoming == 0 {
+		err = errs.NotFound("Nothing with the id %d waits", id)
+	}
+	return err
+}
+
+// queuedHosts are all hosts for which something waits or was given up.
+func (s *Service) queuedHosts(ctx context.Context) ([]string, error) {
+	var hosts []string
+	for _, parked := range []bool{false, true} {
+		for after := ""; ; {
+			rows, err := s.db.HostQueues(ctx, parked, after, maxListed)
+			if err != nil {
+				return nil, err
+			}
+			if len(rows) == 0 {
+				break
+			}
+			for _, r := range rows {
+				hosts = append(hosts, r.Domain)
+				after = r.Domain
+			}
+		}
+	}
+	slices.Sort(hosts)
+	return slices.Compact(hosts), nil
+}

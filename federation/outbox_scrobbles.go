@@ -1,0 +1,29 @@
+package federation
+
+import (
+	"context"
+
+	"svc/store"
+)
+
+// buildScrobbleCreated tells followers what somebody listens to. Few servers understand it; that they refuse it says nothing about them.
+func (s *Service) buildScrobbleCreated(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
+	p, err := s.db.Scrobble(ctx, store.ScrobbleID(d.RowID))
+	if err != nil {
+		return nil, err
+	}
+	to, cc := s.addressing(actor, p.Visibility, nil)
+	track := jsonMap{
+		"id": s.BaseURL + "/objects/" + p.ID.String(), "type": "Audio", "attributedTo": actor.URI, "actor": actor.URI,
+		"title": p.Title, "artist": p.Artist, "album": p.Album, "to": stringValues(to), "cc": stringValues(cc), "published": p.CreatedAt.String(),
+	}
+	if p.Length > 0 {
+		track["length"] = p.Length
+	}
+	if p.ExternalLink != "" {
+		track["externalLink"] = p.ExternalLink
+	}
+	inboxes, err := s.db.FollowerInboxes(ctx, actor.ID)
+	a := s.newActivity(d, "Listen", actor, track, to, cc)
+	return []*outgoing{{activity: a, priority: store.UpdatePriority, inboxes: inboxes}}, err
+}

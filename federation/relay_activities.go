@@ -1,0 +1,158 @@
+package federation
+
+import (
+	"context"
+
+	"svc/internal/activity"
+	"svc/store"
+)
+
+// maxRelayFollowers is how many others can follow this server's own relay actor.
+const maxRelayFollowers = 1000
+
+// handleRelayAnswer does what a relay's Accept or Reject of our Follow asks for. It tells whether that is what it is. Only a Follow that
+// was sent is answered, and only by who got it.
+func (s *Service) handleRelayAnswer(ctx context.Context, in *incoming) (bool, error) {
+	row, err := s.answeredRelay(ctx, in)
+	if row == nil || err != nil {
+		return false, err
+	}
+	if !s.isRelay(row, in.actor) {
+		return true, Refuse("%s answers a Follow that %s got", in.actor.URI, row.Address)
+	}
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		now, err := tx.RelayByFollow(ctx, row.FollowURI)
+		if now == nil || err != nil {
+			return err // we have left since
+		}
+		now.Accepted = in.activityType == "Accept"
+		if now.AccountID == nil {
+			if other, err := tx.RelayOf(ctx, in.actor.ID); other != nil || err != nil {
+				return err // it is subscribed to under another address, too
+			}
+			now.AccountID = &in.actor.ID
+		}
+		return tx.SaveRelay(ctx, now)
+	})
+	if err != nil {
+		return true, err
+	}
+	s.log.Info("relay answered", "relay", row.Address, "accepted", in.activityType == "Accept")
+	return true, s.loadRelays(ctx)
+}
+
+// isRelay tells whether an account is a relay: the one whose account is known, or, as long as it has not answered, any of its host.
+func (s *Service) isRelay(r *store.Relay, a *store.Account) bool {
+	if r.AccountID != nil {
+		return *r.AccountID == a.ID
+	}
+	return activity.SameHost(a.URI, r.Inbox, s.AllowLoopback)
+}
+
+// answeredRelay returns the relay whose Follow is answered, nil if it is none of ours. Some relays give the Follow back without its id, or
+// with one of their own making (federation 7.1): then it is the relay that answers, if that Follow is by our relay actor; or if it is
+// only named, by an id that is not ours, and the relay has not accepted yet.
+func (s *Service) answeredRelay(ctx context.Context, in *incoming) (*store.Relay, error) {
+	ref := in.Ref("object")
+	if row, err := s.db.RelayByFollow(ctx, ref); row != nil || err != nil {
+		return row, err
+	}
+	follow := in.Object.Object("object")
+	if follow != nil {
+		if !follow.Is("Follow") || follow.Ref("actor") != s.BaseURL+relayActorPath {
+			return nil, nil
+		}
+	} else if ref == "" || s.isLocalURI(ref) {
+		return nil, nil
+	}
+	rows, err := s.db.Relays(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var answered []*store.Relay
+	for _, r := range rows {
+		if s.isRelay(r, in.actor) && (follow != nil || !r.Accepted) {
+			answered = append(answered, r)
+		}
+	}
+	if len(answered) != 1 { // several of one host may be meant
+		return nil, nil
+	}
+	return answered[0], nil
+}
+
+// handleRelayFollow answers a Follow of this server's own relay actor, or of the public collection, as servers of the Mastodon style send it
+// to relays. It tells whether it is one. Relays that we have subscribed to may follow, and with allow_relay other servers, but no
+// people (federation 6.1, 6.4).
+func (s *Service) handleRelayFollow(ctx context.Context, in *incoming) (bool, error) {
+	object := in.Ref("object")
+	if object != s.BaseURL+relayActorPath && object != activity.Public {
+		return false, nil
+	}
+	self, err := s.serverActor(ctx, relayActorPath)
+	if err != nil {
+		return true, err
+	}
+	inbox, err := s.db.Actor(ctx, in.actor.ID)
+	if err != nil {
+		return true, err
+	}
+	return true, s.db.Update(ctx, func(tx *store.Tx) error {
+		answer := "Reject"
+		f, err := tx.FollowOf(ctx, in.actor.ID, self.ID)
+		if err != nil {
+			return err
+		}
+		if f != nil {
+			answer = "Accept"
+		} else if welcome, err := s.mayFollowRelay(ctx, tx, in.actor, self); err != nil {
+			return err
+		} else if welcome {
+			answer = "Accept"
+			f = &store.Follow{FollowerID: in.actor.ID, TargetID: self.ID, ShowReblogs: true, URI: &in.id}
+			if err := tx.AddFollow(ctx, f); err != nil {
+				return err
+			}
+		}
+		return s.enqueueTo(ctx, tx, self, activity.Object{
+			"id": s.activityURI(int64(tx.NewActivityID())), "type": answer, "actor": self.URI, "to": []any{in.actor.URI}, "cc": []any{},
+			"object": map[string]any{"id": in.id, "type": "Follow", "actor": in.actor.URI, "object": object},
+		}, inbox.Inbox, subjectHash("answer", self.ID, in.actor.ID))
+	})
+}
+
+// mayFollowRelay tells whether an account may follow this server's own relay actor.
+func (s *Service) mayFollowRelay(ctx context.Context, tx *store.Tx, from, self *store.Account) (bool, error) {
+	known, err := tx.Relays(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range known {
+		if s.isRelay(r, from) {
+			return true, nil
+		}
+	}
+	if !s.AllowRelay || from.ActorType != "Application" && from.ActorType != "Service" {
+		return false, nil
+	}
+	now, err := tx.Account(ctx, self.ID)
+	return err == nil && now.FollowersCount < maxRelayFollowers, err
+}
+
+// handleRelayUnfollow ends a follow of this server's own relay actor. It tells whether that is what an Undo is about: of the id ref, with the
+// embedded copy inner, if it has one.
+func (s *Service) handleRelayUnfollow(ctx context.Context, in *incoming, ref string, inner activity.Object) (bool, error) {
+	self, err := s.serverActor(ctx, relayActorPath)
+	if err != nil {
+		return false, err
+	}
+	f, err := s.db.FollowOf(ctx, in.actor.ID, self.ID)
+	if f == nil || err != nil {
+		return false, err
+	}
+	object := inner.Ref("object")
+	if (f.URI == nil || *f.URI != ref) && (!inner.Is("Follow") || object != self.URI && object != activity.Public) {
+		return false, nil
+	}
+	return true, s.db.Update(ctx, func(tx *store.Tx) error { return removeFollow(ctx, tx, in.actor.ID, self.ID) })
+}

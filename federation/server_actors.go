@@ -1,0 +1,61 @@
+package federation
+
+import (
+	"context"
+	"fmt"
+
+	"svc/internal/errs"
+	"svc/internal/httpsig"
+	"svc/store"
+)
+
+// The actors of the server itself. They have rows among the accounts, but nobody sees those.
+const (
+	fetchActorName  = "internal.fetch" // asks others in the name of this server
+	relayActorName  = "relay"          // is followed by relays, and follows them
+	fetchActorPath  = "/internal/fetch"
+	relayActorPath  = "/relay"
+	serverActorType = "Application"
+)
+
+// Open makes what the service needs before anybody talks with it: the actors of the server.
+func (s *Service) Open(ctx context.Context) error {
+	for name, path := range map[string]string{fetchActorName: fetchActorPath, relayActorName: relayActorPath} {
+		if err := s.ensureServerActor(ctx, name, s.BaseURL+path); err != nil {
+			return fmt.Errorf("actor %s: %w", name, err)
+		}
+	}
+	return s.loadRelays(ctx)
+}
+
+func (s *Service) ensureServerActor(ctx context.Context, name, uri string) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		_, err := tx.AccountByURI(ctx, uri)
+		if !errs.IsNotFound(err) {
+			return err
+		}
+		no := false
+		return tx.AddAccount(ctx, &store.Account{
+			Nickname: name, URI: uri, URL: uri, ActorType: serverActorType, DisplayName: s.Host,
+			AcceptsChatMessages: &no, HideFollowersCount: true, HideFollowsCount: true, Unavailable: true,
+		})
+	})
+}
+
+// serverActor returns one of the actors of the server.
+func (s *Service) serverActor(ctx context.Context, path string) (*store.Account, error) {
+	return s.db.AccountByURI(ctx, s.BaseURL+path)
+}
+
+// serverSigner signs in the name of this server.
+func (s *Service) serverSigner(ctx context.Context) (*httpsig.Signer, error) {
+	if id := s.fetchActorID.Load(); id != 0 {
+		return s.Signer(ctx, store.AccountID(id))
+	}
+	account, err := s.serverActor(ctx, fetchActorPath)
+	if err != nil {
+		return nil, err
+	}
+	s.fetchActorID.Store(int64(account.ID))
+	return s.Signer(ctx, account.ID)
+}

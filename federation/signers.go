@@ -1,0 +1,214 @@
+package federation
+
+import (
+	"context"
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"fmt"
+	"strings"
+	"sync"
+
+	"svc/internal/errs"
+	"svc/internal/httpsig"
+	"svc/store"
+)
+
+const (
+	keyBits    = 2048
+	keyPurpose = "actor keys" // with what private keys are sealed
+	maxSigners = 500          // that are kept ready
+)
+
+// signers are keys that are ready to sign with. The first time that an account signs, its key is made.
+type signers struct {
+	mu        sync.Mutex
+	byAccount map[store.AccountID]*httpsig.Signer
+	creating  sync.Mutex // one at a time: it takes the processor for a while
+}
+
+func newSigners() *signers { return &signers{byAccount: make(map[store.AccountID]*httpsig.Signer)} }
+
+func (k *signers) get(id store.AccountID) *httpsig.Signer {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.byAccount[id]
+}
+
+func (k *signers) put(id store.AccountID, signer *httpsig.Signer) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for other := range k.byAccount {
+		if len(k.byAccount) < maxSigners {
+			break
+		}
+		delete(k.byAccount, other)
+	}
+	k.byAccount[id] = signer
+}
+
+func (k *signers) remove(id store.AccountID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.byAccount, id)
+}
+
+// Signer returns what a local account signs with.
+func (s *Service) Signer(ctx context.Context, id store.AccountID) (*httpsig.Signer, error) {
+	if signer := s.signers.get(id); signer != nil {
+		return signer, nil
+	}
+	s.signers.creating.Lock()
+	defer s.signers.creating.Unlock()
+	if signer := s.signers.get(id); signer != nil {
+		return signer, nil
+	}
+	account, err := s.db.Account(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := s.db.ActorKeys(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var key *store.ActorKey
+	if len(keys) > 0 {
+		key = keys[0]
+	} else if key, err = s.createKey(ctx, account); err != nil {
+		return nil, err
+	}
+	private, err := s.unseal(key)
+	if err != nil {
+		return nil, err
+	}
+	signer := &httpsig.Signer{KeyID: key.URI, Key: private}
+	s.signers.put(id, signer)
+	return signer, nil
+}
+
+func (s *Service) unseal(key *store.ActorKey) (crypto.Signer, error) {
+	der, err := s.secrets.Unseal(keyPurpose, key.Private)
+	if err != nil {
+		return nil, fmt.Errorf("key %s: %w", key.URI, err)
+	}
+	private, err := x509.ParsePKCS8PrivateKey(der)
+	if err != nil {
+		return nil, fmt.Errorf("key %s: %w", key.URI, err)
+	}
+	return private.(crypto.Signer), nil
+}
+
+// createKey makes a key for a local account and stores it.
+func (s *Service) createKey(ctx context.Context, account *store.Account) (*store.ActorKey, error) {
+	key, err := s.newSealedKey(account)
+	if err != nil {
+		return nil, err
+	}
+	return key, s.db.Update(ctx, func(tx *store.Tx) error { return storeKey(ctx, tx, account, key) })
+}
+
+func generateRSAKey() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, keyBits) }
+
+// newSealedKey makes a key for a local account. That takes a while.
+func (s *Service) newSealedKey(account *store.Account) (*store.ActorKey, error) {
+	private, err := s.GenerateKey()
+	if err != nil {
+		return nil, fmt.Errorf("make key: %w", err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return nil, fmt.Errorf("make key: %w", err)
+	}
+	public, err := httpsig.FormatPublicKey(&private.PublicKey)
+	if err != nil {
+		return nil, fmt.Errorf("make key: %w", err)
+	}
+	return &store.ActorKey{AccountID: account.ID, Public: public, Private: s.secrets.Seal(keyPurpose, der)}, nil
+}
+
+// storeKey stores a key that was made. The first of an account is called #main-key, as everywhere; later ones have a number.
+func storeKey(ctx context.Context, tx *store.Tx, account *store.Account, key *store.ActorKey) error {
+	n, err := tx.CountActorKeys(ctx, account.ID)
+	if err != nil {
+		return err
+	}
+	key.URI = account.URI + "#main-key"
+	if n > 0 {
+		key.URI = fmt.Sprintf("%s#key-%d", account.URI, n+1)
+	}
+	return tx.AddActorKey(ctx, key)
+}
+
+// RotateKeys gives a local account another key in place of those that it has, and tells its followers. What waits to be delivered is
+// signed with it (federation 2.3).
+func (s *Service) RotateKeys(ctx context.Context, account *store.Account) (*store.ActorKey, error) {
+	s.signers.creating.Lock() // so that nobody makes the old key ready again meanwhile
+	defer s.signers.creating.Unlock()
+	key, err := s.newSealedKey(account)
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		if err := tx.RetireActorKeys(ctx, account.ID); err != nil {
+			return err
+		}
+		if err := storeKey(ctx, tx, account, key); err != nil {
+			return err
+		}
+		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.ProfileUpdated, ActorID: account.ID})
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.signers.remove(account.ID)
+	s.log.Info("keys rotated", "account", account.ID)
+	return key, nil
+}
+
+// Rotation says whose keys are to be replaced.
+type Rotation struct {
+	Name   string `json:"name"`   // nickname of a local account
+	Server bool   `json:"server"` // those of the server's own actors
+}
+
+// Rotate gives a local account, or the actors of the server, other keys. It returns their ids.
+func (s *Service) Rotate(ctx context.Context, r Rotation) (made []string, err error) {
+	var accounts []*store.Account
+	if r.Server {
+		for _, path := range []string{fetchActorPath, relayActorPath} {
+			a, err := s.serverActor(ctx, path)
+			if err != nil {
+				return nil, err
+			}
+			accounts = append(accounts, a)
+		}
+	} else {
+		a, err := s.db.AccountByName(ctx, strings.TrimPrefix(r.Name, "@"), "")
+		if errs.IsNotFound(err) || err == nil && a.DeletedAt != nil {
+			return nil, errs.NotFound("There is no account %q on this server", r.Name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		accounts = append(accounts, a)
+	}
+	for _, a := range accounts {
+		key, err := s.RotateKeys(ctx, a)
+		if err != nil {
+			return made, err
+		}
+		made = append(made, key.URI)
+	}
+	return made, nil
+}
+
+// PublicKey returns the id and the PEM text of a local account's key.
+func (s *Service) PublicKey(ctx context.Context, id store.AccountID) (uri, pem string, err error) {
+	signer, err := s.Signer(ctx, id)
+	if err != nil {
+		return "", "", err
+	}
+	pem, err = httpsig.FormatPublicKey(signer.Key.Public())
+	return signer.KeyID, pem, err
+}

@@ -1,0 +1,220 @@
+package text
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// What links made from bare addresses carry besides their href.
+const (
+	postLink    = `" rel="nofollow noopener noreferrer ugc" target="_blank">`
+	profileLink = `" rel="me nofollow noopener noreferrer" target="_blank">`
+)
+
+// builder builds a Document. Markup goes in by raw, everything people wrote by text or escaped.
+type builder struct {
+	doc       *Document
+	buf       []byte
+	linkAttrs string
+	prev      rune // the last character of text, a line break at the start of a line
+	seen      map[string]bool
+}
+
+func newBuilder(linkAttrs string) *builder {
+	return &builder{doc: &Document{}, linkAttrs: linkAttrs, prev: '\n'}
+}
+
+func (c *builder) finish() *Document {
+	c.doc.html = string(c.trimmedBytes())
+	return c.doc
+}
+
+// trimmedBytes returns what was written, without blanks at the end.
+func (c *builder) trimmedBytes() []byte {
+	end := 0
+	if n := len(c.doc.slots); n > 0 {
+		end = c.doc.slots[n-1].at
+	}
+	return c.buf[:end+len(bytes.TrimRight(c.buf[end:], htmlSpace))]
+}
+
+func (c *builder) raw(markup string) { c.buf = append(c.buf, markup...) }
+
+func (c *builder) escaped(s string) {
+	if s != "" {
+		c.buf = appendText(c.buf, s)
+		c.prev, _ = utf8.DecodeLastRuneInString(s)
+	}
+}
+
+// plain writes plain text: a blank line starts a new paragraph, a single line break stays one.
+func (c *builder) plain(s string) {
+	c.buf = make([]byte, 0, len(s)+len(s)/2+32)
+	open := false
+	for line := range strings.SplitSeq(s, "\n") {
+		line = strings.TrimRight(line, " \t")
+		switch {
+		case line == "":
+			if open {
+				c.raw("</p>")
+				open = false
+			}
+			continue
+		case open:
+			c.raw("<br>")
+		default:
+			c.raw("<p>")
+			open = true
+		}
+		c.prev = '\n'
+		c.text(line, true)
+	}
+	if open {
+		c.raw("</p>")
+	}
+}
+
+// text writes text, notes its shortcodes, and, unless it is part of a link already, makes links of what looks like one.
+func (c *builder) text(s string, links bool) {
+	written, prev := 0, c.prev
+	for i := 0; i < len(s); {
+		t := tokenAt(s, i, prev)
+		switch {
+		case t.kind == shortcodeToken:
+			if c.addName(':', t.name, len(c.doc.shortcodes) < MaxShortcodes) {
+				c.doc.shortcodes = append(c.doc.shortcodes, t.name)
+			}
+		case t.kind != literal && links:
+			c.escaped(s[written:i])
+			written = i
+			if c.token(t, s[i:t.end]) {
+				written = t.end
+			}
+		}
+		i = t.end
+		prev, _ = utf8.DecodeLastRuneInString(s[:i])
+	}
+	c.escaped(s[written:])
+	c.prev = prev
+}
+
+// token writes a link and tells whether it did; it does not if there are too many already.
+func (c *builder) token(t token, written string) bool {
+	if t.kind != linkToken && len(c.doc.slots) == maxSlots {
+		return false
+	}
+	switch t.kind {
+	case linkToken:
+		c.raw(`<a href="`)
+		c.buf = appendAttr(c.buf, t.href)
+		c.raw(c.linkAttrs)
+		c.buf = appendText(c.buf, written)
+		c.raw("</a>")
+	case mentionToken:
+		key := t.mention.Key()
+		if c.addName('@', key, len(c.doc.mentions) < MaxMentions) {
+			c.doc.mentions = append(c.doc.mentions, t.mention)
+		}
+		if !c.seen["@"+key] {
+			return false
+		}
+		c.doc.slots = append(c.doc.slots, slot{at: len(c.buf), kind: t.kind, key: key, written: written})
+	case hashtagToken:
+		written = written[1:]
+		if c.addName('#', t.name, len(c.doc.tags) < MaxTags) {
+			c.doc.tags = append(c.doc.tags, Tag{Name: t.name, Written: written})
+		}
+		if !c.seen["#"+t.name] {
+			return false
+		}
+		c.doc.slots = append(c.doc.slots, slot{at: len(c.buf), kind: t.kind, key: t.name, written: written})
+	}
+	return true
+}
+
+// addName tells whether the name is new, and remembers it if there is room.
+func (c *builder) addName(sign byte, name string, room bool) bool {
+	key := string(sign) + name
+	if !room || c.seen[key] {
+		return false
+	}
+	if c.seen == nil {
+		c.seen = make(map[string]bool)
+	}
+	c.seen[key] = true
+	return true
+}
+
+// appendText appends s as character data. Control characters are left out.
+func appendText(out []byte, s string) []byte {
+	last := 0
+	for i := range len(s) {
+		var entity string
+		switch b := s[i]; {
+		case b == '&':
+			entity = "&amp;"
+		case b == '<':
+			entity = "&lt;"
+		case b == '>':
+			entity = "&gt;"
+		case isControl(b):
+		default:
+			continue
+		}
+		out = append(out, s[last:i]...)
+		out = append(out, entity...)
+		last = i + 1
+	}
+	return append(out, s[last:]...)
+}
+
+// appendAttr appends s as an attribute value for double quotes. Control characters are left out.
+func appendAttr(out []byte, s string) []byte {
+	last := 0
+	for i := range len(s) {
+		var entity string
+		switch b := s[i]; {
+		case b == '&':
+			entity = "&amp;"
+		case b == '<':
+			entity = "&lt;"
+		case b == '>':
+			entity = "&gt;"
+		case b == '"':
+			entity = "&#34;"
+		case isControl(b), b == '\n', b == '\t':
+		default:
+			continue
+		}
+		out = append(out, s[last:i]...)
+		out = append(out, entity...)
+		last = i + 1
+	}
+	return append(out, s[last:]...)
+}
+
+// normalizeInput makes s valid UTF-8 with line feeds only and without control characters.
+func normalizeInput(s string) string {
+	dirty := !utf8.ValidString(s)
+	for i := 0; i < len(s) && !dirty; i++ {
+		dirty = isControl(s[i])
+	}
+	if !dirty {
+		return s
+	}
+	s = validUTF8(s)
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	s = strings.ReplaceAll(s, "\r", "\n")
+	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && isControl(byte(r)) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// isControl tells of ASCII control characters, other than line feed and tab, that have no place in a text.
+func isControl(b byte) bool {
+	return b < ' ' && b != '\n' && b != '\t' || b == 0x7f
+}

@@ -1,0 +1,227 @@
+package text
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+func TestPhrase(t *testing.T) {
+	for _, tt := range []struct {
+		phrase, text string
+		within, word bool // found anywhere, as a whole word
+	}{
+		{"cat", "a cat sat", true, true},
+		{"cat", "CAT", true, true},
+		{"cat", "concatenate", true, false},
+		{"cat", "cats and dogs", true, false},
+		{"cat", "tomcat", true, false},
+		{"cat", "concatenate the cat", true, true},
+		{"cat", "cat_food", true, false},
+		{"cat", "cat2", true, false},
+		{"cat", "cat-food", true, true},
+		{"cat", "(cat)", true, true},
+		{"cat", "dog", false, false},
+		{"cat", "", false, false},
+		{"cat dog", "cat\n\n dog", true, true},
+		{" cat\t dog ", "a cat dog", true, true},
+		{"cat dog", "cat, dog", false, false},
+		{"#cat", "see #cats", true, false},
+		{"#cat", "no#cat", true, true}, // a boundary is only tested beside a character of a word
+		{"c++", "c++11", true, true},
+		{"c++", "abc++", true, false},
+		{"++", "a++b", true, true},
+		{"Straße", "STRASSE", true, true},
+		{"ΣΊΣΥΦΟΣ", "σίσυφος", true, true},
+		{"café", "cafe\u0301", true, true},
+		{"caf", "café", true, false},
+		{"e", "e\u0301", false, false},
+		{"mäh", "MÄHEN", true, false},
+		{"москва", "в Москве, МОСКВА!", true, true},
+		{"ᎣᏏᏲ", "ꭳꮟᏺ", true, true},
+		{"fancy", "𝓕𝓪𝓷𝓬𝔂", true, true},
+		{"full", "ＦＵＬＬ", true, true},
+		{"hidden", "hid\u00ad\u200bden", true, true},
+		{"hid\u200dden", "hidden", true, true},
+		{"日本", "私は日本人です", true, true}, // no blanks between words: characters stand for themselves
+		{"スター", "ポップスターの", true, true},
+		{"ｽﾀｰ", "スター", true, true},
+		{"カ\u3099", "ガ", true, true},
+		{"cat", "猫cat猫", true, true},
+		{"ภาษา", "ภาษาไทย", true, true},
+		{"고양", "고양이", true, false},
+		{"❤️", "I ❤ this", true, true},
+		{"👩‍💻", "a 👩‍💻 b", true, true},
+		{"", "anything", false, false},
+		{" \u200b", "any thing", false, false},
+		{"a", "A", true, true},
+		{"a", "ba", true, false},
+		{"aa", "aaa aa", true, true},
+		{"a a", "ba a a", true, true},
+	} {
+		if got := NewPhrase(tt.phrase, false).Matches(Fold(tt.text)); got != tt.within {
+			t.Errorf("%q is in %q: %v, want %v", tt.phrase, tt.text, got, tt.within)
+		}
+		if got := NewPhrase(tt.phrase, true).Matches(Fold(tt.text)); got != tt.word {
+			t.Errorf("%q is a word in %q: %v, want %v", tt.phrase, tt.text, got, tt.word)
+		}
+	}
+}
+
+func TestFold(t *testing.T) {
+	if got := Fold("A", "", " b\nC ", "\u200b").String(); got != "a\nb c" {
+		t.Errorf("got %q", got)
+	}
+	if NewPhrase("a b", false).Matches(Fold("a", "b")) {
+		t.Error("a phrase is found across two texts")
+	}
+	if !NewPhrase("end", true).Matches(Fold("the end", "ending")) {
+		t.Error("the end of a text is no boundary")
+	}
+	long := Fold(strings.Repeat("ö", maxFolded), "end")
+	if n := len(long.String()); n > maxFolded || n < maxFolded-2 || !utf8.ValidString(long.String()) {
+		t.Errorf("a long text has %d bytes", n)
+	}
+	for _, s := range []string{"\xff", "a\xffb", "\xe3\x81"} {
+		if got := Fold(s).String(); !utf8.ValidString(got) {
+			t.Errorf("%q becomes %q", s, got)
+		}
+	}
+}
+
+// TestPhraseTime looks for what comes very often in long texts, and nowhere as a word: that may take no longer than to read the text
+// three times, character by character.
+func TestPhraseTime(t *testing.T) {
+	for _, tt := range []struct{ phrase, text string }{
+		{strings.Repeat("a", 256), "a"},
+		{strings.Repeat("é", 256), "é"},
+		{strings.Repeat("ab ", 85) + "a", "ab "},
+		{strings.Repeat("!ab", 85) + "!a", "!ab"},
+		{"b " + strings.Repeat("ab ", 84) + "a", "ab "},
+		{"é", "é"},
+	} {
+		phrase, text := NewPhrase(tt.phrase, true), Fold(strings.Repeat(tt.text, maxFolded/len(tt.text)))
+		if phrase.Matches(text) {
+			t.Fatalf("%.10q… is a word in %q…", tt.phrase, tt.text)
+		}
+		looking, reading := quickest(func() { phrase.Matches(text) }), quickest(text.findWordBoundaries)
+		if looking > 3*reading {
+			t.Errorf("%.10q… in %q… takes %v, reading %v", tt.phrase, tt.text, looking, reading)
+		}
+	}
+}
+
+// quickest returns how long fn takes when nobody else uses the machine.
+func quickest(fn func()) time.Duration {
+	least := time.Hour
+	for range 50 {
+		start := time.Now()
+		fn()
+		least = min(least, time.Since(start))
+	}
+	return least
+}
+
+// naivelyIn is In by the book: every place where the phrase stands is looked at, character by character.
+func naivelyIn(phrase, text string, wholeWord bool) bool {
+	p, s := []rune(phrase), []rune(text)
+	if len(p) == 0 {
+		return false
+	}
+	word := func(i int) bool {
+		if i < 0 || i >= len(s) {
+			return false
+		}
+		for _, script := range []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar} {
+			if unicode.Is(script, s[i]) {
+				return false
+			}
+		}
+		return s[i] != 'ー' && (unicode.IsLetter(s[i]) || unicode.Is(unicode.Nd, s[i]) || unicode.Is(unicode.Pc, s[i]) ||
+			(unicode.Is(unicode.Mn, s[i]) || unicode.Is(unicode.Mc, s[i])) && !unicode.Is(unicode.Variation_Selector, s[i]))
+	}
+	for i := 0; i+len(p) <= len(s); i++ {
+		if string(s[i:i+len(p)]) != phrase {
+			continue
+		}
+		end := i + len(p)
+		if !wholeWord || (!word(i) || !word(i-1)) && (!word(end-1) || !word(end)) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkPhrase compares In with naivelyIn, and tries what must always be so.
+func checkPhrase(t *testing.T, phrase, text string) {
+	t.Helper()
+	folded := Fold(text)
+	for _, wholeWord := range []bool{false, true} {
+		p := NewPhrase(phrase, wholeWord)
+		if got, want := p.Matches(folded), naivelyIn(p.folded, folded.text, wholeWord); got != want {
+			t.Errorf("%q in %q (whole words: %v) is %v, want %v", phrase, text, wholeWord, got, want)
+		}
+		if p.Empty() != (p.folded == "") || p.Empty() && p.Matches(folded) {
+			t.Errorf("%q is empty: %v", phrase, p.Empty())
+		}
+		// A phrase is found in itself, whatever stands around it at a distance, and whatever its case.
+		for _, around := range []string{phrase, "x, " + phrase + " ,y", strings.ToLower(strings.ToUpper(phrase)), norm.NFD.String(phrase)} {
+			if len(phrase) < maxFolded/8 && utf8.ValidString(phrase) && stable(phrase) && !p.Empty() && !p.Matches(Fold(around)) {
+				t.Errorf("%q is not in %q (whole words: %v)", phrase, around, wholeWord)
+			}
+		}
+	}
+	if again := fold(folded.text); strings.Join(strings.Fields(folded.text), " ") != again && len(text) < maxFolded/8 {
+		t.Errorf("%q folded is %q, and again %q", text, folded.text, again)
+	}
+}
+
+// stable leaves out phrases that become others by what stands before them, or by changing case back and forth.
+func stable(phrase string) bool {
+	folded := fold(phrase)
+	return folded == fold(strings.ToLower(strings.ToUpper(phrase))) && fold("x, "+phrase+" ,y") == "x, "+folded+" ,y"
+}
+
+// TestPhraseAgainstNaive compares matching with the naive way on random texts of few characters, in which phrases are often found.
+func TestPhraseAgainstNaive(t *testing.T) {
+	alphabets := [][]rune{
+		[]rune("ab "), []rune("aAbB _1#+"), []rune("aäÄa\u0308 ßsS"), []rune("日本ーカガ\u3099ｶaー "), []rune("σςΣ İiıI\u0307"), []rune("a\u200b\u00ad\ufe0f❤👩💻\u200d "),
+		[]rune("กาa\u200b ไ"), []rune("한ᄒ\u1161\u11ab a"),
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	random := func(alphabet []rune, most int) string {
+		var b strings.Builder
+		for range rng.IntN(most + 1) {
+			b.WriteRune(alphabet[rng.IntN(len(alphabet))])
+		}
+		return b.String()
+	}
+	for range 20_000 {
+		a := alphabets[rng.IntN(len(alphabets))]
+		checkPhrase(t, random(a, 5), random(a, 40))
+	}
+}
+
+func FuzzPhrase(f *testing.F) {
+	for _, s := range []string{"cat", "Straße", "日本", "e\u0301", "#tag", "İ", "ΐ", "ﬃ", "\u0345", "\xff", "ǰ\u0323", "각", "👩‍💻"} {
+		f.Add(s, "the "+s+" of words")
+		f.Add(s, "x"+s+"y "+s)
+	}
+	f.Fuzz(checkPhrase)
+}
+
+func BenchmarkPhrase(b *testing.B) {
+	text := Fold(strings.Repeat("post number 12 of the river and the lamp in the quiet orange garden. ", 4))
+	p := NewPhrase("unwanted", true)
+	b.ReportAllocs()
+	for b.Loop() {
+		if p.Matches(text) {
+			b.Fatal("found")
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package media
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// peekReader reads a file of known size at positions of the caller's choice. Nothing it returns reaches past the file's end.
+type peekReader struct {
+	src    io.ReaderAt
+	size   int64
+	pos    int64
+	buf    []byte // a copy of the file from bufPos on
+	bufPos int64
+}
+
+const peekBufferSize = 16 << 10
+
+func newPeekReader(src io.ReaderAt, size int64) *peekReader { return &peekReader{src: src, size: size} }
+
+// peek returns the next n bytes without moving on. They are valid until the next call of any method.
+func (w *peekReader) peek(n int) ([]byte, error) {
+	if w.pos < 0 || int64(n) > w.size-w.pos {
+		return nil, malformed("cut off at %d", w.size)
+	}
+	if off := w.pos - w.bufPos; off >= 0 && off+int64(n) <= int64(len(w.buf)) {
+		return w.buf[off:][:n], nil
+	}
+	want := min(max(int64(n), peekBufferSize), w.size-w.pos)
+	if int64(cap(w.buf)) < want {
+		w.buf = make([]byte, want)
+	}
+	w.buf, w.bufPos = w.buf[:want], w.pos
+	if m, err := w.src.ReadAt(w.buf, w.pos); m < len(w.buf) {
+		w.buf = w.buf[:0]
+		return nil, fmt.Errorf("read file to be cleaned: %w", err)
+	}
+	return w.buf[:n], nil
+}
+
+// read returns the next n bytes and moves behind them.
+func (w *peekReader) read(n int) ([]byte, error) {
+	b, err := w.peek(n)
+	w.pos += int64(len(b))
+	return b, err
+}
+
+// peekAny returns at least one of the bytes that come next, without moving on.
+func (w *peekReader) peekAny() ([]byte, error) {
+	if _, err := w.peek(1); err != nil {
+		return nil, err
+	}
+	return w.buf[w.pos-w.bufPos:], nil
+}
+
+// skip moves on by n bytes, which have to be there.
+func (w *peekReader) skip(n int64) error {
+	if n < 0 || n > w.size-w.pos {
+		return malformed("cut off at %d", w.size)
+	}
+	w.pos += n
+	return nil
+}
+
+// isZero tells whether n bytes at off are all zero.
+func (w *peekReader) isZero(off, n int64) (bool, error) {
+	w.pos = off
+	for n > 0 {
+		b, err := w.peekAny()
+		if err != nil {
+			return false, err
+		}
+		b = b[:min(int64(len(b)), n, int64(len(zeros)))]
+		if !bytes.Equal(b, zeros[:len(b)]) {
+			return false, nil
+		}
+		w.pos += int64(len(b))
+		n -= int64(len(b))
+	}
+	return true, nil
+}

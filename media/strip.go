@@ -1,0 +1,198 @@
+package media
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"svc/internal/errs"
+)
+
+// fileInfo are what the structure of a file tells about it.
+type fileInfo struct {
+	width, height int    // as stored, that is before orientation; 0 if not known
+	orientation   int    // EXIF 4.6.5.1.6: 1 to 8, 0 if the file does not say
+	animated      bool   // more than one frame
+	video         bool   // a movie with a picture track
+	memory        int64  // how many bytes decoding would take
+	profile       []byte // ICC profile, if it is small and for RGB
+	frame         webpFrame
+}
+
+// maxSide bounds each side of a picture. It is the limit of JPEG and GIF, and keeps sums over a column within 32 bits.
+const maxSide = 65535
+
+// plan is how to turn a file into the same without metadata: edits in ascending order that do not overlap.
+type plan struct {
+	edits []edit
+	full  bool
+}
+
+// edit replaces n bytes at off by other bytes, or, if keepSize is set, by these followed by zeros up to the same length.
+type edit struct {
+	off, n   int64
+	with     []byte
+	keepSize bool
+}
+
+// maxEdits bounds the memory of a plan. No honest file comes near.
+const maxEdits = 1 << 16
+
+func (p *plan) add(e edit) {
+	if len(p.edits) >= maxEdits {
+		p.full = true
+		return
+	}
+	p.edits = append(p.edits, e)
+}
+
+// cut removes n bytes at off.
+func (p *plan) cut(off, n int64) {
+	if n == 0 {
+		return
+	}
+	if last := len(p.edits) - 1; last >= 0 {
+		if e := &p.edits[last]; e.off+e.n == off && !e.keepSize && len(e.with) == 0 {
+			e.n += n
+			return
+		}
+	}
+	p.add(edit{off: off, n: n})
+}
+
+// replace puts other bytes, not more of them, in the place of n bytes at off.
+func (p *plan) replace(off, n int64, with []byte) { p.add(edit{off: off, n: n, with: with}) }
+
+// blank overwrites n bytes at off with the given ones and zeros behind them. Nothing moves.
+func (p *plan) blank(off, n int64, with []byte) {
+	p.add(edit{off: off, n: n, with: with, keepSize: true})
+}
+
+// check sorts the edits and refuses those that could not be carried out.
+func (p *plan) check(size int64) error {
+	if p.full {
+		return malformed("more than %d pieces of metadata", maxEdits)
+	}
+	slices.SortFunc(p.edits, func(a, b edit) int { return cmp.Compare(a.off, b.off) })
+	var end int64
+	for _, e := range p.edits {
+		if e.off < end || e.n < int64(len(e.with)) || e.n > size-e.off {
+			return malformed("metadata at %d overlaps other parts", e.off)
+		}
+		end = e.off + e.n
+	}
+	return nil
+}
+
+// editable is a file that a plan is applied to.
+type editable interface {
+	io.ReaderAt
+	io.WriterAt
+	Truncate(size int64) error
+}
+
+// scanFunc reads the structure of a file. Besides the facts it returns how to clean the file; no edits if it is clean.
+type scanFunc func(*peekReader) (fileInfo, *plan, error)
+
+// stripMetadata removes the metadata from a file and then reads it again to see that none is left. It returns the facts about the
+// file as it is now, and its new size.
+func stripMetadata(f editable, size int64, scan scanFunc, limits Limits) (fileInfo, int64, error) {
+	found, p, err := scanWithin(f, size, scan, limits)
+	if err != nil || len(p.edits) == 0 {
+		return found, size, err
+	}
+	if size, err = p.apply(f, size); err != nil {
+		return fileInfo{}, 0, err
+	}
+	found, p, err = scanWithin(f, size, scan, limits)
+	if err != nil {
+		return fileInfo{}, 0, fmt.Errorf("read cleaned file: %w", err)
+	}
+	if len(p.edits) != 0 {
+		return fileInfo{}, 0, malformed("metadata is left at %d", p.edits[0].off)
+	}
+	return found, size, nil
+}
+
+func scanWithin(f io.ReaderAt, size int64, scan scanFunc, limits Limits) (fileInfo, *plan, error) {
+	found, p, err := scan(newPeekReader(f, size))
+	if err != nil {
+		return fileInfo{}, nil, err
+	}
+	if err := p.check(size); err != nil {
+		return fileInfo{}, nil, err
+	}
+	if found.width > maxSide || found.height > maxSide || int64(found.width)*int64(found.height) > limits.Pixels {
+		return fileInfo{}, nil, errs.Invalid("The picture is too large: more than %d megapixels", limits.Pixels/1_000_000)
+	}
+	return found, p, nil
+}
+
+// apply carries the plan out in place and returns the new size. Since no edit makes its piece longer, what is written never
+// overtakes what is still to be read.
+func (p *plan) apply(f editable, size int64) (int64, error) {
+	var from, to int64 // read and written so far
+	for _, e := range p.edits {
+		if err := move(f, to, from, e.off-from); err != nil {
+			return 0, err
+		}
+		to += e.off - from
+		from = e.off + e.n
+		if _, err := f.WriteAt(e.with, to); err != nil {
+			return 0, writeError(err)
+		}
+		to += int64(len(e.with))
+		if e.keepSize {
+			rest := e.n - int64(len(e.with))
+			if err := zero(f, to, rest); err != nil {
+				return 0, err
+			}
+			to += rest
+		}
+	}
+	if err := move(f, to, from, size-from); err != nil {
+		return 0, err
+	}
+	to += size - from
+	if err := f.Truncate(to); err != nil {
+		return 0, writeError(err)
+	}
+	return to, nil
+}
+
+// move copies n bytes down from one place in a file to another.
+func move(f editable, to, from, n int64) error {
+	if to == from || n == 0 {
+		return nil
+	}
+	_, err := io.Copy(io.NewOffsetWriter(f, to), io.NewSectionReader(f, from, n))
+	if err != nil {
+		return writeError(err)
+	}
+	return nil
+}
+
+var zeros [16 << 10]byte
+
+func zero(f io.WriterAt, off, n int64) error {
+	for n > 0 {
+		m := min(n, int64(len(zeros)))
+		if _, err := f.WriteAt(zeros[:m], off); err != nil {
+			return writeError(err)
+		}
+		off += m
+		n -= m
+	}
+	return nil
+}
+
+// malformed is the answer to a file that breaks the rules of its own format. The detail is for the log.
+func malformed(format string, args ...any) error {
+	return &errs.Error{Status: 422, Message: "The file is damaged or incomplete", Err: fmt.Errorf(format, args...)}
+}
+
+// unsupportedVariant is the answer to a file that may be well-formed, but uses what is not handled here.
+func unsupportedVariant(format string, args ...any) error {
+	return &errs.Error{Status: 422, Message: "This variant of the file type is not supported", Err: fmt.Errorf(format, args...)}
+}

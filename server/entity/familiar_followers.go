@@ -1,0 +1,36 @@
+package entity
+
+import (
+	"context"
+
+	"svc/store"
+)
+
+// FamiliarFollowers are those of an account's followers whom the viewer follows.
+type FamiliarFollowers struct {
+	ID       store.AccountID `json:"id"`
+	Accounts List[Account]   `json:"accounts"`
+}
+
+// FamiliarFollowers renders one entry for each of the ids.
+func (b *Builder) FamiliarFollowers(ctx context.Context, ids []store.AccountID, rows []store.FamiliarFollower) ([]FamiliarFollowers, error) {
+	people := make([]store.AccountID, 0, len(rows))
+	for _, row := range rows {
+		people = append(people, row.AccountID)
+	}
+	rendered, err := b.renderAccounts(ctx, unique(people))
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[store.AccountID]List[Account])
+	for _, row := range rows {
+		if a := rendered[row.AccountID]; a != nil {
+			of[row.TargetID] = append(of[row.TargetID], Account{renderedAccount: a})
+		}
+	}
+	list := make([]FamiliarFollowers, 0, len(ids))
+	for _, id := range unique(ids) {
+		list = append(list, FamiliarFollowers{id, orEmpty(of[id])})
+	}
+	return list, nil
+}

@@ -1,0 +1,104 @@
+package entity
+
+import (
+	"context"
+
+	"svc/internal/text"
+	"svc/store"
+)
+
+// StatusEdit is a version of a status.
+type StatusEdit struct {
+	Content          string     `json:"content"`
+	SpoilerText      string     `json:"spoiler_text"`
+	Sensitive        bool       `json:"sensitive"`
+	CreatedAt        store.Time `json:"created_at"`
+	Account          Account    `json:"account"`
+	Poll             *EditPoll  `json:"poll"`
+	MediaAttachments []object   `json:"media_attachments"`
+	Emojis           []Emoji    `json:"emojis"`
+}
+
+// EditPoll is what a version of a status asks.
+type EditPoll struct {
+	Options []EditOption `json:"options"`
+}
+
+// EditOption is an answer to choose.
+type EditOption struct {
+	Title string `json:"title"`
+}
+
+// StatusEdits returns the versions of a status, for the viewer (nil: anonymous).
+func (b *Builder) StatusEdits(ctx context.Context, viewer *store.Account, st *store.Status, versions []*store.StatusEdit) ([]StatusEdit, error) {
+	author, err := b.Account(ctx, st.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	var ids []store.MediaID
+	for _, v := range versions {
+		for _, m := range v.Media.V {
+			ids = append(ids, m.ID)
+		}
+	}
+	media, err := b.db.MediaByIDs(ctx, unique(ids))
+	if err != nil {
+		return nil, err
+	}
+	mediaOf := byID(media, func(m *store.Media) store.MediaID { return m.ID })
+	plain, err := b.wantsNoRichText(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]StatusEdit, 0, len(versions))
+	for _, v := range versions {
+		e := StatusEdit{
+			Content:          v.Content,
+			SpoilerText:      v.SpoilerText,
+			Sensitive:        v.Sensitive,
+			CreatedAt:        v.CreatedAt,
+			Account:          author,
+			MediaAttachments: []object{},
+			Emojis:           b.emojisFor(st.Local(), st.Emojis.V, append([]string{v.Content, v.SpoilerText}, v.Poll.V...)...),
+		}
+		if plain {
+			e.Content = text.SanitizeStrict(v.Content)
+		}
+		if len(v.Poll.V) > 0 {
+			e.Poll = &EditPoll{}
+			for _, title := range v.Poll.V {
+				e.Poll.Options = append(e.Poll.Options, EditOption{title})
+			}
+		}
+		for _, attached := range v.Media.V {
+			if m := mediaOf[attached.ID]; m != nil && m.AccountID == st.AccountID {
+				then := *m
+				then.Description = attached.Description
+				o, err := b.attachment(&then)
+				if err != nil {
+					return nil, err
+				}
+				e.MediaAttachments = append(e.MediaAttachments, o)
+			}
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// StatusSource is what a status was written from.
+type StatusSource struct {
+	ID          store.StatusID `json:"id"`
+	Text        string         `json:"text"`
+	SpoilerText string         `json:"spoiler_text"`
+	ContentType string         `json:"content_type"`
+}
+
+// StatusSource returns what a status was written from. Of one that came from elsewhere that is its content without the markup.
+func (b *Builder) StatusSource(st *store.Status) StatusSource {
+	s := StatusSource{ID: st.ID, Text: st.Text, SpoilerText: st.SpoilerText, ContentType: st.ContentType}
+	if st.Text == "" && !st.Local() {
+		s.Text, s.ContentType = text.HTMLToText(st.Content), string(text.PlainText)
+	}
+	return s
+}

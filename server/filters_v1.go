@@ -1,0 +1,85 @@
+package server
+
+import (
+	"time"
+
+	"svc/social"
+)
+
+// filterV1Routes are the viewer's filters as version 1 of the API has them: each keyword of a filter is one.
+var filterV1Routes = routes{
+	"GET /api/v1/filters":        {user("read:filters"), (*Server).listFiltersV1},
+	"POST /api/v1/filters":       {user("write:filters"), (*Server).createFilterV1},
+	"GET /api/v1/filters/:id":    {user("read:filters"), (*Server).showFilterV1},
+	"PUT /api/v1/filters/:id":    {user("write:filters"), (*Server).replaceFilterV1},
+	"DELETE /api/v1/filters/:id": {user("write:filters"), (*Server).deleteFilterV1},
+}
+
+// listFiltersV1 returns the viewer's phrases, the expired ones too.
+func (s *Server) listFiltersV1(r *Request) (any, error) {
+	rows, err := s.db.UserFilters(r.Context(), r.Viewer.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.FiltersV1(rows), nil
+}
+
+// bindFilterV1 binds the parameters of a phrase. What is not sent is the usual: it warns, is found within words too, and never expires.
+func bindFilterV1(r *Request) (social.FilterV1, error) {
+	var p struct {
+		Phrase       string   `param:"phrase"`
+		Context      []string `param:"context"`
+		Irreversible bool     `param:"irreversible"`
+		WholeWord    bool     `param:"whole_word"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return social.FilterV1{}, err
+	}
+	in, err := filterExpiry(r)
+	if in == nil {
+		in = new(time.Duration)
+	}
+	return social.FilterV1{
+		Phrase: p.Phrase, Context: filterContexts(p.Context), Irreversible: p.Irreversible, WholeWord: p.WholeWord, ExpiresIn: *in,
+	}, err
+}
+
+// createFilterV1 makes a filter of one phrase.
+func (s *Server) createFilterV1(r *Request) (any, error) {
+	p, err := bindFilterV1(r)
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.social.CreateFilterV1(r.Context(), r.Viewer, p)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.FilterV1(f, f.Keywords[0]), nil
+}
+
+// showFilterV1 returns one phrase.
+func (s *Server) showFilterV1(r *Request) (any, error) {
+	f, k, err := s.ownKeyword(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.FilterV1(f, k), nil
+}
+
+// replaceFilterV1 puts a phrase in the place of another.
+func (s *Server) replaceFilterV1(r *Request) (any, error) {
+	p, err := bindFilterV1(r)
+	if err != nil {
+		return nil, err
+	}
+	f, k, err := s.social.UpdateFilterV1(r.Context(), r.Viewer, keywordParam(r), p)
+	if err != nil {
+		return nil, err
+	}
+	return s.entities.FilterV1(f, k), nil
+}
+
+// deleteFilterV1 removes a phrase.
+func (s *Server) deleteFilterV1(r *Request) (any, error) {
+	return nil, s.social.DeleteFilterV1(r.Context(), r.Viewer, keywordParam(r))
+}

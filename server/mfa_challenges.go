@@ -1,0 +1,200 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+
+	"svc/internal/errs"
+	"svc/internal/keys"
+	"svc/server/entity"
+	"svc/server/web"
+	"svc/social"
+	"svc/store"
+)
+
+// challengeRoutes are where those who have given their password show their second factor: apps at one, people at the other.
+var challengeRoutes = routes{
+	"POST /oauth/mfa/challenge": {anonymous, (*Server).answerChallenge},
+	"POST /oauth/mfa/verify":    {anonymous.asHTML().limit("authentication"), (*Server).verifyChallenge},
+}
+
+var errBadChallenge = errs.BadRequest("Invalid code")
+
+// createChallenge notes that somebody has given the right password, to an app or, where that is nil, to a page of this server. It returns the
+// token by which they go on.
+func (s *Server) createChallenge(r *Request, user *store.User, a *store.App, purpose store.MFAPurpose) (token string, err error) {
+	token = keys.NewToken()
+	c := &store.MFAChallenge{Hash: keys.HashToken(token), AccountID: user.AccountID}
+	if a != nil {
+		c.AppID = &a.ID
+	}
+	c.Purpose.V = purpose
+	err = s.db.Update(r.Context(), func(tx *store.Tx) error {
+		if err := checkCredentialsUnchanged(r.Context(), tx, user); err != nil {
+			return err
+		}
+		return tx.AddMFAChallenge(r.Context(), c)
+	})
+	return token, err
+}
+
+// mfaRequired is the answer to an app that gave the right password.
+func mfaRequired(token string) error {
+	return errs.Forbidden("mfa_required").With("mfa_token", token).With("supported_challenge_types", "totp,recovery")
+}
+
+// completeChallenge spends a challenge, if its second factor is right, and returns whose it was. Wrong codes are counted like wrong
+// passwords. All failures are errBadChallenge.
+func (s *Server) completeChallenge(r *Request, token string, page bool, kind social.SecondFactor, code string) (*store.User, error) {
+	hash := keys.HashToken(token)
+	c, err := s.db.MFAChallenge(r.Context(), hash)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil || c.Purpose.V.Page != page {
+		return nil, errBadChallenge
+	}
+	noFailure, err := s.reserveAttempt(s.failureLimits("mfa "+c.AccountID.String(), r.ClientIP()))
+	if err != nil {
+		return nil, err
+	}
+	user, err := s.social.VerifyMFAChallenge(r.Context(), hash, kind, code)
+	if errors.Is(err, social.ErrSecondFactor) {
+		return nil, errBadChallenge
+	}
+	noFailure()
+	if err != nil {
+		return nil, err
+	}
+	if st := problemOf(user); st != nil {
+		return nil, st.signInError()
+	}
+	return user, nil
+}
+
+// answerChallenge gives an app the token that it asked for with a password.
+func (s *Server) answerChallenge(r *Request) (any, error) {
+	r.ResponseHeader().Set("Cache-Control", "no-store")
+	r.ResponseHeader().Set("Pragma", "no-cache")
+	var p struct {
+		ClientID     string              `param:"client_id"`
+		ClientSecret string              `param:"client_secret"`
+		Token        string              `param:"mfa_token"`
+		Type         social.SecondFactor `param:"challenge_type"`
+		Code         string              `param:"code"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	a, err := s.client(r, p.ClientID, p.ClientSecret)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.db.MFAChallenge(r.Context(), keys.HashToken(p.Token))
+	if err != nil {
+		return nil, err
+	}
+	if c == nil || c.AppID == nil || *c.AppID != a.ID {
+		return nil, errBadChallenge
+	}
+	user, err := s.completeChallenge(r, p.Token, false, p.Type, p.Code)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.issueTokenFor(r, a, user, c.Purpose.V.Scopes)
+	if err != nil {
+		return nil, err
+	}
+	s.setCookieIfSameOrigin(r, answer.AccessToken)
+	return answer, nil
+}
+
+// issueTokenFor issues a token for who has proved to be user.
+func (s *Server) issueTokenFor(r *Request, a *store.App, user *store.User, scopes store.Scopes) (*entity.Token, error) {
+	account, err := s.db.Account(r.Context(), user.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	return s.issueToken(r.Context(), a, account, scopes, func(tx *store.Tx, _ *store.Token) error {
+		return checkCredentialsUnchanged(r.Context(), tx, user)
+	})
+}
+
+// challengePage asks who has given the right password for the second factor. z is nil on the way to a page of this server.
+func (s *Server) challengePage(status int, z *authorization, token, fault string) (any, error) {
+	who := web.App{Name: s.settings.Instance.Name}
+	if z != nil {
+		who = z.appInfo()
+	}
+	return s.page(status, web.Challenge{App: who, Token: token, Fault: fault})
+}
+
+// verifyChallenge takes the second factor of who signs in to let an app act for them, or to a page of this server, and goes on as after
+// a password.
+func (s *Server) verifyChallenge(r *Request) (any, error) {
+	if !s.sameOrigin(r.Request, Basic) {
+		return nil, errCrossSite
+	}
+	var p struct {
+		MFA struct {
+			Token string              `param:"mfa_token"`
+			Type  social.SecondFactor `param:"challenge_type"`
+			Code  string              `param:"code"`
+		} `param:"mfa"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	c, err := s.db.MFAChallenge(r.Context(), keys.HashToken(p.MFA.Token))
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		return s.page(http.StatusUnauthorized, web.Message{Title: "Two-factor authentication failed.", Text: []string{"Start again from the app."}})
+	}
+	z, err := s.pendingAuthorization(r, c)
+	if err != nil {
+		return nil, err
+	}
+	kind := p.MFA.Type
+	if kind == "" { // our page takes either
+		kind = factorType(p.MFA.Code)
+	}
+	user, err := s.completeChallenge(r, p.MFA.Token, true, kind, p.MFA.Code)
+	if errors.Is(err, errBadChallenge) {
+		return s.challengePage(http.StatusUnauthorized, z, p.MFA.Token, "Two-factor authentication failed.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if z == nil {
+		return s.finishSignIn(r, user, c.Purpose.V.Path)
+	}
+	return s.completeSignIn(r, z, user, c.Purpose.V.NeedsConsent)
+}
+
+// pendingAuthorization returns what an app asks for to which somebody signs in, nil if it is no app's.
+func (s *Server) pendingAuthorization(r *Request, c *store.MFAChallenge) (*authorization, error) {
+	if c.AppID == nil {
+		return nil, nil
+	}
+	apps, err := s.db.Apps(r.Context(), []store.AppID{*c.AppID})
+	if err == nil && len(apps) == 0 {
+		err = errBadChallenge
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := c.Purpose.V
+	return &authorization{app: apps[0], redirect: p.RedirectURI, scopes: p.Scopes, state: p.State, challenge: p.CodeChallenge}, nil
+}
+
+// factorType tells codes of an app, which are digits, from backup codes.
+func factorType(code string) social.SecondFactor {
+	for _, c := range code {
+		if c != ' ' && (c < '0' || c > '9') {
+			return social.Recovery
+		}
+	}
+	return social.TOTP
+}

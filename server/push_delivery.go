@@ -1,0 +1,268 @@
+package server
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	webpush "github.com/SherClockHolmes/webpush-go"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// Register tells the worker which jobs this package does.
+func (s *Server) Register(w *store.Worker) {
+	store.HandleLimited(w, maxConcurrentPushes, s.push)
+}
+
+const (
+	maxConcurrentPushes = 2                // of the jobs that run at a time
+	pushTimeout         = 10 * time.Second // for one try to hand over a message
+	slowPush            = 5 * time.Second  // what is a waste of time, whatever comes of it
+	maxPushAge          = 4 * time.Hour    // after that a message that nobody takes is given up: some nine tries
+	pushTTL             = 48 * time.Hour   // for which push services keep a message for a device that is switched off
+	maxPushMessageBytes = 3993             // bytes: a record of 4096 less its header, tag and delimiter (RFC 8291, 4)
+	maxRetryAfter       = time.Hour
+)
+
+// push is the job that sends a notification to one subscription. It does nothing if that is no longer wanted: the subscription
+// has gone or its token is worth nothing, the notification has been read or withdrawn, who did it has been muted, who is told has been deactivated.
+func (s *Server) push(ctx context.Context, w store.PushNotification) error {
+	p, err := s.db.PushSubscription(ctx, w.SubscriptionID)
+	if p == nil || err != nil {
+		return err
+	}
+	endpoint, err := url.Parse(p.Endpoint)
+	if err != nil {
+		return s.social.DropPushSubscription(ctx, p.ID)
+	}
+	token, err := s.keys.Unseal(pushTokens, p.Token)
+	if err != nil {
+		s.log.Warn("push subscription removed", "host", endpoint.Host, "subscription", p.ID, "err", err)
+		return s.social.DropPushSubscription(ctx, p.ID)
+	}
+	if s.now().Sub(w.NotificationID.Time()) > maxPushAge {
+		s.log.Info("push message given up", "host", endpoint.Host, "subscription", p.ID)
+		return nil
+	}
+	message, err := s.pushMessage(ctx, p.AccountID, w.NotificationID, string(token))
+	if errs.IsNotFound(err) {
+		return nil
+	}
+	if message == nil || err != nil {
+		return err
+	}
+	person := p.AccountID.String()
+	if until := s.pushAccountBackoff.pausedUntil(person, s.now()); !until.IsZero() {
+		return &store.RetryAfterError{At: until, Err: errors.New("push: the account has had others wait")}
+	}
+	if until := s.pushHostBackoff.pausedUntil(endpoint.Host, s.now()); !until.IsZero() {
+		return &store.RetryAfterError{At: until, Err: fmt.Errorf("push to %s: the host is left alone", endpoint.Host)}
+	}
+	began := time.Now()
+	err = s.sendPush(ctx, p, message)
+	if time.Since(began) > s.slowPush {
+		s.pushAccountBackoff.recordFailure(person, s.now())
+	} else {
+		s.pushAccountBackoff.recordSuccess(person)
+	}
+	var refusal *pushRejection
+	switch {
+	case err == nil:
+		s.pushHostBackoff.recordSuccess(endpoint.Host)
+		return nil
+	case errors.As(err, &refusal) && refusal.permanent():
+		s.pushHostBackoff.recordSuccess(endpoint.Host)
+		s.log.Info("push subscription removed", "host", endpoint.Host, "subscription", p.ID, "status", refusal.status)
+		return s.social.DropPushSubscription(ctx, p.ID)
+	case refusal == nil || refusal.status >= http.StatusInternalServerError:
+		s.pushHostBackoff.recordFailure(endpoint.Host, s.now())
+	}
+	err = fmt.Errorf("push to %s: %w", endpoint.Host, err)
+	if refusal != nil && !refusal.retryAt.IsZero() {
+		return &store.RetryAfterError{At: refusal.retryAt, Err: err}
+	}
+	return err
+}
+
+// pushMessage returns the message for a notification, nil if none is to be sent.
+func (s *Server) pushMessage(ctx context.Context, to store.AccountID, id store.NotificationID, token string) ([]byte, error) {
+	n, err := s.db.Notification(ctx, to, id)
+	if err != nil {
+		return nil, err
+	}
+	var in store.ConversationID
+	if n.StatusID != nil {
+		st, err := s.db.Status(ctx, *n.StatusID)
+		if err != nil {
+			return nil, err
+		}
+		in = st.ConversationID
+	}
+	stance, err := s.db.NotificationRelation(ctx, to, n.FromID, in)
+	if err != nil || n.Read || n.Muted || stance.MutesNotifications || stance.MutesThread {
+		return nil, err
+	}
+	reader, err := s.db.Account(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	user, err := s.db.User(ctx, to)
+	if err != nil || !user.CanSignIn() {
+		return nil, err
+	}
+	return s.entities.PushMessage(ctx, reader, user, n, token, maxPushMessageBytes)
+}
+
+// pushRejection is the answer of a push service that did not take a message.
+type pushRejection struct {
+	status  int
+	retryAt time.Time // zero: nothing is said
+}
+
+func (e *pushRejection) Error() string { return "answered " + strconv.Itoa(e.status) }
+
+// permanent tells whether the push service will take no message of this subscription any more (RFC 8030, 7.3, and what services
+// answer to keys that are not those of the subscription).
+func (e *pushRejection) permanent() bool {
+	switch e.status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return false
+	}
+	return e.status >= 400 && e.status < 500
+}
+
+// sendPush hands a message over to the push service (RFC 8030), encrypted (RFC 8291) and with the proof of who sends it (RFC 8292).
+// The error names no more of the endpoint than its host: who knows the whole address can send to it.
+func (s *Server) sendPush(ctx context.Context, p *store.PushSubscription, message []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
+	defer cancel()
+	b64 := base64.RawURLEncoding
+	to := &webpush.Subscription{Endpoint: p.Endpoint, Keys: webpush.Keys{P256dh: b64.EncodeToString(p.P256dh), Auth: b64.EncodeToString(p.Auth)}}
+	client := s.outbound
+	if !p.Standard {
+		client = draftPushClient{s.outbound, p, message}
+	}
+	resp, err := webpush.SendNotificationWithContext(ctx, message, to, &webpush.Options{
+		HTTPClient:      client,
+		Subscriber:      s.pushContact(),
+		TTL:             int(pushTTL.Seconds()),
+		Urgency:         webpush.UrgencyNormal,
+		VAPIDPublicKey:  s.keys.VAPIDPublic(),
+		VAPIDPrivateKey: s.keys.VAPIDPrivate(),
+	})
+	if err != nil {
+		if cause := errors.Unwrap(err); cause != nil { // without the address around it
+			err = cause
+		}
+		return err
+	}
+	defer resp.Body.Close()
+	io.CopyN(io.Discard, resp.Body, 4096) // so that the connection can be used again
+	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
+		return nil
+	}
+	return &pushRejection{resp.StatusCode, retryAfter(resp.Header.Get("Retry-After"), s.now())}
+}
+
+// pushContact is whom push services can turn to (RFC 8292, 2.1).
+func (s *Server) pushContact() string {
+	switch {
+	case s.settings.Instance.Email != "":
+		return s.settings.Instance.Email
+	case strings.HasPrefix(s.baseURL, "https:"):
+		return s.baseURL
+	}
+	return "admin@" + s.settings.URL().Hostname()
+}
+
+// retryAfter reads the header of that name (RFC 9110, 10.2.3). It returns the zero time for what is not there or makes no sense.
+func retryAfter(header string, now time.Time) time.Time {
+	at, err := http.ParseTime(header)
+	if seconds, convErr := strconv.Atoi(header); convErr == nil {
+		at, err = now.Add(time.Duration(min(seconds, int(maxRetryAfter.Seconds())))*time.Second), nil
+	}
+	if err != nil || at.Before(now) {
+		return time.Time{}
+	}
+	return earlier(at, now.Add(maxRetryAfter))
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// backoffs remembers push services that fail, or the people whose push services keep others waiting, so that they are left alone for
+// growing times and do not keep those from being served with whom all is well.
+type backoffs struct {
+	max time.Duration
+
+	mu      sync.Mutex
+	entries map[string]*backoff
+}
+
+type backoff struct {
+	failures int
+	until    time.Time // nothing is sent before
+}
+
+func newBackoffs(longest time.Duration) backoffs {
+	return backoffs{max: longest, entries: make(map[string]*backoff)}
+}
+
+const (
+	maxBackoffs       = 1000 // that are remembered
+	maxHostBackoff    = 30 * time.Minute
+	maxAccountBackoff = 2 * time.Minute // of a person, who may have another device
+)
+
+// pausedUntil returns until when one is left alone, the zero time if a message may be sent. After a rest one may be, to see whether all is
+// well again, and the others wait for what comes of it.
+func (r *backoffs) pausedUntil(who string, now time.Time) (until time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := r.entries[who]
+	if f == nil {
+		return time.Time{}
+	}
+	if now.Before(f.until) {
+		return f.until
+	}
+	f.until = now.Add(pushTimeout)
+	return time.Time{}
+}
+
+// recordFailure notes that it went badly.
+func (r *backoffs) recordFailure(who string, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := r.entries[who]
+	if f == nil {
+		if len(r.entries) >= maxBackoffs {
+			clear(r.entries)
+		}
+		f = new(backoff)
+		r.entries[who] = f
+	}
+	f.until = now.Add(min(r.max, 15*time.Second<<min(f.failures, 10)))
+	f.failures++
+}
+
+// recordSuccess notes that it went well.
+func (r *backoffs) recordSuccess(who string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.entries, who)
+}

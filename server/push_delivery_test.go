@@ -1,0 +1,550 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"svc/store"
+)
+
+func TestPushMessages(t *testing.T) {
+	srv := StartWithLoopback(t)
+	service := StartPushService(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	d := alice.SubscribePush(service)
+	srv.AddEmoji("pets", map[string]string{"cat": "cat.png"})
+	own := alice.Publish("my own words")
+	theirs := bob.Publish("something of bob's")
+	long := strings.Repeat("word ", 40)
+	alice.SendJSON("POST", "/api/v1/accounts/"+bob.ID+"/follow", nil).Want(200)
+	for _, tt := range []struct {
+		name  string
+		do    func()
+		kind  string
+		title string
+		body  string
+	}{
+		{"mention", func() { bob.Publish("hello <b> & @alice\n\nagain") }, "mention", "New Mention", "@bob: hello <b> & @alice again"},
+		{"long mention", func() { bob.Publish("@alice " + long) }, "mention", "New Mention", "@bob: " + string([]rune("@alice " + long)[:139]) + "…"},
+		{"with a subject", func() { bob.Publish("@alice the murderer is", "spoiler_text", "the film") }, "mention", "New Mention", "@bob: the film"},
+		{"direct", func() { bob.Publish("@alice psst", "visibility", "direct") }, "mention", "New Direct Message", "@bob: @alice psst"},
+		{"follow", func() { bob.Post("/api/v1/accounts/" + alice.ID + "/follow").Want(200) }, "follow", "New Follower", "@bob has followed you"},
+		{"reblog", func() { bob.Post("/api/v1/statuses/" + own.ID() + "/reblog").Want(200) }, "reblog", "New Repeat", "@bob repeated: my own words"},
+		{"favourite", func() { bob.Post("/api/v1/statuses/" + own.ID() + "/favourite").Want(200) }, "favourite", "New Favorite", "@bob has favorited your post"},
+		{"reaction", func() { bob.ReactWith(own.ID(), "❤") }, "svc:emoji_reaction", "New Reaction", "@bob reacted with ❤️"},
+		{"custom reaction", func() { bob.ReactWith(own.ID(), "cat") }, "svc:emoji_reaction", "New Reaction", "@bob reacted with :cat:"},
+		{"update", func() {
+			alice.Post("/api/v1/statuses/" + theirs.ID() + "/reblog").Want(200)
+			bob.SendJSON("PUT", "/api/v1/statuses/"+theirs.ID(), map[string]any{"status": "something else"}).Want(200)
+		}, "update", "New Update", "@bob edited a status"},
+		{"status", func() {
+			alice.Post("/api/v1/svc/accounts/" + bob.ID + "/subscribe").Want(200)
+			bob.Publish("for all")
+		}, "status", "New Status", "@bob: for all"},
+		{"follow request", func() {
+			alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"locked": true}).Want(200)
+			srv.SignUp("carol").Post("/api/v1/accounts/" + alice.ID + "/follow").Want(200)
+		}, "follow_request", "New Follow Request", "@carol has requested to follow you"},
+		{"chat message", func() {
+			chat := bob.Post("/api/v1/svc/chats/by-account-id/" + alice.ID).Want(200).Object().ID()
+			bob.Post("/api/v1/svc/chats/"+chat+"/messages", "content", "hi <there>").Want(200)
+		}, "svc:chat_mention", "New Chat Message", "@bob: hi <there>"},
+		{"chat attachment", func() {
+			chat := bob.Post("/api/v1/svc/chats/by-account-id/" + alice.ID).Want(200).Object().ID()
+			bob.Post("/api/v1/svc/chats/"+chat+"/messages", "media_id", bob.Upload(PNG(3, 3)).ID()).Want(200)
+		}, "svc:chat_mention", "New Chat Message", "@bob: (Attachment)"},
+		{"poll", func() {
+			poll := bob.Publish("which?", "poll[options][]", "this", "poll[options][]", "that", "poll[expires_in]", "3600").Str("poll.id")
+			alice.Post("/api/v1/polls/"+poll+"/votes", "choices[]", "1").Want(200)
+			srv.RunJobs()
+			d.Messages() // bob's posts are announced
+			srv.Exec(`UPDATE polls SET expires_at = 1000`)
+			srv.Exec(`UPDATE jobs SET run_at = 1000 WHERE kind LIKE '%poll%'`)
+		}, "poll", "Poll Results", "which?\n○ this\n○ that"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.do()
+			srv.RunJobs()
+			header := d.sentHeader(t)
+			messages := d.Messages()
+			if len(messages) != 1 {
+				t.Fatalf("got %d messages, want 1: %v", len(messages), MessageBodies(messages))
+			}
+			m := messages[0]
+			for key, want := range map[string]any{
+				"title": tt.title, "body": tt.body, "notification_type": tt.kind, "access_token": alice.Token, "preferred_locale": "en",
+			} {
+				if got := m.At(key); got != want {
+					t.Errorf("%s is %q, want %q", key, got, want)
+				}
+			}
+			if got := m.Str("icon"); !strings.HasPrefix(got, srv.URL+"/") {
+				t.Errorf("the icon %q is not on the server", got)
+			}
+			// The app asks for more with what the message says.
+			n := (&Client{srv, m.Str("access_token")}).Get(fmt.Sprint("/api/v1/notifications/", m.Int("notification_id"))).Want(200).Object()
+			if n.Str("type") != tt.kind {
+				t.Errorf("the notification is a %s", n.Str("type"))
+			}
+			if n.Has("status") && n.Str("status.id") != m.Str("svc.activity_id") || !n.Has("status") && m.At("svc.activity_id") != nil {
+				t.Errorf("activity_id is %v: %v", m.At("svc.activity_id"), n.Fields)
+			}
+			m.At("svc.direct_conversation_id")
+			WantVAPID(t, header, service, srv.Keys.VAPIDPublic())
+			if header.Get("TTL") != "172800" || header.Get("Urgency") != "normal" {
+				t.Errorf("TTL %q, Urgency %q", header.Get("TTL"), header.Get("Urgency"))
+			}
+		})
+	}
+}
+
+// sentHeader returns the header of the only message that was sent.
+func (d *Device) sentHeader(t *testing.T) http.Header {
+	t.Helper()
+	d.Service.mu.Lock()
+	defer d.Service.mu.Unlock()
+	if len(d.sent) != 1 {
+		t.Fatalf("%d messages were sent, want 1", len(d.sent))
+	}
+	return d.sent[0].Header
+}
+
+// Clients that do not ask for the standard get what they know.
+func TestPushEncodings(t *testing.T) {
+	srv := StartWithLoopback(t)
+	service := StartPushService(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	for _, tt := range []struct {
+		name     string
+		standard any // nil: not sent
+		want     string
+	}{
+		{"not said", nil, "aesgcm"},
+		{"no", false, "aesgcm"},
+		{"yes", true, "aes128gcm"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := service.NewDevice()
+			params := d.SubscribeParams("mention")
+			params["subscription"].(map[string]any)["standard"] = tt.standard
+			o := alice.SendJSON("POST", "/api/v1/push/subscription", params).Want(200).Object()
+			if got := o.At("standard"); got != (tt.standard == true) {
+				t.Errorf("standard is %v", got)
+			}
+			bob.Publish("@alice hello")
+			srv.RunJobs()
+			header := d.sentHeader(t)
+			if got := header.Get("Content-Encoding"); got != tt.want {
+				t.Errorf("the encoding is %q, want %q", got, tt.want)
+			}
+			if header.Get("TTL") == "" {
+				t.Error("there is no TTL")
+			}
+			WantVAPID(t, header, service, srv.Keys.VAPIDPublic())
+			if got := MessageBodies(d.Messages()); !slices.Equal(got, []string{"@bob: @alice hello"}) {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
+// A message fits into one record whatever it has to tell.
+func TestPushMessageSize(t *testing.T) {
+	srv := StartWithLoopback(t)
+	service := StartPushService(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	d := alice.SubscribePush(service)
+	bob.Publish("@alice " + strings.Repeat("e"+strings.Repeat("\u0301", 30), 150))
+	srv.RunJobs()
+	if got := d.Messages(); len(got) != 1 || !strings.HasPrefix(got[0].Str("body"), "@bob: @alice e") {
+		t.Errorf("got %v", MessageBodies(got))
+	}
+}
+
+func TestPushHidesContents(t *testing.T) {
+	srv := StartWithLoopback(t)
+	service := StartPushService(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	bob.Upload(PNG(3, 3))
+	d := alice.SubscribePush(service)
+	alice.SendJSON("PUT", "/api/svc/notification_settings", map[string]any{"hide_notification_contents": true}).Want(200)
+	bob.Publish("@alice secret")
+	bob.Publish("@alice secret", "visibility", "direct")
+	srv.RunJobs()
+	got := d.Messages()
+	if b := MessageBodies(got); !slices.Equal(b, []string{"New Mention", "New Direct Message"}) {
+		t.Errorf("bodies are %q", b)
+	}
+	for _, m := range got {
+		text := fmt.Sprint(m.Fields)
+		if m.Has("title") || strings.Contains(text, "bob") || strings.Contains(text, "secret") || m.Str("icon") != srv.URL+"/images/avi.png" {
+			t.Errorf("it tells too much: %v", m.Fields)
+		}
+	}
+}
+
+func TestPushPolicy(t *testing.T) {
+	srv := StartWithLoopback(t)
+	service := StartPushService(t)
+	alice, followed, follower, stranger := srv.SignUp("alice"), srv.SignUp("followed"), srv.SignUp("follower"), srv.SignUp("stranger")
+	srv.AddFollow(alice, followed)
+	srv.AddFollow(follower, alice)
+	d := alice.SubscribePush(service)
+	for _, tt := range []struct {
+		policy string
+		want   []string
+	}{
+		{"all", []string{"followed", "follower", "stranger"}},
+		{"followed", []string{"followed"}},
+		{"follower", []string{"follower"}},
+		{"none", []string{}},
+	} {
+		for _, place := range []string{"data", "beside"} {
+			t.Run(tt.policy+" "+place, func(t *testing.T) {
+				body := map[string]any{"policy": tt.policy}
+				if place == "data" {
+					body = map[string]any{"data": body}
+				}
+				alice.SendJSON("PUT", "/api/v1/push/subscription", body).Want(200)
+				for _, m := range []*User{followed, follower, stranger} {
+					m.Publish("@alice " + m.Nickname)
+				}
+				srv.RunJobs()
+				got := []string{}
+				for _, b := range MessageBodies(d.Messages()) {
+					got = append(got, strings.Fields(b)[2])
+				}
+				if !slices.Equal(got, tt.want) {
+					t.Errorf("got messages of %v, want %v", got, tt.want)
+				}
+			})
+		}
+	}
+}
+
+// TestPushNotSent has everything happen that makes a message superfluous, before it is made or before it is sent.
+func TestPushNotSent(t *testing.T) {
+	const subscription = "/api/v1/push/subscription"
+	for _, tt := range []struct {
+		name          string
+		before, after func(alice, bob *User, d *Device, post *Object)
+	}{
+		{"no such alert", func(alice, _ *User, d *Device, _ *Object) {
+			alice.SendJSON("PUT", subscription, map[string]any{"data": map[string]any{"alerts": map[string]any{"favourite": true}}}).Want(200)
+		}, nil},
+		{"muted", func(alice, bob *User, _ *Device, _ *Object) { alice.AccountAction(bob.ID, "mute") }, nil},
+		{"unsubscribed", func(alice, _ *User, _ *Device, _ *Object) { alice.Do("DELETE", subscription+"/", "", nil).Want(200) }, nil},
+		{"muted meanwhile", nil, func(alice, bob *User, _ *Device, _ *Object) { alice.AccountAction(bob.ID, "mute") }},
+		{"thread muted meanwhile", nil, func(alice, _ *User, _ *Device, post *Object) {
+			alice.Post("/api/v1/statuses/" + post.ID() + "/mute").Want(200)
+		}},
+		{"blocked meanwhile", nil, func(alice, bob *User, _ *Device, _ *Object) { alice.AccountAction(bob.ID, "block") }},
+		{"read meanwhile", nil, func(alice, _ *User, _ *Device, _ *Object) {
+			alice.Post("/api/v1/svc/notifications/read", "max_id", alice.Get("/api/v1/notifications").IDs()[0]).Want(200)
+		}},
+		{"dismissed meanwhile", nil, func(alice, _ *User, _ *Device, _ *Object) { alice.Post("/api/v1/notifications/clear").Want(200) }},
+		{"deleted meanwhile", nil, func(_, bob *User, _ *Device, post *Object) {
+			bob.Do("DELETE", "/api/v1/statuses/"+post.ID(), "", nil).Want(200)
+		}},
+		{"unsubscribed meanwhile", nil, func(alice, _ *User, _ *Device, _ *Object) { alice.Do("DELETE", subscription, "", nil).Want(200) }},
+		{"replaced meanwhile", nil, func(alice, _ *User, d *Device, _ *Object) { alice.SubscribePush(d.Service) }},
+		{"token revoked meanwhile", nil, func(alice, _ *User, _ *Device, _ *Object) {
+			alice.Server.As(nil).Post("/oauth/revoke", "token", alice.Token).Want(200)
+		}},
+		{"token expired meanwhile", nil, func(alice, _ *User, _ *Device, _ *Object) {
+			alice.Server.Exec(`UPDATE oauth_tokens SET expires_at = 1 WHERE account_id = ?`, alice.AccountID())
+		}},
+		{"account deactivated meanwhile", nil, func(alice, _ *User, _ *Device, _ *Object) {
+			alice.Server.Exec(`UPDATE users SET deactivated_at = 1 WHERE account_id = ?`, alice.AccountID())
+		}},
+		{"signed out everywhere meanwhile", nil, func(alice, _ *User, _ *Device, _ *Object) {
+			if err := alice.Server.DB.Update(alice.Server.T.Context(), func(tx *store.Tx) error {
+				return tx.RevokeTokens(alice.Server.T.Context(), alice.AccountID())
+			}); err != nil {
+				alice.Server.T.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := StartWithLoopback(t)
+			service := StartPushService(t)
+			alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+			d := alice.SubscribePush(service)
+			if tt.before != nil {
+				tt.before(alice, bob, d, nil)
+			}
+			post := bob.Publish("@alice hello")
+			if tt.after != nil {
+				tt.after(alice, bob, d, post)
+			}
+			srv.RunJobs()
+			if d.Tries() != 0 {
+				t.Errorf("sent all the same: %v", MessageBodies(d.Messages()))
+			}
+			if n := srv.queuedJobs("push"); n != 0 {
+				t.Errorf("%d jobs are left", n)
+			}
+		})
+	}
+}
+
+// waitJobs lets the server live at a time that is so much later, and with it what waits for its time in the queue.
+func (a *Server) waitJobs(d time.Duration) {
+	a.T.Helper()
+	at := time.Now().Add(d)
+	a.HTTP.SetClock(func() time.Time { return at })
+	a.Exec(`UPDATE jobs SET run_at = 1 WHERE parked = 0 AND run_at <= ?`, store.At(at))
+}
+
+// queuedJobs counts the jobs of a kind in the queue.
+func (a *Server) queuedJobs(kind string) int {
+	a.T.Helper()
+	counts, err := a.DB.JobCounts(a.T.Context())
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	for _, c := range counts {
+		if c.Kind == kind {
+			return c.N
+		}
+	}
+	return 0
+}
+
+// TestPushRefused looks at what becomes of a subscription, and of the message, when a push service refuses.
+func TestPushRefused(t *testing.T) {
+	srv := StartWithLoopback(t)
+	bob := srv.SignUp("bob")
+	for _, tt := range []struct {
+		status int
+		gone   bool
+	}{
+		{404, true}, {410, true}, {400, true}, {403, true}, {413, true},
+		{302, false}, {408, false}, {429, false}, {500, false}, {503, false},
+	} {
+		t.Run(fmt.Sprint(tt.status), func(t *testing.T) {
+			service := StartPushService(t)
+			alice := srv.SignUp(fmt.Sprint("alice", tt.status))
+			d := alice.SubscribePush(service)
+			service.Fail(tt.status, "Location", service.URL+"/elsewhere")
+			bob.Publish("@" + alice.Nickname + " hello")
+			srv.RunJobs()
+			if got := d.Tries(); got != 1 {
+				t.Errorf("tried %d times at once, want 1", got)
+			}
+			a := alice.Get("/api/v1/push/subscription")
+			if tt.gone {
+				a.WantError(404, "Record not found")
+				return
+			}
+			a.Want(200)
+			service.Fail(0)
+			srv.waitJobs(time.Minute)
+			srv.RunJobs()
+			if got := d.Messages(); len(got) != 1 {
+				t.Errorf("got %d messages when the service worked again, want 1", len(got))
+			}
+			srv.HTTP.SetClock(time.Now)
+		})
+	}
+}
+
+// TestPushRetries follows a message that nobody takes until it is given up.
+func TestPushRetries(t *testing.T) {
+	srv := StartWithLoopback(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	service, other := StartPushService(t), StartPushService(t)
+	d := alice.SubscribePush(service)
+	service.Fail(503)
+	for i := range 3 {
+		bob.Publish(fmt.Sprint("@alice ", i))
+	}
+	srv.RunJobs()
+	if got := d.Tries(); got != 1 {
+		t.Errorf("a host that fails was tried %d times, want once", got)
+	}
+	carol := srv.SignUp("carol")
+	e := carol.SubscribePush(other)
+	bob.Publish("@carol hello")
+	srv.RunJobs()
+	if got := e.Messages(); len(got) != 1 {
+		t.Errorf("%d messages by the host that works, want 1", len(got))
+	}
+	tries := 1
+	for after := time.Minute; srv.queuedJobs("push") > 0; after += 5 * time.Minute {
+		if after > 24*time.Hour {
+			t.Fatal("the messages are never given up")
+		}
+		srv.waitJobs(after)
+		srv.RunJobs()
+		if got := d.Tries(); got > tries+1 {
+			t.Errorf("after %v: %d tries at once", after, got-tries)
+		}
+		tries = d.Tries()
+	}
+	if tries < 5 || tries > 40 {
+		t.Errorf("tried %d times in all", tries)
+	}
+	alice.Get("/api/v1/push/subscription").Want(200)
+}
+
+// TestPushRetryAfter has a push service say when it wants to be asked again.
+func TestPushRetryAfter(t *testing.T) {
+	srv := StartWithLoopback(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	service := StartPushService(t)
+	d := alice.SubscribePush(service)
+	for _, tt := range []struct {
+		name, header string
+		pause        time.Duration
+	}{
+		{"seconds", "900", 15 * time.Minute},
+		{"a date", time.Now().Add(20 * time.Minute).UTC().Format(http.TimeFormat), 20 * time.Minute},
+		{"much too long", "999999999999", time.Hour},
+		{"a date much too late", "Fri, 31 Dec 9999 23:59:59 GMT", time.Hour},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			service.Fail(429, "Retry-After", tt.header)
+			bob.Publish("@alice " + tt.name)
+			srv.RunJobs()
+			tried := d.Tries()
+			srv.waitJobs(tt.pause - 5*time.Second)
+			srv.RunJobs()
+			if d.Tries() != tried {
+				t.Error("tried too early")
+			}
+			service.Fail(0)
+			srv.waitJobs(tt.pause + 5*time.Second)
+			srv.RunJobs()
+			if got := d.Messages(); len(got) != 1 {
+				t.Errorf("got %d messages in the end, want 1", len(got))
+			}
+			srv.HTTP.SetClock(time.Now)
+		})
+	}
+}
+
+// A push service that cannot be reached, or one whose name leads nowhere, costs tries only.
+func TestPushUnreachable(t *testing.T) {
+	srv := StartWithLoopback(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	service := StartPushService(t)
+	alice.SubscribePush(service)
+	service.Close()
+	bob.Publish("@alice hello")
+	srv.RunJobs()
+	if srv.queuedJobs("push") != 1 {
+		t.Error("the message is lost")
+	}
+	if srv.Count(`SELECT count(*) FROM jobs WHERE last_error LIKE '%/device/%'`) != 0 {
+		t.Error("the address of the subscription is in the job's error")
+	}
+}
+
+// TestSlowPushServices has somebody with many devices whose push services, all on hosts of their own, take their time: that person's
+// messages wait, and other people's do not.
+func TestSlowPushServices(t *testing.T) {
+	srv := StartWithLoopback(t)
+	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
+	const pause = 50 * time.Millisecond
+	srv.HTTP.SetSlowPush(pause)
+	var slow []*Device
+	for i := range 5 {
+		service := StartPushService(t)
+		service.respond = func(w http.ResponseWriter, _ *http.Request) {
+			time.Sleep(pause)
+			w.WriteHeader(http.StatusCreated)
+		}
+		slow = append(slow, srv.NewToken(alice, fmt.Sprint("push read s", i)).SubscribePush(service, "mention"))
+	}
+	tried := func() (n int) {
+		for _, d := range slow {
+			n += d.Tries()
+		}
+		return n
+	}
+	quick := carol.SubscribePush(StartPushService(t))
+	bob.Publish("@alice @carol hello")
+	srv.RunJobs()
+	if got := tried(); got != 1 {
+		t.Errorf("%d messages to slow services at once, want 1", got)
+	}
+	if got := quick.Messages(); len(got) != 1 {
+		t.Errorf("%d messages to somebody else, want 1", len(got))
+	}
+	for after := time.Minute; srv.queuedJobs("push") > 0; after += 3 * time.Minute {
+		if after > time.Hour {
+			t.Fatalf("after an hour, %d of 5 have been sent", tried())
+		}
+		srv.waitJobs(after)
+		srv.RunJobs()
+	}
+	if got := tried(); got != 5 {
+		t.Errorf("%d messages in the end, want 5", got)
+	}
+}
+
+// TestPushAtOnce has many people told by many devices, while the worker does several jobs at a time.
+func TestPushAtOnce(t *testing.T) {
+	srv := StartWithLoopback(t)
+	service := StartPushService(t)
+	bob := srv.SignUp("bob")
+	var people []*User
+	var devices []*Device
+	var mentions strings.Builder
+	for i := range 8 {
+		m := srv.SignUp(fmt.Sprint("m", i))
+		people = append(people, m)
+		devices = append(devices, m.SubscribePush(service), srv.NewToken(m, "push read").SubscribePush(service, "mention"))
+		mentions.WriteString(" @" + m.Nickname)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		srv.Worker.Run(ctx)
+		close(done)
+	}()
+	defer func() {
+		stop()
+		<-done
+	}()
+	for i := range 5 {
+		bob.Publish(fmt.Sprint(i, mentions.String()))
+	}
+	for deadline := time.Now().Add(30 * time.Second); srv.queuedJobs("push") > 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("the jobs are not done")
+		}
+	}
+	for i, d := range devices {
+		if got := d.Messages(); len(got) != 5 {
+			t.Errorf("device %d of %s got %d messages, want 5", i, people[i/2].Nickname, len(got))
+		}
+	}
+}
+
+// A token that was renewed is the one that messages carry from then on.
+func TestPushAfterRefresh(t *testing.T) {
+	srv := StartWithLoopback(t)
+	service := StartPushService(t)
+	srv.SignUp("alice")
+	bob := srv.SignUp("bob")
+	app := srv.RegisterApp()
+	grant := srv.Grant(app, "password", "username", "alice", "password", Password).Want(200).Object()
+	d := (&Client{srv, grant.Str("access_token")}).SubscribePush(service)
+	renewed := srv.Grant(app, "refresh_token", "refresh_token", grant.Str("refresh_token")).Want(200).Object().Str("access_token")
+	bob.Publish("@alice hello")
+	srv.RunJobs()
+	got := d.Messages()
+	if len(got) != 1 || got[0].Str("access_token") != renewed || renewed == grant.Str("access_token") {
+		t.Fatalf("got %v, want the token %q", got, renewed)
+	}
+	if srv.Count(`SELECT count(*) FROM push_subscriptions WHERE instr(token, CAST(? AS BLOB))`, renewed) != 0 {
+		t.Error("the token stands in the database")
+	}
+}

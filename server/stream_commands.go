@@ -1,0 +1,175 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"svc/internal/errs"
+)
+
+// streamCommand is what a client says on a socket (client API 4.10).
+type streamCommand struct {
+	Type     flexString `json:"type"`
+	Stream   flexString `json:"stream"`
+	List     flexString `json:"list"`
+	Tag      flexString `json:"tag"`
+	Instance flexString `json:"instance"`
+	Token    flexString `json:"token"`
+}
+
+// flexString is a string, or a number that stands for one. Anything else is nothing.
+type flexString string
+
+// UnmarshalJSON reads the text.
+func (t *flexString) UnmarshalJSON(b []byte) error {
+	var text string
+	var number json.Number
+	switch {
+	case json.Unmarshal(b, &text) == nil:
+		*t = flexString(text)
+	case json.Unmarshal(b, &number) == nil:
+		*t = flexString(number)
+	}
+	return nil
+}
+
+// commandResult is the payload of svc:respond.
+type commandResult struct {
+	Type   string `json:"type"`
+	Result string `json:"result"`
+	Error  string `json:"error,omitempty"`
+}
+
+// Errors in responses are words.
+var (
+	errAuthenticated = errors.New("already_authenticated")
+	errUnauthorized  = errors.New("unauthorized")
+)
+
+// handleCommand does what a client asks for on a socket. What it does not know it ignores.
+func (h *hub) handleCommand(ctx context.Context, l *streamClient, text []byte) {
+	defer func() {
+		if v := recover(); v != nil {
+			h.abort(ctx, l, panicError(v))
+		}
+	}()
+	if !h.allow(l) {
+		h.closeClient(l, closePolicy)
+		return
+	}
+	var m streamCommand
+	if json.Unmarshal(text, &m) != nil {
+		return
+	}
+	var done bool
+	var err error
+	switch m.Type {
+	case "subscribe", "unsubscribe":
+		done, err = h.changeSubscription(ctx, l, m)
+	case flexString(h.server.settings.API.Name + ":authenticate"):
+		done, err = true, h.authenticate(ctx, l, string(m.Token))
+	default:
+		return
+	}
+	r := commandResult{Type: string(m.Type), Result: "ignored"}
+	var refusal *errs.Error
+	switch {
+	case errors.Is(err, errAuthenticated), errors.Is(err, errUnauthorized):
+		r.Result, r.Error = "error", err.Error()
+	case errors.As(err, &refusal) && refusal.Status == http.StatusUnauthorized:
+		r.Result, r.Error = "error", errUnauthorized.Error()
+	case errors.As(err, &refusal):
+		r.Result, r.Error = "error", "bad_topic"
+	case err != nil:
+		h.abort(ctx, l, err)
+		return
+	case done:
+		r.Result = "success"
+	}
+	b := newJSONBuffer()
+	b.encode(r) // a struct of strings
+	n := &streamEvent{name: h.server.settings.API.Name + ":respond", payload: b.bytes}
+	l.send(n.socketFrame("[]", true)) // clients fall over frames without a stream
+}
+
+// abort ends the stream of a listener with whom something went wrong that is not their fault.
+func (h *hub) abort(ctx context.Context, l *streamClient, err error) {
+	h.server.log.LogAttrs(ctx, slog.LevelError, "stream failed", slog.Any("error", err))
+	h.closeClient(l, closeFailed)
+}
+
+// allow counts a message like a request of the API.
+func (h *hub) allow(l *streamClient) bool {
+	b := h.server.buckets[apiBucket]
+	k, rate := windowKey{bucket: b, network: l.network}, b.anonymous
+	h.mu.Lock()
+	if l.account != 0 {
+		k, rate = windowKey{bucket: b, account: l.account}, b.signedIn
+	}
+	h.mu.Unlock()
+	if rate.Count == 0 {
+		return true
+	}
+	_, ok := h.server.windows.take(k, rate, h.server.now())
+	return ok
+}
+
+// changeSubscription subscribes to a stream or ends that. done is false if there was nothing to do.
+func (h *hub) changeSubscription(ctx context.Context, l *streamClient, m streamCommand) (done bool, err error) {
+	who, ok, err := h.identity(ctx, l)
+	if !ok || err != nil {
+		return false, err
+	}
+	name := streamName{stream: string(m.Stream), list: string(m.List), tag: string(m.Tag), instance: string(m.Instance)}
+	sub, err := h.server.subscription(ctx, who, name)
+	if err != nil {
+		return false, err
+	}
+	if m.Type == "unsubscribe" {
+		return h.unsubscribe(l, sub), nil
+	}
+	return h.subscribe(l, sub)
+}
+
+// authenticate gives an anonymous listener an identity, which their subscriptions have from then on.
+func (h *hub) authenticate(ctx context.Context, l *streamClient, token string) error {
+	h.mu.Lock()
+	known := l.token != nil
+	h.mu.Unlock()
+	if known {
+		return errAuthenticated
+	}
+	who, err := h.server.identityByToken(ctx, token)
+	var refusal *errs.Error
+	if errors.As(err, &refusal) {
+		return errUnauthorized
+	}
+	if err != nil {
+		return err
+	}
+	if who == nil || who.Account == nil {
+		return errUnauthorized
+	}
+	if h.setIdentity(l, who) != nil { // there are too many
+		return errUnauthorized
+	}
+	_, _, err = h.identity(ctx, l) // it may have been revoked meanwhile
+	return err
+}
+
+// offeredProtocols are the names in Sec-WebSocket-Protocol. Browsers, which can send no header of their choice, put the token there.
+func offeredProtocols(r *http.Request) []string {
+	var names []string
+	for _, value := range r.Header.Values("Sec-WebSocket-Protocol") {
+		for name := range strings.SplitSeq(value, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,281 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// streamEvent is an event as a viewer is told of it.
+type streamEvent struct {
+	name    string
+	payload []byte // JSON or plain text; empty: none
+
+	socketFrames map[string]*frame // by the label of the stream, as they are sent by WebSocket
+	sseLines     *frame            // as they are sent by server-sent events
+}
+
+// maxCachedFrames is how many labels a frame is remembered of: most streams have one of few.
+const maxCachedFrames = 50
+
+// noPayload is what an event has that says all by its name.
+var noPayload = json.RawMessage{}
+
+// send tells targets.
+func (n *streamEvent) send(targets []target) {
+	for _, t := range targets {
+		t.streamClient.send(t.transport.encode(n, t.label, t.hub.backlog.bytes.Load() < maxBacklogBytes))
+	}
+}
+
+// socketFrame returns the event as a WebSocket has it (client API 4.10). The payload is JSON within a string.
+func (n *streamEvent) socketFrame(label string, anew bool) *frame {
+	if f := n.socketFrames[label]; f != nil || !anew {
+		return f
+	}
+	f := make([]byte, 0, len(label)+len(n.payload)*9/8+64)
+	f = append(append(f, `{"stream":`...), label...)
+	f = append(append(append(f, `,"event":"`...), n.name...), '"')
+	if len(n.payload) > 0 {
+		f = appendJSONString(append(f, `,"payload":`...), string(n.payload))
+	}
+	f = append(f, '}')
+	if n.socketFrames == nil {
+		n.socketFrames = make(map[string]*frame, 1)
+	}
+	if len(n.socketFrames) >= maxCachedFrames {
+		clear(n.socketFrames)
+	}
+	n.socketFrames[label] = &frame{bytes: f}
+	return n.socketFrames[label]
+}
+
+// sseFrame returns the event as server-sent events have it, where the payload is not encoded twice.
+func (n *streamEvent) sseFrame(anew bool) *frame {
+	if n.sseLines != nil || !anew {
+		return n.sseLines
+	}
+	payload := n.payload
+	if len(payload) == 0 {
+		payload = []byte("undefined")
+	}
+	text := append(append(append([]byte("event: "), n.name...), "\ndata: "...), payload...)
+	n.sseLines = &frame{bytes: append(text, "\n\n"...)}
+	return n.sseLines
+}
+
+// dispatch sends an event of the database to those who may know of it. Everything is looked at as it is now, not as it was when they
+// subscribed.
+func (h *hub) dispatch(ctx context.Context, e store.Event) error {
+	switch e := e.(type) {
+	case store.StatusPosted:
+		return h.sendStatus(ctx, "update", e.Status)
+	case store.StatusEdited:
+		return h.sendStatus(ctx, "status.update", e.Status)
+	case store.StatusRemoved:
+		return h.sendDeletion(ctx, e)
+	case store.NotificationAdded:
+		return h.sendNotification(ctx, e.Notification)
+	case store.FollowChanged:
+		return h.sendFollow(ctx, e)
+	case store.ConversationChanged:
+		return h.sendToOwner(ctx, ownedTopic(directTopic, e.AccountID), "conversation", func(who *store.Account) (any, error) {
+			c, err := h.server.entities.Conversation(ctx, who, e.ID)
+			if err != nil || !c.HasStatus() {
+				return nil, err
+			}
+			return c, nil
+		})
+	case store.ChatChanged:
+		return h.sendToOwner(ctx, ownedTopic(chatTopic, e.AccountID), h.server.settings.API.Name+":chat_update", func(who *store.Account) (any, error) {
+			return h.server.entities.Chat(ctx, who, e.ID)
+		})
+	case store.FiltersChanged:
+		return h.sendToOwner(ctx, ownedTopic(filterTopic, e.AccountID), "filters_changed", func(*store.Account) (any, error) { return noPayload, nil })
+	case store.AnnouncementChanged:
+		return h.sendAnnouncement(ctx, e)
+	case store.RowsChanged:
+		if e.All {
+			return h.checkTokens(ctx, nil)
+		}
+		return h.checkTokens(ctx, e.Accounts)
+	}
+	return nil
+}
+
+// sendStatus shows a status to those who find it in the timelines that they listen to.
+func (h *hub) sendStatus(ctx context.Context, event string, st *store.Status) error {
+	if !h.hasSubscribers(topicKind.isTimeline) {
+		return nil
+	}
+	audience, err := h.server.db.Audience(ctx, st)
+	if err != nil {
+		return err
+	}
+	crowd, err := h.byViewer(ctx, h.targets(statusTopics(st, audience)...))
+	if err != nil || len(crowd) == 0 {
+		return err
+	}
+	shown, err := h.server.db.VisibleTo(ctx, st, slices.Collect(maps.Keys(crowd)))
+	if err != nil {
+		return ignoreNotFound(err)
+	}
+	if err := h.server.db.RememberFlags(ctx, st.OriginalID(), shown); err != nil {
+		return err
+	}
+	var n *streamEvent
+	var text []byte
+	for _, id := range shown {
+		entity, err := h.server.entities.Status(ctx, crowd[id].account, st.ID)
+		if err != nil {
+			return ignoreNotFound(err)
+		}
+		// Most see the same, and then it needs to be encoded only once.
+		if text = entity.AppendJSON(text[:0]); n == nil || !bytes.Equal(n.payload, text) {
+			n = &streamEvent{name: event, payload: bytes.Clone(text)}
+		}
+		targets := crowd[id].targets
+		if entity.HiddenIn(store.FilterHome) { // as on the page
+			targets = slices.DeleteFunc(targets, func(t target) bool { return t.kind == homeTopic })
+		}
+		n.send(targets)
+	}
+	return nil
+}
+
+// sendDeletion tells those who were shown a status that it is gone, by the id under which they were (of a boost, its own).
+func (h *hub) sendDeletion(ctx context.Context, e store.StatusRemoved) error {
+	if e.Audience == nil || !h.hasSubscribers(topicKind.isTimeline) {
+		return nil
+	}
+	crowd, err := h.byViewer(ctx, h.targets(statusTopics(e.Status, e.Audience)...))
+	if err != nil || len(crowd) == 0 {
+		return err
+	}
+	shown, err := h.server.db.SawRemoved(ctx, e, slices.Collect(maps.Keys(crowd)))
+	n := &streamEvent{name: "delete", payload: []byte(e.Status.ID.String())}
+	for _, id := range shown {
+		n.send(crowd[id].targets)
+	}
+	return err
+}
+
+// sendNotification shows a notification, if the default list of notifications has it.
+func (h *hub) sendNotification(ctx context.Context, n *store.Notification) error {
+	return h.sendToOwner(ctx, ownedTopic(notificationTopic, n.AccountID), "notification", func(who *store.Account) (any, error) {
+		just := store.Page{MinID: int64(n.ID) - 1, MaxID: int64(n.ID) + 1, Limit: 1}
+		rows, err := h.server.db.Notifications(ctx, who.ID, store.NotificationFilter{}, just)
+		if err != nil || len(rows) == 0 || rows[0].Read {
+			return nil, err
+		}
+		list, err := h.server.entities.Notifications(ctx, who, rows)
+		if err != nil || len(list) == 0 || list[0].HiddenIn(store.FilterNotifications) {
+			return nil, err
+		}
+		return list[0], nil
+	})
+}
+
+// sendAnnouncement tells everybody who is signed in of what the staff announces, if that is to be seen already.
+func (h *hub) sendAnnouncement(ctx context.Context, e store.AnnouncementChanged) error {
+	n := &streamEvent{name: "announcement.delete", payload: []byte(e.ID.String())}
+	if !e.Deleted {
+		row, err := h.server.db.Announcement(ctx, e.ID)
+		if err != nil || !row.Current(h.server.now()) {
+			return ignoreNotFound(err)
+		}
+		b := newJSONBuffer()
+		if err := b.encode(h.server.entities.Announcement(row)); err != nil {
+			return err
+		}
+		n = &streamEvent{name: "announcement", payload: b.bytes}
+	}
+	crowd, err := h.byViewer(ctx, h.targets(topic{kind: announcementTopic}))
+	for _, v := range crowd {
+		n.send(v.targets)
+	}
+	return err
+}
+
+// sendFollow tells a follower what became of a follow. That they ended it themselves is no news.
+func (h *hub) sendFollow(ctx context.Context, e store.FollowChanged) error {
+	state := "follow_accept"
+	switch {
+	case e.Ended && !e.Rejected:
+		return nil
+	case e.Ended:
+		state = "follow_reject"
+	case e.Follow.Pending:
+		state = "follow_pending"
+	}
+	event := h.server.settings.API.Name + ":follow_relationships_update"
+	return h.sendToOwner(ctx, ownedTopic(followTopic, e.Follow.FollowerID), event, func(*store.Account) (any, error) {
+		return h.server.entities.FollowUpdate(ctx, state, e.Follow)
+	})
+}
+
+// sendToOwner sends something to the one account whose feed it is. render returns nil if there is nothing to send after all.
+func (h *hub) sendToOwner(ctx context.Context, f topic, event string, render func(*store.Account) (any, error)) error {
+	crowd, err := h.byViewer(ctx, h.targets(f))
+	if err != nil {
+		return err
+	}
+	for _, v := range crowd {
+		entity, err := render(v.account)
+		if err != nil || entity == nil {
+			return ignoreNotFound(err)
+		}
+		b := newJSONBuffer()
+		if err := b.encode(entity); err != nil {
+			return err
+		}
+		(&streamEvent{name: event, payload: b.bytes}).send(v.targets)
+	}
+	return nil
+}
+
+// viewerTargets is somebody who listens, and by what.
+type viewerTargets struct {
+	account *store.Account // nil: the anonymous
+	targets []target
+}
+
+// byViewer sorts targets by who listens, 0 being the anonymous. Those whose tokens are no longer good are left out.
+func (h *hub) byViewer(ctx context.Context, targets []target) (map[store.AccountID]*viewerTargets, error) {
+	crowd := make(map[store.AccountID]*viewerTargets)
+	for _, t := range targets {
+		who, ok, err := h.identity(ctx, t.streamClient)
+		if err != nil {
+			return nil, err
+		}
+		var account *store.Account
+		if who != nil && (!t.kind.isPublic() || h.server.viewerOf(who) != 0) {
+			account = who.Account
+		}
+		var id store.AccountID
+		if account != nil {
+			id = account.ID
+		}
+		if !ok || id == 0 && !h.server.settings.Instance.Public {
+			continue
+		}
+		if crowd[id] == nil {
+			crowd[id] = &viewerTargets{account: account}
+		}
+		crowd[id].targets = append(crowd[id].targets, t)
+	}
+	return crowd, nil
+}
+
+// ignoreNotFound is for what has been deleted since the event that told of it.
+func ignoreNotFound(err error) error {
+	if errs.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,112 @@
+package social
+
+import (
+	"context"
+
+	"svc/emoji"
+	"svc/internal/errs"
+	"svc/internal/text"
+	"svc/store"
+)
+
+// Bookmark bookmarks a status that actor can see. Doing it twice is no error; nobody is told.
+func (s *Service) Bookmark(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
+	return s.updateOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
+		return tx.AddBookmark(ctx, actor.ID, st.ID)
+	})
+}
+
+// BookmarkInFolder is Bookmark in a folder of actor's, or (nil) in none, whatever folder the bookmark was in.
+func (s *Service) BookmarkInFolder(ctx context.Context, actor *store.Account, id store.StatusID, folder *store.BookmarkFolderID) (*store.Status, error) {
+	return s.updateOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
+		if folder != nil {
+			if _, err := tx.OwnBookmarkFolder(ctx, actor.ID, *folder); err != nil {
+				return err
+			}
+		}
+		if err := tx.AddBookmark(ctx, actor.ID, st.ID); err != nil {
+			return err
+		}
+		return tx.FileBookmark(ctx, actor.ID, st.ID, folder)
+	})
+}
+
+// Unbookmark takes a bookmark away.
+func (s *Service) Unbookmark(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
+	return s.undoOnOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
+		return tx.RemoveBookmark(ctx, actor.ID, st.ID)
+	})
+}
+
+const (
+	maxFolders    = 100 // of one account
+	maxFolderName = 256 // characters
+)
+
+// CreateBookmarkFolder makes a folder for its owner. A folder may have the name of another.
+func (s *Service) CreateBookmarkFolder(ctx context.Context, owner *store.Account, f *store.BookmarkFolder) error {
+	f.AccountID = owner.ID
+	if err := checkFolder(f); err != nil {
+		return err
+	}
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		folders, err := tx.BookmarkFolders(ctx, owner.ID)
+		if err != nil {
+			return err
+		}
+		if len(folders) >= maxFolders {
+			return errs.Invalid("Validation failed: You have as many folders as one can")
+		}
+		return tx.AddBookmarkFolder(ctx, f)
+	})
+}
+
+// checkFolder checks what people choose of a folder. Whether there is a custom emoji is for the caller to know.
+func checkFolder(f *store.BookmarkFolder) error {
+	f.Name = oneLine(f.Name)
+	if full, ok := emoji.Canonical(f.Emoji); ok {
+		f.Emoji = full
+	} else if f.Emoji != "" && f.Emoji[0] != ':' {
+		return ErrInvalidEmoji
+	}
+	switch {
+	case f.Name == "":
+		return errs.Invalid("Validation failed: Name can't be blank")
+	case text.Length(f.Name, "") > maxFolderName:
+		return errs.Invalid("Validation failed: Name is too long (maximum is %d characters)", maxFolderName)
+	}
+	return nil
+}
+
+// ErrInvalidEmoji is the answer to what is neither an emoji character nor the name of a custom emoji.
+var ErrInvalidEmoji = errs.Invalid("Invalid emoji")
+
+// UpdateBookmarkFolder has change alter name and emoji of the owner's folder.
+func (s *Service) UpdateBookmarkFolder(ctx context.Context, owner *store.Account, id store.BookmarkFolderID, change func(*store.BookmarkFolder)) (*store.BookmarkFolder, error) {
+	var f *store.BookmarkFolder
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		var err error
+		if f, err = tx.OwnBookmarkFolder(ctx, owner.ID, id); err != nil {
+			return err
+		}
+		change(f)
+		if err := checkFolder(f); err != nil {
+			return err
+		}
+		return tx.SaveBookmarkFolder(ctx, f)
+	})
+	return f, err
+}
+
+// DeleteBookmarkFolder removes the owner's folder, and returns what it was. The bookmarks in it stay.
+func (s *Service) DeleteBookmarkFolder(ctx context.Context, owner *store.Account, id store.BookmarkFolderID) (*store.BookmarkFolder, error) {
+	var f *store.BookmarkFolder
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		var err error
+		if f, err = tx.OwnBookmarkFolder(ctx, owner.ID, id); err != nil {
+			return err
+		}
+		return tx.RemoveBookmarkFolder(ctx, f)
+	})
+	return f, err
+}

@@ -1,0 +1,67 @@
+package social
+
+import (
+	"context"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// Favourite marks a status that actor can see as a favourite, and tells its author. Of a boost it is the original that is
+// meant. Doing it twice is no error.
+func (s *Service) Favourite(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
+	return s.favourite(ctx, actor, id, nil)
+}
+
+// ReceiveFavourite is Favourite by somebody elsewhere, by an activity with this id.
+func (s *Service) ReceiveFavourite(ctx context.Context, actor *store.Account, id store.StatusID, uri string) (*store.Status, error) {
+	return s.favourite(ctx, actor, id, &uri)
+}
+
+func (s *Service) favourite(ctx context.Context, actor *store.Account, id store.StatusID, uri *string) (*store.Status, error) {
+	return s.updateOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
+		if err := checkNotBlocked(ctx, tx, actor, st); err != nil {
+			return err
+		}
+		id, err := tx.AddFavourite(ctx, actor.ID, st.ID, uri)
+		if err != nil || id == 0 {
+			return err
+		}
+		if actor.Local() {
+			deed := store.OutboxEntry{Type: store.FavouriteCreated, ActorID: actor.ID, TargetID: st.AccountID, StatusID: st.ID, RowID: int64(id)}
+			if err := tx.AddToOutbox(ctx, deed); err != nil {
+				return err
+			}
+		}
+		n := store.Notification{AccountID: st.AccountID, Type: store.NotifyFavourite, FromID: actor.ID}
+		return notify(ctx, tx, n, st)
+	})
+}
+
+// checkNotBlocked refuses what actor, who lives elsewhere, does to a status whose author blocks them or their domain, also where the settings let
+// them see it (federation 4).
+func checkNotBlocked(ctx context.Context, tx *store.Tx, actor *store.Account, st *store.Status) error {
+	if actor.Local() {
+		return nil
+	}
+	shunned, err := tx.BlocksAccountOrDomain(ctx, st.AccountID, actor)
+	if err == nil && shunned {
+		err = errs.ErrRecordNotFound
+	}
+	return err
+}
+
+// Unfavourite takes a favourite back, and its notification.
+func (s *Service) Unfavourite(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
+	return s.undoOnOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
+		id, err := tx.RemoveFavourite(ctx, actor.ID, st.ID)
+		if err != nil || id == 0 {
+			return err
+		}
+		deed := store.OutboxEntry{Type: store.FavouriteDeleted, ActorID: actor.ID, TargetID: st.AccountID, StatusID: st.ID, RowID: int64(id)}
+		if err := tx.AddToOutbox(ctx, deed); err != nil {
+			return err
+		}
+		return tx.RemoveNotification(ctx, st.AccountID, store.NotifyFavourite, actor.ID, &st.ID)
+	})
+}

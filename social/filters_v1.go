@@ -1,0 +1,115 @@
+package social
+
+import (
+	"context"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"svc/internal/errs"
+	"svc/internal/text"
+	"svc/store"
+)
+
+// FilterV1 is a filter as version 1 of its API has it: a single keyword with all that applies to it. Each keyword of a filter is one,
+// by the keyword's id (client API 3.15).
+type FilterV1 struct {
+	Phrase       string
+	Context      []store.FilterContext
+	Irreversible bool // home and notifications do not have what it speaks of
+	WholeWord    bool
+	ExpiresIn    time.Duration // 0: never
+}
+
+func (p FilterV1) changes() (FilterChange, KeywordChange) {
+	action := store.FilterWarn
+	if p.Irreversible {
+		action = store.FilterHide
+	}
+	context := p.Context
+	if context == nil {
+		context = []store.FilterContext{}
+	}
+	return FilterChange{Title: &p.Phrase, Context: context, Action: &action, ExpiresIn: &p.ExpiresIn},
+		KeywordChange{Keyword: &p.Phrase, WholeWord: &p.WholeWord}
+}
+
+func (p FilterV1) check() error {
+	switch {
+	case utf8.RuneCountInString(oneLine(p.Phrase)) > maxFilterKeyword:
+		return errs.Invalid("Validation failed: Phrase is too long (maximum is %d characters)", maxFilterKeyword)
+	case text.NewPhrase(p.Phrase, false).Empty():
+		return errs.Invalid("Validation failed: Phrase can't be blank")
+	}
+	return nil
+}
+
+// CreateFilterV1 makes a filter of one keyword for its owner.
+func (s *Service) CreateFilterV1(ctx context.Context, owner *store.Account, p FilterV1) (*store.FilterWithTerms, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	filter, keyword := p.changes()
+	filter.Keywords = []KeywordChange{keyword}
+	return s.CreateFilter(ctx, owner, filter)
+}
+
+// UpdateFilterV1 puts another phrase in the place of one of the owner's. If what the others of the same filter share with it is to
+// change for it, it becomes a filter of its own, and keeps its id.
+func (s *Service) UpdateFilterV1(ctx context.Context, owner *store.Account, id store.FilterKeywordID, p FilterV1) (*store.FilterWithTerms, *store.FilterKeyword, error) {
+	if err := p.check(); err != nil {
+		return nil, nil, err
+	}
+	var f *store.FilterWithTerms
+	var k *store.FilterKeyword
+	err := s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) error {
+		var err error
+		if f, k, err = fs.keyword(id); err != nil {
+			return err
+		}
+		filter, keyword := p.changes()
+		if f.Title != k.Keyword { // somebody gave it one
+			filter.Title = nil
+		}
+		before := f.UserFilter
+		changed := before
+		if err := s.applyFilterChange(&changed, filter); err != nil {
+			return err
+		}
+		if err := keyword.apply(k); err != nil {
+			return err
+		}
+		shared := len(f.Keywords) > 1 || len(f.Statuses) > 0
+		same := changed.Action == before.Action && slices.Equal(changed.Context.V, before.Context.V) && changed.ExpiresAt == before.ExpiresAt
+		switch {
+		case !shared:
+			f.UserFilter = changed
+			err = tx.SaveFilter(ctx, &f.UserFilter)
+		case !same:
+			f = &store.FilterWithTerms{UserFilter: store.UserFilter{AccountID: owner.ID}, Keywords: []*store.FilterKeyword{k}}
+			filter.Title = &p.Phrase
+			if err = s.addFilter(ctx, tx, fs, f, filter); err == nil {
+				k.FilterID = f.ID
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return tx.SaveFilterKeyword(ctx, owner.ID, k)
+	})
+	return f, k, err
+}
+
+// DeleteFilterV1 removes a phrase of the owner's, and with its last one the whole filter.
+func (s *Service) DeleteFilterV1(ctx context.Context, owner *store.Account, id store.FilterKeywordID) error {
+	return s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) error {
+		f, _, err := fs.keyword(id)
+		if err != nil {
+			return err
+		}
+		if len(f.Keywords) == 1 {
+			return tx.RemoveFilter(ctx, owner.ID, f.ID)
+		}
+		return tx.RemoveFilterKeyword(ctx, owner.ID, id)
+	})
+}

@@ -1,0 +1,232 @@
+package social
+
+import (
+	"context"
+	"slices"
+
+	"svc/store"
+)
+
+// ReceiveStatusEdit gives a post of author's, who lives elsewhere, the version that its server has now: it keeps the old one, and tells those
+// who boosted it and those mentioned newly. Whom the post is for, what it replies to and when it was published never change. Of a
+// version that is not newer than what is here, only how the poll stands is taken, and of an older one nothing; and of each by what it
+// is allowed to quote what it quotes. What that is never changes either (federation 4.4).
+func (s *Service) ReceiveStatusEdit(ctx context.Context, author *store.Account, id store.StatusID, r IncomingStatus) (*store.Status, error) {
+	a, err := s.knownMentions(ctx, &r)
+	if err != nil {
+		return nil, err
+	}
+	var st *store.Status
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		if st, err = tx.Status(ctx, id); err != nil {
+			return err
+		}
+		if st.AccountID != author.ID || st.ReblogOfID != nil {
+			return ErrNotOwner
+		}
+		latest := st.CreatedAt
+		if st.EditedAt != nil {
+			latest = *st.EditedAt
+		}
+		if err := setQuoteAuthorization(ctx, tx, st, r.QuoteAuthorization); err != nil {
+			return err
+		}
+		switch {
+		case store.At(r.Updated) > latest:
+			return s.addIncomingVersion(ctx, tx, author, st, &r, a)
+		case st.EditedAt != nil && !r.Updated.IsZero() && store.At(r.Updated) < latest:
+			return nil // it was overtaken on its way
+		}
+		return s.updateTally(ctx, tx, st, r.Poll)
+	})
+	return st, err
+}
+
+// knownMentions returns whom a post names, as far as they are known here.
+func (s *Service) knownMentions(ctx context.Context, r *IncomingStatus) (*references, error) {
+	a := new(references)
+	var err error
+	if len(r.Mentions) > 0 {
+		a.accounts, err = s.db.AccountsByURI(ctx, r.Mentions)
+	}
+	return a, err
+}
+
+// addIncomingVersion makes st its new version.
+func (s *Service) addIncomingVersion(ctx context.Context, tx *store.Tx, author *store.Account, st *store.Status, r *IncomingStatus, a *references) error {
+	had, err := tx.MediaOf(ctx, []store.StatusID{st.ID})
+	if err != nil {
+		return err
+	}
+	poll, err := s.incomingPollEdit(ctx, tx, st, r.Poll)
+	if err != nil {
+		return err
+	}
+	next := *st
+	next.Content, next.SpoilerText, next.Language, next.Sensitive = r.Content, r.SpoilerText, r.Language, r.Sensitive
+	next.URL = r.URL
+	next.Emojis.V, next.HasMedia, next.HasPoll = r.Emojis, len(r.Media) > 0, r.Poll != nil
+	c := &Composed{Status: &next, Tags: r.Tags, Link: r.Link}
+	if c.Quoted, err = quotedStatus(ctx, tx, st); err != nil {
+		return err
+	}
+	if c.Quoted == nil && r.QuoteLinkRemoved {
+		next.Content += quoteLink(&store.Status{URL: r.QuoteURI})
+	}
+	for _, uri := range r.Mentions {
+		if p := a.accounts[uri]; p != nil {
+			c.MentionedAccounts = append(c.MentionedAccounts, p)
+		}
+	}
+	if err := s.addCard(ctx, tx, c); err != nil {
+		return err
+	}
+	media, described := matchMedia(had, r.Media)
+	same := slices.EqualFunc(had, media, func(x, y *store.Media) bool { return x.ID == y.ID }) && sameCard(st, &next)
+	if same && len(described) == 0 && next.Content == st.Content && sameText(st, &next) && !poll.replaced {
+		return s.saveTally(ctx, tx, st, poll)
+	}
+	for _, m := range media {
+		if m.ID != 0 {
+			continue
+		}
+		m.AccountID, m.StatusID, m.Position = st.AccountID, &st.ID, -1
+		if err := tx.AddMedia(ctx, m); err != nil {
+			return err
+		}
+	}
+	c.Media = media
+	people, added, err := s.incomingEditMentions(ctx, tx, author, st, r, a)
+	if err != nil {
+		return err
+	}
+	at := min(store.At(r.Updated), store.At(s.db.Now()))
+	next.EditedAt = &at
+	version := st.AsEdit(had, poll.before)
+	*st = next
+	if err := poll.save(ctx, tx, st); err != nil {
+		return err
+	}
+	if err := saveEdit(ctx, tx, c, version, people, described); err != nil {
+		return err
+	}
+	return notifyEdit(ctx, tx, st, added)
+}
+
+func sameCard(a, b *store.Status) bool {
+	if a.CardID == nil || b.CardID == nil {
+		return a.CardID == b.CardID
+	}
+	return *a.CardID == *b.CardID
+}
+
+// matchMedia returns the attachments that a post is to have, those that it had as they are here, and those of them whose
+// description is another now.
+func matchMedia(had, wanted []*store.Media) (media, described []*store.Media) {
+	used := make(map[*store.Media]bool)
+	for _, w := range wanted {
+		i := slices.IndexFunc(had, func(m *store.Media) bool { return m.RemoteURL == w.RemoteURL && !used[m] })
+		if i < 0 {
+			media = append(media, w)
+			continue
+		}
+		m := *had[i] // the old version is made of what was
+		used[had[i]] = true
+		if m.Description != w.Description {
+			m.Description = w.Description
+			described = append(described, &m)
+		}
+		media = append(media, &m)
+	}
+	return media, described
+}
+
+// incomingEditMentions returns whom a new version of a post mentions, and which people of here it is that it did not mention before and that are
+// to be told. A post that is not for everybody goes to nobody new.
+func (s *Service) incomingEditMentions(ctx context.Context, tx *store.Tx, author *store.Account, st *store.Status, r *IncomingStatus, a *references) (people, added []store.AccountID, err error) {
+	recipients, err := tx.Recipients(ctx, []store.StatusID{st.ID})
+	if err != nil {
+		return nil, nil, err
+	}
+	mentioned, addressed := make(map[store.AccountID]bool), make(map[store.AccountID]bool)
+	for _, to := range recipients {
+		addressed[to.AccountID], mentioned[to.AccountID] = true, to.Mentioned
+	}
+	if to := st.InReplyToAccountID; to != nil && mentioned[*to] {
+		people = append(people, *to)
+	}
+	for _, uri := range r.Mentions {
+		p := a.accounts[uri]
+		if p == nil || p.ID == st.AccountID || slices.Contains(people, p.ID) || !st.Visibility.Unrestricted() && !addressed[p.ID] {
+			continue
+		}
+		people = append(people, p.ID)
+		if mentioned[p.ID] || !p.Local() || !slices.Contains(r.Audience, uri) || len(r.Mentions) > maxIncomingMentions {
+			continue
+		}
+		tell, err := s.mayNotifyMention(ctx, tx, author, p.ID, false)
+		if err != nil {
+			return nil, nil, err
+		}
+		if tell {
+			added = append(added, p.ID)
+		}
+	}
+	return people, added, nil
+}
+
+// incomingPollEdit finds out what becomes of the poll of a post. One with the same options keeps the votes of those here.
+func (s *Service) incomingPollEdit(ctx context.Context, tx *store.Tx, st *store.Status, next *store.Poll) (e pollEdit, err error) {
+	if st.HasPoll {
+		if e.before, err = tx.PollOf(ctx, st.ID); err != nil {
+			return e, err
+		}
+	}
+	e.next = next
+	switch {
+	case e.before == nil || next == nil:
+		e.replaced = e.before != next
+	default:
+		next.ID, next.StatusID = e.before.ID, st.ID
+		e.replaced = e.before.Multiple != next.Multiple || !slices.Equal(e.before.Titles(), next.Titles())
+		if !e.replaced {
+			next.Closed = e.before.Closed
+		}
+	}
+	e.changed = e.replaced || next != nil
+	return e, nil
+}
+
+// updateTally takes over how the poll of a post stands, if it is still the same poll.
+func (s *Service) updateTally(ctx context.Context, tx *store.Tx, st *store.Status, next *store.Poll) error {
+	poll, err := s.incomingPollEdit(ctx, tx, st, next)
+	if err != nil || poll.replaced {
+		return err
+	}
+	return s.saveTally(ctx, tx, st, poll)
+}
+
+func (s *Service) saveTally(ctx context.Context, tx *store.Tx, st *store.Status, poll pollEdit) error {
+	if poll.next == nil {
+		return nil
+	}
+	if err := tx.SavePoll(ctx, poll.next); err != nil {
+		return err
+	}
+	if !sameExpiry(poll.before, poll.next) {
+		if err := enqueuePollClose(ctx, tx, poll.next); err != nil {
+			return err
+		}
+	}
+	if !slices.Equal(poll.before.Options.V, poll.next.Options.V) {
+		tx.Emit(store.StatusEdited{Status: st})
+	}
+	return nil
+}
+
+func sameExpiry(a, b *store.Poll) bool {
+	if a.ExpiresAt == nil || b.ExpiresAt == nil {
+		return a.ExpiresAt == b.ExpiresAt
+	}
+	return *a.ExpiresAt == *b.ExpiresAt
+}

@@ -1,0 +1,144 @@
+package social
+
+import (
+	"context"
+	"fmt"
+
+	"svc/store"
+)
+
+// addIncomingStatus stores a post from elsewhere with all that follows from it.
+func (s *Service) addIncomingStatus(ctx context.Context, tx *store.Tx, author *store.Account, r *IncomingStatus, a *references, c *Composed) error {
+	st := c.Status
+	if err := s.addCard(ctx, tx, c); err != nil {
+		return err
+	}
+	if err := tx.AddStatus(ctx, st); err != nil {
+		return err
+	}
+	if err := addIncomingRows(ctx, tx, c); err != nil {
+		return err
+	}
+	if err := s.addRemoteStatus(ctx, tx, r, c); err != nil {
+		return err
+	}
+	indexStatus(tx, c)
+	if !r.NoFollowers {
+		if err := tx.FanOut(ctx, st, nil); err != nil {
+			return err
+		}
+	}
+	age := s.db.Now().Sub(r.Published)
+	if !r.Fetched || age < maxNotificationAge {
+		if err := s.notifyIncomingStatus(ctx, tx, author, r, a, c); err != nil {
+			return err
+		}
+	}
+	if !r.Fetched || age < maxStreamAge {
+		tx.Emit(store.StatusPosted{Status: st})
+	}
+	if err := addToConversations(ctx, tx, st, c.Recipients, nil); err != nil {
+		return err
+	}
+	return s.enqueueCompletion(ctx, tx, r, a, c)
+}
+
+// addIncomingRows stores the rows that belong to a post from elsewhere.
+func addIncomingRows(ctx context.Context, tx *store.Tx, c *Composed) error {
+	for i := range c.Recipients {
+		c.Recipients[i].StatusID = c.ID
+	}
+	if err := tx.AddRecipients(ctx, c.Recipients); err != nil {
+		return err
+	}
+	if err := tx.AddTags(ctx, c.ID, c.Tags); err != nil {
+		return err
+	}
+	if c.Poll != nil {
+		c.Poll.StatusID = c.ID
+		if err := tx.AddPoll(ctx, c.Poll); err != nil {
+			return err
+		}
+	}
+	for i, m := range c.Media {
+		m.AccountID, m.StatusID, m.Position = c.AccountID, &c.ID, i
+		if err := tx.AddMedia(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addRemoteStatus notes where a post came from, and what it waits for.
+func (s *Service) addRemoteStatus(ctx context.Context, tx *store.Tx, r *IncomingStatus, c *Composed) error {
+	o := &store.RemoteStatus{StatusID: c.ID, RepliesURI: r.RepliesURI, Authorization: r.QuoteAuthorization}
+	if c.Parent == nil {
+		o.ParentURI = r.ParentURI
+	}
+	if c.Quoted == nil {
+		o.QuoteURI = r.QuoteURI
+	}
+	if r.Fetched {
+		o.FetchedAt = store.At(s.db.Now())
+	}
+	if *o == (store.RemoteStatus{StatusID: c.ID}) {
+		return nil
+	}
+	return tx.SaveRemoteStatus(ctx, o)
+}
+
+// notifyIncomingStatus notifies the mentioned who are addressed, and of what is no reply those who want to be told of each post of the author.
+func (s *Service) notifyIncomingStatus(ctx context.Context, tx *store.Tx, author *store.Account, r *IncomingStatus, a *references, c *Composed) error {
+	local := make(map[store.AccountID]bool)
+	for _, uri := range r.Audience {
+		if p := a.accounts[uri]; p != nil && p.Local() {
+			local[p.ID] = true
+		}
+	}
+	many := len(r.Mentions) > maxIncomingMentions
+	for _, to := range c.Recipients {
+		if !to.Mentioned || !local[to.AccountID] {
+			continue
+		}
+		if tell, err := s.mayNotifyMention(ctx, tx, author, to.AccountID, many); err != nil {
+			return err
+		} else if !tell {
+			continue
+		}
+		n := store.Notification{AccountID: to.AccountID, Type: store.NotifyMention, FromID: c.AccountID}
+		if err := notify(ctx, tx, n, c.Status); err != nil {
+			return err
+		}
+	}
+	if r.ParentURI != "" {
+		return nil
+	}
+	subscribers, err := tx.Subscribers(ctx, c.Status)
+	if err != nil {
+		return err
+	}
+	for _, id := range subscribers {
+		n := store.Notification{AccountID: id, Type: store.NotifyStatus, FromID: c.AccountID}
+		if err := notify(ctx, tx, n, c.Status); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enqueueCompletion has what a post speaks of fetched, as far as that is unknown.
+func (s *Service) enqueueCompletion(ctx context.Context, tx *store.Tx, r *IncomingStatus, a *references, c *Composed) error {
+	wants := r.ParentURI != "" && a.parentID == 0 || r.QuoteURI != "" && a.quotedID == 0 || len(a.unknownMentions) > 0
+	if !wants || r.FetchBudget <= 0 {
+		return nil
+	}
+	w := store.FetchReferences{StatusID: c.ID, FetchBudget: r.FetchBudget}
+	if c.Visibility.Unrestricted() { // who is named elsewhere without being addressed must not see it for that
+		most := maxIncomingMentions
+		if r.Fetched {
+			most = maxFetchedMentions
+		}
+		w.Mentions = a.unknownMentions[:min(len(a.unknownMentions), most)]
+	}
+	return tx.EnqueueUnique(ctx, s.db.Now(), fmt.Sprintf("complete:%s", c.ID), w)
+}

@@ -1,0 +1,90 @@
+package social
+
+import (
+	"context"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// Pin puts a public or unlisted status of actor's on top of their profile. What is pinned does not expire. Pinning twice is no
+// error, whether or not there would be room for another one.
+func (s *Service) Pin(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
+	return s.updateOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
+		if st.AccountID != actor.ID {
+			return errs.Invalid("Someone else's status cannot be pinned")
+		}
+		if st.Visibility != store.Public && st.Visibility != store.Unlisted {
+			return errs.Invalid("Non-public status cannot be pinned")
+		}
+		if pinned, err := tx.Pinned(ctx, st.ID); pinned || err != nil {
+			return err
+		}
+		n, err := tx.CountPins(ctx, actor.ID)
+		if err != nil {
+			return err
+		}
+		if n >= s.MaxPins {
+			return errs.Invalid("You have already pinned the maximum number of statuses")
+		}
+		if err := tx.AddPin(ctx, st); err != nil {
+			return err
+		}
+		if err := tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.PinCreated, ActorID: actor.ID, StatusID: st.ID}); err != nil {
+			return err
+		}
+		return tx.DropJob(ctx, expiryKey(st.ID))
+	})
+}
+
+// Unpin takes a status of actor's off the top of their profile. If it is to expire, it does again.
+func (s *Service) Unpin(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
+	return s.updateOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
+		if st.AccountID != actor.ID {
+			return nil
+		}
+		removed, err := tx.RemovePin(ctx, st.ID)
+		if err != nil || !removed {
+			return err
+		}
+		if err := tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.PinDeleted, ActorID: actor.ID, StatusID: st.ID}); err != nil || st.ExpiresAt == nil {
+			return err
+		}
+		return enqueueExpiry(ctx, tx, st)
+	})
+}
+
+// maxRemotePins is how many posts of an account elsewhere are shown as pinned (federation 4.14).
+const maxRemotePins = 50
+
+// ReceivePin pins a status of author's, who lives elsewhere, or takes it off the top of their profile. Beyond what is shown of somebody,
+// nothing is pinned.
+func (s *Service) ReceivePin(ctx context.Context, author *store.Account, id store.StatusID, pin bool) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		st, err := tx.Status(ctx, id)
+		if err != nil {
+			return err
+		}
+		if st.AccountID != author.ID || st.ReblogOfID != nil {
+			return errs.Invalid("Someone else's status cannot be pinned")
+		}
+		if !pin {
+			_, err := tx.RemovePin(ctx, st.ID)
+			return err
+		}
+		if st.Visibility != store.Public && st.Visibility != store.Unlisted {
+			return errs.Invalid("Non-public status cannot be pinned")
+		}
+		if pinned, err := tx.Pinned(ctx, st.ID); pinned || err != nil {
+			return err
+		}
+		n, err := tx.CountPins(ctx, author.ID)
+		if err != nil {
+			return err
+		}
+		if n >= maxRemotePins {
+			return errs.Invalid("No more statuses can be pinned")
+		}
+		return tx.AddPin(ctx, st)
+	})
+}

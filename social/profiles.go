@@ -1,0 +1,324 @@
+package social
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"svc/internal/errs"
+	"svc/internal/text"
+	"svc/store"
+)
+
+// ProfileChange is what somebody changes about the own account. What is nil stays as it is.
+type ProfileChange struct {
+	DisplayName *string // blank: the nickname
+	Note        *string // plain text
+	Fields      []store.Field
+	Avatar      *Picture
+	Header      *Picture
+	Background  *Picture
+	Bot         *bool
+	ActorType   *string // goes before Bot
+	AlsoKnownAs []string
+
+	Locked              *bool
+	Discoverable        *bool
+	HideFavorites       *bool
+	HideFollowers       *bool
+	HideFollows         *bool
+	HideFollowersCount  *bool
+	HideFollowsCount    *bool
+	AcceptsChatMessages *bool
+	Birthday            *string // 2000-12-31; "": none
+	ShowBirthday        *bool
+
+	Visibility               *store.Visibility // of new posts
+	Sensitive                *bool
+	Language                 *string
+	NoRichText               *bool
+	ShowRole                 *bool
+	SkipThreadContainment    *bool
+	AllowFollowingMove       *bool
+	BlockFromStrangers       *bool
+	HideNotificationContents *bool
+	Settings                 map[string]json.RawMessage // of front ends, by their names; null removes one
+}
+
+// Picture is a stored file, and its form without motion if that is another. The zero value is the picture of who has none.
+type Picture struct{ File, Static string }
+
+const (
+	maxFrontendSettings = 500_000 // bytes of all that front ends store for an account
+	maxAliases          = 50
+	maxAlias            = 2048 // bytes
+)
+
+// ErrInvalidProfile is what a profile answers to values that it cannot have (extension API 8).
+var ErrInvalidProfile = errs.Forbidden("Invalid request")
+
+// UpdateProfile changes an account of this server, and returns it as it is then.
+func (s *Service) UpdateProfile(ctx context.Context, id store.AccountID, p ProfileChange) (*store.Account, *store.User, error) {
+	if err := s.checkProfile(&p); err != nil {
+		return nil, nil, err
+	}
+	var account *store.Account
+	var user *store.User
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		var err error
+		if account, err = tx.Account(ctx, id); err != nil {
+			return err
+		}
+		if user, err = tx.User(ctx, id); err != nil {
+			return err
+		}
+		if err := p.apply(account, user); err != nil {
+			return err
+		}
+		if err := s.renderProfile(ctx, tx, account, user, &p); err != nil {
+			return err
+		}
+		if err := tx.SaveAccount(ctx, account); err != nil {
+			return err
+		}
+		if err := addProfileToOutbox(ctx, tx, account.ID); err != nil {
+			return err
+		}
+		return tx.SaveUser(ctx, user)
+	})
+	return account, user, err
+}
+
+// profileUpdateDelay is how long changes of a profile are gathered before other servers hear of them.
+const profileUpdateDelay = 5 * time.Second
+
+// addProfileToOutbox has other servers told, soon, what a profile is like.
+func addProfileToOutbox(ctx context.Context, tx *store.Tx, id store.AccountID) error {
+	return tx.AddToOutboxCoalesced(ctx, "profile:"+id.String(), profileUpdateDelay, store.OutboxEntry{Type: store.ProfileUpdated, ActorID: id})
+}
+
+// checkProfile checks what can be judged without knowing the account, and brings it into its form.
+func (s *Service) checkProfile(p *ProfileChange) error {
+	if p.DisplayName != nil {
+		name := oneLine(*p.DisplayName)
+		if text.Length(name, "") > s.MaxName {
+			return errs.TooLarge("Name is too long")
+		}
+		p.DisplayName = &name
+	}
+	if p.Note != nil && text.Length(*p.Note, "") > s.MaxBio {
+		return errs.TooLarge("Bio is too long")
+	}
+	if p.Fields != nil {
+		if err := s.checkFields(p); err != nil {
+			return err
+		}
+	}
+	if p.ActorType != nil && !slices.Contains([]string{"Person", "Service", "Group"}, *p.ActorType) {
+		return ErrInvalidProfile
+	}
+	if p.Visibility != nil && *p.Visibility == store.ListOnly {
+		return ErrInvalidProfile
+	}
+	if p.Language != nil && *p.Language != "" {
+		code := text.Language(*p.Language)
+		if code == "" {
+			return ErrInvalidProfile
+		}
+		p.Language = &code
+	}
+	if p.Birthday != nil && !s.isBirthday(*p.Birthday) {
+		return ErrInvalidProfile
+	}
+	return checkAliases(p)
+}
+
+// isBirthday tells whether a text is a day that somebody alive can have been born on, or nothing.
+func (s *Service) isBirthday(text string) bool {
+	if text == "" {
+		return true
+	}
+	day, err := time.Parse(time.DateOnly, text)
+	return err == nil && day.Before(s.db.Now()) && day.Year() >= 1900
+}
+
+// checkFields drops the fields without a name, and checks the rest.
+func (s *Service) checkFields(p *ProfileChange) error {
+	fields := []store.Field{}
+	for _, f := range p.Fields {
+		f = store.Field{Name: oneLine(f.Name), Value: oneLine(f.Value)}
+		if f.Name == "" {
+			continue
+		}
+		if text.Length(f.Name, "") > s.MaxFieldName || text.Length(f.Value, "") > s.MaxFieldValue {
+			return errs.TooLarge("One or more field entries are too long")
+		}
+		fields = append(fields, f)
+	}
+	if len(fields) > s.MaxFields {
+		return errs.TooLarge("Too many field entries")
+	}
+	p.Fields = fields
+	return nil
+}
+
+// checkAliases checks that other names of an account are ActivityPub ids, and drops repetitions.
+func checkAliases(p *ProfileChange) error {
+	if p.AlsoKnownAs == nil {
+		return nil
+	}
+	aliases := []string{}
+	for _, a := range p.AlsoKnownAs {
+		u, err := url.Parse(a)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || len(a) > maxAlias {
+			return ErrInvalidProfile
+		}
+		if !slices.Contains(aliases, a) {
+			aliases = append(aliases, a)
+		}
+	}
+	if len(aliases) > maxAliases {
+		return ErrInvalidProfile
+	}
+	p.AlsoKnownAs = aliases
+	return nil
+}
+
+// apply makes the changes that need no looking up.
+func (p *ProfileChange) apply(a *store.Account, u *store.User) error {
+	if p.DisplayName != nil {
+		if a.DisplayName = *p.DisplayName; a.DisplayName == "" {
+			a.DisplayName = a.Nickname
+		}
+	}
+	switch {
+	case p.ActorType != nil:
+		a.ActorType = *p.ActorType
+	case p.Bot != nil && *p.Bot:
+		a.ActorType = "Service"
+	case p.Bot != nil && a.ActorType == "Service":
+		a.ActorType = "Person"
+	}
+	if p.Avatar != nil {
+		a.Avatar, a.AvatarStatic = p.Avatar.File, p.Avatar.Static
+	}
+	if p.Header != nil {
+		a.Header, a.HeaderStatic = p.Header.File, p.Header.Static
+	}
+	if p.Background != nil {
+		a.Background = p.Background.File
+	}
+	if p.AlsoKnownAs != nil {
+		a.AlsoKnownAs.V = p.AlsoKnownAs
+	}
+	if p.AcceptsChatMessages != nil {
+		a.AcceptsChatMessages = p.AcceptsChatMessages
+	}
+	setIfPresent(&a.Birthday, p.Birthday)
+	setIfPresent(&a.ShowBirthday, p.ShowBirthday)
+	setIfPresent(&a.Locked, p.Locked)
+	setIfPresent(&a.Discoverable, p.Discoverable)
+	setIfPresent(&a.HideFavorites, p.HideFavorites)
+	setIfPresent(&a.HideFollowers, p.HideFollowers)
+	setIfPresent(&a.HideFollows, p.HideFollows)
+	setIfPresent(&a.HideFollowersCount, p.HideFollowersCount)
+	setIfPresent(&a.HideFollowsCount, p.HideFollowsCount)
+
+	setIfPresent(&u.DefaultVisibility, p.Visibility)
+	setIfPresent(&u.DefaultSensitive, p.Sensitive)
+	setIfPresent(&u.DefaultLanguage, p.Language)
+	setIfPresent(&u.NoRichText, p.NoRichText)
+	setIfPresent(&u.ShowRole, p.ShowRole)
+	setIfPresent(&u.SkipThreadContainment, p.SkipThreadContainment)
+	setIfPresent(&u.AllowFollowingMove, p.AllowFollowingMove)
+	setIfPresent(&u.BlockFromStrangers, p.BlockFromStrangers)
+	setIfPresent(&u.HideNotificationContents, p.HideNotificationContents)
+	return setFrontendSettings(u, p.Settings)
+}
+
+// setIfPresent puts a value in its place, if there is one.
+func setIfPresent[T any](dst, value *T) {
+	if value != nil {
+		*dst = *value
+	}
+}
+
+// setFrontendSettings replaces what some front ends stored and leaves the others' alone.
+func setFrontendSettings(u *store.User, changes map[string]json.RawMessage) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	settings := make(map[string]json.RawMessage)
+	for name, value := range u.SettingsStore.V {
+		settings[name] = value
+	}
+	for name, value := range changes {
+		if string(value) == "null" {
+			delete(settings, name)
+			continue
+		}
+		settings[name] = value
+	}
+	size := 0
+	for name, value := range settings {
+		size += len(name) + len(value)
+	}
+	if size > maxFrontendSettings {
+		return errs.TooLarge("The settings are too large")
+	}
+	u.SettingsStore.V = settings
+	return nil
+}
+
+// renderProfile renders the texts of a profile.
+func (s *Service) renderProfile(ctx context.Context, tx *store.Tx, a *store.Account, u *store.User, p *ProfileChange) error {
+	if p.Note != nil {
+		u.Note = strings.TrimSpace(*p.Note)
+		html, err := s.renderProfileText(ctx, tx, text.ParseBio(u.Note))
+		if err != nil {
+			return err
+		}
+		a.Note = html
+	}
+	if p.Fields == nil {
+		return nil
+	}
+	fields := []store.Field{}
+	for _, f := range p.Fields {
+		html, err := s.renderProfileText(ctx, tx, text.ParseField(f.Value))
+		if err != nil {
+			return err
+		}
+		fields = append(fields, store.Field{Name: f.Name, Value: html, VerifiedAt: verifiedAt(a, html)})
+	}
+	a.Fields.V, u.Fields.V = fields, p.Fields
+	return nil
+}
+
+// verifiedAt returns when the value of a field was found to be the account's own page. The proof holds while the value stays.
+func verifiedAt(a *store.Account, value string) *store.Time {
+	for _, f := range a.Fields.V {
+		if f.Value == value {
+			return f.VerifiedAt
+		}
+	}
+	return nil
+}
+
+// renderProfileText writes a text with links to those it mentions.
+func (s *Service) renderProfileText(ctx context.Context, r statusReader, doc *text.Document) (string, error) {
+	known, _, err := s.resolveHandles(ctx, r, doc)
+	if err != nil {
+		return "", err
+	}
+	return doc.Render(s.BaseURL, known).HTML, nil
+}
+
+// oneLine puts a text on one line, without control characters.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}

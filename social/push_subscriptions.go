@@ -1,0 +1,68 @@
+package social
+
+import (
+	"context"
+
+	"svc/store"
+)
+
+// SetPushSubscription has notifications sent to a push service, in place of where those for the same token went.
+func (s *Service) SetPushSubscription(ctx context.Context, p *store.PushSubscription) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.SetPushSubscription(ctx, p) })
+}
+
+// UpdatePushSubscription has change alter the wishes of the subscription of a token.
+func (s *Service) UpdatePushSubscription(ctx context.Context, token store.TokenID, change func(*store.PushSubscription)) (*store.PushSubscription, error) {
+	var p *store.PushSubscription
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		var err error
+		if p, err = tx.PushSubscriptionOf(ctx, token); err != nil {
+			return err
+		}
+		change(p)
+		return tx.SavePushAlerts(ctx, p)
+	})
+	return p, err
+}
+
+// RemovePushSubscription ends the subscription of a token. It is no error if there is none.
+func (s *Service) RemovePushSubscription(ctx context.Context, token store.TokenID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.RemovePushSubscriptionOf(ctx, token) })
+}
+
+// DropPushSubscription removes a subscription whose push service knows it no longer.
+func (s *Service) DropPushSubscription(ctx context.Context, id store.PushID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.RemovePushSubscription(ctx, id) })
+}
+
+// enqueuePush leaves a job for each of the push subscriptions that want to hear of a notification. followed tells whether who is told
+// follows who did it.
+func enqueuePush(ctx context.Context, tx *store.Tx, n *store.Notification, followed bool) error {
+	subscribers, err := tx.PushSubscribers(ctx, n.AccountID)
+	if err != nil {
+		return err
+	}
+	for _, p := range subscribers {
+		if !p.Wants(n.Type) {
+			continue
+		}
+		wanted := p.Policy == store.PushAll || n.FromID == n.AccountID && p.Policy != store.PushNone
+		switch p.Policy {
+		case store.PushFollowed:
+			wanted = wanted || followed
+		case store.PushFollower:
+			follows, err := tx.Follows(ctx, n.FromID, n.AccountID)
+			if err != nil {
+				return err
+			}
+			wanted = wanted || follows
+		}
+		if !wanted {
+			continue
+		}
+		if err := tx.Enqueue(ctx, store.PushNotification{SubscriptionID: p.ID, NotificationID: n.ID}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

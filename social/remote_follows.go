@@ -1,0 +1,133 @@
+package social
+
+import (
+	"context"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// What people elsewhere do about follows. Their side has been done by their own server: here it is written down as it is told, also for
+// accounts that are withheld, and whatever comes twice changes nothing.
+
+// ReceiveFollow is Follow by somebody elsewhere, by an activity with this id: the answer goes back at once unless target is locked. Who
+// follows already is answered again, because the first answer may have been lost (federation 4.10). It is refused by who blocks the
+// follower or their domain, is blocked by them, or has moved away.
+func (s *Service) ReceiveFollow(ctx context.Context, follower *store.Account, target store.AccountID, uri string) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		to, err := availableAccount(ctx, tx, target)
+		if err != nil {
+			return err
+		}
+		if same, err := tx.FollowByURI(ctx, uri); err != nil {
+			return err
+		} else if same != nil && (same.FollowerID != follower.ID || same.TargetID != to.ID) {
+			return errs.Conflict("another follow has this id")
+		}
+		f, err := tx.FollowOf(ctx, follower.ID, to.ID)
+		if err != nil {
+			return err
+		}
+		refused, err := rejectsFollower(ctx, tx, to, follower)
+		switch {
+		case err != nil:
+			return err
+		case f == nil && refused:
+			d := store.OutboxEntry{Type: store.FollowRejected, ActorID: to.ID, TargetID: follower.ID, URI: uri}
+			return tx.AddToOutbox(ctx, d)
+		case f == nil:
+			f = &store.Follow{FollowerID: follower.ID, TargetID: to.ID, Pending: true, ShowReblogs: true, URI: &uri}
+			return s.addFollow(ctx, tx, f, to)
+		}
+		f.URI = &uri
+		if err := tx.SetFollowURI(ctx, f); err != nil {
+			return err
+		}
+		switch {
+		case refused:
+			return endFollow(ctx, tx, f, true)
+		case !f.Pending:
+			return addFollowAnswerToOutbox(ctx, tx, store.FollowAccepted, f)
+		case acceptsAutomatically(to):
+			return s.acceptFollow(ctx, tx, f)
+		}
+		return nil
+	})
+}
+
+// rejectsFollower tells whether an account here is not to be followed by another, who lives elsewhere.
+func rejectsFollower(ctx context.Context, tx *store.Tx, account, follower *store.Account) (bool, error) {
+	if account.MovedToID != nil {
+		return true, nil
+	}
+	blocked, err := tx.BlockBetween(ctx, account.ID, follower.ID)
+	if blocked || err != nil {
+		return blocked, err
+	}
+	return blocksDomainOfUnfollowed(ctx, tx, account.ID, follower)
+}
+
+// ReceiveUnfollow ends a follow, or takes a request back, of somebody elsewhere. It tells whether there was one.
+func (s *Service) ReceiveUnfollow(ctx context.Context, follower *store.Account, target store.AccountID) (found bool, err error) {
+	err = s.withFollow(ctx, follower.ID, target, func(tx *store.Tx, f *store.Follow) error {
+		found = true
+		return unfollow(ctx, tx, f)
+	})
+	return found, err
+}
+
+// ReceiveAccept has somebody elsewhere accept that follower, who lives here, follows them. It makes no follow of what was not asked for.
+func (s *Service) ReceiveAccept(ctx context.Context, actor *store.Account, follower store.AccountID) error {
+	return s.withFollow(ctx, follower, actor.ID, func(tx *store.Tx, f *store.Follow) error {
+		if !f.Pending {
+			return nil
+		}
+		return s.acceptFollow(ctx, tx, f)
+	})
+}
+
+// ReceiveReject has somebody elsewhere refuse follower, who lives here, or have them follow no longer.
+func (s *Service) ReceiveReject(ctx context.Context, actor *store.Account, follower store.AccountID) error {
+	return s.withFollow(ctx, follower, actor.ID, func(tx *store.Tx, f *store.Follow) error {
+		if err := tx.RemoveSubscription(ctx, f.FollowerID, f.TargetID); err != nil {
+			return err
+		}
+		return endFollow(ctx, tx, f, true)
+	})
+}
+
+// withFollow runs fn on the follow, or request, between two accounts, if there is one.
+func (s *Service) withFollow(ctx context.Context, follower, target store.AccountID, fn func(*store.Tx, *store.Follow) error) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		f, err := tx.FollowOf(ctx, follower, target)
+		if f == nil || err != nil {
+			return err
+		}
+		return fn(tx, f)
+	})
+}
+
+// ReceiveBlock is Block by somebody elsewhere, by an activity with this id. Who is blocked is not told; their follow ends.
+func (s *Service) ReceiveBlock(ctx context.Context, actor *store.Account, target store.AccountID, uri string) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		to, err := tx.Account(ctx, target)
+		if err != nil {
+			return err
+		}
+		if err := block(ctx, tx, actor, to); err != nil {
+			return err
+		}
+		return tx.SetBlockURI(ctx, actor.ID, to.ID, uri)
+	})
+}
+
+// ReceiveUnblock ends a block by somebody elsewhere. It tells whether there was one.
+func (s *Service) ReceiveUnblock(ctx context.Context, actor *store.Account, target store.AccountID) (found bool, err error) {
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		if found, err = tx.Blocks(ctx, actor.ID, target); err != nil || !found {
+			return err
+		}
+		return tx.RemoveBlock(ctx, actor.ID, target)
+	})
+	return found, err
+}

@@ -1,0 +1,83 @@
+package social
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"svc/internal/errs"
+	"svc/internal/text"
+	"svc/store"
+)
+
+// maxScrobbleText is how long each text of a scrobble can be, in characters.
+const maxScrobbleText = 500
+
+// ScrobbleDraft is what somebody listens to.
+type ScrobbleDraft struct {
+	Title        string
+	Artist       string
+	Album        string
+	Length       int // milliseconds; 0: not told
+	ExternalLink string
+	Visibility   store.Visibility
+}
+
+// Scrobble writes down what actor listens to. It is in no timeline.
+func (s *Service) Scrobble(ctx context.Context, actor *store.Account, l ScrobbleDraft) (*store.Scrobble, error) {
+	l.Title = strings.TrimSpace(l.Title)
+	for _, t := range []string{l.Title, l.Artist, l.Album, l.ExternalLink} {
+		if text.Length(t, "") > maxScrobbleText {
+			return nil, errs.BadRequest("Too long (maximum is %d characters)", maxScrobbleText)
+		}
+	}
+	switch {
+	case l.Title == "":
+		return nil, errs.BadRequest("Missing field: title.")
+	case l.Length < 0:
+		return nil, errs.BadRequest("Invalid length")
+	case l.Visibility > store.Direct:
+		return nil, errs.BadRequest("Invalid visibility")
+	case l.ExternalLink != "" && !isWebURL(l.ExternalLink):
+		return nil, errs.BadRequest("Invalid externalLink")
+	}
+	p := l.row(actor)
+	return p, s.db.Update(ctx, func(tx *store.Tx) error {
+		if err := tx.AddScrobble(ctx, p); err != nil {
+			return err
+		}
+		if !s.SendListens || p.Visibility == store.Local || p.Visibility == store.Direct {
+			return nil
+		}
+		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.ScrobbleCreated, ActorID: actor.ID, RowID: int64(p.ID)})
+	})
+}
+
+// ReceiveScrobble writes down what somebody elsewhere listens to, by an activity with this id. What is too long is cut off. One that is
+// there already is no error.
+func (s *Service) ReceiveScrobble(ctx context.Context, actor *store.Account, l ScrobbleDraft, uri string, at store.Time) error {
+	for _, t := range []*string{&l.Title, &l.Artist, &l.Album} {
+		*t = text.Truncate(strings.TrimSpace(*t), maxScrobbleText)
+	}
+	if l.Title == "" {
+		return errs.BadRequest("it has no title")
+	}
+	if len(l.ExternalLink) > maxScrobbleText || !isWebURL(l.ExternalLink) {
+		l.ExternalLink = ""
+	}
+	p := l.row(actor)
+	p.URI, p.CreatedAt = &uri, at
+	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.AddScrobble(ctx, p) })
+}
+
+func (l *ScrobbleDraft) row(actor *store.Account) *store.Scrobble {
+	return &store.Scrobble{
+		AccountID: actor.ID, Visibility: l.Visibility, Title: l.Title, Artist: l.Artist, Album: l.Album,
+		Length: max(l.Length, 0), ExternalLink: l.ExternalLink,
+	}
+}
+
+func isWebURL(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil
+}

@@ -1,0 +1,134 @@
+package store_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"svc/store"
+)
+
+// Streams show to each of many viewers what their timelines do, of random data; and of what is deleted they tell those who were shown it.
+func TestStreamsShowWhatTimelinesDo(t *testing.T) {
+	for range 5 {
+		seed := rand.Uint64()
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			db := open(t)
+			w := newWorld(t, db, rand.New(rand.NewPCG(seed, 0)))
+			withheld := make(map[store.AccountID]bool)
+			for _, id := range w.accounts {
+				a, err := db.Account(t.Context(), id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				withheld[id] = a.Unavailable
+			}
+			var events []store.StatusRemoved
+			db.Subscribe(func(list []store.Event) {
+				for _, e := range list {
+					if e, ok := e.(store.StatusRemoved); ok {
+						events = append(events, e)
+					}
+				}
+			})
+			db.KeepDeletedAudiences(true)
+			shown := w.shown(t)
+			for _, id := range w.statuses {
+				got, err := db.VisibleTo(t.Context(), w.rows[id], w.viewers)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if slices.Sort(got); !slices.Equal(got, shown[id]) {
+					t.Fatalf("%+v is shown to %v, and in the timelines of %v", w.rows[id], got, shown[id])
+				}
+			}
+			for _, id := range w.statuses {
+				err := db.Update(t.Context(), func(tx *store.Tx) error {
+					st, err := tx.Status(t.Context(), id)
+					if err != nil {
+						return nil // it went with what it boosts
+					}
+					_, err = tx.DeleteStatus(t.Context(), st)
+					return err
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(events) != len(w.statuses) {
+				t.Fatalf("%d of %d statuses were told to be deleted", len(events), len(w.statuses))
+			}
+			for _, e := range events {
+				got, err := db.SawRemoved(t.Context(), e, w.viewers)
+				if err != nil {
+					t.Fatal(err)
+				}
+				author := withheld[e.Status.AccountID] || e.Original != nil && withheld[e.Original.AccountID]
+				if slices.Sort(got); !slices.Equal(got, shown[e.Status.ID]) && !author {
+					t.Fatalf("the deletion of %+v is told to %v, and it was in the timelines of %v", e.Status, got, shown[e.Status.ID])
+				}
+				if want := slices.DeleteFunc(slices.Clone(w.viewers), func(v store.AccountID) bool { return v == 0 }); !sameAccounts(e.Audience.Homes, want) {
+					t.Errorf("homes are %v, want %v", e.Audience.Homes, want)
+				}
+				if len(e.Audience.Lists) != len(w.lists) || (e.Status.ReblogOfID == nil) != slices.Equal(e.Audience.Tags, []string{"tag"}) {
+					t.Errorf("the audience is %+v", e.Audience)
+				}
+			}
+		})
+	}
+}
+
+func sameAccounts(a, b []store.AccountID) bool {
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(a, b)
+}
+
+// shown returns who finds each status in a timeline that has it: everybody has everything in home, and nobody reads by id.
+func (w *world) shown(t *testing.T) map[store.StatusID][]store.AccountID {
+	t.Helper()
+	shown := make(map[store.StatusID][]store.AccountID)
+	for _, viewer := range w.viewers { // in order
+		var found []store.StatusID
+		var err error
+		if viewer == 0 {
+			rows, e := w.db.VisibleStatuses(t.Context(), 0, w.statuses)
+			for _, row := range rows {
+				found = append(found, row.ID)
+			}
+			err = e
+		} else {
+			found, err = w.db.HomeTimeline(t.Context(), viewer, store.Filter{}, store.Page{Limit: 1000})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range found {
+			shown[id] = append(shown[id], viewer)
+		}
+	}
+	return shown
+}
+
+// What nobody listens to is not looked up.
+func TestDeletionsUnheard(t *testing.T) {
+	db := open(t)
+	w := newWorld(t, db, rand.New(rand.NewPCG(1, 0)))
+	var events []store.StatusRemoved
+	db.Subscribe(func(list []store.Event) {
+		for _, e := range list {
+			if e, ok := e.(store.StatusRemoved); ok {
+				events = append(events, e)
+			}
+		}
+	})
+	err := db.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.DeleteStatus(t.Context(), w.rows[w.statuses[0]])
+		return err
+	})
+	if err != nil || len(events) == 0 || events[0].Audience != nil {
+		t.Errorf("got %v, %+v", err, events)
+	}
+}
