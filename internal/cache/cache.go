@@ -1,6 +1,8 @@
-// Package cache keeps what was made of rows of the database, bounded by its bytes, the least recently used leaving first.
+// Package cache has the caches of the program: Cache for values computed from database rows, Expiring for values with a time to live,
+// Value for a single value that is costly to compute.
 //
-// Nothing stale gets in: who makes an entry takes the generation before reading the rows, and Put refuses what was dropped since then.
+// A Cache never stores a stale value. A caller takes the generation before it reads rows, and Put ignores a key that was dropped
+// since then; Load does both. All are bounded, in entries or in weight, and safe for concurrent use.
 package cache
 
 import (
@@ -8,88 +10,149 @@ import (
 	"sync"
 )
 
-// Cache is one. Its methods may be called from any goroutine.
+// Cache is an LRU cache that is invalidated by key.
 type Cache[K comparable, V any] struct {
 	mu         sync.Mutex
-	sizeOf     func(V) int
-	limit      int
-	size       int
+	weigh      func(V) int
+	maxWeight  int
+	weight     int
 	entries    map[K]*list.Element
-	recent     *list.List // of *cached[K, V], most recent first
-	generation uint64
-	dropped    map[K]uint64 // the generation in which a key was dropped last
-	forgotten  uint64       // drops up to this generation are no longer in dropped
+	recent     *list.List // of *entry[K, V], most recently used first
+	generation uint64     // grows with each drop
+	dropped    map[K]uint64
+	forgotten  uint64 // drops up to this generation are not in dropped any more
 }
 
-type cached[K comparable, V any] struct {
-	key   K
-	value V
-	size  int
+type entry[K comparable, V any] struct {
+	key    K
+	value  V
+	weight int
 }
 
-// droppedKept bounds the memory of drops; it has to cover the time that one rendering takes.
-const droppedKept = 4096
+const (
+	// EntryBytes is the approximate overhead of an entry, to be added to the size of a value by caches that count bytes.
+	EntryBytes = 200
 
-// NewWeighted makes a cache for so many bytes. sizeOf tells about how many an entry holds.
-func NewWeighted[K comparable, V any](limit int, sizeOf func(V) int) *Cache[K, V] {
+	// maxDropped bounds the memory of dropped keys. Values whose computation spans more drops than that are not stored.
+	maxDropped = 4096
+)
+
+// New returns a cache of at most maxEntries entries.
+func New[K comparable, V any](maxEntries int) *Cache[K, V] {
+	return NewWeighted[K](maxEntries, func(V) int { return 1 })
+}
+
+// NewWeighted returns a cache whose entries weigh at most maxWeight together. An entry over an eighth of that is not stored.
+func NewWeighted[K comparable, V any](maxWeight int, weigh func(V) int) *Cache[K, V] {
 	return &Cache[K, V]{
-		sizeOf: sizeOf, limit: limit, entries: make(map[K]*list.Element), recent: list.New(), dropped: make(map[K]uint64),
+		weigh: weigh, maxWeight: maxWeight, entries: make(map[K]*list.Element), recent: list.New(), dropped: make(map[K]uint64),
 	}
 }
 
-// GetAll fills found with the entries of keys that are there, and returns the missing keys and the generation to put them with.
+// Get returns the entry of a key.
+func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.get(key)
+}
+
+// GetAll fills found with the entries of keys. It returns the keys that have none, and the generation to Put them with.
 func (c *Cache[K, V]) GetAll(keys []K, found map[K]V) (missing []K, generation uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, k := range keys {
-		if e, ok := c.entries[k]; ok {
-			c.recent.MoveToFront(e)
-			found[k] = e.Value.(*cached[K, V]).value
+	for _, key := range keys {
+		if value, ok := c.get(key); ok {
+			found[key] = value
 		} else {
-			missing = append(missing, k)
+			missing = append(missing, key)
 		}
 	}
 	return missing, c.generation
 }
 
-// Generation returns the generation.
+// Load returns the entry of a key. If there is none, it calls read, and stores the result unless the key was dropped meanwhile.
+// Concurrent calls may each call read.
+func (c *Cache[K, V]) Load(key K, read func() (V, error)) (V, error) {
+	c.mu.Lock()
+	value, ok := c.get(key)
+	generation := c.generation
+	c.mu.Unlock()
+	if ok {
+		return value, nil
+	}
+	value, err := read()
+	if err == nil {
+		c.Put(key, value, generation)
+	}
+	return value, err
+}
+
+// View calls look with the entry of a key, the zero value if there is none, and returns the generation. The cache is locked
+// meanwhile, so that look may read a value that Update changes in place.
+func (c *Cache[K, V]) View(key K, look func(V)) (generation uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	value, _ := c.get(key)
+	look(value)
+	return c.generation
+}
+
+// Generation returns the current generation, for a later Put.
 func (c *Cache[K, V]) Generation() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.generation
 }
 
-// Put keeps an entry that was rendered from rows read in or after generation.
-func (c *Cache[K, V]) Put(k K, v V, generation uint64) {
-	size := c.sizeOf(v) + 200 // the map's, the list's and the entry's own
+// Put stores a value that was computed from rows read in or after generation. It does nothing if the key was dropped since then.
+func (c *Cache[K, V]) Put(key K, value V, generation uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if generation < c.forgotten || c.dropped[k] > generation || size > c.limit/8 {
-		return
-	}
-	c.remove(k)
-	c.entries[k] = c.recent.PushFront(&cached[K, V]{k, v, size})
-	c.size += size
-	for c.size > c.limit {
-		c.remove(c.recent.Back().Value.(*cached[K, V]).key)
+	if c.current(key, generation) {
+		c.put(key, value)
 	}
 }
 
-// Drop removes entries whose rows have changed.
+// Update is Put of the value that change makes of the present one, the zero value if there is none. The cache is locked meanwhile.
+func (c *Cache[K, V]) Update(key K, generation uint64, change func(V) V) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current(key, generation) {
+		old, _ := c.get(key)
+		c.put(key, change(old))
+	}
+}
+
+// Replace is Drop for a key whose new value follows from the present one: if there is one, the result of change takes its place.
+func (c *Cache[K, V]) Replace(key K, change func(V) V) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old, ok := c.get(key)
+	c.drop(key)
+	if ok {
+		c.put(key, change(old))
+	}
+}
+
+// Drop removes the entries of keys whose rows have changed.
 func (c *Cache[K, V]) Drop(keys ...K) {
 	if len(keys) == 0 {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.generation++
-	if len(c.dropped)+len(keys) > droppedKept {
-		clear(c.dropped)
-		c.forgotten = c.generation
-	}
-	for _, k := range keys {
-		c.dropped[k] = c.generation
-		c.remove(k)
+	c.drop(keys...)
+}
+
+// DropFunc removes the entries that match. It looks at all of them.
+func (c *Cache[K, V]) DropFunc(match func(K, V) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forgetDrops()
+	for key, e := range c.entries {
+		if match(key, e.Value.(*entry[K, V]).value) {
+			c.remove(key)
+		}
 	}
 }
 
@@ -97,18 +160,61 @@ func (c *Cache[K, V]) Drop(keys ...K) {
 func (c *Cache[K, V]) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.forgetDrops()
+	clear(c.entries)
+	c.recent.Init()
+	c.weight = 0
+}
+
+func (c *Cache[K, V]) get(key K) (value V, ok bool) {
+	e, ok := c.entries[key]
+	if !ok {
+		return value, false
+	}
+	c.recent.MoveToFront(e)
+	return e.Value.(*entry[K, V]).value, true
+}
+
+// current returns false if a value computed in generation may be stale.
+func (c *Cache[K, V]) current(key K, generation uint64) bool {
+	return generation >= c.forgotten && c.dropped[key] <= generation
+}
+
+func (c *Cache[K, V]) put(key K, value V) {
+	c.remove(key)
+	weight := c.weigh(value)
+	if weight > max(1, c.maxWeight/8) {
+		return
+	}
+	c.entries[key] = c.recent.PushFront(&entry[K, V]{key, value, weight})
+	c.weight += weight
+	for c.weight > c.maxWeight {
+		c.remove(c.recent.Back().Value.(*entry[K, V]).key)
+	}
+}
+
+func (c *Cache[K, V]) drop(keys ...K) {
+	c.generation++
+	if len(c.dropped)+len(keys) > maxDropped {
+		c.forgetDrops()
+	}
+	for _, key := range keys {
+		c.dropped[key] = c.generation
+		c.remove(key)
+	}
+}
+
+// forgetDrops makes every value that is being computed count as stale.
+func (c *Cache[K, V]) forgetDrops() {
 	c.generation++
 	c.forgotten = c.generation
 	clear(c.dropped)
-	clear(c.entries)
-	c.recent.Init()
-	c.size = 0
 }
 
-func (c *Cache[K, V]) remove(k K) {
-	if e, ok := c.entries[k]; ok {
-		c.size -= e.Value.(*cached[K, V]).size
+func (c *Cache[K, V]) remove(key K) {
+	if e, ok := c.entries[key]; ok {
+		c.weight -= e.Value.(*entry[K, V]).weight
 		c.recent.Remove(e)
-		delete(c.entries, k)
+		delete(c.entries, key)
 	}
 }
