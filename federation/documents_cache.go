@@ -15,7 +15,7 @@ type cachedDocument struct {
 	emojis []emoji.Emoji // that there were then
 }
 
-func (d *cachedDocument) size() int { return len(d.body) }
+func (d *cachedDocument) size() int { return cache.EntryBytes + len(d.body) }
 
 func newDocumentCache(db *store.DB) *cache.Cache[store.StatusID, *cachedDocument] {
 	kept := cache.NewWeighted[store.StatusID](documentCacheBytes, (*cachedDocument).size)

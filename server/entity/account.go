@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"sync/atomic"
 
+	"svc/internal/cache"
 	"svc/internal/text"
 	"svc/store"
 )
@@ -109,7 +110,7 @@ type renderedAccount struct {
 }
 
 // size counts the JSON twice: there may come another one, for the account itself.
-func (a *renderedAccount) size() int { return 2 * len(a.json) }
+func (a *renderedAccount) size() int { return cache.EntryBytes + 2*len(a.json) }
 
 // AppendJSON renders the account.
 func (a Account) AppendJSON(dst []byte) []byte {

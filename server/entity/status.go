@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"svc/internal/cache"
 	"svc/internal/text"
 	"svc/store"
 )
@@ -69,9 +70,9 @@ type Application struct {
 
 func (a *Application) size() int {
 	if a.Website == nil {
-		return len(a.Name)
+		return cache.EntryBytes + len(a.Name)
 	}
-	return len(a.Name) + len(*a.Website)
+	return cache.EntryBytes + len(a.Name) + len(*a.Website)
 }
 
 // renderedStatus is a status as everybody sees it, in the parts from which AppendJSON makes the whole. A boost has only a head.
@@ -109,7 +110,7 @@ type parentStatus struct {
 }
 
 func (s *renderedStatus) size() int {
-	return 300 + len(s.head) + len(s.body) + len(s.extension) + s.plainBodySize + s.poll.size() + s.filterTextSize + reactionsSize(s.reactions)
+	return cache.EntryBytes + 300 + len(s.head) + len(s.body) + len(s.extension) + s.plainBodySize + s.poll.size() + s.filterTextSize + reactionsSize(s.reactions)
 }
 
 // Status is a status for one viewer.
