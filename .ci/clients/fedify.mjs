@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Another server of the network, made with Fedify, follows, posts, answers, likes, boosts, takes back and deletes, in both directions,
-// once for each kind of signature that it signs with.
+// A server built with Fedify and ours exchange follows, posts, replies, likes, boosts, undos and deletions in both directions, once
+// for each signature scheme that Fedify signs with.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { createFederation, generateCryptoKeyPair, InProcessMessageQueue, MemoryKvStore } from '@fedify/fedify'
@@ -10,8 +10,8 @@ import {
 import { Temporal } from '@js-temporal/polyfill'
 import { BASE_URL, check, DOMAIN, PASSWORD, waitFor } from './lib.mjs'
 
-// peer starts a server with one person, bea, who accepts every follow. It remembers the activities that come in and the posts
-// that it serves.
+// peer starts a server with one account, bea, which accepts every follow. It records incoming activities and the posts that it
+// serves.
 async function peer(firstKnock) {
   const came = [], posts = new Map(), followers = new Map(), gone = new Set()
   const keys = [await generateCryptoKeyPair('RSASSA-PKCS1-v1_5'), await generateCryptoKeyPair('Ed25519')]
@@ -63,7 +63,7 @@ async function peer(firstKnock) {
     came, posts, gone, ctx, handle: `bea@localhost:${server.address().port}`, id: ctx.getActorUri('bea'),
     stop: () => { stopping.abort(); server.closeAllConnections(); server.close() },
     send: (to, activity) => ctx.sendActivity({ identifier: 'bea' }, to, activity),
-    // got waits for an activity of a type about something, and takes it out of those that came.
+    // got waits for an activity of a type about an object, and removes it from the recorded ones.
     got: async (type, fits = () => true) => {
       let found
       await waitFor(async () => {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A server of ours that talks with one made with Fedify. That needs a newer Node.js than Debian has, which npm has brought.
+# Federates our server with one built with Fedify, which needs the newer Node.js that npm installs.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/lib.sh"

@@ -1,5 +1,4 @@
-// What the scripts in JavaScript share: one line per check, a person in front of the authorize page, and the types of
-// the fields of the entities.
+// Helpers of the JavaScript suites: one line per check, a user at the authorize page, and the types of the entities' fields.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,26 +21,25 @@ export async function check(name, run) {
   }
 }
 
-// authorize walks through the authorize page as a person and returns the code, or the client's address with all its
-// parameters.
+// authorize completes the authorize page as a user and returns the code, or the client's address with all its parameters.
 export function authorize(url, nickname) {
   const lib = fileURLToPath(new URL('lib.py', import.meta.url))
   return execFileSync(lib, ['authorize', url, nickname], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
 }
 
-// waitFor asks until the answer is true, for ten seconds.
+// waitFor polls until the answer is true, for at most ten seconds.
 export async function waitFor(ask) {
   for (const deadline = Date.now() + 10_000; !(await ask()); await sleep(100)) {
     assert(Date.now() < deadline, `still not true: ${ask}`)
   }
 }
 
-// command runs a command of the program while the server runs.
+// command runs a command of the binary while the server runs.
 export function command(...args) {
   return execFileSync(process.env.BINARY, [...args, '--config', `${WORK}/server/config.toml`], { encoding: 'utf8' })
 }
 
-// listen starts a socket of megalodon's and returns a list of what comes, as pairs of event and payload.
+// listen opens a megalodon socket and returns the list of received pairs of event and payload.
 export async function listen(socket) {
   const events = Object.assign([], { stop: () => socket.stop() })
   for (const name of ['update', 'status_update', 'delete', 'notification', 'conversation']) {
@@ -96,7 +94,7 @@ export const entities = {
 const asIs = (key) => key
 export const camelCase = (key) => key.replace(/_(.)/g, (_, letter) => letter.toUpperCase())
 
-// isA demands that every field of an entity is there and has its type. keys spells the names as the client does.
+// isA fails unless every field of an entity exists and has its type. keys converts names to the client's spelling.
 export function isA(name, entity, keys = asIs) {
   for (const [field, type] of Object.entries(entities[name])) {
     const value = entity[keys(field)]

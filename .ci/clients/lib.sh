@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the shell scripts of this folder share. To be sourced.
+# Helpers of the shell suites, to be sourced.
 
 # check NAME COMMAND… prints one line; a command that fails ends the script with its output.
 check() {
@@ -13,7 +13,7 @@ check() {
   fi
 }
 
-# expect NAME TEXT COMMAND… is check, and the output must contain TEXT. It is left in $out.
+# expect NAME TEXT COMMAND… is check, and the output must contain TEXT. Sets $out to the output.
 expect() {
   check_output "$1" "$2" 0 "${@:3}"
 }
@@ -36,7 +36,7 @@ check_output() {
   echo "ok   $name"
 }
 
-# refuse NAME COMMAND… is a check that the command fails.
+# refuse NAME COMMAND… checks that the command fails.
 refuse() {
   local name=$1
   shift
@@ -57,7 +57,7 @@ wait_for() {
   done
 }
 
-# set_key FILE TABLE KEY VALUE sets one key of a settings file, whether it is there already or not.
+# set_key FILE TABLE KEY VALUE sets a key of a settings file, and adds it if it is missing.
 set_key() {
   awk -v table="[$2]" -v key="$3" -v line="$3 = $4" '
     /^[[:space:]]*\[/ { inside = index($0, table) == 1 }
@@ -69,24 +69,24 @@ set_key() {
   mv "$1.new" "$1"
 }
 
-# free_port prints a port of the loopback address that nobody listens on, and that the system does not give away by itself.
+# free_port prints an unused port of the loopback address outside of the system's ephemeral range.
 free_port() {
   local port
   while port=$((20000 + RANDOM % 10000)) && listening "$port"; do :; done
   echo "$port"
 }
 
-# listening PORT tells whether somebody listens on a port of the loopback address.
+# listening PORT succeeds if a process listens on a port of the loopback address.
 listening() {
   (: <"/dev/tcp/127.0.0.1/$1") 2>/dev/null
 }
 
-# gone PID tells whether a process has ended.
+# gone PID succeeds if a process has ended.
 gone() {
   ! kill -0 "$1" 2>/dev/null
 }
 
-# stop PID ends a process that this shell started and returns its exit code; one that stays is killed.
+# stop PID terminates a child process and returns its exit code; it kills a process that does not end.
 stop() {
   kill "$1" 2>/dev/null || true
   wait_for 15 gone "$1" || { echo "process $1 did not stop within 15 s"; kill -9 "$1"; }
@@ -95,7 +95,7 @@ stop() {
 
 trial_servers=()
 
-# start_trial_server NAME starts a server in $WORK/NAME that talks with others on this machine. Its address is in the file url.
+# start_trial_server NAME starts a server in $WORK/NAME that federates on this machine. Its address is in the file url.
 start_trial_server() {
   local home=$WORK/$1 port url
   port=$(free_port) url=http://localhost:$port
@@ -110,7 +110,7 @@ start_trial_server() {
   wait_for 30 curl -fsS "$url/api/v1/instance" || { cat "$home/log"; return 1; }
 }
 
-# stop_trial_servers ends them; each must exit with 0.
+# stop_trial_servers stops them; each must exit with 0.
 stop_trial_servers() {
   local server status=0
   for server in "${trial_servers[@]}"; do

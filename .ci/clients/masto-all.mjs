@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Everything else that masto can do and that has a counterpart here, streaming included. The main job is in masto.mjs.
+// The remaining calls of masto that this server implements, including streaming. The main flow is in masto.mjs.
 import assert from 'node:assert/strict'
 import { createECDH, randomBytes } from 'node:crypto'
 import { openAsBlob } from 'node:fs'
@@ -7,7 +7,7 @@ import { createOAuthAPIClient, createRestAPIClient, createStreamingAPIClient } f
 import WebSocket from 'ws'
 import { BASE_URL, check, command, DOMAIN, ids, outOfBand, PASSWORD, picture, waitFor } from './lib.mjs'
 
-// What masto needs for streams, and Node has from version 22 on.
+// masto needs this for streams; Node.js has it from version 22 on.
 globalThis.WebSocket ??= WebSocket
 Promise.withResolvers ??= () => {
   const it = {}
@@ -223,7 +223,7 @@ await check('statuses: pin, mute of the thread, card, quotes, several at once', 
   await bob.v1.lists.$select(list.id).remove()
 })
 
-// collect gathers what comes on a subscription.
+// collect records the events of a subscription.
 function collect(subscription) {
   const events = []
   const done = (async () => {
@@ -243,7 +243,7 @@ await check('streaming, many subscriptions on one socket', async () => {
     localTag: collect(live.hashtag.local.subscribe({ tag: 'live' })), list: collect(live.list.subscribe({ list: list.id })),
     direct: collect(live.direct.subscribe()),
   }
-  // A subscription counts once its message has come: what is posted until then is not seen.
+  // A subscription is active once its first event has arrived: earlier posts are missed.
   const heard = () => Object.entries(streams).every(([name, events]) => ['media', 'remote', 'direct', 'notification'].includes(name) || events.length > 0)
   await waitFor(async () => {
     await alice.v1.statuses.create({ status: 'One, two #live' })

@@ -15,7 +15,7 @@ let app, alice, bob, her, him, post, reply
 const entity = (name, value) => isA(name, value, camelCase)
 const refused = (statusCode, call) => assert.rejects(async () => call, (error) => error.statusCode === statusCode)
 
-// status demands a whole status and returns it.
+// status checks that a status is complete and returns it.
 function status(value) {
   entity('status', value)
   entity('account', value.account)

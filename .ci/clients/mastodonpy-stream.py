@@ -125,7 +125,7 @@ with check("streams: user, public, local, hashtag, list, direct"):
     wait_for(lambda: [e for e in heard["user"].events if e[0] == "notification"] == [("notification", "mention")] * 2)
     wait_for(lambda: ("conversation", secret.id) in heard["direct"].events)
     assert all(("update", secret.id) not in heard[name].events for name in ("public", "local", "tag"))
-    # Deletions are left out: the library would take the id in that event for JSON. Its threads end with the script.
+    # Deletions are not tested: the library parses the id in that event as JSON. Its threads end with the script.
 
 with check("conversations"):
     talk = bob.conversations()[0]

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Everything else that megalodon, in its reference mode, can do and that has a counterpart here, streaming included. The main
-// job is in megalodon.mjs.
+// The remaining calls of megalodon, in its reference mode, that this server implements, including streaming. The main flow is in
+// megalodon.mjs.
 import assert from 'node:assert/strict'
 import { createECDH, randomBytes } from 'node:crypto'
 import generator from 'megalodon'

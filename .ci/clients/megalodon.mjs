@@ -8,7 +8,7 @@ import { authorize, BASE_URL, check, DOMAIN, ids, isA, PASSWORD, picture, waitFo
 const scopes = ['read', 'write', 'follow']
 let mode, app, alice, bob, her, him, post, reply
 
-// status demands a whole status and returns it.
+// status checks that a status is complete and returns it.
 function status(entity) {
   isA('status', entity)
   isA('account', entity.account)
@@ -43,7 +43,7 @@ await check('fetchAccessToken by the authorize page', async () => {
   await assert.rejects(client().fetchAccessToken(app.client_id, app.client_secret, code), (error) => {
     return error.response.status === 400 && error.response.data.error === 'invalid_grant'
   })
-  // A code that is used twice may have been stolen: the token that it gave is gone.
+  // A code that is used twice may have been stolen: its token is revoked.
   await assert.rejects(client(token.access_token).verifyAccountCredentials(), /status code 401/)
   const again = await client().fetchAccessToken(app.client_id, app.client_secret, authorize(app.url, 'alice'))
   alice = client(again.access_token)

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Walks through pages in Chromium, as people do, and looks at each for what makes it usable by everyone.
+// Uses the pages in Chromium and checks each for accessibility.
 //
 // usage: pages.mjs setup LINK | pages.mjs authorize BASE_URL
 import assert from 'node:assert/strict'
@@ -14,7 +14,7 @@ const deny = /deny|cancel|refuse|reject|^no/i
 const [walk, address] = process.argv.slice(2)
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags })
 
-// visitor is a browser window with no history, whose console errors are kept.
+// visitor is a browser window without history that records console errors.
 async function visitor() {
   const context = await browser.newContext({ ignoreHTTPSErrors: true })
   const page = await context.newPage()
@@ -27,7 +27,7 @@ async function visitor() {
   return page
 }
 
-// isUsable demands a language, a title, a heading, a name for everything that can be operated, and a quiet console.
+// isUsable fails unless the page has a language, a title, a heading, a label for every control, and no console errors.
 async function isUsable(page) {
   const faults = await page.evaluate(() => {
     const named = (e) => {
@@ -48,7 +48,7 @@ async function isUsable(page) {
   assert.deepEqual([...faults, ...page.errors], [], page.url())
 }
 
-// fill types into every field that a person sees, but leaves text that stands in a field already.
+// fill types into every visible field that is empty.
 async function fill(page, { nickname, email, password }) {
   for (const input of await page.locator('input:visible:not([readonly])').all()) {
     const type = (await input.getAttribute('type')) ?? 'text'
@@ -73,7 +73,7 @@ async function press(page, text) {
   await loaded
 }
 
-// api calls the server at base as an app does and returns the answer.
+// api calls the server at base as an app and returns the response.
 async function api(base, path, body, token) {
   const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) }
   const response = await fetch(base + path, body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers })

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# The server's own pages in a real browser: the set-up page of a server for which nothing was prepared, and the
-# authorize page.
+# The server's own pages in a real browser: the set-up page of a new server, and the authorize page.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/lib.sh"
 
-# setup_link prints the one-time link from the log of a server that nobody has set up.
+# setup_link prints the one-time link from the log of a new server.
 setup_link() {
   grep -oE 'https?://[^" ]+/setup[^" ]*' "$WORK/new.log" | head -n 1 | grep .
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Two servers of ours do everything with each other that people do, in both directions.
+// Two of our servers exchange every kind of activity, in both directions.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { check, PASSWORD, picture } from './lib.mjs'
 
 const { BINARY, ONE_HOME, OTHER_HOME } = process.env
 
-// server is one of the two, with its people by name.
+// server is one of the two, with its users by name.
 const servers = [ONE_HOME, OTHER_HOME].map((home) => {
   const url = readFileSync(`${home}/url`, 'utf8').trim()
   return { url, host: new URL(url).host, config: `${home}/config.toml` }
@@ -16,7 +16,7 @@ const servers = [ONE_HOME, OTHER_HOME].map((home) => {
 
 const command = (server, ...args) => execFileSync(BINARY, [...args, '--config', server.config], { encoding: 'utf8' })
 
-// until asks until the answer is something, and returns that.
+// until polls until the answer is truthy, and returns it.
 async function until(ask) {
   for (const deadline = Date.now() + 20_000; ; await sleep(50)) {
     const answer = await ask()
@@ -25,7 +25,7 @@ async function until(ask) {
   }
 }
 
-// person makes an account and returns what it can do.
+// person creates an account and returns its operations.
 async function person(server, nickname, more = []) {
   command(server, 'user', 'create', nickname, '--email', `${nickname}@example.org`, '--password', PASSWORD, ...more)
   const request = async (token, method, path, body) => {
@@ -49,13 +49,13 @@ async function person(server, nickname, more = []) {
     server, nickname, api, self, handle: `${nickname}@${server.host}`,
     get: (path) => api('GET', path), post: (path, body) => api('POST', path, body),
     publish: (status, more) => api('POST', '/api/v1/statuses', { status, ...more }),
-    // knows returns how this server calls somebody of the other.
+    // knows returns this server's copy of an account of the other.
     knows: async (other) => {
       const found = await p.get(`/api/v2/search?resolve=true&type=accounts&q=${encodeURIComponent('@' + other.handle)}`)
       assert.equal(found.accounts.length, 1, `${nickname} finds ${other.handle}`)
       return found.accounts[0]
     },
-    // copy waits for this server's copy of a post of the other, as this person sees it in home.
+    // copy waits until a post of the other server is in this user's home timeline, and returns it.
     copy: (status) => until(async () => (await p.get('/api/v1/timelines/home?limit=40')).find((s) => s.uri === status.uri)),
     found: async (status) => (await p.get(`/api/v2/search?resolve=true&type=statuses&q=${encodeURIComponent(status.uri)}`)).statuses[0],
     told: (type, fits = () => true) => until(async () =>

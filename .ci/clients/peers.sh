@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Two servers of ours on one machine, which speak plain http with each other, and what people do across the two.
+# Two of our servers on one machine federate by plain http.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/lib.sh"

@@ -11,7 +11,7 @@ as() { # as NICKNAME COMMAND ARGUMENT…
   toot "$command" "$@" --using "$nick@$DOMAIN" </dev/null
 }
 
-# sign_in_by_page NICKNAME plays the person whom toot sends to the browser, and gives toot the code.
+# sign_in_by_page NICKNAME signs in on the page that toot opens in a browser, and passes the code to toot.
 sign_in_by_page() {
   local line='' code
   coproc TOOT { PYTHONUNBUFFERED=1 toot login --instance "$DOMAIN" 2>&1; }
