@@ -24,6 +24,7 @@ import (
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
+	"svc/internal/limit"
 	"svc/social"
 	"svc/store"
 )
@@ -80,7 +81,7 @@ type Service struct {
 	statusViews    *statusViews
 	newHosts       *newHostLimit
 	keyFailures    *keyFetchLimit
-	keySlots       *fetch.Slots // for keys
+	keySlots       *limit.Slots[string] // for keys
 	keys           *keyCache
 	relays         *relays
 	inbox          *inbox
@@ -97,7 +98,7 @@ func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetc
 	s := &Service{
 		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, documentCache: newDocumentCache(db), log: log,
 		signers: newSigners(), accounts: newAccountCache(db), failures: newFailureCache(), keys: newKeyCache(), relays: newRelays(), accountChecks: newAccountChecks(),
-		statusViews: newStatusViews(), newHosts: newNewHostLimit(), keyFailures: newKeyFetchLimit(), keySlots: fetch.NewSlots(maxKeyFetches, maxKeyFetchesPerDomain, maxQueuedKeyFetches), fetcherLookups: make(chan struct{}, maxFetcherLookups),
+		statusViews: newStatusViews(), newHosts: newNewHostLimit(), keyFailures: newKeyFetchLimit(), keySlots: limit.NewSlots[string](maxKeyFetches, maxKeyFetchesPerDomain, maxQueuedKeyFetches), fetcherLookups: make(chan struct{}, maxFetcherLookups),
 	}
 	s.inbox, s.deliveries = newInbox(s), newDeliveryQueue(s)
 	return s

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// specialIPv4 are the networks of IPv4 that are no part of the public internet, by the registry of special-purpose addresses
-// (RFC 6890) and federation 5.4.
+// specialIPv4 are the IPv4 networks that are not on the public internet, by the registry of special-purpose addresses (RFC 6890) and
+// federation 5.4.
 var specialIPv4 = prefixes(
 	"0.0.0.0/8",       // this network
 	"10.0.0.0/8",      // private
@@ -32,8 +32,8 @@ var specialIPv4 = prefixes(
 	"240.0.0.0/4",     // reserved, broadcast
 )
 
-// Of IPv6 only global unicast is reached, but for what in it embeds an address of IPv4 or is no host's. Outside of it are among
-// others the unspecified, loopback, mapped, compatible, translated (NAT64), unique local, link-local and multicast addresses.
+// Only global unicast addresses of IPv6 are allowed, without those that embed an IPv4 address or are reserved. This excludes unspecified,
+// loopback, mapped, compatible, translated (NAT64), unique local, link-local and multicast addresses, among others.
 var (
 	globalUnicastIPv6 = netip.MustParsePrefix("2000::/3")
 	specialIPv6       = prefixes(
@@ -53,7 +53,7 @@ func prefixes(texts ...string) []netip.Prefix {
 	return list
 }
 
-// isPublic tells whether an address is one of the public internet.
+// isPublic returns whether an address is on the public internet.
 func isPublic(a netip.Addr) bool {
 	if a.Zone() != "" || a.Is4In6() {
 		return false
@@ -65,14 +65,14 @@ func isPublic(a netip.Addr) bool {
 	return globalUnicastIPv6.Contains(a) && !slices.ContainsFunc(specialIPv6, in)
 }
 
-// otherServicePorts are ports above the privileged ones on which something else than a web server listens.
+// otherServicePorts are the ports from 1024 on that belong to services other than web servers.
 var otherServicePorts = []uint16{
 	1080, 1433, 1521, 1723, 2049, 2181, 2375, 2376, 2379, 2380, 3128, 3306, 3389, 4369, 5060, 5061, 5432, 5672, 5900, 5984, 6379, 6443,
 	6660, 6661, 6662, 6663, 6664, 6665, 6666, 6667, 6668, 6669, 6697, 8086, 9042, 9090, 9092, 9100, 9200, 9300, 10250, 11211, 27017, 27018,
 }
 
-// isWebPort tells whether a web server may be listening on a port. Other servers of the network use odd ones, so only those are
-// left out on which something else is known to listen (federation 5.4), and the privileged ones but for the two of the web.
+// isWebPort returns whether a port may belong to a web server. Other instances use unusual ports, so only ports of other services are excluded
+// (federation 5.4), and the privileged ports except 80 and 443.
 func isWebPort(port uint16) bool {
 	if port < 1024 {
 		return port == 80 || port == 443
@@ -80,12 +80,11 @@ func isWebPort(port uint16) bool {
 	return !slices.Contains(otherServicePorts, port)
 }
 
-// checkDial looks at the address that is about to be dialled. No look-up of the name comes after it, so a name cannot lead elsewhere
-// the second time.
+// checkDial checks the network address before the dialer connects. It runs after DNS resolution, so that DNS rebinding has no effect.
 func (c *Client) checkDial(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return fmt.Errorf("%w: %q is no address", ErrRefused, address)
+		return fmt.Errorf("%w: %q is not an address", ErrRefused, address)
 	}
 	if c.allowLoopback && to.Addr().Unmap().IsLoopback() {
 		return nil
@@ -99,8 +98,8 @@ func (c *Client) checkDial(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// isOwnAddress tells whether an address is one of this machine. What listens on it might be kept from the world by a firewall, which
-// does not stand between the machine and itself. The ports of the web are open to all, and there may be a neighbour on them.
+// isOwnAddress returns whether an address belongs to this machine. A firewall does not protect the machine from itself. Ports 80 and 443 are
+// not checked, because they are public anyway and may serve other instances.
 func isOwnAddress(a netip.Addr) bool {
 	own, err := net.InterfaceAddrs()
 	if err != nil {
@@ -112,7 +111,7 @@ func isOwnAddress(a netip.Addr) bool {
 	})
 }
 
-// portOf returns the port of an address as a number, that of the scheme if it has none, and 0 if it is no port.
+// portOf returns the port of a URL, the default port of the scheme if it has none, and 0 if it is invalid.
 func portOf(scheme, port string) uint16 {
 	switch {
 	case port != "":

@@ -5,11 +5,10 @@ import (
 	"io"
 )
 
-// body is the body of an answer. It fails where it is longer than allowed, instead of looking as if it ended there, and gives back
-// what the request held when it is closed.
+// body is the body of a response. Reading more than limit bytes is an error, so that a body that is cut off does not look complete.
 type body struct {
 	source    io.ReadCloser
-	remaining int64 // bytes that may still come
+	remaining int64
 	limit     int64
 	release   func()
 }
@@ -27,9 +26,15 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the request. What has not been read by then is not waited for.
+// Close ends the request and releases its slot. It does not wait for the rest of the body.
 func (b *body) Close() error {
 	err := b.source.Close()
 	b.release()
 	return err
+}
+
+// onClose adds a function that Close calls.
+func (b *body) onClose(fn func()) {
+	release := b.release
+	b.release = func() { release(); fn() }
 }

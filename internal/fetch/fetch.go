@@ -1,12 +1,15 @@
-// Package fetch is the one way out: the client by which the server asks other machines for anything. Whatever the address, and
-// whoever wrote it, a request reaches public machines only, ends in time, and returns no more than was asked for.
+// Package fetch is the only client for requests to other machines. Whatever the URL and whoever wrote it, a request reaches only
+// public addresses, ends in time, and returns a bounded number of bytes.
 //
-// What is checked: the scheme (https), the port, that it is not ourselves, for each redirect anew; and the network address at
-// the moment it is dialled, so that no name can lead inside. Requests carry no cookies, no Referer and nothing of the person for
-// whom they are made, and take no way through a proxy that the environment names. What the answers mean is the callers' business.
+// The client checks the scheme (https), the port, and that the host is not its own, for each redirect again. It checks the network
+// address when it dials, so that no DNS name can lead to an internal address. Requests carry no cookies and no Referer, and ignore
+// proxies named by the environment. Interpreting the response is up to the caller.
+//
+// Limits: 64 requests at a time, 6 of them to one host; 200 waiting; 15 s, 1 MiB and 3 redirects per request unless the caller says otherwise.
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -23,38 +26,40 @@ import (
 	"time"
 
 	"golang.org/x/net/idna"
+
+	"svc/internal/limit"
 )
 
-// What a request can fail of, beside the network.
+// Errors of requests, besides those of the network.
 var (
-	ErrRefused     = errors.New("address is refused") // now and for ever: not https, not public, or our own
-	ErrTooLarge    = errors.New("answer is too large")
-	ErrContentType = errors.New("answer is of another type than asked for")
+	ErrRefused     = errors.New("address is refused") // permanent: not https, not public, or this server itself
+	ErrTooLarge    = errors.New("response is too large")
+	ErrContentType = errors.New("response has an unexpected content type")
 	ErrRedirects   = errors.New("too many redirects")
-	ErrBusy        = errors.New("too many requests under way") // here, which says nothing of who is asked
+	ErrBusy        = limit.ErrBusy // a limit of this server, independent of the remote host
 )
 
-// StatusError says that the answer was another than 200.
+// StatusError is the error of a response with a status other than 200.
 type StatusError struct{ Status int }
 
-func (e *StatusError) Error() string { return fmt.Sprintf("answered with status %d", e.Status) }
+func (e *StatusError) Error() string { return fmt.Sprintf("responded with status %d", e.Status) }
 
-// Options are what a Client goes by. What is 0 has a standard.
+// Options configure a Client. Fields that are 0 have a default.
 type Options struct {
 	UserAgent     string
-	OwnHosts      []string // our own hosts, with their ports where they have any: they are not asked
-	AllowLoopback bool     // this machine may be asked, on any port, and http may be spoken: for trials
-	MaxRequests   int      // requests under way, 64
-	MaxPerHost    int      // of them, to one host, 6
+	OwnHosts      []string // hosts of this server, with port if it is not the default: they are refused
+	AllowLoopback bool     // allow loopback addresses on any port, and plain http, for tests on one machine
+	MaxRequests   int      // at the same time; default 64
+	MaxPerHost    int      // of them to one host; default 6
 
-	RootCAs *x509.CertPool // who vouches for servers; nil: whom the system trusts
+	RootCAs *x509.CertPool // nil: those of the system
 }
 
-// The standard limits. Those of time add up to less than the time for all.
+// Default limits. The timeouts of the phases add up to less than defaultTimeout.
 const (
 	defaultMaxRequests = 64
 	defaultMaxPerHost  = 6
-	maxWaiting         = 200 // for a place, for one host and in all
+	maxWaiting         = 200 // for a slot, per host and in all
 
 	connectTimeout      = 5 * time.Second
 	handshakeTimeout    = 5 * time.Second
@@ -67,21 +72,22 @@ const (
 	maxURLLength        = 4096
 )
 
-// Client makes requests. Its methods may be called from any goroutine.
+// Client makes requests. It is safe for concurrent use.
 type Client struct {
 	userAgent     string
 	ownHosts      []string
 	allowLoopback bool
 	transport     *http.Transport
-	slots         *Slots
+	slots         *limit.Slots[string] // by hostPort
 }
 
-// New makes a client.
+// New returns a client.
 func New(o Options) *Client {
+	maxRequests := cmp.Or(o.MaxRequests, defaultMaxRequests)
 	c := &Client{
 		userAgent:     o.UserAgent,
 		allowLoopback: o.AllowLoopback,
-		slots:         NewSlots(orDefault(o.MaxRequests, defaultMaxRequests), orDefault(o.MaxPerHost, defaultMaxPerHost), maxWaiting),
+		slots:         limit.NewSlots[string](maxRequests, cmp.Or(o.MaxPerHost, defaultMaxPerHost), maxWaiting),
 	}
 	for _, host := range o.OwnHosts {
 		u := &url.URL{Scheme: "https", Host: host}
@@ -97,56 +103,42 @@ func New(o Options) *Client {
 		ResponseHeaderTimeout:  headerTimeout,
 		ExpectContinueTimeout:  time.Second,
 		MaxResponseHeaderBytes: maxHeaderBytes,
-		MaxIdleConns:           cap(c.slots.all),
+		MaxIdleConns:           maxRequests,
 		MaxIdleConnsPerHost:    4,
 		IdleConnTimeout:        idleTimeout,
 	}
 	return c
 }
 
-func orDefault(n, standard int) int {
-	if n == 0 {
-		return standard
-	}
-	return n
-}
-
-// AllowsHTTP tells whether http may be spoken, as in trials on one machine.
+// AllowsHTTP returns whether plain http is allowed.
 func (c *Client) AllowsHTTP() bool { return c.allowLoopback }
 
-// Limits are what one request may cost, and what is wanted of it. What is 0 has a standard.
+// Limits bound one request and its response. Fields that are 0 have a default.
 type Limits struct {
-	MaxBody      int64                     // bytes, after decompression; 1 MiB
-	Timeout      time.Duration             // for everything, the body included; 15 s
-	MaxRedirects int                       // that are followed; 3
+	MaxBody      int64                     // bytes after decompression; default 1 MiB
+	Timeout      time.Duration             // for everything, the body included; default 15 s
+	MaxRedirects int                       // default 3
 	Accept       string                    // header
-	ContentTypes []string                  // of which the answer may be, as in text/html; none: any
-	Prepare      func(*http.Request) error // called before each hop, to sign it or to refuse it; nil: nothing is done
+	ContentTypes []string                  // accepted media types, such as text/html; none: any
+	Prepare      func(*http.Request) error // called before each request, redirects included, to sign or to refuse it
 }
 
 func (l Limits) withDefaults() Limits {
-	if l.MaxBody == 0 {
-		l.MaxBody = defaultMaxBody
-	}
-	if l.Timeout == 0 {
-		l.Timeout = defaultTimeout
-	}
-	if l.MaxRedirects == 0 {
-		l.MaxRedirects = defaultMaxRedirects
-	}
+	l.MaxBody = cmp.Or(l.MaxBody, defaultMaxBody)
+	l.Timeout = cmp.Or(l.Timeout, defaultTimeout)
+	l.MaxRedirects = cmp.Or(l.MaxRedirects, defaultMaxRedirects)
 	return l
 }
 
-// Response is an answer that has come whole.
+// Response is a response that was read completely.
 type Response struct {
-	URL    *url.URL // where it came from in the end
+	URL    *url.URL // after redirects
 	Header http.Header
-	Type   string // of the body, in lower case without parameters; "" if none was given
+	Type   string // media type of the body in lower case without parameters; "" if none was given
 	Body   []byte
 }
 
-// Get fetches what is at an address. Redirects are followed as far as the limits allow. An answer other than 200 is a
-// *StatusError.
+// Get fetches a URL and follows redirects. A response other than 200 is a *StatusError.
 func (c *Client) Get(ctx context.Context, address string, l Limits) (*Response, error) {
 	resp, err := c.Open(ctx, address, l)
 	if err != nil {
@@ -160,8 +152,8 @@ func (c *Client) Get(ctx context.Context, address string, l Limits) (*Response, 
 	return &Response{URL: resp.Request.URL, Header: resp.Header, Type: mediaType(resp.Header), Body: content}, nil
 }
 
-// Open is Get for those who read the body as it comes, and close it. Request.URL of the answer is where it came from in the end.
-// The time of the limits covers the reading.
+// Open is Get for callers that read the body themselves, and close it. Request.URL of the response is the URL after redirects. The timeout
+// includes reading the body.
 func (c *Client) Open(ctx context.Context, address string, l Limits) (*http.Response, error) {
 	l = l.withDefaults()
 	u, err := url.Parse(address)
@@ -174,13 +166,11 @@ func (c *Client) Open(ctx context.Context, address string, l Limits) (*http.Resp
 		cancel()
 		return nil, fmt.Errorf("fetch %s: %w", u.Redacted(), err)
 	}
-	held := resp.Body.(*body)
-	release := held.release
-	held.release = func() { release(); cancel() }
+	resp.Body.(*body).onClose(cancel)
 	return resp, nil
 }
 
-// follow goes where the redirects lead and returns the answer at their end, if it is as the limits want it.
+// follow follows redirects and returns the last response if it is within the limits.
 func (c *Client) follow(ctx context.Context, u *url.URL, l Limits) (*http.Response, error) {
 	for hop := 0; ; hop++ {
 		resp, err := c.get(ctx, u, l)
@@ -198,7 +188,7 @@ func (c *Client) follow(ctx context.Context, u *url.URL, l Limits) (*http.Respon
 			continue
 		case resp.StatusCode != http.StatusOK:
 			err = &StatusError{resp.StatusCode}
-		case resp.Header.Get("Content-Encoding") != "": // nothing but gzip was asked for, and that is undone by now
+		case resp.Header.Get("Content-Encoding") != "": // the transport requests gzip and decodes it
 			err = fmt.Errorf("%w: encoded as %q", ErrContentType, resp.Header.Get("Content-Encoding"))
 		case len(l.ContentTypes) > 0 && !slices.Contains(l.ContentTypes, mediaType(resp.Header)):
 			err = fmt.Errorf("%w: %q", ErrContentType, mediaType(resp.Header))
@@ -212,7 +202,7 @@ func (c *Client) follow(ctx context.Context, u *url.URL, l Limits) (*http.Respon
 	}
 }
 
-// get makes one request of a Get.
+// get makes one request of follow.
 func (c *Client) get(ctx context.Context, u *url.URL, l Limits) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
@@ -232,7 +222,7 @@ func (c *Client) get(ctx context.Context, u *url.URL, l Limits) (*http.Response,
 	return c.do(req, l.MaxBody)
 }
 
-// redirect returns where an answer leads, nil if it leads nowhere.
+// redirect returns the URL that a response redirects to, nil if it does not.
 func redirect(resp *http.Response) (*url.URL, error) {
 	switch resp.StatusCode {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -249,8 +239,8 @@ func redirect(resp *http.Response) (*url.URL, error) {
 	return next, nil
 }
 
-// Do makes a single request as it is, of any method, and returns the answer of any status: redirects are not followed. The standard
-// limits hold for the time, the reading of the body included, and for its length. The body has to be closed.
+// Do makes a single request with any method. It does not follow redirects and returns responses of any status. The default timeout, which
+// includes reading the body, and the default size apply. The caller closes the body.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	if err := c.check(req.URL); err != nil {
 		return nil, fmt.Errorf("%s %s: %w", req.Method, req.URL.Redacted(), err)
@@ -261,14 +251,12 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, fmt.Errorf("%s %s: %w", req.Method, req.URL.Redacted(), err)
 	}
-	held := resp.Body.(*body)
-	release := held.release
-	held.release = func() { release(); cancel() }
+	resp.Body.(*body).onClose(cancel)
 	return resp, nil
 }
 
-// do makes a request whose address has been checked. The context of the request must end some time.
-func (c *Client) do(req *http.Request, most int64) (*http.Response, error) {
+// do makes a request whose URL was checked. The context of the request must have a deadline.
+func (c *Client) do(req *http.Request, maxBody int64) (*http.Response, error) {
 	ctx := req.Context()
 	release, err := c.slots.Take(ctx, hostPort(req.URL))
 	if err != nil {
@@ -286,28 +274,28 @@ func (c *Client) do(req *http.Request, most int64) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, release) // for who forgets to close the body
-	resp.Body = &body{source: resp.Body, remaining: most, limit: most, release: func() { stop(); release() }}
+	stop := context.AfterFunc(ctx, release) // in case the caller does not close the body
+	resp.Body = &body{source: resp.Body, remaining: maxBody, limit: maxBody, release: func() { stop(); release() }}
 	return resp, nil
 }
 
-// check refuses addresses that nobody should be asked at. Where a name leads is seen when it is dialled.
+// check refuses URLs by their form. checkDial checks the network address.
 func (c *Client) check(u *url.URL) error {
 	port := portOf(u.Scheme, u.Port())
 	switch {
 	case u.Scheme != "https" && !(u.Scheme == "http" && c.allowLoopback):
 		return fmt.Errorf("%w: not https", ErrRefused)
 	case u.Opaque != "" || u.Hostname() == "" || u.User != nil || len(u.String()) > maxURLLength:
-		return fmt.Errorf("%w: not a plain address", ErrRefused)
+		return fmt.Errorf("%w: not a plain URL", ErrRefused)
 	case port == 0 || !c.allowLoopback && !isWebPort(port):
 		return fmt.Errorf("%w: port %s", ErrRefused, u.Port())
 	case slices.Contains(c.ownHosts, hostPort(u)):
-		return fmt.Errorf("%w: it is our own", ErrRefused)
+		return fmt.Errorf("%w: it is this server", ErrRefused)
 	}
 	return nil
 }
 
-// hostPort returns host and port of an address in one form, whatever way they are written.
+// hostPort returns the host and port of a URL in a canonical form.
 func hostPort(u *url.URL) string {
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
@@ -315,7 +303,7 @@ func hostPort(u *url.URL) string {
 	}
 	port := portOf(u.Scheme, u.Port())
 	if port == 80 {
-		port = 443 // the same host, in plain words
+		port = 443 // the same host
 	}
 	return net.JoinHostPort(host, fmt.Sprint(port))
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrBusy is the error of Slots if too many callers wait already.
-var ErrBusy = errors.New("too many are waiting")
+var ErrBusy = errors.New("too many requests are waiting")
 
 // Slots bound how many operations run at the same time, in all and per key, and how many callers wait for one.
 type Slots[K comparable] struct {
@@ -63,7 +63,7 @@ func (s *Slots[K]) enter(key K) (*keySlots, error) {
 	defer s.mu.Unlock()
 	k := s.keys[key]
 	if s.users >= cap(s.all)+s.waiting || k != nil && k.users >= s.perKey+s.waiting {
-		return nil, fmt.Errorf("%w for a slot of %v", ErrBusy, key)
+		return nil, fmt.Errorf("%w for %v", ErrBusy, key)
 	}
 	if k == nil {
 		k = &keySlots{free: make(chan struct{}, s.perKey)}
