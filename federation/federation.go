@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"svc/emoji"
+	"svc/federation/delivery"
 	"svc/federation/policy"
 	"svc/internal/cache"
 	"svc/internal/config"
@@ -85,7 +86,7 @@ type Service struct {
 	keys           *keyCache
 	relays         *relays
 	inbox          *inbox
-	deliveries     *deliveryQueue
+	deliveries     *delivery.Queue
 	fetcherLookups chan struct{}  // taken while somebody is met who has fetched something
 	outboxLocks    [64]sync.Mutex // held while deeds of those are told who share one by their ids
 }
@@ -100,7 +101,7 @@ func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetc
 		signers: newSigners(), accounts: newAccountCache(db), failures: newFailureCache(), keys: newKeyCache(), relays: newRelays(), accountChecks: newAccountChecks(),
 		statusViews: newStatusViews(), newHosts: newNewHostLimit(), keyFailures: newKeyFetchLimit(), keySlots: limit.NewSlots[string](maxKeyFetches, maxKeyFetchesPerDomain, maxQueuedKeyFetches), fetcherLookups: make(chan struct{}, maxFetcherLookups),
 	}
-	s.inbox, s.deliveries = newInbox(s), newDeliveryQueue(s)
+	s.inbox, s.deliveries = newInbox(s), newDeliveries(s)
 	return s
 }
 
@@ -120,7 +121,7 @@ func (s *Service) Run(ctx context.Context) {
 	delivered := make(chan struct{})
 	go func() {
 		defer close(delivered)
-		s.deliveries.run(ctx)
+		s.deliveries.Run(ctx)
 	}()
 	s.inbox.run(ctx)
 	<-delivered
@@ -132,12 +133,12 @@ func (s *Service) Settle(ctx context.Context) error {
 	if err := s.inbox.processDue(ctx); err != nil {
 		return err
 	}
-	return s.deliveries.settle(ctx)
+	return s.deliveries.Settle(ctx)
 }
 
 func (s *Service) now() time.Time { return s.db.Now() }
 
 // MarkReachable notes that a server has made itself heard, in a way that only it can have: what waits for it is delivered now.
 func (s *Service) MarkReachable(ctx context.Context, domain string) error {
-	return s.deliveries.markReachable(ctx, domain)
+	return s.deliveries.MarkReachable(ctx, domain)
 }

@@ -2,6 +2,7 @@ package federation
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -60,6 +61,9 @@ func (s *Service) completeStatus(ctx context.Context, w store.FetchReferences) e
 		return tx.EnqueueUnique(ctx, s.now().Add(withJitter(completeRetryInterval<<(2*w.Attempts))), completeJobKey(w.StatusID), w)
 	})
 }
+
+// withJitter varies a duration by up to a fifth, so that retries do not come all at once.
+func withJitter(d time.Duration) time.Duration { return d - d/5 + rand.N(2*d/5) }
 
 // relatedURIs returns what a post replies to and what it quotes, as far as that is not here, each with its part of how many posts may be fetched:
 // together no more than reach, or a thread that branches with every post would never end.

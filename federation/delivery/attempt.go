@@ -1,0 +1,169 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	"svc/internal/errs"
+	"svc/internal/fetch"
+	"svc/store"
+)
+
+const (
+	circuitBreakerFailures  = 10 // in a row of a host that answers, before it gets a backoff
+	maxUnauthorizedAttempts = 3  // of a delivery that is answered with 401: our key may not have been fetched yet
+)
+
+// retryDelays are the delays after each failed attempt (federation 3.4). After the last one, a delivery is parked.
+var retryDelays = []time.Duration{
+	30 * time.Second, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour,
+	4 * time.Hour, 8 * time.Hour, 12 * time.Hour, 24 * time.Hour,
+}
+
+// retryDelay returns the delay of a delivery that failed so many times before.
+func retryDelay(failures int) time.Duration {
+	d := retryDelays[min(failures, len(retryDelays)-1)]
+	return d - d/5 + rand.N(2*d/5)
+}
+
+// hostBackoff returns the backoff of a host that was unreachable so many times before: one day at most.
+func hostBackoff(failures int) time.Duration { return min(retryDelay(failures), 24*time.Hour) }
+
+// attempt is a delivery in flight.
+type attempt struct {
+	*store.Delivery
+	host  *store.Host
+	class slotClass
+	slow  bool
+	timer *time.Timer
+}
+
+// result is how an attempt went.
+type result struct {
+	*attempt
+	err          error // nil: delivered, or nothing to deliver
+	retryAt      time.Time
+	dropped      bool      // the error is final
+	answered     bool      // by the host
+	unreachable  bool      // the host
+	hostError    bool      // the answer says that the host has a problem
+	backoffUntil time.Time // what the host asked for; zero: nothing
+}
+
+// payload is an activity as it is sent.
+type payload struct {
+	*store.Activity
+	body []byte
+}
+
+// payload returns the payload of a delivery. It returns nil if the activity is gone, or the status in it is, or its author is unavailable.
+func (q *Queue) payload(ctx context.Context, id store.ActivityID) (*payload, error) {
+	p, err := q.payloads.Load(id, func() (*payload, error) {
+		rows, err := q.DB.Activities(ctx, []store.ActivityID{id})
+		if err == nil && len(rows) == 0 {
+			err = errs.ErrRecordNotFound
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &payload{rows[0], []byte(rows[0].Body)}, nil
+	})
+	if errs.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil || p.StatusID == nil {
+		return p, err
+	}
+	available, err := q.DB.StatusAvailable(ctx, *p.StatusID)
+	if err != nil || !available {
+		return nil, err
+	}
+	return p, nil
+}
+
+// attempt sends a delivery once.
+func (q *Queue) attempt(ctx context.Context, a *attempt) (r *result) {
+	r = &result{attempt: a, retryAt: q.DB.Now().Add(retryDelay(a.Attempts))}
+	defer func() {
+		if p := recover(); p != nil {
+			q.Log.Error("panic in a delivery", "inbox", a.Inbox, "panic", p)
+			r.err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	p, err := q.payload(ctx, a.ActivityID)
+	if err != nil || p == nil {
+		r.err = err
+		return r
+	}
+	status, header, err := q.Send(ctx, a.host, a.Inbox, p.body, p.AccountID)
+	now := q.DB.Now()
+	r.retryAt = now.Add(retryDelay(a.Attempts))
+	if err == nil {
+		r.classifyStatus(status, header, now)
+		if status == http.StatusNotFound || status == http.StatusGone {
+			r.hostError = q.InboxGone(ctx, a.Inbox, status)
+		}
+		return r
+	}
+	r.err = err
+	switch {
+	case errors.Is(err, ErrUndeliverable), errors.Is(err, fetch.ErrRefused):
+		r.dropped = true
+	case errors.Is(err, ErrNotSent), errors.Is(err, fetch.ErrBusy):
+	default:
+		r.unreachable = true
+	}
+	return r
+}
+
+// classifyStatus sets what the status of an answer means (federation 3.3).
+func (r *result) classifyStatus(status int, header http.Header, now time.Time) {
+	r.answered = true
+	if status < 300 {
+		return
+	}
+	r.err = &fetch.StatusError{Status: status}
+	switch {
+	case status == http.StatusUnauthorized:
+		r.dropped = r.Attempts+1 >= maxUnauthorizedAttempts && r.LastError == r.err.Error()
+	case status == http.StatusTooManyRequests:
+		r.retryAt = laterOf(r.retryAt, retryAfter(header, now))
+		r.hostError, r.backoffUntil = true, r.retryAt
+	case status == http.StatusRequestTimeout, status == http.StatusTooEarly:
+		r.retryAt = laterOf(r.retryAt, retryAfter(header, now))
+	case status == http.StatusNotImplemented, status >= 400 && status < 500 && status != http.StatusPaymentRequired:
+		r.dropped = true
+	case status >= 500:
+		r.hostError, r.backoffUntil = true, retryAfter(header, now)
+		r.retryAt = laterOf(r.retryAt, r.backoffUntil)
+	}
+}
+
+func laterOf(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// retryAfter reads Retry-After, between a minute and a day from now. It returns the zero time if there is none.
+func retryAfter(header http.Header, now time.Time) time.Time {
+	text := header.Get("Retry-After")
+	if text == "" {
+		return time.Time{}
+	}
+	var wait time.Duration
+	if n, err := strconv.Atoi(text); err == nil {
+		wait = time.Duration(min(n, 86_400)) * time.Second
+	} else if at, err := http.ParseTime(text); err == nil {
+		wait = at.Sub(now)
+	} else {
+		return time.Time{}
+	}
+	return now.Add(min(max(wait, time.Minute), 24*time.Hour))
+}
