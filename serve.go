@@ -97,10 +97,9 @@ func serve(ctx context.Context, c *config.Config, file string, log *slog.Logger)
 	defer func() { err = errors.Join(err, proxy.Close()) }()
 	deeds := social.FromSettings(c)
 	deeds.Fetch = elsewhere
-	var people *social.Service
-	policies := federation.NewPolicies(c, db, func() *social.Service { return people }, emojis, elsewhere, proxy, log)
-	federation.ReviewLocal(&deeds, policies, db)
-	people = social.New(db, files, deeds, log)
+	policies := federation.NewPolicies(c, db, emojis, elsewhere, proxy, log)
+	deeds.Policies = policies
+	people := social.New(db, files, deeds, log)
 	dealings := federation.FromSettings(c)
 	dealings.Policies = policies
 	fed := federation.New(db, people, emojis, elsewhere, secrets, dealings, log)

@@ -154,11 +154,10 @@ func performHere[A, R any](ctx context.Context, c *config.Config, errOut io.Writ
 		return result, err
 	}
 	elsewhere := outbound(c, maxOutbound)
-	var people *social.Service
 	dealings, deeds := federation.FromSettings(c), social.FromSettings(c)
-	dealings.Policies = federation.NewPolicies(c, db, func() *social.Service { return people }, emojis, elsewhere, nil, log)
-	federation.ReviewLocal(&deeds, dealings.Policies, db)
-	people = social.New(db, files, deeds, log)
+	dealings.Policies = federation.NewPolicies(c, db, emojis, elsewhere, nil, log)
+	deeds.Policies = dealings.Policies
+	people := social.New(db, files, deeds, log)
 	fed := federation.New(db, people, emojis, elsewhere, secrets, dealings, log)
 	if err := fed.Open(ctx); err != nil {
 		return result, err

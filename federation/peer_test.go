@@ -70,7 +70,7 @@ func newAsker(t testing.TB) *asker {
 		t.Fatal(err)
 	}
 	people := social.New(db, files, social.Config{BaseURL: "http://localhost:4", Domain: "localhost:4"}, log)
-	policies := NewPolicies(config.Default(), db, func() *social.Service { return people }, emojis, nil, nil, log)
+	policies := NewPolicies(config.Default(), db, emojis, nil, nil, log)
 	a.Service = New(db, people, emojis, fetch.New(fetch.Options{UserAgent: "svc", OwnHosts: []string{"localhost:4"}, AllowLoopback: true}), secrets,
 		Config{BaseURL: "http://localhost:4", Host: "localhost:4", AllowLoopback: true, SignatureAge: time.Hour, Policies: policies}, log)
 	if err := a.Open(t.Context()); err != nil {

@@ -62,7 +62,7 @@ func allowedEmojis(list []store.RemoteEmoji, p *policy.Post) []store.RemoteEmoji
 
 // applyPoliciesToMessage has a message of a chat from elsewhere pass the policies, as a post for one person.
 func (s *Service) applyPoliciesToMessage(ctx context.Context, from, to *store.Account, m *social.IncomingChatMessage) error {
-	p := chatMessagePost(from, to, m.Content, m.Attachment)
+	p := policy.ChatMessage(from, to, m.Content, m.Attachment)
 	p.Host, p.ID, p.PublishedAt = s.hostOf(from), m.URI, m.CreatedAt
 	if m.Attachment != nil {
 		p.Attachments[0].URL = m.Attachment.RemoteURL
@@ -78,19 +78,6 @@ func (s *Service) applyPoliciesToMessage(ctx context.Context, from, to *store.Ac
 		m.Attachment = nil
 	}
 	return nil
-}
-
-// chatMessagePost makes of a message of a chat what the policies know. Its one attachment has no address yet.
-func chatMessagePost(from, to *store.Account, content string, attachment *store.Media) *policy.Post {
-	p := &policy.Post{
-		Version: policy.Version{Content: content}, Author: from, ActorID: from.URI, ActivityType: "Create", ObjectType: "ChatMessage",
-		Visibility: store.Direct, Recipients: []policy.Recipient{{ID: to.URI, Account: to}},
-	}
-	if attachment != nil {
-		p.Attachments = []policy.Attachment{{MediaType: attachment.Mime}}
-		p.OtherText = []string{attachment.Description}
-	}
-	return p
 }
 
 // loadPolicyContext tells the policies with whom and what a post has to do. What takes reading is read if a policy looks at it.

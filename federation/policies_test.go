@@ -26,7 +26,7 @@ import (
 // bench is a server without its doors.
 type bench struct {
 	db     *store.DB
-	people *social.Service
+	worker *store.Worker
 	emojis *emoji.Packs
 	chain  *policy.Chain
 }
@@ -63,8 +63,9 @@ func newBench(t *testing.T, change func(*config.Config)) *bench {
 	})
 	b := &bench{db: db, emojis: emojis}
 	out := fetch.New(fetch.Options{UserAgent: "test", AllowLoopback: true})
-	b.chain = federation.NewPolicies(c, db, func() *social.Service { return b.people }, emojis, out, nil, log)
-	b.people = social.New(db, files, social.FromSettings(c), log)
+	b.chain = federation.NewPolicies(c, db, emojis, out, nil, log)
+	b.worker = store.NewWorker(db, 1, log)
+	social.New(db, files, social.FromSettings(c), log).Register(b.worker)
 	return b
 }
 
@@ -86,6 +87,9 @@ func TestFollowBot(t *testing.T) {
 		t.Helper()
 		p := &policy.Post{Author: bob, ActorID: bob.URI, Host: bob.Domain, ActivityType: "Create", ObjectType: "Note"}
 		if err := b.chain.Post(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.worker.Settle(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

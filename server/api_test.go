@@ -128,8 +128,7 @@ func Start(t testing.TB, change ...func(*config.Config)) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var soc *social.Service
-	policies := federation.NewPolicies(c, db, func() *social.Service { return soc }, emojis, elsewhere, proxy, log)
+	policies := federation.NewPolicies(c, db, emojis, elsewhere, proxy, log)
 	shown := entity.FromSettings(c)
 	shown.Version, shown.VAPIDPublicKey, shown.Federation = "1.2.3", secrets.VAPIDPublic(), policies.Describe()
 	shown.ProxyURL = proxy.URL
@@ -143,8 +142,8 @@ func Start(t testing.TB, change ...func(*config.Config)) *Server {
 		people.Fetch = elsewhere
 	}
 	people.Passwords = password.New(cheapPasswords)
-	federation.ReviewLocal(&people, policies, db)
-	soc = social.New(db, files, people, log)
+	people.Policies = policies
+	soc := social.New(db, files, people, log)
 	worker := store.NewWorker(db, 2, log)
 	soc.Register(worker)
 	var fed *federation.Service

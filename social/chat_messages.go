@@ -40,7 +40,7 @@ func (s *Service) SendChatMessage(ctx context.Context, sender *store.Account, ch
 		return nil, errChatIdempotencyKey
 	}
 	if d.MediaID != nil {
-		if err := s.inspect(ctx, sender.ID, []store.MediaID{*d.MediaID}); err != nil {
+		if err := s.inspectAttachments(ctx, sender.ID, []store.MediaID{*d.MediaID}); err != nil {
 			return nil, err
 		}
 	}
@@ -72,13 +72,11 @@ func (s *Service) SendChatMessage(ctx context.Context, sender *store.Account, ch
 		if err != nil {
 			return err
 		}
-		if s.ReviewMessage != nil {
-			if content, media, err = s.ReviewMessage(ctx, sender, to, content, media); err != nil {
-				return err
-			}
-			if content == "" && media == nil {
-				return errNoContent
-			}
+		if content, media, err = s.applyMessagePolicies(ctx, sender, to, content, media); err != nil {
+			return err
+		}
+		if content == "" && media == nil {
+			return errNoContent
 		}
 		m := &store.ChatMessage{ID: tx.NewMessageID(), CreatedAt: store.At(s.db.Now()), Content: content}
 		m.URI = s.BaseURL + "/objects/" + m.ID.String()

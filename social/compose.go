@@ -62,9 +62,9 @@ func removeControls(s string) string {
 	}, s))
 }
 
-// check refuses a status that would say nothing and show nothing.
-func (w *statusText) check(media []*store.Media) error {
-	if w.text == "" && w.spoilerText == "" && len(media) == 0 {
+// checkNotEmpty returns an error for a status without text and attachments.
+func checkNotEmpty(body, spoilerText string, media []*store.Media) error {
+	if body == "" && spoilerText == "" && len(media) == 0 {
 		return errs.Invalid("Cannot post an empty status without attachments")
 	}
 	return nil
@@ -110,7 +110,7 @@ func (s *Service) compose(ctx context.Context, r statusReader, author *store.Acc
 		return nil, err
 	}
 	st.HasMedia = len(c.Media) > 0
-	if err := w.check(c.Media); err != nil {
+	if err := checkNotEmpty(w.text, w.spoilerText, c.Media); err != nil {
 		return nil, err
 	}
 	if d.ExpiresIn != nil {
@@ -162,7 +162,7 @@ func (s *Service) compose(ctx context.Context, r statusReader, author *store.Acc
 	if err := s.addRecipients(ctx, r, c, d.To, w, parent, talk); err != nil {
 		return nil, err
 	}
-	return c, s.review(ctx, author, c)
+	return c, s.applyPolicies(ctx, author, c)
 }
 
 // usableMedia returns the owner's uploads of these ids that are attached to nothing else than the status of; unknown and foreign

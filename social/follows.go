@@ -77,8 +77,8 @@ func (s *Service) followable(ctx context.Context, tx *store.Tx, follower *store.
 	if err == nil && blocked {
 		err = errNotAllowed
 	}
-	if err == nil && s.ReviewFollow != nil {
-		err = s.ReviewFollow(ctx, follower, to)
+	if err == nil {
+		err = s.applyFollowPolicies(ctx, follower, to)
 	}
 	return to, err
 }

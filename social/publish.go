@@ -42,7 +42,7 @@ func (s *Service) Publish(ctx context.Context, author *store.Account, d Draft) (
 	if err != nil {
 		return nil, err
 	}
-	if err := s.inspect(ctx, author.ID, d.MediaIDs); err != nil {
+	if err := s.inspectAttachments(ctx, author.ID, d.MediaIDs); err != nil {
 		return nil, err
 	}
 	var c *Composed

@@ -142,7 +142,7 @@ func (s *Service) publishScheduled(ctx context.Context, w store.PublishScheduled
 	}
 	wording, err := s.parseText(d.Text, d.SpoilerText, d.ContentType)
 	if err == nil {
-		err = s.inspect(ctx, row.AccountID, d.MediaIDs)
+		err = s.inspectAttachments(ctx, row.AccountID, d.MediaIDs)
 	}
 	if err == nil {
 		err = s.db.Update(ctx, func(tx *store.Tx) error { return s.publishDue(ctx, tx, row.ID, d, wording) })

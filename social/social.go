@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"time"
 
+	"svc/federation/policy"
 	"svc/internal/fetch"
 	"svc/internal/password"
 	"svc/media"
@@ -50,7 +51,7 @@ type Config struct {
 	CardIgnoredHosts []string      // hosts that are not asked for any
 	Fetch            *fetch.Client // by which others are asked; nil: nobody is
 
-	Reviews
+	Policies *policy.Chain // nil: no policies
 }
 
 // Service has all that people can do.
@@ -80,6 +81,7 @@ func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.expireMute)
 	store.Handle(w, s.endDomainFollows)
 	store.Handle(w, s.moveFollowers)
+	store.Handle(w, s.botFollow)
 	store.HandleRecurring(w, sweepInterval, s.sweepMedia)
 	store.Handle(w, s.purgeAccount)
 	store.Handle(w, s.fetchCard)

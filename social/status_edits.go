@@ -36,7 +36,7 @@ func (s *Service) EditStatus(ctx context.Context, actor *store.Account, id store
 	if err != nil {
 		return nil, err
 	}
-	if err := s.inspect(ctx, actor.ID, e.MediaIDs); err != nil {
+	if err := s.inspectAttachments(ctx, actor.ID, e.MediaIDs); err != nil {
 		return nil, err
 	}
 	before := text.Parse(was.Text, text.ContentType(was.ContentType))
@@ -72,7 +72,7 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, author *store.Account,
 	if err != nil {
 		return err
 	}
-	if err := w.check(media); err != nil {
+	if err := checkNotEmpty(w.text, w.spoilerText, media); err != nil {
 		return err
 	}
 	described, err := s.updateDescriptions(media, e.Descriptions)
@@ -98,7 +98,7 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, author *store.Account,
 	if err != nil {
 		return err
 	}
-	if err := s.review(ctx, author, c); err != nil {
+	if err := s.applyPolicies(ctx, author, c); err != nil {
 		return err
 	}
 	media = c.Media

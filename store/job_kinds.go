@@ -32,6 +32,12 @@ type MoveFollowers struct {
 	After    AccountID `json:"after"`
 }
 
+// BotFollow makes a local bot follow an account (FollowBotPolicy).
+type BotFollow struct {
+	BotID    AccountID `json:"bot_id"`
+	TargetID AccountID `json:"target_id"`
+}
+
 // UnfollowDomain ends the follows, in either direction, between an account and those of a domain that it blocks.
 type UnfollowDomain struct {
 	AccountID AccountID `json:"account_id"`
@@ -92,6 +98,7 @@ func (ExpireStatus) Kind() string       { return "expire_status" }
 func (ExpireThreadMute) Kind() string   { return "expire_thread_mute" }
 func (ExpireMute) Kind() string         { return "expire_mute" }
 func (MoveFollowers) Kind() string      { return "move_followers" }
+func (BotFollow) Kind() string          { return "bot_follow" }
 func (UnfollowDomain) Kind() string     { return "unfollow_domain" }
 func (ClosePoll) Kind() string          { return "close_poll" }
 func (PublishScheduled) Kind() string   { return "publish_scheduled" }

@@ -73,6 +73,19 @@ type Related struct {
 	Visibility store.Visibility
 }
 
+// ChatMessage returns a chat message as a post for its recipient. The caller sets the URL of the attachment, if there is one.
+func ChatMessage(from, to *store.Account, content string, attachment *store.Media) *Post {
+	p := &Post{
+		Version: Version{Content: content}, Author: from, ActorID: from.URI, ActivityType: "Create", ObjectType: "ChatMessage",
+		Visibility: store.Direct, Recipients: []Recipient{{ID: to.URI, Account: to}},
+	}
+	if attachment != nil {
+		p.Attachments = []Attachment{{MediaType: attachment.Mime}}
+		p.OtherText = []string{attachment.Description}
+	}
+	return p
+}
+
 // eachVersion calls look with each version of the post, until one is refused.
 func (p *Post) eachVersion(look func(*Version) error) error {
 	if err := look(&p.Version); err != nil {
