@@ -123,3 +123,6 @@ func (db *DB) Searching() int {
 	defer db.searchLimiter.mu.Unlock()
 	return len(db.searchLimiter.viewers)
 }
+
+// TakeWake consumes the signal by which a new job wakes the worker.
+func (db *DB) TakeWake() { <-db.workerWake }

@@ -43,3 +43,10 @@ func openAt(dir string, now time.Time) (*store.DB, error) {
 	}
 	return store.Open(context.Background(), o)
 }
+
+func mustUpdate(t testing.TB, db *store.DB, fn func(*store.Tx) error) {
+	t.Helper()
+	if err := db.Update(t.Context(), fn); err != nil {
+		t.Fatal(err)
+	}
+}
