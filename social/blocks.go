@@ -3,7 +3,6 @@ package social
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"svc/internal/errs"
@@ -97,63 +96,6 @@ func (s *Service) Unblock(ctx context.Context, actor *store.Account, target stor
 	})
 }
 
-// Mute hides target's posts from actor, and unless told otherwise its notifications, for some time or (0) for good. Muting again
-// replaces the mute.
-func (s *Service) Mute(ctx context.Context, actor *store.Account, target store.AccountID, notifications bool, lasts time.Duration) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		to, err := otherAccount(ctx, tx, actor, target)
-		if err != nil {
-			return err
-		}
-		m := &store.Mute{AccountID: actor.ID, TargetID: to.ID, HideNotifications: notifications}
-		if lasts <= 0 || lasts > maxMuteDuration {
-			if err := tx.SetMute(ctx, m); err != nil {
-				return err
-			}
-			return tx.DropJob(ctx, muteKey(m.AccountID, m.TargetID))
-		}
-		at := s.db.Now().Add(lasts)
-		expires := store.At(at)
-		m.ExpiresAt = &expires
-		if err := tx.SetMute(ctx, m); err != nil {
-			return err
-		}
-		return tx.EnqueueUnique(ctx, at, muteKey(m.AccountID, m.TargetID), store.ExpireMute{AccountID: m.AccountID, TargetID: m.TargetID})
-	})
-}
-
-// Unmute ends a mute. It is no error if there was none.
-func (s *Service) Unmute(ctx context.Context, actor *store.Account, target store.AccountID) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		to, err := otherAccount(ctx, tx, actor, target)
-		if err != nil {
-			return err
-		}
-		if err := tx.RemoveMute(ctx, actor.ID, to.ID); err != nil {
-			return err
-		}
-		return tx.DropJob(ctx, muteKey(actor.ID, to.ID))
-	})
-}
-
-// expireMute is the job that ends a mute at the end of its time.
-func (s *Service) expireMute(ctx context.Context, w store.ExpireMute) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		m, err := tx.MuteOf(ctx, w.AccountID, w.TargetID)
-		if m == nil || err != nil {
-			return err
-		}
-		if m.ExpiresAt == nil || m.ExpiresAt.Time().After(s.db.Now()) {
-			return nil
-		}
-		return tx.RemoveMute(ctx, w.AccountID, w.TargetID)
-	})
-}
-
-func muteKey(account, target store.AccountID) string {
-	return "mute:" + account.String() + ":" + target.String()
-}
-
 // BlockDomain hides all of a domain from actor and ends the follows in either direction. Blocking twice is no error.
 func (s *Service) BlockDomain(ctx context.Context, actor *store.Account, domain string) error {
 	domain, err := s.remoteDomain(domain)
@@ -225,16 +167,50 @@ func (s *Service) endDomainFollows(ctx context.Context, w store.UnfollowDomain) 
 	}
 }
 
-// SetAccountNote writes down what actor wants to remember of another account, for actor's eyes only. An empty note removes it.
-func (s *Service) SetAccountNote(ctx context.Context, actor *store.Account, target store.AccountID, comment string) error {
-	if text.Length(comment, "") > maxAccountNote {
-		return errs.Invalid("Validation failed: Comment is too long (maximum is %d characters)", maxAccountNote)
-	}
+// ReceiveBlock is Block by somebody elsewhere, by an activity with this id. Who is blocked is not told; their follow ends.
+func (s *Service) ReceiveBlock(ctx context.Context, actor *store.Account, target store.AccountID, uri string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		about, err := availableAccount(ctx, tx, target)
+		to, err := tx.Account(ctx, target)
 		if err != nil {
 			return err
 		}
-		return tx.SetNote(ctx, actor.ID, about.ID, strings.TrimSpace(comment))
+		if err := block(ctx, tx, actor, to); err != nil {
+			return err
+		}
+		return tx.SetBlockURI(ctx, actor.ID, to.ID, uri)
 	})
+}
+
+// ReceiveUnblock ends a block by somebody elsewhere. It tells whether there was one.
+func (s *Service) ReceiveUnblock(ctx context.Context, actor *store.Account, target store.AccountID) (found bool, err error) {
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		if found, err = tx.Blocks(ctx, actor.ID, target); err != nil || !found {
+			return err
+		}
+		return tx.RemoveBlock(ctx, actor.ID, target)
+	})
+	return found, err
+}
+
+// checkNotBlocked refuses what actor, who lives elsewhere, does to a status whose author blocks them or their domain, also where the settings let
+// them see it (federation 4).
+func checkNotBlocked(ctx context.Context, tx *store.Tx, actor *store.Account, st *store.Status) error {
+	if actor.Local() {
+		return nil
+	}
+	shunned, err := tx.BlocksAccountOrDomain(ctx, st.AccountID, actor)
+	if err == nil && shunned {
+		err = errs.ErrRecordNotFound
+	}
+	return err
+}
+
+// blocksDomainOfUnfollowed tells whether account blocks the domain of other, and does not follow other in spite of it.
+func blocksDomainOfUnfollowed(ctx context.Context, tx *store.Tx, account store.AccountID, other *store.Account) (bool, error) {
+	blocks, err := tx.BlocksDomain(ctx, account, other.Domain)
+	if err != nil || !blocks {
+		return false, err
+	}
+	follows, err := tx.Follows(ctx, account, other.ID)
+	return !follows, err
 }

@@ -244,13 +244,3 @@ func checkAcceptsChatMessage(ctx context.Context, tx *store.Tx, from, to *store.
 	}
 	return err
 }
-
-// blocksDomainOfUnfollowed tells whether account blocks the domain of other, and does not follow other in spite of it.
-func blocksDomainOfUnfollowed(ctx context.Context, tx *store.Tx, account store.AccountID, other *store.Account) (bool, error) {
-	blocks, err := tx.BlocksDomain(ctx, account, other.Domain)
-	if err != nil || !blocks {
-		return false, err
-	}
-	follows, err := tx.Follows(ctx, account, other.ID)
-	return !follows, err
-}

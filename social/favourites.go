@@ -3,7 +3,6 @@ package social
 import (
 	"context"
 
-	"svc/internal/errs"
 	"svc/store"
 )
 
@@ -36,19 +35,6 @@ func (s *Service) favourite(ctx context.Context, actor *store.Account, id store.
 		n := store.Notification{AccountID: st.AccountID, Type: store.NotifyFavourite, FromID: actor.ID}
 		return notify(ctx, tx, n, st)
 	})
-}
-
-// checkNotBlocked refuses what actor, who lives elsewhere, does to a status whose author blocks them or their domain, also where the settings let
-// them see it (federation 4).
-func checkNotBlocked(ctx context.Context, tx *store.Tx, actor *store.Account, st *store.Status) error {
-	if actor.Local() {
-		return nil
-	}
-	shunned, err := tx.BlocksAccountOrDomain(ctx, st.AccountID, actor)
-	if err == nil && shunned {
-		err = errs.ErrRecordNotFound
-	}
-	return err
 }
 
 // Unfavourite takes a favourite back, and its notification.

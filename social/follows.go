@@ -83,23 +83,6 @@ func (s *Service) followable(ctx context.Context, tx *store.Tx, follower *store.
 	return to, err
 }
 
-// otherAccount returns an account that actor wants to do something to, which must not be actor's own.
-func otherAccount(ctx context.Context, tx *store.Tx, actor *store.Account, id store.AccountID) (*store.Account, error) {
-	if id == actor.ID {
-		return nil, errSelf
-	}
-	return availableAccount(ctx, tx, id)
-}
-
-// availableAccount returns an account, unless it is withheld.
-func availableAccount(ctx context.Context, tx *store.Tx, id store.AccountID) (*store.Account, error) {
-	a, err := tx.Account(ctx, id)
-	if err == nil && a.Unavailable {
-		err = errs.ErrRecordNotFound
-	}
-	return a, err
-}
-
 // apply sets what is asked for.
 func (o *FollowOptions) apply(f *store.Follow) {
 	if o.ShowReblogs != nil {
@@ -284,40 +267,5 @@ func (s *Service) withFollowRequest(ctx context.Context, actor *store.Account, f
 			return errs.ErrRecordNotFound
 		}
 		return fn(tx, f)
-	})
-}
-
-// Subscribe has actor told of each post of target's. It needs no follow, but no block either.
-func (s *Service) Subscribe(ctx context.Context, actor *store.Account, target store.AccountID) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		to, err := otherAccount(ctx, tx, actor, target)
-		if err != nil {
-			return err
-		}
-		blocked, err := tx.Blocks(ctx, to.ID, actor.ID)
-		if err != nil {
-			return err
-		}
-		if blocked {
-			return errs.Forbidden("Could not subscribe: %s is blocking you", to.Acct())
-		}
-		if blocked, err = tx.Blocks(ctx, actor.ID, to.ID); err != nil {
-			return err
-		}
-		if blocked {
-			return errNotAllowed
-		}
-		return tx.AddSubscription(ctx, actor.ID, to.ID)
-	})
-}
-
-// Unsubscribe ends that. It is no error if there was no subscription.
-func (s *Service) Unsubscribe(ctx context.Context, actor *store.Account, target store.AccountID) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		to, err := otherAccount(ctx, tx, actor, target)
-		if err != nil {
-			return err
-		}
-		return tx.RemoveSubscription(ctx, actor.ID, to.ID)
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"svc/internal/errs"
+
 	"svc/store"
 )
 
@@ -56,4 +58,31 @@ func membersOf(value json.RawMessage) map[string]json.RawMessage {
 		return nil
 	}
 	return members
+}
+
+// setFrontendSettings replaces what some front ends stored and leaves the others' alone.
+func setFrontendSettings(u *store.User, changes map[string]json.RawMessage) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	settings := make(map[string]json.RawMessage)
+	for name, value := range u.SettingsStore.V {
+		settings[name] = value
+	}
+	for name, value := range changes {
+		if string(value) == "null" {
+			delete(settings, name)
+			continue
+		}
+		settings[name] = value
+	}
+	size := 0
+	for name, value := range settings {
+		size += len(name) + len(value)
+	}
+	if size > maxFrontendSettings {
+		return errs.TooLarge("The settings are too large")
+	}
+	u.SettingsStore.V = settings
+	return nil
 }

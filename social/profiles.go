@@ -247,33 +247,6 @@ func setIfPresent[T any](dst, value *T) {
 	}
 }
 
-// setFrontendSettings replaces what some front ends stored and leaves the others' alone.
-func setFrontendSettings(u *store.User, changes map[string]json.RawMessage) error {
-	if len(changes) == 0 {
-		return nil
-	}
-	settings := make(map[string]json.RawMessage)
-	for name, value := range u.SettingsStore.V {
-		settings[name] = value
-	}
-	for name, value := range changes {
-		if string(value) == "null" {
-			delete(settings, name)
-			continue
-		}
-		settings[name] = value
-	}
-	size := 0
-	for name, value := range settings {
-		size += len(name) + len(value)
-	}
-	if size > maxFrontendSettings {
-		return errs.TooLarge("The settings are too large")
-	}
-	u.SettingsStore.V = settings
-	return nil
-}
-
 // renderProfile renders the texts of a profile.
 func (s *Service) renderProfile(ctx context.Context, tx *store.Tx, a *store.Account, u *store.User, p *ProfileChange) error {
 	if p.Note != nil {

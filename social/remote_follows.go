@@ -106,28 +106,3 @@ func (s *Service) withFollow(ctx context.Context, follower, target store.Account
 		return fn(tx, f)
 	})
 }
-
-// ReceiveBlock is Block by somebody elsewhere, by an activity with this id. Who is blocked is not told; their follow ends.
-func (s *Service) ReceiveBlock(ctx context.Context, actor *store.Account, target store.AccountID, uri string) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		to, err := tx.Account(ctx, target)
-		if err != nil {
-			return err
-		}
-		if err := block(ctx, tx, actor, to); err != nil {
-			return err
-		}
-		return tx.SetBlockURI(ctx, actor.ID, to.ID, uri)
-	})
-}
-
-// ReceiveUnblock ends a block by somebody elsewhere. It tells whether there was one.
-func (s *Service) ReceiveUnblock(ctx context.Context, actor *store.Account, target store.AccountID) (found bool, err error) {
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		if found, err = tx.Blocks(ctx, actor.ID, target); err != nil || !found {
-			return err
-		}
-		return tx.RemoveBlock(ctx, actor.ID, target)
-	})
-	return found, err
-}

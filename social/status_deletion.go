@@ -128,3 +128,34 @@ func enqueueExpiry(ctx context.Context, tx *store.Tx, st *store.Status) error {
 }
 
 func expiryKey(id store.StatusID) string { return "expire:" + id.String() }
+
+// ReceiveDelete removes a post or a boost by actor, who lives elsewhere, or takes back that others may quote a post of theirs. Whoever
+// deletes what is not here is remembered. What is somebody else's is ErrNotOwner.
+func (s *Service) ReceiveDelete(ctx context.Context, actor *store.Account, uri string) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		st, err := tx.StatusByURI(ctx, uri)
+		switch {
+		case err != nil:
+			return err
+		case st == nil:
+			if err := tx.MarkDeletionSeen(ctx, uri, actor.URI); err != nil {
+				return err
+			}
+			return revokeReceivedQuotes(ctx, tx, actor, uri)
+		case st.AccountID != actor.ID:
+			return ErrNotOwner
+		}
+		return removeStatus(ctx, tx, st)
+	})
+}
+
+// RemoveRemoteStatus removes a post from elsewhere that its server does not have any more.
+func (s *Service) RemoveRemoteStatus(ctx context.Context, id store.StatusID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		st, err := tx.Status(ctx, id)
+		if err != nil || st.Local() {
+			return ignoreNotFound(err)
+		}
+		return removeStatus(ctx, tx, st)
+	})
+}

@@ -1,0 +1,111 @@
+package social
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"svc/store"
+)
+
+// Mute hides target's posts from actor, and unless told otherwise its notifications, for some time or (0) for good. Muting again
+// replaces the mute.
+func (s *Service) Mute(ctx context.Context, actor *store.Account, target store.AccountID, notifications bool, lasts time.Duration) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		to, err := otherAccount(ctx, tx, actor, target)
+		if err != nil {
+			return err
+		}
+		m := &store.Mute{AccountID: actor.ID, TargetID: to.ID, HideNotifications: notifications}
+		if lasts <= 0 || lasts > maxMuteDuration {
+			if err := tx.SetMute(ctx, m); err != nil {
+				return err
+			}
+			return tx.DropJob(ctx, muteKey(m.AccountID, m.TargetID))
+		}
+		at := s.db.Now().Add(lasts)
+		expires := store.At(at)
+		m.ExpiresAt = &expires
+		if err := tx.SetMute(ctx, m); err != nil {
+			return err
+		}
+		return tx.EnqueueUnique(ctx, at, muteKey(m.AccountID, m.TargetID), store.ExpireMute{AccountID: m.AccountID, TargetID: m.TargetID})
+	})
+}
+
+// Unmute ends a mute. It is no error if there was none.
+func (s *Service) Unmute(ctx context.Context, actor *store.Account, target store.AccountID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		to, err := otherAccount(ctx, tx, actor, target)
+		if err != nil {
+			return err
+		}
+		if err := tx.RemoveMute(ctx, actor.ID, to.ID); err != nil {
+			return err
+		}
+		return tx.DropJob(ctx, muteKey(actor.ID, to.ID))
+	})
+}
+
+// expireMute is the job that ends a mute at the end of its time.
+func (s *Service) expireMute(ctx context.Context, w store.ExpireMute) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		m, err := tx.MuteOf(ctx, w.AccountID, w.TargetID)
+		if m == nil || err != nil {
+			return err
+		}
+		if m.ExpiresAt == nil || m.ExpiresAt.Time().After(s.db.Now()) {
+			return nil
+		}
+		return tx.RemoveMute(ctx, w.AccountID, w.TargetID)
+	})
+}
+
+func muteKey(account, target store.AccountID) string {
+	return "mute:" + account.String() + ":" + target.String()
+}
+
+// MuteThread has actor told no more of the thread that a status belongs to, for some time or (0) for good; what they were told is
+// marked as read. Muting again sets the time anew.
+func (s *Service) MuteThread(ctx context.Context, actor *store.Account, id store.StatusID, d time.Duration) (*store.Status, error) {
+	return s.updateOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
+		key := threadMuteKey(actor.ID, st.ConversationID)
+		var until *store.Time
+		if d > 0 {
+			end := s.db.Now().Add(d)
+			at := store.At(end)
+			until = &at
+			w := store.ExpireThreadMute{AccountID: actor.ID, ConversationID: st.ConversationID}
+			if err := tx.EnqueueUnique(ctx, end, key, w); err != nil {
+				return err
+			}
+		} else if err := tx.DropJob(ctx, key); err != nil {
+			return err
+		}
+		if err := tx.MuteThread(ctx, actor.ID, st.ConversationID, until); err != nil {
+			return err
+		}
+		return tx.ReadThread(ctx, actor.ID, st.ConversationID)
+	})
+}
+
+// UnmuteThread ends the mute of the thread that a status belongs to.
+func (s *Service) UnmuteThread(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
+	return s.undoOnOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
+		if err := tx.UnmuteThread(ctx, actor.ID, st.ConversationID); err != nil {
+			return err
+		}
+		return tx.DropJob(ctx, threadMuteKey(actor.ID, st.ConversationID))
+	})
+}
+
+// expireThreadMute is the job that ends a mute at its time.
+func (s *Service) expireThreadMute(ctx context.Context, w store.ExpireThreadMute) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		return tx.ExpireThreadMute(ctx, w.AccountID, w.ConversationID)
+	})
+}
+
+func threadMuteKey(account store.AccountID, id store.ConversationID) string {
+	return fmt.Sprintf("thread-mute:%s:%d", account, id)
+}

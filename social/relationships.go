@@ -1,0 +1,113 @@
+package social
+
+import (
+	"context"
+	"strings"
+
+	"svc/internal/text"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// MaxEndorsements is how many accounts one can recommend.
+const MaxEndorsements = 20
+
+// Endorse has actor recommend target, which actor must follow, on its profile. Doing it twice is no error.
+func (s *Service) Endorse(ctx context.Context, actor *store.Account, target store.AccountID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		to, err := otherAccount(ctx, tx, actor, target)
+		if err != nil {
+			return err
+		}
+		follows, err := tx.Follows(ctx, actor.ID, to.ID)
+		if err != nil {
+			return err
+		}
+		if !follows {
+			return errs.Invalid("Could not endorse: You are not following %s", to.Acct())
+		}
+		ok, err := tx.AddEndorsement(ctx, actor.ID, to.ID, MaxEndorsements)
+		if err == nil && !ok {
+			err = errs.Invalid("You have already pinned the maximum number of users")
+		}
+		return err
+	})
+}
+
+// Unendorse ends that. It is no error if target was not recommended.
+func (s *Service) Unendorse(ctx context.Context, actor *store.Account, target store.AccountID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		to, err := otherAccount(ctx, tx, actor, target)
+		if err != nil {
+			return err
+		}
+		return tx.RemoveEndorsement(ctx, actor.ID, to.ID)
+	})
+}
+
+// Subscribe has actor told of each post of target's. It needs no follow, but no block either.
+func (s *Service) Subscribe(ctx context.Context, actor *store.Account, target store.AccountID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		to, err := otherAccount(ctx, tx, actor, target)
+		if err != nil {
+			return err
+		}
+		blocked, err := tx.Blocks(ctx, to.ID, actor.ID)
+		if err != nil {
+			return err
+		}
+		if blocked {
+			return errs.Forbidden("Could not subscribe: %s is blocking you", to.Acct())
+		}
+		if blocked, err = tx.Blocks(ctx, actor.ID, to.ID); err != nil {
+			return err
+		}
+		if blocked {
+			return errNotAllowed
+		}
+		return tx.AddSubscription(ctx, actor.ID, to.ID)
+	})
+}
+
+// Unsubscribe ends that. It is no error if there was no subscription.
+func (s *Service) Unsubscribe(ctx context.Context, actor *store.Account, target store.AccountID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		to, err := otherAccount(ctx, tx, actor, target)
+		if err != nil {
+			return err
+		}
+		return tx.RemoveSubscription(ctx, actor.ID, to.ID)
+	})
+}
+
+// otherAccount returns an account that actor wants to do something to, which must not be actor's own.
+func otherAccount(ctx context.Context, tx *store.Tx, actor *store.Account, id store.AccountID) (*store.Account, error) {
+	if id == actor.ID {
+		return nil, errSelf
+	}
+	return availableAccount(ctx, tx, id)
+}
+
+// availableAccount returns an account, unless it is withheld.
+func availableAccount(ctx context.Context, tx *store.Tx, id store.AccountID) (*store.Account, error) {
+	a, err := tx.Account(ctx, id)
+	if err == nil && a.Unavailable {
+		err = errs.ErrRecordNotFound
+	}
+	return a, err
+}
+
+// SetAccountNote writes down what actor wants to remember of another account, for actor's eyes only. An empty note removes it.
+func (s *Service) SetAccountNote(ctx context.Context, actor *store.Account, target store.AccountID, comment string) error {
+	if text.Length(comment, "") > maxAccountNote {
+		return errs.Invalid("Validation failed: Comment is too long (maximum is %d characters)", maxAccountNote)
+	}
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		about, err := availableAccount(ctx, tx, target)
+		if err != nil {
+			return err
+		}
+		return tx.SetNote(ctx, actor.ID, about.ID, strings.TrimSpace(comment))
+	})
+}
