@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc/admin"
+	"svc/app"
 )
 
 func (a *cli) announcementCommand() *cobra.Command {
@@ -38,7 +39,7 @@ func (a *cli) announcementAddCommand() *cobra.Command {
 			if n.EndsAt, err = timeFlag("--ends-at", ends); err != nil {
 				return err
 			}
-			made, err := perform(cmd.Context(), a, announce, n)
+			made, err := perform(cmd.Context(), a, app.CreateAnnouncement, n)
 			if err != nil {
 				return err
 			}
@@ -73,7 +74,7 @@ func (a *cli) announcementListCommand() *cobra.Command {
 		Short: "List the announcements",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := perform(cmd.Context(), a, announcements, struct{}{})
+			list, err := perform(cmd.Context(), a, app.ListAnnouncements, struct{}{})
 			if err != nil {
 				return err
 			}
@@ -100,7 +101,7 @@ func (a *cli) announcementDeleteCommand() *cobra.Command {
 		Short: "Take an announcement back",
 		Args:  oneArg("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			gone, err := perform(cmd.Context(), a, unannounce, args[0])
+			gone, err := perform(cmd.Context(), a, app.DeleteAnnouncement, args[0])
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc/admin"
+	"svc/app"
 	"svc/internal/config"
 )
 
@@ -27,7 +28,7 @@ the file has all secrets of the server.`,
 		Example: "  svc backup\n  svc backup /mnt/usb/\n  svc backup --no-media small.tar",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, settings, err := a.settings()
+			c, settings, err := app.LoadSettings(a.configFile)
 			if err != nil {
 				return err
 			}
@@ -37,7 +38,7 @@ the file has all secrets of the server.`,
 			}
 			tell, end := a.progress("backup")
 			m, err := admin.Backup(cmd.Context(), admin.BackupOptions{
-				DataDir: c.Data.Dir, Settings: settings, File: file, NoMedia: noMedia, Version: version, Progress: tell,
+				DataDir: c.Data.Dir, Settings: settings, File: file, NoMedia: noMedia, Version: app.Version, Progress: tell,
 			})
 			end()
 			if err != nil {
@@ -121,9 +122,9 @@ func (a *cli) restoredSettings(file string) (c *config.Config, saved []byte, err
 	if saved, err = admin.BackupSettings(file); err != nil {
 		return nil, nil, err
 	}
-	path, _ := a.settingsFile()
+	path, _ := app.SettingsFile(a.configFile)
 	if _, err := os.Stat(path); err == nil {
-		c, _, err = a.settings()
+		c, _, err = app.LoadSettings(a.configFile)
 		return c, saved, err
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("settings: %w", err)
@@ -135,7 +136,7 @@ func (a *cli) restoredSettings(file string) (c *config.Config, saved []byte, err
 // restoreSettings puts the settings file of the backup in place, or beside the one that is there. moved says that the data are
 // elsewhere than the settings say.
 func (a *cli) restoreSettings(c *config.Config, saved []byte, moved bool) error {
-	path, _ := a.settingsFile()
+	path, _ := app.SettingsFile(a.configFile)
 	there, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && saved == nil && !moved:
@@ -145,7 +146,7 @@ func (a *cli) restoreSettings(c *config.Config, saved []byte, moved bool) error 
 		if moved {
 			text = config.File(c)
 		}
-		if err := writeSettings(path, text); err != nil {
+		if err := app.WriteSettings(path, text); err != nil {
 			return err
 		}
 		fmt.Fprintf(a.out, "Wrote the settings to %s.\n", path)

@@ -1,49 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
+	"svc/app"
 	"svc/internal/config"
 )
-
-// settingsFile returns which settings file counts, and whether it was named: one that was named must be there.
-func (a *cli) settingsFile() (path string, named bool) {
-	if a.configFile != "" {
-		return a.configFile, true
-	}
-	if path := os.Getenv("SVC_CONFIG"); path != "" {
-		return path, true
-	}
-	return defaultSettingsFile, false
-}
-
-// defaultSettingsFile is the settings file that counts, if it is there, where none is named.
-const defaultSettingsFile = "config.toml"
-
-// withSettings returns a command that is meant for the server of a settings file, "" if it has none.
-func withSettings(command, file string) string {
-	if file == "" || file == defaultSettingsFile {
-		return command
-	}
-	return command + " --config " + file
-}
-
-// settings returns the settings and the file they are from, "" if that is none.
-func (a *cli) settings() (c *config.Config, file string, err error) {
-	path, named := a.settingsFile()
-	if !named {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return config.Default(), "", nil
-		}
-	}
-	c, err = config.Load(path)
-	return c, path, err
-}
 
 func (a *cli) configCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
@@ -67,7 +31,7 @@ folder. Without a file all settings have their defaults. A change counts after a
 			Short: "Print all settings as they count now, with secrets hidden",
 			Args:  cobra.NoArgs,
 			RunE: func(*cobra.Command, []string) error {
-				c, _, err := a.settings()
+				c, _, err := app.LoadSettings(a.configFile)
 				if err != nil {
 					return err
 				}
@@ -88,7 +52,7 @@ folder. Without a file all settings have their defaults. A change counts after a
 
 // checkConfig says whether the settings are valid, and what is questionable about them.
 func (a *cli) checkConfig() error {
-	c, file, err := a.settings()
+	c, file, err := app.LoadSettings(a.configFile)
 	if err != nil {
 		return err
 	}
@@ -97,7 +61,7 @@ func (a *cli) checkConfig() error {
 	} else {
 		fmt.Fprintf(a.out, "%s is valid.\n", file)
 	}
-	for _, w := range warnings(c) {
+	for _, w := range app.Warnings(c) {
 		fmt.Fprintln(a.out, "Note: "+w+".")
 	}
 	return nil

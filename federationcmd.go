@@ -9,30 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"svc/app"
 	"svc/federation"
-	"svc/internal/control"
 )
-
-var (
-	queue = dealing[federation.QueueQuery, *federation.QueueStatus]{"show queue", (*federation.Service).QueueStatus}
-	peers = dealing[federation.PeerQuery, []*federation.Peer]{"list peers", (*federation.Service).Peers}
-	retry = dealing[federation.RetryQuery, *federation.RetryResult]{"retry", (*federation.Service).Retry}
-
-	explain = dealing[string, *federation.Explanation]{"explain", (*federation.Service).Explain}
-
-	rotateKeys = dealing[federation.Rotation, []string]{"rotate keys", (*federation.Service).Rotate}
-)
-
-func offerFederation(list control.Commands, s *services) {
-	offer(list, s, followRelay)
-	offer(list, s, unfollowRelay)
-	offer(list, s, listRelays)
-	offer(list, s, queue)
-	offer(list, s, peers)
-	offer(list, s, retry)
-	offer(list, s, explain)
-	offer(list, s, rotateKeys)
-}
 
 func (a *cli) federationCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
@@ -44,7 +23,7 @@ func (a *cli) federationCommand() *cobra.Command {
 }
 
 // showCommand runs a command that shows something: print makes it readable, --json does without.
-func showCommand[A, R any](a *cli, cmd *cobra.Command, w work[A, R], args func() A, print func(R)) *cobra.Command {
+func showCommand[A, R any](a *cli, cmd *cobra.Command, w app.Call[A, R], args func() A, print func(R)) *cobra.Command {
 	var asJSON bool
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -82,7 +61,7 @@ A delivery that fails is tried again for two days, with growing pauses. Then it 
 	}
 	cmd.Flags().StringVar(&q.Host, "host", "", "one by one what waits for a `HOST`")
 	cmd.Flags().BoolVar(&q.Failed, "failed", false, "one by one what failed for good, and what came in and failed")
-	return showCommand(a, cmd, queue, func() federation.QueueQuery { return q }, a.printQueue)
+	return showCommand(a, cmd, app.ShowQueue, func() federation.QueueQuery { return q }, a.printQueue)
 }
 
 func (a *cli) printQueue(q *federation.QueueStatus) {
@@ -130,7 +109,7 @@ func (a *cli) peersCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all := []*federation.Peer{}
 			for {
-				some, err := perform(cmd.Context(), a, peers, q)
+				some, err := perform(cmd.Context(), a, app.ListPeers, q)
 				if err != nil {
 					return err
 				}
@@ -176,7 +155,7 @@ Nothing is changed by that.`,
 			return err
 		},
 	}
-	return showCommand(a, cmd, explain, func() string { return url }, a.printExplanation)
+	return showCommand(a, cmd, app.Explain, func() string { return url }, a.printExplanation)
 }
 
 func (a *cli) printExplanation(e *federation.Explanation) {
@@ -279,7 +258,7 @@ func (a *cli) retryCommand() *cobra.Command {
 	cmd.Flags().StringVar(&q.Host, "host", "", "all that waits for a `HOST`, and what came from it and failed")
 	cmd.Flags().Int64Var(&q.ID, "id", 0, "the one of this `ID`")
 	cmd.Flags().BoolVar(&q.All, "all", false, "everything")
-	return showCommand(a, cmd, retry, func() federation.RetryQuery { return q }, func(r *federation.RetryResult) {
+	return showCommand(a, cmd, app.Retry, func() federation.RetryQuery { return q }, func(r *federation.RetryResult) {
 		fmt.Fprintf(a.out, "Tried again at once: deliveries: %d; of what came in: %d.\n", r.Deliveries, r.Incoming)
 	})
 }
@@ -302,7 +281,7 @@ itself asks and relays. Do so if somebody may have got at the keys. What waits t
 			if !r.Server {
 				r.Name = args[0]
 			}
-			made, err := perform(cmd.Context(), a, rotateKeys, r)
+			made, err := perform(cmd.Context(), a, app.RotateKeys, r)
 			for _, key := range made {
 				fmt.Fprintf(a.out, "New key: %s\n", key)
 			}

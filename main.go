@@ -16,13 +16,11 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"svc/app"
 	"syscall"
 
 	"github.com/spf13/cobra"
 )
-
-// version is that of the program, as semver.
-const version = "0.1.0"
 
 // schema is given to store.Open; embed cannot look upward from there.
 //
@@ -95,7 +93,7 @@ func (a *cli) root() *cobra.Command {
 
 To try it, run "svc serve" and follow the link in its log. To set up a server that is to stay, begin with
 "svc setup". Everything can be done while the server runs.`,
-		Version: version,
+		Version: app.Version,
 		PersistentPreRun: func(*cobra.Command, []string) {
 			a.parsed = true
 		},
@@ -163,5 +161,5 @@ func versionText() string {
 		}
 	}
 	built = append(built, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH)
-	return fmt.Sprintf("svc %s (%s)\n", version, strings.Join(built, ", "))
+	return fmt.Sprintf("svc %s (%s)\n", app.Version, strings.Join(built, ", "))
 }

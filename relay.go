@@ -1,29 +1,11 @@
 package main
 
 import (
-	"context"
 	"fmt"
+	"svc/app"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-
-	"svc/federation"
-)
-
-// relayUnfollow says which relay is to be left.
-type relayUnfollow struct {
-	Address string `json:"relay_url"`
-	Force   bool   `json:"force"`
-}
-
-var (
-	followRelay   = dealing[string, *federation.Relay]{"follow relay", (*federation.Service).FollowRelay}
-	unfollowRelay = dealing[relayUnfollow, struct{}]{"unfollow relay", func(s *federation.Service, ctx context.Context, r relayUnfollow) (struct{}, error) {
-		return struct{}{}, s.UnfollowRelay(ctx, r.Address, r.Force)
-	}}
-	listRelays = dealing[struct{}, []*federation.Relay]{"list relays", func(s *federation.Service, ctx context.Context, _ struct{}) ([]*federation.Relay, error) {
-		return s.Relays(ctx)
-	}}
 )
 
 func (a *cli) relayCommand() *cobra.Command {
@@ -48,7 +30,7 @@ style of Mastodon, of its inbox, which ends in /inbox. Posts go to and fro once 
 		Example: "  svc relay follow https://relay.example.org/actor\n  svc relay follow https://relay.example.org/inbox",
 		Args:    oneArg("URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := perform(cmd.Context(), a, followRelay, args[0])
+			r, err := perform(cmd.Context(), a, app.FollowRelay, args[0])
 			if err != nil {
 				return err
 			}
@@ -63,14 +45,14 @@ style of Mastodon, of its inbox, which ends in /inbox. Posts go to and fro once 
 }
 
 func (a *cli) relayUnfollowCommand() *cobra.Command {
-	var left relayUnfollow
+	var left app.RelayUnfollow
 	cmd := &cobra.Command{
 		Use:   "unfollow URL",
 		Short: "Leave a relay",
 		Args:  oneArg("URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			left.Address = args[0]
-			if _, err := perform(cmd.Context(), a, unfollowRelay, left); err != nil {
+			if _, err := perform(cmd.Context(), a, app.UnfollowRelay, left); err != nil {
 				return err
 			}
 			fmt.Fprintf(a.out, "%s is left.\n", left.Address)
@@ -87,7 +69,7 @@ func (a *cli) relayListCommand() *cobra.Command {
 		Short: "List the relays",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := perform(cmd.Context(), a, listRelays, struct{}{})
+			list, err := perform(cmd.Context(), a, app.ListRelays, struct{}{})
 			if err != nil {
 				return err
 			}

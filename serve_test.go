@@ -68,7 +68,7 @@ func TestServeUnprepared(t *testing.T) {
 		t.Error("the control socket is still there")
 	}
 	p.run("user", "create", "alice", "--email", "alice@example.org", "--admin").ok()
-	if again := p.serve(); strings.Contains(again.log.String(), "nobody administers") {
+	if again := p.serve(); strings.Contains(again.log.String(), "there is no administrator yet") {
 		t.Error("the log asks for an admin, but there is one")
 	}
 	if status, _ := p.get(link[1], ""); status != 410 {

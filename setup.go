@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc/admin"
+	"svc/app"
 	"svc/internal/config"
-	"svc/internal/keys"
 	"svc/store"
 )
 
@@ -57,7 +57,7 @@ The address (--url) becomes part of every account and post. It cannot be changed
 }
 
 func (a *cli) setup(cmd *cobra.Command, s *setupOptions) error {
-	path, _ := a.settingsFile()
+	path, _ := app.SettingsFile(a.configFile)
 	if _, err := os.Lstat(path); err == nil && !s.force {
 		return fmt.Errorf("%s is there already: --force replaces it and keeps a copy", path)
 	}
@@ -146,57 +146,17 @@ func (a *cli) setupAdmin(ctx context.Context, s *setupOptions) (err error) {
 
 // runSetup makes what was asked for. The settings come last, so that what fails before can simply be tried again.
 func (a *cli) runSetup(ctx context.Context, s *setupOptions, c *config.Config, path string) error {
-	if err := os.MkdirAll(c.Data.Dir, 0o700); err != nil {
-		return fmt.Errorf("data directory: %w", err)
-	}
-	if _, err := keys.Open(filepath.Join(c.Data.Dir, "keys")); err != nil {
-		return err
-	}
-	var created *admin.CreatedUser
-	if s.admin.Nickname == "" {
-		if err := createDatabase(ctx, c); err != nil {
-			return err
-		}
-	} else {
-		var err error
-		s.admin.Admin = true
-		if created, err = performHere(ctx, c, a.errOut, createUser, s.admin); err != nil {
-			return err
-		}
-	}
-	if err := writeSettings(path, config.File(c)); err != nil {
+	created, err := app.Setup(ctx, c, a.options(), path, s.admin)
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(a.out, "Wrote %s.\nMade the data directory %s.\n", path, c.Data.Dir)
 	if created != nil {
 		a.printCreated(created)
 	}
-	for _, w := range warnings(c) {
+	for _, w := range app.Warnings(c) {
 		fmt.Fprintln(a.out, "Note: "+w+".")
 	}
-	fmt.Fprintf(a.out, "Now start it with: %s\n", withSettings("svc serve", path))
-	return nil
-}
-
-// createDatabase makes the database if there is none.
-func createDatabase(ctx context.Context, c *config.Config) error {
-	db, err := openData(ctx, c, nil)
-	if err != nil {
-		return err
-	}
-	return db.Close()
-}
-
-// writeSettings writes a settings file that only its owner can read. What was there is kept beside it.
-func writeSettings(path, text string) error {
-	if err := os.Rename(path, path+".old"); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("keep the old settings: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("settings: %w", err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("settings: %w", err)
-	}
+	fmt.Fprintf(a.out, "Now start it with: %s\n", app.WithSettingsFlag("svc serve", path))
 	return nil
 }

@@ -45,7 +45,7 @@ func TestSetupWithFlags(t *testing.T) {
 	p.run(append(setup, "--config", "other.toml")...).fails(1, "holds a database already")
 
 	s := p.serve()
-	if strings.Contains(s.log.String(), "nobody administers") {
+	if strings.Contains(s.log.String(), "there is no administrator yet") {
 		t.Error("the server does not know its admin")
 	}
 	if got := p.run("user", "show", "alice").ok(); !strings.Contains(got, "role:         admin") {
@@ -128,5 +128,5 @@ func TestSetupRefuses(t *testing.T) {
 func TestSetupWithoutAdmin(t *testing.T) {
 	p := newWorkspaceWithoutSettings(t)
 	p.run("setup", "--yes", "--url", p.url, "--listen", strings.TrimPrefix(p.url, "http://")).ok()
-	p.serve().waitForLog("nobody administers")
+	p.serve().waitForLog("there is no administrator yet")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc/admin"
+	"svc/app"
 )
 
 func (a *cli) userCommand() *cobra.Command {
@@ -26,23 +27,23 @@ server runs, and counts at once.`,
 	cmd.AddCommand(a.userCreateCommand(), a.userResetPasswordCommand(), a.userListCommand(), a.userShowCommand(), a.userSetCommand(),
 		a.userDeleteCommand(), a.userRotateKeysCommand(),
 		a.stateCommand("confirm NICK", "Take the e-mail address of an account as confirmed", "",
-			confirmUser, "%s is confirmed.", "%s needs no confirmation."),
+			app.ConfirmUser, "%s is confirmed.", "%s needs no confirmation."),
 		a.stateCommand("approve NICK", "Let somebody in who waits for approval", "",
-			approveUser, "%s is approved.", "%s needs no approval."),
+			app.ApproveUser, "%s is approved.", "%s needs no approval."),
 		a.stateCommand("activate NICK", "Bring a deactivated account back",
 			"What the account followed on this server does not come back, all else does.",
-			activateUser, "%s is active again.", "%s is active already."),
+			app.ActivateUser, "%s is active again.", "%s is active already."),
 		a.stateCommand("deactivate NICK", "Take an account out of service",
 			`Nobody can sign in to it any more, its apps stop working, and it is not to be seen, nor is what it posted. It stops
 following accounts on this server. Its posts and followers are kept until it is activated again.`,
-			deactivateUser, "%s is deactivated.", "%s is deactivated already."),
+			app.DeactivateUser, "%s is deactivated.", "%s is deactivated already."),
 		a.stateCommand("reset-mfa NICK", "Let somebody sign in with the password alone again",
 			`For those who have lost both the authenticator app and the backup codes. Make sure that it is them. The account is signed out
 everywhere.`,
-			resetMFA, "%s signs in with the password alone, and is signed out everywhere.", "%s needs no second factor."),
+			app.ResetMFA, "%s signs in with the password alone, and is signed out everywhere.", "%s needs no second factor."),
 		a.stateCommand("rebuild-home NICK", "Make the home timeline of an account anew, of what it follows",
 			"Home timelines are written as posts come in. Should one be wrong or empty, this mends it.",
-			rebuildHome, "The home timeline of %s is made anew.", ""))
+			app.RebuildHome, "The home timeline of %s is made anew.", ""))
 	return cmd
 }
 
@@ -65,7 +66,7 @@ A nickname has letters, digits, _ and -, and cannot be changed later.`,
 			if n.Password, err = a.givenPassword(cmd.Context(), n.Password, ask); err != nil {
 				return err
 			}
-			created, err := perform(cmd.Context(), a, createUser, n)
+			created, err := perform(cmd.Context(), a, app.CreateUser, n)
 			if err != nil {
 				return err
 			}
@@ -124,7 +125,7 @@ As soon as the password is another, the account is signed out everywhere.`,
 			if p.Password, err = a.givenPassword(cmd.Context(), p.Password, ask); err != nil {
 				return err
 			}
-			reset, err := perform(cmd.Context(), a, resetPassword, p)
+			reset, err := perform(cmd.Context(), a, app.ResetPassword, p)
 			if err != nil {
 				return err
 			}
@@ -150,7 +151,7 @@ func (a *cli) userListCommand() *cobra.Command {
 			fmt.Fprintln(table, "NICKNAME\tE-MAIL\tROLE\tSTATE\tPOSTS\tMADE\tLAST ACTIVE")
 			page := admin.UserPage{Limit: 200}
 			for {
-				users, err := perform(cmd.Context(), a, listUsers, page)
+				users, err := perform(cmd.Context(), a, app.ListUsers, page)
 				if err != nil {
 					return err
 				}
@@ -172,7 +173,7 @@ func (a *cli) userShowCommand() *cobra.Command {
 		Short: "Show an account",
 		Args:  oneArg("NICK"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			u, err := perform(cmd.Context(), a, showUser, args[0])
+			u, err := perform(cmd.Context(), a, app.ShowUser, args[0])
 			if err != nil {
 				return err
 			}
@@ -207,7 +208,7 @@ A locked account decides on each follower.`,
 			if change == (admin.UserUpdate{Name: args[0]}) {
 				return usage("say what to change: --admin, --moderator, --locked or --email")
 			}
-			u, err := perform(cmd.Context(), a, setUser, change)
+			u, err := perform(cmd.Context(), a, app.UpdateUser, change)
 			if err != nil {
 				return err
 			}
@@ -235,7 +236,7 @@ other while the server runs. Nobody can have its nickname again.`,
 			if !yes {
 				return usage("this cannot be undone: add --yes to delete %s and all it posted", args[0])
 			}
-			u, err := perform(cmd.Context(), a, deleteUser, args[0])
+			u, err := perform(cmd.Context(), a, app.DeleteUser, args[0])
 			if err != nil {
 				return err
 			}
@@ -248,7 +249,7 @@ other while the server runs. Nobody can have its nickname again.`,
 }
 
 // stateCommand makes a command that brings an account into a state: done says that it is, already that it was.
-func (a *cli) stateCommand(use, short, long string, d deed[string, *admin.ChangedUser], done, already string) *cobra.Command {
+func (a *cli) stateCommand(use, short, long string, d app.Call[string, *admin.ChangedUser], done, already string) *cobra.Command {
 	if long != "" {
 		long = short + ". " + long
 	}

@@ -1,64 +1,16 @@
-package main
+package app
 
 import (
-	"context"
-	"fmt"
-	"io"
-	"log/slog"
 	"net"
 	"net/netip"
-	"os"
-	"path/filepath"
+	"reflect"
+	"slices"
 
-	"svc/admin"
 	"svc/internal/config"
-	"svc/store"
 )
 
-// dataDirs are the folders of the data directory. They are made at the start, so that an operator sees where things belong.
-var dataDirs = []string{"media", "emoji", "cache", "frontends", "static", "imports", "backups", "mail", "keys"}
-
-// openData opens the database and makes what is missing of the data directory. Only one process can have it.
-func openData(ctx context.Context, c *config.Config, log *slog.Logger) (*store.DB, error) {
-	if err := admin.CheckRestoreFinished(c.Data.Dir); err != nil {
-		return nil, err
-	}
-	db, err := store.Open(ctx, store.Options{
-		Dir:               c.Data.Dir,
-		Schema:            schema,
-		Readers:           c.Data.Readers,
-		ReaderCache:       int(c.Data.ReaderCache / 1000),
-		WriterCache:       int(c.Data.WriterCache / 1000),
-		SynchronousNormal: c.Data.Synchronous == config.SyncNormal,
-		BlockersVisible:   c.Accounts.BlockersVisible,
-		Federated:         c.Federation.Enabled,
-		Log:               log,
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, dir := range dataDirs {
-		if err := os.MkdirAll(filepath.Join(c.Data.Dir, dir), 0o700); err != nil {
-			db.Close()
-			return nil, fmt.Errorf("data directory: %w", err)
-		}
-	}
-	return db, nil
-}
-
-// newLog returns the log that the settings ask for.
-func newLog(c *config.Config, w io.Writer) *slog.Logger {
-	var level slog.Level
-	level.UnmarshalText([]byte(c.Log.Level)) // valid: the settings were checked
-	options := &slog.HandlerOptions{Level: level}
-	if c.Log.Format == config.LogJSON {
-		return slog.New(slog.NewJSONHandler(w, options))
-	}
-	return slog.New(slog.NewTextHandler(w, options))
-}
-
-// warnings returns what is allowed, but probably not meant, in the settings of a server that others use.
-func warnings(c *config.Config) []string {
+// Warnings returns what is allowed, but probably not meant, in the settings of a server that others use.
+func Warnings(c *config.Config) []string {
 	var list []string
 	url := c.URL()
 	private := isPrivate(url.Hostname())
@@ -99,4 +51,36 @@ func onLoopback(c *config.Config) bool {
 	network, address := c.ListenAddress()
 	host, _, err := net.SplitHostPort(address)
 	return network == "tcp" && err == nil && host != "" && isPrivate(host)
+}
+
+// policyWarnings tells of settings of policies that nothing looks at, and of policies that can do nothing.
+func policyWarnings(c *config.Config) []string {
+	var list []string
+	usual := config.Default()
+	for _, p := range []struct {
+		name  string
+		set   bool // something that has no use without the policy
+		lacks string
+	}{
+		{name: "SimplePolicy", set: !reflect.DeepEqual(c.MRFSimple, usual.MRFSimple)},
+		{name: "KeywordPolicy", set: !reflect.DeepEqual(c.MRFKeyword, usual.MRFKeyword)},
+		{name: "EmojiPolicy", set: !reflect.DeepEqual(c.MRFEmoji, usual.MRFEmoji)},
+		{name: "MentionPolicy", set: len(c.MRFMention.Actors) > 0},
+		{name: "VocabularyPolicy", set: len(c.MRFVocabulary.Accept)+len(c.MRFVocabulary.Reject) > 0},
+		{name: "UserAllowListPolicy", set: len(c.MRFUserAllowlist.Hosts) > 0},
+		{name: "SubchainPolicy", set: len(c.MRFSubchain.MatchActor) > 0},
+		{name: "StealEmojiPolicy", set: len(c.MRFStealEmoji.Hosts) > 0, lacks: "mrf_steal_emoji.hosts"},
+		{name: "FollowBotPolicy", set: c.MRFFollowBot.FollowerNickname != "", lacks: "mrf_follow_bot.follower_nickname"},
+		{name: "DNSRBLPolicy", set: c.MRFDNSRBL.Zone != "", lacks: "mrf_dnsrbl.zone"},
+	} {
+		named := slices.Contains(c.MRF.Policies, p.name) ||
+			slices.ContainsFunc(c.MRFSubchain.MatchActor, func(s config.Subchain) bool { return slices.Contains(s.Policies, p.name) })
+		switch {
+		case p.set && !named:
+			list = append(list, "mrf.policies does not name "+p.name+": its settings have no effect")
+		case !p.set && named && p.lacks != "":
+			list = append(list, p.name+" does nothing while "+p.lacks+" is empty")
+		}
+	}
+	return list
 }

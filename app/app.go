@@ -1,0 +1,175 @@
+// Package app assembles the server from its settings: once, for `svc serve`, for commands that work while no server runs, and for
+// tests.
+//
+// New makes every part in the order of its dependencies and hands each what it needs; no other package wires the parts together. Run
+// listens and does the background work until its context ends. The package also decides what surrounds the parts: which settings
+// file counts, what the data directory holds, what an operator is warned of, and which operations commands may call. Rules of the
+// service itself are in social, federation and admin.
+//
+// Limits: 4 jobs at once, 768 requests to other servers (a third of the open files, if that is less), 24 fetches of the media proxy.
+package app
+
+import (
+	"cmp"
+	"context"
+	"crypto/rsa"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"svc/admin"
+	"svc/emoji"
+	"svc/federation"
+	"svc/internal/config"
+	"svc/internal/fetch"
+	"svc/internal/keys"
+	"svc/internal/password"
+	"svc/media"
+	"svc/server"
+	"svc/server/entity"
+	"svc/social"
+	"svc/store"
+)
+
+// Version is the version of the program (semver).
+const Version = "0.1.0"
+
+const (
+	maxParallelJobs = 4
+	maxProxyFetches = 24
+	maxOutbound     = 768 // requests to other servers, deliveries among them
+)
+
+// Options are what a caller decides beside the settings. Only Schema is required; the others are for tests.
+type Options struct {
+	Schema       string                          // text of schema.sql
+	Version      string                          // "": Version
+	Log          *slog.Logger                    // nil: nothing is logged
+	Now          func() time.Time                // nil: time.Now
+	PasswordCost password.Cost                   // zero: password.Standard
+	GenerateKey  func() (*rsa.PrivateKey, error) // makes the keys of accounts; nil: new RSA keys
+}
+
+// Server is an assembled server. Close it in the end.
+type Server struct {
+	Settings   *config.Config
+	DB         *store.DB
+	Keys       *keys.Keys
+	Emojis     *emoji.Packs
+	Media      *media.Files
+	Proxy      *media.Proxy
+	Social     *social.Service
+	Federation *federation.Service
+	Admin      *admin.Service
+	Entities   *entity.Builder
+	HTTP       *server.Server
+	Worker     *store.Worker
+
+	version string
+	log     *slog.Logger
+}
+
+// New opens the data directory that the settings name and assembles a server on it. It starts no work: see Run. Only one process can
+// have the directory: the error wraps store.ErrInUse if another has it.
+func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s = &Server{Settings: c, version: cmp.Or(o.Version, Version), log: o.Log}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	if err := s.openData(ctx, o); err != nil {
+		return s, err
+	}
+	outbound := s.outbound(min(maxOutbound, maxOpenFiles()/3))
+
+	proxyConfig := media.ProxyFromSettings(c)
+	proxyConfig.Key, proxyConfig.Fetch = s.Keys.Secret("media proxy"), s.outbound(maxProxyFetches)
+	if s.Proxy, err = media.OpenProxy(s.DB, proxyConfig, s.log); err != nil {
+		return s, err
+	}
+	policies := federation.NewPolicies(c, s.DB, s.Emojis, outbound, s.Proxy, s.log)
+
+	socialConfig := social.FromSettings(c)
+	socialConfig.Fetch, socialConfig.Policies = outbound, policies
+	if o.PasswordCost != (password.Cost{}) {
+		socialConfig.Passwords = password.New(o.PasswordCost)
+	}
+	s.Social = social.New(s.DB, s.Media, socialConfig, s.log)
+
+	federationConfig := federation.FromSettings(c)
+	federationConfig.Policies, federationConfig.GenerateKey = policies, o.GenerateKey
+	s.Federation = federation.New(s.DB, s.Social, s.Emojis, outbound, s.Keys, federationConfig, s.log)
+	if err := s.Federation.Open(ctx); err != nil {
+		return s, err
+	}
+
+	s.Admin = admin.New(s.DB, s.Social, c.API.Name, s.log)
+
+	entityConfig := entity.FromSettings(c)
+	entityConfig.Version, entityConfig.VAPIDPublicKey = s.version, s.Keys.VAPIDPublic()
+	entityConfig.ProxyURL, entityConfig.Federation = s.Proxy.URL, policies.Describe()
+	s.Entities = entity.New(s.DB, s.Emojis, entityConfig)
+
+	s.HTTP = server.New(server.Config{
+		Settings:   c,
+		DB:         s.DB,
+		Social:     s.Social,
+		Entities:   s.Entities,
+		Emojis:     s.Emojis,
+		Keys:       s.Keys,
+		Media:      s.Media,
+		Proxy:      s.Proxy,
+		StaticDir:  filepath.Join(c.Data.Dir, "static"),
+		Outbound:   outbound,
+		Federation: s.Federation,
+		Log:        s.log,
+	})
+
+	s.Worker = store.NewWorker(s.DB, maxParallelJobs, s.log)
+	s.Social.Register(s.Worker)
+	s.HTTP.Register(s.Worker)
+	s.Federation.Register(s.Worker)
+	s.Admin.Register(s.Worker)
+	s.Proxy.Register(s.Worker)
+	return s, nil
+}
+
+// Close releases the data directory.
+func (s *Server) Close() (err error) {
+	if s.Proxy != nil {
+		err = errors.Join(err, s.Proxy.Close())
+	}
+	if s.DB != nil {
+		err = errors.Join(err, s.DB.Close())
+	}
+	if s.Media != nil {
+		err = errors.Join(err, s.Media.Close())
+	}
+	return err
+}
+
+// outbound returns a client for at most maxRequests requests to other servers at once. The media proxy has one of its own, because its
+// files may take long and must not hold up anything else.
+func (s *Server) outbound(maxRequests int) *fetch.Client {
+	return fetch.New(fetch.Options{
+		UserAgent:     s.Settings.API.Name + "/" + s.version + " (+" + s.Settings.URL().String() + ")",
+		OwnHosts:      []string{s.Settings.Host()},
+		AllowLoopback: s.Settings.Federation.AllowLoopback,
+		MaxRequests:   maxRequests,
+	})
+}
+
+// maxOpenFiles returns how many files and connections this process may have open.
+func maxOpenFiles() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 1024
+	}
+	return int(min(limit.Cur, 1<<20))
+}

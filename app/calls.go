@@ -1,0 +1,126 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"svc/admin"
+	"svc/federation"
+	"svc/internal/config"
+	"svc/internal/control"
+	"svc/store"
+)
+
+// Call is an operation that a command asks for. The running server does it, or this process if none runs.
+type Call[A, R any] struct {
+	name string // by which the running server knows it
+	run  func(*Server, context.Context, A) (R, error)
+}
+
+// The operations that commands may call.
+var (
+	CreateUser     = adminCall("create user", (*admin.Service).CreateUser)
+	ResetPassword  = adminCall("reset password", (*admin.Service).ResetPassword)
+	ListUsers      = adminCall("list users", (*admin.Service).Users)
+	ShowUser       = adminCall("show user", (*admin.Service).ShowUser)
+	UpdateUser     = adminCall("set user", (*admin.Service).UpdateUser)
+	ConfirmUser    = adminCall("confirm user", (*admin.Service).ConfirmUser)
+	ApproveUser    = adminCall("approve user", (*admin.Service).ApproveUser)
+	ActivateUser   = adminCall("activate user", (*admin.Service).ActivateUser)
+	DeactivateUser = adminCall("deactivate user", (*admin.Service).DeactivateUser)
+	DeleteUser     = adminCall("delete user", (*admin.Service).DeleteUser)
+	RebuildHome    = adminCall("rebuild home", (*admin.Service).RebuildHome)
+	ResetMFA       = adminCall("reset MFA", (*admin.Service).ResetMFA)
+
+	CreateAnnouncement = adminCall("announce", (*admin.Service).CreateAnnouncement)
+	ListAnnouncements  = adminCall("list announcements", (*admin.Service).Announcements)
+	DeleteAnnouncement = adminCall("delete announcement", (*admin.Service).DeleteAnnouncement)
+
+	FollowRelay   = federationCall("follow relay", (*federation.Service).FollowRelay)
+	UnfollowRelay = federationCall("unfollow relay", func(s *federation.Service, ctx context.Context, r RelayUnfollow) (struct{}, error) {
+		return struct{}{}, s.UnfollowRelay(ctx, r.Address, r.Force)
+	})
+	ListRelays = federationCall("list relays", func(s *federation.Service, ctx context.Context, _ struct{}) ([]*federation.Relay, error) {
+		return s.Relays(ctx)
+	})
+
+	ShowQueue  = federationCall("show queue", (*federation.Service).QueueStatus)
+	ListPeers  = federationCall("list peers", (*federation.Service).Peers)
+	Retry      = federationCall("retry", (*federation.Service).Retry)
+	Explain    = federationCall("explain", (*federation.Service).Explain)
+	RotateKeys = federationCall("rotate keys", (*federation.Service).Rotate)
+)
+
+// RelayUnfollow names a relay to unfollow.
+type RelayUnfollow struct {
+	Address string `json:"relay_url"`
+	Force   bool   `json:"force"` // even if the relay cannot be reached
+}
+
+// commands returns all operations for the control socket.
+func (s *Server) commands() control.Commands {
+	list := make(control.Commands)
+	for _, call := range []interface {
+		register(control.Commands, *Server)
+	}{
+		CreateUser, ResetPassword, ListUsers, ShowUser, UpdateUser, ConfirmUser, ApproveUser, ActivateUser, DeactivateUser, DeleteUser,
+		RebuildHome, ResetMFA, CreateAnnouncement, ListAnnouncements, DeleteAnnouncement, FollowRelay, UnfollowRelay, ListRelays,
+		ShowQueue, ListPeers, Retry, Explain, RotateKeys,
+	} {
+		call.register(list, s)
+	}
+	return list
+}
+
+func (c Call[A, R]) register(list control.Commands, s *Server) {
+	list[c.name] = control.Command(func(ctx context.Context, args A) (R, error) { return c.run(s, ctx, args) })
+}
+
+func adminCall[A, R any](name string, run func(*admin.Service, context.Context, A) (R, error)) Call[A, R] {
+	return Call[A, R]{name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Admin, ctx, args) }}
+}
+
+func federationCall[A, R any](name string, run func(*federation.Service, context.Context, A) (R, error)) Call[A, R] {
+	return Call[A, R]{name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Federation, ctx, args) }}
+}
+
+// lockTimeout is how long a call waits for a server that is starting or stopping.
+const lockTimeout = 15 * time.Second
+
+// Do has the operation done by the server that runs on the data directory of the settings, or here if none does.
+func (c Call[A, R]) Do(ctx context.Context, settings *config.Config, o Options, args A) (R, error) {
+	var result R
+	for deadline := time.Now().Add(lockTimeout); ; {
+		err := control.Call(ctx, settings.Data.Dir, c.name, args, &result)
+		if !errors.Is(err, control.ErrNotRunning) {
+			return result, err
+		}
+		result, err = c.DoHere(ctx, settings, o, args)
+		if !errors.Is(err, store.ErrInUse) || time.Now().After(deadline) {
+			return result, err
+		}
+		select {
+		case <-ctx.Done():
+			return result, ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// DoHere does the operation in this process. The data directory must hold a database, unless an account is made.
+func (c Call[A, R]) DoHere(ctx context.Context, settings *config.Config, o Options, args A) (result R, err error) {
+	if _, err := os.Stat(filepath.Join(settings.Data.Dir, store.File)); errors.Is(err, fs.ErrNotExist) && c.name != CreateUser.name {
+		return result, fmt.Errorf("%w in %s: is --config the server's settings file?", admin.ErrNoDatabase, settings.Data.Dir)
+	}
+	s, err := New(ctx, settings, o)
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return c.run(s, ctx, args)
+}

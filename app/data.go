@@ -1,0 +1,69 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"svc/admin"
+	"svc/emoji"
+	"svc/internal/config"
+	"svc/internal/keys"
+	"svc/media"
+	"svc/store"
+)
+
+// dataDirs are the folders of the data directory. All are made at the start, so that an operator sees where things belong.
+var dataDirs = []string{"media", "emoji", "cache", "frontends", "static", "imports", "backups", "mail", "keys"}
+
+// openData opens what is in the data directory, and makes what is missing.
+func (s *Server) openData(ctx context.Context, o Options) (err error) {
+	c := s.Settings
+	if err := admin.CheckRestoreFinished(c.Data.Dir); err != nil {
+		return err
+	}
+	s.DB, err = store.Open(ctx, store.Options{
+		Dir:               c.Data.Dir,
+		Schema:            o.Schema,
+		Readers:           c.Data.Readers,
+		ReaderCache:       int(c.Data.ReaderCache / 1000),
+		WriterCache:       int(c.Data.WriterCache / 1000),
+		SynchronousNormal: c.Data.Synchronous == config.SyncNormal,
+		BlockersVisible:   c.Accounts.BlockersVisible,
+		Federated:         c.Federation.Enabled,
+		Now:               o.Now,
+		Log:               s.log,
+	})
+	if err != nil {
+		return err
+	}
+	for _, dir := range dataDirs {
+		if err := os.MkdirAll(s.dataPath(dir), 0o700); err != nil {
+			return fmt.Errorf("data directory: %w", err)
+		}
+	}
+	if s.Keys, err = keys.Open(s.dataPath("keys")); err != nil {
+		return err
+	}
+	if s.Emojis, err = emoji.Open(s.dataPath("emoji"), s.log); err != nil {
+		return err
+	}
+	s.Media, err = media.Open(s.dataPath("media"), media.Limits{Pixels: c.Media.MaxPixels})
+	return err
+}
+
+func (s *Server) dataPath(name string) string { return filepath.Join(s.Settings.Data.Dir, name) }
+
+// NewLog returns the log that the settings ask for.
+func NewLog(c *config.Config, w io.Writer) *slog.Logger {
+	var level slog.Level
+	level.UnmarshalText([]byte(c.Log.Level)) // valid: the settings were checked
+	options := &slog.HandlerOptions{Level: level}
+	if c.Log.Format == config.LogJSON {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}

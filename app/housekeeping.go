@@ -1,0 +1,45 @@
+package app
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	firstHousekeeping    = time.Minute // after the start, so that the first requests do not wait
+	housekeepingInterval = time.Hour
+	optimizeEvery        = 24 // rounds
+)
+
+// runHousekeeping maintains the database at intervals until ctx ends.
+func (s *Server) runHousekeeping(ctx context.Context) {
+	timer := time.NewTimer(firstHousekeeping)
+	defer timer.Stop()
+	for round := 0; ; round++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		for _, task := range []struct {
+			name string
+			due  bool
+			run  func(context.Context) error
+		}{
+			{"trim timelines", true, func(ctx context.Context) error {
+				return s.DB.TrimTimelines(ctx, s.Settings.Timelines.HomeLength)
+			}},
+			{"analyze tables", round%optimizeEvery == 0, s.DB.Optimize},
+			{"release space", true, s.DB.ReleaseSpace},
+			{"checkpoint", true, s.DB.Checkpoint},
+		} {
+			if !task.due {
+				continue
+			}
+			if err := task.run(ctx); err != nil && ctx.Err() == nil {
+				s.log.Error("housekeeping failed", "task", task.name, "err", err)
+			}
+		}
+		timer.Reset(housekeepingInterval)
+	}
+}
