@@ -4,25 +4,28 @@ import (
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/store"
 )
 
 // accountRoutes are what one can learn of accounts.
-var accountRoutes = routes{
-	"GET /api/v1/accounts/:id":                 {content("read:accounts"), (*Server).showAccount},
-	"GET /api/v1/accounts/lookup":              {content("read:accounts"), (*Server).lookUpAccount},
-	"GET /api/v1/accounts/search":              {content("read:accounts").limit("search"), (*Server).searchAccounts},
-	"GET /api/v1/accounts/relationships":       {user("read:follows"), (*Server).relationships},
-	"GET /api/v1/accounts/:id/followers":       {content("read:accounts"), (*Server).followers},
-	"GET /api/v1/accounts/:id/following":       {content("read:accounts"), (*Server).following},
-	"GET /api/v1/accounts/:id/lists":           {user("read:lists"), (*Server).listsWithAccount},
-	"GET /api/v1/accounts/:id/identity_proofs": {anyone, always([]any{})},
-	"GET /api/v1/accounts/:id/featured_tags":   {anyone, always([]any{})},
-	"GET /api/v1/svc/accounts/:id/favourites":  {content("read:favourites"), (*Server).accountFavourites},
+func (s *Server) accountRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/accounts/:id":                 {rest.Content("read:accounts"), s.showAccount},
+		"GET /api/v1/accounts/lookup":              {rest.Content("read:accounts"), s.lookUpAccount},
+		"GET /api/v1/accounts/search":              {rest.Content("read:accounts").Limit("search"), s.searchAccounts},
+		"GET /api/v1/accounts/relationships":       {rest.User("read:follows"), s.relationships},
+		"GET /api/v1/accounts/:id/followers":       {rest.Content("read:accounts"), s.followers},
+		"GET /api/v1/accounts/:id/following":       {rest.Content("read:accounts"), s.following},
+		"GET /api/v1/accounts/:id/lists":           {rest.User("read:lists"), s.listsWithAccount},
+		"GET /api/v1/accounts/:id/identity_proofs": {rest.Anyone, rest.Always([]any{})},
+		"GET /api/v1/accounts/:id/featured_tags":   {rest.Anyone, rest.Always([]any{})},
+		"GET /api/v1/svc/accounts/:id/favourites":  {rest.Content("read:favourites"), s.accountFavourites},
+	}
 }
 
 // showAccount returns one account, which may be named by its nickname. Somebody's own comes with what only they see.
-func (s *Server) showAccount(r *Request) (any, error) {
+func (s *Server) showAccount(r *rest.Request) (any, error) {
 	a, err := s.accountByIDOrNickname(r)
 	if err != nil {
 		return nil, err
@@ -40,7 +43,7 @@ func (s *Server) showAccount(r *Request) (any, error) {
 }
 
 // renderAccount renders one account as others see it.
-func (s *Server) renderAccount(r *Request, id store.AccountID) (any, error) {
+func (s *Server) renderAccount(r *rest.Request, id store.AccountID) (any, error) {
 	accounts, err := s.renderAccounts(r, []store.AccountID{id})
 	if err != nil {
 		return nil, err
@@ -52,17 +55,17 @@ func (s *Server) renderAccount(r *Request, id store.AccountID) (any, error) {
 }
 
 // renderAccounts renders accounts as others see them, with what they are to the viewer if the request asks for that.
-func (s *Server) renderAccounts(r *Request, ids []store.AccountID) (entity.List[entity.Account], error) {
+func (s *Server) renderAccounts(r *rest.Request, ids []store.AccountID) (entity.List[entity.Account], error) {
 	if withRelationships(r) {
 		return s.entities.AccountsWithRelationships(r.Context(), r.Viewer, ids)
 	}
 	return s.entities.Accounts(r.Context(), ids)
 }
 
-func withRelationships(r *Request) bool { return parseBool(r.Query("with_relationships")) }
+func withRelationships(r *rest.Request) bool { return rest.ParseBool(r.Query("with_relationships")) }
 
 // accountPage renders a page of accounts whose cursors are the ids of the accounts.
-func (s *Server) accountPage(r *Request, page Page, ids []store.AccountID, err error) (any, error) {
+func (s *Server) accountPage(r *rest.Request, page rest.Page, ids []store.AccountID, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +74,7 @@ func (s *Server) accountPage(r *Request, page Page, ids []store.AccountID, err e
 }
 
 // accountByIDOrNickname returns the account that :id names, by its id or as a handle, if it may be seen.
-func (s *Server) accountByIDOrNickname(r *Request) (*store.Account, error) {
+func (s *Server) accountByIDOrNickname(r *rest.Request) (*store.Account, error) {
 	if id := accountParam(r); id != 0 {
 		a, err := s.visibleAccount(r, id)
 		if !errs.IsNotFound(err) {
@@ -83,7 +86,7 @@ func (s *Server) accountByIDOrNickname(r *Request) (*store.Account, error) {
 
 // accountByNickname returns the account whose handle :id is, if it may be seen. Those of other servers are found by it only by who is
 // signed in, as in searches (extension API 13).
-func (s *Server) accountByNickname(r *Request) (*store.Account, error) {
+func (s *Server) accountByNickname(r *rest.Request) (*store.Account, error) {
 	a, err := s.accountByHandle(r, r.Param("id"))
 	if err == nil && !a.Local() && s.onlyLocal(r) {
 		err = errs.ErrRecordNotFound
@@ -92,7 +95,7 @@ func (s *Server) accountByNickname(r *Request) (*store.Account, error) {
 }
 
 // accountIDOrNickname is accountByIDOrNickname for those who need no more than the account's id.
-func (s *Server) accountIDOrNickname(r *Request) (store.AccountID, error) {
+func (s *Server) accountIDOrNickname(r *rest.Request) (store.AccountID, error) {
 	if id := accountParam(r); id != 0 {
 		withheld, err := s.db.AccountUnavailable(r.Context(), id)
 		if err == nil {
@@ -110,7 +113,7 @@ func (s *Server) accountIDOrNickname(r *Request) (store.AccountID, error) {
 }
 
 // accountByHandle returns the account of a handle, if it may be seen.
-func (s *Server) accountByHandle(r *Request, handle string) (*store.Account, error) {
+func (s *Server) accountByHandle(r *rest.Request, handle string) (*store.Account, error) {
 	nick, domain, ok := text.SplitHandle(handle)
 	if !ok {
 		return nil, errs.ErrRecordNotFound
@@ -126,7 +129,7 @@ func (s *Server) accountByHandle(r *Request, handle string) (*store.Account, err
 }
 
 // visibleAccount returns an account, if it may be seen.
-func (s *Server) visibleAccount(r *Request, id store.AccountID) (*store.Account, error) {
+func (s *Server) visibleAccount(r *rest.Request, id store.AccountID) (*store.Account, error) {
 	a, err := s.db.Account(r.Context(), id)
 	if err != nil {
 		return nil, err
@@ -135,14 +138,14 @@ func (s *Server) visibleAccount(r *Request, id store.AccountID) (*store.Account,
 }
 
 // checkVisible tells whether an account may be seen: those that are withheld are for themselves and for staff.
-func (s *Server) checkVisible(r *Request, id store.AccountID, withheld bool) error {
+func (s *Server) checkVisible(r *rest.Request, id store.AccountID, withheld bool) error {
 	if withheld && id != viewerID(r) && (r.User == nil || !r.User.Staff()) {
 		return errs.ErrRecordNotFound
 	}
 	return nil
 }
 
-func accountParam(r *Request) store.AccountID {
+func accountParam(r *rest.Request) store.AccountID {
 	var id store.AccountID
 	id.UnmarshalText([]byte(r.Param("id")))
 	return id
@@ -150,7 +153,7 @@ func accountParam(r *Request) store.AccountID {
 
 // lookUpAccount returns the account of a handle that is known here. Other servers are asked only if somebody who is signed in says so
 // (client API 3.4).
-func (s *Server) lookUpAccount(r *Request) (any, error) {
+func (s *Server) lookUpAccount(r *rest.Request) (any, error) {
 	look := s.accountByHandle
 	if r.Viewer != nil && r.Query("skip_webfinger") == "false" {
 		look = s.resolveAccount
@@ -164,7 +167,7 @@ func (s *Server) lookUpAccount(r *Request) (any, error) {
 }
 
 // searchAccounts returns the accounts that are named by a text, or begin like it.
-func (s *Server) searchAccounts(r *Request) (any, error) {
+func (s *Server) searchAccounts(r *rest.Request) (any, error) {
 	var p struct {
 		Q         string `param:"q,required"`
 		Following bool   `param:"following"`
@@ -177,7 +180,7 @@ func (s *Server) searchAccounts(r *Request) (any, error) {
 
 // findAccounts returns a page of the accounts that are named by a text, or begin like it. If it is a handle that nobody here has, its
 // server may be asked.
-func (s *Server) findAccounts(r *Request, text string, following bool, page Page) (entity.List[entity.Account], error) {
+func (s *Server) findAccounts(r *rest.Request, text string, following bool, page rest.Page) (entity.List[entity.Account], error) {
 	ids, err := s.db.SearchAccounts(r.Context(), store.AccountSearch{
 		Text: text, Viewer: viewerID(r), Following: following, LocalOnly: s.onlyLocal(r), Host: s.settings.Host(),
 		Offset: page.Offset, Limit: page.Limit,
@@ -194,7 +197,7 @@ func (s *Server) findAccounts(r *Request, text string, following bool, page Page
 }
 
 // relationships returns what the viewer and other accounts are to each other, in the order asked for.
-func (s *Server) relationships(r *Request) (any, error) {
+func (s *Server) relationships(r *rest.Request) (any, error) {
 	var p struct {
 		IDs []store.AccountID `param:"id"`
 	}
@@ -205,7 +208,7 @@ func (s *Server) relationships(r *Request) (any, error) {
 }
 
 // relationship returns what the viewer and one other account are to each other.
-func (s *Server) relationship(r *Request, id store.AccountID) (*entity.Relationship, error) {
+func (s *Server) relationship(r *rest.Request, id store.AccountID) (*entity.Relationship, error) {
 	list, err := s.entities.Relationships(r.Context(), r.Viewer, []store.AccountID{id})
 	if err != nil {
 		return nil, err
@@ -217,7 +220,7 @@ func (s *Server) relationship(r *Request, id store.AccountID) (*entity.Relations
 }
 
 // followers returns who follows an account, and nobody if the account hides that.
-func (s *Server) followers(r *Request) (any, error) {
+func (s *Server) followers(r *rest.Request) (any, error) {
 	a, err := s.visibleAccount(r, accountParam(r))
 	if err != nil {
 		return nil, err
@@ -231,7 +234,7 @@ func (s *Server) followers(r *Request) (any, error) {
 }
 
 // following returns whom an account follows, and nobody if the account hides that.
-func (s *Server) following(r *Request) (any, error) {
+func (s *Server) following(r *rest.Request) (any, error) {
 	a, err := s.visibleAccount(r, accountParam(r))
 	if err != nil {
 		return nil, err
@@ -245,7 +248,7 @@ func (s *Server) following(r *Request) (any, error) {
 }
 
 // listsWithAccount returns those of the viewer's lists that have an account.
-func (s *Server) listsWithAccount(r *Request) (any, error) {
+func (s *Server) listsWithAccount(r *rest.Request) (any, error) {
 	a, err := s.visibleAccount(r, accountParam(r))
 	if err != nil {
 		return nil, err
@@ -258,7 +261,7 @@ func (s *Server) listsWithAccount(r *Request) (any, error) {
 }
 
 // accountFavourites returns what an account likes, as far as the viewer may see it, unless the account hides that.
-func (s *Server) accountFavourites(r *Request) (any, error) {
+func (s *Server) accountFavourites(r *rest.Request) (any, error) {
 	a, err := s.visibleAccount(r, accountParam(r))
 	if err != nil {
 		return nil, err

@@ -11,29 +11,32 @@ import (
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/internal/httpsig"
+	"svc/server/rest"
 	"svc/store"
 )
 
 // activityRoutes are the documents that other servers read (federation 1.1). At the same addresses people find pages, where there are some.
-var activityRoutes = routes{
-	"GET /users/:nickname":                      {documentAccess, documentOrPage((*Server).actorDocument, (*Server).redirectToProfile)},
-	"GET /users/:nickname/outbox":               {documentAccess, documentOrPage(accountCollection((*federation.Service).ServeOutbox), (*Server).redirectToProfile)},
-	"GET /users/:nickname/followers":            {documentAccess, documentOrPage(accountCollection((*federation.Service).ServeFollowers), (*Server).redirectToProfile)},
-	"GET /users/:nickname/following":            {documentAccess, documentOrPage(accountCollection((*federation.Service).ServeFollowing), (*Server).redirectToProfile)},
-	"GET /users/:nickname/collections/featured": {documentAccess, documentOrPage((*Server).featuredDocument, (*Server).redirectToProfile)},
-	"GET /objects/:id":                          {documentAccess, documentOrPage((*Server).objectDocument, (*Server).redirectToStatus)},
-	"GET /objects/:id/replies":                  {documentAccess, documentOrPage((*Server).repliesDocument, nil)},
-	"GET /activities/:id":                       {documentAccess, documentOrPage((*Server).activityDocument, (*Server).redirectToStatus)},
-	"GET /contexts/:id":                         {documentAccess, documentOrPage((*Server).contextDocument, nil)},
-	"GET /quote_authorizations/:id":             {documentAccess, documentOrPage((*Server).quoteAuthorization, nil)},
-	"GET /internal/fetch":                       {documentAccess, documentOrPage((*Server).selfDocument, nil)},
-	"GET /relay":                                {documentAccess, documentOrPage((*Server).selfDocument, nil)},
-	"GET /relay/followers":                      {documentAccess, documentOrPage((*Server).relayFollowers, nil)},
-	"GET /relay/following":                      {documentAccess, documentOrPage((*Server).relayFollowing, nil)},
+func (s *Server) activityRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /users/:nickname":                      {documentAccess, s.documentOrPage(s.actorDocument, s.redirectToProfile)},
+		"GET /users/:nickname/outbox":               {documentAccess, s.documentOrPage(s.accountCollection((*federation.Service).ServeOutbox), s.redirectToProfile)},
+		"GET /users/:nickname/followers":            {documentAccess, s.documentOrPage(s.accountCollection((*federation.Service).ServeFollowers), s.redirectToProfile)},
+		"GET /users/:nickname/following":            {documentAccess, s.documentOrPage(s.accountCollection((*federation.Service).ServeFollowing), s.redirectToProfile)},
+		"GET /users/:nickname/collections/featured": {documentAccess, s.documentOrPage(s.featuredDocument, s.redirectToProfile)},
+		"GET /objects/:id":                          {documentAccess, s.documentOrPage(s.objectDocument, s.redirectToStatus)},
+		"GET /objects/:id/replies":                  {documentAccess, s.documentOrPage(s.repliesDocument, nil)},
+		"GET /activities/:id":                       {documentAccess, s.documentOrPage(s.activityDocument, s.redirectToStatus)},
+		"GET /contexts/:id":                         {documentAccess, s.documentOrPage(s.contextDocument, nil)},
+		"GET /quote_authorizations/:id":             {documentAccess, s.documentOrPage(s.quoteAuthorization, nil)},
+		"GET /internal/fetch":                       {documentAccess, s.documentOrPage(s.selfDocument, nil)},
+		"GET /relay":                                {documentAccess, s.documentOrPage(s.selfDocument, nil)},
+		"GET /relay/followers":                      {documentAccess, s.documentOrPage(s.relayFollowers, nil)},
+		"GET /relay/following":                      {documentAccess, s.documentOrPage(s.relayFollowing, nil)},
+	}
 }
 
 // documentAccess is the access of documents: what somebody may read is decided by the signature of the request.
-var documentAccess = anonymous.limit("federation")
+var documentAccess = rest.Anonymous.Limit("federation")
 
 // varyHeader are the headers on which documents depend.
 const varyHeader = "Accept, Signature, Signature-Input"
@@ -41,23 +44,23 @@ const varyHeader = "Accept, Signature, Signature-Input"
 var errNoFederation = errs.Forbidden("This server has no dealings with others")
 
 // documentOrPage answers with a document, or who wants to see a page with that. A nil page is none.
-func documentOrPage(serve func(*Server, *Request) (any, error), page handler) handler {
-	return func(s *Server, r *Request) (any, error) {
-		r.header.Set("Vary", varyHeader)
-		allowCrossOrigin(r.header)
+func (s *Server) documentOrPage(serve, page rest.Handler) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		r.ResponseHeader().Set("Vary", varyHeader)
+		rest.AllowCrossOrigin(r.ResponseHeader())
 		if wantsActivity(r.Request, page != nil) || page == nil {
 			if !s.federates() {
 				return nil, errs.ErrRecordNotFound
 			}
 			if httpsig.LooksSigned(r.Request) {
-				r.Request = r.WithContext(r.federationContext())
+				r.Request = r.WithContext(federationContext(r))
 			}
-			return serve(s, r)
+			return serve(r)
 		}
-		shown, err := page(s, r)
+		shown, err := page(r)
 		var e *errs.Error
-		if errors.As(err, &e) && wantsPage(r.Request) {
-			return s.errorPage(e), nil
+		if errors.As(err, &e) && rest.WantsHTML(r.Request) {
+			return s.pages.Error(e), nil
 		}
 		return shown, err
 	}
@@ -72,7 +75,7 @@ func (a documentAnswer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	h.Set("Content-Length", strconv.Itoa(len(a.Body)))
 	h.Set("Cache-Control", "no-cache") // an edit and a deletion are seen by the next request
 	if a.Private {
-		h["Cache-Control"] = privateNoStore
+		h["Cache-Control"] = rest.PrivateNoStore
 	}
 	w.WriteHeader(a.Status)
 	w.Write(a.Body) // if that fails, nobody is there to be told
@@ -86,7 +89,7 @@ func answerDocument(a *federation.Response, err error) (any, error) {
 }
 
 // localAccount returns the account of the path, by its id or by its nickname. named tells that it was the latter.
-func (s *Server) localAccount(r *Request) (a *store.Account, named bool, err error) {
+func (s *Server) localAccount(r *rest.Request) (a *store.Account, named bool, err error) {
 	name := r.Param("nickname")
 	var id store.AccountID
 	if id.UnmarshalText([]byte(name)); id != 0 {
@@ -102,31 +105,31 @@ func (s *Server) localAccount(r *Request) (a *store.Account, named bool, err err
 }
 
 // serveAccount calls serve with the account of the path. Who asks by nickname is led to the id, which is the one address of a document.
-func (s *Server) serveAccount(r *Request, serve func(*store.Account) (*federation.Response, error)) (any, error) {
+func (s *Server) serveAccount(r *rest.Request, serve func(*store.Account) (*federation.Response, error)) (any, error) {
 	a, named, err := s.localAccount(r)
 	if err != nil {
 		return nil, err
 	}
 	if named && !a.Unavailable {
-		_, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/users/"), "/")
-		to := strings.TrimSuffix(a.URI+"/"+rest, "/")
+		_, suffix, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/users/"), "/")
+		to := strings.TrimSuffix(a.URI+"/"+suffix, "/")
 		if r.URL.RawQuery != "" {
 			to += "?" + r.URL.RawQuery
 		}
-		return redirect(to), nil
+		return rest.Redirect(to), nil
 	}
 	return answerDocument(serve(a))
 }
 
 // actorDocument answers with an actor.
-func (s *Server) actorDocument(r *Request) (any, error) {
+func (s *Server) actorDocument(r *rest.Request) (any, error) {
 	return s.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
 		return s.federation.ServeActor(r.Context(), r.Request, a)
 	})
 }
 
 // pageQuery returns which part of a collection a request is for.
-func pageQuery(r *Request) federation.PageQuery {
+func pageQuery(r *rest.Request) federation.PageQuery {
 	q := r.URL.Query()
 	var p federation.PageQuery
 	p.MaxID, _ = store.ParsePosition(q.Get("max_id"))
@@ -136,8 +139,8 @@ func pageQuery(r *Request) federation.PageQuery {
 }
 
 // accountCollection answers with a collection of an account.
-func accountCollection(serve func(*federation.Service, context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Response, error)) func(*Server, *Request) (any, error) {
-	return func(s *Server, r *Request) (any, error) {
+func (s *Server) accountCollection(serve func(*federation.Service, context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Response, error)) rest.Handler {
+	return func(r *rest.Request) (any, error) {
 		return s.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
 			return serve(s.federation, r.Context(), r.Request, a, pageQuery(r))
 		})
@@ -145,54 +148,54 @@ func accountCollection(serve func(*federation.Service, context.Context, *http.Re
 }
 
 // featuredDocument answers with what an account has pinned.
-func (s *Server) featuredDocument(r *Request) (any, error) {
+func (s *Server) featuredDocument(r *rest.Request) (any, error) {
 	return s.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
 		return s.federation.ServeFeatured(r.Context(), r.Request, a)
 	})
 }
 
 // objectDocument answers with a post.
-func (s *Server) objectDocument(r *Request) (any, error) {
+func (s *Server) objectDocument(r *rest.Request) (any, error) {
 	return answerDocument(s.federation.ServeObject(r.Context(), r.Request, statusParam(r)))
 }
 
 // repliesDocument answers with what the author of a post has answered to it.
-func (s *Server) repliesDocument(r *Request) (any, error) {
+func (s *Server) repliesDocument(r *rest.Request) (any, error) {
 	return answerDocument(s.federation.ServeReplies(r.Context(), r.Request, statusParam(r), pageQuery(r)))
 }
 
 // activityDocument answers with an activity.
-func (s *Server) activityDocument(r *Request) (any, error) {
+func (s *Server) activityDocument(r *rest.Request) (any, error) {
 	return answerDocument(s.federation.ServeActivity(r.Context(), r.Request, store.ActivityID(statusParam(r))))
 }
 
 // contextDocument answers with a thread.
-func (s *Server) contextDocument(r *Request) (any, error) {
+func (s *Server) contextDocument(r *rest.Request) (any, error) {
 	return answerDocument(s.federation.ServeContext(r.Context(), r.Request, store.ConversationID(statusParam(r)), pageQuery(r)))
 }
 
 // quoteAuthorization answers with the leave to quote a post.
-func (s *Server) quoteAuthorization(r *Request) (any, error) {
+func (s *Server) quoteAuthorization(r *rest.Request) (any, error) {
 	id := store.QuoteAuthorizationID(statusParam(r))
 	return answerDocument(s.federation.ServeQuoteAuthorization(r.Context(), r.Request, id))
 }
 
 // selfDocument answers with the actor of the server that the path names.
-func (s *Server) selfDocument(r *Request) (any, error) {
-	return answerDocument(s.federation.ServeServerActor(r.Context(), r.endpoint.path))
+func (s *Server) selfDocument(r *rest.Request) (any, error) {
+	return answerDocument(s.federation.ServeServerActor(r.Context(), r.Route()))
 }
 
 // relayFollowers answers with who follows the server's actor for relays.
-func (s *Server) relayFollowers(r *Request) (any, error) {
+func (s *Server) relayFollowers(r *rest.Request) (any, error) {
 	return s.relayCollection(r, s.federation.ServeFollowers)
 }
 
 // relayFollowing answers with which relays the server follows.
-func (s *Server) relayFollowing(r *Request) (any, error) {
+func (s *Server) relayFollowing(r *rest.Request) (any, error) {
 	return s.relayCollection(r, s.federation.ServeFollowing)
 }
 
-func (s *Server) relayCollection(r *Request, serve func(context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Response, error)) (any, error) {
+func (s *Server) relayCollection(r *rest.Request, serve func(context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Response, error)) (any, error) {
 	a, err := s.federation.ServerActor(r.Context(), "/relay")
 	if err != nil {
 		return nil, err
@@ -201,7 +204,7 @@ func (s *Server) relayCollection(r *Request, serve func(context.Context, *http.R
 }
 
 // redirectToProfile leads a person to a profile.
-func (s *Server) redirectToProfile(r *Request) (any, error) {
+func (s *Server) redirectToProfile(r *rest.Request) (any, error) {
 	a, _, err := s.localAccount(r)
 	if errs.IsNotFound(err) || err == nil && a.Unavailable {
 		return nil, errNoPage
@@ -209,12 +212,12 @@ func (s *Server) redirectToProfile(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return redirect(a.URL), nil
+	return rest.Redirect(a.URL), nil
 }
 
 // redirectToStatus leads a person to a post that everybody may see; from a boost to what was boosted, if it is of here, and else to who
 // boosted it.
-func (s *Server) redirectToStatus(r *Request) (any, error) {
+func (s *Server) redirectToStatus(r *rest.Request) (any, error) {
 	st, err := s.db.VisibleStatus(r.Context(), 0, statusParam(r))
 	if errs.IsNotFound(err) || err == nil && !st.Local() {
 		return nil, errNoPage
@@ -223,41 +226,41 @@ func (s *Server) redirectToStatus(r *Request) (any, error) {
 		return nil, err
 	}
 	if st.ReblogOfID == nil {
-		return redirect(st.URL), nil
+		return rest.Redirect(st.URL), nil
 	}
 	original, err := s.db.Status(r.Context(), *st.ReblogOfID)
 	if err == nil && original.Local() {
-		return redirect(original.URL), nil
+		return rest.Redirect(original.URL), nil
 	}
 	booster, err := s.db.Account(r.Context(), st.AccountID)
 	if err != nil {
 		return nil, err
 	}
-	return redirect(booster.URL), nil
+	return rest.Redirect(booster.URL), nil
 }
 
 // pageOrDocument leads who wants a document, instead of a page, to where it is.
-func pageOrDocument(address func(*Server, *Request) (string, error), page handler) handler {
-	return func(s *Server, r *Request) (any, error) {
-		r.header.Set("Vary", varyHeader)
+func (s *Server) pageOrDocument(address func(*rest.Request) (string, error), page rest.Handler) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		r.ResponseHeader().Set("Vary", varyHeader)
 		if !wantsActivity(r.Request, true) {
-			return page(s, r)
+			return page(r)
 		}
-		allowCrossOrigin(r.header)
+		rest.AllowCrossOrigin(r.ResponseHeader())
 		to, err := "", error(errs.ErrRecordNotFound)
 		if s.federates() {
-			to, err = address(s, r)
+			to, err = address(r)
 		}
 		var e *errs.Error
 		if errors.As(err, &e) {
 			return jsonError{e}, nil
 		}
-		return redirect(to), err
+		return rest.Redirect(to), err
 	}
 }
 
 // actorAddress is where the actor is of whom a profile is.
-func (s *Server) actorAddress(r *Request) (string, error) {
+func (s *Server) actorAddress(r *rest.Request) (string, error) {
 	a, err := s.db.AccountByName(r.Context(), r.Param("nickname"), "")
 	switch {
 	case err != nil:
@@ -269,7 +272,7 @@ func (s *Server) actorAddress(r *Request) (string, error) {
 }
 
 // objectAddress is where the document of a post is, if there is one: nobody learns that here.
-func (s *Server) objectAddress(r *Request) (string, error) {
+func (s *Server) objectAddress(r *rest.Request) (string, error) {
 	return s.baseURL + "/objects/" + statusParam(r).String(), nil
 }
 
@@ -277,9 +280,9 @@ func (s *Server) objectAddress(r *Request) (string, error) {
 type jsonError struct{ *errs.Error }
 
 func (e jsonError) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	text := appendError(nil, e.Error)
+	text := rest.ErrorJSON(e.Error)
 	h := w.Header()
-	h["Content-Type"], h["Cache-Control"] = jsonType, privateNoStore
+	h["Content-Type"], h["Cache-Control"] = rest.JsonType, rest.PrivateNoStore
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(e.Status)
 	w.Write(text)

@@ -10,19 +10,22 @@ import (
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/internal/httpsig"
+	"svc/server/rest"
 	"svc/store"
 )
 
 // inboxRoutes are where other servers tell of what people do there (federation 3.6).
-var inboxRoutes = routes{
-	"POST /inbox":                 {inboxAccess, (*Server).sharedInbox},
-	"POST /users/:nickname/inbox": {inboxAccess, (*Server).ownInbox},
-	"POST /relay/inbox":           {inboxAccess, (*Server).relayInbox},
-	"POST /internal/fetch/inbox":  {inboxAccess, (*Server).sharedInbox},
+func (s *Server) inboxRoutes() rest.Routes {
+	return rest.Routes{
+		"POST /inbox":                 {inboxAccess, s.sharedInbox},
+		"POST /users/:nickname/inbox": {inboxAccess, s.ownInbox},
+		"POST /relay/inbox":           {inboxAccess, s.relayInbox},
+		"POST /internal/fetch/inbox":  {inboxAccess, s.sharedInbox},
+	}
 }
 
 // inboxAccess is the access of inboxes: who has signed a request is found out by federation.
-var inboxAccess = anonymous.limit("inbox")
+var inboxAccess = rest.Anonymous.Limit("inbox")
 
 var (
 	errCompressed  = errs.New(http.StatusUnsupportedMediaType, "Activities must not be compressed")
@@ -32,18 +35,18 @@ var (
 
 // federationContext returns the context of a request that another server may have signed. An address that is not public is that of a proxy of
 // which nobody has told us, or of a trial: one who misuses it must not keep out all the others behind it.
-func (r *Request) federationContext() context.Context {
-	if !r.address.IsGlobalUnicast() || r.address.IsPrivate() {
+func federationContext(r *rest.Request) context.Context {
+	if !r.ClientIP().IsGlobalUnicast() || r.ClientIP().IsPrivate() {
 		return r.Context()
 	}
-	return federation.WithSource(r.Context(), network(r.address).String())
+	return federation.WithSource(r.Context(), r.Network().String())
 }
 
 // sharedInbox takes in what is for anybody here.
-func (s *Server) sharedInbox(r *Request) (any, error) { return s.receive(r, nil) }
+func (s *Server) sharedInbox(r *rest.Request) (any, error) { return s.receive(r, nil) }
 
 // ownInbox takes in what is for one account.
-func (s *Server) ownInbox(r *Request) (any, error) {
+func (s *Server) ownInbox(r *rest.Request) (any, error) {
 	if !s.federates() {
 		return nil, errNoFederation
 	}
@@ -60,7 +63,7 @@ func (s *Server) ownInbox(r *Request) (any, error) {
 }
 
 // relayInbox takes in what is for the server's actor for relays, as what is for nobody: it reads no posts.
-func (s *Server) relayInbox(r *Request) (any, error) {
+func (s *Server) relayInbox(r *rest.Request) (any, error) {
 	if !s.federates() {
 		return nil, errNoFederation
 	}
@@ -70,7 +73,7 @@ func (s *Server) relayInbox(r *Request) (any, error) {
 	return s.receive(r, nil)
 }
 
-func (s *Server) receive(r *Request, recipient *store.Account) (any, error) {
+func (s *Server) receive(r *rest.Request, recipient *store.Account) (any, error) {
 	if !s.federates() {
 		return nil, errNoFederation
 	}
@@ -82,7 +85,7 @@ func (s *Server) receive(r *Request, recipient *store.Account) (any, error) {
 		return nil, errNotActivity
 	}
 	if r.ContentLength > activity.MaxSize {
-		return nil, errBodyTooLarge
+		return nil, rest.ErrBodyTooLarge
 	}
 	if !httpsig.LooksSigned(r.Request) {
 		return nil, errNotSigned
@@ -92,9 +95,9 @@ func (s *Server) receive(r *Request, recipient *store.Account) (any, error) {
 		return nil, err
 	}
 	if len(body) > activity.MaxSize {
-		return nil, errBodyTooLarge
+		return nil, rest.ErrBodyTooLarge
 	}
-	if err := s.federation.Receive(r.federationContext(), federation.InboxRequest{Request: r.Request, Body: body, Recipient: recipient}); err != nil {
+	if err := s.federation.Receive(federationContext(r), federation.InboxRequest{Request: r.Request, Body: body, Recipient: recipient}); err != nil {
 		return nil, err
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }), nil

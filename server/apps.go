@@ -10,14 +10,17 @@ import (
 	"svc/internal/errs"
 	"svc/internal/keys"
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/store"
 )
 
 // appRoutes are the apps that make themselves known, before anybody signs in with them.
-var appRoutes = routes{
-	"POST /api/v1/apps":                   {anyone.limit("app_registration"), (*Server).createApp},
-	"GET /api/v1/apps/verify_credentials": {app(), (*Server).showOwnApp},
-	"GET /api/v1/svc/apps":                {user("follow", "read"), (*Server).listApps},
+func (s *Server) appRoutes() rest.Routes {
+	return rest.Routes{
+		"POST /api/v1/apps":                   {rest.Anyone.Limit("app_registration"), s.createApp},
+		"GET /api/v1/apps/verify_credentials": {rest.App(), s.showOwnApp},
+		"GET /api/v1/svc/apps":                {rest.User("follow", "read"), s.listApps},
+	}
 }
 
 // outOfBand is the redirect address of apps that cannot be redirected to: a page shows the code.
@@ -32,7 +35,7 @@ const (
 )
 
 // createApp registers an app. Scopes that are not known here are ignored: newer clients ask for some.
-func (s *Server) createApp(r *Request) (any, error) {
+func (s *Server) createApp(r *rest.Request) (any, error) {
 	var p struct {
 		Name      string   `param:"client_name"`
 		Redirects []string `param:"redirect_uris"`
@@ -127,9 +130,9 @@ func isRedirect(address string) bool {
 }
 
 // showOwnApp returns the app of the token.
-func (s *Server) showOwnApp(r *Request) (any, error) {
+func (s *Server) showOwnApp(r *rest.Request) (any, error) {
 	if r.Token == nil || r.Token.AppID == nil { // signed in by password, or on a page of the server
-		return nil, errInvalidToken
+		return nil, rest.ErrInvalidToken
 	}
 	a, err := s.db.App(r.Context(), *r.Token.AppID)
 	if err != nil {
@@ -140,7 +143,7 @@ func (s *Server) showOwnApp(r *Request) (any, error) {
 
 // listApps returns the apps that the viewer registered or signed in with first. Their secrets are not shown: an app that serves
 // many belongs to one of them only by chance.
-func (s *Server) listApps(r *Request) (any, error) {
+func (s *Server) listApps(r *rest.Request) (any, error) {
 	rows, err := s.db.AppsOf(r.Context(), r.Viewer.ID, maxAppsListed)
 	if err != nil {
 		return nil, err

@@ -1,17 +1,22 @@
 package server
 
-import "svc/internal/errs"
+import (
+	"svc/internal/errs"
+	"svc/server/rest"
+)
 
 // birthdayRoutes are whom there is to congratulate.
-var birthdayRoutes = routes{
-	"GET /api/v1/svc/birthdays": {user("read:accounts"), (*Server).listBirthdays},
+func (s *Server) birthdayRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/svc/birthdays": {rest.User("read:accounts"), s.listBirthdays},
+	}
 }
 
 // maxBirthdays is how many accounts are listed: who follows more people born on one day does not read on.
 const maxBirthdays = 100
 
 // listBirthdays returns those whom the viewer follows and who show that they were born on a day of the year.
-func (s *Server) listBirthdays(r *Request) (any, error) {
+func (s *Server) listBirthdays(r *rest.Request) (any, error) {
 	var p struct {
 		Day   int `param:"day,required"`
 		Month int `param:"month,required"`

@@ -3,34 +3,37 @@ package server
 import (
 	"time"
 
+	"svc/server/rest"
 	"svc/store"
 )
 
 // blockRoutes are what people do not want to see.
-var blockRoutes = routes{
-	"POST /api/v1/accounts/:id/block":   {user("write:blocks"), (*Server).block},
-	"POST /api/v1/accounts/:id/unblock": {user("write:blocks"), (*Server).unblock},
-	"POST /api/v1/accounts/:id/mute":    {user("write:mutes"), (*Server).mute},
-	"POST /api/v1/accounts/:id/unmute":  {user("write:mutes"), (*Server).unmute},
-	"GET /api/v1/blocks":                {user("read:blocks"), (*Server).blocks},
-	"GET /api/v1/mutes":                 {user("read:mutes"), (*Server).mutes},
-	"GET /api/v1/domain_blocks":         {user("read:blocks"), (*Server).domainBlocks},
-	"POST /api/v1/domain_blocks":        {user("write:blocks"), (*Server).blockDomain},
-	"DELETE /api/v1/domain_blocks":      {user("write:blocks"), (*Server).unblockDomain},
+func (s *Server) blockRoutes() rest.Routes {
+	return rest.Routes{
+		"POST /api/v1/accounts/:id/block":   {rest.User("write:blocks"), s.block},
+		"POST /api/v1/accounts/:id/unblock": {rest.User("write:blocks"), s.unblock},
+		"POST /api/v1/accounts/:id/mute":    {rest.User("write:mutes"), s.mute},
+		"POST /api/v1/accounts/:id/unmute":  {rest.User("write:mutes"), s.unmute},
+		"GET /api/v1/blocks":                {rest.User("read:blocks"), s.blocks},
+		"GET /api/v1/mutes":                 {rest.User("read:mutes"), s.mutes},
+		"GET /api/v1/domain_blocks":         {rest.User("read:blocks"), s.domainBlocks},
+		"POST /api/v1/domain_blocks":        {rest.User("write:blocks"), s.blockDomain},
+		"DELETE /api/v1/domain_blocks":      {rest.User("write:blocks"), s.unblockDomain},
+	}
 }
 
 // block blocks an account.
-func (s *Server) block(r *Request) (any, error) {
+func (s *Server) block(r *rest.Request) (any, error) {
 	return s.relationshipAfter(r, s.social.Block(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // unblock ends a block.
-func (s *Server) unblock(r *Request) (any, error) {
+func (s *Server) unblock(r *rest.Request) (any, error) {
 	return s.relationshipAfter(r, s.social.Unblock(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // mute mutes an account, for some seconds or for good.
-func (s *Server) mute(r *Request) (any, error) {
+func (s *Server) mute(r *rest.Request) (any, error) {
 	var p struct {
 		Notifications *bool  `param:"notifications"`
 		Duration      *int64 `param:"duration"`
@@ -56,19 +59,19 @@ func secondsOrZero(n int64) time.Duration {
 }
 
 // unmute ends a mute.
-func (s *Server) unmute(r *Request) (any, error) {
+func (s *Server) unmute(r *rest.Request) (any, error) {
 	return s.relationshipAfter(r, s.social.Unmute(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // blocks returns whom the viewer blocks.
-func (s *Server) blocks(r *Request) (any, error) {
+func (s *Server) blocks(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
 	ids, err := s.db.BlockedAccounts(r.Context(), r.Viewer.ID, page.Page)
 	return s.accountPage(r, page, ids, err)
 }
 
 // mutes returns whom the viewer mutes, and for how long.
-func (s *Server) mutes(r *Request) (any, error) {
+func (s *Server) mutes(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
 	rows, err := s.db.Mutes(r.Context(), r.Viewer.ID, page.Page)
 	if err != nil {
@@ -89,12 +92,12 @@ func (s *Server) mutes(r *Request) (any, error) {
 }
 
 // domainBlocks returns the domains that the viewer blocks, all at once.
-func (s *Server) domainBlocks(r *Request) (any, error) {
+func (s *Server) domainBlocks(r *rest.Request) (any, error) {
 	return s.db.DomainBlocks(r.Context(), r.Viewer.ID)
 }
 
 // blockDomain blocks a domain.
-func (s *Server) blockDomain(r *Request) (any, error) {
+func (s *Server) blockDomain(r *rest.Request) (any, error) {
 	domain, err := domainParam(r)
 	if err != nil {
 		return nil, err
@@ -103,7 +106,7 @@ func (s *Server) blockDomain(r *Request) (any, error) {
 }
 
 // unblockDomain ends that.
-func (s *Server) unblockDomain(r *Request) (any, error) {
+func (s *Server) unblockDomain(r *rest.Request) (any, error) {
 	domain, err := domainParam(r)
 	if err != nil {
 		return nil, err
@@ -111,7 +114,7 @@ func (s *Server) unblockDomain(r *Request) (any, error) {
 	return nil, s.social.UnblockDomain(r.Context(), r.Viewer, domain)
 }
 
-func domainParam(r *Request) (string, error) {
+func domainParam(r *rest.Request) (string, error) {
 	var p struct {
 		Domain string `param:"domain"`
 	}

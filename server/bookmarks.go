@@ -3,31 +3,34 @@ package server
 import (
 	"strings"
 
+	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // bookmarkRoutes are about bookmarks, and the folders that people sort them into.
-var bookmarkRoutes = routes{
-	"POST /api/v1/statuses/:id/bookmark":      {user("write:bookmarks"), (*Server).bookmarkStatus},
-	"POST /api/v1/statuses/:id/unbookmark":    {user("write:bookmarks"), (*Server).unbookmarkStatus},
-	"GET /api/v1/bookmarks":                   {user("read:bookmarks"), (*Server).listBookmarks},
-	"GET /api/v1/svc/bookmark_folders":        {user("read:bookmarks"), (*Server).listBookmarkFolders},
-	"POST /api/v1/svc/bookmark_folders":       {user("write:bookmarks"), (*Server).createBookmarkFolder},
-	"PATCH /api/v1/svc/bookmark_folders/:id":  {user("write:bookmarks"), (*Server).updateBookmarkFolder},
-	"DELETE /api/v1/svc/bookmark_folders/:id": {user("write:bookmarks"), (*Server).deleteBookmarkFolder},
+func (s *Server) bookmarkRoutes() rest.Routes {
+	return rest.Routes{
+		"POST /api/v1/statuses/:id/bookmark":      {rest.User("write:bookmarks"), s.bookmarkStatus},
+		"POST /api/v1/statuses/:id/unbookmark":    {rest.User("write:bookmarks"), s.unbookmarkStatus},
+		"GET /api/v1/bookmarks":                   {rest.User("read:bookmarks"), s.listBookmarks},
+		"GET /api/v1/svc/bookmark_folders":        {rest.User("read:bookmarks"), s.listBookmarkFolders},
+		"POST /api/v1/svc/bookmark_folders":       {rest.User("write:bookmarks"), s.createBookmarkFolder},
+		"PATCH /api/v1/svc/bookmark_folders/:id":  {rest.User("write:bookmarks"), s.updateBookmarkFolder},
+		"DELETE /api/v1/svc/bookmark_folders/:id": {rest.User("write:bookmarks"), s.deleteBookmarkFolder},
+	}
 }
 
 // bookmarkStatus bookmarks a status, in a folder if one is named. One that is bookmarked is moved there; folder_id null takes it out
 // of its folder.
-func (s *Server) bookmarkStatus(r *Request) (any, error) {
+func (s *Server) bookmarkStatus(r *rest.Request) (any, error) {
 	var p struct {
 		FolderID *string `param:"folder_id"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	if p.FolderID == nil && !r.isNull("folder_id") {
+	if p.FolderID == nil && !r.IsNull("folder_id") {
 		st, err := s.social.Bookmark(r.Context(), r.Viewer, statusParam(r))
 		return s.renderStatus(r, st, err)
 	}
@@ -41,13 +44,13 @@ func (s *Server) bookmarkStatus(r *Request) (any, error) {
 }
 
 // unbookmarkStatus takes a bookmark away.
-func (s *Server) unbookmarkStatus(r *Request) (any, error) {
+func (s *Server) unbookmarkStatus(r *rest.Request) (any, error) {
 	st, err := s.social.Unbookmark(r.Context(), r.Viewer, statusParam(r))
 	return s.renderStatus(r, st, err)
 }
 
 // listBookmarks returns what the viewer bookmarked, all of it or that in one folder.
-func (s *Server) listBookmarks(r *Request) (any, error) {
+func (s *Server) listBookmarks(r *rest.Request) (any, error) {
 	page := r.Page(20, 40)
 	id := r.Query("folder_id")
 	if id == "" {
@@ -69,7 +72,7 @@ func folderID(text string) store.BookmarkFolderID {
 }
 
 // listBookmarkFolders returns the viewer's folders.
-func (s *Server) listBookmarkFolders(r *Request) (any, error) {
+func (s *Server) listBookmarkFolders(r *rest.Request) (any, error) {
 	rows, err := s.db.BookmarkFolders(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
@@ -84,12 +87,12 @@ type folderForm struct {
 }
 
 // bindFolder reads what is chosen of a folder. A custom emoji has to be there, and is given its colons.
-func (s *Server) bindFolder(r *Request) (func(*store.BookmarkFolder), error) {
+func (s *Server) bindFolder(r *rest.Request) (func(*store.BookmarkFolder), error) {
 	var p folderForm
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	if r.isNull("emoji") {
+	if r.IsNull("emoji") {
 		p.Emoji = new(string)
 	}
 	if p.Emoji != nil {
@@ -113,7 +116,7 @@ func (s *Server) bindFolder(r *Request) (func(*store.BookmarkFolder), error) {
 }
 
 // createBookmarkFolder makes a folder without bookmarks.
-func (s *Server) createBookmarkFolder(r *Request) (any, error) {
+func (s *Server) createBookmarkFolder(r *rest.Request) (any, error) {
 	set, err := s.bindFolder(r)
 	if err != nil {
 		return nil, err
@@ -127,7 +130,7 @@ func (s *Server) createBookmarkFolder(r *Request) (any, error) {
 }
 
 // updateBookmarkFolder changes name and emoji of a folder.
-func (s *Server) updateBookmarkFolder(r *Request) (any, error) {
+func (s *Server) updateBookmarkFolder(r *rest.Request) (any, error) {
 	set, err := s.bindFolder(r)
 	if err != nil {
 		return nil, err
@@ -140,7 +143,7 @@ func (s *Server) updateBookmarkFolder(r *Request) (any, error) {
 }
 
 // deleteBookmarkFolder removes a folder and returns what it was. The bookmarks in it stay.
-func (s *Server) deleteBookmarkFolder(r *Request) (any, error) {
+func (s *Server) deleteBookmarkFolder(r *rest.Request) (any, error) {
 	f, err := s.social.DeleteBookmarkFolder(r.Context(), r.Viewer, folderID(r.Param("id")))
 	if err != nil {
 		return nil, err

@@ -2,25 +2,28 @@ package server
 
 import (
 	"svc/internal/errs"
+	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // chatRoutes are chats and the messages in them (extension API 11).
-var chatRoutes = routes{
-	"POST /api/v1/svc/chats/by-account-id/:id":             {user("write:chats"), (*Server).openChat},
-	"GET /api/v1/svc/chats":                                {user("read:chats"), (*Server).listAllChats},
-	"GET /api/v2/svc/chats":                                {user("read:chats"), (*Server).listChats},
-	"GET /api/v1/svc/chats/:id":                            {user("read:chats"), (*Server).showChat},
-	"POST /api/v1/svc/chats/:id/read":                      {user("write:chats"), (*Server).readChat},
-	"GET /api/v1/svc/chats/:id/messages":                   {user("read:chats"), (*Server).listChatMessages},
-	"POST /api/v1/svc/chats/:id/messages":                  {user("write:chats").limit("status_actions"), (*Server).sendChatMessage},
-	"DELETE /api/v1/svc/chats/:id/messages/:message_id":    {user("write:chats").limit("status_actions"), (*Server).deleteChatMessage},
-	"POST /api/v1/svc/chats/:id/messages/:message_id/read": {user("write:chats"), (*Server).readChatMessage},
+func (s *Server) chatRoutes() rest.Routes {
+	return rest.Routes{
+		"POST /api/v1/svc/chats/by-account-id/:id":             {rest.User("write:chats"), s.openChat},
+		"GET /api/v1/svc/chats":                                {rest.User("read:chats"), s.listAllChats},
+		"GET /api/v2/svc/chats":                                {rest.User("read:chats"), s.listChats},
+		"GET /api/v1/svc/chats/:id":                            {rest.User("read:chats"), s.showChat},
+		"POST /api/v1/svc/chats/:id/read":                      {rest.User("write:chats"), s.readChat},
+		"GET /api/v1/svc/chats/:id/messages":                   {rest.User("read:chats"), s.listChatMessages},
+		"POST /api/v1/svc/chats/:id/messages":                  {rest.User("write:chats").Limit("status_actions"), s.sendChatMessage},
+		"DELETE /api/v1/svc/chats/:id/messages/:message_id":    {rest.User("write:chats").Limit("status_actions"), s.deleteChatMessage},
+		"POST /api/v1/svc/chats/:id/messages/:message_id/read": {rest.User("write:chats"), s.readChatMessage},
+	}
 }
 
 // openChat returns the viewer's chat with an account, and makes it if there is none.
-func (s *Server) openChat(r *Request) (any, error) {
+func (s *Server) openChat(r *rest.Request) (any, error) {
 	c, err := s.social.OpenChat(r.Context(), r.Viewer, accountParam(r))
 	if err != nil {
 		return nil, err
@@ -32,14 +35,14 @@ func (s *Server) openChat(r *Request) (any, error) {
 const maxUnpagedChats = 500
 
 // listAllChats is listChats for front ends that do not turn pages.
-func (s *Server) listAllChats(r *Request) (any, error) {
+func (s *Server) listAllChats(r *rest.Request) (any, error) {
 	return s.chatPage(r, r.Page(maxUnpagedChats, maxUnpagedChats))
 }
 
 // listChats returns the viewer's chats, the most recently updated first.
-func (s *Server) listChats(r *Request) (any, error) { return s.chatPage(r, r.Page(20)) }
+func (s *Server) listChats(r *rest.Request) (any, error) { return s.chatPage(r, r.Page(20)) }
 
-func (s *Server) chatPage(r *Request, page Page) (any, error) {
+func (s *Server) chatPage(r *rest.Request, page rest.Page) (any, error) {
 	var p struct {
 		WithMuted bool `param:"with_muted"`
 	}
@@ -56,25 +59,25 @@ func (s *Server) chatPage(r *Request, page Page) (any, error) {
 	return s.entities.Chats(r.Context(), r.Viewer, rows)
 }
 
-func chatParam(r *Request) store.ChatID {
+func chatParam(r *rest.Request) store.ChatID {
 	var id store.ChatID
 	id.UnmarshalText([]byte(r.Param("id")))
 	return id
 }
 
-func chatMessageParam(r *Request) store.ChatMessageID {
+func chatMessageParam(r *rest.Request) store.ChatMessageID {
 	var id store.ChatMessageID
 	id.UnmarshalText([]byte(r.Param("message_id")))
 	return id
 }
 
 // showChat returns one chat.
-func (s *Server) showChat(r *Request) (any, error) {
+func (s *Server) showChat(r *rest.Request) (any, error) {
 	return s.entities.Chat(r.Context(), r.Viewer, chatParam(r))
 }
 
 // readChat marks the messages up to last_read_id as read.
-func (s *Server) readChat(r *Request) (any, error) {
+func (s *Server) readChat(r *rest.Request) (any, error) {
 	var p struct {
 		LastReadID string `param:"last_read_id"`
 	}
@@ -95,7 +98,7 @@ func (s *Server) readChat(r *Request) (any, error) {
 }
 
 // listChatMessages returns the messages of a chat, the newest first.
-func (s *Server) listChatMessages(r *Request) (any, error) {
+func (s *Server) listChatMessages(r *rest.Request) (any, error) {
 	c, err := s.db.VisibleChat(r.Context(), r.Viewer.ID, chatParam(r))
 	if err != nil {
 		return nil, err
@@ -110,7 +113,7 @@ func (s *Server) listChatMessages(r *Request) (any, error) {
 }
 
 // sendChatMessage sends a message to the other side of a chat.
-func (s *Server) sendChatMessage(r *Request) (any, error) {
+func (s *Server) sendChatMessage(r *rest.Request) (any, error) {
 	var p struct {
 		Content string         `param:"content"`
 		MediaID *store.MediaID `param:"media_id"`
@@ -129,7 +132,7 @@ func (s *Server) sendChatMessage(r *Request) (any, error) {
 
 // deleteChatMessage takes a message out of a chat and returns it as it was. A message that is not there is answered as any other
 // failure is (extension API 11.1).
-func (s *Server) deleteChatMessage(r *Request) (any, error) {
+func (s *Server) deleteChatMessage(r *rest.Request) (any, error) {
 	e, err := s.db.ChatEntry(r.Context(), r.Viewer.ID, chatParam(r), chatMessageParam(r))
 	if err != nil {
 		return nil, couldNotDelete(err)
@@ -149,7 +152,7 @@ func couldNotDelete(err error) error {
 }
 
 // readChatMessage marks one message as read.
-func (s *Server) readChatMessage(r *Request) (any, error) {
+func (s *Server) readChatMessage(r *rest.Request) (any, error) {
 	e, err := s.social.ReadChatMessage(r.Context(), r.Viewer, chatParam(r), chatMessageParam(r))
 	if err != nil {
 		return nil, err

@@ -5,24 +5,27 @@ import (
 
 	"svc/internal/errs"
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // conversationRoutes are the conversations that direct posts make (extension API 12).
-var conversationRoutes = routes{
-	"GET /api/v1/conversations":                  {user("read:statuses"), (*Server).listConversations},
-	"POST /api/v1/conversations/:id/read":        {user("write:conversations"), (*Server).readConversation},
-	"DELETE /api/v1/conversations/:id":           {user("write:conversations"), (*Server).deleteConversation},
-	"GET /api/v1/svc/conversations/:id":          {user("read:statuses"), (*Server).showConversation},
-	"GET /api/v1/svc/conversations/:id/statuses": {user("read:statuses"), (*Server).conversationStatuses},
-	"PATCH /api/v1/svc/conversations/:id":        {user("write:conversations"), (*Server).setConversationRecipients},
-	"POST /api/v1/svc/conversations/read":        {user("write:conversations"), (*Server).readConversations},
+func (s *Server) conversationRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/conversations":                  {rest.User("read:statuses"), s.listConversations},
+		"POST /api/v1/conversations/:id/read":        {rest.User("write:conversations"), s.readConversation},
+		"DELETE /api/v1/conversations/:id":           {rest.User("write:conversations"), s.deleteConversation},
+		"GET /api/v1/svc/conversations/:id":          {rest.User("read:statuses"), s.showConversation},
+		"GET /api/v1/svc/conversations/:id/statuses": {rest.User("read:statuses"), s.conversationStatuses},
+		"PATCH /api/v1/svc/conversations/:id":        {rest.User("write:conversations"), s.setConversationRecipients},
+		"POST /api/v1/svc/conversations/read":        {rest.User("write:conversations"), s.readConversations},
+	}
 }
 
 // listConversations returns the viewer's conversations, paged by their last statuses; with recipients only those with exactly these
 // people and the viewer.
-func (s *Server) listConversations(r *Request) (any, error) {
+func (s *Server) listConversations(r *rest.Request) (any, error) {
 	var p struct {
 		Recipients []store.AccountID `param:"recipients"`
 	}
@@ -38,7 +41,7 @@ func (s *Server) listConversations(r *Request) (any, error) {
 	return s.conversationPage(r, page, rows, err)
 }
 
-func (s *Server) conversationPage(r *Request, page Page, rows []*store.VisibleConversation, err error) (entity.List[*entity.Conversation], error) {
+func (s *Server) conversationPage(r *rest.Request, page rest.Page, rows []*store.VisibleConversation, err error) (entity.List[*entity.Conversation], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -46,14 +49,14 @@ func (s *Server) conversationPage(r *Request, page Page, rows []*store.VisibleCo
 	return s.entities.Conversations(r.Context(), r.Viewer, rows)
 }
 
-func conversationParam(r *Request) store.DirectConversationID {
+func conversationParam(r *rest.Request) store.DirectConversationID {
 	var id store.DirectConversationID
 	id.UnmarshalText([]byte(r.Param("id"))) // 0 for what is no id
 	return id
 }
 
 // renderConversation renders what an operation on a conversation returned.
-func (s *Server) renderConversation(r *Request, row *store.VisibleConversation, err error) (*entity.Conversation, error) {
+func (s *Server) renderConversation(r *rest.Request, row *store.VisibleConversation, err error) (*entity.Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -65,13 +68,13 @@ func (s *Server) renderConversation(r *Request, row *store.VisibleConversation, 
 }
 
 // readConversation marks one of the viewer's conversations as read.
-func (s *Server) readConversation(r *Request) (any, error) {
+func (s *Server) readConversation(r *rest.Request) (any, error) {
 	row, err := s.social.ReadConversation(r.Context(), r.Viewer, conversationParam(r))
 	return s.renderConversation(r, row, err)
 }
 
 // deleteConversation takes one of the viewer's conversations away.
-func (s *Server) deleteConversation(r *Request) (any, error) {
+func (s *Server) deleteConversation(r *rest.Request) (any, error) {
 	return nil, s.social.DeleteConversation(r.Context(), r.Viewer, conversationParam(r))
 }
 
@@ -84,7 +87,7 @@ func conversationNotFound(err error) error {
 }
 
 // showConversation returns one of the viewer's conversations.
-func (s *Server) showConversation(r *Request) (any, error) {
+func (s *Server) showConversation(r *rest.Request) (any, error) {
 	c, err := s.entities.Conversation(r.Context(), r.Viewer, conversationParam(r))
 	if err != nil {
 		return nil, conversationNotFound(err)
@@ -94,7 +97,7 @@ func (s *Server) showConversation(r *Request) (any, error) {
 
 // conversationStatuses returns what was posted in the thread of one of the viewer's conversations: a page counted from the newest,
 // the oldest of it first.
-func (s *Server) conversationStatuses(r *Request) (any, error) {
+func (s *Server) conversationStatuses(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
 		return nil, err
@@ -111,7 +114,7 @@ func (s *Server) conversationStatuses(r *Request) (any, error) {
 }
 
 // setConversationRecipients changes whom one of the viewer's conversations goes to.
-func (s *Server) setConversationRecipients(r *Request) (any, error) {
+func (s *Server) setConversationRecipients(r *rest.Request) (any, error) {
 	var p struct {
 		Recipients []store.AccountID `param:"recipients,required"`
 	}
@@ -126,7 +129,7 @@ func (s *Server) setConversationRecipients(r *Request) (any, error) {
 const maxReadReturned = 80
 
 // readConversations marks all of the viewer's conversations as read, and returns the newest of those that were not.
-func (s *Server) readConversations(r *Request) (any, error) {
+func (s *Server) readConversations(r *rest.Request) (any, error) {
 	page := r.Page(maxReadReturned, maxReadReturned)
 	rows, err := s.social.ReadConversations(r.Context(), r.Viewer, page.Page)
 	return s.conversationPage(r, page, rows, err)

@@ -1,21 +1,24 @@
 package server
 
 import (
+	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // editRoutes are about the versions of a status.
-var editRoutes = routes{
-	"PUT /api/v1/statuses/:id":         {user("write:statuses").limit("status_actions"), (*Server).editStatus},
-	"GET /api/v1/statuses/:id/source":  {user("read:statuses"), (*Server).showSource},
-	"GET /api/v1/statuses/:id/history": {content("read:statuses"), (*Server).listVersions},
+func (s *Server) editRoutes() rest.Routes {
+	return rest.Routes{
+		"PUT /api/v1/statuses/:id":         {rest.User("write:statuses").Limit("status_actions"), s.editStatus},
+		"GET /api/v1/statuses/:id/source":  {rest.User("read:statuses"), s.showSource},
+		"GET /api/v1/statuses/:id/history": {rest.Content("read:statuses"), s.listVersions},
+	}
 }
 
 // editStatus gives a status a new version. All that is not sent is not in it, its poll neither, apart from the language and the
 // content type.
 // Whom it is for and what it replies to cannot be changed: such parameters are ignored.
-func (s *Server) editStatus(r *Request) (any, error) {
+func (s *Server) editStatus(r *rest.Request) (any, error) {
 	var p struct {
 		Status          string          `param:"status"`
 		SpoilerText     string          `param:"spoiler_text"`
@@ -53,7 +56,7 @@ func (s *Server) editStatus(r *Request) (any, error) {
 }
 
 // showSource returns what a status was written from.
-func (s *Server) showSource(r *Request) (any, error) {
+func (s *Server) showSource(r *rest.Request) (any, error) {
 	st, err := s.visibleOriginal(r)
 	if err != nil {
 		return nil, err
@@ -65,7 +68,7 @@ func (s *Server) showSource(r *Request) (any, error) {
 const maxVersions = 200
 
 // listVersions returns the versions of a status, oldest first; the last is the one that counts.
-func (s *Server) listVersions(r *Request) (any, error) {
+func (s *Server) listVersions(r *rest.Request) (any, error) {
 	st, err := s.visibleOriginal(r)
 	if err != nil {
 		return nil, err

@@ -3,32 +3,35 @@ package server
 import (
 	"slices"
 
+	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // endorsementRoutes are about whom people recommend, and whom they know among the followers of others. The list of one's own
 // endorsements is always empty, as the spec (4.6) wants it; everybody's are at the extension's path.
-var endorsementRoutes = routes{
-	"POST /api/v1/accounts/:id/pin":             {user("write:accounts"), (*Server).endorse},
-	"POST /api/v1/accounts/:id/unpin":           {user("write:accounts"), (*Server).unendorse},
-	"GET /api/v1/svc/accounts/:id/endorsements": {content("read:accounts"), (*Server).endorsements},
-	"GET /api/v1/accounts/familiar_followers":   {user("read:follows"), (*Server).familiarFollowers},
-	"DELETE /api/v1/suggestions/:account_id":    {user("read"), always(nil)}, // nobody is suggested
+func (s *Server) endorsementRoutes() rest.Routes {
+	return rest.Routes{
+		"POST /api/v1/accounts/:id/pin":             {rest.User("write:accounts"), s.endorse},
+		"POST /api/v1/accounts/:id/unpin":           {rest.User("write:accounts"), s.unendorse},
+		"GET /api/v1/svc/accounts/:id/endorsements": {rest.Content("read:accounts"), s.endorsements},
+		"GET /api/v1/accounts/familiar_followers":   {rest.User("read:follows"), s.familiarFollowers},
+		"DELETE /api/v1/suggestions/:account_id":    {rest.User("read"), rest.Always(nil)}, // nobody is suggested
+	}
 }
 
 // endorse has the viewer recommend an account.
-func (s *Server) endorse(r *Request) (any, error) {
+func (s *Server) endorse(r *rest.Request) (any, error) {
 	return s.relationshipAfter(r, s.social.Endorse(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // unendorse ends that.
-func (s *Server) unendorse(r *Request) (any, error) {
+func (s *Server) unendorse(r *rest.Request) (any, error) {
 	return s.relationshipAfter(r, s.social.Unendorse(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // endorsements returns whom an account recommends.
-func (s *Server) endorsements(r *Request) (any, error) {
+func (s *Server) endorsements(r *rest.Request) (any, error) {
 	a, err := s.visibleAccount(r, accountParam(r))
 	if err != nil {
 		return nil, err
@@ -46,7 +49,7 @@ const (
 )
 
 // familiarFollowers returns, for each account asked about, who of those whom the viewer follows follows it too.
-func (s *Server) familiarFollowers(r *Request) (any, error) {
+func (s *Server) familiarFollowers(r *rest.Request) (any, error) {
 	var p struct {
 		IDs []store.AccountID `param:"id"`
 	}

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"net"
-	"net/netip"
 	"time"
 
 	"svc/server/entity"
@@ -10,50 +8,6 @@ import (
 )
 
 // What the tests, which are outside of the package, need to see of its inside.
-
-type Access = access
-
-var (
-	Anonymous = anonymous
-	Anyone    = anyone
-	NoContent = noContent
-	CleanPath = cleanPath
-)
-
-func AnyoneWith(scopes ...string) Access { return anyoneWith(scopes...) }
-func Content(scopes ...string) Access    { return content(scopes...) }
-func App(scopes ...string) Access        { return app(scopes...) }
-func User(scopes ...string) Access       { return user(scopes...) }
-func Staff(scopes ...string) Access      { return staff(scopes...) }
-func Admin(scopes ...string) Access      { return admin(scopes...) }
-func Always(value any) Handler           { return Handler(always(value)) }
-
-func (a access) Limit(bucket string, keys ...string) Access { return a.limit(bucket, keys...) }
-func (a access) Uploads() Access                            { return a.uploads() }
-func (a access) Changing() Access                           { return a.changing() }
-
-type Handler func(*Server, *Request) (any, error)
-
-type Route struct {
-	Access Access
-	Handle Handler
-}
-
-type Table map[string]Route
-
-func (t Table) routes() []routes {
-	rs := make(routes)
-	for key, r := range t {
-		rs[key] = route{r.Access, handler(r.Handle)}
-	}
-	return []routes{rs}
-}
-
-// NewWithRoutes is New with other routes.
-func NewWithRoutes(c Config, t Table) *Server { return newServer(c, t.routes()) }
-
-// Describe is Routes for other routes.
-func Describe(t Table) []RouteInfo { return describe(endpoints(t.routes())) }
 
 // Sift reads a page of home.
 func Sift(p store.Page, read func(store.Page) ([]store.StatusID, error), show func([]store.StatusID) (entity.List[Entry], error)) ([]store.StatusID, entity.List[Entry], error) {
@@ -63,37 +17,6 @@ func Sift(p store.Page, read func(store.Page) ([]store.StatusID, error), show fu
 type Entry = listEntry
 
 func (s *Server) SetClock(now func() time.Time) { s.now = now }
-
-func (s *Server) Layers() int { return len(s.router.layers) }
-
-func (s *Server) Counters() int {
-	n := 0
-	for i := range s.windows.shards {
-		n += len(s.windows.shards[i].byKey)
-	}
-	return n
-}
-
-const (
-	MaxConnections      = maxConnections
-	MaxConnectionsPerIP = maxConnectionsPerIP
-	MaxCounters         = maxWindowsPerShard * windowShards
-	MaxDepth            = maxDepth
-	MaxKeys             = maxKeys
-	MaxText             = maxText
-	MaxFiles            = maxFiles
-)
-
-// Gate is what counts the connections of a server.
-type Gate struct{ g *connLimiter }
-
-func NewGate(s *Server) Gate {
-	return Gate{&connLimiter{server: s, perIP: make(map[netip.Addr]int), open: make(map[net.Conn]netip.Addr)}}
-}
-
-func (g Gate) Enter(c net.Conn) bool { return g.g.add(c) }
-func (g Gate) Leave(c net.Conn)      { g.g.remove(c) }
-func (g Gate) Addresses() int        { return len(g.g.perIP) }
 
 // SettleStreams waits until all that has been committed is on its way to the listeners.
 func (s *Server) SettleStreams() {

@@ -11,19 +11,22 @@ import (
 	"strings"
 
 	"svc/internal/errs"
+	"svc/server/rest"
 	"svc/server/web/assets"
 )
 
 // fileRoutes are the pictures and small files that come with the server. The operator's own, in the folder static/ of the data
 // directory, go before them: there a file stands under the path at which it is served. What is below /static/ may also stand in that
 // folder directly.
-var fileRoutes = routes{
-	"GET /images/*path":   {anonymous, (*Server).serveFile},
-	"GET /instance/*path": {anonymous, (*Server).serveFile},
-	"GET /static/*path":   {anonymous, (*Server).serveFile},
-	"GET /favicon.ico":    {anonymous, (*Server).serveFile},
-	"GET /favicon.png":    {anonymous, (*Server).serveFile},
-	"GET /robots.txt":     {anonymous, (*Server).serveFile},
+func (s *Server) fileRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /images/*path":   {rest.Anonymous, s.serveFile},
+		"GET /instance/*path": {rest.Anonymous, s.serveFile},
+		"GET /static/*path":   {rest.Anonymous, s.serveFile},
+		"GET /favicon.ico":    {rest.Anonymous, s.serveFile},
+		"GET /favicon.png":    {rest.Anonymous, s.serveFile},
+		"GET /robots.txt":     {rest.Anonymous, s.serveFile},
+	}
 }
 
 // fileTypes are the types that files are served with, by extension. Others are not served.
@@ -46,7 +49,7 @@ var fileTypes = map[string]string{
 const filePolicy = "default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; sandbox"
 
 // serveFile answers with a file, or has the fallback answer if there is none.
-func (s *Server) serveFile(r *Request) (any, error) {
+func (s *Server) serveFile(r *rest.Request) (any, error) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	contentType := fileTypes[strings.ToLower(path.Ext(name))]
 	if contentType != "" && fs.ValidPath(name) && !strings.Contains("/"+name, "/.") {

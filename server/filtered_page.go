@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/store"
 )
 
@@ -81,7 +82,7 @@ func filteredPage[T positioned, E listEntry](p store.Page, in store.FilterContex
 }
 
 // linkFilteredPage is LinkPage for a page on which something is shown after so many entries were scanned.
-func (r *Request) linkFilteredPage(p Page, shown, scanned int, cursor func(i int) string) {
+func linkFilteredPage(r *rest.Request, p rest.Page, shown, scanned int, cursor func(i int) string) {
 	if shown > 0 {
 		r.LinkPage(p, scanned, cursor)
 	}

@@ -268,7 +268,7 @@ func TestHiddenForLong(t *testing.T) {
 // hidden is an entry that is not shown.
 type hidden struct{ store.StatusID }
 
-func (hidden) AppendJSON(dst []byte) []byte     { return dst }
+func (hidden) AppendJSON(dst []byte) []byte      { return dst }
 func (hidden) HiddenIn(store.FilterContext) bool { return true }
 
 // Nor does it go on for long where each post takes its time.

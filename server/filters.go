@@ -5,30 +5,33 @@ import (
 	"time"
 
 	"svc/internal/errs"
+	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // filterRoutes are what people do not want to read, as version 2 of the API has it. Version 1 is in phrases.go.
-var filterRoutes = routes{
-	"GET /api/v2/filters":                 {user("read:filters"), (*Server).listFilters},
-	"POST /api/v2/filters":                {user("write:filters"), (*Server).createFilter},
-	"GET /api/v2/filters/:id":             {user("read:filters"), (*Server).showFilter},
-	"PUT /api/v2/filters/:id":             {user("write:filters"), (*Server).updateFilter},
-	"DELETE /api/v2/filters/:id":          {user("write:filters"), (*Server).deleteFilter},
-	"GET /api/v2/filters/:id/keywords":    {user("read:filters"), (*Server).listFilterKeywords},
-	"POST /api/v2/filters/:id/keywords":   {user("write:filters"), (*Server).addFilterKeyword},
-	"GET /api/v2/filters/keywords/:id":    {user("read:filters"), (*Server).showFilterKeyword},
-	"PUT /api/v2/filters/keywords/:id":    {user("write:filters"), (*Server).updateFilterKeyword},
-	"DELETE /api/v2/filters/keywords/:id": {user("write:filters"), (*Server).deleteFilterKeyword},
-	"GET /api/v2/filters/:id/statuses":    {user("read:filters"), (*Server).listFilterStatuses},
-	"POST /api/v2/filters/:id/statuses":   {user("write:filters"), (*Server).addFilterStatus},
-	"GET /api/v2/filters/statuses/:id":    {user("read:filters"), (*Server).showFilterStatus},
-	"DELETE /api/v2/filters/statuses/:id": {user("write:filters"), (*Server).removeFilterStatus},
+func (s *Server) filterRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v2/filters":                 {rest.User("read:filters"), s.listFilters},
+		"POST /api/v2/filters":                {rest.User("write:filters"), s.createFilter},
+		"GET /api/v2/filters/:id":             {rest.User("read:filters"), s.showFilter},
+		"PUT /api/v2/filters/:id":             {rest.User("write:filters"), s.updateFilter},
+		"DELETE /api/v2/filters/:id":          {rest.User("write:filters"), s.deleteFilter},
+		"GET /api/v2/filters/:id/keywords":    {rest.User("read:filters"), s.listFilterKeywords},
+		"POST /api/v2/filters/:id/keywords":   {rest.User("write:filters"), s.addFilterKeyword},
+		"GET /api/v2/filters/keywords/:id":    {rest.User("read:filters"), s.showFilterKeyword},
+		"PUT /api/v2/filters/keywords/:id":    {rest.User("write:filters"), s.updateFilterKeyword},
+		"DELETE /api/v2/filters/keywords/:id": {rest.User("write:filters"), s.deleteFilterKeyword},
+		"GET /api/v2/filters/:id/statuses":    {rest.User("read:filters"), s.listFilterStatuses},
+		"POST /api/v2/filters/:id/statuses":   {rest.User("write:filters"), s.addFilterStatus},
+		"GET /api/v2/filters/statuses/:id":    {rest.User("read:filters"), s.showFilterStatus},
+		"DELETE /api/v2/filters/statuses/:id": {rest.User("write:filters"), s.removeFilterStatus},
+	}
 }
 
 // listFilters returns the viewer's filters, the expired ones too.
-func (s *Server) listFilters(r *Request) (any, error) {
+func (s *Server) listFilters(r *rest.Request) (any, error) {
 	rows, err := s.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
@@ -63,7 +66,7 @@ func (f keywordForm) draft() social.KeywordChange {
 }
 
 // filterDraft binds the parameters of a filter.
-func filterDraft(r *Request) (social.FilterChange, error) {
+func filterDraft(r *rest.Request) (social.FilterChange, error) {
 	var p filterForm
 	if err := r.Bind(&p); err != nil {
 		return social.FilterChange{}, err
@@ -91,7 +94,7 @@ func filterContexts(names []string) []store.FilterContext {
 }
 
 // filterExpiry reads expires_in. Nothing is how clients say never, where they say something at all: as null, as an empty text, as 0.
-func filterExpiry(r *Request) (*time.Duration, error) {
+func filterExpiry(r *rest.Request) (*time.Duration, error) {
 	var p struct {
 		ExpiresIn []string `param:"expires_in"` // a list, for that tells nothing from not there
 		Seconds   int64    `param:"expires_in"`
@@ -104,7 +107,7 @@ func filterExpiry(r *Request) (*time.Duration, error) {
 }
 
 // createFilter makes a filter.
-func (s *Server) createFilter(r *Request) (any, error) {
+func (s *Server) createFilter(r *rest.Request) (any, error) {
 	d, err := filterDraft(r)
 	if err != nil {
 		return nil, err
@@ -117,7 +120,7 @@ func (s *Server) createFilter(r *Request) (any, error) {
 }
 
 // ownFilter returns the filter of the path, which has to be the viewer's.
-func (s *Server) ownFilter(r *Request) (*store.FilterWithTerms, error) {
+func (s *Server) ownFilter(r *rest.Request) (*store.FilterWithTerms, error) {
 	rows, err := s.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
@@ -129,14 +132,14 @@ func (s *Server) ownFilter(r *Request) (*store.FilterWithTerms, error) {
 	return rows[i], nil
 }
 
-func filterParam(r *Request) store.FilterID {
+func filterParam(r *rest.Request) store.FilterID {
 	var id store.FilterID
 	id.UnmarshalText([]byte(r.Param("id"))) // 0 for what is no id
 	return id
 }
 
 // showFilter returns one filter.
-func (s *Server) showFilter(r *Request) (any, error) {
+func (s *Server) showFilter(r *rest.Request) (any, error) {
 	f, err := s.ownFilter(r)
 	if err != nil {
 		return nil, err
@@ -145,7 +148,7 @@ func (s *Server) showFilter(r *Request) (any, error) {
 }
 
 // updateFilter changes what is sent of a filter, and its keywords: those without an id are added.
-func (s *Server) updateFilter(r *Request) (any, error) {
+func (s *Server) updateFilter(r *rest.Request) (any, error) {
 	d, err := filterDraft(r)
 	if err != nil {
 		return nil, err
@@ -158,12 +161,12 @@ func (s *Server) updateFilter(r *Request) (any, error) {
 }
 
 // deleteFilter removes a filter.
-func (s *Server) deleteFilter(r *Request) (any, error) {
+func (s *Server) deleteFilter(r *rest.Request) (any, error) {
 	return nil, s.social.DeleteFilter(r.Context(), r.Viewer, filterParam(r))
 }
 
 // listFilterKeywords returns the keywords of a filter.
-func (s *Server) listFilterKeywords(r *Request) (any, error) {
+func (s *Server) listFilterKeywords(r *rest.Request) (any, error) {
 	f, err := s.ownFilter(r)
 	if err != nil {
 		return nil, err
@@ -172,7 +175,7 @@ func (s *Server) listFilterKeywords(r *Request) (any, error) {
 }
 
 // addFilterKeyword adds a keyword to a filter.
-func (s *Server) addFilterKeyword(r *Request) (any, error) {
+func (s *Server) addFilterKeyword(r *rest.Request) (any, error) {
 	var p keywordForm
 	if err := r.Bind(&p); err != nil {
 		return nil, err
@@ -185,7 +188,7 @@ func (s *Server) addFilterKeyword(r *Request) (any, error) {
 }
 
 // ownKeyword returns the keyword of the path with its filter, which has to be the viewer's.
-func (s *Server) ownKeyword(r *Request) (*store.FilterWithTerms, *store.FilterKeyword, error) {
+func (s *Server) ownKeyword(r *rest.Request) (*store.FilterWithTerms, *store.FilterKeyword, error) {
 	rows, err := s.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, nil, err
@@ -200,14 +203,14 @@ func (s *Server) ownKeyword(r *Request) (*store.FilterWithTerms, *store.FilterKe
 	return nil, nil, errs.ErrRecordNotFound
 }
 
-func keywordParam(r *Request) store.FilterKeywordID {
+func keywordParam(r *rest.Request) store.FilterKeywordID {
 	var id store.FilterKeywordID
 	id.UnmarshalText([]byte(r.Param("id"))) // 0 for what is no id
 	return id
 }
 
 // showFilterKeyword returns one keyword.
-func (s *Server) showFilterKeyword(r *Request) (any, error) {
+func (s *Server) showFilterKeyword(r *rest.Request) (any, error) {
 	_, k, err := s.ownKeyword(r)
 	if err != nil {
 		return nil, err
@@ -216,7 +219,7 @@ func (s *Server) showFilterKeyword(r *Request) (any, error) {
 }
 
 // updateFilterKeyword changes what is sent of a keyword.
-func (s *Server) updateFilterKeyword(r *Request) (any, error) {
+func (s *Server) updateFilterKeyword(r *rest.Request) (any, error) {
 	var p keywordForm
 	if err := r.Bind(&p); err != nil {
 		return nil, err
@@ -231,12 +234,12 @@ func (s *Server) updateFilterKeyword(r *Request) (any, error) {
 }
 
 // deleteFilterKeyword removes a keyword.
-func (s *Server) deleteFilterKeyword(r *Request) (any, error) {
+func (s *Server) deleteFilterKeyword(r *rest.Request) (any, error) {
 	return nil, s.social.DeleteFilterKeyword(r.Context(), r.Viewer, keywordParam(r))
 }
 
 // listFilterStatuses returns the posts that a filter names.
-func (s *Server) listFilterStatuses(r *Request) (any, error) {
+func (s *Server) listFilterStatuses(r *rest.Request) (any, error) {
 	f, err := s.ownFilter(r)
 	if err != nil {
 		return nil, err
@@ -245,7 +248,7 @@ func (s *Server) listFilterStatuses(r *Request) (any, error) {
 }
 
 // addFilterStatus has a filter name a post.
-func (s *Server) addFilterStatus(r *Request) (any, error) {
+func (s *Server) addFilterStatus(r *rest.Request) (any, error) {
 	var p struct {
 		StatusID *store.StatusID `param:"status_id"`
 	}
@@ -262,14 +265,14 @@ func (s *Server) addFilterStatus(r *Request) (any, error) {
 	return s.entities.FilterStatus(st), nil
 }
 
-func filterStatusParam(r *Request) store.FilterStatusID {
+func filterStatusParam(r *rest.Request) store.FilterStatusID {
 	var id store.FilterStatusID
 	id.UnmarshalText([]byte(r.Param("id"))) // 0 for what is no id
 	return id
 }
 
 // showFilterStatus returns one post that a filter names.
-func (s *Server) showFilterStatus(r *Request) (any, error) {
+func (s *Server) showFilterStatus(r *rest.Request) (any, error) {
 	rows, err := s.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
@@ -285,6 +288,6 @@ func (s *Server) showFilterStatus(r *Request) (any, error) {
 }
 
 // removeFilterStatus takes a post out of a filter.
-func (s *Server) removeFilterStatus(r *Request) (any, error) {
+func (s *Server) removeFilterStatus(r *rest.Request) (any, error) {
 	return nil, s.social.RemoveFilterStatus(r.Context(), r.Viewer, filterStatusParam(r))
 }

@@ -3,20 +3,23 @@ package server
 import (
 	"time"
 
+	"svc/server/rest"
 	"svc/social"
 )
 
 // filterV1Routes are the viewer's filters as version 1 of the API has them: each keyword of a filter is one.
-var filterV1Routes = routes{
-	"GET /api/v1/filters":        {user("read:filters"), (*Server).listFiltersV1},
-	"POST /api/v1/filters":       {user("write:filters"), (*Server).createFilterV1},
-	"GET /api/v1/filters/:id":    {user("read:filters"), (*Server).showFilterV1},
-	"PUT /api/v1/filters/:id":    {user("write:filters"), (*Server).replaceFilterV1},
-	"DELETE /api/v1/filters/:id": {user("write:filters"), (*Server).deleteFilterV1},
+func (s *Server) filterV1Routes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/filters":        {rest.User("read:filters"), s.listFiltersV1},
+		"POST /api/v1/filters":       {rest.User("write:filters"), s.createFilterV1},
+		"GET /api/v1/filters/:id":    {rest.User("read:filters"), s.showFilterV1},
+		"PUT /api/v1/filters/:id":    {rest.User("write:filters"), s.replaceFilterV1},
+		"DELETE /api/v1/filters/:id": {rest.User("write:filters"), s.deleteFilterV1},
+	}
 }
 
 // listFiltersV1 returns the viewer's phrases, the expired ones too.
-func (s *Server) listFiltersV1(r *Request) (any, error) {
+func (s *Server) listFiltersV1(r *rest.Request) (any, error) {
 	rows, err := s.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
@@ -25,7 +28,7 @@ func (s *Server) listFiltersV1(r *Request) (any, error) {
 }
 
 // bindFilterV1 binds the parameters of a phrase. What is not sent is the usual: it warns, is found within words too, and never expires.
-func bindFilterV1(r *Request) (social.FilterV1, error) {
+func bindFilterV1(r *rest.Request) (social.FilterV1, error) {
 	var p struct {
 		Phrase       string   `param:"phrase"`
 		Context      []string `param:"context"`
@@ -45,7 +48,7 @@ func bindFilterV1(r *Request) (social.FilterV1, error) {
 }
 
 // createFilterV1 makes a filter of one phrase.
-func (s *Server) createFilterV1(r *Request) (any, error) {
+func (s *Server) createFilterV1(r *rest.Request) (any, error) {
 	p, err := bindFilterV1(r)
 	if err != nil {
 		return nil, err
@@ -58,7 +61,7 @@ func (s *Server) createFilterV1(r *Request) (any, error) {
 }
 
 // showFilterV1 returns one phrase.
-func (s *Server) showFilterV1(r *Request) (any, error) {
+func (s *Server) showFilterV1(r *rest.Request) (any, error) {
 	f, k, err := s.ownKeyword(r)
 	if err != nil {
 		return nil, err
@@ -67,7 +70,7 @@ func (s *Server) showFilterV1(r *Request) (any, error) {
 }
 
 // replaceFilterV1 puts a phrase in the place of another.
-func (s *Server) replaceFilterV1(r *Request) (any, error) {
+func (s *Server) replaceFilterV1(r *rest.Request) (any, error) {
 	p, err := bindFilterV1(r)
 	if err != nil {
 		return nil, err
@@ -80,6 +83,6 @@ func (s *Server) replaceFilterV1(r *Request) (any, error) {
 }
 
 // deleteFilterV1 removes a phrase.
-func (s *Server) deleteFilterV1(r *Request) (any, error) {
+func (s *Server) deleteFilterV1(r *rest.Request) (any, error) {
 	return nil, s.social.DeleteFilterV1(r.Context(), r.Viewer, keywordParam(r))
 }

@@ -9,12 +9,15 @@ import (
 	"sync"
 	"time"
 
+	"svc/server/rest"
 	"svc/store"
 )
 
 // healthRoutes tell whether the server works.
-var healthRoutes = routes{
-	"GET /api/v1/svc/healthcheck": {anonymous, (*Server).showHealth},
+func (s *Server) healthRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/svc/healthcheck": {rest.Anonymous, s.showHealth},
+	}
 }
 
 const (
@@ -40,7 +43,7 @@ type jobCounts struct {
 }
 
 // showHealth answers 503 if the server cannot store anything, or does not do its jobs.
-func (s *Server) showHealth(r *Request) (any, error) {
+func (s *Server) showHealth(r *rest.Request) (any, error) {
 	found := s.health.result(r.Context())
 	if found.err != nil {
 		r.SetStatus(http.StatusServiceUnavailable)

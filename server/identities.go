@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc/internal/errs"
+	"svc/server/rest"
 	"svc/store"
 )
 
@@ -15,7 +16,7 @@ import (
 // token when that is revoked, both before the change is answered.
 type identityCache struct {
 	mu           sync.Mutex
-	byToken      map[tokenHash]*Identity
+	byToken      map[tokenHash]*rest.Identity
 	accounts     map[store.AccountID]*cachedAccount // of the known
 	accountBytes int                                // of the people, in bytes
 	generation   uint64                             // changes with each drop, so that what was read before is not kept after
@@ -47,12 +48,12 @@ const (
 func hashToken(token string) tokenHash { return sha256.Sum256([]byte(token)) }
 
 func newIdentityCache(db *store.DB) *identityCache {
-	c := &identityCache{byToken: make(map[tokenHash]*Identity), accounts: make(map[store.AccountID]*cachedAccount)}
+	c := &identityCache{byToken: make(map[tokenHash]*rest.Identity), accounts: make(map[store.AccountID]*cachedAccount)}
 	db.Subscribe(c.invalidate)
 	return c
 }
 
-func (c *identityCache) get(h tokenHash) (id *Identity, generation uint64) {
+func (c *identityCache) get(h tokenHash) (id *rest.Identity, generation uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.byToken[h], c.generation
@@ -68,7 +69,7 @@ func (c *identityCache) account(id store.AccountID) (*store.Account, *store.User
 	return nil, nil
 }
 
-func (c *identityCache) put(h tokenHash, id *Identity, generation uint64) {
+func (c *identityCache) put(h tokenHash, id *rest.Identity, generation uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.generation != generation || c.byToken[h] != nil {
@@ -165,7 +166,7 @@ func (c *identityCache) clear() {
 }
 
 // identityByToken says who a token stands for; nil if it is unknown or expired. The error tells if its account cannot be used.
-func (s *Server) identityByToken(ctx context.Context, token string) (*Identity, error) {
+func (s *Server) identityByToken(ctx context.Context, token string) (*rest.Identity, error) {
 	h := hashToken(token)
 	id, generation := s.identities.get(h)
 	if id == nil {
@@ -182,7 +183,7 @@ func (s *Server) identityByToken(ctx context.Context, token string) (*Identity, 
 }
 
 // currentIdentity says who a token stands for at this moment, nil if nobody, without noting that it was used.
-func (s *Server) currentIdentity(ctx context.Context, h tokenHash) (*Identity, error) {
+func (s *Server) currentIdentity(ctx context.Context, h tokenHash) (*rest.Identity, error) {
 	id, generation := s.identities.get(h)
 	if id == nil {
 		var err error
@@ -201,12 +202,12 @@ func (s *Server) currentIdentity(ctx context.Context, h tokenHash) (*Identity, e
 	return id, nil
 }
 
-func (s *Server) loadIdentity(ctx context.Context, h tokenHash) (*Identity, error) {
+func (s *Server) loadIdentity(ctx context.Context, h tokenHash) (*rest.Identity, error) {
 	token, err := s.db.TokenByHash(ctx, h[:])
 	if token == nil || err != nil {
 		return nil, err
 	}
-	id := &Identity{Token: token}
+	id := &rest.Identity{Token: token}
 	if token.AccountID == nil {
 		return id, nil
 	}
@@ -225,7 +226,7 @@ func (s *Server) loadIdentity(ctx context.Context, h tokenHash) (*Identity, erro
 }
 
 // markActive notes once a day that somebody was here, for the statistics and for pruning tokens that nobody uses.
-func (s *Server) markActive(ctx context.Context, id *Identity) error {
+func (s *Server) markActive(ctx context.Context, id *rest.Identity) error {
 	today := store.At(s.now().Add(-24 * time.Hour))
 	markToken := id.Token != nil && id.Token.LastUsedAt <= today
 	markUser := id.User != nil && id.User.LastActiveAt <= today
@@ -250,11 +251,11 @@ func (s *Server) markActive(ctx context.Context, id *Identity) error {
 }
 
 // authenticateFromDB is the Authenticator of a server with a database.
-func (s *Server) authenticateFromDB(ctx context.Context, c Credential) (*Identity, error) {
+func (s *Server) authenticateFromDB(ctx context.Context, c rest.Credential) (*rest.Identity, error) {
 	switch c.Kind {
-	case Bearer, Cookie:
+	case rest.Bearer, rest.Cookie:
 		return s.identityByToken(ctx, c.Token)
-	case Basic:
+	case rest.Basic:
 		return s.identityByPassword(ctx, c)
 	}
 	return nil, nil

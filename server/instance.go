@@ -7,43 +7,48 @@ import (
 	"strconv"
 
 	"svc/internal/errs"
+	"svc/server/rest"
 )
 
 // instanceRoutes are what the server tells about itself, and lists that clients ask for when they start and that are always empty
 // here (spec 4.6).
-var instanceRoutes = routes{
-	"GET /api/v1/instance":                    {anonymous, (*Server).showInstance},
-	"GET /api/v2/instance":                    {anonymous, (*Server).showInstanceV2},
-	"GET /api/v1/instance/peers":              {anonymous, (*Server).listPeers},
-	"GET /api/v1/instance/activity":           {anonymous, (*Server).showActivity},
-	"GET /api/v1/instance/rules":              {anonymous, always([]any{})},
-	"GET /api/v1/custom_emojis":               {anonymous, (*Server).listCustomEmojis},
-	"GET /api/v1/svc/emoji":                   {anonymous, (*Server).mapCustomEmojis},
-	"GET /api/v1/svc/frontend_configurations": {anonymous, always(nil)},
-	"GET /.well-known/nodeinfo":               {anonymous, (*Server).listNodeInfo},
-	"GET /.well-known/host-meta":              {anonymous, (*Server).showHostMeta},
-	"GET /nodeinfo/:version":                  {anonymous, (*Server).showNodeInfo},
-	"GET /api/v1/preferences":                 {user("read:accounts"), (*Server).showPreferences},
-	"GET /api/v1/suggestions":                 {anyone, always([]any{})},
-	"GET /api/v2/suggestions":                 {anyone, always([]any{})},
-	"GET /api/v1/trends":                      {anyone, always([]any{})},
-	"GET /api/v1/trends/tags":                 {anyone, always([]any{})},
-	"GET /api/v1/trends/statuses":             {anyone, always([]any{})},
-	"GET /api/v1/trends/links":                {anyone, always([]any{})},
-	"GET /api/v1/identity_proofs":             {anyone, always([]any{})},
-	"GET /api/v1/endorsements":                {anyone, always([]any{})},
-	"GET /api/v1/directory":                   {anyone, notImplemented},
-	"GET /api/v1/featured_tags":               {anyone, notImplemented},
+func (s *Server) instanceRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/instance":                    {rest.Anonymous, s.showInstance},
+		"GET /api/v2/instance":                    {rest.Anonymous, s.showInstanceV2},
+		"GET /api/v1/instance/peers":              {rest.Anonymous, s.listPeers},
+		"GET /api/v1/instance/activity":           {rest.Anonymous, s.showActivity},
+		"GET /api/v1/instance/rules":              {rest.Anonymous, rest.Always([]any{})},
+		"GET /api/v1/custom_emojis":               {rest.Anonymous, s.listCustomEmojis},
+		"GET /api/v1/svc/emoji":                   {rest.Anonymous, s.mapCustomEmojis},
+		"GET /api/v1/svc/frontend_configurations": {rest.Anonymous, rest.Always(nil)},
+		"GET /.well-known/nodeinfo":               {rest.Anonymous, s.listNodeInfo},
+		"GET /.well-known/host-meta":              {rest.Anonymous, s.showHostMeta},
+		"GET /nodeinfo/:version":                  {rest.Anonymous, s.showNodeInfo},
+		"GET /api/v1/preferences":                 {rest.User("read:accounts"), s.showPreferences},
+		"GET /api/v1/suggestions":                 {rest.Anyone, rest.Always([]any{})},
+		"GET /api/v2/suggestions":                 {rest.Anyone, rest.Always([]any{})},
+		"GET /api/v1/trends":                      {rest.Anyone, rest.Always([]any{})},
+		"GET /api/v1/trends/tags":                 {rest.Anyone, rest.Always([]any{})},
+		"GET /api/v1/trends/statuses":             {rest.Anyone, rest.Always([]any{})},
+		"GET /api/v1/trends/links":                {rest.Anyone, rest.Always([]any{})},
+		"GET /api/v1/identity_proofs":             {rest.Anyone, rest.Always([]any{})},
+		"GET /api/v1/endorsements":                {rest.Anyone, rest.Always([]any{})},
+		"GET /api/v1/directory":                   {rest.Anyone, notImplemented},
+		"GET /api/v1/featured_tags":               {rest.Anyone, notImplemented},
+	}
 }
 
 // showInstance returns what the server is, in version 1 of the API.
-func (s *Server) showInstance(r *Request) (any, error) { return s.entities.Instance(r.Context()) }
+func (s *Server) showInstance(r *rest.Request) (any, error) { return s.entities.Instance(r.Context()) }
 
 // showInstanceV2 returns what the server is, in version 2 of the API.
-func (s *Server) showInstanceV2(r *Request) (any, error) { return s.entities.InstanceV2(r.Context()) }
+func (s *Server) showInstanceV2(r *rest.Request) (any, error) {
+	return s.entities.InstanceV2(r.Context())
+}
 
 // listPeers returns the hosts of the servers that are known here.
-func (s *Server) listPeers(r *Request) (any, error) {
+func (s *Server) listPeers(r *rest.Request) (any, error) {
 	if !s.settings.Instance.ListPeers {
 		return nil, errs.ErrRecordNotFound
 	}
@@ -51,7 +56,7 @@ func (s *Server) listPeers(r *Request) (any, error) {
 }
 
 // showActivity returns how much was written here in the last weeks, and by how many.
-func (s *Server) showActivity(r *Request) (any, error) {
+func (s *Server) showActivity(r *rest.Request) (any, error) {
 	if !s.settings.Instance.ShowActivity {
 		return nil, errs.ErrRecordNotFound
 	}
@@ -59,15 +64,17 @@ func (s *Server) showActivity(r *Request) (any, error) {
 }
 
 // listCustomEmojis returns all custom emoji.
-func (s *Server) listCustomEmojis(*Request) (any, error) { return s.entities.CustomEmojis() }
+func (s *Server) listCustomEmojis(*rest.Request) (any, error) { return s.entities.CustomEmojis() }
 
 // mapCustomEmojis returns all custom emoji by their shortcodes.
-func (s *Server) mapCustomEmojis(*Request) (any, error) { return s.entities.CustomEmojisByShortcode() }
+func (s *Server) mapCustomEmojis(*rest.Request) (any, error) {
+	return s.entities.CustomEmojisByShortcode()
+}
 
 const nodeInfoSchema = "http://nodeinfo.diaspora.software/ns/schema/"
 
 // listNodeInfo tells where the server describes itself in which version of the schema.
-func (s *Server) listNodeInfo(*Request) (any, error) {
+func (s *Server) listNodeInfo(*rest.Request) (any, error) {
 	type link struct {
 		Rel  string `json:"rel"`
 		Href string `json:"href"`
@@ -83,7 +90,7 @@ func (s *Server) listNodeInfo(*Request) (any, error) {
 }
 
 // showNodeInfo describes the server in a version of the schema.
-func (s *Server) showNodeInfo(r *Request) (any, error) {
+func (s *Server) showNodeInfo(r *rest.Request) (any, error) {
 	version := r.Param("version")
 	text, err := s.entities.NodeInfo(r.Context(), version)
 	if err != nil {
@@ -96,7 +103,7 @@ func (s *Server) showNodeInfo(r *Request) (any, error) {
 }
 
 // showHostMeta tells where WebFinger is asked. Some clients read from it which host has the API.
-func (s *Server) showHostMeta(*Request) (any, error) {
+func (s *Server) showHostMeta(*rest.Request) (any, error) {
 	text := fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?>
 <XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0"><Link rel="lrdd" type="application/xrd+xml" template="%s/.well-known/webfinger?resource={uri}"/></XRD>
 `, html.EscapeString(s.baseURL))
@@ -113,7 +120,7 @@ type preferences struct {
 }
 
 // showPreferences returns how the viewer likes to post. How to read is left to the client.
-func (s *Server) showPreferences(r *Request) (any, error) {
+func (s *Server) showPreferences(r *rest.Request) (any, error) {
 	p := preferences{
 		Visibility:  r.User.DefaultVisibility.String(),
 		Sensitive:   r.User.DefaultSensitive,
@@ -139,4 +146,4 @@ func (d rawDocument) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 }
 
 // notImplemented is the 404 of endpoints of the reference API that this one does not have, and says so (spec 4.6).
-func notImplemented(*Server, *Request) (any, error) { return nil, errs.ErrRecordNotFound }
+func notImplemented(*rest.Request) (any, error) { return nil, errs.ErrRecordNotFound }

@@ -11,6 +11,7 @@ import (
 	"svc/internal/errs"
 	"svc/internal/keys"
 	"svc/internal/text"
+	"svc/server/rest"
 	"svc/server/web"
 	"svc/social"
 	"svc/store"
@@ -18,10 +19,12 @@ import (
 
 // interactRoutes are where other servers send people who have their account here, to follow or answer what they have found there
 // (federation 1.1, extension API 27).
-var interactRoutes = routes{
-	"GET /authorize_interaction": {anonymous.asHTML(), (*Server).authorizeInteraction},
-	"GET /ostatus_subscribe":     {anonymous.asHTML().limit("search"), (*Server).showInteraction},
-	"POST /ostatus_subscribe":    {anonymous.asHTML().limit("authentication"), (*Server).interact},
+func (s *Server) interactRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /authorize_interaction": {rest.Anonymous.HTML(), s.authorizeInteraction},
+		"GET /ostatus_subscribe":     {rest.Anonymous.HTML().Limit("search"), s.showInteraction},
+		"POST /ostatus_subscribe":    {rest.Anonymous.HTML().Limit("authentication"), s.interact},
+	}
 }
 
 const interactPath = "/ostatus_subscribe"
@@ -30,16 +33,16 @@ const interactPath = "/ostatus_subscribe"
 func interactionPath(what string) string { return interactPath + "?acct=" + url.QueryEscape(what) }
 
 // authorizeInteraction leads to the page under its older name.
-func (s *Server) authorizeInteraction(r *Request) (any, error) {
+func (s *Server) authorizeInteraction(r *rest.Request) (any, error) {
 	what, err := bindInteraction(r)
 	if err != nil {
 		return nil, err
 	}
-	return redirect(interactionPath(what)), nil
+	return rest.Redirect(interactionPath(what)), nil
 }
 
 // bindInteraction returns what a page is to be about: an address, or a handle.
-func bindInteraction(r *Request) (string, error) {
+func bindInteraction(r *rest.Request) (string, error) {
 	var p struct {
 		Acct string `param:"acct"`
 		URI  string `param:"uri"`
@@ -60,7 +63,7 @@ func bindInteraction(r *Request) (string, error) {
 
 // showInteraction shows an account or a post to who is signed in, and what can be done about it. Others are asked to sign in first:
 // for strangers no other server is asked.
-func (s *Server) showInteraction(r *Request) (any, error) {
+func (s *Server) showInteraction(r *rest.Request) (any, error) {
 	what, err := bindInteraction(r)
 	if err != nil {
 		return nil, err
@@ -77,7 +80,7 @@ func (s *Server) showInteraction(r *Request) (any, error) {
 
 // signInPage asks somebody to sign in, to go on to the page about something.
 func (s *Server) signInPage(status int, what, name, fault string) (any, error) {
-	return s.page(status, web.Login{
+	return s.pages.Page(status, web.Login{
 		App: web.App{Name: s.settings.Instance.Name}, Action: interactPath, Hidden: []web.Field{{Name: "acct", Value: what}}, Name: name, Fault: fault,
 	})
 }
@@ -91,7 +94,7 @@ type interactionSubject struct {
 var errNoSubject = errs.NotFound("Nothing was found there that could be shown here.")
 
 // findSubject finds what a page is about, if need be on its own server.
-func (s *Server) findSubject(r *Request, viewer *store.Account, what string) (*interactionSubject, error) {
+func (s *Server) findSubject(r *rest.Request, viewer *store.Account, what string) (*interactionSubject, error) {
 	r.Viewer = viewer
 	named, err := s.resolveSubject(r, what)
 	if errs.IsNotFound(err) {
@@ -121,7 +124,7 @@ func (s *Server) findSubject(r *Request, viewer *store.Account, what string) (*i
 	return f, err
 }
 
-func (s *Server) resolveSubject(r *Request, what string) (Resolved, error) {
+func (s *Server) resolveSubject(r *rest.Request, what string) (Resolved, error) {
 	isAddress := strings.HasPrefix(what, "https://") || strings.HasPrefix(what, "http://")
 	if isAddress {
 		named, err := s.lookUpAddress(r, what)
@@ -144,7 +147,7 @@ func (s *Server) resolveSubject(r *Request, what string) (Resolved, error) {
 }
 
 // renderInteraction shows what a page is about to who is signed in.
-func (s *Server) renderInteraction(r *Request, id *Identity, token, what string, status int, done, fault string) (any, error) {
+func (s *Server) renderInteraction(r *rest.Request, id *rest.Identity, token, what string, status int, done, fault string) (any, error) {
 	f, err := s.findSubject(r, id.Account, what)
 	if err != nil {
 		return nil, err
@@ -163,7 +166,7 @@ func (s *Server) renderInteraction(r *Request, id *Identity, token, what string,
 	if err != nil {
 		return nil, err
 	}
-	return s.page(status, p)
+	return s.pages.Page(status, p)
 }
 
 // idempotencyParam keeps what a page sends from being posted twice.
@@ -218,7 +221,7 @@ func followState(f *store.Follow) string {
 }
 
 // addStatusActions puts a post on the page.
-func (s *Server) addStatusActions(r *Request, p *web.Interact, st *store.Status) error {
+func (s *Server) addStatusActions(r *rest.Request, p *web.Interact, st *store.Status) error {
 	author, err := s.db.Account(r.Context(), st.AccountID)
 	if err != nil {
 		return err
@@ -245,9 +248,9 @@ func (s *Server) addStatusActions(r *Request, p *web.Interact, st *store.Status)
 }
 
 // interact takes what the page's forms send: name and password, or what to do.
-func (s *Server) interact(r *Request) (any, error) {
-	if !s.sameOrigin(r.Request, Basic) {
-		return nil, errCrossSite
+func (s *Server) interact(r *rest.Request) (any, error) {
+	if !r.SameOrigin() {
+		return nil, rest.ErrCrossSite
 	}
 	what, err := bindInteraction(r)
 	if err != nil {
@@ -276,7 +279,7 @@ func (s *Server) interact(r *Request) (any, error) {
 		return s.signInPage(http.StatusOK, what, "", "You are not signed in any more. Your browser has to accept a cookie for that.")
 	}
 	if !hmac.Equal([]byte(r.Query(formParam)), []byte(s.formToken(token))) {
-		return nil, errCrossSite
+		return nil, rest.ErrCrossSite
 	}
 	if p.Decision == switchAccount {
 		if err := s.endSession(r, id.Token.ID); err != nil {
@@ -337,8 +340,8 @@ func (s *Server) performAction(ctx context.Context, viewer *store.Account, f *in
 }
 
 // signInByPassword signs the browser in, once it has shown a second factor if there is one, and goes on to the page about something.
-func (s *Server) signInByPassword(r *Request, what, name, password string) (any, error) {
-	user, err := s.signIn(r.Context(), name, password, r.ClientIP())
+func (s *Server) signInByPassword(r *rest.Request, what, name, password string) (any, error) {
+	user, err := s.signIn(r.Context(), name, password, r.Network())
 	if err != nil {
 		return nil, err
 	}
@@ -362,9 +365,9 @@ func (s *Server) signInByPassword(r *Request, what, name, password string) (any,
 }
 
 // finishSignIn signs the browser in as who has proved to be user, and leads to a page of this server.
-func (s *Server) finishSignIn(r *Request, user *store.User, path string) (any, error) {
+func (s *Server) finishSignIn(r *rest.Request, user *store.User, path string) (any, error) {
 	if _, err := s.startSession(r, user); err != nil {
 		return nil, err
 	}
-	return redirect(s.baseURL + path), nil
+	return rest.Redirect(s.baseURL + path), nil
 }

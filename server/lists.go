@@ -1,23 +1,26 @@
 package server
 
 import (
+	"svc/server/rest"
 	"svc/store"
 )
 
 // listRoutes are the lists that people make of accounts. What their members post is in timelines.go.
-var listRoutes = routes{
-	"GET /api/v1/lists":                 {user("read:lists"), (*Server).lists},
-	"POST /api/v1/lists":                {user("write:lists"), (*Server).createList},
-	"GET /api/v1/lists/:id":             {user("read:lists"), (*Server).showList},
-	"PUT /api/v1/lists/:id":             {user("write:lists"), (*Server).updateList},
-	"DELETE /api/v1/lists/:id":          {user("write:lists"), (*Server).deleteList},
-	"GET /api/v1/lists/:id/accounts":    {user("read:lists"), (*Server).listMembers},
-	"POST /api/v1/lists/:id/accounts":   {user("write:lists"), (*Server).addToList},
-	"DELETE /api/v1/lists/:id/accounts": {user("write:lists"), (*Server).removeFromList},
+func (s *Server) listRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/lists":                 {rest.User("read:lists"), s.lists},
+		"POST /api/v1/lists":                {rest.User("write:lists"), s.createList},
+		"GET /api/v1/lists/:id":             {rest.User("read:lists"), s.showList},
+		"PUT /api/v1/lists/:id":             {rest.User("write:lists"), s.updateList},
+		"DELETE /api/v1/lists/:id":          {rest.User("write:lists"), s.deleteList},
+		"GET /api/v1/lists/:id/accounts":    {rest.User("read:lists"), s.listMembers},
+		"POST /api/v1/lists/:id/accounts":   {rest.User("write:lists"), s.addToList},
+		"DELETE /api/v1/lists/:id/accounts": {rest.User("write:lists"), s.removeFromList},
+	}
 }
 
 // lists returns the viewer's lists.
-func (s *Server) lists(r *Request) (any, error) {
+func (s *Server) lists(r *rest.Request) (any, error) {
 	rows, err := s.db.Lists(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
@@ -45,7 +48,7 @@ func (f *listForm) apply(l *store.List) {
 }
 
 // createList makes a list without members.
-func (s *Server) createList(r *Request) (any, error) {
+func (s *Server) createList(r *rest.Request) (any, error) {
 	var p listForm
 	if err := r.Bind(&p); err != nil {
 		return nil, err
@@ -59,18 +62,18 @@ func (s *Server) createList(r *Request) (any, error) {
 }
 
 // ownList returns the list of the path, which has to be the viewer's.
-func (s *Server) ownList(r *Request) (*store.List, error) {
+func (s *Server) ownList(r *rest.Request) (*store.List, error) {
 	return s.db.OwnList(r.Context(), r.Viewer.ID, listParam(r))
 }
 
-func listParam(r *Request) store.ListID {
+func listParam(r *rest.Request) store.ListID {
 	var id store.ListID
 	id.UnmarshalText([]byte(r.Param("id")))
 	return id
 }
 
 // showList returns one list.
-func (s *Server) showList(r *Request) (any, error) {
+func (s *Server) showList(r *rest.Request) (any, error) {
 	l, err := s.ownList(r)
 	if err != nil {
 		return nil, err
@@ -79,7 +82,7 @@ func (s *Server) showList(r *Request) (any, error) {
 }
 
 // updateList changes title and policies of a list.
-func (s *Server) updateList(r *Request) (any, error) {
+func (s *Server) updateList(r *rest.Request) (any, error) {
 	var p listForm
 	if err := r.Bind(&p); err != nil {
 		return nil, err
@@ -92,7 +95,7 @@ func (s *Server) updateList(r *Request) (any, error) {
 }
 
 // deleteList removes a list.
-func (s *Server) deleteList(r *Request) (any, error) {
+func (s *Server) deleteList(r *rest.Request) (any, error) {
 	return nil, s.social.DeleteList(r.Context(), r.Viewer, listParam(r))
 }
 
@@ -100,7 +103,7 @@ func (s *Server) deleteList(r *Request) (any, error) {
 const maxUnpagedMembers = 1000
 
 // listMembers returns the members of a list, all at once unless a limit is given.
-func (s *Server) listMembers(r *Request) (any, error) {
+func (s *Server) listMembers(r *rest.Request) (any, error) {
 	l, err := s.ownList(r)
 	if err != nil {
 		return nil, err
@@ -111,7 +114,7 @@ func (s *Server) listMembers(r *Request) (any, error) {
 }
 
 // addToList makes accounts members of a list.
-func (s *Server) addToList(r *Request) (any, error) {
+func (s *Server) addToList(r *rest.Request) (any, error) {
 	ids, err := accountIDs(r)
 	if err != nil {
 		return nil, err
@@ -120,7 +123,7 @@ func (s *Server) addToList(r *Request) (any, error) {
 }
 
 // removeFromList ends memberships.
-func (s *Server) removeFromList(r *Request) (any, error) {
+func (s *Server) removeFromList(r *rest.Request) (any, error) {
 	ids, err := accountIDs(r)
 	if err != nil {
 		return nil, err
@@ -128,7 +131,7 @@ func (s *Server) removeFromList(r *Request) (any, error) {
 	return nil, s.social.RemoveFromList(r.Context(), r.Viewer, listParam(r), ids)
 }
 
-func accountIDs(r *Request) ([]store.AccountID, error) {
+func accountIDs(r *rest.Request) ([]store.AccountID, error) {
 	var p struct {
 		IDs []store.AccountID `param:"account_ids"`
 	}

@@ -4,17 +4,20 @@ import (
 	"net/url"
 
 	"svc/internal/errs"
+	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // mfaRoutes are how people set up a second factor for signing in. How they use it is in challenges.go.
-var mfaRoutes = routes{
-	"GET /api/v1/svc/accounts/mfa":                  {user("read:security"), (*Server).showMFA},
-	"GET /api/v1/svc/accounts/mfa/setup/:method":    {user("write:security").changing(), (*Server).setUpMFA},
-	"POST /api/v1/svc/accounts/mfa/confirm/:method": {user("write:security"), (*Server).confirmMFA},
-	"DELETE /api/v1/svc/accounts/mfa/:method":       {user("write:security"), (*Server).disableMFA},
-	"GET /api/v1/svc/accounts/mfa/backup_codes":     {user("write:security").changing(), (*Server).newBackupCodes},
+func (s *Server) mfaRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/svc/accounts/mfa":                  {rest.User("read:security"), s.showMFA},
+		"GET /api/v1/svc/accounts/mfa/setup/:method":    {rest.User("write:security").Changing(), s.setUpMFA},
+		"POST /api/v1/svc/accounts/mfa/confirm/:method": {rest.User("write:security"), s.confirmMFA},
+		"DELETE /api/v1/svc/accounts/mfa/:method":       {rest.User("write:security"), s.disableMFA},
+		"GET /api/v1/svc/accounts/mfa/backup_codes":     {rest.User("write:security").Changing(), s.newBackupCodes},
+	}
 }
 
 // mfaSettings are given at two levels: the spec's, and the one that front ends read.
@@ -25,13 +28,13 @@ type mfaSettings struct {
 }
 
 // showMFA tells whether the viewer needs more than a password.
-func (s *Server) showMFA(r *Request) (any, error) {
+func (s *Server) showMFA(r *rest.Request) (any, error) {
 	is := r.User.HasMFA()
 	return mfaSettings{is, is, &mfaSettings{Enabled: is, TOTP: is}}, nil
 }
 
 // setUpMFA gives the viewer a secret for an authenticator app.
-func (s *Server) setUpMFA(r *Request) (any, error) {
+func (s *Server) setUpMFA(r *rest.Request) (any, error) {
 	if r.Param("method") != string(social.TOTP) {
 		return nil, errs.BadRequest("undefined method")
 	}
@@ -54,7 +57,7 @@ func (s *Server) setUpMFA(r *Request) (any, error) {
 }
 
 // confirmMFA has the secret count from now on. Whatever else is signed in to the account is signed out.
-func (s *Server) confirmMFA(r *Request) (any, error) {
+func (s *Server) confirmMFA(r *rest.Request) (any, error) {
 	var p struct {
 		Password string `param:"password"`
 		Code     string `param:"code"`
@@ -68,22 +71,22 @@ func (s *Server) confirmMFA(r *Request) (any, error) {
 	if err := s.requirePassword(r, p.Password); err != nil {
 		return nil, err
 	}
-	return nil, s.social.ConfirmTOTP(r.Context(), r.Viewer.ID, p.Code, r.tokenID())
+	return nil, s.social.ConfirmTOTP(r.Context(), r.Viewer.ID, p.Code, tokenID(r))
 }
 
 // disableMFA makes the password enough again. It signs out like confirmMFA.
-func (s *Server) disableMFA(r *Request) (any, error) {
+func (s *Server) disableMFA(r *rest.Request) (any, error) {
 	if method := r.Param("method"); method != string(social.TOTP) && method != "mfa" {
 		return nil, errs.BadRequest("undefined mfa method")
 	}
 	if err := s.requirePassword(r, r.Query("password")); err != nil {
 		return nil, err
 	}
-	return nil, s.social.DisableMFA(r.Context(), r.Viewer.ID, r.tokenID())
+	return nil, s.social.DisableMFA(r.Context(), r.Viewer.ID, tokenID(r))
 }
 
 // newBackupCodes gives the viewer codes for the day when the authenticator app is lost. They are shown this once.
-func (s *Server) newBackupCodes(r *Request) (any, error) {
+func (s *Server) newBackupCodes(r *rest.Request) (any, error) {
 	codes, err := s.social.NewBackupCodes(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
@@ -93,7 +96,7 @@ func (s *Server) newBackupCodes(r *Request) (any, error) {
 }
 
 // tokenID returns the id of the token of the request, 0 for who signed in by password.
-func (r *Request) tokenID() store.TokenID {
+func tokenID(r *rest.Request) store.TokenID {
 	if r.Token == nil {
 		return 0
 	}
@@ -101,7 +104,7 @@ func (r *Request) tokenID() store.TokenID {
 }
 
 // requirePassword fails unless the password is the viewer's.
-func (s *Server) requirePassword(r *Request, password string) error {
+func (s *Server) requirePassword(r *rest.Request, password string) error {
 	ok, err := s.checkViewerPassword(r, password)
 	if err == nil && !ok {
 		err = errs.Invalid("Invalid password.")

@@ -7,22 +7,25 @@ import (
 	"svc/internal/errs"
 	"svc/internal/keys"
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/server/web"
 	"svc/social"
 	"svc/store"
 )
 
 // challengeRoutes are where those who have given their password show their second factor: apps at one, people at the other.
-var challengeRoutes = routes{
-	"POST /oauth/mfa/challenge": {anonymous, (*Server).answerChallenge},
-	"POST /oauth/mfa/verify":    {anonymous.asHTML().limit("authentication"), (*Server).verifyChallenge},
+func (s *Server) challengeRoutes() rest.Routes {
+	return rest.Routes{
+		"POST /oauth/mfa/challenge": {rest.Anonymous, s.answerChallenge},
+		"POST /oauth/mfa/verify":    {rest.Anonymous.HTML().Limit("authentication"), s.verifyChallenge},
+	}
 }
 
 var errBadChallenge = errs.BadRequest("Invalid code")
 
 // createChallenge notes that somebody has given the right password, to an app or, where that is nil, to a page of this server. It returns the
 // token by which they go on.
-func (s *Server) createChallenge(r *Request, user *store.User, a *store.App, purpose store.MFAPurpose) (token string, err error) {
+func (s *Server) createChallenge(r *rest.Request, user *store.User, a *store.App, purpose store.MFAPurpose) (token string, err error) {
 	token = keys.NewToken()
 	c := &store.MFAChallenge{Hash: keys.HashToken(token), AccountID: user.AccountID}
 	if a != nil {
@@ -45,7 +48,7 @@ func mfaRequired(token string) error {
 
 // completeChallenge spends a challenge, if its second factor is right, and returns whose it was. Wrong codes are counted like wrong
 // passwords. All failures are errBadChallenge.
-func (s *Server) completeChallenge(r *Request, token string, page bool, kind social.SecondFactor, code string) (*store.User, error) {
+func (s *Server) completeChallenge(r *rest.Request, token string, page bool, kind social.SecondFactor, code string) (*store.User, error) {
 	hash := keys.HashToken(token)
 	c, err := s.db.MFAChallenge(r.Context(), hash)
 	if err != nil {
@@ -54,7 +57,7 @@ func (s *Server) completeChallenge(r *Request, token string, page bool, kind soc
 	if c == nil || c.Purpose.V.Page != page {
 		return nil, errBadChallenge
 	}
-	noFailure, err := s.reserveAttempt(s.failureLimits("mfa "+c.AccountID.String(), r.ClientIP()))
+	refund, err := s.loginLimits.attempt("mfa "+c.AccountID.String(), r.Network()).reserve(s.now())
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +65,7 @@ func (s *Server) completeChallenge(r *Request, token string, page bool, kind soc
 	if errors.Is(err, social.ErrSecondFactor) {
 		return nil, errBadChallenge
 	}
-	noFailure()
+	refund(s.now())
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +76,7 @@ func (s *Server) completeChallenge(r *Request, token string, page bool, kind soc
 }
 
 // answerChallenge gives an app the token that it asked for with a password.
-func (s *Server) answerChallenge(r *Request) (any, error) {
+func (s *Server) answerChallenge(r *rest.Request) (any, error) {
 	r.ResponseHeader().Set("Cache-Control", "no-store")
 	r.ResponseHeader().Set("Pragma", "no-cache")
 	var p struct {
@@ -110,7 +113,7 @@ func (s *Server) answerChallenge(r *Request) (any, error) {
 }
 
 // issueTokenFor issues a token for who has proved to be user.
-func (s *Server) issueTokenFor(r *Request, a *store.App, user *store.User, scopes store.Scopes) (*entity.Token, error) {
+func (s *Server) issueTokenFor(r *rest.Request, a *store.App, user *store.User, scopes store.Scopes) (*entity.Token, error) {
 	account, err := s.db.Account(r.Context(), user.AccountID)
 	if err != nil {
 		return nil, err
@@ -126,14 +129,14 @@ func (s *Server) challengePage(status int, z *authorization, token, fault string
 	if z != nil {
 		who = z.appInfo()
 	}
-	return s.page(status, web.Challenge{App: who, Token: token, Fault: fault})
+	return s.pages.Page(status, web.Challenge{App: who, Token: token, Fault: fault})
 }
 
 // verifyChallenge takes the second factor of who signs in to let an app act for them, or to a page of this server, and goes on as after
 // a password.
-func (s *Server) verifyChallenge(r *Request) (any, error) {
-	if !s.sameOrigin(r.Request, Basic) {
-		return nil, errCrossSite
+func (s *Server) verifyChallenge(r *rest.Request) (any, error) {
+	if !r.SameOrigin() {
+		return nil, rest.ErrCrossSite
 	}
 	var p struct {
 		MFA struct {
@@ -150,7 +153,7 @@ func (s *Server) verifyChallenge(r *Request) (any, error) {
 		return nil, err
 	}
 	if c == nil {
-		return s.page(http.StatusUnauthorized, web.Message{Title: "Two-factor authentication failed.", Text: []string{"Start again from the app."}})
+		return s.pages.Page(http.StatusUnauthorized, web.Message{Title: "Two-factor authentication failed.", Text: []string{"Start again from the app."}})
 	}
 	z, err := s.pendingAuthorization(r, c)
 	if err != nil {
@@ -174,7 +177,7 @@ func (s *Server) verifyChallenge(r *Request) (any, error) {
 }
 
 // pendingAuthorization returns what an app asks for to which somebody signs in, nil if it is no app's.
-func (s *Server) pendingAuthorization(r *Request, c *store.MFAChallenge) (*authorization, error) {
+func (s *Server) pendingAuthorization(r *rest.Request, c *store.MFAChallenge) (*authorization, error) {
 	if c.AppID == nil {
 		return nil, nil
 	}

@@ -5,26 +5,29 @@ import (
 	"slices"
 
 	"svc/internal/errs"
+	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // moveRoutes are about having several accounts, and leaving one for another.
-var moveRoutes = routes{
-	"GET /api/v1/svc/aliases":       {user("read:accounts"), (*Server).listAliases},
-	"PUT /api/v1/svc/aliases":       {user("write:accounts"), (*Server).addAlias},
-	"DELETE /api/v1/svc/aliases":    {user("write:accounts"), (*Server).removeAlias},
-	"POST /api/v1/svc/move_account": {user("write:accounts"), (*Server).moveAccount},
+func (s *Server) moveRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/svc/aliases":       {rest.User("read:accounts"), s.listAliases},
+		"PUT /api/v1/svc/aliases":       {rest.User("write:accounts"), s.addAlias},
+		"DELETE /api/v1/svc/aliases":    {rest.User("write:accounts"), s.removeAlias},
+		"POST /api/v1/svc/move_account": {rest.User("write:accounts"), s.moveAccount},
+	}
 }
 
 // listAliases returns the handles of the viewer's other accounts; of those that are not known here, the ActivityPub ids.
-func (s *Server) listAliases(r *Request) (any, error) {
+func (s *Server) listAliases(r *rest.Request) (any, error) {
 	aliases, err := s.aliases(r)
 	return map[string][]string{"aliases": aliases}, err
 }
 
 // aliases returns what the viewer's other accounts are called, in the order of their ActivityPub ids in the viewer's account.
-func (s *Server) aliases(r *Request) ([]string, error) {
+func (s *Server) aliases(r *rest.Request) ([]string, error) {
 	uris := r.Viewer.AlsoKnownAs.V
 	known, err := s.db.AccountsByURI(r.Context(), uris)
 	if err != nil {
@@ -50,7 +53,7 @@ func (s *Server) fullHandle(a *store.Account) string {
 }
 
 // addAlias notes that the account of a handle is the viewer's too.
-func (s *Server) addAlias(r *Request) (any, error) {
+func (s *Server) addAlias(r *rest.Request) (any, error) {
 	var p struct {
 		Alias string `param:"alias,required"`
 	}
@@ -68,7 +71,7 @@ func (s *Server) addAlias(r *Request) (any, error) {
 }
 
 // removeAlias takes that back. An alias is named by its handle, however it is written, or as it is listed: the account may be gone.
-func (s *Server) removeAlias(r *Request) (any, error) {
+func (s *Server) removeAlias(r *rest.Request) (any, error) {
 	var p struct {
 		Alias string `param:"alias,required"`
 	}
@@ -101,7 +104,7 @@ func (s *Server) removeAlias(r *Request) (any, error) {
 }
 
 // moveAccount leads the viewer's followers to another account.
-func (s *Server) moveAccount(r *Request) (any, error) {
+func (s *Server) moveAccount(r *rest.Request) (any, error) {
 	var p struct {
 		Password string `param:"password"`
 		Target   string `param:"target_account"`

@@ -3,24 +3,27 @@ package server
 import (
 	"svc/internal/errs"
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/store"
 )
 
 // notificationRoutes are what people are told, and how far they have read it.
-var notificationRoutes = routes{
-	"GET /api/v1/notifications":                     {user("read:notifications"), (*Server).listNotifications},
-	"GET /api/v1/notifications/:id":                 {user("read:notifications"), (*Server).showNotification},
-	"POST /api/v1/notifications/clear":              {user("write:notifications"), (*Server).clearNotifications},
-	"POST /api/v1/notifications/dismiss":            {user("write:notifications"), (*Server).dismissNotification},
-	"POST /api/v1/notifications/:id/dismiss":        {user("write:notifications"), (*Server).dismissNotification},
-	"DELETE /api/v1/notifications/destroy_multiple": {user("write:notifications"), (*Server).destroyNotifications},
-	"POST /api/v1/svc/notifications/read":           {user("write:notifications"), (*Server).readNotifications},
-	"GET /api/v1/markers":                           {user("read:statuses"), (*Server).showMarkers},
-	"POST /api/v1/markers":                          {user("write:statuses"), (*Server).moveMarkers},
+func (s *Server) notificationRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/notifications":                     {rest.User("read:notifications"), s.listNotifications},
+		"GET /api/v1/notifications/:id":                 {rest.User("read:notifications"), s.showNotification},
+		"POST /api/v1/notifications/clear":              {rest.User("write:notifications"), s.clearNotifications},
+		"POST /api/v1/notifications/dismiss":            {rest.User("write:notifications"), s.dismissNotification},
+		"POST /api/v1/notifications/:id/dismiss":        {rest.User("write:notifications"), s.dismissNotification},
+		"DELETE /api/v1/notifications/destroy_multiple": {rest.User("write:notifications"), s.destroyNotifications},
+		"POST /api/v1/svc/notifications/read":           {rest.User("write:notifications"), s.readNotifications},
+		"GET /api/v1/markers":                           {rest.User("read:statuses"), s.showMarkers},
+		"POST /api/v1/markers":                          {rest.User("write:statuses"), s.moveMarkers},
+	}
 }
 
 // listNotifications returns what the viewer was told. Unknown types and visibilities are left out of the request.
-func (s *Server) listNotifications(r *Request) (any, error) {
+func (s *Server) listNotifications(r *rest.Request) (any, error) {
 	var p struct {
 		Types               []string         `param:"types"`
 		IncludeTypes        []string         `param:"include_types"` // the same, in the extension API's words
@@ -61,7 +64,7 @@ func (s *Server) listNotifications(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.linkFilteredPage(page, len(shown), len(scanned), func(i int) string { return notificationCursor(scanned[i]) })
+	linkFilteredPage(r, page, len(shown), len(scanned), func(i int) string { return notificationCursor(scanned[i]) })
 	return shown, nil
 }
 
@@ -92,7 +95,7 @@ func accountNotFound(err error) error {
 }
 
 // showNotification returns one notification.
-func (s *Server) showNotification(r *Request) (any, error) {
+func (s *Server) showNotification(r *rest.Request) (any, error) {
 	row, err := s.db.Notification(r.Context(), r.Viewer.ID, notificationParam(r.Param("id")))
 	if err != nil {
 		return nil, err
@@ -106,7 +109,7 @@ func notificationParam(text string) store.NotificationID {
 	return id
 }
 
-func (s *Server) renderNotification(r *Request, row *store.Notification) (*entity.Notification, error) {
+func (s *Server) renderNotification(r *rest.Request, row *store.Notification) (*entity.Notification, error) {
 	list, err := s.entities.Notifications(r.Context(), r.Viewer, []*store.Notification{row})
 	if err != nil {
 		return nil, err
@@ -118,12 +121,12 @@ func (s *Server) renderNotification(r *Request, row *store.Notification) (*entit
 }
 
 // clearNotifications removes all of the viewer's notifications.
-func (s *Server) clearNotifications(r *Request) (any, error) {
+func (s *Server) clearNotifications(r *rest.Request) (any, error) {
 	return nil, s.social.ClearNotifications(r.Context(), r.Viewer)
 }
 
 // dismissNotification removes one notification, named in the path or by the parameter id.
-func (s *Server) dismissNotification(r *Request) (any, error) {
+func (s *Server) dismissNotification(r *rest.Request) (any, error) {
 	text := r.Param("id")
 	if text == "" {
 		text = r.Query("id")
@@ -139,7 +142,7 @@ func (s *Server) dismissNotification(r *Request) (any, error) {
 const maxDismissed = 1000
 
 // destroyNotifications removes several notifications. Those that are not the viewer's are left alone.
-func (s *Server) destroyNotifications(r *Request) (any, error) {
+func (s *Server) destroyNotifications(r *rest.Request) (any, error) {
 	var p struct {
 		IDs []store.NotificationID `param:"ids"`
 	}
@@ -157,7 +160,7 @@ func (s *Server) destroyNotifications(r *Request) (any, error) {
 }
 
 // readNotifications marks one notification (id), or all up to one (max_id), as read, and returns what was read.
-func (s *Server) readNotifications(r *Request) (any, error) {
+func (s *Server) readNotifications(r *rest.Request) (any, error) {
 	var p struct {
 		ID    *store.NotificationID `param:"id"`
 		MaxID *store.NotificationID `param:"max_id"`
@@ -186,7 +189,7 @@ func (s *Server) readNotifications(r *Request) (any, error) {
 }
 
 // showMarkers returns the markers asked for. There always is one for notifications: clients rely on it.
-func (s *Server) showMarkers(r *Request) (any, error) {
+func (s *Server) showMarkers(r *rest.Request) (any, error) {
 	var p struct {
 		Timelines []string `param:"timeline"`
 	}
@@ -213,7 +216,7 @@ func (s *Server) showMarkers(r *Request) (any, error) {
 }
 
 // moveMarkers notes how far the viewer has read. The answer has the markers that were sent.
-func (s *Server) moveMarkers(r *Request) (any, error) {
+func (s *Server) moveMarkers(r *rest.Request) (any, error) {
 	type marker struct {
 		LastReadID string `param:"last_read_id"`
 	}
@@ -246,7 +249,7 @@ func (s *Server) moveMarkers(r *Request) (any, error) {
 	return s.renderMarkers(r, markers)
 }
 
-func (s *Server) renderMarkers(r *Request, markers []*store.Marker) (any, error) {
+func (s *Server) renderMarkers(r *rest.Request, markers []*store.Marker) (any, error) {
 	if len(markers) == 0 {
 		return nil, nil
 	}

@@ -7,18 +7,21 @@ import (
 	"svc/internal/errs"
 	"svc/internal/keys"
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/store"
 )
 
 // oauthRoutes are how apps obtain tokens, and how they and their users get rid of them.
-var oauthRoutes = routes{
-	"GET /oauth/authorize":                        {anonymous.asHTML(), (*Server).showAuthorize},
-	"POST /oauth/authorize":                       {anonymous.asHTML().limit("authentication"), (*Server).authorize},
-	"POST /oauth/token":                           {anonymous, (*Server).createToken},
-	"POST /oauth/revoke":                          {anonymous, (*Server).revokeTokenByValue},
-	"GET /.well-known/oauth-authorization-server": {anonymous, (*Server).showMetadata},
-	"GET /api/oauth_tokens":                       {user(), (*Server).listTokens},
-	"DELETE /api/oauth_tokens/:id":                {user(), (*Server).deleteToken},
+func (s *Server) oauthRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /oauth/authorize":                        {rest.Anonymous.HTML(), s.showAuthorize},
+		"POST /oauth/authorize":                       {rest.Anonymous.HTML().Limit("authentication"), s.authorize},
+		"POST /oauth/token":                           {rest.Anonymous, s.createToken},
+		"POST /oauth/revoke":                          {rest.Anonymous, s.revokeTokenByValue},
+		"GET /.well-known/oauth-authorization-server": {rest.Anonymous, s.showMetadata},
+		"GET /api/oauth_tokens":                       {rest.User(), s.listTokens},
+		"DELETE /api/oauth_tokens/:id":                {rest.User(), s.deleteToken},
+	}
 }
 
 // oauthError is an error in the words of RFC 6749, 5.2.
@@ -101,7 +104,7 @@ func (s *Server) rotateToken(t *store.Token) (access, refresh string) {
 }
 
 // showMetadata tells clients what they can do here (RFC 8414).
-func (s *Server) showMetadata(*Request) (any, error) {
+func (s *Server) showMetadata(*rest.Request) (any, error) {
 	return struct {
 		Issuer        string       `json:"issuer"`
 		Authorization string       `json:"authorization_endpoint"`

@@ -12,6 +12,7 @@ import (
 
 	"svc/internal/errs"
 	"svc/internal/keys"
+	"svc/server/rest"
 	"svc/server/web"
 	"svc/store"
 )
@@ -57,7 +58,7 @@ type authorization struct {
 
 // bindAuthorization reads and checks what an app asks for. What is wrong about the app or its address is told to the person: nobody
 // may be sent to an address that is not the app's. The rest is told to the app, by refused.
-func (s *Server) bindAuthorization(r *Request) (z *authorization, p authorizeParams, refused any, err error) {
+func (s *Server) bindAuthorization(r *rest.Request) (z *authorization, p authorizeParams, refused any, err error) {
 	var nested struct {
 		In authorizeParams `param:"authorization"`
 	}
@@ -85,7 +86,7 @@ func (s *Server) bindAuthorization(r *Request) (z *authorization, p authorizePar
 	}
 	z.scopes = parseScopes(slices.Concat(p.Scope, p.Scopes))
 	if _, err := grantableScopes(a, z.scopes, &store.User{IsAdmin: true}); err != nil { // who it is will be known later
-		return nil, p, nil, errs.Unauthorized("%s", errScope.Message)
+		return nil, p, nil, errs.Unauthorized("%s", rest.ErrScope.Message)
 	}
 	switch {
 	case p.ResponseType != "code":
@@ -121,7 +122,7 @@ func (z *authorization) refuse(code, description string) (any, error) {
 }
 
 // redirectBack leads to the app with parameters, and with the state that it gave.
-func (z *authorization) redirectBack(pairs ...string) redirect {
+func (z *authorization) redirectBack(pairs ...string) rest.Redirect {
 	if z.state != nil {
 		pairs = append(pairs, "state", *z.state)
 	}
@@ -133,7 +134,7 @@ func (z *authorization) redirectBack(pairs ...string) redirect {
 		}
 		to += separator + pairs[i] + "=" + url.QueryEscape(pairs[i+1])
 	}
-	return redirect(to)
+	return rest.Redirect(to)
 }
 
 // formFields are the fields by which our forms keep what the app asks for.
@@ -168,7 +169,7 @@ func (z *authorization) targetName() string {
 }
 
 // showAuthorize asks who somebody is, or if that is known, whether the app may use the account.
-func (s *Server) showAuthorize(r *Request) (any, error) {
+func (s *Server) showAuthorize(r *rest.Request) (any, error) {
 	z, _, refused, err := s.bindAuthorization(r)
 	if err != nil || refused != nil {
 		return refused, err
@@ -190,9 +191,9 @@ func (s *Server) showAuthorize(r *Request) (any, error) {
 }
 
 // authorize takes the answer to either page.
-func (s *Server) authorize(r *Request) (any, error) {
-	if !s.sameOrigin(r.Request, Basic) { // programs that are no browsers do not say where they come from
-		return nil, errCrossSite
+func (s *Server) authorize(r *rest.Request) (any, error) {
+	if !r.SameOrigin() { // programs that are no browsers do not say where they come from
+		return nil, rest.ErrCrossSite
 	}
 	z, p, refused, err := s.bindAuthorization(r)
 	if err != nil || refused != nil {
@@ -204,7 +205,7 @@ func (s *Server) authorize(r *Request) (any, error) {
 	decision := r.Query(decisionParam)
 	if decision == deny {
 		if z.redirect == outOfBand {
-			return s.page(http.StatusOK, web.Message{Title: "Access denied", Text: []string{"The app cannot use your account. You can close this page."}})
+			return s.pages.Page(http.StatusOK, web.Message{Title: "Access denied", Text: []string{"The app cannot use your account. You can close this page."}})
 		}
 		return z.refuse("access_denied", "The account may not be used")
 	}
@@ -216,7 +217,7 @@ func (s *Server) authorize(r *Request) (any, error) {
 		return s.loginPage(z, http.StatusOK, "", "You are not signed in any more. Your browser has to accept a cookie for that.")
 	}
 	if !hmac.Equal([]byte(r.Query(formParam)), []byte(s.formToken(token))) {
-		return nil, errCrossSite
+		return nil, rest.ErrCrossSite
 	}
 	switch decision {
 	case approve:
@@ -232,8 +233,8 @@ func (s *Server) authorize(r *Request) (any, error) {
 
 // authorizeByPassword signs the browser in, once it has shown a second factor if there is one, and goes on to the question whether
 // the app may use the account.
-func (s *Server) authorizeByPassword(r *Request, z *authorization, name, password string) (any, error) {
-	user, err := s.signIn(r.Context(), name, password, r.ClientIP())
+func (s *Server) authorizeByPassword(r *rest.Request, z *authorization, name, password string) (any, error) {
+	user, err := s.signIn(r.Context(), name, password, r.Network())
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +261,7 @@ func (s *Server) authorizeByPassword(r *Request, z *authorization, name, passwor
 }
 
 // completeSignIn goes on with who has proved to be user.
-func (s *Server) completeSignIn(r *Request, z *authorization, user *store.User, consent bool) (any, error) {
+func (s *Server) completeSignIn(r *rest.Request, z *authorization, user *store.User, consent bool) (any, error) {
 	account, err := s.db.Account(r.Context(), user.AccountID)
 	if err != nil {
 		return nil, err
@@ -279,15 +280,15 @@ func (s *Server) completeSignIn(r *Request, z *authorization, user *store.User, 
 }
 
 func (s *Server) loginPage(z *authorization, status int, name, fault string) (any, error) {
-	return s.page(status, web.Login{App: z.appInfo(), Hidden: z.formFields(web.Field{Name: consentParam, Value: askConsent}), Name: name, Fault: fault})
+	return s.pages.Page(status, web.Login{App: z.appInfo(), Hidden: z.formFields(web.Field{Name: consentParam, Value: askConsent}), Name: name, Fault: fault})
 }
 
 func (s *Server) consentPage(z *authorization, account *store.Account, user *store.User, session string) (any, error) {
 	scopes, err := grantableScopes(z.app, z.scopes, user)
 	if err != nil {
-		return nil, errs.Forbidden("%s", errScope.Message)
+		return nil, errs.Forbidden("%s", rest.ErrScope.Message)
 	}
-	return s.page(http.StatusOK, web.Consent{
+	return s.pages.Page(http.StatusOK, web.Consent{
 		App: z.appInfo(), Acct: account.Acct(), Scopes: web.DescribeScopes(scopes), Target: z.targetName(),
 		Hidden: z.formFields(web.Field{Name: formParam, Value: s.formToken(session)}),
 	})
@@ -297,7 +298,7 @@ func (s *Server) consentPage(z *authorization, account *store.Account, user *sto
 func (s *Server) issueCode(ctx context.Context, z *authorization, account *store.Account, user *store.User) (any, error) {
 	scopes, err := grantableScopes(z.app, z.scopes, user)
 	if err != nil {
-		return nil, errs.Forbidden("%s", errScope.Message)
+		return nil, errs.Forbidden("%s", rest.ErrScope.Message)
 	}
 	code := keys.NewToken()
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
@@ -315,7 +316,7 @@ func (s *Server) issueCode(ctx context.Context, z *authorization, account *store
 		return nil, err
 	}
 	if z.redirect == outOfBand {
-		return s.page(http.StatusOK, web.Code{App: z.appInfo(), Code: code})
+		return s.pages.Page(http.StatusOK, web.Code{App: z.appInfo(), Code: code})
 	}
 	return z.redirectBack("code", code), nil
 }

@@ -13,6 +13,7 @@ import (
 	"svc/internal/errs"
 	"svc/internal/keys"
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/store"
 )
 
@@ -32,7 +33,7 @@ type tokenParams struct {
 }
 
 // createToken exchanges what an app has for a token: a code, somebody's password, a refresh token, or its own secret.
-func (s *Server) createToken(r *Request) (any, error) {
+func (s *Server) createToken(r *rest.Request) (any, error) {
 	r.ResponseHeader().Set("Cache-Control", "no-store")
 	r.ResponseHeader().Set("Pragma", "no-cache")
 	var p tokenParams
@@ -68,7 +69,7 @@ func (s *Server) createToken(r *Request) (any, error) {
 }
 
 // client returns the app that shows its secret, in the Authorization header (RFC 6749, 2.3.1) or else by parameters.
-func (s *Server) client(r *Request, id, secret string) (*store.App, error) {
+func (s *Server) client(r *rest.Request, id, secret string) (*store.App, error) {
 	if user, password, ok := r.BasicAuth(); ok {
 		id, secret = user, password
 	}
@@ -92,12 +93,12 @@ func (s *Server) tokenByClientCredentials(ctx context.Context, a *store.App, p *
 }
 
 // tokenByPassword issues a token to who knows somebody's password, and shows a second factor where there is one.
-func (s *Server) tokenByPassword(r *Request, a *store.App, p *tokenParams) (*entity.Token, error) {
+func (s *Server) tokenByPassword(r *rest.Request, a *store.App, p *tokenParams) (*entity.Token, error) {
 	name := p.Username
 	if name == "" {
 		name = p.Name
 	}
-	user, err := s.signIn(r.Context(), name, p.Password, r.ClientIP())
+	user, err := s.signIn(r.Context(), name, p.Password, r.Network())
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +231,7 @@ func (s *Server) activeAccount(ctx context.Context, id store.AccountID) (*store.
 
 // revokeTokenByValue revokes a token, or the one that a refresh token belongs to. Who has a token may do so, and there being none is no
 // error (RFC 7009, 2.2).
-func (s *Server) revokeTokenByValue(r *Request) (any, error) {
+func (s *Server) revokeTokenByValue(r *rest.Request) (any, error) {
 	var p struct {
 		Token string `param:"token"`
 	}
@@ -256,7 +257,7 @@ func (s *Server) revokeTokenByValue(r *Request) (any, error) {
 const noExpiry = 100 * 365 * 24 * time.Hour
 
 // listTokens returns what is signed in to the viewer's account, newest first.
-func (s *Server) listTokens(r *Request) (any, error) {
+func (s *Server) listTokens(r *rest.Request) (any, error) {
 	rows, err := s.db.TokensOf(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
@@ -276,12 +277,12 @@ func (s *Server) listTokens(r *Request) (any, error) {
 }
 
 // deleteToken signs something out. What is not the viewer's stays, and nothing is said about that.
-func (s *Server) deleteToken(r *Request) (any, error) {
+func (s *Server) deleteToken(r *rest.Request) (any, error) {
 	id, err := strconv.ParseInt(r.Param("id"), 10, 64)
 	if err != nil {
 		return nil, errs.BadRequest("Invalid parameters")
 	}
-	if token := s.sessionCookie(r.Request); token != "" {
+	if token := r.SessionCookie(); token != "" {
 		t, err := s.db.TokenByHash(r.Context(), keys.HashToken(token))
 		if err != nil {
 			return nil, err

@@ -10,12 +10,15 @@ import (
 
 	"svc/internal/errs"
 	"svc/internal/text"
+	"svc/server/rest"
 	"svc/store"
 )
 
 // oembedRoutes tell other sites how to show a post of this one.
-var oembedRoutes = routes{
-	"GET /api/oembed": {content(), (*Server).showOEmbed},
+func (s *Server) oembedRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/oembed": {rest.Content(), s.showOEmbed},
+	}
 }
 
 const (
@@ -40,7 +43,7 @@ type oEmbed struct {
 
 // showOEmbed returns how to show a post that everybody may see: as a quotation with links. There is neither a script nor a frame in
 // it, so that who shows it has to trust nobody.
-func (s *Server) showOEmbed(r *Request) (any, error) {
+func (s *Server) showOEmbed(r *rest.Request) (any, error) {
 	var p struct {
 		URL       string `param:"url"`
 		Format    string `param:"format"`
@@ -81,7 +84,7 @@ func (s *Server) showOEmbed(r *Request) (any, error) {
 }
 
 // publicStatus returns the post made here that has an address, if everybody may see it.
-func (s *Server) publicStatus(r *Request, address string) (*store.Status, error) {
+func (s *Server) publicStatus(r *rest.Request, address string) (*store.Status, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, errs.ErrRecordNotFound

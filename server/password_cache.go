@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"svc/internal/errs"
+	"svc/server/rest"
 )
 
 // passwordCache remembers which passwords were right, so that one that comes with each request is not hashed each time. It knows names
@@ -54,13 +55,13 @@ var errPasswordWithMFA = errs.Forbidden("Two-factor authentication enabled, you 
 
 // identityByPassword says who a name and a password stand for; nil if they are wrong. The error tells if the account cannot be
 // used.
-func (s *Server) identityByPassword(ctx context.Context, c Credential) (*Identity, error) {
+func (s *Server) identityByPassword(ctx context.Context, c rest.Credential) (*rest.Identity, error) {
 	user, err := s.userByLogin(ctx, c.Name)
 	if err != nil {
 		return nil, err
 	}
 	if user == nil || !s.passwordCache.contains(c.Name, c.Password, user.PasswordHash) {
-		if user, err = s.signIn(ctx, c.Name, c.Password, c.Address); user == nil || err != nil {
+		if user, err = s.signIn(ctx, c.Name, c.Password, c.Network); user == nil || err != nil {
 			return nil, err
 		}
 		s.passwordCache.add(c.Name, c.Password, user.PasswordHash)
@@ -75,6 +76,6 @@ func (s *Server) identityByPassword(ctx context.Context, c Credential) (*Identit
 	if err != nil {
 		return nil, err
 	}
-	id := &Identity{Account: account, User: user}
+	id := &rest.Identity{Account: account, User: user}
 	return id, s.markActive(ctx, id)
 }

@@ -5,15 +5,18 @@ import (
 	"net/http"
 
 	"svc/internal/password"
+	"svc/server/rest"
 	"svc/server/web"
 	"svc/social"
 )
 
 // passwordRoutes are how people change their password, or set one that they have forgotten by a link.
-var passwordRoutes = routes{
-	"POST /api/v1/svc/change_password":      {user("write:accounts"), (*Server).changePassword},
-	"GET /api/v1/svc/password_reset/:token": {anonymous.asHTML(), (*Server).showPasswordReset},
-	"POST /api/v1/svc/password_reset":       {anonymous.asHTML().limit("password_reset"), (*Server).resetPassword},
+func (s *Server) passwordRoutes() rest.Routes {
+	return rest.Routes{
+		"POST /api/v1/svc/change_password":      {rest.User("write:accounts"), s.changePassword},
+		"GET /api/v1/svc/password_reset/:token": {rest.Anonymous.HTML(), s.showPasswordReset},
+		"POST /api/v1/svc/password_reset":       {rest.Anonymous.HTML().Limit("password_reset"), s.resetPassword},
+	}
 }
 
 // successResult is the answer of the utilities of an account when all is well; otherwise they answer failed, with status 200 too.
@@ -28,7 +31,7 @@ type errorResult struct {
 var success = successResult{"success"}
 
 // changePassword sets another password, which signs out everything that is signed in.
-func (s *Server) changePassword(r *Request) (any, error) {
+func (s *Server) changePassword(r *rest.Request) (any, error) {
 	var p struct {
 		Password string `param:"password"`
 		New      string `param:"new_password"`
@@ -57,32 +60,32 @@ func (s *Server) changePassword(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.sessionCookie(r.Request) != "" {
+	if r.SessionCookie() != "" {
 		s.clearSessionCookie(r)
 	}
 	return success, nil
 }
 
 // showPasswordReset asks for a new password. The page of a link that is void has status 200 as well (extension API 7).
-func (s *Server) showPasswordReset(r *Request) (any, error) {
+func (s *Server) showPasswordReset(r *rest.Request) (any, error) {
 	return s.passwordPage(r, r.Param("token"), "")
 }
 
-func (s *Server) passwordPage(r *Request, token, fault string) (any, error) {
+func (s *Server) passwordPage(r *rest.Request, token, fault string) (any, error) {
 	account, err := s.social.PasswordResetAccount(r.Context(), token)
 	if errors.Is(err, social.ErrResetToken) {
-		return s.page(http.StatusOK, web.Message{Title: "Invalid Token", Text: []string{
+		return s.pages.Page(http.StatusOK, web.Message{Title: "Invalid Token", Text: []string{
 			"This link was used already, is too old, or was replaced by a newer one.", "Ask for another if you still need it."}})
 	}
 	if err != nil {
 		return nil, err
 	}
 	action := "/api/v1/" + s.settings.API.Name + "/password_reset"
-	return s.page(http.StatusOK, web.Password{Action: action, Token: token, Nickname: account.Nickname, Fault: fault})
+	return s.pages.Page(http.StatusOK, web.Password{Action: action, Token: token, Nickname: account.Nickname, Fault: fault})
 }
 
 // resetPassword sets the password that was typed on the page of a link.
-func (s *Server) resetPassword(r *Request) (any, error) {
+func (s *Server) resetPassword(r *rest.Request) (any, error) {
 	var p struct {
 		Data struct {
 			Token    string `param:"token"`
@@ -101,12 +104,12 @@ func (s *Server) resetPassword(r *Request) (any, error) {
 	}
 	err := s.social.ResetPassword(r.Context(), p.Data.Token, p.Data.Password)
 	if errors.Is(err, social.ErrResetToken) {
-		return s.page(http.StatusOK, web.Message{Title: "Password reset failed", Text: []string{
+		return s.pages.Page(http.StatusOK, web.Message{Title: "Password reset failed", Text: []string{
 			"The link was used already, is too old, or was replaced by a newer one."}})
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.page(http.StatusOK, web.Message{Title: "Password changed!", Text: []string{
+	return s.pages.Page(http.StatusOK, web.Message{Title: "Password changed!", Text: []string{
 		"Everything that was signed in to the account is signed out. Sign in to your apps again with the new password."}})
 }

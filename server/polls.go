@@ -1,14 +1,17 @@
 package server
 
 import (
+	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // pollRoutes are what statuses ask. A poll is made, changed and removed with its status.
-var pollRoutes = routes{
-	"GET /api/v1/polls/:id":        {content("read:statuses"), (*Server).showPoll},
-	"POST /api/v1/polls/:id/votes": {user("write:statuses"), (*Server).vote},
+func (s *Server) pollRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/polls/:id":        {rest.Content("read:statuses"), s.showPoll},
+		"POST /api/v1/polls/:id/votes": {rest.User("write:statuses"), s.vote},
+	}
 }
 
 // pollForm is the poll of a status that is posted or edited.
@@ -32,14 +35,14 @@ func (f *pollForm) draft() *social.PollDraft {
 	return d
 }
 
-func pollParam(r *Request) store.PollID {
+func pollParam(r *rest.Request) store.PollID {
 	var id store.PollID
 	id.UnmarshalText([]byte(r.Param("id")))
 	return id
 }
 
 // showPoll returns a poll, if the viewer may see its status.
-func (s *Server) showPoll(r *Request) (any, error) {
+func (s *Server) showPoll(r *rest.Request) (any, error) {
 	p, err := s.db.Poll(r.Context(), pollParam(r))
 	if err != nil {
 		return nil, err
@@ -52,7 +55,7 @@ func (s *Server) showPoll(r *Request) (any, error) {
 }
 
 // vote has the viewer choose options of a poll, by their places from 0 on.
-func (s *Server) vote(r *Request) (any, error) {
+func (s *Server) vote(r *rest.Request) (any, error) {
 	var p struct {
 		Choices []int `param:"choices,required"`
 	}

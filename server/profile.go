@@ -13,27 +13,30 @@ import (
 	"svc/internal/errs"
 	"svc/media"
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // profileRoutes are one's own account.
-var profileRoutes = routes{
-	"GET /api/v1/accounts/verify_credentials":      {user("read:accounts", "profile"), (*Server).verifyCredentials},
-	"PATCH /api/v1/accounts/update_credentials":    {user("write:accounts").uploads(), (*Server).updateCredentials},
-	"PATCH /api/v1/svc/accounts/update_avatar":     {user("write:accounts").uploads(), (*Server).updateAvatar},
-	"PATCH /api/v1/svc/accounts/update_banner":     {user("write:accounts").uploads(), (*Server).updateBanner},
-	"PATCH /api/v1/svc/accounts/update_background": {user("write:accounts").uploads(), (*Server).updateBackground},
-	"PUT /api/svc/notification_settings":           {user("write:accounts"), (*Server).updateNotificationSettings},
+func (s *Server) profileRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/accounts/verify_credentials":      {rest.User("read:accounts", "profile"), s.verifyCredentials},
+		"PATCH /api/v1/accounts/update_credentials":    {rest.User("write:accounts").Uploads(), s.updateCredentials},
+		"PATCH /api/v1/svc/accounts/update_avatar":     {rest.User("write:accounts").Uploads(), s.updateAvatar},
+		"PATCH /api/v1/svc/accounts/update_banner":     {rest.User("write:accounts").Uploads(), s.updateBanner},
+		"PATCH /api/v1/svc/accounts/update_background": {rest.User("write:accounts").Uploads(), s.updateBackground},
+		"PUT /api/svc/notification_settings":           {rest.User("write:accounts"), s.updateNotificationSettings},
+	}
 }
 
 // verifyCredentials returns the viewer's account.
-func (s *Server) verifyCredentials(r *Request) (any, error) {
+func (s *Server) verifyCredentials(r *rest.Request) (any, error) {
 	return s.ownAccount(r, r.Viewer, r.User, true)
 }
 
 // ownAccount renders an account for itself.
-func (s *Server) ownAccount(r *Request, a *store.Account, u *store.User, settings bool) (entity.Account, error) {
+func (s *Server) ownAccount(r *rest.Request, a *store.Account, u *store.User, settings bool) (entity.Account, error) {
 	counts, err := s.db.UnreadCounts(r.Context(), a.ID)
 	if err != nil {
 		return entity.Account{}, err
@@ -43,24 +46,24 @@ func (s *Server) ownAccount(r *Request, a *store.Account, u *store.User, setting
 
 // picture is a parameter that takes a file, or a picture in a data: URL, or an empty text for no picture.
 type picture struct {
-	file *Upload
+	file *rest.Upload
 	text *string
 }
 
 // updateCredentials changes the viewer's profile and settings. What is absent or null stays as it is.
-func (s *Server) updateCredentials(r *Request) (any, error) {
+func (s *Server) updateCredentials(r *rest.Request) (any, error) {
 	var p struct {
-		DisplayName    *string  `param:"display_name"`
-		Note           *string  `param:"note"`
-		Avatar         *Upload  `param:"avatar"`
-		AvatarText     *string  `param:"avatar"`
-		Header         *Upload  `param:"header"`
-		HeaderText     *string  `param:"header"`
-		Background     *Upload  `param:"svc_background_image"`
-		BackgroundText *string  `param:"svc_background_image"`
-		Bot            *bool    `param:"bot"`
-		ActorType      *string  `param:"actor_type"`
-		AlsoKnownAs    []string `param:"also_known_as"`
+		DisplayName    *string      `param:"display_name"`
+		Note           *string      `param:"note"`
+		Avatar         *rest.Upload `param:"avatar"`
+		AvatarText     *string      `param:"avatar"`
+		Header         *rest.Upload `param:"header"`
+		HeaderText     *string      `param:"header"`
+		Background     *rest.Upload `param:"svc_background_image"`
+		BackgroundText *string      `param:"svc_background_image"`
+		Bot            *bool        `param:"bot"`
+		ActorType      *string      `param:"actor_type"`
+		AlsoKnownAs    []string     `param:"also_known_as"`
 		Fields         []struct {
 			Name  string `param:"name"`
 			Value string `param:"value"`
@@ -112,13 +115,13 @@ func (s *Server) updateCredentials(r *Request) (any, error) {
 		SkipThreadContainment: p.SkipThreadContainment,
 		AllowFollowingMove:    p.AllowFollowingMove,
 	}
-	if p.Fields != nil && !r.isNull("fields_attributes") {
+	if p.Fields != nil && !r.IsNull("fields_attributes") {
 		change.Fields = []store.Field{}
 		for _, f := range p.Fields {
 			change.Fields = append(change.Fields, store.Field{Name: f.Name, Value: f.Value})
 		}
 	}
-	if !r.isNull("also_known_as") {
+	if !r.IsNull("also_known_as") {
 		change.AlsoKnownAs = p.AlsoKnownAs
 	}
 	scope := p.DefaultScope
@@ -156,12 +159,6 @@ func (s *Server) updateCredentials(r *Request) (any, error) {
 		return nil, err
 	}
 	return s.ownAccount(r, account, user, true)
-}
-
-// isNull tells whether a parameter was sent as null: where lists are concerned, Bind takes that for an empty one.
-func (r *Request) isNull(name string) bool {
-	p, err := r.parameters()
-	return err == nil && p.fields[name] != nil && p.fields[name].kind == nullValue
 }
 
 // frontendSettings reads an object of settings by the names of front ends. In a form it may be a JSON text.
@@ -223,29 +220,29 @@ func decodeDataURL(text string) ([]byte, bool) {
 }
 
 // updateAvatar sets or removes the viewer's avatar.
-func (s *Server) updateAvatar(r *Request) (any, error) {
+func (s *Server) updateAvatar(r *rest.Request) (any, error) {
 	return s.updatePicture(r, "img", media.Avatar, s.settings.Media.AvatarLimit, func(c *social.ProfileChange, p *social.Picture) { c.Avatar = p })
 }
 
 // updateBanner sets or removes the picture at the head of the viewer's profile.
-func (s *Server) updateBanner(r *Request) (any, error) {
+func (s *Server) updateBanner(r *rest.Request) (any, error) {
 	return s.updatePicture(r, "banner", media.Header, s.settings.Media.BannerLimit, func(c *social.ProfileChange, p *social.Picture) { c.Header = p })
 }
 
 // updateBackground sets or removes the picture behind the viewer's profile.
-func (s *Server) updateBackground(r *Request) (any, error) {
+func (s *Server) updateBackground(r *rest.Request) (any, error) {
 	return s.updatePicture(r, "img", media.Background, s.settings.Media.BackgroundLimit, func(c *social.ProfileChange, p *social.Picture) { c.Background = p })
 }
 
 // updatePicture stores the picture in the parameter name, or file, and returns its address.
-func (s *Server) updatePicture(r *Request, name string, kind media.Kind, limit int64, set func(*social.ProfileChange, *social.Picture)) (any, error) {
+func (s *Server) updatePicture(r *rest.Request, name string, kind media.Kind, limit int64, set func(*social.ProfileChange, *social.Picture)) (any, error) {
 	var p struct {
-		Image      *Upload `param:"img"`
-		ImageText  *string `param:"img"`
-		Banner     *Upload `param:"banner"`
-		BannerText *string `param:"banner"`
-		File       *Upload `param:"file"`
-		FileText   *string `param:"file"`
+		Image      *rest.Upload `param:"img"`
+		ImageText  *string      `param:"img"`
+		Banner     *rest.Upload `param:"banner"`
+		BannerText *string      `param:"banner"`
+		File       *rest.Upload `param:"file"`
+		FileText   *string      `param:"file"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
@@ -275,7 +272,7 @@ func (s *Server) updatePicture(r *Request, name string, kind media.Kind, limit i
 }
 
 // updateNotificationSettings says who may notify the viewer, and how much pushes tell.
-func (s *Server) updateNotificationSettings(r *Request) (any, error) {
+func (s *Server) updateNotificationSettings(r *rest.Request) (any, error) {
 	var p struct {
 		BlockFromStrangers       *bool `param:"block_from_strangers"`
 		HideNotificationContents *bool `param:"hide_notification_contents"`

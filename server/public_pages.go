@@ -6,14 +6,17 @@ import (
 
 	"svc/internal/errs"
 	"svc/internal/text"
+	"svc/server/rest"
 	"svc/server/web"
 	"svc/store"
 )
 
 // publicRoutes are the pages that a post's and a profile's address lead to. They show what everybody may see, to everybody alike.
-var publicRoutes = routes{
-	"GET /@:nickname":     {anonymous.asHTML().limit(apiBucket), pageOrDocument((*Server).actorAddress, (*Server).profilePage)},
-	"GET /@:nickname/:id": {anonymous.asHTML().limit(apiBucket), pageOrDocument((*Server).objectAddress, (*Server).threadPage)},
+func (s *Server) publicRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /@:nickname":     {rest.Anonymous.HTML().Limit(rest.ApiBucket), s.pageOrDocument(s.actorAddress, s.profilePage)},
+		"GET /@:nickname/:id": {rest.Anonymous.HTML().Limit(rest.ApiBucket), s.pageOrDocument(s.objectAddress, s.threadPage)},
+	}
 }
 
 var errNoPage = errs.NotFound("There is no page at this address.")
@@ -21,7 +24,7 @@ var errNoPage = errs.NotFound("There is no page at this address.")
 const postsOfPage = 20
 
 // publicAccount returns the local account of the path, if it may be seen here.
-func (s *Server) publicAccount(r *Request) (*store.Account, error) {
+func (s *Server) publicAccount(r *rest.Request) (*store.Account, error) {
 	if !s.settings.Instance.Public {
 		return nil, errs.Forbidden("This server shows what its people write to those who are signed in only. Use your app.")
 	}
@@ -33,7 +36,7 @@ func (s *Server) publicAccount(r *Request) (*store.Account, error) {
 }
 
 // profilePage shows an account and what it posted, without boosts and answers to others.
-func (s *Server) profilePage(r *Request) (any, error) {
+func (s *Server) profilePage(r *rest.Request) (any, error) {
 	a, err := s.publicAccount(r)
 	if err != nil {
 		return nil, err
@@ -60,11 +63,11 @@ func (s *Server) profilePage(r *Request) (any, error) {
 	if len(ids) == page.Limit {
 		p.Older = a.URL + "?max_id=" + url.QueryEscape(ids[len(ids)-1].String())
 	}
-	return s.page(200, p)
+	return s.pages.Page(200, p)
 }
 
 // threadPage shows a post with what is around it.
-func (s *Server) threadPage(r *Request) (any, error) {
+func (s *Server) threadPage(r *rest.Request) (any, error) {
 	a, err := s.publicAccount(r)
 	if err != nil {
 		return nil, err
@@ -95,11 +98,11 @@ func (s *Server) threadPage(r *Request) (any, error) {
 	if s.settings.Federation.Enabled && st.Visibility.Federated() {
 		p.Remote = &web.Remote{Hidden: []web.Field{{Name: "status_id", Value: st.ID.String()}}}
 	}
-	return s.page(200, p)
+	return s.pages.Page(200, p)
 }
 
 // webPosts prepares posts for a page, in the order of ids.
-func (s *Server) webPosts(r *Request, ids []store.StatusID) ([]web.Post, error) {
+func (s *Server) webPosts(r *rest.Request, ids []store.StatusID) ([]web.Post, error) {
 	rows, err := s.db.VisibleStatuses(r.Context(), 0, ids)
 	if err != nil {
 		return nil, err

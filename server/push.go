@@ -9,15 +9,18 @@ import (
 
 	"svc/internal/errs"
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/store"
 )
 
 // pushRoutes are the push messages of what the viewer is signed in with. The messages themselves are sent in pushing.go.
-var pushRoutes = routes{
-	"GET /api/v1/push/subscription":    {user("push"), (*Server).showPush},
-	"POST /api/v1/push/subscription":   {user("push"), (*Server).subscribeToPush},
-	"PUT /api/v1/push/subscription":    {user("push"), (*Server).changePush},
-	"DELETE /api/v1/push/subscription": {user("push"), (*Server).unsubscribeFromPush},
+func (s *Server) pushRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/push/subscription":    {rest.User("push"), s.showPush},
+		"POST /api/v1/push/subscription":   {rest.User("push"), s.subscribeToPush},
+		"PUT /api/v1/push/subscription":    {rest.User("push"), s.changePush},
+		"DELETE /api/v1/push/subscription": {rest.User("push"), s.unsubscribeFromPush},
+	}
 }
 
 // maxEndpointBytes is how long the address of a push service may be, in bytes.
@@ -27,7 +30,7 @@ const maxEndpointBytes = 2048
 var errTokenRequired = errs.Forbidden("Push subscriptions belong to an access token")
 
 // showPush returns the subscription of the viewer's token.
-func (s *Server) showPush(r *Request) (any, error) {
+func (s *Server) showPush(r *rest.Request) (any, error) {
 	if r.Token == nil {
 		return nil, errs.ErrRecordNotFound
 	}
@@ -96,7 +99,7 @@ func isTrueValue(value any) bool {
 	case bool:
 		return v
 	case string:
-		return parseBool(v)
+		return rest.ParseBool(v)
 	case float64:
 		return v != 0
 	}
@@ -104,7 +107,7 @@ func isTrueValue(value any) bool {
 }
 
 // subscribeToPush has notifications sent to the push service of a client.
-func (s *Server) subscribeToPush(r *Request) (any, error) {
+func (s *Server) subscribeToPush(r *rest.Request) (any, error) {
 	var p struct {
 		Subscription struct {
 			Endpoint string `param:"endpoint"`
@@ -122,8 +125,8 @@ func (s *Server) subscribeToPush(r *Request) (any, error) {
 	if err := r.Bind(&wanted); err != nil {
 		return nil, err
 	}
-	credential := s.credential(r)
-	if r.Token == nil || credential.Kind != Bearer {
+	credential := r.Credential()
+	if r.Token == nil || credential.Kind != rest.Bearer {
 		return nil, errTokenRequired
 	}
 	sub := &store.PushSubscription{
@@ -197,7 +200,7 @@ func isLoopback(host string) bool {
 }
 
 // changePush changes what the viewer's token is told of.
-func (s *Server) changePush(r *Request) (any, error) {
+func (s *Server) changePush(r *rest.Request) (any, error) {
 	if r.Token == nil {
 		return nil, errs.ErrRecordNotFound
 	}
@@ -217,7 +220,7 @@ func (s *Server) changePush(r *Request) (any, error) {
 }
 
 // unsubscribeFromPush ends the subscription of the viewer's token, if there is one.
-func (s *Server) unsubscribeFromPush(r *Request) (any, error) {
+func (s *Server) unsubscribeFromPush(r *rest.Request) (any, error) {
 	if r.Token == nil {
 		return nil, nil
 	}

@@ -1,12 +1,16 @@
 package server
 
+import "svc/server/rest"
+
 // quoteRoutes are about who quotes a status.
-var quoteRoutes = routes{
-	"GET /api/v1/svc/statuses/:id/quotes": {content("read:statuses"), (*Server).listQuotes},
+func (s *Server) quoteRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/svc/statuses/:id/quotes": {rest.Content("read:statuses"), s.listQuotes},
+	}
 }
 
 // listQuotes returns the posts that quote a status.
-func (s *Server) listQuotes(r *Request) (any, error) {
+func (s *Server) listQuotes(r *rest.Request) (any, error) {
 	st, err := s.visibleOriginal(r)
 	if err != nil {
 		return nil, err

@@ -6,33 +6,36 @@ import (
 	"svc/emoji"
 	"svc/internal/errs"
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/social"
 )
 
 // reactionRoutes are about emoji that people react to statuses with.
-var reactionRoutes = routes{
-	"GET /api/v1/svc/statuses/:id/reactions":           {content("read:statuses"), (*Server).listReactions},
-	"GET /api/v1/svc/statuses/:id/reactions/:emoji":    {content("read:statuses"), (*Server).showReaction},
-	"PUT /api/v1/svc/statuses/:id/reactions/:emoji":    {reacting, (*Server).addReaction},
-	"DELETE /api/v1/svc/statuses/:id/reactions/:emoji": {reacting, (*Server).removeReaction},
+func (s *Server) reactionRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/svc/statuses/:id/reactions":           {rest.Content("read:statuses"), s.listReactions},
+		"GET /api/v1/svc/statuses/:id/reactions/:emoji":    {rest.Content("read:statuses"), s.showReaction},
+		"PUT /api/v1/svc/statuses/:id/reactions/:emoji":    {reacting, s.addReaction},
+		"DELETE /api/v1/svc/statuses/:id/reactions/:emoji": {reacting, s.removeReaction},
+	}
 }
 
-var reacting = user("write:statuses").limit("status_actions")
+var reacting = rest.User("write:statuses").Limit("status_actions")
 
 // addReaction reacts to a status with an emoji.
-func (s *Server) addReaction(r *Request) (any, error) {
+func (s *Server) addReaction(r *rest.Request) (any, error) {
 	st, err := s.social.React(r.Context(), r.Viewer, statusParam(r), s.emojiParam(r), "")
 	return s.renderStatus(r, st, err)
 }
 
 // removeReaction takes a reaction back.
-func (s *Server) removeReaction(r *Request) (any, error) {
+func (s *Server) removeReaction(r *rest.Request) (any, error) {
 	st, err := s.social.Unreact(r.Context(), r.Viewer, statusParam(r), s.emojiParam(r))
 	return s.renderStatus(r, st, err)
 }
 
 // emojiParam returns the emoji of the path: a unicode one, or the name of a custom one with or without colons.
-func (s *Server) emojiParam(r *Request) social.Emoji {
+func (s *Server) emojiParam(r *rest.Request) social.Emoji {
 	name := r.Param("emoji")
 	if code, ok := strings.CutPrefix(name, ":"); ok {
 		name = strings.TrimSuffix(code, ":")
@@ -45,10 +48,10 @@ func (s *Server) emojiParam(r *Request) social.Emoji {
 }
 
 // listReactions returns who reacts to a status with what.
-func (s *Server) listReactions(r *Request) (any, error) { return s.reactions(r, "") }
+func (s *Server) listReactions(r *rest.Request) (any, error) { return s.reactions(r, "") }
 
 // showReaction returns who reacts to a status with one emoji.
-func (s *Server) showReaction(r *Request) (any, error) {
+func (s *Server) showReaction(r *rest.Request) (any, error) {
 	name := s.emojiParam(r).Name
 	if full, ok := emoji.Canonical(name); ok {
 		name = full
@@ -58,7 +61,7 @@ func (s *Server) showReaction(r *Request) (any, error) {
 
 // reactions returns the reactions to a status with an emoji, or with any. There are none to one that the viewer cannot see
 // (extension API 18).
-func (s *Server) reactions(r *Request, name string) (any, error) {
+func (s *Server) reactions(r *rest.Request, name string) (any, error) {
 	var p struct {
 		WithMuted bool `param:"with_muted"`
 	}

@@ -1,19 +1,24 @@
 package server
 
-import "svc/store"
+import (
+	"svc/server/rest"
+	"svc/store"
+)
 
 // reblogRoutes are about boosts.
-var reblogRoutes = routes{
-	"POST /api/v1/statuses/:id/reblog":      {reblogging, (*Server).reblogStatus},
-	"POST /api/v1/statuses/:id/unreblog":    {reblogging, (*Server).unreblogStatus},
-	"GET /api/v1/statuses/:id/reblogged_by": {content("read:statuses"), (*Server).listRebloggers},
+func (s *Server) reblogRoutes() rest.Routes {
+	return rest.Routes{
+		"POST /api/v1/statuses/:id/reblog":      {reblogging, s.reblogStatus},
+		"POST /api/v1/statuses/:id/unreblog":    {reblogging, s.unreblogStatus},
+		"GET /api/v1/statuses/:id/reblogged_by": {rest.Content("read:statuses"), s.listRebloggers},
+	}
 }
 
 // reblogging is limited for each status apart, too: boosting and taking back is heard by many.
-var reblogging = user("write:statuses").limit("status_actions").limit("same_status_action", "reblog", ":id")
+var reblogging = rest.User("write:statuses").Limit("status_actions").Limit("same_status_action", "reblog", ":id")
 
 // reblogStatus boosts a status, and returns the boost.
-func (s *Server) reblogStatus(r *Request) (any, error) {
+func (s *Server) reblogStatus(r *rest.Request) (any, error) {
 	var p struct {
 		Visibility string `param:"visibility"`
 	}
@@ -29,13 +34,13 @@ func (s *Server) reblogStatus(r *Request) (any, error) {
 }
 
 // unreblogStatus takes a boost back, and returns what was boosted.
-func (s *Server) unreblogStatus(r *Request) (any, error) {
+func (s *Server) unreblogStatus(r *rest.Request) (any, error) {
 	st, err := s.social.Unreblog(r.Context(), r.Viewer, statusParam(r))
 	return s.renderStatus(r, st, err)
 }
 
 // listRebloggers returns who boosted a status.
-func (s *Server) listRebloggers(r *Request) (any, error) {
+func (s *Server) listRebloggers(r *rest.Request) (any, error) {
 	st, err := s.visibleOriginal(r)
 	if err != nil {
 		return nil, err

@@ -5,12 +5,15 @@ import (
 	"errors"
 
 	"svc/internal/errs"
+	"svc/server/rest"
 	"svc/social"
 )
 
 // registrationRoutes are how people get an account by an app.
-var registrationRoutes = routes{
-	"POST /api/v1/accounts": {app("write:accounts").limit("registration"), (*Server).register},
+func (s *Server) registrationRoutes() rest.Routes {
+	return rest.Routes{
+		"POST /api/v1/accounts": {rest.App("write:accounts").Limit("registration"), s.register},
+	}
 }
 
 // registered is the answer to who has an account that cannot be used yet.
@@ -25,7 +28,7 @@ var (
 )
 
 // register makes an account for who uses the app that asks. The answer is a token, if the account can be used at once.
-func (s *Server) register(r *Request) (any, error) {
+func (s *Server) register(r *rest.Request) (any, error) {
 	if r.Viewer != nil || r.Token == nil || r.Token.AppID == nil { // who has an account needs none
 		return nil, errs.Forbidden("Invalid credentials")
 	}

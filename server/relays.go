@@ -4,20 +4,23 @@ import (
 	"strings"
 
 	"svc/internal/errs"
+	"svc/server/rest"
 )
 
 // relayRoutes are the relays by which the server exchanges public posts, and the state of that exchange.
-var relayRoutes = routes{
-	"GET /api/v1/svc/admin/relay":       {admin("admin:read"), (*Server).listRelays},
-	"POST /api/v1/svc/admin/relay":      {admin("admin:write:follows"), (*Server).followRelay},
-	"DELETE /api/v1/svc/admin/relay":    {admin("admin:write:follows"), (*Server).unfollowRelay},
-	"GET /api/v1/svc/federation_status": {anonymous, (*Server).federationStatus},
+func (s *Server) relayRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/svc/admin/relay":       {rest.Admin("admin:read"), s.listRelays},
+		"POST /api/v1/svc/admin/relay":      {rest.Admin("admin:write:follows"), s.followRelay},
+		"DELETE /api/v1/svc/admin/relay":    {rest.Admin("admin:write:follows"), s.unfollowRelay},
+		"GET /api/v1/svc/federation_status": {rest.Anonymous, s.federationStatus},
+	}
 }
 
 var errFederationDisabled = errs.BadRequest("This server does not talk with others")
 
 // listRelays returns the relays that the server has subscribed to, or asked to.
-func (s *Server) listRelays(r *Request) (any, error) {
+func (s *Server) listRelays(r *rest.Request) (any, error) {
 	if s.federation == nil {
 		return []any{}, nil
 	}
@@ -25,7 +28,7 @@ func (s *Server) listRelays(r *Request) (any, error) {
 }
 
 // relayParam returns the address of a relay.
-func (s *Server) relayParam(r *Request) (address string, force bool, err error) {
+func (s *Server) relayParam(r *rest.Request) (address string, force bool, err error) {
 	var p struct {
 		URL   string `param:"relay_url,required"`
 		Force bool   `param:"force"`
@@ -44,7 +47,7 @@ func (s *Server) relayParam(r *Request) (address string, force bool, err error) 
 }
 
 // followRelay subscribes to a relay. It says at once that the relay was asked; whether it accepts is seen later.
-func (s *Server) followRelay(r *Request) (any, error) {
+func (s *Server) followRelay(r *rest.Request) (any, error) {
 	address, _, err := s.relayParam(r)
 	if err != nil {
 		return nil, err
@@ -53,7 +56,7 @@ func (s *Server) followRelay(r *Request) (any, error) {
 }
 
 // unfollowRelay leaves a relay, with force also one that cannot be reached. It returns the address.
-func (s *Server) unfollowRelay(r *Request) (any, error) {
+func (s *Server) unfollowRelay(r *rest.Request) (any, error) {
 	address, force, err := s.relayParam(r)
 	if err != nil {
 		return nil, err
@@ -62,7 +65,7 @@ func (s *Server) unfollowRelay(r *Request) (any, error) {
 }
 
 // federationStatus tells which servers cannot be reached, and since when.
-func (s *Server) federationStatus(r *Request) (any, error) {
+func (s *Server) federationStatus(r *rest.Request) (any, error) {
 	unreachable := any(struct{}{})
 	if s.federation != nil {
 		since, err := s.federation.UnreachableHosts(r.Context())

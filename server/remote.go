@@ -7,15 +7,18 @@ import (
 
 	"svc/federation"
 	"svc/internal/errs"
+	"svc/server/rest"
 	"svc/server/web"
 	"svc/store"
 )
 
 // remoteRoutes lead people who have their account elsewhere to their own server, to follow or answer from there.
-var remoteRoutes = routes{
-	"POST /api/v1/svc/remote_interaction": {anonymous.limit("search"), (*Server).remoteInteraction},
-	"GET /main/ostatus":                   {anonymous.asHTML(), (*Server).showRemote},
-	"POST /main/ostatus":                  {anonymous.asHTML().limit("search"), (*Server).submitRemote},
+func (s *Server) remoteRoutes() rest.Routes {
+	return rest.Routes{
+		"POST /api/v1/svc/remote_interaction": {rest.Anonymous.Limit("search"), s.remoteInteraction},
+		"GET /main/ostatus":                   {rest.Anonymous.HTML(), s.showRemote},
+		"POST /main/ostatus":                  {rest.Anonymous.HTML().Limit("search"), s.submitRemote},
+	}
 }
 
 // What is said where that does not work (extension API 27).
@@ -25,7 +28,7 @@ const (
 )
 
 // remoteInteraction returns where somebody with an account elsewhere deals with what has an ActivityPub id.
-func (s *Server) remoteInteraction(r *Request) (any, error) {
+func (s *Server) remoteInteraction(r *rest.Request) (any, error) {
 	var p struct {
 		ID      string `param:"ap_id,required"`
 		Profile string `param:"profile,required"`
@@ -41,7 +44,7 @@ func (s *Server) remoteInteraction(r *Request) (any, error) {
 }
 
 // remoteInteractionURL asks somebody's server for its page, or returns what to say if it has none.
-func (s *Server) remoteInteractionURL(r *Request, profile, uri string) (page, fault string) {
+func (s *Server) remoteInteractionURL(r *rest.Request, profile, uri string) (page, fault string) {
 	if !s.federates() || len(profile) > maxAddressBytes || len(uri) > maxAddressBytes {
 		return "", userNotFound
 	}
@@ -67,7 +70,7 @@ type remoteParams struct {
 }
 
 // bindRemote returns the form for what a request is about, the ActivityPub id of that, and who wants to deal with it.
-func (s *Server) bindRemote(r *Request) (form web.Remote, uri, profile string, err error) {
+func (s *Server) bindRemote(r *rest.Request) (form web.Remote, uri, profile string, err error) {
 	var p remoteParams
 	var nested struct {
 		User   remoteParams `param:"user"`
@@ -116,18 +119,18 @@ func (s *Server) bindRemote(r *Request) (form web.Remote, uri, profile string, e
 }
 
 // showRemote asks people of other servers for their handle.
-func (s *Server) showRemote(r *Request) (any, error) {
+func (s *Server) showRemote(r *rest.Request) (any, error) {
 	form, _, _, err := s.bindRemote(r)
 	if err != nil {
 		return nil, err
 	}
-	return s.page(http.StatusOK, form)
+	return s.pages.Page(http.StatusOK, form)
 }
 
 // submitRemote leads them to their own server. Other sites must not use that to lead people astray.
-func (s *Server) submitRemote(r *Request) (any, error) {
-	if !s.sameOrigin(r.Request, Basic) {
-		return nil, errCrossSite
+func (s *Server) submitRemote(r *rest.Request) (any, error) {
+	if !r.SameOrigin() {
+		return nil, rest.ErrCrossSite
 	}
 	form, uri, profile, err := s.bindRemote(r)
 	if err != nil {
@@ -136,11 +139,11 @@ func (s *Server) submitRemote(r *Request) (any, error) {
 	page, fault := s.remoteInteractionURL(r, profile, uri)
 	switch fault {
 	case "":
-		return redirect(page), nil
+		return rest.Redirect(page), nil
 	case userNotFound:
 		form.Fault = "Could not find user, or their server has no page for this."
 	default:
 		form.Fault = "Something went wrong. Your server gives no answer."
 	}
-	return s.page(http.StatusOK, form)
+	return s.pages.Page(http.StatusOK, form)
 }

@@ -2,17 +2,20 @@ package server
 
 import (
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // reportRoutes are how people complain. What the staff does about it is in the admin API.
-var reportRoutes = routes{
-	"POST /api/v1/reports": {user("write:reports").limit("reports"), (*Server).createReport},
+func (s *Server) reportRoutes() rest.Routes {
+	return rest.Routes{
+		"POST /api/v1/reports": {rest.User("write:reports").Limit("reports"), s.createReport},
+	}
 }
 
 // createReport tells the staff of an account, and of statuses of it.
-func (s *Server) createReport(r *Request) (any, error) {
+func (s *Server) createReport(r *rest.Request) (any, error) {
 	var p struct {
 		AccountID store.AccountID      `param:"account_id,required"`
 		StatusIDs []store.StatusID     `param:"status_ids"`

@@ -7,6 +7,7 @@ import (
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/store"
 )
 
@@ -30,35 +31,35 @@ func (s *Server) resolveRemote(ctx context.Context, _ *store.Account, what strin
 func (s *Server) federates() bool { return s.federation != nil && s.settings.Federation.Enabled }
 
 // resolveMentions has accounts looked for, on their servers, that somebody writes to and that are not known here.
-func (s *Server) resolveMentions(r *Request, body, contentType string, to []string) {
+func (s *Server) resolveMentions(r *rest.Request, body, contentType string, to []string) {
 	if s.federates() {
 		s.federation.ResolveMentions(r.Context(), body, contentType, to)
 	}
 }
 
 // refreshAccount has the profile of an account elsewhere that somebody looks at completed and kept up to date, in the background.
-func (s *Server) refreshAccount(r *Request, a *store.Account) {
+func (s *Server) refreshAccount(r *rest.Request, a *store.Account) {
 	if !a.Local() && r.Viewer != nil && s.federates() {
 		s.succeeded(r, s.federation.AccountViewed(r.Context(), a))
 	}
 }
 
 // completeThread has the thread of a post from elsewhere that somebody looks at completed, in the background.
-func (s *Server) completeThread(r *Request, st *store.Status) {
+func (s *Server) completeThread(r *rest.Request, st *store.Status) {
 	if !st.Local() && r.Viewer != nil && s.federates() {
 		s.succeeded(r, s.federation.ThreadViewed(r.Context(), st))
 	}
 }
 
 // refreshPoll has it asked, in the background, how the poll of a post from elsewhere stands that somebody looks at.
-func (s *Server) refreshPoll(r *Request, id store.StatusID) {
+func (s *Server) refreshPoll(r *rest.Request, id store.StatusID) {
 	if r.Viewer != nil && s.federates() {
 		s.succeeded(r, s.federation.PollViewed(r.Context(), id))
 	}
 }
 
 // searchAddress finds the one thing that an address names: a post that the viewer may see, or an account.
-func (s *Server) searchAddress(r *Request, q *searchQuery, found *searchResults) error {
+func (s *Server) searchAddress(r *rest.Request, q *searchQuery, found *searchResults) error {
 	named, err := s.lookUpAddress(r, q.text)
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func (s *Server) searchAddress(r *Request, q *searchQuery, found *searchResults)
 }
 
 // lookUpAddress returns what an address names of what is known here, whether or not the viewer may see it.
-func (s *Server) lookUpAddress(r *Request, address string) (Resolved, error) {
+func (s *Server) lookUpAddress(r *rest.Request, address string) (Resolved, error) {
 	address, _, _ = strings.Cut(address, "#")
 	if path, ok := strings.CutPrefix(address, s.baseURL+"/"); ok {
 		return s.lookUpLocalAddress(r, path)
@@ -106,7 +107,7 @@ func (s *Server) lookUpAddress(r *Request, address string) (Resolved, error) {
 }
 
 // accountByAddress returns the account that has an address, if the viewer may find it.
-func (s *Server) accountByAddress(r *Request, address string) (Resolved, error) {
+func (s *Server) accountByAddress(r *rest.Request, address string) (Resolved, error) {
 	ids, err := s.db.SearchAccounts(r.Context(), store.AccountSearch{Text: address, Viewer: viewerID(r), LocalOnly: s.onlyLocal(r), Limit: 1})
 	if err != nil || len(ids) == 0 {
 		return Resolved{}, err
@@ -115,7 +116,7 @@ func (s *Server) accountByAddress(r *Request, address string) (Resolved, error) 
 }
 
 // lookUpLocalAddress returns what an address of this server names: /@NICK, /@NICK@HOST, /users/ID or NICK, /@NICK/ID, /objects/ID.
-func (s *Server) lookUpLocalAddress(r *Request, path string) (Resolved, error) {
+func (s *Server) lookUpLocalAddress(r *rest.Request, path string) (Resolved, error) {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(strings.TrimSuffix(path, "/"), "/")
 	handle, isHandle := strings.CutPrefix(parts[0], "@")
@@ -142,7 +143,7 @@ func (s *Server) lookUpLocalAddress(r *Request, path string) (Resolved, error) {
 }
 
 // resolveAccount is accountByHandle for who wants other servers to be asked for what is not known here.
-func (s *Server) resolveAccount(r *Request, handle string) (*store.Account, error) {
+func (s *Server) resolveAccount(r *rest.Request, handle string) (*store.Account, error) {
 	a, err := s.accountByHandle(r, handle)
 	if !errs.IsNotFound(err) || s.resolve == nil {
 		return a, err
@@ -160,8 +161,8 @@ func (s *Server) resolveAccount(r *Request, handle string) (*store.Account, erro
 
 // resolveHandle returns the account of a handle that is not known here, if the viewer wants other servers to be asked and one of them
 // knows it; 0 otherwise. That it fails is no failure of the search.
-func (s *Server) resolveHandle(r *Request, handle string) store.AccountID {
-	if s.resolve == nil || r.Viewer == nil || !parseBool(r.Query("resolve")) {
+func (s *Server) resolveHandle(r *rest.Request, handle string) store.AccountID {
+	if s.resolve == nil || r.Viewer == nil || !rest.ParseBool(r.Query("resolve")) {
 		return 0
 	}
 	nick, domain, ok := text.SplitHandle(handle)

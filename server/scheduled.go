@@ -1,19 +1,22 @@
 package server
 
 import (
+	"svc/server/rest"
 	"svc/store"
 )
 
 // scheduledRoutes are the posts for later. They are made like those for now (createStatus).
-var scheduledRoutes = routes{
-	"GET /api/v1/scheduled_statuses":        {user("read:statuses"), (*Server).listScheduled},
-	"GET /api/v1/scheduled_statuses/:id":    {user("read:statuses"), (*Server).showScheduled},
-	"PUT /api/v1/scheduled_statuses/:id":    {user("write:statuses"), (*Server).reschedule},
-	"DELETE /api/v1/scheduled_statuses/:id": {user("write:statuses"), (*Server).cancelScheduled},
+func (s *Server) scheduledRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/scheduled_statuses":        {rest.User("read:statuses"), s.listScheduled},
+		"GET /api/v1/scheduled_statuses/:id":    {rest.User("read:statuses"), s.showScheduled},
+		"PUT /api/v1/scheduled_statuses/:id":    {rest.User("write:statuses"), s.reschedule},
+		"DELETE /api/v1/scheduled_statuses/:id": {rest.User("write:statuses"), s.cancelScheduled},
+	}
 }
 
 // listScheduled returns the viewer's posts for later, the latest made first.
-func (s *Server) listScheduled(r *Request) (any, error) {
+func (s *Server) listScheduled(r *rest.Request) (any, error) {
 	page := r.Page(20)
 	rows, err := s.db.ScheduledStatuses(r.Context(), r.Viewer.ID, page.Page)
 	if err != nil {
@@ -24,18 +27,18 @@ func (s *Server) listScheduled(r *Request) (any, error) {
 }
 
 // ownScheduled returns the post for later of the path, which has to be the viewer's.
-func (s *Server) ownScheduled(r *Request) (*store.ScheduledStatus, error) {
+func (s *Server) ownScheduled(r *rest.Request) (*store.ScheduledStatus, error) {
 	return s.db.OwnScheduledStatus(r.Context(), r.Viewer.ID, scheduledParam(r))
 }
 
-func scheduledParam(r *Request) store.ScheduledID {
+func scheduledParam(r *rest.Request) store.ScheduledID {
 	var id store.ScheduledID
 	id.UnmarshalText([]byte(r.Param("id")))
 	return id
 }
 
 // showScheduled returns one post for later.
-func (s *Server) showScheduled(r *Request) (any, error) {
+func (s *Server) showScheduled(r *rest.Request) (any, error) {
 	row, err := s.ownScheduled(r)
 	if err != nil {
 		return nil, err
@@ -44,7 +47,7 @@ func (s *Server) showScheduled(r *Request) (any, error) {
 }
 
 // reschedule gives a post for later another time. Nothing else of it can be changed.
-func (s *Server) reschedule(r *Request) (any, error) {
+func (s *Server) reschedule(r *rest.Request) (any, error) {
 	var p struct {
 		ScheduledAt string `param:"scheduled_at,required"`
 	}
@@ -63,7 +66,7 @@ func (s *Server) reschedule(r *Request) (any, error) {
 }
 
 // cancelScheduled deletes a post for later and returns it as it was.
-func (s *Server) cancelScheduled(r *Request) (any, error) {
+func (s *Server) cancelScheduled(r *rest.Request) (any, error) {
 	before, err := s.showScheduled(r)
 	if err != nil {
 		return nil, err

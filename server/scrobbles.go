@@ -3,18 +3,21 @@ package server
 import (
 	"svc/internal/errs"
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // scrobbleRoutes are about what people listen to.
-var scrobbleRoutes = routes{
-	"POST /api/v1/svc/scrobble":              {user("write").limit("status_actions"), (*Server).createScrobble},
-	"GET /api/v1/svc/accounts/:id/scrobbles": {content("read"), (*Server).listScrobbles},
+func (s *Server) scrobbleRoutes() rest.Routes {
+	return rest.Routes{
+		"POST /api/v1/svc/scrobble":              {rest.User("write").Limit("status_actions"), s.createScrobble},
+		"GET /api/v1/svc/accounts/:id/scrobbles": {rest.Content("read"), s.listScrobbles},
+	}
 }
 
 // createScrobble notes what the viewer listens to.
-func (s *Server) createScrobble(r *Request) (any, error) {
+func (s *Server) createScrobble(r *rest.Request) (any, error) {
 	var p struct {
 		Title        string `param:"title"`
 		Artist       string `param:"artist"`
@@ -46,7 +49,7 @@ func (s *Server) createScrobble(r *Request) (any, error) {
 }
 
 // listScrobbles returns what an account, which may be named by its nickname, listened to.
-func (s *Server) listScrobbles(r *Request) (any, error) {
+func (s *Server) listScrobbles(r *rest.Request) (any, error) {
 	id, err := s.accountIDOrNickname(r)
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"log/slog"
 	"net/http"
 	"strings"
 	"unicode"
@@ -11,13 +10,16 @@ import (
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/store"
 )
 
 // searchRoutes look for accounts, hashtags and posts at once.
-var searchRoutes = routes{
-	"GET /api/v2/search": {content("read:search").limit("search"), (*Server).search},
-	"GET /api/v1/search": {content("read:search").limit("search"), (*Server).searchV1},
+func (s *Server) searchRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v2/search": {rest.Content("read:search").Limit("search"), s.search},
+		"GET /api/v1/search": {rest.Content("read:search").Limit("search"), s.searchV1},
+	}
 }
 
 // searchResults is what a search finds. All three lists are always there.
@@ -38,7 +40,7 @@ func (f *searchResults) AppendJSON(dst []byte) []byte {
 			dst = append(dst, ',')
 		}
 		if f.namesOnly {
-			dst = appendJSONString(dst, t.Name)
+			dst = rest.AppendString(dst, t.Name)
 		} else {
 			dst = t.AppendJSON(dst)
 		}
@@ -55,12 +57,12 @@ type searchQuery struct {
 	following bool // accounts that the viewer follows only
 	resolve   bool // ask other servers, too
 	author    string
-	page      Page
+	page      rest.Page
 }
 
 // search finds accounts by handle and name, hashtags by their beginning, posts by their words and, of any kind, the one thing that an
 // address names.
-func (s *Server) search(r *Request) (any, error) {
+func (s *Server) search(r *rest.Request) (any, error) {
 	q, err := bindSearch(r)
 	if err != nil {
 		return nil, err
@@ -69,7 +71,7 @@ func (s *Server) search(r *Request) (any, error) {
 }
 
 // searchV1 is search with hashtags as mere names.
-func (s *Server) searchV1(r *Request) (any, error) {
+func (s *Server) searchV1(r *rest.Request) (any, error) {
 	q, err := bindSearch(r)
 	if err != nil {
 		return nil, err
@@ -79,7 +81,7 @@ func (s *Server) searchV1(r *Request) (any, error) {
 	return found, nil
 }
 
-func bindSearch(r *Request) (*searchQuery, error) {
+func bindSearch(r *rest.Request) (*searchQuery, error) {
 	var p struct {
 		Q         string `param:"q,required"`
 		Type      string `param:"type"`
@@ -106,7 +108,7 @@ func (q *searchQuery) isAddress() bool {
 }
 
 // runSearch does a search. A part that fails is empty, whatever the others find (extension API 22). The anonymous do not turn pages.
-func (s *Server) runSearch(r *Request, q *searchQuery) *searchResults {
+func (s *Server) runSearch(r *rest.Request, q *searchQuery) *searchResults {
 	found := new(searchResults)
 	turned := q.page.Offset > 0 || q.page.MaxID != 0 || q.page.MinID != 0 || q.page.SinceID != 0
 	if q.text == "" || r.Viewer == nil && turned {
@@ -140,16 +142,16 @@ func (s *Server) runSearch(r *Request, q *searchQuery) *searchResults {
 }
 
 // succeeded tells whether a part of a search has come to its end, and notes why if it has not and that is the server's fault.
-func (s *Server) succeeded(r *Request, err error) bool {
+func (s *Server) succeeded(r *rest.Request, err error) bool {
 	var refusal *errs.Error
 	if err != nil && (!errors.As(err, &refusal) || refusal.Status >= http.StatusInternalServerError) && r.Context().Err() == nil {
-		s.logError(r, slog.LevelError, err)
+		r.LogError(err)
 	}
 	return err == nil
 }
 
 // findStatuses returns the posts that a text describes.
-func (s *Server) findStatuses(r *Request, q *searchQuery) (entity.List[*entity.Status], error) {
+func (s *Server) findStatuses(r *rest.Request, q *searchQuery) (entity.List[*entity.Status], error) {
 	search := store.StatusSearch{
 		Text: q.text, Viewer: viewerID(r), Host: s.settings.Host(), Offset: q.page.Offset, Page: q.page.Page,
 		LocalOnly: s.onlyLocal(r), Discoverable: s.settings.Search.DiscoverableOnly,
@@ -168,7 +170,7 @@ func (s *Server) findStatuses(r *Request, q *searchQuery) (entity.List[*entity.S
 }
 
 // onlyLocal tells whether a search is for what is of this server only.
-func (s *Server) onlyLocal(r *Request) bool {
+func (s *Server) onlyLocal(r *rest.Request) bool {
 	return r.Viewer == nil && !s.settings.Search.AnonymousRemote
 }
 
@@ -177,7 +179,7 @@ const maxTagWords = 10
 
 // findTags returns the hashtags that a text may mean. One word is a hashtag, whether or not it was ever used, and the beginning of
 // others; of several those count that were used or are written with the sign, and all of them joined to one.
-func (s *Server) findTags(r *Request, q *searchQuery) (entity.List[entity.FoundTag], error) {
+func (s *Server) findTags(r *rest.Request, q *searchQuery) (entity.List[entity.FoundTag], error) {
 	words := strings.Fields(q.text)
 	if len(words) > maxTagWords {
 		return nil, nil
@@ -202,7 +204,7 @@ func (s *Server) findTags(r *Request, q *searchQuery) (entity.List[entity.FoundT
 }
 
 // tagsInWords returns the hashtags among several words, and the one that all of them make.
-func (s *Server) tagsInWords(r *Request, words []string) ([]string, error) {
+func (s *Server) tagsInWords(r *rest.Request, words []string) ([]string, error) {
 	var names, asked []string
 	var joined strings.Builder
 	all := true

@@ -11,6 +11,7 @@ import (
 
 	"svc/internal/errs"
 	"svc/internal/keys"
+	"svc/server/rest"
 	"svc/store"
 )
 
@@ -19,7 +20,7 @@ const sessionLifetime = 30 * 24 * time.Hour
 
 // startSession signs the browser in to the server's own pages, and out of what it was signed in to. Its cookie holds a token that
 // belongs to no app, and so it may do what the person may.
-func (s *Server) startSession(r *Request, user *store.User) (token string, err error) {
+func (s *Server) startSession(r *rest.Request, user *store.User) (token string, err error) {
 	token = keys.NewToken()
 	scopes := store.Scopes{"read", "write", "follow", "push"}
 	if user.Staff() {
@@ -51,8 +52,8 @@ func (s *Server) startSession(r *Request, user *store.User) (token string, err e
 
 // session returns who is signed in to the server's own pages, and by which token; nil if nobody is. A cookie that holds the token
 // of an app does not count: the app knows it, and could give itself leave for more than it has.
-func (s *Server) session(r *Request) (id *Identity, token string, err error) {
-	if token = s.sessionCookie(r.Request); token == "" {
+func (s *Server) session(r *rest.Request) (id *rest.Identity, token string, err error) {
+	if token = r.SessionCookie(); token == "" {
 		return nil, "", nil
 	}
 	id, err = s.identityByToken(r.Context(), token)
@@ -67,38 +68,30 @@ func (s *Server) session(r *Request) (id *Identity, token string, err error) {
 }
 
 // setSessionCookie has the browser keep a token.
-func (s *Server) setSessionCookie(r *Request, token string) {
-	s.setCookie(r, token, int(sessionLifetime.Seconds()))
+func (s *Server) setSessionCookie(r *rest.Request, token string) {
+	r.SetSessionCookie(token, int(sessionLifetime.Seconds()))
 }
 
 // setCookieIfSameOrigin gives the token that somebody obtained to the browser as a cookie, for front ends that are served from here. A page
 // of another site must not sign a browser in.
-func (s *Server) setCookieIfSameOrigin(r *Request, token string) {
-	if s.sameOrigin(r.Request, Basic) {
+func (s *Server) setCookieIfSameOrigin(r *rest.Request, token string) {
+	if r.SameOrigin() {
 		s.setSessionCookie(r, token)
 	}
 }
 
 // clearCookieOf removes the cookie if it holds the token of that hash.
-func (s *Server) clearCookieOf(r *Request, hash []byte) {
-	if token := s.sessionCookie(r.Request); token != "" && hmac.Equal(keys.HashToken(token), hash) {
+func (s *Server) clearCookieOf(r *rest.Request, hash []byte) {
+	if token := r.SessionCookie(); token != "" && hmac.Equal(keys.HashToken(token), hash) {
 		s.clearSessionCookie(r)
 	}
 }
 
 // clearSessionCookie removes the cookie.
-func (s *Server) clearSessionCookie(r *Request) { s.setCookie(r, "", -1) }
-
-func (s *Server) setCookie(r *Request, value string, maxAge int) {
-	c := http.Cookie{
-		Name: s.cookieNames[0], Value: value, Path: "/", MaxAge: maxAge,
-		Secure: s.settings.SecureCookies(), HttpOnly: true, SameSite: http.SameSiteLaxMode,
-	}
-	r.ResponseHeader()["Set-Cookie"] = []string{c.String()} // the last word counts
-}
+func (s *Server) clearSessionCookie(r *rest.Request) { r.SetSessionCookie("", -1) }
 
 // endSession signs the browser out.
-func (s *Server) endSession(r *Request, id store.TokenID) error {
+func (s *Server) endSession(r *rest.Request, id store.TokenID) error {
 	s.clearSessionCookie(r)
 	return s.revokeToken(r.Context(), id)
 }

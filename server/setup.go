@@ -9,14 +9,17 @@ import (
 	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/keys"
+	"svc/server/rest"
 	"svc/server/web"
 	"svc/social"
 )
 
 // setupRoutes are the page on which the first administrator makes an account. Only who runs the server knows its address.
-var setupRoutes = routes{
-	"GET /setup/:token":  {anonymous.asHTML(), (*Server).showSetup},
-	"POST /setup/:token": {anonymous.asHTML().limit("authentication"), (*Server).setup},
+func (s *Server) setupRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /setup/:token":  {rest.Anonymous.HTML(), s.showSetup},
+		"POST /setup/:token": {rest.Anonymous.HTML().Limit("authentication"), s.setup},
+	}
 }
 
 // SetupURL returns the address of the set-up page. It leads nowhere once there is an administrator.
@@ -29,7 +32,7 @@ func setupPath(k *keys.Keys) string {
 var errSetupDone = errs.New(http.StatusGone, "This link has done its work: the server has an administrator.")
 
 // checkSetup checks the address, and whether there is anything to set up.
-func (s *Server) checkSetup(r *Request) error {
+func (s *Server) checkSetup(r *rest.Request) error {
 	if !hmac.Equal([]byte("/setup/"+r.Param("token")), []byte(setupPath(s.keys))) {
 		return errs.NotFound("There is no page at this address.")
 	}
@@ -41,17 +44,17 @@ func (s *Server) checkSetup(r *Request) error {
 }
 
 // showSetup asks for the account of the first administrator.
-func (s *Server) showSetup(r *Request) (any, error) {
+func (s *Server) showSetup(r *rest.Request) (any, error) {
 	if err := s.checkSetup(r); err != nil {
 		return nil, err
 	}
-	return s.page(http.StatusOK, web.Setup{Action: setupPath(s.keys)})
+	return s.pages.Page(http.StatusOK, web.Setup{Action: setupPath(s.keys)})
 }
 
 // setup makes the account of the first administrator, and signs the browser in to it.
-func (s *Server) setup(r *Request) (any, error) {
-	if !s.sameOrigin(r.Request, Basic) {
-		return nil, errCrossSite
+func (s *Server) setup(r *rest.Request) (any, error) {
+	if !r.SameOrigin() {
+		return nil, rest.ErrCrossSite
 	}
 	if err := s.checkSetup(r); err != nil {
 		return nil, err
@@ -68,7 +71,7 @@ func (s *Server) setup(r *Request) (any, error) {
 	again := web.Setup{Action: setupPath(s.keys), Nickname: p.Nickname, Email: p.Email, Faults: make(map[string][]string)}
 	if p.Password != p.Again {
 		again.Faults["password_confirmation"] = []string{"is not the same as the first"}
-		return s.page(http.StatusUnprocessableEntity, again)
+		return s.pages.Page(http.StatusUnprocessableEntity, again)
 	}
 	account, user, err := s.social.SignUp(r.Context(), social.Registration{
 		Nickname: p.Nickname, Email: p.Email, Password: p.Password,
@@ -80,7 +83,7 @@ func (s *Server) setup(r *Request) (any, error) {
 		for _, f := range faults {
 			again.Faults[f.Field] = append(again.Faults[f.Field], f.Message)
 		}
-		return s.page(http.StatusUnprocessableEntity, again)
+		return s.pages.Page(http.StatusUnprocessableEntity, again)
 	case errors.Is(err, social.ErrHasAdmin):
 		return nil, errSetupDone
 	case err != nil:
@@ -89,5 +92,5 @@ func (s *Server) setup(r *Request) (any, error) {
 	if _, err := s.startSession(r, user); err != nil {
 		return nil, err
 	}
-	return s.page(http.StatusOK, web.Welcome{Nickname: account.Nickname})
+	return s.pages.Page(http.StatusOK, web.Welcome{Nickname: account.Nickname})
 }

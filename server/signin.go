@@ -5,9 +5,9 @@ import (
 	"net/netip"
 	"strings"
 
-	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
+	"svc/server/rest"
 	"svc/store"
 )
 
@@ -79,8 +79,8 @@ func checkCredentialsUnchanged(ctx context.Context, tx *store.Tx, checked *store
 }
 
 // checkViewerPassword tells whether the password is that of the viewer. Failures count like those of signing in.
-func (s *Server) checkViewerPassword(r *Request, password string) (bool, error) {
-	ok, _, err := s.checkPassword(r.Context(), r.Viewer.Nickname, r.User.PasswordHash, password, r.address)
+func (s *Server) checkViewerPassword(r *rest.Request, password string) (bool, error) {
+	ok, _, err := s.checkPassword(r.Context(), r.Viewer.Nickname, r.User.PasswordHash, password, r.Network())
 	return ok, err
 }
 
@@ -91,79 +91,18 @@ func (s *Server) checkPassword(ctx context.Context, name, hash, password string,
 		return false, "", err
 	}
 	defer turn.Release()
-	failures := s.failureLimits(name, from)
-	if err := s.checkFailures(failures); err != nil {
+	attempt := s.loginLimits.attempt(name, from)
+	if err := attempt.check(s.now()); err != nil {
 		return false, "", err
 	}
 	ok, outdated := turn.Verify(hash, password)
 	switch {
 	case !ok:
-		s.countFailure(failures)
+		attempt.fail(s.now())
 	case outdated:
 		newHash = turn.Hash(password)
 	}
 	return ok, newHash, nil
-}
-
-// checkFailures fails after too many failures.
-func (s *Server) checkFailures(failures [2]failureLimit) error {
-	for _, f := range failures {
-		if f.rate.Count == 0 {
-			continue
-		}
-		if q, spent := s.windows.exhausted(f.key, f.rate, s.now()); spent {
-			return &throttled{q}
-		}
-	}
-	return nil
-}
-
-// countFailure counts one more failure.
-func (s *Server) countFailure(failures [2]failureLimit) {
-	for _, f := range failures {
-		if f.rate.Count > 0 {
-			s.windows.take(f.key, f.rate, s.now())
-		}
-	}
-}
-
-// reserveAttempt counts a failure before it is known to be one, so that of many tries at once no more are made than may fail. It fails after
-// too many; noFailure takes the count back.
-func (s *Server) reserveAttempt(failures [2]failureLimit) (noFailure func(), err error) {
-	var taken []windowKey
-	noFailure = func() {
-		for _, k := range taken {
-			s.windows.refund(k, s.now())
-		}
-	}
-	for _, f := range failures {
-		if f.rate.Count == 0 {
-			continue
-		}
-		q, ok := s.windows.take(f.key, f.rate, s.now())
-		if !ok {
-			noFailure()
-			return nil, &throttled{q}
-		}
-		taken = append(taken, f.key)
-	}
-	return noFailure, nil
-}
-
-// failureLimit counts wrong passwords.
-type failureLimit struct {
-	key  windowKey
-	rate config.Rate
-}
-
-// failureLimits are the counters of wrong passwords: for a name, wherever they come from, and from an address, whatever the name.
-// The name counts as it was typed, because a count that all names of a person share would tell which they are.
-func (s *Server) failureLimits(name string, from netip.Addr) [2]failureLimit {
-	byName, byAddress := s.buckets["failed_logins"], s.buckets["authentication"]
-	return [2]failureLimit{
-		{windowKey{bucket: byName, subject: s.windows.hashText(text.FoldKey(name))}, byName.anonymous},
-		{windowKey{bucket: byAddress, network: network(from), subject: s.windows.hashText("failures")}, byAddress.anonymous},
-	}
 }
 
 // userByLogin returns the user of a nickname or an e-mail address, nil if there is none. A handle of this server stands for the

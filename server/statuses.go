@@ -7,21 +7,24 @@ import (
 
 	"svc/internal/errs"
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
 // statusRoutes are the endpoints of single statuses. What people do with them is in files of its own.
-var statusRoutes = routes{
-	"POST /api/v1/statuses":         {user("write:statuses").limit("status_actions"), (*Server).createStatus},
-	"GET /api/v1/statuses":          {content("read:statuses"), (*Server).listStatuses},
-	"GET /api/v1/statuses/:id":      {content("read:statuses"), (*Server).showStatus},
-	"DELETE /api/v1/statuses/:id":   {user("write:statuses").limit("status_actions"), (*Server).deleteStatus},
-	"GET /api/v1/statuses/:id/card": {content("read:statuses"), (*Server).showCard},
+func (s *Server) statusRoutes() rest.Routes {
+	return rest.Routes{
+		"POST /api/v1/statuses":         {rest.User("write:statuses").Limit("status_actions"), s.createStatus},
+		"GET /api/v1/statuses":          {rest.Content("read:statuses"), s.listStatuses},
+		"GET /api/v1/statuses/:id":      {rest.Content("read:statuses"), s.showStatus},
+		"DELETE /api/v1/statuses/:id":   {rest.User("write:statuses").Limit("status_actions"), s.deleteStatus},
+		"GET /api/v1/statuses/:id/card": {rest.Content("read:statuses"), s.showCard},
+	}
 }
 
 // createStatus posts a status, now or later, or with preview shows what would be posted.
-func (s *Server) createStatus(r *Request) (any, error) {
+func (s *Server) createStatus(r *rest.Request) (any, error) {
 	var p struct {
 		Status         string          `param:"status"`
 		SpoilerText    string          `param:"spoiler_text"`
@@ -155,7 +158,7 @@ func seconds(n int64) time.Duration {
 const maxStatusIDs = 100
 
 // listStatuses returns the statuses that have one of the ids and that the viewer may see, the newest first.
-func (s *Server) listStatuses(r *Request) (any, error) {
+func (s *Server) listStatuses(r *rest.Request) (any, error) {
 	var p struct {
 		IDs []store.StatusID `param:"ids"`
 		ID  []store.StatusID `param:"id"` // the reference API's name
@@ -182,7 +185,7 @@ func (s *Server) listStatuses(r *Request) (any, error) {
 }
 
 // showStatus returns one status.
-func (s *Server) showStatus(r *Request) (any, error) {
+func (s *Server) showStatus(r *rest.Request) (any, error) {
 	id := statusParam(r)
 	sees, err := s.db.CanSeeID(r.Context(), viewerID(r), id)
 	if err != nil {
@@ -196,12 +199,12 @@ func (s *Server) showStatus(r *Request) (any, error) {
 }
 
 // visibleStatus returns the status of the path, if the viewer may see it.
-func (s *Server) visibleStatus(r *Request) (*store.Status, error) {
+func (s *Server) visibleStatus(r *rest.Request) (*store.Status, error) {
 	return s.db.VisibleStatus(r.Context(), viewerID(r), statusParam(r))
 }
 
 // visibleOriginal returns the status of the path, or what it boosts, if the viewer may see it.
-func (s *Server) visibleOriginal(r *Request) (*store.Status, error) {
+func (s *Server) visibleOriginal(r *rest.Request) (*store.Status, error) {
 	st, err := s.visibleStatus(r)
 	if err != nil || st.ReblogOfID == nil {
 		return st, err
@@ -209,14 +212,14 @@ func (s *Server) visibleOriginal(r *Request) (*store.Status, error) {
 	return s.db.Status(r.Context(), *st.ReblogOfID)
 }
 
-func statusParam(r *Request) store.StatusID {
+func statusParam(r *rest.Request) store.StatusID {
 	var id store.StatusID
 	id.UnmarshalText([]byte(r.Param("id")))
 	return id
 }
 
 // viewerID returns the viewer's id, 0 for the anonymous.
-func viewerID(r *Request) store.AccountID {
+func viewerID(r *rest.Request) store.AccountID {
 	if r.Viewer == nil {
 		return 0
 	}
@@ -224,7 +227,7 @@ func viewerID(r *Request) store.AccountID {
 }
 
 // renderStatus renders what an operation on a status returned.
-func (s *Server) renderStatus(r *Request, st *store.Status, err error) (*entity.Status, error) {
+func (s *Server) renderStatus(r *rest.Request, st *store.Status, err error) (*entity.Status, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +235,7 @@ func (s *Server) renderStatus(r *Request, st *store.Status, err error) (*entity.
 }
 
 // deleteStatus removes a status and returns it as it was, with its source, so that it can be written anew.
-func (s *Server) deleteStatus(r *Request) (any, error) {
+func (s *Server) deleteStatus(r *rest.Request) (any, error) {
 	id := statusParam(r)
 	before, err := s.entities.Status(r.Context(), r.Viewer, id)
 	if err != nil {
@@ -246,7 +249,7 @@ func (s *Server) deleteStatus(r *Request) (any, error) {
 }
 
 // showCard answers what old clients ask for instead of reading it in the status.
-func (s *Server) showCard(r *Request) (any, error) {
+func (s *Server) showCard(r *rest.Request) (any, error) {
 	st, err := s.visibleOriginal(r)
 	if err != nil {
 		return nil, err

@@ -8,22 +8,25 @@ import (
 	"strings"
 
 	"svc/internal/errs"
+	"svc/server/rest"
 )
 
 // streamRoutes are the streams: a WebSocket on which clients subscribe to any number of them, or one stream each as server-sent events.
 // Only tokens count here, no cookies and no passwords: the streams are there for pages of other sites, too.
-var streamRoutes = routes{
-	"GET /api/v1/streaming":                   {anonymous, (*Server).openStream},
-	"GET /api/v1/streaming/health":            {anonymous, always(streamHealth)},
-	"GET /api/v1/streaming/user":              {user("read:statuses").withTokenOnly(), serveEvents("user")},
-	"GET /api/v1/streaming/user/notification": {user("read:notifications").withTokenOnly(), serveEvents("user:notification")},
-	"GET /api/v1/streaming/direct":            {user("read:statuses").withTokenOnly(), serveEvents("direct")},
-	"GET /api/v1/streaming/list":              {user("read:lists").withTokenOnly(), serveEvents("list")},
-	"GET /api/v1/streaming/public":            {content("read:statuses").withTokenOnly(), serveEvents("public")},
-	"GET /api/v1/streaming/public/local":      {content("read:statuses").withTokenOnly(), serveEvents("public:local")},
-	"GET /api/v1/streaming/public/remote":     {content("read:statuses").withTokenOnly(), serveEvents("public:remote")},
-	"GET /api/v1/streaming/hashtag":           {content("read:statuses").withTokenOnly(), serveEvents("hashtag")},
-	"GET /api/v1/streaming/hashtag/local":     {content("read:statuses").withTokenOnly(), serveEvents("hashtag:local")},
+func (s *Server) streamRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/streaming":                   {rest.Anonymous, s.openStream},
+		"GET /api/v1/streaming/health":            {rest.Anonymous, rest.Always(streamHealth)},
+		"GET /api/v1/streaming/user":              {rest.User("read:statuses").TokenOnly(), s.serveEvents("user")},
+		"GET /api/v1/streaming/user/notification": {rest.User("read:notifications").TokenOnly(), s.serveEvents("user:notification")},
+		"GET /api/v1/streaming/direct":            {rest.User("read:statuses").TokenOnly(), s.serveEvents("direct")},
+		"GET /api/v1/streaming/list":              {rest.User("read:lists").TokenOnly(), s.serveEvents("list")},
+		"GET /api/v1/streaming/public":            {rest.Content("read:statuses").TokenOnly(), s.serveEvents("public")},
+		"GET /api/v1/streaming/public/local":      {rest.Content("read:statuses").TokenOnly(), s.serveEvents("public:local")},
+		"GET /api/v1/streaming/public/remote":     {rest.Content("read:statuses").TokenOnly(), s.serveEvents("public:remote")},
+		"GET /api/v1/streaming/hashtag":           {rest.Content("read:statuses").TokenOnly(), s.serveEvents("hashtag")},
+		"GET /api/v1/streaming/hashtag/local":     {rest.Content("read:statuses").TokenOnly(), s.serveEvents("hashtag:local")},
+	}
 }
 
 // streamHealth says that streams are there, to what looks after servers.
@@ -34,7 +37,7 @@ var streamHealth http.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *
 
 // openStream opens a socket. The token may come as a parameter, in a header, or in the place of a protocol; without one, and without a
 // stream, the client can send both later. A client that wants server-sent events gets those.
-func (s *Server) openStream(r *Request) (any, error) {
+func (s *Server) openStream(r *rest.Request) (any, error) {
 	who, err := s.streamIdentity(r)
 	if err != nil {
 		return nil, err
@@ -61,16 +64,13 @@ func (s *Server) CloseStreams(ctx context.Context) {
 }
 
 // queriedStream returns a stream with the parameters of a request.
-func queriedStream(r *Request, stream string) streamName {
+func queriedStream(r *rest.Request, stream string) streamName {
 	return streamName{stream: stream, list: r.Query("list"), tag: r.Query("tag"), instance: r.Query("instance")}
 }
 
 // streamIdentity returns whom the token of a request stands for, nil if there is none. A token that is no good is refused.
-func (s *Server) streamIdentity(r *Request) (*Identity, error) {
-	token := queryValue(r.URL.RawQuery, tokenParam)
-	if token == "" {
-		token = bearerToken(r.Header.Get("Authorization"))
-	}
+func (s *Server) streamIdentity(r *rest.Request) (*rest.Identity, error) {
+	token := rest.RequestToken(r.Request)
 	if token == "" {
 		if offered := offeredProtocols(r.Request); len(offered) > 0 {
 			token = offered[0]
@@ -82,13 +82,13 @@ func (s *Server) streamIdentity(r *Request) (*Identity, error) {
 	who, err := s.identityByToken(r.Context(), token)
 	var refusal *errs.Error
 	if who == nil && err == nil || errors.As(err, &refusal) && refusal.Status < http.StatusInternalServerError {
-		return nil, errInvalidToken
+		return nil, rest.ErrInvalidToken
 	}
 	return who, err
 }
 
 // openSocket returns what makes the request a socket, if it is a handshake.
-func (s *Server) openSocket(r *Request, who *Identity, subs ...subscription) (any, error) {
+func (s *Server) openSocket(r *rest.Request, who *rest.Identity, subs ...subscription) (any, error) {
 	if err := s.checkHandshake(r); err != nil {
 		return nil, err
 	}
@@ -99,16 +99,16 @@ func (s *Server) openSocket(r *Request, who *Identity, subs ...subscription) (an
 
 // listen makes a listener known to the hub, with subscriptions, before the client hears that it listens: nothing that happens after that
 // is missed.
-func (s *Server) listen(r *Request, l *streamClient, who *Identity, subs ...subscription) error {
+func (s *Server) listen(r *rest.Request, l *streamClient, who *rest.Identity, subs ...subscription) error {
 	l.hub = s.hub
-	l.network = network(r.address)
-	l.counted = l.network.IsValid() && !r.address.IsLoopback() && !s.trusts(r.address)
+	l.network = r.Network()
+	l.counted = l.network.IsValid() && !r.FromProxy()
 	if err := s.hub.register(l, who); err != nil {
 		return err
 	}
 	_, ok, err := s.hub.identity(r.Context(), l) // it may have been revoked meanwhile
 	if err == nil && !ok {
-		err = errInvalidToken
+		err = rest.ErrInvalidToken
 	}
 	for _, sub := range subs {
 		if err == nil {
@@ -122,15 +122,15 @@ func (s *Server) listen(r *Request, l *streamClient, who *Identity, subs ...subs
 }
 
 // checkHandshake tells what of a handshake is wrong (RFC 6455 4.2.1).
-func (s *Server) checkHandshake(r *Request) error {
+func (s *Server) checkHandshake(r *rest.Request) error {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(r.Header.Get("Sec-WebSocket-Key")))
 	switch {
 	case !upgrades(r.Request):
-		r.header.Set("Upgrade", "websocket")
-		r.header.Set("Connection", "Upgrade")
+		r.ResponseHeader().Set("Upgrade", "websocket")
+		r.ResponseHeader().Set("Connection", "Upgrade")
 		return errs.New(http.StatusUpgradeRequired, "This is a WebSocket")
 	case r.Header.Get("Sec-WebSocket-Version") != "13":
-		r.header.Set("Sec-WebSocket-Version", "13")
+		r.ResponseHeader().Set("Sec-WebSocket-Version", "13")
 		return errs.BadRequest("Only version 13 of the WebSocket protocol is spoken here")
 	case err != nil || len(key) != 16 || len(r.Header.Values("Sec-WebSocket-Key")) != 1:
 		return errs.BadRequest("Sec-WebSocket-Key is missing or malformed")

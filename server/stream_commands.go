@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"svc/internal/errs"
+	"svc/server/rest"
 )
 
 // streamCommand is what a client says on a socket (client API 4.10).
@@ -54,7 +55,7 @@ var (
 func (h *hub) handleCommand(ctx context.Context, l *streamClient, text []byte) {
 	defer func() {
 		if v := recover(); v != nil {
-			h.abort(ctx, l, panicError(v))
+			h.abort(ctx, l, rest.PanicError(v))
 		}
 	}()
 	if !h.allow(l) {
@@ -90,9 +91,8 @@ func (h *hub) handleCommand(ctx context.Context, l *streamClient, text []byte) {
 	case done:
 		r.Result = "success"
 	}
-	b := newJSONBuffer()
-	b.encode(r) // a struct of strings
-	n := &streamEvent{name: h.server.settings.API.Name + ":respond", payload: b.bytes}
+	payload, _ := rest.AppendJSON(nil, r) // a struct of strings
+	n := &streamEvent{name: h.server.settings.API.Name + ":respond", payload: payload}
 	l.send(n.socketFrame("[]", true)) // clients fall over frames without a stream
 }
 
@@ -104,18 +104,10 @@ func (h *hub) abort(ctx context.Context, l *streamClient, err error) {
 
 // allow counts a message like a request of the API.
 func (h *hub) allow(l *streamClient) bool {
-	b := h.server.buckets[apiBucket]
-	k, rate := windowKey{bucket: b, network: l.network}, b.anonymous
 	h.mu.Lock()
-	if l.account != 0 {
-		k, rate = windowKey{bucket: b, account: l.account}, b.signedIn
-	}
+	account := l.account
 	h.mu.Unlock()
-	if rate.Count == 0 {
-		return true
-	}
-	_, ok := h.server.windows.take(k, rate, h.server.now())
-	return ok
+	return h.server.limits.AllowRequest(account, l.network, h.server.now())
 }
 
 // changeSubscription subscribes to a stream or ends that. done is false if there was nothing to do.

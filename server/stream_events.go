@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"svc/internal/errs"
+	"svc/server/rest"
 	"svc/store"
 )
 
@@ -42,7 +43,7 @@ func (n *streamEvent) socketFrame(label string, anew bool) *frame {
 	f = append(append(f, `{"stream":`...), label...)
 	f = append(append(append(f, `,"event":"`...), n.name...), '"')
 	if len(n.payload) > 0 {
-		f = appendJSONString(append(f, `,"payload":`...), string(n.payload))
+		f = rest.AppendString(append(f, `,"payload":`...), string(n.payload))
 	}
 	f = append(f, '}')
 	if n.socketFrames == nil {
@@ -189,11 +190,11 @@ func (h *hub) sendAnnouncement(ctx context.Context, e store.AnnouncementChanged)
 		if err != nil || !row.Current(h.server.now()) {
 			return ignoreNotFound(err)
 		}
-		b := newJSONBuffer()
-		if err := b.encode(h.server.entities.Announcement(row)); err != nil {
+		payload, err := rest.AppendJSON(nil, h.server.entities.Announcement(row))
+		if err != nil {
 			return err
 		}
-		n = &streamEvent{name: "announcement", payload: b.bytes}
+		n = &streamEvent{name: "announcement", payload: payload}
 	}
 	crowd, err := h.byViewer(ctx, h.targets(topic{kind: announcementTopic}))
 	for _, v := range crowd {
@@ -230,11 +231,11 @@ func (h *hub) sendToOwner(ctx context.Context, f topic, event string, render fun
 		if err != nil || entity == nil {
 			return ignoreNotFound(err)
 		}
-		b := newJSONBuffer()
-		if err := b.encode(entity); err != nil {
+		payload, err := rest.AppendJSON(nil, entity)
+		if err != nil {
 			return err
 		}
-		(&streamEvent{name: event, payload: b.bytes}).send(v.targets)
+		(&streamEvent{name: event, payload: payload}).send(v.targets)
 	}
 	return nil
 }

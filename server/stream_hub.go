@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"svc/internal/errs"
+	"svc/server/rest"
 	"svc/store"
 )
 
@@ -57,7 +58,7 @@ func newHub(s *Server) *hub {
 }
 
 // register admits a listener who has an identity (nil: the anonymous), unless there are too many. Each who has entered must leave.
-func (h *hub) register(l *streamClient, who *Identity) error {
+func (h *hub) register(l *streamClient, who *rest.Identity) error {
 	limits := h.server.settings.Streaming
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -82,7 +83,7 @@ func (h *hub) register(l *streamClient, who *Identity) error {
 }
 
 // setIdentity gives a listener an identity.
-func (h *hub) setIdentity(l *streamClient, who *Identity) error {
+func (h *hub) setIdentity(l *streamClient, who *rest.Identity) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, ok := h.clients[l]; !ok { // the stream has ended in between
@@ -92,7 +93,7 @@ func (h *hub) setIdentity(l *streamClient, who *Identity) error {
 }
 
 // setIdentityLocked sets who a listener is, unless they have too many streams.
-func (h *hub) setIdentityLocked(l *streamClient, who *Identity) error {
+func (h *hub) setIdentityLocked(l *streamClient, who *rest.Identity) error {
 	if who == nil {
 		return nil
 	}
@@ -295,14 +296,14 @@ func (h *hub) run() {
 func (h *hub) dispatchRecovered(ctx context.Context, e store.Event) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = panicError(v)
+			err = rest.PanicError(v)
 		}
 	}()
 	return h.dispatch(ctx, e)
 }
 
 // identity returns who a listener is now, nil for the anonymous. ok is false if the token is no longer good; the stream ends then.
-func (h *hub) identity(ctx context.Context, l *streamClient) (who *Identity, ok bool, err error) {
+func (h *hub) identity(ctx context.Context, l *streamClient) (who *rest.Identity, ok bool, err error) {
 	h.mu.Lock()
 	token := l.token
 	h.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"svc/internal/errs"
+	"svc/server/rest"
 	"svc/store"
 )
 
@@ -27,8 +28,8 @@ type sseClient struct {
 }
 
 // serveEvents returns the handler of a stream as server-sent events. Of the public ones, only_media has those with attachments.
-func serveEvents(stream string) handler {
-	return func(s *Server, r *Request) (any, error) {
+func (s *Server) serveEvents(stream string) rest.Handler {
+	return func(r *rest.Request) (any, error) {
 		var p struct {
 			OnlyMedia bool `param:"only_media"`
 		}
@@ -50,9 +51,9 @@ func serveEvents(stream string) handler {
 				name.stream += ":media"
 			}
 		}
-		var who *Identity
+		var who *rest.Identity
 		if r.Token != nil {
-			who = &Identity{Account: r.Viewer, User: r.User, Token: r.Token}
+			who = &rest.Identity{Account: r.Viewer, User: r.User, Token: r.Token}
 		}
 		sub, err := s.subscription(r.Context(), who, name)
 		if err != nil {
@@ -63,7 +64,7 @@ func serveEvents(stream string) handler {
 }
 
 // openEvents returns what answers a request with events.
-func (s *Server) openEvents(r *Request, who *Identity, sub subscription) (any, error) {
+func (s *Server) openEvents(r *rest.Request, who *rest.Identity, sub subscription) (any, error) {
 	if r.Method == http.MethodHead {
 		return http.HandlerFunc(startEvents), nil
 	}
@@ -87,9 +88,7 @@ func startEvents(w http.ResponseWriter, _ *http.Request) {
 // ServeHTTP sends events until the client goes or the stream ends.
 func (e *sseClient) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer e.hub.release(&e.streamClient)
-	if rw, ok := w.(*responseWriter); ok {
-		rw.writeTimeout = eventWriteTimeout
-	}
+	rest.SetWriteTimeout(w, eventWriteTimeout)
 	control := http.NewResponseController(w)
 	startEvents(w, r)
 	ticker := time.NewTicker(keepAliveInterval)

@@ -7,6 +7,7 @@ import (
 
 	"svc/internal/errs"
 	"svc/internal/text"
+	"svc/server/rest"
 	"svc/store"
 )
 
@@ -67,7 +68,7 @@ var (
 
 // subscription returns the stream of a name for who has an identity (nil: the anonymous): errUnknownStream if there is none, also if a list
 // is somebody else's, and a 401 if the identity may not listen to it.
-func (s *Server) subscription(ctx context.Context, who *Identity, name streamName) (subscription, error) {
+func (s *Server) subscription(ctx context.Context, who *rest.Identity, name streamName) (subscription, error) {
 	label := []string{name.stream}
 	stream, media := name.stream, false
 	if rest, ok := strings.CutSuffix(stream, ":media"); ok {
@@ -115,7 +116,7 @@ func (s *Server) subscription(ctx context.Context, who *Identity, name streamNam
 }
 
 // ownSubscription returns a stream that only a user has.
-func (s *Server) ownSubscription(ctx context.Context, who *Identity, name streamName, label []string) (subscription, error) {
+func (s *Server) ownSubscription(ctx context.Context, who *rest.Identity, name streamName, label []string) (subscription, error) {
 	allows := func(scope string) bool { return who != nil && who.Account != nil && who.Token.Scopes.Allow(scope) }
 	var scope string
 	var kinds []topicKind
@@ -172,7 +173,7 @@ func newSubscription(label []string, feeds ...topic) subscription {
 }
 
 // viewerOf returns as whom an identity reads what is open to all: as nobody (0) if its token may not read posts.
-func (s *Server) viewerOf(who *Identity) store.AccountID {
+func (s *Server) viewerOf(who *rest.Identity) store.AccountID {
 	if who == nil || who.Account == nil || !who.Token.Scopes.Allow("read:statuses") {
 		return 0
 	}

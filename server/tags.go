@@ -6,18 +6,21 @@ import (
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/server/entity"
+	"svc/server/rest"
 )
 
 // tagRoutes are hashtags, and following them.
-var tagRoutes = routes{
-	"GET /api/v1/followed_tags":        {user("read:follows"), (*Server).followedTags},
-	"GET /api/v1/tags/:name":           {content("read:follows"), (*Server).showTag},
-	"POST /api/v1/tags/:name/follow":   {user("write:follows"), (*Server).followTag},
-	"POST /api/v1/tags/:name/unfollow": {user("write:follows"), (*Server).unfollowTag},
+func (s *Server) tagRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/followed_tags":        {rest.User("read:follows"), s.followedTags},
+		"GET /api/v1/tags/:name":           {rest.Content("read:follows"), s.showTag},
+		"POST /api/v1/tags/:name/follow":   {rest.User("write:follows"), s.followTag},
+		"POST /api/v1/tags/:name/unfollow": {rest.User("write:follows"), s.unfollowTag},
+	}
 }
 
 // followedTags returns the hashtags that the viewer follows, paged by the follows' own ids.
-func (s *Server) followedTags(r *Request) (any, error) {
+func (s *Server) followedTags(r *rest.Request) (any, error) {
 	page := r.Page(100, 200)
 	rows, err := s.db.FollowedTags(r.Context(), r.Viewer.ID, page.Page)
 	if err != nil {
@@ -32,13 +35,13 @@ func (s *Server) followedTags(r *Request) (any, error) {
 }
 
 // showTag returns a hashtag, used or not.
-func (s *Server) showTag(r *Request) (any, error) {
+func (s *Server) showTag(r *rest.Request) (any, error) {
 	name, err := tagParam(r)
 	return s.renderTag(r, name, err)
 }
 
 // followTag has public posts with a hashtag in the viewer's home.
-func (s *Server) followTag(r *Request) (any, error) {
+func (s *Server) followTag(r *rest.Request) (any, error) {
 	name, err := tagParam(r)
 	if err == nil {
 		err = s.social.FollowTag(r.Context(), r.Viewer, name)
@@ -47,7 +50,7 @@ func (s *Server) followTag(r *Request) (any, error) {
 }
 
 // unfollowTag ends that.
-func (s *Server) unfollowTag(r *Request) (any, error) {
+func (s *Server) unfollowTag(r *rest.Request) (any, error) {
 	name, err := tagParam(r)
 	if err == nil {
 		err = s.social.UnfollowTag(r.Context(), r.Viewer, name)
@@ -56,7 +59,7 @@ func (s *Server) unfollowTag(r *Request) (any, error) {
 }
 
 // tagParam returns the hashtag of the path.
-func tagParam(r *Request) (string, error) {
+func tagParam(r *rest.Request) (string, error) {
 	name := text.TagName(r.Param("name"))
 	if name == "" {
 		return "", errs.ErrRecordNotFound
@@ -64,7 +67,7 @@ func tagParam(r *Request) (string, error) {
 	return name, nil
 }
 
-func (s *Server) renderTag(r *Request, name string, err error) (any, error) {
+func (s *Server) renderTag(r *rest.Request, name string, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}

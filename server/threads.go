@@ -2,14 +2,17 @@ package server
 
 import (
 	"svc/internal/errs"
+	"svc/server/rest"
 	"svc/store"
 )
 
 // threadRoutes are about the threads that statuses belong to.
-var threadRoutes = routes{
-	"GET /api/v1/statuses/:id/context": {content("read:statuses"), (*Server).showContext},
-	"POST /api/v1/statuses/:id/mute":   {user("write:mutes"), (*Server).muteThread},
-	"POST /api/v1/statuses/:id/unmute": {user("write:mutes"), (*Server).unmuteThread},
+func (s *Server) threadRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/statuses/:id/context": {rest.Content("read:statuses"), s.showContext},
+		"POST /api/v1/statuses/:id/mute":   {rest.User("write:mutes"), s.muteThread},
+		"POST /api/v1/statuses/:id/unmute": {rest.User("write:mutes"), s.unmuteThread},
+	}
 }
 
 // How much of a thread is shown at once.
@@ -19,7 +22,7 @@ var (
 )
 
 // showContext returns what is above and below a status in its thread.
-func (s *Server) showContext(r *Request) (any, error) {
+func (s *Server) showContext(r *rest.Request) (any, error) {
 	st, err := s.visibleOriginal(r)
 	if err != nil {
 		return nil, err
@@ -37,7 +40,7 @@ func (s *Server) showContext(r *Request) (any, error) {
 }
 
 // muteThread mutes the thread of a status, for a time (expires_in) or for good.
-func (s *Server) muteThread(r *Request) (any, error) {
+func (s *Server) muteThread(r *rest.Request) (any, error) {
 	var p struct {
 		ExpiresIn int64 `param:"expires_in"` // seconds; 0: for good
 	}
@@ -53,7 +56,7 @@ func (s *Server) muteThread(r *Request) (any, error) {
 }
 
 // unmuteThread ends the mute of a thread.
-func (s *Server) unmuteThread(r *Request) (any, error) {
+func (s *Server) unmuteThread(r *rest.Request) (any, error) {
 	st, err := s.social.UnmuteThread(r.Context(), r.Viewer, statusParam(r))
 	return s.renderStatus(r, st, err)
 }

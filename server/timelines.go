@@ -4,21 +4,24 @@ import (
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/server/entity"
+	"svc/server/rest"
 	"svc/store"
 )
 
 // timelineRoutes are the timelines.
-var timelineRoutes = routes{
-	"GET /api/v1/timelines/home":          {user("read:statuses").limit("timeline", "home"), (*Server).homeTimeline},
-	"GET /api/v1/timelines/public":        {content("read:statuses").limit("timeline", "public"), (*Server).publicTimeline},
-	"GET /api/v1/timelines/tag/:hashtag":  {content("read:statuses").limit("timeline", "tag"), (*Server).tagTimeline},
-	"GET /api/v1/timelines/list/:list_id": {user("read:lists").limit("timeline", "list"), (*Server).listTimeline},
-	"GET /api/v1/timelines/direct":        {user("read:statuses").limit("timeline", "direct"), (*Server).directTimeline},
-	"GET /api/v1/accounts/:id/statuses":   {content("read:statuses"), (*Server).accountStatuses},
+func (s *Server) timelineRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /api/v1/timelines/home":          {rest.User("read:statuses").Limit("timeline", "home"), s.homeTimeline},
+		"GET /api/v1/timelines/public":        {rest.Content("read:statuses").Limit("timeline", "public"), s.publicTimeline},
+		"GET /api/v1/timelines/tag/:hashtag":  {rest.Content("read:statuses").Limit("timeline", "tag"), s.tagTimeline},
+		"GET /api/v1/timelines/list/:list_id": {rest.User("read:lists").Limit("timeline", "list"), s.listTimeline},
+		"GET /api/v1/timelines/direct":        {rest.User("read:statuses").Limit("timeline", "direct"), s.directTimeline},
+		"GET /api/v1/accounts/:id/statuses":   {rest.Content("read:statuses"), s.accountStatuses},
+	}
 }
 
 // homeTimeline returns what those whom the viewer follows posted.
-func (s *Server) homeTimeline(r *Request) (any, error) {
+func (s *Server) homeTimeline(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
 		return nil, err
@@ -34,12 +37,12 @@ func (s *Server) homeTimeline(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.linkFilteredPage(page, len(shown), len(scanned), func(i int) string { return scanned[i].String() })
+	linkFilteredPage(r, page, len(shown), len(scanned), func(i int) string { return scanned[i].String() })
 	return shown, nil
 }
 
 // publicTimeline returns what is public: of all servers known, of this one (local), of the others (remote) or of one (instance).
-func (s *Server) publicTimeline(r *Request) (any, error) {
+func (s *Server) publicTimeline(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
 		return nil, err
@@ -57,7 +60,7 @@ func (s *Server) publicTimeline(r *Request) (any, error) {
 const maxTagsCombined = 8
 
 // tagTimeline returns what is public and has a hashtag. any, all and none combine it with others.
-func (s *Server) tagTimeline(r *Request) (any, error) {
+func (s *Server) tagTimeline(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
 		return nil, err
@@ -88,7 +91,7 @@ func tagNames(written []string) []string {
 }
 
 // listTimeline returns what the members of one of the viewer's lists posted.
-func (s *Server) listTimeline(r *Request) (any, error) {
+func (s *Server) listTimeline(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
 		return nil, err
@@ -105,7 +108,7 @@ func (s *Server) listTimeline(r *Request) (any, error) {
 }
 
 // directTimeline returns the direct posts that the viewer wrote or got.
-func (s *Server) directTimeline(r *Request) (any, error) {
+func (s *Server) directTimeline(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
 		return nil, err
@@ -116,7 +119,7 @@ func (s *Server) directTimeline(r *Request) (any, error) {
 }
 
 // accountStatuses returns what an account posted, or with pinned what it has pinned. The account may be named by its nickname.
-func (s *Server) accountStatuses(r *Request) (any, error) {
+func (s *Server) accountStatuses(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
 		return nil, err
@@ -146,7 +149,7 @@ func (s *Server) accountStatuses(r *Request) (any, error) {
 }
 
 // bindFilter reads the parameters that all timelines have (spec 4.6).
-func bindFilter(r *Request) (store.Filter, error) {
+func bindFilter(r *rest.Request) (store.Filter, error) {
 	var p struct {
 		WithMuted         bool     `param:"with_muted"`
 		OnlyMedia         bool     `param:"only_media"`
@@ -181,7 +184,7 @@ func parseVisibilities(names []string) []store.Visibility {
 }
 
 // statusPage renders a page of a timeline, whose cursors are the ids of its statuses.
-func (s *Server) statusPage(r *Request, page Page, ids []store.StatusID, err error) (entity.List[*entity.Status], error) {
+func (s *Server) statusPage(r *rest.Request, page rest.Page, ids []store.StatusID, err error) (entity.List[*entity.Status], error) {
 	if err != nil {
 		return nil, err
 	}

@@ -11,13 +11,16 @@ import (
 
 	"svc/internal/activity"
 	"svc/internal/errs"
+	"svc/server/rest"
 	"svc/store"
 )
 
 // webFingerRoutes tell who is behind a handle (RFC 7033).
-var webFingerRoutes = routes{
-	"GET /.well-known/webfinger":      {documentAccess, (*Server).showWebFinger},
-	"GET /.well-known/host-meta.json": {anonymous, (*Server).showHostMetaJSON},
+func (s *Server) webFingerRoutes() rest.Routes {
+	return rest.Routes{
+		"GET /.well-known/webfinger":      {documentAccess, s.showWebFinger},
+		"GET /.well-known/host-meta.json": {rest.Anonymous, s.showHostMetaJSON},
+	}
 }
 
 var (
@@ -42,8 +45,8 @@ type descriptorLink struct {
 }
 
 // showWebFinger answers with who is behind a handle, or an address of theirs (federation 1.2).
-func (s *Server) showWebFinger(r *Request) (any, error) {
-	r.header.Set("Vary", "Accept")
+func (s *Server) showWebFinger(r *rest.Request) (any, error) {
+	r.ResponseHeader().Set("Vary", "Accept")
 	resource := r.URL.Query().Get("resource")
 	if resource == "" {
 		return nil, errNoResource
@@ -64,7 +67,7 @@ func (s *Server) showWebFinger(r *Request) (any, error) {
 }
 
 // showHostMetaJSON is showHostMeta in JSON.
-func (s *Server) showHostMetaJSON(*Request) (any, error) {
+func (s *Server) showHostMetaJSON(*rest.Request) (any, error) {
 	template := s.baseURL + "/.well-known/webfinger?resource={uri}"
 	return map[string]any{"links": []any{map[string]any{"rel": "lrdd", "type": "application/jrd+json", "template": template}}}, nil
 }

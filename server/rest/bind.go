@@ -1,0 +1,368 @@
+package rest
+
+import (
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+
+	"svc/internal/errs"
+)
+
+// Bind fills the struct that dst points to with the parameters of the request, wherever they came from: query, urlencoded
+// form, multipart form or JSON. Fields name their parameter in a tag, `param:"in_reply_to_id"`, and may insist on it,
+// `param:"password,required"`. Parameters without a field are ignored.
+//
+// A parameter that is absent or null leaves its field alone; so does an empty text, unless the field is a string, a list or an
+// Upload. So a pointer is nil for what was not sent, and a slice is nil for what was not sent but empty for what was sent
+// empty. Texts are taken for numbers and booleans, numbers and booleans for texts, and one value for a list of one. What
+// cannot be understood is a 400 that lists all faults; only a malformed limit counts as absent.
+//
+// Fields may be strings, booleans, integers, floats, structs, encoding.TextUnmarshalers, *Upload, json.RawMessage and
+// map[string]any (which take any JSON as it is, respectively any object), and pointers to and slices of those.
+func (r *Request) Bind(dst any) error {
+	p, err := r.parameters()
+	if err != nil {
+		return err
+	}
+	target := reflect.ValueOf(dst).Elem()
+	plan := planFor(target.Type())
+	if len(p.fields) == 0 && !plan.required {
+		return nil
+	}
+	b := binding{params: p}
+	b.fill(target, plan, p.fields, "")
+	return b.error()
+}
+
+// binding is one call of Bind.
+type binding struct {
+	params *params
+	errors []bindError
+	err    error // an error that a type had of its own, or a limit that was passed
+}
+
+// bindError is a parameter that could not be understood.
+type bindError struct{ pointer, message string }
+
+const maxBindErrors = 20
+
+func (b *binding) addError(pointer, format string, args ...any) bool {
+	if len(b.errors) < maxBindErrors {
+		b.errors = append(b.errors, bindError{pointer, fmt.Sprintf(format, args...)})
+	}
+	return false
+}
+
+// addTypeError records that a value is of another type than wanted.
+func (b *binding) addTypeError(pointer, want string, v *value) bool {
+	name := pointer[strings.LastIndexByte(pointer, '/')+1:]
+	return b.addError(pointer, "%s - Invalid %s. Got: %s", name, want, v.kind)
+}
+
+func (b *binding) error() error {
+	if b.err != nil || len(b.errors) == 0 {
+		return b.err
+	}
+	type source struct {
+		Pointer string `json:"pointer"`
+	}
+	type entry struct {
+		Title   string `json:"title"`
+		Source  source `json:"source"`
+		Message string `json:"message"`
+	}
+	var texts []string
+	var list []entry
+	for _, f := range b.errors {
+		texts = append(texts, f.message+".")
+		list = append(list, entry{"Invalid value", source{f.pointer}, f.message})
+	}
+	return errs.New(http.StatusBadRequest, "%s", strings.Join(texts, " ")).With("errors", list)
+}
+
+// setter puts a value into a field and tells whether there was anything to put.
+type setter func(b *binding, dst reflect.Value, v *value, pointer string) bool
+
+// plan is how a struct type is filled.
+type plan struct {
+	fields   []fieldPlan
+	required bool // some field is
+}
+
+type fieldPlan struct {
+	name     string
+	index    int
+	required bool
+	set      setter
+}
+
+var plans sync.Map // reflect.Type → *plan
+
+func planFor(t reflect.Type) *plan {
+	if p, ok := plans.Load(t); ok {
+		return p.(*plan)
+	}
+	p := new(plan)
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, option, _ := strings.Cut(f.Tag.Get("param"), ",")
+		if name == "" {
+			continue
+		}
+		required := option == "required"
+		p.fields = append(p.fields, fieldPlan{name: name, index: i, required: required, set: setterFor(f.Type)})
+		p.required = p.required || required
+	}
+	plans.Store(t, p)
+	return p
+}
+
+func (b *binding) fill(dst reflect.Value, p *plan, fields map[string]*value, pointer string) {
+	for _, f := range p.fields {
+		at := pointer + "/" + f.name
+		faults := len(b.errors)
+		v := fields[f.name]
+		ok := v != nil && f.set(b, dst.Field(f.index), v, at)
+		if f.required && !ok && len(b.errors) == faults {
+			b.addError(at, "Missing field: %s", f.name)
+		}
+	}
+}
+
+var (
+	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+	uploadPointer   = reflect.TypeFor[*Upload]()
+	rawMessage      = reflect.TypeFor[json.RawMessage]()
+	anyObject       = reflect.TypeFor[map[string]any]()
+)
+
+// setterFor panics for a type that parameters have no form for: a mistake in the handler.
+func setterFor(t reflect.Type) setter {
+	switch {
+	case t == uploadPointer:
+		return setUpload
+	case t == rawMessage:
+		return setRaw
+	case t == anyObject:
+		return setObject
+	case reflect.PointerTo(t).Implements(textUnmarshaler):
+		return setText
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return setString
+	case reflect.Bool:
+		return setBool
+	case reflect.Int, reflect.Int64:
+		return setInt
+	case reflect.Float64:
+		return setFloat
+	case reflect.Pointer:
+		return pointerSetter(t.Elem())
+	case reflect.Slice:
+		return sliceSetter(t)
+	case reflect.Struct:
+		return setStruct
+	}
+	panic(fmt.Sprintf("bind: no parameter can be a %v", t))
+}
+
+// scalar returns the text of a single value. ok is false if there is none to speak of; that is a fault if v is something else.
+func (b *binding) scalar(v *value, want, pointer string) (text string, ok bool) {
+	v = v.single()
+	switch v.kind {
+	case textValue, numberValue, boolValue:
+		return v.text, v.text != ""
+	case nullValue, fileValue:
+		return "", false
+	}
+	return "", b.addTypeError(pointer, want, v)
+}
+
+func setString(b *binding, dst reflect.Value, v *value, pointer string) bool {
+	text, ok := b.scalar(v, "string", pointer)
+	if ok || v.single().kind == textValue {
+		dst.SetString(text)
+		return true
+	}
+	return false
+}
+
+func setBool(b *binding, dst reflect.Value, v *value, pointer string) bool {
+	text, ok := b.scalar(v, "boolean", pointer)
+	if ok {
+		dst.SetBool(ParseBool(text))
+	}
+	return ok
+}
+
+// parseBool reads what clients send for booleans.
+func ParseBool(text string) bool {
+	switch text {
+	case "", "0", "f", "F", "false", "False", "FALSE", "off", "OFF":
+		return false
+	}
+	return true
+}
+
+func setInt(b *binding, dst reflect.Value, v *value, pointer string) bool {
+	text, ok := b.scalar(v, "integer", pointer)
+	if !ok {
+		return false
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil { // some writers of JSON say 3.0
+		var f float64
+		if f, err = strconv.ParseFloat(text, 64); f != math.Trunc(f) || math.Abs(f) >= 1<<53 {
+			err = strconv.ErrSyntax
+		}
+		n = int64(f)
+	}
+	switch {
+	case err == nil && !dst.OverflowInt(n):
+		dst.SetInt(n)
+		return true
+	case pointer == "/limit":
+		return false
+	}
+	return b.addTypeError(pointer, "integer", v.single())
+}
+
+func setFloat(b *binding, dst reflect.Value, v *value, pointer string) bool {
+	text, ok := b.scalar(v, "number", pointer)
+	if !ok {
+		return false
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		return b.addTypeError(pointer, "number", v.single())
+	}
+	dst.SetFloat(f)
+	return true
+}
+
+func setText(b *binding, dst reflect.Value, v *value, pointer string) bool {
+	text, ok := b.scalar(v, "string", pointer)
+	if !ok {
+		return false
+	}
+	err := dst.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text))
+	var e *errs.Error
+	switch {
+	case err == nil:
+		return true
+	case errors.As(err, &e):
+		b.err = err
+		return false
+	}
+	return b.addError(pointer, "%s - Invalid value", pointer[strings.LastIndexByte(pointer, '/')+1:])
+}
+
+// setUpload takes a file. An empty file part says that nothing was chosen, an empty text that what is there is to go.
+func setUpload(b *binding, dst reflect.Value, v *value, pointer string) bool {
+	v = v.single()
+	switch {
+	case v.kind == fileValue && v.file.Size > 0:
+		dst.Set(reflect.ValueOf(v.file))
+	case v.kind == textValue && v.text == "":
+		dst.Set(reflect.ValueOf(&Upload{Empty: true}))
+	default:
+		return false
+	}
+	return true
+}
+
+func setRaw(b *binding, dst reflect.Value, v *value, pointer string) bool {
+	if v.kind == nullValue || v.kind == fileValue {
+		return false
+	}
+	dst.SetBytes(v.appendJSON(nil))
+	return true
+}
+
+func setObject(b *binding, dst reflect.Value, v *value, pointer string) bool {
+	switch {
+	case v.kind == nullValue || v.kind == fileValue || v.kind == textValue && v.text == "":
+		return false
+	case v.kind != objectValue:
+		return b.addTypeError(pointer, "object", v)
+	}
+	var object map[string]any
+	if err := json.Unmarshal(v.appendJSON(nil), &object); err != nil {
+		b.err = fmt.Errorf("parameter %s: %w", pointer, err)
+		return false
+	}
+	dst.Set(reflect.ValueOf(object))
+	return true
+}
+
+func setStruct(b *binding, dst reflect.Value, v *value, pointer string) bool {
+	switch {
+	case v.kind == nullValue || v.kind == fileValue || v.kind == textValue && v.text == "":
+		return false
+	case v.kind != objectValue:
+		return b.addTypeError(pointer, "object", v)
+	}
+	if err := b.params.expand(v); err != nil {
+		b.err = err
+		return false
+	}
+	b.fill(dst, planFor(dst.Type()), v.object, pointer)
+	return true
+}
+
+func pointerSetter(t reflect.Type) setter {
+	set := setterFor(t)
+	return func(b *binding, dst reflect.Value, v *value, pointer string) bool {
+		target := reflect.New(t)
+		ok := set(b, target.Elem(), v, pointer)
+		if ok {
+			dst.Set(target)
+		}
+		return ok
+	}
+}
+
+// sliceSetter sets lists. An element that is null, or a text that is no value of its enumeration, is left out.
+func sliceSetter(t reflect.Type) setter {
+	set := setterFor(t.Elem())
+	enumeration := reflect.PointerTo(t.Elem()).Implements(textUnmarshaler)
+	return func(b *binding, dst reflect.Value, v *value, pointer string) bool {
+		if v.kind == fileValue && v.file.Size == 0 {
+			return false
+		}
+		if err := b.params.expand(v); err != nil {
+			b.err = err
+			return false
+		}
+		list := v.elements()
+		if v.isEmpty() || len(list) == 1 && v.raw == nil && list[0].isEmpty() { // k[]= is how forms say it
+			list = nil
+		}
+		slice := reflect.MakeSlice(t, 0, len(list))
+		element := reflect.New(t.Elem()).Elem()
+		for i, e := range list {
+			element.SetZero()
+			before := *b
+			if set(b, element, e, pointer+"/"+strconv.Itoa(i)) {
+				slice = reflect.Append(slice, element)
+			} else if kind := e.single().kind; enumeration && kind != listValue && kind != objectValue {
+				*b = before
+			}
+		}
+		dst.Set(slice)
+		return true
+	}
+}
+
+// isEmpty tells whether v, sent for a list, means that the list is empty.
+func (v *value) isEmpty() bool {
+	return v.kind == nullValue || v.kind == textValue && v.text == ""
+}

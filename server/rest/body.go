@@ -1,0 +1,89 @@
+package rest
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"svc/internal/errs"
+)
+
+// Limits to bodies. A body with files may take longer than another, but has to come in at some speed.
+const (
+	maxMultipartOverhead = 65_536 // what multipart may cost beside its content
+	bodyTimeout          = 30 * time.Second
+	minUploadRate        = 8192 // bytes per second
+)
+
+var ErrBodyTooLarge = errs.TooLarge("The request body is too large")
+
+// body is the body of a request, bounded in length and time. Its errors are meant for the client.
+type body struct {
+	io.ReadCloser
+	control     *http.ResponseController
+	remaining   int64 // bytes that may still come
+	limit       int64
+	start       time.Time
+	maxDuration time.Duration // with files: how long it may take at most; 0: the deadline set at the beginning holds
+	err         error         // sticky
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	if int64(len(p)) > b.remaining+1 { // the one byte more that tells a full body from a longer one
+		p = p[:b.remaining+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	switch {
+	case int64(n) > b.remaining:
+		n, err = int(b.remaining), ErrBodyTooLarge
+	case err == io.EOF:
+		b.control.SetReadDeadline(time.Time{}) // from now on net/http watches whether the client goes away
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = &errs.Error{Status: http.StatusRequestTimeout, Message: "The request body came too slowly", Err: err}
+	case err != nil:
+		err = &errs.Error{Status: http.StatusBadRequest, Message: "The request body is incomplete", Err: err}
+	case b.maxDuration > 0:
+		received := time.Duration(b.limit-b.remaining+int64(n)) * time.Second / minUploadRate
+		b.control.SetReadDeadline(b.start.Add(min(bodyTimeout+received, b.maxDuration)))
+	}
+	b.remaining -= int64(n)
+	b.err = err
+	return n, err
+}
+
+// drain reads what the client still has to say, within the limit, so that it will listen to the answer. A client that waits for
+// leave to send is not given it.
+func (b *body) drain(r *http.Request) {
+	if b == nil || b.err == io.EOF {
+		return
+	}
+	if b.remaining == b.limit && r.Header.Get("Expect") != "" {
+		r.Body = b.ReadCloser // net/http leaves it alone if it sees that it is its own
+		return
+	}
+	io.CopyN(io.Discard, b.ReadCloser, b.limit)
+}
+
+// limitBody bounds what can be read from the body of the request. net/http is left the request as it was, because it looks at
+// the body once more in the end.
+func (r *Request) limitBody(w http.ResponseWriter) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return
+	}
+	b := &body{ReadCloser: r.Body, control: http.NewResponseController(w), limit: maxText + maxMultipartOverhead, start: r.start}
+	if r.endpoint.Access.files {
+		b.limit += 2 * r.server.settings.Media.UploadLimit // a file and its thumbnail, or an avatar and a header
+		b.maxDuration = r.server.settings.Server.ReadTimeout
+	}
+	if b.remaining = b.limit; r.ContentLength > b.limit {
+		b.err = ErrBodyTooLarge // known before anything is sent
+	}
+	limited := *r.Request
+	limited.Body = b
+	r.Request, r.body = &limited, b
+}

@@ -1,0 +1,44 @@
+package rest
+
+import (
+	"net/http"
+	"strings"
+)
+
+// Scripts of all sites may use the API, but never with the cookie of a signed-in browser: credentials are not allowed.
+var (
+	corsOrigin  = []string{"*"}
+	corsExposed = []string{"Link, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, Idempotency-Key"}
+)
+
+const (
+	corsMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+	corsHeaders = "Authorization, Content-Type, Idempotency-Key, Accept, If-None-Match, User-Agent"
+	corsMaxAge  = "86400"
+)
+
+// allowCrossOrigin sets the headers that let scripts of other sites read the answer.
+func AllowCrossOrigin(h http.Header) {
+	h["Access-Control-Allow-Origin"] = corsOrigin
+	h["Access-Control-Expose-Headers"] = corsExposed
+}
+
+// preflight answers OPTIONS, which is the same for every path that there is or might be.
+func preflight(w http.ResponseWriter, r *http.Request, crossOrigin bool) {
+	h := w.Header()
+	if crossOrigin {
+		headers := r.Header.Get("Access-Control-Request-Headers")
+		if headers == "" || len(headers) > 1024 || strings.ContainsFunc(headers, notInHeaderList) {
+			headers = corsHeaders
+		}
+		h.Set("Access-Control-Allow-Headers", headers)
+		h.Set("Access-Control-Allow-Methods", corsMethods)
+		h.Set("Access-Control-Max-Age", corsMaxAge)
+		h.Set("Vary", "Access-Control-Request-Headers")
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func notInHeaderList(c rune) bool {
+	return !strings.ContainsRune(idAlphabet+", ", c)
+}

@@ -1,0 +1,185 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// Identity is who a credential stands for.
+type Identity struct {
+	Account *store.Account // nil: an app by itself
+	User    *store.User    // the private side of Account
+	Token   *store.Token   // nil: signed in by password, which may do everything
+}
+
+// Authenticator says who a credential stands for. Nil without an error means nobody: the token is unknown, expired or of an
+// account that is not active, or the password is wrong. An errs.Error is for the caller to see where signing in is needed.
+type Authenticator func(context.Context, Credential) (*Identity, error)
+
+// Credential is what a request brought along to prove who it comes from.
+type Credential struct {
+	Kind     CredentialKind
+	Token    string     // of a Bearer; of a Cookie its value
+	Name     string     // of Basic: a nickname or an e-mail address
+	Password string     // of Basic
+	Network  netip.Addr // the client's, as by Request.Network
+}
+
+// CredentialKind is where a credential was found.
+type CredentialKind int
+
+// The kinds of credentials. Browsers send the last two by themselves, also on behalf of other sites.
+const (
+	NoCredential CredentialKind = iota
+	Bearer
+	Cookie
+	Basic
+)
+
+var ErrCrossSite = errs.Forbidden("This request comes from another site")
+
+// identify finds out who the request comes from, as far as its endpoint wants to know. refused is the reason to give if that
+// is nobody and the endpoint needs somebody.
+func (s *Server) identify(r *Request) (refused, err error) {
+	if r.endpoint.Access.caller == callerAnonymous {
+		return nil, nil
+	}
+	credential := r.Credential()
+	if credential.Kind == NoCredential || s.authenticate == nil {
+		return nil, nil
+	}
+	if credential.Kind != Bearer && r.changesState() && !r.sameOrigin(credential.Kind) {
+		return ErrCrossSite, nil
+	}
+	id, err := s.authenticate(r.Context(), credential)
+	if err != nil {
+		var e *errs.Error
+		if !errors.As(err, &e) || e.Status != http.StatusUnauthorized && e.Status != http.StatusForbidden {
+			return nil, err
+		}
+		if r.endpoint.extension && credential.Kind != Basic {
+			return errInvalidCredentials, nil
+		}
+		return e, nil
+	}
+	if id != nil {
+		r.Viewer, r.User, r.Token = id.Account, id.User, id.Token
+	}
+	return nil, nil
+}
+
+// Credential returns the first credential there is: the parameter access_token, the Authorization header, a cookie. Basic
+// comes last, because it costs a password hash to look at.
+func (r *Request) Credential() Credential {
+	if token := RequestToken(r.Request); token != "" {
+		return Credential{Kind: Bearer, Token: token}
+	}
+	if r.mayHoldToken() {
+		if token := r.textParam(tokenParam); token != "" {
+			return Credential{Kind: Bearer, Token: token}
+		}
+	}
+	if r.endpoint.Access.tokenOnly {
+		return Credential{}
+	}
+	if token := r.SessionCookie(); token != "" {
+		return Credential{Kind: Cookie, Token: token}
+	}
+	if r.Header["Authorization"] != nil {
+		if name, password, ok := r.BasicAuth(); ok {
+			return Credential{Kind: Basic, Name: name, Password: password, Network: network(r.address)}
+		}
+	}
+	return Credential{}
+}
+
+// SessionCookie returns the token in the session cookie, "" if there is none.
+func (r *Request) SessionCookie() string {
+	if r.Header["Cookie"] == nil {
+		return ""
+	}
+	for _, name := range r.server.cookieNames {
+		if c, err := r.Cookie(name); err == nil && c.Value != "" {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+// SetSessionCookie gives the browser a session cookie for maxAge seconds, or removes it if maxAge is negative. The last call counts.
+func (r *Request) SetSessionCookie(token string, maxAge int) {
+	c := http.Cookie{
+		Name: r.server.cookieNames[0], Value: token, Path: "/", MaxAge: maxAge,
+		Secure: r.server.settings.SecureCookies(), HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	}
+	r.header["Set-Cookie"] = []string{c.String()}
+}
+
+const tokenParam = "access_token"
+
+// requestToken returns the access token in the query or in the Authorization header of a request, "" if there is none.
+func RequestToken(r *http.Request) string {
+	if token := queryValue(r.URL.RawQuery, tokenParam); token != "" {
+		return token
+	}
+	return bearerToken(r.Header.Get("Authorization"))
+}
+
+// queryValue returns the first value of a key of a query.
+func queryValue(query, key string) string {
+	if !strings.Contains(query, key) {
+		return ""
+	}
+	values, _ := url.ParseQuery(query) // pairs that are malformed are left out
+	return values.Get(key)
+}
+
+// bearerToken returns the token of an Authorization header. Some apps write a colon after the word.
+func bearerToken(header string) string {
+	scheme, token, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(strings.TrimSuffix(scheme, ":"), "bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+// sessionCookies are the names under which the session cookie is accepted. The first is the one that is set.
+func sessionCookies(name string) []string {
+	names := []string{"_" + name + "_key", "__Host-" + name + "_key", name + "_key"}
+	if name != standardName {
+		names = append(names, sessionCookies(standardName)...)
+	}
+	return names
+}
+
+// changesState tells whether the request is more than a look.
+func (r *Request) changesState() bool {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return r.endpoint.Access.changes
+	}
+	return true
+}
+
+// sameOrigin tells whether a request with a credential that browsers send by themselves comes from a page of this server, or
+// from the user directly. What is no browser says neither; it does not send cookies of its own accord, but may well use Basic.
+func (r *Request) sameOrigin(kind CredentialKind) bool {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
+		return site == "same-origin" || site == "none"
+	}
+	if origin := r.Header.Get("Origin"); origin != "" {
+		return strings.EqualFold(origin, r.server.baseURL)
+	}
+	return kind == Basic
+}
+
+// SameOrigin returns false if a browser sent the request from a page of another site. Programs that are not browsers do not say
+// where a request comes from, and are let through.
+func (r *Request) SameOrigin() bool { return r.sameOrigin(Basic) }

@@ -1,0 +1,269 @@
+package rest
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"svc/internal/errs"
+)
+
+// jsonAppender is a value that writes its own JSON, as the entities do that make up most answers.
+type jsonAppender interface {
+	AppendJSON(dst []byte) []byte
+}
+
+// NoContent is the answer of endpoints that say nothing but that it is done.
+var NoContent http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusNoContent)
+})
+
+// jsonBuffer is a buffer with an encoder that writes into it.
+type jsonBuffer struct {
+	bytes   []byte
+	encoder *json.Encoder
+}
+
+func (b *jsonBuffer) Write(p []byte) (int, error) {
+	b.bytes = append(b.bytes, p...)
+	return len(p), nil
+}
+
+var jsonBuffers = sync.Pool{New: func() any { return newJSONBuffer() }}
+
+func newJSONBuffer() *jsonBuffer {
+	b := new(jsonBuffer)
+	b.encoder = json.NewEncoder(b)
+	b.encoder.SetEscapeHTML(false)
+	return b
+}
+
+// maxPooledBuffer is the size above which a buffer is not kept for the next answer.
+const maxPooledBuffer = 1 << 20
+
+// respond writes what a handler returned, and returns the status.
+func (s *Server) respond(w http.ResponseWriter, r *Request, value any, err error) int {
+	if err != nil {
+		return s.respondError(w, r, err)
+	}
+	if h, ok := value.(http.Handler); ok {
+		return s.serveHandler(w, r, h)
+	}
+	b := jsonBuffers.Get().(*jsonBuffer)
+	defer b.release()
+	if err := b.encode(value); err != nil {
+		return s.respondError(w, r, fmt.Errorf("encode answer: %w", err))
+	}
+	s.writeJSON(w, r, r.status, b.bytes)
+	return r.status
+}
+
+// encode writes a value. What is nothing is an empty object, and a list of nothing an empty list.
+func (b *jsonBuffer) encode(value any) error {
+	switch value := value.(type) {
+	case nil:
+		b.bytes = append(b.bytes, "{}"...)
+		return nil
+	case jsonAppender:
+		b.bytes = value.AppendJSON(b.bytes)
+		return nil
+	case json.RawMessage:
+		b.bytes = append(b.bytes, value...)
+		return nil
+	}
+	if err := b.encoder.Encode(value); err != nil {
+		return err
+	}
+	b.bytes = b.bytes[:len(b.bytes)-1] // the encoder ends with a newline
+	if string(b.bytes) == "null" {
+		b.bytes = append(b.bytes[:0], "{}"...)
+		if reflect.TypeOf(value).Kind() == reflect.Slice {
+			copy(b.bytes, "[]")
+		}
+	}
+	return nil
+}
+
+// appendJSON appends a value as an answer has it.
+func AppendJSON(dst []byte, value any) ([]byte, error) {
+	b := newJSONBuffer()
+	b.bytes = dst
+	err := b.encode(value)
+	return b.bytes, err
+}
+
+func (b *jsonBuffer) release() {
+	if cap(b.bytes) <= maxPooledBuffer {
+		b.bytes = b.bytes[:0]
+		jsonBuffers.Put(b)
+	}
+}
+
+var (
+	JsonType       = []string{"application/json; charset=utf-8"}
+	PrivateNoStore = []string{"private, no-store"}
+)
+
+func (s *Server) writeJSON(w http.ResponseWriter, r *Request, status int, text []byte) {
+	h := w.Header()
+	h["Content-Type"] = JsonType
+	h["Content-Length"] = []string{strconv.Itoa(len(text))}
+	if h["Cache-Control"] == nil {
+		h["Cache-Control"] = PrivateNoStore
+	}
+	// net/http gives an answer its time from when the headers of the request were there. A long upload may have used it up.
+	if patience := s.settings.Server.WriteTimeout; time.Since(r.start) > patience/4 {
+		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
+	}
+	w.WriteHeader(status)
+	w.Write(text) // if that fails, nobody is there to be told
+}
+
+// respondError answers with an error that is meant for clients, or with a 500 that does not tell its cause to them, but to the
+// log.
+func (s *Server) respondError(w http.ResponseWriter, r *Request, err error) int {
+	r.body.drain(r.Request)
+	var e *errs.Error
+	if !errors.As(err, &e) {
+		e = errs.New(http.StatusInternalServerError, "Something went wrong")
+	}
+	asksPatience := e.Status == http.StatusServiceUnavailable && e.RetryAfter > 0 // which strangers can bring about
+	switch {
+	case e.Status >= http.StatusInternalServerError && !asksPatience && r.Context().Err() == nil: // else the client has gone, and that may be why
+		r.logError(slog.LevelError, err)
+	case e.Err != nil:
+		r.logError(slog.LevelDebug, err)
+	}
+	h := w.Header()
+	delete(h, "Link")
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(e.RetryAfter.Seconds())))
+	}
+	var t *throttledError
+	if errors.As(err, &t) {
+		t.setHeaders(h, s.now())
+	}
+	if r.endpoint.Access.html {
+		return s.serveHandler(w, r, s.errorPage(e))
+	}
+	if e.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer error="invalid_token"`)
+	}
+	s.writeJSON(w, r, e.Status, ErrorJSON(e))
+	return e.Status
+}
+
+// LogError logs an error that the answer does not tell.
+func (r *Request) LogError(err error) { r.logError(slog.LevelError, err) }
+
+func (r *Request) logError(level slog.Level, err error) {
+	r.server.log.LogAttrs(r.Context(), level, "request failed", slog.String("request", r.ID),
+		slog.String("method", r.Method), slog.String("route", r.endpoint.path), slog.Any("error", err))
+}
+
+// errorJSON returns {"error": message} with the details beside it.
+func ErrorJSON(e *errs.Error) []byte {
+	dst := AppendString([]byte(`{"error":`), e.Message)
+	for _, k := range slices.Sorted(maps.Keys(e.Details)) {
+		detail, err := json.Marshal(e.Details[k])
+		if err != nil {
+			continue
+		}
+		dst = append(AppendString(append(dst, ','), k), ':')
+		dst = append(dst, detail...)
+	}
+	return append(dst, '}')
+}
+
+// appendString writes a string as JSON.
+func AppendString(dst []byte, text string) []byte {
+	b := jsonBuffer{bytes: dst}
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.Encode(text) // writing to memory does not fail
+	return b.bytes[:len(b.bytes)-1]
+}
+
+// serveHandler lets a handler write the answer.
+func (s *Server) serveHandler(w http.ResponseWriter, r *Request, h http.Handler) int {
+	if out := w.Header(); r.endpoint.isAPI && out["Cache-Control"] == nil {
+		out["Cache-Control"] = PrivateNoStore // the handler may think otherwise
+	}
+	out := &responseWriter{ResponseWriter: w, control: http.NewResponseController(w), request: r, writeTimeout: s.settings.Server.WriteTimeout}
+	h.ServeHTTP(out, r.Request)
+	return r.status
+}
+
+// responseWriter gives the client as much time for each piece of an answer as it has for a whole one in JSON. So streams and
+// large files may last, and a client that takes nothing is cut off.
+type responseWriter struct {
+	http.ResponseWriter
+	control      *http.ResponseController
+	request      *Request
+	writeTimeout time.Duration
+}
+
+func (w *responseWriter) extend() { w.control.SetWriteDeadline(time.Now().Add(w.writeTimeout)) }
+
+func (w *responseWriter) WriteHeader(status int) {
+	w.request.status, w.request.started = status, true
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *responseWriter) Write(p []byte) (int, error) {
+	w.request.started = true
+	w.extend()
+	return w.ResponseWriter.Write(p)
+}
+
+// FlushError sends what has been written.
+func (w *responseWriter) FlushError() error {
+	w.request.started = true
+	w.extend()
+	return w.control.Flush()
+}
+
+// Flush is FlushError for those who do not want to know.
+func (w *responseWriter) Flush() { w.FlushError() }
+
+// Hijack hands over the connection. It has no deadlines then.
+func (w *responseWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	w.request.started = true
+	return w.control.Hijack()
+}
+
+// Unwrap is for http.ResponseController.
+func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// SetWriteTimeout changes how long a client may take for each piece of the answer. w is what a handler was given.
+func SetWriteTimeout(w http.ResponseWriter, d time.Duration) {
+	if rw, ok := w.(*responseWriter); ok {
+		rw.writeTimeout = d
+	}
+}
+
+// redirect is an answer that leads to another URL. It is sent as it is, because it may be that of an app.
+type Redirect string
+
+func (to Redirect) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	w.Header()["Location"] = []string{string(to)}
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusFound)
+}
+
+// wantsHTML returns true if a request comes from a browser that shows pages.
+func WantsHTML(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
+}

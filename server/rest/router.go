@@ -1,0 +1,99 @@
+package rest
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/julienschmidt/httprouter"
+)
+
+// router finds the endpoint of a cleaned path. httprouter knows no literal beside a parameter (/accounts/relationships,
+// /accounts/:id), so there are several of them: each route stands in the first that has nothing against it, literals come
+// before parameters, and a request asks one after the other.
+type router struct {
+	layers []*httprouter.Router
+}
+
+// newRouter arranges the endpoints. serve is called with the one that was found and the values of its parameters, as they
+// stand in the path.
+func newRouter(list []*endpoint, serve func(*endpoint, http.ResponseWriter, *http.Request, httprouter.Params)) *router {
+	rt := new(router)
+	var placed [][]*endpoint // by layer
+	for _, e := range slices.SortedFunc(slices.Values(list), literalFirst) {
+		layer := slices.IndexFunc(placed, func(others []*endpoint) bool {
+			return !slices.ContainsFunc(others, e.conflictsWith)
+		})
+		if layer < 0 {
+			layer = len(placed)
+			placed = append(placed, nil)
+			rt.layers = append(rt.layers, httprouter.New())
+		}
+		placed[layer] = append(placed[layer], e)
+		rt.layers[layer].Handle(e.method, "/"+strings.Join(e.segments, "/"),
+			func(w http.ResponseWriter, r *http.Request, values httprouter.Params) { serve(e, w, r, values) })
+	}
+	return rt
+}
+
+// find returns what serves a path. HEAD is answered by what answers GET; net/http leaves out the body.
+func (rt *router) find(method, path string) (httprouter.Handle, httprouter.Params) {
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	for _, layer := range rt.layers {
+		if handle, values, _ := layer.Lookup(method, path); handle != nil {
+			return handle, values
+		}
+	}
+	return nil, nil
+}
+
+// literalFirst orders endpoints so that of two that answer the same path the more literal one comes first.
+func literalFirst(a, b *endpoint) int {
+	if c := strings.Compare(a.method, b.method); c != 0 {
+		return c
+	}
+	for i := range min(len(a.segments), len(b.segments)) {
+		x, y := a.segments[i], b.segments[i]
+		if c := cmp.Or(cmp.Compare(wildcardRank(x), wildcardRank(y)), strings.Compare(x, y)); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(a.segments), len(b.segments))
+}
+
+// wildcardRank orders segments: literals, then parameters, the longer the literal before them the earlier, then the rest of a path.
+func wildcardRank(segment string) int {
+	const param, rest = 1 << 20, 1 << 21
+	switch i := strings.IndexAny(segment, ":*"); {
+	case i < 0:
+		return 0
+	case segment[i] == ':':
+		return param - i
+	default:
+		return rest - i
+	}
+}
+
+// conflictsWith tells whether one httprouter cannot hold both endpoints: where their paths part, one has a parameter that the
+// other's literal could be a value of.
+func (e *endpoint) conflictsWith(other *endpoint) bool {
+	if e.method != other.method {
+		return false
+	}
+	for i := range min(len(e.segments), len(other.segments)) {
+		x, y := e.segments[i], other.segments[i]
+		if x != y {
+			return paramMatches(x, y) || paramMatches(y, x)
+		}
+	}
+	return false
+}
+
+// paramMatches tells whether segment s stands where the parameter of pattern does.
+func paramMatches(pattern, s string) bool {
+	i := strings.IndexAny(pattern, ":*")
+	return i >= 0 && strings.HasPrefix(s, pattern[:i])
+}

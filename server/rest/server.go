@@ -1,0 +1,209 @@
+package rest
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+
+	"svc/internal/config"
+	"svc/internal/errs"
+)
+
+// kernelConfig is what a kernel is made of.
+type Config struct {
+	Settings     *config.Config
+	Authenticate Authenticator                  // nil: every request is anonymous
+	ErrorPage    func(*errs.Error) http.Handler // renders errors of routes that answer in HTML
+	Fallback     http.Handler                   // answers paths outside of /api/ that have no route; nil: 404
+	TempDir      string                         // for uploads while their request lasts; "": the system's
+	Limits       *Limits                        // nil: new ones by the settings
+	Log          *slog.Logger                   // nil: nothing is logged
+	Now          func() time.Time               // nil: time.Now
+}
+
+// kernel answers requests by route tables. It is an http.Handler; Serve runs it on a listener.
+type Server struct {
+	settings     *config.Config
+	authenticate Authenticator
+	errorPage    func(*errs.Error) http.Handler
+	fallback     http.Handler
+	tempDir      string
+	limits       *Limits
+	log          *slog.Logger
+	now          func() time.Time
+
+	baseURL     string
+	proxies     []netip.Prefix
+	cookieNames []string
+	paramAlias  string // NAME_ if the API is not called svc
+	router      *router
+}
+
+// newKernel returns a kernel for the routes of all tables. It panics if the tables contradict each other.
+func New(c Config, tables ...Routes) *Server {
+	name := c.Settings.API.Name
+	s := &Server{
+		settings:     c.Settings,
+		authenticate: c.Authenticate,
+		errorPage:    c.ErrorPage,
+		fallback:     c.Fallback,
+		tempDir:      c.TempDir,
+		limits:       c.Limits,
+		log:          c.Log,
+		now:          c.Now,
+		baseURL:      c.Settings.URL().String(),
+		proxies:      c.Settings.TrustedProxies(),
+		cookieNames:  sessionCookies(name),
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.limits == nil {
+		s.limits = NewLimits(c.Settings.RateLimit)
+	}
+	if name != standardName {
+		s.paramAlias = name + "_"
+	}
+	list := endpoints(tables)
+	s.limits.check(list)
+	s.router = newRouter(list, s.serve)
+	return s
+}
+
+// Endpoints of requests that no route matches.
+var (
+	notFoundEndpoint = &endpoint{path: "unknown", Route: Route{Anonymous, func(*Request) (any, error) {
+		return nil, errs.ErrRecordNotFound
+	}}}
+	notFoundPage = &endpoint{path: "unknown page", Route: Route{Anonymous.HTML(), func(*Request) (any, error) {
+		return nil, errs.NotFound("There is no page at this address.")
+	}}}
+	fallbackEndpoint = &endpoint{path: "fallback", Route: Route{Anonymous, func(r *Request) (any, error) {
+		return r.server.fallback, nil
+	}}}
+)
+
+// ServeHTTP finds the endpoint of a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Body != nil && r.Body != http.NoBody {
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(min(bodyTimeout, s.settings.Server.ReadTimeout)))
+	}
+	setSecurityHeaders(w.Header())
+	path := r.URL.EscapedPath()
+	crossOrigin := isCrossOrigin(path)
+	if crossOrigin {
+		AllowCrossOrigin(w.Header())
+	}
+	if r.Method == http.MethodOptions {
+		preflight(w, r, crossOrigin)
+		return
+	}
+	clean, ok := cleanPath(path, s.settings.API.Name)
+	if !ok {
+		s.serve(notFoundEndpoint, w, r, nil)
+		return
+	}
+	if handle, values := s.router.find(r.Method, clean); handle != nil {
+		handle(w, r, values)
+		return
+	}
+	switch api := strings.HasPrefix(clean, "/api/"); {
+	case s.fallback != nil && !api:
+		s.serve(fallbackEndpoint, w, r, nil)
+	case !api && WantsHTML(r):
+		s.serve(notFoundPage, w, r, nil)
+	default:
+		s.serve(notFoundEndpoint, w, r, nil)
+	}
+}
+
+var (
+	frameOptions      = []string{"DENY"}
+	noSniff           = []string{"nosniff"}
+	referrerPolicy    = []string{"same-origin"}
+	permissionsPolicy = []string{"interest-cohort=()"}
+)
+
+func setSecurityHeaders(h http.Header) {
+	h["X-Frame-Options"] = frameOptions
+	h["X-Content-Type-Options"] = noSniff
+	h["Referrer-Policy"] = referrerPolicy
+	h["Permissions-Policy"] = permissionsPolicy
+}
+
+// serve answers a request by an endpoint. values are the parameters of its path, still encoded.
+func (s *Server) serve(e *endpoint, w http.ResponseWriter, hr *http.Request, values httprouter.Params) {
+	r := &Request{Request: hr, ID: requestID(hr), server: s, endpoint: e, header: w.Header(), status: http.StatusOK, start: time.Now()}
+	r.header["X-Request-Id"] = []string{r.ID}
+	r.address = s.clientAddress(hr)
+	r.limitBody(w)
+	defer func() {
+		if r.params != nil {
+			r.params.close()
+		}
+	}()
+	status := s.handleAndRespond(w, r, values)
+	if s.log.Enabled(hr.Context(), slog.LevelDebug) {
+		s.log.LogAttrs(hr.Context(), slog.LevelDebug, "request", slog.String("request", r.ID),
+			slog.String("method", hr.Method), slog.String("route", e.path), slog.Int("status", status),
+			slog.Duration("duration", time.Since(r.start)))
+	}
+}
+
+// handleAndRespond runs the handler and writes its answer, an error or the 500 of a panic.
+func (s *Server) handleAndRespond(w http.ResponseWriter, r *Request, values httprouter.Params) (status int) {
+	defer func() {
+		if v := recover(); v != nil {
+			status = s.respondPanic(w, r, v)
+		}
+	}()
+	value, err := s.handle(r, values)
+	return s.respond(w, r, value, err)
+}
+
+// handle authenticates the caller, counts the request, checks access and calls the handler.
+func (s *Server) handle(r *Request, values httprouter.Params) (any, error) {
+	for _, p := range values {
+		text, ok := decodeSegment(p.Value)
+		if !ok {
+			return nil, errs.ErrRecordNotFound
+		}
+		r.values = append(r.values, text)
+	}
+	refused, err := s.identify(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.limits.count(r, s.now()); err != nil {
+		return nil, err
+	}
+	if err := s.checkAccess(r, refused); err != nil {
+		return nil, err
+	}
+	return r.endpoint.Handle(r)
+}
+
+// panicError returns the error of a recovered panic, with the stack.
+func PanicError(v any) error { return fmt.Errorf("panic: %v\n%s", v, debug.Stack()) }
+
+// respondPanic answers 500 for a panic, or aborts the connection if the answer has begun.
+func (s *Server) respondPanic(w http.ResponseWriter, r *Request, v any) int {
+	if v == http.ErrAbortHandler {
+		panic(v)
+	}
+	err := PanicError(v)
+	if r.started {
+		r.logError(slog.LevelError, err)
+		panic(http.ErrAbortHandler)
+	}
+	return s.respondError(w, r, err)
+}

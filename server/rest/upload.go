@@ -1,0 +1,65 @@
+package rest
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+
+	"svc/internal/errs"
+)
+
+// maxFiles is how many files one request may bring.
+const maxFiles = 8
+
+var errFileTooLarge = errs.TooLarge("File is too large")
+
+// Upload is a file that came with a request. It is gone when the request has been answered.
+type Upload struct {
+	Filename    string // the last element of the name that the client gives; not to be trusted
+	ContentType string // what the client says; not to be trusted
+	Size        int64
+	Empty       bool // no file, but an empty value in its place: what is there is to be removed
+
+	content *os.File
+}
+
+// Open returns the content, from its beginning. It may be called several times.
+func (u *Upload) Open() *io.SectionReader { return io.NewSectionReader(u.content, 0, u.Size) }
+
+// spool copies a part into a temporary file. An empty part gets none.
+func spool(part io.Reader, dir string, limit int64) (*Upload, error) {
+	content := bufio.NewReader(part)
+	if _, err := content.Peek(1); err == io.EOF {
+		return &Upload{}, nil
+	}
+	file, err := os.CreateTemp(dir, "upload-*")
+	if err != nil {
+		return nil, fmt.Errorf("upload: %w", err)
+	}
+	os.Remove(file.Name()) // it lives as long as it is open, and no crash leaves it behind
+	u := &Upload{content: file}
+	u.Size, err = io.Copy(file, io.LimitReader(content, limit+1))
+	if err == nil && u.Size > limit {
+		err = errFileTooLarge
+	}
+	if err != nil {
+		u.close()
+		return nil, err
+	}
+	return u, nil
+}
+
+func (u *Upload) close() {
+	if u.content != nil {
+		u.content.Close()
+	}
+}
+
+// close removes the temporary files.
+func (p *params) close() {
+	for _, f := range p.files {
+		f.close()
+	}
+	p.files = nil
+}

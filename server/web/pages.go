@@ -1,0 +1,80 @@
+package web
+
+import (
+	"net/http"
+
+	"svc/internal/config"
+	"svc/internal/errs"
+)
+
+// Pages renders pages with the name and the content security policy of one server.
+type Pages struct {
+	settings *config.Config
+	policy   string
+}
+
+// NewPages returns the Pages of a server with these settings.
+func NewPages(c *config.Config) *Pages { return &Pages{c, Policy(mediaSources(c)...)} }
+
+// Page returns a page as an answer.
+func (p *Pages) Page(status int, page Page) (http.Handler, error) {
+	html, err := p.render(page)
+	if err != nil {
+		return nil, err
+	}
+	return answer{status, html, p.policy}, nil
+}
+
+// Error returns the page of an error.
+func (p *Pages) Error(e *errs.Error) http.Handler {
+	m := Message{Title: "That did not work", Text: []string{e.Message}}
+	switch e.Status {
+	case http.StatusNotFound:
+		m = Message{Title: "Nothing here", Text: []string{e.Message}}
+	case http.StatusTooManyRequests:
+		m = Message{Title: "Too many tries", Text: []string{"Please wait a few minutes before you try again."}}
+	}
+	html, err := p.render(m)
+	if err != nil { // the layout is broken
+		html = []byte(http.StatusText(e.Status))
+	}
+	return answer{e.Status, html, p.policy}
+}
+
+func (p *Pages) render(page Page) ([]byte, error) {
+	return Render(Site{Name: p.settings.Instance.Name, Host: p.settings.Host()}, page)
+}
+
+// answer is a rendered page.
+type answer struct {
+	status int
+	html   []byte
+	policy string
+}
+
+func (a answer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", a.policy)
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(a.status)
+	w.Write(a.html)
+}
+
+// mediaSources returns the hosts from which pages load media directly, past the media proxy.
+func mediaSources(c *config.Config) []string {
+	schemes := []string{"https:"}
+	if c.Federation.AllowLoopback {
+		schemes = append(schemes, "http:")
+	}
+	if !c.MediaProxy.Enabled {
+		return schemes
+	}
+	var sources []string
+	for _, host := range c.MediaProxy.DirectHosts {
+		for _, scheme := range schemes {
+			sources = append(sources, scheme+"//"+host+":*", scheme+"//*."+host+":*")
+		}
+	}
+	return sources
+}
