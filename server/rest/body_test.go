@@ -42,7 +42,7 @@ func uploadTable(t testing.TB) rest.Routes {
 			Avatar *rest.Upload   `param:"avatar"`
 			Header *rest.Upload   `param:"header"`
 			Files  []*rest.Upload `param:"files"`
-			Name   *string          `param:"name"`
+			Name   *string        `param:"name"`
 		}
 		if err := r.Bind(&p); err != nil {
 			return nil, err
