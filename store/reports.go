@@ -125,12 +125,3 @@ func (r reader) CountReportsFrom(ctx context.Context, domain string, since time.
 	}
 	return *n, nil
 }
-
-// Staff returns the ids of the admins and moderators who can sign in; of a thousand at most.
-func (r reader) Staff(ctx context.Context) ([]AccountID, error) {
-	return ids[AccountID](ctx, r, "staff", `
-		SELECT account_id
-		FROM users INDEXED BY users_staff
-		WHERE (is_admin = 1 OR is_moderator = 1) AND deactivated_at IS NULL
-		LIMIT 1000`)
-}

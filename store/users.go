@@ -156,13 +156,41 @@ func (tx *Tx) MarkActive(ctx context.Context, id AccountID) error {
 	return err
 }
 
-// HasAdmin tells whether somebody can administer the server.
-func (r reader) HasAdmin(ctx context.Context) (bool, error) {
+// staffCondition is the condition of the index users_staff.
+const staffCondition = `(is_admin = 1 OR is_moderator = 1)`
+
+// canSignIn is the condition that a user is confirmed, approved and active, as User.CanSignIn says.
+const canSignIn = `confirmed_at IS NOT NULL AND approved_at IS NOT NULL AND deactivated_at IS NULL`
+
+// HasAdmin returns true if there is an admin who can sign in.
+func (r reader) HasAdmin(ctx context.Context) (bool, error) { return r.hasAdminBeside(ctx, 0) }
+
+// IsLastAdmin returns true if an account is the only admin who can sign in.
+func (r reader) IsLastAdmin(ctx context.Context, id AccountID) (bool, error) {
+	is, err := r.exists(ctx, `SELECT 1 FROM users WHERE account_id = ? AND is_admin = 1 AND `+canSignIn, id)
+	if err != nil || !is {
+		return false, err
+	}
+	others, err := r.hasAdminBeside(ctx, id)
+	return !others, err
+}
+
+// hasAdminBeside returns true if an admin other than id can sign in.
+func (r reader) hasAdminBeside(ctx context.Context, id AccountID) (bool, error) {
 	return r.exists(ctx, `
 		SELECT 1
-		FROM users
-		WHERE (is_admin = 1 OR is_moderator = 1) AND is_admin = 1 AND deactivated_at IS NULL
-		LIMIT 1`)
+		FROM users INDEXED BY users_staff
+		WHERE `+staffCondition+` AND is_admin = 1 AND `+canSignIn+` AND account_id <> ?
+		LIMIT 1`, id)
+}
+
+// Staff returns the ids of the admins and moderators who can sign in, at most a thousand.
+func (r reader) Staff(ctx context.Context) ([]AccountID, error) {
+	return ids[AccountID](ctx, r, "staff", `
+		SELECT account_id
+		FROM users INDEXED BY users_staff
+		WHERE `+staffCondition+` AND `+canSignIn+`
+		LIMIT 1000`)
 }
 
 // ActiveUsers counts the people who used the server within the last d.

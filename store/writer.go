@@ -39,10 +39,11 @@ type Tx struct {
 	newDeliveries bool
 }
 
-// Update runs fn in a transaction and returns once that is on disk. When fn fails, or panics, all it did is undone and its
-// error returned; nobody else's work is touched by that. fn must not wait for anything but the database.
+// Update runs fn in a transaction and returns once it is on disk. If fn returns an error or panics, the transaction is rolled back, and
+// Update returns the error or panics in turn; the other functions of the group commit are not affected. fn must not wait for anything but
+// the database, and must not call Update.
 //
-// Update does not give up when ctx ends while fn runs or is being committed: the answer is always the truth.
+// Once fn runs, Update ignores the end of ctx, so that its result always says whether the transaction was committed.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	r := &request{fn: fn, done: make(chan struct{})}
 	select {

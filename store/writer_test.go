@@ -27,7 +27,7 @@ func addAccount(t testing.TB, db *store.DB, nick string) *store.Account {
 	return a
 }
 
-// A function that fails, or panics, takes nobody else's work with it, and leaves nothing behind.
+// A function that fails or panics is rolled back alone.
 func TestUpdateFailsAlone(t *testing.T) {
 	db := open(t)
 	a := addAccount(t, db, "alice")
