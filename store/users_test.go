@@ -28,13 +28,13 @@ func TestLastAdmin(t *testing.T) {
 			other := usable
 			tt.change(&other)
 			other.AccountID = bob.ID
-			mustUpdate(t, db, func(tx *store.Tx) error { return tx.AddUser(t.Context(), &other) })
+			mustUpdate(t, db, func(tx *store.Tx) error { return tx.SaveUser(t.Context(), &other) })
 			if has, err := db.HasAdmin(t.Context()); has == tt.last || err != nil {
 				t.Errorf("has an admin: %v, %v", has, err)
 			}
 			first := usable
 			first.AccountID = alice.ID
-			mustUpdate(t, db, func(tx *store.Tx) error { return tx.AddUser(t.Context(), &first) })
+			mustUpdate(t, db, func(tx *store.Tx) error { return tx.SaveUser(t.Context(), &first) })
 			if last, err := db.IsLastAdmin(t.Context(), alice.ID); last != tt.last || err != nil {
 				t.Errorf("alice is the last admin: %v, %v", last, err)
 			}
