@@ -108,5 +108,12 @@ func (k *accountCache) invalidate(events []store.Event) {
 	}
 }
 
-// panicError makes an error of what a panic was about.
-func panicError(v any) error { return fmt.Errorf("panic: %v\n%s", v, debug.Stack()) }
+// catchPanic returns a panic of fn as an error.
+func catchPanic(fn func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return fn()
+}

@@ -157,23 +157,18 @@ func (s *Service) ActorGone(ctx context.Context, account *store.Account) error {
 	return nil
 }
 
-// handleActorUpdate is what an actor says of itself anew. It has signed that, but its keys and its handle are those that its own document
-// gives: if the new ones differ, that is read (federation 4.4).
-func (s *Service) handleActorUpdate(ctx context.Context, in *incoming) error {
-	uri := in.actor.URI
-	if in.Ref("object") != uri {
-		return Refuse("it updates an actor that is not its own")
-	}
-	doc := in.Object.Object("object")
-	if doc == nil || in.forwarder != nil {
-		return s.RefreshSoon(ctx, in.actor)
+// UpdateActor stores what an actor has sent about itself, nil if its document has to be fetched. Keys and handle are taken only from the document at
+// its id: if the new ones differ, that is fetched (federation 4.4).
+func (s *Service) UpdateActor(ctx context.Context, account *store.Account, doc activity.Object) error {
+	if doc == nil {
+		return s.RefreshSoon(ctx, account)
 	}
 	p, err := s.parseActor(doc)
 	if err != nil {
-		s.log.Debug("actor sent in an odd form", "actor", uri, "err", err)
-		return s.RefreshSoon(ctx, in.actor)
+		s.log.Debug("actor sent in an odd form", "actor", account.URI, "err", err)
+		return s.RefreshSoon(ctx, account)
 	}
-	row, actor, err := s.storedActor(ctx, uri)
+	row, actor, err := s.storedActor(ctx, account.URI)
 	if err != nil || row == nil || actor == nil || row.DeletedAt != nil {
 		return err
 	}
@@ -200,7 +195,7 @@ func (s *Service) handleActorUpdate(ctx context.Context, in *incoming) error {
 		return err
 	}
 	if row.Nickname != p.account.Nickname || !containsKeys(known, p.keys) {
-		return s.RefreshSoon(ctx, in.actor)
+		return s.RefreshSoon(ctx, account)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/federation/inbox"
 	"svc/internal/activity"
 	"svc/internal/errs"
 )
@@ -441,7 +442,7 @@ func TestUpdateActor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return a.handleActorUpdate(WithoutFetching(t.Context()), &incoming{Object: doc, activityType: "Update", actor: row})
+		return a.handleUpdate(WithoutFetching(t.Context()), &inbox.Activity{Object: doc, Type: "Update", Actor: row})
 	}
 	err = update(p.person("alice", jsonObject{"name": "New", "icon": jsonObject{"url": "https://m.example/new.png"}, "inbox": id + "/inbox2"}))
 	if got := a.row(id); err != nil || got.DisplayName != "New" || got.Avatar != "https://m.example/new.png" || got.ID != row.ID {

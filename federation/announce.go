@@ -5,21 +5,18 @@ import (
 	"errors"
 	"slices"
 
+	"svc/federation/inbox"
 	"svc/internal/activity"
 	"svc/social"
 	"svc/store"
 )
 
-func init() {
-	registerHandler("Announce", handler{handle: (*Service).handleAnnounce, unknownActors: true, fast: true})
-}
-
 const maxAnnounced = 10 // objects of one Announce
 
 // handleAnnounce is a boost (federation 4.8), or what a relay passes on (6.3). A group announces the activities of others, of which only the
 // posts that they are about count.
-func (s *Service) handleAnnounce(ctx context.Context, in *incoming) error {
-	relay := s.relays.isAccepted(in.actor.ID)
+func (s *Service) handleAnnounce(ctx context.Context, in *inbox.Activity) error {
+	relay := s.relays.isAccepted(in.Actor.ID)
 	if !relay {
 		if wanted, err := s.isRelevantAnnounce(ctx, in); !wanted || err != nil {
 			return err
@@ -44,7 +41,7 @@ func (s *Service) handleAnnounce(ctx context.Context, in *incoming) error {
 }
 
 // isRelevantAnnounce tells whether anybody here has to do with what an actor boosts: a follower, or somebody whose own post it is.
-func (s *Service) isRelevantAnnounce(ctx context.Context, in *incoming) (bool, error) {
+func (s *Service) isRelevantAnnounce(ctx context.Context, in *inbox.Activity) (bool, error) {
 	if s.StoreAll {
 		return true, nil
 	}
@@ -53,11 +50,11 @@ func (s *Service) isRelevantAnnounce(ctx context.Context, in *incoming) (bool, e
 			return true, nil
 		}
 	}
-	return s.db.AccountHasLocalAudience(ctx, in.actor.ID)
+	return s.db.AccountHasLocalAudience(ctx, in.Actor.ID)
 }
 
 // announcedStatus returns the post that is announced, by its id here and elsewhere; 0 if it is none that counts.
-func (s *Service) announcedStatus(ctx context.Context, in *incoming, v any) (id store.StatusID, uri string, err error) {
+func (s *Service) announcedStatus(ctx context.Context, in *inbox.Activity, v any) (id store.StatusID, uri string, err error) {
 	ref := activity.Reference(v)
 	embedded, _ := v.(map[string]any)
 	o := activity.Object(embedded)
@@ -87,7 +84,7 @@ func (s *Service) announcedStatus(ctx context.Context, in *incoming, v any) (id 
 }
 
 // announcedRemoteStatus returns a post from elsewhere that is announced, nil if there is none.
-func (s *Service) announcedRemoteStatus(ctx context.Context, in *incoming, o activity.Object, ref string) (*store.Status, error) {
+func (s *Service) announcedRemoteStatus(ctx context.Context, in *inbox.Activity, o activity.Object, ref string) (*store.Status, error) {
 	st, err := s.KnownStatus(ctx, ref)
 	if st != nil && o.Is("Update") {
 		if err := s.RefreshStatus(ctx, st); err != nil { // a group tells its followers of edits like this
@@ -99,30 +96,30 @@ func (s *Service) announcedRemoteStatus(ctx context.Context, in *incoming, o act
 	if st != nil || err != nil {
 		return st, err
 	}
-	if o.Is(NoteTypes...) && slices.Contains(o.Refs("attributedTo", 20), in.actor.URI) && activity.SameHost(ref, in.actor.URI, s.AllowLoopback) {
+	if o.Is(NoteTypes...) && slices.Contains(o.Refs("attributedTo", 20), in.Actor.URI) && activity.SameHost(ref, in.Actor.URI, s.AllowLoopback) {
 		return s.receiveAnnouncedNote(ctx, in, o)
 	}
-	return s.FetchStatus(ctx, ref, FetchOptions{Budget: in.fetchBudget})
+	return s.FetchStatus(ctx, ref, FetchOptions{Budget: in.FetchBudget})
 }
 
 // receiveAnnouncedNote takes in a post of the actor's own that it boosts and sends along, as others could not ask for it: it may be for its
 // followers only.
-func (s *Service) receiveAnnouncedNote(ctx context.Context, in *incoming, o activity.Object) (*store.Status, error) {
+func (s *Service) receiveAnnouncedNote(ctx context.Context, in *inbox.Activity, o activity.Object) (*store.Status, error) {
 	n, err := s.ReadNote(o, nil)
 	if err != nil {
 		return nil, err
 	}
-	if n.AuthorURI != in.actor.URI {
+	if n.AuthorURI != in.Actor.URI {
 		return nil, Refuse("its object is attributed to somebody else")
 	}
-	if err := s.ApplyFollowers(ctx, n, o, nil, in.actor); err != nil {
+	if err := s.ApplyFollowers(ctx, n, o, nil, in.Actor); err != nil {
 		return nil, err
 	}
-	if err := s.applyPoliciesToNote(ctx, in.actor, n, "Create"); err != nil {
+	if err := s.applyPoliciesToNote(ctx, in.Actor, n, "Create"); err != nil {
 		return nil, err
 	}
-	n.Fetched, n.KeepUnrelated, n.FetchBudget = true, n.Visibility <= store.Private, in.fetchBudget
-	return s.social.ReceiveStatus(ctx, in.actor, n.IncomingStatus)
+	n.Fetched, n.KeepUnrelated, n.FetchBudget = true, n.Visibility <= store.Private, in.FetchBudget
+	return s.social.ReceiveStatus(ctx, in.Actor, n.IncomingStatus)
 }
 
 // handleAnnouncedDelete is what a group says of the end of a post: its origin must say the same.
@@ -136,12 +133,12 @@ func (s *Service) handleAnnouncedDelete(ctx context.Context, o activity.Object) 
 }
 
 // receiveBoost makes a boost of a post. i is its place among those that are boosted at once, of which each has an id of its own.
-func (s *Service) receiveBoost(ctx context.Context, in *incoming, id store.StatusID, uri string, i int) error {
-	b := social.IncomingReblog{URI: in.id, Visibility: in.boostVisibility, Published: plausibleTime(in.Time("published"), in.receivedAt.Time())}
+func (s *Service) receiveBoost(ctx context.Context, in *inbox.Activity, id store.StatusID, uri string, i int) error {
+	b := social.IncomingReblog{URI: in.URI, Visibility: in.Visibility, Published: plausibleTime(in.Time("published"), in.Row.ReceivedAt.Time())}
 	if i > 0 {
-		b.URI += "#" + contentHash([]byte(uri))
+		b.URI += "#" + contentHash(uri)
 	}
-	_, err := s.social.ReceiveReblog(ctx, in.actor, id, b)
+	_, err := s.social.ReceiveReblog(ctx, in.Actor, id, b)
 	return err
 }
 

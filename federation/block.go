@@ -1,14 +1,14 @@
 package federation
 
-import "context"
+import (
+	"context"
 
-func init() {
-	registerHandler("Block", handler{handle: (*Service).handleBlock, unknownActors: true})
-}
+	"svc/federation/inbox"
+)
 
 // handleBlock keeps an actor and somebody here apart. A Block with a target is about what somebody may do in a group elsewhere.
-func (s *Service) handleBlock(ctx context.Context, in *incoming) error {
-	ref, err := in.objectRef()
+func (s *Service) handleBlock(ctx context.Context, in *inbox.Activity) error {
+	ref, err := objectRef(in)
 	if err != nil {
 		return err
 	}
@@ -16,5 +16,5 @@ func (s *Service) handleBlock(ctx context.Context, in *incoming) error {
 	if err != nil || to == nil || in.Ref("target") != "" {
 		return err
 	}
-	return s.social.ReceiveBlock(ctx, in.actor, to.ID, in.id)
+	return s.social.ReceiveBlock(ctx, in.Actor, to.ID, in.URI)
 }

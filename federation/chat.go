@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"svc/federation/inbox"
 	"svc/internal/activity"
 	"svc/internal/text"
 	"svc/social"
@@ -14,13 +15,13 @@ import (
 const maxChatMessage = 100_000 // characters (federation 4.3)
 
 // receiveChatMessage puts a message by an actor into the chat of somebody here, the only one that it is for.
-func (s *Service) receiveChatMessage(ctx context.Context, in *incoming, object activity.Object) error {
+func (s *Service) receiveChatMessage(ctx context.Context, in *inbox.Activity, object activity.Object) error {
 	id := object.ID()
-	if !activity.SameHost(id, in.actor.URI, s.AllowLoopback) {
+	if !activity.SameHost(id, in.Actor.URI, s.AllowLoopback) {
 		return Refuse("its id is of another host than its actor")
 	}
 	for _, key := range []string{"attributedTo", "actor"} {
-		if by := object.Ref(key); by != "" && by != in.actor.URI {
+		if by := object.Ref(key); by != "" && by != in.Actor.URI {
 			return Refuse("it is a message of %s", by)
 		}
 	}
@@ -35,14 +36,14 @@ func (s *Service) receiveChatMessage(ctx context.Context, in *incoming, object a
 	m := social.IncomingChatMessage{
 		URI: id, Content: text.Sanitize(content), CreatedAt: s.activityTime(in, "published").Time(), Emojis: s.ParseEmojis(object), Attachment: s.chatAttachment(object),
 	}
-	if err := s.applyPoliciesToMessage(ctx, in.actor, to, &m); err != nil {
+	if err := s.applyPoliciesToMessage(ctx, in.Actor, to, &m); err != nil {
 		return err
 	}
-	return s.social.ReceiveChatMessage(ctx, in.actor, to.ID, m)
+	return s.social.ReceiveChatMessage(ctx, in.Actor, to.ID, m)
 }
 
 // chatRecipient returns whom a message is for: one person, whom it and the activity name alike.
-func (s *Service) chatRecipient(ctx context.Context, in *incoming, object activity.Object) (*store.Account, error) {
+func (s *Service) chatRecipient(ctx context.Context, in *inbox.Activity, object activity.Object) (*store.Account, error) {
 	to := object.Refs("to", 2)
 	for _, more := range in.Refs("to", 2) {
 		if !slices.Contains(to, more) {

@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"svc/federation/inbox"
 	"svc/internal/activity"
 	"svc/social"
 	"svc/store"
 )
-
-func init() {
-	registerHandler("Create", handler{handle: (*Service).handleCreate, unknownActors: true, fast: true})
-}
 
 // Limits of what is fetched because of one post.
 const (
@@ -22,7 +19,7 @@ const (
 )
 
 // handleCreate takes in posts, votes and messages that an actor has made (federation 4.2, 4.3).
-func (s *Service) handleCreate(ctx context.Context, in *incoming) error {
+func (s *Service) handleCreate(ctx context.Context, in *inbox.Activity) error {
 	objects := in.Values("object")
 	if len(objects) == 0 {
 		return Refuse("it is about nothing")
@@ -35,13 +32,13 @@ func (s *Service) handleCreate(ctx context.Context, in *incoming) error {
 			}
 			first = errors.Join(first, err)
 		}
-		in.fetchBudget = 0 // of several posts, only the first leads to others
+		in.FetchBudget = 0 // of several posts, only the first leads to others
 	}
 	return first
 }
 
 // createObject takes in one object. One that is only named is what its origin says it is.
-func (s *Service) createObject(ctx context.Context, in *incoming, v any) error {
+func (s *Service) createObject(ctx context.Context, in *inbox.Activity, v any) error {
 	embedded, ok := v.(map[string]any)
 	if !ok {
 		return s.createByReference(ctx, in, activity.Reference(v))
@@ -59,28 +56,28 @@ func (s *Service) createObject(ctx context.Context, in *incoming, v any) error {
 	return err
 }
 
-func (s *Service) createByReference(ctx context.Context, in *incoming, uri string) error {
-	if !activity.SameHost(uri, in.actor.URI, s.AllowLoopback) {
+func (s *Service) createByReference(ctx context.Context, in *inbox.Activity, uri string) error {
+	if !activity.SameHost(uri, in.Actor.URI, s.AllowLoopback) {
 		return Refuse("its object is of another host than its actor")
 	}
-	st, err := s.FetchStatus(ctx, uri, FetchOptions{Author: in.actor.URI, OnlyRelevant: true, Budget: in.fetchBudget})
-	if err == nil && st.AccountID != in.actor.ID {
+	st, err := s.FetchStatus(ctx, uri, FetchOptions{Author: in.Actor.URI, OnlyRelevant: true, Budget: in.FetchBudget})
+	if err == nil && st.AccountID != in.Actor.ID {
 		err = Refuse("its object is attributed to somebody else")
 	}
 	return err
 }
 
 // receiveNote takes in a post that its author has sent.
-func (s *Service) receiveNote(ctx context.Context, in *incoming, o activity.Object) (*store.Status, error) {
+func (s *Service) receiveNote(ctx context.Context, in *inbox.Activity, o activity.Object) (*store.Status, error) {
 	n, err := s.ReadNote(o, in.Object)
 	if err != nil {
 		return nil, err
 	}
-	if n.AuthorURI != in.actor.URI {
+	if n.AuthorURI != in.Actor.URI {
 		return nil, Refuse("its object is attributed to somebody else")
 	}
-	if in.recipient != nil {
-		n.InboxOwner = &in.recipient.ID
+	if in.Recipient != nil {
+		n.InboxOwner = &in.Recipient.ID
 	}
 	if HasNoAudience(o, in.Object) {
 		if n.InboxOwner == nil {
@@ -88,10 +85,10 @@ func (s *Service) receiveNote(ctx context.Context, in *incoming, o activity.Obje
 		}
 		n.Visibility = store.Direct
 	}
-	if err := s.ApplyFollowers(ctx, n, o, in.Object, in.actor); err != nil {
+	if err := s.ApplyFollowers(ctx, n, o, in.Object, in.Actor); err != nil {
 		return nil, err
 	}
-	n.KeepUnrelated, n.FetchBudget = s.StoreAll, in.fetchBudget
+	n.KeepUnrelated, n.FetchBudget = s.StoreAll, in.FetchBudget
 	if n.InboxOwner != nil && n.Visibility.Unrestricted() {
 		n.InboxOwner = nil // by the follow, or because it is named; that somebody's inbox was chosen says nothing
 	}
@@ -100,10 +97,10 @@ func (s *Service) receiveNote(ctx context.Context, in *incoming, o activity.Obje
 			return nil, err
 		}
 	}
-	if err := s.applyPoliciesToNote(ctx, in.actor, n, "Create"); err != nil {
+	if err := s.applyPoliciesToNote(ctx, in.Actor, n, "Create"); err != nil {
 		return nil, err
 	}
-	return s.social.ReceiveStatus(ctx, in.actor, n.IncomingStatus)
+	return s.social.ReceiveStatus(ctx, in.Actor, n.IncomingStatus)
 }
 
 // fetchAddressees asks for some of those to whom a direct post is addressed and who are not known: answers go to them, too.

@@ -5,31 +5,28 @@ import (
 	"errors"
 	"net/http"
 
+	"svc/federation/inbox"
 	"svc/internal/activity"
 	"svc/social"
 	"svc/store"
 )
 
-func init() {
-	registerHandler("Delete", handler{handle: (*Service).handleDelete, suspendedActors: true})
-}
-
 // handleDelete removes what the actor says is gone: itself, a post, a boost, a message (federation 4.5).
-func (s *Service) handleDelete(ctx context.Context, in *incoming) error {
-	ref, err := in.objectRef()
+func (s *Service) handleDelete(ctx context.Context, in *inbox.Activity) error {
+	ref, err := objectRef(in)
 	if err != nil {
 		return err
 	}
-	if ref == in.actor.URI {
-		return s.ActorGone(ctx, in.actor)
+	if ref == in.Actor.URI {
+		return s.ActorGone(ctx, in.Actor)
 	}
-	if !activity.SameHost(ref, in.actor.URI, s.AllowLoopback) {
+	if !activity.SameHost(ref, in.Actor.URI, s.AllowLoopback) {
 		return Refuse("its object is of another host than its actor")
 	}
-	if done, err := s.deleteChatMessage(ctx, in.actor, ref); done || err != nil {
+	if done, err := s.deleteChatMessage(ctx, in.Actor, ref); done || err != nil {
 		return err
 	}
-	err = s.social.ReceiveDelete(ctx, in.actor, ref)
+	err = s.social.ReceiveDelete(ctx, in.Actor, ref)
 	if errors.Is(err, social.ErrNotOwner) {
 		return s.DeleteIfGone(ctx, ref)
 	}
@@ -73,9 +70,9 @@ func notFoundConfirmsDelete(st *store.Status, err error) bool {
 
 // handleGoneActor is what there is to do about an activity whose signature cannot be verified because its key, and so its actor, is no more. That an
 // actor deletes itself is thereby confirmed (federation 3.8).
-func (s *Service) handleGoneActor(ctx context.Context, verb string, doc activity.Object) error {
+func (s *Service) handleGoneActor(ctx context.Context, doc activity.Object) error {
 	actor := doc.Ref("actor")
-	if verb != "Delete" || doc.Ref("object") != actor {
+	if doc.Ref("object") != actor {
 		return nil
 	}
 	account, err := s.db.AccountByURI(ctx, actor)

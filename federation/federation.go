@@ -20,6 +20,7 @@ import (
 
 	"svc/emoji"
 	"svc/federation/delivery"
+	"svc/federation/inbox"
 	"svc/federation/policy"
 	"svc/internal/cache"
 	"svc/internal/config"
@@ -85,7 +86,7 @@ type Service struct {
 	keySlots       *limit.Slots[string] // for keys
 	keys           *keyCache
 	relays         *relays
-	inbox          *inbox
+	inbox          *inbox.Inbox
 	deliveries     *delivery.Queue
 	fetcherLookups chan struct{}  // taken while somebody is met who has fetched something
 	outboxLocks    [64]sync.Mutex // held while deeds of those are told who share one by their ids
@@ -101,7 +102,8 @@ func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetc
 		signers: newSigners(), accounts: newAccountCache(db), failures: newFailureCache(), keys: newKeyCache(), relays: newRelays(), accountChecks: newAccountChecks(),
 		statusViews: newStatusViews(), newHosts: newNewHostLimit(), keyFailures: newKeyFetchLimit(), keySlots: limit.NewSlots[string](maxKeyFetches, maxKeyFetchesPerDomain, maxQueuedKeyFetches), fetcherLookups: make(chan struct{}, maxFetcherLookups),
 	}
-	s.inbox, s.deliveries = newInbox(s), newDeliveries(s)
+	s.inbox = inbox.New(inbox.Config{DB: db, Log: log, Process: s.process, NeedsFetch: needsFetch, IsFinal: IsFinal, HostOf: s.hostOf})
+	s.deliveries = newDeliveries(s)
 	return s
 }
 
@@ -123,14 +125,14 @@ func (s *Service) Run(ctx context.Context) {
 		defer close(delivered)
 		s.deliveries.Run(ctx)
 	}()
-	s.inbox.run(ctx)
+	s.inbox.Run(ctx)
 	<-delivered
 }
 
 // Settle does what is due of receiving and delivering, one thing after another. Tests use it instead of Run.
 func (s *Service) Settle(ctx context.Context) error {
 	s.waitForFetchers()
-	if err := s.inbox.processDue(ctx); err != nil {
+	if err := s.inbox.ProcessDue(ctx); err != nil {
 		return err
 	}
 	return s.deliveries.Settle(ctx)

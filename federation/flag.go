@@ -4,21 +4,18 @@ import (
 	"context"
 	"strings"
 
+	"svc/federation/inbox"
 	"svc/internal/activity"
 	"svc/internal/text"
 	"svc/social"
 	"svc/store"
 )
 
-func init() {
-	registerHandler("Flag", handler{handle: (*Service).handleFlag, unknownActors: true})
-}
-
 const maxFlagRefs = social.MaxIncomingReportStatuses + 10 // ids that are looked at: among them is the account
 
 // handleFlag reports somebody here to the staff. Who is reported is the account among what it is about, or else the author of the first post.
 // Some servers name posts in the text only (federation 4.12).
-func (s *Service) handleFlag(ctx context.Context, in *incoming) error {
+func (s *Service) handleFlag(ctx context.Context, in *inbox.Activity) error {
 	comment := text.HTMLToText(flagComment(in.Object))
 	refs := in.Refs("object", maxFlagRefs)
 	for _, word := range strings.Fields(comment) {
@@ -26,7 +23,7 @@ func (s *Service) handleFlag(ctx context.Context, in *incoming) error {
 			refs = append(refs, address)
 		}
 	}
-	f := social.IncomingReport{URI: in.id, Comment: comment}
+	f := social.IncomingReport{URI: in.URI, Comment: comment}
 	var author store.AccountID
 	for _, ref := range refs {
 		account, err := s.localAccount(ctx, ref)
@@ -56,7 +53,7 @@ func (s *Service) handleFlag(ctx context.Context, in *incoming) error {
 	if f.Target == 0 {
 		return Refuse("it is about nobody here")
 	}
-	return s.social.ReceiveReport(ctx, in.actor, f)
+	return s.social.ReceiveReport(ctx, in.Actor, f)
 }
 
 // flagComment returns what a report says, as HTML.

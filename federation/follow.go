@@ -4,24 +4,18 @@ import (
 	"context"
 	"strings"
 
+	"svc/federation/inbox"
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/store"
 )
 
-func init() {
-	// Some servers follow by the same id each time (federation 4.10).
-	registerHandler("Follow", handler{handle: (*Service).handleFollow, unknownActors: true, repeatable: true})
-	registerHandler("Accept", handler{handle: (*Service).handleAccept})
-	registerHandler("Reject", handler{handle: (*Service).handleReject, suspendedActors: true})
-}
-
 // handleFollow has an actor follow somebody here, or ask to.
-func (s *Service) handleFollow(ctx context.Context, in *incoming) error {
+func (s *Service) handleFollow(ctx context.Context, in *inbox.Activity) error {
 	if relay, err := s.handleRelayFollow(ctx, in); relay || err != nil {
 		return err
 	}
-	ref, err := in.objectRef()
+	ref, err := objectRef(in)
 	if err != nil {
 		return err
 	}
@@ -32,32 +26,32 @@ func (s *Service) handleFollow(ctx context.Context, in *incoming) error {
 	if to.Unavailable {
 		return Refuse("nobody can follow %s", to.Nickname)
 	}
-	return s.social.ReceiveFollow(ctx, in.actor, to.ID, in.id)
+	return s.social.ReceiveFollow(ctx, in.Actor, to.ID, in.URI)
 }
 
 // handleAccept has an actor accept the follow of somebody here. What else is accepted, a favourite or a reply, is seen there now: nothing is
 // known of it here (federation 4.15).
-func (s *Service) handleAccept(ctx context.Context, in *incoming) error {
+func (s *Service) handleAccept(ctx context.Context, in *inbox.Activity) error {
 	if relay, err := s.handleRelayAnswer(ctx, in); relay || err != nil {
 		return err
 	}
-	f, err := s.answeredFollow(ctx, in.actor, in.Object)
+	f, err := s.answeredFollow(ctx, in.Actor, in.Object)
 	if err != nil || f == nil {
 		return err
 	}
-	return s.social.ReceiveAccept(ctx, in.actor, f.FollowerID)
+	return s.social.ReceiveAccept(ctx, in.Actor, f.FollowerID)
 }
 
 // handleReject has an actor refuse, or end, the follow of somebody here.
-func (s *Service) handleReject(ctx context.Context, in *incoming) error {
+func (s *Service) handleReject(ctx context.Context, in *inbox.Activity) error {
 	if relay, err := s.handleRelayAnswer(ctx, in); relay || err != nil {
 		return err
 	}
-	f, err := s.answeredFollow(ctx, in.actor, in.Object)
+	f, err := s.answeredFollow(ctx, in.Actor, in.Object)
 	if err != nil || f == nil {
 		return err
 	}
-	return s.social.ReceiveReject(ctx, in.actor, f.FollowerID)
+	return s.social.ReceiveReject(ctx, in.Actor, f.FollowerID)
 }
 
 // answeredFollow returns the follow of actor that an Accept or Reject is about: by its id, which we made, or else by what the embedded Follow

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"svc/federation/inbox"
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/internal/httpsig"
@@ -32,9 +33,9 @@ func (s *Service) mayForward(ctx context.Context, signer *store.Account, verb st
 
 // processForwarded does what an activity asks for that somebody else than its actor has sent (federation 2.4, 6.3). One with a proof by its actor
 // is as good as from the actor. Of what is sent without, only the ids count: what they stand for is asked for where it comes from.
-func (s *Service) processForwarded(ctx context.Context, in *incoming) error {
-	in.forwarder = in.actor
-	ctx = WithSource(ctx, s.hostOf(in.forwarder))
+func (s *Service) processForwarded(ctx context.Context, in *inbox.Activity) error {
+	in.Forwarder = in.Actor
+	ctx = WithSource(ctx, s.hostOf(in.Forwarder))
 	actor, err := s.VerifyProof(ctx, in.Object)
 	if err == nil {
 		return s.processProven(ctx, in, actor)
@@ -42,7 +43,7 @@ func (s *Service) processForwarded(ctx context.Context, in *incoming) error {
 	if needsFetch(err) {
 		return err
 	}
-	passes, failure := s.mayForward(ctx, in.forwarder, in.activityType)
+	passes, failure := s.mayForward(ctx, in.Forwarder, in.Type)
 	switch {
 	case failure != nil:
 		return failure
@@ -53,9 +54,9 @@ func (s *Service) processForwarded(ctx context.Context, in *incoming) error {
 }
 
 // processProven does an activity whose actor has proven it to be theirs.
-func (s *Service) processProven(ctx context.Context, in *incoming, actor *store.Account) error {
-	in.actor, in.recipient = actor, nil
-	h := handlers[in.activityType]
+func (s *Service) processProven(ctx context.Context, in *inbox.Activity, actor *store.Account) error {
+	in.Actor, in.Recipient = actor, nil
+	h := handlers[in.Type]
 	if actor.DeletedAt != nil || actor.Unavailable && !h.suspendedActors {
 		return Refuse("its actor has no say here")
 	}
@@ -93,8 +94,8 @@ func (s *Service) VerifyProof(ctx context.Context, doc activity.Object) (*store.
 
 // processReferenced does what follows of an activity that somebody has passed on, who is believed in nothing but that there is something to be
 // asked for. What does not come from a relay is kept only if it concerns somebody here.
-func (s *Service) processReferenced(ctx context.Context, in *incoming) error {
-	ref, err := in.objectRef()
+func (s *Service) processReferenced(ctx context.Context, in *inbox.Activity) error {
+	ref, err := objectRef(in)
 	if err != nil {
 		return err
 	}
@@ -102,9 +103,9 @@ func (s *Service) processReferenced(ctx context.Context, in *incoming) error {
 	if err != nil || host == s.Host {
 		return nil // it is ours, and comes back
 	}
-	switch in.activityType {
+	switch in.Type {
 	case "Create", "Announce":
-		_, err := s.FetchStatus(ctx, ref, FetchOptions{OnlyRelevant: !s.relays.isAccepted(in.forwarder.ID), Budget: in.fetchBudget})
+		_, err := s.FetchStatus(ctx, ref, FetchOptions{OnlyRelevant: !s.relays.isAccepted(in.Forwarder.ID), Budget: in.FetchBudget})
 		return err
 	case "Update":
 		st, err := s.db.StatusByURI(ctx, ref)

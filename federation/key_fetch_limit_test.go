@@ -47,14 +47,3 @@ func TestVain(t *testing.T) {
 		t.Errorf("%d are counted", len(v.counts))
 	}
 }
-
-func TestDomainOf(t *testing.T) {
-	for host, want := range map[string]string{
-		"example.com": "example.com", "a.b.example.com": "example.com", "example.com:8443": "example.com", "a.example.co.uk": "example.co.uk",
-		"127.0.0.1:4000": "127.0.0.1:4000", "localhost:4000": "localhost:4000", "[::1]:4000": "[::1]:4000",
-	} {
-		if got := registeredDomain(host); got != want {
-			t.Errorf("%s: got %s, want %s", host, got, want)
-		}
-	}
-}

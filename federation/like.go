@@ -5,21 +5,16 @@ import (
 	"strings"
 
 	"svc/emoji"
+	"svc/federation/inbox"
 	"svc/internal/activity"
 	"svc/social"
 	"svc/store"
 )
 
-func init() {
-	registerHandler("Like", handler{handle: (*Service).handleLike, unknownActors: true, fast: true})
-	registerHandler("EmojiReact", handler{handle: (*Service).handleLike, unknownActors: true, fast: true})
-	registerHandler("EmojiReaction", handler{handle: (*Service).handleLike, unknownActors: true, fast: true})
-}
-
 // handleLike has an actor like a post that is known here, or react to it. A Like with an emoji is a reaction, with anything else a favourite;
 // an EmojiReact with anything else is nothing (federation 4.7).
-func (s *Service) handleLike(ctx context.Context, in *incoming) error {
-	ref, err := in.objectRef()
+func (s *Service) handleLike(ctx context.Context, in *inbox.Activity) error {
+	ref, err := objectRef(in)
 	if err != nil {
 		return err
 	}
@@ -29,14 +24,14 @@ func (s *Service) handleLike(ctx context.Context, in *incoming) error {
 	}
 	if e, ok := s.reactionEmoji(in.Object); ok {
 		if _, ok := s.social.ReactionName(e); ok {
-			_, err := s.social.React(ctx, in.actor, st, e, in.id)
+			_, err := s.social.React(ctx, in.Actor, st, e, in.URI)
 			return err
 		}
 	}
 	if !in.Is("Like") {
 		return Refuse("it reacts with no emoji")
 	}
-	_, err = s.social.ReceiveFavourite(ctx, in.actor, st, in.id)
+	_, err = s.social.ReceiveFavourite(ctx, in.Actor, st, in.URI)
 	return err
 }
 

@@ -4,29 +4,26 @@ import (
 	"context"
 	"strconv"
 
+	"svc/federation/inbox"
 	"svc/internal/activity"
 	"svc/social"
 	"svc/store"
 )
 
-func init() {
-	registerHandler("Listen", handler{handle: (*Service).handleListen})
-}
-
 // handleListen notes what an actor listens to.
-func (s *Service) handleListen(ctx context.Context, in *incoming) error {
+func (s *Service) handleListen(ctx context.Context, in *inbox.Activity) error {
 	track := in.Object.Object("object")
 	if track == nil || !track.Is("Audio") {
 		return Refuse("it does not say what is listened to")
 	}
-	if by := track.Ref("attributedTo"); by != "" && by != in.actor.URI {
+	if by := track.Ref("attributedTo"); by != "" && by != in.Actor.URI {
 		return Refuse("it is what %s listens to", by)
 	}
 	l := social.ScrobbleDraft{
 		Title: firstText(track, "title", "name"), Artist: firstText(track, "artist"), Album: firstText(track, "album"),
 		Length: trackLength(track), ExternalLink: track.Text("externalLink"), Visibility: s.listenVisibility(ctx, in, track),
 	}
-	return s.social.ReceiveScrobble(ctx, in.actor, l, in.id, s.activityTime(in, "published"))
+	return s.social.ReceiveScrobble(ctx, in.Actor, l, in.URI, s.activityTime(in, "published"))
 }
 
 // firstText returns the first of some members that is text.
@@ -48,7 +45,7 @@ func trackLength(track activity.Object) int {
 }
 
 // listenVisibility returns who may know what an actor listens to, as it says with the track, or else with the activity.
-func (s *Service) listenVisibility(ctx context.Context, in *incoming, track activity.Object) store.Visibility {
+func (s *Service) listenVisibility(ctx context.Context, in *inbox.Activity, track activity.Object) store.Visibility {
 	o := track
 	if len(o.Values("to"))+len(o.Values("cc")) == 0 {
 		o = in.Object
@@ -64,7 +61,7 @@ func (s *Service) listenVisibility(ctx context.Context, in *incoming, track acti
 			return store.Unlisted
 		}
 	}
-	actor, err := s.db.Actor(ctx, in.actor.ID)
+	actor, err := s.db.Actor(ctx, in.Actor.ID)
 	if err != nil || actor.Followers == "" {
 		return visibility
 	}
@@ -79,13 +76,13 @@ func (s *Service) listenVisibility(ctx context.Context, in *incoming, track acti
 }
 
 // activityTTL returns when something was made, as it says itself: if that is not in the future, nor before there were such servers.
-func (s *Service) activityTime(in *incoming, key string) store.Time {
+func (s *Service) activityTime(in *inbox.Activity, key string) store.Time {
 	at := in.Time(key)
 	if object := in.Object.Object("object"); at.IsZero() && object != nil {
 		at = object.Time(key)
 	}
-	if at.Year() < 2000 || at.After(in.receivedAt.Time()) {
-		return in.receivedAt
+	if at.Year() < 2000 || at.After(in.Row.ReceivedAt.Time()) {
+		return in.Row.ReceivedAt
 	}
 	return store.At(at)
 }

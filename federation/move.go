@@ -4,19 +4,16 @@ import (
 	"context"
 	"errors"
 
+	"svc/federation/inbox"
 	"svc/store"
 )
 
-func init() {
-	registerHandler("Move", handler{handle: (*Service).handleMove})
-}
-
 // handleMove says that an actor has another account now. What both documents say is asked for anew: the old one must name the new as where
 // it has moved to, and the new one the old as an alias (federation 4.13).
-func (s *Service) handleMove(ctx context.Context, in *incoming) error {
+func (s *Service) handleMove(ctx context.Context, in *inbox.Activity) error {
 	object, target := in.Ref("object"), in.Ref("target")
 	switch {
-	case object != in.actor.URI:
+	case object != in.Actor.URI:
 		return Refuse("somebody else would move")
 	case target == "" || target == object:
 		return Refuse("it leads nowhere")

@@ -2,12 +2,10 @@ package federation
 
 import (
 	"context"
-	"net/netip"
-	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/net/publicsuffix"
+	"svc/internal/activity"
 )
 
 const (
@@ -31,22 +29,9 @@ type newHostSet struct {
 
 func newNewHostLimit() *newHostLimit { return &newHostLimit{domains: make(map[string]*newHostSet)} }
 
-// registeredDomain returns the registered domain of a host. A machine that has no name, as in trials, is one with its port.
-func registeredDomain(host string) string {
-	name, _, _ := strings.Cut(host, ":")
-	if _, err := netip.ParseAddr(name); err == nil {
-		return host
-	}
-	domain, err := publicsuffix.EffectiveTLDPlusOne(name)
-	if err != nil {
-		return host
-	}
-	return domain
-}
-
 // allow tells whether there is room for another host of its domain, and takes it if that is wanted.
 func (n *newHostLimit) allow(host string, take bool, now time.Time) bool {
-	domain := registeredDomain(host)
+	domain := activity.RegisteredDomain(host)
 	if domain == host {
 		return true
 	}

@@ -361,7 +361,7 @@ func (s *Service) Retry(ctx context.Context, q RetryQuery) (*RetryResult, error)
 			return nil, err
 		}
 	}
-	s.inbox.requestLoad()
+	s.inbox.Reload()
 	s.db.WakeDelivery()
 	return done, nil
 }

@@ -3,17 +3,13 @@ package federation
 import (
 	"context"
 	"errors"
+
+	"svc/federation/inbox"
 )
 
-func init() {
-	// They mostly have no id of their own, so that each is like an earlier one (federation 4.14).
-	registerHandler("Add", handler{handle: (*Service).handlePin, repeatable: true})
-	registerHandler("Remove", handler{handle: (*Service).handlePin, repeatable: true})
-}
-
 // handlePin puts a post on top of its author's profile, or takes it away from there. What is put anywhere else is of no interest.
-func (s *Service) handlePin(ctx context.Context, in *incoming) error {
-	actor, err := s.db.Actor(ctx, in.actor.ID)
+func (s *Service) handlePin(ctx context.Context, in *inbox.Activity) error {
+	actor, err := s.db.Actor(ctx, in.Actor.ID)
 	if err != nil {
 		return ignoreNotFound(err)
 	}
@@ -21,7 +17,7 @@ func (s *Service) handlePin(ctx context.Context, in *incoming) error {
 	if target == "" || target != actor.Featured {
 		return nil
 	}
-	ref, err := in.objectRef()
+	ref, err := objectRef(in)
 	if err != nil {
 		return err
 	}
@@ -32,7 +28,7 @@ func (s *Service) handlePin(ctx context.Context, in *incoming) error {
 	if err != nil {
 		return err
 	}
-	add := in.activityType == "Add"
+	add := in.Type == "Add"
 	if st == nil {
 		if !add {
 			return nil
@@ -44,5 +40,5 @@ func (s *Service) handlePin(ctx context.Context, in *incoming) error {
 	if st == nil {
 		return errors.New("there is no such post")
 	}
-	return s.social.ReceivePin(ctx, in.actor, st.ID, add)
+	return s.social.ReceivePin(ctx, in.Actor, st.ID, add)
 }

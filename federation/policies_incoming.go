@@ -6,6 +6,7 @@ import (
 
 	"svc/federation/policy"
 	"svc/social"
+	"svc/federation/inbox"
 	"svc/store"
 )
 
@@ -124,14 +125,14 @@ func (s *Service) loadRelated(ctx context.Context, r *policy.Related) error {
 }
 
 // applyPoliciesToActivity has an activity that brings no post of its own pass the policies, which may narrow for whom a boost is.
-func (s *Service) applyPoliciesToActivity(ctx context.Context, in *incoming) error {
+func (s *Service) applyPoliciesToActivity(ctx context.Context, in *inbox.Activity) error {
 	d := &policy.Activity{
-		Type: in.activityType, Actor: in.actor, ActorID: in.actor.URI, Host: s.hostOf(in.actor), ObjectIDs: in.Refs("object", maxAddressees),
+		Type: in.Type, Actor: in.Actor, ActorID: in.Actor.URI, Host: s.hostOf(in.Actor), ObjectIDs: in.Refs("object", maxAddressees),
 	}
 	if o := in.Object.Object("object"); o != nil {
 		d.InnerType = o.Type()
 	}
-	switch in.activityType {
+	switch in.Type {
 	case "Create", "Update":
 		if o := in.Object.Object("object"); o == nil || o.Is("ChatMessage") || o.Is(NoteTypes...) && !IsVote(o) {
 			return nil // it passes as a post
@@ -154,6 +155,6 @@ func (s *Service) applyPoliciesToActivity(ctx context.Context, in *incoming) err
 	if err := s.Policies.Activity(ctx, d); err != nil {
 		return err
 	}
-	in.boostVisibility = d.Visibility
+	in.Visibility = d.Visibility
 	return nil
 }

@@ -3,30 +3,27 @@ package federation
 import (
 	"context"
 
+	"svc/federation/inbox"
 	"svc/internal/activity"
 	"svc/social"
 	"svc/store"
 )
 
-func init() {
-	registerHandler("QuoteRequest", handler{handle: (*Service).handleQuoteRequest, unknownActors: true})
-}
-
 // handleQuoteRequest answers who asks whether a post of theirs may quote one of here (FEP-044f).
-func (s *Service) handleQuoteRequest(ctx context.Context, in *incoming) error {
-	ref, err := in.objectRef()
+func (s *Service) handleQuoteRequest(ctx context.Context, in *inbox.Activity) error {
+	ref, err := objectRef(in)
 	if err != nil {
 		return err
 	}
 	instrument := in.Ref("instrument")
-	if !activity.SameHost(instrument, in.actor.URI, s.AllowLoopback) {
+	if !activity.SameHost(instrument, in.Actor.URI, s.AllowLoopback) {
 		return Refuse("the quote is not of its actor's host")
 	}
 	st, err := s.db.StatusByURI(ctx, ref)
 	if err != nil || st == nil || !st.Local() {
 		return err
 	}
-	return s.social.ReceiveQuoteRequest(ctx, in.actor, social.QuoteRequest{URI: in.id, QuoteURI: instrument, Quoted: st.ID})
+	return s.social.ReceiveQuoteRequest(ctx, in.Actor, social.QuoteRequest{URI: in.URI, QuoteURI: instrument, Quoted: st.ID})
 }
 
 // quoteAuthorizationPath is where the authorizations to quote posts of here are.

@@ -3,6 +3,7 @@ package federation
 import (
 	"context"
 
+	"svc/federation/inbox"
 	"svc/internal/activity"
 	"svc/store"
 )
@@ -12,32 +13,32 @@ const maxRelayFollowers = 1000
 
 // handleRelayAnswer does what a relay's Accept or Reject of our Follow asks for. It tells whether that is what it is. Only a Follow that
 // was sent is answered, and only by who got it.
-func (s *Service) handleRelayAnswer(ctx context.Context, in *incoming) (bool, error) {
+func (s *Service) handleRelayAnswer(ctx context.Context, in *inbox.Activity) (bool, error) {
 	row, err := s.answeredRelay(ctx, in)
 	if row == nil || err != nil {
 		return false, err
 	}
-	if !s.isRelay(row, in.actor) {
-		return true, Refuse("%s answers a Follow that %s got", in.actor.URI, row.Address)
+	if !s.isRelay(row, in.Actor) {
+		return true, Refuse("%s answers a Follow that %s got", in.Actor.URI, row.Address)
 	}
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		now, err := tx.RelayByFollow(ctx, row.FollowURI)
 		if now == nil || err != nil {
 			return err // we have left since
 		}
-		now.Accepted = in.activityType == "Accept"
+		now.Accepted = in.Type == "Accept"
 		if now.AccountID == nil {
-			if other, err := tx.RelayOf(ctx, in.actor.ID); other != nil || err != nil {
+			if other, err := tx.RelayOf(ctx, in.Actor.ID); other != nil || err != nil {
 				return err // it is subscribed to under another address, too
 			}
-			now.AccountID = &in.actor.ID
+			now.AccountID = &in.Actor.ID
 		}
 		return tx.SaveRelay(ctx, now)
 	})
 	if err != nil {
 		return true, err
 	}
-	s.log.Info("relay answered", "relay", row.Address, "accepted", in.activityType == "Accept")
+	s.log.Info("relay answered", "relay", row.Address, "accepted", in.Type == "Accept")
 	return true, s.loadRelays(ctx)
 }
 
@@ -52,7 +53,7 @@ func (s *Service) isRelay(r *store.Relay, a *store.Account) bool {
 // answeredRelay returns the relay whose Follow is answered, nil if it is none of ours. Some relays give the Follow back without its id, or
 // with one of their own making (federation 7.1): then it is the relay that answers, if that Follow is by our relay actor; or if it is
 // only named, by an id that is not ours, and the relay has not accepted yet.
-func (s *Service) answeredRelay(ctx context.Context, in *incoming) (*store.Relay, error) {
+func (s *Service) answeredRelay(ctx context.Context, in *inbox.Activity) (*store.Relay, error) {
 	ref := in.Ref("object")
 	if row, err := s.db.RelayByFollow(ctx, ref); row != nil || err != nil {
 		return row, err
@@ -71,7 +72,7 @@ func (s *Service) answeredRelay(ctx context.Context, in *incoming) (*store.Relay
 	}
 	var answered []*store.Relay
 	for _, r := range rows {
-		if s.isRelay(r, in.actor) && (follow != nil || !r.Accepted) {
+		if s.isRelay(r, in.Actor) && (follow != nil || !r.Accepted) {
 			answered = append(answered, r)
 		}
 	}
@@ -84,7 +85,7 @@ func (s *Service) answeredRelay(ctx context.Context, in *incoming) (*store.Relay
 // handleRelayFollow answers a Follow of this server's own relay actor, or of the public collection, as servers of the Mastodon style send it
 // to relays. It tells whether it is one. Relays that we have subscribed to may follow, and with allow_relay other servers, but no
 // people (federation 6.1, 6.4).
-func (s *Service) handleRelayFollow(ctx context.Context, in *incoming) (bool, error) {
+func (s *Service) handleRelayFollow(ctx context.Context, in *inbox.Activity) (bool, error) {
 	object := in.Ref("object")
 	if object != s.BaseURL+relayActorPath && object != activity.Public {
 		return false, nil
@@ -93,31 +94,31 @@ func (s *Service) handleRelayFollow(ctx context.Context, in *incoming) (bool, er
 	if err != nil {
 		return true, err
 	}
-	inbox, err := s.db.Actor(ctx, in.actor.ID)
+	inbox, err := s.db.Actor(ctx, in.Actor.ID)
 	if err != nil {
 		return true, err
 	}
 	return true, s.db.Update(ctx, func(tx *store.Tx) error {
 		answer := "Reject"
-		f, err := tx.FollowOf(ctx, in.actor.ID, self.ID)
+		f, err := tx.FollowOf(ctx, in.Actor.ID, self.ID)
 		if err != nil {
 			return err
 		}
 		if f != nil {
 			answer = "Accept"
-		} else if welcome, err := s.mayFollowRelay(ctx, tx, in.actor, self); err != nil {
+		} else if welcome, err := s.mayFollowRelay(ctx, tx, in.Actor, self); err != nil {
 			return err
 		} else if welcome {
 			answer = "Accept"
-			f = &store.Follow{FollowerID: in.actor.ID, TargetID: self.ID, ShowReblogs: true, URI: &in.id}
+			f = &store.Follow{FollowerID: in.Actor.ID, TargetID: self.ID, ShowReblogs: true, URI: &in.URI}
 			if err := tx.AddFollow(ctx, f); err != nil {
 				return err
 			}
 		}
 		return s.enqueueTo(ctx, tx, self, activity.Object{
-			"id": s.activityURI(int64(tx.NewActivityID())), "type": answer, "actor": self.URI, "to": []any{in.actor.URI}, "cc": []any{},
-			"object": map[string]any{"id": in.id, "type": "Follow", "actor": in.actor.URI, "object": object},
-		}, inbox.Inbox, subjectHash("answer", self.ID, in.actor.ID))
+			"id": s.activityURI(int64(tx.NewActivityID())), "type": answer, "actor": self.URI, "to": []any{in.Actor.URI}, "cc": []any{},
+			"object": map[string]any{"id": in.URI, "type": "Follow", "actor": in.Actor.URI, "object": object},
+		}, inbox.Inbox, subjectHash("answer", self.ID, in.Actor.ID))
 	})
 }
 
@@ -141,12 +142,12 @@ func (s *Service) mayFollowRelay(ctx context.Context, tx *store.Tx, from, self *
 
 // handleRelayUnfollow ends a follow of this server's own relay actor. It tells whether that is what an Undo is about: of the id ref, with the
 // embedded copy inner, if it has one.
-func (s *Service) handleRelayUnfollow(ctx context.Context, in *incoming, ref string, inner activity.Object) (bool, error) {
+func (s *Service) handleRelayUnfollow(ctx context.Context, in *inbox.Activity, ref string, inner activity.Object) (bool, error) {
 	self, err := s.serverActor(ctx, relayActorPath)
 	if err != nil {
 		return false, err
 	}
-	f, err := s.db.FollowOf(ctx, in.actor.ID, self.ID)
+	f, err := s.db.FollowOf(ctx, in.Actor.ID, self.ID)
 	if f == nil || err != nil {
 		return false, err
 	}
@@ -154,5 +155,5 @@ func (s *Service) handleRelayUnfollow(ctx context.Context, in *incoming, ref str
 	if (f.URI == nil || *f.URI != ref) && (!inner.Is("Follow") || object != self.URI && object != activity.Public) {
 		return false, nil
 	}
-	return true, s.db.Update(ctx, func(tx *store.Tx) error { return removeFollow(ctx, tx, in.actor.ID, self.ID) })
+	return true, s.db.Update(ctx, func(tx *store.Tx) error { return removeFollow(ctx, tx, in.Actor.ID, self.ID) })
 }

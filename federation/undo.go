@@ -4,65 +4,57 @@ import (
 	"context"
 	"time"
 
+	"svc/federation/inbox"
 	"svc/internal/activity"
 	"svc/store"
 )
-
-func init() {
-	// Who follows by the same id each time takes that back by the same id each time, too.
-	registerHandler("Undo", handler{handle: (*Service).handleUndo, suspendedActors: true, repeatable: true})
-}
 
 // undoneTTL is how long an activity is refused that was taken back before it came (federation 4.9).
 const undoneTTL = 6 * time.Hour
 
 // handleUndo takes back what an actor did. What that was is told by what is stored, by its id; the embedded copy counts where the id is not
 // known (federation 4.9).
-func (s *Service) handleUndo(ctx context.Context, in *incoming) error {
+func (s *Service) handleUndo(ctx context.Context, in *inbox.Activity) error {
 	ref, inner := in.Ref("object"), in.Object.Object("object")
 	if ref == "" && inner == nil {
 		return Refuse("it is about nothing")
 	}
-	if inner != nil && inner.Ref("actor") != "" && inner.Ref("actor") != in.actor.URI {
+	if inner != nil && inner.Ref("actor") != "" && inner.Ref("actor") != in.Actor.URI {
 		return Refuse("it takes back what %s did", inner.Ref("actor"))
 	}
 	if relay, err := s.handleRelayUnfollow(ctx, in, ref, inner); relay || err != nil {
 		return err
 	}
-	done, err := s.undoByURI(ctx, in.actor, ref)
+	done, err := s.undoByURI(ctx, in.Actor, ref)
 	if done || err != nil {
 		return err
 	}
-	heard, err := s.db.SeenActivity(ctx, in.id)
+	heard, err := s.db.SeenActivity(ctx, in.URI)
 	if err != nil {
 		return err
 	}
 	if inner != nil && !heard { // else it has done its work, and what it would find now is newer
-		if done, err = s.undoEmbedded(ctx, in.actor, inner); done || err != nil {
+		if done, err = s.undoEmbedded(ctx, in.Actor, inner); done || err != nil {
 			return err
 		}
 	}
-	if !activity.SameHost(ref, in.actor.URI, s.AllowLoopback) {
+	if !activity.SameHost(ref, in.Actor.URI, s.AllowLoopback) {
 		return nil
 	}
-	key := undoneKey(in.actor.URI, ref)
+	key := undoneKey(in.Actor.URI, ref)
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		_, err := tx.MarkSeenKey(ctx, key)
 		return err
 	})
 	if err == nil {
-		s.inbox.seen.add(key)
+		s.inbox.Seen.Add(key)
 	}
 	return err
 }
 
 // wasUndone tells whether an activity was taken back before it came.
-func (s *Service) wasUndone(ctx context.Context, in *incoming) (bool, error) {
-	key := undoneKey(in.actor.URI, in.id)
-	if heard, certain := s.inbox.seen.has(key, in.seenMark); in.notUndone && certain && !heard {
-		return false, nil
-	}
-	return s.db.SeenKeySince(ctx, key, s.now().Add(-undoneTTL))
+func (s *Service) wasUndone(ctx context.Context, in *inbox.Activity) (bool, error) {
+	return s.inbox.Seen.IsUndone(ctx, in, undoneKey(in.Actor.URI, in.URI), s.now().Add(-undoneTTL))
 }
 
 // undoneKey is what is heard of when an actor takes back what is not known. Nobody can do that to the activities of others.

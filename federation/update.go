@@ -4,31 +4,34 @@ import (
 	"context"
 	"time"
 
+	"svc/federation/inbox"
 	"svc/internal/activity"
 	"svc/store"
 )
-
-func init() {
-	registerHandler("Update", handler{handle: (*Service).handleUpdate, suspendedActors: true})
-}
 
 // maxLateCreateAge is how old a post that is not known can be for its edit to bring it here (federation 4.4).
 const maxLateCreateAge = 24 * time.Hour
 
 // handleUpdate gives something of the actor's another form: the actor itself, or a post (federation 4.4).
-func (s *Service) handleUpdate(ctx context.Context, in *incoming) error {
-	ref, err := in.objectRef()
+func (s *Service) handleUpdate(ctx context.Context, in *inbox.Activity) error {
+	ref, err := objectRef(in)
 	if err != nil {
 		return err
 	}
 	o := in.Object.Object("object")
-	if IsActor(o) || ref == in.actor.URI {
-		return s.handleActorUpdate(ctx, in)
+	if IsActor(o) || ref == in.Actor.URI {
+		if ref != in.Actor.URI {
+			return Refuse("it updates an actor that is not its own")
+		}
+		if in.Forwarder != nil {
+			o = nil
+		}
+		return s.UpdateActor(ctx, in.Actor, o)
 	}
-	if o != nil && !o.Is(NoteTypes...) || in.actor.Unavailable {
+	if o != nil && !o.Is(NoteTypes...) || in.Actor.Unavailable {
 		return nil // of no interest
 	}
-	if !activity.SameHost(ref, in.actor.URI, s.AllowLoopback) {
+	if !activity.SameHost(ref, in.Actor.URI, s.AllowLoopback) {
 		return Refuse("its object is of another host than its actor")
 	}
 	st, err := s.db.StatusByURI(ctx, ref)
@@ -44,12 +47,12 @@ func (s *Service) handleUpdate(ctx context.Context, in *incoming) error {
 		}
 		_, err := s.receiveNote(ctx, in, o)
 		return err
-	case st.AccountID != in.actor.ID:
+	case st.AccountID != in.Actor.ID:
 		return Refuse("its object is somebody else's")
 	case o == nil:
 		return s.RefreshStatus(ctx, st)
 	}
-	return s.EditStatus(ctx, in.actor, st, o, in.Object)
+	return s.EditStatus(ctx, in.Actor, st, o, in.Object)
 }
 
 // EditStatus gives a post the form that a document has, which must be its author's.

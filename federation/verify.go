@@ -119,7 +119,7 @@ func (s *Service) keyOwner(ctx context.Context, id string, verify func(crypto.Pu
 // recordKeyFailure notes that a key was asked for in vain.
 func (s *Service) recordKeyFailure(ctx context.Context, id string) {
 	if host, err := activity.Host(activity.WithoutFragment(id), s.AllowLoopback); err == nil {
-		s.keyFailures.add(sourceOf(ctx), registeredDomain(host), s.now())
+		s.keyFailures.add(sourceOf(ctx), activity.RegisteredDomain(host), s.now())
 	}
 }
 
@@ -185,10 +185,10 @@ func (s *Service) fetchKey(ctx context.Context, id string, wrong *cachedKey) (*c
 		switch {
 		case wrong != nil && !s.keys.mayRefresh(wrong.owner, s.now()):
 			return nil, errWrongSignature
-		case s.keyFailures.exceeded(sourceOf(ctx), registeredDomain(host), s.now()):
+		case s.keyFailures.exceeded(sourceOf(ctx), activity.RegisteredDomain(host), s.now()):
 			return nil, errKeyFetchLimit
 		}
-		release, err := s.keySlots.Take(ctx, registeredDomain(host))
+		release, err := s.keySlots.Take(ctx, activity.RegisteredDomain(host))
 		if err != nil {
 			return nil, err
 		}

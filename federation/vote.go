@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"svc/federation/inbox"
 	"svc/internal/activity"
 )
 
@@ -18,8 +19,8 @@ func IsVote(note activity.Object) bool {
 
 // receiveVote has an actor choose an option of a poll of this server, by the text of the option. Whom it is addressed to does not matter: what
 // others get of it is nothing.
-func (s *Service) receiveVote(ctx context.Context, in *incoming, note activity.Object) error {
-	if by := note.Ref("attributedTo"); by != "" && by != in.actor.URI {
+func (s *Service) receiveVote(ctx context.Context, in *inbox.Activity, note activity.Object) error {
+	if by := note.Ref("attributedTo"); by != "" && by != in.Actor.URI {
 		return Refuse("it is the vote of %s", by)
 	}
 	st, err := s.db.StatusByURI(ctx, note.Ref("inReplyTo"))
@@ -41,7 +42,7 @@ func (s *Service) receiveVote(ctx context.Context, in *incoming, note activity.O
 	if choice < 0 {
 		return Refuse("the poll has no such option")
 	}
-	_, err = s.social.Vote(ctx, in.actor, p.ID, []int{choice})
+	_, err = s.social.Vote(ctx, in.Actor, p.ID, []int{choice})
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"golang.org/x/net/idna"
+	"golang.org/x/net/publicsuffix"
 
 	"svc/internal/text"
 )
@@ -110,4 +111,17 @@ func SameHost(a, b string, trial bool) bool {
 func WithoutFragment(address string) string {
 	address, _, _ = strings.Cut(address, "#")
 	return address
+}
+
+// RegisteredDomain returns the registered domain of a host. If the host is an address or has no registered domain, it is the host with its port.
+func RegisteredDomain(host string) string {
+	name, _, _ := strings.Cut(host, ":")
+	if _, err := netip.ParseAddr(name); err == nil {
+		return host
+	}
+	domain, err := publicsuffix.EffectiveTLDPlusOne(name)
+	if err != nil {
+		return host
+	}
+	return domain
 }

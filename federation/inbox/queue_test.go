@@ -1,4 +1,4 @@
-package federation
+package inbox
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func arrive(q *queue, id int, from store.AccountID, host string, refs ...string)
 	if len(refs) > 0 {
 		doc["object"] = refs[0]
 	}
-	q.add(&item{id: store.QueuedActivityID(id), sender: sn, weight: 1, doc: doc, row: &store.QueuedActivity{ID: store.QueuedActivityID(id), Body: strings.Repeat("x", 1000)}})
+	q.add(&Activity{id: store.QueuedActivityID(id), sender: sn, weight: 1, Object: doc, Row: &store.QueuedActivity{ID: store.QueuedActivityID(id), Body: strings.Repeat("x", 1000)}})
 	return true
 }
 
@@ -58,7 +58,7 @@ func TestQueueTurns(t *testing.T) {
 			t.Errorf("out of order: %v", own)
 		}
 	}
-	if q.total != 0 || q.bytes != 0 || len(q.senders)+len(q.hosts)+len(q.items) != 0 {
+	if q.weight != 0 || q.bytes != 0 || len(q.senders)+len(q.hosts)+len(q.items) != 0 {
 		t.Errorf("something is left: %+v", q)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -118,8 +118,8 @@ func TestQueueLength(t *testing.T) {
 	for _, sn := range held {
 		q.unreserve(sn, weight)
 	}
-	if q.total != 0 || len(q.hosts) != 0 || len(q.senders) != 0 {
-		t.Errorf("what is given back counts: %d, %d hosts, %d senders", q.total, len(q.hosts), len(q.senders))
+	if q.weight != 0 || len(q.hosts) != 0 || len(q.senders) != 0 {
+		t.Errorf("what is given back counts: %d, %d hosts, %d senders", q.weight, len(q.hosts), len(q.senders))
 	}
 }
 
@@ -166,7 +166,7 @@ func TestQueueSlow(t *testing.T) {
 	if next := q.scheduleDue(now.Add(time.Minute)); !next.Equal(now.Add(time.Hour)) || q.nextSlow(t.Context()) != second {
 		t.Errorf("next at %v", next)
 	}
-	q.addStored(slow.id, 1, "host", 1000, now, false)
+	q.addStored(&store.QueuedActivityHeader{ID: slow.id, SignerID: 1, Size: 1000, RunAt: store.At(now)}, "host")
 	if next := q.scheduleDue(now.Add(time.Minute)); !next.IsZero() || q.nextSlow(t.Context()) != slow {
 		t.Errorf("next at %v", next)
 	}
@@ -175,8 +175,8 @@ func TestQueueSlow(t *testing.T) {
 // What is brief is begun before it is queued only if it keeps nobody waiting and does not overtake anything.
 func TestQueueBegin(t *testing.T) {
 	q := newQueue()
-	begin := func(from store.AccountID, ref string) *item {
-		it := &item{doc: activity.Object{"id": "activity of " + ref, "object": ref}, row: &store.QueuedActivity{Body: "x"}}
+	begin := func(from store.AccountID, ref string) *Activity {
+		it := &Activity{Object: activity.Object{"id": "activity of " + ref, "object": ref}, Row: &store.QueuedActivity{Body: "x"}}
 		if !q.start(it, from, "host") {
 			return nil
 		}
@@ -214,41 +214,41 @@ func TestQueueBegin(t *testing.T) {
 	if third == nil {
 		t.Fatal("something slow keeps another from being begun")
 	}
-	third.row.ID = 7 // it could not be done, and is in the database now
+	third.Row.ID = 7 // it could not be done, and is in the database now
 	if !q.markStored(third) || q.items[7] != third {
 		t.Error("what has entered the queue is not known")
 	}
-	other.row.ID = 7
+	other.Row.ID = 7
 	if q.markStored(other) || q.senders[2] != nil {
 		t.Error("what was found in the database already is done a second time")
 	}
-	for _, it := range []*item{q.nextSlow(t.Context()), third} {
+	for _, it := range []*Activity{q.nextSlow(t.Context()), third} {
 		q.done(it)
 		q.remove(it)
 	}
-	if q.total != 0 || q.bytes != 0 || len(q.senders)+len(q.hosts)+len(q.items) != 0 {
+	if q.weight != 0 || q.bytes != 0 || len(q.senders)+len(q.hosts)+len(q.items) != 0 {
 		t.Errorf("something is left: %+v", q)
 	}
 }
 
-func TestRecent(t *testing.T) {
-	r := newSeenCache()
+func TestSeen(t *testing.T) {
+	r := newSeen(nil)
 	mark := r.mark()
 	key := func(i int) store.SeenKey { return store.NewSeenKey(fmt.Sprint(i)) }
-	if heard, certain := r.has(key(0), mark); heard || !certain {
+	if heard, certain := r.recent(key(0), mark); heard || !certain {
 		t.Errorf("got %v %v of nothing", heard, certain)
 	}
 	for i := range 2 * maxRecentlySeen {
-		r.add(key(i))
-		r.add(key(i))
+		r.Add(key(i))
+		r.Add(key(i))
 	}
-	if heard, certain := r.has(key(2*maxRecentlySeen-1), mark); !heard || !certain {
+	if heard, certain := r.recent(key(2*maxRecentlySeen-1), mark); !heard || !certain {
 		t.Errorf("got %v %v of the last", heard, certain)
 	}
-	if heard, certain := r.has(key(0), mark); heard || certain {
+	if heard, certain := r.recent(key(0), mark); heard || certain {
 		t.Errorf("got %v %v of one long ago", heard, certain)
 	}
-	if heard, certain := r.has(key(-1), r.mark()); heard || !certain {
+	if heard, certain := r.recent(key(-1), r.mark()); heard || !certain {
 		t.Errorf("got %v %v of one that was not there just now", heard, certain)
 	}
 	if len(r.keys) != maxRecentlySeen || len(r.ring) != maxRecentlySeen {

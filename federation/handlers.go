@@ -1,0 +1,50 @@
+package federation
+
+import (
+	"context"
+
+	"svc/federation/inbox"
+	"svc/internal/activity"
+)
+
+// handler says how activities of a type are handled.
+type handler struct {
+	handle func(*Service, context.Context, *inbox.Activity) error
+
+	unknownActors   bool // actors without a row may send it, so that fetching them is worth it (federation 3.6)
+	suspendedActors bool // suspended actors may send it (federation 5.7)
+	repeatable      bool // the same id may come again, because other ids prevent that it is handled twice
+	fast            bool // its sender can wait for the result
+}
+
+// handlers has the types of activities that are supported (federation 4). Others are ignored (federation 4.19).
+var handlers = map[string]*handler{
+	"Create":        {handle: (*Service).handleCreate, unknownActors: true, fast: true},
+	"Update":        {handle: (*Service).handleUpdate, suspendedActors: true},
+	"Delete":        {handle: (*Service).handleDelete, suspendedActors: true},
+	"Announce":      {handle: (*Service).handleAnnounce, unknownActors: true, fast: true},
+	"Like":          {handle: (*Service).handleLike, unknownActors: true, fast: true},
+	"EmojiReact":    {handle: (*Service).handleLike, unknownActors: true, fast: true},
+	"EmojiReaction": {handle: (*Service).handleLike, unknownActors: true, fast: true},
+	"Follow":        {handle: (*Service).handleFollow, unknownActors: true, repeatable: true}, // some servers follow by the same id each time (federation 4.10)
+	"Accept":        {handle: (*Service).handleAccept},
+	"Reject":        {handle: (*Service).handleReject, suspendedActors: true},
+	"Undo":          {handle: (*Service).handleUndo, suspendedActors: true, repeatable: true}, // the same servers undo that by the same id each time
+	"Block":         {handle: (*Service).handleBlock, unknownActors: true},
+	"Flag":          {handle: (*Service).handleFlag, unknownActors: true},
+	"Move":          {handle: (*Service).handleMove},
+	"Add":           {handle: (*Service).handlePin, repeatable: true}, // mostly without an id, so that each is like an earlier one (federation 4.14)
+	"Remove":        {handle: (*Service).handlePin, repeatable: true},
+	"QuoteRequest":  {handle: (*Service).handleQuoteRequest, unknownActors: true},
+	"Listen":        {handle: (*Service).handleListen},
+}
+
+// supportedType returns the first type of an activity that has a handler, "" if none has.
+func supportedType(o activity.Object) string {
+	for _, v := range o.Values("type") {
+		if kind, _ := v.(string); handlers[kind] != nil {
+			return kind
+		}
+	}
+	return ""
+}

@@ -1,0 +1,374 @@
+package inbox
+
+import (
+	"container/heap"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"svc/internal/activity"
+	"svc/store"
+)
+
+const (
+	maxQueued        = 50_000  // weight of all queued activities
+	bytesPerUnit     = 16_000  // of a body, for each unit of weight beyond the first
+	maxBytesInMemory = 4 << 20 // of bodies; the others are read from the database when their turn comes
+	fastWorkers      = 16      // they never wait for other servers
+	slowWorkers      = 8
+	slowPerHost      = 6  // of them, for the senders of one host
+	maxSync          = 64 // activities that are processed at the same time before their senders are answered
+)
+
+// queue knows all activities that are queued or being processed. The activities of one sender run in the order in which they came. Workers get
+// one activity of each host in turn, and within a host one of each sender. Everything in the queue is also in the database.
+type queue struct {
+	mu          sync.Mutex
+	fastReady   *sync.Cond
+	slowReady   *sync.Cond
+	rescheduled chan struct{} // the next retry is earlier than before
+	items       map[store.QueuedActivityID]*Activity
+	senders     map[store.AccountID]*senderQueue
+	hosts       map[string]*hostQueue
+	fast        []*hostQueue // with activities for fast workers, in turn
+	slow        []*hostQueue // with activities for slow workers, in turn
+	retries     retryHeap
+	weight      int // of all activities and reservations
+	bytes       int // of bodies in memory
+}
+
+// senderQueue has the activities of one sender.
+type senderQueue struct {
+	id        store.AccountID
+	host      *hostQueue
+	weight    int
+	waiting   []*Activity // for a fast worker, in the order in which they came
+	slow      []*Activity // for a slow worker, or with one
+	scheduled bool        // it is in host.ready
+	busy      bool        // a fast worker has one of its activities
+	blocked   bool        // the first waiting one shares its object with a slow one
+}
+
+// hostQueue has the senders of one registered domain, so that more host names do not bring a larger share.
+type hostQueue struct {
+	name      string
+	weight    int
+	ready     []*senderQueue // in turn
+	slow      []*Activity    // for slow workers
+	busy      int            // slow workers that have an activity of this host
+	scheduled bool           // it is in queue.slow
+}
+
+func newQueue() *queue {
+	q := &queue{
+		items: make(map[store.QueuedActivityID]*Activity), senders: make(map[store.AccountID]*senderQueue), hosts: make(map[string]*hostQueue),
+		rescheduled: make(chan struct{}, 1),
+	}
+	q.fastReady, q.slowReady = sync.NewCond(&q.mu), sync.NewCond(&q.mu)
+	return q
+}
+
+// start begins an activity that is not in the database. It returns false if the activity has to be queued: others wait, it has to come after another
+// one of its sender, or there would be no room for it should it need a fetch.
+func (q *queue) start(a *Activity, sender store.AccountID, host string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	a.setRefs()
+	s := q.senders[sender]
+	if len(q.fast) > 0 || s != nil && (s.busy || len(s.waiting) > 0 || slices.ContainsFunc(s.slow, a.sharesRef)) || !q.hasCapacity(sender, host) {
+		return false
+	}
+	a.sender = q.addWeight(sender, host, a.weight)
+	a.sender.busy = true
+	q.bytes += len(a.Row.Body) // whatever there is already: few are being processed
+	return true
+}
+
+// markStored records that a started activity is in the database now. It returns false, and removes the activity, if load has found it there first.
+func (q *queue) markStored(a *Activity) bool {
+	q.mu.Lock()
+	loaded := q.items[a.Row.ID] != nil
+	if !loaded {
+		a.id = a.Row.ID
+		q.items[a.id] = a
+	}
+	q.mu.Unlock()
+	if loaded {
+		q.done(a)
+		q.remove(a)
+	}
+	return !loaded
+}
+
+// add inserts an activity whose weight is reserved.
+func (q *queue) add(a *Activity) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.items[a.id] != nil { // load has found it in the meantime
+		q.removeWeight(a.sender, a.weight)
+		return
+	}
+	q.insert(a)
+}
+
+// addStored inserts an activity of the database. If the queue has it, only an earlier time of its retry counts.
+func (q *queue) addStored(h *store.QueuedActivityHeader, host string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at := h.RunAt.Time()
+	if a := q.items[h.ID]; a != nil {
+		if a.index > 0 && at.Before(a.retryAt) {
+			a.retryAt = at
+			heap.Fix(&q.retries, a.index-1)
+			q.signalReschedule()
+		}
+		return
+	}
+	a := &Activity{id: h.ID, weight: weightOf(h.Size), retryAt: at}
+	a.sender = q.addWeight(h.SignerID, host, a.weight)
+	if h.Attempts == 0 {
+		q.insert(a)
+		return
+	}
+	q.items[a.id] = a
+	heap.Push(&q.retries, a)
+	q.signalReschedule()
+}
+
+// insert puts an activity behind the earlier ones of its sender.
+func (q *queue) insert(a *Activity) {
+	q.items[a.id] = a
+	if a.Object != nil {
+		a.setRefs()
+	}
+	q.keepContent(a)
+	i := len(a.sender.waiting)
+	for i > 0 && a.sender.waiting[i-1].id > a.id {
+		i--
+	}
+	a.sender.waiting = slices.Insert(a.sender.waiting, i, a)
+	q.schedule(a.sender)
+}
+
+// keepContent keeps the content of an activity in memory if there is room.
+func (q *queue) keepContent(a *Activity) {
+	if a.Row == nil {
+		return
+	}
+	if q.bytes+len(a.Row.Body) > maxBytesInMemory {
+		a.Row, a.Object = nil, nil
+		return
+	}
+	q.bytes += len(a.Row.Body)
+}
+
+// dropContent releases the content of an activity, which stays in the database.
+func (q *queue) dropContent(a *Activity) {
+	if a.Row != nil {
+		q.bytes -= len(a.Row.Body)
+	}
+	a.Row, a.Object = nil, nil
+	a.Signer, a.Actor, a.Forwarder, a.Recipient = nil, nil, nil, nil
+}
+
+// setContent sets what was read from the database.
+func (q *queue) setContent(a *Activity, row *store.QueuedActivity, doc activity.Object) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	a.Row, a.Object = row, doc
+	q.bytes += len(row.Body) // whatever there is already: few are being processed
+	a.setRefs()
+}
+
+// schedule gives a sender a turn if it has an activity for a fast worker.
+func (q *queue) schedule(s *senderQueue) {
+	if s.scheduled || s.busy || s.blocked || len(s.waiting) == 0 {
+		return
+	}
+	s.scheduled = true
+	s.host.ready = append(s.host.ready, s)
+	if len(s.host.ready) == 1 {
+		q.fast = append(q.fast, s.host)
+	}
+	q.fastReady.Signal()
+}
+
+// next returns an activity for a fast worker once there is one, nil when ctx ends.
+func (q *queue) next(ctx context.Context) *Activity {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for ctx.Err() == nil {
+		if len(q.fast) == 0 {
+			q.fastReady.Wait()
+			continue
+		}
+		h := q.fast[0]
+		q.fast = q.fast[1:]
+		s := h.ready[0]
+		if h.ready = h.ready[1:]; len(h.ready) > 0 {
+			q.fast = append(q.fast, h)
+		}
+		a := s.waiting[0]
+		s.waiting[0] = nil
+		s.waiting = s.waiting[1:]
+		s.scheduled, s.busy = false, true
+		return a
+	}
+	return nil
+}
+
+// nextSlow is next for slow workers.
+func (q *queue) nextSlow(ctx context.Context) *Activity {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for ctx.Err() == nil {
+		if len(q.slow) == 0 {
+			q.slowReady.Wait()
+			continue
+		}
+		h := q.slow[0]
+		q.slow = q.slow[1:]
+		a := h.slow[0]
+		h.slow[0] = nil
+		h.slow = h.slow[1:]
+		h.busy++
+		h.scheduled = false
+		q.scheduleSlow(h)
+		return a
+	}
+	return nil
+}
+
+// wakeAll wakes the workers, whose context has ended.
+func (q *queue) wakeAll() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.fastReady.Broadcast()
+	q.slowReady.Broadcast()
+}
+
+// requeueIfBlocked puts an activity back, and returns true, if it shares its object with a slow one of its sender.
+func (q *queue) requeueIfBlocked(a *Activity) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	s := a.sender
+	if !slices.ContainsFunc(s.slow, a.sharesRef) {
+		return false
+	}
+	s.waiting = slices.Insert(s.waiting, 0, a)
+	s.busy, s.blocked = false, true
+	return true
+}
+
+// moveToSlow hands an activity from a fast worker to the slow ones.
+func (q *queue) moveToSlow(a *Activity) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	a.sender.busy = false
+	q.schedule(a.sender)
+	q.addSlow(a)
+	if q.bytes > maxBytesInMemory {
+		q.dropContent(a)
+	}
+}
+
+func (q *queue) addSlow(a *Activity) {
+	a.slow = true
+	a.sender.slow = append(a.sender.slow, a)
+	a.sender.host.slow = append(a.sender.host.slow, a)
+	q.scheduleSlow(a.sender.host)
+}
+
+func (q *queue) scheduleSlow(h *hostQueue) {
+	if h.scheduled || len(h.slow) == 0 || h.busy >= slowPerHost {
+		return
+	}
+	h.scheduled = true
+	q.slow = append(q.slow, h)
+	q.slowReady.Signal()
+}
+
+// done takes an activity from its worker, so that the next one of its sender can run. Once its result is in the database, remove or retryLater
+// follows.
+func (q *queue) done(a *Activity) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	s := a.sender
+	if a.slow {
+		a.slow = false
+		s.slow = slices.DeleteFunc(s.slow, func(other *Activity) bool { return other == a })
+		s.host.busy--
+		q.scheduleSlow(s.host)
+	} else {
+		s.busy = false
+	}
+	s.blocked = false
+	q.schedule(s)
+}
+
+// remove removes an activity that is no longer in the database.
+func (q *queue) remove(a *Activity) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.dropContent(a)
+	delete(q.items, a.id)
+	q.removeWeight(a.sender, a.weight)
+}
+
+// retryLater schedules another attempt.
+func (q *queue) retryLater(a *Activity, at time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.dropContent(a)
+	a.err, a.seenMark, a.retryAt = nil, 0, at
+	heap.Push(&q.retries, a)
+	q.signalReschedule()
+}
+
+func (q *queue) signalReschedule() {
+	select {
+	case q.rescheduled <- struct{}{}:
+	default:
+	}
+}
+
+// scheduleDue hands the activities that are to be retried by now to the slow workers. It returns when the next one is due, the zero time if there is
+// none.
+func (q *queue) scheduleDue(now time.Time) time.Time {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.retries) > 0 {
+		if q.retries[0].retryAt.After(now) {
+			return q.retries[0].retryAt
+		}
+		q.addSlow(heap.Pop(&q.retries).(*Activity))
+	}
+	return time.Time{}
+}
+
+// retryHeap orders activities by the time of their retry.
+type retryHeap []*Activity
+
+func (h retryHeap) Len() int { return len(h) }
+
+func (h retryHeap) Less(i, j int) bool { return h[i].retryAt.Before(h[j].retryAt) }
+
+func (h retryHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i+1, j+1
+}
+
+func (h *retryHeap) Push(x any) {
+	a := x.(*Activity)
+	*h = append(*h, a)
+	a.index = len(*h)
+}
+
+func (h *retryHeap) Pop() any {
+	old := *h
+	a := old[len(old)-1]
+	old[len(old)-1], a.index = nil, 0
+	*h = old[:len(old)-1]
+	return a
+}

@@ -1,0 +1,124 @@
+package federation
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+
+	"svc/federation/inbox"
+	"svc/internal/activity"
+	"svc/store"
+)
+
+const (
+	maxFetchesPerActivity = 100  // statuses and mentioned accounts that one activity may cause to be fetched (federation 3.9)
+	maxAddressees         = 1000 // of `to` and of `cc` that are read
+)
+
+// process handles an activity from the inbox. It may be called again for one that it has handled.
+func (s *Service) process(ctx context.Context, in *inbox.Activity, mayFetch bool) (err error) {
+	if !mayFetch {
+		ctx = WithoutFetching(ctx)
+	}
+	if in.Signer, err = s.accounts.Get(ctx, in.Row.SignerID); err != nil {
+		return ignoreNotFound(err)
+	}
+	in.Actor, in.Forwarder, in.Recipient = in.Signer, nil, nil
+	in.Type, in.FetchBudget = supportedType(in.Object), maxFetchesPerActivity
+	h := handlers[in.Type]
+	if h == nil {
+		return nil
+	}
+	if in.Signer.DeletedAt != nil || in.Signer.Unavailable && !h.suspendedActors {
+		return Refuse("its sender is suspended or deleted")
+	}
+	if id := in.Row.RecipientID; id != nil {
+		if in.Recipient, err = s.db.Account(ctx, *id); err != nil {
+			return ignoreNotFound(err)
+		}
+	}
+	if in.Signer.URI != in.Ref("actor") {
+		return s.processForwarded(ctx, in)
+	}
+	return s.perform(ctx, in, h)
+}
+
+// perform handles an activity whose actor is verified.
+func (s *Service) perform(ctx context.Context, in *inbox.Activity, h *handler) error {
+	if err := s.identify(in); err != nil {
+		return err
+	}
+	if !h.repeatable {
+		if seen, err := s.inbox.Seen.IsProcessed(ctx, in); seen || err != nil {
+			return err
+		}
+	}
+	if err := s.RefreshIfStale(ctx, in.Actor); err != nil {
+		return err
+	}
+	if undoableTypes[in.Type] {
+		if undone, err := s.wasUndone(ctx, in); err != nil {
+			return err
+		} else if undone {
+			return Refuse("it was undone before it came")
+		}
+	}
+	if err := s.applyPoliciesToActivity(ctx, in); err != nil {
+		return err
+	}
+	return h.handle(s, ctx, in)
+}
+
+// identify verifies the id of an activity. Some servers send activities without one: then it is made of the content.
+func (s *Service) identify(in *inbox.Activity) error {
+	if in.URI = in.ID(); in.URI == "" {
+		in.URI = in.Actor.URI + "#" + contentHash(in.Row.Body)
+		in.Key = store.NewSeenKey(in.URI)
+		return nil
+	}
+	host, err := activity.Host(in.URI, s.AllowLoopback)
+	if err != nil {
+		return Refuse("its id is no URL")
+	}
+	if host != s.hostOf(in.Actor) {
+		return Refuse("its id is of another host than its actor")
+	}
+	in.Key = seenKey(in)
+	return nil
+}
+
+// seenKey returns the key by which an activity with an id is recognized. Some servers use one id for a post, its Create, each Update and the Delete,
+// or for each Like of the same post: then the content is part of the key.
+func seenKey(in *inbox.Activity) store.SeenKey {
+	id := in.ID()
+	switch {
+	case in.Type == "Update", undoableTypes[in.Type]:
+		id += " " + contentHash(in.Row.Body)
+	case in.Type == "Delete":
+		id += " deleted"
+	}
+	return store.NewSeenKey(id)
+}
+
+func contentHash(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return hex.EncodeToString(sum[:16])
+}
+
+// objectRef returns the id of an activity's object.
+func objectRef(in *inbox.Activity) (string, error) {
+	ref := in.Ref("object")
+	if ref == "" {
+		return "", Refuse("it has no object")
+	}
+	return ref, nil
+}
+
+// hostOf returns the host of an account's id, which is not always that of its handle.
+func (s *Service) hostOf(a *store.Account) string {
+	host, err := activity.Host(a.URI, s.AllowLoopback)
+	if err != nil {
+		return a.Domain
+	}
+	return host
+}
