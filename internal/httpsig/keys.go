@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"strings"
 
-	"svc/internal/base58"
+	"github.com/mr-tron/base58"
 )
 
 // Sizes of RSA keys that are worked with, in bits. 1024 is weak, but Bridgy Fed's are so small. More than the upper bound is
@@ -122,13 +122,15 @@ func FormatPublicKey(key crypto.PublicKey) (string, error) {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), nil
 }
 
-// multikeyEd25519 is what an Ed25519 public key begins with as Multikey: its multicodec 0xed as a varint.
-const multikeyEd25519 = "\xed\x01"
+const (
+	multikeyEd25519 = "\xed\x01" // prefix of an Ed25519 Multikey: multicodec 0xed as a varint
+	maxMultikey     = 100        // characters in base58, which takes quadratic time to decode; a Multikey has 47
+)
 
 // ParseMultikey reads an Ed25519 public key in publicKeyMultibase of a Multikey (FEP-521a). Other kinds are ErrKey.
 func ParseMultikey(text string) (ed25519.PublicKey, error) {
 	encoded, ok := strings.CutPrefix(text, "z")
-	if !ok {
+	if !ok || len(encoded) > maxMultikey {
 		return nil, fmt.Errorf("%w: not a Multikey in base58btc", ErrKey)
 	}
 	data, err := base58.Decode(encoded)

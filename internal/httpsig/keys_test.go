@@ -14,7 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"svc/internal/base58"
+	"github.com/mr-tron/base58"
+
 	"svc/internal/httpsig"
 )
 

@@ -1,9 +1,11 @@
-// Package proof reads, verifies and makes the integrity proofs of ActivityPub documents (FEP-8b32): the cryptosuite
-// eddsa-jcs-2022 of W3C's Data Integrity EdDSA Cryptosuites 1.0, and its forerunner jcs-eddsa-2022, which differs in that the
-// context is never part of the options. It works on parsed JSON: the parser refuses duplicate names.
+// Package proof reads, verifies and makes integrity proofs of ActivityPub documents (FEP-8b32): the cryptosuite eddsa-jcs-2022 of
+// W3C's Data Integrity EdDSA Cryptosuites 1.0, and its predecessor jcs-eddsa-2022, whose options never contain the context. It works on
+// parsed JSON: the parser rejects duplicate names and bounds the depth.
 //
-// A proof says that the holder of a key stands behind a document. Whose key that is (the verification method is listed by its
-// controller, of the same origin, who owns the document) is for the caller to find out, before the document is believed.
+// A valid proof shows that the holder of a key vouches for a document. Before the document is trusted, the caller has to check that the
+// key belongs to the document's owner: its controller, of the same origin, lists the verification method.
+//
+// Limits: 8 proofs per document.
 package proof
 
 import (
@@ -16,17 +18,18 @@ import (
 	"strings"
 	"time"
 
-	"svc/internal/base58"
-	"svc/internal/jcs"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/mr-tron/base58"
 )
 
-// Why a proof does not count. All but ErrSignature say so before a key is known.
+// Reasons why a proof is not valid. Read returns all but ErrSignature, without a key.
 var (
 	ErrNoProof     = errors.New("proof: the document has none")
-	ErrMalformed   = errors.New("proof: badly formed")
-	ErrUnsupported = errors.New("proof: of no kind that is verified here")
+	ErrMalformed   = errors.New("proof: malformed")
+	ErrUnsupported = errors.New("proof: unsupported")
 	ErrExpired     = errors.New("proof: expired")
-	ErrSignature   = errors.New("proof: the signature is wrong")
+	ErrSignature   = errors.New("proof: wrong signature")
 )
 
 const (
@@ -35,21 +38,22 @@ const (
 	cryptosuite       = "eddsa-jcs-2022"
 	legacyCryptosuite = "jcs-eddsa-2022"
 	maxProofs         = 8
+	maxSignatureText  = 100 // characters in base58; 64 bytes have at most 88
 	contextKey        = "@context"
 )
 
-// Claim is what a proof says of itself, before its key is known.
+// Claim is a proof that was read but not verified.
 type Claim struct {
-	VerificationMethod string    // the id of the key
-	Created            time.Time // zero if the proof does not tell
+	VerificationMethod string    // id of the key
+	Created            time.Time // zero if the proof has no date
 
 	document  map[string]any   // without proof and signature
-	options   []map[string]any // the proof without its value, in each form it may have been signed in
+	options   []map[string]any // the proof without its value, in each form that may have been signed
 	signature []byte
 }
 
-// Read reads the proof of a document, which it leaves as it is. Of several proofs it takes the first that can be verified here.
-// A linked data signature beside it (signature) is not part of what is proven (FEP-8b32, Backward compatibility).
+// Read reads the proof of a document without changing the document. If there are several, it returns the first supported one. A linked data
+// signature (signature) is not part of the signed document (FEP-8b32, Backward compatibility).
 func Read(doc map[string]any, now time.Time) (*Claim, error) {
 	var proofs []any
 	switch p := doc["proof"].(type) {
@@ -88,7 +92,7 @@ func readProof(doc map[string]any, p any, now time.Time) (*Claim, error) {
 		return nil, fmt.Errorf("%w: %.40v %.40v", ErrUnsupported, proof["type"], proof["cryptosuite"])
 	}
 	if _, chained := proof["previousProof"]; chained {
-		return nil, fmt.Errorf("%w: a chain of proofs", ErrUnsupported)
+		return nil, fmt.Errorf("%w: proof chain", ErrUnsupported)
 	}
 	if proof["proofPurpose"] != proofPurpose {
 		return nil, fmt.Errorf("%w: its purpose is not %s", ErrMalformed, proofPurpose)
@@ -113,15 +117,17 @@ func readProof(doc map[string]any, p any, now time.Time) (*Claim, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: the value is not base58btc", ErrMalformed)
 	}
+	if len(encoded) > maxSignatureText { // decoding takes quadratic time
+		return nil, fmt.Errorf("%w: the value is too long", ErrMalformed)
+	}
 	if c.signature, err = base58.Decode(encoded); err != nil || len(c.signature) != ed25519.SignatureSize {
 		return nil, fmt.Errorf("%w: the value is not a signature", ErrMalformed)
 	}
 	return c, c.prepare(doc, proof)
 }
 
-// prepare keeps what was signed. The options carry the context of the document (Data Integrity EdDSA 1.0, 3.3.1), of which
-// what was appended later is left out again (3.3.2). Where they do not, it was either put in for signing only, as older
-// drafts had it, or there is none.
+// prepare sets the parts that were signed. Options contain the context of the document (Data Integrity EdDSA 1.0, 3.3.1), without entries
+// that were appended later (3.3.2). If they have none, either the document has none, or it was added for signing only, as in older drafts.
 func (c *Claim) prepare(doc, proof map[string]any) error {
 	c.document = maps.Clone(doc)
 	delete(c.document, "proof")
@@ -145,7 +151,7 @@ func (c *Claim) prepare(doc, proof map[string]any) error {
 	return nil
 }
 
-// hasPrefix tells whether one context begins with all of another; a single one is as good as a list of it.
+// hasPrefix returns whether one context begins with all entries of another. A single entry equals a list of it.
 func hasPrefix(context, with any) bool {
 	if reflect.DeepEqual(context, with) {
 		return context != nil
@@ -191,7 +197,7 @@ func (c *Claim) Verify(key ed25519.PublicKey) error {
 	return ErrSignature
 }
 
-// Sign adds to a document the proof that the holder of a key stands behind it, in place of any that is there.
+// Sign adds a proof by a key to a document, and replaces a present one.
 func Sign(doc map[string]any, key ed25519.PrivateKey, method string, created time.Time) error {
 	proof := map[string]any{
 		"type":               proofType,
@@ -216,11 +222,11 @@ func Sign(doc map[string]any, key ed25519.PrivateKey, method string, created tim
 	return nil
 }
 
-// hash is what is signed: the hash of the options, then that of the document (Data Integrity EdDSA 1.0, 3.3.4).
+// hash returns the signed bytes: the hash of the options, then that of the document (Data Integrity EdDSA 1.0, 3.3.4).
 func hash(options, document map[string]any) ([]byte, error) {
 	data := make([]byte, 0, 2*sha256.Size)
 	for _, part := range []map[string]any{options, document} {
-		canonical, err := jcs.Marshal(part)
+		canonical, err := canonicalize(part)
 		if err != nil {
 			return nil, err
 		}
@@ -228,4 +234,14 @@ func hash(options, document map[string]any) ([]byte, error) {
 		data = append(data, sum[:]...)
 	}
 	return data, nil
+}
+
+// canonicalize returns the canonical JSON of a value (RFC 8785).
+func canonicalize(value any) (jsontext.Value, error) {
+	b, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	canonical := jsontext.Value(b)
+	return canonical, canonical.Canonicalize()
 }

@@ -6,13 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"math"
 	"os"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
-	"svc/internal/base58"
+	"github.com/mr-tron/base58"
+
 	"svc/internal/httpsig"
 	"svc/internal/proof"
 )
@@ -42,10 +44,8 @@ func secretKey(t testing.TB) ed25519.PrivateKey {
 
 func parse(t testing.TB, text string) map[string]any {
 	t.Helper()
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
 	var doc map[string]any
-	if err := d.Decode(&doc); err != nil {
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
 		t.Fatal(err)
 	}
 	return doc
@@ -172,7 +172,7 @@ func TestSign(t *testing.T) {
 	if claim, err := proof.Read(bare, now); err != nil || claim.Verify(publicKey(t)) != nil {
 		t.Errorf("a document without context: %v", err)
 	}
-	if err := proof.Sign(map[string]any{"n": json.Number("1e999")}, secretKey(t), "k", now); err == nil {
+	if err := proof.Sign(map[string]any{"n": math.Inf(1)}, secretKey(t), "k", now); err == nil {
 		t.Error("signed what has no canonical form")
 	}
 }
@@ -194,7 +194,7 @@ func TestChanged(t *testing.T) {
 		{"another actor", "actor", "https://server.example/users/mallory", proof.ErrSignature},
 		{"one more member", "to", []any{}, proof.ErrSignature},
 		{"no id", "id", nil, proof.ErrSignature},
-		{"a number without canonical form", "n", json.Number("1e999"), proof.ErrMalformed},
+		{"a number without canonical form", "n", math.Inf(1), proof.ErrMalformed},
 		{"no proof", "proof", nil, proof.ErrNoProof},
 		{"a list without proofs", "proof", []any{}, proof.ErrNoProof},
 		{"a proof that is a text", "proof", "z1", proof.ErrMalformed},
@@ -214,7 +214,7 @@ func TestChanged(t *testing.T) {
 		{"another key", ".verificationMethod", "https://server.example/users/mallory#key", proof.ErrSignature},
 		{"another date", ".created", "2023-02-24T23:36:39Z", proof.ErrSignature},
 		{"a date that is none", ".created", "yesterday", proof.ErrMalformed},
-		{"a date that is a number", ".created", json.Number("1"), proof.ErrMalformed},
+		{"a date that is a number", ".created", 1.0, proof.ErrMalformed},
 		{"no date", ".created", nil, proof.ErrSignature},
 		{"an end in the past", ".expires", "2023-02-24T23:36:37Z", proof.ErrExpired},
 		{"an end that was not signed", ".expires", "2023-02-24T23:36:39Z", proof.ErrSignature},
