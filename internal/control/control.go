@@ -1,12 +1,13 @@
-// Package control is how commands talk with the server that runs on the same data directory: through a Unix socket in that
-// directory. A request is the name of a command and its arguments, the answer a result or an error, each one JSON value on a
-// connection of its own.
+// Package control lets commands call the server that runs on the same data directory: HTTP over a Unix socket in that directory. A call is
+// a POST of the arguments to /COMMAND; the response is the result, both as JSON, or the text of an error.
 //
-// Whoever can open the socket may do everything; so nobody but the owner of the directory can. Which commands there are is not
-// known here.
+// Whoever can open the socket may call everything, so only the owner of the directory can. The commands are those of the caller of Serve.
+//
+// Limits: 8 calls at a time, 4 MiB per request and per response, 5 s to send either.
 package control
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,34 +16,37 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
 // SocketName is the name of the socket in the data directory.
 const SocketName = "control.sock"
 
 const (
-	maxMessage      = 4 << 20         // bytes of a request or an answer
-	maxCalls        = 8               // at the same time
-	requestTimeout  = 5 * time.Second // to send a request once connected
-	responseTimeout = 5 * time.Second // to take an answer
+	maxMessage      = 4 << 20 // bytes
+	maxCalls        = 8
+	requestTimeout  = 5 * time.Second
+	responseTimeout = 5 * time.Second
 )
 
-// ErrNotRunning is returned by Call when no server has the directory.
+// ErrNotRunning is returned by Call if no server runs on the directory.
 var ErrNotRunning = errors.New("no server is running")
 
-// Commands are what can be called, by name.
+// Commands are the commands that can be called, by name.
 type Commands map[string]Handler
 
-// Handler does one command.
+// Handler runs one command.
 type Handler func(ctx context.Context, args json.RawMessage) (result any, err error)
 
-// Command makes a Handler of a function with one argument, which travels as JSON, as does its result.
+// Command returns a Handler for a function with one argument. The argument and the result travel as JSON.
 func Command[A, R any](fn func(context.Context, A) (R, error)) Handler {
 	return func(ctx context.Context, args json.RawMessage) (any, error) {
 		var a A
@@ -53,24 +57,13 @@ func Command[A, R any](fn func(context.Context, A) (R, error)) Handler {
 	}
 }
 
-type request struct {
-	Command string          `json:"command"`
-	Args    json.RawMessage `json:"args"`
-}
-
-type response struct {
-	Result json.RawMessage `json:"result,omitempty"`
-	Error  string          `json:"error,omitempty"`
-}
-
-// Listen makes the socket in dir. The caller must have the directory to itself: a socket that is there already is taken for what
-// a server left that was killed, and replaced.
+// Listen creates the socket in dir. No other server may run on dir: Listen replaces a socket that is there, because a killed server left it.
 func Listen(dir string) (net.Listener, error) {
-	path, done, err := socketPath(dir)
+	path, closeDir, err := socketPath(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
+	defer closeDir()
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
@@ -78,7 +71,7 @@ func Listen(dir string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
-	ln.SetUnlinkOnClose(false) // path may not name it any more by then
+	ln.SetUnlinkOnClose(false) // path is not valid any more by then
 	if err := os.Chmod(path, 0o600); err != nil {
 		ln.Close()
 		return nil, fmt.Errorf("control socket: %w", err)
@@ -86,118 +79,113 @@ func Listen(dir string) (net.Listener, error) {
 	return ln, nil
 }
 
-// Serve answers calls on a listener made by Listen until ctx ends, then waits for those under way and removes the socket.
+// Serve answers calls on a listener of Listen until ctx ends. Then it waits for running calls and removes the socket.
 func Serve(ctx context.Context, dir string, ln net.Listener, commands Commands, log *slog.Logger) {
-	var calls sync.WaitGroup
-	stop := context.AfterFunc(ctx, func() { ln.Close() })
-	defer func() {
-		stop()
-		ln.Close()
-		calls.Wait()
-		os.Remove(filepath.Join(dir, SocketName)) // one that stays is replaced at the next start
-	}()
-	slots := make(chan struct{}, maxCalls)
-	for {
-		slots <- struct{}{}
-		conn, err := ln.Accept()
-		if err != nil {
-			if ctx.Err() == nil {
-				log.Error("the control socket failed, commands cannot reach this server", "err", err)
-			}
-			return
-		}
-		calls.Go(func() {
-			defer func() { <-slots }()
-			defer conn.Close()
-			serve(context.WithoutCancel(ctx), conn, commands, log)
-		})
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /{command}", func(w http.ResponseWriter, r *http.Request) { serve(w, r, commands, log) })
+	srv := &http.Server{Handler: mux, ReadTimeout: requestTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+	stopped := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		srv.Shutdown(context.WithoutCancel(ctx))
+	})
+	err := srv.Serve(netutil.LimitListener(ln, maxCalls))
+	if stop() {
+		log.Error("control socket failed: commands cannot reach this server", "err", err)
+		srv.Shutdown(context.WithoutCancel(ctx))
+	} else {
+		<-stopped
 	}
+	os.Remove(filepath.Join(dir, SocketName)) // if that fails, the next start replaces it
 }
 
-func serve(ctx context.Context, conn net.Conn, commands Commands, log *slog.Logger) {
-	var a response
-	conn.SetReadDeadline(time.Now().Add(requestTimeout))
-	var r request
-	if err := json.NewDecoder(io.LimitReader(conn, maxMessage)).Decode(&r); err != nil {
-		log.Debug("a request on the control socket could not be read", "err", err)
+// serve runs one command. A caller that goes away does not interrupt it.
+func serve(w http.ResponseWriter, r *http.Request, commands Commands, log *slog.Logger) {
+	name := r.PathValue("command")
+	args, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessage))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	result, err := call(ctx, commands, r, log)
-	if err == nil {
-		a.Result, err = json.Marshal(result)
-	}
+	body, err := call(context.WithoutCancel(r.Context()), commands, name, args, log)
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(responseTimeout))
 	if err != nil {
-		a.Error = err.Error()
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
 	}
-	conn.SetWriteDeadline(time.Now().Add(responseTimeout))
-	if err := json.NewEncoder(conn).Encode(a); err != nil {
-		log.Debug("an answer on the control socket was not taken", "command", r.Command, "err", err)
-	}
+	w.Write(body)
 }
 
-func call(ctx context.Context, commands Commands, r request, log *slog.Logger) (result any, err error) {
+func call(ctx context.Context, commands Commands, name string, args []byte, log *slog.Logger) (body []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
-			log.Error("panic in a command", "command", r.Command, "panic", p, "stack", string(debug.Stack()))
+			log.Error("panic in a command", "command", name, "panic", p, "stack", string(debug.Stack()))
 		}
 	}()
-	fn := commands[r.Command]
+	fn := commands[name]
 	if fn == nil {
-		return nil, fmt.Errorf("the running server does not know the command %q: is it of another version?", r.Command)
+		return nil, fmt.Errorf("the running server does not know the command %q: is it of another version?", name)
 	}
-	return fn(ctx, r.Args)
+	result, err := fn(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(result)
 }
 
-// Call has the server that runs on dir do a command and decodes the result. If no server runs, it fails with ErrNotRunning.
+// Call runs a command in the server that runs on dir and decodes the result, unless that is nil. The error is ErrNotRunning if no server runs.
 func Call(ctx context.Context, dir, command string, args, result any) error {
-	path, done, err := socketPath(dir)
+	path, closeDir, err := socketPath(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrNotRunning
 	}
 	if err != nil {
 		return err
 	}
-	defer done()
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "unix", path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-		return ErrNotRunning
-	}
-	if err != nil {
-		return fmt.Errorf("control socket: %w", err)
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	defer closeDir()
 	payload, err := json.Marshal(args)
 	if err != nil {
 		return fmt.Errorf("arguments of %s: %w", command, err)
 	}
-	if err := json.NewEncoder(conn).Encode(request{command, payload}); err != nil {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/"+url.PathEscape(command), bytes.NewReader(payload))
+	if err != nil {
+		return err
+	}
+	transport := &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", path)
+		},
+	}
+	resp, err := transport.RoundTrip(req)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return ErrNotRunning
+	case err != nil:
 		return fmt.Errorf("control socket: %w", err)
 	}
-	var a response
-	if err := json.NewDecoder(io.LimitReader(conn, maxMessage)).Decode(&a); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fmt.Errorf("the running server gave no answer: %w", err)
-	}
-	if a.Error != "" {
-		return errors.New(a.Error)
-	}
-	if result == nil {
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxMessage))
+	switch {
+	case err != nil:
+		return fmt.Errorf("the running server sent no complete response: %w", err)
+	case resp.StatusCode != http.StatusOK:
+		return errors.New(string(bytes.TrimSuffix(body, []byte("\n"))))
+	case result == nil:
 		return nil
 	}
-	return json.Unmarshal(a.Result, result)
+	return json.Unmarshal(body, result)
 }
 
-// socketPath returns what to call the socket of dir, and a function to call when it is listening or connected. The name of a socket
-// is limited to about a hundred bytes; where the directory's is longer, Linux lets it be named by an open file.
-func socketPath(dir string) (path string, done func(), err error) {
-	const longest = 100
+// socketPath returns the path of the socket of dir. The path is valid until closeDir is called. The path of a socket is limited to about a
+// hundred bytes; for a longer one, Linux accepts a path by an open directory.
+func socketPath(dir string) (path string, closeDir func(), err error) {
+	const maxLength = 100
 	path = filepath.Join(dir, SocketName)
-	if len(path) <= longest {
+	if len(path) <= maxLength {
 		return path, func() {}, nil
 	}
 	d, err := os.Open(dir)

@@ -9,11 +9,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"svc/internal/control"
 )
 
-type question struct{ A, B int }
+type operands struct{ A, B int }
+
+// waiting is closed by the command "wait".
+var waiting = make(chan struct{})
 
 // start serves commands on a directory until the test, or stop, ends it.
 func start(t *testing.T, dir string) (stop func()) {
@@ -27,9 +31,14 @@ func start(t *testing.T, dir string) (stop func()) {
 	go func() {
 		defer close(done)
 		control.Serve(ctx, dir, ln, control.Commands{
-			"add": control.Command(func(_ context.Context, q question) (int, error) { return q.A + q.B, nil }),
+			"add": control.Command(func(_ context.Context, q operands) (int, error) { return q.A + q.B, nil }),
 			"fail": control.Command(func(context.Context, string) (any, error) {
 				return nil, fmt.Errorf("it went wrong: %w", errors.New("badly"))
+			}),
+			"wait": control.Command(func(_ context.Context, n int) (int, error) {
+				close(waiting)
+				time.Sleep(50 * time.Millisecond)
+				return n, nil
 			}),
 			"panic": control.Command(func(context.Context, string) (any, error) { panic("oh") }),
 		}, slog.New(slog.DiscardHandler))
@@ -47,7 +56,7 @@ func TestCall(t *testing.T) {
 	}
 	for _, dir := range []string{short, long} {
 		t.Run(fmt.Sprint(len(dir)), func(t *testing.T) {
-			if err := control.Call(t.Context(), dir, "add", question{1, 2}, nil); !errors.Is(err, control.ErrNotRunning) {
+			if err := control.Call(t.Context(), dir, "add", operands{1, 2}, nil); !errors.Is(err, control.ErrNotRunning) {
 				t.Errorf("without a server: got %v", err)
 			}
 			stop := start(t, dir)
@@ -59,7 +68,7 @@ func TestCall(t *testing.T) {
 				t.Errorf("the socket has mode %o", got)
 			}
 			var sum int
-			if err := control.Call(t.Context(), dir, "add", question{1, 2}, &sum); err != nil || sum != 3 {
+			if err := control.Call(t.Context(), dir, "add", operands{1, 2}, &sum); err != nil || sum != 3 {
 				t.Errorf("add: got %d, %v", sum, err)
 			}
 			for _, tt := range []struct {
@@ -69,19 +78,36 @@ func TestCall(t *testing.T) {
 			}{
 				{"fail", "", "it went wrong: badly"},
 				{"panic", "", "panic: oh"},
-				{"add", "no question", "arguments"},
-				{"multiply", question{1, 2}, `does not know the command "multiply"`},
+				{"add", "no operands", "arguments"},
+				{"multiply", operands{1, 2}, `does not know the command "multiply"`},
 			} {
 				if err := control.Call(t.Context(), dir, tt.command, tt.args, nil); err == nil || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("%s: got %v, want %q", tt.command, err, tt.want)
 				}
 			}
 			stop()
-			if err := control.Call(t.Context(), dir, "add", question{1, 2}, nil); !errors.Is(err, control.ErrNotRunning) {
+			if err := control.Call(t.Context(), dir, "add", operands{1, 2}, nil); !errors.Is(err, control.ErrNotRunning) {
 				t.Errorf("after the server: got %v", err)
 			}
 		})
 	}
+}
+
+// A stopping server answers the calls that are running.
+func TestStopDuringCall(t *testing.T) {
+	dir := t.TempDir()
+	stop := start(t, dir)
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		<-waiting
+		stop()
+	}()
+	var n int
+	if err := control.Call(t.Context(), dir, "wait", 1, &n); err != nil || n != 1 {
+		t.Errorf("got %d, %v", n, err)
+	}
+	<-stopped
 }
 
 func TestListenReplacesALeftSocket(t *testing.T) {
@@ -91,12 +117,12 @@ func TestListenReplacesALeftSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	ln.Close() // as a killed server does: the file stays
-	if err := control.Call(t.Context(), dir, "add", question{}, nil); !errors.Is(err, control.ErrNotRunning) {
+	if err := control.Call(t.Context(), dir, "add", operands{}, nil); !errors.Is(err, control.ErrNotRunning) {
 		t.Errorf("on a dead socket: got %v", err)
 	}
 	start(t, dir)
 	var sum int
-	if err := control.Call(t.Context(), dir, "add", question{2, 3}, &sum); err != nil || sum != 5 {
+	if err := control.Call(t.Context(), dir, "add", operands{2, 3}, &sum); err != nil || sum != 5 {
 		t.Errorf("got %d, %v", sum, err)
 	}
 }
