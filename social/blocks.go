@@ -141,30 +141,19 @@ func (s *Service) remoteDomain(domain string) (string, error) {
 
 // endDomainFollows is the job that ends the follows between an account and a domain that it blocks.
 func (s *Service) endDomainFollows(ctx context.Context, w store.UnfollowDomain) error {
-	for {
-		left := 0
-		err := s.db.Update(ctx, func(tx *store.Tx) error {
-			left = 0
-			blocked, err := tx.BlocksDomain(ctx, w.AccountID, w.Domain)
-			if !blocked || err != nil {
-				return err
-			}
-			follows, err := tx.FollowsWithDomain(ctx, w.AccountID, w.Domain, endFollowsBatch)
-			if err != nil {
-				return err
-			}
-			left = len(follows)
-			for _, f := range follows {
-				if err := endFollow(ctx, tx, f, f.TargetID == w.AccountID); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil || left < endFollowsBatch {
-			return err
+	return s.inBatches(ctx, endFollowsBatch, func(tx *store.Tx) (int64, error) {
+		blocked, err := tx.BlocksDomain(ctx, w.AccountID, w.Domain)
+		if !blocked || err != nil {
+			return 0, err
 		}
-	}
+		follows, err := tx.FollowsWithDomain(ctx, w.AccountID, w.Domain, endFollowsBatch)
+		for _, f := range follows {
+			if err := endFollow(ctx, tx, f, f.TargetID == w.AccountID); err != nil {
+				return 0, err
+			}
+		}
+		return int64(len(follows)), err
+	})
 }
 
 // ReceiveBlock is Block by somebody elsewhere, by an activity with this id. Who is blocked is not told; their follow ends.

@@ -171,9 +171,6 @@ func (s *Service) usableMedia(ctx context.Context, r statusReader, owner store.A
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	if s.MaxMedia > 0 && len(ids) > s.MaxMedia {
-		return nil, errs.Invalid("Too many attachments")
-	}
 	media, err := r.MediaByIDs(ctx, ids)
 	if err != nil {
 		return nil, err

@@ -133,19 +133,18 @@ const conversationReadBatch = 1000
 // ReadConversations marks all of the reader's conversations as read. It returns the page of those that had not been.
 func (s *Service) ReadConversations(ctx context.Context, reader *store.Account, p store.Page) ([]*store.VisibleConversation, error) {
 	var list []*store.VisibleConversation
-	for first, n := true, int64(conversationReadBatch); n == conversationReadBatch; first = false {
-		err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-			if first {
-				if list, err = tx.UnreadConversations(ctx, reader.ID, p); err != nil {
-					return err
-				}
+	first := true
+	err := s.inBatches(ctx, conversationReadBatch, func(tx *store.Tx) (_ int64, err error) {
+		if first {
+			if list, err = tx.UnreadConversations(ctx, reader.ID, p); err != nil {
+				return 0, err
 			}
-			n, err = tx.ReadConversations(ctx, reader.ID, conversationReadBatch)
-			return err
-		})
-		if err != nil {
-			return nil, err
+			first = false
 		}
+		return tx.ReadConversations(ctx, reader.ID, conversationReadBatch)
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, c := range list {
 		c.ReadID = c.LastStatusID

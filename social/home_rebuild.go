@@ -19,7 +19,7 @@ func (s *Service) RebuildHome(ctx context.Context, account store.AccountID) erro
 		return err
 	}
 	var lastFollow store.AccountID
-	err := s.inSteps(ctx, func(tx *store.Tx) (int, error) {
+	err := s.inBatches(ctx, rebuildBatch, func(tx *store.Tx) (int64, error) {
 		follows, err := tx.FollowsAfter(ctx, account, lastFollow, rebuildBatch)
 		for _, f := range follows {
 			if err := tx.BackfillHome(ctx, f, s.BackfillOnFollow); err != nil {
@@ -27,13 +27,13 @@ func (s *Service) RebuildHome(ctx context.Context, account store.AccountID) erro
 			}
 			lastFollow = f.TargetID
 		}
-		return len(follows), err
+		return int64(len(follows)), err
 	})
 	if err != nil {
 		return err
 	}
 	var lastTag store.TagID
-	return s.inSteps(ctx, func(tx *store.Tx) (int, error) {
+	return s.inBatches(ctx, rebuildBatch, func(tx *store.Tx) (int64, error) {
 		tags, err := tx.TagFollowsAfter(ctx, account, lastTag, rebuildBatch)
 		for _, tag := range tags {
 			if err := tx.BackfillTag(ctx, account, tag, backfillOnTag); err != nil {
@@ -41,20 +41,6 @@ func (s *Service) RebuildHome(ctx context.Context, account store.AccountID) erro
 			}
 			lastTag = tag
 		}
-		return len(tags), err
+		return int64(len(tags)), err
 	})
-}
-
-// inSteps calls fn, each time in a transaction of its own, until it has less than rebuildBatch to do.
-func (s *Service) inSteps(ctx context.Context, fn func(*store.Tx) (int, error)) error {
-	for {
-		n := 0
-		err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-			n, err = fn(tx)
-			return err
-		})
-		if err != nil || n < rebuildBatch {
-			return err
-		}
-	}
 }

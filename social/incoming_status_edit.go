@@ -164,7 +164,7 @@ func (s *Service) incomingEditMentions(ctx context.Context, tx *store.Tx, author
 		if mentioned[p.ID] || !p.Local() || !slices.Contains(r.Audience, uri) || len(r.Mentions) > maxIncomingMentions {
 			continue
 		}
-		tell, err := s.mayNotifyMention(ctx, tx, author, p.ID, false)
+		tell, err := s.notifiesMention(ctx, tx, author, p.ID, false)
 		if err != nil {
 			return nil, nil, err
 		}

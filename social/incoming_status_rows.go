@@ -100,7 +100,7 @@ func (s *Service) notifyIncomingStatus(ctx context.Context, tx *store.Tx, author
 		if !to.Mentioned || !local[to.AccountID] {
 			continue
 		}
-		if tell, err := s.mayNotifyMention(ctx, tx, author, to.AccountID, many); err != nil {
+		if tell, err := s.notifiesMention(ctx, tx, author, to.AccountID, many); err != nil {
 			return err
 		} else if !tell {
 			continue

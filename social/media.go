@@ -86,27 +86,13 @@ const (
 // A file that has been stored lately stays: its row may not be written yet. So does one that is stored again while the job looks
 // at it (media.Files.RemoveOlder). Whatever comes to use a file has it stored first.
 func (s *Service) sweepMedia(ctx context.Context, _ store.SweepMedia) error {
-	if err := s.inBatches(ctx, func(tx *store.Tx) (int64, error) { return tx.MarkDetachedMedia(ctx, sweepBatch) }); err != nil {
+	if err := s.inBatches(ctx, sweepBatch, func(tx *store.Tx) (int64, error) { return tx.MarkDetachedMedia(ctx, sweepBatch) }); err != nil {
 		return err
 	}
-	if err := s.inBatches(ctx, func(tx *store.Tx) (int64, error) { return tx.DropDetachedMedia(ctx, unattachedTTL, sweepBatch) }); err != nil {
+	if err := s.inBatches(ctx, sweepBatch, func(tx *store.Tx) (int64, error) { return tx.DropDetachedMedia(ctx, unattachedTTL, sweepBatch) }); err != nil {
 		return err
 	}
 	return s.sweepFiles(ctx)
-}
-
-// inBatches calls fn, each time in a transaction of its own, until it has less than a batch to do.
-func (s *Service) inBatches(ctx context.Context, fn func(*store.Tx) (int64, error)) error {
-	for {
-		var n int64
-		err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-			n, err = fn(tx)
-			return err
-		})
-		if err != nil || n < sweepBatch {
-			return err
-		}
-	}
 }
 
 // sweepFiles removes the files that nothing uses.

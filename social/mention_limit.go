@@ -2,72 +2,41 @@ package social
 
 import (
 	"context"
-	"sync"
 	"time"
 
+	"svc/internal/limit"
 	"svc/store"
 )
 
-// How often those elsewhere can have people of here told who do not follow them that they are mentioned (federation 5.7).
-const (
-	mentionWindow         = time.Hour
-	maxMentionsPerAccount = 30   // by one account, in that time
-	maxMentionsPerDomain  = 1000 // and by all of its server
-	maxMentionCounters    = 10_000
+// Rate limit for mention notifications caused by remote accounts that the recipient does not follow (federation 5.7).
+var (
+	mentionsPerAccount = limit.Rate{Count: 30, Window: time.Hour}
+	mentionsPerDomain  = limit.Rate{Count: 1000, Window: time.Hour}
 )
 
-// mentionLimit counts mentions from elsewhere.
-type mentionLimit struct {
-	mu     sync.Mutex
-	counts map[mentionKey]*mentionCount
-}
+// maxMentionCounters is how many accounts and domains the limit counts at a time.
+const maxMentionCounters = 10_000
 
-// mentionKey is an account, or a server.
+// mentionKey is an account or a domain.
 type mentionKey struct {
 	account store.AccountID
 	domain  string
 }
 
-type mentionCount struct {
-	since time.Time
-	count int
-}
-
-func newMentionLimit() *mentionLimit {
-	return &mentionLimit{counts: make(map[mentionKey]*mentionCount)}
-}
-
-// exceeded counts a mention by an account, and tells whether there have been too many.
-func (c *mentionLimit) exceeded(by *store.Account, now time.Time) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	account := c.count(mentionKey{account: by.ID}, now)
-	if account > maxMentionsPerAccount { // which do not count for the others of its server
-		return true
+// allowMention counts a mention by a remote account, and returns false if its account or its domain has reached the limit. Mentions
+// beyond the limit of an account do not count for its domain.
+func allowMention(counts *limit.Window[mentionKey], by *store.Account, now time.Time) bool {
+	_, ok := counts.Allow(mentionKey{account: by.ID}, mentionsPerAccount, now)
+	if ok {
+		_, ok = counts.Allow(mentionKey{domain: by.Domain}, mentionsPerDomain, now)
 	}
-	return c.count(mentionKey{domain: by.Domain}, now) > maxMentionsPerDomain
+	return ok
 }
 
-func (c *mentionLimit) count(key mentionKey, now time.Time) int {
-	n := c.counts[key]
-	if n == nil || now.Sub(n.since) >= mentionWindow {
-		for other := range c.counts {
-			if len(c.counts) < maxMentionCounters {
-				break
-			}
-			delete(c.counts, other)
-		}
-		n = &mentionCount{since: now}
-		c.counts[key] = n
-	}
-	n.count++
-	return n.count
-}
-
-// mayNotifyMention tells whether somebody here is told that they are mentioned by author, who lives elsewhere: if it is one of many, only who
-// follows the author is.
-func (s *Service) mayNotifyMention(ctx context.Context, tx *store.Tx, author *store.Account, to store.AccountID, many bool) (bool, error) {
-	if !s.mentionLimit.exceeded(author, s.db.Now()) && !many {
+// notifiesMention returns whether a mention by a remote author notifies a local account. Beyond the rate limit, and if the status has
+// too many mentions, it does only if the account follows the author.
+func (s *Service) notifiesMention(ctx context.Context, tx *store.Tx, author *store.Account, to store.AccountID, tooMany bool) (bool, error) {
+	if allowMention(s.mentions, author, s.db.Now()) && !tooMany {
 		return true, nil
 	}
 	return tx.Follows(ctx, to, author.ID)

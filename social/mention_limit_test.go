@@ -1,45 +1,38 @@
 package social
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
+	"svc/internal/limit"
 	"svc/store"
 )
 
-// Of one account, and of all of its server, only so many mentions an hour count; others are not affected.
-func TestCrowd(t *testing.T) {
-	c := newMentionLimit()
+func TestMentionLimit(t *testing.T) {
+	counts := limit.NewWindow[mentionKey](maxMentionCounters)
 	now := time.Unix(1_700_000_000, 0)
-	told := func(id int, domain string, at time.Time, times int) (n int) {
+	allowed := func(id int, domain string, at time.Time, times int) (n int) {
 		for range times {
-			if !c.exceeded(&store.Account{ID: store.AccountID(id), Domain: domain}, at) {
+			if allowMention(counts, &store.Account{ID: store.AccountID(id), Domain: domain}, at) {
 				n++
 			}
 		}
 		return n
 	}
-	if n := told(1, "a.example", now, 100); n != maxMentionsPerAccount {
-		t.Errorf("one account: %d", n)
+	if n := allowed(1, "a.example", now, 100); n != mentionsPerAccount.Count {
+		t.Errorf("an account causes %d notifications, want %d", n, mentionsPerAccount.Count)
 	}
-	if n := told(2, "b.example", now, 1); n != 1 {
-		t.Error("another account is affected")
+	if n := allowed(2, "b.example", now, 1); n != 1 {
+		t.Error("the limit of an account applies to another domain")
 	}
-	if n := told(1, "a.example", now.Add(mentionWindow), 1); n != 1 {
-		t.Error("it does not end")
+	if n := allowed(1, "a.example", now.Add(mentionsPerAccount.Window), 1); n != 1 {
+		t.Error("the limit does not end with its window")
 	}
 	all := 0
 	for i := range 100 {
-		all += told(100+i, "c.example", now, 20)
+		all += allowed(100+i, "c.example", now, 20)
 	}
-	if all != maxMentionsPerDomain {
-		t.Errorf("one server: %d", all)
-	}
-	for i := range 2 * maxMentionCounters {
-		told(1000+i, fmt.Sprint(i, ".example"), now, 1)
-	}
-	if len(c.counts) > maxMentionCounters {
-		t.Errorf("%d are counted", len(c.counts))
+	if all != mentionsPerDomain.Count {
+		t.Errorf("a domain causes %d notifications, want %d", all, mentionsPerDomain.Count)
 	}
 }

@@ -61,16 +61,9 @@ func (s *Service) DismissNotifications(ctx context.Context, reader *store.Accoun
 
 // ClearNotifications removes all of the reader's notifications.
 func (s *Service) ClearNotifications(ctx context.Context, reader *store.Account) error {
-	for {
-		var n int64
-		err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-			n, err = tx.ClearNotifications(ctx, reader.ID, notificationClearBatch)
-			return err
-		})
-		if err != nil || n < notificationClearBatch {
-			return err
-		}
-	}
+	return s.inBatches(ctx, notificationClearBatch, func(tx *store.Tx) (int64, error) {
+		return tx.ClearNotifications(ctx, reader.ID, notificationClearBatch)
+	})
 }
 
 // MoveMarker notes how far somebody has read a timeline: "home" or "notifications". A marker never moves back. Notifications up to

@@ -1,39 +1,42 @@
-// Package social is what people do: publish, follow, react, block, read their notifications. Each exported method that changes
-// something is one transaction with all its consequences (rows, counters, notifications, timeline rows, jobs, events), open to
-// local people and, through federation, to those elsewhere alike. Unexported helpers take the transaction, so they compose.
+// Package social is the operations of accounts: publish, follow, react, block, read notifications. Handlers call it for local users,
+// and federation calls its Receive methods for remote accounts. It knows neither HTTP nor ActivityPub.
 //
-// It knows neither HTTP nor ActivityPub. What may take long is left as a job.
+// Each exported method that changes something is one transaction with all its consequences: rows, counters, notifications, timeline
+// rows, jobs, events and outbox entries. Unexported helpers take the transaction, so they compose. What takes long is a job.
+//
+// Limits per account that no setting changes: 1000 blocked domains, 100 filters, 100 lists of 1000 members, 10 000 chats, 500 followed
+// hashtags, 300 scheduled statuses.
 package social
 
 import (
+	"context"
 	"log/slog"
 	"slices"
 	"time"
 
-	"svc/internal/config"
-	"svc/internal/text"
-
 	"svc/federation/policy"
+	"svc/internal/config"
 	"svc/internal/fetch"
+	"svc/internal/limit"
 	"svc/internal/password"
+	"svc/internal/text"
 	"svc/media"
 	"svc/store"
 )
 
-// Config are the settings that this package goes by. Lengths are in characters as people count them.
+// Config is the settings of this package. Lengths of texts are in characters as users count them.
 type Config struct {
 	BaseURL             string // https://example.org
 	Domain              string // the part of handles after the @
 	MaxStatus           int
-	MinExpiry           time.Duration // an expiring status lives longer than this
+	MinExpiry           time.Duration // an expiring status must live longer
 	MaxPins             int
 	MaxChatMessage      int
-	MaxMedia            int   // attachments of a status; 0: no limit
 	MaxDescription      int   // of an attachment
 	MaxUpload           int64 // bytes of an attachment
 	ContentTypes        []string
 	MaxPollOptions      int
-	MaxPollOptionLength int // of an option's text
+	MaxPollOptionLength int
 	MinPollDuration     time.Duration
 	MaxPollDuration     time.Duration
 	MaxName             int
@@ -41,58 +44,24 @@ type Config struct {
 	MaxFields           int
 	MaxFieldName        int
 	MaxFieldValue       int
-	BackfillOnFollow    int // posts of a newly followed account that are put into the follower's home
+	BackfillOnFollow    int // statuses of a newly followed account that are added to the follower's home timeline
 
-	ReservedNicknames     []string // nobody can have them
-	ExtendedNicknames     bool     // nicknames may have _ and -
+	ReservedNicknames     []string
+	ExtendedNicknames     bool // nicknames may contain _ and -
 	MaxRegistrationReason int
-	ResetLifetime         time.Duration    // of links to set a new password
-	Passwords             *password.Hasher // nil: one of the standard cost
+	ResetLifetime         time.Duration    // of password reset links
+	Passwords             *password.Hasher // nil: one of the default cost
 
-	SendListens bool // followers elsewhere hear what people listen to
+	SendListens bool // scrobbles are federated to followers
 
-	CardsEnabled     bool          // show previews of the pages that posts link to
-	CardIgnoredHosts []string      // hosts that are not asked for any
-	Fetch            *fetch.Client // by which others are asked; nil: nobody is
+	CardsEnabled     bool
+	CardIgnoredHosts []string      // hosts whose pages get no card
+	Fetch            *fetch.Client // fetches pages for cards; nil: no cards
 
 	Policies *policy.Chain // nil: no policies
 }
 
-// Service has all that people can do.
-type Service struct {
-	Config
-	db           *store.DB
-	files        *media.Files
-	log          *slog.Logger
-	cardSlots    chan struct{} // taken by those who look at pages for cards
-	mentionLimit *mentionLimit
-}
-
-// New makes a service.
-func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service {
-	if c.Passwords == nil {
-		c.Passwords = password.New(password.DefaultCost)
-	}
-	return &Service{Config: c, db: db, files: files, log: log, cardSlots: make(chan struct{}, maxCardFetches), mentionLimit: newMentionLimit()}
-}
-
-// Register tells the worker which jobs this package does.
-func (s *Service) Register(w *store.Worker) {
-	store.Handle(w, s.expireStatus)
-	store.Handle(w, s.closePoll)
-	store.Handle(w, s.publishScheduled)
-	store.Handle(w, s.expireThreadMute)
-	store.Handle(w, s.expireMute)
-	store.Handle(w, s.endDomainFollows)
-	store.Handle(w, s.moveFollowers)
-	store.Handle(w, s.botFollow)
-	store.HandleRecurring(w, sweepInterval, s.sweepMedia)
-	store.Handle(w, s.purgeAccount)
-	store.Handle(w, s.fetchCard)
-	store.HandleRecurring(w, sweepInterval, s.removeUnusedCards)
-}
-
-// FromSettings takes what this package needs from the settings.
+// FromSettings returns the configuration that the settings describe.
 func FromSettings(c *config.Config) Config {
 	return Config{
 		BaseURL:             c.URL().String(),
@@ -124,5 +93,56 @@ func FromSettings(c *config.Config) Config {
 
 		CardsEnabled:     c.Cards.Enabled,
 		CardIgnoredHosts: c.Cards.IgnoredHosts,
+	}
+}
+
+// Service runs the operations.
+type Service struct {
+	Config
+	db        *store.DB
+	files     *media.Files
+	log       *slog.Logger
+	cardSlots chan struct{} // one per page that is being fetched for a card
+	mentions  *limit.Window[mentionKey]
+}
+
+// New returns a Service.
+func New(db *store.DB, files *media.Files, c Config, log *slog.Logger) *Service {
+	if c.Passwords == nil {
+		c.Passwords = password.New(password.DefaultCost)
+	}
+	return &Service{
+		Config: c, db: db, files: files, log: log,
+		cardSlots: make(chan struct{}, maxCardFetches), mentions: limit.NewWindow[mentionKey](maxMentionCounters),
+	}
+}
+
+// Register registers the jobs of this package with the worker.
+func (s *Service) Register(w *store.Worker) {
+	store.Handle(w, s.expireStatus)
+	store.Handle(w, s.closePoll)
+	store.Handle(w, s.publishScheduled)
+	store.Handle(w, s.expireThreadMute)
+	store.Handle(w, s.expireMute)
+	store.Handle(w, s.endDomainFollows)
+	store.Handle(w, s.moveFollowers)
+	store.Handle(w, s.botFollow)
+	store.HandleRecurring(w, sweepInterval, s.sweepMedia)
+	store.Handle(w, s.purgeAccount)
+	store.Handle(w, s.fetchCard)
+	store.HandleRecurring(w, sweepInterval, s.removeUnusedCards)
+}
+
+// inBatches calls fn, each time in a transaction of its own so that others can write in between, until it handles fewer than size rows.
+func (s *Service) inBatches(ctx context.Context, size int64, fn func(*store.Tx) (int64, error)) error {
+	for {
+		var n int64
+		err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+			n, err = fn(tx)
+			return err
+		})
+		if err != nil || n < size {
+			return err
+		}
 	}
 }
