@@ -396,7 +396,7 @@ func TestTooManyChats(t *testing.T) {
 	srv.Exec(numbers + `INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, created_at)
 		SELECT i, 'x' || i, 'x' || i, 'example.net', 'https://example.net/' || i, '', 1 FROM n`)
 	srv.Exec(numbers+`INSERT INTO chats (id, account_id, other_id, position, updated_at) SELECT i, ?, i, i, 1 FROM n`, alice.AccountID())
-	alice.Post("/api/v1/svc/chats/by-account-id/"+carol.ID).WantError(422, "Validation failed: You have as many chats as one can")
+	alice.Post("/api/v1/svc/chats/by-account-id/"+carol.ID).WantError(422, "Validation failed: You cannot have more than 10000 chats")
 	carol.Post("/api/v1/svc/chats/"+carol.OpenChat(alice)+"/messages", "content", "x").WantError(400, "The recipient does not accept your messages")
 	bob.SendChat(bob.OpenChat(alice), "but this goes on")
 	if n := len(alice.Get("/api/v1/svc/chats").Want(200).IDs()); n != 500 {

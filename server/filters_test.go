@@ -370,7 +370,7 @@ func TestFilterLimits(t *testing.T) {
 	for range 98 {
 		alice.AddFilter("warn")
 	}
-	alice.SendJSON("POST", "/api/v2/filters", map[string]any{"title": "more", "context": "home"}).WantError(422, "Validation failed: You have as many filters as one can")
+	alice.SendJSON("POST", "/api/v2/filters", map[string]any{"title": "more", "context": "home"}).WantError(422, "Validation failed: You cannot have more than 100 filters")
 	k := alice.Get("/api/v1/filters").Want(200).IDs()[0]
 	alice.SendJSON("PUT", "/api/v1/filters/"+k, map[string]any{"phrase": "alone", "context": "home"}).Want(422)
 

@@ -139,7 +139,7 @@ func TestFollowedTagsPaging(t *testing.T) {
 	}
 	srv.Exec(`INSERT INTO tags (name) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT 'many' || i FROM n`)
 	srv.Exec(`INSERT INTO tag_follows (id, account_id, tag_id) SELECT id, ?, id FROM tags WHERE name LIKE 'many%'`, bob.AccountID())
-	bob.Post("/api/v1/tags/onemore/follow").WantError(422, "Validation failed: You follow as many hashtags as one can")
+	bob.Post("/api/v1/tags/onemore/follow").WantError(422, "Validation failed: You cannot follow more than 500 hashtags")
 	bob.Post("/api/v1/tags/many1/follow").Want(200)
 	bob.Post("/api/v1/tags/many2/unfollow").Want(200)
 	bob.Post("/api/v1/tags/onemore/follow").Want(200)

@@ -7,9 +7,9 @@ import (
 	"svc/store"
 )
 
-// DeleteAccount deletes an account for good. At once nobody can sign in or see it any more, and its profile is blank; a job takes
-// away its posts and all else. So it is with one elsewhere that its server says is no more. Its nickname stays taken, except that an account which was never confirmed or approved leaves
-// no trace. Deleting it again is no error. The last admin cannot be deleted.
+// DeleteAccount deletes a local account, or a remote one that its server has deleted. At once nobody can sign in as it or see it, and its
+// profile is blank; a job deletes its statuses and the rest. The nickname stays taken, unless the account was never confirmed or
+// approved. Deleting twice is not an error. The last admin cannot be deleted.
 func (s *Service) DeleteAccount(ctx context.Context, id store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		account, err := tx.Account(ctx, id)
@@ -33,7 +33,7 @@ func (s *Service) DeleteAccount(ctx context.Context, id store.AccountID) error {
 		if err := tx.RemoveUser(ctx, id); err != nil {
 			return err
 		}
-		inboxes, err := tx.FollowerInboxes(ctx, id) // the follows are gone soon
+		inboxes, err := tx.FollowerInboxes(ctx, id) // the job removes the follows
 		if err != nil {
 			return err
 		}
@@ -52,14 +52,14 @@ func (s *Service) DeleteAccount(ctx context.Context, id store.AccountID) error {
 	})
 }
 
-// Bounds of one transaction of the purge, so that others can write in between.
+// Limits of one transaction of the purge, so that others can write in between.
 const (
 	purgeTransactionTime = 20 * time.Millisecond
 	purgeBatch           = 20
-	maxDirectDeletes     = 100 // boosts, favourites, reactions or votes of a post that are too many to go with it
+	maxDirectDeletes     = 100 // reblogs, favourites, reactions or votes that are deleted together with a status
 )
 
-// purgeAccount is the job that takes away what a deleted account has left. It goes on where it was interrupted.
+// purgeAccount is the job that deletes the rows of a deleted account. It continues where it was interrupted.
 func (s *Service) purgeAccount(ctx context.Context, w store.PurgeAccount) error {
 	id := w.AccountID
 	err := purgeInBatches(ctx, s.db,
@@ -101,8 +101,8 @@ func (s *Service) purgeAccount(ctx context.Context, w store.PurgeAccount) error 
 	return s.db.PurgeAccount(ctx, id)
 }
 
-// purgeInBatches calls take for each of what some lists, until there is nothing more, in transactions of bounded time.
-func purgeInBatches[T any](ctx context.Context, db *store.DB, some func(*store.Tx) ([]T, error), take func(*store.Tx, T) error) error {
+// purgeInBatches calls remove for all that list returns until it returns nothing, in transactions of bounded time.
+func purgeInBatches[T any](ctx context.Context, db *store.DB, list func(*store.Tx) ([]T, error), remove func(*store.Tx, T) error) error {
 	for more := true; more; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -110,7 +110,7 @@ func purgeInBatches[T any](ctx context.Context, db *store.DB, some func(*store.T
 		err := db.Update(ctx, func(tx *store.Tx) error {
 			until := time.Now().Add(purgeTransactionTime)
 			for {
-				list, err := some(tx)
+				list, err := list(tx)
 				if err != nil {
 					return err
 				}
@@ -119,7 +119,7 @@ func purgeInBatches[T any](ctx context.Context, db *store.DB, some func(*store.T
 					return nil
 				}
 				for _, v := range list {
-					if err := take(tx, v); err != nil {
+					if err := remove(tx, v); err != nil {
 						return err
 					}
 					if time.Now().After(until) {
@@ -135,7 +135,7 @@ func purgeInBatches[T any](ctx context.Context, db *store.DB, some func(*store.T
 	return nil
 }
 
-// purgeStatus deletes a status, or, if it has many boosts, favourites, reactions or votes, some of those.
+// purgeStatus deletes a status, or only some of its reblogs, favourites, reactions or votes if there are many.
 func purgeStatus(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	if st.ReblogsCount > maxDirectDeletes {
 		boosts, err := tx.BoostsOf(ctx, st.ID, purgeBatch)
@@ -167,7 +167,7 @@ func purgeStatus(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	return removeStatus(ctx, tx, st)
 }
 
-// purgeFollow is end without what the purge takes away anyway.
+// purgeFollow is endFollow without what the purge deletes anyway.
 func purgeFollow(ctx context.Context, tx *store.Tx, f *store.Follow) error {
 	if err := tx.RemoveFollow(ctx, f); err != nil {
 		return err

@@ -10,13 +10,13 @@ import (
 	"svc/store"
 )
 
-// ErrNotAlias is the answer to who wants to move to an account that does not say it is theirs.
+// ErrNotAlias is returned if the target of a move does not list the origin as an alias.
 var ErrNotAlias = errs.Invalid("Target account must have the origin in `alsoKnownAs`")
 
-// moveBatch is how many followers are told of a move, and led on, in one transaction.
+// moveBatch is how many followers are moved in one transaction.
 const moveBatch = 50
 
-// AddAlias notes that another account is actor's too: that one can move its followers here. Doing it twice is no error.
+// AddAlias adds another account as an alias of actor, so that it can move its followers to actor. Adding twice is not an error.
 func (s *Service) AddAlias(ctx context.Context, actor *store.Account, alias store.AccountID) error {
 	return s.changeAliases(ctx, actor, func(tx *store.Tx, a *store.Account) error {
 		other, err := otherAccount(ctx, tx, actor, alias)
@@ -27,14 +27,14 @@ func (s *Service) AddAlias(ctx context.Context, actor *store.Account, alias stor
 			return nil
 		}
 		if len(a.AlsoKnownAs.V) >= maxAliases {
-			return errs.Invalid("You have as many aliases as one can")
+			return errs.Invalid("You cannot have more than %d aliases", maxAliases)
 		}
 		a.AlsoKnownAs.V = append(slices.Clone(a.AlsoKnownAs.V), other.URI)
 		return nil
 	})
 }
 
-// RemoveAlias takes back that an account, named by its ActivityPub id, is actor's. One that was not is errs.ErrRecordNotFound.
+// RemoveAlias removes an alias by its ActivityPub id. A missing one is errs.ErrRecordNotFound.
 func (s *Service) RemoveAlias(ctx context.Context, actor *store.Account, uri string) error {
 	return s.changeAliases(ctx, actor, func(_ *store.Tx, a *store.Account) error {
 		i := slices.Index(a.AlsoKnownAs.V, uri)
@@ -62,36 +62,18 @@ func (s *Service) changeAliases(ctx context.Context, actor *store.Account, chang
 	})
 }
 
-// Move says that origin has another account now, which must know origin as an alias (ErrNotAlias). The local followers of origin are
-// told, and those who want that follow the target instead, by and by. One can move back: the target has not moved any more then.
+// Move moves origin to target, which must list origin as an alias (ErrNotAlias). A job notifies the local followers of origin and makes
+// them follow target if their settings allow it. Moving back clears the earlier move.
 func (s *Service) Move(ctx context.Context, origin store.AccountID, target store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		from, err := availableAccount(ctx, tx, origin)
+		from, to, movesBack, err := checkMove(ctx, tx, origin, target)
 		if err != nil {
 			return err
-		}
-		to, err := otherAccount(ctx, tx, from, target)
-		if err != nil {
-			return err
-		}
-		moved, err := hasMoved(ctx, tx, to)
-		if err != nil {
-			return err
-		}
-		back := to.Local() && to.MovedToID != nil && *to.MovedToID == from.ID // of others, their server says where they are
-		if !slices.Contains(to.AlsoKnownAs.V, from.URI) || moved && !back {
-			return ErrNotAlias
 		}
 		if from.MovedToID != nil && *from.MovedToID == to.ID {
 			return nil
 		}
-		if back {
-			if err := undoMove(ctx, tx, to); err != nil {
-				return err
-			}
-		}
-		from.MovedToID = &to.ID
-		if err := tx.SaveAccount(ctx, from); err != nil {
+		if err := setMovedTo(ctx, tx, from, to, movesBack); err != nil {
 			return err
 		}
 		if err := addProfileToOutbox(ctx, tx, from.ID); err != nil {
@@ -104,7 +86,35 @@ func (s *Service) Move(ctx context.Context, origin store.AccountID, target store
 	})
 }
 
-// hasMoved tells whether an account has moved away, or, if it lives elsewhere, says so: the other one need not be known here.
+// checkMove returns the accounts of a move if target lists origin as an alias and has not moved itself. movesBack is true if target is
+// local and has moved to origin; only its own server clears the move of a remote account.
+func checkMove(ctx context.Context, tx *store.Tx, origin, target store.AccountID) (from, to *store.Account, movesBack bool, err error) {
+	if from, err = availableAccount(ctx, tx, origin); err != nil {
+		return nil, nil, false, err
+	}
+	if to, err = otherAccount(ctx, tx, from, target); err != nil {
+		return nil, nil, false, err
+	}
+	moved, err := hasMoved(ctx, tx, to)
+	movesBack = to.Local() && to.MovedToID != nil && *to.MovedToID == from.ID
+	if err == nil && (moved && !movesBack || !slices.Contains(to.AlsoKnownAs.V, from.URI)) {
+		err = ErrNotAlias
+	}
+	return from, to, movesBack, err
+}
+
+// setMovedTo stores that an account has moved.
+func setMovedTo(ctx context.Context, tx *store.Tx, from, to *store.Account, movesBack bool) error {
+	if movesBack {
+		if err := undoMove(ctx, tx, to); err != nil {
+			return err
+		}
+	}
+	from.MovedToID = &to.ID
+	return tx.SaveAccount(ctx, from)
+}
+
+// hasMoved returns whether an account has moved. The new account of a remote one may be unknown here.
 func hasMoved(ctx context.Context, tx *store.Tx, a *store.Account) (bool, error) {
 	if a.MovedToID != nil || a.Local() {
 		return a.MovedToID != nil, nil
@@ -116,7 +126,7 @@ func hasMoved(ctx context.Context, tx *store.Tx, a *store.Account) (bool, error)
 	return actor.MovedTo != "", nil
 }
 
-// undoMove ends that an account of this server has moved away.
+// undoMove clears the move of a local account.
 func undoMove(ctx context.Context, tx *store.Tx, a *store.Account) error {
 	a.MovedToID = nil
 	if err := tx.SaveAccount(ctx, a); err != nil {
@@ -125,8 +135,8 @@ func undoMove(ctx context.Context, tx *store.Tx, a *store.Account) error {
 	return addProfileToOutbox(ctx, tx, a.ID)
 }
 
-// moveFollowers is the job that tells the local followers of an account that it has moved, and has them follow the new one if they
-// want to be led on. It does some at a time, and ends early if the account has moved elsewhere meanwhile, or back.
+// moveFollowers is the job that moves the local followers of an account, one batch a run. It ends early if the account has moved to
+// another target or back.
 func (s *Service) moveFollowers(ctx context.Context, w store.MoveFollowers) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		origin, err := tx.Account(ctx, w.OriginID)
@@ -147,8 +157,7 @@ func (s *Service) moveFollowers(ctx context.Context, w store.MoveFollowers) erro
 	})
 }
 
-// moveFollower tells a follower of the account that the followed has moved to, and has them follow it in the same way, unless
-// they do already.
+// moveFollower notifies a follower of a move, and makes it follow target with the same options unless it already does.
 func (s *Service) moveFollower(ctx context.Context, tx *store.Tx, f *store.Follow, target store.AccountID) error {
 	n := store.Notification{AccountID: f.FollowerID, Type: store.NotifyMove, FromID: f.TargetID, Detail: target.String()}
 	if err := notify(ctx, tx, n, nil); err != nil {
@@ -178,12 +187,12 @@ func (s *Service) moveFollower(ctx context.Context, tx *store.Tx, f *store.Follo
 		o.Notify = &subscribed
 	}
 	if _, err := s.follow(ctx, tx, follower, target, o); err != nil {
-		return ignoreClientError(err) // a block, or the target has gone: they keep what they have
+		return ignoreClientError(err) // blocked or target deleted: the old follow stays
 	}
 	return unfollow(ctx, tx, f)
 }
 
-// ignoreClientError passes over errors that say that something may not be, or is not there.
+// ignoreClientError returns nil for errors that mean refused or not found.
 func ignoreClientError(err error) error {
 	if e := new(errs.Error); errors.As(err, &e) && e.Status < 500 {
 		return nil
@@ -191,28 +200,16 @@ func ignoreClientError(err error) error {
 	return err
 }
 
-// moveCooldown is how long after a move of an account elsewhere another one counts (federation 4.13).
+// moveCooldown is the time between two moves of a remote account that are accepted (federation 4.13).
 const moveCooldown = 7 * 24 * time.Hour
 
-// ReceiveMove is Move by origin, who lives elsewhere and whose document names target as its new account. The document of target, as it is
-// now, must name origin as an alias, and not have moved itself. One can move back here.
+// ReceiveMove moves a remote origin to target. The caller has fetched target, which must list origin as an alias and not have moved
+// itself, unless it moves back.
 func (s *Service) ReceiveMove(ctx context.Context, origin store.AccountID, target store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		from, err := availableAccount(ctx, tx, origin)
+		from, to, movesBack, err := checkMove(ctx, tx, origin, target)
 		if err != nil {
 			return err
-		}
-		to, err := otherAccount(ctx, tx, from, target)
-		if err != nil {
-			return err
-		}
-		moved, err := hasMoved(ctx, tx, to)
-		if err != nil {
-			return err
-		}
-		back := to.Local() && to.MovedToID != nil && *to.MovedToID == from.ID
-		if moved && !back || !slices.Contains(to.AlsoKnownAs.V, from.URI) {
-			return ErrNotAlias
 		}
 		actor, err := tx.Actor(ctx, from.ID)
 		if err != nil {
@@ -220,20 +217,14 @@ func (s *Service) ReceiveMove(ctx context.Context, origin store.AccountID, targe
 		}
 		now := s.db.Now()
 		if actor.MovedAt != nil && now.Sub(actor.MovedAt.Time()) < moveCooldown {
-			return errs.Conflict("%s has moved not long ago", from.Acct())
+			return errs.Conflict("%s moved less than a week ago", from.Acct())
 		}
 		at := store.At(now)
 		actor.MovedAt = &at
 		if err := tx.SaveActor(ctx, actor); err != nil {
 			return err
 		}
-		if back {
-			if err := undoMove(ctx, tx, to); err != nil {
-				return err
-			}
-		}
-		from.MovedToID = &to.ID
-		if err := tx.SaveAccount(ctx, from); err != nil {
+		if err := setMovedTo(ctx, tx, from, to, movesBack); err != nil {
 			return err
 		}
 		return tx.Enqueue(ctx, store.MoveFollowers{OriginID: from.ID, TargetID: to.ID})

@@ -7,7 +7,7 @@ import (
 	"svc/store"
 )
 
-// DismissAnnouncement puts an announcement away, for actor. Doing it twice is no error. One that is not to be seen yet is not there.
+// DismissAnnouncement marks an announcement as read. Dismissing twice is not an error. One that has not started is not found.
 func (s *Service) DismissAnnouncement(ctx context.Context, actor *store.Account, id store.AnnouncementID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		a, err := tx.Announcement(ctx, id)

@@ -3,7 +3,6 @@ package social
 import (
 	"context"
 	"slices"
-	"time"
 
 	"svc/internal/errs"
 	"svc/internal/text"
@@ -12,13 +11,11 @@ import (
 
 const (
 	maxDomainBlocks = 1000
-	maxAccountNote  = 2000                       // characters
-	endFollowsBatch = 200                        // follows ended in one transaction
-	maxMuteDuration = 100 * 365 * 24 * time.Hour // a mute that would last longer has no end
+	endFollowsBatch = 200 // follows ended in one transaction
 )
 
-// Block keeps two accounts apart: follows, requests, subscriptions and memberships in each other's lists end, and what actor was
-// told of target's deeds is forgotten, and their conversations count as read. Blocking twice is no error.
+// Block blocks target. It ends follows, requests, subscriptions and list memberships in both directions, removes target's notifications,
+// and marks their conversations as read. Blocking twice is not an error.
 func (s *Service) Block(ctx context.Context, actor *store.Account, target store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		to, err := otherAccount(ctx, tx, actor, target)
@@ -29,7 +26,6 @@ func (s *Service) Block(ctx context.Context, actor *store.Account, target store.
 	})
 }
 
-// block keeps two accounts apart.
 func block(ctx context.Context, tx *store.Tx, actor, to *store.Account) error {
 	added, err := tx.AddBlock(ctx, actor.ID, to.ID)
 	if !added || err != nil {
@@ -53,7 +49,7 @@ func block(ctx context.Context, tx *store.Tx, actor, to *store.Account) error {
 	return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.BlockCreated, ActorID: actor.ID, TargetID: to.ID})
 }
 
-// endRelationship ends what one account has of the other. rejected says that it is the other who wants it so.
+// endRelationship ends follow, subscription and list memberships of one account towards other. rejected is true if other ends them.
 func endRelationship(ctx context.Context, tx *store.Tx, one, other store.AccountID, rejected bool) error {
 	f, err := tx.FollowOf(ctx, one, other)
 	if err != nil {
@@ -82,7 +78,7 @@ func endRelationship(ctx context.Context, tx *store.Tx, one, other store.Account
 	return tx.ClearHome(ctx, one, other, true)
 }
 
-// Unblock ends a block. What it ended does not come back. It is no error if there was none.
+// Unblock removes a block. It does not restore what the block ended. A missing block is not an error.
 func (s *Service) Unblock(ctx context.Context, actor *store.Account, target store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		to, err := otherAccount(ctx, tx, actor, target)
@@ -96,7 +92,7 @@ func (s *Service) Unblock(ctx context.Context, actor *store.Account, target stor
 	})
 }
 
-// BlockDomain hides all of a domain from actor and ends the follows in either direction. Blocking twice is no error.
+// BlockDomain hides a domain from actor and ends follows in both directions by a job. Blocking twice is not an error.
 func (s *Service) BlockDomain(ctx context.Context, actor *store.Account, domain string) error {
 	domain, err := s.remoteDomain(domain)
 	if err != nil {
@@ -111,7 +107,7 @@ func (s *Service) BlockDomain(ctx context.Context, actor *store.Account, domain 
 			return nil
 		}
 		if len(blocks) >= maxDomainBlocks {
-			return errs.Invalid("Validation failed: You block as many domains as one can")
+			return errs.Invalid("Validation failed: You cannot block more than %d domains", maxDomainBlocks)
 		}
 		if err := tx.AddDomainBlock(ctx, actor.ID, domain); err != nil {
 			return err
@@ -121,7 +117,7 @@ func (s *Service) BlockDomain(ctx context.Context, actor *store.Account, domain 
 	})
 }
 
-// UnblockDomain ends that. The follows do not come back. It is no error if the domain was not blocked.
+// UnblockDomain removes a domain block. It does not restore follows. A missing block is not an error.
 func (s *Service) UnblockDomain(ctx context.Context, actor *store.Account, domain string) error {
 	domain, err := s.remoteDomain(domain)
 	if err != nil {
@@ -130,7 +126,7 @@ func (s *Service) UnblockDomain(ctx context.Context, actor *store.Account, domai
 	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.RemoveDomainBlock(ctx, actor.ID, domain) })
 }
 
-// remoteDomain returns the one form of a domain that is not this server's.
+// remoteDomain normalizes a domain and returns an error for the domain of this server.
 func (s *Service) remoteDomain(domain string) (string, error) {
 	d := text.NormalizeDomain(domain)
 	if d == "" || d == s.Domain {
@@ -156,7 +152,7 @@ func (s *Service) endDomainFollows(ctx context.Context, w store.UnfollowDomain) 
 	})
 }
 
-// ReceiveBlock is Block by somebody elsewhere, by an activity with this id. Who is blocked is not told; their follow ends.
+// ReceiveBlock blocks a local account for a remote actor, by the activity with this id. It ends follows, and notifies nobody.
 func (s *Service) ReceiveBlock(ctx context.Context, actor *store.Account, target store.AccountID, uri string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		to, err := tx.Account(ctx, target)
@@ -170,7 +166,7 @@ func (s *Service) ReceiveBlock(ctx context.Context, actor *store.Account, target
 	})
 }
 
-// ReceiveUnblock ends a block by somebody elsewhere. It tells whether there was one.
+// ReceiveUnblock removes a block by a remote actor. It returns false if there is none.
 func (s *Service) ReceiveUnblock(ctx context.Context, actor *store.Account, target store.AccountID) (found bool, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		if found, err = tx.Blocks(ctx, actor.ID, target); err != nil || !found {
@@ -181,8 +177,8 @@ func (s *Service) ReceiveUnblock(ctx context.Context, actor *store.Account, targ
 	return found, err
 }
 
-// checkNotBlocked refuses what actor, who lives elsewhere, does to a status whose author blocks them or their domain, also where the settings let
-// them see it (federation 4).
+// checkNotBlocked returns an error if actor is remote and the author of a status blocks it or its domain. It applies even where the
+// settings let blocked accounts see the status (federation 4).
 func checkNotBlocked(ctx context.Context, tx *store.Tx, actor *store.Account, st *store.Status) error {
 	if actor.Local() {
 		return nil
@@ -194,7 +190,7 @@ func checkNotBlocked(ctx context.Context, tx *store.Tx, actor *store.Account, st
 	return err
 }
 
-// blocksDomainOfUnfollowed tells whether account blocks the domain of other, and does not follow other in spite of it.
+// blocksDomainOfUnfollowed returns true if account blocks the domain of other and does not follow other.
 func blocksDomainOfUnfollowed(ctx context.Context, tx *store.Tx, account store.AccountID, other *store.Account) (bool, error) {
 	blocks, err := tx.BlocksDomain(ctx, account, other.Domain)
 	if err != nil || !blocks {

@@ -9,14 +9,14 @@ import (
 	"svc/store"
 )
 
-// Bookmark bookmarks a status that actor can see. Doing it twice is no error; nobody is told.
+// Bookmark bookmarks a status that actor can see. Bookmarking twice is not an error.
 func (s *Service) Bookmark(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
 	return s.updateOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
 		return tx.AddBookmark(ctx, actor.ID, st.ID)
 	})
 }
 
-// BookmarkInFolder is Bookmark in a folder of actor's, or (nil) in none, whatever folder the bookmark was in.
+// BookmarkInFolder bookmarks a status in a folder of actor's, or moves an existing bookmark there. A nil folder is none.
 func (s *Service) BookmarkInFolder(ctx context.Context, actor *store.Account, id store.StatusID, folder *store.BookmarkFolderID) (*store.Status, error) {
 	return s.updateOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
 		if folder != nil {
@@ -31,7 +31,7 @@ func (s *Service) BookmarkInFolder(ctx context.Context, actor *store.Account, id
 	})
 }
 
-// Unbookmark takes a bookmark away.
+// Unbookmark removes a bookmark.
 func (s *Service) Unbookmark(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
 	return s.undoOnOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
 		return tx.RemoveBookmark(ctx, actor.ID, st.ID)
@@ -43,7 +43,7 @@ const (
 	maxFolderName = 256 // characters
 )
 
-// CreateBookmarkFolder makes a folder for its owner. A folder may have the name of another.
+// CreateBookmarkFolder creates a folder. Names need not be unique.
 func (s *Service) CreateBookmarkFolder(ctx context.Context, owner *store.Account, f *store.BookmarkFolder) error {
 	f.AccountID = owner.ID
 	if err := checkFolder(f); err != nil {
@@ -55,13 +55,13 @@ func (s *Service) CreateBookmarkFolder(ctx context.Context, owner *store.Account
 			return err
 		}
 		if len(folders) >= maxFolders {
-			return errs.Invalid("Validation failed: You have as many folders as one can")
+			return errs.Invalid("Validation failed: You cannot have more than %d folders", maxFolders)
 		}
 		return tx.AddBookmarkFolder(ctx, f)
 	})
 }
 
-// checkFolder checks what people choose of a folder. Whether there is a custom emoji is for the caller to know.
+// checkFolder validates name and emoji of a folder. The caller checks that a custom emoji exists.
 func checkFolder(f *store.BookmarkFolder) error {
 	f.Name = oneLine(f.Name)
 	if full, ok := emoji.Canonical(f.Emoji); ok {
@@ -78,10 +78,10 @@ func checkFolder(f *store.BookmarkFolder) error {
 	return nil
 }
 
-// ErrInvalidEmoji is the answer to what is neither an emoji character nor the name of a custom emoji.
+// ErrInvalidEmoji is returned for what is neither a unicode emoji nor the name of a custom emoji.
 var ErrInvalidEmoji = errs.Invalid("Invalid emoji")
 
-// UpdateBookmarkFolder has change alter name and emoji of the owner's folder.
+// UpdateBookmarkFolder applies change to the owner's folder. change may set name and emoji.
 func (s *Service) UpdateBookmarkFolder(ctx context.Context, owner *store.Account, id store.BookmarkFolderID, change func(*store.BookmarkFolder)) (*store.BookmarkFolder, error) {
 	var f *store.BookmarkFolder
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -98,7 +98,7 @@ func (s *Service) UpdateBookmarkFolder(ctx context.Context, owner *store.Account
 	return f, err
 }
 
-// DeleteBookmarkFolder removes the owner's folder, and returns what it was. The bookmarks in it stay.
+// DeleteBookmarkFolder removes the owner's folder and returns it. The bookmarks in it stay.
 func (s *Service) DeleteBookmarkFolder(ctx context.Context, owner *store.Account, id store.BookmarkFolderID) (*store.BookmarkFolder, error) {
 	var f *store.BookmarkFolder
 	err := s.db.Update(ctx, func(tx *store.Tx) error {

@@ -17,22 +17,22 @@ import (
 )
 
 const (
-	cardTTL          = 24 * time.Hour // how long what a page said is good, also if that was nothing
-	maxCardDelay     = time.Minute    // within this a page is looked at that a post from elsewhere links to: many servers got that post
-	maxCardAttempts  = 3              // times that a page is tried to be reached
+	cardTTL          = 24 * time.Hour // also of pages without a preview
+	maxCardDelay     = time.Minute    // random delay for links in remote posts, because many servers receive the same post
+	maxCardAttempts  = 3              // per page and TTL
 	cardRetryDelay   = 2 * time.Minute
 	cardFetchTimeout = 10 * time.Second
-	maxCardBody      = 16 << 20 // bytes of a page; most of it is not read
+	maxCardBody      = 16 << 20 // bytes of a page; reading stops much earlier
 	maxCardRedirects = 5        // redirects: links are often shortened
 	maxCardURL       = 2048     // bytes
-	maxCardEvents    = 20       // posts of which the open streams hear that their card has come
+	maxCardEvents    = 20       // posts that are sent to open streams again when their card arrives
 
-	maxCardFetches = 2 // pages that are looked at at the same time: slow ones must not keep other jobs waiting
+	maxCardFetches = 2 // pages fetched at the same time, so that slow pages do not delay other jobs
 	cardBusyDelay  = 5 * time.Second
 )
 
-// cardLink returns the address whose page a status shows a card of, "" if none. Posts that are not for everybody have none: asking for
-// the page would tell of them.
+// cardLink returns the link of a status that gets a card, "" if none. Restricted statuses have none, because the request would reveal
+// them.
 func (s *Service) cardLink(c *Composed) string {
 	if !s.CardsEnabled || s.Fetch == nil || c.Visibility > store.Unlisted {
 		return ""
@@ -44,13 +44,13 @@ func (s *Service) cardLink(c *Composed) string {
 	return text.FirstLink(c.Content, shown)
 }
 
-// allowsCard tells whether a link of a status is to something that a card adds to it.
+// allowsCard returns false for links to the status itself, to what it quotes, to mentioned accounts, to this server and to ignored hosts.
 func (s *Service) allowsCard(c *Composed, u *url.URL) bool {
 	if !c.Local() && u.String() == c.URL {
-		return false // it is the post itself
+		return false
 	}
 	if q := c.Quoted; q != nil && (u.String() == q.URL || u.String() == q.URI) {
-		return false // it is shown already
+		return false
 	}
 	for _, a := range c.MentionedAccounts {
 		if a.URL == u.String() {
@@ -71,8 +71,8 @@ func (s *Service) isIgnoredCardHost(host string) bool {
 	return false
 }
 
-// addCard gives a composed status the card of its link. If its page is not known, or has not been looked at for long, that is left
-// as a job, which all posts with the link share.
+// addCard sets the card of a composed status. If the page is unknown or its TTL has passed, one job for all statuses with the link
+// fetches it.
 func (s *Service) addCard(ctx context.Context, tx *store.Tx, c *Composed) error {
 	c.CardID, c.Card = nil, nil
 	link := s.cardLink(c)
@@ -91,8 +91,8 @@ func (s *Service) addCard(ctx context.Context, tx *store.Tx, c *Composed) error 
 	return nil
 }
 
-// fetchCard is the job that looks at the page of a card. A page that cannot be reached is tried again; after that the card is what it
-// was, and the next try is left to a post in a day or later.
+// fetchCard is the job that fetches the page of a card. It retries a page that is temporarily unavailable. After the last attempt the
+// card stays as it was until its TTL has passed.
 func (s *Service) fetchCard(ctx context.Context, w store.FetchCard) error {
 	card, err := s.dueCard(ctx, w.CardID)
 	if err != nil || card == nil {
@@ -104,14 +104,14 @@ func (s *Service) fetchCard(ctx context.Context, w store.FetchCard) error {
 		return s.db.Update(ctx, func(tx *store.Tx) error { return tx.RetryCard(ctx, w, cardBusyDelay+rand.N(2*cardBusyDelay)) })
 	}
 	content, failure := func() (store.CardContent, error) {
-		defer func() { <-s.cardSlots }() // also after a panic, which the worker survives
+		defer func() { <-s.cardSlots }() // also after a panic, because the worker recovers
 		return s.fetchPreview(ctx, card.URL)
 	}()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if failure != nil {
-		s.log.Debug("no preview", "url", card.URL, "tried", w.Attempts+1, "err", failure)
+		s.log.Debug("no preview", "url", card.URL, "attempt", w.Attempts+1, "err", failure)
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		if failure != nil && isTemporary(failure) {
@@ -124,7 +124,7 @@ func (s *Service) fetchCard(ctx context.Context, w store.FetchCard) error {
 	})
 }
 
-// dueCard returns a card that posts wait for, nil if none does.
+// dueCard returns a card that a status uses and whose TTL has passed, else nil.
 func (s *Service) dueCard(ctx context.Context, id store.CardID) (*store.Card, error) {
 	if !s.CardsEnabled || s.Fetch == nil {
 		return nil, nil
@@ -140,18 +140,18 @@ func (s *Service) dueCard(ctx context.Context, id store.CardID) (*store.Card, er
 	return cards[0], nil
 }
 
-// fetchPreview makes a card of the page at an address. It is empty if the page says nothing of itself.
+// fetchPreview returns the card of a page. The card is empty if the page has no metadata.
 func (s *Service) fetchPreview(ctx context.Context, link string) (store.CardContent, error) {
 	address, err := url.Parse(link)
 	if err != nil {
 		return store.CardContent{}, fetch.ErrRefused
 	}
-	asked := *address
-	if asked.Scheme == "http" && !s.Fetch.AllowsHTTP() {
-		asked.Scheme = "https"
-		asked.Host = strings.TrimSuffix(asked.Host, ":80")
+	request := *address
+	if request.Scheme == "http" && !s.Fetch.AllowsHTTP() {
+		request.Scheme = "https"
+		request.Host = strings.TrimSuffix(request.Host, ":80")
 	}
-	resp, err := s.Fetch.Open(ctx, asked.String(), fetch.Limits{
+	resp, err := s.Fetch.Open(ctx, request.String(), fetch.Limits{
 		MaxBody: maxCardBody, Timeout: cardFetchTimeout, MaxRedirects: maxCardRedirects,
 		Accept: "text/html, application/xhtml+xml;q=0.9", ContentTypes: []string{"text/html", "application/xhtml+xml"},
 	})
@@ -164,7 +164,7 @@ func (s *Service) fetchPreview(ctx context.Context, link string) (store.CardCont
 	if err != nil {
 		return store.CardContent{}, err
 	}
-	// A page elsewhere is shown under its own address: it may be another page that people are sent to than the one we were.
+	// After a redirect to another host, the card shows the final URL, because the link may lead users to another page.
 	if shown := hostWithoutWWW(at); shown != hostWithoutWWW(address) {
 		link = at.String()
 	}
@@ -178,10 +178,10 @@ func hostWithoutWWW(u *url.URL) string {
 	return strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.")
 }
 
-// isTemporary tells whether another try at a page may go better.
+// isTemporary returns true if a later attempt may succeed.
 func isTemporary(err error) bool {
-	for _, lasting := range []error{fetch.ErrRefused, fetch.ErrContentType, fetch.ErrTooLarge, fetch.ErrRedirects} {
-		if errors.Is(err, lasting) {
+	for _, final := range []error{fetch.ErrRefused, fetch.ErrContentType, fetch.ErrTooLarge, fetch.ErrRedirects} {
+		if errors.Is(err, final) {
 			return false
 		}
 	}
@@ -193,8 +193,7 @@ func isTemporary(err error) bool {
 	return !errors.As(err, &name) || !name.IsNotFound
 }
 
-// saveCard writes a card. Where it is the first time that there is something to show, the open streams hear of the posts that waited
-// for it; that is no edit.
+// saveCard stores a card. The first content of a card is sent to open streams with its statuses; that is not an edit.
 func saveCard(ctx context.Context, tx *store.Tx, card *store.Card, content store.CardContent) error {
 	first := card.FetchedAt == 0 && !content.Empty()
 	card.Card = content
@@ -205,14 +204,14 @@ func saveCard(ctx context.Context, tx *store.Tx, card *store.Card, content store
 	if err != nil {
 		return err
 	}
-	waited, err := tx.Statuses(ctx, ids)
-	for _, st := range waited {
+	statuses, err := tx.Statuses(ctx, ids)
+	for _, st := range statuses {
 		tx.Emit(store.StatusEdited{Status: st})
 	}
 	return err
 }
 
-// removeUnusedCards is the job that removes the cards that no post has any more.
+// removeUnusedCards is the recurring job that removes cards that no status uses.
 func (s *Service) removeUnusedCards(ctx context.Context, _ store.SweepCards) error {
 	var last store.CardID
 	for {

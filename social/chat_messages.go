@@ -9,10 +9,10 @@ import (
 	"svc/store"
 )
 
-// maxChatIdempotencyKey bounds an Idempotency-Key, which is kept as it was sent because it is shown again. In bytes.
+// maxChatIdempotencyKey is the longest Idempotency-Key in bytes. The key is stored as sent, because the API returns it.
 const maxChatIdempotencyKey = 255
 
-// The refusals of messages (extension API 11.3).
+// Errors of chat messages (extension API 11.3).
 var (
 	errNoContent          = errs.BadRequest("no_content")
 	errContentTooLong     = errs.BadRequest("content_too_long")
@@ -23,15 +23,15 @@ var (
 	errChatIdempotencyKey = errs.BadRequest("Idempotency-Key is too long (maximum is %d bytes)", maxChatIdempotencyKey)
 )
 
-// ChatMessageDraft is a message that somebody here wants to send.
+// ChatMessageDraft is a message that a local account sends.
 type ChatMessageDraft struct {
 	Text           string         // plain
-	MediaID        *store.MediaID // of the one attachment, nil if there is none
+	MediaID        *store.MediaID // the attachment; nil: none
 	IdempotencyKey string
 }
 
-// SendChatMessage sends a message to the other side of a chat of sender's, and returns what sender has of it. Who is mentioned in it
-// is linked to, but neither addressed nor told. A repeated IdempotencyKey returns the message of the first time.
+// SendChatMessage sends a message to the other side of a chat of sender's, and returns sender's copy. Mentions in it are links only: they
+// neither address nor notify anybody. A repeated IdempotencyKey returns the first message.
 func (s *Service) SendChatMessage(ctx context.Context, sender *store.Account, chat store.ChatID, d ChatMessageDraft) (*store.ChatEntry, error) {
 	switch {
 	case text.Length(d.Text, "") > s.MaxChatMessage:
@@ -94,7 +94,7 @@ func (s *Service) SendChatMessage(ctx context.Context, sender *store.Account, ch
 	return e, err
 }
 
-// chatMedia returns the upload of owner's that a message is to have.
+// chatMedia returns the unattached upload of owner's for a message.
 func chatMedia(ctx context.Context, tx *store.Tx, owner store.AccountID, id *store.MediaID) (*store.Media, error) {
 	if id == nil {
 		return nil, nil
@@ -111,17 +111,17 @@ func chatMedia(ctx context.Context, tx *store.Tx, owner store.AccountID, id *sto
 	return m, nil
 }
 
-// IncomingChatMessage is a message that somebody elsewhere has sent.
+// IncomingChatMessage is a message from a remote account.
 type IncomingChatMessage struct {
 	URI        string
-	Content    string // HTML, as it came
+	Content    string // HTML, not sanitized
 	CreatedAt  time.Time
 	Emojis     []store.RemoteEmoji
-	Attachment *store.Media // the one attachment, nil if there is none
+	Attachment *store.Media // nil: none
 }
 
-// ReceiveChatMessage puts a message by sender, who lives elsewhere, into the chat of somebody here. It is refused like one that is
-// sent here. One that was received, or deleted, before is no error.
+// ReceiveChatMessage adds a message by a remote sender to the chat of a local recipient. The recipient can refuse it like a local one. A
+// message that was received or deleted before is not an error.
 func (s *Service) ReceiveChatMessage(ctx context.Context, sender *store.Account, recipient store.AccountID, in IncomingChatMessage) error {
 	content := text.Sanitize(in.Content)
 	if content == "" && in.Attachment == nil {
@@ -155,7 +155,7 @@ func (s *Service) ReceiveChatMessage(ctx context.Context, sender *store.Account,
 	})
 }
 
-// ReceiveChatMessageDelete deletes a message of author's, who lives elsewhere. One that is not there is no error.
+// ReceiveChatMessageDelete deletes a message of a remote author. A missing message is not an error.
 func (s *Service) ReceiveChatMessageDelete(ctx context.Context, author *store.Account, uri string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		m, err := tx.ChatMessageByURI(ctx, uri)
@@ -169,8 +169,8 @@ func (s *Service) ReceiveChatMessageDelete(ctx context.Context, author *store.Ac
 	})
 }
 
-// addChatMessage stores a message and puts it into the chats of both sides, as far as they live here: read by who wrote it, unread by the
-// recipient, who is told. It returns what the author has of it, nil if the author lives elsewhere.
+// addChatMessage stores a message and adds it to the chats of the local participants, read for the author, unread for the recipient. It
+// returns the author's copy, nil if the author is remote.
 func addChatMessage(ctx context.Context, tx *store.Tx, from, to *store.Account, m *store.ChatMessage, media *store.Media) (*store.ChatEntry, error) {
 	if err := checkAcceptsChatMessage(ctx, tx, from, to); err != nil {
 		return nil, err
@@ -201,8 +201,8 @@ func addChatMessage(ctx context.Context, tx *store.Tx, from, to *store.Account, 
 	return own, addToRecipientChat(ctx, tx, from, to, m)
 }
 
-// addToRecipientChat puts a message into the recipient's chat. The streams of somebody who mutes the author do not hear of it: the chat is
-// in no list either.
+// addToRecipientChat adds a message to the recipient's chat. Streams of a recipient who mutes the author get no event, because chats with
+// muted accounts are not listed.
 func addToRecipientChat(ctx context.Context, tx *store.Tx, from, to *store.Account, m *store.ChatMessage) error {
 	c, err := openChat(ctx, tx, to.ID, from.ID)
 	if err == errTooManyChats {
@@ -224,8 +224,8 @@ func addToRecipientChat(ctx context.Context, tx *store.Tx, from, to *store.Accou
 	return notify(ctx, tx, store.Notification{AccountID: to.ID, Type: store.NotifyChatMention, FromID: from.ID, MessageID: &m.ID}, nil)
 }
 
-// checkAcceptsChatMessage refuses a message to who is gone, accepts none, or is kept apart from the author by a block of either. A person may
-// always write to themselves.
+// checkAcceptsChatMessage returns an error if to is unavailable, refuses chat messages, or blocks from or is blocked by it. Messages to
+// oneself are always accepted.
 func checkAcceptsChatMessage(ctx context.Context, tx *store.Tx, from, to *store.Account) error {
 	switch {
 	case to.Unavailable:

@@ -7,13 +7,13 @@ import (
 	"svc/store"
 )
 
-// maxChats is how many chats one account can have, those that others began included.
+// maxChats is how many chats an account can have, including those that others began.
 const maxChats = 10_000
 
-var errTooManyChats = errs.Invalid("Validation failed: You have as many chats as one can")
+var errTooManyChats = errs.Invalid("Validation failed: You cannot have more than %d chats", maxChats)
 
-// OpenChat returns owner's chat with another account, which may be owner's own, and makes it if there is none. Nobody is told; who
-// refuses messages does so when there is one (extension API 11.3).
+// OpenChat returns owner's chat with an account, which may be owner, and creates it if needed. It notifies nobody. Accounts that refuse
+// chat messages refuse the first message, not the chat (extension API 11.3).
 func (s *Service) OpenChat(ctx context.Context, owner *store.Account, with store.AccountID) (*store.Chat, error) {
 	var c *store.Chat
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -43,8 +43,8 @@ func openChat(ctx context.Context, tx *store.Tx, owner, other store.AccountID) (
 	return c, tx.AddChat(ctx, c)
 }
 
-// ReadChat marks the messages of a chat of reader's up to and including one as read. A message of another chat, or one that is gone,
-// stands for the time at which it came.
+// ReadChat marks the messages of a chat up to and including upTo as read. For a deleted message or one of another chat, the time in its
+// id counts.
 func (s *Service) ReadChat(ctx context.Context, reader *store.Account, id store.ChatID, upTo store.ChatMessageID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		c, err := tx.OwnChat(ctx, reader.ID, id)
@@ -55,7 +55,7 @@ func (s *Service) ReadChat(ctx context.Context, reader *store.Account, id store.
 	})
 }
 
-// ReadChatMessage marks one message of a chat of reader's as read. One that has been read is no error.
+// ReadChatMessage marks one message as read. Reading twice is not an error.
 func (s *Service) ReadChatMessage(ctx context.Context, reader *store.Account, chat store.ChatID, id store.ChatMessageID) (*store.ChatEntry, error) {
 	var e *store.ChatEntry
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -69,8 +69,8 @@ func (s *Service) ReadChatMessage(ctx context.Context, reader *store.Account, ch
 	return e, err
 }
 
-// DeleteChatMessage takes a message out of a chat of actor's: actor's own from both sides, with the notification of it; one by the
-// other from actor's side only (extension API 11.3). Streams do not hear of it.
+// DeleteChatMessage deletes a message of a chat. Actor's own message is deleted on both sides with its notification; a message of the
+// other side is deleted for actor only (extension API 11.3). Streams get no event.
 func (s *Service) DeleteChatMessage(ctx context.Context, actor *store.Account, chat store.ChatID, id store.ChatMessageID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		e, err := tx.ChatEntry(ctx, actor.ID, chat, id)

@@ -11,24 +11,24 @@ import (
 	"svc/store"
 )
 
-// Composed is a status as it would be published, or has been, with what it was composed of.
+// Composed is a status that is being published, or has been, with its parts.
 type Composed struct {
 	*store.Status
-	Recipients        []store.Recipient // without the members of a list
+	Recipients        []store.Recipient // without list members
 	Tags              []string
 	Media             []*store.Media
 	Poll              *store.Poll
-	MentionedAccounts []*store.Account // those of the mentioned who are named in the text
-	Parent            *store.Status    // what it replies to, nil if nothing
-	Quoted            *store.Status    // nil if nothing
-	Card              *store.Card      // of its link, nil if it has none or nobody knows it yet
-	Link              string           // the page that it is about, if it is not that of its first link
-	Existing          bool             // it was published by an earlier request, and nothing but the status itself is known
+	MentionedAccounts []*store.Account // mentioned in the text
+	Parent            *store.Status    // nil: not a reply
+	Quoted            *store.Status    // nil: no quote
+	Card              *store.Card      // nil: none, or not fetched yet
+	Link              string           // the page of the card; "": that of the first link in the text
+	Existing          bool             // an earlier request with the same key published it; only Status or Scheduled is set
 
-	Scheduled *store.ScheduledStatus // not nil: it is to be published later
+	Scheduled *store.ScheduledStatus // not nil: it is published later
 }
 
-// statusText is the text of a status, checked and read.
+// statusText is the validated and parsed text of a status.
 type statusText struct {
 	text        string
 	spoilerText string
@@ -36,7 +36,7 @@ type statusText struct {
 	doc         *text.Document
 }
 
-// parseText checks and reads the text of a status. That may take a while, so it is done before the transaction.
+// parseText validates and parses the text of a status. It runs before the transaction, because long texts take time.
 func (s *Service) parseText(body, spoiler, contentType string) (*statusText, error) {
 	if text.Length(body, spoiler) > s.MaxStatus {
 		return nil, errs.Invalid("The status is over the character limit")
@@ -49,7 +49,7 @@ func (s *Service) parseText(body, spoiler, contentType string) (*statusText, err
 	return w, nil
 }
 
-// removeControls returns a text on one line, without control characters.
+// removeControls replaces line breaks by spaces and removes control characters.
 func removeControls(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {
@@ -70,7 +70,7 @@ func checkNotEmpty(body, spoilerText string, media []*store.Media) error {
 	return nil
 }
 
-// statusReader is what composing reads: from the database, or within the transaction.
+// statusReader is what compose reads, from the database (preview) or in the transaction.
 type statusReader interface {
 	PostingDefaults(context.Context, store.AccountID) (store.PostingDefaults, error)
 	AccountByName(ctx context.Context, nickname, domain string) (*store.Account, error)
@@ -82,7 +82,7 @@ type statusReader interface {
 	AvailableAccounts(context.Context, []store.AccountID) ([]store.AccountID, error)
 }
 
-// compose makes a status of a draft whose text has been read.
+// compose makes a status of a draft and its parsed text.
 func (s *Service) compose(ctx context.Context, r statusReader, author *store.Account, d Draft, w *statusText) (*Composed, error) {
 	standard, err := r.PostingDefaults(ctx, author.ID)
 	if err != nil {
@@ -165,8 +165,8 @@ func (s *Service) compose(ctx context.Context, r statusReader, author *store.Acc
 	return c, s.applyPolicies(ctx, author, c)
 }
 
-// usableMedia returns the owner's uploads of these ids that are attached to nothing else than the status of; unknown and foreign
-// ones are left out (extension API 15).
+// usableMedia returns the owner's uploads with these ids that are unattached or attached to the status of. It skips all others (extension
+// API 15).
 func (s *Service) usableMedia(ctx context.Context, r statusReader, owner store.AccountID, ids []store.MediaID, of store.StatusID) ([]*store.Media, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -188,7 +188,7 @@ func parentOf(ctx context.Context, r statusReader, author store.AccountID, id st
 		return nil, nil
 	}
 	parent, err := r.VisibleStatus(ctx, author, id)
-	if err == nil && parent.ReblogOfID != nil { // one replies to what was boosted
+	if err == nil && parent.ReblogOfID != nil { // a reply to a reblog is a reply to its original
 		parent, err = r.VisibleStatus(ctx, author, *parent.ReblogOfID)
 	}
 	if errs.IsNotFound(err) {
@@ -197,7 +197,7 @@ func parentOf(ctx context.Context, r statusReader, author store.AccountID, id st
 	return parent, err
 }
 
-// draftVisibility decides whom a draft is for.
+// draftVisibility returns the visibility of a draft: the requested one or the author's default, never wider than the parent's.
 func draftVisibility(d Draft, standard store.Visibility, parent *store.Status) (store.Visibility, error) {
 	if d.Visibility == nil {
 		v := standard
@@ -218,13 +218,13 @@ func draftVisibility(d Draft, standard store.Visibility, parent *store.Status) (
 	case parent.Visibility == store.Direct && v != store.Direct:
 		return 0, errs.Invalid("The message visibility must be direct")
 	case parent.Visibility == store.Local && v.Wider(store.Local):
-		return store.Local, nil // what is only for this server is not talked about elsewhere
+		return store.Local, nil // replies to local statuses stay local
 	}
 	return v, nil
 }
 
-// addRecipients renders the text and finds out who is addressed: those of the conversation, the mentioned, or those named in to. A reply that is open to all, or
-// to a direct or list status, is addressed to the author of what it replies to without being told (extension API 15.1).
+// addRecipients renders the text and adds the recipients: those of the conversation, the accounts in to, or the mentioned accounts. A
+// reply that is public, or to a direct or list status, also addresses the author of its parent (extension API 15.1).
 func (s *Service) addRecipients(ctx context.Context, r statusReader, c *Composed, to []string, w *statusText, parent *store.Status, talk *directReply) error {
 	st := c.Status
 	mentioned, err := s.renderStatus(ctx, r, c, w)
@@ -264,7 +264,7 @@ func (c *Composed) addRecipient(id store.AccountID, mentioned bool) {
 	})
 }
 
-// renderStatus makes the HTML of a status, notes its hashtags, and returns whom it mentions, in order.
+// renderStatus renders the HTML of a status, sets its hashtags, and returns the mentioned accounts in order.
 func (s *Service) renderStatus(ctx context.Context, r statusReader, c *Composed, w *statusText) ([]store.AccountID, error) {
 	known, accounts, err := s.resolveHandles(ctx, r, w.doc)
 	if err != nil {
@@ -285,7 +285,7 @@ func (s *Service) renderStatus(ctx context.Context, r statusReader, c *Composed,
 	return people, nil
 }
 
-// resolveHandles looks up the handles in a text. It returns what they link to, by handle, and the accounts by their ids.
+// resolveHandles looks up the handles in a text. It returns link targets by handle, and accounts by id.
 func (s *Service) resolveHandles(ctx context.Context, r statusReader, doc *text.Document) (map[string]text.Account, map[string]*store.Account, error) {
 	known := make(map[string]text.Account)
 	accounts := make(map[string]*store.Account)
@@ -304,7 +304,7 @@ func (s *Service) resolveHandles(ctx context.Context, r statusReader, doc *text.
 	return known, accounts, nil
 }
 
-// accountByHandle returns the account of a handle, unless it is withheld. The server's own domain is the same as none.
+// accountByHandle returns the available account of a handle. The server's own domain means a local account.
 func (s *Service) accountByHandle(ctx context.Context, r statusReader, nick, domain string) (*store.Account, error) {
 	if strings.EqualFold(domain, s.Domain) {
 		domain = ""
@@ -319,7 +319,7 @@ func (s *Service) accountByHandle(ctx context.Context, r statusReader, nick, dom
 	return a, nil
 }
 
-// accountsByHandles returns the accounts of handles, leaving out those that are unknown.
+// accountsByHandles returns the accounts of handles, without unknown ones.
 func (s *Service) accountsByHandles(ctx context.Context, r statusReader, handles []string) ([]store.AccountID, error) {
 	var ids []store.AccountID
 	for _, h := range handles[:min(len(handles), text.MaxMentions)] {

@@ -8,21 +8,20 @@ import (
 	"svc/store"
 )
 
-// maxConversationAccounts is how many people a conversation can have: as many as a post can mention, its author, and the author of what it
-// replies to.
+// maxConversationAccounts is the most accounts of a conversation: the mentions of a status, its author, and the author of its parent.
 const maxConversationAccounts = text.MaxMentions + 2
 
-// addToConversations puts a direct post into the conversations of the local people it concerns (extension API 12.3); if among is not nil,
-// only of these. One that is made goes to those whom the post concerns, for good: later posts do not change that.
+// addToConversations adds a direct status to the conversations of its local participants (extension API 12.3), or only to those in among
+// if it is not nil. The recipients of a conversation are set when it is created; later statuses do not change them.
 func addToConversations(ctx context.Context, tx *store.Tx, st *store.Status, recipients []store.Recipient, among []store.AccountID) error {
 	if st.Visibility != store.Direct {
 		return nil
 	}
-	parties := []store.AccountID{st.AccountID}
+	accounts := []store.AccountID{st.AccountID}
 	for _, r := range recipients[:min(len(recipients), maxConversationAccounts-1)] {
-		parties = append(parties, r.AccountID)
+		accounts = append(accounts, r.AccountID)
 	}
-	changed, err := tx.AddToConversations(ctx, st, store.NewAccountSet(parties...), among)
+	changed, err := tx.AddToConversations(ctx, st, store.NewAccountSet(accounts...), among)
 	if err != nil {
 		return err
 	}
@@ -32,17 +31,17 @@ func addToConversations(ctx context.Context, tx *store.Tx, st *store.Status, rec
 	return nil
 }
 
-// ErrUnknownConversation is the answer to a conversation that is not there or somebody else's.
+// ErrUnknownConversation is returned for a conversation that does not exist or belongs to another account.
 var ErrUnknownConversation = errs.NotFound("Unknown conversation id")
 
-// directReply is what a draft continues.
+// directReply is the conversation that a draft continues.
 type directReply struct {
 	conversation *store.VisibleConversation
 	recipients   []store.AccountID // without the author
-	parent       *store.Status     // the last post of the conversation, unless the draft says otherwise; nil if none can be seen
+	parent       *store.Status     // the draft's, else the last visible status of the conversation; may be nil
 }
 
-// directReplyOf reads what conversation a draft goes into, nil if none.
+// directReplyOf loads the conversation that a draft continues, nil if none.
 func directReplyOf(ctx context.Context, r statusReader, author store.AccountID, d Draft) (*directReply, error) {
 	if d.InConversation == nil {
 		return nil, nil
@@ -77,13 +76,13 @@ func directReplyOf(ctx context.Context, r statusReader, author store.AccountID, 
 	return t, nil
 }
 
-// ReadConversation marks one of the reader's conversations as read. Reading it again is no error.
+// ReadConversation marks a conversation as read. Reading twice is not an error.
 func (s *Service) ReadConversation(ctx context.Context, reader *store.Account, id store.DirectConversationID) (*store.VisibleConversation, error) {
 	return s.changeConversation(ctx, reader, id, func(tx *store.Tx) error { return tx.ReadConversation(ctx, reader.ID, id) })
 }
 
-// SetConversationRecipients changes whom one of the owner's conversations goes to: to these, as far as they are there, and the owner. Nobody
-// else's is changed by that.
+// SetConversationRecipients replaces the recipients of the owner's conversation by the available ones of accounts, and the owner.
+// Conversations of other accounts do not change.
 func (s *Service) SetConversationRecipients(ctx context.Context, owner *store.Account, id store.DirectConversationID, people []store.AccountID) (*store.VisibleConversation, error) {
 	return s.changeConversation(ctx, owner, id, func(tx *store.Tx) error {
 		present, err := tx.AvailableAccounts(ctx, people)
@@ -98,7 +97,7 @@ func (s *Service) SetConversationRecipients(ctx context.Context, owner *store.Ac
 	})
 }
 
-// changeConversation changes one of the owner's conversations, and returns it as it is then.
+// changeConversation applies change to the owner's conversation and returns it as it is then.
 func (s *Service) changeConversation(ctx context.Context, owner *store.Account, id store.DirectConversationID, change func(*store.Tx) error) (*store.VisibleConversation, error) {
 	var c *store.VisibleConversation
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -115,8 +114,7 @@ func (s *Service) changeConversation(ctx context.Context, owner *store.Account, 
 	return c, err
 }
 
-// DeleteConversation takes one of the owner's conversations away, until a new post makes it again. The posts stay, and so do the
-// conversations that others have.
+// DeleteConversation removes a conversation until a new status creates it again. Statuses and the conversations of others stay.
 func (s *Service) DeleteConversation(ctx context.Context, owner *store.Account, id store.DirectConversationID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		removed, err := tx.RemoveConversation(ctx, owner.ID, id)
@@ -127,10 +125,10 @@ func (s *Service) DeleteConversation(ctx context.Context, owner *store.Account, 
 	})
 }
 
-// conversationReadBatch is how many conversations are marked as read in one transaction, so that others can write in between.
+// conversationReadBatch is how many conversations are marked as read in one transaction.
 const conversationReadBatch = 1000
 
-// ReadConversations marks all of the reader's conversations as read. It returns the page of those that had not been.
+// ReadConversations marks all conversations as read. It returns the page of those that were unread.
 func (s *Service) ReadConversations(ctx context.Context, reader *store.Account, p store.Page) ([]*store.VisibleConversation, error) {
 	var list []*store.VisibleConversation
 	first := true

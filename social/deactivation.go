@@ -7,8 +7,8 @@ import (
 	"svc/store"
 )
 
-// ErrLastAdmin is the answer to what would leave the server without anybody to administer it.
-var ErrLastAdmin = errs.Conflict("This is the last admin: make somebody else an admin first")
+// ErrLastAdmin is returned for what would leave the server without an admin.
+var ErrLastAdmin = errs.Conflict("This is the last admin: make another account an admin first")
 
 func checkNotLastAdmin(ctx context.Context, tx *store.Tx, id store.AccountID) error {
 	last, err := tx.IsLastAdmin(ctx, id)
@@ -18,10 +18,9 @@ func checkNotLastAdmin(ctx context.Context, tx *store.Tx, id store.AccountID) er
 	return err
 }
 
-// Deactivate takes an account out of service: its tokens stop working, nobody sees it any more, the accounts here that it follows
-// lose it, and its follow requests are taken back. Its followers and its posts are kept for the day it comes back. It tells
-// whether the account was active before; twice is no error. The last admin cannot be deactivated. The rules are those of the admin
-// API's reference, 4.6.
+// Deactivate deactivates a local account (admin API 4.6). Its tokens stop working and it becomes invisible. Its follows and follow
+// requests end; followers and statuses stay for its activation. The last admin cannot be deactivated. It returns false if the account was
+// deactivated before.
 func (s *Service) Deactivate(ctx context.Context, id store.AccountID) (changed bool, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		user, err := tx.User(ctx, id)
@@ -50,7 +49,7 @@ func (s *Service) Deactivate(ctx context.Context, id store.AccountID) (changed b
 		if err != nil {
 			return err
 		}
-		requests, err := tx.RemoteFollowRequests(ctx, id) // whose servers know of them
+		requests, err := tx.RemoteFollowRequests(ctx, id) // which have to be undone on their servers
 		if err != nil {
 			return err
 		}
@@ -68,8 +67,8 @@ func (s *Service) Deactivate(ctx context.Context, id store.AccountID) (changed b
 	return changed, err
 }
 
-// Activate brings a deactivated account back: its tokens work again, and it is seen again if it is confirmed and approved. It
-// tells whether the account was deactivated before.
+// Activate reactivates an account. Its tokens work again. It becomes visible if it is confirmed and approved. It returns false if the
+// account was not deactivated.
 func (s *Service) Activate(ctx context.Context, id store.AccountID) (changed bool, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		user, err := tx.User(ctx, id)

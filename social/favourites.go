@@ -6,13 +6,12 @@ import (
 	"svc/store"
 )
 
-// Favourite marks a status that actor can see as a favourite, and tells its author. Of a boost it is the original that is
-// meant. Doing it twice is no error.
+// Favourite favourites a status that actor can see, or the original of a reblog, and notifies its author. Doing so twice is not an error.
 func (s *Service) Favourite(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
 	return s.favourite(ctx, actor, id, nil)
 }
 
-// ReceiveFavourite is Favourite by somebody elsewhere, by an activity with this id.
+// ReceiveFavourite is Favourite by a remote actor, by the activity with this id.
 func (s *Service) ReceiveFavourite(ctx context.Context, actor *store.Account, id store.StatusID, uri string) (*store.Status, error) {
 	return s.favourite(ctx, actor, id, &uri)
 }
@@ -27,8 +26,8 @@ func (s *Service) favourite(ctx context.Context, actor *store.Account, id store.
 			return err
 		}
 		if actor.Local() {
-			deed := store.OutboxEntry{Type: store.FavouriteCreated, ActorID: actor.ID, TargetID: st.AccountID, StatusID: st.ID, RowID: int64(id)}
-			if err := tx.AddToOutbox(ctx, deed); err != nil {
+			entry := store.OutboxEntry{Type: store.FavouriteCreated, ActorID: actor.ID, TargetID: st.AccountID, StatusID: st.ID, RowID: int64(id)}
+			if err := tx.AddToOutbox(ctx, entry); err != nil {
 				return err
 			}
 		}
@@ -37,15 +36,15 @@ func (s *Service) favourite(ctx context.Context, actor *store.Account, id store.
 	})
 }
 
-// Unfavourite takes a favourite back, and its notification.
+// Unfavourite removes a favourite and its notification.
 func (s *Service) Unfavourite(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
 	return s.undoOnOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
 		id, err := tx.RemoveFavourite(ctx, actor.ID, st.ID)
 		if err != nil || id == 0 {
 			return err
 		}
-		deed := store.OutboxEntry{Type: store.FavouriteDeleted, ActorID: actor.ID, TargetID: st.AccountID, StatusID: st.ID, RowID: int64(id)}
-		if err := tx.AddToOutbox(ctx, deed); err != nil {
+		entry := store.OutboxEntry{Type: store.FavouriteDeleted, ActorID: actor.ID, TargetID: st.AccountID, StatusID: st.ID, RowID: int64(id)}
+		if err := tx.AddToOutbox(ctx, entry); err != nil {
 			return err
 		}
 		return tx.RemoveNotification(ctx, st.AccountID, store.NotifyFavourite, actor.ID, &st.ID)

@@ -11,7 +11,7 @@ import (
 	"svc/store"
 )
 
-// What one account can have of filters, all its filters together. Each post shown is matched with all of it.
+// Limits of all filters of an account together, because every rendered status is matched with all of them.
 const (
 	maxFilters        = 100
 	maxFilterKeywords = 500
@@ -20,16 +20,16 @@ const (
 	maxFilterKeyword  = 256 // code points
 )
 
-// FilterChange is what people choose of a filter. What is nil stays as it is.
+// FilterChange is a change to a filter, or a new filter. Nil fields stay as they are.
 type FilterChange struct {
 	Title     *string
 	Context   []store.FilterContext
-	Action    *store.FilterAction // at first to warn
+	Action    *store.FilterAction // of a new filter: warn
 	ExpiresIn *time.Duration      // 0: never
 	Keywords  []KeywordChange
 }
 
-// KeywordChange is a change to one keyword of a filter, or a new keyword. What is nil stays as it is.
+// KeywordChange is a change to a keyword of a filter, or a new keyword. Nil fields stay as they are.
 type KeywordChange struct {
 	ID        store.FilterKeywordID // 0: a new one
 	Keyword   *string
@@ -37,13 +37,13 @@ type KeywordChange struct {
 	Remove    bool
 }
 
-// filters are all filters of an account, as a transaction has them.
+// filters are all filters of an account in a transaction.
 type filters struct {
 	owner store.AccountID
 	list  []*store.FilterWithTerms
 }
 
-// changeFilters runs change in a transaction on the owner's filters.
+// changeFilters runs change on the owner's filters in a transaction.
 func (s *Service) changeFilters(ctx context.Context, owner *store.Account, change func(*store.Tx, *filters) error) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		list, err := tx.UserFilters(ctx, owner.ID)
@@ -85,7 +85,7 @@ func (fs *filters) status(id store.FilterStatusID) (*store.FilterStatus, error) 
 	return nil, errs.ErrRecordNotFound
 }
 
-// CreateFilter makes a filter for its owner.
+// CreateFilter creates a filter.
 func (s *Service) CreateFilter(ctx context.Context, owner *store.Account, d FilterChange) (*store.FilterWithTerms, error) {
 	f := &store.FilterWithTerms{UserFilter: store.UserFilter{AccountID: owner.ID, Action: store.FilterWarn}}
 	err := s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) error {
@@ -102,13 +102,13 @@ func (s *Service) addFilter(ctx context.Context, tx *store.Tx, fs *filters, f *s
 		return err
 	}
 	if len(fs.list) >= maxFilters {
-		return errs.Invalid("Validation failed: You have as many filters as one can")
+		return errs.Invalid("Validation failed: You cannot have more than %d filters", maxFilters)
 	}
 	fs.list = append(fs.list, f)
 	return tx.AddFilter(ctx, &f.UserFilter)
 }
 
-// applyFilterChange changes a filter and checks what became of it.
+// applyFilterChange changes a filter and validates the result.
 func (s *Service) applyFilterChange(f *store.UserFilter, d FilterChange) error {
 	if d.Title != nil {
 		f.Title = oneLine(*d.Title)
@@ -132,8 +132,8 @@ func (s *Service) applyFilterChange(f *store.UserFilter, d FilterChange) error {
 	return s.setExpiry(f, d.ExpiresIn)
 }
 
-// setExpiry sets when a filter expires. One that would last very long has no end. Clients that leave the end of an expired filter
-// alone send how long ago that was.
+// setExpiry sets when a filter expires. Very long durations have no end. A negative duration is valid for an expired filter, because
+// clients that edit one send how long ago it expired.
 func (s *Service) setExpiry(f *store.UserFilter, in *time.Duration) error {
 	now := s.db.Now()
 	switch {
@@ -149,7 +149,7 @@ func (s *Service) setExpiry(f *store.UserFilter, in *time.Duration) error {
 	return nil
 }
 
-// UpdateFilter changes the owner's filter, and its keywords: one without an id is added.
+// UpdateFilter changes the owner's filter and its keywords. Keywords without an id are added.
 func (s *Service) UpdateFilter(ctx context.Context, owner *store.Account, id store.FilterID, d FilterChange) (*store.FilterWithTerms, error) {
 	var f *store.FilterWithTerms
 	err := s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) error {
@@ -168,9 +168,9 @@ func (s *Service) UpdateFilter(ctx context.Context, owner *store.Account, id sto
 	return f, err
 }
 
-// changeKeywords does what drafts say to the keywords of a filter.
-func (fs *filters) changeKeywords(ctx context.Context, tx *store.Tx, f *store.FilterWithTerms, drafts []KeywordChange) error {
-	for _, d := range drafts {
+// changeKeywords applies changes to the keywords of a filter.
+func (fs *filters) changeKeywords(ctx context.Context, tx *store.Tx, f *store.FilterWithTerms, changes []KeywordChange) error {
+	for _, d := range changes {
 		i := slices.IndexFunc(f.Keywords, func(k *store.FilterKeyword) bool { return k.ID == d.ID })
 		var err error
 		switch {
@@ -194,14 +194,14 @@ func (fs *filters) changeKeywords(ctx context.Context, tx *store.Tx, f *store.Fi
 	return fs.checkKeywordCount()
 }
 
-// checkKeywordCount refuses what makes the keywords too many.
+// checkKeywordCount returns an error if the account has too many keywords.
 func (fs *filters) checkKeywordCount() error {
 	n := 0
 	for _, f := range fs.list {
 		n += len(f.Keywords)
 	}
 	if n > maxFilterKeywords {
-		return errs.Invalid("Validation failed: Filters can have %d keywords in all", maxFilterKeywords)
+		return errs.Invalid("Validation failed: Filters cannot have more than %d keywords in total", maxFilterKeywords)
 	}
 	return nil
 }
@@ -216,7 +216,7 @@ func (d KeywordChange) apply(k *store.FilterKeyword) error {
 	switch {
 	case utf8.RuneCountInString(k.Keyword) > maxFilterKeyword:
 		return errs.Invalid("Validation failed: Keyword is too long (maximum is %d characters)", maxFilterKeyword)
-	case text.NewPhrase(k.Keyword, false).Empty(): // also if nothing in it can be seen
+	case text.NewPhrase(k.Keyword, false).Empty(): // also if it has only invisible characters
 		return errs.Invalid("Validation failed: Keyword can't be blank")
 	}
 	return nil
@@ -231,7 +231,7 @@ func (fs *filters) addKeyword(ctx context.Context, tx *store.Tx, f *store.Filter
 	return k, tx.AddFilterKeyword(ctx, fs.owner, k)
 }
 
-// DeleteFilter removes the owner's filter.
+// DeleteFilter deletes the owner's filter.
 func (s *Service) DeleteFilter(ctx context.Context, owner *store.Account, id store.FilterID) error {
 	return s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) error {
 		if _, err := fs.find(id); err != nil {
@@ -241,7 +241,7 @@ func (s *Service) DeleteFilter(ctx context.Context, owner *store.Account, id sto
 	})
 }
 
-// AddFilterKeyword adds a keyword to the owner's filter. It may be there already.
+// AddFilterKeyword adds a keyword to the owner's filter. Duplicates are allowed.
 func (s *Service) AddFilterKeyword(ctx context.Context, owner *store.Account, id store.FilterID, d KeywordChange) (*store.FilterKeyword, error) {
 	var k *store.FilterKeyword
 	err := s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) error {
@@ -273,7 +273,7 @@ func (s *Service) UpdateFilterKeyword(ctx context.Context, owner *store.Account,
 	return k, err
 }
 
-// DeleteFilterKeyword removes a keyword of the owner's. The filter stays, even without any.
+// DeleteFilterKeyword deletes a keyword of the owner's. The filter stays, even if it has no keyword left.
 func (s *Service) DeleteFilterKeyword(ctx context.Context, owner *store.Account, id store.FilterKeywordID) error {
 	return s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) error {
 		if _, _, err := fs.keyword(id); err != nil {
@@ -283,7 +283,7 @@ func (s *Service) DeleteFilterKeyword(ctx context.Context, owner *store.Account,
 	})
 }
 
-// AddFilterStatus has the owner's filter speak of a status that the owner can see; of what it boosts, if it is a boost.
+// AddFilterStatus adds a status that the owner can see, or the original of a reblog, to the owner's filter.
 func (s *Service) AddFilterStatus(ctx context.Context, owner *store.Account, id store.FilterID, status store.StatusID) (*store.FilterStatus, error) {
 	var row *store.FilterStatus
 	err := s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) error {
@@ -304,14 +304,14 @@ func (s *Service) AddFilterStatus(ctx context.Context, owner *store.Account, id 
 		case slices.ContainsFunc(f.Statuses, func(other *store.FilterStatus) bool { return other.StatusID == row.StatusID }):
 			return errs.Invalid("Validation failed: Status has already been taken")
 		case n >= maxFilterStatuses:
-			return errs.Invalid("Validation failed: Filters can have %d posts in all", maxFilterStatuses)
+			return errs.Invalid("Validation failed: Filters cannot have more than %d posts in total", maxFilterStatuses)
 		}
 		return tx.AddFilterStatus(ctx, owner.ID, row)
 	})
 	return row, err
 }
 
-// RemoveFilterStatus ends that.
+// RemoveFilterStatus removes a status from its filter.
 func (s *Service) RemoveFilterStatus(ctx context.Context, owner *store.Account, id store.FilterStatusID) error {
 	return s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) error {
 		if _, err := fs.status(id); err != nil {

@@ -11,12 +11,12 @@ import (
 	"svc/store"
 )
 
-// FilterV1 is a filter as version 1 of its API has it: a single keyword with all that applies to it. Each keyword of a filter is one,
-// by the keyword's id (client API 3.15).
+// FilterV1 is a filter in version 1 of the API: one keyword with its options. Each keyword of a filter is one, by the keyword's id
+// (client API 3.15).
 type FilterV1 struct {
 	Phrase       string
 	Context      []store.FilterContext
-	Irreversible bool // home and notifications do not have what it speaks of
+	Irreversible bool // matching posts are left out of home and notifications
 	WholeWord    bool
 	ExpiresIn    time.Duration // 0: never
 }
@@ -44,7 +44,7 @@ func (p FilterV1) check() error {
 	return nil
 }
 
-// CreateFilterV1 makes a filter of one keyword for its owner.
+// CreateFilterV1 creates a filter with one keyword.
 func (s *Service) CreateFilterV1(ctx context.Context, owner *store.Account, p FilterV1) (*store.FilterWithTerms, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -54,8 +54,8 @@ func (s *Service) CreateFilterV1(ctx context.Context, owner *store.Account, p Fi
 	return s.CreateFilter(ctx, owner, filter)
 }
 
-// UpdateFilterV1 puts another phrase in the place of one of the owner's. If what the others of the same filter share with it is to
-// change for it, it becomes a filter of its own, and keeps its id.
+// UpdateFilterV1 replaces a filter of version 1. If other keywords or statuses share the filter and its options change, the keyword moves
+// to a new filter and keeps its id.
 func (s *Service) UpdateFilterV1(ctx context.Context, owner *store.Account, id store.FilterKeywordID, p FilterV1) (*store.FilterWithTerms, *store.FilterKeyword, error) {
 	if err := p.check(); err != nil {
 		return nil, nil, err
@@ -68,7 +68,7 @@ func (s *Service) UpdateFilterV1(ctx context.Context, owner *store.Account, id s
 			return err
 		}
 		filter, keyword := p.changes()
-		if f.Title != k.Keyword { // somebody gave it one
+		if f.Title != k.Keyword { // it was set through version 2
 			filter.Title = nil
 		}
 		before := f.UserFilter
@@ -100,7 +100,7 @@ func (s *Service) UpdateFilterV1(ctx context.Context, owner *store.Account, id s
 	return f, k, err
 }
 
-// DeleteFilterV1 removes a phrase of the owner's, and with its last one the whole filter.
+// DeleteFilterV1 deletes a keyword of the owner's, and the filter with its last keyword.
 func (s *Service) DeleteFilterV1(ctx context.Context, owner *store.Account, id store.FilterKeywordID) error {
 	return s.changeFilters(ctx, owner, func(tx *store.Tx, fs *filters) error {
 		f, _, err := fs.keyword(id)

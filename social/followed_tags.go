@@ -9,11 +9,11 @@ import (
 
 const (
 	maxFollowedTags = 500 // of one account
-	backfillOnTag   = 20  // posts with a newly followed hashtag that are put into the follower's home
+	backfillOnTag   = 20  // posts with a newly followed hashtag that are added to the follower's home timeline
 )
 
-// FollowTag has actor's home show public posts with a hashtag, by whomever, and puts the latest there. name is in lower case. It is no
-// error if actor follows it already.
+// FollowTag adds public posts with a hashtag to actor's home timeline, beginning with the latest. name is in lower case. Following twice
+// is not an error.
 func (s *Service) FollowTag(ctx context.Context, actor *store.Account, name string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		id, added, err := tx.AddTagFollow(ctx, actor.ID, name)
@@ -25,13 +25,13 @@ func (s *Service) FollowTag(ctx context.Context, actor *store.Account, name stri
 			return err
 		}
 		if n > maxFollowedTags {
-			return errs.Invalid("Validation failed: You follow as many hashtags as one can")
+			return errs.Invalid("Validation failed: You cannot follow more than %d hashtags", maxFollowedTags)
 		}
 		return tx.BackfillTag(ctx, actor.ID, id, backfillOnTag)
 	})
 }
 
-// UnfollowTag ends that, and takes what came by the hashtag only out of actor's home. It is no error if actor does not follow it.
+// UnfollowTag removes posts that only the hashtag brought from actor's home timeline. Not following it is not an error.
 func (s *Service) UnfollowTag(ctx context.Context, actor *store.Account, name string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		id, err := tx.RemoveTagFollow(ctx, actor.ID, name)

@@ -15,19 +15,19 @@ var (
 	errSelf       = errs.Forbidden("You cannot do that to yourself")
 )
 
-// FollowOptions are what a follower wants to see of the followed. What is nil stays as it is; for a new follow it is the usual:
-// boosts are shown, no post is announced, and all languages are welcome.
+// FollowOptions are what a follower sees of the followed account. Nil fields stay as they are; a new follow shows reblogs, does not
+// notify, and has all languages.
 type FollowOptions struct {
 	ShowReblogs *bool
-	Notify      *bool    // of each post
-	Languages   []string // codes; unknown ones are left out, and none at all are all
+	Notify      *bool    // notify of each post
+	Languages   []string // codes, without unknown ones; empty: all languages
 }
 
-// maxLanguages is how many languages a follow can be for.
+// maxLanguages is how many languages a follow can have.
 const maxLanguages = 50
 
-// Follow makes follower follow target, or ask to if target is locked or lives elsewhere. Following again is no error: it changes
-// the options, and is answered at once if target has been unlocked since. Nobody follows oneself, across a block, or who has moved away.
+// Follow makes follower follow target, or creates a follow request if target is locked or remote. Following again changes the options,
+// and accepts the request if target has been unlocked. Following oneself, across a block, or a moved account is forbidden.
 func (s *Service) Follow(ctx context.Context, follower *store.Account, target store.AccountID, o FollowOptions) (*store.Follow, error) {
 	var f *store.Follow
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
@@ -49,7 +49,7 @@ func (s *Service) follow(ctx context.Context, tx *store.Tx, follower *store.Acco
 	if f == nil {
 		if moved, err := hasMoved(ctx, tx, to); err != nil {
 			return nil, err
-		} else if moved { // it is the other account that can be followed (federation 1.7)
+		} else if moved { // its new account can be followed instead (federation 1.7)
 			return nil, errNotAllowed
 		}
 		f = &store.Follow{FollowerID: follower.ID, TargetID: to.ID, Pending: true, FollowerLocal: follower.Local(), ShowReblogs: true}
@@ -67,7 +67,7 @@ func (s *Service) follow(ctx context.Context, tx *store.Tx, follower *store.Acco
 	return f, tx.RemoveSubscription(ctx, follower.ID, to.ID)
 }
 
-// followable returns the account of target, if follower may follow it.
+// followable returns target if follower may follow it.
 func (s *Service) followable(ctx context.Context, tx *store.Tx, follower *store.Account, target store.AccountID) (*store.Account, error) {
 	to, err := otherAccount(ctx, tx, follower, target)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Service) followable(ctx context.Context, tx *store.Tx, follower *store.
 	return to, err
 }
 
-// apply sets what is asked for.
+// apply sets the options that are not nil.
 func (o *FollowOptions) apply(f *store.Follow) {
 	if o.ShowReblogs != nil {
 		f.ShowReblogs = *o.ShowReblogs
@@ -100,7 +100,7 @@ func (o *FollowOptions) apply(f *store.Follow) {
 	}
 }
 
-// addFollow stores a new request, or the follow that it is at once.
+// addFollow stores a new follow, pending unless to accepts follows automatically.
 func (s *Service) addFollow(ctx context.Context, tx *store.Tx, f *store.Follow, to *store.Account) error {
 	n := store.Notification{AccountID: to.ID, Type: store.NotifyFollowRequest, FromID: f.FollowerID}
 	if acceptsAutomatically(to) {
@@ -123,7 +123,7 @@ func (s *Service) addFollow(ctx context.Context, tx *store.Tx, f *store.Follow, 
 	return addFollowAnswerToOutbox(ctx, tx, store.FollowAccepted, f)
 }
 
-// addFollowAnswerToOutbox has the follower's server told what the followed says to a request.
+// addFollowAnswerToOutbox sends the target's answer to a follow request to the follower's server.
 func addFollowAnswerToOutbox(ctx context.Context, tx *store.Tx, answer store.OutboxType, f *store.Follow) error {
 	d := store.OutboxEntry{Type: answer, ActorID: f.TargetID, TargetID: f.FollowerID, RowID: int64(f.ID)}
 	if f.URI != nil {
@@ -132,13 +132,14 @@ func addFollowAnswerToOutbox(ctx context.Context, tx *store.Tx, answer store.Out
 	return tx.AddToOutbox(ctx, d)
 }
 
-// acceptsAutomatically tells whether who wants to follow an account does so without asking.
+// acceptsAutomatically returns true if follows of an account need no request.
 func acceptsAutomatically(a *store.Account) bool { return a.Local() && !a.Locked }
 
-// followRetryDelay is after how long without an answer somebody elsewhere is asked again, if the follower wants that.
+// followRetryDelay is the age of an unanswered request to a remote account at which following again sends it again.
 const followRetryDelay = 24 * time.Hour
 
-// updateFollow gives a follow or a request other options. Who has not answered for long may not have heard of it (federation 4.10).
+// updateFollow changes the options of a follow or request. An old request is sent again, because the first one may be lost (federation
+// 4.10).
 func (s *Service) updateFollow(ctx context.Context, tx *store.Tx, f *store.Follow, to *store.Account, o FollowOptions) error {
 	before := *f
 	o.apply(f)
@@ -151,12 +152,12 @@ func (s *Service) updateFollow(ctx context.Context, tx *store.Tx, f *store.Follo
 	case f.Pending && !to.Local() && s.db.Now().Sub(f.ID.Time()) > followRetryDelay:
 		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.FollowCreated, ActorID: f.FollowerID, TargetID: f.TargetID, RowID: int64(f.ID)})
 	case !f.Pending && (f.ShowReblogs && !before.ShowReblogs || !slices.Equal(f.Languages.V, before.Languages.V)):
-		return s.backfillHome(ctx, tx, f) // with what was kept out
+		return s.backfillHome(ctx, tx, f) // adds what the old options excluded
 	}
 	return nil
 }
 
-// backfillHome gives a new follower something to read.
+// backfillHome adds recent statuses of the followed account to a local follower's home timeline.
 func (s *Service) backfillHome(ctx context.Context, tx *store.Tx, f *store.Follow) error {
 	if !f.FollowerLocal {
 		return nil
@@ -164,7 +165,7 @@ func (s *Service) backfillHome(ctx context.Context, tx *store.Tx, f *store.Follo
 	return tx.BackfillHome(ctx, f, s.BackfillOnFollow)
 }
 
-// acceptFollow makes a request a follow.
+// acceptFollow accepts a follow request.
 func (s *Service) acceptFollow(ctx context.Context, tx *store.Tx, f *store.Follow) error {
 	if err := tx.AcceptFollow(ctx, f); err != nil {
 		return err
@@ -176,7 +177,7 @@ func (s *Service) acceptFollow(ctx context.Context, tx *store.Tx, f *store.Follo
 	return addFollowAnswerToOutbox(ctx, tx, store.FollowAccepted, f)
 }
 
-// Unfollow ends a follow or takes a request back, and with it the subscription to target's posts. It is no error if there is none.
+// Unfollow ends a follow or a request, and the subscription to target's posts. A missing follow is not an error.
 func (s *Service) Unfollow(ctx context.Context, follower *store.Account, target store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		to, err := otherAccount(ctx, tx, follower, target)
@@ -194,7 +195,7 @@ func (s *Service) Unfollow(ctx context.Context, follower *store.Account, target 
 	})
 }
 
-// unfollow ends a follow or takes a request back because the follower wants it so.
+// unfollow ends a follow or a request on behalf of the follower.
 func unfollow(ctx context.Context, tx *store.Tx, f *store.Follow) error {
 	if err := tx.RemoveSubscription(ctx, f.FollowerID, f.TargetID); err != nil {
 		return err
@@ -202,7 +203,7 @@ func unfollow(ctx context.Context, tx *store.Tx, f *store.Follow) error {
 	return endFollow(ctx, tx, f, false)
 }
 
-// RemoveFollower has an account follow actor no longer. It is no error if it does not.
+// RemoveFollower ends a follow of actor. A missing follow is not an error.
 func (s *Service) RemoveFollower(ctx context.Context, actor *store.Account, follower store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		from, err := otherAccount(ctx, tx, actor, follower)
@@ -217,17 +218,17 @@ func (s *Service) RemoveFollower(ctx context.Context, actor *store.Account, foll
 	})
 }
 
-// endFollow removes a follow or a request, with its notification, the recommendation of the followed, and what it put into the follower's home. rejected says that it is the
-// followed who wants it so.
+// endFollow removes a follow or a request with its notification, endorsement and home timeline rows. rejected is true if the followed
+// account ends it.
 func endFollow(ctx context.Context, tx *store.Tx, f *store.Follow, rejected bool) error {
 	if err := tx.RemoveFollow(ctx, f); err != nil {
 		return err
 	}
-	told := store.NotifyFollow
+	notified := store.NotifyFollow
 	if f.Pending {
-		told = store.NotifyFollowRequest
+		notified = store.NotifyFollowRequest
 	}
-	if err := tx.RemoveNotification(ctx, f.TargetID, told, f.FollowerID, nil); err != nil {
+	if err := tx.RemoveNotification(ctx, f.TargetID, notified, f.FollowerID, nil); err != nil {
 		return err
 	}
 	if !f.Pending && f.FollowerLocal {
@@ -247,12 +248,12 @@ func endFollow(ctx context.Context, tx *store.Tx, f *store.Follow, rejected bool
 	return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.FollowDeleted, ActorID: f.FollowerID, TargetID: f.TargetID, RowID: int64(f.ID)})
 }
 
-// AcceptFollowRequest lets an account that has asked to follow actor.
+// AcceptFollowRequest accepts a request to follow actor.
 func (s *Service) AcceptFollowRequest(ctx context.Context, actor *store.Account, from store.AccountID) error {
 	return s.withFollowRequest(ctx, actor, from, func(tx *store.Tx, f *store.Follow) error { return s.acceptFollow(ctx, tx, f) })
 }
 
-// RejectFollowRequest refuses an account that has asked to follow actor.
+// RejectFollowRequest rejects a request to follow actor.
 func (s *Service) RejectFollowRequest(ctx context.Context, actor *store.Account, from store.AccountID) error {
 	return s.withFollowRequest(ctx, actor, from, func(tx *store.Tx, f *store.Follow) error { return endFollow(ctx, tx, f, true) })
 }

@@ -9,8 +9,7 @@ import (
 	"svc/store"
 )
 
-// MergeFrontendSettings merges an object into what a front end has stored for an account (RFC 7396: objects are merged with objects, null
-// removes, anything else replaces), and returns the result.
+// MergeFrontendSettings merges an object into what a front end stores for an account, as RFC 7396 says, and returns the result.
 func (s *Service) MergeFrontendSettings(ctx context.Context, id store.AccountID, app string, patch map[string]json.RawMessage) (json.RawMessage, error) {
 	var merged json.RawMessage
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -29,7 +28,7 @@ func (s *Service) MergeFrontendSettings(ctx context.Context, id store.AccountID,
 	return merged, err
 }
 
-// mergeObject merges a patch into a value. A value that is no object counts as one without members.
+// mergeObject merges a patch into a value. A value that is not an object counts as an empty one.
 func mergeObject(value json.RawMessage, patch map[string]json.RawMessage) (json.RawMessage, error) {
 	members := membersOf(value)
 	if members == nil {
@@ -40,9 +39,9 @@ func mergeObject(value json.RawMessage, patch map[string]json.RawMessage) (json.
 			delete(members, name)
 			continue
 		}
-		if deeper := membersOf(change); deeper != nil {
+		if nested := membersOf(change); nested != nil {
 			var err error
-			if change, err = mergeObject(members[name], deeper); err != nil {
+			if change, err = mergeObject(members[name], nested); err != nil {
 				return nil, err
 			}
 		}
@@ -60,7 +59,7 @@ func membersOf(value json.RawMessage) map[string]json.RawMessage {
 	return members
 }
 
-// setFrontendSettings replaces what some front ends stored and leaves the others' alone.
+// setFrontendSettings replaces the settings of some front ends and keeps those of the others.
 func setFrontendSettings(u *store.User, changes map[string]json.RawMessage) error {
 	if len(changes) == 0 {
 		return nil

@@ -6,14 +6,14 @@ import (
 	"svc/store"
 )
 
-// What is looked at when a home is made anew.
+// Limits of a rebuild.
 const (
-	rebuildOwnStatuses = 2000 // own posts, and those addressed to few
-	rebuildBatch       = 20   // follows of one transaction, so that others can write in between
+	rebuildOwnStatuses = 2000 // own statuses and direct ones
+	rebuildBatch       = 20   // follows in one transaction
 )
 
-// RebuildHome makes somebody's home timeline anew, of what they follow now: the newest posts of each account and hashtag. It may be
-// called at any time; what is posted meanwhile is not lost.
+// RebuildHome rebuilds a home timeline from the newest posts of each followed account and hashtag. It can run at any time, and keeps
+// posts that arrive meanwhile.
 func (s *Service) RebuildHome(ctx context.Context, account store.AccountID) error {
 	if err := s.db.Update(ctx, func(tx *store.Tx) error { return tx.ResetHome(ctx, account, rebuildOwnStatuses) }); err != nil {
 		return err

@@ -8,8 +8,10 @@ import (
 	"svc/store"
 )
 
-// Mute hides target's posts from actor, and unless told otherwise its notifications, for some time or (0) for good. Muting again
-// replaces the mute.
+// maxMuteDuration is the longest duration of a mute or a filter that has an end.
+const maxMuteDuration = 100 * 365 * 24 * time.Hour
+
+// Mute hides target's posts from actor, and its notifications if asked, for a duration (0: without end). Muting again replaces the mute.
 func (s *Service) Mute(ctx context.Context, actor *store.Account, target store.AccountID, notifications bool, lasts time.Duration) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		to, err := otherAccount(ctx, tx, actor, target)
@@ -33,7 +35,7 @@ func (s *Service) Mute(ctx context.Context, actor *store.Account, target store.A
 	})
 }
 
-// Unmute ends a mute. It is no error if there was none.
+// Unmute removes a mute. A missing mute is not an error.
 func (s *Service) Unmute(ctx context.Context, actor *store.Account, target store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		to, err := otherAccount(ctx, tx, actor, target)
@@ -47,7 +49,7 @@ func (s *Service) Unmute(ctx context.Context, actor *store.Account, target store
 	})
 }
 
-// expireMute is the job that ends a mute at the end of its time.
+// expireMute is the job that removes a mute at its end.
 func (s *Service) expireMute(ctx context.Context, w store.ExpireMute) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		m, err := tx.MuteOf(ctx, w.AccountID, w.TargetID)
@@ -65,8 +67,8 @@ func muteKey(account, target store.AccountID) string {
 	return "mute:" + account.String() + ":" + target.String()
 }
 
-// MuteThread has actor told no more of the thread that a status belongs to, for some time or (0) for good; what they were told is
-// marked as read. Muting again sets the time anew.
+// MuteThread mutes notifications from the thread of a status for a duration (0: without end), and marks existing ones as read. Muting
+// again replaces the duration.
 func (s *Service) MuteThread(ctx context.Context, actor *store.Account, id store.StatusID, d time.Duration) (*store.Status, error) {
 	return s.updateOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
 		key := threadMuteKey(actor.ID, st.ConversationID)
@@ -89,7 +91,7 @@ func (s *Service) MuteThread(ctx context.Context, actor *store.Account, id store
 	})
 }
 
-// UnmuteThread ends the mute of the thread that a status belongs to.
+// UnmuteThread removes the mute of the thread of a status.
 func (s *Service) UnmuteThread(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
 	return s.undoOnOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
 		if err := tx.UnmuteThread(ctx, actor.ID, st.ConversationID); err != nil {
@@ -99,7 +101,7 @@ func (s *Service) UnmuteThread(ctx context.Context, actor *store.Account, id sto
 	})
 }
 
-// expireThreadMute is the job that ends a mute at its time.
+// expireThreadMute is the job that removes a thread mute at its end.
 func (s *Service) expireThreadMute(ctx context.Context, w store.ExpireThreadMute) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		return tx.ExpireThreadMute(ctx, w.AccountID, w.ConversationID)

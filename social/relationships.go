@@ -10,10 +10,12 @@ import (
 	"svc/store"
 )
 
-// MaxEndorsements is how many accounts one can recommend.
+const maxAccountNote = 2000 // characters
+
+// MaxEndorsements is how many accounts an account can endorse.
 const MaxEndorsements = 20
 
-// Endorse has actor recommend target, which actor must follow, on its profile. Doing it twice is no error.
+// Endorse features target, which actor must follow, on actor's profile. Endorsing twice is not an error.
 func (s *Service) Endorse(ctx context.Context, actor *store.Account, target store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		to, err := otherAccount(ctx, tx, actor, target)
@@ -35,7 +37,7 @@ func (s *Service) Endorse(ctx context.Context, actor *store.Account, target stor
 	})
 }
 
-// Unendorse ends that. It is no error if target was not recommended.
+// Unendorse removes an endorsement. A missing one is not an error.
 func (s *Service) Unendorse(ctx context.Context, actor *store.Account, target store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		to, err := otherAccount(ctx, tx, actor, target)
@@ -46,7 +48,7 @@ func (s *Service) Unendorse(ctx context.Context, actor *store.Account, target st
 	})
 }
 
-// Subscribe has actor told of each post of target's. It needs no follow, but no block either.
+// Subscribe notifies actor of each post of target. It needs no follow, but fails across a block.
 func (s *Service) Subscribe(ctx context.Context, actor *store.Account, target store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		to, err := otherAccount(ctx, tx, actor, target)
@@ -70,7 +72,7 @@ func (s *Service) Subscribe(ctx context.Context, actor *store.Account, target st
 	})
 }
 
-// Unsubscribe ends that. It is no error if there was no subscription.
+// Unsubscribe removes a subscription. A missing one is not an error.
 func (s *Service) Unsubscribe(ctx context.Context, actor *store.Account, target store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		to, err := otherAccount(ctx, tx, actor, target)
@@ -81,7 +83,7 @@ func (s *Service) Unsubscribe(ctx context.Context, actor *store.Account, target 
 	})
 }
 
-// otherAccount returns an account that actor wants to do something to, which must not be actor's own.
+// otherAccount returns an available account that is not actor's own.
 func otherAccount(ctx context.Context, tx *store.Tx, actor *store.Account, id store.AccountID) (*store.Account, error) {
 	if id == actor.ID {
 		return nil, errSelf
@@ -89,7 +91,7 @@ func otherAccount(ctx context.Context, tx *store.Tx, actor *store.Account, id st
 	return availableAccount(ctx, tx, id)
 }
 
-// availableAccount returns an account, unless it is withheld.
+// availableAccount returns an account, or not found if it is unavailable.
 func availableAccount(ctx context.Context, tx *store.Tx, id store.AccountID) (*store.Account, error) {
 	a, err := tx.Account(ctx, id)
 	if err == nil && a.Unavailable {
@@ -98,7 +100,7 @@ func availableAccount(ctx context.Context, tx *store.Tx, id store.AccountID) (*s
 	return a, err
 }
 
-// SetAccountNote writes down what actor wants to remember of another account, for actor's eyes only. An empty note removes it.
+// SetAccountNote stores actor's private note about another account. An empty note removes it.
 func (s *Service) SetAccountNote(ctx context.Context, actor *store.Account, target store.AccountID, comment string) error {
 	if text.Length(comment, "") > maxAccountNote {
 		return errs.Invalid("Validation failed: Comment is too long (maximum is %d characters)", maxAccountNote)
