@@ -126,7 +126,7 @@ func (h *hub) sendStatus(ctx context.Context, event string, st *store.Status) er
 	if err != nil {
 		return ignoreNotFound(err)
 	}
-	if err := h.server.db.RememberFlags(ctx, st.OriginalID(), shown); err != nil {
+	if err := h.server.db.CacheFlags(ctx, st.OriginalID(), shown); err != nil {
 		return err
 	}
 	var n *streamEvent

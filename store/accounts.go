@@ -357,3 +357,15 @@ func (r reader) CountDomains(ctx context.Context) (int, error) {
 func (r reader) IsKnownDomain(ctx context.Context, domain string) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM accounts INDEXED BY accounts_domain WHERE domain = ? AND domain <> ''`, domain)
 }
+
+// HasStatusesAndFollowers returns whether any status of an account is known, and whether a local account follows it.
+func (r reader) HasStatusesAndFollowers(ctx context.Context, id AccountID) (posted, followed bool, err error) {
+	type row struct{ Posted, Followed bool }
+	has, err := one[row](ctx, r, "statuses and followers", `
+		SELECT EXISTS (SELECT 1 FROM statuses WHERE account_id = ?1) AS posted,
+			EXISTS (SELECT 1 FROM follows WHERE target_id = ?1 AND pending = 0 AND follower_local = 1) AS followed`, id)
+	if err != nil {
+		return false, false, err
+	}
+	return has.Posted, has.Followed, nil
+}

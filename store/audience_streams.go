@@ -65,13 +65,13 @@ const timelineLookups = lookupBlocks | lookupBlockedBy | lookupMutes | lookupThr
 
 // visibleToViewers selects those of several viewers, who stand with their hints in the JSON object ?1, whom the status ?2 is shown to: by the
 // conditions of the timelines, of which each holds for one viewer.
-var visibleToViewers = strings.NewReplacer("?1", "j.viewer", "?2", "j.hints", "?3", "0").Replace(`
+var visibleToViewers = strings.NewReplacer("?1", "j.viewer", "?2", "j.lookups", "?3", "0").Replace(`
 		WHERE `+visibleWithOriginal+`
 			AND `+notBlockedOrMuted) + ` AND s.id = ?2`
 
 var (
 	visibleToQuery = `
-		WITH j AS MATERIALIZED (SELECT CAST(key AS INTEGER) AS viewer, value AS hints FROM json_each(?1))
+		WITH j AS MATERIALIZED (SELECT CAST(key AS INTEGER) AS viewer, value AS lookups FROM json_each(?1))
 		SELECT j.viewer
 		FROM j
 		CROSS JOIN statuses s
@@ -79,7 +79,7 @@ var (
 
 	// sawRemovedQuery is the same for what is no longer there: ?3 has the rows of the status and of what it boosts, ?4 its recipients.
 	sawRemovedQuery = `
-		WITH j AS MATERIALIZED (SELECT CAST(key AS INTEGER) AS viewer, value AS hints FROM json_each(?1)),
+		WITH j AS MATERIALIZED (SELECT CAST(key AS INTEGER) AS viewer, value AS lookups FROM json_each(?1)),
 		statuses AS MATERIALIZED (
 			SELECT value ->> 0 AS id, value ->> 1 AS account_id, value ->> 2 AS visibility, value ->> 3 AS reblog_of_id,
 				value ->> 4 AS conversation_id, value ->> 5 AS domain

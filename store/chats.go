@@ -19,9 +19,8 @@ type ChatSummary struct {
 	LastID *ChatMessageID // nil: there are no messages
 }
 
-// chatSummary selects summaries of the chats in c, whose owner is ?1 with the hints ?2. A chat with an account that is withheld
-// is not shown.
-const chatSummary = `
+// chatSummary selects summaries of the chats of the owner ?1, who has the lookups ?2, without chats with unavailable accounts.
+var chatSummary = `
 		SELECT c.*, (
 			SELECT count(*)
 			FROM (
@@ -35,7 +34,7 @@ const chatSummary = `
 			WHERE x.chat_id = c.id) AS last_id
 		FROM chats c
 		WHERE c.account_id = ?1
-			AND (?2 & 64 = 0 OR c.other_id = ?1 OR NOT EXISTS (SELECT 1 FROM accounts x WHERE x.id = c.other_id AND x.unavailable = 1))`
+			AND (c.other_id = ?1 OR ` + available("c.other_id") + `)`
 
 // chatList leaves out chats with the blocked, and unless ?3 is set with the muted (extension API 11.3). Clients that do not
 // follow the links page by the ids of chats: such an id stands for the place where the chat is now.
@@ -43,13 +42,9 @@ var chatList = func(order string) string {
 	return chatSummary + `
 			AND c.position < ifnull((SELECT x.position FROM chats x WHERE x.id = ?4 AND x.account_id = ?1), ?4)
 			AND c.position > ifnull((SELECT x.position FROM chats x WHERE x.id = ?5 AND x.account_id = ?1), ?5)
-			AND (?2 & 1 = 0 OR ` + notBlocked("c.other_id") + `)
-			AND (?2 & 16 = 0 OR NOT EXISTS (
-				SELECT 1
-				FROM accounts x JOIN domain_blocks d ON d.account_id = ?1 AND d.domain = x.domain
-				WHERE x.id = c.other_id
-					AND NOT EXISTS (SELECT 1 FROM follows f WHERE f.follower_id = ?1 AND f.target_id = x.id AND f.pending = 0)))
-			AND (?3 OR ?2 & 4 = 0 OR ` + notMuted("c.other_id") + `)
+			AND ` + notBlocked("c.other_id") + `
+			AND ` + notOfBlockedDomain("c.other_id") + `
+			AND (?3 OR ` + notMuted("c.other_id") + `)
 		ORDER BY c.position ` + order + `
 		LIMIT ?6`
 }

@@ -60,11 +60,14 @@ func (s *AccountSet) Scan(src any) error {
 	return nil
 }
 
+// conversationLookups are those that may find a reason to hide a post of a conversation.
+const conversationLookups = lookupBlocks | lookupBlockedBy | lookupDomainBlocks | lookupUnavailable
+
 // lastVisible is the newest direct post of conversation c that its owner ?1, with the hints ?2, sees. Mutes do not count: they keep a
 // conversation quiet, not away. Without any of the hints 83 (blocks in either direction, of domains, withheld accounts), that is the last.
 // Its DESC does not end a line, so that a list which is read upwards does not turn it.
 var lastVisible = `
-			CASE WHEN ?2 & 83 = 0 THEN c.last_status_id ELSE (
+			CASE WHEN ` + unset("?2", conversationLookups) + ` THEN c.last_status_id ELSE (
 				SELECT s.id
 				FROM statuses s INDEXED BY statuses_direct
 				LEFT JOIN statuses o ON o.id = s.reblog_of_id

@@ -17,7 +17,7 @@ import (
 	"svc/store"
 )
 
-// crashDir is set in the process that is going to be killed.
+// crashDir is set in the process that will be killed.
 const crashDir = "SVC_TEST_CRASH_DIR"
 
 func TestMain(m *testing.M) {
@@ -28,21 +28,22 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestCrash kills a process that writes, again and again, and checks that everything it said to be stored is there, once, that
-// nothing is there by halves, and that ids go on where they were.
+// TestCrash kills a writing process repeatedly. Every acknowledged write must be there, once, no transaction may be there in part, and no
+// id may be used twice.
 func TestCrash(t *testing.T) {
 	rounds := 25
 	if testing.Short() {
 		rounds = 4
 	}
 	dir := t.TempDir()
-	promised := make(map[string]bool)
+	openForCrash(t, dir).Close() // with the worker number of this process, which may have opened other databases
+	acknowledged := make(map[string]bool)
 	for round := range rounds {
 		for _, uri := range crashRound(t, dir) {
-			if promised[uri] {
-				t.Fatalf("round %d: %s was handed out twice", round, uri)
+			if acknowledged[uri] {
+				t.Fatalf("round %d: %s was acknowledged twice", round, uri)
 			}
-			promised[uri] = true
+			acknowledged[uri] = true
 		}
 		func() {
 			db := openForCrash(t, dir)
@@ -50,9 +51,9 @@ func TestCrash(t *testing.T) {
 			if found, err := db.Check(t.Context()); err != nil || len(found) > 0 {
 				t.Fatalf("round %d: %v %v", round, found, err)
 			}
-			for uri := range promised {
+			for uri := range acknowledged {
 				if ok, err := db.Has(t.Context(), `SELECT 1 FROM statuses WHERE uri = ?`, uri); !ok || err != nil {
-					t.Fatalf("round %d: %s was promised and is gone (%v)", round, uri, err)
+					t.Fatalf("round %d: %s was acknowledged and is gone (%v)", round, uri, err)
 				}
 			}
 			// Each transaction adds a status with its counter, its home row and a job, or nothing of it.
@@ -68,13 +69,13 @@ func TestCrash(t *testing.T) {
 			}
 		}()
 	}
-	if len(promised) < rounds {
-		t.Fatalf("only %d writes in %d rounds: nothing was tested", len(promised), rounds)
+	if len(acknowledged) < rounds {
+		t.Fatalf("only %d writes in %d rounds: nothing was tested", len(acknowledged), rounds)
 	}
-	t.Logf("%d acknowledged writes survived %d kills", len(promised), rounds)
+	t.Logf("%d acknowledged writes survived %d kills", len(acknowledged), rounds)
 }
 
-// crashRound runs a writer for a while, kills it, and returns what it said to have stored.
+// crashRound runs a writer for a while, kills it, and returns the writes that it acknowledged.
 func crashRound(t *testing.T, dir string) []string {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^$")
@@ -111,7 +112,7 @@ func openForCrash(t *testing.T, dir string) *store.DB {
 	return db
 }
 
-// writeUntilKilled writes from several goroutines and prints what has been acknowledged.
+// writeUntilKilled writes from several goroutines and prints the acknowledged writes.
 func writeUntilKilled(dir string) {
 	ctx := context.Background()
 	db, err := openIn(dir)
@@ -146,12 +147,12 @@ func writeUntilKilled(dir string) {
 	wg.Wait()
 }
 
-// work is a job that is never done.
+// work is a job that never runs.
 type work struct{ URI string }
 
 func (work) Kind() string { return "test" }
 
-// addStatus posts a public status with what belongs to it.
+// addStatus adds a public status with its home row and a job.
 func addStatus(ctx context.Context, db *store.DB, author *store.Account) (*store.Status, error) {
 	var st *store.Status
 	err := db.Update(ctx, func(tx *store.Tx) error {

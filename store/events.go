@@ -125,9 +125,13 @@ func (db *DB) publishCommit(group []*request) {
 			maps.Copy(changed.Counters, tx.changed.counters) // in the order of the transactions
 		}
 		changed.All = changed.All || tx.changed.all
-		db.lookupCache.invalidate(tx.changedRelations, tx.changed.all)
-		db.flagCache.invalidate(tx.changedRelations, tx.changed.all)
-		db.flagCache.invalidate(tx.changedFlags, false)
+		if tx.changed.all {
+			db.lookupCache.Clear()
+			db.flagCache.Clear()
+		}
+		db.lookupCache.Drop(tx.changedRelations...)
+		db.flagCache.Drop(tx.changedRelations...)
+		db.flagCache.Drop(tx.changedFlags...)
 		events = append(events, tx.events...)
 		jobs, post = jobs || tx.newJobs, post || tx.newDeliveries
 	}

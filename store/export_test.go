@@ -95,9 +95,10 @@ var SchemaVersion = schemaVersion
 // WorkerNumber returns the worker number of this process.
 func WorkerNumber() int64 { return newWorkerNumber() }
 
-// FiltersKept tells of how many viewers filters are remembered, and how large those are in all.
-func (db *DB) FiltersKept() (entries, size int) {
-	return len(db.filterCache.entries), db.filterCache.size
+// FiltersCached returns true if the filters of an account are cached.
+func (db *DB) FiltersCached(owner AccountID) bool {
+	_, ok := db.filterCache.Get(owner)
+	return ok
 }
 
 // TouchAll drops what is remembered of anything.
@@ -114,15 +115,11 @@ func (db *DB) BeginSearch(ctx context.Context, viewer AccountID) (end func(), er
 	return db.searchLimiter.acquire(ctx, viewer)
 }
 
-// SetSearchPatience sets how long a search waits for its turn.
-func (db *DB) SetSearchPatience(d time.Duration) { db.searchLimiter.timeout = d }
+// SetSearchTimeout sets how long a search waits for its slot.
+func (db *DB) SetSearchTimeout(d time.Duration) { db.searchLimiter.timeout = d }
 
-// Searching returns how many people search, or wait to.
-func (db *DB) Searching() int {
-	db.searchLimiter.mu.Lock()
-	defer db.searchLimiter.mu.Unlock()
-	return len(db.searchLimiter.viewers)
-}
+// Searching returns how many searches run or wait.
+func (db *DB) Searching() int64 { return db.searchLimiter.active.Load() }
 
 // TakeWake consumes the signal by which a new job wakes the worker.
 func (db *DB) TakeWake() { <-db.workerWake }

@@ -61,8 +61,8 @@ var (
 	accountFavourites = newEntries(`f.status_id`,
 		`favourites f INDEXED BY favourites_account CROSS JOIN statuses s ON s.id = f.status_id`, `f.id`,
 		`f.account_id = ?6 AND `+visible("s")+`
-			AND (?2 & 1 = 0 OR `+notBlocked("s.account_id")+`)
-			AND (?2 & 16 = 0 OR `+notFromBlockedDomain("s")+`)`)
+			AND `+notBlocked("s.account_id")+`
+			AND (`+unset("?2", lookupDomainBlocks)+` OR `+notFromBlockedDomain("s")+`)`)
 	favouritedBy = newEntries(`f.account_id`,
 		`favourites f INDEXED BY favourites_status CROSS JOIN accounts a ON a.id = f.account_id`, `f.id`,
 		`f.status_id = ?6 AND `+accountVisible("a"))
@@ -72,8 +72,7 @@ var (
 // other.
 func accountVisible(a string) string {
 	return `(` + a + `.id = ?1 OR ` + a + `.unavailable = 0
-		AND (?2 & 1 = 0 OR ` + notBlocked(a+".id") + `)
-		AND (?2 & 2 = 0 OR NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = ` + a + `.id AND x.target_id = ?1)))`
+		AND ` + notBlocked(a+".id") + ` AND ` + notBlockedBy(a+".id") + `)`
 }
 
 // FavouriteStatuses returns the viewer's favourites that the viewer may still see, in the order in which they became so.

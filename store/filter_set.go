@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"svc/internal/text"
@@ -97,90 +96,44 @@ func HiddenIn(matches []FilterMatch, in FilterContext) bool {
 	return slices.ContainsFunc(matches, func(m FilterMatch) bool { return m.Filter.Action == FilterHide && m.Filter.In(in) })
 }
 
-// filterCache keeps the sets of recent viewers, nil for those who filter nothing.
-type filterCache struct {
-	mu         sync.Mutex
-	generation int64
-	size       int
-	entries    map[AccountID]*FilterSet
-}
-
-// maxCachedFilterTerms is how much is remembered, of all viewers together, counted in keywords: some 10 MB.
+// maxCachedFilterTerms is the number of filters, keywords and statuses of filters that are cached: about 10 MB.
 const maxCachedFilterTerms = 50_000
 
-func newFilterCache() *filterCache { return &filterCache{entries: make(map[AccountID]*FilterSet)} }
-
-func (c *filterCache) get(id AccountID) (s *FilterSet, generation int64, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s, ok = c.entries[id]
-	return s, c.generation, ok
+func (s *FilterSet) weight() int {
+	if s == nil {
+		return 1
+	}
+	return s.size
 }
 
-func (c *filterCache) put(id AccountID, s *FilterSet, generation int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.generation != generation {
-		return
-	}
-	size := 1
-	if s != nil {
-		size = s.size
-	}
-	if c.size+size > maxCachedFilterTerms {
-		clear(c.entries)
-		c.size = 0
-	}
-	if _, ok := c.entries[id]; !ok {
-		c.size += size
-	}
-	c.entries[id] = s
-}
-
-// invalidate drops what is out of date after a commit.
-func (c *filterCache) invalidate(events []Event) {
+// invalidateFilters drops the cached filters that a commit has changed.
+func (db *DB) invalidateFilters(events []Event) {
 	for _, e := range events {
 		switch e := e.(type) {
 		case FiltersChanged:
-			c.drop(e.AccountID, false)
+			db.filterCache.Drop(e.AccountID)
 		case RowsChanged:
 			if e.All {
-				c.drop(0, true)
+				db.filterCache.Clear()
 			}
 		}
 	}
 }
 
-func (c *filterCache) drop(id AccountID, all bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.generation++
-	switch s, ok := c.entries[id]; {
-	case all:
-		clear(c.entries)
-		c.size = 0
-	case ok:
-		c.size--
-		if s != nil {
-			c.size -= s.size - 1
-		}
-		delete(c.entries, id)
-	}
-}
-
-// FilterSet returns the filters of an account, nil if it has none. Within a transaction they are those from before its own changes.
+// FilterSet returns the filters of an account, nil if it has none. A transaction does not see its own changes of cached filters.
 func (r reader) FilterSet(ctx context.Context, owner AccountID) (*FilterSet, error) {
-	s, generation, ok := r.db.filterCache.get(owner)
-	if ok {
+	read := func() (*FilterSet, error) {
+		filters, err := r.UserFilters(ctx, owner)
+		if err != nil {
+			return nil, err
+		}
+		return compileFilters(owner, filters, r.db.now), nil
+	}
+	if r.q == r.db.q {
+		return r.db.filterCache.Load(owner, read)
+	}
+	if s, ok := r.db.filterCache.Get(owner); ok {
 		return s, nil
 	}
-	filters, err := r.UserFilters(ctx, owner)
-	if err != nil {
-		return nil, err
-	}
-	s = compileFilters(owner, filters, r.db.now)
-	if r.q == r.db.q { // what a transaction sees may be undone
-		r.db.filterCache.put(owner, s, generation)
-	}
-	return s, nil
+	return read() // not cached: the transaction may be rolled back
 }

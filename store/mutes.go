@@ -10,7 +10,7 @@ type Mute struct {
 	ExpiresAt         *Time // nil: for good
 }
 
-var mutes = newKeyset(`
+var muteList = newKeyset(`
 		SELECT m.*
 		FROM mutes m
 		WHERE m.account_id = ?1 AND m.target_id < ?2 AND m.target_id > ?3 AND ` + accountAvailable("m.target_id") + `
@@ -19,7 +19,7 @@ var mutes = newKeyset(`
 
 // Mutes returns whom an account mutes, paged by account id.
 func (r reader) Mutes(ctx context.Context, id AccountID, p Page) ([]*Mute, error) {
-	return rowPage[*Mute](ctx, r, "mutes", mutes, id, p)
+	return rowPage[*Mute](ctx, r, "mutes", muteList, id, p)
 }
 
 // MuteOf returns how account mutes target, nil if it does not.

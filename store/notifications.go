@@ -81,16 +81,12 @@ func (f NotificationFilter) types() any {
 // notificationVisible is the condition that a notification may be shown: who did it can be seen and is not blocked or (unless ?3)
 // muted, and its status can be seen. ?1 is who is told, ?2 their hints. The hidden ones are kept: a mute may end.
 var notificationVisible = `
-	(?2 & 64 = 0 OR NOT EXISTS (SELECT 1 FROM accounts x WHERE x.id = n.from_id AND x.unavailable = 1))
-	AND (?2 & 1 = 0 OR ` + notBlocked("n.from_id") + `)
-	AND (?2 & 16 = 0 OR NOT EXISTS (
-		SELECT 1
-		FROM accounts x JOIN domain_blocks d ON d.account_id = ?1 AND d.domain = x.domain
-		WHERE x.id = n.from_id
-			AND NOT EXISTS (SELECT 1 FROM follows f WHERE f.follower_id = ?1 AND f.target_id = x.id AND f.pending = 0)))
-	AND (?3 OR n.muted = 0 AND (?2 & 4 = 0 OR NOT EXISTS (
+	` + available("n.from_id") + `
+	AND ` + notBlocked("n.from_id") + `
+	AND ` + notOfBlockedDomain("n.from_id") + `
+	AND (?3 OR n.muted = 0 AND (` + unset("?2", lookupMutes) + ` OR NOT EXISTS (
 		SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = n.from_id AND x.hide_notifications = 1)))
-	AND (n.status_id IS NULL OR ?2 & 23 = 0 AND ` + neverHidden + `
+	AND (n.status_id IS NULL OR ` + unset("?2", lookupBlocks|lookupBlockedBy|lookupMutes|lookupDomainBlocks) + ` AND ` + neverHidden + `
 		OR EXISTS (SELECT 1 FROM statuses s WHERE s.id = n.status_id AND ` + visible("s") + `))`
 
 // maybeHiddenTypes are the types of notification that may be about a status which who is told cannot see (any more), though nobody blocks

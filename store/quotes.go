@@ -21,6 +21,6 @@ func (r reader) VisibleQuotes(ctx context.Context, viewer AccountID, of []Status
 		FROM json_each(?3) j
 		CROSS JOIN statuses s ON s.id = j.value
 		WHERE `+visible("s")+`
-			AND (?2 & 1 = 0 OR `+notBlocked("s.account_id")+`)
-			AND (?2 & 4 = 0 OR `+notMuted("s.account_id")+`)`, viewer, h, jsonArray(of))
+			AND `+notBlocked("s.account_id")+`
+			AND `+notMuted("s.account_id"), viewer, h, jsonArray(of))
 }

@@ -74,10 +74,10 @@ func (r reader) ReactionCounts(ctx context.Context, ids []StatusID) ([]ReactionC
 // reactorVisible is the condition that the viewer is shown that the account of reaction r reacts: it is not withheld, neither blocks
 // the other, and unless ?3 (with_muted) is set the viewer does not mute it.
 var reactorVisible = `(r.account_id = ?1
-	OR (?2 & 64 = 0 OR ` + accountAvailable("r.account_id") + `)
-	AND (?2 & 1 = 0 OR ` + notBlocked("r.account_id") + `)
-	AND (?2 & 2 = 0 OR NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = r.account_id AND x.target_id = ?1))
-	AND (?3 OR ?2 & 4 = 0 OR ` + notMuted("r.account_id") + `))`
+	OR (` + unset("?2", lookupUnavailable) + ` OR ` + accountAvailable("r.account_id") + `)
+	AND ` + notBlocked("r.account_id") + `
+	AND ` + notBlockedBy("r.account_id") + `
+	AND (?3 OR ` + notMuted("r.account_id") + `))`
 
 // HiddenReactions returns how many of those who react to the statuses the viewer is not shown, in no order. Only StatusID, Emoji and
 // Count are set. It reads all reactions to the statuses, if the viewer can hide any.

@@ -5,7 +5,7 @@ import "context"
 // rebloggedBy reads the boosts of a status that the viewer may see. It names the boost's columns with the alias s, as visible
 // has them.
 var rebloggedBy = newEntries(`s.account_id`, `statuses s INDEXED BY statuses_reblogged_by`, `s.id`,
-	`s.reblog_of_id = ?6 AND `+visible("s")+` AND (?2 & 1 = 0 OR `+notBlocked("s.account_id")+`)`)
+	`s.reblog_of_id = ?6 AND `+visible("s")+` AND `+notBlocked("s.account_id"))
 
 // RebloggedBy returns who boosted a status, as far as the viewer may see the boost and come across the account.
 func (r reader) RebloggedBy(ctx context.Context, viewer AccountID, id StatusID, p Page) ([]AccountEntry, error) {

@@ -27,7 +27,7 @@ type Relationship struct {
 	Note                string
 }
 
-// Bits of the second column of the query below.
+// Bits of the second column of relationships.
 const (
 	relFollowing = 1 << iota
 	relRequested
@@ -43,32 +43,38 @@ const (
 	relEndorsed
 )
 
-// Relationships returns what account is to the others that exist and are not withheld, in the order of ids.
-func (r reader) Relationships(ctx context.Context, account AccountID, ids []AccountID) ([]*Relationship, error) {
-	h, err := r.unmaskedLookups(ctx, account)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := r.q.QueryContext(ctx, `
-		SELECT a.id,
-			CASE f.pending WHEN 0 THEN 1 + 512 * f.show_reblogs WHEN 1 THEN 2 ELSE 0 END
-				+ CASE g.pending WHEN 0 THEN 4 WHEN 1 THEN 8 ELSE 0 END
-				+ 16 * (?3 & 1 AND EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = ?1 AND x.target_id = a.id))
-				+ 32 * (?3 & 2 AND EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = a.id AND x.target_id = ?1))
-				+ CASE WHEN m.target_id IS NULL THEN 0 ELSE 64 + 128 * m.hide_notifications END
-				+ 256 * (?3 & 16 AND EXISTS (SELECT 1 FROM domain_blocks x WHERE x.account_id = ?1 AND x.domain = a.domain))
-				+ 1024 * (?3 & 128 AND EXISTS (SELECT 1 FROM subscriptions x WHERE x.account_id = ?1 AND x.target_id = a.id))
-				+ 2048 * (?3 & 512 AND EXISTS (SELECT 1 FROM endorsements x WHERE x.account_id = ?1 AND x.target_id = a.id)),
+var relationships = `
+		SELECT a.id, ` + bitSum(
+	`f.pending IS 0`,
+	`f.pending IS 1`,
+	`g.pending IS 0`,
+	`g.pending IS 1`,
+	set("?2", lookupBlocks)+` AND `+blocks("?1", "a.id"),
+	set("?2", lookupBlockedBy)+` AND `+blocks("a.id", "?1"),
+	`m.target_id IS NOT NULL`,
+	`m.hide_notifications IS 1`,
+	set("?2", lookupDomainBlocks)+` AND EXISTS (SELECT 1 FROM domain_blocks x WHERE x.account_id = ?1 AND x.domain = a.domain)`,
+	`f.pending IS 0 AND f.show_reblogs IS 1`,
+	set("?2", lookupSubscriptions)+` AND EXISTS (SELECT 1 FROM subscriptions x WHERE x.account_id = ?1 AND x.target_id = a.id)`,
+	set("?2", lookupEndorsements)+` AND EXISTS (SELECT 1 FROM endorsements x WHERE x.account_id = ?1 AND x.target_id = a.id)`) + `,
 			m.expires_at,
 			nullif(f.languages, '[]'),
 			n.comment
-		FROM json_each(?2) j
+		FROM json_each(?3) j
 		CROSS JOIN accounts a ON a.id = j.value
 		LEFT JOIN follows f ON f.follower_id = ?1 AND f.target_id = a.id
 		LEFT JOIN follows g ON g.follower_id = a.id AND g.target_id = ?1
-		LEFT JOIN mutes m ON ?3 & 4 AND m.account_id = ?1 AND m.target_id = a.id
-		LEFT JOIN account_notes n ON ?3 & 256 AND n.account_id = ?1 AND n.target_id = a.id
-		WHERE ?3 & 64 = 0 OR `+accountAvailable("a.id"), account, jsonArray(ids), h)
+		LEFT JOIN mutes m ON ` + set("?2", lookupMutes) + ` AND m.account_id = ?1 AND m.target_id = a.id
+		LEFT JOIN account_notes n ON ` + set("?2", lookupNotes) + ` AND n.account_id = ?1 AND n.target_id = a.id
+		WHERE ` + unset("?2", lookupUnavailable) + ` OR ` + accountAvailable("a.id")
+
+// Relationships returns what account is to the others that exist and are not withheld, in the order of ids.
+func (r reader) Relationships(ctx context.Context, account AccountID, ids []AccountID) ([]*Relationship, error) {
+	lookups, err := r.unmaskedLookups(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.q.QueryContext(ctx, relationships, account, lookups, jsonArray(ids))
 	if err != nil {
 		return nil, fmt.Errorf("relationships: %w", err)
 	}
@@ -112,4 +118,66 @@ func (r *Relationship) read(bits int64) {
 	r.DomainBlocking = bits&relDomainBlocking != 0
 	r.ShowReblogs, r.Subscribed = bits&relShowReblogs != 0, bits&relSubscribed != 0
 	r.Endorsed = bits&relEndorsed != 0
+}
+
+// NotificationRelation is what decides whether a local account is notified of what another does.
+type NotificationRelation struct {
+	Follows              bool
+	Blocks               bool
+	BlockedBy            bool
+	BlocksDomain         bool
+	MutesNotifications   bool
+	MutesThread          bool
+	OnlyFromFollowed     bool // block_from_strangers: it wants notifications only from accounts that it follows
+	Unavailable          bool // the other account is
+	HasHideFilters       bool
+	HasPushSubscriptions bool
+}
+
+// Bits of the row of notificationRelation.
+const (
+	notifyFollows = 1 << iota
+	notifyBlocks
+	notifyBlockedBy
+	notifyBlocksDomain
+	notifyMutes
+	notifyMutesThread
+	notifyOnlyFollowed
+	notifyUnavailable
+	notifyHideFilters
+	notifyPush
+)
+
+var notificationRelation = `
+	SELECT ` + bitSum(
+	`EXISTS (SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = a.id AND x.pending = 0)`,
+	blocks("?1", "a.id"),
+	blocks("a.id", "?1"),
+	`a.domain <> '' AND EXISTS (SELECT 1 FROM domain_blocks x WHERE x.account_id = ?1 AND x.domain = a.domain)`,
+	`EXISTS (SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = a.id AND x.hide_notifications = 1)`,
+	`?3 > 0 AND EXISTS (SELECT 1 FROM thread_mutes x WHERE x.account_id = ?1 AND x.conversation_id = ?3)`,
+	`u.block_from_strangers`,
+	`a.unavailable`,
+	`EXISTS (SELECT 1 FROM filters x WHERE x.account_id = ?1 AND x.action = 'hide')`,
+	`EXISTS (SELECT 1 FROM push_subscriptions x WHERE x.account_id = ?1)`) + `
+	FROM users u
+	CROSS JOIN accounts a ON a.id = ?2
+	WHERE u.account_id = ?1`
+
+// NotificationRelation returns the relation of a local account to another one, in a conversation unless that is 0. The error is
+// errs.ErrRecordNotFound if account is not local.
+func (r reader) NotificationRelation(ctx context.Context, account, other AccountID, in ConversationID) (NotificationRelation, error) {
+	rows, err := ids[int64](ctx, r, "notification relation", notificationRelation, account, other, in)
+	if err != nil {
+		return NotificationRelation{}, err
+	}
+	if len(rows) == 0 {
+		return NotificationRelation{}, notFound
+	}
+	is := func(bit int64) bool { return rows[0]&bit != 0 }
+	return NotificationRelation{
+		Follows: is(notifyFollows), Blocks: is(notifyBlocks), BlockedBy: is(notifyBlockedBy), BlocksDomain: is(notifyBlocksDomain),
+		MutesNotifications: is(notifyMutes), MutesThread: is(notifyMutesThread), OnlyFromFollowed: is(notifyOnlyFollowed),
+		Unavailable: is(notifyUnavailable), HasHideFilters: is(notifyHideFilters), HasPushSubscriptions: is(notifyPush),
+	}, nil
 }

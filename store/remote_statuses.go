@@ -86,16 +86,17 @@ type StatusURIState struct {
 // StatusURIState looks for traces of a post of an id by an author.
 func (r reader) StatusURIState(ctx context.Context, uri, author string) (StatusURIState, error) {
 	key := NewSeenKey(deletionID(uri, author))
-	bits, err := one[int](ctx, r, "trace", `
-		SELECT EXISTS (SELECT 1 FROM statuses WHERE uri = ?1)
-			+ 2 * (EXISTS (SELECT 1 FROM tombstones WHERE uri = ?1) OR EXISTS (SELECT 1 FROM seen_activities WHERE hash = ?2))
-			+ 4 * (EXISTS (SELECT 1 FROM remote_statuses INDEXED BY remote_statuses_parent WHERE parent_uri = ?1 AND parent_uri <> '')
-				OR EXISTS (SELECT 1 FROM remote_statuses INDEXED BY remote_statuses_quote WHERE quote_uri = ?1 AND quote_uri <> ''))`,
+	s, err := one[StatusURIState](ctx, r, "state of a status URI", `
+		SELECT
+			EXISTS (SELECT 1 FROM statuses WHERE uri = ?1) AS known,
+			EXISTS (SELECT 1 FROM tombstones WHERE uri = ?1) OR EXISTS (SELECT 1 FROM seen_activities WHERE hash = ?2) AS deleted,
+			EXISTS (SELECT 1 FROM remote_statuses INDEXED BY remote_statuses_parent WHERE parent_uri = ?1 AND parent_uri <> '')
+				OR EXISTS (SELECT 1 FROM remote_statuses INDEXED BY remote_statuses_quote WHERE quote_uri = ?1 AND quote_uri <> '') AS referenced`,
 		uri, key[:])
 	if err != nil {
 		return StatusURIState{}, err
 	}
-	return StatusURIState{Known: *bits&1 != 0, Deleted: *bits&2 != 0, Referenced: *bits&4 != 0}, nil
+	return *s, nil
 }
 
 // ReblogURIState looks for traces of a boost of an id: whether there is one, also if it was deleted, and the one that an account has made of

@@ -24,7 +24,7 @@ var accountScrobbles = newKeyset(`
 		FROM scrobbles p INDEXED BY scrobbles_account
 		WHERE p.account_id = ?1 AND p.id < ?2 AND p.id > ?3
 			AND (p.account_id = ?5
-				OR (?6 & 2 = 0 OR NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = p.account_id AND x.target_id = ?5))
+				OR (` + unset("?6", lookupBlockedBy) + ` OR NOT ` + blocks("p.account_id", "?5") + `)
 				AND CASE p.visibility
 					WHEN 0 THEN 1
 					WHEN 1 THEN 1

@@ -10,9 +10,8 @@ import (
 	"svc/store"
 )
 
-// TestSearchesTakeTurns has more people search than may at a time: they wait, one of each person's searches after the other, and who
-// reads something else does not.
-func TestSearchesTakeTurns(t *testing.T) {
+// TestSearchLimiter starts more searches than may run: they wait for a slot, and other queries do not.
+func TestSearchLimiter(t *testing.T) {
 	db := open(t) // with three readers, of which one is for searches
 	seed(t, db, 2000)
 	for name, search := range map[string]func(context.Context, store.AccountID) error{
@@ -34,22 +33,22 @@ func TestSearchesTakeTurns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			db.SetSearchPatience(time.Millisecond)
+			db.SetSearchTimeout(time.Millisecond)
 			var refusal *errs.Error
 			for _, viewer := range []store.AccountID{3, 4, 0} {
 				if err := search(t.Context(), viewer); !errors.As(err, &refusal) || refusal.Status != 429 {
-					t.Errorf("while somebody searches, %d gets %v", viewer, err)
+					t.Errorf("while a search runs, %d gets %v", viewer, err)
 				}
 			}
 			gone, cancel := context.WithCancel(t.Context())
 			cancel()
 			if err := search(gone, 4); !errors.Is(err, context.Canceled) {
-				t.Errorf("who is gone gets %v", err)
+				t.Errorf("a cancelled search gets %v", err)
 			}
 			if home, err := db.HomeTimeline(t.Context(), 6, store.Filter{}, store.Page{Limit: 10}); err != nil || len(home) == 0 {
 				t.Errorf("home has %d posts: %v", len(home), err)
 			}
-			db.SetSearchPatience(time.Minute)
+			db.SetSearchTimeout(time.Minute)
 			waits := make(chan error)
 			go func() { waits <- search(t.Context(), 4) }()
 			for db.Searching() < 2 {
@@ -57,17 +56,17 @@ func TestSearchesTakeTurns(t *testing.T) {
 			}
 			end()
 			if err := <-waits; err != nil {
-				t.Errorf("who waited gets %v", err)
+				t.Errorf("the search that waited gets %v", err)
 			}
 			if n := db.Searching(); n != 0 {
-				t.Errorf("%d search in the end", n)
+				t.Errorf("%d searches run in the end", n)
 			}
 		})
 	}
 }
 
-// TestOnePersonsSearches has one person's searches wait for one another, while those of others go on.
-func TestOnePersonsSearches(t *testing.T) {
+// TestSearchesOfOneViewer runs the searches of one viewer one after another, without delay for other viewers.
+func TestSearchesOfOneViewer(t *testing.T) {
 	db := open(t)
 	ends := make(chan func(), 20)
 	for range 20 {
@@ -88,7 +87,7 @@ func TestOnePersonsSearches(t *testing.T) {
 		}
 		other <- end
 	}()
-	for db.Searching() < 2 {
+	for db.Searching() < 21 {
 		time.Sleep(time.Millisecond)
 	}
 	first()
@@ -103,7 +102,7 @@ func TestOnePersonsSearches(t *testing.T) {
 		}
 	}
 	if turns > 10 {
-		t.Errorf("somebody else's search came after %d more of one who has twenty", turns)
+		t.Errorf("the search of another viewer waited for %d searches of a viewer with twenty", turns)
 	}
 	for range 19 - turns {
 		(<-ends)()

@@ -30,7 +30,7 @@ type statusQuery struct {
 	tokens      int
 }
 
-// statusBits are conditions that are looked up in a post's row. The numbers stand in the SQL too.
+// statusBits are conditions that are looked up in a post's row.
 type statusBits int
 
 const (

@@ -99,12 +99,12 @@ const interacted = `
 // What the index finds, and whether the viewer may. ?1 is the viewer, ?2 the hints, ?3 with_muted, ?4 what the index looks for,
 // between the ids ?5 and ?6, ?7 the statusBits. The index knows no boosts; o is there because wanted speaks of it.
 var searchStatuses = `
-		SELECT s.id, (?7 & 1 = 0 OR s.sensitive = 1)
-			AND (?7 & 2 = 0 OR s.sensitive = 0)
+		SELECT s.id, (` + unset("?7", onlySensitive) + ` OR s.sensitive = 1)
+			AND (` + unset("?7", notSensitive) + ` OR s.sensitive = 0)
 			AND (s.account_id = ?1
-				OR s.visibility < 3 AND ?7 & 8 = 0 AND (?7 & 4 = 0 OR EXISTS (SELECT 1 FROM accounts x WHERE x.id = s.account_id AND x.discoverable = 1))
+				OR s.visibility < 3 AND ` + unset("?7", onlyLibrary) + ` AND (` + unset("?7", onlyDiscoverable) + ` OR EXISTS (SELECT 1 FROM accounts x WHERE x.id = s.account_id AND x.discoverable = 1))
 				OR ?1 > 0 AND (` + interacted + `
-					OR ?7 & 8 = 0 AND EXISTS (SELECT 1 FROM recipients x WHERE x.status_id = s.id AND x.account_id = ?1)))
+					OR ` + unset("?7", onlyLibrary) + ` AND EXISTS (SELECT 1 FROM recipients x WHERE x.status_id = s.id AND x.account_id = ?1)))
 			AND ` + visible("s") + `
 			AND ` + notBlockedOrMuted + `
 		FROM statuses_fts m

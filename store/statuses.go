@@ -310,13 +310,28 @@ type StatusFlags struct {
 	Folder      BookmarkFolderID // of the bookmark; 0: none
 }
 
+// maxCachedFlags is the number of statuses whose flags are cached, of all viewers together: about 4 MB.
+const maxCachedFlags = 50_000
+
+// viewerFlags are the cached flags of a viewer. They are changed in place, under the lock of the cache.
+type viewerFlags map[StatusID]StatusFlags
+
 // StatusFlags returns what viewer did with the statuses. The ids must not be those of boosts.
 func (r reader) StatusFlags(ctx context.Context, viewer AccountID, ids []StatusID) (map[StatusID]StatusFlags, error) {
 	if r.q != r.db.q {
 		return r.readFlags(ctx, viewer, ids)
 	}
 	flags := make(map[StatusID]StatusFlags, len(ids))
-	missing, generation := r.db.flagCache.get(viewer, ids, flags)
+	var missing []StatusID
+	generation := r.db.flagCache.View(viewer, func(cached viewerFlags) {
+		for _, id := range ids {
+			if f, ok := cached[id]; ok {
+				flags[id] = f
+			} else {
+				missing = append(missing, id)
+			}
+		}
+	})
 	if len(missing) == 0 {
 		return flags, nil
 	}
@@ -324,9 +339,19 @@ func (r reader) StatusFlags(ctx context.Context, viewer AccountID, ids []StatusI
 	if err != nil {
 		return nil, err
 	}
-	r.db.flagCache.put(viewer, read, generation)
+	r.cacheFlags(viewer, generation, read)
 	maps.Copy(flags, read)
 	return flags, nil
+}
+
+func (r reader) cacheFlags(viewer AccountID, generation uint64, read viewerFlags) {
+	r.db.flagCache.Update(viewer, generation, func(cached viewerFlags) viewerFlags {
+		if cached == nil {
+			cached = make(viewerFlags, len(read))
+		}
+		maps.Copy(cached, read)
+		return cached
+	})
 }
 
 func (r reader) readFlags(ctx context.Context, viewer AccountID, ids []StatusID) (map[StatusID]StatusFlags, error) {
@@ -335,40 +360,47 @@ func (r reader) readFlags(ctx context.Context, viewer AccountID, ids []StatusID)
 		return nil, err
 	}
 	return scanFlags[StatusID](r.q.QueryContext(ctx, `
-		SELECT s.id,`+flagBits+`
+		SELECT s.id, `+flagColumns+`
 		FROM json_each(?3) j
 		CROSS JOIN statuses s ON s.id = j.value`, viewer, h, jsonArray(ids)))
 }
 
-// flagBits are the flags of the status s for the viewer ?1, who has the hints ?2, and the folder of the bookmark (NULL: there is none).
-const flagBits = `
-			EXISTS (SELECT 1 FROM favourites x WHERE x.account_id = ?1 AND x.status_id = s.id)
-			+ 2 * (s.reblogs_count > 0 AND EXISTS (SELECT 1 FROM statuses x WHERE x.reblog_of_id = s.id AND x.account_id = ?1))
-			+ 8 * (?2 & 8 AND EXISTS (SELECT 1 FROM thread_mutes x WHERE x.account_id = ?1 AND x.conversation_id = s.conversation_id))
-			+ 16 * (?2 & 4 AND EXISTS (SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = s.account_id)),
+// Bits of the first column of flagColumns.
+const (
+	flagFavourited = 1 << iota
+	flagReblogged
+	flagThreadMuted
+	flagAuthorMuted
+)
+
+// flagColumns are the flags of the status s for the viewer ?1 with the lookups ?2, and the folder of the bookmark: NULL without a bookmark.
+var flagColumns = bitSum(
+	`EXISTS (SELECT 1 FROM favourites x WHERE x.account_id = ?1 AND x.status_id = s.id)`,
+	`s.reblogs_count > 0 AND EXISTS (SELECT 1 FROM statuses x WHERE x.reblog_of_id = s.id AND x.account_id = ?1)`,
+	set("?2", lookupThreadMutes)+` AND EXISTS (SELECT 1 FROM thread_mutes x WHERE x.account_id = ?1 AND x.conversation_id = s.conversation_id)`,
+	set("?2", lookupMutes)+` AND `+mutes("s.account_id")) + `,
 			(SELECT ifnull(x.folder_id, 0) FROM bookmarks x WHERE x.account_id = ?1 AND x.status_id = s.id)`
 
-// flagsOfMany are those of one status for several viewers, who stand with their hints in the JSON object ?1.
-var flagsOfMany = strings.NewReplacer("?1", "j.viewer", "?2", "j.hints").Replace(`
-		SELECT j.viewer,`+flagBits) + `
-		FROM (SELECT CAST(key AS INTEGER) AS viewer, value AS hints FROM json_each(?1)) j
+// flagsOfMany are the flags of one status for several viewers; ?1 is a JSON object of their lookups by id.
+var flagsOfMany = strings.NewReplacer("?1", "j.viewer", "?2", "j.lookups").Replace(`
+		SELECT j.viewer, `+flagColumns) + `
+		FROM (SELECT CAST(key AS INTEGER) AS viewer, value AS lookups FROM json_each(?1)) j
 		CROSS JOIN statuses s ON s.id = ?2`
 
-// RememberFlags reads what each of the viewers did with a status, for StatusFlags to know: that takes less time for all of them together
-// than one by one.
-func (r reader) RememberFlags(ctx context.Context, id StatusID, viewers []AccountID) error {
-	hints := make(map[AccountID]Lookups, len(viewers))
-	_, generation := r.db.flagCache.get(0, nil, nil)
+// CacheFlags caches the flags of a status for several viewers with one query, which is cheaper than one for each.
+func (r reader) CacheFlags(ctx context.Context, id StatusID, viewers []AccountID) error {
+	lookups := make(map[AccountID]Lookups, len(viewers))
+	generation := r.db.flagCache.Generation()
 	for _, v := range viewers {
-		h, err := r.lookups(ctx, v)
+		l, err := r.lookups(ctx, v)
 		if err != nil {
 			return err
 		}
-		hints[v] = h
+		lookups[v] = l
 	}
-	flags, err := scanFlags[AccountID](r.q.QueryContext(ctx, flagsOfMany, encodeViewers(hints), id))
+	flags, err := scanFlags[AccountID](r.q.QueryContext(ctx, flagsOfMany, encodeViewers(lookups), id))
 	for v, f := range flags {
-		r.db.flagCache.put(v, map[StatusID]StatusFlags{id: f}, generation)
+		r.cacheFlags(v, generation, viewerFlags{id: f})
 	}
 	return err
 }
@@ -387,8 +419,8 @@ func scanFlags[K ~int64](rows *sql.Rows, err error) (map[K]StatusFlags, error) {
 			return nil, fmt.Errorf("status flags: %w", err)
 		}
 		flags[K(id)] = StatusFlags{
-			Favourited: bits&1 != 0, Reblogged: bits&2 != 0, Bookmarked: folder.Valid, ThreadMuted: bits&8 != 0, AuthorMuted: bits&16 != 0,
-			Folder: BookmarkFolderID(folder.Int64),
+			Favourited: bits&flagFavourited != 0, Reblogged: bits&flagReblogged != 0, ThreadMuted: bits&flagThreadMuted != 0,
+			AuthorMuted: bits&flagAuthorMuted != 0, Bookmarked: folder.Valid, Folder: BookmarkFolderID(folder.Int64),
 		}
 	}
 	return flags, rows.Err()

@@ -26,6 +26,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"svc/internal/cache"
 )
 
 // Options are what Open needs to know beside the schema.
@@ -48,9 +50,9 @@ type DB struct {
 	readers       *sqlx.DB
 	writer        *writer
 	ids           *idSource
-	lookupCache   *lookupCache
-	flagCache     *flagCache
-	filterCache   *filterCache
+	lookupCache   *cache.Cache[AccountID, Lookups]
+	flagCache     *cache.Cache[AccountID, viewerFlags]
+	filterCache   *cache.Cache[AccountID, *FilterSet]
 	searchLimiter *searchLimiter
 	workerWake    chan struct{} // has an element when a job may have come due
 	deliveryWake  chan struct{} // likewise for a delivery
@@ -125,10 +127,11 @@ func (db *DB) open(ctx context.Context) error {
 	}
 	db.readers.SetMaxOpenConns(db.options.Readers)
 	db.readers.SetMaxIdleConns(db.options.Readers)
-	db.lookupCache, db.flagCache = newLookupCache(), newFlagCache()
-	db.filterCache = newFilterCache()
+	db.lookupCache = cache.New[AccountID, Lookups](maxCachedLookups)
+	db.flagCache = cache.NewWeighted[AccountID](maxCachedFlags, func(f viewerFlags) int { return len(f) })
+	db.filterCache = cache.NewWeighted[AccountID](maxCachedFilterTerms, (*FilterSet).weight)
 	db.searchLimiter = newSearchLimiter(db.options.Readers)
-	db.Subscribe(db.filterCache.invalidate) // before anybody else, who may read filters anew
+	db.Subscribe(db.invalidateFilters) // first, because other subscribers may read filters
 	db.reader = reader{q: newStatements(db.readers), db: db}
 	db.writer.start()
 	return nil

@@ -64,7 +64,7 @@ type reply struct {
 }
 
 // inThread is the condition that the status s belongs into a thread that ?1 with the hints ?2 looks at.
-var inThread = visible("s") + ` AND (?2 & 1 = 0 OR ` + notBlocked("s.account_id") + `)`
+var inThread = visible("s") + ` AND ` + notBlocked("s.account_id")
 
 // A recursive query takes its rows in the order in which they were found: upwards one by one, downwards level by level, siblings
 // as the index has them, which is by id.

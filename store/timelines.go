@@ -84,16 +84,16 @@ func (f Filter) bits() (bits int, visibilities int) {
 }
 
 // filterCondition is the condition of a Filter: ?4 its bits, ?5 the visibilities it excludes.
-const filterCondition = `
-	(?4 & 1 = 0 OR ifnull(o.has_media, s.has_media))
-	AND (?4 & 2 = 0 OR s.domain = '')
-	AND (?4 & 4 = 0 OR s.domain <> '')
-	AND (?4 & 8 = 0 OR s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id = s.account_id)
-	AND (?4 & 16 = 0 OR s.reblog_of_id IS NULL)
-	AND (?4 & 96 = 0 OR s.in_reply_to_account_id IS NULL OR s.account_id = ?1
+var filterCondition = `
+	(` + unset("?4", filterOnlyMedia) + ` OR ifnull(o.has_media, s.has_media))
+	AND (` + unset("?4", filterLocal) + ` OR s.domain = '')
+	AND (` + unset("?4", filterRemote) + ` OR s.domain <> '')
+	AND (` + unset("?4", filterNoReplies) + ` OR s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id = s.account_id)
+	AND (` + unset("?4", filterNoReblogs) + ` OR s.reblog_of_id IS NULL)
+	AND (` + unset("?4", filterRepliesFollowing|filterRepliesSelf) + ` OR s.in_reply_to_account_id IS NULL OR s.account_id = ?1
 		OR EXISTS (SELECT 1 FROM recipients x WHERE x.status_id = s.id AND x.account_id = ?1 AND x.mentioned = 1)
 		OR s.in_reply_to_account_id = ?1
-		OR ?4 & 32 AND (
+		OR ` + set("?4", filterRepliesFollowing) + ` AND (
 			EXISTS (SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = s.in_reply_to_account_id AND x.pending = 0)
 			OR EXISTS (
 				SELECT 1

@@ -15,8 +15,8 @@ import (
 func visible(s string) string {
 	return strings.ReplaceAll(`(
 		S.account_id = ?1
-		OR (?2 & 64 = 0 OR NOT EXISTS (SELECT 1 FROM accounts x WHERE x.id = S.account_id AND x.unavailable = 1))
-		AND (?2 & 2 = 0 OR NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = S.account_id AND x.target_id = ?1))
+		OR `+available("S.account_id")+`
+		AND `+notBlockedBy("S.account_id")+`
 		AND CASE S.visibility
 			WHEN 0 THEN 1
 			WHEN 1 THEN 1
@@ -35,30 +35,56 @@ var visibleWithOriginal = visible("s") + `
 // notBlockedOrMuted is the condition that the viewer has not chosen to see nothing of the kind: blocks (of authors, and of who is mentioned by
 // others), and unless ?3 (with_muted) is set mutes, muted threads and hidden boosts. It speaks of s and o as visibleWithOriginal does.
 var notBlockedOrMuted = `
-	(?2 & 1 = 0 OR ` + notBlocked("s.account_id") + ` AND (s.reblog_of_id IS NULL OR ` + notBlocked("o.account_id") + `)
+	(` + unset("?2", lookupBlocks) + ` OR NOT ` + blocks("?1", "s.account_id") + ` AND (s.reblog_of_id IS NULL OR NOT ` + blocks("?1", "o.account_id") + `)
 		AND (ifnull(o.account_id, s.account_id) = ?1 OR NOT EXISTS (
 			SELECT 1
 			FROM recipients r JOIN blocks x ON x.target_id = r.account_id AND x.account_id = ?1
 			WHERE r.status_id = ifnull(s.reblog_of_id, s.id) AND r.mentioned = 1)))
-	AND (?2 & 16 = 0 OR ` + notFromBlockedDomain("s") + ` AND (s.reblog_of_id IS NULL OR ` + notFromBlockedDomain("o") + `))
-	AND (?2 & 32 = 0 OR s.reblog_of_id IS NULL OR NOT EXISTS (
+	AND (` + unset("?2", lookupDomainBlocks) + ` OR ` + notFromBlockedDomain("s") + ` AND (s.reblog_of_id IS NULL OR ` + notFromBlockedDomain("o") + `))
+	AND (` + unset("?2", lookupHiddenReblogs) + ` OR s.reblog_of_id IS NULL OR NOT EXISTS (
 		SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = s.account_id AND x.show_reblogs = 0))
 	AND (?3 OR (
-		(?2 & 4 = 0 OR ` + notMuted("s.account_id") + ` AND (s.reblog_of_id IS NULL OR ` + notMuted("o.account_id") + `))
-		AND (?2 & 8 = 0 OR NOT EXISTS (
+		(` + unset("?2", lookupMutes) + ` OR NOT ` + mutes("s.account_id") + ` AND (s.reblog_of_id IS NULL OR NOT ` + mutes("o.account_id") + `))
+		AND (` + unset("?2", lookupThreadMutes) + ` OR NOT EXISTS (
 			SELECT 1 FROM thread_mutes x WHERE x.account_id = ?1 AND x.conversation_id = ifnull(o.conversation_id, s.conversation_id)))))`
 
 // notBlockedOrMutedOnProfile is wanted for the posts on one account's profile: only what that account boosts is filtered.
 var notBlockedOrMutedOnProfile = `
-	(s.reblog_of_id IS NULL OR (?2 & 1 = 0 OR ` + notBlocked("o.account_id") + `)
-		AND (?3 OR ?2 & 4 = 0 OR ` + notMuted("o.account_id") + `))`
+	(s.reblog_of_id IS NULL OR ` + notBlocked("o.account_id") + `
+		AND (?3 OR ` + notMuted("o.account_id") + `))`
+
+// Conditions on an account, for the viewer ?1 with the lookups ?2.
+
+func available(account string) string {
+	return `(` + unset("?2", lookupUnavailable) + ` OR NOT EXISTS (SELECT 1 FROM accounts x WHERE x.id = ` + account + ` AND x.unavailable = 1))`
+}
 
 func notBlocked(account string) string {
-	return `NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = ?1 AND x.target_id = ` + account + `)`
+	return `(` + unset("?2", lookupBlocks) + ` OR NOT ` + blocks("?1", account) + `)`
+}
+
+func notBlockedBy(account string) string {
+	return `(` + unset("?2", lookupBlockedBy) + ` OR NOT ` + blocks(account, "?1") + `)`
 }
 
 func notMuted(account string) string {
-	return `NOT EXISTS (SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = ` + account + `)`
+	return `(` + unset("?2", lookupMutes) + ` OR NOT ` + mutes(account) + `)`
+}
+
+func notOfBlockedDomain(account string) string {
+	return `(` + unset("?2", lookupDomainBlocks) + ` OR NOT EXISTS (
+		SELECT 1
+		FROM accounts x JOIN domain_blocks d ON d.account_id = ?1 AND d.domain = x.domain
+		WHERE x.id = ` + account + `
+			AND NOT EXISTS (SELECT 1 FROM follows f WHERE f.follower_id = ?1 AND f.target_id = x.id AND f.pending = 0)))`
+}
+
+func blocks(account, target string) string {
+	return `EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = ` + account + ` AND x.target_id = ` + target + `)`
+}
+
+func mutes(target string) string {
+	return `EXISTS (SELECT 1 FROM mutes x WHERE x.account_id = ?1 AND x.target_id = ` + target + `)`
 }
 
 func notFromBlockedDomain(s string) string {
@@ -80,6 +106,12 @@ func (r reader) CanSee(ctx context.Context, viewer AccountID, st *Status) (bool,
 	return r.canSeeOne(ctx, viewer, original)
 }
 
+// hiddenAuthor has a row if the viewer ?1 with the lookups ?2 sees no status of the author ?3.
+var hiddenAuthor = `
+	SELECT 1 FROM accounts WHERE id = ?3 AND unavailable = 1 AND ` + set("?2", lookupUnavailable) + `
+	UNION ALL
+	SELECT 1 FROM blocks WHERE account_id = ?3 AND target_id = ?1 AND ` + set("?2", lookupBlockedBy)
+
 func (r reader) canSeeOne(ctx context.Context, viewer AccountID, st *Status) (bool, error) {
 	if st.AccountID == viewer {
 		return true, nil
@@ -89,10 +121,7 @@ func (r reader) canSeeOne(ctx context.Context, viewer AccountID, st *Status) (bo
 		return false, err
 	}
 	if h&(lookupUnavailable|lookupBlockedBy) != 0 {
-		if is, err := r.exists(ctx, `
-			SELECT 1 FROM accounts WHERE id = ?1 AND unavailable = 1 AND ?3 & 64
-			UNION ALL
-			SELECT 1 FROM blocks WHERE account_id = ?1 AND target_id = ?2 AND ?3 & 2`, st.AccountID, viewer, h); is || err != nil {
+		if is, err := r.exists(ctx, hiddenAuthor, viewer, h, st.AccountID); is || err != nil {
 			return false, err
 		}
 	}
