@@ -22,6 +22,7 @@ import (
 	"svc/admin"
 	"svc/emoji"
 	"svc/federation"
+	"svc/federation/policy"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
@@ -93,7 +94,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	if s.Proxy, err = media.OpenProxy(s.DB, proxyConfig, s.log); err != nil {
 		return s, err
 	}
-	policies := federation.NewPolicies(c, s.DB, s.Emojis, outbound, s.Proxy, s.log)
+	policies := policy.New(c, policy.Deps{Log: s.log, Now: s.DB.Now, Accounts: s.DB, HasEmoji: s.Emojis.Has, CheckNetwork: federation.MayFetch})
 
 	socialConfig := social.FromSettings(c)
 	socialConfig.Fetch, socialConfig.Policies = outbound, policies

@@ -116,6 +116,7 @@ func (s *Service) Register(w *store.Worker) {
 	store.HandleLimited(w, threadWorkers, s.refreshPoll)
 	store.HandleLimited(w, collectionWorkers, s.fetchCollections)
 	store.HandleLimited(w, collectionWorkers, s.fetchNodeInfo)
+	store.HandleLimited(w, maxEmojiCopies, s.copyEmoji)
 }
 
 // Run receives and delivers until ctx ends. What is not done by then stays in the database.

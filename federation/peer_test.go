@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"svc/emoji"
+	"svc/federation/policy"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/httpsig"
@@ -70,7 +71,7 @@ func newAsker(t testing.TB) *asker {
 		t.Fatal(err)
 	}
 	people := social.New(db, files, social.Config{BaseURL: "http://localhost:4", Domain: "localhost:4"}, log)
-	policies := NewPolicies(config.Default(), db, emojis, nil, nil, log)
+	policies := policy.New(config.Default(), policy.Deps{Log: log, Now: db.Now, Accounts: db, HasEmoji: emojis.Has, CheckNetwork: MayFetch})
 	a.Service = New(db, people, emojis, fetch.New(fetch.Options{UserAgent: "svc", OwnHosts: []string{"localhost:4"}, AllowLoopback: true}), secrets,
 		Config{BaseURL: "http://localhost:4", Host: "localhost:4", AllowLoopback: true, SignatureAge: time.Hour, Policies: policies}, log)
 	if err := a.Open(t.Context()); err != nil {

@@ -13,10 +13,8 @@ import (
 // applyPoliciesToNote has a post from elsewhere pass the policies, which may change it, whether it was sent or fetched. verb is Create or Update.
 func (s *Service) applyPoliciesToNote(ctx context.Context, author *store.Account, n *Note, verb string) error {
 	p := &policy.Post{
-		Version: policy.Version{
-			Spoiler: n.SpoilerText, Content: n.Content, Sensitive: n.Sensitive, Tags: n.Tags,
-			Attachments: make([]policy.Attachment, len(n.Media)), Emoji: make([]policy.Emoji, len(n.Emojis)),
-		},
+		Spoiler: n.SpoilerText, Content: n.Content, Sensitive: n.Sensitive, Tags: n.Tags,
+		Attachments: make([]policy.Attachment, len(n.Media)), Emoji: make([]policy.Emoji, len(n.Emojis)),
 		Author: author, ActorID: author.URI, Host: s.hostOf(author), ID: n.URI, ActivityType: verb, ObjectType: n.ObjectType,
 		Visibility: n.Visibility, PublishedAt: n.Published,
 	}
@@ -34,6 +32,9 @@ func (s *Service) applyPoliciesToNote(ctx context.Context, author *store.Account
 		return err
 	}
 	if err := s.Policies.Post(ctx, p); err != nil {
+		return err
+	}
+	if err := p.EnqueueJobs(ctx, s.db); err != nil {
 		return err
 	}
 	n.Content, n.SpoilerText, n.Sensitive, n.Visibility, n.NoFollowers = p.Content, p.Spoiler, p.Sensitive, p.Visibility, p.NoFollowers
@@ -72,6 +73,9 @@ func (s *Service) applyPoliciesToMessage(ctx context.Context, from, to *store.Ac
 		p.Emoji = append(p.Emoji, policy.Emoji(e))
 	}
 	if err := s.Policies.Post(ctx, p); err != nil {
+		return err
+	}
+	if err := p.EnqueueJobs(ctx, s.db); err != nil {
 		return err
 	}
 	m.Content, m.Emojis = p.Content, allowedEmojis(m.Emojis, p)

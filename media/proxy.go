@@ -144,6 +144,12 @@ func (p *Proxy) Close() error {
 // Register tells the worker which jobs the proxy does.
 func (p *Proxy) Register(w *store.Worker) {
 	store.HandleRecurring(w, 24*time.Hour, func(ctx context.Context, _ store.SweepProxy) error { return p.Sweep(ctx) })
+	store.Handle(w, func(ctx context.Context, w store.FetchProxied) error {
+		for _, url := range w.URLs {
+			p.Warm(ctx, url)
+		}
+		return nil
+	})
 }
 
 const (

@@ -18,6 +18,7 @@ import (
 
 	"svc/emoji"
 	"svc/federation"
+	"svc/federation/policy"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
@@ -128,7 +129,7 @@ func Start(t testing.TB, change ...func(*config.Config)) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policies := federation.NewPolicies(c, db, emojis, elsewhere, proxy, log)
+	policies := policy.New(c, policy.Deps{Log: log, Now: db.Now, Accounts: db, HasEmoji: emojis.Has, CheckNetwork: federation.MayFetch})
 	shown := entity.FromSettings(c)
 	shown.Version, shown.VAPIDPublicKey, shown.Federation = "1.2.3", secrets.VAPIDPublic(), policies.Describe()
 	shown.ProxyURL = proxy.URL

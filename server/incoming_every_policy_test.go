@@ -514,5 +514,5 @@ func TestPoliciesGoByHandles(t *testing.T) {
 		t.Errorf("the post is here: %v", got)
 	}
 	srv.SignUp("carol").Post("/api/v1/accounts/"+srv.KnownID(bob)+"/follow").
-		WantError(422, "The rules of this server do not allow this (SimplePolicy): the host handles.example is in the reject list")
+		WantError(422, "The rules of this server do not allow this (SimplePolicy): the host handles.example is on the reject list")
 }

@@ -41,7 +41,7 @@ func TestPoliciesOnPosts(t *testing.T) {
 	alice.Post("/api/v1/statuses", "status", "casino", "preview", "true").WantError(422, keyword)
 	alice.Post("/api/v1/statuses", "status", "casino", "scheduled_at", FromNowJSON(time.Hour)).WantError(422, keyword)
 	alice.Post("/api/v1/statuses", "status", "#Spam").WantError(422, refused("HashtagPolicy", "it has the hashtag #spam"))
-	alice.Post("/api/v1/statuses", "status", "@bob").WantError(422, refused("NoEmptyPolicy", "it says nothing"))
+	alice.Post("/api/v1/statuses", "status", "@bob").WantError(422, refused("NoEmptyPolicy", "it has no text"))
 	WantIDs(t, "what is refused", alice.Get("/api/v1/accounts/alice/statuses"))
 	WantIDs(t, "what is refused, scheduled", alice.Get("/api/v1/scheduled_statuses"))
 	if got := bob.Notifications(); len(got) != 0 {
@@ -152,7 +152,7 @@ func TestPoliciesOnReplies(t *testing.T) {
 	}
 	srv.Exec(`UPDATE accounts SET uri = 'https://example.org/nobody' WHERE id = ?`, carol.AccountID())
 	bob.Post("/api/v1/statuses", "status", "hello @carol").
-		WantError(422, "The rules of this server do not allow this (MentionPolicy): nobody may write to https://example.org/nobody")
+		WantError(422, "The rules of this server do not allow this (MentionPolicy): posts to https://example.org/nobody are rejected")
 }
 
 // TestPicturesAreJudged has a service look at pictures before they are published.

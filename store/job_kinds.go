@@ -32,6 +32,19 @@ type MoveFollowers struct {
 	After    AccountID `json:"after"`
 }
 
+// CopyEmoji copies a custom emoji of another server into a local pack (StealEmojiPolicy).
+type CopyEmoji struct {
+	Pack      string `json:"pack"`
+	Shortcode string `json:"shortcode"`
+	URL       string `json:"url"`
+	MaxBytes  int64  `json:"max_bytes"`
+}
+
+// FetchProxied fetches files into the cache of the media proxy (MediaProxyWarmingPolicy).
+type FetchProxied struct {
+	URLs []string `json:"urls"`
+}
+
 // BotFollow makes a local bot follow an account (FollowBotPolicy).
 type BotFollow struct {
 	BotID    AccountID `json:"bot_id"`
@@ -98,6 +111,8 @@ func (ExpireStatus) Kind() string       { return "expire_status" }
 func (ExpireThreadMute) Kind() string   { return "expire_thread_mute" }
 func (ExpireMute) Kind() string         { return "expire_mute" }
 func (MoveFollowers) Kind() string      { return "move_followers" }
+func (CopyEmoji) Kind() string          { return "copy_emoji" }
+func (FetchProxied) Kind() string       { return "fetch_proxied" }
 func (BotFollow) Kind() string          { return "bot_follow" }
 func (UnfollowDomain) Kind() string     { return "unfollow_domain" }
 func (ClosePoll) Kind() string          { return "close_poll" }

@@ -1,14 +1,15 @@
 package policy
 
 import (
-	"slices"
+	"net/url"
 	"strings"
 
 	"svc/internal/config"
 	"svc/internal/text"
+	"svc/store"
 )
 
-// hostList finds hosts: those named, and those below one that is named as "*.x". A name without a port stands for all ports.
+// hostList is a set of hosts. An entry "*.x" includes x and all hosts below it; an entry without a port includes all ports.
 type hostList struct {
 	exact map[string]bool
 	below map[string]bool
@@ -36,7 +37,7 @@ func (l hostList) add(entry string) {
 
 func (l hostList) empty() bool { return len(l.exact) == 0 }
 
-// has tells whether a host, in its one form, is in the list. The time that takes does not depend on the length of the list.
+// has returns true if the list includes a normalized host. The time does not depend on the length of the list.
 func (l hostList) has(host string) bool {
 	if len(l.exact) == 0 || host == "" {
 		return false
@@ -64,33 +65,30 @@ func (l hostList) find(host string) bool {
 	return false
 }
 
-// publicHosts returns the names of a list as they were written, but those that exclude has.
-func publicHosts(entries []config.HostReason, exclude []config.HostReason) []string {
-	names := []string{}
-	for _, e := range entries {
-		if !isExcluded(e, exclude) {
-			names = append(names, e.Host)
+// hasEither returns true if the list includes the host of a server, or the domain of an account's handle.
+func (l hostList) hasEither(host, domain string) bool {
+	return l.has(host) || domain != host && l.has(domain)
+}
+
+// domainOf returns the domain of an account's handle, "" if the account is unknown or local.
+func domainOf(a *store.Account) string {
+	if a == nil {
+		return ""
+	}
+	return a.Domain
+}
+
+// hostOf returns the normalized host of an id, "" if it has none.
+func hostOf(id string) string {
+	u, err := url.Parse(id)
+	if err != nil {
+		return ""
+	}
+	host := text.NormalizeDomain(u.Host)
+	for _, port := range []string{":443", ":80"} {
+		if n := len(host) - len(port); n > 0 && host[n:] == port {
+			return host[:n]
 		}
 	}
-	return names
-}
-
-// hostReason is the object that a reason is shown in.
-type hostReason struct {
-	Reason string `json:"reason"`
-}
-
-// publicReasons returns the reasons of a list by host, where there are any.
-func publicReasons(entries []config.HostReason, exclude []config.HostReason) map[string]hostReason {
-	reasons := make(map[string]hostReason)
-	for _, e := range entries {
-		if e.Reason != "" && !isExcluded(e, exclude) {
-			reasons[e.Host] = hostReason{e.Reason}
-		}
-	}
-	return reasons
-}
-
-func isExcluded(e config.HostReason, exclude []config.HostReason) bool {
-	return slices.ContainsFunc(exclude, func(x config.HostReason) bool { return strings.EqualFold(x.Host, e.Host) })
+	return host
 }

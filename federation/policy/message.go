@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -8,67 +9,88 @@ import (
 	"svc/store"
 )
 
-// Post is a post on its way in or out, in the words of neither the network nor the database. Policies change it in place.
+// Post is a post on its way in or out. Policies change it in place.
 type Post struct {
-	Version           // what is to be read and seen of it
-	Former  []Version // what was before it was edited; policies that look at words and pictures look at these too
-
-	Local        bool           // made here
-	Author       *store.Account // nil if not known yet
-	ActorID      string         // the author's ActivityPub id
-	Host         string         // of the author, in its one form (activity.Host); set by the chain if Local
-	ID           string         // of the post, "" if it has none yet
-	ActivityType string         // Create or Update
-	ObjectType   string         // Note, Article, Question …
-	Visibility   store.Visibility
-	NoFollowers  bool // it is not for the timelines of the author's followers, though its visibility would have it there
-
-	Recipients []Recipient // who is addressed, without the author, collections and everybody
-	Parent     *Related    // what it replies to, nil if nothing
-	Quote      *Related    // what it quotes, nil if nothing
-	Links      []Link      // tags of the type Link
-
-	PublishedAt time.Time // the zero time: now
-	ExpiresAt   time.Time // the zero time: never
-}
-
-// Version is one version of a post.
-type Version struct {
-	Name        string   // title
-	Spoiler     string   // subject
-	Content     string   // HTML, sanitised before and after
-	OtherText   []string // what else there is to read: options of a poll, descriptions of attachments
+	Spoiler     string   // content warning, subject
+	Content     string   // HTML, sanitized before and after
+	OtherText   []string // options of a poll, descriptions of attachments
 	Sensitive   bool
 	Attachments []Attachment
 	Emoji       []Emoji
 	Tags        []string // hashtags, with or without #
+
+	Local        bool
+	Author       *store.Account // nil if unknown
+	ActorID      string         // of the author
+	Host         string         // of the author, normalized (activity.Host); the chain sets it if Local
+	ID           string         // "" if it has none yet
+	ActivityType string         // Create or Update
+	ObjectType   string         // Note, Article, Question …
+	Visibility   store.Visibility
+	NoFollowers  bool // it stays out of the home timelines of the author's followers
+
+	Recipients []Recipient // without the author and collections
+	Parent     *Related    // nil if it is no reply
+	Quote      *Related    // nil if it quotes nothing
+
+	PublishedAt time.Time // zero: now
+	ExpiresAt   time.Time // zero: never
+
+	Jobs []Job // what policies cause if the post passes
 }
 
-// Attachment is a picture, video or sound of a post. Index is for the caller, who finds by it what has been taken away.
+// Job is a job to enqueue. Only one job of a key waits at a time; "" is no key.
+type Job struct {
+	Key     string
+	Payload store.JobPayload
+}
+
+// EnqueueJobs enqueues the jobs of a post that has passed.
+func (p *Post) EnqueueJobs(ctx context.Context, db *store.DB) error {
+	if len(p.Jobs) == 0 {
+		return nil
+	}
+	return db.Update(ctx, func(tx *store.Tx) error {
+		for _, j := range p.Jobs {
+			var err error
+			if j.Key == "" {
+				err = tx.Enqueue(ctx, j.Payload)
+			} else {
+				err = tx.EnqueueUnique(ctx, db.Now(), j.Key, j.Payload)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Attachment is an image, video or audio of a post. Callers find by Index which attachments a policy has removed.
 type Attachment struct {
 	Index     int
 	URL       string
 	MediaType string // image/png, or only image
 }
 
+// isImage returns true if an attachment is an image by its media type.
+func (a Attachment) isImage() bool { return strings.HasPrefix(a.MediaType, "image") }
+
 // Emoji is a custom emoji.
 type Emoji struct{ Shortcode, URL string }
 
-// Link is a tag of the type Link (FEP-e232).
-type Link struct{ Href, MediaType, Name string }
-
-// Recipient is somebody to whom a post is addressed.
+// Recipient is an account that a post is addressed to.
 type Recipient struct {
-	ID        string         // ActivityPub id; may be "" for a post of this server unless Chain.NeedsAccounts
-	Account   *store.Account // nil if not known, or not needed
-	Mentioned bool           // named as a mention, not only addressed
+	ID        string         // actor id; may be "" in a local post unless Chain.NeedsAccounts
+	Account   *store.Account // nil if unknown, or not needed
+	Mentioned bool
 }
 
 // Related is a post that another one replies to or quotes.
 type Related struct {
 	ID         string
-	URL        string         // where people read it; "": at ID
-	Author     *store.Account // nil if not known; may be nil for a post of this server unless Chain.NeedsAccounts
+	URL        string         // of the page; "": the ID
+	Author     *store.Account // nil if unknown; may be nil in a local post unless Chain.NeedsAccounts
 	Spoiler    string
 	Visibility store.Visibility
 }
@@ -76,7 +98,7 @@ type Related struct {
 // ChatMessage returns a chat message as a post for its recipient. The caller sets the URL of the attachment, if there is one.
 func ChatMessage(from, to *store.Account, content string, attachment *store.Media) *Post {
 	p := &Post{
-		Version: Version{Content: content}, Author: from, ActorID: from.URI, ActivityType: "Create", ObjectType: "ChatMessage",
+		Content: content, Author: from, ActorID: from.URI, ActivityType: "Create", ObjectType: "ChatMessage",
 		Visibility: store.Direct, Recipients: []Recipient{{ID: to.URI, Account: to}},
 	}
 	if attachment != nil {
@@ -86,40 +108,27 @@ func ChatMessage(from, to *store.Account, content string, attachment *store.Medi
 	return p
 }
 
-// eachVersion calls look with each version of the post, until one is refused.
-func (p *Post) eachVersion(look func(*Version) error) error {
-	if err := look(&p.Version); err != nil {
-		return err
-	}
-	for i := range p.Former {
-		if err := look(&p.Former[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// isCreate tells whether the post is new. Most policies that are about when and to whom a post is sent look at new ones only.
+// isCreate returns false for edits. Policies about the time and the audience of a post only apply to new ones.
 func (p *Post) isCreate() bool { return p.ActivityType == "Create" }
 
-// isNote tells whether it is what people write, and neither a poll nor a message of a chat.
+// isNote returns false for polls and chat messages.
 func (p *Post) isNote() bool { return p.ObjectType == "Note" || p.ObjectType == "Article" }
 
-// delist takes the post out of the public timelines. What is for this server only stays: there is nothing between that and less.
+// delist makes a public post unlisted. A local post stays local, because no visibility is narrower and still local.
 func (p *Post) delist() {
 	if p.Visibility == store.Public {
 		p.Visibility = store.Unlisted
 	}
 }
 
-// restrictToFollowers makes a post that everybody can see one for followers. What is for this server only stays so: else it would leave it.
+// restrictToFollowers makes a public or unlisted post private. A local post stays local, because a private one would be federated.
 func (p *Post) restrictToFollowers() {
 	if p.Visibility == store.Public || p.Visibility == store.Unlisted {
 		p.Visibility = store.Private
 	}
 }
 
-// stripFollowers keeps a post from the author's followers, who may still look it up if it is for everybody.
+// stripFollowers keeps a post out of the home timelines of the author's followers.
 func (p *Post) stripFollowers() {
 	p.NoFollowers = true
 	if p.Visibility == store.Private {
@@ -127,7 +136,10 @@ func (p *Post) stripFollowers() {
 	}
 }
 
-// mention names somebody as mentioned. Who is not addressed by a post that is not for everybody stays so: it is none of their business.
+// markSensitive marks a post with attachments as sensitive.
+func (p *Post) markSensitive() { p.Sensitive = p.Sensitive || len(p.Attachments) > 0 }
+
+// mention marks an account as mentioned. A post with a narrow audience does not get another recipient.
 func (p *Post) mention(a *store.Account) {
 	if a == nil || a.URI == p.ActorID {
 		return
@@ -141,40 +153,46 @@ func (p *Post) mention(a *store.Account) {
 	}
 }
 
-// Profile is an actor document from elsewhere.
+// textSize returns how much text a post has, in bytes.
+func (p *Post) textSize() int {
+	n := len(p.Spoiler) + len(p.Content)
+	for _, t := range p.OtherText {
+		n += len(t)
+	}
+	return n
+}
+
+// Profile is a remote actor document.
 type Profile struct {
 	ActorID   string
 	ActorType string // Person, Service …
 	Host      string
-	Domain    string // of its handle
+	Domain    string // of the handle
 	Nickname  string
 	Name      string
 	Note      string // HTML
 	Fields    []store.Field
-	Avatar    string // address; "": none
-	Banner    string // likewise
+	Avatar    string // URL, or ""
+	Banner    string // URL, or ""
 	Emoji     []Emoji
 }
 
-// Activity is every activity that brings no post of its own: Follow, Like, EmojiReact, Announce, Delete, Undo, Move, Flag …
+// Activity is an activity without a post: Follow, Like, EmojiReact, Announce, Delete, Undo, Move, Flag …
 type Activity struct {
-	Local      bool // done here
+	Local      bool
 	Type       string
-	InnerType  string // what an Undo, Accept or Reject is about: Follow, Like …; of others the type of the object if it came along
+	InnerType  string // of the object: what an Undo, Accept or Reject is about
 	Actor      *store.Account
 	ActorID    string
-	Host       string           // of the actor; set by the chain if Local
-	ObjectIDs  []string         // what it is about: the post that is liked, the account that is followed, all that is reported
-	Target     *store.Account   // who is followed, nil if unknown or not that kind of deed
-	Content    string           // what a report says
-	Emoji      *Emoji           // of a reaction with a custom one
+	Host       string           // of the actor; the chain sets it if Local
+	ObjectIDs  []string         // the liked status, the followed account, all that is reported
+	Target     *store.Account   // the account to follow; nil if unknown, or no Follow
+	Content    string           // of a report
+	Emoji      *Emoji           // of a reaction with a custom emoji
 	Visibility store.Visibility // of an Announce; policies may narrow it
 }
 
-// isBot tells whether an account says that it is no person.
+// isBot returns true if an account says that it is automated.
 func isBot(a *store.Account) bool {
 	return a != nil && (a.ActorType == "Service" || a.ActorType == "Application")
 }
-
-// isImage tells whether an attachment can be looked at by who judges pictures.
-func (a Attachment) isImage() bool { return strings.HasPrefix(a.MediaType, "image") }

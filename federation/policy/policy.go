@@ -1,9 +1,13 @@
-// Package policy has the rules that messages pass on their way in and out (MRF, admin API 11): each lets a message pass, changes it,
-// or refuses it. Which rules there are, and in which order, is for the operator to say.
+// Package policy applies the rules that posts, profiles and other activities pass on their way in and out (MRF, admin API 11). A rule lets a
+// message pass, changes it, or rejects it. The operator's settings name the rules and their order.
 //
-// The rules work on messages of their own kind (Post, Profile, Deed), so that documents from elsewhere and what people write here
-// pass the same ones. What a rule needs beside the message (what is known of its author, a list on another server) it gets from
-// Deps. With the rules of a new installation, nothing is asked of anybody.
+// Rules decide only. What they cause (a follow by a bot, a copied emoji, a fetched attachment) is a job in Post.Jobs that the caller
+// enqueues. Rules work on types of their own (Post, Profile, Activity), so that federation and social pass the same rules.
+//
+// To add a policy, implement the rule interfaces that it needs and register it in builders.
+//
+// Limits: 512 KiB of searched text; 3 s for a DNS query, 8 s for the score of an image and 20 s for all images of a post; 2000 results in
+// memory for 10 minutes. The default policies use neither the network nor the database.
 package policy
 
 import (
@@ -15,14 +19,13 @@ import (
 	"slices"
 
 	"svc/internal/config"
-	"svc/internal/pattern"
 )
 
-// Rejected is the error for a message that a policy does not let pass.
+// Rejected is the error for a message that a policy rejects.
 type Rejected struct {
 	Policy string // short name
-	Reason string // for logs and authors, in plain words
-	Err    error  // not nil: the policy itself has failed, and what it cannot judge does not pass
+	Reason string // for logs and authors
+	Err    error  // not nil: the policy failed, so it rejects
 }
 
 func (r *Rejected) Error() string {
@@ -34,12 +37,12 @@ func (r *Rejected) Error() string {
 
 func (r *Rejected) Unwrap() error { return r.Err }
 
-// rejectf is what a rule returns for what it does not let pass. The chain adds which rule it was.
+// rejectf returns the error of a rule that rejects. The chain adds the name of the policy.
 func rejectf(format string, args ...any) error {
 	return &Rejected{Reason: fmt.Sprintf(format, args...)}
 }
 
-// Rules look at the kinds of messages that concern them.
+// A policy implements the interfaces of the messages that it decides on.
 type (
 	hostRule interface{ host(host string) error }
 	postRule interface {
@@ -52,23 +55,23 @@ type (
 		activity(context.Context, *Activity) error
 	}
 
-	// An inspector judges what people here are about to publish, before.
+	// An inspector looks at images of local accounts before they are published, when the network may be used.
 	inspector interface {
-		inspect(ctx context.Context, addresses []string)
+		inspect(ctx context.Context, urls []string)
 	}
-	// A describer has settings that everybody may see.
-	describer interface{ describe(shown map[string]any) }
+	// A describer has settings that are public.
+	describer interface{ describe(public map[string]any) }
 )
 
-// namedRule is a rule with its short name.
+// namedRule is a rule with the short name of its policy.
 type namedRule[R any] struct {
 	name string
 	rule R
 }
 
-// Chain is the rules in their order. It does not change, and can be used by many at once.
+// Chain is the configured policies in their order. It is immutable and safe for concurrent use.
 type Chain struct {
-	localHost   string // our host
+	localHost   string
 	names       []string
 	hosts       []namedRule[hostRule]
 	posts       []namedRule[postRule]
@@ -81,10 +84,10 @@ type Chain struct {
 	log         *slog.Logger
 }
 
-// lastPolicy always comes at the end of the rules (admin API 11.1).
+// lastPolicy always runs, after all others (admin API 11.1).
 const lastPolicy = "HashtagPolicy"
 
-// New makes the rules that valid settings name.
+// New returns the policies that valid settings name.
 func New(c *config.Config, d Deps) *Chain {
 	d = d.withDefaults(c)
 	names := append(without(c.MRF.Policies, lastPolicy), lastPolicy)
@@ -134,8 +137,8 @@ func (c *Chain) add(name string, rule any) {
 	}
 }
 
-// Host tells by a *Rejected whether nothing at all is to be fetched from a host or taken from it, except deletions, which Deed judges.
-// The host is in its one form (activity.Host).
+// Host returns a *Rejected if nothing is fetched from a host or accepted from it, except deletions, which Activity decides on. The host
+// is normalized (activity.Host).
 func (c *Chain) Host(host string) error {
 	if host == "" || host == c.localHost {
 		return nil
@@ -143,8 +146,8 @@ func (c *Chain) Host(host string) error {
 	return runRules(c, c.hosts, func(r hostRule) error { return r.host(host) })
 }
 
-// Post asks the rules about a post, which they may change. The error is a *Rejected if one does not let it pass, and another one
-// if what a rule needs to know could not be read.
+// Post runs the rules for posts, which may change p. The error is a *Rejected if a rule rejects it, and another if a rule could not read
+// what it needs.
 func (c *Chain) Post(ctx context.Context, p *Post) error {
 	if p.Local {
 		p.Host = c.localHost
@@ -163,31 +166,31 @@ func (c *Chain) Profile(ctx context.Context, p *Profile) error {
 }
 
 // Activity is Post for all other activities.
-func (c *Chain) Activity(ctx context.Context, d *Activity) error {
-	if d.Local {
-		d.Host = c.localHost
-	} else if d.Host == "" {
+func (c *Chain) Activity(ctx context.Context, a *Activity) error {
+	if a.Local {
+		a.Host = c.localHost
+	} else if a.Host == "" {
 		return errNoHost()
 	}
-	return runRules(c, c.activities, func(r activityRule) error { return r.activity(ctx, d) })
+	return runRules(c, c.activities, func(r activityRule) error { return r.activity(ctx, a) })
 }
 
-// errNoHost is for what comes from nowhere, which no list of hosts would find.
+// errNoHost rejects what has no host, because no list of hosts would match it.
 func errNoHost() error {
-	return &Rejected{Policy: "SimplePolicy", Reason: "nobody knows where it comes from"}
+	return &Rejected{Policy: "SimplePolicy", Reason: "the host of its sender is unknown"}
 }
 
-// Quarantined tells whether a host gets only what is public or unlisted.
+// Quarantined returns true if a host only gets public and unlisted posts.
 func (c *Chain) Quarantined(host string) bool { return c.quarantined.has(host) }
 
-// RejectsFetches tells whether a host gets nothing if it asks.
+// RejectsFetches returns true if nothing is served to a host.
 func (c *Chain) RejectsFetches(host string) bool { return c.rejected.has(host) }
 
-// Describe returns what everybody may know of the rules: metadata.federation of the instance and of nodeinfo (admin API 11.3).
+// Describe returns the public part of the settings: metadata.federation of the instance and of NodeInfo (admin API 11.3).
 func (c *Chain) Describe() map[string]any { return c.described }
 
-// NeedsAccounts tells whether any rule looks at who the recipients and the authors of related posts are, and at related posts when one
-// is edited, so that it is worth while to read that for a post of this server.
+// NeedsAccounts returns true if a policy reads the accounts of recipients and of related posts. If none does, callers need not load them
+// for a local post.
 func (c *Chain) NeedsAccounts() bool {
 	for _, name := range []string{"MentionPolicy", "EnsureRePrepended", "ForceMention", "ForceMentionsInContent", "SubchainPolicy"} {
 		if slices.Contains(c.names, name) {
@@ -197,25 +200,35 @@ func (c *Chain) NeedsAccounts() bool {
 	return false
 }
 
-// runRules asks one rule after the other, until one refuses.
-func runRules[R any](c *Chain, rules []namedRule[R], ask func(R) error) error {
+// Inspects returns true if Inspect has to be called before images of local accounts are published.
+func (c *Chain) Inspects() bool { return len(c.inspectors) > 0 }
+
+// Inspect scores images that are about to be published, and may take seconds. Post then finds the scores in memory.
+func (c *Chain) Inspect(ctx context.Context, urls []string) {
+	for _, r := range c.inspectors {
+		r.inspect(ctx, urls)
+	}
+}
+
+// runRules calls the rules in their order, until one returns an error.
+func runRules[R any](c *Chain, rules []namedRule[R], call func(R) error) error {
 	for _, r := range rules {
-		if err := c.callRule(r.name, func() error { return ask(r.rule) }); err != nil {
+		if err := c.callRule(r.name, func() error { return call(r.rule) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// callRule asks a rule. One that panics has not let the message pass.
-func (c *Chain) callRule(name string, ask func() error) (err error) {
+// callRule calls one rule. A rule that panics rejects.
+func (c *Chain) callRule(name string, call func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			c.log.Error("a policy has failed: the message is refused", "policy", name, "panic", v, "stack", string(debug.Stack()))
-			err = &Rejected{Policy: name, Reason: "the policy has failed", Err: fmt.Errorf("panic: %v", v)}
+			c.log.Error("policy failed: message rejected", "policy", name, "panic", v, "stack", string(debug.Stack()))
+			err = &Rejected{Policy: name, Reason: "the policy failed", Err: fmt.Errorf("panic: %v", v)}
 		}
 	}()
-	err = ask()
+	err = call()
 	var r *Rejected
 	switch {
 	case errors.As(err, &r):
@@ -229,22 +242,22 @@ func (c *Chain) callRule(name string, ask func() error) (err error) {
 	return nil
 }
 
-// builders make the rules, by their short names.
+// builders is the registry of policies, by short name.
 var builders map[string]func(*config.Config, Deps) any
 
-func init() { // not in the declaration: SubchainPolicy makes rules itself
+func init() { // not in the declaration, because SubchainPolicy uses builders
 	builders = map[string]func(*config.Config, Deps) any{
-		"NoOpPolicy":               func(*config.Config, Deps) any { return struct{}{} },
+		"NoOpPolicy":               func(*config.Config, Deps) any { return noOp{} },
 		"DropPolicy":               func(*config.Config, Deps) any { return drop{} },
 		"SimplePolicy":             newSimple,
-		"TagPolicy":                newTags,
+		"TagPolicy":                func(*config.Config, Deps) any { return tags{} },
 		"SubchainPolicy":           newSubchain,
 		"RejectNonPublic":          newNonPublic,
 		"EnsureRePrepended":        func(*config.Config, Deps) any { return rePrepended{} },
 		"AntiLinkSpamPolicy":       newLinkSpam,
 		"AntiMentionSpamPolicy":    newMentionSpam,
 		"AntiFollowbotPolicy":      newFollowbots,
-		"MediaProxyWarmingPolicy":  newProxyWarming,
+		"MediaProxyWarmingPolicy":  func(*config.Config, Deps) any { return proxyWarming{} },
 		"MentionPolicy":            newMentionedActors,
 		"VocabularyPolicy":         newVocabulary,
 		"ObjectAgePolicy":          newObjectAge,
@@ -263,7 +276,7 @@ func init() { // not in the declaration: SubchainPolicy makes rules itself
 		"ForceMention":             newForceMention,
 		"ForceMentionsInContent":   newMentionsInContent,
 		"InlineQuotePolicy":        newInlineQuote,
-		"QuoteToLinkTagPolicy":     func(*config.Config, Deps) any { return quoteLinks{} },
+		"QuoteToLinkTagPolicy":     func(*config.Config, Deps) any { return noOp{} }, // notes have this tag always (FEP-e232)
 		"QuietReply":               func(*config.Config, Deps) any { return quietReply{} },
 		"FODirectReply":            func(*config.Config, Deps) any { return directReply{} },
 		"RemoteReportPolicy":       newReports,
@@ -276,57 +289,13 @@ func without(list []string, s string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(l string) bool { return l == s })
 }
 
+// noOp is NoOpPolicy: everything passes.
+type noOp struct{}
+
 // drop is DropPolicy: nothing passes.
 type drop struct{}
 
-func (drop) host(string) error                         { return rejectf("nothing passes") }
-func (drop) post(context.Context, *Post) error         { return rejectf("nothing passes") }
-func (drop) profile(context.Context, *Profile) error   { return rejectf("nothing passes") }
-func (drop) activity(context.Context, *Activity) error { return rejectf("nothing passes") }
-
-// subchain is SubchainPolicy: some pass other rules besides.
-type subchain struct{ entries []subEntry }
-
-type subEntry struct {
-	pattern *pattern.Pattern
-	chain   *Chain
-}
-
-func newSubchain(c *config.Config, d Deps) any {
-	var s subchain
-	for _, e := range c.MRFSubchain.MatchActor {
-		s.entries = append(s.entries, subEntry{compile(e.Pattern), newChain(e.Policies, c, d)})
-	}
-	return s
-}
-
-// chainFor returns the rules for an actor, nil if there are none.
-func (s subchain) chainFor(actor string) *Chain {
-	for _, e := range s.entries {
-		if e.pattern.Matches(actor) {
-			return e.chain
-		}
-	}
-	return nil
-}
-
-func (s subchain) post(ctx context.Context, p *Post) error {
-	if c := s.chainFor(p.ActorID); c != nil {
-		return c.Post(ctx, p)
-	}
-	return nil
-}
-
-func (s subchain) profile(ctx context.Context, p *Profile) error {
-	if c := s.chainFor(p.ActorID); c != nil {
-		return c.Profile(ctx, p)
-	}
-	return nil
-}
-
-func (s subchain) activity(ctx context.Context, d *Activity) error {
-	if c := s.chainFor(d.ActorID); c != nil {
-		return c.Activity(ctx, d)
-	}
-	return nil
-}
+func (drop) host(string) error                         { return rejectf("everything is rejected") }
+func (drop) post(context.Context, *Post) error         { return rejectf("everything is rejected") }
+func (drop) profile(context.Context, *Profile) error   { return rejectf("everything is rejected") }
+func (drop) activity(context.Context, *Activity) error { return rejectf("everything is rejected") }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc/internal/config"
+	"svc/internal/errs"
 	"svc/store"
 )
 
@@ -21,6 +22,7 @@ type fakeAccounts struct {
 	posted, followed bool
 	follows          bool
 	accounts         map[string]*store.Account
+	bot              *store.Account // what AccountByName returns
 	err              error
 	queries          int
 }
@@ -33,6 +35,22 @@ func (f *fakeAccounts) HasStatusesAndFollowers(context.Context, store.AccountID)
 func (f *fakeAccounts) Follows(context.Context, store.AccountID, store.AccountID) (bool, error) {
 	f.queries++
 	return f.follows, f.err
+}
+
+func (f *fakeAccounts) FollowOf(context.Context, store.AccountID, store.AccountID) (*store.Follow, error) {
+	f.queries++
+	if f.follows {
+		return new(store.Follow), f.err
+	}
+	return nil, f.err
+}
+
+func (f *fakeAccounts) AccountByName(_ context.Context, nickname, domain string) (*store.Account, error) {
+	f.queries++
+	if f.bot == nil || f.bot.Nickname != nickname || domain != "" {
+		return nil, errs.ErrRecordNotFound
+	}
+	return f.bot, f.err
 }
 
 func (f *fakeAccounts) AccountsByURI(context.Context, []string) (map[string]*store.Account, error) {
@@ -82,7 +100,7 @@ func remote() *Post {
 	return &Post{
 		Author: account(bobID, "Person"), ActorID: bobID, Host: "there.example", ID: "https://there.example/1",
 		ActivityType: "Create", ObjectType: "Note", Visibility: store.Public, PublishedAt: now.Add(-time.Minute),
-		Version: Version{Content: "<p>hello</p>", Attachments: []Attachment{{0, "https://there.example/p.png", "image/png"}}},
+		Content: "<p>hello</p>", Attachments: []Attachment{{0, "https://there.example/p.png", "image/png"}},
 	}
 }
 
@@ -90,7 +108,7 @@ func remote() *Post {
 func local() *Post {
 	a := account(aliceID, "Person")
 	a.Domain = ""
-	return &Post{Local: true, Author: a, ActorID: aliceID, ActivityType: "Create", ObjectType: "Note", Visibility: store.Public, Version: Version{Content: "<p>hello</p>"}}
+	return &Post{Local: true, Author: a, ActorID: aliceID, ActivityType: "Create", ObjectType: "Note", Visibility: store.Public, Content: "<p>hello</p>"}
 }
 
 func with(p *Post, change func(*Post)) *Post {

@@ -12,7 +12,7 @@ import (
 	"svc/store"
 )
 
-// inlineQuote is InlineQuotePolicy: shows the address of what a post quotes below it, for clients that show no quotes.
+// inlineQuote is InlineQuotePolicy: it adds a link to the quoted post to the text, for clients without support for quotes.
 type inlineQuote struct{ template string }
 
 func newInlineQuote(c *config.Config, _ Deps) any { return inlineQuote{c.MRFInlineQuote.Template} }
@@ -21,41 +21,26 @@ func (q inlineQuote) post(_ context.Context, p *Post) error {
 	if p.Quote == nil {
 		return nil
 	}
-	address := html.EscapeString(cmp.Or(p.Quote.URL, p.Quote.ID))
-	if address == "" {
+	url := html.EscapeString(cmp.Or(p.Quote.URL, p.Quote.ID))
+	if url == "" {
 		return nil
 	}
-	return p.eachVersion(func(v *Version) error {
-		for _, there := range []string{`<span class="quote-inline"`, address, html.EscapeString(p.Quote.ID)} {
-			if there != "" && strings.Contains(v.Content, there) {
-				return nil
-			}
+	for _, present := range []string{`<span class="quote-inline"`, url, html.EscapeString(p.Quote.ID)} {
+		if present != "" && strings.Contains(p.Content, present) {
+			return nil
 		}
-		link := `<a href="` + address + `">` + address + `</a>`
-		line := `<span class="quote-inline"><br/><br/>` + strings.ReplaceAll(q.template, "{url}", link) + `</span>`
-		if within, ok := strings.CutSuffix(v.Content, "</p>"); ok {
-			v.Content = text.Sanitize(within + line + "</p>")
-		} else {
-			v.Content = text.Sanitize(v.Content + line)
-		}
-		return nil
-	})
-}
-
-// quoteLinks is QuoteToLinkTagPolicy: adds a Link tag for the quote, for those who look for quotes there (FEP-e232).
-type quoteLinks struct{}
-
-const objectLink = `application/ld+json; profile="https://www.w3.org/ns/activitystreams"`
-
-func (quoteLinks) post(_ context.Context, p *Post) error {
-	if p.Quote == nil || p.Quote.ID == "" || slices.ContainsFunc(p.Links, func(l Link) bool { return l.Href == p.Quote.ID }) {
-		return nil
 	}
-	p.Links = append(p.Links, Link{Href: p.Quote.ID, MediaType: objectLink, Name: "RE: " + p.Quote.ID})
+	link := `<a href="` + url + `">` + url + `</a>`
+	line := `<span class="quote-inline"><br/><br/>` + strings.ReplaceAll(q.template, "{url}", link) + `</span>`
+	if within, ok := strings.CutSuffix(p.Content, "</p>"); ok {
+		p.Content = text.Sanitize(within + line + "</p>")
+	} else {
+		p.Content = text.Sanitize(p.Content + line)
+	}
 	return nil
 }
 
-// forceMention is ForceMention: the authors of what a post replies to, and quotes, are mentioned.
+// forceMention is ForceMention: it mentions the authors of the parent and of the quoted post.
 type forceMention struct{ config.MRFForceMention }
 
 func newForceMention(c *config.Config, _ Deps) any { return forceMention{c.MRFForceMention} }
@@ -67,60 +52,58 @@ func (f forceMention) post(_ context.Context, p *Post) error {
 	if f.MentionQuoted && p.Quote != nil {
 		p.mention(p.Quote.Author)
 	}
-	if f.MentionParent && p.Parent != nil { // second, so that it stands first
+	if f.MentionParent && p.Parent != nil { // second, because mention prepends
 		p.mention(p.Parent.Author)
 	}
 	return nil
 }
 
-// mentionsInContent is ForceMentionsInContent: who is mentioned in a reply without being named in its text is named before it.
+// mentionsInContent is ForceMentionsInContent: it prepends links to mentioned accounts that the text of a reply does not have.
 type mentionsInContent struct{ accounts AccountReader }
 
 func newMentionsInContent(_ *config.Config, d Deps) any { return mentionsInContent{d.Accounts} }
 
-// maxMentionsInContent bounds how many people are named before a text.
+// maxMentionsInContent is the most recipients of a post that are looked at.
 const maxMentionsInContent = 100
 
 func (m mentionsInContent) post(ctx context.Context, p *Post) error {
 	if p.Parent == nil || !p.isNote() {
 		return nil
 	}
-	people, err := m.mentioned(ctx, p)
-	if err != nil || len(people) == 0 {
+	accounts, err := m.mentioned(ctx, p)
+	if err != nil {
 		return err
 	}
-	return p.eachVersion(func(v *Version) error {
-		var names strings.Builder
-		for _, a := range people {
-			url := html.EscapeString(cmp.Or(a.URL, a.URI))
-			if strings.Contains(v.Content, `"`+url+`"`) || strings.Contains(v.Content, `"`+html.EscapeString(a.URI)+`"`) {
-				continue
-			}
-			names.WriteString(`<span class="h-card"><a class="u-url mention" href="` + url + `" rel="ugc">@<span>` + html.EscapeString(a.Nickname) + `</span></a></span> `)
+	var links strings.Builder
+	for _, a := range accounts {
+		url := html.EscapeString(cmp.Or(a.URL, a.URI))
+		if strings.Contains(p.Content, `"`+url+`"`) || strings.Contains(p.Content, `"`+html.EscapeString(a.URI)+`"`) {
+			continue
 		}
-		if names.Len() == 0 {
-			return nil
-		}
-		line := `<span class="recipients-inline">` + names.String() + `</span>`
-		if within, ok := strings.CutPrefix(v.Content, "<p>"); ok {
-			v.Content = "<p>" + line + within
-		} else {
-			v.Content = line + v.Content
-		}
-		v.Content = text.Sanitize(v.Content)
+		links.WriteString(`<span class="h-card"><a class="u-url mention" href="` + url + `" rel="ugc">@<span>` + html.EscapeString(a.Nickname) + `</span></a></span> `)
+	}
+	if links.Len() == 0 {
 		return nil
-	})
+	}
+	line := `<span class="recipients-inline">` + links.String() + `</span>`
+	if within, ok := strings.CutPrefix(p.Content, "<p>"); ok {
+		p.Content = "<p>" + line + within
+	} else {
+		p.Content = line + p.Content
+	}
+	p.Content = text.Sanitize(p.Content)
+	return nil
 }
 
-// mentioned returns the mentioned, the author of the parent first. Those whom the caller has not brought along are looked up.
+// mentioned returns the mentioned accounts, the author of the parent first. It reads those that the caller has not loaded.
 func (m mentionsInContent) mentioned(ctx context.Context, p *Post) ([]*store.Account, error) {
-	var people []*store.Account
+	var accounts []*store.Account
 	var missing []string
 	for _, r := range p.Recipients[:min(len(p.Recipients), maxMentionsInContent)] {
 		switch {
 		case !r.Mentioned:
 		case r.Account != nil:
-			people = append(people, r.Account)
+			accounts = append(accounts, r.Account)
 		default:
 			missing = append(missing, r.ID)
 		}
@@ -132,16 +115,16 @@ func (m mentionsInContent) mentioned(ctx context.Context, p *Post) ([]*store.Acc
 		}
 		for _, id := range missing {
 			if a := found[id]; a != nil {
-				people = append(people, a)
+				accounts = append(accounts, a)
 			}
 		}
 	}
 	if parent := p.Parent.Author; parent != nil {
-		slices.SortStableFunc(people, func(a, b *store.Account) int {
+		slices.SortStableFunc(accounts, func(a, b *store.Account) int {
 			return cmp.Compare(btoi(a.URI != parent.URI), btoi(b.URI != parent.URI))
 		})
 	}
-	return people, nil
+	return accounts, nil
 }
 
 func btoi(b bool) int {

@@ -56,7 +56,7 @@ func TestPosts(t *testing.T) {
 		{policy: "SimplePolicy", name: "accept others, local", settings: func(c *config.Config) { c.MRFSimple.Accept = hosts("other.example") }, post: local()},
 		{policy: "SimplePolicy", name: "accept", settings: func(c *config.Config) { c.MRFSimple.Accept = hosts(someHost) }, post: remote()},
 		{policy: "SimplePolicy", name: "media removal", settings: func(c *config.Config) { c.MRFSimple.MediaRemoval = hosts(someHost) },
-			post: with(remote(), func(p *Post) { p.Former = []Version{p.Version} }), want: func(p *Post) { p.Attachments, p.Former[0].Attachments = nil, nil }},
+			post: remote(), want: func(p *Post) { p.Attachments = nil }},
 		{policy: "SimplePolicy", name: "media nsfw", settings: func(c *config.Config) { c.MRFSimple.MediaNSFW = hosts(someHost) }, post: remote(), want: func(p *Post) { p.Sensitive = true }},
 		{policy: "SimplePolicy", name: "media nsfw of others", settings: func(c *config.Config) { c.MRFSimple.MediaNSFW = hosts("other.example") }, post: remote()},
 		{policy: "SimplePolicy", name: "timeline removal", settings: func(c *config.Config) { c.MRFSimple.FederatedTimelineRemoval = hosts(someHost) }, post: remote(), want: func(p *Post) { p.Visibility = store.Unlisted }},
@@ -97,15 +97,14 @@ func TestPosts(t *testing.T) {
 		{policy: "RejectNonPublic", name: "direct allowed", settings: func(c *config.Config) { c.MRFRejectNonPublic.AllowDirect = true }, post: with(remote(), func(p *Post) { p.Visibility = store.Direct })},
 
 		{policy: "EnsureRePrepended", name: "the same subject", post: with(remote(), func(p *Post) {
-			p.Parent, p.Spoiler, p.Former = parent(store.Public, "cats"), "cats", []Version{{Spoiler: "cats"}, {Spoiler: "dogs"}}
-		}), want: func(p *Post) { p.Spoiler, p.Former[0].Spoiler = "re: cats", "re: cats" }},
+			p.Parent, p.Spoiler = parent(store.Public, "cats"), "cats"
+		}), want: func(p *Post) { p.Spoiler = "re: cats" }},
 		{policy: "EnsureRePrepended", name: "another subject", post: with(remote(), func(p *Post) { p.Parent, p.Spoiler = parent(store.Public, "cats"), "dogs" })},
 		{policy: "EnsureRePrepended", name: "there already", post: with(remote(), func(p *Post) { p.Parent, p.Spoiler = parent(store.Public, "RE: cats"), "RE: cats" })},
 		{policy: "EnsureRePrepended", name: "no subject", post: with(remote(), func(p *Post) { p.Parent = parent(store.Public, "") })},
 		{policy: "EnsureRePrepended", name: "no reply", post: with(remote(), func(p *Post) { p.Spoiler = "cats" })},
 
 		{policy: "AntiLinkSpamPolicy", name: "a stranger's link", deps: Deps{Accounts: &fakeAccounts{}}, post: with(remote(), func(p *Post) { p.Content = `<a href="https://buy.example">x</a>` }), refused: true},
-		{policy: "AntiLinkSpamPolicy", name: "in a former version", deps: Deps{Accounts: &fakeAccounts{}}, post: with(remote(), func(p *Post) { p.Former = []Version{{Content: `<a href="https://buy.example">x</a>`}} }), refused: true},
 		{policy: "AntiLinkSpamPolicy", name: "of nobody", deps: Deps{Accounts: &fakeAccounts{posted: true}}, post: with(remote(), func(p *Post) { p.Author, p.Content = nil, `<a href="https://buy.example">x</a>` }), refused: true},
 		{policy: "AntiLinkSpamPolicy", name: "no links", deps: Deps{Accounts: &fakeAccounts{}}, post: remote()},
 		{policy: "AntiLinkSpamPolicy", name: "mentions and hashtags", deps: Deps{Accounts: &fakeAccounts{}}, post: with(remote(), func(p *Post) {
@@ -151,14 +150,12 @@ func TestPosts(t *testing.T) {
 		{policy: "KeywordPolicy", name: "as an entity", settings: func(c *config.Config) { c.MRFKeyword.Reject = []string{"casino"} }, post: with(remote(), func(p *Post) { p.Content = "cas&#105;no" }), refused: true},
 		{policy: "KeywordPolicy", name: "in an address", settings: func(c *config.Config) { c.MRFKeyword.Reject = []string{"casino.example"} }, post: with(remote(), func(p *Post) { p.Content = `<a href="https://casino.example">x</a>` }), refused: true},
 		{policy: "KeywordPolicy", name: "in the subject", settings: func(c *config.Config) { c.MRFKeyword.Reject = []string{"~r/^cas.no$/"} }, post: with(remote(), func(p *Post) { p.Spoiler = "casino" }), refused: true},
-		{policy: "KeywordPolicy", name: "in the title", settings: func(c *config.Config) { c.MRFKeyword.Reject = []string{"casino"} }, post: with(remote(), func(p *Post) { p.Name = "casino" }), refused: true},
 		{policy: "KeywordPolicy", name: "in an option", settings: func(c *config.Config) { c.MRFKeyword.Reject = []string{"casino"} }, post: with(remote(), func(p *Post) { p.OtherText = []string{"a", "casino"} }), refused: true},
-		{policy: "KeywordPolicy", name: "in a former version", settings: func(c *config.Config) { c.MRFKeyword.Reject = []string{"casino"} }, post: with(remote(), func(p *Post) { p.Former = []Version{{Content: "casino"}} }), refused: true},
 		{policy: "KeywordPolicy", name: "unlisted", settings: func(c *config.Config) { c.MRFKeyword.FederatedTimelineRemoval = []string{"hello"} }, post: remote(), want: func(p *Post) { p.Visibility = store.Unlisted }},
 		{policy: "KeywordPolicy", name: "replaced", settings: func(c *config.Config) {
 			c.MRFKeyword.Replace = []config.Replacement{{Pattern: "~r/h(e)llo/", Replacement: "good $1 <script>x</script>day"}}
-		}, post: with(remote(), func(p *Post) { p.Spoiler, p.Former = "hello", []Version{{Content: "hello"}} }), want: func(p *Post) {
-			p.Content, p.Spoiler, p.Former[0].Content = "<p>good $1 day</p>", "good $1 <script>x</script>day", "good $1 day"
+		}, post: with(remote(), func(p *Post) { p.Spoiler = "hello" }), want: func(p *Post) {
+			p.Content, p.Spoiler = "<p>good $1 day</p>", "good $1 <script>x</script>day"
 		}},
 		{policy: "KeywordPolicy", name: "replaced within a link", settings: func(c *config.Config) {
 			c.MRFKeyword.Replace = []config.Replacement{{Pattern: "tube.example", Replacement: "front.example"}}
@@ -170,7 +167,6 @@ func TestPosts(t *testing.T) {
 
 		{policy: "HashtagPolicy", name: "others", post: with(remote(), func(p *Post) { p.Tags = []string{"cats"} })},
 		{policy: "HashtagPolicy", name: "sensitive", post: with(remote(), func(p *Post) { p.Tags = []string{"cats", "#NSFW"} }), want: func(p *Post) { p.Sensitive = true }},
-		{policy: "HashtagPolicy", name: "sensitive once", post: with(remote(), func(p *Post) { p.Former = []Version{{Tags: []string{"nsfw"}}} }), want: func(p *Post) { p.Former[0].Sensitive = true }},
 		{policy: "HashtagPolicy", name: "rejected", settings: func(c *config.Config) { c.MRFHashtag.Reject = []string{"Spam"} }, post: with(remote(), func(p *Post) { p.Tags = []string{"spam"} }), refused: true},
 		{policy: "HashtagPolicy", name: "unlisted", settings: func(c *config.Config) { c.MRFHashtag.FederatedTimelineRemoval = []string{"politics"} }, post: with(remote(), func(p *Post) { p.Tags = []string{"Politics"} }), want: func(p *Post) { p.Visibility = store.Unlisted }},
 
@@ -179,9 +175,8 @@ func TestPosts(t *testing.T) {
 		},
 			post: with(remote(), func(p *Post) {
 				p.Emoji = []Emoji{{"verybad", "https://x.example/1"}, {"good", "https://x.example/2"}, {"fine", "https://evil.example/3"}}
-				p.Former = []Version{{Emoji: []Emoji{{"bad", ""}}}}
 			}), want: func(p *Post) {
-				p.Emoji, p.Former[0].Emoji = []Emoji{{"good", "https://x.example/2"}}, []Emoji{}
+				p.Emoji = []Emoji{{"good", "https://x.example/2"}}
 			}},
 		{policy: "EmojiPolicy", name: "unlisted", settings: func(c *config.Config) { c.MRFEmoji.FederatedTimelineRemovalShortcode = []string{"~r/^blob/"} },
 			post: with(remote(), func(p *Post) { p.Emoji = []Emoji{{"blobcat", "https://x.example/1"}} }), want: func(p *Post) { p.Visibility = store.Unlisted }},
@@ -189,9 +184,9 @@ func TestPosts(t *testing.T) {
 			post: with(remote(), func(p *Post) { p.Emoji = []Emoji{{"blobcat", "https://x.example/1"}} }), want: func(p *Post) { p.Visibility = store.Unlisted }},
 
 		{policy: "NormalizeMarkup", name: "default", post: with(remote(), func(p *Post) {
-			p.Content, p.Former = `<p onclick="x"><b>a</b><script>y</script>`, []Version{{Content: "<svg>b"}}
+			p.Content = `<p onclick="x"><b>a</b><script>y</script>`
 		}),
-			want: func(p *Post) { p.Content, p.Former[0].Content = "<p><b>a</b></p>", "b" }},
+			want: func(p *Post) { p.Content = "<p><b>a</b></p>" }},
 		{policy: "NormalizeMarkup", name: "strict", settings: func(c *config.Config) { c.MRFNormalizeMarkup.ScrubPolicy = "strict" },
 			post: with(remote(), func(p *Post) { p.Content = "<p><b>a</b></p>" }), want: func(p *Post) { p.Content = "<p>a</p>" }},
 
@@ -257,9 +252,9 @@ func TestPosts(t *testing.T) {
 		})},
 		{policy: "ForceMentionsInContent", name: "no reply", post: with(remote(), func(p *Post) { p.Recipients = []Recipient{{ID: aliceID, Mentioned: true}} })},
 
-		{policy: "InlineQuotePolicy", name: "a quote", post: with(remote(), func(p *Post) { p.Quote, p.Former = parent(store.Public, ""), []Version{{Content: "x"}} }), want: func(p *Post) {
+		{policy: "InlineQuotePolicy", name: "a quote", post: with(remote(), func(p *Post) { p.Quote = parent(store.Public, "") }), want: func(p *Post) {
 			link := `<span class="quote-inline"><br><br><bdi>RT:</bdi> <a href="https://there.example/@carol/0" rel="nofollow noopener noreferrer" target="_blank">https://there.example/@carol/0</a></span>`
-			p.Content, p.Former[0].Content = "<p>hello"+link+"</p>", "x"+link
+			p.Content = "<p>hello" + link + "</p>"
 		}},
 		{policy: "InlineQuotePolicy", name: "there", post: with(remote(), func(p *Post) { p.Quote, p.Content = parent(store.Public, ""), `RE: https://there.example/0` })},
 		{policy: "InlineQuotePolicy", name: "there in a class", post: with(remote(), func(p *Post) { p.Quote, p.Content = parent(store.Public, ""), `<span class="quote-inline">x</span>` })},
@@ -267,11 +262,6 @@ func TestPosts(t *testing.T) {
 			p.Content = `x<span class="quote-inline"><br><br><bdi>RT:</bdi> javascript:"&gt;&lt;script&gt;alert(1)&lt;/script&gt;</span>`
 		}},
 		{policy: "InlineQuotePolicy", name: "no quote", post: remote()},
-
-		{policy: "QuoteToLinkTagPolicy", name: "a quote", post: with(remote(), func(p *Post) { p.Quote = parent(store.Public, "") }), want: func(p *Post) {
-			p.Links = []Link{{"https://there.example/0", objectLink, "RE: https://there.example/0"}}
-		}},
-		{policy: "QuoteToLinkTagPolicy", name: "there", post: with(remote(), func(p *Post) { p.Quote, p.Links = parent(store.Public, ""), []Link{{Href: "https://there.example/0"}} })},
 
 		{policy: "QuietReply", name: "a reply", post: with(local(), func(p *Post) { p.Parent = parent(store.Public, "") }), want: func(p *Post) { p.Visibility = store.Unlisted }},
 		{policy: "QuietReply", name: "no reply", post: local()},
@@ -298,7 +288,7 @@ func TestPosts(t *testing.T) {
 			tt.deps.Now = func() time.Time { return now }
 			c := New(settings(t, tt.settings, tt.policy), tt.deps)
 			want := *tt.post
-			want.Former, want.Recipients = append([]Version(nil), want.Former...), append([]Recipient(nil), want.Recipients...)
+			want.Recipients = append([]Recipient(nil), want.Recipients...)
 			if want.Local {
 				want.Host = c.localHost
 			}

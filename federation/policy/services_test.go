@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -129,20 +128,20 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-func TestMemo(t *testing.T) {
-	at, asked := now, 0
-	m := newResultCache(func() time.Time { return at }, func(_ context.Context, key string) (int, error) {
-		asked++
+func TestResultCache(t *testing.T) {
+	at, queries := now, 0
+	c := newResultCache(Deps{Now: func() time.Time { return at }}, func(_ context.Context, key string) (int, error) {
+		queries++
 		if key == "bad" {
 			return 0, errors.New("no answer")
 		}
 		return len(key), nil
 	})
-	get := func(key string, wantAsked int) {
+	get := func(key string, want int) {
 		t.Helper()
-		asked = 0
-		if v, err := m.get(t.Context(), key); asked != wantAsked || err == nil && v != len(key) {
-			t.Errorf("%s: got %d, %v, asked %d times", key, v, err, asked)
+		queries = 0
+		if v, err := c.get(t.Context(), key); queries != want || err == nil && v != len(key) {
+			t.Errorf("%s: got %d, %v, %d queries", key, v, err, queries)
 		}
 	}
 	get("one", 1)
@@ -151,12 +150,6 @@ func TestMemo(t *testing.T) {
 	get("bad", 1)
 	at = at.Add(resultTTL)
 	get("one", 1)
-	for i := range 3 * maxCachedResults {
-		get(fmt.Sprint("key", i), 1)
-	}
-	if len(m.entries) > maxCachedResults {
-		t.Errorf("%d are kept", len(m.entries))
-	}
 }
 
 // TestAskedLater: where nobody can be waited for, what others have to say is left open, unless it is known.
@@ -187,66 +180,63 @@ func TestAskedLater(t *testing.T) {
 	}
 }
 
-// fakeEmojis notes what is copied.
-type fakeEmojis struct{ has, copied []string }
-
-func (s *fakeEmojis) Has(code string) bool { return slices.Contains(s.has, code) }
-func (s *fakeEmojis) Copy(_ context.Context, pack string, e Emoji, most int64) {
-	s.copied = append(s.copied, fmt.Sprint(pack, "/", e.Shortcode, " ", most))
+// jobsOf returns the payloads of a post's jobs as text.
+func jobsOf(p *Post) string {
+	var list []string
+	for _, j := range p.Jobs {
+		list = append(list, fmt.Sprintf("%s %+v", j.Payload.Kind(), j.Payload))
+	}
+	return strings.Join(list, ", ")
 }
 
 func TestStealEmoji(t *testing.T) {
-	s := &fakeEmojis{has: []string{"known"}}
 	c := New(settings(t, func(c *config.Config) {
 		c.MRFStealEmoji.Hosts, c.MRFStealEmoji.RejectedShortcodes = []string{"there.example"}, []string{"bad"}
-	}, "StealEmojiPolicy"), Deps{Emoji: s})
+	}, "StealEmojiPolicy"), Deps{HasEmoji: func(code string) bool { return code == "known" }})
 	emoji := []Emoji{{"new", "x"}, {"known", "x"}, {"verybad", "x"}, {"../up", "x"}, {"", "x"}}
-	for _, p := range []*Post{remote(), with(remote(), func(p *Post) { p.Host = "other.example" }), local()} {
+	other := with(remote(), func(p *Post) { p.Host = "other.example" })
+	for p, want := range map[*Post]string{remote(): "copy_emoji {Pack:stolen Shortcode:new URL:x MaxBytes:50000}", other: "", local(): ""} {
 		p.Emoji = emoji
-		if err := c.Post(t.Context(), p); err != nil {
-			t.Fatal(err)
+		if err := c.Post(t.Context(), p); err != nil || jobsOf(p) != want {
+			t.Errorf("%s: jobs %q, want %q: %v", p.Host, jobsOf(p), want, err)
 		}
-	}
-	if got := strings.Join(s.copied, ", "); got != "stolen/new 50000" {
-		t.Errorf("copied %s", got)
 	}
 }
 
-func TestWarming(t *testing.T) {
-	var warmed []string
-	c := New(settings(t, nil, "MediaProxyWarmingPolicy"), Deps{WarmProxy: func(_ context.Context, address string) { warmed = append(warmed, address) }})
-	p := with(remote(), func(p *Post) { p.Former = []Version{{Attachments: []Attachment{{URL: "before"}}}} })
-	l := with(local(), func(p *Post) { p.Attachments = []Attachment{{URL: "ours"}} })
-	if err := errors.Join(c.Post(t.Context(), p), c.Post(t.Context(), l)); err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(warmed, " "); got != "https://there.example/p.png before" {
-		t.Errorf("warmed %s", got)
+func TestProxyWarming(t *testing.T) {
+	c := New(settings(t, nil, "MediaProxyWarmingPolicy"), Deps{})
+	ours := with(local(), func(p *Post) { p.Attachments = []Attachment{{URL: "ours"}} })
+	for p, want := range map[*Post]string{remote(): "fetch_proxied {URLs:[https://there.example/p.png]}", ours: ""} {
+		if err := c.Post(t.Context(), p); err != nil || jobsOf(p) != want {
+			t.Errorf("%s: jobs %q, want %q: %v", p.Host, jobsOf(p), want, err)
+		}
 	}
 }
 
 func TestFollowBot(t *testing.T) {
+	const follow = "bot_follow {BotID:000000000000000007 TargetID:000000000000000008}"
 	for _, tt := range []struct {
 		name   string
-		change func(*Post)
-		want   bool
+		change func(*Post, *fakeAccounts)
+		want   string
 	}{
-		{"somebody", func(*Post) {}, true},
-		{"locked", func(p *Post) { p.Author.Locked = true }, false},
-		{"who does not want it", func(p *Post) { p.Author.Note = "<p>me #NoBot</p>" }, false},
-		{"of here", func(p *Post) { p.Author.Domain = "" }, false},
-		{"unknown", func(p *Post) { p.Author = nil }, false},
+		{"remote account", func(*Post, *fakeAccounts) {}, follow},
+		{"locked", func(p *Post, _ *fakeAccounts) { p.Author.Locked = true }, ""},
+		{"refuses bots", func(p *Post, _ *fakeAccounts) { p.Author.Note = "<p>me #NoBot</p>" }, ""},
+		{"local", func(p *Post, _ *fakeAccounts) { p.Author.Domain = "" }, ""},
+		{"unknown", func(p *Post, _ *fakeAccounts) { p.Author = nil }, ""},
+		{"followed already", func(_ *Post, f *fakeAccounts) { f.follows = true }, ""},
+		{"no such bot", func(_ *Post, f *fakeAccounts) { f.bot = nil }, ""},
+		{"not a bot", func(_ *Post, f *fakeAccounts) { f.bot.ActorType = "Person" }, ""},
+		{"unavailable bot", func(_ *Post, f *fakeAccounts) { f.bot.Unavailable = true }, ""},
 	} {
-		var followed *store.Account
-		d := Deps{Follow: func(_ context.Context, nickname string, whom *store.Account) {
-			if followed = whom; nickname != "robot" {
-				t.Errorf("%s follows", nickname)
-			}
-		}}
-		c := New(settings(t, func(c *config.Config) { c.MRFFollowBot.FollowerNickname = "@robot" }, "FollowBotPolicy"), d)
-		p := with(remote(), tt.change)
-		if err := c.Post(t.Context(), p); err != nil || (followed != nil) != tt.want {
-			t.Errorf("%s: followed %v, %v", tt.name, followed, err)
+		accounts := &fakeAccounts{bot: &store.Account{ID: 7, Nickname: "robot", ActorType: "Service"}}
+		c := New(settings(t, func(c *config.Config) { c.MRFFollowBot.FollowerNickname = "@robot" }, "FollowBotPolicy"), Deps{Accounts: accounts})
+		p := remote()
+		p.Author.ID = 8
+		tt.change(p, accounts)
+		if err := c.Post(t.Context(), p); err != nil || jobsOf(p) != tt.want {
+			t.Errorf("%s: jobs %q, want %q: %v", tt.name, jobsOf(p), tt.want, err)
 		}
 	}
 }

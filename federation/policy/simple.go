@@ -2,15 +2,13 @@ package policy
 
 import (
 	"context"
-	"net/url"
 	"slices"
 
 	"svc/internal/config"
-	"svc/internal/text"
 	"svc/store"
 )
 
-// simple is SimplePolicy: what is done with messages of hosts.
+// simple is SimplePolicy: lists of hosts, and what is done with their messages.
 type simple struct {
 	localHost  string
 	settings   config.MRFSimple
@@ -32,36 +30,23 @@ func newSimple(c *config.Config, _ Deps) any {
 
 func (s *simple) host(host string) error {
 	if host != s.localHost && !s.accept.empty() && !s.accept.has(host) {
-		return rejectf("the host %s is not in the accept list", host)
+		return rejectf("the host %s is not on the accept list", host)
 	}
 	if s.reject.has(host) {
-		return rejectf("the host %s is in the reject list", host)
+		return rejectf("the host %s is on the reject list", host)
 	}
 	return nil
 }
 
-// checkActor is host for what somebody does: the host in their handle, by which people know them, may be another than that of their server.
+// checkActor is host for an actor, whose handle may have another domain than the host of its id.
 func (s *simple) checkActor(host, domain string) error {
 	if err := s.host(host); err != nil {
 		return err
 	}
 	if s.reject.has(domain) {
-		return rejectf("the host %s is in the reject list", domain)
+		return rejectf("the host %s is on the reject list", domain)
 	}
 	return nil
-}
-
-// hasEither tells whether a list has the host of a server, or the one in the handle of its account.
-func (l hostList) hasEither(host, domain string) bool {
-	return l.has(host) || domain != host && l.has(domain)
-}
-
-// domainOf returns the host in the handle of an account, "" if that is not known, or of this server.
-func domainOf(a *store.Account) string {
-	if a == nil {
-		return ""
-	}
-	return a.Domain
 }
 
 func (s *simple) post(_ context.Context, p *Post) error {
@@ -69,16 +54,10 @@ func (s *simple) post(_ context.Context, p *Post) error {
 	if err := s.checkActor(p.Host, domain); err != nil {
 		return err
 	}
-	remove, sensitive := s.mediaRemoval.hasEither(p.Host, domain), s.mediaNSFW.hasEither(p.Host, domain)
-	if remove || sensitive {
-		_ = p.eachVersion(func(v *Version) error {
-			if remove {
-				v.Attachments = nil
-			}
-			v.Sensitive = v.Sensitive || sensitive
-			return nil
-		})
+	if s.mediaRemoval.hasEither(p.Host, domain) {
+		p.Attachments = nil
 	}
+	p.Sensitive = p.Sensitive || s.mediaNSFW.hasEither(p.Host, domain)
 	if s.timelineRemoval.hasEither(p.Host, domain) {
 		p.delist()
 	}
@@ -101,62 +80,47 @@ func (s *simple) profile(_ context.Context, p *Profile) error {
 	return nil
 }
 
-func (s *simple) activity(_ context.Context, d *Activity) error {
-	domain := domainOf(d.Actor)
-	if d.Type == "Delete" { // which is in no other list: what is gone there should not stay here
-		if s.rejectDeletes.hasEither(d.Host, domain) {
-			return rejectf("deletions of the host %s are not obeyed", d.Host)
+func (s *simple) activity(_ context.Context, a *Activity) error {
+	domain := domainOf(a.Actor)
+	if a.Type == "Delete" { // only rejectDeletes applies, because a deleted status should not stay
+		if s.rejectDeletes.hasEither(a.Host, domain) {
+			return rejectf("deletions by the host %s are rejected", a.Host)
 		}
 		return nil
 	}
-	if err := s.checkActor(d.Host, domain); err != nil {
+	if err := s.checkActor(a.Host, domain); err != nil {
 		return err
 	}
-	if d.Type == "Flag" {
-		if s.reportRemoval.hasEither(d.Host, domain) {
-			return rejectf("no reports are taken from the host %s", d.Host)
+	if a.Type == "Flag" {
+		if s.reportRemoval.hasEither(a.Host, domain) {
+			return rejectf("reports by the host %s are rejected", a.Host)
 		}
 		return nil
 	}
-	if d.Type != "Undo" { // what is taken back is not asked for
-		for _, id := range d.ObjectIDs {
+	if a.Type != "Undo" { // an Undo of what was accepted passes
+		for _, id := range a.ObjectIDs {
 			if host := hostOf(id); host != "" {
 				if err := s.host(host); err != nil {
 					return err
 				}
 			}
 		}
-		if host := domainOf(d.Target); s.reject.has(host) {
-			return rejectf("the host %s is in the reject list", host)
+		if host := domainOf(a.Target); s.reject.has(host) {
+			return rejectf("the host %s is on the reject list", host)
 		}
 	}
-	if d.Type == "Announce" {
-		if s.timelineRemoval.hasEither(d.Host, domain) && d.Visibility == store.Public {
-			d.Visibility = store.Unlisted
+	if a.Type == "Announce" {
+		if s.timelineRemoval.hasEither(a.Host, domain) && a.Visibility == store.Public {
+			a.Visibility = store.Unlisted
 		}
-		if s.followersOnly.hasEither(d.Host, domain) && d.Visibility <= store.Unlisted {
-			d.Visibility = store.Private
+		if s.followersOnly.hasEither(a.Host, domain) && a.Visibility <= store.Unlisted {
+			a.Visibility = store.Private
 		}
 	}
 	return nil
 }
 
-// hostOf returns the host of an id in its one form, "" if it has none that could be in a list.
-func hostOf(id string) string {
-	u, err := url.Parse(id)
-	if err != nil {
-		return ""
-	}
-	host := text.NormalizeDomain(u.Host)
-	for _, usual := range []string{":443", ":80"} {
-		if n := len(host) - len(usual); n > 0 && host[n:] == usual {
-			return host[:n]
-		}
-	}
-	return host
-}
-
-func (s *simple) describe(shown map[string]any) {
+func (s *simple) describe(public map[string]any) {
 	hosts, reasons := make(map[string][]string), make(map[string]map[string]hostReason)
 	for _, l := range []struct {
 		name    string
@@ -172,10 +136,10 @@ func (s *simple) describe(shown map[string]any) {
 			reasons[l.name] = r
 		}
 	}
-	shown["mrf_simple"], shown["mrf_simple_info"] = hosts, reasons
+	public["mrf_simple"], public["mrf_simple_info"] = hosts, reasons
 }
 
-// allowList is UserAllowListPolicy: of some hosts, only some people are heard.
+// allowList is UserAllowListPolicy: of some hosts, only some actors are accepted.
 type allowList struct {
 	hosts   []hostList
 	entries []config.AllowedActors
@@ -191,27 +155,27 @@ func newAllowList(c *config.Config, _ Deps) any {
 	return a
 }
 
-func (a allowList) check(host, actor string) error {
-	for i, l := range a.hosts {
-		if l.has(host) && !slices.Contains(a.entries[i].Actors, actor) {
-			return rejectf("%s is not among those of %s who are heard", actor, host)
+func (l allowList) check(host, actor string) error {
+	for i, hosts := range l.hosts {
+		if hosts.has(host) && !slices.Contains(l.entries[i].Actors, actor) {
+			return rejectf("%s is not on the list of accepted actors of %s", actor, host)
 		}
 	}
 	return nil
 }
 
-func (a allowList) post(_ context.Context, p *Post) error         { return a.check(p.Host, p.ActorID) }
-func (a allowList) activity(_ context.Context, d *Activity) error { return a.check(d.Host, d.ActorID) }
+func (l allowList) post(_ context.Context, p *Post) error         { return l.check(p.Host, p.ActorID) }
+func (l allowList) activity(_ context.Context, a *Activity) error { return l.check(a.Host, a.ActorID) }
 
-func (a allowList) describe(shown map[string]any) {
+func (l allowList) describe(public map[string]any) {
 	counts := make(map[string]int)
-	for _, e := range a.entries {
+	for _, e := range l.entries {
 		counts[e.Host] = len(e.Actors)
 	}
-	shown["mrf_user_allowlist"] = counts
+	public["mrf_user_allowlist"] = counts
 }
 
-// vocabulary is VocabularyPolicy: by the types of activities and objects.
+// vocabulary is VocabularyPolicy: lists of accepted and rejected types of activities and objects.
 type vocabulary struct{ config.MRFVocabulary }
 
 func newVocabulary(c *config.Config, _ Deps) any { return vocabulary{c.MRFVocabulary} }
@@ -221,9 +185,9 @@ func (v vocabulary) check(types ...string) error {
 		switch {
 		case t == "":
 		case len(v.Accept) > 0 && !slices.Contains(v.Accept, t):
-			return rejectf("%s is not among the types that are taken", t)
+			return rejectf("the type %s is not on the accept list", t)
 		case slices.Contains(v.Reject, t):
-			return rejectf("%s is a type that is not taken", t)
+			return rejectf("the type %s is on the reject list", t)
 		}
 	}
 	return nil
@@ -233,13 +197,13 @@ func (v vocabulary) post(_ context.Context, p *Post) error {
 	return v.check(p.ActivityType, p.ObjectType)
 }
 
-func (v vocabulary) activity(_ context.Context, d *Activity) error {
-	if d.Type == "Undo" { // what matters is what is undone
-		return v.check(d.InnerType)
+func (v vocabulary) activity(_ context.Context, a *Activity) error {
+	if a.Type == "Undo" { // the type of what it undoes decides
+		return v.check(a.InnerType)
 	}
-	return v.check(d.Type, d.InnerType)
+	return v.check(a.Type, a.InnerType)
 }
 
-func (v vocabulary) describe(shown map[string]any) {
-	shown["mrf_vocabulary"] = map[string]any{"accept": nonNil(v.Accept), "reject": nonNil(v.Reject)}
+func (v vocabulary) describe(public map[string]any) {
+	public["mrf_vocabulary"] = map[string]any{"accept": nonNil(v.Accept), "reject": nonNil(v.Reject)}
 }

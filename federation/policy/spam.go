@@ -11,21 +11,13 @@ import (
 	"svc/internal/text"
 )
 
-// linkSpam is AntiLinkSpamPolicy: no links by those of whom nobody knows anything.
+// linkSpam is AntiLinkSpamPolicy: it rejects links by remote accounts that have neither statuses nor followers here.
 type linkSpam struct{ accounts AccountReader }
 
 func newLinkSpam(_ *config.Config, d Deps) any { return linkSpam{d.Accounts} }
 
 func (l linkSpam) post(ctx context.Context, p *Post) error {
-	if p.Local || !p.isCreate() {
-		return nil
-	}
-	links := false
-	_ = p.eachVersion(func(v *Version) error {
-		links = links || text.FirstLink(v.Content, func(*url.URL) bool { return true }) != ""
-		return nil
-	})
-	if !links {
+	if p.Local || !p.isCreate() || text.FirstLink(p.Content, func(*url.URL) bool { return true }) == "" {
 		return nil
 	}
 	if p.Author != nil {
@@ -37,7 +29,7 @@ func (l linkSpam) post(ctx context.Context, p *Post) error {
 	return rejectf("it has links, and its author has neither posts nor followers here")
 }
 
-// mentionSpam is AntiMentionSpamPolicy: no posts to people here from accounts that are new, or have never posted.
+// mentionSpam is AntiMentionSpamPolicy: it rejects posts with recipients by remote accounts that are new or have no statuses here.
 type mentionSpam struct {
 	minAge   time.Duration
 	accounts AccountReader
@@ -52,42 +44,42 @@ func (m mentionSpam) post(ctx context.Context, p *Post) error {
 	if p.Local || !p.isCreate() || len(p.Recipients) == 0 {
 		return nil
 	}
-	if p.Author == nil || m.now().Sub(p.Author.ID.Time()) < m.minAge { // since when it is known: what it says of its age is its own affair
-		return rejectf("it names people, and its author is new here")
+	if p.Author == nil || m.now().Sub(p.Author.ID.Time()) < m.minAge { // known since when, because an account may claim any age
+		return rejectf("it has recipients, and its author is new here")
 	}
 	posted, _, err := m.accounts.HasStatusesAndFollowers(ctx, p.Author.ID)
 	if err == nil && !posted {
-		err = rejectf("it names people, and its author has no posts here")
+		err = rejectf("it has recipients, and its author has no posts here")
 	}
 	return err
 }
 
-// followbots is AntiFollowbotPolicy: no followers who are none, unless they are wanted.
+// followbots is AntiFollowbotPolicy: it rejects follows by bots, unless the target follows the bot.
 type followbots struct{ accounts AccountReader }
 
 func newFollowbots(_ *config.Config, d Deps) any { return followbots{d.Accounts} }
 
-// followbotNames are names of accounts whose purpose is to follow all.
+// followbotNames are beginnings of nicknames, and whole display names, of bots that follow everybody.
 var followbotNames = []string{"federationbot", "fedibot", "followbot", "followerbot"}
 
-func (f followbots) activity(ctx context.Context, d *Activity) error {
-	if d.Type != "Follow" || d.Actor == nil || !isFollowbot(d) {
+func (f followbots) activity(ctx context.Context, a *Activity) error {
+	if a.Type != "Follow" || a.Actor == nil || !isFollowbot(a) {
 		return nil
 	}
-	if d.Target != nil && d.Target.ActorType == "Application" { // the server's own actor for relays, of which some are bots by their type
+	if a.Target != nil && a.Target.ActorType == "Application" { // the relay actor: some relays have the type of bots
 		return nil
 	}
-	if d.Target != nil {
-		wanted, err := f.accounts.Follows(ctx, d.Target.ID, d.Actor.ID)
-		if err != nil || wanted {
+	if a.Target != nil {
+		followed, err := f.accounts.Follows(ctx, a.Target.ID, a.Actor.ID)
+		if err != nil || followed {
 			return err
 		}
 	}
 	return rejectf("the follower is a bot")
 }
 
-func isFollowbot(d *Activity) bool {
-	if d.Actor.ActorType == "Service" {
+func isFollowbot(a *Activity) bool {
+	if a.Actor.ActorType == "Service" {
 		return true
 	}
 	plain := func(name string) string {
@@ -99,11 +91,11 @@ func isFollowbot(d *Activity) bool {
 		}, strings.ToLower(name))
 	}
 	return slices.ContainsFunc(followbotNames, func(bot string) bool {
-		return strings.HasPrefix(plain(d.Actor.Nickname), bot) || plain(d.Actor.DisplayName) == bot
+		return strings.HasPrefix(plain(a.Actor.Nickname), bot) || plain(a.Actor.DisplayName) == bot
 	})
 }
 
-// reports is RemoteReportPolicy: which reports from elsewhere are not taken.
+// reports is RemoteReportPolicy: it rejects kinds of remote reports.
 type reports struct {
 	config.MRFRemoteReport
 	localHost string
@@ -111,34 +103,34 @@ type reports struct {
 
 func newReports(c *config.Config, _ Deps) any { return reports{c.MRFRemoteReport, c.Host()} }
 
-func (r reports) activity(_ context.Context, d *Activity) error {
-	if d.Type != "Flag" || d.Local {
+func (r reports) activity(_ context.Context, a *Activity) error {
+	if a.Type != "Flag" || a.Local {
 		return nil
 	}
 	switch {
 	case r.RejectAll:
-		return rejectf("no reports are taken from elsewhere")
-	case r.RejectAnonymous && isAnonymous(d):
-		return rejectf("the report does not say who reports")
-	case r.RejectThirdParty && !slices.ContainsFunc(d.ObjectIDs, func(id string) bool { return hostOf(id) == r.localHost }):
-		return rejectf("the report is about nobody here")
-	case r.RejectEmptyMessage && strings.TrimSpace(text.HTMLToText(d.Content)) == "":
-		return rejectf("the report says nothing")
+		return rejectf("remote reports are rejected")
+	case r.RejectAnonymous && isAnonymous(a):
+		return rejectf("the report is anonymous")
+	case r.RejectThirdParty && !slices.ContainsFunc(a.ObjectIDs, func(id string) bool { return hostOf(id) == r.localHost }):
+		return rejectf("the report is about no local account")
+	case r.RejectEmptyMessage && strings.TrimSpace(text.HTMLToText(a.Content)) == "":
+		return rejectf("the report has no text")
 	}
 	return nil
 }
 
-// isAnonymous tells whether a server speaks, and no person.
-func isAnonymous(d *Activity) bool {
-	if d.Actor != nil && d.Actor.ActorType == "Application" {
+// isAnonymous returns true if a server actor reports, not an account.
+func isAnonymous(a *Activity) bool {
+	if a.Actor != nil && a.Actor.ActorType == "Application" {
 		return true
 	}
-	u, err := url.Parse(d.ActorID)
+	u, err := url.Parse(a.ActorID)
 	return err == nil && (u.Path == "/actor" || u.Path == "/actor/")
 }
 
-func (r reports) describe(shown map[string]any) {
-	shown["mrf_remote_report"] = map[string]any{
+func (r reports) describe(public map[string]any) {
+	public["mrf_remote_report"] = map[string]any{
 		"reject_all": r.RejectAll, "reject_anonymous": r.RejectAnonymous, "reject_third_party": r.RejectThirdParty,
 		"reject_empty_message": r.RejectEmptyMessage,
 	}

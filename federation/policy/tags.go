@@ -9,12 +9,10 @@ import (
 	"svc/store"
 )
 
-// tags is TagPolicy: moderators' tags on accounts (admin API 4.8).
+// tags is TagPolicy: tags that moderators give to accounts (admin API 4.8).
 type tags struct{}
 
-func newTags(*config.Config, Deps) any { return tags{} }
-
-// The tags that mean something.
+// The tags that have an effect.
 const (
 	tagSensitive       = "mrf_tag:media-force-nsfw"
 	tagNoMedia         = "mrf_tag:media-strip"
@@ -31,17 +29,14 @@ func (tags) post(_ context.Context, p *Post) error {
 	for _, tag := range p.Author.Tags.V {
 		switch tag {
 		case tagSensitive:
-			p.markMediaSensitive()
+			p.markSensitive()
 		case tagNoMedia:
-			_ = p.eachVersion(func(v *Version) error {
-				v.Attachments = nil
-				return nil
-			})
+			p.Attachments = nil
 		case tagUnlisted:
 			p.delist()
 		case tagSandbox:
-			if p.Local && p.Visibility == store.Local { // for followers, it would leave the server, which its author did not want
-				return rejectf("the author may write to followers only")
+			if p.Local && p.Visibility == store.Local { // a private post would be federated, which its author did not want
+				return rejectf("the author may post for followers only")
 			}
 			p.restrictToFollowers()
 		}
@@ -49,26 +44,18 @@ func (tags) post(_ context.Context, p *Post) error {
 	return nil
 }
 
-// markMediaSensitive marks those versions as sensitive that have attachments.
-func (p *Post) markMediaSensitive() {
-	_ = p.eachVersion(func(v *Version) error {
-		v.Sensitive = v.Sensitive || len(v.Attachments) > 0
-		return nil
-	})
-}
-
-func (tags) activity(_ context.Context, d *Activity) error {
-	if d.Type != "Follow" || d.Target == nil {
+func (tags) activity(_ context.Context, a *Activity) error {
+	if a.Type != "Follow" || a.Target == nil {
 		return nil
 	}
-	of := d.Target.Tags.V
-	if slices.Contains(of, tagNoFollows) || !d.Local && slices.Contains(of, tagNoRemoteFollows) {
+	of := a.Target.Tags.V
+	if slices.Contains(of, tagNoFollows) || !a.Local && slices.Contains(of, tagNoRemoteFollows) {
 		return rejectf("the account cannot be followed")
 	}
 	return nil
 }
 
-// hashtags is HashtagPolicy, which always runs.
+// hashtags is HashtagPolicy: hashtags that make a post sensitive, unlisted or rejected.
 type hashtags struct {
 	settings                        config.MRFHashtag
 	sensitive, reject, unlistedTags map[string]bool
@@ -88,23 +75,21 @@ func tagSet(names []string) map[string]bool {
 }
 
 func (h hashtags) post(_ context.Context, p *Post) error {
-	return p.eachVersion(func(v *Version) error {
-		for _, tag := range v.Tags {
-			name := text.TagName(tag)
-			if h.reject[name] {
-				return rejectf("it has the hashtag #%s", name)
-			}
-			v.Sensitive = v.Sensitive || h.sensitive[name]
-			if h.unlistedTags[name] {
-				p.delist()
-			}
+	for _, tag := range p.Tags {
+		name := text.TagName(tag)
+		if h.reject[name] {
+			return rejectf("it has the hashtag #%s", name)
 		}
-		return nil
-	})
+		p.Sensitive = p.Sensitive || h.sensitive[name]
+		if h.unlistedTags[name] {
+			p.delist()
+		}
+	}
+	return nil
 }
 
-func (h hashtags) describe(shown map[string]any) {
-	shown["mrf_hashtag"] = map[string]any{
+func (h hashtags) describe(public map[string]any) {
+	public["mrf_hashtag"] = map[string]any{
 		"sensitive": nonNil(h.settings.Sensitive), "reject": nonNil(h.settings.Reject),
 		"federated_timeline_removal": nonNil(h.settings.FederatedTimelineRemoval),
 	}

@@ -11,11 +11,11 @@ import (
 	"svc/internal/text"
 )
 
-// maxSearchedBytes bounds what is searched of one version of a post, in bytes: more than any server in the field lets people write. What is
-// longer is refused by the rules that search, since they cannot tell what is in it.
+// maxSearchedBytes is the most text of a post that is searched. Longer posts are rejected by the policies that search. No server known
+// allows posts of that length.
 const maxSearchedBytes = 512 << 10
 
-// compile reads a pattern of valid settings.
+// compile parses a pattern of valid settings.
 func compile(s string) *pattern.Pattern {
 	p, err := pattern.Parse(s)
 	if err != nil {
@@ -32,7 +32,7 @@ func compileAll(texts []string) pattern.List {
 	return list
 }
 
-// keywords is KeywordPolicy: by words in the text, the subject or the title.
+// keywords is KeywordPolicy: patterns in the text that make a post rejected or unlisted, or are replaced.
 type keywords struct {
 	settings         config.MRFKeyword
 	reject, unlisted pattern.List
@@ -48,50 +48,39 @@ func newKeywords(c *config.Config, _ Deps) any {
 }
 
 func (k keywords) post(_ context.Context, p *Post) error {
-	return p.eachVersion(func(v *Version) error {
-		if v.textSize() > maxSearchedBytes {
-			return rejectf("it is too long to be searched")
-		}
-		if len(k.reject)+len(k.unlisted) > 0 {
-			// In the HTML, where addresses are; and in what people read, where markup cannot hide a word.
-			parts := append([]string{v.Name, v.Spoiler, v.Content, text.HTMLToText(v.Content)}, v.OtherText...)
-			if found := k.reject.FirstMatch(parts...); found != nil {
-				return rejectf("it has a rejected keyword (%s)", found)
-			}
-			if k.unlisted.FirstMatch(parts...) != nil {
-				p.delist()
-			}
-		}
-		return k.applyReplacements(v)
-	})
-}
-
-// textSize is how much there is to read, in bytes.
-func (v *Version) textSize() int {
-	n := len(v.Name) + len(v.Spoiler) + len(v.Content)
-	for _, w := range v.OtherText {
-		n += len(w)
+	if p.textSize() > maxSearchedBytes {
+		return rejectf("it is too long to be searched")
 	}
-	return n
+	if len(k.reject)+len(k.unlisted) > 0 {
+		// The HTML has URLs; in the plain text, markup cannot hide a word.
+		parts := append([]string{p.Spoiler, p.Content, text.HTMLToText(p.Content)}, p.OtherText...)
+		if found := k.reject.FirstMatch(parts...); found != nil {
+			return rejectf("it has a rejected keyword (%s)", found)
+		}
+		if k.unlisted.FirstMatch(parts...) != nil {
+			p.delist()
+		}
+	}
+	return k.applyReplacements(p)
 }
 
-// applyReplacements replaces words. Each replacement may make the text longer, so the length is looked at after each.
-func (k keywords) applyReplacements(v *Version) error {
-	content := v.Content
+// applyReplacements replaces words. It checks the length each time, because a replacement may be longer.
+func (k keywords) applyReplacements(p *Post) error {
+	content := p.Content
 	for i, r := range k.replace {
 		by := k.settings.Replace[i].Replacement
-		v.Name, v.Spoiler, content = r.Replace(v.Name, by), r.Replace(v.Spoiler, by), r.Replace(content, by)
-		if len(v.Name)+len(v.Spoiler)+len(content) > maxSearchedBytes {
+		p.Spoiler, content = r.Replace(p.Spoiler, by), r.Replace(content, by)
+		if len(p.Spoiler)+len(content) > maxSearchedBytes {
 			return rejectf("it is too long after the replacement of %s", r)
 		}
 	}
-	if content != v.Content {
-		v.Content = text.Sanitize(content)
+	if content != p.Content {
+		p.Content = text.Sanitize(content)
 	}
 	return nil
 }
 
-func (k keywords) describe(shown map[string]any) {
+func (k keywords) describe(public map[string]any) {
 	type replacement struct {
 		Pattern     string `json:"pattern"`
 		Replacement string `json:"replacement"`
@@ -100,12 +89,12 @@ func (k keywords) describe(shown map[string]any) {
 	for _, r := range k.settings.Replace {
 		replace = append(replace, replacement(r))
 	}
-	shown["mrf_keyword"] = map[string]any{
+	public["mrf_keyword"] = map[string]any{
 		"reject": nonNil(k.settings.Reject), "federated_timeline_removal": nonNil(k.settings.FederatedTimelineRemoval), "replace": replace,
 	}
 }
 
-// markup is NormalizeMarkup.
+// markup is NormalizeMarkup: it sanitizes the HTML again, with the configured strictness.
 type markup struct{ scrub func(string) string }
 
 func newMarkup(c *config.Config, _ Deps) any {
@@ -116,35 +105,31 @@ func newMarkup(c *config.Config, _ Deps) any {
 }
 
 func (m markup) post(_ context.Context, p *Post) error {
-	return p.eachVersion(func(v *Version) error {
-		v.Content = m.scrub(v.Content)
-		return nil
-	})
+	p.Content = m.scrub(p.Content)
+	return nil
 }
 
-// noPlaceholder is NoPlaceholderTextPolicy: a text that is only a dot, to have a picture accepted, is no text.
+// noPlaceholder is NoPlaceholderTextPolicy: it removes a text that is only a dot from a post with attachments.
 type noPlaceholder struct{}
 
 func (noPlaceholder) post(_ context.Context, p *Post) error {
-	return p.eachVersion(func(v *Version) error {
-		if len(v.Attachments) > 0 && (v.Content == "." || v.Content == "<p>.</p>") {
-			v.Content = ""
-		}
-		return nil
-	})
-}
-
-// noEmpty is NoEmptyPolicy: what people here write says something besides naming others, or shows something.
-type noEmpty struct{}
-
-func (noEmpty) post(_ context.Context, p *Post) error {
-	if p.Local && p.ObjectType == "Note" && len(p.Attachments) == 0 && strings.TrimSpace(textOutsideMentions(p.Content)) == "" {
-		return rejectf("it says nothing")
+	if len(p.Attachments) > 0 && (p.Content == "." || p.Content == "<p>.</p>") {
+		p.Content = ""
 	}
 	return nil
 }
 
-// textOutsideMentions returns what HTML says outside of links to the mentioned.
+// noEmpty is NoEmptyPolicy: it rejects local posts without attachments that only have mentions.
+type noEmpty struct{}
+
+func (noEmpty) post(_ context.Context, p *Post) error {
+	if p.Local && p.ObjectType == "Note" && len(p.Attachments) == 0 && strings.TrimSpace(textOutsideMentions(p.Content)) == "" {
+		return rejectf("it has no text")
+	}
+	return nil
+}
+
+// textOutsideMentions returns the text of HTML that is not inside links to mentioned accounts.
 func textOutsideMentions(source string) string {
 	var out strings.Builder
 	z := html.NewTokenizer(strings.NewReader(source))
@@ -171,19 +156,17 @@ func textOutsideMentions(source string) string {
 	}
 }
 
-// rePrepended is EnsureRePrepended: a reply that has the subject of what it replies to says that it is one.
+// rePrepended is EnsureRePrepended: a reply with the subject of its parent gets the prefix "re:".
 type rePrepended struct{}
 
 func (rePrepended) post(_ context.Context, p *Post) error {
 	if p.Parent == nil || p.Parent.Spoiler == "" {
 		return nil
 	}
-	return p.eachVersion(func(v *Version) error {
-		if v.Spoiler == p.Parent.Spoiler && !isRe(v.Spoiler) {
-			v.Spoiler = "re: " + v.Spoiler
-		}
-		return nil
-	})
+	if p.Spoiler == p.Parent.Spoiler && !isRe(p.Spoiler) {
+		p.Spoiler = "re: " + p.Spoiler
+	}
+	return nil
 }
 
 func isRe(subject string) bool { return len(subject) >= 3 && strings.EqualFold(subject[:3], "re:") }

@@ -9,7 +9,7 @@ import (
 	"svc/store"
 )
 
-// nonPublic is RejectNonPublic: nothing but public and unlisted posts.
+// nonPublic is RejectNonPublic: it rejects posts that are not public or unlisted.
 type nonPublic struct{ config.MRFRejectNonPublic }
 
 func newNonPublic(c *config.Config, _ Deps) any { return nonPublic{c.MRFRejectNonPublic} }
@@ -19,18 +19,18 @@ func (n nonPublic) post(_ context.Context, p *Post) error {
 	case !p.isCreate() || p.Visibility.Unrestricted():
 		return nil
 	case p.Visibility == store.Private && !n.AllowFollowersOnly:
-		return rejectf("posts for followers only do not pass")
+		return rejectf("posts for followers only are rejected")
 	case p.Visibility > store.Private && !n.AllowDirect:
-		return rejectf("direct posts do not pass")
+		return rejectf("direct posts are rejected")
 	}
 	return nil
 }
 
-func (n nonPublic) describe(shown map[string]any) {
-	shown["mrf_rejectnonpublic"] = map[string]any{"allow_followersonly": n.AllowFollowersOnly, "allow_direct": n.AllowDirect}
+func (n nonPublic) describe(public map[string]any) {
+	public["mrf_rejectnonpublic"] = map[string]any{"allow_followersonly": n.AllowFollowersOnly, "allow_direct": n.AllowDirect}
 }
 
-// objectAge is ObjectAgePolicy: what is done with posts that come long after they were written.
+// objectAge is ObjectAgePolicy: it rejects or delists old posts, or keeps them out of home timelines.
 type objectAge struct {
 	config.MRFObjectAge
 	now func() time.Time
@@ -54,11 +54,11 @@ func (o objectAge) post(_ context.Context, p *Post) error {
 	return nil
 }
 
-func (o objectAge) describe(shown map[string]any) {
-	shown["mrf_object_age"] = map[string]any{"threshold": seconds(o.Threshold), "actions": nonNil(o.Actions)}
+func (o objectAge) describe(public map[string]any) {
+	public["mrf_object_age"] = map[string]any{"threshold": seconds(o.Threshold), "actions": nonNil(o.Actions)}
 }
 
-// hellthread is HellthreadPolicy: posts to very many.
+// hellthread is HellthreadPolicy: it rejects or delists posts with many recipients.
 type hellthread struct{ config.MRFHellthread }
 
 func newHellthread(c *config.Config, _ Deps) any { return hellthread{c.MRFHellthread} }
@@ -75,11 +75,11 @@ func (h hellthread) post(_ context.Context, p *Post) error {
 	return nil
 }
 
-func (h hellthread) describe(shown map[string]any) {
-	shown["mrf_hellthread"] = map[string]any{"delist_threshold": h.DelistThreshold, "reject_threshold": h.RejectThreshold}
+func (h hellthread) describe(public map[string]any) {
+	public["mrf_hellthread"] = map[string]any{"delist_threshold": h.DelistThreshold, "reject_threshold": h.RejectThreshold}
 }
 
-// mentionedActors is MentionPolicy: no posts to some.
+// mentionedActors is MentionPolicy: it rejects posts to some actors.
 type mentionedActors struct{ actors map[string]bool }
 
 func newMentionedActors(c *config.Config, _ Deps) any {
@@ -96,13 +96,13 @@ func (m mentionedActors) post(_ context.Context, p *Post) error {
 	}
 	for _, r := range p.Recipients {
 		if m.actors[r.ID] {
-			return rejectf("nobody may write to %s", r.ID)
+			return rejectf("posts to %s are rejected", r.ID)
 		}
 	}
 	return nil
 }
 
-// botsUnlisted is ForceBotUnlistedPolicy.
+// botsUnlisted is ForceBotUnlistedPolicy: it makes posts by bots unlisted.
 type botsUnlisted struct{}
 
 func (botsUnlisted) post(_ context.Context, p *Post) error {
@@ -112,7 +112,7 @@ func (botsUnlisted) post(_ context.Context, p *Post) error {
 	return nil
 }
 
-// quietReply is QuietReply: public replies by people here become unlisted.
+// quietReply is QuietReply: it makes public replies by local accounts unlisted.
 type quietReply struct{}
 
 func (quietReply) post(_ context.Context, p *Post) error {
@@ -122,8 +122,7 @@ func (quietReply) post(_ context.Context, p *Post) error {
 	return nil
 }
 
-// directReply is FODirectReply: replies by people here to posts for followers become direct, since the followers of the one are not
-// those of the other.
+// directReply is FODirectReply: it makes local replies to private posts direct, because the two authors have different followers.
 type directReply struct{}
 
 func (directReply) post(_ context.Context, p *Post) error {
@@ -133,7 +132,7 @@ func (directReply) post(_ context.Context, p *Post) error {
 	return nil
 }
 
-// expiration is ActivityExpirationPolicy: posts made here delete themselves.
+// expiration is ActivityExpirationPolicy: local posts expire.
 type expiration struct {
 	after time.Duration
 	now   func() time.Time
