@@ -106,7 +106,7 @@ func TestTagPolicy(t *testing.T) {
 	bob.Get("/api/v1/statuses/" + sandboxed.ID()).Want(200) // who is mentioned
 	srv.As(nil).Get("/api/v1/statuses/" + sandboxed.ID()).Want(404)
 	alice.Post("/api/v1/statuses", "status", "x", "visibility", "local").
-		WantError(422, "The rules of this server do not allow this (TagPolicy): the author may write to followers only")
+		WantError(422, "The rules of this server do not allow this (TagPolicy): the author may post for followers only")
 
 	srv.TagAccount(alice, "mrf_tag:disable-remote-subscription")
 	bob.Post("/api/v1/accounts/" + alice.ID + "/follow").Want(200)
