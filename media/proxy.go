@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -16,35 +17,35 @@ import (
 	"sync"
 	"time"
 
+	"svc/internal/cache"
 	"svc/internal/config"
 	"svc/internal/fetch"
+	"svc/internal/limit"
 	"svc/store"
 )
 
-// ProxyConfig is what a Proxy goes by. What is 0 of times has a standard.
+// ProxyConfig configures a Proxy. Timeouts that are 0 have a default.
 type ProxyConfig struct {
 	Dir         string
 	BaseURL     string // https://example.org, without a slash at the end
-	Key         []byte // by which addresses are signed
+	Key         []byte // signs addresses
 	Enabled     bool
 	CacheSize   int64
 	MaxFile     int64
-	DirectHosts []string // files there, and on hosts below them, are shown from where they are
+	DirectHosts []string // their files, and those of their subdomains, are not proxied
 
-	Fetch        *fetch.Client // by which files are fetched; how many at a time is up to it
-	Timeout      time.Duration // for one file, 60 s
-	StallTimeout time.Duration // for each further piece of it, 10 s
+	Fetch        *fetch.Client // limits concurrent requests
+	Timeout      time.Duration // per file; default 60 s
+	StallTimeout time.Duration // per minProgress bytes; default 10 s
 }
 
-// The standard times (security 3 and 12), and the least that has to come within the patience: a server that
-// trickles does not hold one of the few places for all of the time.
 const (
-	defaultProxyTimeout = time.Minute
+	defaultProxyTimeout = time.Minute // security 3 and 12
 	defaultStallTimeout = 10 * time.Second
-	minProgress         = 16 << 10
+	minProgress         = 16 << 10 // bytes per stall timeout, so that a slow server does not hold a slot for the whole timeout
 )
 
-// ProxyFromSettings returns what settings say of the proxy.
+// ProxyFromSettings returns the configuration of the proxy by the settings.
 func ProxyFromSettings(c *config.Config) ProxyConfig {
 	return ProxyConfig{
 		Dir:         filepath.Join(c.Data.Dir, "cache"),
@@ -56,12 +57,11 @@ func ProxyFromSettings(c *config.Config) ProxyConfig {
 	}
 }
 
-// Proxy shows files of other servers: it fetches them, passes them on while they come, and keeps a copy on disk for the next who
-// looks. Those servers see this one, never the person who looks, and nothing of theirs reaches people but files of the types that
-// uploads can have. They are not decoded. Only addresses are fetched that the server has signed itself.
+// Proxy serves media of other servers: it fetches them, passes them on while they arrive, and keeps copies on disk. Remote servers see this
+// server's address, not the viewer's. The proxy fetches only addresses that the server has signed, serves only formats that uploads can
+// have, and does not decode the files.
 //
-// What is kept is bounded in bytes, what has not been looked at for longest leaves first, and losing all of it does no harm. Its
-// methods may be called from any goroutine.
+// The cache is bounded in bytes and evicts the least recently used copies. It can be deleted at any time. A Proxy is safe for concurrent use.
 type Proxy struct {
 	ProxyConfig
 	db   *store.DB
@@ -69,30 +69,28 @@ type Proxy struct {
 	root *os.Root
 	own  string // host of BaseURL
 
-	ctx     context.Context // of what goes on in the background
+	ctx     context.Context // of background work
 	stop    context.CancelFunc
 	running sync.WaitGroup
 
-	sweeping sync.Mutex // held while the cache is gone through
+	sweeping sync.Mutex // held during a sweep
+
+	failures *cache.Expiring[proxyKey, *failure]
 
 	mu               sync.Mutex
 	downloads        map[proxyKey]*download
-	failures         map[proxyKey]*failure
-	cachedBytes      int64            // bytes of the cache
-	downloadingBytes int64            // bytes of files that are still being fetched
-	addedDuringSweep map[string]int64 // copies that have joined the cache since a sweep began to count it, and their bytes
+	perHost          limit.Gauge[string] // downloads
+	cachedBytes      int64               // of copies
+	downloadingBytes int64               // of running downloads
+	addedDuringSweep map[string]int64    // bytes of copies that were added since the running sweep began
 }
 
-// OpenProxy returns the proxy that keeps its copies in a directory, which is created if need be. Only one process may have it open.
+// OpenProxy opens the cache directory, which it creates if necessary, and returns the proxy. Only one process may open a directory.
 func OpenProxy(db *store.DB, c ProxyConfig, log *slog.Logger) (*Proxy, error) {
-	if c.Timeout == 0 {
-		c.Timeout = defaultProxyTimeout
-	}
-	if c.StallTimeout == 0 {
-		c.StallTimeout = defaultStallTimeout
-	}
+	c.Timeout = cmp.Or(c.Timeout, defaultProxyTimeout)
+	c.StallTimeout = cmp.Or(c.StallTimeout, defaultStallTimeout)
 	if !c.Enabled {
-		c.CacheSize = 0 // what it kept when it was goes
+		c.CacheSize = 0 // the sweep removes all copies
 	}
 	base, err := url.Parse(c.BaseURL)
 	if err != nil {
@@ -104,19 +102,20 @@ func OpenProxy(db *store.DB, c ProxyConfig, log *slog.Logger) (*Proxy, error) {
 	}
 	p := &Proxy{
 		ProxyConfig: c, db: db, log: log, root: root, own: strings.ToLower(base.Host),
-		downloads: make(map[proxyKey]*download), failures: make(map[proxyKey]*failure),
-		cachedBytes: c.CacheSize, // until it is counted
+		downloads: make(map[proxyKey]*download), perHost: make(limit.Gauge[string]),
+		failures:    cache.NewExpiring[proxyKey, *failure](maxFailures),
+		cachedBytes: c.CacheSize, // until the first sweep has counted
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	p.running.Go(func() { // to know how much there is
+	p.running.Go(func() { // counts the bytes
 		if err := p.Sweep(p.ctx); err != nil && p.ctx.Err() == nil {
-			log.Error("cannot go through the media cache", "err", err)
+			log.Error("media cache could not be swept", "err", err)
 		}
 	})
 	return p, nil
 }
 
-// openProxyDir opens the directory and removes what an interrupted process left half-written.
+// openProxyDir opens the directory and removes incomplete files of an interrupted process.
 func openProxyDir(dir string) (*os.Root, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -134,14 +133,14 @@ func openProxyDir(dir string) (*os.Root, error) {
 	return root, nil
 }
 
-// Close ends what is being fetched and releases the directory.
+// Close aborts downloads and closes the directory.
 func (p *Proxy) Close() error {
 	p.stop()
 	p.running.Wait()
 	return p.root.Close()
 }
 
-// Register tells the worker which jobs the proxy does.
+// Register registers the jobs of the proxy.
 func (p *Proxy) Register(w *store.Worker) {
 	store.HandleRecurring(w, 24*time.Hour, func(ctx context.Context, _ store.SweepProxy) error { return p.Sweep(ctx) })
 	store.Handle(w, func(ctx context.Context, w store.FetchProxied) error {
@@ -154,11 +153,11 @@ func (p *Proxy) Register(w *store.Worker) {
 
 const (
 	proxyPath    = "/proxy/"
-	signatureLen = 16 // bytes of an HMAC of 32, more than can be guessed
+	signatureLen = 16 // bytes of the 32 of the HMAC
 )
 
-// URL returns the address under which people are shown what is at an address: one of ours. Addresses that are ours already, and
-// those of hosts that are shown directly, stay as they are, and all do if the proxy is off.
+// URL returns the proxied URL of an address. Addresses of this server and of direct hosts are returned unchanged, as are all if the proxy is
+// disabled.
 func (p *Proxy) URL(address string) string {
 	if !p.Enabled {
 		return address
@@ -168,13 +167,14 @@ func (p *Proxy) URL(address string) string {
 		return address
 	}
 	encoded := base64.RawURLEncoding.EncodeToString([]byte(address))
-	shown := p.BaseURL + proxyPath + p.sign(encoded) + "/" + encoded
+	proxied := p.BaseURL + proxyPath + p.sign(encoded) + "/" + encoded
 	if name := fileNameHint(u); name != "" {
-		shown += "/" + name
+		proxied += "/" + name
 	}
-	return shown
+	return proxied
 }
 
+// direct returns true for addresses that are not proxied.
 func (p *Proxy) direct(u *url.URL) bool {
 	if strings.EqualFold(u.Host, p.own) {
 		return true
@@ -189,7 +189,7 @@ func (p *Proxy) direct(u *url.URL) bool {
 	return false
 }
 
-// Original returns the address of which URL made this one; one that it did not make, as it is.
+// Original returns the address of a proxied URL, and any other address unchanged.
 func (p *Proxy) Original(address string) string {
 	if rest, ok := strings.CutPrefix(address, p.BaseURL+proxyPath); ok {
 		if original, ok := p.verify(rest); ok {
@@ -205,7 +205,7 @@ func (p *Proxy) sign(encoded string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:signatureLen])
 }
 
-// verify returns the address in SIGNATURE/ADDRESS, if it is one that was signed here. What follows is a name for people.
+// verify returns the address in SIGNATURE/ADDRESS[/NAME] if the signature is valid. It ignores the name.
 func (p *Proxy) verify(rest string) (address string, ok bool) {
 	signature, rest, _ := strings.Cut(rest, "/")
 	encoded, _, _ := strings.Cut(rest, "/")
@@ -216,8 +216,7 @@ func (p *Proxy) verify(rest string) (address string, ok bool) {
 	return string(text), err == nil
 }
 
-// fileNameHint returns the last part of an address's path in a form that needs no escaping, for apps that go by names. It means
-// nothing here.
+// fileNameHint returns the last segment of a URL's path in characters that need no escaping, for clients that look at file extensions.
 func fileNameHint(u *url.URL) string {
 	name := strings.Map(func(c rune) rune {
 		switch {
@@ -232,8 +231,7 @@ func fileNameHint(u *url.URL) string {
 	return strings.Trim(name, "._")
 }
 
-// Ban has the proxy never show what is at these addresses, and removes its copies. They may be written as they are, or as URL
-// shows them.
+// Ban blocks addresses, original or proxied, and removes their copies.
 func (p *Proxy) Ban(ctx context.Context, addresses []string) error {
 	err := p.db.Update(ctx, func(tx *store.Tx) error {
 		for _, a := range addresses {
@@ -253,7 +251,7 @@ func (p *Proxy) Ban(ctx context.Context, addresses []string) error {
 	return p.Purge(addresses)
 }
 
-// Unban ends the bans of these addresses. Those that are not banned are no error.
+// Unban removes the bans of addresses. An address that is not banned is not an error.
 func (p *Proxy) Unban(ctx context.Context, addresses []string) error {
 	return p.db.Update(ctx, func(tx *store.Tx) error {
 		for _, a := range addresses {
@@ -265,7 +263,7 @@ func (p *Proxy) Unban(ctx context.Context, addresses []string) error {
 	})
 }
 
-// Banned returns the addresses that are banned, the latest first: those that contain query, whatever its case.
+// Banned returns the banned addresses that contain query, ignoring case, latest first.
 func (p *Proxy) Banned(ctx context.Context, query string) ([]string, error) {
 	bans, err := p.db.MediaBans(ctx)
 	if err != nil {
@@ -281,14 +279,12 @@ func (p *Proxy) Banned(ctx context.Context, query string) ([]string, error) {
 	return addresses, nil
 }
 
-// Purge removes the copies of what is at these addresses, so that the next who looks has them fetched again.
+// Purge removes the copies and failures of addresses, so that the next request fetches them again.
 func (p *Proxy) Purge(addresses []string) error {
 	var all error
 	for _, a := range addresses {
 		key := keyOf(p.Original(a))
-		p.mu.Lock()
-		delete(p.failures, key)
-		p.mu.Unlock()
+		p.failures.Delete(key)
 		if err := p.remove(key); err != nil {
 			all = errors.Join(all, fmt.Errorf("purge media cache: %w", err))
 		}
@@ -296,7 +292,7 @@ func (p *Proxy) Purge(addresses []string) error {
 	return all
 }
 
-// Warm has what is at an address fetched before anybody looks, without waiting for it. What cannot be fetched now is left to who does.
+// Warm starts to fetch an address in the background, ahead of the first request. It does not report failures.
 func (p *Proxy) Warm(ctx context.Context, address string) {
 	u, err := url.Parse(address)
 	if !p.Enabled || err != nil || p.direct(u) {
@@ -312,11 +308,11 @@ func (p *Proxy) Warm(ctx context.Context, address string) {
 		}
 		return
 	}
-	f, fresh, err := p.startOrJoin(key, address, now)
+	d, fresh, err := p.startOrJoin(key, address, now)
 	switch {
 	case fresh != nil:
 		fresh.Close()
 	case err == nil:
-		p.release(f)
+		p.release(d)
 	}
 }

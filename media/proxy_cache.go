@@ -13,34 +13,34 @@ import (
 	"time"
 )
 
-// Copies are files named by the SHA-256 of their address. A line at the beginning says what follows, so a file stands for itself, and
-// one that a power failure left without its content is no copy: nothing is synced to disk here, which would wear out small
-// machines' cards for what can be had again. When a copy was looked at last is the time of its file, to the hour.
+// Copies are files named by the SHA-256 of their address. They begin with a header of one line, which tells a complete copy from one that
+// a power failure cut off: copies are not synced to disk, because they can be fetched again. The modification time of the file is the
+// time of the last use, to the hour.
 const (
 	copyHeader = 64
 	copyFormat = "svc-proxy-1 %s %d %d" // extension, bytes, Unix time at which it was fetched
 
-	copyTTL       = 14 * 24 * time.Hour // after that a copy is fetched anew, if it can be
-	maxUnused     = 30 * 24 * time.Hour // after that it goes, be there room or not
+	copyTTL       = 14 * 24 * time.Hour // after that a copy is fetched again; if that fails it is still served
+	maxUnused     = 30 * 24 * time.Hour // after that a copy is removed
 	useResolution = time.Hour
-	blockSize     = 4 << 10 // in which file systems count
+	blockSize     = 4 << 10 // of file systems
 )
 
-// proxyKey stands for an address.
+// proxyKey is the hash of an address.
 type proxyKey [sha256.Size]byte
 
 func keyOf(address string) proxyKey { return sha256.Sum256([]byte(address)) }
 
-// file is the name of the copy.
+// file returns the name of the copy.
 func (k proxyKey) file() string {
 	h := hex.EncodeToString(k[:])
 	return h[:2] + "/" + h
 }
 
-// diskUsage is what a copy of that many bytes takes of the cache.
+// diskUsage returns the bytes that a copy of a size takes on disk.
 func diskUsage(size int64) int64 { return (size + copyHeader + blockSize - 1) / blockSize * blockSize }
 
-// cachedCopy is a copy, open.
+// cachedCopy is an open copy.
 type cachedCopy struct {
 	*io.SectionReader
 	file    *os.File
@@ -50,7 +50,7 @@ type cachedCopy struct {
 
 func (c *cachedCopy) Close() error { return c.file.Close() }
 
-// openCopy opens the copy of what is at an address, nil if there is none.
+// openCopy opens the copy of an address and records its use. It returns nil if there is none.
 func (p *Proxy) openCopy(key proxyKey, now time.Time) (*cachedCopy, error) {
 	file, err := p.root.Open(key.file())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,7 +66,7 @@ func (p *Proxy) openCopy(key proxyKey, now time.Time) (*cachedCopy, error) {
 	}
 	if now.Sub(used) > useResolution {
 		if err := p.root.Chtimes(key.file(), now, now); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			p.log.Warn("cannot note that a copy is in use", "err", err)
+			p.log.Warn("use of a copy could not be recorded", "err", err)
 		}
 	}
 	return c, nil
@@ -74,7 +74,7 @@ func (p *Proxy) openCopy(key proxyKey, now time.Time) (*cachedCopy, error) {
 
 var errNoCopy = errors.New("not a copy")
 
-// readCopy reads what the first line of a copy says, and when the copy was used last.
+// readCopy reads the header of a copy and the time of its last use.
 func readCopy(file *os.File) (c *cachedCopy, used time.Time, err error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -105,7 +105,7 @@ func formatOf(ext string) *format {
 	return nil
 }
 
-// remove removes a copy, if there is one.
+// remove removes a copy if there is one.
 func (p *Proxy) remove(key proxyKey) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,7 +117,7 @@ func (p *Proxy) remove(key proxyKey) error {
 	return nil
 }
 
-// removeFile removes a file of the cache and returns what it took of it.
+// removeFile removes a file of the cache and returns its disk usage.
 func (p *Proxy) removeFile(name string) (int64, error) {
 	info, err := p.root.Stat(name)
 	if err == nil {
@@ -129,9 +129,18 @@ func (p *Proxy) removeFile(name string) (int64, error) {
 	return diskUsage(info.Size() - copyHeader), nil
 }
 
-// addCopy makes what a flight has brought a copy. p.mu is held.
-func (p *Proxy) addCopy(f *download) error {
-	name := f.key.file()
+// writeHeader completes the file of a download.
+func (d *download) writeHeader() error {
+	line := fmt.Sprintf(copyFormat, d.format.ext, d.received, d.fetched.Unix())
+	if _, err := fmt.Fprintf(io.NewOffsetWriter(d.file, 0), "%-*s\n", copyHeader-1, line); err != nil {
+		return writeError(err)
+	}
+	return nil
+}
+
+// addCopy makes the file of a download a copy. p.mu is held.
+func (p *Proxy) addCopy(d *download) error {
+	name := d.key.file()
 	err := p.root.Mkdir(path.Dir(name), 0o700)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -139,19 +148,19 @@ func (p *Proxy) addCopy(f *download) error {
 	if n, err := p.removeFile(name); err == nil {
 		p.cachedBytes -= n
 	}
-	if err := p.root.Rename(f.temp, name); err != nil {
+	if err := p.root.Rename(d.temp, name); err != nil {
 		return err
 	}
-	p.cachedBytes += diskUsage(f.received)
+	p.cachedBytes += diskUsage(d.received)
 	if p.addedDuringSweep != nil {
-		p.addedDuringSweep[name] = diskUsage(f.received)
+		p.addedDuringSweep[name] = diskUsage(d.received)
 	}
 	return nil
 }
 
-var errNoRoom = errors.New("the cache is full of what is being fetched")
+var errNoRoom = errors.New("running downloads fill the cache")
 
-// reserve makes room for n more bytes of a flight.
+// reserve makes room for n more bytes of a download.
 func (p *Proxy) reserve(ctx context.Context, n int64) error {
 	p.mu.Lock()
 	p.downloadingBytes += n
@@ -162,7 +171,7 @@ func (p *Proxy) reserve(ctx context.Context, n int64) error {
 	}
 	p.sweeping.Lock()
 	defer p.sweeping.Unlock()
-	if !p.fits() { // nor has another made room meanwhile
+	if !p.fits() { // unless another download has made room meanwhile
 		if err := p.sweep(ctx); err != nil {
 			return err
 		}
@@ -179,21 +188,21 @@ func (p *Proxy) fits() bool {
 	return p.cachedBytes+p.downloadingBytes <= p.CacheSize
 }
 
-// Sweep removes the copies that nobody has looked at for long, and as many more as it takes for the cache to be no larger than it may.
+// Sweep removes copies that were not used for maxUnused, and the least recently used ones if the cache is too large.
 func (p *Proxy) Sweep(ctx context.Context) error {
 	p.sweeping.Lock()
 	defer p.sweeping.Unlock()
 	return p.sweep(ctx)
 }
 
-// sweep goes through the cache twice: to add up how much was used last in each minute of the past, and to remove what was used before
-// the minute up to which there is room. So it needs as much memory for many copies as for few. Where it has to remove something for
-// want of room, it leaves a tenth free, not to be needed again at once.
+// sweep walks through the cache twice: first to sum up the bytes by the minute of their last use, then to remove the copies of the minutes
+// that do not fit. Its memory does not depend on the number of copies. If the cache is too large, it leaves a tenth free, so that the next
+// sweep is not needed at once.
 func (p *Proxy) sweep(ctx context.Context) error {
 	p.mu.Lock()
 	p.addedDuringSweep = make(map[string]int64)
 	p.mu.Unlock()
-	defer func() { // what has arrived since is counted by itself
+	defer func() {
 		p.mu.Lock()
 		p.addedDuringSweep = nil
 		p.mu.Unlock()
@@ -215,7 +224,7 @@ func (p *Proxy) sweep(ctx context.Context) error {
 		room -= n
 	}
 	p.mu.Unlock()
-	oldest, inOldest := len(used)-1, int64(0) // what is older goes, and of what is as old all but so much
+	oldest, inOldest := len(used)-1, int64(0) // remove older copies, and those of this age except inOldest bytes
 	if all > room {
 		room -= p.CacheSize / 10
 		for oldest = 0; oldest < len(used)-1 && used[oldest] <= room; oldest++ {
@@ -254,16 +263,16 @@ func (p *Proxy) sweep(ctx context.Context) error {
 	return err
 }
 
-// minutesSince tells how old something is, up to what is too old in any case.
+// minutesSince returns the age in minutes, at most maxUnused.
 func minutesSince(t, now time.Time) int {
 	return int(min(max(now.Sub(t), 0), maxUnused) / time.Minute)
 }
 
-// walk calls fn for every copy that did not arrive during the sweep.
+// walk calls fn for every copy that was not added during the sweep.
 func (p *Proxy) walk(ctx context.Context, fn func(name string, info fs.FileInfo) error) error {
 	for i := range 256 {
 		if err := p.walkDir(ctx, fmt.Sprintf("%02x", i), fn); err != nil {
-			return fmt.Errorf("go through the media cache: %w", err)
+			return fmt.Errorf("walk through media cache: %w", err)
 		}
 	}
 	return nil

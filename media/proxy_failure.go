@@ -12,12 +12,12 @@ import (
 	"svc/internal/fetch"
 )
 
-// failure is why there is nothing to show, for as long as it is not tried again.
+// failure is the reason why a file could not be fetched. The proxy does not try again within ttl.
 type failure struct {
 	response  *errs.Error
-	until     time.Time
-	permanent bool // for good: an old copy is not to be shown either
-	internal  bool // it is this server's trouble
+	ttl       time.Duration
+	permanent bool // an old copy is not served either
+	internal  bool // an error of this server
 }
 
 func (f *failure) Error() string { return f.response.Message }
@@ -32,60 +32,39 @@ const (
 
 var (
 	errRefusedAddress = errs.Forbidden("This address is not fetched")
-	errBusy           = errs.New(http.StatusServiceUnavailable, "Too much is being fetched already")
-	errTooManyBans    = errs.Invalid("There are too many bans already")
+	errBusy           = errs.New(http.StatusServiceUnavailable, "Too many files are being fetched")
+	errTooManyBans    = errs.Invalid("There are too many bans")
 )
 
-// failureOf tells what follows from an error. What is about the file lasts longer than what is about the moment.
+// failureOf classifies an error. Failures of the file are remembered longer than those of the server or the network.
 func failureOf(err error) *failure {
-	f := new(failure)
-	rest := shortFailureTTL
+	f := &failure{ttl: shortFailureTTL}
 	var status *fetch.StatusError
 	var full *errs.Error
 	var disk *fs.PathError
 	switch {
 	case errors.As(err, &status) && (status.Status == http.StatusNotFound || status.Status == http.StatusGone):
-		f.response, f.permanent, rest = errs.NotFound("It is not there any more"), true, longFailureTTL
+		f.response, f.permanent, f.ttl = errs.NotFound("The file does not exist any more"), true, longFailureTTL
 	case errors.As(err, &status):
-		f.response = errs.New(http.StatusBadGateway, fmt.Sprintf("The server that has it answered with status %d", status.Status))
+		f.response = errs.New(http.StatusBadGateway, fmt.Sprintf("The remote server responded with status %d", status.Status))
 	case errors.Is(err, fetch.ErrContentType):
-		f.response, f.permanent, rest = errs.New(http.StatusBadGateway, "It is no picture, video or sound that can be shown"), true, longFailureTTL
+		f.response, f.permanent, f.ttl = errs.New(http.StatusBadGateway, "The file is not a picture, video or sound of a known format"), true, longFailureTTL
 	case errors.Is(err, fetch.ErrTooLarge):
-		f.response, f.permanent, rest = errs.New(http.StatusBadGateway, "It is too large"), true, longFailureTTL
+		f.response, f.permanent, f.ttl = errs.New(http.StatusBadGateway, "The file is too large"), true, longFailureTTL
 	case errors.Is(err, fetch.ErrRefused), errors.Is(err, fetch.ErrRedirects):
-		f.response, rest = errRefusedAddress, longFailureTTL
+		f.response, f.ttl = errRefusedAddress, longFailureTTL
 	case errors.Is(err, fetch.ErrBusy), errors.Is(err, errNoRoom):
-		f.response, rest = errBusy, 0
+		f.response, f.ttl = errBusy, 0
 	case errors.As(err, &full):
 		f.response, f.internal = full, true
 	case errors.As(err, &disk):
 		f.response, f.internal = errs.New(http.StatusInternalServerError, "Something went wrong"), true
 	case errors.Is(err, errTooSlow), errors.Is(err, context.DeadlineExceeded):
-		f.response = errs.New(http.StatusGatewayTimeout, "The server that has it takes too long")
+		f.response = errs.New(http.StatusGatewayTimeout, "The remote server is too slow")
 	case errors.Is(err, context.Canceled):
-		f.response, rest = errBusy, 0 // we are stopping
+		f.response, f.ttl = errBusy, 0 // the proxy is closing
 	default:
-		f.response = errs.New(http.StatusBadGateway, "The server that has it cannot be reached")
+		f.response = errs.New(http.StatusBadGateway, "The remote server cannot be reached")
 	}
-	f.until = time.Now().Add(rest)
 	return f
-}
-
-// remember has a failure hold for its time. p.mu is held.
-func (p *Proxy) remember(key proxyKey, f *failure) {
-	if len(p.failures) >= maxFailures {
-		now := time.Now()
-		for k, old := range p.failures {
-			if !old.until.After(now) {
-				delete(p.failures, k)
-			}
-		}
-	}
-	for k := range p.failures {
-		if len(p.failures) < maxFailures {
-			break
-		}
-		delete(p.failures, k)
-	}
-	p.failures[key] = f
 }

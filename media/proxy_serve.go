@@ -14,8 +14,7 @@ import (
 	"svc/internal/errs"
 )
 
-// Handler serves what is below /proxy/: under the headers of uploads, and never as anything but what those can be. It answers with no
-// redirects, and hands on nothing of the request.
+// Handler serves the paths below /proxy/ with the headers and formats of uploads. It never redirects, and forwards nothing of the request.
 func (p *Proxy) Handler() http.Handler { return http.HandlerFunc(p.serve) }
 
 func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
@@ -38,17 +37,17 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// allowed returns the address that is asked for, if it is to be shown.
+// allowed returns the requested address if it may be served.
 func (p *Proxy) allowed(r *http.Request) (string, error) {
 	if !p.Enabled {
 		return "", errs.NotFound("Not found")
 	}
 	address, ok := p.verify(strings.TrimPrefix(r.URL.Path, proxyPath))
 	if !ok {
-		return "", errs.Forbidden("This address was not made here")
+		return "", errs.Forbidden("The signature of this address is not valid")
 	}
 	if isServer(r.UserAgent()) {
-		return "", errs.Forbidden("Other servers get it where it is")
+		return "", errs.Forbidden("Servers fetch the file from its origin")
 	}
 	banned, err := p.db.MediaBanned(r.Context(), address)
 	if banned && err == nil {
@@ -57,13 +56,13 @@ func (p *Proxy) allowed(r *http.Request) (string, error) {
 	return address, err
 }
 
-// isServer tells whether a request comes from another server, a media proxy perhaps that we would ask in turn. Servers of the network,
-// this one among them, say in their User-Agent at what address they are; the browsers and apps of people do not.
+// isServer returns whether a request comes from another server, such as a media proxy, which could cause a loop. Instances, this one
+// included, have their URL in their User-Agent; browsers and apps do not.
 func isServer(userAgent string) bool {
 	return strings.Contains(userAgent, "://") || strings.Contains(strings.ToLower(userAgent), "mediaproxy")
 }
 
-// serveAddress answers with what is at an address. An error means that nothing has been answered yet.
+// serveAddress serves the file of an address. If it returns an error, it has not written anything.
 func (p *Proxy) serveAddress(w http.ResponseWriter, r *http.Request, address string) error {
 	key, now := keyOf(address), time.Now()
 	old, err := p.openCopy(key, now)
@@ -76,22 +75,22 @@ func (p *Proxy) serveAddress(w http.ResponseWriter, r *http.Request, address str
 			return p.sendCopy(w, r, address, old)
 		}
 	}
-	f, fresh, err := p.startOrJoin(key, address, now)
+	d, fresh, err := p.startOrJoin(key, address, now)
 	if fresh != nil {
 		defer fresh.Close()
 		return p.sendCopy(w, r, address, fresh)
 	}
 	if err == nil {
-		defer p.release(f)
-		http.NewResponseController(w).SetWriteDeadline(now.Add(p.Timeout + time.Minute)) // where it cannot be set, there is none
-		err = f.waitStart(r.Context())
+		defer p.release(d)
+		http.NewResponseController(w).SetWriteDeadline(now.Add(p.Timeout + time.Minute)) // an error means that the connection has no deadline
+		err = d.waitStart(r.Context())
 	}
 	var failed *failure
 	switch {
 	case err == nil:
-		return p.sendDownload(w, r, f)
+		return p.sendDownload(w, r, d)
 	case old != nil && !(errors.As(err, &failed) && failed.permanent):
-		return p.sendCopy(w, r, address, old) // better than nothing
+		return p.sendCopy(w, r, address, old)
 	}
 	return err
 }
@@ -102,35 +101,34 @@ func (p *Proxy) sendCopy(w http.ResponseWriter, r *http.Request, address string,
 	return nil
 }
 
-// sendDownload passes on what is coming. A part of it can be asked for as of any file; where its size is not known, only once it is
-// there.
-func (p *Proxy) sendDownload(w http.ResponseWriter, r *http.Request, f *download) error {
-	size := f.size
+// sendDownload serves a file while it arrives. If its size is not known, a range request waits until the file is complete.
+func (p *Proxy) sendDownload(w http.ResponseWriter, r *http.Request, d *download) error {
+	size := d.size
 	if size < 0 && r.Header.Get("Range") != "" {
-		if err := f.waitEnd(r.Context()); err != nil {
+		if err := d.waitEnd(r.Context()); err != nil {
 			return err
 		}
-		size = f.received
+		size = d.received
 	}
-	setFileHeaders(w.Header(), f.address, f.format, f.fetched)
-	from := &downloadReader{download: f, ctx: r.Context(), all: size}
+	setFileHeaders(w.Header(), d.address, d.format, d.fetched)
+	reader := &downloadReader{download: d, ctx: r.Context(), length: size}
 	if size < 0 {
 		if r.Method == http.MethodHead {
 			return nil
 		}
-		if _, err := io.Copy(w, from); err != nil {
+		if _, err := io.Copy(w, reader); err != nil {
 			panic(http.ErrAbortHandler)
 		}
 		return nil
 	}
-	http.ServeContent(w, r, "", time.Time{}, from)
-	if from.err != nil {
-		panic(http.ErrAbortHandler) // the length has been promised
+	http.ServeContent(w, r, "", time.Time{}, reader)
+	if reader.err != nil {
+		panic(http.ErrAbortHandler) // the Content-Length was sent already
 	}
 	return nil
 }
 
-// setFileHeaders sets the headers of a file.
+// setFileHeaders sets the headers of a response with a file.
 func setFileHeaders(h http.Header, address string, f *format, fetched time.Time) {
 	name := ""
 	if u, err := url.Parse(address); err == nil {
@@ -143,12 +141,12 @@ func setFileHeaders(h http.Header, address string, f *format, fetched time.Time)
 	h.Set("ETag", fmt.Sprintf(`"%x-%x"`, key[:8], fetched.Unix()))
 }
 
-// clientError returns what people are told of an error.
+// clientError returns the error for the client, and logs it if it is internal.
 func (p *Proxy) clientError(err error) *errs.Error {
 	var e *errs.Error
 	if !errors.As(err, &e) {
 		if !errors.Is(err, context.Canceled) {
-			p.log.Error("media proxy", "err", err)
+			p.log.Error("media proxy: request failed", "err", err)
 		}
 		e = errs.New(http.StatusInternalServerError, "Internal server error")
 	}

@@ -1,0 +1,234 @@
+package media
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/url"
+	"os"
+	"path"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"svc/internal/fetch"
+)
+
+// acceptedTypes are the content types that a response may have: those of stored files and common aliases. The format is that of the content,
+// but a response that is declared as a page or a document is refused (federation 5.3).
+var acceptedTypes = append(MIMETypes(),
+	"image/jpg", "image/pjpeg", "image/apng", "image/vnd.mozilla.apng", "image/x-png",
+	"video/x-m4v", "audio/webm",
+	"audio/mp3", "audio/x-m4a", "audio/m4a", "audio/opus", "audio/vorbis", "audio/x-flac", "audio/wave", "audio/x-wav", "audio/vnd.wave",
+)
+
+const acceptMedia = "image/*, video/*, audio/*"
+
+// maxDownloadsPerHost bounds the downloads of one host, running or waiting, so that a slow host leaves room for others.
+const maxDownloadsPerHost = 32
+
+// startOrJoin returns the running download of an address, or starts one. The caller ends its use by release. If there is a fresh copy by
+// now, it returns that instead.
+func (p *Proxy) startOrJoin(key proxyKey, address string, now time.Time) (*download, *cachedCopy, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if d := p.downloads[key]; d != nil {
+		d.users++
+		return d, nil, nil
+	}
+	if failed, ok := p.failures.Get(key, now); ok {
+		return nil, nil, failed
+	}
+	if file, err := p.root.Open(key.file()); err == nil { // a download has ended since the caller looked for a copy
+		if c, _, err := readCopy(file); err == nil && now.Sub(c.fetched) < copyTTL {
+			return nil, c, nil
+		}
+		file.Close()
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, nil, errRefusedAddress
+	}
+	host := strings.ToLower(u.Host)
+	if p.ctx.Err() != nil || !p.perHost.Add(host, maxDownloadsPerHost) {
+		return nil, nil, errBusy
+	}
+	d := &download{
+		key: key, address: address, host: host, users: 2, // the caller and run
+		size: -1, started: make(chan struct{}), changed: make(chan struct{}),
+	}
+	p.downloads[key] = d
+	p.running.Go(func() { p.run(d) })
+	return d, nil, nil
+}
+
+// release ends the use of a download.
+func (p *Proxy) release(d *download) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if d.users--; d.users == 0 && d.file != nil {
+		d.file.Close()
+	}
+}
+
+// run fetches the file of a download. It continues if nobody waits for the file any more, because most clients ask for it again soon.
+func (p *Proxy) run(d *download) {
+	defer p.release(d)
+	reserved := int64(0)
+	err := p.fetchFile(d, &reserved)
+	var failed *failure
+	if err != nil {
+		failed = failureOf(err)
+		level := slog.LevelDebug
+		if failed.internal {
+			level = slog.LevelError
+		}
+		p.log.Log(p.ctx, level, "media proxy: file could not be fetched", "host", d.host, "err", err)
+		err = failed
+	}
+	p.mu.Lock()
+	if failed == nil {
+		if err := p.addCopy(d); err != nil { // the present requests are served from the temporary file
+			p.log.Error("media proxy: copy could not be stored", "err", err)
+		}
+	} else if failed.ttl > 0 {
+		p.failures.Put(d.key, failed, failed.ttl, time.Now())
+	}
+	p.downloadingBytes -= reserved
+	delete(p.downloads, d.key)
+	p.perHost.Done(d.host)
+	p.mu.Unlock()
+	if d.temp != "" {
+		p.root.Remove(d.temp) // fails if it was renamed to the copy
+	}
+	if failed != nil && failed.permanent {
+		if err := p.remove(d.key); err != nil {
+			p.log.Error("media proxy: old copy could not be removed", "err", err)
+		}
+	}
+	d.update(func() { d.done, d.err = true, err })
+	if d.file == nil {
+		close(d.started)
+	}
+}
+
+var errTooSlow = errors.New("response is too slow")
+
+// fetchFile fetches the whole file of a download. It adds to reserved the bytes that it reserves in the cache.
+func (p *Proxy) fetchFile(d *download, reserved *int64) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+			p.log.Error("media proxy: panic", "host", d.host, "err", err)
+		}
+	}()
+	ctx, cancel := context.WithCancelCause(p.ctx)
+	defer cancel(nil)
+	resp, err := p.Fetch.Open(ctx, d.address, fetch.Limits{MaxBody: p.MaxFile, Timeout: p.Timeout, Accept: acceptMedia, ContentTypes: acceptedTypes})
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	body := newStallReader(resp.Body, p.StallTimeout, func() { cancel(errTooSlow) })
+	defer body.timer.Stop()
+	defer func() {
+		if err != nil && context.Cause(ctx) == errTooSlow {
+			err = errTooSlow
+		}
+	}()
+
+	buf := make([]byte, 32<<10)
+	n, err := readHead(body, buf[:sniffLength])
+	if err != nil {
+		return err
+	}
+	if d.format = remoteFormat(buf[:n], resp.Header.Get("Content-Type")); d.format == nil {
+		return fmt.Errorf("%w: content is not of type %s", fetch.ErrContentType, resp.Header.Get("Content-Type"))
+	}
+	d.temp = path.Join(tempDir, rand.Text())
+	file, err := p.root.OpenFile(d.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return writeError(err)
+	}
+	d.file, d.size, d.fetched = file, resp.ContentLength, time.Now()
+	close(d.started)
+	for {
+		if n > 0 {
+			*reserved += int64(n)
+			if err := p.reserve(ctx, int64(n)); err != nil {
+				return err
+			}
+			if _, err := file.WriteAt(buf[:n], copyHeader+d.received); err != nil {
+				return writeError(err)
+			}
+			d.update(func() { d.received += int64(n) })
+		}
+		if n, err = body.Read(buf); errors.Is(err, io.EOF) && n == 0 {
+			return d.writeHeader()
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+	}
+}
+
+// readHead fills b, unless the body is shorter. Unlike io.ReadFull it tells the end of the body from a body that is cut off.
+func readHead(body io.Reader, b []byte) (n int, err error) {
+	for n < len(b) {
+		m, err := body.Read(b[n:])
+		n += m
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// stallReader is the body of a response. It calls a function if less than minProgress arrives within a timeout. Only the time of reading
+// counts.
+type stallReader struct {
+	body      io.Reader
+	timeout   time.Duration
+	remaining time.Duration // for the current minProgress bytes
+	progress  int           // of them
+	timer     *time.Timer
+}
+
+func newStallReader(body io.Reader, timeout time.Duration, stalled func()) *stallReader {
+	r := &stallReader{body: body, timeout: timeout, remaining: timeout, timer: time.AfterFunc(timeout, stalled)}
+	r.timer.Stop()
+	return r
+}
+
+func (r *stallReader) Read(b []byte) (int, error) {
+	start := time.Now()
+	r.timer.Reset(r.remaining)
+	n, err := r.body.Read(b)
+	r.timer.Stop()
+	r.remaining -= time.Since(start)
+	if r.progress += n; r.progress >= minProgress {
+		r.remaining, r.progress = r.timeout, 0
+	}
+	return n, err
+}
+
+// remoteFormat returns the format of a remote file by its first bytes. It returns nil if the proxy does not serve that format, or if the
+// declared type contradicts it.
+func remoteFormat(head []byte, declared string) *format {
+	f := detect(head)
+	t, _, _ := mime.ParseMediaType(declared) // one of acceptedTypes
+	if f == nil || strings.HasPrefix(t, "image/") != strings.HasPrefix(f.mime, "image/") {
+		return nil
+	}
+	if f == formatMP4 && strings.HasPrefix(t, "audio/") {
+		return formatM4A
+	}
+	return f
+}
