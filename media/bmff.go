@@ -6,40 +6,40 @@ import (
 	"sort"
 )
 
-// maxBoxes bounds the work that a file made of empty boxes can cause. An hour in fragments of a second has some 30 000.
+// maxBoxes bounds the work that a file of empty boxes can cause. An hour in fragments of one second has about 30 000.
 const maxBoxes = 100_000
 
 // box is a part of an ISO base media file (ISO/IEC 14496-12 4.2).
 type box struct {
 	kind           string
-	off, body, end int64 // where the box, its content and what follows it begin
+	off, body, end int64 // start, start of the content, end
 }
 
-// bmffScan reads MP4, QuickTime and HEIF files, which are all made of boxes. Nothing in them may move, for they are full of
-// offsets: what has to go is overwritten, and its box becomes a "free" one.
+// bmffScan reads MP4, QuickTime and HEIF files, which consist of boxes. Nothing in them may move, because they contain absolute
+// offsets: metadata is overwritten with zeros, and its box becomes a "free" box.
 type bmffScan struct {
 	*peekReader
 	plan  plan
 	facts fileInfo
 
 	boxes    int
-	heif     bool // the top-level "meta" box is what the picture consists of
-	movie    bool // there is a movie with tracks
-	items    bool // there is a picture of items
-	fragment bool // there are movie fragments
+	heif     bool // the top-level "meta" box contains the picture
+	movie    bool // a movie with tracks was found
+	items    bool // a picture of items was found
+	fragment bool // a movie fragment was found
 	data     []box
-	extents  []extent        // what is to be erased within data
+	extents  []extent        // to erase, within data
 	erase    int64           // sum of their lengths
-	dropped  map[uint32]bool // tracks that are no picture and no sound
+	dropped  map[uint32]bool // tracks other than picture and sound
 	trefs    []box           // references between tracks
 }
 
-// scanMovie plans to erase what a movie file tells beside picture and sound: user data, metadata, positions, times, and
-// tracks of anything else, such as the positions a camera has passed.
+// scanMovie plans to erase user data, metadata, positions, times, and tracks other than picture and sound, such as GPS tracks of
+// cameras.
 func scanMovie(w *peekReader) (fileInfo, *plan, error) { return scanBMFF(w, false) }
 
-// scanHEIF plans to erase the EXIF, XMP and other non-picture items of a HEIF or AVIF file, and of the movie it may hold what
-// scanMovie erases.
+// scanHEIF plans to erase EXIF, XMP and other metadata items of a HEIF or AVIF file, and what scanMovie erases in the movie that it may
+// contain.
 func scanHEIF(w *peekReader) (fileInfo, *plan, error) { return scanBMFF(w, true) }
 
 func scanBMFF(w *peekReader, heif bool) (fileInfo, *plan, error) {
@@ -49,7 +49,7 @@ func scanBMFF(w *peekReader, heif bool) (fileInfo, *plan, error) {
 		return fileInfo{}, nil, err
 	}
 	if s.heif && !s.items || !s.heif && (!s.movie || len(s.data) == 0) {
-		return fileInfo{}, nil, malformed("neither picture nor sound")
+		return fileInfo{}, nil, malformed("no picture and no sound")
 	}
 	if len(s.dropped) > 0 && s.fragment {
 		return fileInfo{}, nil, unsupportedVariant("metadata track in a fragmented movie")
@@ -64,7 +64,7 @@ func scanBMFF(w *peekReader, heif bool) (fileInfo, *plan, error) {
 	return s.facts, &s.plan, nil
 }
 
-// file walks through the boxes of the file. It returns where they end: what follows is no box.
+// file reads the top-level boxes. It returns the end of the last one; what follows is not a box.
 func (s *bmffScan) file() (end int64, err error) {
 	for off := int64(0); off < s.size; {
 		if off > 0 && !s.boxAt(off) {
@@ -100,7 +100,7 @@ func (s *bmffScan) file() (end int64, err error) {
 	return s.size, nil
 }
 
-// boxAt tells whether what is at off looks like the head of a box at all.
+// boxAt returns whether the bytes at off look like the header of a box.
 func (s *bmffScan) boxAt(off int64) bool {
 	s.pos = off
 	head, err := s.peek(8)
@@ -115,7 +115,7 @@ func (s *bmffScan) boxAt(off int64) bool {
 	return true
 }
 
-// box reads the head of the box at off, which has to end by end.
+// box reads the header of the box at off. The box must not extend beyond end.
 func (s *bmffScan) box(off, end int64) (box, error) {
 	if s.boxes++; s.boxes > maxBoxes {
 		return box{}, unsupportedVariant("more than %d boxes", maxBoxes)
@@ -148,7 +148,7 @@ func (s *bmffScan) box(off, end int64) (box, error) {
 	return b, nil
 }
 
-// each calls fn for the boxes within a box.
+// each calls fn for each child of a box.
 func (s *bmffScan) each(b box, fn func(box) error) error { return s.eachFrom(b.body, b.end, fn) }
 
 func (s *bmffScan) eachFrom(off, end int64, fn func(box) error) error {
@@ -165,7 +165,7 @@ func (s *bmffScan) eachFrom(off, end int64, fn func(box) error) error {
 	return nil
 }
 
-// bytes returns n bytes of a box, i bytes behind the beginning of its content. They are valid until the next read.
+// bytes returns n bytes at offset i of a box's content. They are valid until the next read.
 func (s *bmffScan) bytes(b box, i int64, n int) ([]byte, error) {
 	if i+int64(n) > b.end-b.body {
 		return nil, malformed("box %q at %d is too short", b.kind, b.off)
@@ -174,7 +174,7 @@ func (s *bmffScan) bytes(b box, i int64, n int) ([]byte, error) {
 	return s.read(n)
 }
 
-// free plans to make a box an empty one of equal size.
+// free plans to turn a box into an empty "free" box of the same size.
 func (s *bmffScan) free(b box) error {
 	if b.kind == "free" || b.kind == "skip" || b.kind == "wide" {
 		if empty, err := s.isZero(b.body, b.end-b.body); err != nil || empty {
@@ -190,13 +190,13 @@ func (s *bmffScan) free(b box) error {
 	return nil
 }
 
-// extent is a stretch of the file that is to be erased: item or sample data. head is what takes the place of its beginning.
+// extent is a range of item or sample data that is to be erased. head replaces its first bytes.
 type extent struct {
 	off, n int64
 	head   []byte
 }
 
-// addExtent notes a stretch to be erased. Together they cannot be longer than the file, whatever its tables claim.
+// addExtent adds a range to erase. The ranges together cannot be longer than the file.
 func (s *bmffScan) addExtent(e extent) error {
 	if e.n == 0 {
 		return nil
@@ -214,7 +214,7 @@ func (s *bmffScan) addExtent(e extent) error {
 	return nil
 }
 
-// eraseExtents plans to erase what was noted, and makes sure that it is media data and no part of the structure.
+// eraseExtents plans to erase the extents, and checks that they are in media data and not in the structure.
 func (s *bmffScan) eraseExtents() error {
 	for _, e := range s.extents {
 		if !s.inData(e) {

@@ -4,11 +4,11 @@ import (
 	"encoding/binary"
 )
 
-// itemBoxes are what is kept of the "meta" box of a HEIF file (ISO/IEC 14496-12 8.11, 23008-12).
+// itemBoxes are the children of a "meta" box that are kept (ISO/IEC 14496-12 8.11, 23008-12).
 var itemBoxes = set("hdlr", "pitm", "iloc", "iinf", "iprp", "iref", "idat", "grpl", "dinf", "ipro")
 
-// itemsBox plans to erase the items of a HEIF picture that are no pictures. The items stay in the tables: without their
-// content they tell nothing, and taking them out would mean to write the tables anew.
+// itemsBox plans to erase the items of a HEIF picture that are not pictures. Their table entries stay, because removing them would move
+// offsets; without content they reveal nothing.
 func (s *bmffScan) itemsBox(b box) error {
 	var info, locations, data box
 	err := s.eachFrom(b.body+4, b.end, func(b box) error {
@@ -44,7 +44,7 @@ func (s *bmffScan) itemsBox(b box) error {
 	return s.locate(locations, data, metadata)
 }
 
-// metadataItems returns the items that are metadata, and whether they are EXIF.
+// metadataItems returns the ids of metadata items, with true for EXIF.
 func (s *bmffScan) metadataItems(info box) (map[uint32]bool, error) {
 	version, err := s.bytes(info, 0, 1)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *bmffScan) metadataItems(info box) (map[uint32]bool, error) {
 		if b.kind != "infe" {
 			return s.free(b)
 		}
-		// Version 2 has an id of 16 bits, version 3 one of 32. Older versions know of no picture items.
+		// Version 2 has an id of 16 bits, version 3 of 32 bits. Older versions have no picture items.
 		f, err := s.bytes(b, 0, 6)
 		if err != nil {
 			return err
@@ -88,7 +88,7 @@ func (s *bmffScan) metadataItems(info box) (map[uint32]bool, error) {
 	return exif, err
 }
 
-// locate notes for erasure where the content of the given items is (14496-12 8.11.3).
+// locate finds the content of metadata items and adds it to the extents (14496-12 8.11.3).
 func (s *bmffScan) locate(locations, data box, exif map[uint32]bool) error {
 	t := itemTable{bmffScan: s, box: locations}
 	version := t.uint(1)
@@ -147,8 +147,8 @@ func (s *bmffScan) locate(locations, data box, exif map[uint32]bool) error {
 	return t.err
 }
 
-// emptyItem is EXIF metadata that tells nothing, for readers that insist on its form (23008-12 A.2.1). Orientation is
-// no matter of EXIF in these files.
+// emptyItem returns empty EXIF metadata, for readers that require the structure (23008-12 A.2.1). These files do not use the EXIF
+// orientation.
 func emptyItem(room int64) []byte {
 	item := append(make([]byte, 4), orientationTIFF(1)...)
 	if room < int64(len(item)) {
@@ -157,7 +157,7 @@ func emptyItem(room int64) []byte {
 	return item
 }
 
-// itemTable reads numbers of any width one after the other. After an error all are zero.
+// itemTable reads consecutive numbers of any width. After an error all are zero.
 type itemTable struct {
 	*bmffScan
 	box box

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// What is kept of a movie, box by box. All else becomes free space.
+// Children of a movie that are kept. All others are overwritten.
 var (
 	movieBoxes = set("mvhd", "trak", "mvex", "iods", "pssh")
 	trackBoxes = set("tkhd", "tref", "trgr", "edts", "mdia", "tapt", "clip", "matt", "load")
@@ -13,15 +13,15 @@ var (
 	infoBoxes  = set("vmhd", "smhd", "nmhd", "gmhd", "hdlr", "dinf", "stbl")
 )
 
-// trackHandlers are the kinds of tracks that are kept: pictures, sound, transparency. Subtitles go too: no browser shows
-// them, and cameras write positions into them.
+// trackHandlers are the kinds of tracks that are kept: picture, sound, transparency. Subtitles are dropped, because browsers do not
+// show them and cameras write positions into them.
 var trackHandlers = set("vide", "soun", "pict", "auxv")
 
-// track is what has to be known of a track to judge it, and to erase its samples.
+// track is what is needed to decide on a track and to erase its samples.
 type track struct {
 	id      uint32
 	handler string
-	tables  map[string]box // of its samples: stsc, stsz, stco, co64
+	tables  map[string]box // sample tables: stsc, stsz, stco, co64
 }
 
 func (s *bmffScan) movieBox(b box) error {
@@ -37,7 +37,7 @@ func (s *bmffScan) movieBox(b box) error {
 	return nil
 }
 
-// fragmentBox drops what is metadata in a movie fragment. It goes one level down, to the fragments of the tracks.
+// fragmentBox drops metadata in a movie fragment and, one level below, in its tracks.
 func (s *bmffScan) fragmentBox(b box) error {
 	switch b.kind {
 	case "meta", "udta", "uuid":
@@ -56,7 +56,7 @@ func (s *bmffScan) trackFragmentBox(b box) error {
 	return nil
 }
 
-// track plans what to drop of a track, or to drop it altogether, samples included.
+// track plans to drop the metadata of a track, or a whole track with its samples.
 func (s *bmffScan) track(b box) error {
 	t := track{tables: make(map[string]box)}
 	edits, trefs := len(s.plan.edits), len(s.trefs)
@@ -139,7 +139,7 @@ func (s *bmffScan) mediaBox(b box, t *track) error {
 	return nil
 }
 
-// eraseTimes erases when a movie, track or medium was made and changed, which these headers begin with.
+// eraseTimes plans to erase the creation and modification times at the start of these headers.
 func (s *bmffScan) eraseTimes(b box) error {
 	version, err := s.bytes(b, 0, 1)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *bmffScan) eraseTimes(b box) error {
 	return nil
 }
 
-// cutReferences drops references to tracks that are dropped.
+// cutReferences plans to drop references to dropped tracks.
 func (s *bmffScan) cutReferences() error {
 	if len(s.dropped) == 0 {
 		return nil
@@ -184,7 +184,7 @@ func (s *bmffScan) cutReferences() error {
 	return nil
 }
 
-// samples notes for erasure what a track consists of: its chunks, each so many samples of given sizes (14496-12 8.7).
+// samples adds the samples of a track to the extents: chunks with a number of samples each (14496-12 8.7).
 func (s *bmffScan) samples(t *track) error {
 	chunks, width := t.tables["stco"], int64(4)
 	if chunks.kind == "" {
@@ -192,7 +192,7 @@ func (s *bmffScan) samples(t *track) error {
 	}
 	runs, sizes := t.tables["stsc"], t.tables["stsz"]
 	if chunks.kind == "" {
-		return nil // as in a movie of fragments, which is refused for another reason
+		return nil // a fragmented movie, which scanBMFF refuses
 	}
 	if runs.kind == "" || sizes.kind == "" {
 		return unsupportedVariant("metadata track without stsc and stsz")
@@ -208,7 +208,7 @@ func (s *bmffScan) samples(t *track) error {
 	if err != nil {
 		return err
 	}
-	// Each of the three tables is read from start to end, so each has a window of its own.
+	// Each of the three tables is read sequentially, so each has a reader of its own.
 	c := &bmffScan{peekReader: newPeekReader(s.src, s.size)}
 	r := &bmffScan{peekReader: newPeekReader(s.src, s.size)}
 	z, err := newSampleSizes(s.src, s.size, sizes)
@@ -248,7 +248,7 @@ func (s *bmffScan) samples(t *track) error {
 type sampleSizes struct {
 	bmffScan
 	table box
-	same  int64 // the size of every sample, if they are all alike
+	same  int64 // size of each sample if all are equal, else 0
 	count int64
 	read  int64
 }
@@ -263,7 +263,7 @@ func newSampleSizes(src io.ReaderAt, size int64, table box) (*sampleSizes, error
 	return z, err
 }
 
-// next returns what the next n samples take together.
+// next returns the size of the next n samples together.
 func (z *sampleSizes) next(n int64) (int64, error) {
 	n = min(n, z.count-z.read)
 	z.read += n
@@ -284,7 +284,7 @@ func (z *sampleSizes) next(n int64) (int64, error) {
 	return sum, nil
 }
 
-// uint reads a number of 4 or 8 bytes from a box. One too large to be an offset is taken for malformed.
+// uint reads a number of 4 or 8 bytes from a box. A number too large for an offset is an error.
 func (s *bmffScan) uint(b box, i int64, n int) (int64, error) {
 	v, err := s.bytes(b, i, n)
 	if err != nil {

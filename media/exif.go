@@ -4,8 +4,8 @@ import "encoding/binary"
 
 const exifHeader = "Exif\x00\x00"
 
-// exifOrientation returns the orientation that a TIFF structure, the body of EXIF metadata, gives: 1 to 8, or 0 if it gives
-// none or is not sound.
+// exifOrientation returns the orientation in a TIFF structure, the body of EXIF metadata: 1 to 8, or 0 if there is none or it is
+// malformed.
 func exifOrientation(tiff []byte) int {
 	if len(tiff) < 8 {
 		return 0
@@ -44,7 +44,7 @@ func exifOrientation(tiff []byte) int {
 	return 0
 }
 
-// orientationTIFF is the smallest TIFF structure that tells an orientation, and all that is ever left of EXIF metadata.
+// orientationTIFF returns the smallest TIFF structure with an orientation. No other EXIF metadata is kept.
 func orientationTIFF(orientation int) []byte {
 	return []byte{
 		'M', 'M', 0, '*', 0, 0, 0, 8, // big-endian, directory at 8

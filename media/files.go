@@ -1,10 +1,11 @@
-// Package media keeps the files that people upload: pictures, video, sound. It takes them in (type by content, metadata
-// removed, thumbnail made), keeps them on disk and serves them. Who owns a file and what refers to it is known elsewhere. Files of
-// other servers it shows too, through a cache (Proxy).
+// Package media stores uploaded files: pictures, video, sound. It detects the type by content, removes metadata, makes thumbnails,
+// writes the files to disk and serves them. It does not know the owner of a file or what refers to it. Proxy serves files of other
+// servers through a cache.
 //
-// Its rules: a file's name is the hash of its content, so it never changes and identical content is stored once; nothing
-// is visible under such a name before it is whole and on disk; what a stranger sends is decoded only after its header has
-// told what that will cost, and then one picture at a time.
+// Rules: the name of a file is the hash of its content, so files never change and equal content is stored once. A file appears under
+// its name only when it is complete and on disk. A file is decoded only after its header has told the cost, and one at a time.
+//
+// Limits: 50 million pixels, 128 MiB of memory to decode; the proxy fetches 32 files of a host at a time.
 package media
 
 import (
@@ -27,10 +28,10 @@ import (
 	"svc/internal/errs"
 )
 
-// Limits bound what a single picture may cost. A zero field takes its default.
+// Limits bound the cost of one picture. Fields that are 0 have a default.
 type Limits struct {
-	Pixels       int64 // larger pictures are refused; default 50 million
-	DecodeMemory int64 // pictures that need more bytes to decode are kept, but get no thumbnail; default 128 MiB
+	Pixels       int64 // larger pictures are rejected; default 50 million
+	DecodeMemory int64 // bytes; pictures that need more are stored without a thumbnail; default 128 MiB
 }
 
 const (
@@ -38,27 +39,27 @@ const (
 	defaultDecodeMemory = 128 << 20
 )
 
-// tempDir holds what is being written. No stored name can clash with it: those begin with two hexadecimal digits.
+// tempDir contains files that are being written. It cannot clash with a stored name, which begins with two hexadecimal digits.
 const tempDir = "tmp"
 
-// Files is a directory of stored files. Its methods may be used from any number of goroutines.
+// Files is a directory of stored files. It is safe for concurrent use.
 type Files struct {
 	root       *os.Root
 	limits     Limits
-	decoding   chan struct{}    // holds a token while a picture is decoded
-	syncedDirs [256]atomic.Bool // by first byte of the hash: the directory exists, and so on disk
-	renaming   sync.RWMutex     // held while a file gets its name, exclusively while old ones are removed
+	decoding   chan struct{}    // held while a picture is decoded
+	syncedDirs [256]atomic.Bool // by first byte of the hash: the directory exists on disk
+	renaming   sync.RWMutex     // held to rename a file, exclusively to remove old ones
 }
 
-// Entry is one stored file as Walk finds it.
+// Entry is a stored file in Walk.
 type Entry struct {
 	Name    string
 	Size    int64
-	ModTime time.Time // when the content was last stored, be it for the second time
+	ModTime time.Time // when the content was last stored, possibly not for the first time
 }
 
-// Open returns the store in dir, which it creates if need be, and removes what an interrupted process left half-written.
-// Only one process may have a directory open.
+// Open opens the store in dir, which it creates if necessary, and removes incomplete files of an interrupted process. Only one process
+// may open a directory.
 func Open(dir string, limits Limits) (*Files, error) {
 	if limits.Pixels <= 0 {
 		limits.Pixels = defaultPixels
@@ -84,10 +85,10 @@ func Open(dir string, limits Limits) (*Files, error) {
 	return &Files{root: root, limits: limits, decoding: make(chan struct{}, 1)}, nil
 }
 
-// Close releases the directory. Files that are being served stay readable.
+// Close closes the directory. Open files stay readable.
 func (f *Files) Close() error { return f.root.Close() }
 
-// Exists tells whether a file of that name is stored. A name that no stored file could have is not an error.
+// Exists returns whether a file is stored. An invalid name is not an error.
 func (f *Files) Exists(name string) (bool, error) {
 	if !validName(name) {
 		return false, nil
@@ -97,13 +98,13 @@ func (f *Files) Exists(name string) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look for stored file: %w", err)
+		return false, fmt.Errorf("stat stored file: %w", err)
 	}
 	return true, nil
 }
 
-// Remove deletes a stored file; one that is not there is no error. The caller has to know that nothing refers to the
-// content, and should leave files alone that were stored a moment ago: what will refer to them may not be written yet.
+// Remove deletes a stored file. A file that does not exist is not an error. The caller must know that nothing refers to the content;
+// files stored recently may get a reference soon.
 func (f *Files) Remove(name string) error {
 	if !validName(name) {
 		return nil
@@ -114,8 +115,8 @@ func (f *Files) Remove(name string) error {
 	return nil
 }
 
-// RemoveOlder is Remove for a file that has not been stored since a time, and tells whether it was one. So a file that somebody is
-// about to refer to is left alone, even if its like has been here, unused, for long.
+// RemoveOlder removes a file that was not stored again since a time, and returns whether it was. A file that is about to get a
+// reference is kept, even if its content has been there unused for long.
 func (f *Files) RemoveOlder(name string, than time.Time) (bool, error) {
 	if !validName(name) {
 		return false, nil
@@ -127,7 +128,7 @@ func (f *Files) RemoveOlder(name string, than time.Time) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look for stored file: %w", err)
+		return false, fmt.Errorf("stat stored file: %w", err)
 	}
 	if info.ModTime().After(than) {
 		return false, nil
@@ -135,7 +136,7 @@ func (f *Files) RemoveOlder(name string, than time.Time) (bool, error) {
 	return true, f.Remove(name)
 }
 
-// Walk calls fn for every stored file, in no order, until fn fails or ctx ends. Files may come and go meanwhile.
+// Walk calls fn for each stored file, in no order, until fn fails or ctx ends. Files may be added and removed meanwhile.
 func (f *Files) Walk(ctx context.Context, fn func(Entry) error) error {
 	for i := range 256 {
 		if err := f.walkDir(ctx, fmt.Sprintf("%02x", i), fn); err != nil {
@@ -184,7 +185,7 @@ func (f *Files) walkDir(ctx context.Context, dir string, fn func(Entry) error) e
 	}
 }
 
-// temp is a file being written. It is either kept under its final name or, by discard, gone without a trace.
+// temp is a file being written. store gives it its name, discard removes it.
 type temp struct {
 	*os.File
 	files  *Files
@@ -201,8 +202,8 @@ func (f *Files) newTemp() (*temp, error) {
 	return &temp{File: file, files: f, path: p}, nil
 }
 
-// store makes the content durable under its name. Content that is stored already is replaced by its equal: that costs no
-// more than looking, and it renews the time by which clean-up tells new files from old.
+// store makes the content durable under its name. It replaces equal content, which renews the modification time by which clean-up finds
+// unused files.
 func (t *temp) store(name string) error {
 	if err := t.Sync(); err != nil {
 		return writeError(err)
@@ -224,16 +225,15 @@ func (t *temp) store(name string) error {
 	return nil
 }
 
-// discard closes the file and removes it unless it was kept.
+// discard closes the file and removes it unless it was stored.
 func (t *temp) discard() {
 	t.Close()
 	if !t.stored {
-		t.files.root.Remove(t.path) // a leftover that cannot be removed now goes at the next Open
+		t.files.root.Remove(t.path) // on failure, the next Open removes it
 	}
 }
 
-// ensureDir creates one of the 256 directories. It returns only once the directory is on disk, even if another
-// goroutine is the one that created it.
+// ensureDir creates one of the 256 directories. It returns when the directory is on disk, even if another goroutine created it.
 func (f *Files) ensureDir(dir string) error {
 	i, err := strconv.ParseUint(dir, 16, 8)
 	if err != nil {
@@ -261,13 +261,13 @@ func (f *Files) syncDir(dir string) error {
 	return d.Sync()
 }
 
-// storedName is the name under which content with that SHA-256 is stored.
+// storedName returns the name of content by its SHA-256.
 func storedName(sum []byte, ext string) string {
 	h := hex.EncodeToString(sum)
 	return h[:2] + "/" + h + "." + ext
 }
 
-// validName tells whether name is one that storedName makes. Every name from outside passes here before it meets the disk.
+// validName returns whether storedName can return name. Every name from a request is checked here before it is used as a path.
 func validName(name string) bool {
 	const hexDigits = "0123456789abcdef"
 	dir, file, _ := strings.Cut(name, "/")
@@ -276,7 +276,7 @@ func validName(name string) bool {
 		strings.Trim(hash, hexDigits) == "" && mimeByExt[ext] != ""
 }
 
-// writeError tells a full disk, which the client may be told about, from other faults of the machine.
+// writeError returns a client error for a full disk, and an internal error otherwise.
 func writeError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return &errs.Error{Status: 507, Message: "The server has no room left for files", Err: err}

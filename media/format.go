@@ -13,14 +13,14 @@ import (
 	"svc/internal/errs"
 )
 
-// sniffLength is how much of a file's beginning decides on its type.
+// sniffLength is the number of bytes at the start of a file by which its type is detected.
 const sniffLength = 3072
 
-// format is a kind of file that is accepted. Everything else is refused.
+// format is an accepted file format. All others are rejected.
 type format struct {
 	mime, ext string
-	scan      scanFunc                                                     // nil: kept as it came
-	decode    func(src *io.SectionReader, f fileInfo) (image.Image, error) // nil: not a picture that is ever decoded
+	scan      scanFunc                                                     // nil: stored unchanged
+	decode    func(src *io.SectionReader, f fileInfo) (image.Image, error) // nil: never decoded
 }
 
 var (
@@ -47,7 +47,7 @@ var formats = []*format{
 	formatM4A, formatMP3, formatOGG, formatFLAC, formatWAV,
 }
 
-// formatByType leads from the types that mimetype tells apart to the formats that are told apart here.
+// formatByType maps the types of mimetype to formats.
 var formatByType = map[string]*format{
 	"image/png":       formatPNG,
 	"image/apng":      formatPNG,
@@ -59,7 +59,7 @@ var formatByType = map[string]*format{
 	"image/heif":      formatHEIF,
 	"video/mp4":       formatMP4,
 	"video/x-m4v":     formatMP4,
-	"audio/mp4":       formatMP4, // brands that cameras use as well; the tracks decide
+	"audio/mp4":       formatMP4, // also used by cameras; refine looks at the tracks
 	"video/quicktime": formatMOV,
 	"video/webm":      formatWebM,
 	"audio/x-m4a":     formatM4A,
@@ -69,7 +69,7 @@ var formatByType = map[string]*format{
 	"audio/wav":       formatWAV,
 }
 
-// mimeByExt is the type a file is served with, by the extension of its name. It is the whole list of what is ever served.
+// mimeByExt maps the extension of a stored name to the content type that is served. No other types are served.
 var mimeByExt = func() map[string]string {
 	m := make(map[string]string, len(formats))
 	for _, f := range formats {
@@ -78,7 +78,7 @@ var mimeByExt = func() map[string]string {
 	return m
 }()
 
-// MIMETypes lists the types that attachments can have, pictures first.
+// MIMETypes returns the types of attachments, pictures first.
 func MIMETypes() []string {
 	list := make([]string, len(formats))
 	for i, f := range formats {
@@ -87,7 +87,7 @@ func MIMETypes() []string {
 	return list
 }
 
-// sniff tells the format of a file by its first bytes. What the client claims it to be plays no part.
+// sniff detects the format of a file by its first bytes. The declared type is not used.
 func sniff(head []byte, kind Kind) (*format, error) {
 	f := detect(head)
 	if pictures := kindRules[kind].pictures; pictures && (f == nil || f.decode == nil) {
@@ -99,16 +99,16 @@ func sniff(head []byte, kind Kind) (*format, error) {
 	return f, nil
 }
 
-// detect returns the format that the first bytes of a file are of, nil if it is none of ours.
+// detect returns the format of a file by its first bytes, nil if it is not supported.
 func detect(head []byte) *format {
 	f := formatByType[mimetype.Detect(head).String()]
 	if f == formatMP3 && !bytes.HasPrefix(head, []byte("ID3")) && (head[0] != 0xff || head[1]&0xe0 != 0xe0) {
-		return nil // something in which a frame of sound was found further on, by chance or by design
+		return nil // an MP3 frame further on does not make a file MP3
 	}
 	return f
 }
 
-// refine corrects the format by what the file turned out to hold: an MP4 without a picture track is a sound recording.
+// refine corrects the format by the content: an MP4 without a video track is a sound file.
 func (f *format) refine(found fileInfo) *format {
 	if f == formatMP4 && !found.video {
 		return formatM4A

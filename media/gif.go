@@ -18,8 +18,8 @@ type gifScan struct {
 	frames int
 }
 
-// scanGIF plans to drop comments, plain text, XMP and other application extensions, save the one that lets an animation
-// loop, and what follows the trailer.
+// scanGIF plans to drop comments, plain text, application extensions such as XMP, except the one for loops, and what follows the
+// trailer.
 func scanGIF(w *peekReader) (fileInfo, *plan, error) {
 	s := gifScan{peekReader: w}
 	head, err := w.read(13)
@@ -38,7 +38,7 @@ func scanGIF(w *peekReader) (fileInfo, *plan, error) {
 		return fileInfo{}, nil, err
 	}
 	ended := false
-	for !ended && (w.pos < w.size || s.frames == 0) { // some files lack the trailer, and nothing else
+	for !ended && (w.pos < w.size || s.frames == 0) { // some files lack only the trailer
 		start := w.pos
 		b, err := w.read(1)
 		if err != nil {
@@ -66,7 +66,7 @@ func scanGIF(w *peekReader) (fileInfo, *plan, error) {
 	return s.facts, &s.plan, nil
 }
 
-// colours passes over the colour table that the flags announce.
+// colours skips the colour table that the flags declare.
 func (s *gifScan) colours(flags byte) error {
 	if flags&0x80 == 0 {
 		return nil
@@ -94,7 +94,7 @@ func (s *gifScan) image() error {
 	return s.subBlocks()
 }
 
-// extension judges the extension that began at start.
+// extension reads the extension that began at start, and plans to drop it unless it is kept.
 func (s *gifScan) extension(start int64) error {
 	label, err := s.read(1)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *gifScan) extension(start int64) error {
 		}
 		return s.skip(6)
 	case gifApplication:
-		// One block of eleven bytes names the application; the looping ones go on with a block of three.
+		// The first block of eleven bytes names the application. The looping ones have a second block of three bytes.
 		if b, err := s.peek(17); err == nil && b[0] == 11 && b[12] == 3 && b[13] == 1 && b[16] == 0 {
 			if name := string(b[1:12]); name == "NETSCAPE2.0" || name == "ANIMEXTS1.0" {
 				return s.skip(17)
@@ -123,7 +123,7 @@ func (s *gifScan) extension(start int64) error {
 	return nil
 }
 
-// subBlocks passes over a chain of data blocks and its end.
+// subBlocks skips a chain of data blocks with its terminator.
 func (s *gifScan) subBlocks() error {
 	for {
 		n, err := s.read(1)

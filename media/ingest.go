@@ -12,22 +12,22 @@ import (
 	"svc/internal/errs"
 )
 
-// Kind is what a file is uploaded for.
+// Kind is the purpose of an upload.
 type Kind int
 
 const (
-	Attachment Kind = iota // of a post: anything that is accepted at all
+	Attachment Kind = iota // of a post: all accepted formats
 	Avatar
 	Header
 	Background
 	Emoji
 )
 
-// kindRules tells what holds for each Kind.
+// kindRules are the rules for each Kind.
 var kindRules = [...]struct {
-	pictures bool        // only pictures that thumbnails can be made of
-	box      image.Point // what a thumbnail has to fit into; zero for no thumbnails
-	still    bool        // an animation always gets a thumbnail, as its still form
+	pictures bool        // only pictures that can be decoded
+	box      image.Point // maximum size of thumbnails; zero: none are made
+	still    bool        // an animation always gets a thumbnail as its still picture
 }{
 	Attachment: {box: image.Pt(640, 640)},
 	Avatar:     {pictures: true, box: image.Pt(400, 400), still: true},
@@ -38,18 +38,17 @@ var kindRules = [...]struct {
 
 // File is a stored upload.
 type File struct {
-	Name      string // to ask Files for, and the path below /media/
+	Name      string // in Files, and path below /media/
 	MIME      string // by content
 	Size      int64
 	SHA256    string // hexadecimal
-	Width     int    // as shown; 0 if not known
+	Width     int    // as displayed; 0 if not known
 	Height    int
-	Thumbnail string // name of a smaller or still picture, PNG or JPEG; "" if the file itself will do
+	Thumbnail string // name of a smaller or still picture, PNG or JPEG; "" if there is none
 }
 
-// Ingest stores what r yields, without its metadata, and returns once that is on disk. It reads r to its end, but not much
-// further than maxBytes. What is too long, not accepted for the kind, damaged, or too costly is refused with an errs.Error;
-// then nothing is stored.
+// Ingest stores the content of r without its metadata, and returns when it is on disk. It reads slightly more than maxBytes at most.
+// Content that is too long, not accepted for the kind, damaged, or too costly is rejected with an errs.Error, and nothing is stored.
 func (f *Files) Ingest(ctx context.Context, r io.Reader, kind Kind, maxBytes int64) (*File, error) {
 	up := &upload{ctx: ctx, r: r, left: maxBytes}
 	head := make([]byte, sniffLength)
@@ -120,12 +119,12 @@ func (f *Files) Ingest(ctx context.Context, r io.Reader, kind Kind, maxBytes int
 	return file, nil
 }
 
-// upload is what a client sends. It fails for good once that is more than allowed, or the context has ended.
+// upload is the body of an upload. Reading fails if it is too long or the context has ended.
 type upload struct {
 	ctx  context.Context
 	r    io.Reader
 	left int64
-	err  error // other than the end
+	err  error // other than io.EOF
 }
 
 func (u *upload) Read(p []byte) (int, error) {
@@ -144,7 +143,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	case u.left < 0:
 		u.err = errs.TooLarge("File is too large")
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		u.err = &errs.Error{Status: 400, Message: "The upload was cut off", Err: err}
+		u.err = &errs.Error{Status: 400, Message: "The upload is incomplete", Err: err}
 	case err != nil && err != io.EOF:
 		u.err = fmt.Errorf("receive upload: %w", err)
 	default:
@@ -153,7 +152,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	return n, u.err
 }
 
-// readerAt ends when its context does, so that no decoder goes on for a client that has left.
+// readerAt fails when its context ends, so that decoding stops when the client disconnects.
 type readerAt struct {
 	ctx context.Context
 	io.ReaderAt

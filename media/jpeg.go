@@ -26,7 +26,7 @@ const (
 	markerCOM   = 0xfe
 )
 
-// maxScans bounds the passes over all blocks of a picture that a small file can demand. Encoders make about ten.
+// maxScans bounds the passes over all blocks of a picture that a small file can cause. Encoders make about ten.
 const maxScans = 100
 
 const (
@@ -43,12 +43,12 @@ type jpegScan struct {
 	scans      int
 	seenJFIF   bool
 	seenEXIF   bool
-	seenRGB    bool // the components are not YCbCr
+	seenRGB    bool // the components are RGB, not YCbCr
 	profiles   int
 }
 
-// scanJPEG plans to leave of a JPEG file what is needed to show it: tables, scans, JFIF without its thumbnail, ICC profile,
-// Adobe's colour transform, and of EXIF the orientation if it is not the usual one. What follows the picture goes.
+// scanJPEG plans to keep tables, scans, JFIF without its thumbnail, the ICC profile, Adobe's colour transform, and the EXIF orientation
+// if it is not 1. It drops all else and what follows the picture.
 func scanJPEG(w *peekReader) (fileInfo, *plan, error) {
 	s := jpegScan{peekReader: w}
 	soi, err := w.read(2)
@@ -84,7 +84,7 @@ func scanJPEG(w *peekReader) (fileInfo, *plan, error) {
 	return s.facts, &s.plan, nil
 }
 
-// marker reads a marker with the fill bytes that may precede it (T.81 B.1.1.2).
+// marker reads a marker and skips fill bytes before it (T.81 B.1.1.2).
 func (s *jpegScan) marker() (byte, error) {
 	b, err := s.read(2)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *jpegScan) marker() (byte, error) {
 	return marker, nil
 }
 
-// segment judges the segment whose marker, just read, began at start.
+// segment reads the segment whose marker began at start, and plans to drop it unless it is kept.
 func (s *jpegScan) segment(start int64, marker byte) error {
 	switch {
 	case marker == markerSOF0, marker == markerSOF1, marker == markerSOF2:
@@ -172,13 +172,13 @@ func (s *jpegScan) frame(marker byte, body []byte) error {
 	units := int64((s.facts.width+8*hMax-1)/(8*hMax)) * int64((s.facts.height+8*vMax-1)/(8*vMax))
 	s.facts.memory = units * int64(blocks) * 64
 	if marker == markerSOF2 {
-		s.facts.memory *= 5 // the coefficients are kept from scan to scan, 32 bits each
+		s.facts.memory *= 5 // a progressive decoder keeps the coefficients, 32 bits each
 	}
 	s.seenRGB = s.seenRGB || ids == "RGB"
 	return nil
 }
 
-// scan passes over the entropy-coded data that follows a scan header (T.81 B.1.1.5).
+// scan skips the entropy-coded data after a scan header (T.81 B.1.1.5).
 func (s *jpegScan) scan() error {
 	if s.components == 0 {
 		return malformed("scan before the frame header")
@@ -212,10 +212,10 @@ func (s *jpegScan) scan() error {
 	}
 }
 
-// application returns what is to be left of an application segment or a comment; nil if nothing.
+// application returns what replaces an application segment or comment; nil to drop it.
 func (s *jpegScan) application(marker byte, body []byte) []byte {
 	if s.scans > 0 {
-		return nil // all of them belong before the first scan
+		return nil // they belong before the first scan
 	}
 	switch {
 	case marker == markerAPP0 && hasPrefix(body, jfifHeader) && len(body) >= 14 && !s.seenJFIF:
@@ -238,7 +238,7 @@ func (s *jpegScan) application(marker byte, body []byte) []byte {
 	return nil
 }
 
-// segmentOf puts a marker and a length before the body of a segment.
+// segmentOf returns a segment with a marker, its length and a body.
 func segmentOf(marker byte, body []byte) []byte {
 	seg := binary.BigEndian.AppendUint16([]byte{0xff, marker}, uint16(len(body)+2))
 	return append(seg, body...)

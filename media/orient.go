@@ -6,14 +6,14 @@ import (
 	"github.com/disintegration/imaging"
 )
 
-// orientationTransforms are what the values of EXIF's orientation ask for, as far as they ask for anything.
+// orientationTransforms are the transformations for EXIF orientations; 1 needs none.
 var orientationTransforms = map[int]func(image.Image) *image.NRGBA{
 	2: imaging.FlipH, 3: imaging.Rotate180, 4: imaging.FlipV,
 	5: imaging.Transpose, 6: imaging.Rotate270, 7: imaging.Transverse, 8: imaging.Rotate90,
 }
 
-// orient turns a picture as it is to be shown. The planes of a photograph are turned one by one, for that is what phones
-// send all day; as colours it would cost as much as making the picture smaller.
+// orient transforms a picture by its orientation. It transforms the planes of a YCbCr picture, the usual photograph, one by one,
+// because converting colours would cost as much as shrinking.
 func orient(img image.Image, orientation int) image.Image {
 	turn := orientationTransforms[orientation]
 	if turn == nil {
@@ -39,7 +39,7 @@ func rotatePlanes(img *image.YCbCr, orientation int) *image.YCbCr {
 	return out
 }
 
-// rotatePlane copies a plane of a size: row by row into out, from where the first sample comes from and on in two directions.
+// rotatePlane copies a plane to out row by row: from the position of the first sample on, in steps along a row and to the next row.
 func rotatePlane(out []uint8, outStride int, in []uint8, stride int, size image.Point, orientation int) {
 	right, bottom := size.X-1, (size.Y-1)*stride
 	from := [...]struct{ start, alongRow, toNextRow int }{

@@ -6,12 +6,12 @@ import (
 	"io"
 )
 
-// peekReader reads a file of known size at positions of the caller's choice. Nothing it returns reaches past the file's end.
+// peekReader reads a file of known size at any position, with a buffer. It never reads beyond the end of the file.
 type peekReader struct {
 	src    io.ReaderAt
 	size   int64
 	pos    int64
-	buf    []byte // a copy of the file from bufPos on
+	buf    []byte // content of the file at bufPos
 	bufPos int64
 }
 
@@ -19,7 +19,7 @@ const peekBufferSize = 16 << 10
 
 func newPeekReader(src io.ReaderAt, size int64) *peekReader { return &peekReader{src: src, size: size} }
 
-// peek returns the next n bytes without moving on. They are valid until the next call of any method.
+// peek returns the next n bytes without advancing. They are valid until the next call of a method.
 func (w *peekReader) peek(n int) ([]byte, error) {
 	if w.pos < 0 || int64(n) > w.size-w.pos {
 		return nil, malformed("cut off at %d", w.size)
@@ -34,19 +34,19 @@ func (w *peekReader) peek(n int) ([]byte, error) {
 	w.buf, w.bufPos = w.buf[:want], w.pos
 	if m, err := w.src.ReadAt(w.buf, w.pos); m < len(w.buf) {
 		w.buf = w.buf[:0]
-		return nil, fmt.Errorf("read file to be cleaned: %w", err)
+		return nil, fmt.Errorf("read file with metadata: %w", err)
 	}
 	return w.buf[:n], nil
 }
 
-// read returns the next n bytes and moves behind them.
+// read returns the next n bytes and advances.
 func (w *peekReader) read(n int) ([]byte, error) {
 	b, err := w.peek(n)
 	w.pos += int64(len(b))
 	return b, err
 }
 
-// peekAny returns at least one of the bytes that come next, without moving on.
+// peekAny returns at least one of the next bytes without advancing.
 func (w *peekReader) peekAny() ([]byte, error) {
 	if _, err := w.peek(1); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (w *peekReader) peekAny() ([]byte, error) {
 	return w.buf[w.pos-w.bufPos:], nil
 }
 
-// skip moves on by n bytes, which have to be there.
+// skip advances by n bytes, which must exist.
 func (w *peekReader) skip(n int64) error {
 	if n < 0 || n > w.size-w.pos {
 		return malformed("cut off at %d", w.size)
@@ -63,7 +63,7 @@ func (w *peekReader) skip(n int64) error {
 	return nil
 }
 
-// isZero tells whether n bytes at off are all zero.
+// isZero returns whether n bytes at off are all zero.
 func (w *peekReader) isZero(off, n int64) (bool, error) {
 	w.pos = off
 	for n > 0 {

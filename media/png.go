@@ -8,8 +8,8 @@ import (
 
 const pngHeader = "\x89PNG\r\n\x1a\n"
 
-// pngChunks are the chunks that are kept: what the picture consists of, its colours, its animation. Critical chunks not among
-// them are refused, ancillary ones dropped (PNG 5.4).
+// pngChunks are the chunks that are kept: image data, colours, animation. Other critical chunks are rejected, other ancillary ones
+// dropped (PNG 5.4).
 var pngChunks = map[string]bool{
 	"IHDR": true, "PLTE": true, "IDAT": true, "IEND": true, "tRNS": true, "bKGD": true, "pHYs": true,
 	"cHRM": true, "gAMA": true, "iCCP": true, "sBIT": true, "sRGB": true, "cICP": true,
@@ -17,7 +17,7 @@ var pngChunks = map[string]bool{
 	"acTL": true, "fcTL": true, "fdAT": true,
 }
 
-// scanPNG plans to drop text, times, EXIF, and what follows the picture. The checksums of the rest are verified.
+// scanPNG plans to drop text, times, EXIF, and what follows the picture. It verifies the checksums of the other chunks.
 func scanPNG(w *peekReader) (fileInfo, *plan, error) {
 	var found fileInfo
 	var p plan
@@ -96,7 +96,7 @@ func pngSize(w *peekReader, n int64, found *fileInfo) ([]byte, error) {
 	return bytes.Clone(header), nil
 }
 
-// pngPixel returns how many bytes a pixel takes while the picture is decoded.
+// pngPixel returns the bytes per pixel while the picture is decoded.
 func pngPixel(header []byte, transparent bool) int64 {
 	const grey, palette = 0, 3
 	depth, colour, interlaced := header[8], header[9], header[12] != 0
@@ -108,12 +108,12 @@ func pngPixel(header []byte, transparent bool) int64 {
 		size *= 2
 	}
 	if interlaced {
-		size *= 2 // the passes are decoded beside the picture
+		size *= 2 // passes are decoded separately
 	}
 	return size
 }
 
-// pngAnimated tells whether the animation has more than one frame.
+// pngAnimated returns whether the animation has more than one frame.
 func pngAnimated(w *peekReader, n int64) (bool, error) {
 	if n != 8 {
 		return false, malformed("animation control of %d bytes", n)
@@ -125,7 +125,7 @@ func pngAnimated(w *peekReader, n int64) (bool, error) {
 	return binary.BigEndian.Uint32(b) > 1, nil
 }
 
-// pngChecksum passes over a chunk's data and compares its checksum (PNG 5.5).
+// pngChecksum skips a chunk's data and verifies its checksum (PNG 5.5).
 func pngChecksum(w *peekReader, kind string, n int64) error {
 	sum := crc32.ChecksumIEEE([]byte(kind))
 	for n > 0 {

@@ -8,11 +8,11 @@ import (
 	"io"
 )
 
-// maxProfile is the largest colour profile that is carried over to thumbnails: as much as one JPEG segment takes. Profiles of
-// cameras and screens have a few hundred to a few thousand bytes; larger ones are for printing.
+// maxProfile is the size of the largest colour profile that is copied to thumbnails: one JPEG segment. Profiles of cameras and screens
+// have a few thousand bytes; larger ones are for printing.
 const maxProfile = 65533 - len(iccHeader) - 2
 
-// rgbProfile returns a copy of an ICC profile that suits a thumbnail, or nil (ICC.1 7.2).
+// rgbProfile returns a copy of an ICC profile if it is suitable for a thumbnail, else nil (ICC.1 7.2).
 func rgbProfile(icc []byte) []byte {
 	if len(icc) < 128 || len(icc) > maxProfile || string(icc[16:20]) != "RGB " || string(icc[36:40]) != "acsp" {
 		return nil
@@ -20,8 +20,7 @@ func rgbProfile(icc []byte) []byte {
 	return bytes.Clone(icc)
 }
 
-// pngProfile reads the profile from the n bytes of an iCCP chunk, without moving on (PNG 11.3.2.3). One that cannot be read
-// is as good as none.
+// pngProfile reads the profile from the n bytes of an iCCP chunk, without advancing (PNG 11.3.2.3). It ignores a malformed profile.
 func pngProfile(w *peekReader, n int64) ([]byte, error) {
 	if n > int64(maxProfile) {
 		return nil, nil
@@ -45,15 +44,15 @@ func pngProfile(w *peekReader, n int64) ([]byte, error) {
 	return rgbProfile(icc), nil
 }
 
-// withJPEGProfile puts a profile into a JPEG file as the encoder makes it (ICC.1 B.4).
+// withJPEGProfile adds a profile to a JPEG file of the encoder (ICC.1 B.4).
 func withJPEGProfile(file, icc []byte) []byte {
-	body := append([]byte(iccHeader), 1, 1) // the first of one
+	body := append([]byte(iccHeader), 1, 1) // segment 1 of 1
 	segment := segmentOf(markerAPP2, append(body, icc...))
 	const soi = 2
 	return bytes.Join([][]byte{file[:soi], segment, file[soi:]}, nil)
 }
 
-// withPNGProfile puts a profile into a PNG file as the encoder makes it.
+// withPNGProfile adds a profile to a PNG file of the encoder.
 func withPNGProfile(file, icc []byte) []byte {
 	var body bytes.Buffer
 	body.WriteString("iCCPicc\x00\x00")

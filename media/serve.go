@@ -12,8 +12,8 @@ import (
 	"unicode"
 )
 
-// Handler serves stored files below /media/. It answers with types of its own list only, under headers that keep a file
-// from running or loading anything, and never as an ActivityPub document, whatever the content.
+// Handler serves stored files below /media/. It serves only the types of mimeByExt, with headers that keep a file from running scripts
+// or loading resources, and never as an ActivityPub document.
 func (f *Files) Handler() http.Handler {
 	return http.StripPrefix("/media/", http.HandlerFunc(f.serve))
 }
@@ -57,7 +57,7 @@ func (f *Files) serve(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, file)
 }
 
-// wantsActivity tells whether an Accept header asks for an ActivityPub document and would not have a file of that type.
+// wantsActivity returns whether an Accept header asks for an ActivityPub document and does not accept the type of the file.
 func wantsActivity(accept []string, fileType string) bool {
 	major, _, _ := strings.Cut(fileType, "/")
 	activity := false
@@ -79,11 +79,11 @@ func wantsActivity(accept []string, fileType string) bool {
 	return activity
 }
 
-// maxFileName bounds the name that is suggested for saving, in characters.
+// maxFileName bounds the suggested file name, in characters.
 const maxFileName = 100
 
-// disposition says that a file is to be shown in place, and under what name it is to be saved: the given one without
-// anything that means something to a file system, and always with the extension of what the file really is.
+// disposition returns a Content-Disposition that shows the file inline and suggests a name: the given one without characters that are
+// special to file systems, and with the extension of the actual format.
 func disposition(name, ext string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.Map(func(c rune) rune {

@@ -5,7 +5,7 @@ import (
 	"image/draw"
 )
 
-// fit returns the size of a picture that has been made to fit into a box. It never grows and never vanishes.
+// fit returns the size of a picture that is scaled down to fit into a box. No side becomes 0.
 func fit(size, box image.Point) image.Point {
 	if size.X <= box.X && size.Y <= box.Y {
 		return size
@@ -16,12 +16,11 @@ func fit(size, box image.Point) image.Point {
 	return image.Pt(max(1, (size.X*box.Y+size.Y/2)/size.Y), box.Y)
 }
 
-// shrink makes a picture smaller: every new pixel is the mean of the area that it covers. Where the canvas is larger than
-// the picture it is transparent.
+// shrink scales a picture down: each new pixel is the mean of the area that it covers. The canvas is transparent where it is larger
+// than the picture.
 //
-// The usual photograph is three planes, which are averaged as they are: no pixel is converted that is then thrown away,
-// and the encoder takes planes. On a photograph of 2 megapixels this is several times faster than the resampling of
-// imaging, and it takes memory for a row or two.
+// The usual photograph consists of three planes, which are averaged directly: no pixel is converted, and the encoder takes planes. For
+// a photograph of 2 megapixels this is several times as fast as the resampling of imaging, and it needs memory for two rows.
 func shrink(img image.Image, canvas image.Rectangle, size image.Point) image.Image {
 	if planes, ok := img.(*image.YCbCr); ok && planes.Rect == canvas {
 		if small := shrinkPlanes(planes, size); small != nil {
@@ -33,14 +32,14 @@ func shrink(img image.Image, canvas image.Rectangle, size image.Point) image.Ima
 		average(small.Pix, small.Stride, size, planeRows(grey.Pix, grey.Stride, canvas.Dx()), canvas.Size(), 1)
 		return small
 	}
-	// Anything else is converted row by row, with colours premultiplied by alpha, as averages must be taken.
-	var kept [2]*image.RGBA // the latest rows
+	// Other pictures are converted row by row, with colours premultiplied by alpha, as averages require.
+	var cached [2]*image.RGBA // the latest rows
 	latest := [2]int{-1, -1}
-	for i := range kept {
-		kept[i] = image.NewRGBA(image.Rect(0, 0, canvas.Dx(), 1))
+	for i := range cached {
+		cached[i] = image.NewRGBA(image.Rect(0, 0, canvas.Dx(), 1))
 	}
 	rows := func(y int) []uint8 {
-		row := kept[y%2]
+		row := cached[y%2]
 		if latest[y%2] != y {
 			latest[y%2] = y
 			clear(row.Pix)
@@ -53,8 +52,7 @@ func shrink(img image.Image, canvas image.Rectangle, size image.Point) image.Ima
 	return small
 }
 
-// shrinkPlanes averages each of the three planes. It returns nil for ratios that few pictures have, and in which a plane might
-// have to grow.
+// shrinkPlanes averages each of the three planes. It returns nil for rare subsampling ratios, for which a plane might have to grow.
 func shrinkPlanes(img *image.YCbCr, size image.Point) *image.YCbCr {
 	width, height := img.Rect.Dx(), img.Rect.Dy()
 	cw, ch := width, height
@@ -79,11 +77,11 @@ func planeRows(pix []uint8, stride, width int) func(y int) []uint8 {
 	return func(y int) []uint8 { return pix[y*stride:][:width] }
 }
 
-// average fills a picture of size to with the averages of a larger one of size from, whose rows it is given top to bottom;
-// a row has to stay valid until the one after the next is asked for. Both have so many samples per pixel.
+// average fills a picture of size to with the averages of a larger one of size from. It reads the rows top to bottom; a row must stay
+// valid until the next but one is read. Both have the same number of samples per pixel.
 //
-// A row of the larger picture counts to.Y units and a row of the smaller one covers from.Y of them, so that all is in whole
-// numbers; likewise for columns. Sums of a column stay within 32 bits by maxSide.
+// A row of the larger picture counts to.Y units and a row of the smaller one covers from.Y of them, so that all weights are integers;
+// likewise for columns. Sums of a column stay within 32 bits because of maxSide.
 func average(pix []uint8, stride int, to image.Point, row func(y int) []uint8, from image.Point, samples int) {
 	columns := make([]uint32, from.X*samples)
 	scale := 1 / (float64(from.X) * float64(from.Y))
@@ -114,7 +112,7 @@ func average(pix []uint8, stride int, to image.Point, row func(y int) []uint8, f
 	}
 }
 
-// addRows adds two rows at a time, which saves half of the work on the sums.
+// addRows adds two rows at a time, which halves the accesses to the sums.
 func addRows(columns []uint32, a, b []uint8, weightA, weightB uint32) {
 	a, b = a[:len(columns)], b[:len(columns)]
 	for i := range columns {
@@ -122,11 +120,11 @@ func addRows(columns []uint32, a, b []uint8, weightA, weightB uint32) {
 	}
 }
 
-// averageRow makes one sample each of so many columns. Both slices hold a sample at every step-th place.
+// averageRow computes a row of to samples from the sums of from columns. Both slices have a sample at every step-th index.
 func averageRow(out []uint8, columns []uint32, to, from, step int, scale float64) {
 	x, left := 0, to
 	for i := range to {
-		var whole, parts int64 // sums of the columns that are covered wholly and in part
+		var whole, parts int64 // sums of columns that are covered completely and partly
 		need := from
 		if left < to {
 			parts = int64(columns[x*step]) * int64(left)

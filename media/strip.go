@@ -9,34 +9,34 @@ import (
 	"svc/internal/errs"
 )
 
-// fileInfo are what the structure of a file tells about it.
+// fileInfo is what the structure of a file reveals.
 type fileInfo struct {
-	width, height int    // as stored, that is before orientation; 0 if not known
-	orientation   int    // EXIF 4.6.5.1.6: 1 to 8, 0 if the file does not say
+	width, height int    // as stored, before orientation; 0 if not known
+	orientation   int    // EXIF 4.6.5.1.6: 1 to 8, 0 if there is none
 	animated      bool   // more than one frame
 	video         bool   // a movie with a picture track
-	memory        int64  // how many bytes decoding would take
+	memory        int64  // bytes needed to decode
 	profile       []byte // ICC profile, if it is small and for RGB
 	frame         webpFrame
 }
 
-// maxSide bounds each side of a picture. It is the limit of JPEG and GIF, and keeps sums over a column within 32 bits.
+// maxSide bounds each side of a picture. It is the limit of JPEG and GIF, and keeps sums of a column within 32 bits.
 const maxSide = 65535
 
-// plan is how to turn a file into the same without metadata: edits in ascending order that do not overlap.
+// plan lists the edits that remove the metadata from a file, in ascending order and without overlap.
 type plan struct {
 	edits []edit
 	full  bool
 }
 
-// edit replaces n bytes at off by other bytes, or, if keepSize is set, by these followed by zeros up to the same length.
+// edit replaces n bytes at off by other bytes. If keepSize is set, zeros follow up to the same length.
 type edit struct {
 	off, n   int64
 	with     []byte
 	keepSize bool
 }
 
-// maxEdits bounds the memory of a plan. No honest file comes near.
+// maxEdits bounds the memory of a plan.
 const maxEdits = 1 << 16
 
 func (p *plan) add(e edit) {
@@ -61,15 +61,15 @@ func (p *plan) cut(off, n int64) {
 	p.add(edit{off: off, n: n})
 }
 
-// replace puts other bytes, not more of them, in the place of n bytes at off.
+// replace replaces n bytes at off by other bytes, not more of them.
 func (p *plan) replace(off, n int64, with []byte) { p.add(edit{off: off, n: n, with: with}) }
 
-// blank overwrites n bytes at off with the given ones and zeros behind them. Nothing moves.
+// blank overwrites n bytes at off with other bytes and zeros. The size does not change.
 func (p *plan) blank(off, n int64, with []byte) {
 	p.add(edit{off: off, n: n, with: with, keepSize: true})
 }
 
-// check sorts the edits and refuses those that could not be carried out.
+// check sorts the edits and rejects invalid ones.
 func (p *plan) check(size int64) error {
 	if p.full {
 		return malformed("more than %d pieces of metadata", maxEdits)
@@ -92,11 +92,11 @@ type editable interface {
 	Truncate(size int64) error
 }
 
-// scanFunc reads the structure of a file. Besides the facts it returns how to clean the file; no edits if it is clean.
+// scanFunc reads the structure of a file and plans the edits that remove its metadata. The plan has no edits if there is none.
 type scanFunc func(*peekReader) (fileInfo, *plan, error)
 
-// stripMetadata removes the metadata from a file and then reads it again to see that none is left. It returns the facts about the
-// file as it is now, and its new size.
+// stripMetadata removes the metadata from a file, then reads it again to check that none is left. It returns the new information and
+// size.
 func stripMetadata(f editable, size int64, scan scanFunc, limits Limits) (fileInfo, int64, error) {
 	found, p, err := scanWithin(f, size, scan, limits)
 	if err != nil || len(p.edits) == 0 {
@@ -107,7 +107,7 @@ func stripMetadata(f editable, size int64, scan scanFunc, limits Limits) (fileIn
 	}
 	found, p, err = scanWithin(f, size, scan, limits)
 	if err != nil {
-		return fileInfo{}, 0, fmt.Errorf("read cleaned file: %w", err)
+		return fileInfo{}, 0, fmt.Errorf("read stripped file: %w", err)
 	}
 	if len(p.edits) != 0 {
 		return fileInfo{}, 0, malformed("metadata is left at %d", p.edits[0].off)
@@ -129,10 +129,9 @@ func scanWithin(f io.ReaderAt, size int64, scan scanFunc, limits Limits) (fileIn
 	return found, p, nil
 }
 
-// apply carries the plan out in place and returns the new size. Since no edit makes its piece longer, what is written never
-// overtakes what is still to be read.
+// apply applies the edits in place and returns the new size. No edit makes its range longer, so writing never overtakes reading.
 func (p *plan) apply(f editable, size int64) (int64, error) {
-	var from, to int64 // read and written so far
+	var from, to int64 // positions of reading and writing
 	for _, e := range p.edits {
 		if err := move(f, to, from, e.off-from); err != nil {
 			return 0, err
@@ -161,7 +160,7 @@ func (p *plan) apply(f editable, size int64) (int64, error) {
 	return to, nil
 }
 
-// move copies n bytes down from one place in a file to another.
+// move copies n bytes towards the start of a file.
 func move(f editable, to, from, n int64) error {
 	if to == from || n == 0 {
 		return nil
@@ -187,12 +186,12 @@ func zero(f io.WriterAt, off, n int64) error {
 	return nil
 }
 
-// malformed is the answer to a file that breaks the rules of its own format. The detail is for the log.
+// malformed is the error for a file that violates its format. The detail is only logged.
 func malformed(format string, args ...any) error {
 	return &errs.Error{Status: 422, Message: "The file is damaged or incomplete", Err: fmt.Errorf(format, args...)}
 }
 
-// unsupportedVariant is the answer to a file that may be well-formed, but uses what is not handled here.
+// unsupportedVariant is the error for a file that may be well-formed, but uses an unsupported feature.
 func unsupportedVariant(format string, args ...any) error {
 	return &errs.Error{Status: 422, Message: "This variant of the file type is not supported", Err: fmt.Errorf(format, args...)}
 }

@@ -16,18 +16,18 @@ import (
 	"svc/internal/errs"
 )
 
-// thumbnailQuality is of the JPEG files made here.
+// thumbnailQuality is the JPEG quality of thumbnails.
 const thumbnailQuality = 82
 
-// largeDecodeBytes is from how many bytes on the memory of a decoded picture is given back at once. Left to the garbage collector
-// it would still be there when the next one is decoded, and the one after that.
+// largeDecodeBytes is the size from which on the memory of a decoded picture is returned to the system at once. Otherwise it would
+// still be allocated when the next pictures are decoded.
 const largeDecodeBytes = 16 << 20
 
-// rotated tells whether width and height change places when the picture is shown.
+// rotated returns whether the orientation swaps width and height.
 func (f fileInfo) rotated() bool { return f.orientation >= 5 }
 
-// thumbnail stores a smaller form of a picture and returns its name; "" if none is needed or its making would take too much
-// memory. A picture that cannot be decoded is refused.
+// thumbnail stores a smaller version of a picture and returns its name; "" if none is needed or decoding would take too much memory. A
+// picture that cannot be decoded is rejected.
 func (f *Files) thumbnail(ctx context.Context, src *io.SectionReader, format *format, found fileInfo, kind Kind) (string, error) {
 	box := kindRules[kind].box
 	if found.rotated() {
@@ -74,8 +74,8 @@ func (f *Files) thumbnail(ctx context.Context, src *io.SectionReader, format *fo
 	return name, t.store(name)
 }
 
-// reduce decodes a picture and makes it fit into the box, the right way up. Decoders that fall over what they are given do
-// so here and nowhere else: all of it happens in this goroutine, on the decoder's own picture.
+// reduce decodes a picture, scales it down to fit into the box, and applies the orientation. It recovers from panics of decoders, which
+// only touch their own picture.
 func reduce(src *io.SectionReader, format *format, found fileInfo, box image.Point) (small image.Image, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -93,7 +93,7 @@ func reduce(src *io.SectionReader, format *format, found fileInfo, box image.Poi
 	return orient(shrink(picture, canvas, fit(canvas.Size(), box)), found.orientation), nil
 }
 
-// encode makes a JPEG file of an opaque picture and a PNG file of any other.
+// encode encodes an opaque picture as JPEG and any other as PNG.
 func encode(img image.Image, profile []byte) (data []byte, ext string, err error) {
 	var buf bytes.Buffer
 	if o, ok := img.(interface{ Opaque() bool }); ok && !o.Opaque() {
@@ -106,10 +106,10 @@ func encode(img image.Image, profile []byte) (data []byte, ext string, err error
 		return buf.Bytes(), formatPNG.ext, nil
 	}
 	if n, ok := img.(*image.NRGBA); ok {
-		img = &image.RGBA{Pix: n.Pix, Stride: n.Stride, Rect: n.Rect} // the same if opaque, and encoded faster
+		img = &image.RGBA{Pix: n.Pix, Stride: n.Stride, Rect: n.Rect} // equal if opaque, and faster to encode
 	}
 	if _, ok := img.(*image.Gray); ok {
-		profile = nil // it is for colours
+		profile = nil // it is an RGB profile
 	}
 	if err := jpeg.Encode(&buf, img, &jpeg.Options{Quality: thumbnailQuality}); err != nil {
 		return nil, "", fmt.Errorf("encode thumbnail: %w", err)

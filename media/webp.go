@@ -9,21 +9,21 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// Flags of the VP8X chunk that matter here.
+// Flags of the VP8X chunk.
 const (
 	webpXMP   = 1 << 2
 	webpEXIF  = 1 << 3
 	webpAlpha = 1 << 4
 )
 
-// webpFrame says where the first frame of a WebP picture lies in the file.
+// webpFrame is the position of the first frame of a WebP picture in the file.
 type webpFrame struct {
 	kind        string // of data: "VP8 " or "VP8L"
 	alpha, data span
 	area        image.Rectangle // within the picture
 }
 
-// span is a stretch of a file.
+// span is a range of a file.
 type span struct{ off, n int64 }
 
 type webpScan struct {
@@ -31,14 +31,14 @@ type webpScan struct {
 	plan  plan
 	facts fileInfo
 
-	end      int64 // of the picture by its own account
-	removed  int64 // bytes that will be gone before end
-	extended bool  // it begins with VP8X, so there may be alpha, a profile, an animation
+	end      int64 // of the picture, as its header declares
+	removed  int64 // bytes before end that are dropped
+	extended bool  // it begins with VP8X, so it may have alpha, a profile, an animation
 	frames   int
-	frame    webpFrame // the one being read
+	frame    webpFrame // being read
 }
 
-// scanWebP plans to drop EXIF, XMP and unknown chunks, within animation frames as well, and what follows the picture.
+// scanWebP plans to drop EXIF, XMP and unknown chunks, also within animation frames, and what follows the picture.
 func scanWebP(w *peekReader) (fileInfo, *plan, error) {
 	s := webpScan{peekReader: w}
 	head, err := w.read(12)
@@ -66,7 +66,7 @@ func scanWebP(w *peekReader) (fileInfo, *plan, error) {
 	return s.facts, &s.plan, nil
 }
 
-// chunks calls fn for each chunk up to end. fn is told what stretch of the file the chunk's data is, and may read there.
+// chunks calls fn for each chunk up to end, with the range of the chunk's data. fn may read there.
 func (s *webpScan) chunks(end int64, fn func(kind string, data span) (keep bool, err error)) error {
 	for s.pos < end {
 		start := s.pos
@@ -93,7 +93,7 @@ func (s *webpScan) chunks(end int64, fn func(kind string, data span) (keep bool,
 	return nil
 }
 
-// chunk judges a chunk of the file.
+// chunk decides whether a chunk of the file is kept.
 func (s *webpScan) chunk(kind string, data span) (keep bool, err error) {
 	first := data.off == 20
 	switch {
@@ -124,7 +124,7 @@ func (s *webpScan) chunk(kind string, data span) (keep bool, err error) {
 	return kind == "ICCP" && s.profile(data) || kind == "ANIM", nil
 }
 
-// header reads the size of the picture and takes away the flags of what is dropped.
+// header reads the size of the picture and clears the flags of dropped chunks.
 func (s *webpScan) header(data span) error {
 	if data.n != 10 {
 		return malformed("header of %d bytes", data.n)
@@ -141,7 +141,7 @@ func (s *webpScan) header(data span) error {
 	return nil
 }
 
-// profile remembers the colour profile.
+// profile reads the colour profile.
 func (s *webpScan) profile(data span) bool {
 	if data.n <= int64(maxProfile) {
 		if b, err := s.peek(int(data.n)); err == nil {
@@ -151,7 +151,7 @@ func (s *webpScan) profile(data span) bool {
 	return true
 }
 
-// alpha remembers the transparency of a frame; there can be only one.
+// alpha records the alpha chunk of a frame and returns false for a second one.
 func (s *webpScan) alpha(data span) bool {
 	if s.frame.alpha.n != 0 {
 		return false
@@ -160,7 +160,7 @@ func (s *webpScan) alpha(data span) bool {
 	return data.n != 0
 }
 
-// animationFrame judges the chunks of one frame.
+// animationFrame reads the chunks of one frame.
 func (s *webpScan) animationFrame(data span) error {
 	head, err := s.read(16)
 	if err != nil {
@@ -197,8 +197,7 @@ func (s *webpScan) animationFrame(data span) error {
 	return nil
 }
 
-// bitstream reads the size that the coded picture itself gives (RFC 6386 9.1, WebP lossless 3). It must be that of the
-// frame around it, if there is one.
+// bitstream reads the size in the coded picture (RFC 6386 9.1, WebP lossless 3). It must be that of the frame, if there is one.
 func (s *webpScan) bitstream(kind string, data span) error {
 	var width, height int
 	b, err := s.peek(int(min(data.n, 10)))
@@ -224,7 +223,7 @@ func (s *webpScan) bitstream(kind string, data span) error {
 	return nil
 }
 
-// endFrame counts a frame and remembers the first.
+// endFrame counts a frame and stores the first.
 func (s *webpScan) endFrame() {
 	if s.frames++; s.frames > 1 {
 		return
@@ -241,7 +240,7 @@ func (s *webpScan) endFrame() {
 	}
 }
 
-// decodeWebP decodes the first frame, which it puts into a file of its own for the purpose: the decoder knows no animations.
+// decodeWebP decodes the first frame. It builds a file with only that frame, because the decoder does not support animations.
 func decodeWebP(src *io.SectionReader, f fileInfo) (image.Image, error) {
 	var body []io.Reader
 	size := 4
@@ -279,8 +278,8 @@ func decodeWebP(src *io.SectionReader, f fileInfo) (image.Image, error) {
 	return img, nil
 }
 
-// widenRange stretches the samples of a VP8 picture, of which black is 16 and white is 235 (RFC 6386 9.2, ITU-R BT.601), to
-// the full range that image.YCbCr stands for. The decoder leaves them as they are, which would make grey of black.
+// widenRange converts the samples of a VP8 picture, in which black is 16 and white is 235 (RFC 6386 9.2, ITU-R BT.601), to the full
+// range of image.YCbCr. The decoder does not, so black would become grey.
 func widenRange(img *image.YCbCr) {
 	var luma, chroma [256]uint8
 	for i := range 256 {
