@@ -13,27 +13,27 @@ import (
 	"svc/internal/text"
 )
 
-// extensionByType are those of the pictures that can be emoji, by their types.
+// extensionByType are the file extensions of pictures that can be emoji.
 var extensionByType = map[string]string{"image/png": ".png", "image/gif": ".gif", "image/webp": ".webp", "image/jpeg": ".jpg"}
 
-// Has tells whether there is an emoji of a shortcode.
+// Has returns whether there is an emoji with a shortcode.
 func (p *Packs) Has(shortcode string) bool { return p.Find(shortcode) != nil }
 
-// Add puts a picture into a pack, which is made if it is not there, and reads the packs again. A shortcode that is taken, a picture that
-// is none by its content, and a full pack are errors.
+// Add adds a picture to a pack, which it creates if necessary, and reloads the packs. It fails if the shortcode is taken, the content
+// is not a picture, or the pack is full.
 func (p *Packs) Add(pack, shortcode string, picture []byte) error {
 	p.addMu.Lock()
 	defer p.addMu.Unlock()
 	extension := extensionByType[http.DetectContentType(picture)]
 	switch {
 	case !validName(pack):
-		return fmt.Errorf("%q is no name of a pack", pack)
+		return fmt.Errorf("%q is not a valid pack name", pack)
 	case !text.ValidShortcode(shortcode):
-		return fmt.Errorf("%q is no shortcode", shortcode)
+		return fmt.Errorf("%q is not a valid shortcode", shortcode)
 	case p.Has(shortcode):
-		return fmt.Errorf("there is an emoji :%s: already", shortcode)
+		return fmt.Errorf("emoji :%s: exists already", shortcode)
 	case extension == "":
-		return errors.New("it is no picture that can be an emoji")
+		return errors.New("content is not a PNG, GIF, WebP or JPEG picture")
 	}
 	root, err := os.OpenRoot(p.dir)
 	if err != nil {
@@ -48,7 +48,7 @@ func (p *Packs) Add(pack, shortcode string, picture []byte) error {
 		return err
 	}
 	if len(files) >= maxEntries {
-		return fmt.Errorf("the pack %s is full", pack)
+		return fmt.Errorf("pack %s is full", pack)
 	}
 	if err := writeFileAtomic(root, filepath.Join(pack, shortcode+extension), picture); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (p *Packs) Add(pack, shortcode string, picture []byte) error {
 	return p.Reload()
 }
 
-// readPackFile returns the members of a pack.json, of which only files are known here; that of a new pack has none.
+// readPackFile returns the members of a pack.json, and its files. A missing pack.json is empty.
 func readPackFile(root *os.Root, pack string) (doc map[string]json.RawMessage, files map[string]string, err error) {
 	doc, files = make(map[string]json.RawMessage), make(map[string]string)
 	f, err := root.Open(filepath.Join(pack, "pack.json"))
@@ -87,12 +87,12 @@ func readPackFile(root *os.Root, pack string) (doc map[string]json.RawMessage, f
 		}
 	}
 	if doc == nil || files == nil {
-		return nil, nil, errors.New("pack.json has null where its files should be")
+		return nil, nil, errors.New("pack.json: document or files is null")
 	}
 	return doc, files, nil
 }
 
-// writeFileAtomic writes a file so that it is there wholly or not at all.
+// writeFileAtomic writes a file so that it is either complete or unchanged.
 func writeFileAtomic(root *os.Root, name string, content []byte) error {
 	dir, base := filepath.Split(name)
 	temporary := dir + ".new-" + base

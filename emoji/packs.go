@@ -1,6 +1,7 @@
-// Package emoji knows which text is an emoji, and the custom emoji of this server: packs of pictures in folders under the data
-// directory, each with a pack.json that names them. A shortcode is unique across all packs: the first pack in order of name has
-// it.
+// Package emoji knows the Unicode emoji and the custom emoji of this server: packs of pictures in directories, each with a pack.json. A
+// shortcode is unique across all packs: the first pack in order of name has it.
+//
+// Limits: 5000 emoji per pack, 4 MiB of pack.json.
 package emoji
 
 import (
@@ -21,21 +22,21 @@ import (
 	"svc/internal/text"
 )
 
-// Bounds of what is read from a pack.
+// Limits of a pack.
 const (
-	maxPackFile = 4 << 20 // bytes of pack.json
-	maxEntries  = 5000    // emoji of a pack
+	maxPackFile = 4 << 20 // bytes
+	maxEntries  = 5000    // emoji
 )
 
 // Emoji is one custom emoji.
 type Emoji struct {
 	Shortcode string
 	Pack      string
-	Path      string   // of the picture on this server: /emoji/PACK/FILE
-	Tags      []string // what groups it belongs to; at least "pack:PACK"
+	Path      string   // of the picture: /emoji/PACK/FILE
+	Tags      []string // groups; at least "pack:PACK"
 }
 
-// Packs are the custom emoji of the server. Reload reads them again; all methods may be called at any time.
+// Packs are the custom emoji of the server. It is safe for concurrent use.
 type Packs struct {
 	dir     string
 	log     *slog.Logger
@@ -49,7 +50,7 @@ type table struct {
 	byCode map[string]*Emoji
 }
 
-// Open reads the packs in dir, which is made if it is not there.
+// Open reads the packs in dir, which it creates if necessary.
 func Open(dir string, log *slog.Logger) (*Packs, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("emoji folder: %w", err)
@@ -58,7 +59,7 @@ func Open(dir string, log *slog.Logger) (*Packs, error) {
 	return p, p.Reload()
 }
 
-// Reload reads all packs again. A pack that cannot be read is logged and left out.
+// Reload reads all packs again. It logs and skips a pack that cannot be read.
 func (p *Packs) Reload() error {
 	root, err := os.OpenRoot(p.dir)
 	if err != nil {
@@ -79,7 +80,7 @@ func (p *Packs) Reload() error {
 			continue
 		}
 		if err != nil {
-			p.log.Warn("emoji pack left out", "pack", f.Name(), "err", err)
+			p.log.Warn("emoji pack skipped", "pack", f.Name(), "err", err)
 			continue
 		}
 		t.add(f.Name(), files)
@@ -106,7 +107,7 @@ func (t *table) add(pack string, files map[string]string) {
 	}
 }
 
-// readPack returns shortcode → file name of a pack.
+// readPack returns the file names of a pack by shortcode.
 func readPack(root *os.Root, pack string) (map[string]string, error) {
 	f, err := root.Open(filepath.Join(pack, "pack.json"))
 	if err != nil {
@@ -120,23 +121,23 @@ func readPack(root *os.Root, pack string) (map[string]string, error) {
 		return nil, fmt.Errorf("pack.json: %w", err)
 	}
 	if len(doc.Files) > maxEntries {
-		return nil, fmt.Errorf("pack.json names %d emoji, more than %d", len(doc.Files), maxEntries)
+		return nil, fmt.Errorf("pack.json has %d emoji, more than %d", len(doc.Files), maxEntries)
 	}
 	return doc.Files, nil
 }
 
-// validName tells whether a pack's or file's name is one path segment without surprises.
+// validName returns whether the name of a pack or file is a single path segment that does not begin with a dot.
 func validName(name string) bool {
 	return name != "" && len(name) <= 255 && name[0] != '.' && !strings.ContainsAny(name, "/\\\x00")
 }
 
-// All returns the emoji in order of shortcode. The slice must not be changed.
+// All returns the emoji in order of shortcode. Callers must not change the slice.
 func (p *Packs) All() []Emoji { return p.current.Load().all }
 
-// Find returns the emoji of a shortcode, nil if there is none.
+// Find returns the emoji with a shortcode, nil if there is none.
 func (p *Packs) Find(shortcode string) *Emoji { return p.current.Load().byCode[shortcode] }
 
-// In returns the emoji that occur as :shortcode: in the texts, each once, in order of appearance.
+// In returns the emoji that texts contain as :shortcode:, each once, in order of appearance.
 func (p *Packs) In(texts ...string) []Emoji {
 	t := p.current.Load()
 	if len(t.byCode) == 0 {

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// imageTypes are the types that pictures are served with, by extension. What has no such extension is not served, whatever a pack
-// says.
+// imageTypes are the content types of pictures by extension. Files with other extensions are not served.
 var imageTypes = map[string]string{
 	".png":  "image/png",
 	".apng": "image/apng",
@@ -22,7 +21,7 @@ var imageTypes = map[string]string{
 	".avif": "image/avif",
 }
 
-// Handler serves the pictures of packs below /emoji/, under headers that keep a file from running or loading anything.
+// Handler serves the pictures of packs below /emoji/, with headers that keep a file from running scripts or loading resources.
 func (p *Packs) Handler() http.Handler {
 	return http.StripPrefix("/emoji/", http.HandlerFunc(p.serve))
 }
@@ -41,11 +40,11 @@ func (p *Packs) serve(w http.ResponseWriter, r *http.Request) {
 	defer file.Close()
 	h.Set("Content-Type", imageTypes[strings.ToLower(path.Ext(r.URL.Path))])
 	h.Set("Cache-Control", "public, max-age=604800")
-	h.Set("ETag", fmt.Sprintf(`"%x-%x"`, info.ModTime().UnixNano(), info.Size())) // a picture may be replaced under its name
+	h.Set("ETag", fmt.Sprintf(`"%x-%x"`, info.ModTime().UnixNano(), info.Size())) // a picture may be replaced by another of the same name
 	http.ServeContent(w, r, "", info.ModTime(), file)
 }
 
-var errNotImage = errors.New("no picture")
+var errNotImage = errors.New("not a picture")
 
 // open opens the picture PACK/FILE.
 func (p *Packs) open(name string) (*os.File, fs.FileInfo, error) {

@@ -8,20 +8,20 @@ import (
 
 //go:generate ./rgi.sh 17.0.0
 
-// rgi is the set RGI_Emoji of Unicode Technical Standard 51, fully qualified, a line each. It comes from the data files of Unicode
+// rgi is the set RGI_Emoji of Unicode Technical Standard 51, fully qualified, one per line. Source: data files of Unicode
 // (Unicode License v3).
 //
 //go:embed rgi.txt
 var rgi string
 
 const (
-	variationSelector = "\uFE0F" // asks for the coloured form of the character before it
+	variationSelector = "\uFE0F" // selects the coloured form of the preceding character
 	maxUnicode        = 64       // bytes; the longest emoji has 35
 	regionalA         = '\U0001F1E6'
 	regionalZ         = '\U0001F1FF'
 )
 
-// canonical has the one form of each emoji by what is left of it without variation selectors.
+// canonical maps emoji without variation selectors to their canonical form.
 var canonical = sync.OnceValue(func() map[string]string {
 	m := make(map[string]string, strings.Count(rgi, "\n")+26)
 	for e := range strings.Lines(rgi) {
@@ -34,8 +34,8 @@ var canonical = sync.OnceValue(func() map[string]string {
 	return m
 })
 
-// Canonical returns the one form of a unicode emoji, in which it has all its variation selectors, and whether s is one: a single
-// emoji recommended for general interchange, or a regional indicator (spec 4.4). Skin tones make emoji of their own.
+// Canonical returns the canonical form of a Unicode emoji, with all its variation selectors, and whether s is one: a single emoji
+// recommended for general interchange, or a regional indicator (spec 4.4). Emoji with skin tones are distinct.
 func Canonical(s string) (string, bool) {
 	if len(s) > maxUnicode {
 		return "", false

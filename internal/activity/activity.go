@@ -1,6 +1,8 @@
-// Package activity reads ActivityPub documents as plain JSON. There is no JSON-LD processor and no context is ever fetched (federation
-// D1): a document is an object whose members are looked at under the names that everybody uses, in whatever of the usual shapes
-// they come. What it says is not to be believed for being well-formed: that is the business of the federation package.
+// Package activity reads ActivityPub documents as plain JSON, without a JSON-LD processor and without fetching contexts (federation
+// D1). Members are read under their usual names, in any of the usual shapes. Whether a document can be trusted is decided in package
+// federation.
+//
+// Limits: 1 MiB, 32 levels, 20 000 values per document, 1000 members per object.
 package activity
 
 import (
@@ -24,15 +26,15 @@ const (
 	maxDepth  = 32
 	maxValues = 20_000 // values in a document
 
-	maxMembers     = 1000 // of one object
+	maxMembers     = 1000 // per object
 	maxPlainNumber = 17   // characters
-	longNumberCost = 50   // values that a longer one counts for
+	longNumberCost = 50   // a longer number counts as so many values
 )
 
-// Public is the collection that everybody is in (ActivityPub 5.6).
+// Public is the collection of everybody (ActivityPub 5.6).
 const Public = "https://www.w3.org/ns/activitystreams#Public"
 
-// Context is what makes a document one of ActivityStreams.
+// Context is the JSON-LD context of ActivityStreams.
 const Context = "https://www.w3.org/ns/activitystreams"
 
 // The media types of documents (ActivityPub 3.2).
@@ -44,11 +46,11 @@ const (
 	Accept      = MediaType + ", " + LDMediaType + `; profile="` + LDProfile + `"`
 )
 
-// ErrMalformed is what documents are refused for that nobody means well with: broken JSON, no object, a member twice, too deep, or
-// with a graph of JSON-LD in it.
+// ErrMalformed is the error for documents that are not processed at all: broken JSON, not an object, a duplicate member, too large or
+// deep, or containing a JSON-LD graph.
 var ErrMalformed = errors.New("malformed document")
 
-// Object is a document, or a part of one. Its values are those of JSON: string, float64, bool, nil, []any, map[string]any.
+// Object is a document or a part of one. Its values are string, float64, bool, nil, []any and map[string]any.
 type Object map[string]any
 
 // Parse reads a document.
@@ -69,22 +71,22 @@ func Parse(b []byte) (Object, error) {
 	}
 	o, ok := v.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("%w: no object", ErrMalformed)
+		return nil, fmt.Errorf("%w: not an object", ErrMalformed)
 	}
 	if !isActivityStreams(o["@context"]) {
-		return nil, fmt.Errorf("%w: not of ActivityStreams", ErrMalformed)
+		return nil, fmt.Errorf("%w: not an ActivityStreams document", ErrMalformed)
 	}
 	return o, nil
 }
 
-// parser reads JSON that strangers have sent. It stops at once at what is nested too deep, has too much in it, or could be read as another
-// document by who knows JSON-LD (federation 5.6): nobody has signed for it yet.
+// parser reads JSON of other servers. It stops at once if the document is too deep, has too many values, or could have another meaning
+// as JSON-LD (federation 5.6), because nothing is verified yet.
 type parser struct {
 	in         *jsontext.Decoder
-	valuesLeft int // that may still come
+	valuesLeft int // remaining of maxValues
 }
 
-// value reads a value. depth is how deep it may be nested, strict that no graph of JSON-LD may be in it.
+// value reads a value that may be nested by depth levels. If strict, JSON-LD graphs in it are an error.
 func (r *parser) value(depth int, strict bool) (any, error) {
 	if r.valuesLeft--; r.valuesLeft < 0 {
 		return nil, errors.New("too many values")
@@ -123,11 +125,11 @@ func (r *parser) object(depth int, strict bool) (any, error) {
 			return nil, errors.New("too many members")
 		}
 		if strict && (key == "@graph" || key == "@reverse" || key == "@included") {
-			return nil, fmt.Errorf("it has %s", key)
+			return nil, fmt.Errorf("member %s", key)
 		}
-		// What stands in the context says how names are to be understood: we do not ask.
-		judged := strict && !(key == "@context" && depth == maxDepth)
-		if o[key], err = r.value(depth-1, judged); err != nil {
+		// The context is not interpreted, so it may contain anything.
+		strict := strict && !(key == "@context" && depth == maxDepth)
+		if o[key], err = r.value(depth-1, strict); err != nil {
 			return nil, err
 		}
 	}
@@ -148,15 +150,15 @@ func (r *parser) array(depth int, strict bool) (any, error) {
 	return list, err
 }
 
-// end tells whether nothing comes any more.
+// end returns an error if anything follows the document.
 func (r *parser) end() error {
 	if _, err := r.in.ReadToken(); !errors.Is(err, io.EOF) {
-		return errors.New("something comes after the document")
+		return errors.New("data after the document")
 	}
 	return nil
 }
 
-// number reads a number. Long ones, and very large and small ones, can take as much time as many others.
+// number reads a number. Long ones, and those with an exponent, take as much time as many others.
 func (r *parser) number(text string) (any, error) {
 	if len(text) > maxPlainNumber || strings.ContainsAny(text, "eE") {
 		if r.valuesLeft -= longNumberCost; r.valuesLeft < 0 {
@@ -166,7 +168,7 @@ func (r *parser) number(text string) (any, error) {
 	return strconv.ParseFloat(text, 64)
 }
 
-// isActivityStreams tells whether a context is one of ActivityStreams, or missing: some relays send none.
+// isActivityStreams returns whether a context contains that of ActivityStreams or is missing, because some relays send none.
 func isActivityStreams(context any) bool {
 	is := func(v any) bool {
 		s, ok := v.(string)
@@ -183,7 +185,7 @@ func isActivityStreams(context any) bool {
 	return is(context)
 }
 
-// Bytes writes the document.
+// Bytes returns the document as JSON with sorted members.
 func (o Object) Bytes() ([]byte, error) {
 	var b bytes.Buffer
 	if err := json.MarshalWrite(&b, o, json.Deterministic(true)); err != nil {
@@ -192,7 +194,7 @@ func (o Object) Bytes() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Values returns the values of a member: the items of an array, a value that stands alone, or none.
+// Values returns the values of a member: the items of an array, a single value, or none.
 func (o Object) Values(key string) []any {
 	switch v := o[key].(type) {
 	case nil:
@@ -204,13 +206,13 @@ func (o Object) Values(key string) []any {
 	}
 }
 
-// ID returns the document's id, "" if there is none, or none that is text.
+// ID returns the id of the document, "" if it has none or it is not a string.
 func (o Object) ID() string {
-	id, _ := o["id"].(string) // not one in an array: that could be read as another (federation 5.6)
+	id, _ := o["id"].(string) // an id in an array would be ambiguous (federation 5.6)
 	return id
 }
 
-// Type returns the first type that is one of known; with none given, the first.
+// Type returns the first type that is in known, or the first type if known is empty. It returns "" if there is none.
 func (o Object) Type(known ...string) string {
 	for _, v := range o.Values("type") {
 		if s, ok := v.(string); ok && (len(known) == 0 || slices.Contains(known, s)) {
@@ -220,10 +222,10 @@ func (o Object) Type(known ...string) string {
 	return ""
 }
 
-// Is tells whether the document has one of these types.
+// Is returns whether the document has one of the types.
 func (o Object) Is(types ...string) bool { return o.Type(types...) != "" }
 
-// Text returns a member that is text, the first one of an array; "" otherwise.
+// Text returns a member that is a string, or the first string of an array; "" otherwise.
 func (o Object) Text(key string) string {
 	for _, v := range o.Values(key) {
 		if s, ok := v.(string); ok {
@@ -233,8 +235,8 @@ func (o Object) Text(key string) string {
 	return ""
 }
 
-// TextAndLanguage returns a member that may come in several languages, and which one it is where that is told: the text under key, or the
-// first of the map under key and "Map".
+// TextAndLanguage returns a member that may be in several languages, and its language if it is known: the text under key, or the first
+// entry of the map under key and "Map".
 func (o Object) TextAndLanguage(key string) (text, language string) {
 	text = o.Text(key)
 	in, _ := o[key+"Map"].(map[string]any)
@@ -256,7 +258,7 @@ func (o Object) TextAndLanguage(key string) (text, language string) {
 	return text, ""
 }
 
-// Reference returns what a value refers to: itself if it is text, the id of an object, or where a link leads; "" otherwise.
+// Reference returns the id that a value refers to: a string, the id of an object, or the href of a link; "" otherwise.
 func Reference(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -271,7 +273,7 @@ func Reference(v any) string {
 	return ""
 }
 
-// Ref returns what a member refers to, the first of several; "" if nothing.
+// Ref returns the first reference of a member, "" if it has none.
 func (o Object) Ref(key string) string {
 	for _, v := range o.Values(key) {
 		if ref := Reference(v); ref != "" {
@@ -281,12 +283,12 @@ func (o Object) Ref(key string) string {
 	return ""
 }
 
-// Refs returns what a member refers to, each once and at most so many.
-func (o Object) Refs(key string, most int) []string {
+// Refs returns the distinct references of a member, at most a number.
+func (o Object) Refs(key string, max int) []string {
 	var refs []string
 	seen := make(map[string]bool)
 	for _, v := range o.Values(key) {
-		if ref := Reference(v); ref != "" && !seen[ref] && len(refs) < most {
+		if ref := Reference(v); ref != "" && !seen[ref] && len(refs) < max {
 			seen[ref] = true
 			refs = append(refs, ref)
 		}
@@ -294,7 +296,7 @@ func (o Object) Refs(key string, most int) []string {
 	return refs
 }
 
-// Object returns a member that is an object, the first one of an array; nil otherwise.
+// Object returns a member that is an object, or the first object of an array; nil otherwise.
 func (o Object) Object(key string) Object {
 	for _, v := range o.Values(key) {
 		if m, ok := v.(map[string]any); ok {
@@ -304,29 +306,29 @@ func (o Object) Object(key string) Object {
 	return nil
 }
 
-// Objects returns the objects among the values of a member, at most so many.
-func (o Object) Objects(key string, most int) []Object {
+// Objects returns the objects of a member, at most a number.
+func (o Object) Objects(key string, max int) []Object {
 	var list []Object
 	for _, v := range o.Values(key) {
-		if m, ok := v.(map[string]any); ok && len(list) < most {
+		if m, ok := v.(map[string]any); ok && len(list) < max {
 			list = append(list, m)
 		}
 	}
 	return list
 }
 
-// Bool returns a member that is true or false; known is false if it is neither.
+// Bool returns a boolean member; known is false if it is none.
 func (o Object) Bool(key string) (value, known bool) {
 	switch v := o[key].(type) {
 	case bool:
 		return v, true
-	case string: // some send sensitive like this
+	case string: // some servers send "sensitive" as a string
 		return v == "true", v == "true" || v == "false"
 	}
 	return false, false
 }
 
-// Count returns a member that counts something, 0 if it is missing or no number that can be one.
+// Count returns a member that is a non-negative number, 0 if it is none.
 func (o Object) Count(key string) int {
 	n, ok := o[key].(float64)
 	if !ok || !(n > 0) {
@@ -346,7 +348,7 @@ func (o Object) Time(key string) time.Time {
 	return time.Time{}
 }
 
-// IsPublic tells whether an address is the collection that everybody is in, in one of its spellings (federation 4.1).
+// IsPublic returns whether an address is the public collection, in any of its spellings (federation 4.1).
 func IsPublic(address string) bool {
 	return address == Public || address == "as:Public" || address == "Public"
 }

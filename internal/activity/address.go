@@ -15,41 +15,42 @@ import (
 
 const maxURLBytes = 2048 // bytes
 
-// Host returns the one form of the host that an id belongs to: in lower case, in ASCII, with its port if it has an unusual one. An id
-// that is not a plain address of a public host is an error (federation 5.1, R8): https only, no user, no number in place of a name,
-// no dot at the end. trial allows http, and this machine, as is needed to try servers on one machine.
-func Host(id string, trial bool) (string, error) {
+// Host returns the canonical host of an id: lower case, ASCII, with its port if that is not the default. An id that is not a plain URL
+// of a public host is an error (federation 5.1, R8): https only, no user, no IP address, no trailing dot. allowLoopback permits http
+// and loopback addresses.
+func Host(id string, allowLoopback bool) (string, error) {
 	u, err := url.Parse(id)
 	if err != nil {
-		return "", fmt.Errorf("%w: address: %v", ErrMalformed, err)
+		return "", fmt.Errorf("%w: URL: %v", ErrMalformed, err)
 	}
 	switch {
 	case len(id) > maxURLBytes:
-		return "", fmt.Errorf("%w: address of %d bytes", ErrMalformed, len(id))
-	case u.Scheme != "https" && !(trial && u.Scheme == "http"):
+		return "", fmt.Errorf("%w: URL of %d bytes", ErrMalformed, len(id))
+	case u.Scheme != "https" && !(allowLoopback && u.Scheme == "http"):
 		return "", fmt.Errorf("%w: %q is not https", ErrMalformed, id)
 	case u.Host == "" || u.User != nil || u.Opaque != "" || strings.ContainsAny(id, " \t\r\n\\"):
-		return "", fmt.Errorf("%w: %q is no plain address", ErrMalformed, id)
+		return "", fmt.Errorf("%w: %q is not a plain URL", ErrMalformed, id)
 	}
 	name, host := u.Hostname(), text.NormalizeDomain(u.Host)
-	if trial && host != "" && isLoopback(name) {
+	if allowLoopback && host != "" && isLoopback(name) {
 		return trimDefaultPort(host, u.Scheme), nil
 	}
 	_, notIP := netip.ParseAddr(name)
 	switch {
 	case host == "" || notIP == nil || strings.HasPrefix(host, "[") || strings.HasSuffix(name, "."):
-		return "", fmt.Errorf("%w: %q has no host of the public network", ErrMalformed, id)
+		return "", fmt.Errorf("%w: host of %q is not a public domain name", ErrMalformed, id)
 	case !strings.Contains(host, "."):
-		return "", fmt.Errorf("%w: %q has a host of one word", ErrMalformed, id)
+		return "", fmt.Errorf("%w: host of %q has no dot", ErrMalformed, id)
 	case endsInNumber(host):
-		return "", fmt.Errorf("%w: %q has a number in place of a host", ErrMalformed, id)
+		return "", fmt.Errorf("%w: host of %q ends in a number", ErrMalformed, id)
 	case mixesScripts(host):
-		return "", fmt.Errorf("%w: %q has a host that looks like another one", ErrMalformed, id)
+		return "", fmt.Errorf("%w: host of %q mixes scripts", ErrMalformed, id)
 	}
 	return trimDefaultPort(host, u.Scheme), nil
 }
 
-// isLoopback tells whether a name is one of this machine. IPv4 within IPv6 is not: it would be a second name for the same.
+// isLoopback returns whether a host name is localhost or a loopback address. IPv4-mapped addresses are excluded, because they would be
+// a second name.
 func isLoopback(name string) bool {
 	if strings.EqualFold(name, "localhost") {
 		return true
@@ -58,7 +59,7 @@ func isLoopback(name string) bool {
 	return err == nil && ip.IsLoopback() && !ip.Is4In6() && ip.Zone() == ""
 }
 
-// endsInNumber tells of hosts that some take for an IPv4 address: 127.1, 0x7f.1.
+// endsInNumber returns whether a host may be parsed as an IPv4 address, such as 127.1 or 0x7f.1.
 func endsInNumber(host string) bool {
 	host, _, _ = strings.Cut(host, ":")
 	last := host[strings.LastIndexByte(host, '.')+1:]
@@ -66,7 +67,7 @@ func endsInNumber(host string) bool {
 	return strings.Trim(last, "0123456789") == "" || isHex && strings.Trim(hex, "0123456789abcdef") == ""
 }
 
-// mixesScripts tells of hosts that have a word with letters of several of the scripts that look alike.
+// mixesScripts returns whether a label of a host has letters of several scripts that look alike.
 func mixesScripts(host string) bool {
 	if !strings.Contains(host, "xn--") {
 		return false
@@ -97,23 +98,24 @@ func trimDefaultPort(host, scheme string) string {
 	return strings.TrimSuffix(host, ":443")
 }
 
-// SameHost tells whether two ids belong to one host, and both are fine.
-func SameHost(a, b string, trial bool) bool {
-	x, err := Host(a, trial)
+// SameHost returns whether two valid ids have the same host.
+func SameHost(a, b string, allowLoopback bool) bool {
+	x, err := Host(a, allowLoopback)
 	if err != nil {
 		return false
 	}
-	y, err := Host(b, trial)
+	y, err := Host(b, allowLoopback)
 	return err == nil && x == y
 }
 
-// WithoutFragment returns an address up to its #.
+// WithoutFragment returns a URL without its fragment.
 func WithoutFragment(address string) string {
 	address, _, _ = strings.Cut(address, "#")
 	return address
 }
 
-// RegisteredDomain returns the registered domain of a host. If the host is an address or has no registered domain, it is the host with its port.
+// RegisteredDomain returns the registered domain of a host. A host that is an address or has no registered domain is returned with its
+// port.
 func RegisteredDomain(host string) string {
 	name, _, _ := strings.Cut(host, ":")
 	if _, err := netip.ParseAddr(name); err == nil {

@@ -1,5 +1,5 @@
-// Package errs holds the one kind of error that is meant for clients. Every other error is a bug or a fault of the
-// machine: it is logged at the edge and answered with a plain 500 that does not tell its cause.
+// Package errs has the error type that is meant for clients. Any other error is internal: it is logged where the request ends, and the
+// client gets a 500 without its cause.
 package errs
 
 import (
@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Error is an answer to a client: a status and a message. Err, if any, is the cause and goes to the log only.
+// Error is an error response. Err is the cause, if any, and is only logged.
 type Error struct {
 	Status  int
 	Message string
-	Details map[string]any // further members of the JSON answer beside "error"
+	Details map[string]any // further members of the JSON body
 	Err     error
 
-	RetryAfter time.Duration // when it may go better, which the answer says; 0: it does not
+	RetryAfter time.Duration // value of the Retry-After header; 0: none
 }
 
 func (e *Error) Error() string {
@@ -28,7 +28,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// With returns a copy of the error that has one more member in its JSON answer.
+// With returns a copy of the error with one more member in its JSON body.
 func (e *Error) With(key string, value any) *Error {
 	c := *e
 	c.Details = make(map[string]any, len(e.Details)+1)
@@ -39,27 +39,27 @@ func (e *Error) With(key string, value any) *Error {
 	return &c
 }
 
-// New returns an error with any status.
+// New returns an error with a status.
 func New(status int, format string, args ...any) *Error {
 	return &Error{Status: status, Message: message(format, args)}
 }
 
-// BadRequest is 400: the request itself is malformed.
+// BadRequest is 400: malformed request.
 func BadRequest(format string, args ...any) *Error {
 	return New(http.StatusBadRequest, format, args...)
 }
 
-// Unauthorized is 401: a valid token is needed.
+// Unauthorized is 401: a valid token is required.
 func Unauthorized(format string, args ...any) *Error {
 	return New(http.StatusUnauthorized, format, args...)
 }
 
-// Forbidden is 403: known who asks, and not allowed.
+// Forbidden is 403: the caller is known and not allowed.
 func Forbidden(format string, args ...any) *Error {
 	return New(http.StatusForbidden, format, args...)
 }
 
-// NotFound is 404, for what is not there and for what the viewer may not know to be there alike.
+// NotFound is 404, also for what exists but is not visible to the viewer.
 func NotFound(format string, args ...any) *Error {
 	return New(http.StatusNotFound, format, args...)
 }
@@ -74,15 +74,15 @@ func TooLarge(format string, args ...any) *Error {
 	return New(http.StatusRequestEntityTooLarge, format, args...)
 }
 
-// Invalid is 422: well-formed, but against a rule.
+// Invalid is 422: well-formed, but violates a rule.
 func Invalid(format string, args ...any) *Error {
 	return New(http.StatusUnprocessableEntity, format, args...)
 }
 
-// ErrRecordNotFound is what a missing or invisible record answers everywhere, so that the two look alike.
+// ErrRecordNotFound is the error for missing and for invisible records, so that a client cannot tell them apart.
 var ErrRecordNotFound = NotFound("Record not found")
 
-// IsNotFound tells whether err is, or wraps, a 404.
+// IsNotFound returns whether err is or wraps a 404.
 func IsNotFound(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Status == http.StatusNotFound

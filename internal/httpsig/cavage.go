@@ -124,7 +124,7 @@ func (m *message) readCavage(text string, p Policy) (*Claim, error) {
 	return c, c.checkTime(p)
 }
 
-// coverCavage looks up what the signature covers, which has to be enough, and the times.
+// coverCavage collects the covered components, which must be sufficient, and the times.
 func (m *message) coverCavage(c *Claim, params *cavageParams, p Policy) error {
 	covers := func(name string) bool { return slices.Contains(params.headers, name) }
 	needed := []string{"(request-target)", "host"}
@@ -133,17 +133,17 @@ func (m *message) coverCavage(c *Claim, params *cavageParams, p Policy) error {
 	}
 	for _, name := range needed {
 		if !covers(name) {
-			return fmt.Errorf("%w: not %s", ErrUncovered, name)
+			return fmt.Errorf("%w: missing %s", ErrUncovered, name)
 		}
 	}
 	if !covers("date") && !covers("(created)") {
-		return fmt.Errorf("%w: neither date nor (created)", ErrUncovered)
+		return fmt.Errorf("%w: missing date and (created)", ErrUncovered)
 	}
 	if len(params.headers) > maxComponents {
 		return fmt.Errorf("%w: too many headers", ErrMalformed)
 	}
 	var err error
-	if params.expires != "" { // it only ever shortens the life of a signature, so it counts even where it is not covered
+	if params.expires != "" { // it only shortens the validity, so it counts even if it is not covered
 		if c.Expires, err = cavageTime(params.expires); err != nil {
 			return err
 		}
@@ -154,18 +154,18 @@ func (m *message) coverCavage(c *Claim, params *cavageParams, p Policy) error {
 		case "(request-target)", "host":
 		case "(created)", "(expires)":
 			if c.Algorithm == rsaSHA256 { // draft-cavage 2.3
-				return fmt.Errorf("%w: %s does not go with %s", ErrMalformed, name, rsaSHA256)
+				return fmt.Errorf("%w: %s is not allowed with %s", ErrMalformed, name, rsaSHA256)
 			}
 			if l.value = params.created; name == "(expires)" {
 				l.value = params.expires
 			}
 			if l.value == "" {
-				return fmt.Errorf("%w: %s is covered but not there", ErrMalformed, name)
+				return fmt.Errorf("%w: %s is covered but missing", ErrMalformed, name)
 			}
 		default:
 			var ok bool
 			if l.value, ok = m.field(name); !ok {
-				return fmt.Errorf("%w: %.40q is covered but not there", ErrMalformed, name)
+				return fmt.Errorf("%w: %.40q is covered but missing", ErrMalformed, name)
 			}
 		}
 		c.components = append(c.components, l)
@@ -177,7 +177,7 @@ func (m *message) coverCavage(c *Claim, params *cavageParams, p Policy) error {
 		}
 	}
 	if covers("(created)") {
-		if covers("date") { // both were signed, so both count
+		if covers("date") { // both are signed, so both count
 			if err := p.checkTime(c.Created); err != nil {
 				return err
 			}
@@ -189,7 +189,7 @@ func (m *message) coverCavage(c *Claim, params *cavageParams, p Policy) error {
 	return nil
 }
 
-// cavageTime reads Unix seconds. The draft has integers; decimals are sent as well.
+// cavageTime parses Unix seconds. The draft requires integers, but some servers send decimals.
 func cavageTime(text string) (time.Time, error) {
 	whole, fraction, _ := strings.Cut(text, ".")
 	seconds, err := strconv.ParseUint(whole, 10, 40)
@@ -199,7 +199,7 @@ func cavageTime(text string) (time.Time, error) {
 	return time.Unix(int64(seconds), 0), nil
 }
 
-// cavageBase is the signing string (draft-cavage 2.3).
+// cavageBase appends the signing string (draft-cavage 2.3).
 func (c *Claim) cavageBase(dst []byte, s hostForm, target string) []byte {
 	for i, l := range c.components {
 		if i > 0 {

@@ -20,7 +20,7 @@ func sha256Base64(body []byte) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// checkDigest holds Digest against the body. Of a list only SHA-256 counts, which everybody sends; each of them has to be right.
+// checkDigest compares Digest with the body. Only SHA-256, which all servers send, counts; if there are several, all must match.
 func (m *message) checkDigest() error {
 	text, _ := m.field("digest")
 	if len(text) > maxHeader {
@@ -44,8 +44,7 @@ func (m *message) checkDigest() error {
 	return nil
 }
 
-// checkContentDigest holds Content-Digest against the body: each hash it has of the two that RFC 9530 finds good enough, of
-// which there is one.
+// checkContentDigest compares Content-Digest with the body: at least one of sha-256 and sha-512, and each that is present.
 func (m *message) checkContentDigest() error {
 	text, _ := m.field("content-digest")
 	members, err := parseDictionary(text)

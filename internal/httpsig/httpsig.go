@@ -1,17 +1,19 @@
-// Package httpsig signs and verifies HTTP requests as servers of the fediverse do: by draft-cavage-http-signatures-12 and by
-// RFC 9421. It knows keys and requests, but no actors, database or network.
+// Package httpsig signs and verifies HTTP requests by draft-cavage-http-signatures-12 and RFC 9421. It knows keys and requests, but no
+// actors, database or network.
 //
-// Signing: Signer.Sign. Verifying has two steps, as the key is to be found in between: Read makes every check that needs no key
-// and returns what the request claims, Claim.Verify checks the signature itself.
+// Signer.Sign signs. Verification has two steps, because the caller looks up the key in between: Read makes all checks that need no key
+// and returns claims, Claim.Verify checks the signature.
 //
-// The rules of reading, for both schemes:
-//   - A signature covers the method, the host, the target and, where there is a body, its digest. One that covers less could be
-//     replayed against another server, path or body, and is refused whether or not it is right.
-//   - Host and scheme are what the configuration says. What arrives in Host and in forwarded headers is never believed: what was
-//     signed for somebody else does not verify here, and a proxy that rewrites Host does no harm.
-//   - The digest is that of the raw body. The time it was signed at lies within a window around now.
-//   - The key decides the algorithm. A named algorithm that does not fit it is refused; shared secrets (hmac) are.
-//   - What is parsed is bounded in length and number, and parameters that occur twice are refused.
+// Rules of Read, for both schemes:
+//   - A signature covers the method, the host, the target and, if there is a body, its digest. One that covers less could be replayed
+//     for another server, path or body, and is refused even if it is correct.
+//   - Host and scheme are those of the configuration. The Host header and forwarding headers are not trusted, so a signature for
+//     another server does not verify, and a proxy may rewrite Host.
+//   - The digest is that of the raw body. The time of the signature is within a window around the current time.
+//   - The key determines the algorithm. A declared algorithm that does not match the key is refused, as are shared secrets (hmac).
+//   - Input is bounded in length and number, and duplicate parameters are refused.
+//
+// Limits: 16 KiB per header, 8 signatures of 64 components and 24 parameters, RSA keys of 1024 to 8192 bits.
 package httpsig
 
 import (
@@ -24,65 +26,65 @@ import (
 	"time"
 )
 
-// Scheme is a way to sign requests.
+// Scheme is a signature scheme.
 type Scheme string
 
-// The schemes.
+// Signature schemes.
 const (
 	Cavage  Scheme = "cavage"
 	RFC9421 Scheme = "rfc9421"
 )
 
-// Why a request does not count as signed. For the one who sent it, all of them are a 401.
+// Reasons why a request is not verified. The response to all of them is 401.
 var (
 	ErrUnsigned    = errors.New("httpsig: not signed")
-	ErrMalformed   = errors.New("httpsig: badly formed signature")
-	ErrUnsupported = errors.New("httpsig: of no kind that is verified here")
-	ErrUncovered   = errors.New("httpsig: the signature does not cover enough")
+	ErrMalformed   = errors.New("httpsig: malformed signature")
+	ErrUnsupported = errors.New("httpsig: unsupported signature")
+	ErrUncovered   = errors.New("httpsig: signature does not cover enough")
 	ErrTime        = errors.New("httpsig: signed too long ago, expired, or signed in the future")
-	ErrDigest      = errors.New("httpsig: the body is not the one that was signed")
-	ErrKey         = errors.New("httpsig: the key is not fit for the signature")
-	ErrSignature   = errors.New("httpsig: the signature is wrong")
-	ErrHost        = errors.New("httpsig: signed for another server") // right, but for the Host of the request, which is not ours
+	ErrDigest      = errors.New("httpsig: body does not match the digest")
+	ErrKey         = errors.New("httpsig: key does not fit the signature")
+	ErrSignature   = errors.New("httpsig: wrong signature")
+	ErrHost        = errors.New("httpsig: signed for another server") // correct for the Host of the request, which is not this server
 )
 
-// Limits to what is read.
+// Limits of input.
 const (
-	maxHeader     = 16 << 10 // bytes of a header that holds signatures or digests
+	maxHeader     = 16 << 10 // bytes of a header with signatures or digests
 	maxKeyID      = 2048
-	maxComponents = 64 // that one signature covers
+	maxComponents = 64 // per signature
 	maxParams     = 24
 	maxSignatures = 8
 )
 
-// Policy is what a request is held against.
+// Policy is the configuration for Read.
 type Policy struct {
-	Base             *url.URL // our scheme and host, as configured
+	Base             *url.URL // configured scheme and host of this server
 	Now              time.Time
-	MaxAge, MaxAhead time.Duration // how long ago, and how far ahead of our clock, a request may have been signed
-	Body             []byte        // raw, as it came
+	MaxAge, MaxAhead time.Duration // of the time of the signature, relative to Now
+	Body             []byte        // raw
 }
 
-// Claim is what a request says of its signature.
+// Claim is a signature that is not verified yet.
 type Claim struct {
 	KeyID     string
 	Scheme    Scheme
-	Algorithm string    // as named in the request, "" if it is not
-	Created   time.Time // when it was signed: created, or the signed Date
-	Expires   time.Time // zero if it does not tell
+	Algorithm string    // as declared, "" if it is not
+	Created   time.Time // created, or the signed Date
+	Expires   time.Time // zero if it has none
 
 	signature  []byte
 	components []component
-	params     string // RFC 9421: the text of the line @signature-params
+	params     string // RFC 9421: value of @signature-params
 	message    *message
 }
 
-// component is a covered component. Those that depend on the host or target have no value before they are rendered.
+// component is a covered component. Those that depend on the host or target get their value in base.
 type component struct{ name, value string }
 
-// Read returns what a request says of its signature, once all that can be checked without a key is right. Most requests have
-// one signature; those by RFC 9421 may have several, of which it returns the sound ones in their order (see Prefer). It looks
-// at the method, the headers, Host, and RequestURI or URL, so a request that was kept can be read again.
+// Read returns the claims of a request after all checks that need no key. Most requests have one; by RFC 9421 there may be several, of
+// which it returns the valid ones in order (see Prefer). It reads the method, the headers, Host, and RequestURI or URL, so a stored
+// request can be read again.
 func Read(r *http.Request, p Policy) ([]*Claim, error) {
 	m := newMessage(r, p)
 	if _, ok := r.Header["Signature-Input"]; ok {
@@ -99,7 +101,7 @@ func Read(r *http.Request, p Policy) ([]*Claim, error) {
 	return []*Claim{c}, nil
 }
 
-// LooksSigned tells whether a request looks as if it were signed, and with a body, its digest too. It costs next to nothing.
+// LooksSigned returns whether a request has a signature header and, unless it is a GET or HEAD, a digest header. It is cheap.
 func LooksSigned(r *http.Request) bool {
 	if _, ok := cavageHeader(r.Header); !ok {
 		return false
@@ -107,11 +109,11 @@ func LooksSigned(r *http.Request) bool {
 	return r.Method == http.MethodGet || r.Method == http.MethodHead || r.Header.Get("Digest") != "" || r.Header.Get("Content-Digest") != ""
 }
 
-// Prefer returns the claims worth the work of verifying, at most two: first those whose key the caller likes.
-func Prefer(claims []*Claim, likes func(keyID string) bool) []*Claim {
+// Prefer returns at most two claims to verify: first those whose key is preferred.
+func Prefer(claims []*Claim, preferred func(keyID string) bool) []*Claim {
 	var best, rest []*Claim
 	for _, c := range claims {
-		if likes(c.KeyID) {
+		if preferred(c.KeyID) {
 			best = append(best, c)
 		} else {
 			rest = append(rest, c)
@@ -121,15 +123,15 @@ func Prefer(claims []*Claim, likes func(keyID string) bool) []*Claim {
 	return best[:min(len(best), 2)]
 }
 
-// Verify checks the signature with a key. ErrKey says that the key cannot have made it, ErrSignature that it has not (another
-// key of the signer may have), ErrHost that it was made for another server.
+// Verify checks the signature with a key. The error is ErrKey if the key cannot have made it, ErrSignature if it has not (another key
+// of the signer may have), ErrHost if it was made for another server.
 func (c *Claim) Verify(key crypto.PublicKey) error {
 	algorithms, err := c.algorithms(key)
 	if err != nil {
 		return err
 	}
 	var buffer []byte
-	right := func(s hostForm) bool {
+	matches := func(s hostForm) bool {
 		for _, target := range c.targets() {
 			buffer = c.base(buffer[:0], s, target)
 			for _, a := range algorithms {
@@ -141,18 +143,18 @@ func (c *Claim) Verify(key crypto.PublicKey) error {
 		return false
 	}
 	for _, s := range c.message.ownHosts {
-		if right(s) {
+		if matches(s) {
 			return nil
 		}
 	}
-	if other := c.message.otherHost; other != nil && right(*other) {
+	if other := c.message.otherHost; other != nil && matches(*other) {
 		return fmt.Errorf("%w: %q", ErrHost, other.header)
 	}
 	return ErrSignature
 }
 
-// targets are those the signature may be for: the one requested, and for draft-cavage also the one without its query, as many
-// servers sign it.
+// targets returns the targets for which the signature may be made: the requested one, and for draft-cavage also the one without query,
+// because many servers sign that.
 func (c *Claim) targets() []string {
 	target := c.message.target
 	if path, _, ok := strings.Cut(target, "?"); ok && c.Scheme == Cavage {
@@ -161,7 +163,7 @@ func (c *Claim) targets() []string {
 	return []string{target}
 }
 
-// base is the text that is signed.
+// base appends the signed text.
 func (c *Claim) base(dst []byte, s hostForm, target string) []byte {
 	if c.Scheme == Cavage {
 		return c.cavageBase(dst, s, target)
@@ -169,20 +171,20 @@ func (c *Claim) base(dst []byte, s hostForm, target string) []byte {
 	return c.rfc9421Base(dst, s, target)
 }
 
-// checkTime holds the time of signing and the end, if there is one, against the window.
+// checkTime checks the times of signing and expiry against the window.
 func (c *Claim) checkTime(p Policy) error {
 	if err := p.checkTime(c.Created); err != nil {
 		return err
 	}
 	if !c.Expires.IsZero() && p.Now.After(c.Expires.Add(p.MaxAhead)) {
-		return fmt.Errorf("%w: it expired at %s", ErrTime, c.Expires.UTC().Format(time.RFC3339))
+		return fmt.Errorf("%w: expired at %s", ErrTime, c.Expires.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
 
 func (p Policy) checkTime(at time.Time) error {
 	if at.Before(p.Now.Add(-p.MaxAge)) || at.After(p.Now.Add(p.MaxAhead)) {
-		return fmt.Errorf("%w: it was signed at %s", ErrTime, at.UTC().Format(time.RFC3339))
+		return fmt.Errorf("%w: signed at %s", ErrTime, at.UTC().Format(time.RFC3339))
 	}
 	return nil
 }

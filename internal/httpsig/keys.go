@@ -14,14 +14,13 @@ import (
 	"github.com/mr-tron/base58"
 )
 
-// Sizes of RSA keys that are worked with, in bits. 1024 is weak, but Bridgy Fed's are so small. More than the upper bound is
-// nothing but work.
+// Sizes of RSA keys in bits. 1024 is weak, but Bridgy Fed uses it. Larger keys than the maximum only cost time.
 const (
 	minRSABits = 1024
 	maxRSABits = 8192
 )
 
-// algorithm is a way to make a signature with a key.
+// algorithm is a signature algorithm.
 type algorithm string
 
 const (
@@ -31,8 +30,8 @@ const (
 	algEd25519   algorithm = "Ed25519"
 )
 
-// algorithms returns the algorithms that the signature may have been made with, given the key. What draft-cavage calls hs2019 is
-// RSA with SHA-256 in practice and SHA-512 by the letter.
+// algorithms returns the algorithms that the signature may have with a key. hs2019 of draft-cavage is RSA with SHA-256 in practice and
+// SHA-512 by the draft.
 func (c *Claim) algorithms(key crypto.PublicKey) ([]algorithm, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
@@ -42,7 +41,7 @@ func (c *Claim) algorithms(key crypto.PublicKey) ([]algorithm, error) {
 	case !isRSA && (c.Algorithm == "" || c.Algorithm == hs2019 || c.Algorithm == ed25519Name):
 		return []algorithm{algEd25519}, nil
 	case !isRSA || c.Algorithm == ed25519Name:
-		return nil, fmt.Errorf("%w: it is said to be %s", ErrKey, c.Algorithm)
+		return nil, fmt.Errorf("%w: declared algorithm is %s", ErrKey, c.Algorithm)
 	case c.Algorithm == rsaSHA256 || c.Algorithm == rsaV15SHA256:
 		return []algorithm{algV15SHA256}, nil
 	case c.Algorithm == rsaPSSSHA512:
@@ -53,7 +52,7 @@ func (c *Claim) algorithms(key crypto.PublicKey) ([]algorithm, error) {
 	return []algorithm{algV15SHA256, algPSSSHA512}, nil
 }
 
-// verify checks a signature of a message. The key is one that the algorithm is for.
+// verify verifies a signature of a message. The key must be of the algorithm's type.
 func (a algorithm) verify(key crypto.PublicKey, message, signature []byte) bool {
 	switch a {
 	case algV15SHA256:
@@ -69,12 +68,12 @@ func (a algorithm) verify(key crypto.PublicKey, message, signature []byte) bool 
 	return ed25519.Verify(key.(ed25519.PublicKey), message, signature)
 }
 
-// checkKey refuses keys that are of another kind than those used here, too weak, or too large.
+// checkKey refuses keys of unsupported type or size.
 func checkKey(key crypto.PublicKey) error {
 	switch k := key.(type) {
 	case *rsa.PublicKey:
 		if k == nil || k.N == nil {
-			return fmt.Errorf("%w: it is empty", ErrKey)
+			return fmt.Errorf("%w: empty", ErrKey)
 		}
 		if bits := k.N.BitLen(); bits < minRSABits || bits > maxRSABits {
 			return fmt.Errorf("%w: %d bits of RSA", ErrKey, bits)
@@ -89,11 +88,11 @@ func checkKey(key crypto.PublicKey) error {
 	return nil
 }
 
-// ParsePublicKey reads a public key in PEM, as publicKeyPem of an actor has it: PKIX or PKCS #1, whatever the label says, with
-// any line ends. Keys of other kinds than RSA and Ed25519, and RSA keys that are too weak or too large, are ErrKey.
+// ParsePublicKey parses a public key in PEM, as in publicKeyPem of an actor: PKIX or PKCS #1, whatever the label says, with any line
+// ends. Unsupported keys are ErrKey.
 func ParsePublicKey(text string) (crypto.PublicKey, error) {
 	if len(text) > maxHeader {
-		return nil, fmt.Errorf("%w: it is too long", ErrKey)
+		return nil, fmt.Errorf("%w: too long", ErrKey)
 	}
 	block, _ := pem.Decode([]byte(strings.TrimSpace(text)))
 	if block == nil || !strings.HasSuffix(block.Type, "PUBLIC KEY") {
@@ -113,7 +112,7 @@ func ParsePublicKey(text string) (crypto.PublicKey, error) {
 	return key, nil
 }
 
-// FormatPublicKey writes a public key in PEM (PKIX), as actors show it.
+// FormatPublicKey returns a public key in PEM (PKIX), as in actor documents.
 func FormatPublicKey(key crypto.PublicKey) (string, error) {
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
@@ -127,7 +126,7 @@ const (
 	maxMultikey     = 100        // characters in base58, which takes quadratic time to decode; a Multikey has 47
 )
 
-// ParseMultikey reads an Ed25519 public key in publicKeyMultibase of a Multikey (FEP-521a). Other kinds are ErrKey.
+// ParseMultikey parses the Ed25519 public key in publicKeyMultibase of a Multikey (FEP-521a). Other types are ErrKey.
 func ParseMultikey(text string) (ed25519.PublicKey, error) {
 	encoded, ok := strings.CutPrefix(text, "z")
 	if !ok || len(encoded) > maxMultikey {
@@ -144,7 +143,7 @@ func ParseMultikey(text string) (ed25519.PublicKey, error) {
 	return ed25519.PublicKey(raw), nil
 }
 
-// FormatMultikey writes an Ed25519 public key as publicKeyMultibase of a Multikey.
+// FormatMultikey returns an Ed25519 public key as publicKeyMultibase of a Multikey.
 func FormatMultikey(key ed25519.PublicKey) string {
 	return "z" + base58.Encode(append([]byte(multikeyEd25519), key...))
 }

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// message is what signatures cover of a request.
+// message is the signed part of a request.
 type message struct {
 	method    string
 	scheme    string
-	target    string // path and query, as they stand in the request line
+	target    string // path and query as in the request line
 	header    http.Header
 	body      []byte
-	ownHosts  []hostForm // our host, in the ways a signer may have written it
-	otherHost *hostForm  // the Host of the request, if it is not ours
+	ownHosts  []hostForm // host of this server, in the forms that a signer may have used
+	otherHost *hostForm  // Host of the request if it is not this server
 }
 
-// hostForm is a host as a header field has it, and in its normal form.
+// hostForm is a host as in a header and in canonical form.
 type hostForm struct{ header, authority string }
 
 func newMessage(r *http.Request, p Policy) *message {
@@ -27,7 +27,7 @@ func newMessage(r *http.Request, p Policy) *message {
 	switch {
 	case r.Host == own:
 		m.ownHosts = []hostForm{{own, own}}
-	case asked == own: // with other letter case, or the default port
+	case asked == own: // different case, or with the default port
 		m.ownHosts = []hostForm{{r.Host, own}, {own, own}}
 	default:
 		m.ownHosts = []hostForm{{own, own}}
@@ -36,8 +36,8 @@ func newMessage(r *http.Request, p Policy) *message {
 	return m
 }
 
-// requestTarget returns the path and query of a request as they came over the wire. Proxies may be sent whole URLs (RFC 9112,
-// 3.2.2), of which scheme and host are not believed.
+// requestTarget returns the path and query of a request as received. Requests to proxies have whole URLs (RFC 9112, 3.2.2), whose
+// scheme and host are not trusted.
 func requestTarget(r *http.Request) string {
 	target := r.RequestURI
 	if target == "" {
@@ -60,7 +60,7 @@ func requestTarget(r *http.Request) string {
 	return rest[i:]
 }
 
-// canonicalHost returns a host in lower case, without the port that its scheme implies (RFC 9421, 2.2.3).
+// canonicalHost returns a host in lower case without the default port of the scheme (RFC 9421, 2.2.3).
 func canonicalHost(scheme, host string) string {
 	host = strings.ToLower(host)
 	switch scheme {
@@ -72,13 +72,13 @@ func canonicalHost(scheme, host string) string {
 	return host
 }
 
-// needsDigest tells whether a signature has to cover the body.
+// needsDigest returns whether a signature must cover the body.
 func (m *message) needsDigest() bool {
 	return len(m.body) > 0 || m.method != http.MethodGet && m.method != http.MethodHead
 }
 
-// field returns the value of a header field, several of one name joined (RFC 9421, 2.1). Names are in lower case. The length
-// is that of the body we have, if a proxy took the header away.
+// field returns the value of a header; several of one name are joined (RFC 9421, 2.1). Names are in lower case. A missing
+// Content-Length is that of the body, because a proxy may have removed it.
 func (m *message) field(name string) (string, bool) {
 	values := m.header[http.CanonicalHeaderKey(name)]
 	switch {

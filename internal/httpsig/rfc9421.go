@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// The algorithms of RFC 9421, 6.2, that are verified here.
+// Supported algorithms of RFC 9421, 6.2.
 const (
 	rsaV15SHA256 = "rsa-v1_5-sha256"
 	rsaPSSSHA512 = "rsa-pss-sha512"
 	ed25519Name  = "ed25519"
 )
 
-// readRFC9421 reads the signatures of a request and returns those that are sound, or else what is wrong with the first.
+// readRFC9421 returns the valid claims of a request, or the error of the first if none is valid.
 func (m *message) readRFC9421(p Policy) ([]*Claim, error) {
 	input, _ := m.field("signature-input")
 	inputs, err := parseDictionary(input)
@@ -32,7 +32,7 @@ func (m *message) readRFC9421(p Policy) ([]*Claim, error) {
 	}
 	var claims []*Claim
 	var first error
-	digest := sync.OnceValue(m.checkContentDigest) // one hash, however many signatures cover it
+	digest := sync.OnceValue(m.checkContentDigest) // one hash for all signatures
 	for _, in := range inputs {
 		c, err := m.readMember(in, signatures, digest, p)
 		if err == nil {
@@ -64,19 +64,19 @@ func (m *message) readMember(in sfMember, signatures []sfMember, digest func() e
 	return c, c.checkTime(p)
 }
 
-// parseMember reads one signature: what it covers, its parameters, and its value under the same label.
+// parseMember parses one signature: its components, its parameters, and its value under the same label.
 func (m *message) parseMember(in sfMember, signatures []sfMember) (*Claim, error) {
 	c := &Claim{Scheme: RFC9421, params: in.raw, message: m}
 	components, ok := in.value.([]sfItem)
 	if !ok {
-		return nil, fmt.Errorf("%w: %.40q lists no components", ErrMalformed, in.name)
+		return nil, fmt.Errorf("%w: %.40q has no components", ErrMalformed, in.name)
 	}
 	i := slices.IndexFunc(signatures, func(s sfMember) bool { return s.name == in.name })
 	if i < 0 {
 		return nil, fmt.Errorf("%w: %.40q has no signature", ErrMalformed, in.name)
 	}
 	if c.signature, ok = signatures[i].value.([]byte); !ok || len(c.signature) == 0 {
-		return nil, fmt.Errorf("%w: the signature %.40q is not bytes", ErrMalformed, in.name)
+		return nil, fmt.Errorf("%w: the signature %.40q is not a byte sequence", ErrMalformed, in.name)
 	}
 	for _, item := range components {
 		if err := c.cover(item); err != nil {
@@ -86,11 +86,11 @@ func (m *message) parseMember(in sfMember, signatures []sfMember) (*Claim, error
 	return c, c.readParams(in.params)
 }
 
-// cover adds a component. Those with parameters (sf, bs, key, req, tr, name) are beyond what is deployed and are refused.
+// cover adds a component. Components with parameters (sf, bs, key, req, tr, name) are not used by servers and are refused.
 func (c *Claim) cover(item sfItem) error {
 	name, ok := item.value.(string)
 	if !ok || name == "" || strings.Trim(name, "@!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz") != "" {
-		return fmt.Errorf("%w: %.40v is not the name of a component", ErrMalformed, item.value)
+		return fmt.Errorf("%w: %.40v is not a component name", ErrMalformed, item.value)
 	}
 	if len(item.params) > 0 {
 		return fmt.Errorf("%w: %.40q with parameters", ErrUnsupported, name)
@@ -106,15 +106,14 @@ func (c *Claim) cover(item sfItem) error {
 			return fmt.Errorf("%w: component %.40q", ErrUnsupported, name)
 		}
 		if l.value, ok = c.message.field(name); !ok {
-			return fmt.Errorf("%w: %.40q is covered but not there", ErrMalformed, name)
+			return fmt.Errorf("%w: %.40q is covered but missing", ErrMalformed, name)
 		}
 	}
 	c.components = append(c.components, l)
 	return nil
 }
 
-// readParams reads the parameters of a signature (RFC 9421, 2.3). nonce, tag and unknown ones are signed, and mean nothing
-// here.
+// readParams reads the parameters of a signature (RFC 9421, 2.3). nonce, tag and unknown ones are ignored, but signed.
 func (c *Claim) readParams(params []sfParam) error {
 	for _, p := range params {
 		ok := true
@@ -137,14 +136,14 @@ func (c *Claim) readParams(params []sfParam) error {
 			}
 		}
 		if !ok {
-			return fmt.Errorf("%w: the parameter %s is of another type", ErrMalformed, p.name)
+			return fmt.Errorf("%w: parameter %s has the wrong type", ErrMalformed, p.name)
 		}
 	}
 	if c.KeyID == "" || len(c.KeyID) > maxKeyID {
 		return fmt.Errorf("%w: no keyid, or one too long", ErrMalformed)
 	}
 	if c.Created.IsZero() {
-		return fmt.Errorf("%w: it does not tell when it was created", ErrMalformed)
+		return fmt.Errorf("%w: no created parameter", ErrMalformed)
 	}
 	return nil
 }
@@ -153,24 +152,24 @@ func (c *Claim) covers(names ...string) bool {
 	return slices.ContainsFunc(c.components, func(l component) bool { return slices.Contains(names, l.name) })
 }
 
-// checkCoverage refuses a signature that could be moved to another request.
+// checkCoverage refuses a signature that could be replayed with another request.
 func (c *Claim) checkCoverage() error {
 	switch {
 	case !c.covers("@method"):
-		return fmt.Errorf("%w: not @method", ErrUncovered)
+		return fmt.Errorf("%w: missing @method", ErrUncovered)
 	case !c.covers("@target-uri", "@authority", "host"):
-		return fmt.Errorf("%w: not the host", ErrUncovered)
+		return fmt.Errorf("%w: missing the host", ErrUncovered)
 	case !c.covers("@target-uri", "@request-target", "@path"):
-		return fmt.Errorf("%w: not the path", ErrUncovered)
+		return fmt.Errorf("%w: missing the path", ErrUncovered)
 	case strings.Contains(c.message.target, "?") && !c.covers("@target-uri", "@request-target", "@query"):
-		return fmt.Errorf("%w: not the query", ErrUncovered)
+		return fmt.Errorf("%w: missing the query", ErrUncovered)
 	case c.message.needsDigest() && !c.covers("content-digest"):
-		return fmt.Errorf("%w: not content-digest", ErrUncovered)
+		return fmt.Errorf("%w: missing content-digest", ErrUncovered)
 	}
 	return nil
 }
 
-// rfc9421Base is the signature base (RFC 9421, 2.5).
+// rfc9421Base appends the signature base (RFC 9421, 2.5).
 func (c *Claim) rfc9421Base(dst []byte, s hostForm, target string) []byte {
 	path, query, _ := strings.Cut(target, "?")
 	for _, l := range c.components {

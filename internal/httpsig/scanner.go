@@ -2,7 +2,7 @@ package httpsig
 
 import "strings"
 
-// scanner reads a header value from its start to its end.
+// scanner reads a header value sequentially.
 type scanner struct {
 	text string
 	pos  int
@@ -26,7 +26,7 @@ func (s *scanner) accept(c byte) bool {
 	return true
 }
 
-// takeWhile reads as long as bytes are allowed.
+// takeWhile reads bytes as long as they are allowed.
 func (s *scanner) takeWhile(allowed func(c byte) bool) string {
 	start := s.pos
 	for !s.atEnd() && allowed(s.text[s.pos]) {
@@ -40,7 +40,7 @@ func (s *scanner) skipOWS() {
 	s.takeWhile(func(c byte) bool { return c == ' ' || c == '\t' })
 }
 
-// token reads a token (RFC 9110, 5.6.2), which may turn out empty.
+// token reads a token (RFC 9110, 5.6.2), which may be empty.
 func (s *scanner) token() string { return s.takeWhile(isTokenByte) }
 
 // value reads a token or a quoted string (RFC 9110, 5.6.4).
@@ -52,13 +52,13 @@ func (s *scanner) value() (string, bool) {
 	return t, t != ""
 }
 
-// quoted reads a quoted string in which a backslash stands before what is meant literally, as far as that may be escaped.
+// quoted reads a quoted string. A backslash escapes the next byte if that is escapable.
 func (s *scanner) quoted(escapable func(c byte) bool) (string, bool) {
 	if !s.accept('"') {
 		return "", false
 	}
 	plain := s.takeWhile(func(c byte) bool { return c != '"' && c != '\\' && isPrintable(c) })
-	if s.accept('"') { // nothing was escaped
+	if s.accept('"') { // no escapes
 		return plain, true
 	}
 	var b strings.Builder

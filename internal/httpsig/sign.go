@@ -21,23 +21,22 @@ type Signer struct {
 	Key   crypto.Signer // *rsa.PrivateKey or ed25519.PrivateKey
 }
 
-// Options say how a request is signed.
+// Options configure a signature.
 type Options struct {
 	Scheme   Scheme
 	Now      time.Time
-	PathOnly bool // leave the query out of what draft-cavage signs, as some peers do when they verify
+	PathOnly bool // draft-cavage: sign without the query, as some servers verify it
 }
 
-// Sign signs a request to r.URL that will have the given body, nil for none. It sets Date, the digest, the headers of the
-// signature, and r.Host, so that what is sent is what was signed. Called again, for a retry or the next hop of a redirect, it
-// replaces what it had set, whatever the scheme was.
+// Sign signs a request to r.URL with a body, nil for none. It sets Date, the digest, the signature headers, and r.Host. Called again,
+// for a retry or a redirect, it replaces the headers of the former call, whatever its scheme.
 func (s *Signer) Sign(r *http.Request, body []byte, o Options) error {
 	host := canonicalHost(r.URL.Scheme, r.URL.Host)
 	if host == "" || strings.ContainsFunc(host, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return fmt.Errorf("httpsig: cannot sign for the host %q", host)
 	}
 	if strings.ContainsFunc(s.KeyID, func(c rune) bool { return c <= ' ' || c > '~' || c == '"' || c == '\\' }) {
-		return fmt.Errorf("httpsig: the key id %q cannot be written in a header", s.KeyID)
+		return fmt.Errorf("httpsig: key id %q is not valid in a header", s.KeyID)
 	}
 	if r.Header == nil {
 		r.Header = make(http.Header)
@@ -116,7 +115,7 @@ func (s *Signer) signRFC9421(m *message, at hostForm, o Options) error {
 	return nil
 }
 
-// algorithm is the one the key signs with, "" if it is of no kind used here.
+// algorithm returns the algorithm of the key, "" if the key is not supported.
 func (s *Signer) algorithm() algorithm {
 	switch s.Key.(type) {
 	case *rsa.PrivateKey:
@@ -139,7 +138,7 @@ func (s *Signer) sign(text []byte) (string, algorithm, error) {
 	case algEd25519:
 		signature, err = s.Key.Sign(rand.Reader, text, crypto.Hash(0))
 	default:
-		err = errors.New("its key is neither RSA nor Ed25519")
+		err = errors.New("key is neither RSA nor Ed25519")
 	}
 	if err != nil {
 		return "", "", fmt.Errorf("httpsig: %s cannot sign: %w", s.KeyID, err)

@@ -7,13 +7,13 @@ import (
 	"strconv"
 )
 
-// Structured fields (RFC 9651), as much as signatures and digests need: dictionaries of items and inner lists. It is stricter
-// in that names that occur twice are an error, where the RFC lets the last one win, and that dates and display strings, which
-// do not occur here, are.
+// Structured fields (RFC 9651), as far as signatures and digests need them: dictionaries of items and inner lists. Duplicate keys are
+// an error, where the RFC takes the last one, because they would make signatures ambiguous. Dates and display strings are not
+// supported.
 
 var errStructured = errors.New("not a structured field")
 
-// sfToken is the type of tokens, which are no strings.
+// sfToken is a token, as opposed to a string.
 type sfToken string
 
 // sfMember is a member of a dictionary. The value is int64, float64, string, sfToken, []byte, bool or, for an inner list,
@@ -22,7 +22,7 @@ type sfMember struct {
 	name   string
 	value  any
 	params []sfParam
-	raw    string // value and parameters as they stand in the field
+	raw    string // value and parameters as in the field
 }
 
 // sfItem is an item of an inner list.
@@ -60,14 +60,14 @@ func parseDictionary(text string) ([]sfMember, error) {
 		if !s.accept(',') {
 			return nil, errStructured
 		}
-		if s.skipOWS(); s.atEnd() { // a comma has something after it
+		if s.skipOWS(); s.atEnd() { // trailing comma
 			return nil, errStructured
 		}
 	}
 	return members, nil
 }
 
-// skipSpaces skips what may stand within a structured field: spaces only.
+// skipSpaces skips spaces, the only white space within a structured field.
 func (s *scanner) skipSpaces() { s.takeWhile(func(c byte) bool { return c == ' ' }) }
 
 func (s *scanner) member() (m sfMember, err error) {

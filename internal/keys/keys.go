@@ -1,6 +1,6 @@
-// Package keys holds the secrets of one server: a random key from which keys for single purposes are derived, and the key pair
-// with which it identifies itself to push services (VAPID, RFC 8292). They are files in a folder of their own that only the
-// owner can read, made when the server starts for the first time.
+// Package keys manages the secrets of a server: a random key from which keys for single purposes are derived, and the key pair for push
+// services (VAPID, RFC 8292). They are files in a directory that only the owner can read, created at the first start. The package also
+// makes and hashes tokens.
 package keys
 
 import (
@@ -29,15 +29,15 @@ type Keys struct {
 	vapid  vapidPair
 }
 
-// vapidPair is a P-256 key pair in the form in which push services and browsers want it: base64url without padding, the
-// public key as an uncompressed point.
+// vapidPair is a P-256 key pair as push services and browsers expect it: base64url without padding, the public key as an uncompressed
+// point.
 type vapidPair struct {
 	Public  string `json:"public"`
 	Private string `json:"private"`
 }
 
-// Open reads the keys in dir and makes those that are not there. A file that is damaged is an error: it is never replaced,
-// because what was made with the old key would be lost.
+// Open reads the keys in dir and creates missing ones. A damaged file is an error and is never replaced, because data encrypted with
+// the old key would be lost.
 func Open(dir string) (*Keys, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
@@ -60,19 +60,19 @@ func Open(dir string) (*Keys, error) {
 	return k, nil
 }
 
-// Secret returns the key for one purpose: 32 bytes, the same for as long as the server keeps its secret.
+// Secret derives the 32-byte key for a purpose. It stays the same as long as the server keeps its secret.
 func (k *Keys) Secret(purpose string) []byte {
 	key, err := hkdf.Expand(sha256.New, k.secret, purpose, sha256.Size)
-	if err != nil { // only for keys of absurd length
+	if err != nil { // only for excessive lengths
 		panic(err)
 	}
 	return key
 }
 
-// VAPIDPublic returns the public key that clients subscribe to push messages with.
+// VAPIDPublic returns the public key with which clients subscribe to push messages.
 func (k *Keys) VAPIDPublic() string { return k.vapid.Public }
 
-// VAPIDPrivate returns the private key that push messages are signed with.
+// VAPIDPrivate returns the private key that signs push messages.
 func (k *Keys) VAPIDPrivate() string { return k.vapid.Private }
 
 func newSecret() ([]byte, error) {
@@ -103,13 +103,13 @@ func (p *vapidPair) parse(text []byte) error {
 		return err
 	}
 	if base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes()) != p.Public {
-		return errors.New("the public key is not that of the private key")
+		return errors.New("public and private key do not match")
 	}
 	return nil
 }
 
-// readOrCreate returns the content of a file, which is made and safely on disk first if there is none. Of two processes that do
-// so at once, one finds the file of the other.
+// readOrCreate returns the content of a file. If the file does not exist, it writes it durably first. If two processes do so at once,
+// both return the content of one of them.
 func readOrCreate(path string, content func() ([]byte, error)) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -127,7 +127,7 @@ func readOrCreate(path string, content func() ([]byte, error)) ([]byte, error) {
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return os.ReadFile(path)
-	case err != nil: // not every file system knows links
+	case err != nil: // some file systems do not support links
 		err = os.Rename(temporary, path)
 	}
 	if err != nil {
@@ -137,7 +137,7 @@ func readOrCreate(path string, content func() ([]byte, error)) ([]byte, error) {
 }
 
 func writeTemporary(dir string, data []byte) (path string, err error) {
-	f, err := os.CreateTemp(dir, ".new-*") // for the owner only
+	f, err := os.CreateTemp(dir, ".new-*") // mode 0600
 	if err != nil {
 		return "", err
 	}

@@ -6,14 +6,14 @@ import (
 	"errors"
 )
 
-var errUnseal = errors.New("keys: what is sealed was damaged, or sealed with another key or for another purpose")
+var errUnseal = errors.New("keys: ciphertext is damaged, or belongs to another key or purpose")
 
-// Seal encrypts a text for one purpose, so that whoever gets hold of the database alone cannot read it.
+// Seal encrypts a text for one purpose, so that the database alone does not reveal it.
 func (k *Keys) Seal(purpose string, text []byte) []byte {
 	return k.aead(purpose).Seal(nil, nil, text, nil)
 }
 
-// Unseal returns what was sealed for the purpose.
+// Unseal decrypts a text of Seal for the same purpose.
 func (k *Keys) Unseal(purpose string, sealed []byte) ([]byte, error) {
 	text, err := k.aead(purpose).Open(nil, nil, sealed, nil)
 	if err != nil {
@@ -22,7 +22,7 @@ func (k *Keys) Unseal(purpose string, sealed []byte) ([]byte, error) {
 	return text, nil
 }
 
-// aead is AES-256-GCM with a nonce of its own before each text.
+// aead returns AES-256-GCM with a random nonce before each ciphertext.
 func (k *Keys) aead(purpose string) cipher.AEAD {
 	block, err := aes.NewCipher(k.Secret(purpose))
 	if err == nil {
@@ -31,5 +31,5 @@ func (k *Keys) aead(purpose string) cipher.AEAD {
 			return aead
 		}
 	}
-	panic(err) // only for keys of a length that Secret does not return
+	panic(err) // only for key lengths that Secret does not return
 }

@@ -1,9 +1,7 @@
-// Package password turns passwords into what may be stored of them, and compares them with that. Hashes are texts in the PHC
-// string form, which names the algorithm and its cost: new ones are argon2id, and bcrypt is understood too, for accounts that
-// come from elsewhere.
+// Package password hashes passwords and verifies them. Hashes are PHC strings, which contain algorithm and cost: argon2id for new ones,
+// bcrypt is verified too, for imported accounts.
 //
-// Hashing is slow and takes memory on purpose. So it happens in turns: a few at a time in the whole process, a bounded number
-// of others waiting.
+// Hashing deliberately takes time and memory. Limits: 2 hashes at a time in the process, 64 callers waiting.
 package password
 
 import (
@@ -13,24 +11,24 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
 
 	"svc/internal/errs"
+	"svc/internal/limit"
 )
 
-// MaxLength is the number of characters of the longest password.
+// MaxLength is the maximum length of a password in characters.
 const MaxLength = 256
 
-// Errors of Check. Their texts read on after the name of what they are about.
+// Errors of Check. Their texts follow the name of the field.
 var (
 	ErrBlank   = errors.New("can't be blank")
 	ErrTooLong = errors.New("should be at most 256 character(s)")
 )
 
-// Check tells what is wrong with a new password.
+// Check returns an error if a new password is not acceptable.
 func Check(password string) error {
 	switch {
 	case strings.TrimSpace(password) == "":
@@ -41,79 +39,72 @@ func Check(password string) error {
 	return nil
 }
 
-// Cost is how much work a new hash is.
+// Cost is the cost of a hash.
 type Cost struct {
 	Memory uint32 // KiB
 	Passes uint32
 	Lanes  uint8
 }
 
-// DefaultCost is the cost of hashes on a small computer: some tenths of a second there, and 19 MiB for each of those at work.
+// DefaultCost takes some tenths of a second on a small computer, and 19 MiB per running hash.
 var DefaultCost = Cost{Memory: 19 * 1024, Passes: 2, Lanes: 1}
 
 const (
-	maxConcurrent = 2  // hashings at the same time
-	maxWaiting    = 64 // and those that wait for their turn
+	maxConcurrent = 2  // hashes at a time
+	maxWaiting    = 64 // callers
 
 	saltLength = 16
 	keyLength  = 32
 )
 
-// ErrBusy is the answer while too many wait.
+// ErrBusy is the error if too many callers wait.
 var ErrBusy = errs.New(http.StatusServiceUnavailable, "The server is busy, try again in a moment")
 
-// Hasher hashes passwords, as many at a time as is good for the machine.
+// Hasher hashes passwords, a limited number at a time.
 type Hasher struct {
 	cost      Cost
-	slots     chan struct{}
-	waiting   atomic.Int32
-	dummyHash string // the hash of a password that nobody has
+	slots     *limit.Slots[struct{}]
+	dummyHash string // verified for unknown users, so that they take as long
 }
 
-// New returns a Hasher whose new hashes have this cost.
+// New returns a Hasher with a cost for new hashes.
 func New(cost Cost) *Hasher {
-	h := &Hasher{cost: cost, slots: make(chan struct{}, maxConcurrent)}
+	h := &Hasher{cost: cost, slots: limit.NewSlots[struct{}](maxConcurrent, maxConcurrent, maxWaiting)}
 	h.dummyHash = argon2id{Cost: cost, salt: make([]byte, saltLength), key: make([]byte, keyLength)}.String()
 	return h
 }
 
-// Slot is leave to hash. It must be given back.
-type Slot struct{ h *Hasher }
+// Slot permits one caller to hash. It must be released.
+type Slot struct {
+	h       *Hasher
+	release func()
+}
 
-// Acquire waits for a turn. The error is ErrBusy if too many wait already.
+// Acquire waits for a slot. The error is ErrBusy if too many callers wait.
 func (h *Hasher) Acquire(ctx context.Context) (Slot, error) {
-	if h.waiting.Add(1) > maxWaiting+maxConcurrent {
-		h.waiting.Add(-1)
+	release, err := h.slots.Take(ctx, struct{}{})
+	if errors.Is(err, limit.ErrBusy) {
 		return Slot{}, ErrBusy
 	}
-	select {
-	case h.slots <- struct{}{}:
-		return Slot{h}, nil
-	case <-ctx.Done():
-		h.waiting.Add(-1)
-		return Slot{}, ctx.Err()
-	}
+	return Slot{h, release}, err
 }
 
-// Release gives the turn back.
-func (t Slot) Release() {
-	<-t.h.slots
-	t.h.waiting.Add(-1)
-}
+// Release returns the slot.
+func (s Slot) Release() { s.release() }
 
-// Hash returns what may be stored of a password.
-func (t Slot) Hash(password string) string {
-	a := argon2id{Cost: t.h.cost, salt: make([]byte, saltLength)}
+// Hash returns the hash of a password.
+func (s Slot) Hash(password string) string {
+	a := argon2id{Cost: s.h.cost, salt: make([]byte, saltLength)}
 	rand.Read(a.salt)
 	a.key = a.derive(password, keyLength)
 	return a.String()
 }
 
-// Verify tells whether a hash was made of the password, and whether it is out of date: of another algorithm or less cost than
-// new ones. An empty hash is that of somebody who is not there; it takes as long to look at.
-func (t Slot) Verify(hash, password string) (ok, outdated bool) {
+// Verify returns whether a hash belongs to a password, and whether it is outdated because of another algorithm or cost. An empty hash
+// stands for an unknown user; it takes as long and never matches.
+func (s Slot) Verify(hash, password string) (ok, outdated bool) {
 	if hash == "" {
-		hash = t.h.dummyHash
+		hash = s.h.dummyHash
 		defer func() { ok = false }()
 	}
 	if isBcrypt(hash) {
@@ -124,17 +115,17 @@ func (t Slot) Verify(hash, password string) (ok, outdated bool) {
 		return false, false
 	}
 	ok = subtle.ConstantTimeCompare(a.derive(password, uint32(len(a.key))), a.key) == 1
-	return ok, a.Cost != t.h.cost
+	return ok, a.Cost != s.h.cost
 }
 
-// Hash waits for a turn and returns what may be stored of a password.
+// Hash waits for a slot and returns the hash of a password.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
-	t, err := h.Acquire(ctx)
+	s, err := h.Acquire(ctx)
 	if err != nil {
 		return "", err
 	}
-	defer t.Release()
-	return t.Hash(password), nil
+	defer s.Release()
+	return s.Hash(password), nil
 }
 
 func (a argon2id) derive(password string, length uint32) []byte {

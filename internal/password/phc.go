@@ -11,7 +11,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// argon2id is a hash taken apart: $argon2id$v=19$m=19456,t=2,p=1$SALT$KEY.
+// argon2id is a parsed hash: $argon2id$v=19$m=19456,t=2,p=1$SALT$KEY.
 type argon2id struct {
 	Cost
 	salt, key []byte
@@ -19,7 +19,7 @@ type argon2id struct {
 
 const argon2idPrefix = "$argon2id$v="
 
-// Bounds of what is accepted of a stored hash, so that no row of a database can use up the machine.
+// Limits of stored hashes, so that verifying a row of the database cannot exhaust the machine.
 const (
 	maxMemory     = 256 * 1024 // KiB
 	maxPasses     = 32

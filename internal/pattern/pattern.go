@@ -1,5 +1,5 @@
-// Package pattern finds and replaces what the operator has named in texts by strangers: a plain text, or a regular expression. All of
-// them take time that grows with the length of the text only (RE2).
+// Package pattern finds and replaces patterns of the operator in texts of remote accounts: plain texts or regular expressions. The time
+// is linear in the length of the text (RE2).
 package pattern
 
 import (
@@ -13,14 +13,14 @@ import (
 // MaxLength bounds a pattern, in bytes.
 const MaxLength = 1000
 
-// Pattern is something to look for. It does not change.
+// Pattern is a plain text or a regular expression. It is immutable.
 type Pattern struct {
 	source string
 	regexp *regexp.Regexp
 }
 
-// Parse reads a pattern. "~r/…/flags" is a regular expression, with one of / | " ' and the brackets around it and the flags i, s, m, u
-// and U (admin API 7.2); everything else is a plain text that is found in whatever case. What would be found everywhere is refused.
+// Parse reads a pattern. "~r/…/flags" is a regular expression, delimited by / | " ' or brackets, with the flags i, s, m, u and U (admin
+// API 7.2). Any other pattern is a plain text that ignores case. A pattern that matches the empty text is an error.
 func Parse(s string) (*Pattern, error) {
 	switch {
 	case strings.TrimSpace(s) == "":
@@ -40,17 +40,17 @@ func Parse(s string) (*Pattern, error) {
 	}
 	re, err := regexp.Compile(source)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no regular expression: %w", s, err)
+		return nil, fmt.Errorf("%q is not a valid regular expression: %w", s, err)
 	}
 	if re.MatchString("") {
-		return nil, fmt.Errorf("%q is found in every text", s)
+		return nil, fmt.Errorf("%q matches every text", s)
 	}
 	return &Pattern{s, re}, nil
 }
 
 const delimiters = `/|"'([{<`
 
-// splitRegexp takes apart what follows ~r.
+// splitRegexp splits the part after ~r into expression and flags.
 func splitRegexp(body string) (inner, flags string, err error) {
 	end := body[0]
 	if i := strings.IndexByte("([{<", end); i >= 0 {
@@ -58,16 +58,16 @@ func splitRegexp(body string) (inner, flags string, err error) {
 	}
 	last := strings.LastIndexByte(body, end)
 	if last == 0 {
-		return "", "", fmt.Errorf("the regular expression ~r%s has no end", body)
+		return "", "", fmt.Errorf("the regular expression ~r%s has no closing delimiter", body)
 	}
 	set := ""
 	for _, f := range body[last+1:] {
 		switch f {
 		case 'i', 's', 'm', 'U':
 			set += string(f)
-		case 'u': // it is the only way here
+		case 'u': // always on
 		default:
-			return "", "", fmt.Errorf("the regular expression ~r%s has the flag %q, which is not known here", body, f)
+			return "", "", fmt.Errorf("the regular expression ~r%s has the unknown flag %q", body, f)
 		}
 	}
 	if set != "" {
@@ -79,16 +79,16 @@ func splitRegexp(body string) (inner, flags string, err error) {
 // String returns the pattern as it was written.
 func (p *Pattern) String() string { return p.source }
 
-// Matches tells whether the pattern is found in a text.
+// Matches returns whether a text contains the pattern.
 func (p *Pattern) Matches(s string) bool { return p.regexp.MatchString(s) }
 
-// Replace puts another text, taken as it is, wherever the pattern is found.
+// Replace replaces each match by a literal text.
 func (p *Pattern) Replace(s, by string) string { return p.regexp.ReplaceAllLiteralString(s, by) }
 
-// List are several patterns.
+// List is a list of patterns.
 type List []*Pattern
 
-// ParseList reads several patterns.
+// ParseList parses patterns.
 func ParseList(texts []string) (List, error) {
 	list := make(List, 0, len(texts))
 	for _, s := range texts {
@@ -101,7 +101,7 @@ func ParseList(texts []string) (List, error) {
 	return list, nil
 }
 
-// FirstMatch returns the first of the patterns that is found in one of the texts, nil if none is.
+// FirstMatch returns the first pattern that one of the texts contains, nil if there is none.
 func (l List) FirstMatch(texts ...string) *Pattern {
 	for _, p := range l {
 		for _, s := range texts {

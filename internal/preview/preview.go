@@ -1,8 +1,10 @@
-// Package preview reads what a web page tells of itself, for the card that is shown below a link to it: its title, what it is
-// about, a picture. It goes by OpenGraph, by the cards of others that are made alike, and by the plain title of the page.
+// Package preview reads the metadata of a web page for a preview card: title, description, image. It uses OpenGraph, Twitter cards and
+// the title element.
 //
-// Pages are strangers' writing: all that is returned is plain text of bounded length and checked addresses, never markup, and
-// reading takes time that grows with the length of the page only. Where a page comes from is its caller's business.
+// Pages are not trusted: results are plain text of bounded length and checked URLs, never markup, and the time is linear in the length
+// of the page. Fetching the page is up to the caller.
+//
+// Limits: 1 MiB of a page, 50 properties, 8 KiB of properties.
 package preview
 
 import (
@@ -20,10 +22,10 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// MaxPage is how many bytes of a page are read. What a page tells of itself stands at its beginning.
+// MaxPage is the number of bytes of a page that are read. Metadata is at its beginning.
 const MaxPage = 1 << 20
 
-// The longest texts that are kept, in characters, and the most of them.
+// Limits of texts in characters, unless noted.
 const (
 	maxTitle           = 300
 	maxDescription     = 1000
@@ -31,28 +33,27 @@ const (
 	maxNameLength      = 100
 	maxValueLength     = 1000
 	maxProperties      = 50
-	maxPropertiesBytes = 8 << 10 // bytes of all properties
+	maxPropertiesBytes = 8 << 10 // bytes, of all properties
 	maxURLLength       = 2048    // bytes
 	maxPixels          = 100_000
 )
 
-// Page is what a page tells of itself. What it does not tell is empty.
+// Page is the metadata of a page. Missing fields are empty.
 type Page struct {
 	Title       string
 	Description string
-	Image       string // https address
-	ImageAlt    string // what the picture shows
-	Width       int    // of the picture
+	Image       string // https URL
+	ImageAlt    string // description of the image
+	Width       int    // of the image
 	Height      int
-	Properties  map[string]string // as they stand in the page, by name: og:title is title
+	Properties  map[string]string // as in the page, by name without prefix: og:title is title
 }
 
-// Read reads a page. contentType is the header it came with, and at its address, which others in it may start from. A page that
-// breaks off is read as far as it came.
-func Read(page io.Reader, contentType string, at *url.URL) (*Page, error) {
+// Read reads a page with a Content-Type header. URLs in it are relative to base. An incomplete page is read as far as it goes.
+func Read(page io.Reader, contentType string, base *url.URL) (*Page, error) {
 	page = io.LimitReader(page, MaxPage)
 	decoded, err := charset.NewReader(page, contentType)
-	if err == io.EOF { // there is nothing
+	if err == io.EOF { // empty page
 		return &Page{}, nil
 	}
 	if err != nil {
@@ -62,19 +63,19 @@ func Read(page io.Reader, contentType string, at *url.URL) (*Page, error) {
 	if err := h.read(html.NewTokenizer(io.LimitReader(decoded, 3*MaxPage))); err != nil && len(h.og)+len(h.twitter) == 0 && h.title == "" {
 		return nil, fmt.Errorf("read page: %w", err)
 	}
-	return h.page(at), nil
+	return h.page(base), nil
 }
 
-// head is what stands in the head of a page.
+// head is the metadata in the head of a page.
 type head struct {
 	title       string // of the title element
 	description string // of the meta element
 	og, twitter map[string]string
 }
 
-// read reads up to where the body begins. Of two properties of one name the first counts.
+// read reads up to the start of the body. Of two properties with one name the first counts.
 func (h *head) read(z *html.Tokenizer) error {
-	inTitle, drawing := false, false
+	inTitle, inSVG := false, false
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
@@ -92,9 +93,9 @@ func (h *head) read(z *html.Tokenizer) error {
 			case "body":
 				return nil
 			case "title":
-				inTitle = !drawing
+				inTitle = !inSVG
 			case "svg":
-				drawing = true
+				inSVG = true
 			case "meta":
 				if hasAttrs {
 					h.meta(z)
@@ -107,13 +108,13 @@ func (h *head) read(z *html.Tokenizer) error {
 			case "title":
 				inTitle = false
 			case "svg":
-				drawing = false
+				inSVG = false
 			}
 		}
 	}
 }
 
-// meta notes a meta element. Pages mix up property and name.
+// meta reads a meta element. Pages use property and name interchangeably.
 func (h *head) meta(z *html.Tokenizer) {
 	var key, content string
 	for more := true; more; {
@@ -145,8 +146,8 @@ func setProperty(properties map[string]string, name, value string) {
 	properties[name] = value
 }
 
-// page makes sense of what was read.
-func (h *head) page(at *url.URL) *Page {
+// page returns the metadata with URLs relative to base.
+func (h *head) page(base *url.URL) *Page {
 	find := func(names ...string) string {
 		for _, name := range names {
 			for _, properties := range []map[string]string{h.og, h.twitter} {
@@ -160,7 +161,7 @@ func (h *head) page(at *url.URL) *Page {
 	p := &Page{
 		Title:       oneLine(find("title"), maxTitle),
 		Description: oneLine(find("description"), maxDescription),
-		Image:       imageURL(find("image:secure_url", "image", "image:url", "image:src"), at),
+		Image:       imageURL(find("image:secure_url", "image", "image:url", "image:src"), base),
 		Properties:  h.properties(),
 	}
 	if p.Title == "" {
@@ -179,8 +180,8 @@ func (h *head) page(at *url.URL) *Page {
 	return p
 }
 
-// properties returns all properties under one roof, at most so many; those of OpenGraph come first. What is too much for a page of
-// statuses, each with a card, is left out.
+// properties returns all properties, those of OpenGraph first, up to maxProperties and maxPropertiesBytes, because a page of statuses
+// may have a card for each.
 func (h *head) properties() map[string]string {
 	all, left := make(map[string]string, len(h.og)+len(h.twitter)), maxPropertiesBytes
 	for _, properties := range []map[string]string{h.og, h.twitter} {
@@ -195,9 +196,9 @@ func (h *head) properties() map[string]string {
 	return all
 }
 
-// imageURL returns the address of a picture, "" if browsers should not ask for it. Pages of today show pictures of http by https.
-func imageURL(address string, at *url.URL) string {
-	u, err := at.Parse(strings.TrimSpace(address))
+// imageURL returns the https URL of an image, "" if there is none. An http URL becomes https, as browsers do.
+func imageURL(address string, base *url.URL) string {
+	u, err := base.Parse(strings.TrimSpace(address))
 	if err != nil || address == "" {
 		return ""
 	}
@@ -210,7 +211,7 @@ func imageURL(address string, at *url.URL) string {
 	return ""
 }
 
-// parsePixels reads a number of pixels, 0 if it is none.
+// parsePixels returns a number of pixels, 0 if it is invalid.
 func parsePixels(text string) int {
 	n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(text), "px"))
 	if err != nil || n < 0 || n > maxPixels {
@@ -219,15 +220,15 @@ func parsePixels(text string) int {
 	return n
 }
 
-// oneLine returns text on one line, without control characters and others that nobody sees, cut where it is too long.
-func oneLine(text string, most int) string {
-	return cutText(strings.Join(strings.Fields(cutText(text, 4*most)), " "), most)
+// oneLine returns text on one line, without control characters, cut to max characters.
+func oneLine(text string, max int) string {
+	return cutText(strings.Join(strings.Fields(cutText(text, 4*max)), " "), max)
 }
 
-// cutText returns text without control characters, cut to so many characters.
-func cutText(text string, most int) string {
-	if len(text) > most*utf8.UTFMax {
-		text = text[:most*utf8.UTFMax]
+// cutText returns text without control characters, cut to max characters.
+func cutText(text string, max int) string {
+	if len(text) > max*utf8.UTFMax {
+		text = text[:max*utf8.UTFMax]
 	}
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -235,14 +236,14 @@ func cutText(text string, most int) string {
 			return -1
 		case unicode.IsSpace(r):
 			return ' '
-		case unicode.IsControl(r), r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // the latter turn the direction of what follows
+		case unicode.IsControl(r), r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // bidirectional controls
 			return -1
 		}
 		return r
 	}, text)
-	n, last := 0, 0 // characters, and where the last of those that fit begins
+	n, last := 0, 0 // number of characters, start of the latest
 	for i := range text {
-		if n++; n > most {
+		if n++; n > max {
 			return strings.TrimSpace(text[:last]) + "…"
 		}
 		last = i
