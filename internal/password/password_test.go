@@ -11,7 +11,7 @@ import (
 
 var cheap = Cost{Memory: 64, Passes: 1, Lanes: 1}
 
-// turn returns a turn that lasts as long as the test.
+// slot returns a slot for the duration of the test.
 func slot(t *testing.T, h *Hasher) Slot {
 	t.Helper()
 	turn, err := h.Acquire(t.Context())
@@ -23,7 +23,7 @@ func slot(t *testing.T, h *Hasher) Slot {
 }
 
 func TestHash(t *testing.T) {
-	now := turn(t, New(cheap))
+	now := slot(t, New(cheap))
 	hash := now.Hash("correct horse")
 	if !strings.HasPrefix(hash, "$argon2id$v=19$m=64,t=1,p=1$") {
 		t.Errorf("hash is %s", hash)
@@ -42,8 +42,8 @@ func TestHash(t *testing.T) {
 }
 
 func TestVerify(t *testing.T) {
-	now := turn(t, New(cheap))
-	stronger := turn(t, New(Cost{Memory: 128, Passes: 2, Lanes: 1}))
+	now := slot(t, New(cheap))
+	stronger := slot(t, New(Cost{Memory: 128, Passes: 2, Lanes: 1}))
 	old, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
 	if err != nil {
 		t.Fatal(err)
