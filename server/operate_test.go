@@ -19,7 +19,7 @@ func (p *FakeServer) addFollower(srv *Server, name string, m *User) string {
 // parkDeliveries has deliveries be such as have been tried too often.
 func (a *Server) parkDeliveries() {
 	a.T.Helper()
-	a.Exec(`UPDATE deliveries SET parked = 1, attempts = 11, last_error = 'answered with status 503'`)
+	a.Exec(`UPDATE deliveries SET parked = 1, attempts = 11, last_error = 'responded with status 503'`)
 	a.Exec(`UPDATE hosts SET due_at = NULL`)
 }
 
@@ -41,7 +41,7 @@ func TestQueue(t *testing.T) {
 	}
 	queue := look(federation.QueueQuery{})
 	if len(queue.Hosts) != 1 || queue.Hosts[0].Host != p.Host || queue.Hosts[0].Queued != 1 || queue.Hosts[0].NextAttempt == nil ||
-		queue.Hosts[0].LastError != "answered with status 503" {
+		queue.Hosts[0].LastError != "responded with status 503" {
 		t.Fatalf("what waits is %+v", queue.Hosts)
 	}
 	one := look(federation.QueueQuery{Host: p.Host}).Deliveries
