@@ -56,9 +56,8 @@ CREATE TABLE accounts (
 CREATE INDEX accounts_unavailable ON accounts (id) WHERE unavailable = 1;
 CREATE INDEX accounts_unavailable_deleted ON accounts (deleted_at) WHERE unavailable = 1;
 CREATE INDEX accounts_moved ON accounts (moved_to_id) WHERE moved_to_id IS NOT NULL;
-CREATE INDEX accounts_local ON accounts (id) WHERE domain = '';
 CREATE INDEX accounts_url ON accounts (url);
-CREATE INDEX accounts_domain ON accounts (domain, id) WHERE domain <> '';
+CREATE INDEX accounts_domain ON accounts (domain, id);
 
 -- Look-up by the beginning of words of nickname and display name; rowid = accounts.id.
 CREATE VIRTUAL TABLE accounts_fts USING fts5 (
@@ -543,7 +542,6 @@ CREATE TABLE filters (
     expires_at INTEGER -- NULL: never; then it is kept, and does nothing
 ) STRICT;
 CREATE INDEX filters_account ON filters (account_id, id);
-CREATE INDEX filters_hide ON filters (account_id) WHERE action = 'hide';
 
 CREATE TABLE filter_keywords (
     id         INTEGER PRIMARY KEY,
@@ -761,9 +759,8 @@ CREATE TABLE actors (
     handle_verified_at INTEGER NOT NULL DEFAULT 0, -- when its handle was found to lead to it; 0: that could not be asked
     collections_fetched_at   INTEGER NOT NULL DEFAULT 0  -- when its collections were looked at
 ) STRICT;
-CREATE INDEX actors_shared ON actors (shared_inbox) WHERE shared_inbox <> '';
+CREATE INDEX actors_shared ON actors (shared_inbox);
 CREATE INDEX actors_inbox ON actors (inbox);
-CREATE INDEX actors_unshared ON actors (inbox) WHERE shared_inbox = '';
 
 -- Keys with which accounts sign, here and elsewhere. An account may have several, one of ours has one that is not retired.
 CREATE TABLE actor_keys (
@@ -818,8 +815,7 @@ CREATE TABLE deliveries (
     UNIQUE (activity_id, inbox)
 ) STRICT;
 CREATE INDEX deliveries_due ON deliveries (domain, priority, id) WHERE parked = 0;
-CREATE INDEX deliveries_parked ON deliveries (id) WHERE parked = 1;
-CREATE INDEX deliveries_parked_host ON deliveries (domain, id) WHERE parked = 1;
+CREATE INDEX deliveries_parked ON deliveries (domain, id) WHERE parked = 1;
 CREATE INDEX deliveries_time ON deliveries (domain, run_at) WHERE parked = 0;
 CREATE INDEX deliveries_subject ON deliveries (subject, inbox, parked, id) WHERE subject <> 0;
 

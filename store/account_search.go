@@ -72,7 +72,7 @@ func (r reader) SearchAccounts(ctx context.Context, q AccountSearch) ([]AccountI
 // Who is found, as conditions on the account a. ?1 is the viewer.
 const (
 	followedByViewer = `EXISTS (SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = a.id AND x.pending = 0)`
-	isLocalAccount   = `EXISTS (SELECT 1 FROM accounts x INDEXED BY accounts_local WHERE x.domain = '' AND x.id = a.id)`
+	isLocalAccount   = `EXISTS (SELECT 1 FROM accounts x INDEXED BY accounts_domain WHERE x.domain = '' AND x.id = a.id)`
 )
 
 // Who blocks the viewer is not found; whom the viewer blocks only by their whole name, so that the block can be lifted.

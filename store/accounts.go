@@ -167,7 +167,7 @@ func (r reader) AccountByName(ctx context.Context, nickname, domain string) (*Ac
 func (r reader) LocalAccounts(ctx context.Context, after AccountID, limit int) ([]*Account, error) {
 	return list[*Account](ctx, r, "local accounts", `
 		SELECT *
-		FROM accounts INDEXED BY accounts_local
+		FROM accounts INDEXED BY accounts_domain
 		WHERE domain = '' AND deleted_at IS NULL AND id > ?
 		ORDER BY id
 		LIMIT ?`, after, limit)
@@ -355,7 +355,7 @@ func (r reader) CountDomains(ctx context.Context) (int, error) {
 
 // IsKnownDomain tells whether any account of a server is known.
 func (r reader) IsKnownDomain(ctx context.Context, domain string) (bool, error) {
-	return r.exists(ctx, `SELECT 1 FROM accounts INDEXED BY accounts_domain WHERE domain = ? AND domain <> ''`, domain)
+	return r.exists(ctx, `SELECT 1 FROM accounts INDEXED BY accounts_domain WHERE domain = ?`, domain)
 }
 
 // HasStatusesAndFollowers returns whether any status of an account is known, and whether a local account follows it.

@@ -28,7 +28,7 @@ func (r reader) WeeklyActivity(ctx context.Context, weeks int) ([]WeeklyActivity
 					AND s.id >= w.value << ?2 AND s.id < (w.value + ?3) << ?2) AS statuses,
 			ifnull((SELECT a.users FROM active_weeks a WHERE a.week = w.value), 0) AS active_users,
 			(SELECT count(*)
-				FROM accounts a INDEXED BY accounts_local
+				FROM accounts a INDEXED BY accounts_domain
 				WHERE a.domain = '' AND a.actor_type <> 'Application' AND a.id >= w.value << ?2 AND a.id < (w.value + ?3) << ?2) AS registrations
 		FROM json_each(?1) w`, jsonArray(begins), sequenceBits, (7 * 24 * time.Hour).Milliseconds())
 }

@@ -270,7 +270,7 @@ func (r reader) KnownInboxes(ctx context.Context, limit int) ([]string, error) {
 		FROM (SELECT DISTINCT shared_inbox FROM actors INDEXED BY actors_shared WHERE shared_inbox <> '' LIMIT ?1)
 		UNION ALL
 		SELECT *
-		FROM (SELECT inbox FROM actors INDEXED BY actors_unshared WHERE shared_inbox = '' LIMIT ?1)
+		FROM (SELECT inbox FROM actors INDEXED BY actors_shared WHERE shared_inbox = '' LIMIT ?1)
 		LIMIT ?1`, limit)
 }
 
@@ -316,7 +316,6 @@ func (tx *Tx) PruneDeliveries(ctx context.Context) (more bool, err error) {
 			SELECT id
 			FROM deliveries INDEXED BY deliveries_parked
 			WHERE parked = 1 AND id < ?
-			ORDER BY id
 			LIMIT ?)
 		RETURNING activity_id`, now.Add(-parkedDeliveryTTL).UnixMilli()<<sequenceBits, pruneBatch)
 	if err != nil {

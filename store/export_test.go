@@ -123,3 +123,14 @@ func (db *DB) Searching() int64 { return db.searchLimiter.active.Load() }
 
 // TakeWake consumes the signal by which a new job wakes the worker.
 func (db *DB) TakeWake() { <-db.workerWake }
+
+// AccountReferences are the columns that keep a remote account from being pruned.
+var AccountReferences = accountReferences
+
+// ForeignKeys returns the columns, as table.column, that refer to a table.
+func (db *DB) ForeignKeys(ctx context.Context, to string) ([]string, error) {
+	return list[string](ctx, db.reader, "foreign keys", `
+		SELECT t.name || '.' || k."from"
+		FROM sqlite_schema t, pragma_foreign_key_list(t.name) k
+		WHERE t.type = 'table' AND k."table" = ?`, to)
+}

@@ -87,7 +87,7 @@ var planArguments = map[reflect.Type][]any{
 }
 
 // Not called: what changes something, or reads no rows.
-var planSkip = []string{"Update", "Close", "Subscribe", "Queries", "Explain", "Check", "Has", "Columns", "Now", "Broken", "TryWrite", "BeginSearch"}
+var planSkip = []string{"ForeignKeys", "Update", "Close", "Subscribe", "Queries", "Explain", "Check", "Has", "Columns", "Now", "Broken", "TryWrite", "BeginSearch"}
 
 // Queries that may read a whole table: it is small by its nature, or the query is no part of a request. Each by a part of its text.
 var planExceptions = []string{

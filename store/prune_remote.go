@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -12,61 +14,77 @@ const (
 	remoteTombstoneTTL = 365 * 24 * time.Hour // what was deleted here and came from elsewhere: its own server is there to say that it is gone
 )
 
-// PruneRemoteAccounts removes accounts elsewhere of which nothing is known but themselves, looking at the next few from an id on: many are met
-// once, as the signer of something that concerned nobody. One that is withheld, tagged or deleted is kept, so that this is not forgotten. It
-// returns the id to go on from, and whether there is more.
+// accountReferences are the columns, as table.column, whose rows keep a remote account from being pruned. A test compares them with the
+// foreign keys of the schema.
+var accountReferences = []string{
+	"statuses.account_id",
+	"statuses.in_reply_to_account_id",
+	"follows.follower_id",
+	"follows.target_id",
+	"recipients.account_id",
+	"favourites.account_id",
+	"reactions.account_id",
+	"poll_votes.account_id",
+	"blocks.account_id",
+	"blocks.target_id",
+	"mutes.target_id",
+	"account_notes.target_id",
+	"subscriptions.target_id",
+	"endorsements.target_id",
+	"list_members.account_id",
+	"notifications.from_id",
+	"chats.other_id",
+	"chat_messages.account_id",
+	"chat_messages.recipient_id",
+	"reports.account_id",
+	"reports.target_id",
+	"scrobbles.account_id",
+	"quote_authorizations.account_id",
+	"queued_activities.signer_id",
+	"relays.account_id",
+	"accounts.moved_to_id",
+}
+
+// unreferencedAccounts returns those of the accounts ?1 to which nothing refers and that were not fetched since ?2.
+var unreferencedAccounts = func() string {
+	query := `
+		SELECT a.id
+		FROM json_each(?1) j
+		CROSS JOIN accounts a ON a.id = j.value
+		WHERE a.unavailable = 0 AND a.deleted_at IS NULL AND a.tags = '[]'
+			AND NOT EXISTS (SELECT 1 FROM actors x WHERE x.account_id = a.id AND max(x.fetched_at, x.attempted_at) >= ?2)`
+	for _, reference := range accountReferences {
+		table, column, _ := strings.Cut(reference, ".")
+		query += fmt.Sprintf(`
+			AND NOT EXISTS (SELECT 1 FROM %s x WHERE x.%s = a.id)`, table, column)
+	}
+	return query
+}()
+
+// PruneRemoteAccounts removes remote accounts to which nothing refers, such as signers of ignored activities. It looks at the next batch
+// of accounts after an id, and returns the id to continue from and whether there are more. Suspended, tagged and deleted accounts are kept,
+// so that this state is not lost.
 func (tx *Tx) PruneRemoteAccounts(ctx context.Context, from AccountID) (next AccountID, more bool, err error) {
 	before := tx.db.now().Add(-unusedAccountTTL)
-	some, err := ids[AccountID](ctx, tx.reader, "accounts elsewhere", `
+	batch, err := ids[AccountID](ctx, tx.reader, "remote accounts", `
 		SELECT id
 		FROM accounts
 		WHERE id > ? AND id < ? AND domain <> ''
 		ORDER BY id
 		LIMIT ?`, from, before.UnixMilli()<<sequenceBits, pruneBatch)
-	if err != nil || len(some) == 0 {
+	if err != nil || len(batch) == 0 {
 		return from, false, err
 	}
-	strangers, err := ids[AccountID](ctx, tx.reader, "strangers", `
-		SELECT a.id
-		FROM json_each(?) j
-		CROSS JOIN accounts a ON a.id = j.value
-		WHERE a.unavailable = 0 AND a.deleted_at IS NULL AND a.tags = '[]'
-			AND NOT EXISTS (SELECT 1 FROM actors x WHERE x.account_id = a.id AND max(x.fetched_at, x.attempted_at) >= ?)
-			AND NOT EXISTS (SELECT 1 FROM statuses s WHERE s.account_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM statuses s WHERE s.in_reply_to_account_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM follows f WHERE f.follower_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM follows f WHERE f.target_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM recipients r WHERE r.account_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM favourites f WHERE f.account_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM reactions r WHERE r.account_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM poll_votes v WHERE v.account_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.account_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.target_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM mutes m WHERE m.target_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM account_notes n WHERE n.target_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM subscriptions b WHERE b.target_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM endorsements e WHERE e.target_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM list_members l WHERE l.account_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.from_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM chats c WHERE c.other_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM chat_messages m WHERE m.account_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM chat_messages m WHERE m.recipient_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM reports r WHERE r.account_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM reports r WHERE r.target_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM scrobbles p WHERE p.account_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM quote_authorizations q WHERE q.account_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM queued_activities i WHERE i.signer_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM relays r WHERE r.account_id = a.id)
-			AND NOT EXISTS (SELECT 1 FROM accounts m WHERE m.moved_to_id = a.id)`, jsonArray(some), At(before))
+	unused, err := ids[AccountID](ctx, tx.reader, "unreferenced accounts", unreferencedAccounts, jsonArray(batch), At(before))
 	if err != nil {
 		return from, false, err
 	}
-	for _, id := range strangers {
+	for _, id := range unused {
 		if err := tx.RemoveAccount(ctx, id); err != nil {
 			return from, false, err
 		}
 	}
-	return some[len(some)-1], len(some) == pruneBatch, nil
+	return batch[len(batch)-1], len(batch) == pruneBatch, nil
 }
 
 // PruneHosts forgets servers with which nothing was exchanged for long, looking at the next few from a name on: whoever owns a domain has
@@ -84,7 +102,7 @@ func (tx *Tx) PruneHosts(ctx context.Context, from string) (next string, more bo
 			AND (unreachable_since IS NULL OR NOT EXISTS (
 				SELECT 1
 				FROM accounts a INDEXED BY accounts_domain
-				WHERE a.domain = hosts.domain AND a.domain <> ''))`, from, next, At(tx.db.now().Add(-unusedHostTTL)))
+				WHERE a.domain = hosts.domain))`, from, next, At(tx.db.now().Add(-unusedHostTTL)))
 	return next, len(some) == pruneBatch, err
 }
 

@@ -20,7 +20,7 @@ func (r reader) HostQueues(ctx context.Context, parked bool, after string, limit
 	if parked {
 		return list[*HostQueue](ctx, r, "given up", `
 			SELECT domain, count(*) AS count, min(id) AS first_id, min(run_at) AS run_at, max(attempts) AS attempts, max(last_error) AS last_error
-			FROM deliveries INDEXED BY deliveries_parked_host
+			FROM deliveries INDEXED BY deliveries_parked
 			WHERE parked = 1 AND domain > ?
 			GROUP BY domain
 			LIMIT ?`, after, limit)
@@ -37,7 +37,7 @@ func (r reader) HostQueues(ctx context.Context, parked bool, after string, limit
 func (r reader) DeliveriesTo(ctx context.Context, domain string, limit int) ([]*Delivery, error) {
 	return list[*Delivery](ctx, r, "deliveries to a host", `
 		SELECT *
-		FROM (SELECT * FROM deliveries INDEXED BY deliveries_parked_host WHERE parked = 1 AND domain = ?1 ORDER BY id LIMIT ?2)
+		FROM (SELECT * FROM deliveries INDEXED BY deliveries_parked WHERE parked = 1 AND domain = ?1 ORDER BY id LIMIT ?2)
 		UNION ALL
 		SELECT *
 		FROM (SELECT * FROM deliveries INDEXED BY deliveries_due WHERE parked = 0 AND domain = ?1 LIMIT ?2)
@@ -48,7 +48,7 @@ func (r reader) DeliveriesTo(ctx context.Context, domain string, limit int) ([]*
 func (r reader) ParkedDeliveries(ctx context.Context, limit int) ([]*Delivery, error) {
 	return list[*Delivery](ctx, r, "failed deliveries", `
 		SELECT *
-		FROM deliveries INDEXED BY deliveries_parked_host
+		FROM deliveries INDEXED BY deliveries_parked
 		WHERE parked = 1
 		ORDER BY domain, id
 		LIMIT ?`, limit)
@@ -134,7 +134,7 @@ func (tx *Tx) RetryHost(ctx context.Context, domain string) (n int, more bool, e
 	given, err := tx.exec(ctx, "retry what was given up", `
 		UPDATE deliveries
 		SET run_at = ?1, attempts = 0, parked = 0
-		WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_parked_host WHERE parked = 1 AND domain = ?2 LIMIT ?3)`, now, domain, retryBatch)
+		WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_parked WHERE parked = 1 AND domain = ?2 LIMIT ?3)`, now, domain, retryBatch)
 	if err != nil {
 		return 0, false, err
 	}
