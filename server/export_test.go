@@ -34,15 +34,6 @@ func (s *Server) Streams() (listeners, feeds int) {
 	return len(s.hub.clients), len(s.hub.topics)
 }
 
-// Identities returns of how many tokens and how many people something is remembered, and about how many bytes of the people.
-func (s *Server) Identities() (tokens, people, size int) {
-	s.identities.mu.Lock()
-	defer s.identities.mu.Unlock()
-	return len(s.identities.byToken), len(s.identities.accounts), s.identities.accountBytes
-}
-
-const PeopleBytes = maxIdentityBytes
-
 // StreamBytes returns how much waits for being written to streams.
 func (s *Server) StreamBytes() int { return int(s.hub.backlog.bytes.Load()) }
 

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/hmac"
 	"errors"
 	"net/http"
 	"net/url"
@@ -11,6 +10,7 @@ import (
 	"svc/internal/errs"
 	"svc/internal/keys"
 	"svc/internal/text"
+	"svc/server/oauth"
 	"svc/server/rest"
 	"svc/server/web"
 	"svc/social"
@@ -68,14 +68,14 @@ func (s *Server) showInteraction(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, token, err := s.session(r)
+	sess, err := s.oauth.Session(r)
 	if err != nil {
 		return nil, err
 	}
-	if id == nil {
+	if sess == nil {
 		return s.signInPage(http.StatusOK, what, "", "")
 	}
-	return s.renderInteraction(r, id, token, what, http.StatusOK, "", "")
+	return s.renderInteraction(r, sess, what, http.StatusOK, "", "")
 }
 
 // signInPage asks somebody to sign in, to go on to the page about something.
@@ -147,19 +147,19 @@ func (s *Server) resolveSubject(r *rest.Request, what string) (Resolved, error) 
 }
 
 // renderInteraction shows what a page is about to who is signed in.
-func (s *Server) renderInteraction(r *rest.Request, id *rest.Identity, token, what string, status int, done, fault string) (any, error) {
-	f, err := s.findSubject(r, id.Account, what)
+func (s *Server) renderInteraction(r *rest.Request, sess *oauth.Session, what string, status int, done, fault string) (any, error) {
+	f, err := s.findSubject(r, sess.Account, what)
 	if err != nil {
 		return nil, err
 	}
 	p := web.Interact{
-		Acct: id.Account.Nickname, Done: done, Fault: fault,
+		Acct: sess.Account.Nickname, Done: done, Fault: fault,
 		Hidden: []web.Field{
-			{Name: "acct", Value: what}, {Name: formParam, Value: s.formToken(token)}, {Name: idempotencyParam, Value: keys.NewToken()},
+			{Name: "acct", Value: what}, {Name: oauth.FormParam, Value: s.oauth.FormToken(sess)}, {Name: idempotencyParam, Value: keys.NewToken()},
 		},
 	}
 	if f.account != nil {
-		err = s.addAccountActions(r.Context(), &p, id.Account, f.account)
+		err = s.addAccountActions(r.Context(), &p, sess.Account, f.account)
 	} else {
 		err = s.addStatusActions(r, &p, f.status)
 	}
@@ -269,37 +269,39 @@ func (s *Server) interact(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if p.In.Name != "" || p.In.Password != "" {
-		return s.signInByPassword(r, what, p.In.Name, p.In.Password)
+		return s.oauth.SignInPage(r, interactionPath(what), p.In.Name, p.In.Password, func(status int, message string) (any, error) {
+			return s.signInPage(status, what, p.In.Name, message)
+		})
 	}
-	id, token, err := s.session(r)
+	sess, err := s.oauth.Session(r)
 	if err != nil {
 		return nil, err
 	}
-	if id == nil {
+	if sess == nil {
 		return s.signInPage(http.StatusOK, what, "", "You are not signed in any more. Your browser has to accept a cookie for that.")
 	}
-	if !hmac.Equal([]byte(r.Query(formParam)), []byte(s.formToken(token))) {
-		return nil, rest.ErrCrossSite
+	if err := s.oauth.CheckForm(r, sess); err != nil {
+		return nil, err
 	}
-	if p.Decision == switchAccount {
-		if err := s.endSession(r, id.Token.ID); err != nil {
+	if p.Decision == oauth.SwitchAccount {
+		if err := s.oauth.EndSession(r, sess); err != nil {
 			return nil, err
 		}
 		return s.signInPage(http.StatusOK, what, "", "")
 	}
-	f, err := s.findSubject(r, id.Account, what)
+	f, err := s.findSubject(r, sess.Account, what)
 	if err != nil {
 		return nil, err
 	}
-	done, err := s.performAction(r.Context(), id.Account, f, p.Decision, social.Draft{Text: p.Status, IdempotencyKey: p.Once})
+	done, err := s.performAction(r.Context(), sess.Account, f, p.Decision, social.Draft{Text: p.Status, IdempotencyKey: p.Once})
 	var refusal *errs.Error
 	if errors.As(err, &refusal) && refusal.Status < 500 {
-		return s.renderInteraction(r, id, token, what, refusal.Status, "", refusal.Message)
+		return s.renderInteraction(r, sess, what, refusal.Status, "", refusal.Message)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.renderInteraction(r, id, token, what, http.StatusOK, done, "")
+	return s.renderInteraction(r, sess, what, http.StatusOK, done, "")
 }
 
 // performAction does what somebody wants, and returns what to say of it.
@@ -337,37 +339,4 @@ func (s *Server) performAction(ctx context.Context, viewer *store.Account, f *in
 		err = errs.BadRequest("That cannot be done here.")
 	}
 	return done, err
-}
-
-// signInByPassword signs the browser in, once it has shown a second factor if there is one, and goes on to the page about something.
-func (s *Server) signInByPassword(r *rest.Request, what, name, password string) (any, error) {
-	user, err := s.signIn(r.Context(), name, password, r.Network())
-	if err != nil {
-		return nil, err
-	}
-	if user == nil {
-		return s.signInPage(http.StatusUnauthorized, what, name, wrongPasswordMessage)
-	}
-	if st := problemOf(user); st != nil {
-		return s.signInPage(http.StatusForbidden, what, name, st.signInMessage)
-	}
-	if !user.HasMFA() {
-		return s.finishSignIn(r, user, interactionPath(what))
-	}
-	challenge, err := s.createChallenge(r, user, nil, store.MFAPurpose{Page: true, Path: interactionPath(what)})
-	if errors.Is(err, errWrongPassword) {
-		return s.signInPage(http.StatusUnauthorized, what, name, wrongPasswordMessage)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s.challengePage(http.StatusOK, nil, challenge, "")
-}
-
-// finishSignIn signs the browser in as who has proved to be user, and leads to a page of this server.
-func (s *Server) finishSignIn(r *rest.Request, user *store.User, path string) (any, error) {
-	if _, err := s.startSession(r, user); err != nil {
-		return nil, err
-	}
-	return rest.Redirect(s.baseURL + path), nil
 }

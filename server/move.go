@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"svc/internal/errs"
+	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
 	"svc/store"
@@ -67,7 +68,7 @@ func (s *Server) addAlias(r *rest.Request) (any, error) {
 	if errs.IsNotFound(err) {
 		err = errs.NotFound("Target account does not exist.")
 	}
-	return success, err
+	return entity.Success, err
 }
 
 // removeAlias takes that back. An alias is named by its handle, however it is written, or as it is listed: the account may be gone.
@@ -100,7 +101,7 @@ func (s *Server) removeAlias(r *rest.Request) (any, error) {
 		}
 		return nil, err
 	}
-	return success, nil
+	return entity.Success, nil
 }
 
 // moveAccount leads the viewer's followers to another account.
@@ -112,12 +113,12 @@ func (s *Server) moveAccount(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	ok, err := s.checkViewerPassword(r, p.Password)
+	ok, err := s.oauth.CheckPassword(r, p.Password)
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		return errorResult{"Invalid password."}, nil
+		return entity.Failure("Invalid password."), nil
 	}
 	a, err := s.resolveAccount(r, p.Target)
 	if err == nil && s.federates() { // that it has become an alias was told to nobody here, unless somebody follows it
@@ -128,9 +129,9 @@ func (s *Server) moveAccount(r *rest.Request) (any, error) {
 	}
 	switch {
 	case errors.Is(err, social.ErrNotAlias):
-		return errorResult{social.ErrNotAlias.Message}, nil
+		return entity.Failure(social.ErrNotAlias.Message), nil
 	case errs.IsNotFound(err):
 		return nil, errs.NotFound("Target account not found.")
 	}
-	return success, err
+	return entity.Success, err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"svc/internal/errs"
+	"svc/internal/keys"
 	"svc/server/entity"
 	"svc/server/rest"
 	"svc/store"
@@ -135,7 +136,7 @@ func (s *Server) subscribeToPush(r *rest.Request) (any, error) {
 		Endpoint:  p.Subscription.Endpoint,
 		P256dh:    decodeKey(p.Subscription.Keys.P256dh),
 		Auth:      decodeKey(p.Subscription.Keys.Auth),
-		Token:     s.keys.Seal(pushTokens, []byte(credential.Token)),
+		Token:     s.keys.Seal(keys.PushTokens, []byte(credential.Token)),
 		Policy:    store.PushAll,
 		Standard:  p.Subscription.Standard,
 	}
@@ -153,9 +154,6 @@ func (s *Server) subscribeToPush(r *rest.Request) (any, error) {
 	}
 	return s.entities.PushSubscription(sub), nil
 }
-
-// pushTokens is the purpose for which the tokens of subscriptions are sealed.
-const pushTokens = "push subscriptions: access tokens"
 
 // decodeKey reads base64 in either alphabet, with or without padding; nil if it is neither.
 func decodeKey(text string) []byte {

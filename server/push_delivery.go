@@ -16,6 +16,7 @@ import (
 	webpush "github.com/SherClockHolmes/webpush-go"
 
 	"svc/internal/errs"
+	"svc/internal/keys"
 	"svc/store"
 )
 
@@ -45,7 +46,7 @@ func (s *Server) push(ctx context.Context, w store.PushNotification) error {
 	if err != nil {
 		return s.social.DropPushSubscription(ctx, p.ID)
 	}
-	token, err := s.keys.Unseal(pushTokens, p.Token)
+	token, err := s.keys.Unseal(keys.PushTokens, p.Token)
 	if err != nil {
 		s.log.Warn("push subscription removed", "host", endpoint.Host, "subscription", p.ID, "err", err)
 		return s.social.DropPushSubscription(ctx, p.ID)

@@ -12,9 +12,9 @@ import (
 	"svc/federation"
 	"svc/internal/config"
 	"svc/internal/keys"
-	"svc/internal/password"
 	"svc/media"
 	"svc/server/entity"
+	"svc/server/oauth"
 	"svc/server/rest"
 	"svc/server/web"
 	"svc/social"
@@ -64,11 +64,8 @@ type Server struct {
 	pushHostBackoff    backoffs // of push services
 	pushAccountBackoff backoffs
 	slowPush           time.Duration
-	passwords          *password.Hasher
-	identities         *identityCache
-	loginLimits        *loginLimits
+	oauth              *oauth.Service
 	hub                *hub
-	passwordCache      *passwordCache
 	resolve            Resolver
 	pages              *web.Pages
 	limits             *rest.Limits
@@ -102,10 +99,6 @@ func New(c Config) *Server {
 		pushHostBackoff:    newBackoffs(maxHostBackoff),
 		pushAccountBackoff: newBackoffs(maxAccountBackoff),
 		slowPush:           slowPush,
-		passwords:          c.Social.Passwords,
-		identities:         newIdentityCache(c.DB),
-		loginLimits:        newLoginLimits(c.Settings.RateLimit),
-		passwordCache:      newPasswordCache(),
 		resolve:            c.Resolve,
 		pages:              web.NewPages(c.Settings),
 		limits:             rest.NewLimits(c.Settings.RateLimit),
@@ -114,13 +107,14 @@ func New(c Config) *Server {
 		baseURL:            c.Settings.URL().String(),
 		fallback:           c.Fallback,
 	}
+	s.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: s.pages, Now: func() time.Time { return s.now() }})
 	s.hub = newHub(s) // after the identities: what was revoked is forgotten by the time it hears of it
 	if s.resolve == nil && s.federates() {
 		s.resolve = s.resolveRemote
 	}
 	s.Server = rest.New(rest.Config{
 		Settings:     c.Settings,
-		Authenticate: s.authenticateFromDB,
+		Authenticate: s.oauth.Authenticate,
 		ErrorPage:    s.pages.Error,
 		Fallback:     c.Fallback,
 		TempDir:      c.TempDir,
@@ -137,7 +131,7 @@ func Routes() []rest.RouteInfo { return rest.Describe(new(Server).tables()...) }
 // tables returns the route tables of all resources. Each stands at the top of the file that has its handlers. They are the same
 // for the zero Server.
 func (s *Server) tables() []rest.Routes {
-	return []rest.Routes{
+	return append(s.oauth.Routes(), []rest.Routes{
 		s.pageRoutes(),
 		s.publicRoutes(),
 		s.activityRoutes(),
@@ -184,14 +178,8 @@ func (s *Server) tables() []rest.Routes {
 		s.remoteRoutes(),
 		s.interactRoutes(),
 		s.healthRoutes(),
-		s.appRoutes(),
-		s.oauthRoutes(),
-		s.registrationRoutes(),
-		s.passwordRoutes(),
-		s.mfaRoutes(),
-		s.challengeRoutes(),
 		s.setupRoutes(),
-	}
+	}...)
 }
 
 // Serve answers what comes in on ln until ctx ends. Then it takes no new requests, closes the streams, and gives the requests under

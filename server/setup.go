@@ -89,7 +89,7 @@ func (s *Server) setup(r *rest.Request) (any, error) {
 	case err != nil:
 		return nil, err
 	}
-	if _, err := s.startSession(r, user); err != nil {
+	if err := s.oauth.StartSession(r, user); err != nil {
 		return nil, err
 	}
 	return s.pages.Page(http.StatusOK, web.Welcome{Nickname: account.Nickname})

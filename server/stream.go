@@ -69,7 +69,7 @@ func queriedStream(r *rest.Request, stream string) streamName {
 }
 
 // streamIdentity returns whom the token of a request stands for, nil if there is none. A token that is no good is refused.
-func (s *Server) streamIdentity(r *rest.Request) (*rest.Identity, error) {
+func (s *Server) streamIdentity(r *rest.Request) (rest.Identity, error) {
 	token := rest.RequestToken(r.Request)
 	if token == "" {
 		if offered := offeredProtocols(r.Request); len(offered) > 0 {
@@ -77,18 +77,18 @@ func (s *Server) streamIdentity(r *rest.Request) (*rest.Identity, error) {
 		}
 	}
 	if token == "" {
-		return nil, nil
+		return rest.Identity{}, nil
 	}
-	who, err := s.identityByToken(r.Context(), token)
+	who, err := s.oauth.IdentityByToken(r.Context(), token)
 	var refusal *errs.Error
-	if who == nil && err == nil || errors.As(err, &refusal) && refusal.Status < http.StatusInternalServerError {
-		return nil, rest.ErrInvalidToken
+	if who.Token == nil && err == nil || errors.As(err, &refusal) && refusal.Status < http.StatusInternalServerError {
+		return rest.Identity{}, rest.ErrInvalidToken
 	}
 	return who, err
 }
 
 // openSocket returns what makes the request a socket, if it is a handshake.
-func (s *Server) openSocket(r *rest.Request, who *rest.Identity, subs ...subscription) (any, error) {
+func (s *Server) openSocket(r *rest.Request, who rest.Identity, subs ...subscription) (any, error) {
 	if err := s.checkHandshake(r); err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (s *Server) openSocket(r *rest.Request, who *rest.Identity, subs ...subscri
 
 // listen makes a listener known to the hub, with subscriptions, before the client hears that it listens: nothing that happens after that
 // is missed.
-func (s *Server) listen(r *rest.Request, l *streamClient, who *rest.Identity, subs ...subscription) error {
+func (s *Server) listen(r *rest.Request, l *streamClient, who rest.Identity, subs ...subscription) error {
 	l.hub = s.hub
 	l.network = r.Network()
 	l.counted = l.network.IsValid() && !r.FromProxy()

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/sha256"
 	"net/netip"
 	"slices"
 	"sync"
@@ -61,7 +62,7 @@ type streamClient struct {
 	counted   bool       // by network
 
 	// Guarded by hub.mu.
-	token         *tokenHash // nil: the anonymous
+	token         *[sha256.Size]byte // nil: the anonymous
 	tokenID       store.TokenID
 	account       store.AccountID // 0: the anonymous, or an app by itself
 	subscriptions []subscription

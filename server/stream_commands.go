@@ -135,7 +135,7 @@ func (h *hub) authenticate(ctx context.Context, l *streamClient, token string) e
 	if known {
 		return errAuthenticated
 	}
-	who, err := h.server.identityByToken(ctx, token)
+	who, err := h.server.oauth.IdentityByToken(ctx, token)
 	var refusal *errs.Error
 	if errors.As(err, &refusal) {
 		return errUnauthorized
@@ -143,7 +143,7 @@ func (h *hub) authenticate(ctx context.Context, l *streamClient, token string) e
 	if err != nil {
 		return err
 	}
-	if who == nil || who.Account == nil {
+	if who.Token == nil || who.Account == nil {
 		return errUnauthorized
 	}
 	if h.setIdentity(l, who) != nil { // there are too many

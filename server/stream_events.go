@@ -255,7 +255,7 @@ func (h *hub) byViewer(ctx context.Context, targets []target) (map[store.Account
 			return nil, err
 		}
 		var account *store.Account
-		if who != nil && (!t.kind.isPublic() || h.server.viewerOf(who) != 0) {
+		if who.Token != nil && (!t.kind.isPublic() || h.server.viewerOf(who) != 0) {
 			account = who.Account
 		}
 		var id store.AccountID

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -58,7 +59,7 @@ func newHub(s *Server) *hub {
 }
 
 // register admits a listener who has an identity (nil: the anonymous), unless there are too many. Each who has entered must leave.
-func (h *hub) register(l *streamClient, who *rest.Identity) error {
+func (h *hub) register(l *streamClient, who rest.Identity) error {
 	limits := h.server.settings.Streaming
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -83,7 +84,7 @@ func (h *hub) register(l *streamClient, who *rest.Identity) error {
 }
 
 // setIdentity gives a listener an identity.
-func (h *hub) setIdentity(l *streamClient, who *rest.Identity) error {
+func (h *hub) setIdentity(l *streamClient, who rest.Identity) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, ok := h.clients[l]; !ok { // the stream has ended in between
@@ -93,8 +94,8 @@ func (h *hub) setIdentity(l *streamClient, who *rest.Identity) error {
 }
 
 // setIdentityLocked sets who a listener is, unless they have too many streams.
-func (h *hub) setIdentityLocked(l *streamClient, who *rest.Identity) error {
-	if who == nil {
+func (h *hub) setIdentityLocked(l *streamClient, who rest.Identity) error {
+	if who.Token == nil {
 		return nil
 	}
 	if who.Account != nil {
@@ -104,7 +105,7 @@ func (h *hub) setIdentityLocked(l *streamClient, who *rest.Identity) error {
 		l.account = who.Account.ID
 		h.perAccount[l.account]++
 	}
-	hash := tokenHash(who.Token.Hash)
+	hash := [sha256.Size]byte(who.Token.Hash)
 	l.token, l.tokenID = &hash, who.Token.ID
 	return nil
 }
@@ -303,22 +304,18 @@ func (h *hub) dispatchRecovered(ctx context.Context, e store.Event) (err error) 
 }
 
 // identity returns who a listener is now, nil for the anonymous. ok is false if the token is no longer good; the stream ends then.
-func (h *hub) identity(ctx context.Context, l *streamClient) (who *rest.Identity, ok bool, err error) {
+func (h *hub) identity(ctx context.Context, l *streamClient) (who rest.Identity, ok bool, err error) {
 	h.mu.Lock()
 	token := l.token
 	h.mu.Unlock()
 	if token == nil {
-		return nil, true, nil
+		return who, true, nil
 	}
-	who, err = h.server.currentIdentity(ctx, *token)
-	if err != nil {
-		return nil, false, err
-	}
-	if who == nil {
+	who, err = h.server.oauth.CurrentIdentity(ctx, *token)
+	if err == nil && who.Token == nil {
 		h.closeClient(l, closeRevoked)
-		return nil, false, nil
 	}
-	return who, true, nil
+	return who, who.Token != nil, err
 }
 
 // checkTokens ends the streams of listeners whose tokens are no longer good. accounts are those that may have changed, nil any.

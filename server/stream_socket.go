@@ -149,7 +149,7 @@ func (s *socket) schedulePing(ctx context.Context) {
 		return
 	}
 	d := s.hub.pingInterval
-	if who != nil && who.Token.ExpiresAt != nil {
+	if who.Token != nil && who.Token.ExpiresAt != nil {
 		d = min(d, time.Until(who.Token.ExpiresAt.Time())+time.Millisecond)
 	}
 	s.timerMu.Lock()

@@ -51,9 +51,9 @@ func (s *Server) serveEvents(stream string) rest.Handler {
 				name.stream += ":media"
 			}
 		}
-		var who *rest.Identity
+		var who rest.Identity
 		if r.Token != nil {
-			who = &rest.Identity{Account: r.Viewer, User: r.User, Token: r.Token}
+			who = rest.Identity{Account: r.Viewer, User: r.User, Token: r.Token}
 		}
 		sub, err := s.subscription(r.Context(), who, name)
 		if err != nil {
@@ -64,13 +64,13 @@ func (s *Server) serveEvents(stream string) rest.Handler {
 }
 
 // openEvents returns what answers a request with events.
-func (s *Server) openEvents(r *rest.Request, who *rest.Identity, sub subscription) (any, error) {
+func (s *Server) openEvents(r *rest.Request, who rest.Identity, sub subscription) (any, error) {
 	if r.Method == http.MethodHead {
 		return http.HandlerFunc(startEvents), nil
 	}
 	e := &sseClient{wakeups: make(chan struct{}, 1), done: make(chan struct{})}
 	e.transport = e
-	if who != nil {
+	if who.Token != nil {
 		e.expiresAt = who.Token.ExpiresAt
 	}
 	return e, s.listen(r, &e.streamClient, who, sub)

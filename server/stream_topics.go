@@ -68,7 +68,7 @@ var (
 
 // subscription returns the stream of a name for who has an identity (nil: the anonymous): errUnknownStream if there is none, also if a list
 // is somebody else's, and a 401 if the identity may not listen to it.
-func (s *Server) subscription(ctx context.Context, who *rest.Identity, name streamName) (subscription, error) {
+func (s *Server) subscription(ctx context.Context, who rest.Identity, name streamName) (subscription, error) {
 	label := []string{name.stream}
 	stream, media := name.stream, false
 	if rest, ok := strings.CutSuffix(stream, ":media"); ok {
@@ -116,8 +116,10 @@ func (s *Server) subscription(ctx context.Context, who *rest.Identity, name stre
 }
 
 // ownSubscription returns a stream that only a user has.
-func (s *Server) ownSubscription(ctx context.Context, who *rest.Identity, name streamName, label []string) (subscription, error) {
-	allows := func(scope string) bool { return who != nil && who.Account != nil && who.Token.Scopes.Allow(scope) }
+func (s *Server) ownSubscription(ctx context.Context, who rest.Identity, name streamName, label []string) (subscription, error) {
+	allows := func(scope string) bool {
+		return who.Token != nil && who.Account != nil && who.Token.Scopes.Allow(scope)
+	}
 	var scope string
 	var kinds []topicKind
 	switch name.stream {
@@ -141,7 +143,7 @@ func (s *Server) ownSubscription(ctx context.Context, who *rest.Identity, name s
 		return subscription{}, errUnknownStream
 	}
 	switch {
-	case who == nil || who.Account == nil:
+	case who.Token == nil || who.Account == nil:
 		return subscription{}, errStreamUser
 	case !allows(scope):
 		return subscription{}, errStreamScopes
@@ -173,8 +175,8 @@ func newSubscription(label []string, feeds ...topic) subscription {
 }
 
 // viewerOf returns as whom an identity reads what is open to all: as nobody (0) if its token may not read posts.
-func (s *Server) viewerOf(who *rest.Identity) store.AccountID {
-	if who == nil || who.Account == nil || !who.Token.Scopes.Allow("read:statuses") {
+func (s *Server) viewerOf(who rest.Identity) store.AccountID {
+	if who.Token == nil || who.Account == nil || !who.Token.Scopes.Allow("read:statuses") {
 		return 0
 	}
 	return who.Account.ID

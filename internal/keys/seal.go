@@ -8,6 +8,9 @@ import (
 
 var errUnseal = errors.New("keys: ciphertext is damaged, or belongs to another key or purpose")
 
+// PushTokens is the purpose for which the access tokens of push subscriptions are sealed.
+const PushTokens = "push subscriptions: access tokens"
+
 // Seal encrypts a text for one purpose, so that the database alone does not reveal it.
 func (k *Keys) Seal(purpose string, text []byte) []byte {
 	return k.aead(purpose).Seal(nil, nil, text, nil)

@@ -19,9 +19,9 @@ type Identity struct {
 	Token   *store.Token   // nil: signed in by password, which may do everything
 }
 
-// Authenticator says who a credential stands for. Nil without an error means nobody: the token is unknown, expired or of an
-// account that is not active, or the password is wrong. An errs.Error is for the caller to see where signing in is needed.
-type Authenticator func(context.Context, Credential) (*Identity, error)
+// Authenticator returns whom a credential stands for: the zero Identity if the token is unknown or expired or the password is wrong. An
+// errs.Error with status 401 or 403, such as for a deactivated account, is the answer of endpoints that need a user.
+type Authenticator func(context.Context, Credential) (Identity, error)
 
 // Credential is what a request brought along to prove who it comes from.
 type Credential struct {
@@ -69,9 +69,7 @@ func (s *Server) identify(r *Request) (refused, err error) {
 		}
 		return e, nil
 	}
-	if id != nil {
-		r.Viewer, r.User, r.Token = id.Account, id.User, id.Token
-	}
+	r.Viewer, r.User, r.Token = id.Account, id.User, id.Token
 	return nil, nil
 }
 

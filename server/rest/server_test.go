@@ -39,15 +39,15 @@ func newServer(t testing.TB, table rest.Routes, change ...func(*config.Config)) 
 
 // authenticate knows tokens of the form "NAME scope scope", where NAME is alice, moderator, admin or app, the cookie "alice" and
 // the password "secret" of alice.
-func authenticate(_ context.Context, c rest.Credential) (*rest.Identity, error) {
+func authenticate(_ context.Context, c rest.Credential) (rest.Identity, error) {
 	if c.Kind == rest.Basic {
 		switch {
 		case c.Name == "alice" && c.Password == "secret":
 			return person("alice", nil), nil
 		case c.Name == "mfa":
-			return nil, errs.Forbidden("Two-factor authentication enabled, you must use a access token.")
+			return rest.Identity{}, errs.Forbidden("Two-factor authentication enabled, you must use a access token.")
 		}
-		return nil, nil
+		return rest.Identity{}, nil
 	}
 	name, scopes, _ := strings.Cut(c.Token, " ")
 	token := &store.Token{Scopes: store.ParseScopes(scopes)}
@@ -55,20 +55,20 @@ func authenticate(_ context.Context, c rest.Credential) (*rest.Identity, error) 
 	case "alice", "moderator", "admin":
 		return person(name, token), nil
 	case "app":
-		return &rest.Identity{Token: token}, nil
+		return rest.Identity{Token: token}, nil
 	case "disabled":
-		return nil, errs.Forbidden("Your login is currently disabled")
+		return rest.Identity{}, errs.Forbidden("Your login is currently disabled")
 	case "throttled":
-		return nil, errs.New(http.StatusTooManyRequests, "Throttled")
+		return rest.Identity{}, errs.New(http.StatusTooManyRequests, "Throttled")
 	case "broken":
-		return nil, io.ErrUnexpectedEOF
+		return rest.Identity{}, io.ErrUnexpectedEOF
 	}
-	return nil, nil
+	return rest.Identity{}, nil
 }
 
-func person(name string, token *store.Token) *rest.Identity {
+func person(name string, token *store.Token) rest.Identity {
 	id := map[string]store.AccountID{"alice": 1, "moderator": 2, "admin": 3}[name]
-	return &rest.Identity{
+	return rest.Identity{
 		Account: &store.Account{ID: id, Nickname: name},
 		User:    &store.User{AccountID: id, IsAdmin: name == "admin", IsModerator: name == "moderator"},
 		Token:   token,

@@ -1,7 +1,9 @@
-package server
+package oauth
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"net/netip"
 	"strings"
 
@@ -47,7 +49,7 @@ func (st *accountProblem) tokenError() *errs.Error {
 // signIn returns the user of a nickname or e-mail address and a password, whatever the state of the account; nil if they are
 // wrong. For who is not there it takes as long as for a wrong password. After too many failures, for one name or from one
 // address, nothing is looked at for a while.
-func (s *Server) signIn(ctx context.Context, name, password string, from netip.Addr) (*store.User, error) {
+func (s *Service) signIn(ctx context.Context, name, password string, from netip.Addr) (*store.User, error) {
 	name = strings.TrimSpace(name)
 	user, err := s.userByLogin(ctx, name)
 	if err != nil {
@@ -68,6 +70,40 @@ func (s *Server) signIn(ctx context.Context, name, password string, from netip.A
 	return user, err
 }
 
+// SignInPage signs the browser in by name and password, once it has shown a second factor if there is one, and leads to a path of this
+// server. retry shows the page with the form again, with what was wrong.
+func (s *Service) SignInPage(r *rest.Request, path, name, password string, retry func(status int, message string) (any, error)) (any, error) {
+	user, err := s.signIn(r.Context(), name, password, r.Network())
+	if err != nil {
+		return nil, err
+	}
+	if user == nil {
+		return retry(http.StatusUnauthorized, wrongPasswordMessage)
+	}
+	if problem := problemOf(user); problem != nil {
+		return retry(http.StatusForbidden, problem.signInMessage)
+	}
+	if !user.HasMFA() {
+		return s.finishSignIn(r, user, path)
+	}
+	challenge, err := s.createChallenge(r, user, nil, store.MFAPurpose{Page: true, Path: path})
+	if errors.Is(err, errWrongPassword) {
+		return retry(http.StatusUnauthorized, wrongPasswordMessage)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.challengePage(http.StatusOK, nil, challenge, "")
+}
+
+// finishSignIn signs the browser in as who has proved to be user, and leads to a path of this server.
+func (s *Service) finishSignIn(r *rest.Request, user *store.User, path string) (any, error) {
+	if err := s.StartSession(r, user); err != nil {
+		return nil, err
+	}
+	return rest.Redirect(s.baseURL + path), nil
+}
+
 // checkCredentialsUnchanged fails if the password or the second factor of the user are no longer those that were checked. What is issued because
 // of them must not outlive them: changing one revokes only what is there at that time.
 func checkCredentialsUnchanged(ctx context.Context, tx *store.Tx, checked *store.User) error {
@@ -78,14 +114,14 @@ func checkCredentialsUnchanged(ctx context.Context, tx *store.Tx, checked *store
 	return err
 }
 
-// checkViewerPassword tells whether the password is that of the viewer. Failures count like those of signing in.
-func (s *Server) checkViewerPassword(r *rest.Request, password string) (bool, error) {
+// CheckPassword returns whether the password is the viewer's. Failures count like those of signing in.
+func (s *Service) CheckPassword(r *rest.Request, password string) (bool, error) {
 	ok, _, err := s.checkPassword(r.Context(), r.Viewer.Nickname, r.User.PasswordHash, password, r.Network())
 	return ok, err
 }
 
 // checkPassword compares a password with its hash when it is its turn. newHash is to replace a hash that is out of date.
-func (s *Server) checkPassword(ctx context.Context, name, hash, password string, from netip.Addr) (ok bool, newHash string, err error) {
+func (s *Service) checkPassword(ctx context.Context, name, hash, password string, from netip.Addr) (ok bool, newHash string, err error) {
 	turn, err := s.passwords.Acquire(ctx)
 	if err != nil {
 		return false, "", err
@@ -107,7 +143,7 @@ func (s *Server) checkPassword(ctx context.Context, name, hash, password string,
 
 // userByLogin returns the user of a nickname or an e-mail address, nil if there is none. A handle of this server stands for the
 // nickname in it, unless it is an e-mail address too.
-func (s *Server) userByLogin(ctx context.Context, name string) (*store.User, error) {
+func (s *Service) userByLogin(ctx context.Context, name string) (*store.User, error) {
 	if at := strings.LastIndexByte(name, '@'); at > 0 {
 		user, err := s.db.UserByEmail(ctx, name)
 		if err == nil || !errs.IsNotFound(err) {

@@ -1,17 +1,18 @@
-package server
+package oauth
 
 import (
 	"errors"
 	"net/http"
 
 	"svc/internal/password"
+	"svc/server/entity"
 	"svc/server/rest"
 	"svc/server/web"
 	"svc/social"
 )
 
 // passwordRoutes are how people change their password, or set one that they have forgotten by a link.
-func (s *Server) passwordRoutes() rest.Routes {
+func (s *Service) passwordRoutes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/svc/change_password":      {rest.User("write:accounts"), s.changePassword},
 		"GET /api/v1/svc/password_reset/:token": {rest.Anonymous.HTML(), s.showPasswordReset},
@@ -19,19 +20,8 @@ func (s *Server) passwordRoutes() rest.Routes {
 	}
 }
 
-// successResult is the answer of the utilities of an account when all is well; otherwise they answer failed, with status 200 too.
-type successResult struct {
-	Status string `json:"status"`
-}
-
-type errorResult struct {
-	Error string `json:"error"`
-}
-
-var success = successResult{"success"}
-
 // changePassword sets another password, which signs out everything that is signed in.
-func (s *Server) changePassword(r *rest.Request) (any, error) {
+func (s *Service) changePassword(r *rest.Request) (any, error) {
 	var p struct {
 		Password string `param:"password"`
 		New      string `param:"new_password"`
@@ -41,37 +31,37 @@ func (s *Server) changePassword(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if p.New != p.Again {
-		return errorResult{"New password does not match confirmation."}, nil
+		return entity.Failure("New password does not match confirmation."), nil
 	}
-	ok, err := s.checkViewerPassword(r, p.Password)
+	ok, err := s.CheckPassword(r, p.Password)
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		return errorResult{"Invalid password."}, nil
+		return entity.Failure("Invalid password."), nil
 	}
 	if err := password.Check(p.New); err != nil {
-		return errorResult{"New password " + err.Error() + "."}, nil
+		return entity.Failure("New password " + err.Error() + "."), nil
 	}
 	err = s.social.ChangePassword(r.Context(), r.User, p.New)
 	if errors.Is(err, social.ErrPasswordChanged) {
-		return errorResult{"Invalid password."}, nil
+		return entity.Failure("Invalid password."), nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	if r.SessionCookie() != "" {
-		s.clearSessionCookie(r)
+		clearSessionCookie(r)
 	}
-	return success, nil
+	return entity.Success, nil
 }
 
 // showPasswordReset asks for a new password. The page of a link that is void has status 200 as well (extension API 7).
-func (s *Server) showPasswordReset(r *rest.Request) (any, error) {
+func (s *Service) showPasswordReset(r *rest.Request) (any, error) {
 	return s.passwordPage(r, r.Param("token"), "")
 }
 
-func (s *Server) passwordPage(r *rest.Request, token, fault string) (any, error) {
+func (s *Service) passwordPage(r *rest.Request, token, fault string) (any, error) {
 	account, err := s.social.PasswordResetAccount(r.Context(), token)
 	if errors.Is(err, social.ErrResetToken) {
 		return s.pages.Page(http.StatusOK, web.Message{Title: "Invalid Token", Text: []string{
@@ -85,7 +75,7 @@ func (s *Server) passwordPage(r *rest.Request, token, fault string) (any, error)
 }
 
 // resetPassword sets the password that was typed on the page of a link.
-func (s *Server) resetPassword(r *rest.Request) (any, error) {
+func (s *Service) resetPassword(r *rest.Request) (any, error) {
 	var p struct {
 		Data struct {
 			Token    string `param:"token"`

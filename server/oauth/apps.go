@@ -1,4 +1,4 @@
-package server
+package oauth
 
 import (
 	"net/url"
@@ -15,7 +15,7 @@ import (
 )
 
 // appRoutes are the apps that make themselves known, before anybody signs in with them.
-func (s *Server) appRoutes() rest.Routes {
+func (s *Service) appRoutes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/apps":                   {rest.Anyone.Limit("app_registration"), s.createApp},
 		"GET /api/v1/apps/verify_credentials": {rest.App(), s.showOwnApp},
@@ -35,7 +35,7 @@ const (
 )
 
 // createApp registers an app. Scopes that are not known here are ignored: newer clients ask for some.
-func (s *Server) createApp(r *rest.Request) (any, error) {
+func (s *Service) createApp(r *rest.Request) (any, error) {
 	var p struct {
 		Name      string   `param:"client_name"`
 		Redirects []string `param:"redirect_uris"`
@@ -130,7 +130,7 @@ func isRedirect(address string) bool {
 }
 
 // showOwnApp returns the app of the token.
-func (s *Server) showOwnApp(r *rest.Request) (any, error) {
+func (s *Service) showOwnApp(r *rest.Request) (any, error) {
 	if r.Token == nil || r.Token.AppID == nil { // signed in by password, or on a page of the server
 		return nil, rest.ErrInvalidToken
 	}
@@ -143,7 +143,7 @@ func (s *Server) showOwnApp(r *rest.Request) (any, error) {
 
 // listApps returns the apps that the viewer registered or signed in with first. Their secrets are not shown: an app that serves
 // many belongs to one of them only by chance.
-func (s *Server) listApps(r *rest.Request) (any, error) {
+func (s *Service) listApps(r *rest.Request) (any, error) {
 	rows, err := s.db.AppsOf(r.Context(), r.Viewer.ID, maxAppsListed)
 	if err != nil {
 		return nil, err
@@ -155,6 +155,6 @@ func (s *Server) listApps(r *rest.Request) (any, error) {
 	return list, nil
 }
 
-func (s *Server) ownApp(a *store.App) entity.OwnApp {
+func (s *Service) ownApp(a *store.App) entity.OwnApp {
 	return entity.OwnApp{App: entity.NewApp(a, s.keys.VAPIDPublic()), ClientID: a.ClientID}
 }

@@ -1,4 +1,4 @@
-package server
+package oauth
 
 import (
 	"net/url"
@@ -10,7 +10,7 @@ import (
 )
 
 // mfaRoutes are how people set up a second factor for signing in. How they use it is in challenges.go.
-func (s *Server) mfaRoutes() rest.Routes {
+func (s *Service) mfaRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/svc/accounts/mfa":                  {rest.User("read:security"), s.showMFA},
 		"GET /api/v1/svc/accounts/mfa/setup/:method":    {rest.User("write:security").Changing(), s.setUpMFA},
@@ -28,13 +28,13 @@ type mfaSettings struct {
 }
 
 // showMFA tells whether the viewer needs more than a password.
-func (s *Server) showMFA(r *rest.Request) (any, error) {
+func (s *Service) showMFA(r *rest.Request) (any, error) {
 	is := r.User.HasMFA()
 	return mfaSettings{is, is, &mfaSettings{Enabled: is, TOTP: is}}, nil
 }
 
 // setUpMFA gives the viewer a secret for an authenticator app.
-func (s *Server) setUpMFA(r *rest.Request) (any, error) {
+func (s *Service) setUpMFA(r *rest.Request) (any, error) {
 	if r.Param("method") != string(social.TOTP) {
 		return nil, errs.BadRequest("undefined method")
 	}
@@ -57,7 +57,7 @@ func (s *Server) setUpMFA(r *rest.Request) (any, error) {
 }
 
 // confirmMFA has the secret count from now on. Whatever else is signed in to the account is signed out.
-func (s *Server) confirmMFA(r *rest.Request) (any, error) {
+func (s *Service) confirmMFA(r *rest.Request) (any, error) {
 	var p struct {
 		Password string `param:"password"`
 		Code     string `param:"code"`
@@ -75,7 +75,7 @@ func (s *Server) confirmMFA(r *rest.Request) (any, error) {
 }
 
 // disableMFA makes the password enough again. It signs out like confirmMFA.
-func (s *Server) disableMFA(r *rest.Request) (any, error) {
+func (s *Service) disableMFA(r *rest.Request) (any, error) {
 	if method := r.Param("method"); method != string(social.TOTP) && method != "mfa" {
 		return nil, errs.BadRequest("undefined mfa method")
 	}
@@ -86,7 +86,7 @@ func (s *Server) disableMFA(r *rest.Request) (any, error) {
 }
 
 // newBackupCodes gives the viewer codes for the day when the authenticator app is lost. They are shown this once.
-func (s *Server) newBackupCodes(r *rest.Request) (any, error) {
+func (s *Service) newBackupCodes(r *rest.Request) (any, error) {
 	codes, err := s.social.NewBackupCodes(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
@@ -104,8 +104,8 @@ func tokenID(r *rest.Request) store.TokenID {
 }
 
 // requirePassword fails unless the password is the viewer's.
-func (s *Server) requirePassword(r *rest.Request, password string) error {
-	ok, err := s.checkViewerPassword(r, password)
+func (s *Service) requirePassword(r *rest.Request, password string) error {
+	ok, err := s.CheckPassword(r, password)
 	if err == nil && !ok {
 		err = errs.Invalid("Invalid password.")
 	}

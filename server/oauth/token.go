@@ -1,4 +1,4 @@
-package server
+package oauth
 
 import (
 	"context"
@@ -33,7 +33,7 @@ type tokenParams struct {
 }
 
 // createToken exchanges what an app has for a token: a code, somebody's password, a refresh token, or its own secret.
-func (s *Server) createToken(r *rest.Request) (any, error) {
+func (s *Service) createToken(r *rest.Request) (any, error) {
 	r.ResponseHeader().Set("Cache-Control", "no-store")
 	r.ResponseHeader().Set("Pragma", "no-cache")
 	var p tokenParams
@@ -63,13 +63,13 @@ func (s *Server) createToken(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if answer.Me != "" {
-		s.setCookieIfSameOrigin(r, answer.AccessToken)
+		setCookieIfSameOrigin(r, answer.AccessToken)
 	}
 	return answer, nil
 }
 
 // client returns the app that shows its secret, in the Authorization header (RFC 6749, 2.3.1) or else by parameters.
-func (s *Server) client(r *rest.Request, id, secret string) (*store.App, error) {
+func (s *Service) client(r *rest.Request, id, secret string) (*store.App, error) {
 	if user, password, ok := r.BasicAuth(); ok {
 		id, secret = user, password
 	}
@@ -84,7 +84,7 @@ func (s *Server) client(r *rest.Request, id, secret string) (*store.App, error) 
 }
 
 // tokenByClientCredentials issues a token for the app itself.
-func (s *Server) tokenByClientCredentials(ctx context.Context, a *store.App, p *tokenParams) (*entity.Token, error) {
+func (s *Service) tokenByClientCredentials(ctx context.Context, a *store.App, p *tokenParams) (*entity.Token, error) {
 	scopes, err := grantableScopes(a, parseScopes(p.Scope), nil)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (s *Server) tokenByClientCredentials(ctx context.Context, a *store.App, p *
 }
 
 // tokenByPassword issues a token to who knows somebody's password, and shows a second factor where there is one.
-func (s *Server) tokenByPassword(r *rest.Request, a *store.App, p *tokenParams) (*entity.Token, error) {
+func (s *Service) tokenByPassword(r *rest.Request, a *store.App, p *tokenParams) (*entity.Token, error) {
 	name := p.Username
 	if name == "" {
 		name = p.Name
@@ -127,7 +127,7 @@ var errCodeUsed = errors.New("the code has been used")
 
 // tokenByCode redeems a code. A code that comes a second time has been stolen, by this caller or the one before: what it was
 // redeemed for is revoked.
-func (s *Server) tokenByCode(ctx context.Context, a *store.App, p *tokenParams) (*entity.Token, error) {
+func (s *Service) tokenByCode(ctx context.Context, a *store.App, p *tokenParams) (*entity.Token, error) {
 	hash := keys.HashToken(p.Code)
 	code, err := s.db.AuthorizationCode(ctx, hash)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *Server) tokenByCode(ctx context.Context, a *store.App, p *tokenParams) 
 }
 
 // redeemable tells whether the code is the app's, in time, and comes with all it was bound to.
-func (s *Server) redeemable(code *store.AuthorizationCode, a *store.App, p *tokenParams) bool {
+func (s *Service) redeemable(code *store.AuthorizationCode, a *store.App, p *tokenParams) bool {
 	return code != nil && code.AppID == a.ID && code.ExpiresAt.Time().After(s.now()) &&
 		(p.RedirectURI == "" || p.RedirectURI == code.RedirectURI) &&
 		(code.CodeChallenge == "" || codeChallenge(p.CodeVerifier) == code.CodeChallenge)
@@ -171,7 +171,7 @@ func codeChallenge(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-func (s *Server) revokeRedeemed(ctx context.Context, hash []byte) error {
+func (s *Service) revokeRedeemed(ctx context.Context, hash []byte) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		code, err := tx.AuthorizationCode(ctx, hash)
 		if err != nil || code == nil || code.TokenID == nil {
@@ -182,7 +182,7 @@ func (s *Server) revokeRedeemed(ctx context.Context, hash []byte) error {
 }
 
 // tokenByRefresh gives a token a new pair. The old one is worth nothing then.
-func (s *Server) tokenByRefresh(ctx context.Context, a *store.App, p *tokenParams) (*entity.Token, error) {
+func (s *Service) tokenByRefresh(ctx context.Context, a *store.App, p *tokenParams) (*entity.Token, error) {
 	hash := keys.HashToken(p.RefreshToken)
 	t, err := s.db.TokenByRefreshHash(ctx, hash)
 	if err != nil {
@@ -196,7 +196,7 @@ func (s *Server) tokenByRefresh(ctx context.Context, a *store.App, p *tokenParam
 		return nil, err
 	}
 	access, refresh := s.rotateToken(t)
-	sealed := s.keys.Seal(pushTokens, []byte(access))
+	sealed := s.keys.Seal(keys.PushTokens, []byte(access))
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		now, err := tx.TokenByRefreshHash(ctx, hash)
 		if err != nil {
@@ -218,7 +218,7 @@ func (s *Server) tokenByRefresh(ctx context.Context, a *store.App, p *tokenParam
 }
 
 // activeAccount returns an account that somebody can use.
-func (s *Server) activeAccount(ctx context.Context, id store.AccountID) (*store.Account, error) {
+func (s *Service) activeAccount(ctx context.Context, id store.AccountID) (*store.Account, error) {
 	user, err := s.db.User(ctx, id)
 	if err != nil {
 		return nil, err
@@ -231,7 +231,7 @@ func (s *Server) activeAccount(ctx context.Context, id store.AccountID) (*store.
 
 // revokeTokenByValue revokes a token, or the one that a refresh token belongs to. Who has a token may do so, and there being none is no
 // error (RFC 7009, 2.2).
-func (s *Server) revokeTokenByValue(r *rest.Request) (any, error) {
+func (s *Service) revokeTokenByValue(r *rest.Request) (any, error) {
 	var p struct {
 		Token string `param:"token"`
 	}
@@ -249,7 +249,7 @@ func (s *Server) revokeTokenByValue(r *rest.Request) (any, error) {
 	if t == nil || err != nil {
 		return nil, err
 	}
-	s.clearCookieOf(r, t.Hash)
+	clearCookieOf(r, t.Hash)
 	return nil, s.revokeToken(r.Context(), t.ID)
 }
 
@@ -257,7 +257,7 @@ func (s *Server) revokeTokenByValue(r *rest.Request) (any, error) {
 const noExpiry = 100 * 365 * 24 * time.Hour
 
 // listTokens returns what is signed in to the viewer's account, newest first.
-func (s *Server) listTokens(r *rest.Request) (any, error) {
+func (s *Service) listTokens(r *rest.Request) (any, error) {
 	rows, err := s.db.TokensOf(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
@@ -277,7 +277,7 @@ func (s *Server) listTokens(r *rest.Request) (any, error) {
 }
 
 // deleteToken signs something out. What is not the viewer's stays, and nothing is said about that.
-func (s *Server) deleteToken(r *rest.Request) (any, error) {
+func (s *Service) deleteToken(r *rest.Request) (any, error) {
 	id, err := strconv.ParseInt(r.Param("id"), 10, 64)
 	if err != nil {
 		return nil, errs.BadRequest("Invalid parameters")
@@ -288,7 +288,7 @@ func (s *Server) deleteToken(r *rest.Request) (any, error) {
 			return nil, err
 		}
 		if t != nil && t.ID == store.TokenID(id) && t.AccountID != nil && *t.AccountID == r.Viewer.ID {
-			s.clearSessionCookie(r)
+			clearSessionCookie(r)
 		}
 	}
 	err = s.db.Update(r.Context(), func(tx *store.Tx) error {

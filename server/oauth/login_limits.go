@@ -1,4 +1,4 @@
-package server
+package oauth
 
 import (
 	"hash/maphash"

@@ -1,4 +1,4 @@
-package server
+package oauth
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 )
 
 // oauthRoutes are how apps obtain tokens, and how they and their users get rid of them.
-func (s *Server) oauthRoutes() rest.Routes {
+func (s *Service) oauthRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /oauth/authorize":                        {rest.Anonymous.HTML(), s.showAuthorize},
 		"POST /oauth/authorize":                       {rest.Anonymous.HTML().Limit("authentication"), s.authorize},
@@ -61,7 +61,7 @@ func grantableScopes(a *store.App, asked store.Scopes, user *store.User) (store.
 
 // issueToken issues a token of an app for an account, or for the app itself if account is nil. Further consequences stand in also,
 // which may be nil.
-func (s *Server) issueToken(ctx context.Context, a *store.App, account *store.Account, scopes store.Scopes, also func(*store.Tx, *store.Token) error) (*entity.Token, error) {
+func (s *Service) issueToken(ctx context.Context, a *store.App, account *store.Account, scopes store.Scopes, also func(*store.Tx, *store.Token) error) (*entity.Token, error) {
 	t := &store.Token{AppID: &a.ID, Scopes: scopes}
 	if account != nil {
 		t.AccountID = &account.ID
@@ -89,7 +89,7 @@ func (s *Server) issueToken(ctx context.Context, a *store.App, account *store.Ac
 }
 
 // rotateToken draws a new pair of tokens for t. An app by itself needs no refresh token: it has its secret (RFC 6749, 4.4.3).
-func (s *Server) rotateToken(t *store.Token) (access, refresh string) {
+func (s *Service) rotateToken(t *store.Token) (access, refresh string) {
 	access = keys.NewToken()
 	t.Hash, t.RefreshHash, t.ExpiresAt = keys.HashToken(access), nil, nil
 	if t.AccountID != nil {
@@ -104,7 +104,7 @@ func (s *Server) rotateToken(t *store.Token) (access, refresh string) {
 }
 
 // showMetadata tells clients what they can do here (RFC 8414).
-func (s *Server) showMetadata(*rest.Request) (any, error) {
+func (s *Service) showMetadata(*rest.Request) (any, error) {
 	return struct {
 		Issuer        string       `json:"issuer"`
 		Authorization string       `json:"authorization_endpoint"`

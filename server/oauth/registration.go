@@ -1,4 +1,4 @@
-package server
+package oauth
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 )
 
 // registrationRoutes are how people get an account by an app.
-func (s *Server) registrationRoutes() rest.Routes {
+func (s *Service) registrationRoutes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/accounts": {rest.App("write:accounts").Limit("registration"), s.register},
 	}
@@ -28,7 +28,7 @@ var (
 )
 
 // register makes an account for who uses the app that asks. The answer is a token, if the account can be used at once.
-func (s *Server) register(r *rest.Request) (any, error) {
+func (s *Service) register(r *rest.Request) (any, error) {
 	if r.Viewer != nil || r.Token == nil || r.Token.AppID == nil { // who has an account needs none
 		return nil, errs.Forbidden("Invalid credentials")
 	}
@@ -95,7 +95,7 @@ func (s *Server) register(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.setCookieIfSameOrigin(r, answer.AccessToken)
+	setCookieIfSameOrigin(r, answer.AccessToken)
 	return answer, nil
 }
 

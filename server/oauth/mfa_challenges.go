@@ -1,4 +1,4 @@
-package server
+package oauth
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 )
 
 // challengeRoutes are where those who have given their password show their second factor: apps at one, people at the other.
-func (s *Server) challengeRoutes() rest.Routes {
+func (s *Service) challengeRoutes() rest.Routes {
 	return rest.Routes{
 		"POST /oauth/mfa/challenge": {rest.Anonymous, s.answerChallenge},
 		"POST /oauth/mfa/verify":    {rest.Anonymous.HTML().Limit("authentication"), s.verifyChallenge},
@@ -25,7 +25,7 @@ var errBadChallenge = errs.BadRequest("Invalid code")
 
 // createChallenge notes that somebody has given the right password, to an app or, where that is nil, to a page of this server. It returns the
 // token by which they go on.
-func (s *Server) createChallenge(r *rest.Request, user *store.User, a *store.App, purpose store.MFAPurpose) (token string, err error) {
+func (s *Service) createChallenge(r *rest.Request, user *store.User, a *store.App, purpose store.MFAPurpose) (token string, err error) {
 	token = keys.NewToken()
 	c := &store.MFAChallenge{Hash: keys.HashToken(token), AccountID: user.AccountID}
 	if a != nil {
@@ -48,7 +48,7 @@ func mfaRequired(token string) error {
 
 // completeChallenge spends a challenge, if its second factor is right, and returns whose it was. Wrong codes are counted like wrong
 // passwords. All failures are errBadChallenge.
-func (s *Server) completeChallenge(r *rest.Request, token string, page bool, kind social.SecondFactor, code string) (*store.User, error) {
+func (s *Service) completeChallenge(r *rest.Request, token string, page bool, kind social.SecondFactor, code string) (*store.User, error) {
 	hash := keys.HashToken(token)
 	c, err := s.db.MFAChallenge(r.Context(), hash)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Server) completeChallenge(r *rest.Request, token string, page bool, kin
 }
 
 // answerChallenge gives an app the token that it asked for with a password.
-func (s *Server) answerChallenge(r *rest.Request) (any, error) {
+func (s *Service) answerChallenge(r *rest.Request) (any, error) {
 	r.ResponseHeader().Set("Cache-Control", "no-store")
 	r.ResponseHeader().Set("Pragma", "no-cache")
 	var p struct {
@@ -108,12 +108,12 @@ func (s *Server) answerChallenge(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.setCookieIfSameOrigin(r, answer.AccessToken)
+	setCookieIfSameOrigin(r, answer.AccessToken)
 	return answer, nil
 }
 
 // issueTokenFor issues a token for who has proved to be user.
-func (s *Server) issueTokenFor(r *rest.Request, a *store.App, user *store.User, scopes store.Scopes) (*entity.Token, error) {
+func (s *Service) issueTokenFor(r *rest.Request, a *store.App, user *store.User, scopes store.Scopes) (*entity.Token, error) {
 	account, err := s.db.Account(r.Context(), user.AccountID)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (s *Server) issueTokenFor(r *rest.Request, a *store.App, user *store.User, 
 }
 
 // challengePage asks who has given the right password for the second factor. z is nil on the way to a page of this server.
-func (s *Server) challengePage(status int, z *authorization, token, fault string) (any, error) {
+func (s *Service) challengePage(status int, z *authorization, token, fault string) (any, error) {
 	who := web.App{Name: s.settings.Instance.Name}
 	if z != nil {
 		who = z.appInfo()
@@ -134,7 +134,7 @@ func (s *Server) challengePage(status int, z *authorization, token, fault string
 
 // verifyChallenge takes the second factor of who signs in to let an app act for them, or to a page of this server, and goes on as after
 // a password.
-func (s *Server) verifyChallenge(r *rest.Request) (any, error) {
+func (s *Service) verifyChallenge(r *rest.Request) (any, error) {
 	if !r.SameOrigin() {
 		return nil, rest.ErrCrossSite
 	}
@@ -177,7 +177,7 @@ func (s *Server) verifyChallenge(r *rest.Request) (any, error) {
 }
 
 // pendingAuthorization returns what an app asks for to which somebody signs in, nil if it is no app's.
-func (s *Server) pendingAuthorization(r *rest.Request, c *store.MFAChallenge) (*authorization, error) {
+func (s *Service) pendingAuthorization(r *rest.Request, c *store.MFAChallenge) (*authorization, error) {
 	if c.AppID == nil {
 		return nil, nil
 	}

@@ -1,8 +1,7 @@
-package server
+package oauth
 
 import (
 	"context"
-	"crypto/hmac"
 	"errors"
 	"net/http"
 	"net/url"
@@ -33,14 +32,15 @@ type authorizeParams struct {
 
 // What our own forms add to the parameters.
 const (
-	formParam     = "form_token" // that of Server.formToken
 	decisionParam = "decision"
 	approve       = "approve"
 	deny          = "deny"
-	switchAccount = "switch" // to another account
 	consentParam  = "consent"
 	askConsent    = "ask" // who signs in has not been asked yet. A program that sends name and password consents by that
 )
+
+// SwitchAccount is the decision to sign out and sign in to another account.
+const SwitchAccount = "switch"
 
 // wrongPasswordMessage is said about a wrong name or password.
 const wrongPasswordMessage = "Invalid Username/Password"
@@ -58,7 +58,7 @@ type authorization struct {
 
 // bindAuthorization reads and checks what an app asks for. What is wrong about the app or its address is told to the person: nobody
 // may be sent to an address that is not the app's. The rest is told to the app, by refused.
-func (s *Server) bindAuthorization(r *rest.Request) (z *authorization, p authorizeParams, refused any, err error) {
+func (s *Service) bindAuthorization(r *rest.Request) (z *authorization, p authorizeParams, refused any, err error) {
 	var nested struct {
 		In authorizeParams `param:"authorization"`
 	}
@@ -169,7 +169,7 @@ func (z *authorization) targetName() string {
 }
 
 // showAuthorize asks who somebody is, or if that is known, whether the app may use the account.
-func (s *Server) showAuthorize(r *rest.Request) (any, error) {
+func (s *Service) showAuthorize(r *rest.Request) (any, error) {
 	z, _, refused, err := s.bindAuthorization(r)
 	if err != nil || refused != nil {
 		return refused, err
@@ -180,18 +180,18 @@ func (s *Server) showAuthorize(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	id, token, err := s.session(r)
+	sess, err := s.Session(r)
 	if err != nil {
 		return nil, err
 	}
-	if id == nil || p.ForceLogin {
+	if sess == nil || p.ForceLogin {
 		return s.loginPage(z, http.StatusOK, "", "")
 	}
-	return s.consentPage(z, id.Account, id.User, token)
+	return s.consentPage(z, sess.Account, sess.User, sess.token)
 }
 
 // authorize takes the answer to either page.
-func (s *Server) authorize(r *rest.Request) (any, error) {
+func (s *Service) authorize(r *rest.Request) (any, error) {
 	if !r.SameOrigin() { // programs that are no browsers do not say where they come from
 		return nil, rest.ErrCrossSite
 	}
@@ -209,31 +209,31 @@ func (s *Server) authorize(r *rest.Request) (any, error) {
 		}
 		return z.refuse("access_denied", "The account may not be used")
 	}
-	id, token, err := s.session(r)
+	sess, err := s.Session(r)
 	if err != nil {
 		return nil, err
 	}
-	if id == nil {
+	if sess == nil {
 		return s.loginPage(z, http.StatusOK, "", "You are not signed in any more. Your browser has to accept a cookie for that.")
 	}
-	if !hmac.Equal([]byte(r.Query(formParam)), []byte(s.formToken(token))) {
-		return nil, rest.ErrCrossSite
+	if err := s.CheckForm(r, sess); err != nil {
+		return nil, err
 	}
 	switch decision {
 	case approve:
-		return s.issueCode(r.Context(), z, id.Account, id.User)
-	case switchAccount:
-		if err := s.endSession(r, id.Token.ID); err != nil {
+		return s.issueCode(r.Context(), z, sess.Account, sess.User)
+	case SwitchAccount:
+		if err := s.EndSession(r, sess); err != nil {
 			return nil, err
 		}
 		return s.loginPage(z, http.StatusOK, "", "")
 	}
-	return s.consentPage(z, id.Account, id.User, token)
+	return s.consentPage(z, sess.Account, sess.User, sess.token)
 }
 
 // authorizeByPassword signs the browser in, once it has shown a second factor if there is one, and goes on to the question whether
 // the app may use the account.
-func (s *Server) authorizeByPassword(r *rest.Request, z *authorization, name, password string) (any, error) {
+func (s *Service) authorizeByPassword(r *rest.Request, z *authorization, name, password string) (any, error) {
 	user, err := s.signIn(r.Context(), name, password, r.Network())
 	if err != nil {
 		return nil, err
@@ -261,7 +261,7 @@ func (s *Server) authorizeByPassword(r *rest.Request, z *authorization, name, pa
 }
 
 // completeSignIn goes on with who has proved to be user.
-func (s *Server) completeSignIn(r *rest.Request, z *authorization, user *store.User, consent bool) (any, error) {
+func (s *Service) completeSignIn(r *rest.Request, z *authorization, user *store.User, consent bool) (any, error) {
 	account, err := s.db.Account(r.Context(), user.AccountID)
 	if err != nil {
 		return nil, err
@@ -279,23 +279,23 @@ func (s *Server) completeSignIn(r *rest.Request, z *authorization, user *store.U
 	return s.issueCode(r.Context(), z, account, user)
 }
 
-func (s *Server) loginPage(z *authorization, status int, name, fault string) (any, error) {
+func (s *Service) loginPage(z *authorization, status int, name, fault string) (any, error) {
 	return s.pages.Page(status, web.Login{App: z.appInfo(), Hidden: z.formFields(web.Field{Name: consentParam, Value: askConsent}), Name: name, Fault: fault})
 }
 
-func (s *Server) consentPage(z *authorization, account *store.Account, user *store.User, session string) (any, error) {
+func (s *Service) consentPage(z *authorization, account *store.Account, user *store.User, session string) (any, error) {
 	scopes, err := grantableScopes(z.app, z.scopes, user)
 	if err != nil {
 		return nil, errs.Forbidden("%s", rest.ErrScope.Message)
 	}
 	return s.pages.Page(http.StatusOK, web.Consent{
 		App: z.appInfo(), Acct: account.Acct(), Scopes: web.DescribeScopes(scopes), Target: z.targetName(),
-		Hidden: z.formFields(web.Field{Name: formParam, Value: s.formToken(session)}),
+		Hidden: z.formFields(web.Field{Name: FormParam, Value: s.formToken(session)}),
 	})
 }
 
 // issueCode gives the app a code for the account.
-func (s *Server) issueCode(ctx context.Context, z *authorization, account *store.Account, user *store.User) (any, error) {
+func (s *Service) issueCode(ctx context.Context, z *authorization, account *store.Account, user *store.User) (any, error) {
 	scopes, err := grantableScopes(z.app, z.scopes, user)
 	if err != nil {
 		return nil, errs.Forbidden("%s", rest.ErrScope.Message)

@@ -1,0 +1,163 @@
+package oauth
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"slices"
+	"time"
+
+	"svc/internal/cache"
+	"svc/internal/errs"
+	"svc/server/rest"
+	"svc/store"
+)
+
+// Bounds of the cached identities.
+const (
+	maxCachedTokens       = 5000
+	maxCachedAccountBytes = 16 << 20
+)
+
+// identityCache holds tokens, and the accounts that they stand for once for all their tokens, because front ends may store much in
+// an account. The database invalidates both before a change is answered.
+type identityCache struct {
+	tokens   *cache.Cache[tokenHash, *store.Token]
+	accounts *cache.Cache[store.AccountID, cachedAccount]
+}
+
+type tokenHash = [sha256.Size]byte
+
+type cachedAccount struct {
+	account *store.Account
+	user    *store.User
+}
+
+// size returns the approximate memory of an account in bytes.
+func (a cachedAccount) size() int {
+	n := 2000 + cache.EntryBytes + len(a.account.Note) + len(a.user.Note)
+	for app, stored := range a.user.SettingsStore.V {
+		n += 100 + len(app) + len(stored)
+	}
+	return n
+}
+
+func newIdentityCache(db *store.DB) *identityCache {
+	c := &identityCache{
+		tokens:   cache.New[tokenHash, *store.Token](maxCachedTokens),
+		accounts: cache.NewWeighted[store.AccountID](maxCachedAccountBytes, cachedAccount.size),
+	}
+	db.Subscribe(c.invalidate)
+	return c
+}
+
+func (c *identityCache) invalidate(events []store.Event) {
+	for _, e := range events {
+		switch e := e.(type) {
+		case store.RowsChanged:
+			if e.All {
+				c.tokens.Clear()
+				c.accounts.Clear()
+				continue
+			}
+			c.accounts.Drop(e.Accounts...)
+		case store.TokensRevoked:
+			c.tokens.DropFunc(func(_ tokenHash, t *store.Token) bool {
+				return slices.Contains(e.Tokens, t.ID) || e.AccountID != 0 && t.AccountID != nil && *t.AccountID == e.AccountID
+			})
+		}
+	}
+}
+
+// IdentityByToken returns whom a token stands for, the zero Identity if it is unknown or expired. It fails with an errs.Error if the
+// account is unavailable.
+func (s *Service) IdentityByToken(ctx context.Context, token string) (rest.Identity, error) {
+	id, err := s.identity(ctx, sha256.Sum256([]byte(token)))
+	if id.Token == nil || err != nil {
+		return rest.Identity{}, err
+	}
+	return id, s.markActive(ctx, id)
+}
+
+// CurrentIdentity returns whom the token with a hash stands for now, the zero Identity if nobody. It does not mark the token as used.
+func (s *Service) CurrentIdentity(ctx context.Context, hash tokenHash) (rest.Identity, error) {
+	id, err := s.identity(ctx, hash)
+	var refusal *errs.Error
+	if errors.As(err, &refusal) {
+		return rest.Identity{}, nil
+	}
+	return id, err
+}
+
+// identity returns whom the token with a hash stands for, the zero Identity if nobody.
+func (s *Service) identity(ctx context.Context, hash tokenHash) (id rest.Identity, err error) {
+	token, err := s.identities.tokens.Load(hash, func() (*store.Token, error) {
+		token, err := s.db.TokenByHash(ctx, hash[:])
+		if token == nil && err == nil {
+			err = errUnknownToken
+		}
+		return token, err
+	})
+	switch {
+	case err == errUnknownToken:
+		return id, nil
+	case err != nil:
+		return id, err
+	case token.ExpiresAt != nil && !token.ExpiresAt.Time().After(s.now()):
+		return id, nil
+	case token.AccountID == nil:
+		return rest.Identity{Token: token}, nil
+	}
+	a, err := s.identities.accounts.Load(*token.AccountID, func() (a cachedAccount, err error) {
+		if a.account, err = s.db.Account(ctx, *token.AccountID); err == nil {
+			a.user, err = s.db.User(ctx, *token.AccountID)
+		}
+		return a, err
+	})
+	if err != nil {
+		return id, err
+	}
+	if problem := problemOf(a.user); problem != nil {
+		return id, problem.tokenError()
+	}
+	return rest.Identity{Account: a.account, User: a.user, Token: token}, nil
+}
+
+// errUnknownToken keeps unknown tokens out of the cache.
+var errUnknownToken = errors.New("unknown token")
+
+// markActive records once a day that a token and its user are in use, for the statistics and for pruning unused tokens.
+func (s *Service) markActive(ctx context.Context, id rest.Identity) error {
+	yesterday := store.At(s.now().Add(-24 * time.Hour))
+	markToken := id.Token != nil && id.Token.LastUsedAt <= yesterday
+	markUser := id.User != nil && id.User.LastActiveAt <= yesterday
+	if !markToken && !markUser {
+		return nil
+	}
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		if markToken {
+			if err := tx.MarkTokenUsed(ctx, id.Token.ID); err != nil {
+				return err
+			}
+		}
+		if markUser {
+			return tx.MarkActive(ctx, id.User.AccountID)
+		}
+		return nil
+	})
+	if markToken {
+		s.identities.tokens.Drop(tokenHash(id.Token.Hash)) // for the new LastUsedAt
+	}
+	return err
+}
+
+// Authenticate returns whom a credential stands for, the zero Identity if nobody. It is the rest.Authenticator of the server.
+func (s *Service) Authenticate(ctx context.Context, c rest.Credential) (rest.Identity, error) {
+	switch c.Kind {
+	case rest.Bearer, rest.Cookie:
+		return s.IdentityByToken(ctx, c.Token)
+	case rest.Basic:
+		return s.identityByPassword(ctx, c)
+	}
+	return rest.Identity{}, nil
+}

@@ -1,0 +1,70 @@
+// Package oauth signs users and apps in: registration of apps and of accounts by apps, the authorize and token endpoints, second
+// factors, passwords, and the sessions of browsers on the server's own pages. It is the authenticator of server/rest.
+//
+// Two rules. A token is stored as a hash, and is issued in the transaction that checks that password and second factor are still
+// those that were verified. A cached identity is invalidated before the change of its account, or the revocation of its token, is
+// answered.
+//
+// Limits: 5000 tokens, 16 MiB of accounts and 1000 verified passwords are cached; login failures of 50 000 names and networks counted.
+package oauth
+
+import (
+	"time"
+
+	"svc/internal/config"
+	"svc/internal/keys"
+	"svc/internal/password"
+	"svc/server/rest"
+	"svc/server/web"
+	"svc/social"
+	"svc/store"
+)
+
+// oauthConfig is what a service needs.
+type Config struct {
+	Settings *config.Config
+	DB       *store.DB
+	Social   *social.Service
+	Keys     *keys.Keys
+	Pages    *web.Pages
+	Now      func() time.Time
+}
+
+// oauthService signs users and apps in, and knows whom credentials stand for.
+type Service struct {
+	settings      *config.Config
+	db            *store.DB
+	social        *social.Service
+	keys          *keys.Keys
+	pages         *web.Pages
+	passwords     *password.Hasher
+	identities    *identityCache
+	passwordCache *passwordCache
+	loginLimits   *loginLimits
+	baseURL       string
+	now           func() time.Time
+}
+
+// newOAuth returns a service. From then on it hears of changed accounts and revoked tokens from the database.
+func New(c Config) *Service {
+	return &Service{
+		settings:      c.Settings,
+		db:            c.DB,
+		social:        c.Social,
+		keys:          c.Keys,
+		pages:         c.Pages,
+		passwords:     c.Social.Passwords,
+		identities:    newIdentityCache(c.DB),
+		passwordCache: newPasswordCache(),
+		loginLimits:   newLoginLimits(c.Settings.RateLimit),
+		baseURL:       c.Settings.URL().String(),
+		now:           c.Now,
+	}
+}
+
+// Routes returns the tables of this package.
+func (s *Service) Routes() []rest.Routes {
+	return []rest.Routes{
+		s.appRoutes(), s.oauthRoutes(), s.challengeRoutes(), s.registrationRoutes(), s.passwordRoutes(), s.mfaRoutes(),
+	}
+}

@@ -1,0 +1,131 @@
+package oauth
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"time"
+
+	"svc/internal/errs"
+	"svc/internal/keys"
+	"svc/server/rest"
+	"svc/store"
+)
+
+// sessionLifetime is how long a browser stays signed in.
+const sessionLifetime = 30 * 24 * time.Hour
+
+// Session is a browser that is signed in to the server's own pages. Its token belongs to no app and may do what the user may.
+type Session struct {
+	rest.Identity
+	token string
+}
+
+// Session returns the session of a browser, nil if it is not signed in. A cookie with the token of an app does not count: the app
+// knows the token, and could use the pages to gain more scopes than it has.
+func (s *Service) Session(r *rest.Request) (*Session, error) {
+	token := r.SessionCookie()
+	if token == "" {
+		return nil, nil
+	}
+	id, err := s.IdentityByToken(r.Context(), token)
+	var e *errs.Error
+	if errors.As(err, &e) && e.Status == http.StatusForbidden { // the account is unavailable
+		return nil, nil
+	}
+	if err != nil || id.Account == nil || id.Token.AppID != nil {
+		return nil, err
+	}
+	return &Session{id, token}, nil
+}
+
+// StartSession signs the browser in to the server's own pages, and ends the session that it had.
+func (s *Service) StartSession(r *rest.Request, user *store.User) error {
+	_, err := s.startSession(r, user)
+	return err
+}
+
+// startSession is StartSession. It returns the token in the cookie.
+func (s *Service) startSession(r *rest.Request, user *store.User) (token string, err error) {
+	token = keys.NewToken()
+	scopes := store.Scopes{"read", "write", "follow", "push"}
+	if user.Staff() {
+		scopes = append(scopes, "admin")
+	}
+	expires := store.At(s.now().Add(sessionLifetime))
+	before, err := s.Session(r)
+	if err != nil {
+		return "", err
+	}
+	err = s.db.Update(r.Context(), func(tx *store.Tx) error {
+		if err := checkCredentialsUnchanged(r.Context(), tx, user); err != nil {
+			return err
+		}
+		if before != nil {
+			if err := tx.RevokeToken(r.Context(), before.Token.ID); err != nil {
+				return err
+			}
+		}
+		return tx.AddToken(r.Context(), &store.Token{
+			Hash: keys.HashToken(token), AccountID: &user.AccountID, Scopes: scopes, ExpiresAt: &expires,
+		})
+	})
+	if err == nil {
+		setSessionCookie(r, token)
+	}
+	return token, err
+}
+
+// EndSession signs the browser out.
+func (s *Service) EndSession(r *rest.Request, sess *Session) error {
+	clearSessionCookie(r)
+	return s.revokeToken(r.Context(), sess.Token.ID)
+}
+
+func (s *Service) revokeToken(ctx context.Context, id store.TokenID) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.RevokeToken(ctx, id) })
+}
+
+func setSessionCookie(r *rest.Request, token string) {
+	r.SetSessionCookie(token, int(sessionLifetime.Seconds()))
+}
+
+func clearSessionCookie(r *rest.Request) { r.SetSessionCookie("", -1) }
+
+// setCookieIfSameOrigin also gives the token that an app obtained to the browser as a session cookie, if the app is a front end that
+// this server serves. A page of another site must not sign a browser in.
+func setCookieIfSameOrigin(r *rest.Request, token string) {
+	if r.SameOrigin() {
+		setSessionCookie(r, token)
+	}
+}
+
+// clearCookieOf removes the cookie if it holds the token with that hash.
+func clearCookieOf(r *rest.Request, hash []byte) {
+	if token := r.SessionCookie(); token != "" && hmac.Equal(keys.HashToken(token), hash) {
+		clearSessionCookie(r)
+	}
+}
+
+// FormParam is the parameter in which forms send the FormToken of their session.
+const FormParam = "form_token"
+
+// FormToken returns what a form of a session must send back, so that no other site can submit the form.
+func (s *Service) FormToken(sess *Session) string { return s.formToken(sess.token) }
+
+func (s *Service) formToken(session string) string {
+	mac := hmac.New(sha256.New, s.keys.Secret("forms"))
+	mac.Write([]byte(session))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// CheckForm fails unless the request has the FormToken of the session.
+func (s *Service) CheckForm(r *rest.Request, sess *Session) error {
+	if !hmac.Equal([]byte(r.Query(FormParam)), []byte(s.FormToken(sess))) {
+		return rest.ErrCrossSite
+	}
+	return nil
+}
