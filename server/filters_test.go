@@ -359,7 +359,7 @@ func TestFilterLimits(t *testing.T) {
 	}
 	id := alice.AddFilter("warn")
 	alice.SendJSON("PUT", "/api/v2/filters/"+id, map[string]any{"keywords_attributes": keywords(300)}).Want(200)
-	alice.SendJSON("PUT", "/api/v2/filters/"+id, map[string]any{"keywords_attributes": keywords(201)}).WantError(422, "Validation failed: Filters can have 500 keywords in all")
+	alice.SendJSON("PUT", "/api/v2/filters/"+id, map[string]any{"keywords_attributes": keywords(201)}).WantError(422, "Validation failed: Filters cannot have more than 500 keywords in total")
 	second := alice.AddFilter("warn")
 	alice.SendJSON("PUT", "/api/v2/filters/"+second, map[string]any{"keywords_attributes": keywords(200)}).Want(200)
 	alice.SendJSON("POST", "/api/v2/filters/"+second+"/keywords", map[string]any{"keyword": "more"}).Want(422)
@@ -381,7 +381,7 @@ func TestFilterLimits(t *testing.T) {
 	srv.Exec(`INSERT INTO filter_statuses (id, filter_id, status_id) SELECT id, ?, id FROM statuses WHERE id < 1000`, filter)
 	bob.SendJSON("POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": st}).Want(200)
 	st = alice.Publish("hello again").ID()
-	bob.SendJSON("POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": st}).WantError(422, "Validation failed: Filters can have 1000 posts in all")
+	bob.SendJSON("POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": st}).WantError(422, "Validation failed: Filters cannot have more than 1000 posts in total")
 }
 
 // Of two who do the same at the same time, one comes too late.

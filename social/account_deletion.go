@@ -138,16 +138,16 @@ func purgeInBatches[T any](ctx context.Context, db *store.DB, list func(*store.T
 // purgeStatus deletes a status, or only some of its reblogs, favourites, reactions or votes if there are many.
 func purgeStatus(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	if st.ReblogsCount > maxDirectDeletes {
-		boosts, err := tx.BoostsOf(ctx, st.ID, purgeBatch)
+		reblogs, err := tx.BoostsOf(ctx, st.ID, purgeBatch)
 		if err != nil {
 			return err
 		}
-		for _, b := range boosts {
+		for _, b := range reblogs {
 			if err := removeStatus(ctx, tx, b); err != nil {
 				return err
 			}
 		}
-		if len(boosts) > 0 {
+		if len(reblogs) > 0 {
 			return nil
 		}
 	}

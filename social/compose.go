@@ -1,6 +1,7 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -84,7 +85,7 @@ type statusReader interface {
 
 // compose makes a status of a draft and its parsed text.
 func (s *Service) compose(ctx context.Context, r statusReader, author *store.Account, d Draft, w *statusText) (*Composed, error) {
-	standard, err := r.PostingDefaults(ctx, author.ID)
+	defaults, err := r.PostingDefaults(ctx, author.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -95,51 +96,68 @@ func (s *Service) compose(ctx context.Context, r statusReader, author *store.Acc
 		SpoilerText: w.spoilerText,
 		Text:        w.text,
 		ContentType: w.contentType,
-		Language:    text.Language(d.Language),
-		Sensitive:   standard.Sensitive,
+		Language:    cmp.Or(text.Language(d.Language), defaults.Language),
+		Sensitive:   defaults.Sensitive,
 		Addressed:   d.To != nil || d.InConversation != nil,
 	}
 	if d.Sensitive != nil {
 		st.Sensitive = *d.Sensitive
 	}
-	if st.Language == "" {
-		st.Language = standard.Language
-	}
 	c := &Composed{Status: st}
-	if c.Media, err = s.usableMedia(ctx, r, author.ID, d.MediaIDs, 0); err != nil {
+	if err := s.composeParts(ctx, r, c, d); err != nil {
 		return nil, err
 	}
-	st.HasMedia = len(c.Media) > 0
-	if err := checkNotEmpty(w.text, w.spoilerText, c.Media); err != nil {
+	reply, err := composeContext(ctx, r, c, d, defaults.Visibility)
+	if err != nil {
 		return nil, err
+	}
+	if err := s.addRecipients(ctx, r, c, d.To, w, reply); err != nil {
+		return nil, err
+	}
+	return c, s.applyPolicies(ctx, author, c)
+}
+
+// composeParts sets the attachments, the expiry and the poll of a status.
+func (s *Service) composeParts(ctx context.Context, r statusReader, c *Composed, d Draft) (err error) {
+	if c.Media, err = s.usableMedia(ctx, r, c.AccountID, d.MediaIDs, 0); err != nil {
+		return err
+	}
+	c.HasMedia = len(c.Media) > 0
+	if err := checkNotEmpty(c.Text, c.SpoilerText, c.Media); err != nil {
+		return err
 	}
 	if d.ExpiresIn != nil {
 		if *d.ExpiresIn <= s.MinExpiry {
-			return nil, errs.Invalid("Expiry date is too soon")
+			return errs.Invalid("Expiry date is too soon")
 		}
 		at := store.At(s.db.Now().Add(*d.ExpiresIn))
-		st.ExpiresAt = &at
+		c.ExpiresAt = &at
 	}
 	if d.Poll != nil {
-		if c.Poll, err = s.newPoll(d.Poll); err != nil {
-			return nil, err
-		}
-		st.HasPoll = true
+		c.HasPoll = true
+		c.Poll, err = s.newPoll(d.Poll)
 	}
-	parent, err := parentOf(ctx, r, author.ID, d.InReplyTo)
+	return err
+}
+
+// composeContext sets what a status replies to and quotes, and its visibility. It returns the conversation that the draft continues,
+// nil if none.
+func composeContext(ctx context.Context, r statusReader, c *Composed, d Draft, defaultVisibility store.Visibility) (*directReply, error) {
+	st := c.Status
+	parent, err := parentOf(ctx, r, st.AccountID, d.InReplyTo)
 	if err != nil {
 		return nil, err
 	}
-	talk, err := directReplyOf(ctx, r, author.ID, d)
+	reply, err := directReplyOf(ctx, r, st.AccountID, d)
 	if err != nil {
 		return nil, err
 	}
-	if talk != nil {
+	if reply != nil {
 		direct := store.Direct
-		parent, d.Visibility = talk.parent, &direct
-		st.ConversationID = talk.conversation.ConversationID
+		parent, d.Visibility = reply.parent, &direct
+		st.ConversationID = reply.conversation.ConversationID
 	}
-	if st.Visibility, err = draftVisibility(d, standard.Visibility, parent); err != nil {
+	if st.Visibility, err = draftVisibility(d, defaultVisibility, parent); err != nil {
 		return nil, err
 	}
 	if parent != nil {
@@ -153,16 +171,13 @@ func (s *Service) compose(ctx context.Context, r statusReader, author *store.Acc
 		st.QuoteOfID = &c.Quoted.ID
 	}
 	if st.Visibility == store.ListOnly {
-		l, err := r.OwnList(ctx, author.ID, d.List)
+		l, err := r.OwnList(ctx, st.AccountID, d.List)
 		if err != nil {
 			return nil, err
 		}
 		st.ListID = &l.ID
 	}
-	if err := s.addRecipients(ctx, r, c, d.To, w, parent, talk); err != nil {
-		return nil, err
-	}
-	return c, s.applyPolicies(ctx, author, c)
+	return reply, nil
 }
 
 // usableMedia returns the owner's uploads with these ids that are unattached or attached to the status of. It skips all others (extension
@@ -197,10 +212,11 @@ func parentOf(ctx context.Context, r statusReader, author store.AccountID, id st
 	return parent, err
 }
 
-// draftVisibility returns the visibility of a draft: the requested one or the author's default, never wider than the parent's.
-func draftVisibility(d Draft, standard store.Visibility, parent *store.Status) (store.Visibility, error) {
+// draftVisibility returns the requested visibility, or the author's default narrowed to that of the parent. A reply to a direct status
+// must be direct, and a reply to a local one stays local.
+func draftVisibility(d Draft, defaultVisibility store.Visibility, parent *store.Status) (store.Visibility, error) {
 	if d.Visibility == nil {
-		v := standard
+		v := defaultVisibility
 		switch {
 		case parent == nil:
 		case parent.Visibility == store.ListOnly:
@@ -225,26 +241,26 @@ func draftVisibility(d Draft, standard store.Visibility, parent *store.Status) (
 
 // addRecipients renders the text and adds the recipients: those of the conversation, the accounts in to, or the mentioned accounts. A
 // reply that is public, or to a direct or list status, also addresses the author of its parent (extension API 15.1).
-func (s *Service) addRecipients(ctx context.Context, r statusReader, c *Composed, to []string, w *statusText, parent *store.Status, talk *directReply) error {
-	st := c.Status
+func (s *Service) addRecipients(ctx context.Context, r statusReader, c *Composed, to []string, w *statusText, reply *directReply) error {
+	st, parent := c.Status, c.Parent
 	mentioned, err := s.renderStatus(ctx, r, c, w)
 	if err != nil {
 		return err
 	}
-	var people []store.AccountID
+	var recipients []store.AccountID
 	switch {
-	case talk != nil:
-		people = talk.recipients
+	case reply != nil:
+		recipients = reply.recipients
 	case to != nil:
-		if people, err = s.accountsByHandles(ctx, r, to); err != nil {
+		if recipients, err = s.accountsByHandles(ctx, r, to); err != nil {
 			return err
 		}
 	case parent != nil && parent.AccountID != st.AccountID && (st.Visibility.Unrestricted() || parent.Visibility >= store.Direct):
-		people = append([]store.AccountID{parent.AccountID}, mentioned...)
+		recipients = append([]store.AccountID{parent.AccountID}, mentioned...)
 	default:
-		people = mentioned
+		recipients = mentioned
 	}
-	for _, id := range people {
+	for _, id := range recipients {
 		c.addRecipient(id, true)
 	}
 	if st.Visibility == store.Direct {
@@ -277,12 +293,12 @@ func (s *Service) renderStatus(ctx context.Context, r statusReader, c *Composed,
 		st.Content += quoteLink(c.Quoted)
 	}
 	st.Sensitive = st.Sensitive || st.HasMedia && st.SpoilerText != "" || slices.Contains(c.Tags, "nsfw")
-	people := make([]store.AccountID, 0, len(rendered.Mentions))
+	mentioned := make([]store.AccountID, 0, len(rendered.Mentions))
 	for _, a := range rendered.Mentions {
 		c.MentionedAccounts = append(c.MentionedAccounts, accounts[a.ID])
-		people = append(people, accounts[a.ID].ID)
+		mentioned = append(mentioned, accounts[a.ID].ID)
 	}
-	return people, nil
+	return mentioned, nil
 }
 
 // resolveHandles looks up the handles in a text. It returns link targets by handle, and accounts by id.

@@ -83,9 +83,9 @@ func (s *Service) ReadConversation(ctx context.Context, reader *store.Account, i
 
 // SetConversationRecipients replaces the recipients of the owner's conversation by the available ones of accounts, and the owner.
 // Conversations of other accounts do not change.
-func (s *Service) SetConversationRecipients(ctx context.Context, owner *store.Account, id store.DirectConversationID, people []store.AccountID) (*store.VisibleConversation, error) {
+func (s *Service) SetConversationRecipients(ctx context.Context, owner *store.Account, id store.DirectConversationID, accounts []store.AccountID) (*store.VisibleConversation, error) {
 	return s.changeConversation(ctx, owner, id, func(tx *store.Tx) error {
-		present, err := tx.AvailableAccounts(ctx, people)
+		present, err := tx.AvailableAccounts(ctx, accounts)
 		if err != nil {
 			return err
 		}

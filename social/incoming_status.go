@@ -10,13 +10,13 @@ import (
 	"svc/store"
 )
 
-// IncomingStatus is a post from elsewhere, as its server describes it: in safe HTML, with addresses that may be shown.
+// IncomingStatus is a status of a remote account, with sanitized HTML and URLs that may be shown.
 type IncomingStatus struct {
 	URI         string
 	URL         string
 	Visibility  store.Visibility
 	Published   time.Time
-	Updated     time.Time // the zero time: never, as far as is told
+	Updated     time.Time // zero: unknown or never
 	Content     string    // HTML
 	SpoilerText string
 	Language    string
@@ -25,44 +25,43 @@ type IncomingStatus struct {
 	Tags        []string
 	Media       []*store.Media
 	Poll        *store.Poll
-	Link        string // page that it is about, of which it shows a card; "": that of its first link
+	Link        string // the page of its card; "": that of the first link in the content
 
-	Audience   []string         // ids of those whom it is addressed to
-	Mentions   []string         // ids of those whom it names
-	InboxOwner *store.AccountID // in whose own inbox it came, nil if in none
+	Audience   []string         // ids of addressed accounts
+	Mentions   []string         // ids of mentioned accounts
+	InboxOwner *store.AccountID // whose inbox received it; nil: the shared inbox, or fetched
 
-	ParentURI          string // id of what it replies to
-	QuoteURI           string // id of what it quotes
-	QuoteLinkRemoved   bool   // a link to that stood below the content, for those who do not show quotes
-	QuoteAuthorization string // id of that by which its author allows that, "" if none is named
-	ThreadURI          string // name of its thread, if it is its author's server that gives that name
-	RepliesURI         string // address of the list of its replies
+	ParentURI          string // of the parent
+	QuoteURI           string // of the quoted status
+	QuoteLinkRemoved   bool   // the content had a link to the quoted status, for clients without quotes
+	QuoteAuthorization string // id of the authorization by the quoted author; "": none
+	ThreadURI          string // of its thread, if the author's server owns that URI
+	RepliesURI         string // of the collection of its replies
 
-	NoFollowers bool // it is not for the timelines of those who follow its author
+	NoFollowers bool // keep it out of the home timelines of the author's followers
 
-	Fetched       bool // it was read from its origin and not delivered: its place is that of the time when it was published
-	KeepUnrelated bool // it is kept also if it concerns nobody here
-	FetchBudget   int  // how many posts that it leads to may be fetched
+	Fetched       bool // fetched, not delivered: its id is made from Published
+	KeepUnrelated bool // store it even if no local account is related to it
+	FetchBudget   int  // how many further documents may be fetched because of it
 }
 
-// Why a post from elsewhere is not taken.
+// Errors of ReceiveStatus and its siblings.
 var (
-	ErrUnrelated = errs.Forbidden("It concerns nobody here")
-	ErrDeleted   = errs.New(http.StatusGone, "It has been deleted")
-	ErrNotOwner  = errs.Forbidden("It is somebody else's")
+	ErrUnrelated = errs.Forbidden("no local account is related to it")
+	ErrDeleted   = errs.New(http.StatusGone, "it has been deleted")
+	ErrNotOwner  = errs.Forbidden("it belongs to another account")
 )
 
 const (
-	maxIncomingMentions = 50                 // of which people are told, unless they follow the author (federation 5.5)
-	maxFetchedMentions  = 5                  // who are asked for, if it was fetched: of a long thread that would be very many
-	maxNotificationAge  = 2 * 24 * time.Hour // nobody is told of a fetched post that is older (federation 5.2)
-	maxStreamAge        = time.Hour          // posts that are older do not go to open streams, unless they were delivered
-	maxWaitingStatuses  = 500                // replies and quotes that were here before a post
+	maxIncomingMentions = 50                 // more notify only followers of the author (federation 5.5)
+	maxFetchedMentions  = 5                  // unknown ones that are resolved for a fetched status, because threads have many
+	maxNotificationAge  = 2 * 24 * time.Hour // of a fetched status (federation 5.2)
+	maxStreamAge        = time.Hour          // of a fetched status
+	maxWaitingStatuses  = 500                // replies and quotes that are linked with a new status
 )
 
-// ReceiveStatus takes in a post from elsewhere by author: to timelines, to the notifications of who is addressed and mentioned, to open
-// streams. One that is here already is returned as it is. What it replies to and quotes need not be here, now or ever; whatever
-// waited for it is linked with it.
+// ReceiveStatus stores a status of a remote author with its timeline rows, notifications and events. It returns a known status unchanged.
+// Parent and quoted status may be unknown; replies and quotes that waited for this one are linked with it.
 func (s *Service) ReceiveStatus(ctx context.Context, author *store.Account, r IncomingStatus) (*store.Status, error) {
 	a, err := s.resolveReferences(ctx, author, &r)
 	if err != nil {
@@ -99,30 +98,31 @@ func (s *Service) ReceiveStatus(ctx context.Context, author *store.Account, r In
 	return st, err
 }
 
-// references are those whom a post from elsewhere has to do with, as far as they are known here.
+// references are the accounts and statuses that an incoming status refers to, as far as they are known.
 type references struct {
 	accounts        map[string]*store.Account
-	unknownMentions []string // ids of the others that it names
+	unknownMentions []string // ids of mentioned accounts
 	parentID        store.StatusID
 	quotedID        store.StatusID
 }
 
-// resolveReferences finds out whom a post has to do with. If that is nobody here, and nobody wants it, it is an error (federation 3.7).
+// resolveReferences looks up what an incoming status refers to. It returns ErrUnrelated if no local account is related to it and
+// KeepUnrelated is not set (federation 3.7).
 func (s *Service) resolveReferences(ctx context.Context, author *store.Account, r *IncomingStatus) (*references, error) {
 	a := new(references)
-	concerns := r.KeepUnrelated || r.InboxOwner != nil
+	related := r.KeepUnrelated || r.InboxOwner != nil
 	var err error
 	if len(r.Audience)+len(r.Mentions) > 0 {
 		if a.accounts, err = s.db.AccountsByURI(ctx, slices.Concat(r.Audience, r.Mentions)); err != nil {
 			return nil, err
 		}
-		named := r.Audience
+		uris := r.Audience
 		if r.Visibility.Unrestricted() {
-			named = slices.Concat(r.Audience, r.Mentions)
+			uris = slices.Concat(r.Audience, r.Mentions)
 		}
-		for _, uri := range named {
+		for _, uri := range uris {
 			p := a.accounts[uri]
-			concerns = concerns || p != nil && p.Local() && !p.Unavailable // the server itself reads nothing, nor who is out of service
+			related = related || p != nil && p.Local() && !p.Unavailable // server actors and unavailable accounts do not count
 		}
 		for _, uri := range r.Mentions {
 			if a.accounts[uri] == nil {
@@ -137,7 +137,7 @@ func (s *Service) resolveReferences(ctx context.Context, author *store.Account, 
 		}
 		if parent != nil {
 			a.parentID = parent.OriginalID()
-			concerns = concerns || r.Visibility.Unrestricted()
+			related = related || r.Visibility.Unrestricted()
 		}
 	}
 	if r.QuoteURI != "" {
@@ -150,20 +150,20 @@ func (s *Service) resolveReferences(ctx context.Context, author *store.Account, 
 		}
 	}
 	switch {
-	case concerns:
+	case related:
 		return a, nil
 	case r.Visibility.Unrestricted():
-		concerns, err = s.db.StatusHasLocalAudience(ctx, author.ID, r.Tags)
+		related, err = s.db.StatusHasLocalAudience(ctx, author.ID, r.Tags)
 	case r.Visibility == store.Private:
-		concerns, err = s.db.HasLocalFollower(ctx, author.ID)
+		related, err = s.db.HasLocalFollower(ctx, author.ID)
 	}
-	if err == nil && !concerns {
+	if err == nil && !related {
 		err = ErrUnrelated
 	}
 	return a, err
 }
 
-// newIncomingStatus makes the status of a post from elsewhere.
+// newIncomingStatus makes the row of an incoming status and finds its parts.
 func (s *Service) newIncomingStatus(ctx context.Context, tx *store.Tx, author *store.Account, r *IncomingStatus, a *references) (*Composed, error) {
 	st := &store.Status{
 		AccountID: author.ID, Domain: author.Domain, URI: r.URI, URL: r.URL, CreatedAt: store.At(r.Published),
@@ -204,7 +204,7 @@ func (s *Service) newIncomingStatus(ctx context.Context, tx *store.Tx, author *s
 	return c, nil
 }
 
-// incomingParent returns what a post from elsewhere replies to, nil if that is gone, or a post of here that its author cannot see.
+// incomingParent returns the parent of an incoming status, nil if it is gone, or local and invisible to the author.
 func (s *Service) incomingParent(ctx context.Context, tx *store.Tx, author *store.Account, id store.StatusID) (*store.Status, error) {
 	if id == 0 {
 		return nil, nil
@@ -221,8 +221,8 @@ func (s *Service) incomingParent(ctx context.Context, tx *store.Tx, author *stor
 	return parent, nil
 }
 
-// addIncomingRecipients addresses a post to those whom it is for. Who is named without being addressed is mentioned only where everybody
-// may read it anyway; who is addressed without being named is not mentioned, but for the author of what it replies to (federation 4.2).
+// addIncomingRecipients adds the recipients of an incoming status. Accounts that are mentioned but not addressed count only in public and
+// unlisted statuses. Addressed accounts are not mentioned, except the author of the parent (federation 4.2).
 func (c *Composed) addIncomingRecipients(r *IncomingStatus, a *references) {
 	add := func(uri string, mentioned bool) {
 		if p := a.accounts[uri]; p != nil && p.ID != c.AccountID {

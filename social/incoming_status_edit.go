@@ -7,10 +7,9 @@ import (
 	"svc/store"
 )
 
-// ReceiveStatusEdit gives a post of author's, who lives elsewhere, the version that its server has now: it keeps the old one, and tells those
-// who boosted it and those mentioned newly. Whom the post is for, what it replies to and when it was published never change. Of a
-// version that is not newer than what is here, only how the poll stands is taken, and of an older one nothing; and of each by what it
-// is allowed to quote what it quotes. What that is never changes either (federation 4.4).
+// ReceiveStatusEdit stores a new version of a remote author's status, and notifies local accounts that reblogged it or are newly mentioned.
+// Audience, parent, quoted status and publication date never change (federation 4.4). A version that is not newer only updates poll
+// counts; an older one is ignored. The quote authorization is always updated.
 func (s *Service) ReceiveStatusEdit(ctx context.Context, author *store.Account, id store.StatusID, r IncomingStatus) (*store.Status, error) {
 	a, err := s.knownMentions(ctx, &r)
 	if err != nil {
@@ -35,14 +34,14 @@ func (s *Service) ReceiveStatusEdit(ctx context.Context, author *store.Account, 
 		case store.At(r.Updated) > latest:
 			return s.addIncomingVersion(ctx, tx, author, st, &r, a)
 		case st.EditedAt != nil && !r.Updated.IsZero() && store.At(r.Updated) < latest:
-			return nil // it was overtaken on its way
+			return nil // a newer version arrived before
 		}
 		return s.updateTally(ctx, tx, st, r.Poll)
 	})
 	return st, err
 }
 
-// knownMentions returns whom a post names, as far as they are known here.
+// knownMentions looks up the mentioned accounts that are known.
 func (s *Service) knownMentions(ctx context.Context, r *IncomingStatus) (*references, error) {
 	a := new(references)
 	var err error
@@ -52,7 +51,7 @@ func (s *Service) knownMentions(ctx context.Context, r *IncomingStatus) (*refere
 	return a, err
 }
 
-// addIncomingVersion makes st its new version.
+// addIncomingVersion stores a new version of st.
 func (s *Service) addIncomingVersion(ctx context.Context, tx *store.Tx, author *store.Account, st *store.Status, r *IncomingStatus, a *references) error {
 	had, err := tx.MediaOf(ctx, []store.StatusID{st.ID})
 	if err != nil {
@@ -96,7 +95,7 @@ func (s *Service) addIncomingVersion(ctx context.Context, tx *store.Tx, author *
 		}
 	}
 	c.Media = media
-	people, added, err := s.incomingEditMentions(ctx, tx, author, st, r, a)
+	mentioned, added, err := s.incomingEditMentions(ctx, tx, author, st, r, a)
 	if err != nil {
 		return err
 	}
@@ -107,7 +106,7 @@ func (s *Service) addIncomingVersion(ctx context.Context, tx *store.Tx, author *
 	if err := poll.save(ctx, tx, st); err != nil {
 		return err
 	}
-	if err := saveEdit(ctx, tx, c, version, people, described); err != nil {
+	if err := saveEdit(ctx, tx, c, version, mentioned, described); err != nil {
 		return err
 	}
 	return notifyEdit(ctx, tx, st, added)
@@ -120,8 +119,7 @@ func sameCard(a, b *store.Status) bool {
 	return *a.CardID == *b.CardID
 }
 
-// matchMedia returns the attachments that a post is to have, those that it had as they are here, and those of them whose
-// description is another now.
+// matchMedia returns the attachments of the new version, reusing rows of the old one by URL, and those whose description changed.
 func matchMedia(had, wanted []*store.Media) (media, described []*store.Media) {
 	used := make(map[*store.Media]bool)
 	for _, w := range wanted {
@@ -130,7 +128,7 @@ func matchMedia(had, wanted []*store.Media) (media, described []*store.Media) {
 			media = append(media, w)
 			continue
 		}
-		m := *had[i] // the old version is made of what was
+		m := *had[i] // a copy, because the edit history keeps the old one
 		used[had[i]] = true
 		if m.Description != w.Description {
 			m.Description = w.Description
@@ -141,41 +139,41 @@ func matchMedia(had, wanted []*store.Media) (media, described []*store.Media) {
 	return media, described
 }
 
-// incomingEditMentions returns whom a new version of a post mentions, and which people of here it is that it did not mention before and that are
-// to be told. A post that is not for everybody goes to nobody new.
-func (s *Service) incomingEditMentions(ctx context.Context, tx *store.Tx, author *store.Account, st *store.Status, r *IncomingStatus, a *references) (people, added []store.AccountID, err error) {
+// incomingEditMentions returns the accounts that a new version mentions, and the local ones to notify because they are new. A restricted
+// status gets no new recipients.
+func (s *Service) incomingEditMentions(ctx context.Context, tx *store.Tx, author *store.Account, st *store.Status, r *IncomingStatus, a *references) (mentioned, added []store.AccountID, err error) {
 	recipients, err := tx.Recipients(ctx, []store.StatusID{st.ID})
 	if err != nil {
 		return nil, nil, err
 	}
-	mentioned, addressed := make(map[store.AccountID]bool), make(map[store.AccountID]bool)
+	wasMentioned, addressed := make(map[store.AccountID]bool), make(map[store.AccountID]bool)
 	for _, to := range recipients {
-		addressed[to.AccountID], mentioned[to.AccountID] = true, to.Mentioned
+		addressed[to.AccountID], wasMentioned[to.AccountID] = true, to.Mentioned
 	}
-	if to := st.InReplyToAccountID; to != nil && mentioned[*to] {
-		people = append(people, *to)
+	if to := st.InReplyToAccountID; to != nil && wasMentioned[*to] {
+		mentioned = append(mentioned, *to)
 	}
 	for _, uri := range r.Mentions {
 		p := a.accounts[uri]
-		if p == nil || p.ID == st.AccountID || slices.Contains(people, p.ID) || !st.Visibility.Unrestricted() && !addressed[p.ID] {
+		if p == nil || p.ID == st.AccountID || slices.Contains(mentioned, p.ID) || !st.Visibility.Unrestricted() && !addressed[p.ID] {
 			continue
 		}
-		people = append(people, p.ID)
-		if mentioned[p.ID] || !p.Local() || !slices.Contains(r.Audience, uri) || len(r.Mentions) > maxIncomingMentions {
+		mentioned = append(mentioned, p.ID)
+		if wasMentioned[p.ID] || !p.Local() || !slices.Contains(r.Audience, uri) || len(r.Mentions) > maxIncomingMentions {
 			continue
 		}
-		tell, err := s.notifiesMention(ctx, tx, author, p.ID, false)
+		notifies, err := s.notifiesMention(ctx, tx, author, p.ID, false)
 		if err != nil {
 			return nil, nil, err
 		}
-		if tell {
+		if notifies {
 			added = append(added, p.ID)
 		}
 	}
-	return people, added, nil
+	return mentioned, added, nil
 }
 
-// incomingPollEdit finds out what becomes of the poll of a post. One with the same options keeps the votes of those here.
+// incomingPollEdit returns what an edit does to a poll. A poll with the same options keeps local votes.
 func (s *Service) incomingPollEdit(ctx context.Context, tx *store.Tx, st *store.Status, next *store.Poll) (e pollEdit, err error) {
 	if st.HasPoll {
 		if e.before, err = tx.PollOf(ctx, st.ID); err != nil {
@@ -197,7 +195,7 @@ func (s *Service) incomingPollEdit(ctx context.Context, tx *store.Tx, st *store.
 	return e, nil
 }
 
-// updateTally takes over how the poll of a post stands, if it is still the same poll.
+// updateTally updates the counts of a poll if its options are the same.
 func (s *Service) updateTally(ctx context.Context, tx *store.Tx, st *store.Status, next *store.Poll) error {
 	poll, err := s.incomingPollEdit(ctx, tx, st, next)
 	if err != nil || poll.replaced {

@@ -7,7 +7,7 @@ import (
 	"svc/store"
 )
 
-// addIncomingStatus stores a post from elsewhere with all that follows from it.
+// addIncomingStatus stores an incoming status with all its consequences.
 func (s *Service) addIncomingStatus(ctx context.Context, tx *store.Tx, author *store.Account, r *IncomingStatus, a *references, c *Composed) error {
 	st := c.Status
 	if err := s.addCard(ctx, tx, c); err != nil {
@@ -43,7 +43,7 @@ func (s *Service) addIncomingStatus(ctx context.Context, tx *store.Tx, author *s
 	return s.enqueueCompletion(ctx, tx, r, a, c)
 }
 
-// addIncomingRows stores the rows that belong to a post from elsewhere.
+// addIncomingRows stores recipients, tags, poll and media of an incoming status.
 func addIncomingRows(ctx context.Context, tx *store.Tx, c *Composed) error {
 	for i := range c.Recipients {
 		c.Recipients[i].StatusID = c.ID
@@ -69,7 +69,7 @@ func addIncomingRows(ctx context.Context, tx *store.Tx, c *Composed) error {
 	return nil
 }
 
-// addRemoteStatus notes where a post came from, and what it waits for.
+// addRemoteStatus stores where a status came from, and the unknown statuses that it refers to.
 func (s *Service) addRemoteStatus(ctx context.Context, tx *store.Tx, r *IncomingStatus, c *Composed) error {
 	o := &store.RemoteStatus{StatusID: c.ID, RepliesURI: r.RepliesURI, Authorization: r.QuoteAuthorization}
 	if c.Parent == nil {
@@ -87,7 +87,7 @@ func (s *Service) addRemoteStatus(ctx context.Context, tx *store.Tx, r *Incoming
 	return tx.SaveRemoteStatus(ctx, o)
 }
 
-// notifyIncomingStatus notifies the mentioned who are addressed, and of what is no reply those who want to be told of each post of the author.
+// notifyIncomingStatus notifies mentioned recipients, and subscribers of the author unless it is a reply.
 func (s *Service) notifyIncomingStatus(ctx context.Context, tx *store.Tx, author *store.Account, r *IncomingStatus, a *references, c *Composed) error {
 	local := make(map[store.AccountID]bool)
 	for _, uri := range r.Audience {
@@ -95,14 +95,14 @@ func (s *Service) notifyIncomingStatus(ctx context.Context, tx *store.Tx, author
 			local[p.ID] = true
 		}
 	}
-	many := len(r.Mentions) > maxIncomingMentions
+	tooMany := len(r.Mentions) > maxIncomingMentions
 	for _, to := range c.Recipients {
 		if !to.Mentioned || !local[to.AccountID] {
 			continue
 		}
-		if tell, err := s.notifiesMention(ctx, tx, author, to.AccountID, many); err != nil {
+		if notifies, err := s.notifiesMention(ctx, tx, author, to.AccountID, tooMany); err != nil {
 			return err
-		} else if !tell {
+		} else if !notifies {
 			continue
 		}
 		n := store.Notification{AccountID: to.AccountID, Type: store.NotifyMention, FromID: c.AccountID}
@@ -113,32 +113,22 @@ func (s *Service) notifyIncomingStatus(ctx context.Context, tx *store.Tx, author
 	if r.ParentURI != "" {
 		return nil
 	}
-	subscribers, err := tx.Subscribers(ctx, c.Status)
-	if err != nil {
-		return err
-	}
-	for _, id := range subscribers {
-		n := store.Notification{AccountID: id, Type: store.NotifyStatus, FromID: c.AccountID}
-		if err := notify(ctx, tx, n, c.Status); err != nil {
-			return err
-		}
-	}
-	return nil
+	return notifySubscribers(ctx, tx, c.Status)
 }
 
-// enqueueCompletion has what a post speaks of fetched, as far as that is unknown.
+// enqueueCompletion enqueues the job that fetches unknown parents, quoted statuses and mentioned accounts.
 func (s *Service) enqueueCompletion(ctx context.Context, tx *store.Tx, r *IncomingStatus, a *references, c *Composed) error {
-	wants := r.ParentURI != "" && a.parentID == 0 || r.QuoteURI != "" && a.quotedID == 0 || len(a.unknownMentions) > 0
-	if !wants || r.FetchBudget <= 0 {
+	incomplete := r.ParentURI != "" && a.parentID == 0 || r.QuoteURI != "" && a.quotedID == 0 || len(a.unknownMentions) > 0
+	if !incomplete || r.FetchBudget <= 0 {
 		return nil
 	}
 	w := store.FetchReferences{StatusID: c.ID, FetchBudget: r.FetchBudget}
-	if c.Visibility.Unrestricted() { // who is named elsewhere without being addressed must not see it for that
-		most := maxIncomingMentions
+	if c.Visibility.Unrestricted() { // else a mention without an address must not make it visible
+		limit := maxIncomingMentions
 		if r.Fetched {
-			most = maxFetchedMentions
+			limit = maxFetchedMentions
 		}
-		w.Mentions = a.unknownMentions[:min(len(a.unknownMentions), most)]
+		w.Mentions = a.unknownMentions[:min(len(a.unknownMentions), limit)]
 	}
 	return tx.EnqueueUnique(ctx, s.db.Now(), fmt.Sprintf("complete:%s", c.ID), w)
 }

@@ -11,11 +11,11 @@ import (
 const (
 	maxLists       = 100  // of one account
 	maxListTitle   = 256  // characters
-	maxListMembers = 1000 // a post for a list is addressed to each of them
-	backfillOnList = 2000 // posts that are put into a list's timeline at once
+	maxListMembers = 1000 // a list status is addressed to each of them
+	backfillOnList = 2000 // statuses that are added to a list's timeline at once
 )
 
-// CreateList makes a list for its owner. A list may have the title of another.
+// CreateList creates a list. Titles need not be unique.
 func (s *Service) CreateList(ctx context.Context, owner *store.Account, l *store.List) error {
 	l.AccountID = owner.ID
 	if err := checkList(l); err != nil {
@@ -27,13 +27,13 @@ func (s *Service) CreateList(ctx context.Context, owner *store.Account, l *store
 			return err
 		}
 		if len(lists) >= maxLists {
-			return errs.Invalid("Validation failed: You have as many lists as one can")
+			return errs.Invalid("Validation failed: You cannot have more than %d lists", maxLists)
 		}
 		return tx.AddList(ctx, l)
 	})
 }
 
-// checkList checks what people choose of a list.
+// checkList validates title and replies policy of a list.
 func checkList(l *store.List) error {
 	l.Title = oneLine(l.Title)
 	switch l.RepliesPolicy {
@@ -52,8 +52,8 @@ func checkList(l *store.List) error {
 	return nil
 }
 
-// UpdateList has change alter title and policies of the owner's list. Another policy on replies remakes the list's timeline, and
-// members of a list that becomes exclusive leave the owner's home, and come back when it no longer is.
+// UpdateList applies change to the owner's list. Another replies policy rebuilds the list's timeline. Posts of members leave the owner's
+// home timeline if the list becomes exclusive, and return if it no longer is.
 func (s *Service) UpdateList(ctx context.Context, owner *store.Account, id store.ListID, change func(*store.List)) (*store.List, error) {
 	var l *store.List
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -92,11 +92,11 @@ func (s *Service) UpdateList(ctx context.Context, owner *store.Account, id store
 	return l, err
 }
 
-// updateHome puts the posts of members back into the owner's home (in), where no other list keeps them out, or takes them out of it.
+// updateHome adds the posts of members to the owner's home timeline, unless another list is exclusive, or removes them.
 func (s *Service) updateHome(ctx context.Context, tx *store.Tx, owner store.AccountID, members []store.AccountID, in bool) error {
 	for _, id := range members {
 		if id == owner {
-			continue // one's own posts are always there
+			continue // own posts are always there
 		}
 		if !in {
 			if err := tx.ClearHome(ctx, owner, id, true); err != nil {
@@ -118,10 +118,10 @@ func (s *Service) updateHome(ctx context.Context, tx *store.Tx, owner store.Acco
 	return nil
 }
 
-// backfillPerMember is how many posts of each of n members are looked up at once: the more there are, the less of each.
+// backfillPerMember returns how many posts of each of n members are added at once.
 func backfillPerMember(n int) int { return max(5, min(100, backfillOnList/n)) }
 
-// backfillList gives the timeline of a list what members have posted lately.
+// backfillList adds recent posts of members to the timeline of a list.
 func backfillList(ctx context.Context, tx *store.Tx, id store.ListID, members []store.AccountID) error {
 	for _, member := range members {
 		if err := tx.BackfillList(ctx, id, member, backfillPerMember(len(members))); err != nil {
@@ -131,7 +131,7 @@ func backfillList(ctx context.Context, tx *store.Tx, id store.ListID, members []
 	return nil
 }
 
-// DeleteList removes the owner's list.
+// DeleteList deletes the owner's list.
 func (s *Service) DeleteList(ctx context.Context, owner *store.Account, id store.ListID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		l, err := tx.OwnList(ctx, owner.ID, id)
@@ -147,7 +147,7 @@ func (s *Service) DeleteList(ctx context.Context, owner *store.Account, id store
 	})
 }
 
-// endExclusive ends what an exclusive list that is about to go keeps out of the owner's home.
+// endExclusive returns the posts of members of an exclusive list to the owner's home timeline.
 func (s *Service) endExclusive(ctx context.Context, tx *store.Tx, l *store.List) error {
 	l.Exclusive = false
 	if err := tx.SaveList(ctx, l); err != nil {
@@ -160,8 +160,8 @@ func (s *Service) endExclusive(ctx context.Context, tx *store.Tx, l *store.List)
 	return s.updateHome(ctx, tx, l.AccountID, members, true)
 }
 
-// AddToList makes accounts members of the owner's list, and puts their latest posts into its timeline. They need not be followed.
-// Those that are members already, not there, or kept apart from the owner by a block are passed over.
+// AddToList adds accounts to the owner's list, and their latest posts to its timeline. They need not be followed. Members, unavailable
+// accounts and accounts that block or are blocked are skipped.
 func (s *Service) AddToList(ctx context.Context, owner *store.Account, id store.ListID, accounts []store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		l, err := tx.OwnList(ctx, owner.ID, id)
@@ -183,7 +183,7 @@ func (s *Service) AddToList(ctx context.Context, owner *store.Account, id store.
 			return err
 		}
 		if len(members) > maxListMembers {
-			return errs.Invalid("Validation failed: A list can have %d members", maxListMembers)
+			return errs.Invalid("Validation failed: A list cannot have more than %d members", maxListMembers)
 		}
 		if l.Exclusive {
 			if err := s.updateHome(ctx, tx, owner.ID, added, false); err != nil {
@@ -204,8 +204,7 @@ func addToList(ctx context.Context, tx *store.Tx, l *store.List, id store.Accoun
 	return tx.AddListMember(ctx, l.ID, id)
 }
 
-// RemoveFromList ends memberships of the owner's list, and takes what they put into its timeline out of it. Accounts that are no
-// members are passed over.
+// RemoveFromList removes accounts from the owner's list, and their posts from its timeline. Accounts that are not members are skipped.
 func (s *Service) RemoveFromList(ctx context.Context, owner *store.Account, id store.ListID, accounts []store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		l, err := tx.OwnList(ctx, owner.ID, id)

@@ -36,7 +36,7 @@ func (s *Service) Upload(ctx context.Context, owner *store.Account, content io.R
 	return m, err
 }
 
-// DescribeUpload gives an upload of owner's, attached or not, another text that stands for it.
+// DescribeUpload replaces the description of an upload, attached or not.
 func (s *Service) DescribeUpload(ctx context.Context, owner *store.Account, id store.MediaID, description string) (*store.Media, error) {
 	description, err := s.checkDescription(description)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Service) checkDescription(description string) (string, error) {
 	return description, nil
 }
 
-// mediaType returns the client API's word for what a file is.
+// mediaType returns the client API's type of a file.
 func mediaType(mime string) string {
 	major, _, _ := strings.Cut(mime, "/")
 	switch major {
@@ -76,15 +76,13 @@ func mediaType(mime string) string {
 }
 
 const (
-	unattachedTTL = 24 * time.Hour // how long an upload may be attached to nothing
+	unattachedTTL = 24 * time.Hour // of uploads
 	sweepInterval = 24 * time.Hour
 	sweepBatch    = 256 // rows, or files, at a time
 )
 
-// sweepMedia is the job that removes uploads that nobody attached to anything, and then the files that nothing uses.
-//
-// A file that has been stored lately stays: its row may not be written yet. So does one that is stored again while the job looks
-// at it (media.Files.RemoveOlder). Whatever comes to use a file has it stored first.
+// sweepMedia is the recurring job that removes unattached uploads, and then files that no row uses. Recent files stay, because their row
+// may not be written yet; so does a file that is stored again meanwhile (media.Files.RemoveOlder).
 func (s *Service) sweepMedia(ctx context.Context, _ store.SweepMedia) error {
 	if err := s.inBatches(ctx, sweepBatch, func(tx *store.Tx) (int64, error) { return tx.MarkDetachedMedia(ctx, sweepBatch) }); err != nil {
 		return err
@@ -95,7 +93,7 @@ func (s *Service) sweepMedia(ctx context.Context, _ store.SweepMedia) error {
 	return s.sweepFiles(ctx)
 }
 
-// sweepFiles removes the files that nothing uses.
+// sweepFiles removes files that no row uses.
 func (s *Service) sweepFiles(ctx context.Context) error {
 	before := s.db.Now().Add(-unattachedTTL)
 	pictures, err := s.db.ProfilePictures(ctx)
@@ -127,12 +125,12 @@ func (s *Service) sweepFiles(ctx context.Context) error {
 		err = sweep()
 	}
 	if removed > 0 {
-		s.log.Info("removed files that nothing used", "files", removed)
+		s.log.Info("removed unused files", "files", removed)
 	}
 	return err
 }
 
-// removeUnusedFiles removes those of the files that no upload uses, unless they were stored after before. It returns how many it removed.
+// removeUnusedFiles removes files that no upload uses and that are older than before. It returns their number.
 func (s *Service) removeUnusedFiles(ctx context.Context, names []string, before time.Time) (int, error) {
 	used, err := s.db.UsedFiles(ctx, names)
 	if err != nil {

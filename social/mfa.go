@@ -16,10 +16,10 @@ import (
 	"svc/store"
 )
 
-// ErrSecondFactor is the answer to a code that is wrong, was used before, or comes too late.
+// ErrSecondFactor is returned for a code that is wrong, used or too old.
 var ErrSecondFactor = errs.Invalid("invalid_token")
 
-// SecondFactor is what proves who somebody is, beside the password.
+// SecondFactor is a kind of proof beside the password.
 type SecondFactor string
 
 const (
@@ -29,13 +29,12 @@ const (
 
 const (
 	totpPeriod      = 30 * time.Second
-	totpSkew        = 1 // steps that clocks may differ by
+	totpSkew        = 1 // steps of clock skew
 	totpSecretBytes = 10
 	backupCodeCount = 10
 )
 
-// SetUpTOTP draws a secret for somebody's authenticator app. It counts once ConfirmTOTP was given a code made with it; until then
-// all is as it was.
+// SetUpTOTP generates a secret for an authenticator app. It counts after ConfirmTOTP.
 func (s *Service) SetUpTOTP(ctx context.Context, id store.AccountID) (secret string, err error) {
 	b := make([]byte, totpSecretBytes)
 	rand.Read(b)
@@ -46,8 +45,8 @@ func (s *Service) SetUpTOTP(ctx context.Context, id store.AccountID) (secret str
 	})
 }
 
-// ConfirmTOTP makes the secret of SetUpTOTP count, if code was made with it just now. All that was signed in by less is signed out,
-// but for the token kept, by which it is asked for; 0 is none.
+// ConfirmTOTP enables the secret of SetUpTOTP if code matches. It revokes all tokens but kept (0: all), because they were issued without
+// a second factor.
 func (s *Service) ConfirmTOTP(ctx context.Context, id store.AccountID, code string, kept store.TokenID) error {
 	return s.changeTOTP(ctx, id, func(tx *store.Tx, u *store.User) error {
 		step, ok := s.totpStep(u.TOTPPending, code)
@@ -59,8 +58,7 @@ func (s *Service) ConfirmTOTP(ctx context.Context, id store.AccountID, code stri
 	})
 }
 
-// DisableMFA lets somebody sign in with the password alone again. Their backup codes are void. If there was a second factor, they
-// are signed out of all but the token kept; 0 is none.
+// DisableMFA disables the second factor and removes backup codes. If there was one, it revokes all tokens but kept (0: all).
 func (s *Service) DisableMFA(ctx context.Context, id store.AccountID, kept store.TokenID) error {
 	return s.changeTOTP(ctx, id, func(tx *store.Tx, u *store.User) error {
 		had := u.HasMFA()
@@ -85,7 +83,7 @@ func (s *Service) changeTOTP(ctx context.Context, id store.AccountID, change fun
 	})
 }
 
-// NewBackupCodes draws codes for the day when somebody's authenticator app is lost. Earlier ones are void.
+// NewBackupCodes replaces the backup codes of an account and returns the new ones.
 func (s *Service) NewBackupCodes(ctx context.Context, id store.AccountID) ([]string, error) {
 	codes := make([]string, backupCodeCount)
 	hashes := make([][]byte, backupCodeCount)
@@ -96,8 +94,8 @@ func (s *Service) NewBackupCodes(ctx context.Context, id store.AccountID) ([]str
 	return codes, s.db.Update(ctx, func(tx *store.Tx) error { return tx.SetBackupCodes(ctx, id, hashes) })
 }
 
-// VerifyMFAChallenge spends the challenge whose SHA-256 is hash, and returns whose it was, if code is right. A wrong one is counted, and
-// its error is ErrSecondFactor, like that of a challenge that is not there. Neither challenges nor codes work twice.
+// VerifyMFAChallenge consumes the challenge with this SHA-256 hash and returns its user if code is right. A wrong code is counted. A
+// missing challenge is ErrSecondFactor, too. Challenges and codes work once.
 func (s *Service) VerifyMFAChallenge(ctx context.Context, hash []byte, kind SecondFactor, code string) (*store.User, error) {
 	var user *store.User
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -125,7 +123,7 @@ func (s *Service) VerifyMFAChallenge(ctx context.Context, hash []byte, kind Seco
 	return user, err
 }
 
-// consumeSecondFactor tells whether a code is right, and has it count no more.
+// consumeSecondFactor returns true if a code is right, and invalidates it.
 func (s *Service) consumeSecondFactor(ctx context.Context, tx *store.Tx, u *store.User, kind SecondFactor, code string) (bool, error) {
 	switch kind {
 	case TOTP:
@@ -141,7 +139,7 @@ func (s *Service) consumeSecondFactor(ctx context.Context, tx *store.Tx, u *stor
 	return false, nil
 }
 
-// totpStep returns the step in time for which an app with the secret shows the code, if that is about now.
+// totpStep returns the time step of a code, if it is within the clock skew.
 func (s *Service) totpStep(secret, code string) (step int64, ok bool) {
 	if secret == "" {
 		return 0, false

@@ -9,13 +9,13 @@ import (
 	"svc/store"
 )
 
-// maxReadNotifications is how many notifications are told to have been read at most (spec 8).
+// maxReadNotifications is how many notifications ReadNotificationsUpTo returns (spec 8).
 const maxReadNotifications = 80
 
-// notificationClearBatch is how many notifications go in one transaction, so that others can write in between.
+// notificationClearBatch is how many notifications are removed in one transaction.
 const notificationClearBatch = 1000
 
-// ReadNotification marks one notification as read.
+// ReadNotification marks a notification as read.
 func (s *Service) ReadNotification(ctx context.Context, reader *store.Account, id store.NotificationID) (*store.Notification, error) {
 	var n *store.Notification
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -29,8 +29,7 @@ func (s *Service) ReadNotification(ctx context.Context, reader *store.Account, i
 	return n, err
 }
 
-// ReadNotificationsUpTo marks all notifications up to one as read and moves the marker there. It returns the newest of those
-// that had not been read, 80 at most.
+// ReadNotificationsUpTo marks all notifications up to one as read and moves the marker there. It returns the newest 80 that were unread.
 func (s *Service) ReadNotificationsUpTo(ctx context.Context, reader *store.Account, id store.NotificationID) ([]*store.Notification, error) {
 	var list []*store.Notification
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -49,7 +48,7 @@ func (s *Service) ReadNotificationsUpTo(ctx context.Context, reader *store.Accou
 	return list, err
 }
 
-// DismissNotifications removes the reader's notifications of these ids; others are left alone. It tells how many there were.
+// DismissNotifications removes the notifications with these ids and returns their number.
 func (s *Service) DismissNotifications(ctx context.Context, reader *store.Account, ids []store.NotificationID) (int64, error) {
 	var n int64
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
@@ -59,18 +58,17 @@ func (s *Service) DismissNotifications(ctx context.Context, reader *store.Accoun
 	return n, err
 }
 
-// ClearNotifications removes all of the reader's notifications.
+// ClearNotifications removes all notifications.
 func (s *Service) ClearNotifications(ctx context.Context, reader *store.Account) error {
 	return s.inBatches(ctx, notificationClearBatch, func(tx *store.Tx) (int64, error) {
 		return tx.ClearNotifications(ctx, reader.ID, notificationClearBatch)
 	})
 }
 
-// MoveMarker notes how far somebody has read a timeline: "home" or "notifications". A marker never moves back. Notifications up to
-// theirs count as read.
+// MoveMarker moves the marker of a timeline ("home" or "notifications") forward. Notifications up to it become read.
 func (s *Service) MoveMarker(ctx context.Context, reader *store.Account, timeline string, to int64) (*store.Marker, error) {
 	if to < 0 || timeline != "home" && timeline != "notifications" {
-		return nil, errs.Invalid("Validation failed: Timeline is not included in the list")
+		return nil, errs.Invalid("Validation failed: Timeline is not included thread the list")
 	}
 	var m *store.Marker
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -86,45 +84,44 @@ func (s *Service) MoveMarker(ctx context.Context, reader *store.Account, timelin
 	return m, err
 }
 
-// notify tells somebody local of a deed, unless they would not want to know. A deed by an account that the person mutes, or
-// in a thread they mute, is kept, but as read and muted: no stream and no push hears of it.
-// The rules are those of the extension API's reference, 21.3 and 21.4.
+// notify adds a notification for a local account, unless the account excludes it (extension API 21.3, 21.4). If the account mutes the
+// sender or the thread, the notification is stored as read and muted, without events and push.
 func notify(ctx context.Context, tx *store.Tx, n store.Notification, about *store.Status) error {
 	if n.AccountID == n.FromID && n.Type != store.NotifyPoll {
 		return nil
 	}
-	var in store.ConversationID
+	var thread store.ConversationID
 	if about != nil {
-		n.StatusID, in = &about.ID, about.ConversationID
+		n.StatusID, thread = &about.ID, about.ConversationID
 	}
-	stance, err := tx.NotificationRelation(ctx, n.AccountID, n.FromID, in)
+	relation, err := tx.NotificationRelation(ctx, n.AccountID, n.FromID, thread)
 	if err != nil {
-		return ignoreNotFound(err) // lives elsewhere
+		return ignoreNotFound(err) // remote account
 	}
-	asked := n.Type == store.NotifyPoll || n.Type == store.NotifyStatus // they voted or subscribed: no stranger's doing
-	if stance.Blocks || stance.BlockedBy || stance.Unavailable || !stance.Follows && (stance.BlocksDomain || stance.OnlyFromFollowed && !asked) {
+	requested := n.Type == store.NotifyPoll || n.Type == store.NotifyStatus // caused by the recipient's own vote or subscription
+	if relation.Blocks || relation.BlockedBy || relation.Unavailable || !relation.Follows && (relation.BlocksDomain || relation.OnlyFromFollowed && !requested) {
 		return nil
 	}
-	if stance.HasHideFilters && about != nil {
+	if relation.HasHideFilters && about != nil {
 		if hidden, err := hidesNotification(ctx, tx, n.AccountID, about); hidden || err != nil {
 			return err
 		}
 	}
-	n.Muted = stance.MutesNotifications || stance.MutesThread
+	n.Muted = relation.MutesNotifications || relation.MutesThread
 	n.Read = n.Muted
 	added, err := tx.AddNotification(ctx, &n)
 	if err != nil || !added || n.Muted {
 		return err
 	}
 	tx.Emit(store.NotificationAdded{Notification: &n})
-	if !stance.HasPushSubscriptions {
+	if !relation.HasPushSubscriptions {
 		return nil
 	}
-	return enqueuePush(ctx, tx, &n, stance.Follows)
+	return enqueuePush(ctx, tx, &n, relation.Follows)
 }
 
-// hidesNotification tells whether a filter keeps notifications about a status from somebody. What has no status, such as a follow or a move,
-// is never kept from anybody (extension API 21.3).
+// hidesNotification returns true if a filter hides notifications about a status. Notifications without a status are never filtered
+// (extension API 21.3).
 func hidesNotification(ctx context.Context, tx *store.Tx, reader store.AccountID, about *store.Status) (bool, error) {
 	if about.ReblogOfID != nil {
 		original, err := tx.Status(ctx, *about.ReblogOfID)
@@ -145,7 +142,7 @@ func hidesNotification(ctx context.Context, tx *store.Tx, reader store.AccountID
 	return store.HiddenIn(set.Match(about.ID, about.AccountID, words), store.FilterNotifications), nil
 }
 
-// extraTexts returns what is to be read in a status beside its text: what is said of its attachments, and the options of its poll.
+// extraTexts returns the descriptions of attachments and the poll options of a status.
 func extraTexts(ctx context.Context, tx *store.Tx, st *store.Status) ([]string, error) {
 	var words []string
 	if st.HasMedia {

@@ -9,13 +9,13 @@ import (
 	"svc/store"
 )
 
-// ErrResetToken is what a link to set a new password says that was used, is too old, or never was one.
+// ErrResetToken is returned for a password reset token that is used, expired or unknown.
 var ErrResetToken = errs.BadRequest("Invalid Token")
 
-// ErrPasswordChanged is the answer to who changes a password that somebody else has changed in the meantime.
+// ErrPasswordChanged is returned if the password changed while another change was processed.
 var ErrPasswordChanged = errs.Conflict("Invalid password.")
 
-// ChangePassword gives user, whose old password has been checked, another one, and signs them out everywhere.
+// ChangePassword replaces the password of user, whose old one the caller has checked, and revokes all tokens.
 func (s *Service) ChangePassword(ctx context.Context, user *store.User, newPassword string) error {
 	hash, err := s.hashNewPassword(ctx, newPassword)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Service) ChangePassword(ctx context.Context, user *store.User, newPassw
 	})
 }
 
-// SetPassword gives somebody another password and signs them out everywhere. It is for those who run the server.
+// SetPassword replaces a password on behalf of staff and revokes all tokens.
 func (s *Service) SetPassword(ctx context.Context, id store.AccountID, newPassword string) error {
 	hash, err := s.hashNewPassword(ctx, newPassword)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Service) SetPassword(ctx context.Context, id store.AccountID, newPasswo
 	return s.db.Update(ctx, func(tx *store.Tx) error { return setPassword(ctx, tx, id, hash) })
 }
 
-// StartPasswordReset returns the token of a link with which somebody can set a new password, once. Earlier links are void.
+// StartPasswordReset returns a new password reset token. Earlier ones become invalid.
 func (s *Service) StartPasswordReset(ctx context.Context, id store.AccountID) (token string, err error) {
 	token = keys.NewToken()
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
@@ -57,7 +57,7 @@ func (s *Service) StartPasswordReset(ctx context.Context, id store.AccountID) (t
 	return token, err
 }
 
-// PasswordResetAccount returns the account whose password the token can set, and ErrResetToken if there is none.
+// PasswordResetAccount returns the account of a password reset token, or ErrResetToken.
 func (s *Service) PasswordResetAccount(ctx context.Context, token string) (*store.Account, error) {
 	t, err := resetToken(ctx, s.db, token)
 	if err != nil {
@@ -66,9 +66,9 @@ func (s *Service) PasswordResetAccount(ctx context.Context, token string) (*stor
 	return s.db.Account(ctx, t.AccountID)
 }
 
-// ResetPassword sets a new password by the token of a link, which is spent by that, and signs the account out everywhere.
+// ResetPassword consumes a token, replaces the password and revokes all tokens.
 func (s *Service) ResetPassword(ctx context.Context, token, newPassword string) error {
-	if _, err := resetToken(ctx, s.db, token); err != nil { // before the work of hashing the password
+	if _, err := resetToken(ctx, s.db, token); err != nil { // before hashing, which is expensive
 		return err
 	}
 	hash, err := s.hashNewPassword(ctx, newPassword)
@@ -84,7 +84,7 @@ func (s *Service) ResetPassword(ctx context.Context, token, newPassword string) 
 	})
 }
 
-// hashNewPassword hashes a new password, if it is one that may be chosen.
+// hashNewPassword validates and hashes a new password.
 func (s *Service) hashNewPassword(ctx context.Context, newPassword string) (string, error) {
 	if err := password.Check(newPassword); err != nil {
 		return "", errs.Invalid("New password %v.", err)
@@ -92,7 +92,7 @@ func (s *Service) hashNewPassword(ctx context.Context, newPassword string) (stri
 	return s.Passwords.Hash(ctx, newPassword)
 }
 
-// setPassword stores the hash of a new password. All that was obtained by the old one is void.
+// setPassword stores a password hash and revokes what the old password gave access to.
 func setPassword(ctx context.Context, tx *store.Tx, id store.AccountID, hash string) error {
 	if err := tx.SetPasswordHash(ctx, id, hash); err != nil {
 		return err
@@ -103,7 +103,7 @@ func setPassword(ctx context.Context, tx *store.Tx, id store.AccountID, hash str
 	return tx.RevokeTokens(ctx, id)
 }
 
-// resetToken finds the token of a link. Those of deactivated accounts count for nothing.
+// resetToken looks up a password reset token. Tokens of deactivated accounts are invalid.
 func resetToken(ctx context.Context, r interface {
 	OneTimeToken(context.Context, store.OneTimeKind, []byte) (*store.OneTimeToken, error)
 	User(context.Context, store.AccountID) (*store.User, error)

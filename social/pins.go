@@ -8,8 +8,8 @@ import (
 	"svc/store"
 )
 
-// Pin puts a public or unlisted status of actor's on top of their profile. What is pinned does not expire. Pinning twice is no
-// error, whether or not there would be room for another one.
+// Pin pins a public or unlisted status of actor's to its profile. Pinned statuses do not expire. Pinning twice is not an error, even at
+// the limit.
 func (s *Service) Pin(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
 	return s.updateOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
 		if st.AccountID != actor.ID {
@@ -38,7 +38,7 @@ func (s *Service) Pin(ctx context.Context, actor *store.Account, id store.Status
 	})
 }
 
-// Unpin takes a status of actor's off the top of their profile. If it is to expire, it does again.
+// Unpin removes a pin. A status with an expiry expires again.
 func (s *Service) Unpin(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
 	return s.updateOriginal(ctx, actor, id, func(tx *store.Tx, st *store.Status) error {
 		if st.AccountID != actor.ID {
@@ -55,11 +55,10 @@ func (s *Service) Unpin(ctx context.Context, actor *store.Account, id store.Stat
 	})
 }
 
-// maxRemotePins is how many posts of an account elsewhere are shown as pinned (federation 4.14).
+// maxRemotePins is how many pins of a remote account are stored (federation 4.14).
 const maxRemotePins = 50
 
-// ReceivePin pins a status of author's, who lives elsewhere, or takes it off the top of their profile. Beyond what is shown of somebody,
-// nothing is pinned.
+// ReceivePin adds or removes a pin of a remote author.
 func (s *Service) ReceivePin(ctx context.Context, author *store.Account, id store.StatusID, pin bool) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		st, err := tx.Status(ctx, id)
@@ -90,7 +89,7 @@ func (s *Service) ReceivePin(ctx context.Context, author *store.Account, id stor
 	})
 }
 
-// SetRemotePins has what somebody elsewhere has pinned to their profile pinned here. What is pinned no more is taken off.
+// SetRemotePins replaces the pins of a remote account.
 func (s *Service) SetRemotePins(ctx context.Context, id store.AccountID, pins []store.StatusID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		old, err := tx.PinsOf(ctx, id)

@@ -10,8 +10,8 @@ import (
 	"svc/store"
 )
 
-// What local accounts write and whom they follow passes the same policies (MRF) as activities from other servers. Policies run inside
-// the transaction, so they do not use the network; only inspectAttachments may, before it.
+// Statuses, chat messages and follows of local accounts pass the same policies (MRF) as incoming activities. Policies run inside the
+// transaction, so they do not use the network; only inspectAttachments may, before it.
 
 // applyPolicies passes a new status, which has no id yet, or a new version of one through the policies, and applies their changes.
 // The visibility of a stored status never changes.
@@ -220,7 +220,7 @@ func (c *Composed) addMention(id store.AccountID) {
 	c.Recipients[i].Mentioned = true
 }
 
-// botFollow is the job that makes a local bot follow an account. It gives up if the account refuses.
+// botFollow is the job that makes a local bot follow an account. A refusal by the account is final.
 func (s *Service) botFollow(ctx context.Context, w store.BotFollow) error {
 	bot, err := s.db.Account(ctx, w.BotID)
 	if err != nil || bot.Unavailable {

@@ -10,15 +10,15 @@ import (
 	"svc/store"
 )
 
-// PollDraft is what somebody wants to ask.
+// PollDraft is a poll of a draft.
 type PollDraft struct {
 	Options    []string       `json:"options"`
-	ExpiresIn  *time.Duration `json:"expires_in"` // nil: as it was, which only a poll can have that there is already
+	ExpiresIn  *time.Duration `json:"expires_in"` // nil: unchanged; only for an existing poll
 	Multiple   bool           `json:"multiple"`
 	HideTotals bool           `json:"hide_totals"`
 }
 
-// newPoll makes the poll of a draft, as yet of no status. What it refuses, and in which order, is said by the extension API 17.2.
+// newPoll makes a poll of a draft, with the checks and in the order of the extension API 17.2.
 func (s *Service) newPoll(d *PollDraft) (*store.Poll, error) {
 	if d.ExpiresIn == nil {
 		return nil, errs.BadRequest("Missing field: expires_in.")
@@ -44,7 +44,7 @@ func (s *Service) newPoll(d *PollDraft) (*store.Poll, error) {
 	return p, nil
 }
 
-// pollExpiry returns when a poll ends that is to be open from now on for a time.
+// pollExpiry returns when a poll of this duration ends.
 func (s *Service) pollExpiry(in time.Duration) (*store.Time, error) {
 	switch {
 	case in > s.MaxPollDuration:
@@ -56,8 +56,7 @@ func (s *Service) pollExpiry(in time.Duration) (*store.Time, error) {
 	return &at, nil
 }
 
-// optionTitles returns the texts of options, each on one line and once. Those without text are left out: forms send their last,
-// empty field too.
+// optionTitles returns the unique texts of options. Empty ones are skipped, because forms send their last, empty field.
 func optionTitles(options []string) []string {
 	titles := make([]string, 0, len(options))
 	for _, o := range options {
@@ -68,7 +67,7 @@ func optionTitles(options []string) []string {
 	return titles
 }
 
-// addPoll gives a status its poll.
+// addPoll stores the poll of a status.
 func addPoll(ctx context.Context, tx *store.Tx, st *store.Status, p *store.Poll) error {
 	p.StatusID = st.ID
 	if err := tx.AddPoll(ctx, p); err != nil {
@@ -77,8 +76,7 @@ func addPoll(ctx context.Context, tx *store.Tx, st *store.Status, p *store.Poll)
 	return enqueuePollClose(ctx, tx, p)
 }
 
-// Vote has somebody, who may live elsewhere, choose options of a poll that they see, by their places. A vote is final; those from
-// elsewhere may come one option at a time.
+// Vote votes in a poll that voter can see. choices are indices of options. Votes are final; a remote voter may send them one at a time.
 func (s *Service) Vote(ctx context.Context, voter *store.Account, id store.PollID, choices []int) (*store.Poll, error) {
 	choices = slices.Clone(choices)
 	slices.Sort(choices)
@@ -112,18 +110,18 @@ func (s *Service) Vote(ctx context.Context, voter *store.Account, id store.PollI
 		if !voter.Local() {
 			return nil
 		}
-		deed := store.OutboxEntry{Type: store.VoteCreated, ActorID: voter.ID, TargetID: st.AccountID, StatusID: st.ID, Choices: choices}
-		if err := tx.AddToOutbox(ctx, deed); err != nil {
+		entry := store.OutboxEntry{Type: store.VoteCreated, ActorID: voter.ID, TargetID: st.AccountID, StatusID: st.ID, Choices: choices}
+		if err := tx.AddToOutbox(ctx, entry); err != nil {
 			return err
 		}
-		return enqueuePollClose(ctx, tx, p) // somebody here wants to know now
+		return enqueuePollClose(ctx, tx, p) // local voters are notified of the end
 	})
 	return p, err
 }
 
-// checkVote tells why a vote does not count.
+// checkVote returns an error if a vote is not valid.
 func (s *Service) checkVote(voter *store.Account, st *store.Status, p *store.Poll, before []store.PollVote, choices []int) error {
-	again := func(choice int) bool {
+	duplicate := func(choice int) bool {
 		return slices.ContainsFunc(before, func(v store.PollVote) bool { return v.Choice == choice })
 	}
 	switch {
@@ -131,7 +129,7 @@ func (s *Service) checkVote(voter *store.Account, st *store.Status, p *store.Pol
 		return errs.Invalid("Poll's author can't vote")
 	case p.Ended(s.db.Now()):
 		return errs.Invalid("The poll has already ended")
-	case len(before) > 0 && (voter.Domain == "" || !p.Multiple || slices.ContainsFunc(choices, again)):
+	case len(before) > 0 && (voter.Domain == "" || !p.Multiple || slices.ContainsFunc(choices, duplicate)):
 		return errs.Invalid("Already voted")
 	case len(choices) == 0 || choices[0] < 0 || choices[len(choices)-1] >= len(p.Options.V):
 		return errs.Invalid("Invalid indices")
@@ -141,7 +139,7 @@ func (s *Service) checkVote(voter *store.Account, st *store.Status, p *store.Pol
 	return nil
 }
 
-// closePoll is the job that tells of a poll's end: its author, if they are of here, and who voted here; and the open streams.
+// closePoll is the job that closes a poll: it notifies a local author and local voters, and emits an event.
 func (s *Service) closePoll(ctx context.Context, w store.ClosePoll) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		p, err := tx.PollOf(ctx, w.StatusID)
@@ -176,19 +174,19 @@ func (s *Service) closePoll(ctx context.Context, w store.ClosePoll) error {
 	})
 }
 
-// tallyDelay is how long votes are gathered before other servers hear of the counts (federation 4.3).
+// tallyDelay is how long votes are collected before the counts are federated (federation 4.3).
 const tallyDelay = 3 * time.Minute
 
-// addTallyToOutbox has other servers told, soon, how a poll stands.
+// addTallyToOutbox federates the counts of a poll after tallyDelay.
 func addTallyToOutbox(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	if !st.Visibility.Federated() {
 		return nil
 	}
-	deed := store.OutboxEntry{Type: store.StatusUpdated, ActorID: st.AccountID, StatusID: st.ID}
-	return tx.AddToOutboxCoalesced(ctx, "tally:"+st.ID.String(), tallyDelay, deed)
+	entry := store.OutboxEntry{Type: store.StatusUpdated, ActorID: st.AccountID, StatusID: st.ID}
+	return tx.AddToOutboxCoalesced(ctx, "tally:"+st.ID.String(), tallyDelay, entry)
 }
 
-// enqueuePollClose has the end of a poll told of when it comes.
+// enqueuePollClose enqueues the job that closes a poll at its end.
 func enqueuePollClose(ctx context.Context, tx *store.Tx, p *store.Poll) error {
 	if p.ExpiresAt == nil {
 		return tx.DropJob(ctx, pollKey(p.StatusID))
@@ -202,11 +200,11 @@ func pollKey(id store.StatusID) string { return "poll:" + id.String() }
 type pollEdit struct {
 	before, next *store.Poll // nil: none
 	changed      bool
-	replaced     bool // it asks something else, so that the status has a new version and nobody has voted
+	replaced     bool // other options: the status gets a new version and votes are deleted
 }
 
-// newPollEdit finds out what becomes of a poll. Whoever edits sends the whole status: a poll that is not sent is taken away. One with
-// the same options keeps its votes (client API 4.8) and, unless another is given, its end; if it has ended it stays so.
+// newPollEdit returns what an edit does to the poll of a status. An edit without a poll removes it. A poll with the same options keeps
+// its votes (client API 4.8) and, unless a new one is given, its end. An ended poll stays ended.
 func (s *Service) newPollEdit(ctx context.Context, tx *store.Tx, st *store.Status, d *PollDraft) (e pollEdit, err error) {
 	if st.HasPoll {
 		if e.before, err = tx.PollOf(ctx, st.ID); err != nil {
@@ -236,7 +234,7 @@ func (s *Service) newPollEdit(ctx context.Context, tx *store.Tx, st *store.Statu
 	return e, err
 }
 
-// save stores what becomes of the poll of st.
+// save stores the changes to the poll of st.
 func (e pollEdit) save(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	switch {
 	case !e.changed:

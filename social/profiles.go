@@ -14,7 +14,7 @@ import (
 	"svc/store"
 )
 
-// ProfileChange is what somebody changes about the own account. What is nil stays as it is.
+// ProfileChange is a change to the own account. Nil fields stay as they are.
 type ProfileChange struct {
 	DisplayName *string // blank: the nickname
 	Note        *string // plain text
@@ -23,7 +23,7 @@ type ProfileChange struct {
 	Header      *Picture
 	Background  *Picture
 	Bot         *bool
-	ActorType   *string // goes before Bot
+	ActorType   *string // overrides Bot
 	AlsoKnownAs []string
 
 	Locked              *bool
@@ -49,19 +49,19 @@ type ProfileChange struct {
 	Settings                 map[string]json.RawMessage // of front ends, by their names; null removes one
 }
 
-// Picture is a stored file, and its form without motion if that is another. The zero value is the picture of who has none.
+// Picture is a stored file, and its form without animation if that differs. The zero value removes the picture.
 type Picture struct{ File, Static string }
 
 const (
-	maxFrontendSettings = 500_000 // bytes of all that front ends store for an account
+	maxFrontendSettings = 500_000 // bytes of the settings of all front ends
 	maxAliases          = 50
 	maxAlias            = 2048 // bytes
 )
 
-// ErrInvalidProfile is what a profile answers to values that it cannot have (extension API 8).
+// ErrInvalidProfile is returned for invalid values (extension API 8).
 var ErrInvalidProfile = errs.Forbidden("Invalid request")
 
-// UpdateProfile changes an account of this server, and returns it as it is then.
+// UpdateProfile changes a local account and returns it as it is then.
 func (s *Service) UpdateProfile(ctx context.Context, id store.AccountID, p ProfileChange) (*store.Account, *store.User, error) {
 	if err := s.checkProfile(&p); err != nil {
 		return nil, nil, err
@@ -93,15 +93,15 @@ func (s *Service) UpdateProfile(ctx context.Context, id store.AccountID, p Profi
 	return account, user, err
 }
 
-// profileUpdateDelay is how long changes of a profile are gathered before other servers hear of them.
+// profileUpdateDelay is how long changes of a profile are collected before they are federated.
 const profileUpdateDelay = 5 * time.Second
 
-// addProfileToOutbox has other servers told, soon, what a profile is like.
+// addProfileToOutbox federates a profile after profileUpdateDelay.
 func addProfileToOutbox(ctx context.Context, tx *store.Tx, id store.AccountID) error {
 	return tx.AddToOutboxCoalesced(ctx, "profile:"+id.String(), profileUpdateDelay, store.OutboxEntry{Type: store.ProfileUpdated, ActorID: id})
 }
 
-// checkProfile checks what can be judged without knowing the account, and brings it into its form.
+// checkProfile validates and normalizes what does not depend on the account.
 func (s *Service) checkProfile(p *ProfileChange) error {
 	if p.DisplayName != nil {
 		name := oneLine(*p.DisplayName)
@@ -137,7 +137,7 @@ func (s *Service) checkProfile(p *ProfileChange) error {
 	return checkAliases(p)
 }
 
-// isBirthday tells whether a text is a day that somebody alive can have been born on, or nothing.
+// isBirthday returns true for a date since 1900 in the past, or "".
 func (s *Service) isBirthday(text string) bool {
 	if text == "" {
 		return true
@@ -146,7 +146,7 @@ func (s *Service) isBirthday(text string) bool {
 	return err == nil && day.Before(s.db.Now()) && day.Year() >= 1900
 }
 
-// checkFields drops the fields without a name, and checks the rest.
+// checkFields drops fields without a name and validates the rest.
 func (s *Service) checkFields(p *ProfileChange) error {
 	fields := []store.Field{}
 	for _, f := range p.Fields {
@@ -166,7 +166,7 @@ func (s *Service) checkFields(p *ProfileChange) error {
 	return nil
 }
 
-// checkAliases checks that other names of an account are ActivityPub ids, and drops repetitions.
+// checkAliases checks that aliases are URLs, and drops duplicates.
 func checkAliases(p *ProfileChange) error {
 	if p.AlsoKnownAs == nil {
 		return nil
@@ -188,7 +188,7 @@ func checkAliases(p *ProfileChange) error {
 	return nil
 }
 
-// apply makes the changes that need no looking up.
+// apply makes the changes that need no query.
 func (p *ProfileChange) apply(a *store.Account, u *store.User) error {
 	if p.DisplayName != nil {
 		if a.DisplayName = *p.DisplayName; a.DisplayName == "" {
@@ -240,7 +240,7 @@ func (p *ProfileChange) apply(a *store.Account, u *store.User) error {
 	return setFrontendSettings(u, p.Settings)
 }
 
-// setIfPresent puts a value in its place, if there is one.
+// setIfPresent assigns a value that is not nil.
 func setIfPresent[T any](dst, value *T) {
 	if value != nil {
 		*dst = *value
@@ -272,7 +272,7 @@ func (s *Service) renderProfile(ctx context.Context, tx *store.Tx, a *store.Acco
 	return nil
 }
 
-// verifiedAt returns when the value of a field was found to be the account's own page. The proof holds while the value stays.
+// verifiedAt returns when the value of a field was verified as the account's own page. Verification holds while the value stays.
 func verifiedAt(a *store.Account, value string) *store.Time {
 	for _, f := range a.Fields.V {
 		if f.Value == value {
@@ -282,7 +282,7 @@ func verifiedAt(a *store.Account, value string) *store.Time {
 	return nil
 }
 
-// renderProfileText writes a text with links to those it mentions.
+// renderProfileText renders a text with links for mentions.
 func (s *Service) renderProfileText(ctx context.Context, r statusReader, doc *text.Document) (string, error) {
 	known, _, err := s.resolveHandles(ctx, r, doc)
 	if err != nil {
@@ -291,7 +291,7 @@ func (s *Service) renderProfileText(ctx context.Context, r statusReader, doc *te
 	return doc.Render(s.BaseURL, known).HTML, nil
 }
 
-// oneLine puts a text on one line, without control characters.
+// oneLine returns a text on one line, with single spaces and without control characters.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }

@@ -11,32 +11,31 @@ import (
 	"svc/store"
 )
 
-// Draft is a status that somebody wants to publish. Scheduled ones are kept as JSON: what is there must be read by later versions.
+// Draft is a status to publish. Scheduled drafts are stored as JSON that later versions must be able to read.
 type Draft struct {
 	Text           string            `json:"text"`
 	SpoilerText    string            `json:"spoiler_text"`
-	ContentType    string            `json:"content_type"` // one that is not allowed is read as text/plain
+	ContentType    string            `json:"content_type"` // unknown ones become text/plain
 	MediaIDs       []store.MediaID   `json:"media_ids"`
 	Poll           *PollDraft        `json:"poll"`
-	InReplyTo      store.StatusID    `json:"in_reply_to_id"` // 0: no reply
+	InReplyTo      store.StatusID    `json:"in_reply_to_id"` // 0: not a reply
 	Quote          store.StatusID    `json:"quote_id"`       // 0: none
 	Visibility     *store.Visibility `json:"visibility"`     // nil: the author's default, but not wider than the parent
 	List           store.ListID      `json:"list_id"`        // of visibility list
-	To             []string          `json:"to"`             // nicknames or handles; nil: those mentioned in the text
+	To             []string          `json:"to"`             // nicknames or handles; nil: the accounts mentioned in the text
 	Sensitive      *bool             `json:"sensitive"`      // nil: the author's default
 	Language       string            `json:"language"`
 	ExpiresIn      *time.Duration    `json:"expires_in"` // nil: never
 	IdempotencyKey string            `json:"idempotency"`
 	App            *store.AppID      `json:"-"`
-	ScheduledAt    time.Time         `json:"-"` // the zero time: at once
+	ScheduledAt    time.Time         `json:"-"` // zero: now
 
-	// InConversation is a conversation of the author's that it goes to, as a direct status to the recipients of that. nil: none.
+	// InConversation is the author's conversation that the status continues, as a direct status to its recipients. nil: none.
 	InConversation *store.DirectConversationID `json:"in_reply_to_conversation_id,omitempty"`
 }
 
-// Publish posts a status: to timelines, to the notifications of who is addressed or has subscribed, to open streams. If it is
-// scheduled for a time that is not so near, it is only kept until then. A repeated IdempotencyKey returns what was made the first
-// time.
+// Publish publishes a status with all its consequences, or stores it if it is scheduled for later. A repeated IdempotencyKey returns the
+// first result.
 func (s *Service) Publish(ctx context.Context, author *store.Account, d Draft) (*Composed, error) {
 	w, err := s.parseText(d.Text, d.SpoilerText, d.ContentType)
 	if err != nil {
@@ -66,7 +65,7 @@ func (s *Service) Publish(ctx context.Context, author *store.Account, d Draft) (
 	return c, err
 }
 
-// idempotentResult returns what author made with the same idempotency key, nil if nothing.
+// idempotentResult returns what author published with the same idempotency key, else nil.
 func idempotentResult(ctx context.Context, tx *store.Tx, author *store.Account, d Draft) (*Composed, error) {
 	key := idempotencyKey(d)
 	if key == "" {
@@ -82,7 +81,7 @@ func idempotentResult(ctx context.Context, tx *store.Tx, author *store.Account, 
 	return &Composed{Scheduled: scheduled, Existing: true}, nil
 }
 
-// saveIdempotencyKey notes what was made of a draft.
+// saveIdempotencyKey stores the id of what was published for an idempotency key.
 func saveIdempotencyKey(ctx context.Context, tx *store.Tx, author *store.Account, d Draft, made int64) error {
 	key := idempotencyKey(d)
 	if key == "" {
@@ -91,7 +90,7 @@ func saveIdempotencyKey(ctx context.Context, tx *store.Tx, author *store.Account
 	return tx.SaveIdempotencyKey(ctx, author.ID, key, made)
 }
 
-// idempotencyKey returns what stands for a client's key.
+// idempotencyKey returns the hash of a client's key.
 func idempotencyKey(d Draft) string {
 	if d.IdempotencyKey == "" {
 		return ""
@@ -99,7 +98,7 @@ func idempotencyKey(d Draft) string {
 	return hashKey(storableKey(d.IdempotencyKey))
 }
 
-// storableKey returns a client's key, or what stands for it if it cannot be kept and shown. It is its own short key.
+// storableKey returns a client's key, or its hash if it is too long or not UTF-8. The hash is its own storable key.
 func storableKey(key string) string {
 	if len(key) <= 255 && utf8.ValidString(key) {
 		return key
@@ -112,7 +111,7 @@ func hashKey(key string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Preview returns the status that Publish would make of a draft, and stores nothing. It has no id and no addresses.
+// Preview returns the status that Publish would publish, without id and URLs. It stores nothing.
 func (s *Service) Preview(ctx context.Context, author *store.Account, d Draft) (*Composed, error) {
 	w, err := s.parseText(d.Text, d.SpoilerText, d.ContentType)
 	if err != nil {
@@ -130,7 +129,7 @@ func (s *Service) Preview(ctx context.Context, author *store.Account, d Draft) (
 	return c, err
 }
 
-// addStatus stores a composed status with all that follows from it.
+// addStatus stores a composed status with all its consequences.
 func (s *Service) addStatus(ctx context.Context, tx *store.Tx, author *store.Account, c *Composed) error {
 	st := c.Status
 	st.ID = tx.NewStatusID()
@@ -169,7 +168,7 @@ func (s *Service) addStatus(ctx context.Context, tx *store.Tx, author *store.Acc
 	return addToConversations(ctx, tx, st, c.Recipients, nil)
 }
 
-// addStatusRows stores the rows that belong to a status.
+// addStatusRows stores recipients, tags, poll and media of a status.
 func addStatusRows(ctx context.Context, tx *store.Tx, c *Composed) error {
 	st := c.Status
 	for i := range c.Recipients {
@@ -197,8 +196,7 @@ func addStatusRows(ctx context.Context, tx *store.Tx, c *Composed) error {
 	return nil
 }
 
-// notifyNewStatus notifies the mentioned, and of what is no reply also those who want to be told of each post of the author
-// (extension API 21.5).
+// notifyNewStatus notifies mentioned accounts, and subscribers of the author unless it is a reply (extension API 21.5).
 func (s *Service) notifyNewStatus(ctx context.Context, tx *store.Tx, c *Composed) error {
 	st := c.Status
 	for _, r := range c.Recipients {
@@ -213,6 +211,11 @@ func (s *Service) notifyNewStatus(ctx context.Context, tx *store.Tx, c *Composed
 	if st.InReplyToAccountID != nil {
 		return nil
 	}
+	return notifySubscribers(ctx, tx, st)
+}
+
+// notifySubscribers notifies local accounts that are subscribed to the author of a new status.
+func notifySubscribers(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	subscribers, err := tx.Subscribers(ctx, st)
 	if err != nil {
 		return err

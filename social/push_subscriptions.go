@@ -6,12 +6,12 @@ import (
 	"svc/store"
 )
 
-// SetPushSubscription has notifications sent to a push service, in place of where those for the same token went.
+// SetPushSubscription replaces the push subscription of a token.
 func (s *Service) SetPushSubscription(ctx context.Context, p *store.PushSubscription) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.SetPushSubscription(ctx, p) })
 }
 
-// UpdatePushSubscription has change alter the wishes of the subscription of a token.
+// UpdatePushSubscription applies change to alerts and policy of the subscription of a token.
 func (s *Service) UpdatePushSubscription(ctx context.Context, token store.TokenID, change func(*store.PushSubscription)) (*store.PushSubscription, error) {
 	var p *store.PushSubscription
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -25,18 +25,18 @@ func (s *Service) UpdatePushSubscription(ctx context.Context, token store.TokenI
 	return p, err
 }
 
-// RemovePushSubscription ends the subscription of a token. It is no error if there is none.
+// RemovePushSubscription removes the subscription of a token. A missing one is not an error.
 func (s *Service) RemovePushSubscription(ctx context.Context, token store.TokenID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.RemovePushSubscriptionOf(ctx, token) })
 }
 
-// DropPushSubscription removes a subscription whose push service knows it no longer.
+// DropPushSubscription removes a subscription that its push service has ended.
 func (s *Service) DropPushSubscription(ctx context.Context, id store.PushID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.RemovePushSubscription(ctx, id) })
 }
 
-// enqueuePush leaves a job for each of the push subscriptions that want to hear of a notification. followed tells whether who is told
-// follows who did it.
+// enqueuePush enqueues a job for each push subscription that wants the notification. followed is true if the recipient follows the
+// sender.
 func enqueuePush(ctx context.Context, tx *store.Tx, n *store.Notification, followed bool) error {
 	subscribers, err := tx.PushSubscribers(ctx, n.AccountID)
 	if err != nil {

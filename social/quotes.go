@@ -8,14 +8,14 @@ import (
 	"svc/store"
 )
 
-// quotableStatus returns what st is to quote: something open to all, or one's own (extension API 15.1). What is only for this server is
-// quoted only for this server.
+// quotableStatus returns the status that st quotes. It must be public, unlisted or the author's own (extension API 15.1). Only local
+// statuses can quote local ones.
 func quotableStatus(ctx context.Context, r statusReader, st *store.Status, id store.StatusID) (*store.Status, error) {
 	if id == 0 {
 		return nil, nil
 	}
 	quoted, err := r.VisibleStatus(ctx, st.AccountID, id)
-	if err == nil && quoted.ReblogOfID != nil { // one quotes what was boosted
+	if err == nil && quoted.ReblogOfID != nil { // a quote of a reblog is a quote of its original
 		quoted, err = r.VisibleStatus(ctx, st.AccountID, *quoted.ReblogOfID)
 	}
 	switch {
@@ -31,7 +31,7 @@ func quotableStatus(ctx context.Context, r statusReader, st *store.Status, id st
 	return quoted, nil
 }
 
-// quoteLink is what stands below the content of a quote, for clients that show no quotes. Those that do know it by its class.
+// quoteLink returns the link below the content of a quote, for clients without quotes. Others recognize it by its class.
 func quoteLink(quoted *store.Status) string {
 	address := quoted.URL
 	if address == "" {
@@ -41,7 +41,7 @@ func quoteLink(quoted *store.Status) string {
 	return `<span class="quote-inline"><br/><br/>RE: <a href="` + address + `">` + address + `</a></span>`
 }
 
-// quotedStatus returns what a stored status quotes, nil if that is nothing or gone.
+// quotedStatus returns the status that a stored status quotes, nil if none or deleted.
 func quotedStatus(ctx context.Context, r statusReader, st *store.Status) (*store.Status, error) {
 	if st.QuoteOfID == nil {
 		return nil, nil
@@ -53,28 +53,28 @@ func quotedStatus(ctx context.Context, r statusReader, st *store.Status) (*store
 	return quoted, err
 }
 
-// maxQuoteAuthorizations is how many posts of one account elsewhere may quote one status.
+// maxQuoteAuthorizations is how many posts of a remote account may quote one status.
 const maxQuoteAuthorizations = 20
 
-// QuoteRequest is that somebody elsewhere asks whether a post of theirs may quote one of here.
+// QuoteRequest is a remote account's request to quote a local status.
 type QuoteRequest struct {
-	URI      string // of the activity that asks
-	QuoteURI string // of the post that is to quote
+	URI      string // of the request
+	QuoteURI string // of the quoting post
 	Quoted   store.StatusID
 }
 
-// ReceiveQuoteRequest answers who asks to quote a status: yes if it is open to everybody, no if it is not or its author blocks them
-// (design 13). A status that requester does not see is not found, and nothing is answered. Asking again has the same answer.
+// ReceiveQuoteRequest accepts a request for a public or unlisted status, unless its author blocks the requester (design 13), else rejects
+// it. A request for a status that the requester cannot see is not answered. A repeated request gets the same answer.
 func (s *Service) ReceiveQuoteRequest(ctx context.Context, requester *store.Account, q QuoteRequest) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		st, err := tx.VisibleStatus(ctx, requester.ID, q.Quoted)
-		if err == nil && st.ReblogOfID != nil { // one asks for what was boosted
+		if err == nil && st.ReblogOfID != nil { // a request for a reblog is one for its original
 			st, err = tx.VisibleStatus(ctx, requester.ID, *st.ReblogOfID)
 		}
 		if err != nil || !st.Local() {
 			return err
 		}
-		may, err := allowsQuote(ctx, tx, requester, st)
+		allowed, err := allowsQuote(ctx, tx, requester, st)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (s *Service) ReceiveQuoteRequest(ctx context.Context, requester *store.Acco
 		if err != nil {
 			return err
 		}
-		if a == nil && may {
+		if a == nil && allowed {
 			if a, err = authorizeQuote(ctx, tx, requester, st, q); err != nil {
 				return err
 			}
@@ -92,7 +92,7 @@ func (s *Service) ReceiveQuoteRequest(ctx context.Context, requester *store.Acco
 				return err
 			}
 		}
-		if !may || a == nil || a.AccountID != requester.ID {
+		if !allowed || a == nil || a.AccountID != requester.ID {
 			return tx.AddToOutbox(ctx, store.OutboxEntry{
 				Type: store.QuoteRejected, ActorID: st.AccountID, TargetID: requester.ID, StatusID: st.ID, URI: q.URI, Object: q.QuoteURI,
 			})
@@ -112,7 +112,7 @@ func allowsQuote(ctx context.Context, tx *store.Tx, requester *store.Account, st
 	return !blocked, err
 }
 
-// authorizeQuote stores that a status may be quoted, unless requester has been allowed to often enough. It returns nil then.
+// authorizeQuote stores an authorization to quote a status, or returns nil if requester has too many for it.
 func authorizeQuote(ctx context.Context, tx *store.Tx, requester *store.Account, st *store.Status, q QuoteRequest) (*store.QuoteAuthorization, error) {
 	n, err := tx.CountQuoteAuthorizations(ctx, requester.ID, st.ID, maxQuoteAuthorizations)
 	if err != nil || n >= maxQuoteAuthorizations {
@@ -122,13 +122,13 @@ func authorizeQuote(ctx context.Context, tx *store.Tx, requester *store.Account,
 	return a, tx.AddQuoteAuthorization(ctx, a)
 }
 
-// revokeQuotes takes back what an account has been allowed to quote of actor's, who lives here.
+// revokeQuotes revokes all authorizations of a remote account to quote statuses of a local actor.
 func revokeQuotes(ctx context.Context, tx *store.Tx, actor, account *store.Account) error {
 	if !actor.Local() || account.Local() {
 		return nil
 	}
-	const most = 1000
-	list, err := tx.QuoteAuthorizationsBetween(ctx, account.ID, actor.ID, most)
+	const limit = 1000
+	list, err := tx.QuoteAuthorizationsBetween(ctx, account.ID, actor.ID, limit)
 	if err != nil {
 		return err
 	}
@@ -143,10 +143,9 @@ func revokeQuotes(ctx context.Context, tx *store.Tx, actor, account *store.Accou
 	return nil
 }
 
-// Posts from elsewhere that quote others. Whether their authors allow that is not asked; that they do not any more is heeded.
+// Quotes by remote statuses need no authorization, but a revoked one removes the quote.
 
-// incomingQuoted returns what a post from elsewhere quotes, nil if that is gone, or must not be quoted. authorization is what
-// allows it, as the post says.
+// incomingQuoted returns the status that an incoming status quotes, nil if it is deleted or must not be quoted.
 func incomingQuoted(ctx context.Context, tx *store.Tx, st *store.Status, id store.StatusID, authorization string) (*store.Status, error) {
 	if id == 0 {
 		return nil, nil
@@ -155,13 +154,14 @@ func incomingQuoted(ctx context.Context, tx *store.Tx, st *store.Status, id stor
 	if err != nil {
 		return nil, ignoreNotFound(err)
 	}
-	if may, err := mayQuote(ctx, tx, st, quoted, authorization); !may || err != nil {
+	if allowed, err := mayQuote(ctx, tx, st, quoted, authorization); !allowed || err != nil {
 		return nil, err
 	}
 	return quoted, nil
 }
 
-// mayQuote tells whether a post from elsewhere quotes what is for everybody, or of its author's own, and is not forbidden to.
+// mayQuote returns true if a remote status may quote another: a public or unlisted one, or its author's own private one, whose
+// authorization is not revoked.
 func mayQuote(ctx context.Context, tx *store.Tx, st, quoted *store.Status, authorization string) (bool, error) {
 	if quoted.Visibility > store.Unlisted && (quoted.AccountID != st.AccountID || quoted.Visibility != store.Private) {
 		return false, nil
@@ -173,12 +173,12 @@ func mayQuote(ctx context.Context, tx *store.Tx, st, quoted *store.Status, autho
 	if err != nil {
 		return false, err
 	}
-	trace, err := tx.StatusURIState(ctx, authorization, author.URI)
-	return !trace.Deleted, err
+	state, err := tx.StatusURIState(ctx, authorization, author.URI)
+	return !state.Deleted, err
 }
 
-// setQuoteAuthorization notes by what a post is allowed to quote another: that is made after the post, as a rule (FEP-044f). One that was
-// taken back meanwhile allows nothing.
+// setQuoteAuthorization stores the authorization of a quote, which usually arrives in an edit (FEP-044f). If it is already revoked, the
+// quote is removed.
 func setQuoteAuthorization(ctx context.Context, tx *store.Tx, st *store.Status, authorization string) error {
 	if authorization == "" {
 		return nil
@@ -198,13 +198,13 @@ func setQuoteAuthorization(ctx context.Context, tx *store.Tx, st *store.Status, 
 	if quoted == nil || err != nil {
 		return err
 	}
-	if may, err := mayQuote(ctx, tx, st, quoted, authorization); may || err != nil {
+	if allowed, err := mayQuote(ctx, tx, st, quoted, authorization); allowed || err != nil {
 		return err
 	}
 	return unquote(ctx, tx, st)
 }
 
-// revokeReceivedQuotes takes off what posts quote of author's by an authorization that author has deleted.
+// revokeReceivedQuotes removes the quotes of author's statuses by an authorization that author has deleted.
 func revokeReceivedQuotes(ctx context.Context, tx *store.Tx, author *store.Account, authorization string) error {
 	quotes, err := tx.AuthorizedQuotes(ctx, authorization, maxWaitingStatuses)
 	if err != nil {
@@ -229,7 +229,7 @@ func revokeReceivedQuotes(ctx context.Context, tx *store.Tx, author *store.Accou
 	return nil
 }
 
-// unquote has a post from elsewhere quote nothing any more.
+// unquote removes the quote of a remote status.
 func unquote(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	if err := tx.UnlinkQuote(ctx, st); err != nil {
 		return err

@@ -12,14 +12,14 @@ import (
 	"svc/store"
 )
 
-// Bounds of the reactions to one post.
+// Limits of the reactions to one status.
 const (
 	maxReactions     = 20  // by one account
 	maxReactionEmoji = 100 // different emoji
 	maxEmojiURL      = 2048
 )
 
-// The answers to reactions that are not possible (extension API 18). Whether it is the emoji or the status is not told.
+// Errors of reactions (extension API 18). They do not reveal whether the emoji or the status is wrong.
 var (
 	ErrAddReaction      = errs.BadRequest("Could not add reaction emoji")
 	ErrRemoveReaction   = errs.BadRequest("Could not remove reaction emoji")
@@ -27,17 +27,15 @@ var (
 	errTooManyEmoji     = errs.BadRequest("There are reactions with %d different emoji already", maxReactionEmoji)
 )
 
-// Emoji is what somebody reacts with: a unicode emoji, in any form, or a custom one. A custom one is the shortcode, without colons,
-// and the address of its picture, by which it belongs to a server; or, without the address, what others have reacted with to the same
-// post, by the name that is shown there: shortcode, or shortcode@host.
+// Emoji is the emoji of a reaction: a unicode emoji in any form, or a custom one. A custom emoji is a shortcode without colons with the
+// URL of its image, or, without URL, an emoji that others used on the same status: shortcode or shortcode@host.
 type Emoji struct {
 	Name string
 	URL  string
 }
 
-// React has actor react to a status that actor can see, and tells its author. Of a boost it is the original that is meant. Several
-// emoji are possible, twice the same is no error. Whom the author blocks cannot react, even where the settings let them see the status.
-// uri is the id of the activity, where it came from elsewhere; a second reaction of the same activity changes nothing.
+// React adds a reaction to a status that actor can see, or the original of a reblog, and notifies its author. An account can use several
+// emoji; the same one twice is not an error. uri is the id of a remote activity, which counts once; "" for local actors.
 func (s *Service) React(ctx context.Context, actor *store.Account, id store.StatusID, e Emoji, uri string) (*store.Status, error) {
 	name, ok := s.reactionName(e)
 	if !ok {
@@ -77,7 +75,7 @@ func (s *Service) React(ctx context.Context, actor *store.Account, id store.Stat
 	return st, err
 }
 
-// checkReactionLimits checks that a reaction is within the bounds, and finds the picture of one that others have reacted with.
+// checkReactionLimits checks the limits of a status, and finds the image of a custom emoji that others used.
 func checkReactionLimits(ctx context.Context, tx *store.Tx, r *store.Reaction) error {
 	counts, err := tx.ReactionCounts(ctx, []store.StatusID{r.StatusID})
 	if err != nil {
@@ -105,7 +103,7 @@ func checkReactionLimits(ctx context.Context, tx *store.Tx, r *store.Reaction) e
 	return nil
 }
 
-// Unreact takes a reaction back, and its notification. That there is none is an error.
+// Unreact removes a reaction and its notification. A missing reaction is an error.
 func (s *Service) Unreact(ctx context.Context, actor *store.Account, id store.StatusID, e Emoji) (*store.Status, error) {
 	name, ok := s.reactionName(e)
 	if !ok {
@@ -127,7 +125,7 @@ func (s *Service) Unreact(ctx context.Context, actor *store.Account, id store.St
 	return st, err
 }
 
-// ReceiveUnreact takes back what somebody elsewhere has reacted with. One that is not there is no error.
+// ReceiveUnreact removes a reaction of a remote account. A missing one is not an error.
 func (s *Service) ReceiveUnreact(ctx context.Context, r *store.Reaction) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		st, err := tx.Status(ctx, r.StatusID)
@@ -151,7 +149,7 @@ func unreact(ctx context.Context, tx *store.Tx, st *store.Status, r *store.React
 // ReactionName returns the name that reactions with an emoji have here, and false if there can be none with it.
 func (s *Service) ReactionName(e Emoji) (string, bool) { return s.reactionName(e) }
 
-// reactionEntry is that somebody reacts to a status, or does so no longer.
+// reactionEntry returns the outbox entry of a reaction.
 func reactionEntry(verb store.OutboxType, st *store.Status, r *store.Reaction) store.OutboxEntry {
 	return store.OutboxEntry{
 		Type: verb, ActorID: r.AccountID, TargetID: st.AccountID, StatusID: st.ID, RowID: int64(r.ID), Emoji: r.Emoji, EmojiURL: r.URL,
@@ -164,8 +162,8 @@ func (s *Service) reactionName(e Emoji) (string, bool) {
 		if name, ok := emoji.Canonical(e.Name); ok {
 			return name, true
 		}
-		code, host, away := strings.Cut(e.Name, "@")
-		return e.Name, text.ValidShortcode(code) && (!away || text.NormalizeDomain(host) == host && host != "")
+		code, host, remote := strings.Cut(e.Name, "@")
+		return e.Name, text.ValidShortcode(code) && (!remote || text.NormalizeDomain(host) == host && host != "")
 	}
 	host := emojiHost(e.URL)
 	switch {
@@ -177,7 +175,7 @@ func (s *Service) reactionName(e Emoji) (string, bool) {
 	return e.Name + "@" + host, true
 }
 
-// emojiHost returns the host that an address of a picture names, "" if it is none.
+// emojiHost returns the host of an image URL, "" if the URL is not valid.
 func emojiHost(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.User != nil || len(address) > maxEmojiURL {

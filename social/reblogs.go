@@ -8,37 +8,35 @@ import (
 	"svc/store"
 )
 
-// Reblog boosts a status, or what that boosts, and returns the boost. Doing it twice returns the first one. v is whom the boost
-// is for: public, unlisted or private; nil is the actor's default.
-//
-// What is open to all may be boosted by all, a private status by its author only and for the same people; what is local stays so.
+// Reblog reblogs a status, or the original of a reblog. Doing so twice returns the first reblog. v is public, unlisted or private; nil is
+// the actor's default. Private statuses can be reblogged by their author only and stay private; local ones stay local.
 func (s *Service) Reblog(ctx context.Context, actor *store.Account, id store.StatusID, v *store.Visibility) (*store.Status, error) {
-	var boost *store.Status
+	var reblog *store.Status
 	_, err := s.updateOriginal(ctx, actor, id, func(tx *store.Tx, original *store.Status) error {
 		var err error
-		if boost, err = tx.Reblog(ctx, actor.ID, original.ID); err != nil || boost != nil {
+		if reblog, err = tx.Reblog(ctx, actor.ID, original.ID); err != nil || reblog != nil {
 			return err
 		}
-		if boost, err = s.newReblog(ctx, tx, actor, original, v); err != nil {
+		if reblog, err = s.newReblog(ctx, tx, actor, original, v); err != nil {
 			return err
 		}
-		if err := tx.AddStatus(ctx, boost); err != nil {
+		if err := tx.AddStatus(ctx, reblog); err != nil {
 			return err
 		}
-		if err := tx.FanOut(ctx, boost, original); err != nil {
+		if err := tx.FanOut(ctx, reblog, original); err != nil {
 			return err
 		}
 		n := store.Notification{AccountID: original.AccountID, Type: store.NotifyReblog, FromID: actor.ID}
 		if err := notify(ctx, tx, n, original); err != nil {
 			return err
 		}
-		tx.Emit(store.StatusPosted{Status: boost})
-		if !boost.Visibility.Federated() {
+		tx.Emit(store.StatusPosted{Status: reblog})
+		if !reblog.Visibility.Federated() {
 			return nil
 		}
-		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.ReblogCreated, ActorID: actor.ID, StatusID: boost.ID})
+		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.ReblogCreated, ActorID: actor.ID, StatusID: reblog.ID})
 	})
-	return boost, err
+	return reblog, err
 }
 
 func (s *Service) newReblog(ctx context.Context, tx *store.Tx, actor *store.Account, original *store.Status, v *store.Visibility) (*store.Status, error) {
@@ -65,43 +63,43 @@ func (s *Service) newReblog(ctx context.Context, tx *store.Tx, actor *store.Acco
 		Domain:         actor.Domain,
 		Visibility:     visibility,
 		ReblogOfID:     &original.ID,
-		ConversationID: store.ConversationID(id), // it is no post of the original's thread
+		ConversationID: store.ConversationID(id), // a reblog is not part of the original's thread
 		URI:            s.BaseURL + "/activities/" + id.String(),
 	}, nil
 }
 
-// Unreblog takes a boost back, with its notification. It returns the original.
+// Unreblog removes a reblog with its notification. It returns the original.
 func (s *Service) Unreblog(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
 	return s.undoOnOriginal(ctx, actor, id, func(tx *store.Tx, original *store.Status) error {
-		boost, err := tx.Reblog(ctx, actor.ID, original.ID)
-		if err != nil || boost == nil {
+		reblog, err := tx.Reblog(ctx, actor.ID, original.ID)
+		if err != nil || reblog == nil {
 			return err
 		}
-		return deleteStatus(ctx, tx, boost)
+		return deleteStatus(ctx, tx, reblog)
 	})
 }
 
-// IncomingReblog is a boost by somebody elsewhere.
+// IncomingReblog is a reblog by a remote account.
 type IncomingReblog struct {
 	URI        string
 	Visibility store.Visibility
 	Published  time.Time
 }
 
-// ReceiveReblog takes in that somebody elsewhere boosts a status. Of what is not for everybody only its author makes boosts that count,
-// and they are for the same people. Whoever has boosted it already has not done so again.
+// ReceiveReblog stores a reblog by a remote actor. A private status can be reblogged by its author only and stays private. A second
+// reblog of the same status returns the first.
 func (s *Service) ReceiveReblog(ctx context.Context, actor *store.Account, id store.StatusID, b IncomingReblog) (*store.Status, error) {
-	var boost *store.Status
+	var reblog *store.Status
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		original, err := tx.Status(ctx, id)
 		if err != nil {
 			return err
 		}
-		sees, err := tx.CanSee(ctx, actor.ID, original)
+		visible, err := tx.CanSee(ctx, actor.ID, original)
 		switch {
 		case err != nil:
 			return err
-		case !sees, original.ReblogOfID != nil, original.Visibility > store.Private, original.Visibility == store.Local,
+		case !visible, original.ReblogOfID != nil, original.Visibility > store.Private, original.Visibility == store.Local,
 			original.Visibility == store.Private && original.AccountID != actor.ID:
 			return errs.ErrRecordNotFound
 		case original.Visibility == store.Private:
@@ -110,45 +108,45 @@ func (s *Service) ReceiveReblog(ctx context.Context, actor *store.Account, id st
 		if err := checkNotBlocked(ctx, tx, actor, original); err != nil {
 			return err
 		}
-		known, made, err := tx.ReblogURIState(ctx, b.URI, actor, original.ID)
+		known, existingID, err := tx.ReblogURIState(ctx, b.URI, actor, original.ID)
 		switch {
 		case err != nil:
 			return err
-		case made != 0:
-			boost, err = tx.Status(ctx, made)
+		case existingID != 0:
+			reblog, err = tx.Status(ctx, existingID)
 			return err
 		case known:
 			return ErrDeleted
 		}
-		boost = &store.Status{
+		reblog = &store.Status{
 			ID: tx.NewStatusID(), AccountID: actor.ID, Domain: actor.Domain, Visibility: b.Visibility, ReblogOfID: &original.ID,
 			URI: b.URI, CreatedAt: store.At(b.Published),
 		}
-		boost.ConversationID = store.ConversationID(boost.ID) // it is no post of the original's thread
-		return s.addReblog(ctx, tx, boost, original)
+		reblog.ConversationID = store.ConversationID(reblog.ID) // a reblog is not part of the original's thread
+		return s.addReblog(ctx, tx, reblog, original)
 	})
-	return boost, err
+	return reblog, err
 }
 
-// addReblog stores a boost from elsewhere with all that follows from it.
-func (s *Service) addReblog(ctx context.Context, tx *store.Tx, boost, original *store.Status) error {
-	if err := tx.AddStatus(ctx, boost); err != nil {
+// addReblog stores a remote reblog with its consequences.
+func (s *Service) addReblog(ctx context.Context, tx *store.Tx, reblog, original *store.Status) error {
+	if err := tx.AddStatus(ctx, reblog); err != nil {
 		return err
 	}
-	if err := tx.FanOut(ctx, boost, original); err != nil {
+	if err := tx.FanOut(ctx, reblog, original); err != nil {
 		return err
 	}
 	if original.Local() {
-		n := store.Notification{AccountID: original.AccountID, Type: store.NotifyReblog, FromID: boost.AccountID}
+		n := store.Notification{AccountID: original.AccountID, Type: store.NotifyReblog, FromID: reblog.AccountID}
 		if err := notify(ctx, tx, n, original); err != nil {
 			return err
 		}
 	}
-	tx.Emit(store.StatusPosted{Status: boost})
+	tx.Emit(store.StatusPosted{Status: reblog})
 	return nil
 }
 
-// updateOriginal runs fn on the status that actor sees under an id, or on what that boosts, in a transaction, and returns it.
+// updateOriginal runs fn in a transaction on a status that actor can see, or on the original of a reblog, and returns it.
 func (s *Service) updateOriginal(ctx context.Context, actor *store.Account, id store.StatusID, fn func(*store.Tx, *store.Status) error) (*store.Status, error) {
 	var st *store.Status
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -165,8 +163,8 @@ func (s *Service) updateOriginal(ctx context.Context, actor *store.Account, id s
 	return st, err
 }
 
-// undoOnOriginal is updateOriginal for taking back what actor did: that is possible with a status that has become invisible, too,
-// but the answer does not tell of it. fn does nothing if there is nothing to take back.
+// undoOnOriginal is updateOriginal for undoing what actor did. It also works on a status that has become invisible, but then returns not
+// found. fn does nothing if there is nothing to undo.
 func (s *Service) undoOnOriginal(ctx context.Context, actor *store.Account, id store.StatusID, fn func(*store.Tx, *store.Status) error) (*store.Status, error) {
 	var st *store.Status
 	var visible bool
@@ -183,7 +181,7 @@ func (s *Service) undoOnOriginal(ctx context.Context, actor *store.Account, id s
 	return st, err
 }
 
-// original returns a status, or what it boosts, and whether actor sees the status named.
+// original returns a status, or the original of a reblog, and whether actor can see the status with this id.
 func original(ctx context.Context, tx *store.Tx, actor *store.Account, id store.StatusID) (st *store.Status, visible bool, err error) {
 	if st, err = tx.Status(ctx, id); err != nil {
 		return nil, false, err

@@ -7,12 +7,11 @@ import (
 	"svc/store"
 )
 
-// What people elsewhere do about follows. Their side has been done by their own server: here it is written down as it is told, also for
-// accounts that are withheld, and whatever comes twice changes nothing.
+// Follow activities of remote accounts. Their own server has applied them already, so they also apply to unavailable accounts, and
+// receiving one twice changes nothing.
 
-// ReceiveFollow is Follow by somebody elsewhere, by an activity with this id: the answer goes back at once unless target is locked. Who
-// follows already is answered again, because the first answer may have been lost (federation 4.10). It is refused by who blocks the
-// follower or their domain, is blocked by them, or has moved away.
+// ReceiveFollow is Follow by a remote account, by the activity with this id. A repeated follow is answered again, because the first
+// answer may be lost (federation 4.10). A target that has moved, blocks or is blocked rejects it.
 func (s *Service) ReceiveFollow(ctx context.Context, follower *store.Account, target store.AccountID, uri string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		to, err := availableAccount(ctx, tx, target)
@@ -33,8 +32,8 @@ func (s *Service) ReceiveFollow(ctx context.Context, follower *store.Account, ta
 		case err != nil:
 			return err
 		case f == nil && refused:
-			d := store.OutboxEntry{Type: store.FollowRejected, ActorID: to.ID, TargetID: follower.ID, URI: uri}
-			return tx.AddToOutbox(ctx, d)
+			rejected := store.OutboxEntry{Type: store.FollowRejected, ActorID: to.ID, TargetID: follower.ID, URI: uri}
+			return tx.AddToOutbox(ctx, rejected)
 		case f == nil:
 			f = &store.Follow{FollowerID: follower.ID, TargetID: to.ID, Pending: true, ShowReblogs: true, URI: &uri}
 			return s.addFollow(ctx, tx, f, to)
@@ -55,7 +54,7 @@ func (s *Service) ReceiveFollow(ctx context.Context, follower *store.Account, ta
 	})
 }
 
-// rejectsFollower tells whether an account here is not to be followed by another, who lives elsewhere.
+// rejectsFollower returns true if a local account has moved, or a block between it and a remote follower exists.
 func rejectsFollower(ctx context.Context, tx *store.Tx, account, follower *store.Account) (bool, error) {
 	if account.MovedToID != nil {
 		return true, nil
@@ -67,7 +66,7 @@ func rejectsFollower(ctx context.Context, tx *store.Tx, account, follower *store
 	return blocksDomainOfUnfollowed(ctx, tx, account.ID, follower)
 }
 
-// ReceiveUnfollow ends a follow, or takes a request back, of somebody elsewhere. It tells whether there was one.
+// ReceiveUnfollow ends a follow or request of a remote follower. It returns false if there is none.
 func (s *Service) ReceiveUnfollow(ctx context.Context, follower *store.Account, target store.AccountID) (found bool, err error) {
 	err = s.withFollow(ctx, follower.ID, target, func(tx *store.Tx, f *store.Follow) error {
 		found = true
@@ -76,7 +75,7 @@ func (s *Service) ReceiveUnfollow(ctx context.Context, follower *store.Account, 
 	return found, err
 }
 
-// ReceiveAccept has somebody elsewhere accept that follower, who lives here, follows them. It makes no follow of what was not asked for.
+// ReceiveAccept accepts the follow request of a local follower on behalf of a remote actor. Without a request it does nothing.
 func (s *Service) ReceiveAccept(ctx context.Context, actor *store.Account, follower store.AccountID) error {
 	return s.withFollow(ctx, follower, actor.ID, func(tx *store.Tx, f *store.Follow) error {
 		if !f.Pending {
@@ -86,7 +85,7 @@ func (s *Service) ReceiveAccept(ctx context.Context, actor *store.Account, follo
 	})
 }
 
-// ReceiveReject has somebody elsewhere refuse follower, who lives here, or have them follow no longer.
+// ReceiveReject ends the follow or request of a local follower on behalf of a remote actor.
 func (s *Service) ReceiveReject(ctx context.Context, actor *store.Account, follower store.AccountID) error {
 	return s.withFollow(ctx, follower, actor.ID, func(tx *store.Tx, f *store.Follow) error {
 		if err := tx.RemoveSubscription(ctx, f.FollowerID, f.TargetID); err != nil {
@@ -96,7 +95,7 @@ func (s *Service) ReceiveReject(ctx context.Context, actor *store.Account, follo
 	})
 }
 
-// withFollow runs fn on the follow, or request, between two accounts, if there is one.
+// withFollow runs fn on the follow or request between two accounts, if there is one.
 func (s *Service) withFollow(ctx context.Context, follower, target store.AccountID, fn func(*store.Tx, *store.Follow) error) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		f, err := tx.FollowOf(ctx, follower, target)

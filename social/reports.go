@@ -18,16 +18,16 @@ const (
 	maxOpenReports    = 500 // by one account
 )
 
-// ReportDraft is what somebody reports.
+// ReportDraft is a report by a local account.
 type ReportDraft struct {
 	Target   store.AccountID
-	Statuses []store.StatusID // the target's; others are left out
+	Statuses []store.StatusID // of the target; others are skipped
 	Comment  string
-	Category store.ReportCategory // one that there is not is taken for other
-	Forward  bool                 // to the staff of the target's server, if that is another
+	Category store.ReportCategory // unknown ones become other
+	Forward  bool                 // to the server of a remote target
 }
 
-// Report tells the staff that somebody complains about an account. Nobody else hears of it. The posts are kept as they are now.
+// Report stores a report with the current versions of the statuses, and notifies the staff.
 func (s *Service) Report(ctx context.Context, reporter *store.Account, c ReportDraft) (*store.Report, []store.StatusID, error) {
 	if text.Length(c.Comment, "") > maxReportComment {
 		return nil, nil, errs.Invalid("Validation failed: Comment is too long (maximum is %d characters)", maxReportComment)
@@ -47,7 +47,7 @@ func (s *Service) Report(ctx context.Context, reporter *store.Account, c ReportD
 			return err
 		}
 		if open >= maxOpenReports {
-			return errs.Invalid("Validation failed: The staff has not yet seen to so many of your reports")
+			return errs.Invalid("Validation failed: You cannot have more than %d open reports", maxOpenReports)
 		}
 		statuses, err := reportedStatuses(ctx, tx, reporter, target, c.Statuses)
 		if err != nil {
@@ -78,10 +78,10 @@ func (s *Service) Report(ctx context.Context, reporter *store.Account, c ReportD
 	return report, about, err
 }
 
-// reportedStatuses returns those of the statuses that are target's and that the reporter may see, in the order of ids.
+// reportedStatuses returns those statuses that are target's and visible to the reporter, in the order of ids.
 func reportedStatuses(ctx context.Context, tx *store.Tx, reporter, target *store.Account, ids []store.StatusID) ([]*store.Status, error) {
 	if len(ids) > maxReportStatuses {
-		return nil, errs.Invalid("Validation failed: A report can be about %d statuses at most", maxReportStatuses)
+		return nil, errs.Invalid("Validation failed: A report cannot have more than %d statuses", maxReportStatuses)
 	}
 	rows, err := tx.VisibleStatuses(ctx, reporter.ID, ids)
 	if err != nil {
@@ -97,8 +97,8 @@ func reportedStatuses(ctx context.Context, tx *store.Tx, reporter, target *store
 	return rows, nil
 }
 
-// notifyStaff notifies the staff of a report. That it comes from a stranger does not count here. Who blocks or mutes the reporter is not
-// shown the notification, as with any other.
+// notifyStaff notifies the staff of a report, whatever their notification settings. Staff who block or mute the reporter do not see the
+// notification.
 func notifyStaff(ctx context.Context, tx *store.Tx, report *store.Report) error {
 	staff, err := tx.Staff(ctx)
 	if err != nil {
@@ -120,24 +120,24 @@ func notifyStaff(ctx context.Context, tx *store.Tx, report *store.Report) error 
 	return nil
 }
 
-// Bounds of reports from elsewhere (federation 4.12).
+// Limits of incoming reports (federation 4.12).
 const (
-	maxIncomingReportComment  = 5000 // characters; the rest is cut off
-	MaxIncomingReportStatuses = 50   // statuses of one report
-	maxReportsPerHour         = 60   // in an hour
+	maxIncomingReportComment  = 5000 // characters; the rest is truncated
+	MaxIncomingReportStatuses = 50   // of one report
+	maxReportsPerHour         = 60   // by one domain
 	duplicateReportWindow     = 24 * time.Hour
 )
 
-// IncomingReport is a report from elsewhere.
+// IncomingReport is a report from another server.
 type IncomingReport struct {
 	URI      string
 	Target   store.AccountID
-	Statuses []store.StatusID // the target's; others are left out
+	Statuses []store.StatusID // of the target; others are skipped
 	Comment  string
 }
 
-// ReceiveReport is Report by somebody elsewhere, mostly by their server in the name of who complains. The same complaint within a day is
-// no error, but is not told of again. Posts that have left this server may be reported by anybody: others may see them than who asks.
+// ReceiveReport stores a report by a remote account, which is often a server actor. A repeated report within a day is ignored. The
+// statuses need only be federated, because the person who complains may see more than the reporter.
 func (s *Service) ReceiveReport(ctx context.Context, reporter *store.Account, f IncomingReport) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		target, err := availableAccount(ctx, tx, f.Target)
@@ -158,12 +158,12 @@ func (s *Service) ReceiveReport(ctx context.Context, reporter *store.Account, f 
 		if err != nil {
 			return err
 		}
-		lately, err := tx.CountReportsFrom(ctx, reporter.Domain, s.db.Now().Add(-time.Hour), maxReportsPerHour)
+		recentReports, err := tx.CountReportsFrom(ctx, reporter.Domain, s.db.Now().Add(-time.Hour), maxReportsPerHour)
 		if err != nil {
 			return err
 		}
-		if open >= maxOpenReports || lately >= maxReportsPerHour {
-			return errs.New(http.StatusTooManyRequests, "there are too many reports from %s", reporter.Domain)
+		if open >= maxOpenReports || recentReports >= maxReportsPerHour {
+			return errs.New(http.StatusTooManyRequests, "too many reports from %s", reporter.Domain)
 		}
 		report := &store.Report{
 			AccountID: reporter.ID, TargetID: target.ID, State: store.ReportOpen, Category: store.ReportOther,
@@ -176,7 +176,7 @@ func (s *Service) ReceiveReport(ctx context.Context, reporter *store.Account, f 
 	})
 }
 
-// incomingReportStatuses returns those of the statuses that are target's and have left this server, in the order of ids.
+// incomingReportStatuses returns those statuses that are target's and federated, in the order of ids.
 func incomingReportStatuses(ctx context.Context, tx *store.Tx, target *store.Account, ids []store.StatusID) ([]*store.Status, error) {
 	rows, err := tx.Statuses(ctx, ids[:min(len(ids), MaxIncomingReportStatuses)])
 	if err != nil {
@@ -189,7 +189,7 @@ func incomingReportStatuses(ctx context.Context, tx *store.Tx, target *store.Acc
 	return slices.CompactFunc(rows, func(a, b *store.Status) bool { return a.ID == b.ID }), nil
 }
 
-// isDuplicateReport tells whether somebody has reported the same lately.
+// isDuplicateReport returns true if reporter has reported the same statuses recently.
 func (s *Service) isDuplicateReport(ctx context.Context, tx *store.Tx, reporter, target *store.Account, statuses []*store.Status) (bool, error) {
 	recent, err := tx.RecentReports(ctx, target.ID, reporter.ID, s.db.Now().Add(-duplicateReportWindow))
 	if err != nil || len(recent) == 0 {
@@ -218,7 +218,7 @@ func (s *Service) isDuplicateReport(ctx context.Context, tx *store.Tx, reporter,
 	}), nil
 }
 
-// firstCharacters returns the first characters of a text.
+// firstCharacters returns the first n characters of a text.
 func firstCharacters(s string, most int) string {
 	for i := range s {
 		if most == 0 {

@@ -12,16 +12,16 @@ import (
 	"svc/store"
 )
 
-// The bounds of scheduled statuses are those of the extension API 17.1.
+// Limits of scheduled statuses (extension API 17.1).
 const (
-	minScheduleDelay   = 5 * time.Minute // what is not further ahead is posted at once
-	maxScheduledPerDay = 25              // that are due on one day, of UTC
+	minScheduleDelay   = 5 * time.Minute // earlier ones are published at once
+	maxScheduledPerDay = 25              // by UTC days
 	maxScheduled       = 300
 	scheduledDay       = 24 * time.Hour
 )
 
-// schedule keeps a draft, which has been composed and so could be published, for later. It is kept as the author sees it now: if
-// their defaults change, it stays the same. What is left out of a status is not kept, so that it is bounded like one.
+// schedule stores a composed draft for later, with the author's current defaults resolved. Dropped parts of the draft are not stored, so
+// that it is bounded like a status.
 func (s *Service) schedule(ctx context.Context, tx *store.Tx, author *store.Account, d Draft, c *Composed) error {
 	at := store.At(d.ScheduledAt)
 	if err := checkScheduleLimits(ctx, tx, author.ID, at, 0); err != nil {
@@ -54,36 +54,36 @@ func (s *Service) schedule(ctx context.Context, tx *store.Tx, author *store.Acco
 	return saveIdempotencyKey(ctx, tx, author, d, int64(c.Scheduled.ID))
 }
 
-// normalizeHandles returns what named would make of handles, as text; nil for nil.
+// normalizeHandles returns handles in the form that accountsByHandles reads, nil for nil.
 func normalizeHandles(handles []string) []string {
-	short := handles[:0:0]
+	normalized := handles[:0:0]
 	for _, h := range handles[:min(len(handles), text.MaxMentions)] {
 		if nick, domain, ok := text.SplitHandle(h); ok {
 			if domain != "" {
 				nick += "@" + domain
 			}
-			short = append(short, nick)
+			normalized = append(normalized, nick)
 		}
 	}
-	return short
+	return normalized
 }
 
-// checkScheduleLimits tells whether somebody may have another scheduled status at a time, besides those there are but one.
-func checkScheduleLimits(ctx context.Context, tx *store.Tx, owner store.AccountID, at store.Time, but store.ScheduledID) error {
+// checkScheduleLimits returns an error if owner cannot have another scheduled status at this time. It does not count except.
+func checkScheduleLimits(ctx context.Context, tx *store.Tx, owner store.AccountID, at store.Time, except store.ScheduledID) error {
 	day := at.Time().Truncate(scheduledDay)
-	due, all, err := tx.CountScheduled(ctx, owner, store.At(day), store.At(day.Add(scheduledDay)), but)
+	due, total, err := tx.CountScheduled(ctx, owner, store.At(day), store.At(day.Add(scheduledDay)), except)
 	switch {
 	case err != nil:
 		return err
 	case due >= maxScheduledPerDay:
 		return errs.Invalid("daily limit exceeded")
-	case all >= maxScheduled:
+	case total >= maxScheduled:
 		return errs.Invalid("total limit exceeded")
 	}
 	return nil
 }
 
-// ScheduledDraft returns what is to be published.
+// ScheduledDraft returns the draft of a scheduled status.
 func ScheduledDraft(row *store.ScheduledStatus) (Draft, error) {
 	d := Draft{App: row.AppID}
 	if err := json.Unmarshal(row.Draft.V, &d); err != nil {
@@ -92,7 +92,7 @@ func ScheduledDraft(row *store.ScheduledStatus) (Draft, error) {
 	return d, nil
 }
 
-// Reschedule gives a scheduled status of owner's another time.
+// Reschedule changes the time of a scheduled status.
 func (s *Service) Reschedule(ctx context.Context, owner *store.Account, id store.ScheduledID, at time.Time) (*store.ScheduledStatus, error) {
 	var row *store.ScheduledStatus
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -115,7 +115,7 @@ func (s *Service) Reschedule(ctx context.Context, owner *store.Account, id store
 	return row, err
 }
 
-// CancelScheduled deletes a scheduled status of owner's. Its attachments can be used for another.
+// CancelScheduled deletes a scheduled status. Its attachments become free.
 func (s *Service) CancelScheduled(ctx context.Context, owner *store.Account, id store.ScheduledID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		if _, err := tx.OwnScheduledStatus(ctx, owner.ID, id); err != nil {
@@ -128,9 +128,8 @@ func (s *Service) CancelScheduled(ctx context.Context, owner *store.Account, id 
 	})
 }
 
-// publishScheduled is the job that publishes a scheduled status when its time has come. What cannot be published (any more: what it
-// replies to is gone, its list is, its author is out of service) is neither lost nor posted as something else: it stays among the
-// author's scheduled statuses with its time past, until they give it another or delete it.
+// publishScheduled is the job that publishes a scheduled status. If it cannot be published, for example because its parent is gone, it
+// stays in the author's list with its time past, until the author changes or deletes it.
 func (s *Service) publishScheduled(ctx context.Context, w store.PublishScheduled) error {
 	row, err := s.db.ScheduledStatus(ctx, w.ScheduledID)
 	if err != nil {
@@ -148,13 +147,13 @@ func (s *Service) publishScheduled(ctx context.Context, w store.PublishScheduled
 		err = s.db.Update(ctx, func(tx *store.Tx) error { return s.publishDue(ctx, tx, row.ID, d, wording) })
 	}
 	if refused := new(errs.Error); errors.As(err, &refused) && refused.Status < 500 {
-		s.log.Warn("a scheduled status could not be published and stays in its author's list", "id", row.ID, "account", row.AccountID, "err", refused)
+		s.log.Warn("scheduled status could not be published and stays in its author's list", "id", row.ID, "account", row.AccountID, "err", refused)
 		return nil
 	}
 	return err
 }
 
-// publishDue makes a scheduled status, if it is still there and due, a status.
+// publishDue publishes a scheduled status, if it still exists and is due.
 func (s *Service) publishDue(ctx context.Context, tx *store.Tx, id store.ScheduledID, d Draft, w *statusText) error {
 	row, err := tx.ScheduledStatus(ctx, id)
 	if err != nil {
@@ -168,12 +167,12 @@ func (s *Service) publishDue(ctx context.Context, tx *store.Tx, id store.Schedul
 		return err
 	}
 	if author.Unavailable {
-		return errs.Forbidden("The account is not in service")
+		return errs.Forbidden("The account is unavailable")
 	}
-	if err := tx.RemoveScheduledStatus(ctx, row.ID); err != nil { // which sets the attachments free
+	if err := tx.RemoveScheduledStatus(ctx, row.ID); err != nil { // this also detaches its media
 		return err
 	}
-	d.App = row.AppID // it may be gone since
+	d.App = row.AppID // the row's, because the app may be deleted since
 	c, err := s.compose(ctx, tx, author, d, w)
 	if err != nil {
 		return err
@@ -184,7 +183,7 @@ func (s *Service) publishDue(ctx context.Context, tx *store.Tx, id store.Schedul
 	return tx.MoveIdempotencyKey(ctx, author.ID, int64(row.ID), int64(c.ID), idempotencyKey(d))
 }
 
-// enqueuePublish has a scheduled status published when its time comes.
+// enqueuePublish enqueues the job that publishes a scheduled status.
 func enqueuePublish(ctx context.Context, tx *store.Tx, row *store.ScheduledStatus) error {
 	return tx.EnqueueUnique(ctx, row.ScheduledAt.Time(), publishKey(row.ID), store.PublishScheduled{ScheduledID: row.ID})
 }

@@ -10,20 +10,20 @@ import (
 	"svc/store"
 )
 
-// maxScrobbleText is how long each text of a scrobble can be, in characters.
+// maxScrobbleText is the longest text of a scrobble in characters.
 const maxScrobbleText = 500
 
-// ScrobbleDraft is what somebody listens to.
+// ScrobbleDraft is what an account listens to.
 type ScrobbleDraft struct {
 	Title        string
 	Artist       string
 	Album        string
-	Length       int // milliseconds; 0: not told
+	Length       int // milliseconds; 0: unknown
 	ExternalLink string
 	Visibility   store.Visibility
 }
 
-// Scrobble writes down what actor listens to. It is in no timeline.
+// Scrobble stores what actor listens to. Scrobbles are in no timeline.
 func (s *Service) Scrobble(ctx context.Context, actor *store.Account, l ScrobbleDraft) (*store.Scrobble, error) {
 	l.Title = strings.TrimSpace(l.Title)
 	for _, t := range []string{l.Title, l.Artist, l.Album, l.ExternalLink} {
@@ -53,14 +53,14 @@ func (s *Service) Scrobble(ctx context.Context, actor *store.Account, l Scrobble
 	})
 }
 
-// ReceiveScrobble writes down what somebody elsewhere listens to, by an activity with this id. What is too long is cut off. One that is
-// there already is no error.
+// ReceiveScrobble stores what a remote actor listens to, by the activity with this id. Long texts are truncated. Receiving it twice is
+// not an error.
 func (s *Service) ReceiveScrobble(ctx context.Context, actor *store.Account, l ScrobbleDraft, uri string, at store.Time) error {
 	for _, t := range []*string{&l.Title, &l.Artist, &l.Album} {
 		*t = text.Truncate(strings.TrimSpace(*t), maxScrobbleText)
 	}
 	if l.Title == "" {
-		return errs.BadRequest("it has no title")
+		return errs.BadRequest("title is missing")
 	}
 	if len(l.ExternalLink) > maxScrobbleText || !isWebURL(l.ExternalLink) {
 		l.ExternalLink = ""

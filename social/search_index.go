@@ -7,12 +7,12 @@ import (
 	"svc/store"
 )
 
-// indexStatus has a new status found by its words.
+// indexStatus adds a new status to the search index.
 func indexStatus(tx *store.Tx, c *Composed) {
 	tx.IndexStatus(c.Status, searchFields(c.Status, c.Media, c.Poll, c.MentionedAccounts))
 }
 
-// reindexStatus has a status found by the words that it has now.
+// reindexStatus updates the search index after a change of a status.
 func reindexStatus(ctx context.Context, tx *store.Tx, id store.StatusID) error {
 	st, err := tx.Status(ctx, id)
 	if err != nil {
@@ -32,7 +32,7 @@ func reindexStatus(ctx context.Context, tx *store.Tx, id store.StatusID) error {
 			mentioned = append(mentioned, r.AccountID)
 		}
 	}
-	people, err := tx.Accounts(ctx, mentioned)
+	accounts, err := tx.Accounts(ctx, mentioned)
 	if err != nil {
 		return err
 	}
@@ -42,15 +42,15 @@ func reindexStatus(ctx context.Context, tx *store.Tx, id store.StatusID) error {
 			return err
 		}
 	}
-	tx.IndexStatus(st, searchFields(st, media, poll, people))
+	tx.IndexStatus(st, searchFields(st, media, poll, accounts))
 	return nil
 }
 
-// searchFields returns what a status is found by: its text, in which the mentioned have their whole handles, its subject, the
-// descriptions of its attachments, and the options of its poll (nil: none).
-func searchFields(st *store.Status, media []*store.Media, poll *store.Poll, people []*store.Account) *store.SearchDocument {
-	mentions := make([]text.Account, 0, len(people))
-	for _, a := range people {
+// searchFields returns the searchable content of a status: its text with full handles of mentioned accounts, its subject, descriptions of
+// attachments, and poll options.
+func searchFields(st *store.Status, media []*store.Media, poll *store.Poll, accounts []*store.Account) *store.SearchDocument {
+	mentions := make([]text.Account, 0, len(accounts))
+	for _, a := range accounts {
 		mentions = append(mentions, text.Account{Acct: a.Acct(), URL: a.URL})
 	}
 	x := &store.SearchDocument{

@@ -11,36 +11,36 @@ import (
 	"svc/store"
 )
 
-// Registration is an account that somebody wants to have here.
+// Registration is the data of a new local account.
 type Registration struct {
 	Nickname   string
-	Email      string // may be empty, unless it has to be confirmed
+	Email      string // may be empty if Confirmed
 	Password   string
 	Name       string // shown; empty: the nickname
 	Bio        string // plain text
-	Reason     string // for those who approve it
-	Locale     string // language of the person
+	Reason     string // for the staff who approve it
+	Locale     string // language of the user
 	Admin      bool
 	Moderator  bool
-	Confirmed  bool // the address needs no confirmation
+	Confirmed  bool // the e-mail address needs no confirmation
 	Approved   bool // the account needs no approval
 	FirstAdmin bool // only if nobody administers the server yet
 }
 
-// ErrHasAdmin is what a First registration gets once somebody administers the server.
+// ErrHasAdmin is returned for a FirstAdmin registration if the server has an admin.
 var ErrHasAdmin = errs.Forbidden("This server has an administrator already")
 
-// FieldError is one thing that is wrong with a registration.
+// FieldError is one validation error of a registration.
 type FieldError struct {
 	Field   string // nickname, email, password, name, bio, registration_reason
-	Code    string // in the words of the client API: ERR_TAKEN
-	Message string // reads on after the name of the field
+	Code    string // of the client API, such as ERR_TAKEN
+	Message string // follows the name of the field
 }
 
-// FieldErrors are all the things that are wrong with a registration.
+// FieldErrors are all validation errors of a registration.
 type FieldErrors []FieldError
 
-// Error returns a sentence on each.
+// Error returns all messages.
 func (e FieldErrors) Error() string {
 	var texts []string
 	for _, f := range e {
@@ -49,15 +49,15 @@ func (e FieldErrors) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Add notes a fault.
+// Add adds an error.
 func (e *FieldErrors) Add(field, code, format string, args ...any) {
 	*e = append(*e, FieldError{field, code, fmt.Sprintf(format, args...)})
 }
 
-// SignUp makes an account with all that a local one needs. What is wrong with the registration is returned as FieldErrors.
+// SignUp creates a local account with its user. Validation errors are returned as FieldErrors.
 func (s *Service) SignUp(ctx context.Context, g Registration) (*store.Account, *store.User, error) {
 	g.Nickname, g.Email, g.Name = strings.TrimSpace(g.Nickname), strings.TrimSpace(g.Email), oneLine(g.Name)
-	if err := s.checkRegistration(ctx, s.db, &g); err != nil { // before the work of hashing the password
+	if err := s.checkRegistration(ctx, s.db, &g); err != nil { // before hashing, which is expensive
 		return nil, nil, err
 	}
 	hash, err := s.Passwords.Hash(ctx, g.Password)
@@ -86,14 +86,14 @@ func (s *Service) SignUp(ctx context.Context, g Registration) (*store.Account, *
 	return account, user, nil
 }
 
-// signupReader is where it is looked up whether a name is taken.
+// signupReader is what validation reads.
 type signupReader interface {
 	HasAdmin(context.Context) (bool, error)
 	AccountByName(ctx context.Context, nickname, domain string) (*store.Account, error)
 	UserByEmail(ctx context.Context, email string) (*store.User, error)
 }
 
-// checkRegistration finds all that is wrong (extension API 6.2).
+// checkRegistration returns all validation errors (extension API 6.2).
 func (s *Service) checkRegistration(ctx context.Context, r signupReader, g *Registration) error {
 	if g.FirstAdmin {
 		if has, err := r.HasAdmin(ctx); err != nil || has {
@@ -103,18 +103,18 @@ func (s *Service) checkRegistration(ctx context.Context, r signupReader, g *Regi
 			return err
 		}
 	}
-	var faults FieldErrors
-	if err := s.checkNickname(ctx, r, g.Nickname, &faults); err != nil {
+	var fieldErrors FieldErrors
+	if err := s.checkNickname(ctx, r, g.Nickname, &fieldErrors); err != nil {
 		return err
 	}
-	if err := checkEmail(ctx, r, g, &faults); err != nil {
+	if err := checkEmail(ctx, r, g, &fieldErrors); err != nil {
 		return err
 	}
 	switch password.Check(g.Password) {
 	case password.ErrBlank:
-		faults.Add("password", "ERR_BLANK", "%v", password.ErrBlank)
+		fieldErrors.Add("password", "ERR_BLANK", "%v", password.ErrBlank)
 	case password.ErrTooLong:
-		faults.Add("password", "ERR_TOO_LONG", "%v", password.ErrTooLong)
+		fieldErrors.Add("password", "ERR_TOO_LONG", "%v", password.ErrTooLong)
 	}
 	for _, f := range []struct {
 		name, text string
@@ -125,56 +125,56 @@ func (s *Service) checkRegistration(ctx context.Context, r signupReader, g *Regi
 		{"registration_reason", g.Reason, s.MaxRegistrationReason},
 	} {
 		if text.Length(f.text, "") > f.most {
-			faults.Add(f.name, "ERR_TOO_LONG", "should be at most %d character(s)", f.most)
+			fieldErrors.Add(f.name, "ERR_TOO_LONG", "should be at most %d character(s)", f.most)
 		}
 	}
-	if len(faults) > 0 {
-		return faults
+	if len(fieldErrors) > 0 {
+		return fieldErrors
 	}
 	return nil
 }
 
-func (s *Service) checkNickname(ctx context.Context, r signupReader, nick string, faults *FieldErrors) error {
-	var shadowed store.AccountID
-	shadowed.UnmarshalText([]byte(nick)) // a nickname may stand in place of an id, so it must not look like one
+func (s *Service) checkNickname(ctx context.Context, r signupReader, nick string, fieldErrors *FieldErrors) error {
+	var asID store.AccountID
+	asID.UnmarshalText([]byte(nick)) // nicknames and ids share parameters, so a nickname must not look like an id
 	switch {
 	case nick == "":
-		faults.Add("nickname", "ERR_BLANK", "can't be blank")
+		fieldErrors.Add("nickname", "ERR_BLANK", "can't be blank")
 	case len(nick) > text.MaxNickname:
-		faults.Add("nickname", "ERR_TOO_LONG", "should be at most %d character(s)", text.MaxNickname)
-	case text.IsReserved(nick, s.ReservedNicknames) || shadowed != 0:
-		faults.Add("nickname", "ERR_RESERVED", "Invalid nickname")
+		fieldErrors.Add("nickname", "ERR_TOO_LONG", "should be at most %d character(s)", text.MaxNickname)
+	case text.IsReserved(nick, s.ReservedNicknames) || asID != 0:
+		fieldErrors.Add("nickname", "ERR_RESERVED", "Invalid nickname")
 	case !text.ValidNickname(nick, s.ExtendedNicknames):
-		faults.Add("nickname", "ERR_INVALID", "has invalid format")
+		fieldErrors.Add("nickname", "ERR_INVALID", "has invalid format")
 	default:
-		_, err := r.AccountByName(ctx, nick, "") // deleted accounts keep theirs
+		_, err := r.AccountByName(ctx, nick, "") // deleted accounts keep their nicknames
 		if err == nil {
-			faults.Add("nickname", "ERR_TAKEN", "has already been taken")
+			fieldErrors.Add("nickname", "ERR_TAKEN", "has already been taken")
 		}
 		return ignoreNotFound(err)
 	}
 	return nil
 }
 
-func checkEmail(ctx context.Context, r signupReader, g *Registration, faults *FieldErrors) error {
+func checkEmail(ctx context.Context, r signupReader, g *Registration, fieldErrors *FieldErrors) error {
 	switch {
 	case g.Email == "":
 		if !g.Confirmed {
-			faults.Add("email", "ERR_BLANK", "can't be blank")
+			fieldErrors.Add("email", "ERR_BLANK", "can't be blank")
 		}
 	case !text.ValidEmail(g.Email):
-		faults.Add("email", "ERR_INVALID", "has invalid format")
+		fieldErrors.Add("email", "ERR_INVALID", "has invalid format")
 	default:
 		_, err := r.UserByEmail(ctx, g.Email)
 		if err == nil {
-			faults.Add("email", "ERR_TAKEN", "has already been taken")
+			fieldErrors.Add("email", "ERR_TAKEN", "has already been taken")
 		}
 		return ignoreNotFound(err)
 	}
 	return nil
 }
 
-// newAccount makes the public side of a new account. Its URI does not contain the nickname.
+// newAccount makes the row of a new account. Its URI does not contain the nickname.
 func (s *Service) newAccount(ctx context.Context, tx *store.Tx, g *Registration) (*store.Account, error) {
 	bio := text.ParseBio(g.Bio)
 	mentioned, _, err := s.resolveHandles(ctx, tx, bio)
@@ -200,7 +200,7 @@ func (s *Service) newAccount(ctx context.Context, tx *store.Tx, g *Registration)
 	return a, nil
 }
 
-// newUser makes the private side of a new account.
+// newUser makes the row of a new user.
 func (s *Service) newUser(a *store.Account, g *Registration, hash string) *store.User {
 	now := store.At(s.db.Now())
 	u := &store.User{

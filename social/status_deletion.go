@@ -8,8 +8,8 @@ import (
 	"svc/store"
 )
 
-// DeleteStatus removes a status of actor's; of a boost, the boost only. It returns what it was. Staff remove others' through
-// the admin package.
+// DeleteStatus deletes a status of actor's; of a reblog, only the reblog. It returns what was deleted. Staff delete statuses through
+// package admin.
 func (s *Service) DeleteStatus(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
 	var st *store.Status
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -25,18 +25,18 @@ func (s *Service) DeleteStatus(ctx context.Context, actor *store.Account, id sto
 	return st, err
 }
 
-// maxDeleteInboxes is how many of each kind of those who had to do with a post hear that it is gone.
+// maxDeleteInboxes is how many accounts that interacted with a status, and how many servers that fetched it, receive its deletion.
 const maxDeleteInboxes = 1000
 
-// deleteStatus deletes a status, and has those elsewhere told who may have it.
+// deleteStatus deletes a status, and federates the deletion to all servers that may have the status.
 func deleteStatus(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	if !st.Local() || !st.Visibility.Federated() {
 		return removeStatus(ctx, tx, st)
 	}
-	d := store.OutboxEntry{Type: store.StatusDeleted, ActorID: st.AccountID, StatusID: st.ID, URI: st.URI, Visibility: st.Visibility}
+	entry := store.OutboxEntry{Type: store.StatusDeleted, ActorID: st.AccountID, StatusID: st.ID, URI: st.URI, Visibility: st.Visibility}
 	if st.ReblogOfID != nil {
-		d.Type, d.StatusID, d.RowID = store.ReblogDeleted, *st.ReblogOfID, int64(st.ID)
-		if err := tx.AddToOutbox(ctx, d); err != nil {
+		entry.Type, entry.StatusID, entry.RowID = store.ReblogDeleted, *st.ReblogOfID, int64(st.ID)
+		if err := tx.AddToOutbox(ctx, entry); err != nil {
 			return err
 		}
 		return removeStatus(ctx, tx, st)
@@ -46,13 +46,13 @@ func deleteStatus(ctx context.Context, tx *store.Tx, st *store.Status) error {
 		return err
 	}
 	for _, r := range recipients {
-		d.Recipients = append(d.Recipients, r.AccountID)
+		entry.Recipients = append(entry.Recipients, r.AccountID)
 	}
-	open := st.Visibility.Unrestricted() // else who is not addressed has not heard of it
-	if open && st.InReplyToAccountID != nil {
-		d.Recipients = append(d.Recipients, *st.InReplyToAccountID)
+	unrestricted := st.Visibility.Unrestricted() // only recipients know a restricted status
+	if unrestricted && st.InReplyToAccountID != nil {
+		entry.Recipients = append(entry.Recipients, *st.InReplyToAccountID)
 	}
-	about, err := tx.RemoteInteractors(ctx, st.ID, maxDeleteInboxes)
+	related, err := tx.RemoteInteractors(ctx, st.ID, maxDeleteInboxes)
 	if err != nil {
 		return err
 	}
@@ -60,30 +60,30 @@ func deleteStatus(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	if err != nil {
 		return err
 	}
-	if open && quoted != nil {
-		about = append(about, quoted.AccountID)
+	if unrestricted && quoted != nil {
+		related = append(related, quoted.AccountID)
 	}
-	actors, err := tx.Actors(ctx, about)
+	actors, err := tx.Actors(ctx, related)
 	if err != nil {
 		return err
 	}
 	for _, a := range actors {
-		d.Inboxes = append(d.Inboxes, a.DeliveryInbox())
+		entry.Inboxes = append(entry.Inboxes, a.DeliveryInbox())
 	}
-	readers, err := tx.FetcherInboxes(ctx, st.ID, maxDeleteInboxes)
+	fetchers, err := tx.FetcherInboxes(ctx, st.ID, maxDeleteInboxes)
 	if err != nil {
 		return err
 	}
-	d.Inboxes = append(d.Inboxes, readers...)
-	slices.Sort(d.Inboxes)
-	d.Inboxes = slices.Compact(d.Inboxes)
-	if err := tx.AddToOutbox(ctx, d); err != nil {
+	entry.Inboxes = append(entry.Inboxes, fetchers...)
+	slices.Sort(entry.Inboxes)
+	entry.Inboxes = slices.Compact(entry.Inboxes)
+	if err := tx.AddToOutbox(ctx, entry); err != nil {
 		return err
 	}
 	return removeStatus(ctx, tx, st)
 }
 
-// removeStatus deletes a status with its boosts. Of a boost, its notification goes too.
+// removeStatus deletes the row of a status with its reblogs and jobs. Of a reblog, it removes the notification.
 func removeStatus(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	if st.ReblogOfID != nil {
 		original, err := tx.Status(ctx, *st.ReblogOfID)
@@ -105,7 +105,7 @@ func removeStatus(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	return tx.DropJob(ctx, expiryKey(st.ID))
 }
 
-// expireStatus is the job that removes a status at the end of its time.
+// expireStatus is the job that deletes a status at its expiry.
 func (s *Service) expireStatus(ctx context.Context, w store.ExpireStatus) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		st, err := tx.Status(ctx, w.StatusID)
@@ -122,15 +122,15 @@ func (s *Service) expireStatus(ctx context.Context, w store.ExpireStatus) error 
 	})
 }
 
-// enqueueExpiry has a status removed at the end of its time.
+// enqueueExpiry enqueues the job that deletes a status at its expiry.
 func enqueueExpiry(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	return tx.EnqueueUnique(ctx, st.ExpiresAt.Time(), expiryKey(st.ID), store.ExpireStatus{StatusID: st.ID})
 }
 
 func expiryKey(id store.StatusID) string { return "expire:" + id.String() }
 
-// ReceiveDelete removes a post or a boost by actor, who lives elsewhere, or takes back that others may quote a post of theirs. Whoever
-// deletes what is not here is remembered. What is somebody else's is ErrNotOwner.
+// ReceiveDelete deletes a status or reblog of a remote actor, or revokes a quote authorization. The deletion of an unknown status is
+// stored, so that a late Create is ignored. A status of another account is ErrNotOwner.
 func (s *Service) ReceiveDelete(ctx context.Context, actor *store.Account, uri string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		st, err := tx.StatusByURI(ctx, uri)
@@ -149,7 +149,7 @@ func (s *Service) ReceiveDelete(ctx context.Context, actor *store.Account, uri s
 	})
 }
 
-// RemoveRemoteStatus removes a post from elsewhere that its server does not have any more.
+// RemoveRemoteStatus removes a remote status that its server no longer has.
 func (s *Service) RemoveRemoteStatus(ctx context.Context, id store.StatusID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		st, err := tx.Status(ctx, id)

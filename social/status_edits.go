@@ -10,20 +10,20 @@ import (
 	"svc/store"
 )
 
-// Edit is a new version of a status. Whom it is for, what it replies to and who wrote it never change.
+// Edit is a new version of a status. Audience, parent and author never change.
 type Edit struct {
 	Text         string
 	SpoilerText  string
-	ContentType  string                   // "": as it was
-	MediaIDs     []store.MediaID          // all attachments that it is to have
-	Descriptions map[store.MediaID]string // of attachments; who is not here keeps theirs
-	Poll         *PollDraft               // nil: it is to have none
+	ContentType  string                   // "": unchanged
+	MediaIDs     []store.MediaID          // all attachments of the new version
+	Descriptions map[store.MediaID]string // of attachments; others stay
+	Poll         *PollDraft               // nil: no poll
 	Sensitive    bool
-	Language     string // "": as it was
+	Language     string // "": unchanged
 }
 
-// EditStatus gives a status of actor's a new version, and keeps the old one. Those mentioned newly are told, and so are the local
-// people who boosted it. An edit that changes nothing makes no version.
+// EditStatus stores a new version of a status of actor's and keeps the old one. It notifies newly mentioned accounts and local ones that
+// reblogged the status. An edit without changes makes no version.
 func (s *Service) EditStatus(ctx context.Context, actor *store.Account, id store.StatusID, e Edit) (*store.Status, error) {
 	was, err := ownStatus(ctx, s.db, actor, id)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Service) EditStatus(ctx context.Context, actor *store.Account, id store
 		if st, err = ownStatus(ctx, tx, actor, id); err != nil {
 			return err
 		}
-		if st.Text != was.Text || st.ContentType != was.ContentType { // another edit came in between
+		if st.Text != was.Text || st.ContentType != was.ContentType { // another edit was faster
 			before = text.Parse(st.Text, text.ContentType(st.ContentType))
 		}
 		return s.edit(ctx, tx, actor, st, e, w, before)
@@ -53,7 +53,7 @@ func (s *Service) EditStatus(ctx context.Context, actor *store.Account, id store
 	return st, err
 }
 
-// ownStatus returns a status of owner's that is no boost.
+// ownStatus returns a status of owner's that is not a reblog.
 func ownStatus(ctx context.Context, r statusReader, owner *store.Account, id store.StatusID) (*store.Status, error) {
 	st, err := r.VisibleStatus(ctx, owner.ID, id)
 	if err == nil && (st.AccountID != owner.ID || st.ReblogOfID != nil) {
@@ -62,7 +62,7 @@ func ownStatus(ctx context.Context, r statusReader, owner *store.Account, id sto
 	return st, err
 }
 
-// edit makes st, which is author's, its new version. before is its text as it was.
+// edit stores a new version of st. before is the text of the old one.
 func (s *Service) edit(ctx context.Context, tx *store.Tx, author *store.Account, st *store.Status, e Edit, w *statusText, before *text.Document) error {
 	had, err := tx.MediaOf(ctx, []store.StatusID{st.ID})
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, author *store.Account,
 		}
 		return addEditToOutbox(ctx, tx, st)
 	}
-	people, added, err := s.editedMentions(ctx, tx, st, mentioned, before)
+	mentions, added, err := s.editedMentions(ctx, tx, st, mentioned, before)
 	if err != nil {
 		return err
 	}
@@ -127,19 +127,19 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, author *store.Account,
 	if err := poll.save(ctx, tx, st); err != nil {
 		return err
 	}
-	if err := saveEdit(ctx, tx, c, version, people, described); err != nil {
+	if err := saveEdit(ctx, tx, c, version, mentions, described); err != nil {
 		return err
 	}
 	return notifyEdit(ctx, tx, st, added)
 }
 
-// sameText tells whether two versions of a status are alike in what their author chose.
+// sameText returns true if two versions have the same text and options.
 func sameText(a, b *store.Status) bool {
 	return a.Text == b.Text && a.SpoilerText == b.SpoilerText && a.ContentType == b.ContentType &&
 		a.Sensitive == b.Sensitive && a.Language == b.Language
 }
 
-// updateDescriptions sets descriptions of attachments, and returns those attachments that had another one.
+// updateDescriptions sets descriptions of attachments and returns the changed ones.
 func (s *Service) updateDescriptions(media []*store.Media, descriptions map[store.MediaID]string) ([]*store.Media, error) {
 	var changed []*store.Media
 	for _, m := range media {
@@ -156,10 +156,10 @@ func (s *Service) updateDescriptions(media []*store.Media, descriptions map[stor
 	return changed, nil
 }
 
-// editedMentions returns whom an edited status mentions, and who of them is new. Who was named in the text and is no longer, is
-// mentioned no longer. Who was addressed without being named, such as the author of what it replies to, stays so, and so does who
-// was named without being addressed. Where the text did not say whom the status is for, it does not say so now (extension API 12.3, 15).
-func (s *Service) editedMentions(ctx context.Context, tx *store.Tx, st *store.Status, mentioned []store.AccountID, before *text.Document) (people, added []store.AccountID, err error) {
+// editedMentions returns the accounts that the new version mentions, and those that are new. Accounts that the text no longer mentions
+// are removed. Accounts addressed without being in the text, such as the parent's author, stay. If recipients were given explicitly, the
+// text does not change them (extension API 12.3, 15).
+func (s *Service) editedMentions(ctx context.Context, tx *store.Tx, st *store.Status, mentioned []store.AccountID, before *text.Document) (mentions, added []store.AccountID, err error) {
 	recipients, err := tx.Recipients(ctx, []store.StatusID{st.ID})
 	if err != nil {
 		return nil, nil, err
@@ -167,18 +167,18 @@ func (s *Service) editedMentions(ctx context.Context, tx *store.Tx, st *store.St
 	if st.Addressed {
 		for _, r := range recipients {
 			if r.Mentioned {
-				people = append(people, r.AccountID)
+				mentions = append(mentions, r.AccountID)
 			}
 		}
-		return people, nil, nil
+		return mentions, nil, nil
 	}
 	_, accounts, err := s.resolveHandles(ctx, tx, before)
 	if err != nil {
 		return nil, nil, err
 	}
-	named := make(map[store.AccountID]bool, len(accounts))
+	inOldText := make(map[store.AccountID]bool, len(accounts))
 	for _, a := range accounts {
-		named[a.ID] = true
+		inOldText[a.ID] = true
 	}
 	addressed := make(map[store.AccountID]bool, len(recipients))
 	for _, r := range recipients {
@@ -186,24 +186,24 @@ func (s *Service) editedMentions(ctx context.Context, tx *store.Tx, st *store.St
 			continue
 		}
 		addressed[r.AccountID] = true
-		if !named[r.AccountID] {
-			people = append(people, r.AccountID)
+		if !inOldText[r.AccountID] {
+			mentions = append(mentions, r.AccountID)
 		}
 	}
 	for _, id := range mentioned {
 		switch {
-		case slices.Contains(people, id):
+		case slices.Contains(mentions, id):
 		case addressed[id]:
-			people = append(people, id)
-		case !named[id]:
-			people, added = append(people, id), append(added, id)
+			mentions = append(mentions, id)
+		case !inOldText[id]:
+			mentions, added = append(mentions, id), append(added, id)
 		}
 	}
-	return people, added, nil
+	return mentions, added, nil
 }
 
-// saveEdit stores a new version and all that belongs to it.
-func saveEdit(ctx context.Context, tx *store.Tx, c *Composed, old *store.StatusEdit, people []store.AccountID, described []*store.Media) error {
+// saveEdit stores a new version with its rows.
+func saveEdit(ctx context.Context, tx *store.Tx, c *Composed, old *store.StatusEdit, mentions []store.AccountID, described []*store.Media) error {
 	if err := tx.AddStatusEdit(ctx, old); err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func saveEdit(ctx context.Context, tx *store.Tx, c *Composed, old *store.StatusE
 	if err := tx.SetCard(ctx, c.Status.ID, c.CardID); err != nil {
 		return err
 	}
-	if err := tx.SetMentions(ctx, c.Status, people); err != nil {
+	if err := tx.SetMentions(ctx, c.Status, mentions); err != nil {
 		return err
 	}
 	if err := tx.SetTags(ctx, c.Status.ID, c.Tags); err != nil {
@@ -233,10 +233,10 @@ func saveEdit(ctx context.Context, tx *store.Tx, c *Composed, old *store.StatusE
 	return reindexStatus(ctx, tx, c.ID)
 }
 
-// notifyEdit tells the newly mentioned, the local people who boosted the status, and the open streams.
+// notifyEdit notifies the newly mentioned accounts and local accounts that reblogged the status, and emits the edit.
 func notifyEdit(ctx context.Context, tx *store.Tx, st *store.Status, added []store.AccountID) error {
 	if len(added) > 0 && (st.Visibility == store.Direct || st.Visibility == store.ListOnly) {
-		if err := tx.FanOut(ctx, st, nil); err != nil { // to who is addressed now
+		if err := tx.FanOut(ctx, st, nil); err != nil { // to new recipients
 			return err
 		}
 		recipients, err := tx.Recipients(ctx, []store.StatusID{st.ID})
@@ -253,12 +253,12 @@ func notifyEdit(ctx context.Context, tx *store.Tx, st *store.Status, added []sto
 			return err
 		}
 	}
-	boosters, err := tx.LocalRebloggers(ctx, st.ID)
+	rebloggers, err := tx.LocalRebloggers(ctx, st.ID)
 	if err != nil {
 		return err
 	}
-	for _, id := range boosters {
-		// Only the latest edit is told of.
+	for _, id := range rebloggers {
+		// Only the latest edit has a notification.
 		if err := tx.RemoveNotification(ctx, id, store.NotifyUpdate, st.AccountID, &st.ID); err != nil {
 			return err
 		}
@@ -271,7 +271,7 @@ func notifyEdit(ctx context.Context, tx *store.Tx, st *store.Status, added []sto
 	return addEditToOutbox(ctx, tx, st)
 }
 
-// addEditToOutbox has other servers told that a status is another now.
+// addEditToOutbox federates an edit.
 func addEditToOutbox(ctx context.Context, tx *store.Tx, st *store.Status) error {
 	if !st.Visibility.Federated() {
 		return nil

@@ -8,7 +8,8 @@ import (
 	"svc/store"
 )
 
-// LinkWaitingStatuses has a post from elsewhere linked with what waits for it by an id: its own, or another by which its server knows it.
+// LinkWaitingStatuses links a remote status with replies and quotes that refer to it by uri: its id, or another URI that its server uses
+// for it.
 func (s *Service) LinkWaitingStatuses(ctx context.Context, uri string, id store.StatusID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		st, err := tx.Status(ctx, id)
@@ -19,17 +20,17 @@ func (s *Service) LinkWaitingStatuses(ctx context.Context, uri string, id store.
 	})
 }
 
-// linkWaitingStatuses links with a post what was here before it and names it by uri: replies go into its thread. What would then answer itself
-// is left alone.
+// linkWaitingStatuses links st with the replies and quotes that refer to it by uri. Replies join its thread. A reply that is an ancestor
+// of st is skipped, because it would form a cycle.
 func linkWaitingStatuses(ctx context.Context, tx *store.Tx, uri string, st *store.Status) error {
-	waiting, err := tx.RepliesToUnknown(ctx, uri, maxWaitingStatuses)
+	ids, err := tx.RepliesToUnknown(ctx, uri, maxWaitingStatuses)
 	if err != nil {
 		return err
 	}
-	for _, id := range waiting {
-		if above, err := tx.IsAncestor(ctx, id, st.ID); err != nil {
+	for _, id := range ids {
+		if isAncestor, err := tx.IsAncestor(ctx, id, st.ID); err != nil {
 			return err
-		} else if above {
+		} else if isAncestor {
 			continue
 		}
 		reply, err := tx.Status(ctx, id)
@@ -43,21 +44,21 @@ func linkWaitingStatuses(ctx context.Context, tx *store.Tx, uri string, st *stor
 			return err
 		}
 	}
-	if waiting, err = tx.QuotesOfUnknown(ctx, uri, maxWaitingStatuses); err != nil {
+	if ids, err = tx.QuotesOfUnknown(ctx, uri, maxWaitingStatuses); err != nil {
 		return err
 	}
-	for _, id := range waiting {
+	for _, id := range ids {
 		quote, err := tx.Status(ctx, id)
 		if err != nil {
 			return err
 		}
-		origin, err := tx.RemoteStatus(ctx, id)
+		remote, err := tx.RemoteStatus(ctx, id)
 		if err != nil {
 			return err
 		}
-		if may, err := mayQuote(ctx, tx, quote, st, origin.Authorization); err != nil {
+		if allowed, err := mayQuote(ctx, tx, quote, st, remote.Authorization); err != nil {
 			return err
-		} else if !may {
+		} else if !allowed {
 			continue
 		}
 		content := strings.TrimSuffix(quote.Content, quoteLink(&store.Status{URL: uri}))
@@ -68,15 +69,15 @@ func linkWaitingStatuses(ctx context.Context, tx *store.Tx, uri string, st *stor
 	return nil
 }
 
-// AddMentions notes that those whom a post from elsewhere mentions are known by now. Nobody is told: they live elsewhere.
-func (s *Service) AddMentions(ctx context.Context, id store.StatusID, people []store.AccountID) error {
+// AddMentions adds mentions of remote accounts that were unknown when the status arrived. It notifies nobody.
+func (s *Service) AddMentions(ctx context.Context, id store.StatusID, accounts []store.AccountID) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		st, err := tx.Status(ctx, id)
 		if err != nil {
 			return ignoreNotFound(err)
 		}
-		people = slices.DeleteFunc(people, func(id store.AccountID) bool { return id == st.AccountID })
-		if err := tx.AddMentions(ctx, st, people); err != nil {
+		accounts = slices.DeleteFunc(accounts, func(id store.AccountID) bool { return id == st.AccountID })
+		if err := tx.AddMentions(ctx, st, accounts); err != nil {
 			return err
 		}
 		return reindexStatus(ctx, tx, id)
