@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The attributes that tidier writes, in their order in a tag; alt is read only.
+// Attributes in the order in which they are written; alt is only read.
 const (
 	attrClass = iota
 	attrDataUser
@@ -29,23 +29,23 @@ var attrNames = [attrCount]string{
 	"lang", "alt",
 }
 
-// allowedClasses are the classes with a meaning, by element.
+// allowedClasses are the classes that are kept, by element.
 var allowedClasses = map[string][]string{
 	"a":    {"hashtag", "u-url", "mention"},
 	"span": {"h-card", "recipients-inline", "quote-inline"},
 	"code": {"inline"},
 }
 
-// allowedRels are the values of rel that stay, in the order in which they are written.
+// allowedRels are the values of rel that are kept, in the order in which they are written.
 var allowedRels = []string{"me", "tag", "nofollow", "noopener", "noreferrer", "ugc"}
 
-// attributes are those of one tag.
+// attributes are the attributes of one tag.
 type attributes [attrCount]struct {
 	value string
 	set   bool
 }
 
-// attributes reads the attributes of the tag at which the tokenizer is. Of two with one name the first counts.
+// attributes reads the attributes of the current tag. Of duplicates the first counts.
 func (t *normalizer) attributes(element string, hasAttrs bool) (a attributes) {
 	for hasAttrs {
 		var key, value []byte
@@ -64,7 +64,7 @@ func (t *normalizer) attributes(element string, hasAttrs bool) (a attributes) {
 	return a
 }
 
-// allowedTokens returns those of the words of s that are allowed, each once.
+// allowedTokens returns the distinct allowed words of s.
 func allowedTokens(s string, allowed []string) string {
 	var kept []string
 	for token := range strings.FieldsSeq(s) {
@@ -79,8 +79,7 @@ func (a *attributes) put(i int, value string) { a[i].value, a[i].set = value, tr
 
 func (a *attributes) setUnlessEmpty(i int, value string) { a[i].value, a[i].set = value, value != "" }
 
-// setRel says of links how far they are trusted. Mentions and hashtags keep what they have; all other links open in a
-// new window and are nofollow.
+// setRel sets rel and target of a link. Mentions and hashtags keep their rel; other links are nofollow and open in a new window.
 func (a *attributes) setRel(me bool) {
 	given := strings.Fields(strings.ToLower(a[attrRel].value))
 	class := strings.Fields(a[attrClass].value)

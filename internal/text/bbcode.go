@@ -2,7 +2,7 @@ package text
 
 import "strings"
 
-// bbTags are the tags that are understood, with what they become. Size and colour become nothing.
+// bbTags are the supported tags and their HTML. Size and colour are dropped.
 var bbTags = map[string]struct{ open, close string }{
 	"b":     {"<b>", "</b>"},
 	"i":     {"<i>", "</i>"},
@@ -26,31 +26,31 @@ const (
 type bbTag struct {
 	name, value string
 	closing     bool
-	end         int // offset after it
+	end         int // offset after the tag
 }
 
-// bbParser writes HTML piece by piece. A tag is text until the tag that closes it is found.
+// bbParser writes HTML in pieces. A tag is text until its closing tag is found.
 type bbParser struct {
 	source string
-	lower  string // the same with small ASCII letters, for looking up closing tags
+	lower  string // source in lower case (ASCII), to find closing tags
 	pieces []string
 	open   []bbOpen
 	counts map[string]int // of open, by name
 	code   int            // offset of the last "[/code]"
 }
 
-// bbOpen is a tag that has not been closed yet.
+// bbOpen is an open tag.
 type bbOpen struct {
 	tag   bbTag
 	piece int
-	items []int // pieces that are "[*]" of this list
+	items []int // pieces with a "[*]" of this list
 }
 
-// bbcodeToHTML does not sanitise; tags that are unknown or never closed remain text.
+// bbcodeToHTML returns HTML that is not sanitised. Unknown and unclosed tags stay text.
 func bbcodeToHTML(source string) string {
 	p := &bbParser{source: source, lower: lowerASCII(source), counts: make(map[string]int)}
 	p.code = strings.LastIndex(p.lower, "[/code]")
-	text := 0 // offset of text not written yet
+	text := 0 // start of unwritten text
 	for i := 0; i < len(source); {
 		next := strings.IndexByte(source[i:], '[')
 		if next < 0 {
@@ -81,7 +81,7 @@ func bbBlock(name string) bool {
 	return name == "quote" || name == "list" || name == "*" || name == "code"
 }
 
-// tagAt reads the known tag at "[".
+// tagAt reads the tag at "[" if it is a supported one.
 func (p *bbParser) tagAt(i int) (bbTag, bool) {
 	rest := p.source[i+1 : min(len(p.source), i+maxBBTag)]
 	end := strings.IndexAny(rest, "[]\n")
@@ -98,7 +98,7 @@ func (p *bbParser) tagAt(i int) (bbTag, bool) {
 	return t, known
 }
 
-// tag writes the tag at offset i and returns where to go on.
+// tag writes the tag at offset i and returns the offset to continue at.
 func (p *bbParser) tag(i int, t bbTag) int {
 	literal := p.source[i:t.end]
 	switch {
@@ -131,7 +131,7 @@ func (p *bbParser) tag(i int, t bbTag) int {
 	return t.end
 }
 
-// close makes markup of the tag that t closes, and of t. Tags opened in between stay text.
+// close replaces the tag that t closes, and t, by HTML. Tags opened in between stay text.
 func (p *bbParser) close(t bbTag) bool {
 	if p.counts[t.name] == 0 {
 		return false
@@ -161,7 +161,7 @@ func (p *bbParser) close(t bbTag) bool {
 	}
 }
 
-// verbatim writes the code from the opening tag t to the nearest closing one, of which there must be one.
+// verbatim writes the code from the opening tag t to the next closing tag, which must exist.
 func (p *bbParser) verbatim(t bbTag) (end int) {
 	length := strings.Index(p.lower[t.end:], "[/code]")
 	code := p.source[t.end : t.end+length]
@@ -174,7 +174,7 @@ func (p *bbParser) verbatim(t bbTag) (end int) {
 	return t.end + length + len("[/code]")
 }
 
-// bareURL writes a link whose text is its address.
+// bareURL writes a link whose text is its URL.
 func (p *bbParser) bareURL(t bbTag) (end int, ok bool) {
 	window := p.lower[t.end:min(len(p.lower), t.end+maxBBTag)]
 	length := strings.Index(window, "[/url]")
@@ -192,12 +192,12 @@ func (p *bbParser) bareURL(t bbTag) (end int, ok bool) {
 	return t.end + length + len("[/url]"), true
 }
 
-// text writes text as one piece.
+// text adds text as one piece.
 func (p *bbParser) text(s string) {
 	p.pieces = append(p.pieces, strings.ReplaceAll(string(appendText(nil, s)), "\n", "<br>"))
 }
 
-// linkTarget returns the href for what somebody gave as an address, or "" if it is none.
+// linkTarget returns the href for a URL written by a user, or "" if it is not valid.
 func linkTarget(address string) string {
 	if address == "" || strings.ContainsFunc(address, endsURL) {
 		return ""
@@ -209,7 +209,7 @@ func linkTarget(address string) string {
 	return t.href + address[t.end:]
 }
 
-// lowerASCII leaves all offsets where they are.
+// lowerASCII lowers ASCII letters, so that offsets do not change.
 func lowerASCII(s string) string {
 	b := []byte(s)
 	for i := range b {

@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// What links made from bare addresses carry besides their href.
+// Attributes after the href of links for plain URLs.
 const (
 	postLink    = `" rel="nofollow noopener noreferrer ugc" target="_blank">`
 	profileLink = `" rel="me nofollow noopener noreferrer" target="_blank">`
 )
 
-// builder builds a Document. Markup goes in by raw, everything people wrote by text or escaped.
+// builder builds a Document. Markup is added by raw, user text by text or escaped.
 type builder struct {
 	doc       *Document
 	buf       []byte
 	linkAttrs string
-	prev      rune // the last character of text, a line break at the start of a line
+	prev      rune // last character of text; a line break at the start of a line
 	seen      map[string]bool
 }
 
@@ -30,7 +30,7 @@ func (c *builder) finish() *Document {
 	return c.doc
 }
 
-// trimmedBytes returns what was written, without blanks at the end.
+// trimmedBytes returns the HTML without trailing white space.
 func (c *builder) trimmedBytes() []byte {
 	end := 0
 	if n := len(c.doc.slots); n > 0 {
@@ -48,7 +48,7 @@ func (c *builder) escaped(s string) {
 	}
 }
 
-// plain writes plain text: a blank line starts a new paragraph, a single line break stays one.
+// plain adds plain text: a blank line starts a new paragraph, a single line break becomes <br>.
 func (c *builder) plain(s string) {
 	c.buf = make([]byte, 0, len(s)+len(s)/2+32)
 	open := false
@@ -75,7 +75,7 @@ func (c *builder) plain(s string) {
 	}
 }
 
-// text writes text, notes its shortcodes, and, unless it is part of a link already, makes links of what looks like one.
+// text adds text and records its shortcodes. If links is set, it turns URLs, mentions and hashtags into links.
 func (c *builder) text(s string, links bool) {
 	written, prev := 0, c.prev
 	for i := 0; i < len(s); {
@@ -99,7 +99,7 @@ func (c *builder) text(s string, links bool) {
 	c.prev = prev
 }
 
-// token writes a link and tells whether it did; it does not if there are too many already.
+// token adds a link. It returns false if there are too many already.
 func (c *builder) token(t token, written string) bool {
 	if t.kind != linkToken && len(c.doc.slots) == maxSlots {
 		return false
@@ -133,7 +133,7 @@ func (c *builder) token(t token, written string) bool {
 	return true
 }
 
-// addName tells whether the name is new, and remembers it if there is room.
+// addName records a name. It returns false if the name is known or there is no room.
 func (c *builder) addName(sign byte, name string, room bool) bool {
 	key := string(sign) + name
 	if !room || c.seen[key] {
@@ -146,7 +146,7 @@ func (c *builder) addName(sign byte, name string, room bool) bool {
 	return true
 }
 
-// appendText appends s as character data. Control characters are left out.
+// appendText appends s as escaped character data, without control characters.
 func appendText(out []byte, s string) []byte {
 	last := 0
 	for i := range len(s) {
@@ -169,7 +169,7 @@ func appendText(out []byte, s string) []byte {
 	return append(out, s[last:]...)
 }
 
-// appendAttr appends s as an attribute value for double quotes. Control characters are left out.
+// appendAttr appends s as an escaped attribute value for double quotes, without control characters.
 func appendAttr(out []byte, s string) []byte {
 	last := 0
 	for i := range len(s) {
@@ -194,7 +194,7 @@ func appendAttr(out []byte, s string) []byte {
 	return append(out, s[last:]...)
 }
 
-// normalizeInput makes s valid UTF-8 with line feeds only and without control characters.
+// normalizeInput returns valid UTF-8 with LF line ends and without control characters.
 func normalizeInput(s string) string {
 	dirty := !utf8.ValidString(s)
 	for i := 0; i < len(s) && !dirty; i++ {
@@ -214,7 +214,7 @@ func normalizeInput(s string) string {
 	}, s)
 }
 
-// isControl tells of ASCII control characters, other than line feed and tab, that have no place in a text.
+// isControl returns whether b is an ASCII control character other than line feed and tab.
 func isControl(b byte) bool {
 	return b < ' ' && b != '\n' && b != '\t' || b == 0x7f
 }

@@ -1,12 +1,14 @@
-// Package text turns what people write into what is shown, and what strangers send into what is safe to show.
+// Package text turns what users write into HTML, and HTML of other servers into safe HTML.
 //
-// A post is read once: Parse finds its mentions, hashtags, links and shortcodes, whatever the content type. The caller
-// looks up the mentioned accounts and hands them to Render, which writes the HTML. HTML from elsewhere goes through
-// Sanitize, Strict or SanitizeLinksOnly. Names, handles, domains and language tags are checked here too, so that they have one
-// form everywhere.
+// Parse reads a post of any content type and finds its mentions, hashtags, links and shortcodes. The caller looks up the mentioned
+// accounts and passes them to Render, which writes the HTML. HTML of other servers goes through Sanitize, SanitizeStrict or
+// SanitizeLinksOnly. Nicknames, handles, domains, hashtags and language tags are normalised here, so that they have one form
+// everywhere.
 //
-// Nothing here fails: any input, however broken, becomes some safe output, in time that grows with its length only.
-// The package knows neither accounts nor the database. All functions may be called at the same time.
+// Nothing here fails: any input results in safe output, in time linear in its length. The package knows neither accounts nor the
+// database. All functions are safe for concurrent use.
+//
+// Limits: 100 distinct mentions, hashtags and shortcodes each per text; markup over 64 KiB is shown as plain text.
 package text
 
 import (
@@ -14,10 +16,10 @@ import (
 	"strings"
 )
 
-// ContentType is the format in which a post was written.
+// ContentType is the format of a post.
 type ContentType string
 
-// The formats in which posts can be written.
+// Content types of posts.
 const (
 	PlainText ContentType = "text/plain"
 	HTML      ContentType = "text/html"
@@ -25,26 +27,26 @@ const (
 	BBCode    ContentType = "text/bbcode"
 )
 
-// The most distinct mentions, hashtags and shortcodes of one text; further ones stay plain text.
+// Distinct mentions, hashtags and shortcodes per text. Further ones stay plain text.
 const (
 	MaxMentions   = 100
 	MaxTags       = 100
 	MaxShortcodes = 100
 )
 
-// maxSlots is how many mentions and hashtags of one text become links, counting repetitions.
+// maxSlots is the number of mentions and hashtags in a text that become links, with repetitions.
 const maxSlots = 500
 
-// maxMarkup is the size in bytes above which markup is not interpreted but shown as it is.
+// maxMarkup is the size in bytes above which markup is shown as plain text.
 const maxMarkup = 64 << 10
 
-// Mention is a handle found in a text. Domain is normalised, and empty if the text names no host.
+// Mention is a handle in a text. Domain is normalised, and empty if the handle has none.
 type Mention struct {
 	Nick   string
 	Domain string
 }
 
-// Key is the same for all ways to write the handle: "nick" or "nick@domain" in lower case.
+// Key returns the normalised handle: "nick" or "nick@domain" in lower case.
 func (m Mention) Key() string {
 	if m.Domain == "" {
 		return strings.ToLower(m.Nick)
@@ -52,21 +54,21 @@ func (m Mention) Key() string {
 	return strings.ToLower(m.Nick) + "@" + m.Domain
 }
 
-// Tag is a hashtag: the name by which it is found, and the form in which it was first written. Neither has the "#".
+// Tag is a hashtag without "#": its normalised name, and its first spelling in the text.
 type Tag struct {
 	Name    string
 	Written string
 }
 
-// Account is what a mention of a known account shows of it.
+// Account is the data of a known account for its mentions.
 type Account struct {
 	ID       string
-	Username string // the part before the host
-	Acct     string // with the host, if the account is not local
-	URL      string // of the profile page; the link's href, byte for byte
+	Username string // nickname without domain
+	Acct     string // with domain, if the account is remote
+	URL      string // of the profile page, used unchanged as href
 }
 
-// Document is a text that has been read and awaits the accounts it mentions. It does not change any more.
+// Document is a parsed text, before the mentioned accounts are known. It is immutable.
 type Document struct {
 	html        string // without the slots
 	slots       []slot
@@ -76,7 +78,7 @@ type Document struct {
 	fullHandles bool
 }
 
-// slot is a place in the HTML where a mention or a hashtag goes.
+// slot is a position in the HTML for a mention or hashtag.
 type slot struct {
 	at      int // offset in html
 	kind    tokenKind
@@ -84,15 +86,15 @@ type slot struct {
 	written string
 }
 
-// Rendered is a Document with its links.
+// Rendered is a Document rendered with its links.
 type Rendered struct {
 	HTML       string
-	Tags       []string  // names, each once, in order of appearance
-	Mentions   []Account // the known accounts, each once, in order of appearance
-	Shortcodes []string  // without colons, each once, whether or not there is such an emoji
+	Tags       []string  // distinct names, in order of appearance
+	Mentions   []Account // distinct known accounts, in order of appearance
+	Shortcodes []string  // distinct, without colons, whether or not the emoji exists
 }
 
-// Parse reads a post. An unknown content type is read as plain text.
+// Parse parses a post. An unknown content type is parsed as plain text.
 func Parse(source string, t ContentType) *Document {
 	source = strings.TrimSpace(normalizeInput(source))
 	c := newBuilder(postLink)
@@ -116,7 +118,7 @@ func Parse(source string, t ContentType) *Document {
 	return c.finish()
 }
 
-// ParseChat reads a message of a chat: plain text, in one piece, whose line breaks stay (extension API 11.3).
+// ParseChat parses a chat message: plain text without paragraphs, whose line breaks are kept (extension API 11.3).
 func ParseChat(message string) *Document {
 	c := newBuilder(postLink)
 	for i, line := range strings.Split(strings.TrimSpace(normalizeInput(message)), "\n") {
@@ -129,14 +131,30 @@ func ParseChat(message string) *Document {
 	return c.finish()
 }
 
-// Mentions returns the handles in the text, each once, in order of appearance. Those in links and code do not count.
+// ParseBio parses the bio of an account: plain text in which mentions show the full handle.
+func ParseBio(note string) *Document {
+	c := newBuilder(postLink)
+	c.doc.fullHandles = true
+	c.plain(strings.TrimSpace(normalizeInput(note)))
+	return c.finish()
+}
+
+// ParseField parses the value of a profile field: one line of plain text, whose links have rel "me".
+func ParseField(value string) *Document {
+	c := newBuilder(profileLink)
+	c.doc.fullHandles = true
+	c.text(strings.Join(strings.Fields(normalizeInput(value)), " "), true)
+	return c.finish()
+}
+
+// Mentions returns the distinct handles in the text, in order of appearance, except those in links and code.
 func (d *Document) Mentions() []Mention { return d.mentions }
 
-// Tags returns the hashtags in the text, each once, in order of appearance.
+// Tags returns the distinct hashtags in the text, in order of appearance.
 func (d *Document) Tags() []Tag { return d.tags }
 
-// Render writes the text as HTML. Accounts are found by Mention.Key; a mention without account stays text. Base is
-// the address of this server, to which the links of hashtags go.
+// Render returns the text as HTML. accounts maps Mention.Key to accounts; other mentions stay text. base is the URL of this server, for
+// the links of hashtags.
 func (d *Document) Render(base string, accounts map[string]Account) Rendered {
 	r := Rendered{Shortcodes: d.shortcodes}
 	for _, t := range d.tags {
@@ -170,7 +188,7 @@ func (d *Document) Render(base string, accounts map[string]Account) Rendered {
 	return r
 }
 
-// TagURL is the page of the hashtag with the given name on the server at base.
+// TagURL returns the URL of the page of a hashtag on the server at base.
 func TagURL(base, name string) string {
 	return base + "/tags/" + url.PathEscape(name)
 }

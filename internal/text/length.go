@@ -7,12 +7,11 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// maxCluster is how many code points count as one character, however many are piled on each other. The longest emoji
-// have about ten.
+// maxCluster is the number of code points that count as one character. The longest emoji have about ten.
 const maxCluster = 32
 
-// Length is the number of characters that count against the limit of a post: grapheme clusters of the trimmed body and
-// the trimmed subject. An endless pile of marks counts as several, so the limit bounds the size in bytes too.
+// Length returns the number of characters that count against the limit of a post: grapheme clusters of the trimmed body and subject. A
+// cluster longer than maxCluster counts as several, so that the limit also bounds the size in bytes.
 func Length(body, subject string) int {
 	return countCharacters(strings.TrimSpace(body)) + countCharacters(strings.TrimSpace(subject))
 }
@@ -30,7 +29,7 @@ func countCharacters(s string) int {
 	return n
 }
 
-// clusterLen is the length in bytes of the grapheme cluster at the start of s, which is not empty.
+// clusterLen returns the length in bytes of the grapheme cluster at the start of s, which is not empty.
 func clusterLen(s string) int {
 	if s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
 		if len(s) > 1 && s[0] == '\r' && s[1] == '\n' {
@@ -42,12 +41,12 @@ func clusterLen(s string) int {
 	return len(cluster)
 }
 
-// Truncate returns a text on one line, cut to at most limit characters; "…" stands for what is missing.
+// Truncate returns a text on one line, cut to at most limit characters with "…" at the end.
 func Truncate(s string, limit int) string {
 	return Shorten(strings.Join(strings.Fields(s), " "), limit)
 }
 
-// Shorten is Truncate for a text whose lines and spaces stay as they are.
+// Shorten is Truncate without changing line breaks and spaces.
 func Shorten(s string, limit int) string {
 	if limit < 1 {
 		return ""
@@ -55,7 +54,7 @@ func Shorten(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	end, keep := 0, 0 // keep is the end of all characters but the last
+	end, keep := 0, 0 // keep is the end of all characters except the last
 	for range limit {
 		if end == len(s) {
 			return s

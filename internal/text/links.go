@@ -8,9 +8,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// FirstLink returns the first address in sanitised HTML to a page of the web that is wanted, as it stands there, and "" if there is
-// none. Mentions and hashtags are no such addresses.
-func FirstLink(source string, wanted func(*url.URL) bool) string {
+// FirstLink returns the first http or https URL in sanitised HTML that is accepted, unchanged, or "" if there is none. It skips
+// mentions and hashtags.
+func FirstLink(source string, accept func(*url.URL) bool) string {
 	if !strings.Contains(source, "<a ") {
 		return ""
 	}
@@ -29,14 +29,29 @@ func FirstLink(source string, wanted func(*url.URL) bool) string {
 				continue
 			}
 			u, err := url.Parse(href)
-			if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && wanted(u) {
+			if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && accept(u) {
 				return href
 			}
 		}
 	}
 }
 
-// anchor reads the attributes of a link. It is plain if it is neither a mention nor a hashtag.
+// HasLink returns whether HTML has a link other than mentions and hashtags.
+func HasLink(source string) bool {
+	for {
+		i := strings.Index(source, "<a ")
+		if i < 0 {
+			return false
+		}
+		source = source[i+len("<a "):]
+		tag := source[:strings.IndexByte(source+">", '>')]
+		if !strings.Contains(tag, "mention") && !strings.Contains(tag, "hashtag") {
+			return true
+		}
+	}
+}
+
+// anchor reads the attributes of a link. plain is false for mentions and hashtags.
 func anchor(z *html.Tokenizer) (href string, plain bool) {
 	plain = true
 	for more := true; more; {

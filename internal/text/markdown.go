@@ -13,31 +13,31 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markdown lets HTML through, since the result is sanitised anyway.
+// markdown passes HTML through, because the result is sanitised.
 var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.Strikethrough),
 	goldmark.WithParserOptions(parser.WithInlineParsers(
-		// Before all others, so that no "_" or "*" inside a handle or an address is taken for emphasis. The parsers of
-		// code, links, "<" and emphasis have other triggers than this one.
+		// Runs first, so that "_" or "*" within a handle or URL is not emphasis. The parsers of code, links, "<" and emphasis have other
+		// triggers.
 		util.Prioritized(tokenParser{}, 50),
 	)),
 	goldmark.WithRendererOptions(html.WithUnsafe(), html.WithHardWraps()),
 )
 
-// markdownToHTML does not sanitise.
+// markdownToHTML returns HTML that is not sanitised.
 func markdownToHTML(source string) string {
 	var out bytes.Buffer
 	if err := markdown.Convert([]byte(source), &out); err != nil {
-		// A buffer takes everything, so there is no error to be had but one of the parser's own.
+		// Writing to a buffer does not fail, so the error is one of the parser.
 		return string(appendText(nil, source))
 	}
 	return out.String()
 }
 
-// tokenParser keeps mentions, hashtags, shortcodes and addresses as they were written. They become links later.
+// tokenParser keeps mentions, hashtags, shortcodes and URLs as written. They become links later.
 type tokenParser struct{}
 
-// Trigger: a space stands for the start of the line, and of what follows other inline markup, too.
+// Trigger includes the space, which goldmark also uses for the start of a line and after other inline markup.
 func (tokenParser) Trigger() []byte { return []byte{' ', '(', '"', '@', '#', ':'} }
 
 func (tokenParser) Parse(parent ast.Node, block gtext.Reader, pc parser.Context) ast.Node {
@@ -62,13 +62,13 @@ func (tokenParser) Parse(parent ast.Node, block gtext.Reader, pc parser.Context)
 	return kept
 }
 
-// What a person does not exceed, and what a Markdown parser takes more than proportional time for.
+// Limits above which a Markdown parser may take more than linear time. Normal posts do not reach them.
 const (
 	maxMarkdownNesting    = 32   // quotes and lists opened by one line
-	maxMarkdownDelimiters = 1000 // emphasis, brackets, angle brackets and the like between two blank lines
+	maxMarkdownDelimiters = 1000 // emphasis, brackets and similar between two blank lines
 )
 
-// tooComplex tells of Markdown that is made to keep the parser busy.
+// tooComplex returns whether Markdown exceeds the limits.
 func tooComplex(source string) bool {
 	delimiters := 0
 	for line := range strings.SplitSeq(source, "\n") {

@@ -13,11 +13,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MaxNickname is the length of the longest local nickname.
+// MaxNickname is the maximum length of a local nickname.
 const MaxNickname = 64
 
-// ValidNickname tells whether a local account may have the nickname: letters and digits, with extended also "_" and
-// "-", ASCII only. It does not look at the reserved ones.
+// ValidNickname returns whether a nickname is allowed for local accounts: ASCII letters and digits, if extended also "_" and "-". It
+// does not check reserved nicknames.
 func ValidNickname(nick string, extended bool) bool {
 	if nick == "" || len(nick) > MaxNickname {
 		return false
@@ -31,8 +31,7 @@ func ValidNickname(nick string, extended bool) bool {
 	return true
 }
 
-// ReservedNicknames are the nicknames that nobody can have unless the settings say otherwise, since they are words in
-// addresses of the server.
+// ReservedNicknames returns the nicknames that are reserved by default, because they are path segments of the server.
 func ReservedNicknames() []string {
 	return []string{
 		".well-known", "~", "about", "activities", "api", "auth", "check_password", "dev", "friend-requests", "inbox",
@@ -42,13 +41,12 @@ func ReservedNicknames() []string {
 	}
 }
 
-// IsReserved tells whether the nickname is in the list, in whatever case.
+// IsReserved returns whether a nickname is in the list, ignoring case.
 func IsReserved(nick string, reserved []string) bool {
 	return slices.ContainsFunc(reserved, func(r string) bool { return strings.EqualFold(r, nick) })
 }
 
-// SplitHandle takes apart "nick", "@nick", "nick@host" and "@nick@host". The domain comes back normalised, and empty if
-// there was none.
+// SplitHandle splits "nick", "@nick", "nick@host" or "@nick@host". The domain is normalised, and empty if there is none.
 func SplitHandle(handle string) (nick, domain string, ok bool) {
 	handle = strings.TrimPrefix(strings.TrimSpace(handle), "@")
 	nick, host, remote := strings.Cut(handle, "@")
@@ -65,7 +63,7 @@ func SplitHandle(handle string) (nick, domain string, ok bool) {
 	return nick, domain, true
 }
 
-// isNick tells whether an account anywhere may have the nickname.
+// isNick returns whether a nickname is valid for a local or remote account.
 func isNick(nick string) bool {
 	if nick == "" || len(nick) > maxRemoteNick || nick[0] == '.' || nick[len(nick)-1] == '.' {
 		return false
@@ -80,8 +78,8 @@ func isNick(nick string) bool {
 
 func isNickByte(b byte) bool { return asciiWord(b) || b == '-' || b == '.' }
 
-// NormalizeDomain returns the one form of a host name or address, with its port if it has one: lower case, ASCII
-// (RFC 5891), no dot at the end. It returns "" for what is no host.
+// NormalizeDomain returns the canonical form of a host name or address, with its port if it has one: lower case, ASCII (RFC 5891), no
+// trailing dot. It returns "" if it is not valid.
 func NormalizeDomain(domain string) string {
 	if strings.HasPrefix(domain, "[") {
 		return normalizeIPv6(domain)
@@ -103,7 +101,7 @@ func NormalizeDomain(domain string) string {
 		if err != nil {
 			return ""
 		}
-		// Some labels are not valid any more once their characters are mapped.
+		// Some labels become invalid when their characters are mapped.
 		if again, err := idna.Lookup.ToASCII(ascii); err != nil || again != ascii {
 			return ""
 		}
@@ -148,7 +146,32 @@ func isHostname(host string) bool {
 	return true
 }
 
-// ValidShortcode tells whether a custom emoji may have the name. Such a name is also safe as a file name.
+// Lengths of e-mail addresses (RFC 5321 4.5.3.1).
+const (
+	maxEmail     = 254
+	maxLocalPart = 64
+)
+
+// ValidEmail returns whether an e-mail address is valid and unambiguous for all mail servers: no quotes, no comments, no routing
+// characters, and a host name after the @.
+func ValidEmail(address string) bool {
+	at := strings.LastIndexByte(address, '@')
+	if at < 1 || at > maxLocalPart || len(address) > maxEmail {
+		return false
+	}
+	local, domain := address[:at], address[at+1:]
+	if local[0] == '.' || local[at-1] == '.' || strings.Contains(local, "..") {
+		return false
+	}
+	for i := range len(local) {
+		if b := local[i]; !isLetter(b) && !isDigit(b) && strings.IndexByte("._+-=&'~#", b) < 0 {
+			return false
+		}
+	}
+	return !strings.ContainsAny(domain, ":[]") && !strings.HasSuffix(domain, ".") && NormalizeDomain(domain) != ""
+}
+
+// ValidShortcode returns whether a name is valid for custom emoji. Such a name is also safe as a file name.
 func ValidShortcode(code string) bool {
 	if code == "" || len(code) > maxShortcode {
 		return false
@@ -163,7 +186,7 @@ func ValidShortcode(code string) bool {
 
 func isShortcodeByte(b byte) bool { return asciiWord(b) || b == '-' || b == '+' }
 
-// TagName returns the name by which a hashtag is found, or "" if s is none. A "#" before it is ignored.
+// TagName returns the normalised name of a hashtag with or without "#", "" if it is not valid.
 func TagName(s string) string {
 	name := FoldKey(strings.TrimPrefix(s, "#"))
 	count, letters := 0, false
@@ -180,8 +203,8 @@ func TagName(s string) string {
 	return name
 }
 
-// isTagJoiner tells of the characters that a hashtag can have inside only: the middle dots of Catalan and Japanese and
-// the zero-width non-joiner of Persian.
+// isTagJoiner returns whether a character is allowed within a hashtag only: the middle dots of Catalan and Japanese, and the zero-width
+// non-joiner of Persian.
 func isTagJoiner(r rune) bool { return r == '·' || r == '・' || r == '\u200c' }
 
 // FoldKey returns the form in which nicknames and hashtags are compared: NFKC, lower case.
@@ -192,8 +215,8 @@ func FoldKey(s string) string {
 	return norm.NFKC.String(strings.ToLower(norm.NFKC.String(validUTF8(s))))
 }
 
-// Language returns the canonical form of a language tag (BCP 47), reduced to language, script and region: "en",
-// "pt-BR", "zh-Hant". It returns "" if there is no such language.
+// Language returns the canonical form of a language tag (BCP 47), reduced to language, script and region, such as "en", "pt-BR",
+// "zh-Hant". It returns "" if it is not valid.
 func Language(tag string) string {
 	if len(tag) < 2 || len(tag) > 35 {
 		return ""

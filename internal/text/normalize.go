@@ -7,22 +7,22 @@ import (
 	"golang.org/x/net/html"
 )
 
-// element says how tidier treats a tag.
+// element is how normalizer treats a tag.
 type element uint8
 
 const (
-	removed      element = iota // only its content stays
-	inline                      // part of a line
-	block                       // stands on lines of its own
-	void                        // has no content
+	removed      element = iota // only its content is kept
+	inline                      // inline content
+	block                       // block element
+	void                        // void element
 	heading                     // becomes a bold paragraph
 	plainHeading                // becomes a paragraph
-	division                    // removed, but what follows is on a new line
-	cell                        // of a table: removed, leaves a space
-	picture                     // replaced by its description
+	division                    // removed, the following content starts a new line
+	cell                        // table cell: removed, leaves a space
+	picture                     // replaced by its alt text
 )
 
-// elements are the tags that the policy lets through.
+// elements are the tags that the policy allows.
 var elements = map[string]element{
 	"a": inline, "abbr": inline, "acronym": inline, "b": inline, "bdi": inline, "bdo": inline, "big": inline,
 	"cite": inline, "code": inline, "del": inline, "dfn": inline, "em": inline, "i": inline, "ins": inline,
@@ -40,12 +40,12 @@ var elements = map[string]element{
 	"img": picture,
 }
 
-// mode is how much of the markup stays.
+// mode is the extent of markup that is kept.
 type mode struct {
 	elements  map[string]element
-	lineBreak string // between blocks that are removed
-	spans     bool   // those without class stay, too
-	me        bool   // links keep the rel "me"
+	lineBreak string // between removed blocks
+	spans     bool   // keep spans without class
+	me        bool   // keep rel "me"
 }
 
 var (
@@ -54,7 +54,7 @@ var (
 	linksMode  = &mode{elements: only("a"), lineBreak: " ", me: true}
 )
 
-// only returns elements without those that are not in keep.
+// only returns elements with all that are not in keep removed or replaced.
 func only(keep ...string) map[string]element {
 	m := make(map[string]element, len(elements))
 	for name, kind := range elements {
@@ -72,14 +72,14 @@ func only(keep ...string) map[string]element {
 	return m
 }
 
-// maxDepth is how deep elements can be nested; deeper ones are removed.
+// maxDepth is the maximum nesting; deeper elements are removed.
 const maxDepth = 48
 
-// htmlSpace is white space as HTML has it, in text that is clean.
+// htmlSpace is the white space of HTML in normalised input.
 const htmlSpace = " \t\n"
 
-// normalizer writes HTML that has passed the policy so that it is well-formed: no paragraph inside a paragraph, nothing
-// left open, nothing closed that was not open. What it wrote comes through unchanged a second time.
+// normalizer writes HTML that has passed the policy as well-formed HTML: no paragraphs within paragraphs, and every element closed
+// once. Its output does not change if it is normalised again.
 type normalizer struct {
 	*builder
 	mode    *mode
@@ -87,17 +87,17 @@ type normalizer struct {
 
 	tokenizer    *html.Tokenizer
 	open         []openTag
-	skippedDepth int    // elements that are open but not in open
+	skippedDepth int    // open elements beyond maxDepth
 	verbatim     int    // open pre
-	code         int    // open code and pre, in which nothing is looked for
-	links        int    // open a, in which nothing becomes a link
-	removedPre   int    // open pre that the mode removes; its line breaks stay
+	code         int    // open code and pre, in which no links are detected
+	links        int    // open a, in which no links are added
+	removedPre   int    // open pre that the mode removes; line breaks are kept
 	midLine      bool   // text was written since the last block or line break
-	pendingBreak bool   // a removed block ended: if more follows on the line, a line break comes first
-	indent       string // blanks at the start of a line, not written until something follows
+	pendingBreak bool   // a removed block has ended; content that follows needs a line break
+	indent       string // white space at the start of a line, written when content follows
 }
 
-// openTag is an element whose end is to come, with what to write then.
+// openTag is an open element with its closing tag.
 type openTag struct {
 	name    string
 	kind    element
@@ -123,7 +123,7 @@ func (t *normalizer) run(source string) {
 	}
 }
 
-// characters writes text as it stands in the source.
+// characters adds text of the source.
 func (t *normalizer) characters(s string) {
 	s = normalizeInput(s)
 	if t.removedPre == 0 {
@@ -136,7 +136,7 @@ func (t *normalizer) characters(s string) {
 	}
 }
 
-// line writes text. Outside of pre, its line breaks are blanks.
+// line adds text. Outside of pre, line breaks are white space.
 func (t *normalizer) line(s string) {
 	if t.verbatim == 0 {
 		s = joinLines(s)
@@ -171,7 +171,7 @@ func (t *normalizer) line(s string) {
 	}
 }
 
-// joinLines makes a single line feed of every run of blanks that contains one.
+// joinLines replaces each run of white space that contains a line feed by one line feed.
 func joinLines(s string) string {
 	if !strings.Contains(s, "\n") {
 		return s
@@ -193,7 +193,7 @@ func joinLines(s string) string {
 	return strings.Join(out, "\n")
 }
 
-// startInline comes before everything that is part of a line.
+// startInline is called before inline content is written.
 func (t *normalizer) startInline() {
 	if t.pendingBreak && t.midLine {
 		t.raw(t.mode.lineBreak)
@@ -204,7 +204,7 @@ func (t *normalizer) startInline() {
 	t.indent = ""
 }
 
-// startLine comes after everything that ends a line.
+// startLine is called after the end of a line is written.
 func (t *normalizer) startLine() {
 	t.pendingBreak, t.midLine, t.indent, t.prev = false, false, "", '\n'
 }
@@ -278,7 +278,7 @@ func (t *normalizer) push(name string, kind element, hasAttrs bool) {
 	t.count(tag, 1)
 }
 
-// count keeps track of what is open, n being 1 or -1.
+// count updates the counters of open elements by n, 1 or -1.
 func (t *normalizer) count(tag openTag, n int) {
 	switch tag.name {
 	case "pre":
@@ -309,7 +309,7 @@ func (t *normalizer) end(name string) {
 	}
 }
 
-// closeImplied closes what ends where the element starts, by the rules of HTML.
+// closeImplied closes elements that end implicitly where the element starts, by the rules of HTML.
 func (t *normalizer) closeImplied(name string, kind element) {
 	at := -1
 	switch {
@@ -342,7 +342,7 @@ func isRubyText(name string) bool {
 	return name == "rb" || name == "rt" || name == "rtc" || name == "rp"
 }
 
-// lastOpen returns the index of the innermost open element for which is holds, or -1.
+// lastOpen returns the index of the innermost open element that matches, or -1.
 func (t *normalizer) lastOpen(is func(openTag) bool) int {
 	for i := len(t.open) - 1; i >= 0; i-- {
 		if is(t.open[i]) {
@@ -352,7 +352,7 @@ func (t *normalizer) lastOpen(is func(openTag) bool) int {
 	return -1
 }
 
-// closeTo closes the innermost elements until only n are open.
+// closeTo closes the innermost elements until n are open.
 func (t *normalizer) closeTo(n int) {
 	for len(t.open) > n {
 		tag := t.open[len(t.open)-1]

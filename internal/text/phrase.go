@@ -11,28 +11,28 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Folded is text that phrases can be looked for in, whatever their case and form: folded, compatibility characters replaced
-// (NFKC), without what cannot be seen, each run of blanks one space.
+// Folded is a text in which phrases can be found regardless of case and form: case-folded, NFKC, without invisible characters, white
+// space collapsed.
 type Folded struct {
 	text    string
-	bigrams [bigramBits / 64]uint64 // which pairs of bytes there are: most phrases are ruled out by that
+	bigrams [bigramBits / 64]uint64 // set of byte pairs in the text, which excludes most phrases quickly
 
 	once         sync.Once
-	wordInterior []uint64 // which bytes neither begin a word nor come after one; made when words are looked for first
+	wordInterior []uint64 // bit set of bytes within words; built by the first search for a whole word
 }
 
-// String returns the text in the form in which it is compared.
+// String returns the folded text.
 func (t *Folded) String() string { return t.text }
 
 const bigramBits = 1024
 
-// bigramBit is the bit of Folded.pairs for the pair of bytes that begins at s[i].
+// bigramBit returns the bit of Folded.bigrams for the byte pair at s[i].
 func bigramBit(s string, i int) uint16 { return (uint16(s[i])<<5 ^ uint16(s[i+1])) % bigramBits }
 
-// maxFolded bounds, in bytes, how much of a text phrases are looked for in. Posts made here are shorter.
+// maxFolded bounds the searched text in bytes. Local posts are shorter.
 const maxFolded = 32 << 10
 
-// Fold makes one text of several. No phrase is found across two of them.
+// Fold folds several texts into one. A phrase does not match across two of them.
 func Fold(parts ...string) *Folded {
 	var b strings.Builder
 	for _, part := range parts {
@@ -57,7 +57,7 @@ func Fold(parts ...string) *Folded {
 	return t
 }
 
-// findWordBoundaries finds out where words begin and end.
+// findWordBoundaries computes wordInterior.
 func (t *Folded) findWordBoundaries() {
 	t.wordInterior = make([]uint64, len(t.text)/64+1)
 	before := false
@@ -73,10 +73,10 @@ func (t *Folded) findWordBoundaries() {
 	}
 }
 
-// insideWord tells whether a place is between two characters of one word.
+// insideWord returns whether a position is between two characters of one word.
 func (t *Folded) insideWord(i int) bool { return t.wordInterior[i/64]>>(i%64)&1 != 0 }
 
-// nextBoundary returns the next place, from i on, that is not within a word.
+// nextBoundary returns the first position from i on that is not within a word.
 func (t *Folded) nextBoundary(i int) int {
 	for i < len(t.text) {
 		if n := bits.TrailingZeros64(^(t.wordInterior[i/64] >> (i % 64))); n < 64-i%64 {
@@ -87,7 +87,7 @@ func (t *Folded) nextBoundary(i int) int {
 	return len(t.text)
 }
 
-// fold returns the form in which texts are compared.
+// fold returns the folded form of a text.
 func fold(s string) string {
 	s = s[:min(len(s), 2*maxFolded)]
 	if isASCII(s) {
@@ -100,13 +100,13 @@ func fold(s string) string {
 		return r
 	}, validUTF8(s))
 	s = foldCase(norm.NFKC.String(s))
-	if !norm.NFKC.IsNormalString(s) { // what was folded may be composed again, and then be foldable once more
+	if !norm.NFKC.IsNormalString(s) { // folding may result in text that is not NFKC, which may fold again
 		s = norm.NFKC.String(foldCase(norm.NFKC.String(s)))
 	}
 	return strings.Join(strings.FieldsFunc(s, isSpaceOrControl), " ")
 }
 
-// foldCase folds case. Of Cherokee the capitals are the folded form (Unicode 5.18), which the library swaps with the others.
+// foldCase folds case. The capitals of Cherokee are its folded form (Unicode 5.18), which the library gets the wrong way round.
 func foldCase(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 0x13A0 && unicode.Is(unicode.Cherokee, r) {
@@ -118,23 +118,22 @@ func foldCase(s string) string {
 
 func isSpaceOrControl(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
-// isInvisible tells of characters that nobody sees, and that may stand within a word: soft hyphens, joiners, marks of direction,
-// selectors of a variant.
+// isInvisible returns whether a character is invisible and may be within a word: soft hyphens, joiners, direction marks, variation
+// selectors.
 func isInvisible(r rune) bool {
 	return r >= 0xAD && unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// Phrase is a word, or several, to look for.
+// Phrase is one or several words to find.
 type Phrase struct {
 	folded     string
-	begin, end bool      // must be the beginning of a word, the end of one
-	period     int       // of folded, where that matters
-	bigrams    [4]uint16 // some of the bits that a text with the phrase has; for one of a single byte, none are asked
+	begin, end bool      // must be at the start of a word, at the end of one
+	period     int       // of folded, if begin or end
+	bigrams    [4]uint16 // some bits that a text with the phrase has; unused for a single byte
 }
 
-// NewPhrase makes a phrase of what somebody typed. With wholeWord it is found at the boundaries of words only, where a boundary is
-// looked for only at an end that is a character of a word (client API 3.14). In scripts that put no blanks between words, all
-// characters stand for themselves. What has nothing to be seen in it is found nowhere.
+// NewPhrase returns the phrase for a user's input. With wholeWord it matches only at word boundaries, at each end that is a word
+// character (client API 3.14). In scripts without spaces between words, each character is a word. An empty phrase never matches.
 func NewPhrase(typed string, wholeWord bool) *Phrase {
 	p := &Phrase{folded: fold(typed)}
 	if wholeWord {
@@ -149,11 +148,11 @@ func NewPhrase(typed string, wholeWord bool) *Phrase {
 	return p
 }
 
-// Empty tells whether there is nothing to look for.
+// Empty returns whether the phrase is empty after folding.
 func (p *Phrase) Empty() bool { return p.folded == "" }
 
-// Matches tells whether the phrase is in a text. However the two are made, the time that takes grows with the length of the text only:
-// strangers write the one, and who has an account here the other.
+// Matches returns whether a text contains the phrase. The time is linear in the length of the text, because remote accounts write the
+// text and local ones the phrase.
 func (p *Phrase) Matches(t *Folded) bool {
 	switch {
 	case p.folded == "" || len(p.folded) > 1 && !p.mayMatch(t):
@@ -167,7 +166,7 @@ func (p *Phrase) Matches(t *Folded) bool {
 		if i < 0 {
 			return false
 		}
-		for from += i; ; from += p.period { // the phrase, and as often as it comes again before it has ended
+		for from += i; ; from += p.period { // overlapping occurrences of the phrase
 			end := from + len(p.folded)
 			if !(p.begin && t.insideWord(from)) && !(p.end && t.insideWord(end)) {
 				return true
@@ -182,9 +181,9 @@ func (p *Phrase) Matches(t *Folded) bool {
 	}
 }
 
-// period returns the smallest distance at which s can stand in a text twice: its length, unless its end is its beginning too.
+// period returns the smallest distance between two overlapping occurrences of s: its length, unless a prefix of s is also its suffix.
 func period(s string) int {
-	borders := make([]int, len(s)+1) // of each prefix, the longest end that is its beginning
+	borders := make([]int, len(s)+1) // per prefix, the length of its longest border
 	borders[0] = -1
 	for i, n := 0, -1; i < len(s); i++ {
 		for n >= 0 && s[n] != s[i] {
@@ -196,7 +195,7 @@ func period(s string) int {
 	return len(s) - borders[len(s)]
 }
 
-// mayMatch tells whether the phrase can be in a text.
+// mayMatch returns false if the text lacks a byte pair of the phrase.
 func (p *Phrase) mayMatch(t *Folded) bool {
 	for _, bit := range p.bigrams {
 		if t.bigrams[bit/64]>>(bit%64)&1 == 0 {
@@ -206,21 +205,22 @@ func (p *Phrase) mayMatch(t *Folded) bool {
 	return true
 }
 
-// endsWithWord tells whether s ends with a character of a word, startsWithWord whether it begins with one.
+// endsWithWord returns whether s ends with a word character.
 func endsWithWord(s string) bool {
 	r, size := utf8.DecodeLastRuneInString(s)
 	return size > 0 && joinsWord(r)
 }
 
+// startsWithWord returns whether s begins with a word character.
 func startsWithWord(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)
 	return size > 0 && joinsWord(r)
 }
 
-// firstUnspacedScript is the first character of the scripts that put no blanks between words: of Thai.
+// firstUnspacedScript is the first character of the scripts without spaces between words: Thai.
 const firstUnspacedScript = 0x0E00
 
-// joinsWord tells whether a character makes one word with its like beside it.
+// joinsWord returns whether a character forms a word with equal neighbours.
 func joinsWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return asciiWord(byte(r))

@@ -6,9 +6,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// HTMLToText returns the text of HTML: without tags, with entities decoded. Paragraphs are separated by a blank line, other
-// blocks and line breaks by a line feed. Links to one of the mentioned accounts become "@acct", since the host is not
-// in their text.
+// HTMLToText returns the text of HTML, without tags and with entities decoded. Paragraphs are separated by a blank line, other blocks
+// and line breaks by a line feed. Links to a mentioned account become "@acct", because their text has no domain.
 func HTMLToText(source string, mentions ...Account) string {
 	source = normalizeInput(source)
 	if !strings.ContainsAny(source, "<&") {
@@ -23,8 +22,8 @@ func HTMLToText(source string, mentions ...Account) string {
 type plainTextWriter struct {
 	mentions []Account
 	out      strings.Builder
-	breaks   int    // line feeds to write before more text
-	skip     string // element whose content is left out
+	breaks   int    // line feeds before the next text
+	skip     string // element whose content is skipped
 	verbatim bool   // in pre
 }
 
@@ -95,7 +94,7 @@ func (p *plainTextWriter) end(name string) {
 	p.block(name)
 }
 
-// block starts a new line where an element that is a block starts or ends.
+// block starts a new line at the start or end of a block element.
 func (p *plainTextWriter) block(name string) {
 	switch kind := elements[name]; {
 	case name == "p" || kind == heading:

@@ -8,16 +8,15 @@ import (
 	"github.com/microcosm-cc/bluemonday"
 )
 
-// Sanitize makes HTML from anywhere fit to be shown: a list of allowed tags and attributes, links to known schemes
-// only, no images (their description stays, as text), no styles, everything closed and not too deep. Links other than
-// mentions and hashtags open a new window and do not vouch for their target. What Render made comes back as it is.
+// Sanitize returns safe HTML for any HTML: allowed tags and attributes, links of known schemes only, no images (their alt text stays),
+// no styles, everything closed and bounded in depth. Links except mentions and hashtags open a new window and are nofollow. Output of
+// Render is unchanged.
 func Sanitize(html string) string { return sanitize(html, fullMode) }
 
-// SanitizeStrict is Sanitize for people who want no formatting: paragraphs, line breaks and links are all that is left.
+// SanitizeStrict is Sanitize for viewers who want no formatting: it keeps only paragraphs, line breaks and links.
 func SanitizeStrict(html string) string { return sanitize(html, strictMode) }
 
-// SanitizeLinksOnly is Sanitize for the values of profile fields: one line, with links as the only markup. A link keeps the
-// rel "me".
+// SanitizeLinksOnly is Sanitize for profile fields: one line with links as the only markup. Links keep rel "me".
 func SanitizeLinksOnly(html string) string { return sanitize(html, linksMode) }
 
 func sanitize(html string, m *mode) string {
@@ -30,14 +29,13 @@ func sanitize(html string, m *mode) string {
 	return string(t.trimmedBytes())
 }
 
-// html reads HTML into the document.
+// html adds HTML to the document.
 func (c *builder) html(source string) {
 	t := normalizer{builder: c, mode: fullMode, linkify: true}
 	t.run(policy.Sanitize(source))
 }
 
-// policy is the gate for everything: what it does not let through is in no output. It is wider than any mode, since
-// tidier makes something allowed of headings, block elements and pictures.
+// policy filters all HTML. It allows more than any mode, because normalizer replaces headings, block elements and pictures.
 var policy = newPolicy()
 
 func newPolicy() *bluemonday.Policy {
@@ -65,8 +63,8 @@ func newPolicy() *bluemonday.Policy {
 	return p
 }
 
-// hrefPattern matches absolute addresses of the known schemes. The addresses are not rewritten: clients compare them,
-// byte for byte, with those of mentioned accounts.
+// hrefPattern matches absolute URLs of the known schemes. URLs are not rewritten, because clients compare them with those of mentioned
+// accounts.
 func hrefPattern() *regexp.Regexp {
 	var starts []string
 	for scheme, hasHost := range linkSchemes {

@@ -9,35 +9,35 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// tokenKind says what tokenAt found.
+// tokenKind is the kind of a token.
 type tokenKind uint8
 
 const (
-	literal tokenKind = iota // nothing of interest up to the token's end
+	literal tokenKind = iota // plain text
 	mentionToken
 	hashtagToken
 	linkToken
 	shortcodeToken
 )
 
-// token is a piece of text that ends at offset end.
+// token is a piece of text up to offset end.
 type token struct {
 	kind    tokenKind
 	end     int
 	mention Mention
-	name    string // of a hashtag (in its lookup form) or shortcode
+	name    string // of a hashtag (normalised) or shortcode
 	href    string
 }
 
-// Longer ones are not taken for names.
+// Limits of names; longer ones stay text.
 const (
 	maxRemoteNick = 256 // bytes
 	maxTagName    = 128 // characters
 	maxShortcode  = 64  // bytes
-	maxAuthority  = 300 // bytes of an address from "//" to the path
+	maxAuthority  = 300 // bytes of a URL from "//" to the path
 )
 
-// linkSchemes are the schemes of addresses that become links. The value tells whether "//" and a host must follow.
+// linkSchemes are the schemes of URLs that become links. The value is true if "//" and a host must follow.
 var linkSchemes = map[string]bool{
 	"http": true, "https": true, "dat": true, "dweb": true, "gemini": true, "gopher": true, "hyper": true, "ipfs": true,
 	"ipns": true, "irc": true, "ircs": true, "mumble": true,
@@ -47,8 +47,8 @@ var linkSchemes = map[string]bool{
 // maxScheme is the length of the longest of linkSchemes.
 const maxScheme = 6
 
-// tokenAt reads the token that begins at s[i]; prev is the character before it. The token is never empty, and reading
-// a whole text token by token takes time proportional to its length.
+// tokenAt reads the token at s[i]; prev is the character before it. A token is never empty, and tokenising a whole text takes linear
+// time.
 func tokenAt(s string, i int, prev rune) token {
 	switch b := s[i]; {
 	case b == '@':
@@ -122,7 +122,7 @@ func portLen(s string) int {
 	return n
 }
 
-// plausibleHost keeps words that are certainly no hosts from being looked up.
+// plausibleHost excludes words that cannot be host names.
 func plausibleHost(domain string) bool {
 	if domain == "" || strings.Contains(domain, ":") || domain == "localhost" {
 		return domain != ""
@@ -153,7 +153,7 @@ func hashtagAt(s string, i int) token {
 	return token{end: end}
 }
 
-// shortcodeAt reads ":name:". What is the end of one cannot be the start of the next.
+// shortcodeAt reads ":name:". The closing colon cannot start another shortcode.
 func shortcodeAt(s string, i int) token {
 	end := i + 1
 	for end < len(s) && end-i <= maxShortcode && isShortcodeByte(s[end]) {
@@ -165,7 +165,7 @@ func shortcodeAt(s string, i int) token {
 	return token{kind: shortcodeToken, end: end + 1, name: s[i+1 : end]}
 }
 
-// wordAt reads a word, and if it is the start of an address, the address.
+// wordAt reads a word, or a URL that begins with it.
 func wordAt(s string, i int, prev rune) token {
 	end, dotted := i, false
 	for end < len(s) {
@@ -200,8 +200,8 @@ func wordAt(s string, i int, prev rune) token {
 	return token{end: end}
 }
 
-// schemeAt reads an address whose scheme is the end of the word s[i:colon]. Before the scheme may be letters of scripts
-// that are written without spaces; then the token is what stands before it. There is none if its end is 0.
+// schemeAt reads a URL whose scheme is the end of the word s[i:colon]. If letters of a script without spaces precede the scheme, the
+// token is the text before the scheme. An end of 0 means that there is no URL.
 func schemeAt(s string, i, colon int, prev rune) token {
 	start := colon
 	for start > i && colon-start <= maxScheme && isLetter(s[start-1]) {
@@ -230,7 +230,7 @@ func schemeAt(s string, i, colon int, prev rune) token {
 	return opaqueAt(s, i, colon)
 }
 
-// hasAuthority tells whether "//" and a host follow at s[i:]. It looks at no more than maxAuthority bytes.
+// hasAuthority returns whether "//" and a host follow at s[i:]. It reads at most maxAuthority bytes.
 func hasAuthority(s string, i int) bool {
 	if !strings.HasPrefix(s[i:], "//") {
 		return false
@@ -249,24 +249,23 @@ func hasAuthority(s string, i int) bool {
 	return err == nil && u.Hostname() != ""
 }
 
-// opaqueAt reads an address whose scheme needs no "//". There is none if the token's end is 0; that is clear after at
-// most maxAuthority bytes.
+// opaqueAt reads a URL whose scheme needs no "//". An end of 0 means that there is none, which is known after maxAuthority bytes.
 func opaqueAt(s string, i, colon int) token {
 	start := colon + 1
 	head := s[start:min(len(s), start+maxAuthority)]
-	least := 1 // bytes that must be part of the address
+	minLength := 1 // minimum bytes of the URL after the scheme
 	switch strings.ToLower(s[i:colon]) {
 	case "magnet":
 		if !strings.HasPrefix(head, "?") {
 			return token{}
 		}
-		least = 2
+		minLength = 2
 	case "mailto":
 		at := strings.IndexByte(head, '@')
 		if at < 1 {
 			return token{}
 		}
-		least = at + 2
+		minLength = at + 2
 	default:
 		name := strings.TrimPrefix(head, "//")
 		first, _ := utf8.DecodeRuneInString(name)
@@ -275,13 +274,13 @@ func opaqueAt(s string, i, colon int) token {
 		}
 	}
 	end := urlEnd(s, start)
-	if end < start+least {
+	if end < start+minLength {
 		return token{}
 	}
 	return token{kind: linkToken, end: end, href: s[i:end]}
 }
 
-// hostAt reads an address without scheme that begins with the word s[i:end]. There is none if the token's end is 0.
+// hostAt reads a URL without scheme that begins with the word s[i:end]. An end of 0 means that there is none.
 func hostAt(s string, i, end int) token {
 	if end < len(s) && s[end] == '@' { // an e-mail address
 		return token{}
@@ -301,7 +300,7 @@ func hostAt(s string, i, end int) token {
 	return token{kind: linkToken, end: end, href: "http://" + s[i:end]}
 }
 
-// hasKnownTLD tells whether host is a name under a top-level domain that exists.
+// hasKnownTLD returns whether host is below an existing top-level domain.
 func hasKnownTLD(host string) bool {
 	dot := strings.LastIndexByte(host, '.')
 	if dot < 0 || len(host) > 253 || isDigit(host[dot+1]) {
@@ -314,15 +313,15 @@ func hasKnownTLD(host string) bool {
 	if _, icann := publicsuffix.PublicSuffix(domain[strings.LastIndexByte(domain, '.')+1:]); icann {
 		return true
 	}
-	_, icann := publicsuffix.PublicSuffix(domain) // a top-level domain of which only sub-domains are listed
+	_, icann := publicsuffix.PublicSuffix(domain) // a top-level domain with listed subdomains only
 	return icann
 }
 
-// urlEnd is where the address ends whose part before s[i] is known: before what no address contains, and without
-// the punctuation and brackets that belong to the sentence around it.
+// urlEnd returns the end of a URL that is known up to s[i]: before a character that cannot be in a URL, and without trailing
+// punctuation and unbalanced brackets.
 func urlEnd(s string, i int) int {
 	end := i
-	var open [3]int // brackets not closed yet: (), [], {}
+	var open [3]int // open brackets: (), [], {}
 	for end < len(s) {
 		r, size := utf8.DecodeRuneInString(s[end:])
 		if endsURL(r) {
@@ -357,8 +356,8 @@ func endsURL(r rune) bool {
 	return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || unicode.IsControl(r) || strings.ContainsRune("、。「」『』【】《》〈〉", r)
 }
 
-// isWord tells of characters that make a word, and a hashtag: letters, digits and marks of all scripts, and "_". An "@"
-// or "#" right after one starts nothing. Variation selectors are marks too, but belong to emoji.
+// isWord returns whether a character can be in a word or hashtag: letters, digits and marks of all scripts, and "_". "@" or "#" after
+// one starts nothing. Variation selectors are excluded, because they belong to emoji.
 func isWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= 0 && asciiWord(byte(r))

@@ -9,16 +9,15 @@ import (
 )
 
 const (
-	maxSearchable = 64 << 10 // bytes of a text that can be found
-	maxSearchWord = 64       // bytes of a word by which it is told from others
+	maxSearchable = 64 << 10 // bytes of a text
+	maxSearchWord = 64       // bytes of a word
 )
 
-// Searchable returns the words of a text in the form in which a text index compares them, with a space between each two: lower case,
-// compatible forms made one (NFKC), without accents. Where a script writes no spaces between words, each character is a word of its own,
-// as is each symbol; so a run of them is found as a phrase, wherever in a sentence it stands. Of a very long text only the beginning
-// counts.
+// Searchable returns the words of a text as they are indexed for search, separated by spaces: lower case, NFKC, without accents. In
+// scripts without spaces between words, each character and symbol is a word, so that a run of them is found as a phrase. Only the
+// beginning of a very long text is indexed.
 //
-// The result consists of letters, digits, marks, symbols and single spaces only: nothing of it can mean something to the index.
+// The result consists of letters, digits, marks, symbols and single spaces, so it has no special meaning for the index.
 func Searchable(s string) string {
 	if len(s) > maxSearchable {
 		s = s[:maxSearchable]
@@ -26,7 +25,7 @@ func Searchable(s string) string {
 	s = foldSearch(s)
 	b := make([]byte, 0, len(s)+len(s)/4)
 	const outside, inWord, afterSingle = 0, 1, 2
-	state, start := outside, 0 // start is where the present word begins
+	state, start := outside, 0 // start of the current word
 	begin := func(next int) {
 		if len(b) > 0 {
 			b = append(b, ' ')
@@ -58,14 +57,14 @@ func Searchable(s string) string {
 	return string(b)
 }
 
-// foldSearch makes one form of those that readers take for the same.
+// foldSearch returns one form for spellings that readers consider equal.
 func foldSearch(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
 	}
 	s = norm.NFKD.String(strings.ToValidUTF8(s, " "))
 	plain := make([]byte, 0, len(s))
-	accented := false // the letter before is one whose accents do not count
+	accented := false // the preceding letter is of a script whose accents are dropped
 	for _, r := range s {
 		if r >= 0x300 && r <= 0x36F {
 			if accented {
@@ -82,7 +81,8 @@ func foldSearch(s string) string {
 	return norm.NFC.String(string(plain))
 }
 
-// ignoredInSearch tells of what is written or left out at will: soft hyphens, variants of symbols, the vowel points of Hebrew and Arabic.
+// ignoredInSearch returns whether a character is optional in writing: soft hyphens, variation selectors, vowel points of Hebrew and
+// Arabic.
 func ignoredInSearch(r rune) bool {
 	switch {
 	case r < 0xAD:
@@ -94,13 +94,13 @@ func ignoredInSearch(r rune) bool {
 	return false
 }
 
-// Scripts that write no spaces between words, and the Korean one, whose words run together with what follows them.
+// unspacedScripts are the scripts without spaces between words, and Korean, whose words are joined with suffixes.
 var unspacedScripts = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 	unicode.Tibetan, unicode.Yi,
 }
 
-// isSingleCharWord tells whether a character is a word of its own.
+// isSingleCharWord returns whether a character is a word of its own.
 func isSingleCharWord(r rune) bool {
 	switch {
 	case r < 0xA6, r == utf8.RuneError:
@@ -109,19 +109,4 @@ func isSingleCharWord(r rune) bool {
 		return true
 	}
 	return r >= 0xE00 && unicode.IsLetter(r) && unicode.In(r, unspacedScripts...)
-}
-
-// HasLink tells whether HTML has a link that is neither a mention nor a hashtag.
-func HasLink(source string) bool {
-	for {
-		i := strings.Index(source, "<a ")
-		if i < 0 {
-			return false
-		}
-		source = source[i+len("<a "):]
-		tag := source[:strings.IndexByte(source+">", '>')]
-		if !strings.Contains(tag, "mention") && !strings.Contains(tag, "hashtag") {
-			return true
-		}
-	}
 }
