@@ -26,7 +26,7 @@ func (s *Server) searchRoutes() rest.Routes {
 type searchResults struct {
 	accounts  entity.List[entity.Account]
 	statuses  entity.List[*entity.Status]
-	hashtags  entity.List[entity.FoundTag]
+	hashtags  entity.List[entity.Tag]
 	namesOnly bool // hashtags are mere names
 }
 
@@ -179,7 +179,7 @@ const maxTagWords = 10
 
 // findTags returns the hashtags that a text may mean. One word is a hashtag, whether or not it was ever used, and the beginning of
 // others; of several those count that were used or are written with the sign, and all of them joined to one.
-func (s *Server) findTags(r *rest.Request, q *searchQuery) (entity.List[entity.FoundTag], error) {
+func (s *Server) findTags(r *rest.Request, q *searchQuery) (entity.List[entity.Tag], error) {
 	words := strings.Fields(q.text)
 	if len(words) > maxTagWords {
 		return nil, nil

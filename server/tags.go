@@ -71,7 +71,7 @@ func (s *Server) renderTag(r *rest.Request, name string, err error) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	var tags entity.List[entity.FoundTag]
+	var tags entity.List[entity.Tag]
 	if tags, err = s.entities.Tags(r.Context(), r.Viewer, []string{name}); err != nil {
 		return nil, err
 	}

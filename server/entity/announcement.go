@@ -19,7 +19,7 @@ type Announcement struct {
 	Read        bool                 `json:"read"`
 	Mentions    []Mention            `json:"mentions"`
 	Statuses    []object             `json:"statuses"`
-	Tags        []Tag                `json:"tags"`
+	Tags        []StatusTag          `json:"tags"`
 	Emojis      []Emoji              `json:"emojis"`
 	Reactions   []object             `json:"reactions"`
 }
@@ -54,7 +54,7 @@ func (b *Builder) Announcement(row *store.Announcement) *Announcement {
 	a := &Announcement{
 		ID: row.ID, Content: row.Content, StartsAt: row.StartsAt, EndsAt: row.EndsAt, AllDay: row.AllDay,
 		PublishedAt: store.At(row.ID.Time()), UpdatedAt: row.UpdatedAt,
-		Mentions: []Mention{}, Statuses: []object{}, Tags: []Tag{}, Emojis: b.localEmojis(row.Content), Reactions: []object{},
+		Mentions: []Mention{}, Statuses: []object{}, Tags: []StatusTag{}, Emojis: b.localEmojis(row.Content), Reactions: []object{},
 	}
 	if row.StartsAt != nil {
 		a.PublishedAt = max(a.PublishedAt, *row.StartsAt)

@@ -35,11 +35,3 @@ func (b *Builder) BookmarkFolders(rows []*store.BookmarkFolder) []BookmarkFolder
 	}
 	return list
 }
-
-// appendFolder appends the folder that the viewer's bookmark of the status is in.
-func (s *Status) appendFolder(dst []byte) []byte {
-	if s.flags.Folder == 0 {
-		return append(dst, "null"...)
-	}
-	return append(append(append(dst, '"'), s.flags.Folder.String()...), '"')
-}

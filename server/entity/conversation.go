@@ -64,7 +64,7 @@ func (b *Builder) Conversations(ctx context.Context, owner *store.Account, rows 
 	if err != nil {
 		return nil, err
 	}
-	who, err := b.renderAccounts(ctx, present)
+	who, err := b.loadAccounts(ctx, present)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +79,8 @@ func (b *Builder) Conversations(ctx context.Context, owner *store.Account, rows 
 	for _, row := range rows {
 		c := &Conversation{builder: b, row: row}
 		for _, id := range store.NewAccountSet(append(row.Recipients, owner.ID)...) {
-			a := Account{renderedAccount: who[id]}
-			if a.renderedAccount == nil {
+			a := who[id]
+			if a.accountDocument == nil {
 				continue
 			}
 			c.recipients = append(c.recipients, a)
@@ -120,15 +120,16 @@ func (b *Builder) addDirectConversations(ctx context.Context, viewer *store.Acco
 	}
 	for _, s := range originals {
 		if s.direct {
-			s.forViewer.directConversation = found[s.conversationID]
+			s.directConversation = found[s.conversationID]
 		}
 	}
 	return nil
 }
 
 func (s *Status) appendDirectConversation(dst []byte) []byte {
-	if s.forViewer.directConversation == 0 {
+	s = s.original()
+	if s.directConversation == 0 {
 		return append(dst, "null"...)
 	}
-	return strconv.AppendInt(dst, int64(s.forViewer.directConversation), 10)
+	return strconv.AppendInt(dst, int64(s.directConversation), 10)
 }

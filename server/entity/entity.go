@@ -14,6 +14,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"sync/atomic"
 
 	"svc/emoji"
@@ -45,9 +46,8 @@ type Builder struct {
 	Config
 	db           *store.DB
 	emojis       *emoji.Packs
-	accounts     *cache.Cache[store.AccountID, *renderedAccount]
-	profiles     *cache.Cache[store.AccountID, *renderedAccount] // the same but for the counters
-	statuses     *cache.Cache[store.StatusID, *renderedStatus]
+	accounts     *cache.Cache[store.AccountID, Account]
+	statuses     *cache.Cache[store.StatusID, *cachedStatus]
 	apps         *cache.Cache[store.AppID, *Application]
 	instance     instanceCache
 	customEmojis atomic.Pointer[renderedEmojis]
@@ -65,9 +65,8 @@ func New(db *store.DB, emojis *emoji.Packs, c Config) *Builder {
 		Config:   c,
 		db:       db,
 		emojis:   emojis,
-		accounts: cache.NewWeighted[store.AccountID](c.CacheBytes/8, (*renderedAccount).size),
-		profiles: cache.NewWeighted[store.AccountID](c.CacheBytes/8, (*renderedAccount).size),
-		statuses: cache.NewWeighted[store.StatusID](c.CacheBytes/4*3, (*renderedStatus).size),
+		accounts: cache.NewWeighted[store.AccountID](c.CacheBytes/4, Account.size),
+		statuses: cache.NewWeighted[store.StatusID](c.CacheBytes/4*3, (*cachedStatus).size),
 		apps:     cache.NewWeighted[store.AppID](appCacheBytes, (*Application).size),
 	}
 	db.Subscribe(b.invalidate)
@@ -85,12 +84,11 @@ func (b *Builder) invalidate(events []store.Event) {
 			b.InvalidateAll()
 			continue
 		}
-		b.profiles.Drop(c.Accounts...)
 		b.accounts.Drop(c.Accounts...)
 		b.statuses.Drop(c.Statuses...)
 		b.invalidateInstance(c.Accounts)
 		for id, counters := range c.Counters {
-			b.updateCounters(id, counters)
+			b.accounts.Replace(id, func(a Account) Account { return a.withCounters(counters) })
 			b.invalidateInstance([]store.AccountID{id})
 		}
 	}
@@ -98,7 +96,6 @@ func (b *Builder) invalidate(events []store.Event) {
 
 // InvalidateAll drops everything rendered, for changes that are not in the database: emoji, settings.
 func (b *Builder) InvalidateAll() {
-	b.profiles.Clear()
 	b.accounts.Clear()
 	b.statuses.Clear()
 	b.instance.documents.invalidate()
@@ -179,6 +176,24 @@ func marshalMembers(v any) ([]byte, error) {
 	return b[1 : len(b)-1], nil
 }
 
+// appendValue appends a value of this package, which cannot fail to encode.
+func appendValue(dst []byte, v any) []byte {
+	b, err := marshal(v)
+	if err != nil {
+		b = []byte("null")
+	}
+	return append(dst, b...)
+}
+
+// appendQuoted appends a text that needs no escapes.
+func appendQuoted(dst []byte, text string) []byte {
+	return append(append(append(dst, '"'), text...), '"')
+}
+
+func appendBool(dst []byte, key string, v bool) []byte {
+	return strconv.AppendBool(append(dst, key...), v)
+}
+
 // byID indexes rows.
 func byID[K comparable, T any](rows []T, id func(T) K) map[K]T {
 	m := make(map[K]T, len(rows))
@@ -194,4 +209,25 @@ func idOf(viewer *store.Account) store.AccountID {
 		return 0
 	}
 	return viewer.ID
+}
+
+// orEmpty makes a missing list an empty one, which is [] in JSON.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// unique returns the elements without repetitions, in order of first appearance.
+func unique[T comparable](list []T) []T {
+	seen := make(map[T]bool, len(list))
+	out := list[:0:0]
+	for _, v := range list {
+		if !seen[v] {
+			seen[v] = true
+			out = append(out, v)
+		}
+	}
+	return out
 }

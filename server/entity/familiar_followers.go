@@ -18,14 +18,14 @@ func (b *Builder) FamiliarFollowers(ctx context.Context, ids []store.AccountID, 
 	for _, row := range rows {
 		people = append(people, row.AccountID)
 	}
-	rendered, err := b.renderAccounts(ctx, unique(people))
+	rendered, err := b.loadAccounts(ctx, unique(people))
 	if err != nil {
 		return nil, err
 	}
 	of := make(map[store.AccountID]List[Account])
 	for _, row := range rows {
-		if a := rendered[row.AccountID]; a != nil {
-			of[row.TargetID] = append(of[row.TargetID], Account{renderedAccount: a})
+		if a, ok := rendered[row.AccountID]; ok {
+			of[row.TargetID] = append(of[row.TargetID], a)
 		}
 	}
 	list := make([]FamiliarFollowers, 0, len(ids))

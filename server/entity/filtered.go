@@ -41,16 +41,17 @@ func (b *Builder) addFiltered(ctx context.Context, viewer *store.Account, origin
 		if err != nil {
 			return err
 		}
-		s.forViewer.filtered = &filtered{matches, rendered}
+		s.filtered = &filtered{matches, rendered}
 	}
 	return nil
 }
 
 func (s *Status) appendFiltered(dst []byte) []byte {
-	if s.forViewer.filtered == nil {
+	s = s.original()
+	if s.filtered == nil {
 		return append(dst, "[]"...)
 	}
-	return append(dst, s.forViewer.filtered.results...)
+	return append(dst, s.filtered.results...)
 }
 
 // HiddenIn tells whether the viewer's filters keep the status out of a place altogether: out of home or notifications, on the page as
@@ -62,7 +63,7 @@ func (s *Status) HiddenIn(in store.FilterContext) bool {
 	if s.reblog != nil {
 		s = s.reblog
 	}
-	return s.forViewer.filtered != nil && store.HiddenIn(s.forViewer.filtered.matches, in)
+	return s.filtered != nil && store.HiddenIn(s.filtered.matches, in)
 }
 
 // HiddenIn tells whether the reader's filters keep the notification from them.

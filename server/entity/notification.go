@@ -14,7 +14,7 @@ type Notification struct {
 	account Account
 	status  *Status
 	report  *StaffReport
-	target  *renderedAccount // that the account has moved to
+	target  Account // that the account has moved to
 	message *ChatMessage
 }
 
@@ -36,8 +36,8 @@ func (n *Notification) AppendJSON(dst []byte) []byte {
 	if n.row.Type == store.NotifyEmojiReaction {
 		dst = n.appendEmoji(dst)
 	}
-	if n.target != nil {
-		dst = Account{renderedAccount: n.target}.AppendJSON(append(dst, `,"target":`...))
+	if n.row.Type == store.NotifyMove {
+		dst = n.target.AppendJSON(append(dst, `,"target":`...))
 	}
 	if n.report != nil {
 		if b, err := marshal(n.report); err == nil {
@@ -105,7 +105,7 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 			statuses = append(statuses, *n.StatusID)
 		}
 	}
-	who, err := b.renderAccounts(ctx, unique(accounts))
+	who, err := b.loadAccounts(ctx, unique(accounts))
 	if err != nil {
 		return nil, err
 	}
@@ -126,14 +126,14 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 	statusOf := byID(what, (*Status).ID)
 	list := make(List[*Notification], 0, len(rows))
 	for _, row := range rows {
-		n := &Notification{builder: b, row: row, account: Account{renderedAccount: who[row.FromID]}}
+		n := &Notification{builder: b, row: row, account: who[row.FromID]}
 		if row.StatusID != nil {
 			if n.status = statusOf[*row.StatusID]; n.status == nil {
 				continue
 			}
 		}
 		if row.Type == store.NotifyMove {
-			if n.target = who[moveTarget(row)]; n.target == nil || n.target.unavailable {
+			if n.target = who[moveTarget(row)]; n.target.accountDocument == nil || n.target.unavailable {
 				continue
 			}
 		}
@@ -147,7 +147,7 @@ func (b *Builder) Notifications(ctx context.Context, reader *store.Account, rows
 				continue
 			}
 		}
-		if n.account.renderedAccount != nil {
+		if n.account.accountDocument != nil {
 			list = append(list, n)
 		}
 	}

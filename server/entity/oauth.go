@@ -4,8 +4,22 @@ import (
 	"strconv"
 	"time"
 
+	"svc/internal/cache"
 	"svc/store"
 )
+
+// Application is the app that a status was posted with.
+type Application struct {
+	Name    string  `json:"name"`
+	Website *string `json:"website"`
+}
+
+func (a *Application) size() int {
+	if a.Website == nil {
+		return cache.EntryBytes + len(a.Name)
+	}
+	return cache.EntryBytes + len(a.Name) + len(*a.Website)
+}
 
 // App is an OAuth app as others see it.
 type App struct {

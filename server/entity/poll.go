@@ -7,44 +7,73 @@ import (
 	"svc/store"
 )
 
-// pollHead and pollBody are the members of a poll that everybody sees alike, before and after "expired", which depends on the time.
-type pollHead struct {
-	ID        string      `json:"id"`
-	ExpiresAt *store.Time `json:"expires_at"`
+// pollMembers are the members of a poll.
+type pollMembers struct {
+	ID          string      `json:"id"`
+	ExpiresAt   *store.Time `json:"expires_at"`
+	Expired     slot        `json:"expired"`
+	Multiple    bool        `json:"multiple"`
+	VotesCount  int         `json:"votes_count"`
+	VotersCount *int        `json:"voters_count"`
+	Options     slot        `json:"options"`
+	Emojis      []Emoji     `json:"emojis"`
+	Voted       slot        `json:"voted"`     // only for a viewer
+	OwnVotes    slot        `json:"own_votes"` // only for a viewer
 }
 
-type pollBody struct {
-	Multiple    bool         `json:"multiple"`
-	VotesCount  int          `json:"votes_count"`
-	VotersCount *int         `json:"voters_count"`
-	Options     []pollOption `json:"options"`
-	Emojis      []Emoji      `json:"emojis"`
+// pollExtension is the svc object of a poll. Nobody is told who voted for what.
+type pollExtension struct {
+	NonAnonymous bool `json:"non_anonymous"`
 }
 
 type pollOption struct {
 	Title      string `json:"title"`
-	VotesCount *int   `json:"votes_count"` // nil: not shown yet
+	VotesCount *int   `json:"votes_count"` // nil: hidden until the poll ends
 }
 
-// renderedPoll is a poll as everybody sees it.
-type renderedPoll struct {
-	id        store.PollID
-	expiresAt *store.Time
-	head      []byte // members
-	body      []byte // members
-	open      []byte // body while the poll is open
-	titles    []string
+// pollSlots append the members that are not in the document. Expired is one of them, because no event invalidates the document when the
+// poll ends. The author counts as a voter (extension API 14).
+var pollSlots = []slotOf[*Status]{
+	{"expired", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.pollEnded()) }},
+	{"options", func(s *Status, dst []byte) []byte {
+		if s.pollEnded() {
+			return append(dst, s.poll.options...)
+		}
+		return append(dst, s.poll.openOptions...)
+	}},
+	{"voted", func(s *Status, dst []byte) []byte {
+		if !s.hasViewer {
+			return dst
+		}
+		return strconv.AppendBool(dst, s.byViewer || len(s.ownVotes) > 0)
+	}},
+	{"own_votes", func(s *Status, dst []byte) []byte {
+		if !s.hasViewer {
+			return dst
+		}
+		return appendValue(dst, orEmpty(s.ownVotes))
+	}},
 }
 
-func (p *renderedPoll) size() int {
+// cachedPoll is what of a poll is the same for every viewer.
+type cachedPoll struct {
+	document
+	id          store.PollID
+	expiresAt   *store.Time
+	options     []byte // JSON
+	openOptions []byte // JSON while the poll is open
+	titles      []string
+}
+
+func (p *cachedPoll) size() int {
 	if p == nil {
 		return 0
 	}
-	return 100 + len(p.head) + len(p.body) + len(p.open)
+	return 100 + p.document.size() + len(p.options) + len(p.openOptions)
 }
 
 // loadPolls renders the polls of statuses.
-func (b *Builder) loadPolls(ctx context.Context, rows []*store.Status) (map[store.StatusID]*renderedPoll, error) {
+func (b *Builder) loadPolls(ctx context.Context, rows []*store.Status) (map[store.StatusID]*cachedPoll, error) {
 	var ids []store.StatusID
 	for _, row := range rows {
 		if row.HasPoll {
@@ -55,7 +84,7 @@ func (b *Builder) loadPolls(ctx context.Context, rows []*store.Status) (map[stor
 		return nil, nil
 	}
 	polls, err := b.db.PollsOf(ctx, ids)
-	rendered := make(map[store.StatusID]*renderedPoll, len(polls))
+	rendered := make(map[store.StatusID]*cachedPoll, len(polls))
 	rowOf := byID(rows, func(s *store.Status) store.StatusID { return s.ID })
 	for _, p := range polls {
 		if rendered[p.StatusID], err = b.renderPoll(p, rowOf[p.StatusID]); err != nil {
@@ -65,30 +94,36 @@ func (b *Builder) loadPolls(ctx context.Context, rows []*store.Status) (map[stor
 	return rendered, err
 }
 
-// renderPoll renders the poll of a status. One without an id is that of a status that is only shown to its author.
-func (b *Builder) renderPoll(p *store.Poll, of *store.Status) (*renderedPoll, error) {
-	r := &renderedPoll{id: p.ID, expiresAt: p.ExpiresAt, titles: p.Titles()}
-	head := pollHead{ID: p.ID.String(), ExpiresAt: p.ExpiresAt}
-	if p.ID == 0 {
-		head.ID = b.Name + ":fakeid"
+// renderPoll renders the poll of a status. A poll without an id belongs to a preview.
+func (b *Builder) renderPoll(p *store.Poll, of *store.Status) (*cachedPoll, error) {
+	members := pollMembers{
+		ID: p.ID.String(), ExpiresAt: p.ExpiresAt, Multiple: p.Multiple, VotesCount: p.VotesCount(), VotersCount: p.VotersCount,
+		Emojis: b.emojisFor(of.Local(), of.Emojis.V, p.Titles()...),
 	}
-	var err error
-	if r.head, err = marshalMembers(head); err != nil {
+	if p.ID == 0 {
+		members.ID = b.Name + ":fakeid"
+	}
+	json, err := b.extended(members, pollExtension{})
+	if err != nil {
 		return nil, err
 	}
-	body := pollBody{Multiple: p.Multiple, VotesCount: p.VotesCount(), VotersCount: p.VotersCount, Emojis: b.emojisFor(of.Local(), of.Emojis.V, p.Titles()...)}
+	c := &cachedPoll{id: p.ID, expiresAt: p.ExpiresAt, titles: p.Titles()}
+	if c.document, err = newDocument(json, pollSlots); err != nil {
+		return nil, err
+	}
+	var options []pollOption
 	for _, o := range p.Options.V {
-		body.Options = append(body.Options, pollOption{o.Title, &o.Votes})
+		options = append(options, pollOption{o.Title, &o.Votes})
 	}
-	if r.body, err = marshalMembers(body); err != nil || !p.HideTotals {
-		r.open = r.body
-		return r, err
+	if c.options, err = marshal(options); err != nil || !p.HideTotals {
+		c.openOptions = c.options
+		return c, err
 	}
-	for i := range body.Options {
-		body.Options[i].VotesCount = nil
+	for i := range options {
+		options[i].VotesCount = nil
 	}
-	r.open, err = marshalMembers(body)
-	return r, err
+	c.openOptions, err = marshal(options)
+	return c, err
 }
 
 // addOwnVotes sets what the viewer voted in the polls of statuses.
@@ -115,40 +150,24 @@ func (b *Builder) addOwnVotes(ctx context.Context, viewer *store.Account, origin
 	}
 	for _, s := range originals {
 		if s.poll != nil {
-			s.forViewer.ownVotes = choices[s.poll.id]
+			s.ownVotes = choices[s.poll.id]
 		}
 	}
 	return nil
 }
 
-// appendPoll renders the poll of the status for its viewer. Whether it has ended is found out now: nothing changes at its end, and
-// what is kept rendered stays. The author counts as having voted (extension API 14). Who voted what is told nobody.
+// pollEnded returns true if the poll of the status has ended.
+func (s *Status) pollEnded() bool {
+	return s.poll.expiresAt != nil && !s.poll.expiresAt.Time().After(s.builder.db.Now())
+}
+
+// appendPoll appends the poll of the status for its viewer.
 func (s *Status) appendPoll(dst []byte) []byte {
-	p := s.poll
-	if p == nil {
+	s = s.original()
+	if s.poll == nil {
 		return append(dst, "null"...)
 	}
-	ended := p.expiresAt != nil && !p.expiresAt.Time().After(s.builder.db.Now())
-	body := p.open
-	if ended {
-		body = p.body
-	}
-	dst = append(append(dst, '{'), p.head...)
-	dst = appendBool(dst, `,"expired":`, ended)
-	dst = append(append(dst, ','), body...)
-	if s.hasViewer {
-		dst = appendBool(dst, `,"voted":`, s.byViewer || len(s.forViewer.ownVotes) > 0)
-		dst = append(dst, `,"own_votes":[`...)
-		for i, choice := range s.forViewer.ownVotes {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = strconv.AppendInt(dst, int64(choice), 10)
-		}
-		dst = append(dst, ']')
-	}
-	dst = s.builder.appendName(append(dst, ','))
-	return append(dst, `{"non_anonymous":false}}`...)
+	return appendDocument(dst, &s.poll.document, &s.poll.document, pollSlots, s)
 }
 
 // Poll is a poll for one viewer.

@@ -9,15 +9,15 @@ import (
 	"svc/store"
 )
 
-// renderedReaction is how many react to a status with an emoji, as everybody sees it.
-type renderedReaction struct {
+// cachedReaction is how many react to a status with an emoji, as everybody sees it.
+type cachedReaction struct {
 	emoji string
 	count int
 	name  []byte // JSON text
 	url   []byte // of the picture of a custom emoji, JSON text
 }
 
-func reactionsSize(list []renderedReaction) int {
+func reactionsSize(list []cachedReaction) int {
 	n := 0
 	for _, r := range list {
 		n += 100 + len(r.emoji) + len(r.name) + len(r.url)
@@ -26,14 +26,14 @@ func reactionsSize(list []renderedReaction) int {
 }
 
 // loadReactions renders the reactions to statuses.
-func (b *Builder) loadReactions(ctx context.Context, ids []store.StatusID) (map[store.StatusID][]renderedReaction, error) {
+func (b *Builder) loadReactions(ctx context.Context, ids []store.StatusID) (map[store.StatusID][]cachedReaction, error) {
 	counts, err := b.db.ReactionCounts(ctx, ids)
 	if err != nil || len(counts) == 0 {
 		return nil, err
 	}
-	of := make(map[store.StatusID][]renderedReaction)
+	of := make(map[store.StatusID][]cachedReaction)
 	for _, c := range counts {
-		r := renderedReaction{emoji: c.Emoji, count: c.Count}
+		r := cachedReaction{emoji: c.Emoji, count: c.Count}
 		if r.name, err = marshal(c.Emoji); err != nil {
 			return nil, err
 		}
@@ -91,7 +91,7 @@ func (b *Builder) addReactions(ctx context.Context, viewer *store.Account, origi
 	}
 	of, err := b.viewerReactions(ctx, viewer, unique(ids), unique(few), false)
 	for _, s := range with {
-		s.forViewer.reactions = of[s.id]
+		s.reactionsOfViewer = of[s.id]
 	}
 	return err
 }
@@ -132,10 +132,11 @@ func (v *viewerReactions) counts(emoji string, count int) (shown int, me bool) {
 
 // appendReactions appends the reactions to the status without those who react (spec 2.10).
 func (s *Status) appendReactions(dst []byte) []byte {
+	s = s.original()
 	dst = append(dst, '[')
 	first := true
 	for _, r := range s.reactions {
-		count, me := s.forViewer.reactions.counts(r.emoji, r.count)
+		count, me := s.reactionsOfViewer.counts(r.emoji, r.count)
 		if count <= 0 {
 			continue
 		}
@@ -200,7 +201,7 @@ func (b *Builder) Reactions(ctx context.Context, viewer *store.Account, id store
 	for _, r := range reactors {
 		who = append(who, r.AccountID)
 	}
-	accounts, err := b.renderAccounts(ctx, unique(who))
+	accounts, err := b.loadAccounts(ctx, unique(who))
 	if err != nil {
 		return nil, err
 	}
@@ -211,8 +212,8 @@ func (b *Builder) Reactions(ctx context.Context, viewer *store.Account, id store
 			continue
 		}
 		for _, by := range reactors {
-			if a := accounts[by.AccountID]; a != nil && by.Emoji == c.Emoji {
-				r.Accounts = append(r.Accounts, Account{renderedAccount: a})
+			if a, ok := accounts[by.AccountID]; ok && by.Emoji == c.Emoji {
+				r.Accounts = append(r.Accounts, a)
 			}
 		}
 		list = append(list, r)

@@ -56,7 +56,7 @@ func (b *Builder) StaffReports(ctx context.Context, reader *store.Account, ids [
 	for _, row := range rows {
 		people = append(people, row.AccountID, row.TargetID)
 	}
-	accounts, err := b.renderAccounts(ctx, unique(people))
+	accounts, err := b.loadAccounts(ctx, unique(people))
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +75,8 @@ func (b *Builder) StaffReports(ctx context.Context, reader *store.Account, ids [
 	for _, row := range rows {
 		reports[row.ID] = &StaffReport{
 			ID: row.ID, State: row.State, Content: strings.ReplaceAll(html.EscapeString(row.Comment), "\n", "<br/>"),
-			CreatedAt: store.At(row.ID.Time()), Account: Account{renderedAccount: accounts[row.TargetID]},
-			Actor: Account{renderedAccount: accounts[row.AccountID]}, Statuses: List[*Status]{},
+			CreatedAt: store.At(row.ID.Time()), Account: accounts[row.TargetID],
+			Actor: accounts[row.AccountID], Statuses: List[*Status]{},
 		}
 	}
 	for _, st := range reported {

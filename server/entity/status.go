@@ -9,17 +9,15 @@ import (
 	"svc/store"
 )
 
-// statusHead are the members that a boost has of its own.
-type statusHead struct {
-	ID         string           `json:"id"`
-	URI        string           `json:"uri"`
-	URL        *string          `json:"url"`
-	CreatedAt  store.Time       `json:"created_at"`
-	Visibility store.Visibility `json:"visibility"`
-}
-
-// statusBody are the members that a boost copies from the original.
-type statusBody struct {
+// statusMembers are the members of a status. A boost has its own values up to Account and of Reblog, Text and Pinned, and those of the
+// boosted status for the others.
+type statusMembers struct {
+	ID                 string           `json:"id"`
+	URI                string           `json:"uri"`
+	URL                *string          `json:"url"`
+	CreatedAt          store.Time       `json:"created_at"`
+	Visibility         store.Visibility `json:"visibility"`
+	Account            slot             `json:"account"`
 	EditedAt           *store.Time      `json:"edited_at"`
 	InReplyToID        *store.StatusID  `json:"in_reply_to_id"`
 	InReplyToAccountID *store.AccountID `json:"in_reply_to_account_id"`
@@ -29,23 +27,78 @@ type statusBody struct {
 	RepliesCount       int              `json:"replies_count"`
 	ReblogsCount       int              `json:"reblogs_count"`
 	FavouritesCount    int              `json:"favourites_count"`
-	Content            string           `json:"content"`
+	Content            slot             `json:"content"`
 	MediaAttachments   []object         `json:"media_attachments"`
 	Mentions           []Mention        `json:"mentions"`
-	Tags               []Tag            `json:"tags"`
+	Tags               []StatusTag      `json:"tags"`
 	Emojis             []Emoji          `json:"emojis"`
 	Card               *object          `json:"card"`
 	Application        *Application     `json:"application"`
+	Poll               slot             `json:"poll"`
+	Reblog             slot             `json:"reblog"`
+	Text               slot             `json:"text"` // only in the answer to a deletion
+	Favourited         slot             `json:"favourited"`
+	Reblogged          slot             `json:"reblogged"`
+	Bookmarked         slot             `json:"bookmarked"`
+	Muted              slot             `json:"muted"`
+	Pinned             slot             `json:"pinned"`
+	Filtered           slot             `json:"filtered"`
 }
 
-// statusExtension is what of the svc object everybody sees.
+// statusExtension is the svc object of a status.
 type statusExtension struct {
+	Local                slot                  `json:"local"`
 	ConversationID       *store.ConversationID `json:"conversation_id"`
 	InReplyToAccountAcct *string               `json:"in_reply_to_account_acct"`
 	Content              map[string]string     `json:"content"`
 	SpoilerText          map[string]string     `json:"spoiler_text"`
 	PinnedAt             *store.Time           `json:"pinned_at"`
 	QuotesCount          int                   `json:"quotes_count"`
+	ThreadMuted          slot                  `json:"thread_muted"`
+	ParentVisible        slot                  `json:"parent_visible"`
+	DirectConversationID slot                  `json:"direct_conversation_id"`
+	EmojiReactions       slot                  `json:"emoji_reactions"`
+	BookmarkFolder       slot                  `json:"bookmark_folder"`
+	Quote                slot                  `json:"quote"`
+	QuoteID              slot                  `json:"quote_id"`
+	QuoteURL             slot                  `json:"quote_url"`
+	QuoteVisible         slot                  `json:"quote_visible"`
+	ExpiresAt            slot                  `json:"expires_at"` // only for the author
+	ListID               slot                  `json:"list_id"`    // only for the author, and only with a list
+}
+
+// statusSlots append the members that are not in the document.
+var statusSlots []slotOf[*Status]
+
+func init() {
+	statusSlots = []slotOf[*Status]{ // not in the declaration, because statuses contain statuses
+		{"account", func(s *Status, dst []byte) []byte { return s.account.AppendJSON(dst) }},
+		{"content", (*Status).appendContent},
+		{"poll", (*Status).appendPoll},
+		{"reblog", (*Status).appendReblog},
+		{"text", (*Status).appendText},
+		{"favourited", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.original().flags.Favourited) }},
+		{"reblogged", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.original().flags.Reblogged) }},
+		{"bookmarked", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.original().flags.Bookmarked) }},
+		{"muted", func(s *Status, dst []byte) []byte {
+			f := s.original().flags
+			return strconv.AppendBool(dst, f.ThreadMuted || f.AuthorMuted)
+		}},
+		{"pinned", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.hasViewer && s.pinned) }},
+		{"filtered", (*Status).appendFiltered},
+		{"local", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.local) }},
+		{"thread_muted", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.original().flags.ThreadMuted) }},
+		{"parent_visible", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.original().parentVisible) }},
+		{"direct_conversation_id", (*Status).appendDirectConversation},
+		{"emoji_reactions", (*Status).appendReactions},
+		{"bookmark_folder", (*Status).appendFolder},
+		{"quote", (*Status).appendQuote},
+		{"quote_id", (*Status).appendQuoteID},
+		{"quote_url", (*Status).appendQuoteURL},
+		{"quote_visible", func(s *Status, dst []byte) []byte { return strconv.AppendBool(dst, s.original().quote != nil) }},
+		{"expires_at", (*Status).appendExpiresAt},
+		{"list_id", (*Status).appendListID},
+	}
 }
 
 // Mention is an account that a status mentions. URL is the href in the content, byte for byte.
@@ -56,27 +109,29 @@ type Mention struct {
 	URL      string          `json:"url"`
 }
 
-// Tag is a hashtag.
-type Tag struct {
-	Name string `json:"name"`
-	URL  string `json:"url"`
+// Status is a status for one viewer.
+type Status struct {
+	*cachedStatus
+	builder       *Builder
+	account       Account
+	reblog        *Status // nil unless it is a boost
+	flags         store.StatusFlags
+	hasViewer     bool
+	noRichText    bool // the viewer's setting
+	byViewer      bool
+	parentVisible bool // for the viewer
+	text          *string
+
+	quote              *Status                    // nil: nothing, or nothing that the viewer may see
+	directConversation store.DirectConversationID // 0: none
+	ownVotes           []int                      // of the viewer in the poll
+	filtered           *filtered                  // nil: no filter matches
+	reactionsOfViewer  *viewerReactions           // nil: none, or none that depend on the viewer
 }
 
-// Application is what a status was posted with.
-type Application struct {
-	Name    string  `json:"name"`
-	Website *string `json:"website"`
-}
-
-func (a *Application) size() int {
-	if a.Website == nil {
-		return cache.EntryBytes + len(a.Name)
-	}
-	return cache.EntryBytes + len(a.Name) + len(*a.Website)
-}
-
-// renderedStatus is a status as everybody sees it, in the parts from which AppendJSON makes the whole. A boost has only a head.
-type renderedStatus struct {
+// cachedStatus is what of a status is the same for every viewer. The document of a boost ends at the first slot.
+type cachedStatus struct {
+	document
 	id             store.StatusID
 	accountID      store.AccountID
 	reblogOfID     *store.StatusID
@@ -88,53 +143,35 @@ type renderedStatus struct {
 	direct         bool
 	parent         *parentStatus
 	quoteOfID      *store.StatusID
-	quoteURL       []byte // for people, as JSON text
-	poll           *renderedPoll
-	reactions      []renderedReaction // in order of first use
+	quoteURL       []byte // JSON
+	poll           *cachedPoll
+	reactions      []cachedReaction // in order of first use
 
-	head          []byte        // members
-	body          []byte        // members
-	extension     []byte        // members
-	plainBody     func() []byte // body for those who want no rich text
-	plainBodySize int           // about what it holds
-
-	filterText     func() *text.Folded // what filters look at
-	filterTextSize int                 // about what it holds
+	content          []byte        // JSON
+	plainContent     func() []byte // JSON for viewers without rich text
+	plainContentSize int           // approximate
+	filterText       func() *text.Folded
+	filterTextSize   int // approximate
 }
 
-// parentStatus is what it takes to know whether a viewer sees the status that another replies to.
+// parentStatus is what is needed to decide whether a viewer may see the status that another one replies to.
 type parentStatus struct {
 	id         store.StatusID
 	accountID  store.AccountID
 	visibility store.Visibility
 }
 
-func (s *renderedStatus) size() int {
-	return cache.EntryBytes + 300 + len(s.head) + len(s.body) + len(s.extension) + s.plainBodySize + s.poll.size() + s.filterTextSize + reactionsSize(s.reactions)
-}
-
-// Status is a status for one viewer.
-type Status struct {
-	*renderedStatus
-	builder       *Builder
-	account       *renderedAccount
-	reblog        *Status // nil unless it is a boost
-	flags         store.StatusFlags
-	hasViewer     bool // there is a viewer
-	noRichText    bool // the viewer wants no rich text
-	byViewer      bool // the viewer is the author
-	parentVisible bool // the parent is, for the viewer
-	forViewer     viewerMembers
-	text          *string
+func (s *cachedStatus) size() int {
+	return cache.EntryBytes + 400 + s.document.size() + len(s.content) + s.plainContentSize + s.poll.size() + s.filterTextSize + reactionsSize(s.reactions)
 }
 
 // ID returns the status's id.
 func (s *Status) ID() store.StatusID { return s.id }
 
-// Position returns the id as a place in a list.
+// Position returns the id as a position in a list.
 func (s *Status) Position() int64 { return s.id.Position() }
 
-// original returns what a boost boosts, and the status itself if it is none.
+// original returns the boosted status, and the status itself if it is no boost.
 func (s *Status) original() *Status {
 	if s.reblog != nil {
 		return s.reblog
@@ -144,58 +181,7 @@ func (s *Status) original() *Status {
 
 // AppendJSON renders the status.
 func (s *Status) AppendJSON(dst []byte) []byte {
-	original := s.original()
-	dst = append(append(dst, '{'), s.head...)
-	dst = append(dst, `,"account":`...)
-	dst = Account{renderedAccount: s.account}.AppendJSON(dst)
-	dst = append(dst, ',')
-	if original.noRichText {
-		dst = append(dst, original.plainBody()...)
-	} else {
-		dst = append(dst, original.body...)
-	}
-	dst = original.appendPoll(append(dst, `,"poll":`...))
-	dst = append(dst, `,"reblog":`...)
-	if s.reblog != nil {
-		dst = s.reblog.AppendJSON(dst)
-	} else {
-		dst = append(dst, "null"...)
-	}
-	if s.text != nil {
-		if b, err := marshal(*s.text); err == nil {
-			dst = append(append(dst, `,"text":`...), b...)
-		}
-	}
-	f := original.flags
-	dst = appendBool(dst, `,"favourited":`, f.Favourited)
-	dst = appendBool(dst, `,"reblogged":`, f.Reblogged)
-	dst = appendBool(dst, `,"bookmarked":`, f.Bookmarked)
-	dst = appendBool(dst, `,"muted":`, f.ThreadMuted || f.AuthorMuted)
-	dst = appendBool(dst, `,"pinned":`, s.hasViewer && s.pinned)
-	dst = original.appendFiltered(append(dst, `,"filtered":`...))
-	dst = append(s.builder.appendName(append(dst, ',')), '{')
-	dst = appendBool(dst, `"local":`, s.local)
-	dst = append(append(dst, ','), original.extension...)
-	dst = appendBool(dst, `,"thread_muted":`, f.ThreadMuted)
-	dst = appendBool(dst, `,"parent_visible":`, original.parentVisible)
-	dst = original.appendDirectConversation(append(dst, `,"direct_conversation_id":`...))
-	dst = original.appendReactions(append(dst, `,"emoji_reactions":`...))
-	dst = original.appendFolder(append(dst, `,"bookmark_folder":`...))
-	dst = original.appendQuote(dst)
-	dst = append(dst, `,"expires_at":`...)
-	if original.byViewer && original.expiresAt != nil && !original.pinned { // what is pinned does not expire
-		dst = append(append(append(dst, '"'), original.expiresAt.String()...), '"')
-	} else {
-		dst = append(dst, "null"...)
-	}
-	if original.byViewer && original.listID != nil {
-		dst = append(append(append(dst, `,"list_id":"`...), original.listID.String()...), '"')
-	}
-	return append(dst, '}', '}')
-}
-
-func appendBool(dst []byte, key string, v bool) []byte {
-	return strconv.AppendBool(append(dst, key...), v)
+	return appendDocument(dst, &s.document, &s.original().document, statusSlots, s)
 }
 
 // MarshalJSON is AppendJSON for statuses inside of other entities.
@@ -205,6 +191,75 @@ func (s *Status) MarshalJSON() ([]byte, error) { return s.AppendJSON(nil), nil }
 func (s *Status) WithText(source string) *Status {
 	s.text = &source
 	return s
+}
+
+func (s *Status) appendContent(dst []byte) []byte {
+	s = s.original()
+	if s.noRichText {
+		return append(dst, s.plainContent()...)
+	}
+	return append(dst, s.content...)
+}
+
+func (s *Status) appendReblog(dst []byte) []byte {
+	if s.reblog == nil {
+		return append(dst, "null"...)
+	}
+	return s.reblog.AppendJSON(dst)
+}
+
+func (s *Status) appendText(dst []byte) []byte {
+	if s.text == nil {
+		return dst
+	}
+	return appendValue(dst, *s.text)
+}
+
+// appendFolder appends the folder of the viewer's bookmark of the status.
+func (s *Status) appendFolder(dst []byte) []byte {
+	s = s.original()
+	if s.flags.Folder == 0 {
+		return append(dst, "null"...)
+	}
+	return appendQuoted(dst, s.flags.Folder.String())
+}
+
+// appendQuote appends the quoted status. A quote inside of a quote is not shown.
+func (s *Status) appendQuote(dst []byte) []byte {
+	if q := s.original().quote; q != nil {
+		return q.AppendJSON(dst)
+	}
+	return append(dst, "null"...)
+}
+
+func (s *Status) appendQuoteID(dst []byte) []byte {
+	if q := s.original().quote; q != nil {
+		return appendQuoted(dst, q.id.String())
+	}
+	return append(dst, "null"...)
+}
+
+func (s *Status) appendQuoteURL(dst []byte) []byte {
+	if q := s.original().quote; q != nil {
+		return append(dst, q.quoteURL...)
+	}
+	return append(dst, "null"...)
+}
+
+func (s *Status) appendExpiresAt(dst []byte) []byte {
+	s = s.original()
+	if !s.byViewer || s.expiresAt == nil || s.pinned { // pinned statuses do not expire
+		return append(dst, "null"...)
+	}
+	return appendQuoted(dst, s.expiresAt.String())
+}
+
+func (s *Status) appendListID(dst []byte) []byte {
+	s = s.original()
+	if !s.byViewer || s.listID == nil {
+		return dst
+	}
+	return appendQuoted(dst, s.listID.String())
 }
 
 // Status returns a status for the viewer (nil: anonymous).
@@ -240,13 +295,13 @@ func (b *Builder) statusesWithoutQuotes(ctx context.Context, viewer *store.Accou
 		if !ok {
 			continue
 		}
-		s := &Status{renderedStatus: r, builder: b}
+		s := &Status{cachedStatus: r, builder: b}
 		if r.reblogOfID != nil {
 			original, ok := rendered[*r.reblogOfID]
 			if !ok {
 				continue // deleted in between
 			}
-			s.reblog = &Status{renderedStatus: original, builder: b}
+			s.reblog = &Status{cachedStatus: original, builder: b}
 			originals = append(originals, s.reblog)
 		} else {
 			originals = append(originals, s)
@@ -254,128 +309,4 @@ func (b *Builder) statusesWithoutQuotes(ctx context.Context, viewer *store.Accou
 		shown = append(shown, s)
 	}
 	return shown, b.addMembers(ctx, viewer, shown, originals)
-}
-
-// addMembers adds to statuses what is not rendered with them. originals are the same, but for the boosts what they boost.
-func (b *Builder) addMembers(ctx context.Context, viewer *store.Account, shown, originals List[*Status]) error {
-	if err := b.addAccounts(ctx, shown, originals); err != nil {
-		return err
-	}
-	if err := b.addParents(ctx, viewer, originals); err != nil {
-		return err
-	}
-	if viewer != nil {
-		if err := b.addFlags(ctx, viewer, shown, originals); err != nil {
-			return err
-		}
-	}
-	return b.addViewerMembers(ctx, viewer, originals)
-}
-
-// addAccounts sets the authors.
-func (b *Builder) addAccounts(ctx context.Context, shown, originals List[*Status]) error {
-	ids := make([]store.AccountID, 0, len(shown)+len(originals))
-	for _, s := range shown {
-		ids = append(ids, s.accountID)
-	}
-	for _, s := range originals {
-		ids = append(ids, s.accountID)
-	}
-	accounts, err := b.renderAccounts(ctx, unique(ids))
-	if err != nil {
-		return err
-	}
-	for _, s := range shown {
-		s.account = accounts[s.accountID]
-	}
-	for _, s := range originals {
-		s.account = accounts[s.accountID]
-	}
-	return nil
-}
-
-// addParents finds out which of the parents the viewer sees.
-func (b *Builder) addParents(ctx context.Context, viewer *store.Account, originals []*Status) error {
-	var replies []*Status
-	var ask []store.StatusID
-	open, err := b.db.SeesAllUnrestricted(ctx, idOf(viewer))
-	if err != nil {
-		return err
-	}
-	for _, s := range originals {
-		switch p := s.parent; {
-		case p == nil:
-		case p.accountID == idOf(viewer), open && (p.visibility <= store.Unlisted || p.visibility == store.Local && viewer != nil):
-			s.parentVisible = true
-		default:
-			replies = append(replies, s)
-			ask = append(ask, p.id)
-		}
-	}
-	if len(ask) == 0 {
-		return nil
-	}
-	rows, err := b.db.VisibleStatuses(ctx, idOf(viewer), ask)
-	if err != nil {
-		return err
-	}
-	seen := byID(rows, func(s *store.Status) store.StatusID { return s.ID })
-	for _, s := range replies {
-		s.parentVisible = seen[s.parent.id] != nil
-	}
-	return nil
-}
-
-// addFlags sets what the viewer did with the statuses.
-func (b *Builder) addFlags(ctx context.Context, viewer *store.Account, shown, originals []*Status) error {
-	ids := make([]store.StatusID, 0, len(originals))
-	for _, s := range originals {
-		ids = append(ids, s.id)
-	}
-	flags, err := b.db.StatusFlags(ctx, viewer.ID, ids)
-	if err != nil {
-		return err
-	}
-	plain, err := b.wantsNoRichText(ctx, viewer)
-	if err != nil {
-		return err
-	}
-	for _, s := range shown {
-		s.hasViewer, s.byViewer = true, s.accountID == viewer.ID
-	}
-	for _, s := range originals {
-		s.flags = flags[s.id]
-		s.hasViewer, s.byViewer, s.noRichText = true, s.accountID == viewer.ID, plain
-	}
-	return nil
-}
-
-// wantsNoRichText tells whether the viewer wants no rich text.
-func (b *Builder) wantsNoRichText(ctx context.Context, viewer *store.Account) (bool, error) {
-	if viewer == nil {
-		return false, nil
-	}
-	self, err := b.renderAccounts(ctx, []store.AccountID{viewer.ID})
-	return self[viewer.ID] != nil && self[viewer.ID].noRichText, err
-}
-
-// orEmpty makes a missing list an empty one, which is [] in JSON.
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
-
-// unique returns the elements without repetitions, in order of first appearance.
-func unique[T comparable](list []T) []T {
-	seen := make(map[T]bool, len(list))
-	out := list[:0:0]
-	for _, v := range list {
-		if !seen[v] {
-			seen[v] = true
-			out = append(out, v)
-		}
-	}
-	return out
 }

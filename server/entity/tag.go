@@ -7,16 +7,22 @@ import (
 	"svc/store"
 )
 
-// FoundTag is a hashtag by itself, as searches and followers see it. How often it was used is not counted, but clients expect to be
+// StatusTag is a hashtag in a status.
+type StatusTag struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+}
+
+// Tag is a hashtag by itself, as searches and followers see it. How often it was used is not counted, but clients expect to be
 // told (client API 3.5).
-type FoundTag struct {
-	Tag
+type Tag struct {
+	StatusTag
 	History   []any `json:"history"`
 	Following *bool `json:"following,omitempty"` // by the viewer, if there is one
 }
 
 // AppendJSON renders the hashtag.
-func (t FoundTag) AppendJSON(dst []byte) []byte {
+func (t Tag) AppendJSON(dst []byte) []byte {
 	b, err := marshal(t)
 	if err != nil { // which texts and a boolean do not give
 		return append(dst, "null"...)
@@ -25,7 +31,7 @@ func (t FoundTag) AppendJSON(dst []byte) []byte {
 }
 
 // Tags returns hashtags, in the order of names, for the viewer (nil: anonymous).
-func (b *Builder) Tags(ctx context.Context, viewer *store.Account, names []string) (List[FoundTag], error) {
+func (b *Builder) Tags(ctx context.Context, viewer *store.Account, names []string) (List[Tag], error) {
 	folded := make([]string, len(names))
 	for i, name := range names {
 		folded[i] = text.TagName(name)
@@ -40,9 +46,9 @@ func (b *Builder) Tags(ctx context.Context, viewer *store.Account, names []strin
 			followed[name] = true
 		}
 	}
-	tags := make(List[FoundTag], 0, len(names))
+	tags := make(List[Tag], 0, len(names))
 	for i, name := range names {
-		t := FoundTag{Tag: Tag{Name: name, URL: text.TagURL(b.BaseURL, folded[i])}, History: []any{}}
+		t := Tag{StatusTag: StatusTag{Name: name, URL: text.TagURL(b.BaseURL, folded[i])}, History: []any{}}
 		if viewer != nil {
 			follows := followed[folded[i]]
 			t.Following = &follows

@@ -1,17 +1,19 @@
 package entity
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"sync"
 
 	"svc/internal/text"
+	"svc/social"
 	"svc/store"
 )
 
 // renderStatuses returns what of the statuses, and of what they boost, everybody sees.
-func (b *Builder) renderStatuses(ctx context.Context, ids []store.StatusID) (map[store.StatusID]*renderedStatus, error) {
-	found := make(map[store.StatusID]*renderedStatus, len(ids)+8)
+func (b *Builder) renderStatuses(ctx context.Context, ids []store.StatusID) (map[store.StatusID]*cachedStatus, error) {
+	found := make(map[store.StatusID]*cachedStatus, len(ids)+8)
 	if err := b.renderMissing(ctx, ids, found); err != nil {
 		return nil, err
 	}
@@ -29,7 +31,7 @@ func (b *Builder) renderStatuses(ctx context.Context, ids []store.StatusID) (map
 	return found, nil
 }
 
-func (b *Builder) renderMissing(ctx context.Context, ids []store.StatusID, found map[store.StatusID]*renderedStatus) error {
+func (b *Builder) renderMissing(ctx context.Context, ids []store.StatusID, found map[store.StatusID]*cachedStatus) error {
 	missing, generation := b.statuses.GetAll(ids, found)
 	if len(missing) == 0 {
 		return nil
@@ -53,16 +55,16 @@ func (b *Builder) renderMissing(ctx context.Context, ids []store.StatusID, found
 type statusParts struct {
 	rows       []*store.Status
 	media      map[store.StatusID][]object
-	polls      map[store.StatusID]*renderedPoll
+	polls      map[store.StatusID]*cachedPoll
 	mediaTexts map[store.StatusID][]string // what filters look at beside the text and the options of a poll: what is said of attachments
 	mentions   map[store.StatusID][]Mention
-	tags       map[store.StatusID][]Tag
+	tags       map[store.StatusID][]StatusTag
 	parents    map[store.StatusID]*store.Status
 	acctOf     map[store.AccountID]string // of those replied to
 	pins       map[store.StatusID]store.Time
 	apps       map[store.AppID]*Application
 	cards      map[store.CardID]*object
-	reactions  map[store.StatusID][]renderedReaction
+	reactions  map[store.StatusID][]cachedReaction
 }
 
 func newStatusParts(rows []*store.Status) *statusParts {
@@ -71,7 +73,7 @@ func newStatusParts(rows []*store.Status) *statusParts {
 		media:      make(map[store.StatusID][]object),
 		mediaTexts: make(map[store.StatusID][]string),
 		mentions:   make(map[store.StatusID][]Mention),
-		tags:       make(map[store.StatusID][]Tag),
+		tags:       make(map[store.StatusID][]StatusTag),
 		acctOf:     make(map[store.AccountID]string),
 		cards:      make(map[store.CardID]*object),
 	}
@@ -148,7 +150,7 @@ func (b *Builder) loadReferences(ctx context.Context, p *statusParts) error {
 
 func (b *Builder) addTags(tags []store.StatusTag, p *statusParts) {
 	for _, t := range tags {
-		p.tags[t.StatusID] = append(p.tags[t.StatusID], Tag{Name: t.Name, URL: text.TagURL(b.BaseURL, t.Name)})
+		p.tags[t.StatusID] = append(p.tags[t.StatusID], StatusTag{Name: t.Name, URL: text.TagURL(b.BaseURL, t.Name)})
 	}
 }
 
@@ -236,17 +238,62 @@ func (b *Builder) loadApps(ctx context.Context, ids []store.AppID) (map[store.Ap
 	return apps, err
 }
 
-func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStatus, error) {
-	r := &renderedStatus{
+func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*cachedStatus, error) {
+	s := &cachedStatus{
 		id: row.ID, accountID: row.AccountID, reblogOfID: row.ReblogOfID, conversationID: row.ConversationID,
 		direct: row.Visibility == store.Direct, poll: p.polls[row.ID], expiresAt: row.ExpiresAt, listID: row.ListID, local: row.Local(),
-		reactions: p.reactions[row.ID],
+		quoteOfID: row.QuoteOfID, reactions: p.reactions[row.ID],
 	}
-	var err error
-	if r.head, err = marshalMembers(b.head(row)); err != nil || row.ReblogOfID != nil {
-		return r, err
+	plain := text.HTMLToText(row.Content)
+	extension := b.statusExtension(row, p, plain)
+	json, err := b.extended(b.statusMembers(row, p), extension)
+	if err != nil {
+		return nil, err
 	}
-	body := statusBody{
+	if s.document, err = newDocument(json, statusSlots); err != nil {
+		return nil, err
+	}
+	if row.ReblogOfID != nil {
+		s.document = document{json: bytes.Clone(s.piece(0)), cuts: nil}
+		return s, nil
+	}
+	s.pinned = extension.PinnedAt != nil
+	if s.content, err = marshal(row.Content); err != nil {
+		return nil, err
+	}
+	s.plainContentSize = 2 * len(row.Content)
+	s.plainContent = sync.OnceValue(func() []byte { return appendValue(nil, text.SanitizeStrict(row.Content)) })
+	address := row.URL
+	if address == "" {
+		address = row.URI
+	}
+	if s.quoteURL, err = marshal(address); err != nil {
+		return nil, err
+	}
+	more := p.mediaTexts[row.ID]
+	if s.poll != nil {
+		more = append(slices.Clip(more), s.poll.titles...)
+	}
+	s.filterText = sync.OnceValue(func() *text.Folded { return row.FilterText(plain, more) })
+	s.filterTextSize = 200 + 2*(len(plain)+len(row.SpoilerText))
+	for _, w := range more {
+		s.filterTextSize += 2 * len(w)
+	}
+	if row.InReplyToID != nil {
+		if parent := p.parents[*row.InReplyToID]; parent != nil {
+			s.parent = &parentStatus{parent.ID, parent.AccountID, parent.Visibility}
+		}
+	}
+	return s, nil
+}
+
+// statusMembers returns the cached members of a status. A preview, which has no id, gets the ids that clients know for previews.
+func (b *Builder) statusMembers(row *store.Status, p *statusParts) *statusMembers {
+	m := &statusMembers{
+		ID:                 row.ID.String(),
+		URI:                row.URI,
+		CreatedAt:          row.CreatedAt,
+		Visibility:         row.Visibility,
 		EditedAt:           row.EditedAt,
 		InReplyToID:        row.InReplyToID,
 		InReplyToAccountID: row.InReplyToAccountID,
@@ -255,84 +302,116 @@ func (b *Builder) renderStatus(row *store.Status, p *statusParts) (*renderedStat
 		RepliesCount:       row.RepliesCount,
 		ReblogsCount:       row.ReblogsCount,
 		FavouritesCount:    row.FavouritesCount,
-		Content:            row.Content,
 		MediaAttachments:   orEmpty(p.media[row.ID]),
 		Mentions:           orEmpty(p.mentions[row.ID]),
 		Tags:               orEmpty(p.tags[row.ID]),
 		Emojis:             b.emojisFor(row.Local(), row.Emojis.V, row.Content, row.SpoilerText),
 	}
+	if row.ID == 0 {
+		m.ID, m.URI = b.Name+":fakeid", b.Name+":fake_object_id"
+	}
+	if row.URL != "" {
+		m.URL = &row.URL
+	}
 	if row.Language != "" {
-		body.Language = &row.Language
+		m.Language = &row.Language
 	}
 	if row.AppID != nil {
-		body.Application = p.apps[*row.AppID]
+		m.Application = p.apps[*row.AppID]
 	}
 	if row.CardID != nil {
-		body.Card = p.cards[*row.CardID]
+		m.Card = p.cards[*row.CardID]
 	}
-	if r.body, err = marshalMembers(body); err != nil {
-		return nil, err
-	}
-	r.plainBodySize = 2 * len(row.Content)
-	r.plainBody = sync.OnceValue(func() []byte {
-		body.Content = text.SanitizeStrict(row.Content)
-		strict, err := marshalMembers(body)
-		if err != nil {
-			return r.body
-		}
-		return strict
-	})
-	address := row.URL
-	if address == "" {
-		address = row.URI
-	}
-	r.quoteOfID = row.QuoteOfID
-	if r.quoteURL, err = marshal(address); err != nil {
-		return nil, err
-	}
-	plain, more := text.HTMLToText(row.Content), p.mediaTexts[row.ID]
-	if r.poll != nil {
-		more = append(slices.Clip(more), r.poll.titles...)
-	}
-	r.filterText = sync.OnceValue(func() *text.Folded { return row.FilterText(plain, more) })
-	r.filterTextSize = 200 + 2*(len(plain)+len(row.SpoilerText))
-	for _, w := range more {
-		r.filterTextSize += 2 * len(w)
-	}
-	extension := statusExtension{
+	return m
+}
+
+func (b *Builder) statusExtension(row *store.Status, p *statusParts, plain string) *statusExtension {
+	x := &statusExtension{
 		QuotesCount: row.QuotesCount,
 		Content:     map[string]string{"text/plain": plain},
 		SpoilerText: map[string]string{"text/plain": row.SpoilerText},
 	}
 	if row.ConversationID != 0 {
-		extension.ConversationID = &row.ConversationID
+		x.ConversationID = &row.ConversationID
 	}
 	if row.InReplyToAccountID != nil {
 		if acct, ok := p.acctOf[*row.InReplyToAccountID]; ok {
-			extension.InReplyToAccountAcct = &acct
+			x.InReplyToAccountAcct = &acct
 		}
 	}
 	if at, ok := p.pins[row.ID]; ok {
-		r.pinned, extension.PinnedAt = true, &at
+		x.PinnedAt = &at
 	}
-	if row.InReplyToID != nil {
-		if above := p.parents[*row.InReplyToID]; above != nil {
-			r.parent = &parentStatus{above.ID, above.AccountID, above.Visibility}
-		}
-	}
-	r.extension, err = marshalMembers(extension)
-	return r, err
+	return x
 }
 
-// head makes the members that a boost has of its own. A status without an id is one that is only shown to its author: it has the
-// names that clients know for that.
-func (b *Builder) head(row *store.Status) statusHead {
-	h := statusHead{ID: row.ID.String(), URI: row.URI, CreatedAt: row.CreatedAt, Visibility: row.Visibility}
-	if row.ID == 0 {
-		h.ID, h.URI = b.Name+":fakeid", b.Name+":fake_object_id"
+// PreviewStatus renders a status that has been composed but not published, for its author.
+func (b *Builder) PreviewStatus(ctx context.Context, author *store.Account, c *social.Composed) (*Status, error) {
+	st := *c.Status
+	st.CreatedAt = store.At(b.db.Now())
+	preview := *c
+	preview.Status = &st
+	return b.renderComposed(ctx, author, &preview)
+}
+
+// Generation is a moment in the life of a Builder.
+type Generation struct{ statuses uint64 }
+
+// Generation returns the present moment.
+func (b *Builder) Generation() Generation { return Generation{b.statuses.Generation()} }
+
+// PublishedStatus renders a status that has just been published, for its author, of what it was composed of instead of reading that
+// anew. The rendering is kept for others unless the status has changed since the mark, which was taken before it was published.
+func (b *Builder) PublishedStatus(ctx context.Context, author *store.Account, c *social.Composed, since Generation) (*Status, error) {
+	s, err := b.renderComposed(ctx, author, c)
+	if err == nil {
+		b.statuses.Put(s.id, s.cachedStatus, since.statuses)
 	}
-	if row.URL != "" {
-		h.URL = &row.URL
+	return s, err
+}
+
+func (b *Builder) renderComposed(ctx context.Context, author *store.Account, c *social.Composed) (*Status, error) {
+	p := newStatusParts([]*store.Status{c.Status})
+	for _, m := range c.Media {
+		if err := b.addAttachment(m, c.ID, p); err != nil {
+			return nil, err
+		}
 	}
-	return h
+	if c.Poll != nil {
+		poll, err := b.renderPoll(c.Poll, c.Status)
+		if err != nil {
+			return nil, err
+		}
+		p.polls = map[store.StatusID]*cachedPoll{c.ID: poll}
+	}
+	if err := b.loadMentions(ctx, c.Recipients, p, c.MentionedAccounts...); err != nil {
+		return nil, err
+	}
+	for _, name := range c.Tags {
+		b.addTags([]store.StatusTag{{StatusID: c.ID, Name: name}}, p)
+	}
+	if c.Parent != nil {
+		p.parents = map[store.StatusID]*store.Status{c.Parent.ID: c.Parent}
+	}
+	if c.Card != nil {
+		if err := b.addCards([]*store.Card{c.Card}, p); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if c.AppID != nil {
+		if p.apps, err = b.loadApps(ctx, []store.AppID{*c.AppID}); err != nil {
+			return nil, err
+		}
+	}
+	r, err := b.renderStatus(c.Status, p)
+	if err != nil {
+		return nil, err
+	}
+	s := &Status{cachedStatus: r, builder: b}
+	one := List[*Status]{s}
+	if err := b.addMembers(ctx, author, one, one); err != nil {
+		return nil, err
+	}
+	return s, b.addQuotes(ctx, author, one)
 }

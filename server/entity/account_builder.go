@@ -1,0 +1,199 @@
+package entity
+
+import (
+	"context"
+
+	"svc/store"
+)
+
+// loadAccounts returns the accounts of the ids that exist, from the cache or rendered from their rows.
+func (b *Builder) loadAccounts(ctx context.Context, ids []store.AccountID) (map[store.AccountID]Account, error) {
+	found := make(map[store.AccountID]Account, len(ids))
+	missing, generation := b.accounts.GetAll(ids, found)
+	if len(missing) == 0 {
+		return found, nil
+	}
+	rows, err := b.db.Accounts(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	users, err := b.db.Users(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	userOf := byID(users, func(u *store.User) store.AccountID { return u.AccountID })
+	moved, err := b.movedTo(ctx, rows...)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		members, extension := b.accountMembers(row, userOf[row.ID])
+		members.Moved = moved[row.ID]
+		a, err := b.renderAccount(row, members, extension)
+		if err != nil {
+			return nil, err
+		}
+		if u := userOf[row.ID]; u != nil {
+			a.noRichText = u.NoRichText
+		}
+		found[row.ID] = a.withCounters(rowCounters(row))
+		if !a.hasMoved {
+			b.accounts.Put(row.ID, found[row.ID], generation)
+		}
+	}
+	return found, nil
+}
+
+func rowCounters(row *store.Account) store.AccountCounters {
+	return store.AccountCounters{
+		Followers: row.FollowersCount, Following: row.FollowingCount, Statuses: row.StatusesCount, LastStatusAt: row.LastStatusAt,
+	}
+}
+
+// movedTo renders the accounts that some of the rows have moved to, by the ids of the rows. It follows one move only, and leaves out
+// unavailable accounts.
+func (b *Builder) movedTo(ctx context.Context, rows ...*store.Account) (map[store.AccountID]*object, error) {
+	var ids []store.AccountID
+	for _, row := range rows {
+		if row.MovedToID != nil {
+			ids = append(ids, *row.MovedToID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	targets, err := b.db.Accounts(ctx, unique(ids))
+	if err != nil {
+		return nil, err
+	}
+	rendered := make(map[store.AccountID]*object, len(targets))
+	for _, target := range targets {
+		if target.Unavailable {
+			continue
+		}
+		members, extension := b.accountMembers(target, nil)
+		a, err := b.renderAccount(target, members, extension)
+		if err != nil {
+			return nil, err
+		}
+		o := object(a.withCounters(rowCounters(target)).AppendJSON(nil))
+		rendered[target.ID] = &o
+	}
+	moved := make(map[store.AccountID]*object, len(ids))
+	for _, row := range rows {
+		if row.MovedToID != nil {
+			moved[row.ID] = rendered[*row.MovedToID]
+		}
+	}
+	return moved, nil
+}
+
+func (b *Builder) renderAccount(row *store.Account, members *accountMembers, extension *accountExtension) (*accountDocument, error) {
+	json, err := b.extended(members, extension)
+	if err != nil {
+		return nil, err
+	}
+	d, err := newDocument(json, accountSlots)
+	return &accountDocument{
+		document: d, id: row.ID, unavailable: row.Unavailable, hasMoved: row.MovedToID != nil,
+		hideFollowersCount: row.HideFollowers && row.HideFollowersCount, hideFollowingCount: row.HideFollows && row.HideFollowsCount,
+	}, err
+}
+
+// accountMembers returns the members that are the same for every viewer. user is nil for remote accounts.
+func (b *Builder) accountMembers(row *store.Account, user *store.User) (*accountMembers, *accountExtension) {
+	m := &accountMembers{
+		ID:           row.ID,
+		Username:     row.Nickname,
+		Acct:         row.Acct(),
+		FQN:          row.Nickname + "@" + row.Domain,
+		DisplayName:  row.DisplayName,
+		Locked:       row.Locked,
+		Bot:          row.ActorType == "Service" || row.ActorType == "Application" || row.ActorType == "Group",
+		Group:        row.ActorType == "Group",
+		Discoverable: row.Discoverable,
+		CreatedAt:    row.CreatedAt,
+		Note:         row.Note,
+		URL:          row.URL,
+		URI:          row.URI,
+		Avatar:       b.picture(row.Avatar, standardAvatar),
+		Header:       b.picture(row.Header, "/images/banner.png"),
+		Fields:       row.Fields.V,
+	}
+	if row.Local() {
+		m.FQN = row.Nickname + "@" + b.Domain
+	}
+	m.AvatarStatic, m.HeaderStatic = m.Avatar, m.Header
+	if row.AvatarStatic != "" {
+		m.AvatarStatic = b.picture(row.AvatarStatic, "")
+	}
+	if row.HeaderStatic != "" {
+		m.HeaderStatic = b.picture(row.HeaderStatic, "")
+	}
+	if m.Fields == nil {
+		m.Fields = []store.Field{}
+	}
+	texts := []string{row.DisplayName, row.Note}
+	for _, f := range row.Fields.V {
+		texts = append(texts, f.Name, f.Value)
+	}
+	m.Emojis = b.emojisFor(row.Local(), row.Emojis.V, texts...)
+
+	x := &accountExtension{
+		APID:                row.URI,
+		AlsoKnownAs:         row.AlsoKnownAs.V,
+		Tags:                row.Tags.V,
+		IsConfirmed:         true,
+		IsActive:            true,
+		HideFavorites:       row.HideFavorites,
+		HideFollowers:       row.HideFollowers,
+		HideFollows:         row.HideFollows,
+		HideFollowersCount:  row.HideFollowersCount,
+		HideFollowsCount:    row.HideFollowsCount,
+		AcceptsChatMessages: row.AcceptsChatMessages,
+	}
+	if row.ShowBirthday {
+		x.Birthday = row.Birthday
+	}
+	x.BackgroundImage = b.Picture(row.Background)
+	m.Source = b.source(row, user)
+	if user != nil {
+		x.IsConfirmed, x.ConfirmationPending = user.ConfirmedAt != nil, user.ConfirmedAt == nil
+		x.IsActive = user.DeactivatedAt == nil
+		x.SkipContainment = user.SkipThreadContainment
+		if user.ShowRole {
+			x.IsAdmin, x.IsModerator, x.Privileges = &user.IsAdmin, &user.IsModerator, privileges(user)
+		}
+	}
+	return m, x
+}
+
+const standardAvatar = "/images/avi.png"
+
+// picture returns the URL of a profile picture: of a local file, of the proxy for a remote one, or of the standard one for "".
+func (b *Builder) picture(name, standard string) string {
+	switch {
+	case name == "":
+		return b.BaseURL + standard
+	case len(name) > 8 && (name[:7] == "http://" || name[:8] == "https://"):
+		return b.proxied(name)
+	}
+	return b.MediaURL + name
+}
+
+// Avatar returns the URL of an account's avatar that is not animated.
+func (b *Builder) Avatar(a *store.Account) string {
+	if a.AvatarStatic != "" {
+		return b.picture(a.AvatarStatic, "")
+	}
+	return b.picture(a.Avatar, standardAvatar)
+}
+
+// Picture returns the URL of a profile picture, nil if the account has none.
+func (b *Builder) Picture(name string) *string {
+	if name == "" {
+		return nil
+	}
+	url := b.picture(name, "")
+	return &url
+}

@@ -1,0 +1,173 @@
+package entity
+
+import (
+	"context"
+	"encoding/json"
+
+	"svc/internal/text"
+	"svc/store"
+)
+
+// credentialExtension are the members of the svc object that only the account itself gets.
+type credentialExtension struct {
+	Email                    string                     `json:"email"`
+	AllowFollowingMove       bool                       `json:"allow_following_move"`
+	UnreadConversationCount  int                        `json:"unread_conversation_count"`
+	UnreadNotificationsCount int                        `json:"unread_notifications_count"`
+	NotificationSettings     notificationSettings       `json:"notification_settings"`
+	SettingsStore            map[string]json.RawMessage `json:"settings_store,omitzero"`
+}
+
+type notificationSettings struct {
+	BlockFromStrangers       bool `json:"block_from_strangers"`
+	HideNotificationContents bool `json:"hide_notification_contents"`
+}
+
+// Role is the role of an account, for the account itself.
+type Role struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Color       string `json:"color"`
+	Permissions string `json:"permissions"`
+	Highlighted bool   `json:"highlighted"`
+}
+
+// Source is the editable text of an account. The optional members are only for the account itself.
+type Source struct {
+	Privacy             *string       `json:"privacy,omitempty"`
+	Sensitive           bool          `json:"sensitive"`
+	Language            *string       `json:"language,omitempty"`
+	Note                string        `json:"note"`
+	Fields              []store.Field `json:"fields"`
+	FollowRequestsCount *int          `json:"follow_requests_count,omitempty"`
+	Discoverable        *bool         `json:"discoverable,omitempty"`
+}
+
+// sourceExtension is the svc object of a source.
+type sourceExtension struct {
+	ShowRole     *bool  `json:"show_role,omitempty"`
+	NoRichText   *bool  `json:"no_rich_text,omitempty"`
+	ShowBirthday *bool  `json:"show_birthday,omitempty"`
+	Discoverable bool   `json:"discoverable"`
+	ActorType    string `json:"actor_type"`
+}
+
+// source returns the members of a source that are the same for every viewer.
+func (b *Builder) source(row *store.Account, user *store.User) any {
+	s := Source{Note: text.HTMLToText(row.Note), Fields: []store.Field{}}
+	if user != nil {
+		s.Note = user.Note
+		s.Fields = append(s.Fields, user.Fields.V...)
+	}
+	o, err := b.extended(s, sourceExtension{Discoverable: row.Discoverable, ActorType: row.ActorType})
+	if err != nil {
+		return nil
+	}
+	return o
+}
+
+// CredentialDetails is what a CredentialAccount needs besides its rows.
+type CredentialDetails struct {
+	store.UnreadCounts
+	SettingsStore bool // include svc.settings_store, as only the endpoints about the own account do
+}
+
+// credentialRendering is the last rendering of an account for itself, with its input.
+type credentialRendering struct {
+	row      *store.Account
+	user     *store.User
+	details  CredentialDetails
+	document *accountDocument
+}
+
+// CredentialAccount returns an account for the account itself. The counters of row need not be up to date.
+func (b *Builder) CredentialAccount(ctx context.Context, row *store.Account, user *store.User, details CredentialDetails) (Account, error) {
+	found, err := b.loadAccounts(ctx, []store.AccountID{row.ID})
+	if err != nil {
+		return Account{}, err
+	}
+	shared, ok := found[row.ID]
+	if !ok {
+		return Account{}, notFound
+	}
+	// Rows that have not changed are the same pointers, because identities are cached.
+	last := shared.credential.Load()
+	if last == nil || last.row != row || last.user != user || last.details != details {
+		document, err := b.renderCredentialAccount(ctx, row, user, details)
+		if err != nil {
+			return Account{}, err
+		}
+		last = &credentialRendering{row, user, details, document}
+		if !document.hasMoved {
+			shared.credential.Store(last)
+		}
+	}
+	return last.document.withCounters(shared.counters), nil
+}
+
+func (b *Builder) renderCredentialAccount(ctx context.Context, row *store.Account, user *store.User, details CredentialDetails) (*accountDocument, error) {
+	moved, err := b.movedTo(ctx, row)
+	if err != nil {
+		return nil, err
+	}
+	m, x := b.accountMembers(row, user)
+	m.Moved = moved[row.ID]
+	m.FollowRequestsCount = &details.FollowRequests
+	m.Role = roleOf(user)
+	privacy, language := user.DefaultVisibility.String(), user.DefaultLanguage
+	source := Source{
+		Privacy:             &privacy,
+		Sensitive:           user.DefaultSensitive,
+		Language:            &language,
+		Note:                user.Note,
+		Fields:              append([]store.Field{}, user.Fields.V...),
+		FollowRequestsCount: &details.FollowRequests,
+		Discoverable:        &row.Discoverable,
+	}
+	if m.Source, err = b.extended(source, sourceExtension{&user.ShowRole, &user.NoRichText, &row.ShowBirthday, row.Discoverable, row.ActorType}); err != nil {
+		return nil, err
+	}
+	x.IsAdmin, x.IsModerator, x.Privileges = &user.IsAdmin, &user.IsModerator, privileges(user)
+	x.Birthday = row.Birthday
+	x.credentialExtension = &credentialExtension{
+		Email:                    user.Email,
+		AllowFollowingMove:       user.AllowFollowingMove,
+		UnreadConversationCount:  details.UnreadConversations,
+		UnreadNotificationsCount: details.UnreadNotifications,
+		NotificationSettings:     notificationSettings{user.BlockFromStrangers, user.HideNotificationContents},
+	}
+	if details.SettingsStore {
+		x.SettingsStore = user.SettingsStore.V
+		if x.SettingsStore == nil {
+			x.SettingsStore = map[string]json.RawMessage{}
+		}
+	}
+	d, err := b.renderAccount(row, m, x)
+	if err == nil {
+		d.hideFollowersCount, d.hideFollowingCount = false, false // the account sees its own counters
+	}
+	return d, err
+}
+
+// privileges returns the privileges of a user's role. Administrators have all of them.
+func privileges(u *store.User) []string {
+	switch {
+	case u.IsAdmin:
+		return []string{"users_read", "users_manage_invites", "users_manage_activation_state", "users_manage_tags", "users_manage_credentials",
+			"users_delete", "messages_read", "messages_delete", "instances_delete", "reports_manage_reports", "moderation_log_read",
+			"announcements_manage_announcements", "emoji_manage_emoji", "statistics_read"}
+	case u.IsModerator:
+		return []string{"messages_delete", "reports_manage_reports"}
+	}
+	return []string{}
+}
+
+func roleOf(u *store.User) *Role {
+	switch {
+	case u.IsAdmin:
+		return &Role{ID: "3", Name: "Admin", Permissions: "1", Highlighted: u.ShowRole}
+	case u.IsModerator:
+		return &Role{ID: "2", Name: "Moderator", Permissions: "0", Highlighted: u.ShowRole}
+	}
+	return &Role{ID: "-99", Permissions: "0"}
+}

@@ -1,0 +1,150 @@
+package entity
+
+import (
+	"context"
+
+	"svc/store"
+)
+
+// addMembers adds to statuses what is not rendered with them. originals are the same, but for the boosts what they boost.
+func (b *Builder) addMembers(ctx context.Context, viewer *store.Account, shown, originals List[*Status]) error {
+	if err := b.addAccounts(ctx, shown, originals); err != nil {
+		return err
+	}
+	if err := b.addParents(ctx, viewer, originals); err != nil {
+		return err
+	}
+	if viewer != nil {
+		if err := b.addFlags(ctx, viewer, shown, originals); err != nil {
+			return err
+		}
+	}
+	return b.addViewerMembers(ctx, viewer, originals)
+}
+
+// addAccounts sets the authors.
+func (b *Builder) addAccounts(ctx context.Context, shown, originals List[*Status]) error {
+	ids := make([]store.AccountID, 0, len(shown)+len(originals))
+	for _, s := range shown {
+		ids = append(ids, s.accountID)
+	}
+	for _, s := range originals {
+		ids = append(ids, s.accountID)
+	}
+	accounts, err := b.loadAccounts(ctx, unique(ids))
+	if err != nil {
+		return err
+	}
+	for _, s := range shown {
+		s.account = accounts[s.accountID]
+	}
+	for _, s := range originals {
+		s.account = accounts[s.accountID]
+	}
+	return nil
+}
+
+// addParents finds out which of the parents the viewer sees.
+func (b *Builder) addParents(ctx context.Context, viewer *store.Account, originals []*Status) error {
+	var replies []*Status
+	var ask []store.StatusID
+	open, err := b.db.SeesAllUnrestricted(ctx, idOf(viewer))
+	if err != nil {
+		return err
+	}
+	for _, s := range originals {
+		switch p := s.parent; {
+		case p == nil:
+		case p.accountID == idOf(viewer), open && (p.visibility <= store.Unlisted || p.visibility == store.Local && viewer != nil):
+			s.parentVisible = true
+		default:
+			replies = append(replies, s)
+			ask = append(ask, p.id)
+		}
+	}
+	if len(ask) == 0 {
+		return nil
+	}
+	rows, err := b.db.VisibleStatuses(ctx, idOf(viewer), ask)
+	if err != nil {
+		return err
+	}
+	seen := byID(rows, func(s *store.Status) store.StatusID { return s.ID })
+	for _, s := range replies {
+		s.parentVisible = seen[s.parent.id] != nil
+	}
+	return nil
+}
+
+// addFlags sets what the viewer did with the statuses.
+func (b *Builder) addFlags(ctx context.Context, viewer *store.Account, shown, originals []*Status) error {
+	ids := make([]store.StatusID, 0, len(originals))
+	for _, s := range originals {
+		ids = append(ids, s.id)
+	}
+	flags, err := b.db.StatusFlags(ctx, viewer.ID, ids)
+	if err != nil {
+		return err
+	}
+	plain, err := b.wantsNoRichText(ctx, viewer)
+	if err != nil {
+		return err
+	}
+	for _, s := range shown {
+		s.hasViewer, s.byViewer = true, s.accountID == viewer.ID
+	}
+	for _, s := range originals {
+		s.flags = flags[s.id]
+		s.hasViewer, s.byViewer, s.noRichText = true, s.accountID == viewer.ID, plain
+	}
+	return nil
+}
+
+// wantsNoRichText tells whether the viewer wants no rich text.
+func (b *Builder) wantsNoRichText(ctx context.Context, viewer *store.Account) (bool, error) {
+	if viewer == nil {
+		return false, nil
+	}
+	self, err := b.loadAccounts(ctx, []store.AccountID{viewer.ID})
+	return self[viewer.ID].accountDocument != nil && self[viewer.ID].noRichText, err
+}
+
+// addViewerMembers adds them to a page of statuses that are no boosts. Each costs a query only if the page has such a status.
+func (b *Builder) addViewerMembers(ctx context.Context, viewer *store.Account, originals List[*Status]) error {
+	for _, add := range []func(context.Context, *store.Account, List[*Status]) error{
+		b.addFiltered, b.addDirectConversations, b.addOwnVotes, b.addReactions,
+	} {
+		if err := add(ctx, viewer, originals); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addQuotes sets what statuses quote. What a quoted status quotes itself is not shown.
+func (b *Builder) addQuotes(ctx context.Context, viewer *store.Account, statuses List[*Status]) error {
+	var ids []store.StatusID
+	for _, s := range statuses {
+		if s = s.original(); s.quoteOfID != nil {
+			ids = append(ids, *s.quoteOfID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	shown, err := b.db.VisibleQuotes(ctx, idOf(viewer), unique(ids))
+	if err != nil {
+		return err
+	}
+	quoted, err := b.statusesWithoutQuotes(ctx, viewer, shown)
+	if err != nil {
+		return err
+	}
+	of := byID(quoted, (*Status).ID)
+	for _, s := range statuses {
+		if s = s.original(); s.quoteOfID != nil {
+			s.quote = of[*s.quoteOfID]
+		}
+	}
+	return nil
+}
