@@ -12,9 +12,9 @@ import (
 
 const maxCachedAccounts = 2000
 
-// accountCache keeps the accounts ready that send something. They are shared, so nobody may change them. What it has of an account is dropped
+// AccountCache keeps the accounts ready that send something. They are shared, so nobody may change them. What it has of an account is dropped
 // before a change to it is answered.
-type accountCache struct {
+type AccountCache struct {
 	db      *store.DB
 	mu      sync.Mutex
 	byID    map[store.AccountID]*store.Account
@@ -25,8 +25,8 @@ type accountCache struct {
 // pendingRead is an account that is being read.
 type pendingRead struct{ stale bool }
 
-func newAccountCache(db *store.DB) *accountCache {
-	k := &accountCache{
+func newAccountCache(db *store.DB) *AccountCache {
+	k := &AccountCache{
 		db: db, byID: make(map[store.AccountID]*store.Account), byURI: make(map[string]*store.Account), pending: make(map[*pendingRead]bool),
 	}
 	db.Subscribe(k.invalidate)
@@ -34,20 +34,20 @@ func newAccountCache(db *store.DB) *accountCache {
 }
 
 // Get returns an account, and errs.ErrRecordNotFound if there is none.
-func (k *accountCache) Get(ctx context.Context, id store.AccountID) (*store.Account, error) {
+func (k *AccountCache) Get(ctx context.Context, id store.AccountID) (*store.Account, error) {
 	return k.lookup(
 		func() *store.Account { return k.byID[id] },
 		func() (*store.Account, error) { return k.db.Account(ctx, id) })
 }
 
 // GetByURI returns the account of an id of ActivityPub, likewise.
-func (k *accountCache) GetByURI(ctx context.Context, uri string) (*store.Account, error) {
+func (k *AccountCache) GetByURI(ctx context.Context, uri string) (*store.Account, error) {
 	return k.lookup(
 		func() *store.Account { return k.byURI[uri] },
 		func() (*store.Account, error) { return k.db.AccountByURI(ctx, uri) })
 }
 
-func (k *accountCache) lookup(find func() *store.Account, read func() (*store.Account, error)) (*store.Account, error) {
+func (k *AccountCache) lookup(find func() *store.Account, read func() (*store.Account, error)) (*store.Account, error) {
 	k.mu.Lock()
 	if a := find(); a != nil {
 		k.mu.Unlock()
@@ -72,7 +72,7 @@ func (k *accountCache) lookup(find func() *store.Account, read func() (*store.Ac
 	return a, err
 }
 
-func (k *accountCache) remove(id store.AccountID) {
+func (k *AccountCache) remove(id store.AccountID) {
 	if a := k.byID[id]; a != nil {
 		delete(k.byID, id)
 		delete(k.byURI, a.URI)
@@ -80,7 +80,7 @@ func (k *accountCache) remove(id store.AccountID) {
 }
 
 // invalidate is told what has changed. Of who posts only the counters do.
-func (k *accountCache) invalidate(events []store.Event) {
+func (k *AccountCache) invalidate(events []store.Event) {
 	changed, ok := events[0].(store.RowsChanged) // it comes first
 	if !ok || !changed.All && len(changed.Accounts)+len(changed.Counters) == 0 {
 		return

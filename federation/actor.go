@@ -3,6 +3,7 @@ package federation
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/internal/fetch"
+	"svc/social"
 	"svc/store"
 )
 
@@ -20,6 +22,20 @@ const (
 	handleTTL      = 48 * time.Hour   // how long a handle is not asked for again
 )
 
+// Actors fetches and stores the accounts of other servers.
+type Actors struct {
+	RemoteConfig
+	reader        *Reader
+	fetcher       *Fetcher
+	db            *store.DB
+	social        *social.Service
+	keys          *keyCache
+	log           *slog.Logger
+	actorFetches  flights[*store.Account]
+	accountChecks *accountChecks
+	newHosts      *newHostLimit
+}
+
 // actorDeletedError says that an actor is no more.
 func actorDeletedError(uri string) error {
 	return fmt.Errorf("%s is deleted: %w", uri, &fetch.StatusError{Status: http.StatusGone})
@@ -27,12 +43,12 @@ func actorDeletedError(uri string) error {
 
 // Actor returns the account of an ActivityPub id: the one that is known, which is looked at anew in the background if that was long ago, or
 // what its server says. It may be withheld. One that is deleted is an error that IsNotFoundOrGone tells of.
-func (s *Service) Actor(ctx context.Context, uri string) (*store.Account, error) {
+func (a *Actors) Actor(ctx context.Context, uri string) (*store.Account, error) {
 	uri = activity.WithoutFragment(uri)
-	account, err := s.db.AccountByURI(ctx, uri)
+	account, err := a.db.AccountByURI(ctx, uri)
 	switch {
 	case errs.IsNotFound(err):
-		return s.FetchActor(ctx, uri)
+		return a.FetchActor(ctx, uri)
 	case err != nil:
 		return nil, err
 	case account.Local():
@@ -40,65 +56,57 @@ func (s *Service) Actor(ctx context.Context, uri string) (*store.Account, error)
 	case account.DeletedAt != nil:
 		return nil, actorDeletedError(uri)
 	}
-	return account, s.RefreshIfStale(ctx, account)
+	return account, a.RefreshIfStale(ctx, account)
 }
 
 // FetchActor returns the account of an ActivityPub id as its server says now. Who asks for the same meanwhile gets the same answer.
-func (s *Service) FetchActor(ctx context.Context, uri string) (*store.Account, error) {
+func (a *Actors) FetchActor(ctx context.Context, uri string) (*store.Account, error) {
 	uri = activity.WithoutFragment(uri)
-	host, err := s.FetchableHost(uri)
+	host, err := a.fetcher.FetchableHost(uri)
 	if err != nil {
 		return nil, err
 	}
 	if err := MayFetch(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.checkNewHost(ctx, host, false); err != nil {
+	if err := a.checkNewHost(ctx, host, false); err != nil {
 		return nil, err
 	}
-	return s.actorFetches.do(ctx, uri, actorTimeout, func(ctx context.Context) (*store.Account, error) {
-		doc, err := s.Document(ctx, uri)
+	return a.actorFetches.do(ctx, uri, actorTimeout, func(ctx context.Context) (*store.Account, error) {
+		doc, err := a.fetcher.Document(ctx, uri)
 		if err != nil {
 			return nil, err
 		}
-		return s.importActor(ctx, doc, nil, true)
+		return a.importActor(ctx, doc, nil, true)
 	})
 }
 
 // importActor stores what the document of an actor says, which must have been read from its origin. named is how WebFinger led to it,
 // nil if it was found by its id. One that was deleted long enough ago comes back if that is wanted.
-func (s *Service) importActor(ctx context.Context, doc activity.Object, named *webFinger, revive bool) (*store.Account, error) {
-	p, err := s.parseFetchedActor(doc)
+func (a *Actors) importActor(ctx context.Context, doc activity.Object, named *webFinger, revive bool) (*store.Account, error) {
+	p, err := a.reader.parseFetchedActor(doc)
 	if err != nil {
 		return nil, err
 	}
-	return s.importParsedActor(ctx, p, named, revive)
+	return a.importParsedActor(ctx, p, named, revive)
 }
 
-// parseFetchedActor reads what was found at the id of an actor, where there may also stand that it is no more.
-func (s *Service) parseFetchedActor(doc activity.Object) (*parsedActor, error) {
-	if doc.Is("Tombstone") {
-		return nil, actorDeletedError(doc.ID())
-	}
-	return s.parseActor(doc)
-}
-
-func (s *Service) importParsedActor(ctx context.Context, p *parsedActor, named *webFinger, revive bool) (*store.Account, error) {
-	known, actor, err := s.storedActor(ctx, p.account.URI)
+func (a *Actors) importParsedActor(ctx context.Context, p *parsedActor, named *webFinger, revive bool) (*store.Account, error) {
+	known, actor, err := a.storedActor(ctx, p.account.URI)
 	if err != nil {
 		return nil, err
 	}
-	if known != nil && known.DeletedAt != nil && (!revive || s.now().Sub(known.DeletedAt.Time()) < minDeletedTime) {
+	if known != nil && known.DeletedAt != nil && (!revive || a.db.Now().Sub(known.DeletedAt.Time()) < minDeletedTime) {
 		return nil, actorDeletedError(known.URI)
 	}
 	h := confirmedHandle{nick: p.account.Nickname, domain: p.host}
 	switch {
-	case known != nil && named == nil && actor != nil && known.Nickname == p.account.Nickname && s.now().Sub(actor.HandleVerifiedAt.Time()) < handleTTL:
+	case known != nil && named == nil && actor != nil && known.Nickname == p.account.Nickname && a.db.Now().Sub(actor.HandleVerifiedAt.Time()) < handleTTL:
 		h = confirmedHandle{nick: known.Nickname, domain: known.Domain, confirmedAt: actor.HandleVerifiedAt}
 	case named != nil:
-		h, err = s.confirmRequestedHandle(ctx, p, named)
+		h, err = a.confirmRequestedHandle(ctx, p, named)
 	default:
-		h, err = s.confirmHandle(ctx, p)
+		h, err = a.confirmHandle(ctx, p)
 	}
 	if err != nil {
 		return nil, err
@@ -106,27 +114,27 @@ func (s *Service) importParsedActor(ctx context.Context, p *parsedActor, named *
 	if h.confirmedAt == 0 && known != nil { // what was confirmed once is not given up because nobody answers
 		h.nick, h.domain = known.Nickname, known.Domain
 	}
-	if err := s.checkHostPolicy(h.domain); err != nil {
+	if err := a.fetcher.checkHostPolicy(h.domain); err != nil {
 		return nil, err
 	}
-	if err := s.applyPoliciesToActor(ctx, p, h.domain); err != nil {
+	if err := a.applyPoliciesToActor(ctx, p, h.domain); err != nil {
 		return nil, err
 	}
 	if known == nil && named == nil {
-		if err := s.checkNewHost(ctx, p.host, true); err != nil {
+		if err := a.checkNewHost(ctx, p.host, true); err != nil {
 			return nil, err
 		}
 	}
-	return s.saveActor(ctx, p, h)
+	return a.saveActor(ctx, p, h)
 }
 
 // storedActor returns what is known of an actor, nil for what is not.
-func (s *Service) storedActor(ctx context.Context, uri string) (*store.Account, *store.Actor, error) {
-	account, err := s.db.AccountByURI(ctx, uri)
+func (a *Actors) storedActor(ctx context.Context, uri string) (*store.Account, *store.Actor, error) {
+	account, err := a.db.AccountByURI(ctx, uri)
 	if err != nil {
 		return nil, nil, ignoreNotFound(err)
 	}
-	actor, err := s.db.Actor(ctx, account.ID)
+	actor, err := a.db.Actor(ctx, account.ID)
 	if errs.IsNotFound(err) {
 		return account, nil, nil
 	}
@@ -140,16 +148,16 @@ type confirmedHandle struct {
 }
 
 // saveActor stores an actor that was read from its origin: the account, what federation knows of it, and its keys.
-func (s *Service) saveActor(ctx context.Context, p *parsedActor, h confirmedHandle) (*store.Account, error) {
+func (a *Actors) saveActor(ctx context.Context, p *parsedActor, h confirmedHandle) (*store.Account, error) {
 	var account *store.Account
 	var keys []string // whose readers have to look again
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		now := store.At(s.now())
+	err := a.db.Update(ctx, func(tx *store.Tx) error {
+		now := store.At(a.db.Now())
 		p.actor.FetchedAt, p.actor.AttemptedAt, p.actor.HandleVerifiedAt = now, now, h.confirmedAt
 		row, err := tx.AccountByURI(ctx, p.account.URI)
 		switch {
 		case errs.IsNotFound(err):
-			account, err = s.addActor(ctx, tx, p, h)
+			account, err = a.addActor(ctx, tx, p, h)
 			for _, k := range p.keys { // another may have had it wrongly
 				keys = append(keys, k.URI)
 			}
@@ -157,12 +165,12 @@ func (s *Service) saveActor(ctx context.Context, p *parsedActor, h confirmedHand
 		case err == nil && row.Local():
 			err = ErrLocal
 		case err == nil:
-			err = s.renameActor(ctx, tx, row, h)
+			err = a.renameActor(ctx, tx, row, h)
 		}
 		if err != nil {
 			return err
 		}
-		keys, err = s.saveKeys(ctx, tx, row.ID, p)
+		keys, err = a.saveKeys(ctx, tx, row.ID, p)
 		if err != nil {
 			return err
 		}
@@ -171,20 +179,20 @@ func (s *Service) saveActor(ctx context.Context, p *parsedActor, h confirmedHand
 				return err
 			}
 		}
-		if err := s.saveProfile(ctx, tx, row, p); err != nil {
+		if err := a.saveProfile(ctx, tx, row, p); err != nil {
 			return err
 		}
 		account, err = tx.Account(ctx, row.ID)
 		return err
 	})
 	if err == nil {
-		s.keys.invalidate(keys...)
+		a.keys.invalidate(keys...)
 	}
 	return account, err
 }
 
 // addActor stores an actor that was not known.
-func (s *Service) addActor(ctx context.Context, tx *store.Tx, p *parsedActor, h confirmedHandle) (*store.Account, error) {
+func (a *Actors) addActor(ctx context.Context, tx *store.Tx, p *parsedActor, h confirmedHandle) (*store.Account, error) {
 	row, actor := p.account, p.actor
 	row.Nickname, row.Domain = h.nick, h.domain
 	if err := releaseHandle(ctx, tx, h); err != nil {
@@ -210,7 +218,7 @@ func (s *Service) addActor(ctx context.Context, tx *store.Tx, p *parsedActor, h 
 }
 
 // renameActor gives a known account the handle that leads to it now.
-func (s *Service) renameActor(ctx context.Context, tx *store.Tx, row *store.Account, h confirmedHandle) error {
+func (a *Actors) renameActor(ctx context.Context, tx *store.Tx, row *store.Account, h confirmedHandle) error {
 	if row.Nickname == h.nick && row.Domain == h.domain {
 		return nil
 	}
@@ -238,7 +246,7 @@ func releaseHandle(ctx context.Context, tx *store.Tx, h confirmedHandle) error {
 
 // saveKeys stores the keys of an actor: those in its document, and of those that it only names the ones that were read elsewhere. It returns
 // the ids of all that it has or has had.
-func (s *Service) saveKeys(ctx context.Context, tx *store.Tx, id store.AccountID, p *parsedActor) ([]string, error) {
+func (a *Actors) saveKeys(ctx context.Context, tx *store.Tx, id store.AccountID, p *parsedActor) ([]string, error) {
 	old, err := tx.ActorKeys(ctx, id)
 	if err != nil {
 		return nil, err
@@ -259,7 +267,7 @@ func (s *Service) saveKeys(ctx context.Context, tx *store.Tx, id store.AccountID
 }
 
 // saveProfile stores what an actor says of itself, but neither its handle nor its keys. The times in p.actor are those to be stored.
-func (s *Service) saveProfile(ctx context.Context, tx *store.Tx, row *store.Account, p *parsedActor) error {
+func (a *Actors) saveProfile(ctx context.Context, tx *store.Tx, row *store.Account, p *parsedActor) error {
 	old, err := tx.Actor(ctx, row.ID)
 	if err := ignoreNotFound(err); err != nil {
 		return err
@@ -277,16 +285,16 @@ func (s *Service) saveProfile(ctx context.Context, tx *store.Tx, row *store.Acco
 			return err
 		}
 	}
-	a := *row
+	changed := *row
 	from := &p.account
-	a.URL, a.ActorType, a.DisplayName, a.Note, a.Fields = from.URL, from.ActorType, from.DisplayName, from.Note, from.Fields
-	a.Avatar, a.Header, a.Locked, a.Discoverable = from.Avatar, from.Header, from.Locked, from.Discoverable
-	a.AcceptsChatMessages, a.Birthday, a.ShowBirthday = from.AcceptsChatMessages, from.Birthday, from.ShowBirthday
-	a.AlsoKnownAs, a.Emojis = from.AlsoKnownAs, from.Emojis
-	if a.MovedToID, err = movedToID(ctx, tx, &a, actor.MovedTo); err != nil {
+	changed.URL, changed.ActorType, changed.DisplayName, changed.Note, changed.Fields = from.URL, from.ActorType, from.DisplayName, from.Note, from.Fields
+	changed.Avatar, changed.Header, changed.Locked, changed.Discoverable = from.Avatar, from.Header, from.Locked, from.Discoverable
+	changed.AcceptsChatMessages, changed.Birthday, changed.ShowBirthday = from.AcceptsChatMessages, from.Birthday, from.ShowBirthday
+	changed.AlsoKnownAs, changed.Emojis = from.AlsoKnownAs, from.Emojis
+	if changed.MovedToID, err = movedToID(ctx, tx, &changed, actor.MovedTo); err != nil {
 		return err
 	}
-	return tx.SaveAccount(ctx, &a)
+	return tx.SaveAccount(ctx, &changed)
 }
 
 // movedToID returns the account that an actor has moved to: it must be known here, and say that the actor is one of its own (federation
@@ -303,4 +311,29 @@ func movedToID(ctx context.Context, tx *store.Tx, a *store.Account, uri string) 
 		return nil, nil
 	}
 	return &target.ID, nil
+}
+
+// fetchAddressees asks for some of those to whom a direct post is addressed and who are not known: answers go to them, too.
+func (a *Actors) fetchAddressees(ctx context.Context, n *Note) error {
+	known, err := a.db.AccountsByURI(ctx, n.Audience)
+	if err != nil {
+		return err
+	}
+	asked := 0
+	for _, uri := range n.Audience {
+		if known[uri] != nil || asked == maxAddresseesFetched {
+			continue
+		}
+		if _, err := a.fetcher.FetchableHost(uri); err != nil {
+			continue
+		}
+		if err := MayFetch(ctx); err != nil {
+			return err
+		}
+		asked++
+		if _, err := a.Actor(ctx, uri); err != nil {
+			a.log.Debug("addressed account not found", "uri", uri, "err", err)
+		}
+	}
+	return nil
 }

@@ -26,6 +26,13 @@ const (
 	maxEmojis    = 200
 )
 
+// Reader parses documents. It fetches nothing.
+type Reader struct {
+	BaseURL, Host string
+	AllowLoopback bool
+	now           func() time.Time
+}
+
 // ActorTypes are the types of documents that are actors.
 var ActorTypes = []string{"Person", "Service", "Application", "Group", "Organization"}
 
@@ -44,13 +51,13 @@ func IsActor(o activity.Object) bool { return o.Is(ActorTypes...) }
 
 // parseActor reads the document of an actor in any of the forms that servers send. What it cannot do without is refused, what it can is left
 // out. Every address that comes back is one of the public network (activity.Host), all that are its own are of its host.
-func (s *Service) parseActor(o activity.Object) (*parsedActor, error) {
+func (r *Reader) parseActor(o activity.Object) (*parsedActor, error) {
 	id := o.ID()
-	host, err := activity.Host(id, s.AllowLoopback)
+	host, err := activity.Host(id, r.AllowLoopback)
 	switch {
 	case err != nil:
 		return nil, err
-	case host == s.Host:
+	case host == r.Host:
 		return nil, ErrLocal
 	case strings.Contains(id, "#"):
 		return nil, Refuse("the id of the actor has a fragment")
@@ -65,13 +72,13 @@ func (s *Service) parseActor(o activity.Object) (*parsedActor, error) {
 		return nil, err
 	}
 	own := func(address string) string {
-		if address == id || !activity.SameHost(address, id, s.AllowLoopback) {
+		if address == id || !activity.SameHost(address, id, r.AllowLoopback) {
 			return ""
 		}
 		return address
 	}
 	p.actor = store.Actor{
-		Inbox: own(o.Ref("inbox")), SharedInbox: own(s.sharedInbox(o)), Outbox: own(o.Ref("outbox")),
+		Inbox: own(o.Ref("inbox")), SharedInbox: own(r.sharedInbox(o)), Outbox: own(o.Ref("outbox")),
 		Followers: own(o.Ref("followers")), Following: own(o.Ref("following")), Featured: own(o.Ref("featured")),
 	}
 	if p.actor.Inbox == "" {
@@ -82,12 +89,12 @@ func (s *Service) parseActor(o activity.Object) (*parsedActor, error) {
 	}
 	p.actor.Indexable, _ = o.Bool("indexable")
 	p.actor.Suspended, _ = o.Bool("suspended")
-	if moved := o.Ref("movedTo"); moved != id && s.isPublicURL(moved) {
+	if moved := o.Ref("movedTo"); moved != id && r.isPublicURL(moved) {
 		p.actor.MovedTo = moved
 	}
 	p.claimedHost = p.parseClaimedHost(o)
-	s.parseProfile(o, a)
-	p.keys, p.listedKeys = s.parseActorKeys(o, id)
+	r.parseProfile(o, a)
+	p.keys, p.listedKeys = r.parseActorKeys(o, id)
 	return p, nil
 }
 
@@ -124,7 +131,7 @@ func (p *parsedActor) parseUsername(o activity.Object) (string, error) {
 }
 
 // sharedInbox returns where a server takes what is for several of its people; some name it beside the inbox.
-func (s *Service) sharedInbox(o activity.Object) string {
+func (r *Reader) sharedInbox(o activity.Object) string {
 	if endpoints := o.Object("endpoints"); endpoints != nil {
 		if shared := endpoints.Ref("sharedInbox"); shared != "" {
 			return shared
@@ -143,15 +150,15 @@ func (p *parsedActor) parseClaimedHost(o activity.Object) string {
 }
 
 // parseProfile reads what is shown of an account.
-func (s *Service) parseProfile(o activity.Object, a *store.Account) {
+func (r *Reader) parseProfile(o activity.Object, a *store.Account) {
 	name, _ := o.TextAndLanguage("name")
 	if a.DisplayName = singleLine(name, maxName); a.DisplayName == "" {
 		a.DisplayName = a.Nickname
 	}
 	summary, _ := o.TextAndLanguage("summary")
 	a.Note = text.Sanitize(truncateBytes(summary, maxSummary))
-	a.URL = s.pageURL(o, a.URI)
-	a.Avatar, a.Header = s.pictureURL(o, "icon"), s.pictureURL(o, "image")
+	a.URL = r.pageURL(o, a.URI)
+	a.Avatar, a.Header = r.pictureURL(o, "icon"), r.pictureURL(o, "image")
 	a.Locked, _ = o.Bool("manuallyApprovesFollowers")
 	a.Discoverable, _ = o.Bool("discoverable")
 	a.HideFavorites = true
@@ -160,20 +167,20 @@ func (s *Service) parseProfile(o activity.Object, a *store.Account) {
 			a.AcceptsChatMessages = &accepts
 		}
 	}
-	if day, err := time.Parse(time.DateOnly, o.Text("vcard:bday")); err == nil && day.Year() > 1800 && day.Before(s.now()) {
+	if day, err := time.Parse(time.DateOnly, o.Text("vcard:bday")); err == nil && day.Year() > 1800 && day.Before(r.now()) {
 		a.Birthday, a.ShowBirthday = day.Format(time.DateOnly), true
 	}
-	if at := o.Time("published"); at.Year() > 1990 && at.Before(s.now()) {
+	if at := o.Time("published"); at.Year() > 1990 && at.Before(r.now()) {
 		a.CreatedAt = store.At(at)
 	}
 	a.Fields.V = parseFields(o)
 	a.AlsoKnownAs.V = []string{}
 	for _, alias := range o.Refs("alsoKnownAs", maxAliases) {
-		if s.isPublicURL(alias) {
+		if r.isPublicURL(alias) {
 			a.AlsoKnownAs.V = append(a.AlsoKnownAs.V, alias)
 		}
 	}
-	a.Emojis.V = s.ParseEmojis(o)
+	a.Emojis.V = r.ParseEmojis(o)
 }
 
 // parseFields returns the lines of a profile.
@@ -192,13 +199,13 @@ func parseFields(o activity.Object) []store.Field {
 }
 
 // pageURL returns the page for people: one of the actor's own host, or else its id.
-func (s *Service) pageURL(o activity.Object, id string) string {
+func (r *Reader) pageURL(o activity.Object, id string) string {
 	var pages, others []string
 	for _, v := range o.Values("url") {
 		link, _ := v.(map[string]any)
 		kind := activity.Object(link).Text("mediaType")
 		switch ref := activity.Reference(v); {
-		case !activity.SameHost(ref, id, s.AllowLoopback):
+		case !activity.SameHost(ref, id, r.AllowLoopback):
 		case kind == "text/html":
 			pages = append(pages, ref)
 		case kind == "":
@@ -209,7 +216,7 @@ func (s *Service) pageURL(o activity.Object, id string) string {
 }
 
 // pictureURL returns the address of a picture, "" if there is none that can be shown.
-func (s *Service) pictureURL(o activity.Object, key string) string {
+func (r *Reader) pictureURL(o activity.Object, key string) string {
 	for _, v := range o.Values(key) {
 		address := ""
 		switch v := v.(type) {
@@ -224,7 +231,7 @@ func (s *Service) pictureURL(o activity.Object, key string) string {
 				address = image.Text("href")
 			}
 		}
-		if s.isPublicURL(address) {
+		if r.isPublicURL(address) {
 			return address
 		}
 	}
@@ -247,13 +254,13 @@ func linkURL(o activity.Object) string {
 }
 
 // isPublicURL tells whether an address may be shown, or be asked some time.
-func (s *Service) isPublicURL(address string) bool {
-	_, err := activity.Host(address, s.AllowLoopback)
+func (r *Reader) isPublicURL(address string) bool {
+	_, err := activity.Host(address, r.AllowLoopback)
 	return err == nil
 }
 
 // ParseEmojis returns the custom emoji that a document brings along, each once.
-func (s *Service) ParseEmojis(o activity.Object) []store.RemoteEmoji {
+func (r *Reader) ParseEmojis(o activity.Object) []store.RemoteEmoji {
 	list := []store.RemoteEmoji{}
 	seen := make(map[string]bool)
 	for _, tag := range o.Objects("tag", 5*maxEmojis) {
@@ -261,7 +268,7 @@ func (s *Service) ParseEmojis(o activity.Object) []store.RemoteEmoji {
 			continue
 		}
 		code, _, _ := strings.Cut(strings.Trim(tag.Text("name"), ":"), "@")
-		address := s.pictureURL(tag, "icon")
+		address := r.pictureURL(tag, "icon")
 		if !text.ValidShortcode(code) || address == "" || seen[code] {
 			continue
 		}
@@ -273,7 +280,7 @@ func (s *Service) ParseEmojis(o activity.Object) []store.RemoteEmoji {
 
 // parseActorKeys returns the keys of an actor that are in its document, and the ids of those that it only names. A key that says it is
 // somebody else's, or is of another host, is none of its (federation 2.3, R9).
-func (s *Service) parseActorKeys(o activity.Object, id string) (keys []*store.ActorKey, listed []string) {
+func (r *Reader) parseActorKeys(o activity.Object, id string) (keys []*store.ActorKey, listed []string) {
 	add := func(key *store.ActorKey) {
 		known := func(k *store.ActorKey) bool { return k.URI == key.URI }
 		if len(keys) < maxActorKeys && !slices.ContainsFunc(keys, known) {
@@ -288,7 +295,7 @@ func (s *Service) parseActorKeys(o activity.Object, id string) (keys []*store.Ac
 					listed = append(listed, v)
 				}
 			case map[string]any:
-				if key := s.parseActorKey(v, id); key != nil {
+				if key := r.parseActorKey(v, id); key != nil {
 					add(key)
 				}
 			}
@@ -298,10 +305,10 @@ func (s *Service) parseActorKeys(o activity.Object, id string) (keys []*store.Ac
 }
 
 // parseActorKey reads one key of an actor, nil if it is none that can be used.
-func (s *Service) parseActorKey(o activity.Object, owner string) *store.ActorKey {
+func (r *Reader) parseActorKey(o activity.Object, owner string) *store.ActorKey {
 	id := cmp.Or(o.ID(), owner+"#main-key")
 	says := cmp.Or(o.Ref("owner"), o.Ref("controller"))
-	if says != "" && says != owner || !activity.SameHost(activity.WithoutFragment(id), owner, s.AllowLoopback) {
+	if says != "" && says != owner || !activity.SameHost(activity.WithoutFragment(id), owner, r.AllowLoopback) {
 		return nil
 	}
 	if multikey := o.Text("publicKeyMultibase"); multikey != "" {
@@ -349,4 +356,21 @@ func truncateBytes(s string, most int) string {
 		most--
 	}
 	return s[:most]
+}
+
+// hostOf returns the host of an account's id, which is not always that of its handle.
+func (r *Reader) hostOf(a *store.Account) string {
+	host, err := activity.Host(a.URI, r.AllowLoopback)
+	if err != nil {
+		return a.Domain
+	}
+	return host
+}
+
+// parseFetchedActor reads what was found at the id of an actor, where there may also stand that it is no more.
+func (r *Reader) parseFetchedActor(doc activity.Object) (*parsedActor, error) {
+	if doc.Is("Tombstone") {
+		return nil, actorDeletedError(doc.ID())
+	}
+	return r.parseActor(doc)
 }

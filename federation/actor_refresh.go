@@ -55,12 +55,12 @@ func (l *accountChecks) allow(key accountCheckKey, now time.Time) bool {
 }
 
 // RefreshIfStale queues a look at an account elsewhere that has done something, if what is known of it is old.
-func (s *Service) RefreshIfStale(ctx context.Context, a *store.Account) error {
-	now := s.now()
-	if a.Local() || !s.accountChecks.allow(accountCheckKey{id: a.ID}, now) {
+func (a *Actors) RefreshIfStale(ctx context.Context, account *store.Account) error {
+	now := a.db.Now()
+	if account.Local() || !a.accountChecks.allow(accountCheckKey{id: account.ID}, now) {
 		return nil
 	}
-	actor, err := s.db.Actor(ctx, a.ID)
+	actor, err := a.db.Actor(ctx, account.ID)
 	if err != nil {
 		return ignoreNotFound(err)
 	}
@@ -71,7 +71,7 @@ func (s *Service) RefreshIfStale(ctx context.Context, a *store.Account) error {
 	if now.Sub(actor.FetchedAt.Time()) < age || now.Sub(actor.AttemptedAt.Time()) < minRefreshInterval {
 		return nil
 	}
-	return s.db.Update(ctx, func(tx *store.Tx) error { return enqueueRefresh(ctx, tx, a.ID, now) })
+	return a.db.Update(ctx, func(tx *store.Tx) error { return enqueueRefresh(ctx, tx, account.ID, now) })
 }
 
 func enqueueRefresh(ctx context.Context, tx *store.Tx, id store.AccountID, at time.Time) error {
@@ -80,36 +80,36 @@ func enqueueRefresh(ctx context.Context, tx *store.Tx, id store.AccountID, at ti
 
 // refreshActor is the job that looks at an account anew. One that its server says is gone is deleted here, too; one that it does not find is if it
 // does not find it the next day either (federation 3.8). Other failures are left to the next time that the account does something.
-func (s *Service) refreshActor(ctx context.Context, w store.RefreshActor) error {
-	account, err := s.db.Account(ctx, w.AccountID)
+func (a *Actors) refreshActor(ctx context.Context, w store.RefreshActor) error {
+	account, err := a.db.Account(ctx, w.AccountID)
 	if err != nil || account.Local() || account.DeletedAt != nil {
 		return ignoreNotFound(err)
 	}
-	s.failures.remove(account.URI)
-	_, err = s.FetchActor(ctx, account.URI)
+	a.fetcher.failures.remove(account.URI)
+	_, err = a.FetchActor(ctx, account.URI)
 	switch status := HTTPStatus(err); {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case status == 410:
-		return s.ActorGone(ctx, account)
+		return a.ActorGone(ctx, account)
 	case status == 404:
-		return s.ActorNotFound(ctx, account)
+		return a.ActorNotFound(ctx, account)
 	}
-	s.log.Debug("account could not be refreshed", "account", account.Acct(), "err", err)
-	return s.recordAttempt(ctx, account.ID, func(actor *store.Actor) { actor.Failures = 0 })
+	a.log.Debug("account could not be refreshed", "account", account.Acct(), "err", err)
+	return a.recordAttempt(ctx, account.ID, func(actor *store.Actor) { actor.Failures = 0 })
 }
 
 // ActorNotFound notes that an account was not found.
-func (s *Service) ActorNotFound(ctx context.Context, account *store.Account) error {
+func (a *Actors) ActorNotFound(ctx context.Context, account *store.Account) error {
 	sure := false
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
+	err := a.db.Update(ctx, func(tx *store.Tx) error {
 		actor, err := tx.Actor(ctx, account.ID)
 		if err != nil {
 			return ignoreNotFound(err)
 		}
-		now := s.now()
+		now := a.db.Now()
 		if sure = actor.Failures > 0 && now.Sub(actor.AttemptedAt.Time()) >= refreshAge; sure {
 			return nil
 		}
@@ -122,80 +122,80 @@ func (s *Service) ActorNotFound(ctx context.Context, account *store.Account) err
 		return enqueueRefresh(ctx, tx, account.ID, actor.AttemptedAt.Time().Add(notFoundRecheckDelay))
 	})
 	if err == nil && sure {
-		return s.ActorGone(ctx, account)
+		return a.ActorGone(ctx, account)
 	}
 	return err
 }
 
-func (s *Service) recordAttempt(ctx context.Context, id store.AccountID, change func(*store.Actor)) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
+func (a *Actors) recordAttempt(ctx context.Context, id store.AccountID, change func(*store.Actor)) error {
+	return a.db.Update(ctx, func(tx *store.Tx) error {
 		actor, err := tx.Actor(ctx, id)
 		if err != nil {
 			return ignoreNotFound(err)
 		}
-		actor.AttemptedAt = store.At(s.now())
+		actor.AttemptedAt = store.At(a.db.Now())
 		change(actor)
 		return tx.SaveActor(ctx, actor)
 	})
 }
 
 // ActorGone deletes an account elsewhere that is no more, with all that it has left here. Its id and its handle stay taken.
-func (s *Service) ActorGone(ctx context.Context, account *store.Account) error {
+func (a *Actors) ActorGone(ctx context.Context, account *store.Account) error {
 	if account.Local() {
 		return ErrLocal
 	}
-	keys, err := s.db.ActorKeys(ctx, account.ID)
+	keys, err := a.db.ActorKeys(ctx, account.ID)
 	if err != nil {
 		return err
 	}
-	if err := s.social.DeleteAccount(ctx, account.ID); err != nil {
+	if err := a.social.DeleteAccount(ctx, account.ID); err != nil {
 		return err
 	}
 	for _, k := range keys {
-		s.keys.invalidate(k.URI)
+		a.keys.invalidate(k.URI)
 	}
 	return nil
 }
 
 // UpdateActor stores what an actor has sent about itself, nil if its document has to be fetched. Keys and handle are taken only from the document at
 // its id: if the new ones differ, that is fetched (federation 4.4).
-func (s *Service) UpdateActor(ctx context.Context, account *store.Account, doc activity.Object) error {
+func (a *Actors) UpdateActor(ctx context.Context, account *store.Account, doc activity.Object) error {
 	if doc == nil {
-		return s.RefreshSoon(ctx, account)
+		return a.RefreshSoon(ctx, account)
 	}
-	p, err := s.parseActor(doc)
+	p, err := a.reader.parseActor(doc)
 	if err != nil {
-		s.log.Debug("actor sent in an odd form", "actor", account.URI, "err", err)
-		return s.RefreshSoon(ctx, account)
+		a.log.Debug("actor sent in an odd form", "actor", account.URI, "err", err)
+		return a.RefreshSoon(ctx, account)
 	}
-	row, actor, err := s.storedActor(ctx, account.URI)
+	row, actor, err := a.storedActor(ctx, account.URI)
 	if err != nil || row == nil || actor == nil || row.DeletedAt != nil {
 		return err
 	}
-	known, err := s.db.ActorKeys(ctx, row.ID)
+	known, err := a.db.ActorKeys(ctx, row.ID)
 	if err != nil {
 		return err
 	}
-	if !activity.SameHost(actor.Inbox, p.actor.Inbox, s.AllowLoopback) {
+	if !activity.SameHost(actor.Inbox, p.actor.Inbox, a.AllowLoopback) {
 		return Refuse("its inbox is of another host")
 	}
-	if err := s.applyPoliciesToActor(ctx, p, row.Domain); err != nil {
+	if err := a.applyPoliciesToActor(ctx, p, row.Domain); err != nil {
 		return err
 	}
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
+	err = a.db.Update(ctx, func(tx *store.Tx) error {
 		row, err := tx.Account(ctx, row.ID)
 		if err != nil || row.DeletedAt != nil {
 			return ignoreNotFound(err)
 		}
 		p.actor.FetchedAt, p.actor.AttemptedAt, p.actor.HandleVerifiedAt = actor.FetchedAt, actor.AttemptedAt, actor.HandleVerifiedAt
 		p.actor.Failures = actor.Failures
-		return s.saveProfile(ctx, tx, row, p)
+		return a.saveProfile(ctx, tx, row, p)
 	})
 	if err != nil {
 		return err
 	}
 	if row.Nickname != p.account.Nickname || !containsKeys(known, p.keys) {
-		return s.RefreshSoon(ctx, account)
+		return a.RefreshSoon(ctx, account)
 	}
 	return nil
 }
@@ -210,9 +210,9 @@ func containsKeys(known, keys []*store.ActorKey) bool {
 }
 
 // RefreshSoon queues a look at an account, but not so soon after the last one.
-func (s *Service) RefreshSoon(ctx context.Context, a *store.Account) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		actor, err := tx.Actor(ctx, a.ID)
+func (a *Actors) RefreshSoon(ctx context.Context, account *store.Account) error {
+	return a.db.Update(ctx, func(tx *store.Tx) error {
+		actor, err := tx.Actor(ctx, account.ID)
 		if errs.IsNotFound(err) {
 			return nil
 		}
@@ -220,9 +220,28 @@ func (s *Service) RefreshSoon(ctx context.Context, a *store.Account) error {
 			return err
 		}
 		at := actor.AttemptedAt.Time().Add(minRefreshInterval)
-		if now := s.now(); at.Before(now) {
+		if now := a.db.Now(); at.Before(now) {
 			at = now
 		}
-		return enqueueRefresh(ctx, tx, a.ID, at)
+		return enqueueRefresh(ctx, tx, account.ID, at)
 	})
+}
+
+// RefreshAccount asks for an account elsewhere anew, because what it says of itself is about to matter. What its server does not tell within the
+// time that somebody waits stays as it is known here; an account that is no more is errs.ErrRecordNotFound.
+func (a *Actors) RefreshAccount(ctx context.Context, known *store.Account) error {
+	if known.Local() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
+	defer cancel()
+	a.fetcher.failures.remove(known.URI)
+	_, err := a.FetchActor(ctx, known.URI)
+	if IsNotFoundOrGone(err) {
+		return errs.ErrRecordNotFound
+	}
+	if err != nil {
+		a.log.Debug("account not read anew", "account", known.Acct(), "err", err)
+	}
+	return nil
 }

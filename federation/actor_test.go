@@ -21,7 +21,7 @@ import (
 func TestActorCosts(t *testing.T) {
 	a, p := newAsker(t), newStage(t)
 	id := p.actor("alice")
-	first, err := a.Actor(t.Context(), id)
+	first, err := a.Actors.Actor(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,14 +29,14 @@ func TestActorCosts(t *testing.T) {
 	if n := p.asks(); n != 2 {
 		t.Errorf("%d requests for an actor, want 2", n)
 	}
-	again, err := a.Actor(t.Context(), id)
+	again, err := a.Actors.Actor(t.Context(), id)
 	if err != nil || again.ID != first.ID || again.Acct() != "alice@"+p.host {
 		t.Errorf("got %v, %v", again, err)
 	}
 	if n := p.asks(); n != 0 {
 		t.Errorf("%d requests for a known actor", n)
 	}
-	if _, err := a.Actor(WithoutFetching(t.Context()), p.url+"/users/other"); !errors.Is(err, ErrFetchNeeded) {
+	if _, err := a.Actors.Actor(WithoutFetching(t.Context()), p.url+"/users/other"); !errors.Is(err, ErrFetchNeeded) {
 		t.Errorf("got %v from who may not ask", err)
 	}
 }
@@ -154,7 +154,7 @@ func TestActorShapes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := a.parseActor(doc)
+			got, err := a.Reader.parseActor(doc)
 			switch {
 			case tt.check == nil && err == nil:
 				t.Errorf("accepted: %+v", got)
@@ -164,7 +164,7 @@ func TestActorShapes(t *testing.T) {
 				t.Errorf("got %+v %+v", got.account, got.actor)
 			}
 			if err == nil {
-				if _, err := a.importActor(t.Context(), doc, &webFinger{nick: got.account.Nickname, domain: p.host, Actor: doc.ID()}, false); err != nil {
+				if _, err := a.Actors.importActor(t.Context(), doc, &webFinger{nick: got.account.Nickname, domain: p.host, Actor: doc.ID()}, false); err != nil {
 					t.Errorf("not stored: %v", err)
 				}
 			}
@@ -233,7 +233,7 @@ func TestActorKeys(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := a.parseActor(doc)
+			got, err := a.Reader.parseActor(doc)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -280,7 +280,7 @@ func TestActorForged(t *testing.T) {
 		p.url + "/kind0", p.url + "/kind1", p.url + "/kind2", p.url + "/kind3", p.url + "/kind4", p.url + "/kind5",
 		"http://localhost:4/users/x", "ap://x/y", "https://user@peer.example/", "https://10.1.2.3/", "https://intern/",
 	} {
-		if got, err := a.Actor(t.Context(), path); err == nil {
+		if got, err := a.Actors.Actor(t.Context(), path); err == nil {
 			t.Errorf("%s: got %s", path, got.URI)
 		}
 	}
@@ -288,13 +288,13 @@ func TestActorForged(t *testing.T) {
 		t.Errorf("something was stored: %v", err)
 	}
 	for _, path := range []string{p.url + "/copy", evil.url + "/hop"} { // another address of what is then read where it is
-		got, err := a.FetchActor(t.Context(), path)
+		got, err := a.Actors.FetchActor(t.Context(), path)
 		if err != nil || got.URI != victim || got.DisplayName != "victim" {
 			t.Errorf("%s: got %v, %v", path, got, err)
 		}
 	}
 	p.on("/main-typed", says(200, `application/ld+json; profile="https://www.w3.org/ns/activitystreams"`, string(body)))
-	if got, err := a.FetchActor(t.Context(), p.url+"/main-typed"); err != nil || got.URI != victim {
+	if got, err := a.Actors.FetchActor(t.Context(), p.url+"/main-typed"); err != nil || got.URI != victim {
 		t.Errorf("ld+json with the profile: %v, %v", got, err)
 	}
 }
@@ -305,7 +305,7 @@ func TestLearnKey(t *testing.T) {
 	key := stageKey()
 	caller := func(keyID string) string {
 		t.Helper()
-		who, err := a.VerifyRequest(t.Context(), a.signed(keyID, key))
+		who, err := a.Verifier.VerifyRequest(t.Context(), a.signed(keyID, key))
 		if err != nil {
 			return "?"
 		}
@@ -348,7 +348,7 @@ func TestLearnKey(t *testing.T) {
 		}
 	}
 	p.asks()
-	if _, err := a.Actor(t.Context(), evil.url+"/users/mallory"); err != nil {
+	if _, err := a.Actors.Actor(t.Context(), evil.url+"/users/mallory"); err != nil {
 		t.Fatal(err)
 	}
 	if k, err := a.db.ActorKey(t.Context(), alice+"#main-key"); err != nil || k == nil || k.AccountID != a.row(alice).ID {
@@ -357,7 +357,7 @@ func TestLearnKey(t *testing.T) {
 	if got := caller(bare + "/key"); got != "/users/bare" || p.asks() != 0 {
 		t.Errorf("a known key: %s", got)
 	}
-	if _, err := a.FetchActor(t.Context(), bare); err != nil { // its document names the key only
+	if _, err := a.Actors.FetchActor(t.Context(), bare); err != nil { // its document names the key only
 		t.Fatal(err)
 	}
 	p.asks()
@@ -385,21 +385,21 @@ func TestKeyTaken(t *testing.T) {
 		name := map[string]string{"#main-key": "bob", "/main-key": "carol"}[end]
 		bob, thief := p.url+"/users/"+name, p.url+"/users/thief-of-"+name
 		p.actor("thief-of-"+name, jsonObject{"publicKey": jsonObject{"id": bob + end, "owner": thief, "publicKeyPem": pemOf(bigKey())}})
-		if _, err := a.Actor(t.Context(), thief); err != nil {
+		if _, err := a.Actors.Actor(t.Context(), thief); err != nil {
 			t.Fatal(err)
 		}
 		key := jsonObject{"publicKey": jsonObject{"id": bob + end, "owner": bob, "publicKeyPem": pemOf(stageKey())}}
 		p.actor(name, key)
 		p.serve("/users/"+name+"/main-key", p.person(name, key))
 		for range 2 {
-			if who, err := a.VerifyRequest(t.Context(), a.signed(bob+end, stageKey())); err != nil || who.URI != bob {
+			if who, err := a.Verifier.VerifyRequest(t.Context(), a.signed(bob+end, stageKey())); err != nil || who.URI != bob {
 				t.Errorf("%s: got %v, %v", end, who, err)
 			}
-			if _, err := a.FetchActor(t.Context(), thief); err != nil { // he tries again
+			if _, err := a.Actors.FetchActor(t.Context(), thief); err != nil { // he tries again
 				t.Fatal(err)
 			}
 		}
-		if who, err := a.VerifyRequest(t.Context(), a.signed(bob+end, bigKey())); err == nil {
+		if who, err := a.Verifier.VerifyRequest(t.Context(), a.signed(bob+end, bigKey())); err == nil {
 			t.Errorf("%s: the thief is %s", end, who.URI)
 		}
 	}
@@ -410,16 +410,16 @@ func TestKeyTakenFromBelow(t *testing.T) {
 	a, p := newAsker(t), newStage(t)
 	bob, thief := p.url+"/users/bob", p.url+"/users"
 	p.actor("bob", jsonObject{"publicKey": jsonObject{"id": bob + "#main-key", "owner": bob, "publicKeyPem": pemOf(stageKey())}})
-	if who, err := a.VerifyRequest(t.Context(), a.signed(bob+"#main-key", stageKey())); err != nil || who.URI != bob {
+	if who, err := a.Verifier.VerifyRequest(t.Context(), a.signed(bob+"#main-key", stageKey())); err != nil || who.URI != bob {
 		t.Fatalf("got %v, %v", who, err)
 	}
 	p.serve("/users", p.person("thief", jsonObject{
 		"id": thief, "inbox": thief + "/inbox", "publicKey": jsonObject{"id": bob + "#main-key", "owner": thief, "publicKeyPem": pemOf(bigKey())},
 	}))
-	if _, err := a.FetchActor(t.Context(), thief); err != nil {
+	if _, err := a.Actors.FetchActor(t.Context(), thief); err != nil {
 		t.Fatal(err)
 	}
-	if who, err := a.VerifyRequest(t.Context(), a.signed(bob+"#main-key", bigKey())); err == nil {
+	if who, err := a.Verifier.VerifyRequest(t.Context(), a.signed(bob+"#main-key", bigKey())); err == nil {
 		t.Errorf("the key of bob is that of %s", who.URI)
 	}
 }
@@ -428,7 +428,7 @@ func TestKeyTakenFromBelow(t *testing.T) {
 func TestUpdateActor(t *testing.T) {
 	a, p := newAsker(t), newStage(t)
 	id := p.actor("alice")
-	row, err := a.Actor(t.Context(), id)
+	row, err := a.Actors.Actor(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -442,7 +442,7 @@ func TestUpdateActor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return a.handleUpdate(WithoutFetching(t.Context()), &inbox.Activity{Object: doc, Type: "Update", Actor: row})
+		return a.Receiver.handleUpdate(WithoutFetching(t.Context()), &inbox.Activity{Object: doc, Type: "Update", Actor: row})
 	}
 	err = update(p.person("alice", jsonObject{"name": "New", "icon": jsonObject{"url": "https://m.example/new.png"}, "inbox": id + "/inbox2"}))
 	if got := a.row(id); err != nil || got.DisplayName != "New" || got.Avatar != "https://m.example/new.png" || got.ID != row.ID {
@@ -493,13 +493,13 @@ func TestUpdateActor(t *testing.T) {
 func TestRefresh(t *testing.T) {
 	a, p := newAsker(t), newStage(t)
 	id := p.actor("alice")
-	if _, err := a.Actor(t.Context(), id); err != nil {
+	if _, err := a.Actors.Actor(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	active := func() { // somebody does something
 		t.Helper()
 		for range 3 {
-			if _, err := a.Actor(t.Context(), id); err != nil {
+			if _, err := a.Actors.Actor(t.Context(), id); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -549,22 +549,22 @@ func TestRefresh(t *testing.T) {
 	p.actor("alice", jsonObject{"name": "Risen"})
 	p.asks()
 	for _, ask := range []func() error{
-		func() error { _, err := a.Actor(t.Context(), id); return err },
-		func() error { _, err := a.FetchActor(t.Context(), id); return err },
-		func() error { return a.fetchKeyOwner(t.Context(), id+"#main-key") },
+		func() error { _, err := a.Actors.Actor(t.Context(), id); return err },
+		func() error { _, err := a.Actors.FetchActor(t.Context(), id); return err },
+		func() error { return a.Actors.fetchKeyOwner(t.Context(), id+"#main-key") },
 	} {
 		if err := ask(); !IsNotFoundOrGone(err) {
 			t.Errorf("got %v", err)
 		}
 	}
 	a.wait(25 * time.Hour)
-	if _, err := a.Actor(t.Context(), id); !IsNotFoundOrGone(err) {
+	if _, err := a.Actors.Actor(t.Context(), id); !IsNotFoundOrGone(err) {
 		t.Errorf("got %v", err)
 	}
-	if err := a.fetchKeyOwner(t.Context(), id+"#main-key"); !IsNotFoundOrGone(err) {
+	if err := a.Actors.fetchKeyOwner(t.Context(), id+"#main-key"); !IsNotFoundOrGone(err) {
 		t.Errorf("got %v", err)
 	}
-	got, err := a.FetchActor(t.Context(), id)
+	got, err := a.Actors.FetchActor(t.Context(), id)
 	if err != nil || got.DeletedAt != nil || got.Unavailable || got.DisplayName != "Risen" || got.Nickname != "alice" {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -586,7 +586,7 @@ func TestSuspendedElsewhere(t *testing.T) {
 	id := p.actor("alice", jsonObject{"suspended": true})
 	for _, suspended := range []bool{true, false, true} {
 		p.actor("alice", jsonObject{"suspended": suspended})
-		got, err := a.FetchActor(t.Context(), id)
+		got, err := a.Actors.FetchActor(t.Context(), id)
 		if err != nil || got.Unavailable != suspended {
 			t.Errorf("suspended %v: %v, %v", suspended, got, err)
 		}
@@ -600,7 +600,7 @@ func TestActorSharedFlight(t *testing.T) {
 	failures := make(chan error)
 	for range 20 {
 		go func() {
-			_, err := a.Actor(t.Context(), id)
+			_, err := a.Actors.Actor(t.Context(), id)
 			failures <- err
 		}()
 	}
@@ -631,10 +631,9 @@ func FuzzActor(f *testing.F) {
 		if err != nil {
 			return
 		}
-		trial := a.AllowLoopback
-		defer func() { a.AllowLoopback = trial }()
-		a.AllowLoopback = false
-		got, err := a.parseActor(doc)
+		reader := *a.Reader
+		reader.AllowLoopback = false
+		got, err := reader.parseActor(doc)
 		if err != nil {
 			return
 		}

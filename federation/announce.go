@@ -15,10 +15,10 @@ const maxAnnounced = 10 // objects of one Announce
 
 // handleAnnounce is a boost (federation 4.8), or what a relay passes on (6.3). A group announces the activities of others, of which only the
 // posts that they are about count.
-func (s *Service) handleAnnounce(ctx context.Context, in *inbox.Activity) error {
-	relay := s.relays.isAccepted(in.Actor.ID)
+func (r *Receiver) handleAnnounce(ctx context.Context, in *inbox.Activity) error {
+	relay := r.relays.isAccepted(in.Actor.ID)
 	if !relay {
-		if wanted, err := s.isRelevantAnnounce(ctx, in); !wanted || err != nil {
+		if wanted, err := r.isRelevantAnnounce(ctx, in); !wanted || err != nil {
 			return err
 		}
 	}
@@ -28,9 +28,9 @@ func (s *Service) handleAnnounce(ctx context.Context, in *inbox.Activity) error 
 	}
 	var first error
 	for i, v := range objects[:min(len(objects), maxAnnounced)] {
-		id, uri, err := s.announcedStatus(ctx, in, v)
+		id, uri, err := r.announcedStatus(ctx, in, v)
 		if err == nil && id != 0 && !relay {
-			err = s.receiveBoost(ctx, in, id, uri, i)
+			err = r.receiveBoost(ctx, in, id, uri, i)
 		}
 		if err != nil && !IsFinal(err) {
 			return err
@@ -41,20 +41,20 @@ func (s *Service) handleAnnounce(ctx context.Context, in *inbox.Activity) error 
 }
 
 // isRelevantAnnounce tells whether anybody here has to do with what an actor boosts: a follower, or somebody whose own post it is.
-func (s *Service) isRelevantAnnounce(ctx context.Context, in *inbox.Activity) (bool, error) {
-	if s.StoreAll {
+func (r *Receiver) isRelevantAnnounce(ctx context.Context, in *inbox.Activity) (bool, error) {
+	if r.StoreAll {
 		return true, nil
 	}
 	for _, v := range in.Values("object") {
-		if host, err := activity.Host(activity.Reference(v), s.AllowLoopback); err == nil && host == s.Host {
+		if host, err := activity.Host(activity.Reference(v), r.AllowLoopback); err == nil && host == r.Host {
 			return true, nil
 		}
 	}
-	return s.db.AccountHasLocalAudience(ctx, in.Actor.ID)
+	return r.db.AccountHasLocalAudience(ctx, in.Actor.ID)
 }
 
 // announcedStatus returns the post that is announced, by its id here and elsewhere; 0 if it is none that counts.
-func (s *Service) announcedStatus(ctx context.Context, in *inbox.Activity, v any) (id store.StatusID, uri string, err error) {
+func (r *Receiver) announcedStatus(ctx context.Context, in *inbox.Activity, v any) (id store.StatusID, uri string, err error) {
 	ref := activity.Reference(v)
 	embedded, _ := v.(map[string]any)
 	o := activity.Object(embedded)
@@ -62,21 +62,21 @@ func (s *Service) announcedStatus(ctx context.Context, in *inbox.Activity, v any
 	case o.Is("Create", "Update"):
 		ref = o.Ref("object")
 	case o.Is("Delete"):
-		return 0, "", s.handleAnnouncedDelete(ctx, o)
+		return 0, "", r.handleAnnouncedDelete(ctx, o)
 	case o != nil && o.Type() != "" && !o.Is(NoteTypes...):
 		return 0, "", nil // what a group says of favourites and the like
 	}
 	if ref == "" {
 		return 0, "", Refuse("it is about nothing")
 	}
-	if host, err := activity.Host(ref, s.AllowLoopback); err == nil && host == s.Host {
-		id, err := s.statusIDByURI(ctx, ref)
+	if host, err := activity.Host(ref, r.AllowLoopback); err == nil && host == r.Host {
+		id, err := r.local.statusIDByURI(ctx, ref)
 		if err == nil && id == 0 {
 			err = Refuse("there is no such post here")
 		}
 		return id, ref, err
 	}
-	st, err := s.announcedRemoteStatus(ctx, in, o, ref)
+	st, err := r.announcedRemoteStatus(ctx, in, o, ref)
 	if st == nil || err != nil {
 		return 0, "", err
 	}
@@ -84,61 +84,61 @@ func (s *Service) announcedStatus(ctx context.Context, in *inbox.Activity, v any
 }
 
 // announcedRemoteStatus returns a post from elsewhere that is announced, nil if there is none.
-func (s *Service) announcedRemoteStatus(ctx context.Context, in *inbox.Activity, o activity.Object, ref string) (*store.Status, error) {
-	st, err := s.KnownStatus(ctx, ref)
+func (r *Receiver) announcedRemoteStatus(ctx context.Context, in *inbox.Activity, o activity.Object, ref string) (*store.Status, error) {
+	st, err := r.statuses.KnownStatus(ctx, ref)
 	if st != nil && o.Is("Update") {
-		if err := s.RefreshStatus(ctx, st); err != nil { // a group tells its followers of edits like this
+		if err := r.statuses.RefreshStatus(ctx, st); err != nil { // a group tells its followers of edits like this
 			return nil, err
 		}
-		st, err = s.db.Status(ctx, st.ID)
+		st, err = r.db.Status(ctx, st.ID)
 		return st, ignoreNotFound(err)
 	}
 	if st != nil || err != nil {
 		return st, err
 	}
-	if o.Is(NoteTypes...) && slices.Contains(o.Refs("attributedTo", 20), in.Actor.URI) && activity.SameHost(ref, in.Actor.URI, s.AllowLoopback) {
-		return s.receiveAnnouncedNote(ctx, in, o)
+	if o.Is(NoteTypes...) && slices.Contains(o.Refs("attributedTo", 20), in.Actor.URI) && activity.SameHost(ref, in.Actor.URI, r.AllowLoopback) {
+		return r.receiveAnnouncedNote(ctx, in, o)
 	}
-	return s.FetchStatus(ctx, ref, FetchOptions{Budget: in.FetchBudget})
+	return r.statuses.FetchStatus(ctx, ref, FetchOptions{Budget: in.FetchBudget})
 }
 
 // receiveAnnouncedNote takes in a post of the actor's own that it boosts and sends along, as others could not ask for it: it may be for its
 // followers only.
-func (s *Service) receiveAnnouncedNote(ctx context.Context, in *inbox.Activity, o activity.Object) (*store.Status, error) {
-	n, err := s.ReadNote(o, nil)
+func (r *Receiver) receiveAnnouncedNote(ctx context.Context, in *inbox.Activity, o activity.Object) (*store.Status, error) {
+	n, err := r.reader.ReadNote(o, nil)
 	if err != nil {
 		return nil, err
 	}
 	if n.AuthorURI != in.Actor.URI {
 		return nil, Refuse("its object is attributed to somebody else")
 	}
-	if err := s.ApplyFollowers(ctx, n, o, nil, in.Actor); err != nil {
+	if err := r.statuses.ApplyFollowers(ctx, n, o, nil, in.Actor); err != nil {
 		return nil, err
 	}
-	if err := s.applyPoliciesToNote(ctx, in.Actor, n, "Create"); err != nil {
+	if err := r.statuses.applyPoliciesToNote(ctx, in.Actor, n, "Create"); err != nil {
 		return nil, err
 	}
 	n.Fetched, n.KeepUnrelated, n.FetchBudget = true, n.Visibility <= store.Private, in.FetchBudget
-	return s.social.ReceiveStatus(ctx, in.Actor, n.IncomingStatus)
+	return r.social.ReceiveStatus(ctx, in.Actor, n.IncomingStatus)
 }
 
 // handleAnnouncedDelete is what a group says of the end of a post: its origin must say the same.
-func (s *Service) handleAnnouncedDelete(ctx context.Context, o activity.Object) error {
+func (r *Receiver) handleAnnouncedDelete(ctx context.Context, o activity.Object) error {
 	ref := o.Ref("object")
-	st, err := s.db.StatusByURI(ctx, ref)
+	st, err := r.db.StatusByURI(ctx, ref)
 	if err != nil || st == nil || st.Local() {
 		return err
 	}
-	return s.DeleteIfGone(ctx, ref)
+	return r.statuses.DeleteIfGone(ctx, ref)
 }
 
 // receiveBoost makes a boost of a post. i is its place among those that are boosted at once, of which each has an id of its own.
-func (s *Service) receiveBoost(ctx context.Context, in *inbox.Activity, id store.StatusID, uri string, i int) error {
+func (r *Receiver) receiveBoost(ctx context.Context, in *inbox.Activity, id store.StatusID, uri string, i int) error {
 	b := social.IncomingReblog{URI: in.URI, Visibility: in.Visibility, Published: plausibleTime(in.Time("published"), in.Row.ReceivedAt.Time())}
 	if i > 0 {
 		b.URI += "#" + contentHash(uri)
 	}
-	_, err := s.social.ReceiveReblog(ctx, in.Actor, id, b)
+	_, err := r.social.ReceiveReblog(ctx, in.Actor, id, b)
 	return err
 }
 

@@ -26,7 +26,7 @@ func BenchmarkLearnActor(b *testing.B) {
 			b.Fatal(err)
 		}
 		nick, _ := doc["preferredUsername"].(string)
-		if _, err := a.importActor(b.Context(), doc, &webFinger{nick: nick, domain: p.host, Actor: doc.ID()}, false); err != nil {
+		if _, err := a.Actors.importActor(b.Context(), doc, &webFinger{nick: nick, domain: p.host, Actor: doc.ID()}, false); err != nil {
 			b.Fatal(err)
 		}
 		i++

@@ -7,14 +7,14 @@ import (
 )
 
 // handleBlock keeps an actor and somebody here apart. A Block with a target is about what somebody may do in a group elsewhere.
-func (s *Service) handleBlock(ctx context.Context, in *inbox.Activity) error {
+func (r *Receiver) handleBlock(ctx context.Context, in *inbox.Activity) error {
 	ref, err := objectRef(in)
 	if err != nil {
 		return err
 	}
-	to, err := s.localAccount(ctx, ref)
+	to, err := r.local.localAccount(ctx, ref)
 	if err != nil || to == nil || in.Ref("target") != "" {
 		return err
 	}
-	return s.social.ReceiveBlock(ctx, in.Actor, to.ID, in.URI)
+	return r.social.ReceiveBlock(ctx, in.Actor, to.ID, in.URI)
 }

@@ -15,9 +15,9 @@ import (
 const maxChatMessage = 100_000 // characters (federation 4.3)
 
 // receiveChatMessage puts a message by an actor into the chat of somebody here, the only one that it is for.
-func (s *Service) receiveChatMessage(ctx context.Context, in *inbox.Activity, object activity.Object) error {
+func (r *Receiver) receiveChatMessage(ctx context.Context, in *inbox.Activity, object activity.Object) error {
 	id := object.ID()
-	if !activity.SameHost(id, in.Actor.URI, s.AllowLoopback) {
+	if !activity.SameHost(id, in.Actor.URI, r.AllowLoopback) {
 		return Refuse("its id is of another host than its actor")
 	}
 	for _, key := range []string{"attributedTo", "actor"} {
@@ -25,7 +25,7 @@ func (s *Service) receiveChatMessage(ctx context.Context, in *inbox.Activity, ob
 			return Refuse("it is a message of %s", by)
 		}
 	}
-	to, err := s.chatRecipient(ctx, in, object)
+	to, err := r.chatRecipient(ctx, in, object)
 	if err != nil {
 		return err
 	}
@@ -34,16 +34,16 @@ func (s *Service) receiveChatMessage(ctx context.Context, in *inbox.Activity, ob
 		return Refuse("it is too long")
 	}
 	m := social.IncomingChatMessage{
-		URI: id, Content: text.Sanitize(content), CreatedAt: s.activityTime(in, "published").Time(), Emojis: s.ParseEmojis(object), Attachment: s.chatAttachment(object),
+		URI: id, Content: text.Sanitize(content), CreatedAt: r.activityTime(in, "published").Time(), Emojis: r.reader.ParseEmojis(object), Attachment: r.chatAttachment(object),
 	}
-	if err := s.applyPoliciesToMessage(ctx, in.Actor, to, &m); err != nil {
+	if err := r.applyPoliciesToMessage(ctx, in.Actor, to, &m); err != nil {
 		return err
 	}
-	return s.social.ReceiveChatMessage(ctx, in.Actor, to.ID, m)
+	return r.social.ReceiveChatMessage(ctx, in.Actor, to.ID, m)
 }
 
 // chatRecipient returns whom a message is for: one person, whom it and the activity name alike.
-func (s *Service) chatRecipient(ctx context.Context, in *inbox.Activity, object activity.Object) (*store.Account, error) {
+func (r *Receiver) chatRecipient(ctx context.Context, in *inbox.Activity, object activity.Object) (*store.Account, error) {
 	to := object.Refs("to", 2)
 	for _, more := range in.Refs("to", 2) {
 		if !slices.Contains(to, more) {
@@ -53,7 +53,7 @@ func (s *Service) chatRecipient(ctx context.Context, in *inbox.Activity, object 
 	if len(to) != 1 || len(object.Refs("cc", 1))+len(in.Refs("cc", 1)) > 0 {
 		return nil, Refuse("it is not for one person")
 	}
-	account, err := s.localAccount(ctx, to[0])
+	account, err := r.local.localAccount(ctx, to[0])
 	if err == nil && account == nil {
 		err = Refuse("it is for nobody here")
 	}
@@ -61,18 +61,18 @@ func (s *Service) chatRecipient(ctx context.Context, in *inbox.Activity, object 
 }
 
 // deleteChatMessage deletes a message of an actor, and tells whether there is one of that id.
-func (s *Service) deleteChatMessage(ctx context.Context, actor *store.Account, uri string) (bool, error) {
-	known, err := s.db.ChatMessageKnown(ctx, uri)
+func (r *Receiver) deleteChatMessage(ctx context.Context, actor *store.Account, uri string) (bool, error) {
+	known, err := r.db.ChatMessageKnown(ctx, uri)
 	if err != nil || !known {
 		return false, err
 	}
-	return true, s.social.ReceiveChatMessageDelete(ctx, actor, uri)
+	return true, r.social.ReceiveChatMessageDelete(ctx, actor, uri)
 }
 
 // chatAttachment returns the one attachment of a message, nil if it has none that could be shown.
-func (s *Service) chatAttachment(object activity.Object) *store.Media {
+func (r *Receiver) chatAttachment(object activity.Object) *store.Media {
 	for _, a := range object.Objects("attachment", maxNoteMedia) {
-		if file, _ := s.ParseAttachment(a); file != nil {
+		if file, _ := r.reader.ParseAttachment(a); file != nil {
 			return file
 		}
 	}

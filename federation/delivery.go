@@ -17,17 +17,17 @@ func newDeliveries(s *Service) *delivery.Queue {
 
 // sendDelivery posts a payload to an inbox, signed by a local account.
 func (s *Service) sendDelivery(ctx context.Context, host *store.Host, inbox string, payload []byte, sender store.AccountID) (int, http.Header, error) {
-	if _, err := s.FetchableHost(inbox); err != nil {
+	if _, err := s.Fetcher.FetchableHost(inbox); err != nil {
 		return 0, nil, fmt.Errorf("%w: %w", delivery.ErrUndeliverable, err)
 	}
-	signer, err := s.Signer(ctx, sender)
+	signer, err := s.Signers.Signer(ctx, sender)
 	switch {
 	case errs.IsNotFound(err):
 		return 0, nil, fmt.Errorf("%w: %w", delivery.ErrUndeliverable, err)
 	case err != nil:
 		return 0, nil, fmt.Errorf("%w: %w", delivery.ErrNotSent, err)
 	}
-	return s.postSigned(ctx, host, inbox, payload, signer)
+	return s.Fetcher.postSigned(ctx, host, inbox, payload, signer)
 }
 
 // handleGoneInbox finds out whether the owner of an inbox is gone too, and removes it then (federation 3.3). It returns true if the host
@@ -45,11 +45,11 @@ func (s *Service) handleGoneInbox(ctx context.Context, inbox string, status int)
 	if err != nil || account.DeletedAt != nil {
 		return false
 	}
-	switch _, err = s.FetchActor(ctx, account.URI); HTTPStatus(err) {
+	switch _, err = s.Actors.FetchActor(ctx, account.URI); HTTPStatus(err) {
 	case http.StatusGone:
-		err = s.ActorGone(ctx, account)
+		err = s.Actors.ActorGone(ctx, account)
 	case http.StatusNotFound:
-		err = s.ActorNotFound(ctx, account)
+		err = s.Actors.ActorNotFound(ctx, account)
 	}
 	if err != nil {
 		s.log.Debug("fetch the actor of an inbox that is gone", "actor", account.URI, "err", err)

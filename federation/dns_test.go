@@ -105,8 +105,8 @@ func TestGuardedNames(t *testing.T) {
 	port := inside.URL[strings.LastIndexByte(inside.URL, ':'):]
 	roots := x509.NewCertPool()
 	roots.AddCert(inside.Certificate())
-	a.AllowLoopback = false
-	a.client = fetch.New(fetch.Options{UserAgent: "svc", RootCAs: roots})
+	a.Reader.AllowLoopback, a.Fetcher.AllowLoopback, a.Actors.AllowLoopback, a.Verifier.AllowLoopback = false, false, false, false
+	a.Fetcher.client = fetch.New(fetch.Options{UserAgent: "svc", RootCAs: roots})
 	n := useNames(t, map[string][]string{
 		"loopback.example": {"127.0.0.1"}, "private.example": {"10.0.0.1"}, "loopback6.example": {"::1"}, "mapped.example": {"::ffff:127.0.0.1"},
 		"nat64.example": {"64:ff9b::7f00:1"}, "any.example": {"0.0.0.0"}, "cloud.example": {"169.254.169.254"}, "local.example": {"fe80::1"},
@@ -116,16 +116,16 @@ func TestGuardedNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			id := "https://" + name + port + "/users/bob"
 			for what, ask := range map[string]func() error{
-				"actor": func() error { _, err := a.Actor(t.Context(), id); return err },
-				"post":  func() error { _, err := a.Status(t.Context(), id+"/1"); return err },
-				"key":   func() error { _, err := a.fetchKey(t.Context(), id+"#main-key", nil); return err },
+				"actor": func() error { _, err := a.Actors.Actor(t.Context(), id); return err },
+				"post":  func() error { _, err := a.Statuses.Status(t.Context(), id+"/1"); return err },
+				"key":   func() error { _, err := a.Verifier.fetchKey(t.Context(), id+"#main-key", nil); return err },
 				"handle": func() error {
-					_, err := a.Lookup(t.Context(), "bob@"+name+port)
+					_, err := a.Actors.Lookup(t.Context(), "bob@"+name+port)
 					return err
 				},
 			} {
 				for range 2 {
-					a.failures = newFailureCache()
+					a.Fetcher.failures = newFailureCache()
 					if err := ask(); !errors.Is(err, fetch.ErrRefused) {
 						t.Errorf("%s: got %v, want ErrRefused", what, err)
 					}

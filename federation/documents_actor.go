@@ -77,7 +77,7 @@ func (s *Service) actorDocument(ctx context.Context, a *store.Account) (activity
 
 // minimalActor is as much of an actor as it takes to verify its signatures and to answer it.
 func (s *Service) minimalActor(ctx context.Context, a *store.Account) (activity.Object, error) {
-	key, pem, err := s.PublicKey(ctx, a.ID)
+	key, pem, err := s.Signers.PublicKey(ctx, a.ID)
 	if err != nil {
 		return nil, err
 	}

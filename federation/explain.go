@@ -121,7 +121,7 @@ func (s *Service) uriOfHandle(ctx context.Context, nick, domain string) (string,
 	case s.Disabled:
 		return "", errs.NotFound("%s@%s is not known here, and federation.enabled is off", nick, domain)
 	}
-	f, err := s.WebFinger(ctx, nick, domain)
+	f, err := s.Fetcher.WebFinger(ctx, nick, domain)
 	if err != nil {
 		return "", errs.NotFound("%s does not tell who %s@%s is: %v", domain, nick, domain, err)
 	}
@@ -129,7 +129,7 @@ func (s *Service) uriOfHandle(ctx context.Context, nick, domain string) (string,
 }
 
 func (s *Service) explainHost(ctx context.Context, e *Explanation) error {
-	if err := s.checkHostPolicy(e.Host); err != nil {
+	if err := s.Fetcher.checkHostPolicy(e.Host); err != nil {
 		e.RejectReason = err.Error()
 	} else if s.Disabled && !e.Local {
 		e.RejectReason = "federation.enabled is off"
@@ -163,7 +163,7 @@ func (s *Service) explainAccount(ctx context.Context, e *Explanation, name strin
 func (s *Service) explainStatus(ctx context.Context, e *Explanation, name string) error {
 	st, err := s.db.StatusByAddress(ctx, name)
 	if st == nil && err == nil {
-		st, err = s.localStatus(ctx, name)
+		st, err = s.local.localStatus(ctx, name)
 	}
 	if st == nil || err != nil {
 		return err
@@ -217,8 +217,8 @@ func (s *Service) explainHistory(ctx context.Context, e *Explanation, name strin
 
 // explainFetch asks for a document, as if it were new, and says what would be done with it.
 func (s *Service) explainFetch(ctx context.Context, address string) *FetchedDocument {
-	s.failures.remove(address)
-	doc, err := s.DocumentForPage(ctx, address)
+	s.Fetcher.failures.remove(address)
+	doc, err := s.Fetcher.DocumentForPage(ctx, address)
 	if err != nil {
 		f := &FetchedDocument{Error: err.Error(), Verdict: "It could not be had just now, and would be asked for again later."}
 		switch {

@@ -15,7 +15,6 @@ import (
 	"crypto/rsa"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"svc/emoji"
@@ -26,7 +25,6 @@ import (
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
-	"svc/internal/limit"
 	"svc/social"
 	"svc/store"
 )
@@ -62,60 +60,55 @@ func FromSettings(c *config.Config) Config {
 	}
 }
 
-// Service has the dealings with other servers.
+// Service joins the parts of the package.
 type Service struct {
 	Config
-	db            *store.DB
-	social        *social.Service
-	client        *fetch.Client
-	secrets       *keys.Keys
-	emojis        *emoji.Packs
-	documentCache *cache.Cache[store.StatusID, *cachedDocument]
-	log           *slog.Logger
+	*Remote
+	Receiver *Receiver
 
-	signers        *signers
-	accounts       *accountCache
-	fetchActorID   atomic.Int64 // of the account that asks others in the name of this server
-	failures       *failureCache
-	fetches        flights[fetchedDocument]
-	actorFetches   flights[*store.Account] // accounts that are being asked for
-	accountChecks  *accountChecks
-	statusViews    *statusViews
-	newHosts       *newHostLimit
-	keyFailures    *keyFetchLimit
-	keySlots       *limit.Slots[string] // for keys
-	keys           *keyCache
+	db             *store.DB
+	social         *social.Service
+	client         *fetch.Client
+	emojis         *emoji.Packs
+	documentCache  *cache.Cache[store.StatusID, *cachedDocument]
+	log            *slog.Logger
+	local          *LocalObjects
 	relays         *relays
 	inbox          *inbox.Inbox
 	deliveries     *delivery.Queue
-	fetcherLookups chan struct{}  // taken while somebody is met who has fetched something
-	outboxLocks    [64]sync.Mutex // held while deeds of those are told who share one by their ids
+	fetcherLookups chan struct{}  // taken while the signer of a fetch is identified
+	outboxLocks    [64]sync.Mutex // held while outbox entries of actors that share one by their ids are published
 }
 
-// New makes a service that follows the changes of db. Call it before db is used, and Open before the service is.
-func New(db *store.DB, people *social.Service, emojis *emoji.Packs, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
-	if c.GenerateKey == nil {
-		c.GenerateKey = generateRSAKey
-	}
+// New assembles a service that follows the changes of db. Call it before db is used, and Open before the service is.
+func New(db *store.DB, social *social.Service, emojis *emoji.Packs, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
 	s := &Service{
-		Config: c, db: db, social: people, client: client, secrets: secrets, emojis: emojis, documentCache: newDocumentCache(db), log: log,
-		signers: newSigners(), accounts: newAccountCache(db), failures: newFailureCache(), keys: newKeyCache(), relays: newRelays(), accountChecks: newAccountChecks(),
-		statusViews: newStatusViews(), newHosts: newNewHostLimit(), keyFailures: newKeyFetchLimit(), keySlots: limit.NewSlots[string](maxKeyFetches, maxKeyFetchesPerDomain, maxQueuedKeyFetches), fetcherLookups: make(chan struct{}, maxFetcherLookups),
+		Config: c, db: db, social: social, client: client, emojis: emojis, documentCache: newDocumentCache(db), log: log, local: &LocalObjects{db, c.BaseURL}, relays: newRelays(),
+		fetcherLookups: make(chan struct{}, maxFetcherLookups),
+		Remote: NewRemote(RemoteConfig{
+			BaseURL: c.BaseURL, Host: c.Host, AllowLoopback: c.AllowLoopback, SignatureAge: c.SignatureAge, StoreAll: c.StoreAll, Policies: c.Policies,
+			GenerateKey: c.GenerateKey,
+		}, db, social, client, secrets, log),
 	}
-	s.inbox = inbox.New(inbox.Config{DB: db, Log: log, Process: s.process, NeedsFetch: needsFetch, IsFinal: IsFinal, HostOf: s.hostOf})
 	s.deliveries = newDeliveries(s)
+	r := &Receiver{
+		Config: c, reader: s.Reader, fetcher: s.Fetcher, accounts: s.Accounts, actors: s.Actors, verifier: s.Verifier, statuses: s.Statuses, local: s.local,
+		relays: s.relays, deliveries: s.deliveries, service: s, db: db, social: social, log: log,
+	}
+	r.inbox = inbox.New(inbox.Config{DB: db, Log: log, Process: r.process, NeedsFetch: needsFetch, IsFinal: IsFinal, HostOf: s.Reader.hostOf})
+	s.Receiver, s.inbox = r, r.inbox
 	return s
 }
 
 // Register tells the worker which jobs this package does.
 func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.publish)
-	store.HandleLimited(w, refreshWorkers, s.refreshActor)
-	store.HandleLimited(w, threadWorkers, s.completeStatus)
-	store.HandleLimited(w, threadWorkers, s.fetchReplies)
-	store.HandleLimited(w, threadWorkers, s.refreshPoll)
-	store.HandleLimited(w, collectionWorkers, s.fetchCollections)
-	store.HandleLimited(w, collectionWorkers, s.fetchNodeInfo)
+	store.HandleLimited(w, refreshWorkers, s.Actors.refreshActor)
+	store.HandleLimited(w, threadWorkers, s.Backfill.completeStatus)
+	store.HandleLimited(w, threadWorkers, s.Backfill.fetchReplies)
+	store.HandleLimited(w, threadWorkers, s.Backfill.refreshPoll)
+	store.HandleLimited(w, collectionWorkers, s.Backfill.fetchCollections)
+	store.HandleLimited(w, collectionWorkers, s.Backfill.fetchNodeInfo)
 	store.HandleLimited(w, maxEmojiCopies, s.copyEmoji)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"mime"
 	"net/http"
 	"net/url"
@@ -15,6 +16,7 @@ import (
 	"svc/internal/activity"
 	"svc/internal/fetch"
 	"svc/internal/httpsig"
+	"svc/store"
 )
 
 // Failures of asking other servers.
@@ -25,21 +27,33 @@ var (
 	ErrIDMismatch    = errors.New("it is not what its address says, or not its owner's") // federation 5.1
 )
 
+// Fetcher fetches documents, and posts activities, as the instance actor.
+type Fetcher struct {
+	RemoteConfig
+	reader   *Reader
+	signers  *Signers
+	db       *store.DB
+	client   *fetch.Client
+	log      *slog.Logger
+	failures *failureCache
+	fetches  flights[fetchedDocument]
+}
+
 const documentTimeout = 15 * time.Second
 
 // Document reads what is at an address, as its origin has it: its id is that address, or another one of the same host that then
 // was asked (federation 5.1 R7, 5.2). Whoever asks for the same address meanwhile gets the same answer.
-func (s *Service) Document(ctx context.Context, uri string) (activity.Object, error) {
+func (f *Fetcher) Document(ctx context.Context, uri string) (activity.Object, error) {
 	uri = activity.WithoutFragment(uri)
-	doc, err := s.fetchOriginal(ctx, uri)
+	doc, err := f.fetchOriginal(ctx, uri)
 	if errors.Is(err, ErrIDMismatch) && !errors.Is(err, ErrCachedFailure) {
-		s.failures.add(uri, err, s.now())
+		f.failures.add(uri, err, f.db.Now())
 	}
 	return doc, err
 }
 
-func (s *Service) fetchOriginal(ctx context.Context, uri string) (activity.Object, error) {
-	doc, at, err := s.fetchShared(ctx, uri)
+func (f *Fetcher) fetchOriginal(ctx context.Context, uri string) (activity.Object, error) {
+	doc, at, err := f.fetchShared(ctx, uri)
 	if err != nil {
 		return nil, err
 	}
@@ -47,10 +61,10 @@ func (s *Service) fetchOriginal(ctx context.Context, uri string) (activity.Objec
 	switch {
 	case isURLOf(id, at):
 		return doc, nil
-	case !activity.SameHost(id, at, s.AllowLoopback):
+	case !activity.SameHost(id, at, f.AllowLoopback):
 		return nil, fmt.Errorf("%w: %s says it is %q", ErrIDMismatch, at, truncateBytes(id, 200))
 	}
-	doc, at, err = s.fetchShared(ctx, activity.WithoutFragment(id))
+	doc, at, err = f.fetchShared(ctx, activity.WithoutFragment(id))
 	switch {
 	case IsNotFoundOrGone(err): // which says nothing of what was asked for
 		return nil, fmt.Errorf("%w: it says it is %q, where there is nothing", ErrIDMismatch, truncateBytes(id, 200))
@@ -76,17 +90,17 @@ type fetchedDocument struct {
 }
 
 // fetchShared is get for all who ask for the same at the same time.
-func (s *Service) fetchShared(ctx context.Context, uri string) (activity.Object, string, error) {
+func (f *Fetcher) fetchShared(ctx context.Context, uri string) (activity.Object, string, error) {
 	if err := MayFetch(ctx); err != nil {
 		return nil, "", err
 	}
-	if err := s.failures.get(uri, s.now()); err != nil {
+	if err := f.failures.get(uri, f.db.Now()); err != nil {
 		return nil, "", err
 	}
-	g, err := s.fetches.do(ctx, uri, 2*documentTimeout, func(ctx context.Context) (fetchedDocument, error) {
-		doc, at, err := s.fetchSigned(ctx, uri)
+	g, err := f.fetches.do(ctx, uri, 2*documentTimeout, func(ctx context.Context) (fetchedDocument, error) {
+		doc, at, err := f.fetchSigned(ctx, uri)
 		if err != nil && !errors.Is(err, ErrCachedFailure) {
-			s.failures.add(uri, err, s.now())
+			f.failures.add(uri, err, f.db.Now())
 		}
 		return fetchedDocument{doc, at}, err
 	})
@@ -94,43 +108,43 @@ func (s *Service) fetchShared(ctx context.Context, uri string) (activity.Object,
 }
 
 // fetchSigned asks for a document, in the name of this server.
-func (s *Service) fetchSigned(ctx context.Context, uri string) (activity.Object, string, error) {
-	host, err := s.FetchableHost(uri)
+func (f *Fetcher) fetchSigned(ctx context.Context, uri string) (activity.Object, string, error) {
+	host, err := f.FetchableHost(uri)
 	if err != nil {
 		return nil, "", err
 	}
-	if s.failures.backingOff(host, s.now()) {
+	if f.failures.backingOff(host, f.db.Now()) {
 		return nil, "", fmt.Errorf("%w: %s does not answer", ErrCachedFailure, host)
 	}
-	known, err := s.db.Host(ctx, host)
+	known, err := f.db.Host(ctx, host)
 	if err != nil {
 		return nil, "", err
 	}
 	var resp *fetch.Response
 	last := host // of the hops
-	ways := signatureOptions(known, strings.Contains(uri, "?"), s.now())
+	ways := signatureOptions(known, strings.Contains(uri, "?"), f.db.Now())
 	for i, o := range ways {
-		resp, err = s.client.Get(ctx, uri, fetch.Limits{
+		resp, err = f.client.Get(ctx, uri, fetch.Limits{
 			Accept: activity.Accept, ContentTypes: []string{activity.MediaType, activity.LDMediaType}, Timeout: documentTimeout,
 			Prepare: func(r *http.Request) (err error) {
-				last, err = s.signRequest(ctx, r, o)
+				last, err = f.signRequest(ctx, r, o)
 				return err
 			},
 		})
 		if !isSignatureRejected(HTTPStatus(err)) {
 			if err == nil && i > 0 {
-				s.saveSignatureScheme(ctx, host, o)
+				f.saveSignatureScheme(ctx, host, o)
 			}
 			break
 		}
 		if i > 0 && i == len(ways)-1 && last == host && (known.Signature == "" || known.Signature == noScheme) {
-			s.saveNoScheme(ctx, host)
+			f.saveNoScheme(ctx, host)
 		}
 	}
 	if noAnswer := err != nil && IsTemporary(err) && HTTPStatus(err) == 0; !noAnswer {
-		s.failures.recordHost(host, true, s.now())
+		f.failures.recordHost(host, true, f.db.Now())
 	} else if !errors.Is(err, fetch.ErrBusy) && !errors.Is(err, context.Canceled) {
-		s.failures.recordHost(host, false, s.now())
+		f.failures.recordHost(host, false, f.db.Now())
 	}
 	switch {
 	case IsNotFoundOrGone(err) && last != host:
@@ -146,27 +160,27 @@ func (s *Service) fetchSigned(ctx context.Context, uri string) (activity.Object,
 }
 
 // FetchableHost returns the host of an address, if it is one to be asked.
-func (s *Service) FetchableHost(uri string) (string, error) {
-	host, err := activity.Host(uri, s.AllowLoopback)
+func (f *Fetcher) FetchableHost(uri string) (string, error) {
+	host, err := activity.Host(uri, f.AllowLoopback)
 	if err != nil {
 		return "", err
 	}
-	if host == s.Host {
+	if host == f.Host {
 		return "", ErrLocal
 	}
-	return host, s.checkHostPolicy(host)
+	return host, f.checkHostPolicy(host)
 }
 
 // signRequest signs a request in the name of this server, and returns its host. Each hop passes the rules for hosts anew.
-func (s *Service) signRequest(ctx context.Context, r *http.Request, o httpsig.Options) (host string, err error) {
-	if host, err = s.FetchableHost(r.URL.String()); err != nil {
+func (f *Fetcher) signRequest(ctx context.Context, r *http.Request, o httpsig.Options) (host string, err error) {
+	if host, err = f.FetchableHost(r.URL.String()); err != nil {
 		return "", err
 	}
-	signer, err := s.serverSigner(ctx)
+	signer, err := f.signers.serverSigner(ctx)
 	if err != nil {
 		return "", err
 	}
-	o.Now = s.now()
+	o.Now = f.db.Now()
 	return host, signer.Sign(r, nil, o)
 }
 
@@ -212,4 +226,80 @@ func IsTemporary(err error) bool {
 	}
 	status := HTTPStatus(err)
 	return status == 0 || status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status == http.StatusTooEarly
+}
+
+// refetchDocument reads the document of what is known, also if that could not be had a moment ago.
+func (f *Fetcher) refetchDocument(ctx context.Context, uri string) (activity.Object, error) {
+	f.failures.remove(activity.WithoutFragment(uri))
+	return f.Document(ctx, uri)
+}
+
+// fetchItems returns the ids of what is in a collection: of so many pages, and no more than so many. All pages are of one host.
+func (f *Fetcher) fetchItems(ctx context.Context, uri string, pages, most int) ([]string, error) {
+	var items []string
+	seen := map[string]bool{uri: true}
+	page, err := f.Document(ctx, uri)
+	for err == nil && page != nil {
+		for _, key := range []string{"orderedItems", "items"} {
+			items = append(items, page.Refs(key, most-len(items))...)
+		}
+		next := page.Object("first")
+		ref := page.Ref("first")
+		if next == nil && ref == "" {
+			next, ref = page.Object("next"), page.Ref("next")
+		}
+		if len(items) == most || pages == 0 || ref != "" && (seen[ref] || !activity.SameHost(ref, uri, f.AllowLoopback)) {
+			break
+		}
+		seen[ref] = true
+		pages--
+		switch {
+		case next != nil:
+			page = next
+		case ref != "":
+			page, err = f.Document(ctx, ref)
+		default:
+			page = nil
+		}
+	}
+	return items, err
+}
+
+// fetchCollectionSize returns how much a collection has, nil if that is not told, and whether what it has is kept from us: its first page cannot
+// be read (federation 1.9).
+func (f *Fetcher) fetchCollectionSize(ctx context.Context, uri string) (n *int, hidden bool) {
+	if uri == "" {
+		return nil, false
+	}
+	doc, err := f.Document(ctx, uri)
+	if err != nil {
+		return nil, isAccessDenied(err)
+	}
+	if _, told := doc["totalItems"].(float64); told {
+		total := doc.Count("totalItems")
+		n = &total
+	}
+	switch first := doc["first"].(type) {
+	case nil:
+		hidden = doc["items"] == nil && doc["orderedItems"] == nil
+	case string:
+		if !activity.SameHost(first, uri, f.AllowLoopback) {
+			return n, true
+		}
+		_, err := f.Document(ctx, first)
+		hidden = isAccessDenied(err)
+	}
+	if hidden && n != nil && *n == 0 { // so some say that they do not tell
+		n = nil
+	}
+	return n, hidden
+}
+
+// isAccessDenied tells whether a server refuses to show something.
+func isAccessDenied(err error) bool {
+	switch HTTPStatus(err) {
+	case 401, 403, 404, 410:
+		return true
+	}
+	return false
 }

@@ -15,18 +15,18 @@ const maxFlagRefs = social.MaxIncomingReportStatuses + 10 // ids that are looked
 
 // handleFlag reports somebody here to the staff. Who is reported is the account among what it is about, or else the author of the first post.
 // Some servers name posts in the text only (federation 4.12).
-func (s *Service) handleFlag(ctx context.Context, in *inbox.Activity) error {
+func (r *Receiver) handleFlag(ctx context.Context, in *inbox.Activity) error {
 	comment := text.HTMLToText(flagComment(in.Object))
 	refs := in.Refs("object", maxFlagRefs)
 	for _, word := range strings.Fields(comment) {
-		if address := strings.Trim(word, "<>()[].,;:!?\"'"); s.isLocalURI(address) && len(refs) < maxFlagRefs {
+		if address := strings.Trim(word, "<>()[].,;:!?\"'"); r.local.isLocalURI(address) && len(refs) < maxFlagRefs {
 			refs = append(refs, address)
 		}
 	}
 	f := social.IncomingReport{URI: in.URI, Comment: comment}
 	var author store.AccountID
 	for _, ref := range refs {
-		account, err := s.localAccount(ctx, ref)
+		account, err := r.local.localAccount(ctx, ref)
 		if err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func (s *Service) handleFlag(ctx context.Context, in *inbox.Activity) error {
 			}
 			continue
 		}
-		st, err := s.localStatus(ctx, ref)
+		st, err := r.local.localStatus(ctx, ref)
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (s *Service) handleFlag(ctx context.Context, in *inbox.Activity) error {
 	if f.Target == 0 {
 		return Refuse("it is about nobody here")
 	}
-	return s.social.ReceiveReport(ctx, in.Actor, f)
+	return r.social.ReceiveReport(ctx, in.Actor, f)
 }
 
 // flagComment returns what a report says, as HTML.
@@ -62,25 +62,4 @@ func flagComment(o activity.Object) string {
 		return content
 	}
 	return o.Text("summary")
-}
-
-// localStatus returns the post of this server that an address names, the one for people included; nil if it names none.
-func (s *Service) localStatus(ctx context.Context, address string) (*store.Status, error) {
-	if !s.isLocalURI(address) {
-		return nil, nil
-	}
-	st, err := s.db.StatusByURI(ctx, address)
-	if st != nil || err != nil {
-		return st, err
-	}
-	address, _, _ = strings.Cut(address, "?")
-	var id store.StatusID
-	id.UnmarshalText([]byte(address[strings.LastIndexByte(address, '/')+1:]))
-	if id == 0 {
-		return nil, nil
-	}
-	if st, err = s.db.Status(ctx, id); err != nil || !st.Local() {
-		return nil, ignoreNotFound(err)
-	}
-	return st, nil
 }

@@ -9,7 +9,7 @@ import (
 
 // handler says how activities of a type are handled.
 type handler struct {
-	handle func(*Service, context.Context, *inbox.Activity) error
+	handle func(*Receiver, context.Context, *inbox.Activity) error
 
 	unknownActors   bool // actors without a row may send it, so that fetching them is worth it (federation 3.6)
 	suspendedActors bool // suspended actors may send it (federation 5.7)
@@ -19,24 +19,24 @@ type handler struct {
 
 // handlers has the types of activities that are supported (federation 4). Others are ignored (federation 4.19).
 var handlers = map[string]*handler{
-	"Create":        {handle: (*Service).handleCreate, unknownActors: true, fast: true},
-	"Update":        {handle: (*Service).handleUpdate, suspendedActors: true},
-	"Delete":        {handle: (*Service).handleDelete, suspendedActors: true},
-	"Announce":      {handle: (*Service).handleAnnounce, unknownActors: true, fast: true},
-	"Like":          {handle: (*Service).handleLike, unknownActors: true, fast: true},
-	"EmojiReact":    {handle: (*Service).handleLike, unknownActors: true, fast: true},
-	"EmojiReaction": {handle: (*Service).handleLike, unknownActors: true, fast: true},
-	"Follow":        {handle: (*Service).handleFollow, unknownActors: true, repeatable: true}, // some servers follow by the same id each time (federation 4.10)
-	"Accept":        {handle: (*Service).handleAccept},
-	"Reject":        {handle: (*Service).handleReject, suspendedActors: true},
-	"Undo":          {handle: (*Service).handleUndo, suspendedActors: true, repeatable: true}, // the same servers undo that by the same id each time
-	"Block":         {handle: (*Service).handleBlock, unknownActors: true},
-	"Flag":          {handle: (*Service).handleFlag, unknownActors: true},
-	"Move":          {handle: (*Service).handleMove},
-	"Add":           {handle: (*Service).handlePin, repeatable: true}, // mostly without an id, so that each is like an earlier one (federation 4.14)
-	"Remove":        {handle: (*Service).handlePin, repeatable: true},
-	"QuoteRequest":  {handle: (*Service).handleQuoteRequest, unknownActors: true},
-	"Listen":        {handle: (*Service).handleListen},
+	"Create":        {handle: (*Receiver).handleCreate, unknownActors: true, fast: true},
+	"Update":        {handle: (*Receiver).handleUpdate, suspendedActors: true},
+	"Delete":        {handle: (*Receiver).handleDelete, suspendedActors: true},
+	"Announce":      {handle: (*Receiver).handleAnnounce, unknownActors: true, fast: true},
+	"Like":          {handle: (*Receiver).handleLike, unknownActors: true, fast: true},
+	"EmojiReact":    {handle: (*Receiver).handleLike, unknownActors: true, fast: true},
+	"EmojiReaction": {handle: (*Receiver).handleLike, unknownActors: true, fast: true},
+	"Follow":        {handle: (*Receiver).handleFollow, unknownActors: true, repeatable: true}, // some servers follow by the same id each time (federation 4.10)
+	"Accept":        {handle: (*Receiver).handleAccept},
+	"Reject":        {handle: (*Receiver).handleReject, suspendedActors: true},
+	"Undo":          {handle: (*Receiver).handleUndo, suspendedActors: true, repeatable: true}, // the same servers undo that by the same id each time
+	"Block":         {handle: (*Receiver).handleBlock, unknownActors: true},
+	"Flag":          {handle: (*Receiver).handleFlag, unknownActors: true},
+	"Move":          {handle: (*Receiver).handleMove},
+	"Add":           {handle: (*Receiver).handlePin, repeatable: true}, // mostly without an id, so that each is like an earlier one (federation 4.14)
+	"Remove":        {handle: (*Receiver).handlePin, repeatable: true},
+	"QuoteRequest":  {handle: (*Receiver).handleQuoteRequest, unknownActors: true},
+	"Listen":        {handle: (*Receiver).handleListen},
 }
 
 // supportedType returns the first type of an activity that has a handler, "" if none has.

@@ -20,22 +20,22 @@ var ErrNoInteractionPage = errors.New("nobody of that name is known, or their se
 
 // InteractionPage returns the address at which somebody with an account elsewhere deals with what is at uri, from their own server: it
 // is asked by WebFinger. who is their handle, or the address of their profile.
-func (s *Service) InteractionPage(ctx context.Context, who, uri string) (string, error) {
-	template, err := s.subscribeTemplate(ctx, strings.TrimSpace(who))
+func (r *Resolver) InteractionPage(ctx context.Context, who, uri string) (string, error) {
+	template, err := r.subscribeTemplate(ctx, strings.TrimSpace(who))
 	if err != nil {
 		return "", err
 	}
 	page := strings.ReplaceAll(template, "{uri}", url.QueryEscape(uri))
-	if _, err := activity.Host(page, s.AllowLoopback); err != nil { // which also keeps scripts out
+	if _, err := activity.Host(page, r.AllowLoopback); err != nil { // which also keeps scripts out
 		return "", ErrNoInteractionPage
 	}
 	return page, nil
 }
 
-func (s *Service) subscribeTemplate(ctx context.Context, who string) (string, error) {
+func (r *Resolver) subscribeTemplate(ctx context.Context, who string) (string, error) {
 	resource, domain := who, ""
 	if strings.Contains(who, "://") {
-		host, err := activity.Host(who, s.AllowLoopback)
+		host, err := activity.Host(who, r.AllowLoopback)
 		if err != nil {
 			return "", ErrNoInteractionPage
 		}
@@ -47,14 +47,14 @@ func (s *Service) subscribeTemplate(ctx context.Context, who string) (string, er
 		}
 		resource, domain = "acct:"+nick+"@"+host, host
 	}
-	if domain == s.Host {
+	if domain == r.Host {
 		return "", ErrNoInteractionPage
 	}
-	base, err := s.serverURL(domain)
+	base, err := r.fetcher.serverURL(domain)
 	if err != nil {
 		return "", ErrNoInteractionPage
 	}
-	resp, err := s.fetchWellKnown(ctx, base+"/.well-known/webfinger?resource="+url.QueryEscape(resource), webFingerAccept, webFingerTypes)
+	resp, err := r.fetcher.fetchWellKnown(ctx, base+"/.well-known/webfinger?resource="+url.QueryEscape(resource), webFingerAccept, webFingerTypes)
 	if err != nil {
 		if status := HTTPStatus(err); status >= 400 && status < 500 && status != http.StatusTooManyRequests || errors.Is(err, fetch.ErrContentType) {
 			err = ErrNoInteractionPage

@@ -8,41 +8,30 @@ import (
 	"svc/federation/inbox"
 	"svc/internal/activity"
 	"svc/social"
-	"svc/store"
 )
 
 // handleLike has an actor like a post that is known here, or react to it. A Like with an emoji is a reaction, with anything else a favourite;
 // an EmojiReact with anything else is nothing (federation 4.7).
-func (s *Service) handleLike(ctx context.Context, in *inbox.Activity) error {
+func (r *Receiver) handleLike(ctx context.Context, in *inbox.Activity) error {
 	ref, err := objectRef(in)
 	if err != nil {
 		return err
 	}
-	st, err := s.statusIDByURI(ctx, ref)
+	st, err := r.local.statusIDByURI(ctx, ref)
 	if err != nil || st == 0 {
 		return err // nobody asks for a post because it is liked
 	}
-	if e, ok := s.reactionEmoji(in.Object); ok {
-		if _, ok := s.social.ReactionName(e); ok {
-			_, err := s.social.React(ctx, in.Actor, st, e, in.URI)
+	if e, ok := r.reactionEmoji(in.Object); ok {
+		if _, ok := r.social.ReactionName(e); ok {
+			_, err := r.social.React(ctx, in.Actor, st, e, in.URI)
 			return err
 		}
 	}
 	if !in.Is("Like") {
 		return Refuse("it reacts with no emoji")
 	}
-	_, err = s.social.ReceiveFavourite(ctx, in.Actor, st, in.URI)
+	_, err = r.social.ReceiveFavourite(ctx, in.Actor, st, in.URI)
 	return err
-}
-
-// statusIDByURI returns the id of the post or boost that an ActivityPub id is known by here, 0 if it is not. That of a post of here stands in it;
-// such a post may be gone.
-func (s *Service) statusIDByURI(ctx context.Context, uri string) (id store.StatusID, err error) {
-	if text, ok := strings.CutPrefix(uri, s.BaseURL+"/objects/"); ok {
-		err = id.UnmarshalText([]byte(text))
-		return id, err
-	}
-	return s.db.StatusIDByURI(ctx, uri)
 }
 
 // legacyReactions are what reactions were called by some servers once (federation 4.7).
@@ -52,7 +41,7 @@ var legacyReactions = map[string]string{
 }
 
 // reactionEmoji returns the emoji of a reaction; ok is false if it names none, or a custom one without its picture.
-func (s *Service) reactionEmoji(o activity.Object) (e social.Emoji, ok bool) {
+func (r *Receiver) reactionEmoji(o activity.Object) (e social.Emoji, ok bool) {
 	content := strings.TrimSpace(o.Text("content"))
 	if content == "" {
 		content = strings.TrimSpace(o.Text("_misskey_reaction"))
@@ -71,7 +60,7 @@ func (s *Service) reactionEmoji(o activity.Object) (e social.Emoji, ok bool) {
 		return social.Emoji{}, false
 	}
 	code, _, _ = strings.Cut(code, "@") // who passes on one of a third server says of which it is
-	for _, known := range s.ParseEmojis(o) {
+	for _, known := range r.reader.ParseEmojis(o) {
 		if known.Shortcode == code {
 			return social.Emoji{Name: code, URL: known.URL}, true
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // handleListen notes what an actor listens to.
-func (s *Service) handleListen(ctx context.Context, in *inbox.Activity) error {
+func (r *Receiver) handleListen(ctx context.Context, in *inbox.Activity) error {
 	track := in.Object.Object("object")
 	if track == nil || !track.Is("Audio") {
 		return Refuse("it does not say what is listened to")
@@ -21,9 +21,9 @@ func (s *Service) handleListen(ctx context.Context, in *inbox.Activity) error {
 	}
 	l := social.ScrobbleDraft{
 		Title: firstText(track, "title", "name"), Artist: firstText(track, "artist"), Album: firstText(track, "album"),
-		Length: trackLength(track), ExternalLink: track.Text("externalLink"), Visibility: s.listenVisibility(ctx, in, track),
+		Length: trackLength(track), ExternalLink: track.Text("externalLink"), Visibility: r.listenVisibility(ctx, in, track),
 	}
-	return s.social.ReceiveScrobble(ctx, in.Actor, l, in.URI, s.activityTime(in, "published"))
+	return r.social.ReceiveScrobble(ctx, in.Actor, l, in.URI, r.activityTime(in, "published"))
 }
 
 // firstText returns the first of some members that is text.
@@ -45,7 +45,7 @@ func trackLength(track activity.Object) int {
 }
 
 // listenVisibility returns who may know what an actor listens to, as it says with the track, or else with the activity.
-func (s *Service) listenVisibility(ctx context.Context, in *inbox.Activity, track activity.Object) store.Visibility {
+func (r *Receiver) listenVisibility(ctx context.Context, in *inbox.Activity, track activity.Object) store.Visibility {
 	o := track
 	if len(o.Values("to"))+len(o.Values("cc")) == 0 {
 		o = in.Object
@@ -61,7 +61,7 @@ func (s *Service) listenVisibility(ctx context.Context, in *inbox.Activity, trac
 			return store.Unlisted
 		}
 	}
-	actor, err := s.db.Actor(ctx, in.Actor.ID)
+	actor, err := r.db.Actor(ctx, in.Actor.ID)
 	if err != nil || actor.Followers == "" {
 		return visibility
 	}
@@ -76,7 +76,7 @@ func (s *Service) listenVisibility(ctx context.Context, in *inbox.Activity, trac
 }
 
 // activityTTL returns when something was made, as it says itself: if that is not in the future, nor before there were such servers.
-func (s *Service) activityTime(in *inbox.Activity, key string) store.Time {
+func (r *Receiver) activityTime(in *inbox.Activity, key string) store.Time {
 	at := in.Time(key)
 	if object := in.Object.Object("object"); at.IsZero() && object != nil {
 		at = object.Time(key)

@@ -10,7 +10,7 @@ import (
 
 // handleMove says that an actor has another account now. What both documents say is asked for anew: the old one must name the new as where
 // it has moved to, and the new one the old as an alias (federation 4.13).
-func (s *Service) handleMove(ctx context.Context, in *inbox.Activity) error {
+func (r *Receiver) handleMove(ctx context.Context, in *inbox.Activity) error {
 	object, target := in.Ref("object"), in.Ref("target")
 	switch {
 	case object != in.Actor.URI:
@@ -18,35 +18,35 @@ func (s *Service) handleMove(ctx context.Context, in *inbox.Activity) error {
 	case target == "" || target == object:
 		return Refuse("it leads nowhere")
 	}
-	from, err := s.FetchActor(ctx, object)
+	from, err := r.actors.FetchActor(ctx, object)
 	if err != nil {
 		return err
 	}
-	origin, err := s.db.Actor(ctx, from.ID)
+	origin, err := r.db.Actor(ctx, from.ID)
 	if err != nil {
 		return err
 	}
 	if origin.MovedTo != target {
 		return Refuse("%s does not say that it has moved there", object)
 	}
-	to, err := s.moveTarget(ctx, target)
+	to, err := r.moveTarget(ctx, target)
 	if errors.Is(err, ErrCachedFailure) { // it may have come into being since: that is asked for later
 		return errors.New(err.Error())
 	}
 	if err != nil {
 		return err
 	}
-	return s.social.ReceiveMove(ctx, from.ID, to.ID)
+	return r.social.ReceiveMove(ctx, from.ID, to.ID)
 }
 
 // moveTarget returns the account that somebody moves to, as it is now.
-func (s *Service) moveTarget(ctx context.Context, uri string) (*store.Account, error) {
-	if s.isLocalURI(uri) {
-		to, err := s.localAccount(ctx, uri)
+func (r *Receiver) moveTarget(ctx context.Context, uri string) (*store.Account, error) {
+	if r.local.isLocalURI(uri) {
+		to, err := r.local.localAccount(ctx, uri)
 		if err == nil && to == nil {
 			err = Refuse("%s is nobody here", uri)
 		}
 		return to, err
 	}
-	return s.FetchActor(ctx, uri)
+	return r.actors.FetchActor(ctx, uri)
 }

@@ -60,12 +60,12 @@ func (n *newHostLimit) allow(host string, take bool, now time.Time) bool {
 
 // checkNewHost refuses actors of a server that is not known yet, if too many of the same domain have turned up. found says that there is one,
 // which makes the server one of those.
-func (s *Service) checkNewHost(ctx context.Context, host string, found bool) error {
-	known, err := s.db.IsKnownDomain(ctx, host)
+func (a *Actors) checkNewHost(ctx context.Context, host string, found bool) error {
+	known, err := a.db.IsKnownDomain(ctx, host)
 	if err != nil || known {
 		return err
 	}
-	if !s.newHosts.allow(host, found, s.now()) {
+	if !a.newHosts.allow(host, found, a.db.Now()) {
 		return Refuse("too many servers below the domain of %s have turned up today", host)
 	}
 	return nil

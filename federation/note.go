@@ -40,45 +40,45 @@ const (
 
 // ReadNote reads the document of a post. What has addresses of its own goes by them, else by those of the activity that brought it
 // (nil: none did). An error is lasting.
-func (s *Service) ReadNote(o activity.Object, by activity.Object) (*Note, error) {
+func (r *Reader) ReadNote(o activity.Object, by activity.Object) (*Note, error) {
 	n := &Note{ObjectType: o.Type(NoteTypes...)}
 	n.URI = o.ID()
 	if n.ObjectType == "" {
 		return nil, Refuse("it is no post but a %s", truncateBytes(o.Type(), 100))
 	}
-	host, err := activity.Host(n.URI, s.AllowLoopback)
+	host, err := activity.Host(n.URI, r.AllowLoopback)
 	switch {
 	case err != nil:
 		return nil, Refuse("its object has no address")
-	case host == s.Host:
+	case host == r.Host:
 		return nil, Refuse("its object is of this server")
 	}
-	if n.AuthorURI, err = s.authorOf(o, by.Ref("actor")); err != nil {
+	if n.AuthorURI, err = r.authorOf(o, by.Ref("actor")); err != nil {
 		return nil, err
 	}
-	now := s.now()
+	now := r.now()
 	n.Published, n.Updated = plausibleTime(o.Time("published"), now), o.Time("updated")
 	if n.Updated.After(now) {
 		n.Updated = now
 	}
-	n.URL = s.pageURL(o, n.URI)
-	n.readContent(s, o)
-	n.readTags(s, o)
-	n.readAudience(s, o, by)
-	n.Media, n.Link = s.noteMedia(o, n)
+	n.URL = r.pageURL(o, n.URI)
+	n.readContent(r, o)
+	n.readTags(r, o)
+	n.readAudience(r, o, by)
+	n.Media, n.Link = r.noteMedia(o, n)
 	if n.ObjectType == "Question" {
 		if n.Poll, err = readPoll(o, now); err != nil {
 			return nil, err
 		}
 	}
-	if n.ParentURI = o.Ref("inReplyTo"); n.ParentURI == n.URI || !s.isObjectURL(n.ParentURI) {
+	if n.ParentURI = o.Ref("inReplyTo"); n.ParentURI == n.URI || !r.isObjectURL(n.ParentURI) {
 		n.ParentURI = ""
 	}
-	n.readQuote(s, o)
-	if n.ThreadURI = cmp.Or(o.Ref("context"), o.Ref("conversation")); !isTagURIOf(n.ThreadURI, host) && !activity.SameHost(n.ThreadURI, n.URI, s.AllowLoopback) {
+	n.readQuote(r, o)
+	if n.ThreadURI = cmp.Or(o.Ref("context"), o.Ref("conversation")); !isTagURIOf(n.ThreadURI, host) && !activity.SameHost(n.ThreadURI, n.URI, r.AllowLoopback) {
 		n.ThreadURI = ""
 	}
-	if n.RepliesURI = repliesOf(o); !activity.SameHost(n.RepliesURI, n.URI, s.AllowLoopback) {
+	if n.RepliesURI = repliesOf(o); !activity.SameHost(n.RepliesURI, n.URI, r.AllowLoopback) {
 		n.RepliesURI = ""
 	}
 	return n, nil
@@ -93,11 +93,11 @@ func isTagURIOf(name, host string) bool {
 }
 
 // isObjectURL tells whether an id can be that of a post: one of this server, or an address that may be asked.
-func (s *Service) isObjectURL(id string) bool { return id != "" && s.isPublicURL(id) }
+func (r *Reader) isObjectURL(id string) bool { return id != "" && r.isPublicURL(id) }
 
 // authorOf returns whose a post is: of those to whom it is attributed the actor who sent it, or else the first; who must be of the
 // post's own host (federation R2).
-func (s *Service) authorOf(o activity.Object, sender string) (string, error) {
+func (r *Reader) authorOf(o activity.Object, sender string) (string, error) {
 	const most = 20
 	id := o.ID()
 	authors := o.Refs("attributedTo", most)
@@ -108,7 +108,7 @@ func (s *Service) authorOf(o activity.Object, sender string) (string, error) {
 		return "", Refuse("its object is nobody's")
 	}
 	author := authors[0]
-	if maker := o.Ref("actor"); o.Is("Event") && maker != "" && activity.SameHost(maker, author, s.AllowLoopback) {
+	if maker := o.Ref("actor"); o.Is("Event") && maker != "" && activity.SameHost(maker, author, r.AllowLoopback) {
 		authors, author = []string{maker}, maker // events of a group are made by somebody
 	}
 	switch {
@@ -124,7 +124,7 @@ func (s *Service) authorOf(o activity.Object, sender string) (string, error) {
 			}
 		}
 	}
-	if !activity.SameHost(author, id, s.AllowLoopback) {
+	if !activity.SameHost(author, id, r.AllowLoopback) {
 		return "", Refuse("its object is of another host than its author")
 	}
 	if actor := o.Ref("actor"); actor != "" && actor != author && !slices.Contains(authors, actor) {
@@ -142,12 +142,12 @@ func plausibleTime(t, now time.Time) time.Time {
 }
 
 // readContent reads the text: what is shown first, as HTML, and what stands before it as a warning.
-func (n *Note) readContent(s *Service, o activity.Object) {
+func (n *Note) readContent(r *Reader, o activity.Object) {
 	content, language := o.TextAndLanguage("content")
 	n.Language = text.Language(language)
 	content = truncateBytes(content, 4*maxNoteContent)
 	if o.Text("mediaType") == "text/markdown" {
-		content = text.Parse(content, text.Markdown).Render(s.BaseURL, nil).HTML
+		content = text.Parse(content, text.Markdown).Render(r.BaseURL, nil).HTML
 	} else {
 		// The class says that it is for those who do not show quotes; it stays on spans only.
 		content = strings.Replace(content, `<p class="quote-inline">`, `<p><span class="quote-inline">`, 1)
@@ -221,7 +221,7 @@ func eventLine(o activity.Object) string {
 }
 
 // readTags reads hashtags, mentions and emoji.
-func (n *Note) readTags(s *Service, o activity.Object) {
+func (n *Note) readTags(r *Reader, o activity.Object) {
 	const most = 1000
 	for _, tag := range o.Objects("tag", most) {
 		switch {
@@ -232,12 +232,12 @@ func (n *Note) readTags(s *Service, o activity.Object) {
 			}
 		case tag.Is("Mention"):
 			href := tag.Text("href")
-			if s.isPublicURL(href) && len(n.Mentions) < maxNoteMentions && !slices.Contains(n.Mentions, href) {
+			if r.isPublicURL(href) && len(n.Mentions) < maxNoteMentions && !slices.Contains(n.Mentions, href) {
 				n.Mentions = append(n.Mentions, href)
 			}
 		}
 	}
-	n.Emojis = s.ParseEmojis(o)
+	n.Emojis = r.ParseEmojis(o)
 	n.Sensitive = n.Sensitive || slices.Contains(n.Tags, "nsfw")
 }
 

@@ -2,7 +2,6 @@ package federation
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 
@@ -11,7 +10,7 @@ import (
 )
 
 // readAudience reads whom a post is for (federation 4.1). A collection that is not the author's own followers is nobody.
-func (n *Note) readAudience(s *Service, o, by activity.Object) {
+func (n *Note) readAudience(r *Reader, o, by activity.Object) {
 	addresses := addressingOf(o, by)
 	to, cc := addresses.Refs("to", maxAddressees), addresses.Refs("cc", maxAddressees)
 	direct, _ := o.Bool("directMessage")
@@ -33,7 +32,7 @@ func (n *Note) readAudience(s *Service, o, by activity.Object) {
 	for _, from := range []activity.Object{o, by} {
 		for _, key := range []string{"to", "cc"} {
 			for _, id := range from.Refs(key, maxAddressees) {
-				if !activity.IsPublic(id) && s.isPublicURL(id) && !n.isFollowers(id) && len(n.Audience) < maxAddressees && !slices.Contains(n.Audience, id) {
+				if !activity.IsPublic(id) && r.isPublicURL(id) && !n.isFollowers(id) && len(n.Audience) < maxAddressees && !slices.Contains(n.Audience, id) {
 					n.Audience = append(n.Audience, id)
 				}
 			}
@@ -48,7 +47,7 @@ func (n *Note) isFollowers(id string) bool {
 }
 
 // applyFollowersURI goes by the address of the author's followers that is known.
-func (n *Note) applyFollowersURI(s *Service, o, by activity.Object, followers string) {
+func (n *Note) applyFollowersURI(r *Reader, o, by activity.Object, followers string) {
 	if followers == "" || n.Visibility < store.Private {
 		return
 	}
@@ -60,19 +59,6 @@ func (n *Note) applyFollowersURI(s *Service, o, by activity.Object, followers st
 	case !is && n.Visibility == store.Private: // somebody else's
 		n.Visibility = store.Direct
 	}
-}
-
-// ApplyFollowers goes by the address of the followers of a post's author where it matters.
-func (s *Service) ApplyFollowers(ctx context.Context, n *Note, o, by activity.Object, author *store.Account) error {
-	if n.Visibility < store.Private {
-		return nil
-	}
-	actor, err := s.db.Actor(ctx, author.ID)
-	if err != nil {
-		return ignoreNotFound(err)
-	}
-	n.applyFollowersURI(s, o, by, actor.Followers)
-	return nil
 }
 
 // baseURLOf returns the scheme and host of an address.

@@ -13,14 +13,14 @@ import (
 
 // noteMedia returns the attachments of a post, and the page that it is about, "" if that is none of its own (federation 4.2). What is
 // sensitive makes the post so.
-func (s *Service) noteMedia(o activity.Object, n *Note) (media []*store.Media, link string) {
+func (r *Reader) noteMedia(o activity.Object, n *Note) (media []*store.Media, link string) {
 	if n.ObjectType == "Video" || n.ObjectType == "Audio" || n.ObjectType == "Image" {
-		if m := s.primaryMedia(o, strings.ToLower(n.ObjectType)); m != nil {
+		if m := r.primaryMedia(o, strings.ToLower(n.ObjectType)); m != nil {
 			media = append(media, m)
 		}
 	}
 	for _, a := range o.Objects("attachment", maxNoteMedia) {
-		file, page := s.ParseAttachment(a)
+		file, page := r.ParseAttachment(a)
 		if link == "" {
 			link = page
 		}
@@ -32,15 +32,15 @@ func (s *Service) noteMedia(o activity.Object, n *Note) (media []*store.Media, l
 		}
 		media = append(media, file)
 	}
-	if picture := s.pictureURL(o, "image"); len(media) == 0 && picture != "" && n.ObjectType != "Note" && n.ObjectType != "Question" {
+	if picture := r.pictureURL(o, "image"); len(media) == 0 && picture != "" && n.ObjectType != "Note" && n.ObjectType != "Question" {
 		media = append(media, remoteMedia(picture, "", "Image"))
 	}
 	return media, link
 }
 
 // ParseAttachment returns the file that an attachment is, or the page that it leads to, which is no file; neither if it cannot be shown.
-func (s *Service) ParseAttachment(a activity.Object) (file *store.Media, page string) {
-	address, kind := s.attachmentURL(a)
+func (r *Reader) ParseAttachment(a activity.Object) (file *store.Media, page string) {
+	address, kind := r.attachmentURL(a)
 	switch {
 	case address == "", a.Is("PropertyValue", "Note") && kind == "":
 		return nil, ""
@@ -53,7 +53,7 @@ func (s *Service) ParseAttachment(a activity.Object) (file *store.Media, page st
 }
 
 // primaryMedia returns the file that a video, a sound or a picture is.
-func (s *Service) primaryMedia(o activity.Object, kind string) *store.Media {
+func (r *Reader) primaryMedia(o activity.Object, kind string) *store.Media {
 	var links []activity.Object
 	for _, link := range o.Objects("url", 200) {
 		links = append(links, link)
@@ -61,7 +61,7 @@ func (s *Service) primaryMedia(o activity.Object, kind string) *store.Media {
 	}
 	for _, link := range links {
 		is := mediaTypeOf(link)
-		if href := link.Text("href"); strings.HasPrefix(is, kind+"/") && s.isPublicURL(href) {
+		if href := link.Text("href"); strings.HasPrefix(is, kind+"/") && r.isPublicURL(href) {
 			m := remoteMedia(href, is, "")
 			m.Description = singleLine(o.Text("name"), maxNoteTitle)
 			return m
@@ -80,7 +80,7 @@ func mediaTypeOf(o activity.Object) string {
 }
 
 // attachmentURL returns where an attachment is, "" if nowhere that may be asked, and its media type as far as that is told.
-func (s *Service) attachmentURL(a activity.Object) (address, kind string) {
+func (r *Reader) attachmentURL(a activity.Object) (address, kind string) {
 	kind = mediaTypeOf(a)
 	for _, v := range append(a.Values("url"), a.Values("href")...) {
 		switch v := v.(type) {
@@ -92,7 +92,7 @@ func (s *Service) attachmentURL(a activity.Object) (address, kind string) {
 				kind = t
 			}
 		}
-		if s.isPublicURL(address) {
+		if r.isPublicURL(address) {
 			return address, kind
 		}
 	}

@@ -12,19 +12,19 @@ var quoteKeys = []string{"quote", "quoteUrl", "quoteUri", "quoteURL", "_misskey_
 
 // readQuote reads what a post quotes. The link to that which stands above or below the text, for those who do not show quotes, is taken
 // off.
-func (n *Note) readQuote(s *Service, o activity.Object) {
+func (n *Note) readQuote(r *Reader, o activity.Object) {
 	for _, key := range quoteKeys {
-		if ref := o.Ref(key); n.QuoteURI == "" && s.isObjectURL(ref) && ref != n.URI {
+		if ref := o.Ref(key); n.QuoteURI == "" && r.isObjectURL(ref) && ref != n.URI {
 			n.QuoteURI = ref
 		}
 	}
 	if n.QuoteURI == "" {
-		n.QuoteURI = s.objectLink(o)
+		n.QuoteURI = r.objectLink(o)
 	}
 	if n.QuoteURI == "" {
 		return
 	}
-	if by := o.Ref("quoteAuthorization"); activity.SameHost(by, n.QuoteURI, s.AllowLoopback) {
+	if by := o.Ref("quoteAuthorization"); activity.SameHost(by, n.QuoteURI, r.AllowLoopback) {
 		n.QuoteAuthorization = by
 	}
 	if content, found := withoutQuoteLink(n.Content); found {
@@ -50,11 +50,11 @@ func withoutQuoteLink(content string) (rest string, found bool) {
 }
 
 // objectLink returns the quoted object that a link among the tags leads to (FEP-e232).
-func (s *Service) objectLink(o activity.Object) string {
+func (r *Reader) objectLink(o activity.Object) string {
 	for _, tag := range o.Objects("tag", 1000) {
 		href := tag.Text("href")
 		kind := tag.Text("mediaType")
-		if !tag.Is("Link") || !s.isObjectURL(href) || href == o.ID() {
+		if !tag.Is("Link") || !r.isObjectURL(href) || href == o.ID() {
 			continue
 		}
 		quoting := strings.HasPrefix(tag.Text("name"), "RE: ")

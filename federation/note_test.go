@@ -39,7 +39,7 @@ func FuzzNote(f *testing.F) {
 		}
 		by := activity.Object{"type": "Create", "actor": "http://127.0.0.1:9/u", "to": o["to"], "object": map[string]any(o)}
 		for _, by := range []activity.Object{nil, by} {
-			n, err := s.ReadNote(o, by)
+			n, err := s.Reader.ReadNote(o, by)
 			if err != nil {
 				continue
 			}
@@ -47,7 +47,7 @@ func FuzzNote(f *testing.F) {
 				t.Errorf("content %q is made %q", n.Content, again)
 			}
 			for _, m := range n.Media {
-				if !s.isPublicURL(m.RemoteURL) || m.Mime == "" || m.Type == "" {
+				if !s.Reader.isPublicURL(m.RemoteURL) || m.Mime == "" || m.Type == "" {
 					t.Errorf("attachment %+v", m)
 				}
 			}

@@ -44,7 +44,7 @@ func (s *Service) newPeer(h *store.Host) *Peer {
 	if until := h.BackoffUntil.Time(); until.After(s.now()) {
 		p.BackoffUntil = &until
 	}
-	if err := s.checkHostPolicy(h.Domain); err != nil {
+	if err := s.Fetcher.checkHostPolicy(h.Domain); err != nil {
 		p.RejectReason = err.Error()
 	}
 	return p

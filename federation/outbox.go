@@ -169,7 +169,7 @@ func (s *Service) destinations(inboxes []string) []store.DeliveryTarget {
 			continue
 		}
 		seen[inbox] = true
-		if host, err := s.FetchableHost(inbox); err == nil {
+		if host, err := s.Fetcher.FetchableHost(inbox); err == nil {
 			to = append(to, store.DeliveryTarget{Inbox: inbox, Domain: host})
 		}
 	}

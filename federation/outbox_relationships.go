@@ -118,7 +118,7 @@ func (s *Service) buildReportCreated(ctx context.Context, _ *store.Account, d st
 	if err != nil {
 		return nil, err
 	}
-	server, err := s.serverActor(ctx, fetchActorPath)
+	server, err := s.local.serverActor(ctx, fetchActorPath)
 	if err != nil {
 		return nil, err
 	}

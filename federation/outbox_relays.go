@@ -15,7 +15,7 @@ func (s *Service) relayInboxes(ctx context.Context) (litepub, raw []string, err 
 	if err != nil {
 		return nil, nil, err
 	}
-	self, err := s.serverActor(ctx, relayActorPath)
+	self, err := s.local.serverActor(ctx, relayActorPath)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -59,7 +59,7 @@ func (s *Service) addRelays(ctx context.Context, d store.OutboxEntry, st *store.
 	if d.Type != store.StatusCreated || len(litepub) == 0 {
 		return list, nil
 	}
-	relay, err := s.serverActor(ctx, relayActorPath)
+	relay, err := s.local.serverActor(ctx, relayActorPath)
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 // handlePin puts a post on top of its author's profile, or takes it away from there. What is put anywhere else is of no interest.
-func (s *Service) handlePin(ctx context.Context, in *inbox.Activity) error {
-	actor, err := s.db.Actor(ctx, in.Actor.ID)
+func (r *Receiver) handlePin(ctx context.Context, in *inbox.Activity) error {
+	actor, err := r.db.Actor(ctx, in.Actor.ID)
 	if err != nil {
 		return ignoreNotFound(err)
 	}
@@ -24,7 +24,7 @@ func (s *Service) handlePin(ctx context.Context, in *inbox.Activity) error {
 	if inner := in.Object.Object("object"); inner != nil && inner.Is("Hashtag") {
 		return nil
 	}
-	st, err := s.db.StatusByURI(ctx, ref)
+	st, err := r.db.StatusByURI(ctx, ref)
 	if err != nil {
 		return err
 	}
@@ -33,12 +33,12 @@ func (s *Service) handlePin(ctx context.Context, in *inbox.Activity) error {
 		if !add {
 			return nil
 		}
-		if st, err = s.Status(ctx, ref); err != nil {
+		if st, err = r.statuses.Status(ctx, ref); err != nil {
 			return err
 		}
 	}
 	if st == nil {
 		return errors.New("there is no such post")
 	}
-	return s.social.ReceivePin(ctx, in.Actor, st.ID, add)
+	return r.social.ReceivePin(ctx, in.Actor, st.ID, add)
 }

@@ -2,80 +2,27 @@ package federation
 
 import (
 	"context"
-	"slices"
 
+	"svc/federation/inbox"
 	"svc/federation/policy"
 	"svc/social"
-	"svc/federation/inbox"
 	"svc/store"
 )
 
-// applyPoliciesToNote has a post from elsewhere pass the policies, which may change it, whether it was sent or fetched. verb is Create or Update.
-func (s *Service) applyPoliciesToNote(ctx context.Context, author *store.Account, n *Note, verb string) error {
-	p := &policy.Post{
-		Spoiler: n.SpoilerText, Content: n.Content, Sensitive: n.Sensitive, Tags: n.Tags,
-		Attachments: make([]policy.Attachment, len(n.Media)), Emoji: make([]policy.Emoji, len(n.Emojis)),
-		Author: author, ActorID: author.URI, Host: s.hostOf(author), ID: n.URI, ActivityType: verb, ObjectType: n.ObjectType,
-		Visibility: n.Visibility, PublishedAt: n.Published,
-	}
-	for i, m := range n.Media {
-		p.Attachments[i] = policy.Attachment{Index: i, URL: m.RemoteURL, MediaType: m.Mime}
-		p.OtherText = append(p.OtherText, m.Description)
-	}
-	for i, e := range n.Emojis {
-		p.Emoji[i] = policy.Emoji(e)
-	}
-	if n.Poll != nil {
-		p.OtherText = append(p.OtherText, n.Poll.Titles()...)
-	}
-	if err := s.loadPolicyContext(ctx, n, p); err != nil {
-		return err
-	}
-	if err := s.Policies.Post(ctx, p); err != nil {
-		return err
-	}
-	if err := p.EnqueueJobs(ctx, s.db); err != nil {
-		return err
-	}
-	n.Content, n.SpoilerText, n.Sensitive, n.Visibility, n.NoFollowers = p.Content, p.Spoiler, p.Sensitive, p.Visibility, p.NoFollowers
-	if len(p.Attachments) < len(n.Media) {
-		kept := make([]*store.Media, len(p.Attachments))
-		for i, a := range p.Attachments {
-			kept[i] = n.Media[a.Index]
-		}
-		n.Media = kept
-	}
-	n.Emojis = allowedEmojis(n.Emojis, p)
-	for _, r := range p.Recipients {
-		if r.Mentioned && !slices.Contains(n.Mentions, r.ID) {
-			n.Mentions = append(n.Mentions, r.ID)
-		}
-	}
-	return nil
-}
-
-// allowedEmojis returns those custom emoji that the policies have left.
-func allowedEmojis(list []store.RemoteEmoji, p *policy.Post) []store.RemoteEmoji {
-	if len(p.Emoji) == len(list) {
-		return list
-	}
-	return slices.DeleteFunc(list, func(e store.RemoteEmoji) bool { return !slices.Contains(p.Emoji, policy.Emoji(e)) })
-}
-
 // applyPoliciesToMessage has a message of a chat from elsewhere pass the policies, as a post for one person.
-func (s *Service) applyPoliciesToMessage(ctx context.Context, from, to *store.Account, m *social.IncomingChatMessage) error {
+func (r *Receiver) applyPoliciesToMessage(ctx context.Context, from, to *store.Account, m *social.IncomingChatMessage) error {
 	p := policy.ChatMessage(from, to, m.Content, m.Attachment)
-	p.Host, p.ID, p.PublishedAt = s.hostOf(from), m.URI, m.CreatedAt
+	p.Host, p.ID, p.PublishedAt = r.reader.hostOf(from), m.URI, m.CreatedAt
 	if m.Attachment != nil {
 		p.Attachments[0].URL = m.Attachment.RemoteURL
 	}
 	for _, e := range m.Emojis {
 		p.Emoji = append(p.Emoji, policy.Emoji(e))
 	}
-	if err := s.Policies.Post(ctx, p); err != nil {
+	if err := r.Policies.Post(ctx, p); err != nil {
 		return err
 	}
-	if err := p.EnqueueJobs(ctx, s.db); err != nil {
+	if err := p.EnqueueJobs(ctx, r.db); err != nil {
 		return err
 	}
 	m.Content, m.Emojis = p.Content, allowedEmojis(m.Emojis, p)
@@ -85,53 +32,10 @@ func (s *Service) applyPoliciesToMessage(ctx context.Context, from, to *store.Ac
 	return nil
 }
 
-// loadPolicyContext tells the policies with whom and what a post has to do. What takes reading is read if a policy looks at it.
-func (s *Service) loadPolicyContext(ctx context.Context, n *Note, p *policy.Post) error {
-	for _, uri := range n.Audience {
-		p.Recipients = append(p.Recipients, policy.Recipient{ID: uri, Mentioned: slices.Contains(n.Mentions, uri)})
-	}
-	if n.ParentURI != "" {
-		p.Parent = &policy.Related{ID: n.ParentURI}
-	}
-	if n.QuoteURI != "" && !n.QuoteLinkRemoved { // else the link to it is put back where the quote is not shown
-		p.Quote = &policy.Related{ID: n.QuoteURI}
-	}
-	if !s.Policies.NeedsAccounts() {
-		return nil
-	}
-	known, err := s.db.AccountsByURI(ctx, n.Audience)
-	if err != nil {
-		return err
-	}
-	for i, r := range p.Recipients {
-		p.Recipients[i].Account = known[r.ID]
-	}
-	for _, r := range []*policy.Related{p.Parent, p.Quote} {
-		if err := s.loadRelated(ctx, r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// loadRelated reads what is known of a post that another one has to do with.
-func (s *Service) loadRelated(ctx context.Context, r *policy.Related) error {
-	if r == nil {
-		return nil
-	}
-	st, err := s.db.StatusByURI(ctx, r.ID)
-	if st == nil || err != nil {
-		return err
-	}
-	r.URL, r.Spoiler, r.Visibility = st.URL, st.SpoilerText, st.Visibility
-	r.Author, err = s.db.Account(ctx, st.AccountID)
-	return err
-}
-
 // applyPoliciesToActivity has an activity that brings no post of its own pass the policies, which may narrow for whom a boost is.
-func (s *Service) applyPoliciesToActivity(ctx context.Context, in *inbox.Activity) error {
+func (r *Receiver) applyPoliciesToActivity(ctx context.Context, in *inbox.Activity) error {
 	d := &policy.Activity{
-		Type: in.Type, Actor: in.Actor, ActorID: in.Actor.URI, Host: s.hostOf(in.Actor), ObjectIDs: in.Refs("object", maxAddressees),
+		Type: in.Type, Actor: in.Actor, ActorID: in.Actor.URI, Host: r.reader.hostOf(in.Actor), ObjectIDs: in.Refs("object", maxAddressees),
 	}
 	if o := in.Object.Object("object"); o != nil {
 		d.InnerType = o.Type()
@@ -146,17 +50,17 @@ func (s *Service) applyPoliciesToActivity(ctx context.Context, in *inbox.Activit
 	case "Announce":
 		d.Visibility = boostVisibility(in.Object)
 	case "EmojiReact", "Like":
-		if tags := s.ParseEmojis(in.Object); len(tags) > 0 {
+		if tags := r.reader.ParseEmojis(in.Object); len(tags) > 0 {
 			d.Emoji = &policy.Emoji{Shortcode: tags[0].Shortcode, URL: tags[0].URL}
 		}
 	case "Follow":
-		target, err := s.db.AccountsByURI(ctx, d.ObjectIDs[:min(len(d.ObjectIDs), 1)])
+		target, err := r.db.AccountsByURI(ctx, d.ObjectIDs[:min(len(d.ObjectIDs), 1)])
 		if err != nil {
 			return err
 		}
 		d.Target = target[in.Ref("object")]
 	}
-	if err := s.Policies.Activity(ctx, d); err != nil {
+	if err := r.Policies.Activity(ctx, d); err != nil {
 		return err
 	}
 	in.Visibility = d.Visibility

@@ -21,29 +21,29 @@ const (
 )
 
 // postSigned sends an activity, signed in one way after the other if it is not known which the host takes (federation 2.5).
-func (s *Service) postSigned(ctx context.Context, host *store.Host, inbox string, body []byte, signer *httpsig.Signer) (status int, header http.Header, err error) {
-	ways := signatureOptions(host, false, s.now())
+func (f *Fetcher) postSigned(ctx context.Context, host *store.Host, inbox string, body []byte, signer *httpsig.Signer) (status int, header http.Header, err error) {
+	ways := signatureOptions(host, false, f.db.Now())
 	for i, o := range ways {
-		o.Now = s.now()
-		status, header, err = s.postFollowingRedirect(ctx, inbox, body, signer, o)
+		o.Now = f.db.Now()
+		status, header, err = f.postFollowingRedirect(ctx, inbox, body, signer, o)
 		if err != nil || !isSignatureRejected(status) {
 			if err == nil && status < 300 && i > 0 {
-				s.saveSignatureScheme(ctx, host.Domain, o)
+				f.saveSignatureScheme(ctx, host.Domain, o)
 			}
 			return status, header, err
 		}
 	}
 	if len(ways) > 1 && status == http.StatusUnauthorized {
-		s.saveNoScheme(ctx, host.Domain)
+		f.saveNoScheme(ctx, host.Domain)
 	}
 	return status, header, err
 }
 
 // postFollowingRedirect posts an activity once, or once more to another address of the same host, if that says that it wants it there.
-func (s *Service) postFollowingRedirect(ctx context.Context, inbox string, body []byte, signer *httpsig.Signer, o httpsig.Options) (int, http.Header, error) {
+func (f *Fetcher) postFollowingRedirect(ctx context.Context, inbox string, body []byte, signer *httpsig.Signer, o httpsig.Options) (int, http.Header, error) {
 	ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
 	defer cancel()
-	status, header, err := s.postOnce(ctx, inbox, body, signer, o)
+	status, header, err := f.postOnce(ctx, inbox, body, signer, o)
 	place := header.Get("Location")
 	if err != nil || place == "" || status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect {
 		return status, header, err
@@ -52,13 +52,13 @@ func (s *Service) postFollowingRedirect(ctx context.Context, inbox string, body 
 	if err == nil {
 		to, err = to.Parse(place)
 	}
-	if err != nil || !activity.SameHost(to.String(), inbox, s.AllowLoopback) {
+	if err != nil || !activity.SameHost(to.String(), inbox, f.AllowLoopback) {
 		return status, header, nil
 	}
-	return s.postOnce(ctx, to.String(), body, signer, o)
+	return f.postOnce(ctx, to.String(), body, signer, o)
 }
 
-func (s *Service) postOnce(ctx context.Context, inbox string, body []byte, signer *httpsig.Signer, o httpsig.Options) (int, http.Header, error) {
+func (f *Fetcher) postOnce(ctx context.Context, inbox string, body []byte, signer *httpsig.Signer, o httpsig.Options) (int, http.Header, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, inbox, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, fmt.Errorf("%w: %v", fetch.ErrRefused, err)
@@ -68,7 +68,7 @@ func (s *Service) postOnce(ctx context.Context, inbox string, body []byte, signe
 	if err := signer.Sign(req, body, o); err != nil {
 		return 0, nil, err
 	}
-	resp, err := s.client.Do(req)
+	resp, err := f.client.Do(req)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -16,11 +16,11 @@ const (
 )
 
 // process handles an activity from the inbox. It may be called again for one that it has handled.
-func (s *Service) process(ctx context.Context, in *inbox.Activity, mayFetch bool) (err error) {
+func (r *Receiver) process(ctx context.Context, in *inbox.Activity, mayFetch bool) (err error) {
 	if !mayFetch {
 		ctx = WithoutFetching(ctx)
 	}
-	if in.Signer, err = s.accounts.Get(ctx, in.Row.SignerID); err != nil {
+	if in.Signer, err = r.verifier.accounts.Get(ctx, in.Row.SignerID); err != nil {
 		return ignoreNotFound(err)
 	}
 	in.Actor, in.Forwarder, in.Recipient = in.Signer, nil, nil
@@ -33,54 +33,54 @@ func (s *Service) process(ctx context.Context, in *inbox.Activity, mayFetch bool
 		return Refuse("its sender is suspended or deleted")
 	}
 	if id := in.Row.RecipientID; id != nil {
-		if in.Recipient, err = s.db.Account(ctx, *id); err != nil {
+		if in.Recipient, err = r.db.Account(ctx, *id); err != nil {
 			return ignoreNotFound(err)
 		}
 	}
 	if in.Signer.URI != in.Ref("actor") {
-		return s.processForwarded(ctx, in)
+		return r.processForwarded(ctx, in)
 	}
-	return s.perform(ctx, in, h)
+	return r.perform(ctx, in, h)
 }
 
 // perform handles an activity whose actor is verified.
-func (s *Service) perform(ctx context.Context, in *inbox.Activity, h *handler) error {
-	if err := s.identify(in); err != nil {
+func (r *Receiver) perform(ctx context.Context, in *inbox.Activity, h *handler) error {
+	if err := r.identify(in); err != nil {
 		return err
 	}
 	if !h.repeatable {
-		if seen, err := s.inbox.Seen.IsProcessed(ctx, in); seen || err != nil {
+		if seen, err := r.inbox.Seen.IsProcessed(ctx, in); seen || err != nil {
 			return err
 		}
 	}
-	if err := s.RefreshIfStale(ctx, in.Actor); err != nil {
+	if err := r.actors.RefreshIfStale(ctx, in.Actor); err != nil {
 		return err
 	}
 	if undoableTypes[in.Type] {
-		if undone, err := s.wasUndone(ctx, in); err != nil {
+		if undone, err := r.wasUndone(ctx, in); err != nil {
 			return err
 		} else if undone {
 			return Refuse("it was undone before it came")
 		}
 	}
-	if err := s.applyPoliciesToActivity(ctx, in); err != nil {
+	if err := r.applyPoliciesToActivity(ctx, in); err != nil {
 		return err
 	}
-	return h.handle(s, ctx, in)
+	return h.handle(r, ctx, in)
 }
 
 // identify verifies the id of an activity. Some servers send activities without one: then it is made of the content.
-func (s *Service) identify(in *inbox.Activity) error {
+func (r *Receiver) identify(in *inbox.Activity) error {
 	if in.URI = in.ID(); in.URI == "" {
 		in.URI = in.Actor.URI + "#" + contentHash(in.Row.Body)
 		in.Key = store.NewSeenKey(in.URI)
 		return nil
 	}
-	host, err := activity.Host(in.URI, s.AllowLoopback)
+	host, err := activity.Host(in.URI, r.AllowLoopback)
 	if err != nil {
 		return Refuse("its id is no URL")
 	}
-	if host != s.hostOf(in.Actor) {
+	if host != r.reader.hostOf(in.Actor) {
 		return Refuse("its id is of another host than its actor")
 	}
 	in.Key = seenKey(in)
@@ -112,13 +112,4 @@ func objectRef(in *inbox.Activity) (string, error) {
 		return "", Refuse("it has no object")
 	}
 	return ref, nil
-}
-
-// hostOf returns the host of an account's id, which is not always that of its handle.
-func (s *Service) hostOf(a *store.Account) string {
-	host, err := activity.Host(a.URI, s.AllowLoopback)
-	if err != nil {
-		return a.Domain
-	}
-	return host
 }

@@ -10,20 +10,20 @@ import (
 )
 
 // handleQuoteRequest answers who asks whether a post of theirs may quote one of here (FEP-044f).
-func (s *Service) handleQuoteRequest(ctx context.Context, in *inbox.Activity) error {
+func (r *Receiver) handleQuoteRequest(ctx context.Context, in *inbox.Activity) error {
 	ref, err := objectRef(in)
 	if err != nil {
 		return err
 	}
 	instrument := in.Ref("instrument")
-	if !activity.SameHost(instrument, in.Actor.URI, s.AllowLoopback) {
+	if !activity.SameHost(instrument, in.Actor.URI, r.AllowLoopback) {
 		return Refuse("the quote is not of its actor's host")
 	}
-	st, err := s.db.StatusByURI(ctx, ref)
+	st, err := r.db.StatusByURI(ctx, ref)
 	if err != nil || st == nil || !st.Local() {
 		return err
 	}
-	return s.social.ReceiveQuoteRequest(ctx, in.Actor, social.QuoteRequest{URI: in.URI, QuoteURI: instrument, Quoted: st.ID})
+	return r.social.ReceiveQuoteRequest(ctx, in.Actor, social.QuoteRequest{URI: in.URI, QuoteURI: instrument, Quoted: st.ID})
 }
 
 // quoteAuthorizationPath is where the authorizations to quote posts of here are.

@@ -3,13 +3,16 @@ package federation
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"time"
 
+	"svc/federation/delivery"
 	"svc/federation/inbox"
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/internal/httpsig"
+	"svc/social"
 	"svc/store"
 )
 
@@ -18,10 +21,29 @@ var (
 	errInboxFull   = unavailable(time.Minute, "The inbox is full")
 )
 
+// Receiver receives and handles incoming activities.
+type Receiver struct {
+	Config
+	reader     *Reader
+	fetcher    *Fetcher
+	accounts   *AccountCache
+	actors     *Actors
+	verifier   *Verifier
+	statuses   *Statuses
+	local      *LocalObjects
+	relays     *relays
+	inbox      *inbox.Inbox
+	deliveries *delivery.Queue
+	service    *Service
+	db         *store.DB
+	social     *social.Service
+	log        *slog.Logger
+}
+
 // Receive verifies an incoming activity and processes or queues it (federation 3.6). recipient is whose inbox received it, nil for the shared inbox.
 // The errors are answers to the sender: 400 and 403 for what will never be accepted, 401 for a wrong signature, 503 for what may be sent again.
-func (s *Service) Receive(ctx context.Context, r *http.Request, body []byte, recipient *store.Account) error {
-	err := s.receive(ctx, r, body, recipient)
+func (r *Receiver) Receive(ctx context.Context, req *http.Request, body []byte, recipient *store.Account) error {
+	err := r.receive(ctx, req, body, recipient)
 	var answer *errs.Error
 	switch {
 	case err == nil:
@@ -36,15 +58,15 @@ func (s *Service) Receive(ctx context.Context, r *http.Request, body []byte, rec
 		return err
 	}
 	if ctx.Err() == nil {
-		s.log.Error("could not receive an activity", "err", err) // such as that the disk is full
+		r.log.Error("could not receive an activity", "err", err) // such as that the disk is full
 	}
 	again := *answer
 	again.RetryAfter = time.Minute
 	return &again
 }
 
-func (s *Service) receive(ctx context.Context, r *http.Request, body []byte, recipient *store.Account) error {
-	in, err := s.parse(body)
+func (r *Receiver) receive(ctx context.Context, req *http.Request, body []byte, recipient *store.Account) error {
+	in, err := r.parse(body)
 	if err != nil {
 		return err
 	}
@@ -54,13 +76,13 @@ func (s *Service) receive(ctx context.Context, r *http.Request, body []byte, rec
 		return nil // the type is not supported (federation 4.19)
 	}
 	if in.ID() != "" && !h.repeatable {
-		if seen, err := s.precheck(ctx, in); seen || err != nil {
+		if seen, err := r.precheck(ctx, in); seen || err != nil {
 			return err
 		}
 	}
-	claims, err := s.Claims(r, body, actor)
+	claims, err := r.verifier.Claims(req, body, actor)
 	if !h.unknownActors {
-		ignored, err := s.isFromUnknown(ctx, in.Type, actor, claims)
+		ignored, err := r.isFromUnknown(ctx, in.Type, actor, claims)
 		if ignored || err != nil {
 			return err
 		}
@@ -68,27 +90,27 @@ func (s *Service) receive(ctx context.Context, r *http.Request, body []byte, rec
 	if err != nil {
 		return err
 	}
-	in.Signer, err = s.VerifyClaims(ctx, claims, actor)
+	in.Signer, err = r.verifier.VerifyClaims(ctx, claims, actor)
 	switch {
 	case errors.Is(err, ErrActorGone) && in.Type == "Delete":
-		return s.handleGoneActor(ctx, in.Object)
+		return r.handleGoneActor(ctx, in.Object)
 	case errors.Is(err, ErrActorGone):
-		return s.signatureError(actor, err)
+		return r.verifier.signatureError(actor, err)
 	case err != nil:
 		return err
 	}
-	if allowed, err := s.checkSigner(ctx, in, h); !allowed || err != nil {
+	if allowed, err := r.checkSigner(ctx, in, h); !allowed || err != nil {
 		return err
 	}
 	in.Row.SignerID = in.Signer.ID
 	if recipient != nil {
 		in.Row.RecipientID = &recipient.ID
 	}
-	return s.inbox.Add(ctx, in, h.fast)
+	return r.inbox.Add(ctx, in, h.fast)
 }
 
 // parse reads an activity, and refuses those that are malformed or whose host is blocked.
-func (s *Service) parse(body []byte) (*inbox.Activity, error) {
+func (r *Receiver) parse(body []byte) (*inbox.Activity, error) {
 	doc, err := activity.Parse(body)
 	if err != nil {
 		return nil, errNotActivity
@@ -96,41 +118,41 @@ func (s *Service) parse(body []byte) (*inbox.Activity, error) {
 	if _, isText := doc["id"].(string); !isText && doc["id"] != nil || len(doc.Values("actor")) != 1 {
 		return nil, errNotActivity
 	}
-	host, err := activity.Host(doc.Ref("actor"), s.AllowLoopback)
-	if err != nil || host == s.Host {
+	host, err := activity.Host(doc.Ref("actor"), r.AllowLoopback)
+	if err != nil || host == r.Host {
 		return nil, errNotActivity
 	}
 	in := &inbox.Activity{Object: doc, Type: supportedType(doc), Row: &store.QueuedActivity{Body: string(body)}}
 	// A Delete by a blocked host is processed, unless a policy rejects it.
-	if in.Type != "Delete" && s.checkHostPolicy(host) != nil {
+	if in.Type != "Delete" && r.fetcher.checkHostPolicy(host) != nil {
 		return nil, errHostBlocked
 	}
 	return in, nil
 }
 
 // precheck returns true if an activity was processed before. Its id is not verified yet.
-func (s *Service) precheck(ctx context.Context, in *inbox.Activity) (bool, error) {
+func (r *Receiver) precheck(ctx context.Context, in *inbox.Activity) (bool, error) {
 	var undo store.SeenKey
 	if undoableTypes[in.Type] {
 		undo = undoneKey(in.Ref("actor"), in.ID())
 	}
-	return s.inbox.Seen.Precheck(ctx, in, seenKey(in), undo)
+	return r.inbox.Seen.Precheck(ctx, in, seenKey(in), undo)
 }
 
 // isFromUnknown returns true if an activity is by an unknown actor and of a type that changes nothing then, so that its key is not fetched. That is so
 // of most deletions of accounts (federation 3.8). A known relay may have sent it, or it may be the answer of a relay to our Follow.
-func (s *Service) isFromUnknown(ctx context.Context, kind, actor string, claims []*httpsig.Claim) (bool, error) {
-	if _, err := s.accounts.GetByURI(ctx, actor); err == nil || !errs.IsNotFound(err) {
+func (r *Receiver) isFromUnknown(ctx context.Context, kind, actor string, claims []*httpsig.Claim) (bool, error) {
+	if _, err := r.verifier.accounts.GetByURI(ctx, actor); err == nil || !errs.IsNotFound(err) {
 		return false, err
 	}
-	if !s.hasRelays(ctx) {
+	if !r.service.hasRelays(ctx) {
 		return true, nil
 	}
 	if kind == "Accept" || kind == "Reject" {
 		return false, nil
 	}
 	for _, c := range claims {
-		if key, err := s.StoredKey(ctx, c.KeyID); key != nil || err != nil {
+		if key, err := r.verifier.StoredKey(ctx, c.KeyID); key != nil || err != nil {
 			return false, err
 		}
 	}
@@ -138,30 +160,30 @@ func (s *Service) isFromUnknown(ctx context.Context, kind, actor string, claims 
 }
 
 // checkSigner returns false if an activity is ignored because of who has signed it. The signer's host is reachable: deliveries to it are tried now.
-func (s *Service) checkSigner(ctx context.Context, in *inbox.Activity, h *handler) (bool, error) {
-	host := s.hostOf(in.Signer)
-	if err := s.MarkReachable(ctx, host); err != nil {
+func (r *Receiver) checkSigner(ctx context.Context, in *inbox.Activity, h *handler) (bool, error) {
+	host := r.reader.hostOf(in.Signer)
+	if err := r.deliveries.MarkReachable(ctx, host); err != nil {
 		return false, err
 	}
-	if in.Type != "Delete" && (s.checkHostPolicy(host) != nil || s.checkHostPolicy(in.Signer.Domain) != nil) {
+	if in.Type != "Delete" && (r.fetcher.checkHostPolicy(host) != nil || r.fetcher.checkHostPolicy(in.Signer.Domain) != nil) {
 		return false, errHostBlocked
 	}
 	if actor := in.Ref("actor"); in.Signer.URI != actor {
-		forwards, err := s.mayForward(ctx, in.Signer, in.Type)
+		forwards, err := r.mayForward(ctx, in.Signer, in.Type)
 		if err != nil {
 			return false, err
 		}
 		if !forwards && in.Object.Object("proof") == nil {
-			host, _ := activity.Host(actor, s.AllowLoopback)
-			return false, s.addRefusal(ctx, in.Object, host, "signed by "+in.Signer.URI+", who is not its actor")
+			host, _ := activity.Host(actor, r.AllowLoopback)
+			return false, r.addRefusal(ctx, in.Object, host, "signed by "+in.Signer.URI+", who is not its actor")
 		}
 	}
 	return in.Signer.DeletedAt == nil && (!in.Signer.Unavailable || h.suspendedActors), nil
 }
 
 // addRefusal records for the operator why an activity was refused.
-func (s *Service) addRefusal(ctx context.Context, doc activity.Object, host, reason string) error {
-	s.log.Debug("activity refused", "id", doc.ID(), "host", host, "reason", reason)
+func (r *Receiver) addRefusal(ctx context.Context, doc activity.Object, host, reason string) error {
+	r.log.Debug("activity refused", "id", doc.ID(), "host", host, "reason", reason)
 	refusal := &store.Refusal{URI: doc.ID(), Object: doc.Ref("object"), Domain: host, Reason: reason}
-	return s.db.Update(ctx, func(tx *store.Tx) error { return tx.AddRefusal(ctx, refusal) })
+	return r.db.Update(ctx, func(tx *store.Tx) error { return tx.AddRefusal(ctx, refusal) })
 }

@@ -13,15 +13,15 @@ const maxRelayFollowers = 1000
 
 // handleRelayAnswer does what a relay's Accept or Reject of our Follow asks for. It tells whether that is what it is. Only a Follow that
 // was sent is answered, and only by who got it.
-func (s *Service) handleRelayAnswer(ctx context.Context, in *inbox.Activity) (bool, error) {
-	row, err := s.answeredRelay(ctx, in)
+func (r *Receiver) handleRelayAnswer(ctx context.Context, in *inbox.Activity) (bool, error) {
+	row, err := r.answeredRelay(ctx, in)
 	if row == nil || err != nil {
 		return false, err
 	}
-	if !s.isRelay(row, in.Actor) {
+	if !r.isRelay(row, in.Actor) {
 		return true, Refuse("%s answers a Follow that %s got", in.Actor.URI, row.Address)
 	}
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
+	err = r.db.Update(ctx, func(tx *store.Tx) error {
 		now, err := tx.RelayByFollow(ctx, row.FollowURI)
 		if now == nil || err != nil {
 			return err // we have left since
@@ -38,42 +38,42 @@ func (s *Service) handleRelayAnswer(ctx context.Context, in *inbox.Activity) (bo
 	if err != nil {
 		return true, err
 	}
-	s.log.Info("relay answered", "relay", row.Address, "accepted", in.Type == "Accept")
-	return true, s.loadRelays(ctx)
+	r.log.Info("relay answered", "relay", row.Address, "accepted", in.Type == "Accept")
+	return true, r.service.loadRelays(ctx)
 }
 
 // isRelay tells whether an account is a relay: the one whose account is known, or, as long as it has not answered, any of its host.
-func (s *Service) isRelay(r *store.Relay, a *store.Account) bool {
-	if r.AccountID != nil {
-		return *r.AccountID == a.ID
+func (r *Receiver) isRelay(relay *store.Relay, a *store.Account) bool {
+	if relay.AccountID != nil {
+		return *relay.AccountID == a.ID
 	}
-	return activity.SameHost(a.URI, r.Inbox, s.AllowLoopback)
+	return activity.SameHost(a.URI, relay.Inbox, r.AllowLoopback)
 }
 
 // answeredRelay returns the relay whose Follow is answered, nil if it is none of ours. Some relays give the Follow back without its id, or
 // with one of their own making (federation 7.1): then it is the relay that answers, if that Follow is by our relay actor; or if it is
 // only named, by an id that is not ours, and the relay has not accepted yet.
-func (s *Service) answeredRelay(ctx context.Context, in *inbox.Activity) (*store.Relay, error) {
+func (r *Receiver) answeredRelay(ctx context.Context, in *inbox.Activity) (*store.Relay, error) {
 	ref := in.Ref("object")
-	if row, err := s.db.RelayByFollow(ctx, ref); row != nil || err != nil {
+	if row, err := r.db.RelayByFollow(ctx, ref); row != nil || err != nil {
 		return row, err
 	}
 	follow := in.Object.Object("object")
 	if follow != nil {
-		if !follow.Is("Follow") || follow.Ref("actor") != s.BaseURL+relayActorPath {
+		if !follow.Is("Follow") || follow.Ref("actor") != r.BaseURL+relayActorPath {
 			return nil, nil
 		}
-	} else if ref == "" || s.isLocalURI(ref) {
+	} else if ref == "" || r.local.isLocalURI(ref) {
 		return nil, nil
 	}
-	rows, err := s.db.Relays(ctx)
+	rows, err := r.db.Relays(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var answered []*store.Relay
-	for _, r := range rows {
-		if s.isRelay(r, in.Actor) && (follow != nil || !r.Accepted) {
-			answered = append(answered, r)
+	for _, relay := range rows {
+		if r.isRelay(relay, in.Actor) && (follow != nil || !relay.Accepted) {
+			answered = append(answered, relay)
 		}
 	}
 	if len(answered) != 1 { // several of one host may be meant
@@ -85,20 +85,20 @@ func (s *Service) answeredRelay(ctx context.Context, in *inbox.Activity) (*store
 // handleRelayFollow answers a Follow of this server's own relay actor, or of the public collection, as servers of the Mastodon style send it
 // to relays. It tells whether it is one. Relays that we have subscribed to may follow, and with allow_relay other servers, but no
 // people (federation 6.1, 6.4).
-func (s *Service) handleRelayFollow(ctx context.Context, in *inbox.Activity) (bool, error) {
+func (r *Receiver) handleRelayFollow(ctx context.Context, in *inbox.Activity) (bool, error) {
 	object := in.Ref("object")
-	if object != s.BaseURL+relayActorPath && object != activity.Public {
+	if object != r.BaseURL+relayActorPath && object != activity.Public {
 		return false, nil
 	}
-	self, err := s.serverActor(ctx, relayActorPath)
+	self, err := r.local.serverActor(ctx, relayActorPath)
 	if err != nil {
 		return true, err
 	}
-	inbox, err := s.db.Actor(ctx, in.Actor.ID)
+	inbox, err := r.db.Actor(ctx, in.Actor.ID)
 	if err != nil {
 		return true, err
 	}
-	return true, s.db.Update(ctx, func(tx *store.Tx) error {
+	return true, r.db.Update(ctx, func(tx *store.Tx) error {
 		answer := "Reject"
 		f, err := tx.FollowOf(ctx, in.Actor.ID, self.ID)
 		if err != nil {
@@ -106,7 +106,7 @@ func (s *Service) handleRelayFollow(ctx context.Context, in *inbox.Activity) (bo
 		}
 		if f != nil {
 			answer = "Accept"
-		} else if welcome, err := s.mayFollowRelay(ctx, tx, in.Actor, self); err != nil {
+		} else if welcome, err := r.mayFollowRelay(ctx, tx, in.Actor, self); err != nil {
 			return err
 		} else if welcome {
 			answer = "Accept"
@@ -115,25 +115,25 @@ func (s *Service) handleRelayFollow(ctx context.Context, in *inbox.Activity) (bo
 				return err
 			}
 		}
-		return s.enqueueTo(ctx, tx, self, activity.Object{
-			"id": s.activityURI(int64(tx.NewActivityID())), "type": answer, "actor": self.URI, "to": []any{in.Actor.URI}, "cc": []any{},
+		return r.service.enqueueTo(ctx, tx, self, activity.Object{
+			"id": r.service.activityURI(int64(tx.NewActivityID())), "type": answer, "actor": self.URI, "to": []any{in.Actor.URI}, "cc": []any{},
 			"object": map[string]any{"id": in.URI, "type": "Follow", "actor": in.Actor.URI, "object": object},
 		}, inbox.Inbox, subjectHash("answer", self.ID, in.Actor.ID))
 	})
 }
 
 // mayFollowRelay tells whether an account may follow this server's own relay actor.
-func (s *Service) mayFollowRelay(ctx context.Context, tx *store.Tx, from, self *store.Account) (bool, error) {
+func (r *Receiver) mayFollowRelay(ctx context.Context, tx *store.Tx, from, self *store.Account) (bool, error) {
 	known, err := tx.Relays(ctx)
 	if err != nil {
 		return false, err
 	}
-	for _, r := range known {
-		if s.isRelay(r, from) {
+	for _, relay := range known {
+		if r.isRelay(relay, from) {
 			return true, nil
 		}
 	}
-	if !s.AllowRelay || from.ActorType != "Application" && from.ActorType != "Service" {
+	if !r.AllowRelay || from.ActorType != "Application" && from.ActorType != "Service" {
 		return false, nil
 	}
 	now, err := tx.Account(ctx, self.ID)
@@ -142,12 +142,12 @@ func (s *Service) mayFollowRelay(ctx context.Context, tx *store.Tx, from, self *
 
 // handleRelayUnfollow ends a follow of this server's own relay actor. It tells whether that is what an Undo is about: of the id ref, with the
 // embedded copy inner, if it has one.
-func (s *Service) handleRelayUnfollow(ctx context.Context, in *inbox.Activity, ref string, inner activity.Object) (bool, error) {
-	self, err := s.serverActor(ctx, relayActorPath)
+func (r *Receiver) handleRelayUnfollow(ctx context.Context, in *inbox.Activity, ref string, inner activity.Object) (bool, error) {
+	self, err := r.local.serverActor(ctx, relayActorPath)
 	if err != nil {
 		return false, err
 	}
-	f, err := s.db.FollowOf(ctx, in.Actor.ID, self.ID)
+	f, err := r.db.FollowOf(ctx, in.Actor.ID, self.ID)
 	if f == nil || err != nil {
 		return false, err
 	}
@@ -155,5 +155,5 @@ func (s *Service) handleRelayUnfollow(ctx context.Context, in *inbox.Activity, r
 	if (f.URI == nil || *f.URI != ref) && (!inner.Is("Follow") || object != self.URI && object != activity.Public) {
 		return false, nil
 	}
-	return true, s.db.Update(ctx, func(tx *store.Tx) error { return removeFollow(ctx, tx, in.Actor.ID, self.ID) })
+	return true, r.db.Update(ctx, func(tx *store.Tx) error { return removeFollow(ctx, tx, in.Actor.ID, self.ID) })
 }

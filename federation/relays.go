@@ -82,7 +82,7 @@ func (s *Service) FollowRelay(ctx context.Context, address string) (*Relay, erro
 			return nil, err
 		}
 	}
-	self, err := s.serverActor(ctx, relayActorPath)
+	self, err := s.local.serverActor(ctx, relayActorPath)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (s *Service) UnfollowRelay(ctx context.Context, address string, force bool)
 	if err != nil {
 		return err
 	}
-	self, err := s.serverActor(ctx, relayActorPath)
+	self, err := s.local.serverActor(ctx, relayActorPath)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (s *Service) findRelay(ctx context.Context, address string) (*store.Relay, 
 
 // resolveRelay finds out how to subscribe to a relay that is new.
 func (s *Service) resolveRelay(ctx context.Context, address string) (*store.Relay, error) {
-	switch _, err := s.FetchableHost(address); {
+	switch _, err := s.Fetcher.FetchableHost(address); {
 	case errors.Is(err, ErrLocal):
 		return nil, errs.BadRequest("That is this server itself")
 	case errors.Is(err, activity.ErrMalformed):
@@ -250,8 +250,8 @@ type accountReader interface {
 
 // fetchRelayActor asks for the actor of a relay, whether or not it could be had a moment ago: the staff may have seen to that.
 func (s *Service) fetchRelayActor(ctx context.Context, uri string) (*store.Account, error) {
-	s.failures.remove(activity.WithoutFragment(uri))
-	return s.FetchActor(ctx, uri)
+	s.Fetcher.failures.remove(activity.WithoutFragment(uri))
+	return s.Actors.FetchActor(ctx, uri)
 }
 
 // relayTarget returns what a relay is asked to let us follow.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -26,66 +27,60 @@ const (
 	maxPageBytes        = 512 << 10       // bytes of a page that may say where its document is
 )
 
+// Resolver resolves handles and URLs for users.
+type Resolver struct {
+	Host          string
+	AllowLoopback bool
+	reader        *Reader
+	fetcher       *Fetcher
+	actors        *Actors
+	statuses      *Statuses
+	backfill      *Backfill
+	db            *store.DB
+	log           *slog.Logger
+}
+
 // Resolve returns what a handle or an address names elsewhere, an account or a post, which is stored here. The address may be that of a
 // page for people. errs.ErrRecordNotFound says that there is nothing, or nothing that can be had.
-func (s *Service) Resolve(ctx context.Context, what string) (store.AccountID, store.StatusID, error) {
+func (r *Resolver) Resolve(ctx context.Context, what string) (store.AccountID, store.StatusID, error) {
 	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
 	defer cancel()
-	account, status, err := s.resolve(ctx, what)
+	account, status, err := r.resolve(ctx, what)
 	if account != nil && err == nil && account.Unavailable || errors.Is(err, ErrLocal) {
 		err = errs.ErrRecordNotFound
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			s.log.Debug("not resolved", "what", what, "err", err)
+			r.log.Debug("not resolved", "what", what, "err", err)
 			err = errs.ErrRecordNotFound
 		}
 		return 0, 0, err
 	}
 	if account != nil {
-		return account.ID, 0, s.AccountViewed(ctx, account)
+		return account.ID, 0, r.backfill.AccountViewed(ctx, account)
 	}
 	return 0, status.ID, nil
 }
 
-// RefreshAccount asks for an account elsewhere anew, because what it says of itself is about to matter. What its server does not tell within the
-// time that somebody waits stays as it is known here; an account that is no more is errs.ErrRecordNotFound.
-func (s *Service) RefreshAccount(ctx context.Context, a *store.Account) error {
-	if a.Local() {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
-	defer cancel()
-	s.failures.remove(a.URI)
-	_, err := s.FetchActor(ctx, a.URI)
-	if IsNotFoundOrGone(err) {
-		return errs.ErrRecordNotFound
-	}
-	if err != nil {
-		s.log.Debug("account not read anew", "account", a.Acct(), "err", err)
-	}
-	return nil
-}
-
 // resolve returns one of the two.
-func (s *Service) resolve(ctx context.Context, what string) (*store.Account, *store.Status, error) {
+func (r *Resolver) resolve(ctx context.Context, what string) (*store.Account, *store.Status, error) {
 	if !strings.HasPrefix(what, "https://") && !strings.HasPrefix(what, "http://") {
-		account, err := s.Lookup(ctx, what)
+		account, err := r.actors.Lookup(ctx, what)
 		return account, nil, err
 	}
 	uri := activity.WithoutFragment(what)
-	if account, err := s.db.AccountByURI(ctx, uri); err == nil && account.DeletedAt == nil {
-		return account, nil, s.RefreshIfStale(ctx, account)
+	if account, err := r.db.AccountByURI(ctx, uri); err == nil && account.DeletedAt == nil {
+		return account, nil, r.actors.RefreshIfStale(ctx, account)
 	}
-	doc, err := s.DocumentForPage(ctx, uri)
+	doc, err := r.fetcher.DocumentForPage(ctx, uri)
 	if err != nil {
 		return nil, nil, err
 	}
 	if IsActor(doc) {
-		account, err := s.importActor(ctx, doc, nil, true)
+		account, err := r.actors.importActor(ctx, doc, nil, true)
 		return account, nil, err
 	}
-	st, err := s.Status(ctx, doc.ID())
+	st, err := r.statuses.Status(ctx, doc.ID())
 	if err == nil && st == nil {
 		err = errs.ErrRecordNotFound
 	}
@@ -93,23 +88,23 @@ func (s *Service) resolve(ctx context.Context, what string) (*store.Account, *st
 }
 
 // DocumentForPage reads the document that is at an address, or that of which there is a page for people.
-func (s *Service) DocumentForPage(ctx context.Context, address string) (activity.Object, error) {
-	doc, err := s.Document(ctx, address)
+func (f *Fetcher) DocumentForPage(ctx context.Context, address string) (activity.Object, error) {
+	doc, err := f.Document(ctx, address)
 	if !errors.Is(err, fetch.ErrContentType) {
 		return doc, err
 	}
-	if address, err = s.alternateURL(ctx, address); err != nil {
+	if address, err = f.alternateURL(ctx, address); err != nil {
 		return nil, err
 	}
-	return s.Document(ctx, address)
+	return f.Document(ctx, address)
 }
 
 // alternateURL reads a page for people that says where its document is: on the same host (federation 1.6).
-func (s *Service) alternateURL(ctx context.Context, page string) (string, error) {
-	resp, err := s.client.Get(ctx, page, fetch.Limits{
+func (f *Fetcher) alternateURL(ctx context.Context, page string) (string, error) {
+	resp, err := f.client.Get(ctx, page, fetch.Limits{
 		MaxBody: maxPageBytes, Timeout: webFingerTimeout, Accept: "text/html, application/xhtml+xml", ContentTypes: []string{"text/html", "application/xhtml+xml"},
 		Prepare: func(r *http.Request) error {
-			_, err := s.FetchableHost(r.URL.String())
+			_, err := f.FetchableHost(r.URL.String())
 			return err
 		},
 	})
@@ -117,7 +112,7 @@ func (s *Service) alternateURL(ctx context.Context, page string) (string, error)
 		return "", err
 	}
 	found := alternateLink(resp.Body, resp.URL)
-	if !activity.SameHost(found, resp.URL.String(), s.AllowLoopback) {
+	if !activity.SameHost(found, resp.URL.String(), f.AllowLoopback) {
 		return "", Refuse("the page names no document of its host")
 	}
 	return activity.WithoutFragment(found), nil
@@ -154,7 +149,7 @@ func alternateLink(page []byte, base *url.URL) string {
 
 // ResolveMentions asks for the accounts that a text mentions, or that it is addressed to besides, and that are not known yet, so that they are
 // when it is posted. It takes no longer than people wait; who has not been found by then is not mentioned.
-func (s *Service) ResolveMentions(ctx context.Context, body, contentType string, to []string) {
+func (r *Resolver) ResolveMentions(ctx context.Context, body, contentType string, to []string) {
 	handles := to
 	if strings.Count(body, "@") > 1 {
 		for _, m := range text.Parse(body, text.ContentType(contentType)).Mentions() {
@@ -168,16 +163,16 @@ func (s *Service) ResolveMentions(ctx context.Context, body, contentType string,
 	for _, name := range handles {
 		nick, domain, ok := text.SplitHandle(name)
 		key := strings.ToLower(nick) + "@" + domain
-		if !ok || domain == "" || domain == s.Host || asked[key] || len(asked) == maxMentionsResolved {
+		if !ok || domain == "" || domain == r.Host || asked[key] || len(asked) == maxMentionsResolved {
 			continue
 		}
-		if _, err := s.db.AccountByName(ctx, nick, domain); !errs.IsNotFound(err) {
+		if _, err := r.db.AccountByName(ctx, nick, domain); !errs.IsNotFound(err) {
 			continue
 		}
 		asked[key] = true
 		asking.Go(func() {
-			if _, err := s.Lookup(ctx, nick+"@"+domain); err != nil {
-				s.log.Debug("mentioned account not found", "handle", nick+"@"+domain, "err", err)
+			if _, err := r.actors.Lookup(ctx, nick+"@"+domain); err != nil {
+				r.log.Debug("mentioned account not found", "handle", nick+"@"+domain, "err", err)
 			}
 		})
 	}

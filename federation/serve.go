@@ -26,7 +26,7 @@ var errSignatureRequired = errs.Unauthorized("Requests have to be signed here")
 // either, so that they are not more work.
 func (s *Service) authorizedSigner(ctx context.Context, r *http.Request, open bool) (*store.Account, error) {
 	if s.AuthorizedFetch {
-		signer, err := s.VerifyRequest(ctx, r)
+		signer, err := s.Verifier.VerifyRequest(ctx, r)
 		if err == nil && signer == nil {
 			err = errSignatureRequired
 		}
@@ -35,14 +35,14 @@ func (s *Service) authorizedSigner(ctx context.Context, r *http.Request, open bo
 	known := false
 	if !open {
 		var err error
-		if known, err = s.IsKnownSigner(ctx, r); err != nil {
+		if known, err = s.Verifier.IsKnownSigner(ctx, r); err != nil {
 			return nil, err
 		}
 	}
 	if !known {
 		ctx = WithoutFetching(ctx)
 	}
-	signer, err := s.VerifyRequest(ctx, r)
+	signer, err := s.Verifier.VerifyRequest(ctx, r)
 	if errors.Is(err, ErrFetchNeeded) || open && !errors.Is(err, errHostBlocked) {
 		err = nil
 	}
@@ -138,7 +138,7 @@ func (s *Service) ServerActor(ctx context.Context, path string) (*store.Account,
 	if path == relayActorPath && !s.AllowRelay && !s.relays.subscribed.Load() {
 		return nil, errs.ErrRecordNotFound
 	}
-	return s.serverActor(ctx, path)
+	return s.local.serverActor(ctx, path)
 }
 
 // ServerActorByName is Self by the name of the actor.
@@ -327,7 +327,7 @@ func (s *Service) relayFollowForSigner(ctx context.Context, r *store.Relay, sign
 	if signer == nil || !activity.SameHost(signer.URI, r.Inbox, s.AllowLoopback) {
 		return nil, errs.ErrRecordNotFound
 	}
-	self, err := s.serverActor(ctx, relayActorPath)
+	self, err := s.local.serverActor(ctx, relayActorPath)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"svc/internal/errs"
-	"svc/internal/httpsig"
 	"svc/store"
 )
 
@@ -40,22 +39,4 @@ func (s *Service) ensureServerActor(ctx context.Context, name, uri string) error
 			AcceptsChatMessages: &no, HideFollowersCount: true, HideFollowsCount: true, Unavailable: true,
 		})
 	})
-}
-
-// serverActor returns one of the actors of the server.
-func (s *Service) serverActor(ctx context.Context, path string) (*store.Account, error) {
-	return s.db.AccountByURI(ctx, s.BaseURL+path)
-}
-
-// serverSigner signs in the name of this server.
-func (s *Service) serverSigner(ctx context.Context) (*httpsig.Signer, error) {
-	if id := s.fetchActorID.Load(); id != 0 {
-		return s.Signer(ctx, store.AccountID(id))
-	}
-	account, err := s.serverActor(ctx, fetchActorPath)
-	if err != nil {
-		return nil, err
-	}
-	s.fetchActorID.Store(int64(account.ID))
-	return s.Signer(ctx, account.ID)
 }

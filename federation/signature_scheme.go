@@ -36,18 +36,18 @@ func signatureOptions(h *store.Host, hasQuery bool, now time.Time) []httpsig.Opt
 }
 
 // saveSignatureScheme remembers how a host wants requests signed.
-func (s *Service) saveSignatureScheme(ctx context.Context, host string, o httpsig.Options) {
-	err := s.db.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+func (f *Fetcher) saveSignatureScheme(ctx context.Context, host string, o httpsig.Options) {
+	err := f.db.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		return tx.SetHostSignature(ctx, host, string(o.Scheme), o.PathOnly)
 	})
 	if err != nil {
-		s.log.Warn("remembering how a host wants requests signed", "host", host, "err", err)
+		f.log.Warn("remembering how a host wants requests signed", "host", host, "err", err)
 	}
 }
 
 // saveNoScheme remembers that a host takes no signature that we can make.
-func (s *Service) saveNoScheme(ctx context.Context, host string) {
-	s.saveSignatureScheme(ctx, host, httpsig.Options{Scheme: noScheme})
+func (f *Fetcher) saveNoScheme(ctx context.Context, host string) {
+	f.saveSignatureScheme(ctx, host, httpsig.Options{Scheme: noScheme})
 }
 
 // isSignatureRejected tells whether an answer says that a signature was not accepted, so that another may be.
@@ -56,4 +56,4 @@ func isSignatureRejected(status int) bool {
 }
 
 // checkHostPolicy tells whether there are to be dealings with a host at all; why not, if not.
-func (s *Service) checkHostPolicy(host string) error { return s.Policies.Host(host) }
+func (f *Fetcher) checkHostPolicy(host string) error { return f.Policies.Host(host) }

@@ -7,11 +7,14 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"svc/internal/errs"
 	"svc/internal/httpsig"
+	"svc/internal/keys"
 	"svc/store"
 )
 
@@ -20,6 +23,17 @@ const (
 	keyPurpose = "actor keys" // with what private keys are sealed
 	maxSigners = 500          // that are kept ready
 )
+
+// Signers has the private keys of local accounts.
+type Signers struct {
+	BaseURL      string
+	GenerateKey  func() (*rsa.PrivateKey, error)
+	db           *store.DB
+	secrets      *keys.Keys
+	log          *slog.Logger
+	signers      *signers
+	fetchActorID atomic.Int64
+}
 
 // signers are keys that are ready to sign with. The first time that an account signs, its key is made.
 type signers struct {
@@ -55,7 +69,7 @@ func (k *signers) remove(id store.AccountID) {
 }
 
 // Signer returns what a local account signs with.
-func (s *Service) Signer(ctx context.Context, id store.AccountID) (*httpsig.Signer, error) {
+func (s *Signers) Signer(ctx context.Context, id store.AccountID) (*httpsig.Signer, error) {
 	if signer := s.signers.get(id); signer != nil {
 		return signer, nil
 	}
@@ -87,7 +101,7 @@ func (s *Service) Signer(ctx context.Context, id store.AccountID) (*httpsig.Sign
 	return signer, nil
 }
 
-func (s *Service) unseal(key *store.ActorKey) (crypto.Signer, error) {
+func (s *Signers) unseal(key *store.ActorKey) (crypto.Signer, error) {
 	der, err := s.secrets.Unseal(keyPurpose, key.Private)
 	if err != nil {
 		return nil, fmt.Errorf("key %s: %w", key.URI, err)
@@ -100,7 +114,7 @@ func (s *Service) unseal(key *store.ActorKey) (crypto.Signer, error) {
 }
 
 // createKey makes a key for a local account and stores it.
-func (s *Service) createKey(ctx context.Context, account *store.Account) (*store.ActorKey, error) {
+func (s *Signers) createKey(ctx context.Context, account *store.Account) (*store.ActorKey, error) {
 	key, err := s.newSealedKey(account)
 	if err != nil {
 		return nil, err
@@ -111,7 +125,7 @@ func (s *Service) createKey(ctx context.Context, account *store.Account) (*store
 func generateRSAKey() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, keyBits) }
 
 // newSealedKey makes a key for a local account. That takes a while.
-func (s *Service) newSealedKey(account *store.Account) (*store.ActorKey, error) {
+func (s *Signers) newSealedKey(account *store.Account) (*store.ActorKey, error) {
 	private, err := s.GenerateKey()
 	if err != nil {
 		return nil, fmt.Errorf("make key: %w", err)
@@ -142,7 +156,7 @@ func storeKey(ctx context.Context, tx *store.Tx, account *store.Account, key *st
 
 // RotateKeys gives a local account another key in place of those that it has, and tells its followers. What waits to be delivered is
 // signed with it (federation 2.3).
-func (s *Service) RotateKeys(ctx context.Context, account *store.Account) (*store.ActorKey, error) {
+func (s *Signers) RotateKeys(ctx context.Context, account *store.Account) (*store.ActorKey, error) {
 	s.signers.creating.Lock() // so that nobody makes the old key ready again meanwhile
 	defer s.signers.creating.Unlock()
 	key, err := s.newSealedKey(account)
@@ -177,7 +191,7 @@ func (s *Service) Rotate(ctx context.Context, r Rotation) (made []string, err er
 	var accounts []*store.Account
 	if r.Server {
 		for _, path := range []string{fetchActorPath, relayActorPath} {
-			a, err := s.serverActor(ctx, path)
+			a, err := s.local.serverActor(ctx, path)
 			if err != nil {
 				return nil, err
 			}
@@ -194,7 +208,7 @@ func (s *Service) Rotate(ctx context.Context, r Rotation) (made []string, err er
 		accounts = append(accounts, a)
 	}
 	for _, a := range accounts {
-		key, err := s.RotateKeys(ctx, a)
+		key, err := s.Signers.RotateKeys(ctx, a)
 		if err != nil {
 			return made, err
 		}
@@ -204,11 +218,24 @@ func (s *Service) Rotate(ctx context.Context, r Rotation) (made []string, err er
 }
 
 // PublicKey returns the id and the PEM text of a local account's key.
-func (s *Service) PublicKey(ctx context.Context, id store.AccountID) (uri, pem string, err error) {
+func (s *Signers) PublicKey(ctx context.Context, id store.AccountID) (uri, pem string, err error) {
 	signer, err := s.Signer(ctx, id)
 	if err != nil {
 		return "", "", err
 	}
 	pem, err = httpsig.FormatPublicKey(signer.Key.Public())
 	return signer.KeyID, pem, err
+}
+
+// serverSigner signs in the name of this server.
+func (s *Signers) serverSigner(ctx context.Context) (*httpsig.Signer, error) {
+	if id := s.fetchActorID.Load(); id != 0 {
+		return s.Signer(ctx, store.AccountID(id))
+	}
+	account, err := s.db.AccountByURI(ctx, s.BaseURL+fetchActorPath)
+	if err != nil {
+		return nil, err
+	}
+	s.fetchActorID.Store(int64(account.ID))
+	return s.Signer(ctx, account.ID)
 }

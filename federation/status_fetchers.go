@@ -38,7 +38,7 @@ func (s *Service) identifyFetcher(ctx context.Context, r *http.Request, st *stor
 	if st.ReblogOfID != nil || !httpsig.LooksSigned(r) {
 		return
 	}
-	claims, err := s.Claims(r, nil, "")
+	claims, err := s.Verifier.Claims(r, nil, "")
 	if err != nil {
 		return
 	}
@@ -52,7 +52,7 @@ func (s *Service) identifyFetcher(ctx context.Context, r *http.Request, st *stor
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*keyFetchTimeout)
 		defer cancel()
 		err := catchPanic(func() error {
-			signer, err := s.VerifyRequestClaims(ctx, claims)
+			signer, err := s.Verifier.VerifyRequestClaims(ctx, claims)
 			if err == nil {
 				err = s.recordFetcher(ctx, st, signer)
 			}

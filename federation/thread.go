@@ -2,11 +2,13 @@ package federation
 
 import (
 	"context"
+	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"time"
 
 	"svc/internal/activity"
+	"svc/social"
 	"svc/store"
 )
 
@@ -25,40 +27,53 @@ const (
 	maxStatusViews        = 10_000
 )
 
+// Backfill fetches what belongs to stored accounts and statuses in the background: counters, pins, parents, replies, polls.
+type Backfill struct {
+	AllowLoopback bool
+	reader        *Reader
+	fetcher       *Fetcher
+	actors        *Actors
+	statuses      *Statuses
+	db            *store.DB
+	social        *social.Service
+	log           *slog.Logger
+	statusViews   *statusViews
+}
+
 // completeStatus is the job that fetches what a post speaks of: whom it mentions, what it quotes, and what it replies to, which may lead to
 // another post above (federation 3.9). Each is a job of its own, so that no thread, however long, keeps others waiting.
-func (s *Service) completeStatus(ctx context.Context, w store.FetchReferences) error {
-	origin, err := s.db.RemoteStatus(ctx, w.StatusID)
+func (b *Backfill) completeStatus(ctx context.Context, w store.FetchReferences) error {
+	origin, err := b.db.RemoteStatus(ctx, w.StatusID)
 	if err != nil {
 		return err
 	}
-	there, err := s.db.StatusExists(ctx, w.StatusID)
+	there, err := b.db.StatusExists(ctx, w.StatusID)
 	if err != nil || !there {
 		return err
 	}
 	w.FetchBudget -= len(w.Mentions) // who are asked for as well
 	again := false
-	if again, err = s.fetchMentioned(ctx, &w); err != nil {
+	if again, err = b.fetchMentioned(ctx, &w); err != nil {
 		return err
 	}
 	for uri, reach := range relatedURIs(origin, w.FetchBudget) {
-		st, err := s.FetchStatus(ctx, uri, FetchOptions{Budget: reach - 1})
+		st, err := b.statuses.FetchStatus(ctx, uri, FetchOptions{Budget: reach - 1})
 		if err == nil && !st.Local() { // it may have come meanwhile, or be known by another id
-			err = s.social.LinkWaitingStatuses(ctx, uri, st.ID)
+			err = b.social.LinkWaitingStatuses(ctx, uri, st.ID)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			s.log.Debug("post not found", "uri", uri, "for", w.StatusID, "err", err)
+			b.log.Debug("post not found", "uri", uri, "for", w.StatusID, "err", err)
 			again = again || !IsFinal(err)
 		}
 	}
 	if w.Attempts++; !again || w.Attempts == maxCompleteAttempts {
 		return nil
 	}
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		return tx.EnqueueUnique(ctx, s.now().Add(withJitter(completeRetryInterval<<(2*w.Attempts))), completeJobKey(w.StatusID), w)
+	return b.db.Update(ctx, func(tx *store.Tx) error {
+		return tx.EnqueueUnique(ctx, b.db.Now().Add(withJitter(completeRetryInterval<<(2*w.Attempts))), completeJobKey(w.StatusID), w)
 	})
 }
 
@@ -92,14 +107,14 @@ func relatedURIs(origin *store.RemoteStatus, reach int) map[string]int {
 func completeJobKey(id store.StatusID) string { return "complete:" + id.String() }
 
 // fetchMentioned asks for those whom a post mentions and who are not known. again tells whether some are left for another try.
-func (s *Service) fetchMentioned(ctx context.Context, w *store.FetchReferences) (again bool, err error) {
+func (b *Backfill) fetchMentioned(ctx context.Context, w *store.FetchReferences) (again bool, err error) {
 	var met []store.AccountID
 	var left []string
 	for _, uri := range w.Mentions {
-		if _, err := s.FetchableHost(uri); err != nil {
+		if _, err := b.fetcher.FetchableHost(uri); err != nil {
 			continue
 		}
-		account, err := s.Actor(ctx, uri)
+		account, err := b.actors.Actor(ctx, uri)
 		switch {
 		case ctx.Err() != nil:
 			return false, ctx.Err()
@@ -113,7 +128,7 @@ func (s *Service) fetchMentioned(ctx context.Context, w *store.FetchReferences) 
 	if len(met) == 0 {
 		return len(left) > 0, nil
 	}
-	return len(left) > 0, s.social.AddMentions(ctx, w.StatusID, met)
+	return len(left) > 0, b.social.AddMentions(ctx, w.StatusID, met)
 }
 
 // statusViews remembers which posts were looked after a moment ago, so that not each view costs a query.
@@ -148,79 +163,79 @@ func (w *statusViews) allow(key statusViewKey, now time.Time, pause time.Duratio
 
 // ThreadViewed has the replies to a post from elsewhere looked for in the background, because somebody looks at its thread; and how its
 // poll stands.
-func (s *Service) ThreadViewed(ctx context.Context, st *store.Status) error {
+func (b *Backfill) ThreadViewed(ctx context.Context, st *store.Status) error {
 	if st.Local() {
 		return nil
 	}
-	if err := s.PollViewed(ctx, st.ID); err != nil {
+	if err := b.PollViewed(ctx, st.ID); err != nil {
 		return err
 	}
-	if st.Visibility > store.Unlisted || !s.statusViews.allow(statusViewKey{id: st.ID}, s.now(), repliesInterval) {
+	if st.Visibility > store.Unlisted || !b.statusViews.allow(statusViewKey{id: st.ID}, b.db.Now(), repliesInterval) {
 		return nil
 	}
-	origin, err := s.db.RemoteStatus(ctx, st.ID)
-	if err != nil || origin == nil || origin.RepliesURI == "" || s.now().Sub(origin.RepliesAt.Time()) < repliesInterval {
+	origin, err := b.db.RemoteStatus(ctx, st.ID)
+	if err != nil || origin == nil || origin.RepliesURI == "" || b.db.Now().Sub(origin.RepliesAt.Time()) < repliesInterval {
 		return err
 	}
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		return tx.EnqueueUnique(ctx, s.now(), "replies:"+st.ID.String(), store.FetchReplies{StatusID: st.ID})
+	return b.db.Update(ctx, func(tx *store.Tx) error {
+		return tx.EnqueueUnique(ctx, b.db.Now(), "replies:"+st.ID.String(), store.FetchReplies{StatusID: st.ID})
 	})
 }
 
 // PollViewed has it asked in the background how the poll of a post from elsewhere stands, because somebody looks at it.
-func (s *Service) PollViewed(ctx context.Context, id store.StatusID) error {
-	if !s.statusViews.allow(statusViewKey{id, true}, s.now(), pollInterval) {
+func (b *Backfill) PollViewed(ctx context.Context, id store.StatusID) error {
+	if !b.statusViews.allow(statusViewKey{id, true}, b.db.Now(), pollInterval) {
 		return nil
 	}
-	p, err := s.db.PollOf(ctx, id)
-	if err != nil || p == nil || !s.isPollStale(p) {
+	p, err := b.db.PollOf(ctx, id)
+	if err != nil || p == nil || !b.isPollStale(p) {
 		return err
 	}
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		return tx.EnqueueUnique(ctx, s.now(), "poll-refresh:"+id.String(), store.RefreshPoll{StatusID: id})
+	return b.db.Update(ctx, func(tx *store.Tx) error {
+		return tx.EnqueueUnique(ctx, b.db.Now(), "poll-refresh:"+id.String(), store.RefreshPoll{StatusID: id})
 	})
 }
 
 // isPollStale tells whether the counts of a poll may be others by now.
-func (s *Service) isPollStale(p *store.Poll) bool {
-	if p.FetchedAt == nil || s.now().Sub(p.FetchedAt.Time()) < pollInterval {
+func (b *Backfill) isPollStale(p *store.Poll) bool {
+	if p.FetchedAt == nil || b.db.Now().Sub(p.FetchedAt.Time()) < pollInterval {
 		return false
 	}
 	return p.ExpiresAt == nil || p.FetchedAt.Time().Before(p.ExpiresAt.Time())
 }
 
 // refreshPoll is the job that asks how a poll stands.
-func (s *Service) refreshPoll(ctx context.Context, w store.RefreshPoll) error {
-	st, err := s.db.Status(ctx, w.StatusID)
+func (b *Backfill) refreshPoll(ctx context.Context, w store.RefreshPoll) error {
+	st, err := b.db.Status(ctx, w.StatusID)
 	if err != nil {
 		return ignoreNotFound(err)
 	}
-	p, err := s.db.PollOf(ctx, st.ID)
-	if err != nil || p == nil || !s.isPollStale(p) {
+	p, err := b.db.PollOf(ctx, st.ID)
+	if err != nil || p == nil || !b.isPollStale(p) {
 		return err
 	}
-	if err := s.RefreshStatus(ctx, st); err != nil {
-		s.log.Debug("poll not refreshed", "uri", st.URI, "err", err)
+	if err := b.statuses.RefreshStatus(ctx, st); err != nil {
+		b.log.Debug("poll not refreshed", "uri", st.URI, "err", err)
 	}
 	return ctx.Err() // the next view is another try
 }
 
 // fetchReplies is the job that reads which replies a post from elsewhere has, and fetches those that are not here. They come from all
 // kinds of hosts: no list can have us ask one of them for much.
-func (s *Service) fetchReplies(ctx context.Context, w store.FetchReplies) error {
-	st, err := s.db.Status(ctx, w.StatusID)
+func (b *Backfill) fetchReplies(ctx context.Context, w store.FetchReplies) error {
+	st, err := b.db.Status(ctx, w.StatusID)
 	if err != nil {
 		return ignoreNotFound(err)
 	}
-	origin, err := s.db.RemoteStatus(ctx, st.ID)
-	if err != nil || origin == nil || s.now().Sub(origin.RepliesAt.Time()) < repliesInterval {
+	origin, err := b.db.RemoteStatus(ctx, st.ID)
+	if err != nil || origin == nil || b.db.Now().Sub(origin.RepliesAt.Time()) < repliesInterval {
 		return err
 	}
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
+	err = b.db.Update(ctx, func(tx *store.Tx) error {
 		if origin, err = tx.RemoteStatus(ctx, st.ID); origin == nil || err != nil {
 			return err
 		}
-		origin.RepliesAt = store.At(s.now())
+		origin.RepliesAt = store.At(b.db.Now())
 		return tx.SaveRemoteStatus(ctx, origin)
 	})
 	if origin == nil || err != nil {
@@ -228,25 +243,25 @@ func (s *Service) fetchReplies(ctx context.Context, w store.FetchReplies) error 
 	}
 	asked := make(map[string]int)
 	fits := func(n *Note) bool { return n.ParentURI == st.URI }
-	items, err := s.fetchItems(ctx, origin.RepliesURI, maxReplyPages, maxRepliesFetched)
+	items, err := b.fetcher.fetchItems(ctx, origin.RepliesURI, maxReplyPages, maxRepliesFetched)
 	if err != nil {
-		s.log.Debug("replies not read", "uri", origin.RepliesURI, "err", err)
+		b.log.Debug("replies not read", "uri", origin.RepliesURI, "err", err)
 	}
 	for _, uri := range items {
-		host, err := s.FetchableHost(uri)
+		host, err := b.fetcher.FetchableHost(uri)
 		if err != nil {
 			continue
 		}
-		if known, err := s.db.StatusByURI(ctx, uri); err != nil {
+		if known, err := b.db.StatusByURI(ctx, uri); err != nil {
 			return err
 		} else if known != nil {
 			continue
 		}
-		if asked[host]++; asked[host] > maxRepliesPerHost && !activity.SameHost(uri, st.URI, s.AllowLoopback) {
+		if asked[host]++; asked[host] > maxRepliesPerHost && !activity.SameHost(uri, st.URI, b.AllowLoopback) {
 			continue
 		}
-		if _, err := s.FetchStatus(ctx, uri, FetchOptions{Accept: fits, Budget: replyFetchBudget}); err != nil {
-			s.log.Debug("reply not fetched", "uri", uri, "err", err)
+		if _, err := b.statuses.FetchStatus(ctx, uri, FetchOptions{Accept: fits, Budget: replyFetchBudget}); err != nil {
+			b.log.Debug("reply not fetched", "uri", uri, "err", err)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -14,7 +14,7 @@ const undoneTTL = 6 * time.Hour
 
 // handleUndo takes back what an actor did. What that was is told by what is stored, by its id; the embedded copy counts where the id is not
 // known (federation 4.9).
-func (s *Service) handleUndo(ctx context.Context, in *inbox.Activity) error {
+func (r *Receiver) handleUndo(ctx context.Context, in *inbox.Activity) error {
 	ref, inner := in.Ref("object"), in.Object.Object("object")
 	if ref == "" && inner == nil {
 		return Refuse("it is about nothing")
@@ -22,39 +22,39 @@ func (s *Service) handleUndo(ctx context.Context, in *inbox.Activity) error {
 	if inner != nil && inner.Ref("actor") != "" && inner.Ref("actor") != in.Actor.URI {
 		return Refuse("it takes back what %s did", inner.Ref("actor"))
 	}
-	if relay, err := s.handleRelayUnfollow(ctx, in, ref, inner); relay || err != nil {
+	if relay, err := r.handleRelayUnfollow(ctx, in, ref, inner); relay || err != nil {
 		return err
 	}
-	done, err := s.undoByURI(ctx, in.Actor, ref)
+	done, err := r.undoByURI(ctx, in.Actor, ref)
 	if done || err != nil {
 		return err
 	}
-	heard, err := s.db.SeenActivity(ctx, in.URI)
+	heard, err := r.db.SeenActivity(ctx, in.URI)
 	if err != nil {
 		return err
 	}
 	if inner != nil && !heard { // else it has done its work, and what it would find now is newer
-		if done, err = s.undoEmbedded(ctx, in.Actor, inner); done || err != nil {
+		if done, err = r.undoEmbedded(ctx, in.Actor, inner); done || err != nil {
 			return err
 		}
 	}
-	if !activity.SameHost(ref, in.Actor.URI, s.AllowLoopback) {
+	if !activity.SameHost(ref, in.Actor.URI, r.AllowLoopback) {
 		return nil
 	}
 	key := undoneKey(in.Actor.URI, ref)
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
+	err = r.db.Update(ctx, func(tx *store.Tx) error {
 		_, err := tx.MarkSeenKey(ctx, key)
 		return err
 	})
 	if err == nil {
-		s.inbox.Seen.Add(key)
+		r.inbox.Seen.Add(key)
 	}
 	return err
 }
 
 // wasUndone tells whether an activity was taken back before it came.
-func (s *Service) wasUndone(ctx context.Context, in *inbox.Activity) (bool, error) {
-	return s.inbox.Seen.IsUndone(ctx, in, undoneKey(in.Actor.URI, in.URI), s.now().Add(-undoneTTL))
+func (r *Receiver) wasUndone(ctx context.Context, in *inbox.Activity) (bool, error) {
+	return r.inbox.Seen.IsUndone(ctx, in, undoneKey(in.Actor.URI, in.URI), r.db.Now().Add(-undoneTTL))
 }
 
 // undoneKey is what is heard of when an actor takes back what is not known. Nobody can do that to the activities of others.
@@ -63,124 +63,124 @@ func undoneKey(actor, uri string) store.SeenKey {
 }
 
 // undoByURI takes back what an actor did by the activity of an id, and tells whether there is such a thing.
-func (s *Service) undoByURI(ctx context.Context, actor *store.Account, uri string) (bool, error) {
+func (r *Receiver) undoByURI(ctx context.Context, actor *store.Account, uri string) (bool, error) {
 	if uri == "" {
 		return false, nil
 	}
-	f, err := s.db.FollowByURI(ctx, uri)
+	f, err := r.db.FollowByURI(ctx, uri)
 	switch {
 	case err != nil:
 		return false, err
 	case f != nil && f.FollowerID != actor.ID:
 		return true, errNotOwnActivity
 	case f != nil:
-		return s.social.ReceiveUnfollow(ctx, actor, f.TargetID)
+		return r.social.ReceiveUnfollow(ctx, actor, f.TargetID)
 	}
-	fav, err := s.db.FavouriteByURI(ctx, uri)
+	fav, err := r.db.FavouriteByURI(ctx, uri)
 	switch {
 	case err != nil:
 		return false, err
 	case fav != nil && fav.AccountID != actor.ID:
 		return true, errNotOwnActivity
 	case fav != nil:
-		return true, s.unfavourite(ctx, actor, fav.StatusID)
+		return true, r.unfavourite(ctx, actor, fav.StatusID)
 	}
-	r, err := s.db.ReactionByURI(ctx, uri)
+	reaction, err := r.db.ReactionByURI(ctx, uri)
 	switch {
 	case err != nil:
 		return false, err
-	case r != nil && r.AccountID != actor.ID:
+	case reaction != nil && reaction.AccountID != actor.ID:
 		return true, errNotOwnActivity
-	case r != nil:
-		return true, s.social.ReceiveUnreact(ctx, r)
+	case reaction != nil:
+		return true, r.social.ReceiveUnreact(ctx, reaction)
 	}
-	boost, err := s.db.StatusByURI(ctx, uri)
+	boost, err := r.db.StatusByURI(ctx, uri)
 	switch {
 	case err != nil:
 		return false, err
 	case boost != nil && boost.AccountID != actor.ID:
 		return true, errNotOwnActivity
 	case boost != nil && boost.ReblogOfID != nil:
-		return true, s.unreblog(ctx, actor, *boost.ReblogOfID)
+		return true, r.unreblog(ctx, actor, *boost.ReblogOfID)
 	}
-	target, err := s.db.BlockByURI(ctx, actor.ID, uri)
+	target, err := r.db.BlockByURI(ctx, actor.ID, uri)
 	if err != nil || target == 0 {
 		return false, err
 	}
-	return s.social.ReceiveUnblock(ctx, actor, target)
+	return r.social.ReceiveUnblock(ctx, actor, target)
 }
 
 var errNotOwnActivity = Refuse("it takes back what another did")
 
 // undoEmbedded takes back what an actor did as an embedded activity says, and tells whether there was such a thing.
-func (s *Service) undoEmbedded(ctx context.Context, actor *store.Account, inner activity.Object) (bool, error) {
+func (r *Receiver) undoEmbedded(ctx context.Context, actor *store.Account, inner activity.Object) (bool, error) {
 	switch inner.Type("Follow", "Block", "Accept", "Like", "EmojiReact", "EmojiReaction", "Announce") {
 	case "Follow":
-		to, err := s.localAccount(ctx, inner.Ref("object"))
+		to, err := r.local.localAccount(ctx, inner.Ref("object"))
 		if err != nil || to == nil {
 			return false, err
 		}
-		return s.social.ReceiveUnfollow(ctx, actor, to.ID)
+		return r.social.ReceiveUnfollow(ctx, actor, to.ID)
 	case "Block":
-		to, err := s.localAccount(ctx, inner.Ref("object"))
+		to, err := r.local.localAccount(ctx, inner.Ref("object"))
 		if err != nil || to == nil {
 			return false, err
 		}
-		return s.social.ReceiveUnblock(ctx, actor, to.ID)
+		return r.social.ReceiveUnblock(ctx, actor, to.ID)
 	case "Accept": // which some do to end a follow
-		f, err := s.answeredFollow(ctx, actor, inner)
+		f, err := r.answeredFollow(ctx, actor, inner)
 		if err != nil || f == nil {
 			return false, err
 		}
-		return true, s.social.ReceiveReject(ctx, actor, f.FollowerID)
+		return true, r.social.ReceiveReject(ctx, actor, f.FollowerID)
 	case "":
 		return false, nil
 	}
-	st, err := s.db.StatusByURI(ctx, inner.Ref("object"))
+	st, err := r.db.StatusByURI(ctx, inner.Ref("object"))
 	if err != nil || st == nil {
 		return false, err
 	}
 	if inner.Is("Announce") {
-		boost, err := s.db.Reblog(ctx, actor.ID, st.OriginalID())
+		boost, err := r.db.Reblog(ctx, actor.ID, st.OriginalID())
 		if err != nil || boost == nil {
 			return false, err
 		}
-		return true, s.unreblog(ctx, actor, st.OriginalID())
+		return true, r.unreblog(ctx, actor, st.OriginalID())
 	}
-	return s.undoLike(ctx, actor, st.OriginalID(), inner)
+	return r.undoLike(ctx, actor, st.OriginalID(), inner)
 }
 
 // undoLike takes back a favourite or a reaction.
-func (s *Service) undoLike(ctx context.Context, actor *store.Account, id store.StatusID, inner activity.Object) (bool, error) {
-	if e, ok := s.reactionEmoji(inner); ok {
-		name, _ := s.social.ReactionName(e)
-		r, err := s.db.Reaction(ctx, actor.ID, id, name)
+func (r *Receiver) undoLike(ctx context.Context, actor *store.Account, id store.StatusID, inner activity.Object) (bool, error) {
+	if e, ok := r.reactionEmoji(inner); ok {
+		name, _ := r.social.ReactionName(e)
+		reaction, err := r.db.Reaction(ctx, actor.ID, id, name)
 		if err != nil {
 			return false, err
 		}
-		if r != nil {
-			return true, s.social.ReceiveUnreact(ctx, r)
+		if reaction != nil {
+			return true, r.social.ReceiveUnreact(ctx, reaction)
 		}
 	}
 	if !inner.Is("Like") {
 		return false, nil
 	}
-	fav, err := s.db.FavouriteOf(ctx, actor.ID, id)
+	fav, err := r.db.FavouriteOf(ctx, actor.ID, id)
 	if err != nil || fav == nil {
 		return false, err
 	}
-	return true, s.unfavourite(ctx, actor, id)
+	return true, r.unfavourite(ctx, actor, id)
 }
 
 // unfavourite takes back a favourite, also of what the actor does not see any more.
-func (s *Service) unfavourite(ctx context.Context, actor *store.Account, id store.StatusID) error {
-	_, err := s.social.Unfavourite(ctx, actor, id)
+func (r *Receiver) unfavourite(ctx context.Context, actor *store.Account, id store.StatusID) error {
+	_, err := r.social.Unfavourite(ctx, actor, id)
 	return ignoreNotFound(err)
 }
 
 // unreblog takes back a boost, likewise.
-func (s *Service) unreblog(ctx context.Context, actor *store.Account, id store.StatusID) error {
-	_, err := s.social.Unreblog(ctx, actor, id)
+func (r *Receiver) unreblog(ctx context.Context, actor *store.Account, id store.StatusID) error {
+	_, err := r.social.Unreblog(ctx, actor, id)
 	return ignoreNotFound(err)
 }
 

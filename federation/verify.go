@@ -5,6 +5,7 @@ import (
 	"crypto"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"svc/internal/errs"
 	"svc/internal/fetch"
 	"svc/internal/httpsig"
+	"svc/internal/limit"
 	"svc/store"
 )
 
@@ -27,29 +29,43 @@ const (
 	maxCachedKeys      = 5000            // that are kept ready
 )
 
+// Verifier verifies signatures, and fetches the keys for that.
+type Verifier struct {
+	RemoteConfig
+	reader      *Reader
+	fetcher     *Fetcher
+	actors      *Actors
+	accounts    *AccountCache
+	db          *store.DB
+	keys        *keyCache
+	log         *slog.Logger
+	keyFailures *keyFetchLimit
+	keySlots    *limit.Slots[string]
+}
+
 // ErrActorGone says that the actor who should have signed something is no more.
 var ErrActorGone = errors.New("the actor is gone")
 
 // Claims returns what a request says of its signature, by actor or another, once all is right that can be checked without a key.
-func (s *Service) Claims(r *http.Request, body []byte, actor string) ([]*httpsig.Claim, error) {
-	base, err := url.Parse(s.BaseURL)
+func (v *Verifier) Claims(r *http.Request, body []byte, actor string) ([]*httpsig.Claim, error) {
+	base, err := url.Parse(v.BaseURL)
 	if err != nil {
 		return nil, err
 	}
-	claims, err := httpsig.Read(r, httpsig.Policy{Base: base, Now: s.now(), MaxAge: s.SignatureAge, MaxAhead: maxClockSkew, Body: body})
+	claims, err := httpsig.Read(r, httpsig.Policy{Base: base, Now: v.db.Now(), MaxAge: v.SignatureAge, MaxAhead: maxClockSkew, Body: body})
 	if err != nil {
-		return nil, s.signatureError(actor, err)
+		return nil, v.signatureError(actor, err)
 	}
 	return claims, nil
 }
 
 // VerifyClaims finds out who has signed a request: the actor, or another. The errors are answers to the sender, or ErrActorGone.
-func (s *Service) VerifyClaims(ctx context.Context, claims []*httpsig.Claim, actor string) (*store.Account, error) {
+func (v *Verifier) VerifyClaims(ctx context.Context, claims []*httpsig.Claim, actor string) (*store.Account, error) {
 	err := httpsig.ErrUnsigned
-	ofActor := func(id string) bool { return activity.SameHost(id, actor, s.AllowLoopback) }
+	ofActor := func(id string) bool { return activity.SameHost(id, actor, v.AllowLoopback) }
 	for _, c := range httpsig.Prefer(claims, ofActor) {
 		var signer *store.Account
-		if signer, err = s.signerOf(ctx, c); err == nil {
+		if signer, err = v.signerOf(ctx, c); err == nil {
 			return signer, nil
 		}
 		if errors.Is(err, ErrActorGone) && !ofActor(c.KeyID) { // which says nothing of the actor
@@ -68,11 +84,11 @@ func (s *Service) VerifyClaims(ctx context.Context, claims []*httpsig.Claim, act
 	case IsTemporary(err):
 		return nil, &errs.Error{Status: errKeyUnavailable.Status, Message: errKeyUnavailable.Message, RetryAfter: errKeyUnavailable.RetryAfter, Err: err}
 	}
-	return nil, s.signatureError(actor, err)
+	return nil, v.signatureError(actor, err)
 }
 
-func (s *Service) signatureError(actor string, err error) error {
-	s.log.Debug("signature not verified", "actor", actor, "err", err)
+func (v *Verifier) signatureError(actor string, err error) error {
+	v.log.Debug("signature not verified", "actor", actor, "err", err)
 	return &errs.Error{Status: errUnsigned.Status, Message: errUnsigned.Message, Err: err}
 }
 
@@ -83,22 +99,22 @@ var errWrongSignature = errors.New("the signature does not fit the key")
 var errKeyFetchLimit = errors.New("too many keys were asked for in vain")
 
 // signerOf returns whose signature a claim is.
-func (s *Service) signerOf(ctx context.Context, c *httpsig.Claim) (*store.Account, error) {
-	return s.keyOwner(ctx, c.KeyID, c.Verify)
+func (v *Verifier) signerOf(ctx context.Context, c *httpsig.Claim) (*store.Account, error) {
+	return v.keyOwner(ctx, c.KeyID, c.Verify)
 }
 
 // keyOwner returns whose key it is that something was signed with, which verify finds out. If the key that is known does not fit, its owner
 // is asked, once, for another.
-func (s *Service) keyOwner(ctx context.Context, id string, verify func(crypto.PublicKey) error) (*store.Account, error) {
-	key, err := s.StoredKey(ctx, id)
+func (v *Verifier) keyOwner(ctx context.Context, id string, verify func(crypto.PublicKey) error) (*store.Account, error) {
+	key, err := v.StoredKey(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if key != nil {
-		owner, err := s.accounts.Get(ctx, key.owner)
+		owner, err := v.accounts.Get(ctx, key.owner)
 		switch failure := verify(key.public); {
 		case errs.IsNotFound(err): // it was removed, as strangers are, and is met anew
-			s.keys.invalidate(id)
+			v.keys.invalidate(id)
 			key = nil
 		case err != nil || failure == nil:
 			return owner, err
@@ -106,20 +122,20 @@ func (s *Service) keyOwner(ctx context.Context, id string, verify func(crypto.Pu
 			return nil, fmt.Errorf("%w: %w", errWrongSignature, failure)
 		}
 	}
-	if key, err = s.fetchKey(ctx, id, key); err != nil {
+	if key, err = v.fetchKey(ctx, id, key); err != nil {
 		return nil, err
 	}
 	if failure := verify(key.public); failure != nil {
-		s.recordKeyFailure(ctx, id)
+		v.recordKeyFailure(ctx, id)
 		return nil, fmt.Errorf("%w: %w", errWrongSignature, failure)
 	}
-	return s.accounts.Get(ctx, key.owner)
+	return v.accounts.Get(ctx, key.owner)
 }
 
 // recordKeyFailure notes that a key was asked for in vain.
-func (s *Service) recordKeyFailure(ctx context.Context, id string) {
-	if host, err := activity.Host(activity.WithoutFragment(id), s.AllowLoopback); err == nil {
-		s.keyFailures.add(sourceOf(ctx), activity.RegisteredDomain(host), s.now())
+func (v *Verifier) recordKeyFailure(ctx context.Context, id string) {
+	if host, err := activity.Host(activity.WithoutFragment(id), v.AllowLoopback); err == nil {
+		v.keyFailures.add(sourceOf(ctx), activity.RegisteredDomain(host), v.db.Now())
 	}
 }
 
@@ -131,22 +147,22 @@ type cachedKey struct {
 }
 
 // StoredKey returns a key that is known, nil if it is not.
-func (s *Service) StoredKey(ctx context.Context, id string) (*cachedKey, error) {
-	k, generation := s.keys.get(id)
+func (v *Verifier) StoredKey(ctx context.Context, id string) (*cachedKey, error) {
+	k, generation := v.keys.get(id)
 	if k != nil {
 		return k, nil
 	}
-	row, err := s.db.ActorKey(ctx, id)
+	row, err := v.db.ActorKey(ctx, id)
 	if err != nil || row == nil || row.Private != nil || row.RetiredAt != nil {
 		return nil, err
 	}
 	public, err := parseStoredKey(row.Public)
 	if err != nil {
-		s.log.Warn("a stored key cannot be read", "key", id, "err", err)
+		v.log.Warn("a stored key cannot be read", "key", id, "err", err)
 		return nil, nil
 	}
 	k = &cachedKey{public, row.AccountID, row.Public}
-	s.keys.put(id, k, generation)
+	v.keys.put(id, k, generation)
 	return k, nil
 }
 
@@ -160,8 +176,8 @@ func parseStoredKey(text string) (crypto.PublicKey, error) {
 
 // fetchKey asks the owner of a key for it; wrong is the one that is known and does not fit, nil if none is known. However many wait for a
 // key, its owner is asked once, and after a signature was wrong not again so soon (federation 2.3).
-func (s *Service) fetchKey(ctx context.Context, id string, wrong *cachedKey) (*cachedKey, error) {
-	host, err := s.FetchableHost(activity.WithoutFragment(id))
+func (v *Verifier) fetchKey(ctx context.Context, id string, wrong *cachedKey) (*cachedKey, error) {
+	host, err := v.fetcher.FetchableHost(activity.WithoutFragment(id))
 	if err != nil {
 		return nil, err
 	}
@@ -171,31 +187,31 @@ func (s *Service) fetchKey(ctx context.Context, id string, wrong *cachedKey) (*c
 	name := "key " + id
 	if wrong != nil {
 		name = "another " + name
-	} else if err := s.failures.get(name, s.now()); err != nil {
+	} else if err := v.fetcher.failures.get(name, v.db.Now()); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, keyFetchTimeout)
 	defer cancel()
-	return s.keys.flights.do(ctx, name, actorTimeout, func(ctx context.Context) (*cachedKey, error) {
-		s.keys.invalidate(id)
-		key, err := s.StoredKey(ctx, id)
+	return v.keys.flights.do(ctx, name, actorTimeout, func(ctx context.Context) (*cachedKey, error) {
+		v.keys.invalidate(id)
+		key, err := v.StoredKey(ctx, id)
 		if err != nil || key != nil && (wrong == nil || key.stored != wrong.stored) {
 			return key, err // somebody has asked meanwhile
 		}
 		switch {
-		case wrong != nil && !s.keys.mayRefresh(wrong.owner, s.now()):
+		case wrong != nil && !v.keys.mayRefresh(wrong.owner, v.db.Now()):
 			return nil, errWrongSignature
-		case s.keyFailures.exceeded(sourceOf(ctx), activity.RegisteredDomain(host), s.now()):
+		case v.keyFailures.exceeded(sourceOf(ctx), activity.RegisteredDomain(host), v.db.Now()):
 			return nil, errKeyFetchLimit
 		}
-		release, err := s.keySlots.Take(ctx, activity.RegisteredDomain(host))
+		release, err := v.keySlots.Take(ctx, activity.RegisteredDomain(host))
 		if err != nil {
 			return nil, err
 		}
-		err = s.fetchKeyOwner(ctx, id)
+		err = v.actors.fetchKeyOwner(ctx, id)
 		release()
 		if err != nil && !errors.Is(err, fetch.ErrBusy) && !errors.Is(err, ErrCachedFailure) {
-			s.recordKeyFailure(ctx, id)
+			v.recordKeyFailure(ctx, id)
 		}
 		switch {
 		case IsNotFoundOrGone(err):
@@ -206,13 +222,13 @@ func (s *Service) fetchKey(ctx context.Context, id string, wrong *cachedKey) (*c
 			err = fmt.Errorf("%w: %w", errWrongSignature, err)
 		}
 		if wrong != nil {
-			s.keys.refreshed(wrong.owner, s.now())
+			v.keys.refreshed(wrong.owner, v.db.Now())
 		}
 		if err != nil {
-			s.failures.addFor("key "+id, err, s.now(), keyRefreshInterval)
+			v.fetcher.failures.addFor("key "+id, err, v.db.Now(), keyRefreshInterval)
 			return nil, err
 		}
-		key, err = s.StoredKey(ctx, id)
+		key, err = v.StoredKey(ctx, id)
 		if err == nil && key == nil {
 			err = fmt.Errorf("%w: nobody has the key %s", errWrongSignature, id)
 		}
@@ -222,44 +238,44 @@ func (s *Service) fetchKey(ctx context.Context, id string, wrong *cachedKey) (*c
 
 // VerifyRequest returns who has signed a request that reads something: nil if nobody has. A wrong signature is an error, as is that of somebody who
 // has no say here.
-func (s *Service) VerifyRequest(ctx context.Context, r *http.Request) (*store.Account, error) {
+func (v *Verifier) VerifyRequest(ctx context.Context, r *http.Request) (*store.Account, error) {
 	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if r.Header.Get("Signature") == "" && !strings.EqualFold(scheme, "Signature") { // an app's token is of no use here
 		return nil, nil
 	}
-	claims, err := s.Claims(r, nil, "")
+	claims, err := v.Claims(r, nil, "")
 	if err != nil {
 		return nil, err
 	}
-	return s.VerifyRequestClaims(ctx, claims)
+	return v.VerifyRequestClaims(ctx, claims)
 }
 
 // VerifyRequestClaims returns whose signatures on a request that reads something those are, likewise.
-func (s *Service) VerifyRequestClaims(ctx context.Context, claims []*httpsig.Claim) (*store.Account, error) {
-	if slices.ContainsFunc(claims, s.isFromBlockedHost) {
+func (v *Verifier) VerifyRequestClaims(ctx context.Context, claims []*httpsig.Claim) (*store.Account, error) {
+	if slices.ContainsFunc(claims, v.isFromBlockedHost) {
 		return nil, errHostBlocked
 	}
-	signer, err := s.VerifyClaims(ctx, claims, "")
+	signer, err := v.VerifyClaims(ctx, claims, "")
 	switch {
 	case errors.Is(err, ErrActorGone), err == nil && (signer.Unavailable || signer.DeletedAt != nil):
 		return nil, errUnsigned
 	case err != nil:
 		return nil, err
 	}
-	if host := s.hostOf(signer); s.checkHostPolicy(signer.Domain) != nil || s.checkHostPolicy(host) != nil || s.Policies.RejectsFetches(host) {
+	if host := v.reader.hostOf(signer); v.fetcher.checkHostPolicy(signer.Domain) != nil || v.fetcher.checkHostPolicy(host) != nil || v.Policies.RejectsFetches(host) {
 		return nil, errHostBlocked
 	}
 	return signer, nil
 }
 
 // IsKnownSigner tells whether a request is signed with a key that is known, or that of somebody known may be.
-func (s *Service) IsKnownSigner(ctx context.Context, r *http.Request) (bool, error) {
-	claims, _ := s.Claims(r, nil, "")
+func (v *Verifier) IsKnownSigner(ctx context.Context, r *http.Request) (bool, error) {
+	claims, _ := v.Claims(r, nil, "")
 	for _, c := range claims {
-		if key, err := s.StoredKey(ctx, c.KeyID); key != nil || err != nil {
+		if key, err := v.StoredKey(ctx, c.KeyID); key != nil || err != nil {
 			return key != nil, err
 		}
-		_, err := s.accounts.GetByURI(ctx, withoutKeyPath(activity.WithoutFragment(c.KeyID)))
+		_, err := v.accounts.GetByURI(ctx, withoutKeyPath(activity.WithoutFragment(c.KeyID)))
 		if !errs.IsNotFound(err) {
 			return err == nil, err
 		}
@@ -268,9 +284,9 @@ func (s *Service) IsKnownSigner(ctx context.Context, r *http.Request) (bool, err
 }
 
 // isFromBlockedHost tells whether a signature claims to be by a key of a host with which there are no dealings. Nobody is asked.
-func (s *Service) isFromBlockedHost(c *httpsig.Claim) bool {
-	host, err := activity.Host(activity.WithoutFragment(c.KeyID), s.AllowLoopback)
-	return err == nil && s.checkHostPolicy(host) != nil
+func (v *Verifier) isFromBlockedHost(c *httpsig.Claim) bool {
+	host, err := activity.Host(activity.WithoutFragment(c.KeyID), v.AllowLoopback)
+	return err == nil && v.fetcher.checkHostPolicy(host) != nil
 }
 
 // keyCache are keys that are ready to verify with.

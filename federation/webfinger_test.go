@@ -73,7 +73,7 @@ func TestLookup(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p.asks()
-			got, err := a.Lookup(t.Context(), tt.handle)
+			got, err := a.Actors.Lookup(t.Context(), tt.handle)
 			switch {
 			case tt.want == "" && err == nil:
 				t.Errorf("got %s", got.Acct())
@@ -135,7 +135,7 @@ func TestConfirm(t *testing.T) {
 		{"that somebody has, and nobody can tell", twin, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := a.Actor(t.Context(), tt.id)
+			got, err := a.Actors.Actor(t.Context(), tt.id)
 			switch {
 			case tt.want == "" && err == nil:
 				t.Errorf("got %s", got.Acct())
@@ -150,20 +150,20 @@ func TestConfirm(t *testing.T) {
 func TestHandleConflict(t *testing.T) {
 	a, p := newAsker(t), newStage(t)
 	old := p.actor("alice")
-	first, err := a.Actor(t.Context(), old)
+	first, err := a.Actors.Actor(t.Context(), old)
 	if err != nil {
 		t.Fatal(err)
 	}
 	young := p.actor("alice", jsonObject{"id": p.url + "/users/alice2", "inbox": p.url + "/users/alice2/inbox", "publicKey": nil})
 	p.on("/users/alice", says(410, "text/plain", ""))
-	second, err := a.Actor(t.Context(), young)
+	second, err := a.Actors.Actor(t.Context(), young)
 	if err != nil || second.Acct() != "alice@"+p.host || second.ID == first.ID {
 		t.Fatalf("got %+v, %v", second, err)
 	}
 	if got := a.row(old); got.ID != first.ID || got.Nickname != first.ID.String()+".alice" || got.Domain != p.host {
 		t.Errorf("the old one is %s", got.Acct())
 	}
-	if got, err := a.Lookup(t.Context(), "alice@"+p.host); err != nil || got.ID != second.ID {
+	if got, err := a.Actors.Lookup(t.Context(), "alice@"+p.host); err != nil || got.ID != second.ID {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
@@ -172,17 +172,17 @@ func TestHandleConflict(t *testing.T) {
 func TestHandleChange(t *testing.T) {
 	a, p := newAsker(t), newStage(t)
 	id := p.actor("alice")
-	first, err := a.Actor(t.Context(), id)
+	first, err := a.Actors.Actor(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.serve("/users/alice", p.person("alice", jsonObject{"preferredUsername": "alicia"}))
-	if got, err := a.FetchActor(t.Context(), id); err != nil || got.Acct() != "alice@"+p.host {
+	if got, err := a.Actors.FetchActor(t.Context(), id); err != nil || got.Acct() != "alice@"+p.host {
 		t.Errorf("not confirmed: %v, %v", got, err)
 	}
 	p.finger("alicia@"+p.host, "alicia@"+p.host, id)
-	a.failures = newFailureCache()
-	if got, err := a.FetchActor(t.Context(), id); err != nil || got.Acct() != "alicia@"+p.host || got.ID != first.ID {
+	a.Fetcher.failures = newFailureCache()
+	if got, err := a.Actors.FetchActor(t.Context(), id); err != nil || got.Acct() != "alicia@"+p.host || got.ID != first.ID {
 		t.Errorf("confirmed: %v, %v", got, err)
 	}
 }
@@ -201,7 +201,7 @@ func TestHostMeta(t *testing.T) {
 	p.on(fingerPath("alice@"+p.host), says(404, "text/html", "no"))
 	p.on("/.well-known/host-meta", says(200, "application/xrd+xml", template(p.url+"/finger?of={uri}")))
 	p.on("/finger?of="+url.QueryEscape("acct:alice@"+p.host), says(200, "application/xrd+xml", xrd("alice@"+p.host, alice)))
-	got, err := a.Lookup(t.Context(), "alice@"+p.host)
+	got, err := a.Actors.Lookup(t.Context(), "alice@"+p.host)
 	if err != nil || got.URI != alice {
 		t.Fatalf("got %v, %v", got, err)
 	}
@@ -217,7 +217,7 @@ func TestHostMeta(t *testing.T) {
 		q.actor("bob")
 		q.on(fingerPath("bob@"+q.host), nil)
 		q.on("/.well-known/host-meta", meta)
-		if got, err := a.Lookup(t.Context(), "bob@"+q.host); err == nil {
+		if got, err := a.Actors.Lookup(t.Context(), "bob@"+q.host); err == nil {
 			t.Errorf("%d: got %v", i, got)
 		}
 	}
@@ -250,13 +250,13 @@ func TestReadXRD(t *testing.T) {
 func FuzzDescriptor(f *testing.F) {
 	f.Add(true, []byte(`<XRD><Subject>acct:a@b.example</Subject><Link rel="self" type="application/activity+json" href="https://b.example/a"/></XRD>`))
 	f.Add(false, []byte(`{"subject":"acct:a@b.example","links":[{"rel":"self","type":"application/activity+json","href":"https://b.example/a"}]}`))
-	s := &Service{}
+	reader := &Reader{}
 	f.Fuzz(func(t *testing.T, isXML bool, b []byte) {
 		kind := "application/jrd+json"
 		if isXML {
 			kind = "application/xrd+xml"
 		}
-		got, err := s.parseWebFinger(kind, b)
+		got, err := reader.parseWebFinger(kind, b)
 		if err != nil {
 			return
 		}

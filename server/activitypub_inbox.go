@@ -97,7 +97,7 @@ func (s *Server) receive(r *rest.Request, recipient *store.Account) (any, error)
 	if len(body) > activity.MaxSize {
 		return nil, rest.ErrBodyTooLarge
 	}
-	if err := s.federation.Receive(federationContext(r), r.Request, body, recipient); err != nil {
+	if err := s.federation.Receiver.Receive(federationContext(r), r.Request, body, recipient); err != nil {
 		return nil, err
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }), nil

@@ -229,7 +229,7 @@ func TestEmojisElsewhere(t *testing.T) {
 	srv := StartPeers(t, 1)[0]
 	bob := srv.SignUp("bob")
 	p := StartFake(t)
-	author, err := srv.Federation.Actor(t.Context(), p.AddActor("alice"))
+	author, err := srv.Federation.Actors.Actor(t.Context(), p.AddActor("alice"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestGoneElsewhere(t *testing.T) {
 	bob := srv.SignUp("bob")
 	p := StartFake(t)
 	uri := p.AddActor("alice")
-	alice, err := srv.Federation.Actor(t.Context(), uri)
+	alice, err := srv.Federation.Actors.Actor(t.Context(), uri)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func BenchmarkInbox(b *testing.B) {
 			var actors []string
 			for i := range 10 {
 				actors = append(actors, peer.AddActor(fmt.Sprint("bob", i)))
-				target, err := srv.Federation.Actor(b.Context(), actors[i])
+				target, err := srv.Federation.Actors.Actor(b.Context(), actors[i])
 				if err != nil {
 					b.Fatal(err)
 				}

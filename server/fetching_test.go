@@ -210,7 +210,7 @@ func TestFetching(t *testing.T) {
 			good.mu.Unlock()
 			evil.mu.Unlock()
 			began := time.Now()
-			_, err := srv.Federation.Actor(t.Context(), good.url+"/"+name)
+			_, err := srv.Federation.Actors.Actor(t.Context(), good.url+"/"+name)
 			if (err == nil) != tt.ok {
 				t.Errorf("got %v", err)
 			}
@@ -218,7 +218,7 @@ func TestFetching(t *testing.T) {
 				t.Errorf("it took %v", took)
 			}
 			asked := good.asked["/"+name]
-			if _, err := srv.Federation.Actor(t.Context(), good.url+"/"+name); err == nil != tt.ok {
+			if _, err := srv.Federation.Actors.Actor(t.Context(), good.url+"/"+name); err == nil != tt.ok {
 				t.Errorf("the second time: %v", err)
 			}
 			if again := good.asked["/"+name]; !tt.ok && again != asked {
@@ -244,7 +244,7 @@ func TestFetchingOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 30 {
 		all.Go(func() {
-			if _, err := srv.Federation.Actor(t.Context(), p.url+"/bob"); err != nil {
+			if _, err := srv.Federation.Actors.Actor(t.Context(), p.url+"/bob"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -288,7 +288,7 @@ func TestFetchingSigned(t *testing.T) {
 					}
 					document(p.actorOf(address, Doc{"preferredUsername": name, "inbox": id + "/inbox"}))(w, r)
 				}
-				_, err := srv.Federation.Actor(t.Context(), address)
+				_, err := srv.Federation.Actors.Actor(t.Context(), address)
 				return p.asked["/"+name], err
 			}
 			for i, want := range []int{tt.first, tt.later} {
@@ -324,7 +324,7 @@ func TestFetchingSilent(t *testing.T) {
 		}
 	}()
 	for i := range 20 {
-		if _, err := srv.Federation.Actor(t.Context(), fmt.Sprintf("http://%s/users/%d", l.Addr(), i)); err == nil {
+		if _, err := srv.Federation.Actors.Actor(t.Context(), fmt.Sprintf("http://%s/users/%d", l.Addr(), i)); err == nil {
 			t.Fatal("got an actor")
 		}
 	}

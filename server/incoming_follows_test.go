@@ -32,7 +32,7 @@ func (a *Server) KnownID(uri string) string {
 // FetchActor has an actor of a peer known here, and returns its account's id.
 func (a *Server) FetchActor(uri string) string {
 	a.T.Helper()
-	account, err := a.Federation.Actor(a.T.Context(), uri)
+	account, err := a.Federation.Actors.Actor(a.T.Context(), uri)
 	if err != nil {
 		a.T.Fatal(err)
 	}

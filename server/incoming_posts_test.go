@@ -15,7 +15,7 @@ import (
 // FollowRemote has a member follow an actor of a peer, as if that had accepted.
 func (m *User) FollowRemote(actor string) {
 	m.Server.T.Helper()
-	target, err := m.Server.Federation.Actor(m.Server.T.Context(), actor)
+	target, err := m.Server.Federation.Actors.Actor(m.Server.T.Context(), actor)
 	if err != nil {
 		m.Server.T.Fatal(err)
 	}

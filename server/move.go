@@ -122,7 +122,7 @@ func (s *Server) moveAccount(r *rest.Request) (any, error) {
 	}
 	a, err := s.resolveAccount(r, p.Target)
 	if err == nil && s.federates() { // that it has become an alias was told to nobody here, unless somebody follows it
-		err = s.federation.RefreshAccount(r.Context(), a)
+		err = s.federation.Actors.RefreshAccount(r.Context(), a)
 	}
 	if err == nil {
 		err = s.social.Move(r.Context(), r.Viewer.ID, a.ID)

@@ -48,7 +48,7 @@ func (s *Server) remoteInteractionURL(r *rest.Request, profile, uri string) (pag
 	if !s.federates() || len(profile) > maxAddressBytes || len(uri) > maxAddressBytes {
 		return "", userNotFound
 	}
-	page, err := s.federation.InteractionPage(r.Context(), profile, uri)
+	page, err := s.federation.Resolver.InteractionPage(r.Context(), profile, uri)
 	switch {
 	case errors.Is(err, federation.ErrNoInteractionPage):
 		return "", userNotFound

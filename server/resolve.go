@@ -23,7 +23,7 @@ type Resolved struct {
 
 // resolveRemote is the Resolver of a server that has dealings with others.
 func (s *Server) resolveRemote(ctx context.Context, _ *store.Account, what string) (Resolved, error) {
-	account, status, err := s.federation.Resolve(ctx, what)
+	account, status, err := s.federation.Resolver.Resolve(ctx, what)
 	return Resolved{account, status}, err
 }
 
@@ -33,28 +33,28 @@ func (s *Server) federates() bool { return s.federation != nil && s.settings.Fed
 // resolveMentions has accounts looked for, on their servers, that somebody writes to and that are not known here.
 func (s *Server) resolveMentions(r *rest.Request, body, contentType string, to []string) {
 	if s.federates() {
-		s.federation.ResolveMentions(r.Context(), body, contentType, to)
+		s.federation.Resolver.ResolveMentions(r.Context(), body, contentType, to)
 	}
 }
 
 // refreshAccount has the profile of an account elsewhere that somebody looks at completed and kept up to date, in the background.
 func (s *Server) refreshAccount(r *rest.Request, a *store.Account) {
 	if !a.Local() && r.Viewer != nil && s.federates() {
-		s.succeeded(r, s.federation.AccountViewed(r.Context(), a))
+		s.succeeded(r, s.federation.Backfill.AccountViewed(r.Context(), a))
 	}
 }
 
 // completeThread has the thread of a post from elsewhere that somebody looks at completed, in the background.
 func (s *Server) completeThread(r *rest.Request, st *store.Status) {
 	if !st.Local() && r.Viewer != nil && s.federates() {
-		s.succeeded(r, s.federation.ThreadViewed(r.Context(), st))
+		s.succeeded(r, s.federation.Backfill.ThreadViewed(r.Context(), st))
 	}
 }
 
 // refreshPoll has it asked, in the background, how the poll of a post from elsewhere stands that somebody looks at.
 func (s *Server) refreshPoll(r *rest.Request, id store.StatusID) {
 	if r.Viewer != nil && s.federates() {
-		s.succeeded(r, s.federation.PollViewed(r.Context(), id))
+		s.succeeded(r, s.federation.Backfill.PollViewed(r.Context(), id))
 	}
 }
 

@@ -1,0 +1,75 @@
+package federation
+
+import (
+	"context"
+	"strings"
+
+	"svc/internal/errs"
+	"svc/store"
+)
+
+// LocalObjects resolves the URIs of this server.
+type LocalObjects struct {
+	db      *store.DB
+	BaseURL string
+}
+
+// localAccount returns the local account that an id names, nil if it names none.
+func (l *LocalObjects) localAccount(ctx context.Context, uri string) (*store.Account, error) {
+	if !l.isLocalURI(uri) {
+		return nil, nil
+	}
+	a, err := l.db.AccountByURI(ctx, uri)
+	if errs.IsNotFound(err) || err == nil && !a.Local() {
+		return nil, nil
+	}
+	return a, err
+}
+
+// localActivityID returns the id of the row that the id of a local activity stands for, 0 if uri is no such id.
+func (l *LocalObjects) localActivityID(uri string) store.ActivityID {
+	flake, ok := strings.CutPrefix(uri, l.BaseURL+"/activities/")
+	if !ok {
+		return 0
+	}
+	return store.ParseActivityID(flake)
+}
+
+// isLocalURI tells whether an address is one of this server.
+func (l *LocalObjects) isLocalURI(uri string) bool { return strings.HasPrefix(uri, l.BaseURL+"/") }
+
+// statusIDByURI returns the id of the post or boost that an ActivityPub id is known by here, 0 if it is not. That of a post of here stands in it;
+// such a post may be gone.
+func (l *LocalObjects) statusIDByURI(ctx context.Context, uri string) (id store.StatusID, err error) {
+	if text, ok := strings.CutPrefix(uri, l.BaseURL+"/objects/"); ok {
+		err = id.UnmarshalText([]byte(text))
+		return id, err
+	}
+	return l.db.StatusIDByURI(ctx, uri)
+}
+
+// localStatus returns the post of this server that an address names, the one for people included; nil if it names none.
+func (l *LocalObjects) localStatus(ctx context.Context, address string) (*store.Status, error) {
+	if !l.isLocalURI(address) {
+		return nil, nil
+	}
+	st, err := l.db.StatusByURI(ctx, address)
+	if st != nil || err != nil {
+		return st, err
+	}
+	address, _, _ = strings.Cut(address, "?")
+	var id store.StatusID
+	id.UnmarshalText([]byte(address[strings.LastIndexByte(address, '/')+1:]))
+	if id == 0 {
+		return nil, nil
+	}
+	if st, err = l.db.Status(ctx, id); err != nil || !st.Local() {
+		return nil, ignoreNotFound(err)
+	}
+	return st, nil
+}
+
+// serverActor returns one of the actors of the server.
+func (l *LocalObjects) serverActor(ctx context.Context, path string) (*store.Account, error) {
+	return l.db.AccountByURI(ctx, l.BaseURL+path)
+}
