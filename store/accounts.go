@@ -3,7 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"svc/internal/text"
@@ -368,4 +371,50 @@ func (r reader) HasStatusesAndFollowers(ctx context.Context, id AccountID) (post
 		return false, false, err
 	}
 	return has.Posted, has.Followed, nil
+}
+
+// RemoteEmoji is a custom emoji of another server.
+type RemoteEmoji struct {
+	Shortcode string `json:"shortcode"`
+	URL       string `json:"url"`
+}
+
+// AccountSet is a set of accounts in the order of their ids, in the database a JSON array: equal sets are equal texts.
+type AccountSet []AccountID
+
+// NewAccountSet returns the set of these accounts.
+func NewAccountSet(ids ...AccountID) AccountSet {
+	s := slices.Clone(ids)
+	slices.Sort(s)
+	return AccountSet(slices.Compact(s))
+}
+
+// Value stores the JSON text.
+func (s AccountSet) Value() (driver.Value, error) { return jsonArray(s), nil }
+
+// Scan reads the JSON text.
+func (s *AccountSet) Scan(src any) error {
+	text, ok := src.(string)
+	if !ok {
+		return fmt.Errorf("accounts from %T", src)
+	}
+	var ids []int64
+	if err := json.Unmarshal([]byte(text), &ids); err != nil {
+		return fmt.Errorf("accounts: %w", err)
+	}
+	*s = make(AccountSet, 0, len(ids))
+	for _, id := range ids {
+		*s = append(*s, AccountID(id))
+	}
+	return nil
+}
+
+// AvailableAccounts returns those of the accounts that are there and not withheld, in the order of the ids given.
+func (r reader) AvailableAccounts(ctx context.Context, among []AccountID) ([]AccountID, error) {
+	return ids[AccountID](ctx, r, "present accounts", `
+		SELECT a.id
+		FROM json_each(?) j
+		CROSS JOIN accounts a ON a.id = j.value
+		WHERE a.unavailable = 0
+		ORDER BY j.key`, jsonArray(among))
 }

@@ -35,12 +35,6 @@ func (a *Actor) DeliveryInbox() string {
 	return a.Inbox
 }
 
-// RemoteEmoji is a custom emoji of another server.
-type RemoteEmoji struct {
-	Shortcode string `json:"shortcode"`
-	URL       string `json:"url"`
-}
-
 // Actor returns what is known of an account elsewhere, and errs.ErrRecordNotFound if there is nothing.
 func (r reader) Actor(ctx context.Context, id AccountID) (*Actor, error) {
 	a, err := one[Actor](ctx, r, "actor", `SELECT * FROM actors WHERE account_id = ?`, id)
@@ -159,4 +153,44 @@ func (tx *Tx) SetActorKeys(ctx context.Context, id AccountID, keys []*ActorKey) 
 		}
 	}
 	return nil
+}
+
+// InboxOwner returns the account whose own inbox an address is, 0 if it is nobody's: a shared one, or not known.
+func (r reader) InboxOwner(ctx context.Context, inbox string) (AccountID, error) {
+	found, err := ids[AccountID](ctx, r, "owner of an inbox", `SELECT account_id FROM actors WHERE inbox = ?1 AND shared_inbox <> ?1 LIMIT 1`, inbox)
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	return found[0], nil
+}
+
+// RemoteRecipient is where an account elsewhere takes things in.
+type RemoteRecipient struct {
+	AccountID   AccountID
+	URI         string
+	Domain      string
+	Inbox       string
+	SharedInbox string // "": the server has none
+}
+
+// DeliveryInbox returns where the account takes what many on its server get.
+func (m *RemoteRecipient) DeliveryInbox() string {
+	if m.SharedInbox != "" {
+		return m.SharedInbox
+	}
+	return m.Inbox
+}
+
+// RemoteRecipients returns where those of the accounts that live elsewhere take things in, in the order of ids. Left out are accounts that are
+// withheld and those that block sender or are blocked by it; 0 is a sender whom nobody blocks.
+func (r reader) RemoteRecipients(ctx context.Context, sender AccountID, ids []AccountID) ([]*RemoteRecipient, error) {
+	return list[*RemoteRecipient](ctx, r, "mailboxes", `
+		SELECT DISTINCT x.account_id, a.uri, a.domain, x.inbox, x.shared_inbox
+		FROM json_each(?1) j
+		CROSS JOIN actors x ON x.account_id = j.value
+		CROSS JOIN accounts a ON a.id = x.account_id
+		WHERE a.unavailable = 0
+			AND NOT EXISTS (SELECT 1 FROM blocks WHERE account_id = ?2 AND target_id = x.account_id)
+			AND NOT EXISTS (SELECT 1 FROM blocks WHERE account_id = x.account_id AND target_id = ?2)
+		ORDER BY x.account_id`, jsonArray(ids), sender)
 }

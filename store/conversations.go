@@ -2,10 +2,7 @@ package store
 
 import (
 	"context"
-	"database/sql/driver"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -28,36 +25,6 @@ func (c *DirectConversation) Unread() bool { return c.LastStatusID > c.ReadID }
 type VisibleConversation struct {
 	DirectConversation
 	VisibleID *StatusID // the newest of its direct posts that the owner sees, nil if there is none
-}
-
-// AccountSet is a set of accounts in the order of their ids, in the database a JSON array: equal sets are equal texts.
-type AccountSet []AccountID
-
-// NewAccountSet returns the set of these accounts.
-func NewAccountSet(ids ...AccountID) AccountSet {
-	s := slices.Clone(ids)
-	slices.Sort(s)
-	return AccountSet(slices.Compact(s))
-}
-
-// Value stores the JSON text.
-func (s AccountSet) Value() (driver.Value, error) { return jsonArray(s), nil }
-
-// Scan reads the JSON text.
-func (s *AccountSet) Scan(src any) error {
-	text, ok := src.(string)
-	if !ok {
-		return fmt.Errorf("accounts from %T", src)
-	}
-	var ids []int64
-	if err := json.Unmarshal([]byte(text), &ids); err != nil {
-		return fmt.Errorf("accounts: %w", err)
-	}
-	*s = make(AccountSet, 0, len(ids))
-	for _, id := range ids {
-		*s = append(*s, AccountID(id))
-	}
-	return nil
 }
 
 // conversationLookups are those that may find a reason to hide a post of a conversation.
@@ -175,16 +142,6 @@ func (r reader) DirectConversationIDs(ctx context.Context, owner AccountID, thre
 // ConversationTimeline returns ids of the posts of a thread that the viewer may see.
 func (r reader) ConversationTimeline(ctx context.Context, viewer AccountID, id ConversationID, f Filter, p Page) ([]StatusID, error) {
 	return conversationTimeline.read(ctx, r, viewer, f, p, id)
-}
-
-// AvailableAccounts returns those of the accounts that are there and not withheld, in the order of the ids given.
-func (r reader) AvailableAccounts(ctx context.Context, among []AccountID) ([]AccountID, error) {
-	return ids[AccountID](ctx, r, "present accounts", `
-		SELECT a.id
-		FROM json_each(?) j
-		CROSS JOIN accounts a ON a.id = j.value
-		WHERE a.unavailable = 0
-		ORDER BY j.key`, jsonArray(among))
 }
 
 // reachesAccount is the condition that the account whose id is owner gets to see status ?1; in spite of mutes if even is 1.

@@ -168,20 +168,6 @@ func (db *DB) WakeDelivery() {
 	}
 }
 
-// StatusExists tells whether a status is there.
-func (r reader) StatusExists(ctx context.Context, id StatusID) (bool, error) {
-	return r.exists(ctx, `SELECT 1 FROM statuses WHERE id = ?`, id)
-}
-
-// StatusAvailable tells whether a status is there, and its author in service.
-func (r reader) StatusAvailable(ctx context.Context, id StatusID) (bool, error) {
-	return r.exists(ctx, `
-		SELECT 1
-		FROM statuses s
-		CROSS JOIN accounts a ON a.id = s.account_id
-		WHERE s.id = ? AND a.unavailable = 0`, id)
-}
-
 // DueDeliveries returns what waits for hosts and is due, of each in the order in which it is to go and no more than so many. What is about
 // something that an earlier one is about is not due before that is delivered.
 func (r reader) DueDeliveries(ctx context.Context, domains []string, most int) (map[string][]*Delivery, error) {
@@ -235,93 +221,53 @@ func (tx *Tx) DropDeliveries(ctx context.Context, list []*Delivery) error {
 	return tx.dropUnusedActivities(ctx, of)
 }
 
-// RecordDeliveryFailure has a delivery that failed tried again at a time, or parks it. What waits behind it waits with it.
-func (tx *Tx) RecordDeliveryFailure(ctx context.Context, d *Delivery, at time.Time, parked bool, reason string) error {
-	n, err := tx.exec(ctx, "put off delivery", `
-		UPDATE deliveries
-		SET attempts = attempts + 1, run_at = ?, parked = ?, last_error = ?
-		WHERE id = ?`, At(at), parked, truncate(reason, 500), d.ID)
-	if err != nil || n == 0 || parked || d.Subject == 0 {
-		return err
+func (d *Delivery) String() string { return fmt.Sprintf("delivery %d to %s", d.ID, d.Inbox) }
+
+// HostQueue is what waits for a host.
+type HostQueue struct {
+	Domain    string
+	Count     int
+	FirstID   DeliveryID // the oldest
+	RunAt     Time       // when the first of them is due
+	Attempts  int        // of the one that was tried most
+	LastError string     // of any of them
+}
+
+// HostQueues returns what waits for hosts, by host in order of name, from one on; parked: what has been given up instead.
+func (r reader) HostQueues(ctx context.Context, parked bool, after string, limit int) ([]*HostQueue, error) {
+	if parked {
+		return list[*HostQueue](ctx, r, "given up", `
+			SELECT domain, count(*) AS count, min(id) AS first_id, min(run_at) AS run_at, max(attempts) AS attempts, max(last_error) AS last_error
+			FROM deliveries INDEXED BY deliveries_parked
+			WHERE parked = 1 AND domain > ?
+			GROUP BY domain
+			LIMIT ?`, after, limit)
 	}
-	_, err = tx.exec(ctx, "put off what is behind a delivery", `
-		UPDATE deliveries INDEXED BY deliveries_subject
-		SET run_at = max(run_at, ?)
-		WHERE subject = ? AND subject <> 0 AND inbox = ? AND parked = 0 AND id > ?`, At(at), d.Subject, d.Inbox, d.ID)
-	return err
+	return list[*HostQueue](ctx, r, "queued", `
+		SELECT domain, count(*) AS count, min(id) AS first_id, min(run_at) AS run_at, max(attempts) AS attempts, max(last_error) AS last_error
+		FROM deliveries INDEXED BY deliveries_due
+		WHERE parked = 0 AND domain > ?
+		GROUP BY domain
+		LIMIT ?`, after, limit)
 }
 
-// FollowerInboxes returns where an account's followers elsewhere take what goes to many, each inbox once.
-func (r reader) FollowerInboxes(ctx context.Context, id AccountID) ([]string, error) {
-	all, err := list[string](ctx, r, "inboxes of followers", `
-		SELECT iif(x.shared_inbox <> '', x.shared_inbox, x.inbox)
-		FROM follows f INDEXED BY follows_remote
-		CROSS JOIN actors x ON x.account_id = f.follower_id
-		WHERE f.target_id = ? AND f.pending = 0 AND f.follower_local = 0`, id)
-	slices.Sort(all)
-	return slices.Compact(all), err
-}
-
-// KnownInboxes returns where all servers that accounts are known of take what is for everybody: where there is no inbox for that, in those
-// of the accounts.
-func (r reader) KnownInboxes(ctx context.Context, limit int) ([]string, error) {
-	return list[string](ctx, r, "known inboxes", `
+// DeliveriesTo returns what waits for a host, and what has been given up, from an id on.
+func (r reader) DeliveriesTo(ctx context.Context, domain string, limit int) ([]*Delivery, error) {
+	return list[*Delivery](ctx, r, "deliveries to a host", `
 		SELECT *
-		FROM (SELECT DISTINCT shared_inbox FROM actors INDEXED BY actors_shared WHERE shared_inbox <> '' LIMIT ?1)
+		FROM (SELECT * FROM deliveries INDEXED BY deliveries_parked WHERE parked = 1 AND domain = ?1 ORDER BY id LIMIT ?2)
 		UNION ALL
 		SELECT *
-		FROM (SELECT inbox FROM actors INDEXED BY actors_shared WHERE shared_inbox = '' LIMIT ?1)
-		LIMIT ?1`, limit)
+		FROM (SELECT * FROM deliveries INDEXED BY deliveries_due WHERE parked = 0 AND domain = ?1 LIMIT ?2)
+		LIMIT ?2`, domain, limit)
 }
 
-// InboxOwner returns the account whose own inbox an address is, 0 if it is nobody's: a shared one, or not known.
-func (r reader) InboxOwner(ctx context.Context, inbox string) (AccountID, error) {
-	found, err := ids[AccountID](ctx, r, "owner of an inbox", `SELECT account_id FROM actors WHERE inbox = ?1 AND shared_inbox <> ?1 LIMIT 1`, inbox)
-	if err != nil || len(found) == 0 {
-		return 0, err
-	}
-	return found[0], nil
+// ParkedDeliveries returns what has been given up, the oldest host by host.
+func (r reader) ParkedDeliveries(ctx context.Context, limit int) ([]*Delivery, error) {
+	return list[*Delivery](ctx, r, "failed deliveries", `
+		SELECT *
+		FROM deliveries INDEXED BY deliveries_parked
+		WHERE parked = 1
+		ORDER BY domain, id
+		LIMIT ?`, limit)
 }
-
-// PruneDeliveries gives up what waits for hosts that are not coming back, and forgets what was given up long ago, some at a time. It
-// tells whether there is more.
-func (tx *Tx) PruneDeliveries(ctx context.Context) (more bool, err error) {
-	now := tx.db.now()
-	dead, err := list[string](ctx, tx.reader, "hosts that are gone", `
-		SELECT domain
-		FROM hosts INDEXED BY hosts_unreachable
-		WHERE unreachable_since < ? AND due_at IS NOT NULL
-		ORDER BY unreachable_since
-		LIMIT ?`, At(now.Add(-dropQueueAfter)), pruneBatch)
-	if err != nil {
-		return false, err
-	}
-	of, err := ids[ActivityID](ctx, tx.reader, "prune deliveries", `
-		DELETE FROM deliveries
-		WHERE id IN (
-			SELECT d.id
-			FROM json_each(?) j
-			CROSS JOIN deliveries d INDEXED BY deliveries_due ON d.domain = j.value AND d.parked = 0
-			LIMIT ?)
-		RETURNING activity_id`, JSON[[]string]{dead}, pruneBatch)
-	if err != nil {
-		return false, err
-	}
-	if err := tx.ScheduleHosts(ctx, dead); err != nil {
-		return false, err
-	}
-	old, err := ids[ActivityID](ctx, tx.reader, "prune parked deliveries", `
-		DELETE FROM deliveries
-		WHERE id IN (
-			SELECT id
-			FROM deliveries INDEXED BY deliveries_parked
-			WHERE parked = 1 AND id < ?
-			LIMIT ?)
-		RETURNING activity_id`, now.Add(-parkedDeliveryTTL).UnixMilli()<<sequenceBits, pruneBatch)
-	if err != nil {
-		return false, err
-	}
-	return len(of) == pruneBatch || len(old) == pruneBatch, tx.dropUnusedActivities(ctx, append(of, old...))
-}
-
-func (d *Delivery) String() string { return fmt.Sprintf("delivery %d to %s", d.ID, d.Inbox) }

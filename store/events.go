@@ -73,17 +73,27 @@ type TokensRevoked struct {
 	AccountID AccountID // 0: only those listed
 }
 
-func (RowsChanged) event()         {}
-func (StatusPosted) event()        {}
-func (StatusEdited) event()        {}
-func (StatusRemoved) event()       {}
-func (NotificationAdded) event()   {}
-func (FollowChanged) event()       {}
-func (FiltersChanged) event()      {}
+func (RowsChanged) event() {}
+
+func (StatusPosted) event() {}
+
+func (StatusEdited) event() {}
+
+func (StatusRemoved) event() {}
+
+func (NotificationAdded) event() {}
+
+func (FollowChanged) event() {}
+
+func (FiltersChanged) event() {}
+
 func (ConversationChanged) event() {}
-func (ChatChanged) event()         {}
+
+func (ChatChanged) event() {}
+
 func (AnnouncementChanged) event() {}
-func (TokensRevoked) event()       {}
+
+func (TokensRevoked) event() {}
 
 // Emit adds an event to the transaction.
 func (tx *Tx) Emit(e Event) { tx.events = append(tx.events, e) }
@@ -93,7 +103,8 @@ func (tx *Tx) Emit(e Event) { tx.events = append(tx.events, e) }
 func (db *DB) Subscribe(fn func([]Event)) { db.subscribers = append(db.subscribers, fn) }
 
 // invalidateStatus marks a status as changed, invalidateAccount an account.
-func (tx *Tx) invalidateStatus(id StatusID)   { tx.changed.statuses = append(tx.changed.statuses, id) }
+func (tx *Tx) invalidateStatus(id StatusID) { tx.changed.statuses = append(tx.changed.statuses, id) }
+
 func (tx *Tx) invalidateAccount(id AccountID) { tx.changed.accounts = append(tx.changed.accounts, id) }
 
 // invalidateAll is for changes of unknown reach.

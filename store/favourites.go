@@ -10,50 +10,6 @@ type Favourite struct {
 	URI       *string // of the Like activity, where there is one
 }
 
-// StatusEntry is an entry in a list of statuses that has an order of its own: that of Cursor.
-type StatusEntry struct {
-	Cursor   int64
-	StatusID StatusID
-}
-
-// AccountEntry is an entry in a list of accounts, in the order of Cursor.
-type AccountEntry struct {
-	Cursor    int64
-	AccountID AccountID
-}
-
-// entries is the text of the two queries of a list of entries. In it, ?1 is the viewer and ?2 the viewer's hints, and the cursor
-// is between ?3 and ?4.
-type entries struct{ descending, ascending string }
-
-func newEntries(columns, from, cursor, where string) entries {
-	text := func(order string) string {
-		return `
-		SELECT ` + cursor + ` AS cursor, ` + columns + `
-		FROM ` + from + `
-		WHERE ` + cursor + ` < ?3 AND ` + cursor + ` > ?4
-			AND ` + where + `
-		ORDER BY ` + cursor + ` ` + order + `
-		LIMIT ?5`
-	}
-	return entries{text("DESC"), text("ASC")}
-}
-
-// readEntries reads a page, newest first.
-func readEntries[E any](ctx context.Context, r reader, e entries, viewer AccountID, p Page, more ...any) ([]E, error) {
-	h, err := r.lookups(ctx, viewer)
-	if err != nil {
-		return nil, err
-	}
-	below, above, ascending := p.bounds()
-	query := e.descending
-	if ascending {
-		query = e.ascending
-	}
-	rows, err := list[E](ctx, r, "entries", query, append([]any{viewer, h, below, above, p.Limit}, more...)...)
-	return newestFirst(rows, ascending), err
-}
-
 var (
 	favouriteStatuses = newEntries(`f.status_id`,
 		`favourites f INDEXED BY favourites_account CROSS JOIN statuses s ON s.id = f.status_id`, `f.id`,
@@ -67,13 +23,6 @@ var (
 		`favourites f INDEXED BY favourites_status CROSS JOIN accounts a ON a.id = f.account_id`, `f.id`,
 		`f.status_id = ?6 AND `+accountVisible("a"))
 )
-
-// accountVisible is the condition that the viewer may come across the account in table alias a: it is not withheld, and neither blocks the
-// other.
-func accountVisible(a string) string {
-	return `(` + a + `.id = ?1 OR ` + a + `.unavailable = 0
-		AND ` + notBlocked(a+".id") + ` AND ` + notBlockedBy(a+".id") + `)`
-}
 
 // FavouriteStatuses returns the viewer's favourites that the viewer may still see, in the order in which they became so.
 func (r reader) FavouriteStatuses(ctx context.Context, viewer AccountID, p Page) ([]StatusEntry, error) {
@@ -136,4 +85,59 @@ func (tx *Tx) countFavourite(ctx context.Context, status StatusID, n int) error 
 	_, err := tx.exec(ctx, "count favourite", `UPDATE statuses SET favourites_count = favourites_count + ? WHERE id = ?`, n, status)
 	tx.invalidateStatus(status)
 	return err
+}
+
+// BoostsOf returns some of the boosts of a status.
+func (r reader) BoostsOf(ctx context.Context, id StatusID, limit int) ([]*Status, error) {
+	return list[*Status](ctx, r, "boosts", `
+		SELECT *
+		FROM statuses INDEXED BY statuses_reblogged_by
+		WHERE reblog_of_id = ?
+		ORDER BY id
+		LIMIT ?`, id, limit)
+}
+
+// DeleteFavourites deletes some of the favourites that a status has, because it is about to go itself. Their number is not kept up.
+func (tx *Tx) DeleteFavourites(ctx context.Context, id StatusID, limit int) (n int64, err error) {
+	return tx.exec(ctx, "forget favourites", `
+		DELETE FROM favourites
+		WHERE id IN (
+			SELECT id
+			FROM favourites
+			WHERE status_id = ?
+			ORDER BY id
+			LIMIT ?)`, id, limit)
+}
+
+// FavouritesBy returns some of the statuses that are favourites of an account.
+func (r reader) FavouritesBy(ctx context.Context, id AccountID, limit int) ([]StatusID, error) {
+	return list[StatusID](ctx, r, "favourites", `
+		SELECT status_id
+		FROM favourites
+		WHERE account_id = ?
+		ORDER BY id
+		LIMIT ?`, id, limit)
+}
+
+// LocalRebloggers returns the local accounts that boosted a status.
+func (r reader) LocalRebloggers(ctx context.Context, id StatusID) ([]AccountID, error) {
+	return ids[AccountID](ctx, r, "local boosters", `
+		SELECT account_id
+		FROM statuses INDEXED BY statuses_reblogged_by
+		WHERE reblog_of_id = ? AND domain = ''`, id)
+}
+
+// rebloggedBy reads the boosts of a status that the viewer may see. It names the boost's columns with the alias s, as visible
+// has them.
+var rebloggedBy = newEntries(`s.account_id`, `statuses s INDEXED BY statuses_reblogged_by`, `s.id`,
+	`s.reblog_of_id = ?6 AND `+visible("s")+` AND `+notBlocked("s.account_id"))
+
+// RebloggedBy returns who boosted a status, as far as the viewer may see the boost and come across the account.
+func (r reader) RebloggedBy(ctx context.Context, viewer AccountID, id StatusID, p Page) ([]AccountEntry, error) {
+	return readEntries[AccountEntry](ctx, r, rebloggedBy, viewer, p, id)
+}
+
+// Reblog returns an account's boost of a status, nil if there is none.
+func (r reader) Reblog(ctx context.Context, account AccountID, of StatusID) (*Status, error) {
+	return one[Status](ctx, r, "boost", `SELECT * FROM statuses WHERE reblog_of_id = ? AND account_id = ?`, of, account)
 }

@@ -14,19 +14,23 @@ type (
 )
 
 func (id FilterID) MarshalText() ([]byte, error) { return strconv.AppendInt(nil, int64(id), 10), nil }
+
 func (id FilterKeywordID) MarshalText() ([]byte, error) {
 	return strconv.AppendInt(nil, int64(id), 10), nil
 }
+
 func (id FilterStatusID) MarshalText() ([]byte, error) {
 	return strconv.AppendInt(nil, int64(id), 10), nil
 }
 
 // UnmarshalText reads decimal text; anything else becomes 0.
 func (id *FilterID) UnmarshalText(b []byte) error { *id = FilterID(parseDecimal(b)); return nil }
+
 func (id *FilterKeywordID) UnmarshalText(b []byte) error {
 	*id = FilterKeywordID(parseDecimal(b))
 	return nil
 }
+
 func (id *FilterStatusID) UnmarshalText(b []byte) error {
 	*id = FilterStatusID(parseDecimal(b))
 	return nil

@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // Follow is one account following another, or asking to.
 type Follow struct {
@@ -156,4 +159,121 @@ func (tx *Tx) countFollow(ctx context.Context, f *Follow, n int) error {
 		return err
 	}
 	return tx.updateCounters(ctx, "count followed", `UPDATE accounts SET following_count = max(0, following_count + ?) WHERE id = ?`+returningCounters, n, f.FollowerID)
+}
+
+// FollowsBy returns some of an account's follows and requests to follow.
+func (r reader) FollowsBy(ctx context.Context, id AccountID, limit int) ([]*Follow, error) {
+	return list[*Follow](ctx, r, "follows", `
+		SELECT *
+		FROM follows
+		WHERE follower_id = ?
+		ORDER BY target_id
+		LIMIT ?`, id, limit)
+}
+
+// LocalFollowsBy returns an account's follows of accounts here.
+func (r reader) LocalFollowsBy(ctx context.Context, id AccountID) ([]*Follow, error) {
+	return list[*Follow](ctx, r, "local follows", `
+		SELECT f.*
+		FROM follows f INDEXED BY follows_following
+		CROSS JOIN accounts a ON a.id = f.target_id
+		WHERE f.follower_id = ? AND f.pending = 0 AND a.domain = ''`, id)
+}
+
+// RemoteFollowRequests returns an account's requests to follow accounts elsewhere.
+func (r reader) RemoteFollowRequests(ctx context.Context, id AccountID) ([]*Follow, error) {
+	return list[*Follow](ctx, r, "requests elsewhere", `
+		SELECT f.*
+		FROM follows f
+		CROSS JOIN accounts a ON a.id = f.target_id
+		WHERE f.follower_id = ? AND f.pending = 1 AND a.domain <> ''`, id)
+}
+
+// FollowsOf returns some of the follows of an account and of the requests to follow it.
+func (r reader) FollowsOf(ctx context.Context, id AccountID, limit int) ([]*Follow, error) {
+	follows, err := list[*Follow](ctx, r, "followers", `
+		SELECT *
+		FROM follows INDEXED BY follows_followers
+		WHERE target_id = ? AND pending = 0
+		ORDER BY follower_id
+		LIMIT ?`, id, limit)
+	if err != nil || len(follows) > 0 {
+		return follows, err
+	}
+	return list[*Follow](ctx, r, "follow requests", `
+		SELECT *
+		FROM follows INDEXED BY follows_requests
+		WHERE target_id = ? AND pending = 1
+		ORDER BY id
+		LIMIT ?`, id, limit)
+}
+
+// DropFollowRequests takes back all requests that an account has made or received.
+func (tx *Tx) DropFollowRequests(ctx context.Context, id AccountID) error {
+	for _, query := range []string{
+		`DELETE FROM follows WHERE follower_id = ? AND pending = 1`,
+		`DELETE FROM follows WHERE target_id = ? AND pending = 1`,
+		`DELETE FROM notifications WHERE from_id = ? AND type = 'follow_request'`,
+		`DELETE FROM notifications WHERE account_id = ? AND type = 'follow_request'`,
+	} {
+		if _, err := tx.exec(ctx, "drop follow requests", query, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Birthdays returns up to limit of those whom an account follows who show that their birthday is on a day of the year.
+func (r reader) Birthdays(ctx context.Context, follower AccountID, month, day, limit int) ([]AccountID, error) {
+	return ids[AccountID](ctx, r, "birthdays", `
+		SELECT f.target_id
+		FROM follows f INDEXED BY follows_following
+		CROSS JOIN accounts a ON a.id = f.target_id
+		WHERE f.follower_id = ? AND f.pending = 0 AND a.show_birthday = 1 AND substr(a.birthday, 6) = ? AND a.unavailable = 0
+		ORDER BY f.target_id DESC
+		LIMIT ?`, follower, fmt.Sprintf("%02d-%02d", month, day), limit)
+}
+
+// FamiliarFollower is an account that the viewer follows and that follows another.
+type FamiliarFollower struct {
+	TargetID  AccountID // the other
+	AccountID AccountID
+}
+
+// FamiliarFollowers returns, for each of the targets, up to limit of those whom viewer follows and who follow it. Who hides either
+// list is left out of it.
+func (r reader) FamiliarFollowers(ctx context.Context, viewer AccountID, targets []AccountID, limit int) ([]FamiliarFollower, error) {
+	return list[FamiliarFollower](ctx, r, "familiar followers", `
+		SELECT t.id AS target_id, k.value AS account_id
+		FROM json_each(?2) j
+		CROSS JOIN accounts t ON t.id = j.value AND t.hide_followers = 0 AND t.unavailable = 0
+		CROSS JOIN json_each((
+			SELECT json_group_array(id)
+			FROM (
+				SELECT a.id
+				FROM follows f INDEXED BY follows_following
+				CROSS JOIN follows g ON g.follower_id = f.target_id AND g.target_id = t.id AND g.pending = 0
+				CROSS JOIN accounts a ON a.id = f.target_id AND a.hide_follows = 0 AND a.unavailable = 0
+				WHERE f.follower_id = ?1 AND f.pending = 0
+				LIMIT ?3))) k`, viewer, jsonArray(targets), limit)
+}
+
+// FollowByID returns a follow, or a request, nil if there is none.
+func (r reader) FollowByID(ctx context.Context, id FollowID) (*Follow, error) {
+	return one[Follow](ctx, r, "follow", `SELECT * FROM follows WHERE id = ?`, id)
+}
+
+// FollowsAfter returns the follows by an account of others whose ids come after one, in their order; no requests.
+func (r reader) FollowsAfter(ctx context.Context, id, after AccountID, limit int) ([]*Follow, error) {
+	return list[*Follow](ctx, r, "follows", `
+		SELECT *
+		FROM follows INDEXED BY follows_following
+		WHERE follower_id = ? AND target_id > ? AND pending = 0
+		ORDER BY target_id
+		LIMIT ?`, id, after, limit)
+}
+
+// HasLocalFollower tells whether somebody here follows an account elsewhere.
+func (r reader) HasLocalFollower(ctx context.Context, id AccountID) (bool, error) {
+	return r.exists(ctx, `SELECT 1 FROM follows INDEXED BY follows_local WHERE target_id = ? AND pending = 0 AND follower_local = 1 LIMIT 1`, id)
 }

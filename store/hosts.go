@@ -157,3 +157,33 @@ func (tx *Tx) SetHostSignature(ctx context.Context, domain, signature string, pa
 		ON CONFLICT (domain) DO UPDATE SET signature = ?2, path_only = ?3, signature_at = ?4`, domain, signature, pathOnly, At(tx.db.now()))
 	return err
 }
+
+// Hosts returns the servers that something has been exchanged with, in order of name and from one on.
+func (r reader) Hosts(ctx context.Context, after string, limit int) ([]*Host, error) {
+	return list[*Host](ctx, r, "hosts", `
+		SELECT *
+		FROM hosts
+		WHERE domain > ?
+		ORDER BY domain
+		LIMIT ?`, after, limit)
+}
+
+// UnreachableHosts returns the servers that cannot be reached, the longest so first.
+func (r reader) UnreachableHosts(ctx context.Context, limit int) ([]*Host, error) {
+	return list[*Host](ctx, r, "unreachable hosts", `
+		SELECT *
+		FROM hosts INDEXED BY hosts_unreachable
+		WHERE unreachable_since IS NOT NULL
+		ORDER BY unreachable_since
+		LIMIT ?`, limit)
+}
+
+// SetHostSoftware notes which software a server says it runs, "" if it does not say. When it was asked is noted as well.
+func (tx *Tx) SetHostSoftware(ctx context.Context, domain, name, version string) error {
+	_, err := tx.exec(ctx, "set host software", `
+		INSERT INTO hosts (domain, software, version, checked_at)
+		VALUES (?1, ?2, ?3, ?4)
+		ON CONFLICT (domain) DO UPDATE SET software = iif(?2 = '', software, ?2), version = iif(?2 = '', version, ?3), checked_at = ?4`,
+		domain, name, version, At(tx.db.now()))
+	return err
+}

@@ -92,33 +92,54 @@ func (id RefusalID) Time() time.Time { return idTime(int64(id)) }
 func idTime(id int64) time.Time { return time.UnixMilli(id >> sequenceBits).UTC() }
 
 func (id AccountID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
-func (id StatusID) MarshalText() ([]byte, error)  { return appendFlake(nil, int64(id)), nil }
-func (id MediaID) MarshalText() ([]byte, error)   { return appendFlake(nil, int64(id)), nil }
-func (id ListID) MarshalText() ([]byte, error)    { return appendFlake(nil, int64(id)), nil }
 
-func (id PollID) MarshalText() ([]byte, error)         { return appendFlake(nil, int64(id)), nil }
-func (id ChatID) MarshalText() ([]byte, error)         { return appendFlake(nil, int64(id)), nil }
-func (id ChatMessageID) MarshalText() ([]byte, error)  { return appendFlake(nil, int64(id)), nil }
-func (id ReportID) MarshalText() ([]byte, error)       { return appendFlake(nil, int64(id)), nil }
+func (id StatusID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
+
+func (id MediaID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
+
+func (id ListID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
+
+func (id PollID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
+
+func (id ChatID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
+
+func (id ChatMessageID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
+
+func (id ReportID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
+
 func (id AnnouncementID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
-func (id ScheduledID) MarshalText() ([]byte, error)    { return appendFlake(nil, int64(id)), nil }
+
+func (id ScheduledID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
 
 func (id ScrobbleID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
 
-func (id AccountID) String() string            { return string(appendFlake(nil, int64(id))) }
-func (id StatusID) String() string             { return string(appendFlake(nil, int64(id))) }
-func (id MediaID) String() string              { return string(appendFlake(nil, int64(id))) }
-func (id ListID) String() string               { return string(appendFlake(nil, int64(id))) }
-func (id PollID) String() string               { return string(appendFlake(nil, int64(id))) }
-func (id ChatID) String() string               { return string(appendFlake(nil, int64(id))) }
-func (id ChatMessageID) String() string        { return string(appendFlake(nil, int64(id))) }
-func (id ReportID) String() string             { return string(appendFlake(nil, int64(id))) }
-func (id MessageID) String() string            { return string(appendFlake(nil, int64(id))) }
-func (id AnnouncementID) String() string       { return string(appendFlake(nil, int64(id))) }
-func (id ActivityID) String() string           { return string(appendFlake(nil, int64(id))) }
-func (id ScrobbleID) String() string           { return string(appendFlake(nil, int64(id))) }
+func (id AccountID) String() string { return string(appendFlake(nil, int64(id))) }
+
+func (id StatusID) String() string { return string(appendFlake(nil, int64(id))) }
+
+func (id MediaID) String() string { return string(appendFlake(nil, int64(id))) }
+
+func (id ListID) String() string { return string(appendFlake(nil, int64(id))) }
+
+func (id PollID) String() string { return string(appendFlake(nil, int64(id))) }
+
+func (id ChatID) String() string { return string(appendFlake(nil, int64(id))) }
+
+func (id ChatMessageID) String() string { return string(appendFlake(nil, int64(id))) }
+
+func (id ReportID) String() string { return string(appendFlake(nil, int64(id))) }
+
+func (id MessageID) String() string { return string(appendFlake(nil, int64(id))) }
+
+func (id AnnouncementID) String() string { return string(appendFlake(nil, int64(id))) }
+
+func (id ActivityID) String() string { return string(appendFlake(nil, int64(id))) }
+
+func (id ScrobbleID) String() string { return string(appendFlake(nil, int64(id))) }
+
 func (id QuoteAuthorizationID) String() string { return string(appendFlake(nil, int64(id))) }
-func (id ScheduledID) String() string          { return string(appendFlake(nil, int64(id))) }
+
+func (id ScheduledID) String() string { return string(appendFlake(nil, int64(id))) }
 
 // UnmarshalText reads a flake. Text that is none, or one of another server, becomes 0, the id of nothing: to the outside a
 // malformed id and one that is not there are the same.
@@ -126,33 +147,43 @@ func (id *AccountID) UnmarshalText(b []byte) error {
 	*id = AccountID(parseLocalFlake(string(b)))
 	return nil
 }
+
 func (id *StatusID) UnmarshalText(b []byte) error {
 	*id = StatusID(parseLocalFlake(string(b)))
 	return nil
 }
+
 func (id *MediaID) UnmarshalText(b []byte) error {
 	*id = MediaID(parseLocalFlake(string(b)))
 	return nil
 }
+
 func (id *ListID) UnmarshalText(b []byte) error { *id = ListID(parseLocalFlake(string(b))); return nil }
+
 func (id *PollID) UnmarshalText(b []byte) error { *id = PollID(parseLocalFlake(string(b))); return nil }
+
 func (id *ChatID) UnmarshalText(b []byte) error { *id = ChatID(parseLocalFlake(string(b))); return nil }
+
 func (id *ChatMessageID) UnmarshalText(b []byte) error {
 	*id = ChatMessageID(parseLocalFlake(string(b)))
 	return nil
 }
+
 func (id *ReportID) UnmarshalText(b []byte) error {
 	*id = ReportID(parseLocalFlake(string(b)))
 	return nil
 }
+
 func (id *AnnouncementID) UnmarshalText(b []byte) error {
 	*id = AnnouncementID(parseLocalFlake(string(b)))
 	return nil
 }
+
 func (id *QuoteAuthorizationID) UnmarshalText(b []byte) error {
 	*id = QuoteAuthorizationID(parseLocalFlake(string(b)))
 	return nil
 }
+
 func (id *ScheduledID) UnmarshalText(b []byte) error {
 	*id = ScheduledID(parseLocalFlake(string(b)))
 	return nil

@@ -338,3 +338,12 @@ func (tx *Tx) ClearNotifications(ctx context.Context, account AccountID, limit i
 		DELETE FROM notifications
 		WHERE id IN (SELECT id FROM notifications WHERE account_id = ? LIMIT ?)`, account, limit)
 }
+
+// RemoveNotificationsFrom takes back all that account was told of from's deeds.
+func (tx *Tx) RemoveNotificationsFrom(ctx context.Context, account, from AccountID) error {
+	_, err := tx.exec(ctx, "remove notifications", `
+		DELETE FROM notifications INDEXED BY notifications_once
+		WHERE account_id = ? AND from_id = ? AND type IN ('mention', 'follow', 'follow_request', 'reblog', 'favourite', 'poll', 'move',
+			'status', 'update', 'emoji_reaction', 'chat_mention', 'report')`, account, from)
+	return err
+}

@@ -222,3 +222,61 @@ func (d OutboxEntry) String() string {
 	b, _ := json.Marshal(d)
 	return fmt.Sprintf("%s %s", d.Type, b)
 }
+
+// FollowerInboxes returns where an account's followers elsewhere take what goes to many, each inbox once.
+func (r reader) FollowerInboxes(ctx context.Context, id AccountID) ([]string, error) {
+	all, err := list[string](ctx, r, "inboxes of followers", `
+		SELECT iif(x.shared_inbox <> '', x.shared_inbox, x.inbox)
+		FROM follows f INDEXED BY follows_remote
+		CROSS JOIN actors x ON x.account_id = f.follower_id
+		WHERE f.target_id = ? AND f.pending = 0 AND f.follower_local = 0`, id)
+	slices.Sort(all)
+	return slices.Compact(all), err
+}
+
+// KnownInboxes returns where all servers that accounts are known of take what is for everybody: where there is no inbox for that, in those
+// of the accounts.
+func (r reader) KnownInboxes(ctx context.Context, limit int) ([]string, error) {
+	return list[string](ctx, r, "known inboxes", `
+		SELECT *
+		FROM (SELECT DISTINCT shared_inbox FROM actors INDEXED BY actors_shared WHERE shared_inbox <> '' LIMIT ?1)
+		UNION ALL
+		SELECT *
+		FROM (SELECT inbox FROM actors INDEXED BY actors_shared WHERE shared_inbox = '' LIMIT ?1)
+		LIMIT ?1`, limit)
+}
+
+// HasFetcher tells whether it is remembered that who takes deliveries in an inbox has fetched a status.
+func (r reader) HasFetcher(ctx context.Context, id StatusID, inbox string) (bool, error) {
+	return r.exists(ctx, `SELECT 1 FROM status_fetchers WHERE status_id = ? AND inbox = ?`, id, inbox)
+}
+
+// maxFetchers bounds who is remembered of those who fetch a status.
+const maxFetchers = 1000
+
+// AddFetcher remembers that who takes deliveries in an inbox has fetched a status, unless there are too many already.
+func (tx *Tx) AddFetcher(ctx context.Context, id StatusID, inbox string) error {
+	_, err := tx.exec(ctx, "add reader", `
+		INSERT OR IGNORE INTO status_fetchers (status_id, inbox)
+		SELECT id, ?2
+		FROM statuses
+		WHERE id = ?1 AND (SELECT count(*) FROM status_fetchers WHERE status_id = ?1) < ?3`, id, inbox, maxFetchers)
+	return err
+}
+
+// InboxInAudience tells whether what becomes of a status is told in an inbox anyway: because a follower of the author takes deliveries
+// there, or somebody whom the status is addressed to.
+func (r reader) InboxInAudience(ctx context.Context, s *Status, inbox string) (bool, error) {
+	return r.exists(ctx, `
+		SELECT 1
+		WHERE EXISTS (
+				SELECT 1
+				FROM follows f INDEXED BY follows_remote
+				CROSS JOIN actors x ON x.account_id = f.follower_id
+				WHERE f.target_id = ?1 AND f.pending = 0 AND f.follower_local = 0 AND ?3 IN (x.shared_inbox, x.inbox))
+			OR EXISTS (
+				SELECT 1
+				FROM recipients r
+				CROSS JOIN actors x ON x.account_id = r.account_id
+				WHERE r.status_id = ?2 AND ?3 IN (x.shared_inbox, x.inbox))`, s.AccountID, s.ID, inbox)
+}

@@ -58,3 +58,8 @@ func (tx *Tx) RemovePin(ctx context.Context, id StatusID) (removed bool, err err
 	tx.invalidateStatus(id)
 	return n > 0, err
 }
+
+// PinnedStatuses returns ids of the posts that an account has pinned to its profile, newest first.
+func (r reader) PinnedStatuses(ctx context.Context, viewer, author AccountID, p Page) ([]StatusID, error) {
+	return accountPinned.read(ctx, r, viewer, Filter{WithMuted: true}, p, author)
+}

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -68,4 +70,137 @@ func (tx *Tx) PruneApps(ctx context.Context, from AppID) (next AppID, err error)
 		next = 0
 	}
 	return next, err
+}
+
+// How long is kept what others have left here and nothing has to do with any more.
+const (
+	unusedAccountTTL   = 30 * 24 * time.Hour  // accounts elsewhere
+	unusedHostTTL      = 60 * 24 * time.Hour  // servers
+	remoteTombstoneTTL = 365 * 24 * time.Hour // what was deleted here and came from elsewhere: its own server is there to say that it is gone
+)
+
+// accountReferences are the columns, as table.column, whose rows keep a remote account from being pruned. A test compares them with the
+// foreign keys of the schema.
+var accountReferences = []string{
+	"statuses.account_id",
+	"statuses.in_reply_to_account_id",
+	"follows.follower_id",
+	"follows.target_id",
+	"recipients.account_id",
+	"favourites.account_id",
+	"reactions.account_id",
+	"poll_votes.account_id",
+	"blocks.account_id",
+	"blocks.target_id",
+	"mutes.target_id",
+	"account_notes.target_id",
+	"subscriptions.target_id",
+	"endorsements.target_id",
+	"list_members.account_id",
+	"notifications.from_id",
+	"chats.other_id",
+	"chat_messages.account_id",
+	"chat_messages.recipient_id",
+	"reports.account_id",
+	"reports.target_id",
+	"scrobbles.account_id",
+	"quote_authorizations.account_id",
+	"queued_activities.signer_id",
+	"relays.account_id",
+	"accounts.moved_to_id",
+}
+
+// unreferencedAccounts returns those of the accounts ?1 to which nothing refers and that were not fetched since ?2.
+var unreferencedAccounts = func() string {
+	query := `
+		SELECT a.id
+		FROM json_each(?1) j
+		CROSS JOIN accounts a ON a.id = j.value
+		WHERE a.unavailable = 0 AND a.deleted_at IS NULL AND a.tags = '[]'
+			AND NOT EXISTS (SELECT 1 FROM actors x WHERE x.account_id = a.id AND max(x.fetched_at, x.attempted_at) >= ?2)`
+	for _, reference := range accountReferences {
+		table, column, _ := strings.Cut(reference, ".")
+		query += fmt.Sprintf(`
+			AND NOT EXISTS (SELECT 1 FROM %s x WHERE x.%s = a.id)`, table, column)
+	}
+	return query
+}()
+
+// PruneRemoteAccounts removes remote accounts to which nothing refers, such as signers of ignored activities. It looks at the next batch
+// of accounts after an id, and returns the id to continue from and whether there are more. Suspended, tagged and deleted accounts are kept,
+// so that this state is not lost.
+func (tx *Tx) PruneRemoteAccounts(ctx context.Context, from AccountID) (next AccountID, more bool, err error) {
+	before := tx.db.now().Add(-unusedAccountTTL)
+	batch, err := ids[AccountID](ctx, tx.reader, "remote accounts", `
+		SELECT id
+		FROM accounts
+		WHERE id > ? AND id < ? AND domain <> ''
+		ORDER BY id
+		LIMIT ?`, from, before.UnixMilli()<<sequenceBits, pruneBatch)
+	if err != nil || len(batch) == 0 {
+		return from, false, err
+	}
+	unused, err := ids[AccountID](ctx, tx.reader, "unreferenced accounts", unreferencedAccounts, jsonArray(batch), At(before))
+	if err != nil {
+		return from, false, err
+	}
+	for _, id := range unused {
+		if err := tx.RemoveAccount(ctx, id); err != nil {
+			return from, false, err
+		}
+	}
+	return batch[len(batch)-1], len(batch) == pruneBatch, nil
+}
+
+// PruneHosts forgets servers with which nothing was exchanged for long, looking at the next few from a name on: whoever owns a domain has
+// as many as they like. One that is away is remembered as long as accounts of it are known.
+func (tx *Tx) PruneHosts(ctx context.Context, from string) (next string, more bool, err error) {
+	some, err := list[string](ctx, tx.reader, "hosts", `SELECT domain FROM hosts WHERE domain > ? ORDER BY domain LIMIT ?`, from, pruneBatch)
+	if err != nil || len(some) == 0 {
+		return from, false, err
+	}
+	next = some[len(some)-1]
+	_, err = tx.exec(ctx, "prune hosts", `
+		DELETE FROM hosts
+		WHERE domain > ?1 AND domain <= ?2 AND due_at IS NULL
+			AND max(ifnull(last_success_at, 0), ifnull(unreachable_since, 0), backoff_until, signature_at, checked_at) < ?3
+			AND (unreachable_since IS NULL OR NOT EXISTS (
+				SELECT 1
+				FROM accounts a INDEXED BY accounts_domain
+				WHERE a.domain = hosts.domain))`, from, next, At(tx.db.now().Add(-unusedHostTTL)))
+	return next, len(some) == pruneBatch, err
+}
+
+// PruneThreads forgets what threads were called of which nothing is left, looking at the next few from an id on.
+func (tx *Tx) PruneThreads(ctx context.Context, from ConversationID) (next ConversationID, more bool, err error) {
+	some, err := ids[ConversationID](ctx, tx.reader, "contexts", `
+		SELECT conversation_id
+		FROM threads
+		WHERE conversation_id > ?
+		ORDER BY conversation_id
+		LIMIT ?`, from, pruneBatch)
+	if err != nil || len(some) == 0 {
+		return from, false, err
+	}
+	next = some[len(some)-1]
+	_, err = tx.exec(ctx, "prune contexts", `
+		DELETE FROM threads
+		WHERE conversation_id > ? AND conversation_id <= ?
+			AND NOT EXISTS (SELECT 1 FROM statuses s INDEXED BY statuses_conversation WHERE s.conversation_id = threads.conversation_id)`, from, next)
+	return next, len(some) == pruneBatch, err
+}
+
+// PruneTombstones forgets what came from elsewhere and was deleted long ago, looking at the next few from an id on. own is what ids of
+// here begin with: those are never used again.
+func (tx *Tx) PruneTombstones(ctx context.Context, own, from string) (next string, more bool, err error) {
+	some, err := list[string](ctx, tx.reader, "tombstones", `SELECT uri FROM tombstones WHERE uri > ? ORDER BY uri LIMIT ?`, from, pruneBatch)
+	if err != nil || len(some) == 0 {
+		return from, false, err
+	}
+	next = some[len(some)-1]
+	_, err = tx.exec(ctx, "prune tombstones", `
+		DELETE FROM tombstones
+		WHERE uri > ? AND uri <= ? AND deleted_at < ? AND substr(uri, 1, ?) <> ?`,
+		from, next, At(tx.db.now().Add(-remoteTombstoneTTL)), len(own), own)
+	return next, len(some) == pruneBatch, err
 }

@@ -110,3 +110,74 @@ func (r reader) QueuedActivity(ctx context.Context, id QueuedActivityID) (*Queue
 	}
 	return a, err
 }
+
+// QueuedActivityCounts tells how much of what has come in is not done with.
+type QueuedActivityCounts struct {
+	Waiting int // for the first time, or again
+	Failed  int // has failed at least once, and is tried again
+	Parked  int
+}
+
+// QueuedActivityCounts counts up to a number of each.
+func (r reader) QueuedActivityCounts(ctx context.Context, most int) (QueuedActivityCounts, error) {
+	s, err := one[QueuedActivityCounts](ctx, r, "state of the inbox", `
+		SELECT
+			(SELECT count(*) FROM (SELECT 1 FROM queued_activities INDEXED BY queued_activities_due WHERE parked = 0 LIMIT ?1)) AS waiting,
+			(SELECT count(*) FROM (SELECT 1 FROM queued_activities INDEXED BY queued_activities_due WHERE parked = 0 AND attempts > 0 LIMIT ?1)) AS failed,
+			(SELECT count(*) FROM (SELECT 1 FROM queued_activities INDEXED BY queued_activities_parked WHERE parked = 1 LIMIT ?1)) AS parked`, most)
+	if err != nil {
+		return QueuedActivityCounts{}, err
+	}
+	return *s, nil
+}
+
+// FailedQueuedActivities returns what has come in and failed, the given up first, the oldest of each first. about: what is in it, "" for any;
+// then also what has not been tried yet.
+func (r reader) FailedQueuedActivities(ctx context.Context, about string, limit int) ([]*QueuedActivity, error) {
+	return list[*QueuedActivity](ctx, r, "troubled received", `
+		SELECT *
+		FROM (SELECT * FROM queued_activities INDEXED BY queued_activities_parked WHERE parked = 1 AND (?1 = '' OR instr(body, ?1) > 0) ORDER BY id LIMIT ?2)
+		UNION ALL
+		SELECT *
+		FROM (
+			SELECT *
+			FROM queued_activities INDEXED BY queued_activities_due
+			WHERE parked = 0 AND iif(?1 = '', attempts > 0, instr(body, ?1) > 0)
+			ORDER BY run_at
+			LIMIT ?2)
+		LIMIT ?2`, about, limit)
+}
+
+// RetryQueuedActivities has what came in and failed, or was given up, done at once: one of an id, or if that is 0 all, or those that a host has
+// sent.
+func (tx *Tx) RetryQueuedActivities(ctx context.Context, id QueuedActivityID, domain string) (int, error) {
+	now := At(tx.db.now())
+	if id != 0 {
+		n, err := tx.exec(ctx, "retry received", `
+			UPDATE queued_activities
+			SET run_at = ?, attempts = 0, parked = 0
+			WHERE id = ?`, now, id)
+		return int(n), err
+	}
+	n, err := tx.exec(ctx, "retry all received", `
+		UPDATE queued_activities
+		SET run_at = ?1, attempts = 0, parked = 0
+		WHERE id IN (
+			SELECT i.id
+			FROM queued_activities i
+			CROSS JOIN accounts a ON a.id = i.signer_id
+			WHERE i.attempts > 0 AND (?2 = '' OR a.domain = ?2 OR a.uri LIKE '%://' || ?2 || '/%'))`, now, domain)
+	return int(n), err
+}
+
+// parkedActivityTTL is how long what came in and was given up is kept.
+const parkedActivityTTL = 30 * 24 * time.Hour
+
+// PruneQueuedActivities forgets what came in and was given up long ago, some at a time. It tells whether there is more.
+func (tx *Tx) PruneQueuedActivities(ctx context.Context) (more bool, err error) {
+	n, err := tx.exec(ctx, "prune received", `
+		DELETE FROM queued_activities
+		WHERE id IN (SELECT id FROM queued_activities INDEXED BY queued_activities_parked WHERE parked = 1 AND id < ? LIMIT ?)`,
+		tx.db.now().Add(-parkedActivityTTL).UnixMilli()<<sequenceBits, pruneBatch)
+	return n == pruneBatch, err
+}

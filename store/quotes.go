@@ -24,3 +24,75 @@ func (r reader) VisibleQuotes(ctx context.Context, viewer AccountID, of []Status
 			AND `+notBlocked("s.account_id")+`
 			AND `+notMuted("s.account_id"), viewer, h, jsonArray(of))
 }
+
+// QuoteAuthorization says that a post elsewhere may quote one of here.
+type QuoteAuthorization struct {
+	ID         QuoteAuthorizationID
+	StatusID   StatusID  // what is quoted
+	AccountID  AccountID // who quotes it
+	QuoteURI   string    // of the post that does
+	RequestURI string    // of the activity that asked
+}
+
+// QuoteAuthorization returns an authorization, and errs.ErrRecordNotFound if there is none.
+func (r reader) QuoteAuthorization(ctx context.Context, id QuoteAuthorizationID) (*QuoteAuthorization, error) {
+	a, err := one[QuoteAuthorization](ctx, r, "quote authorization", `SELECT * FROM quote_authorizations WHERE id = ?`, id)
+	if a == nil && err == nil {
+		err = notFound
+	}
+	return a, err
+}
+
+// QuoteAuthorizationOf returns the authorization for a post elsewhere to quote a status, nil if there is none.
+func (r reader) QuoteAuthorizationOf(ctx context.Context, quoteURI string, id StatusID) (*QuoteAuthorization, error) {
+	return one[QuoteAuthorization](ctx, r, "quote authorization", `
+		SELECT *
+		FROM quote_authorizations
+		WHERE quote_uri = ? AND status_id = ?`, quoteURI, id)
+}
+
+// QuoteAuthorizationsBetween returns authorizations for an account to quote statuses of author.
+func (r reader) QuoteAuthorizationsBetween(ctx context.Context, account, author AccountID, limit int) ([]*QuoteAuthorization, error) {
+	return list[*QuoteAuthorization](ctx, r, "quote authorizations", `
+		SELECT q.*
+		FROM quote_authorizations q INDEXED BY quote_authorizations_account
+		CROSS JOIN statuses s ON s.id = q.status_id
+		WHERE q.account_id = ? AND s.account_id = ?
+		LIMIT ?`, account, author, limit)
+}
+
+// CountQuoteAuthorizations counts the authorizations of an account for a status, up to a number.
+func (r reader) CountQuoteAuthorizations(ctx context.Context, account AccountID, id StatusID, most int) (int, error) {
+	n, err := one[int](ctx, r, "count quote authorizations", `
+		SELECT count(*)
+		FROM (
+			SELECT 1
+			FROM quote_authorizations INDEXED BY quote_authorizations_account
+			WHERE account_id = ? AND status_id = ?
+			LIMIT ?)`, account, id, most)
+	if err != nil {
+		return 0, err
+	}
+	return *n, nil
+}
+
+// AddQuoteAuthorization inserts an authorization, with a fresh id. There must be none yet for the same two posts.
+func (tx *Tx) AddQuoteAuthorization(ctx context.Context, a *QuoteAuthorization) error {
+	a.ID = QuoteAuthorizationID(tx.newID())
+	_, err := tx.exec(ctx, "add quote authorization", `
+		INSERT INTO quote_authorizations (id, status_id, account_id, quote_uri, request_uri)
+		VALUES (?, ?, ?, ?, ?)`, a.ID, a.StatusID, a.AccountID, a.QuoteURI, a.RequestURI)
+	return err
+}
+
+// SetQuoteRequest notes that the same was asked for again, by another activity.
+func (tx *Tx) SetQuoteRequest(ctx context.Context, a *QuoteAuthorization) error {
+	_, err := tx.exec(ctx, "set quote request", `UPDATE quote_authorizations SET request_uri = ? WHERE id = ?`, a.RequestURI, a.ID)
+	return err
+}
+
+// RemoveQuoteAuthorization deletes an authorization. What it authorised is no longer.
+func (tx *Tx) RemoveQuoteAuthorization(ctx context.Context, id QuoteAuthorizationID) error {
+	_, err := tx.exec(ctx, "remove quote authorization", `DELETE FROM quote_authorizations WHERE id = ?`, id)
+	return err
+}

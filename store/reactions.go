@@ -167,3 +167,28 @@ func (tx *Tx) RemoveReactionNotification(ctx context.Context, told AccountID, r 
 		told, r.AccountID, r.StatusID, r.Emoji)
 	return err
 }
+
+// DeleteReactions deletes some of the reactions that a status has, because it is about to go itself. They are not counted anew.
+func (tx *Tx) DeleteReactions(ctx context.Context, id StatusID, limit int) (n int64, err error) {
+	return tx.exec(ctx, "forget reactions", `
+		DELETE FROM reactions
+		WHERE id IN (
+			SELECT id
+			FROM reactions INDEXED BY reactions_status
+			WHERE status_id = ?
+			LIMIT ?)`, id, limit)
+}
+
+// ReactionsBy returns some of the reactions of an account.
+func (r reader) ReactionsBy(ctx context.Context, id AccountID, limit int) ([]*Reaction, error) {
+	return list[*Reaction](ctx, r, "reactions", `
+		SELECT *
+		FROM reactions
+		WHERE account_id = ?
+		LIMIT ?`, id, limit)
+}
+
+// ReactionByID returns a reaction, nil if there is none.
+func (r reader) ReactionByID(ctx context.Context, id ReactionID) (*Reaction, error) {
+	return one[Reaction](ctx, r, "reaction", `SELECT * FROM reactions WHERE id = ?`, id)
+}

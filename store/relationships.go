@@ -181,3 +181,64 @@ func (r reader) NotificationRelation(ctx context.Context, account, other Account
 		Unavailable: is(notifyUnavailable), HasHideFilters: is(notifyHideFilters), HasPushSubscriptions: is(notifyPush),
 	}, nil
 }
+
+// Endorsements returns whom an account recommends, newest account first.
+func (r reader) Endorsements(ctx context.Context, account AccountID, limit int) ([]AccountID, error) {
+	return ids[AccountID](ctx, r, "endorsements", `
+		SELECT e.target_id
+		FROM endorsements e
+		WHERE e.account_id = ? AND `+accountAvailable("e.target_id")+`
+		ORDER BY e.target_id DESC
+		LIMIT ?`, account, limit)
+}
+
+// AddEndorsement has account recommend target, unless it recommends most others already. Doing it twice is no error.
+func (tx *Tx) AddEndorsement(ctx context.Context, account, target AccountID, most int) (ok bool, err error) {
+	if is, err := tx.exists(ctx, `SELECT 1 FROM endorsements WHERE account_id = ? AND target_id = ?`, account, target); is || err != nil {
+		return is, err
+	}
+	n, err := tx.exec(ctx, "endorse", `
+		INSERT INTO endorsements (account_id, target_id)
+		SELECT ?1, ?2
+		WHERE (SELECT count(*) FROM endorsements WHERE account_id = ?1) < ?3`, account, target, most)
+	tx.invalidateRelations(account)
+	return n > 0, err
+}
+
+// RemoveEndorsement ends that. It is no error if there was none.
+func (tx *Tx) RemoveEndorsement(ctx context.Context, account, target AccountID) error {
+	_, err := tx.exec(ctx, "unendorse", `DELETE FROM endorsements WHERE account_id = ? AND target_id = ?`, account, target)
+	tx.invalidateRelations(account)
+	return err
+}
+
+// SetNote writes account's private note on target; an empty one is removed.
+func (tx *Tx) SetNote(ctx context.Context, account, target AccountID, comment string) error {
+	if comment == "" {
+		_, err := tx.exec(ctx, "remove note", `DELETE FROM account_notes WHERE account_id = ? AND target_id = ?`, account, target)
+		return err
+	}
+	tx.invalidateRelations(account)
+	_, err := tx.exec(ctx, "set note", `
+		INSERT OR REPLACE INTO account_notes (account_id, target_id, comment)
+		VALUES (?, ?, ?)`, account, target, comment)
+	return err
+}
+
+// AddSubscription has account told of each post of target. Doing it twice is no error.
+func (tx *Tx) AddSubscription(ctx context.Context, account, target AccountID) error {
+	_, err := tx.exec(ctx, "subscribe", `INSERT OR IGNORE INTO subscriptions (account_id, target_id) VALUES (?, ?)`, account, target)
+	tx.invalidateRelations(account)
+	return err
+}
+
+// Subscribed tells whether account is told of each post of target.
+func (r reader) Subscribed(ctx context.Context, account, target AccountID) (bool, error) {
+	return r.exists(ctx, `SELECT 1 FROM subscriptions WHERE account_id = ? AND target_id = ?`, account, target)
+}
+
+// RemoveSubscription ends that.
+func (tx *Tx) RemoveSubscription(ctx context.Context, account, target AccountID) error {
+	_, err := tx.exec(ctx, "unsubscribe", `DELETE FROM subscriptions WHERE account_id = ? AND target_id = ?`, account, target)
+	return err
+}

@@ -1,11 +1,9 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
 	"time"
 )
 
@@ -76,52 +74,6 @@ func (tx *Tx) MarkSeenKeys(ctx context.Context, keys []SeenKey) error {
 	return err
 }
 
-// Refusal says why something from elsewhere was not accepted.
-type Refusal struct {
-	ID     RefusalID
-	URI    string // of the activity, or of the document
-	Object string // what it was about; may be ""
-	Domain string
-	Reason string
-}
-
-// AddRefusal notes that something was not accepted. Of very many only the latest are kept.
-func (tx *Tx) AddRefusal(ctx context.Context, r *Refusal) error {
-	if tx.db.refusals.Add(1)%trimRefusalsEvery == 0 {
-		if _, err := tx.trimRefusals(ctx, 2*trimRefusalsEvery); err != nil {
-			return err
-		}
-	}
-	r.ID = RefusalID(tx.newID())
-	_, err := tx.exec(ctx, "refuse", `
-		INSERT INTO refusals (id, uri, object, domain, reason)
-		VALUES (?, ?, ?, ?, ?)`, r.ID, truncate(r.URI, 2048), truncate(r.Object, 2048), r.Domain, truncate(r.Reason, 1000))
-	return err
-}
-
-// Refusals returns what is known of why something was not accepted, by the id of the activity or of what it was about, the latest first.
-func (r reader) Refusals(ctx context.Context, uri string) ([]*Refusal, error) {
-	const most = 50
-	of, err := list[*Refusal](ctx, r, "refusals", `
-		SELECT *
-		FROM refusals INDEXED BY refusals_uri
-		WHERE uri = ?
-		ORDER BY id DESC
-		LIMIT ?`, uri, most)
-	if err != nil {
-		return nil, err
-	}
-	about, err := list[*Refusal](ctx, r, "refusals of an object", `
-		SELECT *
-		FROM refusals INDEXED BY refusals_object
-		WHERE object = ?1 AND uri <> ?1
-		ORDER BY id DESC
-		LIMIT ?2`, uri, most)
-	all := append(of, about...)
-	slices.SortFunc(all, func(a, b *Refusal) int { return cmp.Compare(b.ID, a.ID) })
-	return all, err
-}
-
 // PruneSeenActivities forgets what was heard of long ago, and refusals that nobody will ask about, some at a time. It tells whether there is more.
 func (tx *Tx) PruneSeenActivities(ctx context.Context) (more bool, err error) {
 	now := tx.db.now()
@@ -135,21 +87,11 @@ func (tx *Tx) PruneSeenActivities(ctx context.Context) (more bool, err error) {
 	return n == pruneBatch || m == pruneBatch, err
 }
 
-// trimRefusals removes some of the refusals that are old, or too many. It returns how many it has removed.
-func (tx *Tx) trimRefusals(ctx context.Context, most int) (int64, error) {
-	last, err := one[int64](ctx, tx.reader, "oldest refusal kept", `
-		SELECT id
-		FROM refusals
-		ORDER BY id DESC
-		LIMIT 1 OFFSET ?`, maxRefusals)
-	if err != nil {
-		return 0, err
-	}
-	until := tx.db.now().Add(-refusalTTL).UnixMilli() << sequenceBits
-	if last != nil {
-		until = max(until, *last)
-	}
-	return tx.exec(ctx, "prune refusals", `
-		DELETE FROM refusals
-		WHERE id IN (SELECT id FROM refusals WHERE id <= ? ORDER BY id LIMIT ?)`, until, most)
+// deletionID is what is remembered of the deletion of a post that had not come: only its author can have it deleted.
+func deletionID(uri, author string) string { return author + " deleted " + uri }
+
+// MarkDeletionSeen notes that an author has had a post deleted that is not here.
+func (tx *Tx) MarkDeletionSeen(ctx context.Context, uri, author string) error {
+	_, err := tx.MarkSeen(ctx, deletionID(uri, author))
+	return err
 }

@@ -230,17 +230,3 @@ func (r reader) indexedWithin(ctx context.Context, below, above int64) (int64, i
 	}
 	return *e.Last + 1, *e.First - 1, nil
 }
-
-// StatusByAddress returns the status that has an address as its ActivityPub id, or that lives elsewhere and has its page there; nil if there
-// is none.
-func (r reader) StatusByAddress(ctx context.Context, address string) (*Status, error) {
-	s, err := one[Status](ctx, r, "status by URI", `SELECT * FROM statuses WHERE uri = ?`, address)
-	if s != nil || err != nil {
-		return s, err
-	}
-	return one[Status](ctx, r, "status by URL", `
-		SELECT *
-		FROM statuses INDEXED BY statuses_url
-		WHERE url = ? AND domain <> '' AND url <> ''
-		LIMIT 1`, address)
-}

@@ -2,10 +2,7 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
-	"maps"
-	"strings"
+	"time"
 )
 
 // Status is a post, or a boost (ReblogOfID is set then, and there is no content).
@@ -146,13 +143,6 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	return boosts, tx.addTombstone(ctx, s.URI, kind)
 }
 
-func (tx *Tx) addTombstone(ctx context.Context, uri, kind string) error {
-	_, err := tx.exec(ctx, "add tombstone", `
-		INSERT OR IGNORE INTO tombstones (uri, deleted_at, kind)
-		VALUES (?, ?, ?)`, uri, At(tx.db.now()), kind)
-	return err
-}
-
 // invalidateReplies marks the replies to a status, and its quotes, as changed: they show what they reply to. Those of a status that has
 // very many are not listed.
 func (tx *Tx) invalidateReplies(ctx context.Context, id StatusID) error {
@@ -251,177 +241,111 @@ func (tx *Tx) AddListRecipients(ctx context.Context, s *Status) error {
 	return err
 }
 
-// StatusTag is a hashtag of a status.
-type StatusTag struct {
-	StatusID StatusID
-	Name     string
+// OldestStatuses returns the oldest posts and boosts of an account.
+func (r reader) OldestStatuses(ctx context.Context, id AccountID, limit int) ([]*Status, error) {
+	return list[*Status](ctx, r, "oldest statuses", `
+		SELECT *
+		FROM statuses
+		WHERE account_id = ?
+		ORDER BY id
+		LIMIT ?`, id, limit)
 }
 
-// StatusTags returns the hashtags of the statuses, in order of status and appearance.
-func (r reader) StatusTags(ctx context.Context, ids []StatusID) ([]StatusTag, error) {
-	return list[StatusTag](ctx, r, "status tags", `
-		SELECT st.status_id, t.name
-		FROM json_each(?) j
-		CROSS JOIN status_tags st ON st.status_id = j.value
-		CROSS JOIN tags t ON t.id = st.tag_id
-		ORDER BY j.key, st.position`, jsonArray(ids))
+// StatusExists tells whether a status is there.
+func (r reader) StatusExists(ctx context.Context, id StatusID) (bool, error) {
+	return r.exists(ctx, `SELECT 1 FROM statuses WHERE id = ?`, id)
 }
 
-// AddTags gives a status without hashtags some, lower-case names in order of appearance. Most of them have been used before.
-func (tx *Tx) AddTags(ctx context.Context, id StatusID, names []string) error {
-	for i, name := range names {
-		tag := func() (int64, error) {
-			return tx.exec(ctx, "tag status", `
-				INSERT OR IGNORE INTO status_tags (tag_id, status_id, position)
-				SELECT id, ?, ? FROM tags WHERE name = ?`, id, i, name)
-		}
-		tagged, err := tag()
-		if err != nil {
-			return err
-		}
-		if tagged > 0 {
-			continue
-		}
-		if _, err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name) VALUES (?)`, name); err != nil {
-			return err
-		}
-		if _, err := tag(); err != nil {
-			return err
-		}
-	}
-	return nil
+// StatusAvailable tells whether a status is there, and its author in service.
+func (r reader) StatusAvailable(ctx context.Context, id StatusID) (bool, error) {
+	return r.exists(ctx, `
+		SELECT 1
+		FROM statuses s
+		CROSS JOIN accounts a ON a.id = s.account_id
+		WHERE s.id = ? AND a.unavailable = 0`, id)
 }
 
-// SetTags gives a status hashtags in place of those it had.
-func (tx *Tx) SetTags(ctx context.Context, id StatusID, names []string) error {
-	if _, err := tx.exec(ctx, "clear tags", `DELETE FROM status_tags WHERE status_id = ?`, id); err != nil {
-		return err
+// SaveStatus writes what an edit may change of a status.
+func (tx *Tx) SaveStatus(ctx context.Context, s *Status) error {
+	if s.Emojis.V == nil {
+		s.Emojis.V = []RemoteEmoji{}
 	}
-	return tx.AddTags(ctx, id, names)
-}
-
-// StatusFlags are what a viewer did with a status.
-type StatusFlags struct {
-	Favourited  bool
-	Reblogged   bool
-	Bookmarked  bool
-	ThreadMuted bool
-	AuthorMuted bool
-	Folder      BookmarkFolderID // of the bookmark; 0: none
-}
-
-// maxCachedFlags is the number of statuses whose flags are cached, of all viewers together: about 4 MB.
-const maxCachedFlags = 50_000
-
-// viewerFlags are the cached flags of a viewer. They are changed in place, under the lock of the cache.
-type viewerFlags map[StatusID]StatusFlags
-
-// StatusFlags returns what viewer did with the statuses. The ids must not be those of boosts.
-func (r reader) StatusFlags(ctx context.Context, viewer AccountID, ids []StatusID) (map[StatusID]StatusFlags, error) {
-	if r.q != r.db.q {
-		return r.readFlags(ctx, viewer, ids)
-	}
-	flags := make(map[StatusID]StatusFlags, len(ids))
-	var missing []StatusID
-	generation := r.db.flagCache.View(viewer, func(cached viewerFlags) {
-		for _, id := range ids {
-			if f, ok := cached[id]; ok {
-				flags[id] = f
-			} else {
-				missing = append(missing, id)
-			}
-		}
-	})
-	if len(missing) == 0 {
-		return flags, nil
-	}
-	read, err := r.readFlags(ctx, viewer, missing)
-	if err != nil {
-		return nil, err
-	}
-	r.cacheFlags(viewer, generation, read)
-	maps.Copy(flags, read)
-	return flags, nil
-}
-
-func (r reader) cacheFlags(viewer AccountID, generation uint64, read viewerFlags) {
-	r.db.flagCache.Update(viewer, generation, func(cached viewerFlags) viewerFlags {
-		if cached == nil {
-			cached = make(viewerFlags, len(read))
-		}
-		maps.Copy(cached, read)
-		return cached
-	})
-}
-
-func (r reader) readFlags(ctx context.Context, viewer AccountID, ids []StatusID) (map[StatusID]StatusFlags, error) {
-	h, err := r.lookups(ctx, viewer)
-	if err != nil {
-		return nil, err
-	}
-	return scanFlags[StatusID](r.q.QueryContext(ctx, `
-		SELECT s.id, `+flagColumns+`
-		FROM json_each(?3) j
-		CROSS JOIN statuses s ON s.id = j.value`, viewer, h, jsonArray(ids)))
-}
-
-// Bits of the first column of flagColumns.
-const (
-	flagFavourited = 1 << iota
-	flagReblogged
-	flagThreadMuted
-	flagAuthorMuted
-)
-
-// flagColumns are the flags of the status s for the viewer ?1 with the lookups ?2, and the folder of the bookmark: NULL without a bookmark.
-var flagColumns = bitSum(
-	`EXISTS (SELECT 1 FROM favourites x WHERE x.account_id = ?1 AND x.status_id = s.id)`,
-	`s.reblogs_count > 0 AND EXISTS (SELECT 1 FROM statuses x WHERE x.reblog_of_id = s.id AND x.account_id = ?1)`,
-	set("?2", lookupThreadMutes)+` AND EXISTS (SELECT 1 FROM thread_mutes x WHERE x.account_id = ?1 AND x.conversation_id = s.conversation_id)`,
-	set("?2", lookupMutes)+` AND `+mutes("s.account_id")) + `,
-			(SELECT ifnull(x.folder_id, 0) FROM bookmarks x WHERE x.account_id = ?1 AND x.status_id = s.id)`
-
-// flagsOfMany are the flags of one status for several viewers; ?1 is a JSON object of their lookups by id.
-var flagsOfMany = strings.NewReplacer("?1", "j.viewer", "?2", "j.lookups").Replace(`
-		SELECT j.viewer, `+flagColumns) + `
-		FROM (SELECT CAST(key AS INTEGER) AS viewer, value AS lookups FROM json_each(?1)) j
-		CROSS JOIN statuses s ON s.id = ?2`
-
-// CacheFlags caches the flags of a status for several viewers with one query, which is cheaper than one for each.
-func (r reader) CacheFlags(ctx context.Context, id StatusID, viewers []AccountID) error {
-	lookups := make(map[AccountID]Lookups, len(viewers))
-	generation := r.db.flagCache.Generation()
-	for _, v := range viewers {
-		l, err := r.lookups(ctx, v)
-		if err != nil {
-			return err
-		}
-		lookups[v] = l
-	}
-	flags, err := scanFlags[AccountID](r.q.QueryContext(ctx, flagsOfMany, encodeViewers(lookups), id))
-	for v, f := range flags {
-		r.cacheFlags(v, generation, viewerFlags{id: f})
-	}
+	_, err := tx.exec(ctx, "save status", `
+		UPDATE statuses
+		SET has_media = ?, has_poll = ?, sensitive = ?, edited_at = ?, language = ?, content_type = ?, emojis = ?, url = ?, spoiler_text = ?, text = ?, content = ?
+		WHERE id = ?`,
+		s.HasMedia, s.HasPoll, s.Sensitive, s.EditedAt, s.Language, s.ContentType, s.Emojis, s.URL, s.SpoilerText, s.Text, s.Content, s.ID)
+	tx.invalidateStatus(s.ID)
 	return err
 }
 
-// scanFlags reads flags by the id that stands before them.
-func scanFlags[K ~int64](rows *sql.Rows, err error) (map[K]StatusFlags, error) {
-	if err != nil {
-		return nil, fmt.Errorf("status flags: %w", err)
+// SetMentions has a status mention these people, in order of appearance. Who was mentioned before is still addressed, only not
+// mentioned any more.
+func (tx *Tx) SetMentions(ctx context.Context, s *Status, people []AccountID) error {
+	if _, err := tx.exec(ctx, "clear mentions", `UPDATE recipients SET mentioned = 0 WHERE status_id = ?`, s.ID); err != nil {
+		return err
 	}
-	defer rows.Close()
-	flags := make(map[K]StatusFlags)
-	for rows.Next() {
-		var id, bits int64
-		var folder sql.NullInt64 // NULL: no bookmark
-		if err := rows.Scan(&id, &bits, &folder); err != nil {
-			return nil, fmt.Errorf("status flags: %w", err)
-		}
-		flags[K(id)] = StatusFlags{
-			Favourited: bits&flagFavourited != 0, Reblogged: bits&flagReblogged != 0, ThreadMuted: bits&flagThreadMuted != 0,
-			AuthorMuted: bits&flagAuthorMuted != 0, Bookmarked: folder.Valid, Folder: BookmarkFolderID(folder.Int64),
+	for i, id := range people {
+		if _, err := tx.exec(ctx, "add mention", `
+			INSERT INTO recipients (status_id, account_id, position, mentioned, direct)
+			VALUES (?, ?, ?, 1, ?)
+			ON CONFLICT (status_id, account_id) DO UPDATE SET mentioned = 1, position = excluded.position`,
+			s.ID, id, i, s.Visibility == Direct); err != nil {
+			return err
 		}
 	}
-	return flags, rows.Err()
+	tx.invalidateStatus(s.ID)
+	return nil
+}
+
+// StatusByURI returns the status, or boost, of an ActivityPub id, nil if there is none.
+func (r reader) StatusByURI(ctx context.Context, uri string) (*Status, error) {
+	return one[Status](ctx, r, "status by uri", `SELECT * FROM statuses WHERE uri = ?`, uri)
+}
+
+// StatusIDByURI returns the id of the status, or boost, of an ActivityPub id, 0 if there is none.
+func (r reader) StatusIDByURI(ctx context.Context, uri string) (StatusID, error) {
+	found, err := ids[StatusID](ctx, r, "status by uri", `SELECT id FROM statuses WHERE uri = ?`, uri)
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	return found[0], nil
+}
+
+// NewStatusIDAt returns an id for a status that has been fetched: its place is that of the time when it was published (design 5).
+func (tx *Tx) NewStatusIDAt(ctx context.Context, published time.Time) (StatusID, error) {
+	const attempts = 20
+	for attempt := range attempts {
+		id := StatusID(tx.db.ids.idAt(published, attempt))
+		taken, err := tx.exists(ctx, `SELECT 1 FROM statuses WHERE id = ?`, id)
+		if !taken || err != nil {
+			return id, err
+		}
+	}
+	return tx.NewStatusID(), nil
+}
+
+// AddMentions has a status mention more people, after those whom it mentions already.
+func (tx *Tx) AddMentions(ctx context.Context, s *Status, people []AccountID) error {
+	const after = 1000 // more than a post can mention
+	var added []Recipient
+	for i, id := range people {
+		added = append(added, Recipient{StatusID: s.ID, AccountID: id, Position: after + i, Mentioned: true, Direct: s.Visibility == Direct})
+	}
+	tx.invalidateStatus(s.ID)
+	return tx.AddRecipients(ctx, added)
+}
+
+// StatusByAddress returns the status that has an address as its ActivityPub id, or that lives elsewhere and has its page there; nil if there
+// is none.
+func (r reader) StatusByAddress(ctx context.Context, address string) (*Status, error) {
+	s, err := one[Status](ctx, r, "status by URI", `SELECT * FROM statuses WHERE uri = ?`, address)
+	if s != nil || err != nil {
+		return s, err
+	}
+	return one[Status](ctx, r, "status by URL", `
+		SELECT *
+		FROM statuses INDEXED BY statuses_url
+		WHERE url = ? AND domain <> '' AND url <> ''
+		LIMIT 1`, address)
 }

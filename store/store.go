@@ -15,12 +15,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -28,6 +30,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"svc/internal/cache"
+	"svc/internal/errs"
 )
 
 // Options are what Open needs to know beside the schema.
@@ -260,4 +263,64 @@ func isBusy(err error) bool {
 func isCode(err error, code int) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == code
+}
+
+// Connections is how busy the reading connections are.
+type Connections struct {
+	Pool   int // how many there may be
+	Active int // of them, at work
+	Idle   int
+}
+
+// Connections tells how busy the reading connections are.
+func (db *DB) Connections() Connections {
+	s := db.readers.Stats()
+	return Connections{Pool: s.MaxOpenConnections, Active: s.InUse, Idle: s.MaxOpenConnections - s.InUse}
+}
+
+// ErrInUse is returned by Open when another process has the data directory.
+var ErrInUse = errors.New("the data directory is in use by another svc process")
+
+// Lock takes the data directory for this process, as Open does, until what it returns is closed. It is for work on the files
+// themselves that must not meet an open database.
+func Lock(dir string) (io.Closer, error) {
+	f, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// lockDir takes the data directory for this process. The lock is a file of its own: locks on the database file itself would
+// vanish as soon as anything in the process closed it.
+func lockDir(dir string) (*os.File, error) {
+	path := filepath.Join(dir, "lock")
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock data directory: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("%w: %s", ErrInUse, dir)
+		}
+		return nil, fmt.Errorf("lock data directory: %w", err)
+	}
+	return f, nil
+}
+
+var notFound = errs.ErrRecordNotFound
+
+// exists tells whether a query has a row.
+func (r reader) exists(ctx context.Context, query string, args ...any) (bool, error) {
+	rows, err := r.q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return false, fmt.Errorf("exists: %w in %s", err, query)
+	}
+	defer rows.Close()
+	is := rows.Next()
+	if err := rows.Err(); err != nil {
+		return false, fmt.Errorf("exists: %w in %s", err, query)
+	}
+	return is, nil
 }

@@ -2,7 +2,7 @@ package store
 
 import (
 	"context"
-	"encoding/json"
+	"slices"
 )
 
 // TagFollow is that somebody has the public posts with a hashtag in their home.
@@ -134,8 +134,66 @@ func (tx *Tx) RemoveTagFollow(ctx context.Context, by AccountID, name string) (T
 	return *id, err
 }
 
-// jsonTexts encodes texts for json_each(?).
-func jsonTexts(texts []string) string {
-	b, _ := json.Marshal(texts) // which cannot fail
-	return string(b)
+// StatusTag is a hashtag of a status.
+type StatusTag struct {
+	StatusID StatusID
+	Name     string
+}
+
+// StatusTags returns the hashtags of the statuses, in order of status and appearance.
+func (r reader) StatusTags(ctx context.Context, ids []StatusID) ([]StatusTag, error) {
+	return list[StatusTag](ctx, r, "status tags", `
+		SELECT st.status_id, t.name
+		FROM json_each(?) j
+		CROSS JOIN status_tags st ON st.status_id = j.value
+		CROSS JOIN tags t ON t.id = st.tag_id
+		ORDER BY j.key, st.position`, jsonArray(ids))
+}
+
+// AddTags gives a status without hashtags some, lower-case names in order of appearance. Most of them have been used before.
+func (tx *Tx) AddTags(ctx context.Context, id StatusID, names []string) error {
+	for i, name := range names {
+		tag := func() (int64, error) {
+			return tx.exec(ctx, "tag status", `
+				INSERT OR IGNORE INTO status_tags (tag_id, status_id, position)
+				SELECT id, ?, ? FROM tags WHERE name = ?`, id, i, name)
+		}
+		tagged, err := tag()
+		if err != nil {
+			return err
+		}
+		if tagged > 0 {
+			continue
+		}
+		if _, err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name) VALUES (?)`, name); err != nil {
+			return err
+		}
+		if _, err := tag(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SetTags gives a status hashtags in place of those it had.
+func (tx *Tx) SetTags(ctx context.Context, id StatusID, names []string) error {
+	if _, err := tx.exec(ctx, "clear tags", `DELETE FROM status_tags WHERE status_id = ?`, id); err != nil {
+		return err
+	}
+	return tx.AddTags(ctx, id, names)
+}
+
+// tagIDs returns the ids of those of the hashtags that were ever used.
+func (r reader) tagIDs(ctx context.Context, names []string) ([]int64, error) {
+	var ids []int64
+	for _, name := range names {
+		id, err := one[int64](ctx, r, "tag", `SELECT id FROM tags WHERE name = ?`, name)
+		if err != nil {
+			return nil, err
+		}
+		if id != nil && !slices.Contains(ids, *id) {
+			ids = append(ids, *id)
+		}
+	}
+	return ids, nil
 }

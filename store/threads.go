@@ -161,3 +161,153 @@ func (tx *Tx) ReadThread(ctx context.Context, account AccountID, id Conversation
 			AND ?2 = (SELECT s.conversation_id FROM statuses s WHERE s.id = status_id)`, account, id)
 	return err
 }
+
+// What the documents are made of that other servers read (federation 4.2).
+
+// ThreadURIs returns what threads that began elsewhere are called by others. Those that began here are not among them.
+func (r reader) ThreadURIs(ctx context.Context, ids []ConversationID) (map[ConversationID]string, error) {
+	type row struct {
+		ConversationID ConversationID
+		URI            string
+	}
+	rows, err := list[row](ctx, r, "contexts", `
+		SELECT c.*
+		FROM json_each(?) j
+		CROSS JOIN threads c ON c.conversation_id = j.value`, jsonArray(ids))
+	uris := make(map[ConversationID]string, len(rows))
+	for _, c := range rows {
+		uris[c.ConversationID] = c.URI
+	}
+	return uris, err
+}
+
+// SelfReply is an answer, open to all, of an author to a status of theirs.
+type SelfReply struct {
+	StatusID StatusID // what it answers
+	ID       StatusID
+}
+
+// selfReply is the condition of the index on them.
+const selfReply = `s.in_reply_to_id IS NOT NULL AND s.in_reply_to_account_id = s.account_id AND s.visibility IN (0, 1)`
+
+// SelfReplies returns the first own answers to each of the statuses, at most so many.
+func (r reader) SelfReplies(ctx context.Context, ids []StatusID, each int) ([]SelfReply, error) {
+	return list[SelfReply](ctx, r, "own replies", `
+		SELECT j.value AS status_id, a.id
+		FROM json_each(?) j
+		CROSS JOIN statuses a
+		WHERE a.id IN (
+			SELECT s.id
+			FROM statuses s INDEXED BY statuses_self_replies
+			WHERE s.in_reply_to_id = j.value AND `+selfReply+`
+			ORDER BY s.id
+			LIMIT ?)
+		ORDER BY j.key, a.id`, jsonArray(ids), each)
+}
+
+// SelfRepliesAfter returns own answers to a status, the oldest first, from after an id on.
+func (r reader) SelfRepliesAfter(ctx context.Context, id, after StatusID, limit int) ([]StatusID, error) {
+	return ids[StatusID](ctx, r, "own replies", `
+		SELECT s.id
+		FROM statuses s INDEXED BY statuses_self_replies
+		WHERE s.in_reply_to_id = ? AND `+selfReply+` AND s.id > ?
+		ORDER BY s.id
+		LIMIT ?`, id, after, limit)
+}
+
+// ThreadStatusesAfter returns the ids by which others know the posts of a thread that viewer may see, but those that are only for this server, the
+// oldest first, from after an id on.
+func (r reader) ThreadStatusesAfter(ctx context.Context, viewer AccountID, id ConversationID, after StatusID, limit int) ([]*ThreadStatus, error) {
+	h, err := r.lookups(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	return list[*ThreadStatus](ctx, r, "posts of a thread", `
+		SELECT s.id, s.uri
+		FROM statuses s INDEXED BY statuses_conversation
+		WHERE s.conversation_id = ?3 AND s.id > ?4 AND s.reblog_of_id IS NULL AND s.visibility <> 2 AND `+visible("s")+`
+		ORDER BY s.id
+		LIMIT ?5`, viewer, h, id, after, limit)
+}
+
+// ThreadStatus is a post of a thread.
+type ThreadStatus struct {
+	ID  StatusID
+	URI string
+}
+
+// SetThreadURI notes that others call a new conversation so. If one of that name is there already, it is that one.
+func (tx *Tx) SetThreadURI(ctx context.Context, id ConversationID, uri string) (ConversationID, error) {
+	n, err := tx.exec(ctx, "name conversation", `INSERT OR IGNORE INTO threads (conversation_id, uri) VALUES (?, ?)`, id, uri)
+	if n > 0 || err != nil {
+		return id, err
+	}
+	known, err := one[ConversationID](ctx, tx.reader, "conversation of a context", `SELECT conversation_id FROM threads WHERE uri = ?`, uri)
+	if known == nil || err != nil {
+		return id, err
+	}
+	return *known, nil
+}
+
+// IsAncestor tells whether a status is among those that another replies to, directly or by others; deeper than a thread is shown nobody
+// looks.
+func (r reader) IsAncestor(ctx context.Context, above, below StatusID) (bool, error) {
+	return r.exists(ctx, `
+		WITH RECURSIVE up (id) AS (
+			SELECT ?2
+			UNION
+			SELECT s.in_reply_to_id
+			FROM up
+			CROSS JOIN statuses s ON s.id = up.id
+			WHERE s.in_reply_to_id IS NOT NULL
+			LIMIT 4096)
+		SELECT 1
+		FROM up
+		WHERE id = ?1`, above, below)
+}
+
+// MergeThreads has a conversation go on as another: what it began with turned out to answer a post of that. One with very many
+// posts stays what it is.
+func (tx *Tx) MergeThreads(ctx context.Context, from, to ConversationID) error {
+	const most = 1000
+	if from == to {
+		return nil
+	}
+	moved, err := ids[StatusID](ctx, tx.reader, "posts of a conversation", `
+		SELECT id
+		FROM statuses INDEXED BY statuses_conversation
+		WHERE conversation_id = ?
+		ORDER BY id
+		LIMIT ?`, from, most+1)
+	if err != nil || len(moved) > most {
+		return err
+	}
+	muters, err := ids[AccountID](ctx, tx.reader, "who mutes a conversation", `SELECT account_id FROM thread_mutes WHERE conversation_id = ?`, from)
+	if err != nil {
+		return err
+	}
+	tx.invalidateRelations(muters...)
+	for _, query := range []string{
+		`UPDATE statuses SET conversation_id = ?2 WHERE conversation_id = ?1`,
+		`UPDATE OR IGNORE thread_mutes SET conversation_id = ?2 WHERE conversation_id = ?1`,
+		`DELETE FROM thread_mutes WHERE conversation_id = ?1 AND ?2 > 0`,
+		`UPDATE direct_conversations
+		SET last_status_id = max(last_status_id, (
+			SELECT x.last_status_id
+			FROM direct_conversations x INDEXED BY direct_conversations_thread
+			WHERE x.conversation_id = ?1 AND x.account_id = direct_conversations.account_id))
+		WHERE conversation_id = ?2 AND account_id IN (SELECT y.account_id FROM direct_conversations y WHERE y.conversation_id = ?1)`,
+		`UPDATE OR IGNORE direct_conversations SET conversation_id = ?2 WHERE conversation_id = ?1`,
+		`DELETE FROM direct_conversations WHERE conversation_id = ?1 AND ?2 > 0`,
+		`UPDATE OR IGNORE threads SET conversation_id = ?2 WHERE conversation_id = ?1`,
+		`DELETE FROM threads WHERE conversation_id = ?1 AND ?2 > 0`,
+	} {
+		if _, err := tx.exec(ctx, "join conversation", query, from, to); err != nil {
+			return err
+		}
+	}
+	for _, id := range moved {
+		tx.invalidateStatus(id)
+	}
+	return nil
+}

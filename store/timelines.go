@@ -2,35 +2,8 @@ package store
 
 import (
 	"context"
-	"slices"
 	"strings"
 )
-
-// Page asks for a part of a list that is ordered by id. Zero bounds are none. With MinID the page begins right after it, otherwise
-// it holds the newest; either way it comes newest first.
-type Page struct {
-	MaxID   int64 // older than
-	SinceID int64 // newer than
-	MinID   int64 // newer than, anchored there
-	Limit   int
-}
-
-// bounds returns what the id must be below and above, and in which direction to read.
-func (p Page) bounds() (below, above int64, ascending bool) {
-	below, above = p.MaxID, max(p.SinceID, p.MinID)
-	if below == 0 {
-		below = 1<<63 - 1
-	}
-	return below, above, p.MinID != 0
-}
-
-// newestFirst turns a page that was read upwards.
-func newestFirst[T any](rows []T, ascending bool) []T {
-	if ascending {
-		slices.Reverse(rows)
-	}
-	return rows
-}
 
 // Filter narrows a timeline.
 type Filter struct {
@@ -233,36 +206,6 @@ func (r reader) TagTimeline(ctx context.Context, viewer AccountID, q TagQuery, f
 	return mergePage(ids, p), nil
 }
 
-// mergePage makes one page of the pages of several lists.
-func mergePage(ids []StatusID, p Page) []StatusID {
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	if len(ids) > p.Limit {
-		if p.MinID != 0 {
-			ids = ids[:p.Limit]
-		} else {
-			ids = ids[len(ids)-p.Limit:]
-		}
-	}
-	slices.Reverse(ids)
-	return ids
-}
-
-// tagIDs returns the ids of those of the hashtags that were ever used.
-func (r reader) tagIDs(ctx context.Context, names []string) ([]int64, error) {
-	var ids []int64
-	for _, name := range names {
-		id, err := one[int64](ctx, r, "tag", `SELECT id FROM tags WHERE name = ?`, name)
-		if err != nil {
-			return nil, err
-		}
-		if id != nil && !slices.Contains(ids, *id) {
-			ids = append(ids, *id)
-		}
-	}
-	return ids, nil
-}
-
 // AccountTimeline returns ids of an account's posts and boosts that the viewer may see; of one hashtag only if tagged is not "".
 // Whether the viewer blocks or mutes the author does not count here: who looks at a profile wants to see it.
 func (r reader) AccountTimeline(ctx context.Context, viewer, author AccountID, tagged string, f Filter, p Page) ([]StatusID, error) {
@@ -277,92 +220,4 @@ func (r reader) AccountTimeline(ctx context.Context, viewer, author AccountID, t
 		return accountMedia.read(ctx, r, viewer, f, p, author)
 	}
 	return accountTimeline.read(ctx, r, viewer, f, p, author)
-}
-
-// PinnedStatuses returns ids of the posts that an account has pinned to its profile, newest first.
-func (r reader) PinnedStatuses(ctx context.Context, viewer, author AccountID, p Page) ([]StatusID, error) {
-	return accountPinned.read(ctx, r, viewer, Filter{WithMuted: true}, p, author)
-}
-
-// The homes that a status, ?1, by ?2 belongs into. ?3 is the author of what it boosts, NULL if it is no boost; ?4 its language, or
-// that of what it boosts; ?5 whether its author lives here.
-var (
-	homesOfFollowers = `
-		SELECT follower_id, ?1
-		FROM follows INDEXED BY follows_local
-		WHERE target_id = ?2 AND pending = 0 AND follower_local = 1
-			AND (?3 IS NULL OR show_reblogs = 1 AND follower_id <> ?3)
-			AND ` + inLanguage("languages", "?4")
-
-	homesOfAddressed = `
-		SELECT r.account_id, ?1
-		FROM recipients r CROSS JOIN users u ON u.account_id = r.account_id
-		WHERE r.status_id = ?1`
-
-	homeOfAuthor = `
-		SELECT ?2, ?1
-		WHERE ?5`
-
-	fanOut          = intoHomes(homesOfFollowers, homeOfAuthor)
-	fanOutPublic    = intoHomes(homesOfFollowers, homeOfAuthor, homesOfTagFollowers)
-	fanOutAddressed = intoHomes(homesOfAddressed, homeOfAuthor)
-)
-
-func intoHomes(homes ...string) string {
-	return `
-		INSERT OR IGNORE INTO home (account_id, status_id)` + strings.Join(homes, `
-		UNION ALL`)
-}
-
-// FanOut puts a status into the home timelines it belongs in: its author's, its local followers' unless they hide the author's
-// boosts, want other languages or keep the author in an exclusive list, those of who follows a hashtag of it, for direct and list
-// posts only those of the addressed; and into lists.
-// original is what s boosts, nil if it is no boost; its author is not shown the boost.
-func (tx *Tx) FanOut(ctx context.Context, s, original *Status) error {
-	var boosted *AccountID
-	language := s.Language
-	if original != nil {
-		boosted, language = &original.AccountID, original.Language
-	}
-	query := fanOut
-	switch {
-	case s.Visibility == Direct || s.Visibility == ListOnly:
-		query = fanOutAddressed
-	case s.reachesTagFollowers():
-		query = fanOutPublic
-	}
-	if _, err := tx.exec(ctx, "fan out", query, s.ID, s.AccountID, boosted, language, s.Local()); err != nil {
-		return err
-	}
-	return tx.fanOutToLists(ctx, s)
-}
-
-// inLanguage is the condition that a language is among the JSON array of those that are wanted. An empty array is all of them, and
-// what has no language is wanted by everybody; who wants pt wants pt-BR.
-func inLanguage(wanted, language string) string {
-	return strings.NewReplacer("WANTED", wanted, "LANGUAGE", language).Replace(`(WANTED = '[]' OR LANGUAGE = ''
-				OR EXISTS (SELECT 1 FROM json_each(WANTED) l WHERE l.value = LANGUAGE OR LANGUAGE LIKE l.value || '-%'))`)
-}
-
-// fanOutToLists puts a status into the lists that have its author, as each list's policy on replies says, and takes it out of
-// the home timelines of those whose list is exclusive.
-func (tx *Tx) fanOutToLists(ctx context.Context, s *Status) error {
-	if is, err := tx.exists(ctx, `SELECT 1 FROM list_members WHERE account_id = ? LIMIT 1`, s.AccountID); !is || err != nil {
-		return err
-	}
-	if _, err := tx.exec(ctx, "fan out to lists", `
-		INSERT OR IGNORE INTO list_timeline (list_id, status_id)
-		SELECT l.id, ?1
-		FROM list_members m CROSS JOIN lists l ON l.id = m.list_id
-		WHERE m.account_id = ?2 AND `+inList("?2", "?3"),
-		s.ID, s.AccountID, s.InReplyToAccountID); err != nil {
-		return err
-	}
-	_, err := tx.exec(ctx, "keep out of home", `
-		DELETE FROM home
-		WHERE status_id = ?1 AND account_id <> ?2 AND account_id IN (
-			SELECT l.account_id
-			FROM list_members m CROSS JOIN lists l ON l.id = m.list_id
-			WHERE m.account_id = ?2 AND l.exclusive = 1)`, s.ID, s.AccountID)
-	return err
 }

@@ -237,3 +237,10 @@ func (r reader) VisibleStaff(ctx context.Context) ([]*Account, error) {
 }
 
 func emailKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+
+// RemoveUser deletes what an account signs in with: its user, tokens, codes and links.
+func (tx *Tx) RemoveUser(ctx context.Context, id AccountID) error {
+	_, err := tx.exec(ctx, "remove user", `DELETE FROM users WHERE account_id = ?`, id)
+	tx.invalidateAccount(id)
+	return err
+}

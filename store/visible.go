@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"strings"
 )
 
@@ -186,16 +185,14 @@ func (r reader) VisibleStatuses(ctx context.Context, viewer AccountID, ids []Sta
 		WHERE `+visibleWithOriginal, viewer, h, jsonArray(ids))
 }
 
-// exists tells whether a query has a row.
-func (r reader) exists(ctx context.Context, query string, args ...any) (bool, error) {
-	rows, err := r.q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return false, fmt.Errorf("exists: %w in %s", err, query)
-	}
-	defer rows.Close()
-	is := rows.Next()
-	if err := rows.Err(); err != nil {
-		return false, fmt.Errorf("exists: %w in %s", err, query)
-	}
-	return is, nil
+// accountVisible is the condition that the viewer may come across the account in table alias a: it is not withheld, and neither blocks the
+// other.
+func accountVisible(a string) string {
+	return `(` + a + `.id = ?1 OR ` + a + `.unavailable = 0
+		AND ` + notBlocked(a+".id") + ` AND ` + notBlockedBy(a+".id") + `)`
+}
+
+// accountAvailable is the condition that an account is not withheld.
+func accountAvailable(id string) string {
+	return `NOT EXISTS (SELECT 1 FROM accounts x INDEXED BY accounts_unavailable WHERE x.unavailable = 1 AND x.id = ` + id + `)`
 }

@@ -27,6 +27,7 @@ type RetryAfterError struct {
 }
 
 func (e *RetryAfterError) Error() string { return e.Err.Error() }
+
 func (e *RetryAfterError) Unwrap() error { return e.Err }
 
 // Worker runs the jobs of a database: each at least once, several in parallel, with exponential backoff after an error.

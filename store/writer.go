@@ -297,3 +297,11 @@ func (tx *Tx) exec(ctx context.Context, what, query string, args ...any) (int64,
 }
 
 var _ sqlx.QueryerContext = (*statements)(nil)
+
+// CheckWritable writes something of no importance all the way to the disk.
+func (db *DB) CheckWritable(ctx context.Context) error {
+	return db.Update(ctx, func(tx *Tx) error {
+		tx.newID() // the last id is stored
+		return nil
+	})
+}

@@ -96,35 +96,17 @@ func (tx *Tx) detachUnusedMedia(ctx context.Context, id StatusID) error {
 	return err
 }
 
-// SaveStatus writes what an edit may change of a status.
-func (tx *Tx) SaveStatus(ctx context.Context, s *Status) error {
-	if s.Emojis.V == nil {
-		s.Emojis.V = []RemoteEmoji{}
-	}
-	_, err := tx.exec(ctx, "save status", `
-		UPDATE statuses
-		SET has_media = ?, has_poll = ?, sensitive = ?, edited_at = ?, language = ?, content_type = ?, emojis = ?, url = ?, spoiler_text = ?, text = ?, content = ?
-		WHERE id = ?`,
-		s.HasMedia, s.HasPoll, s.Sensitive, s.EditedAt, s.Language, s.ContentType, s.Emojis, s.URL, s.SpoilerText, s.Text, s.Content, s.ID)
-	tx.invalidateStatus(s.ID)
-	return err
-}
-
-// SetMentions has a status mention these people, in order of appearance. Who was mentioned before is still addressed, only not
-// mentioned any more.
-func (tx *Tx) SetMentions(ctx context.Context, s *Status, people []AccountID) error {
-	if _, err := tx.exec(ctx, "clear mentions", `UPDATE recipients SET mentioned = 0 WHERE status_id = ?`, s.ID); err != nil {
-		return err
-	}
-	for i, id := range people {
-		if _, err := tx.exec(ctx, "add mention", `
-			INSERT INTO recipients (status_id, account_id, position, mentioned, direct)
-			VALUES (?, ?, ?, 1, ?)
-			ON CONFLICT (status_id, account_id) DO UPDATE SET mentioned = 1, position = excluded.position`,
-			s.ID, id, i, s.Visibility == Direct); err != nil {
-			return err
-		}
-	}
-	tx.invalidateStatus(s.ID)
-	return nil
+// LatestEdits returns the earlier versions of the statuses, oldest first: of each the latest, at most so many.
+func (r reader) LatestEdits(ctx context.Context, ids []StatusID, each int) ([]*StatusEdit, error) {
+	return list[*StatusEdit](ctx, r, "latest edits", `
+		SELECT e.*
+		FROM json_each(?) j
+		CROSS JOIN status_edits e
+		WHERE e.id IN (
+			SELECT x.id
+			FROM status_edits x INDEXED BY status_edits_status
+			WHERE x.status_id = j.value
+			ORDER BY x.id DESC
+			LIMIT ?)
+		ORDER BY j.key, e.id`, jsonArray(ids), each)
 }

@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// RecordDeliveryFailure has a delivery that failed tried again at a time, or parks it. What waits behind it waits with it.
+func (tx *Tx) RecordDeliveryFailure(ctx context.Context, d *Delivery, at time.Time, parked bool, reason string) error {
+	n, err := tx.exec(ctx, "put off delivery", `
+		UPDATE deliveries
+		SET attempts = attempts + 1, run_at = ?, parked = ?, last_error = ?
+		WHERE id = ?`, At(at), parked, truncate(reason, 500), d.ID)
+	if err != nil || n == 0 || parked || d.Subject == 0 {
+		return err
+	}
+	_, err = tx.exec(ctx, "put off what is behind a delivery", `
+		UPDATE deliveries INDEXED BY deliveries_subject
+		SET run_at = max(run_at, ?)
+		WHERE subject = ? AND subject <> 0 AND inbox = ? AND parked = 0 AND id > ?`, At(at), d.Subject, d.Inbox, d.ID)
+	return err
+}
+
+// PruneDeliveries gives up what waits for hosts that are not coming back, and forgets what was given up long ago, some at a time. It
+// tells whether there is more.
+func (tx *Tx) PruneDeliveries(ctx context.Context) (more bool, err error) {
+	now := tx.db.now()
+	dead, err := list[string](ctx, tx.reader, "hosts that are gone", `
+		SELECT domain
+		FROM hosts INDEXED BY hosts_unreachable
+		WHERE unreachable_since < ? AND due_at IS NOT NULL
+		ORDER BY unreachable_since
+		LIMIT ?`, At(now.Add(-dropQueueAfter)), pruneBatch)
+	if err != nil {
+		return false, err
+	}
+	of, err := ids[ActivityID](ctx, tx.reader, "prune deliveries", `
+		DELETE FROM deliveries
+		WHERE id IN (
+			SELECT d.id
+			FROM json_each(?) j
+			CROSS JOIN deliveries d INDEXED BY deliveries_due ON d.domain = j.value AND d.parked = 0
+			LIMIT ?)
+		RETURNING activity_id`, JSON[[]string]{dead}, pruneBatch)
+	if err != nil {
+		return false, err
+	}
+	if err := tx.ScheduleHosts(ctx, dead); err != nil {
+		return false, err
+	}
+	old, err := ids[ActivityID](ctx, tx.reader, "prune parked deliveries", `
+		DELETE FROM deliveries
+		WHERE id IN (
+			SELECT id
+			FROM deliveries INDEXED BY deliveries_parked
+			WHERE parked = 1 AND id < ?
+			LIMIT ?)
+		RETURNING activity_id`, now.Add(-parkedDeliveryTTL).UnixMilli()<<sequenceBits, pruneBatch)
+	if err != nil {
+		return false, err
+	}
+	return len(of) == pruneBatch || len(old) == pruneBatch, tx.dropUnusedActivities(ctx, append(of, old...))
+}
+
+// RetryDelivery has one delivery tried at once, also if it has been given up. It returns the host, "" if there is no such delivery.
+func (tx *Tx) RetryDelivery(ctx context.Context, id DeliveryID) (domain string, err error) {
+	found, err := one[string](ctx, tx.reader, "retry delivery", `
+		UPDATE deliveries
+		SET run_at = ?, attempts = iif(parked, 0, attempts), parked = 0
+		WHERE id = ?
+		RETURNING domain`, At(tx.db.now()), id)
+	if found == nil || err != nil {
+		return "", err
+	}
+	return *found, tx.clearBackoff(ctx, *found)
+}
+
+// retryBatch is how many deliveries are made due in one transaction.
+const retryBatch = 2000
+
+// RetryHost has what waits for a host, or has been given up, tried at once, some in one transaction. It returns how many that are;
+// fewer than a batch are all.
+func (tx *Tx) RetryHost(ctx context.Context, domain string) (n int, more bool, err error) {
+	now := At(tx.db.now())
+	given, err := tx.exec(ctx, "retry what was given up", `
+		UPDATE deliveries
+		SET run_at = ?1, attempts = 0, parked = 0
+		WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_parked WHERE parked = 1 AND domain = ?2 LIMIT ?3)`, now, domain, retryBatch)
+	if err != nil {
+		return 0, false, err
+	}
+	put, err := tx.exec(ctx, "retry what was put off", `
+		UPDATE deliveries
+		SET run_at = ?1
+		WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_due WHERE parked = 0 AND domain = ?2 AND run_at > ?1 LIMIT ?3)`, now, domain, retryBatch)
+	if err != nil {
+		return 0, false, err
+	}
+	return int(given + put), given == retryBatch || put == retryBatch, tx.clearBackoff(ctx, domain)
+}
+
+// clearBackoff ends a host's rest.
+func (tx *Tx) clearBackoff(ctx context.Context, domain string) error {
+	if _, err := tx.exec(ctx, "end of rest", `UPDATE hosts SET backoff_until = 0 WHERE domain = ?`, domain); err != nil {
+		return err
+	}
+	tx.newDeliveries = true
+	return tx.ScheduleHosts(ctx, []string{domain})
+}

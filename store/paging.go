@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// StatusEntry is an entry in a list of statuses that has an order of its own: that of Cursor.
+type StatusEntry struct {
+	Cursor   int64
+	StatusID StatusID
+}
+
+// AccountEntry is an entry in a list of accounts, in the order of Cursor.
+type AccountEntry struct {
+	Cursor    int64
+	AccountID AccountID
+}
+
+// entries is the text of the two queries of a list of entries. In it, ?1 is the viewer and ?2 the viewer's hints, and the cursor
+// is between ?3 and ?4.
+type entries struct{ descending, ascending string }
+
+func newEntries(columns, from, cursor, where string) entries {
+	text := func(order string) string {
+		return `
+		SELECT ` + cursor + ` AS cursor, ` + columns + `
+		FROM ` + from + `
+		WHERE ` + cursor + ` < ?3 AND ` + cursor + ` > ?4
+			AND ` + where + `
+		ORDER BY ` + cursor + ` ` + order + `
+		LIMIT ?5`
+	}
+	return entries{text("DESC"), text("ASC")}
+}
+
+// readEntries reads a page, newest first.
+func readEntries[E any](ctx context.Context, r reader, e entries, viewer AccountID, p Page, more ...any) ([]E, error) {
+	h, err := r.lookups(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	below, above, ascending := p.bounds()
+	query := e.descending
+	if ascending {
+		query = e.ascending
+	}
+	rows, err := list[E](ctx, r, "entries", query, append([]any{viewer, h, below, above, p.Limit}, more...)...)
+	return newestFirst(rows, ascending), err
+}
+
+// keyset is the text of the two queries of a list that is paged by an id: from the newest downwards, and from a bound upwards.
+type keyset struct{ descending, ascending string }
+
+// newKeyset takes the query that reads downwards. ?1 is whose list it is, the id lies below ?2 and above ?3, and ?4 is the limit;
+// it ends in ORDER BY the id DESC, and LIMIT on a line of its own.
+func newKeyset(query string) keyset {
+	return keyset{query, strings.Replace(query, " DESC\n", " ASC\n", 1)}
+}
+
+// query returns the query for a page, and its bounds.
+func (k keyset) query(p Page) (query string, below, above int64, ascending bool) {
+	below, above, ascending = p.bounds()
+	if ascending {
+		return k.ascending, below, above, ascending
+	}
+	return k.descending, below, above, ascending
+}
+
+// idPage reads a page of ids, newest first.
+func idPage[T, W ~int64](ctx context.Context, r reader, what string, k keyset, whose W, p Page) ([]T, error) {
+	query, below, above, ascending := k.query(p)
+	rows, err := ids[T](ctx, r, what, query, whose, below, above, p.Limit)
+	return newestFirst(rows, ascending), err
+}
+
+// rowPage reads a page of rows, newest first.
+func rowPage[T any, W ~int64](ctx context.Context, r reader, what string, k keyset, whose W, p Page) ([]T, error) {
+	query, below, above, ascending := k.query(p)
+	rows, err := list[T](ctx, r, what, query, whose, below, above, p.Limit)
+	return newestFirst(rows, ascending), err
+}
+
+// Page asks for a part of a list that is ordered by id. Zero bounds are none. With MinID the page begins right after it, otherwise
+// it holds the newest; either way it comes newest first.
+type Page struct {
+	MaxID   int64 // older than
+	SinceID int64 // newer than
+	MinID   int64 // newer than, anchored there
+	Limit   int
+}
+
+// bounds returns what the id must be below and above, and in which direction to read.
+func (p Page) bounds() (below, above int64, ascending bool) {
+	below, above = p.MaxID, max(p.SinceID, p.MinID)
+	if below == 0 {
+		below = 1<<63 - 1
+	}
+	return below, above, p.MinID != 0
+}
+
+// newestFirst turns a page that was read upwards.
+func newestFirst[T any](rows []T, ascending bool) []T {
+	if ascending {
+		slices.Reverse(rows)
+	}
+	return rows
+}
+
+// mergePage makes one page of the pages of several lists.
+func mergePage(ids []StatusID, p Page) []StatusID {
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if len(ids) > p.Limit {
+		if p.MinID != 0 {
+			ids = ids[:p.Limit]
+		} else {
+			ids = ids[len(ids)-p.Limit:]
+		}
+	}
+	slices.Reverse(ids)
+	return ids
+}

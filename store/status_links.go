@@ -1,0 +1,123 @@
+package store
+
+import "context"
+
+// StatusURIState is what there is of a post from elsewhere before it comes.
+type StatusURIState struct {
+	Known      bool // it is here
+	Deleted    bool // it was here, or its author has had it deleted before it came
+	Referenced bool // there are replies to it, or quotes of it
+}
+
+// StatusURIState looks for traces of a post of an id by an author.
+func (r reader) StatusURIState(ctx context.Context, uri, author string) (StatusURIState, error) {
+	key := NewSeenKey(deletionID(uri, author))
+	s, err := one[StatusURIState](ctx, r, "state of a status URI", `
+		SELECT
+			EXISTS (SELECT 1 FROM statuses WHERE uri = ?1) AS known,
+			EXISTS (SELECT 1 FROM tombstones WHERE uri = ?1) OR EXISTS (SELECT 1 FROM seen_activities WHERE hash = ?2) AS deleted,
+			EXISTS (SELECT 1 FROM remote_statuses INDEXED BY remote_statuses_parent WHERE parent_uri = ?1 AND parent_uri <> '')
+				OR EXISTS (SELECT 1 FROM remote_statuses INDEXED BY remote_statuses_quote WHERE quote_uri = ?1 AND quote_uri <> '') AS referenced`,
+		uri, key[:])
+	if err != nil {
+		return StatusURIState{}, err
+	}
+	return *s, nil
+}
+
+// ReblogURIState looks for traces of a boost of an id: whether there is one, also if it was deleted, and the one that an account has made of
+// the status already, 0 if none.
+func (r reader) ReblogURIState(ctx context.Context, uri string, actor *Account, of StatusID) (is bool, made StatusID, err error) {
+	key := NewSeenKey(deletionID(uri, actor.URI))
+	found, err := ids[StatusID](ctx, r, "trace of a boost", `
+		SELECT id FROM statuses WHERE reblog_of_id = ?3 AND account_id = ?4
+		UNION ALL
+		SELECT 0
+		WHERE EXISTS (SELECT 1 FROM statuses WHERE uri = ?1) OR EXISTS (SELECT 1 FROM tombstones WHERE uri = ?1)
+			OR EXISTS (SELECT 1 FROM seen_activities WHERE hash = ?2)`, uri, key[:], of, actor.ID)
+	for _, id := range found {
+		is, made = true, max(made, id)
+	}
+	return is, made, err
+}
+
+// RepliesToUnknown returns replies here to a post that came later than they.
+func (r reader) RepliesToUnknown(ctx context.Context, uri string, limit int) ([]StatusID, error) {
+	return ids[StatusID](ctx, r, "replies that wait", `
+		SELECT status_id
+		FROM remote_statuses INDEXED BY remote_statuses_parent
+		WHERE parent_uri = ? AND parent_uri <> ''
+		LIMIT ?`, uri, limit)
+}
+
+// QuotesOfUnknown returns quotes here of a post that came later than they.
+func (r reader) QuotesOfUnknown(ctx context.Context, uri string, limit int) ([]StatusID, error) {
+	return ids[StatusID](ctx, r, "quotes that wait", `
+		SELECT status_id
+		FROM remote_statuses INDEXED BY remote_statuses_quote
+		WHERE quote_uri = ? AND quote_uri <> ''
+		LIMIT ?`, uri, limit)
+}
+
+// AuthorizedQuotes returns the quotes here that an authorization allows.
+func (r reader) AuthorizedQuotes(ctx context.Context, authorization string, limit int) ([]StatusID, error) {
+	return ids[StatusID](ctx, r, "authorized quotes", `
+		SELECT status_id
+		FROM remote_statuses INDEXED BY remote_statuses_authorization
+		WHERE authorization = ? AND authorization <> ''
+		LIMIT ?`, authorization, limit)
+}
+
+// LinkReply makes reply, which came before it, an answer to parent.
+func (tx *Tx) LinkReply(ctx context.Context, reply, parent *Status) error {
+	if _, err := tx.exec(ctx, "link reply", `
+		UPDATE statuses
+		SET in_reply_to_id = ?, in_reply_to_account_id = ?
+		WHERE id = ?`, parent.ID, parent.AccountID, reply.ID); err != nil {
+		return err
+	}
+	if _, err := tx.exec(ctx, "parent is here", `UPDATE remote_statuses SET parent_uri = '' WHERE status_id = ?`, reply.ID); err != nil {
+		return err
+	}
+	tx.invalidateStatus(reply.ID)
+	if !reply.Visibility.Unrestricted() {
+		return nil
+	}
+	_, err := tx.exec(ctx, "count reply", `UPDATE statuses SET replies_count = replies_count + 1 WHERE id = ?`, parent.ID)
+	tx.invalidateStatus(parent.ID)
+	return err
+}
+
+// LinkQuote makes quote, which came before it, one of quoted. content is what it says from now on.
+func (tx *Tx) LinkQuote(ctx context.Context, quote, quoted *Status, content string) error {
+	if _, err := tx.exec(ctx, "link quote", `
+		UPDATE statuses
+		SET quote_of_id = ?, content = ?
+		WHERE id = ?`, quoted.ID, content, quote.ID); err != nil {
+		return err
+	}
+	if _, err := tx.exec(ctx, "quoted is here", `UPDATE remote_statuses SET quote_uri = '' WHERE status_id = ?`, quote.ID); err != nil {
+		return err
+	}
+	tx.invalidateStatus(quote.ID)
+	if !quote.Visibility.Unrestricted() {
+		return nil
+	}
+	_, err := tx.exec(ctx, "count quote", `UPDATE statuses SET quotes_count = quotes_count + 1 WHERE id = ?`, quoted.ID)
+	tx.invalidateStatus(quoted.ID)
+	return err
+}
+
+// UnlinkQuote has a status quote nothing any more.
+func (tx *Tx) UnlinkQuote(ctx context.Context, quote *Status) error {
+	if _, err := tx.exec(ctx, "unlink quote", `UPDATE statuses SET quote_of_id = NULL WHERE id = ?`, quote.ID); err != nil {
+		return err
+	}
+	tx.invalidateStatus(quote.ID)
+	if quote.QuoteOfID == nil || !quote.Visibility.Unrestricted() {
+		return nil
+	}
+	_, err := tx.exec(ctx, "count quote", `UPDATE statuses SET quotes_count = quotes_count - 1 WHERE id = ?`, *quote.QuoteOfID)
+	tx.invalidateStatus(*quote.QuoteOfID)
+	return err
+}
