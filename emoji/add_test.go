@@ -50,7 +50,7 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// TestAddKeepsThePack makes sure that what else a pack says of itself stays.
+// TestAddKeepsThePack checks that other members of pack.json are kept.
 func TestAddKeepsThePack(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "mine"), 0o700); err != nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// BenchmarkUploadJPEG takes in a photograph of 2 megapixels, each time another file, as an attachment: all that an upload
-// costs below the API, syncing included. It reports the processor time of the whole process.
+// BenchmarkUploadJPEG stores a photograph of 2 megapixels as an attachment, each time a different file: the cost of an upload below the
+// API, syncing included. It reports the CPU time of the whole process.
 func BenchmarkUploadJPEG(b *testing.B) {
 	plain := encodeJPEG(photo(1632, 1224))
 	for _, bb := range []struct {

@@ -72,7 +72,7 @@ func trackBox(t movieTrack, offsets []uint64) []byte {
 			mp4Box("minf", mp4Box("vmhd", make([]byte, 12)), mp4Box("dinf"), stbl)))
 }
 
-// dated is what the movie's headers say about when it was made.
+// dated is a time in the headers of a movie.
 var dated = be(3900000000)
 
 func TestCleanMovie(t *testing.T) {
@@ -119,7 +119,7 @@ func TestCleanMovie(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			withoutSecret(t, got, tt.file)
+			wantNoSecret(t, got, tt.file)
 			if bytes.Contains(got, dated) {
 				t.Error("a time is left")
 			}
@@ -128,7 +128,7 @@ func TestCleanMovie(t *testing.T) {
 			}
 			for _, s := range []string{"frame one", "frame two", "frame three"} {
 				if at := strings.Index(string(tt.file), s); string(got[at:at+len(s)]) != s {
-					t.Errorf("%q is gone, or elsewhere", s)
+					t.Errorf("%q is missing or was moved", s)
 				}
 			}
 			if !found.video {
@@ -136,7 +136,7 @@ func TestCleanMovie(t *testing.T) {
 			}
 			if strings.HasPrefix(tt.name, "ref") {
 				if strings.Contains(string(got), "cdsc") || !strings.Contains(string(got), "auxl") {
-					t.Error("references are not as they should be")
+					t.Error("references are wrong")
 				}
 			}
 		})
@@ -160,7 +160,7 @@ func TestFragmentedMovie(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	withoutSecret(t, got, file)
+	wantNoSecret(t, got, file)
 	if !strings.Contains(string(got), "trun") {
 		t.Error("the fragment is gone")
 	}
@@ -226,7 +226,7 @@ func heifFile(iloc, infe byte) []byte {
 	}
 	iinf := mp4Box("iinf", []byte{infe - 2, 0, 0, 0}, number(uint16(len(kinds)), infe > 2), items)
 
-	// Where the items lie depends on the size of the box that tells where they lie.
+	// The positions of the items depend on the size of the box with the positions.
 	meta := func(at uint32) []byte {
 		extent := func(n int) []byte {
 			at += uint32(n)
@@ -258,7 +258,7 @@ func TestCleanHEIF(t *testing.T) {
 		if err != nil {
 			t.Fatalf("versions %d: %v", version, err)
 		}
-		// Version 0 cannot say that an item is in "idat", so there is no such item, and what is there stays.
+		// Version 0 cannot place an item in "idat", so there is no such item, and its content stays.
 		left := 0
 		if version[0] == 0 {
 			left = 1
@@ -267,7 +267,7 @@ func TestCleanHEIF(t *testing.T) {
 			t.Errorf("versions %d: %d pieces of metadata are left, want %d", version, n, left)
 		}
 		if len(got) != len(file) || !strings.Contains(string(got), "picture") {
-			t.Errorf("versions %d: the picture is gone, or elsewhere", version)
+			t.Errorf("versions %d: the picture is missing or was moved", version)
 		}
 		if want := append(be(0), orientationTIFF(1)...); bytes.Count(got, want) != 1 {
 			t.Errorf("versions %d: there is no empty EXIF item", version)
@@ -302,7 +302,7 @@ func TestHEIFRefused(t *testing.T) {
 	}
 }
 
-// TestItemTableTime has a table claim billions of extents that take no room.
+// TestItemTableTime reads a table that declares billions of empty extents.
 func TestItemTableTime(t *testing.T) {
 	entries := bytes.Repeat([]byte{0, 9, 0, 0, 0xff, 0xff}, 60000)
 	file := slices.Concat(mp4Box("ftyp", []byte("avif"), be(0)),

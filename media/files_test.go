@@ -42,7 +42,7 @@ func stored(t testing.TB, f *Files) map[string]Entry {
 	return m
 }
 
-// wantNothingStored fails if a refused upload has left anything behind.
+// wantNothingStored fails if a rejected upload has left a file.
 func wantNothingStored(t *testing.T, dir string) {
 	t.Helper()
 	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -121,7 +121,7 @@ func TestRemoveKeepsToStoredFiles(t *testing.T) {
 	}
 }
 
-// TestLeftovers opens a directory that a process has left in the middle of an upload.
+// TestLeftovers opens a directory in which a process was interrupted during an upload.
 func TestLeftovers(t *testing.T) {
 	f, dir := openFiles(t, Limits{})
 	kept, err := f.Ingest(t.Context(), bytes.NewReader(encodePNG(quarters(10, 10))), Attachment, 1<<20)

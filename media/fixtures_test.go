@@ -13,7 +13,7 @@ import (
 	"math/rand/v2"
 )
 
-// secret stands for what must not be published. It occurs in every piece of metadata that fixtures carry.
+// secret is private text in every piece of metadata of the fixtures.
 const secret = "52.3731N 4.8922E"
 
 // memFile is a file in memory.
@@ -35,7 +35,7 @@ func (m *memFile) Truncate(size int64) error {
 	return nil
 }
 
-// cleaned returns a file as clean leaves it.
+// cleaned returns a file after stripMetadata.
 func cleaned(file []byte, scan scanFunc) ([]byte, fileInfo, error) {
 	m := &memFile{bytes.Clone(file)}
 	found, size, err := stripMetadata(m, int64(len(m.b)), scan, Limits{Pixels: defaultPixels})
@@ -45,7 +45,7 @@ func cleaned(file []byte, scan scanFunc) ([]byte, fileInfo, error) {
 	return m.b, found, err
 }
 
-// photo is a picture with gradients, shapes and grain, so that it compresses about like a photograph.
+// photo returns a picture with gradients, shapes and grain, which compresses like a photograph.
 func photo(width, height int) *image.RGBA {
 	r := rand.New(rand.NewPCG(uint64(width), uint64(height)))
 	img := image.NewRGBA(image.Rect(0, 0, width, height))
@@ -65,7 +65,7 @@ func photo(width, height int) *image.RGBA {
 	return img
 }
 
-// quarters has a colour of its own in each corner: red, green in the first row, blue, white in the second.
+// quarters returns a picture with one colour per quarter: red, green in the first row, blue, white in the second.
 func quarters(width, height int) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
 	for y := range height {
@@ -101,7 +101,7 @@ func encodePNG(img image.Image) []byte {
 	return buf.Bytes()
 }
 
-// encodeGIF makes an animation of so many frames of noise.
+// encodeGIF returns an animation of frames of noise.
 func encodeGIF(width, height, frames int) []byte {
 	noise := rand.New(rand.NewPCG(uint64(width), uint64(frames)))
 	g := &gif.GIF{}
@@ -126,7 +126,7 @@ func insert(file []byte, off int, pieces ...[]byte) []byte {
 	return bytes.Join([][]byte{file[:off], bytes.Join(pieces, nil), file[off:]}, nil)
 }
 
-// tiff is a TIFF structure as cameras write it: orientation, maker, and a directory of GPS data.
+// tiff returns a TIFF structure as cameras write it: orientation, maker, and a directory of GPS data.
 func tiff(order binary.AppendByteOrder, orientation uint16) []byte {
 	header := "MM\x00*"
 	if order == binary.AppendByteOrder(binary.LittleEndian) {
@@ -166,7 +166,7 @@ func xmp() []byte {
 	return []byte(`<x:xmpmeta xmlns:x="adobe:ns:meta/"><exif:GPSLatitude>` + secret + `</exif:GPSLatitude></x:xmpmeta>`)
 }
 
-// iccProfile looks like a colour profile for RGB, as far as it is looked at.
+// iccProfile returns a colour profile for RGB, as far as the code reads it.
 func iccProfile(size int) []byte {
 	icc := make([]byte, size)
 	for i := range icc {
@@ -240,14 +240,14 @@ func vp8l(width, height int, alpha byte) []byte {
 	return out
 }
 
-// vp8Header is what a lossy WebP bitstream begins with. There is no picture behind it.
+// vp8Header returns the header of a lossy WebP bitstream without a picture.
 func vp8Header(width, height int) []byte {
 	b := []byte{0x10, 0, 0, 0x9d, 0x01, 0x2a}
 	b = binary.LittleEndian.AppendUint16(b, uint16(width))
 	return binary.LittleEndian.AppendUint16(b, uint16(height))
 }
 
-// vp8 is a lossy WebP bitstream of one colour: to a decoder of arithmetic codes zeros are the likeliest of everything.
+// vp8 returns a lossy WebP bitstream of one colour: zeros decode to the most probable symbols.
 func vp8(width, height int) []byte {
 	partition := 1000 + width*height/8
 	b := append(vp8Header(width, height), make([]byte, 2*partition)...)

@@ -20,7 +20,7 @@ func TestCleanGIF(t *testing.T) {
 	extension := func(label byte, blocks ...string) []byte {
 		return append([]byte{gifExtension, label}, gifData(blocks...)...)
 	}
-	// XMP lies in a GIF file as if it were no blocks; a trailer of falling numbers catches who takes it for blocks.
+	// XMP in a GIF file is not in blocks; a trailer of descending numbers ends the reading of readers that expect blocks.
 	magic := []byte{1}
 	for i := 255; i >= 0; i-- {
 		magic = append(magic, byte(i))
@@ -50,7 +50,7 @@ func TestCleanGIF(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			withoutSecret(t, got, dirty)
+			wantNoSecret(t, got, dirty)
 			sameFrames(t, got, tt.file)
 			if !bytes.Equal(got, tt.file) {
 				t.Errorf("%d bytes are left, want %d", len(got), len(tt.file))
@@ -62,7 +62,7 @@ func TestCleanGIF(t *testing.T) {
 	}
 }
 
-// TestGIFWithoutTrailer takes in what every browser shows.
+// TestGIFWithoutTrailer stores a file without trailer, which browsers display.
 func TestGIFWithoutTrailer(t *testing.T) {
 	plain := encodeGIF(30, 20, 2)
 	file := append(bytes.Clone(plain[:len(plain)-1]), gifExtension, 0xfe)

@@ -12,7 +12,7 @@ import (
 	"svc/internal/errs"
 )
 
-// wantStatus fails if err is not the answer to a client with that status.
+// wantStatus fails if err is not a client error with that status.
 func wantStatus(t *testing.T, err error, status int) {
 	t.Helper()
 	var e *errs.Error
@@ -21,7 +21,7 @@ func wantStatus(t *testing.T, err error, status int) {
 	}
 }
 
-// sameFrames fails if two animations differ in what they show.
+// sameFrames fails if two animations are not displayed equally.
 func sameFrames(t *testing.T, got, want []byte) {
 	t.Helper()
 	g, err := gif.DecodeAll(bytes.NewReader(got))
@@ -65,8 +65,8 @@ func samePixels(t *testing.T, got, want []byte, decode func(io.Reader) (image.Im
 	}
 }
 
-// withoutSecret fails if metadata is left in a file, or was not in the original.
-func withoutSecret(t *testing.T, got, original []byte) {
+// wantNoSecret fails if metadata is left in a file, or was not in the original.
+func wantNoSecret(t *testing.T, got, original []byte) {
 	t.Helper()
 	if !bytes.Contains(original, []byte(secret)) {
 		t.Fatal("the fixture has no metadata")
@@ -81,8 +81,7 @@ func withoutSecret(t *testing.T, got, original []byte) {
 	}
 }
 
-// fuzzScan checks of any bytes that a scan accepts or refuses them without falling over, and that what it accepts is clean
-// after cleaning.
+// fuzzScan checks that a scan never panics on any bytes, and that stripped files have no metadata left.
 func fuzzScan(f *testing.F, scan scanFunc) {
 	f.Fuzz(func(t *testing.T, file []byte) {
 		once, _, err := cleaned(file, scan)

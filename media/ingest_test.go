@@ -19,7 +19,7 @@ import (
 	"testing/iotest"
 )
 
-// sounds and movies as far as they are looked at.
+// sounds and movies as far as the code reads them.
 var (
 	oggFile  = append([]byte("OggS\x00\x02"+strings.Repeat("\x00", 20)+"\x01\x13OpusHead"), make([]byte, 60)...)
 	flacFile = append([]byte("fLaC\x00\x00\x00\x22"), make([]byte, 60)...)
@@ -121,7 +121,7 @@ func TestIngestRemovesMetadata(t *testing.T) {
 		"audio": movieFile("M4A ", []movieTrack{{id: 1, handler: "soun", chunks: []string{"sound"}}}, mp4Box("udta", []byte(secret))),
 	} {
 		t.Run(name, func(t *testing.T) {
-			// However slowly it comes, and in whatever pieces, it is the same file.
+			// The result does not depend on the pieces in which the file arrives.
 			got, err := f.Ingest(t.Context(), iotest.OneByteReader(bytes.NewReader(file)), Attachment, int64(len(file)))
 			if err != nil {
 				t.Fatal(err)
@@ -134,7 +134,7 @@ func TestIngestRemovesMetadata(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			withoutSecret(t, content, file)
+			wantNoSecret(t, content, file)
 			if name == "JPEG" && (got.Width != 9 || got.Height != 9) {
 				t.Errorf("%+v", got)
 			}
@@ -142,7 +142,7 @@ func TestIngestRemovesMetadata(t *testing.T) {
 	}
 }
 
-func TestIngestRefuses(t *testing.T) {
+func TestIngestRejects(t *testing.T) {
 	plain := encodePNG(quarters(40, 30))
 	header := func(width, height uint32) []byte {
 		return slices.Concat(plain[:8], pngChunk("IHDR", append(be(width, height), 8, 6, 0, 0, 0)), plain[afterIHDR:])
@@ -163,7 +163,7 @@ func TestIngestRefuses(t *testing.T) {
 		{"nothing", bytes.NewReader(nil), 100, 422},
 		{"one byte too much", bytes.NewReader(plain), int64(len(plain)) - 1, 413},
 		{"far too much", io.MultiReader(bytes.NewReader(plain), endless{}), 1 << 20, 413},
-		{"too much of what is refused anyway", endless{}, 100, 413},
+		{"too much of an unsupported type", endless{}, 100, 413},
 		{"nothing allowed", bytes.NewReader(plain), 0, 413},
 		{"cut off picture", bytes.NewReader(plain[:len(plain)-20]), 1 << 20, 422},
 		{"cut off request", io.MultiReader(bytes.NewReader(plain), iotest.ErrReader(io.ErrUnexpectedEOF)), 1 << 20, 400},
@@ -248,7 +248,7 @@ func TestIngestConcurrently(t *testing.T) {
 	}
 }
 
-// TestIngestCancelled ends the context while the upload waits for its turn to be decoded.
+// TestIngestCancelled ends the context while the upload waits to be decoded.
 func TestIngestCancelled(t *testing.T) {
 	f, dir := openFiles(t, Limits{})
 	f.decoding <- struct{}{} // another picture is being decoded, and will not end
@@ -296,7 +296,7 @@ func FuzzIngest(f *testing.F) {
 			t.Fatal(err)
 		}
 		if sum := fmt.Sprintf("%x", sha256.Sum256(content)); sum != got.SHA256 || int64(len(content)) != got.Size {
-			t.Errorf("%+v does not describe what is stored", got)
+			t.Errorf("%+v does not describe the stored file", got)
 		}
 		for _, name := range []string{got.Name, got.Thumbnail} {
 			if err := files.Remove(name); err != nil {

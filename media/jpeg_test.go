@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// jfif is the segment that most JPEG files begin with; with a thumbnail of one pixel, if so wanted.
+// jfif returns the segment at the start of most JPEG files, optionally with a thumbnail of one pixel.
 func jfif(thumbnail bool) []byte {
 	body := []byte("JFIF\x00\x01\x02\x01\x00\x48\x00\x48\x00\x00")
 	if thumbnail {
@@ -60,7 +60,7 @@ func TestCleanJPEG(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			withoutSecret(t, got, dirty)
+			wantNoSecret(t, got, dirty)
 			samePixels(t, got, plain, jpeg.Decode)
 			if want := insert(plain, 2, tt.keep...); !bytes.Equal(got, want) {
 				t.Errorf("%d bytes are left, want %d", len(got), len(want))
@@ -142,7 +142,7 @@ func TestJPEGRefused(t *testing.T) {
 	}
 }
 
-// TestJPEGMemory compares the estimate with what the decoder does: the planes are its own, the coefficients are not seen.
+// TestJPEGMemory compares the estimate with the memory of the decoded planes; the decoder's coefficients are not visible.
 func TestJPEGMemory(t *testing.T) {
 	for _, size := range []image.Point{{64, 64}, {100, 37}, {1, 1}, {1001, 300}} {
 		_, found, err := cleaned(encodeJPEG(photo(size.X, size.Y)), scanJPEG)

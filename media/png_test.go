@@ -44,7 +44,7 @@ func TestCleanPNG(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			withoutSecret(t, got, dirty)
+			wantNoSecret(t, got, dirty)
 			samePixels(t, got, plain, png.Decode)
 			if want := insert(plain, afterIHDR, tt.keep...); !bytes.Equal(got, want) {
 				t.Errorf("%d bytes are left, want %d", len(got), len(want))
@@ -112,7 +112,7 @@ func TestPNGProfile(t *testing.T) {
 	}
 }
 
-// TestPNGMemory compares the estimate with what the decoder makes of each kind of picture.
+// TestPNGMemory compares the estimate with the size of each kind of decoded picture.
 func TestPNGMemory(t *testing.T) {
 	r := image.Rect(0, 0, 50, 40)
 	for _, tt := range []struct {

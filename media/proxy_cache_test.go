@@ -18,14 +18,14 @@ import (
 	"svc/store"
 )
 
-// The cache is never larger than it may be, and what was looked at last stays in it, after a restart too.
+// The cache never exceeds its size, and keeps the most recently used copies, also after a restart.
 func TestProxyEviction(t *testing.T) {
 	const size = 100_000
-	p, site := startProxy(t, func(c *media.ProxyConfig) { c.CacheSize = 10 * 1 << 17 }), startElsewhere(t)
+	p, site := startProxy(t, func(c *media.ProxyConfig) { c.CacheSize = 10 * 1 << 17 }), startRemote(t)
 	content := pngOf(size)
 	var addresses []string
 	for i := range 30 {
-		addresses = append(addresses, site.has(fmt.Sprintf("/%d.png", i), "image/png", content))
+		addresses = append(addresses, site.addFile(fmt.Sprintf("/%d.png", i), "image/png", content))
 	}
 	for i, a := range addresses[:10] {
 		p.get(a).want(t, 200, content)
@@ -43,20 +43,20 @@ func TestProxyEviction(t *testing.T) {
 			t.Errorf("the cache has %d bytes, it may have %d", size, p.config.CacheSize)
 		}
 	}
-	site.wantAsked(t, 4)
+	site.wantRequests(t, 4)
 	for _, a := range addresses[8:14] { // the last that were used
 		p.get(a).want(t, 200, content)
 	}
-	site.wantAsked(t, 0)
+	site.wantRequests(t, 0)
 	p.get(addresses[0]).want(t, 200, content) // the first had to go
-	site.wantAsked(t, 1)
+	site.wantRequests(t, 1)
 	for _, a := range addresses {
 		p.get(a).want(t, 200, content)
 	}
 	if _, size := p.cached(); size > p.config.CacheSize {
 		t.Errorf("the cache has %d bytes, it may have %d", size, p.config.CacheSize)
 	}
-	// What nobody looks at goes in the end.
+	// Unused copies expire.
 	p.restart()
 	filepath.WalkDir(p.config.Dir, func(path string, d fs.DirEntry, _ error) error {
 		old := time.Now().Add(-31 * 24 * time.Hour)
@@ -94,17 +94,17 @@ func (p *proxy) fileOf(n int) (name string) {
 	return name
 }
 
-// A cache full of what is being fetched takes no more, and is empty again afterwards.
+// A cache filled by running downloads accepts no more, and is empty afterwards.
 func TestProxyFull(t *testing.T) {
-	p, site := startProxy(t, func(c *media.ProxyConfig) { c.CacheSize, c.MaxFile = 300_000, 200_000 }), startElsewhere(t)
+	p, site := startProxy(t, func(c *media.ProxyConfig) { c.CacheSize, c.MaxFile = 300_000, 200_000 }), startRemote(t)
 	content := pngOf(190_000)
-	d := site.drips("/a.png", len(content))
+	d := site.addSlowFile("/a.png", len(content))
 	go func() { d.more <- content[:180_000] }()
 	first := p.begin(t.Context(), d.address)
 	if _, err := io.ReadFull(first.Body, make([]byte, 180_000)); err != nil {
 		t.Fatal(err)
 	}
-	other := site.has("/b.png", "image/png", content)
+	other := site.addFile("/b.png", "image/png", content)
 	if r := p.get(other); r.err == nil && r.status == 200 {
 		t.Error("there was room for more than there is")
 	}
@@ -119,11 +119,11 @@ func TestProxyFull(t *testing.T) {
 	eventually(t, "room again", func() bool { r := p.get(other); return r.err == nil && r.status == 200 })
 }
 
-// What a crash leaves behind is no copy.
+// Incomplete files of a crash are not copies.
 func TestProxyCrash(t *testing.T) {
-	p, site := startProxy(t), startElsewhere(t)
+	p, site := startProxy(t), startRemote(t)
 	content := pngOf(5000)
-	address := site.has("/a.png", "image/png", content)
+	address := site.addFile("/a.png", "image/png", content)
 	p.get(address).want(t, 200, content)
 	name := p.fileOf(1)
 	whole, err := os.ReadFile(name)
@@ -139,7 +139,7 @@ func TestProxyCrash(t *testing.T) {
 		"less than a line": whole[:10],
 		"another type":     bytes.Replace(slices.Clone(whole), []byte(" png "), []byte(" htm "), 1),
 	} {
-		p.restart() // so that what came last is in its place
+		p.restart() // completes the last copy
 		if err := os.WriteFile(name, left, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -148,29 +148,29 @@ func TestProxyCrash(t *testing.T) {
 		if r := p.get(address); r.status != 200 || r.body != content {
 			t.Errorf("%s: got %d, %d bytes", what, r.status, len(r.body))
 		}
-		site.wantAsked(t, 1)
+		site.wantRequests(t, 1)
 		eventually(t, "there is one file", func() bool { files, _ := p.cached(); return files == 1 })
 	}
 	p.restart()
 	p.get(address).want(t, 200, content)
-	site.wantAsked(t, 0)
+	site.wantRequests(t, 0)
 }
 
-// What is wrong with the disk is not taken for the other server's fault, and what can be shown nevertheless is.
+// Disk errors are not reported as errors of the remote server, and available files are still served.
 func TestProxyDisk(t *testing.T) {
-	p, site := startProxy(t), startElsewhere(t)
+	p, site := startProxy(t), startRemote(t)
 	content := pngOf(5000)
 	for i := range 256 { // where copies belong
 		if err := os.WriteFile(filepath.Join(p.config.Dir, fmt.Sprintf("%02x", i)), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p.get(site.has("/a.png", "image/png", content)).want(t, 500, "")
+	p.get(site.addFile("/a.png", "image/png", content)).want(t, 500, "")
 	for i := range 256 {
 		os.Remove(filepath.Join(p.config.Dir, fmt.Sprintf("%02x", i)))
 	}
 	os.RemoveAll(filepath.Join(p.config.Dir, "tmp"))
-	address := site.has("/b.png", "image/png", content)
+	address := site.addFile("/b.png", "image/png", content)
 	p.get(address).want(t, 500, "")
 	if err := p.Purge([]string{address}); err != nil {
 		t.Fatal(err)
@@ -179,9 +179,9 @@ func TestProxyDisk(t *testing.T) {
 	p.get(address).want(t, 200, content)
 }
 
-// A copy is fetched anew after two weeks, and shown on if that does not work, unless it is known to be gone.
+// A copy is fetched again after two weeks. If that fails, it is still served, unless the file is known to be gone.
 func TestProxyAge(t *testing.T) {
-	p, site := startProxy(t), startElsewhere(t)
+	p, site := startProxy(t), startRemote(t)
 	var status atomic.Int32
 	status.Store(200)
 	content := pngOf(2000)
@@ -196,7 +196,7 @@ func TestProxyAge(t *testing.T) {
 		site, want int32
 		asked      int32
 	}{{200, 200, 1}, {500, 200, 1}, {410, 404, 1}} {
-		p.restart() // so that what came last is in its place
+		p.restart() // completes the last copy
 		name := p.fileOf(1)
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -212,14 +212,14 @@ func TestProxyAge(t *testing.T) {
 		site.asked.Store(0)
 		status.Store(tt.site)
 		p.get(address).want(t, int(tt.want), content)
-		site.wantAsked(t, tt.asked)
+		site.wantRequests(t, tt.asked)
 	}
 	eventually(t, "the copy has gone", func() bool { files, _ := p.cached(); return files == 0 })
 }
 
 func TestProxyBans(t *testing.T) {
-	p, site := startProxy(t), startElsewhere(t)
-	one, two := site.has("/One.png", "image/png", pngOf(0)), site.has("/two.png", "image/png", pngOf(0))
+	p, site := startProxy(t), startRemote(t)
+	one, two := site.addFile("/One.png", "image/png", pngOf(0)), site.addFile("/two.png", "image/png", pngOf(0))
 	p.get(one).want(t, 200, pngOf(0))
 	p.fileOf(1)
 	site.asked.Store(0)
@@ -231,7 +231,7 @@ func TestProxyBans(t *testing.T) {
 	p.restart()
 	p.get(one).want(t, 404, "")
 	p.get(two).want(t, 404, "")
-	site.wantAsked(t, 0)
+	site.wantRequests(t, 0)
 	if files, _ := p.cached(); files != 0 {
 		t.Errorf("%d copies are left", files)
 	}
@@ -245,7 +245,7 @@ func TestProxyBans(t *testing.T) {
 	}
 	p.get(one).want(t, 200, pngOf(0))
 	p.get(two).want(t, 200, pngOf(0))
-	site.wantAsked(t, 2)
+	site.wantRequests(t, 2)
 
 	p.fileOf(2)
 	if err := p.Purge([]string{p.URL(one), one, "https://never.example/"}); err != nil {
@@ -253,14 +253,14 @@ func TestProxyBans(t *testing.T) {
 	}
 	p.get(one).want(t, 200, pngOf(0))
 	p.get(two).want(t, 200, pngOf(0))
-	site.wantAsked(t, 1)
+	site.wantRequests(t, 1)
 
 	missing := site.URL + "/missing.png"
 	p.get(missing).want(t, 404, "")
 	if err := p.Purge([]string{missing}); err != nil { // it may be there by now
 		t.Fatal(err)
 	}
-	site.has("/missing.png", "image/png", pngOf(0))
+	site.addFile("/missing.png", "image/png", pngOf(0))
 	p.get(missing).want(t, 200, pngOf(0))
 
 	var many []string
@@ -277,8 +277,8 @@ func TestProxyBans(t *testing.T) {
 }
 
 func TestProxyOff(t *testing.T) {
-	p, site := startProxy(t), startElsewhere(t)
-	address := site.has("/a.png", "image/png", pngOf(0))
+	p, site := startProxy(t), startRemote(t)
+	address := site.addFile("/a.png", "image/png", pngOf(0))
 	shown := p.URL(address)
 	p.get(address).want(t, 200, pngOf(0))
 	p.fileOf(1)

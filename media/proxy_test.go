@@ -26,16 +26,16 @@ import (
 	"svc/store"
 )
 
-// elsewhere is a server that has files.
-type elsewhere struct {
+// remoteServer is a server with files.
+type remoteServer struct {
 	*httptest.Server
 	mux   *http.ServeMux
 	asked atomic.Int32
 }
 
-func startElsewhere(t *testing.T) *elsewhere {
+func startRemote(t *testing.T) *remoteServer {
 	t.Helper()
-	e := &elsewhere{mux: http.NewServeMux()}
+	e := &remoteServer{mux: http.NewServeMux()}
 	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		e.asked.Add(1)
 		e.mux.ServeHTTP(w, r)
@@ -44,8 +44,8 @@ func startElsewhere(t *testing.T) *elsewhere {
 	return e
 }
 
-// has puts a file there.
-func (e *elsewhere) has(path, contentType, content string) string {
+// addFile adds a file and returns its URL.
+func (e *remoteServer) addFile(path, contentType, content string) string {
 	e.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["Content-Type"] = []string{contentType}
 		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
@@ -54,10 +54,10 @@ func (e *elsewhere) has(path, contentType, content string) string {
 	return e.URL + path
 }
 
-func (e *elsewhere) wantAsked(t *testing.T, n int32) {
+func (e *remoteServer) wantRequests(t *testing.T, n int32) {
 	t.Helper()
 	if got := e.asked.Swap(0); got != n {
-		t.Errorf("the other server was asked %d times, want %d", got, n)
+		t.Errorf("the remote server got %d requests, want %d", got, n)
 	}
 }
 
@@ -117,7 +117,7 @@ func (p *proxy) restart() {
 	p.open()
 }
 
-// result is an answer.
+// result is a response.
 type result struct {
 	status int
 	header http.Header
@@ -125,7 +125,7 @@ type result struct {
 	err    error // of the reading
 }
 
-// do asks for what is shown of an address. Headers come as pairs.
+// do requests the proxied file of an address. Headers are pairs.
 func (p *proxy) do(method, shown string, headers ...string) result {
 	p.t.Helper()
 	req, err := http.NewRequestWithContext(p.t.Context(), method, shown, nil)
@@ -190,7 +190,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// pngOf is a picture, followed by as many bytes more as it takes to be of a size.
+// pngOf returns a picture padded to a size.
 func pngOf(size int) string {
 	var b bytes.Buffer
 	png.Encode(&b, image.NewGray(image.Rect(0, 0, 4, 4)))
@@ -210,7 +210,7 @@ const (
 )
 
 func TestProxyTypes(t *testing.T) {
-	p, site := startProxy(t), startElsewhere(t)
+	p, site := startProxy(t), startRemote(t)
 	picture := pngOf(100)
 	page := "<!DOCTYPE html><html><script>alert(1)</script></html>"
 	for i, tt := range []struct {
@@ -244,7 +244,7 @@ func TestProxyTypes(t *testing.T) {
 		{"nothing", "image/png", "", 502, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			address := site.has(fmt.Sprintf("/%d/a.html", i), tt.claim, tt.content)
+			address := site.addFile(fmt.Sprintf("/%d/a.html", i), tt.claim, tt.content)
 			for _, again := range []int32{1, 0} {
 				r := p.get(address)
 				r.want(t, tt.status, tt.content)
@@ -254,14 +254,14 @@ func TestProxyTypes(t *testing.T) {
 				if got := r.header.Get("Cache-Control"); tt.status == 200 && !strings.Contains(got, "immutable") || tt.status != 200 && got != "no-store" {
 					t.Errorf("Cache-Control %q", got)
 				}
-				site.wantAsked(t, again)
+				site.wantRequests(t, again)
 			}
 		})
 	}
 }
 
-func TestProxySaysWhatItIs(t *testing.T) {
-	p, site := startProxy(t), startElsewhere(t)
+func TestProxyHeaders(t *testing.T) {
+	p, site := startProxy(t), startRemote(t)
 	seen := make(chan http.Header, 1)
 	site.mux.HandleFunc("/cat.png", func(w http.ResponseWriter, r *http.Request) {
 		seen <- r.Header.Clone()
@@ -285,8 +285,8 @@ func TestProxySaysWhatItIs(t *testing.T) {
 }
 
 func TestProxySignatures(t *testing.T) {
-	p, site := startProxy(t), startElsewhere(t)
-	address := site.has("/a%20b/k%C3%A4se.png", "image/png", pngOf(0))
+	p, site := startProxy(t), startRemote(t)
+	address := site.addFile("/a%20b/k%C3%A4se.png", "image/png", pngOf(0))
 	shown := p.URL(address)
 	parts := strings.Split(strings.TrimPrefix(shown, p.config.BaseURL+"/proxy/"), "/")
 	if len(parts) != 3 || parts[2] != "k_se.png" {
@@ -321,7 +321,7 @@ func TestProxySignatures(t *testing.T) {
 	if got := p.Original(shown); got != address {
 		t.Errorf("the original is %q", got)
 	}
-	site.wantAsked(t, 1)
+	site.wantRequests(t, 1)
 }
 
 func TestProxyURL(t *testing.T) {
@@ -350,13 +350,13 @@ func TestProxyURL(t *testing.T) {
 }
 
 func TestProxyRefuses(t *testing.T) {
-	p, site := startProxy(t), startElsewhere(t)
+	p, site := startProxy(t), startRemote(t)
 	leads := func(path, to string) string {
 		site.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) })
 		return site.URL + path
 	}
-	picture := site.has("/picture", "image/png", pngOf(0))
-	large := site.has("/large", "image/png", pngOf(1<<20+1))
+	picture := site.addFile("/picture", "image/png", pngOf(0))
+	large := site.addFile("/large", "image/png", pngOf(1<<20+1))
 	site.mux.HandleFunc("/endless", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "image/png")
 		io.WriteString(w, pngOf(0))
@@ -396,9 +396,9 @@ func TestProxyRefuses(t *testing.T) {
 		{"a redirect to itself", leads("/round", "/round"), 403, 4},
 		{"a private address", "http://192.168.1.1/a.png", 403, 0},
 		{"this server through the proxy", strings.ToUpper(p.config.BaseURL) + "/a.png", 403, 0},
-		{"what is not there", site.URL + "/nothing", 404, 1},
-		{"what is gone", site.URL + "/status/410", 404, 1},
-		{"what is forbidden", site.URL + "/status/403", 502, 1},
+		{"a missing file", site.URL + "/nothing", 404, 1},
+		{"a deleted file", site.URL + "/status/410", 404, 1},
+		{"a forbidden file", site.URL + "/status/403", 502, 1},
 		{"what fails", site.URL + "/status/500", 502, 1},
 		{"a part", site.URL + "/status/206", 502, 1},
 		{"nobody", "http://127.0.0.1:1/", 502, 0},
@@ -414,28 +414,28 @@ func TestProxyRefuses(t *testing.T) {
 			} else if tt.status != 0 {
 				r.want(t, tt.status, pngOf(0))
 			}
-			site.wantAsked(t, tt.asked)
-			if tt.status != 200 && tt.name != "nobody" { // it is not tried again at once
+			site.wantRequests(t, tt.asked)
+			if tt.status != 200 && tt.name != "nobody" { // the failure is remembered
 				eventually(t, "a failure is remembered", func() bool { return p.do("GET", p.signed(tt.address)).status >= 400 })
 				site.asked.Store(0)
 				if r := p.do("GET", p.signed(tt.address)); r.status < 400 {
 					t.Errorf("again: got %d", r.status)
 				}
-				site.wantAsked(t, 0)
+				site.wantRequests(t, 0)
 			}
 		})
 	}
 	eventually(t, "nothing is left of what failed", func() bool { files, _ := p.cached(); return files == 1 })
 }
 
-// signed returns the proxy's own address of any address, as if it had shown it: that of a proxy that has another home.
+// signed returns the proxied URL of any address, as signed by another proxy with the same key.
 func (p *proxy) signed(address string) string {
 	p.t.Helper()
 	if shown := p.URL(address); shown != address {
 		return shown
 	}
 	other := p.config
-	other.BaseURL, other.Dir = "https://elsewhere.example", p.t.TempDir()
+	other.BaseURL, other.Dir = "https://other.example", p.t.TempDir()
 	q, err := media.OpenProxy(p.db, other, slog.New(slog.DiscardHandler))
 	if err != nil {
 		p.t.Fatal(err)
@@ -445,8 +445,8 @@ func (p *proxy) signed(address string) string {
 }
 
 func TestProxyLoops(t *testing.T) {
-	p, site := startProxy(t), startElsewhere(t)
-	address := site.has("/a.png", "image/png", pngOf(0))
+	p, site := startProxy(t), startRemote(t)
+	address := site.addFile("/a.png", "image/png", pngOf(0))
 	for agent, status := range map[string]int{
 		"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0": 200,
 		"":                                    200,
@@ -458,16 +458,16 @@ func TestProxyLoops(t *testing.T) {
 			t.Errorf("%q: got %d, want %d", agent, got.status, status)
 		}
 	}
-	// Two proxies that are to ask each other: the second refuses the first.
+	// Two proxies that request from each other: the second refuses the first.
 	other := startProxy(t)
 	p.get(other.URL(address)).want(t, 502, "")
 }
 
 func TestProxyRanges(t *testing.T) {
-	p, site := startProxy(t), startElsewhere(t)
+	p, site := startProxy(t), startRemote(t)
 	content := mp4Start + pngOf(200_000)
 	n := len(content)
-	site.has("/known.mp4", "video/mp4", content)
+	site.addFile("/known.mp4", "video/mp4", content)
 	site.mux.HandleFunc("/unknown.mp4", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "video/mp4")
 		w.(http.Flusher).Flush()
@@ -508,17 +508,17 @@ func TestProxyRanges(t *testing.T) {
 			return p.do("HEAD", p.URL(address)).header.Get("Content-Length") == fmt.Sprint(n)
 		})
 	}
-	site.wantAsked(t, 2*(7+1))
+	site.wantRequests(t, 2*(7+1))
 }
 
-// drip is a file that comes as the test wants it to.
-type drip struct {
+// slowFile is a file that is sent in steps.
+type slowFile struct {
 	more    chan string // closed: the end
 	address string
 }
 
-func (e *elsewhere) drips(path string, size int) *drip {
-	d := &drip{make(chan string), e.URL + path}
+func (e *remoteServer) addSlowFile(path string, size int) *slowFile {
+	d := &slowFile{make(chan string), e.URL + path}
 	e.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "image/png")
 		if size > 0 {
@@ -553,13 +553,13 @@ func (p *proxy) begin(ctx context.Context, address string) *http.Response {
 	return resp
 }
 
-// What has come is passed on before the rest has, to all who ask, and one fetch does for them.
+// Received bytes are passed on before the download is complete, to all clients of one download.
 func TestProxyStreams(t *testing.T) {
 	for name, size := range map[string]int{"known": 50_000, "unknown": 0} {
 		t.Run(name, func(t *testing.T) {
-			p, site := startProxy(t), startElsewhere(t)
+			p, site := startProxy(t), startRemote(t)
 			content := pngOf(50_000)
-			d := site.drips("/a.png", size)
+			d := site.addSlowFile("/a.png", size)
 			sent := make(chan struct{})
 			go func() { d.more <- content[:20_000]; close(sent) }()
 			first := p.begin(t.Context(), d.address)
@@ -572,7 +572,7 @@ func TestProxyStreams(t *testing.T) {
 			if _, err := io.ReadFull(second.Body, got); err != nil || string(got) != content[:10_000] {
 				t.Fatalf("the beginning, for another: %v", err)
 			}
-			// Somebody hangs up. That is no matter to the others.
+			// One client disconnects. The others continue.
 			ctx, hangUp := context.WithCancel(t.Context())
 			p.begin(ctx, d.address)
 			hangUp()
@@ -584,16 +584,16 @@ func TestProxyStreams(t *testing.T) {
 				t.Errorf("the rest: %d bytes, %v", len(rest), err)
 			}
 			p.get(d.address).want(t, 200, content)
-			site.wantAsked(t, 1)
+			site.wantRequests(t, 1)
 		})
 	}
 }
 
-// A file is fetched to its end for the next who looks, though the one who made it be fetched has hung up.
-func TestProxyHangUp(t *testing.T) {
-	p, site := startProxy(t), startElsewhere(t)
+// A download continues when its client has disconnected.
+func TestProxyClientDisconnects(t *testing.T) {
+	p, site := startProxy(t), startRemote(t)
 	content := pngOf(50_000)
-	d := site.drips("/a.png", len(content))
+	d := site.addSlowFile("/a.png", len(content))
 	ctx, hangUp := context.WithCancel(t.Context())
 	go func() { d.more <- content[:10_000] }()
 	p.begin(ctx, d.address)
@@ -602,24 +602,24 @@ func TestProxyHangUp(t *testing.T) {
 	close(d.more)
 	eventually(t, "a copy", func() bool { files, size := p.cached(); return files == 1 && size > int64(len(content)) })
 	p.get(d.address).want(t, 200, content)
-	site.wantAsked(t, 1)
+	site.wantRequests(t, 1)
 }
 
-func TestProxyTogether(t *testing.T) {
-	p, site := startProxy(t), startElsewhere(t)
+func TestProxyConcurrentRequests(t *testing.T) {
+	p, site := startProxy(t), startRemote(t)
 	content := pngOf(300_000)
-	address := site.has("/a.png", "image/png", content)
+	address := site.addFile("/a.png", "image/png", content)
 	var all sync.WaitGroup
 	for range 40 {
 		all.Go(func() { p.get(address).want(t, 200, content) })
 	}
 	all.Wait()
-	site.wantAsked(t, 1)
+	site.wantRequests(t, 1)
 }
 
 func TestProxySlow(t *testing.T) {
-	p, site := startProxy(t, func(c *media.ProxyConfig) { c.Timeout, c.StallTimeout = 400*time.Millisecond, 100*time.Millisecond }), startElsewhere(t)
-	silent := site.drips("/silent.png", 1000)
+	p, site := startProxy(t, func(c *media.ProxyConfig) { c.Timeout, c.StallTimeout = 400*time.Millisecond, 100*time.Millisecond }), startRemote(t)
+	silent := site.addSlowFile("/silent.png", 1000)
 	site.mux.HandleFunc("/mute.png", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	site.mux.HandleFunc("/trickle.png", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "image/png")
@@ -641,9 +641,9 @@ func TestProxySlow(t *testing.T) {
 	eventually(t, "nothing is left", func() bool { files, _ := p.cached(); return files == 0 })
 }
 
-// One slow host does not keep the others from being asked.
+// One slow host does not block requests to others.
 func TestProxySlowHost(t *testing.T) {
-	p, site, other := startProxy(t), startElsewhere(t), startElsewhere(t)
+	p, site, other := startProxy(t), startRemote(t), startRemote(t)
 	site.mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
@@ -660,7 +660,7 @@ func TestProxySlowHost(t *testing.T) {
 		})
 	}
 	eventually(t, "some are refused", func() bool { return refused.Load() == 60-32 })
-	p.get(other.has("/a.png", "image/png", pngOf(0))).want(t, 200, pngOf(0))
+	p.get(other.addFile("/a.png", "image/png", pngOf(0))).want(t, 200, pngOf(0))
 	stop()
 	all.Wait()
 }

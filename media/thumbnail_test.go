@@ -82,7 +82,7 @@ func TestThumbnail(t *testing.T) {
 	}
 }
 
-// TestOrientation stores a picture with all orientations; the corners of the thumbnail must be where EXIF wants them shown.
+// TestOrientation stores a picture with all orientations and compares the corners of the thumbnail.
 func TestOrientation(t *testing.T) {
 	f, dir := openFiles(t, Limits{})
 	plain := encodeJPEG(quarters(1000, 800))
@@ -122,9 +122,8 @@ func TestOrientation(t *testing.T) {
 	}
 }
 
-// TestTurnPlanes compares the two ways of turning: in colours, and on odd sizes, where colours may be off by half a pixel, in
-// grey.
-func TestTurnPlanes(t *testing.T) {
+// TestRotatePlanes compares both ways to rotate. Colours may differ by half a pixel for odd sizes, so those are compared in grey.
+func TestRotatePlanes(t *testing.T) {
 	noise := rand.New(rand.NewPCG(3, 4))
 	for _, size := range []image.Point{{64, 48}, {63, 47}, {1, 5}} {
 		img := image.NewYCbCr(image.Rectangle{Max: size}, image.YCbCrSubsampleRatio420)
@@ -204,7 +203,7 @@ func TestDecodeMemoryLimit(t *testing.T) {
 	}
 }
 
-// TestDecoderPanics stands for a fault in a decoder.
+// TestDecoderPanics simulates a panic of a decoder.
 func TestDecoderPanics(t *testing.T) {
 	broken := &format{decode: func(*io.SectionReader, fileInfo) (image.Image, error) { panic("index out of range") }}
 	_, err := reduce(nil, broken, fileInfo{width: 9, height: 9}, image.Pt(4, 4))
@@ -229,7 +228,7 @@ func TestFit(t *testing.T) {
 }
 
 func TestShrink(t *testing.T) {
-	// Four columns become three: each new one is a whole old one and a third of another.
+	// Four columns become three: each is the mean of one and a third columns.
 	grey := image.NewGray(image.Rect(0, 0, 4, 1))
 	copy(grey.Pix, []uint8{0, 90, 180, 255})
 	got := shrink(grey, grey.Rect, image.Pt(3, 1)).(*image.Gray)
@@ -237,7 +236,7 @@ func TestShrink(t *testing.T) {
 		t.Errorf("columns %v, want %v", got.Pix, want)
 	}
 
-	// A picture of one colour keeps it, whatever it is made of and however it is shrunk.
+	// A picture of one colour keeps it, for each type and size.
 	c := color.NRGBA{200, 100, 50, 255}
 	r := image.Rect(0, 0, 37, 53)
 	ratios := []image.YCbCrSubsampleRatio{
@@ -274,7 +273,7 @@ func TestShrink(t *testing.T) {
 		}
 	}
 
-	// Transparent pixels have no say in the colour, and a frame does not fill a larger canvas.
+	// Transparent pixels do not change the colour, and a frame does not fill a larger canvas.
 	half := image.NewNRGBA(image.Rect(2, 0, 4, 2))
 	uniform(half, color.NRGBA{255, 0, 0, 255})
 	spread := shrink(half, image.Rect(0, 0, 4, 2), image.Pt(1, 1))

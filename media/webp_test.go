@@ -44,7 +44,7 @@ func TestCleanWebP(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			withoutSecret(t, got, tt.dirty)
+			wantNoSecret(t, got, tt.dirty)
 			if !bytes.Equal(got, tt.clean) {
 				t.Errorf("%d bytes are left, want %d:\n%q\n%q", len(got), len(tt.clean), got, tt.clean)
 			}
@@ -105,7 +105,7 @@ func TestWebPRefused(t *testing.T) {
 	}
 }
 
-// TestDecodeWebPFrame decodes the first frame of an animation, which lies in a corner of the picture.
+// TestDecodeWebPFrame decodes the first frame of an animation, in a corner of the picture.
 func TestDecodeWebPFrame(t *testing.T) {
 	frame := anmf(60, 40, 40, 30, riffChunk("VP8L", vp8l(40, 30, 255)))
 	file := webpFile(vp8x(2, 100, 70), riffChunk("ANIM", make([]byte, 6)), frame, frame)

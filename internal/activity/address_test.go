@@ -8,7 +8,7 @@ import (
 )
 
 func TestHost(t *testing.T) {
-	for _, tt := range []struct{ id, host, trial string }{ // "": refused
+	for _, tt := range []struct{ id, host, loopback string }{ // "": refused
 		{"https://a.example/users/1", "a.example", "a.example"},
 		{"https://A.Example/users/1", "a.example", "a.example"},
 		{"HTTPS://a.example/1", "a.example", "a.example"},
@@ -85,10 +85,10 @@ func TestHost(t *testing.T) {
 		{"https://a.example/" + strings.Repeat("a", maxURLBytes), "", ""},
 		{"https://" + strings.Repeat("a.", 130) + "example/1", "", ""},
 	} {
-		for i, want := range []string{tt.host, tt.trial} {
+		for i, want := range []string{tt.host, tt.loopback} {
 			got, err := Host(tt.id, i == 1)
 			if got != want || (err == nil) != (want != "") || err != nil && !errors.Is(err, ErrMalformed) {
-				t.Errorf("host of %.80q (trial %v): got %q, %v, want %q", tt.id, i == 1, got, err, want)
+				t.Errorf("host of %.80q (loopback %v): got %q, %v, want %q", tt.id, i == 1, got, err, want)
 			}
 		}
 	}
@@ -127,8 +127,8 @@ func FuzzHost(f *testing.F) {
 		f.Add(s, false)
 		f.Add(s, true)
 	}
-	f.Fuzz(func(t *testing.T, id string, trial bool) {
-		host, err := Host(id, trial)
+	f.Fuzz(func(t *testing.T, id string, allowLoopback bool) {
+		host, err := Host(id, allowLoopback)
 		if err != nil {
 			if host != "" || !errors.Is(err, ErrMalformed) {
 				t.Errorf("%q: %q, %v", id, host, err)
@@ -142,11 +142,11 @@ func FuzzHost(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Host(u.Scheme+"://"+host+"/", trial)
+		again, err := Host(u.Scheme+"://"+host+"/", allowLoopback)
 		if err != nil || again != host {
 			t.Errorf("%q has the host %q, which is %q, %v", id, host, again, err)
 		}
-		if !SameHost(id, u.Scheme+"://"+host, trial) {
+		if !SameHost(id, u.Scheme+"://"+host, allowLoopback) {
 			t.Errorf("%q is not of its own host", id)
 		}
 	})

@@ -31,7 +31,7 @@ func TestExpiring(t *testing.T) {
 			t.Errorf("%s after %v: got %v", tt.key, tt.after, ok)
 		}
 	}
-	e.Put("new", 4, time.Hour, start.Add(time.Minute)) // in place of what has expired
+	e.Put("new", 4, time.Hour, start.Add(time.Minute)) // replaces the expired entry
 	for _, key := range []string{"long", "new"} {
 		if _, ok := e.Get(key, start.Add(time.Minute)); !ok {
 			t.Errorf("%s was evicted", key)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Addresses of every special-purpose network, at both of its ends, and of their neighbours.
+// First and last address of each special-purpose network, and their neighbours.
 func TestPublic(t *testing.T) {
 	for _, tt := range []struct {
 		want      bool
@@ -41,7 +41,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-func TestControl(t *testing.T) {
+func TestCheckDial(t *testing.T) {
 	for _, tt := range []struct {
 		address  string
 		guarded  bool // refused
@@ -85,10 +85,10 @@ func TestOwnAddress(t *testing.T) {
 	for _, a := range own {
 		p := netip.MustParsePrefix(a.String())
 		if !isOwnAddress(p.Addr()) {
-			t.Errorf("%s is not known as our own", p.Addr())
+			t.Errorf("%s is not recognised as this machine's", p.Addr())
 		}
 	}
 	if isOwnAddress(netip.MustParseAddr("1.1.1.1")) {
-		t.Error("1.1.1.1 is taken for our own")
+		t.Error("1.1.1.1 is recognised as this machine's")
 	}
 }

@@ -22,8 +22,8 @@ import (
 
 const agent = "svc/1.2.3 (+https://example.org)"
 
-// site starts a server that answers paths by these functions, with https if it is secure.
-func site(t *testing.T, secure bool, paths map[string]http.HandlerFunc) *httptest.Server {
+// startServer starts a server with handlers by path, over https if secure.
+func startServer(t *testing.T, secure bool, paths map[string]http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
 	for path, fn := range paths {
@@ -40,8 +40,8 @@ func site(t *testing.T, secure bool, paths map[string]http.HandlerFunc) *httptes
 	return ts
 }
 
-// trial returns a client that may ask this machine, and trusts the site.
-func trial(ts *httptest.Server, o fetch.Options) *fetch.Client {
+// newClient returns a client that may reach loopback addresses and trusts the server.
+func newClient(ts *httptest.Server, o fetch.Options) *fetch.Client {
 	o.UserAgent, o.AllowLoopback = agent, true
 	if ts != nil && ts.TLS != nil {
 		o.RootCAs = x509.NewCertPool()
@@ -50,11 +50,11 @@ func trial(ts *httptest.Server, o fetch.Options) *fetch.Client {
 	return fetch.New(o)
 }
 
-func says(text string) http.HandlerFunc {
+func respondWith(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, text) }
 }
 
-func leadsTo(address string) http.HandlerFunc {
+func redirectTo(address string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Location", address)
 		w.WriteHeader(http.StatusFound)
@@ -66,7 +66,7 @@ func TestGet(t *testing.T) {
 	zipped := func(text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-				t.Error("gzip is not asked for")
+				t.Error("gzip is not requested")
 			}
 			w.Header().Set("Content-Type", "text/html")
 			w.Header().Set("Content-Encoding", "gzip")
@@ -81,7 +81,7 @@ func TestGet(t *testing.T) {
 			io.WriteString(w, "<p>")
 		}
 	}
-	ts := site(t, true, map[string]http.HandlerFunc{
+	ts := startServer(t, true, map[string]http.HandlerFunc{
 		"/text": func(w http.ResponseWriter, r *http.Request) {
 			for _, name := range []string{"Cookie", "Referer", "Authorization"} {
 				if v := r.Header.Get(name); v != "" {
@@ -91,8 +91,8 @@ func TestGet(t *testing.T) {
 			http.SetCookie(w, &http.Cookie{Name: "a", Value: "b", Path: "/"})
 			fmt.Fprintf(w, "%s %s %s", r.Proto, r.UserAgent(), r.Header.Get("Accept"))
 		},
-		"/size/limit":   says(large[:1000]),
-		"/size/more":    says(large[:1001]),
+		"/size/limit":   respondWith(large[:1000]),
+		"/size/more":    respondWith(large[:1001]),
 		"/size/unsaid":  func(w http.ResponseWriter, _ *http.Request) { w.(http.Flusher).Flush(); io.WriteString(w, large) },
 		"/zip":          zipped("short"),
 		"/zip/limit":    zipped(large[:1000]),
@@ -104,20 +104,20 @@ func TestGet(t *testing.T) {
 		"/type/json":    typed("application/json"),
 		"/type/none":    typed(""),
 		"/headers":      func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 100_000)) },
-		"/hop1":         leadsTo("/text"),
-		"/hop3":         leadsTo("hop2"),
-		"/hop2":         leadsTo("/hop1"),
-		"/hop4":         leadsTo("/hop3"),
-		"/loop":         leadsTo("/loop"),
+		"/hop1":         redirectTo("/text"),
+		"/hop3":         redirectTo("hop2"),
+		"/hop2":         redirectTo("/hop1"),
+		"/hop4":         redirectTo("/hop3"),
+		"/loop":         redirectTo("/loop"),
 		"/to/nowhere":   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusFound) },
-		"/to/nonsense":  leadsTo("http://[::1"),
-		"/to/inside":    leadsTo("https://10.1.2.3/"),
-		"/to/metadata":  leadsTo("https://169.254.169.254/latest"),
-		"/to/file":      leadsTo("file:///etc/passwd"),
-		"/to/ourselves": leadsTo("https://EXAMPLE.org./"),
-		"/to/user":      leadsTo("https://user:secret@example.com/"),
+		"/to/nonsense":  redirectTo("http://[::1"),
+		"/to/inside":    redirectTo("https://10.1.2.3/"),
+		"/to/metadata":  redirectTo("https://169.254.169.254/latest"),
+		"/to/file":      redirectTo("file:///etc/passwd"),
+		"/to/ourselves": redirectTo("https://EXAMPLE.org./"),
+		"/to/user":      redirectTo("https://user:secret@example.com/"),
 	})
-	c := trial(ts, fetch.Options{OwnHosts: []string{"example.org", "münchen.example"}})
+	c := newClient(ts, fetch.Options{OwnHosts: []string{"example.org", "münchen.example"}})
 	for _, tt := range []struct {
 		path string
 		want string // body
@@ -195,11 +195,11 @@ func sameError(got, want error) bool {
 	return want == errAny && got != nil || errors.Is(got, want)
 }
 
-// What is not for trials speaks https only, and with the public internet only, whatever name leads inside.
-func TestGuard(t *testing.T) {
+// A client without AllowLoopback only speaks https with the public internet, whatever a name resolves to.
+func TestAddressChecks(t *testing.T) {
 	var asked atomic.Int32
 	count := map[string]http.HandlerFunc{"/": func(http.ResponseWriter, *http.Request) { asked.Add(1) }}
-	secure, plain := site(t, true, count), site(t, false, count)
+	secure, plain := startServer(t, true, count), startServer(t, false, count)
 	pool := x509.NewCertPool()
 	pool.AddCert(secure.Certificate())
 	c := fetch.New(fetch.Options{UserAgent: agent, RootCAs: pool})
@@ -209,7 +209,7 @@ func TestGuard(t *testing.T) {
 		"https://0.0.0.0" + port, "https://example.com:22", "https://example.com:3306",
 	} {
 		if _, err := c.Get(t.Context(), address, fetch.Limits{Timeout: 5 * time.Second}); err == nil {
-			t.Errorf("%s was asked", address)
+			t.Errorf("%s was requested", address)
 		}
 		req, err := http.NewRequestWithContext(t.Context(), "POST", address, strings.NewReader("x"))
 		if err != nil {
@@ -225,34 +225,34 @@ func TestGuard(t *testing.T) {
 	if _, err := c.Get(t.Context(), secure.URL, fetch.Limits{}); !errors.Is(err, fetch.ErrRefused) {
 		t.Errorf("got %v, want ErrRefused", err)
 	}
-	if c.AllowsHTTP() || !trial(nil, fetch.Options{}).AllowsHTTP() {
-		t.Error("http is for trials, and only for them")
+	if c.AllowsHTTP() || !newClient(nil, fetch.Options{}).AllowsHTTP() {
+		t.Error("AllowsHTTP is not AllowLoopback")
 	}
 }
 
-// A proxy of the environment is not asked.
+// A proxy of the environment is not used.
 func TestNoProxy(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
-	ts := site(t, true, map[string]http.HandlerFunc{"/": says("here")})
-	if _, err := trial(ts, fetch.Options{}).Get(t.Context(), ts.URL, fetch.Limits{}); err != nil {
+	ts := startServer(t, true, map[string]http.HandlerFunc{"/": respondWith("here")})
+	if _, err := newClient(ts, fetch.Options{}).Get(t.Context(), ts.URL, fetch.Limits{}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestPrepare(t *testing.T) {
-	ts := site(t, false, map[string]http.HandlerFunc{
-		"/":    leadsTo("/end"),
+	ts := startServer(t, false, map[string]http.HandlerFunc{
+		"/":    redirectTo("/end"),
 		"/end": func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Header.Get("Signature")) },
 	})
-	c := trial(ts, fetch.Options{})
+	c := newClient(ts, fetch.Options{})
 	sign := func(r *http.Request) error {
 		r.Header.Set("Signature", "of "+r.URL.Path)
 		return nil
 	}
 	got, err := c.Get(t.Context(), ts.URL+"/", fetch.Limits{Prepare: sign})
 	if err != nil || string(got.Body) != "of /end" {
-		t.Errorf("got %v, %v, want a signature for each hop", got, err)
+		t.Errorf("got %v, %v, want a signature for each redirect", got, err)
 	}
 	stop := errors.New("stop")
 	refuse := func(r *http.Request) error {
@@ -262,21 +262,21 @@ func TestPrepare(t *testing.T) {
 		return nil
 	}
 	if _, err := c.Get(t.Context(), ts.URL+"/", fetch.Limits{Prepare: refuse}); !errors.Is(err, stop) {
-		t.Errorf("got %v, want the refusal of the hop", err)
+		t.Errorf("got %v, want the refusal of the redirect", err)
 	}
 }
 
 func TestDo(t *testing.T) {
-	ts := site(t, false, map[string]http.HandlerFunc{
+	ts := startServer(t, false, map[string]http.HandlerFunc{
 		"/": func(w http.ResponseWriter, r *http.Request) {
 			b, _ := io.ReadAll(r.Body)
-			w.Header().Set("Location", "/elsewhere")
+			w.Header().Set("Location", "/other")
 			w.WriteHeader(http.StatusFound)
 			fmt.Fprintf(w, "%s %s %s %s", r.Method, r.Header.Get("Topic"), r.UserAgent(), b)
 		},
-		"/large": says(strings.Repeat("x", 1<<20+1)),
+		"/large": respondWith(strings.Repeat("x", 1<<20+1)),
 	})
-	c := trial(ts, fetch.Options{})
+	c := newClient(ts, fetch.Options{})
 	do := func(path string) (int, string, error) {
 		req, err := http.NewRequestWithContext(t.Context(), "POST", ts.URL+path, strings.NewReader("hello"))
 		if err != nil {
@@ -300,9 +300,9 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// An answer that drips ends with the time for it (federation 7.2, 117).
-func TestTime(t *testing.T) {
-	ts := site(t, false, map[string]http.HandlerFunc{
+// A response that arrives slowly ends with the timeout (federation 7.2, 117).
+func TestTimeout(t *testing.T) {
+	ts := startServer(t, false, map[string]http.HandlerFunc{
 		"/silent": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 		"/drip": func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
@@ -312,18 +312,18 @@ func TestTime(t *testing.T) {
 			}
 		},
 	})
-	c := trial(ts, fetch.Options{})
+	c := newClient(ts, fetch.Options{})
 	for _, path := range []string{"/silent", "/drip"} {
 		if _, err := c.Get(t.Context(), ts.URL+path, fetch.Limits{Timeout: 50 * time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: got %v, want a deadline that is over", path, err)
+			t.Errorf("%s: got %v, want a deadline exceeded", path, err)
 		}
 	}
 }
 
-// No more requests are under way than may be, and who waits for one stops waiting with its context.
+// The number of concurrent requests is limited, and a waiting one ends with its context.
 func TestSlots(t *testing.T) {
 	var now, most atomic.Int32
-	ts := site(t, false, map[string]http.HandlerFunc{
+	ts := startServer(t, false, map[string]http.HandlerFunc{
 		"/": func(http.ResponseWriter, *http.Request) {
 			n := now.Add(1)
 			for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
@@ -336,7 +336,7 @@ func TestSlots(t *testing.T) {
 			<-r.Context().Done()
 		},
 	})
-	c := trial(ts, fetch.Options{MaxRequests: 3, MaxPerHost: 2})
+	c := newClient(ts, fetch.Options{MaxRequests: 3, MaxPerHost: 2})
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
@@ -370,12 +370,12 @@ func TestSlots(t *testing.T) {
 	}
 	for _, base := range []string{ts.URL, other} {
 		if _, err := c.Get(t.Context(), base, fetch.Limits{Timeout: 20 * time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: got %v, want to have waited in vain", base, err)
+			t.Errorf("%s: got %v, want a deadline exceeded", base, err)
 		}
 	}
 	held[0].Close()
 	if _, err := c.Get(t.Context(), other, fetch.Limits{}); err != nil {
-		t.Errorf("a place was given back: %v", err)
+		t.Errorf("after releasing a slot: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -386,10 +386,10 @@ func TestSlots(t *testing.T) {
 	held[2].Close()
 }
 
-// Whoever forgets to close a body has it only as long as the request may take.
-func TestForgottenBody(t *testing.T) {
-	ts := site(t, false, map[string]http.HandlerFunc{"/": says("x")})
-	c := trial(ts, fetch.Options{MaxRequests: 1, MaxPerHost: 1})
+// A body that is not closed holds its slot only until the timeout.
+func TestUnclosedBody(t *testing.T) {
+	ts := startServer(t, false, map[string]http.HandlerFunc{"/": respondWith("x")})
+	c := newClient(ts, fetch.Options{MaxRequests: 1, MaxPerHost: 1})
 	if _, err := c.Open(t.Context(), ts.URL, fetch.Limits{Timeout: 30 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
@@ -398,10 +398,10 @@ func TestForgottenBody(t *testing.T) {
 	}
 }
 
-// TestOpenFiles makes a request when this process may open nothing more: that is not the other's fault.
+// TestOpenFiles makes a request when the process cannot open files: that is not an error of the remote host.
 func TestOpenFiles(t *testing.T) {
-	ts := site(t, false, map[string]http.HandlerFunc{"/": says("hello")})
-	c := trial(ts, fetch.Options{})
+	ts := startServer(t, false, map[string]http.HandlerFunc{"/": respondWith("hello")})
+	c := newClient(ts, fetch.Options{})
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		t.Skip(err)

@@ -88,7 +88,7 @@ func TestCavage(t *testing.T) {
 		run(t, "algorithm "+a, headers("rsa-sha256", a), httpsig.ErrUnsupported)
 	}
 
-	// What is covered.
+	// Covered components.
 	run(t, "no list", headers(`headers="(request-target) host date digest",`, ""), httpsig.ErrUncovered)
 	for _, name := range []string{"(request-target)", "host", "date", "digest"} {
 		h := right
@@ -124,8 +124,8 @@ func TestCavage(t *testing.T) {
 	run(t, "another target", h, httpsig.ErrSignature)
 	h.target = "https://social.example/inbox"
 	run(t, "the whole URL as target", h, nil)
-	h.target = "https://elsewhere.example/inbox"
-	run(t, "the whole URL of somebody else", h, nil) // the host that was signed is ours all the same
+	h.target = "https://other.example/inbox"
+	run(t, "the whole URL of another server", h, nil) // the signed host is this server
 	h = right
 	h.target = "/inbox?x=1"
 	run(t, "signed without the query", h, nil)
@@ -136,9 +136,9 @@ func TestCavage(t *testing.T) {
 	h = right
 	h.host = "127.0.0.1:4000"
 	run(t, "through a proxy that rewrites Host", h, nil)
-	h = with("host: social.example", "host: elsewhere.example")
+	h = with("host: social.example", "host: other.example")
 	run(t, "signed for another host", h, httpsig.ErrSignature)
-	h.host = "elsewhere.example"
+	h.host = "other.example"
 	run(t, "signed for another host and sent to it", h, httpsig.ErrHost)
 	h = with("host: social.example", "host: social.example:443")
 	h.host = "social.example:443"
@@ -151,8 +151,8 @@ func TestCavage(t *testing.T) {
 	run(t, "another port", h, httpsig.ErrHost)
 	h = right
 	h.headers = "X-Forwarded-Host: social.example\nForwarded: host=social.example\n" +
-		strings.Replace(h.headers, "host: social", "host: elsewhere", 1)
-	h.text = strings.Replace(h.text, "host: social", "host: elsewhere", 1)
+		strings.Replace(h.headers, "host: social", "host: other", 1)
+	h.text = strings.Replace(h.text, "host: social", "host: other", 1)
 	run(t, "forwarded headers that say it is ours", h, httpsig.ErrSignature)
 
 	// The body.

@@ -49,7 +49,7 @@ func FuzzReadRFC9421(f *testing.F) {
 	})
 }
 
-// FuzzParseKey parses keys in both forms; what is a key is written and read again as the same.
+// FuzzParseKey parses keys in both forms. A valid key is formatted and parsed again to the same key.
 func FuzzParseKey(f *testing.F) {
 	f.Add(block("PUBLIC KEY", pkix(f, rsaKey().Public())))
 	f.Add(block("PUBLIC KEY", pkix(f, edKey.Public())))

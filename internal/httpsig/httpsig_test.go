@@ -134,7 +134,7 @@ func TestSignAndVerify(t *testing.T) {
 // TestSignAgain signs one request for a retry with the other scheme, later, and for the next hop.
 func TestSignAgain(t *testing.T) {
 	signer := httpsig.Signer{KeyID: keyID, Key: rsaKey()}
-	r := newRequest(t, "POST", "https://elsewhere.example/inbox")
+	r := newRequest(t, "POST", "https://other.example/inbox")
 	body := `{"type":"Like"}`
 	for i, scheme := range []httpsig.Scheme{httpsig.Cavage, httpsig.RFC9421, httpsig.RFC9421, httpsig.Cavage} {
 		if i == 2 {
@@ -161,7 +161,7 @@ func TestSignAgain(t *testing.T) {
 	}
 }
 
-// TestHeaders pins what peers see, which was chosen for what they can read.
+// TestHeaders pins the headers that other servers see, because they depend on details.
 func TestHeaders(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -251,7 +251,7 @@ func TestSignRefused(t *testing.T) {
 // hand is a request signed by hand: headers are set as they are, and SIGNATURE in them becomes the signature of text.
 type hand struct {
 	method, target, host, body string
-	text                       string // what is signed
+	text                       string // signed text
 	headers                    string // lines
 	hash                       crypto.Hash
 	pss, ed                    bool
@@ -351,7 +351,7 @@ func TestSeveral(t *testing.T) {
 	}
 	r.Header.Set("Signature-Input", one("a", "proxy", `("@method")`)+`, e=();created=1;keyid="h";alg="hmac-sha256"`)
 	if _, err := httpsig.Read(r, policy("")); !errors.Is(err, httpsig.ErrUncovered) {
-		t.Errorf("none sound: %v, want what is wrong with the first", err)
+		t.Errorf("none valid: %v, want the error of the first", err)
 	}
 }
 

@@ -99,7 +99,7 @@ func TestRFC9421(t *testing.T) {
 		run(t, c, with(`"@method" `, `"@method" `+c+" "), httpsig.ErrUnsupported)
 	}
 
-	// What is covered.
+	// Covered components.
 	run(t, "without @method", covering(`("@target-uri" "content-digest")`, `"@target-uri": https://social.example/inbox`+digestLine), httpsig.ErrUncovered)
 	run(t, "without target", covering(`("@method" "content-digest")`, `"@method": POST`+digestLine), httpsig.ErrUncovered)
 	run(t, "without content-digest", covering(`("@method" "@target-uri")`, "\"@method\": POST\n\"@target-uri\": https://social.example/inbox"), httpsig.ErrUncovered)
@@ -141,9 +141,9 @@ func TestRFC9421(t *testing.T) {
 	run(t, "through a proxy that rewrites Host", h, nil)
 	h.host = "Social.Example:443"
 	run(t, "Host with its port", h, nil)
-	h = with("https://social.example/inbox", "https://elsewhere.example/inbox")
+	h = with("https://social.example/inbox", "https://other.example/inbox")
 	run(t, "for another host", h, httpsig.ErrSignature)
-	h.host = "elsewhere.example"
+	h.host = "other.example"
 	run(t, "for another host and sent to it", h, httpsig.ErrHost)
 	run(t, "for another scheme", with("https://social", "http://social"), httpsig.ErrSignature)
 

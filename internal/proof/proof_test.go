@@ -27,7 +27,7 @@ const (
 
 var now = time.Date(2023, 2, 24, 23, 36, 38, 0, time.UTC)
 
-// unwrap returns what is in a Multikey behind its two bytes of kind.
+// unwrap returns the key in a Multikey, without its two bytes of type.
 func unwrap(t testing.TB, multikey string) []byte {
 	t.Helper()
 	data, err := base58.Decode(multikey[1:])
@@ -142,7 +142,7 @@ func TestVectors(t *testing.T) {
 				t.Errorf("with half a key: %v", err)
 			}
 			if other := ed25519.NewKeyFromSeed(make([]byte, 32)).Public().(ed25519.PublicKey); claim.Verify(other) == nil {
-				t.Error("verified with the key of somebody else")
+				t.Error("verified with another key")
 			}
 			if !reflect.DeepEqual(doc, parse(t, text)) {
 				t.Error("the document was changed")
@@ -173,7 +173,7 @@ func TestSign(t *testing.T) {
 		t.Errorf("a document without context: %v", err)
 	}
 	if err := proof.Sign(map[string]any{"n": math.Inf(1)}, secretKey(t), "k", now); err == nil {
-		t.Error("signed what has no canonical form")
+		t.Error("signed a document without canonical form")
 	}
 }
 

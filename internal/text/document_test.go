@@ -10,7 +10,7 @@ import (
 
 const base = "https://example.org"
 
-// The markup of links to accounts, hashtags and addresses, as it must be.
+// Expected markup of links to accounts, hashtags and URLs.
 const (
 	bobLink   = `<span class="h-card"><a class="u-url mention" data-user="B1" href="https://example.org/@bob" rel="ugc">@<span>bob</span></a></span>`
 	carolLink = `<span class="h-card"><a class="u-url mention" data-user="C1" href="https://example.com/u?id=carol&amp;x=1" rel="ugc">@<span>carol</span></a></span>`
@@ -33,7 +33,7 @@ func link(href, label string) string {
 	return fmt.Sprintf(`<a href="%s" rel="nofollow noopener noreferrer ugc" target="_blank">%s</a>`, href, label)
 }
 
-// ownLink is a link somebody made by markup.
+// ownLink is a link written as markup.
 func ownLink(href, label string) string {
 	return fmt.Sprintf(`<a href="%s" rel="nofollow noopener noreferrer" target="_blank">%s</a>`, href, label)
 }

@@ -28,7 +28,7 @@ func TestValidEmail(t *testing.T) {
 	}
 }
 
-// FuzzValidEmail compares with the standard library: what is accepted here means the same there.
+// FuzzValidEmail compares with the standard library: an accepted address means the same there.
 func FuzzValidEmail(f *testing.F) {
 	f.Add("alice@example.org")
 	f.Add(`"a@b"@example.org`)

@@ -87,7 +87,7 @@ func FuzzPlain(f *testing.F) {
 		if got := HTMLToText(source); !utf8.ValidString(got) {
 			t.Errorf("Plain(%q) = %q, not UTF-8", source, got)
 		}
-		// What was written as plain text can be had back from its HTML, but for superfluous blanks and blank lines.
+		// Plain text can be restored from its HTML, except for extra white space and blank lines.
 		r := Parse(source, PlainText).Render("https://example.org", fuzzAccounts)
 		r.HTML = strings.ReplaceAll(r.HTML, "@<span>carol</span>", "@carol@example.com")
 		got, want := squeezed(HTMLToText(r.HTML)), squeezed(normalizeInput(source))

@@ -41,9 +41,9 @@ func TestSanitize(t *testing.T) {
 		{"known schemes", `<a href="xmpp:a@example.com">a</a><a href="gemini://example.com">b</a>`, ownLink("xmpp:a@example.com", "a") + ownLink("gemini://example.com", "b")},
 		{"rel and class", `<a href="https://example.com" rel="me x UGC opener" class="y u-url">a</a>`,
 			`<a class="u-url" href="https://example.com" rel="nofollow noopener noreferrer ugc" target="_blank">a</a>`},
-		{"mention of elsewhere", `<span class="h-card" translate="no"><a href="https://example.com/@a" class="u-url mention">@<span>a</span></a></span>`,
+		{"remote mention", `<span class="h-card" translate="no"><a href="https://example.com/@a" class="u-url mention">@<span>a</span></a></span>`,
 			`<span class="h-card"><a class="u-url mention" href="https://example.com/@a">@<span>a</span></a></span>`},
-		{"hashtag of elsewhere", `<a href="https://example.com/tags/a" class="mention hashtag" rel="tag">#<span>a</span></a>`,
+		{"remote hashtag", `<a href="https://example.com/tags/a" class="mention hashtag" rel="tag">#<span>a</span></a>`,
 			`<a class="mention hashtag" href="https://example.com/tags/a" rel="tag">#<span>a</span></a>`},
 		{"our links", bobLink + tagLink("a", "A") + link("https://example.com", "b"), bobLink + tagLink("a", "A") + link("https://example.com", "b")},
 	} {
