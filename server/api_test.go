@@ -168,7 +168,7 @@ func Start(t testing.TB, change ...func(*config.Config)) *Server {
 	ts.Config.Handler = srv
 	ts.Start()
 	t.Cleanup(func() {
-		srv.CloseStreams(context.Background())
+		srv.Streams.Close(context.Background())
 		ts.Close()
 		if err := errors.Join(proxy.Close(), db.Close(), files.Close()); err != nil {
 			t.Error(err)

@@ -452,7 +452,7 @@ func TestSlowPushServices(t *testing.T) {
 	srv := StartWithLoopback(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	const pause = 50 * time.Millisecond
-	srv.HTTP.SetSlowPush(pause)
+	srv.HTTP.Push.SetSlow(pause)
 	var slow []*Device
 	for i := range 5 {
 		service := StartPushService(t)

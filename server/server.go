@@ -16,6 +16,7 @@ import (
 	"svc/server/entity"
 	"svc/server/oauth"
 	"svc/server/rest"
+	"svc/server/stream"
 	"svc/server/web"
 	"svc/social"
 	"svc/store"
@@ -33,7 +34,7 @@ type Config struct {
 	StaticDir  string // the operator's own files, served in place of those that come with the server; "": none
 	Keys       *keys.Keys
 	Federation *federation.Service // nil: there are no dealings with other servers
-	Outbound   Outbound            // what requests to others go through; needed for push messages only
+	Outbound   stream.Outbound     // for push messages
 	Resolve    Resolver            // nil: Federation is asked
 	Fallback   http.Handler        // answers what no route does outside of /api/; nil: a 404 in JSON
 	TempDir    string              // for uploads while their request lasts; "": the system's
@@ -41,38 +42,30 @@ type Config struct {
 	Log        *slog.Logger        // nil: nothing is logged
 }
 
-// Outbound sends requests to other servers. It does not connect to addresses that are not public, and follows no redirects.
-type Outbound interface {
-	Do(*http.Request) (*http.Response, error)
-}
-
 // Server answers all requests. It is an http.Handler; Serve runs it on a listener.
 type Server struct {
 	*rest.Server
-	settings           *config.Config
-	db                 *store.DB
-	social             *social.Service
-	entities           *entity.Builder
-	emojis             *emoji.Packs
-	media              *media.Files
-	proxy              *media.Proxy
-	staticDir          string
-	health             *healthChecker
-	keys               *keys.Keys
-	federation         *federation.Service
-	outbound           Outbound
-	pushHostBackoff    backoffs // of push services
-	pushAccountBackoff backoffs
-	slowPush           time.Duration
-	oauth              *oauth.Service
-	hub                *hub
-	resolve            Resolver
-	pages              *web.Pages
-	limits             *rest.Limits
-	log                *slog.Logger
-	now                func() time.Time
-	baseURL            string
-	fallback           http.Handler
+	Streams *stream.Hub
+	Push    *stream.Push
+
+	settings   *config.Config
+	db         *store.DB
+	social     *social.Service
+	entities   *entity.Builder
+	emojis     *emoji.Packs
+	media      *media.Files
+	proxy      *media.Proxy
+	staticDir  string
+	health     *healthChecker
+	keys       *keys.Keys
+	federation *federation.Service
+	oauth      *oauth.Service
+	resolve    Resolver
+	pages      *web.Pages
+	log        *slog.Logger
+	now        func() time.Time
+	baseURL    string
+	fallback   http.Handler
 }
 
 // New returns a server for all routes. It panics if their tables contradict each other.
@@ -84,31 +77,33 @@ func New(c Config) *Server {
 		c.Now = time.Now
 	}
 	s := &Server{
-		settings:           c.Settings,
-		db:                 c.DB,
-		social:             c.Social,
-		entities:           c.Entities,
-		emojis:             c.Emojis,
-		media:              c.Media,
-		proxy:              c.Proxy,
-		staticDir:          c.StaticDir,
-		health:             newHealthChecker(c.DB, c.Log),
-		keys:               c.Keys,
-		federation:         c.Federation,
-		outbound:           c.Outbound,
-		pushHostBackoff:    newBackoffs(maxHostBackoff),
-		pushAccountBackoff: newBackoffs(maxAccountBackoff),
-		slowPush:           slowPush,
-		resolve:            c.Resolve,
-		pages:              web.NewPages(c.Settings),
-		limits:             rest.NewLimits(c.Settings.RateLimit),
-		log:                c.Log,
-		now:                c.Now,
-		baseURL:            c.Settings.URL().String(),
-		fallback:           c.Fallback,
+		settings:   c.Settings,
+		db:         c.DB,
+		social:     c.Social,
+		entities:   c.Entities,
+		emojis:     c.Emojis,
+		media:      c.Media,
+		proxy:      c.Proxy,
+		staticDir:  c.StaticDir,
+		health:     newHealthChecker(c.DB, c.Log),
+		keys:       c.Keys,
+		federation: c.Federation,
+		resolve:    c.Resolve,
+		pages:      web.NewPages(c.Settings),
+		log:        c.Log,
+		now:        c.Now,
+		baseURL:    c.Settings.URL().String(),
+		fallback:   c.Fallback,
 	}
-	s.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: s.pages, Now: func() time.Time { return s.now() }})
-	s.hub = newHub(s) // after the identities: what was revoked is forgotten by the time it hears of it
+	now := func() time.Time { return s.now() }
+	s.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: s.pages, Now: now})
+	limits := rest.NewLimits(c.Settings.RateLimit)
+	s.Streams = stream.NewHub(stream.Config{
+		Settings: c.Settings, DB: c.DB, Entities: c.Entities, Identities: s.oauth, Limits: limits, Log: c.Log, Now: now,
+	})
+	s.Push = stream.NewPush(stream.PushConfig{
+		Settings: c.Settings, DB: c.DB, Social: c.Social, Entities: c.Entities, Keys: c.Keys, Outbound: c.Outbound, Log: c.Log, Now: now,
+	})
 	if s.resolve == nil && s.federates() {
 		s.resolve = s.resolveRemote
 	}
@@ -118,7 +113,7 @@ func New(c Config) *Server {
 		ErrorPage:    s.pages.Error,
 		Fallback:     c.Fallback,
 		TempDir:      c.TempDir,
-		Limits:       s.limits,
+		Limits:       limits,
 		Log:          c.Log,
 		Now:          c.Now,
 	}, s.tables()...)
@@ -167,8 +162,8 @@ func (s *Server) tables() []rest.Routes {
 		s.chatRoutes(),
 		s.filterRoutes(),
 		s.filterV1Routes(),
-		s.pushRoutes(),
-		s.streamRoutes(),
+		s.Push.Routes(),
+		s.Streams.Routes(),
 		s.mediaRoutes(),
 		s.fileRoutes(),
 		s.searchRoutes(),
@@ -191,7 +186,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		defer streams.Done()
 		stopping, cancel := context.WithTimeout(context.Background(), rest.ShutdownTimeout)
 		defer cancel()
-		s.CloseStreams(stopping)
+		s.Streams.Close(stopping)
 	})
 	err := s.Server.Serve(ctx, ln)
 	if !stop() {
@@ -199,3 +194,6 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	}
 	return err
 }
+
+// Register registers the jobs of the server.
+func (s *Server) Register(w *store.Worker) { s.Push.Register(w) }

@@ -279,7 +279,7 @@ func (l *StreamClient) WaitEnd() int {
 // arrived when the answer to a question that is asked after that has.
 func (l *StreamClient) Events() []StreamEvent {
 	l.T.Helper()
-	l.Server.HTTP.SettleStreams()
+	l.Server.HTTP.Streams.Settle()
 	l.Ask("type", "unsubscribe", "stream", "public:remote", "instance", "nowhere.example")
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"svc/internal/config"
-	"svc/server"
+	"svc/server/stream"
 	"svc/store"
 )
 
@@ -69,8 +69,8 @@ func TestSlowListener(t *testing.T) {
 	text := strings.Repeat("a long text ", 400)
 	for {
 		want = append(want, "public: update "+author.Publish(text).ID())
-		srv.HTTP.SettleStreams()
-		if listeners, _ := srv.HTTP.Streams(); listeners == 1 {
+		srv.HTTP.Streams.Settle()
+		if listeners, _ := srv.HTTP.Streams.Count(); listeners == 1 {
 			break
 		}
 		if len(want) > 5000 {
@@ -113,7 +113,7 @@ func TestManySlowListeners(t *testing.T) {
 	fast.Conn.SetDeadline(time.Time{}) // a machine that does much else takes its time
 	text := strings.Repeat("e"+strings.Repeat("\u0301", 31), 2000) + " #abcdef"
 	posts := 0
-	for listeners := n + 2; listeners > 2; listeners, _ = srv.HTTP.Streams() {
+	for listeners := n + 2; listeners > 2; listeners, _ = srv.HTTP.Streams.Count() {
 		if posts++; posts > 500 {
 			t.Fatalf("%d listeners are still there", listeners)
 		}
@@ -122,17 +122,17 @@ func TestManySlowListeners(t *testing.T) {
 		if got := events.Next(); !strings.HasPrefix(got, `update {"id":"`+id) {
 			t.Fatalf("who reads events heard %.50s", got)
 		}
-		if got := srv.HTTP.StreamBytes(); got > 2*server.MuchHeld {
+		if got := srv.HTTP.Streams.BacklogBytes(); got > 2*stream.SoftBacklogBytes {
 			t.Fatalf("%d bytes wait after %d posts", got, posts)
 		}
-		for srv.HTTP.StreamsBehind(reader.AccountID()) > 0 { // who has read it is ahead of the server, which has yet to note that
+		for srv.HTTP.Streams.Behind(reader.AccountID()) > 0 { // who has read it is ahead of the server, which has yet to note that
 			time.Sleep(time.Millisecond)
 		}
 	}
 	for _, l := range slow {
 		l.Conn.Close()
 	}
-	for srv.HTTP.StreamBytes() > 0 {
+	for srv.HTTP.Streams.BacklogBytes() > 0 {
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -143,7 +143,7 @@ func TestStreamsFallBehind(t *testing.T) {
 	alice := srv.SignUp("alice")
 	l, events := srv.OpenStream(alice.Client, "stream", "user"), srv.OpenSSE(alice.Client, "/api/v1/streaming/user")
 	err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
-		for range server.MaxEvents + 1 {
+		for range stream.MaxEvents + 1 {
 			tx.Emit(store.FiltersChanged{AccountID: alice.AccountID()})
 		}
 		return nil
@@ -220,7 +220,7 @@ func shorts(list []StreamEvent) (all []string) {
 // TestPings looks whether clients are looked after, and given up when they do not answer.
 func TestPings(t *testing.T) {
 	srv := Start(t)
-	srv.HTTP.SetPings(20*time.Millisecond, time.Second)
+	srv.HTTP.Streams.SetPings(20*time.Millisecond, time.Second)
 	alive, dead := srv.DialStream(nil), srv.DialStream(nil)
 	dead.IgnorePings = true
 	go alive.Read()
@@ -253,7 +253,7 @@ func TestClientPings(t *testing.T) {
 		t.Errorf("got %d %q %v", kind, payload, err)
 	}
 	for {
-		if listeners, feeds := srv.HTTP.Streams(); listeners == 0 && feeds == 0 {
+		if listeners, feeds := srv.HTTP.Streams.Count(); listeners == 0 && feeds == 0 {
 			break
 		}
 		time.Sleep(time.Millisecond)
@@ -295,7 +295,7 @@ func TestStreamLimits(t *testing.T) {
 	srv.As(bob).Get("/api/v1/streaming/user").Want(503)
 	late.Conn.Close()
 	for {
-		if n, _ := srv.HTTP.Streams(); n < 6 {
+		if n, _ := srv.HTTP.Streams.Count(); n < 6 {
 			break
 		}
 		time.Sleep(time.Millisecond)
@@ -372,7 +372,7 @@ func BenchmarkIdleSockets(b *testing.B) {
 		for _, l := range open {
 			l.Conn.Close()
 		}
-		for listeners := 1; listeners > 0; listeners, _ = srv.HTTP.Streams() {
+		for listeners := 1; listeners > 0; listeners, _ = srv.HTTP.Streams.Count() {
 			time.Sleep(time.Millisecond)
 		}
 	}

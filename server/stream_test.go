@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"svc/internal/config"
-	"svc/server"
+	"svc/server/stream"
 	"svc/store"
 )
 
@@ -165,7 +165,7 @@ func TestStreamMessages(t *testing.T) {
 
 	for _, nonsense := range []any{
 		"", "{", "null", "[]", "7", `"subscribe"`, "{}", `{"type":7}`, `{"type":"dance"}`, `{"type":{"a":1},"stream":"public"}`, "\xff\xfe",
-		strings.Repeat(" ", server.MaxMessage),
+		strings.Repeat(" ", stream.MaxCommandBytes),
 	} {
 		l.Send(nonsense)
 	}
@@ -174,13 +174,13 @@ func TestStreamMessages(t *testing.T) {
 	if s := l.WaitFor(func(s StreamEvent) bool { return s.Event == "svc:respond" }); *s.Payload != `{"type":"subscribe","result":"error","error":"bad_topic"}` {
 		t.Errorf("a number for a hashtag: %s", *s.Payload)
 	}
-	l.Send(strings.Repeat(" ", server.MaxMessage+1))
+	l.Send(strings.Repeat(" ", stream.MaxCommandBytes+1))
 	if got := l.WaitEnd(); got != 1009 {
 		t.Errorf("too long a message: the stream ended with %d", got)
 	}
 
 	many := srv.OpenStream(nil)
-	for i := range server.MaxSubscriptions {
+	for i := range stream.MaxSubscriptions {
 		many.Subscribe("hashtag", "tag", fmt.Sprint("tag", i))
 	}
 	if got := many.Ask("type", "subscribe", "stream", "public"); got != "error bad_topic" {

@@ -1,4 +1,4 @@
-package server
+package stream
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	webpush "github.com/SherClockHolmes/webpush-go"
@@ -20,9 +19,9 @@ import (
 	"svc/store"
 )
 
-// Register tells the worker which jobs this package does.
-func (s *Server) Register(w *store.Worker) {
-	store.HandleLimited(w, maxConcurrentPushes, s.push)
+// Register registers the job that delivers push messages.
+func (s *Push) Register(w *store.Worker) {
+	store.HandleLimited(w, maxConcurrentPushes, s.deliver)
 }
 
 const (
@@ -32,12 +31,16 @@ const (
 	maxPushAge          = 4 * time.Hour    // after that a message that nobody takes is given up: some nine tries
 	pushTTL             = 48 * time.Hour   // for which push services keep a message for a device that is switched off
 	maxPushMessageBytes = 3993             // bytes: a record of 4096 less its header, tag and delimiter (RFC 8291, 4)
+	firstBackoff        = 15 * time.Second
+	maxHostBackoff      = 30 * time.Minute
+	maxAccountBackoff   = 2 * time.Minute // shorter, because the account may have another device
+	maxBackoffs         = 1000            // hosts, and accounts, that are remembered
 	maxRetryAfter       = time.Hour
 )
 
-// push is the job that sends a notification to one subscription. It does nothing if that is no longer wanted: the subscription
+// deliver is the job that sends a notification to one subscription. It does nothing if that is no longer wanted: the subscription
 // has gone or its token is worth nothing, the notification has been read or withdrawn, who did it has been muted, who is told has been deactivated.
-func (s *Server) push(ctx context.Context, w store.PushNotification) error {
+func (s *Push) deliver(ctx context.Context, w store.PushNotification) error {
 	p, err := s.db.PushSubscription(ctx, w.SubscriptionID)
 	if p == nil || err != nil {
 		return err
@@ -63,30 +66,30 @@ func (s *Server) push(ctx context.Context, w store.PushNotification) error {
 		return err
 	}
 	person := p.AccountID.String()
-	if until := s.pushAccountBackoff.pausedUntil(person, s.now()); !until.IsZero() {
+	if until := s.accounts.Reserve(person, pushTimeout, s.now()); !until.IsZero() {
 		return &store.RetryAfterError{At: until, Err: errors.New("push: the account has had others wait")}
 	}
-	if until := s.pushHostBackoff.pausedUntil(endpoint.Host, s.now()); !until.IsZero() {
+	if until := s.hosts.Reserve(endpoint.Host, pushTimeout, s.now()); !until.IsZero() {
 		return &store.RetryAfterError{At: until, Err: fmt.Errorf("push to %s: the host is left alone", endpoint.Host)}
 	}
 	began := time.Now()
 	err = s.sendPush(ctx, p, message)
-	if time.Since(began) > s.slowPush {
-		s.pushAccountBackoff.recordFailure(person, s.now())
+	if time.Since(began) > s.slow {
+		s.accounts.Failed(person, s.now())
 	} else {
-		s.pushAccountBackoff.recordSuccess(person)
+		s.accounts.Succeeded(person)
 	}
 	var refusal *pushRejection
 	switch {
 	case err == nil:
-		s.pushHostBackoff.recordSuccess(endpoint.Host)
+		s.hosts.Succeeded(endpoint.Host)
 		return nil
 	case errors.As(err, &refusal) && refusal.permanent():
-		s.pushHostBackoff.recordSuccess(endpoint.Host)
+		s.hosts.Succeeded(endpoint.Host)
 		s.log.Info("push subscription removed", "host", endpoint.Host, "subscription", p.ID, "status", refusal.status)
 		return s.social.DropPushSubscription(ctx, p.ID)
 	case refusal == nil || refusal.status >= http.StatusInternalServerError:
-		s.pushHostBackoff.recordFailure(endpoint.Host, s.now())
+		s.hosts.Failed(endpoint.Host, s.now())
 	}
 	err = fmt.Errorf("push to %s: %w", endpoint.Host, err)
 	if refusal != nil && !refusal.retryAt.IsZero() {
@@ -96,7 +99,7 @@ func (s *Server) push(ctx context.Context, w store.PushNotification) error {
 }
 
 // pushMessage returns the message for a notification, nil if none is to be sent.
-func (s *Server) pushMessage(ctx context.Context, to store.AccountID, id store.NotificationID, token string) ([]byte, error) {
+func (s *Push) pushMessage(ctx context.Context, to store.AccountID, id store.NotificationID, token string) ([]byte, error) {
 	n, err := s.db.Notification(ctx, to, id)
 	if err != nil {
 		return nil, err
@@ -144,7 +147,7 @@ func (e *pushRejection) permanent() bool {
 
 // sendPush hands a message over to the push service (RFC 8030), encrypted (RFC 8291) and with the proof of who sends it (RFC 8292).
 // The error names no more of the endpoint than its host: who knows the whole address can send to it.
-func (s *Server) sendPush(ctx context.Context, p *store.PushSubscription, message []byte) error {
+func (s *Push) sendPush(ctx context.Context, p *store.PushSubscription, message []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
 	defer cancel()
 	b64 := base64.RawURLEncoding
@@ -176,7 +179,7 @@ func (s *Server) sendPush(ctx context.Context, p *store.PushSubscription, messag
 }
 
 // pushContact is whom push services can turn to (RFC 8292, 2.1).
-func (s *Server) pushContact() string {
+func (s *Push) pushContact() string {
 	switch {
 	case s.settings.Instance.Email != "":
 		return s.settings.Instance.Email
@@ -203,67 +206,4 @@ func earlier(a, b time.Time) time.Time {
 		return a
 	}
 	return b
-}
-
-// backoffs remembers push services that fail, or the people whose push services keep others waiting, so that they are left alone for
-// growing times and do not keep those from being served with whom all is well.
-type backoffs struct {
-	max time.Duration
-
-	mu      sync.Mutex
-	entries map[string]*backoff
-}
-
-type backoff struct {
-	failures int
-	until    time.Time // nothing is sent before
-}
-
-func newBackoffs(longest time.Duration) backoffs {
-	return backoffs{max: longest, entries: make(map[string]*backoff)}
-}
-
-const (
-	maxBackoffs       = 1000 // that are remembered
-	maxHostBackoff    = 30 * time.Minute
-	maxAccountBackoff = 2 * time.Minute // of a person, who may have another device
-)
-
-// pausedUntil returns until when one is left alone, the zero time if a message may be sent. After a rest one may be, to see whether all is
-// well again, and the others wait for what comes of it.
-func (r *backoffs) pausedUntil(who string, now time.Time) (until time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	f := r.entries[who]
-	if f == nil {
-		return time.Time{}
-	}
-	if now.Before(f.until) {
-		return f.until
-	}
-	f.until = now.Add(pushTimeout)
-	return time.Time{}
-}
-
-// recordFailure notes that it went badly.
-func (r *backoffs) recordFailure(who string, now time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	f := r.entries[who]
-	if f == nil {
-		if len(r.entries) >= maxBackoffs {
-			clear(r.entries)
-		}
-		f = new(backoff)
-		r.entries[who] = f
-	}
-	f.until = now.Add(min(r.max, 15*time.Second<<min(f.failures, 10)))
-	f.failures++
-}
-
-// recordSuccess notes that it went well.
-func (r *backoffs) recordSuccess(who string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.entries, who)
 }

@@ -1,4 +1,4 @@
-package server
+package stream
 
 import (
 	"context"
@@ -57,8 +57,8 @@ type subscription struct {
 	topics []topic
 }
 
-// streamName is what a client calls a stream.
-type streamName struct{ stream, list, tag, instance string }
+// name is what a client calls a stream.
+type name struct{ stream, list, tag, instance string }
 
 var (
 	errUnknownStream = errs.NotFound("Unknown stream")
@@ -68,7 +68,7 @@ var (
 
 // subscription returns the stream of a name for who has an identity (nil: the anonymous): errUnknownStream if there is none, also if a list
 // is somebody else's, and a 401 if the identity may not listen to it.
-func (s *Server) subscription(ctx context.Context, who rest.Identity, name streamName) (subscription, error) {
+func (h *Hub) subscription(ctx context.Context, who rest.Identity, name name) (subscription, error) {
 	label := []string{name.stream}
 	stream, media := name.stream, false
 	if rest, ok := strings.CutSuffix(stream, ":media"); ok {
@@ -78,7 +78,7 @@ func (s *Server) subscription(ctx context.Context, who rest.Identity, name strea
 		if media && f.kind != publicTopic && f.kind != localTopic && f.kind != remoteTopic {
 			return subscription{}, errUnknownStream
 		}
-		if s.viewerOf(who) == 0 && !s.settings.Instance.Public {
+		if h.viewerOf(who) == 0 && !h.settings.Instance.Public {
 			return subscription{}, errStreamUser
 		}
 		f.media = media
@@ -112,11 +112,11 @@ func (s *Server) subscription(ctx context.Context, who rest.Identity, name strea
 	if media {
 		return subscription{}, errUnknownStream
 	}
-	return s.ownSubscription(ctx, who, name, label)
+	return h.ownSubscription(ctx, who, name, label)
 }
 
 // ownSubscription returns a stream that only a user has.
-func (s *Server) ownSubscription(ctx context.Context, who rest.Identity, name streamName, label []string) (subscription, error) {
+func (h *Hub) ownSubscription(ctx context.Context, who rest.Identity, name name, label []string) (subscription, error) {
 	allows := func(scope string) bool {
 		return who.Token != nil && who.Account != nil && who.Token.Scopes.Allow(scope)
 	}
@@ -133,7 +133,7 @@ func (s *Server) ownSubscription(ctx context.Context, who rest.Identity, name st
 		}
 	case "user:notification", "user:notifications": // some write it in the plural
 		scope, kinds = "read:notifications", []topicKind{notificationTopic, filterTopic}
-	case "user:" + s.settings.API.Name + "_chat":
+	case "user:" + h.settings.API.Name + "_chat":
 		scope, kinds = "read:chats", []topicKind{chatTopic}
 	case "direct":
 		scope, kinds = "read:statuses", []topicKind{directTopic}
@@ -150,7 +150,7 @@ func (s *Server) ownSubscription(ctx context.Context, who rest.Identity, name st
 	case name.stream == "list":
 		var id store.ListID
 		id.UnmarshalText([]byte(name.list))
-		list, err := s.db.OwnList(ctx, who.Account.ID, id)
+		list, err := h.db.OwnList(ctx, who.Account.ID, id)
 		if errs.IsNotFound(err) {
 			return subscription{}, errUnknownStream
 		}
@@ -175,7 +175,7 @@ func newSubscription(label []string, feeds ...topic) subscription {
 }
 
 // viewerOf returns as whom an identity reads what is open to all: as nobody (0) if its token may not read posts.
-func (s *Server) viewerOf(who rest.Identity) store.AccountID {
+func (h *Hub) viewerOf(who rest.Identity) store.AccountID {
 	if who.Token == nil || who.Account == nil || !who.Token.Scopes.Allow("read:statuses") {
 		return 0
 	}

@@ -1,4 +1,12 @@
-package server
+// Package stream sends what happens to clients: streams over WebSocket or as server-sent events, and push messages to the push
+// services of devices. It renders with server/entity, and is given whom tokens stand for.
+//
+// Two rules. Every event is checked and rendered for each viewer as things are when it is sent, so that a stream shows nothing that
+// its timeline would not. Nothing waits for a client: one that does not keep up is disconnected, and fetches what it missed.
+//
+// Limits: 20 subscriptions a client, 500 frames or 1 MiB queued for one, 48 MiB for all, 10 000 events waiting to be sent; 2 push
+// messages at once, given up after 4 hours.
+package stream
 
 import (
 	"context"
@@ -10,7 +18,10 @@ import (
 	"sync"
 	"time"
 
+	"svc/internal/config"
 	"svc/internal/errs"
+	"svc/internal/limit"
+	"svc/server/entity"
 	"svc/server/rest"
 	"svc/store"
 )
@@ -26,41 +37,74 @@ const maxQueuedEvents = 10_000
 // hub knows who listens to what, and tells them what the database says has happened. The database only hands over; one goroutine at a
 // time, there only while there is something to tell, finds out who may know what and queues it with the listeners, so that each hears
 // of things in the order of their commits. Nothing waits for a listener: one who does not keep up is cut off.
-type hub struct {
-	server       *Server
+type Hub struct {
+	settings     *config.Config
+	db           *store.DB
+	entities     *entity.Builder
+	identities   identities
+	limits       *rest.Limits
+	log          *slog.Logger
+	now          func() time.Time
 	pingInterval time.Duration
 	pongTimeout  time.Duration
 
 	mu          sync.Mutex
-	clients     map[*streamClient]struct{}
+	clients     map[*client]struct{}
 	topics      map[topic][]target
 	subscribers [topicKinds]int // how many subscriptions have a feed of each kind
-	perAccount  map[store.AccountID]int
-	perAddress  map[netip.Addr]int
+	perAccount  limit.Gauge[store.AccountID]
+	perAddress  limit.Gauge[netip.Addr]
 	queue       []store.Event
 	running     bool
+	idle        sync.Cond // running has become false
 	stopped     bool
-	backlog     streamBacklog
+	backlog     backlog
 	open        sync.WaitGroup // of listeners that are not gone, and the work
 }
 
-func newHub(s *Server) *hub {
-	h := &hub{
-		server:       s,
+// hubConfig is what a hub needs.
+type Config struct {
+	Settings   *config.Config
+	DB         *store.DB
+	Entities   *entity.Builder
+	Identities identities
+	Limits     *rest.Limits
+	Log        *slog.Logger
+	Now        func() time.Time
+}
+
+// identities returns whom tokens stand for, the zero Identity if nobody.
+type identities interface {
+	IdentityByToken(ctx context.Context, token string) (rest.Identity, error)
+	CurrentIdentity(ctx context.Context, hash [sha256.Size]byte) (rest.Identity, error) // does not mark the token as used
+}
+
+// newHub returns a hub without clients. It receives events from the database after the identities do, so that it does not get revoked
+// ones from their cache.
+func NewHub(c Config) *Hub {
+	h := &Hub{
+		settings:     c.Settings,
+		db:           c.DB,
+		entities:     c.Entities,
+		identities:   c.Identities,
+		limits:       c.Limits,
+		log:          c.Log,
+		now:          c.Now,
 		pingInterval: pingInterval,
 		pongTimeout:  pongTimeout,
-		clients:      make(map[*streamClient]struct{}),
+		clients:      make(map[*client]struct{}),
 		topics:       make(map[topic][]target),
-		perAccount:   make(map[store.AccountID]int),
-		perAddress:   make(map[netip.Addr]int),
+		perAccount:   make(limit.Gauge[store.AccountID]),
+		perAddress:   make(limit.Gauge[netip.Addr]),
 	}
-	s.db.Subscribe(h.receive)
+	h.idle.L = &h.mu
+	h.db.Subscribe(h.receive)
 	return h
 }
 
 // register admits a listener who has an identity (nil: the anonymous), unless there are too many. Each who has entered must leave.
-func (h *hub) register(l *streamClient, who rest.Identity) error {
-	limits := h.server.settings.Streaming
+func (h *Hub) register(l *client, who rest.Identity) error {
+	limits := h.settings.Streaming
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -76,7 +120,7 @@ func (h *hub) register(l *streamClient, who rest.Identity) error {
 		h.perAddress[l.network]++
 	}
 	if len(h.clients) == 0 {
-		h.server.db.KeepDeletedAudiences(true)
+		h.db.KeepDeletedAudiences(true)
 	}
 	h.clients[l] = struct{}{}
 	h.open.Add(1)
@@ -84,7 +128,7 @@ func (h *hub) register(l *streamClient, who rest.Identity) error {
 }
 
 // setIdentity gives a listener an identity.
-func (h *hub) setIdentity(l *streamClient, who rest.Identity) error {
+func (h *Hub) setIdentity(l *client, who rest.Identity) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, ok := h.clients[l]; !ok { // the stream has ended in between
@@ -94,16 +138,15 @@ func (h *hub) setIdentity(l *streamClient, who rest.Identity) error {
 }
 
 // setIdentityLocked sets who a listener is, unless they have too many streams.
-func (h *hub) setIdentityLocked(l *streamClient, who rest.Identity) error {
+func (h *Hub) setIdentityLocked(l *client, who rest.Identity) error {
 	if who.Token == nil {
 		return nil
 	}
 	if who.Account != nil {
-		if h.perAccount[who.Account.ID] >= h.server.settings.Streaming.MaxStreamsPerAccount {
+		if !h.perAccount.Add(who.Account.ID, h.settings.Streaming.MaxStreamsPerAccount) {
 			return errTooManyStreams
 		}
 		l.account = who.Account.ID
-		h.perAccount[l.account]++
 	}
 	hash := [sha256.Size]byte(who.Token.Hash)
 	l.token, l.tokenID = &hash, who.Token.ID
@@ -111,19 +154,19 @@ func (h *hub) setIdentityLocked(l *streamClient, who rest.Identity) error {
 }
 
 // release is the last that is heard of a listener.
-func (h *hub) release(l *streamClient) {
+func (h *Hub) release(l *client) {
 	h.closeClient(l, closeNormal)
 	h.open.Done()
 }
 
 // closeClient closes a listener's stream.
-func (h *hub) closeClient(l *streamClient, why closeReason) {
+func (h *Hub) closeClient(l *client, why closeReason) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.remove(l, why)
 }
 
-func (h *hub) remove(l *streamClient, why closeReason) {
+func (h *Hub) remove(l *client, why closeReason) {
 	if _, ok := h.clients[l]; !ok {
 		return
 	}
@@ -133,13 +176,13 @@ func (h *hub) remove(l *streamClient, why closeReason) {
 	l.subscriptions = nil
 	delete(h.clients, l)
 	if l.account != 0 {
-		countDown(h.perAccount, l.account)
+		h.perAccount.Done(l.account)
 	}
 	if l.counted {
-		countDown(h.perAddress, l.network)
+		h.perAddress.Done(l.network)
 	}
 	if len(h.clients) == 0 {
-		h.server.db.KeepDeletedAudiences(false)
+		h.db.KeepDeletedAudiences(false)
 		h.queue = nil
 	}
 	l.mu.Lock()
@@ -148,14 +191,8 @@ func (h *hub) remove(l *streamClient, why closeReason) {
 	l.transport.close(why)
 }
 
-func countDown[K comparable](counts map[K]int, k K) {
-	if counts[k]--; counts[k] == 0 {
-		delete(counts, k)
-	}
-}
-
 // closeClients closes the streams of those listeners for whom which says so.
-func (h *hub) closeClients(why closeReason, which func(*streamClient) bool) {
+func (h *Hub) closeClients(why closeReason, which func(*client) bool) {
 	for l := range h.clients {
 		if which(l) {
 			h.remove(l, why)
@@ -164,7 +201,7 @@ func (h *hub) closeClients(why closeReason, which func(*streamClient) bool) {
 }
 
 // subscribe has a listener hear a stream. ok is false if they do already.
-func (h *hub) subscribe(l *streamClient, sub subscription) (ok bool, err error) {
+func (h *Hub) subscribe(l *client, sub subscription) (ok bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, here := h.clients[l]; !here || l.subscriptionIndex(sub) >= 0 {
@@ -182,7 +219,7 @@ func (h *hub) subscribe(l *streamClient, sub subscription) (ok bool, err error) 
 }
 
 // unsubscribe ends that. ok is false if the listener does not hear the stream.
-func (h *hub) unsubscribe(l *streamClient, sub subscription) (ok bool) {
+func (h *Hub) unsubscribe(l *client, sub subscription) (ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	i := l.subscriptionIndex(sub)
@@ -194,9 +231,9 @@ func (h *hub) unsubscribe(l *streamClient, sub subscription) (ok bool) {
 	return true
 }
 
-func (h *hub) detach(l *streamClient, sub subscription) {
+func (h *Hub) detach(l *client, sub subscription) {
 	for _, f := range sub.topics {
-		rest := slices.DeleteFunc(h.topics[f], func(t target) bool { return t.streamClient == l && t.label == sub.label })
+		rest := slices.DeleteFunc(h.topics[f], func(t target) bool { return t.client == l && t.label == sub.label })
 		if len(rest) == 0 {
 			delete(h.topics, f)
 		} else {
@@ -207,7 +244,7 @@ func (h *hub) detach(l *streamClient, sub subscription) {
 }
 
 // targets returns the listeners of feeds. Who hears several streams with the same news is there several times.
-func (h *hub) targets(feeds ...topic) []target {
+func (h *Hub) targets(feeds ...topic) []target {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var list []target
@@ -218,7 +255,7 @@ func (h *hub) targets(feeds ...topic) []target {
 }
 
 // hasSubscribers tells whether anybody listens to a feed of certain kinds.
-func (h *hub) hasSubscribers(which func(topicKind) bool) bool {
+func (h *Hub) hasSubscribers(which func(topicKind) bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for kind, n := range h.subscribers {
@@ -230,7 +267,7 @@ func (h *hub) hasSubscribers(which func(topicKind) bool) bool {
 }
 
 // receive takes the events of a commit. It runs on the writing goroutine of the database.
-func (h *hub) receive(events []store.Event) {
+func (h *Hub) receive(events []store.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.clients) == 0 {
@@ -239,7 +276,7 @@ func (h *hub) receive(events []store.Event) {
 	for _, e := range events {
 		switch e := e.(type) {
 		case store.TokensRevoked: // at once, whatever else there is to tell
-			h.closeClients(closeRevoked, func(l *streamClient) bool {
+			h.closeClients(closeRevoked, func(l *client) bool {
 				return l.token != nil && (slices.Contains(e.Tokens, l.tokenID) || e.AccountID != 0 && e.AccountID == l.account)
 			})
 			continue
@@ -249,7 +286,7 @@ func (h *hub) receive(events []store.Event) {
 			}
 		}
 		if len(h.queue) >= maxQueuedEvents {
-			h.server.log.Warn("streams cannot keep up and are closed", "events", len(h.queue))
+			h.log.Warn("streams cannot keep up and are closed", "events", len(h.queue))
 			h.closeAllBehind()
 			return
 		}
@@ -263,13 +300,13 @@ func (h *hub) receive(events []store.Event) {
 }
 
 // closeAllBehind ends all streams, so that clients come back and fetch what they have missed: nothing is lost without their knowledge.
-func (h *hub) closeAllBehind() {
+func (h *Hub) closeAllBehind() {
 	h.queue = nil
-	h.closeClients(closeBehind, func(*streamClient) bool { return true })
+	h.closeClients(closeBehind, func(*client) bool { return true })
 }
 
 // run tells of all that has been heard.
-func (h *hub) run() {
+func (h *Hub) run() {
 	defer h.open.Done()
 	for {
 		h.mu.Lock()
@@ -277,13 +314,14 @@ func (h *hub) run() {
 		h.queue = nil
 		if len(events) == 0 {
 			h.running = false
+			h.idle.Broadcast()
 			h.mu.Unlock()
 			return
 		}
 		h.mu.Unlock()
 		for _, e := range events {
 			if err := h.dispatchRecovered(context.Background(), e); err != nil {
-				h.server.log.LogAttrs(context.Background(), slog.LevelError, "streams are closed", slog.Any("error", err))
+				h.log.LogAttrs(context.Background(), slog.LevelError, "streams are closed", slog.Any("error", err))
 				h.mu.Lock()
 				h.closeAllBehind()
 				h.mu.Unlock()
@@ -294,7 +332,7 @@ func (h *hub) run() {
 }
 
 // dispatchRecovered is tell for which a panic is an error.
-func (h *hub) dispatchRecovered(ctx context.Context, e store.Event) (err error) {
+func (h *Hub) dispatchRecovered(ctx context.Context, e store.Event) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = rest.PanicError(v)
@@ -304,14 +342,14 @@ func (h *hub) dispatchRecovered(ctx context.Context, e store.Event) (err error) 
 }
 
 // identity returns who a listener is now, nil for the anonymous. ok is false if the token is no longer good; the stream ends then.
-func (h *hub) identity(ctx context.Context, l *streamClient) (who rest.Identity, ok bool, err error) {
+func (h *Hub) identity(ctx context.Context, l *client) (who rest.Identity, ok bool, err error) {
 	h.mu.Lock()
 	token := l.token
 	h.mu.Unlock()
 	if token == nil {
 		return who, true, nil
 	}
-	who, err = h.server.oauth.CurrentIdentity(ctx, *token)
+	who, err = h.identities.CurrentIdentity(ctx, *token)
 	if err == nil && who.Token == nil {
 		h.closeClient(l, closeRevoked)
 	}
@@ -319,9 +357,9 @@ func (h *hub) identity(ctx context.Context, l *streamClient) (who rest.Identity,
 }
 
 // checkTokens ends the streams of listeners whose tokens are no longer good. accounts are those that may have changed, nil any.
-func (h *hub) checkTokens(ctx context.Context, accounts []store.AccountID) error {
+func (h *Hub) checkTokens(ctx context.Context, accounts []store.AccountID) error {
 	h.mu.Lock()
-	var list []*streamClient
+	var list []*client
 	for l := range h.clients {
 		if l.token != nil && (accounts == nil || slices.Contains(accounts, l.account)) {
 			list = append(list, l)
@@ -336,11 +374,11 @@ func (h *hub) checkTokens(ctx context.Context, accounts []store.AccountID) error
 	return nil
 }
 
-// stop ends all streams, and waits until they are gone or ctx ends. No stream is opened from then on.
-func (h *hub) stop(ctx context.Context) {
+// Close ends all streams, and waits until they are gone or ctx ends. No stream is opened from then on.
+func (h *Hub) Close(ctx context.Context) {
 	h.mu.Lock()
 	h.stopped = true
-	h.closeClients(closeRestart, func(*streamClient) bool { return true })
+	h.closeClients(closeRestart, func(*client) bool { return true })
 	h.mu.Unlock()
 	gone := make(chan struct{})
 	go func() {
@@ -350,5 +388,14 @@ func (h *hub) stop(ctx context.Context) {
 	select {
 	case <-gone:
 	case <-ctx.Done():
+	}
+}
+
+// Settle waits until all events of committed transactions are queued with the clients. It is for tests.
+func (h *Hub) Settle() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for h.running {
+		h.idle.Wait()
 	}
 }

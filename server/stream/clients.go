@@ -1,4 +1,4 @@
-package server
+package stream
 
 import (
 	"crypto/sha256"
@@ -30,16 +30,16 @@ type frame struct {
 	refs  atomic.Int32
 }
 
-// streamBacklog counts the bytes of the frames that wait for being written.
-type streamBacklog struct{ bytes atomic.Int64 }
+// backlog counts the bytes of the frames that wait for being written.
+type backlog struct{ bytes atomic.Int64 }
 
-func (h *streamBacklog) hold(f *frame) {
+func (h *backlog) hold(f *frame) {
 	if f.refs.Add(1) == 1 {
 		h.bytes.Add(int64(len(f.bytes)))
 	}
 }
 
-func (h *streamBacklog) release(frames ...*frame) {
+func (h *backlog) release(frames ...*frame) {
 	for _, f := range frames {
 		if f.refs.Add(-1) == 0 {
 			h.bytes.Add(-int64(len(f.bytes)))
@@ -49,14 +49,14 @@ func (h *streamBacklog) release(frames ...*frame) {
 
 // transport is the way to a client: a WebSocket, or an answer of server-sent events.
 type transport interface {
-	encode(n *streamEvent, label string, anew bool) *frame // nil if it would have to be made, and anew is false
-	wake()                                                 // there is something in the queue; must not block
-	close(closeReason)                                     // must not block
+	encode(n *message, label string, anew bool) *frame // nil if it would have to be made, and anew is false
+	wake()                                             // there is something in the queue; must not block
+	close(closeReason)                                 // must not block
 }
 
-// streamClient is somebody who listens to streams.
-type streamClient struct {
-	hub       *hub
+// client is somebody who listens to streams.
+type client struct {
+	hub       *Hub
 	transport transport
 	network   netip.Addr // what counts as one client
 	counted   bool       // by network
@@ -76,18 +76,18 @@ type streamClient struct {
 
 // target is a listener of a feed, and what the stream is called to them.
 type target struct {
-	*streamClient
+	*client
 	label string
 	kind  topicKind
 }
 
 // subscriptionIndex returns where a listener has a stream, -1 if nowhere.
-func (l *streamClient) subscriptionIndex(sub subscription) int {
+func (l *client) subscriptionIndex(sub subscription) int {
 	return slices.IndexFunc(l.subscriptions, func(s subscription) bool { return s.topics[0] == sub.topics[0] })
 }
 
 // send queues a frame for a listener. One whose queue is full is cut off; so is one for whom there is no frame (nil).
-func (l *streamClient) send(f *frame) {
+func (l *client) send(f *frame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended {
@@ -105,25 +105,25 @@ func (l *streamClient) send(f *frame) {
 }
 
 // full tells whether a listener has too much to hear already for so many bytes more. l.mu is held.
-func (l *streamClient) full(more int) bool {
+func (l *client) full(more int) bool {
 	return len(l.queue) >= maxQueued || len(l.queue) > 0 && l.queued+more > maxQueuedBytes ||
 		len(l.queue)+l.writing > 0 && l.hub.backlog.bytes.Load() > softBacklogBytes
 }
 
 // discard has a listener hear nothing more. l.mu is held.
-func (l *streamClient) discard() {
+func (l *client) discard() {
 	l.hub.backlog.release(l.queue...)
 	l.ended, l.queue, l.queued = true, nil, 0
 }
 
 // take returns what is queued. Each frame has to be reported as written, whatever becomes of it.
-func (l *streamClient) take() []*frame {
+func (l *client) take() []*frame {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.takeLocked()
 }
 
-func (l *streamClient) takeLocked() []*frame {
+func (l *client) takeLocked() []*frame {
 	frames := l.queue
 	l.queue, l.queued = nil, 0
 	l.writing = len(frames)
@@ -131,7 +131,7 @@ func (l *streamClient) takeLocked() []*frame {
 }
 
 // written forgets frames that have been taken.
-func (l *streamClient) written(frames ...*frame) {
+func (l *client) written(frames ...*frame) {
 	l.hub.backlog.release(frames...)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -139,7 +139,7 @@ func (l *streamClient) written(frames ...*frame) {
 }
 
 // isEnded tells whether nothing more may be told.
-func (l *streamClient) isEnded() bool {
+func (l *client) isEnded() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.ended

@@ -1,4 +1,4 @@
-package server
+package stream
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"svc/server/rest"
 )
 
-// streamCommand is what a client says on a socket (client API 4.10).
-type streamCommand struct {
+// command is what a client says on a socket (client API 4.10).
+type command struct {
 	Type     flexString `json:"type"`
 	Stream   flexString `json:"stream"`
 	List     flexString `json:"list"`
@@ -52,7 +52,7 @@ var (
 )
 
 // handleCommand does what a client asks for on a socket. What it does not know it ignores.
-func (h *hub) handleCommand(ctx context.Context, l *streamClient, text []byte) {
+func (h *Hub) handleCommand(ctx context.Context, l *client, text []byte) {
 	defer func() {
 		if v := recover(); v != nil {
 			h.abort(ctx, l, rest.PanicError(v))
@@ -62,7 +62,7 @@ func (h *hub) handleCommand(ctx context.Context, l *streamClient, text []byte) {
 		h.closeClient(l, closePolicy)
 		return
 	}
-	var m streamCommand
+	var m command
 	if json.Unmarshal(text, &m) != nil {
 		return
 	}
@@ -71,7 +71,7 @@ func (h *hub) handleCommand(ctx context.Context, l *streamClient, text []byte) {
 	switch m.Type {
 	case "subscribe", "unsubscribe":
 		done, err = h.changeSubscription(ctx, l, m)
-	case flexString(h.server.settings.API.Name + ":authenticate"):
+	case flexString(h.settings.API.Name + ":authenticate"):
 		done, err = true, h.authenticate(ctx, l, string(m.Token))
 	default:
 		return
@@ -92,32 +92,32 @@ func (h *hub) handleCommand(ctx context.Context, l *streamClient, text []byte) {
 		r.Result = "success"
 	}
 	payload, _ := rest.AppendJSON(nil, r) // a struct of strings
-	n := &streamEvent{name: h.server.settings.API.Name + ":respond", payload: payload}
+	n := &message{name: h.settings.API.Name + ":respond", payload: payload}
 	l.send(n.socketFrame("[]", true)) // clients fall over frames without a stream
 }
 
 // abort ends the stream of a listener with whom something went wrong that is not their fault.
-func (h *hub) abort(ctx context.Context, l *streamClient, err error) {
-	h.server.log.LogAttrs(ctx, slog.LevelError, "stream failed", slog.Any("error", err))
+func (h *Hub) abort(ctx context.Context, l *client, err error) {
+	h.log.LogAttrs(ctx, slog.LevelError, "stream failed", slog.Any("error", err))
 	h.closeClient(l, closeFailed)
 }
 
 // allow counts a message like a request of the API.
-func (h *hub) allow(l *streamClient) bool {
+func (h *Hub) allow(l *client) bool {
 	h.mu.Lock()
 	account := l.account
 	h.mu.Unlock()
-	return h.server.limits.AllowRequest(account, l.network, h.server.now())
+	return h.limits.AllowRequest(account, l.network, h.now())
 }
 
 // changeSubscription subscribes to a stream or ends that. done is false if there was nothing to do.
-func (h *hub) changeSubscription(ctx context.Context, l *streamClient, m streamCommand) (done bool, err error) {
+func (h *Hub) changeSubscription(ctx context.Context, l *client, m command) (done bool, err error) {
 	who, ok, err := h.identity(ctx, l)
 	if !ok || err != nil {
 		return false, err
 	}
-	name := streamName{stream: string(m.Stream), list: string(m.List), tag: string(m.Tag), instance: string(m.Instance)}
-	sub, err := h.server.subscription(ctx, who, name)
+	name := name{stream: string(m.Stream), list: string(m.List), tag: string(m.Tag), instance: string(m.Instance)}
+	sub, err := h.subscription(ctx, who, name)
 	if err != nil {
 		return false, err
 	}
@@ -128,14 +128,14 @@ func (h *hub) changeSubscription(ctx context.Context, l *streamClient, m streamC
 }
 
 // authenticate gives an anonymous listener an identity, which their subscriptions have from then on.
-func (h *hub) authenticate(ctx context.Context, l *streamClient, token string) error {
+func (h *Hub) authenticate(ctx context.Context, l *client, token string) error {
 	h.mu.Lock()
 	known := l.token != nil
 	h.mu.Unlock()
 	if known {
 		return errAuthenticated
 	}
-	who, err := h.server.oauth.IdentityByToken(ctx, token)
+	who, err := h.identities.IdentityByToken(ctx, token)
 	var refusal *errs.Error
 	if errors.As(err, &refusal) {
 		return errUnauthorized

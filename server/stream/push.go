@@ -1,21 +1,78 @@
-package server
+package stream
 
 import (
 	"crypto/ecdh"
 	"encoding/base64"
+	"log/slog"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
+	"time"
 
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/keys"
+	"svc/internal/limit"
 	"svc/server/entity"
 	"svc/server/rest"
+	"svc/social"
 	"svc/store"
 )
 
-// pushRoutes are the push messages of what the viewer is signed in with. The messages themselves are sent in pushing.go.
-func (s *Server) pushRoutes() rest.Routes {
+// pushConfig is what push needs.
+type PushConfig struct {
+	Settings *config.Config
+	DB       *store.DB
+	Social   *social.Service
+	Entities *entity.Builder
+	Keys     *keys.Keys
+	Outbound Outbound
+	Log      *slog.Logger
+	Now      func() time.Time
+}
+
+// push keeps the subscriptions of clients to push messages, and sends the messages.
+type Push struct {
+	settings *config.Config
+	db       *store.DB
+	social   *social.Service
+	entities *entity.Builder
+	keys     *keys.Keys
+	outbound Outbound
+	hosts    *limit.Backoff[string] // of push services
+	accounts *limit.Backoff[string] // whose push services are slow
+	slow     time.Duration
+	baseURL  string
+	log      *slog.Logger
+	now      func() time.Time
+}
+
+// outbound sends requests to push services. It connects to public addresses only, and follows no redirects.
+type Outbound interface {
+	Do(*http.Request) (*http.Response, error)
+}
+
+// newPush returns a push.
+func NewPush(c PushConfig) *Push {
+	return &Push{
+		settings: c.Settings,
+		db:       c.DB,
+		social:   c.Social,
+		entities: c.Entities,
+		keys:     c.Keys,
+		outbound: c.Outbound,
+		hosts:    limit.NewBackoff[string](maxBackoffs, firstBackoff, maxHostBackoff),
+		accounts: limit.NewBackoff[string](maxBackoffs, firstBackoff, maxAccountBackoff),
+		slow:     slowPush,
+		baseURL:  c.Settings.URL().String(),
+		log:      c.Log,
+		now:      c.Now,
+	}
+}
+
+// Routes are the push messages of what the viewer is signed in with. The messages themselves are sent in pushing.go.
+func (s *Push) Routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/push/subscription":    {rest.User("push"), s.showPush},
 		"POST /api/v1/push/subscription":   {rest.User("push"), s.subscribeToPush},
@@ -31,7 +88,7 @@ const maxEndpointBytes = 2048
 var errTokenRequired = errs.Forbidden("Push subscriptions belong to an access token")
 
 // showPush returns the subscription of the viewer's token.
-func (s *Server) showPush(r *rest.Request) (any, error) {
+func (s *Push) showPush(r *rest.Request) (any, error) {
 	if r.Token == nil {
 		return nil, errs.ErrRecordNotFound
 	}
@@ -52,7 +109,7 @@ type pushSettings struct {
 }
 
 // pushSettingsSetter reads the parameters. The result sets what was sent and leaves the rest of a subscription as it is.
-func (s *Server) pushSettingsSetter(p *pushSettings) (func(*store.PushSubscription), error) {
+func (s *Push) pushSettingsSetter(p *pushSettings) (func(*store.PushSubscription), error) {
 	policy := p.Data.Policy
 	if policy == nil {
 		policy = p.Policy
@@ -77,7 +134,7 @@ func (s *Server) pushSettingsSetter(p *pushSettings) (func(*store.PushSubscripti
 
 // alerts returns the types of notifications that are set in an object, nil if there is none. Unknown ones are left out. Who says
 // nothing of follow requests wants them if follows are wanted (extension API 25).
-func (s *Server) alerts(sent map[string]any) []store.NotificationType {
+func (s *Push) alerts(sent map[string]any) []store.NotificationType {
 	if sent == nil {
 		return nil
 	}
@@ -108,7 +165,7 @@ func isTrueValue(value any) bool {
 }
 
 // subscribeToPush has notifications sent to the push service of a client.
-func (s *Server) subscribeToPush(r *rest.Request) (any, error) {
+func (s *Push) subscribeToPush(r *rest.Request) (any, error) {
 	var p struct {
 		Subscription struct {
 			Endpoint string `param:"endpoint"`
@@ -166,7 +223,7 @@ func decodeKey(text string) []byte {
 }
 
 // checkPush refuses what no message can be sent to. Where an address leads is checked each time that it is dialled.
-func (s *Server) checkPush(p *store.PushSubscription) error {
+func (s *Push) checkPush(p *store.PushSubscription) error {
 	switch {
 	case p.Endpoint == "":
 		return errs.Invalid("Validation failed: Endpoint can't be blank")
@@ -184,7 +241,7 @@ func (s *Server) checkPush(p *store.PushSubscription) error {
 
 // isEndpoint tells whether a push service may have the address: it is reached by HTTPS, unless it is on this machine and the
 // settings permit that.
-func (s *Server) isEndpoint(address string) bool {
+func (s *Push) isEndpoint(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		return false
@@ -198,7 +255,7 @@ func isLoopback(host string) bool {
 }
 
 // changePush changes what the viewer's token is told of.
-func (s *Server) changePush(r *rest.Request) (any, error) {
+func (s *Push) changePush(r *rest.Request) (any, error) {
 	if r.Token == nil {
 		return nil, errs.ErrRecordNotFound
 	}
@@ -218,7 +275,7 @@ func (s *Server) changePush(r *rest.Request) (any, error) {
 }
 
 // unsubscribeFromPush ends the subscription of the viewer's token, if there is one.
-func (s *Server) unsubscribeFromPush(r *rest.Request) (any, error) {
+func (s *Push) unsubscribeFromPush(r *rest.Request) (any, error) {
 	if r.Token == nil {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package server
+package stream
 
 //lint:file-ignore SA1019 The library goes on under another name with the same interface: changing to it is a matter of the import below.
 
@@ -25,7 +25,7 @@ const (
 // socket is a listener by WebSocket. An idle one costs no goroutine of ours but the one that reads: frames are written by one that is
 // there only while there are some, and a timer sends the pings.
 type socket struct {
-	streamClient
+	client
 	conn    *websocket.Conn // nil until the handshake is done; guarded by listener.mu
 	writing bool            // there is a goroutine that writes; likewise
 	reason  closeReason     // it has ended; likewise
@@ -43,7 +43,7 @@ func (s *socket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		CompressionMode:    websocket.CompressionDisabled,
 	})
 	if err != nil {
-		s.hub.release(&s.streamClient)
+		s.hub.release(&s.client)
 		return
 	}
 	conn.SetReadLimit(maxCommandBytes)
@@ -61,7 +61,7 @@ func (s *socket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.schedulePing(context.Background())
 }
 
-func (s *socket) encode(n *streamEvent, label string, anew bool) *frame {
+func (s *socket) encode(n *message, label string, anew bool) *frame {
 	return n.socketFrame(label, anew)
 }
 
@@ -90,7 +90,7 @@ func (s *socket) write() {
 			cancel()
 			if err != nil {
 				s.written(frames[i:]...)
-				s.hub.closeClient(&s.streamClient, closeSlow)
+				s.hub.closeClient(&s.client, closeSlow)
 				s.conn.CloseNow()
 				return
 			}
@@ -128,7 +128,7 @@ func (s *socket) read() {
 		}
 		s.timerMu.Unlock()
 		s.conn.CloseNow()
-		s.hub.release(&s.streamClient)
+		s.hub.release(&s.client)
 	}()
 	for {
 		kind, message, err := s.conn.Read(context.Background())
@@ -136,7 +136,7 @@ func (s *socket) read() {
 			return
 		}
 		if kind == websocket.MessageText {
-			s.hub.handleCommand(context.Background(), &s.streamClient, message)
+			s.hub.handleCommand(context.Background(), &s.client, message)
 			s.schedulePing(context.Background())
 		}
 	}
@@ -144,7 +144,7 @@ func (s *socket) read() {
 
 // schedulePing sets the time of the next ping, or of the end of the token if that comes before.
 func (s *socket) schedulePing(ctx context.Context) {
-	who, ok, err := s.hub.identity(ctx, &s.streamClient)
+	who, ok, err := s.hub.identity(ctx, &s.client)
 	if !ok && err == nil {
 		return
 	}
@@ -165,7 +165,7 @@ func (s *socket) schedulePing(ctx context.Context) {
 
 // checkAlive looks whether the client is still there, and whether its token is still good.
 func (s *socket) checkAlive() {
-	if _, ok, err := s.hub.identity(context.Background(), &s.streamClient); !ok && err == nil {
+	if _, ok, err := s.hub.identity(context.Background(), &s.client); !ok && err == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.hub.pongTimeout)

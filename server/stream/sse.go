@@ -1,4 +1,4 @@
-package server
+package stream
 
 import (
 	"net/http"
@@ -20,7 +20,7 @@ const keepAlive = ":)\n"
 
 // sseClient is a listener by server-sent events.
 type sseClient struct {
-	streamClient
+	client
 	wakeups chan struct{} // has an element when there is something in the queue
 	done    chan struct{} // closed at the end
 
@@ -28,7 +28,7 @@ type sseClient struct {
 }
 
 // serveEvents returns the handler of a stream as server-sent events. Of the public ones, only_media has those with attachments.
-func (s *Server) serveEvents(stream string) rest.Handler {
+func (h *Hub) serveEvents(stream string) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		var p struct {
 			OnlyMedia bool `param:"only_media"`
@@ -55,16 +55,16 @@ func (s *Server) serveEvents(stream string) rest.Handler {
 		if r.Token != nil {
 			who = rest.Identity{Account: r.Viewer, User: r.User, Token: r.Token}
 		}
-		sub, err := s.subscription(r.Context(), who, name)
+		sub, err := h.subscription(r.Context(), who, name)
 		if err != nil {
 			return nil, err
 		}
-		return s.openEvents(r, who, sub)
+		return h.openEvents(r, who, sub)
 	}
 }
 
 // openEvents returns what answers a request with events.
-func (s *Server) openEvents(r *rest.Request, who rest.Identity, sub subscription) (any, error) {
+func (h *Hub) openEvents(r *rest.Request, who rest.Identity, sub subscription) (any, error) {
 	if r.Method == http.MethodHead {
 		return http.HandlerFunc(startEvents), nil
 	}
@@ -73,7 +73,7 @@ func (s *Server) openEvents(r *rest.Request, who rest.Identity, sub subscription
 	if who.Token != nil {
 		e.expiresAt = who.Token.ExpiresAt
 	}
-	return e, s.listen(r, &e.streamClient, who, sub)
+	return e, h.listen(r, &e.client, who, sub)
 }
 
 // startEvents sends the headers.
@@ -87,7 +87,7 @@ func startEvents(w http.ResponseWriter, _ *http.Request) {
 
 // ServeHTTP sends events until the client goes or the stream ends.
 func (e *sseClient) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer e.hub.release(&e.streamClient)
+	defer e.hub.release(&e.client)
 	rest.SetWriteTimeout(w, eventWriteTimeout)
 	control := http.NewResponseController(w)
 	startEvents(w, r)
@@ -140,7 +140,7 @@ func (e *sseClient) sendQueued(w http.ResponseWriter, control *http.ResponseCont
 	return control.Flush() == nil && !e.isEnded()
 }
 
-func (e *sseClient) encode(n *streamEvent, _ string, anew bool) *frame { return n.sseFrame(anew) }
+func (e *sseClient) encode(n *message, _ string, anew bool) *frame { return n.sseFrame(anew) }
 
 // wake has what is queued sent.
 func (e *sseClient) wake() {

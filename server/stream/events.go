@@ -1,4 +1,4 @@
-package server
+package stream
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 	"svc/store"
 )
 
-// streamEvent is an event as a viewer is told of it.
-type streamEvent struct {
+// message is an event as a viewer is told of it.
+type message struct {
 	name    string
 	payload []byte // JSON or plain text; empty: none
 
@@ -28,14 +28,14 @@ const maxCachedFrames = 50
 var noPayload = json.RawMessage{}
 
 // send tells targets.
-func (n *streamEvent) send(targets []target) {
+func (n *message) send(targets []target) {
 	for _, t := range targets {
-		t.streamClient.send(t.transport.encode(n, t.label, t.hub.backlog.bytes.Load() < maxBacklogBytes))
+		t.client.send(t.transport.encode(n, t.label, t.hub.backlog.bytes.Load() < maxBacklogBytes))
 	}
 }
 
 // socketFrame returns the event as a WebSocket has it (client API 4.10). The payload is JSON within a string.
-func (n *streamEvent) socketFrame(label string, anew bool) *frame {
+func (n *message) socketFrame(label string, anew bool) *frame {
 	if f := n.socketFrames[label]; f != nil || !anew {
 		return f
 	}
@@ -57,7 +57,7 @@ func (n *streamEvent) socketFrame(label string, anew bool) *frame {
 }
 
 // sseFrame returns the event as server-sent events have it, where the payload is not encoded twice.
-func (n *streamEvent) sseFrame(anew bool) *frame {
+func (n *message) sseFrame(anew bool) *frame {
 	if n.sseLines != nil || !anew {
 		return n.sseLines
 	}
@@ -72,7 +72,7 @@ func (n *streamEvent) sseFrame(anew bool) *frame {
 
 // dispatch sends an event of the database to those who may know of it. Everything is looked at as it is now, not as it was when they
 // subscribed.
-func (h *hub) dispatch(ctx context.Context, e store.Event) error {
+func (h *Hub) dispatch(ctx context.Context, e store.Event) error {
 	switch e := e.(type) {
 	case store.StatusPosted:
 		return h.sendStatus(ctx, "update", e.Status)
@@ -86,15 +86,15 @@ func (h *hub) dispatch(ctx context.Context, e store.Event) error {
 		return h.sendFollow(ctx, e)
 	case store.ConversationChanged:
 		return h.sendToOwner(ctx, ownedTopic(directTopic, e.AccountID), "conversation", func(who *store.Account) (any, error) {
-			c, err := h.server.entities.Conversation(ctx, who, e.ID)
+			c, err := h.entities.Conversation(ctx, who, e.ID)
 			if err != nil || !c.HasStatus() {
 				return nil, err
 			}
 			return c, nil
 		})
 	case store.ChatChanged:
-		return h.sendToOwner(ctx, ownedTopic(chatTopic, e.AccountID), h.server.settings.API.Name+":chat_update", func(who *store.Account) (any, error) {
-			return h.server.entities.Chat(ctx, who, e.ID)
+		return h.sendToOwner(ctx, ownedTopic(chatTopic, e.AccountID), h.settings.API.Name+":chat_update", func(who *store.Account) (any, error) {
+			return h.entities.Chat(ctx, who, e.ID)
 		})
 	case store.FiltersChanged:
 		return h.sendToOwner(ctx, ownedTopic(filterTopic, e.AccountID), "filters_changed", func(*store.Account) (any, error) { return noPayload, nil })
@@ -110,11 +110,11 @@ func (h *hub) dispatch(ctx context.Context, e store.Event) error {
 }
 
 // sendStatus shows a status to those who find it in the timelines that they listen to.
-func (h *hub) sendStatus(ctx context.Context, event string, st *store.Status) error {
+func (h *Hub) sendStatus(ctx context.Context, event string, st *store.Status) error {
 	if !h.hasSubscribers(topicKind.isTimeline) {
 		return nil
 	}
-	audience, err := h.server.db.Audience(ctx, st)
+	audience, err := h.db.Audience(ctx, st)
 	if err != nil {
 		return err
 	}
@@ -122,23 +122,23 @@ func (h *hub) sendStatus(ctx context.Context, event string, st *store.Status) er
 	if err != nil || len(crowd) == 0 {
 		return err
 	}
-	shown, err := h.server.db.VisibleTo(ctx, st, slices.Collect(maps.Keys(crowd)))
+	shown, err := h.db.VisibleTo(ctx, st, slices.Collect(maps.Keys(crowd)))
 	if err != nil {
 		return ignoreNotFound(err)
 	}
-	if err := h.server.db.CacheFlags(ctx, st.OriginalID(), shown); err != nil {
+	if err := h.db.CacheFlags(ctx, st.OriginalID(), shown); err != nil {
 		return err
 	}
-	var n *streamEvent
+	var n *message
 	var text []byte
 	for _, id := range shown {
-		entity, err := h.server.entities.Status(ctx, crowd[id].account, st.ID)
+		entity, err := h.entities.Status(ctx, crowd[id].account, st.ID)
 		if err != nil {
 			return ignoreNotFound(err)
 		}
 		// Most see the same, and then it needs to be encoded only once.
 		if text = entity.AppendJSON(text[:0]); n == nil || !bytes.Equal(n.payload, text) {
-			n = &streamEvent{name: event, payload: bytes.Clone(text)}
+			n = &message{name: event, payload: bytes.Clone(text)}
 		}
 		targets := crowd[id].targets
 		if entity.HiddenIn(store.FilterHome) { // as on the page
@@ -150,7 +150,7 @@ func (h *hub) sendStatus(ctx context.Context, event string, st *store.Status) er
 }
 
 // sendDeletion tells those who were shown a status that it is gone, by the id under which they were (of a boost, its own).
-func (h *hub) sendDeletion(ctx context.Context, e store.StatusRemoved) error {
+func (h *Hub) sendDeletion(ctx context.Context, e store.StatusRemoved) error {
 	if e.Audience == nil || !h.hasSubscribers(topicKind.isTimeline) {
 		return nil
 	}
@@ -158,8 +158,8 @@ func (h *hub) sendDeletion(ctx context.Context, e store.StatusRemoved) error {
 	if err != nil || len(crowd) == 0 {
 		return err
 	}
-	shown, err := h.server.db.SawRemoved(ctx, e, slices.Collect(maps.Keys(crowd)))
-	n := &streamEvent{name: "delete", payload: []byte(e.Status.ID.String())}
+	shown, err := h.db.SawRemoved(ctx, e, slices.Collect(maps.Keys(crowd)))
+	n := &message{name: "delete", payload: []byte(e.Status.ID.String())}
 	for _, id := range shown {
 		n.send(crowd[id].targets)
 	}
@@ -167,14 +167,14 @@ func (h *hub) sendDeletion(ctx context.Context, e store.StatusRemoved) error {
 }
 
 // sendNotification shows a notification, if the default list of notifications has it.
-func (h *hub) sendNotification(ctx context.Context, n *store.Notification) error {
+func (h *Hub) sendNotification(ctx context.Context, n *store.Notification) error {
 	return h.sendToOwner(ctx, ownedTopic(notificationTopic, n.AccountID), "notification", func(who *store.Account) (any, error) {
 		just := store.Page{MinID: int64(n.ID) - 1, MaxID: int64(n.ID) + 1, Limit: 1}
-		rows, err := h.server.db.Notifications(ctx, who.ID, store.NotificationFilter{}, just)
+		rows, err := h.db.Notifications(ctx, who.ID, store.NotificationFilter{}, just)
 		if err != nil || len(rows) == 0 || rows[0].Read {
 			return nil, err
 		}
-		list, err := h.server.entities.Notifications(ctx, who, rows)
+		list, err := h.entities.Notifications(ctx, who, rows)
 		if err != nil || len(list) == 0 || list[0].HiddenIn(store.FilterNotifications) {
 			return nil, err
 		}
@@ -183,18 +183,18 @@ func (h *hub) sendNotification(ctx context.Context, n *store.Notification) error
 }
 
 // sendAnnouncement tells everybody who is signed in of what the staff announces, if that is to be seen already.
-func (h *hub) sendAnnouncement(ctx context.Context, e store.AnnouncementChanged) error {
-	n := &streamEvent{name: "announcement.delete", payload: []byte(e.ID.String())}
+func (h *Hub) sendAnnouncement(ctx context.Context, e store.AnnouncementChanged) error {
+	n := &message{name: "announcement.delete", payload: []byte(e.ID.String())}
 	if !e.Deleted {
-		row, err := h.server.db.Announcement(ctx, e.ID)
-		if err != nil || !row.Current(h.server.now()) {
+		row, err := h.db.Announcement(ctx, e.ID)
+		if err != nil || !row.Current(h.now()) {
 			return ignoreNotFound(err)
 		}
-		payload, err := rest.AppendJSON(nil, h.server.entities.Announcement(row))
+		payload, err := rest.AppendJSON(nil, h.entities.Announcement(row))
 		if err != nil {
 			return err
 		}
-		n = &streamEvent{name: "announcement", payload: payload}
+		n = &message{name: "announcement", payload: payload}
 	}
 	crowd, err := h.byViewer(ctx, h.targets(topic{kind: announcementTopic}))
 	for _, v := range crowd {
@@ -204,7 +204,7 @@ func (h *hub) sendAnnouncement(ctx context.Context, e store.AnnouncementChanged)
 }
 
 // sendFollow tells a follower what became of a follow. That they ended it themselves is no news.
-func (h *hub) sendFollow(ctx context.Context, e store.FollowChanged) error {
+func (h *Hub) sendFollow(ctx context.Context, e store.FollowChanged) error {
 	state := "follow_accept"
 	switch {
 	case e.Ended && !e.Rejected:
@@ -214,14 +214,14 @@ func (h *hub) sendFollow(ctx context.Context, e store.FollowChanged) error {
 	case e.Follow.Pending:
 		state = "follow_pending"
 	}
-	event := h.server.settings.API.Name + ":follow_relationships_update"
+	event := h.settings.API.Name + ":follow_relationships_update"
 	return h.sendToOwner(ctx, ownedTopic(followTopic, e.Follow.FollowerID), event, func(*store.Account) (any, error) {
-		return h.server.entities.FollowUpdate(ctx, state, e.Follow)
+		return h.entities.FollowUpdate(ctx, state, e.Follow)
 	})
 }
 
 // sendToOwner sends something to the one account whose feed it is. render returns nil if there is nothing to send after all.
-func (h *hub) sendToOwner(ctx context.Context, f topic, event string, render func(*store.Account) (any, error)) error {
+func (h *Hub) sendToOwner(ctx context.Context, f topic, event string, render func(*store.Account) (any, error)) error {
 	crowd, err := h.byViewer(ctx, h.targets(f))
 	if err != nil {
 		return err
@@ -235,7 +235,7 @@ func (h *hub) sendToOwner(ctx context.Context, f topic, event string, render fun
 		if err != nil {
 			return err
 		}
-		(&streamEvent{name: event, payload: payload}).send(v.targets)
+		(&message{name: event, payload: payload}).send(v.targets)
 	}
 	return nil
 }
@@ -247,22 +247,22 @@ type viewerTargets struct {
 }
 
 // byViewer sorts targets by who listens, 0 being the anonymous. Those whose tokens are no longer good are left out.
-func (h *hub) byViewer(ctx context.Context, targets []target) (map[store.AccountID]*viewerTargets, error) {
+func (h *Hub) byViewer(ctx context.Context, targets []target) (map[store.AccountID]*viewerTargets, error) {
 	crowd := make(map[store.AccountID]*viewerTargets)
 	for _, t := range targets {
-		who, ok, err := h.identity(ctx, t.streamClient)
+		who, ok, err := h.identity(ctx, t.client)
 		if err != nil {
 			return nil, err
 		}
 		var account *store.Account
-		if who.Token != nil && (!t.kind.isPublic() || h.server.viewerOf(who) != 0) {
+		if who.Token != nil && (!t.kind.isPublic() || h.viewerOf(who) != 0) {
 			account = who.Account
 		}
 		var id store.AccountID
 		if account != nil {
 			id = account.ID
 		}
-		if !ok || id == 0 && !h.server.settings.Instance.Public {
+		if !ok || id == 0 && !h.settings.Instance.Public {
 			continue
 		}
 		if crowd[id] == nil {

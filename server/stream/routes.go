@@ -1,7 +1,6 @@
-package server
+package stream
 
 import (
-	"context"
 	"encoding/base64"
 	"errors"
 	"net/http"
@@ -11,21 +10,21 @@ import (
 	"svc/server/rest"
 )
 
-// streamRoutes are the streams: a WebSocket on which clients subscribe to any number of them, or one stream each as server-sent events.
+// Routes are the streams: a WebSocket on which clients subscribe to any number of them, or one stream each as server-sent events.
 // Only tokens count here, no cookies and no passwords: the streams are there for pages of other sites, too.
-func (s *Server) streamRoutes() rest.Routes {
+func (h *Hub) Routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/streaming":                   {rest.Anonymous, s.openStream},
+		"GET /api/v1/streaming":                   {rest.Anonymous, h.openStream},
 		"GET /api/v1/streaming/health":            {rest.Anonymous, rest.Always(streamHealth)},
-		"GET /api/v1/streaming/user":              {rest.User("read:statuses").TokenOnly(), s.serveEvents("user")},
-		"GET /api/v1/streaming/user/notification": {rest.User("read:notifications").TokenOnly(), s.serveEvents("user:notification")},
-		"GET /api/v1/streaming/direct":            {rest.User("read:statuses").TokenOnly(), s.serveEvents("direct")},
-		"GET /api/v1/streaming/list":              {rest.User("read:lists").TokenOnly(), s.serveEvents("list")},
-		"GET /api/v1/streaming/public":            {rest.Content("read:statuses").TokenOnly(), s.serveEvents("public")},
-		"GET /api/v1/streaming/public/local":      {rest.Content("read:statuses").TokenOnly(), s.serveEvents("public:local")},
-		"GET /api/v1/streaming/public/remote":     {rest.Content("read:statuses").TokenOnly(), s.serveEvents("public:remote")},
-		"GET /api/v1/streaming/hashtag":           {rest.Content("read:statuses").TokenOnly(), s.serveEvents("hashtag")},
-		"GET /api/v1/streaming/hashtag/local":     {rest.Content("read:statuses").TokenOnly(), s.serveEvents("hashtag:local")},
+		"GET /api/v1/streaming/user":              {rest.User("read:statuses").TokenOnly(), h.serveEvents("user")},
+		"GET /api/v1/streaming/user/notification": {rest.User("read:notifications").TokenOnly(), h.serveEvents("user:notification")},
+		"GET /api/v1/streaming/direct":            {rest.User("read:statuses").TokenOnly(), h.serveEvents("direct")},
+		"GET /api/v1/streaming/list":              {rest.User("read:lists").TokenOnly(), h.serveEvents("list")},
+		"GET /api/v1/streaming/public":            {rest.Content("read:statuses").TokenOnly(), h.serveEvents("public")},
+		"GET /api/v1/streaming/public/local":      {rest.Content("read:statuses").TokenOnly(), h.serveEvents("public:local")},
+		"GET /api/v1/streaming/public/remote":     {rest.Content("read:statuses").TokenOnly(), h.serveEvents("public:remote")},
+		"GET /api/v1/streaming/hashtag":           {rest.Content("read:statuses").TokenOnly(), h.serveEvents("hashtag")},
+		"GET /api/v1/streaming/hashtag/local":     {rest.Content("read:statuses").TokenOnly(), h.serveEvents("hashtag:local")},
 	}
 }
 
@@ -37,39 +36,32 @@ var streamHealth http.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *
 
 // openStream opens a socket. The token may come as a parameter, in a header, or in the place of a protocol; without one, and without a
 // stream, the client can send both later. A client that wants server-sent events gets those.
-func (s *Server) openStream(r *rest.Request) (any, error) {
-	who, err := s.streamIdentity(r)
+func (h *Hub) openStream(r *rest.Request) (any, error) {
+	who, err := h.streamIdentity(r)
 	if err != nil {
 		return nil, err
 	}
 	name := queriedStream(r, r.Query("stream"))
 	if name.stream == "" {
-		return s.openSocket(r, who)
+		return h.openSocket(r, who)
 	}
-	sub, err := s.subscription(r.Context(), who, name)
+	sub, err := h.subscription(r.Context(), who, name)
 	if err != nil {
 		return nil, err
 	}
 	if !upgrades(r.Request) && strings.Contains(r.Header.Get("Accept"), eventStream) {
-		return s.openEvents(r, who, sub)
+		return h.openEvents(r, who, sub)
 	}
-	return s.openSocket(r, who, sub)
-}
-
-// CloseStreams ends all streams, and waits until they are gone or ctx ends. No more are opened from then on.
-func (s *Server) CloseStreams(ctx context.Context) {
-	if s.hub != nil {
-		s.hub.stop(ctx)
-	}
+	return h.openSocket(r, who, sub)
 }
 
 // queriedStream returns a stream with the parameters of a request.
-func queriedStream(r *rest.Request, stream string) streamName {
-	return streamName{stream: stream, list: r.Query("list"), tag: r.Query("tag"), instance: r.Query("instance")}
+func queriedStream(r *rest.Request, stream string) name {
+	return name{stream: stream, list: r.Query("list"), tag: r.Query("tag"), instance: r.Query("instance")}
 }
 
 // streamIdentity returns whom the token of a request stands for, nil if there is none. A token that is no good is refused.
-func (s *Server) streamIdentity(r *rest.Request) (rest.Identity, error) {
+func (h *Hub) streamIdentity(r *rest.Request) (rest.Identity, error) {
 	token := rest.RequestToken(r.Request)
 	if token == "" {
 		if offered := offeredProtocols(r.Request); len(offered) > 0 {
@@ -79,7 +71,7 @@ func (s *Server) streamIdentity(r *rest.Request) (rest.Identity, error) {
 	if token == "" {
 		return rest.Identity{}, nil
 	}
-	who, err := s.oauth.IdentityByToken(r.Context(), token)
+	who, err := h.identities.IdentityByToken(r.Context(), token)
 	var refusal *errs.Error
 	if who.Token == nil && err == nil || errors.As(err, &refusal) && refusal.Status < http.StatusInternalServerError {
 		return rest.Identity{}, rest.ErrInvalidToken
@@ -88,41 +80,41 @@ func (s *Server) streamIdentity(r *rest.Request) (rest.Identity, error) {
 }
 
 // openSocket returns what makes the request a socket, if it is a handshake.
-func (s *Server) openSocket(r *rest.Request, who rest.Identity, subs ...subscription) (any, error) {
-	if err := s.checkHandshake(r); err != nil {
+func (h *Hub) openSocket(r *rest.Request, who rest.Identity, subs ...subscription) (any, error) {
+	if err := h.checkHandshake(r); err != nil {
 		return nil, err
 	}
 	k := new(socket)
 	k.transport = k
-	return k, s.listen(r, &k.streamClient, who, subs...)
+	return k, h.listen(r, &k.client, who, subs...)
 }
 
 // listen makes a listener known to the hub, with subscriptions, before the client hears that it listens: nothing that happens after that
 // is missed.
-func (s *Server) listen(r *rest.Request, l *streamClient, who rest.Identity, subs ...subscription) error {
-	l.hub = s.hub
+func (h *Hub) listen(r *rest.Request, l *client, who rest.Identity, subs ...subscription) error {
+	l.hub = h
 	l.network = r.Network()
 	l.counted = l.network.IsValid() && !r.FromProxy()
-	if err := s.hub.register(l, who); err != nil {
+	if err := h.register(l, who); err != nil {
 		return err
 	}
-	_, ok, err := s.hub.identity(r.Context(), l) // it may have been revoked meanwhile
+	_, ok, err := h.identity(r.Context(), l) // it may have been revoked meanwhile
 	if err == nil && !ok {
 		err = rest.ErrInvalidToken
 	}
 	for _, sub := range subs {
 		if err == nil {
-			_, err = s.hub.subscribe(l, sub)
+			_, err = h.subscribe(l, sub)
 		}
 	}
 	if err != nil {
-		s.hub.release(l)
+		h.release(l)
 	}
 	return err
 }
 
 // checkHandshake tells what of a handshake is wrong (RFC 6455 4.2.1).
-func (s *Server) checkHandshake(r *rest.Request) error {
+func (h *Hub) checkHandshake(r *rest.Request) error {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(r.Header.Get("Sec-WebSocket-Key")))
 	switch {
 	case !upgrades(r.Request):

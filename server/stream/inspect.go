@@ -1,0 +1,48 @@
+package stream
+
+import (
+	"time"
+
+	"svc/store"
+)
+
+// What tests observe and change.
+
+// Count returns the number of clients, and of topics that have subscribers.
+func (h *Hub) Count() (clients, topics int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.clients), len(h.topics)
+}
+
+// BacklogBytes returns the size of the frames that wait to be written.
+func (h *Hub) BacklogBytes() int { return int(h.backlog.bytes.Load()) }
+
+// Behind returns how many clients of an account have frames that are not written.
+func (h *Hub) Behind(id store.AccountID) (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for c := range h.clients {
+		c.mu.Lock()
+		if c.account == id && len(c.queue)+c.writing > 0 {
+			n++
+		}
+		c.mu.Unlock()
+	}
+	return n
+}
+
+// SetPings changes the times of pings. Call it before there are clients.
+func (h *Hub) SetPings(interval, timeout time.Duration) {
+	h.pingInterval, h.pongTimeout = interval, timeout
+}
+
+// SetSlow changes how long a push service may take without being slow.
+func (s *Push) SetSlow(d time.Duration) { s.slow = d }
+
+const (
+	MaxSubscriptions = maxSubscriptions
+	MaxCommandBytes  = maxCommandBytes
+	MaxEvents        = maxQueuedEvents
+	SoftBacklogBytes = softBacklogBytes
+)
