@@ -1,8 +1,10 @@
-// Package admin is what the people who run the server do, by command or through the admin API, and what the server does for them by
-// itself: it makes accounts, changes, confirms, deactivates and deletes them, keeps copies of everything, and tidies up.
+// Package admin is the operations of staff, for commands and the admin API alike: accounts, announcements, backups, and the daily
+// removal of expired rows. Operations on the own account are those of package social.
 //
-// Each method that changes something is one transaction with its consequences. Whether the caller may do it is not asked here:
-// the admin API's routes say who may, and whoever can run the commands owns the data.
+// Each method that changes something is one transaction with its consequences. It does not check who calls: routes of the admin API
+// say who may, and who can run commands owns the data.
+//
+// Limits: 100 announcements of 10 000 characters, 500 accounts in a page.
 package admin
 
 import (
@@ -15,7 +17,7 @@ import (
 	"svc/store"
 )
 
-// Service has what staff can do.
+// Service runs the operations.
 type Service struct {
 	db      *store.DB
 	social  *social.Service
@@ -23,19 +25,19 @@ type Service struct {
 	log     *slog.Logger
 }
 
-// New makes a service. apiName is what the server calls its interface (api.name).
+// New returns a Service. apiName is the api.name setting.
 func New(db *store.DB, soc *social.Service, apiName string, log *slog.Logger) *Service {
 	return &Service{db: db, social: soc, apiName: apiName, log: log}
 }
 
-// accountReader is what finding accounts needs: the database, or the transaction.
+// accountReader is what finding accounts needs, from the database or in a transaction.
 type accountReader interface {
 	AccountByName(ctx context.Context, nickname, domain string) (*store.Account, error)
 	Account(context.Context, store.AccountID) (*store.Account, error)
 	User(context.Context, store.AccountID) (*store.User, error)
 }
 
-// findUser returns the local account that a person names: nick, @nick, the whole handle, or the id by which apps and the log know it.
+// findUser returns the local account of a nickname, @nickname, full handle, or id as apps and the log show it.
 func (s *Service) findUser(ctx context.Context, r accountReader, name string) (*store.Account, *store.User, error) {
 	nick := strings.TrimPrefix(strings.TrimSpace(name), "@")
 	if n, domain, ok := strings.Cut(nick, "@"); ok && strings.EqualFold(domain, s.social.Domain) {

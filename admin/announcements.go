@@ -15,16 +15,16 @@ const (
 	maxAnnouncementText = 10_000 // characters
 )
 
-// Announcement is what the staff tells everybody who has an account here.
+// Announcement is a message to all local accounts.
 type Announcement struct {
-	ID       string // given when it is made
+	ID       string // set by CreateAnnouncement
 	Text     string
-	StartsAt *time.Time // nil: at once
+	StartsAt *time.Time // nil: now
 	EndsAt   *time.Time // nil: never
-	AllDay   bool       // only the days of these times count
+	AllDay   bool       // the times mean days
 }
 
-// CreateAnnouncement tells everybody who has an account here something: a plain text, in which links work.
+// CreateAnnouncement publishes a plain text, in which links work, to all local accounts.
 func (s *Service) CreateAnnouncement(ctx context.Context, n Announcement) (*Announcement, error) {
 	n.Text = strings.TrimSpace(n.Text)
 	switch {
@@ -35,7 +35,7 @@ func (s *Service) CreateAnnouncement(ctx context.Context, n Announcement) (*Anno
 	case n.StartsAt != nil && n.EndsAt != nil && !n.EndsAt.After(*n.StartsAt):
 		return nil, errs.Invalid("The announcement would end before it starts")
 	case n.EndsAt != nil && !n.EndsAt.After(s.db.Now()):
-		return nil, errs.Invalid("The announcement would be over already")
+		return nil, errs.Invalid("The announcement would end in the past")
 	}
 	a := &store.Announcement{
 		Text: n.Text, Content: text.Parse(n.Text, text.PlainText).Render(s.social.BaseURL, nil).HTML, AllDay: n.AllDay,
@@ -54,7 +54,7 @@ func (s *Service) CreateAnnouncement(ctx context.Context, n Announcement) (*Anno
 	return newAnnouncement(a), err
 }
 
-// Announcements returns all announcements, also those of the past and the future, the latest first.
+// Announcements returns all announcements, including past and future ones, the latest first.
 func (s *Service) Announcements(ctx context.Context, _ struct{}) ([]*Announcement, error) {
 	rows, err := s.db.Announcements(ctx, maxAnnouncements)
 	list := make([]*Announcement, 0, len(rows))
@@ -64,10 +64,10 @@ func (s *Service) Announcements(ctx context.Context, _ struct{}) ([]*Announcemen
 	return list, err
 }
 
-// DeleteAnnouncement takes an announcement back.
+// DeleteAnnouncement deletes an announcement and returns it.
 func (s *Service) DeleteAnnouncement(ctx context.Context, id string) (*Announcement, error) {
 	var key store.AnnouncementID
-	key.UnmarshalText([]byte(id)) // 0, which is none, for what is no id
+	key.UnmarshalText([]byte(id)) // stays 0 for an invalid id
 	var a *store.Announcement
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		a, err = tx.Announcement(ctx, key)

@@ -19,42 +19,41 @@ import (
 	"svc/store"
 )
 
-// BackupOptions says what to put into a backup, and where.
+// BackupOptions are the contents and the destination of a backup.
 type BackupOptions struct {
 	DataDir  string
-	Settings string // the settings file; "": there is none
-	File     string // must not be there yet
-	NoMedia  bool   // leave uploads out
+	Settings string // the settings file; "": none
+	File     string // must not exist
+	NoMedia  bool   // exclude uploads
 	Version  string // of this program
 	Progress Progress
 }
 
-// ErrNoDatabase is returned where a database should be.
+// ErrNoDatabase is returned if the data directory has no database.
 var ErrNoDatabase = errors.New("there is no database")
 
-// Backup writes everything that makes up a server into one file: the database as it is at this moment, keys, settings, emoji,
-// uploads. The server may run meanwhile, and nobody who uses it waits. The copy of the database is checked, and the file has
-// its name only once it is complete and on disk.
-func Backup(ctx context.Context, job BackupOptions) (*Manifest, error) {
-	if _, err := os.Stat(filepath.Join(job.DataDir, store.File)); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w in %s", ErrNoDatabase, job.DataDir)
+// Backup writes database, keys, settings, emoji, static files and uploads into one file. The server may run meanwhile and is not blocked.
+// The copy of the database is checked. The file gets its name after it is complete and synced.
+func Backup(ctx context.Context, o BackupOptions) (*Manifest, error) {
+	if _, err := os.Stat(filepath.Join(o.DataDir, store.File)); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w in %s", ErrNoDatabase, o.DataDir)
 	}
-	if _, err := os.Lstat(job.File); err == nil {
-		return nil, fmt.Errorf("%s is there already", job.File)
+	if _, err := os.Lstat(o.File); err == nil {
+		return nil, fmt.Errorf("%s already exists", o.File)
 	}
-	all, err := job.estimateSize(ctx)
+	total, err := o.estimateSize(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkFreeSpace(filepath.Dir(job.File), all); err != nil {
+	if err := checkFreeSpace(filepath.Dir(o.File), total); err != nil {
 		return nil, err
 	}
-	work, err := os.MkdirTemp(filepath.Dir(job.File), ".svc-backup-")
+	work, err := os.MkdirTemp(filepath.Dir(o.File), ".svc-backup-")
 	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
 	}
 	defer os.RemoveAll(work)
-	b := &backup{BackupOptions: job, ctx: ctx, work: work, meter: &progressWriter{total: all, report: job.Progress}}
+	b := &backup{BackupOptions: o, ctx: ctx, work: work, meter: &progressWriter{total: total, report: o.Progress}}
 	m, err := b.run()
 	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
@@ -62,28 +61,28 @@ func Backup(ctx context.Context, job BackupOptions) (*Manifest, error) {
 	return m, nil
 }
 
-// estimateSize returns about how many bytes will be worked through: the database twice, the rest once.
-func (job *BackupOptions) estimateSize(ctx context.Context) (int64, error) {
+// estimateSize returns about how many bytes are processed: the database twice, the rest once.
+func (o *BackupOptions) estimateSize(ctx context.Context) (int64, error) {
 	var total int64
 	for _, name := range []string{store.File, store.File + "-wal"} {
-		if info, err := os.Stat(filepath.Join(job.DataDir, name)); err == nil {
+		if info, err := os.Stat(filepath.Join(o.DataDir, name)); err == nil {
 			total += 2 * info.Size()
 		}
 	}
-	err := job.walkFiles(ctx, func(_, _ string, info fs.FileInfo) error {
+	err := o.walkFiles(ctx, func(_, _ string, info fs.FileInfo) error {
 		total += info.Size()
 		return nil
 	})
 	return total, err
 }
 
-// walkFiles calls fn for the files of the kept folders: with the name in the backup and the path.
-func (job *BackupOptions) walkFiles(ctx context.Context, fn func(name, path string, info fs.FileInfo) error) error {
+// walkFiles calls fn for the files of backupDirs, with the name in the backup and the path.
+func (o *BackupOptions) walkFiles(ctx context.Context, fn func(name, path string, info fs.FileInfo) error) error {
 	for _, dir := range backupDirs {
-		if job.NoMedia && dir == mediaDir {
+		if o.NoMedia && dir == mediaDir {
 			continue
 		}
-		top, err := filepath.EvalSymlinks(filepath.Join(job.DataDir, dir)) // uploads may lie on a disk of their own
+		top, err := filepath.EvalSymlinks(filepath.Join(o.DataDir, dir)) // media may be a link to another disk
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -92,7 +91,7 @@ func (job *BackupOptions) walkFiles(ctx context.Context, fn func(name, path stri
 		}
 		err = filepath.WalkDir(top, func(p string, d fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
-				return nil // it has gone meanwhile
+				return nil // deleted meanwhile
 			}
 			if err := errors.Join(err, ctx.Err()); err != nil {
 				return err
@@ -101,7 +100,7 @@ func (job *BackupOptions) walkFiles(ctx context.Context, fn func(name, path stri
 			if err != nil {
 				return err
 			}
-			if d.IsDir() && dir == mediaDir && rel == "tmp" { // what is being uploaded
+			if d.IsDir() && dir == mediaDir && rel == "tmp" { // unfinished uploads
 				return fs.SkipDir
 			}
 			if !d.Type().IsRegular() {
@@ -123,11 +122,11 @@ func (job *BackupOptions) walkFiles(ctx context.Context, fn func(name, path stri
 	return nil
 }
 
-// backup is a backup while it is made.
+// backup is a backup in progress.
 type backup struct {
 	BackupOptions
 	ctx      context.Context
-	work     string // folder for what is not finished
+	work     string // folder of unfinished files
 	meter    *progressWriter
 	tar      *tar.Writer
 	manifest *manifestWriter
@@ -178,7 +177,7 @@ func (b *backup) write(m *Manifest, db string) error {
 	if b.manifest, err = newManifestWriter(list, *m); err != nil {
 		return err
 	}
-	if b.Settings != "" { // first: restore looks there where the data belong
+	if b.Settings != "" { // first, because restore reads the data directory from it
 		if err := b.add(settingsFile, b.Settings); err != nil {
 			return err
 		}
@@ -203,7 +202,7 @@ func (b *backup) write(m *Manifest, db string) error {
 	return b.add(manifestFile, list.Name())
 }
 
-// add puts a file into the archive and the manifest.
+// add adds a file to the archive and the manifest.
 func (b *backup) add(name, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -224,7 +223,7 @@ func (b *backup) add(name, path string) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if n < info.Size() {
-		return fmt.Errorf("%s became shorter while it was read: try again", path)
+		return fmt.Errorf("%s became shorter while it was read; try again", path)
 	}
 	if b.manifest == nil {
 		return nil
@@ -245,7 +244,7 @@ func (s contextReader) Read(b []byte) (int, error) {
 	return s.Reader.Read(b)
 }
 
-// checkFreeSpace fails if there is no room for so many bytes more in a folder.
+// checkFreeSpace returns an error if a folder has less free space than this and 16 MiB.
 func checkFreeSpace(dir string, bytes int64) error {
 	const spare = 16 << 20
 	var st unix.Statfs_t
@@ -253,7 +252,7 @@ func checkFreeSpace(dir string, bytes int64) error {
 		return fmt.Errorf("free space of %s: %w", dir, err)
 	}
 	if free := uint64(st.Bavail) * uint64(st.Bsize); free < uint64(bytes+spare) {
-		return fmt.Errorf("there is not enough room in %s: %d MiB needed, %d MiB free", dir, (bytes+spare)>>20, free>>20)
+		return fmt.Errorf("not enough space in %s: %d MiB needed, %d MiB free", dir, (bytes+spare)>>20, free>>20)
 	}
 	return nil
 }

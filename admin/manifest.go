@@ -14,8 +14,8 @@ import (
 	"svc/store"
 )
 
-// A backup is a tar archive without compression, since most of it is pictures: config.toml if there is one, svc.db, the folders below,
-// and at the end manifest.json with the SHA-256 of all others. Lists of files are never held in memory: there may be
+// A backup is a tar archive without compression, because most of it is pictures: config.toml (optional), svc.db, the folders in
+// backupDirs, and last manifest.json with the SHA-256 of the others. Lists of files are not held in memory, because there may be
 // hundreds of thousands.
 
 const (
@@ -25,26 +25,26 @@ const (
 	manifestFormat = 1
 )
 
-// backupDirs are the folders of the data directory that a backup holds.
+// backupDirs are the folders of the data directory that a backup contains.
 var backupDirs = []string{"keys", "emoji", "static", mediaDir}
 
 // Manifest describes a backup.
 type Manifest struct {
 	Format    int       `json:"format"`
-	Version   string    `json:"version"` // of the program that made it
+	Version   string    `json:"version"` // of the program
 	CreatedAt time.Time `json:"created_at"`
-	Schema    int       `json:"schema"` // of the database
-	Media     bool      `json:"media"`  // uploads are in it
+	Schema    int       `json:"schema"` // version of the database schema
+	Media     bool      `json:"media"`  // includes uploads
 }
 
-// fileEntry is one file of a backup.
+// fileEntry is a file of a backup.
 type fileEntry struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 }
 
-// isBackupPath tells whether a file of that name can be in a backup.
+// isBackupPath returns true if a backup may contain a file of this name.
 func isBackupPath(name string) bool {
 	dir, _, nested := strings.Cut(name, "/")
 	if !nested {
@@ -53,7 +53,7 @@ func isBackupPath(name string) bool {
 	return fs.ValidPath(name) && slices.Contains(backupDirs, dir)
 }
 
-// manifestWriter writes a manifest as files are added to it.
+// manifestWriter writes a manifest while files are added.
 type manifestWriter struct {
 	w     *bufio.Writer
 	comma string
@@ -80,7 +80,7 @@ func (mw *manifestWriter) add(f fileEntry) error {
 }
 
 func (mw *manifestWriter) close() error {
-	mw.w.WriteString("\n]}\n") // the error comes again with Flush
+	mw.w.WriteString("\n]}\n") // Flush returns its error
 	return mw.w.Flush()
 }
 
@@ -148,10 +148,10 @@ func expectDelim(d *json.Decoder, want json.Delim) error {
 	return nil
 }
 
-// Progress is told how many bytes of all have been worked through. It may be nil.
+// Progress is called with the number of processed bytes and the total. It may be nil.
 type Progress func(done, all int64)
 
-// progressWriter counts what is written to it.
+// progressWriter counts and reports written bytes.
 type progressWriter struct {
 	done, total int64
 	report      Progress
@@ -165,7 +165,7 @@ func (m *progressWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// syncDir makes what was created in, renamed to or removed from a folder durable.
+// syncDir makes created, renamed and removed names in a folder durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -9,36 +9,31 @@ import (
 
 const pruneEvery = 24 * time.Hour
 
-// Register tells the worker which jobs this package does.
+// Register registers the jobs of this package with the worker.
 func (s *Service) Register(w *store.Worker) {
-	store.HandleRecurring(w, pruneEvery, s.removeExpired)
+	store.HandleRecurring(w, pruneEvery, s.prune)
 }
 
-// removeExpired is the job that removes what has outlived its use: codes and links whose time is over, forgotten apps, old idempotency
-// keys, what waits for servers that are gone, and what others have left here that has to do with nothing any more. It works in small
-// transactions, so that others can write in between.
-func (s *Service) removeExpired(ctx context.Context, _ store.Prune) error {
-	for _, prune := range []func(*store.Tx, context.Context) (bool, error){(*store.Tx).PruneExpired, (*store.Tx).PruneDeliveries, (*store.Tx).PruneQueuedActivities, (*store.Tx).PruneSeenActivities} {
-		for more := true; more; {
-			err := s.db.Update(ctx, func(tx *store.Tx) error {
-				var err error
-				more, err = prune(tx, ctx)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-		}
-	}
-	for from := store.AppID(1); from != 0; {
-		err := s.db.Update(ctx, func(tx *store.Tx) error {
-			var err error
-			from, err = tx.PruneApps(ctx, from)
-			return err
+// prune is the job that removes what is expired or unused: codes and tokens, apps, idempotency keys, deliveries to dead hosts, queued and
+// seen activities, remote accounts, hosts, threads and tombstones.
+func (s *Service) prune(ctx context.Context, _ store.Prune) error {
+	for _, prune := range []func(*store.Tx, context.Context) (bool, error){
+		(*store.Tx).PruneExpired, (*store.Tx).PruneDeliveries, (*store.Tx).PruneQueuedActivities, (*store.Tx).PruneSeenActivities,
+	} {
+		err := pruneInBatches(ctx, s, struct{}{}, func(tx *store.Tx, ctx context.Context, from struct{}) (struct{}, bool, error) {
+			more, err := prune(tx, ctx)
+			return from, more, err
 		})
 		if err != nil {
 			return err
 		}
+	}
+	err := pruneInBatches(ctx, s, store.AppID(1), func(tx *store.Tx, ctx context.Context, from store.AppID) (store.AppID, bool, error) {
+		next, err := tx.PruneApps(ctx, from)
+		return next, next != 0, err
+	})
+	if err != nil {
+		return err
 	}
 	if err := pruneInBatches(ctx, s, store.AccountID(0), (*store.Tx).PruneRemoteAccounts); err != nil {
 		return err
@@ -54,7 +49,7 @@ func (s *Service) removeExpired(ctx context.Context, _ store.Prune) error {
 	})
 }
 
-// pruneInBatches has a table looked through, some rows in one transaction.
+// pruneInBatches calls prune until it is done with a table, each time in a transaction of its own so that others can write in between.
 func pruneInBatches[T any](ctx context.Context, s *Service, from T, prune func(*store.Tx, context.Context, T) (T, bool, error)) error {
 	for more := true; more; {
 		err := s.db.Update(ctx, func(tx *store.Tx) error {

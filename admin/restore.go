@@ -21,35 +21,35 @@ import (
 	"svc/store"
 )
 
-// RestoreOptions says which backup to put where.
+// RestoreOptions are the source and the destination of a restore.
 type RestoreOptions struct {
 	File     string
 	DataDir  string
-	Force    bool // what is there is moved aside
+	Force    bool // move existing data aside
 	Progress Progress
 }
 
-// Restored is what came of it.
+// Restored is the result of a restore.
 type Restored struct {
 	Manifest
-	Settings    []byte // the settings file in the backup; nil: there is none
-	PreviousDir string // the folder with what was there before; "": nothing was
+	Settings    []byte // the settings file in the backup; nil: none
+	PreviousDir string // the folder of the data before the restore; "": none
 }
 
-// Names in the data directory while a backup is put there. While the second is there, the data are not whole.
+// Names in the data directory during a restore. While unfinishedDir exists, the data are incomplete.
 const (
 	unpackingDir   = "restore.tmp"
 	unfinishedDir  = "restore.unfinished"
 	previousPrefix = "before-restore-"
 	lockFile       = "lock"
 	backupsDir     = "backups"
-	cacheDir       = "cache" // copies of what others have: no data, and good beside any database
+	cacheDir       = "cache" // the media proxy's cache, which is valid with any database
 )
 
 // ErrRestoreUnfinished is returned by CheckRestoreFinished.
-var ErrRestoreUnfinished = errors.New("a restore was interrupted and the data are not whole: run it again with --force")
+var ErrRestoreUnfinished = errors.New("a restore was interrupted and the data are incomplete: run it again with --force")
 
-// CheckRestoreFinished fails if the data directory is that of a restore that was interrupted at the wrong moment.
+// CheckRestoreFinished returns an error if a restore into the data directory was interrupted while it moved files.
 func CheckRestoreFinished(dataDir string) error {
 	if _, err := os.Lstat(filepath.Join(dataDir, unfinishedDir)); err == nil {
 		return fmt.Errorf("%w (%s)", ErrRestoreUnfinished, dataDir)
@@ -72,38 +72,38 @@ func BackupSettings(file string) ([]byte, error) {
 	if head.Name != settingsFile {
 		return nil, nil
 	}
-	const most = 1 << 20
-	return io.ReadAll(io.LimitReader(r, most))
+	const maxSettings = 1 << 20
+	return io.ReadAll(io.LimitReader(r, maxSettings))
 }
 
-// Restore puts a backup into a data directory that no server uses. Nothing is touched before all of the backup is unpacked beside
-// it and has proved whole: each file by its hash, the database by SQLite's own checks.
-func Restore(ctx context.Context, job RestoreOptions) (*Restored, error) {
-	info, err := os.Stat(job.File)
+// Restore restores a backup into a data directory that no server uses. It first unpacks the whole backup beside the data and verifies the
+// hash of each file and the database. Until then the data are unchanged.
+func Restore(ctx context.Context, o RestoreOptions) (*Restored, error) {
+	info, err := os.Stat(o.File)
 	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
-	if err := os.MkdirAll(job.DataDir, 0o700); err != nil {
+	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
-	lock, err := store.Lock(job.DataDir)
+	lock, err := store.Lock(o.DataDir)
 	if err != nil {
 		return nil, err
 	}
 	defer lock.Close()
-	if !job.Force {
-		found, err := findExistingData(job.DataDir)
+	if !o.Force {
+		found, err := findExistingData(o.DataDir)
 		if err == nil && found != "" {
-			err = fmt.Errorf("%s holds data already (%s): choose another folder with --data-dir, or move them aside with --force", job.DataDir, found)
+			err = fmt.Errorf("%s already contains data (%s): choose another folder with --data-dir, or move them previous with --force", o.DataDir, found)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	if err := checkFreeSpace(job.DataDir, info.Size()); err != nil {
+	if err := checkFreeSpace(o.DataDir, info.Size()); err != nil {
 		return nil, err
 	}
-	unpacked := filepath.Join(job.DataDir, unpackingDir)
+	unpacked := filepath.Join(o.DataDir, unpackingDir)
 	if err := os.RemoveAll(unpacked); err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
@@ -111,7 +111,7 @@ func Restore(ctx context.Context, job RestoreOptions) (*Restored, error) {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
 	defer os.RemoveAll(unpacked)
-	r := &restore{RestoreOptions: job, ctx: ctx, dir: unpacked, meter: &progressWriter{total: 2 * info.Size(), report: job.Progress}}
+	r := &restore{RestoreOptions: o, ctx: ctx, dir: unpacked, meter: &progressWriter{total: 2 * info.Size(), report: o.Progress}}
 	restored, err := r.unpack()
 	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
@@ -122,7 +122,7 @@ func Restore(ctx context.Context, job RestoreOptions) (*Restored, error) {
 	return restored, nil
 }
 
-// findExistingData returns the path of a file that a restore would put an end to, "" if there is none.
+// findExistingData returns the path of a file that a restore would overwrite, "" if there is none.
 func findExistingData(dataDir string) (found string, err error) {
 	err = filepath.WalkDir(dataDir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -145,7 +145,7 @@ func findExistingData(dataDir string) (found string, err error) {
 	return found, err
 }
 
-// restore is a restore under way.
+// restore is a restore in progress.
 type restore struct {
 	RestoreOptions
 	ctx   context.Context
@@ -153,7 +153,7 @@ type restore struct {
 	meter *progressWriter
 }
 
-// unpack unpacks the backup and checks it.
+// unpack unpacks and verifies the backup.
 func (r *restore) unpack() (*Restored, error) {
 	root, err := os.OpenRoot(r.dir)
 	if err != nil {
@@ -183,7 +183,7 @@ func (r *restore) unpack() (*Restored, error) {
 	return restored, nil
 }
 
-// extract writes the files of the archive, and returns how many there are beside the manifest.
+// extract writes the files of the archive and returns their number, without the manifest.
 func (r *restore) extract(root *os.Root) (files int, err error) {
 	in, err := os.Open(r.File)
 	if err != nil {
@@ -200,7 +200,7 @@ func (r *restore) extract(root *os.Root) (files int, err error) {
 			return 0, invalidBackup(r.File, err)
 		}
 		if head.Typeflag != tar.TypeReg || !isBackupPath(head.Name) {
-			return 0, invalidBackup(r.File, fmt.Errorf("%q does not belong into one", head.Name))
+			return 0, invalidBackup(r.File, fmt.Errorf("unexpected file %q", head.Name))
 		}
 		if err := r.extractFile(root, head.Name, archive); err != nil {
 			return 0, err
@@ -229,11 +229,11 @@ func (r *restore) extractFile(root *os.Root, name string, content io.Reader) err
 	return f.Close()
 }
 
-// verify compares what was unpacked with the manifest.
+// verify compares the unpacked files with the manifest.
 func (r *restore) verify(root *os.Root, files int) (*Manifest, error) {
 	list, err := root.Open(manifestFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, invalidBackup(r.File, errors.New("it has no manifest.json"))
+		return nil, invalidBackup(r.File, errors.New("manifest.json is missing"))
 	}
 	if err != nil {
 		return nil, err
@@ -249,16 +249,16 @@ func (r *restore) verify(root *os.Root, files int) (*Manifest, error) {
 	case err != nil:
 		return nil, invalidBackup(r.File, err)
 	case files != 0:
-		return nil, invalidBackup(r.File, errors.New("it holds other files than its manifest says"))
+		return nil, invalidBackup(r.File, errors.New("its files differ from its manifest"))
 	case !hasDatabase:
-		return nil, invalidBackup(r.File, errors.New("it has no database"))
+		return nil, invalidBackup(r.File, errors.New("the database is missing"))
 	}
 	return m, nil
 }
 
 func (r *restore) verifyFile(root *os.Root, want fileEntry) error {
 	if !isBackupPath(want.Name) {
-		return fmt.Errorf("%q does not belong into one", want.Name)
+		return fmt.Errorf("unexpected file %q", want.Name)
 	}
 	f, err := root.Open(want.Name)
 	if err != nil {
@@ -276,9 +276,9 @@ func (r *restore) verifyFile(root *os.Root, want fileEntry) error {
 	return nil
 }
 
-// install puts what was unpacked where it belongs, the database last.
+// install moves the unpacked files to their places, the database last.
 func (r *restore) install(restored *Restored) error {
-	unix.Sync() // all of the unpacked files at once: one by one takes very long on slow disks
+	unix.Sync() // all unpacked files at once, because syncing each takes long on slow disks
 	placing := filepath.Join(r.DataDir, unfinishedDir)
 	if err := os.RemoveAll(placing); err != nil {
 		return err
@@ -290,18 +290,18 @@ func (r *restore) install(restored *Restored) error {
 		return err
 	}
 	if r.Force {
-		aside, err := r.moveExistingData()
+		previous, err := r.moveExistingData()
 		if err != nil {
 			return err
 		}
-		restored.PreviousDir = aside
+		restored.PreviousDir = previous
 	}
 	for _, name := range append(backupDirs[:len(backupDirs):len(backupDirs)], store.File) {
 		from, to := filepath.Join(placing, name), filepath.Join(r.DataDir, name)
 		if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err := os.RemoveAll(to); err != nil { // folders without any file in them
+		if err := os.RemoveAll(to); err != nil { // only empty folders are left
 			return err
 		}
 		if err := os.Rename(from, to); err != nil {
@@ -317,8 +317,8 @@ func (r *restore) install(restored *Restored) error {
 	return syncDir(r.DataDir)
 }
 
-// moveExistingData moves what the data directory holds, except for backups, into a folder in it.
-func (r *restore) moveExistingData() (aside string, err error) {
+// moveExistingData moves the contents of the data directory, except for backups, into a folder in it.
+func (r *restore) moveExistingData() (previous string, err error) {
 	entries, err := os.ReadDir(r.DataDir)
 	if err != nil {
 		return "", err
@@ -328,20 +328,20 @@ func (r *restore) moveExistingData() (aside string, err error) {
 		case name == lockFile, name == control.SocketName, name == unfinishedDir, name == backupsDir, name == cacheDir, strings.HasPrefix(name, previousPrefix):
 			continue
 		default:
-			if aside == "" {
-				aside = filepath.Join(r.DataDir, previousPrefix+time.Now().UTC().Format("20060102T150405Z"))
-				if err := os.Mkdir(aside, 0o700); err != nil {
+			if previous == "" {
+				previous = filepath.Join(r.DataDir, previousPrefix+time.Now().UTC().Format("20060102T150405Z"))
+				if err := os.Mkdir(previous, 0o700); err != nil {
 					return "", err
 				}
 			}
-			if err := os.Rename(filepath.Join(r.DataDir, name), filepath.Join(aside, name)); err != nil {
+			if err := os.Rename(filepath.Join(r.DataDir, name), filepath.Join(previous, name)); err != nil {
 				return "", err
 			}
 		}
 	}
-	return aside, nil
+	return previous, nil
 }
 
 func invalidBackup(file string, err error) error {
-	return fmt.Errorf("%s is no complete backup: %w", file, err)
+	return fmt.Errorf("%s is not a complete backup: %w", file, err)
 }

@@ -15,8 +15,8 @@ import (
 
 // User is a local account as staff see it.
 type User struct {
-	ID           int64     `json:"id"`        // the integer by which staff know an account
-	PublicID     string    `json:"public_id"` // by which apps and the log know it
+	ID           int64     `json:"id"`        // the integer id of the admin API
+	PublicID     string    `json:"public_id"` // the id that apps and the log show
 	Nickname     string    `json:"nickname"`
 	Email        string    `json:"email"`
 	DisplayName  string    `json:"display_name"`
@@ -27,7 +27,7 @@ type User struct {
 	Confirmed    bool      `json:"confirmed"`
 	Approved     bool      `json:"approved"`
 	Deactivated  bool      `json:"deactivated"`
-	Reason       string    `json:"reason"` // given for wanting to join
+	Reason       string    `json:"reason"` // of the registration
 	CreatedAt    time.Time `json:"created_at"`
 	LastActiveAt time.Time `json:"last_active_at"` // zero: never
 	Followers    int       `json:"followers"`
@@ -61,22 +61,22 @@ func newUser(a *store.Account, u *store.User) *User {
 	return user
 }
 
-// NewUser is an account to be made.
+// NewUser is an account to create.
 type NewUser struct {
 	Nickname  string `json:"nickname"`
 	Email     string `json:"email"`
-	Password  string `json:"password"` // "": one is made up
+	Password  string `json:"password"` // "": generate one
 	Admin     bool   `json:"admin"`
 	Moderator bool   `json:"moderator"`
 }
 
-// CreatedUser is an account that was made, with its password if that was made up.
+// CreatedUser is a created account, with its password if that was generated.
 type CreatedUser struct {
 	*User
 	Password string `json:"password"`
 }
 
-// CreateUser makes an account that can be used at once: whoever makes it has confirmed and approved it.
+// CreateUser creates a confirmed and approved account.
 func (s *Service) CreateUser(ctx context.Context, n NewUser) (*CreatedUser, error) {
 	created := new(CreatedUser)
 	if n.Password == "" {
@@ -94,13 +94,13 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (*CreatedUser, erro
 	return created, nil
 }
 
-// UserPage asks for a part of the list of accounts.
+// UserPage selects a page of the list of accounts.
 type UserPage struct {
-	After int64 `json:"after"` // id of the last one of the part before; 0: from the beginning
+	After int64 `json:"after"` // id of the last account of the page before; 0: the first page
 	Limit int   `json:"limit"`
 }
 
-// Users lists the accounts here, the oldest first.
+// Users returns local accounts, the oldest first.
 func (s *Service) Users(ctx context.Context, p UserPage) ([]*User, error) {
 	accounts, err := s.db.LocalAccounts(ctx, store.AccountID(p.After), min(max(p.Limit, 1), 500))
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *Service) ShowUser(ctx context.Context, name string) (*User, error) {
 	return newUser(account, user), nil
 }
 
-// UserUpdate is what to change of an account; nil stays as it is.
+// UserUpdate is a change to an account. Nil fields stay as they are.
 type UserUpdate struct {
 	Name      string  `json:"name"`
 	Admin     *bool   `json:"admin"`
@@ -145,8 +145,8 @@ type UserUpdate struct {
 	Email     *string `json:"email"`
 }
 
-// UpdateUser changes roles and settings of an account. A new e-mail address counts at once, and links sent to the old one stop
-// working. The last admin stays one.
+// UpdateUser changes roles and settings of an account. A new e-mail address counts at once and invalidates links sent to the old one. The
+// last admin keeps its role.
 func (s *Service) UpdateUser(ctx context.Context, c UserUpdate) (*User, error) {
 	u, err := s.updateUser(ctx, c.Name, func(tx *store.Tx, a *store.Account, u *store.User) error {
 		if c.Locked != nil {
@@ -179,7 +179,7 @@ func (s *Service) UpdateUser(ctx context.Context, c UserUpdate) (*User, error) {
 	return u, err
 }
 
-// setEmail changes the address of a user; SaveUser has still to be called.
+// setEmail changes the e-mail address of a user. The caller saves the user.
 func setEmail(ctx context.Context, tx *store.Tx, u *store.User, email string) error {
 	if !text.ValidEmail(email) {
 		return errs.BadRequest("email has invalid format")
@@ -198,20 +198,20 @@ func setEmail(ctx context.Context, tx *store.Tx, u *store.User, email string) er
 // ChangedUser is an account after a change of its state.
 type ChangedUser struct {
 	*User
-	Changed bool `json:"changed"` // false: it was so before
+	Changed bool `json:"changed"` // false: the account had this state before
 }
 
-// ConfirmUser takes an account's e-mail address as confirmed.
+// ConfirmUser confirms the e-mail address of an account.
 func (s *Service) ConfirmUser(ctx context.Context, name string) (*ChangedUser, error) {
 	return s.setUserTime(ctx, name, func(u *store.User) **store.Time { return &u.ConfirmedAt })
 }
 
-// ApproveUser lets an account in that waits for approval.
+// ApproveUser approves an account that is pending approval.
 func (s *Service) ApproveUser(ctx context.Context, name string) (*ChangedUser, error) {
 	return s.setUserTime(ctx, name, func(u *store.User) **store.Time { return &u.ApprovedAt })
 }
 
-// ResetMFA lets somebody who has lost their second factor sign in with the password alone, and signs them out everywhere.
+// ResetMFA disables the second factor of an account and revokes its tokens.
 func (s *Service) ResetMFA(ctx context.Context, name string) (*ChangedUser, error) {
 	account, user, err := s.findUser(ctx, s.db, name)
 	if err != nil {
@@ -226,7 +226,7 @@ func (s *Service) ResetMFA(ctx context.Context, name string) (*ChangedUser, erro
 	return s.userChanged("second factor reset", u, user.HasMFA(), err)
 }
 
-// RebuildHome makes an account's home timeline anew, of what it follows.
+// RebuildHome rebuilds the home timeline of an account.
 func (s *Service) RebuildHome(ctx context.Context, name string) (*ChangedUser, error) {
 	u, err := s.ShowUser(ctx, name)
 	if err != nil {
@@ -235,7 +235,7 @@ func (s *Service) RebuildHome(ctx context.Context, name string) (*ChangedUser, e
 	return &ChangedUser{User: u, Changed: true}, s.social.RebuildHome(ctx, store.AccountID(u.ID))
 }
 
-// setUserTime sets one of the times that an account needs to be usable.
+// setUserTime sets ConfirmedAt or ApprovedAt, and makes the account available if both are set.
 func (s *Service) setUserTime(ctx context.Context, name string, field func(*store.User) **store.Time) (*ChangedUser, error) {
 	changed := false
 	u, err := s.updateUser(ctx, name, func(tx *store.Tx, a *store.Account, u *store.User) error {
@@ -250,20 +250,20 @@ func (s *Service) setUserTime(ctx context.Context, name string, field func(*stor
 		}
 		return tx.SetUnavailable(ctx, a.ID, !u.CanSignIn())
 	})
-	return s.userChanged("account let in", u, changed, err)
+	return s.userChanged("account confirmed or approved", u, changed, err)
 }
 
-// ActivateUser brings a deactivated account back.
+// ActivateUser reactivates a deactivated account.
 func (s *Service) ActivateUser(ctx context.Context, name string) (*ChangedUser, error) {
 	return s.setActive(ctx, name, "account activated", s.social.Activate)
 }
 
-// DeactivateUser takes an account out of service, as social.Deactivate does.
+// DeactivateUser deactivates an account, as social.Deactivate does.
 func (s *Service) DeactivateUser(ctx context.Context, name string) (*ChangedUser, error) {
 	return s.setActive(ctx, name, "account deactivated", s.social.Deactivate)
 }
 
-func (s *Service) setActive(ctx context.Context, name, done string, set func(context.Context, store.AccountID) (bool, error)) (*ChangedUser, error) {
+func (s *Service) setActive(ctx context.Context, name, message string, set func(context.Context, store.AccountID) (bool, error)) (*ChangedUser, error) {
 	account, _, err := s.findUser(ctx, s.db, name)
 	if err != nil {
 		return nil, err
@@ -273,20 +273,20 @@ func (s *Service) setActive(ctx context.Context, name, done string, set func(con
 		return nil, err
 	}
 	u, err := s.ShowUser(ctx, name)
-	return s.userChanged(done, u, changed, err)
+	return s.userChanged(message, u, changed, err)
 }
 
-func (s *Service) userChanged(done string, u *User, changed bool, err error) (*ChangedUser, error) {
+func (s *Service) userChanged(message string, u *User, changed bool, err error) (*ChangedUser, error) {
 	if err != nil {
 		return nil, err
 	}
 	if changed {
-		s.log.Info(done, "account", store.AccountID(u.ID))
+		s.log.Info(message, "account", store.AccountID(u.ID))
 	}
 	return &ChangedUser{User: u, Changed: changed}, nil
 }
 
-// DeleteUser deletes an account for good, as social.DeleteAccount does. It returns what the account was.
+// DeleteUser deletes an account, as social.DeleteAccount does. It returns what the account was.
 func (s *Service) DeleteUser(ctx context.Context, name string) (*User, error) {
 	account, user, err := s.findUser(ctx, s.db, name)
 	if err != nil {
@@ -300,19 +300,19 @@ func (s *Service) DeleteUser(ctx context.Context, name string) (*User, error) {
 	return u, nil
 }
 
-// PasswordReset is a password to set, or to let somebody set.
+// PasswordReset selects an account and its new password.
 type PasswordReset struct {
 	Name     string `json:"name"`
-	Password string `json:"password"` // "": make a link with which one can be chosen
+	Password string `json:"password"` // "": create a reset link
 }
 
-// ResetLink is where somebody can choose a new password, once.
+// ResetLink is a password reset link, which works once.
 type ResetLink struct {
 	*User
 	Link string `json:"link"` // "": the password was set
 }
 
-// ResetPassword sets a password, which signs the account out everywhere, or makes a link for setting one.
+// ResetPassword sets a password and revokes all tokens, or creates a reset link.
 func (s *Service) ResetPassword(ctx context.Context, p PasswordReset) (*ResetLink, error) {
 	account, user, err := s.findUser(ctx, s.db, p.Name)
 	if err != nil {
@@ -323,7 +323,7 @@ func (s *Service) ResetPassword(ctx context.Context, p PasswordReset) (*ResetLin
 		if err := s.social.SetPassword(ctx, account.ID, p.Password); err != nil {
 			return nil, err
 		}
-		s.log.Info("password set, all apps signed out", "account", account.ID)
+		s.log.Info("password set, all tokens revoked", "account", account.ID)
 		return reset, nil
 	}
 	token, err := s.social.StartPasswordReset(ctx, account.ID)
@@ -331,6 +331,6 @@ func (s *Service) ResetPassword(ctx context.Context, p PasswordReset) (*ResetLin
 		return nil, err
 	}
 	reset.Link = s.social.BaseURL + "/api/v1/" + s.apiName + "/password_reset/" + token
-	s.log.Info("link for a new password made", "account", account.ID)
+	s.log.Info("password reset link created", "account", account.ID)
 	return reset, nil
 }

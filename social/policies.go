@@ -68,7 +68,7 @@ func (s *Service) policyPost(ctx context.Context, author *store.Account, c *Comp
 	p := &policy.Post{
 		Spoiler: c.SpoilerText, Content: c.Content, Sensitive: c.Sensitive, Tags: c.Tags,
 		Attachments: make([]policy.Attachment, len(c.Media)),
-		Local: true, Author: author, ActorID: author.URI, ID: c.URI, ActivityType: "Create", ObjectType: "Note", Visibility: c.Visibility,
+		Local:       true, Author: author, ActorID: author.URI, ID: c.URI, ActivityType: "Create", ObjectType: "Note", Visibility: c.Visibility,
 	}
 	for i, m := range c.Media {
 		p.Attachments[i] = policy.Attachment{Index: i, URL: s.mediaURL(m), MediaType: m.Mime}

@@ -8,8 +8,7 @@ import (
 	"svc/store"
 )
 
-// DeleteStatus deletes a status of actor's; of a reblog, only the reblog. It returns what was deleted. Staff delete statuses through
-// package admin.
+// DeleteStatus deletes a status of actor's; of a reblog, only the reblog. It returns what was deleted.
 func (s *Service) DeleteStatus(ctx context.Context, actor *store.Account, id store.StatusID) (*store.Status, error) {
 	var st *store.Status
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
