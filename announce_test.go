@@ -20,7 +20,7 @@ func TestAnnouncementCommands(t *testing.T) {
 		{[]string{"add", strings.Repeat("x", 10_001)}, 1, "longer than 10000"},
 		{[]string{"add", "x", "--ends-at", "tomorrow"}, 2, "is no time"},
 		{[]string{"add", "x", "--starts-at", "2030-01-02", "--ends-at", "2030-01-01"}, 1, "before it starts"},
-		{[]string{"add", "x", "--ends-at", "2020-01-01"}, 1, "over already"},
+		{[]string{"add", "x", "--ends-at", "2020-01-01"}, 1, "would end in the past"},
 		{[]string{"delete", "x"}, 1, "There is no announcement"},
 	} {
 		p.run(append([]string{"announcement"}, tt.args...)...).fails(tt.code, tt.want)

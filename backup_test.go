@@ -132,7 +132,7 @@ func TestBackupWithoutServer(t *testing.T) {
 	p.addFiles()
 	p.run("backup").ok()
 	p.run("backup", "--no-media", "small.tar").ok()
-	p.run("backup", "small.tar").fails(1, "small.tar is there already")
+	p.run("backup", "small.tar").fails(1, "small.tar already exists")
 	p.run("backup", "nowhere/svc.tar").fails(1, "nowhere")
 	if err := os.Mkdir(p.path("folder"), 0o700); err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestRestoreRefusesAndForces(t *testing.T) {
 
 	p.run("restore").fails(2, "FILE is missing")
 	p.run("restore", "nowhere.tar").fails(1, "nowhere.tar")
-	p.run("restore", backup).fails(1, "holds data already")
+	p.run("restore", backup).fails(1, "already contains data")
 	s := p.serve()
 	p.run("restore", backup).fails(1, "in use by another svc process")
 	p.run("restore", backup, "--force").fails(1, "in use by another svc process")
@@ -196,7 +196,7 @@ func TestRestoreRefusesAndForces(t *testing.T) {
 	if r := p.run("serve"); r.code != 1 || !strings.Contains(r.errOut, "a restore was interrupted") {
 		t.Errorf("serve: got %d, %q", r.code, r.errOut)
 	}
-	p.run("restore", backup).fails(1, "holds data already")
+	p.run("restore", backup).fails(1, "already contains data")
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // the folder for old data is named by the second
 	p.run("restore", backup, "--force").ok()
 	p.serve()
@@ -365,13 +365,13 @@ func TestRestoreRefusesDamagedBackups(t *testing.T) {
 		}(), mediaPath("a picture") + " is damaged"},
 		{"a changed database", changeDatabase(t, whole, `UPDATE accounts SET display_name = 'x'`), "svc.db is damaged"},
 		{"a file less", without(mediaPath("a picture")), "no such file"},
-		{"a file more", with(entry{"static/more", tar.TypeReg, nil}), "other files"},
+		{"a file more", with(entry{"static/more", tar.TypeReg, nil}), "differ from its manifest"},
 		{"no manifest", without("manifest.json"), "no manifest.json"},
-		{"no database", withManifest(t, without("svc.db")), "no database"},
-		{"a path out of the folder", withManifest(t, with(entry{"media/../../evil", tar.TypeReg, nil})), "does not belong"},
-		{"an absolute path", with(entry{"/tmp/evil", tar.TypeReg, nil}), "does not belong"},
-		{"a foreign folder", withManifest(t, with(entry{"backups/evil", tar.TypeReg, nil})), "does not belong"},
-		{"a link", with(entry{"media/link", tar.TypeSymlink, []byte("/etc/passwd")}), "does not belong"},
+		{"no database", withManifest(t, without("svc.db")), "database is missing"},
+		{"a path out of the folder", withManifest(t, with(entry{"media/../../evil", tar.TypeReg, nil})), "unexpected file"},
+		{"an absolute path", with(entry{"/tmp/evil", tar.TypeReg, nil}), "unexpected file"},
+		{"a foreign folder", withManifest(t, with(entry{"backups/evil", tar.TypeReg, nil})), "unexpected file"},
+		{"a link", with(entry{"media/link", tar.TypeSymlink, []byte("/etc/passwd")}), "unexpected file"},
 		{"the same file twice", withManifest(t, with(entry{mediaPath("a picture"), tar.TypeReg, []byte("a picture")})), "exists"},
 		{"a newer database", withManifest(t, changeDatabase(t, whole, `PRAGMA user_version = 9999`)), "newer version of svc"},
 		{"a row that refers to none", withManifest(t, changeDatabase(t, whole, `PRAGMA foreign_keys = 0; UPDATE users SET account_id = 1`)), "refer to rows that are not there"},
@@ -400,7 +400,7 @@ func TestRestoreRefusesDamagedBackups(t *testing.T) {
 			if err := os.WriteFile(q.path("svc.tar"), bytes[:length], 0o600); err != nil {
 				t.Fatal(err)
 			}
-			q.run("restore", "svc.tar", "--data-dir", "data").fails(1, "no complete backup")
+			q.run("restore", "svc.tar", "--data-dir", "data").fails(1, "not a complete backup")
 			q.wantNoData()
 		})
 	}

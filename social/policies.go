@@ -66,9 +66,9 @@ func rejection(err error) error {
 // policyPost returns a status in the form that policies read.
 func (s *Service) policyPost(ctx context.Context, author *store.Account, c *Composed) (*policy.Post, error) {
 	p := &policy.Post{
+		Local: true, Author: author, ActorID: author.URI, ID: c.URI, ActivityType: "Create", ObjectType: "Note", Visibility: c.Visibility,
 		Spoiler: c.SpoilerText, Content: c.Content, Sensitive: c.Sensitive, Tags: c.Tags,
 		Attachments: make([]policy.Attachment, len(c.Media)),
-		Local:       true, Author: author, ActorID: author.URI, ID: c.URI, ActivityType: "Create", ObjectType: "Note", Visibility: c.Visibility,
 	}
 	for i, m := range c.Media {
 		p.Attachments[i] = policy.Attachment{Index: i, URL: s.mediaURL(m), MediaType: m.Mime}
