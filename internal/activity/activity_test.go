@@ -75,7 +75,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// members returns so many members of an object.
+// members returns a number of members of an object.
 func members(n int) string {
 	var list []string
 	for i := range n {

@@ -1,7 +1,8 @@
 // Package control lets commands call the server that runs on the same data directory: HTTP over a Unix socket in that directory. A call is
 // a POST of the arguments to /COMMAND; the response is the result, both as JSON, or the text of an error.
 //
-// Whoever can open the socket may call everything, so only the owner of the directory can. The commands are those of the caller of Serve.
+// A process that can open the socket may call every command, so only the owner of the directory can. The caller of Serve defines the
+// commands.
 //
 // Limits: 8 calls at a time, 4 MiB per request and per response, 5 s to send either.
 package control

@@ -1,4 +1,4 @@
-// Package fetch is the only client for requests to other machines. Whatever the URL and whoever wrote it, a request reaches only
+// Package fetch is the only client for requests to other machines. For any URL from any source, a request reaches only
 // public addresses, ends in time, and returns a bounded number of bytes.
 //
 // The client checks the scheme (https), the port, and that the host is not its own, for each redirect again. It checks the network

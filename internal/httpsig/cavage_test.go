@@ -11,10 +11,10 @@ import (
 	"svc/internal/httpsig"
 )
 
-// TestCavage has a case for each rule of federation 2.1 and 2.2, starting from a request that is right.
+// TestCavage has a case for each rule of federation 2.1 and 2.2. Each changes a valid request.
 func TestCavage(t *testing.T) {
 	const date = "Date: Tue, 20 Aug 2024 10:00:00 GMT\n"
-	right := hand{
+	right := manualRequest{
 		method: "POST", target: "/inbox", body: like,
 		text: "(request-target): post /inbox\nhost: social.example\ndate: Tue, 20 Aug 2024 10:00:00 GMT\ndigest: SHA-256=" + likeDigest,
 		headers: date + "Digest: SHA-256=" + likeDigest + "\n" +
@@ -22,22 +22,22 @@ func TestCavage(t *testing.T) {
 	}
 	run(t, "right", right, nil)
 
-	// with changes the request by replacing pairs in headers and text alike.
-	with := func(pairs ...string) hand {
+	// with replaces pairs in headers and signed text.
+	with := func(pairs ...string) manualRequest {
 		h := right
 		r := strings.NewReplacer(pairs...)
 		h.headers, h.text = r.Replace(h.headers), r.Replace(h.text)
 		return h
 	}
-	// headers replaces in the headers only, after signing.
-	headers := func(pairs ...string) hand {
+	// headers replaces pairs in the headers only, after signing.
+	headers := func(pairs ...string) manualRequest {
 		h := right
 		h.headers = strings.NewReplacer(pairs...).Replace(h.headers)
 		return h
 	}
 	const label = `algorithm="rsa-sha256",`
 
-	// How it is written.
+	// Syntax.
 	run(t, "in Authorization", headers("Signature: ", "Authorization: Signature "), nil)
 	run(t, "in Authorization, in lower case", headers("Signature: ", "Authorization: signature "), nil)
 	run(t, "with the scheme before it", headers("Signature: ", "Signature: Signature "), nil)
@@ -156,7 +156,7 @@ func TestCavage(t *testing.T) {
 	run(t, "forwarded headers that say it is ours", h, httpsig.ErrSignature)
 
 	// The body.
-	run(t, "another body", hand{method: right.method, target: right.target, text: right.text, headers: right.headers, body: like + " "}, httpsig.ErrDigest)
+	run(t, "another body", manualRequest{method: right.method, target: right.target, text: right.text, headers: right.headers, body: like + " "}, httpsig.ErrDigest)
 	run(t, "no digest", headers("Digest: SHA-256="+likeDigest+"\n", ""), httpsig.ErrMalformed)
 	run(t, "a digest changed after signing", headers("Digest: ", "Digest: SHA-256="+likeDigest+","), httpsig.ErrSignature)
 	run(t, "the name in lower case", with("SHA-256", "sha-256"), nil)
@@ -166,7 +166,7 @@ func TestCavage(t *testing.T) {
 	run(t, "two that differ", with("SHA-256="+likeDigest, "SHA-256="+likeDigest+",SHA-256=AAAA"), httpsig.ErrDigest)
 	run(t, "a digest that is not base64", with(likeDigest, "***"), httpsig.ErrDigest)
 	run(t, "a digest too long", with(likeDigest, likeDigest+strings.Repeat(",a=b", 5000)), httpsig.ErrMalformed)
-	get := hand{
+	get := manualRequest{
 		method: "GET", target: "/users/alice", text: "(request-target): get /users/alice\nhost: social.example\ndate: Tue, 20 Aug 2024 10:00:00 GMT",
 		headers: date + `Signature: keyId="k",headers="(request-target) host date",signature="SIGNATURE"`,
 	}
@@ -183,7 +183,7 @@ func TestCavage(t *testing.T) {
 	run(t, "GET with the digest of nothing, as WriteFreely", h, nil)
 
 	// Time.
-	at := func(d time.Duration) hand {
+	at := func(d time.Duration) manualRequest {
 		return with("Tue, 20 Aug 2024 10:00:00 GMT", now.Add(d).Format(http.TimeFormat))
 	}
 	run(t, "11 hours old", at(-11*time.Hour), nil)
@@ -198,8 +198,8 @@ func TestCavage(t *testing.T) {
 	run(t, "two dates", headers(date, date+date), httpsig.ErrMalformed)
 
 	// (created) and (expires).
-	created := func(params, text string) hand {
-		return hand{
+	created := func(params, text string) manualRequest {
+		return manualRequest{
 			method: "GET", target: "/users/alice", text: "(request-target): get /users/alice\nhost: social.example\n" + text,
 			headers: date + `Signature: keyId="k",` + params + `,signature="SIGNATURE"`,
 		}
@@ -218,7 +218,7 @@ func TestCavage(t *testing.T) {
 	run(t, "no expires", created(`created=1724148000,`+list, "(created): 1724148000\n(expires): "), httpsig.ErrMalformed)
 	run(t, "a created that is no number", created(`created=now,`+`headers="(request-target) host (created)"`, "(created): now"), httpsig.ErrMalformed)
 	run(t, "a created far away", created(`created=99999999999999999999,`+`headers="(request-target) host (created)"`, "(created): 99999999999999999999"), httpsig.ErrMalformed)
-	run(t, "both, and the date is old", func() hand {
+	run(t, "both, and the date is old", func() manualRequest {
 		h := created(`created=1724148000,headers="(request-target) host (created) date"`, "(created): 1724148000\ndate: Mon, 19 Aug 2024 10:00:00 GMT")
 		h.headers = strings.Replace(h.headers, date, "Date: Mon, 19 Aug 2024 10:00:00 GMT\n", 1)
 		return h

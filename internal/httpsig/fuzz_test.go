@@ -9,7 +9,7 @@ import (
 	"svc/internal/httpsig"
 )
 
-// readAndVerify must neither panic nor find anything valid that was made up.
+// readAndVerify checks that no made-up request causes a panic or is valid.
 func readAndVerify(t *testing.T, r *http.Request, body string) {
 	claims, err := httpsig.Read(r, policy(body))
 	if err != nil {

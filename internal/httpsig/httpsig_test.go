@@ -55,8 +55,8 @@ func policy(body string) httpsig.Policy {
 	}
 }
 
-// overTheWire sends a request and returns it as a server receives it.
-func overTheWire(t testing.TB, r *http.Request, body string) *http.Request {
+// send sends a request and returns it as a server receives it.
+func send(t testing.TB, r *http.Request, body string) *http.Request {
 	t.Helper()
 	if r = r.Clone(t.Context()); body != "" {
 		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
@@ -110,7 +110,7 @@ func TestSignAndVerify(t *testing.T) {
 					if err := signer.Sign(r, []byte(tt.body), httpsig.Options{Scheme: scheme, Now: now}); err != nil {
 						t.Fatal(err)
 					}
-					got := overTheWire(t, r, tt.body)
+					got := send(t, r, tt.body)
 					claims, err := httpsig.Read(got, policy(tt.body))
 					if err != nil {
 						t.Fatal(err)
@@ -131,7 +131,7 @@ func TestSignAndVerify(t *testing.T) {
 	}
 }
 
-// TestSignAgain signs one request for a retry with the other scheme, later, and for the next hop.
+// TestSignAgain signs one request for a retry with the other scheme, later, and for a redirect.
 func TestSignAgain(t *testing.T) {
 	signer := httpsig.Signer{KeyID: keyID, Key: rsaKey()}
 	r := newRequest(t, "POST", "https://other.example/inbox")
@@ -146,7 +146,7 @@ func TestSignAgain(t *testing.T) {
 		}
 		p := policy(body)
 		p.Base.Host = r.URL.Host
-		claims, err := httpsig.Read(overTheWire(t, r, body), p)
+		claims, err := httpsig.Read(send(t, r, body), p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func TestPathOnly(t *testing.T) {
 	if err := signer.Sign(r, nil, httpsig.Options{Scheme: httpsig.Cavage, Now: now, PathOnly: true}); err != nil {
 		t.Fatal(err)
 	}
-	got := overTheWire(t, r, "")
+	got := send(t, r, "")
 	if err := check(got, policy(""), rsaKey().Public()); err != nil {
 		t.Errorf("with the query: %v", err)
 	}
@@ -248,8 +248,8 @@ func TestSignRefused(t *testing.T) {
 	}
 }
 
-// hand is a request signed by hand: headers are set as they are, and SIGNATURE in them becomes the signature of text.
-type hand struct {
+// manualRequest is a request with given headers. SIGNATURE in them is replaced by the signature of text.
+type manualRequest struct {
 	method, target, host, body string
 	text                       string // signed text
 	headers                    string // lines
@@ -263,7 +263,7 @@ const (
 	like512    = "WZDPaVn/7XgHaAy8pmojAkGWoRx2UFChF41A2svX+TaPm+AbwAgBWnrIiYllu7BNNyealdVLvRwEmTHWXvJwew=="
 )
 
-func (h hand) request(t *testing.T) *http.Request {
+func (h manualRequest) request(t *testing.T) *http.Request {
 	t.Helper()
 	var signature []byte
 	var err error
@@ -299,15 +299,15 @@ func (h hand) request(t *testing.T) *http.Request {
 	return r
 }
 
-func (h hand) key() crypto.PublicKey {
+func (h manualRequest) key() crypto.PublicKey {
 	if h.ed {
 		return edKey.Public()
 	}
 	return rsaKey().Public()
 }
 
-// run checks each request and compares the error, nil for one that is right.
-func run(t *testing.T, name string, h hand, want error) {
+// run checks each request and compares the error, nil for a valid one.
+func run(t *testing.T, name string, h manualRequest, want error) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
 		t.Helper()
@@ -317,8 +317,8 @@ func run(t *testing.T, name string, h hand, want error) {
 	})
 }
 
-// TestSeveral reads requests with several signatures: those that are not sound do not spoil the others.
-func TestSeveral(t *testing.T) {
+// TestSeveralSignatures reads requests with several signatures: invalid ones do not affect the others.
+func TestSeveralSignatures(t *testing.T) {
 	one := func(label, keyID, list string) string {
 		return label + `=` + list + `;created=1724148000;keyid="` + keyID + `"`
 	}
@@ -355,8 +355,8 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// TestKept verifies a request a second time, as it is kept when the key could not be had at once.
-func TestKept(t *testing.T) {
+// TestReadTwice verifies a request a second time, as when its key could not be fetched at once.
+func TestReadTwice(t *testing.T) {
 	r := newRequest(t, "POST", "https://social.example/inbox?x=1")
 	signer := httpsig.Signer{KeyID: keyID, Key: edKey}
 	if err := signer.Sign(r, []byte(like), httpsig.Options{Scheme: httpsig.RFC9421, Now: now}); err != nil {
@@ -391,7 +391,7 @@ func TestFedify(t *testing.T) {
 	}
 	for _, m := range made.Requests {
 		t.Run(m.Spec+" "+m.Method, func(t *testing.T) {
-			h := hand{method: m.Method, target: m.Target, host: m.Headers["host"], body: m.Body}
+			h := manualRequest{method: m.Method, target: m.Target, host: m.Headers["host"], body: m.Body}
 			for name, value := range m.Headers {
 				if name != "host" {
 					h.headers += name + ": " + value + "\n"

@@ -19,7 +19,7 @@ import (
 	"svc/internal/httpsig"
 )
 
-// modulus returns an RSA public key of a size; nobody has the private one.
+// modulus returns an RSA public key of a size without a private key.
 func modulus(bits int) *rsa.PublicKey {
 	n := new(big.Int).Lsh(big.NewInt(1), uint(bits-1))
 	return &rsa.PublicKey{N: n.Add(n, big.NewInt(12345)), E: 65537}
@@ -137,7 +137,7 @@ func TestMultikey(t *testing.T) {
 	}
 }
 
-// TestVerifyKeys hands over keys that no signature can be verified with.
+// TestVerifyKeys verifies with unusable keys.
 func TestVerifyKeys(t *testing.T) {
 	r := newRequest(t, "GET", "https://social.example/")
 	signer := httpsig.Signer{KeyID: keyID, Key: rsaKey()}

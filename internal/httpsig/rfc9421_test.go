@@ -8,36 +8,36 @@ import (
 	"svc/internal/httpsig"
 )
 
-// TestRFC9421 has a case for each rule of federation 2.5, starting from a request that is right.
+// TestRFC9421 has a case for each rule of federation 2.5. Each changes a valid request.
 func TestRFC9421(t *testing.T) {
 	const params = `("@method" "@target-uri" "content-digest");created=1724148000;keyid="k";alg="rsa-v1_5-sha256"`
-	right := hand{
+	right := manualRequest{
 		method: "POST", target: "/inbox", body: like,
 		text: "\"@method\": POST\n\"@target-uri\": https://social.example/inbox\n\"content-digest\": sha-256=:" + likeDigest +
 			":\n\"@signature-params\": " + params,
 		headers: "Content-Digest: sha-256=:" + likeDigest + ":\nSignature-Input: sig1=" + params + "\nSignature: sig1=:SIGNATURE:",
 	}
 	run(t, "right", right, nil)
-	with := func(pairs ...string) hand {
+	with := func(pairs ...string) manualRequest {
 		h := right
 		r := strings.NewReplacer(pairs...)
 		h.headers, h.text = r.Replace(h.headers), r.Replace(h.text)
 		return h
 	}
-	headers := func(pairs ...string) hand {
+	headers := func(pairs ...string) manualRequest {
 		h := right
 		h.headers = strings.NewReplacer(pairs...).Replace(h.headers)
 		return h
 	}
-	// covering covers other components, whose lines are given.
-	covering := func(list, lines string) hand {
+	// covering changes the covered components and their lines.
+	covering := func(list, lines string) manualRequest {
 		h := with(`("@method" "@target-uri" "content-digest")`, list)
 		h.text = lines + h.text[strings.Index(h.text, "\n\"@signature-params\""):]
 		return h
 	}
 	const digestLine = "\n\"content-digest\": sha-256=:" + likeDigest + ":"
 
-	// How it is written.
+	// Syntax.
 	run(t, "another label", headers("sig1", "a-b_c.d*1"), nil)
 	run(t, "spaces inside", with(`("@method" "@target-uri" "content-digest")`, `( "@method"  "@target-uri" "content-digest" )`), nil)
 	run(t, "spaces after semicolons", with(";created", "; created", ";keyid", ";  keyid"), nil)
@@ -48,7 +48,7 @@ func TestRFC9421(t *testing.T) {
 	run(t, "cavage beside it", headers("Signature: ", "Signature: keyId=\"k\"\nSignature: "), httpsig.ErrMalformed)
 	for _, tt := range []struct {
 		name string
-		h    hand
+		h    manualRequest
 		want error
 	}{
 		{"no signature", headers("Signature: sig1", "Signature: sig2"), httpsig.ErrMalformed},
@@ -93,7 +93,7 @@ func TestRFC9421(t *testing.T) {
 		run(t, tt.name, tt.h, tt.want)
 	}
 
-	// Components with parameters, and those we do not have.
+	// Components with parameters, and unsupported ones.
 	for _, c := range []string{`"content-digest";sf`, `"content-digest";bs`, `"content-digest";key="sha-256"`, `"content-digest";req`,
 		`"content-digest";tr`, `"@query-param";name="x"`, `"@method";req`, `"@status"`, `"@signature-params"`, `"@nothing"`} {
 		run(t, c, with(`"@method" `, `"@method" `+c+" "), httpsig.ErrUnsupported)

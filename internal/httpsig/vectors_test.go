@@ -49,7 +49,7 @@ MCowBQYDK2VwAyEAJrQLj5P/89iXES9+vFgrIy29clF9CC/oPPsw3c5D0bs=
 // vectorBody is the body of all requests of both documents.
 const vectorBody = `{"hello": "world"}`
 
-// receive reads a request off the wire, as the server would.
+// receive parses a raw request, as the server does.
 func receive(t testing.TB, head string) *http.Request {
 	t.Helper()
 	text := strings.ReplaceAll(strings.TrimSpace(head), "\n", "\r\n") + "\r\n\r\n" + vectorBody
@@ -86,8 +86,8 @@ Digest: SHA-256=X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=
 Content-Length: 18
 Signature: `
 
-// TestCavageVectors verifies the signatures of draft-cavage-12, appendix C. The first two cover too little to be accepted. The
-// third is printed there with (created) and (expires) in its list, which its signature does not have.
+// TestCavageVectors verifies the signatures of draft-cavage-12, appendix C. The first two cover too little to be accepted. The third is
+// printed there with (created) and (expires) in its list, which its signature does not cover.
 func TestCavageVectors(t *testing.T) {
 	for _, tt := range []struct {
 		name, params, signature string
@@ -136,7 +136,7 @@ func TestCavageVectors(t *testing.T) {
 	}
 }
 
-// unchecked makes a claim of a signature that covers too little.
+// unchecked returns the claim of a signature that covers too little.
 func unchecked(t *testing.T, m *message, covered []string, text string) *Claim {
 	t.Helper()
 	params, err := parseCavage(text)
@@ -160,8 +160,8 @@ Content-Digest: sha-512=:WZDPaVn/7XgHaAy8pmojAkGWoRx2UFChF41A2svX+TaPm+AbwAgBWnr
 Content-Length: 18
 `
 
-// TestRFC9421Vectors verifies the signatures of RFC 9421 that are made with algorithms of ours: appendix B.2 and section 4.3.
-// Some cover too little, or have components with parameters, and are no claims here; what can be is verified all the same.
+// TestRFC9421Vectors verifies the signatures of RFC 9421 with supported algorithms: appendix B.2 and section 4.3. Some cover too little
+// or have components with parameters, so Read refuses them; their signatures are verified nevertheless.
 func TestRFC9421Vectors(t *testing.T) {
 	b2 := time.Unix(1618884473, 0)
 	for _, tt := range []struct {
@@ -185,7 +185,7 @@ Signature: sig-b25=:pxcQw6G3AjtMBQjwo8XzkZf/bws5LelbaMk5rGIGtE8=:`,
 		{"B.2.6", rfcRequest + `Signature-Input: sig-b26=("date" "@method" "@path" "@authority" "content-type" "content-length");created=1618884473;keyid="test-key-ed25519"
 Signature: sig-b26=:wqcAqbmYJ2ji2glfAMaRy4gruYYnx2nEFN2HN6jrnDnQCK1u02Gb04v9EDgwUPiu4A0w6vuQv5lIp5WPpBKRCw==:`,
 			testKeyEd25519, b2, "https://example.com", ErrUncovered},
-		// The first of these two is ecdsa-p256-sha256, without saying so.
+		// The first of these two is ecdsa-p256-sha256 without an alg parameter.
 		{"4.3", strings.NewReplacer("Host: example.com", "Host: origin.host.internal.example", ":55 GMT", ":56 GMT").Replace(rfcRequest) +
 			`Forwarded: for=192.0.2.123;host=example.com;proto=https
 Signature-Input: sig1=("@method" "@authority" "@path" "content-digest" "content-type" "content-length");created=1618884475;keyid="test-key-ecc-p256", proxy_sig=("@method" "@authority" "@path" "content-digest" "content-type" "content-length" "forwarded");created=1618884480;keyid="test-key-rsa";alg="rsa-v1_5-sha256";expires=1618884540
@@ -216,7 +216,7 @@ Signature: sig1=:X5spyd6CFnAG5QnDyHfqoSNICd+BUP4LYMz2Q0JXlb//4Ijpzp+kve2w4NIyqeA
 	}
 }
 
-// uncheckedMembers returns the signatures of a request, whatever they cover.
+// uncheckedMembers returns the signatures of a request without checks of what they cover.
 func uncheckedMembers(t *testing.T, r *http.Request, p Policy) (claims []*Claim) {
 	t.Helper()
 	inputs, err := parseDictionary(r.Header.Get("Signature-Input"))

@@ -83,7 +83,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestTime makes sure that nobody can write a text that takes long: the classic expression that makes others go back and forth.
+// TestTime matches the classic expression with which backtracking takes exponential time.
 func TestTime(t *testing.T) {
 	p, err := Parse(`~r/(a+)+$/`)
 	if err != nil {

@@ -104,7 +104,7 @@ func TestManyProperties(t *testing.T) {
 	wantBounded(t, p)
 }
 
-// wantBounded checks what holds whatever a page says.
+// wantBounded checks the limits of any result.
 func wantBounded(t *testing.T, p *preview.Page) {
 	t.Helper()
 	texts := map[string]int{p.Title: 300, p.Description: 1000, p.ImageAlt: 1500}

@@ -151,7 +151,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestSign makes those of the vectors again that carry the context in their options: Ed25519 has one signature for each text.
+// TestSign reproduces the vectors with the context in their options: Ed25519 is deterministic.
 func TestSign(t *testing.T) {
 	for _, name := range []string{"FEP-8b32", "Data Integrity EdDSA 1.0, B.2"} {
 		want := parse(t, vectors[name])
@@ -177,8 +177,7 @@ func TestSign(t *testing.T) {
 	}
 }
 
-// TestChanged changes a document and its proof after signing; nil takes something away. Paths that begin with a dot are of the
-// proof.
+// TestChanged changes a document and its proof after signing; nil removes a member. Paths that begin with a dot are of the proof.
 func TestChanged(t *testing.T) {
 	context := []any{"https://www.w3.org/ns/activitystreams", "https://w3id.org/security/data-integrity/v2"}
 	for _, tt := range []struct {
@@ -246,7 +245,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestSeveral reads a document that carries proofs of kinds unknown here beside ours.
+// TestSeveral reads a document with proofs of unknown types beside a supported one.
 func TestSeveral(t *testing.T) {
 	doc := parse(t, vectors["FEP-8b32"])
 	doc["proof"] = []any{map[string]any{"type": "DataIntegrityProof", "cryptosuite": "ecdsa-jcs-2019"}, doc["proof"]}

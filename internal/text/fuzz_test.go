@@ -90,15 +90,15 @@ func FuzzPlain(f *testing.F) {
 		// Plain text can be restored from its HTML, except for extra white space and blank lines.
 		r := Parse(source, PlainText).Render("https://example.org", fuzzAccounts)
 		r.HTML = strings.ReplaceAll(r.HTML, "@<span>carol</span>", "@carol@example.com")
-		got, want := squeezed(HTMLToText(r.HTML)), squeezed(normalizeInput(source))
+		got, want := collapseSpace(HTMLToText(r.HTML)), collapseSpace(normalizeInput(source))
 		if !strings.EqualFold(got, want) && !strings.Contains(strings.ToLower(want), "carol") {
 			t.Errorf("Plain(Parse(%q)) = %q, want %q", source, got, want)
 		}
 	})
 }
 
-// squeezed is s without what HTML does not show: blanks around lines, several in a row, and more than one blank line in a row.
-func squeezed(s string) string {
+// collapseSpace returns s without white space that HTML does not show: around lines, repeated spaces, repeated blank lines.
+func collapseSpace(s string) string {
 	var lines []string
 	for line := range strings.SplitSeq(s, "\n") {
 		line = strings.Join(strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' }), " ")
@@ -154,7 +154,7 @@ func FuzzLength(f *testing.F) {
 	})
 }
 
-// wantSafe checks that markup is well-formed and has nothing but what 16.3 of the extension API and its links allow.
+// wantSafe checks that markup is well-formed and contains only what the extension API 16.3 and its links allow.
 func wantSafe(t *testing.T, markup string) {
 	t.Helper()
 	if !utf8.ValidString(markup) {

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// TestHostileInput reads inputs that are made to take long. Their time must grow with their length only; one that
-// takes the square of it misses the limit by far.
+// TestHostileInput parses inputs that are designed to take long. A time that is quadratic in the length exceeds the limit by far.
 func TestHostileInput(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -46,7 +45,7 @@ func TestHostileInput(t *testing.T) {
 	}
 }
 
-// TestRandomMarkup puts pieces of markup together at random: the output is always safe, well-formed and final.
+// TestRandomMarkup combines markup at random: the output is always safe, well-formed and stable.
 func TestRandomMarkup(t *testing.T) {
 	pieces := []string{
 		"@bob", "@carol@example.com", "#tag", "#a·b·", ":cat:", "https://example.com/a_b", "example.org", "\n", "\n\n", " ",

@@ -94,8 +94,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestPhraseTime looks for what comes very often in long texts, and nowhere as a word: that may take no longer than to read the text
-// three times, character by character.
+// TestPhraseTime searches for phrases that occur often in long texts, but never as a word. That must not take longer than three passes
+// over the text by character.
 func TestPhraseTime(t *testing.T) {
 	for _, tt := range []struct{ phrase, text string }{
 		{strings.Repeat("a", 256), "a"},
@@ -109,15 +109,15 @@ func TestPhraseTime(t *testing.T) {
 		if phrase.Matches(text) {
 			t.Fatalf("%.10q… is a word in %q…", tt.phrase, tt.text)
 		}
-		looking, reading := quickest(func() { phrase.Matches(text) }), quickest(text.findWordBoundaries)
+		looking, reading := minDuration(func() { phrase.Matches(text) }), minDuration(text.findWordBoundaries)
 		if looking > 3*reading {
 			t.Errorf("%.10q… in %q… takes %v, reading %v", tt.phrase, tt.text, looking, reading)
 		}
 	}
 }
 
-// quickest returns how long fn takes when nobody else uses the machine.
-func quickest(fn func()) time.Duration {
+// minDuration returns the shortest of several runs of fn, to exclude the influence of other processes.
+func minDuration(fn func()) time.Duration {
 	least := time.Hour
 	for range 50 {
 		start := time.Now()
@@ -127,8 +127,8 @@ func quickest(fn func()) time.Duration {
 	return least
 }
 
-// naivelyIn is In by the book: every place where the phrase stands is looked at, character by character.
-func naivelyIn(phrase, text string, wholeWord bool) bool {
+// naiveMatches is Matches without optimisation: it checks each occurrence by character.
+func naiveMatches(phrase, text string, wholeWord bool) bool {
 	p, s := []rune(phrase), []rune(text)
 	if len(p) == 0 {
 		return false
@@ -157,19 +157,19 @@ func naivelyIn(phrase, text string, wholeWord bool) bool {
 	return false
 }
 
-// checkPhrase compares In with naivelyIn, and tries what must always be so.
+// checkPhrase compares Matches with naiveMatches, and checks invariants.
 func checkPhrase(t *testing.T, phrase, text string) {
 	t.Helper()
 	folded := Fold(text)
 	for _, wholeWord := range []bool{false, true} {
 		p := NewPhrase(phrase, wholeWord)
-		if got, want := p.Matches(folded), naivelyIn(p.folded, folded.text, wholeWord); got != want {
+		if got, want := p.Matches(folded), naiveMatches(p.folded, folded.text, wholeWord); got != want {
 			t.Errorf("%q in %q (whole words: %v) is %v, want %v", phrase, text, wholeWord, got, want)
 		}
 		if p.Empty() != (p.folded == "") || p.Empty() && p.Matches(folded) {
 			t.Errorf("%q is empty: %v", phrase, p.Empty())
 		}
-		// A phrase is found in itself, whatever stands around it at a distance, and whatever its case.
+		// A phrase matches itself with any distant surroundings and in any case.
 		for _, around := range []string{phrase, "x, " + phrase + " ,y", strings.ToLower(strings.ToUpper(phrase)), norm.NFD.String(phrase)} {
 			if len(phrase) < maxFolded/8 && utf8.ValidString(phrase) && stable(phrase) && !p.Empty() && !p.Matches(Fold(around)) {
 				t.Errorf("%q is not in %q (whole words: %v)", phrase, around, wholeWord)
@@ -181,13 +181,13 @@ func checkPhrase(t *testing.T, phrase, text string) {
 	}
 }
 
-// stable leaves out phrases that become others by what stands before them, or by changing case back and forth.
+// stable excludes phrases that change with the preceding text, or when their case changes back and forth.
 func stable(phrase string) bool {
 	folded := fold(phrase)
 	return folded == fold(strings.ToLower(strings.ToUpper(phrase))) && fold("x, "+phrase+" ,y") == "x, "+folded+" ,y"
 }
 
-// TestPhraseAgainstNaive compares matching with the naive way on random texts of few characters, in which phrases are often found.
+// TestPhraseAgainstNaive compares Matches with naiveMatches on random texts of few characters, in which phrases occur often.
 func TestPhraseAgainstNaive(t *testing.T) {
 	alphabets := [][]rune{
 		[]rune("ab "), []rune("aAbB _1#+"), []rune("aäÄa\u0308 ßsS"), []rune("日本ーカガ\u3099ｶaー "), []rune("σςΣ İiıI\u0307"), []rune("a\u200b\u00ad\ufe0f❤👩💻\u200d "),
