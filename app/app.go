@@ -129,7 +129,9 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		StaticDir:  filepath.Join(c.Data.Dir, "static"),
 		Outbound:   outbound,
 		Federation: s.Federation,
+		Admin:      s.Admin,
 		Log:        s.log,
+		Now:        o.Now,
 	})
 
 	s.Worker = store.NewWorker(s.DB, maxParallelJobs, s.log)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"svc/admin"
 	"svc/emoji"
 	"svc/federation"
 	"svc/internal/config"
@@ -16,6 +17,7 @@ import (
 	"svc/server/entity"
 	"svc/server/oauth"
 	"svc/server/rest"
+	"svc/server/staff"
 	"svc/server/stream"
 	"svc/server/web"
 	"svc/social"
@@ -26,6 +28,7 @@ import (
 type Config struct {
 	Settings   *config.Config
 	DB         *store.DB
+	Admin      *admin.Service
 	Social     *social.Service
 	Entities   *entity.Builder
 	Emojis     *emoji.Packs
@@ -60,6 +63,7 @@ type Server struct {
 	keys       *keys.Keys
 	federation *federation.Service
 	oauth      *oauth.Service
+	staff      *staff.Handlers
 	resolve    Resolver
 	pages      *web.Pages
 	log        *slog.Logger
@@ -95,6 +99,7 @@ func New(c Config) *Server {
 		baseURL:    c.Settings.URL().String(),
 		fallback:   c.Fallback,
 	}
+	s.staff = &staff.Handlers{Admin: c.Admin, Federation: c.Federation}
 	now := func() time.Time { return s.now() }
 	s.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: s.pages, Now: now})
 	limits := rest.NewLimits(c.Settings.RateLimit)
@@ -126,7 +131,7 @@ func Routes() []rest.RouteInfo { return rest.Describe(new(Server).tables()...) }
 // tables returns the route tables of all resources. Each stands at the top of the file that has its handlers. They are the same
 // for the zero Server.
 func (s *Server) tables() []rest.Routes {
-	return append(s.oauth.Routes(), []rest.Routes{
+	return append(append(s.oauth.Routes(), s.staff.Routes()...), []rest.Routes{
 		s.pageRoutes(),
 		s.publicRoutes(),
 		s.activityRoutes(),
@@ -169,7 +174,7 @@ func (s *Server) tables() []rest.Routes {
 		s.searchRoutes(),
 		s.tagRoutes(),
 		s.instanceRoutes(),
-		s.relayRoutes(),
+		s.federationStatusRoutes(),
 		s.remoteRoutes(),
 		s.interactRoutes(),
 		s.healthRoutes(),

@@ -1,0 +1,24 @@
+// Package staff has the handlers of the admin API. What staff do is decided in admin and federation; the handlers bind, call and
+// render.
+//
+// One rule: every route has rest.Staff or rest.Admin access with an admin scope. There is one table and one file a resource.
+package staff
+
+import (
+	"svc/admin"
+	"svc/federation"
+	"svc/server/rest"
+)
+
+// Handlers serve the admin API.
+type Handlers struct {
+	Admin      *admin.Service
+	Federation *federation.Service // nil: federation is disabled
+}
+
+// Routes returns the tables of all resources.
+func (h *Handlers) Routes() []rest.Routes {
+	return []rest.Routes{
+		h.relayRoutes(),
+	}
+}
