@@ -15,12 +15,12 @@ import (
 )
 
 // inboxRoutes are where other servers tell of what people do there (federation 3.6).
-func (s *Server) inboxRoutes() rest.Routes {
+func (h *activityPub) inboxRoutes() rest.Routes {
 	return rest.Routes{
-		"POST /inbox":                 {inboxAccess, s.sharedInbox},
-		"POST /users/:nickname/inbox": {inboxAccess, s.ownInbox},
-		"POST /relay/inbox":           {inboxAccess, s.relayInbox},
-		"POST /internal/fetch/inbox":  {inboxAccess, s.sharedInbox},
+		"POST /inbox":                 {inboxAccess, h.sharedInbox},
+		"POST /users/:nickname/inbox": {inboxAccess, h.ownInbox},
+		"POST /relay/inbox":           {inboxAccess, h.relayInbox},
+		"POST /internal/fetch/inbox":  {inboxAccess, h.sharedInbox},
 	}
 }
 
@@ -43,14 +43,14 @@ func federationContext(r *rest.Request) context.Context {
 }
 
 // sharedInbox takes in what is for anybody here.
-func (s *Server) sharedInbox(r *rest.Request) (any, error) { return s.receive(r, nil) }
+func (h *activityPub) sharedInbox(r *rest.Request) (any, error) { return h.receive(r, nil) }
 
 // ownInbox takes in what is for one account.
-func (s *Server) ownInbox(r *rest.Request) (any, error) {
-	if !s.federates() {
+func (h *activityPub) ownInbox(r *rest.Request) (any, error) {
+	if !h.lookup.federates() {
 		return nil, errNoFederation
 	}
-	a, _, err := s.localAccount(r)
+	a, _, err := h.localAccount(r)
 	switch {
 	case err != nil:
 		return nil, err
@@ -59,22 +59,22 @@ func (s *Server) ownInbox(r *rest.Request) (any, error) {
 	case a.Unavailable:
 		return nil, errs.ErrRecordNotFound
 	}
-	return s.receive(r, a)
+	return h.receive(r, a)
 }
 
 // relayInbox takes in what is for the server's actor for relays, as what is for nobody: it reads no posts.
-func (s *Server) relayInbox(r *rest.Request) (any, error) {
-	if !s.federates() {
+func (h *activityPub) relayInbox(r *rest.Request) (any, error) {
+	if !h.lookup.federates() {
 		return nil, errNoFederation
 	}
-	if _, err := s.federation.ServerActor(r.Context(), "/relay"); err != nil {
+	if _, err := h.federation.ServerActor(r.Context(), "/relay"); err != nil {
 		return nil, err
 	}
-	return s.receive(r, nil)
+	return h.receive(r, nil)
 }
 
-func (s *Server) receive(r *rest.Request, recipient *store.Account) (any, error) {
-	if !s.federates() {
+func (h *activityPub) receive(r *rest.Request, recipient *store.Account) (any, error) {
+	if !h.lookup.federates() {
 		return nil, errNoFederation
 	}
 	if r.Header.Get("Content-Encoding") != "" {
@@ -97,7 +97,7 @@ func (s *Server) receive(r *rest.Request, recipient *store.Account) (any, error)
 	if len(body) > activity.MaxSize {
 		return nil, rest.ErrBodyTooLarge
 	}
-	if err := s.federation.Receiver.Receive(federationContext(r), r.Request, body, recipient); err != nil {
+	if err := h.federation.Receiver.Receive(federationContext(r), r.Request, body, recipient); err != nil {
 		return nil, err
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }), nil

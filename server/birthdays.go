@@ -6,9 +6,9 @@ import (
 )
 
 // birthdayRoutes are whom there is to congratulate.
-func (s *Server) birthdayRoutes() rest.Routes {
+func (h *accounts) birthdayRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/birthdays": {rest.User("read:accounts"), s.listBirthdays},
+		"GET /api/v1/svc/birthdays": {rest.User("read:accounts"), h.listBirthdays},
 	}
 }
 
@@ -16,7 +16,7 @@ func (s *Server) birthdayRoutes() rest.Routes {
 const maxBirthdays = 100
 
 // listBirthdays returns those whom the viewer follows and who show that they were born on a day of the year.
-func (s *Server) listBirthdays(r *rest.Request) (any, error) {
+func (h *accounts) listBirthdays(r *rest.Request) (any, error) {
 	var p struct {
 		Day   int `param:"day,required"`
 		Month int `param:"month,required"`
@@ -27,9 +27,9 @@ func (s *Server) listBirthdays(r *rest.Request) (any, error) {
 	if p.Month < 1 || p.Month > 12 || p.Day < 1 || p.Day > 31 {
 		return nil, errs.BadRequest("There is no such day")
 	}
-	ids, err := s.db.Birthdays(r.Context(), r.Viewer.ID, p.Month, p.Day, maxBirthdays)
+	ids, err := h.db.Birthdays(r.Context(), r.Viewer.ID, p.Month, p.Day, maxBirthdays)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.Accounts(r.Context(), ids)
+	return h.entities.Accounts(r.Context(), ids)
 }

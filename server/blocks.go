@@ -4,36 +4,43 @@ import (
 	"time"
 
 	"svc/server/rest"
+	"svc/social"
 	"svc/store"
 )
 
-// blockRoutes are what people do not want to see.
-func (s *Server) blockRoutes() rest.Routes {
+// blocks serves blocks, mutes and domain blocks.
+type blocks struct {
+	db     *store.DB
+	social *social.Service
+	render *renderer
+}
+
+func (h *blocks) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/accounts/:id/block":   {rest.User("write:blocks"), s.block},
-		"POST /api/v1/accounts/:id/unblock": {rest.User("write:blocks"), s.unblock},
-		"POST /api/v1/accounts/:id/mute":    {rest.User("write:mutes"), s.mute},
-		"POST /api/v1/accounts/:id/unmute":  {rest.User("write:mutes"), s.unmute},
-		"GET /api/v1/blocks":                {rest.User("read:blocks"), s.blocks},
-		"GET /api/v1/mutes":                 {rest.User("read:mutes"), s.mutes},
-		"GET /api/v1/domain_blocks":         {rest.User("read:blocks"), s.domainBlocks},
-		"POST /api/v1/domain_blocks":        {rest.User("write:blocks"), s.blockDomain},
-		"DELETE /api/v1/domain_blocks":      {rest.User("write:blocks"), s.unblockDomain},
+		"POST /api/v1/accounts/:id/block":   {rest.User("write:blocks"), h.block},
+		"POST /api/v1/accounts/:id/unblock": {rest.User("write:blocks"), h.unblock},
+		"POST /api/v1/accounts/:id/mute":    {rest.User("write:mutes"), h.mute},
+		"POST /api/v1/accounts/:id/unmute":  {rest.User("write:mutes"), h.unmute},
+		"GET /api/v1/blocks":                {rest.User("read:blocks"), h.blocks},
+		"GET /api/v1/mutes":                 {rest.User("read:mutes"), h.mutes},
+		"GET /api/v1/domain_blocks":         {rest.User("read:blocks"), h.domainBlocks},
+		"POST /api/v1/domain_blocks":        {rest.User("write:blocks"), h.blockDomain},
+		"DELETE /api/v1/domain_blocks":      {rest.User("write:blocks"), h.unblockDomain},
 	}
 }
 
 // block blocks an account.
-func (s *Server) block(r *rest.Request) (any, error) {
-	return s.relationshipAfter(r, s.social.Block(r.Context(), r.Viewer, accountParam(r)))
+func (h *blocks) block(r *rest.Request) (any, error) {
+	return h.render.relationshipAfter(r, h.social.Block(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // unblock ends a block.
-func (s *Server) unblock(r *rest.Request) (any, error) {
-	return s.relationshipAfter(r, s.social.Unblock(r.Context(), r.Viewer, accountParam(r)))
+func (h *blocks) unblock(r *rest.Request) (any, error) {
+	return h.render.relationshipAfter(r, h.social.Unblock(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // mute mutes an account, for some seconds or for good.
-func (s *Server) mute(r *rest.Request) (any, error) {
+func (h *blocks) mute(r *rest.Request) (any, error) {
 	var p struct {
 		Notifications *bool  `param:"notifications"`
 		Duration      *int64 `param:"duration"`
@@ -47,7 +54,7 @@ func (s *Server) mute(r *rest.Request) (any, error) {
 		seconds = *p.Duration
 	}
 	notifications := p.Notifications == nil || *p.Notifications
-	return s.relationshipAfter(r, s.social.Mute(r.Context(), r.Viewer, accountParam(r), notifications, secondsOrZero(seconds)))
+	return h.render.relationshipAfter(r, h.social.Mute(r.Context(), r.Viewer, accountParam(r), notifications, secondsOrZero(seconds)))
 }
 
 // secondsOrZero returns a duration, 0 if there is no room for it.
@@ -59,21 +66,21 @@ func secondsOrZero(n int64) time.Duration {
 }
 
 // unmute ends a mute.
-func (s *Server) unmute(r *rest.Request) (any, error) {
-	return s.relationshipAfter(r, s.social.Unmute(r.Context(), r.Viewer, accountParam(r)))
+func (h *blocks) unmute(r *rest.Request) (any, error) {
+	return h.render.relationshipAfter(r, h.social.Unmute(r.Context(), r.Viewer, accountParam(r)))
 }
 
 // blocks returns whom the viewer blocks.
-func (s *Server) blocks(r *rest.Request) (any, error) {
+func (h *blocks) blocks(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
-	ids, err := s.db.BlockedAccounts(r.Context(), r.Viewer.ID, page.Page)
-	return s.accountPage(r, page, ids, err)
+	ids, err := h.db.BlockedAccounts(r.Context(), r.Viewer.ID, page.Page)
+	return h.render.accountPage(r, page, ids, err)
 }
 
 // mutes returns whom the viewer mutes, and for how long.
-func (s *Server) mutes(r *rest.Request) (any, error) {
+func (h *blocks) mutes(r *rest.Request) (any, error) {
 	page := r.Page(40, 80)
-	rows, err := s.db.Mutes(r.Context(), r.Viewer.ID, page.Page)
+	rows, err := h.db.Mutes(r.Context(), r.Viewer.ID, page.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +91,7 @@ func (s *Server) mutes(r *rest.Request) (any, error) {
 		ids = append(ids, m.TargetID)
 		until[m.TargetID] = m.ExpiresAt
 	}
-	accounts, err := s.renderAccounts(r, ids)
+	accounts, err := h.render.accounts(r, ids)
 	for i, a := range accounts {
 		accounts[i] = a.WithMuteExpiry(until[a.ID()])
 	}
@@ -92,26 +99,26 @@ func (s *Server) mutes(r *rest.Request) (any, error) {
 }
 
 // domainBlocks returns the domains that the viewer blocks, all at once.
-func (s *Server) domainBlocks(r *rest.Request) (any, error) {
-	return s.db.DomainBlocks(r.Context(), r.Viewer.ID)
+func (h *blocks) domainBlocks(r *rest.Request) (any, error) {
+	return h.db.DomainBlocks(r.Context(), r.Viewer.ID)
 }
 
 // blockDomain blocks a domain.
-func (s *Server) blockDomain(r *rest.Request) (any, error) {
+func (h *blocks) blockDomain(r *rest.Request) (any, error) {
 	domain, err := domainParam(r)
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.social.BlockDomain(r.Context(), r.Viewer, domain)
+	return nil, h.social.BlockDomain(r.Context(), r.Viewer, domain)
 }
 
 // unblockDomain ends that.
-func (s *Server) unblockDomain(r *rest.Request) (any, error) {
+func (h *blocks) unblockDomain(r *rest.Request) (any, error) {
 	domain, err := domainParam(r)
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.social.UnblockDomain(r.Context(), r.Viewer, domain)
+	return nil, h.social.UnblockDomain(r.Context(), r.Viewer, domain)
 }
 
 func domainParam(r *rest.Request) (string, error) {

@@ -3,27 +3,37 @@ package server
 import (
 	"strings"
 
+	"svc/emoji"
+	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
-// bookmarkRoutes are about bookmarks, and the folders that people sort them into.
-func (s *Server) bookmarkRoutes() rest.Routes {
+// bookmarks serves bookmarks and their folders.
+type bookmarks struct {
+	db       *store.DB
+	social   *social.Service
+	entities *entity.Builder
+	emojis   *emoji.Packs
+	render   *renderer
+}
+
+func (h *bookmarks) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/statuses/:id/bookmark":      {rest.User("write:bookmarks"), s.bookmarkStatus},
-		"POST /api/v1/statuses/:id/unbookmark":    {rest.User("write:bookmarks"), s.unbookmarkStatus},
-		"GET /api/v1/bookmarks":                   {rest.User("read:bookmarks"), s.listBookmarks},
-		"GET /api/v1/svc/bookmark_folders":        {rest.User("read:bookmarks"), s.listBookmarkFolders},
-		"POST /api/v1/svc/bookmark_folders":       {rest.User("write:bookmarks"), s.createBookmarkFolder},
-		"PATCH /api/v1/svc/bookmark_folders/:id":  {rest.User("write:bookmarks"), s.updateBookmarkFolder},
-		"DELETE /api/v1/svc/bookmark_folders/:id": {rest.User("write:bookmarks"), s.deleteBookmarkFolder},
+		"POST /api/v1/statuses/:id/bookmark":      {rest.User("write:bookmarks"), h.bookmarkStatus},
+		"POST /api/v1/statuses/:id/unbookmark":    {rest.User("write:bookmarks"), h.unbookmarkStatus},
+		"GET /api/v1/bookmarks":                   {rest.User("read:bookmarks"), h.listBookmarks},
+		"GET /api/v1/svc/bookmark_folders":        {rest.User("read:bookmarks"), h.listBookmarkFolders},
+		"POST /api/v1/svc/bookmark_folders":       {rest.User("write:bookmarks"), h.createBookmarkFolder},
+		"PATCH /api/v1/svc/bookmark_folders/:id":  {rest.User("write:bookmarks"), h.updateBookmarkFolder},
+		"DELETE /api/v1/svc/bookmark_folders/:id": {rest.User("write:bookmarks"), h.deleteBookmarkFolder},
 	}
 }
 
 // bookmarkStatus bookmarks a status, in a folder if one is named. One that is bookmarked is moved there; folder_id null takes it out
 // of its folder.
-func (s *Server) bookmarkStatus(r *rest.Request) (any, error) {
+func (h *bookmarks) bookmarkStatus(r *rest.Request) (any, error) {
 	var p struct {
 		FolderID *string `param:"folder_id"`
 	}
@@ -31,38 +41,38 @@ func (s *Server) bookmarkStatus(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if p.FolderID == nil && !r.IsNull("folder_id") {
-		st, err := s.social.Bookmark(r.Context(), r.Viewer, statusParam(r))
-		return s.renderStatus(r, st, err)
+		st, err := h.social.Bookmark(r.Context(), r.Viewer, statusParam(r))
+		return h.render.status(r, st, err)
 	}
 	var folder *store.BookmarkFolderID
 	if p.FolderID != nil && *p.FolderID != "" {
 		id := folderID(*p.FolderID)
 		folder = &id
 	}
-	st, err := s.social.BookmarkInFolder(r.Context(), r.Viewer, statusParam(r), folder)
-	return s.renderStatus(r, st, err)
+	st, err := h.social.BookmarkInFolder(r.Context(), r.Viewer, statusParam(r), folder)
+	return h.render.status(r, st, err)
 }
 
 // unbookmarkStatus takes a bookmark away.
-func (s *Server) unbookmarkStatus(r *rest.Request) (any, error) {
-	st, err := s.social.Unbookmark(r.Context(), r.Viewer, statusParam(r))
-	return s.renderStatus(r, st, err)
+func (h *bookmarks) unbookmarkStatus(r *rest.Request) (any, error) {
+	st, err := h.social.Unbookmark(r.Context(), r.Viewer, statusParam(r))
+	return h.render.status(r, st, err)
 }
 
 // listBookmarks returns what the viewer bookmarked, all of it or that in one folder.
-func (s *Server) listBookmarks(r *rest.Request) (any, error) {
+func (h *bookmarks) listBookmarks(r *rest.Request) (any, error) {
 	page := r.Page(20, 40)
 	id := r.Query("folder_id")
 	if id == "" {
-		rows, err := s.db.Bookmarks(r.Context(), r.Viewer.ID, page.Page)
-		return s.statusEntries(r, page, rows, err)
+		rows, err := h.db.Bookmarks(r.Context(), r.Viewer.ID, page.Page)
+		return h.render.statusEntries(r, page, rows, err)
 	}
-	folder, err := s.db.OwnBookmarkFolder(r.Context(), r.Viewer.ID, folderID(id))
+	folder, err := h.db.OwnBookmarkFolder(r.Context(), r.Viewer.ID, folderID(id))
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.db.BookmarksIn(r.Context(), r.Viewer.ID, folder.ID, page.Page)
-	return s.statusEntries(r, page, rows, err)
+	rows, err := h.db.BookmarksIn(r.Context(), r.Viewer.ID, folder.ID, page.Page)
+	return h.render.statusEntries(r, page, rows, err)
 }
 
 func folderID(text string) store.BookmarkFolderID {
@@ -72,12 +82,12 @@ func folderID(text string) store.BookmarkFolderID {
 }
 
 // listBookmarkFolders returns the viewer's folders.
-func (s *Server) listBookmarkFolders(r *rest.Request) (any, error) {
-	rows, err := s.db.BookmarkFolders(r.Context(), r.Viewer.ID)
+func (h *bookmarks) listBookmarkFolders(r *rest.Request) (any, error) {
+	rows, err := h.db.BookmarkFolders(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.BookmarkFolders(rows), nil
+	return h.entities.BookmarkFolders(rows), nil
 }
 
 // folderForm is what people choose of a folder. What is nil stays as it is.
@@ -87,7 +97,7 @@ type folderForm struct {
 }
 
 // bindFolder reads what is chosen of a folder. A custom emoji has to be there, and is given its colons.
-func (s *Server) bindFolder(r *rest.Request) (func(*store.BookmarkFolder), error) {
+func (h *bookmarks) bindFolder(r *rest.Request) (func(*store.BookmarkFolder), error) {
 	var p folderForm
 	if err := r.Bind(&p); err != nil {
 		return nil, err
@@ -98,7 +108,7 @@ func (s *Server) bindFolder(r *rest.Request) (func(*store.BookmarkFolder), error
 	if p.Emoji != nil {
 		code := strings.Trim(*p.Emoji, ":")
 		switch {
-		case s.emojis.Find(code) != nil:
+		case h.emojis.Find(code) != nil:
 			code = ":" + code + ":"
 			p.Emoji = &code
 		case strings.HasPrefix(*p.Emoji, ":"):
@@ -116,37 +126,37 @@ func (s *Server) bindFolder(r *rest.Request) (func(*store.BookmarkFolder), error
 }
 
 // createBookmarkFolder makes a folder without bookmarks.
-func (s *Server) createBookmarkFolder(r *rest.Request) (any, error) {
-	set, err := s.bindFolder(r)
+func (h *bookmarks) createBookmarkFolder(r *rest.Request) (any, error) {
+	set, err := h.bindFolder(r)
 	if err != nil {
 		return nil, err
 	}
 	var f store.BookmarkFolder
 	set(&f)
-	if err := s.social.CreateBookmarkFolder(r.Context(), r.Viewer, &f); err != nil {
+	if err := h.social.CreateBookmarkFolder(r.Context(), r.Viewer, &f); err != nil {
 		return nil, err
 	}
-	return s.entities.BookmarkFolder(&f), nil
+	return h.entities.BookmarkFolder(&f), nil
 }
 
 // updateBookmarkFolder changes name and emoji of a folder.
-func (s *Server) updateBookmarkFolder(r *rest.Request) (any, error) {
-	set, err := s.bindFolder(r)
+func (h *bookmarks) updateBookmarkFolder(r *rest.Request) (any, error) {
+	set, err := h.bindFolder(r)
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.social.UpdateBookmarkFolder(r.Context(), r.Viewer, folderID(r.Param("id")), set)
+	f, err := h.social.UpdateBookmarkFolder(r.Context(), r.Viewer, folderID(r.Param("id")), set)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.BookmarkFolder(f), nil
+	return h.entities.BookmarkFolder(f), nil
 }
 
 // deleteBookmarkFolder removes a folder and returns what it was. The bookmarks in it stay.
-func (s *Server) deleteBookmarkFolder(r *rest.Request) (any, error) {
-	f, err := s.social.DeleteBookmarkFolder(r.Context(), r.Viewer, folderID(r.Param("id")))
+func (h *bookmarks) deleteBookmarkFolder(r *rest.Request) (any, error) {
+	f, err := h.social.DeleteBookmarkFolder(r.Context(), r.Viewer, folderID(r.Param("id")))
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.BookmarkFolder(f), nil
+	return h.entities.BookmarkFolder(f), nil
 }

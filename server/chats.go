@@ -2,61 +2,68 @@ package server
 
 import (
 	"svc/internal/errs"
+	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
-// chatRoutes are chats and the messages in them (extension API 11).
-func (s *Server) chatRoutes() rest.Routes {
+// chats serves chats and their messages (extension API 11).
+type chats struct {
+	db       *store.DB
+	social   *social.Service
+	entities *entity.Builder
+}
+
+func (h *chats) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/svc/chats/by-account-id/:id":             {rest.User("write:chats"), s.openChat},
-		"GET /api/v1/svc/chats":                                {rest.User("read:chats"), s.listAllChats},
-		"GET /api/v2/svc/chats":                                {rest.User("read:chats"), s.listChats},
-		"GET /api/v1/svc/chats/:id":                            {rest.User("read:chats"), s.showChat},
-		"POST /api/v1/svc/chats/:id/read":                      {rest.User("write:chats"), s.readChat},
-		"GET /api/v1/svc/chats/:id/messages":                   {rest.User("read:chats"), s.listChatMessages},
-		"POST /api/v1/svc/chats/:id/messages":                  {rest.User("write:chats").Limit("status_actions"), s.sendChatMessage},
-		"DELETE /api/v1/svc/chats/:id/messages/:message_id":    {rest.User("write:chats").Limit("status_actions"), s.deleteChatMessage},
-		"POST /api/v1/svc/chats/:id/messages/:message_id/read": {rest.User("write:chats"), s.readChatMessage},
+		"POST /api/v1/svc/chats/by-account-id/:id":             {rest.User("write:chats"), h.openChat},
+		"GET /api/v1/svc/chats":                                {rest.User("read:chats"), h.listAllChats},
+		"GET /api/v2/svc/chats":                                {rest.User("read:chats"), h.listChats},
+		"GET /api/v1/svc/chats/:id":                            {rest.User("read:chats"), h.showChat},
+		"POST /api/v1/svc/chats/:id/read":                      {rest.User("write:chats"), h.readChat},
+		"GET /api/v1/svc/chats/:id/messages":                   {rest.User("read:chats"), h.listChatMessages},
+		"POST /api/v1/svc/chats/:id/messages":                  {rest.User("write:chats").Limit("status_actions"), h.sendChatMessage},
+		"DELETE /api/v1/svc/chats/:id/messages/:message_id":    {rest.User("write:chats").Limit("status_actions"), h.deleteChatMessage},
+		"POST /api/v1/svc/chats/:id/messages/:message_id/read": {rest.User("write:chats"), h.readChatMessage},
 	}
 }
 
 // openChat returns the viewer's chat with an account, and makes it if there is none.
-func (s *Server) openChat(r *rest.Request) (any, error) {
-	c, err := s.social.OpenChat(r.Context(), r.Viewer, accountParam(r))
+func (h *chats) openChat(r *rest.Request) (any, error) {
+	c, err := h.social.OpenChat(r.Context(), r.Viewer, accountParam(r))
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.Chat(r.Context(), r.Viewer, c.ID)
+	return h.entities.Chat(r.Context(), r.Viewer, c.ID)
 }
 
 // maxUnpagedChats is how many chats those see at once who do not turn pages.
 const maxUnpagedChats = 500
 
 // listAllChats is listChats for front ends that do not turn pages.
-func (s *Server) listAllChats(r *rest.Request) (any, error) {
-	return s.chatPage(r, r.Page(maxUnpagedChats, maxUnpagedChats))
+func (h *chats) listAllChats(r *rest.Request) (any, error) {
+	return h.chatPage(r, r.Page(maxUnpagedChats, maxUnpagedChats))
 }
 
 // listChats returns the viewer's chats, the most recently updated first.
-func (s *Server) listChats(r *rest.Request) (any, error) { return s.chatPage(r, r.Page(20)) }
+func (h *chats) listChats(r *rest.Request) (any, error) { return h.chatPage(r, r.Page(20)) }
 
-func (s *Server) chatPage(r *rest.Request, page rest.Page) (any, error) {
+func (h *chats) chatPage(r *rest.Request, page rest.Page) (any, error) {
 	var p struct {
 		WithMuted bool `param:"with_muted"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	rows, err := s.db.Chats(r.Context(), r.Viewer.ID, p.WithMuted, page.Page)
+	rows, err := h.db.Chats(r.Context(), r.Viewer.ID, p.WithMuted, page.Page)
 	if err != nil {
 		return nil, err
 	}
 	// The cursor is the time of the last message, not the chat: a chat that moves to the top while somebody turns the pages takes
 	// none of the others along.
 	r.LinkPage(page, len(rows), func(i int) string { return rows[i].Position.String() })
-	return s.entities.Chats(r.Context(), r.Viewer, rows)
+	return h.entities.Chats(r.Context(), r.Viewer, rows)
 }
 
 func chatParam(r *rest.Request) store.ChatID {
@@ -72,12 +79,12 @@ func chatMessageParam(r *rest.Request) store.ChatMessageID {
 }
 
 // showChat returns one chat.
-func (s *Server) showChat(r *rest.Request) (any, error) {
-	return s.entities.Chat(r.Context(), r.Viewer, chatParam(r))
+func (h *chats) showChat(r *rest.Request) (any, error) {
+	return h.entities.Chat(r.Context(), r.Viewer, chatParam(r))
 }
 
 // readChat marks the messages up to last_read_id as read.
-func (s *Server) readChat(r *rest.Request) (any, error) {
+func (h *chats) readChat(r *rest.Request) (any, error) {
 	var p struct {
 		LastReadID string `param:"last_read_id"`
 	}
@@ -91,29 +98,29 @@ func (s *Server) readChat(r *rest.Request) (any, error) {
 	if !ok {
 		return nil, errs.BadRequest("last_read_id - Invalid value.")
 	}
-	if err := s.social.ReadChat(r.Context(), r.Viewer, chatParam(r), store.ChatMessageID(upTo)); err != nil {
+	if err := h.social.ReadChat(r.Context(), r.Viewer, chatParam(r), store.ChatMessageID(upTo)); err != nil {
 		return nil, err
 	}
-	return s.showChat(r)
+	return h.showChat(r)
 }
 
 // listChatMessages returns the messages of a chat, the newest first.
-func (s *Server) listChatMessages(r *rest.Request) (any, error) {
-	c, err := s.db.VisibleChat(r.Context(), r.Viewer.ID, chatParam(r))
+func (h *chats) listChatMessages(r *rest.Request) (any, error) {
+	c, err := h.db.VisibleChat(r.Context(), r.Viewer.ID, chatParam(r))
 	if err != nil {
 		return nil, err
 	}
 	page := r.Page(20)
-	rows, err := s.db.ChatEntries(r.Context(), c.ID, page.Page)
+	rows, err := h.db.ChatEntries(r.Context(), c.ID, page.Page)
 	if err != nil {
 		return nil, err
 	}
 	r.LinkPage(page, len(rows), func(i int) string { return rows[i].ID.String() })
-	return s.entities.ChatMessages(r.Context(), r.Viewer, rows)
+	return h.entities.ChatMessages(r.Context(), r.Viewer, rows)
 }
 
 // sendChatMessage sends a message to the other side of a chat.
-func (s *Server) sendChatMessage(r *rest.Request) (any, error) {
+func (h *chats) sendChatMessage(r *rest.Request) (any, error) {
 	var p struct {
 		Content string         `param:"content"`
 		MediaID *store.MediaID `param:"media_id"`
@@ -121,27 +128,27 @@ func (s *Server) sendChatMessage(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	e, err := s.social.SendChatMessage(r.Context(), r.Viewer, chatParam(r), social.ChatMessageDraft{
+	e, err := h.social.SendChatMessage(r.Context(), r.Viewer, chatParam(r), social.ChatMessageDraft{
 		Text: p.Content, MediaID: p.MediaID, IdempotencyKey: r.Header.Get("Idempotency-Key"),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.ChatMessage(r.Context(), r.Viewer, e)
+	return h.entities.ChatMessage(r.Context(), r.Viewer, e)
 }
 
 // deleteChatMessage takes a message out of a chat and returns it as it was. A message that is not there is answered as any other
 // failure is (extension API 11.1).
-func (s *Server) deleteChatMessage(r *rest.Request) (any, error) {
-	e, err := s.db.ChatEntry(r.Context(), r.Viewer.ID, chatParam(r), chatMessageParam(r))
+func (h *chats) deleteChatMessage(r *rest.Request) (any, error) {
+	e, err := h.db.ChatEntry(r.Context(), r.Viewer.ID, chatParam(r), chatMessageParam(r))
 	if err != nil {
 		return nil, couldNotDelete(err)
 	}
-	before, err := s.entities.ChatMessage(r.Context(), r.Viewer, e)
+	before, err := h.entities.ChatMessage(r.Context(), r.Viewer, e)
 	if err != nil {
 		return nil, err
 	}
-	return before, couldNotDelete(s.social.DeleteChatMessage(r.Context(), r.Viewer, e.ChatID, e.ID))
+	return before, couldNotDelete(h.social.DeleteChatMessage(r.Context(), r.Viewer, e.ChatID, e.ID))
 }
 
 func couldNotDelete(err error) error {
@@ -152,10 +159,10 @@ func couldNotDelete(err error) error {
 }
 
 // readChatMessage marks one message as read.
-func (s *Server) readChatMessage(r *rest.Request) (any, error) {
-	e, err := s.social.ReadChatMessage(r.Context(), r.Viewer, chatParam(r), chatMessageParam(r))
+func (h *chats) readChatMessage(r *rest.Request) (any, error) {
+	e, err := h.social.ReadChatMessage(r.Context(), r.Viewer, chatParam(r), chatMessageParam(r))
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.ChatMessage(r.Context(), r.Viewer, e)
+	return h.entities.ChatMessage(r.Context(), r.Viewer, e)
 }

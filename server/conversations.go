@@ -10,22 +10,29 @@ import (
 	"svc/store"
 )
 
-// conversationRoutes are the conversations that direct posts make (extension API 12).
-func (s *Server) conversationRoutes() rest.Routes {
+// conversations serves the conversations of direct statuses (extension API 12).
+type conversations struct {
+	db       *store.DB
+	social   *social.Service
+	entities *entity.Builder
+	render   *renderer
+}
+
+func (h *conversations) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/conversations":                  {rest.User("read:statuses"), s.listConversations},
-		"POST /api/v1/conversations/:id/read":        {rest.User("write:conversations"), s.readConversation},
-		"DELETE /api/v1/conversations/:id":           {rest.User("write:conversations"), s.deleteConversation},
-		"GET /api/v1/svc/conversations/:id":          {rest.User("read:statuses"), s.showConversation},
-		"GET /api/v1/svc/conversations/:id/statuses": {rest.User("read:statuses"), s.conversationStatuses},
-		"PATCH /api/v1/svc/conversations/:id":        {rest.User("write:conversations"), s.setConversationRecipients},
-		"POST /api/v1/svc/conversations/read":        {rest.User("write:conversations"), s.readConversations},
+		"GET /api/v1/conversations":                  {rest.User("read:statuses"), h.listConversations},
+		"POST /api/v1/conversations/:id/read":        {rest.User("write:conversations"), h.readConversation},
+		"DELETE /api/v1/conversations/:id":           {rest.User("write:conversations"), h.deleteConversation},
+		"GET /api/v1/svc/conversations/:id":          {rest.User("read:statuses"), h.showConversation},
+		"GET /api/v1/svc/conversations/:id/statuses": {rest.User("read:statuses"), h.conversationStatuses},
+		"PATCH /api/v1/svc/conversations/:id":        {rest.User("write:conversations"), h.setConversationRecipients},
+		"POST /api/v1/svc/conversations/read":        {rest.User("write:conversations"), h.readConversations},
 	}
 }
 
 // listConversations returns the viewer's conversations, paged by their last statuses; with recipients only those with exactly these
 // people and the viewer.
-func (s *Server) listConversations(r *rest.Request) (any, error) {
+func (h *conversations) listConversations(r *rest.Request) (any, error) {
 	var p struct {
 		Recipients []store.AccountID `param:"recipients"`
 	}
@@ -37,16 +44,16 @@ func (s *Server) listConversations(r *rest.Request) (any, error) {
 		among = store.NewAccountSet(append(p.Recipients, r.Viewer.ID)...)
 	}
 	page := r.Page(20, 40)
-	rows, err := s.db.DirectConversations(r.Context(), r.Viewer.ID, among, page.Page)
-	return s.conversationPage(r, page, rows, err)
+	rows, err := h.db.DirectConversations(r.Context(), r.Viewer.ID, among, page.Page)
+	return h.conversationPage(r, page, rows, err)
 }
 
-func (s *Server) conversationPage(r *rest.Request, page rest.Page, rows []*store.VisibleConversation, err error) (entity.List[*entity.Conversation], error) {
+func (h *conversations) conversationPage(r *rest.Request, page rest.Page, rows []*store.VisibleConversation, err error) (entity.List[*entity.Conversation], error) {
 	if err != nil {
 		return nil, err
 	}
 	r.LinkPage(page, len(rows), func(i int) string { return rows[i].LastStatusID.String() })
-	return s.entities.Conversations(r.Context(), r.Viewer, rows)
+	return h.entities.Conversations(r.Context(), r.Viewer, rows)
 }
 
 func conversationParam(r *rest.Request) store.DirectConversationID {
@@ -56,11 +63,11 @@ func conversationParam(r *rest.Request) store.DirectConversationID {
 }
 
 // renderConversation renders what an operation on a conversation returned.
-func (s *Server) renderConversation(r *rest.Request, row *store.VisibleConversation, err error) (*entity.Conversation, error) {
+func (h *conversations) renderConversation(r *rest.Request, row *store.VisibleConversation, err error) (*entity.Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.entities.Conversations(r.Context(), r.Viewer, []*store.VisibleConversation{row})
+	list, err := h.entities.Conversations(r.Context(), r.Viewer, []*store.VisibleConversation{row})
 	if err != nil {
 		return nil, err
 	}
@@ -68,14 +75,14 @@ func (s *Server) renderConversation(r *rest.Request, row *store.VisibleConversat
 }
 
 // readConversation marks one of the viewer's conversations as read.
-func (s *Server) readConversation(r *rest.Request) (any, error) {
-	row, err := s.social.ReadConversation(r.Context(), r.Viewer, conversationParam(r))
-	return s.renderConversation(r, row, err)
+func (h *conversations) readConversation(r *rest.Request) (any, error) {
+	row, err := h.social.ReadConversation(r.Context(), r.Viewer, conversationParam(r))
+	return h.renderConversation(r, row, err)
 }
 
 // deleteConversation takes one of the viewer's conversations away.
-func (s *Server) deleteConversation(r *rest.Request) (any, error) {
-	return nil, s.social.DeleteConversation(r.Context(), r.Viewer, conversationParam(r))
+func (h *conversations) deleteConversation(r *rest.Request) (any, error) {
+	return nil, h.social.DeleteConversation(r.Context(), r.Viewer, conversationParam(r))
 }
 
 // conversationNotFound is how the extension API says that there is none.
@@ -87,8 +94,8 @@ func conversationNotFound(err error) error {
 }
 
 // showConversation returns one of the viewer's conversations.
-func (s *Server) showConversation(r *rest.Request) (any, error) {
-	c, err := s.entities.Conversation(r.Context(), r.Viewer, conversationParam(r))
+func (h *conversations) showConversation(r *rest.Request) (any, error) {
+	c, err := h.entities.Conversation(r.Context(), r.Viewer, conversationParam(r))
 	if err != nil {
 		return nil, conversationNotFound(err)
 	}
@@ -97,40 +104,40 @@ func (s *Server) showConversation(r *rest.Request) (any, error) {
 
 // conversationStatuses returns what was posted in the thread of one of the viewer's conversations: a page counted from the newest,
 // the oldest of it first.
-func (s *Server) conversationStatuses(r *rest.Request) (any, error) {
+func (h *conversations) conversationStatuses(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.db.DirectConversation(r.Context(), r.Viewer.ID, conversationParam(r))
+	c, err := h.db.DirectConversation(r.Context(), r.Viewer.ID, conversationParam(r))
 	if err != nil {
 		return nil, conversationNotFound(err)
 	}
 	page := r.Page(20, 40)
-	ids, err := s.db.ConversationTimeline(r.Context(), r.Viewer.ID, c.ConversationID, f, page.Page)
-	list, err := s.statusPage(r, page, ids, err)
+	ids, err := h.db.ConversationTimeline(r.Context(), r.Viewer.ID, c.ConversationID, f, page.Page)
+	list, err := h.render.statusPage(r, page, ids, err)
 	slices.Reverse(list)
 	return list, err
 }
 
 // setConversationRecipients changes whom one of the viewer's conversations goes to.
-func (s *Server) setConversationRecipients(r *rest.Request) (any, error) {
+func (h *conversations) setConversationRecipients(r *rest.Request) (any, error) {
 	var p struct {
 		Recipients []store.AccountID `param:"recipients,required"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	row, err := s.social.SetConversationRecipients(r.Context(), r.Viewer, conversationParam(r), p.Recipients)
-	return s.renderConversation(r, row, conversationNotFound(err))
+	row, err := h.social.SetConversationRecipients(r.Context(), r.Viewer, conversationParam(r), p.Recipients)
+	return h.renderConversation(r, row, conversationNotFound(err))
 }
 
 // maxReadReturned is how many of the conversations that were marked as read are told at most, as of notifications (spec 8).
 const maxReadReturned = 80
 
 // readConversations marks all of the viewer's conversations as read, and returns the newest of those that were not.
-func (s *Server) readConversations(r *rest.Request) (any, error) {
+func (h *conversations) readConversations(r *rest.Request) (any, error) {
 	page := r.Page(maxReadReturned, maxReadReturned)
-	rows, err := s.social.ReadConversations(r.Context(), r.Viewer, page.Page)
-	return s.conversationPage(r, page, rows, err)
+	rows, err := h.social.ReadConversations(r.Context(), r.Viewer, page.Page)
+	return h.conversationPage(r, page, rows, err)
 }

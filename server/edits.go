@@ -7,18 +7,18 @@ import (
 )
 
 // editRoutes are about the versions of a status.
-func (s *Server) editRoutes() rest.Routes {
+func (h *statuses) editRoutes() rest.Routes {
 	return rest.Routes{
-		"PUT /api/v1/statuses/:id":         {rest.User("write:statuses").Limit("status_actions"), s.editStatus},
-		"GET /api/v1/statuses/:id/source":  {rest.User("read:statuses"), s.showSource},
-		"GET /api/v1/statuses/:id/history": {rest.Content("read:statuses"), s.listVersions},
+		"PUT /api/v1/statuses/:id":         {rest.User("write:statuses").Limit("status_actions"), h.editStatus},
+		"GET /api/v1/statuses/:id/source":  {rest.User("read:statuses"), h.showSource},
+		"GET /api/v1/statuses/:id/history": {rest.Content("read:statuses"), h.listVersions},
 	}
 }
 
 // editStatus gives a status a new version. All that is not sent is not in it, its poll neither, apart from the language and the
 // content type.
 // Whom it is for and what it replies to cannot be changed: such parameters are ignored.
-func (s *Server) editStatus(r *rest.Request) (any, error) {
+func (h *statuses) editStatus(r *rest.Request) (any, error) {
 	var p struct {
 		Status          string          `param:"status"`
 		SpoilerText     string          `param:"spoiler_text"`
@@ -50,40 +50,40 @@ func (s *Server) editStatus(r *rest.Request) (any, error) {
 			e.Descriptions[m.ID] = *m.Description
 		}
 	}
-	s.resolveMentions(r, e.Text, e.ContentType, nil)
-	st, err := s.social.EditStatus(r.Context(), r.Viewer, statusParam(r), e)
-	return s.renderStatus(r, st, err)
+	h.lookup.resolveMentions(r, e.Text, e.ContentType, nil)
+	st, err := h.social.EditStatus(r.Context(), r.Viewer, statusParam(r), e)
+	return h.render.status(r, st, err)
 }
 
 // showSource returns what a status was written from.
-func (s *Server) showSource(r *rest.Request) (any, error) {
-	st, err := s.visibleOriginal(r)
+func (h *statuses) showSource(r *rest.Request) (any, error) {
+	st, err := h.lookup.visibleOriginal(r)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.StatusSource(st), nil
+	return h.entities.StatusSource(st), nil
 }
 
 // maxVersions is how many earlier versions of a status are shown.
 const maxVersions = 200
 
 // listVersions returns the versions of a status, oldest first; the last is the one that counts.
-func (s *Server) listVersions(r *rest.Request) (any, error) {
-	st, err := s.visibleOriginal(r)
+func (h *statuses) listVersions(r *rest.Request) (any, error) {
+	st, err := h.lookup.visibleOriginal(r)
 	if err != nil {
 		return nil, err
 	}
-	versions, err := s.db.StatusEdits(r.Context(), st.ID, maxVersions)
+	versions, err := h.db.StatusEdits(r.Context(), st.ID, maxVersions)
 	if err != nil {
 		return nil, err
 	}
-	media, err := s.db.MediaOf(r.Context(), []store.StatusID{st.ID})
+	media, err := h.db.MediaOf(r.Context(), []store.StatusID{st.ID})
 	if err != nil {
 		return nil, err
 	}
-	poll, err := s.db.PollOf(r.Context(), st.ID)
+	poll, err := h.db.PollOf(r.Context(), st.ID)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.StatusEdits(r.Context(), r.Viewer, st, append(versions, st.AsEdit(media, poll)))
+	return h.entities.StatusEdits(r.Context(), r.Viewer, st, append(versions, st.AsEdit(media, poll)))
 }

@@ -15,17 +15,20 @@ import (
 	"svc/server/web/assets"
 )
 
-// fileRoutes are the pictures and small files that come with the server. The operator's own, in the folder static/ of the data
-// directory, go before them: there a file stands under the path at which it is served. What is below /static/ may also stand in that
-// folder directly.
-func (s *Server) fileRoutes() rest.Routes {
+// files serves pictures and other small files: those of the operator, and those that come with the program.
+type files struct {
+	fallback  http.Handler
+	staticDir string
+}
+
+func (h *files) routes() rest.Routes {
 	return rest.Routes{
-		"GET /images/*path":   {rest.Anonymous, s.serveFile},
-		"GET /instance/*path": {rest.Anonymous, s.serveFile},
-		"GET /static/*path":   {rest.Anonymous, s.serveFile},
-		"GET /favicon.ico":    {rest.Anonymous, s.serveFile},
-		"GET /favicon.png":    {rest.Anonymous, s.serveFile},
-		"GET /robots.txt":     {rest.Anonymous, s.serveFile},
+		"GET /images/*path":   {rest.Anonymous, h.serveFile},
+		"GET /instance/*path": {rest.Anonymous, h.serveFile},
+		"GET /static/*path":   {rest.Anonymous, h.serveFile},
+		"GET /favicon.ico":    {rest.Anonymous, h.serveFile},
+		"GET /favicon.png":    {rest.Anonymous, h.serveFile},
+		"GET /robots.txt":     {rest.Anonymous, h.serveFile},
 	}
 }
 
@@ -49,11 +52,11 @@ var fileTypes = map[string]string{
 const filePolicy = "default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; sandbox"
 
 // serveFile answers with a file, or has the fallback answer if there is none.
-func (s *Server) serveFile(r *rest.Request) (any, error) {
+func (h *files) serveFile(r *rest.Request) (any, error) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	contentType := fileTypes[strings.ToLower(path.Ext(name))]
 	if contentType != "" && fs.ValidPath(name) && !strings.Contains("/"+name, "/.") {
-		file, err := s.openFile(name)
+		file, err := h.openFile(name)
 		if err == nil {
 			return &servedFile{file, contentType}, nil
 		}
@@ -61,20 +64,20 @@ func (s *Server) serveFile(r *rest.Request) (any, error) {
 			return nil, fmt.Errorf("serve file: %w", err)
 		}
 	}
-	if s.fallback != nil {
-		return s.fallback, nil
+	if h.fallback != nil {
+		return h.fallback, nil
 	}
 	return nil, errs.ErrRecordNotFound
 }
 
 // openFile opens a regular file: the operator's, or else the one that comes with the server.
-func (s *Server) openFile(name string) (fs.File, error) {
+func (h *files) openFile(name string) (fs.File, error) {
 	names := []string{name}
 	if rest, ok := strings.CutPrefix(name, "static/"); ok {
 		names = append(names, rest)
 	}
 	for _, n := range names {
-		file, err := openInDir(s.staticDir, n)
+		file, err := openInDir(h.staticDir, n)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return file, err
 		}

@@ -5,38 +5,45 @@ import (
 	"time"
 
 	"svc/internal/errs"
+	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
-// filterRoutes are what people do not want to read, as version 2 of the API has it. Version 1 is in phrases.go.
-func (s *Server) filterRoutes() rest.Routes {
+// filters serves the filters of a user, in versions 1 and 2 of the API.
+type filters struct {
+	db       *store.DB
+	social   *social.Service
+	entities *entity.Builder
+}
+
+func (h *filters) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v2/filters":                 {rest.User("read:filters"), s.listFilters},
-		"POST /api/v2/filters":                {rest.User("write:filters"), s.createFilter},
-		"GET /api/v2/filters/:id":             {rest.User("read:filters"), s.showFilter},
-		"PUT /api/v2/filters/:id":             {rest.User("write:filters"), s.updateFilter},
-		"DELETE /api/v2/filters/:id":          {rest.User("write:filters"), s.deleteFilter},
-		"GET /api/v2/filters/:id/keywords":    {rest.User("read:filters"), s.listFilterKeywords},
-		"POST /api/v2/filters/:id/keywords":   {rest.User("write:filters"), s.addFilterKeyword},
-		"GET /api/v2/filters/keywords/:id":    {rest.User("read:filters"), s.showFilterKeyword},
-		"PUT /api/v2/filters/keywords/:id":    {rest.User("write:filters"), s.updateFilterKeyword},
-		"DELETE /api/v2/filters/keywords/:id": {rest.User("write:filters"), s.deleteFilterKeyword},
-		"GET /api/v2/filters/:id/statuses":    {rest.User("read:filters"), s.listFilterStatuses},
-		"POST /api/v2/filters/:id/statuses":   {rest.User("write:filters"), s.addFilterStatus},
-		"GET /api/v2/filters/statuses/:id":    {rest.User("read:filters"), s.showFilterStatus},
-		"DELETE /api/v2/filters/statuses/:id": {rest.User("write:filters"), s.removeFilterStatus},
+		"GET /api/v2/filters":                 {rest.User("read:filters"), h.listFilters},
+		"POST /api/v2/filters":                {rest.User("write:filters"), h.createFilter},
+		"GET /api/v2/filters/:id":             {rest.User("read:filters"), h.showFilter},
+		"PUT /api/v2/filters/:id":             {rest.User("write:filters"), h.updateFilter},
+		"DELETE /api/v2/filters/:id":          {rest.User("write:filters"), h.deleteFilter},
+		"GET /api/v2/filters/:id/keywords":    {rest.User("read:filters"), h.listFilterKeywords},
+		"POST /api/v2/filters/:id/keywords":   {rest.User("write:filters"), h.addFilterKeyword},
+		"GET /api/v2/filters/keywords/:id":    {rest.User("read:filters"), h.showFilterKeyword},
+		"PUT /api/v2/filters/keywords/:id":    {rest.User("write:filters"), h.updateFilterKeyword},
+		"DELETE /api/v2/filters/keywords/:id": {rest.User("write:filters"), h.deleteFilterKeyword},
+		"GET /api/v2/filters/:id/statuses":    {rest.User("read:filters"), h.listFilterStatuses},
+		"POST /api/v2/filters/:id/statuses":   {rest.User("write:filters"), h.addFilterStatus},
+		"GET /api/v2/filters/statuses/:id":    {rest.User("read:filters"), h.showFilterStatus},
+		"DELETE /api/v2/filters/statuses/:id": {rest.User("write:filters"), h.removeFilterStatus},
 	}
 }
 
 // listFilters returns the viewer's filters, the expired ones too.
-func (s *Server) listFilters(r *rest.Request) (any, error) {
-	rows, err := s.db.UserFilters(r.Context(), r.Viewer.ID)
+func (h *filters) listFilters(r *rest.Request) (any, error) {
+	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.WholeFilters(rows), nil
+	return h.entities.WholeFilters(rows), nil
 }
 
 // filterForm is what people choose of a filter.
@@ -107,21 +114,21 @@ func filterExpiry(r *rest.Request) (*time.Duration, error) {
 }
 
 // createFilter makes a filter.
-func (s *Server) createFilter(r *rest.Request) (any, error) {
+func (h *filters) createFilter(r *rest.Request) (any, error) {
 	d, err := filterDraft(r)
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.social.CreateFilter(r.Context(), r.Viewer, d)
+	f, err := h.social.CreateFilter(r.Context(), r.Viewer, d)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.WholeFilter(f), nil
+	return h.entities.WholeFilter(f), nil
 }
 
 // ownFilter returns the filter of the path, which has to be the viewer's.
-func (s *Server) ownFilter(r *rest.Request) (*store.FilterWithTerms, error) {
-	rows, err := s.db.UserFilters(r.Context(), r.Viewer.ID)
+func (h *filters) ownFilter(r *rest.Request) (*store.FilterWithTerms, error) {
+	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -139,57 +146,57 @@ func filterParam(r *rest.Request) store.FilterID {
 }
 
 // showFilter returns one filter.
-func (s *Server) showFilter(r *rest.Request) (any, error) {
-	f, err := s.ownFilter(r)
+func (h *filters) showFilter(r *rest.Request) (any, error) {
+	f, err := h.ownFilter(r)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.WholeFilter(f), nil
+	return h.entities.WholeFilter(f), nil
 }
 
 // updateFilter changes what is sent of a filter, and its keywords: those without an id are added.
-func (s *Server) updateFilter(r *rest.Request) (any, error) {
+func (h *filters) updateFilter(r *rest.Request) (any, error) {
 	d, err := filterDraft(r)
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.social.UpdateFilter(r.Context(), r.Viewer, filterParam(r), d)
+	f, err := h.social.UpdateFilter(r.Context(), r.Viewer, filterParam(r), d)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.WholeFilter(f), nil
+	return h.entities.WholeFilter(f), nil
 }
 
 // deleteFilter removes a filter.
-func (s *Server) deleteFilter(r *rest.Request) (any, error) {
-	return nil, s.social.DeleteFilter(r.Context(), r.Viewer, filterParam(r))
+func (h *filters) deleteFilter(r *rest.Request) (any, error) {
+	return nil, h.social.DeleteFilter(r.Context(), r.Viewer, filterParam(r))
 }
 
 // listFilterKeywords returns the keywords of a filter.
-func (s *Server) listFilterKeywords(r *rest.Request) (any, error) {
-	f, err := s.ownFilter(r)
+func (h *filters) listFilterKeywords(r *rest.Request) (any, error) {
+	f, err := h.ownFilter(r)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.FilterKeywords(f.Keywords), nil
+	return h.entities.FilterKeywords(f.Keywords), nil
 }
 
 // addFilterKeyword adds a keyword to a filter.
-func (s *Server) addFilterKeyword(r *rest.Request) (any, error) {
+func (h *filters) addFilterKeyword(r *rest.Request) (any, error) {
 	var p keywordForm
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	k, err := s.social.AddFilterKeyword(r.Context(), r.Viewer, filterParam(r), p.draft())
+	k, err := h.social.AddFilterKeyword(r.Context(), r.Viewer, filterParam(r), p.draft())
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.FilterKeyword(k), nil
+	return h.entities.FilterKeyword(k), nil
 }
 
 // ownKeyword returns the keyword of the path with its filter, which has to be the viewer's.
-func (s *Server) ownKeyword(r *rest.Request) (*store.FilterWithTerms, *store.FilterKeyword, error) {
-	rows, err := s.db.UserFilters(r.Context(), r.Viewer.ID)
+func (h *filters) ownKeyword(r *rest.Request) (*store.FilterWithTerms, *store.FilterKeyword, error) {
+	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -210,45 +217,45 @@ func keywordParam(r *rest.Request) store.FilterKeywordID {
 }
 
 // showFilterKeyword returns one keyword.
-func (s *Server) showFilterKeyword(r *rest.Request) (any, error) {
-	_, k, err := s.ownKeyword(r)
+func (h *filters) showFilterKeyword(r *rest.Request) (any, error) {
+	_, k, err := h.ownKeyword(r)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.FilterKeyword(k), nil
+	return h.entities.FilterKeyword(k), nil
 }
 
 // updateFilterKeyword changes what is sent of a keyword.
-func (s *Server) updateFilterKeyword(r *rest.Request) (any, error) {
+func (h *filters) updateFilterKeyword(r *rest.Request) (any, error) {
 	var p keywordForm
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
 	d := p.draft()
 	d.ID = keywordParam(r)
-	k, err := s.social.UpdateFilterKeyword(r.Context(), r.Viewer, d)
+	k, err := h.social.UpdateFilterKeyword(r.Context(), r.Viewer, d)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.FilterKeyword(k), nil
+	return h.entities.FilterKeyword(k), nil
 }
 
 // deleteFilterKeyword removes a keyword.
-func (s *Server) deleteFilterKeyword(r *rest.Request) (any, error) {
-	return nil, s.social.DeleteFilterKeyword(r.Context(), r.Viewer, keywordParam(r))
+func (h *filters) deleteFilterKeyword(r *rest.Request) (any, error) {
+	return nil, h.social.DeleteFilterKeyword(r.Context(), r.Viewer, keywordParam(r))
 }
 
 // listFilterStatuses returns the posts that a filter names.
-func (s *Server) listFilterStatuses(r *rest.Request) (any, error) {
-	f, err := s.ownFilter(r)
+func (h *filters) listFilterStatuses(r *rest.Request) (any, error) {
+	f, err := h.ownFilter(r)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.FilterStatuses(f.Statuses), nil
+	return h.entities.FilterStatuses(f.Statuses), nil
 }
 
 // addFilterStatus has a filter name a post.
-func (s *Server) addFilterStatus(r *rest.Request) (any, error) {
+func (h *filters) addFilterStatus(r *rest.Request) (any, error) {
 	var p struct {
 		StatusID *store.StatusID `param:"status_id"`
 	}
@@ -258,11 +265,11 @@ func (s *Server) addFilterStatus(r *rest.Request) (any, error) {
 	if p.StatusID == nil {
 		return nil, errs.Invalid("Validation failed: Status can't be blank")
 	}
-	st, err := s.social.AddFilterStatus(r.Context(), r.Viewer, filterParam(r), *p.StatusID)
+	st, err := h.social.AddFilterStatus(r.Context(), r.Viewer, filterParam(r), *p.StatusID)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.FilterStatus(st), nil
+	return h.entities.FilterStatus(st), nil
 }
 
 func filterStatusParam(r *rest.Request) store.FilterStatusID {
@@ -272,15 +279,15 @@ func filterStatusParam(r *rest.Request) store.FilterStatusID {
 }
 
 // showFilterStatus returns one post that a filter names.
-func (s *Server) showFilterStatus(r *rest.Request) (any, error) {
-	rows, err := s.db.UserFilters(r.Context(), r.Viewer.ID)
+func (h *filters) showFilterStatus(r *rest.Request) (any, error) {
+	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range rows {
 		for _, st := range f.Statuses {
 			if st.ID == filterStatusParam(r) {
-				return s.entities.FilterStatus(st), nil
+				return h.entities.FilterStatus(st), nil
 			}
 		}
 	}
@@ -288,6 +295,6 @@ func (s *Server) showFilterStatus(r *rest.Request) (any, error) {
 }
 
 // removeFilterStatus takes a post out of a filter.
-func (s *Server) removeFilterStatus(r *rest.Request) (any, error) {
-	return nil, s.social.RemoveFilterStatus(r.Context(), r.Viewer, filterStatusParam(r))
+func (h *filters) removeFilterStatus(r *rest.Request) (any, error) {
+	return nil, h.social.RemoveFilterStatus(r.Context(), r.Viewer, filterStatusParam(r))
 }

@@ -7,24 +7,24 @@ import (
 	"svc/social"
 )
 
-// filterV1Routes are the viewer's filters as version 1 of the API has them: each keyword of a filter is one.
-func (s *Server) filterV1Routes() rest.Routes {
+// v1Routes are the viewer's filters as version 1 of the API has them: each keyword of a filter is one.
+func (h *filters) v1Routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/filters":        {rest.User("read:filters"), s.listFiltersV1},
-		"POST /api/v1/filters":       {rest.User("write:filters"), s.createFilterV1},
-		"GET /api/v1/filters/:id":    {rest.User("read:filters"), s.showFilterV1},
-		"PUT /api/v1/filters/:id":    {rest.User("write:filters"), s.replaceFilterV1},
-		"DELETE /api/v1/filters/:id": {rest.User("write:filters"), s.deleteFilterV1},
+		"GET /api/v1/filters":        {rest.User("read:filters"), h.listFiltersV1},
+		"POST /api/v1/filters":       {rest.User("write:filters"), h.createFilterV1},
+		"GET /api/v1/filters/:id":    {rest.User("read:filters"), h.showFilterV1},
+		"PUT /api/v1/filters/:id":    {rest.User("write:filters"), h.replaceFilterV1},
+		"DELETE /api/v1/filters/:id": {rest.User("write:filters"), h.deleteFilterV1},
 	}
 }
 
 // listFiltersV1 returns the viewer's phrases, the expired ones too.
-func (s *Server) listFiltersV1(r *rest.Request) (any, error) {
-	rows, err := s.db.UserFilters(r.Context(), r.Viewer.ID)
+func (h *filters) listFiltersV1(r *rest.Request) (any, error) {
+	rows, err := h.db.UserFilters(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.FiltersV1(rows), nil
+	return h.entities.FiltersV1(rows), nil
 }
 
 // bindFilterV1 binds the parameters of a phrase. What is not sent is the usual: it warns, is found within words too, and never expires.
@@ -48,41 +48,41 @@ func bindFilterV1(r *rest.Request) (social.FilterV1, error) {
 }
 
 // createFilterV1 makes a filter of one phrase.
-func (s *Server) createFilterV1(r *rest.Request) (any, error) {
+func (h *filters) createFilterV1(r *rest.Request) (any, error) {
 	p, err := bindFilterV1(r)
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.social.CreateFilterV1(r.Context(), r.Viewer, p)
+	f, err := h.social.CreateFilterV1(r.Context(), r.Viewer, p)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.FilterV1(f, f.Keywords[0]), nil
+	return h.entities.FilterV1(f, f.Keywords[0]), nil
 }
 
 // showFilterV1 returns one phrase.
-func (s *Server) showFilterV1(r *rest.Request) (any, error) {
-	f, k, err := s.ownKeyword(r)
+func (h *filters) showFilterV1(r *rest.Request) (any, error) {
+	f, k, err := h.ownKeyword(r)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.FilterV1(f, k), nil
+	return h.entities.FilterV1(f, k), nil
 }
 
 // replaceFilterV1 puts a phrase in the place of another.
-func (s *Server) replaceFilterV1(r *rest.Request) (any, error) {
+func (h *filters) replaceFilterV1(r *rest.Request) (any, error) {
 	p, err := bindFilterV1(r)
 	if err != nil {
 		return nil, err
 	}
-	f, k, err := s.social.UpdateFilterV1(r.Context(), r.Viewer, keywordParam(r), p)
+	f, k, err := h.social.UpdateFilterV1(r.Context(), r.Viewer, keywordParam(r), p)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.FilterV1(f, k), nil
+	return h.entities.FilterV1(f, k), nil
 }
 
 // deleteFilterV1 removes a phrase.
-func (s *Server) deleteFilterV1(r *rest.Request) (any, error) {
-	return nil, s.social.DeleteFilterV1(r.Context(), r.Viewer, keywordParam(r))
+func (h *filters) deleteFilterV1(r *rest.Request) (any, error) {
+	return nil, h.social.DeleteFilterV1(r.Context(), r.Viewer, keywordParam(r))
 }

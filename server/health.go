@@ -13,10 +13,10 @@ import (
 	"svc/store"
 )
 
-// healthRoutes tell whether the server works.
-func (s *Server) healthRoutes() rest.Routes {
+// routes tell whether the server works.
+func (h *healthChecker) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/healthcheck": {rest.Anonymous, s.showHealth},
+		"GET /api/v1/svc/healthcheck": {rest.Anonymous, h.showHealth},
 	}
 }
 
@@ -43,12 +43,12 @@ type jobCounts struct {
 }
 
 // showHealth answers 503 if the server cannot store anything, or does not do its jobs.
-func (s *Server) showHealth(r *rest.Request) (any, error) {
-	found := s.health.result(r.Context())
+func (h *healthChecker) showHealth(r *rest.Request) (any, error) {
+	found := h.result(r.Context())
 	if found.err != nil {
 		r.SetStatus(http.StatusServiceUnavailable)
 	}
-	c := s.db.Connections()
+	c := h.db.Connections()
 	return health{c.Pool, c.Active, c.Idle, memoryUsed(), found.err == nil, found.queue}, nil
 }
 

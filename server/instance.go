@@ -6,26 +6,37 @@ import (
 	"net/http"
 	"strconv"
 
+	"svc/federation"
+	"svc/internal/config"
 	"svc/internal/errs"
+	"svc/server/entity"
 	"svc/server/rest"
 )
 
-// instanceRoutes are what the server tells about itself, and lists that clients ask for when they start and that are always empty
-// here (spec 4.6).
-func (s *Server) instanceRoutes() rest.Routes {
+// instance serves what the server says about itself, and lists that clients request at start and that are always empty (spec 4.6).
+type instance struct {
+	federation *federation.Service
+	settings   *config.Config
+	entities   *entity.Builder
+	lookup     *lookup
+	baseURL    string
+}
+
+func (h *instance) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/instance":                    {rest.Anonymous, s.showInstance},
-		"GET /api/v2/instance":                    {rest.Anonymous, s.showInstanceV2},
-		"GET /api/v1/instance/peers":              {rest.Anonymous, s.listPeers},
-		"GET /api/v1/instance/activity":           {rest.Anonymous, s.showActivity},
+		"GET /api/v1/instance":                    {rest.Anonymous, h.showInstance},
+		"GET /api/v2/instance":                    {rest.Anonymous, h.showInstanceV2},
+		"GET /api/v1/instance/peers":              {rest.Anonymous, h.listPeers},
+		"GET /api/v1/instance/activity":           {rest.Anonymous, h.showActivity},
 		"GET /api/v1/instance/rules":              {rest.Anonymous, rest.Always([]any{})},
-		"GET /api/v1/custom_emojis":               {rest.Anonymous, s.listCustomEmojis},
-		"GET /api/v1/svc/emoji":                   {rest.Anonymous, s.mapCustomEmojis},
+		"GET /api/v1/custom_emojis":               {rest.Anonymous, h.listCustomEmojis},
+		"GET /api/v1/svc/emoji":                   {rest.Anonymous, h.mapCustomEmojis},
 		"GET /api/v1/svc/frontend_configurations": {rest.Anonymous, rest.Always(nil)},
-		"GET /.well-known/nodeinfo":               {rest.Anonymous, s.listNodeInfo},
-		"GET /.well-known/host-meta":              {rest.Anonymous, s.showHostMeta},
-		"GET /nodeinfo/:version":                  {rest.Anonymous, s.showNodeInfo},
-		"GET /api/v1/preferences":                 {rest.User("read:accounts"), s.showPreferences},
+		"GET /api/v1/svc/federation_status":       {rest.Anonymous, h.federationStatus},
+		"GET /.well-known/nodeinfo":               {rest.Anonymous, h.listNodeInfo},
+		"GET /.well-known/host-meta":              {rest.Anonymous, h.showHostMeta},
+		"GET /nodeinfo/:version":                  {rest.Anonymous, h.showNodeInfo},
+		"GET /api/v1/preferences":                 {rest.User("read:accounts"), h.showPreferences},
 		"GET /api/v1/suggestions":                 {rest.Anyone, rest.Always([]any{})},
 		"GET /api/v2/suggestions":                 {rest.Anyone, rest.Always([]any{})},
 		"GET /api/v1/trends":                      {rest.Anyone, rest.Always([]any{})},
@@ -40,59 +51,61 @@ func (s *Server) instanceRoutes() rest.Routes {
 }
 
 // showInstance returns what the server is, in version 1 of the API.
-func (s *Server) showInstance(r *rest.Request) (any, error) { return s.entities.Instance(r.Context()) }
+func (h *instance) showInstance(r *rest.Request) (any, error) {
+	return h.entities.Instance(r.Context())
+}
 
 // showInstanceV2 returns what the server is, in version 2 of the API.
-func (s *Server) showInstanceV2(r *rest.Request) (any, error) {
-	return s.entities.InstanceV2(r.Context())
+func (h *instance) showInstanceV2(r *rest.Request) (any, error) {
+	return h.entities.InstanceV2(r.Context())
 }
 
 // listPeers returns the hosts of the servers that are known here.
-func (s *Server) listPeers(r *rest.Request) (any, error) {
-	if !s.settings.Instance.ListPeers {
+func (h *instance) listPeers(r *rest.Request) (any, error) {
+	if !h.settings.Instance.ListPeers {
 		return nil, errs.ErrRecordNotFound
 	}
-	return s.entities.Peers(r.Context())
+	return h.entities.Peers(r.Context())
 }
 
 // showActivity returns how much was written here in the last weeks, and by how many.
-func (s *Server) showActivity(r *rest.Request) (any, error) {
-	if !s.settings.Instance.ShowActivity {
+func (h *instance) showActivity(r *rest.Request) (any, error) {
+	if !h.settings.Instance.ShowActivity {
 		return nil, errs.ErrRecordNotFound
 	}
-	return s.entities.Activity(r.Context())
+	return h.entities.Activity(r.Context())
 }
 
 // listCustomEmojis returns all custom emoji.
-func (s *Server) listCustomEmojis(*rest.Request) (any, error) { return s.entities.CustomEmojis() }
+func (h *instance) listCustomEmojis(*rest.Request) (any, error) { return h.entities.CustomEmojis() }
 
 // mapCustomEmojis returns all custom emoji by their shortcodes.
-func (s *Server) mapCustomEmojis(*rest.Request) (any, error) {
-	return s.entities.CustomEmojisByShortcode()
+func (h *instance) mapCustomEmojis(*rest.Request) (any, error) {
+	return h.entities.CustomEmojisByShortcode()
 }
 
 const nodeInfoSchema = "http://nodeinfo.diaspora.software/ns/schema/"
 
 // listNodeInfo tells where the server describes itself in which version of the schema.
-func (s *Server) listNodeInfo(*rest.Request) (any, error) {
+func (h *instance) listNodeInfo(*rest.Request) (any, error) {
 	type link struct {
 		Rel  string `json:"rel"`
 		Href string `json:"href"`
 	}
 	var links []link
 	for _, version := range []string{"2.0", "2.1"} {
-		links = append(links, link{nodeInfoSchema + version, s.baseURL + "/nodeinfo/" + version + ".json"})
+		links = append(links, link{nodeInfoSchema + version, h.baseURL + "/nodeinfo/" + version + ".json"})
 	}
-	if s.federates() { // the actor that stands for the server (FEP-2677)
-		links = append(links, link{"https://www.w3.org/ns/activitystreams#Application", s.baseURL + "/internal/fetch"})
+	if h.lookup.federates() { // the actor that stands for the server (FEP-2677)
+		links = append(links, link{"https://www.w3.org/ns/activitystreams#Application", h.baseURL + "/internal/fetch"})
 	}
 	return map[string]any{"links": links}, nil
 }
 
 // showNodeInfo describes the server in a version of the schema.
-func (s *Server) showNodeInfo(r *rest.Request) (any, error) {
+func (h *instance) showNodeInfo(r *rest.Request) (any, error) {
 	version := r.Param("version")
-	text, err := s.entities.NodeInfo(r.Context(), version)
+	text, err := h.entities.NodeInfo(r.Context(), version)
 	if err != nil {
 		return nil, err
 	}
@@ -103,10 +116,10 @@ func (s *Server) showNodeInfo(r *rest.Request) (any, error) {
 }
 
 // showHostMeta tells where WebFinger is asked. Some clients read from it which host has the API.
-func (s *Server) showHostMeta(*rest.Request) (any, error) {
+func (h *instance) showHostMeta(*rest.Request) (any, error) {
 	text := fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?>
 <XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0"><Link rel="lrdd" type="application/xrd+xml" template="%s/.well-known/webfinger?resource={uri}"/></XRD>
-`, html.EscapeString(s.baseURL))
+`, html.EscapeString(h.baseURL))
 	return rawDocument{"application/xrd+xml; charset=utf-8", []byte(text)}, nil
 }
 
@@ -120,7 +133,7 @@ type preferences struct {
 }
 
 // showPreferences returns how the viewer likes to post. How to read is left to the client.
-func (s *Server) showPreferences(r *rest.Request) (any, error) {
+func (h *instance) showPreferences(r *rest.Request) (any, error) {
 	p := preferences{
 		Visibility:  r.User.DefaultVisibility.String(),
 		Sensitive:   r.User.DefaultSensitive,
@@ -147,3 +160,16 @@ func (d rawDocument) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 
 // notImplemented is the 404 of endpoints of the reference API that this one does not have, and says so (spec 4.6).
 func notImplemented(*rest.Request) (any, error) { return nil, errs.ErrRecordNotFound }
+
+// federationStatus tells which servers cannot be reached, and since when.
+func (h *instance) federationStatus(r *rest.Request) (any, error) {
+	unreachable := any(struct{}{})
+	if h.federation != nil {
+		since, err := h.federation.UnreachableHosts(r.Context())
+		if err != nil {
+			return nil, err
+		}
+		unreachable = since
+	}
+	return map[string]any{"unreachable": unreachable}, nil
+}

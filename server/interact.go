@@ -7,9 +7,11 @@ import (
 	"net/url"
 	"strings"
 
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/keys"
 	"svc/internal/text"
+	"svc/server/entity"
 	"svc/server/oauth"
 	"svc/server/rest"
 	"svc/server/web"
@@ -17,13 +19,25 @@ import (
 	"svc/store"
 )
 
-// interactRoutes are where other servers send people who have their account here, to follow or answer what they have found there
-// (federation 1.1, extension API 27).
-func (s *Server) interactRoutes() rest.Routes {
+// interactions serves the pages on which local users follow or reply to what they found on another server (federation 1.1, extension
+// API 27).
+type interactions struct {
+	settings *config.Config
+	db       *store.DB
+	social   *social.Service
+	entities *entity.Builder
+	oauth    *oauth.Service
+	pages    *web.Pages
+	resolve  Resolver
+	lookup   *lookup
+	baseURL  string
+}
+
+func (h *interactions) routes() rest.Routes {
 	return rest.Routes{
-		"GET /authorize_interaction": {rest.Anonymous.HTML(), s.authorizeInteraction},
-		"GET /ostatus_subscribe":     {rest.Anonymous.HTML().Limit("search"), s.showInteraction},
-		"POST /ostatus_subscribe":    {rest.Anonymous.HTML().Limit("authentication"), s.interact},
+		"GET /authorize_interaction": {rest.Anonymous.HTML(), h.authorizeInteraction},
+		"GET /ostatus_subscribe":     {rest.Anonymous.HTML().Limit("search"), h.showInteraction},
+		"POST /ostatus_subscribe":    {rest.Anonymous.HTML().Limit("authentication"), h.interact},
 	}
 }
 
@@ -33,7 +47,7 @@ const interactPath = "/ostatus_subscribe"
 func interactionPath(what string) string { return interactPath + "?acct=" + url.QueryEscape(what) }
 
 // authorizeInteraction leads to the page under its older name.
-func (s *Server) authorizeInteraction(r *rest.Request) (any, error) {
+func (h *interactions) authorizeInteraction(r *rest.Request) (any, error) {
 	what, err := bindInteraction(r)
 	if err != nil {
 		return nil, err
@@ -63,25 +77,25 @@ func bindInteraction(r *rest.Request) (string, error) {
 
 // showInteraction shows an account or a post to who is signed in, and what can be done about it. Others are asked to sign in first:
 // for strangers no other server is asked.
-func (s *Server) showInteraction(r *rest.Request) (any, error) {
+func (h *interactions) showInteraction(r *rest.Request) (any, error) {
 	what, err := bindInteraction(r)
 	if err != nil {
 		return nil, err
 	}
-	sess, err := s.oauth.Session(r)
+	sess, err := h.oauth.Session(r)
 	if err != nil {
 		return nil, err
 	}
 	if sess == nil {
-		return s.signInPage(http.StatusOK, what, "", "")
+		return h.signInPage(http.StatusOK, what, "", "")
 	}
-	return s.renderInteraction(r, sess, what, http.StatusOK, "", "")
+	return h.renderInteraction(r, sess, what, http.StatusOK, "", "")
 }
 
 // signInPage asks somebody to sign in, to go on to the page about something.
-func (s *Server) signInPage(status int, what, name, fault string) (any, error) {
-	return s.pages.Page(status, web.Login{
-		App: web.App{Name: s.settings.Instance.Name}, Action: interactPath, Hidden: []web.Field{{Name: "acct", Value: what}}, Name: name, Fault: fault,
+func (h *interactions) signInPage(status int, what, name, fault string) (any, error) {
+	return h.pages.Page(status, web.Login{
+		App: web.App{Name: h.settings.Instance.Name}, Action: interactPath, Hidden: []web.Field{{Name: "acct", Value: what}}, Name: name, Fault: fault,
 	})
 }
 
@@ -94,9 +108,9 @@ type interactionSubject struct {
 var errNoSubject = errs.NotFound("Nothing was found there that could be shown here.")
 
 // findSubject finds what a page is about, if need be on its own server.
-func (s *Server) findSubject(r *rest.Request, viewer *store.Account, what string) (*interactionSubject, error) {
+func (h *interactions) findSubject(r *rest.Request, viewer *store.Account, what string) (*interactionSubject, error) {
 	r.Viewer = viewer
-	named, err := s.resolveSubject(r, what)
+	named, err := h.resolveSubject(r, what)
 	if errs.IsNotFound(err) {
 		return nil, errNoSubject
 	}
@@ -106,12 +120,12 @@ func (s *Server) findSubject(r *rest.Request, viewer *store.Account, what string
 	f := new(interactionSubject)
 	switch {
 	case named.Status != 0:
-		f.status, err = s.db.VisibleStatus(r.Context(), viewer.ID, named.Status)
+		f.status, err = h.db.VisibleStatus(r.Context(), viewer.ID, named.Status)
 		if err == nil && f.status.ReblogOfID != nil {
-			f.status, err = s.db.VisibleStatus(r.Context(), viewer.ID, *f.status.ReblogOfID)
+			f.status, err = h.db.VisibleStatus(r.Context(), viewer.ID, *f.status.ReblogOfID)
 		}
 	case named.Account != 0:
-		f.account, err = s.db.Account(r.Context(), named.Account)
+		f.account, err = h.db.Account(r.Context(), named.Account)
 		if err == nil && f.account.Unavailable {
 			err = errNoSubject
 		}
@@ -124,15 +138,15 @@ func (s *Server) findSubject(r *rest.Request, viewer *store.Account, what string
 	return f, err
 }
 
-func (s *Server) resolveSubject(r *rest.Request, what string) (Resolved, error) {
+func (h *interactions) resolveSubject(r *rest.Request, what string) (Resolved, error) {
 	isAddress := strings.HasPrefix(what, "https://") || strings.HasPrefix(what, "http://")
 	if isAddress {
-		named, err := s.lookUpAddress(r, what)
-		if err != nil || named != (Resolved{}) || strings.HasPrefix(what, s.baseURL+"/") {
+		named, err := h.lookup.lookUpAddress(r, what)
+		if err != nil || named != (Resolved{}) || strings.HasPrefix(what, h.baseURL+"/") {
 			return named, err
 		}
 	} else {
-		a, err := s.accountByHandle(r, what)
+		a, err := h.lookup.accountByHandle(r, what)
 		if err == nil {
 			return Resolved{Account: a.ID}, nil
 		}
@@ -140,33 +154,33 @@ func (s *Server) resolveSubject(r *rest.Request, what string) (Resolved, error) 
 			return Resolved{}, err
 		}
 	}
-	if s.resolve == nil {
+	if h.resolve == nil {
 		return Resolved{}, errNoSubject
 	}
-	return s.resolve(r.Context(), r.Viewer, what)
+	return h.resolve(r.Context(), r.Viewer, what)
 }
 
 // renderInteraction shows what a page is about to who is signed in.
-func (s *Server) renderInteraction(r *rest.Request, sess *oauth.Session, what string, status int, done, fault string) (any, error) {
-	f, err := s.findSubject(r, sess.Account, what)
+func (h *interactions) renderInteraction(r *rest.Request, sess *oauth.Session, what string, status int, done, fault string) (any, error) {
+	f, err := h.findSubject(r, sess.Account, what)
 	if err != nil {
 		return nil, err
 	}
 	p := web.Interact{
 		Acct: sess.Account.Nickname, Done: done, Fault: fault,
 		Hidden: []web.Field{
-			{Name: "acct", Value: what}, {Name: oauth.FormParam, Value: s.oauth.FormToken(sess)}, {Name: idempotencyParam, Value: keys.NewToken()},
+			{Name: "acct", Value: what}, {Name: oauth.FormParam, Value: h.oauth.FormToken(sess)}, {Name: idempotencyParam, Value: keys.NewToken()},
 		},
 	}
 	if f.account != nil {
-		err = s.addAccountActions(r.Context(), &p, sess.Account, f.account)
+		err = h.addAccountActions(r.Context(), &p, sess.Account, f.account)
 	} else {
-		err = s.addStatusActions(r, &p, f.status)
+		err = h.addStatusActions(r, &p, f.status)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.pages.Page(status, p)
+	return h.pages.Page(status, p)
 }
 
 // idempotencyParam keeps what a page sends from being posted twice.
@@ -183,20 +197,20 @@ const (
 )
 
 // addAccountActions puts an account on the page.
-func (s *Server) addAccountActions(ctx context.Context, p *web.Interact, viewer, a *store.Account) error {
+func (h *interactions) addAccountActions(ctx context.Context, p *web.Interact, viewer, a *store.Account) error {
 	handle := "@" + a.Acct()
 	if a.Local() {
-		handle += "@" + s.settings.Host()
+		handle += "@" + h.settings.Host()
 	}
 	p.Title = handle
-	p.Account = &web.AccountSummary{Name: a.DisplayName, Handle: handle, Profile: a.URL, Avatar: s.entities.Avatar(a), Note: text.HTMLToText(a.Note)}
+	p.Account = &web.AccountSummary{Name: a.DisplayName, Handle: handle, Profile: a.URL, Avatar: h.entities.Avatar(a), Note: text.HTMLToText(a.Note)}
 	if a.URL == "" {
 		p.Account.Profile = a.URI
 	}
 	if a.ID == viewer.ID {
 		return nil
 	}
-	follow, err := s.db.FollowOf(ctx, viewer.ID, a.ID)
+	follow, err := h.db.FollowOf(ctx, viewer.ID, a.ID)
 	switch {
 	case err != nil:
 		return err
@@ -221,23 +235,23 @@ func followState(f *store.Follow) string {
 }
 
 // addStatusActions puts a post on the page.
-func (s *Server) addStatusActions(r *rest.Request, p *web.Interact, st *store.Status) error {
-	author, err := s.db.Account(r.Context(), st.AccountID)
+func (h *interactions) addStatusActions(r *rest.Request, p *web.Interact, st *store.Status) error {
+	author, err := h.db.Account(r.Context(), st.AccountID)
 	if err != nil {
 		return err
 	}
-	media, err := s.db.MediaOf(r.Context(), []store.StatusID{st.ID})
+	media, err := h.db.MediaOf(r.Context(), []store.StatusID{st.ID})
 	if err != nil {
 		return err
 	}
 	p.Title = "A post by @" + author.Acct()
 	p.Post = &web.Post{
-		Name: author.DisplayName, Handle: "@" + author.Acct(), Profile: author.URL, Avatar: s.entities.Avatar(author), URL: st.URL,
+		Name: author.DisplayName, Handle: "@" + author.Acct(), Profile: author.URL, Avatar: h.entities.Avatar(author), URL: st.URL,
 		At: st.CreatedAt.String(), Day: st.CreatedAt.Time().Format("2 January 2006"),
 		Subject: st.SpoilerText, Content: sanitized(st.Content), Hidden: st.Sensitive,
 	}
 	for _, m := range media {
-		p.Post.Media = append(p.Post.Media, s.webAttachment(m))
+		p.Post.Media = append(p.Post.Media, webAttachment(h.entities, m))
 	}
 	p.Reply = true
 	p.Actions = []web.Action{
@@ -248,7 +262,7 @@ func (s *Server) addStatusActions(r *rest.Request, p *web.Interact, st *store.St
 }
 
 // interact takes what the page's forms send: name and password, or what to do.
-func (s *Server) interact(r *rest.Request) (any, error) {
+func (h *interactions) interact(r *rest.Request) (any, error) {
 	if !r.SameOrigin() {
 		return nil, rest.ErrCrossSite
 	}
@@ -269,53 +283,53 @@ func (s *Server) interact(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if p.In.Name != "" || p.In.Password != "" {
-		return s.oauth.SignInPage(r, interactionPath(what), p.In.Name, p.In.Password, func(status int, message string) (any, error) {
-			return s.signInPage(status, what, p.In.Name, message)
+		return h.oauth.SignInPage(r, interactionPath(what), p.In.Name, p.In.Password, func(status int, message string) (any, error) {
+			return h.signInPage(status, what, p.In.Name, message)
 		})
 	}
-	sess, err := s.oauth.Session(r)
+	sess, err := h.oauth.Session(r)
 	if err != nil {
 		return nil, err
 	}
 	if sess == nil {
-		return s.signInPage(http.StatusOK, what, "", "You are not signed in any more. Your browser has to accept a cookie for that.")
+		return h.signInPage(http.StatusOK, what, "", "You are not signed in any more. Your browser has to accept a cookie for that.")
 	}
-	if err := s.oauth.CheckForm(r, sess); err != nil {
+	if err := h.oauth.CheckForm(r, sess); err != nil {
 		return nil, err
 	}
 	if p.Decision == oauth.SwitchAccount {
-		if err := s.oauth.EndSession(r, sess); err != nil {
+		if err := h.oauth.EndSession(r, sess); err != nil {
 			return nil, err
 		}
-		return s.signInPage(http.StatusOK, what, "", "")
+		return h.signInPage(http.StatusOK, what, "", "")
 	}
-	f, err := s.findSubject(r, sess.Account, what)
+	f, err := h.findSubject(r, sess.Account, what)
 	if err != nil {
 		return nil, err
 	}
-	done, err := s.performAction(r.Context(), sess.Account, f, p.Decision, social.Draft{Text: p.Status, IdempotencyKey: p.Once})
+	done, err := h.performAction(r.Context(), sess.Account, f, p.Decision, social.Draft{Text: p.Status, IdempotencyKey: p.Once})
 	var refusal *errs.Error
 	if errors.As(err, &refusal) && refusal.Status < 500 {
-		return s.renderInteraction(r, sess, what, refusal.Status, "", refusal.Message)
+		return h.renderInteraction(r, sess, what, refusal.Status, "", refusal.Message)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.renderInteraction(r, sess, what, http.StatusOK, done, "")
+	return h.renderInteraction(r, sess, what, http.StatusOK, done, "")
 }
 
 // performAction does what somebody wants, and returns what to say of it.
-func (s *Server) performAction(ctx context.Context, viewer *store.Account, f *interactionSubject, decision string, answer social.Draft) (string, error) {
+func (h *interactions) performAction(ctx context.Context, viewer *store.Account, f *interactionSubject, decision string, answer social.Draft) (string, error) {
 	if f.account != nil {
 		switch decision {
 		case followDecision:
-			follow, err := s.social.Follow(ctx, viewer, f.account.ID, social.FollowOptions{})
+			follow, err := h.social.Follow(ctx, viewer, f.account.ID, social.FollowOptions{})
 			if err != nil {
 				return "", err
 			}
 			return followState(follow), nil
 		case unfollowDecision:
-			return "You do not follow this account.", s.social.Unfollow(ctx, viewer, f.account.ID)
+			return "You do not follow this account.", h.social.Unfollow(ctx, viewer, f.account.ID)
 		}
 		return "", errs.BadRequest("That cannot be done here.")
 	}
@@ -323,17 +337,17 @@ func (s *Server) performAction(ctx context.Context, viewer *store.Account, f *in
 	done := ""
 	switch decision {
 	case favouriteDecision:
-		_, err = s.social.Favourite(ctx, viewer, f.status.ID)
+		_, err = h.social.Favourite(ctx, viewer, f.status.ID)
 		done = "This is one of your favourites now."
 	case reblogDecision:
-		_, err = s.social.Reblog(ctx, viewer, f.status.ID, nil)
+		_, err = h.social.Reblog(ctx, viewer, f.status.ID, nil)
 		done = "You have boosted this."
 	case bookmarkDecision:
-		_, err = s.social.Bookmark(ctx, viewer, f.status.ID)
+		_, err = h.social.Bookmark(ctx, viewer, f.status.ID)
 		done = "This is among your bookmarks now."
 	case replyDecision:
 		answer.InReplyTo = f.status.ID
-		_, err = s.social.Publish(ctx, viewer, answer)
+		_, err = h.social.Publish(ctx, viewer, answer)
 		done = "Your answer is posted."
 	default:
 		err = errs.BadRequest("That cannot be done here.")

@@ -1,27 +1,40 @@
 package server
 
 import (
+	"svc/emoji"
 	"svc/internal/errs"
+	"svc/media"
+	"svc/server/entity"
 	"svc/server/rest"
+	"svc/social"
 	"svc/store"
 )
 
-// mediaRoutes are uploads, and the files themselves.
-func (s *Server) mediaRoutes() rest.Routes {
+// uploads serves uploads and media files.
+type uploads struct {
+	db       *store.DB
+	social   *social.Service
+	entities *entity.Builder
+	emojis   *emoji.Packs
+	media    *media.Files
+	proxy    *media.Proxy
+}
+
+func (h *uploads) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/media":    {rest.User("write:media").Uploads().Limit("media_upload"), s.uploadMedia},
-		"POST /api/v2/media":    {rest.User("write:media").Uploads().Limit("media_upload"), s.uploadMedia},
-		"GET /api/v1/media/:id": {rest.User("write:media", "read:media"), s.showMedia},
-		"PUT /api/v1/media/:id": {rest.User("write:media").Uploads(), s.updateMedia},
-		"GET /media/*path":      {rest.Anonymous, s.serveMedia},
-		"GET /proxy/*path":      {rest.Anonymous, s.serveProxy},
-		"GET /emoji/*path":      {rest.Anonymous, s.serveEmoji},
+		"POST /api/v1/media":    {rest.User("write:media").Uploads().Limit("media_upload"), h.uploadMedia},
+		"POST /api/v2/media":    {rest.User("write:media").Uploads().Limit("media_upload"), h.uploadMedia},
+		"GET /api/v1/media/:id": {rest.User("write:media", "read:media"), h.showMedia},
+		"PUT /api/v1/media/:id": {rest.User("write:media").Uploads(), h.updateMedia},
+		"GET /media/*path":      {rest.Anonymous, h.serveMedia},
+		"GET /proxy/*path":      {rest.Anonymous, h.serveProxy},
+		"GET /emoji/*path":      {rest.Anonymous, h.serveEmoji},
 	}
 }
 
 // uploadMedia stores a file and answers once it can be attached and fetched. So the answer is the same in both versions of the API,
 // and there is nothing to wait for. Focus and thumbnail are not made use of.
-func (s *Server) uploadMedia(r *rest.Request) (any, error) {
+func (h *uploads) uploadMedia(r *rest.Request) (any, error) {
 	var p struct {
 		File        *rest.Upload `param:"file"`
 		Description string       `param:"description"`
@@ -32,24 +45,24 @@ func (s *Server) uploadMedia(r *rest.Request) (any, error) {
 	if p.File == nil || p.File.Empty {
 		return nil, errs.Invalid("Validation failed: File can't be blank")
 	}
-	m, err := s.social.Upload(r.Context(), r.Viewer, p.File.Open(), p.Description)
+	m, err := h.social.Upload(r.Context(), r.Viewer, p.File.Open(), p.Description)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.Attachment(m)
+	return h.entities.Attachment(m)
 }
 
 // showMedia returns an upload of the viewer's.
-func (s *Server) showMedia(r *rest.Request) (any, error) {
-	m, err := s.db.OwnMedia(r.Context(), r.Viewer.ID, mediaParam(r))
+func (h *uploads) showMedia(r *rest.Request) (any, error) {
+	m, err := h.db.OwnMedia(r.Context(), r.Viewer.ID, mediaParam(r))
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.Attachment(m)
+	return h.entities.Attachment(m)
 }
 
 // updateMedia changes the description of an upload of the viewer's, if there is a new one.
-func (s *Server) updateMedia(r *rest.Request) (any, error) {
+func (h *uploads) updateMedia(r *rest.Request) (any, error) {
 	var p struct {
 		Description *string `param:"description"`
 	}
@@ -57,13 +70,13 @@ func (s *Server) updateMedia(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if p.Description == nil {
-		return s.showMedia(r)
+		return h.showMedia(r)
 	}
-	m, err := s.social.DescribeUpload(r.Context(), r.Viewer, mediaParam(r), *p.Description)
+	m, err := h.social.DescribeUpload(r.Context(), r.Viewer, mediaParam(r), *p.Description)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.Attachment(m)
+	return h.entities.Attachment(m)
 }
 
 func mediaParam(r *rest.Request) store.MediaID {
@@ -73,10 +86,10 @@ func mediaParam(r *rest.Request) store.MediaID {
 }
 
 // serveMedia answers with an uploaded file.
-func (s *Server) serveMedia(*rest.Request) (any, error) { return s.media.Handler(), nil }
+func (h *uploads) serveMedia(*rest.Request) (any, error) { return h.media.Handler(), nil }
 
 // serveProxy answers with a file of another server.
-func (s *Server) serveProxy(*rest.Request) (any, error) { return s.proxy.Handler(), nil }
+func (h *uploads) serveProxy(*rest.Request) (any, error) { return h.proxy.Handler(), nil }
 
 // serveEmoji answers with the picture of a custom emoji.
-func (s *Server) serveEmoji(*rest.Request) (any, error) { return s.emojis.Handler(), nil }
+func (h *uploads) serveEmoji(*rest.Request) (any, error) { return h.emojis.Handler(), nil }

@@ -4,33 +4,45 @@ import (
 	"errors"
 	"slices"
 
+	"svc/federation"
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/server/entity"
+	"svc/server/oauth"
 	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
-// moveRoutes are about having several accounts, and leaving one for another.
-func (s *Server) moveRoutes() rest.Routes {
+// aliases serves the other accounts of a user, and the move to one of them.
+type aliases struct {
+	settings   *config.Config
+	db         *store.DB
+	social     *social.Service
+	federation *federation.Service
+	oauth      *oauth.Service
+	lookup     *lookup
+}
+
+func (h *aliases) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/aliases":       {rest.User("read:accounts"), s.listAliases},
-		"PUT /api/v1/svc/aliases":       {rest.User("write:accounts"), s.addAlias},
-		"DELETE /api/v1/svc/aliases":    {rest.User("write:accounts"), s.removeAlias},
-		"POST /api/v1/svc/move_account": {rest.User("write:accounts"), s.moveAccount},
+		"GET /api/v1/svc/aliases":       {rest.User("read:accounts"), h.listAliases},
+		"PUT /api/v1/svc/aliases":       {rest.User("write:accounts"), h.addAlias},
+		"DELETE /api/v1/svc/aliases":    {rest.User("write:accounts"), h.removeAlias},
+		"POST /api/v1/svc/move_account": {rest.User("write:accounts"), h.moveAccount},
 	}
 }
 
 // listAliases returns the handles of the viewer's other accounts; of those that are not known here, the ActivityPub ids.
-func (s *Server) listAliases(r *rest.Request) (any, error) {
-	aliases, err := s.aliases(r)
+func (h *aliases) listAliases(r *rest.Request) (any, error) {
+	aliases, err := h.aliases(r)
 	return map[string][]string{"aliases": aliases}, err
 }
 
 // aliases returns what the viewer's other accounts are called, in the order of their ActivityPub ids in the viewer's account.
-func (s *Server) aliases(r *rest.Request) ([]string, error) {
+func (h *aliases) aliases(r *rest.Request) ([]string, error) {
 	uris := r.Viewer.AlsoKnownAs.V
-	known, err := s.db.AccountsByURI(r.Context(), uris)
+	known, err := h.db.AccountsByURI(r.Context(), uris)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +50,7 @@ func (s *Server) aliases(r *rest.Request) ([]string, error) {
 	for _, uri := range uris {
 		name := uri
 		if a := known[uri]; a != nil {
-			name = s.fullHandle(a)
+			name = h.fullHandle(a)
 		}
 		aliases = append(aliases, name)
 	}
@@ -46,24 +58,24 @@ func (s *Server) aliases(r *rest.Request) ([]string, error) {
 }
 
 // fullHandle returns the whole handle of an account, with the domain also of those here.
-func (s *Server) fullHandle(a *store.Account) string {
+func (h *aliases) fullHandle(a *store.Account) string {
 	if a.Local() {
-		return a.Nickname + "@" + s.settings.Host()
+		return a.Nickname + "@" + h.settings.Host()
 	}
 	return a.Acct()
 }
 
 // addAlias notes that the account of a handle is the viewer's too.
-func (s *Server) addAlias(r *rest.Request) (any, error) {
+func (h *aliases) addAlias(r *rest.Request) (any, error) {
 	var p struct {
 		Alias string `param:"alias,required"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	a, err := s.resolveAccount(r, p.Alias)
+	a, err := h.lookup.resolveAccount(r, p.Alias)
 	if err == nil {
-		err = s.social.AddAlias(r.Context(), r.Viewer, a.ID)
+		err = h.social.AddAlias(r.Context(), r.Viewer, a.ID)
 	}
 	if errs.IsNotFound(err) {
 		err = errs.NotFound("Target account does not exist.")
@@ -72,7 +84,7 @@ func (s *Server) addAlias(r *rest.Request) (any, error) {
 }
 
 // removeAlias takes that back. An alias is named by its handle, however it is written, or as it is listed: the account may be gone.
-func (s *Server) removeAlias(r *rest.Request) (any, error) {
+func (h *aliases) removeAlias(r *rest.Request) (any, error) {
 	var p struct {
 		Alias string `param:"alias,required"`
 	}
@@ -80,14 +92,14 @@ func (s *Server) removeAlias(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	uri := p.Alias
-	a, err := s.accountByHandle(r, p.Alias)
+	a, err := h.lookup.accountByHandle(r, p.Alias)
 	switch {
 	case err == nil:
 		uri = a.URI
 	case !errs.IsNotFound(err):
 		return nil, err
 	default:
-		listed, err := s.aliases(r)
+		listed, err := h.aliases(r)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +107,7 @@ func (s *Server) removeAlias(r *rest.Request) (any, error) {
 			uri = r.Viewer.AlsoKnownAs.V[i]
 		}
 	}
-	if err := s.social.RemoveAlias(r.Context(), r.Viewer, uri); err != nil {
+	if err := h.social.RemoveAlias(r.Context(), r.Viewer, uri); err != nil {
 		if errs.IsNotFound(err) {
 			err = errs.NotFound("Account has no such alias.")
 		}
@@ -105,7 +117,7 @@ func (s *Server) removeAlias(r *rest.Request) (any, error) {
 }
 
 // moveAccount leads the viewer's followers to another account.
-func (s *Server) moveAccount(r *rest.Request) (any, error) {
+func (h *aliases) moveAccount(r *rest.Request) (any, error) {
 	var p struct {
 		Password string `param:"password"`
 		Target   string `param:"target_account"`
@@ -113,19 +125,19 @@ func (s *Server) moveAccount(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	ok, err := s.oauth.CheckPassword(r, p.Password)
+	ok, err := h.oauth.CheckPassword(r, p.Password)
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
 		return entity.Failure("Invalid password."), nil
 	}
-	a, err := s.resolveAccount(r, p.Target)
-	if err == nil && s.federates() { // that it has become an alias was told to nobody here, unless somebody follows it
-		err = s.federation.Actors.RefreshAccount(r.Context(), a)
+	a, err := h.lookup.resolveAccount(r, p.Target)
+	if err == nil && h.lookup.federates() { // that it has become an alias was told to nobody here, unless somebody follows it
+		err = h.federation.Actors.RefreshAccount(r.Context(), a)
 	}
 	if err == nil {
-		err = s.social.Move(r.Context(), r.Viewer.ID, a.ID)
+		err = h.social.Move(r.Context(), r.Viewer.ID, a.ID)
 	}
 	switch {
 	case errors.Is(err, social.ErrNotAlias):

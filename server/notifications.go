@@ -4,26 +4,34 @@ import (
 	"svc/internal/errs"
 	"svc/server/entity"
 	"svc/server/rest"
+	"svc/social"
 	"svc/store"
 )
 
-// notificationRoutes are what people are told, and how far they have read it.
-func (s *Server) notificationRoutes() rest.Routes {
+// notifications serves notifications and read markers.
+type notifications struct {
+	db       *store.DB
+	social   *social.Service
+	entities *entity.Builder
+	lookup   *lookup
+}
+
+func (h *notifications) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/notifications":                     {rest.User("read:notifications"), s.listNotifications},
-		"GET /api/v1/notifications/:id":                 {rest.User("read:notifications"), s.showNotification},
-		"POST /api/v1/notifications/clear":              {rest.User("write:notifications"), s.clearNotifications},
-		"POST /api/v1/notifications/dismiss":            {rest.User("write:notifications"), s.dismissNotification},
-		"POST /api/v1/notifications/:id/dismiss":        {rest.User("write:notifications"), s.dismissNotification},
-		"DELETE /api/v1/notifications/destroy_multiple": {rest.User("write:notifications"), s.destroyNotifications},
-		"POST /api/v1/svc/notifications/read":           {rest.User("write:notifications"), s.readNotifications},
-		"GET /api/v1/markers":                           {rest.User("read:statuses"), s.showMarkers},
-		"POST /api/v1/markers":                          {rest.User("write:statuses"), s.moveMarkers},
+		"GET /api/v1/notifications":                     {rest.User("read:notifications"), h.listNotifications},
+		"GET /api/v1/notifications/:id":                 {rest.User("read:notifications"), h.showNotification},
+		"POST /api/v1/notifications/clear":              {rest.User("write:notifications"), h.clearNotifications},
+		"POST /api/v1/notifications/dismiss":            {rest.User("write:notifications"), h.dismissNotification},
+		"POST /api/v1/notifications/:id/dismiss":        {rest.User("write:notifications"), h.dismissNotification},
+		"DELETE /api/v1/notifications/destroy_multiple": {rest.User("write:notifications"), h.destroyNotifications},
+		"POST /api/v1/svc/notifications/read":           {rest.User("write:notifications"), h.readNotifications},
+		"GET /api/v1/markers":                           {rest.User("read:statuses"), h.showMarkers},
+		"POST /api/v1/markers":                          {rest.User("write:statuses"), h.moveMarkers},
 	}
 }
 
 // listNotifications returns what the viewer was told. Unknown types and visibilities are left out of the request.
-func (s *Server) listNotifications(r *rest.Request) (any, error) {
+func (h *notifications) listNotifications(r *rest.Request) (any, error) {
 	var p struct {
 		Types               []string         `param:"types"`
 		IncludeTypes        []string         `param:"include_types"` // the same, in the extension API's words
@@ -36,29 +44,29 @@ func (s *Server) listNotifications(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	f := store.NotificationFilter{
-		Types:             s.notificationTypes(p.Types),
-		ExcludeTypes:      s.notificationTypes(p.ExcludeTypes),
+		Types:             h.notificationTypes(p.Types),
+		ExcludeTypes:      h.notificationTypes(p.ExcludeTypes),
 		ExcludeVisibility: parseVisibilities(p.ExcludeVisibilities),
 		WithMuted:         p.WithMuted,
 	}
 	if len(p.Types) == 0 {
-		f.Types = s.notificationTypes(p.IncludeTypes)
+		f.Types = h.notificationTypes(p.IncludeTypes)
 	}
 	if !r.User.Staff() {
 		f.ExcludeTypes = append(f.ExcludeTypes, store.NotifyReport)
 	}
 	if p.AccountID != nil {
-		if _, err := s.visibleAccount(r, *p.AccountID); err != nil {
+		if _, err := h.lookup.visibleAccount(r, *p.AccountID); err != nil {
 			return nil, accountNotFound(err)
 		}
 		f.From = *p.AccountID
 	}
 	page := r.Page(40, 80)
 	read := func(p store.Page) ([]*store.Notification, error) {
-		return s.db.Notifications(r.Context(), r.Viewer.ID, f, p)
+		return h.db.Notifications(r.Context(), r.Viewer.ID, f, p)
 	}
 	show := func(rows []*store.Notification) (entity.List[*entity.Notification], error) {
-		return s.entities.Notifications(r.Context(), r.Viewer, rows)
+		return h.entities.Notifications(r.Context(), r.Viewer, rows)
 	}
 	scanned, shown, err := filteredPage(page.Page, store.FilterNotifications, read, show)
 	if err != nil {
@@ -69,13 +77,13 @@ func (s *Server) listNotifications(r *rest.Request) (any, error) {
 }
 
 // notificationTypes reads names of types; nil if there are none at all.
-func (s *Server) notificationTypes(names []string) []store.NotificationType {
+func (h *notifications) notificationTypes(names []string) []store.NotificationType {
 	if len(names) == 0 {
 		return nil
 	}
 	types := []store.NotificationType{}
 	for _, name := range names {
-		if t, ok := s.entities.ParseNotificationType(name); ok {
+		if t, ok := h.entities.ParseNotificationType(name); ok {
 			types = append(types, t)
 		}
 	}
@@ -95,12 +103,12 @@ func accountNotFound(err error) error {
 }
 
 // showNotification returns one notification.
-func (s *Server) showNotification(r *rest.Request) (any, error) {
-	row, err := s.db.Notification(r.Context(), r.Viewer.ID, notificationParam(r.Param("id")))
+func (h *notifications) showNotification(r *rest.Request) (any, error) {
+	row, err := h.db.Notification(r.Context(), r.Viewer.ID, notificationParam(r.Param("id")))
 	if err != nil {
 		return nil, err
 	}
-	return s.renderNotification(r, row)
+	return h.renderNotification(r, row)
 }
 
 func notificationParam(text string) store.NotificationID {
@@ -109,8 +117,8 @@ func notificationParam(text string) store.NotificationID {
 	return id
 }
 
-func (s *Server) renderNotification(r *rest.Request, row *store.Notification) (*entity.Notification, error) {
-	list, err := s.entities.Notifications(r.Context(), r.Viewer, []*store.Notification{row})
+func (h *notifications) renderNotification(r *rest.Request, row *store.Notification) (*entity.Notification, error) {
+	list, err := h.entities.Notifications(r.Context(), r.Viewer, []*store.Notification{row})
 	if err != nil {
 		return nil, err
 	}
@@ -121,17 +129,17 @@ func (s *Server) renderNotification(r *rest.Request, row *store.Notification) (*
 }
 
 // clearNotifications removes all of the viewer's notifications.
-func (s *Server) clearNotifications(r *rest.Request) (any, error) {
-	return nil, s.social.ClearNotifications(r.Context(), r.Viewer)
+func (h *notifications) clearNotifications(r *rest.Request) (any, error) {
+	return nil, h.social.ClearNotifications(r.Context(), r.Viewer)
 }
 
 // dismissNotification removes one notification, named in the path or by the parameter id.
-func (s *Server) dismissNotification(r *rest.Request) (any, error) {
+func (h *notifications) dismissNotification(r *rest.Request) (any, error) {
 	text := r.Param("id")
 	if text == "" {
 		text = r.Query("id")
 	}
-	n, err := s.social.DismissNotifications(r.Context(), r.Viewer, []store.NotificationID{notificationParam(text)})
+	n, err := h.social.DismissNotifications(r.Context(), r.Viewer, []store.NotificationID{notificationParam(text)})
 	if err == nil && n == 0 {
 		err = errs.ErrRecordNotFound
 	}
@@ -142,7 +150,7 @@ func (s *Server) dismissNotification(r *rest.Request) (any, error) {
 const maxDismissed = 1000
 
 // destroyNotifications removes several notifications. Those that are not the viewer's are left alone.
-func (s *Server) destroyNotifications(r *rest.Request) (any, error) {
+func (h *notifications) destroyNotifications(r *rest.Request) (any, error) {
 	var p struct {
 		IDs []store.NotificationID `param:"ids"`
 	}
@@ -155,12 +163,12 @@ func (s *Server) destroyNotifications(r *rest.Request) (any, error) {
 	if len(p.IDs) > maxDismissed {
 		return nil, errs.BadRequest("ids - too many: %d, at most %d.", len(p.IDs), maxDismissed)
 	}
-	_, err := s.social.DismissNotifications(r.Context(), r.Viewer, p.IDs)
+	_, err := h.social.DismissNotifications(r.Context(), r.Viewer, p.IDs)
 	return nil, err
 }
 
 // readNotifications marks one notification (id), or all up to one (max_id), as read, and returns what was read.
-func (s *Server) readNotifications(r *rest.Request) (any, error) {
+func (h *notifications) readNotifications(r *rest.Request) (any, error) {
 	var p struct {
 		ID    *store.NotificationID `param:"id"`
 		MaxID *store.NotificationID `param:"max_id"`
@@ -170,33 +178,33 @@ func (s *Server) readNotifications(r *rest.Request) (any, error) {
 	}
 	switch {
 	case p.ID != nil:
-		row, err := s.social.ReadNotification(r.Context(), r.Viewer, *p.ID)
+		row, err := h.social.ReadNotification(r.Context(), r.Viewer, *p.ID)
 		if errs.IsNotFound(err) {
 			return nil, errs.BadRequest("Cannot get notification")
 		}
 		if err != nil {
 			return nil, err
 		}
-		return s.renderNotification(r, row)
+		return h.renderNotification(r, row)
 	case p.MaxID != nil:
-		rows, err := s.social.ReadNotificationsUpTo(r.Context(), r.Viewer, *p.MaxID)
+		rows, err := h.social.ReadNotificationsUpTo(r.Context(), r.Viewer, *p.MaxID)
 		if err != nil {
 			return nil, err
 		}
-		return s.entities.Notifications(r.Context(), r.Viewer, rows)
+		return h.entities.Notifications(r.Context(), r.Viewer, rows)
 	}
 	return nil, errs.BadRequest("Missing field: id.")
 }
 
 // showMarkers returns the markers asked for. There always is one for notifications: clients rely on it.
-func (s *Server) showMarkers(r *rest.Request) (any, error) {
+func (h *notifications) showMarkers(r *rest.Request) (any, error) {
 	var p struct {
 		Timelines []string `param:"timeline"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	rows, err := s.db.Markers(r.Context(), r.Viewer.ID)
+	rows, err := h.db.Markers(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -212,11 +220,11 @@ func (s *Server) showMarkers(r *rest.Request) (any, error) {
 			markers = append(markers, &store.Marker{Timeline: name, UpdatedAt: r.Viewer.CreatedAt})
 		}
 	}
-	return s.renderMarkers(r, markers)
+	return h.renderMarkers(r, markers)
 }
 
 // moveMarkers notes how far the viewer has read. The answer has the markers that were sent.
-func (s *Server) moveMarkers(r *rest.Request) (any, error) {
+func (h *notifications) moveMarkers(r *rest.Request) (any, error) {
 	type marker struct {
 		LastReadID string `param:"last_read_id"`
 	}
@@ -240,22 +248,22 @@ func (s *Server) moveMarkers(r *rest.Request) (any, error) {
 	}
 	var markers []*store.Marker
 	for timeline, position := range to {
-		m, err := s.social.MoveMarker(r.Context(), r.Viewer, timeline, position)
+		m, err := h.social.MoveMarker(r.Context(), r.Viewer, timeline, position)
 		if err != nil {
 			return nil, err
 		}
 		markers = append(markers, m)
 	}
-	return s.renderMarkers(r, markers)
+	return h.renderMarkers(r, markers)
 }
 
-func (s *Server) renderMarkers(r *rest.Request, markers []*store.Marker) (any, error) {
+func (h *notifications) renderMarkers(r *rest.Request, markers []*store.Marker) (any, error) {
 	if len(markers) == 0 {
 		return nil, nil
 	}
-	unread, err := s.db.UnreadNotifications(r.Context(), r.Viewer.ID)
+	unread, err := h.db.UnreadNotifications(r.Context(), r.Viewer.ID)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.Markers(markers, unread)
+	return h.entities.Markers(markers, unread)
 }

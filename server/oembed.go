@@ -8,16 +8,23 @@ import (
 	"path"
 	"strings"
 
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/server/rest"
 	"svc/store"
 )
 
-// oembedRoutes tell other sites how to show a post of this one.
-func (s *Server) oembedRoutes() rest.Routes {
+// oEmbeds serves the HTML with which other sites embed a status.
+type oEmbeds struct {
+	settings *config.Config
+	db       *store.DB
+	baseURL  string
+}
+
+func (h *oEmbeds) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/oembed": {rest.Content(), s.showOEmbed},
+		"GET /api/oembed": {rest.Content(), h.showOEmbed},
 	}
 }
 
@@ -43,7 +50,7 @@ type oEmbed struct {
 
 // showOEmbed returns how to show a post that everybody may see: as a quotation with links. There is neither a script nor a frame in
 // it, so that who shows it has to trust nobody.
-func (s *Server) showOEmbed(r *rest.Request) (any, error) {
+func (h *oEmbeds) showOEmbed(r *rest.Request) (any, error) {
 	var p struct {
 		URL       string `param:"url"`
 		Format    string `param:"format"`
@@ -61,11 +68,11 @@ func (s *Server) showOEmbed(r *rest.Request) (any, error) {
 	case p.MaxWidth != nil && *p.MaxWidth <= 0 || p.MaxHeight != nil && *p.MaxHeight <= 0:
 		return nil, errs.BadRequest("maxwidth and maxheight must be above 0")
 	}
-	st, err := s.publicStatus(r, p.URL)
+	st, err := h.publicStatus(r, p.URL)
 	if err != nil {
 		return nil, err
 	}
-	author, err := s.db.Account(r.Context(), st.AccountID)
+	author, err := h.db.Account(r.Context(), st.AccountID)
 	if err != nil {
 		return nil, err
 	}
@@ -73,25 +80,25 @@ func (s *Server) showOEmbed(r *rest.Request) (any, error) {
 	if p.MaxWidth != nil {
 		width = min(width, *p.MaxWidth)
 	}
-	html, err := s.quoteHTML(st, author, width)
+	html, err := h.quoteHTML(st, author, width)
 	if err != nil {
 		return nil, err
 	}
 	return oEmbed{
-		Type: "rich", Version: "1.0", AuthorName: author.DisplayName, AuthorURL: author.URL, ProviderName: s.settings.Instance.Name,
-		ProviderURL: s.baseURL + "/", CacheAge: embedCacheSeconds, HTML: html, Width: width,
+		Type: "rich", Version: "1.0", AuthorName: author.DisplayName, AuthorURL: author.URL, ProviderName: h.settings.Instance.Name,
+		ProviderURL: h.baseURL + "/", CacheAge: embedCacheSeconds, HTML: html, Width: width,
 	}, nil
 }
 
 // publicStatus returns the post made here that has an address, if everybody may see it.
-func (s *Server) publicStatus(r *rest.Request, address string) (*store.Status, error) {
+func (h *oEmbeds) publicStatus(r *rest.Request, address string) (*store.Status, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, errs.ErrRecordNotFound
 	}
 	var id store.StatusID
 	id.UnmarshalText([]byte(path.Base(u.Path)))
-	st, err := s.db.VisibleStatus(r.Context(), 0, id)
+	st, err := h.db.VisibleStatus(r.Context(), 0, id)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +118,7 @@ var quotationTemplate = template.Must(template.New("quotation").Parse(
 		`<a href="{{.URL}}" rel="nofollow noopener"><time datetime="{{.At}}">{{.Day}}</time></a></footer></blockquote>`))
 
 // quoteHTML returns the HTML of a post as it is shown elsewhere. Of one with a subject only that is shown.
-func (s *Server) quoteHTML(st *store.Status, author *store.Account, width int) (string, error) {
+func (h *oEmbeds) quoteHTML(st *store.Status, author *store.Account, width int) (string, error) {
 	shown := st.SpoilerText
 	if shown == "" {
 		shown = text.HTMLToText(st.Content)
@@ -119,7 +126,7 @@ func (s *Server) quoteHTML(st *store.Status, author *store.Account, width int) (
 	var b bytes.Buffer
 	err := quotationTemplate.Execute(&b, map[string]any{
 		"URL": st.URL, "Language": st.Language, "Width": width, "Text": truncateChars(shown, maxEmbedChars),
-		"Profile": author.URL, "Name": author.DisplayName, "Handle": "@" + author.Nickname + "@" + s.settings.Host(),
+		"Profile": author.URL, "Name": author.DisplayName, "Handle": "@" + author.Nickname + "@" + h.settings.Host(),
 		"At": st.CreatedAt.String(), "Day": st.CreatedAt.Time().Format("2 January 2006"),
 	})
 	return b.String(), err

@@ -3,27 +3,33 @@ package server
 import (
 	"net/http"
 
+	"svc/internal/config"
 	"svc/internal/text"
 	"svc/server/rest"
 	"svc/server/web"
 )
 
-// pageRoutes are pages for people that belong to nothing else.
-func (s *Server) pageRoutes() rest.Routes {
+// homePage serves the page at /.
+type homePage struct {
+	settings *config.Config
+	pages    *web.Pages
+}
+
+func (h *homePage) routes() rest.Routes {
 	return rest.Routes{
-		"GET /": {rest.Anonymous.HTML(), s.homePage},
+		"GET /": {rest.Anonymous.HTML(), h.homePage},
 	}
 }
 
 // homePage is the front door: what this is, and how to come in.
-func (s *Server) homePage(*rest.Request) (any, error) {
-	i := s.settings.Instance
+func (h *homePage) homePage(*rest.Request) (any, error) {
+	i := h.settings.Instance
 	description := i.ShortDescription
 	if description == "" {
 		description = text.HTMLToText(i.Description)
 	}
-	return s.pages.Page(http.StatusOK, web.Home{
-		Name: i.Name, Description: description, Host: s.settings.Host(),
+	return h.pages.Page(http.StatusOK, web.Home{
+		Name: i.Name, Description: description, Host: h.settings.Host(),
 		Open: i.RegistrationsOpen, Approval: i.AccountApprovalRequired, Contact: i.Email,
 	})
 }

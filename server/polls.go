@@ -1,16 +1,24 @@
 package server
 
 import (
+	"svc/server/entity"
 	"svc/server/rest"
 	"svc/social"
 	"svc/store"
 )
 
-// pollRoutes are what statuses ask. A poll is made, changed and removed with its status.
-func (s *Server) pollRoutes() rest.Routes {
+// polls serves polls. They are created, changed and removed with their statuses.
+type polls struct {
+	db       *store.DB
+	social   *social.Service
+	entities *entity.Builder
+	lookup   *lookup
+}
+
+func (h *polls) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/polls/:id":        {rest.Content("read:statuses"), s.showPoll},
-		"POST /api/v1/polls/:id/votes": {rest.User("write:statuses"), s.vote},
+		"GET /api/v1/polls/:id":        {rest.Content("read:statuses"), h.showPoll},
+		"POST /api/v1/polls/:id/votes": {rest.User("write:statuses"), h.vote},
 	}
 }
 
@@ -42,29 +50,29 @@ func pollParam(r *rest.Request) store.PollID {
 }
 
 // showPoll returns a poll, if the viewer may see its status.
-func (s *Server) showPoll(r *rest.Request) (any, error) {
-	p, err := s.db.Poll(r.Context(), pollParam(r))
+func (h *polls) showPoll(r *rest.Request) (any, error) {
+	p, err := h.db.Poll(r.Context(), pollParam(r))
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.db.VisibleStatus(r.Context(), viewerID(r), p.StatusID); err != nil {
+	if _, err := h.db.VisibleStatus(r.Context(), viewerID(r), p.StatusID); err != nil {
 		return nil, err
 	}
-	s.refreshPoll(r, p.StatusID)
-	return s.entities.Poll(r.Context(), r.Viewer, p.StatusID)
+	h.lookup.refreshPoll(r, p.StatusID)
+	return h.entities.Poll(r.Context(), r.Viewer, p.StatusID)
 }
 
 // vote has the viewer choose options of a poll, by their places from 0 on.
-func (s *Server) vote(r *rest.Request) (any, error) {
+func (h *polls) vote(r *rest.Request) (any, error) {
 	var p struct {
 		Choices []int `param:"choices,required"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	poll, err := s.social.Vote(r.Context(), r.Viewer, pollParam(r), p.Choices)
+	poll, err := h.social.Vote(r.Context(), r.Viewer, pollParam(r), p.Choices)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.Poll(r.Context(), r.Viewer, poll.StatusID)
+	return h.entities.Poll(r.Context(), r.Viewer, poll.StatusID)
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/media"
 	"svc/server/entity"
@@ -18,30 +19,29 @@ import (
 	"svc/store"
 )
 
-// profileRoutes are one's own account.
-func (s *Server) profileRoutes() rest.Routes {
+// profile serves the own account of a user, and the settings that front ends store.
+type profile struct {
+	settings *config.Config
+	social   *social.Service
+	entities *entity.Builder
+	media    *media.Files
+	render   *renderer
+}
+
+func (h *profile) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/accounts/verify_credentials":      {rest.User("read:accounts", "profile"), s.verifyCredentials},
-		"PATCH /api/v1/accounts/update_credentials":    {rest.User("write:accounts").Uploads(), s.updateCredentials},
-		"PATCH /api/v1/svc/accounts/update_avatar":     {rest.User("write:accounts").Uploads(), s.updateAvatar},
-		"PATCH /api/v1/svc/accounts/update_banner":     {rest.User("write:accounts").Uploads(), s.updateBanner},
-		"PATCH /api/v1/svc/accounts/update_background": {rest.User("write:accounts").Uploads(), s.updateBackground},
-		"PUT /api/svc/notification_settings":           {rest.User("write:accounts"), s.updateNotificationSettings},
+		"GET /api/v1/accounts/verify_credentials":      {rest.User("read:accounts", "profile"), h.verifyCredentials},
+		"PATCH /api/v1/accounts/update_credentials":    {rest.User("write:accounts").Uploads(), h.updateCredentials},
+		"PATCH /api/v1/svc/accounts/update_avatar":     {rest.User("write:accounts").Uploads(), h.updateAvatar},
+		"PATCH /api/v1/svc/accounts/update_banner":     {rest.User("write:accounts").Uploads(), h.updateBanner},
+		"PATCH /api/v1/svc/accounts/update_background": {rest.User("write:accounts").Uploads(), h.updateBackground},
+		"PUT /api/svc/notification_settings":           {rest.User("write:accounts"), h.updateNotificationSettings},
 	}
 }
 
 // verifyCredentials returns the viewer's account.
-func (s *Server) verifyCredentials(r *rest.Request) (any, error) {
-	return s.ownAccount(r, r.Viewer, r.User, true)
-}
-
-// ownAccount renders an account for itself.
-func (s *Server) ownAccount(r *rest.Request, a *store.Account, u *store.User, settings bool) (entity.Account, error) {
-	counts, err := s.db.UnreadCounts(r.Context(), a.ID)
-	if err != nil {
-		return entity.Account{}, err
-	}
-	return s.entities.CredentialAccount(r.Context(), a, u, entity.CredentialDetails{UnreadCounts: counts, SettingsStore: settings})
+func (h *profile) verifyCredentials(r *rest.Request) (any, error) {
+	return h.render.credentialAccount(r, r.Viewer, r.User, true)
 }
 
 // picture is a parameter that takes a file, or a picture in a data: URL, or an empty text for no picture.
@@ -51,7 +51,7 @@ type picture struct {
 }
 
 // updateCredentials changes the viewer's profile and settings. What is absent or null stays as it is.
-func (s *Server) updateCredentials(r *rest.Request) (any, error) {
+func (h *profile) updateCredentials(r *rest.Request) (any, error) {
 	var p struct {
 		DisplayName    *string      `param:"display_name"`
 		Note           *string      `param:"note"`
@@ -139,7 +139,7 @@ func (s *Server) updateCredentials(r *rest.Request) (any, error) {
 	if change.Settings, err = frontendSettings(p.SettingsStore); err != nil {
 		return nil, err
 	}
-	limits := s.settings.Media
+	limits := h.settings.Media
 	for _, in := range []struct {
 		picture
 		kind  media.Kind
@@ -150,15 +150,15 @@ func (s *Server) updateCredentials(r *rest.Request) (any, error) {
 		{picture{p.Header, p.HeaderText}, media.Header, limits.BannerLimit, &change.Header},
 		{picture{p.Background, p.BackgroundText}, media.Background, limits.BackgroundLimit, &change.Background},
 	} {
-		if *in.set, err = s.storePicture(r.Context(), in.picture, in.kind, in.limit); err != nil {
+		if *in.set, err = h.storePicture(r.Context(), in.picture, in.kind, in.limit); err != nil {
 			return nil, err
 		}
 	}
-	account, user, err := s.social.UpdateProfile(r.Context(), r.Viewer.ID, change)
+	account, user, err := h.social.UpdateProfile(r.Context(), r.Viewer.ID, change)
 	if err != nil {
 		return nil, err
 	}
-	return s.ownAccount(r, account, user, true)
+	return h.render.credentialAccount(r, account, user, true)
 }
 
 // frontendSettings reads an object of settings by the names of front ends. In a form it may be a JSON text.
@@ -181,7 +181,7 @@ func frontendSettings(raw json.RawMessage) (map[string]json.RawMessage, error) {
 }
 
 // storePicture keeps a picture that was sent, and returns nil if none was.
-func (s *Server) storePicture(ctx context.Context, p picture, kind media.Kind, limit int64) (*social.Picture, error) {
+func (h *profile) storePicture(ctx context.Context, p picture, kind media.Kind, limit int64) (*social.Picture, error) {
 	var content io.Reader
 	switch {
 	case p.file != nil && p.file.Empty:
@@ -197,7 +197,7 @@ func (s *Server) storePicture(ctx context.Context, p picture, kind media.Kind, l
 	default:
 		return nil, nil
 	}
-	file, err := s.media.Ingest(ctx, content, kind, limit)
+	file, err := h.media.Ingest(ctx, content, kind, limit)
 	var e *errs.Error
 	switch {
 	case errors.As(err, &e) && e.Status < http.StatusInternalServerError && e.Status != http.StatusRequestEntityTooLarge:
@@ -220,22 +220,22 @@ func decodeDataURL(text string) ([]byte, bool) {
 }
 
 // updateAvatar sets or removes the viewer's avatar.
-func (s *Server) updateAvatar(r *rest.Request) (any, error) {
-	return s.updatePicture(r, "img", media.Avatar, s.settings.Media.AvatarLimit, func(c *social.ProfileChange, p *social.Picture) { c.Avatar = p })
+func (h *profile) updateAvatar(r *rest.Request) (any, error) {
+	return h.updatePicture(r, "img", media.Avatar, h.settings.Media.AvatarLimit, func(c *social.ProfileChange, p *social.Picture) { c.Avatar = p })
 }
 
 // updateBanner sets or removes the picture at the head of the viewer's profile.
-func (s *Server) updateBanner(r *rest.Request) (any, error) {
-	return s.updatePicture(r, "banner", media.Header, s.settings.Media.BannerLimit, func(c *social.ProfileChange, p *social.Picture) { c.Header = p })
+func (h *profile) updateBanner(r *rest.Request) (any, error) {
+	return h.updatePicture(r, "banner", media.Header, h.settings.Media.BannerLimit, func(c *social.ProfileChange, p *social.Picture) { c.Header = p })
 }
 
 // updateBackground sets or removes the picture behind the viewer's profile.
-func (s *Server) updateBackground(r *rest.Request) (any, error) {
-	return s.updatePicture(r, "img", media.Background, s.settings.Media.BackgroundLimit, func(c *social.ProfileChange, p *social.Picture) { c.Background = p })
+func (h *profile) updateBackground(r *rest.Request) (any, error) {
+	return h.updatePicture(r, "img", media.Background, h.settings.Media.BackgroundLimit, func(c *social.ProfileChange, p *social.Picture) { c.Background = p })
 }
 
 // updatePicture stores the picture in the parameter name, or file, and returns its address.
-func (s *Server) updatePicture(r *rest.Request, name string, kind media.Kind, limit int64, set func(*social.ProfileChange, *social.Picture)) (any, error) {
+func (h *profile) updatePicture(r *rest.Request, name string, kind media.Kind, limit int64, set func(*social.ProfileChange, *social.Picture)) (any, error) {
 	var p struct {
 		Image      *rest.Upload `param:"img"`
 		ImageText  *string      `param:"img"`
@@ -254,7 +254,7 @@ func (s *Server) updatePicture(r *rest.Request, name string, kind media.Kind, li
 	if in == (picture{}) {
 		in = picture{p.File, p.FileText}
 	}
-	stored, err := s.storePicture(r.Context(), in, kind, limit)
+	stored, err := h.storePicture(r.Context(), in, kind, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -263,16 +263,16 @@ func (s *Server) updatePicture(r *rest.Request, name string, kind media.Kind, li
 	}
 	var change social.ProfileChange
 	set(&change, stored)
-	if _, _, err := s.social.UpdateProfile(r.Context(), r.Viewer.ID, change); err != nil {
+	if _, _, err := h.social.UpdateProfile(r.Context(), r.Viewer.ID, change); err != nil {
 		return nil, err
 	}
 	return struct {
 		URL *string `json:"url"`
-	}{s.entities.Picture(stored.File)}, nil
+	}{h.entities.Picture(stored.File)}, nil
 }
 
 // updateNotificationSettings says who may notify the viewer, and how much pushes tell.
-func (s *Server) updateNotificationSettings(r *rest.Request) (any, error) {
+func (h *profile) updateNotificationSettings(r *rest.Request) (any, error) {
 	var p struct {
 		BlockFromStrangers       *bool `param:"block_from_strangers"`
 		HideNotificationContents *bool `param:"hide_notification_contents"`
@@ -280,7 +280,7 @@ func (s *Server) updateNotificationSettings(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	_, _, err := s.social.UpdateProfile(r.Context(), r.Viewer.ID, social.ProfileChange{
+	_, _, err := h.social.UpdateProfile(r.Context(), r.Viewer.ID, social.ProfileChange{
 		BlockFromStrangers: p.BlockFromStrangers, HideNotificationContents: p.HideNotificationContents,
 	})
 	if err != nil {

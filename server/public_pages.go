@@ -1,21 +1,33 @@
 package server
 
 import (
+	"errors"
 	"html/template"
 	"net/url"
 
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
+	"svc/server/entity"
 	"svc/server/rest"
 	"svc/server/web"
 	"svc/store"
 )
 
-// publicRoutes are the pages that a post's and a profile's address lead to. They show what everybody may see, to everybody alike.
-func (s *Server) publicRoutes() rest.Routes {
+// publicPages serves the pages of accounts and statuses. They show what anyone may see, whoever is signed in.
+type publicPages struct {
+	settings *config.Config
+	db       *store.DB
+	entities *entity.Builder
+	pages    *web.Pages
+	lookup   *lookup
+	baseURL  string
+}
+
+func (h *publicPages) routes() rest.Routes {
 	return rest.Routes{
-		"GET /@:nickname":     {rest.Anonymous.HTML().Limit(rest.ApiBucket), s.pageOrDocument(s.actorAddress, s.profilePage)},
-		"GET /@:nickname/:id": {rest.Anonymous.HTML().Limit(rest.ApiBucket), s.pageOrDocument(s.objectAddress, s.threadPage)},
+		"GET /@:nickname":     {rest.Anonymous.HTML().Limit(rest.ApiBucket), h.pageOrDocument(h.actorAddress, h.profilePage)},
+		"GET /@:nickname/:id": {rest.Anonymous.HTML().Limit(rest.ApiBucket), h.pageOrDocument(h.objectAddress, h.threadPage)},
 	}
 }
 
@@ -24,11 +36,11 @@ var errNoPage = errs.NotFound("There is no page at this address.")
 const postsOfPage = 20
 
 // publicAccount returns the local account of the path, if it may be seen here.
-func (s *Server) publicAccount(r *rest.Request) (*store.Account, error) {
-	if !s.settings.Instance.Public {
+func (h *publicPages) publicAccount(r *rest.Request) (*store.Account, error) {
+	if !h.settings.Instance.Public {
 		return nil, errs.Forbidden("This server shows what its people write to those who are signed in only. Use your app.")
 	}
-	a, err := s.db.AccountByName(r.Context(), r.Param("nickname"), "")
+	a, err := h.db.AccountByName(r.Context(), r.Param("nickname"), "")
 	if errs.IsNotFound(err) || err == nil && a.Unavailable {
 		return nil, errNoPage
 	}
@@ -36,25 +48,25 @@ func (s *Server) publicAccount(r *rest.Request) (*store.Account, error) {
 }
 
 // profilePage shows an account and what it posted, without boosts and answers to others.
-func (s *Server) profilePage(r *rest.Request) (any, error) {
-	a, err := s.publicAccount(r)
+func (h *publicPages) profilePage(r *rest.Request) (any, error) {
+	a, err := h.publicAccount(r)
 	if err != nil {
 		return nil, err
 	}
 	page := r.Page(postsOfPage, postsOfPage)
-	ids, err := s.db.AccountTimeline(r.Context(), 0, a.ID, "", store.Filter{ExcludeReblogs: true, ExcludeReplies: true}, page.Page)
+	ids, err := h.db.AccountTimeline(r.Context(), 0, a.ID, "", store.Filter{ExcludeReblogs: true, ExcludeReplies: true}, page.Page)
 	if err != nil {
 		return nil, err
 	}
-	posts, err := s.webPosts(r, ids)
+	posts, err := h.webPosts(r, ids)
 	if err != nil {
 		return nil, err
 	}
 	p := web.Profile{
-		Name: a.DisplayName, Handle: "@" + a.Nickname + "@" + s.settings.Host(), Avatar: s.entities.Avatar(a),
+		Name: a.DisplayName, Handle: "@" + a.Nickname + "@" + h.settings.Host(), Avatar: h.entities.Avatar(a),
 		Note: sanitized(a.Note), Posts: posts,
 	}
-	if s.settings.Federation.Enabled {
+	if h.settings.Federation.Enabled {
 		p.Remote = &web.Remote{Hidden: []web.Field{{Name: "nickname", Value: a.Nickname}}}
 	}
 	for _, f := range a.Fields.V {
@@ -63,28 +75,28 @@ func (s *Server) profilePage(r *rest.Request) (any, error) {
 	if len(ids) == page.Limit {
 		p.Older = a.URL + "?max_id=" + url.QueryEscape(ids[len(ids)-1].String())
 	}
-	return s.pages.Page(200, p)
+	return h.pages.Page(200, p)
 }
 
 // threadPage shows a post with what is around it.
-func (s *Server) threadPage(r *rest.Request) (any, error) {
-	a, err := s.publicAccount(r)
+func (h *publicPages) threadPage(r *rest.Request) (any, error) {
+	a, err := h.publicAccount(r)
 	if err != nil {
 		return nil, err
 	}
-	st, err := s.db.VisibleStatus(r.Context(), 0, statusParam(r))
+	st, err := h.db.VisibleStatus(r.Context(), 0, statusParam(r))
 	if errs.IsNotFound(err) || err == nil && (st.AccountID != a.ID || st.ReblogOfID != nil) {
 		return nil, errNoPage
 	}
 	if err != nil {
 		return nil, err
 	}
-	above, below, err := s.db.Thread(r.Context(), 0, st, anonymousThreadLimits)
+	above, below, err := h.db.Thread(r.Context(), 0, st, anonymousThreadLimits)
 	if err != nil {
 		return nil, err
 	}
 	all := append(append(append([]store.StatusID{}, above...), st.ID), below...)
-	posts, err := s.webPosts(r, all)
+	posts, err := h.webPosts(r, all)
 	if err != nil {
 		return nil, err
 	}
@@ -93,21 +105,21 @@ func (s *Server) threadPage(r *rest.Request) (any, error) {
 	}
 	n := len(above)
 	p := web.Thread{
-		Above: posts[:n], Post: posts[n], Below: posts[n+1:], OEmbed: s.baseURL + "/api/oembed?url=" + url.QueryEscape(st.URL),
+		Above: posts[:n], Post: posts[n], Below: posts[n+1:], OEmbed: h.baseURL + "/api/oembed?url=" + url.QueryEscape(st.URL),
 	}
-	if s.settings.Federation.Enabled && st.Visibility.Federated() {
+	if h.settings.Federation.Enabled && st.Visibility.Federated() {
 		p.Remote = &web.Remote{Hidden: []web.Field{{Name: "status_id", Value: st.ID.String()}}}
 	}
-	return s.pages.Page(200, p)
+	return h.pages.Page(200, p)
 }
 
 // webPosts prepares posts for a page, in the order of ids.
-func (s *Server) webPosts(r *rest.Request, ids []store.StatusID) ([]web.Post, error) {
-	rows, err := s.db.VisibleStatuses(r.Context(), 0, ids)
+func (h *publicPages) webPosts(r *rest.Request, ids []store.StatusID) ([]web.Post, error) {
+	rows, err := h.db.VisibleStatuses(r.Context(), 0, ids)
 	if err != nil {
 		return nil, err
 	}
-	media, err := s.db.MediaOf(r.Context(), ids)
+	media, err := h.db.MediaOf(r.Context(), ids)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +129,7 @@ func (s *Server) webPosts(r *rest.Request, ids []store.StatusID) ([]web.Post, er
 		byID[st.ID] = st
 		authors = append(authors, st.AccountID)
 	}
-	accounts, err := s.db.Accounts(r.Context(), authors)
+	accounts, err := h.db.Accounts(r.Context(), authors)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +139,7 @@ func (s *Server) webPosts(r *rest.Request, ids []store.StatusID) ([]web.Post, er
 	}
 	attached := make(map[store.StatusID][]web.Attachment)
 	for _, m := range media {
-		attached[*m.StatusID] = append(attached[*m.StatusID], s.webAttachment(m))
+		attached[*m.StatusID] = append(attached[*m.StatusID], webAttachment(h.entities, m))
 	}
 	posts := make([]web.Post, 0, len(ids))
 	for _, id := range ids {
@@ -137,7 +149,7 @@ func (s *Server) webPosts(r *rest.Request, ids []store.StatusID) ([]web.Post, er
 		}
 		a := who[st.AccountID]
 		posts = append(posts, web.Post{
-			Name: a.DisplayName, Handle: "@" + a.Acct(), Profile: a.URL, Avatar: s.entities.Avatar(a), URL: st.URL,
+			Name: a.DisplayName, Handle: "@" + a.Acct(), Profile: a.URL, Avatar: h.entities.Avatar(a), URL: st.URL,
 			At: st.CreatedAt.String(), Day: st.CreatedAt.Time().Format("2 January 2006"),
 			Subject: st.SpoilerText, Content: sanitized(st.Content), Media: attached[id], Hidden: st.Sensitive,
 		})
@@ -145,10 +157,48 @@ func (s *Server) webPosts(r *rest.Request, ids []store.StatusID) ([]web.Post, er
 	return posts, nil
 }
 
-func (s *Server) webAttachment(m *store.Media) web.Attachment {
-	file, preview := s.entities.MediaFile(m)
+// webAttachment prepares a media attachment for a page.
+func webAttachment(b *entity.Builder, m *store.Media) web.Attachment {
+	file, preview := b.MediaFile(m)
 	return web.Attachment{Type: m.Type, URL: file, Preview: preview, Text: m.Description}
 }
 
 // sanitized marks HTML as such, cleaned once more: pages are the one place where it runs on our own address.
 func sanitized(html string) template.HTML { return template.HTML(text.Sanitize(html)) }
+
+// pageOrDocument leads who wants a document, instead of a page, to where it is.
+func (h *publicPages) pageOrDocument(address func(*rest.Request) (string, error), page rest.Handler) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		r.ResponseHeader().Set("Vary", varyHeader)
+		if !wantsActivity(r.Request, true) {
+			return page(r)
+		}
+		rest.AllowCrossOrigin(r.ResponseHeader())
+		to, err := "", error(errs.ErrRecordNotFound)
+		if h.lookup.federates() {
+			to, err = address(r)
+		}
+		var e *errs.Error
+		if errors.As(err, &e) {
+			return jsonError{e}, nil
+		}
+		return rest.Redirect(to), err
+	}
+}
+
+// actorAddress is where the actor is of whom a profile is.
+func (h *publicPages) actorAddress(r *rest.Request) (string, error) {
+	a, err := h.db.AccountByName(r.Context(), r.Param("nickname"), "")
+	switch {
+	case err != nil:
+		return "", err
+	case a.Unavailable && a.DeletedAt == nil:
+		return "", errs.ErrRecordNotFound
+	}
+	return a.URI, nil
+}
+
+// objectAddress is where the document of a post is, if there is one: nobody learns that here.
+func (h *publicPages) objectAddress(r *rest.Request) (string, error) {
+	return h.baseURL + "/objects/" + statusParam(r).String(), nil
+}

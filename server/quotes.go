@@ -1,21 +1,30 @@
 package server
 
-import "svc/server/rest"
+import (
+	"svc/server/rest"
+	"svc/store"
+)
 
-// quoteRoutes are about who quotes a status.
-func (s *Server) quoteRoutes() rest.Routes {
+// quotes serves the quotes of a status.
+type quotes struct {
+	db     *store.DB
+	lookup *lookup
+	render *renderer
+}
+
+func (h *quotes) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/statuses/:id/quotes": {rest.Content("read:statuses"), s.listQuotes},
+		"GET /api/v1/svc/statuses/:id/quotes": {rest.Content("read:statuses"), h.listQuotes},
 	}
 }
 
 // listQuotes returns the posts that quote a status.
-func (s *Server) listQuotes(r *rest.Request) (any, error) {
-	st, err := s.visibleOriginal(r)
+func (h *quotes) listQuotes(r *rest.Request) (any, error) {
+	st, err := h.lookup.visibleOriginal(r)
 	if err != nil {
 		return nil, err
 	}
 	page := r.Page(20, 40)
-	ids, err := s.db.Quotes(r.Context(), viewerID(r), st.ID, page.Page)
-	return s.statusPage(r, page, ids, err)
+	ids, err := h.db.Quotes(r.Context(), viewerID(r), st.ID, page.Page)
+	return h.render.statusPage(r, page, ids, err)
 }

@@ -2,15 +2,23 @@ package server
 
 import (
 	"svc/server/rest"
+	"svc/social"
 	"svc/store"
 )
 
-// reblogRoutes are about boosts.
-func (s *Server) reblogRoutes() rest.Routes {
+// reblogs serves boosts.
+type reblogs struct {
+	db     *store.DB
+	social *social.Service
+	lookup *lookup
+	render *renderer
+}
+
+func (h *reblogs) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/statuses/:id/reblog":      {reblogging, s.reblogStatus},
-		"POST /api/v1/statuses/:id/unreblog":    {reblogging, s.unreblogStatus},
-		"GET /api/v1/statuses/:id/reblogged_by": {rest.Content("read:statuses"), s.listRebloggers},
+		"POST /api/v1/statuses/:id/reblog":      {reblogging, h.reblogStatus},
+		"POST /api/v1/statuses/:id/unreblog":    {reblogging, h.unreblogStatus},
+		"GET /api/v1/statuses/:id/reblogged_by": {rest.Content("read:statuses"), h.listRebloggers},
 	}
 }
 
@@ -18,7 +26,7 @@ func (s *Server) reblogRoutes() rest.Routes {
 var reblogging = rest.User("write:statuses").Limit("status_actions").Limit("same_status_action", "reblog", ":id")
 
 // reblogStatus boosts a status, and returns the boost.
-func (s *Server) reblogStatus(r *rest.Request) (any, error) {
+func (h *reblogs) reblogStatus(r *rest.Request) (any, error) {
 	var p struct {
 		Visibility string `param:"visibility"`
 	}
@@ -29,23 +37,23 @@ func (s *Server) reblogStatus(r *rest.Request) (any, error) {
 	if parsed, ok := store.ParseVisibility(p.Visibility); ok {
 		v = &parsed
 	}
-	st, err := s.social.Reblog(r.Context(), r.Viewer, statusParam(r), v)
-	return s.renderStatus(r, st, err)
+	st, err := h.social.Reblog(r.Context(), r.Viewer, statusParam(r), v)
+	return h.render.status(r, st, err)
 }
 
 // unreblogStatus takes a boost back, and returns what was boosted.
-func (s *Server) unreblogStatus(r *rest.Request) (any, error) {
-	st, err := s.social.Unreblog(r.Context(), r.Viewer, statusParam(r))
-	return s.renderStatus(r, st, err)
+func (h *reblogs) unreblogStatus(r *rest.Request) (any, error) {
+	st, err := h.social.Unreblog(r.Context(), r.Viewer, statusParam(r))
+	return h.render.status(r, st, err)
 }
 
 // listRebloggers returns who boosted a status.
-func (s *Server) listRebloggers(r *rest.Request) (any, error) {
-	st, err := s.visibleOriginal(r)
+func (h *reblogs) listRebloggers(r *rest.Request) (any, error) {
+	st, err := h.lookup.visibleOriginal(r)
 	if err != nil {
 		return nil, err
 	}
 	page := r.Page(40, 80)
-	rows, err := s.db.RebloggedBy(r.Context(), viewerID(r), st.ID, page.Page)
-	return s.accountEntries(r, page, rows, err)
+	rows, err := h.db.RebloggedBy(r.Context(), viewerID(r), st.ID, page.Page)
+	return h.render.accountEntries(r, page, rows, err)
 }

@@ -2,22 +2,33 @@ package server
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 
 	"svc/federation"
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/server/rest"
 	"svc/server/web"
 	"svc/store"
 )
 
-// remoteRoutes lead people who have their account elsewhere to their own server, to follow or answer from there.
-func (s *Server) remoteRoutes() rest.Routes {
+// remoteInteractions sends users of other servers to their own server, where they can follow or reply.
+type remoteInteractions struct {
+	settings   *config.Config
+	db         *store.DB
+	federation *federation.Service
+	pages      *web.Pages
+	lookup     *lookup
+	log        *slog.Logger
+}
+
+func (h *remoteInteractions) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/svc/remote_interaction": {rest.Anonymous.Limit("search"), s.remoteInteraction},
-		"GET /main/ostatus":                   {rest.Anonymous.HTML(), s.showRemote},
-		"POST /main/ostatus":                  {rest.Anonymous.HTML().Limit("search"), s.submitRemote},
+		"POST /api/v1/svc/remote_interaction": {rest.Anonymous.Limit("search"), h.remoteInteraction},
+		"GET /main/ostatus":                   {rest.Anonymous.HTML(), h.showRemote},
+		"POST /main/ostatus":                  {rest.Anonymous.HTML().Limit("search"), h.submitRemote},
 	}
 }
 
@@ -28,7 +39,7 @@ const (
 )
 
 // remoteInteraction returns where somebody with an account elsewhere deals with what has an ActivityPub id.
-func (s *Server) remoteInteraction(r *rest.Request) (any, error) {
+func (h *remoteInteractions) remoteInteraction(r *rest.Request) (any, error) {
 	var p struct {
 		ID      string `param:"ap_id,required"`
 		Profile string `param:"profile,required"`
@@ -36,7 +47,7 @@ func (s *Server) remoteInteraction(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	page, fault := s.remoteInteractionURL(r, p.Profile, p.ID)
+	page, fault := h.remoteInteractionURL(r, p.Profile, p.ID)
 	if fault != "" {
 		return map[string]string{"error": fault}, nil
 	}
@@ -44,16 +55,16 @@ func (s *Server) remoteInteraction(r *rest.Request) (any, error) {
 }
 
 // remoteInteractionURL asks somebody's server for its page, or returns what to say if it has none.
-func (s *Server) remoteInteractionURL(r *rest.Request, profile, uri string) (page, fault string) {
-	if !s.federates() || len(profile) > maxAddressBytes || len(uri) > maxAddressBytes {
+func (h *remoteInteractions) remoteInteractionURL(r *rest.Request, profile, uri string) (page, fault string) {
+	if !h.lookup.federates() || len(profile) > maxAddressBytes || len(uri) > maxAddressBytes {
 		return "", userNotFound
 	}
-	page, err := s.federation.Resolver.InteractionPage(r.Context(), profile, uri)
+	page, err := h.federation.Resolver.InteractionPage(r.Context(), profile, uri)
 	switch {
 	case errors.Is(err, federation.ErrNoInteractionPage):
 		return "", userNotFound
 	case err != nil:
-		s.log.Debug("remote interaction", "profile", profile, "err", err)
+		h.log.Debug("remote interaction", "profile", profile, "err", err)
 		return "", remoteFailure
 	}
 	return page, ""
@@ -70,7 +81,7 @@ type remoteParams struct {
 }
 
 // bindRemote returns the form for what a request is about, the ActivityPub id of that, and who wants to deal with it.
-func (s *Server) bindRemote(r *rest.Request) (form web.Remote, uri, profile string, err error) {
+func (h *remoteInteractions) bindRemote(r *rest.Request) (form web.Remote, uri, profile string, err error) {
 	var p remoteParams
 	var nested struct {
 		User   remoteParams `param:"user"`
@@ -95,8 +106,8 @@ func (s *Server) bindRemote(r *rest.Request) (form web.Remote, uri, profile stri
 	}
 	form.Handle = p.Profile
 	if p.StatusID != 0 {
-		st, err := s.db.VisibleStatus(r.Context(), 0, p.StatusID)
-		if errs.IsNotFound(err) || err == nil && (!st.Visibility.Federated() || !s.settings.Instance.Public) {
+		st, err := h.db.VisibleStatus(r.Context(), 0, p.StatusID)
+		if errs.IsNotFound(err) || err == nil && (!st.Visibility.Federated() || !h.settings.Instance.Public) {
 			err = errNoPage
 		}
 		if err != nil {
@@ -106,37 +117,37 @@ func (s *Server) bindRemote(r *rest.Request) (form web.Remote, uri, profile stri
 		form.Hidden = []web.Field{{Name: "status_id", Value: st.ID.String()}}
 		return form, st.URI, p.Profile, nil
 	}
-	a, err := s.db.AccountByName(r.Context(), strings.TrimPrefix(p.Nickname, "@"), "")
+	a, err := h.db.AccountByName(r.Context(), strings.TrimPrefix(p.Nickname, "@"), "")
 	if errs.IsNotFound(err) || err == nil && a.Unavailable {
 		err = errNoPage
 	}
 	if err != nil {
 		return form, "", "", err
 	}
-	form.Subject = "Follow @" + a.Nickname + "@" + s.settings.Host()
+	form.Subject = "Follow @" + a.Nickname + "@" + h.settings.Host()
 	form.Hidden = []web.Field{{Name: "nickname", Value: a.Nickname}}
 	return form, a.URI, p.Profile, nil
 }
 
 // showRemote asks people of other servers for their handle.
-func (s *Server) showRemote(r *rest.Request) (any, error) {
-	form, _, _, err := s.bindRemote(r)
+func (h *remoteInteractions) showRemote(r *rest.Request) (any, error) {
+	form, _, _, err := h.bindRemote(r)
 	if err != nil {
 		return nil, err
 	}
-	return s.pages.Page(http.StatusOK, form)
+	return h.pages.Page(http.StatusOK, form)
 }
 
 // submitRemote leads them to their own server. Other sites must not use that to lead people astray.
-func (s *Server) submitRemote(r *rest.Request) (any, error) {
+func (h *remoteInteractions) submitRemote(r *rest.Request) (any, error) {
 	if !r.SameOrigin() {
 		return nil, rest.ErrCrossSite
 	}
-	form, uri, profile, err := s.bindRemote(r)
+	form, uri, profile, err := h.bindRemote(r)
 	if err != nil {
 		return nil, err
 	}
-	page, fault := s.remoteInteractionURL(r, profile, uri)
+	page, fault := h.remoteInteractionURL(r, profile, uri)
 	switch fault {
 	case "":
 		return rest.Redirect(page), nil
@@ -145,5 +156,5 @@ func (s *Server) submitRemote(r *rest.Request) (any, error) {
 	default:
 		form.Fault = "Something went wrong. Your server gives no answer."
 	}
-	return s.pages.Page(http.StatusOK, form)
+	return h.pages.Page(http.StatusOK, form)
 }

@@ -7,15 +7,20 @@ import (
 	"svc/store"
 )
 
-// reportRoutes are how people complain. What the staff does about it is in the admin API.
-func (s *Server) reportRoutes() rest.Routes {
+// reports serves reports. What staff do about them is in the admin API.
+type reports struct {
+	social   *social.Service
+	entities *entity.Builder
+}
+
+func (h *reports) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/reports": {rest.User("write:reports").Limit("reports"), s.createReport},
+		"POST /api/v1/reports": {rest.User("write:reports").Limit("reports"), h.createReport},
 	}
 }
 
 // createReport tells the staff of an account, and of statuses of it.
-func (s *Server) createReport(r *rest.Request) (any, error) {
+func (h *reports) createReport(r *rest.Request) (any, error) {
 	var p struct {
 		AccountID store.AccountID      `param:"account_id,required"`
 		StatusIDs []store.StatusID     `param:"status_ids"`
@@ -26,13 +31,13 @@ func (s *Server) createReport(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	report, about, err := s.social.Report(r.Context(), r.Viewer, social.ReportDraft{
+	report, about, err := h.social.Report(r.Context(), r.Viewer, social.ReportDraft{
 		Target: p.AccountID, Statuses: p.StatusIDs, Comment: p.Comment, Category: p.Category, Forward: p.Forward,
 	})
 	if err != nil {
 		return nil, err
 	}
-	target, err := s.entities.Account(r.Context(), report.TargetID)
+	target, err := h.entities.Account(r.Context(), report.TargetID)
 	if err != nil {
 		return nil, err
 	}

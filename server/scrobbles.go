@@ -8,16 +8,23 @@ import (
 	"svc/store"
 )
 
-// scrobbleRoutes are about what people listen to.
-func (s *Server) scrobbleRoutes() rest.Routes {
+// scrobbles serves what users listen to.
+type scrobbles struct {
+	db       *store.DB
+	social   *social.Service
+	entities *entity.Builder
+	lookup   *lookup
+}
+
+func (h *scrobbles) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/svc/scrobble":              {rest.User("write").Limit("status_actions"), s.createScrobble},
-		"GET /api/v1/svc/accounts/:id/scrobbles": {rest.Content("read"), s.listScrobbles},
+		"POST /api/v1/svc/scrobble":              {rest.User("write").Limit("status_actions"), h.createScrobble},
+		"GET /api/v1/svc/accounts/:id/scrobbles": {rest.Content("read"), h.listScrobbles},
 	}
 }
 
 // createScrobble notes what the viewer listens to.
-func (s *Server) createScrobble(r *rest.Request) (any, error) {
+func (h *scrobbles) createScrobble(r *rest.Request) (any, error) {
 	var p struct {
 		Title        string `param:"title"`
 		Artist       string `param:"artist"`
@@ -37,11 +44,11 @@ func (s *Server) createScrobble(r *rest.Request) (any, error) {
 		}
 		l.Visibility = v
 	}
-	row, err := s.social.Scrobble(r.Context(), r.Viewer, l)
+	row, err := h.social.Scrobble(r.Context(), r.Viewer, l)
 	if err != nil {
 		return nil, err
 	}
-	account, err := s.entities.Account(r.Context(), row.AccountID)
+	account, err := h.entities.Account(r.Context(), row.AccountID)
 	if err != nil {
 		return nil, err
 	}
@@ -49,17 +56,17 @@ func (s *Server) createScrobble(r *rest.Request) (any, error) {
 }
 
 // listScrobbles returns what an account, which may be named by its nickname, listened to.
-func (s *Server) listScrobbles(r *rest.Request) (any, error) {
-	id, err := s.accountIDOrNickname(r)
+func (h *scrobbles) listScrobbles(r *rest.Request) (any, error) {
+	id, err := h.lookup.accountIDOrNickname(r)
 	if err != nil {
 		return nil, err
 	}
 	page := r.Page(20, 40)
-	rows, err := s.db.Scrobbles(r.Context(), viewerID(r), id, page.Page)
+	rows, err := h.db.Scrobbles(r.Context(), viewerID(r), id, page.Page)
 	if err != nil {
 		return nil, err
 	}
-	account, err := s.entities.Account(r.Context(), id)
+	account, err := h.entities.Account(r.Context(), id)
 	if err != nil {
 		return nil, err
 	}

@@ -1,24 +1,33 @@
 package server
 
 import (
-	"errors"
-	"net/http"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"svc/internal/errs"
+	"svc/internal/config"
 	"svc/internal/text"
 	"svc/server/entity"
 	"svc/server/rest"
 	"svc/store"
 )
 
-// searchRoutes look for accounts, hashtags and posts at once.
-func (s *Server) searchRoutes() rest.Routes {
+// search serves searches for accounts, hashtags and statuses.
+type search struct {
+	settings *config.Config
+	db       *store.DB
+	entities *entity.Builder
+	resolve  Resolver
+	lookup   *lookup
+	render   *renderer
+	baseURL  string
+}
+
+func (h *search) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v2/search": {rest.Content("read:search").Limit("search"), s.search},
-		"GET /api/v1/search": {rest.Content("read:search").Limit("search"), s.searchV1},
+		"GET /api/v2/search":          {rest.Content("read:search").Limit("search"), h.search},
+		"GET /api/v1/accounts/search": {rest.Content("read:accounts").Limit("search"), h.searchAccounts},
+		"GET /api/v1/search":          {rest.Content("read:search").Limit("search"), h.searchV1},
 	}
 }
 
@@ -62,21 +71,21 @@ type searchQuery struct {
 
 // search finds accounts by handle and name, hashtags by their beginning, posts by their words and, of any kind, the one thing that an
 // address names.
-func (s *Server) search(r *rest.Request) (any, error) {
+func (h *search) search(r *rest.Request) (any, error) {
 	q, err := bindSearch(r)
 	if err != nil {
 		return nil, err
 	}
-	return s.runSearch(r, q), nil
+	return h.runSearch(r, q), nil
 }
 
 // searchV1 is search with hashtags as mere names.
-func (s *Server) searchV1(r *rest.Request) (any, error) {
+func (h *search) searchV1(r *rest.Request) (any, error) {
 	q, err := bindSearch(r)
 	if err != nil {
 		return nil, err
 	}
-	found := s.runSearch(r, q)
+	found := h.runSearch(r, q)
 	found.namesOnly = true
 	return found, nil
 }
@@ -108,7 +117,7 @@ func (q *searchQuery) isAddress() bool {
 }
 
 // runSearch does a search. A part that fails is empty, whatever the others find (extension API 22). The anonymous do not turn pages.
-func (s *Server) runSearch(r *rest.Request, q *searchQuery) *searchResults {
+func (h *search) runSearch(r *rest.Request, q *searchQuery) *searchResults {
 	found := new(searchResults)
 	turned := q.page.Offset > 0 || q.page.MaxID != 0 || q.page.MinID != 0 || q.page.SinceID != 0
 	if q.text == "" || r.Viewer == nil && turned {
@@ -116,45 +125,36 @@ func (s *Server) runSearch(r *rest.Request, q *searchQuery) *searchResults {
 	}
 	if q.isAddress() {
 		if q.page.Offset == 0 {
-			s.succeeded(r, s.searchAddress(r, q, found))
+			h.lookup.succeeded(r, h.searchAddress(r, q, found))
 		}
 		return found
 	}
 	if q.accounts && !strings.HasPrefix(q.text, "#") {
-		accounts, err := s.findAccounts(r, q.text, q.following, q.page)
-		if s.succeeded(r, err) {
+		accounts, err := h.findAccounts(r, q.text, q.following, q.page)
+		if h.lookup.succeeded(r, err) {
 			found.accounts = accounts
 		}
 	}
 	if q.statuses {
-		statuses, err := s.findStatuses(r, q)
-		if s.succeeded(r, err) {
+		statuses, err := h.findStatuses(r, q)
+		if h.lookup.succeeded(r, err) {
 			found.statuses = statuses
 		}
 	}
 	if q.hashtags {
-		tags, err := s.findTags(r, q)
-		if s.succeeded(r, err) {
+		tags, err := h.findTags(r, q)
+		if h.lookup.succeeded(r, err) {
 			found.hashtags = tags
 		}
 	}
 	return found
 }
 
-// succeeded tells whether a part of a search has come to its end, and notes why if it has not and that is the server's fault.
-func (s *Server) succeeded(r *rest.Request, err error) bool {
-	var refusal *errs.Error
-	if err != nil && (!errors.As(err, &refusal) || refusal.Status >= http.StatusInternalServerError) && r.Context().Err() == nil {
-		r.LogError(err)
-	}
-	return err == nil
-}
-
 // findStatuses returns the posts that a text describes.
-func (s *Server) findStatuses(r *rest.Request, q *searchQuery) (entity.List[*entity.Status], error) {
+func (h *search) findStatuses(r *rest.Request, q *searchQuery) (entity.List[*entity.Status], error) {
 	search := store.StatusSearch{
-		Text: q.text, Viewer: viewerID(r), Host: s.settings.Host(), Offset: q.page.Offset, Page: q.page.Page,
-		LocalOnly: s.onlyLocal(r), Discoverable: s.settings.Search.DiscoverableOnly,
+		Text: q.text, Viewer: viewerID(r), Host: h.settings.Host(), Offset: q.page.Offset, Page: q.page.Page,
+		LocalOnly: h.lookup.onlyLocal(r), Discoverable: h.settings.Search.DiscoverableOnly,
 	}
 	if q.author != "" {
 		search.Author.UnmarshalText([]byte(q.author))
@@ -162,16 +162,11 @@ func (s *Server) findStatuses(r *rest.Request, q *searchQuery) (entity.List[*ent
 			return nil, nil
 		}
 	}
-	ids, err := s.db.SearchStatuses(r.Context(), search)
+	ids, err := h.db.SearchStatuses(r.Context(), search)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.Statuses(r.Context(), r.Viewer, ids)
-}
-
-// onlyLocal tells whether a search is for what is of this server only.
-func (s *Server) onlyLocal(r *rest.Request) bool {
-	return r.Viewer == nil && !s.settings.Search.AnonymousRemote
+	return h.entities.Statuses(r.Context(), r.Viewer, ids)
 }
 
 // The most words of which each may be a hashtag, and all of them together one.
@@ -179,7 +174,7 @@ const maxTagWords = 10
 
 // findTags returns the hashtags that a text may mean. One word is a hashtag, whether or not it was ever used, and the beginning of
 // others; of several those count that were used or are written with the sign, and all of them joined to one.
-func (s *Server) findTags(r *rest.Request, q *searchQuery) (entity.List[entity.Tag], error) {
+func (h *search) findTags(r *rest.Request, q *searchQuery) (entity.List[entity.Tag], error) {
 	words := strings.Fields(q.text)
 	if len(words) > maxTagWords {
 		return nil, nil
@@ -192,19 +187,19 @@ func (s *Server) findTags(r *rest.Request, q *searchQuery) (entity.List[entity.T
 		if name == "" {
 			return nil, nil
 		}
-		names, err = s.db.SearchTags(r.Context(), viewerID(r), name, depth-1)
+		names, err = h.db.SearchTags(r.Context(), viewerID(r), name, depth-1)
 		names = append([]string{name}, names...)
 	} else {
-		names, err = s.tagsInWords(r, words)
+		names, err = h.tagsInWords(r, words)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.Tags(r.Context(), r.Viewer, names[min(q.page.Offset, len(names)):min(depth, len(names))])
+	return h.entities.Tags(r.Context(), r.Viewer, names[min(q.page.Offset, len(names)):min(depth, len(names))])
 }
 
 // tagsInWords returns the hashtags among several words, and the one that all of them make.
-func (s *Server) tagsInWords(r *rest.Request, words []string) ([]string, error) {
+func (h *search) tagsInWords(r *rest.Request, words []string) ([]string, error) {
 	var names, asked []string
 	var joined strings.Builder
 	all := true
@@ -219,7 +214,7 @@ func (s *Server) tagsInWords(r *rest.Request, words []string) ([]string, error) 
 		joined.WriteRune(unicode.ToTitle(first))
 		joined.WriteString(name[size:])
 	}
-	used, err := s.db.UsedTags(r.Context(), viewerID(r), asked)
+	used, err := h.db.UsedTags(r.Context(), viewerID(r), asked)
 	if err != nil {
 		return nil, err
 	}
@@ -242,4 +237,81 @@ func (s *Server) tagsInWords(r *rest.Request, words []string) ([]string, error) 
 		names = append(names, joined.String())
 	}
 	return names, nil
+}
+
+// searchAccounts returns the accounts that are named by a text, or begin like it.
+func (h *search) searchAccounts(r *rest.Request) (any, error) {
+	var p struct {
+		Q         string `param:"q,required"`
+		Following bool   `param:"following"`
+	}
+	if err := r.Bind(&p); err != nil {
+		return nil, err
+	}
+	return h.findAccounts(r, p.Q, p.Following, r.Page(40, 80))
+}
+
+// findAccounts returns a page of the accounts that are named by a text, or begin like it. If it is a handle that nobody here has, its
+// server may be asked.
+func (h *search) findAccounts(r *rest.Request, text string, following bool, page rest.Page) (entity.List[entity.Account], error) {
+	ids, err := h.db.SearchAccounts(r.Context(), store.AccountSearch{
+		Text: text, Viewer: viewerID(r), Following: following, LocalOnly: h.lookup.onlyLocal(r), Host: h.settings.Host(),
+		Offset: page.Offset, Limit: page.Limit,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 && page.Offset == 0 && !following {
+		if id := h.resolveHandle(r, text); id != 0 {
+			ids = []store.AccountID{id}
+		}
+	}
+	return h.render.accounts(r, ids)
+}
+
+// searchAddress finds the one thing that an address names: a post that the viewer may see, or an account.
+func (h *search) searchAddress(r *rest.Request, q *searchQuery, found *searchResults) error {
+	named, err := h.lookup.lookUpAddress(r, q.text)
+	if err != nil {
+		return err
+	}
+	if named == (Resolved{}) && q.resolve && h.resolve != nil && !strings.HasPrefix(q.text, h.baseURL+"/") {
+		if named, err = h.resolve(r.Context(), r.Viewer, q.text); err != nil {
+			return err
+		}
+	}
+	switch {
+	case named.Status != 0 && q.statuses:
+		rows, err := h.db.VisibleStatuses(r.Context(), viewerID(r), []store.StatusID{named.Status})
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		st, err := h.entities.Status(r.Context(), r.Viewer, named.Status)
+		if err == nil {
+			found.statuses = entity.List[*entity.Status]{st}
+		}
+		return err
+	case named.Account != 0 && q.accounts:
+		accounts, err := h.render.accounts(r, []store.AccountID{named.Account})
+		if err == nil {
+			found.accounts = accounts
+		}
+		return err
+	}
+	return nil
+}
+
+// resolveHandle returns the account of a handle that is not known here, if the viewer wants other servers to be asked and one of them
+// knows it; 0 otherwise. That it fails is no failure of the search.
+func (h *search) resolveHandle(r *rest.Request, handle string) store.AccountID {
+	if h.resolve == nil || r.Viewer == nil || !rest.ParseBool(r.Query("resolve")) {
+		return 0
+	}
+	nick, domain, ok := text.SplitHandle(handle)
+	if !ok || domain == "" || domain == h.settings.Host() {
+		return 0
+	}
+	found, err := h.resolve(r.Context(), r.Viewer, nick+"@"+domain)
+	h.lookup.succeeded(r, err)
+	return found.Account
 }

@@ -50,26 +50,7 @@ type Server struct {
 	*rest.Server
 	Streams *stream.Hub
 	Push    *stream.Push
-
-	settings   *config.Config
-	db         *store.DB
-	social     *social.Service
-	entities   *entity.Builder
-	emojis     *emoji.Packs
-	media      *media.Files
-	proxy      *media.Proxy
-	staticDir  string
-	health     *healthChecker
-	keys       *keys.Keys
-	federation *federation.Service
-	oauth      *oauth.Service
-	staff      *staff.Handlers
-	resolve    Resolver
-	pages      *web.Pages
-	log        *slog.Logger
-	now        func() time.Time
-	baseURL    string
-	fallback   http.Handler
+	now     func() time.Time
 }
 
 // New returns a server for all routes. It panics if their tables contradict each other.
@@ -80,105 +61,104 @@ func New(c Config) *Server {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &Server{
-		settings:   c.Settings,
-		db:         c.DB,
-		social:     c.Social,
-		entities:   c.Entities,
-		emojis:     c.Emojis,
-		media:      c.Media,
-		proxy:      c.Proxy,
-		staticDir:  c.StaticDir,
-		health:     newHealthChecker(c.DB, c.Log),
-		keys:       c.Keys,
-		federation: c.Federation,
-		resolve:    c.Resolve,
-		pages:      web.NewPages(c.Settings),
-		log:        c.Log,
-		now:        c.Now,
-		baseURL:    c.Settings.URL().String(),
-		fallback:   c.Fallback,
+	if c.Resolve == nil && c.Federation != nil && c.Settings.Federation.Enabled {
+		c.Resolve = resolveRemote(c.Federation)
 	}
-	s.staff = &staff.Handlers{Admin: c.Admin, Federation: c.Federation}
+	s := &Server{now: c.Now}
 	now := func() time.Time { return s.now() }
-	s.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: s.pages, Now: now})
+	p := parts{Config: c, pages: web.NewPages(c.Settings), health: newHealthChecker(c.DB, c.Log), baseURL: c.Settings.URL().String()}
+	p.oauth = oauth.New(oauth.Config{Settings: c.Settings, DB: c.DB, Social: c.Social, Keys: c.Keys, Pages: p.pages, Now: now})
 	limits := rest.NewLimits(c.Settings.RateLimit)
 	s.Streams = stream.NewHub(stream.Config{
-		Settings: c.Settings, DB: c.DB, Entities: c.Entities, Identities: s.oauth, Limits: limits, Log: c.Log, Now: now,
+		Settings: c.Settings, DB: c.DB, Entities: c.Entities, Identities: p.oauth, Limits: limits, Log: c.Log, Now: now,
 	})
 	s.Push = stream.NewPush(stream.PushConfig{
 		Settings: c.Settings, DB: c.DB, Social: c.Social, Entities: c.Entities, Keys: c.Keys, Outbound: c.Outbound, Log: c.Log, Now: now,
 	})
-	if s.resolve == nil && s.federates() {
-		s.resolve = s.resolveRemote
-	}
+	p.streams, p.push = s.Streams, s.Push
 	s.Server = rest.New(rest.Config{
 		Settings:     c.Settings,
-		Authenticate: s.oauth.Authenticate,
-		ErrorPage:    s.pages.Error,
+		Authenticate: p.oauth.Authenticate,
+		ErrorPage:    p.pages.Error,
 		Fallback:     c.Fallback,
 		TempDir:      c.TempDir,
 		Limits:       limits,
 		Log:          c.Log,
 		Now:          c.Now,
-	}, s.tables()...)
+	}, p.tables()...)
 	return s
 }
 
 // Routes lists all endpoints, sorted by path and method.
-func Routes() []rest.RouteInfo { return rest.Describe(new(Server).tables()...) }
+func Routes() []rest.RouteInfo { return rest.Describe(parts{}.tables()...) }
 
-// tables returns the route tables of all resources. Each stands at the top of the file that has its handlers. They are the same
-// for the zero Server.
-func (s *Server) tables() []rest.Routes {
-	return append(append(s.oauth.Routes(), s.staff.Routes()...), []rest.Routes{
-		s.pageRoutes(),
-		s.publicRoutes(),
-		s.activityRoutes(),
-		s.inboxRoutes(),
-		s.webFingerRoutes(),
-		s.accountRoutes(),
-		s.profileRoutes(),
-		s.settingsRoutes(),
-		s.birthdayRoutes(),
-		s.followRoutes(),
-		s.endorsementRoutes(),
-		s.moveRoutes(),
-		s.blockRoutes(),
-		s.listRoutes(),
-		s.statusRoutes(),
-		s.editRoutes(),
-		s.pollRoutes(),
-		s.scheduledRoutes(),
-		s.threadRoutes(),
-		s.conversationRoutes(),
-		s.oembedRoutes(),
-		s.reblogRoutes(),
-		s.quoteRoutes(),
-		s.scrobbleRoutes(),
-		s.favouriteRoutes(),
-		s.reactionRoutes(),
-		s.bookmarkRoutes(),
-		s.pinRoutes(),
-		s.timelineRoutes(),
-		s.notificationRoutes(),
-		s.reportRoutes(),
-		s.announcementRoutes(),
-		s.chatRoutes(),
-		s.filterRoutes(),
-		s.filterV1Routes(),
-		s.Push.Routes(),
-		s.Streams.Routes(),
-		s.mediaRoutes(),
-		s.fileRoutes(),
-		s.searchRoutes(),
-		s.tagRoutes(),
-		s.instanceRoutes(),
-		s.federationStatusRoutes(),
-		s.remoteRoutes(),
-		s.interactRoutes(),
-		s.healthRoutes(),
-		s.setupRoutes(),
+// parts is what New hands to the resources.
+type parts struct {
+	Config
+	oauth   *oauth.Service
+	streams *stream.Hub
+	push    *stream.Push
+	pages   *web.Pages
+	health  *healthChecker
+	baseURL string
+}
+
+// tables returns the route tables of all resources. Each is at the top of the file with its handlers. They are the same for empty parts.
+func (c parts) tables() []rest.Routes {
+	lookup := &lookup{settings: c.Settings, db: c.DB, federation: c.Federation, resolve: c.Resolve, baseURL: c.baseURL}
+	render := &renderer{db: c.DB, entities: c.Entities}
+	activityPub := &activityPub{settings: c.Settings, db: c.DB, federation: c.Federation, pages: c.pages, lookup: lookup, baseURL: c.baseURL}
+	accounts := &accounts{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}
+	profile := &profile{settings: c.Settings, social: c.Social, entities: c.Entities, media: c.Media, render: render}
+	statuses := &statuses{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}
+	filters := &filters{db: c.DB, social: c.Social, entities: c.Entities}
+	return append(append(c.oauth.Routes(), (&staff.Handlers{Admin: c.Admin, Federation: c.Federation}).Routes()...), []rest.Routes{
+		(&homePage{settings: c.Settings, pages: c.pages}).routes(),
+		(&publicPages{settings: c.Settings, db: c.DB, entities: c.Entities, pages: c.pages, lookup: lookup, baseURL: c.baseURL}).routes(),
+		activityPub.routes(),
+		activityPub.inboxRoutes(),
+		activityPub.webFingerRoutes(),
+		accounts.routes(),
+		accounts.birthdayRoutes(),
+		accounts.endorsementRoutes(),
+		profile.routes(),
+		profile.settingsRoutes(),
+		(&follows{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup, render: render}).routes(),
+		(&aliases{settings: c.Settings, db: c.DB, social: c.Social, federation: c.Federation, oauth: c.oauth, lookup: lookup}).routes(),
+		(&blocks{db: c.DB, social: c.Social, render: render}).routes(),
+		(&lists{db: c.DB, social: c.Social, entities: c.Entities, render: render}).routes(),
+		statuses.routes(),
+		statuses.editRoutes(),
+		statuses.threadRoutes(),
+		(&polls{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
+		(&scheduled{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
+		(&conversations{db: c.DB, social: c.Social, entities: c.Entities, render: render}).routes(),
+		(&oEmbeds{settings: c.Settings, db: c.DB, baseURL: c.baseURL}).routes(),
+		(&reblogs{db: c.DB, social: c.Social, lookup: lookup, render: render}).routes(),
+		(&quotes{db: c.DB, lookup: lookup, render: render}).routes(),
+		(&scrobbles{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
+		(&favourites{db: c.DB, social: c.Social, lookup: lookup, render: render}).routes(),
+		(&reactions{settings: c.Settings, social: c.Social, entities: c.Entities, emojis: c.Emojis, lookup: lookup, render: render}).routes(),
+		(&bookmarks{db: c.DB, social: c.Social, entities: c.Entities, emojis: c.Emojis, render: render}).routes(),
+		(&pins{social: c.Social, render: render}).routes(),
+		(&timelines{settings: c.Settings, db: c.DB, entities: c.Entities, lookup: lookup, render: render}).routes(),
+		(&notifications{db: c.DB, social: c.Social, entities: c.Entities, lookup: lookup}).routes(),
+		(&reports{social: c.Social, entities: c.Entities}).routes(),
+		(&announcements{social: c.Social, entities: c.Entities}).routes(),
+		(&chats{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
+		filters.routes(),
+		filters.v1Routes(),
+		(&uploads{db: c.DB, social: c.Social, entities: c.Entities, emojis: c.Emojis, media: c.Media, proxy: c.Proxy}).routes(),
+		(&files{fallback: c.Fallback, staticDir: c.StaticDir}).routes(),
+		(&search{settings: c.Settings, db: c.DB, entities: c.Entities, resolve: c.Resolve, lookup: lookup, render: render, baseURL: c.baseURL}).routes(),
+		(&tags{db: c.DB, social: c.Social, entities: c.Entities}).routes(),
+		(&instance{federation: c.Federation, settings: c.Settings, entities: c.Entities, lookup: lookup, baseURL: c.baseURL}).routes(),
+		(&remoteInteractions{settings: c.Settings, db: c.DB, federation: c.Federation, pages: c.pages, lookup: lookup, log: c.Log}).routes(),
+		(&interactions{settings: c.Settings, db: c.DB, social: c.Social, entities: c.Entities, oauth: c.oauth, pages: c.pages, resolve: c.Resolve, lookup: lookup, baseURL: c.baseURL}).routes(),
+		(&setupPage{db: c.DB, social: c.Social, oauth: c.oauth, keys: c.Keys, pages: c.pages}).routes(),
+		c.health.routes(),
+		c.push.Routes(),
+		c.streams.Routes(),
 	}...)
 }
 

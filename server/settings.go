@@ -6,10 +6,10 @@ import (
 )
 
 // settingsRoutes are what front ends store for people, one object each: the same that an account shows as svc.settings_store.
-func (s *Server) settingsRoutes() rest.Routes {
+func (h *profile) settingsRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/settings/:app":   {rest.User("read:accounts"), s.showSettings},
-		"PATCH /api/v1/svc/settings/:app": {rest.User("write:accounts"), s.mergeSettings},
+		"GET /api/v1/svc/settings/:app":   {rest.User("read:accounts"), h.showSettings},
+		"PATCH /api/v1/svc/settings/:app": {rest.User("write:accounts"), h.mergeSettings},
 	}
 }
 
@@ -17,7 +17,7 @@ func (s *Server) settingsRoutes() rest.Routes {
 const maxFrontendName = 100
 
 // showSettings returns what a front end has stored for the viewer.
-func (s *Server) showSettings(r *rest.Request) (any, error) {
+func (h *profile) showSettings(r *rest.Request) (any, error) {
 	if stored, ok := r.User.SettingsStore.V[r.Param("app")]; ok {
 		return stored, nil
 	}
@@ -26,7 +26,7 @@ func (s *Server) showSettings(r *rest.Request) (any, error) {
 
 // mergeSettings merges an object into what a front end has stored for the viewer. The body is the object itself; of a form, all
 // fields are text.
-func (s *Server) mergeSettings(r *rest.Request) (any, error) {
+func (h *profile) mergeSettings(r *rest.Request) (any, error) {
 	app := r.Param("app")
 	if len(app) > maxFrontendName {
 		return nil, errs.Invalid("Validation failed: App is too long (maximum is %d bytes)", maxFrontendName)
@@ -35,5 +35,5 @@ func (s *Server) mergeSettings(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.social.MergeFrontendSettings(r.Context(), r.Viewer.ID, app, patch)
+	return h.social.MergeFrontendSettings(r.Context(), r.Viewer.ID, app, patch)
 }

@@ -9,16 +9,26 @@ import (
 	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/keys"
+	"svc/server/oauth"
 	"svc/server/rest"
 	"svc/server/web"
 	"svc/social"
+	"svc/store"
 )
 
-// setupRoutes are the page on which the first administrator makes an account. Only who runs the server knows its address.
-func (s *Server) setupRoutes() rest.Routes {
+// setupPage serves the page on which the first admin creates an account. Only the operator knows its URL.
+type setupPage struct {
+	db     *store.DB
+	social *social.Service
+	oauth  *oauth.Service
+	keys   *keys.Keys
+	pages  *web.Pages
+}
+
+func (h *setupPage) routes() rest.Routes {
 	return rest.Routes{
-		"GET /setup/:token":  {rest.Anonymous.HTML(), s.showSetup},
-		"POST /setup/:token": {rest.Anonymous.HTML().Limit("authentication"), s.setup},
+		"GET /setup/:token":  {rest.Anonymous.HTML(), h.showSetup},
+		"POST /setup/:token": {rest.Anonymous.HTML().Limit("authentication"), h.setup},
 	}
 }
 
@@ -32,11 +42,11 @@ func setupPath(k *keys.Keys) string {
 var errSetupDone = errs.New(http.StatusGone, "This link has done its work: the server has an administrator.")
 
 // checkSetup checks the address, and whether there is anything to set up.
-func (s *Server) checkSetup(r *rest.Request) error {
-	if !hmac.Equal([]byte("/setup/"+r.Param("token")), []byte(setupPath(s.keys))) {
+func (h *setupPage) checkSetup(r *rest.Request) error {
+	if !hmac.Equal([]byte("/setup/"+r.Param("token")), []byte(setupPath(h.keys))) {
 		return errs.NotFound("There is no page at this address.")
 	}
-	has, err := s.db.HasAdmin(r.Context())
+	has, err := h.db.HasAdmin(r.Context())
 	if err == nil && has {
 		err = errSetupDone
 	}
@@ -44,19 +54,19 @@ func (s *Server) checkSetup(r *rest.Request) error {
 }
 
 // showSetup asks for the account of the first administrator.
-func (s *Server) showSetup(r *rest.Request) (any, error) {
-	if err := s.checkSetup(r); err != nil {
+func (h *setupPage) showSetup(r *rest.Request) (any, error) {
+	if err := h.checkSetup(r); err != nil {
 		return nil, err
 	}
-	return s.pages.Page(http.StatusOK, web.Setup{Action: setupPath(s.keys)})
+	return h.pages.Page(http.StatusOK, web.Setup{Action: setupPath(h.keys)})
 }
 
 // setup makes the account of the first administrator, and signs the browser in to it.
-func (s *Server) setup(r *rest.Request) (any, error) {
+func (h *setupPage) setup(r *rest.Request) (any, error) {
 	if !r.SameOrigin() {
 		return nil, rest.ErrCrossSite
 	}
-	if err := s.checkSetup(r); err != nil {
+	if err := h.checkSetup(r); err != nil {
 		return nil, err
 	}
 	var p struct {
@@ -68,12 +78,12 @@ func (s *Server) setup(r *rest.Request) (any, error) {
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	again := web.Setup{Action: setupPath(s.keys), Nickname: p.Nickname, Email: p.Email, Faults: make(map[string][]string)}
+	again := web.Setup{Action: setupPath(h.keys), Nickname: p.Nickname, Email: p.Email, Faults: make(map[string][]string)}
 	if p.Password != p.Again {
 		again.Faults["password_confirmation"] = []string{"is not the same as the first"}
-		return s.pages.Page(http.StatusUnprocessableEntity, again)
+		return h.pages.Page(http.StatusUnprocessableEntity, again)
 	}
-	account, user, err := s.social.SignUp(r.Context(), social.Registration{
+	account, user, err := h.social.SignUp(r.Context(), social.Registration{
 		Nickname: p.Nickname, Email: p.Email, Password: p.Password,
 		Admin: true, Confirmed: true, Approved: true, FirstAdmin: true,
 	})
@@ -83,14 +93,14 @@ func (s *Server) setup(r *rest.Request) (any, error) {
 		for _, f := range faults {
 			again.Faults[f.Field] = append(again.Faults[f.Field], f.Message)
 		}
-		return s.pages.Page(http.StatusUnprocessableEntity, again)
+		return h.pages.Page(http.StatusUnprocessableEntity, again)
 	case errors.Is(err, social.ErrHasAdmin):
 		return nil, errSetupDone
 	case err != nil:
 		return nil, err
 	}
-	if err := s.oauth.StartSession(r, user); err != nil {
+	if err := h.oauth.StartSession(r, user); err != nil {
 		return nil, err
 	}
-	return s.pages.Page(http.StatusOK, web.Welcome{Nickname: account.Nickname})
+	return h.pages.Page(http.StatusOK, web.Welcome{Nickname: account.Nickname})
 }

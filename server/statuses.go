@@ -12,19 +12,27 @@ import (
 	"svc/store"
 )
 
-// statusRoutes are the endpoints of single statuses. What people do with them is in files of its own.
-func (s *Server) statusRoutes() rest.Routes {
+// statuses serves single statuses, their edits and their threads.
+type statuses struct {
+	db       *store.DB
+	social   *social.Service
+	entities *entity.Builder
+	lookup   *lookup
+	render   *renderer
+}
+
+func (h *statuses) routes() rest.Routes {
 	return rest.Routes{
-		"POST /api/v1/statuses":         {rest.User("write:statuses").Limit("status_actions"), s.createStatus},
-		"GET /api/v1/statuses":          {rest.Content("read:statuses"), s.listStatuses},
-		"GET /api/v1/statuses/:id":      {rest.Content("read:statuses"), s.showStatus},
-		"DELETE /api/v1/statuses/:id":   {rest.User("write:statuses").Limit("status_actions"), s.deleteStatus},
-		"GET /api/v1/statuses/:id/card": {rest.Content("read:statuses"), s.showCard},
+		"POST /api/v1/statuses":         {rest.User("write:statuses").Limit("status_actions"), h.createStatus},
+		"GET /api/v1/statuses":          {rest.Content("read:statuses"), h.listStatuses},
+		"GET /api/v1/statuses/:id":      {rest.Content("read:statuses"), h.showStatus},
+		"DELETE /api/v1/statuses/:id":   {rest.User("write:statuses").Limit("status_actions"), h.deleteStatus},
+		"GET /api/v1/statuses/:id/card": {rest.Content("read:statuses"), h.showCard},
 	}
 }
 
 // createStatus posts a status, now or later, or with preview shows what would be posted.
-func (s *Server) createStatus(r *rest.Request) (any, error) {
+func (h *statuses) createStatus(r *rest.Request) (any, error) {
 	var p struct {
 		Status         string          `param:"status"`
 		SpoilerText    string          `param:"spoiler_text"`
@@ -88,25 +96,25 @@ func (s *Server) createStatus(r *rest.Request) (any, error) {
 		}
 	}
 	if p.Preview {
-		c, err := s.social.Preview(r.Context(), r.Viewer, d)
+		c, err := h.social.Preview(r.Context(), r.Viewer, d)
 		if err != nil {
 			return nil, err
 		}
-		return s.entities.PreviewStatus(r.Context(), r.Viewer, c)
+		return h.entities.PreviewStatus(r.Context(), r.Viewer, c)
 	}
-	s.resolveMentions(r, d.Text, d.ContentType, d.To)
-	mark := s.entities.Generation()
-	c, err := s.social.Publish(r.Context(), r.Viewer, d)
+	h.lookup.resolveMentions(r, d.Text, d.ContentType, d.To)
+	mark := h.entities.Generation()
+	c, err := h.social.Publish(r.Context(), r.Viewer, d)
 	if err != nil {
 		return nil, err
 	}
 	if c.Scheduled != nil {
-		return s.entities.ScheduledStatus(r.Context(), c.Scheduled)
+		return h.entities.ScheduledStatus(r.Context(), c.Scheduled)
 	}
 	if c.Existing {
-		return s.entities.Status(r.Context(), r.Viewer, c.ID)
+		return h.entities.Status(r.Context(), r.Viewer, c.ID)
 	}
-	return s.entities.PublishedStatus(r.Context(), r.Viewer, c, mark)
+	return h.entities.PublishedStatus(r.Context(), r.Viewer, c, mark)
 }
 
 // parseVisibility reads whom a status is for: a visibility, or list:ID. Unknown words leave it to the author's default.
@@ -158,7 +166,7 @@ func seconds(n int64) time.Duration {
 const maxStatusIDs = 100
 
 // listStatuses returns the statuses that have one of the ids and that the viewer may see, the newest first.
-func (s *Server) listStatuses(r *rest.Request) (any, error) {
+func (h *statuses) listStatuses(r *rest.Request) (any, error) {
 	var p struct {
 		IDs []store.StatusID `param:"ids"`
 		ID  []store.StatusID `param:"id"` // the reference API's name
@@ -170,7 +178,7 @@ func (s *Server) listStatuses(r *rest.Request) (any, error) {
 		return nil, errs.BadRequest("Missing field: ids.")
 	}
 	ids := slices.Concat(p.IDs, p.ID)
-	rows, err := s.db.VisibleStatuses(r.Context(), viewerID(r), ids[:min(len(ids), maxStatusIDs)])
+	rows, err := h.db.VisibleStatuses(r.Context(), viewerID(r), ids[:min(len(ids), maxStatusIDs)])
 	if err != nil {
 		return nil, err
 	}
@@ -181,35 +189,21 @@ func (s *Server) listStatuses(r *rest.Request) (any, error) {
 	slices.Sort(seen)
 	seen = slices.Compact(seen)
 	slices.Reverse(seen)
-	return s.entities.Statuses(r.Context(), r.Viewer, seen)
+	return h.entities.Statuses(r.Context(), r.Viewer, seen)
 }
 
 // showStatus returns one status.
-func (s *Server) showStatus(r *rest.Request) (any, error) {
+func (h *statuses) showStatus(r *rest.Request) (any, error) {
 	id := statusParam(r)
-	sees, err := s.db.CanSeeID(r.Context(), viewerID(r), id)
+	sees, err := h.db.CanSeeID(r.Context(), viewerID(r), id)
 	if err != nil {
 		return nil, err
 	}
 	if !sees {
 		return nil, errs.ErrRecordNotFound
 	}
-	s.refreshPoll(r, id)
-	return s.entities.Status(r.Context(), r.Viewer, id)
-}
-
-// visibleStatus returns the status of the path, if the viewer may see it.
-func (s *Server) visibleStatus(r *rest.Request) (*store.Status, error) {
-	return s.db.VisibleStatus(r.Context(), viewerID(r), statusParam(r))
-}
-
-// visibleOriginal returns the status of the path, or what it boosts, if the viewer may see it.
-func (s *Server) visibleOriginal(r *rest.Request) (*store.Status, error) {
-	st, err := s.visibleStatus(r)
-	if err != nil || st.ReblogOfID == nil {
-		return st, err
-	}
-	return s.db.Status(r.Context(), *st.ReblogOfID)
+	h.lookup.refreshPoll(r, id)
+	return h.entities.Status(r.Context(), r.Viewer, id)
 }
 
 func statusParam(r *rest.Request) store.StatusID {
@@ -226,22 +220,14 @@ func viewerID(r *rest.Request) store.AccountID {
 	return r.Viewer.ID
 }
 
-// renderStatus renders what an operation on a status returned.
-func (s *Server) renderStatus(r *rest.Request, st *store.Status, err error) (*entity.Status, error) {
-	if err != nil {
-		return nil, err
-	}
-	return s.entities.Status(r.Context(), r.Viewer, st.ID)
-}
-
 // deleteStatus removes a status and returns it as it was, with its source, so that it can be written anew.
-func (s *Server) deleteStatus(r *rest.Request) (any, error) {
+func (h *statuses) deleteStatus(r *rest.Request) (any, error) {
 	id := statusParam(r)
-	before, err := s.entities.Status(r.Context(), r.Viewer, id)
+	before, err := h.entities.Status(r.Context(), r.Viewer, id)
 	if err != nil {
 		return nil, err
 	}
-	st, err := s.social.DeleteStatus(r.Context(), r.Viewer, id)
+	st, err := h.social.DeleteStatus(r.Context(), r.Viewer, id)
 	if err != nil {
 		return nil, err
 	}
@@ -249,12 +235,12 @@ func (s *Server) deleteStatus(r *rest.Request) (any, error) {
 }
 
 // showCard answers what old clients ask for instead of reading it in the status.
-func (s *Server) showCard(r *rest.Request) (any, error) {
-	st, err := s.visibleOriginal(r)
+func (h *statuses) showCard(r *rest.Request) (any, error) {
+	st, err := h.lookup.visibleOriginal(r)
 	if err != nil {
 		return nil, err
 	}
-	card, err := s.entities.StatusCard(r.Context(), st)
+	card, err := h.entities.StatusCard(r.Context(), st)
 	if err != nil || card == nil {
 		return nil, err
 	}

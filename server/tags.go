@@ -7,22 +7,30 @@ import (
 	"svc/internal/text"
 	"svc/server/entity"
 	"svc/server/rest"
+	"svc/social"
+	"svc/store"
 )
 
-// tagRoutes are hashtags, and following them.
-func (s *Server) tagRoutes() rest.Routes {
+// tags serves hashtags.
+type tags struct {
+	db       *store.DB
+	social   *social.Service
+	entities *entity.Builder
+}
+
+func (h *tags) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/followed_tags":        {rest.User("read:follows"), s.followedTags},
-		"GET /api/v1/tags/:name":           {rest.Content("read:follows"), s.showTag},
-		"POST /api/v1/tags/:name/follow":   {rest.User("write:follows"), s.followTag},
-		"POST /api/v1/tags/:name/unfollow": {rest.User("write:follows"), s.unfollowTag},
+		"GET /api/v1/followed_tags":        {rest.User("read:follows"), h.followedTags},
+		"GET /api/v1/tags/:name":           {rest.Content("read:follows"), h.showTag},
+		"POST /api/v1/tags/:name/follow":   {rest.User("write:follows"), h.followTag},
+		"POST /api/v1/tags/:name/unfollow": {rest.User("write:follows"), h.unfollowTag},
 	}
 }
 
 // followedTags returns the hashtags that the viewer follows, paged by the follows' own ids.
-func (s *Server) followedTags(r *rest.Request) (any, error) {
+func (h *tags) followedTags(r *rest.Request) (any, error) {
 	page := r.Page(100, 200)
-	rows, err := s.db.FollowedTags(r.Context(), r.Viewer.ID, page.Page)
+	rows, err := h.db.FollowedTags(r.Context(), r.Viewer.ID, page.Page)
 	if err != nil {
 		return nil, err
 	}
@@ -31,31 +39,31 @@ func (s *Server) followedTags(r *rest.Request) (any, error) {
 	for _, row := range rows {
 		names = append(names, row.Name)
 	}
-	return s.entities.Tags(r.Context(), r.Viewer, names)
+	return h.entities.Tags(r.Context(), r.Viewer, names)
 }
 
 // showTag returns a hashtag, used or not.
-func (s *Server) showTag(r *rest.Request) (any, error) {
+func (h *tags) showTag(r *rest.Request) (any, error) {
 	name, err := tagParam(r)
-	return s.renderTag(r, name, err)
+	return h.renderTag(r, name, err)
 }
 
 // followTag has public posts with a hashtag in the viewer's home.
-func (s *Server) followTag(r *rest.Request) (any, error) {
+func (h *tags) followTag(r *rest.Request) (any, error) {
 	name, err := tagParam(r)
 	if err == nil {
-		err = s.social.FollowTag(r.Context(), r.Viewer, name)
+		err = h.social.FollowTag(r.Context(), r.Viewer, name)
 	}
-	return s.renderTag(r, name, err)
+	return h.renderTag(r, name, err)
 }
 
 // unfollowTag ends that.
-func (s *Server) unfollowTag(r *rest.Request) (any, error) {
+func (h *tags) unfollowTag(r *rest.Request) (any, error) {
 	name, err := tagParam(r)
 	if err == nil {
-		err = s.social.UnfollowTag(r.Context(), r.Viewer, name)
+		err = h.social.UnfollowTag(r.Context(), r.Viewer, name)
 	}
-	return s.renderTag(r, name, err)
+	return h.renderTag(r, name, err)
 }
 
 // tagParam returns the hashtag of the path.
@@ -67,12 +75,12 @@ func tagParam(r *rest.Request) (string, error) {
 	return name, nil
 }
 
-func (s *Server) renderTag(r *rest.Request, name string, err error) (any, error) {
+func (h *tags) renderTag(r *rest.Request, name string, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
 	var tags entity.List[entity.Tag]
-	if tags, err = s.entities.Tags(r.Context(), r.Viewer, []string{name}); err != nil {
+	if tags, err = h.entities.Tags(r.Context(), r.Viewer, []string{name}); err != nil {
 		return nil, err
 	}
 	return tags[0], nil

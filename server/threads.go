@@ -7,11 +7,11 @@ import (
 )
 
 // threadRoutes are about the threads that statuses belong to.
-func (s *Server) threadRoutes() rest.Routes {
+func (h *statuses) threadRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/statuses/:id/context": {rest.Content("read:statuses"), s.showContext},
-		"POST /api/v1/statuses/:id/mute":   {rest.User("write:mutes"), s.muteThread},
-		"POST /api/v1/statuses/:id/unmute": {rest.User("write:mutes"), s.unmuteThread},
+		"GET /api/v1/statuses/:id/context": {rest.Content("read:statuses"), h.showContext},
+		"POST /api/v1/statuses/:id/mute":   {rest.User("write:mutes"), h.muteThread},
+		"POST /api/v1/statuses/:id/unmute": {rest.User("write:mutes"), h.unmuteThread},
 	}
 }
 
@@ -22,25 +22,25 @@ var (
 )
 
 // showContext returns what is above and below a status in its thread.
-func (s *Server) showContext(r *rest.Request) (any, error) {
-	st, err := s.visibleOriginal(r)
+func (h *statuses) showContext(r *rest.Request) (any, error) {
+	st, err := h.lookup.visibleOriginal(r)
 	if err != nil {
 		return nil, err
 	}
-	s.completeThread(r, st)
+	h.lookup.completeThread(r, st)
 	limits := anonymousThreadLimits
 	if r.Viewer != nil {
 		limits = userThreadLimits
 	}
-	above, below, err := s.db.Thread(r.Context(), viewerID(r), st, limits)
+	above, below, err := h.db.Thread(r.Context(), viewerID(r), st, limits)
 	if err != nil {
 		return nil, err
 	}
-	return s.entities.Context(r.Context(), r.Viewer, above, below)
+	return h.entities.Context(r.Context(), r.Viewer, above, below)
 }
 
 // muteThread mutes the thread of a status, for a time (expires_in) or for good.
-func (s *Server) muteThread(r *rest.Request) (any, error) {
+func (h *statuses) muteThread(r *rest.Request) (any, error) {
 	var p struct {
 		ExpiresIn int64 `param:"expires_in"` // seconds; 0: for good
 	}
@@ -51,12 +51,12 @@ func (s *Server) muteThread(r *rest.Request) (any, error) {
 	if d < 0 {
 		return nil, errs.Invalid("Expiry date is too soon")
 	}
-	st, err := s.social.MuteThread(r.Context(), r.Viewer, statusParam(r), d)
-	return s.renderStatus(r, st, err)
+	st, err := h.social.MuteThread(r.Context(), r.Viewer, statusParam(r), d)
+	return h.render.status(r, st, err)
 }
 
 // unmuteThread ends the mute of a thread.
-func (s *Server) unmuteThread(r *rest.Request) (any, error) {
-	st, err := s.social.UnmuteThread(r.Context(), r.Viewer, statusParam(r))
-	return s.renderStatus(r, st, err)
+func (h *statuses) unmuteThread(r *rest.Request) (any, error) {
+	st, err := h.social.UnmuteThread(r.Context(), r.Viewer, statusParam(r))
+	return h.render.status(r, st, err)
 }

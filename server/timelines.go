@@ -1,6 +1,7 @@
 package server
 
 import (
+	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/server/entity"
@@ -8,30 +9,38 @@ import (
 	"svc/store"
 )
 
-// timelineRoutes are the timelines.
-func (s *Server) timelineRoutes() rest.Routes {
+// timelines serves the timelines.
+type timelines struct {
+	settings *config.Config
+	db       *store.DB
+	entities *entity.Builder
+	lookup   *lookup
+	render   *renderer
+}
+
+func (h *timelines) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/timelines/home":          {rest.User("read:statuses").Limit("timeline", "home"), s.homeTimeline},
-		"GET /api/v1/timelines/public":        {rest.Content("read:statuses").Limit("timeline", "public"), s.publicTimeline},
-		"GET /api/v1/timelines/tag/:hashtag":  {rest.Content("read:statuses").Limit("timeline", "tag"), s.tagTimeline},
-		"GET /api/v1/timelines/list/:list_id": {rest.User("read:lists").Limit("timeline", "list"), s.listTimeline},
-		"GET /api/v1/timelines/direct":        {rest.User("read:statuses").Limit("timeline", "direct"), s.directTimeline},
-		"GET /api/v1/accounts/:id/statuses":   {rest.Content("read:statuses"), s.accountStatuses},
+		"GET /api/v1/timelines/home":          {rest.User("read:statuses").Limit("timeline", "home"), h.homeTimeline},
+		"GET /api/v1/timelines/public":        {rest.Content("read:statuses").Limit("timeline", "public"), h.publicTimeline},
+		"GET /api/v1/timelines/tag/:hashtag":  {rest.Content("read:statuses").Limit("timeline", "tag"), h.tagTimeline},
+		"GET /api/v1/timelines/list/:list_id": {rest.User("read:lists").Limit("timeline", "list"), h.listTimeline},
+		"GET /api/v1/timelines/direct":        {rest.User("read:statuses").Limit("timeline", "direct"), h.directTimeline},
+		"GET /api/v1/accounts/:id/statuses":   {rest.Content("read:statuses"), h.accountStatuses},
 	}
 }
 
 // homeTimeline returns what those whom the viewer follows posted.
-func (s *Server) homeTimeline(r *rest.Request) (any, error) {
+func (h *timelines) homeTimeline(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
 		return nil, err
 	}
 	page := r.Page(20, 40)
 	read := func(p store.Page) ([]store.StatusID, error) {
-		return s.db.HomeTimeline(r.Context(), r.Viewer.ID, f, p)
+		return h.db.HomeTimeline(r.Context(), r.Viewer.ID, f, p)
 	}
 	show := func(ids []store.StatusID) (entity.List[*entity.Status], error) {
-		return s.entities.Statuses(r.Context(), r.Viewer, ids)
+		return h.entities.Statuses(r.Context(), r.Viewer, ids)
 	}
 	scanned, shown, err := filteredPage(page.Page, store.FilterHome, read, show)
 	if err != nil {
@@ -42,25 +51,25 @@ func (s *Server) homeTimeline(r *rest.Request) (any, error) {
 }
 
 // publicTimeline returns what is public: of all servers known, of this one (local), of the others (remote) or of one (instance).
-func (s *Server) publicTimeline(r *rest.Request) (any, error) {
+func (h *timelines) publicTimeline(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
 		return nil, err
 	}
 	instance := text.NormalizeDomain(r.Query("instance"))
-	if instance == s.settings.Host() {
+	if instance == h.settings.Host() {
 		instance, f.Local = "", true
 	}
 	page := r.Page(20, 40)
-	ids, err := s.db.PublicTimeline(r.Context(), viewerID(r), instance, f, page.Page)
-	return s.statusPage(r, page, ids, err)
+	ids, err := h.db.PublicTimeline(r.Context(), viewerID(r), instance, f, page.Page)
+	return h.render.statusPage(r, page, ids, err)
 }
 
 // The most hashtags that one request may combine.
 const maxTagsCombined = 8
 
 // tagTimeline returns what is public and has a hashtag. any, all and none combine it with others.
-func (s *Server) tagTimeline(r *rest.Request) (any, error) {
+func (h *timelines) tagTimeline(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
 		return nil, err
@@ -78,8 +87,8 @@ func (s *Server) tagTimeline(r *rest.Request) (any, error) {
 	}
 	q := store.TagQuery{Tag: text.TagName(r.Param("hashtag")), Any: tagNames(p.Any), All: tagNames(p.All), None: tagNames(p.None)}
 	page := r.Page(20, 40)
-	ids, err := s.db.TagTimeline(r.Context(), viewerID(r), q, f, page.Page)
-	return s.statusPage(r, page, ids, err)
+	ids, err := h.db.TagTimeline(r.Context(), viewerID(r), q, f, page.Page)
+	return h.render.statusPage(r, page, ids, err)
 }
 
 func tagNames(written []string) []string {
@@ -91,35 +100,35 @@ func tagNames(written []string) []string {
 }
 
 // listTimeline returns what the members of one of the viewer's lists posted.
-func (s *Server) listTimeline(r *rest.Request) (any, error) {
+func (h *timelines) listTimeline(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
 		return nil, err
 	}
 	var id store.ListID
 	id.UnmarshalText([]byte(r.Param("list_id")))
-	l, err := s.db.OwnList(r.Context(), r.Viewer.ID, id)
+	l, err := h.db.OwnList(r.Context(), r.Viewer.ID, id)
 	if err != nil {
 		return nil, err
 	}
 	page := r.Page(20, 40)
-	ids, err := s.db.ListTimeline(r.Context(), r.Viewer.ID, l.ID, f, page.Page)
-	return s.statusPage(r, page, ids, err)
+	ids, err := h.db.ListTimeline(r.Context(), r.Viewer.ID, l.ID, f, page.Page)
+	return h.render.statusPage(r, page, ids, err)
 }
 
 // directTimeline returns the direct posts that the viewer wrote or got.
-func (s *Server) directTimeline(r *rest.Request) (any, error) {
+func (h *timelines) directTimeline(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
 		return nil, err
 	}
 	page := r.Page(20, 40)
-	ids, err := s.db.DirectTimeline(r.Context(), r.Viewer.ID, f, page.Page)
-	return s.statusPage(r, page, ids, err)
+	ids, err := h.db.DirectTimeline(r.Context(), r.Viewer.ID, f, page.Page)
+	return h.render.statusPage(r, page, ids, err)
 }
 
 // accountStatuses returns what an account posted, or with pinned what it has pinned. The account may be named by its nickname.
-func (s *Server) accountStatuses(r *rest.Request) (any, error) {
+func (h *timelines) accountStatuses(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
 		return nil, err
@@ -134,18 +143,18 @@ func (s *Server) accountStatuses(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	f.ExcludeReplies, f.ExcludeReblogs = p.ExcludeReplies, p.ExcludeReblogs
-	author, err := s.accountIDOrNickname(r)
+	author, err := h.lookup.accountIDOrNickname(r)
 	if err != nil {
 		return nil, err
 	}
 	page := r.Page(20, 40)
 	var ids []store.StatusID
 	if p.Pinned {
-		ids, err = s.db.PinnedStatuses(r.Context(), viewerID(r), author, page.Page)
+		ids, err = h.db.PinnedStatuses(r.Context(), viewerID(r), author, page.Page)
 	} else {
-		ids, err = s.db.AccountTimeline(r.Context(), viewerID(r), author, text.TagName(p.Tagged), f, page.Page)
+		ids, err = h.db.AccountTimeline(r.Context(), viewerID(r), author, text.TagName(p.Tagged), f, page.Page)
 	}
-	return s.statusPage(r, page, ids, err)
+	return h.render.statusPage(r, page, ids, err)
 }
 
 // bindFilter reads the parameters that all timelines have (spec 4.6).
@@ -181,13 +190,4 @@ func parseVisibilities(names []string) []store.Visibility {
 		}
 	}
 	return list
-}
-
-// statusPage renders a page of a timeline, whose cursors are the ids of its statuses.
-func (s *Server) statusPage(r *rest.Request, page rest.Page, ids []store.StatusID, err error) (entity.List[*entity.Status], error) {
-	if err != nil {
-		return nil, err
-	}
-	r.LinkPage(page, len(ids), func(i int) string { return ids[i].String() })
-	return s.entities.Statuses(r.Context(), r.Viewer, ids)
 }

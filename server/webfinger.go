@@ -16,10 +16,10 @@ import (
 )
 
 // webFingerRoutes tell who is behind a handle (RFC 7033).
-func (s *Server) webFingerRoutes() rest.Routes {
+func (h *activityPub) webFingerRoutes() rest.Routes {
 	return rest.Routes{
-		"GET /.well-known/webfinger":      {documentAccess, s.showWebFinger},
-		"GET /.well-known/host-meta.json": {rest.Anonymous, s.showHostMetaJSON},
+		"GET /.well-known/webfinger":      {documentAccess, h.showWebFinger},
+		"GET /.well-known/host-meta.json": {rest.Anonymous, h.showHostMetaJSON},
 	}
 }
 
@@ -45,37 +45,37 @@ type descriptorLink struct {
 }
 
 // showWebFinger answers with who is behind a handle, or an address of theirs (federation 1.2).
-func (s *Server) showWebFinger(r *rest.Request) (any, error) {
+func (h *activityPub) showWebFinger(r *rest.Request) (any, error) {
 	r.ResponseHeader().Set("Vary", "Accept")
 	resource := r.URL.Query().Get("resource")
 	if resource == "" {
 		return nil, errNoResource
 	}
-	if !s.federates() {
+	if !h.lookup.federates() {
 		return nil, errs.ErrRecordNotFound
 	}
-	a, err := s.accountOfResource(r.Context(), resource)
+	a, err := h.accountOfResource(r.Context(), resource)
 	switch {
 	case err != nil:
 		return nil, err
 	case a.DeletedAt != nil:
 		return nil, errAccountGone
-	case a.Unavailable && !s.federation.IsServerActor(a):
+	case a.Unavailable && !h.federation.IsServerActor(a):
 		return nil, errs.ErrRecordNotFound
 	}
-	return s.describeAccount(a).negotiate(r.Request)
+	return h.describeAccount(a).negotiate(r.Request)
 }
 
 // showHostMetaJSON is showHostMeta in JSON.
-func (s *Server) showHostMetaJSON(*rest.Request) (any, error) {
-	template := s.baseURL + "/.well-known/webfinger?resource={uri}"
+func (h *activityPub) showHostMetaJSON(*rest.Request) (any, error) {
+	template := h.baseURL + "/.well-known/webfinger?resource={uri}"
 	return map[string]any{"links": []any{map[string]any{"rel": "lrdd", "type": "application/jrd+json", "template": template}}}, nil
 }
 
 // accountOfResource returns the account of a resource: a handle, in one of its forms, or an address.
-func (s *Server) accountOfResource(ctx context.Context, resource string) (*store.Account, error) {
+func (h *activityPub) accountOfResource(ctx context.Context, resource string) (*store.Account, error) {
 	if scheme, _, ok := strings.Cut(resource, "://"); ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")) {
-		return s.accountOfAddress(ctx, resource)
+		return h.accountOfAddress(ctx, resource)
 	}
 	handle := resource
 	if len(handle) > 5 && strings.EqualFold(handle[:5], "acct:") {
@@ -83,37 +83,37 @@ func (s *Server) accountOfResource(ctx context.Context, resource string) (*store
 	}
 	handle = strings.TrimPrefix(handle, "@")
 	at := strings.LastIndexByte(handle, '@')
-	if at < 1 || !strings.EqualFold(handle[at+1:], s.settings.Host()) {
+	if at < 1 || !strings.EqualFold(handle[at+1:], h.settings.Host()) {
 		return nil, errs.ErrRecordNotFound
 	}
-	return s.localAccountByName(ctx, handle[:at])
+	return h.localAccountByName(ctx, handle[:at])
 }
 
 // localAccountByName returns a local account, or one of the server's own, by its name.
-func (s *Server) localAccountByName(ctx context.Context, name string) (*store.Account, error) {
-	a, err := s.federation.ServerActorByName(ctx, strings.ToLower(name))
+func (h *activityPub) localAccountByName(ctx context.Context, name string) (*store.Account, error) {
+	a, err := h.federation.ServerActorByName(ctx, strings.ToLower(name))
 	if !errs.IsNotFound(err) {
 		return a, err
 	}
-	a, err = s.db.AccountByName(ctx, name, "")
-	if err == nil && s.federation.IsServerActor(a) { // which is not there at the moment
+	a, err = h.db.AccountByName(ctx, name, "")
+	if err == nil && h.federation.IsServerActor(a) { // which is not there at the moment
 		err = errs.ErrRecordNotFound
 	}
 	return a, err
 }
 
-func (s *Server) accountOfAddress(ctx context.Context, address string) (*store.Account, error) {
+func (h *activityPub) accountOfAddress(ctx context.Context, address string) (*store.Account, error) {
 	u, err := url.Parse(address)
-	base, baseErr := url.Parse(s.baseURL)
+	base, baseErr := url.Parse(h.baseURL)
 	if err != nil || baseErr != nil || u.RawQuery != "" || u.Fragment != "" || u.User != nil ||
 		!strings.EqualFold(u.Scheme, base.Scheme) || !strings.EqualFold(u.Host, base.Host) {
 		return nil, errs.ErrRecordNotFound
 	}
-	if a, err := s.federation.ServerActor(ctx, u.Path); !errs.IsNotFound(err) {
+	if a, err := h.federation.ServerActor(ctx, u.Path); !errs.IsNotFound(err) {
 		return a, err
 	}
 	if name, ok := strings.CutPrefix(u.Path, "/@"); ok {
-		return s.localAccountByName(ctx, name)
+		return h.localAccountByName(ctx, name)
 	}
 	name, ok := strings.CutPrefix(u.Path, "/users/")
 	if !ok {
@@ -121,18 +121,18 @@ func (s *Server) accountOfAddress(ctx context.Context, address string) (*store.A
 	}
 	var id store.AccountID
 	if id.UnmarshalText([]byte(name)); id == 0 {
-		return s.localAccountByName(ctx, name)
+		return h.localAccountByName(ctx, name)
 	}
-	a, err := s.db.Account(ctx, id)
-	if err == nil && (!a.Local() || s.federation.IsServerActor(a)) {
+	a, err := h.db.Account(ctx, id)
+	if err == nil && (!a.Local() || h.federation.IsServerActor(a)) {
 		err = errs.ErrRecordNotFound
 	}
 	return a, err
 }
 
 // describeAccount tells of an account. Its aliases are addresses here only: others would take more for the same account.
-func (s *Server) describeAccount(a *store.Account) resourceDescriptor {
-	d := resourceDescriptor{Subject: "acct:" + a.Nickname + "@" + s.settings.Host(), Aliases: []string{a.URI}}
+func (h *activityPub) describeAccount(a *store.Account) resourceDescriptor {
+	d := resourceDescriptor{Subject: "acct:" + a.Nickname + "@" + h.settings.Host(), Aliases: []string{a.URI}}
 	if a.URL != a.URI {
 		d.Aliases = append(d.Aliases, a.URL)
 		d.Links = append(d.Links, descriptorLink{Rel: "http://webfinger.net/rel/profile-page", Type: "text/html", Href: a.URL})
@@ -140,8 +140,8 @@ func (s *Server) describeAccount(a *store.Account) resourceDescriptor {
 	for _, kind := range []string{activity.MediaType, activity.LDMediaType + `; profile="` + activity.LDProfile + `"`} {
 		d.Links = append(d.Links, descriptorLink{Rel: "self", Type: kind, Href: a.URI})
 	}
-	if !s.federation.IsServerActor(a) { // where people follow from here what they have found elsewhere
-		d.Links = append(d.Links, descriptorLink{Rel: "http://ostatus.org/schema/1.0/subscribe", Template: s.baseURL + "/authorize_interaction?uri={uri}"})
+	if !h.federation.IsServerActor(a) { // where people follow from here what they have found elsewhere
+		d.Links = append(d.Links, descriptorLink{Rel: "http://ostatus.org/schema/1.0/subscribe", Template: h.baseURL + "/authorize_interaction?uri={uri}"})
 	}
 	return d
 }

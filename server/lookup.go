@@ -1,0 +1,242 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"svc/federation"
+	"svc/internal/config"
+	"svc/internal/errs"
+	"svc/internal/text"
+	"svc/server/rest"
+	"svc/store"
+)
+
+// lookup finds the accounts and statuses that requests name, and fetches unknown ones from other servers.
+type lookup struct {
+	settings   *config.Config
+	db         *store.DB
+	federation *federation.Service
+	resolve    Resolver
+	baseURL    string
+}
+
+// Resolver asks the server that it lives on for what an address or a handle names, and has it stored here. What it does not find is
+// all zeros, or errs.NotFound. It answers within a few seconds, because somebody waits.
+type Resolver func(ctx context.Context, viewer *store.Account, what string) (Resolved, error)
+
+// Resolved is what a Resolver found: one of the two.
+type Resolved struct {
+	Account store.AccountID
+	Status  store.StatusID
+}
+
+// resolveRemote returns the Resolver that fetches from other servers.
+func resolveRemote(fed *federation.Service) Resolver {
+	return func(ctx context.Context, _ *store.Account, what string) (Resolved, error) {
+		account, status, err := fed.Resolver.Resolve(ctx, what)
+		return Resolved{account, status}, err
+	}
+}
+
+// federates tells whether there are dealings with other servers.
+func (h *lookup) federates() bool { return h.federation != nil && h.settings.Federation.Enabled }
+
+// resolveMentions has accounts looked for, on their servers, that somebody writes to and that are not known here.
+func (h *lookup) resolveMentions(r *rest.Request, body, contentType string, to []string) {
+	if h.federates() {
+		h.federation.Resolver.ResolveMentions(r.Context(), body, contentType, to)
+	}
+}
+
+// refreshAccount has the profile of an account elsewhere that somebody looks at completed and kept up to date, in the background.
+func (h *lookup) refreshAccount(r *rest.Request, a *store.Account) {
+	if !a.Local() && r.Viewer != nil && h.federates() {
+		h.succeeded(r, h.federation.Backfill.AccountViewed(r.Context(), a))
+	}
+}
+
+// completeThread has the thread of a post from elsewhere that somebody looks at completed, in the background.
+func (h *lookup) completeThread(r *rest.Request, st *store.Status) {
+	if !st.Local() && r.Viewer != nil && h.federates() {
+		h.succeeded(r, h.federation.Backfill.ThreadViewed(r.Context(), st))
+	}
+}
+
+// refreshPoll has it asked, in the background, how the poll of a post from elsewhere stands that somebody looks at.
+func (h *lookup) refreshPoll(r *rest.Request, id store.StatusID) {
+	if r.Viewer != nil && h.federates() {
+		h.succeeded(r, h.federation.Backfill.PollViewed(r.Context(), id))
+	}
+}
+
+// lookUpAddress returns what an address names of what is known here, whether or not the viewer may see it.
+func (h *lookup) lookUpAddress(r *rest.Request, address string) (Resolved, error) {
+	address, _, _ = strings.Cut(address, "#")
+	if path, ok := strings.CutPrefix(address, h.baseURL+"/"); ok {
+		return h.lookUpLocalAddress(r, path)
+	}
+	st, err := h.db.StatusByAddress(r.Context(), address)
+	if err != nil {
+		return Resolved{}, err
+	}
+	if st != nil {
+		return Resolved{Status: st.ID}, nil
+	}
+	return h.accountByAddress(r, address)
+}
+
+// accountByAddress returns the account that has an address, if the viewer may find it.
+func (h *lookup) accountByAddress(r *rest.Request, address string) (Resolved, error) {
+	ids, err := h.db.SearchAccounts(r.Context(), store.AccountSearch{Text: address, Viewer: viewerID(r), LocalOnly: h.onlyLocal(r), Limit: 1})
+	if err != nil || len(ids) == 0 {
+		return Resolved{}, err
+	}
+	return Resolved{Account: ids[0]}, nil
+}
+
+// lookUpLocalAddress returns what an address of this server names: /@NICK, /@NICK@HOST, /users/ID or NICK, /@NICK/ID, /objects/ID.
+func (h *lookup) lookUpLocalAddress(r *rest.Request, path string) (Resolved, error) {
+	path, _, _ = strings.Cut(path, "?")
+	parts := strings.Split(strings.TrimSuffix(path, "/"), "/")
+	handle, isHandle := strings.CutPrefix(parts[0], "@")
+	switch {
+	case len(parts) == 1 && isHandle:
+	case len(parts) == 2 && parts[0] == "users":
+		var id store.AccountID
+		if id.UnmarshalText([]byte(parts[1])); id != 0 {
+			return h.accountByAddress(r, h.baseURL+"/users/"+parts[1])
+		}
+		handle = parts[1]
+	case len(parts) == 2 && (isHandle || parts[0] == "objects"):
+		var id store.StatusID
+		id.UnmarshalText([]byte(parts[1]))
+		return Resolved{Status: id}, nil
+	default:
+		return Resolved{}, nil
+	}
+	a, err := h.accountByHandle(r, handle)
+	if err != nil {
+		return Resolved{}, err
+	}
+	return h.accountByAddress(r, a.URI)
+}
+
+// resolveAccount is accountByHandle for who wants other servers to be asked for what is not known here.
+func (h *lookup) resolveAccount(r *rest.Request, handle string) (*store.Account, error) {
+	a, err := h.accountByHandle(r, handle)
+	if !errs.IsNotFound(err) || h.resolve == nil {
+		return a, err
+	}
+	nick, domain, ok := text.SplitHandle(handle)
+	if !ok || domain == "" || domain == h.settings.Host() {
+		return nil, err
+	}
+	found, resolveErr := h.resolve(r.Context(), r.Viewer, nick+"@"+domain)
+	if !h.succeeded(r, resolveErr) || found.Account == 0 {
+		return nil, err
+	}
+	return h.visibleAccount(r, found.Account)
+}
+
+// accountByIDOrNickname returns the account that :id names, by its id or as a handle, if it may be seen.
+func (h *lookup) accountByIDOrNickname(r *rest.Request) (*store.Account, error) {
+	if id := accountParam(r); id != 0 {
+		a, err := h.visibleAccount(r, id)
+		if !errs.IsNotFound(err) {
+			return a, err
+		}
+	}
+	return h.accountByNickname(r)
+}
+
+// accountByNickname returns the account whose handle :id is, if it may be seen. Those of other servers are found by it only by who is
+// signed in, as in searches (extension API 13).
+func (h *lookup) accountByNickname(r *rest.Request) (*store.Account, error) {
+	a, err := h.accountByHandle(r, r.Param("id"))
+	if err == nil && !a.Local() && h.onlyLocal(r) {
+		err = errs.ErrRecordNotFound
+	}
+	return a, err
+}
+
+// accountIDOrNickname is accountByIDOrNickname for those who need no more than the account's id.
+func (h *lookup) accountIDOrNickname(r *rest.Request) (store.AccountID, error) {
+	if id := accountParam(r); id != 0 {
+		withheld, err := h.db.AccountUnavailable(r.Context(), id)
+		if err == nil {
+			err = h.checkVisible(r, id, withheld)
+		}
+		if !errs.IsNotFound(err) {
+			return id, err
+		}
+	}
+	a, err := h.accountByNickname(r)
+	if err != nil {
+		return 0, err
+	}
+	return a.ID, nil
+}
+
+// accountByHandle returns the account of a handle, if it may be seen.
+func (h *lookup) accountByHandle(r *rest.Request, handle string) (*store.Account, error) {
+	nick, domain, ok := text.SplitHandle(handle)
+	if !ok {
+		return nil, errs.ErrRecordNotFound
+	}
+	if domain == h.settings.Host() {
+		domain = ""
+	}
+	a, err := h.db.AccountByName(r.Context(), nick, domain)
+	if err != nil {
+		return nil, err
+	}
+	return a, h.checkVisible(r, a.ID, a.Unavailable)
+}
+
+// visibleAccount returns an account, if it may be seen.
+func (h *lookup) visibleAccount(r *rest.Request, id store.AccountID) (*store.Account, error) {
+	a, err := h.db.Account(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	return a, h.checkVisible(r, a.ID, a.Unavailable)
+}
+
+// checkVisible tells whether an account may be seen: those that are withheld are for themselves and for staff.
+func (h *lookup) checkVisible(r *rest.Request, id store.AccountID, withheld bool) error {
+	if withheld && id != viewerID(r) && (r.User == nil || !r.User.Staff()) {
+		return errs.ErrRecordNotFound
+	}
+	return nil
+}
+
+// visibleStatus returns the status of the path, if the viewer may see it.
+func (h *lookup) visibleStatus(r *rest.Request) (*store.Status, error) {
+	return h.db.VisibleStatus(r.Context(), viewerID(r), statusParam(r))
+}
+
+// visibleOriginal returns the status of the path, or what it boosts, if the viewer may see it.
+func (h *lookup) visibleOriginal(r *rest.Request) (*store.Status, error) {
+	st, err := h.visibleStatus(r)
+	if err != nil || st.ReblogOfID == nil {
+		return st, err
+	}
+	return h.db.Status(r.Context(), *st.ReblogOfID)
+}
+
+// succeeded tells whether a part of a search has come to its end, and notes why if it has not and that is the server's fault.
+func (h *lookup) succeeded(r *rest.Request, err error) bool {
+	var refusal *errs.Error
+	if err != nil && (!errors.As(err, &refusal) || refusal.Status >= http.StatusInternalServerError) && r.Context().Err() == nil {
+		r.LogError(err)
+	}
+	return err == nil
+}
+
+// onlyLocal tells whether a search is for what is of this server only.
+func (h *lookup) onlyLocal(r *rest.Request) bool {
+	return r.Viewer == nil && !h.settings.Search.AnonymousRemote
+}
