@@ -366,7 +366,7 @@ func TestRestoreRefusesDamagedBackups(t *testing.T) {
 		{"a changed database", changeDatabase(t, whole, `UPDATE accounts SET display_name = 'x'`), "svc.db is damaged"},
 		{"a file less", without(mediaPath("a picture")), "no such file"},
 		{"a file more", with(entry{"static/more", tar.TypeReg, nil}), "differ from its manifest"},
-		{"no manifest", without("manifest.json"), "no manifest.json"},
+		{"no manifest", without("manifest.json"), "manifest.json is missing"},
 		{"no database", withManifest(t, without("svc.db")), "database is missing"},
 		{"a path out of the folder", withManifest(t, with(entry{"media/../../evil", tar.TypeReg, nil})), "unexpected file"},
 		{"an absolute path", with(entry{"/tmp/evil", tar.TypeReg, nil}), "unexpected file"},
