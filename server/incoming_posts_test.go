@@ -332,7 +332,7 @@ func TestIncomingForgery(t *testing.T) {
 	forged := peer.Note(eve, "hers", Doc{"id": note["id"], "to": []any{carol.URI()}})
 	a := peer.Create(forged)
 	peer.PostAndSettle(srv, a)
-	if !strings.Contains(srv.Refusals(a["id"]), "somebody else") {
+	if !strings.Contains(srv.Refusals(a["id"]), "another account") {
 		t.Errorf("refused for %q", srv.Refusals(a["id"]))
 	}
 	wider := peer.Note(bob, "mine", Doc{"id": note["id"], "to": []any{Public, carol.URI()}})

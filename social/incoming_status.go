@@ -101,7 +101,7 @@ func (s *Service) ReceiveStatus(ctx context.Context, author *store.Account, r In
 // references are the accounts and statuses that an incoming status refers to, as far as they are known.
 type references struct {
 	accounts        map[string]*store.Account
-	unknownMentions []string // ids of mentioned accounts
+	unknownMentions []string // ids of mentioned accounts that are unknown
 	parentID        store.StatusID
 	quotedID        store.StatusID
 }

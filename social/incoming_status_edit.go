@@ -53,7 +53,7 @@ func (s *Service) knownMentions(ctx context.Context, r *IncomingStatus) (*refere
 
 // addIncomingVersion stores a new version of st.
 func (s *Service) addIncomingVersion(ctx context.Context, tx *store.Tx, author *store.Account, st *store.Status, r *IncomingStatus, a *references) error {
-	had, err := tx.MediaOf(ctx, []store.StatusID{st.ID})
+	oldMedia, err := tx.MediaOf(ctx, []store.StatusID{st.ID})
 	if err != nil {
 		return err
 	}
@@ -65,27 +65,26 @@ func (s *Service) addIncomingVersion(ctx context.Context, tx *store.Tx, author *
 	next.Content, next.SpoilerText, next.Language, next.Sensitive = r.Content, r.SpoilerText, r.Language, r.Sensitive
 	next.URL = r.URL
 	next.Emojis.V, next.HasMedia, next.HasPoll = r.Emojis, len(r.Media) > 0, r.Poll != nil
-	c := &Composed{Status: &next, Tags: r.Tags, Link: r.Link}
-	if c.Quoted, err = quotedStatus(ctx, tx, st); err != nil {
+	v := &version{Composed: &Composed{Status: &next, Tags: r.Tags, Link: r.Link}, oldMedia: oldMedia, poll: poll}
+	if v.Quoted, err = quotedStatus(ctx, tx, st); err != nil {
 		return err
 	}
-	if c.Quoted == nil && r.QuoteLinkRemoved {
+	if v.Quoted == nil && r.QuoteLinkRemoved {
 		next.Content += quoteLink(&store.Status{URL: r.QuoteURI})
 	}
 	for _, uri := range r.Mentions {
 		if p := a.accounts[uri]; p != nil {
-			c.MentionedAccounts = append(c.MentionedAccounts, p)
+			v.MentionedAccounts = append(v.MentionedAccounts, p)
 		}
 	}
-	if err := s.addCard(ctx, tx, c); err != nil {
+	if err := s.addCard(ctx, tx, v.Composed); err != nil {
 		return err
 	}
-	media, described := matchMedia(had, r.Media)
-	same := slices.EqualFunc(had, media, func(x, y *store.Media) bool { return x.ID == y.ID }) && sameCard(st, &next)
-	if same && len(described) == 0 && next.Content == st.Content && sameText(st, &next) && !poll.replaced {
+	v.Media, v.described = matchMedia(oldMedia, r.Media)
+	if v.sameMedia() && equalValues(st.CardID, next.CardID) && next.Content == st.Content && sameText(st, &next) && !poll.replaced {
 		return s.saveTally(ctx, tx, st, poll)
 	}
-	for _, m := range media {
+	for _, m := range v.Media {
 		if m.ID != 0 {
 			continue
 		}
@@ -94,29 +93,14 @@ func (s *Service) addIncomingVersion(ctx context.Context, tx *store.Tx, author *
 			return err
 		}
 	}
-	c.Media = media
 	mentioned, added, err := s.incomingEditMentions(ctx, tx, author, st, r, a)
 	if err != nil {
 		return err
 	}
-	at := min(store.At(r.Updated), store.At(s.db.Now()))
-	next.EditedAt = &at
-	version := st.AsEdit(had, poll.before)
-	*st = next
-	if err := poll.save(ctx, tx, st); err != nil {
-		return err
-	}
-	if err := saveEdit(ctx, tx, c, version, mentioned, described); err != nil {
+	if err := v.save(ctx, tx, st, min(store.At(r.Updated), store.At(s.db.Now())), mentioned); err != nil {
 		return err
 	}
 	return notifyEdit(ctx, tx, st, added)
-}
-
-func sameCard(a, b *store.Status) bool {
-	if a.CardID == nil || b.CardID == nil {
-		return a.CardID == b.CardID
-	}
-	return *a.CardID == *b.CardID
 }
 
 // matchMedia returns the attachments of the new version, reusing rows of the old one by URL, and those whose description changed.
@@ -211,7 +195,7 @@ func (s *Service) saveTally(ctx context.Context, tx *store.Tx, st *store.Status,
 	if err := tx.SavePoll(ctx, poll.next); err != nil {
 		return err
 	}
-	if !sameExpiry(poll.before, poll.next) {
+	if !equalValues(poll.before.ExpiresAt, poll.next.ExpiresAt) {
 		if err := enqueuePollClose(ctx, tx, poll.next); err != nil {
 			return err
 		}
@@ -222,9 +206,7 @@ func (s *Service) saveTally(ctx context.Context, tx *store.Tx, st *store.Status,
 	return nil
 }
 
-func sameExpiry(a, b *store.Poll) bool {
-	if a.ExpiresAt == nil || b.ExpiresAt == nil {
-		return a.ExpiresAt == b.ExpiresAt
-	}
-	return *a.ExpiresAt == *b.ExpiresAt
+// equalValues returns true if both are nil or point to equal values.
+func equalValues[T comparable](a, b *T) bool {
+	return a == b || a != nil && b != nil && *a == *b
 }

@@ -37,7 +37,7 @@ type Emoji struct {
 // React adds a reaction to a status that actor can see, or the original of a reblog, and notifies its author. An account can use several
 // emoji; the same one twice is not an error. uri is the id of a remote activity, which counts once; "" for local actors.
 func (s *Service) React(ctx context.Context, actor *store.Account, id store.StatusID, e Emoji, uri string) (*store.Status, error) {
-	name, ok := s.reactionName(e)
+	name, ok := s.ReactionName(e)
 	if !ok {
 		return nil, ErrAddReaction
 	}
@@ -105,7 +105,7 @@ func checkReactionLimits(ctx context.Context, tx *store.Tx, r *store.Reaction) e
 
 // Unreact removes a reaction and its notification. A missing reaction is an error.
 func (s *Service) Unreact(ctx context.Context, actor *store.Account, id store.StatusID, e Emoji) (*store.Status, error) {
-	name, ok := s.reactionName(e)
+	name, ok := s.ReactionName(e)
 	if !ok {
 		return nil, ErrRemoveReaction
 	}
@@ -146,18 +146,15 @@ func unreact(ctx context.Context, tx *store.Tx, st *store.Status, r *store.React
 	return tx.RemoveReactionNotification(ctx, st.AccountID, r)
 }
 
-// ReactionName returns the name that reactions with an emoji have here, and false if there can be none with it.
-func (s *Service) ReactionName(e Emoji) (string, bool) { return s.reactionName(e) }
-
 // reactionEntry returns the outbox entry of a reaction.
-func reactionEntry(verb store.OutboxType, st *store.Status, r *store.Reaction) store.OutboxEntry {
+func reactionEntry(t store.OutboxType, st *store.Status, r *store.Reaction) store.OutboxEntry {
 	return store.OutboxEntry{
-		Type: verb, ActorID: r.AccountID, TargetID: st.AccountID, StatusID: st.ID, RowID: int64(r.ID), Emoji: r.Emoji, EmojiURL: r.URL,
+		Type: t, ActorID: r.AccountID, TargetID: st.AccountID, StatusID: st.ID, RowID: int64(r.ID), Emoji: r.Emoji, EmojiURL: r.URL,
 	}
 }
 
-// reactionName returns the name that reactions with an emoji have, and false if there can be none with it.
-func (s *Service) reactionName(e Emoji) (string, bool) {
+// ReactionName returns the name that reactions with an emoji have, or false if it is not a valid emoji.
+func (s *Service) ReactionName(e Emoji) (string, bool) {
 	if e.URL == "" {
 		if name, ok := emoji.Canonical(e.Name); ok {
 			return name, true

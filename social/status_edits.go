@@ -1,6 +1,7 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -62,53 +63,33 @@ func ownStatus(ctx context.Context, r statusReader, owner *store.Account, id sto
 	return st, err
 }
 
+// version is a new version of a status before it is stored.
+type version struct {
+	*Composed
+	oldMedia  []*store.Media
+	described []*store.Media // attachments whose description changes
+	poll      pollEdit
+}
+
 // edit stores a new version of st. before is the text of the old one.
 func (s *Service) edit(ctx context.Context, tx *store.Tx, author *store.Account, st *store.Status, e Edit, w *statusText, before *text.Document) error {
-	had, err := tx.MediaOf(ctx, []store.StatusID{st.ID})
+	v, err := s.editedParts(ctx, tx, st, e, w)
 	if err != nil {
 		return err
 	}
-	media, err := s.usableMedia(ctx, tx, st.AccountID, e.MediaIDs, st.ID)
+	mentioned, err := s.renderStatus(ctx, tx, v.Composed, w)
 	if err != nil {
 		return err
 	}
-	if err := checkNotEmpty(w.text, w.spoilerText, media); err != nil {
+	if err := s.applyPolicies(ctx, author, v.Composed); err != nil {
 		return err
 	}
-	described, err := s.updateDescriptions(media, e.Descriptions)
-	if err != nil {
-		return err
-	}
-	next := *st
-	next.Text, next.SpoilerText, next.ContentType = w.text, w.spoilerText, w.contentType
-	next.Sensitive, next.HasMedia = e.Sensitive, len(media) > 0
-	if language := text.Language(e.Language); language != "" {
-		next.Language = language
-	}
-	poll, err := s.newPollEdit(ctx, tx, st, e.Poll)
-	if err != nil {
-		return err
-	}
-	next.HasPoll = poll.next != nil
-	c := &Composed{Status: &next, Media: media, Poll: poll.next}
-	if c.Quoted, err = quotedStatus(ctx, tx, st); err != nil {
-		return err
-	}
-	mentioned, err := s.renderStatus(ctx, tx, c, w)
-	if err != nil {
-		return err
-	}
-	if err := s.applyPolicies(ctx, author, c); err != nil {
-		return err
-	}
-	media = c.Media
-	sameMedia := slices.EqualFunc(had, media, func(a, b *store.Media) bool { return a.ID == b.ID })
-	if sameMedia && len(described) == 0 && sameText(st, &next) && !poll.replaced {
-		if !poll.changed {
+	if v.sameMedia() && sameText(st, v.Status) && !v.poll.replaced {
+		if !v.poll.changed {
 			return nil
 		}
 		tx.Emit(store.StatusEdited{Status: st})
-		if err := poll.save(ctx, tx, st); err != nil {
+		if err := v.poll.save(ctx, tx, st); err != nil {
 			return err
 		}
 		return addEditToOutbox(ctx, tx, st)
@@ -117,20 +98,48 @@ func (s *Service) edit(ctx context.Context, tx *store.Tx, author *store.Account,
 	if err != nil {
 		return err
 	}
-	if err := s.addCard(ctx, tx, c); err != nil {
+	if err := s.addCard(ctx, tx, v.Composed); err != nil {
 		return err
 	}
-	now := store.At(s.db.Now())
-	next.EditedAt = &now
-	version := st.AsEdit(had, poll.before)
-	*st = next
-	if err := poll.save(ctx, tx, st); err != nil {
-		return err
-	}
-	if err := saveEdit(ctx, tx, c, version, mentions, described); err != nil {
+	if err := v.save(ctx, tx, st, store.At(s.db.Now()), mentions); err != nil {
 		return err
 	}
 	return notifyEdit(ctx, tx, st, added)
+}
+
+// editedParts returns the new version of st without its rendered text.
+func (s *Service) editedParts(ctx context.Context, tx *store.Tx, st *store.Status, e Edit, w *statusText) (*version, error) {
+	oldMedia, err := tx.MediaOf(ctx, []store.StatusID{st.ID})
+	if err != nil {
+		return nil, err
+	}
+	media, err := s.usableMedia(ctx, tx, st.AccountID, e.MediaIDs, st.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkNotEmpty(w.text, w.spoilerText, media); err != nil {
+		return nil, err
+	}
+	described, err := s.updateDescriptions(media, e.Descriptions)
+	if err != nil {
+		return nil, err
+	}
+	poll, err := s.newPollEdit(ctx, tx, st, e.Poll)
+	if err != nil {
+		return nil, err
+	}
+	next := *st
+	next.Text, next.SpoilerText, next.ContentType = w.text, w.spoilerText, w.contentType
+	next.Sensitive, next.HasMedia, next.HasPoll = e.Sensitive, len(media) > 0, poll.next != nil
+	next.Language = cmp.Or(text.Language(e.Language), st.Language)
+	v := &version{&Composed{Status: &next, Media: media, Poll: poll.next}, oldMedia, described, poll}
+	v.Quoted, err = quotedStatus(ctx, tx, st)
+	return v, err
+}
+
+// sameMedia returns true if attachments and descriptions stay the same.
+func (v *version) sameMedia() bool {
+	return len(v.described) == 0 && slices.EqualFunc(v.oldMedia, v.Media, func(a, b *store.Media) bool { return a.ID == b.ID })
 }
 
 // sameText returns true if two versions have the same text and options.
@@ -202,35 +211,41 @@ func (s *Service) editedMentions(ctx context.Context, tx *store.Tx, st *store.St
 	return mentions, added, nil
 }
 
-// saveEdit stores a new version with its rows.
-func saveEdit(ctx context.Context, tx *store.Tx, c *Composed, old *store.StatusEdit, mentions []store.AccountID, described []*store.Media) error {
+// save replaces st by its new version and keeps the old one.
+func (v *version) save(ctx context.Context, tx *store.Tx, st *store.Status, editedAt store.Time, mentions []store.AccountID) error {
+	v.EditedAt = &editedAt
+	old := st.AsEdit(v.oldMedia, v.poll.before)
+	*st = *v.Status
+	if err := v.poll.save(ctx, tx, st); err != nil {
+		return err
+	}
 	if err := tx.AddStatusEdit(ctx, old); err != nil {
 		return err
 	}
-	if err := tx.SaveStatus(ctx, c.Status); err != nil {
+	if err := tx.SaveStatus(ctx, v.Status); err != nil {
 		return err
 	}
-	if err := tx.SetCard(ctx, c.Status.ID, c.CardID); err != nil {
+	if err := tx.SetCard(ctx, v.ID, v.CardID); err != nil {
 		return err
 	}
-	if err := tx.SetMentions(ctx, c.Status, mentions); err != nil {
+	if err := tx.SetMentions(ctx, v.Status, mentions); err != nil {
 		return err
 	}
-	if err := tx.SetTags(ctx, c.Status.ID, c.Tags); err != nil {
+	if err := tx.SetTags(ctx, v.ID, v.Tags); err != nil {
 		return err
 	}
-	if err := tx.FanOutTags(ctx, c.Status); err != nil {
+	if err := tx.FanOutTags(ctx, v.Status); err != nil {
 		return err
 	}
-	if err := tx.AttachMedia(ctx, c.Status.ID, c.Media); err != nil {
+	if err := tx.AttachMedia(ctx, v.ID, v.Media); err != nil {
 		return err
 	}
-	for _, m := range described {
+	for _, m := range v.described {
 		if err := tx.DescribeMedia(ctx, m); err != nil {
 			return err
 		}
 	}
-	return reindexStatus(ctx, tx, c.ID)
+	return reindexStatus(ctx, tx, v.ID)
 }
 
 // notifyEdit notifies the newly mentioned accounts and local accounts that reblogged the status, and emits the edit.
