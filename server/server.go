@@ -1,3 +1,8 @@
+// Package server has the handlers of the client and extension API, of ActivityPub documents and inboxes, and of the pages, one file
+// a resource. New joins their route tables with those of server/oauth, server/stream and server/staff, and hands them to server/rest.
+//
+// One rule: a handler binds parameters, calls one operation and renders its result. Operations are in social, admin and federation, the
+// JSON in server/entity.
 package server
 
 import (

@@ -10,12 +10,12 @@ import (
 // Access is who may call an endpoint, and what else is checked before its handler runs.
 type Access struct {
 	caller    callerKind
-	scopes    []string // alternatives: one of them is needed
-	content   bool     // shows what people wrote: a private instance keeps it from the anonymous
+	scopes    []string // alternatives, one of which is required
+	content   bool     // posts and profiles, which a private instance shows to users only
 	changes   bool     // changes state even on GET
-	files     bool     // takes uploads
-	tokenOnly bool     // only tokens count that the client sends itself: no cookies, no passwords
-	html      bool     // speaks HTML to a person, about errors too
+	files     bool     // accepts uploads
+	tokenOnly bool     // ignores cookies and passwords
+	html      bool     // answers in HTML, errors included
 	limits    []routeLimit
 }
 
@@ -23,8 +23,8 @@ type Access struct {
 type callerKind int
 
 const (
-	callerAnonymous callerKind = iota // everyone, and credentials are not looked at
-	callerAnyone                      // everyone; a user is recognised
+	callerAnonymous callerKind = iota // everyone, and credentials are ignored
+	callerAnyone                      // everyone; users are authenticated
 	callerApp                         // an app, with or without a user
 	callerUser
 	callerStaff
@@ -32,65 +32,65 @@ const (
 )
 
 var (
-	// anonymous lets everyone in and treats everyone alike: credentials are not looked at.
+	// Anonymous admits everyone and ignores credentials.
 	Anonymous = Access{caller: callerAnonymous}
 
-	// anyone lets everyone in. A user is recognised by a valid token; any other token counts for nothing.
+	// Anyone admits everyone. A valid token identifies its user; an invalid one is ignored.
 	Anyone = Access{caller: callerAnyone}
 )
 
-// AnyoneWith lets everyone in. A user whose token lacks all of the scopes is anonymous here.
+// AnyoneWith admits everyone. A user whose token has none of the scopes is anonymous.
 func AnyoneWith(scopes ...string) Access { return Access{caller: callerAnyone, scopes: scopes} }
 
-// content is AnyoneWith for what people wrote: if the instance is not public, it is for users only.
+// Content is AnyoneWith for posts and profiles: if the instance is not public, it admits users only.
 func Content(scopes ...string) Access {
 	return Access{caller: callerAnyone, scopes: scopes, content: true}
 }
 
-// app lets in everyone who has a token with one of the scopes, be it an app's own or a user's.
+// App admits every token with one of the scopes, of an app or of a user.
 func App(scopes ...string) Access { return Access{caller: callerApp, scopes: scopes} }
 
-// user lets in users whose token has one of the scopes; without scopes any token of a user will do.
+// User admits users whose token has one of the scopes, or any scope if none are listed.
 func User(scopes ...string) Access { return Access{caller: callerUser, scopes: scopes} }
 
-// Staff lets in moderators and admins whose token has one of the scopes.
+// Staff admits moderators and admins whose token has one of the scopes.
 func Staff(scopes ...string) Access { return Access{caller: callerStaff, scopes: scopes} }
 
-// admin lets in admins whose token has one of the scopes.
+// Admin admits admins whose token has one of the scopes.
 func Admin(scopes ...string) Access { return Access{caller: callerAdmin, scopes: scopes} }
 
-// limit has requests counted in the bucket of that name in the settings (rate_limit.*) too. They are counted apart for each
-// of the keys; a key such as ":id" stands for the value of a parameter of the path.
+// Limit also counts requests in a bucket of the settings (rate_limit.*), separately for each value of the keys. A key such as ":id"
+// stands for a parameter of the path.
 func (a Access) Limit(bucket string, keys ...string) Access {
 	a.limits = append(slices.Clip(a.limits), routeLimit{bucket: bucket, keys: keys})
 	return a
 }
 
-// uploads lets bodies be as large as files may be, and take as long.
+// Uploads allows bodies as large and as slow as uploads may be.
 func (a Access) Uploads() Access {
 	a.files = true
 	return a
 }
 
-// changing marks a GET that changes something, so that other sites cannot have it called by a browser.
+// Changing marks a GET that changes state, so that other sites cannot make a browser call it.
 func (a Access) Changing() Access {
 	a.changes = true
 	return a
 }
 
-// TokenOnly has only tokens count, which the client sends by itself: no cookies and no passwords.
+// TokenOnly ignores cookies and passwords, which browsers send by themselves.
 func (a Access) TokenOnly() Access {
 	a.tokenOnly = true
 	return a
 }
 
-// HTML marks what people see in a browser: errors are pages too.
+// HTML marks pages for browsers, whose errors are pages too.
 func (a Access) HTML() Access {
 	a.html = true
 	return a
 }
 
-// String is what `svc routes` prints.
+// String returns the access as `svc routes` prints it.
 func (a Access) String() string {
 	name := [...]string{"anyone", "anyone", "app", "user", "staff", "admin"}[a.caller]
 	if len(a.scopes) == 0 {
@@ -110,7 +110,7 @@ var (
 	ErrScope              = errs.Forbidden("This action is outside the authorized scopes")
 )
 
-// checkAccess decides whether the request may reach its handler. refused is why its credentials, if it had any, did not count.
+// checkAccess decides whether the request may reach its handler. refused is why its credentials, if any, were not accepted.
 func (s *Server) checkAccess(r *Request, refused error) error {
 	a := &r.endpoint.Access
 	switch {
@@ -138,7 +138,7 @@ func (s *Server) checkAccess(r *Request, refused error) error {
 	return nil
 }
 
-// refusal returns the refusal that is usual on the plain client API, or that of the extension and admin API.
+// refusal returns the error that is usual on the plain client API, or the one of the extension and admin API.
 func (r *Request) refusal(plain, extension *errs.Error) error {
 	if r.endpoint.extension {
 		return extension
@@ -146,7 +146,7 @@ func (r *Request) refusal(plain, extension *errs.Error) error {
 	return plain
 }
 
-// hasScope tells whether the request may do one of scopes. Who signed in by password, without a token, may do all.
+// hasScope returns true if the token has one of the scopes. A password without a token has all.
 func (r *Request) hasScope(scopes []string) bool {
 	return len(scopes) == 0 || r.Token == nil || slices.ContainsFunc(scopes, r.Token.Scopes.Allow)
 }

@@ -15,17 +15,17 @@ import (
 	"svc/internal/errs"
 )
 
-// Bind fills the struct that dst points to with the parameters of the request, wherever they came from: query, urlencoded
-// form, multipart form or JSON. Fields name their parameter in a tag, `param:"in_reply_to_id"`, and may insist on it,
-// `param:"password,required"`. Parameters without a field are ignored.
+// Bind fills the struct that dst points to with the parameters of the query and of the body: an urlencoded form, a multipart form or
+// JSON. A field names its parameter in a tag, `param:"in_reply_to_id"`, and may require it, `param:"password,required"`. Parameters
+// without a field are ignored.
 //
-// A parameter that is absent or null leaves its field alone; so does an empty text, unless the field is a string, a list or an
-// Upload. So a pointer is nil for what was not sent, and a slice is nil for what was not sent but empty for what was sent
-// empty. Texts are taken for numbers and booleans, numbers and booleans for texts, and one value for a list of one. What
-// cannot be understood is a 400 that lists all faults; only a malformed limit counts as absent.
+// A parameter that is absent or null leaves its field unchanged. So does an empty text, unless the field is a string, a list or an
+// Upload. So a pointer stays nil if nothing was sent; a slice stays nil if nothing was sent, and is empty if an empty list was. Texts are
+// converted to numbers and booleans and vice versa, and a single value to a list of one. Invalid values give a 400 that lists all of
+// them; only an invalid limit counts as absent.
 //
-// Fields may be strings, booleans, integers, floats, structs, encoding.TextUnmarshalers, *Upload, json.RawMessage and
-// map[string]any (which take any JSON as it is, respectively any object), and pointers to and slices of those.
+// Fields may be strings, booleans, integers, floats, structs, encoding.TextUnmarshalers, *Upload, json.RawMessage (any JSON),
+// map[string]any (any object), and pointers to and slices of those.
 func (r *Request) Bind(dst any) error {
 	p, err := r.parameters()
 	if err != nil {
@@ -45,10 +45,10 @@ func (r *Request) Bind(dst any) error {
 type binding struct {
 	params *params
 	errors []bindError
-	err    error // an error that a type had of its own, or a limit that was passed
+	err    error // of an UnmarshalText, or a limit that was exceeded
 }
 
-// bindError is a parameter that could not be understood.
+// bindError is a parameter that is invalid.
 type bindError struct{ pointer, message string }
 
 const maxBindErrors = 20
@@ -60,7 +60,7 @@ func (b *binding) addError(pointer, format string, args ...any) bool {
 	return false
 }
 
-// addTypeError records that a value is of another type than wanted.
+// addTypeError records that a value has another type than required.
 func (b *binding) addTypeError(pointer, want string, v *value) bool {
 	name := pointer[strings.LastIndexByte(pointer, '/')+1:]
 	return b.addError(pointer, "%s - Invalid %s. Got: %s", name, want, v.kind)
@@ -87,13 +87,13 @@ func (b *binding) error() error {
 	return errs.New(http.StatusBadRequest, "%s", strings.Join(texts, " ")).With("errors", list)
 }
 
-// setter puts a value into a field and tells whether there was anything to put.
+// setter sets a field to a value. It returns false if there is no value to set.
 type setter func(b *binding, dst reflect.Value, v *value, pointer string) bool
 
 // plan is how a struct type is filled.
 type plan struct {
 	fields   []fieldPlan
-	required bool // some field is
+	required bool // some field is required
 }
 
 type fieldPlan struct {
@@ -143,7 +143,7 @@ var (
 	anyObject       = reflect.TypeFor[map[string]any]()
 )
 
-// setterFor panics for a type that parameters have no form for: a mistake in the handler.
+// setterFor panics for a type that no parameter can have, which is a mistake in the handler.
 func setterFor(t reflect.Type) setter {
 	switch {
 	case t == uploadPointer:
@@ -174,7 +174,7 @@ func setterFor(t reflect.Type) setter {
 	panic(fmt.Sprintf("bind: no parameter can be a %v", t))
 }
 
-// scalar returns the text of a single value. ok is false if there is none to speak of; that is a fault if v is something else.
+// scalar returns the text of a single value. ok is false if it is empty, or, with an error, if v is an object or a list.
 func (b *binding) scalar(v *value, want, pointer string) (text string, ok bool) {
 	v = v.single()
 	switch v.kind {
@@ -203,7 +203,7 @@ func setBool(b *binding, dst reflect.Value, v *value, pointer string) bool {
 	return ok
 }
 
-// parseBool reads what clients send for booleans.
+// ParseBool parses what clients send for booleans.
 func ParseBool(text string) bool {
 	switch text {
 	case "", "0", "f", "F", "false", "False", "FALSE", "off", "OFF":
@@ -218,7 +218,7 @@ func setInt(b *binding, dst reflect.Value, v *value, pointer string) bool {
 		return false
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil { // some writers of JSON say 3.0
+	if err != nil { // some clients send 3.0
 		var f float64
 		if f, err = strconv.ParseFloat(text, 64); f != math.Trunc(f) || math.Abs(f) >= 1<<53 {
 			err = strconv.ErrSyntax
@@ -265,7 +265,7 @@ func setText(b *binding, dst reflect.Value, v *value, pointer string) bool {
 	return b.addError(pointer, "%s - Invalid value", pointer[strings.LastIndexByte(pointer, '/')+1:])
 }
 
-// setUpload takes a file. An empty file part says that nothing was chosen, an empty text that what is there is to go.
+// setUpload sets a file. An empty file part means that no file was chosen, an empty text that the present file is to be removed.
 func setUpload(b *binding, dst reflect.Value, v *value, pointer string) bool {
 	v = v.single()
 	switch {
@@ -330,7 +330,7 @@ func pointerSetter(t reflect.Type) setter {
 	}
 }
 
-// sliceSetter sets lists. An element that is null, or a text that is no value of its enumeration, is left out.
+// sliceSetter sets lists. It leaves out null elements, and texts that are not values of an enumeration.
 func sliceSetter(t reflect.Type) setter {
 	set := setterFor(t.Elem())
 	enumeration := reflect.PointerTo(t.Elem()).Implements(textUnmarshaler)
@@ -343,7 +343,7 @@ func sliceSetter(t reflect.Type) setter {
 			return false
 		}
 		list := v.elements()
-		if v.isEmpty() || len(list) == 1 && v.raw == nil && list[0].isEmpty() { // k[]= is how forms say it
+		if v.isEmpty() || len(list) == 1 && v.raw == nil && list[0].isEmpty() { // forms send k[]=
 			list = nil
 		}
 		slice := reflect.MakeSlice(t, 0, len(list))
@@ -362,7 +362,7 @@ func sliceSetter(t reflect.Type) setter {
 	}
 }
 
-// isEmpty tells whether v, sent for a list, means that the list is empty.
+// isEmpty returns true if v, sent for a list, means that the list is empty.
 func (v *value) isEmpty() bool {
 	return v.kind == nullValue || v.kind == textValue && v.text == ""
 }

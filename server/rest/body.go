@@ -10,23 +10,23 @@ import (
 	"svc/internal/errs"
 )
 
-// Limits to bodies. A body with files may take longer than another, but has to come in at some speed.
+// Limits of bodies. A body with files may take longer, but must arrive at a minimum rate.
 const (
-	maxMultipartOverhead = 65_536 // what multipart may cost beside its content
+	maxMultipartOverhead = 65_536 // multipart headers and boundaries
 	bodyTimeout          = 30 * time.Second
 	minUploadRate        = 8192 // bytes per second
 )
 
 var ErrBodyTooLarge = errs.TooLarge("The request body is too large")
 
-// body is the body of a request, bounded in length and time. Its errors are meant for the client.
+// body is a request body, bounded in length and time. Its errors are meant for the client.
 type body struct {
 	io.ReadCloser
 	control     *http.ResponseController
-	remaining   int64 // bytes that may still come
+	remaining   int64 // bytes
 	limit       int64
 	start       time.Time
-	maxDuration time.Duration // with files: how long it may take at most; 0: the deadline set at the beginning holds
+	maxDuration time.Duration // of bodies with files; 0: the deadline set at the beginning applies
 	err         error         // sticky
 }
 
@@ -34,7 +34,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err
 	}
-	if int64(len(p)) > b.remaining+1 { // the one byte more that tells a full body from a longer one
+	if int64(len(p)) > b.remaining+1 { // one more byte, to detect a longer body
 		p = p[:b.remaining+1]
 	}
 	n, err := b.ReadCloser.Read(p)
@@ -42,7 +42,7 @@ func (b *body) Read(p []byte) (int, error) {
 	case int64(n) > b.remaining:
 		n, err = int(b.remaining), ErrBodyTooLarge
 	case err == io.EOF:
-		b.control.SetReadDeadline(time.Time{}) // from now on net/http watches whether the client goes away
+		b.control.SetReadDeadline(time.Time{}) // net/http reads on, to detect that the client disconnects
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = &errs.Error{Status: http.StatusRequestTimeout, Message: "The request body came too slowly", Err: err}
 	case err != nil:
@@ -56,21 +56,20 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// drain reads what the client still has to say, within the limit, so that it will listen to the answer. A client that waits for
-// leave to send is not given it.
+// drain reads the rest of the body, within the limit, because clients read the answer only after sending all. A client that waits
+// for 100 Continue is not asked to send.
 func (b *body) drain(r *http.Request) {
 	if b == nil || b.err == io.EOF {
 		return
 	}
 	if b.remaining == b.limit && r.Header.Get("Expect") != "" {
-		r.Body = b.ReadCloser // net/http leaves it alone if it sees that it is its own
+		r.Body = b.ReadCloser // net/http does not ask for a body that is its own
 		return
 	}
 	io.CopyN(io.Discard, b.ReadCloser, b.limit)
 }
 
-// limitBody bounds what can be read from the body of the request. net/http is left the request as it was, because it looks at
-// the body once more in the end.
+// limitBody bounds the body of the request. net/http keeps its own request, because it reads the body again in the end.
 func (r *Request) limitBody(w http.ResponseWriter) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return
@@ -81,7 +80,7 @@ func (r *Request) limitBody(w http.ResponseWriter) {
 		b.maxDuration = r.server.settings.Server.ReadTimeout
 	}
 	if b.remaining = b.limit; r.ContentLength > b.limit {
-		b.err = ErrBodyTooLarge // known before anything is sent
+		b.err = ErrBodyTooLarge // before anything is sent
 	}
 	limited := *r.Request
 	limited.Body = b

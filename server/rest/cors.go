@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Scripts of all sites may use the API, but never with the cookie of a signed-in browser: credentials are not allowed.
+// Scripts of all sites may use the API, but without cookies: Access-Control-Allow-Credentials is not set.
 var (
 	corsOrigin  = []string{"*"}
 	corsExposed = []string{"Link, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, Idempotency-Key"}
@@ -17,13 +17,13 @@ const (
 	corsMaxAge  = "86400"
 )
 
-// allowCrossOrigin sets the headers that let scripts of other sites read the answer.
+// AllowCrossOrigin lets scripts of other sites read the answer.
 func AllowCrossOrigin(h http.Header) {
 	h["Access-Control-Allow-Origin"] = corsOrigin
 	h["Access-Control-Expose-Headers"] = corsExposed
 }
 
-// preflight answers OPTIONS, which is the same for every path that there is or might be.
+// preflight answers OPTIONS, in the same way for every path.
 func preflight(w http.ResponseWriter, r *http.Request, crossOrigin bool) {
 	h := w.Header()
 	if crossOrigin {

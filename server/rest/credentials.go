@@ -12,21 +12,21 @@ import (
 	"svc/store"
 )
 
-// Identity is who a credential stands for.
+// Identity is whom a credential stands for. The zero Identity is nobody.
 type Identity struct {
-	Account *store.Account // nil: an app by itself
-	User    *store.User    // the private side of Account
-	Token   *store.Token   // nil: signed in by password, which may do everything
+	Account *store.Account // nil: an app without a user
+	User    *store.User    // the login of Account
+	Token   *store.Token   // nil: a password, which has all scopes
 }
 
 // Authenticator returns whom a credential stands for: the zero Identity if the token is unknown or expired or the password is wrong. An
 // errs.Error with status 401 or 403, such as for a deactivated account, is the answer of endpoints that need a user.
 type Authenticator func(context.Context, Credential) (Identity, error)
 
-// Credential is what a request brought along to prove who it comes from.
+// Credential is what a request sent to prove who it comes from.
 type Credential struct {
 	Kind     CredentialKind
-	Token    string     // of a Bearer; of a Cookie its value
+	Token    string     // of Bearer, or the value of Cookie
 	Name     string     // of Basic: a nickname or an e-mail address
 	Password string     // of Basic
 	Network  netip.Addr // the client's, as by Request.Network
@@ -35,7 +35,7 @@ type Credential struct {
 // CredentialKind is where a credential was found.
 type CredentialKind int
 
-// The kinds of credentials. Browsers send the last two by themselves, also on behalf of other sites.
+// The kinds of credentials. Browsers send the last two by themselves, also in requests that other sites cause.
 const (
 	NoCredential CredentialKind = iota
 	Bearer
@@ -45,8 +45,8 @@ const (
 
 var ErrCrossSite = errs.Forbidden("This request comes from another site")
 
-// identify finds out who the request comes from, as far as its endpoint wants to know. refused is the reason to give if that
-// is nobody and the endpoint needs somebody.
+// identify authenticates the request, unless its endpoint ignores credentials. refused is the error to answer if nobody is
+// identified and the endpoint requires somebody.
 func (s *Server) identify(r *Request) (refused, err error) {
 	if r.endpoint.Access.caller == callerAnonymous {
 		return nil, nil
@@ -73,8 +73,8 @@ func (s *Server) identify(r *Request) (refused, err error) {
 	return nil, nil
 }
 
-// Credential returns the first credential there is: the parameter access_token, the Authorization header, a cookie. Basic
-// comes last, because it costs a password hash to look at.
+// Credential returns the first credential of the request: the parameter access_token, the Authorization header, a cookie. Basic
+// comes last, because it costs a password hash.
 func (r *Request) Credential() Credential {
 	if token := RequestToken(r.Request); token != "" {
 		return Credential{Kind: Bearer, Token: token}
@@ -130,12 +130,12 @@ func RequestToken(r *http.Request) string {
 	return bearerToken(r.Header.Get("Authorization"))
 }
 
-// queryValue returns the first value of a key of a query.
+// queryValue returns the first value of a key in a query.
 func queryValue(query, key string) string {
 	if !strings.Contains(query, key) {
 		return ""
 	}
-	values, _ := url.ParseQuery(query) // pairs that are malformed are left out
+	values, _ := url.ParseQuery(query) // ignores malformed pairs
 	return values.Get(key)
 }
 
@@ -148,7 +148,7 @@ func bearerToken(header string) string {
 	return strings.TrimSpace(token)
 }
 
-// sessionCookies are the names under which the session cookie is accepted. The first is the one that is set.
+// sessionCookies returns the names under which the session cookie is accepted. The first is the one that is set.
 func sessionCookies(name string) []string {
 	names := []string{"_" + name + "_key", "__Host-" + name + "_key", name + "_key"}
 	if name != standardName {
@@ -157,7 +157,7 @@ func sessionCookies(name string) []string {
 	return names
 }
 
-// changesState tells whether the request is more than a look.
+// changesState returns true if the request may change state.
 func (r *Request) changesState() bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
@@ -166,8 +166,8 @@ func (r *Request) changesState() bool {
 	return true
 }
 
-// sameOrigin tells whether a request with a credential that browsers send by themselves comes from a page of this server, or
-// from the user directly. What is no browser says neither; it does not send cookies of its own accord, but may well use Basic.
+// sameOrigin returns true if a request with a credential that browsers send by themselves comes from a page of this server, or from
+// the user directly. Programs that are not browsers send neither header; they do not send cookies by themselves, but may send Basic.
 func (r *Request) sameOrigin(kind CredentialKind) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
 		return site == "same-origin" || site == "none"

@@ -4,6 +4,8 @@ import (
 	"net"
 	"net/netip"
 	"time"
+
+	"svc/internal/limit"
 )
 
 // What tests, which are outside of the package, need of its inside.
@@ -28,7 +30,7 @@ func (s *Server) SetClock(now func() time.Time) { s.now = now }
 type ConnLimiter struct{ l *connLimiter }
 
 func NewConnLimiter(s *Server) ConnLimiter {
-	return ConnLimiter{&connLimiter{server: s, perIP: make(map[netip.Addr]int), open: make(map[net.Conn]netip.Addr)}}
+	return ConnLimiter{&connLimiter{server: s, perIP: make(limit.Gauge[netip.Addr]), open: make(map[net.Conn]netip.Addr)}}
 }
 
 func (c ConnLimiter) Add(conn net.Conn) bool { return c.l.add(conn) }

@@ -10,20 +10,23 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"svc/internal/limit"
 )
 
-// Limits to connections. Those of this machine and of trusted proxies, which speak for many, count in all, but not by address.
+// Limits of connections. Connections from this machine and trusted proxies, which serve many clients, are not limited by address.
 const (
 	maxHeaderBytes      = 32 << 10
 	maxConnections      = 2000
 	maxConnectionsPerIP = 128
-	maxHTTP2Streams     = 100             // requests at the same time on one HTTP/2 connection
+	maxHTTP2Streams     = 100             // concurrent requests on one HTTP/2 connection
 	ShutdownTimeout     = 8 * time.Second // of the ten that the program has to come to its end
 )
 
-// Serve answers what comes in on ln until ctx ends. Then it takes no new requests and gives those under way some seconds.
+// Serve answers connections of ln until ctx ends. Then it accepts no more requests, and ends those in progress after
+// ShutdownTimeout.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
-	gate := &connLimiter{server: s, perIP: make(map[netip.Addr]int), open: make(map[net.Conn]netip.Addr)}
+	gate := &connLimiter{server: s, perIP: make(limit.Gauge[netip.Addr]), open: make(map[net.Conn]netip.Addr)}
 	srv := &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: s.settings.Server.ReadHeaderTimeout,
@@ -32,7 +35,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		MaxHeaderBytes:    maxHeaderBytes,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxHTTP2Streams},
 		ConnState:         gate.connState,
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // what strangers do wrong with TLS and the like
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // TLS errors of clients and the like
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(ln) }()
@@ -46,7 +49,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	if err := srv.Shutdown(stopping); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("stop: %w", err)
 	}
-	srv.Close() // of what was not done in time
+	srv.Close() // requests that did not end in time
 	return nil
 }
 
@@ -55,7 +58,7 @@ type connLimiter struct {
 	server *Server
 	mu     sync.Mutex
 	open   map[net.Conn]netip.Addr // the zero Addr is not counted
-	perIP  map[netip.Addr]int
+	perIP  limit.Gauge[netip.Addr]
 }
 
 func (g *connLimiter) connState(c net.Conn, state http.ConnState) {
@@ -77,13 +80,10 @@ func (g *connLimiter) add(c net.Conn) bool {
 	address = network(address)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.open) >= maxConnections || address.IsValid() && g.perIP[address] >= maxConnectionsPerIP {
+	if len(g.open) >= maxConnections || address.IsValid() && !g.perIP.Add(address, maxConnectionsPerIP) {
 		return false
 	}
 	g.open[c] = address
-	if address.IsValid() {
-		g.perIP[address]++
-	}
 	return true
 }
 
@@ -95,10 +95,7 @@ func (g *connLimiter) remove(c net.Conn) {
 		return
 	}
 	delete(g.open, c)
-	if !address.IsValid() {
-		return
-	}
-	if g.perIP[address]--; g.perIP[address] == 0 {
-		delete(g.perIP, address)
+	if address.IsValid() {
+		g.perIP.Done(address)
 	}
 }

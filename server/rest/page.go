@@ -11,19 +11,19 @@ import (
 // Page is the part of a list that a client asks for.
 type Page struct {
 	store.Page
-	Offset int // of lists that are paged by number
+	Offset int // in lists that are paged by number
 
-	// PrevBySinceID has the link to the previous page say since_id instead of min_id, as is usual in lists of accounts.
+	// PrevBySinceID makes the link to the previous page use since_id instead of min_id, as in lists of accounts.
 	PrevBySinceID bool
 }
 
 const (
-	beforeFirstID = -1      // a MaxID that nothing is older than
-	maxOffset     = 100_000 // a list that is counted through costs more and more
+	beforeFirstID = -1      // a MaxID that no id is below
+	maxOffset     = 100_000 // because the rows before an offset are read
 )
 
-// Page returns the page that the request asks for. A limit above most is most, and most is twice the standard if it is not
-// given; a limit that makes no sense is the standard. A cursor that is no id of any kind leads to a page with nothing on it.
+// Page returns the page that the request asks for. The limit is standard by default, and at most `most`, which is twice the standard
+// by default. An invalid limit is ignored. A cursor that is not an id gives an empty page.
 func (r *Request) Page(standard int, most ...int) Page {
 	p := Page{Page: store.Page{Limit: standard}}
 	limit := 2 * standard
@@ -58,13 +58,13 @@ func (p *Page) cursor(at *int64, text string) {
 	*at = position
 }
 
-// LinkPage sets the Link header of a list with n entries, of which cursor returns the cursor of the i-th. All parameters of the
-// request are kept, apart from the cursors and the token. A page that is not full has no next one, and an empty page no links.
+// LinkPage sets the Link header of a list of n entries; cursor returns the cursor of the i-th. The links keep all parameters of the
+// query except cursors and the token. A page that is not full has no next one, and an empty page has no links.
 func (r *Request) LinkPage(p Page, n int, cursor func(i int) string) {
 	if n == 0 {
 		return
 	}
-	kept, _ := url.ParseQuery(r.URL.RawQuery) // pairs that are malformed did not count
+	kept, _ := url.ParseQuery(r.URL.RawQuery) // ignores malformed pairs
 	for _, name := range []string{"max_id", "since_id", "min_id", tokenParam} {
 		delete(kept, name)
 	}
@@ -83,5 +83,5 @@ func (r *Request) LinkPage(p Page, n int, cursor func(i int) string) {
 	r.header.Set("Link", link)
 }
 
-// linkEscape encodes what clients take for the end of a link.
+// linkEscape encodes the characters that clients take for the end of a link.
 var linkEscape = strings.NewReplacer(",", "%2C", ";", "%3B")

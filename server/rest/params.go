@@ -13,11 +13,11 @@ import (
 	"svc/internal/errs"
 )
 
-// Limits to the parameters of one request. Each is a 400 beyond, apart from maxText, which is a 413.
+// Limits of the parameters of one request. Beyond maxText the answer is 413, beyond the others 400.
 const (
-	maxDepth = 16        // how deep values may be nested
-	maxKeys  = 1000      // keys, and elements of lists
-	maxText  = 1_048_576 // bytes of all parameters together, files apart
+	maxDepth = 16        // nesting
+	maxKeys  = 1000      // keys and list elements
+	maxText  = 1_048_576 // bytes of all parameters without files
 )
 
 var (
@@ -26,12 +26,12 @@ var (
 	errEncoding = errs.BadRequest("Parameters are not valid UTF-8")
 )
 
-// params are the parameters of a request, wherever they came from, as one tree.
+// params are the parameters of a request from the query and the body, as one tree.
 type params struct {
 	fields map[string]*value
 	keys   int
-	doc    json.RawMessage // the body as it came, if it is a JSON object
-	alias  string          // NAME_ where the interface is not called svc: NAME_x is read as svc_x
+	doc    json.RawMessage // the body, if it is a JSON object
+	alias  string          // NAME_ if api.name is not svc: NAME_x is read as svc_x
 	files  []*Upload
 }
 
@@ -42,7 +42,7 @@ type value struct {
 	list   []*value
 	object map[string]*value
 	file   *Upload
-	raw    json.RawMessage // what came as JSON; lists and objects are taken apart when somebody wants to look inside
+	raw    json.RawMessage // the JSON, if it was JSON; lists and objects are expanded on demand
 }
 
 type valueKind int
@@ -53,7 +53,7 @@ const (
 	numberValue           // a JSON number; text holds it
 	boolValue             // a JSON boolean; text holds it
 	listValue
-	repeatValue // a list that came of a repeated key: where one value is wanted, it is the last
+	repeatValue // a repeated key: the last value counts if one is wanted
 	objectValue
 	fileValue
 )
@@ -62,7 +62,7 @@ func (k valueKind) String() string {
 	return [...]string{"null", "string", "number", "boolean", "array", "array", "object", "file"}[k]
 }
 
-// textParam returns a parameter of the first level as text. What is not there, or no text, is "".
+// textParam returns a top-level parameter as text, "" if it is absent or not a scalar.
 func (r *Request) textParam(name string) string {
 	p, err := r.parameters()
 	if err != nil {
@@ -75,7 +75,7 @@ func (r *Request) textParam(name string) string {
 	return v.text
 }
 
-// single returns the value that counts where only one is wanted.
+// single returns the value that counts if one is wanted.
 func (v *value) single() *value {
 	if v != nil && v.kind == repeatValue {
 		return v.list[len(v.list)-1]
@@ -83,7 +83,7 @@ func (v *value) single() *value {
 	return v
 }
 
-// addQuery adds the pairs of a query or of an urlencoded form. Pairs that cannot be decoded are left out.
+// addQuery adds the pairs of a query or an urlencoded form. It ignores pairs that cannot be decoded.
 func (p *params) addQuery(query string) error {
 	for query != "" {
 		var pair string
@@ -131,7 +131,7 @@ func (p *params) add(key string, v *value) error {
 	return nil
 }
 
-// canonical returns the name that the code knows a parameter by.
+// canonical returns the name of a parameter in the code.
 func (p *params) canonical(name string) string {
 	if p.alias != "" {
 		if rest, ok := strings.CutPrefix(name, p.alias); ok {
@@ -141,7 +141,7 @@ func (p *params) canonical(name string) string {
 	return name
 }
 
-// splitKey takes a[b][][c] apart: a and b, "", c. Brackets that do not match are part of the name.
+// splitKey splits a[b][][c] into a and b, "", c. Brackets that do not match are part of the name.
 func splitKey(key string) (name string, path []string) {
 	open := strings.IndexByte(key, '[')
 	if open <= 0 || key[len(key)-1] != ']' {
@@ -156,7 +156,7 @@ func splitKey(key string) (name string, path []string) {
 	return key[:open], path
 }
 
-// put returns v with leaf added at path. Where two keys disagree about what v is, the later one wins.
+// put returns v with leaf added at path. If two keys disagree about the kind of v, the later one wins.
 func (v *value) put(path []string, leaf *value) *value {
 	switch {
 	case len(path) == 0:
@@ -183,7 +183,7 @@ func (v *value) repeat(leaf *value) *value {
 	return &value{kind: repeatValue, list: []*value{v, leaf}}
 }
 
-// add is put for a list. k[][a]=1&k[][b]=2&k[][a]=3 has two elements: a new one begins where a key comes again.
+// add is put for a list. k[][a]=1&k[][b]=2&k[][a]=3 makes two elements: a repeated key begins a new one.
 func (v *value) add(path []string, leaf *value) *value {
 	switch {
 	case v == nil || v.kind == objectValue:
@@ -201,7 +201,7 @@ func (v *value) add(path []string, leaf *value) *value {
 	return v
 }
 
-// has tells whether an object has a value at path that would be replaced.
+// has returns true if an object has a value at path that put would replace.
 func (v *value) has(path []string) bool {
 	child := v.object[path[0]]
 	switch {
@@ -215,8 +215,8 @@ func (v *value) has(path []string) bool {
 	return child.has(path[1:])
 }
 
-// elements returns what v holds where a list is wanted: the elements of a list, the values of an index-keyed object in the order
-// of the indexes, or a single value by itself.
+// elements returns v as a list: the elements of a list, the values of an index-keyed object in the order of the indexes, or a single
+// value.
 func (v *value) elements() []*value {
 	switch v.kind {
 	case listValue, repeatValue:
@@ -247,7 +247,7 @@ func indexes[T any](object map[string]T) (keys []string, ok bool) {
 	}), len(object) > 0
 }
 
-// appendJSON writes v as JSON: what came as JSON as it came, text of forms as strings, files as null.
+// appendJSON appends v as JSON: raw JSON unchanged, text of forms as strings, files as null.
 func (v *value) appendJSON(dst []byte) []byte {
 	switch {
 	case v == nil || v.kind == nullValue || v.kind == fileValue:

@@ -14,7 +14,7 @@ import (
 	"svc/internal/errs"
 )
 
-// parameters reads the query and the body, once.
+// parameters reads the query and the body once.
 func (r *Request) parameters() (*params, error) {
 	if r.params != nil || r.invalid != nil {
 		return r.params, r.invalid
@@ -35,8 +35,8 @@ func (r *Request) parameters() (*params, error) {
 	return p, nil
 }
 
-// readBody adds the parameters of the body to those of the query. Where both have one, the body's counts. A body of a type that
-// is not known has none.
+// readBody adds the parameters of the body to those of the query. The body wins where both have one. A body of an unknown type has
+// none.
 func (r *Request) readBody(query *params) error {
 	if r.body == nil {
 		return nil
@@ -58,7 +58,7 @@ func (r *Request) readBody(query *params) error {
 	case "multipart/form-data":
 		err = p.addMultipart(multipart.NewReader(r.body, typeParams["boundary"]), r.server.tempDir, r.server.settings.Media.UploadLimit)
 		if err == nil {
-			_, err = io.Copy(io.Discard, r.body) // what follows the last part
+			_, err = io.Copy(io.Discard, r.body) // after the last part
 		}
 	}
 	query.keys, query.files, query.doc = p.keys, p.files, p.doc
@@ -69,13 +69,13 @@ func (r *Request) readBody(query *params) error {
 	return err
 }
 
-// mayHoldToken tells whether the body may be read before it is known who sends it, to look for a token in it. A large upload is
-// only read for those who have shown one elsewhere.
+// mayHoldToken returns true if the body may be read for a token before the client is authenticated. A large upload is read only
+// after a token in the header or the query.
 func (r *Request) mayHoldToken() bool {
 	return r.body != nil && (!r.endpoint.Access.files || r.ContentLength >= 0 && r.ContentLength <= maxText)
 }
 
-// readText reads a whole body of parameters.
+// readText reads a whole body without files.
 func readText(body io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(body, maxText+1))
 	if err == nil && len(text) > maxText {
@@ -84,8 +84,8 @@ func readText(body io.Reader) ([]byte, error) {
 	return text, err
 }
 
-// addMultipart adds the parts of a form: values, and files in temporary files under dir. It looks at the parts itself, because
-// mime/multipart's own form cannot tell an empty file input (nothing chosen) from an empty text field (to be cleared).
+// addMultipart adds the parts of a form: values, and files as temporary files in dir. mime/multipart's own form cannot distinguish
+// an empty file input (nothing chosen) from an empty text field (to be cleared).
 func (p *params) addMultipart(form *multipart.Reader, dir string, fileLimit int64) error {
 	text := int64(maxText)
 	for {
@@ -124,7 +124,7 @@ func (p *params) addMultipart(form *multipart.Reader, dir string, fileLimit int6
 		if text -= int64(len(content)); text < 0 {
 			return ErrBodyTooLarge
 		}
-		if len(content) == 0 && contentType != "" { // a file input too, by the look of it
+		if len(content) == 0 && contentType != "" { // an empty file input
 			continue
 		}
 		if err := p.addText(disposition["name"], string(content)); err != nil {
@@ -133,12 +133,12 @@ func (p *params) addMultipart(form *multipart.Reader, dir string, fileLimit int6
 	}
 }
 
-// isTextType tells whether a part of that type without a file name is a value: some libraries name the type of every part.
+// isTextType returns true if a part of that type without a file name is a value: some libraries name the type of every part.
 func isTextType(contentType string) bool {
 	return strings.HasPrefix(contentType, "text/") || strings.HasPrefix(contentType, "application/json")
 }
 
-// formError makes what the multipart reader says an error for the client, and leaves alone what is one, or our own fault.
+// formError turns an error of the multipart reader into a 400. It keeps errors for clients and errors of our own files.
 func formError(err error) error {
 	var e *errs.Error
 	var path *os.PathError
@@ -156,7 +156,7 @@ func (r *Request) Object() (map[string]json.RawMessage, error) {
 		return nil, err
 	}
 	object := make(map[string]json.RawMessage)
-	if p.doc != nil { // p.fields may have other names, and those of the query
+	if p.doc != nil { // p.fields has canonical names, and the parameters of the query
 		err = json.Unmarshal(p.doc, &object)
 	} else {
 		for name, v := range p.fields {

@@ -9,7 +9,7 @@ import (
 
 var errMalformedJSON = errs.BadRequest("The request body is not valid JSON")
 
-// addJSON adds the members of a JSON object. An empty document and null are objects without members.
+// addJSON adds the members of a JSON object. An empty body and null have none.
 func (p *params) addJSON(doc []byte) error {
 	if doc = trimSpace(doc); len(doc) == 0 || string(doc) == "null" {
 		return nil
@@ -17,7 +17,7 @@ func (p *params) addJSON(doc []byte) error {
 	if !json.Valid(doc) {
 		return errMalformedJSON
 	}
-	if !utf8.Valid(doc) { // which encoding/json lets pass
+	if !utf8.Valid(doc) { // encoding/json accepts it
 		return errEncoding
 	}
 	if doc[0] != '{' {
@@ -41,8 +41,8 @@ func (p *params) addJSON(doc []byte) error {
 	return nil
 }
 
-// jsonValue returns the node for a valid document. Lists and objects are not looked into until they are opened: most that are
-// large are of no concern to this program and are kept as they are.
+// jsonValue returns the node of a valid document. Lists and objects are expanded on demand, because most large ones are stored
+// unread.
 func jsonValue(doc json.RawMessage) *value {
 	v := &value{raw: doc}
 	switch doc[0] {
@@ -61,7 +61,7 @@ func jsonValue(doc json.RawMessage) *value {
 	return v
 }
 
-// expand takes a list or an object that came as JSON apart, by one level.
+// expand decodes one level of a list or an object that was sent as JSON.
 func (p *params) expand(v *value) error {
 	if v.raw == nil || v.object != nil || v.list != nil || v.kind != listValue && v.kind != objectValue {
 		return nil
@@ -107,7 +107,7 @@ func valueLength(doc []byte) int {
 		case '{', '[':
 			nested++
 		case '}', ']':
-			if nested == 0 { // it closes what a number or a word stands in
+			if nested == 0 { // the end of the list or object around a number or a literal
 				return i
 			}
 			if nested--; nested == 0 {
@@ -135,7 +135,7 @@ func stringLength(doc []byte) int {
 	return len(doc)
 }
 
-// depth returns how deep lists and objects are nested in a valid document.
+// depth returns the nesting of lists and objects in a valid document.
 func depth(doc []byte) int {
 	now, most := 0, 0
 	for i := 0; i < len(doc); i++ {
@@ -152,7 +152,7 @@ func depth(doc []byte) int {
 	return most
 }
 
-// unquote returns the text of a JSON string. Most have nothing to decode.
+// unquote returns the text of a JSON string. Most have no escapes.
 func unquote(quoted []byte) string {
 	inner := quoted[1 : len(quoted)-1]
 	for _, c := range inner {

@@ -10,14 +10,12 @@ const (
 	oldPrefix = "/api/svc/"
 	newPrefix = "/api/v1/svc/"
 
-	standardName = "svc" // what the tables call the service
+	standardName = "svc" // api.name as in the tables
 )
 
-// cleanPath returns the one form of an escaped path on which routing works: without a trailing slash, on API paths without
-// the suffix .json, and with the extension prefix spelled as in the tables. name is what the server calls its interface.
-//
-// ok is false for paths that are several spellings of something else (dot segments, doubled slashes, encoded dots): they name
-// nothing here, so that no check made on one spelling can be passed by in another.
+// cleanPath returns the canonical form of an escaped path, which routes match: without a trailing slash, without the suffix .json on
+// API paths, and with the extension prefix as in the tables. name is api.name. ok is false for paths that respell another one (dot
+// segments, doubled slashes, encoded dots), so that no check of one spelling is bypassed by another.
 func cleanPath(path, name string) (clean string, ok bool) {
 	if !plainPath(path) {
 		return "", false
@@ -34,7 +32,7 @@ func cleanPath(path, name string) (clean string, ok bool) {
 	return path, true
 }
 
-// plainPath tells whether a path is absolute and has no empty segments, dot segments, encoded dots or NUL bytes.
+// plainPath returns true if a path is absolute and has no empty segments, dot segments, encoded dots or NUL bytes.
 func plainPath(path string) bool {
 	if path == "" || path[0] != '/' {
 		return false
@@ -72,8 +70,8 @@ func hasSuffixJSON(path string) bool {
 		(strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/nodeinfo/") || strings.HasPrefix(path, "/oauth_tokens"))
 }
 
-// cleanPrefix rewrites /api/NAME/… and /api/vN/NAME/… to /api/v1/svc/… and /api/vN/svc/…. Where the interface has another
-// name, svc is a word like any other, and there is nothing under it.
+// cleanPrefix rewrites /api/NAME/… and /api/vN/NAME/… to /api/v1/svc/… and /api/vN/svc/…. If api.name is not svc, svc is a plain
+// word under which there are no routes.
 func cleanPrefix(path, rest, name string) (string, bool) {
 	first, after, _ := strings.Cut(rest, "/")
 	version := "v1"
@@ -98,7 +96,7 @@ func cleanPrefix(path, rest, name string) (string, bool) {
 	return path, true
 }
 
-// isExtension tells whether a cleaned path is of the extension or admin API.
+// isExtension returns true if a cleaned path belongs to the extension or admin API.
 func isExtension(path string) bool {
 	rest, ok := strings.CutPrefix(path, "/api/v")
 	if !ok {
@@ -107,7 +105,7 @@ func isExtension(path string) bool {
 	return len(rest) > 1 && strings.HasPrefix(rest[1:], "/"+standardName+"/")
 }
 
-// decodeSegment decodes the value of a path parameter. What is no text is no value.
+// decodeSegment decodes the value of a path parameter. ok is false if it is empty or not UTF-8.
 func decodeSegment(s string) (string, bool) {
 	if strings.IndexByte(s, '%') >= 0 {
 		var err error
@@ -118,8 +116,8 @@ func decodeSegment(s string) (string, bool) {
 	return s, s != "" && utf8.ValidString(s)
 }
 
-// crossOriginPrefixes are the paths that scripts of other sites may read. The pages on which people sign in and consent are
-// not among them.
+// crossOriginPrefixes are the paths that scripts of other sites may read. The pages for signing in and consenting are not among
+// them.
 var crossOriginPrefixes = []string{
 	"/api/", "/oauth/token", "/oauth/revoke", "/oauth/mfa/challenge", "/.well-known/", "/nodeinfo/",
 	"/media/", "/proxy/", "/emoji/", "/images/", "/instance/", "/users/", "/objects/", "/activities/", "/contexts/", "/quote_authorizations/", "/internal/", "/relay",

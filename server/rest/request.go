@@ -11,28 +11,28 @@ import (
 	"svc/store"
 )
 
-// Request is a request that reached an endpoint, and who it comes from.
+// Request is a request for an endpoint, and who it comes from.
 type Request struct {
 	*http.Request
-	Viewer *store.Account // who is signed in; nil: the anonymous, or an app by itself
-	User   *store.User    // the private side of Viewer
-	Token  *store.Token   // nil: the anonymous, or signed in by password
-	ID     string         // goes into the log and to the client, so that a complaint can be found
+	Viewer *store.Account // nil: anonymous, or an app without a user
+	User   *store.User    // the login of Viewer
+	Token  *store.Token   // nil: anonymous, or a password
+	ID     string         // in the log and in the answer, so that a report can be traced
 
 	server   *Server
 	endpoint *endpoint
 	values   []string // of the path's parameters, by position
 	address  netip.Addr
 	body     *body
-	params   *params // nil until somebody asks
-	invalid  error   // why the parameters cannot be read
+	params   *params // nil until they are read
+	invalid  error   // the error of reading the parameters
 	header   http.Header
 	status   int
 	start    time.Time
-	started  bool // an http.Handler has begun to answer
+	started  bool // an http.Handler has begun the answer
 }
 
-// Param returns a parameter of the path by the name that the route table gives it, decoded. It is never empty.
+// Param returns a parameter of the path, decoded, by its name in the route table. It is never empty.
 func (r *Request) Param(name string) string {
 	for i, n := range r.endpoint.params {
 		if n == name {
@@ -42,11 +42,10 @@ func (r *Request) Param(name string) string {
 	return ""
 }
 
-// Query returns one parameter as text, "" if there is none. Like Bind it does not mind whether it came in the query or in the
-// body.
+// Query returns one parameter of the query or the body as text, "" if there is none.
 func (r *Request) Query(name string) string { return r.textParam(name) }
 
-// ClientIP returns the address of the client: the one that speaks to the nearest proxy that the settings trust.
+// ClientIP returns the address of the client, as the last trusted proxy reports it.
 func (r *Request) ClientIP() netip.Addr { return r.address }
 
 // Network returns what counts as one client: its address, or the /64 network of an IPv6 address.
@@ -58,17 +57,17 @@ func (r *Request) FromProxy() bool { return r.address.IsLoopback() || r.server.t
 // Route returns the path of the endpoint as its route table has it.
 func (r *Request) Route() string { return r.endpoint.path }
 
-// ResponseHeader returns the headers that the answer will have, to be set before the handler returns.
+// ResponseHeader returns the headers of the answer, to be set before the handler returns.
 func (r *Request) ResponseHeader() http.Header { return r.header }
 
-// SetStatus has the value that the handler returns sent with another status than 200.
+// SetStatus sets the status of the answer for the value that the handler returns; 200 by default.
 func (r *Request) SetStatus(code int) { r.status = code }
 
-// clientAddress returns the address of the client. Forwarding headers count only as far as they were written by trusted
-// proxies: from the right, up to and including the first address that is not trusted.
+// clientAddress returns the address of the client. Forwarding headers count only if trusted proxies wrote them: from the right, up
+// to and including the first address that is not trusted.
 func (s *Server) clientAddress(r *http.Request) netip.Addr {
 	peer := parseAddress(r.RemoteAddr)
-	if peer.IsValid() && !s.trusts(peer) { // a Unix socket has no address: whoever may open it is a proxy
+	if peer.IsValid() && !s.trusts(peer) { // a Unix socket has no address: only a proxy can open it
 		return peer
 	}
 	client := peer
@@ -95,7 +94,7 @@ func (s *Server) trusts(a netip.Addr) bool {
 	return false
 }
 
-// parseAddress reads an address with or without a port and brackets.
+// parseAddress parses an address with or without a port and brackets.
 func parseAddress(text string) netip.Addr {
 	if ap, err := netip.ParseAddrPort(text); err == nil {
 		return ap.Addr().Unmap().WithZone("")
@@ -104,7 +103,7 @@ func parseAddress(text string) netip.Addr {
 	return a.Unmap().WithZone("")
 }
 
-// network returns what is counted as one client: an address, or for IPv6 the /64 that a customer has at the least.
+// network returns what counts as one client: an address, or for IPv6 the /64 that a customer gets at least.
 func network(a netip.Addr) netip.Addr {
 	if a.Is6() {
 		p, _ := a.Prefix(64)
@@ -118,7 +117,7 @@ func requestID(r *http.Request) string {
 	if id := r.Header.Get("X-Request-Id"); len(id) >= 8 && len(id) <= 64 && strings.Trim(id, idAlphabet) == "" {
 		return id
 	}
-	return strconv.FormatUint(rand.Uint64()|1<<60, 32) // the high bit keeps the length
+	return strconv.FormatUint(rand.Uint64()|1<<60, 32) // the high bit fixes the length
 }
 
 const idAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"

@@ -19,12 +19,12 @@ import (
 	"svc/internal/errs"
 )
 
-// jsonAppender is a value that writes its own JSON, as the entities do that make up most answers.
+// jsonAppender is a value that writes its own JSON, as entities do.
 type jsonAppender interface {
 	AppendJSON(dst []byte) []byte
 }
 
-// NoContent is the answer of endpoints that say nothing but that it is done.
+// NoContent is a 204.
 var NoContent http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusNoContent)
@@ -50,10 +50,10 @@ func newJSONBuffer() *jsonBuffer {
 	return b
 }
 
-// maxPooledBuffer is the size above which a buffer is not kept for the next answer.
+// maxPooledBuffer is the size above which a buffer is not reused.
 const maxPooledBuffer = 1 << 20
 
-// respond writes what a handler returned, and returns the status.
+// respond writes what a handler returned. It returns the status.
 func (s *Server) respond(w http.ResponseWriter, r *Request, value any, err error) int {
 	if err != nil {
 		return s.respondError(w, r, err)
@@ -70,7 +70,7 @@ func (s *Server) respond(w http.ResponseWriter, r *Request, value any, err error
 	return r.status
 }
 
-// encode writes a value. What is nothing is an empty object, and a list of nothing an empty list.
+// encode appends a value. nil becomes an empty object, a nil slice an empty list.
 func (b *jsonBuffer) encode(value any) error {
 	switch value := value.(type) {
 	case nil:
@@ -96,7 +96,7 @@ func (b *jsonBuffer) encode(value any) error {
 	return nil
 }
 
-// appendJSON appends a value as an answer has it.
+// AppendJSON appends a value as it stands in an answer.
 func AppendJSON(dst []byte, value any) ([]byte, error) {
 	b := newJSONBuffer()
 	b.bytes = dst
@@ -123,25 +123,24 @@ func (s *Server) writeJSON(w http.ResponseWriter, r *Request, status int, text [
 	if h["Cache-Control"] == nil {
 		h["Cache-Control"] = PrivateNoStore
 	}
-	// net/http gives an answer its time from when the headers of the request were there. A long upload may have used it up.
+	// net/http counts the write timeout from the request headers. A long upload may have used it up.
 	if patience := s.settings.Server.WriteTimeout; time.Since(r.start) > patience/4 {
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
 	}
 	w.WriteHeader(status)
-	w.Write(text) // if that fails, nobody is there to be told
+	w.Write(text) // an error means that the client is gone
 }
 
-// respondError answers with an error that is meant for clients, or with a 500 that does not tell its cause to them, but to the
-// log.
+// respondError answers with an error for clients. Any other error is logged and answered with a 500 that does not name the cause.
 func (s *Server) respondError(w http.ResponseWriter, r *Request, err error) int {
 	r.body.drain(r.Request)
 	var e *errs.Error
 	if !errors.As(err, &e) {
 		e = errs.New(http.StatusInternalServerError, "Something went wrong")
 	}
-	asksPatience := e.Status == http.StatusServiceUnavailable && e.RetryAfter > 0 // which strangers can bring about
+	busy := e.Status == http.StatusServiceUnavailable && e.RetryAfter > 0 // which clients can cause
 	switch {
-	case e.Status >= http.StatusInternalServerError && !asksPatience && r.Context().Err() == nil: // else the client has gone, and that may be why
+	case e.Status >= http.StatusInternalServerError && !busy && r.Context().Err() == nil: // else the client is gone, which may be the cause
 		r.logError(slog.LevelError, err)
 	case e.Err != nil:
 		r.logError(slog.LevelDebug, err)
@@ -165,7 +164,7 @@ func (s *Server) respondError(w http.ResponseWriter, r *Request, err error) int 
 	return e.Status
 }
 
-// LogError logs an error that the answer does not tell.
+// LogError logs an error that the answer does not name.
 func (r *Request) LogError(err error) { r.logError(slog.LevelError, err) }
 
 func (r *Request) logError(level slog.Level, err error) {
@@ -173,7 +172,7 @@ func (r *Request) logError(level slog.Level, err error) {
 		slog.String("method", r.Method), slog.String("route", r.endpoint.path), slog.Any("error", err))
 }
 
-// errorJSON returns {"error": message} with the details beside it.
+// ErrorJSON returns {"error": message} with the details beside it.
 func ErrorJSON(e *errs.Error) []byte {
 	dst := AppendString([]byte(`{"error":`), e.Message)
 	for _, k := range slices.Sorted(maps.Keys(e.Details)) {
@@ -187,27 +186,27 @@ func ErrorJSON(e *errs.Error) []byte {
 	return append(dst, '}')
 }
 
-// appendString writes a string as JSON.
+// AppendString appends a JSON string, without escaping HTML.
 func AppendString(dst []byte, text string) []byte {
 	b := jsonBuffer{bytes: dst}
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	encoder.Encode(text) // writing to memory does not fail
+	encoder.Encode(text) // cannot fail
 	return b.bytes[:len(b.bytes)-1]
 }
 
 // serveHandler lets a handler write the answer.
 func (s *Server) serveHandler(w http.ResponseWriter, r *Request, h http.Handler) int {
 	if out := w.Header(); r.endpoint.isAPI && out["Cache-Control"] == nil {
-		out["Cache-Control"] = PrivateNoStore // the handler may think otherwise
+		out["Cache-Control"] = PrivateNoStore // the handler may change it
 	}
 	out := &responseWriter{ResponseWriter: w, control: http.NewResponseController(w), request: r, writeTimeout: s.settings.Server.WriteTimeout}
 	h.ServeHTTP(out, r.Request)
 	return r.status
 }
 
-// responseWriter gives the client as much time for each piece of an answer as it has for a whole one in JSON. So streams and
-// large files may last, and a client that takes nothing is cut off.
+// responseWriter allows the write timeout for each piece of an answer. Streams and large files may take long, but a client that
+// reads nothing is disconnected.
 type responseWriter struct {
 	http.ResponseWriter
 	control      *http.ResponseController
@@ -235,10 +234,10 @@ func (w *responseWriter) FlushError() error {
 	return w.control.Flush()
 }
 
-// Flush is FlushError for those who do not want to know.
+// Flush is FlushError without the error.
 func (w *responseWriter) Flush() { w.FlushError() }
 
-// Hijack hands over the connection. It has no deadlines then.
+// Hijack hands over the connection, without deadlines.
 func (w *responseWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	w.request.started = true
 	return w.control.Hijack()
@@ -247,14 +246,14 @@ func (w *responseWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // Unwrap is for http.ResponseController.
 func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// SetWriteTimeout changes how long a client may take for each piece of the answer. w is what a handler was given.
+// SetWriteTimeout changes how long a client may take for each piece of the answer. w is the writer of a handler's ServeHTTP.
 func SetWriteTimeout(w http.ResponseWriter, d time.Duration) {
 	if rw, ok := w.(*responseWriter); ok {
 		rw.writeTimeout = d
 	}
 }
 
-// redirect is an answer that leads to another URL. It is sent as it is, because it may be that of an app.
+// Redirect is a redirect to a URL, which is sent as it is, because it may be that of an app.
 type Redirect string
 
 func (to Redirect) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
@@ -263,7 +262,7 @@ func (to Redirect) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// wantsHTML returns true if a request comes from a browser that shows pages.
+// WantsHTML returns true if a request comes from a browser that shows pages.
 func WantsHTML(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }

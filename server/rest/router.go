@@ -9,15 +9,14 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// router finds the endpoint of a cleaned path. httprouter knows no literal beside a parameter (/accounts/relationships,
-// /accounts/:id), so there are several of them: each route stands in the first that has nothing against it, literals come
-// before parameters, and a request asks one after the other.
+// router finds the endpoint of a cleaned path. httprouter has no literal beside a parameter (/accounts/relationships,
+// /accounts/:id), so there are several: each route is in the first one that it does not conflict with, literals before parameters,
+// and a request tries them in order.
 type router struct {
 	layers []*httprouter.Router
 }
 
-// newRouter arranges the endpoints. serve is called with the one that was found and the values of its parameters, as they
-// stand in the path.
+// newRouter arranges the endpoints. It calls serve with the endpoint of a request and the values of its parameters, still encoded.
 func newRouter(list []*endpoint, serve func(*endpoint, http.ResponseWriter, *http.Request, httprouter.Params)) *router {
 	rt := new(router)
 	var placed [][]*endpoint // by layer
@@ -37,7 +36,7 @@ func newRouter(list []*endpoint, serve func(*endpoint, http.ResponseWriter, *htt
 	return rt
 }
 
-// find returns what serves a path. HEAD is answered by what answers GET; net/http leaves out the body.
+// find returns what serves a path. GET endpoints also serve HEAD; net/http omits the body.
 func (rt *router) find(method, path string) (httprouter.Handle, httprouter.Params) {
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -50,7 +49,7 @@ func (rt *router) find(method, path string) (httprouter.Handle, httprouter.Param
 	return nil, nil
 }
 
-// literalFirst orders endpoints so that of two that answer the same path the more literal one comes first.
+// literalFirst orders endpoints so that of two that match the same path the more literal one comes first.
 func literalFirst(a, b *endpoint) int {
 	if c := strings.Compare(a.method, b.method); c != 0 {
 		return c
@@ -64,7 +63,7 @@ func literalFirst(a, b *endpoint) int {
 	return cmp.Compare(len(a.segments), len(b.segments))
 }
 
-// wildcardRank orders segments: literals, then parameters, the longer the literal before them the earlier, then the rest of a path.
+// wildcardRank orders segments: literals, then parameters, those with a longer literal prefix first, then the rest of a path.
 func wildcardRank(segment string) int {
 	const param, rest = 1 << 20, 1 << 21
 	switch i := strings.IndexAny(segment, ":*"); {
@@ -77,8 +76,8 @@ func wildcardRank(segment string) int {
 	}
 }
 
-// conflictsWith tells whether one httprouter cannot hold both endpoints: where their paths part, one has a parameter that the
-// other's literal could be a value of.
+// conflictsWith returns true if one httprouter cannot hold both endpoints: where their paths differ, one has a parameter that
+// matches the other's literal.
 func (e *endpoint) conflictsWith(other *endpoint) bool {
 	if e.method != other.method {
 		return false
@@ -92,7 +91,7 @@ func (e *endpoint) conflictsWith(other *endpoint) bool {
 	return false
 }
 
-// paramMatches tells whether segment s stands where the parameter of pattern does.
+// paramMatches returns true if the parameter of pattern matches segment s.
 func paramMatches(pattern, s string) bool {
 	i := strings.IndexAny(pattern, ":*")
 	return i >= 0 && strings.HasPrefix(s, pattern[:i])

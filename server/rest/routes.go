@@ -1,10 +1,3 @@
-// Package server is HTTP in: route tables, who may call what, how parameters are read, how answers and errors are written,
-// and behind each route a handler that binds, acts and renders. What people do happens in social, what staff do in admin, what
-// other servers want in federation; the JSON itself is built by server/entity.
-//
-// Two rules. A route stands in exactly one table, with its access beside it, and nothing about access or rate limits is decided
-// by looking at a path: both hang on the route that was found. And a handler returns a value and an error; status, headers, JSON
-// and log line are the adapter's business.
 package rest
 
 import (
@@ -14,8 +7,8 @@ import (
 	"strings"
 )
 
-// handler answers one request. The value becomes JSON; nil is {}. A value that is an http.Handler serves itself: a redirect,
-// a 204, a file, a stream.
+// Handler answers one request. The value becomes JSON; nil is {}. A value that is an http.Handler serves itself: a redirect, a 204,
+// a file, a stream.
 type Handler func(*Request) (any, error)
 
 // Route is who may call an endpoint, and what answers. It is an alias, so that the tables of other packages need no field names.
@@ -24,17 +17,17 @@ type Route = struct {
 	Handle Handler
 }
 
-// routes are a table of endpoints, keyed by method and path, as in "GET /api/v1/statuses/:id". The keys spell paths as the
-// API documentation does, with the name svc whatever the server calls its interface. A path with the old prefix /api/svc/
-// answers under the new one too, and the other way round.
+// Routes is a table of endpoints by method and path, as in "GET /api/v1/statuses/:id". Paths are spelled as in the API
+// documentation, with the name svc whatever api.name says. A path with the old prefix /api/svc/ also answers under the new one, and
+// the other way round.
 type Routes map[string]Route
 
-// always returns a handler that gives the same answer to everyone.
+// Always returns a handler that gives the same answer to every request.
 func Always(value any) Handler {
 	return func(*Request) (any, error) { return value, nil }
 }
 
-// RouteInfo describes an endpoint to people.
+// RouteInfo describes an endpoint for `svc routes`.
 type RouteInfo struct {
 	Method string
 	Path   string
@@ -53,18 +46,18 @@ func Describe(tables ...Routes) []RouteInfo {
 	return list
 }
 
-// endpoint is a route as the router has it.
+// endpoint is a route with what the router needs.
 type endpoint struct {
 	Route
 	method    string
-	path      string // as the table has it
+	path      string // as in the table
 	segments  []string
-	params    []string // the table's names of the parameters, by position
-	extension bool     // an extension or admin endpoint: refusals follow other conventions than the plain client API's
-	isAPI     bool     // counts as a request of the API for the rate limits
+	params    []string // names of the parameters, by position
+	extension bool     // an extension or admin endpoint, whose refusals differ from those of the plain client API
+	isAPI     bool     // counts in the rate limit of the whole API
 }
 
-// endpoints reads tables. It panics if two routes answer the same requests: that is a mistake in the tables.
+// endpoints reads the tables. It panics if two routes match the same requests, which is a mistake in the tables.
 func endpoints(tables []Routes) []*endpoint {
 	var list []*endpoint
 	seen := make(map[string]string)
@@ -93,7 +86,7 @@ func newEndpoint(key string, rt Route) *endpoint {
 		canonical = newPrefix + rest
 	}
 	for _, segment := range strings.Split(canonical[1:], "/") {
-		// Parameters are named by position, so that two routes may call one and the same segment differently.
+		// Parameters are named by position, so that two routes may name the same segment differently.
 		if i := strings.IndexAny(segment, ":*"); i >= 0 {
 			e.params = append(e.params, segment[i+1:])
 			segment = fmt.Sprintf("%s%d", segment[:i+1], len(e.params))

@@ -1,3 +1,12 @@
+// Package rest is the HTTP kernel: it finds the endpoint of a request in route tables, authenticates the caller, counts rate limits,
+// checks access, binds parameters, and writes answers and errors. It knows no resource and calls no package that does: it is given
+// an authenticator, an error page, and tables of handlers.
+//
+// Two rules. A route stands in exactly one table with its access and limits beside it, and nothing is decided by comparing paths
+// later. A handler returns a value and an error; status, headers, JSON and the log line are written here.
+//
+// Limits: 2000 connections, 128 of one address; bodies of 1 MiB without files, 1000 parameters nested 16 deep, 8 files; rate limits
+// as in the settings, for 50 000 clients at the same time.
 package rest
 
 import (

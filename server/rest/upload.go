@@ -9,22 +9,22 @@ import (
 	"svc/internal/errs"
 )
 
-// maxFiles is how many files one request may bring.
+// maxFiles bounds the files of one request.
 const maxFiles = 8
 
 var errFileTooLarge = errs.TooLarge("File is too large")
 
-// Upload is a file that came with a request. It is gone when the request has been answered.
+// Upload is a file of a request. It is deleted when the request has been answered.
 type Upload struct {
-	Filename    string // the last element of the name that the client gives; not to be trusted
-	ContentType string // what the client says; not to be trusted
+	Filename    string // base name that the client claims; untrusted
+	ContentType string // that the client claims; untrusted
 	Size        int64
-	Empty       bool // no file, but an empty value in its place: what is there is to be removed
+	Empty       bool // an empty value instead of a file: the present file is to be removed
 
 	content *os.File
 }
 
-// Open returns the content, from its beginning. It may be called several times.
+// Open returns the content from its beginning. It may be called several times.
 func (u *Upload) Open() *io.SectionReader { return io.NewSectionReader(u.content, 0, u.Size) }
 
 // spool copies a part into a temporary file. An empty part gets none.
@@ -37,7 +37,7 @@ func spool(part io.Reader, dir string, limit int64) (*Upload, error) {
 	if err != nil {
 		return nil, fmt.Errorf("upload: %w", err)
 	}
-	os.Remove(file.Name()) // it lives as long as it is open, and no crash leaves it behind
+	os.Remove(file.Name()) // it exists while it is open, so that a crash leaves no file behind
 	u := &Upload{content: file}
 	u.Size, err = io.Copy(file, io.LimitReader(content, limit+1))
 	if err == nil && u.Size > limit {
