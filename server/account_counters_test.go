@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"svc/app/apptest"
 	"sync"
 	"testing"
 )
@@ -9,7 +10,7 @@ import (
 // TestCountersAreOfToday posts, follows, and changes the profile at the same time as it is read: after each answer, and at the end, an
 // account is shown with the counters that its row has.
 func TestCountersAreOfToday(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	const posts = 60
 	var wg sync.WaitGroup

@@ -1,63 +1,24 @@
 package server_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
-	"svc/store"
 )
 
-// AddRemoteAccount makes an account of another server known here.
-func (a *Server) AddRemoteAccount(nick, domain string) string {
-	a.T.Helper()
-	acct := &store.Account{
-		Nickname: nick, DisplayName: nick, Domain: domain, ActorType: "Person",
-		URI: "https://" + domain + "/users/" + nick, URL: "https://" + domain + "/@" + nick,
-	}
-	if err := a.DB.Update(context.Background(), func(tx *store.Tx) error { return tx.AddAccount(context.Background(), acct) }); err != nil {
-		a.T.Fatal(err)
-	}
-	return acct.ID.String()
-}
-
-// AccountAction does something to another account: "follow", "block" and so on.
-func (m *User) AccountAction(id, verb string, params ...string) *Object {
-	m.Server.T.Helper()
-	return m.Post("/api/v1/accounts/"+id+"/"+verb, params...).Want(200).Object()
-}
-
-// Relationship returns what m and another account are to each other.
-func (m *User) Relationship(id string) *Object {
-	m.Server.T.Helper()
-	return m.Get("/api/v1/accounts/relationships", "id[]", id).Want(200).List()[0]
-}
-
-// WantTrue checks booleans: those that are listed are true, and the others of these names false.
-func (o *Object) WantTrue(names []string, set ...string) {
-	o.T.Helper()
-	for _, name := range names {
-		if got, want := o.Bool(name), slices.Contains(set, name); got != want {
-			o.T.Errorf("%s is %v, want %v: %v", name, got, want, o.Fields)
-		}
-	}
-}
-
-var RelationshipFlags = []string{"following", "followed_by", "requested", "requested_by", "blocking", "blocked_by", "muting", "muting_notifications",
-	"domain_blocking", "endorsed", "notifying", "subscribing"}
-
 func TestShowAccount(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, gone := srv.SignUp("alice"), srv.SignUp("Bob"), srv.SignUp("gone")
 	dave := srv.AddRemoteAccount("dave", "example.com")
 	srv.MakeUnavailable(gone)
 	for _, tt := range []struct {
 		name string
-		as   *User
+		as   *apptest.User
 		path string
 		want string // id; "": not found
 	}{
@@ -114,7 +75,7 @@ func TestShowAccount(t *testing.T) {
 }
 
 func TestLookUpAccount(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	host := strings.TrimPrefix(srv.URL, "http://")
 	bob, gone := srv.SignUp("bob"), srv.SignUp("gone")
 	dave := srv.AddRemoteAccount("dave", "example.com")
@@ -136,7 +97,7 @@ func TestLookUpAccount(t *testing.T) {
 }
 
 func TestPrivateInstance(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Instance.Public = false })
+	srv := apptest.Start(t, func(c *config.Config) { c.Instance.Public = false })
 	alice := srv.SignUp("alice")
 	for _, path := range []string{"/api/v1/accounts/alice", "/api/v1/accounts/lookup?acct=alice", "/api/v1/accounts/search?q=alice",
 		"/api/v1/accounts/" + alice.ID + "/followers", "/api/v1/accounts/" + alice.ID + "/following"} {
@@ -146,10 +107,10 @@ func TestPrivateInstance(t *testing.T) {
 }
 
 func TestSearchAccounts(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	name := map[string]string{alice.ID: "alice"}
-	people := map[string]*User{}
+	people := map[string]*apptest.User{}
 	for _, nick := range []string{"carol", "carola", "caroline", "blocked_carol", "blocking_carol", "gone_carol"} {
 		people[nick] = srv.SignUp(nick)
 		name[people[nick].ID] = nick
@@ -164,7 +125,7 @@ func TestSearchAccounts(t *testing.T) {
 	srv.MakeUnavailable(people["gone_carol"])
 	for _, tt := range []struct {
 		name   string
-		as     *User
+		as     *apptest.User
 		params []string
 		want   []string
 	}{
@@ -217,7 +178,7 @@ func TestSearchAccounts(t *testing.T) {
 }
 
 func TestRelationships(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol, gone := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("gone")
 	srv.MakeUnavailable(gone)
 	for _, tt := range []struct {
@@ -237,13 +198,13 @@ func TestRelationships(t *testing.T) {
 		}
 	}
 	bob.AccountAction(alice.ID, "follow")
-	alice.Relationship(alice.ID).WantTrue(RelationshipFlags)
-	alice.Relationship(bob.ID).WantTrue(RelationshipFlags, "followed_by")
+	alice.Relationship(alice.ID).WantTrue(apptest.RelationshipFlags)
+	alice.Relationship(bob.ID).WantTrue(apptest.RelationshipFlags, "followed_by")
 	srv.As(nil).Get("/api/v1/accounts/relationships?id="+bob.ID).WantError(401, "The access token is invalid")
 }
 
 func TestFollowersAndFollowing(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	star := srv.SignUp("star")
 	var ids []string
 	for i := range 9 {
@@ -260,7 +221,7 @@ func TestFollowersAndFollowing(t *testing.T) {
 	for _, which := range []string{"followers", "following"} {
 		path := "/api/v1/accounts/" + star.ID + "/" + which
 		t.Run(which, func(t *testing.T) {
-			WantPages(t, star, path+"?limit=2&with_relationships=true", ids)
+			apptest.WantPages(t, star, path+"?limit=2&with_relationships=true", ids)
 			if got := srv.As(nil).Get(path, "max_id", ids[3], "limit", "2").Want(200).IDs(); !slices.Equal(got, ids[4:6]) {
 				t.Errorf("the account id is the cursor: got %v, want %v", got, ids[4:6])
 			}
@@ -294,7 +255,7 @@ func TestFollowersAndFollowing(t *testing.T) {
 }
 
 func TestAccountFavourites(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	bob.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"hide_favorites": false}).Want(200)
 	var want []string
@@ -307,10 +268,10 @@ func TestAccountFavourites(t *testing.T) {
 	bob.Post("/api/v1/statuses/" + secret + "/favourite").Want(200)
 	slices.Reverse(want)
 	path := "/api/v1/svc/accounts/" + bob.ID + "/favourites"
-	WantPages(t, carol, path+"?limit=2", want)
+	apptest.WantPages(t, carol, path+"?limit=2", want)
 	for _, tt := range []struct {
 		name string
-		as   *User
+		as   *apptest.User
 		want []string
 	}{
 		{"anonymous", nil, want},
@@ -335,7 +296,7 @@ func TestAccountFavourites(t *testing.T) {
 }
 
 func TestEmptyAccountLists(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	for _, name := range []string{"identity_proofs", "featured_tags"} {
 		if a := srv.As(nil).Get("/api/v1/accounts/" + alice.ID + "/" + name).Want(200); string(a.Body) != "[]" {
@@ -346,10 +307,10 @@ func TestEmptyAccountLists(t *testing.T) {
 
 // Counters are exact however many people follow and unfollow at the same time, and do each thing twice.
 func TestConcurrentFollows(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	star := srv.SignUp("star")
 	const n = 50
-	fans := make([]*User, n)
+	fans := make([]*apptest.User, n)
 	for i := range fans {
 		fans[i] = srv.SignUp(fmt.Sprintf("fan%d", i))
 	}

@@ -6,14 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/store"
 )
 
 // TestCollections walks the collections of an account (federation 7.2 case 10, 11, 12).
 func TestCollections(t *testing.T) {
-	srv := StartPeers(t, 1)[0]
+	srv := apptest.StartPeers(t, 1)[0]
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	peer := StartFake(t)
+	peer := apptest.StartFake(t)
 	follower := peer.AddFollower(srv, "follower", alice)
 	me := srv.URL + "/users/" + alice.ID
 	stranger := bob.Publish("boost me").ID()
@@ -30,13 +31,13 @@ func TestCollections(t *testing.T) {
 
 	walk := func(path, signer string) (items []any) {
 		t.Helper()
-		c := peer.FetchAs(srv, path, signer, ActivityJSON).Want(200).WantFields(Doc{"type": "OrderedCollection", "id": srv.URL + path}).Document()
+		c := peer.FetchAs(srv, path, signer, apptest.ActivityJSON).Want(200).WantFields(apptest.Doc{"type": "OrderedCollection", "id": srv.URL + path}).Document()
 		next, _ := c["first"].(string)
 		for n := 0; next != ""; n++ {
 			if n > 10 {
 				t.Fatalf("%s has no end", path)
 			}
-			page := peer.FetchAs(srv, next, signer, ActivityJSON).Want(200).WantFields(Doc{"type": "OrderedCollectionPage", "id": next, "partOf": srv.URL + path}).Document()
+			page := peer.FetchAs(srv, next, signer, apptest.ActivityJSON).Want(200).WantFields(apptest.Doc{"type": "OrderedCollectionPage", "id": next, "partOf": srv.URL + path}).Document()
 			items = append(items, page["orderedItems"].([]any)...)
 			next, _ = page["next"].(string)
 		}
@@ -44,7 +45,7 @@ func TestCollections(t *testing.T) {
 	}
 	ids := func(items []any) (ids []string) {
 		for _, item := range items {
-			ids = append(ids, item.(Doc)["id"].(string))
+			ids = append(ids, item.(apptest.Doc)["id"].(string))
 		}
 		return ids
 	}
@@ -58,11 +59,11 @@ func TestCollections(t *testing.T) {
 	if got := ids(items); !slices.Equal(got, want) {
 		t.Errorf("the outbox has for a follower %v, want %v", got, want)
 	}
-	embedded, ok := items[0].(Doc)["object"].(Doc)
+	embedded, ok := items[0].(apptest.Doc)["object"].(apptest.Doc)
 	if !ok || embedded["id"] != srv.URL+"/objects/"+private || embedded["attributedTo"] != me { // nobody else could fetch it
 		t.Errorf("the boost of a private post has %v", items[0])
 	}
-	if object := items[len(items)-1].(Doc)["object"]; object != srv.URL+"/objects/"+stranger {
+	if object := items[len(items)-1].(apptest.Doc)["object"]; object != srv.URL+"/objects/"+stranger {
 		t.Errorf("the boost has %v", object)
 	}
 	pages := srv.GetDocument("/users/" + alice.ID + "/outbox?page=true").Want(200).Document()
@@ -78,18 +79,18 @@ func TestCollections(t *testing.T) {
 	if got := fmt.Sprint(walk("/users/"+bob.ID+"/following", "")); got != "["+me+"]" {
 		t.Errorf("bob follows %s", got)
 	}
-	srv.GetDocument("/users/" + alice.ID + "/followers").WantFields(Doc{"totalItems": 2})
-	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", JSON{"hide_followers": true, "hide_follows": true}).Want(200)
+	srv.GetDocument("/users/" + alice.ID + "/followers").WantFields(apptest.Doc{"totalItems": 2})
+	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", apptest.JSON{"hide_followers": true, "hide_follows": true}).Want(200)
 	for _, path := range []string{"/followers", "/following"} {
 		c := srv.GetDocument("/users/" + alice.ID + path).Want(200).Document()
 		if _, ok := c["first"]; ok || c["totalItems"] == nil {
 			t.Errorf("hidden %s: %v", path, c)
 		}
 		for _, query := range []string{"?page=true", "?page=1", "?max_id=" + alice.ID} {
-			peer.FetchAs(srv, "/users/"+alice.ID+path+query, follower, ActivityJSON).WantError(403, "This list is not shown")
+			peer.FetchAs(srv, "/users/"+alice.ID+path+query, follower, apptest.ActivityJSON).WantError(403, "This list is not shown")
 		}
 	}
-	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", JSON{"hide_followers_count": true, "hide_follows_count": true}).Want(200)
+	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", apptest.JSON{"hide_followers_count": true, "hide_follows_count": true}).Want(200)
 	for _, path := range []string{"/followers", "/following"} {
 		if c := srv.GetDocument("/users/" + alice.ID + path).Want(200).Document(); c["totalItems"] != nil {
 			t.Errorf("hidden count of %s: %v", path, c)
@@ -98,9 +99,9 @@ func TestCollections(t *testing.T) {
 
 	first, second, third := bob.Publish("one").ID(), bob.Publish("two", "visibility", "private").ID(), bob.Publish("three").ID()
 	for i, id := range []string{third, second, first} { // the newest pin is of the oldest post
-		srv.Exec(`INSERT INTO pins (status_id, account_id, pinned_at) VALUES (?, ?, ?)`, StatusID(id), bob.AccountID(), i)
+		srv.Exec(`INSERT INTO pins (status_id, account_id, pinned_at) VALUES (?, ?, ?)`, apptest.StatusID(id), bob.AccountID(), i)
 	}
-	c := peer.FetchAs(srv, "/users/"+bob.ID+"/collections/featured", follower, ActivityJSON).Want(200).WantFields(Doc{"totalItems": 2}).Document()
+	c := peer.FetchAs(srv, "/users/"+bob.ID+"/collections/featured", follower, apptest.ActivityJSON).Want(200).WantFields(apptest.Doc{"totalItems": 2}).Document()
 	if got, want := ids(c["orderedItems"].([]any)), []string{srv.URL + "/objects/" + first, srv.URL + "/objects/" + third}; !slices.Equal(got, want) {
 		t.Errorf("pinned are %v, want %v", got, want)
 	}
@@ -108,7 +109,7 @@ func TestCollections(t *testing.T) {
 
 // TestRepliesAndThreads reads what an author has answered to a post, and a thread.
 func TestRepliesAndThreads(t *testing.T) {
-	srv := StartPeers(t, 1)[0]
+	srv := apptest.StartPeers(t, 1)[0]
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	root := alice.Publish("root").ID()
 	var own, all []any
@@ -124,21 +125,21 @@ func TestRepliesAndThreads(t *testing.T) {
 	alice.Publish("for followers", "in_reply_to_id", root, "visibility", "private")
 
 	var got []any
-	c := srv.GetDocument("/objects/" + root + "/replies").Want(200).WantFields(Doc{"type": "Collection"}).Document()
-	page := c["first"].(Doc)
+	c := srv.GetDocument("/objects/" + root + "/replies").Want(200).WantFields(apptest.Doc{"type": "Collection"}).Document()
+	page := c["first"].(apptest.Doc)
 	for n := 0; ; n++ {
 		got = append(got, page["items"].([]any)...)
 		next, ok := page["next"].(string)
 		if !ok || n > 10 {
 			break
 		}
-		page = srv.GetDocument(next).Want(200).WantFields(Doc{"type": "CollectionPage"}).Document()
+		page = srv.GetDocument(next).Want(200).WantFields(apptest.Doc{"type": "CollectionPage"}).Document()
 	}
 	if fmt.Sprint(got) != fmt.Sprint(own) {
 		t.Errorf("replies are %v, want %v", got, own)
 	}
 	object := srv.GetDocument("/objects/" + root).Want(200).Document()
-	if items := object["replies"].(Doc)["first"].(Doc)["items"].([]any); fmt.Sprint(items) != fmt.Sprint(own[:5]) {
+	if items := object["replies"].(apptest.Doc)["first"].(apptest.Doc)["items"].([]any); fmt.Sprint(items) != fmt.Sprint(own[:5]) {
 		t.Errorf("the post has the replies %v", items)
 	}
 	thread := srv.GetDocument("/contexts/" + root + "?page=true").Want(200).Document()
@@ -153,10 +154,10 @@ func TestRepliesAndThreads(t *testing.T) {
 
 // TestActivities reads the activities that made rows, and those on their way (federation 1.11).
 func TestActivities(t *testing.T) {
-	srv := StartPeers(t, 1)[0]
+	srv := apptest.StartPeers(t, 1)[0]
 	srv.AddEmoji("blobs", map[string]string{"cat": "cat.png"})
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	peer := StartFake(t)
+	peer := apptest.StartFake(t)
 	follower := peer.AddFollower(srv, "follower", alice)
 	me := srv.URL + "/users/" + alice.ID
 	st := bob.Publish("like me").ID()
@@ -166,25 +167,25 @@ func TestActivities(t *testing.T) {
 		return srv.URL + "/activities/" + store.StatusID(srv.Count(query)).String()
 	}
 	like := row(`SELECT id FROM favourites`)
-	srv.GetDocument(like).Want(200).WantFields(Doc{
+	srv.GetDocument(like).Want(200).WantFields(apptest.Doc{
 		"id": like, "type": "Like", "actor": me, "object": srv.URL + "/objects/" + st,
-		"to": []any{srv.URL + "/users/" + bob.ID, me + "/followers"}, "cc": []any{Public},
+		"to": []any{srv.URL + "/users/" + bob.ID, me + "/followers"}, "cc": []any{apptest.Public},
 	})
 	react := row(`SELECT id FROM reactions`)
-	srv.GetDocument(react).Want(200).WantFields(Doc{"id": react, "type": "EmojiReact", "actor": me, "content": "🔥", "object": srv.URL + "/objects/" + st})
+	srv.GetDocument(react).Want(200).WantFields(apptest.Doc{"id": react, "type": "EmojiReact", "actor": me, "content": "🔥", "object": srv.URL + "/objects/" + st})
 
-	alice.AccountAction(srv.accountIDByURI(follower), "follow")
+	alice.AccountAction(accountIDByURI(srv, follower), "follow")
 	follow := row(`SELECT id FROM follows WHERE follower_local = 1`)
 	srv.GetDocument(follow).WantError(404, "Record not found") // who follows whom is not for everybody
-	peer.FetchAs(srv, follow, follower, ActivityJSON).Want(200).WantFields(Doc{"type": "Follow", "actor": me, "object": follower, "to": []any{follower}})
+	peer.FetchAs(srv, follow, follower, apptest.ActivityJSON).Want(200).WantFields(apptest.Doc{"type": "Follow", "actor": me, "object": follower, "to": []any{follower}})
 
 	boost := alice.Post("/api/v1/statuses/" + st + "/reblog").Want(200).Object().Str("uri")
-	srv.GetDocument(boost).Want(200).WantFields(Doc{"type": "Announce", "to": []any{Public}})
+	srv.GetDocument(boost).Want(200).WantFields(apptest.Doc{"type": "Announce", "to": []any{apptest.Public}})
 	browser := srv.As(nil).DoRequest(srv.NewGet(boost, "text/html"))
-	browser.Want(302).wantLocation(srv.URL + "/@bob/" + st)
+	wantLocation(browser.Want(302), srv.URL+"/@bob/"+st)
 	alice.Post("/api/v1/statuses/" + st + "/unreblog").Want(200)
-	srv.GetDocument(boost).Want(410).WantFields(Doc{"id": boost, "type": "Tombstone", "formerType": "Announce"})
+	srv.GetDocument(boost).Want(410).WantFields(apptest.Doc{"id": boost, "type": "Tombstone", "formerType": "Announce"})
 	bob.SendJSON("DELETE", "/api/v1/statuses/"+st, nil).Want(200)
-	srv.GetDocument("/activities/" + st).Want(410).WantFields(Doc{"id": srv.URL + "/activities/" + st, "type": "Tombstone", "formerType": "Create"})
+	srv.GetDocument("/activities/" + st).Want(410).WantFields(apptest.Doc{"id": srv.URL + "/activities/" + st, "type": "Tombstone", "formerType": "Create"})
 	srv.GetDocument(like).WantError(404, "Record not found")
 }

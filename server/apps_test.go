@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 )
 
 func TestCreateApp(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	long := strings.Repeat("x", 2001)
 	for _, tt := range []struct {
 		name   string
@@ -64,18 +65,18 @@ func TestCreateApp(t *testing.T) {
 			if got := o.Str("redirect_uri"); got != strings.Join(tt.uris, "\n") {
 				t.Errorf("redirect_uri is %q, want %q", got, tt.uris)
 			}
-			if got := o.Strings("redirect_uris"); !slices.Equal(got, tt.uris) {
+			if got := stringsAt(o, "redirect_uris"); !slices.Equal(got, tt.uris) {
 				t.Errorf("redirect_uris are %q, want %q", got, tt.uris)
 			}
-			if got := strings.Join(o.Strings("scopes"), " "); got != tt.scopes {
+			if got := strings.Join(stringsAt(o, "scopes"), " "); got != tt.scopes {
 				t.Errorf("scopes are %q, want %q", got, tt.scopes)
 			}
 		})
 	}
 }
 
-// Strings returns a list of texts.
-func (o *Object) Strings(path string) []string {
+// stringsAt returns a list of texts.
+func stringsAt(o *apptest.Object, path string) []string {
 	o.T.Helper()
 	list, ok := o.At(path).([]any)
 	if !ok {
@@ -89,7 +90,7 @@ func (o *Object) Strings(path string) []string {
 }
 
 func TestRedirectAddresses(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	for _, address := range []string{
 		"javascript:alert(1)", "JavaScript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd", "blob:https://example.com/1",
 		"about:blank", "view-source:https://example.com", "urn:example:x", "urn:ietf:wg:oauth:2.0:oob:auto", "mailto:a@example.org", "wss://example.com",
@@ -106,7 +107,7 @@ func TestRedirectAddresses(t *testing.T) {
 
 // TestCreateAppInAllForms registers an app as the various clients do.
 func TestCreateAppInAllForms(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	for _, f := range [][2]string{{"client_name", "A"}, {"redirect_uris", callback}, {"scopes", "read write"}, {"website", ""}} {
@@ -116,33 +117,33 @@ func TestCreateAppInAllForms(t *testing.T) {
 	}
 	w.Close()
 	const urlencoded = "client_name=A&redirect_uris=https%3A%2F%2Fapp.example.com%2Fcallback&scopes=read+write&website="
-	for name, a := range map[string]*Response{
+	for name, a := range map[string]*apptest.Response{
 		"multipart":  srv.As(nil).Do("POST", "/api/v1/apps", w.FormDataContentType(), &form),
 		"urlencoded": srv.As(nil).Do("POST", "/api/v1/apps", "application/x-www-form-urlencoded", strings.NewReader(urlencoded)),
 		"query":      srv.As(nil).Do("POST", "/api/v1/apps?"+urlencoded, "", nil),
 		"JSON":       srv.As(nil).SendJSON("POST", "/api/v1/apps/", map[string]any{"client_name": "A", "redirect_uris": callback, "scopes": "read write", "website": nil}),
 	} {
 		o := a.Want(200).Object()
-		if o.Str("name") != "A" || o.Str("redirect_uri") != callback || len(o.Strings("scopes")) != 2 || o.At("website") != nil {
+		if o.Str("name") != "A" || o.Str("redirect_uri") != callback || len(stringsAt(o, "scopes")) != 2 || o.At("website") != nil {
 			t.Errorf("%s: got %v", name, o.Fields)
 		}
 	}
 }
 
 func TestVerifyApp(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	app := srv.RegisterApp("website", "https://app.example.com", "client_name", "My app")
 	own := srv.Grant(app, "client_credentials", "scope", "push").Want(200).Object().Str("access_token")
-	user := srv.Grant(app, "password", "username", "alice", "password", Password).Want(200).Object().Str("access_token")
+	user := srv.Grant(app, "password", "username", "alice", "password", apptest.Password).Want(200).Object().Str("access_token")
 	for _, token := range []string{own, user} {
-		o := (&Client{srv, token}).Get("/api/v1/apps/verify_credentials").Want(200).Object()
+		o := (&apptest.Client{Server: srv, Token: token}).Get("/api/v1/apps/verify_credentials").Want(200).Object()
 		if o.Str("name") != "My app" || o.Str("website") != "https://app.example.com" || o.Str("vapid_key") == "" || o.Has("client_secret") || o.Has("client_id") {
 			t.Errorf("got %v", o.Fields)
 		}
 	}
 	srv.As(nil).Get("/api/v1/apps/verify_credentials").WantError(401, "The access token is invalid")
-	(&Client{srv, "nonsense"}).Get("/api/v1/apps/verify_credentials").WantError(401, "The access token is invalid")
+	(&apptest.Client{Server: srv, Token: "nonsense"}).Get("/api/v1/apps/verify_credentials").WantError(401, "The access token is invalid")
 
 	// Who signs in first owns it.
 	o := alice.Get("/api/v1/svc/apps").Want(200).List()
@@ -150,7 +151,7 @@ func TestVerifyApp(t *testing.T) {
 		t.Errorf("alice's apps are %v", o)
 	}
 	bob := srv.SignUp("bob")
-	srv.Grant(app, "password", "username", "bob", "password", Password).Want(200)
+	srv.Grant(app, "password", "username", "bob", "password", apptest.Password).Want(200)
 	if l := bob.Get("/api/v1/svc/apps").Want(200).List(); len(l) != 0 {
 		t.Errorf("bob's apps are %v", l)
 	}
@@ -159,12 +160,12 @@ func TestVerifyApp(t *testing.T) {
 		t.Errorf("bob's apps are %v", l)
 	}
 	srv.As(nil).Get("/api/v1/svc/apps").WantError(403, "Invalid credentials.")
-	(&Client{srv, srv.Grant(app, "password", "username", "bob", "password", Password, "scope", "write").Object().Str("access_token")}).
+	(&apptest.Client{Server: srv, Token: srv.Grant(app, "password", "username", "bob", "password", apptest.Password, "scope", "write").Object().Str("access_token")}).
 		Get("/api/v1/svc/apps").WantError(403, "Insufficient permissions: follow | read.")
 }
 
 func TestAppRegistrationIsThrottled(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
+	srv := apptest.Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
 	for range srv.Settings.RateLimit.AppRegistration.Count {
 		srv.RegisterApp()
 	}

@@ -2,20 +2,18 @@ package server_test
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
-	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 )
 
 // crowd is a server with ten people who follow and talk with one another: 2 000 posts, a fifth of them replies and mentions, a third with a
 // hashtag, favourites on a third.
-func crowd(b *testing.B) (*Server, []*User) {
-	srv := Start(b, func(c *config.Config) { c.Federation.AllowLoopback = true }) // as servers are
-	var people []*User
+func crowd(b *testing.B) (*apptest.Server, []*apptest.User) {
+	srv := apptest.Start(b, func(c *config.Config) { c.Federation.AllowLoopback = true }) // as servers are
+	var people []*apptest.User
 	for i := range 10 {
 		people = append(people, srv.SignUp(fmt.Sprintf("p%d", i)))
 	}
@@ -50,7 +48,7 @@ func crowd(b *testing.B) (*Server, []*User) {
 }
 
 // longThread posts a status with 100 replies, each to one of those before, and returns its id.
-func longThread(people []*User) string {
+func longThread(people []*apptest.User) string {
 	ids := []string{people[0].Publish("a thread begins").ID()}
 	for i := range 100 {
 		to := ids[0]
@@ -85,7 +83,7 @@ func BenchmarkRead(b *testing.B) {
 		{"search_status", "/api/v2/search?q=orange+lamp&type=statuses&limit=20"},
 		{"search_hashtag", "/api/v2/search?q=bench&type=hashtags&limit=20"},
 	} {
-		b.Run(bb.name, func(b *testing.B) { srv.BenchRequest(b, "GET", bb.path, people[0].Token, "") })
+		b.Run(bb.name, func(b *testing.B) { benchRequests(srv, b, "GET", bb.path, people[0].Token, "") })
 	}
 	for i := range 20 {
 		keyword := map[string]any{"keyword": fmt.Sprintf("unwanted%d", i), "whole_word": i%2 == 0}
@@ -93,18 +91,20 @@ func BenchmarkRead(b *testing.B) {
 			"title": "f", "context": []string{"home"}, "filter_action": "hide", "keywords_attributes": []any{keyword},
 		}).Want(200)
 	}
-	b.Run("home20_20_filters", func(b *testing.B) { srv.BenchRequest(b, "GET", "/api/v1/timelines/home?limit=20", people[0].Token, "") })
+	b.Run("home20_20_filters", func(b *testing.B) {
+		benchRequests(srv, b, "GET", "/api/v1/timelines/home?limit=20", people[0].Token, "")
+	})
 }
 
 // BenchmarkPost measures a post with a mention and a hashtag, until everything it causes is on disk; then the same with 90 more
 // accounts that nobody uses, which must not make it slower.
 func BenchmarkPost(b *testing.B) {
 	srv, people := crowd(b)
-	b.Run("post", func(b *testing.B) { srv.BenchRequest(b, "POST", "/api/v1/statuses", people[0].Token, benchPost) })
+	b.Run("post", func(b *testing.B) { benchRequests(srv, b, "POST", "/api/v1/statuses", people[0].Token, benchPost) })
 	for i := range 90 {
 		srv.SignUp(fmt.Sprintf("idle%d", i))
 	}
-	b.Run("post_90_idle", func(b *testing.B) { srv.BenchRequest(b, "POST", "/api/v1/statuses", people[0].Token, benchPost) })
+	b.Run("post_90_idle", func(b *testing.B) { benchRequests(srv, b, "POST", "/api/v1/statuses", people[0].Token, benchPost) })
 }
 
 var benchPost = url.Values{"status": {"@p1 a post with a #hashtag and some words that make it as long as posts are"}}.Encode()
@@ -115,32 +115,16 @@ func BenchmarkMixed(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for range 9 {
-			srv.benchRequest(b, "GET", "/api/v1/timelines/home?limit=20", people[0].Token, "")
+			srv.BenchRequest(b, "GET", "/api/v1/timelines/home?limit=20", people[0].Token, "")
 		}
-		srv.benchRequest(b, "POST", "/api/v1/statuses", people[1].Token, benchPost)
+		srv.BenchRequest(b, "POST", "/api/v1/statuses", people[1].Token, benchPost)
 	}
 }
 
-// BenchRequest sends one and the same request to the handler.
-func (a *Server) BenchRequest(b *testing.B, method, path, token, body string) {
+// benchRequests sends one and the same request to the handler.
+func benchRequests(a *apptest.Server, b *testing.B, method, path, token, body string) {
 	b.ReportAllocs()
 	for b.Loop() {
-		a.benchRequest(b, method, path, token, body)
-	}
-}
-
-// benchRequest sends a request to the handler.
-func (a *Server) benchRequest(b *testing.B, method, path, token, body string) {
-	req := httptest.NewRequest(method, path, strings.NewReader(body))
-	if body == "" {
-		req.Body = http.NoBody
-	} else {
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	w := httptest.NewRecorder()
-	a.Handler.ServeHTTP(w, req)
-	if w.Code != 200 {
-		b.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+		a.BenchRequest(b, method, path, token, body)
 	}
 }

@@ -1,17 +1,18 @@
 package server_test
 
 import (
+	"svc/app/apptest"
 	"testing"
 	"time"
 )
 
 func TestBirthdays(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, shown, hidden, stranger, moved := srv.SignUp("alice"), srv.SignUp("shown"), srv.SignUp("hidden"), srv.SignUp("stranger"), srv.SignUp("moved")
-	change := func(m *User, params map[string]any) *Response {
+	change := func(m *apptest.User, params map[string]any) *apptest.Response {
 		return m.SendJSON("PATCH", "/api/v1/accounts/update_credentials", params)
 	}
-	for _, m := range []*User{shown, hidden, moved} {
+	for _, m := range []*apptest.User{shown, hidden, moved} {
 		srv.AddFollow(alice, m)
 	}
 	own := change(shown, map[string]any{"birthday": "2000-02-29", "show_birthday": true}).Want(200).Object()
@@ -25,12 +26,12 @@ func TestBirthdays(t *testing.T) {
 	}
 	change(stranger, map[string]any{"birthday": "1992-02-29", "show_birthday": true}).Want(200)
 	change(moved, map[string]any{"birthday": "1992-02-29", "show_birthday": true}).Want(200)
-	WantIDs(t, "two have birthday", alice.Get("/api/v1/svc/birthdays?day=29&month=2"), moved.ID, shown.ID)
+	apptest.WantIDs(t, "two have birthday", alice.Get("/api/v1/svc/birthdays?day=29&month=2"), moved.ID, shown.ID)
 	change(moved, map[string]any{"birthday": "1992-03-01"}).Want(200)
-	WantIDs(t, "one has", alice.Get("/api/v1/svc/birthdays?day=29&month=02"), shown.ID)
-	WantIDs(t, "another day", alice.Get("/api/v1/svc/birthdays?day=1&month=3"), moved.ID)
-	WantIDs(t, "no such day", alice.Get("/api/v1/svc/birthdays?day=31&month=4"))
-	WantIDs(t, "who follows nobody", stranger.Get("/api/v1/svc/birthdays?day=29&month=2"))
+	apptest.WantIDs(t, "one has", alice.Get("/api/v1/svc/birthdays?day=29&month=02"), shown.ID)
+	apptest.WantIDs(t, "another day", alice.Get("/api/v1/svc/birthdays?day=1&month=3"), moved.ID)
+	apptest.WantIDs(t, "no such day", alice.Get("/api/v1/svc/birthdays?day=31&month=4"))
+	apptest.WantIDs(t, "who follows nobody", stranger.Get("/api/v1/svc/birthdays?day=29&month=2"))
 	if got := alice.Get("/api/v1/accounts/" + shown.ID).Object().Str("svc.birthday"); got != "2000-02-29" {
 		t.Errorf("the birthday shown to others is %q", got)
 	}
@@ -38,7 +39,7 @@ func TestBirthdays(t *testing.T) {
 		t.Errorf("a birthday that is not shown is shown: %v", o.Fields)
 	}
 	change(moved, map[string]any{"birthday": ""}).Want(200)
-	WantIDs(t, "taken back", alice.Get("/api/v1/svc/birthdays?day=1&month=3"))
+	apptest.WantIDs(t, "taken back", alice.Get("/api/v1/svc/birthdays?day=1&month=3"))
 
 	for _, query := range []string{"", "?day=1", "?month=1", "?day=0&month=1", "?day=32&month=1", "?day=1&month=13", "?day=x&month=1"} {
 		alice.Get("/api/v1/svc/birthdays" + query).Want(400)

@@ -6,12 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/social"
 	"svc/store"
 )
 
 func TestBlock(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	alice.AccountAction(bob.ID, "follow", "notify", "true")
 	bob.AccountAction(alice.ID, "follow", "notify", "true")
@@ -25,12 +26,12 @@ func TestBlock(t *testing.T) {
 	theirs := bob.Post("/api/v1/lists", "title", "friends").Object().ID()
 	bob.SendJSON("POST", "/api/v1/lists/"+theirs+"/accounts", map[string]any{"account_ids": []string{alice.ID}}).Want(200)
 
-	alice.AccountAction(bob.ID, "block").WantTrue(RelationshipFlags, "blocking")
-	alice.AccountAction(bob.ID, "block").WantTrue(RelationshipFlags, "blocking")
-	bob.Relationship(alice.ID).WantTrue(RelationshipFlags, "blocked_by")
+	alice.AccountAction(bob.ID, "block").WantTrue(apptest.RelationshipFlags, "blocking")
+	alice.AccountAction(bob.ID, "block").WantTrue(apptest.RelationshipFlags, "blocking")
+	bob.Relationship(alice.ID).WantTrue(apptest.RelationshipFlags, "blocked_by")
 	for _, tt := range []struct {
 		name string
-		as   *User
+		as   *apptest.User
 		path string
 		want []string
 	}{
@@ -46,7 +47,7 @@ func TestBlock(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}
 	}
-	for _, m := range []*User{alice, bob} {
+	for _, m := range []*apptest.User{alice, bob} {
 		o := m.Get("/api/v1/accounts/" + m.Nickname).Object()
 		if o.Int("followers_count")+o.Int("following_count") != 0 {
 			t.Errorf("%s still counts follows: %v", m.Nickname, o.Fields)
@@ -56,13 +57,13 @@ func TestBlock(t *testing.T) {
 	bob.Get("/api/v1/accounts/alice").Want(200)
 
 	carol.AccountAction(alice.ID, "block")
-	alice.Relationship(carol.ID).WantTrue(RelationshipFlags, "blocked_by")
+	alice.Relationship(carol.ID).WantTrue(apptest.RelationshipFlags, "blocked_by")
 	if got := carol.Get("/api/v1/follow_requests").IDs(); len(got) != 0 {
 		t.Errorf("a request of the blocked is left: %v", got)
 	}
 
-	alice.AccountAction(bob.ID, "unblock").WantTrue(RelationshipFlags)
-	alice.AccountAction(bob.ID, "unblock").WantTrue(RelationshipFlags)
+	alice.AccountAction(bob.ID, "unblock").WantTrue(apptest.RelationshipFlags)
+	alice.AccountAction(bob.ID, "unblock").WantTrue(apptest.RelationshipFlags)
 	bob.Get("/api/v1/statuses/" + mine).Want(200)
 	for _, verb := range []string{"block", "unblock", "mute", "unmute"} {
 		alice.Post("/api/v1/accounts/"+alice.ID+"/"+verb).WantError(403, "You cannot do that to yourself")
@@ -72,7 +73,7 @@ func TestBlock(t *testing.T) {
 }
 
 func TestMute(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	alice.AccountAction(bob.ID, "follow")
 	said := bob.Publish("hello").ID()
@@ -95,7 +96,7 @@ func TestMute(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := alice.AccountAction(bob.ID, tt.verb, tt.params...)
-			o.WantTrue(RelationshipFlags, append(tt.want, "following")...)
+			o.WantTrue(apptest.RelationshipFlags, append(tt.want, "following")...)
 			muted := slices.Contains(tt.want, "muting")
 			if got := home(); slices.Contains(got, said) == muted {
 				t.Errorf("home is %v", got)
@@ -125,12 +126,12 @@ func TestMute(t *testing.T) {
 }
 
 func TestMuteEnds(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	alice.AccountAction(bob.ID, "mute", "duration", "1")
 	alice.AccountAction(carol.ID, "mute", "duration", "1")
 	alice.AccountAction(carol.ID, "mute")
-	WaitFor(t, "the mute's end", func() bool {
+	apptest.WaitFor(t, "the mute's end", func() bool {
 		srv.RunJobs()
 		return !alice.Relationship(bob.ID).Bool("muting")
 	})
@@ -139,18 +140,8 @@ func TestMuteEnds(t *testing.T) {
 	}
 }
 
-// WaitFor waits until a condition holds.
-func WaitFor(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited for %s in vain", what)
-		}
-	}
-}
-
 func TestMutedNotifications(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	alice.AccountAction(bob.ID, "mute")
 	bob.Publish("hello @alice")
@@ -163,7 +154,7 @@ func TestMutedNotifications(t *testing.T) {
 }
 
 func TestBlocksAndMutesPaging(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	var ids []string
 	for i := range 7 {
@@ -178,7 +169,7 @@ func TestBlocksAndMutesPaging(t *testing.T) {
 	srv.MakeUnavailable(gone)
 	slices.Reverse(ids)
 	for _, path := range []string{"/api/v1/blocks", "/api/v1/mutes"} {
-		WantPages(t, alice, path+"/?limit=3&with_relationships=true", ids)
+		apptest.WantPages(t, alice, path+"/?limit=3&with_relationships=true", ids)
 		if got := alice.Get(path+"/", "max_id", ids[4]).Want(200).IDs(); !slices.Equal(got, ids[5:]) {
 			t.Errorf("%s: the account id is the cursor: got %v, want %v", path, got, ids[5:])
 		}
@@ -191,10 +182,12 @@ func TestBlocksAndMutesPaging(t *testing.T) {
 }
 
 func TestDomainBlocks(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	dave, erin := srv.AddRemoteAccount("dave", "example.com"), srv.AddRemoteAccount("erin", "example.net")
-	block := func(method string, body any) *Response { return alice.SendJSON(method, "/api/v1/domain_blocks", body) }
+	block := func(method string, body any) *apptest.Response {
+		return alice.SendJSON(method, "/api/v1/domain_blocks", body)
+	}
 	for _, id := range []string{dave, erin} {
 		var from, to store.AccountID
 		from.UnmarshalText([]byte(id))
@@ -215,9 +208,9 @@ func TestDomainBlocks(t *testing.T) {
 		t.Errorf("domain blocks are %s", got)
 	}
 	srv.RunJobs()
-	alice.Relationship(dave).WantTrue(RelationshipFlags, "domain_blocking")
-	alice.Relationship(erin).WantTrue(RelationshipFlags, "followed_by")
-	bob.Relationship(dave).WantTrue(RelationshipFlags)
+	alice.Relationship(dave).WantTrue(apptest.RelationshipFlags, "domain_blocking")
+	alice.Relationship(erin).WantTrue(apptest.RelationshipFlags, "followed_by")
+	bob.Relationship(dave).WantTrue(apptest.RelationshipFlags)
 	if got := alice.Get("/api/v1/accounts/alice").Object().Int("followers_count"); got != 1 {
 		t.Errorf("%d followers, want 1", got)
 	}
@@ -232,7 +225,7 @@ func TestDomainBlocks(t *testing.T) {
 	if got := string(alice.Get("/api/v1/domain_blocks").Body); got != "[]" {
 		t.Errorf("domain blocks are %s", got)
 	}
-	alice.Relationship(dave).WantTrue(RelationshipFlags)
+	alice.Relationship(dave).WantTrue(apptest.RelationshipFlags)
 	srv.As(nil).Get("/api/v1/domain_blocks").Want(401)
 	alice.Do("POST", "/api/v1/domain_blocks", "application/json", nil).Want(422)
 	err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"svc/app/apptest"
 	"testing"
 )
 
 const foldersPath = "/api/v1/svc/bookmark_folders"
 
 func TestBookmarkFolders(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.AddEmoji("pets", map[string]string{"cat": "cat.png"})
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	if got := alice.Get(foldersPath).Want(200); string(got.Body) != "[]" {
@@ -60,7 +61,7 @@ func TestBookmarkFolders(t *testing.T) {
 	if len(list) != 1 || list[0].Str("name") != "Read" {
 		t.Errorf("folders are %v", list)
 	}
-	WantIDs(t, "bob's folders", bob.Get(foldersPath))
+	apptest.WantIDs(t, "bob's folders", bob.Get(foldersPath))
 	for _, method := range []string{"PATCH", "DELETE"} {
 		bob.SendJSON(method, foldersPath+"/"+folder, map[string]any{"name": "mine"}).WantError(404, "Record not found")
 		srv.As(nil).SendJSON(method, foldersPath+"/"+folder, nil).Want(403)
@@ -76,9 +77,9 @@ func TestBookmarkFolders(t *testing.T) {
 }
 
 func TestBookmarksInFolders(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	makeFolder := func(m *User, name string) string {
+	makeFolder := func(m *apptest.User, name string) string {
 		return m.SendJSON("POST", foldersPath, map[string]any{"name": name}).Want(200).Object().ID()
 	}
 	one, two, theirs := makeFolder(alice, "one"), makeFolder(alice, "two"), makeFolder(bob, "theirs")
@@ -87,7 +88,7 @@ func TestBookmarksInFolders(t *testing.T) {
 		ids = append(ids, bob.Publish(fmt.Sprint(i)).ID())
 	}
 	slices.Reverse(ids)
-	bookmark := func(id string, body map[string]any) *Response {
+	bookmark := func(id string, body map[string]any) *apptest.Response {
 		return alice.SendJSON("POST", "/api/v1/statuses/"+id+"/bookmark", body)
 	}
 	folderOf := func(id string) any {
@@ -99,7 +100,7 @@ func TestBookmarksInFolders(t *testing.T) {
 			t.Errorf("it is in %v", got.At("svc.bookmark_folder"))
 		}
 	}
-	WantPages(t, alice, "/api/v1/bookmarks?limit=2&folder_id="+one, ids)
+	apptest.WantPages(t, alice, "/api/v1/bookmarks?limit=2&folder_id="+one, ids)
 	for _, tt := range []struct {
 		name   string
 		body   map[string]any
@@ -125,9 +126,9 @@ func TestBookmarksInFolders(t *testing.T) {
 	if alice.Get("/api/v1/statuses/" + fresh).Object().Bool("bookmarked") {
 		t.Error("it became a bookmark all the same")
 	}
-	WantIDs(t, "one", alice.Get("/api/v1/bookmarks?folder_id="+one), ids[1:]...)
-	WantIDs(t, "two", alice.Get("/api/v1/bookmarks?folder_id="+two), ids[0])
-	WantIDs(t, "all", alice.Get("/api/v1/bookmarks"), ids...)
+	apptest.WantIDs(t, "one", alice.Get("/api/v1/bookmarks?folder_id="+one), ids[1:]...)
+	apptest.WantIDs(t, "two", alice.Get("/api/v1/bookmarks?folder_id="+two), ids[0])
+	apptest.WantIDs(t, "all", alice.Get("/api/v1/bookmarks"), ids...)
 	alice.Get("/api/v1/bookmarks?folder_id="+theirs).WantError(404, "Record not found")
 	if got := bob.Get("/api/v1/statuses/" + ids[0]).Object().At("svc.bookmark_folder"); got != nil {
 		t.Errorf("bob sees alice's folder %v", got)
@@ -146,5 +147,5 @@ func TestBookmarksInFolders(t *testing.T) {
 	if got := alice.Get("/api/v1/statuses/" + ids[3]).Object(); got.At("svc.bookmark_folder") != nil || !got.Bool("bookmarked") {
 		t.Errorf("after its folder has gone: %v", got.Fields)
 	}
-	WantIDs(t, "all that is left", alice.Get("/api/v1/bookmarks"), ids[0], ids[1], ids[3], ids[4])
+	apptest.WantIDs(t, "all that is left", alice.Get("/api/v1/bookmarks"), ids[0], ids[1], ids[3], ids[4])
 }

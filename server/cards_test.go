@@ -2,95 +2,33 @@ package server_test
 
 import (
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 )
 
-// webSite is a server elsewhere, with pages that say something of themselves and others that do not.
-type webSite struct {
-	*httptest.Server
-	asked atomic.Int32
-}
-
-func StartSite(t *testing.T) *webSite {
-	t.Helper()
-	w := new(webSite)
-	page := func(contentType, body string) http.HandlerFunc {
-		return func(rw http.ResponseWriter, _ *http.Request) {
-			rw.Header().Set("Content-Type", contentType)
-			io.WriteString(rw, body)
-		}
-	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("/page", page("text/html; charset=iso-8859-1", `<!DOCTYPE html><html><head><title>Plain title</title>
-		<meta property="og:title" content="Caf&eacute; &lt;b&gt;`+"\xe4"+`"><meta property="og:description" content="What it is about">
-		<meta property="og:image" content="https://cdn.example/a.png"><meta property="og:image:alt" content="A cat">
-		<meta property="og:image:width" content="640"><meta property="og:image:height" content="480">
-		<meta property="og:site_name" content="Site"><meta property="og:url" content="https://bank.example/"></head>`))
-	mux.HandleFunc("/other", page("text/html", `<title>Other</title>`))
-	mux.HandleFunc("/silent", page("text/html", `<p>nothing of itself`))
-	mux.HandleFunc("/data", page("application/json", `{"title": "<title>x</title>"}`))
-	mux.HandleFunc("/large", page("text/html", "<title>Large</title>"+strings.Repeat("x", 3<<20)))
-	mux.HandleFunc("/moved", func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "/other", http.StatusFound) })
-	mux.HandleFunc("/away", func(rw http.ResponseWriter, r *http.Request) {
-		http.Redirect(rw, r, strings.Replace(w.URL, "127.0.0.1", "localhost", 1)+"/other", http.StatusFound)
-	})
-	mux.HandleFunc("/inside", func(rw http.ResponseWriter, r *http.Request) {
-		http.Redirect(rw, r, "http://10.0.0.1/", http.StatusFound)
-	})
-	w.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		w.asked.Add(1)
-		mux.ServeHTTP(rw, r)
-	}))
-	t.Cleanup(w.Close)
-	return w
-}
-
-// wantAsked checks how many requests came since the last time.
-func (w *webSite) wantAsked(t *testing.T, what string, n int32) {
-	t.Helper()
-	if got := w.asked.Swap(0); got != n {
-		t.Errorf("%s: the page was asked for %d times, want %d", what, got, n)
-	}
-}
-
-func AllowLoopback(c *config.Config) { c.Federation.AllowLoopback = true }
-
-// CardTitle returns the title of a status's card, "" if it has none.
-func CardTitle(st *Object) string {
-	card, ok := st.At("card").(map[string]any)
-	if !ok {
-		return ""
-	}
-	return card["title"].(string)
-}
-
 func TestCard(t *testing.T) {
-	srv, site := Start(t, AllowLoopback), StartSite(t)
+	srv, site := apptest.Start(t, apptest.AllowLoopback), apptest.StartSite(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	link := site.URL + "/page"
 	st := alice.Publish("look at " + link)
-	show := func() *Object {
+	show := func() *apptest.Object {
 		t.Helper()
 		a := bob.Get("/api/v1/statuses/" + st.ID())
 		WantEntity(t, "bob", a, "Status")
 		return a.Object()
 	}
 	boost := bob.Post("/api/v1/statuses/" + st.ID() + "/reblog").Want(200).Object().ID()
-	if CardTitle(st) != "" || CardTitle(show()) != "" {
+	if apptest.CardTitle(st) != "" || apptest.CardTitle(show()) != "" {
 		t.Error("there is a card before anybody has looked at the page")
 	}
 	if got := string(bob.Get("/api/v1/statuses/" + st.ID() + "/card").Want(200).Body); got != "{}" {
 		t.Errorf("got %s, want {}", got)
 	}
 	srv.RunJobs()
-	site.wantAsked(t, "a post", 1)
+	site.WantRequests(t, "a post", 1)
 	want := map[string]any{
 		"url": link, "title": "Café <b>ä", "description": "What it is about", "type": "link", "html": "", "image": srv.Proxy.URL("https://cdn.example/a.png"),
 		"image_description": "A cat", "width": 640.0, "height": 480.0, "author_name": "", "author_url": "", "embed_url": "",
@@ -126,11 +64,11 @@ func TestCard(t *testing.T) {
 		bob.Publish("again " + link)
 	}
 	srv.RunJobs()
-	site.wantAsked(t, "known pages", 0)
+	site.WantRequests(t, "known pages", 0)
 }
 
 func TestCardOfHiddenPost(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	srv.As(nil).Get("/api/v1/statuses/"+alice.Publish("x", "visibility", "private").ID()+"/card").WantError(404, "Record not found")
 	srv.As(nil).Get("/api/v1/statuses/nothing/card").WantError(404, "Record not found")
@@ -138,7 +76,7 @@ func TestCardOfHiddenPost(t *testing.T) {
 
 // The card of a link that leads to another host shows that host, and leads there; one that stays on its host, as it was posted.
 func TestCardOfRedirect(t *testing.T) {
-	srv, site := Start(t, AllowLoopback), StartSite(t)
+	srv, site := apptest.Start(t, apptest.AllowLoopback), apptest.StartSite(t)
 	alice := srv.SignUp("alice")
 	elsewhere := strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
 	for path, want := range map[string]string{"/moved": site.URL + "/moved", "/away": elsewhere + "/other"} {
@@ -153,7 +91,7 @@ func TestCardOfRedirect(t *testing.T) {
 
 // Several posts with one link have it looked at once, and all get the card.
 func TestCardOfManyPosts(t *testing.T) {
-	srv, site := Start(t, AllowLoopback), StartSite(t)
+	srv, site := apptest.Start(t, apptest.AllowLoopback), apptest.StartSite(t)
 	alice := srv.SignUp("alice")
 	var ids []string
 	for i := range 5 {
@@ -162,9 +100,9 @@ func TestCardOfManyPosts(t *testing.T) {
 	gone := alice.Publish("gone " + site.URL + "/other").ID()
 	alice.Do("DELETE", "/api/v1/statuses/"+gone, "", nil).Want(200)
 	srv.RunJobs()
-	site.wantAsked(t, "five posts and one that was deleted", 1)
+	site.WantRequests(t, "five posts and one that was deleted", 1)
 	for _, id := range ids {
-		if CardTitle(alice.Get("/api/v1/statuses/"+id).Want(200).Object()) == "" {
+		if apptest.CardTitle(alice.Get("/api/v1/statuses/"+id).Want(200).Object()) == "" {
 			t.Errorf("%s has no card", id)
 		}
 	}
@@ -172,7 +110,7 @@ func TestCardOfManyPosts(t *testing.T) {
 
 // Which posts have which page looked at.
 func TestWhichCard(t *testing.T) {
-	srv, site := Start(t, AllowLoopback, func(c *config.Config) { c.Cards.IgnoredHosts = []string{"localhost"} }), StartSite(t)
+	srv, site := apptest.Start(t, apptest.AllowLoopback, func(c *config.Config) { c.Cards.IgnoredHosts = []string{"localhost"} }), apptest.StartSite(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	list := srv.AddList(alice, bob)
 	ignored := strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
@@ -205,41 +143,41 @@ func TestWhichCard(t *testing.T) {
 	} {
 		st := alice.Publish(strings.ReplaceAll(tt.text, "URL", site.URL), "visibility", tt.visibility)
 		srv.RunJobs()
-		site.wantAsked(t, tt.name, tt.asked)
+		site.WantRequests(t, tt.name, tt.asked)
 		got := alice.Get("/api/v1/statuses/" + st.ID()).Want(200).Object()
-		if CardTitle(got) != tt.want {
-			t.Errorf("%s: got card %q, want %q", tt.name, CardTitle(got), tt.want)
+		if apptest.CardTitle(got) != tt.want {
+			t.Errorf("%s: got card %q, want %q", tt.name, apptest.CardTitle(got), tt.want)
 		}
 		alice.Publish(strings.ReplaceAll(tt.text, "URL", site.URL), "visibility", tt.visibility)
 		srv.RunJobs()
-		site.wantAsked(t, tt.name+", again", 0)
+		site.WantRequests(t, tt.name+", again", 0)
 	}
 }
 
 func TestNoCards(t *testing.T) {
-	site := StartSite(t)
+	site := apptest.StartSite(t)
 	for name, change := range map[string]func(*config.Config){
 		"switched off": func(c *config.Config) { c.Federation.AllowLoopback, c.Cards.Enabled = true, false },
 		"guarded":      func(*config.Config) {},
 	} {
-		srv := Start(t, change)
+		srv := apptest.Start(t, change)
 		alice := srv.SignUp("alice")
 		st := alice.Publish("look at " + site.URL + "/page")
 		srv.RunJobs()
-		if got := alice.Get("/api/v1/statuses/" + st.ID()).Want(200).Object(); CardTitle(got) != "" {
+		if got := alice.Get("/api/v1/statuses/" + st.ID()).Want(200).Object(); apptest.CardTitle(got) != "" {
 			t.Errorf("%s: there is a card", name)
 		}
-		site.wantAsked(t, name, 0)
+		site.WantRequests(t, name, 0)
 	}
 }
 
 // An edit that changes the link changes the card.
 func TestCardOfEdit(t *testing.T) {
-	srv, site := Start(t, AllowLoopback), StartSite(t)
+	srv, site := apptest.Start(t, apptest.AllowLoopback), apptest.StartSite(t)
 	alice := srv.SignUp("alice")
 	id := alice.Publish("look at " + site.URL + "/page").ID()
 	srv.RunJobs()
-	site.wantAsked(t, "before", 1)
+	site.WantRequests(t, "before", 1)
 	for _, tt := range []struct {
 		text, want string
 		asked      int32
@@ -252,8 +190,8 @@ func TestCardOfEdit(t *testing.T) {
 	} {
 		alice.SendJSON("PUT", "/api/v1/statuses/"+id, map[string]string{"status": tt.text}).Want(200)
 		srv.RunJobs()
-		site.wantAsked(t, tt.text, tt.asked)
-		if got := CardTitle(alice.Get("/api/v1/statuses/" + id).Want(200).Object()); got != tt.want {
+		site.WantRequests(t, tt.text, tt.asked)
+		if got := apptest.CardTitle(alice.Get("/api/v1/statuses/" + id).Want(200).Object()); got != tt.want {
 			t.Errorf("%s: got card %q, want %q", tt.text, got, tt.want)
 		}
 	}
@@ -261,7 +199,7 @@ func TestCardOfEdit(t *testing.T) {
 
 // The raw properties of a page stand under the service's name.
 func TestCardOfAnotherName(t *testing.T) {
-	srv, site := Start(t, AllowLoopback, func(c *config.Config) { c.API.Name = "other" }), StartSite(t)
+	srv, site := apptest.Start(t, apptest.AllowLoopback, func(c *config.Config) { c.API.Name = "other" }), apptest.StartSite(t)
 	alice := srv.SignUp("alice")
 	id := alice.Publish(site.URL + "/page").ID()
 	srv.RunJobs()

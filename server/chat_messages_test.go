@@ -8,15 +8,16 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/store"
 )
 
 func TestChatContent(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Chats.MaxLength = 200 })
+	srv := apptest.Start(t, func(c *config.Config) { c.Chats.MaxLength = 200 })
 	srv.AddEmoji("pets", map[string]string{"cat": "cat.png"})
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
-	chat := alice.OpenChat(bob)
+	chat := openChat(alice, bob)
 	mention := `<span class="h-card"><a class="u-url mention" data-user="` + carol.ID + `" href="` + srv.URL + `/@carol"`
 	for _, tt := range []struct{ name, content, want string }{
 		{"two lines", " one\n\ntwo \r\n three ", "one<br/><br/>two<br/> three"},
@@ -33,7 +34,7 @@ func TestChatContent(t *testing.T) {
 			if content != tt.want && !(strings.HasPrefix(tt.name, "a ") && strings.Contains(content, tt.want)) {
 				t.Errorf("got %q, want %q", content, tt.want)
 			}
-			shown := bob.Get("/api/v1/svc/chats/" + bob.OpenChat(alice)).Object()
+			shown := bob.Get("/api/v1/svc/chats/" + openChat(bob, alice)).Object()
 			if shown.Str("last_message.content") != content {
 				t.Errorf("the other sees %q", shown.Str("last_message.content"))
 			}
@@ -50,17 +51,17 @@ func TestChatContent(t *testing.T) {
 		t.Error("who is only mentioned is told")
 	}
 	bob.UpdateProfile(map[string]any{"no_rich_text": true})
-	bob.Get("/api/v1/svc/chats/" + bob.OpenChat(alice)).Want(200)
+	bob.Get("/api/v1/svc/chats/" + openChat(bob, alice)).Want(200)
 }
 
 func TestReadingChats(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	chat := alice.OpenChat(bob)
+	chat := openChat(alice, bob)
 	for i := range 5 {
 		alice.SendChat(chat, fmt.Sprint(i))
 	}
-	theirs := bob.OpenChat(alice)
+	theirs := openChat(bob, alice)
 	path := "/api/v1/svc/chats/" + theirs
 	ids := bob.Get(path + "/messages").Want(200).IDs()
 	read := func(want int, unread ...string) {
@@ -74,7 +75,7 @@ func TestReadingChats(t *testing.T) {
 				got = append(got, m.Str("content"))
 			}
 		}
-		WantList(t, "unread", got, unread...)
+		apptest.WantList(t, "unread", got, unread...)
 	}
 	read(5, "4", "3", "2", "1", "0")
 	if o := bob.Post(path + "/messages/" + ids[2] + "/read").Want(200).Object(); o.Bool("unread") || o.Str("content") != "2" {
@@ -92,21 +93,21 @@ func TestReadingChats(t *testing.T) {
 	read(1, "4")
 	bob.SendJSON("POST", path+"/read", map[string]any{"last_read_id": ids[0]}).Want(200)
 	read(0)
-	WantPages(t, bob, path+"/messages?limit=2", ids)
+	apptest.WantPages(t, bob, path+"/messages?limit=2", ids)
 }
 
 func TestDeletingMessages(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	chat := alice.OpenChat(bob)
-	picture := alice.Upload(PNG(3, 3)).ID()
+	chat := openChat(alice, bob)
+	picture := alice.Upload(apptest.PNG(3, 3)).ID()
 	first := alice.SendChat(chat, "", "media_id", picture)
 	if first.At("content") != nil || first.Str("attachment.id") != picture || first.Str("attachment.type") != "image" {
 		t.Errorf("the message is %v", first.Fields)
 	}
 	second := alice.SendChat(chat, "second")
 	alice.SendChat(chat, "third")
-	theirs := bob.OpenChat(alice)
+	theirs := openChat(bob, alice)
 	ids := bob.Get("/api/v1/svc/chats/" + theirs + "/messages").IDs()
 	told := func(want int) {
 		t.Helper()
@@ -115,7 +116,7 @@ func TestDeletingMessages(t *testing.T) {
 		}
 	}
 	told(3)
-	remove := func(as *User, chat, id string) *Response {
+	remove := func(as *apptest.User, chat, id string) *apptest.Response {
 		return as.Do("DELETE", "/api/v1/svc/chats/"+chat+"/messages/"+id, "", nil)
 	}
 	gone := remove(alice, chat, first.ID()).Want(200).Object()
@@ -123,8 +124,8 @@ func TestDeletingMessages(t *testing.T) {
 		t.Errorf("the deleted message was %v", gone.Fields)
 	}
 	remove(alice, chat, first.ID()).WantError(400, "could_not_delete")
-	WantList(t, "alice has", alice.ChatMessages(chat), "third", "second")
-	WantList(t, "bob has", bob.ChatMessages(theirs), "third", "second")
+	apptest.WantList(t, "alice has", alice.ChatMessages(chat), "third", "second")
+	apptest.WantList(t, "bob has", bob.ChatMessages(theirs), "third", "second")
 	told(2)
 	if n := bob.Get("/api/v1/svc/chats/" + theirs).Object().Int("unread"); n != 2 {
 		t.Errorf("%d are unread, want 2", n)
@@ -135,8 +136,8 @@ func TestDeletingMessages(t *testing.T) {
 	if o := remove(bob, theirs, ids[0]).Want(200).Object(); o.Str("content") != "third" {
 		t.Errorf("the deleted message was %v", o.Fields)
 	}
-	WantList(t, "alice keeps her message", alice.ChatMessages(chat), "third", "second")
-	WantList(t, "bob has lost it", bob.ChatMessages(theirs), "second")
+	apptest.WantList(t, "alice keeps her message", alice.ChatMessages(chat), "third", "second")
+	apptest.WantList(t, "bob has lost it", bob.ChatMessages(theirs), "second")
 	told(1)
 	if got := bob.Get("/api/v1/svc/chats/" + theirs).Object().Str("last_message.content"); got != "second" {
 		t.Errorf("the last message is %q", got)
@@ -153,27 +154,27 @@ func TestDeletingMessages(t *testing.T) {
 }
 
 func TestChatIdempotency(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
-	chat, other := alice.OpenChat(bob), alice.OpenChat(carol)
-	first := alice.sendChatOnce(chat, "hello", "k 1").Want(200).Object()
+	chat, other := openChat(alice, bob), openChat(alice, carol)
+	first := alice.SendChatOnce(chat, "hello", "k 1").Want(200).Object()
 	if got := first.Str("idempotency_key"); got != "k 1" {
 		t.Errorf("the key is %q", got)
 	}
-	if again := alice.sendChatOnce(chat, "hello", "k 1").Want(200).Object(); again.ID() != first.ID() {
+	if again := alice.SendChatOnce(chat, "hello", "k 1").Want(200).Object(); again.ID() != first.ID() {
 		t.Error("a repeated key sends another message")
 	}
-	if another := alice.sendChatOnce(chat, "hello", "k 2").Want(200).Object(); another.ID() == first.ID() {
+	if another := alice.SendChatOnce(chat, "hello", "k 2").Want(200).Object(); another.ID() == first.ID() {
 		t.Error("another key sends no message")
 	}
-	if elsewhere := alice.sendChatOnce(other, "hello", "k 3").Want(200).Object(); elsewhere.Str("chat_id") != other {
+	if elsewhere := alice.SendChatOnce(other, "hello", "k 3").Want(200).Object(); elsewhere.Str("chat_id") != other {
 		t.Error("a message for carol is one for bob")
 	}
-	alice.sendChatOnce(other, "hello", "k 2").Want(200)
-	alice.sendChatOnce(chat, "hello", strings.Repeat("x", 256)).Want(400)
-	bob.sendChatOnce(bob.OpenChat(alice), "hello", "k 1").Want(200)
-	WantList(t, "messages", alice.ChatMessages(chat), "hello", "hello", "hello")
-	WantList(t, "to carol", alice.ChatMessages(other), "hello", "hello")
+	alice.SendChatOnce(other, "hello", "k 2").Want(200)
+	alice.SendChatOnce(chat, "hello", strings.Repeat("x", 256)).Want(400)
+	bob.SendChatOnce(openChat(bob, alice), "hello", "k 1").Want(200)
+	apptest.WantList(t, "messages", alice.ChatMessages(chat), "hello", "hello", "hello")
+	apptest.WantList(t, "to carol", alice.ChatMessages(other), "hello", "hello")
 
 	shown := alice.Get("/api/v1/svc/chats/" + chat + "/messages").List()
 	if got := shown[2].Str("idempotency_key"); got != "k 1" {
@@ -183,7 +184,7 @@ func TestChatIdempotency(t *testing.T) {
 		t.Error("the key of somebody else is shown")
 	}
 	srv.Exec(`UPDATE chat_message_keys SET created_at = created_at - ?`, (7 * time.Hour).Milliseconds())
-	if late := alice.sendChatOnce(chat, "hello", "k 1").Want(200).Object(); late.ID() == first.ID() {
+	if late := alice.SendChatOnce(chat, "hello", "k 1").Want(200).Object(); late.ID() == first.ID() {
 		t.Error("a key counts for longer than six hours")
 	}
 	err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
@@ -197,7 +198,7 @@ func TestChatIdempotency(t *testing.T) {
 	var wg sync.WaitGroup
 	ids := make([]string, 8)
 	for i := range ids {
-		wg.Go(func() { ids[i] = alice.sendChatOnce(chat, "at once", "k 9").Want(200).Object().ID() })
+		wg.Go(func() { ids[i] = alice.SendChatOnce(chat, "at once", "k 9").Want(200).Object().ID() })
 	}
 	wg.Wait()
 	if slices.Sort(ids); len(slices.Compact(ids)) != 1 {
@@ -206,9 +207,9 @@ func TestChatIdempotency(t *testing.T) {
 }
 
 func TestChatNotification(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.API.Name = "other" })
+	srv := apptest.Start(t, func(c *config.Config) { c.API.Name = "other" })
 	alice, bob, muted := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("muted")
-	say := func(m *User, content string) {
+	say := func(m *apptest.User, content string) {
 		t.Helper()
 		chat := m.Post("/api/v1/other/chats/by-account-id/" + alice.ID).Want(200).Object().ID()
 		m.Post("/api/v1/other/chats/"+chat+"/messages", "content", content).Want(200)
@@ -217,7 +218,7 @@ func TestChatNotification(t *testing.T) {
 	say(bob, "one")
 	say(bob, "two")
 	say(muted, "psst")
-	WantList(t, "by default", EntityTypes(alice.Get("/api/v1/notifications").Want(200)))
+	apptest.WantList(t, "by default", apptest.EntityTypes(alice.Get("/api/v1/notifications").Want(200)))
 	list := alice.Get("/api/v1/notifications", "types[]", "other:chat_mention").Want(200).List()
 	if len(list) != 2 || list[0].Str("chat_message.content") != "two" || list[0].Str("account.id") != bob.ID || list[0].Has("status") ||
 		list[0].Str("chat_message.account_id") != bob.ID || !list[0].Bool("chat_message.unread") || list[0].Bool("other.is_seen") {
@@ -234,10 +235,10 @@ func TestChatNotification(t *testing.T) {
 	}
 	alice.AccountAction(bob.ID, "block")
 	alice.AccountAction(bob.ID, "unblock")
-	WantList(t, "after a block", EntityTypes(alice.Get("/api/v1/notifications", "types[]", "other:chat_mention").Want(200)))
+	apptest.WantList(t, "after a block", apptest.EntityTypes(alice.Get("/api/v1/notifications", "types[]", "other:chat_mention").Want(200)))
 	alice.SendJSON("PUT", "/api/v1/other/notification_settings", map[string]any{"block_from_strangers": true}).Want(200)
 	say(bob, "three")
-	WantList(t, "from a stranger", EntityTypes(alice.Get("/api/v1/notifications", "types[]", "other:chat_mention").Want(200)))
+	apptest.WantList(t, "from a stranger", apptest.EntityTypes(alice.Get("/api/v1/notifications", "types[]", "other:chat_mention").Want(200)))
 	features := srv.As(nil).Get("/api/v1/instance").Object().At("other.metadata.features").([]any)
 	if !slices.Contains(features, any("other_chat_messages")) {
 		t.Errorf("features are %v", features)
@@ -246,11 +247,11 @@ func TestChatNotification(t *testing.T) {
 
 // Both sides' streams hear of a message, but not those of who mutes its author.
 func TestChatEvents(t *testing.T) {
-	srv := Start(t)
-	events := srv.watchChats()
+	srv := apptest.Start(t)
+	events := watchChats(srv)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	chat, theirs, self := alice.OpenChat(bob), bob.OpenChat(alice), alice.OpenChat(alice)
-	WantList(t, "opening", events())
+	chat, theirs, self := openChat(alice, bob), openChat(bob, alice), openChat(alice, alice)
+	apptest.WantList(t, "opening", events())
 	for _, tt := range []struct {
 		name string
 		do   func()
@@ -263,7 +264,7 @@ func TestChatEvents(t *testing.T) {
 		{"a refused one", func() { alice.Post("/api/v1/svc/chats/"+chat+"/messages", "content", "").Want(400) }, nil},
 	} {
 		tt.do()
-		WantList(t, tt.name, events(), tt.want...)
+		apptest.WantList(t, tt.name, events(), tt.want...)
 	}
 	who := &store.Account{ID: bob.AccountID()}
 	var id store.ChatID

@@ -2,77 +2,24 @@ package server_test
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/store"
 )
 
-// OpenChat opens a chat with another and returns its id.
-func (m *User) OpenChat(with *User) string {
+// openChat opens a chat with another and returns its id.
+func openChat(m *apptest.User, with *apptest.User) string {
 	m.Server.T.Helper()
 	return m.Post("/api/v1/svc/chats/by-account-id/" + with.ID).Want(200).Object().ID()
 }
 
-// SendChat sends a message in a chat and returns it.
-func (m *User) SendChat(chat, content string, params ...string) *Object {
-	m.Server.T.Helper()
-	return m.Post("/api/v1/svc/chats/"+chat+"/messages", append([]string{"content", content}, params...)...).Want(200).Object()
-}
-
-// sendChatOnce is say with an Idempotency-Key.
-func (m *User) sendChatOnce(chat, content, key string) *Response {
-	m.Server.T.Helper()
-	req, err := http.NewRequestWithContext(m.Server.T.Context(), "POST", m.Server.URL+"/api/v1/svc/chats/"+chat+"/messages", strings.NewReader(`{"content":"`+content+`"}`))
-	if err != nil {
-		m.Server.T.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Idempotency-Key", key)
-	return m.DoRequest(req)
-}
-
-// Chats returns what the list of chats has, as the nicknames of the other sides with the numbers of unread messages.
-func (m *User) Chats(params ...string) []string {
-	m.Server.T.Helper()
-	got := []string{}
-	for _, c := range m.Get("/api/v2/svc/chats", params...).Want(200).List() {
-		got = append(got, fmt.Sprint(c.Str("account.username"), " ", c.Int("unread")))
-	}
-	return got
-}
-
-// ChatMessages returns what a chat has, newest first.
-func (m *User) ChatMessages(chat string) []string {
-	m.Server.T.Helper()
-	got := []string{}
-	for _, o := range m.Get("/api/v1/svc/chats/" + chat + "/messages").Want(200).List() {
-		content, _ := o.At("content").(string)
-		got = append(got, content)
-	}
-	return got
-}
-
-// DeleteOrDeactivate has somebody go: for good, or for some time.
-func (a *Server) DeleteOrDeactivate(m *User, forGood bool) {
-	a.T.Helper()
-	var err error
-	if forGood {
-		err = a.Social.DeleteAccount(a.T.Context(), m.AccountID())
-	} else {
-		_, err = a.Social.Deactivate(a.T.Context(), m.AccountID())
-	}
-	if err != nil {
-		a.T.Fatal(err)
-	}
-}
-
 // watchChats returns a function that tells whose chats the streams have heard of since it was called last.
-func (a *Server) watchChats() func() []string {
+func watchChats(a *apptest.Server) func() []string {
 	var mu sync.Mutex
 	var heard []string
 	a.DB.Subscribe(func(events []store.Event) {
@@ -92,25 +39,18 @@ func (a *Server) watchChats() func() []string {
 	}
 }
 
-func WantList(t *testing.T, what string, got []string, want ...string) {
-	t.Helper()
-	if !slices.Equal(got, want) {
-		t.Errorf("%s: got %q, want %q", what, got, want)
-	}
-}
-
 func TestChat(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	opened := alice.Post("/api/v1/svc/chats/by-account-id/" + bob.ID).Want(200).Object()
 	chat := opened.ID()
 	if opened.Str("account.id") != bob.ID || opened.Int("unread") != 0 || opened.At("last_message") != nil {
 		t.Errorf("a new chat is %v", opened.Fields)
 	}
-	if again := alice.OpenChat(bob); again != chat {
+	if again := openChat(alice, bob); again != chat {
 		t.Errorf("opened again, it is another: %s, %s", chat, again)
 	}
-	WantList(t, "the other has no chat yet", bob.Chats())
+	apptest.WantList(t, "the other has no chat yet", bob.Chats())
 
 	first := alice.SendChat(chat, "hello")
 	if first.Str("chat_id") != chat || first.Str("account_id") != alice.ID || first.Str("content") != "hello" || first.Bool("unread") ||
@@ -125,7 +65,7 @@ func TestChat(t *testing.T) {
 	if theirs.Str("last_message.id") == first.ID() {
 		t.Error("both sides have the same id for the message")
 	}
-	if got := bob.OpenChat(alice); got != theirs.ID() {
+	if got := openChat(bob, alice); got != theirs.ID() {
 		t.Errorf("bob opens chat %s, has %s", got, theirs.ID())
 	}
 	reply := bob.SendChat(theirs.ID(), "hi")
@@ -134,36 +74,36 @@ func TestChat(t *testing.T) {
 		mine.Str("updated_at") < reply.Str("created_at") {
 		t.Errorf("after the reply the chat is %v", mine.Fields)
 	}
-	WantList(t, "messages", alice.ChatMessages(chat), "hi", "hello")
+	apptest.WantList(t, "messages", alice.ChatMessages(chat), "hi", "hello")
 
-	self := alice.OpenChat(alice)
+	self := openChat(alice, alice)
 	alice.SendChat(self, "to do")
-	WantList(t, "messages to oneself", alice.ChatMessages(self), "to do")
-	WantList(t, "the list", alice.Chats(), "alice 0", "bob 1")
-	WantList(t, "nothing in timelines", alice.Get("/api/v1/timelines/home").Want(200).IDs())
-	WantList(t, "nor in conversations", alice.Get("/api/v1/timelines/direct").Want(200).IDs())
+	apptest.WantList(t, "messages to oneself", alice.ChatMessages(self), "to do")
+	apptest.WantList(t, "the list", alice.Chats(), "alice 0", "bob 1")
+	apptest.WantList(t, "nothing in timelines", alice.Get("/api/v1/timelines/home").Want(200).IDs())
+	apptest.WantList(t, "nor in conversations", alice.Get("/api/v1/timelines/direct").Want(200).IDs())
 	if n := len(alice.Get("/api/v1/notifications", "include_types[]", "svc:chat_mention").Want(200).List()); n != 1 {
 		t.Errorf("%d notifications, want one, of the reply", n)
 	}
 }
 
 func TestChatRefusals(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Chats.MaxLength = 10 })
+	srv := apptest.Start(t, func(c *config.Config) { c.Chats.MaxLength = 10 })
 	alice, bob, deaf := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("deaf")
 	blocker, blocked, gone, off := srv.SignUp("blocker"), srv.SignUp("blocked"), srv.SignUp("gone"), srv.SignUp("off")
 	deaf.UpdateProfile(map[string]any{"accepts_chat_messages": false})
-	with := map[*User]string{}
-	for _, m := range []*User{alice, bob, deaf, blocker, blocked, gone, off} {
-		with[m] = alice.OpenChat(m)
+	with := map[*apptest.User]string{}
+	for _, m := range []*apptest.User{alice, bob, deaf, blocker, blocked, gone, off} {
+		with[m] = openChat(alice, m)
 	}
 	blocker.AccountAction(alice.ID, "block")
 	alice.AccountAction(blocked.ID, "block")
 	srv.DeleteOrDeactivate(gone, true)
 	srv.DeleteOrDeactivate(off, false)
 	alice.UpdateProfile(map[string]any{"accepts_chat_messages": false}) // from others, that is
-	foreign, used, free := bob.Upload(PNG(3, 3)).ID(), alice.Upload(PNG(4, 4)).ID(), alice.Upload(PNG(5, 5)).ID()
+	foreign, used, free := bob.Upload(apptest.PNG(3, 3)).ID(), alice.Upload(apptest.PNG(4, 4)).ID(), alice.Upload(apptest.PNG(5, 5)).ID()
 	alice.Publish("", "media_ids[]", used)
-	bobsChat := bob.OpenChat(deaf)
+	bobsChat := openChat(bob, deaf)
 	for _, tt := range []struct {
 		name   string
 		chat   string
@@ -201,18 +141,18 @@ func TestChatRefusals(t *testing.T) {
 		})
 	}
 	alice.SendJSON("POST", "/api/v1/svc/chats/"+with[bob]+"/messages", map[string]any{"content": map[string]any{"a": 1}}).Want(400)
-	for _, m := range []*User{deaf, blocker, blocked} {
-		WantList(t, m.Nickname, m.Chats())
+	for _, m := range []*apptest.User{deaf, blocker, blocked} {
+		apptest.WantList(t, m.Nickname, m.Chats())
 		if n := len(m.Get("/api/v1/notifications", "types[]", "svc:chat_mention").Want(200).List()); n != 0 {
 			t.Errorf("%s was told of a refused message", m.Nickname)
 		}
 	}
-	WantList(t, "bob", bob.Chats(), "alice 1", "deaf 0")
+	apptest.WantList(t, "bob", bob.Chats(), "alice 1", "deaf 0")
 
 	// Who is blocked, gone or off is no longer in the list; a chat can be opened with the blocked.
-	WantList(t, "the list", alice.Chats(), "bob 0", "alice 0", "blocker 0", "deaf 0")
-	alice.OpenChat(blocked)
-	for _, m := range []*User{gone, off} {
+	apptest.WantList(t, "the list", alice.Chats(), "bob 0", "alice 0", "blocker 0", "deaf 0")
+	openChat(alice, blocked)
+	for _, m := range []*apptest.User{gone, off} {
 		alice.Post("/api/v1/svc/chats/by-account-id/"+m.ID).WantError(404, "Record not found")
 		alice.Get("/api/v1/svc/chats/"+with[m]).WantError(404, "Record not found")
 		alice.Get("/api/v1/svc/chats/"+with[m]+"/messages").WantError(404, "Record not found")
@@ -223,15 +163,15 @@ func TestChatRefusals(t *testing.T) {
 
 // What is not one's own is not there.
 func TestForeignChats(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, eve := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("eve")
-	chat, own := alice.OpenChat(bob), eve.OpenChat(bob)
+	chat, own := openChat(alice, bob), openChat(eve, bob)
 	message := alice.SendChat(chat, "psst").ID()
-	theirs := bob.OpenChat(alice)
+	theirs := openChat(bob, alice)
 	copyOfBob := bob.Get("/api/v1/svc/chats/" + theirs + "/messages").IDs()[0]
 	eves := eve.SendChat(own, "hello").ID()
 	for _, tt := range []struct {
-		as     *User
+		as     *apptest.User
 		method string
 		path   string
 		status int
@@ -258,24 +198,24 @@ func TestForeignChats(t *testing.T) {
 	} {
 		tt.as.Do(tt.method, "/api/v1/svc/chats/"+tt.path, "", nil).WantError(tt.status, tt.want)
 	}
-	WantList(t, "alice's messages", alice.ChatMessages(chat), "psst")
-	WantList(t, "bob's messages", bob.ChatMessages(theirs), "psst")
+	apptest.WantList(t, "alice's messages", alice.ChatMessages(chat), "psst")
+	apptest.WantList(t, "bob's messages", bob.ChatMessages(theirs), "psst")
 }
 
 func TestChatList(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
-	people := make([]*User, 7)
+	people := make([]*apptest.User, 7)
 	with := map[string]string{}
 	ids := []string{}
 	for i := range people {
 		people[i] = srv.SignUp(fmt.Sprint("m", i))
-		c := alice.OpenChat(people[i])
+		c := openChat(alice, people[i])
 		with[people[i].Nickname], ids = c, append([]string{c}, ids...)
 	}
-	WantPages(t, alice, "/api/v2/svc/chats?limit=2", ids)
-	WantPages(t, alice, "/api/v2/svc/chats?limit=2&with_muted=true", ids)
-	WantList(t, "all at once", alice.Get("/api/v1/svc/chats").Want(200).IDs(), ids...)
+	apptest.WantPages(t, alice, "/api/v2/svc/chats?limit=2", ids)
+	apptest.WantPages(t, alice, "/api/v2/svc/chats?limit=2&with_muted=true", ids)
+	apptest.WantList(t, "all at once", alice.Get("/api/v1/svc/chats").Want(200).IDs(), ids...)
 
 	// While somebody turns the pages, chats move to the top: of the others none is lost, and none comes twice.
 	page := alice.Get("/api/v2/svc/chats?limit=2").Want(200)
@@ -286,13 +226,13 @@ func TestChatList(t *testing.T) {
 			break
 		}
 		if i < 2 {
-			people[5].SendChat(people[5].OpenChat(alice), "hello") // seen already
+			people[5].SendChat(openChat(people[5], alice), "hello") // seen already
 		}
 		page = alice.Get(next).Want(200)
 		got = append(got, page.IDs()...)
 	}
-	WantList(t, "pages", got, ids...)
-	WantList(t, "order", alice.Get("/api/v1/svc/chats?limit=2").IDs(), with["m5"], with["m6"])
+	apptest.WantList(t, "pages", got, ids...)
+	apptest.WantList(t, "order", alice.Get("/api/v1/svc/chats?limit=2").IDs(), with["m5"], with["m6"])
 
 	// Clients that page by the id of the last chat get on, too.
 	got = []string{}
@@ -304,56 +244,56 @@ func TestChatList(t *testing.T) {
 		got = append(got, chats...)
 		path = "/api/v2/svc/chats?limit=3&max_id=" + chats[len(chats)-1]
 	}
-	WantList(t, "by ids", got, with["m5"], with["m6"], with["m4"], with["m3"], with["m2"], with["m1"], with["m0"])
-	WantList(t, "a cursor that is none", alice.Get("/api/v2/svc/chats?max_id=nonsense").Want(200).IDs())
+	apptest.WantList(t, "by ids", got, with["m5"], with["m6"], with["m4"], with["m3"], with["m2"], with["m1"], with["m0"])
+	apptest.WantList(t, "a cursor that is none", alice.Get("/api/v2/svc/chats?max_id=nonsense").Want(200).IDs())
 
 	alice.AccountAction(people[5].ID, "mute")
 	alice.AccountAction(people[6].ID, "block")
-	WantList(t, "muted and blocked", alice.Chats(), "m4 0", "m3 0", "m2 0", "m1 0", "m0 0")
-	WantList(t, "with the muted", alice.Chats("with_muted", "true", "limit", "2"), "m5 2", "m4 0")
+	apptest.WantList(t, "muted and blocked", alice.Chats(), "m4 0", "m3 0", "m2 0", "m1 0", "m0 0")
+	apptest.WantList(t, "with the muted", alice.Chats("with_muted", "true", "limit", "2"), "m5 2", "m4 0")
 	srv.DeleteOrDeactivate(people[4], false)
-	WantList(t, "deactivated", alice.Chats("limit", "1"), "m3 0")
+	apptest.WantList(t, "deactivated", alice.Chats("limit", "1"), "m3 0")
 	if _, err := srv.Social.Activate(t.Context(), people[4].AccountID()); err != nil {
 		t.Fatal(err)
 	}
-	WantList(t, "and back", alice.Chats("limit", "1"), "m4 0")
+	apptest.WantList(t, "and back", alice.Chats("limit", "1"), "m4 0")
 	alice.AccountAction(people[6].ID, "unblock")
 	alice.Get("/api/v2/svc/chats?limit=1").Want(200)
-	WantList(t, "unblocked", alice.Chats("limit", "1"), "m6 0")
+	apptest.WantList(t, "unblocked", alice.Chats("limit", "1"), "m6 0")
 }
 
 // Who opens a chat several times at once has one.
 func TestChatOpenedAtOnce(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	var wg sync.WaitGroup
 	ids := make([]string, 10)
 	for i := range ids {
 		wg.Go(func() {
-			ids[i] = alice.OpenChat(bob)
-			bob.SendChat(bob.OpenChat(alice), fmt.Sprint(i))
+			ids[i] = openChat(alice, bob)
+			bob.SendChat(openChat(bob, alice), fmt.Sprint(i))
 		})
 	}
 	wg.Wait()
 	if slices.Sort(ids); len(slices.Compact(ids)) != 1 {
 		t.Errorf("got chats %v, want one", ids)
 	}
-	WantList(t, "chats", alice.Chats(), "bob 10")
+	apptest.WantList(t, "chats", alice.Chats(), "bob 10")
 }
 
 // An account that goes takes its chats along.
 func TestChatsOfTheDeleted(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
-	picture := bob.Upload(PNG(3, 3)).ID()
-	alice.SendChat(alice.OpenChat(bob), "to bob")
-	bob.SendChat(bob.OpenChat(alice), "", "media_id", picture)
-	alice.SendChat(alice.OpenChat(carol), "to carol")
+	picture := bob.Upload(apptest.PNG(3, 3)).ID()
+	alice.SendChat(openChat(alice, bob), "to bob")
+	bob.SendChat(openChat(bob, alice), "", "media_id", picture)
+	alice.SendChat(openChat(alice, carol), "to carol")
 	srv.DeleteOrDeactivate(bob, true)
-	WantList(t, "at once", alice.Chats(), "carol 0")
+	apptest.WantList(t, "at once", alice.Chats(), "carol 0")
 	srv.RunJobs()
-	WantList(t, "and later", alice.Chats("with_muted", "true"), "carol 0")
-	WantList(t, "notifications", EntityTypes(alice.Get("/api/v1/notifications", "types[]", "svc:chat_mention")))
+	apptest.WantList(t, "and later", alice.Chats("with_muted", "true"), "carol 0")
+	apptest.WantList(t, "notifications", apptest.EntityTypes(alice.Get("/api/v1/notifications", "types[]", "svc:chat_mention")))
 	for _, query := range []string{
 		`SELECT count(*) FROM chats WHERE ?1 IN (account_id, other_id)`,
 		`SELECT count(*) FROM chat_messages WHERE ?1 IN (account_id, recipient_id)`,
@@ -363,20 +303,20 @@ func TestChatsOfTheDeleted(t *testing.T) {
 			t.Errorf("%s: %d are left", query, n)
 		}
 	}
-	WantList(t, "carol's messages", carol.ChatMessages(carol.OpenChat(alice)), "to carol")
+	apptest.WantList(t, "carol's messages", carol.ChatMessages(openChat(carol, alice)), "to carol")
 }
 
 // addRichChats has two people chat, each with themselves too, and looks at what is answered. It returns a chat of each.
-func (a *Server) addRichChats(people ...*User) (chats []string) {
+func addRichChats(a *apptest.Server, people ...*apptest.User) (chats []string) {
 	t := a.T.(*testing.T)
 	t.Helper()
 	one, other := people[0], people[1]
 	for i, m := range people {
-		path := "/api/v1/svc/chats/" + m.OpenChat(people[1-i])
-		chats = append(chats, m.OpenChat(people[1-i]))
-		WantEntity(t, m.Nickname, m.Post(path+"/messages", "content", "hello @rich :cat: "+a.URL, "media_id", m.Upload(PNG(9, 9)).ID()), "ChatMessage")
-		WantEntity(t, m.Nickname, m.Post(path+"/messages", "media_id", m.Upload(PNG(9, 8)).ID()), "ChatMessage")
-		WantEntity(t, m.Nickname, m.sendChatOnce(chats[i], "once", "key"), "ChatMessage")
+		path := "/api/v1/svc/chats/" + openChat(m, people[1-i])
+		chats = append(chats, openChat(m, people[1-i]))
+		WantEntity(t, m.Nickname, m.Post(path+"/messages", "content", "hello @rich :cat: "+a.URL, "media_id", m.Upload(apptest.PNG(9, 9)).ID()), "ChatMessage")
+		WantEntity(t, m.Nickname, m.Post(path+"/messages", "media_id", m.Upload(apptest.PNG(9, 8)).ID()), "ChatMessage")
+		WantEntity(t, m.Nickname, m.SendChatOnce(chats[i], "once", "key"), "ChatMessage")
 		WantEntity(t, m.Nickname, m.Post("/api/v1/svc/chats/by-account-id/"+m.ID), "Chat")
 	}
 	path, ids := "/api/v1/svc/chats/"+chats[0], one.Get("/api/v1/svc/chats/"+chats[0]+"/messages").IDs()
@@ -389,16 +329,16 @@ func (a *Server) addRichChats(people ...*User) (chats []string) {
 
 // Nobody has more chats than one can, whoever began them.
 func TestTooManyChats(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
-	alice.SendChat(alice.OpenChat(bob), "hello")
+	alice.SendChat(openChat(alice, bob), "hello")
 	numbers := `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999) `
 	srv.Exec(numbers + `INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, created_at)
 		SELECT i, 'x' || i, 'x' || i, 'example.net', 'https://example.net/' || i, '', 1 FROM n`)
 	srv.Exec(numbers+`INSERT INTO chats (id, account_id, other_id, position, updated_at) SELECT i, ?, i, i, 1 FROM n`, alice.AccountID())
 	alice.Post("/api/v1/svc/chats/by-account-id/"+carol.ID).WantError(422, "Validation failed: You cannot have more than 10000 chats")
-	carol.Post("/api/v1/svc/chats/"+carol.OpenChat(alice)+"/messages", "content", "x").WantError(400, "The recipient does not accept your messages")
-	bob.SendChat(bob.OpenChat(alice), "but this goes on")
+	carol.Post("/api/v1/svc/chats/"+openChat(carol, alice)+"/messages", "content", "x").WantError(400, "The recipient does not accept your messages")
+	bob.SendChat(openChat(bob, alice), "but this goes on")
 	if n := len(alice.Get("/api/v1/svc/chats").Want(200).IDs()); n != 500 {
 		t.Errorf("%d chats are listed at once, want 500", n)
 	}

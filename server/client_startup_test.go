@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/social"
 )
 
@@ -19,7 +20,7 @@ import (
 // boot is a client that starts.
 type boot struct {
 	t      *testing.T
-	srv    *Server
+	srv    *apptest.Server
 	origin string            // "": the client is served from here
 	kept   map[string]string // of earlier answers
 }
@@ -48,7 +49,7 @@ func (b *boot) fill(text string) string {
 	return text
 }
 
-func (b *boot) take(s step) *Response {
+func (b *boot) take(s step) *apptest.Response {
 	b.t.Helper()
 	method, path, _ := strings.Cut(b.fill(s.call), " ")
 	body, kind := b.body(b.fill(s.body))
@@ -64,7 +65,7 @@ func (b *boot) take(s step) *Response {
 		req.Header.Set("Sec-Fetch-Site", "cross-site")
 		b.preflight(method, path)
 	}
-	a := (&Client{b.srv, b.kept[s.auth]}).DoRequest(req)
+	a := (&apptest.Client{Server: b.srv, Token: b.kept[s.auth]}).DoRequest(req)
 	if want := max(s.want, 200); a.Status != want {
 		b.t.Fatalf("%s: got %d %s, want %d", s.call, a.Status, a.Body, want)
 	}
@@ -173,8 +174,8 @@ func (b *boot) signIn(address string) string {
 		b.t.Errorf("the page is cut off from the window that opened it: %s", coop)
 	}
 	form := regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)">`)
-	send := func(page *Response, cookie string, more ...string) *Response {
-		values := Pairs(more)
+	send := func(page *apptest.Response, cookie string, more ...string) *apptest.Response {
+		values := apptest.Pairs(more)
 		for _, m := range form.FindAllSubmatch(page.Body, -1) {
 			values.Set(string(m[1]), unescape(string(m[2])))
 		}
@@ -189,7 +190,7 @@ func (b *boot) signIn(address string) string {
 		}
 		return b.srv.As(nil).DoRequest(req)
 	}
-	consent := send(page, "", "authorization[name]", "alice", "authorization[password]", Password).Want(200)
+	consent := send(page, "", "authorization[name]", "alice", "authorization[password]", apptest.Password).Want(200)
 	cookie, _, _ := strings.Cut(consent.Header.Get("Set-Cookie"), ";")
 	return send(consent, cookie, "decision", "approve").Want(302).Header.Get("Location")
 }
@@ -210,7 +211,7 @@ func (b *boot) codeIn(location string) {
 
 func newBoot(t *testing.T, origin string) *boot {
 	t.Helper()
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	bob.Post("/api/v1/accounts/" + alice.ID + "/follow").Want(200)
 	alice.Post("/api/v1/accounts/" + bob.ID + "/follow").Want(200)
@@ -314,7 +315,7 @@ func TestSvcFrontEndStarts(t *testing.T) {
 		step{call: "POST /oauth/token", body: "multipart:client_id={CLIENT}&client_secret={SECRET}&grant_type=client_credentials&redirect_uri=http%3A%2F%2Flocalhost%2Foauth-callback", keeps: "APPTOKEN=access_token"},
 		step{call: "GET /api/v1/apps/verify_credentials", auth: "APPTOKEN", reads: "name:string"},
 		step{call: "GET /api/v1/timelines/public?local=true&limit=20", auth: "APPTOKEN", reads: statusReads},
-		step{call: "POST /oauth/token", body: "multipart:client_id={CLIENT}&client_secret={SECRET}&grant_type=password&username=alice&password=" + url.QueryEscape(Password), keeps: "TOKEN=access_token"},
+		step{call: "POST /oauth/token", body: "multipart:client_id={CLIENT}&client_secret={SECRET}&grant_type=password&username=alice&password=" + url.QueryEscape(apptest.Password), keeps: "TOKEN=access_token"},
 		step{call: "GET /api/v1/accounts/verify_credentials", auth: "TOKEN", reads: credentialReads + " svc.is_admin:boolean svc.is_moderator:boolean svc.privileges:array svc.tags:array svc.hide_followers:boolean svc.relationship:object svc.is_active:boolean svc.settings_store:object svc.notification_settings:object svc.unread_conversation_count:number"},
 		step{call: "GET /api/svc/emoji.json"},
 		step{call: "GET /api/v1/lists", auth: "TOKEN"},
@@ -362,7 +363,7 @@ func TestMegalodonStarts(t *testing.T) {
 		step{call: "GET /.well-known/nodeinfo", reads: "links.[].rel:string links.[].href:string"},
 		step{call: "GET /nodeinfo/2.0.json", reads: "software.name:string metadata.upstream.name:string"},
 		step{call: "POST /api/v1/apps", body: `{"client_name":"M","redirect_uris":"urn:ietf:wg:oauth:2.0:oob","scopes":"read write follow"}`, keeps: "CLIENT=client_id SECRET=client_secret"},
-		step{call: "POST /oauth/token", body: `{"client_id":"{CLIENT}","client_secret":"{SECRET}","grant_type":"password","username":"alice","password":"` + Password + `","scope":"read write follow"}`, keeps: "TOKEN=access_token"},
+		step{call: "POST /oauth/token", body: `{"client_id":"{CLIENT}","client_secret":"{SECRET}","grant_type":"password","username":"alice","password":"` + apptest.Password + `","scope":"read write follow"}`, keeps: "TOKEN=access_token"},
 		step{call: "GET /api/v1/instance", auth: "TOKEN", reads: "urls.streaming_api:string poll_limits.max_options:number poll_limits.max_option_chars:number poll_limits.min_expiration:number poll_limits.max_expiration:number"},
 		step{call: "GET /api/v1/accounts/verify_credentials", auth: "TOKEN", reads: credentialReads + " emojis:array"},
 		step{call: "GET /api/v1/timelines/home", auth: "TOKEN", reads: statusReads},
@@ -374,7 +375,7 @@ func TestMegalodonStarts(t *testing.T) {
 }
 
 // hears checks that a post that mentions the client's person is heard of on each of the streams.
-func (b *boot) hears(l *StreamClient, streams ...string) {
+func (b *boot) hears(l *apptest.StreamClient, streams ...string) {
 	b.t.Helper()
 	bob, err := b.srv.DB.AccountByName(b.t.Context(), "bob", "")
 	if err != nil {
@@ -412,7 +413,7 @@ func (b *boot) streams(streams ...string) {
 	if resp.StatusCode != http.StatusSwitchingProtocols || resp.Header.Get("Sec-WebSocket-Protocol") != b.kept["TOKEN"] {
 		b.t.Fatalf("streaming: got %d %v", resp.StatusCode, resp.Header)
 	}
-	l := NewStreamClient(b.srv, conn, input, resp.Header)
+	l := apptest.NewStreamClient(b.srv, conn, input, resp.Header)
 	go l.Read()
 	for _, stream := range streams {
 		l.Subscribe(stream)
@@ -423,7 +424,7 @@ func (b *boot) streams(streams ...string) {
 // streamsByQuery opens a socket for one stream, with everything in the query.
 func (b *boot) streamsByQuery(stream string) {
 	b.t.Helper()
-	b.hears(b.srv.OpenStream(&Client{b.srv, b.kept["TOKEN"]}, "stream", stream), stream)
+	b.hears(b.srv.OpenStream(&apptest.Client{Server: b.srv, Token: b.kept["TOKEN"]}, "stream", stream), stream)
 }
 
 // streamsLater opens a socket as nobody, says on it who it is, and subscribes.

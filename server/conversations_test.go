@@ -7,51 +7,41 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/store"
 )
 
-// Conversations returns a member's conversations, newest first.
-func (m *User) Conversations(params ...string) []*Object {
+// listConversations returns a member's conversations, newest first.
+func listConversations(m *apptest.User, params ...string) []*apptest.Object {
 	m.Server.T.Helper()
 	return m.Get("/api/v1/conversations", params...).Want(200).List()
 }
 
-// Conversation returns the only conversation that a member has.
-func (m *User) Conversation() *Object {
+// onlyConversation returns the only conversation that a member has.
+func onlyConversation(m *apptest.User) *apptest.Object {
 	m.Server.T.Helper()
-	list := m.Conversations()
+	list := listConversations(m)
 	if len(list) != 1 {
 		m.Server.T.Fatalf("%s has %d conversations, want 1", m.Nickname, len(list))
 	}
 	return list[0]
 }
 
-// PublishDirect publishes a direct post.
-func (m *User) PublishDirect(text string, params ...string) *Object {
+// publishDirect publishes a direct post.
+func publishDirect(m *apptest.User, text string, params ...string) *apptest.Object {
 	m.Server.T.Helper()
 	return m.Publish(text, append(params, "visibility", "direct")...)
 }
 
 // unreadConversations returns the number of unread conversations that a member is told of.
-func (m *User) unreadConversations() int {
+func unreadConversations(m *apptest.User) int {
 	m.Server.T.Helper()
 	return m.Get("/api/v1/accounts/verify_credentials").Want(200).Object().Int("svc.unread_conversation_count")
 }
 
-// Usernames returns the usernames in a list of accounts, sorted.
-func (o *Object) Usernames(path string) string {
-	o.T.Helper()
-	var names []string
-	for _, a := range o.At(path).([]any) {
-		names = append(names, a.(map[string]any)["username"].(string))
-	}
-	slices.Sort(names)
-	return strings.Join(names, " ")
-}
-
 // wantConversation checks a conversation: its last post, and whether it is unread.
-func (o *Object) wantConversation(last string, unread bool) {
+func wantConversation(o *apptest.Object, last string, unread bool) {
 	o.T.Helper()
 	got := "none"
 	if o.At("last_status") != nil {
@@ -63,18 +53,18 @@ func (o *Object) wantConversation(last string, unread bool) {
 }
 
 func TestConversation(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol, dave := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("dave")
 	alice.Publish("nobody's talk @bob")
 	alice.Publish("followers' talk @bob", "visibility", "private")
-	first := alice.PublishDirect("@bob @carol hello")
+	first := publishDirect(alice, "@bob @carol hello")
 	for _, tt := range []struct {
-		of       *User
+		of       *apptest.User
 		accounts string
 		unread   bool
 	}{{alice, "bob carol", false}, {bob, "alice carol", true}, {carol, "alice bob", true}} {
-		c := tt.of.Conversation()
-		c.wantConversation(first.ID(), tt.unread)
+		c := onlyConversation(tt.of)
+		wantConversation(c, first.ID(), tt.unread)
 		if got := c.Usernames("accounts"); got != tt.accounts {
 			t.Errorf("%s talks with %q, want %q", tt.of.Nickname, got, tt.accounts)
 		}
@@ -88,45 +78,45 @@ func TestConversation(t *testing.T) {
 		if tt.unread {
 			want = 1
 		}
-		if got := tt.of.unreadConversations(); got != want {
+		if got := unreadConversations(tt.of); got != want {
 			t.Errorf("%s is told of %d unread conversations, want %d", tt.of.Nickname, got, want)
 		}
 	}
-	if list := dave.Conversations(); len(list) != 0 {
+	if list := listConversations(dave); len(list) != 0 {
 		t.Errorf("a stranger has %v", list)
 	}
 
 	// Not everybody of the thread is in each of its posts, and later posts change nobody's recipients.
-	reply := bob.PublishDirect("@alice @dave for the two of you", "in_reply_to_id", first.ID())
-	alice.Conversation().wantConversation(reply.ID(), true)
-	bob.Conversation().wantConversation(reply.ID(), false)
-	carol.Conversation().wantConversation(first.ID(), true)
-	dave.Conversation().wantConversation(reply.ID(), true)
-	if got, want := alice.Conversation().Usernames("svc.recipients"), "alice bob carol"; got != want {
+	reply := publishDirect(bob, "@alice @dave for the two of you", "in_reply_to_id", first.ID())
+	wantConversation(onlyConversation(alice), reply.ID(), true)
+	wantConversation(onlyConversation(bob), reply.ID(), false)
+	wantConversation(onlyConversation(carol), first.ID(), true)
+	wantConversation(onlyConversation(dave), reply.ID(), true)
+	if got, want := onlyConversation(alice).Usernames("svc.recipients"), "alice bob carol"; got != want {
 		t.Errorf("alice writes to %q, want %q", got, want)
 	}
-	if got, want := dave.Conversation().Usernames("svc.recipients"), "alice bob dave"; got != want {
+	if got, want := onlyConversation(dave).Usernames("svc.recipients"), "alice bob dave"; got != want {
 		t.Errorf("dave writes to %q, want %q", got, want)
 	}
 
-	id := alice.Conversation().ID()
-	alice.Post("/api/v1/conversations/"+id+"/read").Want(200).Object().wantConversation(reply.ID(), false)
-	alice.Post("/api/v1/conversations/"+id+"/read").Want(200).Object().wantConversation(reply.ID(), false)
-	alice.Get("/api/v1/svc/conversations/"+id).Want(200).Object().wantConversation(reply.ID(), false)
-	if got := alice.unreadConversations(); got != 0 {
+	id := onlyConversation(alice).ID()
+	wantConversation(alice.Post("/api/v1/conversations/"+id+"/read").Want(200).Object(), reply.ID(), false)
+	wantConversation(alice.Post("/api/v1/conversations/"+id+"/read").Want(200).Object(), reply.ID(), false)
+	wantConversation(alice.Get("/api/v1/svc/conversations/"+id).Want(200).Object(), reply.ID(), false)
+	if got := unreadConversations(alice); got != 0 {
 		t.Errorf("after reading, %d are unread", got)
 	}
 
 	// One who writes has read what came before.
-	answer := carol.PublishDirect("@alice me too", "in_reply_to_id", first.ID())
-	carol.Conversation().wantConversation(answer.ID(), false)
-	alice.Conversation().wantConversation(answer.ID(), true)
+	answer := publishDirect(carol, "@alice me too", "in_reply_to_id", first.ID())
+	wantConversation(onlyConversation(carol), answer.ID(), false)
+	wantConversation(onlyConversation(alice), answer.ID(), true)
 
 	// Talking to oneself.
 	monologue := srv.SignUp("erin")
-	note := monologue.PublishDirect("note to self")
-	c := monologue.Conversation()
-	c.wantConversation(note.ID(), false)
+	note := publishDirect(monologue, "note to self")
+	c := onlyConversation(monologue)
+	wantConversation(c, note.ID(), false)
 	if got := c.Usernames("accounts"); got != "erin" {
 		t.Errorf("accounts of a monologue: %q", got)
 	}
@@ -134,21 +124,21 @@ func TestConversation(t *testing.T) {
 
 // A new conversation comes first, and so does one that something new came into.
 func TestConversationPaging(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	var first []string
 	for i := range 7 {
-		first = append(first, bob.PublishDirect(fmt.Sprintf("@alice %d", i)).ID())
+		first = append(first, publishDirect(bob, fmt.Sprintf("@alice %d", i)).ID())
 	}
-	bob.PublishDirect("@alice again", "in_reply_to_id", first[2])
+	publishDirect(bob, "@alice again", "in_reply_to_id", first[2])
 	var want, last []string
-	for _, c := range alice.Conversations() {
+	for _, c := range listConversations(alice) {
 		want, last = append(want, c.ID()), append(last, c.Str("last_status.id"))
 	}
 	if len(want) != 7 || !slices.IsSortedFunc(last, func(a, b string) int { return -strings.Compare(a, b) }) {
 		t.Fatalf("not seven in order of what came last: %v", last)
 	}
-	WantPages(t, alice, "/api/v1/conversations?limit=2", want)
+	apptest.WantPages(t, alice, "/api/v1/conversations?limit=2", want)
 	for _, tt := range []struct {
 		params []string
 		want   []string
@@ -171,12 +161,12 @@ func TestConversationPaging(t *testing.T) {
 }
 
 func TestConversationsByRecipients(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
-	alice.PublishDirect("@bob @carol all")
-	alice.PublishDirect("@bob one")
-	bob.PublishDirect("@alice one more")
-	alice.PublishDirect("me")
+	publishDirect(alice, "@bob @carol all")
+	publishDirect(alice, "@bob one")
+	publishDirect(bob, "@alice one more")
+	publishDirect(alice, "me")
 	for _, tt := range []struct {
 		recipients []string
 		want       int
@@ -196,7 +186,7 @@ func TestConversationsByRecipients(t *testing.T) {
 		for _, id := range tt.recipients {
 			params = append(params, "recipients[]", id)
 		}
-		if got := len(alice.Conversations(params...)); got != tt.want {
+		if got := len(listConversations(alice, params...)); got != tt.want {
 			t.Errorf("%v: got %d conversations, want %d", tt.recipients, got, tt.want)
 		}
 	}
@@ -208,13 +198,13 @@ func TestConversationsByRecipients(t *testing.T) {
 
 // What is not there, not one's own or not understood is refused, and changes nothing.
 func TestConversationRefusals(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, mallory := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("mallory")
-	st := alice.PublishDirect("@bob hello")
-	id := bob.Conversation().ID()
+	st := publishDirect(alice, "@bob hello")
+	id := onlyConversation(bob).ID()
 	recipients := map[string]any{"recipients": []string{mallory.ID}}
 	for _, path := range []string{id, "999", "0", "-1", "nonsense", "99999999999999999999", st.ID()} {
-		for _, m := range []*User{mallory, alice} { // alice has a conversation of her own of the thread
+		for _, m := range []*apptest.User{mallory, alice} { // alice has a conversation of her own of the thread
 			m.Get("/api/v1/svc/conversations/"+path).WantError(404, "Unknown conversation id")
 			m.Get("/api/v1/svc/conversations/"+path+"/statuses").WantError(404, "Unknown conversation id")
 			m.SendJSON("PATCH", "/api/v1/svc/conversations/"+path, recipients).WantError(404, "Unknown conversation id")
@@ -227,24 +217,24 @@ func TestConversationRefusals(t *testing.T) {
 	bob.SendJSON("PATCH", "/api/v1/svc/conversations/"+id, map[string]any{}).WantError(400, "Missing field: recipients.")
 	bob.SendJSON("PATCH", "/api/v1/svc/conversations/"+id, map[string]any{"recipients": []any{map[string]any{"id": mallory.ID}}}).
 		WantError(400, "0 - Invalid string. Got: object.")
-	c := bob.Conversation()
-	c.wantConversation(st.ID(), true)
+	c := onlyConversation(bob)
+	wantConversation(c, st.ID(), true)
 	if got := c.Usernames("svc.recipients"); got != "alice bob" {
 		t.Errorf("recipients are %q", got)
 	}
 }
 
 func TestConversationStatuses(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
-	ids := []string{alice.PublishDirect("@bob @carol 0").ID()}
+	ids := []string{publishDirect(alice, "@bob @carol 0").ID()}
 	for i := 1; i < 7; i++ {
-		m := []*User{alice, bob, carol}[i%3]
-		ids = append(ids, m.PublishDirect(fmt.Sprint("@alice @bob @carol ", i), "in_reply_to_id", ids[i-1]).ID())
+		m := []*apptest.User{alice, bob, carol}[i%3]
+		ids = append(ids, publishDirect(m, fmt.Sprint("@alice @bob @carol ", i), "in_reply_to_id", ids[i-1]).ID())
 	}
-	carol.PublishDirect("@bob a secret", "in_reply_to_id", ids[4])
-	alice.PublishDirect("@bob another thread")
-	path := "/api/v1/svc/conversations/" + alice.Conversations()[1].ID() + "/statuses"
+	publishDirect(carol, "@bob a secret", "in_reply_to_id", ids[4])
+	publishDirect(alice, "@bob another thread")
+	path := "/api/v1/svc/conversations/" + listConversations(alice)[1].ID() + "/statuses"
 	if got := alice.Get(path).Want(200).IDs(); !slices.Equal(got, ids) {
 		t.Errorf("got %v, want %v", got, ids)
 	}
@@ -287,11 +277,11 @@ func TestConversationStatuses(t *testing.T) {
 }
 
 func TestAddressingAConversation(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol, gone := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("gone")
-	alice.PublishDirect("@bob hello")
+	publishDirect(alice, "@bob hello")
 	srv.MakeUnavailable(gone)
-	path := "/api/v1/svc/conversations/" + alice.Conversation().ID()
+	path := "/api/v1/svc/conversations/" + onlyConversation(alice).ID()
 	for _, tt := range []struct {
 		name       string
 		recipients any
@@ -314,7 +304,7 @@ func TestAddressingAConversation(t *testing.T) {
 			}
 		})
 	}
-	if got := bob.Conversation().Usernames("svc.recipients"); got != "alice bob" {
+	if got := onlyConversation(bob).Usernames("svc.recipients"); got != "alice bob" {
 		t.Errorf("the other writes to %q", got)
 	}
 	var many []string
@@ -331,11 +321,11 @@ func TestAddressingAConversation(t *testing.T) {
 }
 
 func TestPostingIntoAConversation(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol, dave := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("dave")
-	first := alice.PublishDirect("@bob @carol hello")
-	second := bob.PublishDirect("@alice hi", "in_reply_to_id", first.ID())
-	elsewhere := alice.PublishDirect("@bob elsewhere")
+	first := publishDirect(alice, "@bob @carol hello")
+	second := publishDirect(bob, "@alice hi", "in_reply_to_id", first.ID())
+	elsewhere := publishDirect(alice, "@bob elsewhere")
 	for _, tt := range []struct {
 		name    string
 		params  []string
@@ -351,7 +341,7 @@ func TestPostingIntoAConversation(t *testing.T) {
 		{"replying to nothing", []string{"in_reply_to_id", "unknown"}, "", "Cannot reply to a deleted status"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			before := alice.Conversations()[0].Str("last_status.id")
+			before := listConversations(alice)[0].Str("last_status.id")
 			id := strconv.Itoa(first.Int("svc.direct_conversation_id"))
 			a := alice.Post("/api/v1/statuses", append(tt.params, "status", "@dave "+tt.name, "in_reply_to_conversation_id", id)...)
 			if tt.error != "" {
@@ -373,14 +363,14 @@ func TestPostingIntoAConversation(t *testing.T) {
 			if got := st.Usernames("mentions"); got != "bob carol" {
 				t.Errorf("it mentions %q", got)
 			}
-			bob.Conversations()[0].wantConversation(st.ID(), true)
-			carol.Conversations()[0].wantConversation(st.ID(), true)
+			wantConversation(listConversations(bob)[0], st.ID(), true)
+			wantConversation(listConversations(carol)[0], st.ID(), true)
 			if !strings.Contains(string(alice.Get("/api/v1/statuses/"+first.ID()+"/context").Want(200).Body), st.ID()) {
 				t.Error("it is not in the context of the first post")
 			}
 		})
 	}
-	if list := dave.Conversations(); len(list) != 0 || len(dave.Get("/api/v1/notifications").List()) != 0 {
+	if list := listConversations(dave); len(list) != 0 || len(dave.Get("/api/v1/notifications").List()) != 0 {
 		t.Errorf("who was only named was told: %v", list)
 	}
 	preview := alice.Publish("@dave psst", "in_reply_to_conversation_id", strconv.Itoa(first.Int("svc.direct_conversation_id")), "preview", "true")
@@ -396,31 +386,31 @@ func TestPostingIntoAConversation(t *testing.T) {
 	}
 
 	// A conversation that was addressed anew takes in who is in it now.
-	c := alice.Conversations()[0]
+	c := listConversations(alice)[0]
 	alice.SendJSON("PATCH", "/api/v1/svc/conversations/"+c.ID(), map[string]any{"recipients": []string{dave.ID, bob.ID}}).Want(200)
 	srv.MakeUnavailable(bob)
-	last := carol.Conversation().Str("last_status.id")
+	last := onlyConversation(carol).Str("last_status.id")
 	st := alice.Publish("welcome", "in_reply_to_conversation_id", c.ID())
-	dave.Conversation().wantConversation(st.ID(), true)
-	carol.Conversation().wantConversation(last, true)
+	wantConversation(onlyConversation(dave), st.ID(), true)
+	wantConversation(onlyConversation(carol), last, true)
 	if got := st.Usernames("mentions"); got != "dave" {
 		t.Errorf("it mentions %q", got)
 	}
-	if got := dave.Conversation().Usernames("svc.recipients"); got != "alice dave" {
+	if got := onlyConversation(dave).Usernames("svc.recipients"); got != "alice dave" {
 		t.Errorf("dave writes to %q", got)
 	}
 }
 
 func TestReadingAllConversations(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	if got := alice.Post("/api/v1/svc/conversations/read").Want(200); len(got.List()) != 0 || got.Header.Get("Link") != "" {
 		t.Errorf("there is nothing to read: %s", got.Body)
 	}
 	for i := range 5 {
-		bob.PublishDirect(fmt.Sprintf("@alice %d", i))
+		publishDirect(bob, fmt.Sprintf("@alice %d", i))
 	}
-	list := alice.Conversations()
+	list := listConversations(alice)
 	alice.Post("/api/v1/conversations/" + list[1].ID() + "/read").Want(200)
 	a := alice.Post("/api/v1/svc/conversations/read").Want(200)
 	var want []string
@@ -435,21 +425,21 @@ func TestReadingAllConversations(t *testing.T) {
 	if a.Links()["prev"] == "" {
 		t.Errorf("there is no link: %q", a.Header.Get("Link"))
 	}
-	for _, c := range append(a.List(), alice.Conversations()...) {
+	for _, c := range append(a.List(), listConversations(alice)...) {
 		if c.Bool("unread") {
 			t.Errorf("%s is unread", c.ID())
 		}
 	}
-	if got := alice.unreadConversations(); got != 0 {
+	if got := unreadConversations(alice); got != 0 {
 		t.Errorf("%d are unread", got)
 	}
-	bob.PublishDirect("@alice x")
-	bob.PublishDirect("@alice y")
-	if got := alice.Post("/api/v1/svc/conversations/read", "limit", "1").Want(200).IDs(); len(got) != 1 || alice.unreadConversations() != 0 {
-		t.Errorf("read were %v, unread are %d", got, alice.unreadConversations())
+	publishDirect(bob, "@alice x")
+	publishDirect(bob, "@alice y")
+	if got := alice.Post("/api/v1/svc/conversations/read", "limit", "1").Want(200).IDs(); len(got) != 1 || unreadConversations(alice) != 0 {
+		t.Errorf("read were %v, unread are %d", got, unreadConversations(alice))
 	}
-	for _, m := range []*User{alice, bob} {
-		if got := m.Conversations(); len(got) != 7 {
+	for _, m := range []*apptest.User{alice, bob} {
+		if got := listConversations(m); len(got) != 7 {
 			t.Errorf("%s has %d", m.Nickname, len(got))
 		}
 	}
@@ -457,15 +447,15 @@ func TestReadingAllConversations(t *testing.T) {
 
 // Under another name of the API, the members and paths are called by that.
 func TestNamedConversation(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.API.Name = "other" })
+	srv := apptest.Start(t, func(c *config.Config) { c.API.Name = "other" })
 	alice := srv.SignUp("alice")
-	st := alice.PublishDirect("note to self")
-	c := alice.Conversation()
+	st := publishDirect(alice, "note to self")
+	c := onlyConversation(alice)
 	if got := c.Usernames("other.recipients"); got != "alice" {
 		t.Errorf("recipients are %q", got)
 	}
 	for _, prefix := range []string{"/api/v1/other", "/api/other"} {
-		alice.Get(prefix+"/conversations/"+c.ID()).Want(200).Object().wantConversation(st.ID(), false)
+		wantConversation(alice.Get(prefix+"/conversations/"+c.ID()).Want(200).Object(), st.ID(), false)
 	}
 	if c.Int("last_status.other.direct_conversation_id") == 0 {
 		t.Error("there is no direct_conversation_id")

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"svc/app/apptest"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 // BenchmarkCourier measures a post until 200 hosts have it, which live in the same process: for profiles. What the server alone takes
 // is measured by BenchmarkDeliveries.
 func BenchmarkCourier(b *testing.B) {
-	srv, alice, _ := StartWithInboxServer(b)
+	srv, alice, _ := apptest.StartWithInboxServer(b)
 	var n atomic.Int64
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
@@ -28,7 +29,7 @@ func BenchmarkCourier(b *testing.B) {
 		host := &http.Server{Handler: handler}
 		go host.Serve(ln)
 		b.Cleanup(func() { host.Close() })
-		l := &InboxServer{T: b, URL: "http://" + ln.Addr().String(), Host: ln.Addr().String()}
+		l := &apptest.InboxServer{T: b, URL: "http://" + ln.Addr().String(), Host: ln.Addr().String()}
 		l.AddFollower(srv, "fan", true, alice)
 	}
 	srv.RunDelivery()

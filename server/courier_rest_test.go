@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/federation"
 	"svc/store"
 )
@@ -12,14 +13,14 @@ import (
 // TestTooMany looks at a server that asks to be left alone: it is, also if it makes itself heard, or has taken something else meanwhile
 // (case 45).
 func TestTooMany(t *testing.T) {
-	srv, alice, home := StartWithInboxServer(t)
+	srv, alice, home := apptest.StartWithInboxServer(t)
 	bob := home.AddFollower(srv, "bob", true, alice)
 	alice.Publish("one") // the host is known to answer
-	Settle(srv)
+	apptest.Settle(srv)
 	home.TakeOne("Create")
 	home.Respond(http.StatusTooManyRequests, "Retry-After", "3600")
 	alice.Publish("two")
-	Settle(srv)
+	apptest.Settle(srv)
 	home.TakeOne("Create")
 	rests := func(when string) {
 		t.Helper()
@@ -36,25 +37,25 @@ func TestTooMany(t *testing.T) {
 			t.Fatal(err)
 		}
 		alice.Publish("three")
-		Settle(srv)
+		apptest.Settle(srv)
 		rests("when it was heard")
 		if got := home.Take(); len(got) > 0 {
-			t.Errorf("got %s", DeliveredTypes(got))
+			t.Errorf("got %s", apptest.DeliveredTypes(got))
 		}
 	}
 	srv.MakeDeliveriesDue()
-	Settle(srv)
+	apptest.Settle(srv)
 	if got := home.Take(); len(got) != 3 {
-		t.Errorf("got %s when the time had come", DeliveredTypes(got))
+		t.Errorf("got %s when the time had come", apptest.DeliveredTypes(got))
 	}
 }
 
 // TestTooManyAtOnce has a server take one delivery and ask to be left alone by another that is under way at the same time.
 func TestTooManyAtOnce(t *testing.T) {
-	srv, alice, home := StartWithInboxServer(t)
+	srv, alice, home := apptest.StartWithInboxServer(t)
 	home.AddFollower(srv, "bob", true, alice)
 	alice.Publish("the host is known to answer")
-	Settle(srv)
+	apptest.Settle(srv)
 	home.Take()
 	for range 4 {
 		alice.Publish("hello")
@@ -62,8 +63,7 @@ func TestTooManyAtOnce(t *testing.T) {
 	srv.RunJobs()
 	first := make(chan bool, 1)
 	first <- true
-	home.mu.Lock()
-	home.respond = func(w http.ResponseWriter, _ *http.Request) {
+	home.RespondFunc(func(w http.ResponseWriter, _ *http.Request) {
 		select {
 		case <-first:
 			w.Header().Set("Retry-After", "600")
@@ -71,8 +71,7 @@ func TestTooManyAtOnce(t *testing.T) {
 		default:
 			w.WriteHeader(http.StatusAccepted)
 		}
-	}
-	home.mu.Unlock()
+	})
 	stop := srv.RunDelivery()
 	home.WaitFor(4, 5*time.Second)
 	for deadline := time.Now().Add(5 * time.Second); srv.Count(`SELECT count(*) FROM deliveries`) > 1 && time.Now().Before(deadline); {
@@ -86,13 +85,13 @@ func TestTooManyAtOnce(t *testing.T) {
 
 // TestLateRefusal has a delivery answered with 401 that has failed otherwise before: that is no lasting refusal yet.
 func TestLateRefusal(t *testing.T) {
-	srv, alice, home := StartWithInboxServer(t)
+	srv, alice, home := apptest.StartWithInboxServer(t)
 	home.AddFollower(srv, "bob", true, alice)
 	alice.Publish("hello")
 	for _, tt := range []struct{ status, left int }{{500, 1}, {502, 1}, {503, 1}, {401, 1}, {401, 0}} {
 		home.Respond(tt.status)
 		srv.MakeDeliveriesDue()
-		Settle(srv)
+		apptest.Settle(srv)
 		if n := srv.Count(`SELECT count(*) FROM deliveries`); n != tt.left {
 			t.Fatalf("%d deliveries wait after %d", n, tt.status)
 		}
@@ -102,7 +101,7 @@ func TestLateRefusal(t *testing.T) {
 // TestInboxMoved has an inbox answer with redirects: one to another address of the host is followed, once and with a signature of its
 // own (federation 3.3).
 func TestInboxMoved(t *testing.T) {
-	elsewhere := StartInboxServer(t)
+	elsewhere := apptest.StartInboxServer(t)
 	for _, tt := range []struct {
 		name   string
 		status int
@@ -118,10 +117,9 @@ func TestInboxMoved(t *testing.T) {
 		{"as a page", 302, "/new", []string{"/inbox"}, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv, alice, home := StartWithInboxServer(t)
+			srv, alice, home := apptest.StartWithInboxServer(t)
 			home.AddFollower(srv, "bob", true, alice)
-			home.mu.Lock()
-			home.respond = func(w http.ResponseWriter, r *http.Request) {
+			home.RespondFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path != "/inbox" {
 					return
 				}
@@ -129,13 +127,12 @@ func TestInboxMoved(t *testing.T) {
 					w.Header().Set("Location", tt.to)
 				}
 				w.WriteHeader(tt.status)
-			}
-			home.mu.Unlock()
+			})
 			alice.Publish("hello")
-			Settle(srv)
+			apptest.Settle(srv)
 			got := home.Take()
 			if len(got) != len(tt.paths) {
-				t.Fatalf("got %s", DeliveredTypes(got))
+				t.Fatalf("got %s", apptest.DeliveredTypes(got))
 			}
 			for i, m := range got {
 				if m.Path != tt.paths[i] {
@@ -149,7 +146,7 @@ func TestInboxMoved(t *testing.T) {
 				t.Errorf("%d deliveries wait", n)
 			}
 			if got := elsewhere.Take(); len(got) > 0 {
-				t.Errorf("another host got %s", DeliveredTypes(got))
+				t.Errorf("another host got %s", apptest.DeliveredTypes(got))
 			}
 		})
 	}
@@ -159,24 +156,24 @@ func TestInboxMoved(t *testing.T) {
 // account is.
 func TestOutOfService(t *testing.T) {
 	for _, forGood := range []bool{false, true} {
-		srv, alice, home := StartWithInboxServer(t)
+		srv, alice, home := apptest.StartWithInboxServer(t)
 		home.AddFollower(srv, "bob", true, alice)
 		home.Respond(503)
 		st := alice.Publish("hello").ID()
-		Settle(srv)
-		alice.EditStatus(st, JSON{"status": "hello again"}).Want(200)
-		Settle(srv)
+		apptest.Settle(srv)
+		alice.EditStatus(st, apptest.JSON{"status": "hello again"}).Want(200)
+		apptest.Settle(srv)
 		home.Take()
 		srv.DeleteOrDeactivate(alice, forGood)
 		home.Respond(202)
 		srv.MakeDeliveriesDue()
 		if forGood {
-			Settle(srv)
+			apptest.Settle(srv)
 			home.TakeOne("Delete")
 		} else if err := srv.Federation.Settle(t.Context()); err != nil {
 			t.Fatal(err)
 		} else if got := home.Take(); len(got) > 0 {
-			t.Errorf("got %s of somebody who is deactivated", DeliveredTypes(got))
+			t.Errorf("got %s of somebody who is deactivated", apptest.DeliveredTypes(got))
 		}
 		if n := srv.Count(`SELECT (SELECT count(*) FROM deliveries) + (SELECT count(*) FROM activities)`); n != 0 {
 			t.Errorf("%d rows are left", n)
@@ -186,30 +183,30 @@ func TestOutOfService(t *testing.T) {
 
 // TestGivenUpAndTakenBack tries once more what was given up: not what has been taken back since.
 func TestGivenUpAndTakenBack(t *testing.T) {
-	srv, alice, home := StartWithInboxServer(t)
+	srv, alice, home := apptest.StartWithInboxServer(t)
 	bob := home.AddFollower(srv, "bob", true, alice)
 	note := srv.AddRemoteStatus(bob).ID.String()
 	home.Respond(503)
 	alice.AccountAction(bob.ID.String(), "follow")
 	alice.Post("/api/v1/statuses/" + note + "/favourite").Want(200)
 	st := alice.Publish("one").ID()
-	Settle(srv)
-	alice.EditStatus(st, JSON{"status": "two"}).Want(200)
-	Settle(srv)
+	apptest.Settle(srv)
+	alice.EditStatus(st, apptest.JSON{"status": "two"}).Want(200)
+	apptest.Settle(srv)
 	srv.Exec(`UPDATE deliveries SET parked = 1`)
 	home.Take()
 	home.Respond(202)
 	srv.Exec(`UPDATE hosts SET failures = 0, backoff_until = 0, unreachable_since = NULL`)
 	alice.AccountAction(bob.ID.String(), "unfollow")
 	alice.Post("/api/v1/statuses/" + note + "/unfavourite").Want(200)
-	alice.EditStatus(st, JSON{"status": "three"}).Want(200)
-	Settle(srv)
+	alice.EditStatus(st, apptest.JSON{"status": "three"}).Want(200)
+	apptest.Settle(srv)
 	home.Take()
 	if _, err := srv.Federation.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
 		t.Fatal(err)
 	}
-	Settle(srv)
-	if got := DeliveredTypes(home.Take()); got != "Create /inbox" {
+	apptest.Settle(srv)
+	if got := apptest.DeliveredTypes(home.Take()); got != "Create /inbox" {
 		t.Errorf("got %s once more", got)
 	}
 }

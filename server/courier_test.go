@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -10,15 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/store"
 )
-
-// MakeDeliveriesDue lets what waits for its time in deliveries go now.
-func (a *Server) MakeDeliveriesDue() {
-	a.T.Helper()
-	a.Exec(`UPDATE deliveries SET run_at = 1000 WHERE parked = 0`)
-	a.Exec(`UPDATE hosts SET backoff_until = 0, due_at = 1000 WHERE domain IN (SELECT domain FROM deliveries WHERE parked = 0)`)
-}
 
 // TestDeliveryAnswers looks at what becomes of a delivery by how it is answered (federation 3.3; case 45).
 func TestDeliveryAnswers(t *testing.T) {
@@ -48,7 +41,7 @@ func TestDeliveryAnswers(t *testing.T) {
 		{521, "", 1, kept, 20 * time.Second},
 	} {
 		t.Run(fmt.Sprintf("%d %s", tt.status, tt.header), func(t *testing.T) {
-			srv, alice, home := StartWithInboxServer(t)
+			srv, alice, home := apptest.StartWithInboxServer(t)
 			home.AddFollower(srv, "bob", true, alice)
 			if tt.header != "" {
 				home.Respond(tt.status, "Retry-After", tt.header)
@@ -57,7 +50,7 @@ func TestDeliveryAnswers(t *testing.T) {
 			}
 			start := time.Now()
 			alice.Publish("hello")
-			Settle(srv)
+			apptest.Settle(srv)
 			if got := home.Take(); len(got) != tt.posts {
 				t.Errorf("%d requests, want %d", len(got), tt.posts)
 			}
@@ -79,7 +72,7 @@ func TestDeliveryAnswers(t *testing.T) {
 			}
 			home.Respond(202)
 			srv.MakeDeliveriesDue()
-			Settle(srv)
+			apptest.Settle(srv)
 			if got := home.Take(); len(got) != 1 {
 				t.Errorf("%d requests when it is well again", len(got))
 			}
@@ -92,11 +85,11 @@ func TestDeliveryAnswers(t *testing.T) {
 
 // TestGivingUp follows a delivery to its end: growing pauses, parked after the last, forgotten in the end.
 func TestGivingUp(t *testing.T) {
-	srv, alice, home := StartWithInboxServer(t)
+	srv, alice, home := apptest.StartWithInboxServer(t)
 	home.AddFollower(srv, "bob", true, alice)
 	home.Respond(500)
 	alice.Publish("hello")
-	Settle(srv)
+	apptest.Settle(srv)
 	var before time.Duration
 	for try := 1; srv.Count(`SELECT parked FROM deliveries`) == 0; try++ {
 		if n := srv.Count(`SELECT attempts FROM deliveries`); n != try {
@@ -108,7 +101,7 @@ func TestGivingUp(t *testing.T) {
 		}
 		before = wait
 		srv.MakeDeliveriesDue()
-		Settle(srv)
+		apptest.Settle(srv)
 	}
 	if got := len(home.Take()); got != 12 {
 		t.Errorf("%d tries", got)
@@ -135,25 +128,23 @@ func TestGivingUp(t *testing.T) {
 
 // TestDoubleKnock looks at the second signature, which is tried once and then remembered (federation 2.5; case 36).
 func TestDoubleKnock(t *testing.T) {
-	srv, alice, home := StartWithInboxServer(t)
+	srv, alice, home := apptest.StartWithInboxServer(t)
 	home.AddFollower(srv, "bob", true, alice)
-	home.mu.Lock()
-	home.respond = func(w http.ResponseWriter, r *http.Request) {
+	home.RespondFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Signature-Input") == "" {
 			w.WriteHeader(http.StatusUnauthorized)
 		}
-	}
-	home.mu.Unlock()
+	})
 	for _, want := range []int{2, 1, 1} {
 		alice.Publish("hello")
-		Settle(srv)
+		apptest.Settle(srv)
 		if got := home.Take(); len(got) != want || got[len(got)-1].Header.Get("Signature-Input") == "" {
 			t.Errorf("%d requests, want %d", len(got), want)
 		}
 	}
 	srv.Exec(`UPDATE hosts SET signature_at = 1000`) // long ago
 	alice.Publish("hello")
-	Settle(srv)
+	apptest.Settle(srv)
 	if got := home.Take(); len(got) != 2 {
 		t.Errorf("%d requests when it was found out long ago, want 2", len(got))
 	}
@@ -162,14 +153,14 @@ func TestDoubleKnock(t *testing.T) {
 	home.Respond(401)
 	for _, want := range []int{2, 1} {
 		alice.Publish("hello")
-		Settle(srv)
+		apptest.Settle(srv)
 		if got := home.Take(); len(got) != want {
 			t.Errorf("%d requests, want %d", len(got), want)
 		}
 	}
 	for range 3 {
 		srv.MakeDeliveriesDue()
-		Settle(srv)
+		apptest.Settle(srv)
 	}
 	if n := srv.Count(`SELECT count(*) FROM deliveries`); n != 0 {
 		t.Errorf("%d deliveries wait that were refused three times", n)
@@ -178,15 +169,13 @@ func TestDoubleKnock(t *testing.T) {
 
 // TestHostAway looks at a server that cannot be reached: for some time, for a week, for a month; and at its return (federation 3.5; case 46).
 func TestHostAway(t *testing.T) {
-	srv, alice, home := StartWithInboxServer(t)
+	srv, alice, home := apptest.StartWithInboxServer(t)
 	bob := home.AddFollower(srv, "bob", true, alice)
-	home.mu.Lock()
-	home.respond = func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
-	home.mu.Unlock()
+	home.RespondFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	for range 3 {
 		alice.Publish("hello")
 	}
-	Settle(srv)
+	apptest.Settle(srv)
 	if got := len(home.Take()); got != 1 {
 		t.Errorf("%d deliveries were tried, want one: the others wait for the host", got)
 	}
@@ -194,7 +183,7 @@ func TestHostAway(t *testing.T) {
 		t.Errorf("%d deliveries have not been tried", n)
 	}
 	alice.Publish("hello again")
-	Settle(srv)
+	apptest.Settle(srv)
 	if got := len(home.Take()); got != 0 {
 		t.Error("a new post wakes a host that rests")
 	}
@@ -206,14 +195,14 @@ func TestHostAway(t *testing.T) {
 	}
 	away(8 * 24 * time.Hour)
 	alice.Publish("nobody hears this")
-	Settle(srv)
+	apptest.Settle(srv)
 	if n := srv.Count(`SELECT count(*) FROM deliveries`); n != 4 {
 		t.Errorf("%d deliveries wait, want those 4 from before", n)
 	}
 	srv.Exec(`DELETE FROM activities`)
 	alice.Publish("a probe")
 	alice.Publish("not this")
-	Settle(srv)
+	apptest.Settle(srv)
 	if n := srv.Count(`SELECT count(*) FROM deliveries`); n != 1 {
 		t.Errorf("%d deliveries wait, want 1", n)
 	}
@@ -224,23 +213,21 @@ func TestHostAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	Settle(srv)
+	apptest.Settle(srv)
 	if got := home.Take(); len(got) != 1 {
-		t.Errorf("got %s when it was back", DeliveredTypes(got))
+		t.Errorf("got %s when it was back", apptest.DeliveredTypes(got))
 	}
 	alice.Publish("welcome back")
-	Settle(srv)
+	apptest.Settle(srv)
 	home.TakeOne("Create")
 	if n := srv.Count(`SELECT count(*) FROM hosts WHERE failures > 0 OR unreachable_since IS NOT NULL OR backoff_until > 0 OR due_at IS NOT NULL`); n != 0 {
 		t.Error("it counts as away still")
 	}
 
 	// After a month nothing waits for it.
-	home.mu.Lock()
-	home.respond = func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
-	home.mu.Unlock()
+	home.RespondFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	alice.Publish("hello?")
-	Settle(srv)
+	apptest.Settle(srv)
 	away(31 * 24 * time.Hour)
 	if err := srv.DB.Update(t.Context(), func(tx *store.Tx) error { _, err := tx.PruneDeliveries(t.Context()); return err }); err != nil {
 		t.Fatal(err)
@@ -255,53 +242,53 @@ func TestHostAway(t *testing.T) {
 func TestOrder(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		do   func(alice *User, bob *store.Account)
+		do   func(alice *apptest.User, bob *store.Account)
 		want string // kinds
 	}{
-		{"edited and deleted", func(alice *User, _ *store.Account) {
+		{"edited and deleted", func(alice *apptest.User, _ *store.Account) {
 			st := alice.Publish("one").ID()
-			Settle(alice.Server)
-			alice.EditStatus(st, JSON{"status": "two"}).Want(200)
-			Settle(alice.Server)
+			apptest.Settle(alice.Server)
+			alice.EditStatus(st, apptest.JSON{"status": "two"}).Want(200)
+			apptest.Settle(alice.Server)
 			alice.Do("DELETE", "/api/v1/statuses/"+st, "", nil).Want(200)
 		}, "Delete /inbox"},
-		{"edited twice", func(alice *User, _ *store.Account) {
+		{"edited twice", func(alice *apptest.User, _ *store.Account) {
 			st := alice.Publish("one").ID()
-			Settle(alice.Server)
-			alice.EditStatus(st, JSON{"status": "two"}).Want(200)
-			Settle(alice.Server)
-			alice.EditStatus(st, JSON{"status": "three"}).Want(200)
+			apptest.Settle(alice.Server)
+			alice.EditStatus(st, apptest.JSON{"status": "two"}).Want(200)
+			apptest.Settle(alice.Server)
+			alice.EditStatus(st, apptest.JSON{"status": "three"}).Want(200)
 		}, "Create /inbox, Update /inbox"},
-		{"followed and unfollowed", func(alice *User, bob *store.Account) {
+		{"followed and unfollowed", func(alice *apptest.User, bob *store.Account) {
 			alice.AccountAction(bob.ID.String(), "follow")
-			Settle(alice.Server)
+			apptest.Settle(alice.Server)
 			alice.AccountAction(bob.ID.String(), "unfollow")
 		}, "Undo /users/bob/inbox"},
-		{"unfollowed and followed again", func(alice *User, bob *store.Account) {
+		{"unfollowed and followed again", func(alice *apptest.User, bob *store.Account) {
 			alice.AccountAction(bob.ID.String(), "follow")
-			Settle(alice.Server)
+			apptest.Settle(alice.Server)
 			alice.AccountAction(bob.ID.String(), "unfollow")
-			Settle(alice.Server)
+			apptest.Settle(alice.Server)
 			alice.AccountAction(bob.ID.String(), "follow")
 		}, "Undo /users/bob/inbox, Follow /users/bob/inbox"},
-		{"favourite taken back", func(alice *User, bob *store.Account) {
+		{"favourite taken back", func(alice *apptest.User, bob *store.Account) {
 			st := alice.Server.AddRemoteStatus(bob).ID.String()
 			alice.Post("/api/v1/statuses/" + st + "/favourite").Want(200)
-			Settle(alice.Server)
+			apptest.Settle(alice.Server)
 			alice.Post("/api/v1/statuses/" + st + "/unfavourite").Want(200)
 		}, "Undo /users/bob/inbox"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv, alice, home := StartWithInboxServer(t)
+			srv, alice, home := apptest.StartWithInboxServer(t)
 			bob := home.AddFollower(srv, "bob", true, alice)
 			home.Respond(503)
 			tt.do(alice, bob)
-			Settle(srv)
+			apptest.Settle(srv)
 			home.Take()
 			home.Respond(202)
 			srv.MakeDeliveriesDue()
-			Settle(srv)
-			if got := DeliveredTypes(home.Take()); got != tt.want {
+			apptest.Settle(srv)
+			if got := apptest.DeliveredTypes(home.Take()); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 			if n := srv.Count(`SELECT (SELECT count(*) FROM deliveries) + (SELECT count(*) FROM activities)`); n != 0 {
@@ -314,18 +301,18 @@ func TestOrder(t *testing.T) {
 // TestReadersHear looks at who hears of the end of a post: those who have to do with it, and those who asked for it (case 47), also when
 // it ends by itself (case 112).
 func TestReadersHear(t *testing.T) {
-	srv, alice, home := StartWithInboxServer(t)
-	asked, liked, voted, relay := StartInboxServer(t), StartInboxServer(t), StartInboxServer(t), StartInboxServer(t)
+	srv, alice, home := apptest.StartWithInboxServer(t)
+	asked, liked, voted, relay := apptest.StartInboxServer(t), apptest.StartInboxServer(t), apptest.StartInboxServer(t), apptest.StartInboxServer(t)
 	home.AddFollower(srv, "bob", true, alice)
 	fan, voter := liked.AddAccount(srv, "fan", false), voted.AddAccount(srv, "voter", true)
 	st := alice.Publish("short-lived", "expires_in", "7200", "poll[options][]", "yes", "poll[options][]", "no", "poll[expires_in]", "3600")
-	Settle(srv)
+	apptest.Settle(srv)
 	home.TakeOne("Create")
-	srv.Exec(`INSERT INTO status_fetchers (status_id, inbox) VALUES (?, ?)`, StatusID(st.ID()), asked.URL+"/users/reader/inbox")
-	if _, err := srv.Social.ReceiveFavourite(t.Context(), fan, StatusID(st.ID()), fan.URI+"/like"); err != nil {
+	srv.Exec(`INSERT INTO status_fetchers (status_id, inbox) VALUES (?, ?)`, apptest.StatusID(st.ID()), asked.URL+"/users/reader/inbox")
+	if _, err := srv.Social.ReceiveFavourite(t.Context(), fan, apptest.StatusID(st.ID()), fan.URI+"/like"); err != nil {
 		t.Fatal(err)
 	}
-	poll, err := srv.DB.PollOf(t.Context(), StatusID(st.ID()))
+	poll, err := srv.DB.PollOf(t.Context(), apptest.StatusID(st.ID()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,32 +320,32 @@ func TestReadersHear(t *testing.T) {
 		t.Fatal(err)
 	}
 	srv.Exec(`INSERT INTO relays (id, address, inbox, litepub, follow_uri, accepted) VALUES (1, ?1, ?1, 0, ?2, 1)`, relay.URL+"/inbox", srv.URL+"/activities/relayfollow")
-	srv.runDelayedJobs()
-	Settle(srv)
-	for _, l := range []*InboxServer{home, asked, liked, voted, relay} {
+	srv.RunDelayedJobs()
+	apptest.Settle(srv)
+	for _, l := range []*apptest.InboxServer{home, asked, liked, voted, relay} {
 		if o := l.TakeOne("Update").Object; o.Str("object.type") != "Question" || o.Int("object.votersCount") != 1 {
 			t.Errorf("the tally is %v", o.Fields)
 		}
 	}
-	srv.Exec(`UPDATE statuses SET expires_at = 1000 WHERE id = ?`, StatusID(st.ID()))
+	srv.Exec(`UPDATE statuses SET expires_at = 1000 WHERE id = ?`, apptest.StatusID(st.ID()))
 	srv.Exec(`UPDATE jobs SET run_at = 1000 WHERE unique_key = ?`, "expire:"+st.ID())
-	Settle(srv)
-	for l, path := range map[*InboxServer]string{
+	apptest.Settle(srv)
+	for l, path := range map[*apptest.InboxServer]string{
 		home: "/inbox", asked: "/users/reader/inbox", liked: "/users/fan/inbox", voted: "/inbox", relay: "/inbox",
 	} {
 		if m := l.TakeOne("Delete"); m.Path != path {
 			t.Errorf("the end came to %s, want %s", m.Path, path)
 		}
 	}
-	srv.GetDocument(st.Str("uri")).Want(410).WantFields(Doc{"id": st.Str("uri"), "type": "Tombstone", "formerType": "Question"})
+	srv.GetDocument(st.Str("uri")).Want(410).WantFields(apptest.Doc{"id": st.Str("uri"), "type": "Tombstone", "formerType": "Question"})
 }
 
 // TestRelaysGet looks at what relays of both kinds get: public posts only (federation 6.2; case 124).
 func TestRelaysGet(t *testing.T) {
-	srv, alice, home := StartWithInboxServer(t)
-	litepub, raw, waiting := StartInboxServer(t), StartInboxServer(t), StartInboxServer(t)
+	srv, alice, home := apptest.StartWithInboxServer(t)
+	litepub, raw, waiting := apptest.StartInboxServer(t), apptest.StartInboxServer(t), apptest.StartInboxServer(t)
 	for i, r := range []struct {
-		*InboxServer
+		*apptest.InboxServer
 		litepub, accepted bool
 	}{{litepub, true, true}, {raw, false, true}, {waiting, true, false}} {
 		srv.Exec(`INSERT INTO relays (id, address, inbox, litepub, follow_uri, accepted) VALUES (?1, ?2, ?2, ?3, ?4, ?5)`,
@@ -370,17 +357,17 @@ func TestRelaysGet(t *testing.T) {
 		alice.Publish("not for all", "visibility", v)
 	}
 	alice.Post("/api/v1/statuses/" + note + "/reblog").Want(200)
-	Settle(srv)
-	for _, l := range []*InboxServer{litepub, raw, waiting} {
+	apptest.Settle(srv)
+	for _, l := range []*apptest.InboxServer{litepub, raw, waiting} {
 		if got := l.Take(); len(got) > 0 {
-			t.Errorf("a relay got %s", DeliveredTypes(got))
+			t.Errorf("a relay got %s", apptest.DeliveredTypes(got))
 		}
 	}
 	st := alice.Publish("for all")
-	Settle(srv)
+	apptest.Settle(srv)
 	m := litepub.TakeOne("Announce")
 	m.WantActivity(t, srv)
-	to, _ := Addresses(m.Object)
+	to, _ := apptest.Addresses(m.Object)
 	if m.Object.Str("actor") != srv.URL+"/relay" || m.Object.Str("object") != srv.URL+"/objects/"+st.ID() || len(to) != 1 || to[0] != srv.URL+"/relay/followers" {
 		t.Errorf("announced as %s", m.Raw)
 	}
@@ -388,57 +375,39 @@ func TestRelaysGet(t *testing.T) {
 		t.Errorf("the relay got a post by %s", m.Object.Str("actor"))
 	}
 	alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200)
-	Settle(srv)
+	apptest.Settle(srv)
 	litepub.TakeOne("Delete")
 	raw.TakeOne("Delete")
 	if got := waiting.Take(); len(got) > 0 {
-		t.Errorf("a relay that has not accepted got %s", DeliveredTypes(got))
+		t.Errorf("a relay that has not accepted got %s", apptest.DeliveredTypes(got))
 	}
 }
 
 // TestInboxGone looks at an own inbox that is gone: its owner is looked for.
 func TestInboxGone(t *testing.T) {
-	srv, alice, home := StartWithInboxServer(t)
+	srv, alice, home := apptest.StartWithInboxServer(t)
 	home.AddFollower(srv, "bob", false, alice)
-	var asked []string
-	home.mu.Lock()
-	home.respond = func(w http.ResponseWriter, r *http.Request) {
+	var mu sync.Mutex
+	var fetched []string
+	home.RespondFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
-			home.mu.Lock()
-			asked = append(asked, r.URL.Path)
-			home.mu.Unlock()
+			mu.Lock()
+			fetched = append(fetched, r.URL.Path)
+			mu.Unlock()
 		}
 		w.WriteHeader(http.StatusGone)
-	}
-	home.mu.Unlock()
+	})
 	alice.Publish("hello")
-	Settle(srv)
-	home.mu.Lock()
-	defer home.mu.Unlock()
-	if strings.Join(asked, " ") != "/users/bob" {
-		t.Errorf("asked for %v", asked)
+	apptest.Settle(srv)
+	mu.Lock()
+	defer mu.Unlock()
+	if strings.Join(fetched, " ") != "/users/bob" {
+		t.Errorf("fetched %v", fetched)
 	}
-}
-
-// RunDelivery has a server receive and deliver in the background until the test ends, or until stop is called.
-func (a *Server) RunDelivery() (stop func()) {
-	a.T.Helper()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(a.T.Context()))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		a.Federation.Run(ctx)
-	}()
-	stop = func() {
-		cancel()
-		<-done
-	}
-	a.T.Cleanup(stop)
-	return stop
 }
 
 // addHangingHosts makes hosts that take a connection and never answer, with a follower on each.
-func addHangingHosts(t *testing.T, srv *Server, of *User, n int) {
+func addHangingHosts(t *testing.T, srv *apptest.Server, of *apptest.User, n int) {
 	t.Helper()
 	for i := range n {
 		ln, err := net.Listen("tcp", fmt.Sprintf("127.3.%d.%d:0", i/200, 1+i%200))
@@ -446,26 +415,8 @@ func addHangingHosts(t *testing.T, srv *Server, of *User, n int) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { ln.Close() })
-		l := &InboxServer{T: t, URL: "http://" + ln.Addr().String(), Host: ln.Addr().String()}
+		l := &apptest.InboxServer{T: t, URL: "http://" + ln.Addr().String(), Host: ln.Addr().String()}
 		l.AddFollower(srv, "fan", true, of)
-	}
-}
-
-// WaitFor waits until something was delivered.
-func (l *InboxServer) WaitFor(n int, most time.Duration) time.Duration {
-	l.T.Helper()
-	begun := time.Now()
-	for {
-		l.mu.Lock()
-		got := len(l.deliveries)
-		l.mu.Unlock()
-		switch took := time.Since(begun); {
-		case got >= n:
-			return took
-		case took > most:
-			l.T.Fatalf("%d of %d deliveries after %v", got, n, took)
-		}
-		time.Sleep(time.Millisecond)
 	}
 }
 
@@ -482,7 +433,7 @@ func TestDeadAndLiving(t *testing.T) {
 		{"of which nobody knew it, more than there are places", 600, false, true, 5 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv, alice, home := StartWithInboxServer(t)
+			srv, alice, home := apptest.StartWithInboxServer(t)
 			addHangingHosts(t, srv, alice, tt.hang)
 			if tt.known {
 				srv.Exec(`INSERT INTO hosts (domain, failures, unreachable_since) SELECT DISTINCT domain, 3, 1 FROM accounts WHERE domain <> ''`)
@@ -522,17 +473,15 @@ func TestDeadAndLiving(t *testing.T) {
 
 // TestNoOvertaking looks at something that is taken back while it is being delivered: that waits.
 func TestNoOvertaking(t *testing.T) {
-	srv, alice, home := StartWithInboxServer(t)
+	srv, alice, home := apptest.StartWithInboxServer(t)
 	bob := home.AddAccount(srv, "bob", true)
 	alice.Post("/api/v1/statuses/" + srv.AddRemoteStatus(bob).ID.String() + "/favourite").Want(200)
-	Settle(srv)
+	apptest.Settle(srv)
 	home.TakeOne("Like") // the host is known to answer
 	held := make(chan struct{})
 	release := sync.OnceFunc(func() { close(held) })
 	t.Cleanup(release)
-	home.mu.Lock()
-	home.respond = func(http.ResponseWriter, *http.Request) { <-held }
-	home.mu.Unlock()
+	home.RespondFunc(func(http.ResponseWriter, *http.Request) { <-held })
 	srv.RunDelivery()
 	alice.AccountAction(bob.ID.String(), "follow")
 	srv.RunJobs()
@@ -543,7 +492,7 @@ func TestNoOvertaking(t *testing.T) {
 	alice.Post("/api/v1/statuses/" + note.ID.String() + "/favourite").Want(200)
 	srv.RunJobs()
 	home.WaitFor(2, 5*time.Second) // what is about something else does not wait
-	if got := DeliveredTypes(home.Take()); got != "Follow /users/bob/inbox, Like /users/bob/inbox" {
+	if got := apptest.DeliveredTypes(home.Take()); got != "Follow /users/bob/inbox, Like /users/bob/inbox" {
 		t.Errorf("got %s while the Follow was under way", got)
 	}
 	release()
@@ -553,10 +502,10 @@ func TestNoOvertaking(t *testing.T) {
 
 // TestNothingTwice has many posts delivered at the same time: each goes to each once.
 func TestNothingTwice(t *testing.T) {
-	srv, alice, _ := StartWithInboxServer(t)
-	boxes := make([]*InboxServer, 20)
+	srv, alice, _ := apptest.StartWithInboxServer(t)
+	boxes := make([]*apptest.InboxServer, 20)
 	for i := range boxes {
-		boxes[i] = StartInboxServer(t)
+		boxes[i] = apptest.StartInboxServer(t)
 		boxes[i].AddFollower(srv, "fan", true, alice)
 	}
 	srv.RunDelivery()

@@ -5,46 +5,17 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
-	"svc/internal/httpsig"
+	"svc/app/apptest"
 	"svc/store"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata from what is there now")
-
-const (
-	ActivityJSON   = "application/activity+json"
-	LinkedDataJSON = `application/ld+json; profile="https://www.w3.org/ns/activitystreams"`
-)
-
-// FetchAs asks for an address or path, wanting a kind of answer; unsigned if signer is "".
-func (p *FakeServer) FetchAs(srv *Server, path, signer, accept string) *Response {
-	srv.T.Helper()
-	if strings.HasPrefix(path, "/") {
-		path = srv.URL + path
-	}
-	req := srv.NewGet(path, accept)
-	if signer != "" {
-		p.Sign(req, signer)
-	}
-	return srv.As(nil).DoRequest(req)
-}
-
-// GetDocument asks for a document without a signature.
-func (a *Server) GetDocument(path string) *Response {
-	a.T.Helper()
-	if strings.HasPrefix(path, "/") {
-		path = a.URL + path
-	}
-	return a.As(nil).DoRequest(a.NewGet(path, ActivityJSON))
-}
 
 var (
 	flakes = regexp.MustCompile(`\b[0-9A-Za-z]{18}\b`)
@@ -53,8 +24,8 @@ var (
 	files  = regexp.MustCompile(`/media/[^"]*(\.\w+)`)
 )
 
-// Golden returns a document in the form in which testdata has it: what differs each time is named in the order in which it comes.
-func (a *Server) Golden(body []byte) []byte {
+// golden returns a document in the form in which testdata has it: what differs each time is named in the order in which it comes.
+func golden(a *apptest.Server, body []byte) []byte {
 	a.T.Helper()
 	var out bytes.Buffer
 	if err := json.Indent(&out, body, "", "  "); err != nil {
@@ -79,9 +50,9 @@ func (a *Server) Golden(body []byte) []byte {
 }
 
 // wantGolden compares a document with a file of testdata, but for its @context, which is the same for all.
-func (a *Server) wantGolden(name string, body []byte) {
+func wantGolden(a *apptest.Server, name string, body []byte) {
 	a.T.Helper()
-	var d Doc
+	var d apptest.Doc
 	if err := json.Unmarshal(body, &d); err != nil {
 		a.T.Fatalf("%v: %s", err, body)
 	}
@@ -91,10 +62,10 @@ func (a *Server) wantGolden(name string, body []byte) {
 	if name != "context" {
 		delete(d, "@context")
 	}
-	a.compareGolden(name, d)
+	compareGolden(a, name, d)
 }
 
-func (a *Server) compareGolden(name string, d Doc) {
+func compareGolden(a *apptest.Server, name string, d apptest.Doc) {
 	a.T.Helper()
 	var body bytes.Buffer
 	e := json.NewEncoder(&body)
@@ -102,7 +73,7 @@ func (a *Server) compareGolden(name string, d Doc) {
 	if err := e.Encode(d); err != nil {
 		a.T.Fatal(err)
 	}
-	got := a.Golden(body.Bytes())
+	got := golden(a, body.Bytes())
 	file := filepath.Join("testdata", name+".json")
 	if *update {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {
@@ -123,7 +94,7 @@ func (a *Server) compareGolden(name string, d Doc) {
 
 // TestDocuments compares documents with all that they can have with those of testdata.
 func TestDocuments(t *testing.T) {
-	srv := StartPeers(t, 1)[0]
+	srv := apptest.StartPeers(t, 1)[0]
 	srv.AddEmoji("blobs", map[string]string{"cat": "cat.png", "nod": "nod.gif"})
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 
@@ -136,13 +107,13 @@ func TestDocuments(t *testing.T) {
 		a.Avatar, a.Header = "avatar.png", "header.jpg"
 		a.AlsoKnownAs.V = []string{"https://old.example/users/alice"}
 	})
-	srv.wantGolden("actor", srv.GetDocument("/users/"+alice.ID).Want(200).Body)
-	srv.wantGolden("context", []byte(`{"@context":`+contextOf(t, srv.GetDocument("/users/"+alice.ID))+`}`))
-	srv.wantGolden("fetch_actor", srv.GetDocument("/internal/fetch").Want(200).Body)
+	wantGolden(srv, "actor", srv.GetDocument("/users/"+alice.ID).Want(200).Body)
+	wantGolden(srv, "context", []byte(`{"@context":`+contextOf(t, srv.GetDocument("/users/"+alice.ID))+`}`))
+	wantGolden(srv, "fetch_actor", srv.GetDocument("/internal/fetch").Want(200).Body)
 
 	quoted := bob.Publish("quote me")
 	asked := bob.Publish("a question", "language", "en")
-	picture := alice.Upload(PNG(3, 3), ValuePart("description", "three by three")).Str("id")
+	picture := alice.Upload(apptest.PNG(3, 3), apptest.ValuePart("description", "three by three")).Str("id")
 	st := alice.Publish("@bob hi :cat: #Test **bold**", "content_type", "text/markdown", "spoiler_text", "a :nod:", "in_reply_to_id", asked.ID(),
 		"media_ids[]", picture, "language", "en", "quote_id", quoted.ID())
 	alice.Publish("and more", "in_reply_to_id", st.ID())
@@ -151,42 +122,21 @@ func TestDocuments(t *testing.T) {
 	alice.SendJSON("PUT", "/api/v1/statuses/"+st.ID(), map[string]any{
 		"status": "@bob hello :cat: #Test", "content_type": "text/plain", "spoiler_text": "a :nod:", "media_ids": []string{picture},
 	}).Want(200)
-	srv.wantGolden("note", srv.GetDocument("/objects/"+st.ID()).Want(200).Body)
+	wantGolden(srv, "note", srv.GetDocument("/objects/"+st.ID()).Want(200).Body)
 
 	poll := alice.Publish("tea?", "poll[options][]", "yes :cat:", "poll[options][]", "no", "poll[expires_in]", "86400", "visibility", "unlisted")
 	bob.SendJSON("POST", "/api/v1/polls/"+poll.Str("poll.id")+"/votes", map[string]any{"choices": []int{1}}).Want(200)
-	srv.wantGolden("question", srv.GetDocument("/objects/"+poll.ID()).Want(200).Body)
+	wantGolden(srv, "question", srv.GetDocument("/objects/"+poll.ID()).Want(200).Body)
 	srv.EndPoll(poll)
-	srv.wantGolden("question_ended", srv.GetDocument("/objects/"+poll.ID()).Want(200).Body)
+	wantGolden(srv, "question_ended", srv.GetDocument("/objects/"+poll.ID()).Want(200).Body)
 
 	boost := alice.Post("/api/v1/statuses/" + quoted.ID() + "/reblog").Want(200).Object()
-	srv.wantGolden("announce", srv.GetDocument(boost.Str("uri")).Want(200).Body)
-	srv.wantGolden("create", srv.GetDocument("/activities/"+quoted.ID()).Want(200).Body)
-}
-
-// NewGet makes a request that wants a kind of answer, any if accept is "".
-func (a *Server) NewGet(address, accept string) *http.Request {
-	a.T.Helper()
-	req, err := http.NewRequestWithContext(a.T.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		a.T.Fatal(err)
-	}
-	if accept != "" {
-		req.Header.Set("Accept", accept)
-	}
-	return req
-}
-
-// Sign signs a request without a body.
-func (p *FakeServer) Sign(req *http.Request, signer string) {
-	p.T.Helper()
-	if err := p.Signer(signer).Sign(req, nil, httpsig.Options{Scheme: p.Scheme, Now: time.Now()}); err != nil {
-		p.T.Fatal(err)
-	}
+	wantGolden(srv, "announce", srv.GetDocument(boost.Str("uri")).Want(200).Body)
+	wantGolden(srv, "create", srv.GetDocument("/activities/"+quoted.ID()).Want(200).Body)
 }
 
 // contextOf returns the @context of a document.
-func contextOf(t *testing.T, a *Response) string {
+func contextOf(t *testing.T, a *apptest.Response) string {
 	t.Helper()
 	var d struct {
 		Context json.RawMessage `json:"@context"`
@@ -200,22 +150,22 @@ func contextOf(t *testing.T, a *Response) string {
 // TestLongHistory edits a post that is as long as can be: with its earlier versions it stays as small as all servers take it
 // (federation 3.2).
 func TestLongHistory(t *testing.T) {
-	srv := StartPeers(t, 1)[0]
+	srv := apptest.StartPeers(t, 1)[0]
 	alice := srv.SignUp("alice")
 	text := func(i int) string { return fmt.Sprint(i) + strings.Repeat("x", srv.Settings.Statuses.MaxLength-1) }
 	st := alice.Publish(text(0)).ID()
 	for i := range 5 {
-		alice.EditStatus(st, JSON{"status": text(i + 1)}).Want(200)
+		alice.EditStatus(st, apptest.JSON{"status": text(i + 1)}).Want(200)
 	}
 	a := srv.GetDocument("/objects/" + st).Want(200)
 	if len(a.Body) > 60_000 {
 		t.Errorf("the document has %d bytes", len(a.Body))
 	}
-	former := a.Document()["formerRepresentations"].(Doc)["orderedItems"].([]any)
+	former := a.Document()["formerRepresentations"].(apptest.Doc)["orderedItems"].([]any)
 	if len(former) == 0 || len(former) == 5 {
 		t.Fatalf("there are %d earlier versions", len(former))
 	}
-	if last := former[len(former)-1].(Doc)["content"].(string); !strings.HasPrefix(last, "<p>4x") {
+	if last := former[len(former)-1].(apptest.Doc)["content"].(string); !strings.HasPrefix(last, "<p>4x") {
 		t.Errorf("the latest of them is %.10s", last)
 	}
 }

@@ -4,16 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"svc/app/apptest"
 	"testing"
 )
 
-func (m *User) EditStatus(id string, params map[string]any) *Response {
-	m.Server.T.Helper()
-	return m.SendJSON("PUT", "/api/v1/statuses/"+id, params)
-}
-
 // texts returns the content of each version of a status.
-func texts(a *Response) []string {
+func texts(a *apptest.Response) []string {
 	a.T.Helper()
 	var list []string
 	for _, v := range a.Want(200).List() {
@@ -23,7 +19,7 @@ func texts(a *Response) []string {
 }
 
 func TestEdit(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	root := bob.Publish("root").ID()
 	one, two, foreign := srv.AddMedia(alice), srv.AddMedia(alice), srv.AddMedia(bob)
@@ -39,7 +35,7 @@ func TestEdit(t *testing.T) {
 		"media_attributes": []any{map[string]any{"id": two, "description": "a cat", "focus": "0,0"}, map[string]any{"id": foreign, "description": "x"}},
 		"sensitive":        true, "poll": nil,
 	}).Want(200).Object()
-	for _, o := range []*Object{edited, bob.Get("/api/v1/statuses/" + st).Object()} {
+	for _, o := range []*apptest.Object{edited, bob.Get("/api/v1/statuses/" + st).Object()} {
 		for path, want := range map[string]any{
 			"id": st, "content": "<p>second</p>", "spoiler_text": "", "visibility": "unlisted", "in_reply_to_id": root, "language": "en", "sensitive": true,
 		} {
@@ -135,7 +131,7 @@ func TestEdit(t *testing.T) {
 
 	for _, tt := range []struct {
 		name   string
-		as     *User
+		as     *apptest.User
 		id     string
 		params map[string]any
 		want   int
@@ -159,12 +155,12 @@ func TestEdit(t *testing.T) {
 }
 
 func TestEditMentions(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol, dave := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("dave")
 	st := alice.Publish("hi @bob", "visibility", "direct").ID()
 	path := "/api/v1/statuses/" + st
 	carol.Get(path).Want(404)
-	mentions := func(a *Response) string {
+	mentions := func(a *apptest.Response) string {
 		var names []string
 		for _, m := range a.Want(200).Object().At("mentions").([]any) {
 			names = append(names, m.(map[string]any)["username"].(string))
@@ -175,14 +171,14 @@ func TestEditMentions(t *testing.T) {
 		t.Errorf("mentions %s", got)
 	}
 	carol.Get(path).Want(200)
-	WantIDs(t, "carol's home", carol.Get("/api/v1/timelines/home"), st)
-	WantIDs(t, "carol's direct timeline", carol.Get("/api/v1/timelines/direct"), st)
+	apptest.WantIDs(t, "carol's home", carol.Get("/api/v1/timelines/home"), st)
+	apptest.WantIDs(t, "carol's direct timeline", carol.Get("/api/v1/timelines/direct"), st)
 	if got := mentions(alice.EditStatus(st, map[string]any{"status": "hi @carol"})); got != "carol" {
 		t.Errorf("mentions %s", got)
 	}
 	bob.Get(path).Want(200) // who was addressed stays so
 	alice.EditStatus(st, map[string]any{"status": "hi @carol and @bob again"}).Want(200)
-	for _, m := range []*User{bob, carol} {
+	for _, m := range []*apptest.User{bob, carol} {
 		if got := m.Notifications(); !slices.Equal(got, []string{"mention alice"}) {
 			t.Errorf("%s is told %v", m.Nickname, got)
 		}
@@ -203,7 +199,7 @@ func TestEditMentions(t *testing.T) {
 }
 
 func TestEditIsToldToBoosters(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	st := alice.Publish("one").ID()
 	bob.Post("/api/v1/statuses/" + st + "/reblog").Want(200)
@@ -227,7 +223,7 @@ func TestEditIsToldToBoosters(t *testing.T) {
 }
 
 func TestSource(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	st := alice.Publish("**hi** @bob", "content_type", "text/markdown", "spoiler_text", "cw").ID()
 	boost := bob.Post("/api/v1/statuses/" + st + "/reblog").Want(200).Object().ID()
@@ -245,7 +241,7 @@ func TestSource(t *testing.T) {
 
 // Who wants no rich text gets none of earlier versions either.
 func TestVersionsWithoutRichText(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	st := alice.Publish("**one**", "content_type", "text/markdown").ID()
 	alice.EditStatus(st, map[string]any{"status": "**two**"}).Want(200)

@@ -3,11 +3,12 @@ package server_test
 import (
 	"fmt"
 	"slices"
+	"svc/app/apptest"
 	"testing"
 )
 
 func TestEndorse(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	alice.Post("/api/v1/accounts/" + bob.ID + "/follow").Want(200)
 
@@ -48,13 +49,13 @@ func TestEndorse(t *testing.T) {
 		alice.Post("/api/v1/accounts/" + bob.ID + "/follow").Want(200)
 		alice.Post("/api/v1/accounts/" + bob.ID + "/pin").Want(200)
 		wantAccounts(bob.ID)
-		map[string]*User{"alice": alice, "bob": bob}[end.as].Post(end.path).Want(200)
+		map[string]*apptest.User{"alice": alice, "bob": bob}[end.as].Post(end.path).Want(200)
 		wantAccounts()
 	}
 }
 
 func TestEndorseMany(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	for i := range 21 {
 		m := srv.SignUp(fmt.Sprintf("m%d", i))
@@ -68,9 +69,9 @@ func TestEndorseMany(t *testing.T) {
 }
 
 func TestFamiliarFollowers(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol, dave, erin := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("dave"), srv.SignUp("erin")
-	for _, f := range [][2]*User{{alice, bob}, {alice, carol}, {bob, dave}, {carol, dave}, {erin, dave}, {carol, erin}} {
+	for _, f := range [][2]*apptest.User{{alice, bob}, {alice, carol}, {bob, dave}, {carol, dave}, {erin, dave}, {carol, erin}} {
 		f[0].Post("/api/v1/accounts/" + f[1].ID + "/follow").Want(200)
 	}
 	familiar := func(ids ...string) string {
@@ -80,7 +81,7 @@ func TestFamiliarFollowers(t *testing.T) {
 			params = append(params, "id[]", id)
 		}
 		nick := map[any]string{}
-		for _, m := range []*User{alice, bob, carol, dave, erin} {
+		for _, m := range []*apptest.User{alice, bob, carol, dave, erin} {
 			nick[m.ID] = m.Nickname
 		}
 		text := ""
@@ -113,7 +114,7 @@ func TestFamiliarFollowers(t *testing.T) {
 }
 
 func TestSuggestions(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	alice.Do("DELETE", "/api/v1/suggestions/"+alice.ID, "", nil).Want(200)
 	srv.As(nil).Do("DELETE", "/api/v1/suggestions/"+alice.ID, "", nil).Want(401)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/server"
 )
 
@@ -282,7 +283,7 @@ func misshapenMembers(where string, members map[string]any, shapes map[string]st
 }
 
 // WantEntity fails the test if an answer is of another shape.
-func WantEntity(t *testing.T, who string, a *Response, shape string) {
+func WantEntity(t *testing.T, who string, a *apptest.Response, shape string) {
 	t.Helper()
 	var v any
 	if err := json.Unmarshal(a.Want(200).Body, &v); err != nil {
@@ -406,20 +407,20 @@ var readable = map[string]struct{ path, shape string }{
 // TestEntities asks for everything there is to read: as somebody who has done everything there is to do, as somebody who has done
 // nothing, and as nobody. All that is answered must be of the shape that clients rely on.
 func TestEntities(t *testing.T) {
-	srv := StartWithLoopback(t)
+	srv := apptest.StartWithLoopback(t)
 	srv.AddEmoji("pets", map[string]string{"cat": "cat.png", "dog": "dog.gif"})
 	rich, other, empty := srv.SignUp("rich"), srv.SignUp("other"), srv.SignUp("empty")
-	statuses, attachment, list := srv.addRichEntities(rich, other)
+	statuses, attachment, list := addRichEntities(srv, rich, other)
 	notification := rich.Get("/api/v1/notifications").Want(200).IDs()[0]
-	talk, othersTalk := rich.Conversations()[0].ID(), other.Conversations()[0].ID()
-	poll, scheduled := srv.addRichPolls(rich, other, &statuses)
-	service := StartPushService(t)
-	for _, m := range []*User{rich, other, empty} { // who has no subscription is answered with 404
+	talk, othersTalk := listConversations(rich)[0].ID(), listConversations(other)[0].ID()
+	poll, scheduled := addRichPolls(srv, rich, other, &statuses)
+	service := apptest.StartPushService(t)
+	for _, m := range []*apptest.User{rich, other, empty} { // who has no subscription is answered with 404
 		m.SubscribePush(service)
 	}
 	viewers := []struct {
 		name string
-		*Client
+		*apptest.Client
 		ids []string // of what only the owner may see; what there is none of is not asked for
 	}{
 		{"the rich", rich.Client, []string{"SELF", rich.ID, "ACCOUNT", other.ID, "LIST", list, "MEDIA", attachment, "NOTIFICATION", notification, "CONVERSATION", talk, "POLL", poll, "SCHEDULED", scheduled}},
@@ -428,10 +429,10 @@ func TestEntities(t *testing.T) {
 		{"the admin", srv.SignUpAdmin().Client, nil},
 		{"the anonymous", srv.As(nil), []string{"SELF", "", "ACCOUNT", empty.ID, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", "", "POLL", poll, "SCHEDULED", ""}},
 	}
-	for i, chat := range append(srv.addRichChats(rich, other), "", "") {
+	for i, chat := range append(addRichChats(srv, rich, other), "", "") {
 		viewers[i].ids = append(viewers[i].ids, "CHAT", chat)
 	}
-	filters := srv.addRichFilters(rich, statuses)
+	filters := addRichFilters(srv, rich, statuses)
 	for i := range viewers {
 		for j := 0; j < len(filters); j += 2 {
 			viewers[i].ids = append(viewers[i].ids, filters[j], map[bool]string{true: filters[j+1]}[i == 0])
@@ -497,17 +498,17 @@ func askedFor(path string, ids, statuses []string) []string {
 
 // addRichEntities has somebody do, and suffer from the other, everything that leaves something to see. What the deeds answer is looked at
 // as well. It returns statuses of all kinds, an upload and a list with members.
-func (a *Server) addRichEntities(rich, other *User) (statuses []string, attachment, list string) {
+func addRichEntities(a *apptest.Server, rich, other *apptest.User) (statuses []string, attachment, list string) {
 	t := a.T.(*testing.T)
 	t.Helper()
-	do := func(m *User, shape, method, path string, body any) *Object {
+	do := func(m *apptest.User, shape, method, path string, body any) *apptest.Object {
 		t.Helper()
 		answer := m.SendJSON(method, path, body)
 		WantEntity(t, m.Nickname, answer, shape)
 		return answer.Object()
 	}
 	type params = map[string]any
-	status := func(m *User, body params) string {
+	status := func(m *apptest.User, body params) string {
 		t.Helper()
 		id := do(m, "Status", "POST", "/api/v1/statuses", body).ID()
 		statuses = append(statuses, id)
@@ -519,8 +520,8 @@ func (a *Server) addRichEntities(rich, other *User) (statuses []string, attachme
 		"fields_attributes": []params{{"name": "site", "value": a.URL}}, "svc_settings_store": params{"fe": params{"a": 1}},
 	})
 	do(other, "CredentialAccount", "PATCH", "/api/v1/accounts/update_credentials", params{"svc_settings_store": nil})
-	upload := other.Upload(PNG(3, 3))
-	attachment = rich.Upload(PNG(4, 4), ValuePart("description", "noise")).ID()
+	upload := other.Upload(apptest.PNG(3, 3))
+	attachment = rich.Upload(apptest.PNG(4, 4), apptest.ValuePart("description", "noise")).ID()
 	WantEntity(t, rich.Nickname, rich.SendJSON("PUT", "/api/v1/media/"+attachment, params{"description": "more noise"}), "Attachment")
 	list = do(rich, "List", "POST", "/api/v1/lists", params{"title": "all"}).ID()
 	do(rich, "List", "PUT", "/api/v1/lists/"+list, params{"title": "all", "replies_policy": "followed"})
@@ -545,7 +546,7 @@ func (a *Server) addRichEntities(rich, other *User) (statuses []string, attachme
 
 	boost := do(other, "Status", "POST", "/api/v1/statuses/"+first+"/reblog", nil).ID()
 	statuses = append(statuses, boost, do(rich, "Status", "POST", "/api/v1/statuses/"+reply+"/reblog", nil).ID())
-	for _, m := range []*User{rich, other} {
+	for _, m := range []*apptest.User{rich, other} {
 		for _, deed := range []string{"favourite", "bookmark", "unbookmark", "bookmark", "mute", "unmute"} {
 			do(m, "Status", "POST", "/api/v1/statuses/"+first+"/"+deed, nil)
 			do(m, "Status", "POST", "/api/v1/statuses/"+boost+"/"+deed, nil)
@@ -563,7 +564,7 @@ func (a *Server) addRichEntities(rich, other *User) (statuses []string, attachme
 	do(rich, "Status", "PUT", "/api/v1/statuses/"+first, params{"status": "edited @other #rich"})
 	do(rich, "Status", "POST", "/api/v1/statuses/"+reply+"/mute", params{"expires_in": 1000})
 
-	talk := rich.Conversations()[0].ID()
+	talk := listConversations(rich)[0].ID()
 	do(rich, "Conversation", "POST", "/api/v1/conversations/"+talk+"/read", nil)
 	do(rich, "Conversation", "PATCH", "/api/v1/svc/conversations/"+talk, params{"recipients": []string{other.ID}})
 	status(rich, params{"status": "into a conversation", "in_reply_to_conversation_id": talk})

@@ -5,17 +5,18 @@ import (
 	"strconv"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 )
 
 func TestFavourite(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	hello := alice.Publish("hello")
 	secret := alice.Publish("psst", "visibility", "direct")
 	for _, tt := range []struct {
 		name  string
-		as    *User
+		as    *apptest.User
 		id    string
 		want  int
 		count int
@@ -54,36 +55,36 @@ func TestFavourite(t *testing.T) {
 }
 
 func TestFavouritedBy(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	st := alice.Publish("hello").ID()
-	people := SignUpMany(srv, 9)
+	people := apptest.SignUpMany(srv, 9)
 	var want []string
 	for _, m := range people {
 		m.Post("/api/v1/statuses/" + st + "/favourite").Want(200)
 		want = append([]string{m.ID}, want...)
 	}
 	path := "/api/v1/statuses/" + st + "/favourited_by"
-	WantPages(t, bob, path+"?limit=4", want)
-	WantIDs(t, "the anonymous", srv.As(nil).Get(path), want...)
+	apptest.WantPages(t, bob, path+"?limit=4", want)
+	apptest.WantIDs(t, "the anonymous", srv.As(nil).Get(path), want...)
 	srv.AddBlock(bob, people[8])
 	srv.AddBlock(people[7], bob)
 	srv.MakeUnavailable(people[6])
-	WantPages(t, bob, path+"?limit=2", want[3:])
-	WantPages(t, alice, path+"?limit=5", append(slices.Clone(want[:2]), want[3:]...))
+	apptest.WantPages(t, bob, path+"?limit=2", want[3:])
+	apptest.WantPages(t, alice, path+"?limit=5", append(slices.Clone(want[:2]), want[3:]...))
 	alice.Get("/api/v1/statuses/nothing/favourited_by").WantError(404, "Record not found")
 }
 
 // A favourite may be set and taken back three times a minute, for each status apart.
 func TestSameActionIsLimited(t *testing.T) {
-	srv := Start(t, func(c *config.Config) {
+	srv := apptest.Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.StatusActions.Count = 100
 	})
 	alice := srv.SignUp("alice")
 	one, two := alice.Publish("one").ID(), alice.Publish("two").ID()
 	for _, kind := range []string{"favourite", "reblog"} {
-		do := func(id, deed string) *Response { return alice.Post("/api/v1/statuses/" + id + "/" + deed) }
+		do := func(id, deed string) *apptest.Response { return alice.Post("/api/v1/statuses/" + id + "/" + deed) }
 		do(one, kind).Want(200)
 		do(one, "un"+kind).Want(200)
 		do(one, kind).Want(200)
@@ -99,7 +100,7 @@ func TestSavedStatuses(t *testing.T) {
 		{"/api/v1/bookmarks", "/bookmark", "/unbookmark", "bookmarked"},
 	} {
 		t.Run(kind.path, func(t *testing.T) {
-			srv := Start(t)
+			srv := apptest.Start(t)
 			alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 			srv.AddFollow(carol, bob)
 			save := func(id string) {
@@ -117,7 +118,7 @@ func TestSavedStatuses(t *testing.T) {
 				save(id)
 			}
 			slices.Reverse(ids)
-			WantPages(t, carol, kind.path+"?limit=3", ids)
+			apptest.WantPages(t, carol, kind.path+"?limit=3", ids)
 			a := carol.Get(kind.path, "limit", "3")
 			for rel, link := range a.Links() {
 				if _, cursor, ok := cutLast(link, "="); !ok || !isDecimal(cursor) {
@@ -129,26 +130,26 @@ func TestSavedStatuses(t *testing.T) {
 					t.Errorf("not %s in the list", kind.flag)
 				}
 			}
-			WantIDs(t, "others have none", alice.Get(kind.path))
+			apptest.WantIDs(t, "others have none", alice.Get(kind.path))
 			srv.As(nil).Get(kind.path).WantError(401, "The access token is invalid")
 
 			// What has become invisible leaves no hole: ids are of alice and bob in turn, four of them the last private.
 			srv.Exec(`DELETE FROM follows`)
 			visible := slices.Delete(slices.Clone(ids), 7, 8)
-			WantPages(t, carol, kind.path+"?limit=3", visible)
+			apptest.WantPages(t, carol, kind.path+"?limit=3", visible)
 			srv.AddBlock(alice, carol)
-			WantPages(t, carol, kind.path+"?limit=1", []string{ids[1], ids[3], ids[5]})
+			apptest.WantPages(t, carol, kind.path+"?limit=1", []string{ids[1], ids[3], ids[5]})
 			srv.MakeUnavailable(bob)
-			WantIDs(t, "nothing visible", carol.Get(kind.path))
+			apptest.WantIDs(t, "nothing visible", carol.Get(kind.path))
 			srv.Exec(`UPDATE accounts SET unavailable = 0; DELETE FROM blocks`)
 
 			carol.Post("/api/v1/statuses/" + ids[0] + kind.undo).Want(200)
 			if carol.Post("/api/v1/statuses/" + ids[0] + kind.undo).Want(200).Object().Bool(kind.flag) {
 				t.Errorf("still %s", kind.flag)
 			}
-			WantIDs(t, "one less", carol.Get(kind.path), visible[1:]...)
+			apptest.WantIDs(t, "one less", carol.Get(kind.path), visible[1:]...)
 			save(ids[0])
-			WantIDs(t, "saved again", carol.Get(kind.path), visible...)
+			apptest.WantIDs(t, "saved again", carol.Get(kind.path), visible...)
 			carol.Post("/api/v1/statuses/nothing"+kind.do).WantError(404, "Record not found")
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/internal/httpsig"
 	"svc/store"
@@ -27,9 +28,9 @@ func BenchmarkInbound(b *testing.B) {
 }
 
 func benchmarkInbound(b *testing.B, kind string) {
-	srv := StartPeers(b, 1, func(c *config.Config) { c.Cards.Enabled = false })[0]
-	peer := StartFake(b)
-	var people []*User
+	srv := apptest.StartPeers(b, 1, func(c *config.Config) { c.Cards.Enabled = false })[0]
+	peer := apptest.StartFake(b)
+	var people []*apptest.User
 	for i := range 5 {
 		people = append(people, srv.SignUp(fmt.Sprintf("p%d", i)))
 	}
@@ -61,18 +62,18 @@ func benchmarkInbound(b *testing.B, kind string) {
 	var requests []*http.Request
 	for i := range b.N {
 		actor := actors[i%len(actors)]
-		var a Doc
+		var a apptest.Doc
 		switch kind {
 		case "Create":
-			a = peer.Create(peer.Note(actor, fmt.Sprintf(`<p>Post number %d of the <a href="https://example.org/%d" rel="nofollow">river</a> and the lamp in the quiet garden</p>`, i, i), Doc{
-				"context": fmt.Sprintf("%s/contexts/%d", peer.URL, i), "tag": []any{Doc{"type": "Hashtag", "name": "#bench", "href": peer.URL + "/tags/bench"}},
+			a = peer.Create(peer.Note(actor, fmt.Sprintf(`<p>Post number %d of the <a href="https://example.org/%d" rel="nofollow">river</a> and the lamp in the quiet garden</p>`, i, i), apptest.Doc{
+				"context": fmt.Sprintf("%s/contexts/%d", peer.URL, i), "tag": []any{apptest.Doc{"type": "Hashtag", "name": "#bench", "href": peer.URL + "/tags/bench"}},
 			}))
 		case "Mention":
-			a = peer.Create(peer.Note(actor, "hi", Doc{"cc": []any{people[0].URI()}, "tag": []any{Doc{"type": "Mention", "href": people[0].URI()}}}))
+			a = peer.Create(peer.Note(actor, "hi", apptest.Doc{"cc": []any{people[0].URI()}, "tag": []any{apptest.Doc{"type": "Mention", "href": people[0].URI()}}}))
 		case "Like":
 			a = peer.Activity("Like", actor, own[i/len(actors)])
 		case "Announce":
-			a = peer.Activity("Announce", actor, own[i/len(actors)], Doc{"to": []any{Public}, "cc": []any{actor + "/followers"}})
+			a = peer.Activity("Announce", actor, own[i/len(actors)], apptest.Doc{"to": []any{apptest.Public}, "cc": []any{actor + "/followers"}})
 		}
 		body, err := json.Marshal(a)
 		if err != nil {
@@ -112,7 +113,7 @@ func benchmarkInbound(b *testing.B, kind string) {
 		senders.Go(func() {
 			for r := range work {
 				w := httptest.NewRecorder()
-				srv.Handler.ServeHTTP(w, r)
+				srv.HTTP.ServeHTTP(w, r)
 				if w.Code != http.StatusAccepted {
 					b.Errorf("answered with %d: %s", w.Code, w.Body)
 				}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/store"
 )
 
@@ -18,17 +19,17 @@ func BenchmarkInbox(b *testing.B) {
 	for _, tt := range []struct {
 		name string
 		done bool
-		make func(p *FakeServer, actor, post string) Doc
+		make func(p *apptest.FakeServer, actor, post string) apptest.Doc
 	}{
-		{"queued", false, func(p *FakeServer, actor, post string) Doc { return p.Activity("Like", actor, post) }},
-		{"of no effect", true, func(p *FakeServer, actor, post string) Doc { return p.Activity("Move", actor, actor) }},
-		{"create", true, func(p *FakeServer, actor, post string) Doc {
+		{"queued", false, func(p *apptest.FakeServer, actor, post string) apptest.Doc { return p.Activity("Like", actor, post) }},
+		{"of no effect", true, func(p *apptest.FakeServer, actor, post string) apptest.Doc { return p.Activity("Move", actor, actor) }},
+		{"create", true, func(p *apptest.FakeServer, actor, post string) apptest.Doc {
 			return p.Create(p.Note(actor, "<p>hello world</p>"))
 		}},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			b.ReportAllocs()
-			srv, peer := StartPeers(b, 1)[0], StartFake(b)
+			srv, peer := apptest.StartPeers(b, 1)[0], apptest.StartFake(b)
 			alice := srv.SignUp("alice")
 			st := alice.Publish("a post").Str("uri")
 			var actors []string
@@ -52,7 +53,7 @@ func BenchmarkInbox(b *testing.B) {
 			requests := make([]*http.Request, b.N)
 			for i := range requests {
 				actor := actors[i%len(actors)]
-				body := MustJSON(tt.make(peer, actor, st))
+				body := apptest.MustJSON(tt.make(peer, actor, st))
 				requests[i] = incomingRequest(SignedByHand(b, srv.URL+"/inbox", body, Signing{keyID: actor + "#main-key", key: peer.Keys[actor]}), body)
 			}
 			if tt.done {
@@ -66,7 +67,7 @@ func BenchmarkInbox(b *testing.B) {
 				all.Go(func() {
 					for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
 						w := &recorder{header: make(http.Header)}
-						srv.Handler.ServeHTTP(w, requests[i-1])
+						srv.HTTP.ServeHTTP(w, requests[i-1])
 						if w.status != http.StatusAccepted {
 							b.Errorf("answered %d: %s", w.status, w.body.Bytes())
 						}

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/internal/httpsig"
 )
 
@@ -34,7 +35,7 @@ type oddPeer struct {
 	unsure []string // requests whose signature was not right
 }
 
-func startOdd(t *testing.T, asker *Server) *oddPeer {
+func startOdd(t *testing.T, asker *apptest.Server) *oddPeer {
 	t.Helper()
 	p := &oddPeer{t: t, answer: make(map[string]http.HandlerFunc), asked: make(map[string]int)}
 	ts := httptest.NewServer(p)
@@ -81,8 +82,8 @@ func (p *oddPeer) verify(r *http.Request, target string) error {
 }
 
 // actorOf makes the document of an actor. changes are other members, nil removes one.
-func (p *oddPeer) actorOf(id string, changes ...Doc) Doc {
-	d := Doc{
+func (p *oddPeer) actorOf(id string, changes ...apptest.Doc) apptest.Doc {
+	d := apptest.Doc{
 		"@context": "https://www.w3.org/ns/activitystreams", "id": id, "type": "Person", "preferredUsername": strings.ReplaceAll(strings.TrimPrefix(id, p.url+"/"), "/", "-"),
 		"inbox": id + "/inbox",
 	}
@@ -93,9 +94,9 @@ func (p *oddPeer) actorOf(id string, changes ...Doc) Doc {
 	return d
 }
 
-func document(d Doc) http.HandlerFunc { return typed("application/activity+json", d) }
+func document(d apptest.Doc) http.HandlerFunc { return typed("application/activity+json", d) }
 
-func typed(media string, d Doc) http.HandlerFunc {
+func typed(media string, d apptest.Doc) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", media)
 		json.NewEncoder(w).Encode(d)
@@ -108,7 +109,7 @@ func redirecting(to string) http.HandlerFunc {
 
 // Cases 37, 38, 113, 114, 116, 117: what is believed of what is found at an address.
 func TestFetching(t *testing.T) {
-	srv := StartPeers(t, 1)[0]
+	srv := apptest.StartPeers(t, 1)[0]
 	good, evil := startOdd(t, srv), startOdd(t, srv)
 	for i, tt := range []struct {
 		name string
@@ -128,10 +129,10 @@ func TestFetching(t *testing.T) {
 		{"a picture", func(id, name string) { good.answer["/"+name] = typed("image/png", good.actorOf(id)) }, false},
 		{"no type", func(id, name string) { good.answer["/"+name] = typed("", good.actorOf(id)) }, false},
 		{"another context", func(id, name string) {
-			good.answer["/"+name] = document(good.actorOf(id, Doc{"@context": "https://example.org/ns"}))
+			good.answer["/"+name] = document(good.actorOf(id, apptest.Doc{"@context": "https://example.org/ns"}))
 		}, false},
 		{"the id elsewhere", func(id, name string) { good.answer["/"+name] = document(evil.actorOf(evil.url + "/" + name)) }, false},
-		{"no id", func(id, name string) { good.answer["/"+name] = document(good.actorOf(id, Doc{"id": nil})) }, false},
+		{"no id", func(id, name string) { good.answer["/"+name] = document(good.actorOf(id, apptest.Doc{"id": nil})) }, false},
 		{"another id here, where it is", func(id, name string) {
 			good.answer["/"+name] = document(good.actorOf(id + "/real"))
 			good.answer["/"+name+"/real"] = document(good.actorOf(id + "/real"))
@@ -174,7 +175,7 @@ func TestFetching(t *testing.T) {
 		}, false},
 		{"a redirect to itself", func(id, name string) { good.answer["/"+name] = redirecting(id) }, false},
 		{"too long", func(id, name string) {
-			good.answer["/"+name] = document(good.actorOf(id, Doc{"x": strings.Repeat("x", 1<<20)}))
+			good.answer["/"+name] = document(good.actorOf(id, apptest.Doc{"x": strings.Repeat("x", 1<<20)}))
 		}, false},
 		{"without end", func(id, name string) {
 			good.answer["/"+name] = func(w http.ResponseWriter, r *http.Request) {
@@ -198,8 +199,8 @@ func TestFetching(t *testing.T) {
 			}
 		}, false},
 		{"an id with letters written out", func(id, name string) {
-			good.answer["/"+name] = document(good.actorOf(id, Doc{"id": good.url + "/ü/" + name, "preferredUsername": "u"}))
-			good.answer["/ü/"+name] = document(good.actorOf(id, Doc{"id": good.url + "/ü/" + name, "preferredUsername": "u"}))
+			good.answer["/"+name] = document(good.actorOf(id, apptest.Doc{"id": good.url + "/ü/" + name, "preferredUsername": "u"}))
+			good.answer["/ü/"+name] = document(good.actorOf(id, apptest.Doc{"id": good.url + "/ü/" + name, "preferredUsername": "u"}))
 		}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -235,7 +236,7 @@ func TestFetching(t *testing.T) {
 
 // What is wanted by many at once is asked for once.
 func TestFetchingOnce(t *testing.T) {
-	srv := StartPeers(t, 1)[0]
+	srv := apptest.StartPeers(t, 1)[0]
 	p := startOdd(t, srv)
 	p.answer["/bob"] = func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(50 * time.Millisecond)
@@ -273,7 +274,7 @@ func TestFetchingSigned(t *testing.T) {
 		{"without the query", true, func(p *oddPeer, r *http.Request) bool { return p.verify(r, r.URL.Path) == nil }, 2, 1, true, "cavage", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := StartPeers(t, 1)[0]
+			srv := apptest.StartPeers(t, 1)[0]
 			p := startOdd(t, srv)
 			fetch := func(name string) (int, error) {
 				id := p.url + "/" + name
@@ -286,7 +287,7 @@ func TestFetchingSigned(t *testing.T) {
 						w.WriteHeader(http.StatusUnauthorized)
 						return
 					}
-					document(p.actorOf(address, Doc{"preferredUsername": name, "inbox": id + "/inbox"}))(w, r)
+					document(p.actorOf(address, apptest.Doc{"preferredUsername": name, "inbox": id + "/inbox"}))(w, r)
 				}
 				_, err := srv.Federation.Actors.Actor(t.Context(), address)
 				return p.asked["/"+name], err
@@ -306,7 +307,7 @@ func TestFetchingSigned(t *testing.T) {
 
 // A host that does not answer keeps nobody waiting for each of its addresses (security 11, 9).
 func TestFetchingSilent(t *testing.T) {
-	srv := StartPeers(t, 1)[0]
+	srv := apptest.StartPeers(t, 1)[0]
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

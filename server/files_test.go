@@ -5,23 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"svc/app/apptest"
 	"testing"
 )
 
-// writeFile puts a file into the data directory.
-func (a *Server) writeFile(name, content string) {
-	a.T.Helper()
-	path := filepath.Join(a.Dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		a.T.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		a.T.Fatal(err)
-	}
-}
-
 func TestFilesThatComeWithTheServer(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	for _, tt := range []struct{ path, contentType, begins string }{
 		{"/images/avi.png", "image/png", "\x89PNG"},
 		{"/images/banner.png", "image/png", "\x89PNG"},
@@ -63,15 +52,15 @@ func TestFilesThatComeWithTheServer(t *testing.T) {
 }
 
 func TestOperatorsFiles(t *testing.T) {
-	srv := Start(t)
-	srv.writeFile("static/images/avi.png", "mine")
-	srv.writeFile("static/robots.txt", "User-agent: *\nDisallow: /\n")
-	srv.writeFile("static/instance/panel.html", "<script>alert(1)</script>")
-	srv.writeFile("static/logo.png", "logo")
-	srv.writeFile("static/static/logo.webp", "exact")
-	srv.writeFile("static/.hidden.txt", "hidden")
-	srv.writeFile("static/images/program.exe", "program")
-	srv.writeFile("secret.txt", "secret")
+	srv := apptest.Start(t)
+	apptest.WriteDataFile(srv, "static/images/avi.png", "mine")
+	apptest.WriteDataFile(srv, "static/robots.txt", "User-agent: *\nDisallow: /\n")
+	apptest.WriteDataFile(srv, "static/instance/panel.html", "<script>alert(1)</script>")
+	apptest.WriteDataFile(srv, "static/logo.png", "logo")
+	apptest.WriteDataFile(srv, "static/static/logo.webp", "exact")
+	apptest.WriteDataFile(srv, "static/.hidden.txt", "hidden")
+	apptest.WriteDataFile(srv, "static/images/program.exe", "program")
+	apptest.WriteDataFile(srv, "secret.txt", "secret")
 	if err := os.Symlink(filepath.Join(srv.Dir, "secret.txt"), filepath.Join(srv.Dir, "static/link.txt")); err != nil {
 		t.Fatal(err)
 	}
@@ -114,25 +103,11 @@ func TestOperatorsFiles(t *testing.T) {
 	}
 }
 
-// AddEmoji makes a pack of emoji.
-func (a *Server) AddEmoji(pack string, files map[string]string) {
-	a.T.Helper()
-	entries := make([]string, 0, len(files))
-	for code, name := range files {
-		entries = append(entries, `"`+code+`":"`+name+`"`)
-		a.writeFile("emoji/"+pack+"/"+name, "picture of "+code)
-	}
-	a.writeFile("emoji/"+pack+"/pack.json", `{"files":{`+strings.Join(entries, ",")+`}}`)
-	if err := a.Emojis.Reload(); err != nil {
-		a.T.Fatal(err)
-	}
-}
-
 func TestEmojiPictures(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.AddEmoji("blobs", map[string]string{"cat": "cat.png", "dog": "Dog 1.GIF", "bad": "bad.svg"})
-	srv.writeFile("emoji/blobs/.secret.png", "x")
-	srv.writeFile("emoji/loose.png", "x")
+	apptest.WriteDataFile(srv, "emoji/blobs/.secret.png", "x")
+	apptest.WriteDataFile(srv, "emoji/loose.png", "x")
 	if err := os.Symlink(filepath.Join(srv.Dir, "svc.db"), filepath.Join(srv.Dir, "emoji/blobs/link.png")); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +154,7 @@ func TestEmojiPictures(t *testing.T) {
 }
 
 func TestCustomEmojis(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	if list := srv.As(nil).Get("/api/v1/custom_emojis").Want(200); string(list.Body) != "[]" {
 		t.Errorf("without any there are %s", list.Body)
 	}

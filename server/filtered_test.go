@@ -8,28 +8,29 @@ import (
 	"testing/synctest"
 	"time"
 
+	"svc/app/apptest"
 	"svc/server"
 	"svc/server/entity"
 	"svc/store"
 )
 
 // filterMatches returns why a status is filtered, filter by filter: the matched keywords and statuses.
-func (o *Object) filterMatches(path string) []string {
+func filterMatches(o *apptest.Object, path string) []string {
 	o.T.Helper()
 	list := []string{}
 	for _, v := range o.At(path).([]any) {
-		r := &Object{o.T, v.(map[string]any)}
+		r := &apptest.Object{T: o.T, Fields: v.(map[string]any)}
 		list = append(list, fmt.Sprintf("%s%v%d", r.Str("filter.title"), r.At("keyword_matches"), len(r.At("status_matches").([]any))))
 	}
 	return list
 }
 
 func TestFiltered(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	alice.AccountAction(bob.ID, "follow")
 	alice.AccountAction(carol.ID, "follow")
-	picture := bob.Upload(PNG(3, 3), ValuePart("description", "a GIRAFFE in the zoo")).ID()
+	picture := bob.Upload(apptest.PNG(3, 3), apptest.ValuePart("description", "a GIRAFFE in the zoo")).ID()
 	posts := map[string]string{
 		"content":     bob.Publish("I saw a Giraffe.").ID(),
 		"markup":      bob.Publish("gir<b>aff</b>e", "content_type", "text/html").ID(),
@@ -45,21 +46,21 @@ func TestFiltered(t *testing.T) {
 		"own boost":   alice.Post("/api/v1/statuses/" + bob.Publish("my boosted giraffe").ID() + "/reblog").Want(200).Object().ID(),
 		"emoji":       bob.Publish("🦒").ID(),
 	}
-	filter := alice.AddFilter("warn", "giraffe", "🦒")
+	filter := addFilter(alice, "warn", "giraffe", "🦒")
 	hit, none := []string{"filter[giraffe]0"}, []string{}
 	for name, want := range map[string][]string{
 		"content": hit, "markup": hit, "attribute": none, "subject": hit, "description": hit, "option": hit, "part": none, "nothing": none, "reply": hit,
 		"own": none, "boost": hit, "own boost": hit, "emoji": {"filter[🦒]0"},
 	} {
 		st := alice.Get("/api/v1/statuses/" + posts[name]).Want(200).Object()
-		if got := st.filterMatches("filtered"); !slices.Equal(got, want) {
+		if got := filterMatches(st, "filtered"); !slices.Equal(got, want) {
 			t.Errorf("%s: filtered is %v, want %v", name, got, want)
 		}
-		if strings.Contains(name, "boost") && !slices.Equal(st.filterMatches("reblog.filtered"), want) {
-			t.Errorf("%s: within, filtered is %v, want %v", name, st.filterMatches("reblog.filtered"), want)
+		if strings.Contains(name, "boost") && !slices.Equal(filterMatches(st, "reblog.filtered"), want) {
+			t.Errorf("%s: within, filtered is %v, want %v", name, filterMatches(st, "reblog.filtered"), want)
 		}
-		for _, who := range []*Client{bob.Client, srv.As(nil)} {
-			if got := who.Get("/api/v1/statuses/" + posts[name]).Want(200).Object().filterMatches("filtered"); len(got) > 0 {
+		for _, who := range []*apptest.Client{bob.Client, srv.As(nil)} {
+			if got := filterMatches(who.Get("/api/v1/statuses/"+posts[name]).Want(200).Object(), "filtered"); len(got) > 0 {
 				t.Errorf("%s: alice's filters are applied for others: %v", name, got)
 			}
 		}
@@ -77,7 +78,7 @@ func TestFiltered(t *testing.T) {
 	} {
 		n := 0
 		for _, st := range alice.Get(path).Want(200).List() {
-			n += len(st.filterMatches("filtered"))
+			n += len(filterMatches(st, "filtered"))
 		}
 		if n == 0 {
 			t.Errorf("nothing is filtered on %s", path)
@@ -88,14 +89,14 @@ func TestFiltered(t *testing.T) {
 	if len(below["filtered"].([]any)) != 1 {
 		t.Error("nothing is filtered in the thread")
 	}
-	if got := alice.Get("/api/v1/notifications").Want(200).List()[0].filterMatches("status.filtered"); !slices.Equal(got, hit) {
+	if got := filterMatches(alice.Get("/api/v1/notifications").Want(200).List()[0], "status.filtered"); !slices.Equal(got, hit) {
 		t.Errorf("in a notification, filtered is %v", got)
 	}
 
 	// Each change counts at once.
 	check := func(when, post string, want ...string) {
 		t.Helper()
-		if got := alice.Get("/api/v1/statuses/" + posts[post]).Want(200).Object().filterMatches("filtered"); !slices.Equal(got, append([]string{}, want...)) {
+		if got := filterMatches(alice.Get("/api/v1/statuses/"+posts[post]).Want(200).Object(), "filtered"); !slices.Equal(got, append([]string{}, want...)) {
 			t.Errorf("%s: filtered is %v, want %v", when, got, want)
 		}
 	}
@@ -122,7 +123,7 @@ func TestFiltered(t *testing.T) {
 	srv.Exec(`UPDATE filters SET expires_at = ? WHERE expires_at IS NOT NULL`, time.Now().UnixMilli()-1000)
 	check("an expired one", "boost", "filter[giraffe]0")
 	alice.Get("/api/v1/filters/" + second.ID()).Want(200)
-	WantIDs(t, "the expired is listed", alice.Get("/api/v1/filters"), append(phrases, second.ID())...)
+	apptest.WantIDs(t, "the expired is listed", alice.Get("/api/v1/filters"), append(phrases, second.ID())...)
 	whole := alice.Get("/api/v2/filters").Want(200).IDs()[1]
 	if fault := within(alice.SendJSON("PUT", "/api/v2/filters/"+whole, map[string]any{"title": "x", "expires_in": -3}).Want(200).Object(), "expires_at", 0); fault != "" {
 		t.Errorf("an expired filter is changed otherwise: %s", fault)
@@ -136,13 +137,13 @@ func TestFiltered(t *testing.T) {
 
 // A filter does nothing once its time is over, without anybody doing anything.
 func TestFilterExpires(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	st := "/api/v1/statuses/" + bob.Publish("word").ID()
-	alice.AddFilter("warn", "word")
+	addFilter(alice, "warn", "word")
 	srv.Exec(`UPDATE filters SET expires_at = ?`, time.Now().UnixMilli()+300)
 	alice.Get(st).Want(200)
-	for deadline := time.Now().Add(10 * time.Second); len(alice.Get(st).Want(200).Object().filterMatches("filtered")) > 0; {
+	for deadline := time.Now().Add(10 * time.Second); len(filterMatches(alice.Get(st).Want(200).Object(), "filtered")) > 0; {
 		if time.Now().After(deadline) {
 			t.Fatal("it is still in force")
 		}
@@ -151,7 +152,7 @@ func TestFilterExpires(t *testing.T) {
 
 // What a filter hides in home is not there, and no page is empty for it while there is more.
 func TestHiddenInHome(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	alice.AccountAction(bob.ID, "follow")
 	alice.AccountAction(carol.ID, "follow")
@@ -182,11 +183,11 @@ func TestHiddenInHome(t *testing.T) {
 	mine := alice.Post("/api/v1/statuses/" + all[31] + "/reblog").Want(200).Object().ID()
 	all = append([]string{mine, own, boost}, all...)
 	const home = "/api/v1/timelines/home"
-	WantPages(t, alice, home+"?limit=40", all)
-	filter := alice.AddFilter("hide", "bad word")
+	apptest.WantPages(t, alice, home+"?limit=40", all)
+	filter := addFilter(alice, "hide", "bad word")
 	shown = append([]string{mine, own}, shown...)
 	for _, limit := range []int{1, 2, 3, 7, 20, 40} {
-		WantPages(t, alice, fmt.Sprintf("%s?limit=%d", home, limit), shown)
+		apptest.WantPages(t, alice, fmt.Sprintf("%s?limit=%d", home, limit), shown)
 	}
 	first := alice.Get(home, "limit", "10").Want(200)
 	if got := first.IDs(); !slices.Equal(got, shown[:10]) {
@@ -219,13 +220,13 @@ func TestHiddenInHome(t *testing.T) {
 		t.Errorf("bob's home has %d posts", len(got))
 	}
 	alice.SendJSON("PUT", "/api/v2/filters/"+filter, map[string]any{"context": []string{"public", "notifications"}}).Want(200)
-	WantPages(t, alice, home+"?limit=20", all)
+	apptest.WantPages(t, alice, home+"?limit=20", all)
 	alice.SendJSON("PUT", "/api/v2/filters/"+filter, map[string]any{"context": []string{"home"}, "filter_action": "blur"}).Want(200)
-	WantPages(t, alice, home+"?limit=20", all)
+	apptest.WantPages(t, alice, home+"?limit=20", all)
 	id := alice.SendJSON("POST", "/api/v1/filters", map[string]any{"phrase": "bad WORD", "context": "home", "irreversible": true}).Want(200).Object().ID()
-	WantPages(t, alice, home+"?limit=20", shown)
+	apptest.WantPages(t, alice, home+"?limit=20", shown)
 	alice.SendJSON("DELETE", "/api/v1/filters/"+id, nil).Want(200)
-	WantPages(t, alice, home+"?limit=20", all)
+	apptest.WantPages(t, alice, home+"?limit=20", all)
 }
 
 // newest returns up to n of ids, the newest first, that are in a range; oldest those at its other end.
@@ -241,9 +242,9 @@ func oldest(ids []string, n int, in func(string) bool) []string {
 
 // However much is hidden, the first page has what there is, and a request has an end.
 func TestHiddenForLong(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	alice.AddFilter("hide", "bad")
+	addFilter(alice, "hide", "bad")
 	const many = `WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
 		INSERT INTO statuses (id, account_id, visibility, conversation_id, domain, created_at, uri, content)
 		SELECT i, ?3, 0, i, '', i, 'x:' || i, CASE WHEN i <= 12 THEN 'good' ELSE 'bad' END FROM n`
@@ -293,10 +294,10 @@ func TestSiftTime(t *testing.T) {
 
 // Of what a filter hides nobody is told (extension API 21.3), and what they were told of it before is not listed.
 func TestHiddenNotifications(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	alice.AccountAction(bob.ID, "follow", "notify", "true")
-	picture := bob.Upload(PNG(3, 3), ValuePart("description", "a bad picture")).ID()
+	picture := bob.Upload(apptest.PNG(3, 3), apptest.ValuePart("description", "a bad picture")).ID()
 	own := alice.Publish("my own bad post").ID()
 	early := bob.Publish("@alice a bad start").ID()
 	bob.Publish("@alice hello")
@@ -307,7 +308,7 @@ func TestHiddenNotifications(t *testing.T) {
 	if len(before) != 12 {
 		t.Fatalf("got %d notifications, want 12", len(before))
 	}
-	filter := alice.AddFilter("hide", "bad")
+	filter := addFilter(alice, "hide", "bad")
 	told := func(want ...string) {
 		t.Helper()
 		if got := alice.Notifications(); !slices.Equal(got, want) {
@@ -315,7 +316,7 @@ func TestHiddenNotifications(t *testing.T) {
 		}
 	}
 	told("mention bob")
-	WantPages(t, alice, "/api/v1/notifications?limit=1", before[10:11])
+	apptest.WantPages(t, alice, "/api/v1/notifications?limit=1", before[10:11])
 	alice.Get("/api/v1/notifications/" + before[0]).Want(200)
 	bob.Publish("@alice another bad one")
 	bob.Publish("for subscribers: bad")

@@ -9,11 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/store"
 )
 
-// AddFilter makes a filter that applies everywhere, and returns its id.
-func (m *User) AddFilter(action string, keywords ...string) string {
+// addFilter makes a filter that applies everywhere, and returns its id.
+func addFilter(m *apptest.User, action string, keywords ...string) string {
 	m.Server.T.Helper()
 	var list []map[string]any
 	for _, k := range keywords {
@@ -25,10 +26,10 @@ func (m *User) AddFilter(action string, keywords ...string) string {
 }
 
 // addRichFilters makes filters of all kinds, and returns their ids by the names that paths in readable have for them.
-func (a *Server) addRichFilters(m *User, statuses []string) []string {
+func addRichFilters(a *apptest.Server, m *apptest.User, statuses []string) []string {
 	a.T.Helper()
 	t := a.T.(*testing.T)
-	do := func(shape, method, path string, body map[string]any) *Object {
+	do := func(shape, method, path string, body map[string]any) *apptest.Object {
 		t.Helper()
 		answer := m.SendJSON(method, path, body)
 		WantEntity(t, m.Nickname, answer, shape)
@@ -48,7 +49,7 @@ func (a *Server) addRichFilters(m *User, statuses []string) []string {
 }
 
 // within tells whether a time is that many seconds from now.
-func within(o *Object, path string, seconds int) string {
+func within(o *apptest.Object, path string, seconds int) string {
 	at, err := time.Parse(time.RFC3339, fmt.Sprint(o.At(path)))
 	want := time.Now().Add(time.Duration(seconds) * time.Second)
 	if err != nil || at.Before(want.Add(-time.Minute)) || at.After(want.Add(time.Minute)) {
@@ -58,10 +59,10 @@ func within(o *Object, path string, seconds int) string {
 }
 
 func TestFilters(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	type params = map[string]any
-	words := func(o *Object) string {
+	words := func(o *apptest.Object) string {
 		list := []string{}
 		for _, k := range o.At("keywords").([]any) {
 			k := k.(map[string]any)
@@ -69,30 +70,30 @@ func TestFilters(t *testing.T) {
 		}
 		return strings.Join(list, " ")
 	}
-	wordsAre := func(want string) func(*Object) string {
-		return func(o *Object) string {
+	wordsAre := func(want string) func(*apptest.Object) string {
+		return func(o *apptest.Object) string {
 			if got := words(o); got != want {
 				return fmt.Sprintf("keywords are %q, want %q", got, want)
 			}
 			return ""
 		}
 	}
-	contextIs := func(want string) func(*Object) string {
-		return func(o *Object) string {
+	contextIs := func(want string) func(*apptest.Object) string {
+		return func(o *apptest.Object) string {
 			if got := fmt.Sprint(o.At("context")); got != want {
 				return "context is " + got
 			}
 			return ""
 		}
 	}
-	expiresIn := func(seconds int) func(*Object) string {
-		return func(o *Object) string { return within(o, "expires_at", seconds) }
+	expiresIn := func(seconds int) func(*apptest.Object) string {
+		return func(o *apptest.Object) string { return within(o, "expires_at", seconds) }
 	}
 	one := alice.SendJSON("POST", "/api/v2/filters", params{
 		"title": " Spoilers\n of  it ", "context": []string{"thread", "home", "home"}, "filter_action": "hide", "expires_in": 3600,
 		"keywords_attributes": []params{{"keyword": "one", "whole_word": true}, {"keyword": " two\n words "}},
 	}).Want(200).Object()
-	for _, check := range []func(*Object) string{
+	for _, check := range []func(*apptest.Object) string{
 		fieldIs("title", "Spoilers of it"), fieldIs("filter_action", "hide"), contextIs("[thread home]"), expiresIn(3600), wordsAre("one/true two words/false"),
 	} {
 		if fault := check(one); fault != "" {
@@ -107,7 +108,7 @@ func TestFilters(t *testing.T) {
 		path   string
 		body   params
 		status int
-		check  func(*Object) string
+		check  func(*apptest.Object) string
 	}{
 		{"the least", "POST", "", params{"title": "t", "context": "home"}, 200, fieldIs("filter_action", "warn")},
 		{"unknown places", "POST", "", params{"title": "t", "context": []string{"home", "moon"}}, 200, contextIs("[home]")},
@@ -186,10 +187,10 @@ func TestFilters(t *testing.T) {
 
 // What is part of a filter has endpoints of its own, and is nobody else's.
 func TestFilterParts(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	filter := alice.AddFilter("warn")
-	other := bob.AddFilter("warn", "word")
+	filter := addFilter(alice, "warn")
+	other := addFilter(bob, "warn", "word")
 	status := bob.Publish("hello").ID()
 	private := bob.Publish("secret", "visibility", "private").ID()
 	boost := alice.Post("/api/v1/statuses/" + bob.Publish("again").ID() + "/reblog").Want(200).Object()
@@ -210,7 +211,7 @@ func TestFilterParts(t *testing.T) {
 	if got := alice.Get(keyword).Want(200).Object(); got.Str("keyword") != "words" {
 		t.Errorf("the keyword is %v", got.Fields)
 	}
-	WantIDs(t, "keywords", alice.Get(path+"/keywords"), k.ID())
+	apptest.WantIDs(t, "keywords", alice.Get(path+"/keywords"), k.ID())
 
 	alice.SendJSON("POST", path+"/statuses", nil).WantError(422, "Validation failed: Status can't be blank")
 	for _, id := range []string{private, "0000000000000000AA", "nonsense"} {
@@ -226,7 +227,7 @@ func TestFilterParts(t *testing.T) {
 		t.Errorf("of a boost, %s is filtered, want %s", got, boost.Str("reblog.id"))
 	}
 	named := "/api/v2/filters/statuses/" + st.ID()
-	WantIDs(t, "statuses", alice.Get(path+"/statuses"), st.ID(), boosted.ID())
+	apptest.WantIDs(t, "statuses", alice.Get(path+"/statuses"), st.ID(), boosted.ID())
 	if got := alice.Get(named).Want(200).Object().Str("status_id"); got != status {
 		t.Errorf("the status is %s", got)
 	}
@@ -246,7 +247,7 @@ func TestFilterParts(t *testing.T) {
 		t.Errorf("others have changed it: %v", got.Fields)
 	}
 	bob.SendJSON("DELETE", "/api/v1/statuses/"+status, nil).Want(200)
-	WantIDs(t, "statuses, one of them gone", alice.Get(path+"/statuses"), boosted.ID())
+	apptest.WantIDs(t, "statuses, one of them gone", alice.Get(path+"/statuses"), boosted.ID())
 	for _, p := range []string{keyword, "/api/v2/filters/statuses/" + boosted.ID()} {
 		if a := alice.SendJSON("DELETE", p, nil).Want(200); string(a.Body) != "{}" {
 			t.Errorf("got %s, want {}", a.Body)
@@ -260,11 +261,11 @@ func TestFilterParts(t *testing.T) {
 
 // Version 1 of the API has each keyword as a filter of its own.
 func TestPhrases(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	type params = map[string]any
 	const path = "/api/v1/filters"
-	all := func(o *Object) string {
+	all := func(o *apptest.Object) string {
 		return fmt.Sprint(o.Str("phrase"), o.At("context"), o.At("expires_at") != nil, o.Bool("irreversible"), o.Bool("whole_word"))
 	}
 	var id string
@@ -309,7 +310,7 @@ func TestPhrases(t *testing.T) {
 	}
 
 	// A filter of several keywords is several.
-	whole := alice.AddFilter("hide", "one", "two", "three")
+	whole := addFilter(alice, "hide", "one", "two", "three")
 	phrases := alice.Get(path).Want(200).List()
 	if len(phrases) != 4 || phrases[1].Str("phrase") != "one" || !phrases[1].Bool("irreversible") || !phrases[3].Bool("whole_word") {
 		t.Fatalf("phrases are %v", phrases)
@@ -333,7 +334,7 @@ func TestPhrases(t *testing.T) {
 	if got := all(alice.Get(path + "/" + one).Want(200).Object()); got != fmt.Sprintf("uno%v false true false", everywhere) {
 		t.Errorf("the other has become %s", got)
 	}
-	WantIDs(t, "keywords left", alice.Get("/api/v2/filters/"+whole+"/keywords"), one, three)
+	apptest.WantIDs(t, "keywords left", alice.Get("/api/v2/filters/"+whole+"/keywords"), one, three)
 	for _, p := range []string{one, three} {
 		alice.Get("/api/v2/filters/" + whole).Want(200)
 		if a := alice.SendJSON("DELETE", path+"/"+p, nil).Want(200); string(a.Body) != "{}" {
@@ -343,12 +344,12 @@ func TestPhrases(t *testing.T) {
 	alice.Get("/api/v2/filters/"+whole).WantError(404, "Record not found")
 	alice.SendJSON("DELETE", path+"/"+one, nil).WantError(404, "Record not found")
 	alice.Get(path+"/"+whole).WantError(404, "Record not found")
-	WantIDs(t, "phrases left", alice.Get(path), id, two)
+	apptest.WantIDs(t, "phrases left", alice.Get(path), id, two)
 }
 
 // Nobody can have so many filters that matching them takes long.
 func TestFilterLimits(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	keywords := func(n int) []any {
 		var list []any
@@ -357,10 +358,10 @@ func TestFilterLimits(t *testing.T) {
 		}
 		return list
 	}
-	id := alice.AddFilter("warn")
+	id := addFilter(alice, "warn")
 	alice.SendJSON("PUT", "/api/v2/filters/"+id, map[string]any{"keywords_attributes": keywords(300)}).Want(200)
 	alice.SendJSON("PUT", "/api/v2/filters/"+id, map[string]any{"keywords_attributes": keywords(201)}).WantError(422, "Validation failed: Filters cannot have more than 500 keywords in total")
-	second := alice.AddFilter("warn")
+	second := addFilter(alice, "warn")
 	alice.SendJSON("PUT", "/api/v2/filters/"+second, map[string]any{"keywords_attributes": keywords(200)}).Want(200)
 	alice.SendJSON("POST", "/api/v2/filters/"+second+"/keywords", map[string]any{"keyword": "more"}).Want(422)
 	alice.SendJSON("POST", "/api/v1/filters", map[string]any{"phrase": "more", "context": "home"}).Want(422)
@@ -368,13 +369,13 @@ func TestFilterLimits(t *testing.T) {
 		t.Errorf("there are %d filters: what was refused has been made", got)
 	}
 	for range 98 {
-		alice.AddFilter("warn")
+		addFilter(alice, "warn")
 	}
 	alice.SendJSON("POST", "/api/v2/filters", map[string]any{"title": "more", "context": "home"}).WantError(422, "Validation failed: You cannot have more than 100 filters")
 	k := alice.Get("/api/v1/filters").Want(200).IDs()[0]
 	alice.SendJSON("PUT", "/api/v1/filters/"+k, map[string]any{"phrase": "alone", "context": "home"}).Want(422)
 
-	filter := bob.AddFilter("warn")
+	filter := addFilter(bob, "warn")
 	st := alice.Publish("hello").ID()
 	srv.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
 		INSERT INTO statuses (id, account_id, visibility, conversation_id, domain, created_at, uri) SELECT i, ?, 0, i, '', i, 'x:' || i FROM n`, alice.AccountID())
@@ -386,15 +387,15 @@ func TestFilterLimits(t *testing.T) {
 
 // Of two who do the same at the same time, one comes too late.
 func TestFiltersAtOnce(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	filter := alice.AddFilter("warn", "word")
+	filter := addFilter(alice, "warn", "word")
 	status := bob.Publish("hello").ID()
-	for _, do := range []func() *Response{
-		func() *Response {
+	for _, do := range []func() *apptest.Response{
+		func() *apptest.Response {
 			return alice.SendJSON("POST", "/api/v2/filters/"+filter+"/statuses", map[string]any{"status_id": status})
 		},
-		func() *Response { return alice.SendJSON("DELETE", "/api/v2/filters/"+filter, nil) },
+		func() *apptest.Response { return alice.SendJSON("DELETE", "/api/v2/filters/"+filter, nil) },
 	} {
 		var wg sync.WaitGroup
 		var done atomic.Int32
@@ -416,7 +417,7 @@ func TestFiltersAtOnce(t *testing.T) {
 
 // Open streams hear of each change, once; of what was refused they hear nothing.
 func TestFiltersChanged(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	changes := 0
 	srv.DB.Subscribe(func(events []store.Event) {
@@ -429,7 +430,7 @@ func TestFiltersChanged(t *testing.T) {
 	status := alice.Publish("hello").ID()
 	var filter, keyword, named, phrase string
 	for i, change := range []func(){
-		func() { filter = alice.AddFilter("warn", "one", "two") },
+		func() { filter = addFilter(alice, "warn", "one", "two") },
 		func() { alice.SendJSON("PUT", "/api/v2/filters/"+filter, map[string]any{"title": "x"}).Want(200) },
 		func() {
 			keyword = alice.SendJSON("POST", "/api/v2/filters/"+filter+"/keywords", map[string]any{"keyword": "x"}).Want(200).Object().ID()

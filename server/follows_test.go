@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 )
 
 func TestFollow(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, locked, gone := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("locked"), srv.SignUp("gone")
 	blocked, blocking := srv.SignUp("blocked"), srv.SignUp("blocking")
 	dave := srv.AddRemoteAccount("dave", "example.com")
@@ -47,34 +48,34 @@ func TestFollow(t *testing.T) {
 				return
 			}
 			o := a.Want(tt.status).Object()
-			o.WantTrue(RelationshipFlags, tt.want...)
+			o.WantTrue(apptest.RelationshipFlags, tt.want...)
 			if o.ID() != tt.id {
 				t.Errorf("id is %q, want %q", o.ID(), tt.id)
 			}
 		})
 	}
 	srv.As(nil).Post("/api/v1/accounts/"+bob.ID+"/follow").WantError(401, "The access token is invalid")
-	if got := EntityTypes(bob.Get("/api/v1/notifications")); !slices.Equal(got, []string{"follow"}) {
+	if got := apptest.EntityTypes(bob.Get("/api/v1/notifications")); !slices.Equal(got, []string{"follow"}) {
 		t.Errorf("bob is told of %v, want one follow", got)
 	}
-	if got := EntityTypes(locked.Get("/api/v1/notifications")); !slices.Equal(got, []string{"follow_request"}) {
+	if got := apptest.EntityTypes(locked.Get("/api/v1/notifications")); !slices.Equal(got, []string{"follow_request"}) {
 		t.Errorf("locked is told of %v, want one request", got)
 	}
-	counts := func(m *User) [2]int {
+	counts := func(m *apptest.User) [2]int {
 		o := m.Get("/api/v1/accounts/" + m.Nickname).Object()
 		return [2]int{o.Int("followers_count"), o.Int("following_count")}
 	}
 	if counts(alice) != [2]int{0, 1} || counts(bob) != [2]int{1, 0} || counts(locked) != [2]int{0, 0} {
 		t.Errorf("counts are %v, %v, %v", counts(alice), counts(bob), counts(locked))
 	}
-	alice.AccountAction(bob.ID, "unfollow").WantTrue(RelationshipFlags)
-	alice.AccountAction(bob.ID, "unfollow").WantTrue(RelationshipFlags)
-	alice.AccountAction(locked.ID, "unfollow").WantTrue(RelationshipFlags)
+	alice.AccountAction(bob.ID, "unfollow").WantTrue(apptest.RelationshipFlags)
+	alice.AccountAction(bob.ID, "unfollow").WantTrue(apptest.RelationshipFlags)
+	alice.AccountAction(locked.ID, "unfollow").WantTrue(apptest.RelationshipFlags)
 	if counts(alice) != [2]int{0, 0} || counts(bob) != [2]int{0, 0} {
 		t.Errorf("counts are %v, %v after all", counts(alice), counts(bob))
 	}
-	for _, m := range []*User{bob, locked} {
-		if got := EntityTypes(m.Get("/api/v1/notifications")); len(got) != 0 {
+	for _, m := range []*apptest.User{bob, locked} {
+		if got := apptest.EntityTypes(m.Get("/api/v1/notifications")); len(got) != 0 {
 			t.Errorf("%s is still told of %v", m.Nickname, got)
 		}
 	}
@@ -82,7 +83,7 @@ func TestFollow(t *testing.T) {
 }
 
 func TestFollowOptions(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	for _, tt := range []struct {
 		name      string
@@ -108,11 +109,11 @@ func TestFollowOptions(t *testing.T) {
 }
 
 func TestFollowFillsHome(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	home := func() []string { return alice.Get("/api/v1/timelines/home").Want(200).IDs() }
 	name := map[string]string{}
-	post := func(as *User, key string, params ...string) string {
+	post := func(as *apptest.User, key string, params ...string) string {
 		id := as.Publish(key, params...).ID()
 		name[id] = key
 		return id
@@ -153,7 +154,7 @@ func TestFollowFillsHome(t *testing.T) {
 }
 
 func TestFollowLanguages(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	name := map[string]string{}
 	post := func(language string) {
@@ -183,7 +184,7 @@ func TestFollowLanguages(t *testing.T) {
 }
 
 func TestFollowFillsHomeUpToTheSetting(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.Social.BackfillOnFollow = 3
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	for i := range 5 {
@@ -196,31 +197,31 @@ func TestFollowFillsHomeUpToTheSetting(t *testing.T) {
 }
 
 func TestFollowRequests(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	star := srv.SignUp("star")
 	star.UpdateProfile(map[string]any{"locked": true})
-	var fans []*User
+	var fans []*apptest.User
 	var ids []string
 	for i := range 6 {
 		fan := srv.SignUp(fmt.Sprintf("fan%d", i))
-		fan.AccountAction(star.ID, "follow").WantTrue(RelationshipFlags, "requested")
+		fan.AccountAction(star.ID, "follow").WantTrue(apptest.RelationshipFlags, "requested")
 		fans, ids = append(fans, fan), append(ids, fan.ID)
 	}
 	slices.Reverse(ids)
-	WantPages(t, star, "/api/v1/follow_requests?limit=2", ids)
-	star.Relationship(fans[0].ID).WantTrue(RelationshipFlags, "requested_by")
+	apptest.WantPages(t, star, "/api/v1/follow_requests?limit=2", ids)
+	star.Relationship(fans[0].ID).WantTrue(apptest.RelationshipFlags, "requested_by")
 	if got := star.Get("/api/v1/follow_requests", "limit", "1", "with_relationships", "true").List()[0]; !got.Bool("svc.relationship.requested_by") {
 		t.Errorf("the relationship is not filled in: %v", got.Fields)
 	}
 	note := star.Get("/api/v1/notifications").List()[5]
 
-	request := func(as *User, fan *User, verb string) *Response {
+	request := func(as *apptest.User, fan *apptest.User, verb string) *apptest.Response {
 		return as.Post("/api/v1/follow_requests/" + fan.ID + "/" + verb)
 	}
-	request(star, fans[0], "authorize").Want(200).Object().WantTrue(RelationshipFlags, "followed_by")
+	request(star, fans[0], "authorize").Want(200).Object().WantTrue(apptest.RelationshipFlags, "followed_by")
 	request(star, fans[0], "authorize").WantError(404, "Record not found")
 	request(star, fans[0], "reject").WantError(404, "Record not found")
-	request(star, fans[1], "reject").Want(200).Object().WantTrue(RelationshipFlags)
+	request(star, fans[1], "reject").Want(200).Object().WantTrue(apptest.RelationshipFlags)
 	request(star, fans[1], "authorize").WantError(404, "Record not found")
 	request(fans[3], fans[2], "authorize").WantError(404, "Record not found")
 	star.Post("/api/v1/follow_requests/nonsense/authorize").WantError(404, "Record not found")
@@ -228,9 +229,9 @@ func TestFollowRequests(t *testing.T) {
 	if got := star.Get("/api/v1/follow_requests").IDs(); !slices.Equal(got, ids[:4]) {
 		t.Errorf("left are %v, want %v", got, ids[:4])
 	}
-	fans[0].Relationship(star.ID).WantTrue(RelationshipFlags, "following")
-	fans[1].Relationship(star.ID).WantTrue(RelationshipFlags)
-	if got := EntityTypes(star.Get("/api/v1/notifications")); !slices.Equal(got, []string{"follow_request", "follow_request", "follow_request", "follow_request", "follow"}) {
+	fans[0].Relationship(star.ID).WantTrue(apptest.RelationshipFlags, "following")
+	fans[1].Relationship(star.ID).WantTrue(apptest.RelationshipFlags)
+	if got := apptest.EntityTypes(star.Get("/api/v1/notifications")); !slices.Equal(got, []string{"follow_request", "follow_request", "follow_request", "follow_request", "follow"}) {
 		t.Errorf("star is told of %v", got)
 	}
 	if got := star.Get("/api/v1/notifications/" + note.ID()).Want(200).Object().Str("type"); got != "follow" {
@@ -242,21 +243,21 @@ func TestFollowRequests(t *testing.T) {
 
 	// Who is unlocked does not accept what was asked before; but whoever asks again is in.
 	star.UpdateProfile(map[string]any{"locked": false})
-	fans[2].Relationship(star.ID).WantTrue(RelationshipFlags, "requested")
-	fans[2].AccountAction(star.ID, "follow").WantTrue(RelationshipFlags, "following")
+	fans[2].Relationship(star.ID).WantTrue(apptest.RelationshipFlags, "requested")
+	fans[2].AccountAction(star.ID, "follow").WantTrue(apptest.RelationshipFlags, "following")
 	if got := star.Get("/api/v1/accounts/star").Object().Int("followers_count"); got != 2 {
 		t.Errorf("%d followers, want 2", got)
 	}
 }
 
 func TestRemoveFollower(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	bob.AccountAction(alice.ID, "follow")
 	alice.AccountAction(bob.ID, "follow")
-	alice.AccountAction(bob.ID, "remove_from_followers").WantTrue(RelationshipFlags, "following")
-	alice.AccountAction(bob.ID, "remove_from_followers").WantTrue(RelationshipFlags, "following")
-	bob.Relationship(alice.ID).WantTrue(RelationshipFlags, "followed_by")
+	alice.AccountAction(bob.ID, "remove_from_followers").WantTrue(apptest.RelationshipFlags, "following")
+	alice.AccountAction(bob.ID, "remove_from_followers").WantTrue(apptest.RelationshipFlags, "following")
+	bob.Relationship(alice.ID).WantTrue(apptest.RelationshipFlags, "followed_by")
 	if got := alice.Get("/api/v1/accounts/alice").Object().Int("followers_count"); got != 0 {
 		t.Errorf("%d followers, want none", got)
 	}
@@ -265,7 +266,7 @@ func TestRemoveFollower(t *testing.T) {
 }
 
 func TestFollowByHandle(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	host := strings.TrimPrefix(srv.URL, "http://")
 	for _, uri := range []string{"bob", "@bob", "Bob@" + host} {
@@ -280,31 +281,33 @@ func TestFollowByHandle(t *testing.T) {
 }
 
 func TestSubscribe(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, blocking := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("blocking")
 	blocking.AccountAction(alice.ID, "block")
-	subscribe := func(id, verb string) *Response { return alice.Post("/api/v1/svc/accounts/" + id + "/" + verb) }
-	subscribe(bob.ID, "subscribe").Want(200).Object().WantTrue(RelationshipFlags, "subscribing", "notifying")
-	subscribe(bob.ID, "subscribe").Want(200).Object().WantTrue(RelationshipFlags, "subscribing", "notifying")
-	subscribe(bob.ID, "unsubscribe").Want(200).Object().WantTrue(RelationshipFlags)
-	subscribe(bob.ID, "unsubscribe").Want(200).Object().WantTrue(RelationshipFlags)
+	subscribe := func(id, verb string) *apptest.Response { return alice.Post("/api/v1/svc/accounts/" + id + "/" + verb) }
+	subscribe(bob.ID, "subscribe").Want(200).Object().WantTrue(apptest.RelationshipFlags, "subscribing", "notifying")
+	subscribe(bob.ID, "subscribe").Want(200).Object().WantTrue(apptest.RelationshipFlags, "subscribing", "notifying")
+	subscribe(bob.ID, "unsubscribe").Want(200).Object().WantTrue(apptest.RelationshipFlags)
+	subscribe(bob.ID, "unsubscribe").Want(200).Object().WantTrue(apptest.RelationshipFlags)
 	subscribe(blocking.ID, "subscribe").WantError(403, "Could not subscribe: blocking is blocking you")
 	subscribe("0000000000000000AA", "subscribe").WantError(404, "Record not found")
 	subscribe(alice.ID, "subscribe").WantError(403, "You cannot do that to yourself")
 	srv.As(nil).Post("/api/svc/accounts/"+bob.ID+"/subscribe").WantError(403, "Invalid credentials.")
 
 	subscribe(bob.ID, "subscribe").Want(200)
-	alice.AccountAction(bob.ID, "follow").WantTrue(RelationshipFlags, "following", "subscribing", "notifying")
-	alice.AccountAction(bob.ID, "unfollow").WantTrue(RelationshipFlags)
+	alice.AccountAction(bob.ID, "follow").WantTrue(apptest.RelationshipFlags, "following", "subscribing", "notifying")
+	alice.AccountAction(bob.ID, "unfollow").WantTrue(apptest.RelationshipFlags)
 	subscribe(bob.ID, "subscribe").Want(200)
 	bob.AccountAction(alice.ID, "block")
-	alice.Relationship(bob.ID).WantTrue(RelationshipFlags, "blocked_by")
+	alice.Relationship(bob.ID).WantTrue(apptest.RelationshipFlags, "blocked_by")
 }
 
 func TestAccountNote(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	note := func(body any) *Response { return alice.SendJSON("POST", "/api/v1/accounts/"+bob.ID+"/note", body) }
+	note := func(body any) *apptest.Response {
+		return alice.SendJSON("POST", "/api/v1/accounts/"+bob.ID+"/note", body)
+	}
 	for _, tt := range []struct {
 		body any
 		want string
@@ -330,7 +333,7 @@ func TestAccountNote(t *testing.T) {
 }
 
 func TestFollowLimits(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
+	srv := apptest.Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	alice.AccountAction(bob.ID, "follow")
 	alice.AccountAction(bob.ID, "unfollow")

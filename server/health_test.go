@@ -5,11 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/store"
 )
 
 func TestHealth(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
 		return tx.EnqueueAt(t.Context(), time.Now().Add(time.Hour), store.ExpireStatus{StatusID: 1})
 	})
@@ -36,7 +37,7 @@ func TestHealth(t *testing.T) {
 
 // A database that cannot be written makes the server unhealthy.
 func TestUnhealthy(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	if err := srv.DB.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -4,14 +4,15 @@ import (
 	"slices"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/store"
 )
 
 // A home that is made anew is what it was.
 func TestRebuildHome(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol, dave, eve := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("dave"), srv.SignUp("eve")
-	for _, m := range []*User{bob, carol, dave} {
+	for _, m := range []*apptest.User{bob, carol, dave} {
 		alice.Post("/api/v1/accounts/" + m.ID + "/follow").Want(200)
 	}
 	alice.Post("/api/v1/accounts/"+dave.ID+"/follow", "reblogs", "false").Want(200)
@@ -21,7 +22,7 @@ func TestRebuildHome(t *testing.T) {
 	eve.Publish("for @alice", "visibility", "direct")
 	eve.Publish("@alice in passing")
 	eves := eve.Publish("elsewhere")
-	for _, m := range []*User{carol, dave} {
+	for _, m := range []*apptest.User{carol, dave} {
 		m.Post("/api/v1/statuses/" + eves.ID() + "/reblog").Want(200)
 		m.Post("/api/v1/statuses/" + own.ID() + "/reblog").Want(200)
 	}

@@ -2,14 +2,15 @@ package server_test
 
 import (
 	"strings"
+	"svc/app/apptest"
 	"testing"
 )
 
 // TestCachedIdentities changes and deletes an account with many tokens and large settings, of which the server caches some.
 func TestCachedIdentities(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	large := `{"theme": "` + strings.Repeat("x", 400_000) + `"}`
-	store := func(m *User) {
+	store := func(m *apptest.User) {
 		m.Do("PATCH", "/api/v1/svc/settings/fe", "application/json", strings.NewReader(large)).Want(200)
 		m.Get("/api/v1/svc/settings/fe").Want(200)
 	}
@@ -17,10 +18,10 @@ func TestCachedIdentities(t *testing.T) {
 	store(alice)
 	app := srv.RegisterApp()
 	for range 50 {
-		token := srv.Grant(app, "password", "username", "alice", "password", Password, "scope", "read").Want(200).Object().Str("access_token")
-		(&Client{srv, token}).Get("/api/v1/svc/settings/fe").Want(200)
+		token := srv.Grant(app, "password", "username", "alice", "password", apptest.Password, "scope", "read").Want(200).Object().Str("access_token")
+		(&apptest.Client{Server: srv, Token: token}).Get("/api/v1/svc/settings/fe").Want(200)
 	}
-	for _, p := range SignUpMany(srv, 60) {
+	for _, p := range apptest.SignUpMany(srv, 60) {
 		store(p)
 	}
 	if got := alice.Get("/api/v1/svc/settings/fe").Want(200).Object().Str("theme"); len(got) != 400_000 {

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/internal/httpsig"
 )
@@ -97,16 +98,9 @@ func SignedByHand(t testing.TB, url string, body []byte, s Signing) *http.Reques
 	return req
 }
 
-// Favourites returns how often a post is a favourite, once all is done with that has come in.
-func (m *User) Favourites(id string) int {
-	m.Server.T.Helper()
-	Settle(m.Server)
-	return m.Get("/api/v1/statuses/" + id).Want(200).Object().Int("favourites_count")
-}
-
 // Cases 21 to 27, 35: what a draft-cavage signature must be like.
 func TestInboxCavage(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("a post")
 	bob := peer.AddActor("bob")
@@ -154,7 +148,7 @@ func TestInboxCavage(t *testing.T) {
 			name := "n" + fmt.Sprint(len(tt.name)) + strings.ReplaceAll(tt.name, " ", "_")
 			actor := peer.AddActor(strings.NewReplacer(",", "", "-", "").Replace(name))
 			if tt.sign.key == nil {
-				tt.sign.key = SharedKey()
+				tt.sign.key = apptest.SharedKey()
 			}
 			if tt.sign.keyID == "" {
 				tt.sign.keyID = actor + "#main-key"
@@ -171,22 +165,22 @@ func TestInboxCavage(t *testing.T) {
 		})
 	}
 	t.Run("not signed", func(t *testing.T) {
-		srv.As(nil).Do("POST", "/inbox", "application/activity+json", bytes.NewReader(MustJSON(peer.Activity("Like", bob, st.Str("uri"))))).Want(401)
+		srv.As(nil).Do("POST", "/inbox", "application/activity+json", bytes.NewReader(apptest.MustJSON(peer.Activity("Like", bob, st.Str("uri"))))).Want(401)
 	})
 }
 
 // How old a signature may be is a setting.
 func TestSignatureAge(t *testing.T) {
-	srv, peer := StartWithFake(t, func(c *config.Config) { c.Federation.SignatureAge = time.Hour })
+	srv, peer := apptest.StartWithFake(t, func(c *config.Config) { c.Federation.SignatureAge = time.Hour })
 	alice, bob := srv.SignUp("alice"), peer.AddActor("bob")
 	st := alice.Publish("a post").Str("uri")
 	for age, want := range map[time.Duration]int{30 * time.Minute: 202, 90 * time.Minute: 401} {
-		body := MustJSON(peer.Activity("Like", bob, st))
+		body := apptest.MustJSON(peer.Activity("Like", bob, st))
 		req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL+"/inbox", bytes.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
-		req.Header.Set("Content-Type", ActivityJSON)
+		req.Header.Set("Content-Type", apptest.ActivityJSON)
 		if err := peer.Signer(bob).Sign(req, body, httpsig.Options{Scheme: httpsig.Cavage, Now: time.Now().Add(-age)}); err != nil {
 			t.Fatal(err)
 		}
@@ -195,27 +189,19 @@ func TestSignatureAge(t *testing.T) {
 }
 
 var otherRSAKey = sync.OnceValue(func() *rsa.PrivateKey {
-	key, err := Key()
+	key, err := apptest.Key()
 	if err != nil {
 		panic(err)
 	}
 	return key
 })
 
-func MustJSON(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return b
-}
-
 // Cases 33 and 34: what a signature by RFC 9421 must be like.
 func TestInboxRFC9421(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("a post")
-	rsaKey, edPublic := SharedKey(), ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, 32))
+	rsaKey, edPublic := apptest.SharedKey(), ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, 32))
 	for i, tt := range []struct {
 		name       string
 		ed         bool
@@ -240,13 +226,13 @@ func TestInboxRFC9421(t *testing.T) {
 			keyID := actor + "#main-key"
 			if tt.ed {
 				keyID = actor + "#ed25519-key"
-				peer.AddActor(name, Doc{"assertionMethod": []any{Doc{
+				peer.AddActor(name, apptest.Doc{"assertionMethod": []any{apptest.Doc{
 					"id": keyID, "type": "Multikey", "controller": actor, "publicKeyMultibase": httpsig.FormatMultikey(edPublic.Public().(ed25519.PublicKey)),
 				}}})
 			} else {
 				peer.AddActor(name)
 			}
-			body := MustJSON(peer.Activity("Like", actor, st.Str("uri")))
+			body := apptest.MustJSON(peer.Activity("Like", actor, st.Str("uri")))
 			sum := sha256.Sum256(body)
 			if tt.uri == "" {
 				tt.uri = srv.URL + "/inbox"
@@ -293,8 +279,8 @@ func TestInboxRFC9421(t *testing.T) {
 
 // Cases 28, 29, 39, 40: where keys are, and whose they are.
 func TestInboxKeys(t *testing.T) {
-	srv, peer := StartWithFake(t)
-	other := StartFake(t)
+	srv, peer := apptest.StartWithFake(t)
+	other := apptest.StartFake(t)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("a post")
 	block := func(kind string, der []byte) string {
@@ -311,7 +297,7 @@ func TestInboxKeys(t *testing.T) {
 		}
 		return key, block("PUBLIC KEY", der)
 	}
-	standard, standardPEM := SharedKey(), ""
+	standard, standardPEM := apptest.SharedKey(), ""
 	standardPEM, err := httpsig.FormatPublicKey(standard.Public())
 	if err != nil {
 		t.Fatal(err)
@@ -328,49 +314,49 @@ func TestInboxKeys(t *testing.T) {
 		want int
 	}{
 		{"a stub of the actor", standard, func(name, id string) string {
-			peer.AddActor(name, Doc{"publicKey": Doc{"id": id + "/main-key", "owner": id, "publicKeyPem": standardPEM}})
-			peer.ServeAt(id+"/main-key", Doc{"id": id, "type": "Person", "preferredUsername": name, "publicKey": Doc{"id": id + "/main-key", "owner": id, "publicKeyPem": standardPEM}})
+			peer.AddActor(name, apptest.Doc{"publicKey": apptest.Doc{"id": id + "/main-key", "owner": id, "publicKeyPem": standardPEM}})
+			peer.ServeAt(id+"/main-key", apptest.Doc{"id": id, "type": "Person", "preferredUsername": name, "publicKey": apptest.Doc{"id": id + "/main-key", "owner": id, "publicKeyPem": standardPEM}})
 			return id + "/main-key"
 		}, 202},
 		{"the key alone, listed by its owner", standard, func(name, id string) string {
-			peer.AddActor(name, Doc{"publicKey": id + "/key"})
-			peer.Serve(Doc{"id": id + "/key", "type": "Key", "owner": id, "publicKeyPem": standardPEM})
+			peer.AddActor(name, apptest.Doc{"publicKey": id + "/key"})
+			peer.Serve(apptest.Doc{"id": id + "/key", "type": "Key", "owner": id, "publicKeyPem": standardPEM})
 			return id + "/key"
 		}, 202},
 		{"the key alone, not listed by its owner", standard, func(name, id string) string {
-			peer.AddActor(name, Doc{"publicKey": nil})
-			peer.Serve(Doc{"id": id + "/key", "type": "Key", "owner": id, "publicKeyPem": standardPEM})
+			peer.AddActor(name, apptest.Doc{"publicKey": nil})
+			peer.Serve(apptest.Doc{"id": id + "/key", "type": "Key", "owner": id, "publicKeyPem": standardPEM})
 			return id + "/key"
 		}, 401},
 		{"a key with an owner elsewhere", standard, func(name, id string) string {
-			peer.Serve(Doc{"id": id + "/key", "type": "Key", "owner": victim, "publicKeyPem": standardPEM})
+			peer.Serve(apptest.Doc{"id": id + "/key", "type": "Key", "owner": victim, "publicKeyPem": standardPEM})
 			return id + "/key"
 		}, 401},
 		{"an actor with the key of an actor elsewhere", standard, func(name, id string) string {
-			peer.AddActor(name, Doc{"publicKey": Doc{"id": victim + "#main-key", "owner": id, "publicKeyPem": standardPEM}})
+			peer.AddActor(name, apptest.Doc{"publicKey": apptest.Doc{"id": victim + "#main-key", "owner": id, "publicKeyPem": standardPEM}})
 			return id + "#main-key"
 		}, 401},
 		{"several keys", standard, func(name, id string) string {
-			peer.AddActor(name, Doc{"publicKey": []any{
-				Doc{"id": id + "#long", "owner": id, "publicKeyPem": longPEM}, Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": standardPEM},
+			peer.AddActor(name, apptest.Doc{"publicKey": []any{
+				apptest.Doc{"id": id + "#long", "owner": id, "publicKeyPem": longPEM}, apptest.Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": standardPEM},
 			}})
 			return id + "#main-key"
 		}, 202},
 		{"PKCS #1", standard, func(name, id string) string {
 			text := block("RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(&standard.PublicKey))
-			peer.AddActor(name, Doc{"publicKey": Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": text}})
+			peer.AddActor(name, apptest.Doc{"publicKey": apptest.Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": text}})
 			return id + "#main-key"
 		}, 202},
 		{"lines that end as in DOS", standard, func(name, id string) string {
-			peer.AddActor(name, Doc{"publicKey": Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": strings.ReplaceAll(standardPEM, "\n", "\r\n")}})
+			peer.AddActor(name, apptest.Doc{"publicKey": apptest.Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": strings.ReplaceAll(standardPEM, "\n", "\r\n")}})
 			return id + "#main-key"
 		}, 202},
 		{"4096 bits", long, func(name, id string) string {
-			peer.AddActor(name, Doc{"publicKey": Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": longPEM}})
+			peer.AddActor(name, apptest.Doc{"publicKey": apptest.Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": longPEM}})
 			return id + "#main-key"
 		}, 202},
 		{"512 bits", short, func(name, id string) string {
-			peer.AddActor(name, Doc{"publicKey": Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": shortPEM}})
+			peer.AddActor(name, apptest.Doc{"publicKey": apptest.Doc{"id": id + "#main-key", "owner": id, "publicKeyPem": shortPEM}})
 			return id + "#main-key"
 		}, 401},
 	} {
@@ -379,7 +365,7 @@ func TestInboxKeys(t *testing.T) {
 			name := fmt.Sprint("bob", i)
 			id := peer.URL + "/users/" + name
 			keyID := tt.make(name, id)
-			body := MustJSON(peer.Activity("Like", id, st.Str("uri")))
+			body := apptest.MustJSON(peer.Activity("Like", id, st.Str("uri")))
 			srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, Signing{keyID: keyID, key: tt.key})).Want(tt.want)
 			want := before
 			if tt.want == 202 {
@@ -399,7 +385,7 @@ func TestInboxKeys(t *testing.T) {
 // Case 30: a key that was changed is asked for once, and after a signature was wrong not again so soon. Those who come meanwhile wait for the
 // same answer.
 func TestInboxKeyChanged(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
 	srv.FetchActor(bob)
@@ -410,7 +396,7 @@ func TestInboxKeyChanged(t *testing.T) {
 	likes := make([]*http.Request, 20)
 	for i := range likes {
 		st := alice.Publish(fmt.Sprint("post ", i))
-		likes[i] = SignedByHand(t, srv.URL+"/inbox", MustJSON(peer.Activity("Like", bob, st.Str("uri"))), Signing{keyID: bob + "#main-key", key: peer.Keys[bob]})
+		likes[i] = SignedByHand(t, srv.URL+"/inbox", apptest.MustJSON(peer.Activity("Like", bob, st.Str("uri"))), Signing{keyID: bob + "#main-key", key: peer.Keys[bob]})
 	}
 	for _, req := range likes {
 		all.Go(func() {
@@ -424,7 +410,7 @@ func TestInboxKeyChanged(t *testing.T) {
 		t.Errorf("the actor was asked for %d times, want 1", n)
 	}
 	for range 2 {
-		body := MustJSON(peer.Activity("Like", bob, alice.Publish("another").Str("uri")))
+		body := apptest.MustJSON(peer.Activity("Like", bob, alice.Publish("another").Str("uri")))
 		srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, Signing{keyID: bob + "#main-key", key: old})).Want(401)
 	}
 	if n := peer.Fetches(bob) - asked; n != 1 {
@@ -434,12 +420,10 @@ func TestInboxKeyChanged(t *testing.T) {
 
 // However many activities of an actor come at once that is not known, it is asked for once.
 func TestInboxKeyOnce(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
-	peer.mu.Lock()
-	peer.responses["/users/bob"].onRequest = func(*http.Request) { time.Sleep(50 * time.Millisecond) }
-	peer.mu.Unlock()
+	peer.OnRequest("/users/bob", func(*http.Request) { time.Sleep(50 * time.Millisecond) })
 	st := alice.Publish("a post")
 	var all sync.WaitGroup
 	for range 50 {
@@ -457,7 +441,7 @@ func TestInboxKeyOnce(t *testing.T) {
 
 // Case 32 and the rules of refreshing: what it means that a key cannot be had.
 func TestInboxKeyTrouble(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("a post")
 	for i, tt := range []struct {
@@ -487,7 +471,7 @@ func TestInboxKeyTrouble(t *testing.T) {
 		})
 	}
 	t.Run("nobody there", func(t *testing.T) {
-		gone := StartFake(t)
+		gone := apptest.StartFake(t)
 		bob := gone.AddActor("bob")
 		like := gone.Activity("Like", bob, st.Str("uri"))
 		gone.Close()
@@ -500,8 +484,8 @@ func TestInboxKeyTrouble(t *testing.T) {
 
 // Case 31 and others: who has signed must be whose deed it is.
 func TestInboxSomebodyElse(t *testing.T) {
-	srv, peer := StartWithFake(t)
-	other := StartFake(t)
+	srv, peer := apptest.StartWithFake(t)
+	other := apptest.StartFake(t)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("a post")
 	bob, eve, mallory := peer.AddActor("bob"), peer.AddActor("eve"), other.AddActor("mallory")
@@ -512,10 +496,10 @@ func TestInboxSomebodyElse(t *testing.T) {
 		t.Fatalf("%d favourites, want 0", n)
 	}
 	// Nor can they keep us from hearing of what bob does: by his id in something of theirs.
-	taken := other.Activity("Like", mallory, st.Str("uri"), Doc{"id": like["id"]})
+	taken := other.Activity("Like", mallory, st.Str("uri"), apptest.Doc{"id": like["id"]})
 	other.Deliver(srv, "/inbox", mallory, taken).Want(202)
-	Settle(srv)
-	like["proof"] = Doc{"type": "DataIntegrityProof", "cryptosuite": "eddsa-jcs-2022", "proofPurpose": "assertionMethod", "proofValue": "z1",
+	apptest.Settle(srv)
+	like["proof"] = apptest.Doc{"type": "DataIntegrityProof", "cryptosuite": "eddsa-jcs-2022", "proofPurpose": "assertionMethod", "proofValue": "z1",
 		"verificationMethod": bob + "#ed25519-key"} // a wrong one counts for nothing where the request is signed by the actor (2.8)
 	peer.Post(srv, like)
 	if n := alice.Favourites(st.ID()); n != 1 {

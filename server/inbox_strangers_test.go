@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/store"
 )
@@ -15,7 +16,7 @@ import (
 func behindProxy(c *config.Config) { c.Server.TrustedProxies = []string{"127.0.0.1"} }
 
 // deliverFrom sends a signed activity from an address.
-func (p *FakeServer) deliverFrom(address string, to *Server, d Doc, s Signing) *Response {
+func deliverFrom(p *apptest.FakeServer, address string, to *apptest.Server, d apptest.Doc, s Signing) *apptest.Response {
 	p.T.Helper()
 	actor := d["actor"].(string)
 	if s.keyID == "" {
@@ -24,7 +25,7 @@ func (p *FakeServer) deliverFrom(address string, to *Server, d Doc, s Signing) *
 	if s.key == nil {
 		s.key = p.Keys[actor]
 	}
-	req := SignedByHand(p.T, to.URL+"/inbox", MustJSON(d), s)
+	req := SignedByHand(p.T, to.URL+"/inbox", apptest.MustJSON(d), s)
 	req.Header.Set("X-Forwarded-For", address)
 	return to.As(nil).DoRequest(req)
 }
@@ -32,18 +33,18 @@ func (p *FakeServer) deliverFrom(address string, to *Server, d Doc, s Signing) *
 // Who names keys that nobody has can have only so many of them asked for, wherever they are said to be; others are not kept out by that,
 // nor is who is known.
 func TestInboxKeysOfNobody(t *testing.T) {
-	srv, peer := StartWithFake(t, behindProxy)
-	other := StartFake(t)
+	srv, peer := apptest.StartWithFake(t, behindProxy)
+	other := apptest.StartFake(t)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("a post")
 	const attacker, honest = "198.51.100.7", "198.51.100.8"
 	bob := peer.AddActor("bob")
-	peer.deliverFrom(attacker, srv, peer.Activity("Like", bob, st.Str("uri")), Signing{}).Want(202)
+	deliverFrom(peer, attacker, srv, peer.Activity("Like", bob, st.Str("uri")), Signing{}).Want(202)
 	asked := peer.AllFetches()
 	answers := make(map[int]int)
 	for i := range 100 {
 		id := fmt.Sprintf("%s/users/nobody%d", peer.URL, i)
-		a := peer.deliverFrom(attacker, srv, peer.Activity("Like", id, st.Str("uri")), Signing{key: SharedKey()})
+		a := deliverFrom(peer, attacker, srv, peer.Activity("Like", id, st.Str("uri")), Signing{key: apptest.SharedKey()})
 		answers[a.Status]++
 		if wait := a.Header.Get("Retry-After"); (a.Status == 503) != (wait == "300") {
 			t.Fatalf("answered %d, to be tried again after %q", a.Status, wait)
@@ -57,13 +58,13 @@ func TestInboxKeysOfNobody(t *testing.T) {
 		t.Errorf("answered %v", answers)
 	}
 	carol := other.AddActor("carol")
-	other.deliverFrom(attacker, srv, other.Activity("Like", carol, st.Str("uri")), Signing{}).Want(503)
+	deliverFrom(other, attacker, srv, other.Activity("Like", carol, st.Str("uri")), Signing{}).Want(503)
 	if n := other.AllFetches(); n != 0 {
 		t.Errorf("another server is asked %d times because of who has named too many keys", n)
 	}
-	other.deliverFrom(honest, srv, other.Activity("Like", carol, st.Str("uri")), Signing{}).Want(202)
-	Settle(srv)
-	peer.deliverFrom(attacker, srv, peer.Activity("Undo", bob, Doc{"type": "Like", "actor": bob, "object": st.Str("uri")}), Signing{}).Want(202)
+	deliverFrom(other, honest, srv, other.Activity("Like", carol, st.Str("uri")), Signing{}).Want(202)
+	apptest.Settle(srv)
+	deliverFrom(peer, attacker, srv, peer.Activity("Undo", bob, apptest.Doc{"type": "Like", "actor": bob, "object": st.Str("uri")}), Signing{}).Want(202)
 	if n := alice.Favourites(st.ID()); n != 1 {
 		t.Errorf("%d favourites, want 1", n)
 	}
@@ -71,13 +72,13 @@ func TestInboxKeysOfNobody(t *testing.T) {
 
 // However many there are who name keys, a server is asked for few that it does not have.
 func TestInboxKeysOfOneServer(t *testing.T) {
-	srv, peer := StartWithFake(t, behindProxy)
-	other := StartFake(t)
+	srv, peer := apptest.StartWithFake(t, behindProxy)
+	other := apptest.StartFake(t)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("a post")
 	for i := range 120 {
 		id := fmt.Sprintf("%s/users/nobody%d", peer.URL, i)
-		peer.deliverFrom(fmt.Sprint("198.51.100.", i), srv, peer.Activity("Like", id, st.Str("uri")), Signing{key: SharedKey()})
+		deliverFrom(peer, fmt.Sprint("198.51.100.", i), srv, peer.Activity("Like", id, st.Str("uri")), Signing{key: apptest.SharedKey()})
 	}
 	if n := peer.AllFetches(); n != 100 {
 		t.Errorf("%d requests, want 100", n)
@@ -87,7 +88,7 @@ func TestInboxKeysOfOneServer(t *testing.T) {
 
 // Wrong signatures in the names of people who are known have only so many of their keys asked for anew.
 func TestInboxWrongSignatures(t *testing.T) {
-	srv, peer := StartWithFake(t, behindProxy)
+	srv, peer := apptest.StartWithFake(t, behindProxy)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("a post")
 	var people []string
@@ -102,7 +103,7 @@ func TestInboxWrongSignatures(t *testing.T) {
 			if i >= 30 { // their keys may be others by now
 				want = 503
 			}
-			peer.deliverFrom("198.51.100.7", srv, peer.Activity("Like", id, st.Str("uri")), Signing{key: otherRSAKey()}).Want(want)
+			deliverFrom(peer, "198.51.100.7", srv, peer.Activity("Like", id, st.Str("uri")), Signing{key: otherRSAKey()}).Want(want)
 		}
 	}
 	if n := peer.AllFetches() - asked; n != 30 {
@@ -112,14 +113,14 @@ func TestInboxWrongSignatures(t *testing.T) {
 
 // That the key of a deletion is gone has its actor looked for, but neither again and again, nor if it was the key of another.
 func TestInboxDeleteWithoutKey(t *testing.T) {
-	srv, peer := StartWithFake(t)
-	other := StartFake(t)
+	srv, peer := apptest.StartWithFake(t)
+	other := apptest.StartFake(t)
 	bob := peer.AddActor("bob")
 	srv.FetchActor(bob)
 	asked := peer.Fetches(bob)
 	send := func(keyID string) {
 		t.Helper()
-		body := MustJSON(peer.Activity("Delete", bob, bob))
+		body := apptest.MustJSON(peer.Activity("Delete", bob, bob))
 		srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, Signing{keyID: keyID, key: otherRSAKey()}))
 	}
 	for i := range 5 {
@@ -141,7 +142,7 @@ func TestInboxDeleteWithoutKey(t *testing.T) {
 
 // Somebody who was removed because nothing here had to do with them can come again.
 func TestInboxOfRemoved(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("a post")
 	bob := peer.AddActor("bob")
@@ -164,7 +165,7 @@ func TestInboxOfRemoved(t *testing.T) {
 
 // What cannot be an activity that anybody has signed is refused before it is read.
 func TestInboxUnsigned(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	bob := peer.AddActor("bob")
 	signed := func(body []byte) *http.Request {
 		return SignedByHand(t, srv.URL+"/inbox", body, Signing{keyID: bob + "#main-key", key: peer.Keys[bob]})
@@ -186,7 +187,7 @@ func TestInboxUnsigned(t *testing.T) {
 			w := &recorder{header: make(http.Header)}
 			in := incomingRequest(req, nil)
 			in.ContentLength, in.Body = req.ContentLength, readCloser{bytes.NewReader([]byte(strings.Repeat("{", int(req.ContentLength))))}
-			srv.Handler.ServeHTTP(w, in)
+			srv.HTTP.ServeHTTP(w, in)
 			if w.status != tt.want {
 				t.Errorf("got %d, want %d: %s", w.status, tt.want, w.body.Bytes())
 			}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/federation"
 	"svc/federation/policy"
 	"svc/internal/config"
@@ -19,56 +20,20 @@ import (
 	"svc/store"
 )
 
-// RunFederation has what comes in done as it comes, instead of by settle, until the test ends.
-func (a *Server) RunFederation() {
-	a.T.Helper()
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		a.Federation.Run(ctx)
-	}()
-	a.T.Cleanup(func() {
-		stop()
-		select {
-		case <-ended:
-		case <-time.After(5 * time.Second):
-			a.T.Error("federation does not end")
-		}
-	})
-}
-
-// WantEmptyInbox waits until all is done that has come in.
-func (a *Server) WantEmptyInbox() {
-	a.T.Helper()
-	var state store.QueuedActivityCounts
-	for range 2000 {
-		var err error
-		if state, err = a.DB.QueuedActivityCounts(a.T.Context(), 100_000); err != nil {
-			a.T.Fatal(err)
-		}
-		if state.Waiting == 0 {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	a.T.Fatalf("the inbox does not get empty: %+v", state)
-}
-
 // Cases 49 and 122: the same activity again, at another inbox, or by somebody who has recorded the request, is nothing new.
 func TestInboxAgain(t *testing.T) {
 	for _, running := range []bool{false, true} {
 		t.Run(fmt.Sprintf("running %v", running), func(t *testing.T) {
-			srv, peer := StartWithFake(t)
-			second := StartPeers(t, 1)[0]
+			srv, peer := apptest.StartWithFake(t)
+			second := apptest.StartPeers(t, 1)[0]
 			alice := srv.SignUp("alice")
 			bob := peer.AddActor("bob")
 			if running {
 				srv.RunFederation()
 			}
-			note := peer.Note(bob, "hi", Doc{"cc": []any{alice.URI()}, "tag": []any{Doc{"type": "Mention", "href": alice.URI()}}})
+			note := peer.Note(bob, "hi", apptest.Doc{"cc": []any{alice.URI()}, "tag": []any{apptest.Doc{"type": "Mention", "href": alice.URI()}}})
 			create := peer.Create(note)
-			body := MustJSON(create)
+			body := apptest.MustJSON(create)
 			var all sync.WaitGroup
 			all.Go(func() { peer.Post(srv, create) })
 			all.Go(func() { peer.PostTo(srv, alice, create) })
@@ -78,15 +43,15 @@ func TestInboxAgain(t *testing.T) {
 			if running {
 				srv.WantEmptyInbox()
 			} else {
-				Settle(srv)
+				apptest.Settle(srv)
 			}
 			srv.As(nil).DoRequest(SignedByHand(t, srv.URL+"/inbox", body, sign)).Want(202)
 			if running {
 				srv.WantEmptyInbox()
 			} else {
-				Settle(srv)
+				apptest.Settle(srv)
 			}
-			WantList(t, "alice is told", alice.NotificationTypes(), "mention")
+			apptest.WantList(t, "alice is told", alice.NotificationTypes(), "mention")
 
 			elsewhere := SignedByHand(t, srv.URL+"/inbox", body, sign)
 			elsewhere.URL.Host = strings.TrimPrefix(second.URL, "http://")
@@ -98,13 +63,13 @@ func TestInboxAgain(t *testing.T) {
 
 // Case 50: deletions of accounts that nobody here has heard of cost nothing.
 func TestInboxDeletesOfStrangers(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	for i := range 1000 {
 		id := fmt.Sprintf("%s/users/gone%d", peer.URL, i)
-		peer.Keys[id] = SharedKey()
-		peer.Post(srv, Doc{"@context": "https://www.w3.org/ns/activitystreams", "id": id + "#delete", "type": "Delete", "actor": id, "object": id, "to": []any{Public}})
+		peer.Keys[id] = apptest.SharedKey()
+		peer.Post(srv, apptest.Doc{"@context": "https://www.w3.org/ns/activitystreams", "id": id + "#delete", "type": "Delete", "actor": id, "object": id, "to": []any{apptest.Public}})
 	}
-	Settle(srv)
+	apptest.Settle(srv)
 	if n := peer.AllFetches(); n != 0 {
 		t.Errorf("%d requests, want 0", n)
 	}
@@ -112,7 +77,7 @@ func TestInboxDeletesOfStrangers(t *testing.T) {
 
 // Case 51: the deletion of an account whose key is gone with it.
 func TestInboxDeleteOfGone(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
 	st := alice.Publish("a post")
@@ -128,7 +93,7 @@ func TestInboxDeleteOfGone(t *testing.T) {
 
 // Cases 52, 53, 118: what is no activity, or not in the form of one.
 func TestInboxForms(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
 	st := alice.Publish("a post")
@@ -176,7 +141,7 @@ func TestInboxForms(t *testing.T) {
 			if after := alice.Favourites(st.ID()); after > before != tt.done {
 				t.Errorf("%d favourites, before %d", after, before)
 			}
-			peer.PostAndSettle(srv, peer.Activity("Undo", bob, Doc{"type": "Like", "actor": bob, "object": st.Str("uri")}))
+			peer.PostAndSettle(srv, peer.Activity("Undo", bob, apptest.Doc{"type": "Like", "actor": bob, "object": st.Str("uri")}))
 		})
 	}
 	t.Run("compressed", func(t *testing.T) {
@@ -190,7 +155,7 @@ func TestInboxForms(t *testing.T) {
 	})
 	t.Run("another type", func(t *testing.T) {
 		for media, want := range map[string]int{"text/html": 415, "application/json": 202, `application/ld+json; profile="https://www.w3.org/ns/activitystreams"`: 202} {
-			req := SignedByHand(t, srv.URL+"/inbox", MustJSON(peer.Activity("Like", bob, st.Str("uri"))), Signing{
+			req := SignedByHand(t, srv.URL+"/inbox", apptest.MustJSON(peer.Activity("Like", bob, st.Str("uri"))), Signing{
 				keyID: bob + "#main-key", key: peer.Keys[bob], headers: "(request-target) host date digest",
 			})
 			req.Header.Set("Content-Type", media)
@@ -203,7 +168,7 @@ func TestInboxForms(t *testing.T) {
 
 // Case 119: who is suspended or deleted here has no say, but may take back and delete.
 func TestInboxOfSuspended(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, carol := peer.AddActor("bob"), peer.AddActor("carol")
 	st := alice.Publish("a post")
@@ -226,7 +191,7 @@ func TestInboxOfSuspended(t *testing.T) {
 	if n := alice.Favourites(st.ID()); n != 2 {
 		t.Fatalf("%d favourites, want 2", n)
 	}
-	peer.Post(srv, peer.Activity("Announce", bob, st.Str("uri"), Doc{"to": []any{Public}})) // suspended before it is done
+	peer.Post(srv, peer.Activity("Announce", bob, st.Str("uri"), apptest.Doc{"to": []any{apptest.Public}})) // suspended before it is done
 	withhold := func(uri string) {
 		t.Helper()
 		err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
@@ -242,10 +207,10 @@ func TestInboxOfSuspended(t *testing.T) {
 	}
 	withhold(bob)
 	another := alice.Publish("another")
-	for _, d := range []Doc{peer.Activity("Like", bob, another.Str("uri")), peer.Activity("Announce", bob, another.Str("uri"), Doc{"to": []any{Public}})} {
+	for _, d := range []apptest.Doc{peer.Activity("Like", bob, another.Str("uri")), peer.Activity("Announce", bob, another.Str("uri"), apptest.Doc{"to": []any{apptest.Public}})} {
 		peer.PostAndSettle(srv, d)
 	}
-	for _, st := range []*Object{st, another} {
+	for _, st := range []*apptest.Object{st, another} {
 		got := alice.Get("/api/v1/statuses/" + st.ID()).Want(200).Object()
 		if got.Int("reblogs_count") != 0 || got.Str("id") == another.ID() && got.Int("favourites_count") != 0 {
 			t.Errorf("who is suspended has a say: %v", got.Fields)
@@ -254,7 +219,7 @@ func TestInboxOfSuspended(t *testing.T) {
 	if got := read(bob, secret.Str("uri")); got != 401 && got != 404 {
 		t.Errorf("the suspended reads: %d", got)
 	}
-	peer.PostAndSettle(srv, peer.Activity("Undo", bob, Doc{"type": "Like", "actor": bob, "object": st.Str("uri")}))
+	peer.PostAndSettle(srv, peer.Activity("Undo", bob, apptest.Doc{"type": "Like", "actor": bob, "object": st.Str("uri")}))
 	if n := alice.Favourites(st.ID()); n != 1 {
 		t.Errorf("%d favourites after the Undo of who is suspended, want 1", n)
 	}
@@ -263,7 +228,7 @@ func TestInboxOfSuspended(t *testing.T) {
 	for range 5 {
 		peer.Deliver(srv, "/inbox", carol, peer.Activity("Like", carol, another.Str("uri")))
 	}
-	Settle(srv)
+	apptest.Settle(srv)
 	if n := alice.Favourites(another.ID()); n != 0 {
 		t.Errorf("%d favourites by who is deleted", n)
 	}
@@ -277,18 +242,18 @@ func TestInboxOfSuspended(t *testing.T) {
 
 // Case 35: with hosts that are rejected there are no dealings, but what they delete is deleted.
 func TestInboxOfRejected(t *testing.T) {
-	peer := StartFake(t)
-	srv := StartPeers(t, 1)[0]
+	peer := apptest.StartFake(t)
+	srv := apptest.StartPeers(t, 1)[0]
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
-	note := peer.Note(bob, "hi", Doc{"cc": []any{alice.URI()}, "tag": []any{Doc{"type": "Mention", "href": alice.URI()}}})
+	note := peer.Note(bob, "hi", apptest.Doc{"cc": []any{alice.URI()}, "tag": []any{apptest.Doc{"type": "Mention", "href": alice.URI()}}})
 	peer.PostAndSettle(srv, peer.Create(note))
 	uri := note["id"].(string)
 	st, err := srv.DB.StatusByURI(t.Context(), uri)
 	if err != nil || st == nil {
 		t.Fatal(st, err)
 	}
-	other := StartFake(t)
+	other := apptest.StartFake(t)
 	dora := other.AddActor("dora")
 	other.PostAndSettle(srv, other.Activity("Like", dora, alice.Publish("a post").Str("uri")))
 	srv.Exec(`UPDATE accounts SET domain = 'rejected.example' WHERE uri = ?`, dora) // her handle is of another host than her server
@@ -311,7 +276,7 @@ func TestInboxOfRejected(t *testing.T) {
 
 // What an actor sends is done in the order in which it is sent, however much that is, and others do not wait for it.
 func TestInboxOrder(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, carol := peer.AddActor("bob"), peer.AddActor("carol")
 	srv.RunFederation()
@@ -319,14 +284,14 @@ func TestInboxOrder(t *testing.T) {
 	other := alice.Publish("another")
 	alice.FollowRemote(bob)
 	const flood = 400
-	note := peer.Note(bob, "version 0", Doc{"published": FromNow(-time.Hour)})
+	note := peer.Note(bob, "version 0", apptest.Doc{"published": apptest.FromNow(-time.Hour)})
 	peer.Post(srv, peer.Create(note))
 	for i := range flood {
-		peer.Post(srv, peer.Activity("Update", bob, With(note, Doc{"content": fmt.Sprint("version ", i+1), "updated": FromNow(-time.Hour + time.Duration(i+1)*time.Second)})))
+		peer.Post(srv, peer.Activity("Update", bob, apptest.With(note, apptest.Doc{"content": fmt.Sprint("version ", i+1), "updated": apptest.FromNow(-time.Hour + time.Duration(i+1)*time.Second)})))
 		if i%2 == 0 {
 			peer.Post(srv, peer.Activity("Like", bob, st.Str("uri")))
 		} else {
-			peer.Post(srv, peer.Activity("Undo", bob, Doc{"type": "Like", "actor": bob, "object": st.Str("uri")}))
+			peer.Post(srv, peer.Activity("Undo", bob, apptest.Doc{"type": "Like", "actor": bob, "object": st.Str("uri")}))
 		}
 	}
 	peer.Post(srv, peer.Activity("Like", carol, other.Str("uri")))
@@ -346,8 +311,8 @@ func TestInboxOrder(t *testing.T) {
 // What is brief is done by the time its sender is answered, and never queued. What other servers have to be asked for is queued, and so is
 // what is about the same, and all that comes while nobody works.
 func TestInboxAtOnce(t *testing.T) {
-	srv, peer := StartWithFake(t)
-	other := StartFake(t)
+	srv, peer := apptest.StartWithFake(t)
+	other := apptest.StartFake(t)
 	alice := srv.SignUp("alice")
 	bob, carol := peer.AddActor("bob"), other.AddActor("carol")
 	alice.FollowRemote(bob)
@@ -355,7 +320,7 @@ func TestInboxAtOnce(t *testing.T) {
 	unknown := other.Note(carol, "not known here")
 	other.Serve(unknown)
 	asked, answered := make(chan struct{}, 10), make(chan struct{})
-	other.responses[strings.TrimPrefix(unknown["id"].(string), other.URL)].onRequest = func(*http.Request) { asked <- struct{}{}; <-answered }
+	other.OnRequest(strings.TrimPrefix(unknown["id"].(string), other.URL), func(*http.Request) { asked <- struct{}{}; <-answered })
 	wantQueued := func(what string, want int) {
 		t.Helper()
 		if n := srv.Count(`SELECT count(*) FROM queued_activities`); n != want {
@@ -369,7 +334,9 @@ func TestInboxAtOnce(t *testing.T) {
 			t.Errorf("after %s there are %d favourites and %d boosts, want %d and %d", what, f, r, favourites, reblogs)
 		}
 	}
-	boost := func(what any) Doc { return peer.Activity("Announce", bob, what, Doc{"to": []any{Public}}) }
+	boost := func(what any) apptest.Doc {
+		return peer.Activity("Announce", bob, what, apptest.Doc{"to": []any{apptest.Public}})
+	}
 
 	peer.Post(srv, peer.Activity("Like", bob, st.Str("uri")))
 	wantQueued("a favourite before anybody works", 1)
@@ -403,23 +370,23 @@ func TestInboxAtOnce(t *testing.T) {
 
 	stop()
 	running.Wait()
-	other.Post(srv, other.Activity("Announce", carol, st.Str("uri"), Doc{"to": []any{Public}}))
+	other.Post(srv, other.Activity("Announce", carol, st.Str("uri"), apptest.Doc{"to": []any{apptest.Public}}))
 	wantQueued("a boost when nobody works any more", 1)
-	Settle(srv)
+	apptest.Settle(srv)
 	wantCounts("that", 2, 2)
 }
 
 // What fails of something that passes is tried again, and not heard of before; what is given up is shown.
 func TestInboxTrouble(t *testing.T) {
-	srv, peer := StartWithFake(t)
-	other := StartFake(t)
+	srv, peer := apptest.StartWithFake(t)
+	other := apptest.StartFake(t)
 	alice := srv.SignUp("alice")
 	bob, carol := peer.AddActor("bob"), other.AddActor("carol")
 	alice.FollowRemote(bob)
 	note := other.Note(carol, "a post")
 	id := note["id"].(string)
 	other.Remove(id, 500)
-	boost := peer.Activity("Announce", bob, id, Doc{"to": []any{Public}})
+	boost := peer.Activity("Announce", bob, id, apptest.Doc{"to": []any{apptest.Public}})
 	peer.PostAndSettle(srv, boost)
 	if heard, err := srv.DB.SeenActivity(t.Context(), boost["id"].(string)); heard || err != nil {
 		t.Fatalf("heard of what failed: %v %v", heard, err)
@@ -462,17 +429,17 @@ func TestInboxTrouble(t *testing.T) {
 
 // FuzzReceive sends anything to the inbox, signed and not: it answers, and never that it has failed.
 func FuzzReceive(f *testing.F) {
-	srv, peer := StartPeers(f, 1)[0], StartFake(f)
+	srv, peer := apptest.StartPeers(f, 1)[0], apptest.StartFake(f)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
 	st := alice.Publish("a post")
 	note := peer.Note(bob, "hi")
-	for _, d := range []Doc{
-		peer.Activity("Like", bob, st.Str("uri")), peer.Create(note), peer.Activity("Delete", bob, bob), peer.Activity("Undo", bob, Doc{"type": "Follow"}),
-		peer.Activity("Announce", bob, st.Str("uri")), peer.Activity("Flag", bob, []any{alice.URI()}), peer.Activity("Move", bob, bob, Doc{"target": alice.URI()}),
-		peer.Activity("Update", bob, With(note, Doc{"proof": Doc{"type": "DataIntegrityProof", "proofValue": "z1"}})),
+	for _, d := range []apptest.Doc{
+		peer.Activity("Like", bob, st.Str("uri")), peer.Create(note), peer.Activity("Delete", bob, bob), peer.Activity("Undo", bob, apptest.Doc{"type": "Follow"}),
+		peer.Activity("Announce", bob, st.Str("uri")), peer.Activity("Flag", bob, []any{alice.URI()}), peer.Activity("Move", bob, bob, apptest.Doc{"target": alice.URI()}),
+		peer.Activity("Update", bob, apptest.With(note, apptest.Doc{"proof": apptest.Doc{"type": "DataIntegrityProof", "proofValue": "z1"}})),
 	} {
-		f.Add(MustJSON(d), "application/activity+json", "", true)
+		f.Add(apptest.MustJSON(d), "application/activity+json", "", true)
 	}
 	f.Add([]byte(`{"type":"Like"}`), "application/json", `keyId="`+bob+`#main-key",headers="(request-target) host date digest",signature="AAAA"`, false)
 	f.Add([]byte(`{"type":"Like","actor":"`+bob+`"}`), "x", `sig1=:AAAA:`, false)
@@ -493,7 +460,7 @@ func FuzzReceive(f *testing.F) {
 			req.Header["Signature"] = []string{signature}
 		}
 		w := &recorder{header: make(http.Header)}
-		srv.Handler.ServeHTTP(w, incomingRequest(req, body))
+		srv.HTTP.ServeHTTP(w, incomingRequest(req, body))
 		if w.status >= 500 && w.status != 503 {
 			t.Errorf("answered %d %s to %q", w.status, w.body.Bytes(), body)
 		}

@@ -4,22 +4,23 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"svc/app/apptest"
 	"testing"
 )
 
 // Cases 90 to 92: boosts.
 func TestIncomingAnnounce(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
-	other := StartFake(t)
-	bob, eve, group := peer.AddActor("bob"), peer.AddActor("eve"), peer.AddActor("group", Doc{"type": "Group"})
+	other := apptest.StartFake(t)
+	bob, eve, group := peer.AddActor("bob"), peer.AddActor("eve"), peer.AddActor("group", apptest.Doc{"type": "Group"})
 	dan := other.AddActor("dan")
 	alice.FollowRemote(bob)
 	alice.FollowRemote(group)
-	announce := func(by string, object any, changes ...Doc) Doc {
-		return peer.Activity("Announce", by, object, append([]Doc{{"to": []any{Public}, "cc": []any{by + "/followers"}, "published": FromNow(0)}}, changes...)...)
+	announce := func(by string, object any, changes ...apptest.Doc) apptest.Doc {
+		return peer.Activity("Announce", by, object, append([]apptest.Doc{{"to": []any{apptest.Public}, "cc": []any{by + "/followers"}, "published": apptest.FromNow(0)}}, changes...)...)
 	}
-	boosts := func(m *User, of any) int {
+	boosts := func(m *apptest.User, of any) int {
 		n := 0
 		for _, st := range m.Get("/api/v1/timelines/home", "limit", "40").List() {
 			if st.Find("reblog.uri") == of {
@@ -49,7 +50,7 @@ func TestIncomingAnnounce(t *testing.T) {
 		if told := carol.NotificationTypes(); !slices.Equal(told, []string{"reblog"}) {
 			t.Errorf("the author was told %v", told)
 		}
-		peer.PostAndSettle(srv, announce(bob, Doc{"id": st.Str("uri"), "type": "Note", "content": "forged"}))
+		peer.PostAndSettle(srv, announce(bob, apptest.Doc{"id": st.Str("uri"), "type": "Note", "content": "forged"}))
 		if n, content := boosts(alice, st.Str("uri")), alice.WantPost(st.Str("uri")).Str("content"); n != 1 || content != st.Str("content") {
 			t.Errorf("%d boosts in home, of %q", n, content)
 		}
@@ -65,7 +66,7 @@ func TestIncomingAnnounce(t *testing.T) {
 	})
 	t.Run("of what is not for all", func(t *testing.T) {
 		secret := carol.Publish("secret", "visibility", "private")
-		note := peer.Note(eve, "for followers", Doc{"to": []any{eve + "/followers"}, "cc": nil})
+		note := peer.Note(eve, "for followers", apptest.Doc{"to": []any{eve + "/followers"}, "cc": nil})
 		peer.Serve(note)
 		for _, uri := range []any{secret.Str("uri"), note["id"]} {
 			peer.PostAndSettle(srv, announce(bob, uri))
@@ -78,7 +79,7 @@ func TestIncomingAnnounce(t *testing.T) {
 		}
 	})
 	t.Run("of one's own for followers, sent along", func(t *testing.T) {
-		note := peer.Note(bob, "for followers", Doc{"to": []any{bob + "/followers"}, "cc": nil})
+		note := peer.Note(bob, "for followers", apptest.Doc{"to": []any{bob + "/followers"}, "cc": nil})
 		peer.PostAndSettle(srv, announce(bob, note))
 		if n := boosts(alice, note["id"]); n != 1 {
 			t.Errorf("%d boosts in the home of a follower, want 1", n)
@@ -91,23 +92,23 @@ func TestIncomingAnnounce(t *testing.T) {
 		}
 	})
 	t.Run("by a group, of what somebody did", func(t *testing.T) {
-		page := other.Note(dan, "<p>real</p>", Doc{"type": "Page", "name": "Title"})
+		page := other.Note(dan, "<p>real</p>", apptest.Doc{"type": "Page", "name": "Title"})
 		other.Serve(page)
-		forged := With(page, Doc{"content": "forged"})
-		peer.PostAndSettle(srv, announce(group, Doc{"id": other.NewID("activities"), "type": "Create", "actor": dan, "object": forged}))
+		forged := apptest.With(page, apptest.Doc{"content": "forged"})
+		peer.PostAndSettle(srv, announce(group, apptest.Doc{"id": other.NewID("activities"), "type": "Create", "actor": dan, "object": forged}))
 		if boosts(alice, page["id"]) != 1 {
 			t.Error("there is no boost by the group")
 		}
 		if got := alice.WantPost(page["id"]).Str("content"); !strings.Contains(got, "real") || strings.Contains(got, "forged") {
 			t.Errorf("got %q", got)
 		}
-		peer.PostAndSettle(srv, announce(group, Doc{"id": other.NewID("activities"), "type": "Like", "actor": dan, "object": page["id"]}))
-		peer.PostAndSettle(srv, announce(group, Doc{"id": other.NewID("activities"), "type": "Delete", "actor": dan, "object": page["id"]}))
+		peer.PostAndSettle(srv, announce(group, apptest.Doc{"id": other.NewID("activities"), "type": "Like", "actor": dan, "object": page["id"]}))
+		peer.PostAndSettle(srv, announce(group, apptest.Doc{"id": other.NewID("activities"), "type": "Delete", "actor": dan, "object": page["id"]}))
 		if got := alice.WantPost(page["id"]); got.Int("favourites_count") != 0 {
 			t.Error("what a group says of favourites counts")
 		}
 		other.Remove(page["id"].(string), http.StatusGone)
-		peer.PostAndSettle(srv, announce(group, Doc{"id": other.NewID("activities"), "type": "Delete", "actor": dan, "object": page["id"]}))
+		peer.PostAndSettle(srv, announce(group, apptest.Doc{"id": other.NewID("activities"), "type": "Delete", "actor": dan, "object": page["id"]}))
 		if alice.FindPost(page["id"]) != nil {
 			t.Error("what is gone is here")
 		}
@@ -147,9 +148,9 @@ func TestIncomingAnnounce(t *testing.T) {
 		st := carol.Publish("mine yet")
 		a := announce(bob, st.Str("uri"))
 		peer.PostAndSettle(srv, a)
-		anonymous := With(a, nil)
+		anonymous := apptest.With(a, nil)
 		delete(anonymous, "actor")
-		for _, undone := range []any{a["id"], a, With(a, Doc{"actor": eve}), anonymous} {
+		for _, undone := range []any{a["id"], a, apptest.With(a, apptest.Doc{"actor": eve}), anonymous} {
 			peer.PostAndSettle(srv, peer.Activity("Undo", eve, undone))
 			if boosts(alice, st.Str("uri")) != 1 {
 				t.Errorf("another has taken it back by %v", undone)

@@ -2,64 +2,54 @@ package server_test
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
+	"svc/app/apptest"
 	"testing"
 	"time"
 )
 
-// With returns a document with other members.
-func With(d Doc, changes Doc) Doc {
-	d = maps.Clone(d)
-	maps.Copy(d, changes)
-	return d
-}
-
-// FromNow is a time from now, as documents have it.
-func FromNow(d time.Duration) string {
-	return time.Now().Add(d).UTC().Format("2006-01-02T15:04:05.000Z")
-}
-
 // Case 106: a newer version by the author replaces what was, which is kept; neither the audience nor anything else that is said once.
 func TestIncomingUpdate(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
 	bob, eve := peer.AddActor("bob"), peer.AddActor("eve")
 	alice.FollowRemote(bob)
 	alice.FollowRemote(eve)
-	mention := func(m *User) Doc { return Doc{"type": "Mention", "href": m.URI(), "name": "@" + m.Nickname} }
-	note := peer.Note(bob, "one", Doc{
-		"published": FromNow(-time.Hour), "tag": []any{Doc{"type": "Hashtag", "name": "#one"}},
-		"attachment": []any{Doc{"type": "Image", "url": peer.URL + "/1.png", "name": "a"}},
+	mention := func(m *apptest.User) apptest.Doc {
+		return apptest.Doc{"type": "Mention", "href": m.URI(), "name": "@" + m.Nickname}
+	}
+	note := peer.Note(bob, "one", apptest.Doc{
+		"published": apptest.FromNow(-time.Hour), "tag": []any{apptest.Doc{"type": "Hashtag", "name": "#one"}},
+		"attachment": []any{apptest.Doc{"type": "Image", "url": peer.URL + "/1.png", "name": "a"}},
 	})
 	peer.PostAndSettle(srv, peer.Create(note))
 	st := alice.WantPost(note["id"])
 	alice.Post("/api/v1/statuses/" + st.ID() + "/reblog").Want(200)
 	stream := srv.OpenStream(alice.Client, "stream", "user")
-	updated := FromNow(-30 * time.Minute)
+	updated := apptest.FromNow(-30 * time.Minute)
 
 	t.Run("by another", func(t *testing.T) {
-		a := peer.Activity("Update", eve, With(note, Doc{"content": "forged", "updated": FromNow(-time.Minute)}))
+		a := peer.Activity("Update", eve, apptest.With(note, apptest.Doc{"content": "forged", "updated": apptest.FromNow(-time.Minute)}))
 		peer.PostAndSettle(srv, a)
 		if got := alice.WantPost(note["id"]).Str("content"); got != "one" {
 			t.Errorf("got %q", got)
 		}
 	})
 	t.Run("not newer", func(t *testing.T) {
-		for _, updated := range []any{nil, note["published"], FromNow(-2 * time.Hour), "soon"} {
-			peer.PostAndSettle(srv, peer.Activity("Update", bob, With(note, Doc{"content": "older", "updated": updated})))
+		for _, updated := range []any{nil, note["published"], apptest.FromNow(-2 * time.Hour), "soon"} {
+			peer.PostAndSettle(srv, peer.Activity("Update", bob, apptest.With(note, apptest.Doc{"content": "older", "updated": updated})))
 		}
 		if got := alice.WantPost(note["id"]).Str("content"); got != "one" {
 			t.Errorf("got %q", got)
 		}
 	})
 	t.Run("newer", func(t *testing.T) {
-		changed := With(note, Doc{
-			"content": "two", "summary": "cw", "updated": updated, "published": FromNow(-time.Minute), "inReplyTo": st.Str("uri"),
-			"to": []any{carol.URI(), Public}, "cc": []any{}, "sensitive": true,
-			"tag":        []any{Doc{"type": "Hashtag", "name": "#two"}, mention(carol)},
-			"attachment": []any{Doc{"type": "Image", "url": peer.URL + "/1.png", "name": "b"}, Doc{"type": "Image", "url": peer.URL + "/2.png"}},
+		changed := apptest.With(note, apptest.Doc{
+			"content": "two", "summary": "cw", "updated": updated, "published": apptest.FromNow(-time.Minute), "inReplyTo": st.Str("uri"),
+			"to": []any{carol.URI(), apptest.Public}, "cc": []any{}, "sensitive": true,
+			"tag":        []any{apptest.Doc{"type": "Hashtag", "name": "#two"}, mention(carol)},
+			"attachment": []any{apptest.Doc{"type": "Image", "url": peer.URL + "/1.png", "name": "b"}, apptest.Doc{"type": "Image", "url": peer.URL + "/2.png"}},
 		})
 		peer.PostAndSettle(srv, peer.Activity("Update", bob, changed))
 		got := alice.WantPost(note["id"])
@@ -91,16 +81,16 @@ func TestIncomingUpdate(t *testing.T) {
 		}
 	})
 	t.Run("the same again", func(t *testing.T) {
-		peer.PostAndSettle(srv, peer.Activity("Update", bob, With(note, Doc{"content": "another", "updated": updated})))
+		peer.PostAndSettle(srv, peer.Activity("Update", bob, apptest.With(note, apptest.Doc{"content": "another", "updated": updated})))
 		if n := len(alice.Get("/api/v1/statuses/" + st.ID() + "/history").List()); n != 2 {
 			t.Errorf("%d versions, want 2", n)
 		}
 	})
 	t.Run("cannot widen", func(t *testing.T) {
-		secret := peer.Note(bob, "secret", Doc{"to": []any{bob + "/followers"}, "cc": nil, "published": FromNow(-time.Hour)})
+		secret := peer.Note(bob, "secret", apptest.Doc{"to": []any{bob + "/followers"}, "cc": nil, "published": apptest.FromNow(-time.Hour)})
 		peer.PostAndSettle(srv, peer.Create(secret))
-		peer.PostAndSettle(srv, peer.Activity("Update", bob, With(secret, Doc{
-			"content": "open", "updated": FromNow(-time.Minute), "to": []any{Public, carol.URI()}, "tag": []any{mention(carol)}})))
+		peer.PostAndSettle(srv, peer.Activity("Update", bob, apptest.With(secret, apptest.Doc{
+			"content": "open", "updated": apptest.FromNow(-time.Minute), "to": []any{apptest.Public, carol.URI()}, "tag": []any{mention(carol)}})))
 		if carol.FindPost(secret["id"]) != nil {
 			t.Error("an edit has brought a post to more people")
 		}
@@ -109,15 +99,15 @@ func TestIncomingUpdate(t *testing.T) {
 		}
 	})
 	t.Run("by name only", func(t *testing.T) {
-		peer.Serve(With(note, Doc{"content": "three", "updated": FromNow(-10 * time.Minute)}))
+		peer.Serve(apptest.With(note, apptest.Doc{"content": "three", "updated": apptest.FromNow(-10 * time.Minute)}))
 		peer.PostAndSettle(srv, peer.Activity("Update", bob, note["id"]))
 		if got := alice.WantPost(note["id"]).Str("content"); got != "three" {
 			t.Errorf("got %q", got)
 		}
 	})
 	t.Run("of what is not here", func(t *testing.T) {
-		for published, want := range map[string]bool{FromNow(-time.Hour): true, FromNow(-72 * time.Hour): false} {
-			n := peer.Note(bob, "late", Doc{"published": published, "updated": FromNow(-time.Minute)})
+		for published, want := range map[string]bool{apptest.FromNow(-time.Hour): true, apptest.FromNow(-72 * time.Hour): false} {
+			n := peer.Note(bob, "late", apptest.Doc{"published": published, "updated": apptest.FromNow(-time.Minute)})
 			peer.PostAndSettle(srv, peer.Activity("Update", bob, n))
 			if got := alice.FindPost(n["id"]) != nil; got != want {
 				t.Errorf("published %s: it is here: %v, want %v", published, got, want)
@@ -128,20 +118,20 @@ func TestIncomingUpdate(t *testing.T) {
 
 // Case 81: how a poll stands is what its author's server says, of the same options.
 func TestIncomingTally(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, eve := peer.AddActor("bob"), peer.AddActor("eve")
 	alice.FollowRemote(bob)
 	alice.FollowRemote(eve)
-	question := func(yes, no int, titles ...string) Doc {
+	question := func(yes, no int, titles ...string) apptest.Doc {
 		if titles == nil {
 			titles = []string{"yes", "no"}
 		}
 		var options []any
 		for i, n := range []int{yes, no} {
-			options = append(options, Doc{"type": "Note", "name": titles[i], "replies": Doc{"type": "Collection", "totalItems": n}})
+			options = append(options, apptest.Doc{"type": "Note", "name": titles[i], "replies": apptest.Doc{"type": "Collection", "totalItems": n}})
 		}
-		return Doc{"type": "Question", "oneOf": options, "endTime": FromNow(time.Hour), "published": FromNow(-time.Hour)}
+		return apptest.Doc{"type": "Question", "oneOf": options, "endTime": apptest.FromNow(time.Hour), "published": apptest.FromNow(-time.Hour)}
 	}
 	note := peer.Note(bob, "tea?", question(0, 0))
 	peer.PostAndSettle(srv, peer.Create(note))
@@ -151,16 +141,16 @@ func TestIncomingTally(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, by string
-		question Doc
+		question apptest.Doc
 		want     string
 	}{
 		{"by another", eve, question(9, 9), "yes0 0"},
 		{"by the author", bob, question(3, 1), "yes3 1"},
 		{"other options", bob, question(5, 5, "maybe", "no"), "yes3 1"},
-		{"other options, as an edit", bob, With(question(5, 6, "maybe", "no"), Doc{"updated": FromNow(-time.Minute)}), "maybe5 6"},
+		{"other options, as an edit", bob, apptest.With(question(5, 6, "maybe", "no"), apptest.Doc{"updated": apptest.FromNow(-time.Minute)}), "maybe5 6"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			peer.PostAndSettle(srv, peer.Activity("Update", tt.by, With(note, tt.question)))
+			peer.PostAndSettle(srv, peer.Activity("Update", tt.by, apptest.With(note, tt.question)))
 			if got := votes(); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
@@ -169,30 +159,30 @@ func TestIncomingTally(t *testing.T) {
 	t.Run("who looks has it asked for", func(t *testing.T) {
 		note := peer.Note(bob, "coffee?", question(1, 1))
 		peer.PostAndSettle(srv, peer.Create(note))
-		peer.Serve(With(note, question(7, 8)))
-		srv.ageSeenActivity(note["id"])
+		peer.Serve(apptest.With(note, question(7, 8)))
+		ageSeenActivity(srv, note["id"])
 		for range 2 {
 			alice.WantPost(note["id"])
-			Settle(srv)
+			apptest.Settle(srv)
 		}
 		st := alice.WantPost(note["id"])
 		if got := st.Find("poll.options.1.votes_count"); got != 8.0 {
 			t.Errorf("got %v", got)
 		}
 		alice.Get("/api/v1/polls/" + st.Find("poll.id").(string)).Want(200)
-		Settle(srv)
+		apptest.Settle(srv)
 		if n := peer.Fetches(note["id"].(string)); n != 1 {
 			t.Errorf("it was asked for %d times", n)
 		}
 	})
 	t.Run("what is not found is not gone", func(t *testing.T) {
 		for status, want := range map[int]bool{404: true, 500: true, 410: false} {
-			note := peer.Note(bob, "wine?", question(1, 1), Doc{"to": []any{bob + "/followers"}, "cc": nil})
+			note := peer.Note(bob, "wine?", question(1, 1), apptest.Doc{"to": []any{bob + "/followers"}, "cc": nil})
 			peer.PostAndSettle(srv, peer.Create(note))
 			peer.Remove(note["id"].(string), status)
-			srv.ageSeenActivity(note["id"])
-			alice.Get("/api/v1/polls/" + srv.pollOf(note["id"])).Want(200)
-			Settle(srv)
+			ageSeenActivity(srv, note["id"])
+			alice.Get("/api/v1/polls/" + pollIDByURI(srv, note["id"])).Want(200)
+			apptest.Settle(srv)
 			if peer.Fetches(note["id"].(string)) == 0 {
 				t.Error("nobody has asked")
 			}
@@ -211,16 +201,16 @@ func TestIncomingTally(t *testing.T) {
 	t.Run("those who voted hear of the end", func(t *testing.T) {
 		st := alice.WantPost(note["id"])
 		alice.Post("/api/v1/polls/"+st.Find("poll.id").(string)+"/votes", "choices[]", "0").Want(200)
-		peer.PostAndSettle(srv, peer.Activity("Update", bob, With(note, With(question(8, 8, "maybe", "no"), Doc{"closed": FromNow(-time.Second)}))))
-		Settle(srv)
+		peer.PostAndSettle(srv, peer.Activity("Update", bob, apptest.With(note, apptest.With(question(8, 8, "maybe", "no"), apptest.Doc{"closed": apptest.FromNow(-time.Second)}))))
+		apptest.Settle(srv)
 		if told := alice.NotificationTypes(); !slices.Equal(told, []string{"poll"}) {
 			t.Errorf("told %v", told)
 		}
 	})
 }
 
-// pollOf returns the id of the poll of a post.
-func (a *Server) pollOf(uri any) string {
+// pollIDByURI returns the id of the poll of a post.
+func pollIDByURI(a *apptest.Server, uri any) string {
 	a.T.Helper()
 	st, err := a.DB.StatusByURI(a.T.Context(), uri.(string))
 	if err != nil || st == nil {
@@ -235,12 +225,12 @@ func (a *Server) pollOf(uri any) string {
 
 // Some servers give activities the id of the post that they are about: an edit and a deletion are not known already because the post is.
 func TestIncomingChangesOfOneID(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
 	alice.FollowRemote(bob)
-	note := peer.Note(bob, "one", Doc{"type": "Article", "published": FromNow(-time.Hour)})
-	same := Doc{"id": note["id"]}
+	note := peer.Note(bob, "one", apptest.Doc{"type": "Article", "published": apptest.FromNow(-time.Hour)})
+	same := apptest.Doc{"id": note["id"]}
 	want := func(content string) {
 		t.Helper()
 		if got := alice.WantPost(note["id"]).Str("content"); !strings.Contains(got, content) {
@@ -250,7 +240,7 @@ func TestIncomingChangesOfOneID(t *testing.T) {
 	peer.PostAndSettle(srv, peer.Create(note, same))
 	want("one")
 	for i, content := range []string{"two", "three"} {
-		edited := With(note, Doc{"content": content, "updated": FromNow(time.Duration(i-5) * time.Minute)})
+		edited := apptest.With(note, apptest.Doc{"content": content, "updated": apptest.FromNow(time.Duration(i-5) * time.Minute)})
 		for range 2 {
 			peer.PostAndSettle(srv, peer.Activity("Update", bob, edited, same))
 			want(content)
@@ -272,7 +262,7 @@ func TestIncomingChangesOfOneID(t *testing.T) {
 
 // Case 111: quotes, under all the names that they have.
 func TestIncomingQuote(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, eve := peer.AddActor("bob"), peer.AddActor("eve")
 	alice.FollowRemote(bob)
@@ -280,14 +270,14 @@ func TestIncomingQuote(t *testing.T) {
 	secret := alice.Publish("do not", "visibility", "private")
 	uri := quoted.Str("uri")
 	const re = `<p class="quote-inline">RE: <a href="https://example.org">x</a></p>`
-	for name, changes := range map[string]Doc{
+	for name, changes := range map[string]apptest.Doc{
 		"quote":                 {"quote": uri},
-		"quote as a map":        {"quote": Doc{"id": uri}},
+		"quote as a map":        {"quote": apptest.Doc{"id": uri}},
 		"quoteUrl":              {"quoteUrl": uri},
 		"quoteUri":              {"quoteUri": uri},
 		"_misskey_quote":        {"_misskey_quote": uri},
-		"a tag":                 {"tag": []any{Doc{"type": "Link", "mediaType": `application/ld+json; profile="https://www.w3.org/ns/activitystreams"`, "href": uri, "name": "RE: " + uri}}},
-		"a tag with a relation": {"tag": []any{Doc{"type": "Link", "mediaType": "application/activity+json", "href": uri, "rel": "https://misskey-hub.net/ns#_misskey_quote"}}},
+		"a tag":                 {"tag": []any{apptest.Doc{"type": "Link", "mediaType": `application/ld+json; profile="https://www.w3.org/ns/activitystreams"`, "href": uri, "name": "RE: " + uri}}},
+		"a tag with a relation": {"tag": []any{apptest.Doc{"type": "Link", "mediaType": "application/activity+json", "href": uri, "rel": "https://misskey-hub.net/ns#_misskey_quote"}}},
 		"above":                 {"quote": uri, "content": `<p class="quote-inline">RE: <a href="https://example.org"><span class="invisible">https://</span>x</a></p><p>look</p>`},
 		"a span":                {"quoteUrl": uri, "content": `<p>look</p><span class="quote-inline"><br><br>RE: <a href="https://example.org">x</a></span>`},
 	} {
@@ -304,7 +294,7 @@ func TestIncomingQuote(t *testing.T) {
 		})
 	}
 	t.Run("what is not for all", func(t *testing.T) {
-		note := peer.Note(bob, "look", Doc{"quoteUrl": secret.Str("uri")})
+		note := peer.Note(bob, "look", apptest.Doc{"quoteUrl": secret.Str("uri")})
 		peer.PostAndSettle(srv, peer.Create(note))
 		if got := alice.WantPost(note["id"]); got.At("svc.quote_id") != nil {
 			t.Errorf("got %v", got.At("svc"))
@@ -312,12 +302,12 @@ func TestIncomingQuote(t *testing.T) {
 	})
 	t.Run("what is not here", func(t *testing.T) {
 		later := peer.Note(eve, "later")
-		note := peer.Note(bob, "<p>look</p>"+re, Doc{"quoteUrl": later["id"]})
+		note := peer.Note(bob, "<p>look</p>"+re, apptest.Doc{"quoteUrl": later["id"]})
 		peer.PostAndSettle(srv, peer.Create(note))
 		if got := alice.WantPost(note["id"]); got.At("svc.quote_id") != nil || !strings.Contains(got.Str("content"), "RE: ") {
 			t.Errorf("got %v", got.Fields)
 		}
-		peer.PostAndSettle(srv, peer.Create(With(later, Doc{"inReplyTo": uri})))
+		peer.PostAndSettle(srv, peer.Create(apptest.With(later, apptest.Doc{"inReplyTo": uri})))
 		if got := alice.WantPost(note["id"]); got.At("svc.quote_id") != alice.WantPost(later["id"]).ID() || got.Str("content") != "<p>look</p>" {
 			t.Errorf("got %v", got.Fields)
 		}

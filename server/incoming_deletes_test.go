@@ -9,11 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/store"
 )
 
 // ageSeenActivity has what is known of a poll be of some minutes ago.
-func (a *Server) ageSeenActivity(uri any) {
+func ageSeenActivity(a *apptest.Server, uri any) {
 	a.T.Helper()
 	err := a.DB.Update(a.T.Context(), func(tx *store.Tx) error {
 		st, err := tx.StatusByURI(a.T.Context(), uri.(string))
@@ -35,10 +36,10 @@ func (a *Server) ageSeenActivity(uri any) {
 
 // Cases 49, 108, 109: what is deleted is gone, if who says so has a right to.
 func TestIncomingDelete(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, eve := peer.AddActor("bob"), peer.AddActor("eve")
-	other := StartFake(t)
+	other := apptest.StartFake(t)
 	mallory := other.AddActor("mallory")
 	for _, actor := range []string{bob, eve, mallory} {
 		alice.FollowRemote(actor)
@@ -46,13 +47,13 @@ func TestIncomingDelete(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		by     string
-		peer   *FakeServer
+		peer   *apptest.FakeServer
 		object func(string) any
 		serve  int // what the origin answers; 200: the post
 		want   bool
 	}{
 		{"by id", bob, peer, func(id string) any { return id }, 200, true},
-		{"as a Tombstone", bob, peer, func(id string) any { return Doc{"id": id, "type": "Tombstone"} }, 200, true},
+		{"as a Tombstone", bob, peer, func(id string) any { return apptest.Doc{"id": id, "type": "Tombstone"} }, 200, true},
 		{"by another on its server", eve, peer, func(id string) any { return id }, 200, false},
 		{"by another on its server, and it is gone", eve, peer, func(id string) any { return id }, 410, true},
 		{"by another on its server, and it is not found", eve, peer, func(id string) any { return id }, 404, true},
@@ -60,7 +61,7 @@ func TestIncomingDelete(t *testing.T) {
 		{"by somebody elsewhere", mallory, other, func(id string) any { return id }, 410, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			note := peer.Note(bob, "to be gone", Doc{"to": []any{Public, alice.URI()}, "tag": []any{Doc{"type": "Mention", "href": alice.URI()}}})
+			note := peer.Note(bob, "to be gone", apptest.Doc{"to": []any{apptest.Public, alice.URI()}, "tag": []any{apptest.Doc{"type": "Mention", "href": alice.URI()}}})
 			peer.PostAndSettle(srv, peer.Create(note))
 			st := alice.WantPost(note["id"])
 			peer.Serve(note)
@@ -89,7 +90,7 @@ func TestIncomingDelete(t *testing.T) {
 	for name, to := range map[string][]any{"for followers": {bob + "/followers"}, "direct": {alice.URI()}} {
 		for status, want := range map[int]bool{404: false, 403: false, 410: true} {
 			t.Run(fmt.Sprintf("by another on its server, %s, and it answers %d", name, status), func(t *testing.T) {
-				note := peer.Note(bob, "for few", Doc{"to": to, "cc": nil})
+				note := peer.Note(bob, "for few", apptest.Doc{"to": to, "cc": nil})
 				peer.PostAndSettle(srv, peer.Create(note))
 				alice.WantPost(note["id"])
 				peer.Remove(note["id"].(string), status)
@@ -110,14 +111,14 @@ func TestIncomingDelete(t *testing.T) {
 			if status != 200 {
 				peer.Remove(note["id"].(string), status)
 			}
-			a := peer.Activity("Delete", bob, Doc{"id": note["id"], "type": "Tombstone"})
+			a := peer.Activity("Delete", bob, apptest.Doc{"id": note["id"], "type": "Tombstone"})
 			other.Deliver(srv, "/inbox", mallory, a).Want(http.StatusAccepted)
-			Settle(srv)
+			apptest.Settle(srv)
 			if gone := alice.FindPost(note["id"]) == nil; gone != want {
 				t.Errorf("it is gone: %v, want %v", gone, want)
 			}
 			peer.Post(srv, a)
-			Settle(srv)
+			apptest.Settle(srv)
 			if alice.FindPost(note["id"]) != nil {
 				t.Error("what its author says of it later does not count")
 			}
@@ -148,7 +149,7 @@ func TestIncomingDelete(t *testing.T) {
 
 // Cases 50 and 51: accounts that delete themselves.
 func TestIncomingDeleteActor(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, eve := peer.AddActor("bob"), peer.AddActor("eve")
 	alice.FollowRemote(bob)
@@ -162,7 +163,7 @@ func TestIncomingDeleteActor(t *testing.T) {
 		peer.Keys[stranger] = peer.Keys[bob]
 		peer.Post(srv, a)
 	}
-	Settle(srv)
+	apptest.Settle(srv)
 	if n := peer.AllFetches() - before; n != 0 {
 		t.Errorf("%d requests because of strangers", n)
 	}
@@ -176,9 +177,9 @@ func TestIncomingDeleteActor(t *testing.T) {
 		peer.Remove(bob, http.StatusGone)
 		a := peer.Activity("Delete", bob, bob)
 		b, _ := json.Marshal(a)
-		peer.rotateKeySilently(bob) // nobody can find out with what it is signed
+		rotateKeySilently(peer, bob) // nobody can find out with what it is signed
 		peer.DeliverRaw(srv, "/inbox", bob, b).Want(202)
-		Settle(srv)
+		apptest.Settle(srv)
 		if alice.FindPost(note["id"]) != nil {
 			t.Error("its post is here")
 		}
@@ -186,7 +187,7 @@ func TestIncomingDeleteActor(t *testing.T) {
 }
 
 // rotateKeySilently has an actor sign with another key than its document tells.
-func (p *FakeServer) rotateKeySilently(actor string) {
+func rotateKeySilently(p *apptest.FakeServer, actor string) {
 	_, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		p.T.Fatal(err)

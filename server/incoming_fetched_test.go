@@ -7,19 +7,20 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/internal/proof"
 )
 
 // FEP-8b32 and case 31: who sends what another did needs a proof by that other.
 func TestIncomingProof(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob", peer.AddEd25519Key("bob"))
 	alice.FollowRemote(bob)
-	other := StartFake(t)
+	other := apptest.StartFake(t)
 	carrier := other.AddActor("carrier")
 	alice.FollowRemote(carrier)
-	signAt := func(a Doc, at time.Time) Doc {
+	signAt := func(a apptest.Doc, at time.Time) apptest.Doc {
 		t.Helper()
 		var plain map[string]any
 		b, _ := json.Marshal(a)
@@ -30,18 +31,18 @@ func TestIncomingProof(t *testing.T) {
 		}
 		return plain
 	}
-	sign := func(a Doc) Doc { return signAt(a, time.Now()) }
+	sign := func(a apptest.Doc) apptest.Doc { return signAt(a, time.Now()) }
 	for _, tt := range []struct {
 		name   string
-		change func(Doc) Doc
+		change func(apptest.Doc) apptest.Doc
 		want   bool
 	}{
 		{"proven", sign, true},
-		{"not proven", func(d Doc) Doc { return d }, false},
-		{"proven a day ago", func(d Doc) Doc { return signAt(d, time.Now().Add(-24*time.Hour)) }, true},
-		{"proven long ago", func(d Doc) Doc { return signAt(d, time.Now().Add(-8*24*time.Hour)) }, false},
-		{"proven tomorrow", func(d Doc) Doc { return signAt(d, time.Now().Add(24*time.Hour)) }, false},
-		{"changed since", func(d Doc) Doc {
+		{"not proven", func(d apptest.Doc) apptest.Doc { return d }, false},
+		{"proven a day ago", func(d apptest.Doc) apptest.Doc { return signAt(d, time.Now().Add(-24*time.Hour)) }, true},
+		{"proven long ago", func(d apptest.Doc) apptest.Doc { return signAt(d, time.Now().Add(-8*24*time.Hour)) }, false},
+		{"proven tomorrow", func(d apptest.Doc) apptest.Doc { return signAt(d, time.Now().Add(24*time.Hour)) }, false},
+		{"changed since", func(d apptest.Doc) apptest.Doc {
 			d = sign(d)
 			d["object"].(map[string]any)["content"] = "forged"
 			return d
@@ -50,7 +51,7 @@ func TestIncomingProof(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			note := peer.Note(bob, "carried")
 			other.Deliver(srv, "/inbox", carrier, tt.change(peer.Create(note)))
-			Settle(srv)
+			apptest.Settle(srv)
 			if got := alice.FindPost(note["id"]) != nil; got != tt.want {
 				t.Errorf("it is here: %v, want %v", got, tt.want)
 			}
@@ -60,18 +61,18 @@ func TestIncomingProof(t *testing.T) {
 
 // Cases 113 and 118: documents that are not what they say, or that somebody means to confuse us with.
 func TestIncomingFetched(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
-	other := StartFake(t)
+	other := apptest.StartFake(t)
 	bob, eve := peer.AddActor("bob"), other.AddActor("eve")
 	alice.FollowRemote(bob)
 	boost := func(uri string) {
-		peer.PostAndSettle(srv, peer.Activity("Announce", bob, uri, Doc{"to": []any{Public}}))
+		peer.PostAndSettle(srv, peer.Activity("Announce", bob, uri, apptest.Doc{"to": []any{apptest.Public}}))
 	}
 	t.Run("of another host", func(t *testing.T) {
 		note := peer.Note(bob, "real")
 		peer.Serve(note)
-		forged := With(note, Doc{"content": "forged"})
+		forged := apptest.With(note, apptest.Doc{"content": "forged"})
 		other.ServeAt(other.URL+"/forged", forged)
 		boost(other.URL + "/forged")
 		if alice.FindPost(note["id"]) != nil {
@@ -81,7 +82,7 @@ func TestIncomingFetched(t *testing.T) {
 	t.Run("of another address of the same host", func(t *testing.T) {
 		note := other.Note(eve, "real")
 		other.Serve(note)
-		other.ServeAt(other.URL+"/also", With(note, Doc{"content": "elsewhere"}))
+		other.ServeAt(other.URL+"/also", apptest.With(note, apptest.Doc{"content": "elsewhere"}))
 		boost(other.URL + "/also")
 		if got := alice.WantPost(note["id"]).Str("content"); got != "real" {
 			t.Errorf("got %q", got)
@@ -106,7 +107,7 @@ func TestIncomingFetched(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			peer.DeliverRaw(srv, "/inbox", bob, fmt.Appendf(nil, body, peer.URL, bob))
-			Settle(srv)
+			apptest.Settle(srv)
 			if alice.FindPost(peer.URL+"/8") != nil {
 				t.Error("it is here")
 			}
@@ -116,16 +117,16 @@ func TestIncomingFetched(t *testing.T) {
 
 // Federation 3.9: who opens a thread has the replies to the post read.
 func TestFetchReplies(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
-	other := StartFake(t)
+	other := apptest.StartFake(t)
 	bob, eve := peer.AddActor("bob"), other.AddActor("eve")
 	alice.FollowRemote(bob)
 	root := peer.Note(bob, "root")
-	root["replies"] = Doc{"id": root["id"].(string) + "/replies", "type": "Collection", "first": Doc{"type": "CollectionPage", "partOf": root["id"].(string) + "/replies"}}
+	root["replies"] = apptest.Doc{"id": root["id"].(string) + "/replies", "type": "Collection", "first": apptest.Doc{"type": "CollectionPage", "partOf": root["id"].(string) + "/replies"}}
 	var items []any
-	reply := func(p *FakeServer, actor string, to any) Doc {
-		n := p.Note(actor, "reply", Doc{"inReplyTo": to})
+	reply := func(p *apptest.FakeServer, actor string, to any) apptest.Doc {
+		n := p.Note(actor, "reply", apptest.Doc{"inReplyTo": to})
 		p.Serve(n)
 		items = append(items, n["id"])
 		return n
@@ -135,20 +136,20 @@ func TestFetchReplies(t *testing.T) {
 	for range 8 {
 		reply(other, eve, root["id"])
 	}
-	last := peer.Note(bob, "on the next page", Doc{"inReplyTo": root["id"]})
+	last := peer.Note(bob, "on the next page", apptest.Doc{"inReplyTo": root["id"]})
 	peer.Serve(last)
 	replies := root["id"].(string) + "/replies"
-	peer.Serve(Doc{"id": replies, "type": "Collection", "first": Doc{"type": "CollectionPage", "items": items, "next": replies + "/2"}})
-	peer.Serve(Doc{"id": replies + "/2", "type": "CollectionPage", "items": last["id"], "next": replies + "/2"})
+	peer.Serve(apptest.Doc{"id": replies, "type": "Collection", "first": apptest.Doc{"type": "CollectionPage", "items": items, "next": replies + "/2"}})
+	peer.Serve(apptest.Doc{"id": replies + "/2", "type": "CollectionPage", "items": last["id"], "next": replies + "/2"})
 	peer.PostAndSettle(srv, peer.Create(root))
 	st := alice.WantPost(root["id"])
 	below := func() int {
 		o := alice.Get("/api/v1/statuses/" + st.ID() + "/context").Want(200).Object()
-		Settle(srv)
+		apptest.Settle(srv)
 		return len(o.At("descendants").([]any))
 	}
 	srv.As(nil).Get("/api/v1/statuses/" + st.ID() + "/context").Want(200)
-	Settle(srv)
+	apptest.Settle(srv)
 	if peer.Fetches(replies) != 0 {
 		t.Error("somebody who is not signed in has had it read")
 	}
@@ -168,19 +169,19 @@ func TestFetchReplies(t *testing.T) {
 
 // Who is mentioned and not known is asked for, so that answers reach them.
 func TestIncomingStrangers(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
-	other := StartFake(t)
+	other := apptest.StartFake(t)
 	bob, eve := peer.AddActor("bob"), other.AddActor("eve")
 	alice.FollowRemote(bob)
-	tag := []any{Doc{"type": "Mention", "href": eve}, Doc{"type": "Mention", "href": other.URL + "/users/nobody"}}
-	note := peer.Note(bob, "hey", Doc{"tag": tag})
+	tag := []any{apptest.Doc{"type": "Mention", "href": eve}, apptest.Doc{"type": "Mention", "href": other.URL + "/users/nobody"}}
+	note := peer.Note(bob, "hey", apptest.Doc{"tag": tag})
 	peer.PostAndSettle(srv, peer.Create(note))
 	if got := alice.WantPost(note["id"]).Find("mentions.0.acct"); got != "eve@"+other.Host {
 		t.Errorf("mentions %v", got)
 	}
 	frank := other.AddActor("frank")
-	direct := peer.Note(bob, "psst", Doc{"to": []any{alice.URI(), frank}, "cc": nil, "tag": []any{Doc{"type": "Mention", "href": alice.URI()}, Doc{"type": "Mention", "href": frank}}})
+	direct := peer.Note(bob, "psst", apptest.Doc{"to": []any{alice.URI(), frank}, "cc": nil, "tag": []any{apptest.Doc{"type": "Mention", "href": alice.URI()}, apptest.Doc{"type": "Mention", "href": frank}}})
 	peer.PostAndSettle(srv, peer.Create(direct))
 	got := alice.WantPost(direct["id"])
 	if n := len(got.At("mentions").([]any)); n != 2 {

@@ -1,96 +1,15 @@
 package server_test
 
 import (
-	"slices"
-	"strings"
 	"testing"
 
-	"svc/internal/config"
+	"svc/app/apptest"
 	"svc/store"
 )
 
-// StartWithFake starts a server that talks with a peer of another kind.
-func StartWithFake(t *testing.T, change ...func(*config.Config)) (*Server, *FakeServer) {
-	t.Helper()
-	srv := StartPeers(t, 1, change...)[0]
-	return srv, StartFake(t)
-}
-
-// KnownID returns the id, as the API has it, of the account of an ActivityPub id; "" if there is none.
-func (a *Server) KnownID(uri string) string {
-	a.T.Helper()
-	list, err := a.DB.AccountsByURI(a.T.Context(), []string{uri})
-	if err != nil {
-		a.T.Fatal(err)
-	}
-	if list[uri] == nil {
-		return ""
-	}
-	return list[uri].ID.String()
-}
-
-// FetchActor has an actor of a peer known here, and returns its account's id.
-func (a *Server) FetchActor(uri string) string {
-	a.T.Helper()
-	account, err := a.Federation.Actors.Actor(a.T.Context(), uri)
-	if err != nil {
-		a.T.Fatal(err)
-	}
-	return account.ID.String()
-}
-
-// NotificationTypes returns the types of what a member was notified of, newest first.
-func (m *User) NotificationTypes() []string {
-	m.Server.T.Helper()
-	var query []string
-	for _, kind := range strings.Fields("mention follow follow_request reblog favourite poll move status update svc:emoji_reaction svc:chat_mention svc:report") {
-		query = append(query, "include_types[]", kind)
-	}
-	return EntityTypes(m.Get("/api/v1/notifications", query...).Want(200))
-}
-
-// OneDelivered returns the one activity of a type that was delivered, and fails the test if there are more or none.
-func (p *FakeServer) OneDelivered(verb string) Doc {
-	p.T.Helper()
-	list := p.Delivered(verb)
-	if len(list) != 1 {
-		p.T.Fatalf("%d of type %s were delivered, want 1: %v", len(list), verb, p.Delivered())
-	}
-	return list[0]
-}
-
-// ClearDelivered has what was delivered forgotten.
-func (p *FakeServer) ClearDelivered() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.deliveries = nil
-}
-
-// WantEvent fails the test if something has not been said.
-func (l *StreamClient) WantEvent(want string) {
-	l.T.Helper()
-	heard := l.Events()
-	if !slices.ContainsFunc(heard, func(s StreamEvent) bool { return s.String() == want }) {
-		l.T.Errorf("heard %q, want %q among it", heard, want)
-	}
-}
-
-// WantField checks a member of a document, by path of keys.
-func WantField(t *testing.T, d Doc, want any, path ...string) {
-	t.Helper()
-	var v any = d
-	for _, key := range path {
-		m, _ := v.(Doc)
-		v = m[key]
-	}
-	if v != want {
-		t.Errorf("%v: got %v, want %v, in %v", path, v, want, d)
-	}
-}
-
 // Case 96: who is not locked is followed at once, who is decides; a Follow that comes again is answered again.
 func TestIncomingFollow(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice, locked := srv.SignUp("alice"), srv.SignUp("locked")
 	locked.Lock()
 	bob := peer.AddActor("bob")
@@ -99,14 +18,14 @@ func TestIncomingFollow(t *testing.T) {
 	first := peer.Activity("Follow", bob, alice.URI())
 	peer.PostAndSettle(srv, first)
 	id := srv.KnownID(bob)
-	alice.Relationship(id).WantTrue(RelationshipFlags, "followed_by")
-	WantList(t, "alice is told", alice.NotificationTypes(), "follow")
+	alice.Relationship(id).WantTrue(apptest.RelationshipFlags, "followed_by")
+	apptest.WantList(t, "alice is told", alice.NotificationTypes(), "follow")
 	accept := peer.OneDelivered("Accept")
-	WantField(t, accept, alice.URI(), "actor")
-	WantField(t, accept, first["id"], "object", "id")
-	WantField(t, accept, "Follow", "object", "type")
-	WantField(t, accept, bob, "object", "actor")
-	WantField(t, accept, alice.URI(), "object", "object")
+	apptest.WantField(t, accept, alice.URI(), "actor")
+	apptest.WantField(t, accept, first["id"], "object", "id")
+	apptest.WantField(t, accept, "Follow", "object", "type")
+	apptest.WantField(t, accept, bob, "object", "actor")
+	apptest.WantField(t, accept, alice.URI(), "object", "object")
 	stream.WantEvent("user: notification follow")
 
 	peer.ClearDelivered()
@@ -117,25 +36,25 @@ func TestIncomingFollow(t *testing.T) {
 	if len(accepts) != 2 || accepts[0]["id"] == accepts[1]["id"] || accepts[0]["id"] == accept["id"] {
 		t.Fatalf("what is followed already is accepted by %v, want twice with ids of their own", accepts)
 	}
-	WantField(t, accepts[1], again["id"], "object", "id")
-	WantList(t, "alice is told again", alice.NotificationTypes(), "follow")
+	apptest.WantField(t, accepts[1], again["id"], "object", "id")
+	apptest.WantList(t, "alice is told again", alice.NotificationTypes(), "follow")
 	if n := alice.Get("/api/v1/accounts/" + alice.ID).Want(200).Object().Int("followers_count"); n != 1 {
 		t.Errorf("%d followers, want 1", n)
 	}
 
 	peer.ClearDelivered()
-	request := peer.Activity("Follow", bob, Doc{"type": "Person", "id": locked.URI()})
+	request := peer.Activity("Follow", bob, apptest.Doc{"type": "Person", "id": locked.URI()})
 	peer.PostAndSettle(srv, request)
-	locked.Relationship(id).WantTrue(RelationshipFlags, "requested_by")
-	WantList(t, "locked is told", locked.NotificationTypes(), "follow_request")
+	locked.Relationship(id).WantTrue(apptest.RelationshipFlags, "requested_by")
+	apptest.WantList(t, "locked is told", locked.NotificationTypes(), "follow_request")
 	newer := peer.Activity("Follow", bob, locked.URI())
 	peer.PostAndSettle(srv, newer)
 	if got := peer.Delivered(); len(got) > 0 {
 		t.Errorf("a request was answered with %v", got)
 	}
 	locked.Post("/api/v1/follow_requests/" + id + "/authorize").Want(200)
-	Settle(srv)
-	WantField(t, peer.OneDelivered("Accept"), newer["id"], "object", "id")
+	apptest.Settle(srv)
+	apptest.WantField(t, peer.OneDelivered("Accept"), newer["id"], "object", "id")
 
 	// Whose request was denied may ask again by the same id, as some servers do.
 	peer.ClearDelivered()
@@ -143,15 +62,15 @@ func TestIncomingFollow(t *testing.T) {
 	asked := peer.Activity("Follow", carol, locked.URI())
 	peer.PostAndSettle(srv, asked)
 	locked.Post("/api/v1/follow_requests/" + srv.KnownID(carol) + "/reject").Want(200)
-	Settle(srv)
-	WantField(t, peer.OneDelivered("Reject"), asked["id"], "object", "id")
+	apptest.Settle(srv)
+	apptest.WantField(t, peer.OneDelivered("Reject"), asked["id"], "object", "id")
 	peer.PostAndSettle(srv, asked)
-	locked.Relationship(srv.KnownID(carol)).WantTrue(RelationshipFlags, "requested_by")
+	locked.Relationship(srv.KnownID(carol)).WantTrue(apptest.RelationshipFlags, "requested_by")
 }
 
 // Cases 96 and 105: who must not be followed is not, and who asks is told where there is somebody to tell of.
 func TestIncomingFollowRefused(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice, gone, moved, wary := srv.SignUp("alice"), srv.SignUp("gone"), srv.SignUp("moved"), srv.SignUp("wary")
 	bob := peer.AddActor("bob")
 	id := srv.FetchActor(bob)
@@ -181,14 +100,14 @@ func TestIncomingFollowRefused(t *testing.T) {
 			if rejects := peer.Delivered(); !tt.rejected && len(rejects) > 0 {
 				t.Errorf("answered with %v", rejects)
 			} else if tt.rejected {
-				WantField(t, peer.OneDelivered("Reject"), follow["id"], "object", "id")
+				apptest.WantField(t, peer.OneDelivered("Reject"), follow["id"], "object", "id")
 			}
 			if got, err := srv.HasRow(`SELECT 1 FROM follows`); got || err != nil {
 				t.Errorf("there is a follow: %v %v", got, err)
 			}
 		})
 	}
-	WantList(t, "alice is told", alice.NotificationTypes())
+	apptest.WantList(t, "alice is told", alice.NotificationTypes())
 
 	// An id that another follow has is of no use.
 	carol, dave := peer.AddActor("carol"), peer.AddActor("dave")
@@ -197,8 +116,8 @@ func TestIncomingFollowRefused(t *testing.T) {
 	peer.PostAndSettle(srv, follow)
 	follow["actor"] = dave
 	peer.PostAndSettle(srv, follow)
-	alice.Relationship(srv.KnownID(dave)).WantTrue(RelationshipFlags)
-	alice.Relationship(srv.KnownID(carol)).WantTrue(RelationshipFlags, "followed_by")
+	alice.Relationship(srv.KnownID(dave)).WantTrue(apptest.RelationshipFlags)
+	alice.Relationship(srv.KnownID(carol)).WantTrue(apptest.RelationshipFlags, "followed_by")
 	if n := srv.Count(`SELECT count(*) FROM queued_activities`); n > 0 {
 		t.Errorf("%d activities are tried again", n)
 	}
@@ -206,7 +125,7 @@ func TestIncomingFollowRefused(t *testing.T) {
 
 // Cases 97, 98, 99: answers count if they are of who was asked, about what was asked, in each of their forms.
 func TestIncomingAnswers(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
 	bob, mallory := peer.AddActor("bob"), peer.AddActor("mallory")
 	id := srv.FetchActor(bob)
@@ -217,10 +136,10 @@ func TestIncomingAnswers(t *testing.T) {
 		if rel := alice.AccountAction(id, "follow"); !rel.Bool("requested") || rel.Bool("following") {
 			t.Fatalf("before the answer: %v", rel.Fields)
 		}
-		Settle(srv)
+		apptest.Settle(srv)
 		return peer.OneDelivered("Follow")["id"].(string)
 	}
-	pair := Doc{"type": "Follow", "actor": alice.URI(), "object": bob}
+	pair := apptest.Doc{"type": "Follow", "actor": alice.URI(), "object": bob}
 	for _, tt := range []struct {
 		name   string
 		actor  string
@@ -228,18 +147,20 @@ func TestIncomingAnswers(t *testing.T) {
 		want   string // "" the request stays
 	}{
 		{"by the id", bob, func(f string) any { return f }, "following"},
-		{"with the Follow", bob, func(f string) any { return Doc{"id": f, "type": "Follow", "actor": alice.URI(), "object": bob} }, "following"},
-		{"with a list", bob, func(f string) any { return []any{Doc{"id": f, "type": "Follow"}} }, "following"},
+		{"with the Follow", bob, func(f string) any { return apptest.Doc{"id": f, "type": "Follow", "actor": alice.URI(), "object": bob} }, "following"},
+		{"with a list", bob, func(f string) any { return []any{apptest.Doc{"id": f, "type": "Follow"}} }, "following"},
 		{"with a Follow without an id", bob, func(string) any { return pair }, "following"},
 		{"with a Follow of an id of its own", bob, func(string) any {
-			return Doc{"id": peer.URL + "/follows/1", "type": "Follow", "actor": alice.URI(), "object": bob}
+			return apptest.Doc{"id": peer.URL + "/follows/1", "type": "Follow", "actor": alice.URI(), "object": bob}
 		}, "following"},
 		{"by another", mallory, func(f string) any { return f }, ""},
-		{"by another with the Follow", mallory, func(f string) any { return Doc{"id": f, "type": "Follow", "actor": alice.URI(), "object": bob} }, ""},
+		{"by another with the Follow", mallory, func(f string) any { return apptest.Doc{"id": f, "type": "Follow", "actor": alice.URI(), "object": bob} }, ""},
 		{"by another with the pair", mallory, func(string) any { return pair }, ""},
 		{"of a follow that there is not", bob, func(string) any { return srv.URL + "/activities/" + alice.ID }, ""},
-		{"of somebody who has not asked", bob, func(string) any { return Doc{"type": "Follow", "actor": carol.URI(), "object": bob} }, ""},
-		{"of a favourite", bob, func(f string) any { return Doc{"id": f + "0", "type": "Like", "actor": alice.URI(), "object": bob} }, ""},
+		{"of somebody who has not asked", bob, func(string) any { return apptest.Doc{"type": "Follow", "actor": carol.URI(), "object": bob} }, ""},
+		{"of a favourite", bob, func(f string) any {
+			return apptest.Doc{"id": f + "0", "type": "Like", "actor": alice.URI(), "object": bob}
+		}, ""},
 		{"of nothing", bob, func(string) any { return nil }, ""},
 	} {
 		t.Run("accepted "+tt.name, func(t *testing.T) {
@@ -247,10 +168,10 @@ func TestIncomingAnswers(t *testing.T) {
 			if tt.want == "" {
 				tt.want = "requested"
 			}
-			alice.Relationship(id).WantTrue(RelationshipFlags, tt.want)
-			carol.Relationship(id).WantTrue(RelationshipFlags)
+			alice.Relationship(id).WantTrue(apptest.RelationshipFlags, tt.want)
+			carol.Relationship(id).WantTrue(apptest.RelationshipFlags)
 			alice.AccountAction(id, "unfollow")
-			Settle(srv)
+			apptest.Settle(srv)
 		})
 	}
 
@@ -258,30 +179,30 @@ func TestIncomingAnswers(t *testing.T) {
 	late := ask()
 	alice.AccountAction(id, "unfollow")
 	peer.PostAndSettle(srv, peer.Activity("Accept", bob, late))
-	alice.Relationship(id).WantTrue(RelationshipFlags)
+	alice.Relationship(id).WantTrue(apptest.RelationshipFlags)
 
 	stream := srv.OpenStream(alice.Client, "stream", "user")
-	for name, end := range map[string]func(follow string) Doc{
-		"a Reject":             func(f string) Doc { return peer.Activity("Reject", bob, f) },
-		"a Reject of the pair": func(string) Doc { return peer.Activity("Reject", bob, pair) },
-		"an Undo of the Accept": func(f string) Doc {
-			return peer.Activity("Undo", bob, Doc{"type": "Accept", "id": peer.NewID("accepts"), "actor": bob, "object": Doc{"type": "Follow", "id": f}})
+	for name, end := range map[string]func(follow string) apptest.Doc{
+		"a Reject":             func(f string) apptest.Doc { return peer.Activity("Reject", bob, f) },
+		"a Reject of the pair": func(string) apptest.Doc { return peer.Activity("Reject", bob, pair) },
+		"an Undo of the Accept": func(f string) apptest.Doc {
+			return peer.Activity("Undo", bob, apptest.Doc{"type": "Accept", "id": peer.NewID("accepts"), "actor": bob, "object": apptest.Doc{"type": "Follow", "id": f}})
 		},
 	} {
 		follow := ask()
 		peer.PostAndSettle(srv, peer.Activity("Accept", bob, follow))
 		stream.WantEvent("user: svc:follow_relationships_update follow_accept")
 		peer.PostAndSettle(srv, peer.Activity("Reject", mallory, follow))
-		alice.Relationship(id).WantTrue(RelationshipFlags, "following")
+		alice.Relationship(id).WantTrue(apptest.RelationshipFlags, "following")
 		peer.PostAndSettle(srv, end(follow))
-		alice.Relationship(id).WantTrue(RelationshipFlags)
+		alice.Relationship(id).WantTrue(apptest.RelationshipFlags)
 		stream.WantEvent("user: svc:follow_relationships_update follow_reject")
 		if t.Failed() {
 			t.Fatalf("after %s", name)
 		}
 	}
 	peer.PostAndSettle(srv, peer.Activity("Reject", bob, ask()))
-	alice.Relationship(id).WantTrue(RelationshipFlags)
+	alice.Relationship(id).WantTrue(apptest.RelationshipFlags)
 	if got := peer.Delivered("Accept", "Reject"); len(got) > 0 {
 		t.Errorf("what was answered was answered: %v", got)
 	}
@@ -289,39 +210,39 @@ func TestIncomingAnswers(t *testing.T) {
 
 // Case 100: who is removed from the followers hears that their own Follow is rejected.
 func TestRemoveFollowerElsewhere(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
 	follow := peer.Activity("Follow", bob, alice.URI())
 	peer.PostAndSettle(srv, follow)
 	alice.AccountAction(srv.KnownID(bob), "remove_from_followers")
-	Settle(srv)
+	apptest.Settle(srv)
 	reject := peer.OneDelivered("Reject")
-	WantField(t, reject, follow["id"], "object", "id")
-	WantField(t, reject, bob, "object", "actor")
+	apptest.WantField(t, reject, follow["id"], "object", "id")
+	apptest.WantField(t, reject, bob, "object", "actor")
 }
 
 // Case 101: a block ends the follows in both directions and is kept until it is taken back.
 func TestIncomingBlock(t *testing.T) {
 	for _, form := range []string{"embedded", "by id", "by the pair"} {
 		t.Run("undone "+form, func(t *testing.T) {
-			srv, peer := StartWithFake(t)
+			srv, peer := apptest.StartWithFake(t)
 			alice := srv.SignUp("alice")
 			bob := peer.AddActor("bob")
 			peer.PostAndSettle(srv, peer.Activity("Follow", bob, alice.URI()))
 			id := srv.KnownID(bob)
 			alice.AccountAction(id, "follow")
-			Settle(srv)
+			apptest.Settle(srv)
 			peer.PostAndSettle(srv, peer.Activity("Accept", bob, peer.OneDelivered("Follow")["id"]))
-			alice.Relationship(id).WantTrue(RelationshipFlags, "following", "followed_by")
+			alice.Relationship(id).WantTrue(apptest.RelationshipFlags, "following", "followed_by")
 			before := alice.NotificationTypes()
 
-			peer.PostAndSettle(srv, peer.Activity("Block", bob, alice.URI(), Doc{"target": peer.URL + "/c/cats"})) // of a community
-			alice.Relationship(id).WantTrue(RelationshipFlags, "following", "followed_by")
+			peer.PostAndSettle(srv, peer.Activity("Block", bob, alice.URI(), apptest.Doc{"target": peer.URL + "/c/cats"})) // of a community
+			alice.Relationship(id).WantTrue(apptest.RelationshipFlags, "following", "followed_by")
 			block := peer.Activity("Block", bob, alice.URI())
 			peer.PostAndSettle(srv, block)
-			peer.PostAndSettle(srv, peer.Activity("Block", bob, alice.URI(), Doc{"id": block["id"]}))
-			alice.Relationship(id).WantTrue(RelationshipFlags, "blocked_by")
+			peer.PostAndSettle(srv, peer.Activity("Block", bob, alice.URI(), apptest.Doc{"id": block["id"]}))
+			alice.Relationship(id).WantTrue(apptest.RelationshipFlags, "blocked_by")
 			if got := alice.NotificationTypes(); len(got) > len(before) {
 				t.Errorf("alice was told %q", got)
 			}
@@ -330,11 +251,11 @@ func TestIncomingBlock(t *testing.T) {
 			mallory := peer.AddActor("mallory")
 			srv.FetchActor(mallory)
 			peer.PostAndSettle(srv, peer.Activity("Undo", mallory, block["id"]))
-			alice.Relationship(id).WantTrue(RelationshipFlags, "blocked_by")
-			undone := map[string]any{"embedded": block, "by id": block["id"], "by the pair": Doc{"type": "Block", "actor": bob, "object": alice.URI()}}[form]
+			alice.Relationship(id).WantTrue(apptest.RelationshipFlags, "blocked_by")
+			undone := map[string]any{"embedded": block, "by id": block["id"], "by the pair": apptest.Doc{"type": "Block", "actor": bob, "object": alice.URI()}}[form]
 			peer.PostAndSettle(srv, peer.Activity("Undo", bob, undone))
-			alice.Relationship(id).WantTrue(RelationshipFlags)
-			alice.AccountAction(id, "follow").WantTrue(RelationshipFlags, "requested")
+			alice.Relationship(id).WantTrue(apptest.RelationshipFlags)
+			alice.AccountAction(id, "follow").WantTrue(apptest.RelationshipFlags, "requested")
 		})
 	}
 }

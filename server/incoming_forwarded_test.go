@@ -2,42 +2,43 @@ package server_test
 
 import (
 	"net/http"
+	"svc/app/apptest"
 	"testing"
 )
 
 // Federation 2.4 and case 31: servers pass on to the followers of their people what others answer them. That is taken as a hint to look at
 // its origin, from those who are followed here.
 func TestIncomingForwarded(t *testing.T) {
-	srv, peer := StartWithFake(t)
-	other := StartFake(t)
+	srv, peer := apptest.StartWithFake(t)
+	other := apptest.StartFake(t)
 	alice := srv.SignUp("alice")
 	carol, eve := peer.AddActor("carol"), peer.AddActor("eve")
 	bob := other.AddActor("bob")
 	alice.FollowRemote(carol)
 	post := peer.Note(carol, "what do you think?")
 	peer.PostAndSettle(srv, peer.Create(post))
-	answer := func(content string) Doc {
-		n := other.Note(bob, content, Doc{"inReplyTo": post["id"]})
+	answer := func(content string) apptest.Doc {
+		n := other.Note(bob, content, apptest.Doc{"inReplyTo": post["id"]})
 		other.Serve(n)
 		return n
 	}
-	passOn := func(signer string, d Doc) {
+	passOn := func(signer string, d apptest.Doc) {
 		t.Helper()
 		peer.Deliver(srv, "/inbox", signer, d).Want(202)
-		Settle(srv)
+		apptest.Settle(srv)
 	}
 	n := answer("real")
-	passOn(eve, other.Create(With(n, Doc{"content": "forged"})))
+	passOn(eve, other.Create(apptest.With(n, apptest.Doc{"content": "forged"})))
 	if alice.FindPost(n["id"]) != nil || other.AllFetches() != 0 {
 		t.Error("who is not followed has something fetched")
 	}
-	passOn(carol, other.Create(With(n, Doc{"content": "forged"})))
+	passOn(carol, other.Create(apptest.With(n, apptest.Doc{"content": "forged"})))
 	if got := alice.WantPost(n["id"]).Str("content"); got != "real" {
 		t.Errorf("it says %q", got)
 	}
-	edited := With(n, Doc{"content": "edited", "updated": FromNow(0)})
+	edited := apptest.With(n, apptest.Doc{"content": "edited", "updated": apptest.FromNow(0)})
 	other.Serve(edited)
-	passOn(carol, other.Activity("Update", bob, With(edited, Doc{"content": "forged"})))
+	passOn(carol, other.Activity("Update", bob, apptest.With(edited, apptest.Doc{"content": "forged"})))
 	if got := alice.WantPost(n["id"]).Str("content"); got != "edited" {
 		t.Errorf("it says %q", got)
 	}

@@ -3,6 +3,7 @@ package server_test
 import (
 	"fmt"
 	"slices"
+	"svc/app/apptest"
 	"testing"
 	"time"
 )
@@ -25,7 +26,7 @@ func permutations(n int) [][]int {
 // what it deletes, answers before what they answer. So it does with posts that can be asked for, and with those that cannot. Of all orders
 // some are tried.
 func TestIncomingAnyOrder(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	for _, served := range []bool{false, true} {
 		for i, order := range permutations(6) {
@@ -35,19 +36,19 @@ func TestIncomingAnyOrder(t *testing.T) {
 			bob, eve := peer.AddActor(fmt.Sprintf("bob%v%d", served, i)), peer.AddActor(fmt.Sprintf("eve%v%d", served, i))
 			alice.FollowRemote(bob)
 			alice.FollowRemote(eve)
-			root := peer.Note(bob, "root", Doc{"published": FromNow(-2 * time.Minute)})
-			edited := With(root, Doc{"content": "edited", "updated": FromNow(-time.Minute)})
-			reply := peer.Note(eve, "reply", Doc{"inReplyTo": root["id"], "published": FromNow(-2 * time.Minute)})
-			gone := peer.Note(eve, "gone", Doc{"inReplyTo": reply["id"], "published": FromNow(-2 * time.Minute)})
+			root := peer.Note(bob, "root", apptest.Doc{"published": apptest.FromNow(-2 * time.Minute)})
+			edited := apptest.With(root, apptest.Doc{"content": "edited", "updated": apptest.FromNow(-time.Minute)})
+			reply := peer.Note(eve, "reply", apptest.Doc{"inReplyTo": root["id"], "published": apptest.FromNow(-2 * time.Minute)})
+			gone := peer.Note(eve, "gone", apptest.Doc{"inReplyTo": reply["id"], "published": apptest.FromNow(-2 * time.Minute)})
 			if served { // as they are by then
 				peer.Serve(edited)
 				peer.Serve(reply)
 				peer.Remove(gone["id"].(string), 410)
 			}
-			activities := []Doc{
+			activities := []apptest.Doc{
 				peer.Create(root), peer.Activity("Update", bob, edited), peer.Create(reply), peer.Create(gone),
-				peer.Activity("Delete", eve, Doc{"id": gone["id"], "type": "Tombstone"}),
-				peer.Activity("Announce", eve, root["id"], Doc{"to": []any{Public}, "published": FromNow(-time.Minute)}),
+				peer.Activity("Delete", eve, apptest.Doc{"id": gone["id"], "type": "Tombstone"}),
+				peer.Activity("Announce", eve, root["id"], apptest.Doc{"to": []any{apptest.Public}, "published": apptest.FromNow(-time.Minute)}),
 			}
 			for _, j := range order {
 				peer.PostAndSettle(srv, activities[j])
@@ -81,28 +82,28 @@ func TestIncomingAnyOrder(t *testing.T) {
 // Edits overtake one another and the post that they are of: what is left is the last one, with how its poll stood then; and nothing, if it
 // was deleted at any time.
 func TestIncomingEditsAnyOrder(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
 	alice.FollowRemote(bob)
-	version := func(note Doc, n int) Doc {
-		o := With(note, Doc{
+	version := func(note apptest.Doc, n int) apptest.Doc {
+		o := apptest.With(note, apptest.Doc{
 			"content": fmt.Sprint("version ", n),
 			"oneOf": []any{
-				Doc{"type": "Note", "name": "yes", "replies": Doc{"type": "Collection", "totalItems": n}},
-				Doc{"type": "Note", "name": "no", "replies": Doc{"type": "Collection", "totalItems": 2 * n}},
+				apptest.Doc{"type": "Note", "name": "yes", "replies": apptest.Doc{"type": "Collection", "totalItems": n}},
+				apptest.Doc{"type": "Note", "name": "no", "replies": apptest.Doc{"type": "Collection", "totalItems": 2 * n}},
 			},
 		})
 		if n > 0 {
-			o["updated"] = FromNow(time.Duration(n-10) * time.Minute)
+			o["updated"] = apptest.FromNow(time.Duration(n-10) * time.Minute)
 		}
 		return o
 	}
 	for i, order := range permutations(4) {
-		note := peer.Note(bob, "", Doc{"type": "Question", "published": FromNow(-time.Hour), "endTime": FromNow(time.Hour)})
-		gone := peer.Note(bob, "", Doc{"type": "Question", "published": FromNow(-time.Hour), "endTime": FromNow(time.Hour)})
+		note := peer.Note(bob, "", apptest.Doc{"type": "Question", "published": apptest.FromNow(-time.Hour), "endTime": apptest.FromNow(time.Hour)})
+		gone := peer.Note(bob, "", apptest.Doc{"type": "Question", "published": apptest.FromNow(-time.Hour), "endTime": apptest.FromNow(time.Hour)})
 		for at, n := range order {
-			for _, of := range []Doc{note, gone} {
+			for _, of := range []apptest.Doc{note, gone} {
 				verb := "Update"
 				if n == 0 {
 					verb = "Create"
@@ -125,7 +126,7 @@ func TestIncomingEditsAnyOrder(t *testing.T) {
 
 // A post is known by one id, also to what names it by another that its server has for it.
 func TestIncomingOtherIDs(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, eve := peer.AddActor("bob"), peer.AddActor("eve")
 	alice.FollowRemote(bob)
@@ -133,12 +134,12 @@ func TestIncomingOtherIDs(t *testing.T) {
 	peer.Serve(post)
 	page := post["url"].(string)
 	peer.ServeAt(page, post)
-	reply := peer.Note(bob, "reply", Doc{"inReplyTo": page})
-	quote := peer.Note(bob, "<p>quote</p><p class=\"quote-inline\">RE: <a href=\""+page+"\">x</a></p>", Doc{"quoteUrl": page})
-	self := peer.Note(bob, "self", Doc{"inReplyTo": peer.URL + "/self"})
+	reply := peer.Note(bob, "reply", apptest.Doc{"inReplyTo": page})
+	quote := peer.Note(bob, "<p>quote</p><p class=\"quote-inline\">RE: <a href=\""+page+"\">x</a></p>", apptest.Doc{"quoteUrl": page})
+	self := peer.Note(bob, "self", apptest.Doc{"inReplyTo": peer.URL + "/self"})
 	peer.Serve(self)
 	peer.ServeAt(peer.URL+"/self", self)
-	for _, n := range []Doc{reply, quote, self} {
+	for _, n := range []apptest.Doc{reply, quote, self} {
 		peer.PostAndSettle(srv, peer.Create(n))
 	}
 	st := alice.WantPost(post["id"])
@@ -158,24 +159,24 @@ func TestIncomingOtherIDs(t *testing.T) {
 
 // The name that a server has for a thread is kept, also one by the scheme tag, and an answer gives it back (federation 4.16).
 func TestIncomingContext(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
 	alice.FollowRemote(bob)
 	for _, tt := range []struct {
 		name    string
-		members Doc
+		members apptest.Doc
 		want    string // "": a name of this server
 	}{
-		{"a context", Doc{"context": peer.URL + "/contexts/1", "conversation": "tag:x"}, peer.URL + "/contexts/1"},
-		{"a tag", Doc{"conversation": "tag:" + peer.Host + ",2024-08-20:objectId=1:objectType=Conversation"}, "tag:" + peer.Host + ",2024-08-20:objectId=1:objectType=Conversation"},
-		{"a tag of another host", Doc{"conversation": "tag:elsewhere.example,2024-08-20:objectId=1"}, ""},
-		{"a context of another host", Doc{"context": "https://elsewhere.example/contexts/1"}, ""},
+		{"a context", apptest.Doc{"context": peer.URL + "/contexts/1", "conversation": "tag:x"}, peer.URL + "/contexts/1"},
+		{"a tag", apptest.Doc{"conversation": "tag:" + peer.Host + ",2024-08-20:objectId=1:objectType=Conversation"}, "tag:" + peer.Host + ",2024-08-20:objectId=1:objectType=Conversation"},
+		{"a tag of another host", apptest.Doc{"conversation": "tag:elsewhere.example,2024-08-20:objectId=1"}, ""},
+		{"a context of another host", apptest.Doc{"context": "https://elsewhere.example/contexts/1"}, ""},
 		{"no name", nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			first := peer.Note(bob, "first", tt.members)
-			second := peer.Note(bob, "second", tt.members, Doc{"inReplyTo": peer.URL + "/unknown"})
+			second := peer.Note(bob, "second", tt.members, apptest.Doc{"inReplyTo": peer.URL + "/unknown"})
 			peer.PostAndSettle(srv, peer.Create(first))
 			peer.PostAndSettle(srv, peer.Create(second))
 			a, b := alice.WantPost(first["id"]), alice.WantPost(second["id"])

@@ -6,43 +6,46 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 )
 
 // Posts from elsewhere pass the policies, whether they are sent or fetched, and are stored as these leave them.
 func TestIncomingPolicies(t *testing.T) {
-	picture := Doc{"attachment": []any{Doc{"type": "Document", "mediaType": "image/png", "url": "https://pictures.example/1.png", "name": "a cat"}}}
-	old := Doc{"published": time.Now().AddDate(0, 0, -30).UTC().Format(time.RFC3339)}
-	only := func(peer *FakeServer) []config.HostReason { return []config.HostReason{{Host: peer.Host}} }
+	picture := apptest.Doc{"attachment": []any{apptest.Doc{"type": "Document", "mediaType": "image/png", "url": "https://pictures.example/1.png", "name": "a cat"}}}
+	old := apptest.Doc{"published": time.Now().AddDate(0, 0, -30).UTC().Format(time.RFC3339)}
+	only := func(peer *apptest.FakeServer) []config.HostReason { return []config.HostReason{{Host: peer.Host}} }
 	for _, tt := range []struct {
 		name   string
-		set    func(*config.Config, *FakeServer)
-		note   Doc
-		want   func(*Object) bool // nil: it is not accepted
+		set    func(*config.Config, *apptest.FakeServer)
+		note   apptest.Doc
+		want   func(*apptest.Object) bool // nil: it is not accepted
 		reason string
 		home   bool
 	}{
-		{"media removal", func(c *config.Config, p *FakeServer) { c.MRFSimple.MediaRemoval = only(p) }, picture,
-			func(o *Object) bool { return len(o.At("media_attachments").([]any)) == 0 }, "", true},
-		{"media nsfw", func(c *config.Config, p *FakeServer) { c.MRFSimple.MediaNSFW = only(p) }, picture,
-			func(o *Object) bool { return o.Bool("sensitive") && len(o.At("media_attachments").([]any)) == 1 }, "", true},
-		{"timeline removal", func(c *config.Config, p *FakeServer) { c.MRFSimple.FederatedTimelineRemoval = only(p) }, nil,
-			func(o *Object) bool { return o.Str("visibility") == "unlisted" }, "", true},
-		{"followers only", func(c *config.Config, p *FakeServer) { c.MRFSimple.FollowersOnly = only(p) }, nil,
-			func(o *Object) bool { return o.Str("visibility") == "private" }, "", true},
-		{"a keyword", func(c *config.Config, _ *FakeServer) { c.MRFKeyword.Reject = []string{"lottery"} }, Doc{"content": "<p>win the lottery</p>"},
+		{"media removal", func(c *config.Config, p *apptest.FakeServer) { c.MRFSimple.MediaRemoval = only(p) }, picture,
+			func(o *apptest.Object) bool { return len(o.At("media_attachments").([]any)) == 0 }, "", true},
+		{"media nsfw", func(c *config.Config, p *apptest.FakeServer) { c.MRFSimple.MediaNSFW = only(p) }, picture,
+			func(o *apptest.Object) bool {
+				return o.Bool("sensitive") && len(o.At("media_attachments").([]any)) == 1
+			}, "", true},
+		{"timeline removal", func(c *config.Config, p *apptest.FakeServer) { c.MRFSimple.FederatedTimelineRemoval = only(p) }, nil,
+			func(o *apptest.Object) bool { return o.Str("visibility") == "unlisted" }, "", true},
+		{"followers only", func(c *config.Config, p *apptest.FakeServer) { c.MRFSimple.FollowersOnly = only(p) }, nil,
+			func(o *apptest.Object) bool { return o.Str("visibility") == "private" }, "", true},
+		{"a keyword", func(c *config.Config, _ *apptest.FakeServer) { c.MRFKeyword.Reject = []string{"lottery"} }, apptest.Doc{"content": "<p>win the lottery</p>"},
 			nil, "KeywordPolicy", false},
-		{"a keyword in a description", func(c *config.Config, _ *FakeServer) { c.MRFKeyword.Reject = []string{"cat"} }, picture, nil, "KeywordPolicy", false},
-		{"a word replaced", func(c *config.Config, _ *FakeServer) {
+		{"a keyword in a description", func(c *config.Config, _ *apptest.FakeServer) { c.MRFKeyword.Reject = []string{"cat"} }, picture, nil, "KeywordPolicy", false},
+		{"a word replaced", func(c *config.Config, _ *apptest.FakeServer) {
 			c.MRFKeyword.Replace = []config.Replacement{{Pattern: "hello", Replacement: "goodbye"}}
-		}, nil, func(o *Object) bool { return strings.Contains(o.Str("content"), "goodbye") }, "", true},
-		{"a type", func(c *config.Config, _ *FakeServer) { c.MRFVocabulary.Reject = []string{"Note"} }, nil, nil, "VocabularyPolicy", false},
-		{"an old post", func(c *config.Config, _ *FakeServer) { c.MRF.Policies = []string{"ObjectAgePolicy"} }, old,
-			func(o *Object) bool { return o.Str("visibility") == "unlisted" }, "", false},
+		}, nil, func(o *apptest.Object) bool { return strings.Contains(o.Str("content"), "goodbye") }, "", true},
+		{"a type", func(c *config.Config, _ *apptest.FakeServer) { c.MRFVocabulary.Reject = []string{"Note"} }, nil, nil, "VocabularyPolicy", false},
+		{"an old post", func(c *config.Config, _ *apptest.FakeServer) { c.MRF.Policies = []string{"ObjectAgePolicy"} }, old,
+			func(o *apptest.Object) bool { return o.Str("visibility") == "unlisted" }, "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			peer := StartFake(t)
-			srv := StartPeers(t, 1, func(c *config.Config) {
+			peer := apptest.StartFake(t)
+			srv := apptest.StartPeers(t, 1, func(c *config.Config) {
 				c.MRF.Policies = []string{"SimplePolicy", "KeywordPolicy", "VocabularyPolicy"}
 				tt.set(c, peer)
 			})[0]
@@ -70,12 +73,12 @@ func TestIncomingPolicies(t *testing.T) {
 
 // A server that is rejected is neither listened to nor asked, and reads nothing that needs a signature. What it deletes is deleted.
 func TestRejectedServer(t *testing.T) {
-	peer := StartFake(t)
+	peer := apptest.StartFake(t)
 	refused := func(c *config.Config) {
 		c.MRF.Policies = []string{"SimplePolicy"}
 		c.MRFSimple.Reject = []config.HostReason{{Host: peer.Host, Reason: "spam"}}
 	}
-	srv := StartPeers(t, 1, refused)[0]
+	srv := apptest.StartPeers(t, 1, refused)[0]
 	alice, bob := srv.SignUp("alice"), peer.AddActor("bob")
 	peer.Deliver(srv, "/inbox", bob, peer.Create(peer.Note(bob, "<p>hello</p>"))).Want(http.StatusForbidden)
 	alice.Get("/api/v2/search", "q", bob, "resolve", "true").Want(200)
@@ -86,8 +89,8 @@ func TestRejectedServer(t *testing.T) {
 
 // Deeds pass the policies, too.
 func TestIncomingDeedPolicies(t *testing.T) {
-	peer := StartFake(t)
-	srv := StartPeers(t, 1, func(c *config.Config) {
+	peer := apptest.StartFake(t)
+	srv := apptest.StartPeers(t, 1, func(c *config.Config) {
 		c.MRF.Policies = []string{"SimplePolicy", "VocabularyPolicy"}
 		c.MRFSimple.RejectDeletes = []config.HostReason{{Host: peer.Host}}
 		c.MRFSimple.ReportRemoval = []config.HostReason{{Host: peer.Host}}
@@ -95,7 +98,7 @@ func TestIncomingDeedPolicies(t *testing.T) {
 		c.MRFVocabulary.Reject = []string{"Like"}
 	})[0]
 	alice := srv.SignUp("alice")
-	bob := peer.AddActor("bob", Doc{"icon": Doc{"type": "Image", "url": "https://pictures.example/bob.png"}})
+	bob := peer.AddActor("bob", apptest.Doc{"icon": apptest.Doc{"type": "Image", "url": "https://pictures.example/bob.png"}})
 	alice.FollowRemote(bob)
 	note := peer.Note(bob, "<p>hello</p>")
 	peer.PostAndSettle(srv, peer.Create(note))
@@ -111,7 +114,7 @@ func TestIncomingDeedPolicies(t *testing.T) {
 	if n := alice.Get("/api/v1/statuses/" + st.ID()).Want(200).Object().Int("favourites_count"); n != 0 {
 		t.Errorf("it has %d favourites", n)
 	}
-	report := peer.Activity("Flag", bob, []any{alice.URI()}, Doc{"content": "rude"})
+	report := peer.Activity("Flag", bob, []any{alice.URI()}, apptest.Doc{"content": "rude"})
 	peer.PostAndSettle(srv, report)
 	if got := srv.Refusals(report["id"]); !strings.Contains(got, "SimplePolicy") {
 		t.Errorf("the report was refused for %q", got)
@@ -120,8 +123,8 @@ func TestIncomingDeedPolicies(t *testing.T) {
 
 // What is not for everybody does not go to servers in quarantine.
 func TestQuarantine(t *testing.T) {
-	peer := StartFake(t)
-	srv := StartPeers(t, 1, func(c *config.Config) {
+	peer := apptest.StartFake(t)
+	srv := apptest.StartPeers(t, 1, func(c *config.Config) {
 		c.Federation.QuarantinedInstances = []config.HostReason{{Host: peer.Host}}
 	})[0]
 	alice, bob := srv.SignUp("alice"), peer.AddActor("bob")
@@ -130,12 +133,12 @@ func TestQuarantine(t *testing.T) {
 		t.Fatalf("%d follows accepted", got)
 	}
 	alice.Publish("for followers", "visibility", "private")
-	Settle(srv)
+	apptest.Settle(srv)
 	if got := peer.Delivered("Create"); len(got) > 0 {
 		t.Errorf("delivered %v", got)
 	}
 	alice.Publish("for all")
-	Settle(srv)
+	apptest.Settle(srv)
 	if got := peer.Delivered("Create"); len(got) != 1 {
 		t.Errorf("delivered %d public posts", len(got))
 	}

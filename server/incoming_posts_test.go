@@ -2,87 +2,26 @@ package server_test
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/internal/httpsig"
-	"svc/store"
 )
-
-// FollowRemote has a member follow an actor of a peer, as if that had accepted.
-func (m *User) FollowRemote(actor string) {
-	m.Server.T.Helper()
-	target, err := m.Server.Federation.Actors.Actor(m.Server.T.Context(), actor)
-	if err != nil {
-		m.Server.T.Fatal(err)
-	}
-	err = m.Server.DB.Update(m.Server.T.Context(), func(tx *store.Tx) error {
-		me, err := tx.AccountByName(m.Server.T.Context(), m.Nickname, "")
-		if err != nil {
-			return err
-		}
-		return tx.AddFollow(m.Server.T.Context(), &store.Follow{FollowerID: me.ID, TargetID: target.ID, FollowerLocal: true, ShowReblogs: true})
-	})
-	if err != nil {
-		m.Server.T.Fatal(err)
-	}
-}
-
-// post returns the post of an ActivityPub id as a caller sees it, nil if there is none or they do not.
-func (c *Client) FindPost(uri any) *Object {
-	c.Server.T.Helper()
-	st, err := c.Server.DB.StatusByURI(c.Server.T.Context(), uri.(string))
-	if err != nil {
-		c.Server.T.Fatal(err)
-	}
-	if st == nil {
-		return nil
-	}
-	a := c.Get("/api/v1/statuses/" + st.ID.String())
-	if a.Status == http.StatusNotFound {
-		return nil
-	}
-	return a.Want(200).Object()
-}
-
-// WantPost is FindPost for a post that must be there.
-func (c *Client) WantPost(uri any) *Object {
-	c.Server.T.Helper()
-	o := c.FindPost(uri)
-	if o == nil {
-		c.Server.T.Fatalf("%v is not here", uri)
-	}
-	return o
-}
-
-// Refusals returns why what has an id was not accepted.
-func (a *Server) Refusals(uri any) string {
-	a.T.Helper()
-	list, err := a.DB.Refusals(a.T.Context(), uri.(string))
-	if err != nil {
-		a.T.Fatal(err)
-	}
-	var reasons []string
-	for _, r := range list {
-		reasons = append(reasons, r.Reason)
-	}
-	return strings.Join(reasons, "; ")
-}
 
 // Case 54: a public post by who is followed is in home and in the timelines of all, with what is counted, and goes to open streams.
 func TestIncomingPost(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
 	alice.FollowRemote(bob)
 	stream := srv.OpenStream(alice.Client, "stream", "user")
-	note := peer.Note(bob, "<p>Hello <b>there</b></p>", Doc{
-		"summary": "careful", "sensitive": true, "contentMap": Doc{"en": "<p>Hello <b>there</b></p>"},
-		"tag":        []any{Doc{"type": "Hashtag", "name": "#Cats", "href": "https://example.org/tags/cats"}},
-		"attachment": []any{Doc{"type": "Document", "mediaType": "image/png", "url": peer.URL + "/cat.png", "name": "a cat"}},
+	note := peer.Note(bob, "<p>Hello <b>there</b></p>", apptest.Doc{
+		"summary": "careful", "sensitive": true, "contentMap": apptest.Doc{"en": "<p>Hello <b>there</b></p>"},
+		"tag":        []any{apptest.Doc{"type": "Hashtag", "name": "#Cats", "href": "https://example.org/tags/cats"}},
+		"attachment": []any{apptest.Doc{"type": "Document", "mediaType": "image/png", "url": peer.URL + "/cat.png", "name": "a cat"}},
 	})
 	peer.PostAndSettle(srv, peer.Create(note))
 	got := alice.WantPost(note["id"])
@@ -119,14 +58,14 @@ func TestIncomingPost(t *testing.T) {
 
 // Case 49: what comes to several inboxes is one post, of which people are told once.
 func TestIncomingTwice(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
-	a := peer.Create(peer.Note(bob, "hey", Doc{"to": []any{Public, alice.URI()}, "tag": Doc{"type": "Mention", "href": alice.URI()}}))
+	a := peer.Create(peer.Note(bob, "hey", apptest.Doc{"to": []any{apptest.Public, alice.URI()}, "tag": apptest.Doc{"type": "Mention", "href": alice.URI()}}))
 	peer.Post(srv, a)
 	peer.PostTo(srv, alice, a)
-	peer.Post(srv, With(a, Doc{"id": peer.NewID("activities")}))
-	Settle(srv)
+	peer.Post(srv, apptest.With(a, apptest.Doc{"id": peer.NewID("activities")}))
+	apptest.Settle(srv)
 	if told := alice.NotificationTypes(); !slices.Equal(told, []string{"mention"}) {
 		t.Errorf("told %v", told)
 	}
@@ -137,39 +76,39 @@ func TestIncomingTwice(t *testing.T) {
 
 // Cases 55 to 61: whom a post is for.
 func TestIncomingVisibility(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
 	bob := peer.AddActor("bob")
 	carol.FollowRemote(bob)
 	followers := bob + "/followers"
-	mention := []any{Doc{"type": "Mention", "href": alice.URI(), "name": "@alice"}}
+	mention := []any{apptest.Doc{"type": "Mention", "href": alice.URI(), "name": "@alice"}}
 	for _, tt := range []struct {
 		name     string
-		note     Doc
-		activity Doc
+		note     apptest.Doc
+		activity apptest.Doc
 		personal bool
 		want     string // "": it is not kept
 		alice    bool   // sees it
 		anybody  bool
 		told     bool
 	}{
-		{"unlisted", Doc{"to": []any{followers}, "cc": []any{Public}}, Doc{"cc": []any{}}, false, "unlisted", true, true, false},
-		{"for followers", Doc{"to": []any{followers}, "cc": nil}, nil, false, "private", false, false, false},
-		{"for followers in cc", Doc{"to": []any{alice.URI()}, "cc": []any{followers}, "tag": mention}, nil, false, "private", true, false, true},
-		{"direct", Doc{"to": []any{alice.URI()}, "cc": nil, "tag": mention}, nil, false, "direct", true, false, true},
-		{"one value in place of a list", Doc{"to": alice.URI(), "cc": nil, "tag": mention[0]}, nil, false, "direct", true, false, true},
-		{"named without being addressed", Doc{"tag": mention}, nil, false, "public", true, true, false},
-		{"named in what is for others", Doc{"to": []any{followers}, "cc": nil, "tag": mention}, nil, false, "private", false, false, false},
-		{"addressed without being named", Doc{"to": []any{alice.URI()}, "cc": nil}, nil, false, "direct", true, false, false},
-		{"as:Public", Doc{"to": []any{"as:Public"}}, nil, false, "public", true, true, false},
-		{"Public", Doc{"to": "Public", "cc": nil}, nil, false, "public", true, true, false},
-		{"for nobody", Doc{"to": nil, "cc": nil}, nil, false, "", false, false, false},
-		{"for nobody, to somebody's inbox", Doc{"to": nil, "cc": nil}, nil, true, "direct", true, false, false},
-		{"for the followers of another", Doc{"to": []any{peer.URL + "/users/eve/followers"}, "cc": nil}, nil, true, "direct", true, false, false},
-		{"for nobody known", Doc{"to": []any{peer.URL + "/users/eve"}, "cc": nil}, nil, false, "", false, false, false},
-		{"our own mark for all", Doc{"to": []any{srv.URL + "/#Public"}, "cc": []any{followers}}, nil, false, "private", false, false, false},
-		{"addresses on the activity only", Doc{"to": nil, "cc": nil}, Doc{"to": []any{Public}}, false, "public", true, true, false},
-		{"direct, it says", Doc{"to": []any{alice.URI()}, "cc": nil, "directMessage": true}, nil, false, "direct", true, false, false},
+		{"unlisted", apptest.Doc{"to": []any{followers}, "cc": []any{apptest.Public}}, apptest.Doc{"cc": []any{}}, false, "unlisted", true, true, false},
+		{"for followers", apptest.Doc{"to": []any{followers}, "cc": nil}, nil, false, "private", false, false, false},
+		{"for followers in cc", apptest.Doc{"to": []any{alice.URI()}, "cc": []any{followers}, "tag": mention}, nil, false, "private", true, false, true},
+		{"direct", apptest.Doc{"to": []any{alice.URI()}, "cc": nil, "tag": mention}, nil, false, "direct", true, false, true},
+		{"one value in place of a list", apptest.Doc{"to": alice.URI(), "cc": nil, "tag": mention[0]}, nil, false, "direct", true, false, true},
+		{"named without being addressed", apptest.Doc{"tag": mention}, nil, false, "public", true, true, false},
+		{"named in what is for others", apptest.Doc{"to": []any{followers}, "cc": nil, "tag": mention}, nil, false, "private", false, false, false},
+		{"addressed without being named", apptest.Doc{"to": []any{alice.URI()}, "cc": nil}, nil, false, "direct", true, false, false},
+		{"as:Public", apptest.Doc{"to": []any{"as:Public"}}, nil, false, "public", true, true, false},
+		{"Public", apptest.Doc{"to": "Public", "cc": nil}, nil, false, "public", true, true, false},
+		{"for nobody", apptest.Doc{"to": nil, "cc": nil}, nil, false, "", false, false, false},
+		{"for nobody, to somebody's inbox", apptest.Doc{"to": nil, "cc": nil}, nil, true, "direct", true, false, false},
+		{"for the followers of another", apptest.Doc{"to": []any{peer.URL + "/users/eve/followers"}, "cc": nil}, nil, true, "direct", true, false, false},
+		{"for nobody known", apptest.Doc{"to": []any{peer.URL + "/users/eve"}, "cc": nil}, nil, false, "", false, false, false},
+		{"our own mark for all", apptest.Doc{"to": []any{srv.URL + "/#Public"}, "cc": []any{followers}}, nil, false, "private", false, false, false},
+		{"addresses on the activity only", apptest.Doc{"to": nil, "cc": nil}, apptest.Doc{"to": []any{apptest.Public}}, false, "public", true, true, false},
+		{"direct, it says", apptest.Doc{"to": []any{alice.URI()}, "cc": nil, "directMessage": true}, nil, false, "direct", true, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			alice.Post("/api/v1/notifications/clear").Want(200)
@@ -180,7 +119,7 @@ func TestIncomingVisibility(t *testing.T) {
 			} else {
 				peer.Post(srv, a)
 			}
-			Settle(srv)
+			apptest.Settle(srv)
 			st, err := srv.DB.StatusByURI(t.Context(), note["id"].(string))
 			if err != nil {
 				t.Fatal(err)
@@ -212,72 +151,72 @@ func TestIncomingVisibility(t *testing.T) {
 
 // Cases 62, 63, 69 to 72, 74 and others: what comes in odd shapes.
 func TestIncomingShapes(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
 	alice.FollowRemote(bob)
 	long := strings.Repeat("x", 300)
 	for _, tt := range []struct {
 		name string
-		note Doc
+		note apptest.Doc
 		want map[string]any // nil: it is refused
 	}{
-		{"case 62: maps and single values", Doc{"to": Public, "content": nil, "contentMap": Doc{"fr": "<p>Salut</p>"}, "summary": nil,
-			"tag": Doc{"type": "Hashtag", "name": "Salut"}, "attachment": Doc{"type": "Image", "url": peer.URL + "/a"}},
+		{"case 62: maps and single values", apptest.Doc{"to": apptest.Public, "content": nil, "contentMap": apptest.Doc{"fr": "<p>Salut</p>"}, "summary": nil,
+			"tag": apptest.Doc{"type": "Hashtag", "name": "Salut"}, "attachment": apptest.Doc{"type": "Image", "url": peer.URL + "/a"}},
 			map[string]any{"content": "<p>Salut</p>", "language": "fr", "spoiler_text": "", "tags.0.name": "salut", "media_attachments.0.type": "image"}},
-		{"no content", Doc{"content": nil}, map[string]any{"content": ""}},
-		{"a warning without words", Doc{"summary": "\u200b", "sensitive": "true"}, map[string]any{"spoiler_text": "…", "sensitive": true}},
-		{"a warning with markup", Doc{"summary": "<b>a &amp; b</b>"}, map[string]any{"spoiler_text": "a & b"}},
-		{"type in a list", Doc{"type": []any{"http://example.org/Thing", "Note"}}, map[string]any{"content": "text"}},
-		{"far in the future", Doc{"published": "9999-01-01T00:00:00Z"}, map[string]any{"content": "text"}},
-		{"a page of another host", Doc{"url": "https://elsewhere.example/1"}, map[string]any{"url": "ID"}},
-		{"links to pages", Doc{"url": []any{Doc{"type": "Link", "mediaType": "video/mp4", "href": peer.URL + "/v.mp4"}, Doc{"type": "Link", "mediaType": "text/html", "href": peer.URL + "/page"}}},
+		{"no content", apptest.Doc{"content": nil}, map[string]any{"content": ""}},
+		{"a warning without words", apptest.Doc{"summary": "\u200b", "sensitive": "true"}, map[string]any{"spoiler_text": "…", "sensitive": true}},
+		{"a warning with markup", apptest.Doc{"summary": "<b>a &amp; b</b>"}, map[string]any{"spoiler_text": "a & b"}},
+		{"type in a list", apptest.Doc{"type": []any{"http://example.org/Thing", "Note"}}, map[string]any{"content": "text"}},
+		{"far in the future", apptest.Doc{"published": "9999-01-01T00:00:00Z"}, map[string]any{"content": "text"}},
+		{"a page of another host", apptest.Doc{"url": "https://elsewhere.example/1"}, map[string]any{"url": "ID"}},
+		{"links to pages", apptest.Doc{"url": []any{apptest.Doc{"type": "Link", "mediaType": "video/mp4", "href": peer.URL + "/v.mp4"}, apptest.Doc{"type": "Link", "mediaType": "text/html", "href": peer.URL + "/page"}}},
 			map[string]any{"url": peer.URL + "/page"}},
-		{"case 69: hostile content", Doc{"content": `<p onclick="x()">a<script>alert(1)</script><svg onload=x><a href="javascript:x()">b</a><b>c`},
+		{"case 69: hostile content", apptest.Doc{"content": `<p onclick="x()">a<script>alert(1)</script><svg onload=x><a href="javascript:x()">b</a><b>c`},
 			map[string]any{"content": `<p>ab<b>c</b></p>`}},
-		{"markdown", Doc{"content": "**hi**", "mediaType": "text/markdown"}, map[string]any{"content": "<p><strong>hi</strong></p>"}},
-		{"case 74: hashtags", Doc{"tag": []any{Doc{"type": "Hashtag", "name": "#One"}, Doc{"type": "Hashtag", "name": "one"}, Doc{"type": "Hashtag", "name": "#ONE"}, "two", nil}},
+		{"markdown", apptest.Doc{"content": "**hi**", "mediaType": "text/markdown"}, map[string]any{"content": "<p><strong>hi</strong></p>"}},
+		{"case 74: hashtags", apptest.Doc{"tag": []any{apptest.Doc{"type": "Hashtag", "name": "#One"}, apptest.Doc{"type": "Hashtag", "name": "one"}, apptest.Doc{"type": "Hashtag", "name": "#ONE"}, "two", nil}},
 			map[string]any{"tags.0.name": "one", "tags.1": nil}},
-		{"case 72: emoji", Doc{"content": ":cat: :../x:", "tag": []any{
-			Doc{"type": "Emoji", "name": ":cat:", "icon": Doc{"type": "Image", "url": peer.URL + "/cat.png"}},
-			Doc{"type": "Emoji", "name": ":../x:", "icon": Doc{"type": "Image", "url": peer.URL + "/x.png"}}}},
+		{"case 72: emoji", apptest.Doc{"content": ":cat: :../x:", "tag": []any{
+			apptest.Doc{"type": "Emoji", "name": ":cat:", "icon": apptest.Doc{"type": "Image", "url": peer.URL + "/cat.png"}},
+			apptest.Doc{"type": "Emoji", "name": ":../x:", "icon": apptest.Doc{"type": "Image", "url": peer.URL + "/x.png"}}}},
 			map[string]any{"emojis.0.shortcode": "cat", "emojis.0.url": srv.Proxy.URL(peer.URL + "/cat.png"), "emojis.1": nil}},
-		{"case 71: alt text as name", Doc{"attachment": []any{Doc{"type": "Document", "mediaType": "image/png", "url": peer.URL + "/a.png", "name": "alt", "summary": "x"}}},
+		{"case 71: alt text as name", apptest.Doc{"attachment": []any{apptest.Doc{"type": "Document", "mediaType": "image/png", "url": peer.URL + "/a.png", "name": "alt", "summary": "x"}}},
 			map[string]any{"media_attachments.0.description": "alt"}},
-		{"alt text of several lines", Doc{"attachment": []any{Doc{"type": "Document", "mediaType": "image/png", "url": peer.URL + "/a.png", "name": " one\n\n  two "}}},
+		{"alt text of several lines", apptest.Doc{"attachment": []any{apptest.Doc{"type": "Document", "mediaType": "image/png", "url": peer.URL + "/a.png", "name": " one\n\n  two "}}},
 			map[string]any{"media_attachments.0.description": "one\n\n  two"}},
-		{"case 71: alt text as summary", Doc{"attachment": []any{Doc{"type": "Document", "mediaType": "image/png", "url": peer.URL + "/a.png", "summary": "alt"}}},
+		{"case 71: alt text as summary", apptest.Doc{"attachment": []any{apptest.Doc{"type": "Document", "mediaType": "image/png", "url": peer.URL + "/a.png", "summary": "alt"}}},
 			map[string]any{"media_attachments.0.description": "alt"}},
-		{"case 71: alt text as content", Doc{"attachment": []any{Doc{"type": "Image", "url": Doc{"href": peer.URL + "/a.png"}, "content": "alt"}}},
+		{"case 71: alt text as content", apptest.Doc{"attachment": []any{apptest.Doc{"type": "Image", "url": apptest.Doc{"href": peer.URL + "/a.png"}, "content": "alt"}}},
 			map[string]any{"media_attachments.0.description": "alt"}},
-		{"links as address", Doc{"attachment": []any{Doc{"type": "Document", "url": []any{Doc{"type": "Link", "mediaType": "audio/ogg", "href": peer.URL + "/a"}}}}},
+		{"links as address", apptest.Doc{"attachment": []any{apptest.Doc{"type": "Document", "url": []any{apptest.Doc{"type": "Link", "mediaType": "audio/ogg", "href": peer.URL + "/a"}}}}},
 			map[string]any{"media_attachments.0.type": "audio", "media_attachments.0.remote_url": peer.URL + "/a"}},
-		{"attachments from nowhere", Doc{"attachment": []any{Doc{"type": "Image", "url": "data:image/png;base64,AA"}, Doc{"type": "Image", "url": "javascript:x()"}}},
+		{"attachments from nowhere", apptest.Doc{"attachment": []any{apptest.Doc{"type": "Image", "url": "data:image/png;base64,AA"}, apptest.Doc{"type": "Image", "url": "javascript:x()"}}},
 			map[string]any{"media_attachments.0": nil}},
-		{"a sensitive attachment", Doc{"attachment": []any{Doc{"type": "Image", "url": peer.URL + "/a.png", "sensitive": true}}}, map[string]any{"sensitive": true}},
-		{"case 70: an article", Doc{"type": "Article", "name": "On <cats>", "summary": "an abstract", "content": "<p>Long</p>"},
+		{"a sensitive attachment", apptest.Doc{"attachment": []any{apptest.Doc{"type": "Image", "url": peer.URL + "/a.png", "sensitive": true}}}, map[string]any{"sensitive": true}},
+		{"case 70: an article", apptest.Doc{"type": "Article", "name": "On <cats>", "summary": "an abstract", "content": "<p>Long</p>"},
 			map[string]any{"spoiler_text": "", "content": `<p><b><a href="PAGE" rel="nofollow noopener noreferrer" target="_blank">On &lt;cats&gt;</a></b></p><p>Long</p>`}},
-		{"an event", Doc{"type": "Event", "name": "Party", "summary": "<p>bring food</p>", "content": nil, "startTime": "2030-01-02T18:00:00Z", "location": Doc{"type": "Place", "name": "The <park>"}},
+		{"an event", apptest.Doc{"type": "Event", "name": "Party", "summary": "<p>bring food</p>", "content": nil, "startTime": "2030-01-02T18:00:00Z", "location": apptest.Doc{"type": "Place", "name": "The <park>"}},
 			map[string]any{"content": `<p><b><a href="PAGE" rel="nofollow noopener noreferrer" target="_blank">Party</a></b></p><p>2030-01-02 18:00 UTC, The &lt;park&gt;</p><p>bring food</p>`}},
-		{"case 63: a video", Doc{"type": "Video", "name": "Cats", "content": nil, "attributedTo": []any{Doc{"type": "Group", "id": peer.URL + "/channels/1"}, Doc{"type": "Person", "id": bob}},
-			"url": []any{Doc{"type": "Link", "mediaType": "text/html", "href": peer.URL + "/w/1"},
-				Doc{"type": "Link", "mediaType": "application/x-mpegURL", "href": peer.URL + "/m3u8", "tag": []any{Doc{"type": "Link", "mediaType": "video/mp4", "href": peer.URL + "/1.mp4"}}}}},
+		{"case 63: a video", apptest.Doc{"type": "Video", "name": "Cats", "content": nil, "attributedTo": []any{apptest.Doc{"type": "Group", "id": peer.URL + "/channels/1"}, apptest.Doc{"type": "Person", "id": bob}},
+			"url": []any{apptest.Doc{"type": "Link", "mediaType": "text/html", "href": peer.URL + "/w/1"},
+				apptest.Doc{"type": "Link", "mediaType": "application/x-mpegURL", "href": peer.URL + "/m3u8", "tag": []any{apptest.Doc{"type": "Link", "mediaType": "video/mp4", "href": peer.URL + "/1.mp4"}}}}},
 			map[string]any{"url": peer.URL + "/w/1", "media_attachments.0.type": "video", "media_attachments.0.remote_url": peer.URL + "/1.mp4", "account.acct": "bob@" + peer.Host}},
-		{"case 70: a page about a link", Doc{"type": "Page", "name": "News", "content": nil, "attachment": []any{Doc{"type": "Link", "href": "https://news.example/1"}}},
+		{"case 70: a page about a link", apptest.Doc{"type": "Page", "name": "News", "content": nil, "attachment": []any{apptest.Doc{"type": "Link", "href": "https://news.example/1"}}},
 			map[string]any{"media_attachments.0": nil, "content": `<p><b><a href="PAGE" rel="nofollow noopener noreferrer" target="_blank">News</a></b></p>`}},
-		{"a very long warning", Doc{"summary": strings.Repeat("y", 10_000)}, map[string]any{"content": "text"}},
-		{"somebody else's", Doc{"attributedTo": peer.URL + "/users/eve"}, nil},
-		{"of another host", Doc{"id": "https://elsewhere.example/notes/" + long}, nil},
-		{"of this server", Doc{"id": srv.URL + "/objects/1"}, nil},
-		{"without an id", Doc{"id": nil}, nil},
-		{"with an odd id", Doc{"id": []any{"a"}}, nil},
-		{"a question that asks nothing", Doc{"type": "Question"}, nil},
+		{"a very long warning", apptest.Doc{"summary": strings.Repeat("y", 10_000)}, map[string]any{"content": "text"}},
+		{"somebody else's", apptest.Doc{"attributedTo": peer.URL + "/users/eve"}, nil},
+		{"of another host", apptest.Doc{"id": "https://elsewhere.example/notes/" + long}, nil},
+		{"of this server", apptest.Doc{"id": srv.URL + "/objects/1"}, nil},
+		{"without an id", apptest.Doc{"id": nil}, nil},
+		{"with an odd id", apptest.Doc{"id": []any{"a"}}, nil},
+		{"a question that asks nothing", apptest.Doc{"type": "Question"}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			note := peer.Note(bob, "text", tt.note)
-			a := peer.Create(note, Doc{"actor": bob})
+			a := peer.Create(note, apptest.Doc{"actor": bob})
 			peer.Post(srv, a)
-			Settle(srv)
+			apptest.Settle(srv)
 			if tt.want == nil {
 				if srv.Refusals(a["id"]) == "" {
 					t.Error("it is not noted why it was refused")
@@ -300,42 +239,22 @@ func TestIncomingShapes(t *testing.T) {
 	}
 }
 
-// Find returns a member, also of lists by place; nil if there is none.
-func (o *Object) Find(path string) any {
-	var v any = o.Fields
-	for _, key := range strings.Split(path, ".") {
-		switch x := v.(type) {
-		case map[string]any:
-			v = x[key]
-		case []any:
-			v = nil
-			var i int
-			if _, err := fmt.Sscan(key, &i); err == nil && i < len(x) {
-				v = x[i]
-			}
-		default:
-			return nil
-		}
-	}
-	return v
-}
-
 // Cases 64 to 66: nobody makes posts of others, nor has one that is known go to somebody else.
 func TestIncomingForgery(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
 	bob, eve := peer.AddActor("bob"), peer.AddActor("eve")
 	alice.FollowRemote(bob)
 	alice.FollowRemote(eve)
-	note := peer.Note(bob, "mine", Doc{"to": []any{bob + "/followers"}, "cc": nil})
+	note := peer.Note(bob, "mine", apptest.Doc{"to": []any{bob + "/followers"}, "cc": nil})
 	peer.PostAndSettle(srv, peer.Create(note))
-	forged := peer.Note(eve, "hers", Doc{"id": note["id"], "to": []any{carol.URI()}})
+	forged := peer.Note(eve, "hers", apptest.Doc{"id": note["id"], "to": []any{carol.URI()}})
 	a := peer.Create(forged)
 	peer.PostAndSettle(srv, a)
 	if !strings.Contains(srv.Refusals(a["id"]), "another account") {
 		t.Errorf("refused for %q", srv.Refusals(a["id"]))
 	}
-	wider := peer.Note(bob, "mine", Doc{"id": note["id"], "to": []any{Public, carol.URI()}})
+	wider := peer.Note(bob, "mine", apptest.Doc{"id": note["id"], "to": []any{apptest.Public, carol.URI()}})
 	peer.PostAndSettle(srv, peer.Create(wider))
 	if carol.FindPost(note["id"]) != nil {
 		t.Error("a second Create has brought the post to somebody else")
@@ -343,13 +262,13 @@ func TestIncomingForgery(t *testing.T) {
 	if got := alice.WantPost(note["id"]); got.Str("visibility") != "private" || got.Str("content") != "mine" {
 		t.Errorf("got %v", got.Fields)
 	}
-	for name, forged := range map[string]Doc{
-		"by another on the same host":  peer.Create(peer.Note(bob, "forged"), Doc{"actor": eve}),
-		"for another on the same host": peer.Create(peer.Note(eve, "forged", Doc{"attributedTo": []any{bob}}), Doc{"actor": eve}),
+	for name, forged := range map[string]apptest.Doc{
+		"by another on the same host":  peer.Create(peer.Note(bob, "forged"), apptest.Doc{"actor": eve}),
+		"for another on the same host": peer.Create(peer.Note(eve, "forged", apptest.Doc{"attributedTo": []any{bob}}), apptest.Doc{"actor": eve}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			peer.PostAndSettle(srv, forged)
-			if alice.FindPost(forged["object"].(Doc)["id"]) != nil {
+			if alice.FindPost(forged["object"].(apptest.Doc)["id"]) != nil {
 				t.Error("it is here")
 			}
 		})
@@ -357,13 +276,13 @@ func TestIncomingForgery(t *testing.T) {
 	t.Run("signed by another", func(t *testing.T) {
 		a := peer.Create(peer.Note(bob, "forged"))
 		peer.Deliver(srv, "/inbox", eve, a)
-		Settle(srv)
-		if alice.FindPost(a["object"].(Doc)["id"]) != nil {
+		apptest.Settle(srv)
+		if alice.FindPost(a["object"].(apptest.Doc)["id"]) != nil {
 			t.Error("it is here")
 		}
 	})
 	t.Run("of here", func(t *testing.T) {
-		a := peer.Create(peer.Note(alice.URI(), "forged"), Doc{"actor": alice.URI()})
+		a := peer.Create(peer.Note(alice.URI(), "forged"), apptest.Doc{"actor": alice.URI()})
 		if got := peer.Deliver(srv, "/inbox", bob, a).Status; got < 400 {
 			t.Errorf("answered with %d", got)
 		}
@@ -372,7 +291,7 @@ func TestIncomingForgery(t *testing.T) {
 
 // Federation 3.7: what concerns nobody here is not kept.
 func TestRelevance(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, dan := peer.AddActor("bob"), peer.AddActor("dan")
 	alice.FollowRemote(dan)
@@ -382,18 +301,18 @@ func TestRelevance(t *testing.T) {
 	alice.Post("/api/v1/tags/cats/follow").Want(200)
 	for _, tt := range []struct {
 		name string
-		note Doc
+		note apptest.Doc
 		want bool
 	}{
-		{"nothing to do with anybody", Doc{}, false},
-		{"a reply to somebody here", Doc{"inReplyTo": hers.Str("uri")}, true},
-		{"a reply to a post that is known", Doc{"inReplyTo": his["id"]}, true},
-		{"a reply to what is not", Doc{"inReplyTo": peer.URL + "/notes/unknown"}, false},
-		{"mentions somebody", Doc{"tag": []any{Doc{"type": "Mention", "href": alice.URI(), "name": "@alice"}}}, true},
-		{"addressed to somebody", Doc{"cc": []any{alice.URI()}}, true},
-		{"a hashtag that is followed", Doc{"tag": []any{Doc{"type": "Hashtag", "name": "#Cats"}}}, true},
-		{"another hashtag", Doc{"tag": []any{Doc{"type": "Hashtag", "name": "#Dogs"}}}, false},
-		{"for followers, of which there are none here", Doc{"to": []any{bob + "/followers"}, "cc": nil}, false},
+		{"nothing to do with anybody", apptest.Doc{}, false},
+		{"a reply to somebody here", apptest.Doc{"inReplyTo": hers.Str("uri")}, true},
+		{"a reply to a post that is known", apptest.Doc{"inReplyTo": his["id"]}, true},
+		{"a reply to what is not", apptest.Doc{"inReplyTo": peer.URL + "/notes/unknown"}, false},
+		{"mentions somebody", apptest.Doc{"tag": []any{apptest.Doc{"type": "Mention", "href": alice.URI(), "name": "@alice"}}}, true},
+		{"addressed to somebody", apptest.Doc{"cc": []any{alice.URI()}}, true},
+		{"a hashtag that is followed", apptest.Doc{"tag": []any{apptest.Doc{"type": "Hashtag", "name": "#Cats"}}}, true},
+		{"another hashtag", apptest.Doc{"tag": []any{apptest.Doc{"type": "Hashtag", "name": "#Dogs"}}}, false},
+		{"for followers, of which there are none here", apptest.Doc{"to": []any{bob + "/followers"}, "cc": nil}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			note := peer.Note(bob, "text", tt.note)
@@ -407,14 +326,14 @@ func TestRelevance(t *testing.T) {
 
 // Cases 67 and 76: what a post replies to is fetched, but not without end, and its thread is that of what it replies to.
 func TestIncomingThread(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
 	alice.FollowRemote(bob)
 
-	root := peer.Note(bob, "root", Doc{"context": peer.URL + "/contexts/1"})
-	middle := peer.Note(bob, "middle", Doc{"inReplyTo": root["id"], "context": peer.URL + "/contexts/2"})
-	leaf := peer.Note(bob, "leaf", Doc{"inReplyTo": middle["id"], "context": peer.URL + "/contexts/3"})
+	root := peer.Note(bob, "root", apptest.Doc{"context": peer.URL + "/contexts/1"})
+	middle := peer.Note(bob, "middle", apptest.Doc{"inReplyTo": root["id"], "context": peer.URL + "/contexts/2"})
+	leaf := peer.Note(bob, "leaf", apptest.Doc{"inReplyTo": middle["id"], "context": peer.URL + "/contexts/3"})
 	peer.Serve(root)
 	peer.Serve(middle)
 	peer.PostAndSettle(srv, peer.Create(leaf))
@@ -444,14 +363,14 @@ func TestIncomingThread(t *testing.T) {
 			parent = n["id"].(string)
 		}
 		before := peer.AllFetches()
-		peer.PostAndSettle(srv, peer.Create(peer.Note(bob, "end", Doc{"inReplyTo": parent})))
+		peer.PostAndSettle(srv, peer.Create(peer.Note(bob, "end", apptest.Doc{"inReplyTo": parent})))
 		if n := peer.AllFetches() - before; n != 100 {
 			t.Errorf("%d posts were asked for, want 100", n)
 		}
 	})
 	t.Run("one that branches", func(t *testing.T) {
-		var grow func(depth int) Doc
-		grow = func(depth int) Doc { // each answers one and quotes another
+		var grow func(depth int) apptest.Doc
+		grow = func(depth int) apptest.Doc { // each answers one and quotes another
 			n := peer.Note(bob, "branch")
 			if depth > 0 {
 				n["inReplyTo"], n["quoteUrl"] = grow(depth - 1)["id"], grow(depth - 1)["id"]
@@ -479,18 +398,18 @@ func TestIncomingThread(t *testing.T) {
 			var tags []any
 			for range 20 {
 				named++
-				tags = append(tags, Doc{"type": "Mention", "href": fmt.Sprintf("%s/users/nobody%d", peer.URL, named)})
+				tags = append(tags, apptest.Doc{"type": "Mention", "href": fmt.Sprintf("%s/users/nobody%d", peer.URL, named)})
 			}
 			return tags
 		}
 		parent := peer.URL + "/none"
 		for range 50 {
-			n := peer.Note(bob, "link", Doc{"inReplyTo": parent, "tag": mentioning()})
+			n := peer.Note(bob, "link", apptest.Doc{"inReplyTo": parent, "tag": mentioning()})
 			peer.Serve(n)
 			parent = n["id"].(string)
 		}
 		before := peer.AllFetches()
-		peer.PostAndSettle(srv, peer.Create(peer.Note(bob, "end", Doc{"inReplyTo": parent, "tag": mentioning()})))
+		peer.PostAndSettle(srv, peer.Create(peer.Note(bob, "end", apptest.Doc{"inReplyTo": parent, "tag": mentioning()})))
 		if n := peer.AllFetches() - before; n < 60 || n > 130 {
 			t.Errorf("%d requests because of one post", n)
 		}
@@ -498,18 +417,18 @@ func TestIncomingThread(t *testing.T) {
 	t.Run("several in one activity", func(t *testing.T) {
 		var notes []any
 		for i := range 10 {
-			notes = append(notes, peer.Note(bob, "one of many", Doc{"inReplyTo": fmt.Sprintf("%s/unknown%d", peer.URL, i)}))
+			notes = append(notes, peer.Note(bob, "one of many", apptest.Doc{"inReplyTo": fmt.Sprintf("%s/unknown%d", peer.URL, i)}))
 		}
 		before := peer.AllFetches()
 		peer.PostAndSettle(srv, peer.Activity("Create", bob, notes))
-		alice.WantPost(notes[9].(Doc)["id"])
+		alice.WantPost(notes[9].(apptest.Doc)["id"])
 		if n := peer.AllFetches() - before; n != 1 {
 			t.Errorf("%d requests, want 1", n)
 		}
 	})
 	t.Run("a circle", func(t *testing.T) {
 		a := peer.Note(bob, "a")
-		b := peer.Note(bob, "b", Doc{"inReplyTo": a["id"]})
+		b := peer.Note(bob, "b", apptest.Doc{"inReplyTo": a["id"]})
 		a["inReplyTo"] = b["id"]
 		peer.Serve(a)
 		peer.Serve(b)
@@ -519,8 +438,8 @@ func TestIncomingThread(t *testing.T) {
 	})
 	t.Run("a parent that comes later", func(t *testing.T) {
 		parent := peer.Note(bob, "parent")
-		child := peer.Note(bob, "child", Doc{"inReplyTo": parent["id"]})
-		grandchild := peer.Note(bob, "grandchild", Doc{"inReplyTo": child["id"]})
+		child := peer.Note(bob, "child", apptest.Doc{"inReplyTo": parent["id"]})
+		grandchild := peer.Note(bob, "grandchild", apptest.Doc{"inReplyTo": child["id"]})
 		peer.PostAndSettle(srv, peer.Create(child))
 		peer.PostAndSettle(srv, peer.Create(grandchild))
 		if alice.WantPost(child["id"]).At("in_reply_to_id") != nil {
@@ -528,7 +447,7 @@ func TestIncomingThread(t *testing.T) {
 		}
 		peer.PostAndSettle(srv, peer.Create(parent))
 		want := alice.WantPost(parent["id"])
-		for _, n := range []Doc{child, grandchild} {
+		for _, n := range []apptest.Doc{child, grandchild} {
 			if got := alice.WantPost(n["id"]); got.At("svc.conversation_id") != want.At("svc.conversation_id") || got.At("in_reply_to_id") == nil {
 				t.Errorf("got %v", got.Fields)
 			}
@@ -539,7 +458,7 @@ func TestIncomingThread(t *testing.T) {
 	})
 	t.Run("a reply to what it cannot see", func(t *testing.T) {
 		secret := alice.Publish("secret", "visibility", "private")
-		n := peer.Note(bob, "reply", Doc{"inReplyTo": secret.Str("uri")})
+		n := peer.Note(bob, "reply", apptest.Doc{"inReplyTo": secret.Str("uri")})
 		peer.PostAndSettle(srv, peer.Create(n))
 		if got := alice.WantPost(n["id"]); got.At("in_reply_to_id") != nil {
 			t.Error("it is linked with a post that its author cannot see")
@@ -547,9 +466,9 @@ func TestIncomingThread(t *testing.T) {
 	})
 	t.Run("a parent of another making", func(t *testing.T) {
 		n := peer.Note(bob, "parent")
-		forged := peer.Note(bob, "forged", Doc{"id": peer.URL + "/other"})
+		forged := peer.Note(bob, "forged", apptest.Doc{"id": peer.URL + "/other"})
 		peer.ServeAt(n["id"].(string), forged)
-		peer.PostAndSettle(srv, peer.Create(peer.Note(bob, "child", Doc{"inReplyTo": n["id"]})))
+		peer.PostAndSettle(srv, peer.Create(peer.Note(bob, "child", apptest.Doc{"inReplyTo": n["id"]})))
 		if alice.FindPost(n["id"]) != nil || alice.FindPost(forged["id"]) != nil {
 			t.Error("a post is here that is not where it says")
 		}
@@ -558,16 +477,16 @@ func TestIncomingThread(t *testing.T) {
 
 // Case 68: order is by arrival, or for what is fetched by when it was published.
 func TestIncomingOrder(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
 	alice.FollowRemote(bob)
 	day := func(n int) string { return time.Now().AddDate(0, 0, n).UTC().Format(time.RFC3339) }
-	old := peer.Note(bob, "old", Doc{"published": day(-3), "tag": []any{Doc{"type": "Mention", "href": alice.URI()}}, "to": []any{Public, alice.URI()}})
+	old := peer.Note(bob, "old", apptest.Doc{"published": day(-3), "tag": []any{apptest.Doc{"type": "Mention", "href": alice.URI()}}, "to": []any{apptest.Public, alice.URI()}})
 	peer.Serve(old)
-	first := peer.Note(bob, "first", Doc{"published": day(3650 * 200)})
-	second := peer.Note(bob, "second", Doc{"published": day(-1), "inReplyTo": old["id"]})
-	for _, n := range []Doc{first, second} {
+	first := peer.Note(bob, "first", apptest.Doc{"published": day(3650 * 200)})
+	second := peer.Note(bob, "second", apptest.Doc{"published": day(-1), "inReplyTo": old["id"]})
+	for _, n := range []apptest.Doc{first, second} {
 		peer.PostAndSettle(srv, peer.Create(n))
 	}
 	var got []string
@@ -587,31 +506,31 @@ func TestIncomingOrder(t *testing.T) {
 
 // Case 75: what polls ask, and until when.
 func TestIncomingPoll(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
 	alice.FollowRemote(bob)
-	option := func(name string, votes any) Doc {
-		return Doc{"type": "Note", "name": name, "replies": Doc{"type": "Collection", "totalItems": votes}}
+	option := func(name string, votes any) apptest.Doc {
+		return apptest.Doc{"type": "Note", "name": name, "replies": apptest.Doc{"type": "Collection", "totalItems": votes}}
 	}
 	end := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	for _, tt := range []struct {
 		name string
-		note Doc
+		note apptest.Doc
 		want map[string]any
 	}{
-		{"one choice", Doc{"oneOf": []any{option("yes", 2), option("no", 0)}, "endTime": end.Format(time.RFC3339), "votersCount": 2},
+		{"one choice", apptest.Doc{"oneOf": []any{option("yes", 2), option("no", 0)}, "endTime": end.Format(time.RFC3339), "votersCount": 2},
 			map[string]any{"multiple": false, "expired": false, "votes_count": 2.0, "voters_count": 2.0, "options.0.title": "yes", "options.0.votes_count": 2.0, "expires_at": end.Format("2006-01-02T15:04:05.000Z")}},
-		{"several, without an end", Doc{"anyOf": []any{option("a", 1), option("b", -5), option("a", 1)}, "oneOf": []any{}, "endTime": nil},
+		{"several, without an end", apptest.Doc{"anyOf": []any{option("a", 1), option("b", -5), option("a", 1)}, "oneOf": []any{}, "endTime": nil},
 			map[string]any{"multiple": true, "expired": false, "expires_at": nil, "votes_count": 2.0, "voters_count": nil, "options.0.votes_count": 2.0, "options.2": nil}},
-		{"closed", Doc{"oneOf": []any{option("a", 1e30)}, "closed": true}, map[string]any{"expired": true}},
-		{"closed at a time", Doc{"oneOf": option("a", "many"), "closed": "2024-01-01T00:00:00Z"}, map[string]any{"expired": true, "votes_count": 0.0}},
+		{"closed", apptest.Doc{"oneOf": []any{option("a", 1e30)}, "closed": true}, map[string]any{"expired": true}},
+		{"closed at a time", apptest.Doc{"oneOf": option("a", "many"), "closed": "2024-01-01T00:00:00Z"}, map[string]any{"expired": true, "votes_count": 0.0}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			note := peer.Note(bob, "<p>tea?</p>", Doc{"type": "Question"}, tt.note)
+			note := peer.Note(bob, "<p>tea?</p>", apptest.Doc{"type": "Question"}, tt.note)
 			peer.PostAndSettle(srv, peer.Create(note))
 			got := alice.WantPost(note["id"])
-			poll := &Object{t, got.At("poll").(map[string]any)}
+			poll := &apptest.Object{T: t, Fields: got.At("poll").(map[string]any)}
 			for path, want := range tt.want {
 				if v := poll.Find(path); v != want {
 					t.Errorf("%s: got %v, want %v", path, v, want)
@@ -623,7 +542,7 @@ func TestIncomingPoll(t *testing.T) {
 
 // RFC 9421 does as well as the older scheme.
 func TestIncomingPostSigned(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	peer.Scheme = httpsig.RFC9421
 	bob := peer.AddActor("bob", peer.AddEd25519Key("bob"))

@@ -3,6 +3,7 @@ package server_test
 import (
 	"fmt"
 	"strings"
+	"svc/app/apptest"
 	"testing"
 )
 
@@ -10,40 +11,46 @@ import (
 func TestIncomingReport(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		object func(alice *User, a, b *Object) any
-		more   Doc
+		object func(alice *apptest.User, a, b *apptest.Object) any
+		more   apptest.Doc
 		want   string // names of the posts reported; "-": no report
 		text   string
 	}{
-		{"the account alone", func(alice *User, a, b *Object) any { return alice.URI() }, nil, "", "spam"},
-		{"the account as an object", func(alice *User, a, b *Object) any { return Doc{"id": alice.URI(), "type": "Person"} }, nil, "", "spam"},
-		{"a list", func(alice *User, a, b *Object) any { return []any{alice.URI(), a.Str("uri"), b.Str("uri")} }, nil, "a b", "spam"},
-		{"a list of objects", func(alice *User, a, b *Object) any {
-			return []any{Doc{"id": a.Str("uri"), "type": "Note"}, Doc{"id": alice.URI()}}
+		{"the account alone", func(alice *apptest.User, a, b *apptest.Object) any { return alice.URI() }, nil, "", "spam"},
+		{"the account as an object", func(alice *apptest.User, a, b *apptest.Object) any {
+			return apptest.Doc{"id": alice.URI(), "type": "Person"}
+		}, nil, "", "spam"},
+		{"a list", func(alice *apptest.User, a, b *apptest.Object) any {
+			return []any{alice.URI(), a.Str("uri"), b.Str("uri")}
+		}, nil, "a b", "spam"},
+		{"a list of objects", func(alice *apptest.User, a, b *apptest.Object) any {
+			return []any{apptest.Doc{"id": a.Str("uri"), "type": "Note"}, apptest.Doc{"id": alice.URI()}}
 		}, nil, "a", "spam"},
-		{"posts alone", func(_ *User, a, b *Object) any { return []any{b.Str("uri"), b.Str("uri"), a.Str("uri")} }, nil, "b a", "spam"},
-		{"with posts that are not there", func(alice *User, a, b *Object) any {
+		{"posts alone", func(_ *apptest.User, a, b *apptest.Object) any {
+			return []any{b.Str("uri"), b.Str("uri"), a.Str("uri")}
+		}, nil, "b a", "spam"},
+		{"with posts that are not there", func(alice *apptest.User, a, b *apptest.Object) any {
 			return []any{alice.URI(), alice.Server.URL + "/objects/1", "https://elsewhere.example/1", a.Str("uri")}
 		}, nil, "a", "spam"},
-		{"addresses in the text", func(alice *User, a, b *Object) any { return []any{alice.URI()} }, Doc{"content": "CONTENT"}, "a b", "CONTENT"},
-		{"without an id", func(alice *User, a, b *Object) any { return alice.URI() }, Doc{"id": nil}, "", "spam"},
-		{"a summary", func(alice *User, a, b *Object) any { return a.Str("uri") }, Doc{"content": nil, "summary": "rude"}, "a", "rude"},
-		{"without a word", func(alice *User, a, b *Object) any { return alice.URI() }, Doc{"content": nil}, "", ""},
-		{"too many words", func(alice *User, a, b *Object) any { return alice.URI() }, Doc{"content": strings.Repeat("ä", 6000)}, "", strings.Repeat("ä", 5000)},
-		{"somebody elsewhere", func(*User, *Object, *Object) any { return "https://elsewhere.example/users/x" }, nil, "-", ""},
-		{"somebody elsewhere and a post there", func(*User, *Object, *Object) any {
+		{"addresses in the text", func(alice *apptest.User, a, b *apptest.Object) any { return []any{alice.URI()} }, apptest.Doc{"content": "CONTENT"}, "a b", "CONTENT"},
+		{"without an id", func(alice *apptest.User, a, b *apptest.Object) any { return alice.URI() }, apptest.Doc{"id": nil}, "", "spam"},
+		{"a summary", func(alice *apptest.User, a, b *apptest.Object) any { return a.Str("uri") }, apptest.Doc{"content": nil, "summary": "rude"}, "a", "rude"},
+		{"without a word", func(alice *apptest.User, a, b *apptest.Object) any { return alice.URI() }, apptest.Doc{"content": nil}, "", ""},
+		{"too many words", func(alice *apptest.User, a, b *apptest.Object) any { return alice.URI() }, apptest.Doc{"content": strings.Repeat("ä", 6000)}, "", strings.Repeat("ä", 5000)},
+		{"somebody elsewhere", func(*apptest.User, *apptest.Object, *apptest.Object) any { return "https://elsewhere.example/users/x" }, nil, "-", ""},
+		{"somebody elsewhere and a post there", func(*apptest.User, *apptest.Object, *apptest.Object) any {
 			return []any{"https://elsewhere.example/users/x", "https://elsewhere.example/1"}
 		}, nil, "-", ""},
-		{"nothing", func(*User, *Object, *Object) any { return nil }, nil, "-", ""},
-		{"the actor that fetches", func(alice *User, _, _ *Object) any { return alice.Server.URL + "/internal/fetch" }, nil, "-", ""},
+		{"nothing", func(*apptest.User, *apptest.Object, *apptest.Object) any { return nil }, nil, "-", ""},
+		{"the actor that fetches", func(alice *apptest.User, _, _ *apptest.Object) any { return alice.Server.URL + "/internal/fetch" }, nil, "-", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv, peer := StartWithFake(t)
+			srv, peer := apptest.StartWithFake(t)
 			alice, staff := srv.SignUp("alice"), srv.SignUp("staff")
 			srv.SetRole(staff, true, false)
 			a, b := alice.Publish("a"), alice.Publish("b", "visibility", "private")
-			instance := peer.AddActor("instance.actor", Doc{"type": "Application"})
-			d := peer.Activity("Flag", instance, tt.object(alice, a, b), Doc{"content": "spam", "to": []any{alice.URI()}})
+			instance := peer.AddActor("instance.actor", apptest.Doc{"type": "Application"})
+			d := peer.Activity("Flag", instance, tt.object(alice, a, b), apptest.Doc{"content": "spam", "to": []any{alice.URI()}})
 			for key, v := range tt.more {
 				if d[key] = v; v == nil {
 					delete(d, key)
@@ -84,14 +91,14 @@ func TestIncomingReport(t *testing.T) {
 			if got := peer.Delivered(); len(got) > 0 {
 				t.Errorf("it was answered: %v", got)
 			}
-			WantList(t, "alice is told", alice.NotificationTypes())
+			apptest.WantList(t, "alice is told", alice.NotificationTypes())
 		})
 	}
 }
 
 // The same complaint is one for a day, and no server fills the desk.
 func TestIncomingReportsBounded(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
 	post := alice.Publish("a")
 	one, two := peer.AddActor("one"), peer.AddActor("two")
@@ -99,9 +106,9 @@ func TestIncomingReportsBounded(t *testing.T) {
 		t.Helper()
 		return srv.Count(`SELECT count(*) FROM reports`)
 	}
-	flag := peer.Activity("Flag", one, []any{alice.URI(), post.Str("uri")}, Doc{"content": "x"})
+	flag := peer.Activity("Flag", one, []any{alice.URI(), post.Str("uri")}, apptest.Doc{"content": "x"})
 	peer.PostAndSettle(srv, flag)
-	peer.PostAndSettle(srv, peer.Activity("Flag", one, []any{post.Str("uri"), alice.URI()}, Doc{"content": "y"}))
+	peer.PostAndSettle(srv, peer.Activity("Flag", one, []any{post.Str("uri"), alice.URI()}, apptest.Doc{"content": "y"}))
 	if n := reports(); n != 1 {
 		t.Errorf("the same twice: %d reports, want 1", n)
 	}
@@ -120,7 +127,7 @@ func TestIncomingReportsBounded(t *testing.T) {
 	for range 70 {
 		peer.Post(srv, peer.Activity("Flag", two, alice.Publish("b").Str("uri")))
 	}
-	Settle(srv)
+	apptest.Settle(srv)
 	if n := reports(); n != 4+60 {
 		t.Errorf("%d reports, want 60 in an hour", n-4)
 	}

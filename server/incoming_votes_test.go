@@ -1,20 +1,21 @@
 package server_test
 
 import (
+	"svc/app/apptest"
 	"testing"
 	"time"
 )
 
-// Vote makes the Create of a vote, as most servers send it.
-func (p *FakeServer) Vote(voter string, poll *Object, author *User, options ...string) Doc {
+// sendVote makes the Create of a vote, as most servers send it.
+func sendVote(p *apptest.FakeServer, voter string, poll *apptest.Object, author *apptest.User, options ...string) apptest.Doc {
 	var notes []any
 	for _, option := range options {
-		notes = append(notes, Doc{
+		notes = append(notes, apptest.Doc{
 			"id": p.NewID("votes"), "type": "Note", "attributedTo": voter, "name": option, "inReplyTo": poll.Str("uri"), "to": []any{author.URI()},
 			"published": time.Now().UTC().Format(time.RFC3339),
 		})
 	}
-	d := p.Activity("Create", voter, notes[0], Doc{"to": []any{author.URI()}, "cc": []any{}})
+	d := p.Activity("Create", voter, notes[0], apptest.Doc{"to": []any{author.URI()}, "cc": []any{}})
 	if len(notes) > 1 {
 		d["object"] = notes
 	}
@@ -22,21 +23,21 @@ func (p *FakeServer) Vote(voter string, poll *Object, author *User, options ...s
 }
 
 // voteCounts returns how a poll stands.
-func (m *User) voteCounts(st *Object) string {
+func voteCounts(m *apptest.User, st *apptest.Object) string {
 	m.Server.T.Helper()
-	return PollOptions(&Object{m.Server.T, m.Get("/api/v1/statuses/" + st.ID()).Want(200).Object().At("poll").(map[string]any)})
+	return apptest.PollOptions(&apptest.Object{T: m.Server.T, Fields: m.Get("/api/v1/statuses/" + st.ID()).Want(200).Object().At("poll").(map[string]any)})
 }
 
 // Cases 77 to 80: votes are counted once each, and nothing is to be seen of them.
 func TestIncomingVotes(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob, carol := peer.AddActor("bob"), peer.AddActor("carol")
 	st := alice.PublishPoll([]string{"yes", "café", "no"})
-	vote := func(voter string, options ...string) Doc { return peer.Vote(voter, st, alice, options...) }
+	vote := func(voter string, options ...string) apptest.Doc { return sendVote(peer, voter, st, alice, options...) }
 	want := func(what, want string) {
 		t.Helper()
-		if got := alice.voteCounts(st); got != want {
+		if got := voteCounts(alice, st); got != want {
 			t.Errorf("%s: %s, want %s", what, got, want)
 		}
 	}
@@ -48,21 +49,21 @@ func TestIncomingVotes(t *testing.T) {
 	peer.PostAndSettle(srv, vote(carol, "perhaps"))
 	want("after a vote for what cannot be chosen", "yes 0, café 1, no 0")
 	forged := vote(carol, "yes")
-	forged["object"].(Doc)["attributedTo"] = peer.URL + "/users/dave"
+	forged["object"].(apptest.Doc)["attributedTo"] = peer.URL + "/users/dave"
 	peer.PostAndSettle(srv, forged)
 	want("after a vote in the name of another", "yes 0, café 1, no 0")
 	pleroma := vote(carol, "yes")
 	pleroma["to"], pleroma["cc"] = []any{}, []any{}
-	pleroma["object"].(Doc)["to"], pleroma["object"].(Doc)["cc"] = []any{}, []any{alice.URI()}
-	pleroma["object"].(Doc)["type"], pleroma["object"].(Doc)["content"] = "Answer", ""
+	pleroma["object"].(apptest.Doc)["to"], pleroma["object"].(apptest.Doc)["cc"] = []any{}, []any{alice.URI()}
+	pleroma["object"].(apptest.Doc)["type"], pleroma["object"].(apptest.Doc)["content"] = "Answer", ""
 	peer.PostAndSettle(srv, pleroma)
 	want("after a vote addressed in another way", "yes 1, café 1, no 0")
 
 	many := alice.PublishPoll([]string{"a", "b", "c"}, "multiple", "true")
-	peer.PostAndSettle(srv, peer.Vote(bob, many, alice, "a", "c"))
-	peer.PostAndSettle(srv, peer.Vote(bob, many, alice, "b"))
-	peer.PostAndSettle(srv, peer.Vote(bob, many, alice, "b"))
-	if got := alice.voteCounts(many); got != "a 1, b 1, c 1" {
+	peer.PostAndSettle(srv, sendVote(peer, bob, many, alice, "a", "c"))
+	peer.PostAndSettle(srv, sendVote(peer, bob, many, alice, "b"))
+	peer.PostAndSettle(srv, sendVote(peer, bob, many, alice, "b"))
+	if got := voteCounts(alice, many); got != "a 1, b 1, c 1" {
 		t.Errorf("several choices: %s", got)
 	}
 	if n := alice.Get("/api/v1/statuses/" + many.ID()).Object().Int("poll.voters_count"); n != 1 {
@@ -74,12 +75,12 @@ func TestIncomingVotes(t *testing.T) {
 	peer.PostAndSettle(srv, vote(dave, "no"))
 	want("after a vote that is too late", "yes 1, café 1, no 0")
 	secret := alice.Publish("for followers", "visibility", "private", "poll[options][]", "x", "poll[options][]", "y", "poll[expires_in]", "86400")
-	peer.PostAndSettle(srv, peer.Vote(bob, secret, alice, "x"))
-	if got := alice.voteCounts(secret); got != "x 0, y 0" {
+	peer.PostAndSettle(srv, sendVote(peer, bob, secret, alice, "x"))
+	if got := voteCounts(alice, secret); got != "x 0, y 0" {
 		t.Errorf("a poll that bob cannot see: %s", got)
 	}
 	plain := alice.Publish("no poll")
-	peer.PostAndSettle(srv, peer.Vote(bob, plain, alice, "x"))
+	peer.PostAndSettle(srv, sendVote(peer, bob, plain, alice, "x"))
 
 	if got := alice.NotificationTypes(); len(got) != 1 || got[0] != "poll" {
 		t.Errorf("alice is told %q, want the end of her poll only", got)
@@ -91,7 +92,7 @@ func TestIncomingVotes(t *testing.T) {
 			}
 		}
 	}
-	for _, st := range []*Object{st, many, plain} {
+	for _, st := range []*apptest.Object{st, many, plain} {
 		context := alice.Get("/api/v1/statuses/" + st.ID() + "/context").Want(200).Object()
 		if n := len(context.At("descendants").([]any)); n > 0 {
 			t.Errorf("a vote is a reply")
@@ -105,48 +106,48 @@ func TestIncomingVotes(t *testing.T) {
 // Who has voted in a poll elsewhere hears once that it has ended, whether its server says so or it was known before, and however often
 // that server tells it; who has not voted does not.
 func TestVotersHear(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
 	bob := peer.AddActor("bob")
 	alice.FollowRemote(bob)
-	options := []any{Doc{"type": "Note", "name": "yes"}, Doc{"type": "Note", "name": "no"}}
-	closed := func(note Doc, changes Doc) {
+	options := []any{apptest.Doc{"type": "Note", "name": "yes"}, apptest.Doc{"type": "Note", "name": "no"}}
+	closed := func(note apptest.Doc, changes apptest.Doc) {
 		t.Helper()
-		peer.PostAndSettle(srv, peer.Activity("Update", bob, With(note, changes)))
+		peer.PostAndSettle(srv, peer.Activity("Update", bob, apptest.With(note, changes)))
 	}
 	for _, tt := range []struct {
 		name string
-		poll Doc
-		end  func(note Doc, st *Object)
+		poll apptest.Doc
+		end  func(note apptest.Doc, st *apptest.Object)
 	}{
-		{"at the time that was set", Doc{"endTime": FromNow(time.Hour)}, func(note Doc, st *Object) {
+		{"at the time that was set", apptest.Doc{"endTime": apptest.FromNow(time.Hour)}, func(note apptest.Doc, st *apptest.Object) {
 			srv.EndPoll(st)
-			closed(note, Doc{"endTime": FromNow(-time.Minute), "closed": FromNow(-time.Minute)})
+			closed(note, apptest.Doc{"endTime": apptest.FromNow(-time.Minute), "closed": apptest.FromNow(-time.Minute)})
 		}},
-		{"before that", Doc{"endTime": FromNow(time.Hour)}, func(note Doc, st *Object) {
-			closed(note, Doc{"closed": FromNow(-time.Second)})
-			closed(note, Doc{"endTime": FromNow(-time.Second)})
+		{"before that", apptest.Doc{"endTime": apptest.FromNow(time.Hour)}, func(note apptest.Doc, st *apptest.Object) {
+			closed(note, apptest.Doc{"closed": apptest.FromNow(-time.Second)})
+			closed(note, apptest.Doc{"endTime": apptest.FromNow(-time.Second)})
 		}},
-		{"without a time", Doc{"endTime": nil}, func(note Doc, st *Object) {
-			closed(note, Doc{"closed": true})
-			closed(note, Doc{"closed": true})
+		{"without a time", apptest.Doc{"endTime": nil}, func(note apptest.Doc, st *apptest.Object) {
+			closed(note, apptest.Doc{"closed": true})
+			closed(note, apptest.Doc{"closed": true})
 		}},
-		{"with an edit", Doc{"endTime": FromNow(time.Hour)}, func(note Doc, st *Object) {
-			closed(note, Doc{"content": "<p>closed</p>", "updated": FromNow(0), "closed": FromNow(-time.Second)})
-			closed(note, Doc{"content": "<p>closed now</p>", "updated": FromNow(time.Second), "closed": FromNow(-time.Second)})
+		{"with an edit", apptest.Doc{"endTime": apptest.FromNow(time.Hour)}, func(note apptest.Doc, st *apptest.Object) {
+			closed(note, apptest.Doc{"content": "<p>closed</p>", "updated": apptest.FromNow(0), "closed": apptest.FromNow(-time.Second)})
+			closed(note, apptest.Doc{"content": "<p>closed now</p>", "updated": apptest.FromNow(time.Second), "closed": apptest.FromNow(-time.Second)})
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			note := peer.Note(bob, "<p>tea?</p>", Doc{"type": "Question", "oneOf": options, "published": FromNow(-time.Hour)}, tt.poll)
+			note := peer.Note(bob, "<p>tea?</p>", apptest.Doc{"type": "Question", "oneOf": options, "published": apptest.FromNow(-time.Hour)}, tt.poll)
 			peer.PostAndSettle(srv, peer.Create(note))
 			st := alice.WantPost(note["id"])
 			alice.Vote(st, 0).Want(200)
-			Settle(srv)
-			WantList(t, "before the end alice is told", alice.NotificationTypes())
+			apptest.Settle(srv)
+			apptest.WantList(t, "before the end alice is told", alice.NotificationTypes())
 			tt.end(note, st)
-			Settle(srv)
-			WantList(t, "alice is told", alice.NotificationTypes(), "poll")
-			WantList(t, "carol is told", carol.NotificationTypes())
+			apptest.Settle(srv)
+			apptest.WantList(t, "alice is told", alice.NotificationTypes(), "poll")
+			apptest.WantList(t, "carol is told", carol.NotificationTypes())
 			if !alice.WantPost(note["id"]).Bool("poll.expired") {
 				t.Error("it is open yet")
 			}
@@ -157,29 +158,29 @@ func TestVotersHear(t *testing.T) {
 
 // A poll of one server in which people of another vote stands alike on both, and all who had to do with it hear once of its end.
 func TestPollOfPeers(t *testing.T) {
-	here, there, alice, bob, carol := StartTwo(t)
+	here, there, alice, bob, carol := apptest.StartTwo(t)
 	st := alice.PublishPoll([]string{"yes & no", " <b>maybe</b>  not ", "never"}, "multiple", "true")
-	Settle(here, there)
+	apptest.Settle(here, there)
 	uri := st.Str("uri")
 	bob.Vote(bob.WantPost(uri), 0, 1).Want(200)
 	carol.Vote(carol.WantPost(uri), 1).Want(200)
 	bob.Vote(bob.WantPost(uri), 2).WantError(422, "Already voted")
-	Settle(here, there)
-	here.runDelayedJobs()
-	Settle(here, there)
-	want := alice.voteCounts(st)
+	apptest.Settle(here, there)
+	here.RunDelayedJobs()
+	apptest.Settle(here, there)
+	want := voteCounts(alice, st)
 	if want != "yes & no 1, <b>maybe</b>  not 2, never 0" {
 		t.Errorf("here it stands %s", want)
 	}
-	for _, m := range []*User{bob, carol} {
+	for _, m := range []*apptest.User{bob, carol} {
 		at := m.WantPost(uri)
-		if got := m.voteCounts(at); got != want || at.Int("poll.voters_count") != 2 || !at.Bool("poll.voted") {
+		if got := voteCounts(m, at); got != want || at.Int("poll.voters_count") != 2 || !at.Bool("poll.voted") {
 			t.Errorf("%s sees %s, %v", m.Nickname, got, at.At("poll"))
 		}
 	}
 	here.EndPoll(st)
-	Settle(here, there)
-	for m, want := range map[*User]int{alice: 1, bob: 1, carol: 1} {
+	apptest.Settle(here, there)
+	for m, want := range map[*apptest.User]int{alice: 1, bob: 1, carol: 1} {
 		polls := 0
 		for _, kind := range m.NotificationTypes() {
 			if kind == "poll" {

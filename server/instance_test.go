@@ -10,13 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/store"
 )
 
 // WantShape checks the types of an object's members: "string", "number", "boolean", "list" of anything, "strings", "object", "null".
 // Alternatives are joined by |. Nothing else may be in the object if all is set.
-func WantShape(t *testing.T, o *Object, all bool, shape map[string]string) {
+func WantShape(t *testing.T, o *apptest.Object, all bool, shape map[string]string) {
 	t.Helper()
 	for path, want := range shape {
 		got := JSONKind(o.At(path))
@@ -99,7 +100,7 @@ var extensionShape = map[string]string{
 }
 
 func TestInstance(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	o := srv.As(nil).Get("/api/v1/instance").Want(200).Object()
 	WantShape(t, o, true, map[string]string{
 		"uri": "string", "title": "string", "short_description": "string", "description": "string", "email": "string", "version": "string",
@@ -181,7 +182,7 @@ func TestInstance(t *testing.T) {
 }
 
 func TestInstanceV2(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	o := srv.As(nil).Get("/api/v2/instance").Want(200).Object()
 	WantShape(t, o, true, map[string]string{
 		"domain": "string", "title": "string", "version": "string", "source_url": "string", "description": "string", "usage": "object",
@@ -211,7 +212,7 @@ func TestInstanceV2(t *testing.T) {
 }
 
 func TestInstanceSettings(t *testing.T) {
-	srv := Start(t, func(c *config.Config) {
+	srv := apptest.Start(t, func(c *config.Config) {
 		c.Instance.Name, c.Instance.Email = "Example & <Friends>", "staff@example.org"
 		c.Instance.Description, c.Instance.ShortDescription = "<p>Long &amp; <b>bold</b></p>", "Short"
 		c.Instance.Languages = []string{"de", "en"}
@@ -236,7 +237,7 @@ func TestInstanceSettings(t *testing.T) {
 	v2 := srv.As(nil).Get("/api/v2/instance").Want(200).Object()
 	node := srv.As(nil).Get("/nodeinfo/2.1").Want(200).Object()
 	for _, tt := range []struct {
-		of   *Object
+		of   *apptest.Object
 		path string
 		want any
 	}{
@@ -307,26 +308,8 @@ func TestInstanceSettings(t *testing.T) {
 	}
 }
 
-// ChangeAccount changes an account's row.
-func (a *Server) ChangeAccount(m *User, change func(context *store.Account)) {
-	a.T.Helper()
-	var id store.AccountID
-	id.UnmarshalText([]byte(m.ID))
-	err := a.DB.Update(a.T.Context(), func(tx *store.Tx) error {
-		row, err := tx.Account(a.T.Context(), id)
-		if err != nil {
-			return err
-		}
-		change(row)
-		return tx.SaveAccount(a.T.Context(), row)
-	})
-	if err != nil {
-		a.T.Fatal(err)
-	}
-}
-
 func TestInstanceWithoutContact(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Instance.ContactUsername = "nobody" })
+	srv := apptest.Start(t, func(c *config.Config) { c.Instance.ContactUsername = "nobody" })
 	if got := srv.As(nil).Get("/api/v1/instance").Want(200).Object().At("contact_account"); got != nil {
 		t.Errorf("the contact is %v", got)
 	}
@@ -334,7 +317,7 @@ func TestInstanceWithoutContact(t *testing.T) {
 
 // What is told of an account is as of now, although the documents are kept.
 func TestInstanceContactChanges(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Instance.ContactUsername = "alice" })
+	srv := apptest.Start(t, func(c *config.Config) { c.Instance.ContactUsername = "alice" })
 	alice := srv.SignUp("alice")
 	contact := func(want string) {
 		t.Helper()
@@ -361,7 +344,7 @@ func TestInstanceContactChanges(t *testing.T) {
 }
 
 func TestInstanceStats(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	alice.Publish("one")
 	alice.Publish("two", "visibility", "unlisted")
@@ -399,7 +382,7 @@ func TestInstanceStats(t *testing.T) {
 }
 
 func TestActivity(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	alice.Publish("one")
 	alice.Publish("two", "visibility", "private")
@@ -421,13 +404,13 @@ func TestActivity(t *testing.T) {
 }
 
 func TestNothingIsTold(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Instance.ListPeers, c.Instance.ShowActivity = false, false })
+	srv := apptest.Start(t, func(c *config.Config) { c.Instance.ListPeers, c.Instance.ShowActivity = false, false })
 	srv.As(nil).Get("/api/v1/instance/peers").WantError(404, "Record not found")
 	srv.As(nil).Get("/api/v1/instance/activity").WantError(404, "Record not found")
 }
 
 func TestNodeInfo(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	srv.SetRole(alice, true, false)
 	srv.SetRole(bob, false, true)
@@ -457,7 +440,7 @@ func TestNodeInfo(t *testing.T) {
 				"services.inbound": "list", "services.outbound": "list", "usage.users.total": "number", "usage.users.activeMonth": "number",
 				"usage.users.activeHalfyear": "number", "usage.localPosts": "number",
 			})
-			WantShape(t, &Object{t, o.At("metadata").(map[string]any)}, true, map[string]string{
+			WantShape(t, &apptest.Object{T: t, Fields: o.At("metadata").(map[string]any)}, true, map[string]string{
 				"nodeName": "string", "nodeDescription": "string", "upstream": "object", "private": "boolean", "suggestions": "object",
 				"staffAccounts": "strings", "federation": "object", "pollLimits": "object", "postFormats": "strings", "uploadLimits": "object",
 				"fieldsLimits": "object", "accountActivationRequired": "boolean", "invitesEnabled": "boolean", "mailerEnabled": "boolean",
@@ -505,7 +488,7 @@ func TestNodeInfo(t *testing.T) {
 }
 
 func TestHostMeta(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	a := srv.As(nil).Get("/.well-known/host-meta").Want(200)
 	var doc struct {
 		XMLName xml.Name `xml:"http://docs.oasis-open.org/ns/xri/xrd-1.0 XRD"`
@@ -529,11 +512,11 @@ func TestHostMeta(t *testing.T) {
 }
 
 func TestBootPath(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Instance.Public = false })
+	srv := apptest.Start(t, func(c *config.Config) { c.Instance.Public = false })
 	alice := srv.SignUp("alice")
 	for _, tt := range []struct {
 		path   string
-		as     *User
+		as     *apptest.User
 		status int
 		body   string
 	}{
@@ -573,7 +556,7 @@ func TestBootPath(t *testing.T) {
 }
 
 func TestPreferences(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	want := `{"posting:default:visibility":"public","posting:default:sensitive":false,"posting:default:language":null,"reading:expand:media":"default","reading:expand:spoilers":false}`
 	if got := alice.Get("/api/v1/preferences").Want(200); string(got.Body) != want {
@@ -604,15 +587,15 @@ var standardWord = regexp.MustCompile(`\bsvc`)
 
 // TestOtherName starts the server under another name of the interface: every identifier follows it.
 func TestOtherName(t *testing.T) {
-	srv := Start(t, func(c *config.Config) {
+	srv := apptest.Start(t, func(c *config.Config) {
 		c.API.Name, c.Instance.Name, c.Instance.ContactUsername = "other", "Example", "alice"
 	})
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	m := alice.Upload(PNG(3, 3))
+	m := alice.Upload(apptest.PNG(3, 3))
 	st := alice.Publish("hello @bob", "media_ids[]", m.ID())
 	bob.Post("/api/v1/statuses/" + st.ID() + "/favourite").Want(200)
 	for _, tt := range []struct {
-		as   *User
+		as   *apptest.User
 		path string
 		has  []string
 	}{

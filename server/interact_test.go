@@ -5,11 +5,12 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"svc/app/apptest"
 	"testing"
 )
 
 // serveInteractionTemplate has a peer say where people with an account there go on.
-func (p *FakeServer) serveInteractionTemplate(name, template string) {
+func serveInteractionTemplate(p *apptest.FakeServer, name, template string) {
 	p.T.Helper()
 	body := `{"subject": "acct:` + name + `@` + p.Host + `", "links": [
 		{"rel": "self", "type": "application/activity+json", "href": "` + p.URL + `/users/` + name + `"}`
@@ -24,12 +25,12 @@ func (p *FakeServer) serveInteractionTemplate(name, template string) {
 
 // Where somebody with an account elsewhere goes on (extension API 27).
 func TestRemoteInteraction(t *testing.T) {
-	srv, p := StartWithFake(t)
+	srv, p := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	post := alice.Publish("hello")
-	p.serveInteractionTemplate("bob", p.URL+"/follow?uri={uri}")
-	p.serveInteractionTemplate("plain", "")
-	p.serveInteractionTemplate("evil", "javascript:alert(1)//{uri}")
+	serveInteractionTemplate(p, "bob", p.URL+"/follow?uri={uri}")
+	serveInteractionTemplate(p, "plain", "")
+	serveInteractionTemplate(p, "evil", "javascript:alert(1)//{uri}")
 	p.Respond("/.well-known/webfinger?resource="+url.QueryEscape("acct:ill@"+p.Host), 500, "text/plain", nil)
 	want := p.URL + "/follow?uri=" + url.QueryEscape(post.Str("uri"))
 	for _, tt := range []struct{ profile, url, fault string }{
@@ -82,7 +83,7 @@ func TestRemoteInteraction(t *testing.T) {
 
 // From one server of this kind to another.
 func TestInteractBetweenPeers(t *testing.T) {
-	peers := StartPeers(t, 2)
+	peers := apptest.StartPeers(t, 2)
 	a, b := peers[0], peers[1]
 	alice, bob := a.SignUp("alice"), b.SignUp("bob")
 	page := a.Browser().Get("/@alice").Want(200).Submit(0, "profile", "bob@"+b.Settings.Host())
@@ -92,9 +93,9 @@ func TestInteractBetweenPeers(t *testing.T) {
 	}
 	there := b.Browser()
 	there.Get("/ostatus_subscribe", "acct", alice.URI()).
-		Submit(0, "authorization[name]", "bob", "authorization[password]", Password).Response.Want(302)
+		Submit(0, "authorization[name]", "bob", "authorization[password]", apptest.Password).Response.Want(302)
 	there.Get("/ostatus_subscribe", "acct", alice.URI()).Want(200, "Follow").Submit(0).Want(200)
-	Settle(a, b)
+	apptest.Settle(a, b)
 	if got := bob.Get("/api/v1/accounts/" + bob.ID + "/following").Want(200).List(); len(got) != 1 || got[0].Str("acct") != "alice@"+a.Settings.Host() {
 		t.Errorf("bob follows %v", got)
 	}
@@ -102,7 +103,7 @@ func TestInteractBetweenPeers(t *testing.T) {
 
 // Other servers send people here to follow and answer what they have found there.
 func TestAuthorizeInteraction(t *testing.T) {
-	srv, p := StartWithFake(t)
+	srv, p := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := p.AddActor("bob")
 	note := p.Note(bob, "<p>answer me</p>")
@@ -117,15 +118,15 @@ func TestAuthorizeInteraction(t *testing.T) {
 		t.Errorf("a stranger has had %d requests made", n)
 	}
 	login.Submit(0, "authorization[name]", "alice", "authorization[password]", "wrong").Want(401, "Invalid Username/Password")
-	in := login.Submit(0, "authorization[name]", "alice", "authorization[password]", Password)
+	in := login.Submit(0, "authorization[name]", "alice", "authorization[password]", apptest.Password)
 	address, params = in.Location()
 	if address != srv.URL+"/ostatus_subscribe" || params.Get("acct") != bob {
 		t.Fatalf("who has signed in goes on at %s, %v", address, params)
 	}
 	page := b.Get("/ostatus_subscribe", "acct", bob).Want(200, "@bob@"+p.Host, "Follow")
 	page.Submit(0).Want(200, "You have asked to follow")
-	Settle(srv)
-	follow := LastDelivered(t, p, "Follow")
+	apptest.Settle(srv)
+	follow := apptest.LastDelivered(t, p, "Follow")
 	p.PostAndSettle(srv, p.Activity("Accept", bob, follow))
 	page = b.Get("/ostatus_subscribe", "acct", "bob@"+p.Host).Want(200, "You follow this account", "Unfollow")
 	page.Submit(0).Want(200, "You do not follow this account")
@@ -137,17 +138,17 @@ func TestAuthorizeInteraction(t *testing.T) {
 	for i, want := range []string{"favourites", "boosted", "bookmarks"} {
 		page.Submit(i+1).Want(200, want)
 	}
-	Settle(srv)
+	apptest.Settle(srv)
 	answers := 0
 	for _, d := range p.Delivered("Create") {
-		if o, _ := d["object"].(Doc); o["inReplyTo"] == note["id"] {
+		if o, _ := d["object"].(apptest.Doc); o["inReplyTo"] == note["id"] {
 			answers++
 		}
 	}
 	if answers != 1 {
 		t.Errorf("%d answers were delivered: %v", answers, p.Delivered())
 	}
-	LastDelivered(t, p, "Like")
+	apptest.LastDelivered(t, p, "Like")
 	if list := alice.Get("/api/v1/bookmarks").Want(200).List(); len(list) != 1 {
 		t.Errorf("the bookmarks are %v", list)
 	}
@@ -176,15 +177,15 @@ func TestAuthorizeInteraction(t *testing.T) {
 
 // Who has a second factor has to show it here, too.
 func TestInteractionWithMFA(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, carol := srv.SignUp("alice"), srv.SignUp("carol")
 	secret := alice.EnableMFA()
 	b := srv.Browser()
 	challenge := b.Get("/ostatus_subscribe", "acct", "carol").Want(200, "Sign in").
-		Submit(0, "authorization[name]", "alice", "authorization[password]", Password).Want(200, "Two-factor")
+		Submit(0, "authorization[name]", "alice", "authorization[password]", apptest.Password).Want(200, "Two-factor")
 	b.Get("/ostatus_subscribe", "acct", "carol").Want(200, "Sign in")
 	challenge.Submit(0, "mfa[code]", "000000").Want(401, "Two-factor authentication failed")
-	address, params := challenge.Submit(0, "mfa[code]", TOTPCode(t, secret, 0)).Location()
+	address, params := challenge.Submit(0, "mfa[code]", apptest.TOTPCode(t, secret, 0)).Location()
 	if address != srv.URL+"/ostatus_subscribe" || params.Get("acct") != "carol" {
 		t.Fatalf("it leads to %s, %v", address, params)
 	}
@@ -196,26 +197,26 @@ func TestInteractionWithMFA(t *testing.T) {
 
 // The page shows posts to those only who may read them.
 func TestInteractionVisibility(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	author, follower, stranger, blocked := srv.SignUp("author"), srv.SignUp("follower"), srv.SignUp("stranger"), srv.SignUp("blocked")
 	srv.AddFollow(follower, author)
 	srv.AddBlock(author, blocked)
-	browsers := make(map[*User]*Browser)
-	for _, m := range []*User{author, follower, stranger, blocked} {
+	browsers := make(map[*apptest.User]*apptest.Browser)
+	for _, m := range []*apptest.User{author, follower, stranger, blocked} {
 		b := srv.Browser()
-		b.Get("/ostatus_subscribe", "acct", "author").Submit(0, "authorization[name]", m.Nickname, "authorization[password]", Password).Response.Want(302)
+		b.Get("/ostatus_subscribe", "acct", "author").Submit(0, "authorization[name]", m.Nickname, "authorization[password]", apptest.Password).Response.Want(302)
 		browsers[m] = b
 	}
 	for _, tt := range []struct {
 		visibility string
-		sees       []*User
+		sees       []*apptest.User
 		remote     bool // it can be answered from elsewhere
 	}{
-		{"public", []*User{author, follower, stranger}, true},
-		{"unlisted", []*User{author, follower, stranger}, true},
-		{"local", []*User{author, follower, stranger}, false},
-		{"private", []*User{author, follower}, false},
-		{"direct", []*User{author}, false},
+		{"public", []*apptest.User{author, follower, stranger}, true},
+		{"unlisted", []*apptest.User{author, follower, stranger}, true},
+		{"local", []*apptest.User{author, follower, stranger}, false},
+		{"private", []*apptest.User{author, follower}, false},
+		{"direct", []*apptest.User{author}, false},
 	} {
 		st := author.Publish("words", "visibility", tt.visibility)
 		for m, b := range browsers {

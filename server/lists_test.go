@@ -4,35 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"svc/app/apptest"
 	"testing"
 )
 
-// AddList makes a list with members.
-func (m *User) AddList(title string, params map[string]any, members ...*User) string {
-	m.Server.T.Helper()
-	body := map[string]any{"title": title}
-	for k, v := range params {
-		body[k] = v
-	}
-	id := m.SendJSON("POST", "/api/v1/lists", body).Want(200).Object().ID()
-	m.ChangeList("POST", id, members...)
-	return id
-}
-
-// ChangeList adds members to a list (POST) or removes them (DELETE).
-func (m *User) ChangeList(method, id string, members ...*User) {
-	m.Server.T.Helper()
-	var ids []string
-	for _, o := range members {
-		ids = append(ids, o.ID)
-	}
-	if a := m.SendJSON(method, "/api/v1/lists/"+id+"/accounts", map[string]any{"account_ids": ids}).Want(200); string(a.Body) != "{}" {
-		m.Server.T.Errorf("%s: got %s, want {}", a.Request, a.Body)
-	}
-}
-
 func TestLists(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	var list string
 	for _, tt := range []struct {
@@ -90,11 +67,11 @@ func TestLists(t *testing.T) {
 }
 
 func TestListMembers(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, blocked := srv.SignUp("alice"), srv.SignUp("blocked")
 	list, other := alice.AddList("friends", nil), alice.AddList("others", nil)
 	path := "/api/v1/lists/" + list + "/accounts"
-	var people []*User
+	var people []*apptest.User
 	var ids []string
 	for i := range 6 {
 		m := srv.SignUp(fmt.Sprintf("m%d", i))
@@ -112,7 +89,7 @@ func TestListMembers(t *testing.T) {
 			t.Errorf("%s: members are %v, want %v", limit, a.IDs(), ids)
 		}
 	}
-	WantPages(t, alice, path+"?limit=2", ids)
+	apptest.WantPages(t, alice, path+"?limit=2", ids)
 	alice.ChangeList("POST", other, people[0])
 	if got := alice.Get("/api/v1/accounts/" + people[0].ID + "/lists").Want(200).IDs(); !slices.Equal(got, []string{list, other}) {
 		t.Errorf("lists with an account are %v, want %v", got, []string{list, other})
@@ -130,10 +107,10 @@ func TestListMembers(t *testing.T) {
 }
 
 func TestListTimeline(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol, dave := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("dave")
 	name := map[string]string{}
-	post := func(as *User, key string, params ...string) string {
+	post := func(as *apptest.User, key string, params ...string) string {
 		id := as.Publish(key, params...).ID()
 		name[id] = key
 		return id
@@ -194,7 +171,7 @@ func TestListTimeline(t *testing.T) {
 
 // A post for a list is for its members.
 func TestPostForList(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	list := alice.AddList("friends", nil, bob)
 	id := alice.Publish("for friends", "visibility", "list:"+list).ID()

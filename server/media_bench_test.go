@@ -8,22 +8,23 @@ import (
 	"math"
 	"mime/multipart"
 	"net/http/httptest"
+	"svc/app/apptest"
 	"testing"
 )
 
 // BenchmarkInstance measures what clients ask for first.
 func BenchmarkInstance(b *testing.B) {
-	srv := Start(b)
+	srv := apptest.Start(b)
 	for _, bb := range []struct{ name, path string }{
 		{"instance_v1", "/api/v1/instance"}, {"instance_v2", "/api/v2/instance"}, {"nodeinfo", "/nodeinfo/2.1"},
 	} {
-		b.Run(bb.name, func(b *testing.B) { srv.BenchRequest(b, "GET", bb.path, "", "") })
+		b.Run(bb.name, func(b *testing.B) { benchRequests(srv, b, "GET", bb.path, "", "") })
 	}
 }
 
 // BenchmarkUpload measures the upload of a JPEG of two megapixels, until it and its smaller form are on disk.
 func BenchmarkUpload(b *testing.B) {
-	srv := Start(b)
+	srv := apptest.Start(b)
 	alice := srv.SignUp("alice")
 	img := image.NewRGBA(image.Rect(0, 0, 1632, 1224))
 	for y := range 1224 {
@@ -50,7 +51,7 @@ func BenchmarkUpload(b *testing.B) {
 		req.Header.Set("Content-Type", form.FormDataContentType())
 		req.Header.Set("Authorization", "Bearer "+alice.Token)
 		w := httptest.NewRecorder()
-		srv.Handler.ServeHTTP(w, req)
+		srv.HTTP.ServeHTTP(w, req)
 		if w.Code != 200 {
 			b.Fatalf("%d %s", w.Code, w.Body)
 		}

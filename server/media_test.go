@@ -9,98 +9,17 @@ import (
 	"image"
 	"image/color"
 	"image/gif"
-	"image/jpeg"
-	"image/png"
 	"io"
-	"mime/multipart"
 	"net/http"
-	"net/textproto"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 )
-
-// FormPart is a part of a multipart form: a value, or a file if it has a file name or a type.
-type FormPart struct {
-	name, content    string
-	filename, typeOf string
-	isFile           bool
-}
-
-func FilePart(content []byte) FormPart {
-	return FormPart{name: "file", content: string(content), filename: "x", typeOf: "application/octet-stream", isFile: true}
-}
-
-func ValuePart(name, value string) FormPart { return FormPart{name: name, content: value} }
-
-// SendForm sends a multipart form.
-func (c *Client) SendForm(method, path string, parts ...FormPart) *Response {
-	c.Server.T.Helper()
-	var body bytes.Buffer
-	w := multipart.NewWriter(&body)
-	for _, p := range parts {
-		h := textproto.MIMEHeader{}
-		disposition := fmt.Sprintf(`form-data; name="%s"`, p.name)
-		if p.isFile {
-			disposition += fmt.Sprintf(`; filename="%s"`, p.filename)
-		}
-		h.Set("Content-Disposition", disposition)
-		if p.typeOf != "" {
-			h.Set("Content-Type", p.typeOf)
-		}
-		part, err := w.CreatePart(h)
-		if err == nil {
-			_, err = io.WriteString(part, p.content)
-		}
-		if err != nil {
-			c.Server.T.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		c.Server.T.Fatal(err)
-	}
-	return c.Do(method, path, w.FormDataContentType(), &body)
-}
-
-// Upload uploads a file and returns the attachment.
-func (c *Client) Upload(content []byte, more ...FormPart) *Object {
-	c.Server.T.Helper()
-	return c.SendForm("POST", "/api/v2/media", append([]FormPart{FilePart(content)}, more...)...).Want(200).Object()
-}
-
-// picture is a picture of noise: it cannot be made small by compression.
-func picture(width, height int) image.Image {
-	img := image.NewRGBA(image.Rect(0, 0, width, height))
-	seed := uint32(width*31 + height)
-	for i := range img.Pix {
-		seed = seed*1664525 + 1013904223
-		img.Pix[i] = uint8(seed >> 24)
-		if i%4 == 3 {
-			img.Pix[i] = 255
-		}
-	}
-	return img
-}
-
-func PNG(width, height int) []byte {
-	var b bytes.Buffer
-	if err := png.Encode(&b, picture(width, height)); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-}
-
-func JPEG(width, height int) []byte {
-	var b bytes.Buffer
-	if err := jpeg.Encode(&b, picture(width, height), nil); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-}
 
 func gifFile() []byte {
 	var b bytes.Buffer
@@ -148,7 +67,7 @@ var (
 )
 
 func TestUploadTypes(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	listed := srv.As(nil).Get("/api/v1/instance").Want(200).Object().At("configuration.media_attachments.supported_mime_types").([]any)
 	for i, tt := range []struct {
@@ -158,8 +77,8 @@ func TestUploadTypes(t *testing.T) {
 		mime    string
 		preview bool // something that is a picture
 	}{
-		{"PNG", PNG(3, 3), "image", "image/png", true},
-		{"JPEG", JPEG(9, 9), "image", "image/jpeg", true},
+		{"PNG", apptest.PNG(3, 3), "image", "image/png", true},
+		{"JPEG", apptest.JPEG(9, 9), "image", "image/jpeg", true},
 		{"GIF", gifFile(), "image", "image/gif", true},
 		{"WebP", webpFile, "image", "image/webp", true},
 		{"MP4", mp4File("vide"), "video", "video/mp4", false},
@@ -170,7 +89,7 @@ func TestUploadTypes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := []string{"/api/v1/media", "/api/v2/media", "/api/v1/media/"}[i%3]
-			m := alice.SendForm("POST", path, FilePart(tt.file), ValuePart("description", " what it shows "), ValuePart("focus", "0.5,-0.3")).Want(200).Object()
+			m := alice.SendForm("POST", path, apptest.FilePart(tt.file), apptest.ValuePart("description", " what it shows "), apptest.ValuePart("focus", "0.5,-0.3")).Want(200).Object()
 			if m.Str("type") != tt.kind || m.Str("svc.mime_type") != tt.mime {
 				t.Errorf("got %s of %s, want %s of %s", m.Str("type"), m.Str("svc.mime_type"), tt.kind, tt.mime)
 			}
@@ -205,31 +124,31 @@ func TestUploadTypes(t *testing.T) {
 
 func TestUploadRefused(t *testing.T) {
 	const limit = 20_000
-	srv := Start(t, func(c *config.Config) { c.Media.UploadLimit, c.Media.DescriptionLength = limit, 10 })
+	srv := apptest.Start(t, func(c *config.Config) { c.Media.UploadLimit, c.Media.DescriptionLength = limit, 10 })
 	alice := srv.SignUp("alice")
-	small := FilePart(PNG(3, 3))
+	small := apptest.FilePart(apptest.PNG(3, 3))
 	atLimit := append(slices.Clone(oggFile), make([]byte, limit-len(oggFile))...)
 	for _, tt := range []struct {
 		name   string
-		parts  []FormPart
+		parts  []apptest.FormPart
 		status int
 		error  string
 	}{
 		{"nothing at all", nil, 422, "Validation failed: File can't be blank"},
-		{"no file", []FormPart{ValuePart("description", "x")}, 422, "Validation failed: File can't be blank"},
-		{"a text instead of a file", []FormPart{ValuePart("file", "x")}, 422, "Validation failed: File can't be blank"},
-		{"an empty text", []FormPart{ValuePart("file", "")}, 422, "Validation failed: File can't be blank"},
-		{"no file chosen", []FormPart{{name: "file", isFile: true, typeOf: "application/octet-stream"}}, 422, "Validation failed: File can't be blank"},
-		{"an empty file", []FormPart{FilePart(nil)}, 422, "Validation failed: File can't be blank"},
-		{"a file of another name", []FormPart{{name: "picture", content: string(mp3File), isFile: true, filename: "a.mp3"}}, 422, "Validation failed: File can't be blank"},
-		{"SVG", []FormPart{FilePart([]byte(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`))}, 422, "Files of this type are not accepted"},
-		{"HTML", []FormPart{FilePart([]byte("<!DOCTYPE html><script>alert(1)</script>"))}, 422, "Files of this type are not accepted"},
-		{"HTML that claims to be PNG", []FormPart{{name: "file", content: "<html>", isFile: true, filename: "a.png", typeOf: "image/png"}}, 422, "Files of this type are not accepted"},
-		{"PDF", []FormPart{FilePart([]byte("%PDF-1.7\n"))}, 422, "Files of this type are not accepted"},
-		{"ActivityPub", []FormPart{FilePart([]byte(`{"@context":"https://www.w3.org/ns/activitystreams","type":"Note"}`))}, 422, "Files of this type are not accepted"},
-		{"one byte more than allowed", []FormPart{FilePart(append(atLimit, 0))}, 413, "File is too large"},
-		{"far more than allowed", []FormPart{FilePart(make([]byte, 4_000_000))}, 413, ""},
-		{"a long description", []FormPart{small, ValuePart("description", "12345678901")}, 400, "description_too_long"},
+		{"no file", []apptest.FormPart{apptest.ValuePart("description", "x")}, 422, "Validation failed: File can't be blank"},
+		{"a text instead of a file", []apptest.FormPart{apptest.ValuePart("file", "x")}, 422, "Validation failed: File can't be blank"},
+		{"an empty text", []apptest.FormPart{apptest.ValuePart("file", "")}, 422, "Validation failed: File can't be blank"},
+		{"no file chosen", []apptest.FormPart{{Name: "file", IsFile: true, Type: "application/octet-stream"}}, 422, "Validation failed: File can't be blank"},
+		{"an empty file", []apptest.FormPart{apptest.FilePart(nil)}, 422, "Validation failed: File can't be blank"},
+		{"a file of another name", []apptest.FormPart{{Name: "picture", Content: string(mp3File), IsFile: true, Filename: "a.mp3"}}, 422, "Validation failed: File can't be blank"},
+		{"SVG", []apptest.FormPart{apptest.FilePart([]byte(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`))}, 422, "Files of this type are not accepted"},
+		{"HTML", []apptest.FormPart{apptest.FilePart([]byte("<!DOCTYPE html><script>alert(1)</script>"))}, 422, "Files of this type are not accepted"},
+		{"HTML that claims to be PNG", []apptest.FormPart{{Name: "file", Content: "<html>", IsFile: true, Filename: "a.png", Type: "image/png"}}, 422, "Files of this type are not accepted"},
+		{"PDF", []apptest.FormPart{apptest.FilePart([]byte("%PDF-1.7\n"))}, 422, "Files of this type are not accepted"},
+		{"ActivityPub", []apptest.FormPart{apptest.FilePart([]byte(`{"@context":"https://www.w3.org/ns/activitystreams","type":"Note"}`))}, 422, "Files of this type are not accepted"},
+		{"one byte more than allowed", []apptest.FormPart{apptest.FilePart(append(atLimit, 0))}, 413, "File is too large"},
+		{"far more than allowed", []apptest.FormPart{apptest.FilePart(make([]byte, 4_000_000))}, 413, ""},
+		{"a long description", []apptest.FormPart{small, apptest.ValuePart("description", "12345678901")}, 400, "description_too_long"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, path := range []string{"/api/v1/media", "/api/v2/media"} {
@@ -240,9 +159,9 @@ func TestUploadRefused(t *testing.T) {
 			}
 		})
 	}
-	alice.Upload(atLimit, ValuePart("description", "1234567890"))
-	alice.SendForm("POST", "/api/v1/media", FilePart(PNG(3, 3)[:60])).Want(422) // cut off
-	alice.SendForm("POST", "/api/v1/media", FilePart(mp3File), FormPart{name: "thumbnail", content: "x", filename: "t.png", isFile: true}).Want(200)
+	alice.Upload(atLimit, apptest.ValuePart("description", "1234567890"))
+	alice.SendForm("POST", "/api/v1/media", apptest.FilePart(apptest.PNG(3, 3)[:60])).Want(422) // cut off
+	alice.SendForm("POST", "/api/v1/media", apptest.FilePart(mp3File), apptest.FormPart{Name: "thumbnail", Content: "x", Filename: "t.png", IsFile: true}).Want(200)
 	alice.Post("/api/v1/media", "description", "x").Want(422)
 	alice.SendJSON("POST", "/api/v1/media", map[string]any{"file": nil}).Want(422)
 	srv.As(nil).SendForm("POST", "/api/v2/media", small).Want(401)
@@ -250,7 +169,7 @@ func TestUploadRefused(t *testing.T) {
 
 // Who says 100-continue learns of the refusal before the file is sent.
 func TestUploadNeedsToken(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	body := &countingReader{Reader: bytes.NewReader(make([]byte, 8_000_000))}
 	req, err := http.NewRequest("POST", srv.URL+"/api/v2/media", body)
 	if err != nil {
@@ -283,29 +202,29 @@ func (r *countingReader) Read(p []byte) (int, error) {
 }
 
 func TestUploadLimit(t *testing.T) {
-	srv := Start(t, func(c *config.Config) {
+	srv := apptest.Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.MediaUpload = config.Rate{Count: 2, Window: time.Hour}
 	})
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	alice.SendForm("POST", "/api/v1/media", FilePart(mp3File)).Want(200)
-	alice.SendForm("POST", "/api/v2/media", FilePart(mp3File)).Want(200)
-	a := alice.SendForm("POST", "/api/v1/media", FilePart(mp3File))
+	alice.SendForm("POST", "/api/v1/media", apptest.FilePart(mp3File)).Want(200)
+	alice.SendForm("POST", "/api/v2/media", apptest.FilePart(mp3File)).Want(200)
+	a := alice.SendForm("POST", "/api/v1/media", apptest.FilePart(mp3File))
 	a.WantError(429, "Throttled")
 	if a.Header.Get("X-RateLimit-Remaining") != "0" || a.Header.Get("X-RateLimit-Limit") != "2" {
 		t.Errorf("headers %v", a.Header)
 	}
-	bob.SendForm("POST", "/api/v1/media", FilePart(mp3File)).Want(200)
+	bob.SendForm("POST", "/api/v1/media", apptest.FilePart(mp3File)).Want(200)
 }
 
 func TestMediaBelongsToItsOwner(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Media.DescriptionLength = 10 })
+	srv := apptest.Start(t, func(c *config.Config) { c.Media.DescriptionLength = 10 })
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	m := alice.Upload(PNG(3, 3), ValuePart("description", "old"))
+	m := alice.Upload(apptest.PNG(3, 3), apptest.ValuePart("description", "old"))
 	path := "/api/v1/media/" + m.ID()
 	for _, tt := range []struct {
 		name   string
-		as     *User
+		as     *apptest.User
 		path   string
 		status int
 	}{
@@ -333,9 +252,9 @@ func TestMediaBelongsToItsOwner(t *testing.T) {
 }
 
 func TestDescribeMedia(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Media.DescriptionLength = 10 })
+	srv := apptest.Start(t, func(c *config.Config) { c.Media.DescriptionLength = 10 })
 	alice := srv.SignUp("alice")
-	m := alice.Upload(PNG(3, 3))
+	m := alice.Upload(apptest.PNG(3, 3))
 	if m.At("description") != nil {
 		t.Errorf("the description is %v", m.At("description"))
 	}
@@ -343,23 +262,23 @@ func TestDescribeMedia(t *testing.T) {
 	st := alice.Publish("look", "media_ids[]", m.ID())
 	for _, tt := range []struct {
 		name string
-		do   func() *Response
+		do   func() *apptest.Response
 		want any
 	}{
-		{"JSON", func() *Response {
+		{"JSON", func() *apptest.Response {
 			return alice.SendJSON("PUT", path, map[string]any{"description": "one", "focus": "0,0"})
 		}, "one"},
-		{"multipart", func() *Response { return alice.SendForm("PUT", path, ValuePart("description", "two")) }, "two"},
-		{"a thumbnail only", func() *Response {
-			return alice.SendForm("PUT", path, FormPart{name: "thumbnail", content: string(PNG(9, 9)), filename: "t.png", isFile: true})
+		{"multipart", func() *apptest.Response { return alice.SendForm("PUT", path, apptest.ValuePart("description", "two")) }, "two"},
+		{"a thumbnail only", func() *apptest.Response {
+			return alice.SendForm("PUT", path, apptest.FormPart{Name: "thumbnail", Content: string(apptest.PNG(9, 9)), Filename: "t.png", IsFile: true})
 		}, "two"},
-		{"an urlencoded form", func() *Response {
+		{"an urlencoded form", func() *apptest.Response {
 			return alice.Do("PUT", path, "application/x-www-form-urlencoded", strings.NewReader("description=three"))
 		}, "three"},
-		{"null", func() *Response { return alice.SendJSON("PUT", path, map[string]any{"description": nil}) }, "three"},
-		{"no body", func() *Response { return alice.Do("PUT", path, "", nil) }, "three"},
-		{"an empty text", func() *Response { return alice.SendJSON("PUT", path, map[string]any{"description": ""}) }, nil},
-		{"as long as may be", func() *Response {
+		{"null", func() *apptest.Response { return alice.SendJSON("PUT", path, map[string]any{"description": nil}) }, "three"},
+		{"no body", func() *apptest.Response { return alice.Do("PUT", path, "", nil) }, "three"},
+		{"an empty text", func() *apptest.Response { return alice.SendJSON("PUT", path, map[string]any{"description": ""}) }, nil},
+		{"as long as may be", func() *apptest.Response {
 			return alice.SendJSON("PUT", path, map[string]any{"description": "äöüäöüäöüä"})
 		}, "äöüäöüäöüä"},
 	} {
@@ -377,11 +296,11 @@ func TestDescribeMedia(t *testing.T) {
 }
 
 func TestAttach(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	big := alice.Upload(PNG(900, 700), ValuePart("description", "noise"))
+	big := alice.Upload(apptest.PNG(900, 700), apptest.ValuePart("description", "noise"))
 	small := alice.Upload(mp3File)
-	foreign := bob.Upload(PNG(3, 3))
+	foreign := bob.Upload(apptest.PNG(3, 3))
 	if big.Str("preview_url") == big.Str("url") {
 		t.Error("a large picture has no smaller form")
 	}
@@ -397,7 +316,7 @@ func TestAttach(t *testing.T) {
 	if len(attached) != 2 {
 		t.Fatalf("attached are %v", attached)
 	}
-	for i, want := range []*Object{small, big} {
+	for i, want := range []*apptest.Object{small, big} {
 		if got := attached[i]; fmt.Sprint(got) != fmt.Sprint(want.Fields) {
 			t.Errorf("attachment %d is\n%v, want\n%v", i, got, want.Fields)
 		}
@@ -416,11 +335,11 @@ func TestAttach(t *testing.T) {
 }
 
 func TestServeMedia(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
-	content := PNG(30, 30)
+	content := apptest.PNG(30, 30)
 	url := alice.Upload(content).Str("url")
-	get := func(method string, header ...string) *Response {
+	get := func(method string, header ...string) *apptest.Response {
 		t.Helper()
 		req, err := http.NewRequest(method, url, nil)
 		if err != nil {
@@ -482,14 +401,14 @@ func TestServeMedia(t *testing.T) {
 
 // The same content is one file, however often and by whomever it is uploaded at the same time.
 func TestUploadAtTheSameTime(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	content := PNG(20, 20)
-	answers := make([]*Response, 12)
+	content := apptest.PNG(20, 20)
+	answers := make([]*apptest.Response, 12)
 	var wg sync.WaitGroup
 	for i := range answers {
-		as := []*User{alice, bob}[i%2]
-		wg.Go(func() { answers[i] = as.SendForm("POST", "/api/v2/media", FilePart(content)) })
+		as := []*apptest.User{alice, bob}[i%2]
+		wg.Go(func() { answers[i] = as.SendForm("POST", "/api/v2/media", apptest.FilePart(content)) })
 	}
 	wg.Wait()
 	ids := make(map[string]bool)

@@ -8,33 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pquerna/otp/totp"
-
+	"svc/app/apptest"
 	"svc/internal/config"
 )
 
-// EnableMFA sets up a second factor and returns its secret. One code is used up by that.
-func (m *User) EnableMFA() (secret string) {
-	t := m.Server.T
-	t.Helper()
-	setup := m.Get("/api/v1/svc/accounts/mfa/setup/totp").Want(200).Object()
-	secret = setup.Str("key")
-	m.Post("/api/v1/svc/accounts/mfa/confirm/totp", "password", Password, "code", TOTPCode(t, secret, -1)).Want(200)
-	return secret
-}
-
-// TOTPCode is the code that an app shows so many steps from now.
-func TOTPCode(t testing.TB, secret string, steps int) string {
-	t.Helper()
-	code, err := totp.GenerateCode(secret, time.Now().Add(time.Duration(steps)*30*time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return code
-}
-
 func TestMFASettings(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Instance.Name = "My & place" })
+	srv := apptest.Start(t, func(c *config.Config) { c.Instance.Name = "My & place" })
 	alice := srv.SignUp("alice")
 	wantEnabled := func(want bool) {
 		t.Helper()
@@ -64,37 +43,37 @@ func TestMFASettings(t *testing.T) {
 	secret := alice.Get("/api/v1/svc/accounts/mfa/setup/totp").Want(200).Object().Str("key")
 	confirm := "/api/v1/svc/accounts/mfa/confirm/totp"
 	alice.Get("/api/v1/svc/accounts/mfa/setup/sms").WantError(400, "undefined method")
-	alice.Post("/api/v1/svc/accounts/mfa/confirm/sms", "password", Password, "code", "1").WantError(400, "undefined mfa method")
-	alice.Post(confirm, "password", Password).WantError(400, "undefined mfa method")
-	alice.Post(confirm, "password", "wrong", "code", TOTPCode(t, secret, 0)).WantError(422, "Invalid password.")
-	alice.Post(confirm, "password", Password, "code", TOTPCode(t, first, 0)).WantError(422, "invalid_token")
-	alice.Post(confirm, "password", Password, "code", TOTPCode(t, secret, -3)).WantError(422, "invalid_token")
+	alice.Post("/api/v1/svc/accounts/mfa/confirm/sms", "password", apptest.Password, "code", "1").WantError(400, "undefined mfa method")
+	alice.Post(confirm, "password", apptest.Password).WantError(400, "undefined mfa method")
+	alice.Post(confirm, "password", "wrong", "code", apptest.TOTPCode(t, secret, 0)).WantError(422, "Invalid password.")
+	alice.Post(confirm, "password", apptest.Password, "code", apptest.TOTPCode(t, first, 0)).WantError(422, "invalid_token")
+	alice.Post(confirm, "password", apptest.Password, "code", apptest.TOTPCode(t, secret, -3)).WantError(422, "invalid_token")
 	wantEnabled(false)
-	alice.Post(confirm, "password", Password, "code", TOTPCode(t, secret, 0)).Want(200)
+	alice.Post(confirm, "password", apptest.Password, "code", apptest.TOTPCode(t, secret, 0)).Want(200)
 	wantEnabled(true)
-	alice.Post(confirm, "password", Password, "code", TOTPCode(t, secret, 1)).WantError(422, "invalid_token") // nothing to confirm
+	alice.Post(confirm, "password", apptest.Password, "code", apptest.TOTPCode(t, secret, 1)).WantError(422, "invalid_token") // nothing to confirm
 	// A set-up that is not confirmed leaves things as they are.
 	alice.Get("/api/v1/svc/accounts/mfa/setup/totp").Want(200)
 	wantEnabled(true)
-	srv.DoBasic("GET", "/api/v1/notifications", "alice", Password).Want(403)
+	doBasic(srv, "GET", "/api/v1/notifications", "alice", apptest.Password).Want(403)
 
-	remove := func(method, password string) *Response {
+	remove := func(method, password string) *apptest.Response {
 		return alice.SendJSON("DELETE", "/api/v1/svc/accounts/mfa/"+method, map[string]string{"password": password})
 	}
 	remove("totp", "wrong").WantError(422, "Invalid password.")
-	remove("sms", Password).WantError(400, "undefined mfa method")
+	remove("sms", apptest.Password).WantError(400, "undefined mfa method")
 	wantEnabled(true)
-	remove("totp", Password).Want(200)
+	remove("totp", apptest.Password).Want(200)
 	wantEnabled(false)
-	srv.DoBasic("GET", "/api/v1/notifications", "alice", Password).Want(200)
+	doBasic(srv, "GET", "/api/v1/notifications", "alice", apptest.Password).Want(200)
 	alice.EnableMFA()
-	alice.Do("DELETE", "/api/v1/svc/accounts/mfa/mfa?password="+url.QueryEscape(Password), "", nil).Want(200)
+	alice.Do("DELETE", "/api/v1/svc/accounts/mfa/mfa?password="+url.QueryEscape(apptest.Password), "", nil).Want(200)
 	wantEnabled(false)
 	srv.As(nil).Get("/api/v1/svc/accounts/mfa").Want(403)
 }
 
 func TestMFASignIn(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	alice.Publish("who was signed in stays so")
 	secret := alice.EnableMFA()
@@ -107,7 +86,7 @@ func TestMFASignIn(t *testing.T) {
 
 	challenged := func() string {
 		t.Helper()
-		refusal := srv.Grant(app, "password", "username", "alice", "password", Password, "scope", "read write")
+		refusal := srv.Grant(app, "password", "username", "alice", "password", apptest.Password, "scope", "read write")
 		refusal.WantError(403, "mfa_required")
 		o := refusal.Object()
 		if got := o.Str("supported_challenge_types"); got != "totp,recovery" {
@@ -115,25 +94,25 @@ func TestMFASignIn(t *testing.T) {
 		}
 		return o.Str("mfa_token")
 	}
-	answer := func(c *App, token, kind, code string) *Response {
+	answer := func(c *apptest.App, token, kind, code string) *apptest.Response {
 		t.Helper()
 		return srv.As(nil).Post("/oauth/mfa/challenge", "client_id", c.ID, "client_secret", c.Secret, "mfa_token", token, "challenge_type", kind, "code", code)
 	}
 	srv.Grant(app, "password", "username", "alice", "password", "wrong").Want(400)
 	token := challenged()
 	answer(app, token, "totp", "000000").WantError(400, "Invalid code")
-	answer(app, token, "sms", TOTPCode(t, secret, 0)).WantError(400, "Invalid code")
-	answer(app, "nonsense", "totp", TOTPCode(t, secret, 0)).WantError(400, "Invalid code")
-	answer(app, token, "totp", TOTPCode(t, secret, -1)).WantError(400, "Invalid code") // the one it was confirmed with
-	answer(other, token, "totp", TOTPCode(t, secret, 0)).WantError(400, "Invalid code")
-	answer(&App{app.ID, "wrong"}, token, "totp", TOTPCode(t, secret, 0)).WantError(401, "invalid_client")
-	good := TOTPCode(t, secret, 0)
+	answer(app, token, "sms", apptest.TOTPCode(t, secret, 0)).WantError(400, "Invalid code")
+	answer(app, "nonsense", "totp", apptest.TOTPCode(t, secret, 0)).WantError(400, "Invalid code")
+	answer(app, token, "totp", apptest.TOTPCode(t, secret, -1)).WantError(400, "Invalid code") // the one it was confirmed with
+	answer(other, token, "totp", apptest.TOTPCode(t, secret, 0)).WantError(400, "Invalid code")
+	answer(&apptest.App{ID: app.ID, Secret: "wrong"}, token, "totp", apptest.TOTPCode(t, secret, 0)).WantError(401, "invalid_client")
+	good := apptest.TOTPCode(t, secret, 0)
 	granted := answer(app, token, "totp", good).Want(200).Object()
 	if granted.Str("scope") != "read write" || granted.Str("token_type") != "Bearer" {
 		t.Errorf("got %v", granted.Fields)
 	}
-	(&Client{srv, granted.Str("access_token")}).Get("/api/v1/accounts/verify_credentials").Want(200)
-	answer(app, token, "totp", TOTPCode(t, secret, 1)).WantError(400, "Invalid code") // the challenge is spent
+	(&apptest.Client{Server: srv, Token: granted.Str("access_token")}).Get("/api/v1/accounts/verify_credentials").Want(200)
+	answer(app, token, "totp", apptest.TOTPCode(t, secret, 1)).WantError(400, "Invalid code") // the challenge is spent
 	again := challenged()
 	answer(app, again, "totp", good).WantError(400, "Invalid code") // and so is the code
 	answer(app, again, "recovery", strings.ToUpper(codes[0].(string))).Want(200)
@@ -166,23 +145,23 @@ func TestMFASignIn(t *testing.T) {
 	}
 	// A challenge does not outlive the password.
 	token = challenged()
-	alice.Post("/api/v1/svc/change_password", "password", Password, "new_password", "another one", "new_password_confirmation", "another one").Want(200)
+	alice.Post("/api/v1/svc/change_password", "password", apptest.Password, "new_password", "another one", "new_password_confirmation", "another one").Want(200)
 	answer(app, token, "recovery", fresh[2].(string)).WantError(400, "Invalid code")
 }
 
 // TestMFAPage signs in through the pages that people see.
 func TestMFAPage(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	secret := alice.EnableMFA()
 	code := alice.Get("/api/v1/svc/accounts/mfa/backup_codes").Want(200).Object().At("codes").([]any)[0].(string)
 	app := srv.RegisterApp("redirect_uris", "https://app.example/back")
-	login := func(more ...string) *Response {
+	login := func(more ...string) *apptest.Response {
 		t.Helper()
 		return srv.As(nil).Post("/oauth/authorize", append([]string{"client_id", app.ID, "redirect_uri", "https://app.example/back",
-			"response_type", "code", "scope", "read", "state", "st", "name", "alice", "password", Password}, more...)...)
+			"response_type", "code", "scope", "read", "state", "st", "name", "alice", "password", apptest.Password}, more...)...)
 	}
-	tokenOn := func(a *Response) string {
+	tokenOn := func(a *apptest.Response) string {
 		t.Helper()
 		m := regexp.MustCompile(`name="mfa\[mfa_token\]" value="([^"]+)"`).FindSubmatch(a.Body)
 		if m == nil {
@@ -190,7 +169,7 @@ func TestMFAPage(t *testing.T) {
 		}
 		return string(m[1])
 	}
-	verify := func(token, code string) *Response {
+	verify := func(token, code string) *apptest.Response {
 		t.Helper()
 		return srv.As(nil).Post("/oauth/mfa/verify", "mfa[mfa_token]", token, "mfa[code]", code)
 	}
@@ -203,14 +182,14 @@ func TestMFAPage(t *testing.T) {
 		t.Errorf("a wrong code: %d", again.Status)
 	}
 	srv.As(nil).Post("/oauth/mfa/challenge", "client_id", app.ID, "client_secret", app.Secret, "mfa_token", token, "challenge_type", "totp",
-		"code", TOTPCode(t, secret, 0)).WantError(400, "Invalid code") // it is no challenge of an app
-	back := verify(token, TOTPCode(t, secret, 0)).Want(302)
+		"code", apptest.TOTPCode(t, secret, 0)).WantError(400, "Invalid code") // it is no challenge of an app
+	back := verify(token, apptest.TOTPCode(t, secret, 0)).Want(302)
 	to, err := url.Parse(back.Header.Get("Location"))
 	if err != nil || to.Host != "app.example" || to.Query().Get("state") != "st" || to.Query().Get("code") == "" {
 		t.Fatalf("sent to %s", back.Header.Get("Location"))
 	}
 	srv.Grant(app, "authorization_code", "code", to.Query().Get("code"), "redirect_uri", "https://app.example/back").Want(200)
-	verify(token, TOTPCode(t, secret, 1)).Want(401) // spent
+	verify(token, apptest.TOTPCode(t, secret, 1)).Want(401) // spent
 	// Who signs in at our own form is asked, after that, whether the app may.
 	consent := verify(tokenOn(login("consent", "ask").Want(200)), code).Want(200)
 	if !strings.Contains(string(consent.Body), `value="approve"`) || consent.Header.Get("Set-Cookie") == "" {
@@ -219,7 +198,7 @@ func TestMFAPage(t *testing.T) {
 }
 
 func TestMFAIsThrottled(t *testing.T) {
-	srv := Start(t, func(c *config.Config) {
+	srv := apptest.Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.AppRegistration, c.RateLimit.Registration = config.Rate{}, config.Rate{}
 		c.RateLimit.Authentication = config.Rate{Count: 100, Window: time.Minute}
@@ -228,7 +207,7 @@ func TestMFAIsThrottled(t *testing.T) {
 	alice.EnableMFA()
 	app := srv.RegisterApp()
 	wrong := func() int {
-		token := srv.Grant(app, "password", "username", "alice", "password", Password).Want(403).Object().Str("mfa_token")
+		token := srv.Grant(app, "password", "username", "alice", "password", apptest.Password).Want(403).Object().Str("mfa_token")
 		return srv.As(nil).Post("/oauth/mfa/challenge", "client_id", app.ID, "client_secret", app.Secret, "mfa_token", token,
 			"challenge_type", "totp", "code", "wrong").Status
 	}
@@ -244,7 +223,7 @@ func TestMFAIsThrottled(t *testing.T) {
 
 // TestMFATriesAtOnce: many tries at the same time are not more tries.
 func TestMFATriesAtOnce(t *testing.T) {
-	srv := Start(t, func(c *config.Config) {
+	srv := apptest.Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.AppRegistration, c.RateLimit.Registration = config.Rate{}, config.Rate{}
 		c.RateLimit.Authentication = config.Rate{Count: 1000, Window: time.Minute}
@@ -253,13 +232,13 @@ func TestMFATriesAtOnce(t *testing.T) {
 	secret := alice.EnableMFA()
 	app := srv.RegisterApp()
 	challenge := func() string {
-		return srv.Grant(app, "password", "username", "alice", "password", Password).Want(403).Object().Str("mfa_token")
+		return srv.Grant(app, "password", "username", "alice", "password", apptest.Password).Want(403).Object().Str("mfa_token")
 	}
 	answer := func(token, code string) int {
 		return srv.As(nil).Post("/oauth/mfa/challenge", "client_id", app.ID, "client_secret", app.Secret, "mfa_token", token,
 			"challenge_type", "totp", "code", code).Status
 	}
-	if got := answer(challenge(), TOTPCode(t, secret, 0)); got != 200 {
+	if got := answer(challenge(), apptest.TOTPCode(t, secret, 0)); got != 200 {
 		t.Fatalf("the right code: %d", got)
 	}
 	tokens := make([]string, 10)
@@ -288,19 +267,19 @@ func TestMFATriesAtOnce(t *testing.T) {
 
 // TestMFASignsOut: nothing that was signed in by the password alone outlives the coming of a second factor, nor the other way round.
 func TestMFASignsOut(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	app := srv.RegisterApp("redirect_uris", "https://app.example/back")
 	wantSignedIn := func(want bool, what, token string) {
 		t.Helper()
 		status := map[bool]int{true: 200, false: 401}[want]
-		if got := (&Client{srv, token}).Get("/api/v1/accounts/verify_credentials").Status; got != status {
+		if got := (&apptest.Client{Server: srv, Token: token}).Get("/api/v1/accounts/verify_credentials").Status; got != status {
 			t.Errorf("%s: got %d, want %d", what, got, status)
 		}
 	}
-	byPassword := srv.Grant(app, "password", "username", "alice", "password", Password).Want(200).Object()
+	byPassword := srv.Grant(app, "password", "username", "alice", "password", apptest.Password).Want(200).Object()
 	page := srv.As(nil).Post("/oauth/authorize", "client_id", app.ID, "redirect_uri", "https://app.example/back", "response_type", "code",
-		"scope", "read", "name", "alice", "password", Password).Want(302)
+		"scope", "read", "name", "alice", "password", apptest.Password).Want(302)
 	back, err := url.Parse(page.Header.Get("Location"))
 	if err != nil {
 		t.Fatal(err)
@@ -316,15 +295,15 @@ func TestMFASignsOut(t *testing.T) {
 	srv.Grant(app, "refresh_token", "refresh_token", byPassword.Str("refresh_token")).WantError(400, "invalid_grant")
 	srv.Grant(app, "authorization_code", "code", back.Query().Get("code")).WantError(400, "invalid_grant")
 
-	mfaToken := srv.Grant(app, "password", "username", "alice", "password", Password).Want(403).Object().Str("mfa_token")
+	mfaToken := srv.Grant(app, "password", "username", "alice", "password", apptest.Password).Want(403).Object().Str("mfa_token")
 	byBoth := srv.As(nil).Post("/oauth/mfa/challenge", "client_id", app.ID, "client_secret", app.Secret, "mfa_token", mfaToken,
-		"challenge_type", "totp", "code", TOTPCode(t, secret, 0)).Want(200).Object().Str("access_token")
+		"challenge_type", "totp", "code", apptest.TOTPCode(t, secret, 0)).Want(200).Object().Str("access_token")
 	wantSignedIn(true, "a token of the time of two factors", byBoth)
-	alice.SendJSON("DELETE", "/api/v1/svc/accounts/mfa/totp", map[string]string{"password": Password}).Want(200)
+	alice.SendJSON("DELETE", "/api/v1/svc/accounts/mfa/totp", map[string]string{"password": apptest.Password}).Want(200)
 	wantSignedIn(true, "who asked for it", alice.Token)
 	wantSignedIn(false, "a token of the time of two factors", byBoth)
 	// Ending what there is not signs nobody out.
-	again := srv.Grant(app, "password", "username", "alice", "password", Password).Want(200).Object().Str("access_token")
-	alice.SendJSON("DELETE", "/api/v1/svc/accounts/mfa/totp", map[string]string{"password": Password}).Want(200)
+	again := srv.Grant(app, "password", "username", "alice", "password", apptest.Password).Want(200).Object().Str("access_token")
+	alice.SendJSON("DELETE", "/api/v1/svc/accounts/mfa/totp", map[string]string{"password": apptest.Password}).Want(200)
 	wantSignedIn(true, "a token", again)
 }

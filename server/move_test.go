@@ -3,11 +3,12 @@ package server_test
 import (
 	"fmt"
 	"slices"
+	"svc/app/apptest"
 	"testing"
 )
 
 func TestAliases(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	srv.SignUp("bob")
 	domain := srv.Settings.Host()
@@ -46,9 +47,9 @@ func TestAliases(t *testing.T) {
 }
 
 func TestMoveAccount(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	old, fresh := srv.SignUp("old"), srv.SignUp("fresh")
-	var followers []*User
+	var followers []*apptest.User
 	for i := range 3 {
 		m := srv.SignUp(fmt.Sprintf("f%d", i))
 		m.Post("/api/v1/accounts/"+old.ID+"/follow", "notify", "true", "reblogs", "false").Want(200)
@@ -57,25 +58,25 @@ func TestMoveAccount(t *testing.T) {
 	stays, blocked := followers[1], followers[2]
 	stays.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"allow_following_move": false}).Want(200)
 	fresh.Post("/api/v1/accounts/" + blocked.ID + "/block").Want(200)
-	move := func(password, target string) *Response {
+	move := func(password, target string) *apptest.Response {
 		t.Helper()
 		return old.Post("/api/v1/svc/move_account", "password", password, "target_account", target)
 	}
-	wantFailed := func(a *Response, message string) {
+	wantFailed := func(a *apptest.Response, message string) {
 		t.Helper()
 		if got := a.Want(200).Object().Str("error"); got != message {
 			t.Errorf("got %q, want %q", got, message)
 		}
 	}
 	wantFailed(move("wrong", "fresh"), "Invalid password.")
-	move(Password, "nobody").WantError(404, "Target account not found.")
-	wantFailed(move(Password, "fresh"), "Target account must have the origin in `alsoKnownAs`")
+	move(apptest.Password, "nobody").WantError(404, "Target account not found.")
+	wantFailed(move(apptest.Password, "fresh"), "Target account must have the origin in `alsoKnownAs`")
 	if srv.As(nil).Get("/api/v1/accounts/" + old.ID).Want(200).Object().Has("moved") {
 		t.Error("moved without the other's word")
 	}
 	fresh.SendJSON("PUT", "/api/v1/svc/aliases", map[string]string{"alias": "old"}).Want(200)
 	for range 2 {
-		move(Password, "@fresh").Want(200)
+		move(apptest.Password, "@fresh").Want(200)
 	}
 	srv.RunJobs()
 	if got := srv.As(nil).Get("/api/v1/accounts/" + old.ID).Want(200).Object().Str("moved.id"); got != fresh.ID {
@@ -98,22 +99,22 @@ func TestMoveAccount(t *testing.T) {
 			t.Errorf("%s sees boosts now", m.Nickname)
 		}
 	}
-	wantFailed(old.Post("/api/v1/svc/move_account", "password", Password, "target_account", "f1"), "Target account must have the origin in `alsoKnownAs`")
+	wantFailed(old.Post("/api/v1/svc/move_account", "password", apptest.Password, "target_account", "f1"), "Target account must have the origin in `alsoKnownAs`")
 }
 
 // TestMovedIsCurrent: an account that has moved shows the other as it is now, and only as long as it may be seen.
 func TestMovedIsCurrent(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	old, fresh, bob := srv.SignUp("old"), srv.SignUp("fresh"), srv.SignUp("bob")
 	bob.Post("/api/v1/accounts/" + old.ID + "/follow").Want(200)
 	post := old.Publish("the last words")
 	fresh.SendJSON("PUT", "/api/v1/svc/aliases", map[string]string{"alias": "old"}).Want(200)
-	old.Post("/api/v1/svc/move_account", "password", Password, "target_account", "fresh").Want(200)
+	old.Post("/api/v1/svc/move_account", "password", apptest.Password, "target_account", "fresh").Want(200)
 	srv.RunJobs()
 	shown := func() map[string]any {
 		t.Helper()
 		moved := map[string]any{}
-		for name, o := range map[string]*Object{
+		for name, o := range map[string]*apptest.Object{
 			"the account":      srv.As(nil).Get("/api/v1/accounts/" + old.ID).Want(200).Object(),
 			"the author":       {T: t, Fields: bob.Get("/api/v1/statuses/" + post.ID()).Want(200).Object().At("account").(map[string]any)},
 			"the account, own": old.Get("/api/v1/accounts/verify_credentials").Want(200).Object(),
@@ -143,15 +144,15 @@ func TestMovedIsCurrent(t *testing.T) {
 
 // TestMoveBack: who has moved can come back, and those who followed do too.
 func TestMoveBack(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	old, fresh, third, bob := srv.SignUp("old"), srv.SignUp("fresh"), srv.SignUp("third"), srv.SignUp("bob")
 	bob.Post("/api/v1/accounts/" + old.ID + "/follow").Want(200)
-	for _, pair := range [][2]*User{{old, fresh}, {fresh, old}, {old, third}} {
+	for _, pair := range [][2]*apptest.User{{old, fresh}, {fresh, old}, {old, third}} {
 		pair[0].SendJSON("PUT", "/api/v1/svc/aliases", map[string]string{"alias": pair[1].Nickname}).Want(200)
 	}
-	move := func(from, to *User) *Response {
+	move := func(from, to *apptest.User) *apptest.Response {
 		t.Helper()
-		return from.Post("/api/v1/svc/move_account", "password", Password, "target_account", to.Nickname).Want(200)
+		return from.Post("/api/v1/svc/move_account", "password", apptest.Password, "target_account", to.Nickname).Want(200)
 	}
 	move(old, fresh)
 	srv.RunJobs()

@@ -3,6 +3,7 @@ package server_test
 import (
 	"slices"
 	"strings"
+	"svc/app/apptest"
 	"testing"
 )
 
@@ -10,53 +11,53 @@ import (
 func TestNotificationKinds(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		do     func(alice, bob *User) (undo func())
+		do     func(alice, bob *apptest.User) (undo func())
 		told   []string // alice, newest first
 		undone []string // what is left after undo
 	}{
-		{"mention, deleted", func(alice, bob *User) func() {
+		{"mention, deleted", func(alice, bob *apptest.User) func() {
 			id := bob.Publish("@alice hello").ID()
 			return func() { bob.Do("DELETE", "/api/v1/statuses/"+id, "", nil).Want(200) }
 		}, []string{"mention bob"}, nil},
-		{"favourite", func(alice, bob *User) func() {
+		{"favourite", func(alice, bob *apptest.User) func() {
 			id := alice.Publish("mine").ID()
 			bob.Post("/api/v1/statuses/" + id + "/favourite").Want(200)
 			bob.Post("/api/v1/statuses/" + id + "/favourite").Want(200)
 			return func() { bob.Post("/api/v1/statuses/" + id + "/unfavourite").Want(200) }
 		}, []string{"favourite bob"}, nil},
-		{"reblog", func(alice, bob *User) func() {
+		{"reblog", func(alice, bob *apptest.User) func() {
 			id := alice.Publish("mine").ID()
 			bob.Post("/api/v1/statuses/" + id + "/reblog").Want(200)
 			bob.Post("/api/v1/statuses/" + id + "/reblog").Want(200)
 			return func() { bob.Post("/api/v1/statuses/" + id + "/unreblog").Want(200) }
 		}, []string{"reblog bob"}, nil},
-		{"own deeds", func(alice, bob *User) func() {
+		{"own deeds", func(alice, bob *apptest.User) func() {
 			id := alice.Publish("@alice mine").ID()
 			alice.Post("/api/v1/statuses/" + id + "/favourite").Want(200)
 			alice.Post("/api/v1/statuses/" + id + "/reblog").Want(200)
 			return nil
 		}, nil, nil},
-		{"follow", func(alice, bob *User) func() {
+		{"follow", func(alice, bob *apptest.User) func() {
 			bob.AccountAction(alice.ID, "follow")
 			bob.AccountAction(alice.ID, "follow", "reblogs", "false")
 			return func() { bob.AccountAction(alice.ID, "unfollow") }
 		}, []string{"follow bob"}, nil},
-		{"follow request, taken back", func(alice, bob *User) func() {
+		{"follow request, taken back", func(alice, bob *apptest.User) func() {
 			alice.Lock()
 			bob.AccountAction(alice.ID, "follow")
 			return func() { bob.AccountAction(alice.ID, "unfollow") }
 		}, []string{"follow_request bob"}, nil},
-		{"follow request, rejected", func(alice, bob *User) func() {
+		{"follow request, rejected", func(alice, bob *apptest.User) func() {
 			alice.Lock()
 			bob.AccountAction(alice.ID, "follow")
 			return func() { alice.Post("/api/v1/follow_requests/" + bob.ID + "/reject").Want(200) }
 		}, []string{"follow_request bob"}, nil},
-		{"follow request, accepted", func(alice, bob *User) func() {
+		{"follow request, accepted", func(alice, bob *apptest.User) func() {
 			alice.Lock()
 			bob.AccountAction(alice.ID, "follow")
 			return func() { alice.Post("/api/v1/follow_requests/" + bob.ID + "/authorize").Want(200) }
 		}, []string{"follow_request bob"}, []string{"follow bob"}},
-		{"posts of a subscription", func(alice, bob *User) func() {
+		{"posts of a subscription", func(alice, bob *apptest.User) func() {
 			alice.Post("/api/v1/svc/accounts/" + bob.ID + "/subscribe").Want(200)
 			first := bob.Publish("one")
 			bob.Publish("a reply to himself", "in_reply_to_id", first.ID())
@@ -71,14 +72,14 @@ func TestNotificationKinds(t *testing.T) {
 				bob.Publish("three")
 			}
 		}, []string{"mention bob", "status bob", "status bob"}, []string{"mention bob", "status bob", "status bob"}},
-		{"edits of what was boosted", func(alice, bob *User) func() {
+		{"edits of what was boosted", func(alice, bob *apptest.User) func() {
 			id := bob.Publish("one").ID()
 			alice.Post("/api/v1/statuses/" + id + "/reblog").Want(200)
 			bob.SendJSON("PUT", "/api/v1/statuses/"+id, map[string]any{"status": "two"}).Want(200)
 			bob.SendJSON("PUT", "/api/v1/statuses/"+id, map[string]any{"status": "three"}).Want(200)
 			return func() { bob.Do("DELETE", "/api/v1/statuses/"+id, "", nil).Want(200) }
 		}, []string{"update bob"}, nil},
-		{"strangers who are not heard", func(alice, bob *User) func() {
+		{"strangers who are not heard", func(alice, bob *apptest.User) func() {
 			alice.SendJSON("PUT", "/api/svc/notification_settings", map[string]any{"block_from_strangers": true}).Want(200)
 			bob.Publish("@alice hello")
 			bob.AccountAction(alice.ID, "follow")
@@ -88,13 +89,13 @@ func TestNotificationKinds(t *testing.T) {
 				bob.Publish("@alice hello again")
 			}
 		}, nil, []string{"mention bob"}},
-		{"a follow request of a stranger who is not heard", func(alice, bob *User) func() {
+		{"a follow request of a stranger who is not heard", func(alice, bob *apptest.User) func() {
 			alice.Lock()
 			alice.SendJSON("PUT", "/api/svc/notification_settings", map[string]any{"block_from_strangers": true}).Want(200)
 			bob.AccountAction(alice.ID, "follow")
 			return nil
 		}, nil, nil},
-		{"the blocked", func(alice, bob *User) func() {
+		{"the blocked", func(alice, bob *apptest.User) func() {
 			bob.Publish("@alice before")
 			alice.AccountAction(bob.ID, "block")
 			bob.Publish("@alice after")
@@ -102,7 +103,7 @@ func TestNotificationKinds(t *testing.T) {
 		}, nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := Start(t)
+			srv := apptest.Start(t)
 			alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 			undo := tt.do(alice, bob)
 			if got := alice.Notifications(); !slices.Equal(got, tt.told) && len(got)+len(tt.told) > 0 {
@@ -119,15 +120,9 @@ func TestNotificationKinds(t *testing.T) {
 	}
 }
 
-// Lock has others ask before they follow.
-func (m *User) Lock() {
-	m.Server.T.Helper()
-	m.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"locked": true}).Want(200)
-}
-
 // Filters on the type and on the status work together, and leave alone what they do not speak of.
 func TestNotificationFiltersTogether(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	bob.AccountAction(alice.ID, "follow")
 	bob.Publish("@alice all", "visibility", "public")
@@ -151,7 +146,7 @@ func TestNotificationFiltersTogether(t *testing.T) {
 		{"account_id=" + alice.ID, ""},
 	} {
 		t.Run(tt.query, func(t *testing.T) {
-			if got := strings.Join(EntityTypes(alice.Get("/api/v1/notifications?"+tt.query).Want(200)), " "); got != tt.want {
+			if got := strings.Join(apptest.EntityTypes(alice.Get("/api/v1/notifications?"+tt.query).Want(200)), " "); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

@@ -4,21 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"svc/app/apptest"
 	"testing"
 )
 
-// EntityTypes returns the types of a page of notifications.
-func EntityTypes(a *Response) []string {
-	a.T.Helper()
-	list := []string{}
-	for _, n := range a.List() {
-		list = append(list, n.Str("type"))
-	}
-	return list
-}
-
 func TestNotificationEntity(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	st := bob.Publish("hello @alice")
 	list := alice.Get("/api/v1/notifications").Want(200).List()
@@ -51,7 +42,7 @@ func TestNotificationEntity(t *testing.T) {
 }
 
 func TestNotificationFilters(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	own := alice.Publish("mine")
 	bob.Publish("public @alice")
@@ -75,7 +66,7 @@ func TestNotificationFilters(t *testing.T) {
 		{"a malformed limit", []string{"limit", "many"}, []string{"favourite", "mention", "mention"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := EntityTypes(alice.Get("/api/v1/notifications", tt.params...).Want(200)); !slices.Equal(got, tt.want) {
+			if got := apptest.EntityTypes(alice.Get("/api/v1/notifications", tt.params...).Want(200)); !slices.Equal(got, tt.want) {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
@@ -84,7 +75,7 @@ func TestNotificationFilters(t *testing.T) {
 }
 
 func TestNotificationPaging(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	for i := range 25 {
 		bob.Publish(fmt.Sprintf("@alice %d", i))
@@ -93,7 +84,7 @@ func TestNotificationPaging(t *testing.T) {
 	if len(want) != 25 || !slices.IsSortedFunc(want, func(a, b string) int { return -compareNumbers(a, b) }) {
 		t.Fatalf("not 25 in order: %v", want)
 	}
-	WantPages(t, alice, "/api/v1/notifications?limit=10&exclude_types[]=poll", want)
+	apptest.WantPages(t, alice, "/api/v1/notifications?limit=10&exclude_types[]=poll", want)
 	newest, _ := strconv.Atoi(want[24])
 	if got := alice.Get("/api/v1/notifications", "min_id", strconv.Itoa(newest-1), "limit", "1").IDs(); !slices.Equal(got, want[24:]) {
 		t.Errorf("min_id one below an id got %v, want %v", got, want[24:])
@@ -110,7 +101,7 @@ func compareNumbers(a, b string) int {
 }
 
 func TestDismissNotifications(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	for i := range 6 {
 		bob.Publish(fmt.Sprintf("@alice %d", i))
@@ -120,22 +111,24 @@ func TestDismissNotifications(t *testing.T) {
 	theirs := bob.Get("/api/v1/notifications").IDs()[0]
 	for _, tt := range []struct {
 		name   string
-		do     func() *Response
+		do     func() *apptest.Response
 		status int
 		left   []string
 	}{
-		{"one by its path", func() *Response { return alice.Post("/api/v1/notifications/" + ids[0] + "/dismiss") }, 200, ids[1:]},
-		{"again", func() *Response { return alice.Post("/api/v1/notifications/" + ids[0] + "/dismiss") }, 404, ids[1:]},
-		{"one by parameter", func() *Response { return alice.Post("/api/v1/notifications/dismiss", "id", ids[1]) }, 200, ids[2:]},
-		{"not one's own", func() *Response { return alice.Post("/api/v1/notifications/" + theirs + "/dismiss") }, 404, ids[2:]},
-		{"several, in the query, with a slash", func() *Response {
+		{"one by its path", func() *apptest.Response { return alice.Post("/api/v1/notifications/" + ids[0] + "/dismiss") }, 200, ids[1:]},
+		{"again", func() *apptest.Response { return alice.Post("/api/v1/notifications/" + ids[0] + "/dismiss") }, 404, ids[1:]},
+		{"one by parameter", func() *apptest.Response { return alice.Post("/api/v1/notifications/dismiss", "id", ids[1]) }, 200, ids[2:]},
+		{"not one's own", func() *apptest.Response { return alice.Post("/api/v1/notifications/" + theirs + "/dismiss") }, 404, ids[2:]},
+		{"several, in the query, with a slash", func() *apptest.Response {
 			return alice.Do("DELETE", "/api/v1/notifications/destroy_multiple/?ids[]="+ids[2]+"&ids[]="+theirs, "", nil)
 		}, 200, ids[3:]},
-		{"several, in a JSON body", func() *Response {
+		{"several, in a JSON body", func() *apptest.Response {
 			return alice.SendJSON("DELETE", "/api/v1/notifications/destroy_multiple", map[string]any{"ids": []string{ids[3]}})
 		}, 200, ids[4:]},
-		{"several, but none named", func() *Response { return alice.SendJSON("DELETE", "/api/v1/notifications/destroy_multiple", nil) }, 400, ids[4:]},
-		{"all", func() *Response { return alice.Post("/api/v1/notifications/clear") }, 200, ids[6:]},
+		{"several, but none named", func() *apptest.Response {
+			return alice.SendJSON("DELETE", "/api/v1/notifications/destroy_multiple", nil)
+		}, 400, ids[4:]},
+		{"all", func() *apptest.Response { return alice.Post("/api/v1/notifications/clear") }, 200, ids[6:]},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.do().Want(tt.status)
@@ -150,7 +143,7 @@ func TestDismissNotifications(t *testing.T) {
 }
 
 func TestReadNotificationsAndMarkers(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	for i := range 4 {
 		bob.Publish(fmt.Sprintf("@alice %d", i))
@@ -177,7 +170,7 @@ func TestReadNotificationsAndMarkers(t *testing.T) {
 	alice.Post("/api/v1/svc/notifications/read").Want(400)
 	bob.Post("/api/v1/svc/notifications/read", "id", ids[1]).WantError(400, "Cannot get notification")
 
-	marker := func(body map[string]any) *Object {
+	marker := func(body map[string]any) *apptest.Object {
 		return alice.SendJSON("POST", "/api/v1/markers", body).Want(200).Object()
 	}
 	m := marker(map[string]any{"notifications": map[string]any{"last_read_id": ids[1]}})

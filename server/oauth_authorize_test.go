@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/store"
 )
@@ -19,15 +20,15 @@ const (
 )
 
 // authorizeInBrowser goes through the authorize page with a fresh browser as somebody, allows what is asked, and returns the last page.
-func (a *Server) authorizeInBrowser(nick string, params ...string) *Page {
+func authorizeInBrowser(a *apptest.Server, nick string, params ...string) *apptest.Page {
 	a.T.Helper()
 	login := a.Browser().Get("/oauth/authorize", params...).Want(200)
-	consent := login.Submit(0, "authorization[name]", nick, "authorization[password]", Password).Want(200)
+	consent := login.Submit(0, "authorization[name]", nick, "authorization[password]", apptest.Password).Want(200)
 	return consent.Submit(0)
 }
 
 func TestAuthorizePage(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp("redirect_uris", callback, "client_name", "Test <b>app</b>", "website", "https://app.example.com")
 	b := srv.Browser()
@@ -53,12 +54,12 @@ func TestAuthorizePage(t *testing.T) {
 	if got := again.Forms[0].Fields.Get("authorization[password]"); got != "" {
 		t.Errorf("the password comes back as %q", got)
 	}
-	login.Submit(0, "authorization[name]", "nobody", "authorization[password]", Password).Want(401, "Invalid Username/Password")
+	login.Submit(0, "authorization[name]", "nobody", "authorization[password]", apptest.Password).Want(401, "Invalid Username/Password")
 	if len(b.Cookies) != 0 {
 		t.Fatalf("cookies after wrong passwords: %v", b.Cookies)
 	}
 
-	consent := again.Submit(0, "authorization[password]", Password).Want(200, "@alice", "Test <b>app</b>", "app.example.com",
+	consent := again.Submit(0, "authorization[password]", apptest.Password).Want(200, "@alice", "Test <b>app</b>", "app.example.com",
 		"See what you can see", "Post, edit and delete in your name")
 	cookie := b.Cookies["_svc_key"]
 	if cookie == nil || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Secure {
@@ -99,10 +100,10 @@ func TestAuthorizePage(t *testing.T) {
 }
 
 func TestAuthorizeOutOfBand(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
-	page := srv.authorizeInBrowser("alice", "response_type", "code", "client_id", app.ID).Want(200, "Your code") // the only redirect address
+	page := authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Want(200, "Your code") // the only redirect address
 	if len(page.Codes) != 2 || page.Codes[0] != page.Codes[1] || len(page.Codes[0]) != 43 {
 		t.Fatalf("codes on the page: %q", page.Codes)
 	}
@@ -110,20 +111,20 @@ func TestAuthorizeOutOfBand(t *testing.T) {
 
 	b := srv.Browser()
 	consent := b.Get("/oauth/authorize", "response_type", "code", "client_id", app.ID, "redirect_uri", OutOfBandURI).
-		Submit(0, "authorization[name]", "alice@example.org", "authorization[password]", Password)
+		Submit(0, "authorization[name]", "alice@example.org", "authorization[password]", apptest.Password)
 	consent.Submit(1).Want(200, "Access denied")
 }
 
 // TestAuthorizeAtOnce is a program that sends name and password with all the rest, and consents by that.
 func TestAuthorizeAtOnce(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp("redirect_uris", callback)
 	for name, fields := range map[string][]string{
-		"nested": {"authorization[name]", "alice", "authorization[password]", Password, "authorization[client_id]", app.ID,
+		"nested": {"authorization[name]", "alice", "authorization[password]", apptest.Password, "authorization[client_id]", app.ID,
 			"authorization[redirect_uri]", callback, "authorization[response_type]", "code", "authorization[state]", "s",
 			"authorization[scope][]", "read", "authorization[scope][]", "follow"},
-		"plain": {"name", "@alice", "password", Password, "client_id", app.ID, "redirect_uri", callback, "response_type", "code",
+		"plain": {"name", "@alice", "password", apptest.Password, "client_id", app.ID, "redirect_uri", callback, "response_type", "code",
 			"state", "s", "scope", "read follow"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -141,7 +142,7 @@ func TestAuthorizeAtOnce(t *testing.T) {
 }
 
 func TestAuthorizeRefuses(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp("redirect_uris", callback+" https://app.example.com/other", "scopes", "read write:statuses")
 	oob := srv.RegisterApp("scopes", "admin:read")
@@ -168,18 +169,18 @@ func TestAuthorizeRefuses(t *testing.T) {
 		{"another kind of answer, and no way back", []string{"client_id", oob.ID, "redirect_uri", "-", "scope", "-", "response_type", "token"}, 400, "kind"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			values := Pairs(good)
+			values := apptest.Pairs(good)
 			for i := 0; i < len(tt.change); i += 2 {
 				if values.Set(tt.change[i], tt.change[i+1]); tt.change[i+1] == "-" {
 					values.Del(tt.change[i])
 				}
 			}
-			post := url.Values{"name": {"alice"}, "password": {Password}}
+			post := url.Values{"name": {"alice"}, "password": {apptest.Password}}
 			for k, v := range values {
 				post[k] = v
 			}
 			b := srv.Browser()
-			for _, page := range []*Page{b.Get("/oauth/authorize?" + values.Encode()), b.Post("/oauth/authorize", post)} {
+			for _, page := range []*apptest.Page{b.Get("/oauth/authorize?" + values.Encode()), b.Post("/oauth/authorize", post)} {
 				if tt.status == 302 {
 					to, params := page.Location()
 					if to != callback || params.Get("error") != tt.want || params.Get("state") != "x" || params.Get("error_description") == "" {
@@ -198,34 +199,34 @@ func TestAuthorizeRefuses(t *testing.T) {
 		})
 	}
 	srv.Browser().Get("/oauth/authorize", "client_id", oob.ID, "response_type", "code").Want(200).
-		Submit(0, "authorization[name]", "alice", "authorization[password]", Password).
+		Submit(0, "authorization[name]", "alice", "authorization[password]", apptest.Password).
 		Want(403, "This action is outside the authorized scopes") // nothing is left for who is no staff
 }
 
 func TestAuthorizeFromElsewhere(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp("redirect_uris", callback)
 	asked := []string{"response_type", "code", "client_id", app.ID, "redirect_uri", callback}
 	b := srv.Browser()
 	login := b.Get("/oauth/authorize", asked...)
 	b.Origin = "https://evil.example.com"
-	login.Submit(0, "authorization[name]", "alice", "authorization[password]", Password).Want(403, "another site")
+	login.Submit(0, "authorization[name]", "alice", "authorization[password]", apptest.Password).Want(403, "another site")
 	b.Origin = srv.URL
-	consent := login.Submit(0, "authorization[name]", "alice", "authorization[password]", Password).Want(200)
+	consent := login.Submit(0, "authorization[name]", "alice", "authorization[password]", apptest.Password).Want(200)
 	b.Origin = "null"
 	consent.Submit(0).Want(403, "another site")
 	b.Origin = srv.URL
 
 	other := srv.Browser()
-	foreign := other.Get("/oauth/authorize", asked...).Submit(0, "authorization[name]", "alice", "authorization[password]", Password)
+	foreign := other.Get("/oauth/authorize", asked...).Submit(0, "authorization[name]", "alice", "authorization[password]", apptest.Password)
 	consent.Forms[0].Fields.Set("form_token", foreign.Forms[0].Fields.Get("form_token"))
 	consent.Submit(0).Want(403, "another site")
 	consent.Forms[0].Fields.Del("form_token")
 	consent.Submit(0).Want(403, "another site")
 
 	// The token of an app in the cookie is no session: the app could give itself leave for more.
-	own := srv.Grant(app, "password", "username", "alice", "password", Password, "scope", "read").Want(200)
+	own := srv.Grant(app, "password", "username", "alice", "password", apptest.Password, "scope", "read").Want(200)
 	b = srv.Browser()
 	b.Cookies["_svc_key"] = &http.Cookie{Name: "_svc_key", Value: own.Object().Str("access_token")}
 	if !b.Get("/oauth/authorize", asked...).Want(200).Forms[0].HasText {
@@ -234,13 +235,13 @@ func TestAuthorizeFromElsewhere(t *testing.T) {
 }
 
 func TestAuthorizeUnusableAccounts(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	app := srv.RegisterApp()
 	for nick, tt := range unusable {
 		srv.SignUp(nick)
 		srv.ChangeUser(nick, tt.change)
 		login := srv.Browser().Get("/oauth/authorize", "response_type", "code", "client_id", app.ID)
-		login.Submit(0, "authorization[name]", nick, "authorization[password]", Password).Want(403, tt.signIn)
+		login.Submit(0, "authorization[name]", nick, "authorization[password]", apptest.Password).Want(403, tt.signIn)
 		login.Submit(0, "authorization[name]", nick, "authorization[password]", "wrong").Want(401, "Invalid Username/Password")
 	}
 }
@@ -260,29 +261,8 @@ var unusable = map[string]struct {
 		"missing_confirmed_email", "Your login is missing a confirmed e-mail address", "Your login is missing a confirmed e-mail address"},
 }
 
-// ChangeUser changes somebody as those who run the server do.
-func (a *Server) ChangeUser(nick string, change func(*store.User)) {
-	a.T.Helper()
-	ctx := a.T.Context()
-	err := a.DB.Update(ctx, func(tx *store.Tx) error {
-		account, err := tx.AccountByName(ctx, nick, "")
-		if err != nil {
-			return err
-		}
-		user, err := tx.User(ctx, account.ID)
-		if err != nil {
-			return err
-		}
-		change(user)
-		return tx.SaveUser(ctx, user)
-	})
-	if err != nil {
-		a.T.Fatal(err)
-	}
-}
-
 func TestPKCE(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
 	verifier := "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk" // of RFC 7636, appendix B
@@ -300,7 +280,7 @@ func TestPKCE(t *testing.T) {
 		{"not asked for", nil, "anything", 200},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			page := srv.authorizeInBrowser("alice", append([]string{"response_type", "code", "client_id", app.ID}, tt.asked...)...).Want(200)
+			page := authorizeInBrowser(srv, "alice", append([]string{"response_type", "code", "client_id", app.ID}, tt.asked...)...).Want(200)
 			a := srv.Grant(app, "authorization_code", "code", page.Codes[0], "code_verifier", tt.verifier).Want(tt.want)
 			if tt.want == 400 {
 				a.WantError(400, "invalid_grant")
@@ -316,7 +296,7 @@ func TestPKCE(t *testing.T) {
 
 // TestRedirectByteForByte uses an address as web clients register it, with an address inside.
 func TestRedirectByteForByte(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	for _, tt := range []struct{ registered, want string }{
 		{"https://web.example.com/api/example.org/oauth/https%3A%2F%2Fweb.example.com?a=%20+b", "https://web.example.com/api/example.org/oauth/https%3A%2F%2Fweb.example.com?a=%20+b&code="},
@@ -325,7 +305,7 @@ func TestRedirectByteForByte(t *testing.T) {
 		{"https://bücher.example/ü", "https://bücher.example/ü?code="},
 	} {
 		app := srv.RegisterApp("redirect_uris", tt.registered)
-		page := srv.authorizeInBrowser("alice", "response_type", "code", "client_id", app.ID, "redirect_uri", tt.registered).Response.Want(302)
+		page := authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID, "redirect_uri", tt.registered).Response.Want(302)
 		to := page.Header.Get("Location")
 		code, ok := strings.CutPrefix(to, tt.want)
 		if !ok || len(code) != 43 {
@@ -341,7 +321,7 @@ func TestRedirectByteForByte(t *testing.T) {
 }
 
 func TestSecureCookieAndItsName(t *testing.T) {
-	srv := Start(t, func(c *config.Config) {
+	srv := apptest.Start(t, func(c *config.Config) {
 		c.Server.URL = strings.Replace(c.Server.URL, "http://", "https://", 1)
 		c.API.Name = "other"
 	})
@@ -352,7 +332,7 @@ func TestSecureCookieAndItsName(t *testing.T) {
 	b := srv.Browser()
 	b.Origin = srv.Settings.URL().String()
 	b.Get("/oauth/authorize", "response_type", "code", "client_id", app.ID).Want(200).
-		Submit(0, "authorization[name]", "alice", "authorization[password]", Password).Want(200)
+		Submit(0, "authorization[name]", "alice", "authorization[password]", apptest.Password).Want(200)
 	names := []string{}
 	for name, c := range b.Cookies {
 		names = append(names, name)
@@ -366,7 +346,7 @@ func TestSecureCookieAndItsName(t *testing.T) {
 }
 
 func TestAuthorizeIsThrottled(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
+	srv := apptest.Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
 	app := srv.RegisterApp()
 	b := srv.Browser()
 	login := b.Get("/oauth/authorize", "response_type", "code", "client_id", app.ID)

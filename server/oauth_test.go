@@ -9,26 +9,27 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/store"
 )
 
-// AsToken returns a caller with the token of an answer.
-func (a *Response) AsToken(srv *Server) *Client {
+// asToken returns a caller with the token of an answer.
+func asToken(a *apptest.Response, srv *apptest.Server) *apptest.Client {
 	a.T.Helper()
-	return &Client{srv, a.Want(200).Object().Str("access_token")}
+	return &apptest.Client{Server: srv, Token: a.Want(200).Object().Str("access_token")}
 }
 
 const verifyCredentials = "/api/v1/apps/verify_credentials" // works with any token
 
 func TestGrants(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	srv.SignUp("chief")
 	srv.ChangeUser("chief", func(u *store.User) { u.IsAdmin = true })
 	app := srv.RegisterApp("scopes", "read write:statuses push admin")
-	code := srv.authorizeInBrowser("alice", "response_type", "code", "client_id", app.ID, "scope", "read").Codes[0]
-	refresh := srv.Grant(app, "password", "username", "alice", "password", Password, "scope", "push").Object().Str("refresh_token")
+	code := authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID, "scope", "read").Codes[0]
+	refresh := srv.Grant(app, "password", "username", "alice", "password", apptest.Password, "scope", "push").Object().Str("refresh_token")
 	for _, tt := range []struct {
 		name   string
 		grant  string
@@ -39,14 +40,14 @@ func TestGrants(t *testing.T) {
 		{"a code", "authorization_code", []string{"code", code, "redirect_uri", OutOfBandURI, "scope", "push"}, "read", true},
 		{"the app", "client_credentials", nil, "read write:statuses push", false},
 		{"the app, less", "client_credentials", []string{"scope", "read:statuses push", "redirect_uri", "ignored"}, "read:statuses push", false},
-		{"a nickname", "password", []string{"username", "alice", "password", Password}, "read write:statuses push", true},
-		{"in another case", "password", []string{"username", " ALICE ", "password", Password}, "read write:statuses push", true},
-		{"an e-mail address", "password", []string{"username", "Alice@Example.org", "password", Password}, "read write:statuses push", true},
-		{"a handle", "password", []string{"username", "@alice@" + srv.Settings.Host(), "password", Password}, "read write:statuses push", true},
-		{"the alias of username", "password", []string{"name", "alice", "password", Password, "scope", "read"}, "read", true},
-		{"unknown scopes", "password", []string{"username", "alice", "password", Password, "scope", "read nonsense"}, "read", true},
-		{"an administrator", "password", []string{"username", "chief", "password", Password, "scope", "read admin"}, "read admin", true},
-		{"who is none", "password", []string{"username", "alice", "password", Password, "scope", "read admin"}, "read", true},
+		{"a nickname", "password", []string{"username", "alice", "password", apptest.Password}, "read write:statuses push", true},
+		{"in another case", "password", []string{"username", " ALICE ", "password", apptest.Password}, "read write:statuses push", true},
+		{"an e-mail address", "password", []string{"username", "Alice@Example.org", "password", apptest.Password}, "read write:statuses push", true},
+		{"a handle", "password", []string{"username", "@alice@" + srv.Settings.Host(), "password", apptest.Password}, "read write:statuses push", true},
+		{"the alias of username", "password", []string{"name", "alice", "password", apptest.Password, "scope", "read"}, "read", true},
+		{"unknown scopes", "password", []string{"username", "alice", "password", apptest.Password, "scope", "read nonsense"}, "read", true},
+		{"an administrator", "password", []string{"username", "chief", "password", apptest.Password, "scope", "read admin"}, "read admin", true},
+		{"who is none", "password", []string{"username", "alice", "password", apptest.Password, "scope", "read admin"}, "read", true},
 		{"a refresh token", "refresh_token", []string{"refresh_token", refresh}, "push", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -67,38 +68,38 @@ func TestGrants(t *testing.T) {
 			if a.Header.Get("Cache-Control") != "no-store" || a.Header.Get("Pragma") != "no-cache" || a.Header.Get("Access-Control-Allow-Origin") != "*" {
 				t.Errorf("headers: %v", a.Header)
 			}
-			a.AsToken(srv).Get(verifyCredentials).Want(200)
+			asToken(a, srv).Get(verifyCredentials).Want(200)
 			if got := a.Header.Get("Set-Cookie") != ""; got != tt.user {
 				t.Errorf("cookie: %q", a.Header.Get("Set-Cookie"))
 			}
 		})
 	}
-	if o := srv.Grant(app, "password", "username", "alice", "password", Password).Object(); !strings.HasSuffix(o.Str("me"), "/"+alice.ID) {
+	if o := srv.Grant(app, "password", "username", "alice", "password", apptest.Password).Object(); !strings.HasSuffix(o.Str("me"), "/"+alice.ID) {
 		t.Errorf("me is %s", o.Str("me"))
 	}
 }
 
 func TestGrantFailures(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app, other := srv.RegisterApp("scopes", "read write"), srv.RegisterApp()
 	code := func() string {
-		return srv.authorizeInBrowser("alice", "response_type", "code", "client_id", app.ID).Codes[0]
+		return authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Codes[0]
 	}
-	foreign := srv.Grant(other, "password", "username", "alice", "password", Password).Object().Str("refresh_token")
-	login := []string{"username", "alice", "password", Password}
+	foreign := srv.Grant(other, "password", "username", "alice", "password", apptest.Password).Object().Str("refresh_token")
+	login := []string{"username", "alice", "password", apptest.Password}
 	for _, tt := range []struct {
 		name   string
-		app    *App
+		app    *apptest.App
 		grant  string
 		params []string
 		status int
 		want   string
 	}{
-		{"an unknown app", &App{"nobody", "x"}, "client_credentials", nil, 401, "invalid_client"},
-		{"a wrong secret", &App{app.ID, other.Secret}, "client_credentials", nil, 401, "invalid_client"},
-		{"no secret", &App{app.ID, ""}, "password", login, 401, "invalid_client"},
-		{"no app", &App{}, "password", login, 401, "invalid_client"},
+		{"an unknown app", &apptest.App{ID: "nobody", Secret: "x"}, "client_credentials", nil, 401, "invalid_client"},
+		{"a wrong secret", &apptest.App{ID: app.ID, Secret: other.Secret}, "client_credentials", nil, 401, "invalid_client"},
+		{"no secret", &apptest.App{ID: app.ID, Secret: ""}, "password", login, 401, "invalid_client"},
+		{"no app", &apptest.App{}, "password", login, 401, "invalid_client"},
 		{"no grant", app, "", nil, 400, "invalid_request"},
 		{"an unknown grant", app, "implicit", nil, 400, "unsupported_grant_type"},
 		{"an unknown code", app, "authorization_code", []string{"code", "nonsense"}, 400, "invalid_grant"},
@@ -107,9 +108,9 @@ func TestGrantFailures(t *testing.T) {
 		{"another address", app, "authorization_code", []string{"code", code(), "redirect_uri", callback}, 400, "invalid_grant"},
 		{"a wrong password", app, "password", []string{"username", "alice", "password", "wrong"}, 400, "invalid_grant"},
 		{"no password", app, "password", []string{"username", "alice"}, 400, "invalid_grant"},
-		{"nobody", app, "password", []string{"username", "nobody", "password", Password}, 400, "invalid_grant"},
-		{"no name", app, "password", []string{"password", Password}, 400, "invalid_grant"},
-		{"a handle elsewhere", app, "password", []string{"username", "alice@example.com", "password", Password}, 400, "invalid_grant"},
+		{"nobody", app, "password", []string{"username", "nobody", "password", apptest.Password}, 400, "invalid_grant"},
+		{"no name", app, "password", []string{"password", apptest.Password}, 400, "invalid_grant"},
+		{"a handle elsewhere", app, "password", []string{"username", "alice@example.com", "password", apptest.Password}, 400, "invalid_grant"},
 		{"more than the app may", app, "password", append(login, "scope", "read push"), 400, "invalid_scope"},
 		{"only unknown scopes", app, "password", append(login, "scope", "nonsense"), 400, "invalid_scope"},
 		{"more than the app may, by itself", app, "client_credentials", []string{"scope", "follow"}, 400, "invalid_scope"},
@@ -131,16 +132,16 @@ func TestGrantFailures(t *testing.T) {
 }
 
 func TestGrantsOfUnusableAccounts(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	app := srv.RegisterApp()
 	for nick, tt := range unusable {
 		t.Run(nick, func(t *testing.T) {
 			m := srv.SignUp(nick)
-			code := srv.authorizeInBrowser(nick, "response_type", "code", "client_id", app.ID).Codes[0]
-			refresh := srv.Grant(app, "password", "username", nick, "password", Password).Object().Str("refresh_token")
+			code := authorizeInBrowser(srv, nick, "response_type", "code", "client_id", app.ID).Codes[0]
+			refresh := srv.Grant(app, "password", "username", nick, "password", apptest.Password).Object().Str("refresh_token")
 			srv.ChangeUser(nick, tt.change)
-			for _, a := range []*Response{
-				srv.Grant(app, "password", "username", nick, "password", Password),
+			for _, a := range []*apptest.Response{
+				srv.Grant(app, "password", "username", nick, "password", apptest.Password),
 				srv.Grant(app, "authorization_code", "code", code),
 				srv.Grant(app, "refresh_token", "refresh_token", refresh),
 			} {
@@ -155,12 +156,12 @@ func TestGrantsOfUnusableAccounts(t *testing.T) {
 			m.Get("/api/oauth_tokens").WantError(403, "Invalid credentials.")
 			m.Get("/api/v1/timelines/public").Want(200) // as anybody
 			basic := srv.As(nil)
-			basicHeader := func(path string) *Response {
+			basicHeader := func(path string) *apptest.Response {
 				req, err := http.NewRequest("GET", srv.URL+path, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
-				req.SetBasicAuth(nick, Password)
+				req.SetBasicAuth(nick, apptest.Password)
 				return basic.DoRequest(req)
 			}
 			basicHeader("/api/v1/notifications").WantError(403, tt.use)
@@ -170,10 +171,10 @@ func TestGrantsOfUnusableAccounts(t *testing.T) {
 
 // TestTokenInAllForms asks as the various clients do.
 func TestTokenInAllForms(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
-	params := map[string]string{"grant_type": "password", "client_id": app.ID, "client_secret": app.Secret, "username": "alice", "password": Password, "scope": "read write"}
+	params := map[string]string{"grant_type": "password", "client_id": app.ID, "client_secret": app.Secret, "username": "alice", "password": apptest.Password, "scope": "read write"}
 	var list []string
 	var form strings.Builder
 	w := multipart.NewWriter(&form)
@@ -184,9 +185,9 @@ func TestTokenInAllForms(t *testing.T) {
 		}
 	}
 	w.Close()
-	withBasic := func(id, secret string) *Response {
-		req, err := http.NewRequest("POST", srv.URL+"/oauth/token", strings.NewReader(Pairs([]string{"grant_type", "password", "username", "alice",
-			"password", Password, "client_id", "nobody", "client_secret", "wrong", "scope", "read write"}).Encode()))
+	withBasic := func(id, secret string) *apptest.Response {
+		req, err := http.NewRequest("POST", srv.URL+"/oauth/token", strings.NewReader(apptest.Pairs([]string{"grant_type", "password", "username", "alice",
+			"password", apptest.Password, "client_id", "nobody", "client_secret", "wrong", "scope", "read write"}).Encode()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +195,7 @@ func TestTokenInAllForms(t *testing.T) {
 		req.SetBasicAuth(id, secret)
 		return srv.As(nil).DoRequest(req)
 	}
-	for name, a := range map[string]*Response{
+	for name, a := range map[string]*apptest.Response{
 		"urlencoded": srv.As(nil).Post("/oauth/token", list...),
 		"multipart":  srv.As(nil).Do("POST", "/oauth/token", w.FormDataContentType(), strings.NewReader(form.String())),
 		"JSON":       srv.As(nil).SendJSON("POST", "/oauth/token", params),
@@ -209,13 +210,13 @@ func TestTokenInAllForms(t *testing.T) {
 }
 
 func TestCodeWorksOnce(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
-	code := srv.authorizeInBrowser("alice", "response_type", "code", "client_id", app.ID).Codes[0]
+	code := authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Codes[0]
 	first := srv.Grant(app, "authorization_code", "code", code)
 	refresh := first.Object().Str("refresh_token")
-	token := first.AsToken(srv)
+	token := asToken(first, srv)
 	token.Get(verifyCredentials).Want(200)
 	srv.Grant(app, "authorization_code", "code", code).WantError(400, "invalid_grant")
 	token.Get(verifyCredentials).WantError(401, "The access token is invalid") // somebody has stolen the code, here or there
@@ -223,28 +224,28 @@ func TestCodeWorksOnce(t *testing.T) {
 	srv.Grant(app, "authorization_code", "code", code).WantError(400, "invalid_grant")
 
 	// What was renewed falls too.
-	code = srv.authorizeInBrowser("alice", "response_type", "code", "client_id", app.ID).Codes[0]
+	code = authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Codes[0]
 	first = srv.Grant(app, "authorization_code", "code", code).Want(200)
 	second := srv.Grant(app, "refresh_token", "refresh_token", first.Object().Str("refresh_token"))
-	token = second.AsToken(srv)
+	token = asToken(second, srv)
 	token.Get(verifyCredentials).Want(200)
 	srv.Grant(app, "authorization_code", "code", code).WantError(400, "invalid_grant")
 	token.Get(verifyCredentials).Want(401)
 
 	// A revoked token does not bring its code back to life.
-	code = srv.authorizeInBrowser("alice", "response_type", "code", "client_id", app.ID).Codes[0]
-	token = srv.Grant(app, "authorization_code", "code", code).AsToken(srv)
+	code = authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Codes[0]
+	token = asToken(srv.Grant(app, "authorization_code", "code", code), srv)
 	srv.As(nil).Post("/oauth/revoke", "token", token.Token).Want(200)
 	srv.Grant(app, "authorization_code", "code", code).WantError(400, "invalid_grant")
 }
 
 // TestCodeAtOnce has many redeem a code at the same time: at most one token comes of it, and none is left.
 func TestCodeAtOnce(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
-	code := srv.authorizeInBrowser("alice", "response_type", "code", "client_id", app.ID).Codes[0]
-	answers := make([]*Response, 8)
+	code := authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Codes[0]
+	answers := make([]*apptest.Response, 8)
 	var wg sync.WaitGroup
 	for i := range answers {
 		wg.Go(func() { answers[i] = srv.Grant(app, "authorization_code", "code", code) })
@@ -254,7 +255,7 @@ func TestCodeAtOnce(t *testing.T) {
 	for _, a := range answers {
 		if a.Status == 200 {
 			granted++
-			a.AsToken(srv).Get(verifyCredentials).Want(401)
+			asToken(a, srv).Get(verifyCredentials).Want(401)
 		} else {
 			a.WantError(400, "invalid_grant")
 		}
@@ -265,10 +266,10 @@ func TestCodeAtOnce(t *testing.T) {
 }
 
 func TestCodeExpires(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
-	code := srv.authorizeInBrowser("alice", "response_type", "code", "client_id", app.ID).Codes[0]
+	code := authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Codes[0]
 	now := time.Now()
 	srv.HTTP.SetClock(func() time.Time { return now.Add(store.AuthorizationCodeTTL + time.Second) })
 	srv.Grant(app, "authorization_code", "code", code).WantError(400, "invalid_grant")
@@ -277,20 +278,20 @@ func TestCodeExpires(t *testing.T) {
 }
 
 func TestRefresh(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.OAuth.TokenLifetime = time.Hour })
+	srv := apptest.Start(t, func(c *config.Config) { c.OAuth.TokenLifetime = time.Hour })
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
-	first := srv.Grant(app, "password", "username", "alice", "password", Password, "scope", "read")
+	first := srv.Grant(app, "password", "username", "alice", "password", apptest.Password, "scope", "read")
 	if got := first.Object().Int("expires_in"); got != 3600 {
 		t.Errorf("expires_in is %d", got)
 	}
-	old := first.AsToken(srv)
+	old := asToken(first, srv)
 	old.Get(verifyCredentials).Want(200)
 	now := time.Now()
 	srv.HTTP.SetClock(func() time.Time { return now.Add(2 * time.Hour) })
 	old.Get(verifyCredentials).WantError(401, "The access token is invalid")
 	second := srv.Grant(app, "refresh_token", "refresh_token", first.Object().Str("refresh_token")) // works after the end
-	fresh := second.AsToken(srv)
+	fresh := asToken(second, srv)
 	fresh.Get(verifyCredentials).Want(200)
 	o := second.Object()
 	if o.Str("scope") != "read" || o.Int("expires_in") != 3600 || o.Str("refresh_token") == first.Object().Str("refresh_token") {
@@ -303,7 +304,7 @@ func TestRefresh(t *testing.T) {
 }
 
 func TestOAuthMetadata(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	a := srv.As(nil).Get("/.well-known/oauth-authorization-server").Want(200)
 	var m map[string]any
 	if err := json.Unmarshal(a.Body, &m); err != nil {
@@ -317,7 +318,7 @@ func TestOAuthMetadata(t *testing.T) {
 			t.Errorf("%s is %v, want %s", key, m[key], want)
 		}
 	}
-	if got := a.Object().Strings("code_challenge_methods_supported"); len(got) != 1 || got[0] != "S256" {
+	if got := stringsAt(a.Object(), "code_challenge_methods_supported"); len(got) != 1 || got[0] != "S256" {
 		t.Errorf("challenge methods: %v", got)
 	}
 	if a.Header.Get("Access-Control-Allow-Origin") != "*" {

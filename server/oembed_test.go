@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 )
 
 func TestOEmbed(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]string{"display_name": `<b>"Alice"`}).Want(200)
 	list := srv.AddList(alice, bob)
@@ -24,7 +25,7 @@ func TestOEmbed(t *testing.T) {
 	gone := alice.Publish("gone")
 	alice.Do("DELETE", "/api/v1/statuses/"+gone.ID(), "", nil).Want(200)
 	elsewhere := alice.Publish("from elsewhere")
-	srv.Exec(`UPDATE statuses SET domain = 'example.com' WHERE id = ?`, StatusID(elsewhere.ID()))
+	srv.Exec(`UPDATE statuses SET domain = 'example.com' WHERE id = ?`, apptest.StatusID(elsewhere.ID()))
 	for _, tt := range []struct {
 		name   string
 		params []string
@@ -54,7 +55,7 @@ func TestOEmbed(t *testing.T) {
 		{"no width", []string{"url", address, "maxwidth", "0"}, 400},
 		{"no number", []string{"url", address, "maxheight", "tall"}, 400},
 	} {
-		for _, c := range []*Client{srv.As(nil), alice.Client} {
+		for _, c := range []*apptest.Client{srv.As(nil), alice.Client} {
 			if got := c.Get("/api/oembed", tt.params...); got.Status != tt.want {
 				t.Errorf("%s: got %d, want %d: %s", tt.name, got.Status, tt.want, got.Body)
 			}
@@ -113,7 +114,7 @@ func TestOEmbed(t *testing.T) {
 }
 
 func TestOEmbedOfPrivateInstance(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Instance.Public = false })
+	srv := apptest.Start(t, func(c *config.Config) { c.Instance.Public = false })
 	alice := srv.SignUp("alice")
 	address := alice.Publish("x").Str("url")
 	srv.As(nil).Get("/api/oembed", "url", address).Want(401)

@@ -5,11 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/federation"
 )
 
 // addFollower makes somebody on a peer who follows a member.
-func (p *FakeServer) addFollower(srv *Server, name string, m *User) string {
+func addFollower(p *apptest.FakeServer, srv *apptest.Server, name string, m *apptest.User) string {
 	p.T.Helper()
 	id := p.AddActor(name)
 	p.PostAndSettle(srv, p.Activity("Follow", id, m.URI()))
@@ -17,7 +18,7 @@ func (p *FakeServer) addFollower(srv *Server, name string, m *User) string {
 }
 
 // parkDeliveries has deliveries be such as have been tried too often.
-func (a *Server) parkDeliveries() {
+func parkDeliveries(a *apptest.Server) {
 	a.T.Helper()
 	a.Exec(`UPDATE deliveries SET parked = 1, attempts = 11, last_error = 'responded with status 503'`)
 	a.Exec(`UPDATE hosts SET due_at = NULL`)
@@ -25,12 +26,12 @@ func (a *Server) parkDeliveries() {
 
 // TestQueue looks at what waits, gives it up, and has it tried again.
 func TestQueue(t *testing.T) {
-	srv, p := StartWithFake(t)
+	srv, p := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
-	p.addFollower(srv, "bob", alice)
+	addFollower(p, srv, "bob", alice)
 	p.RefuseDeliveries(http.StatusServiceUnavailable)
 	alice.Publish("hello")
-	Settle(srv)
+	apptest.Settle(srv)
 	look := func(q federation.QueueQuery) *federation.QueueStatus {
 		t.Helper()
 		queue, err := srv.Federation.QueueStatus(t.Context(), q)
@@ -54,7 +55,7 @@ func TestQueue(t *testing.T) {
 	if failed := look(federation.QueueQuery{Failed: true}); len(failed.Hosts)+len(failed.Deliveries) != 0 {
 		t.Errorf("given up: %+v", failed)
 	}
-	srv.parkDeliveries()
+	parkDeliveries(srv)
 	failed := look(federation.QueueQuery{Failed: true})
 	if len(failed.Hosts) != 1 || failed.Hosts[0].Parked != 1 || len(failed.Deliveries) != 1 || !failed.Deliveries[0].Parked || failed.Deliveries[0].NextAttempt != nil {
 		t.Errorf("given up: %+v", failed)
@@ -84,7 +85,7 @@ func TestQueue(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", tt.q, done, err)
 		}
 	}
-	Settle(srv)
+	apptest.Settle(srv)
 	if got := p.Delivered("Create"); len(got) != 2 {
 		t.Errorf("it was tried %d times", len(got))
 	}
@@ -94,14 +95,14 @@ func TestQueue(t *testing.T) {
 	for _, q := range []federation.RetryQuery{{Host: p.Host}, {All: true}} {
 		p.RefuseDeliveries(http.StatusServiceUnavailable)
 		alice.Publish("again")
-		Settle(srv)
-		srv.parkDeliveries()
+		apptest.Settle(srv)
+		parkDeliveries(srv)
 		p.RefuseDeliveries(0)
 		before := len(p.Delivered("Create"))
 		if done, err := srv.Federation.Retry(t.Context(), q); err != nil || done.Deliveries != 1 {
 			t.Errorf("%+v: %+v, %v", q, done, err)
 		}
-		Settle(srv)
+		apptest.Settle(srv)
 		if len(p.Delivered("Create")) != before+1 {
 			t.Errorf("%+v: it was not tried again", q)
 		}
@@ -110,12 +111,12 @@ func TestQueue(t *testing.T) {
 
 // What came in and was given up is done when it is tried again.
 func TestRetryReceived(t *testing.T) {
-	srv, p := StartWithFake(t)
+	srv, p := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := p.AddActor("bob")
 	p.Post(srv, p.Activity("Follow", bob, alice.URI()))
 	srv.Exec(`UPDATE queued_activities SET parked = 1, attempts = 8, last_error = 'it was dark'`)
-	Settle(srv)
+	apptest.Settle(srv)
 	queue, err := srv.Federation.QueueStatus(t.Context(), federation.QueueQuery{Failed: true})
 	if err != nil || queue.Incoming.GivenUp != 1 || len(queue.FailedIncoming) != 1 || queue.FailedIncoming[0].Signer != bob || queue.FailedIncoming[0].Type != "Follow" {
 		t.Fatalf("the queue is %+v, %v", queue, err)
@@ -127,7 +128,7 @@ func TestRetryReceived(t *testing.T) {
 	if done, err := srv.Federation.Retry(t.Context(), federation.RetryQuery{Host: p.Host}); err != nil || done.Incoming != 1 {
 		t.Fatalf("tried again: %+v, %v", done, err)
 	}
-	Settle(srv)
+	apptest.Settle(srv)
 	if n := alice.Get("/api/v1/accounts/" + alice.ID).Object().Int("followers_count"); n != 1 {
 		t.Errorf("%d followers", n)
 	}
@@ -135,9 +136,9 @@ func TestRetryReceived(t *testing.T) {
 
 // Which servers cannot be reached is public (extension API 26.4).
 func TestFederationStatus(t *testing.T) {
-	srv, p := StartWithFake(t)
+	srv, p := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
-	p.addFollower(srv, "bob", alice)
+	addFollower(p, srv, "bob", alice)
 	gone := "127.0.0.1:1"
 	srv.Exec(`UPDATE actors SET inbox = 'http://` + gone + `/inbox', shared_inbox = ''`)
 	status := func() map[string]any {
@@ -148,7 +149,7 @@ func TestFederationStatus(t *testing.T) {
 		t.Errorf("before: %v", got)
 	}
 	alice.Publish("hello")
-	Settle(srv)
+	apptest.Settle(srv)
 	if since, _ := status()[gone].(string); !strings.HasSuffix(since, "Z") {
 		t.Errorf("unreachable: %v", status())
 	}
@@ -172,15 +173,15 @@ func TestFederationStatus(t *testing.T) {
 
 // TestExplain asks about things in every state.
 func TestExplain(t *testing.T) {
-	srv, p := StartWithFake(t)
+	srv, p := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
-	bob := p.addFollower(srv, "bob", alice)
-	known := p.Note(bob, "<p>@alice hello</p>", Doc{"cc": []any{alice.URI()}, "tag": []any{Doc{"type": "Mention", "href": alice.URI()}}})
+	bob := addFollower(p, srv, "bob", alice)
+	known := p.Note(bob, "<p>@alice hello</p>", apptest.Doc{"cc": []any{alice.URI()}, "tag": []any{apptest.Doc{"type": "Mention", "href": alice.URI()}}})
 	p.Serve(known)
 	p.PostAndSettle(srv, p.Create(known))
 	fresh := p.Note(bob, "<p>not delivered</p>")
 	p.Serve(fresh)
-	secret := p.Note(bob, "<p>psst</p>", Doc{"to": []any{bob + "/followers"}, "cc": nil})
+	secret := p.Note(bob, "<p>psst</p>", apptest.Doc{"to": []any{bob + "/followers"}, "cc": nil})
 	p.Serve(secret)
 	gone := p.URL + "/notes/gone"
 	p.Remove(gone, http.StatusGone)
@@ -248,7 +249,7 @@ func TestExplain(t *testing.T) {
 		t.Errorf("the page of what was refused: %+v", e)
 	}
 	carol := p.AddActor("carol")
-	for handle, want := range map[string]string{"@bob@" + p.Host: bob, "carol@" + p.Host: carol, "alice": alice.URI(), "@Alice@" + MustHost(t, srv.URL): alice.URI()} {
+	for handle, want := range map[string]string{"@bob@" + p.Host: bob, "carol@" + p.Host: carol, "alice": alice.URI(), "@Alice@" + apptest.MustHost(t, srv.URL): alice.URI()} {
 		if e := explain(handle); e.URL != want || (e.Account != nil) != (want != carol) {
 			t.Errorf("%s: %+v", handle, e)
 		}
@@ -262,20 +263,20 @@ func TestExplain(t *testing.T) {
 
 // Other keys are in use at once, and others are told.
 func TestRotateKeys(t *testing.T) {
-	peers := StartPeers(t, 2)
+	peers := apptest.StartPeers(t, 2)
 	a, b := peers[0], peers[1]
 	alice, bob := a.SignUp("alice"), b.SignUp("bob")
 	found := bob.Get("/api/v2/search", "q", alice.URI(), "resolve", "true").Want(200).Object().At("accounts").([]any)
 	id := found[0].(map[string]any)["id"].(string)
 	bob.Post("/api/v1/accounts/" + id + "/follow").Want(200)
-	Settle(a, b)
+	apptest.Settle(a, b)
 	for _, r := range []federation.Rotation{{Name: "alice"}, {Name: "@alice"}, {Server: true}} {
 		made, err := a.Federation.Rotate(t.Context(), r)
 		if err != nil || len(made) == 0 {
 			t.Fatalf("%+v: %v, %v", r, made, err)
 		}
 		st := alice.Publish("signed with another key")
-		Settle(a, b)
+		apptest.Settle(a, b)
 		if got := bob.Get("/api/v1/timelines/home").Want(200).List(); len(got) == 0 || got[0].Str("uri") != st.Str("uri") {
 			t.Errorf("%+v: what is signed since is not taken: %v", r, got)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/store"
 )
 
@@ -24,16 +25,16 @@ func TestWhoHearsOfEdits(t *testing.T) {
 		{"list", []string{"former", "named", "blocked"}, []string{"former", "named"}},
 	} {
 		t.Run(tt.visibility, func(t *testing.T) {
-			srv, alice, _ := StartWithInboxServer(t)
-			boxes := make(map[string]*InboxServer)
+			srv, alice, _ := apptest.StartWithInboxServer(t)
+			boxes := make(map[string]*apptest.InboxServer)
 			people := make(map[string]*store.Account)
 			for _, nick := range []string{"follower", "former", "named", "blocked", "reader"} {
-				l := StartInboxServer(t)
+				l := apptest.StartInboxServer(t)
 				boxes[nick], people[nick] = l, l.AddAccount(srv, nick, true)
 			}
 			heard := func(kind string) (nicks []string) {
 				t.Helper()
-				Settle(srv)
+				apptest.Settle(srv)
 				for nick, l := range boxes {
 					for _, m := range l.Take() {
 						if got := m.Object.Str("type"); got != kind {
@@ -50,7 +51,7 @@ func TestWhoHearsOfEdits(t *testing.T) {
 			}
 			visibility := tt.visibility
 			if visibility == "list" {
-				visibility = "list:" + srv.addListWithRemote(alice, people["former"].URI, people["named"].URI, people["blocked"].URI)
+				visibility = "list:" + addListWithRemote(srv, alice, people["former"].URI, people["named"].URI, people["blocked"].URI)
 			}
 			text := " @named@" + boxes["named"].Host + " @blocked@" + boxes["blocked"].Host
 			st := alice.Publish("one"+text, "visibility", visibility).ID()
@@ -59,21 +60,21 @@ func TestWhoHearsOfEdits(t *testing.T) {
 				t.Fatalf("it went to %v, want %v", got, want)
 			}
 			for _, nick := range tt.audience {
-				if _, err := srv.Social.ReceiveFavourite(t.Context(), people[nick], StatusID(st), people[nick].URI+"/like"); err != nil {
+				if _, err := srv.Social.ReceiveFavourite(t.Context(), people[nick], apptest.StatusID(st), people[nick].URI+"/like"); err != nil {
 					t.Fatal(err)
 				}
-				srv.Exec(`INSERT INTO status_fetchers (status_id, inbox) VALUES (?, ?)`, StatusID(st), boxes[nick].URL+"/inbox")
+				srv.Exec(`INSERT INTO status_fetchers (status_id, inbox) VALUES (?, ?)`, apptest.StatusID(st), boxes[nick].URL+"/inbox")
 			}
 			if tt.visibility == "public" {
-				srv.Exec(`INSERT INTO status_fetchers (status_id, inbox) VALUES (?, ?)`, StatusID(st), boxes["reader"].URL+"/inbox")
+				srv.Exec(`INSERT INTO status_fetchers (status_id, inbox) VALUES (?, ?)`, apptest.StatusID(st), boxes["reader"].URL+"/inbox")
 			}
 			alice.AccountAction(people["former"].ID.String(), "remove_from_followers")
 			alice.AccountAction(people["blocked"].ID.String(), "block")
-			Settle(srv)
+			apptest.Settle(srv)
 			for _, l := range boxes {
 				l.Take()
 			}
-			alice.EditStatus(st, JSON{"status": "two" + text}).Want(200)
+			alice.EditStatus(st, apptest.JSON{"status": "two" + text}).Want(200)
 			want = slices.Sorted(slices.Values(tt.after))
 			if got := heard("Update"); !slices.Equal(got, want) {
 				t.Errorf("the edit went to %v, want %v", got, want)
@@ -91,75 +92,75 @@ func TestWhoHearsOfEdits(t *testing.T) {
 // TestDeadAmongMany looks at something that is told in several activities, one of which is for a server that has been away for long: the
 // others are delivered.
 func TestDeadAmongMany(t *testing.T) {
-	srv, alice, _ := StartWithInboxServer(t)
-	boxes := []*InboxServer{StartInboxServer(t), StartInboxServer(t), StartInboxServer(t)}
-	slices.SortFunc(boxes, func(a, b *InboxServer) int { return strings.Compare(a.Host, b.Host) })
+	srv, alice, _ := apptest.StartWithInboxServer(t)
+	boxes := []*apptest.InboxServer{apptest.StartInboxServer(t), apptest.StartInboxServer(t), apptest.StartInboxServer(t)}
+	slices.SortFunc(boxes, func(a, b *apptest.InboxServer) int { return strings.Compare(a.Host, b.Host) })
 	var members []string
 	for _, l := range boxes {
 		members = append(members, l.AddAccount(srv, "bob", true).URI)
 	}
-	list := srv.addListWithRemote(alice, members...)
+	list := addListWithRemote(srv, alice, members...)
 	boxes[0].Respond(503)
 	alice.Publish("one", "visibility", "list:"+list)
-	Settle(srv)
+	apptest.Settle(srv)
 	srv.Exec(`UPDATE hosts SET unreachable_since = ? WHERE domain = ?`, store.At(time.Now().Add(-8*24*time.Hour)), boxes[0].Host)
 	for _, l := range boxes {
 		l.Take()
 	}
 	alice.Publish("two", "visibility", "list:"+list)
-	Settle(srv)
+	apptest.Settle(srv)
 	for _, l := range boxes[1:] {
 		l.TakeOne("Create")
 	}
 	if got := boxes[0].Take(); len(got) > 0 {
-		t.Errorf("the server that is away got %s", DeliveredTypes(got))
+		t.Errorf("the server that is away got %s", apptest.DeliveredTypes(got))
 	}
 }
 
 // TestWhoDoesNotHearOfAnswers answers somebody in private, without them: they hear neither of the answer nor of its end.
 func TestWhoDoesNotHearOfAnswers(t *testing.T) {
-	srv, alice, home := StartWithInboxServer(t)
-	away := StartInboxServer(t)
+	srv, alice, home := apptest.StartWithInboxServer(t)
+	away := apptest.StartInboxServer(t)
 	bob := home.AddAccount(srv, "bob", true)
 	away.AddAccount(srv, "carol", true)
 	note := srv.AddRemoteStatus(bob).ID.String()
 	for _, visibility := range []string{"direct", "private"} {
 		st := alice.Publish("what a bore", "visibility", visibility, "in_reply_to_id", note, "to[]", "carol@"+away.Host).ID()
-		Settle(srv)
+		apptest.Settle(srv)
 		away.TakeOne("Create")
-		alice.EditStatus(st, JSON{"status": "what a dreadful bore"}).Want(200)
-		Settle(srv)
+		alice.EditStatus(st, apptest.JSON{"status": "what a dreadful bore"}).Want(200)
+		apptest.Settle(srv)
 		away.TakeOne("Update")
 		alice.Do("DELETE", "/api/v1/statuses/"+st, "", nil).Want(200)
-		Settle(srv)
+		apptest.Settle(srv)
 		if m := away.TakeOne("Delete"); strings.Contains(m.Raw, bob.URI) {
 			t.Errorf("the end of a %s answer is for %s", visibility, m.Raw)
 		}
 		if got := home.Take(); len(got) > 0 {
-			t.Errorf("who was answered without being addressed got %s of a %s post", DeliveredTypes(got), visibility)
+			t.Errorf("who was answered without being addressed got %s of a %s post", apptest.DeliveredTypes(got), visibility)
 		}
 	}
 }
 
 // TestWhoHearsOfBoosts boosts for everybody and for followers only: whose post it is hears of both.
 func TestWhoHearsOfBoosts(t *testing.T) {
-	srv, alice, home := StartWithInboxServer(t)
-	away := StartInboxServer(t)
+	srv, alice, home := apptest.StartWithInboxServer(t)
+	away := apptest.StartInboxServer(t)
 	away.AddFollower(srv, "follower", true, alice)
 	bob := home.AddAccount(srv, "bob", true)
 	note := srv.AddRemoteStatus(bob).ID.String()
 	for _, visibility := range []string{"public", "unlisted", "private"} {
 		alice.Post("/api/v1/statuses/"+note+"/reblog", "visibility", visibility).Want(200)
-		Settle(srv)
-		for _, l := range []*InboxServer{home, away} {
+		apptest.Settle(srv)
+		for _, l := range []*apptest.InboxServer{home, away} {
 			m := l.TakeOne("Announce")
-			if to, cc := Addresses(m.Object); !slices.Contains(cc, bob.URI) || slices.Contains(append(to, cc...), Public) == (visibility == "private") {
+			if to, cc := apptest.Addresses(m.Object); !slices.Contains(cc, bob.URI) || slices.Contains(append(to, cc...), apptest.Public) == (visibility == "private") {
 				t.Errorf("the %s boost is for %v and %v", visibility, to, cc)
 			}
 		}
 		alice.Post("/api/v1/statuses/" + note + "/unreblog").Want(200)
-		Settle(srv)
-		for _, l := range []*InboxServer{home, away} {
+		apptest.Settle(srv)
+		for _, l := range []*apptest.InboxServer{home, away} {
 			l.TakeOne("Undo")
 		}
 	}
@@ -167,7 +168,7 @@ func TestWhoHearsOfBoosts(t *testing.T) {
 
 // TestManyInboxes tells more inboxes of something than are queued at once: each hears of it once, also if the job is done again.
 func TestManyInboxes(t *testing.T) {
-	srv, alice, home := StartWithInboxServer(t)
+	srv, alice, home := apptest.StartWithInboxServer(t)
 	const many = 510
 	for i := range many {
 		home.AddFollower(srv, fmt.Sprint("fan", i), false, alice)
@@ -182,10 +183,10 @@ func TestManyInboxes(t *testing.T) {
 		if n := srv.Count(`SELECT count(*) FROM deliveries`); n != many {
 			t.Errorf("%d deliveries", n)
 		}
-		srv.runDelayedJobs()
+		srv.RunDelayedJobs()
 		srv.RunJobs()
 	}
-	Settle(srv)
+	apptest.Settle(srv)
 	if got := home.Take(); len(got) != many {
 		t.Errorf("%d deliveries, want %d", len(got), many)
 	}

@@ -1,236 +1,20 @@
 package server_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/store"
 )
 
-// InboxServer is a server elsewhere that takes in what is delivered to it, and makes nothing of it.
-type InboxServer struct {
-	T    testing.TB
-	URL  string
-	Host string
-
-	mu         sync.Mutex
-	deliveries []Delivery
-	respond    func(http.ResponseWriter, *http.Request) // nil: 202
-}
-
-// Delivery is what was delivered.
-type Delivery struct {
-	Path   string
-	Header http.Header
-	Raw    string
-	Object *Object
-}
-
-func StartInboxServer(t testing.TB) *InboxServer {
-	t.Helper()
-	l := &InboxServer{T: t}
-	ts := httptest.NewServer(l)
-	t.Cleanup(ts.Close)
-	l.URL, l.Host = ts.URL, strings.TrimPrefix(ts.URL, "http://")
-	return l
-}
-
-func (l *InboxServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	raw, _ := io.ReadAll(r.Body)
-	o := &Object{T: l.T}
-	if r.Method == http.MethodPost && json.Unmarshal(raw, &o.Fields) != nil {
-		l.T.Errorf("%s: no JSON: %s", r.URL.Path, raw)
-	}
-	l.mu.Lock()
-	if r.Method == http.MethodPost {
-		l.deliveries = append(l.deliveries, Delivery{r.URL.Path, r.Header, string(raw), o})
-	}
-	reply := l.respond
-	l.mu.Unlock()
-	switch {
-	case reply != nil:
-		reply(w, r)
-	case r.Method == http.MethodPost:
-		w.WriteHeader(http.StatusAccepted)
-	default:
-		http.NotFound(w, r)
-	}
-}
-
-// Respond has deliveries answered with a status from now on; headers come as pairs.
-func (l *InboxServer) Respond(status int, headers ...string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.respond = func(w http.ResponseWriter, _ *http.Request) {
-		for i := 0; i+1 < len(headers); i += 2 {
-			w.Header().Set(headers[i], headers[i+1])
-		}
-		w.WriteHeader(status)
-	}
-}
-
-// Take returns what has been delivered since it was called last.
-func (l *InboxServer) Take() []Delivery {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	list := l.deliveries
-	l.deliveries = nil
-	return list
-}
-
-// TakeOne returns the one thing that was delivered.
-func (l *InboxServer) TakeOne(kind string) Delivery {
-	l.T.Helper()
-	list := l.Take()
-	if len(list) != 1 || list[0].Object.Str("type") != kind {
-		l.T.Fatalf("got %s, want one %s", DeliveredTypes(list), kind)
-	}
-	return list[0]
-}
-
-// DeliveredTypes returns the types of what was delivered, with the paths.
-func DeliveredTypes(list []Delivery) string {
-	var names []string
-	for _, m := range list {
-		names = append(names, m.Object.Str("type")+" "+m.Path)
-	}
-	return strings.Join(names, ", ")
-}
-
-// AddAccount has a server know somebody who lives at the letterbox, whose server has an inbox for many or has not.
-func (l *InboxServer) AddAccount(a *Server, nick string, shared bool) *store.Account {
-	a.T.Helper()
-	uri := l.URL + "/users/" + nick
-	who := &store.Account{Nickname: nick, Domain: l.Host, URI: uri, URL: uri, ActorType: "Person"}
-	err := a.DB.Update(a.T.Context(), func(tx *store.Tx) error {
-		if err := tx.AddAccount(a.T.Context(), who); err != nil {
-			return err
-		}
-		now := store.At(a.DB.Now())
-		actor := &store.Actor{AccountID: who.ID, Inbox: uri + "/inbox", FetchedAt: now, AttemptedAt: now}
-		if shared {
-			actor.SharedInbox = l.URL + "/inbox"
-		}
-		return tx.SaveActor(a.T.Context(), actor)
-	})
-	if err != nil {
-		a.T.Fatal(err)
-	}
-	return who
-}
-
-// AddFollower is a person who follows somebody.
-func (l *InboxServer) AddFollower(a *Server, nick string, shared bool, of *User) *store.Account {
-	a.T.Helper()
-	who := l.AddAccount(a, nick, shared)
-	a.AddRemoteFollow(who, of, false)
-	return who
-}
-
-// AddRemoteFollow has somebody elsewhere follow, or ask to follow, somebody here.
-func (a *Server) AddRemoteFollow(who *store.Account, of *User, pending bool) {
-	a.T.Helper()
-	uri := who.URI + "/follows/" + of.ID
-	err := a.DB.Update(a.T.Context(), func(tx *store.Tx) error {
-		return tx.AddFollow(a.T.Context(), &store.Follow{FollowerID: who.ID, TargetID: of.AccountID(), URI: &uri, Pending: pending, ShowReblogs: true})
-	})
-	if err != nil {
-		a.T.Fatal(err)
-	}
-}
-
-// post has somebody elsewhere post something public here.
-func (a *Server) AddRemoteStatus(by *store.Account, change ...func(*store.Status)) *store.Status {
-	a.T.Helper()
-	st := &store.Status{AccountID: by.ID, Domain: by.Domain, Content: "<p>hello</p>"}
-	err := a.DB.Update(a.T.Context(), func(tx *store.Tx) error {
-		st.ID = tx.NewStatusID()
-		st.URI = by.URI + "/notes/" + st.ID.String()
-		st.ConversationID = store.ConversationID(st.ID)
-		for _, f := range change {
-			f(st)
-		}
-		return tx.AddStatus(a.T.Context(), st)
-	})
-	if err != nil {
-		a.T.Fatal(err)
-	}
-	return st
-}
-
-// WantActivity checks what all activities have (federation 4, D5, D6).
-func (m Delivery) WantActivity(t *testing.T, a *Server) {
-	t.Helper()
-	d := m.Object
-	for _, hidden := range []string{`"bto"`, `"bcc"`} {
-		if strings.Contains(m.Raw, hidden) {
-			t.Errorf("%s has %s", m.Raw, hidden)
-		}
-	}
-	if c, ok := d.At("@context").([]any); !ok || c[0] != "https://www.w3.org/ns/activitystreams" {
-		t.Errorf("@context of %s is %v", d.Str("type"), d.At("@context"))
-	}
-	for _, key := range []string{"id", "actor"} {
-		if !strings.HasPrefix(d.Str(key), a.URL+"/") || strings.Contains(d.Str(key), "#") {
-			t.Errorf("%s of %s is %q", key, d.Str("type"), d.Str(key))
-		}
-	}
-	if d.Str("published") == "" {
-		t.Error("there is no time")
-	}
-	to, cc := Addresses(d)
-	if o, ok := d.At("object").(map[string]any); ok && (d.Str("type") == "Create" || d.Str("type") == "Update" && o["attributedTo"] != nil) {
-		embedded := &Object{t, o}
-		oto, occ := Addresses(embedded)
-		if !slices.Equal(to, oto) || o["cc"] != nil && !slices.Equal(cc, occ) {
-			t.Errorf("the activity is for %v and %v, its object for %v and %v", to, cc, oto, occ)
-		}
-	}
-	if !strings.HasPrefix(m.Header.Get("Content-Type"), "application/activity+json") || m.Header.Get("Content-Length") == "" ||
-		!strings.Contains(m.Header.Get("Signature"), `keyId="`+d.Str("actor")+`#main-key"`) || m.Header.Get("Idempotency-Key") != "" {
-		t.Errorf("headers of %s: %v", d.Str("type"), m.Header)
-	}
-}
-
-// Addresses returns to and cc, which are lists of text.
-func Addresses(o *Object) (to, cc []string) {
-	o.T.Helper()
-	read := func(key string) (list []string) {
-		o.T.Helper()
-		if !o.Has(key) && key == "cc" {
-			return nil // a chat message has none
-		}
-		values, ok := o.At(key).([]any)
-		if !ok {
-			o.T.Fatalf("%s of %v is no list", key, o.Fields)
-		}
-		for _, v := range values {
-			list = append(list, v.(string))
-		}
-		return list
-	}
-	return read("to"), read("cc")
-}
-
-// StartWithInboxServer starts a server with somebody, and a letterbox.
-func StartWithInboxServer(t testing.TB, change ...func(*config.Config)) (*Server, *User, *InboxServer) {
-	t.Helper()
-	srv := StartPeers(t, 1, change...)[0]
-	return srv, srv.SignUp("alice"), StartInboxServer(t)
-}
-
 // TestWhoGetsPosts looks at where posts of each kind go, and whom they say they are for (federation 3.1, 4.1; cases 41 to 44).
 func TestWhoGetsPosts(t *testing.T) {
-	srv, alice, home := StartWithInboxServer(t)
-	near, far := StartInboxServer(t), StartInboxServer(t)
+	srv, alice, home := apptest.StartWithInboxServer(t)
+	near, far := apptest.StartInboxServer(t), apptest.StartInboxServer(t)
 	for _, nick := range []string{"f1", "f2", "f3"} {
 		home.AddFollower(srv, nick, true, alice)
 	}
@@ -243,7 +27,7 @@ func TestWhoGetsPosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	followers := alice.URI() + "/followers"
-	handle := func(nick string, l *InboxServer) string { return "@" + nick + "@" + l.Host }
+	handle := func(nick string, l *apptest.InboxServer) string { return "@" + nick + "@" + l.Host }
 	for _, tt := range []struct {
 		name       string
 		text       string
@@ -252,22 +36,22 @@ func TestWhoGetsPosts(t *testing.T) {
 		home, far  int    // deliveries
 		near       string // the inbox there, "" if none
 	}{
-		{"public", "hello", "public", []string{Public}, []string{followers}, 1, 1, ""},
-		{"public with mention", "hello " + handle("bob", near), "public", []string{Public, bob.URI}, []string{followers}, 1, 1, "/inbox"},
-		{"unlisted", "hello", "unlisted", []string{followers}, []string{Public}, 1, 1, ""},
+		{"public", "hello", "public", []string{apptest.Public}, []string{followers}, 1, 1, ""},
+		{"public with mention", "hello " + handle("bob", near), "public", []string{apptest.Public, bob.URI}, []string{followers}, 1, 1, "/inbox"},
+		{"unlisted", "hello", "unlisted", []string{followers}, []string{apptest.Public}, 1, 1, ""},
 		{"private", "hello " + handle("bob", near), "private", []string{followers, bob.URI}, nil, 1, 1, "/inbox"},
 		{"local", "hello " + handle("bob", near), "local", nil, nil, 0, 0, ""},
 		{"direct to one", "psst " + handle("bob", near), "direct", []string{bob.URI}, nil, 0, 0, "/users/bob/inbox"},
 		{"direct to two", "psst " + handle("bob", near) + " " + handle("bea", near), "direct", []string{bob.URI, near.URL + "/users/bea"}, nil, 0, 0, "/inbox"},
 		{"direct to one and one here", "psst " + handle("bob", near) + " @local", "direct", []string{bob.URI, local.URI()}, nil, 0, 0, "/inbox"},
 		{"direct to nobody elsewhere", "psst @local", "direct", nil, nil, 0, 0, ""},
-		{"to one who is blocked", "hello " + handle("carl", near), "public", []string{Public, carl.URI}, []string{followers}, 1, 1, ""},
+		{"to one who is blocked", "hello " + handle("carl", near), "public", []string{apptest.Public, carl.URI}, []string{followers}, 1, 1, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			st := alice.Publish(tt.text, "visibility", tt.visibility)
-			Settle(srv)
-			letters := map[*InboxServer][]Delivery{home: home.Take(), far: far.Take(), near: near.Take()}
-			want := map[*InboxServer]int{home: tt.home, far: tt.far}
+			apptest.Settle(srv)
+			letters := map[*apptest.InboxServer][]apptest.Delivery{home: home.Take(), far: far.Take(), near: near.Take()}
+			want := map[*apptest.InboxServer]int{home: tt.home, far: tt.far}
 			if tt.near != "" {
 				want[near] = 1
 			}
@@ -277,7 +61,7 @@ func TestWhoGetsPosts(t *testing.T) {
 				}
 				for _, m := range list {
 					m.WantActivity(t, srv)
-					to, cc := Addresses(m.Object)
+					to, cc := apptest.Addresses(m.Object)
 					if m.Object.Str("type") != "Create" || m.Object.Str("object.id") != srv.URL+"/objects/"+st.ID() || !slices.Equal(to, tt.to) || !slices.Equal(cc, tt.cc) {
 						t.Errorf("got %s to %v cc %v, want to %v cc %v", m.Object.Str("type"), to, cc, tt.to, tt.cc)
 					}
@@ -301,22 +85,22 @@ func TestWhoGetsPosts(t *testing.T) {
 
 // TestListPosts looks at posts for the members of a list: each server hears of those who live there only (case 43).
 func TestListPosts(t *testing.T) {
-	srv, alice, near := StartWithInboxServer(t)
-	far, home := StartInboxServer(t), StartInboxServer(t)
+	srv, alice, near := apptest.StartWithInboxServer(t)
+	far, home := apptest.StartInboxServer(t), apptest.StartInboxServer(t)
 	home.AddFollower(srv, "follower", true, alice)
 	bob, bea, cyd := near.AddAccount(srv, "bob", true), near.AddAccount(srv, "bea", true), far.AddAccount(srv, "cyd", true)
-	list := alice.SendJSON("POST", "/api/v1/lists", JSON{"title": "Few"}).Want(200).Object().ID()
+	list := alice.SendJSON("POST", "/api/v1/lists", apptest.JSON{"title": "Few"}).Want(200).Object().ID()
 	for _, who := range []*store.Account{bob, bea, cyd} {
 		srv.Exec(`INSERT INTO list_members (list_id, account_id) SELECT id, ? FROM lists`, who.ID)
 	}
 	st := alice.Publish("among us", "visibility", "list:"+list)
 	check := func(kind string) {
 		t.Helper()
-		Settle(srv)
-		for l, want := range map[*InboxServer][]string{near: {bob.URI, bea.URI}, far: {cyd.URI}} {
+		apptest.Settle(srv)
+		for l, want := range map[*apptest.InboxServer][]string{near: {bob.URI, bea.URI}, far: {cyd.URI}} {
 			m := l.TakeOne(kind)
 			m.WantActivity(t, srv)
-			if to, cc := Addresses(m.Object); len(to) != 0 || !slices.Equal(cc, want) {
+			if to, cc := apptest.Addresses(m.Object); len(to) != 0 || !slices.Equal(cc, want) {
 				t.Errorf("%s is for %v and %v, want %v", kind, to, cc, want)
 			}
 			for _, other := range []*store.Account{bob, bea, cyd} {
@@ -329,11 +113,11 @@ func TestListPosts(t *testing.T) {
 			}
 		}
 		if got := home.Take(); len(got) > 0 {
-			t.Errorf("a follower got %s", DeliveredTypes(got))
+			t.Errorf("a follower got %s", apptest.DeliveredTypes(got))
 		}
 	}
 	check("Create")
-	alice.EditStatus(st.ID(), JSON{"status": "among ourselves"}).Want(200)
+	alice.EditStatus(st.ID(), apptest.JSON{"status": "among ourselves"}).Want(200)
 	check("Update")
 	alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200)
 	check("Delete")
@@ -341,15 +125,15 @@ func TestListPosts(t *testing.T) {
 
 // TestEveryDeed has somebody do all that others hear of, and looks at what they hear.
 func TestEveryDeed(t *testing.T) {
-	srv, alice, home := StartWithInboxServer(t, func(c *config.Config) { c.Federation.SendBlocks = true })
+	srv, alice, home := apptest.StartWithInboxServer(t, func(c *config.Config) { c.Federation.SendBlocks = true })
 	bob := home.AddAccount(srv, "bob", true)
 	note := srv.AddRemoteStatus(bob)
 	id, bobID := note.ID.String(), bob.ID.String()
 	var st, boost string
 	inbox := "/users/bob/inbox"
-	hear := func(kind, path string) *Object {
+	hear := func(kind, path string) *apptest.Object {
 		t.Helper()
-		Settle(srv)
+		apptest.Settle(srv)
 		m := home.TakeOne(kind)
 		m.WantActivity(t, srv)
 		if m.Path != path {
@@ -357,13 +141,13 @@ func TestEveryDeed(t *testing.T) {
 		}
 		return m.Object
 	}
-	is := func(o *Object, path, want string) {
+	is := func(o *apptest.Object, path, want string) {
 		t.Helper()
 		if got := o.Str(path); got != want {
 			t.Errorf("%s of %s: got %q, want %q", path, o.Str("type"), got, want)
 		}
 	}
-	undone := func(kind string, of *Object) {
+	undone := func(kind string, of *apptest.Object) {
 		t.Helper()
 		o := hear("Undo", inbox)
 		is(o, "object.type", kind)
@@ -412,7 +196,7 @@ func TestEveryDeed(t *testing.T) {
 	is(reject, "object.type", "Follow")
 
 	alice.Post("/api/v1/reports", "account_id", bobID, "status_ids[]", id, "comment", "spam", "forward", "true").Want(200)
-	Settle(srv)
+	apptest.Settle(srv)
 	flag := home.TakeOne("Flag")
 	flag.WantActivity(t, srv)
 	is(flag.Object, "actor", srv.URL+"/internal/fetch")
@@ -425,10 +209,10 @@ func TestEveryDeed(t *testing.T) {
 	srv.Exec(`UPDATE statuses SET has_poll = 1 WHERE id = ?`, note.ID)
 	srv.Exec(`INSERT INTO polls (id, status_id, multiple, options) VALUES (77, ?, 1, '[{"title":"tea","votes":0},{"title":"coffee","votes":0},{"title":"water","votes":0}]')`, note.ID)
 	alice.Vote(alice.Get("/api/v1/statuses/"+id).Want(200).Object(), 0, 2).Want(200)
-	Settle(srv)
+	apptest.Settle(srv)
 	votes := home.Take()
 	if len(votes) != 2 || votes[0].Object.Str("id") == votes[1].Object.Str("id") || votes[0].Object.Str("object.id") == votes[1].Object.Str("object.id") {
-		t.Fatalf("got %s, want two votes", DeliveredTypes(votes))
+		t.Fatalf("got %s, want two votes", apptest.DeliveredTypes(votes))
 	}
 	for i, name := range []string{"tea", "water"} {
 		v := votes[i]
@@ -436,7 +220,7 @@ func TestEveryDeed(t *testing.T) {
 		is(v.Object, "type", "Create")
 		is(v.Object, "object.name", name)
 		is(v.Object, "object.inReplyTo", note.URI)
-		if to, cc := Addresses(v.Object); !slices.Equal(to, []string{bob.URI}) || len(cc) != 0 || v.Path != inbox || strings.Contains(v.Raw, `"content"`) {
+		if to, cc := apptest.Addresses(v.Object); !slices.Equal(to, []string{bob.URI}) || len(cc) != 0 || v.Path != inbox || strings.Contains(v.Raw, `"content"`) {
 			t.Errorf("a vote came to %s: %s", v.Path, v.Raw)
 		}
 	}
@@ -462,7 +246,7 @@ func TestEveryDeed(t *testing.T) {
 	srv.AddRemoteFollow(bob, alice, false)
 	st = alice.Publish("first").ID()
 	is(hear("Create", "/inbox"), "object.content", "<p>first</p>")
-	alice.EditStatus(st, JSON{"status": "second"}).Want(200)
+	alice.EditStatus(st, apptest.JSON{"status": "second"}).Want(200)
 	update := hear("Update", "/inbox")
 	is(update, "object.content", "<p>second</p>")
 	if update.Str("object.updated") == "" || update.Str("id") == "" {
@@ -479,8 +263,8 @@ func TestEveryDeed(t *testing.T) {
 	is(gone, "object.type", "Tombstone")
 	is(gone, "object.id", srv.URL+"/objects/"+st)
 
-	alice.UpdateProfile(JSON{"display_name": "Alice A."})
-	srv.runDelayedJobs()
+	alice.UpdateProfile(apptest.JSON{"display_name": "Alice A."})
+	srv.RunDelayedJobs()
 	profile := hear("Update", "/inbox")
 	is(profile, "object.name", "Alice A.")
 	is(profile, "object.id", alice.URI())
@@ -490,28 +274,28 @@ func TestEveryDeed(t *testing.T) {
 	if err := srv.Social.Move(t.Context(), alice.AccountID(), twin.ID); err != nil {
 		t.Fatal(err)
 	}
-	Settle(srv)
+	apptest.Settle(srv)
 	moved := home.Take()
 	if len(moved) != 2 || moved[0].Object.Str("type") != "Update" || moved[0].Object.Str("object.movedTo") != twin.URI {
-		t.Fatalf("got %s, want a profile with movedTo, and a Move", DeliveredTypes(moved))
+		t.Fatalf("got %s, want a profile with movedTo, and a Move", apptest.DeliveredTypes(moved))
 	}
 	moved[1].WantActivity(t, srv)
 	is(moved[1].Object, "type", "Move")
 	is(moved[1].Object, "object", alice.URI())
 	is(moved[1].Object, "target", twin.URI)
-	if to, _ := Addresses(moved[1].Object); !slices.Equal(to, []string{alice.URI() + "/followers"}) {
+	if to, _ := apptest.Addresses(moved[1].Object); !slices.Equal(to, []string{alice.URI() + "/followers"}) {
 		t.Errorf("the Move is for %v", to)
 	}
-	srv.runDelayedJobs()
-	Settle(srv)
+	srv.RunDelayedJobs()
+	apptest.Settle(srv)
 	home.Take() // the profile once more
 
 	// All servers hear that somebody has left, those too where nobody followed; and it is signed by who is no more.
-	other := StartInboxServer(t)
+	other := apptest.StartInboxServer(t)
 	other.AddAccount(srv, "stranger", true)
-	alone := StartInboxServer(t)
+	alone := apptest.StartInboxServer(t)
 	alone.AddAccount(srv, "hermit", false)
-	lonely := StartInboxServer(t)
+	lonely := apptest.StartInboxServer(t)
 	lonely.AddFollower(srv, "lonely", false, alice)
 	srv.DeleteOrDeactivate(alice, true)
 	left := hear("Delete", "/inbox")
@@ -525,24 +309,24 @@ func TestEveryDeed(t *testing.T) {
 
 // Who was told of a quote of theirs hears of its end, too, though they follow nobody and are not named.
 func TestQuoteDeleted(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
 	alice.FollowRemote(bob)
 	note := peer.Note(bob, "quote me")
 	peer.PostAndSettle(srv, peer.Create(note))
 	st := alice.Publish("look", "quote_id", alice.WantPost(note["id"]).ID())
-	Settle(srv)
-	WantField(t, peer.OneDelivered("Create"), note["id"], "object", "quoteUrl")
+	apptest.Settle(srv)
+	apptest.WantField(t, peer.OneDelivered("Create"), note["id"], "object", "quoteUrl")
 	alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200)
-	Settle(srv)
-	WantField(t, peer.OneDelivered("Delete"), st.Str("uri"), "object", "id")
+	apptest.Settle(srv)
+	apptest.WantField(t, peer.OneDelivered("Delete"), st.Str("uri"), "object", "id")
 }
 
 // What somebody writes to few about a post is none of its author's business, neither when it is written nor when it is deleted.
 func TestDirectReplyDeleted(t *testing.T) {
-	srv, peer := StartWithFake(t)
-	other := StartFake(t)
+	srv, peer := apptest.StartWithFake(t)
+	other := apptest.StartFake(t)
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
 	alice.FollowRemote(bob)
@@ -552,9 +336,9 @@ func TestDirectReplyDeleted(t *testing.T) {
 	about := alice.WantPost(note["id"]).ID()
 	for _, visibility := range []string{"direct", "private"} {
 		st := alice.Publish("look at him", "visibility", visibility, "in_reply_to_id", about, "quote_id", about, "to[]", "carol@"+other.Host)
-		Settle(srv)
+		apptest.Settle(srv)
 		alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200)
-		Settle(srv)
+		apptest.Settle(srv)
 		if got := peer.Delivered(); len(got) > 0 {
 			t.Errorf("%s: bob's server hears of it: %v", visibility, got)
 		}
@@ -573,41 +357,35 @@ func TestEditAfterUnfollow(t *testing.T) {
 		updates    int
 	}{{"private", true, 0}, {"private", false, 0}, {"unlisted", true, 1}, {"unlisted", false, 1}} {
 		t.Run(fmt.Sprint(tt.visibility, " ", tt.followed), func(t *testing.T) {
-			srv, peer := StartWithFake(t)
+			srv, peer := apptest.StartWithFake(t)
 			alice := srv.SignUp("alice")
 			bob := peer.AddActor("bob")
 			follow := peer.Activity("Follow", bob, alice.URI())
 			peer.PostAndSettle(srv, follow)
 			if tt.followed {
-				other := StartFake(t)
+				other := apptest.StartFake(t)
 				other.PostAndSettle(srv, other.Activity("Follow", other.AddActor("carol"), alice.URI()))
 			}
 			st := alice.Publish("us", "visibility", tt.visibility)
-			Settle(srv)
+			apptest.Settle(srv)
 			peer.PostAndSettle(srv, peer.Activity("Like", bob, st.Str("uri")))
 			peer.PostAndSettle(srv, peer.Activity("Undo", bob, follow))
 			peer.ClearDelivered()
-			alice.EditStatus(st.ID(), JSON{"status": "us only"}).Want(200)
-			Settle(srv)
+			alice.EditStatus(st.ID(), apptest.JSON{"status": "us only"}).Want(200)
+			apptest.Settle(srv)
 			if n := len(peer.Delivered("Update")); n != tt.updates {
 				t.Errorf("%d edits were delivered, want %d", n, tt.updates)
 			}
 			alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200)
-			Settle(srv)
-			WantField(t, peer.OneDelivered("Delete"), st.Str("uri"), "object", "id")
+			apptest.Settle(srv)
+			apptest.WantField(t, peer.OneDelivered("Delete"), st.Str("uri"), "object", "id")
 		})
 	}
 }
 
-// runDelayedJobs has done what waits in order to be done once for several changes.
-func (a *Server) runDelayedJobs() {
-	a.T.Helper()
-	a.Exec(`UPDATE jobs SET run_at = 1000 WHERE kind = 'outbox'`)
-}
-
 // TestNotTold looks at deeds that nobody elsewhere hears of.
 func TestNotTold(t *testing.T) {
-	srv, alice, home := StartWithInboxServer(t)
+	srv, alice, home := apptest.StartWithInboxServer(t)
 	bob := home.AddAccount(srv, "bob", true)
 	bobID := bob.ID.String()
 	alice.AccountAction(bobID, "block")
@@ -617,11 +395,11 @@ func TestNotTold(t *testing.T) {
 	st := alice.Publish("taken back before anybody heard", "visibility", "direct")
 	alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200)
 	alice.Post("/api/v1/reports", "account_id", bobID, "comment", "only for here").Want(200)
-	alice.UpdateProfile(JSON{"display_name": "Nobody"})
-	srv.runDelayedJobs()
-	Settle(srv)
+	alice.UpdateProfile(apptest.JSON{"display_name": "Nobody"})
+	srv.RunDelayedJobs()
+	apptest.Settle(srv)
 	if got := home.Take(); len(got) > 0 {
-		t.Errorf("got %s", DeliveredTypes(got))
+		t.Errorf("got %s", apptest.DeliveredTypes(got))
 	}
 
 	// What is taken back before it is told of is not told; what takes it back may be.
@@ -630,7 +408,7 @@ func TestNotTold(t *testing.T) {
 	alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200)
 	alice.AccountAction(bobID, "follow")
 	alice.AccountAction(bobID, "unfollow")
-	Settle(srv)
+	apptest.Settle(srv)
 	for _, m := range home.Take() {
 		if kind := m.Object.Str("type"); kind == "Create" || kind == "Follow" {
 			t.Errorf("told of %s that was taken back", kind)
@@ -640,7 +418,7 @@ func TestNotTold(t *testing.T) {
 	// Who is out of service tells nothing new.
 	alice.Publish("one more")
 	srv.DeleteOrDeactivate(alice, false)
-	Settle(srv)
+	apptest.Settle(srv)
 	for _, m := range home.Take() {
 		t.Errorf("told %s of somebody who is deactivated", m.Object.Str("type"))
 	}

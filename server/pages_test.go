@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 )
 
 // Who opens the server in a browser is told what it is; where there is nothing, people get a page and programs get JSON.
 func TestPagesForPeople(t *testing.T) {
-	srv := Start(t, func(c *config.Config) {
+	srv := apptest.Start(t, func(c *config.Config) {
 		c.Instance.Name, c.Instance.ShortDescription = "Tea & <Biscuits>", "For friends of tea"
 		c.Instance.RegistrationsOpen = false
 	})
@@ -49,7 +50,7 @@ func TestPagesForPeople(t *testing.T) {
 
 // The pages of accounts and posts show what everybody may see, and nothing else.
 func TestPublicPages(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	alice.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"display_name": "Al & <i>", "note": "I like #tea"}).Want(200)
 	root := alice.Publish("the root <script>alert(1)</script>")
@@ -98,7 +99,7 @@ func TestPublicPages(t *testing.T) {
 }
 
 func TestPrivateInstanceHasNoPages(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Instance.Public = false })
+	srv := apptest.Start(t, func(c *config.Config) { c.Instance.Public = false })
 	alice := srv.SignUp("alice")
 	url := alice.Publish("hello").Str("url")
 	for _, u := range []string{url, srv.URL + "/@alice"} {
@@ -109,7 +110,7 @@ func TestPrivateInstanceHasNoPages(t *testing.T) {
 }
 
 // webPage is an answer that is a page.
-type webPage struct{ *Response }
+type webPage struct{ *apptest.Response }
 
 func (a *webPage) shows(status int, parts ...string) {
 	a.T.Helper()

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"svc/app/apptest"
 	"testing"
 	"time"
 )
@@ -22,8 +23,8 @@ type pagedList struct {
 // TestPagingWalks walks all lists at random, by all kinds of bounds and by the links in both directions: each entry must come exactly
 // once, in order. There are entries in between that the reader must not see.
 func TestPagingWalks(t *testing.T) {
-	srv := Start(t)
-	reader, lists := srv.fillLists()
+	srv := apptest.Start(t)
+	reader, lists := fillLists(srv)
 	for _, l := range lists {
 		t.Run(l.path, func(t *testing.T) {
 			all, cursors := everyEntry(t, reader, l)
@@ -41,7 +42,7 @@ func TestPagingWalks(t *testing.T) {
 }
 
 // pageKeys are what tells the entries of a page apart: their ids, or their names.
-func (a *Response) pageKeys() []string {
+func pageKeys(a *apptest.Response) []string {
 	a.T.Helper()
 	var rows []map[string]any
 	if err := json.Unmarshal(a.Body, &rows); err != nil {
@@ -73,11 +74,11 @@ func (l pagedList) with(params ...string) string {
 }
 
 // everyEntry reads a list one by one, and returns its entries and their cursors, as the links say.
-func everyEntry(t *testing.T, as *User, l pagedList) (all, cursors []string) {
+func everyEntry(t *testing.T, as *apptest.User, l pagedList) (all, cursors []string) {
 	t.Helper()
 	for path := l.with("limit", "1"); path != ""; {
 		a := as.Get(path).Want(200)
-		keys := a.pageKeys()
+		keys := pageKeys(a)
 		if len(keys) == 0 {
 			break
 		}
@@ -118,7 +119,7 @@ func cursorOf(t *testing.T, link string) string {
 
 // randomPage asks for a page between random bounds. A list of n entries, newest first, is thought of with bounds -1 (newer than all)
 // to n (older than all).
-func randomPage(t *testing.T, as *User, l pagedList, all, cursors []string, random *rand.Rand) {
+func randomPage(t *testing.T, as *apptest.User, l pagedList, all, cursors []string, random *rand.Rand) {
 	t.Helper()
 	n := len(all)
 	limit := 1 + random.IntN(12)
@@ -148,20 +149,20 @@ func randomPage(t *testing.T, as *User, l pagedList, all, cursors []string, rand
 	default:
 		want = want[:min(limit, len(want))]
 	}
-	if got := as.Get(l.with(params...)).Want(200).pageKeys(); !slices.Equal(got, want) {
+	if got := pageKeys(as.Get(l.with(params...)).Want(200)); !slices.Equal(got, want) {
 		t.Fatalf("%s: got %v, want %v, of %v", l.with(params...), got, want, all)
 	}
 }
 
 // randomWalk starts anywhere and follows the links there and back, by chance.
-func randomWalk(t *testing.T, as *User, l pagedList, all, cursors []string, random *rand.Rand) {
+func randomWalk(t *testing.T, as *apptest.User, l pagedList, all, cursors []string, random *rand.Rand) {
 	t.Helper()
 	limit := 1 + random.IntN(7)
 	at := random.IntN(len(all)) // the entry before the page
 	a := as.Get(l.with("limit", strconv.Itoa(limit), "max_id", cursors[at])).Want(200)
 	first := at + 1
 	for step := range 12 {
-		keys := a.pageKeys()
+		keys := pageKeys(a)
 		want := all[first:min(len(all), first+limit)]
 		if step > 0 && first == 0 {
 			want = all[:len(keys)] // the page at the beginning may be shorter
@@ -184,13 +185,13 @@ func randomWalk(t *testing.T, as *User, l pagedList, all, cursors []string, rand
 			continue
 		}
 		a = as.Get(links["prev"]).Want(200)
-		if len(a.pageKeys()) < limit && first > limit {
-			t.Fatalf("%s: a page of %d with %d entries before it", a.Request, len(a.pageKeys()), first)
+		if len(pageKeys(a)) < limit && first > limit {
+			t.Fatalf("%s: a page of %d with %d entries before it", a.Request, len(pageKeys(a)), first)
 		}
 		if u, _ := url.Parse(links["prev"]); u.Query().Has("since_id") { // it leads to the newest page, as lists of accounts do
 			want := all[:min(limit, first)]
-			if !slices.Equal(a.pageKeys(), want) {
-				t.Fatalf("%s: got %v, want %v", a.Request, a.pageKeys(), want)
+			if !slices.Equal(pageKeys(a), want) {
+				t.Fatalf("%s: got %v, want %v", a.Request, pageKeys(a), want)
 			}
 			first = 0
 			if len(want) == 0 {
@@ -198,26 +199,26 @@ func randomWalk(t *testing.T, as *User, l pagedList, all, cursors []string, rand
 			}
 			continue
 		}
-		first -= len(a.pageKeys())
-		if len(a.pageKeys()) == 0 {
+		first -= len(pageKeys(a))
+		if len(pageKeys(a)) == 0 {
 			return
 		}
 	}
 }
 
 // fillLists makes somebody of whom all lists have entries, and others do what they do in between whom the reader does not see.
-func (a *Server) fillLists() (*User, []pagedList) {
+func fillLists(a *apptest.Server) (*apptest.User, []pagedList) {
 	t := a.T
 	t.Helper()
 	const n = 24
 	reader := a.SignUp("reader")
-	post := func(m *User, path string, params ...string) *Response {
+	post := func(m *apptest.User, path string, params ...string) *apptest.Response {
 		t.Helper()
 		return m.Post(path, params...).Want(200)
 	}
 	one := reader.Publish("the one #walks").ID()
 	list := reader.SendJSON("POST", "/api/v1/lists", map[string]string{"title": "all"}).Want(200).Object().ID()
-	var others, hidden []*User
+	var others, hidden []*apptest.User
 	for i := range n {
 		others = append(others, a.SignUp(fmt.Sprintf("other%d", i)))
 		if i%3 == 0 {
@@ -227,7 +228,7 @@ func (a *Server) fillLists() (*User, []pagedList) {
 	for _, m := range hidden { // whom the reader is to block
 		post(reader, "/api/v1/accounts/"+m.ID+"/follow")
 	}
-	act := func(m *User) {
+	act := func(m *apptest.User) {
 		post(m, "/api/v1/accounts/"+reader.ID+"/follow")
 		post(reader, "/api/v1/accounts/"+m.ID+"/follow")
 		reader.SendJSON("POST", "/api/v1/lists/"+list+"/accounts", map[string]any{"account_ids": []string{m.ID}}).Want(200)
@@ -259,7 +260,7 @@ func (a *Server) fillLists() (*User, []pagedList) {
 			a.MakeUnavailable(m)
 		}
 	}
-	var muted []*User
+	var muted []*apptest.User
 	for i := range n {
 		m := a.SignUp(fmt.Sprintf("muted%d", i))
 		post(reader, "/api/v1/accounts/"+m.ID+"/mute")

@@ -7,18 +7,19 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/internal/keys"
 	"svc/store"
 )
 
 func TestChangePassword(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	app := srv.RegisterApp()
-	code := srv.authorizeInBrowser("alice", "response_type", "code", "client_id", app.ID).Codes[0]
-	other := srv.Grant(app, "password", "username", "alice", "password", Password).AsToken(srv)
-	change := func(password, newPassword, again string) *Response {
+	code := authorizeInBrowser(srv, "alice", "response_type", "code", "client_id", app.ID).Codes[0]
+	other := asToken(srv.Grant(app, "password", "username", "alice", "password", apptest.Password), srv)
+	change := func(password, newPassword, again string) *apptest.Response {
 		t.Helper()
 		return alice.Post("/api/v1/svc/change_password", "password", password, "new_password", newPassword, "new_password_confirmation", again)
 	}
@@ -26,39 +27,39 @@ func TestChangePassword(t *testing.T) {
 		{"wrong", "new", "other", "New password does not match confirmation."},
 		{"wrong", "new", "new", "Invalid password."},
 		{"", "new", "new", "Invalid password."},
-		{Password, "", "", "New password can't be blank."},
-		{Password, " ", " ", "New password can't be blank."},
-		{Password, strings.Repeat("x", 257), strings.Repeat("x", 257), "New password should be at most 256 character(s)."},
+		{apptest.Password, "", "", "New password can't be blank."},
+		{apptest.Password, " ", " ", "New password can't be blank."},
+		{apptest.Password, strings.Repeat("x", 257), strings.Repeat("x", 257), "New password should be at most 256 character(s)."},
 	} {
 		change(tt.password, tt.newPassword, tt.again).WantError(200, tt.want)
 	}
 	srv.As(nil).Post("/api/v1/svc/change_password").WantError(403, "Invalid credentials.")
-	srv.Grant(app, "password", "username", "alice", "password", Password, "scope", "read").AsToken(srv).
+	asToken(srv.Grant(app, "password", "username", "alice", "password", apptest.Password, "scope", "read"), srv).
 		Post("/api/svc/change_password").WantError(403, "Insufficient permissions: write:accounts.")
 	alice.Get(verifyCredentials).Want(200)
 
-	if got := change(Password, "the new one", "the new one").Want(200).Object().Str("status"); got != "success" {
+	if got := change(apptest.Password, "the new one", "the new one").Want(200).Object().Str("status"); got != "success" {
 		t.Errorf("status is %s", got)
 	}
-	for _, c := range []*Client{alice.Client, other} {
+	for _, c := range []*apptest.Client{alice.Client, other} {
 		c.Get(verifyCredentials).Want(401)
 	}
 	bob.Get(verifyCredentials).Want(200)
 	srv.Grant(app, "authorization_code", "code", code).WantError(400, "invalid_grant")
-	srv.Grant(app, "password", "username", "alice", "password", Password).WantError(400, "invalid_grant")
+	srv.Grant(app, "password", "username", "alice", "password", apptest.Password).WantError(400, "invalid_grant")
 	srv.Grant(app, "password", "username", "alice", "password", "the new one").Want(200)
 }
 
 // TestChangePasswordAtOnce has the password changed twice at a time: the one that comes later no longer knows it.
 func TestChangePasswordAtOnce(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
-	answers := make([]*Response, 6)
+	answers := make([]*apptest.Response, 6)
 	var wg sync.WaitGroup
 	for i := range answers {
 		wg.Go(func() {
 			next := fmt.Sprintf("the new one %d", i)
-			answers[i] = alice.Post("/api/v1/svc/change_password", "password", Password, "new_password", next, "new_password_confirmation", next)
+			answers[i] = alice.Post("/api/v1/svc/change_password", "password", apptest.Password, "new_password", next, "new_password_confirmation", next)
 		})
 	}
 	wg.Wait()
@@ -74,7 +75,7 @@ func TestChangePasswordAtOnce(t *testing.T) {
 }
 
 func TestPasswordReset(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.API.Name = "other" })
+	srv := apptest.Start(t, func(c *config.Config) { c.API.Name = "other" })
 	alice := srv.SignUp("alice")
 	account, err := srv.DB.AccountByName(t.Context(), "alice", "")
 	if err != nil {
@@ -102,7 +103,7 @@ func TestPasswordReset(t *testing.T) {
 	page.Submit(0, "data[password]", "the new one", "data[password_confirmation]", "the new one").Want(200, "Password changed!")
 	alice.Get(verifyCredentials).Want(401)
 	app := srv.RegisterApp()
-	srv.Grant(app, "password", "username", "alice", "password", Password).Want(400)
+	srv.Grant(app, "password", "username", "alice", "password", apptest.Password).Want(400)
 	srv.Grant(app, "password", "username", "alice", "password", "the new one").Want(200)
 	page.Submit(0, "data[password]", "again", "data[password_confirmation]", "again").Want(200, "Password reset failed")
 	b.Get(link).Want(200, "Invalid Token")
@@ -119,7 +120,7 @@ func TestPasswordReset(t *testing.T) {
 }
 
 func TestPasswordResetExpires(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	account, err := srv.DB.AccountByName(t.Context(), "alice", "")
 	if err != nil {
@@ -138,7 +139,7 @@ func TestPasswordResetExpires(t *testing.T) {
 }
 
 func TestPasswordResetIsThrottled(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
+	srv := apptest.Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
 	b := srv.Browser()
 	for range srv.Settings.RateLimit.PasswordReset.Count {
 		b.Post("/api/v1/svc/password_reset", nil).Want(200, "Invalid Token")

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 )
 
 func TestPin(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Statuses.MaxPinned = 2 })
+	srv := apptest.Start(t, func(c *config.Config) { c.Statuses.MaxPinned = 2 })
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	post := func(v string) string { return alice.Publish(v, "visibility", v).ID() }
 	public, unlisted, third := post("public"), post("unlisted"), post("public")
@@ -16,7 +17,7 @@ func TestPin(t *testing.T) {
 	boost := alice.Post("/api/v1/statuses/" + theirs + "/reblog").Want(200).Object().ID()
 	for _, tt := range []struct {
 		name  string
-		as    *User
+		as    *apptest.User
 		id    string
 		want  int
 		error string

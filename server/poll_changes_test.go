@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/store"
 )
 
 // The end is told of once: to the author, to those here who voted, and to open streams.
 func TestPollEnd(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	var edited []store.StatusID
 	srv.DB.Subscribe(func(events []store.Event) {
 		for _, e := range events {
@@ -25,14 +26,14 @@ func TestPollEnd(t *testing.T) {
 		}
 	})
 	alice, bob, carol, dave, erin := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("dave"), srv.SignUp("erin")
-	for _, m := range []*User{carol, dave} {
+	for _, m := range []*apptest.User{carol, dave} {
 		srv.AddFollow(m, alice)
 	}
 	st := alice.Publish("for followers and @bob", "visibility", "private", "poll[options][]", "a", "poll[options][]", "b", "poll[expires_in]", "60", "poll[multiple]", "1")
-	for _, m := range []*User{bob, carol, dave} {
+	for _, m := range []*apptest.User{bob, carol, dave} {
 		m.Vote(st, 0, 1).Want(200)
 	}
-	WantFields(t, "before", bob.Get("/api/v1/statuses/"+st.ID()).Object(), JSON{"poll.expired": false})
+	apptest.WantFields(t, "before", bob.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.JSON{"poll.expired": false})
 	srv.RunJobs()
 	if got := alice.Notifications(); len(got) != 0 {
 		t.Errorf("alice is told %v before the end", got)
@@ -45,11 +46,11 @@ func TestPollEnd(t *testing.T) {
 		t.Errorf("alice is told %v before the end", got)
 	}
 	srv.Exec(`UPDATE polls SET expires_at = 1000`)
-	WantFields(t, "ended", bob.Get("/api/v1/statuses/"+st.ID()).Object(), JSON{"poll.expired": true})
+	apptest.WantFields(t, "ended", bob.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.JSON{"poll.expired": true})
 	closing := func() {
 		t.Helper()
 		err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
-			return tx.Enqueue(t.Context(), store.ClosePoll{StatusID: StatusID(st.ID())})
+			return tx.Enqueue(t.Context(), store.ClosePoll{StatusID: apptest.StatusID(st.ID())})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +58,7 @@ func TestPollEnd(t *testing.T) {
 		srv.RunJobs()
 	}
 	closing()
-	for m, want := range map[*User][]string{
+	for m, want := range map[*apptest.User][]string{
 		alice: {"poll alice"}, bob: {"poll alice", "mention alice"}, carol: {"poll alice"}, dave: {}, erin: {},
 	} {
 		if got := m.Notifications(); !slices.Equal(got, want) {
@@ -65,8 +66,8 @@ func TestPollEnd(t *testing.T) {
 		}
 	}
 	n := bob.Get("/api/v1/notifications", "types[]", "poll").Want(200).List()[0]
-	WantFields(t, "the notification", n, JSON{"status.id": st.ID(), "status.poll.expired": true, "status.poll.own_votes": []any{0.0, 1.0}, "account.id": alice.ID})
-	if !slices.Equal(edited, []store.StatusID{StatusID(st.ID())}) {
+	apptest.WantFields(t, "the notification", n, apptest.JSON{"status.id": st.ID(), "status.poll.expired": true, "status.poll.own_votes": []any{0.0, 1.0}, "account.id": alice.ID})
+	if !slices.Equal(edited, []store.StatusID{apptest.StatusID(st.ID())}) {
 		t.Errorf("edited are %v", edited)
 	}
 	bob.Post("/api/v1/notifications/clear").Want(200)
@@ -78,7 +79,7 @@ func TestPollEnd(t *testing.T) {
 
 // Jobs outlive the process: a poll ends, a scheduled status goes out and an expiring one goes after a restart.
 func TestTimesAfterRestart(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	st := alice.PublishPoll([]string{"a", "b"})
 	expiring := alice.Publish("soon gone", "expires_in", "3601").ID()
@@ -90,7 +91,7 @@ func TestTimesAfterRestart(t *testing.T) {
 	if err := srv.DB.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again := Start(t, func(c *config.Config) { c.Data.Dir = srv.Dir })
+	again := apptest.Start(t, func(c *config.Config) { c.Data.Dir = srv.Dir })
 	again.RunJobs()
 	alice.Client.Server = again
 	if got, want := alice.Notifications(), []string{"poll alice"}; !slices.Equal(got, want) {
@@ -103,29 +104,29 @@ func TestTimesAfterRestart(t *testing.T) {
 }
 
 func TestPollEdits(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	poll := func(in any, multiple bool, options ...string) JSON {
-		return JSON{"options": options, "multiple": multiple, "expires_in": in}
+	poll := func(in any, multiple bool, options ...string) apptest.JSON {
+		return apptest.JSON{"options": options, "multiple": multiple, "expires_in": in}
 	}
 	for _, tt := range []struct {
 		name     string
-		edit     JSON
+		edit     apptest.JSON
 		options  string // "": there is no poll
 		votes    float64
 		versions int
 	}{
-		{"nothing", JSON{"status": "x", "poll": poll(nil, false, "a", "b")}, "a 0, b 1", 1, 1},
-		{"another end", JSON{"status": "x", "poll": poll(600, false, "a", "b")}, "a 0, b 1", 1, 1},
-		{"white space and an empty field", JSON{"status": "x", "poll": poll(nil, false, " a", "b", "")}, "a 0, b 1", 1, 1},
-		{"hidden totals", JSON{"status": "x", "poll": JSON{"options": []string{"a", "b"}, "hide_totals": true}}, "a ?, b ?", 1, 1},
-		{"the text", JSON{"status": "y", "poll": poll(nil, false, "a", "b")}, "a 0, b 1", 1, 2},
-		{"an option", JSON{"status": "x", "poll": poll(600, false, "a", "c")}, "a 0, c 0", 0, 2},
-		{"the order", JSON{"status": "x", "poll": poll(600, false, "b", "a")}, "b 0, a 0", 0, 2},
-		{"one more", JSON{"status": "x", "poll": poll(600, false, "a", "b", "c")}, "a 0, b 0, c 0", 0, 2},
-		{"multiple", JSON{"status": "x", "poll": poll(600, true, "a", "b")}, "a 0, b 0", 0, 2},
-		{"no poll", JSON{"status": "x"}, "", 0, 2},
-		{"null", JSON{"status": "x", "poll": nil}, "", 0, 2},
+		{"nothing", apptest.JSON{"status": "x", "poll": poll(nil, false, "a", "b")}, "a 0, b 1", 1, 1},
+		{"another end", apptest.JSON{"status": "x", "poll": poll(600, false, "a", "b")}, "a 0, b 1", 1, 1},
+		{"white space and an empty field", apptest.JSON{"status": "x", "poll": poll(nil, false, " a", "b", "")}, "a 0, b 1", 1, 1},
+		{"hidden totals", apptest.JSON{"status": "x", "poll": apptest.JSON{"options": []string{"a", "b"}, "hide_totals": true}}, "a ?, b ?", 1, 1},
+		{"the text", apptest.JSON{"status": "y", "poll": poll(nil, false, "a", "b")}, "a 0, b 1", 1, 2},
+		{"an option", apptest.JSON{"status": "x", "poll": poll(600, false, "a", "c")}, "a 0, c 0", 0, 2},
+		{"the order", apptest.JSON{"status": "x", "poll": poll(600, false, "b", "a")}, "b 0, a 0", 0, 2},
+		{"one more", apptest.JSON{"status": "x", "poll": poll(600, false, "a", "b", "c")}, "a 0, b 0, c 0", 0, 2},
+		{"multiple", apptest.JSON{"status": "x", "poll": poll(600, true, "a", "b")}, "a 0, b 0", 0, 2},
+		{"no poll", apptest.JSON{"status": "x"}, "", 0, 2},
+		{"null", apptest.JSON{"status": "x", "poll": nil}, "", 0, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			st := alice.Publish("x", "poll[options][]", "a", "poll[options][]", "b", "poll[expires_in]", "86400")
@@ -148,13 +149,13 @@ func TestPollEdits(t *testing.T) {
 				return
 			}
 			p := bob.Get(path).Want(200).Object()
-			if got := PollOptions(p); got != tt.options || p.At("votes_count") != tt.votes || p.At("voters_count") != tt.votes || p.Bool("voted") != (tt.votes > 0) {
+			if got := apptest.PollOptions(p); got != tt.options || p.At("votes_count") != tt.votes || p.At("voters_count") != tt.votes || p.Bool("voted") != (tt.votes > 0) {
 				t.Errorf("the poll is %v, want %s", p.Fields, tt.options)
 			}
-			if got := PollOptions(PollOf(edited)); got != tt.options {
+			if got := apptest.PollOptions(apptest.PollOf(edited)); got != tt.options {
 				t.Errorf("the answer has %q", got)
 			}
-			in, ok := tt.edit["poll"].(JSON)["expires_in"].(int)
+			in, ok := tt.edit["poll"].(apptest.JSON)["expires_in"].(int)
 			end, _ := time.Parse(time.RFC3339, p.Str("expires_at"))
 			if soon := time.Until(end) < time.Hour; soon != (ok && in == 600) {
 				t.Errorf("it ends at %v", end)
@@ -167,7 +168,7 @@ func TestPollEdits(t *testing.T) {
 
 	st := alice.Publish("x", "poll[options][]", "a", "poll[options][]", "b", "poll[expires_in]", "86400")
 	for _, tt := range []struct {
-		poll  JSON
+		poll  apptest.JSON
 		want  int
 		error string
 	}{
@@ -175,20 +176,20 @@ func TestPollEdits(t *testing.T) {
 		{poll(600, false, "a"), 422, "Poll must contain at least 2 options"},
 		{poll(-1, false, "a", "b"), 422, "Expiration date is too soon"},
 	} {
-		alice.EditStatus(st.ID(), JSON{"status": "y", "poll": tt.poll}).WantError(tt.want, tt.error)
+		alice.EditStatus(st.ID(), apptest.JSON{"status": "y", "poll": tt.poll}).WantError(tt.want, tt.error)
 	}
-	WantFields(t, "after edits that failed", alice.Get("/api/v1/statuses/"+st.ID()).Object(), JSON{"content": "<p>x</p>", "edited_at": nil})
+	apptest.WantFields(t, "after edits that failed", alice.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.JSON{"content": "<p>x</p>", "edited_at": nil})
 
 	// What has ended stays so while it asks the same, and is a new poll when it asks something else.
 	bob.Vote(st, 0).Want(200)
 	srv.EndPoll(st)
-	alice.EditStatus(st.ID(), JSON{"status": "y", "poll": poll(-5, false, "a", "b")}).Want(200)
-	WantFields(t, "ended", bob.Get("/api/v1/statuses/"+st.ID()).Object(), JSON{"poll.expired": true, "poll.votes_count": 1.0, "content": "<p>y</p>"})
+	alice.EditStatus(st.ID(), apptest.JSON{"status": "y", "poll": poll(-5, false, "a", "b")}).Want(200)
+	apptest.WantFields(t, "ended", bob.Get("/api/v1/statuses/"+st.ID()).Object(), apptest.JSON{"poll.expired": true, "poll.votes_count": 1.0, "content": "<p>y</p>"})
 	srv.RunJobs()
 	if got, want := bob.Notifications(), []string{"poll alice"}; !slices.Equal(got, want) {
 		t.Errorf("bob is told %v, want %v", got, want)
 	}
-	alice.EditStatus(st.ID(), JSON{"status": "y", "poll": poll(600, false, "c", "d")}).Want(200)
+	alice.EditStatus(st.ID(), apptest.JSON{"status": "y", "poll": poll(600, false, "c", "d")}).Want(200)
 	if got := bob.Notifications(); len(got) != 0 {
 		t.Errorf("bob is still told %v", got)
 	}
@@ -200,7 +201,7 @@ func TestPollEdits(t *testing.T) {
 
 	// A poll may come later.
 	plain := alice.Publish("what?").ID()
-	with := alice.EditStatus(plain, JSON{"status": "what?", "poll": poll(600, false, "a", "b")}).Want(200).Object()
+	with := alice.EditStatus(plain, apptest.JSON{"status": "what?", "poll": poll(600, false, "a", "b")}).Want(200).Object()
 	bob.Vote(with, 0).Want(200)
 	if h := bob.Get("/api/v1/statuses/" + plain + "/history").List(); len(h) != 2 || h[0].At("poll") != nil || h[1].At("poll") == nil {
 		t.Errorf("versions of what got a poll later: %v", h)
@@ -209,7 +210,7 @@ func TestPollEdits(t *testing.T) {
 
 // Deleting a status returns its poll to write it anew, and leaves nothing behind. So does deleting an account.
 func TestPollsGo(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	deleted, kept := alice.PublishPoll([]string{"a", "b"}), alice.PublishPoll([]string{"a", "b"}, "multiple", "true")
 	own := bob.PublishPoll([]string{"a", "b"})
@@ -218,7 +219,7 @@ func TestPollsGo(t *testing.T) {
 	carol.Vote(kept, 1).Want(200)
 	carol.Vote(own, 1).Want(200)
 	gone := alice.Do("DELETE", "/api/v1/statuses/"+deleted.ID(), "", nil).Want(200).Object()
-	if got := PollOptions(PollOf(gone)); got != "a 1, b 0" || gone.Str("text") == "" {
+	if got := apptest.PollOptions(apptest.PollOf(gone)); got != "a 1, b 0" || gone.Str("text") == "" {
 		t.Errorf("deleted was %v", gone.Fields)
 	}
 	if err := srv.Social.DeleteAccount(t.Context(), bob.AccountID()); err != nil {
@@ -226,8 +227,8 @@ func TestPollsGo(t *testing.T) {
 	}
 	srv.RunJobs()
 	p := carol.Get("/api/v1/polls/" + kept.Str("poll.id")).Object()
-	WantFields(t, "what bob voted in", p, JSON{"votes_count": 1.0, "voters_count": 1.0})
-	if got := PollOptions(p); got != "a 0, b 1" {
+	apptest.WantFields(t, "what bob voted in", p, apptest.JSON{"votes_count": 1.0, "voters_count": 1.0})
+	if got := apptest.PollOptions(p); got != "a 0, b 1" {
 		t.Errorf("options are %q", got)
 	}
 	carol.Get("/api/v1/polls/"+own.Str("poll.id")).WantError(404, "Record not found")
@@ -246,9 +247,9 @@ func TestPollsGo(t *testing.T) {
 
 // A key makes one poll, and what is made is what is read.
 func TestPollIsPublishedOnce(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
-	post := func() *Object {
+	post := func() *apptest.Object {
 		req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL+"/api/v1/statuses?status=x&poll[options][]=a&poll[options][]=b&poll[expires_in]=60", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -266,7 +267,7 @@ func TestPollIsPublishedOnce(t *testing.T) {
 
 // Polls and votes from elsewhere are like any other, but for what only their server knows.
 func TestRemotePolls(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	far := srv.AddRemoteAccount("far", "example.com")
 	var author *store.Account
@@ -291,8 +292,8 @@ func TestRemotePolls(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := "/api/v1/polls/" + poll.ID.String()
-	WantFields(t, "open for good", alice.Get(path).Want(200).Object(), JSON{"expires_at": nil, "expired": false, "voters_count": nil, "votes_count": 3.0})
-	WantFields(t, "voted", alice.Post(path+"/votes", "choices[]", "1").Want(200).Object(), JSON{"voters_count": nil, "votes_count": 4.0, "own_votes": []any{1.0}})
+	apptest.WantFields(t, "open for good", alice.Get(path).Want(200).Object(), apptest.JSON{"expires_at": nil, "expired": false, "voters_count": nil, "votes_count": 3.0})
+	apptest.WantFields(t, "voted", alice.Post(path+"/votes", "choices[]", "1").Want(200).Object(), apptest.JSON{"voters_count": nil, "votes_count": 4.0, "own_votes": []any{1.0}})
 
 	// Votes from elsewhere come one option at a time.
 	asked := bob.PublishPoll([]string{"a", "b", "c"}, "multiple", "true")
@@ -306,7 +307,7 @@ func TestRemotePolls(t *testing.T) {
 			t.Errorf("the vote for %d: %v, want %q", tt.choice, err, tt.want)
 		}
 	}
-	WantFields(t, "asked", alice.Get("/api/v1/polls/"+asked.Str("poll.id")).Object(), JSON{"voters_count": 1.0, "votes_count": 2.0})
+	apptest.WantFields(t, "asked", alice.Get("/api/v1/polls/"+asked.Str("poll.id")).Object(), apptest.JSON{"voters_count": 1.0, "votes_count": 2.0})
 	srv.EndPoll(asked)
 	if got, want := bob.Notifications(), []string{"poll bob"}; !slices.Equal(got, want) {
 		t.Errorf("bob is told %v, want %v", got, want)

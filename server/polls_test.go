@@ -1,100 +1,41 @@
 package server_test
 
 import (
-	"database/sql"
 	"fmt"
-	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/internal/config"
-	"svc/store"
 )
-
-// JSON is an object to send.
-type JSON = map[string]any
-
-// PublishPoll posts a poll that is open for a day, with more parameters of the poll as pairs, and returns the status.
-func (m *User) PublishPoll(options []string, more ...string) *Object {
-	m.Server.T.Helper()
-	p := []string{"poll[expires_in]", "86400"}
-	for _, o := range options {
-		p = append(p, "poll[options][]", o)
-	}
-	for i := 0; i+1 < len(more); i += 2 {
-		p = append(p, "poll["+more[i]+"]", more[i+1])
-	}
-	return m.Publish("what do you think?", p...)
-}
-
-// Vote votes in the poll of a status.
-func (m *User) Vote(st *Object, choices ...any) *Response {
-	m.Server.T.Helper()
-	return m.SendJSON("POST", "/api/v1/polls/"+st.Str("poll.id")+"/votes", JSON{"choices": choices})
-}
-
-// EndPoll brings the end of the poll of a status about.
-func (a *Server) EndPoll(st *Object) {
-	a.T.Helper()
-	a.Exec(`UPDATE polls SET expires_at = 1000 WHERE status_id = ?`, StatusID(st.ID()))
-	a.Exec(`UPDATE jobs SET run_at = 1000 WHERE unique_key = ?`, "poll:"+st.ID())
-	a.RunJobs()
-}
-
-// PollOptions returns the options of a poll, as in "yes 2, no ?".
-func PollOptions(poll *Object) string {
-	var list []string
-	for _, o := range poll.At("options").([]any) {
-		option := o.(map[string]any)
-		votes := option["votes_count"]
-		if votes == nil {
-			votes = "?"
-		}
-		list = append(list, fmt.Sprint(option["title"], " ", votes))
-	}
-	return strings.Join(list, ", ")
-}
-
-func PollOf(o *Object) *Object { return &Object{o.T, o.At("poll").(map[string]any)} }
-
-// WantFields compares members of an object.
-func WantFields(t *testing.T, what string, o *Object, want JSON) {
-	t.Helper()
-	for path, value := range want {
-		if got := o.At(path); !reflect.DeepEqual(got, value) {
-			t.Errorf("%s: %s is %v, want %v", what, path, got, value)
-		}
-	}
-}
 
 // All forms of a request make the same poll.
 func TestPollForms(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.AddEmoji("pets", map[string]string{"cat": "cat.png"})
 	alice := srv.SignUp("alice")
 	form := "status=tea%3F&poll[options][]=+yes+%3Acat%3A+%3Cb%3E&poll[options][]=no%0Atea&poll[expires_in]=600&poll[multiple]=true&poll[hide_totals]=1"
-	for name, a := range map[string]*Response{
+	for name, a := range map[string]*apptest.Response{
 		"urlencoded": alice.Do("POST", "/api/v1/statuses", "application/x-www-form-urlencoded", strings.NewReader(form)),
-		"multipart": alice.SendForm("POST", "/api/v1/statuses", ValuePart("status", "tea?"), ValuePart("poll[options][]", "yes :cat: <b>"),
-			ValuePart("poll[options][]", "no tea"), ValuePart("poll[options][]", ""), ValuePart("poll[expires_in]", "600"), ValuePart("poll[multiple]", "true"),
-			ValuePart("poll[hide_totals]", "true")),
+		"multipart": alice.SendForm("POST", "/api/v1/statuses", apptest.ValuePart("status", "tea?"), apptest.ValuePart("poll[options][]", "yes :cat: <b>"),
+			apptest.ValuePart("poll[options][]", "no tea"), apptest.ValuePart("poll[options][]", ""), apptest.ValuePart("poll[expires_in]", "600"), apptest.ValuePart("poll[multiple]", "true"),
+			apptest.ValuePart("poll[hide_totals]", "true")),
 		"indexes": alice.Do("POST", "/api/v1/statuses", "application/x-www-form-urlencoded",
 			strings.NewReader(strings.NewReplacer("options][]=+", "options][0]=", "options][]", "options][1]").Replace(form))),
-		"JSON": alice.SendJSON("POST", "/api/v1/statuses", JSON{"status": "tea?", "media_ids": nil, "poll": JSON{
+		"JSON": alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"status": "tea?", "media_ids": nil, "poll": apptest.JSON{
 			"options": []any{"yes :cat: <b>", "no tea", "no tea "}, "expires_in": "600", "multiple": true, "hide_totals": true,
 		}}),
 		"the query": alice.Do("POST", "/api/v1/statuses?"+form, "", nil),
 	} {
 		st := a.Want(200).Object()
-		for _, p := range []*Object{PollOf(st), alice.Get("/api/v1/polls/" + st.Str("poll.id")).Want(200).Object()} {
-			WantFields(t, name, p, JSON{
+		for _, p := range []*apptest.Object{apptest.PollOf(st), alice.Get("/api/v1/polls/" + st.Str("poll.id")).Want(200).Object()} {
+			apptest.WantFields(t, name, p, apptest.JSON{
 				"expired": false, "multiple": true, "votes_count": 0.0, "voters_count": 0.0, "voted": true, "own_votes": []any{}, "svc.non_anonymous": false,
 			})
-			if got, want := PollOptions(p), "yes :cat: <b> ?, no tea ?"; got != want {
+			if got, want := apptest.PollOptions(p), "yes :cat: <b> ?, no tea ?"; got != want {
 				t.Errorf("%s: options are %q, want %q", name, got, want)
 			}
 			if e := p.At("emojis").([]any); len(e) != 1 || e[0].(map[string]any)["shortcode"] != "cat" {
@@ -106,15 +47,15 @@ func TestPollForms(t *testing.T) {
 			}
 		}
 	}
-	for name, poll := range map[string]any{"null": nil, "nothing": JSON{}, "text": "", "flags only": JSON{"multiple": false, "hide_totals": false}} {
-		if got := alice.SendJSON("POST", "/api/v1/statuses", JSON{"status": "x", "poll": poll}).Want(200).Object().At("poll"); got != nil {
+	for name, poll := range map[string]any{"null": nil, "nothing": apptest.JSON{}, "text": "", "flags only": apptest.JSON{"multiple": false, "hide_totals": false}} {
+		if got := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"status": "x", "poll": poll}).Want(200).Object().At("poll"); got != nil {
 			t.Errorf("%s makes the poll %v", name, got)
 		}
 	}
 }
 
 func TestPollLimits(t *testing.T) {
-	srv := Start(t, func(c *config.Config) {
+	srv := apptest.Start(t, func(c *config.Config) {
 		c.Polls = config.Polls{MaxOptions: 3, MaxOptionLength: 5, MinExpiration: time.Minute, MaxExpiration: time.Hour}
 	})
 	alice := srv.SignUp("alice")
@@ -141,10 +82,10 @@ func TestPollLimits(t *testing.T) {
 		{"too long", []string{"a", long}, 60, 422, "Poll options cannot be longer than 5 characters each"},
 		{"without an end", []string{"a", "b"}, nil, 400, "Missing field: expires_in."},
 		{"no number", []string{"a", "b"}, "soon", 400, "expires_in - Invalid integer. Got: string."},
-		{"options are no texts", []any{JSON{"title": "a"}, "b"}, 60, 400, "0 - Invalid string. Got: object."},
+		{"options are no texts", []any{apptest.JSON{"title": "a"}, "b"}, 60, 400, "0 - Invalid string. Got: object."},
 	} {
 		for _, preview := range []bool{false, true} {
-			a := alice.SendJSON("POST", "/api/v1/statuses", JSON{"status": "x", "preview": preview, "poll": JSON{"options": tt.options, "expires_in": tt.in}})
+			a := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"status": "x", "preview": preview, "poll": apptest.JSON{"options": tt.options, "expires_in": tt.in}})
 			if tt.error == "" {
 				if p := a.Want(200).Object().Str("poll.id"); preview && p != "svc:fakeid" {
 					t.Errorf("%s: the poll of a preview has the id %s", tt.name, p)
@@ -154,18 +95,18 @@ func TestPollLimits(t *testing.T) {
 			t.Run(fmt.Sprint(tt.name, preview), func(t *testing.T) { a.WantError(tt.want, tt.error) })
 		}
 	}
-	alice.SendJSON("POST", "/api/v1/statuses", JSON{"status": "x", "poll": "yes or no"}).WantError(400, "poll - Invalid object. Got: string.")
-	alice.SendJSON("POST", "/api/v1/statuses", JSON{"poll": JSON{"options": []string{"a", "b"}, "expires_in": 60}}).
+	alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"status": "x", "poll": "yes or no"}).WantError(400, "poll - Invalid object. Got: string.")
+	alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"poll": apptest.JSON{"options": []string{"a", "b"}, "expires_in": 60}}).
 		WantError(422, "Cannot post an empty status without attachments")
 	picture := srv.AddMedia(alice)
-	st := alice.SendJSON("POST", "/api/v1/statuses", JSON{"media_ids": []string{picture}, "poll": JSON{"options": []string{"a", "b"}, "expires_in": 60}}).Want(200).Object()
-	if len(st.At("media_attachments").([]any)) != 1 || PollOptions(PollOf(st)) != "a 0, b 0" {
+	st := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"media_ids": []string{picture}, "poll": apptest.JSON{"options": []string{"a", "b"}, "expires_in": 60}}).Want(200).Object()
+	if len(st.At("media_attachments").([]any)) != 1 || apptest.PollOptions(apptest.PollOf(st)) != "a 0, b 0" {
 		t.Errorf("a picture with a poll is %v", st.Fields)
 	}
 }
 
 func TestVote(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol, dave, erin := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("dave"), srv.SignUp("erin")
 	srv.AddBlock(alice, dave)
 	single, many := alice.PublishPoll([]string{"yes", "no", "maybe"}), alice.PublishPoll([]string{"a", "b", "c"}, "multiple", "true")
@@ -178,8 +119,8 @@ func TestVote(t *testing.T) {
 	alice.Do("DELETE", "/api/v1/statuses/"+gone.ID(), "", nil).Want(200)
 	for _, tt := range []struct {
 		name    string
-		as      *User
-		st      *Object
+		as      *apptest.User
+		st      *apptest.Object
 		choices []any
 		want    int
 		error   string
@@ -213,18 +154,18 @@ func TestVote(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := srv.As(tt.as)
 			path := "/api/v1/polls/" + tt.st.Str("poll.id")
-			a := c.SendJSON("POST", path+"/votes", JSON{"choices": tt.choices})
+			a := c.SendJSON("POST", path+"/votes", apptest.JSON{"choices": tt.choices})
 			if tt.error != "" {
 				a.WantError(tt.want, tt.error)
 			} else {
-				WantFields(t, "the answer", a.Want(200).Object(), JSON{"voted": true, "own_votes": tt.own})
+				apptest.WantFields(t, "the answer", a.Want(200).Object(), apptest.JSON{"voted": true, "own_votes": tt.own})
 			}
 			if tt.options == "" {
 				c.Get(path).WantError(404, "Record not found")
 				return
 			}
-			for _, p := range []*Object{c.Get(path).Want(200).Object(), PollOf(c.Get("/api/v1/statuses/" + tt.st.ID()).Want(200).Object())} {
-				if got := PollOptions(p); got != tt.options {
+			for _, p := range []*apptest.Object{c.Get(path).Want(200).Object(), apptest.PollOf(c.Get("/api/v1/statuses/" + tt.st.ID()).Want(200).Object())} {
+				if got := apptest.PollOptions(p); got != tt.options {
 					t.Errorf("options are %q, want %q", got, tt.options)
 				}
 			}
@@ -234,11 +175,11 @@ func TestVote(t *testing.T) {
 	bob.Post("/api/v1/polls/17/votes", "choices[]", "0").WantError(404, "Record not found")
 	bob.Get("/api/v1/polls/"+single.ID()).WantError(404, "Record not found")
 
-	WantFields(t, "several voters", carol.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), JSON{
+	apptest.WantFields(t, "several voters", carol.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), apptest.JSON{
 		"votes_count": 5.0, "voters_count": 2.0, "voted": true, "own_votes": []any{0.0, 1.0, 2.0},
 	})
-	WantFields(t, "who did not vote", erin.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), JSON{"voted": false, "own_votes": []any{}})
-	WantFields(t, "the author", alice.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), JSON{"voted": true, "own_votes": []any{}})
+	apptest.WantFields(t, "who did not vote", erin.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), apptest.JSON{"voted": false, "own_votes": []any{}})
+	apptest.WantFields(t, "the author", alice.Get("/api/v1/polls/"+many.Str("poll.id")).Object(), apptest.JSON{"voted": true, "own_votes": []any{}})
 	if p := srv.As(nil).Get("/api/v1/polls/" + many.Str("poll.id")).Want(200).Object(); p.Has("voted") || p.Has("own_votes") {
 		t.Errorf("the anonymous see %v", p.Fields)
 	}
@@ -246,42 +187,42 @@ func TestVote(t *testing.T) {
 	for _, path := range []string{"/api/v1/timelines/public", "/api/v1/accounts/bob/statuses"} {
 		for _, st := range bob.Get(path).Want(200).List() {
 			if r, ok := st.At("reblog").(map[string]any); ok {
-				WantFields(t, path, &Object{t, r}, JSON{"id": single.ID(), "poll.own_votes": []any{1.0}})
+				apptest.WantFields(t, path, &apptest.Object{T: t, Fields: r}, apptest.JSON{"id": single.ID(), "poll.own_votes": []any{1.0}})
 			} else if st.ID() != single.ID() {
 				continue
 			}
-			WantFields(t, path, st, JSON{"poll.own_votes": []any{1.0}, "poll.votes_count": 2.0, "poll.voted": true})
+			apptest.WantFields(t, path, st, apptest.JSON{"poll.own_votes": []any{1.0}, "poll.votes_count": 2.0, "poll.voted": true})
 		}
 	}
-	WantFields(t, "hidden", bob.Get("/api/v1/polls/"+hidden.Str("poll.id")).Object(), JSON{"votes_count": 1.0, "expired": false})
+	apptest.WantFields(t, "hidden", bob.Get("/api/v1/polls/"+hidden.Str("poll.id")).Object(), apptest.JSON{"votes_count": 1.0, "expired": false})
 	srv.EndPoll(hidden)
 	p := bob.Get("/api/v1/polls/" + hidden.Str("poll.id")).Object()
-	WantFields(t, "hidden until now", p, JSON{"expired": true})
-	if got := PollOptions(p); got != "a 0, b 1" {
+	apptest.WantFields(t, "hidden until now", p, apptest.JSON{"expired": true})
+	if got := apptest.PollOptions(p); got != "a 0, b 1" {
 		t.Errorf("the end shows %q", got)
 	}
 }
 
 // Who votes twice at once has voted once, and nobody's vote is lost.
 func TestVoteAtTheSameTime(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	st := alice.PublishPoll([]string{"a", "b"}, "multiple", "true")
 	voted := make([]int, 20)
 	var wg sync.WaitGroup
 	for i := range voted {
-		wg.Go(func() { voted[i] = []*User{bob, carol}[i%2].Vote(st, i/2%2).Status })
+		wg.Go(func() { voted[i] = []*apptest.User{bob, carol}[i%2].Vote(st, i/2%2).Status })
 	}
 	wg.Wait()
 	slices.Sort(voted)
 	if voted[0] != 200 || voted[1] != 200 || voted[2] != 422 || voted[19] != 422 {
 		t.Errorf("answers are %v", voted)
 	}
-	WantFields(t, "the poll", alice.Get("/api/v1/polls/"+st.Str("poll.id")).Object(), JSON{"votes_count": 2.0, "voters_count": 2.0})
+	apptest.WantFields(t, "the poll", alice.Get("/api/v1/polls/"+st.Str("poll.id")).Object(), apptest.JSON{"votes_count": 2.0, "voters_count": 2.0})
 }
 
 // addRichPolls has two people make polls in all states, and posts for later, and returns one of each.
-func (a *Server) addRichPolls(rich, other *User, statuses *[]string) (poll, scheduled string) {
+func addRichPolls(a *apptest.Server, rich, other *apptest.User, statuses *[]string) (poll, scheduled string) {
 	a.T.Helper()
 	a.AddEmoji("more", map[string]string{"tea": "tea.png"})
 	for _, more := range [][]string{nil, {"hide_totals", "true"}, {"multiple", "true"}} {
@@ -291,34 +232,19 @@ func (a *Server) addRichPolls(rich, other *User, statuses *[]string) (poll, sche
 	}
 	ended := rich.PublishPoll([]string{"a", "b"})
 	a.EndPoll(ended)
-	rich.EditStatus(ended.ID(), JSON{"status": "no poll any more"}).Want(200)
+	rich.EditStatus(ended.ID(), apptest.JSON{"status": "no poll any more"}).Want(200)
 	*statuses = append(*statuses, ended.ID())
 	later := time.Now().Add(time.Hour)
-	for _, body := range []JSON{{"status": "x"}, {
+	for _, body := range []apptest.JSON{{"status": "x"}, {
 		"status": "y", "spoiler_text": "cw", "language": "de", "expires_in": 4000, "visibility": "private", "in_reply_to_id": ended.ID(),
-		"media_ids": []string{a.AddMedia(rich)}, "poll": JSON{"options": []string{"a", "b"}, "expires_in": 600},
+		"media_ids": []string{a.AddMedia(rich)}, "poll": apptest.JSON{"options": []string{"a", "b"}, "expires_in": 600},
 	}} {
 		body["scheduled_at"] = later
 		answer := rich.SendJSON("POST", "/api/v1/statuses", body)
 		WantEntity(a.T.(*testing.T), "the rich", answer, "ScheduledStatus")
 		scheduled = answer.Object().ID()
 	}
-	answer := rich.SendJSON("PUT", "/api/v1/scheduled_statuses/"+scheduled, JSON{"scheduled_at": later.Add(time.Hour)})
+	answer := rich.SendJSON("PUT", "/api/v1/scheduled_statuses/"+scheduled, apptest.JSON{"scheduled_at": later.Add(time.Hour)})
 	WantEntity(a.T.(*testing.T), "the rich", answer, "ScheduledStatus")
 	return poll, scheduled
-}
-
-// HasRow tells whether a query of the test's own has a row.
-func (a *Server) HasRow(query string, args ...any) (bool, error) {
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(a.Dir, store.File)+"?_pragma=busy_timeout(10000)")
-	if err != nil {
-		return false, err
-	}
-	defer db.Close()
-	rows, err := db.Query(query, args...)
-	if err != nil {
-		return false, err
-	}
-	defer rows.Close()
-	return rows.Next(), rows.Err()
 }

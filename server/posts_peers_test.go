@@ -5,36 +5,24 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"svc/app/apptest"
 	"testing"
 )
 
-// StartTwo starts two servers: on the one is alice, whom bob and locked carol of the other follow; alice follows bob.
-func StartTwo(t *testing.T) (here, there *Server, alice, bob, carol *User) {
-	t.Helper()
-	peers := StartPeers(t, 2)
-	here, there = peers[0], peers[1]
-	alice, bob, carol = here.SignUp("alice"), there.SignUp("bob"), there.SignUp("carol")
-	bob.AccountAction(bob.FindRemote(alice), "follow")
-	carol.AccountAction(carol.FindRemote(alice), "follow")
-	alice.AccountAction(alice.FindRemote(bob), "follow")
-	Settle(here, there)
-	return here, there, alice, bob, carol
-}
-
 // TestPostsOfPeers publishes in every way there is, and compares what is seen on the other server with what the author sees.
 func TestPostsOfPeers(t *testing.T) {
-	here, there, alice, bob, carol := StartTwo(t)
+	here, there, alice, bob, carol := apptest.StartTwo(t)
 	dave := there.SignUp("dave") // a stranger
-	host := MustHost(t, there.URL)
-	photo := alice.Upload(JPEG(40, 30)).ID()
-	alice.SendJSON("PUT", "/api/v1/media/"+photo, JSON{"description": "a photo"}).Want(200)
-	list := alice.SendJSON("POST", "/api/v1/lists", JSON{"title": "friends"}).Want(200).Object().ID()
-	alice.SendJSON("POST", "/api/v1/lists/"+list+"/accounts", JSON{"account_ids": []string{alice.FindRemote(bob)}}).Want(200)
+	host := apptest.MustHost(t, there.URL)
+	photo := alice.Upload(apptest.JPEG(40, 30)).ID()
+	alice.SendJSON("PUT", "/api/v1/media/"+photo, apptest.JSON{"description": "a photo"}).Want(200)
+	list := alice.SendJSON("POST", "/api/v1/lists", apptest.JSON{"title": "friends"}).Want(200).Object().ID()
+	alice.SendJSON("POST", "/api/v1/lists/"+list+"/accounts", apptest.JSON{"account_ids": []string{alice.FindRemote(bob)}}).Want(200)
 	hello := bob.Publish("hello")
-	Settle(here, there)
+	apptest.Settle(here, there)
 	parent := alice.WantPost(hello.Str("uri")).ID()
-	direct := bob.Publish("psst @alice@"+MustHost(t, here.URL), "visibility", "direct")
-	Settle(here, there)
+	direct := bob.Publish("psst @alice@"+apptest.MustHost(t, here.URL), "visibility", "direct")
+	apptest.Settle(here, there)
 	secret := alice.WantPost(direct.Str("uri")).ID()
 	for _, tt := range []struct {
 		name   string
@@ -60,14 +48,14 @@ func TestPostsOfPeers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			own := alice.Publish(tt.text, tt.params...)
-			Settle(here, there)
+			apptest.Settle(here, there)
 			uri := own.Str("uri")
-			for name, c := range map[string]*Client{"bob": bob.Client, "carol": carol.Client, "dave": dave.Client, "anybody": there.As(nil)} {
+			for name, c := range map[string]*apptest.Client{"bob": bob.Client, "carol": carol.Client, "dave": dave.Client, "anybody": there.As(nil)} {
 				if got := c.FindPost(uri) != nil; got != slices.Contains(strings.Fields(tt.seenBy), name) {
 					t.Errorf("%s sees it: %v", name, got)
 				}
 			}
-			reader := map[bool]*User{true: bob, false: dave}[strings.Contains(tt.seenBy, "bob")]
+			reader := map[bool]*apptest.User{true: bob, false: dave}[strings.Contains(tt.seenBy, "bob")]
 			if tt.seenBy == "" {
 				return
 			}
@@ -92,7 +80,7 @@ func TestPostsOfPeers(t *testing.T) {
 				t.Errorf("got visibility %s, want %s", v, want)
 			}
 			for path, want := range map[string]any{
-				"account.acct": "alice@" + MustHost(t, here.URL), "application": nil, "card": nil, "svc.local": false, "svc.expires_at": nil, "text": nil,
+				"account.acct": "alice@" + apptest.MustHost(t, here.URL), "application": nil, "card": nil, "svc.local": false, "svc.expires_at": nil, "text": nil,
 				"favourited": false, "reblogged": false, "bookmarked": false, "muted": false, "pinned": false,
 			} {
 				if v := got.Find(path); v != want {
@@ -103,13 +91,13 @@ func TestPostsOfPeers(t *testing.T) {
 				t.Errorf("%d are mentioned, want %d", b, a)
 			}
 			for i, v := range got.At("mentions").([]any) {
-				m, o := v.(Doc), own.At("mentions").([]any)[i].(Doc)
+				m, o := v.(apptest.Doc), own.At("mentions").([]any)[i].(apptest.Doc)
 				if m["username"] != o["username"] || m["url"] != o["url"] || m["acct"] == o["acct"] {
 					t.Errorf("mentioned is %v, want %v", m, o)
 				}
 			}
 			for i, v := range own.At("media_attachments").([]any) {
-				o, m := v.(Doc), got.Find(fmt.Sprintf("media_attachments.%d", i)).(Doc)
+				o, m := v.(apptest.Doc), got.Find(fmt.Sprintf("media_attachments.%d", i)).(apptest.Doc)
 				if m["type"] != o["type"] || m["description"] != o["description"] || m["remote_url"] != o["url"] || !reflect.DeepEqual(m["svc"], o["svc"]) {
 					t.Errorf("got attachment %v, want %v", m, o)
 				}
@@ -126,16 +114,16 @@ func TestPostsOfPeers(t *testing.T) {
 
 // TestDeedsOfPeers has people do things with posts of another server, and take them back; both servers count the same all the time.
 func TestDeedsOfPeers(t *testing.T) {
-	here, there, alice, bob, carol := StartTwo(t)
-	st := alice.Publish("@bob@"+MustHost(t, there.URL)+" first", "poll[options][]", "yes", "poll[options][]", "no", "poll[expires_in]", "86400")
-	Settle(here, there)
+	here, there, alice, bob, carol := apptest.StartTwo(t)
+	st := alice.Publish("@bob@"+apptest.MustHost(t, there.URL)+" first", "poll[options][]", "yes", "poll[options][]", "no", "poll[expires_in]", "86400")
+	apptest.Settle(here, there)
 	uri := st.Str("uri")
 	seen := bob.WantPost(uri).ID()
 	atBob := bob.FindRemote(alice)
 	counted := func(what string, want string, accounts ...string) {
 		t.Helper()
-		Settle(here, there)
-		for name, m := range map[string]*User{"here": alice, "there": bob} {
+		apptest.Settle(here, there)
+		for name, m := range map[string]*apptest.User{"here": alice, "there": bob} {
 			o := m.WantPost(uri)
 			got := fmt.Sprintf("replies %d, boosts %d, favourites %d, quotes %d, reactions %d", o.Int("replies_count"), o.Int("reblogs_count"),
 				o.Int("favourites_count"), o.Int("svc.quotes_count"), len(o.At("svc.emoji_reactions").([]any)))
@@ -146,7 +134,7 @@ func TestDeedsOfPeers(t *testing.T) {
 	}
 	posts := func(what string, alices, bobs int) {
 		t.Helper()
-		for name, ids := range map[*User][2]string{alice: {alice.ID, alice.FindRemote(bob)}, bob: {atBob, bob.ID}} {
+		for name, ids := range map[*apptest.User][2]string{alice: {alice.ID, alice.FindRemote(bob)}, bob: {atBob, bob.ID}} {
 			a, b := name.Get("/api/v1/accounts/"+ids[0]).Object(), name.Get("/api/v1/accounts/"+ids[1]).Object()
 			if a.Int("statuses_count") != alices || b.Int("statuses_count") != bobs || a.At("last_status_at") == nil {
 				t.Errorf("after %s, %s sees %d and %d posts (last %v), want %d and %d", what, name.Nickname, a.Int("statuses_count"), b.Int("statuses_count"),
@@ -165,24 +153,24 @@ func TestDeedsOfPeers(t *testing.T) {
 	posts("a boost", 1, 1)
 	bob.ReactWith(seen, "🔥")
 	counted("a reaction", "replies 0, boosts 1, favourites 1, quotes 0, reactions 1")
-	reply := bob.Publish("@alice@"+MustHost(t, here.URL)+" second", "in_reply_to_id", seen)
+	reply := bob.Publish("@alice@"+apptest.MustHost(t, here.URL)+" second", "in_reply_to_id", seen)
 	counted("a reply", "replies 1, boosts 1, favourites 1, quotes 0, reactions 1")
-	hidden := bob.Publish("@alice@"+MustHost(t, here.URL)+" hidden", "in_reply_to_id", seen, "visibility", "private")
+	hidden := bob.Publish("@alice@"+apptest.MustHost(t, here.URL)+" hidden", "in_reply_to_id", seen, "visibility", "private")
 	counted("a reply for few", "replies 1, boosts 1, favourites 1, quotes 0, reactions 1")
 	quote := bob.Publish("see", "quote_id", seen)
 	counted("a quote", "replies 1, boosts 1, favourites 1, quotes 1, reactions 1")
 	posts("a quote", 1, 3)
-	WantList(t, "alice is told of", alice.NotificationTypes(), "mention", "mention", "svc:emoji_reaction", "reblog", "favourite", "follow", "follow")
+	apptest.WantList(t, "alice is told of", alice.NotificationTypes(), "mention", "mention", "svc:emoji_reaction", "reblog", "favourite", "follow", "follow")
 
 	thread := alice.Get("/api/v1/statuses/" + st.ID() + "/context").Want(200).Object()
-	if got := thread.At("descendants").([]any); len(got) != 2 || got[0].(Doc)["uri"] != reply.Str("uri") || got[1].(Doc)["uri"] != hidden.Str("uri") {
+	if got := thread.At("descendants").([]any); len(got) != 2 || got[0].(apptest.Doc)["uri"] != reply.Str("uri") || got[1].(apptest.Doc)["uri"] != hidden.Str("uri") {
 		t.Errorf("below are %v", got)
 	}
 	if got := carol.Get("/api/v1/statuses/" + seen + "/context").Want(200).Object().At("descendants").([]any); len(got) != 1 {
 		t.Errorf("carol sees %d replies", len(got))
 	}
 
-	alice.EditStatus(st.ID(), JSON{"status": "first, edited"}).Want(200)
+	alice.EditStatus(st.ID(), apptest.JSON{"status": "first, edited"}).Want(200)
 	counted("an edit", "replies 1, boosts 1, favourites 1, quotes 1, reactions 1")
 	if got := bob.WantPost(uri); !strings.Contains(got.Str("content"), "first, edited") || got.At("edited_at") != alice.WantPost(uri).At("edited_at") || got.At("poll") != nil {
 		t.Errorf("bob sees %v", got.Fields)
@@ -206,13 +194,13 @@ func TestDeedsOfPeers(t *testing.T) {
 	bob.Post("/api/v1/statuses/" + seen + "/unfavourite").Want(200)
 	counted("the end of all", "replies 0, boosts 0, favourites 0, quotes 0, reactions 0")
 	posts("the end of all", 1, 0)
-	WantList(t, "alice is told of then", alice.NotificationTypes(), "follow", "follow")
+	apptest.WantList(t, "alice is told of then", alice.NotificationTypes(), "follow", "follow")
 
 	bob.Post("/api/v1/statuses/" + seen + "/reblog").Want(200)
 	bob.Post("/api/v1/statuses/" + seen + "/bookmark").Want(200)
-	Settle(here, there)
+	apptest.Settle(here, there)
 	alice.Do("DELETE", "/api/v1/statuses/"+st.ID(), "", nil).Want(200)
-	Settle(here, there)
+	apptest.Settle(here, there)
 	if bob.FindPost(uri) != nil || len(bob.Get("/api/v1/bookmarks").List()) > 0 || len(bob.Get("/api/v1/timelines/home").List()) > 0 {
 		t.Error("what alice has deleted is there yet")
 	}
@@ -222,18 +210,18 @@ func TestDeedsOfPeers(t *testing.T) {
 
 // TestWherePostsOfPeersAre looks for posts of another server wherever posts can be, with and without its name.
 func TestWherePostsOfPeersAre(t *testing.T) {
-	here, there, alice, bob, _ := StartTwo(t)
+	here, there, alice, bob, _ := apptest.StartTwo(t)
 	dave := there.SignUp("dave")
-	host := MustHost(t, here.URL)
-	list := bob.SendJSON("POST", "/api/v1/lists", JSON{"title": "friends"}).Want(200).Object().ID()
-	bob.SendJSON("POST", "/api/v1/lists/"+list+"/accounts", JSON{"account_ids": []string{bob.FindRemote(alice)}}).Want(200)
+	host := apptest.MustHost(t, here.URL)
+	list := bob.SendJSON("POST", "/api/v1/lists", apptest.JSON{"title": "friends"}).Want(200).Object().ID()
+	bob.SendJSON("POST", "/api/v1/lists/"+list+"/accounts", apptest.JSON{"account_ids": []string{bob.FindRemote(alice)}}).Want(200)
 	l := there.OpenStream(bob.Client, "stream", "user")
 	for _, stream := range []string{"public", "public:local", "public:remote", "public:media", "public:remote:media"} {
 		l.Subscribe(stream)
 	}
 	l.Subscribe("public:remote", "instance", host).Subscribe("public:remote:media", "instance", strings.ToUpper(host)).Subscribe("public:remote", "instance", "nowhere.example")
 	l.Subscribe("hashtag", "tag", "cats").Subscribe("list", "list", list).Subscribe("direct")
-	photo := alice.Upload(JPEG(40, 30)).ID()
+	photo := alice.Upload(apptest.JPEG(40, 30)).ID()
 	for _, tt := range []struct {
 		name    string
 		text    string
@@ -246,17 +234,17 @@ func TestWherePostsOfPeersAre(t *testing.T) {
 			"public public:media public:remote public:remote:media public:remote/" + host + " public:remote:media/" + strings.ToUpper(host) + " list/" + list + " user"},
 		{"unlisted", "Walrus #Cats", []string{"visibility", "unlisted"}, "home list account search", "list/" + list + " user"},
 		{"for followers", "Walrus #Cats", []string{"visibility", "private"}, "home list account", "list/" + list + " user"},
-		{"direct", "@bob@" + MustHost(t, there.URL) + " Walrus #Cats", []string{"visibility", "direct"}, "home direct list account search", "direct list/" + list + " user"},
+		{"direct", "@bob@" + apptest.MustHost(t, there.URL) + " Walrus #Cats", []string{"visibility", "direct"}, "home direct list account search", "direct list/" + list + " user"},
 		{"local", "Walrus #Cats", []string{"visibility", "local"}, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l.Events()
 			st := alice.Publish(tt.text, tt.params...)
-			Settle(here, there)
+			apptest.Settle(here, there)
 			var where []string
 			for _, at := range [][]string{
 				{"home", "timelines/home"}, {"public", "timelines/public"}, {"local", "timelines/public?local=true"}, {"remote", "timelines/public?remote=true"},
-				{"instance", "timelines/public?instance=" + host}, {"elsewhere", "timelines/public?instance=nowhere.example"}, {"own", "timelines/public?instance=" + MustHost(t, there.URL)},
+				{"instance", "timelines/public?instance=" + host}, {"elsewhere", "timelines/public?instance=nowhere.example"}, {"own", "timelines/public?instance=" + apptest.MustHost(t, there.URL)},
 				{"media", "timelines/public?only_media=true"}, {"instance-media", "timelines/public?only_media=true&instance=" + host},
 				{"tag", "timelines/tag/cats"}, {"local tag", "timelines/tag/cats?local=true"}, {"direct", "timelines/direct"}, {"list", "timelines/list/" + list},
 				{"account", "accounts/" + bob.FindRemote(alice) + "/statuses"}, {"account-media", "accounts/" + bob.FindRemote(alice) + "/statuses?only_media=true"},
@@ -268,7 +256,7 @@ func TestWherePostsOfPeersAre(t *testing.T) {
 				}
 			}
 			for _, o := range bob.Get("/api/v2/search", "q", "walrus", "type", "statuses").Want(200).Object().At("statuses").([]any) {
-				if o.(Doc)["uri"] == st.Str("uri") {
+				if o.(apptest.Doc)["uri"] == st.Str("uri") {
 					where = append(where, "search")
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 )
 
@@ -27,20 +28,12 @@ func pngOf(t testing.TB, shade uint8, width, height int) []byte {
 	return b.Bytes()
 }
 
-func fileOf(name, filename string, content []byte) FormPart {
-	return FormPart{name: name, content: string(content), filename: filename, typeOf: "application/octet-stream", isFile: true}
-}
-
-const credentials = "/api/v1/accounts/update_credentials"
-
-// UpdateProfile changes the profile by a JSON body.
-func (m *User) UpdateProfile(body map[string]any) *Object {
-	m.Server.T.Helper()
-	return m.SendJSON("PATCH", credentials, body).Want(200).Object()
+func fileOf(name, filename string, content []byte) apptest.FormPart {
+	return apptest.FormPart{Name: name, Content: string(content), Filename: filename, Type: "application/octet-stream", IsFile: true}
 }
 
 func TestVerifyCredentials(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	alice.UpdateProfile(map[string]any{"locked": true})
 	bob.Publish("hello @alice")
@@ -58,7 +51,7 @@ func TestVerifyCredentials(t *testing.T) {
 		}
 	}
 	srv.As(nil).Get("/api/v1/accounts/verify_credentials").WantError(401, "The access token is invalid")
-	srv.As(nil).SendJSON("PATCH", credentials, map[string]any{"note": "x"}).WantError(401, "The access token is invalid")
+	srv.As(nil).SendJSON("PATCH", apptest.UpdateCredentials, map[string]any{"note": "x"}).WantError(401, "The access token is invalid")
 }
 
 func TestUpdateCredentials(t *testing.T) {
@@ -96,10 +89,10 @@ func TestUpdateCredentials(t *testing.T) {
 		{"a picture without a file", map[string]any{"avatar": ""}, map[string]any{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := Start(t)
+			srv := apptest.Start(t)
 			alice := srv.SignUp("alice")
 			srv.SignUp("bob")
-			for i, o := range []*Object{alice.UpdateProfile(tt.body), alice.Get("/api/v1/accounts/verify_credentials").Want(200).Object()} {
+			for i, o := range []*apptest.Object{alice.UpdateProfile(tt.body), alice.Get("/api/v1/accounts/verify_credentials").Want(200).Object()} {
 				for path, want := range tt.want {
 					if got := o.At(path); !reflect.DeepEqual(got, want) {
 						t.Errorf("answer %d: %s is %v, want %v", i, path, got, want)
@@ -111,7 +104,7 @@ func TestUpdateCredentials(t *testing.T) {
 }
 
 func TestUpdateCredentialsRenders(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	srv.AddRemoteAccount("dave", "example.com")
 	alice.UpdateProfile(map[string]any{
@@ -145,7 +138,7 @@ func TestUpdateCredentialsRenders(t *testing.T) {
 }
 
 func TestUpdateCredentialsRefuses(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Accounts.BioLength, c.Accounts.NameLength, c.Accounts.MaxFields = 20, 10, 2 })
+	srv := apptest.Start(t, func(c *config.Config) { c.Accounts.BioLength, c.Accounts.NameLength, c.Accounts.MaxFields = 20, 10, 2 })
 	alice := srv.SignUp("alice")
 	field := func(name, value string) map[string]any { return map[string]any{"name": name, "value": value} }
 	long := strings.Repeat("x", 21)
@@ -173,7 +166,9 @@ func TestUpdateCredentialsRefuses(t *testing.T) {
 		{"a picture that is none", map[string]any{"avatar": "data:image/png;base64,aGVsbG8="}, 403, "Invalid request"},
 		{"a name of another type", map[string]any{"display_name": []string{"a"}}, 400, "display_name - Invalid string. Got: array."},
 	} {
-		t.Run(tt.name, func(t *testing.T) { alice.SendJSON("PATCH", credentials, tt.body).WantError(tt.status, tt.want) })
+		t.Run(tt.name, func(t *testing.T) {
+			alice.SendJSON("PATCH", apptest.UpdateCredentials, tt.body).WantError(tt.status, tt.want)
+		})
 	}
 	if after := alice.Get("/api/v1/accounts/verify_credentials").Body; !bytes.Equal(before, after) {
 		t.Errorf("something changed:\n%s\n%s", before, after)
@@ -181,11 +176,13 @@ func TestUpdateCredentialsRefuses(t *testing.T) {
 }
 
 func TestProfilePictures(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Media.AvatarLimit = 20_000 })
+	srv := apptest.Start(t, func(c *config.Config) { c.Media.AvatarLimit = 20_000 })
 	alice := srv.SignUp("alice")
 	small, other := pngOf(t, 10, 20, 20), pngOf(t, 200, 20, 20)
 	standard := alice.Get("/api/v1/accounts/verify_credentials").Object()
-	patch := func(parts ...FormPart) *Response { return alice.SendForm("PATCH", credentials, parts...) }
+	patch := func(parts ...apptest.FormPart) *apptest.Response {
+		return alice.SendForm("PATCH", apptest.UpdateCredentials, parts...)
+	}
 
 	o := patch(fileOf("avatar", "a.png", small), fileOf("header", "blob", other), fileOf("svc_background_image", "", small)).Want(200).Object()
 	for _, path := range []string{"avatar", "avatar_static", "header", "header_static", "svc.background_image"} {
@@ -198,7 +195,7 @@ func TestProfilePictures(t *testing.T) {
 		t.Error("different pictures have one address")
 	}
 
-	o = patch(fileOf("avatar", "", nil), fileOf("header", "", nil), FormPart{name: "display_name", content: "Al"}).Want(200).Object()
+	o = patch(fileOf("avatar", "", nil), fileOf("header", "", nil), apptest.FormPart{Name: "display_name", Content: "Al"}).Want(200).Object()
 	if o.Str("avatar") != avatar || o.Str("header") != header || o.Str("display_name") != "Al" {
 		t.Errorf("empty file inputs changed something: %v", o.Fields)
 	}
@@ -206,7 +203,7 @@ func TestProfilePictures(t *testing.T) {
 	patch(fileOf("avatar", "a.png", []byte("no picture"))).WantError(403, "Invalid request")
 	patch(fileOf("header", "a.png", []byte("<svg xmlns='http://www.w3.org/2000/svg'/>"))).WantError(403, "Invalid request")
 
-	o = patch(FormPart{name: "avatar"}, FormPart{name: "header"}, FormPart{name: "svc_background_image"}).Want(200).Object()
+	o = patch(apptest.FormPart{Name: "avatar"}, apptest.FormPart{Name: "header"}, apptest.FormPart{Name: "svc_background_image"}).Want(200).Object()
 	if o.Str("avatar") != standard.Str("avatar") || o.Str("header") != standard.Str("header") || o.At("svc.background_image") != nil {
 		t.Errorf("empty texts did not reset the pictures: %v", o.Fields)
 	}
@@ -220,7 +217,7 @@ func TestProfilePictures(t *testing.T) {
 }
 
 func TestPictureEndpoints(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	content := pngOf(t, 99, 30, 30)
 	data := "data:image/png;base64," + base64.StdEncoding.EncodeToString(content)
@@ -256,7 +253,7 @@ func TestPictureEndpoints(t *testing.T) {
 }
 
 func TestFrontendSettings(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	for _, tt := range []struct {
 		name  string
@@ -283,9 +280,9 @@ func TestFrontendSettings(t *testing.T) {
 }
 
 func TestNotificationSettings(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	put := func(path string, body any) *Response { return alice.SendJSON("PUT", path, body) }
+	put := func(path string, body any) *apptest.Response { return alice.SendJSON("PUT", path, body) }
 	for _, tt := range []struct {
 		path string
 		body any
@@ -312,7 +309,7 @@ func TestNotificationSettings(t *testing.T) {
 
 // One's own counters are as fresh as those that others see.
 func TestVerifyCredentialsCounts(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	counts := func() [3]int {
 		o := alice.Get("/api/v1/accounts/verify_credentials").Want(200).Object()

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/store"
 )
@@ -30,8 +31,8 @@ func startPictures(t *testing.T, content []byte) *pictureSite {
 	return p
 }
 
-// illustrate gives the author of a post elsewhere pictures, and the post attachments, as federation would.
-func (a *Server) illustrate(t *testing.T, id, site string) (author string) {
+// addPictures gives the author of a post elsewhere pictures, and the post attachments, as federation would.
+func addPictures(a *apptest.Server, t *testing.T, id, site string) (author string) {
 	t.Helper()
 	var status store.StatusID
 	status.UnmarshalText([]byte(id))
@@ -69,10 +70,10 @@ func (a *Server) illustrate(t *testing.T, id, site string) (author string) {
 
 // TestProxiedEntities looks at what apps are given to load: everything is on this server, and says what it is.
 func TestProxiedEntities(t *testing.T) {
-	srv, site := Start(t, AllowLoopback), startPictures(t, PNG(4, 4))
+	srv, site := apptest.Start(t, apptest.AllowLoopback), startPictures(t, apptest.PNG(4, 4))
 	alice := srv.SignUp("alice")
-	st := srv.AddRemotePost(t, "look", "https://remote.example/1")
-	author := srv.illustrate(t, st, site.URL)
+	st := addRemotePost(srv, t, "look", "https://remote.example/1")
+	author := addPictures(srv, t, st, site.URL)
 
 	shown := map[string]string{} // by what it was
 	ours := func(what, address, original string) {
@@ -85,7 +86,7 @@ func TestProxiedEntities(t *testing.T) {
 	status := alice.Get("/api/v1/statuses/" + st).Want(200).Object()
 	for _, where := range []struct {
 		prefix string
-		object *Object
+		object *apptest.Object
 	}{{"account.", status}, {"", alice.Get("/api/v1/accounts/" + author).Want(200).Object()}} {
 		ours("avatar", where.object.Str(where.prefix+"avatar"), site.URL+"/avatar.gif")
 		ours("avatar_static", where.object.Str(where.prefix+"avatar_static"), site.URL+"/avatar.png")
@@ -94,7 +95,7 @@ func TestProxiedEntities(t *testing.T) {
 		ours("background_image", where.object.Str(where.prefix+"svc.background_image"), site.URL+"/back.png")
 	}
 	for i, kind := range []string{"image", "video", "audio"} {
-		m := &Object{t, status.At("media_attachments").([]any)[i].(map[string]any)}
+		m := &apptest.Object{T: t, Fields: status.At("media_attachments").([]any)[i].(map[string]any)}
 		original := site.URL + "/" + kind + ".png"
 		ours("url", m.Str("url"), original)
 		ours("text_url", m.Str("text_url"), original)
@@ -113,7 +114,7 @@ func TestProxiedEntities(t *testing.T) {
 	for original, address := range shown {
 		for range 2 {
 			a := srv.As(nil).Get(address).Want(200)
-			if string(a.Body) != string(PNG(4, 4)) || a.Header.Get("Content-Type") != "image/png" || a.Header.Get("Access-Control-Allow-Origin") != "*" ||
+			if string(a.Body) != string(apptest.PNG(4, 4)) || a.Header.Get("Content-Type") != "image/png" || a.Header.Get("Access-Control-Allow-Origin") != "*" ||
 				a.Header.Get("Content-Security-Policy") != "default-src 'none'; sandbox" || a.Header.Get("X-Content-Type-Options") != "nosniff" {
 				t.Errorf("%s: %d bytes, %v", original, len(a.Body), a.Header)
 			}
@@ -123,8 +124,8 @@ func TestProxiedEntities(t *testing.T) {
 		t.Errorf("%d requests for %d files", got, len(shown))
 	}
 	// Our own files are where they were.
-	own := alice.Publish("mine", "media_ids[]", alice.Upload(PNG(9, 9)).ID())
-	m := &Object{t, own.At("media_attachments").([]any)[0].(map[string]any)}
+	own := alice.Publish("mine", "media_ids[]", alice.Upload(apptest.PNG(9, 9)).ID())
+	m := &apptest.Object{T: t, Fields: own.At("media_attachments").([]any)[0].(map[string]any)}
 	if !strings.HasPrefix(m.Str("url"), srv.URL+"/media/") || m.At("remote_url") != nil || !strings.HasPrefix(own.Str("account.avatar"), srv.URL+"/images/") {
 		t.Errorf("our own: %v", m.Fields)
 	}
@@ -147,10 +148,10 @@ func TestProxyOffOrDirect(t *testing.T) {
 		"in between": {func(c *config.Config) {}, "/proxy/", "img-src 'self' data:; media-src 'self';"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := Start(t, tt.change)
+			srv := apptest.Start(t, tt.change)
 			alice := srv.SignUp("alice")
-			st := srv.AddRemotePost(t, "look", "https://remote.example/1")
-			srv.illustrate(t, st, "https://files.example")
+			st := addRemotePost(srv, t, "look", "https://remote.example/1")
+			addPictures(srv, t, st, "https://files.example")
 			avatar := alice.Get("/api/v1/statuses/" + st).Want(200).Object().Str("account.avatar")
 			if direct := avatar == "https://files.example/avatar.gif"; direct != (tt.proxied == "") {
 				t.Errorf("avatar at %s", avatar)
@@ -169,10 +170,10 @@ func TestProxyOffOrDirect(t *testing.T) {
 
 // The page of a post shows pictures of others in the thread through this server.
 func TestProxiedPage(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
-	remote := srv.AddRemotePost(t, "look", "https://remote.example/1")
-	srv.illustrate(t, remote, "https://files.example")
+	remote := addRemotePost(srv, t, "look", "https://remote.example/1")
+	addPictures(srv, t, remote, "https://files.example")
 	answer := alice.Publish("nice", "in_reply_to_id", remote)
 	page := string(srv.As(nil).Do("GET", answer.Str("url"), "", nil).Want(200).Body)
 	for _, file := range []string{"avatar.png", "image.png", "video.png", "audio.png"} {

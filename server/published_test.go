@@ -4,18 +4,19 @@ import (
 	"reflect"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/social"
 )
 
 // The answer to a new post is rendered of what it was composed of. It is what a later request reads: at first from the same
 // rendering, then from the database.
 func TestPublishedIsWhatIsRead(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	srv.SignUp("carol")
 	hello := bob.Publish("hello @carol").ID()
 	secret := bob.Publish("psst @alice", "visibility", "direct").ID()
-	photo := alice.Upload(JPEG(40, 30)).ID()
+	photo := alice.Upload(apptest.JPEG(40, 30)).ID()
 	list := alice.SendJSON("POST", "/api/v1/lists", map[string]any{"title": "friends"}).Want(200).Object().ID()
 	alice.Post("/api/v1/accounts/" + bob.ID + "/follow").Want(200)
 	alice.SendJSON("POST", "/api/v1/lists/"+list+"/accounts", map[string]any{"account_ids": []string{bob.ID}}).Want(200)
@@ -53,7 +54,7 @@ func TestPublishedIsWhatIsRead(t *testing.T) {
 
 // What is shown of an account after its counters have changed is what is read anew.
 func TestCountersAreWhatIsRead(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	same := func(when string, counts map[string]int) {
 		t.Helper()
@@ -89,7 +90,7 @@ func TestCountersAreWhatIsRead(t *testing.T) {
 
 // A rendering that was begun before a change is not kept after it.
 func TestPublishedIsNotKeptOverAChange(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	author, err := srv.DB.AccountByName(t.Context(), "alice", "")
 	if err != nil {

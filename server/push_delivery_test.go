@@ -9,12 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/store"
 )
 
 func TestPushMessages(t *testing.T) {
-	srv := StartWithLoopback(t)
-	service := StartPushService(t)
+	srv := apptest.StartWithLoopback(t)
+	service := apptest.StartPushService(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	d := alice.SubscribePush(service)
 	srv.AddEmoji("pets", map[string]string{"cat": "cat.png"})
@@ -56,7 +57,7 @@ func TestPushMessages(t *testing.T) {
 		}, "svc:chat_mention", "New Chat Message", "@bob: hi <there>"},
 		{"chat attachment", func() {
 			chat := bob.Post("/api/v1/svc/chats/by-account-id/" + alice.ID).Want(200).Object().ID()
-			bob.Post("/api/v1/svc/chats/"+chat+"/messages", "media_id", bob.Upload(PNG(3, 3)).ID()).Want(200)
+			bob.Post("/api/v1/svc/chats/"+chat+"/messages", "media_id", bob.Upload(apptest.PNG(3, 3)).ID()).Want(200)
 		}, "svc:chat_mention", "New Chat Message", "@bob: (Attachment)"},
 		{"poll", func() {
 			poll := bob.Publish("which?", "poll[options][]", "this", "poll[options][]", "that", "poll[expires_in]", "3600").Str("poll.id")
@@ -70,10 +71,10 @@ func TestPushMessages(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.do()
 			srv.RunJobs()
-			header := d.sentHeader(t)
+			header := d.SentHeader()
 			messages := d.Messages()
 			if len(messages) != 1 {
-				t.Fatalf("got %d messages, want 1: %v", len(messages), MessageBodies(messages))
+				t.Fatalf("got %d messages, want 1: %v", len(messages), apptest.MessageBodies(messages))
 			}
 			m := messages[0]
 			for key, want := range map[string]any{
@@ -87,7 +88,7 @@ func TestPushMessages(t *testing.T) {
 				t.Errorf("the icon %q is not on the server", got)
 			}
 			// The app asks for more with what the message says.
-			n := (&Client{srv, m.Str("access_token")}).Get(fmt.Sprint("/api/v1/notifications/", m.Int("notification_id"))).Want(200).Object()
+			n := (&apptest.Client{Server: srv, Token: m.Str("access_token")}).Get(fmt.Sprint("/api/v1/notifications/", m.Int("notification_id"))).Want(200).Object()
 			if n.Str("type") != tt.kind {
 				t.Errorf("the notification is a %s", n.Str("type"))
 			}
@@ -95,7 +96,7 @@ func TestPushMessages(t *testing.T) {
 				t.Errorf("activity_id is %v: %v", m.At("svc.activity_id"), n.Fields)
 			}
 			m.At("svc.direct_conversation_id")
-			WantVAPID(t, header, service, srv.Keys.VAPIDPublic())
+			apptest.WantVAPID(t, header, service, srv.Keys.VAPIDPublic())
 			if header.Get("TTL") != "172800" || header.Get("Urgency") != "normal" {
 				t.Errorf("TTL %q, Urgency %q", header.Get("TTL"), header.Get("Urgency"))
 			}
@@ -103,21 +104,10 @@ func TestPushMessages(t *testing.T) {
 	}
 }
 
-// sentHeader returns the header of the only message that was sent.
-func (d *Device) sentHeader(t *testing.T) http.Header {
-	t.Helper()
-	d.Service.mu.Lock()
-	defer d.Service.mu.Unlock()
-	if len(d.sent) != 1 {
-		t.Fatalf("%d messages were sent, want 1", len(d.sent))
-	}
-	return d.sent[0].Header
-}
-
 // Clients that do not ask for the standard get what they know.
 func TestPushEncodings(t *testing.T) {
-	srv := StartWithLoopback(t)
-	service := StartPushService(t)
+	srv := apptest.StartWithLoopback(t)
+	service := apptest.StartPushService(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	for _, tt := range []struct {
 		name     string
@@ -138,15 +128,15 @@ func TestPushEncodings(t *testing.T) {
 			}
 			bob.Publish("@alice hello")
 			srv.RunJobs()
-			header := d.sentHeader(t)
+			header := d.SentHeader()
 			if got := header.Get("Content-Encoding"); got != tt.want {
 				t.Errorf("the encoding is %q, want %q", got, tt.want)
 			}
 			if header.Get("TTL") == "" {
 				t.Error("there is no TTL")
 			}
-			WantVAPID(t, header, service, srv.Keys.VAPIDPublic())
-			if got := MessageBodies(d.Messages()); !slices.Equal(got, []string{"@bob: @alice hello"}) {
+			apptest.WantVAPID(t, header, service, srv.Keys.VAPIDPublic())
+			if got := apptest.MessageBodies(d.Messages()); !slices.Equal(got, []string{"@bob: @alice hello"}) {
 				t.Errorf("got %q", got)
 			}
 		})
@@ -155,29 +145,29 @@ func TestPushEncodings(t *testing.T) {
 
 // A message fits into one record whatever it has to tell.
 func TestPushMessageSize(t *testing.T) {
-	srv := StartWithLoopback(t)
-	service := StartPushService(t)
+	srv := apptest.StartWithLoopback(t)
+	service := apptest.StartPushService(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	d := alice.SubscribePush(service)
 	bob.Publish("@alice " + strings.Repeat("e"+strings.Repeat("\u0301", 30), 150))
 	srv.RunJobs()
 	if got := d.Messages(); len(got) != 1 || !strings.HasPrefix(got[0].Str("body"), "@bob: @alice e") {
-		t.Errorf("got %v", MessageBodies(got))
+		t.Errorf("got %v", apptest.MessageBodies(got))
 	}
 }
 
 func TestPushHidesContents(t *testing.T) {
-	srv := StartWithLoopback(t)
-	service := StartPushService(t)
+	srv := apptest.StartWithLoopback(t)
+	service := apptest.StartPushService(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	bob.Upload(PNG(3, 3))
+	bob.Upload(apptest.PNG(3, 3))
 	d := alice.SubscribePush(service)
 	alice.SendJSON("PUT", "/api/svc/notification_settings", map[string]any{"hide_notification_contents": true}).Want(200)
 	bob.Publish("@alice secret")
 	bob.Publish("@alice secret", "visibility", "direct")
 	srv.RunJobs()
 	got := d.Messages()
-	if b := MessageBodies(got); !slices.Equal(b, []string{"New Mention", "New Direct Message"}) {
+	if b := apptest.MessageBodies(got); !slices.Equal(b, []string{"New Mention", "New Direct Message"}) {
 		t.Errorf("bodies are %q", b)
 	}
 	for _, m := range got {
@@ -189,8 +179,8 @@ func TestPushHidesContents(t *testing.T) {
 }
 
 func TestPushPolicy(t *testing.T) {
-	srv := StartWithLoopback(t)
-	service := StartPushService(t)
+	srv := apptest.StartWithLoopback(t)
+	service := apptest.StartPushService(t)
 	alice, followed, follower, stranger := srv.SignUp("alice"), srv.SignUp("followed"), srv.SignUp("follower"), srv.SignUp("stranger")
 	srv.AddFollow(alice, followed)
 	srv.AddFollow(follower, alice)
@@ -211,12 +201,12 @@ func TestPushPolicy(t *testing.T) {
 					body = map[string]any{"data": body}
 				}
 				alice.SendJSON("PUT", "/api/v1/push/subscription", body).Want(200)
-				for _, m := range []*User{followed, follower, stranger} {
+				for _, m := range []*apptest.User{followed, follower, stranger} {
 					m.Publish("@alice " + m.Nickname)
 				}
 				srv.RunJobs()
 				got := []string{}
-				for _, b := range MessageBodies(d.Messages()) {
+				for _, b := range apptest.MessageBodies(d.Messages()) {
 					got = append(got, strings.Fields(b)[2])
 				}
 				if !slices.Equal(got, tt.want) {
@@ -232,37 +222,49 @@ func TestPushNotSent(t *testing.T) {
 	const subscription = "/api/v1/push/subscription"
 	for _, tt := range []struct {
 		name          string
-		before, after func(alice, bob *User, d *Device, post *Object)
+		before, after func(alice, bob *apptest.User, d *apptest.Device, post *apptest.Object)
 	}{
-		{"no such alert", func(alice, _ *User, d *Device, _ *Object) {
+		{"no such alert", func(alice, _ *apptest.User, d *apptest.Device, _ *apptest.Object) {
 			alice.SendJSON("PUT", subscription, map[string]any{"data": map[string]any{"alerts": map[string]any{"favourite": true}}}).Want(200)
 		}, nil},
-		{"muted", func(alice, bob *User, _ *Device, _ *Object) { alice.AccountAction(bob.ID, "mute") }, nil},
-		{"unsubscribed", func(alice, _ *User, _ *Device, _ *Object) { alice.Do("DELETE", subscription+"/", "", nil).Want(200) }, nil},
-		{"muted meanwhile", nil, func(alice, bob *User, _ *Device, _ *Object) { alice.AccountAction(bob.ID, "mute") }},
-		{"thread muted meanwhile", nil, func(alice, _ *User, _ *Device, post *Object) {
+		{"muted", func(alice, bob *apptest.User, _ *apptest.Device, _ *apptest.Object) {
+			alice.AccountAction(bob.ID, "mute")
+		}, nil},
+		{"unsubscribed", func(alice, _ *apptest.User, _ *apptest.Device, _ *apptest.Object) {
+			alice.Do("DELETE", subscription+"/", "", nil).Want(200)
+		}, nil},
+		{"muted meanwhile", nil, func(alice, bob *apptest.User, _ *apptest.Device, _ *apptest.Object) {
+			alice.AccountAction(bob.ID, "mute")
+		}},
+		{"thread muted meanwhile", nil, func(alice, _ *apptest.User, _ *apptest.Device, post *apptest.Object) {
 			alice.Post("/api/v1/statuses/" + post.ID() + "/mute").Want(200)
 		}},
-		{"blocked meanwhile", nil, func(alice, bob *User, _ *Device, _ *Object) { alice.AccountAction(bob.ID, "block") }},
-		{"read meanwhile", nil, func(alice, _ *User, _ *Device, _ *Object) {
+		{"blocked meanwhile", nil, func(alice, bob *apptest.User, _ *apptest.Device, _ *apptest.Object) {
+			alice.AccountAction(bob.ID, "block")
+		}},
+		{"read meanwhile", nil, func(alice, _ *apptest.User, _ *apptest.Device, _ *apptest.Object) {
 			alice.Post("/api/v1/svc/notifications/read", "max_id", alice.Get("/api/v1/notifications").IDs()[0]).Want(200)
 		}},
-		{"dismissed meanwhile", nil, func(alice, _ *User, _ *Device, _ *Object) { alice.Post("/api/v1/notifications/clear").Want(200) }},
-		{"deleted meanwhile", nil, func(_, bob *User, _ *Device, post *Object) {
+		{"dismissed meanwhile", nil, func(alice, _ *apptest.User, _ *apptest.Device, _ *apptest.Object) {
+			alice.Post("/api/v1/notifications/clear").Want(200)
+		}},
+		{"deleted meanwhile", nil, func(_, bob *apptest.User, _ *apptest.Device, post *apptest.Object) {
 			bob.Do("DELETE", "/api/v1/statuses/"+post.ID(), "", nil).Want(200)
 		}},
-		{"unsubscribed meanwhile", nil, func(alice, _ *User, _ *Device, _ *Object) { alice.Do("DELETE", subscription, "", nil).Want(200) }},
-		{"replaced meanwhile", nil, func(alice, _ *User, d *Device, _ *Object) { alice.SubscribePush(d.Service) }},
-		{"token revoked meanwhile", nil, func(alice, _ *User, _ *Device, _ *Object) {
+		{"unsubscribed meanwhile", nil, func(alice, _ *apptest.User, _ *apptest.Device, _ *apptest.Object) {
+			alice.Do("DELETE", subscription, "", nil).Want(200)
+		}},
+		{"replaced meanwhile", nil, func(alice, _ *apptest.User, d *apptest.Device, _ *apptest.Object) { alice.SubscribePush(d.Service) }},
+		{"token revoked meanwhile", nil, func(alice, _ *apptest.User, _ *apptest.Device, _ *apptest.Object) {
 			alice.Server.As(nil).Post("/oauth/revoke", "token", alice.Token).Want(200)
 		}},
-		{"token expired meanwhile", nil, func(alice, _ *User, _ *Device, _ *Object) {
+		{"token expired meanwhile", nil, func(alice, _ *apptest.User, _ *apptest.Device, _ *apptest.Object) {
 			alice.Server.Exec(`UPDATE oauth_tokens SET expires_at = 1 WHERE account_id = ?`, alice.AccountID())
 		}},
-		{"account deactivated meanwhile", nil, func(alice, _ *User, _ *Device, _ *Object) {
+		{"account deactivated meanwhile", nil, func(alice, _ *apptest.User, _ *apptest.Device, _ *apptest.Object) {
 			alice.Server.Exec(`UPDATE users SET deactivated_at = 1 WHERE account_id = ?`, alice.AccountID())
 		}},
-		{"signed out everywhere meanwhile", nil, func(alice, _ *User, _ *Device, _ *Object) {
+		{"signed out everywhere meanwhile", nil, func(alice, _ *apptest.User, _ *apptest.Device, _ *apptest.Object) {
 			if err := alice.Server.DB.Update(alice.Server.T.Context(), func(tx *store.Tx) error {
 				return tx.RevokeTokens(alice.Server.T.Context(), alice.AccountID())
 			}); err != nil {
@@ -271,8 +273,8 @@ func TestPushNotSent(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := StartWithLoopback(t)
-			service := StartPushService(t)
+			srv := apptest.StartWithLoopback(t)
+			service := apptest.StartPushService(t)
 			alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 			d := alice.SubscribePush(service)
 			if tt.before != nil {
@@ -284,9 +286,9 @@ func TestPushNotSent(t *testing.T) {
 			}
 			srv.RunJobs()
 			if d.Tries() != 0 {
-				t.Errorf("sent all the same: %v", MessageBodies(d.Messages()))
+				t.Errorf("sent all the same: %v", apptest.MessageBodies(d.Messages()))
 			}
-			if n := srv.queuedJobs("push"); n != 0 {
+			if n := queuedJobs(srv, "push"); n != 0 {
 				t.Errorf("%d jobs are left", n)
 			}
 		})
@@ -294,7 +296,7 @@ func TestPushNotSent(t *testing.T) {
 }
 
 // waitJobs lets the server live at a time that is so much later, and with it what waits for its time in the queue.
-func (a *Server) waitJobs(d time.Duration) {
+func waitJobs(a *apptest.Server, d time.Duration) {
 	a.T.Helper()
 	at := time.Now().Add(d)
 	a.HTTP.SetClock(func() time.Time { return at })
@@ -302,7 +304,7 @@ func (a *Server) waitJobs(d time.Duration) {
 }
 
 // queuedJobs counts the jobs of a kind in the queue.
-func (a *Server) queuedJobs(kind string) int {
+func queuedJobs(a *apptest.Server, kind string) int {
 	a.T.Helper()
 	counts, err := a.DB.JobCounts(a.T.Context())
 	if err != nil {
@@ -318,7 +320,7 @@ func (a *Server) queuedJobs(kind string) int {
 
 // TestPushRefused looks at what becomes of a subscription, and of the message, when a push service refuses.
 func TestPushRefused(t *testing.T) {
-	srv := StartWithLoopback(t)
+	srv := apptest.StartWithLoopback(t)
 	bob := srv.SignUp("bob")
 	for _, tt := range []struct {
 		status int
@@ -328,7 +330,7 @@ func TestPushRefused(t *testing.T) {
 		{302, false}, {408, false}, {429, false}, {500, false}, {503, false},
 	} {
 		t.Run(fmt.Sprint(tt.status), func(t *testing.T) {
-			service := StartPushService(t)
+			service := apptest.StartPushService(t)
 			alice := srv.SignUp(fmt.Sprint("alice", tt.status))
 			d := alice.SubscribePush(service)
 			service.Fail(tt.status, "Location", service.URL+"/elsewhere")
@@ -344,7 +346,7 @@ func TestPushRefused(t *testing.T) {
 			}
 			a.Want(200)
 			service.Fail(0)
-			srv.waitJobs(time.Minute)
+			waitJobs(srv, time.Minute)
 			srv.RunJobs()
 			if got := d.Messages(); len(got) != 1 {
 				t.Errorf("got %d messages when the service worked again, want 1", len(got))
@@ -356,9 +358,9 @@ func TestPushRefused(t *testing.T) {
 
 // TestPushRetries follows a message that nobody takes until it is given up.
 func TestPushRetries(t *testing.T) {
-	srv := StartWithLoopback(t)
+	srv := apptest.StartWithLoopback(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	service, other := StartPushService(t), StartPushService(t)
+	service, other := apptest.StartPushService(t), apptest.StartPushService(t)
 	d := alice.SubscribePush(service)
 	service.Fail(503)
 	for i := range 3 {
@@ -376,11 +378,11 @@ func TestPushRetries(t *testing.T) {
 		t.Errorf("%d messages by the host that works, want 1", len(got))
 	}
 	tries := 1
-	for after := time.Minute; srv.queuedJobs("push") > 0; after += 5 * time.Minute {
+	for after := time.Minute; queuedJobs(srv, "push") > 0; after += 5 * time.Minute {
 		if after > 24*time.Hour {
 			t.Fatal("the messages are never given up")
 		}
-		srv.waitJobs(after)
+		waitJobs(srv, after)
 		srv.RunJobs()
 		if got := d.Tries(); got > tries+1 {
 			t.Errorf("after %v: %d tries at once", after, got-tries)
@@ -395,9 +397,9 @@ func TestPushRetries(t *testing.T) {
 
 // TestPushRetryAfter has a push service say when it wants to be asked again.
 func TestPushRetryAfter(t *testing.T) {
-	srv := StartWithLoopback(t)
+	srv := apptest.StartWithLoopback(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	service := StartPushService(t)
+	service := apptest.StartPushService(t)
 	d := alice.SubscribePush(service)
 	for _, tt := range []struct {
 		name, header string
@@ -413,13 +415,13 @@ func TestPushRetryAfter(t *testing.T) {
 			bob.Publish("@alice " + tt.name)
 			srv.RunJobs()
 			tried := d.Tries()
-			srv.waitJobs(tt.pause - 5*time.Second)
+			waitJobs(srv, tt.pause-5*time.Second)
 			srv.RunJobs()
 			if d.Tries() != tried {
 				t.Error("tried too early")
 			}
 			service.Fail(0)
-			srv.waitJobs(tt.pause + 5*time.Second)
+			waitJobs(srv, tt.pause+5*time.Second)
 			srv.RunJobs()
 			if got := d.Messages(); len(got) != 1 {
 				t.Errorf("got %d messages in the end, want 1", len(got))
@@ -431,14 +433,14 @@ func TestPushRetryAfter(t *testing.T) {
 
 // A push service that cannot be reached, or one whose name leads nowhere, costs tries only.
 func TestPushUnreachable(t *testing.T) {
-	srv := StartWithLoopback(t)
+	srv := apptest.StartWithLoopback(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	service := StartPushService(t)
+	service := apptest.StartPushService(t)
 	alice.SubscribePush(service)
 	service.Close()
 	bob.Publish("@alice hello")
 	srv.RunJobs()
-	if srv.queuedJobs("push") != 1 {
+	if queuedJobs(srv, "push") != 1 {
 		t.Error("the message is lost")
 	}
 	if srv.Count(`SELECT count(*) FROM jobs WHERE last_error LIKE '%/device/%'`) != 0 {
@@ -449,17 +451,17 @@ func TestPushUnreachable(t *testing.T) {
 // TestSlowPushServices has somebody with many devices whose push services, all on hosts of their own, take their time: that person's
 // messages wait, and other people's do not.
 func TestSlowPushServices(t *testing.T) {
-	srv := StartWithLoopback(t)
+	srv := apptest.StartWithLoopback(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	const pause = 50 * time.Millisecond
 	srv.HTTP.Push.SetSlow(pause)
-	var slow []*Device
+	var slow []*apptest.Device
 	for i := range 5 {
-		service := StartPushService(t)
-		service.respond = func(w http.ResponseWriter, _ *http.Request) {
+		service := apptest.StartPushService(t)
+		service.RespondFunc(func(w http.ResponseWriter, _ *http.Request) {
 			time.Sleep(pause)
 			w.WriteHeader(http.StatusCreated)
-		}
+		})
 		slow = append(slow, srv.NewToken(alice, fmt.Sprint("push read s", i)).SubscribePush(service, "mention"))
 	}
 	tried := func() (n int) {
@@ -468,7 +470,7 @@ func TestSlowPushServices(t *testing.T) {
 		}
 		return n
 	}
-	quick := carol.SubscribePush(StartPushService(t))
+	quick := carol.SubscribePush(apptest.StartPushService(t))
 	bob.Publish("@alice @carol hello")
 	srv.RunJobs()
 	if got := tried(); got != 1 {
@@ -477,11 +479,11 @@ func TestSlowPushServices(t *testing.T) {
 	if got := quick.Messages(); len(got) != 1 {
 		t.Errorf("%d messages to somebody else, want 1", len(got))
 	}
-	for after := time.Minute; srv.queuedJobs("push") > 0; after += 3 * time.Minute {
+	for after := time.Minute; queuedJobs(srv, "push") > 0; after += 3 * time.Minute {
 		if after > time.Hour {
 			t.Fatalf("after an hour, %d of 5 have been sent", tried())
 		}
-		srv.waitJobs(after)
+		waitJobs(srv, after)
 		srv.RunJobs()
 	}
 	if got := tried(); got != 5 {
@@ -491,11 +493,11 @@ func TestSlowPushServices(t *testing.T) {
 
 // TestPushAtOnce has many people told by many devices, while the worker does several jobs at a time.
 func TestPushAtOnce(t *testing.T) {
-	srv := StartWithLoopback(t)
-	service := StartPushService(t)
+	srv := apptest.StartWithLoopback(t)
+	service := apptest.StartPushService(t)
 	bob := srv.SignUp("bob")
-	var people []*User
-	var devices []*Device
+	var people []*apptest.User
+	var devices []*apptest.Device
 	var mentions strings.Builder
 	for i := range 8 {
 		m := srv.SignUp(fmt.Sprint("m", i))
@@ -516,7 +518,7 @@ func TestPushAtOnce(t *testing.T) {
 	for i := range 5 {
 		bob.Publish(fmt.Sprint(i, mentions.String()))
 	}
-	for deadline := time.Now().Add(30 * time.Second); srv.queuedJobs("push") > 0; {
+	for deadline := time.Now().Add(30 * time.Second); queuedJobs(srv, "push") > 0; {
 		if time.Now().After(deadline) {
 			t.Fatal("the jobs are not done")
 		}
@@ -530,13 +532,13 @@ func TestPushAtOnce(t *testing.T) {
 
 // A token that was renewed is the one that messages carry from then on.
 func TestPushAfterRefresh(t *testing.T) {
-	srv := StartWithLoopback(t)
-	service := StartPushService(t)
+	srv := apptest.StartWithLoopback(t)
+	service := apptest.StartPushService(t)
 	srv.SignUp("alice")
 	bob := srv.SignUp("bob")
 	app := srv.RegisterApp()
-	grant := srv.Grant(app, "password", "username", "alice", "password", Password).Want(200).Object()
-	d := (&Client{srv, grant.Str("access_token")}).SubscribePush(service)
+	grant := srv.Grant(app, "password", "username", "alice", "password", apptest.Password).Want(200).Object()
+	d := (&apptest.Client{Server: srv, Token: grant.Str("access_token")}).SubscribePush(service)
 	renewed := srv.Grant(app, "refresh_token", "refresh_token", grant.Str("refresh_token")).Want(200).Object().Str("access_token")
 	bob.Publish("@alice hello")
 	srv.RunJobs()

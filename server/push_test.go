@@ -11,13 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 )
 
 const pushPath = "/api/v1/push/subscription"
 
 // alerts returns the alerts of a subscription that are set.
-func alerts(o *Object) []string {
+func alerts(o *apptest.Object) []string {
 	o.T.Helper()
 	set := []string{}
 	for name, on := range o.At("alerts").(map[string]any) {
@@ -30,8 +31,8 @@ func alerts(o *Object) []string {
 }
 
 func TestPushSubscription(t *testing.T) {
-	srv := StartWithLoopback(t)
-	service := StartPushService(t)
+	srv := apptest.StartWithLoopback(t)
+	service := apptest.StartPushService(t)
 	alice := srv.SignUp("alice")
 	alice.Get(pushPath).WantError(404, "Record not found")
 	alice.SendJSON("PUT", pushPath, map[string]any{"data": map[string]any{"alerts": map[string]any{"mention": true}}}).WantError(404, "Record not found")
@@ -41,7 +42,7 @@ func TestPushSubscription(t *testing.T) {
 
 	d := service.NewDevice()
 	made := alice.SendJSON("POST", pushPath, d.SubscribeParams("mention", "svc:chat_mention", "admin.report", "nonsense")).Want(200).Object()
-	check := func(when string, o *Object, endpoint, policy string, set ...string) {
+	check := func(when string, o *apptest.Object, endpoint, policy string, set ...string) {
 		t.Helper()
 		if got := alerts(o); !slices.Equal(got, set) {
 			t.Errorf("%s: alerts are %v, want %v", when, got, set)
@@ -59,7 +60,9 @@ func TestPushSubscription(t *testing.T) {
 	check("made", made, endpoint, "all", "mention", "svc:chat_mention")
 	check("shown", alice.Get(pushPath).Want(200).Object(), endpoint, "all", "mention", "svc:chat_mention")
 
-	change := func(params map[string]any) *Object { return alice.SendJSON("PUT", pushPath, params).Want(200).Object() }
+	change := func(params map[string]any) *apptest.Object {
+		return alice.SendJSON("PUT", pushPath, params).Want(200).Object()
+	}
 	check("other alerts", change(map[string]any{"data": map[string]any{"alerts": map[string]any{"reblog": true, "poll": "1", "mention": false, "status": 1, "favourite": "off", "move": nil}}}),
 		endpoint, "all", "poll", "reblog", "status")
 	check("a policy alone", change(map[string]any{"policy": "followed"}), endpoint, "followed", "poll", "reblog", "status")
@@ -100,8 +103,8 @@ func TestPushSubscription(t *testing.T) {
 }
 
 func TestPushSubscriptionRefused(t *testing.T) {
-	srv := StartWithLoopback(t)
-	service := StartPushService(t)
+	srv := apptest.StartWithLoopback(t)
+	service := apptest.StartPushService(t)
 	alice := srv.SignUp("alice")
 	kept := alice.SubscribePush(service)
 	for _, tt := range []struct {
@@ -155,17 +158,17 @@ func TestPushSubscriptionRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.SetBasicAuth("alice", Password)
+	req.SetBasicAuth("alice", apptest.Password)
 	srv.As(nil).DoRequest(req).WantError(403, "Push subscriptions belong to an access token")
 
-	strict := Start(t)
+	strict := apptest.Start(t)
 	strict.SignUp("bob").SendJSON("POST", pushPath, kept.SubscribeParams()).WantError(422, "Validation failed: Endpoint is not a valid URL")
 }
 
 // The name of the service is part of the names of alerts.
 func TestPushAlertNames(t *testing.T) {
-	srv := StartWithLoopback(t, func(c *config.Config) { c.API.Name = "other" })
-	o := srv.SignUp("alice").SendJSON("POST", pushPath, StartPushService(t).NewDevice().SubscribeParams("other:chat_mention", "svc:emoji_reaction")).Want(200).Object()
+	srv := apptest.StartWithLoopback(t, func(c *config.Config) { c.API.Name = "other" })
+	o := srv.SignUp("alice").SendJSON("POST", pushPath, apptest.StartPushService(t).NewDevice().SubscribeParams("other:chat_mention", "svc:emoji_reaction")).Want(200).Object()
 	if got := alerts(o); !slices.Equal(got, []string{"other:chat_mention"}) {
 		t.Errorf("alerts are %v", got)
 	}
@@ -173,8 +176,8 @@ func TestPushAlertNames(t *testing.T) {
 
 // An account has as many subscriptions as it may: the oldest go.
 func TestPushSubscriptionsAreBounded(t *testing.T) {
-	srv := StartWithLoopback(t)
-	service := StartPushService(t)
+	srv := apptest.StartWithLoopback(t)
+	service := apptest.StartPushService(t)
 	alice := srv.SignUp("alice")
 	first := srv.NewToken(alice, "push")
 	first.SubscribePush(service)

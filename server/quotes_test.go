@@ -3,11 +3,12 @@ package server_test
 import (
 	"slices"
 	"strings"
+	"svc/app/apptest"
 	"testing"
 )
 
 func TestQuote(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	first := alice.Publish("the first")
 	post := map[string]string{}
@@ -19,7 +20,7 @@ func TestQuote(t *testing.T) {
 	alice.Do("DELETE", "/api/v1/statuses/"+gone, "", nil).Want(200)
 	for _, tt := range []struct {
 		name   string
-		as     *User
+		as     *apptest.User
 		params []string
 		want   string // the error
 	}{
@@ -38,7 +39,7 @@ func TestQuote(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name   string
-		as     *User
+		as     *apptest.User
 		params []string
 		quoted string
 	}{
@@ -52,7 +53,7 @@ func TestQuote(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			made := tt.as.Publish("see", tt.params...)
-			for _, o := range []*Object{made, tt.as.Get("/api/v1/statuses/" + made.ID()).Want(200).Object()} {
+			for _, o := range []*apptest.Object{made, tt.as.Get("/api/v1/statuses/" + made.ID()).Want(200).Object()} {
 				if tt.quoted == "" {
 					if o.At("svc.quote") != nil || o.At("svc.quote_id") != nil || o.Bool("svc.quote_visible") {
 						t.Errorf("quotes %v", o.At("svc.quote"))
@@ -76,19 +77,19 @@ func TestQuote(t *testing.T) {
 	if len(ids) != 3 {
 		t.Errorf("%d quotes, want 3", len(ids))
 	}
-	WantPages(t, alice, list, ids)
+	apptest.WantPages(t, alice, list, ids)
 }
 
 // TestQuoteIsFor: what is quoted is shown to those only who may see it, and who want to.
 func TestQuoteIsFor(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	first := alice.Publish("the first")
 	second := bob.Publish("the second", "quote_id", first.ID())
 	third := carol.Publish("the third", "quote_id", second.ID())
 	hidden := alice.Publish("for followers", "visibility", "private").ID()
 	mine := alice.Publish("about that", "quote_id", hidden)
-	quoted := func(m *User, id string) any {
+	quoted := func(m *apptest.User, id string) any {
 		t.Helper()
 		return srv.As(m).Get("/api/v1/statuses/" + id).Want(200).Object().At("svc.quote_id")
 	}
@@ -135,7 +136,7 @@ func TestQuoteIsFor(t *testing.T) {
 
 // TestQuoteHasNoCard: what is quoted is shown as a quote, and not once more as a page that the post links to.
 func TestQuoteHasNoCard(t *testing.T) {
-	srv := Start(t, AllowLoopback)
+	srv := apptest.Start(t, apptest.AllowLoopback)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	quoted := alice.Publish("from elsewhere")
 	srv.Exec(`UPDATE statuses SET url = 'https://elsewhere.example/1', domain = 'elsewhere.example' WHERE text = 'from elsewhere'`)

@@ -3,42 +3,28 @@ package server_test
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/social"
 	"svc/store"
 )
 
-// React sends PUT or DELETE for a reaction.
-func (c *Client) React(method, id, emoji string) *Response {
-	c.Server.T.Helper()
-	return c.Do(method, "/api/v1/svc/statuses/"+id+"/reactions/"+url.PathEscape(emoji), "", nil)
-}
-
-// ReactWith reacts with each of the emoji.
-func (m *User) ReactWith(id string, emoji ...string) {
-	m.Server.T.Helper()
-	for _, e := range emoji {
-		m.React("PUT", id, e).Want(200)
-	}
-}
-
 // reactionsIn returns the reactions that a status has, as in "🔥 2 me".
-func reactionsIn(st *Object) []string {
+func reactionsIn(st *apptest.Object) []string {
 	st.T.Helper()
 	list := []string{}
 	for _, r := range st.At("svc.emoji_reactions").([]any) {
-		list = append(list, reactionLine(&Object{st.T, r.(map[string]any)}))
+		list = append(list, reactionLine(&apptest.Object{T: st.T, Fields: r.(map[string]any)}))
 	}
 	return list
 }
 
-func reactionLine(o *Object) string {
+func reactionLine(o *apptest.Object) string {
 	line := fmt.Sprint(o.Str("name"), " ", o.Int("count"))
 	if o.Bool("me") {
 		line += " me"
@@ -46,8 +32,8 @@ func reactionLine(o *Object) string {
 	return line
 }
 
-// reactions returns the reactions to a status, as in "🔥 2 me: bob alice".
-func (c *Client) reactions(path string, params ...string) []string {
+// reactionsAt returns the reactions to a status, as in "🔥 2 me: bob alice".
+func reactionsAt(c *apptest.Client, path string, params ...string) []string {
 	c.Server.T.Helper()
 	list := []string{}
 	for _, o := range c.Get("/api/v1/svc/statuses/"+path, params...).Want(200).List() {
@@ -61,10 +47,10 @@ func (c *Client) reactions(path string, params ...string) []string {
 }
 
 // wantReactions fails the test if somebody is shown other reactions, in the status and in the list of reactions.
-func (c *Client) wantReactions(what, id string, want ...string) {
+func wantReactions(c *apptest.Client, what, id string, want ...string) {
 	t := c.Server.T
 	t.Helper()
-	if got := c.reactions(id + "/reactions"); !slices.Equal(got, want) {
+	if got := reactionsAt(c, id+"/reactions"); !slices.Equal(got, want) {
 		t.Errorf("%s: the list has %q, want %q", what, got, want)
 	}
 	short := []string{}
@@ -78,7 +64,7 @@ func (c *Client) wantReactions(what, id string, want ...string) {
 }
 
 // told returns what somebody has been told of reactions, as in "bob 🔥", the newest first.
-func (m *User) notifiedReactions() []string {
+func notifiedReactions(m *apptest.User) []string {
 	m.Server.T.Helper()
 	list := []string{}
 	for _, n := range m.Get("/api/v1/notifications", "types[]", "svc:emoji_reaction", "with_muted", "true").Want(200).List() {
@@ -88,14 +74,14 @@ func (m *User) notifiedReactions() []string {
 }
 
 func TestReact(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	hello, secret := alice.Publish("hello").ID(), alice.Publish("psst", "visibility", "direct").ID()
 	boost := alice.Post("/api/v1/statuses/" + hello + "/reblog").Want(200).Object().ID()
 	const add, remove = "Could not add reaction emoji", "Could not remove reaction emoji"
 	for _, tt := range []struct {
 		name   string
-		as     *User
+		as     *apptest.User
 		method string
 		id     string
 		emoji  string
@@ -146,62 +132,62 @@ func TestReact(t *testing.T) {
 	}
 	bob.React("PUT", hello, "\xff\xfe").WantError(404, "Record not found") // no path
 	srv.As(nil).React("PUT", hello, "🔥").WantError(403, "Invalid credentials.")
-	srv.As(nil).wantReactions("the anonymous", hello, "❤️ 1: alice", "🇦 1: alice", "🔥 1: bob")
-	if got := reactionsIn(bob.Get("/api/v1/statuses/" + boost).Want(200).Object().Nested("reblog")); len(got) != 3 || got[2] != "🔥 1 me" {
+	wantReactions(srv.As(nil), "the anonymous", hello, "❤️ 1: alice", "🇦 1: alice", "🔥 1: bob")
+	if got := reactionsIn(nestedObject(bob.Get("/api/v1/statuses/"+boost).Want(200).Object(), "reblog")); len(got) != 3 || got[2] != "🔥 1 me" {
 		t.Errorf("the boosted has %v", got)
 	}
-	if got := alice.notifiedReactions(); !slices.Equal(got, []string{"bob 🔥"}) {
+	if got := notifiedReactions(alice); !slices.Equal(got, []string{"bob 🔥"}) {
 		t.Errorf("alice is told %v", got)
 	}
-	if got := bob.notifiedReactions(); len(got) > 0 {
+	if got := notifiedReactions(bob); len(got) > 0 {
 		t.Errorf("bob is told %v", got)
 	}
 	scoped := srv.NewToken(bob, "read write:favourites")
 	scoped.React("PUT", hello, "👍").WantError(403, "Insufficient permissions: write:statuses.")
 }
 
-// Nested returns a member that is an object.
-func (o *Object) Nested(path string) *Object {
+// nestedObject returns a member that is an object.
+func nestedObject(o *apptest.Object, path string) *apptest.Object {
 	o.T.Helper()
-	return &Object{o.T, o.At(path).(map[string]any)}
+	return &apptest.Object{T: o.T, Fields: o.At(path).(map[string]any)}
 }
 
 // Those whom the viewer blocks or mutes, who block the viewer, and who are gone are neither counted nor named.
 func TestReactionsShown(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, viewer := srv.SignUp("alice"), srv.SignUp("viewer")
-	people := SignUpMany(srv, 6)
+	people := apptest.SignUpMany(srv, 6)
 	st := alice.Publish("hello").ID()
 	for _, p := range people {
 		p.ReactWith(st, "🔥")
 	}
 	people[0].ReactWith(st, "❤️")
 	viewer.ReactWith(st, "🔥")
-	viewer.wantReactions("all", st, "🔥 7 me: viewer p5 p4 p3 p2 p1 p0", "❤️ 1: p0")
+	wantReactions(viewer.Client, "all", st, "🔥 7 me: viewer p5 p4 p3 p2 p1 p0", "❤️ 1: p0")
 
 	viewer.AccountAction(people[0].ID, "block")
 	people[1].AccountAction(viewer.ID, "block")
 	viewer.AccountAction(people[2].ID, "mute")
 	srv.DeleteOrDeactivate(people[3], false)
-	viewer.wantReactions("some", st, "🔥 3 me: viewer p5 p4")
-	alice.wantReactions("alice", st, "🔥 6: viewer p5 p4 p2 p1 p0", "❤️ 1: p0")
-	srv.As(nil).wantReactions("the anonymous", st, "🔥 6: viewer p5 p4 p2 p1 p0", "❤️ 1: p0")
-	if got := viewer.reactions(st+"/reactions", "with_muted", "true"); !slices.Equal(got, []string{"🔥 4 me: viewer p5 p4 p2"}) {
+	wantReactions(viewer.Client, "some", st, "🔥 3 me: viewer p5 p4")
+	wantReactions(alice.Client, "alice", st, "🔥 6: viewer p5 p4 p2 p1 p0", "❤️ 1: p0")
+	wantReactions(srv.As(nil), "the anonymous", st, "🔥 6: viewer p5 p4 p2 p1 p0", "❤️ 1: p0")
+	if got := reactionsAt(viewer.Client, st+"/reactions", "with_muted", "true"); !slices.Equal(got, []string{"🔥 4 me: viewer p5 p4 p2"}) {
 		t.Errorf("with the muted: %v", got)
 	}
 	for path, want := range map[string]string{
 		"/reactions/🔥": "🔥 3 me: viewer p5 p4", "/reactions/%F0%9F%94%A5": "🔥 3 me: viewer p5 p4", "/reactions/❤": "", "/reactions/👍": "", "/reactions/x": "",
 	} {
-		if got := strings.Join(viewer.reactions(st+path), ", "); got != want {
+		if got := strings.Join(reactionsAt(viewer.Client, st+path), ", "); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
-	if got := strings.Join(alice.reactions(st+"/reactions/❤"), ", "); got != "❤️ 1: p0" {
+	if got := strings.Join(reactionsAt(alice.Client, st+"/reactions/❤"), ", "); got != "❤️ 1: p0" {
 		t.Errorf("a heart without its selector: %q", got)
 	}
 	alice.Get("/api/v1/svc/statuses/"+st+"/reactions", "with_muted", "maybe?").Want(200)
-	alice.wantReactions("what is not there", alice.Publish("none").ID())
-	if got := alice.reactions("nothing/reactions"); len(got) > 0 {
+	wantReactions(alice.Client, "what is not there", alice.Publish("none").ID())
+	if got := reactionsAt(alice.Client, "nothing/reactions"); len(got) > 0 {
 		t.Errorf("to what is no status: %v", got)
 	}
 
@@ -210,60 +196,60 @@ func TestReactionsShown(t *testing.T) {
 	if _, err := srv.Social.Activate(t.Context(), people[3].AccountID()); err != nil {
 		t.Fatal(err)
 	}
-	viewer.wantReactions("all but one", st, "🔥 6 me: viewer p5 p4 p3 p2 p0", "❤️ 1: p0")
+	wantReactions(viewer.Client, "all but one", st, "🔥 6 me: viewer p5 p4 p3 p2 p0", "❤️ 1: p0")
 	srv.DeleteOrDeactivate(people[4], true)
 	srv.RunJobs()
-	alice.wantReactions("one is deleted", st, "🔥 6: viewer p5 p3 p2 p1 p0", "❤️ 1: p0")
+	wantReactions(alice.Client, "one is deleted", st, "🔥 6: viewer p5 p3 p2 p1 p0", "❤️ 1: p0")
 	if n := srv.Count(`SELECT sum(count) FROM reaction_counts`); n != 7 || n != srv.Count(`SELECT count(*) FROM reactions`) {
 		t.Errorf("%d reactions are counted, there are %d", n, srv.Count(`SELECT count(*) FROM reactions`))
 	}
 	alice.Do("DELETE", "/api/v1/statuses/"+st, "", nil).Want(200)
-	srv.wantRows("reactions", 0)
-	srv.wantRows("reaction_counts", 0)
+	wantRows(srv, "reactions", 0)
+	wantRows(srv, "reaction_counts", 0)
 }
 
 // A post that has more reactions than can go with it goes with all of them, when its author does.
 func TestReactionsOfTheDeleted(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	many, few := alice.Publish("many").ID(), bob.Publish("few").ID()
 	srv.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250)
 		INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, created_at) SELECT i, 'r' || i, 'r' || i, 'remote.example', 'r' || i, '', 0 FROM n`)
-	srv.Exec(`INSERT INTO reactions (id, account_id, status_id, emoji, url) SELECT id, id, ?, '🔥', '' FROM accounts WHERE id <= 250`, StatusID(many))
-	srv.Exec(`INSERT INTO reaction_counts (status_id, emoji, url, count, first_id) VALUES (?, '🔥', '', 250, 1)`, StatusID(many))
+	srv.Exec(`INSERT INTO reactions (id, account_id, status_id, emoji, url) SELECT id, id, ?, '🔥', '' FROM accounts WHERE id <= 250`, apptest.StatusID(many))
+	srv.Exec(`INSERT INTO reaction_counts (status_id, emoji, url, count, first_id) VALUES (?, '🔥', '', 250, 1)`, apptest.StatusID(many))
 	if got := reactionsIn(bob.Get("/api/v1/statuses/" + many).Want(200).Object()); !slices.Equal(got, []string{"🔥 250"}) {
 		t.Errorf("the status has %v", got)
 	}
-	if n := len(strings.Fields(bob.reactions(many + "/reactions")[0])); n != 2+80 {
+	if n := len(strings.Fields(reactionsAt(bob.Client, many+"/reactions")[0])); n != 2+80 {
 		t.Errorf("%d people are named", n-2)
 	}
 	alice.ReactWith(few, "🔥", "👍", "❤")
 	bob.ReactWith(few, "👍")
 	srv.DeleteOrDeactivate(alice, true)
 	srv.RunJobs()
-	bob.wantReactions("what is left", few, "👍 1 me: bob")
-	srv.wantRows("reactions", 1)
-	srv.wantRows("reaction_counts", 1)
-	if got := bob.notifiedReactions(); len(got) > 0 {
+	wantReactions(bob.Client, "what is left", few, "👍 1 me: bob")
+	wantRows(srv, "reactions", 1)
+	wantRows(srv, "reaction_counts", 1)
+	if got := notifiedReactions(bob); len(got) > 0 {
 		t.Errorf("bob is told %v", got)
 	}
 }
 
 func TestCustomReactions(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.AddEmoji("pets", map[string]string{"cat": "cat.png", "dog": "dog.gif"})
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	st, other := alice.Publish("hello").ID(), alice.Publish("more").ID()
 	far := srv.Account(t, srv.AddRemoteAccount("far", "remote.example"))
 	picture := "https://remote.example/emoji/cat.png"
-	if _, err := srv.Social.React(t.Context(), far, StatusID(st), social.Emoji{Name: "cat", URL: picture}, "https://remote.example/1"); err != nil {
+	if _, err := srv.Social.React(t.Context(), far, apptest.StatusID(st), social.Emoji{Name: "cat", URL: picture}, "https://remote.example/1"); err != nil {
 		t.Fatal(err)
 	}
 	bob.ReactWith(st, ":cat:", "dog")
 	alice.ReactWith(st, "cat")
 	alice.React("PUT", other, "cat@remote.example").WantError(400, "Could not add reaction emoji")
 	alice.ReactWith(st, "cat@remote.example")
-	alice.wantReactions("custom emoji", st, "cat@remote.example 2 me: alice far@remote.example", "cat 2 me: alice bob", "dog 1: bob")
+	wantReactions(alice.Client, "custom emoji", st, "cat@remote.example 2 me: alice far@remote.example", "cat 2 me: alice bob", "dog 1: bob")
 	var urls []any
 	for _, r := range alice.Get("/api/v1/svc/statuses/" + st + "/reactions").Want(200).List() {
 		urls = append(urls, r.At("url"))
@@ -271,7 +257,7 @@ func TestCustomReactions(t *testing.T) {
 	if want := []any{srv.Proxy.URL(picture), srv.URL + "/emoji/pets/cat.png", srv.URL + "/emoji/pets/dog.gif"}; !slices.Equal(urls, want) {
 		t.Errorf("pictures are %v, want %v", urls, want)
 	}
-	if got := strings.Join(bob.reactions(st+"/reactions/:cat:"), ", "); got != "cat 2 me: alice bob" {
+	if got := strings.Join(reactionsAt(bob.Client, st+"/reactions/:cat:"), ", "); got != "cat 2 me: alice bob" {
 		t.Errorf("one emoji: %s", got)
 	}
 	var told []string
@@ -290,22 +276,12 @@ func TestCustomReactions(t *testing.T) {
 	}
 	bob.React("DELETE", st, ":cat:").Want(200)
 	alice.React("DELETE", st, "cat@remote.example").Want(200)
-	alice.wantReactions("what is left", st, "cat@remote.example 1: far@remote.example", "cat 1 me: alice", "dog 1: bob")
-}
-
-// Account returns the row of an account.
-func (a *Server) Account(t *testing.T, id string) *store.Account {
-	t.Helper()
-	account, err := a.DB.Account(t.Context(), (&User{ID: id}).AccountID())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return account
+	wantReactions(alice.Client, "what is left", st, "cat@remote.example 1: far@remote.example", "cat 1 me: alice", "dog 1: bob")
 }
 
 // What comes from elsewhere.
 func TestRemoteReactions(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	far, follower := srv.Account(t, srv.AddRemoteAccount("far", "remote.example")), srv.Account(t, srv.AddRemoteAccount("follower", "remote.example"))
 	blocked := srv.Account(t, srv.AddRemoteAccount("blocked", "remote.example"))
@@ -349,7 +325,7 @@ func TestRemoteReactions(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before := srv.Count(`SELECT count(*) FROM reactions`)
-			_, err := srv.Social.React(t.Context(), tt.by, StatusID(id[tt.to]), tt.emoji, "https://remote.example/"+tt.uri)
+			_, err := srv.Social.React(t.Context(), tt.by, apptest.StatusID(id[tt.to]), tt.emoji, "https://remote.example/"+tt.uri)
 			if tt.want == "" {
 				if !errors.Is(err, social.ErrAddReaction) {
 					t.Errorf("got %v", err)
@@ -379,20 +355,20 @@ func TestRemoteReactions(t *testing.T) {
 			t.Errorf("%v taken back twice: %v", e, err)
 		}
 	}
-	bob.wantReactions("what is left", id["public"], "blob_cat@media.remote.example 1: follower@remote.example")
+	wantReactions(bob.Client, "what is left", id["public"], "blob_cat@media.remote.example 1: follower@remote.example")
 	// Whoever has lost sight of a post can still take back what they did, and is not told of it.
 	srv.Exec(`DELETE FROM follows`)
-	if _, err := srv.Social.Unreact(t.Context(), follower, StatusID(id["private"]), social.Emoji{Name: "🔥"}); !errors.Is(err, social.ErrRemoveReaction) {
+	if _, err := srv.Social.Unreact(t.Context(), follower, apptest.StatusID(id["private"]), social.Emoji{Name: "🔥"}); !errors.Is(err, social.ErrRemoveReaction) {
 		t.Errorf("what follower cannot see: %v", err)
 	}
-	if got := alice.notifiedReactions(); !slices.Equal(got, []string{"follower@remote.example :blob_cat:"}) {
+	if got := notifiedReactions(alice); !slices.Equal(got, []string{"follower@remote.example :blob_cat:"}) {
 		t.Errorf("alice is told %v", got)
 	}
 }
 
 // One account reacts with so many emoji to a post, and all together with so many.
 func TestReactionsAreBounded(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("hello").ID()
 	emoji := func(n int) string { return string(rune('🌰' + n)) }
@@ -412,12 +388,12 @@ func TestReactionsAreBounded(t *testing.T) {
 	}
 	for n, e := range emojis {
 		by := srv.Account(t, srv.AddRemoteAccount(fmt.Sprint("r", n), "remote.example"))
-		if _, err := srv.Social.React(t.Context(), by, StatusID(st), e, ""); err != nil {
+		if _, err := srv.Social.React(t.Context(), by, apptest.StatusID(st), e, ""); err != nil {
 			t.Fatal(n, err)
 		}
 	}
 	bob := srv.SignUp("bob")
-	if n := len(bob.reactions(st + "/reactions")); n != 100 {
+	if n := len(reactionsAt(bob.Client, st+"/reactions")); n != 100 {
 		t.Fatalf("%d different emoji", n)
 	}
 	bob.React("PUT", st, "👍").WantError(400, "There are reactions with 100 different emoji already")
@@ -426,10 +402,10 @@ func TestReactionsAreBounded(t *testing.T) {
 
 // Many at the same time, and the same one at the same time, are counted right.
 func TestReactionsAtTheSameTime(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("hello").ID()
-	people := SignUpMany(srv, 4)
+	people := apptest.SignUpMany(srv, 4)
 	var wg sync.WaitGroup
 	for _, p := range people {
 		for range 3 {
@@ -452,20 +428,20 @@ func TestReactionsAtTheSameTime(t *testing.T) {
 	if got := reactionsIn(alice.Get("/api/v1/statuses/" + st).Want(200).Object()); !slices.Equal(got, []string{"❤️ 4"}) {
 		t.Errorf("then they are %v", got)
 	}
-	if got := alice.notifiedReactions(); len(got) != 4 {
+	if got := notifiedReactions(alice); len(got) != 4 {
 		t.Errorf("alice is told %v", got)
 	}
 }
 
 // Streams tell the author of reactions; that a number has changed they do not tell.
 func TestReactionsInStreams(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	st := alice.Publish("hello").ID()
 	l, public := srv.OpenStream(alice.Client, "stream", "user"), srv.OpenStream(bob.Client, "stream", "public")
 	kiss := "👩\u200d❤️\u200d💋\u200d👨"
 	bob.ReactWith(st, kiss)
-	s := l.WaitFor(func(s StreamEvent) bool { return s.Event == "notification" })
+	s := l.WaitFor(func(s apptest.StreamEvent) bool { return s.Event == "notification" })
 	if !strings.Contains(*s.Payload, `"type":"svc:emoji_reaction"`) || !strings.Contains(*s.Payload, `"emoji":"`+kiss+`","emoji_url":null`) {
 		t.Errorf("the stream says %s", *s.Payload)
 	}
@@ -475,7 +451,7 @@ func TestReactionsInStreams(t *testing.T) {
 }
 
 func TestReactionsAreLimited(t *testing.T) {
-	srv := Start(t, func(c *config.Config) {
+	srv := apptest.Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.StatusActions.Count = 5
 	})

@@ -2,11 +2,12 @@ package server_test
 
 import (
 	"slices"
+	"svc/app/apptest"
 	"testing"
 )
 
 func TestReblog(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol, dave := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("dave")
 	srv.AddFollow(bob, alice)
 	srv.AddFollow(carol, bob)
@@ -16,7 +17,7 @@ func TestReblog(t *testing.T) {
 	srv.Exec(`DELETE FROM notifications`)
 	for _, tt := range []struct {
 		name   string
-		as     *User
+		as     *apptest.User
 		id     string
 		params []string
 		want   int
@@ -63,7 +64,7 @@ func TestReblog(t *testing.T) {
 }
 
 func TestUnreblog(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	srv.AddFollow(carol, bob)
 	srv.AddFollow(alice, bob)
@@ -73,9 +74,9 @@ func TestUnreblog(t *testing.T) {
 	if again := reblog(boost); again != boost {
 		t.Errorf("boosting the boost made %s", again)
 	}
-	WantIDs(t, "the home of who follows", carol.Get("/api/v1/timelines/home"), boost)
-	WantIDs(t, "the home of who boosted", bob.Get("/api/v1/timelines/home"), boost)
-	WantIDs(t, "the home of who is boosted", alice.Get("/api/v1/timelines/home"), st)
+	apptest.WantIDs(t, "the home of who follows", carol.Get("/api/v1/timelines/home"), boost)
+	apptest.WantIDs(t, "the home of who boosted", bob.Get("/api/v1/timelines/home"), boost)
+	apptest.WantIDs(t, "the home of who is boosted", alice.Get("/api/v1/timelines/home"), st)
 	if n := bob.Get("/api/v1/accounts/bob/statuses").List()[0].Int("account.statuses_count"); n != 1 {
 		t.Errorf("statuses_count is %d", n)
 	}
@@ -93,7 +94,7 @@ func TestUnreblog(t *testing.T) {
 	}
 	bob.Post("/api/v1/statuses/" + st + "/unreblog").Want(200)
 	bob.Get("/api/v1/statuses/" + boost).Want(404)
-	WantIDs(t, "the home of who follows", carol.Get("/api/v1/timelines/home"))
+	apptest.WantIDs(t, "the home of who follows", carol.Get("/api/v1/timelines/home"))
 	if got := alice.Notifications(); !slices.Equal(got, []string{"favourite carol"}) {
 		t.Errorf("alice is told %v", got)
 	}
@@ -112,7 +113,7 @@ func TestUnreblog(t *testing.T) {
 
 // What somebody did can be taken back after the status has become invisible, but the answer tells nothing of it.
 func TestUndoOfTheInvisible(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	st := alice.Publish("hello").ID()
 	path := "/api/v1/statuses/" + st
@@ -136,21 +137,21 @@ func TestUndoOfTheInvisible(t *testing.T) {
 }
 
 func TestRebloggedBy(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	st := alice.Publish("hello").ID()
 	var want []string
-	for _, m := range SignUpMany(srv, 9) {
+	for _, m := range apptest.SignUpMany(srv, 9) {
 		m.Post("/api/v1/statuses/" + st + "/reblog").Want(200)
 		want = append([]string{m.ID}, want...)
 	}
 	path := "/api/v1/statuses/" + st + "/reblogged_by"
-	WantPages(t, bob, path+"?limit=4", want)
+	apptest.WantPages(t, bob, path+"?limit=4", want)
 	secret := srv.SignUp("secret")
 	boost := secret.Post("/api/v1/statuses/"+st+"/reblog", "visibility", "private").Want(200).Object().ID()
-	WantIDs(t, "with a boost for followers", bob.Get(path), want...)
+	apptest.WantIDs(t, "with a boost for followers", bob.Get(path), want...)
 	srv.AddFollow(carol, secret)
-	WantIDs(t, "who follows", carol.Get(path), append([]string{secret.ID}, want...)...)
-	WantIDs(t, "the boost's own", carol.Get("/api/v1/statuses/"+boost+"/reblogged_by"), append([]string{secret.ID}, want...)...)
-	WantIDs(t, "the anonymous", srv.As(nil).Get(path), want...)
+	apptest.WantIDs(t, "who follows", carol.Get(path), append([]string{secret.ID}, want...)...)
+	apptest.WantIDs(t, "the boost's own", carol.Get("/api/v1/statuses/"+boost+"/reblogged_by"), append([]string{secret.ID}, want...)...)
+	apptest.WantIDs(t, "the anonymous", srv.As(nil).Get(path), want...)
 }

@@ -6,23 +6,24 @@ import (
 	"sync"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/internal/text"
 	"svc/server"
 	"svc/store"
 )
 
-// signUpClientOf returns a caller with the token of an app, by which people register.
-func (a *Server) signUpClientOf() *Client {
+// signUpClient returns a caller with the token of an app, by which people register.
+func signUpClient(a *apptest.Server) *apptest.Client {
 	a.T.Helper()
-	return a.Grant(a.RegisterApp("scopes", "read write follow push admin"), "client_credentials").AsToken(a)
+	return asToken(a.Grant(a.RegisterApp("scopes", "read write follow push admin"), "client_credentials"), a)
 }
 
 func TestRegister(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Accounts.RestrictedNicknames = []string{"boss"} })
-	app := srv.signUpClientOf()
+	srv := apptest.Start(t, func(c *config.Config) { c.Accounts.RestrictedNicknames = []string{"boss"} })
+	app := signUpClient(srv)
 	id := srv.SignUp("taken").ID
-	ok := map[string]any{"username": "alice", "password": Password, "agreement": true, "locale": "de"}
+	ok := map[string]any{"username": "alice", "password": apptest.Password, "agreement": true, "locale": "de"}
 	for _, tt := range []struct {
 		name   string
 		change map[string]any // nil values are left out
@@ -76,7 +77,7 @@ func TestRegister(t *testing.T) {
 				if o.Str("scope") != "read write follow push" || o.Str("refresh_token") == "" || !strings.HasPrefix(o.Str("me"), srv.URL+"/users/") {
 					t.Errorf("got %s", a.Body)
 				}
-				a.AsToken(srv).Get("/api/v1/notifications").Want(200)
+				asToken(a, srv).Get("/api/v1/notifications").Want(200)
 				return
 			}
 			o := a.Want(400).Object()
@@ -108,10 +109,10 @@ func TestRegister(t *testing.T) {
 }
 
 func TestRegisteredAccount(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("bob")
-	app := srv.signUpClientOf()
-	app.Post("/api/v1/accounts", "username", "Alice", "email", " Alice@Example.org ", "password", Password, "agreement", "on",
+	app := signUpClient(srv)
+	app.Post("/api/v1/accounts", "username", "Alice", "email", " Alice@Example.org ", "password", apptest.Password, "agreement", "on",
 		"fullname", " Alice\nin\x00W. ", "bio", "I know @bob <b>& you</b>", "locale", "de-DE", "reason", "because").Want(200)
 	ctx := t.Context()
 	account, err := srv.DB.AccountByName(ctx, "alice", "")
@@ -141,24 +142,24 @@ func TestRegisteredAccount(t *testing.T) {
 }
 
 func TestRegisterAccess(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
-	params := []string{"username", "bob", "password", Password, "agreement", "true"}
+	params := []string{"username", "bob", "password", apptest.Password, "agreement", "true"}
 	srv.As(nil).Post("/api/v1/accounts", params...).WantError(401, "The access token is invalid")
 	alice.Post("/api/v1/accounts", params...).WantError(403, "Invalid credentials")
 	app := srv.RegisterApp("scopes", "read write:statuses")
-	srv.Grant(app, "client_credentials").AsToken(srv).Post("/api/v1/accounts", params...).WantError(403, "This action is outside the authorized scopes")
+	asToken(srv.Grant(app, "client_credentials"), srv).Post("/api/v1/accounts", params...).WantError(403, "This action is outside the authorized scopes")
 	app = srv.RegisterApp("scopes", "write:accounts")
-	o := srv.Grant(app, "client_credentials").AsToken(srv).Post("/api/v1/accounts", params...).Want(200).Object()
+	o := asToken(srv.Grant(app, "client_credentials"), srv).Post("/api/v1/accounts", params...).Want(200).Object()
 	if o.Str("scope") != "write:accounts" {
 		t.Errorf("the scope is %s", o.Str("scope"))
 	}
 }
 
 func TestRegistrationsClosed(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Instance.RegistrationsOpen = false })
-	app := srv.signUpClientOf()
-	params := []string{"username", "bob", "password", Password, "agreement", "true"}
+	srv := apptest.Start(t, func(c *config.Config) { c.Instance.RegistrationsOpen = false })
+	app := signUpClient(srv)
+	params := []string{"username", "bob", "password", apptest.Password, "agreement", "true"}
 	app.Post("/api/v1/accounts", params...).WantError(400, "Expired token")
 	app.Post("/api/v1/accounts", append(params, "token", "nonsense")...).WantError(400, "Invalid token")
 }
@@ -176,10 +177,10 @@ func TestRegistrationsWithConditions(t *testing.T) {
 		{"confirmation without an address", false, true, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := Start(t, func(c *config.Config) {
+			srv := apptest.Start(t, func(c *config.Config) {
 				c.Instance.AccountApprovalRequired, c.Instance.AccountActivationRequired = tt.approval, tt.activate
 			})
-			a := srv.signUpClientOf().Post("/api/v1/accounts", "username", "bob", "email", tt.email, "password", Password, "agreement", "true", "reason", "x")
+			a := signUpClient(srv).Post("/api/v1/accounts", "username", "bob", "email", tt.email, "password", apptest.Password, "agreement", "true", "reason", "x")
 			if tt.identifier == "" {
 				a.WantError(400, `{"email":["can't be blank"]}`)
 				return
@@ -192,21 +193,21 @@ func TestRegistrationsWithConditions(t *testing.T) {
 			if err != nil || !account.Unavailable {
 				t.Errorf("the account can be seen: %+v, %v", account, err)
 			}
-			srv.Grant(srv.RegisterApp(), "password", "username", "bob", "password", Password).Want(403)
+			srv.Grant(srv.RegisterApp(), "password", "username", "bob", "password", apptest.Password).Want(403)
 		})
 	}
 }
 
 // TestRegisterAtOnce has several want the same name, and others the same address, at the same time.
 func TestRegisterAtOnce(t *testing.T) {
-	srv := Start(t)
-	app := srv.signUpClientOf()
+	srv := apptest.Start(t)
+	app := signUpClient(srv)
 	for _, names := range [][]string{{"alice", "Alice", "ALICE", "alice"}, {"a1", "a2", "a3", "a4"}} {
 		statuses := make([]int, len(names))
 		var wg sync.WaitGroup
 		for i, name := range names {
 			wg.Go(func() {
-				statuses[i] = app.Post("/api/v1/accounts", "username", name, "email", names[0]+"@example.org", "password", Password, "agreement", "true").Status
+				statuses[i] = app.Post("/api/v1/accounts", "username", name, "email", names[0]+"@example.org", "password", apptest.Password, "agreement", "true").Status
 			})
 		}
 		wg.Wait()
@@ -222,12 +223,12 @@ func TestRegisterAtOnce(t *testing.T) {
 
 // TestNicknamesAreNotReused: the account of who left stays, and keeps its name.
 func TestNicknamesAreNotReused(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	srv.ChangeUser("alice", func(u *store.User) { u.DeactivatedAt, u.Email = u.ConfirmedAt, "" })
-	app := srv.signUpClientOf()
-	app.Post("/api/v1/accounts", "username", "alice", "password", Password, "agreement", "true").WantError(400, `{"nickname":["has already been taken"]}`)
-	app.Post("/api/v1/accounts", "username", "alice2", "email", "alice@example.org", "password", Password, "agreement", "true").Want(200)
+	app := signUpClient(srv)
+	app.Post("/api/v1/accounts", "username", "alice", "password", apptest.Password, "agreement", "true").WantError(400, `{"nickname":["has already been taken"]}`)
+	app.Post("/api/v1/accounts", "username", "alice2", "email", "alice@example.org", "password", apptest.Password, "agreement", "true").Want(200)
 }
 
 // TestRoutesAreNoNicknames: who is called like an endpoint could not be looked up by that name.
@@ -241,11 +242,11 @@ func TestRoutesAreNoNicknames(t *testing.T) {
 }
 
 func TestRegistrationIsThrottled(t *testing.T) {
-	srv := Start(t, func(c *config.Config) {
+	srv := apptest.Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.Registration.Count = 3
 	})
-	app := srv.signUpClientOf()
+	app := signUpClient(srv)
 	for range 3 {
 		app.Post("/api/v1/accounts").Want(400)
 	}

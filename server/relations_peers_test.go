@@ -1,29 +1,15 @@
 package server_test
 
 import (
-	"net/url"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 )
 
-// FindRemote returns the id that a member of another server has on this one, which is looked for if it is not known.
-func (m *User) FindRemote(who *User) string {
-	m.Server.T.Helper()
-	u, err := url.Parse(who.Server.URL)
-	if err != nil {
-		m.Server.T.Fatal(err)
-	}
-	found := m.Get("/api/v2/search", "q", "@"+who.Nickname+"@"+u.Host, "resolve", "true", "type", "accounts").Want(200).Object().At("accounts").([]any)
-	if len(found) != 1 {
-		m.Server.T.Fatalf("%s finds %d accounts of %s", m.Nickname, len(found), who.Nickname)
-	}
-	return found[0].(map[string]any)["id"].(string)
-}
-
 // TestRelationsOfPeers has people of two servers do with each other what there is between people.
 func TestRelationsOfPeers(t *testing.T) {
-	peers := StartPeers(t, 2, func(c *config.Config) { c.Federation.SendBlocks, c.Federation.SendListens = true, true })
+	peers := apptest.StartPeers(t, 2, func(c *config.Config) { c.Federation.SendBlocks, c.Federation.SendListens = true, true })
 	here, there := peers[0], peers[1]
 	alice, staff := here.SignUp("alice"), here.SignUp("staff")
 	here.SetRole(staff, true, false)
@@ -31,9 +17,9 @@ func TestRelationsOfPeers(t *testing.T) {
 	atBob, atAlice := bob.FindRemote(alice), alice.FindRemote(bob)
 	both := func(bobs, alices []string) {
 		t.Helper()
-		Settle(here, there)
-		bob.Relationship(atBob).WantTrue(RelationshipFlags, bobs...)
-		alice.Relationship(atAlice).WantTrue(RelationshipFlags, alices...)
+		apptest.Settle(here, there)
+		bob.Relationship(atBob).WantTrue(apptest.RelationshipFlags, bobs...)
+		alice.Relationship(atAlice).WantTrue(apptest.RelationshipFlags, alices...)
 	}
 	list := func(s ...string) []string { return s }
 
@@ -46,7 +32,7 @@ func TestRelationsOfPeers(t *testing.T) {
 	alice.AccountAction(atAlice, "remove_from_followers")
 	both(nil, nil)
 	alice.Lock()
-	Settle(here, there)
+	apptest.Settle(here, there)
 	bob.AccountAction(atBob, "follow")
 	both(list("requested"), list("requested_by"))
 	alice.Post("/api/v1/follow_requests/" + atAlice + "/reject").Want(200)
@@ -60,53 +46,53 @@ func TestRelationsOfPeers(t *testing.T) {
 
 	// Favourites, reactions, votes.
 	st := alice.Publish("a post for followers", "visibility", "private", "poll[options][]", "yes", "poll[options][]", "no", "poll[expires_in]", "86400")
-	Settle(here, there)
+	apptest.Settle(here, there)
 	seen := bob.Get("/api/v1/timelines/home").Want(200).List()[0]
 	bob.Post("/api/v1/statuses/" + seen.ID() + "/favourite").Want(200)
 	bob.ReactWith(seen.ID(), "🔥")
 	bob.Vote(seen, 1).Want(200)
-	Settle(here, there)
-	if n := alice.Get("/api/v1/statuses/" + st.ID()).Object().Int("favourites_count"); n != 1 || alice.shownAs(st.ID()) != "🔥 1" || alice.voteCounts(st) != "yes 0, no 1" {
-		t.Errorf("alice has %d favourites, the reactions %s, and the votes %s", n, alice.shownAs(st.ID()), alice.voteCounts(st))
+	apptest.Settle(here, there)
+	if n := alice.Get("/api/v1/statuses/" + st.ID()).Object().Int("favourites_count"); n != 1 || shownAs(alice, st.ID()) != "🔥 1" || voteCounts(alice, st) != "yes 0, no 1" {
+		t.Errorf("alice has %d favourites, the reactions %s, and the votes %s", n, shownAs(alice, st.ID()), voteCounts(alice, st))
 	}
 	here.Exec(`UPDATE jobs SET run_at = 1 WHERE unique_key = ?`, "tally:"+st.ID())
-	Settle(here, there)
-	if got := bob.voteCounts(seen); got != "yes 0, no 1" {
+	apptest.Settle(here, there)
+	if got := voteCounts(bob, seen); got != "yes 0, no 1" {
 		t.Errorf("bob sees the votes %s", got)
 	}
 	bob.Post("/api/v1/statuses/" + seen.ID() + "/unfavourite").Want(200)
 	bob.React("DELETE", seen.ID(), "🔥").Want(200)
-	Settle(here, there)
-	if n := alice.Get("/api/v1/statuses/" + st.ID()).Object().Int("favourites_count"); n != 0 || alice.shownAs(st.ID()) != "" {
-		t.Errorf("after bob has taken them back: %d favourites, reactions %s", n, alice.shownAs(st.ID()))
+	apptest.Settle(here, there)
+	if n := alice.Get("/api/v1/statuses/" + st.ID()).Object().Int("favourites_count"); n != 0 || shownAs(alice, st.ID()) != "" {
+		t.Errorf("after bob has taken them back: %d favourites, reactions %s", n, shownAs(alice, st.ID()))
 	}
 
 	// Chats.
 	chat := bob.Post("/api/v1/svc/chats/by-account-id/" + atBob).Want(200).Object().ID()
 	said := bob.SendChat(chat, "hello alice")
-	Settle(here, there)
+	apptest.Settle(here, there)
 	own := alice.Post("/api/v1/svc/chats/by-account-id/" + atAlice).Want(200).Object().ID()
-	WantList(t, "alice reads", alice.ChatMessages(own), "hello alice")
+	apptest.WantList(t, "alice reads", alice.ChatMessages(own), "hello alice")
 	alice.SendChat(own, "hello bob")
-	Settle(here, there)
-	WantList(t, "bob reads", bob.ChatMessages(chat), "hello bob", "hello alice")
+	apptest.Settle(here, there)
+	apptest.WantList(t, "bob reads", bob.ChatMessages(chat), "hello bob", "hello alice")
 	bob.Do("DELETE", "/api/v1/svc/chats/"+chat+"/messages/"+said.ID(), "", nil).Want(200)
-	Settle(here, there)
-	WantList(t, "alice reads then", alice.ChatMessages(own), "hello bob")
+	apptest.Settle(here, there)
+	apptest.WantList(t, "alice reads then", alice.ChatMessages(own), "hello bob")
 
 	// Pins, scrobbles, reports.
 	top := alice.Publish("on top")
 	alice.Post("/api/v1/statuses/" + top.ID() + "/pin").Want(200)
 	alice.Post("/api/v1/svc/scrobble", "title", "a song").Want(200)
-	Settle(here, there)
+	apptest.Settle(here, there)
 	pinned := bob.Get("/api/v1/accounts/"+atBob+"/statuses", "pinned", "true").Want(200).List()
 	if len(pinned) != 1 || pinned[0].Str("uri") != top.Str("uri") {
 		t.Errorf("bob sees pinned: %v", pinned)
 	}
-	WantList(t, "alice's songs", bob.Scrobbles(atBob), "a song")
+	apptest.WantList(t, "alice's songs", bob.Scrobbles(atBob), "a song")
 	alice.Post("/api/v1/statuses/" + top.ID() + "/unpin").Want(200)
 	bob.SendJSON("POST", "/api/v1/reports", map[string]any{"account_id": atBob, "status_ids": []string{pinned[0].ID()}, "comment": "rude", "forward": true}).Want(200)
-	Settle(here, there)
+	apptest.Settle(here, there)
 	if n := len(bob.Get("/api/v1/accounts/"+atBob+"/statuses", "pinned", "true").Want(200).List()); n > 0 {
 		t.Errorf("it is pinned yet")
 	}
@@ -126,39 +112,30 @@ func TestRelationsOfPeers(t *testing.T) {
 	alice.Post("/api/v1/follow_requests/" + atAlice + "/authorize").Want(200)
 
 	// Alice becomes carol, of bob's server.
-	carol.SendJSON("PUT", "/api/v1/svc/aliases", map[string]any{"alias": "alice@" + MustHost(t, here.URL)}).Want(200)
-	Settle(here, there)
-	alice.Post("/api/v1/svc/move_account", "password", Password, "target_account", "carol@"+MustHost(t, there.URL)).Want(200)
-	Settle(here, there)
-	bob.Relationship(carol.ID).WantTrue(RelationshipFlags, "following")
-	bob.Relationship(atBob).WantTrue(RelationshipFlags)
+	carol.SendJSON("PUT", "/api/v1/svc/aliases", map[string]any{"alias": "alice@" + apptest.MustHost(t, here.URL)}).Want(200)
+	apptest.Settle(here, there)
+	alice.Post("/api/v1/svc/move_account", "password", apptest.Password, "target_account", "carol@"+apptest.MustHost(t, there.URL)).Want(200)
+	apptest.Settle(here, there)
+	bob.Relationship(carol.ID).WantTrue(apptest.RelationshipFlags, "following")
+	bob.Relationship(atBob).WantTrue(apptest.RelationshipFlags)
 	if got := bob.NotificationTypes(); got[0] != "move" {
 		t.Errorf("bob is told %q", got)
 	}
 }
 
-func MustHost(t *testing.T, address string) string {
-	t.Helper()
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u.Host
-}
-
 // TestLeaversOfPeers: requests that are taken back, accounts that are away for a while, and such as are gone for good.
 func TestLeaversOfPeers(t *testing.T) {
-	peers := StartPeers(t, 2)
+	peers := apptest.StartPeers(t, 2)
 	here, there := peers[0], peers[1]
 	alice, bob := here.SignUp("alice"), there.SignUp("bob")
 	atBob, atAlice := bob.FindRemote(alice), alice.FindRemote(bob)
 	both := func(bobs, alices []string) {
 		t.Helper()
-		Settle(here, there)
-		bob.Relationship(atBob).WantTrue(RelationshipFlags, bobs...)
-		alice.Relationship(atAlice).WantTrue(RelationshipFlags, alices...)
+		apptest.Settle(here, there)
+		bob.Relationship(atBob).WantTrue(apptest.RelationshipFlags, bobs...)
+		alice.Relationship(atAlice).WantTrue(apptest.RelationshipFlags, alices...)
 	}
-	counts := func(m *User, id string, followers, following float64) {
+	counts := func(m *apptest.User, id string, followers, following float64) {
 		t.Helper()
 		if o := m.Get("/api/v1/accounts/" + id).Want(200).Object(); o.Int("followers_count") != int(followers) || o.Int("following_count") != int(following) {
 			t.Errorf("%s has %d followers and follows %d, want %v and %v", o.Str("acct"), o.Int("followers_count"), o.Int("following_count"), followers, following)
@@ -166,20 +143,20 @@ func TestLeaversOfPeers(t *testing.T) {
 	}
 	list := func(s ...string) []string { return s }
 	alice.Lock()
-	Settle(here, there)
+	apptest.Settle(here, there)
 	bob.AccountAction(atBob, "follow")
 	both(list("requested"), list("requested_by"))
-	WantList(t, "alice is told", alice.NotificationTypes(), "follow_request")
+	apptest.WantList(t, "alice is told", alice.NotificationTypes(), "follow_request")
 	bob.AccountAction(atBob, "unfollow")
 	both(nil, nil)
-	WantList(t, "alice is told after it is taken back", alice.NotificationTypes())
-	WantList(t, "requests", alice.Get("/api/v1/follow_requests").Want(200).IDs())
+	apptest.WantList(t, "alice is told after it is taken back", alice.NotificationTypes())
+	apptest.WantList(t, "requests", alice.Get("/api/v1/follow_requests").Want(200).IDs())
 	carol := there.SignUp("carol")
 	carol.AccountAction(carol.FindRemote(alice), "follow")
-	Settle(here, there)
+	apptest.Settle(here, there)
 	there.DeleteOrDeactivate(carol, false)
-	Settle(here, there)
-	WantList(t, "requests, of who is away", alice.Get("/api/v1/follow_requests").Want(200).IDs())
+	apptest.Settle(here, there)
+	apptest.WantList(t, "requests, of who is away", alice.Get("/api/v1/follow_requests").Want(200).IDs())
 	bob.AccountAction(atBob, "follow")
 	both(list("requested"), list("requested_by"))
 	alice.Post("/api/v1/follow_requests/" + atAlice + "/authorize").Want(200)
@@ -190,9 +167,9 @@ func TestLeaversOfPeers(t *testing.T) {
 
 	// Away: what is written meanwhile does not come, and the follows are there afterwards.
 	there.DeleteOrDeactivate(bob, false)
-	Settle(here, there)
+	apptest.Settle(here, there)
 	alice.Publish("for who is away")
-	Settle(here, there)
+	apptest.Settle(here, there)
 	counts(alice, alice.ID, 1, 1)
 	if _, err := there.Social.Activate(t.Context(), bob.AccountID()); err != nil {
 		t.Fatal(err)
@@ -202,12 +179,12 @@ func TestLeaversOfPeers(t *testing.T) {
 
 	// Gone: nothing of it stays but what others have written.
 	told := bob.Publish("my last words")
-	Settle(here, there)
+	apptest.Settle(here, there)
 	if n := len(alice.Get("/api/v1/timelines/home").Want(200).List()); n != 2 {
 		t.Errorf("alice reads %d posts", n)
 	}
 	there.DeleteOrDeactivate(bob, true)
-	Settle(here, there)
+	apptest.Settle(here, there)
 	counts(alice, alice.ID, 0, 0)
 	alice.Get("/api/v1/accounts/" + atAlice).Want(404)
 	if alice.FindPost(told.Str("uri")) != nil {

@@ -5,21 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/federation"
 	"svc/internal/config"
 )
 
-// SignUpAdmin makes an administrator.
-func (a *Server) SignUpAdmin() *User {
-	a.T.Helper()
-	m := a.SignUp("root")
-	a.SetRole(m, true, false)
-	m.Client = a.NewToken(m, "read write follow push admin")
-	return m
-}
-
 // wantRelays compares the list of relays: addresses, with a + if they have accepted.
-func wantRelays(t *testing.T, m *User, want ...string) {
+func wantRelays(t *testing.T, m *apptest.User, want ...string) {
 	t.Helper()
 	var got []string
 	for _, r := range m.Get("/api/v1/svc/admin/relay").Want(200).List() {
@@ -34,60 +26,50 @@ func wantRelays(t *testing.T, m *User, want ...string) {
 	}
 }
 
-// LastDelivered returns the last activity of a type that was delivered to a peer.
-func LastDelivered(t *testing.T, p *FakeServer, kind string) Doc {
-	t.Helper()
-	list := p.Delivered(kind)
-	if len(list) == 0 {
-		t.Fatalf("no %s was delivered, but %v", kind, p.Delivered())
-	}
-	return list[len(list)-1]
-}
-
 // FollowFakeRelay subscribes to a relay of the LitePub style that accepts and follows back. It returns the relay's id.
-func FollowFakeRelay(t *testing.T, srv *Server, m *User, p *FakeServer) string {
+func FollowFakeRelay(t *testing.T, srv *apptest.Server, m *apptest.User, p *apptest.FakeServer) string {
 	t.Helper()
-	relay := p.AddActor("relay", Doc{"type": "Application", "endpoints": nil})
+	relay := p.AddActor("relay", apptest.Doc{"type": "Application", "endpoints": nil})
 	m.Post("/api/v1/svc/admin/relay", "relay_url", relay).Want(200)
-	Settle(srv)
-	p.PostAndSettle(srv, p.Activity("Accept", relay, LastDelivered(t, p, "Follow")))
+	apptest.Settle(srv)
+	p.PostAndSettle(srv, p.Activity("Accept", relay, apptest.LastDelivered(t, p, "Follow")))
 	p.PostAndSettle(srv, p.Activity("Follow", relay, srv.URL+"/relay"))
 	return relay
 }
 
 // Case 123: a relay is followed by /relay, is listed as accepted only once it has, and may then follow back.
 func TestFollowRelay(t *testing.T) {
-	srv, p := StartWithFake(t)
+	srv, p := apptest.StartWithFake(t)
 	root := srv.SignUpAdmin()
-	relay := p.AddActor("relay", Doc{"type": "Application"})
+	relay := p.AddActor("relay", apptest.Doc{"type": "Application"})
 	o := root.SendJSON("POST", "/api/v1/svc/admin/relay", map[string]any{"relay_url": relay}).Want(200).Object()
 	if o.Str("actor") != relay || o.Bool("followed_back") {
 		t.Errorf("the new relay is %v", o.Fields)
 	}
-	Settle(srv)
-	follow := LastDelivered(t, p, "Follow")
+	apptest.Settle(srv)
+	follow := apptest.LastDelivered(t, p, "Follow")
 	if follow["actor"] != srv.URL+"/relay" || follow["object"] != relay {
 		t.Errorf("it was asked by %v", follow)
 	}
 	wantRelays(t, root, relay)
 	asked := follow["id"].(string)
 	srv.GetDocument(asked).WantError(404, "Record not found") // which relays there are is not for everybody
-	p.FetchAs(srv, asked, relay, ActivityJSON).Want(200).WantFields(Doc{"id": asked, "type": "Follow", "actor": srv.URL + "/relay", "object": relay})
+	p.FetchAs(srv, asked, relay, apptest.ActivityJSON).Want(200).WantFields(apptest.Doc{"id": asked, "type": "Follow", "actor": srv.URL + "/relay", "object": relay})
 
-	other := p.AddActor("other", Doc{"type": "Application"})
+	other := p.AddActor("other", apptest.Doc{"type": "Application"})
 	p.PostAndSettle(srv, p.Activity("Accept", other, follow))
 	wantRelays(t, root, relay)
 	p.PostAndSettle(srv, p.Activity("Accept", relay, follow["id"]))
 	wantRelays(t, root, relay+"+")
 
 	root.Post("/api/v1/svc/admin/relay", "relay_url", relay).Want(200)
-	Settle(srv)
+	apptest.Settle(srv)
 	if n := len(p.Delivered("Follow")); n != 1 {
 		t.Errorf("one that has accepted was asked %d times", n)
 	}
 
 	p.PostAndSettle(srv, p.Activity("Follow", relay, srv.URL+"/relay"))
-	if accept := LastDelivered(t, p, "Accept"); accept["actor"] != srv.URL+"/relay" {
+	if accept := apptest.LastDelivered(t, p, "Accept"); accept["actor"] != srv.URL+"/relay" {
 		t.Errorf("its follow is answered with %v", accept)
 	}
 	p.PostAndSettle(srv, p.Activity("Reject", relay, follow))
@@ -97,14 +79,14 @@ func TestFollowRelay(t *testing.T) {
 // Who may follow the relay actor: relays that were asked, and if the server is a relay itself, other servers; people never.
 func TestFollowedAsRelay(t *testing.T) {
 	for _, open := range []bool{true, false} {
-		srv, p := StartWithFake(t, func(c *config.Config) { c.Federation.AllowRelay = open })
-		server, person := p.AddActor("server", Doc{"type": "Application"}), p.AddActor("person")
+		srv, p := apptest.StartWithFake(t, func(c *config.Config) { c.Federation.AllowRelay = open })
+		server, person := p.AddActor("server", apptest.Doc{"type": "Application"}), p.AddActor("person")
 		for _, tt := range []struct {
 			who, object string
 			welcome     bool
 		}{
 			{server, srv.URL + "/relay", open},
-			{server, Public, open},
+			{server, apptest.Public, open},
 			{person, srv.URL + "/relay", false},
 		} {
 			before := len(p.Delivered("Accept"))
@@ -116,14 +98,14 @@ func TestFollowedAsRelay(t *testing.T) {
 			if tt.welcome {
 				alice := srv.SignUp("a" + strings.ReplaceAll(p.NewID("x"), p.URL+"/x/", ""))
 				st := alice.Publish("hello")
-				Settle(srv)
-				if a := LastDelivered(t, p, "Announce"); a["object"] != st.Str("uri") || a["actor"] != srv.URL+"/relay" {
+				apptest.Settle(srv)
+				if a := apptest.LastDelivered(t, p, "Announce"); a["object"] != st.Str("uri") || a["actor"] != srv.URL+"/relay" {
 					t.Errorf("the follower of the relay got %v", a)
 				}
 				n := len(p.Delivered("Announce"))
 				p.PostAndSettle(srv, p.Activity("Undo", tt.who, follow))
 				alice.Publish("hello again")
-				Settle(srv)
+				apptest.Settle(srv)
 				if got := len(p.Delivered("Announce")); got != n {
 					t.Errorf("who has left gets %v", p.Delivered("Announce"))
 				}
@@ -136,16 +118,16 @@ func TestFollowedAsRelay(t *testing.T) {
 func TestRelaysGetPublicPosts(t *testing.T) {
 	for _, style := range []string{"litepub", "mastodon"} {
 		t.Run(style, func(t *testing.T) {
-			srv, p := StartWithFake(t, func(c *config.Config) { c.Federation.AllowRelay = style == "litepub" })
+			srv, p := apptest.StartWithFake(t, func(c *config.Config) { c.Federation.AllowRelay = style == "litepub" })
 			root, alice := srv.SignUpAdmin(), srv.SignUp("alice")
 			if style == "litepub" {
 				FollowFakeRelay(t, srv, root, p)
 			} else {
-				relay := p.AddActor("actor", Doc{"type": "Application", "inbox": p.URL + "/inbox"})
+				relay := p.AddActor("actor", apptest.Doc{"type": "Application", "inbox": p.URL + "/inbox"})
 				root.Post("/api/v1/svc/admin/relay", "relay_url", p.URL+"/inbox").Want(200)
-				Settle(srv)
-				follow := LastDelivered(t, p, "Follow")
-				if follow["object"] != Public {
+				apptest.Settle(srv)
+				follow := apptest.LastDelivered(t, p, "Follow")
+				if follow["object"] != apptest.Public {
 					t.Errorf("it was asked by %v", follow)
 				}
 				p.PostAndSettle(srv, p.Activity("Accept", relay, follow))
@@ -156,7 +138,7 @@ func TestRelaysGetPublicPosts(t *testing.T) {
 				alice.Publish("not for relays", "visibility", v)
 			}
 			alice.Post("/api/v1/statuses/" + hello.Str("id") + "/reblog").Want(200)
-			Settle(srv)
+			apptest.Settle(srv)
 			got := append(p.Delivered("Create"), p.Delivered("Announce")...)
 			if len(got) != 1 || got[0]["type"] != wanted {
 				t.Fatalf("the relay got %v", got)
@@ -165,13 +147,13 @@ func TestRelaysGetPublicPosts(t *testing.T) {
 				t.Errorf("it was announced %v", got[0]["object"])
 			}
 			alice.SendJSON("PUT", "/api/v1/statuses/"+hello.Str("id"), map[string]any{"status": "hello, all"}).Want(200)
-			Settle(srv)
+			apptest.Settle(srv)
 			if style == "mastodon" {
-				LastDelivered(t, p, "Update")
+				apptest.LastDelivered(t, p, "Update")
 			}
 			alice.SendJSON("DELETE", "/api/v1/statuses/"+hello.Str("id"), nil).Want(200)
-			Settle(srv)
-			if d := LastDelivered(t, p, "Delete"); d["actor"] != srv.URL+"/users/"+alice.ID {
+			apptest.Settle(srv)
+			if d := apptest.LastDelivered(t, p, "Delete"); d["actor"] != srv.URL+"/users/"+alice.ID {
 				t.Errorf("the end of the post was told by %v", d["actor"])
 			}
 		})
@@ -180,7 +162,7 @@ func TestRelaysGetPublicPosts(t *testing.T) {
 
 // Case 125: what a relay announces is in the federated timeline and nowhere else.
 func TestRelayAnnounces(t *testing.T) {
-	srv, p := StartWithFake(t)
+	srv, p := apptest.StartWithFake(t)
 	root := srv.SignUpAdmin()
 	relay := FollowFakeRelay(t, srv, root, p)
 	writer := p.AddActor("writer")
@@ -195,7 +177,7 @@ func TestRelayAnnounces(t *testing.T) {
 		t.Errorf("the relay notifies: %v", n)
 	}
 
-	stranger := p.AddActor("stranger", Doc{"type": "Application"})
+	stranger := p.AddActor("stranger", apptest.Doc{"type": "Application"})
 	unasked := p.Note(writer, "<p>by nobody</p>")
 	p.Serve(unasked)
 	p.PostAndSettle(srv, p.Activity("Announce", stranger, unasked["id"]))
@@ -206,28 +188,28 @@ func TestRelayAnnounces(t *testing.T) {
 
 // Case 126: of what a relay forwards, only the id counts.
 func TestRelayForwards(t *testing.T) {
-	srv, p := StartWithFake(t)
+	srv, p := apptest.StartWithFake(t)
 	root := srv.SignUpAdmin()
 	relay := FollowFakeRelay(t, srv, root, p)
 	writer := p.AddActor("writer")
 	note := p.Note(writer, "<p>as its origin has it</p>")
 	p.Serve(note)
 	forged := p.Create(note)
-	forged["object"] = Doc{"id": note["id"], "type": "Note", "attributedTo": writer, "content": "<p>forged</p>", "to": []any{Public}}
+	forged["object"] = apptest.Doc{"id": note["id"], "type": "Note", "attributedTo": writer, "content": "<p>forged</p>", "to": []any{apptest.Public}}
 	p.Deliver(srv, "/inbox", relay, forged).Want(http.StatusAccepted)
-	Settle(srv)
+	apptest.Settle(srv)
 	list := root.Get("/api/v1/timelines/public").Want(200).List()
 	if len(list) != 1 || !strings.Contains(list[0].Str("content"), "as its origin has it") {
 		t.Fatalf("the timeline is %v", list)
 	}
 	p.Deliver(srv, "/inbox", relay, p.Activity("Delete", writer, note["id"])).Want(http.StatusAccepted)
-	Settle(srv)
+	apptest.Settle(srv)
 	if list := root.Get("/api/v1/timelines/public").Want(200).List(); len(list) != 1 {
 		t.Error("a post is gone because a relay said so")
 	}
 	p.Remove(note["id"].(string), http.StatusGone)
 	p.Deliver(srv, "/inbox", relay, p.Activity("Delete", writer, note["id"])).Want(http.StatusAccepted)
-	Settle(srv)
+	apptest.Settle(srv)
 	if list := root.Get("/api/v1/timelines/public").Want(200).List(); len(list) != 0 {
 		t.Error("a post is there that its origin has not any more")
 	}
@@ -235,7 +217,7 @@ func TestRelayForwards(t *testing.T) {
 
 // Case 127: leaving a relay, also one that is gone.
 func TestUnfollowRelay(t *testing.T) {
-	srv, p := StartWithFake(t)
+	srv, p := apptest.StartWithFake(t)
 	root := srv.SignUpAdmin()
 	relay := FollowFakeRelay(t, srv, root, p)
 	for _, tt := range []struct {
@@ -253,9 +235,9 @@ func TestUnfollowRelay(t *testing.T) {
 			t.Errorf("the answer is %s", a.Body)
 		}
 	}
-	Settle(srv)
-	undo := LastDelivered(t, p, "Undo")
-	if inner, _ := undo["object"].(Doc); inner["type"] != "Follow" || inner["object"] != relay {
+	apptest.Settle(srv)
+	undo := apptest.LastDelivered(t, p, "Undo")
+	if inner, _ := undo["object"].(apptest.Doc); inner["type"] != "Follow" || inner["object"] != relay {
 		t.Errorf("it was told %v", undo)
 	}
 	wantRelays(t, root)
@@ -267,7 +249,7 @@ func TestUnfollowRelay(t *testing.T) {
 	}
 	before := len(p.Delivered())
 	srv.SignUp("alice").Publish("nobody's business")
-	Settle(srv)
+	apptest.Settle(srv)
 	if got := p.Delivered()[before:]; len(got) != 0 {
 		t.Errorf("a relay that was left still gets %v", got)
 	}
@@ -283,7 +265,7 @@ func TestUnfollowRelay(t *testing.T) {
 
 // Addresses that are none of a relay are refused and leave nothing behind.
 func TestRelayRefusals(t *testing.T) {
-	srv, p := StartWithFake(t)
+	srv, p := apptest.StartWithFake(t)
 	root := srv.SignUpAdmin()
 	for _, address := range []string{"", "x", "ftp://example.org/actor", srv.URL + "/relay", p.URL + "/nobody", "javascript:alert(1)", "http://127.0.0.1:1/actor"} {
 		root.Post("/api/v1/svc/admin/relay", "relay_url", address).Want(400)
@@ -295,20 +277,20 @@ func TestRelayRefusals(t *testing.T) {
 
 // Two servers of this kind are relays for one another.
 func TestRelayForOneAnother(t *testing.T) {
-	peers := StartPeers(t, 2)
+	peers := apptest.StartPeers(t, 2)
 	a, b := peers[0], peers[1]
 	root, bob := a.SignUpAdmin(), b.SignUp("bob")
 	root.Post("/api/v1/svc/admin/relay", "relay_url", b.URL+"/relay").Want(200)
-	Settle(a, b)
+	apptest.Settle(a, b)
 	wantRelays(t, root, b.URL+"/relay+")
 	st := bob.Publish("hello from far away")
-	Settle(a, b)
+	apptest.Settle(a, b)
 	list := root.Get("/api/v1/timelines/public").Want(200).List()
 	if len(list) != 1 || list[0].Str("uri") != st.Str("uri") {
 		t.Fatalf("the timeline is %v", list)
 	}
 	bob.SendJSON("DELETE", "/api/v1/statuses/"+st.Str("id"), nil).Want(200)
-	Settle(a, b)
+	apptest.Settle(a, b)
 	if list := root.Get("/api/v1/timelines/public").Want(200).List(); len(list) != 0 {
 		t.Errorf("what was deleted is there: %v", list)
 	}
@@ -317,11 +299,11 @@ func TestRelayForOneAnother(t *testing.T) {
 // Case 123: relays answer in many forms, of which each is taken from the relay that was asked, and from nobody else.
 func TestRelayAnswers(t *testing.T) {
 	type asked struct {
-		srv    *Server
-		follow Doc
+		srv    *apptest.Server
+		follow apptest.Doc
 	}
-	inner := func(a asked, changes Doc) Doc {
-		d := Doc{"type": "Follow", "actor": a.srv.URL + "/relay", "object": a.follow["object"]}
+	inner := func(a asked, changes apptest.Doc) apptest.Doc {
+		d := apptest.Doc{"type": "Follow", "actor": a.srv.URL + "/relay", "object": a.follow["object"]}
 		for k, v := range changes {
 			d[k] = v
 		}
@@ -334,15 +316,17 @@ func TestRelayAnswers(t *testing.T) {
 	}{
 		{"the Follow", func(a asked) any { return a.follow }, true},
 		{"its id", func(a asked) any { return a.follow["id"] }, true},
-		{"a Follow with its id only", func(a asked) any { return Doc{"id": a.follow["id"], "type": "Follow"} }, true},
+		{"a Follow with its id only", func(a asked) any { return apptest.Doc{"id": a.follow["id"], "type": "Follow"} }, true},
 		{"a Follow without an id", func(a asked) any { return inner(a, nil) }, true},
-		{"a Follow of another id", func(a asked) any { return inner(a, Doc{"id": "http://127.0.0.1:1/follows/7"}) }, true},
-		{"a Follow of all", func(a asked) any { return inner(a, Doc{"object": Public}) }, true},
-		{"a Follow of all with another id", func(a asked) any { return inner(a, Doc{"id": a.srv.URL + "/activities/x", "object": Public}) }, true},
+		{"a Follow of another id", func(a asked) any { return inner(a, apptest.Doc{"id": "http://127.0.0.1:1/follows/7"}) }, true},
+		{"a Follow of all", func(a asked) any { return inner(a, apptest.Doc{"object": apptest.Public}) }, true},
+		{"a Follow of all with another id", func(a asked) any {
+			return inner(a, apptest.Doc{"id": a.srv.URL + "/activities/x", "object": apptest.Public})
+		}, true},
 		{"another id alone", func(asked) any { return "http://127.0.0.1:1/follows/7" }, true},
 		{"an id of ours that is another's", func(a asked) any { return a.srv.URL + "/activities/x" }, false},
-		{"a Follow by somebody else", func(a asked) any { return inner(a, Doc{"actor": a.srv.URL + "/users/alice"}) }, false},
-		{"a favourite", func(a asked) any { return inner(a, Doc{"type": "Like"}) }, false},
+		{"a Follow by somebody else", func(a asked) any { return inner(a, apptest.Doc{"actor": a.srv.URL + "/users/alice"}) }, false},
+		{"a favourite", func(a asked) any { return inner(a, apptest.Doc{"type": "Like"}) }, false},
 		{"nothing", func(asked) any { return nil }, false},
 	} {
 		styles := []string{"Application", "inbox"}
@@ -351,25 +335,25 @@ func TestRelayAnswers(t *testing.T) {
 		}
 		for _, style := range styles {
 			t.Run(style+" accepts "+tt.name, func(t *testing.T) {
-				srv, p := StartWithFake(t)
+				srv, p := apptest.StartWithFake(t)
 				root := srv.SignUpAdmin()
 				kind := style
 				if style == "inbox" {
 					kind = "Application"
 				}
 				// Without WebFinger, an outbox and the like, as many relays are.
-				relay := p.AddActor("relay", Doc{"type": kind, "inbox": p.URL + "/inbox", "outbox": nil, "followers": nil, "following": nil, "endpoints": nil})
+				relay := p.AddActor("relay", apptest.Doc{"type": kind, "inbox": p.URL + "/inbox", "outbox": nil, "followers": nil, "following": nil, "endpoints": nil})
 				p.Respond("/.well-known/webfinger?resource=acct%3Arelay%40"+strings.ReplaceAll(p.Host, ":", "%3A"), http.StatusNotFound, "text/plain", nil)
 				stranger := p.URL + "/users/relay"
 				address := relay
 				if style == "inbox" {
 					address = p.URL + "/inbox"
 				} else {
-					stranger = p.AddActor("stranger", Doc{"type": "Application"})
+					stranger = p.AddActor("stranger", apptest.Doc{"type": "Application"})
 				}
 				root.Post("/api/v1/svc/admin/relay", "relay_url", address).Want(200)
-				Settle(srv)
-				a := asked{srv, LastDelivered(t, p, "Follow")}
+				apptest.Settle(srv)
+				a := asked{srv, apptest.LastDelivered(t, p, "Follow")}
 				if stranger != relay {
 					p.PostAndSettle(srv, p.Activity("Accept", stranger, tt.object(a)))
 					wantRelays(t, root, address)
@@ -387,35 +371,35 @@ func TestRelayAnswers(t *testing.T) {
 
 // A relay that could not be had is asked again as soon as the staff wants it.
 func TestRelayThatComesLate(t *testing.T) {
-	srv, p := StartWithFake(t)
+	srv, p := apptest.StartWithFake(t)
 	root := srv.SignUpAdmin()
 	address := p.URL + "/users/relay"
 	root.Post("/api/v1/svc/admin/relay", "relay_url", address).Want(400)
-	p.AddActor("relay", Doc{"type": "Application"})
+	p.AddActor("relay", apptest.Doc{"type": "Application"})
 	root.Post("/api/v1/svc/admin/relay", "relay_url", address).Want(200)
-	Settle(srv)
-	first := LastDelivered(t, p, "Follow")
+	apptest.Settle(srv)
+	first := apptest.LastDelivered(t, p, "Follow")
 	root.Post("/api/v1/svc/admin/relay", "relay_url", address).Want(200) // it has not answered
-	Settle(srv)
-	if again := LastDelivered(t, p, "Follow"); len(p.Delivered("Follow")) != 2 || again["id"] != first["id"] {
+	apptest.Settle(srv)
+	if again := apptest.LastDelivered(t, p, "Follow"); len(p.Delivered("Follow")) != 2 || again["id"] != first["id"] {
 		t.Errorf("it was asked again by %v", again)
 	}
 	p.Remove(address, http.StatusNotFound)
 	root.SendJSON("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": address}).Want(400)
-	p.AddActor("relay", Doc{"type": "Application"})
+	p.AddActor("relay", apptest.Doc{"type": "Application"})
 	p.PostAndSettle(srv, p.Activity("Accept", address, first))
 	wantRelays(t, root, address+"+")
 	root.SendJSON("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": address}).Want(200)
-	Settle(srv)
+	apptest.Settle(srv)
 	p.PostAndSettle(srv, p.Activity("Accept", address, first)) // of what is no more
 	wantRelays(t, root)
 }
 
 // The actor for relays is there only where there is something for it to do.
 func TestRelayActorIsThere(t *testing.T) {
-	srv, p := StartWithFake(t, func(c *config.Config) { c.Federation.AllowRelay = false })
+	srv, p := apptest.StartWithFake(t, func(c *config.Config) { c.Federation.AllowRelay = false })
 	root := srv.SignUpAdmin()
-	relay := p.AddActor("relay", Doc{"type": "Application"})
+	relay := p.AddActor("relay", apptest.Doc{"type": "Application"})
 	wanted := func(status int) {
 		t.Helper()
 		for _, path := range []string{"/relay", "/relay/followers", "/relay/following", "/.well-known/webfinger?resource=" + srv.URL + "/relay"} {
@@ -426,13 +410,13 @@ func TestRelayActorIsThere(t *testing.T) {
 	// Who was not asked must not follow.
 	follow := p.Activity("Follow", relay, srv.URL+"/relay")
 	p.PostAndSettle(srv, follow)
-	if r := LastDelivered(t, p, "Reject"); r["actor"] != srv.URL+"/relay" || r["object"].(Doc)["id"] != follow["id"] {
+	if r := apptest.LastDelivered(t, p, "Reject"); r["actor"] != srv.URL+"/relay" || r["object"].(apptest.Doc)["id"] != follow["id"] {
 		t.Errorf("the follow is answered with %v", r)
 	}
 	root.Post("/api/v1/svc/admin/relay", "relay_url", relay).Want(200)
 	wanted(200)
-	Settle(srv)
-	p.PostAndSettle(srv, p.Activity("Reject", relay, LastDelivered(t, p, "Follow")))
+	apptest.Settle(srv)
+	p.PostAndSettle(srv, p.Activity("Reject", relay, apptest.LastDelivered(t, p, "Follow")))
 	wantRelays(t, root, relay)
 	root.SendJSON("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": relay}).Want(200)
 	wanted(404)
@@ -440,22 +424,22 @@ func TestRelayActorIsThere(t *testing.T) {
 
 // What a relay is told while it is away is the last that was wanted of it.
 func TestRelayAway(t *testing.T) {
-	srv, p := StartWithFake(t)
+	srv, p := apptest.StartWithFake(t)
 	root := srv.SignUpAdmin()
-	relay := p.AddActor("relay", Doc{"type": "Application"})
+	relay := p.AddActor("relay", apptest.Doc{"type": "Application"})
 	p.RefuseDeliveries(http.StatusServiceUnavailable)
 	for range 2 {
 		root.Post("/api/v1/svc/admin/relay", "relay_url", relay).Want(200)
 	}
-	Settle(srv)
+	apptest.Settle(srv)
 	root.SendJSON("DELETE", "/api/v1/svc/admin/relay", map[string]any{"relay_url": relay}).Want(200)
-	Settle(srv)
+	apptest.Settle(srv)
 	p.ClearDelivered()
 	p.RefuseDeliveries(0)
 	if _, err := srv.Federation.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
 		t.Fatal(err)
 	}
-	Settle(srv)
+	apptest.Settle(srv)
 	if got := p.Delivered(); len(got) != 1 || got[0]["type"] != "Undo" {
 		t.Errorf("it is told %v", got)
 	}
@@ -463,14 +447,14 @@ func TestRelayAway(t *testing.T) {
 
 // Posts that are sent to the actors of the server itself are for nobody.
 func TestPostsToTheServer(t *testing.T) {
-	srv, p := StartWithFake(t)
+	srv, p := apptest.StartWithFake(t)
 	bob := p.AddActor("bob")
 	for _, path := range []string{"/relay/inbox", "/internal/fetch/inbox"} {
 		for _, to := range []string{srv.URL + "/relay", srv.URL + "/internal/fetch", bob + "/followers"} {
-			p.Deliver(srv, path, bob, p.Create(p.Note(bob, "<p>psst</p>", Doc{"to": []any{to}, "cc": []any{}}))).Want(http.StatusAccepted)
+			p.Deliver(srv, path, bob, p.Create(p.Note(bob, "<p>psst</p>", apptest.Doc{"to": []any{to}, "cc": []any{}}))).Want(http.StatusAccepted)
 		}
 	}
-	Settle(srv)
+	apptest.Settle(srv)
 	if n := srv.Count(`SELECT count(*) FROM statuses`); n > 0 {
 		t.Errorf("%d posts are kept", n)
 	}

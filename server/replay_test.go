@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/internal/httpsig"
 )
 
@@ -22,14 +23,14 @@ import (
 // five minutes ago.
 type replay struct {
 	About  string
-	Served []Doc    // what the other servers have, actors too
-	Follow []string // actors whom alice follows
+	Served []apptest.Doc // what the other servers have, actors too
+	Follow []string      // actors whom alice follows
 	Inbox  []struct {
 		Personal bool // to alice's own inbox
 		Signer   string
 		Activity json.RawMessage
-		Serve    []Doc    // what the other servers have from now on
-		Vanish   []string // addresses at which there is nothing any more
+		Serve    []apptest.Doc // what the other servers have from now on
+		Vanish   []string      // addresses at which there is nothing any more
 	}
 	Show []string // posts that the golden file shows as alice sees them
 }
@@ -65,19 +66,19 @@ func TestReplay(t *testing.T) {
 // replayer is a server and those that it has to do with.
 type replayer struct {
 	t     *testing.T
-	srv   *Server
-	alice *User
-	peers map[string]*FakeServer // by their host in the documents
+	srv   *apptest.Server
+	alice *apptest.User
+	peers map[string]*apptest.FakeServer // by their host in the documents
 	now   time.Time
 	names *strings.Replacer // of hosts and of things here, as they are
 	back  *strings.Replacer // and as they stand in the documents
 }
 
 func startReplay(t *testing.T) *replayer {
-	srv := StartPeers(t, 1)[0]
+	srv := apptest.StartPeers(t, 1)[0]
 	r := &replayer{
 		t: t, srv: srv, alice: srv.SignUp("alice"), now: time.Now().UTC().Truncate(time.Second),
-		peers: map[string]*FakeServer{"peer.example": StartFake(t), "other.example": StartFake(t)},
+		peers: map[string]*apptest.FakeServer{"peer.example": apptest.StartFake(t), "other.example": apptest.StartFake(t)},
 	}
 	hello := r.alice.Publish("hello").Str("uri")
 	poll := r.alice.PublishPoll([]string{"tea", "coffee"}, "multiple", "true").Str("uri")
@@ -98,7 +99,7 @@ func startReplay(t *testing.T) *replayer {
 
 // real returns a document as it is sent.
 func (r *replayer) real(source string) string {
-	pem, err := httpsig.FormatPublicKey(SharedKey().Public())
+	pem, err := httpsig.FormatPublicKey(apptest.SharedKey().Public())
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func (r *replayer) real(source string) string {
 	})
 }
 
-func (r *replayer) peer(address string) *FakeServer {
+func (r *replayer) peer(address string) *apptest.FakeServer {
 	for _, p := range r.peers {
 		if strings.HasPrefix(address, p.URL+"/") {
 			return p
@@ -151,15 +152,15 @@ func (r *replayer) run(name, source string) {
 }
 
 // serve has a document answered at its id, and its actor found.
-func (r *replayer) serve(d Doc) {
+func (r *replayer) serve(d apptest.Doc) {
 	id := d["id"].(string)
 	p := r.peer(id)
 	p.Serve(d)
-	key, _ := d["publicKey"].(Doc)
+	key, _ := d["publicKey"].(apptest.Doc)
 	if key == nil {
 		return
 	}
-	p.Keys[id] = SharedKey()
+	p.Keys[id] = apptest.SharedKey()
 	if keyID, _ := key["id"].(string); keyID != "" {
 		p.KeyIDs[id] = keyID
 	}
@@ -182,7 +183,7 @@ func (r *replayer) deliver(signer string, personal bool, activity []byte) (refus
 		switch actor := d.Actor.(type) {
 		case string:
 			signer = actor
-		case Doc:
+		case apptest.Doc:
 			signer = actor["id"].(string)
 		}
 	}
@@ -193,7 +194,7 @@ func (r *replayer) deliver(signer string, personal bool, activity []byte) (refus
 	if a := r.peer(signer).DeliverRaw(r.srv, path, signer, activity); a.Status != http.StatusAccepted {
 		refused = append(refused, fmt.Sprintf("%v: %d %s", d.ID, a.Status, a.Body))
 	}
-	Settle(r.srv)
+	apptest.Settle(r.srv)
 	if id, _ := d.ID.(string); id != "" {
 		if reason := r.srv.Refusals(id); reason != "" {
 			refused = append(refused, id+": "+reason)
@@ -203,12 +204,12 @@ func (r *replayer) deliver(signer string, personal bool, activity []byte) (refus
 }
 
 // outcome returns what has come of all that.
-func (r *replayer) outcome(script *replay, refused []string) Doc {
-	out := Doc{"about": script.About}
+func (r *replayer) outcome(script *replay, refused []string) apptest.Doc {
+	out := apptest.Doc{"about": script.About}
 	if len(refused) > 0 {
 		out["refused"] = refused
 	}
-	posts := Doc{}
+	posts := apptest.Doc{}
 	for _, uri := range script.Show {
 		name := r.back.Replace(uri)
 		if posts[name] = nil; r.alice.FindPost(uri) != nil {
@@ -220,7 +221,7 @@ func (r *replayer) outcome(script *replay, refused []string) Doc {
 		var list []any
 		for _, o := range r.alice.Get("/api/v1/" + path).Want(200).List() {
 			if name == "conversations" {
-				list = append(list, Doc{"with": o.Usernames("accounts"), "unread": o.Bool("unread"), "last": o.Str("last_status.uri")})
+				list = append(list, apptest.Doc{"with": o.Usernames("accounts"), "unread": o.Bool("unread"), "last": o.Str("last_status.uri")})
 			} else if o.Str("account.acct") != "alice" {
 				list = append(list, o.Str("uri"))
 			}
@@ -240,7 +241,7 @@ func (r *replayer) outcome(script *replay, refused []string) Doc {
 	if told != nil {
 		out["told"] = told
 	}
-	sent := []Doc{}
+	sent := []apptest.Doc{}
 	for _, host := range slices.Sorted(maps.Keys(r.peers)) {
 		sent = append(sent, r.peers[host].Delivered()...)
 	}
@@ -256,11 +257,11 @@ func (r *replayer) outcome(script *replay, refused []string) Doc {
 // slim leaves out of an entity what is empty, and of accounts all but their name.
 func slim(v any) any {
 	switch v := v.(type) {
-	case Doc:
+	case apptest.Doc:
 		if acct, ok := v["acct"]; ok && v["followers_count"] != nil {
 			return acct
 		}
-		d := Doc{}
+		d := apptest.Doc{}
 		for key, member := range v {
 			if member = slim(member); member != nil {
 				d[key] = member
@@ -294,7 +295,7 @@ func slim(v any) any {
 }
 
 // compare compares the outcome with the golden file.
-func (r *replayer) compare(name string, out Doc) {
+func (r *replayer) compare(name string, out apptest.Doc) {
 	r.t.Helper()
 	var body bytes.Buffer
 	e := json.NewEncoder(&body)
@@ -315,7 +316,7 @@ func (r *replayer) compare(name string, out Doc) {
 		return "TIME"
 	})
 	text = replayIDs.ReplaceAllString(text, `"$1": "N"`)
-	got := r.srv.Golden([]byte(proxies.ReplaceAllString(text, "/proxy/KEY/ADDRESS")))
+	got := golden(r.srv, []byte(proxies.ReplaceAllString(text, "/proxy/KEY/ADDRESS")))
 	file := filepath.Join("testdata/peers", name+".golden.json")
 	if *update {
 		if err := os.WriteFile(file, got, 0o644); err != nil {

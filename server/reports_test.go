@@ -5,11 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/store"
 )
 
 func TestReport(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol, admin, moderator := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("boss"), srv.SignUp("mod")
 	srv.SetRole(admin, true, false)
 	srv.SetRole(moderator, false, true)
@@ -21,7 +22,7 @@ func TestReport(t *testing.T) {
 
 	for _, tt := range []struct {
 		name   string
-		as     *User
+		as     *apptest.User
 		body   params
 		status int
 	}{
@@ -36,7 +37,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("a report %s: got %d %s, want %d", tt.name, got.Status, got.Body, tt.status)
 		}
 	}
-	reports := func(m *User) []*Object {
+	reports := func(m *apptest.User) []*apptest.Object {
 		t.Helper()
 		return m.Get("/api/v1/notifications", "types[]", "svc:report").Want(200).List()
 	}
@@ -61,7 +62,7 @@ func TestReport(t *testing.T) {
 	alice.SendJSON("POST", "/api/v1/reports", params{"account_id": bob.ID, "category": "unheard of"}).Want(200)
 
 	// The staff is told, nobody else.
-	for _, m := range []*User{admin, moderator} {
+	for _, m := range []*apptest.User{admin, moderator} {
 		list := reports(m)
 		if len(list) != 2 {
 			t.Fatalf("%s has %d notifications, want 2", m.Nickname, len(list))
@@ -82,7 +83,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("%s is told without asking for it", m.Nickname)
 		}
 	}
-	for _, m := range []*User{alice, bob, carol} {
+	for _, m := range []*apptest.User{alice, bob, carol} {
 		if list := reports(m); len(list) > 0 {
 			t.Errorf("%s sees the report", m.Nickname)
 		}
@@ -105,7 +106,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-func notificationTypes(a *Response) []string {
+func notificationTypes(a *apptest.Response) []string {
 	var types []string
 	for _, n := range a.List() {
 		types = append(types, n.Str("type"))
@@ -114,7 +115,7 @@ func notificationTypes(a *Response) []string {
 }
 
 func TestAnnouncements(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	now := srv.DB.Now().UnixMilli()
 	for i, a := range []struct {
@@ -138,7 +139,7 @@ func TestAnnouncements(t *testing.T) {
 		alice.Post("/api/v1/announcements/" + list[0].ID() + "/dismiss").Want(200)
 	}
 	for _, tt := range []struct {
-		as     *User
+		as     *apptest.User
 		params []string
 		want   []bool // read
 	}{

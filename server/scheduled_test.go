@@ -10,67 +10,41 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/store"
 )
 
-// FromNowJSON returns a time from now on, as clients send it.
-func FromNowJSON(d time.Duration) string { return time.Now().Add(d).Format(time.RFC3339Nano) }
-
-// Schedule schedules a status for an hour from now on, with more parameters as pairs.
-func (m *User) Schedule(text string, more ...string) *Object {
-	m.Server.T.Helper()
-	o := m.Post("/api/v1/statuses", append([]string{"status", text, "scheduled_at", FromNowJSON(time.Hour)}, more...)...).Want(200).Object()
-	o.Str("params.text") // it is no status
-	return o
-}
-
-// MakeDue has the time of scheduled statuses come.
-func (a *Server) MakeDue(ids ...string) {
-	a.T.Helper()
-	for _, id := range ids {
-		a.Exec(`UPDATE scheduled_statuses SET scheduled_at = 1000 WHERE id = ?`, int64(scheduledID(id)))
-		a.Exec(`UPDATE jobs SET run_at = 1000 WHERE unique_key = ?`, "publish:"+id)
-	}
-	a.RunJobs()
-}
-
-func scheduledID(text string) store.ScheduledID {
-	var id store.ScheduledID
-	id.UnmarshalText([]byte(text))
-	return id
-}
-
 func TestSchedule(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	srv.AddFollow(carol, alice)
 	picture, theirs := srv.AddMedia(alice), srv.AddMedia(bob)
 	root := bob.Publish("root").ID()
 	at := time.Now().Add(6 * time.Minute).Truncate(time.Millisecond)
-	o := alice.SendJSON("POST", "/api/v1/statuses", JSON{
+	o := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{
 		"status": "**hello** @bob #later", "spoiler_text": "cw", "content_type": "text/markdown", "media_ids": []string{picture, theirs, picture},
 		"in_reply_to_id": root, "visibility": "unlisted", "language": "de", "expires_in": 7200, "scheduled_at": at,
-		"poll": JSON{"options": []string{"a", " b", "b", ""}, "expires_in": 600, "multiple": true},
+		"poll": apptest.JSON{"options": []string{"a", " b", "b", ""}, "expires_in": 600, "multiple": true},
 	}).Want(200).Object()
-	for _, got := range []*Object{o, alice.Get("/api/v1/scheduled_statuses").Want(200).List()[0], alice.Get("/api/v1/scheduled_statuses/" + o.ID()).Want(200).Object()} {
-		WantFields(t, "scheduled", got, JSON{
+	for _, got := range []*apptest.Object{o, alice.Get("/api/v1/scheduled_statuses").Want(200).List()[0], alice.Get("/api/v1/scheduled_statuses/" + o.ID()).Want(200).Object()} {
+		apptest.WantFields(t, "scheduled", got, apptest.JSON{
 			"id": o.ID(), "scheduled_at": store.At(at).String(), "params.text": "**hello** @bob #later", "params.spoiler_text": "cw",
 			"params.media_ids": []any{picture}, "params.in_reply_to_id": root, "params.visibility": "unlisted", "params.language": "de",
 			"params.expires_in": 7200.0, "params.scheduled_at": nil, "params.sensitive": true, "params.idempotency": nil, "params.with_rate_limit": false,
-			"params.poll": JSON{"options": []any{"a", "b"}, "expires_in": 600.0, "multiple": true, "hide_totals": false},
+			"params.poll": apptest.JSON{"options": []any{"a", "b"}, "expires_in": 600.0, "multiple": true, "hide_totals": false},
 		})
 		if m := got.At("media_attachments").([]any); len(m) != 1 || m[0].(map[string]any)["id"] != picture {
 			t.Errorf("media_attachments: %v", m)
 		}
 	}
 	plain := alice.Schedule("plain")
-	WantFields(t, "a plain one", plain, JSON{
+	apptest.WantFields(t, "a plain one", plain, apptest.JSON{
 		"params.media_ids": nil, "media_attachments": []any{}, "params.poll": nil, "params.expires_in": nil, "params.in_reply_to_id": nil,
 		"params.visibility": "public", "params.language": nil, "params.sensitive": false,
 	})
 
 	// Nothing of it is to be seen yet, and its picture cannot go anywhere else, nor be swept away.
-	WantIDs(t, "alice's statuses", bob.Get("/api/v1/accounts/alice/statuses"))
+	apptest.WantIDs(t, "alice's statuses", bob.Get("/api/v1/accounts/alice/statuses"))
 	if got := bob.Notifications(); len(got) != 0 {
 		t.Errorf("bob is told %v", got)
 	}
@@ -95,17 +69,17 @@ func TestSchedule(t *testing.T) {
 	if len(posted) != 2 {
 		t.Fatalf("there are %v", posted)
 	}
-	slices.SortFunc(posted, func(a, b *Object) int { return strings.Compare(a.Str("spoiler_text"), b.Str("spoiler_text")) })
-	WantFields(t, "the plain one", posted[0], JSON{"content": "<p>plain</p>", "visibility": "public", "sensitive": false})
+	slices.SortFunc(posted, func(a, b *apptest.Object) int { return strings.Compare(a.Str("spoiler_text"), b.Str("spoiler_text")) })
+	apptest.WantFields(t, "the plain one", posted[0], apptest.JSON{"content": "<p>plain</p>", "visibility": "public", "sensitive": false})
 	st := posted[1]
-	WantFields(t, "posted", st, JSON{
+	apptest.WantFields(t, "posted", st, apptest.JSON{
 		"visibility": "unlisted", "spoiler_text": "cw", "in_reply_to_id": root, "language": "de", "sensitive": true, "poll.multiple": true,
 		"application.name": "Test",
 	})
 	if c := st.Str("content"); !strings.Contains(c, "<strong>hello</strong>") || len(st.At("media_attachments").([]any)) != 1 || len(st.At("tags").([]any)) != 1 {
 		t.Errorf("posted: %v", st.Fields)
 	}
-	if got := PollOptions(PollOf(st)); got != "a 0, b 0" {
+	if got := apptest.PollOptions(apptest.PollOf(st)); got != "a 0, b 0" {
 		t.Errorf("options are %q", got)
 	}
 	// Times count from its publication.
@@ -119,7 +93,7 @@ func TestSchedule(t *testing.T) {
 	if got := bob.Notifications(); !slices.Equal(got, []string{"mention alice"}) {
 		t.Errorf("bob is told %v", got)
 	}
-	WantIDs(t, "carol's home", carol.Get("/api/v1/timelines/home", "limit", "1"), bob.Get("/api/v1/accounts/alice/statuses").IDs()[0])
+	apptest.WantIDs(t, "carol's home", carol.Get("/api/v1/timelines/home", "limit", "1"), bob.Get("/api/v1/accounts/alice/statuses").IDs()[0])
 	alice.Get("/api/v1/scheduled_statuses/"+o.ID()).WantError(404, "Record not found")
 	if left, err := srv.HasRow(`SELECT 1 FROM jobs WHERE kind = 'publish_scheduled' AND run_at < ?`, time.Now().UnixMilli()); left || err != nil {
 		t.Errorf("a job is left: %v", err)
@@ -128,7 +102,7 @@ func TestSchedule(t *testing.T) {
 
 // What is bad is refused at once, and what is to be posted soon is posted at once.
 func TestScheduleParameters(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	direct := bob.Publish("psst @alice", "visibility", "direct").ID()
 	for _, tt := range []struct {
@@ -139,24 +113,24 @@ func TestScheduleParameters(t *testing.T) {
 		error  string
 		now    bool
 	}{
-		{"in six minutes", FromNowJSON(6 * time.Minute), nil, 200, "", false},
+		{"in six minutes", apptest.FromNowJSON(6 * time.Minute), nil, 200, "", false},
 		{"in ages", "9999-12-31T23:59:59Z", nil, 200, "", false},
 		{"in another zone", time.Now().Add(time.Hour).In(time.FixedZone("", 5*3600)).Format(time.RFC3339), nil, 200, "", false},
 		{"without a zone", time.Now().UTC().Add(time.Hour).Format("2006-01-02T15:04:05"), nil, 200, "", false},
-		{"in four minutes", FromNowJSON(4 * time.Minute), nil, 200, "", true},
-		{"in just five minutes", FromNowJSON(5 * time.Minute), nil, 200, "", true},
+		{"in four minutes", apptest.FromNowJSON(4 * time.Minute), nil, 200, "", true},
+		{"in just five minutes", apptest.FromNowJSON(5 * time.Minute), nil, 200, "", true},
 		{"long ago", "1970-01-01T00:00:00Z", nil, 200, "", true},
 		{"at no time", "", nil, 200, "", true},
-		{"a preview", FromNowJSON(time.Hour), []string{"preview", "true"}, 200, "", true},
+		{"a preview", apptest.FromNowJSON(time.Hour), []string{"preview", "true"}, 200, "", true},
 		{"later", "later", nil, 400, "scheduled_at - Invalid format. Expected date-time.", false},
 		{"a number", "1700000000", nil, 400, "scheduled_at - Invalid format. Expected date-time.", false},
-		{"nothing", FromNowJSON(time.Hour), []string{"status", " "}, 422, "Cannot post an empty status without attachments", false},
-		{"too long", FromNowJSON(time.Hour), []string{"status", strings.Repeat("a", 5001)}, 422, "The status is over the character limit", false},
-		{"a poll of one option", FromNowJSON(time.Hour), []string{"poll[options][]", "a", "poll[expires_in]", "60"}, 422, "Poll must contain at least 2 options", false},
-		{"gone too soon", FromNowJSON(time.Hour), []string{"expires_in", "3600"}, 422, "Expiry date is too soon", false},
-		{"an answer to nothing", FromNowJSON(time.Hour), []string{"in_reply_to_id", "000000000000000000"}, 422, "Cannot reply to a deleted status", false},
-		{"too wide an answer", FromNowJSON(time.Hour), []string{"in_reply_to_id", direct, "visibility", "public"}, 422, "The message visibility must be direct", false},
-		{"for no list", FromNowJSON(time.Hour), []string{"visibility", "list:000000000000000000"}, 404, "Record not found", false},
+		{"nothing", apptest.FromNowJSON(time.Hour), []string{"status", " "}, 422, "Cannot post an empty status without attachments", false},
+		{"too long", apptest.FromNowJSON(time.Hour), []string{"status", strings.Repeat("a", 5001)}, 422, "The status is over the character limit", false},
+		{"a poll of one option", apptest.FromNowJSON(time.Hour), []string{"poll[options][]", "a", "poll[expires_in]", "60"}, 422, "Poll must contain at least 2 options", false},
+		{"gone too soon", apptest.FromNowJSON(time.Hour), []string{"expires_in", "3600"}, 422, "Expiry date is too soon", false},
+		{"an answer to nothing", apptest.FromNowJSON(time.Hour), []string{"in_reply_to_id", "000000000000000000"}, 422, "Cannot reply to a deleted status", false},
+		{"too wide an answer", apptest.FromNowJSON(time.Hour), []string{"in_reply_to_id", direct, "visibility", "public"}, 422, "The message visibility must be direct", false},
+		{"for no list", apptest.FromNowJSON(time.Hour), []string{"visibility", "list:000000000000000000"}, 404, "Record not found", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := alice.Post("/api/v1/statuses", append([]string{"status", "x", "scheduled_at", tt.at}, tt.params...)...)
@@ -167,37 +141,37 @@ func TestScheduleParameters(t *testing.T) {
 			}
 		})
 	}
-	WantIDs(t, "scheduled", bob.Get("/api/v1/scheduled_statuses"))
+	apptest.WantIDs(t, "scheduled", bob.Get("/api/v1/scheduled_statuses"))
 	if n := len(alice.Get("/api/v1/scheduled_statuses").Want(200).List()); n != 4 {
 		t.Errorf("%d are scheduled, want 4", n)
 	}
-	srv.As(nil).Post("/api/v1/statuses", "status", "x", "scheduled_at", FromNowJSON(time.Hour)).WantError(401, "The access token is invalid")
+	srv.As(nil).Post("/api/v1/statuses", "status", "x", "scheduled_at", apptest.FromNowJSON(time.Hour)).WantError(401, "The access token is invalid")
 }
 
 // What is kept of one is bounded by what a status can be, whatever was sent with it.
 func TestScheduledIsBounded(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	long, blank := strings.Repeat("x", 100_000), strings.Repeat(" ", 100_000)
 	to := []string{blank + "@bob" + blank, long, "no handle", "@carol@" + srv.Settings.Host()}
 	for len(to) < 900 {
 		to = append(to, "nobody")
 	}
-	o := alice.SendJSON("POST", "/api/v1/statuses", JSON{
+	o := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{
 		"status": blank + "**hello**" + blank, "spoiler_text": blank + "cw\x00", "content_type": long, "language": long, "visibility": "direct", "to": to,
-		"scheduled_at": FromNowJSON(time.Hour),
+		"scheduled_at": apptest.FromNowJSON(time.Hour),
 	}).Want(200).Object()
-	WantFields(t, "scheduled", o, JSON{"params.text": "**hello**", "params.spoiler_text": "cw", "params.language": nil})
+	apptest.WantFields(t, "scheduled", o, apptest.JSON{"params.text": "**hello**", "params.spoiler_text": "cw", "params.language": nil})
 	if ok, err := srv.HasRow(`SELECT 1 FROM scheduled_statuses WHERE length(draft) < 2000`); !ok || err != nil {
 		t.Errorf("the draft is long: %v", err)
 	}
 	srv.MakeDue(o.ID())
-	for _, m := range []*User{bob, carol} {
-		if st := m.Conversation().At("last_status").(map[string]any); st["content"] != "<p>**hello**</p>" || st["spoiler_text"] != "cw" {
+	for _, m := range []*apptest.User{bob, carol} {
+		if st := onlyConversation(m).At("last_status").(map[string]any); st["content"] != "<p>**hello**</p>" || st["spoiler_text"] != "cw" {
 			t.Errorf("%s got %v", m.Nickname, st)
 		}
 	}
-	none := alice.SendJSON("POST", "/api/v1/statuses", JSON{"status": "@bob", "visibility": "direct", "to": []string{}, "scheduled_at": FromNowJSON(time.Hour)}).Want(200).Object()
+	none := alice.SendJSON("POST", "/api/v1/statuses", apptest.JSON{"status": "@bob", "visibility": "direct", "to": []string{}, "scheduled_at": apptest.FromNowJSON(time.Hour)}).Want(200).Object()
 	srv.MakeDue(none.ID())
 	if n := len(bob.Get("/api/v1/timelines/direct").Want(200).List()); n != 1 {
 		t.Errorf("what is for nobody came to who is named in it: %d posts", n)
@@ -205,21 +179,21 @@ func TestScheduledIsBounded(t *testing.T) {
 }
 
 func TestScheduledStatuses(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	var ids []string
 	for i := range 24 {
-		ids = append([]string{alice.Schedule(fmt.Sprint(i), "scheduled_at", FromNowJSON(time.Duration(i+24)*time.Hour)).ID()}, ids...)
+		ids = append([]string{alice.Schedule(fmt.Sprint(i), "scheduled_at", apptest.FromNowJSON(time.Duration(i+24)*time.Hour)).ID()}, ids...)
 	}
 	foreign := bob.Schedule("bob's").ID()
-	WantPages(t, alice, "/api/v1/scheduled_statuses?limit=5", ids)
+	apptest.WantPages(t, alice, "/api/v1/scheduled_statuses?limit=5", ids)
 	if got := alice.Get("/api/v1/scheduled_statuses"); len(got.IDs()) != 20 {
 		t.Errorf("a page has %d", len(got.IDs()))
 	}
 	path := "/api/v1/scheduled_statuses/" + ids[0]
 	for _, tt := range []struct {
 		name, method, id string
-		as               *User
+		as               *apptest.User
 		at               any
 		want             int
 		error            string
@@ -228,20 +202,20 @@ func TestScheduledStatuses(t *testing.T) {
 		{"show another's", "GET", foreign, alice, nil, 404, "Record not found"},
 		{"show none", "GET", "x", alice, nil, 404, "Record not found"},
 		{"show without a token", "GET", ids[0], nil, nil, 401, "The access token is invalid"},
-		{"move", "PUT", ids[0], alice, FromNowJSON(6 * time.Minute), 200, ""},
-		{"move another's", "PUT", foreign, alice, FromNowJSON(time.Hour), 404, "Record not found"},
-		{"move none", "PUT", "000000000000000000", alice, FromNowJSON(time.Hour), 404, "Record not found"},
-		{"move to soon", "PUT", ids[0], alice, FromNowJSON(4 * time.Minute), 422, "must be at least 5 minutes from now"},
-		{"move to yesterday", "PUT", ids[0], alice, FromNowJSON(-24 * time.Hour), 422, "must be at least 5 minutes from now"},
+		{"move", "PUT", ids[0], alice, apptest.FromNowJSON(6 * time.Minute), 200, ""},
+		{"move another's", "PUT", foreign, alice, apptest.FromNowJSON(time.Hour), 404, "Record not found"},
+		{"move none", "PUT", "000000000000000000", alice, apptest.FromNowJSON(time.Hour), 404, "Record not found"},
+		{"move to soon", "PUT", ids[0], alice, apptest.FromNowJSON(4 * time.Minute), 422, "must be at least 5 minutes from now"},
+		{"move to yesterday", "PUT", ids[0], alice, apptest.FromNowJSON(-24 * time.Hour), 422, "must be at least 5 minutes from now"},
 		{"move to some time", "PUT", ids[0], alice, "some time", 400, "scheduled_at - Invalid format. Expected date-time."},
 		{"move to nowhere", "PUT", ids[0], alice, nil, 400, "Missing field: scheduled_at."},
 		{"delete another's", "DELETE", foreign, alice, nil, 404, "Record not found"},
 		{"delete", "DELETE", ids[1], alice, nil, 200, ""},
 		{"delete again", "DELETE", ids[1], alice, nil, 404, "Record not found"},
-		{"move what is gone", "PUT", ids[1], alice, FromNowJSON(time.Hour), 404, "Record not found"},
+		{"move what is gone", "PUT", ids[1], alice, apptest.FromNowJSON(time.Hour), 404, "Record not found"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := srv.As(tt.as).SendJSON(tt.method, "/api/v1/scheduled_statuses/"+tt.id, JSON{"scheduled_at": tt.at})
+			a := srv.As(tt.as).SendJSON(tt.method, "/api/v1/scheduled_statuses/"+tt.id, apptest.JSON{"scheduled_at": tt.at})
 			if tt.error != "" {
 				a.WantError(tt.want, tt.error)
 				return
@@ -258,12 +232,12 @@ func TestScheduledStatuses(t *testing.T) {
 
 	// A deleted one never goes out, and its picture is free again. Moving one moves its job too.
 	picture := srv.AddMedia(alice)
-	cancelled := alice.Schedule("never", "media_ids[]", picture, "scheduled_at", FromNowJSON(100*time.Hour)).ID()
+	cancelled := alice.Schedule("never", "media_ids[]", picture, "scheduled_at", apptest.FromNowJSON(100*time.Hour)).ID()
 	alice.Do("DELETE", "/api/v1/scheduled_statuses/"+cancelled, "", nil).Want(200)
 	srv.MakeDue(cancelled)
 	srv.Exec(`UPDATE jobs SET run_at = 1000 WHERE unique_key = ?`, "publish:"+ids[2]) // a job that comes too soon
 	srv.RunJobs()
-	WantIDs(t, "posted", alice.Get("/api/v1/accounts/alice/statuses"))
+	apptest.WantIDs(t, "posted", alice.Get("/api/v1/accounts/alice/statuses"))
 	alice.Get("/api/v1/scheduled_statuses/" + ids[2]).Want(200)
 	alice.Publish("with the picture", "media_ids[]", picture)
 	job := `SELECT 1 FROM jobs WHERE unique_key = ? AND run_at < ?`
@@ -273,7 +247,7 @@ func TestScheduledStatuses(t *testing.T) {
 }
 
 func TestScheduleLimits(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	day := time.Now().UTC().AddDate(0, 0, 3).Truncate(24 * time.Hour)
 	for i := range 25 {
@@ -282,7 +256,7 @@ func TestScheduleLimits(t *testing.T) {
 	first := alice.Get("/api/v1/scheduled_statuses", "limit", "40").IDs()[24]
 	for _, tt := range []struct {
 		name  string
-		as    *User
+		as    *apptest.User
 		at    time.Time
 		error string
 	}{
@@ -301,14 +275,14 @@ func TestScheduleLimits(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) { a.WantError(422, tt.error) })
 	}
 	after := alice.Schedule("x", "scheduled_at", day.Add(30*time.Hour).Format(time.RFC3339)).ID()
-	move := func(id string, to time.Time) *Response {
-		return alice.SendJSON("PUT", "/api/v1/scheduled_statuses/"+id, JSON{"scheduled_at": to})
+	move := func(id string, to time.Time) *apptest.Response {
+		return alice.SendJSON("PUT", "/api/v1/scheduled_statuses/"+id, apptest.JSON{"scheduled_at": to})
 	}
 	move(after, day).WantError(422, "daily limit exceeded")
 	move(first, day.Add(time.Hour)).Want(200) // within the day
 	srv.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 272)
 		INSERT INTO scheduled_statuses (id, account_id, scheduled_at, draft) SELECT i, ?, 1000, '{}' FROM n`, alice.AccountID())
-	post := func() *Response {
+	post := func() *apptest.Response {
 		return alice.Post("/api/v1/statuses", "status", "x", "scheduled_at", day.AddDate(1, 0, 0).Format(time.RFC3339))
 	}
 	last := post()
@@ -321,12 +295,12 @@ func TestScheduleLimits(t *testing.T) {
 
 // What cannot be published any more when its time comes is not posted as something else, and not lost either.
 func TestScheduledThatCannotBePublished(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	root, list, picture := bob.Publish("root").ID(), srv.AddList(alice, bob), srv.AddMedia(alice)
 	orphan := alice.Schedule("yes", "in_reply_to_id", root, "media_ids[]", picture).ID()
 	listless := alice.Schedule("friends", "visibility", "list:"+list)
-	WantFields(t, "for a list", listless, JSON{"params.visibility": "list:" + list})
+	apptest.WantFields(t, "for a list", listless, apptest.JSON{"params.visibility": "list:" + list})
 	fine := alice.Schedule("fine").ID()
 	bob.Do("DELETE", "/api/v1/statuses/"+root, "", nil).Want(200)
 	alice.Do("DELETE", "/api/v1/lists/"+list, "", nil).Want(200)
@@ -334,9 +308,9 @@ func TestScheduledThatCannotBePublished(t *testing.T) {
 	if posted := alice.Get("/api/v1/accounts/alice/statuses").List(); len(posted) != 1 || posted[0].Str("content") != "<p>fine</p>" {
 		t.Errorf("posted: %v", posted)
 	}
-	WantIDs(t, "what is left", alice.Get("/api/v1/scheduled_statuses"), listless.ID(), orphan)
+	apptest.WantIDs(t, "what is left", alice.Get("/api/v1/scheduled_statuses"), listless.ID(), orphan)
 	left := alice.Get("/api/v1/scheduled_statuses/" + orphan).Object()
-	WantFields(t, "left", left, JSON{"scheduled_at": "1970-01-01T00:00:01.000Z", "params.media_ids": []any{picture}})
+	apptest.WantFields(t, "left", left, apptest.JSON{"scheduled_at": "1970-01-01T00:00:01.000Z", "params.media_ids": []any{picture}})
 	if len(left.At("media_attachments").([]any)) != 1 {
 		t.Errorf("the picture has come loose: %v", left.Fields)
 	}
@@ -355,8 +329,8 @@ func TestScheduledThatCannotBePublished(t *testing.T) {
 	if _, err := srv.Social.Activate(t.Context(), bob.AccountID()); err != nil {
 		t.Fatal(err)
 	}
-	WantIDs(t, "bob's statuses", bob.Get("/api/v1/accounts/bob/statuses"))
-	bob.SendJSON("PUT", "/api/v1/scheduled_statuses/"+away, JSON{"scheduled_at": FromNowJSON(time.Hour)}).Want(200)
+	apptest.WantIDs(t, "bob's statuses", bob.Get("/api/v1/accounts/bob/statuses"))
+	bob.SendJSON("PUT", "/api/v1/scheduled_statuses/"+away, apptest.JSON{"scheduled_at": apptest.FromNowJSON(time.Hour)}).Want(200)
 	srv.MakeDue(away)
 	if posted := bob.Get("/api/v1/accounts/bob/statuses").List(); len(posted) != 1 {
 		t.Errorf("bob posted %v", posted)
@@ -380,7 +354,7 @@ func TestScheduledThatCannotBePublished(t *testing.T) {
 
 // An app that is gone takes nothing with it.
 func TestScheduledWithoutItsApp(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	if alice.Schedule("x").Int("params.application_id") == 0 {
 		t.Error("there is no app")
@@ -388,16 +362,16 @@ func TestScheduledWithoutItsApp(t *testing.T) {
 	id := alice.Get("/api/v1/scheduled_statuses").IDs()[0]
 	srv.Exec(`UPDATE oauth_tokens SET app_id = NULL`)
 	srv.Exec(`DELETE FROM oauth_apps`)
-	WantFields(t, "scheduled", alice.Get("/api/v1/scheduled_statuses/"+id).Object(), JSON{"params.application_id": nil})
+	apptest.WantFields(t, "scheduled", alice.Get("/api/v1/scheduled_statuses/"+id).Object(), apptest.JSON{"params.application_id": nil})
 	srv.MakeDue(id)
-	WantFields(t, "posted", alice.Get("/api/v1/accounts/alice/statuses").List()[0], JSON{"application": nil})
+	apptest.WantFields(t, "posted", alice.Get("/api/v1/accounts/alice/statuses").List()[0], apptest.JSON{"application": nil})
 }
 
 // A key makes one scheduled status, and stands for what comes of it.
 func TestScheduledIdempotency(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	post := func(as *User, key string, at string) *Object {
+	post := func(as *apptest.User, key string, at string) *apptest.Object {
 		req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL+"/api/v1/statuses?status=x&scheduled_at="+url.QueryEscape(at), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -406,7 +380,7 @@ func TestScheduledIdempotency(t *testing.T) {
 		return as.DoRequest(req).Want(200).Object()
 	}
 	for _, key := range []string{"key", strings.Repeat("k", 5000), "no UTF-8: \xff"} {
-		at := FromNowJSON(time.Hour)
+		at := apptest.FromNowJSON(time.Hour)
 		ids := make([]string, 10)
 		var wg sync.WaitGroup
 		for i := range ids {
@@ -422,7 +396,7 @@ func TestScheduledIdempotency(t *testing.T) {
 		if post(bob, key, at).ID() == ids[0] {
 			t.Error("bob got what alice scheduled")
 		}
-		if o := post(alice, key, FromNowJSON(time.Minute)); o.ID() != ids[0] || !o.Has("params") {
+		if o := post(alice, key, apptest.FromNowJSON(time.Minute)); o.ID() != ids[0] || !o.Has("params") {
 			t.Errorf("the time has come nearer, and it was posted: %v", o.Fields)
 		}
 		srv.MakeDue(ids[0])
@@ -438,13 +412,13 @@ func TestScheduledIdempotency(t *testing.T) {
 
 // However often the job runs, and whoever else is at it, a scheduled status goes out once.
 func TestScheduledGoesOutOnce(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	id := alice.Schedule("once").ID()
 	srv.Exec(`UPDATE scheduled_statuses SET scheduled_at = 1000`)
 	err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
 		for range 3 {
-			if err := tx.Enqueue(t.Context(), store.PublishScheduled{ScheduledID: scheduledID(id)}); err != nil {
+			if err := tx.Enqueue(t.Context(), store.PublishScheduled{ScheduledID: apptest.ScheduledID(id)}); err != nil {
 				return err
 			}
 		}

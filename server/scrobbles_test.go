@@ -5,21 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 )
 
-// Scrobbles returns the titles of what somebody listened to.
-func (c *Client) Scrobbles(of string, params ...string) []string {
-	c.Server.T.Helper()
-	titles := []string{}
-	for _, o := range c.Get("/api/v1/svc/accounts/"+of+"/scrobbles", params...).Want(200).List() {
-		titles = append(titles, o.Str("title"))
-	}
-	return titles
-}
-
 func TestScrobble(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	full := alice.SendJSON("POST", "/api/v1/svc/scrobble", map[string]any{
 		"title": " Some <Title> ", "artist": "Some Artist", "album": "Some Album", "length": 180000, "externalLink": "https://example.org/song",
@@ -35,7 +26,7 @@ func TestScrobble(t *testing.T) {
 	WantEntity(t, "alice", alice.Post("/api/v1/svc/scrobble", "title", "bare"), "Scrobble")
 	for _, tt := range []struct {
 		name   string
-		as     *User
+		as     *apptest.User
 		params []string
 		status int
 	}{
@@ -54,8 +45,8 @@ func TestScrobble(t *testing.T) {
 			t.Errorf("a scrobble %s: got %d %s, want %d", tt.name, got.Status, got.Body, tt.status)
 		}
 	}
-	WantList(t, "by nickname", bob.Scrobbles("alice"), "bare", "Some <Title>")
-	WantList(t, "bob's", alice.Scrobbles(bob.ID))
+	apptest.WantList(t, "by nickname", bob.Scrobbles("alice"), "bare", "Some <Title>")
+	apptest.WantList(t, "bob's", alice.Scrobbles(bob.ID))
 	bob.Get("/api/v1/svc/accounts/nobody/scrobbles").Want(404)
 	for _, path := range []string{"/api/v1/timelines/home", "/api/v1/timelines/public", "/api/v1/accounts/" + alice.ID + "/statuses"} {
 		if list := alice.Get(path).Want(200).List(); len(list) > 0 {
@@ -67,7 +58,7 @@ func TestScrobble(t *testing.T) {
 }
 
 func TestScrobbleVisibility(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, follower, stranger, blocked := srv.SignUp("alice"), srv.SignUp("follower"), srv.SignUp("stranger"), srv.SignUp("blocked")
 	srv.AddFollow(follower, alice)
 	srv.AddBlock(alice, blocked)
@@ -75,7 +66,7 @@ func TestScrobbleVisibility(t *testing.T) {
 		alice.Post("/api/v1/svc/scrobble", "title", v, "visibility", v).Want(200)
 	}
 	for _, tt := range []struct {
-		as   *User
+		as   *apptest.User
 		want string
 	}{
 		{alice, "direct private local unlisted public"},
@@ -84,7 +75,7 @@ func TestScrobbleVisibility(t *testing.T) {
 		{nil, "unlisted public"},
 		{blocked, ""},
 	} {
-		WantList(t, "seen", srv.As(tt.as).Scrobbles(alice.ID), strings.Fields(tt.want)...)
+		apptest.WantList(t, "seen", srv.As(tt.as).Scrobbles(alice.ID), strings.Fields(tt.want)...)
 	}
 	for i := range 25 {
 		alice.Post("/api/v1/svc/scrobble", "title", fmt.Sprint(i)).Want(200)
@@ -94,8 +85,8 @@ func TestScrobbleVisibility(t *testing.T) {
 	}
 	last := alice.Get("/api/v1/svc/accounts/"+alice.ID+"/scrobbles", "limit", "28").Want(200)
 	ids := last.IDs()
-	WantList(t, "older", alice.Scrobbles(alice.ID, "max_id", ids[27]), "unlisted", "public")
-	WantList(t, "newer", alice.Scrobbles(alice.ID, "min_id", ids[2], "limit", "1"), "23")
+	apptest.WantList(t, "older", alice.Scrobbles(alice.ID, "max_id", ids[27]), "unlisted", "public")
+	apptest.WantList(t, "newer", alice.Scrobbles(alice.ID, "min_id", ids[2], "limit", "1"), "23")
 	if link := last.Header.Get("Link"); !strings.Contains(link, "max_id="+ids[27]) || !strings.Contains(link, "min_id="+ids[0]) {
 		t.Errorf("Link: %s", link)
 	}
@@ -104,23 +95,23 @@ func TestScrobbleVisibility(t *testing.T) {
 // Case 85: what somebody elsewhere listens to is listed. Followers elsewhere hear of what people here listen to if the settings want it,
 // and a server that refuses it is no worse for that.
 func TestListen(t *testing.T) {
-	srv, peer := StartWithFake(t, func(c *config.Config) { c.Federation.SendListens = true })
+	srv, peer := apptest.StartWithFake(t, func(c *config.Config) { c.Federation.SendListens = true })
 	alice := srv.SignUp("alice")
 	bob := peer.AddActor("bob")
 	id := srv.FetchActor(bob)
-	listen := func(track Doc, more ...Doc) Doc {
+	listen := func(track apptest.Doc, more ...apptest.Doc) apptest.Doc {
 		track["type"], track["attributedTo"] = "Audio", bob
-		return peer.Activity("Listen", bob, track, append([]Doc{{"to": []any{Public}, "cc": []any{bob + "/followers"}}}, more...)...)
+		return peer.Activity("Listen", bob, track, append([]apptest.Doc{{"to": []any{apptest.Public}, "cc": []any{bob + "/followers"}}}, more...)...)
 	}
-	first := listen(Doc{"title": "Song", "artist": "Band", "album": "Record", "length": 180000})
+	first := listen(apptest.Doc{"title": "Song", "artist": "Band", "album": "Record", "length": 180000})
 	peer.PostAndSettle(srv, first)
 	peer.PostAndSettle(srv, first)
-	peer.PostAndSettle(srv, listen(Doc{"title": "Text", "length": "2000", "to": []any{bob + "/followers"}, "cc": []any{}}))
-	peer.PostAndSettle(srv, listen(Doc{"artist": "who has no title"}))
-	peer.PostAndSettle(srv, listen(Doc{"title": strings.Repeat("x", 600), "externalLink": "javascript:1"}))
+	peer.PostAndSettle(srv, listen(apptest.Doc{"title": "Text", "length": "2000", "to": []any{bob + "/followers"}, "cc": []any{}}))
+	peer.PostAndSettle(srv, listen(apptest.Doc{"artist": "who has no title"}))
+	peer.PostAndSettle(srv, listen(apptest.Doc{"title": strings.Repeat("x", 600), "externalLink": "javascript:1"}))
 	peer.PostAndSettle(srv, peer.Activity("Listen", bob, peer.URL+"/tracks/1"))
-	forged := listen(Doc{"title": "forged"})
-	forged["object"].(Doc)["attributedTo"] = peer.URL + "/users/carol"
+	forged := listen(apptest.Doc{"title": "forged"})
+	forged["object"].(apptest.Doc)["attributedTo"] = peer.URL + "/users/carol"
 	peer.PostAndSettle(srv, forged)
 	list := alice.Get("/api/v1/svc/accounts/" + id + "/scrobbles").Want(200).List()
 	if len(list) != 2 || list[1].Str("title") != "Song" || list[1].Str("artist") != "Band" || list[1].Int("length") != 180000 || !strings.HasSuffix(list[0].Str("title"), "x…") {
@@ -129,7 +120,7 @@ func TestListen(t *testing.T) {
 	if n := srv.Count(`SELECT length FROM scrobbles WHERE title = 'Text' AND visibility = 3`); n != 2000 {
 		t.Errorf("a length in text: %d, want 2000", n)
 	}
-	WantList(t, "alice is told", alice.NotificationTypes())
+	apptest.WantList(t, "alice is told", alice.NotificationTypes())
 
 	alice.Post("/api/v1/svc/scrobble", "title", "before", "length", "5").Want(200)
 	peer.PostAndSettle(srv, peer.Activity("Follow", bob, alice.URI()))
@@ -138,15 +129,15 @@ func TestListen(t *testing.T) {
 	for _, v := range []string{"public", "local", "direct"} {
 		alice.Post("/api/v1/svc/scrobble", "title", v, "visibility", v, "length", "5").Want(200)
 	}
-	Settle(srv)
+	apptest.Settle(srv)
 	sent := peer.Delivered("Listen")
 	if len(sent) == 0 {
 		t.Fatal("nothing was delivered")
 	}
 	for _, d := range sent { // again, signed in another way
-		WantField(t, d, "public", "object", "title")
-		WantField(t, d, float64(5), "object", "length")
-		WantField(t, d, alice.URI(), "object", "attributedTo")
+		apptest.WantField(t, d, "public", "object", "title")
+		apptest.WantField(t, d, float64(5), "object", "length")
+		apptest.WantField(t, d, alice.URI(), "object", "attributedTo")
 	}
 	if n := srv.Count(`SELECT count(*) FROM hosts WHERE failures > 0 OR unreachable_since IS NOT NULL OR backoff_until > 0`); n != 0 {
 		t.Errorf("the host counts as bad")
@@ -158,11 +149,11 @@ func TestListen(t *testing.T) {
 
 // Without the setting nobody elsewhere hears of it.
 func TestListensAreNotSent(t *testing.T) {
-	srv, peer := StartWithFake(t)
+	srv, peer := apptest.StartWithFake(t)
 	alice := srv.SignUp("alice")
 	peer.PostAndSettle(srv, peer.Activity("Follow", peer.AddActor("bob"), alice.URI()))
 	alice.Post("/api/v1/svc/scrobble", "title", "song").Want(200)
-	Settle(srv)
+	apptest.Settle(srv)
 	if got := peer.Delivered("Listen"); len(got) > 0 {
 		t.Errorf("delivered: %v", got)
 	}

@@ -10,23 +10,24 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/internal/errs"
 	"svc/server"
 	"svc/store"
 )
 
-// SearchStatuses returns the ids of the posts that a search finds.
-func (c *Client) SearchStatuses(q string, params ...string) []string {
+// searchStatuses returns the ids of the posts that a search finds.
+func searchStatuses(c *apptest.Client, q string, params ...string) []string {
 	c.Server.T.Helper()
-	return ListField(c.Get("/api/v2/search", append([]string{"q", q, "type", "statuses"}, params...)...).Want(200).Object(), "statuses", "id")
+	return apptest.ListField(c.Get("/api/v2/search", append([]string{"q", q, "type", "statuses"}, params...)...).Want(200).Object(), "statuses", "id")
 }
 
 // wantFound fails the test if a search finds other posts than those; each is a name in names.
-func wantFound(t *testing.T, as *Client, names map[string]string, q string, want ...string) {
+func wantFound(t *testing.T, as *apptest.Client, names map[string]string, q string, want ...string) {
 	t.Helper()
 	var got []string
-	for _, id := range as.SearchStatuses(q) {
+	for _, id := range searchStatuses(as, q) {
 		got = append(got, names[id])
 	}
 	if !slices.Equal(got, want) {
@@ -36,10 +37,10 @@ func wantFound(t *testing.T, as *Client, names map[string]string, q string, want
 
 // TestSearchQueries looks for posts by all that one can type.
 func TestSearchQueries(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	name := map[string]string{}
-	post := func(as *User, key, text string, params ...string) string {
+	post := func(as *apptest.User, key, text string, params ...string) string {
 		id := as.Publish(text, params...).ID()
 		name[id] = key
 		return id
@@ -47,7 +48,7 @@ func TestSearchQueries(t *testing.T) {
 	fox := post(alice, "fox", "The quick brown fox doesn't jump.", "language", "en")
 	post(bob, "dog", "A quick dog jumps over a brown log #Dogs_only https://example.com/page", "language", "pt-BR")
 	post(alice, "cafe", "Meet me at the CAFÉ, @bob", "spoiler_text", "breakfast plans")
-	picture := bob.Upload(PNG(3, 3), ValuePart("description", "a sleeping cat")).ID()
+	picture := bob.Upload(apptest.PNG(3, 3), apptest.ValuePart("description", "a sleeping cat")).ID()
 	post(bob, "cat", "look", "media_ids[]", picture, "sensitive", "true")
 	post(bob, "reply", "an answer to that", "in_reply_to_id", fox)
 	post(alice, "tokyo", "東京タワーへ行きました")
@@ -58,7 +59,7 @@ func TestSearchQueries(t *testing.T) {
 	post(alice, "party", "it is a 🎉 day")
 	poll := post(alice, "poll", "which tea?", "poll[options][]", "oolong", "poll[options][]", "rooibos", "poll[expires_in]", "3600")
 	year := "2026"
-	if st, err := srv.DB.Status(t.Context(), StatusID(fox)); err == nil {
+	if st, err := srv.DB.Status(t.Context(), apptest.StatusID(fox)); err == nil {
 		year = st.CreatedAt.String()[:4]
 	}
 	host := strings.TrimPrefix(srv.URL, "http://")
@@ -137,29 +138,29 @@ func TestSearchQueries(t *testing.T) {
 	}
 	wantFound(t, srv.As(nil), name, "from:me")
 	wantFound(t, srv.As(nil), name, "in:library")
-	if got := alice.SearchStatuses("from:me", "limit", "1"); len(got) != 1 || name[got[0]] != "poll" {
+	if got := searchStatuses(alice.Client, "from:me", "limit", "1"); len(got) != 1 || name[got[0]] != "poll" {
 		t.Errorf("from:me finds %v", got)
 	}
 	alice.SendJSON("PUT", "/api/v1/statuses/"+poll, map[string]any{"status": "which tea?", "poll": map[string]any{"options": []string{"sencha", "rooibos"}, "expires_in": 3600}}).Want(200)
 	wantFound(t, alice.Client, name, "oolong")
 	wantFound(t, alice.Client, name, "sencha", "poll")
-	if got := alice.SearchStatuses("quick", "account_id", bob.ID); len(got) != 1 || name[got[0]] != "dog" {
+	if got := searchStatuses(alice.Client, "quick", "account_id", bob.ID); len(got) != 1 || name[got[0]] != "dog" {
 		t.Errorf("of one account: %v", got)
 	}
-	if got := alice.SearchStatuses("quick", "account_id", "nonsense"); len(got) != 0 {
+	if got := searchStatuses(alice.Client, "quick", "account_id", "nonsense"); len(got) != 0 {
 		t.Errorf("of no account: %v", got)
 	}
 }
 
 // TestSearchFollowsPosts edits and deletes what can be found.
 func TestSearchFollowsPosts(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	picture := alice.Upload(PNG(3, 3), ValuePart("description", "zebra")).ID()
+	picture := alice.Upload(apptest.PNG(3, 3), apptest.ValuePart("description", "zebra")).ID()
 	st := alice.Publish("marmalade @bob", "media_ids[]", picture)
 	want := func(q string, ids ...string) {
 		t.Helper()
-		if got := bob.SearchStatuses(q); !slices.Equal(got, ids) {
+		if got := searchStatuses(bob.Client, q); !slices.Equal(got, ids) {
 			t.Errorf("%q finds %v, want %v", q, got, ids)
 		}
 	}
@@ -194,10 +195,10 @@ func TestSearchFollowsPosts(t *testing.T) {
 
 // TestSearchAudience looks for posts as everybody who may find some.
 func TestSearchAudience(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	author, follower, mentioned, fan := srv.SignUp("author"), srv.SignUp("follower"), srv.SignUp("mentioned"), srv.SignUp("fan")
 	stranger, blocked, muting := srv.SignUp("stranger"), srv.SignUp("blocked"), srv.SignUp("muting")
-	for _, m := range []*User{follower, fan, blocked} {
+	for _, m := range []*apptest.User{follower, fan, blocked} {
 		m.Post("/api/v1/accounts/" + author.ID + "/follow").Want(200)
 	}
 	name := map[string]string{}
@@ -210,7 +211,7 @@ func TestSearchAudience(t *testing.T) {
 	muting.Post("/api/v1/accounts/" + author.ID + "/mute").Want(200)
 	wantFound(t, srv.As(nil), name, "needle", "unlisted", "public")
 	for _, tt := range []struct {
-		as   *User
+		as   *apptest.User
 		want []string
 	}{
 		{author, []string{"direct", "private", "local", "unlisted", "public"}},
@@ -238,7 +239,7 @@ func TestSearchAudience(t *testing.T) {
 // TestSearchSettings finds less and more, as the settings say.
 func TestSearchSettings(t *testing.T) {
 	for _, wide := range []bool{false, true} {
-		srv := Start(t, func(c *config.Config) { c.Search.AnonymousRemote, c.Search.DiscoverableOnly = wide, wide })
+		srv := apptest.Start(t, func(c *config.Config) { c.Search.AnonymousRemote, c.Search.DiscoverableOnly = wide, wide })
 		shy, open, reader := srv.SignUp("shy"), srv.SignUp("open"), srv.SignUp("reader")
 		open.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"discoverable": true}).Want(200)
 		name := map[string]string{}
@@ -246,7 +247,7 @@ func TestSearchSettings(t *testing.T) {
 		hidden := shy.Publish("needle").ID()
 		told := shy.Publish("needle @reader").ID()
 		liked := shy.Publish("needle").ID()
-		away := srv.AddRemotePost(t, "needle", "https://remote.example/objects/1")
+		away := addRemotePost(srv, t, "needle", "https://remote.example/objects/1")
 		reader.Post("/api/v1/statuses/" + liked + "/favourite").Want(200)
 		for id, n := range map[string]string{shown: "shown", hidden: "hidden", told: "told", liked: "liked", away: "away"} {
 			name[id] = n
@@ -259,15 +260,15 @@ func TestSearchSettings(t *testing.T) {
 			wantFound(t, srv.As(nil), name, "needle", "liked", "told", "hidden", "shown")
 			wantFound(t, reader.Client, name, "needle", "away", "liked", "told", "hidden", "shown")
 		}
-		accounts := ListField(srv.As(nil).Get("/api/v2/search", "q", "faraway").Want(200).Object(), "accounts", "acct")
+		accounts := apptest.ListField(srv.As(nil).Get("/api/v2/search", "q", "faraway").Want(200).Object(), "accounts", "acct")
 		if got := len(accounts) == 1; got != wide {
 			t.Errorf("with %v the anonymous find %v", wide, accounts)
 		}
 	}
 }
 
-// AddRemotePost stores a public post by somebody elsewhere, as federation would.
-func (a *Server) AddRemotePost(t *testing.T, text, uri string) string {
+// addRemotePost stores a public post by somebody elsewhere, as federation would.
+func addRemotePost(a *apptest.Server, t *testing.T, text, uri string) string {
 	t.Helper()
 	var id store.StatusID
 	err := a.DB.Update(t.Context(), func(tx *store.Tx) error {
@@ -297,7 +298,7 @@ func (a *Server) AddRemotePost(t *testing.T, text, uri string) string {
 
 // TestSearchPaging walks what a search finds, by offset and by id.
 func TestSearchPaging(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	var want []string
 	for i := range 45 {
@@ -309,19 +310,19 @@ func TestSearchPaging(t *testing.T) {
 		got  []string
 		want []string
 	}{
-		{"the standard", alice.SearchStatuses("needle"), want[:20]},
-		{"the most", alice.SearchStatuses("needle", "limit", "200"), want[:40]},
-		{"by offset", alice.SearchStatuses("needle", "limit", "10", "offset", "40"), want[40:]},
-		{"past the end", alice.SearchStatuses("needle", "offset", "45"), nil},
-		{"far past the end", alice.SearchStatuses("needle", "offset", "99999999"), nil},
-		{"older than", alice.SearchStatuses("needle", "max_id", want[10], "limit", "3"), want[11:14]},
-		{"the oldest that are newer", alice.SearchStatuses("needle", "min_id", want[10], "limit", "3"), want[7:10]},
-		{"between", alice.SearchStatuses("needle", "max_id", want[3], "min_id", want[7]), want[4:7]},
-		{"by no id", alice.SearchStatuses("needle", "max_id", "what?"), nil},
-		{"by an id of nothing", alice.SearchStatuses("needle", "max_id", "0"), nil},
-		{"the anonymous", srv.As(nil).SearchStatuses("needle", "limit", "2"), want[:2]},
-		{"the anonymous turning pages", srv.As(nil).SearchStatuses("needle", "limit", "2", "offset", "2"), nil},
-		{"the anonymous turning pages by id", srv.As(nil).SearchStatuses("needle", "max_id", want[1]), nil},
+		{"the standard", searchStatuses(alice.Client, "needle"), want[:20]},
+		{"the most", searchStatuses(alice.Client, "needle", "limit", "200"), want[:40]},
+		{"by offset", searchStatuses(alice.Client, "needle", "limit", "10", "offset", "40"), want[40:]},
+		{"past the end", searchStatuses(alice.Client, "needle", "offset", "45"), nil},
+		{"far past the end", searchStatuses(alice.Client, "needle", "offset", "99999999"), nil},
+		{"older than", searchStatuses(alice.Client, "needle", "max_id", want[10], "limit", "3"), want[11:14]},
+		{"the oldest that are newer", searchStatuses(alice.Client, "needle", "min_id", want[10], "limit", "3"), want[7:10]},
+		{"between", searchStatuses(alice.Client, "needle", "max_id", want[3], "min_id", want[7]), want[4:7]},
+		{"by no id", searchStatuses(alice.Client, "needle", "max_id", "what?"), nil},
+		{"by an id of nothing", searchStatuses(alice.Client, "needle", "max_id", "0"), nil},
+		{"the anonymous", searchStatuses(srv.As(nil), "needle", "limit", "2"), want[:2]},
+		{"the anonymous turning pages", searchStatuses(srv.As(nil), "needle", "limit", "2", "offset", "2"), nil},
+		{"the anonymous turning pages by id", searchStatuses(srv.As(nil), "needle", "max_id", want[1]), nil},
 	} {
 		if !slices.Equal(tt.got, tt.want) {
 			t.Errorf("%s: got %v, want %v", tt.name, tt.got, tt.want)
@@ -331,13 +332,13 @@ func TestSearchPaging(t *testing.T) {
 
 // TestSearchAddresses looks for the one thing that an address names, in all forms that it has.
 func TestSearchAddresses(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	st := alice.Publish("hello").ID()
 	secret := alice.Publish("psst", "visibility", "private").ID()
 	bob.Publish("see " + srv.URL + "/@alice and " + srv.URL + "/objects/" + st)
-	away := srv.AddRemotePost(t, "from afar", "https://remote.example/objects/1")
-	remote := ListField(bob.Get("/api/v2/search", "q", "@faraway@remote.example").Want(200).Object(), "accounts", "id")[0]
+	away := addRemotePost(srv, t, "from afar", "https://remote.example/objects/1")
+	remote := apptest.ListField(bob.Get("/api/v2/search", "q", "@faraway@remote.example").Want(200).Object(), "accounts", "id")[0]
 	for address, want := range map[string]string{
 		"/objects/" + st:                     st,
 		"/@alice/" + st:                      st,
@@ -368,29 +369,29 @@ func TestSearchAddresses(t *testing.T) {
 			address = srv.URL + address
 		}
 		found := bob.Get("/api/v2/search", "q", address).Want(200).Object()
-		got := append(ListField(found, "accounts", "id"), ListField(found, "statuses", "id")...)
+		got := append(apptest.ListField(found, "accounts", "id"), apptest.ListField(found, "statuses", "id")...)
 		if want == "" && len(got) > 0 || want != "" && !slices.Equal(got, []string{want}) {
 			t.Errorf("%s finds %v, want %s", address, got, want)
 		}
-		if tags := ListField(found, "hashtags", "name"); len(tags) > 0 {
+		if tags := apptest.ListField(found, "hashtags", "name"); len(tags) > 0 {
 			t.Errorf("%s finds hashtags %v", address, tags)
 		}
 	}
-	if got := bob.SearchStatuses(srv.URL + "/@alice"); len(got) != 0 {
+	if got := searchStatuses(bob.Client, srv.URL+"/@alice"); len(got) != 0 {
 		t.Errorf("an account is found among the statuses: %v", got)
 	}
-	if got := bob.SearchStatuses(`"` + srv.URL + `/@alice"`); len(got) != 1 {
+	if got := searchStatuses(bob.Client, `"`+srv.URL+`/@alice"`); len(got) != 1 {
 		t.Errorf("the post with an address in it is not found: %v", got)
 	}
 }
 
 // TestSearchResolves has other servers asked for what is not known here, but only by those who may have that done.
 func TestSearchResolves(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
-	away := srv.AddRemotePost(t, "from afar", "https://remote.example/objects/1")
+	away := addRemotePost(srv, t, "from afar", "https://remote.example/objects/1")
 	var remote store.AccountID
-	remote.UnmarshalText([]byte(ListField(alice.Get("/api/v2/search", "q", "@faraway@remote.example").Want(200).Object(), "accounts", "id")[0]))
+	remote.UnmarshalText([]byte(apptest.ListField(alice.Get("/api/v2/search", "q", "@faraway@remote.example").Want(200).Object(), "accounts", "id")[0]))
 	var asked []string
 	handler := server.New(server.Config{
 		Settings: srv.Settings, DB: srv.DB, Social: srv.Social, Entities: srv.Entities, Emojis: srv.Emojis, Keys: srv.Keys,
@@ -398,7 +399,7 @@ func TestSearchResolves(t *testing.T) {
 			asked = append(asked, viewer.Nickname+" "+what)
 			switch what {
 			case "https://other.example/notes/1":
-				return server.Resolved{Status: StatusID(away)}, nil
+				return server.Resolved{Status: apptest.StatusID(away)}, nil
 			case "https://other.example/people/1", "new@other.example":
 				return server.Resolved{Account: remote}, nil
 			case "https://broken.example/":
@@ -413,7 +414,7 @@ func TestSearchResolves(t *testing.T) {
 	other.URL = ts.URL
 	for _, tt := range []struct {
 		q, resolve string
-		as         *User
+		as         *apptest.User
 		want       string
 		asks       bool
 	}{
@@ -431,12 +432,12 @@ func TestSearchResolves(t *testing.T) {
 		{"@alice@" + strings.TrimPrefix(srv.URL, "http://"), "true", alice, alice.ID, false},
 	} {
 		asked = nil
-		c := &Client{Server: &other}
+		c := &apptest.Client{Server: &other}
 		if tt.as != nil {
 			c.Token = tt.as.Token
 		}
 		found := c.Get("/api/v2/search?" + url.Values{"q": {tt.q}, "resolve": {tt.resolve}}.Encode()).Want(200).Object()
-		got := append(ListField(found, "accounts", "id"), ListField(found, "statuses", "id")...)
+		got := append(apptest.ListField(found, "accounts", "id"), apptest.ListField(found, "statuses", "id")...)
 		if strings.Join(got, " ") != tt.want || (len(asked) == 1) != tt.asks || len(asked) > 1 {
 			t.Errorf("%s (resolve=%s): found %v, want %q; asked %v", tt.q, tt.resolve, got, tt.want, asked)
 		}
@@ -445,11 +446,11 @@ func TestSearchResolves(t *testing.T) {
 
 // TestSearchV1 has hashtags as texts.
 func TestSearchV1(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("hello #Trains").ID()
 	found := alice.Get("/api/v1/search", "q", "#trains").Want(200).Object()
-	if got := fmt.Sprint(found.At("hashtags"), ListField(found, "statuses", "id"), found.At("accounts")); got != fmt.Sprint([]string{"trains"}, []string{st}, []string{}) {
+	if got := fmt.Sprint(found.At("hashtags"), apptest.ListField(found, "statuses", "id"), found.At("accounts")); got != fmt.Sprint([]string{"trains"}, []string{st}, []string{}) {
 		t.Errorf("got %s", got)
 	}
 	alice.Get("/api/v1/search").Want(400)
@@ -457,14 +458,14 @@ func TestSearchV1(t *testing.T) {
 
 // TestSearchHashtags finds hashtags that the viewer may know of.
 func TestSearchHashtags(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	alice.Publish("#rail #railway #Zug")
 	alice.Publish("#railsecret", "visibility", "private")
 	alice.Publish("#raillocal", "visibility", "local")
 	bob.Post("/api/v1/tags/zug/follow").Want(200)
 	for _, tt := range []struct {
-		as   *User
+		as   *apptest.User
 		q    string
 		want []string
 	}{
@@ -481,12 +482,12 @@ func TestSearchHashtags(t *testing.T) {
 		{bob, "a b c d e f g h i j k", nil},
 	} {
 		found := srv.As(tt.as).Get("/api/v2/search", "q", tt.q, "type", "hashtags").Want(200).Object()
-		if got := ListField(found, "hashtags", "name"); !slices.Equal(got, tt.want) {
+		if got := apptest.ListField(found, "hashtags", "name"); !slices.Equal(got, tt.want) {
 			t.Errorf("%q: got %v, want %v", tt.q, got, tt.want)
 		}
 	}
 	page := bob.Get("/api/v2/search", "q", "rail", "type", "hashtags", "limit", "1", "offset", "2").Want(200).Object()
-	if got := ListField(page, "hashtags", "name"); !slices.Equal(got, []string{"railway"}) {
+	if got := apptest.ListField(page, "hashtags", "name"); !slices.Equal(got, []string{"railway"}) {
 		t.Errorf("by offset: got %v", got)
 	}
 	tags := bob.Get("/api/v2/search", "q", "zug rail", "type", "hashtags").Want(200).Object().At("hashtags").([]any)

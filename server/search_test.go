@@ -3,18 +3,19 @@ package server_test
 import (
 	"slices"
 	"strings"
+	"svc/app/apptest"
 	"testing"
 )
 
 func TestSearch(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bobby")
 	st := alice.Publish("hello #Trains #trainspotting")
 	secret := alice.Publish("psst", "visibility", "private")
 	host := strings.TrimPrefix(srv.URL, "http://")
 	for _, tt := range []struct {
 		name                         string
-		as                           *User
+		as                           *apptest.User
 		params                       []string
 		accounts, statuses, hashtags []string
 	}{
@@ -40,24 +41,14 @@ func TestSearch(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			found := srv.As(tt.as).Get("/api/v2/search", tt.params...).Want(200).Object()
 			for key, want := range map[string][]string{"accounts": tt.accounts, "statuses": tt.statuses} {
-				if got := ListField(found, key, "id"); !slices.Equal(got, want) {
+				if got := apptest.ListField(found, key, "id"); !slices.Equal(got, want) {
 					t.Errorf("%s are %v, want %v", key, got, want)
 				}
 			}
-			if got := ListField(found, "hashtags", "name"); !slices.Equal(got, tt.hashtags) {
+			if got := apptest.ListField(found, "hashtags", "name"); !slices.Equal(got, tt.hashtags) {
 				t.Errorf("hashtags are %v, want %v", got, tt.hashtags)
 			}
 		})
 	}
 	bob.Get("/api/v2/search").Want(400)
-}
-
-// ListField returns one member of each object in a list.
-func ListField(o *Object, list, key string) []string {
-	o.T.Helper()
-	var values []string
-	for _, v := range o.At(list).([]any) {
-		values = append(values, v.(map[string]any)[key].(string))
-	}
-	return values
 }

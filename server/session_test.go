@@ -6,16 +6,17 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/store"
 )
 
 func TestRevoke(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
 	for _, which := range []string{"access_token", "refresh_token"} {
-		a := srv.Grant(app, "password", "username", "alice", "password", Password)
-		token := a.AsToken(srv)
+		a := srv.Grant(app, "password", "username", "alice", "password", apptest.Password)
+		token := asToken(a, srv)
 		token.Get(verifyCredentials).Want(200)
 		r := srv.As(nil).SendJSON("POST", "/oauth/revoke", map[string]string{"client_id": app.ID, "client_secret": app.Secret, "token": a.Object().Str(which)}).Want(200)
 		if string(r.Body) != "{}" {
@@ -29,19 +30,19 @@ func TestRevoke(t *testing.T) {
 
 	// The cookie goes if it held the token, and only then.
 	b := srv.Browser()
-	values := Pairs([]string{"grant_type", "password", "client_id", app.ID, "client_secret", app.Secret, "username", "alice", "password", Password})
+	values := apptest.Pairs([]string{"grant_type", "password", "client_id", app.ID, "client_secret", app.Secret, "username", "alice", "password", apptest.Password})
 	b.Post("/oauth/token", values).Want(200)
 	cookie := b.Cookies["_svc_key"]
 	if cookie == nil {
 		t.Fatal("there is no cookie")
 	}
-	other := srv.Grant(app, "password", "username", "alice", "password", Password).Object().Str("access_token")
-	b.Post("/oauth/revoke", Pairs([]string{"token", other})).Want(200)
+	other := srv.Grant(app, "password", "username", "alice", "password", apptest.Password).Object().Str("access_token")
+	b.Post("/oauth/revoke", apptest.Pairs([]string{"token", other})).Want(200)
 	if b.Cookies["_svc_key"] == nil {
 		t.Error("the cookie went with another token")
 	}
 	b.Get("/api/v1/notifications").Want(200)
-	b.Post("/oauth/revoke", Pairs([]string{"token", cookie.Value})).Want(200)
+	b.Post("/oauth/revoke", apptest.Pairs([]string{"token", cookie.Value})).Want(200)
 	if b.Cookies["_svc_key"] != nil {
 		t.Error("the cookie is still there")
 	}
@@ -51,26 +52,26 @@ func TestRevoke(t *testing.T) {
 
 // TestTokenCookieFromElsewhere: another site must not sign a browser in, not even to an account of its own.
 func TestTokenCookieFromElsewhere(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
 	b := srv.Browser()
 	b.Origin = "https://evil.example.com"
-	b.Post("/oauth/token", Pairs([]string{"grant_type", "password", "client_id", app.ID, "client_secret", app.Secret, "username", "alice", "password", Password})).Want(200)
+	b.Post("/oauth/token", apptest.Pairs([]string{"grant_type", "password", "client_id", app.ID, "client_secret", app.Secret, "username", "alice", "password", apptest.Password})).Want(200)
 	if len(b.Cookies) != 0 {
 		t.Errorf("cookies: %v", b.Cookies)
 	}
 }
 
 func TestCookieOnTheAPI(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
 	b := srv.Browser()
 	b.Get("/oauth/authorize", "response_type", "code", "client_id", app.ID).
-		Submit(0, "authorization[name]", "alice", "authorization[password]", Password).Want(200)
+		Submit(0, "authorization[name]", "alice", "authorization[password]", apptest.Password).Want(200)
 	b.Get("/api/v1/notifications").Want(200)
-	status := Pairs([]string{"status", "hello"})
+	status := apptest.Pairs([]string{"status", "hello"})
 	b.Post("/api/v1/statuses", status).Want(200)
 	b.Origin = "https://evil.example.com"
 	b.Post("/api/v1/statuses", status).Want(403)
@@ -79,13 +80,13 @@ func TestCookieOnTheAPI(t *testing.T) {
 }
 
 func TestListTokens(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	app := srv.RegisterApp("client_name", "My app")
-	token := srv.Grant(app, "password", "username", "alice", "password", Password).AsToken(srv)
+	token := asToken(srv.Grant(app, "password", "username", "alice", "password", apptest.Password), srv)
 	b := srv.Browser()
 	b.Get("/oauth/authorize", "response_type", "code", "client_id", app.ID).
-		Submit(0, "authorization[name]", "alice", "authorization[password]", Password).Want(200)
+		Submit(0, "authorization[name]", "alice", "authorization[password]", apptest.Password).Want(200)
 	list := alice.Get("/api/oauth_tokens.json").Want(200).List()
 	var names []string
 	for _, o := range list {
@@ -117,7 +118,7 @@ func TestListTokens(t *testing.T) {
 
 	// Signing out the browser itself takes its cookie.
 	b.Get("/oauth/authorize", "response_type", "code", "client_id", app.ID).
-		Submit(0, "authorization[name]", "alice", "authorization[password]", Password).Want(200)
+		Submit(0, "authorization[name]", "alice", "authorization[password]", apptest.Password).Want(200)
 	own := b.Get("/api/oauth_tokens").Want(200).List()[0].Int("id")
 	b.Do("DELETE", "/api/oauth_tokens/"+strconv.Itoa(own), nil).Want(201)
 	if len(b.Cookies) != 0 {
@@ -127,15 +128,15 @@ func TestListTokens(t *testing.T) {
 
 // TestTokensAreBounded makes more tokens than an app and an account may have: those unused for the longest time go.
 func TestTokensAreBounded(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	app := srv.RegisterApp()
-	first := srv.Grant(app, "client_credentials").AsToken(srv)
-	second := srv.Grant(app, "client_credentials").AsToken(srv)
+	first := asToken(srv.Grant(app, "client_credentials"), srv)
+	second := asToken(srv.Grant(app, "client_credentials"), srv)
 	for range store.TokensPerApp - 2 {
 		srv.Grant(app, "client_credentials").Want(200)
 	}
 	first.Get(verifyCredentials).Want(200)
-	last := srv.Grant(app, "client_credentials").AsToken(srv)
+	last := asToken(srv.Grant(app, "client_credentials"), srv)
 	first.Get(verifyCredentials).Want(401)
 	second.Get(verifyCredentials).Want(200)
 	last.Get(verifyCredentials).Want(200)

@@ -5,11 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 )
 
 func TestAppSettings(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	const path = "/api/v1/svc/settings/fe"
 	same := func(when, got, want string) {
@@ -18,8 +19,8 @@ func TestAppSettings(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", when, got, want)
 		}
 	}
-	get := func(m *User, path string) string { return string(m.Get(path).Want(200).Body) }
-	patch := func(path, body string) *Response {
+	get := func(m *apptest.User, path string) string { return string(m.Get(path).Want(200).Body) }
+	patch := func(path, body string) *apptest.Response {
 		return alice.Do("PATCH", path, "application/json", strings.NewReader(body))
 	}
 	same("nothing yet", get(alice, path), `{}`)
@@ -74,7 +75,7 @@ func TestAppSettings(t *testing.T) {
 
 // What front ends store keeps its names, whatever the service is called.
 func TestAppSettingsKeepNames(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.API.Name = "other" })
+	srv := apptest.Start(t, func(c *config.Config) { c.API.Name = "other" })
 	o := srv.SignUp("alice").SendJSON("PATCH", "/api/v1/other/settings/fe", map[string]any{"other_a": 1, "svc_a": 2}).Want(200).Object()
 	if o.Int("other_a") != 1 || o.Int("svc_a") != 2 {
 		t.Errorf("got %v", o.Fields)

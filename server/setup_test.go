@@ -5,11 +5,12 @@ import (
 	"sync"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/server"
 )
 
 func TestSetup(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	link := server.SetupURL(srv.Settings, srv.Keys)
 	b := srv.Browser()
 	b.Get(link+"x").Want(404, "There is no page at this address")
@@ -18,7 +19,7 @@ func TestSetup(t *testing.T) {
 	if page.Header.Get("Cache-Control") != "no-store" || page.Header.Get("X-Frame-Options") != "DENY" {
 		t.Errorf("headers: %v", page.Header)
 	}
-	good := []string{"nickname", "owner", "email", "owner@example.org", "password", Password, "password_confirmation", Password}
+	good := []string{"nickname", "owner", "email", "owner@example.org", "password", apptest.Password, "password_confirmation", apptest.Password}
 	for _, tt := range []struct {
 		field, value, want string
 	}{
@@ -53,20 +54,20 @@ func TestSetup(t *testing.T) {
 	if len(gone.Forms) != 0 {
 		t.Error("there is a form still")
 	}
-	page.Submit(0, "nickname", "second", "password", Password, "password_confirmation", Password).Want(410)
+	page.Submit(0, "nickname", "second", "password", apptest.Password, "password_confirmation", apptest.Password).Want(410)
 	srv.Browser().Get("/setup/nonsense").Want(404)
 }
 
 // TestSetupAtOnce has several make the first account at the same time: one does.
 func TestSetupAtOnce(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	path := strings.TrimPrefix(server.SetupURL(srv.Settings, srv.Keys), srv.URL)
 	var wg sync.WaitGroup
 	statuses := make([]int, 6)
 	for i := range statuses {
 		wg.Go(func() {
 			nick := "owner" + string(rune('a'+i))
-			statuses[i] = srv.As(nil).Post(path, "nickname", nick, "password", Password, "password_confirmation", Password).Status
+			statuses[i] = srv.As(nil).Post(path, "nickname", nick, "password", apptest.Password, "password_confirmation", apptest.Password).Status
 		})
 	}
 	wg.Wait()

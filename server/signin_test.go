@@ -10,12 +10,13 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/store"
 )
 
-// DoBasic makes a request with a name and a password.
-func (a *Server) DoBasic(method, path, name, password string, headers ...string) *Response {
+// doBasic makes a request with a name and a password.
+func doBasic(a *apptest.Server, method, path, name, password string, headers ...string) *apptest.Response {
 	a.T.Helper()
 	req, err := http.NewRequestWithContext(a.T.Context(), method, a.URL+path, nil)
 	if err != nil {
@@ -29,7 +30,7 @@ func (a *Server) DoBasic(method, path, name, password string, headers ...string)
 }
 
 func TestBasic(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	secret := alice.Publish("psst", "visibility", "private")
 	for _, tt := range []struct {
@@ -39,22 +40,22 @@ func TestBasic(t *testing.T) {
 		headers        []string
 		want           int
 	}{
-		{"nickname", "GET", "/api/v1/notifications", "alice", Password, nil, 200},
-		{"again", "GET", "/api/v1/notifications", "alice", Password, nil, 200},
-		{"e-mail", "GET", "/api/v1/notifications", "alice@example.org", Password, nil, 200},
-		{"everything is allowed", "POST", "/api/v1/statuses?status=hello", "alice", Password, nil, 200},
-		{"extension", "GET", "/api/oauth_tokens", "alice", Password, nil, 200},
-		{"what only alice sees", "GET", "/api/v1/statuses/" + secret.ID(), "alice", Password, nil, 200},
+		{"nickname", "GET", "/api/v1/notifications", "alice", apptest.Password, nil, 200},
+		{"again", "GET", "/api/v1/notifications", "alice", apptest.Password, nil, 200},
+		{"e-mail", "GET", "/api/v1/notifications", "alice@example.org", apptest.Password, nil, 200},
+		{"everything is allowed", "POST", "/api/v1/statuses?status=hello", "alice", apptest.Password, nil, 200},
+		{"extension", "GET", "/api/oauth_tokens", "alice", apptest.Password, nil, 200},
+		{"what only alice sees", "GET", "/api/v1/statuses/" + secret.ID(), "alice", apptest.Password, nil, 200},
 		{"wrong: as anybody", "GET", "/api/v1/statuses/" + secret.ID(), "alice", "wrong", nil, 404},
 		{"wrong: open to all", "GET", "/api/v1/timelines/public", "alice", "wrong", nil, 200},
 		{"wrong", "GET", "/api/v1/notifications", "alice", "wrong", nil, 401},
 		{"empty", "GET", "/api/v1/notifications", "alice", "", nil, 401},
-		{"nobody", "GET", "/api/v1/notifications", "nobody", Password, nil, 401},
-		{"from another site", "POST", "/api/v1/statuses?status=hello", "alice", Password, []string{"Origin", "https://evil.example.com"}, 403},
-		{"no app", "GET", verifyCredentials, "alice", Password, nil, 401},
+		{"nobody", "GET", "/api/v1/notifications", "nobody", apptest.Password, nil, 401},
+		{"from another site", "POST", "/api/v1/statuses?status=hello", "alice", apptest.Password, []string{"Origin", "https://evil.example.com"}, 403},
+		{"no app", "GET", verifyCredentials, "alice", apptest.Password, nil, 401},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := srv.DoBasic(tt.method, tt.path, tt.user, tt.password, tt.headers...).Want(tt.want)
+			a := doBasic(srv, tt.method, tt.path, tt.user, tt.password, tt.headers...).Want(tt.want)
 			if a.Header.Get("WWW-Authenticate") != "" && a.Header.Get("WWW-Authenticate") != `Bearer error="invalid_token"` {
 				t.Error("browsers would ask for a password")
 			}
@@ -64,20 +65,20 @@ func TestBasic(t *testing.T) {
 
 // TestBasicForgets: what is remembered of a password ends with the password, and with the account.
 func TestBasicForgets(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
-	srv.DoBasic("GET", "/api/v1/notifications", "alice", Password).Want(200)
-	alice.Post("/api/v1/svc/change_password", "password", Password, "new_password", "another one", "new_password_confirmation", "another one").Want(200)
-	srv.DoBasic("GET", "/api/v1/notifications", "alice", Password).Want(401)
-	srv.DoBasic("GET", "/api/v1/notifications", "alice", "another one").Want(200)
+	doBasic(srv, "GET", "/api/v1/notifications", "alice", apptest.Password).Want(200)
+	alice.Post("/api/v1/svc/change_password", "password", apptest.Password, "new_password", "another one", "new_password_confirmation", "another one").Want(200)
+	doBasic(srv, "GET", "/api/v1/notifications", "alice", apptest.Password).Want(401)
+	doBasic(srv, "GET", "/api/v1/notifications", "alice", "another one").Want(200)
 	srv.ChangeUser("alice", func(u *store.User) { u.DeactivatedAt = u.ConfirmedAt })
-	srv.DoBasic("GET", "/api/v1/notifications", "alice", "another one").WantError(403, "Your login is currently disabled")
+	doBasic(srv, "GET", "/api/v1/notifications", "alice", "another one").WantError(403, "Your login is currently disabled")
 }
 
 func TestBasicIsNotHashedEachTime(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
-	srv.DoBasic("GET", "/api/v1/notifications", "alice", Password).Want(200)
+	doBasic(srv, "GET", "/api/v1/notifications", "alice", apptest.Password).Want(200)
 	turn1, err := srv.Social.Passwords.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -88,23 +89,23 @@ func TestBasicIsNotHashedEachTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer turn2.Release()
-	srv.DoBasic("GET", "/api/v1/notifications", "alice", Password).Want(200) // would wait for ever
+	doBasic(srv, "GET", "/api/v1/notifications", "alice", apptest.Password).Want(200) // would wait for ever
 }
 
 func TestFailedLoginsAreThrottled(t *testing.T) {
-	srv := Start(t, func(c *config.Config) {
+	srv := apptest.Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.AppRegistration, c.RateLimit.Registration = config.Rate{}, config.Rate{}
 		c.RateLimit.Authentication = config.Rate{Count: 12, Window: time.Minute}
 	})
 	alice := srv.SignUp("alice")
 	app := srv.RegisterApp()
-	try := func(name, password string) *Response {
+	try := func(name, password string) *apptest.Response {
 		t.Helper()
 		return srv.Grant(app, "password", "username", name, "password", password)
 	}
 	for range 10 {
-		try("alice", Password).Want(200) // only failures count
+		try("alice", apptest.Password).Want(200) // only failures count
 	}
 	most := srv.Settings.RateLimit.FailedLogins.Count
 	for range most {
@@ -116,8 +117,8 @@ func TestFailedLoginsAreThrottled(t *testing.T) {
 	if limit != strconv.Itoa(most) || left != "0" || wait == "" {
 		t.Errorf("%q of %q tries are left, retry after %q", left, limit, wait)
 	}
-	try("Alice", Password).WantError(429, "Throttled")
-	srv.DoBasic("GET", "/api/v1/timelines/public", "alice", "wrong").Want(429)
+	try("Alice", apptest.Password).WantError(429, "Throttled")
+	doBasic(srv, "GET", "/api/v1/timelines/public", "alice", "wrong").Want(429)
 	alice.Post("/api/v1/svc/change_password", "password", "wrong").Want(429)
 	for range most {
 		try("nobody", "wrong").Want(400)
@@ -131,17 +132,17 @@ func TestFailedLoginsAreThrottled(t *testing.T) {
 	now := time.Now()
 	srv.HTTP.SetClock(func() time.Time { return now.Add(2 * time.Minute) })
 	try("carol", "wrong").Want(400)
-	try("alice", Password).Want(429)
+	try("alice", apptest.Password).Want(429)
 	srv.HTTP.SetClock(func() time.Time { return now.Add(6 * time.Minute) })
-	try("alice", Password).Want(200)
+	try("alice", apptest.Password).Want(200)
 }
 
 // TestGuessingAtOnce has many guess at the same time: they do not get more tries for that.
 func TestGuessingAtOnce(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
+	srv := apptest.Start(t, func(c *config.Config) { c.RateLimit.Enabled = true })
 	srv.SignUp("alice")
 	app := srv.RegisterApp()
-	answers := make([]*Response, 30)
+	answers := make([]*apptest.Response, 30)
 	var wg sync.WaitGroup
 	for i := range answers {
 		wg.Go(func() { answers[i] = srv.Grant(app, "password", "username", "alice", "password", "wrong") })
@@ -161,13 +162,13 @@ func TestGuessingAtOnce(t *testing.T) {
 // TestOldHashes: passwords that come from elsewhere work, and are hashed anew when they are used.
 // TestSignInMeetsPasswordChange has some sign in while the password changes: what the old one gave is worth nothing after.
 func TestSignInMeetsPasswordChange(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	app := srv.RegisterApp()
-	passwords := [2]string{Password, "another horse"}
+	passwords := [2]string{apptest.Password, "another horse"}
 	for round := range 15 {
 		old, next := passwords[round%2], passwords[(round+1)%2]
-		answers := make([]*Response, 8)
+		answers := make([]*apptest.Response, 8)
 		var wg sync.WaitGroup
 		for i := range answers {
 			wg.Go(func() { answers[i] = srv.Grant(app, "password", "username", "alice", "password", old) })
@@ -180,7 +181,7 @@ func TestSignInMeetsPasswordChange(t *testing.T) {
 			if a.Status != 200 {
 				continue
 			}
-			if status := a.AsToken(srv).Get(verifyCredentials).Status; status != 401 {
+			if status := asToken(a, srv).Get(verifyCredentials).Status; status != 401 {
 				t.Fatalf("round %d: a token that the old password gave is answered %d", round, status)
 			}
 		}
@@ -188,7 +189,7 @@ func TestSignInMeetsPasswordChange(t *testing.T) {
 }
 
 func TestOldHashes(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.SignUp("alice")
 	old, err := bcrypt.GenerateFromPassword([]byte("old password"), bcrypt.MinCost)
 	if err != nil {
@@ -204,11 +205,11 @@ func TestOldHashes(t *testing.T) {
 		}
 	})
 	srv.Grant(app, "password", "username", "alice", "password", "old password").Want(200)
-	srv.DoBasic("GET", "/api/v1/notifications", "alice", "old password").Want(200)
+	doBasic(srv, "GET", "/api/v1/notifications", "alice", "old password").Want(200)
 }
 
 func TestMalformedBasic(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	for _, header := range []string{"Basic", "Basic !", "Basic " + base64.StdEncoding.EncodeToString([]byte("alice"))} {
 		req, err := http.NewRequest("GET", srv.URL+"/api/v1/notifications", nil)
 		if err != nil {

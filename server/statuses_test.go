@@ -9,12 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/store"
 )
 
 func TestPostParameters(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	mine, theirs := srv.AddMedia(alice), srv.AddMedia(bob)
 	list := srv.AddList(alice, carol)
@@ -30,7 +31,7 @@ func TestPostParameters(t *testing.T) {
 		params []string
 		want   int
 		error  string
-		check  func(*Object) string // what is wrong
+		check  func(*apptest.Object) string // what is wrong
 	}{
 		{"text", []string{"status", " hi \n\nthere "}, 200, "", fieldIs("content", "<p>hi</p><p>there</p>")},
 		{"nothing", []string{"status", " \n"}, 422, "Cannot post an empty status without attachments", nil},
@@ -40,7 +41,7 @@ func TestPostParameters(t *testing.T) {
 		{"just not too long", []string{"status", strings.Repeat("ö", 4998), "spoiler_text", "ab"}, 200, "", nil},
 		{"markdown", []string{"status", "*hi*", "content_type", "text/markdown"}, 200, "", fieldIs("content", "<p><em>hi</em></p>")},
 		{"an unknown content type", []string{"status", "*hi*", "content_type", "text/x"}, 200, "", fieldIs("content", "<p>*hi*</p>")},
-		{"media", []string{"media_ids[]", mine, "media_ids[]", theirs, "media_ids[]", mine, "media_ids[]", "x"}, 200, "", func(o *Object) string {
+		{"media", []string{"media_ids[]", mine, "media_ids[]", theirs, "media_ids[]", mine, "media_ids[]", "x"}, 200, "", func(o *apptest.Object) string {
 			if m := o.At("media_attachments").([]any); len(m) != 1 || o.Bool("sensitive") {
 				return fmt.Sprint(m, o.Bool("sensitive"))
 			}
@@ -55,7 +56,7 @@ func TestPostParameters(t *testing.T) {
 		{"unlisted", []string{"status", "x", "visibility", "unlisted"}, 200, "", fieldIs("visibility", "unlisted")},
 		{"an unknown visibility", []string{"status", "x", "visibility", "everybody"}, 200, "", fieldIs("visibility", "public")},
 		{"list without a list", []string{"status", "x", "visibility", "list"}, 200, "", fieldIs("visibility", "public")},
-		{"list", []string{"status", "x", "visibility", "list:" + list}, 200, "", func(o *Object) string {
+		{"list", []string{"status", "x", "visibility", "list:" + list}, 200, "", func(o *apptest.Object) string {
 			if o.Str("visibility") != "list" || o.Str("svc.list_id") != list {
 				return fmt.Sprint(o.Fields)
 			}
@@ -63,7 +64,7 @@ func TestPostParameters(t *testing.T) {
 		}},
 		{"an unknown list", []string{"status", "x", "visibility", "list:000000000000000000"}, 404, "Record not found", nil},
 		{"no list at all", []string{"status", "x", "visibility", "list:friends"}, 404, "Record not found", nil},
-		{"reply", []string{"status", "x", "in_reply_to_id", public}, 200, "", func(o *Object) string {
+		{"reply", []string{"status", "x", "in_reply_to_id", public}, 200, "", func(o *apptest.Object) string {
 			if o.Str("in_reply_to_id") != public || o.Str("in_reply_to_account_id") != bob.ID || !o.Bool("svc.parent_visible") ||
 				o.Str("svc.in_reply_to_account_acct") != "bob" || len(o.At("mentions").([]any)) != 1 {
 				return fmt.Sprint(o.Fields)
@@ -74,7 +75,7 @@ func TestPostParameters(t *testing.T) {
 		{"reply to a deleted one", []string{"status", "x", "in_reply_to_id", gone}, 422, "Cannot reply to a deleted status", nil},
 		{"reply to an invisible one", []string{"status", "x", "in_reply_to_id", foreign}, 422, "Cannot reply to a deleted status", nil},
 		{"reply to no id", []string{"status", "x", "in_reply_to_id", "17"}, 422, "Cannot reply to a deleted status", nil},
-		{"reply to a direct one", []string{"status", "x", "in_reply_to_id", direct}, 200, "", func(o *Object) string {
+		{"reply to a direct one", []string{"status", "x", "in_reply_to_id", direct}, 200, "", func(o *apptest.Object) string {
 			if o.Str("visibility") != "direct" || len(o.At("mentions").([]any)) != 1 {
 				return fmt.Sprint(o.Fields)
 			}
@@ -83,25 +84,25 @@ func TestPostParameters(t *testing.T) {
 		{"a wider reply to a direct one", []string{"status", "x", "in_reply_to_id", direct, "visibility", "private"}, 422, "The message visibility must be direct", nil},
 		{"reply to a local one", []string{"status", "x", "in_reply_to_id", local}, 200, "", fieldIs("visibility", "local")},
 		{"a wider reply to a local one", []string{"status", "x", "in_reply_to_id", local, "visibility", "public"}, 200, "", fieldIs("visibility", "local")},
-		{"a direct reply to a public one", []string{"status", "@carol look", "in_reply_to_id", public, "visibility", "direct"}, 200, "", func(o *Object) string {
+		{"a direct reply to a public one", []string{"status", "@carol look", "in_reply_to_id", public, "visibility", "direct"}, 200, "", func(o *apptest.Object) string {
 			if m := o.At("mentions").([]any); len(m) != 1 || m[0].(map[string]any)["username"] != "carol" {
 				return fmt.Sprint("its author was told: ", m)
 			}
 			return ""
 		}},
-		{"to", []string{"status", "@bob hi", "to[]", "carol", "to[]", "nobody", "to[]", "@@"}, 200, "", func(o *Object) string {
+		{"to", []string{"status", "@bob hi", "to[]", "carol", "to[]", "nobody", "to[]", "@@"}, 200, "", func(o *apptest.Object) string {
 			if m := o.At("mentions").([]any); len(m) != 1 || m[0].(map[string]any)["username"] != "carol" || !strings.Contains(o.Str("content"), "u-url mention") {
 				return fmt.Sprint(m, o.Str("content"))
 			}
 			return ""
 		}},
-		{"to nobody", []string{"status", "@bob hi", "to[]", ""}, 200, "", func(o *Object) string {
+		{"to nobody", []string{"status", "@bob hi", "to[]", ""}, 200, "", func(o *apptest.Object) string {
 			if m := o.At("mentions").([]any); len(m) != 0 {
 				return fmt.Sprint(m)
 			}
 			return ""
 		}},
-		{"the same mentioned twice", []string{"status", "@bob @bob @Bob"}, 200, "", func(o *Object) string {
+		{"the same mentioned twice", []string{"status", "@bob @bob @Bob"}, 200, "", func(o *apptest.Object) string {
 			if m := o.At("mentions").([]any); len(m) != 1 {
 				return fmt.Sprint(m)
 			}
@@ -110,7 +111,7 @@ func TestPostParameters(t *testing.T) {
 		{"expires too soon", []string{"status", "x", "expires_in", "3600"}, 422, "Expiry date is too soon", nil},
 		{"expires at once", []string{"status", "x", "expires_in", "0"}, 422, "Expiry date is too soon", nil},
 		{"expired", []string{"status", "x", "expires_in", "-9223372036854775808"}, 422, "Expiry date is too soon", nil},
-		{"expires", []string{"status", "x", "expires_in", "3601"}, 200, "", func(o *Object) string {
+		{"expires", []string{"status", "x", "expires_in", "3601"}, 200, "", func(o *apptest.Object) string {
 			at, err := time.Parse(time.RFC3339, o.Str("svc.expires_at"))
 			if d := time.Until(at); err != nil || d < 59*time.Minute || d > 61*time.Minute {
 				return fmt.Sprint(d, err)
@@ -140,8 +141,8 @@ func TestPostParameters(t *testing.T) {
 }
 
 // fieldIs checks one member of a status.
-func fieldIs(path string, want any) func(*Object) string {
-	return func(o *Object) string {
+func fieldIs(path string, want any) func(*apptest.Object) string {
+	return func(o *apptest.Object) string {
 		if got := o.At(path); got != want {
 			return fmt.Sprintf("%s is %q, want %q", path, got, want)
 		}
@@ -151,13 +152,13 @@ func fieldIs(path string, want any) func(*Object) string {
 
 // All forms of a request make the same status.
 func TestPostForms(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	picture := func() string { return srv.AddMedia(alice) }
-	urlencoded := func(body string) *Response {
+	urlencoded := func(body string) *apptest.Response {
 		return alice.Do("POST", "/api/v1/statuses", "application/x-www-form-urlencoded", strings.NewReader(body))
 	}
-	for name, a := range map[string]*Response{
+	for name, a := range map[string]*apptest.Response{
 		"media_ids[]":  urlencoded("status=x&sensitive=on&media_ids[]=" + picture()),
 		"media_ids[0]": urlencoded("status=x&sensitive=t&media_ids[0]=" + picture()),
 		"media_ids":    urlencoded("status=x&sensitive=1&media_ids=" + picture()),
@@ -175,7 +176,7 @@ func TestPostForms(t *testing.T) {
 }
 
 func TestPostDefaults(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	srv.Exec(`UPDATE users SET default_visibility = 3, default_sensitive = 1, default_language = 'de' WHERE account_id = ?`, alice.AccountID())
 	st := alice.Publish("x")
@@ -204,7 +205,7 @@ func TestPostDefaults(t *testing.T) {
 func TestPreview(t *testing.T) {
 	for _, name := range []string{"svc", "garden"} {
 		t.Run(name, func(t *testing.T) {
-			srv := Start(t, func(c *config.Config) { c.API.Name = name })
+			srv := apptest.Start(t, func(c *config.Config) { c.API.Name = name })
 			alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 			root := bob.Publish("hi").ID()
 			picture := srv.AddMedia(alice)
@@ -226,7 +227,7 @@ func TestPreview(t *testing.T) {
 					t.Errorf("%s: %v", list, got)
 				}
 			}
-			WantIDs(t, "stored after a preview", alice.Get("/api/v1/accounts/alice/statuses"))
+			apptest.WantIDs(t, "stored after a preview", alice.Get("/api/v1/accounts/alice/statuses"))
 			if got := bob.Notifications(); len(got) != 0 {
 				t.Errorf("bob was told: %v", got)
 			}
@@ -238,9 +239,9 @@ func TestPreview(t *testing.T) {
 }
 
 func TestIdempotency(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	post := func(as *User, key, text string) *Response {
+	post := func(as *apptest.User, key, text string) *apptest.Response {
 		req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL+"/api/v1/statuses?status="+text, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -276,7 +277,7 @@ func TestIdempotency(t *testing.T) {
 }
 
 func TestListStatusesByID(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	var ids []string
 	for i := range 101 {
@@ -285,7 +286,7 @@ func TestListStatusesByID(t *testing.T) {
 	secret := alice.Publish("psst", "visibility", "direct").ID()
 	for _, tt := range []struct {
 		name   string
-		as     *User
+		as     *apptest.User
 		params []string
 		want   []string
 	}{
@@ -297,7 +298,7 @@ func TestListStatusesByID(t *testing.T) {
 		{"one's own", alice, []string{"ids[]", secret}, []string{secret}},
 		{"none", bob, []string{"ids[]", ""}, []string{}},
 	} {
-		WantIDs(t, tt.name, srv.As(tt.as).Get("/api/v1/statuses", tt.params...), tt.want...)
+		apptest.WantIDs(t, tt.name, srv.As(tt.as).Get("/api/v1/statuses", tt.params...), tt.want...)
 	}
 	var many []string
 	for _, id := range ids {
@@ -310,7 +311,7 @@ func TestListStatusesByID(t *testing.T) {
 }
 
 func TestDeleteStatus(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	picture := srv.AddMedia(alice)
 	root := bob.Publish("root").ID()
@@ -341,8 +342,8 @@ func TestDeleteStatus(t *testing.T) {
 	if left.At("in_reply_to_id") != nil || left.Bool("svc.parent_visible") || left.Str("in_reply_to_account_id") != alice.ID {
 		t.Errorf("the reply still knows its parent: %v", left.Fields)
 	}
-	WantIDs(t, "bookmarks", bob.Get("/api/v1/bookmarks"))
-	WantIDs(t, "home", bob.Get("/api/v1/timelines/home"), reply, root)
+	apptest.WantIDs(t, "bookmarks", bob.Get("/api/v1/bookmarks"))
+	apptest.WantIDs(t, "home", bob.Get("/api/v1/timelines/home"), reply, root)
 	if got := bob.Notifications(); len(got) != 0 {
 		t.Errorf("bob is still told %v", got)
 	}
@@ -359,7 +360,7 @@ func TestDeleteStatus(t *testing.T) {
 }
 
 func TestExpiry(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	post := func() string { return alice.Publish("x", "expires_in", "3601").ID() }
 	expired, pinned, unpinned, later := post(), post(), post(), post()
@@ -371,7 +372,7 @@ func TestExpiry(t *testing.T) {
 			t.Errorf("what is pinned expires: %v", got)
 		}
 	}
-	srv.Exec(`UPDATE statuses SET expires_at = 1 WHERE expires_at IS NOT NULL AND id <> ?`, StatusID(later))
+	srv.Exec(`UPDATE statuses SET expires_at = 1 WHERE expires_at IS NOT NULL AND id <> ?`, apptest.StatusID(later))
 	srv.Exec(`UPDATE jobs SET run_at = 1 WHERE unique_key <> ?`, "expire:"+later)
 	srv.RunJobs()
 	alice.Get("/api/v1/statuses/"+expired).WantError(404, "Record not found")
@@ -380,7 +381,7 @@ func TestExpiry(t *testing.T) {
 	}
 	alice.Post("/api/v1/statuses/" + unpinned + "/unpin").Want(200)
 	err := srv.DB.Update(t.Context(), func(tx *store.Tx) error { // a job that was under way when the status was pinned
-		return tx.Enqueue(t.Context(), store.ExpireStatus{StatusID: StatusID(pinned)})
+		return tx.Enqueue(t.Context(), store.ExpireStatus{StatusID: apptest.StatusID(pinned)})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -390,15 +391,9 @@ func TestExpiry(t *testing.T) {
 	alice.Get("/api/v1/statuses/" + pinned).Want(200)
 }
 
-func StatusID(text string) store.StatusID {
-	var id store.StatusID
-	id.UnmarshalText([]byte(text))
-	return id
-}
-
 // Subscribers are told of each post that is no reply and that they may see.
 func TestSubscribers(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	srv.AddSubscription(bob, alice)
 	srv.AddSubscription(carol, alice)
@@ -425,7 +420,7 @@ func TestSubscribers(t *testing.T) {
 
 // The number of replies tells nothing of those that are not for everybody.
 func TestRepliesCount(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	root := alice.Publish("root").ID()
 	replies := map[string]string{}
@@ -450,16 +445,16 @@ func TestRepliesCount(t *testing.T) {
 
 // What is counted is exact, whoever else does the same at the same time.
 func TestCountersUnderConcurrency(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	st := alice.Publish("count me").ID()
 	path := "/api/v1/statuses/" + st
-	people := SignUpMany(srv, 25)
+	people := apptest.SignUpMany(srv, 25)
 	counts := func() [3]int {
 		o := alice.Get(path).Want(200).Object()
 		return [3]int{o.Int("favourites_count"), o.Int("reblogs_count"), o.Int("replies_count")}
 	}
-	all := func(do func(*User)) {
+	all := func(do func(*apptest.User)) {
 		var wg sync.WaitGroup
 		for _, p := range people {
 			for range 2 {
@@ -468,7 +463,7 @@ func TestCountersUnderConcurrency(t *testing.T) {
 		}
 		wg.Wait()
 	}
-	all(func(p *User) {
+	all(func(p *apptest.User) {
 		p.Post(path + "/favourite").Want(200)
 		p.Post(path + "/reblog").Want(200)
 		p.Publish("me, too", "in_reply_to_id", st)
@@ -479,7 +474,7 @@ func TestCountersUnderConcurrency(t *testing.T) {
 	if n := people[0].Get("/api/v1/accounts/p0/statuses").List()[0].Int("account.statuses_count"); n != 3 {
 		t.Errorf("statuses_count is %d, want 3", n)
 	}
-	all(func(p *User) {
+	all(func(p *apptest.User) {
 		p.Post(path + "/unfavourite").Want(200)
 		p.Post(path + "/unreblog").Want(200)
 	})
@@ -493,7 +488,7 @@ func TestCountersUnderConcurrency(t *testing.T) {
 
 // Open streams hear of all that comes and goes.
 func TestStatusEvents(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	var events []string
 	srv.DB.Subscribe(func(list []store.Event) {
 		for _, e := range list {
@@ -538,7 +533,7 @@ func TestStatusEvents(t *testing.T) {
 
 // Accounts and statuses from elsewhere are like any other.
 func TestRemoteStatuses(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	carol := &store.Account{Nickname: "carol", Domain: "example.com", ActorType: "Person", URI: "https://example.com/users/carol", URL: "https://example.com/@carol"}
 	st := &store.Status{

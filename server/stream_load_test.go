@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/server/stream"
 	"svc/store"
@@ -18,9 +19,9 @@ import (
 
 // TestTwoHundredSockets has a post heard by all who may see it, on 200 sockets, and by none who may not.
 func TestTwoHundredSockets(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	author := srv.SignUp("author")
-	people := SignUpMany(srv, 20)
+	people := apptest.SignUpMany(srv, 20)
 	for i, p := range people {
 		if i%2 == 0 {
 			p.AccountAction(author.ID, "follow")
@@ -30,7 +31,7 @@ func TestTwoHundredSockets(t *testing.T) {
 		}
 	}
 	type ear struct {
-		*StreamClient
+		*apptest.StreamClient
 		who int // the number of who listens, -1 the anonymous
 	}
 	var ears []ear
@@ -62,7 +63,7 @@ func TestTwoHundredSockets(t *testing.T) {
 
 // TestSlowListener cuts off who does not read, while the others hear everything in order, and nobody waits.
 func TestSlowListener(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	author := srv.SignUp("author")
 	slow, fast := srv.DialStream(nil, "stream", "public"), srv.OpenStream(nil, "stream", "public")
 	var want []string
@@ -82,10 +83,11 @@ func TestSlowListener(t *testing.T) {
 	if got := slow.WaitEnd(); got != 1013 && got != -1 {
 		t.Errorf("the slow stream ended with %d", got)
 	}
-	if len(slow.events) >= len(want) {
+	events := slow.Unread()
+	if len(events) >= len(want) {
 		t.Error("who was cut off has heard everything")
 	}
-	for i, s := range slow.events {
+	for i, s := range events {
 		if s.String() != want[i] {
 			t.Fatalf("frame %d of the slow stream is %s, want %s", i, s, want[i])
 		}
@@ -95,10 +97,10 @@ func TestSlowListener(t *testing.T) {
 // TestManySlowListeners has many who do not read, each of whom calls a stream by another name, so that none can share what waits for
 // another: all together cost no more than they may, and who reads hears everything.
 func TestManySlowListeners(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	author := srv.SignUp("author")
 	const n = 64
-	var slow []*StreamClient
+	var slow []*apptest.StreamClient
 	for i := range n {
 		tag := []byte("abcdef")
 		for bit := range tag {
@@ -109,7 +111,7 @@ func TestManySlowListeners(t *testing.T) {
 		slow = append(slow, l)
 	}
 	reader := srv.SignUp("reader")
-	fast, events := srv.OpenStream(reader.Client, "stream", "hashtag", "tag", "ABCdef"), srv.OpenSSE(reader.Client, "/api/v1/streaming/hashtag", "tag", "abcdef")
+	fast, events := srv.OpenStream(reader.Client, "stream", "hashtag", "tag", "ABCdef"), openSSE(srv, reader.Client, "/api/v1/streaming/hashtag", "tag", "abcdef")
 	fast.Conn.SetDeadline(time.Time{}) // a machine that does much else takes its time
 	text := strings.Repeat("e"+strings.Repeat("\u0301", 31), 2000) + " #abcdef"
 	posts := 0
@@ -139,9 +141,9 @@ func TestManySlowListeners(t *testing.T) {
 
 // TestStreamsFallBehind has more happen at once than can be told: everybody is sent away, to come back and look for themselves.
 func TestStreamsFallBehind(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
-	l, events := srv.OpenStream(alice.Client, "stream", "user"), srv.OpenSSE(alice.Client, "/api/v1/streaming/user")
+	l, events := srv.OpenStream(alice.Client, "stream", "user"), openSSE(srv, alice.Client, "/api/v1/streaming/user")
 	err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
 		for range stream.MaxEvents + 1 {
 			tx.Emit(store.FiltersChanged{AccountID: alice.AccountID()})
@@ -162,8 +164,8 @@ func TestStreamsFallBehind(t *testing.T) {
 
 // TestOrderOfStreams has many people post at the same time: everybody hears the same, in the same order, edits after posts and deletions last.
 func TestOrderOfStreams(t *testing.T) {
-	srv := Start(t)
-	people := SignUpMany(srv, 4)
+	srv := apptest.Start(t)
+	people := apptest.SignUpMany(srv, 4)
 	a, b := srv.OpenStream(nil, "stream", "public"), srv.OpenStream(people[0].Client, "stream", "public")
 	var wg sync.WaitGroup
 	for _, p := range people {
@@ -210,7 +212,7 @@ func TestOrderOfStreams(t *testing.T) {
 	}
 }
 
-func shorts(list []StreamEvent) (all []string) {
+func shorts(list []apptest.StreamEvent) (all []string) {
 	for _, s := range list {
 		all = append(all, s.String())
 	}
@@ -219,7 +221,7 @@ func shorts(list []StreamEvent) (all []string) {
 
 // TestPings looks whether clients are looked after, and given up when they do not answer.
 func TestPings(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	srv.HTTP.Streams.SetPings(20*time.Millisecond, time.Second)
 	alive, dead := srv.DialStream(nil), srv.DialStream(nil)
 	dead.IgnorePings = true
@@ -228,28 +230,22 @@ func TestPings(t *testing.T) {
 	if got := dead.WaitEnd(); got != -1 {
 		t.Errorf("the stream ended with %d", got)
 	}
-	alive.mu.Lock()
-	defer alive.mu.Unlock()
-	for alive.pings < 15 {
-		if alive.change.Wait(); alive.closeCode != 0 {
-			t.Fatalf("the stream ended with %d", alive.closeCode)
-		}
-	}
-	if dead.pings == 0 {
+	alive.WaitPings(15)
+	if dead.Pings() == 0 {
 		t.Error("given up without a ping")
 	}
 }
 
 // TestClientPings answers the pings of clients.
 func TestClientPings(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	l := srv.DialStream(nil)
-	l.WriteFrame(OpPing, []byte("are you there"))
-	if kind, payload, err := l.ReadFrame(); kind != OpPong || string(payload) != "are you there" {
+	l.WriteFrame(apptest.OpPing, []byte("are you there"))
+	if kind, payload, err := l.ReadFrame(); kind != apptest.OpPong || string(payload) != "are you there" {
 		t.Errorf("got %d %q %v", kind, payload, err)
 	}
-	l.WriteFrame(OpClose, []byte{3, 232})
-	if kind, payload, err := l.ReadFrame(); kind != OpClose || len(payload) < 2 {
+	l.WriteFrame(apptest.OpClose, []byte{3, 232})
+	if kind, payload, err := l.ReadFrame(); kind != apptest.OpClose || len(payload) < 2 {
 		t.Errorf("got %d %q %v", kind, payload, err)
 	}
 	for {
@@ -262,12 +258,12 @@ func TestClientPings(t *testing.T) {
 
 // TestStreamLimits opens as many streams as there may be, and one more.
 func TestStreamLimits(t *testing.T) {
-	srv := Start(t, func(c *config.Config) {
+	srv := apptest.Start(t, func(c *config.Config) {
 		c.Streaming = config.Streaming{MaxStreams: 6, MaxStreamsPerAccount: 2, MaxStreamsPerAddress: 2}
 		c.Server.TrustedProxies = []string{"127.0.0.1"}
 	})
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
-	from := func(address string, c *Client) int {
+	from := func(address string, c *apptest.Client) int {
 		headers := []string{"X-Forwarded-For", address}
 		if c != nil {
 			headers = append(headers, "Authorization", "Bearer "+c.Token)
@@ -278,7 +274,7 @@ func TestStreamLimits(t *testing.T) {
 	late := srv.OpenStream(nil)
 	for i, tt := range []struct {
 		address string
-		as      *Client
+		as      *apptest.Client
 		want    int
 	}{
 		{"192.0.2.1", nil, 101}, {"192.0.2.1", nil, 101}, {"192.0.2.1", nil, 429}, {"192.0.2.1", alice.Client, 429},
@@ -308,7 +304,7 @@ func TestStreamLimits(t *testing.T) {
 
 // TestMessagesAreCounted ends the stream of who talks without end.
 func TestMessagesAreCounted(t *testing.T) {
-	srv := Start(t, func(c *config.Config) {
+	srv := apptest.Start(t, func(c *config.Config) {
 		c.RateLimit.Enabled = true
 		c.RateLimit.AllAnonymous = config.Rate{Count: 20, Window: time.Hour}
 	})
@@ -323,12 +319,12 @@ func TestMessagesAreCounted(t *testing.T) {
 
 // TestStreamsAtTheStop stops a server that has streams open: they end at once, so that clients come back, and do not hold it up.
 func TestStreamsAtTheStop(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	st := serve(t, srv.HTTP)
 	srv.URL = "http://" + st.address
 	socket, stuck := srv.OpenStream(alice.Client, "stream", "user"), srv.DialStream(nil)
-	events := srv.OpenSSE(alice.Client, "/api/v1/streaming/user")
+	events := openSSE(srv, alice.Client, "/api/v1/streaming/user")
 	began := time.Now()
 	st.stop()
 	if got := socket.WaitEnd(); got != 1012 {
@@ -348,7 +344,7 @@ func TestStreamsAtTheStop(t *testing.T) {
 // BenchmarkIdleSockets measures what a socket costs that nobody talks on. What the test's own end of it takes is counted, too, but that
 // is little: a connection.
 func BenchmarkIdleSockets(b *testing.B) {
-	srv := Start(b)
+	srv := apptest.Start(b)
 	alice := srv.SignUp("alice")
 	const n = 400
 	measure := func() (bytes, goroutines int) {
@@ -360,7 +356,7 @@ func BenchmarkIdleSockets(b *testing.B) {
 	}
 	for b.Loop() {
 		bytes, goroutines := measure()
-		var open []*StreamClient
+		var open []*apptest.StreamClient
 		for range n {
 			l := srv.DialStream(alice.Client, "stream", "user")
 			l.Input = nil
@@ -382,9 +378,9 @@ func BenchmarkIdleSockets(b *testing.B) {
 func BenchmarkFanOut(b *testing.B) {
 	for _, people := range []int{1, 10, 200, 0} {
 		b.Run(fmt.Sprint(people, "_people"), func(b *testing.B) {
-			srv := Start(b)
+			srv := apptest.Start(b)
 			author := srv.SignUp("author")
-			crowd := SignUpMany(srv, people)
+			crowd := apptest.SignUpMany(srv, people)
 			var heard sync.WaitGroup
 			for i := range 200 {
 				c := srv.As(nil)
@@ -401,7 +397,7 @@ func BenchmarkFanOut(b *testing.B) {
 			}
 			for b.Loop() {
 				heard.Add(200)
-				srv.benchRequest(b, "POST", "/api/v1/statuses", author.Token, benchPost)
+				srv.BenchRequest(b, "POST", "/api/v1/statuses", author.Token, benchPost)
 				heard.Wait()
 			}
 			b.StopTimer()

@@ -10,22 +10,23 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/store"
 )
 
 // town is people of all kinds around one author, each with a socket that listens to all they can.
 type town struct {
-	*Server
-	author, booster, follower, stranger, muter, blocked, mentioned *User
+	*apptest.Server
+	author, booster, follower, stranger, muter, blocked, mentioned *apptest.User
 
-	listeners map[string]*StreamClient // by nickname; "" is the anonymous
-	list      string                   // of the stranger, with the author
+	listeners map[string]*apptest.StreamClient // by nickname; "" is the anonymous
+	list      string                           // of the stranger, with the author
 }
 
 func newTown(t *testing.T) *town {
-	srv := Start(t)
-	w := &town{Server: srv, listeners: map[string]*StreamClient{}}
-	for nick, m := range map[string]**User{
+	srv := apptest.Start(t)
+	w := &town{Server: srv, listeners: map[string]*apptest.StreamClient{}}
+	for nick, m := range map[string]**apptest.User{
 		"author": &w.author, "booster": &w.booster, "follower": &w.follower, "stranger": &w.stranger, "muter": &w.muter,
 		"blocked": &w.blocked, "mentioned": &w.mentioned,
 	} {
@@ -37,7 +38,7 @@ func newTown(t *testing.T) *town {
 	w.muter.AccountAction(w.author.ID, "mute")
 	w.author.AccountAction(w.blocked.ID, "block")
 	w.list = srv.AddList(w.stranger, w.author)
-	for _, m := range []*User{nil, w.author, w.booster, w.follower, w.stranger, w.muter, w.blocked, w.mentioned} {
+	for _, m := range []*apptest.User{nil, w.author, w.booster, w.follower, w.stranger, w.muter, w.blocked, w.mentioned} {
 		nick, l := "", srv.OpenStream(srv.As(m))
 		if m != nil {
 			nick = m.Nickname
@@ -79,7 +80,7 @@ func (w *town) want(t *testing.T, what, event, id string, want map[string]string
 	}
 }
 
-func PayloadID(s StreamEvent) string {
+func PayloadID(s apptest.StreamEvent) string {
 	var v struct{ ID string }
 	json.Unmarshal([]byte(*s.Payload), &v)
 	return v.ID
@@ -202,7 +203,7 @@ func TestStreamedBoosts(t *testing.T) {
 
 // TestStreamsLookNow changes what people want to see, and what they may see, after they have subscribed.
 func TestStreamsLookNow(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	author, viewer, third := srv.SignUp("author"), srv.SignUp("viewer"), srv.SignUp("third")
 	list := srv.AddList(viewer, author)
 	viewer.AccountAction(author.ID, "follow")
@@ -266,7 +267,7 @@ func TestStreamsLookNow(t *testing.T) {
 
 // TestStreamedConversationIsLookedAtNow has a conversation leave its owner's list before the streams tell of what came into it.
 func TestStreamedConversationIsLookedAtNow(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	author, viewer := srv.SignUp("author"), srv.SignUp("viewer")
 	l := srv.OpenStream(viewer.Client, "stream", "direct")
 	author.Publish("@viewer psst", "visibility", "direct")
@@ -297,16 +298,16 @@ func TestStreamedConversationIsLookedAtNow(t *testing.T) {
 // TestStreamedInTime has posts published, and a poll ended, by their time: the streams of each tell what they may see at that moment, and
 // what they voted themselves.
 func TestStreamedInTime(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	author, voter, follower, other := srv.SignUp("author"), srv.SignUp("voter"), srv.SignUp("follower"), srv.SignUp("other")
-	for _, m := range []*User{voter, follower, other} {
+	for _, m := range []*apptest.User{voter, follower, other} {
 		m.AccountAction(author.ID, "follow")
 	}
 	private := author.Schedule("for followers", "visibility", "private").ID()
 	asked := author.PublishPoll([]string{"yes", "no"}, "hide_totals", "true")
 	voter.Vote(asked, 1).Want(200)
-	ears := map[string]*StreamClient{"nobody": srv.OpenStream(nil, "stream", "public").Subscribe("public:local")}
-	for _, m := range []*User{voter, follower, other} {
+	ears := map[string]*apptest.StreamClient{"nobody": srv.OpenStream(nil, "stream", "public").Subscribe("public:local")}
+	for _, m := range []*apptest.User{voter, follower, other} {
 		ears[m.Nickname] = srv.OpenStream(m.Client, "stream", "user").Subscribe("public")
 	}
 	srv.AddBlock(author, other) // which is after they have seen the question
@@ -347,15 +348,15 @@ func TestStreamedInTime(t *testing.T) {
 
 // TestStreamedStatusIsTheViewers looks at what is rendered for each.
 func TestStreamedStatusIsTheViewers(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	author, fan, other := srv.SignUp("author"), srv.SignUp("fan"), srv.SignUp("other")
 	id := author.Publish("hello").ID()
 	fan.Post("/api/v1/statuses/" + id + "/favourite").Want(200)
 	fan.Post("/api/v1/statuses/" + id + "/bookmark").Want(200)
-	for _, c := range []*Client{author.Client, fan.Client, other.Client, srv.As(nil)} {
+	for _, c := range []*apptest.Client{author.Client, fan.Client, other.Client, srv.As(nil)} {
 		l := srv.OpenStream(c, "stream", "public")
 		author.EditStatus(id, map[string]any{"status": fmt.Sprint("version for ", c.Token)}).Want(200)
-		s := l.WaitFor(func(s StreamEvent) bool { return s.Event == "status.update" })
+		s := l.WaitFor(func(s apptest.StreamEvent) bool { return s.Event == "status.update" })
 		if want := string(c.Get("/api/v1/statuses/" + id).Want(200).Body); *s.Payload != want {
 			t.Errorf("streamed is %s, want %s", *s.Payload, want)
 		}
@@ -364,7 +365,7 @@ func TestStreamedStatusIsTheViewers(t *testing.T) {
 
 // TestStreamedNotifications looks who hears of what is done to their posts and to them.
 func TestStreamedNotifications(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	st := alice.Publish("hello").ID()
 	l := srv.OpenStream(alice.Client, "stream", "user")
@@ -409,12 +410,12 @@ func TestStreamedNotifications(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.WantEvents("a report")
-	WantIDs(t, "the list without the report", alice.Get("/api/v1/notifications", "limit", "1"), n.ID())
+	apptest.WantIDs(t, "the list without the report", alice.Get("/api/v1/notifications", "limit", "1"), n.ID())
 }
 
 // TestStreamedFollows looks at what a follower hears of a follow.
 func TestStreamedFollows(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	l, other := srv.OpenStream(alice.Client, "stream", "user"), srv.OpenStream(bob.Client, "stream", "user")
 	update := func(what, want string) {
@@ -452,11 +453,11 @@ func TestStreamedFollows(t *testing.T) {
 
 // TestStreamedOwnThings has events made that are one account's, and looks where they are heard.
 func TestStreamedOwnThings(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	all := []string{"user", "user:notification", "user:svc_chat", "direct"}
-	listeners := map[*User]*StreamClient{}
-	for _, m := range []*User{alice, bob} {
+	listeners := map[*apptest.User]*apptest.StreamClient{}
+	for _, m := range []*apptest.User{alice, bob} {
 		l := srv.OpenStream(m.Client)
 		for _, stream := range all {
 			l.Subscribe(stream)
@@ -472,7 +473,7 @@ func TestStreamedOwnThings(t *testing.T) {
 	listeners[bob].WantEvents("a filter of another")
 
 	direct := bob.Publish("@alice psst", "visibility", "direct").ID()
-	talks := map[*User]string{alice: alice.Get("/api/v1/conversations").IDs()[0], bob: bob.Get("/api/v1/conversations").IDs()[0]}
+	talks := map[*apptest.User]string{alice: alice.Get("/api/v1/conversations").IDs()[0], bob: bob.Get("/api/v1/conversations").IDs()[0]}
 	listeners[alice].WantEvents("a direct post", "user: notification mention", "user:notification: notification mention",
 		"user: update "+direct, "direct: update "+direct, "direct: conversation "+talks[alice])
 	listeners[bob].WantEvents("a direct post of one's own", "user: update "+direct, "direct: update "+direct, "direct: conversation "+talks[bob])
@@ -493,7 +494,7 @@ func TestStreamedOwnThings(t *testing.T) {
 
 // TestStreamedAnnouncements has the staff announce something.
 func TestStreamedAnnouncements(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	user, others := srv.OpenStream(alice.Client, "stream", "user"), srv.OpenStream(bob.Client, "stream", "public")
 	later := store.At(srv.DB.Now().Add(time.Hour))
@@ -514,7 +515,7 @@ func TestStreamedAnnouncements(t *testing.T) {
 
 // TestStreamsHideWhatFiltersHide: what a filter keeps from home is not in the stream of it either, and elsewhere it is marked.
 func TestStreamsHideWhatFiltersHide(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	alice.AccountAction(bob.ID, "follow")
 	for word, action := range map[string]string{"secret": "hide", "boring": "warn"} {
@@ -535,7 +536,7 @@ func TestStreamsHideWhatFiltersHide(t *testing.T) {
 
 // TestStreamedRemote looks at the streams of what is from elsewhere.
 func TestStreamedRemote(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	viewer := srv.SignUp("viewer")
 	l := srv.OpenStream(nil)
 	for _, stream := range []string{"public", "public:local", "public:remote", "public:remote:media", "public:media"} {
@@ -562,7 +563,7 @@ func TestStreamedRemote(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	streams := func(l *StreamClient) (names []string) {
+	streams := func(l *apptest.StreamClient) (names []string) {
 		for _, s := range l.Events() {
 			names = append(names, strings.Join(s.Stream, "/"))
 		}

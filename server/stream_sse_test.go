@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"net/http"
 	"strings"
+	"svc/app/apptest"
 	"sync"
 	"testing"
 )
@@ -20,10 +21,10 @@ type SSEClient struct {
 	ended  bool
 }
 
-// OpenSSE opens a stream of events.
-func (a *Server) OpenSSE(c *Client, path string, params ...string) *SSEClient {
+// openSSE opens a stream of events.
+func openSSE(a *apptest.Server, c *apptest.Client, path string, params ...string) *SSEClient {
 	a.T.Helper()
-	req, err := http.NewRequestWithContext(a.T.Context(), "GET", a.URL+path+"?"+Pairs(params).Encode(), nil)
+	req, err := http.NewRequestWithContext(a.T.Context(), "GET", a.URL+path+"?"+apptest.Pairs(params).Encode(), nil)
 	if err != nil {
 		a.T.Fatal(err)
 	}
@@ -99,25 +100,25 @@ func (e *SSEClient) WaitEnd() {
 
 // TestServerSentEvents listens to all that there is as events.
 func TestServerSentEvents(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	bob.AccountAction(alice.ID, "follow")
 	list := srv.AddList(bob, alice)
 	readers := map[string]*SSEClient{}
 	for _, s := range []struct {
 		path   string
-		as     *User
+		as     *apptest.User
 		params []string
 	}{
 		{"user", bob, nil}, {"user/notification", bob, nil}, {"direct", bob, nil}, {"list", bob, []string{"list", list}},
 		{"public", nil, nil}, {"public/local", nil, nil}, {"public/remote", nil, nil}, {"hashtag", nil, []string{"tag", "Cats"}},
 		{"hashtag/local", nil, []string{"tag", "cats"}},
 	} {
-		readers[s.path] = srv.OpenSSE(srv.As(s.as), "/api/v1/streaming/"+s.path, s.params...)
+		readers[s.path] = openSSE(srv, srv.As(s.as), "/api/v1/streaming/"+s.path, s.params...)
 	}
-	readers["media"] = srv.OpenSSE(srv.As(nil), "/api/v1/streaming/public/local", "only_media", "true")
-	readers["by name"] = srv.OpenSSE(srv.As(nil), "/api/v1/streaming", "stream", "public")
-	readers["user by name"] = srv.OpenSSE(bob.Client, "/api/v1/streaming/", "stream", "user")
+	readers["media"] = openSSE(srv, srv.As(nil), "/api/v1/streaming/public/local", "only_media", "true")
+	readers["by name"] = openSSE(srv, srv.As(nil), "/api/v1/streaming", "stream", "public")
+	readers["user by name"] = openSSE(srv, bob.Client, "/api/v1/streaming/", "stream", "user")
 	h := readers["user"].header
 	if h.Get("Content-Type") != "text/event-stream" || h.Get("Cache-Control") != "no-store" || h.Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("headers are %v", h)
@@ -155,7 +156,7 @@ func TestServerSentEvents(t *testing.T) {
 
 	for _, tt := range []struct {
 		path, params string
-		as           *Client
+		as           *apptest.Client
 		want         int
 	}{
 		{"user", "", srv.As(nil), 401},
@@ -170,7 +171,7 @@ func TestServerSentEvents(t *testing.T) {
 		{"nothing", "", bob.Client, 404},
 		{"user/chat", "", bob.Client, 404},
 		{"health", "", srv.As(nil), 200},
-		{"public", "", &Client{srv, "wrong"}, 200}, // as everywhere that does not need one
+		{"public", "", &apptest.Client{Server: srv, Token: "wrong"}, 200}, // as everywhere that does not need one
 	} {
 		a := tt.as.Do("GET", "/api/v1/streaming/"+tt.path+"?"+tt.params, "", nil).Want(tt.want)
 		if tt.want >= 400 && !a.Object().Has("error") {

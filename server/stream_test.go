@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/server/stream"
 	"svc/store"
@@ -19,13 +20,13 @@ import (
 
 // TestStreamHandshake opens sockets with a token in each of its places, and tries to open some that there are not.
 func TestStreamHandshake(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	list, foreign := srv.AddList(alice), bob.AddList("bob's", nil)
 	app := srv.NewToken(nil, "read write")
 	cookie := "_svc_key=" + alice.Token
-	bearer := func(c *Client) []string { return []string{"Authorization", "Bearer " + c.Token} }
-	protocol := func(c *Client) []string { return []string{"Sec-WebSocket-Protocol", c.Token} }
+	bearer := func(c *apptest.Client) []string { return []string{"Authorization", "Bearer " + c.Token} }
+	protocol := func(c *apptest.Client) []string { return []string{"Sec-WebSocket-Protocol", c.Token} }
 	narrow, posts, told := srv.NewToken(alice, "read:accounts"), srv.NewToken(alice, "read:statuses"), srv.NewToken(alice, "read:notifications")
 	for _, tt := range []struct {
 		name    string
@@ -38,13 +39,13 @@ func TestStreamHandshake(t *testing.T) {
 		{"a token in the query", "stream=user&access_token=" + alice.Token, nil, 101},
 		{"a token as a protocol", "stream=user", protocol(alice.Client), 101},
 		{"a token among protocols", "stream=user", []string{"Sec-WebSocket-Protocol", alice.Token + ", other"}, 101},
-		{"the query before the header", "stream=user&access_token=" + alice.Token, bearer(&Client{Token: "wrong"}), 101},
+		{"the query before the header", "stream=user&access_token=" + alice.Token, bearer(&apptest.Client{Token: "wrong"}), 101},
 		{"a token and no stream", "", bearer(alice.Client), 101},
 		{"a cookie", "stream=user", []string{"Cookie", cookie}, 401},
 		{"a cookie, and nothing to protect", "stream=public", []string{"Cookie", cookie}, 101},
 		{"a password", "stream=user", []string{"Authorization", "Basic YWxpY2U6Y29ycmVjdCBob3JzZSBiYXR0ZXJ5IHN0YXBsZQ=="}, 401},
 		{"a wrong token", "stream=public&access_token=wrong", nil, 401},
-		{"a wrong protocol", "stream=user", protocol(&Client{Token: "wrong"}), 401},
+		{"a wrong protocol", "stream=user", protocol(&apptest.Client{Token: "wrong"}), 401},
 		{"a wrong token and no stream", "access_token=wrong", nil, 401},
 		{"a wrong token for nothing that is there", "stream=nothing&access_token=wrong", nil, 401},
 		{"an app's token", "stream=user", bearer(app), 401},
@@ -119,7 +120,7 @@ func TestStreamHandshake(t *testing.T) {
 
 // TestStreamMessages says to sockets what clients say, and worse.
 func TestStreamMessages(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	bob.AccountAction(alice.ID, "follow")
 	list, foreign := srv.AddList(bob, alice), srv.AddList(alice)
@@ -171,7 +172,7 @@ func TestStreamMessages(t *testing.T) {
 	}
 	l.WantEvents("nonsense")
 	l.Send(`{"type":"subscribe","stream":"hashtag","tag":2024,"list":1,"unknown":true}`)
-	if s := l.WaitFor(func(s StreamEvent) bool { return s.Event == "svc:respond" }); *s.Payload != `{"type":"subscribe","result":"error","error":"bad_topic"}` {
+	if s := l.WaitFor(func(s apptest.StreamEvent) bool { return s.Event == "svc:respond" }); *s.Payload != `{"type":"subscribe","result":"error","error":"bad_topic"}` {
 		t.Errorf("a number for a hashtag: %s", *s.Payload)
 	}
 	l.Send(strings.Repeat(" ", stream.MaxCommandBytes+1))
@@ -192,10 +193,10 @@ func TestStreamMessages(t *testing.T) {
 
 // TestStreamNumbers subscribes by number, which some clients take ids for.
 func TestStreamNumbers(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	l := srv.OpenStream(srv.SignUp("alice").Client)
 	l.Send(`{"type":"subscribe","stream":"list","list":12}`)
-	l.WaitFor(func(s StreamEvent) bool {
+	l.WaitFor(func(s apptest.StreamEvent) bool {
 		return s.Event == "svc:respond" && *s.Payload == `{"type":"subscribe","result":"error","error":"bad_topic"}`
 	})
 }
@@ -204,37 +205,39 @@ func TestStreamNumbers(t *testing.T) {
 func TestStreamsEnd(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		do   func(*Server, *User)
+		do   func(*apptest.Server, *apptest.User)
 	}{
-		{"revoking the token", func(a *Server, m *User) {
+		{"revoking the token", func(a *apptest.Server, m *apptest.User) {
 			app := a.RegisterApp()
 			m.Post("/oauth/revoke", "token", m.Token, "client_id", app.ID, "client_secret", app.Secret).Want(200)
 		}},
-		{"ending the session", func(a *Server, m *User) {
+		{"ending the session", func(a *apptest.Server, m *apptest.User) {
 			for _, s := range m.Get("/api/oauth_tokens").Want(200).List() {
 				m.Do("DELETE", fmt.Sprint("/api/oauth_tokens/", s.Int("id")), "", nil)
 			}
 		}},
-		{"changing the password", func(a *Server, m *User) {
-			m.Post("/api/svc/change_password", "password", Password, "new_password", Password+"!", "new_password_confirmation", Password+"!").Want(200)
+		{"changing the password", func(a *apptest.Server, m *apptest.User) {
+			m.Post("/api/svc/change_password", "password", apptest.Password, "new_password", apptest.Password+"!", "new_password_confirmation", apptest.Password+"!").Want(200)
 		}},
-		{"deactivating the account", func(a *Server, m *User) {
+		{"deactivating the account", func(a *apptest.Server, m *apptest.User) {
 			if _, err := a.Social.Deactivate(context.Background(), m.AccountID()); err != nil {
 				a.T.Fatal(err)
 			}
 		}},
-		{"deleting the account", func(a *Server, m *User) {
+		{"deleting the account", func(a *apptest.Server, m *apptest.User) {
 			if err := a.Social.DeleteAccount(context.Background(), m.AccountID()); err != nil {
 				a.T.Fatal(err)
 			}
 		}},
-		{"taking back the confirmation", func(a *Server, m *User) { a.ChangeUser(m.Nickname, func(u *store.User) { u.ConfirmedAt = nil }) }},
+		{"taking back the confirmation", func(a *apptest.Server, m *apptest.User) {
+			a.ChangeUser(m.Nickname, func(u *store.User) { u.ConfirmedAt = nil })
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := Start(t)
+			srv := apptest.Start(t)
 			alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 			second := srv.NewToken(alice, "read")
-			listeners := []*StreamClient{srv.OpenStream(alice.Client, "stream", "user"), srv.OpenStream(alice.Client, "stream", "public")}
+			listeners := []*apptest.StreamClient{srv.OpenStream(alice.Client, "stream", "user"), srv.OpenStream(alice.Client, "stream", "public")}
 			late := srv.OpenStream(nil)
 			late.Ask("type", "svc:authenticate", "token", alice.Token)
 			listeners = append(listeners, late)
@@ -257,7 +260,7 @@ func TestStreamsEnd(t *testing.T) {
 
 // TestStreamsExpire lets a token expire under open streams.
 func TestStreamsExpire(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	id := alice.AccountID()
 	hash := sha256.Sum256([]byte("short"))
@@ -268,13 +271,13 @@ func TestStreamsExpire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Client{srv, "short"}
-	socket, events := srv.OpenStream(c, "stream", "user"), srv.OpenSSE(c, "/api/v1/streaming/user")
+	c := &apptest.Client{Server: srv, Token: "short"}
+	socket, events := srv.OpenStream(c, "stream", "user"), openSSE(srv, c, "/api/v1/streaming/user")
 	late := srv.OpenStream(nil)
 	if got := late.Ask("type", "svc:authenticate", "token", "short"); got != "success" {
 		t.Fatal(got)
 	}
-	for _, l := range []*StreamClient{socket, late} {
+	for _, l := range []*apptest.StreamClient{socket, late} {
 		if got := l.WaitEnd(); got != 1008 {
 			t.Errorf("the stream ended with %d", got)
 		}
@@ -287,7 +290,7 @@ func TestStreamsExpire(t *testing.T) {
 
 // TestPrivateStreams looks at a server that shows nothing to those who are not signed in.
 func TestPrivateStreams(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Instance.Public = false })
+	srv := apptest.Start(t, func(c *config.Config) { c.Instance.Public = false })
 	alice := srv.SignUp("alice")
 	narrow, l := srv.NewToken(alice, "read:accounts"), srv.OpenStream(nil)
 	for _, stream := range []string{"public", "public:local", "public:remote", "hashtag"} {
@@ -312,7 +315,7 @@ func TestPrivateStreams(t *testing.T) {
 
 // TestStreamsOfAnotherName looks whether all names follow the setting.
 func TestStreamsOfAnotherName(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.API.Name = "other" })
+	srv := apptest.Start(t, func(c *config.Config) { c.API.Name = "other" })
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	l := srv.OpenStream(nil)
 	l.Send(map[string]string{"type": "svc:authenticate", "token": alice.Token})

@@ -3,13 +3,14 @@ package server_test
 import (
 	"fmt"
 	"slices"
+	"svc/app/apptest"
 	"testing"
 )
 
 func TestFollowTags(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
-	home := func(m *User) []string { return m.Get("/api/v1/timelines/home", "limit", "40").Want(200).IDs() }
+	home := func(m *apptest.User) []string { return m.Get("/api/v1/timelines/home", "limit", "40").Want(200).IDs() }
 	old := bob.Publish("before #Trains").ID()
 	bob.Publish("quiet #trains", "visibility", "unlisted")
 	for range 2 { // following twice is no error
@@ -18,7 +19,7 @@ func TestFollowTags(t *testing.T) {
 			t.Errorf("got %v", tag.Fields)
 		}
 	}
-	WantIDs(t, "what there was", alice.Get("/api/v1/timelines/home"), old)
+	apptest.WantIDs(t, "what there was", alice.Get("/api/v1/timelines/home"), old)
 	public := bob.Publish("one #trains").ID()
 	local := bob.Publish("two #TRAINS", "visibility", "local").ID()
 	both := bob.Publish("three #trains #tea").ID()
@@ -28,8 +29,8 @@ func TestFollowTags(t *testing.T) {
 	bob.Publish("elsewhere #trainspotting")
 	carol.Post("/api/v1/statuses/" + public + "/reblog").Want(200)
 	own := alice.Publish("mine #trains").ID()
-	WantIDs(t, "what comes", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
-	WantIDs(t, "who follows nothing", carol.Get("/api/v1/timelines/home"), carol.Get("/api/v1/accounts/carol/statuses").IDs()...)
+	apptest.WantIDs(t, "what comes", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
+	apptest.WantIDs(t, "who follows nothing", carol.Get("/api/v1/timelines/home"), carol.Get("/api/v1/accounts/carol/statuses").IDs()...)
 
 	// An edit that adds the hashtag.
 	late := bob.Publish("later").ID()
@@ -41,9 +42,9 @@ func TestFollowTags(t *testing.T) {
 
 	// Blocks, mutes and domain blocks apply when home is read.
 	alice.Post("/api/v1/accounts/" + bob.ID + "/mute").Want(200)
-	WantIDs(t, "muted", alice.Get("/api/v1/timelines/home"), own)
+	apptest.WantIDs(t, "muted", alice.Get("/api/v1/timelines/home"), own)
 	alice.Post("/api/v1/accounts/" + bob.ID + "/unmute").Want(200)
-	WantIDs(t, "no longer muted", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
+	apptest.WantIDs(t, "no longer muted", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
 
 	// Who is followed and then not, leaves what the hashtag brought.
 	alice.Post("/api/v1/accounts/" + bob.ID + "/follow").Want(200)
@@ -52,13 +53,13 @@ func TestFollowTags(t *testing.T) {
 		t.Errorf("a follower's home lacks the post: %v", got)
 	}
 	alice.Post("/api/v1/accounts/" + bob.ID + "/unfollow").Want(200)
-	WantIDs(t, "unfollowed", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
+	apptest.WantIDs(t, "unfollowed", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
 
 	// Made anew, home is the same.
 	if err := srv.Social.RebuildHome(t.Context(), alice.AccountID()); err != nil {
 		t.Fatal(err)
 	}
-	WantIDs(t, "made anew", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
+	apptest.WantIDs(t, "made anew", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
 
 	// Unfollowing takes away what came by this hashtag only.
 	alice.Post("/api/v1/tags/tea/follow").Want(200)
@@ -70,14 +71,14 @@ func TestFollowTags(t *testing.T) {
 			t.Errorf("got %v", tag.Fields)
 		}
 	}
-	WantIDs(t, "without the hashtag", alice.Get("/api/v1/timelines/home"), hers, own, boost, both)
+	apptest.WantIDs(t, "without the hashtag", alice.Get("/api/v1/timelines/home"), hers, own, boost, both)
 	bob.Publish("again #trains")
-	WantIDs(t, "afterwards", alice.Get("/api/v1/timelines/home"), hers, own, boost, both)
+	apptest.WantIDs(t, "afterwards", alice.Get("/api/v1/timelines/home"), hers, own, boost, both)
 }
 
 // An exclusive list keeps posts out of home by whatever way they come.
 func TestFollowedTagsAndExclusiveLists(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	list := alice.Post("/api/v1/lists", "title", "apart", "exclusive", "true").Want(200).Object().ID()
 	alice.Post("/api/v1/lists/"+list+"/accounts", "account_ids[]", bob.ID).Want(200)
@@ -85,11 +86,11 @@ func TestFollowedTagsAndExclusiveLists(t *testing.T) {
 	alice.Post("/api/v1/tags/trains/follow").Want(200)
 	st := bob.Publish("one #trains").ID()
 	bob.SendJSON("PUT", "/api/v1/statuses/"+st, map[string]any{"status": "once more #trains"}).Want(200)
-	WantIDs(t, "home", alice.Get("/api/v1/timelines/home"))
+	apptest.WantIDs(t, "home", alice.Get("/api/v1/timelines/home"))
 }
 
 func TestTags(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	if tag := srv.As(nil).Get("/api/v1/tags/Trains").Want(200).Object(); tag.Str("name") != "trains" || tag.Has("following") {
 		t.Errorf("got %v", tag.Fields)
@@ -112,7 +113,7 @@ func TestTags(t *testing.T) {
 }
 
 func TestFollowedTagsPaging(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	var want []string
 	for i := range 25 {

@@ -3,13 +3,14 @@ package server_test
 import (
 	"context"
 	"fmt"
+	"svc/app/apptest"
 	"testing"
 	"time"
 )
 
 // TestToldInOrder has somebody change their mind quickly, while several jobs run at a time: what is told last is how things are.
 func TestToldInOrder(t *testing.T) {
-	srv, alice, home := StartWithInboxServer(t)
+	srv, alice, home := apptest.StartWithInboxServer(t)
 	bob := home.AddFollower(srv, "bob", true, alice)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan struct{})
@@ -25,9 +26,9 @@ func TestToldInOrder(t *testing.T) {
 	st := alice.Publish("0").ID()
 	for round := range 20 {
 		alice.AccountAction(bob.ID.String(), "follow")
-		alice.EditStatus(st, JSON{"status": fmt.Sprint(round, " first")}).Want(200)
+		alice.EditStatus(st, apptest.JSON{"status": fmt.Sprint(round, " first")}).Want(200)
 		alice.AccountAction(bob.ID.String(), "unfollow")
-		alice.EditStatus(st, JSON{"status": fmt.Sprint(round, " second")}).Want(200)
+		alice.EditStatus(st, apptest.JSON{"status": fmt.Sprint(round, " second")}).Want(200)
 		for deadline := time.Now().Add(10 * time.Second); ; {
 			if srv.Count(`SELECT (SELECT count(*) FROM jobs WHERE kind = 'outbox') + (SELECT count(*) FROM deliveries)`) == 0 {
 				break
@@ -37,7 +38,7 @@ func TestToldInOrder(t *testing.T) {
 			}
 			time.Sleep(time.Millisecond)
 		}
-		last := make(map[string]Delivery)
+		last := make(map[string]apptest.Delivery)
 		for _, m := range home.Take() {
 			switch kind := m.Object.Str("type"); kind {
 			case "Follow", "Undo":

@@ -3,12 +3,13 @@ package server_test
 import (
 	"fmt"
 	"strings"
+	"svc/app/apptest"
 	"testing"
 	"time"
 )
 
 // thread returns what a context shows above and below a status, by the names that the test gave.
-func thread(a *Response, name map[string]string) string {
+func thread(a *apptest.Response, name map[string]string) string {
 	a.T.Helper()
 	o := a.Want(200).Object()
 	list := func(key string) string {
@@ -22,11 +23,11 @@ func thread(a *Response, name map[string]string) string {
 }
 
 func TestContext(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol, dave := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol"), srv.SignUp("dave")
 	name := map[string]string{}
 	id := map[string]string{}
-	post := func(as *User, key, parent string, params ...string) {
+	post := func(as *apptest.User, key, parent string, params ...string) {
 		if parent != "" {
 			params = append(params, "in_reply_to_id", id[parent])
 		}
@@ -50,7 +51,7 @@ func TestContext(t *testing.T) {
 	id["boost"] = boost
 	for _, tt := range []struct {
 		of   string
-		as   *User
+		as   *apptest.User
 		want string
 	}{
 		{"root", carol, " | a1 a2 a3 b2 b1 c1 b3"},
@@ -72,7 +73,7 @@ func TestContext(t *testing.T) {
 	}
 	carol.Get("/api/v1/statuses/"+id["d1"]+"/context").WantError(404, "Record not found")
 
-	context := func(as *User, of string) string {
+	context := func(as *apptest.User, of string) string {
 		return thread(srv.As(as).Get("/api/v1/statuses/"+id[of]+"/context"), name)
 	}
 	srv.AddMute(carol, bob)
@@ -108,7 +109,7 @@ func TestContext(t *testing.T) {
 
 // The anonymous see less of a thread.
 func TestContextLimits(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	var chain []string
 	for i := range 45 {
@@ -124,7 +125,7 @@ func TestContextLimits(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name         string
-		as           *User
+		as           *apptest.User
 		of           string
 		above, below int
 	}{
@@ -149,13 +150,13 @@ func TestContextLimits(t *testing.T) {
 }
 
 func TestMuteThread(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	root := alice.Publish("root").ID()
 	reply := bob.Publish("one", "in_reply_to_id", root).ID()
 	bob.Publish("another thread @alice")
 	path := "/api/v1/statuses/" + reply
-	muted := func(as *User, id string) bool {
+	muted := func(as *apptest.User, id string) bool {
 		o := as.Get("/api/v1/statuses/" + id).Want(200).Object()
 		if o.Bool("muted") != o.Bool("svc.thread_muted") {
 			t.Errorf("muted is %v, svc.thread_muted is not", o.Bool("muted"))
@@ -223,8 +224,8 @@ func TestMuteThread(t *testing.T) {
 
 // BenchmarkContext reads a thread of 100 replies, a third of them to its root.
 func BenchmarkContext(b *testing.B) {
-	srv := Start(b)
-	people := SignUpMany(srv, 10)
+	srv := apptest.Start(b)
+	people := apptest.SignUpMany(srv, 10)
 	ids := []string{people[0].Publish("the long thread").ID()}
 	for i := range 100 {
 		parent := ids[0]
@@ -234,9 +235,9 @@ func BenchmarkContext(b *testing.B) {
 		ids = append(ids, people[i%10].Publish(fmt.Sprintf("reply %d of the river and the lamp in the quiet orange garden", i), "in_reply_to_id", parent).ID())
 	}
 	b.Run("signed in", func(b *testing.B) {
-		srv.BenchRequest(b, "GET", "/api/v1/statuses/"+ids[0]+"/context", people[1].Token, "")
+		benchRequests(srv, b, "GET", "/api/v1/statuses/"+ids[0]+"/context", people[1].Token, "")
 	})
 	b.Run("of a leaf", func(b *testing.B) {
-		srv.BenchRequest(b, "GET", "/api/v1/statuses/"+ids[100]+"/context", people[1].Token, "")
+		benchRequests(srv, b, "GET", "/api/v1/statuses/"+ids[100]+"/context", people[1].Token, "")
 	})
 }

@@ -3,13 +3,14 @@ package server_test
 import (
 	"fmt"
 	"slices"
+	"svc/app/apptest"
 	"testing"
 )
 
 // TestRepliesToThoseFollowed reads only such replies as are addressed to the viewer or to somebody whom the viewer follows: as what
 // it replies to, or by name.
 func TestRepliesToThoseFollowed(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	author, friend, stranger, viewer := srv.SignUp("author"), srv.SignUp("friend"), srv.SignUp("stranger"), srv.SignUp("viewer")
 	viewer.AccountAction(author.ID, "follow")
 	viewer.AccountAction(friend.ID, "follow")
@@ -22,15 +23,15 @@ func TestRepliesToThoseFollowed(t *testing.T) {
 		"following": {toViewer, toFriend, naming, known},
 		"self":      {toViewer, known},
 	} {
-		WantIDs(t, choice, viewer.Get("/api/v1/timelines/home", "reply_visibility", choice), want...)
+		apptest.WantIDs(t, choice, viewer.Get("/api/v1/timelines/home", "reply_visibility", choice), want...)
 	}
 }
 
 func TestTimelines(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, bob, carol := srv.SignUp("alice"), srv.SignUp("bob"), srv.SignUp("carol")
 	name := map[string]string{}
-	post := func(as *User, key, text string, params ...string) string {
+	post := func(as *apptest.User, key, text string, params ...string) string {
 		id := as.Publish(text, params...).ID()
 		name[id] = key
 		return id
@@ -45,7 +46,7 @@ func TestTimelines(t *testing.T) {
 	for _, tt := range []struct {
 		path   string
 		params []string
-		as     *User
+		as     *apptest.User
 		want   []string
 	}{
 		{"/api/v1/timelines/public", nil, nil, []string{"self-reply", "reply", "public"}},
@@ -100,7 +101,7 @@ func TestTimelines(t *testing.T) {
 }
 
 func TestTimelinePaging(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice := srv.SignUp("alice")
 	var want []string
 	for i := range 45 {
@@ -113,7 +114,7 @@ func TestTimelinePaging(t *testing.T) {
 		"/api/v1/timelines/tag/paged?any[]=other&limit=9",
 		"/api/v1/accounts/alice/statuses?limit=40&exclude_reblogs=true",
 	} {
-		t.Run(path, func(t *testing.T) { WantPages(t, alice, path, want) })
+		t.Run(path, func(t *testing.T) { apptest.WantPages(t, alice, path, want) })
 	}
 	home := func(params ...string) []string { return alice.Get("/api/v1/timelines/home", params...).Want(200).IDs() }
 	for _, tt := range []struct {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/internal/config"
 	"svc/store"
 )
@@ -23,8 +24,8 @@ type exposure struct {
 	lists      map[string]string // by the viewer's token
 	told       map[string]string // a notification of it, likewise
 	folders    map[string]string // a folder that it is in, likewise
-	author     *User
-	booster    *User
+	author     *apptest.User
+	booster    *apptest.User
 }
 
 // TestVisibility looks for statuses of every visibility as everybody, on every path that can name a status.
@@ -32,13 +33,13 @@ type exposure struct {
 // To cover a new path, add it to the table: found tells whether the viewer gets to see the status there, and want, if it is not
 // simply whether the viewer may see the status, when that is right.
 func TestVisibility(t *testing.T) {
-	srv := Start(t, func(c *config.Config) { c.Statuses.MaxPinned = 100 })
+	srv := apptest.Start(t, func(c *config.Config) { c.Statuses.MaxPinned = 100 })
 	author, booster := srv.SignUp("author"), srv.SignUp("booster")
 	follower, mentioned, friend := srv.SignUp("follower"), srv.SignUp("mentioned"), srv.SignUp("friend")
 	stranger, blocked := srv.SignUp("stranger"), srv.SignUp("blocked")
 	author.SendJSON("PATCH", "/api/v1/accounts/update_credentials", map[string]any{"hide_favorites": false}).Want(200)
 	list := srv.AddList(author, friend, blocked)
-	signedIn := []*User{author, follower, mentioned, friend, stranger, blocked}
+	signedIn := []*apptest.User{author, follower, mentioned, friend, stranger, blocked}
 	viewers := append(slices.Clone(signedIn), nil)
 	srv.AddFollow(follower, author)
 	srv.AddFollow(blocked, author)
@@ -48,7 +49,7 @@ func TestVisibility(t *testing.T) {
 		srv.AddFollow(m, booster)
 		lists[m.Token] = srv.AddList(m, author)
 	}
-	sees := func(viewer *User, v string) bool {
+	sees := func(viewer *apptest.User, v string) bool {
 		switch viewer {
 		case author:
 			return true
@@ -65,24 +66,24 @@ func TestVisibility(t *testing.T) {
 		}
 		return v == "public" || v == "unlisted"
 	}
-	signed := func(viewer *User, v string) bool { return viewer != nil && sees(viewer, v) }
-	isDirect := func(viewer *User, v string) bool { return signed(viewer, v) && v == "direct" }
-	inPublic := func(viewer *User, v string) bool { return sees(viewer, v) && (v == "public" || v == "local") }
+	signed := func(viewer *apptest.User, v string) bool { return viewer != nil && sees(viewer, v) }
+	isDirect := func(viewer *apptest.User, v string) bool { return signed(viewer, v) && v == "direct" }
+	inPublic := func(viewer *apptest.User, v string) bool { return sees(viewer, v) && (v == "public" || v == "local") }
 
 	// There are three kinds of paths: those under the status's own, lists that may have it, and deeds.
-	ok := func(method, path string) func(*Client, *exposure) bool {
-		return func(c *Client, x *exposure) bool {
+	ok := func(method, path string) func(*apptest.Client, *exposure) bool {
+		return func(c *apptest.Client, x *exposure) bool {
 			return c.Do(method, strings.ReplaceAll(path, ":id", x.id), "", nil).Status == 200
 		}
 	}
-	in := func(path string) func(*Client, *exposure) bool {
-		return func(c *Client, x *exposure) bool {
+	in := func(path string) func(*apptest.Client, *exposure) bool {
+		return func(c *apptest.Client, x *exposure) bool {
 			a := c.Get(x.path(path, c))
 			return a.Status == 200 && slices.Contains(a.IDs(), x.id)
 		}
 	}
-	deed := func(do, undo string) func(*Client, *exposure) bool {
-		return func(c *Client, x *exposure) bool {
+	deed := func(do, undo string) func(*apptest.Client, *exposure) bool {
+		return func(c *apptest.Client, x *exposure) bool {
 			done := c.Post("/api/v1/statuses/"+x.id+do).Status == 200
 			undone := c.Post("/api/v1/statuses/"+x.id+undo).Status == 200
 			if done != undone && do != "/reblog" && do != "/pin" {
@@ -93,15 +94,15 @@ func TestVisibility(t *testing.T) {
 	}
 	paths := []struct {
 		name  string
-		found func(*Client, *exposure) bool
-		want  func(viewer *User, v string) bool
+		found func(*apptest.Client, *exposure) bool
+		want  func(viewer *apptest.User, v string) bool
 	}{
 		{"show", ok("GET", "/api/v1/statuses/:id"), nil},
 		{"by ids", in("/api/v1/statuses?ids[]=:id"), nil},
 		{"context", ok("GET", "/api/v1/statuses/:id/context"), nil},
 		{"card", ok("GET", "/api/v1/statuses/:id/card"), nil},
-		{"oembed", func(c *Client, x *exposure) bool { return c.Get("/api/oembed", "url", x.url).Status == 200 },
-			func(_ *User, v string) bool { return v == "public" || v == "unlisted" }},
+		{"oembed", func(c *apptest.Client, x *exposure) bool { return c.Get("/api/oembed", "url", x.url).Status == 200 },
+			func(_ *apptest.User, v string) bool { return v == "public" || v == "unlisted" }},
 		{"history", ok("GET", "/api/v1/statuses/:id/history"), nil},
 		{"source", ok("GET", "/api/v1/statuses/:id/source"), signed},
 		{"favourited_by", ok("GET", "/api/v1/statuses/:id/favourited_by"), nil},
@@ -109,11 +110,11 @@ func TestVisibility(t *testing.T) {
 		{"quotes", ok("GET", "/api/v1/svc/statuses/:id/quotes"), nil},
 		{"descendant", inThread("root", "descendants"), nil},
 		{"ancestor", inThread("answer", "ancestors"), nil},
-		{"parent_visible", func(c *Client, x *exposure) bool {
+		{"parent_visible", func(c *apptest.Client, x *exposure) bool {
 			a := c.Get("/api/v1/statuses/" + x.answer)
 			return a.Status == 200 && a.Object().Bool("svc.parent_visible")
 		}, nil},
-		{"boost", func(c *Client, x *exposure) bool {
+		{"boost", func(c *apptest.Client, x *exposure) bool {
 			a := c.Get("/api/v1/statuses/" + x.boost)
 			return a.Status == 200 && a.Object().Str("reblog.id") == x.id
 		}, nil},
@@ -122,7 +123,7 @@ func TestVisibility(t *testing.T) {
 		{"account", in("/api/v1/accounts/author/statuses?limit=40"), nil},
 		{"pinned", in("/api/v1/accounts/author/statuses?limit=40&pinned=true"), nil},
 		{"tagged", in("/api/v1/accounts/author/statuses?limit=40&tagged=exposed"), nil},
-		{"home", in("/api/v1/timelines/home?limit=40"), func(viewer *User, v string) bool {
+		{"home", in("/api/v1/timelines/home?limit=40"), func(viewer *apptest.User, v string) bool {
 			return signed(viewer, v) && (viewer == author || viewer == follower || v == "direct" || v == "list")
 		}},
 		{"public", in("/api/v1/timelines/public?limit=40"), inPublic},
@@ -130,72 +131,72 @@ func TestVisibility(t *testing.T) {
 		{"tag", in("/api/v1/timelines/tag/exposed?limit=40"), inPublic},
 		{"list", in("/api/v1/timelines/list/:list?limit=40"), signed},
 		{"direct", in("/api/v1/timelines/direct?limit=40"), isDirect},
-		{"conversations", func(c *Client, x *exposure) bool { return x.conversation(c) != "" }, isDirect},
-		{"statuses of a conversation", func(c *Client, x *exposure) bool {
+		{"conversations", func(c *apptest.Client, x *exposure) bool { return x.conversation(c) != "" }, isDirect},
+		{"statuses of a conversation", func(c *apptest.Client, x *exposure) bool {
 			a := c.Get("/api/v1/svc/conversations/" + x.conversation(c) + "/statuses")
 			return a.Status == 200 && slices.Contains(a.IDs(), x.id)
 		}, isDirect},
-		{"reading conversations", func(c *Client, x *exposure) bool {
+		{"reading conversations", func(c *apptest.Client, x *exposure) bool {
 			a := c.Post("/api/v1/conversations/" + x.conversation(c) + "/read")
 			return a.Status == 200 && a.Object().Str("last_status.id") == x.id
 		}, isDirect},
-		{"statuses of the author's conversation", func(c *Client, x *exposure) bool {
+		{"statuses of the author's conversation", func(c *apptest.Client, x *exposure) bool {
 			a := c.Get("/api/v1/svc/conversations/" + x.conversation(srv.As(author)) + "/statuses")
 			return a.Status == 200 && slices.Contains(a.IDs(), x.id)
-		}, func(viewer *User, v string) bool { return viewer == author && v == "direct" }},
-		{"mentions", notifiedOf("mention"), func(viewer *User, _ string) bool { return viewer == mentioned }},
+		}, func(viewer *apptest.User, v string) bool { return viewer == author && v == "direct" }},
+		{"mentions", notifiedOf("mention"), func(viewer *apptest.User, _ string) bool { return viewer == mentioned }},
 		{"notifications", notifiedOf("status"), signed},
 		{"favourites", in("/api/v1/favourites?limit=40"), signed},
 		{"bookmarks", in("/api/v1/bookmarks?limit=40"), signed},
-		{"bookmarks in a folder", func(c *Client, x *exposure) bool {
+		{"bookmarks in a folder", func(c *apptest.Client, x *exposure) bool {
 			if c.Token == "" {
 				return false
 			}
 			return in("/api/v1/bookmarks?limit=40&folder_id="+x.folders[c.Token])(c, x)
 		}, signed},
-		{"filing a bookmark", func(c *Client, x *exposure) bool {
+		{"filing a bookmark", func(c *apptest.Client, x *exposure) bool {
 			a := c.SendJSON("POST", "/api/v1/statuses/"+x.id+"/bookmark", map[string]any{"folder_id": x.folders[c.Token]})
 			return a.Status == 200
 		}, signed},
 		{"favourites of the author", in("/api/v1/svc/accounts/:author/favourites?limit=40"), nil},
-		{"search by its address", func(c *Client, x *exposure) bool {
+		{"search by its address", func(c *apptest.Client, x *exposure) bool {
 			statuses := c.Get("/api/v2/search", "q", x.url).Want(200).Object().At("statuses").([]any)
 			return len(statuses) == 1 && statuses[0].(map[string]any)["id"] == x.id
 		}, nil},
-		{"search by its words", func(c *Client, x *exposure) bool {
+		{"search by its words", func(c *apptest.Client, x *exposure) bool {
 			found := c.Get("/api/v2/search", "q", "look exposed from:author", "limit", "40").Want(200).Object()
-			return slices.Contains(ListField(found, "statuses", "id"), x.id)
+			return slices.Contains(apptest.ListField(found, "statuses", "id"), x.id)
 		}, nil},
-		{"home by its hashtag", func(c *Client, x *exposure) bool {
+		{"home by its hashtag", func(c *apptest.Client, x *exposure) bool {
 			if c.Token == "" || c.Token == author.Token || c.Token == follower.Token {
 				return true // see it all the same
 			}
 			c.Post("/api/v1/tags/exposed/follow").Want(200)
 			defer c.Post("/api/v1/tags/exposed/unfollow")
 			return slices.Contains(c.Get("/api/v1/timelines/home?limit=40").Want(200).IDs(), x.id)
-		}, func(viewer *User, v string) bool {
+		}, func(viewer *apptest.User, v string) bool {
 			return viewer == nil || viewer == author || viewer == follower || inPublic(viewer, v) || signed(viewer, v) && (v == "direct" || v == "list")
 		}},
-		{"reading notifications", func(c *Client, x *exposure) bool {
+		{"reading notifications", func(c *apptest.Client, x *exposure) bool {
 			a := c.Post("/api/v1/svc/notifications/read", "id", x.told[c.Token])
 			return a.Status == 200 && a.Object().Str("status.id") == x.id
 		}, signed},
 		{"favouriting", deed("/favourite", "/unfavourite"), signed},
 		{"bookmarking", deed("/bookmark", "/unbookmark"), signed},
 		{"muting the thread", deed("/mute", "/unmute"), signed},
-		{"boosting", deed("/reblog", "/unreblog"), func(viewer *User, v string) bool {
+		{"boosting", deed("/reblog", "/unreblog"), func(viewer *apptest.User, v string) bool {
 			return signed(viewer, v) && (v == "public" || v == "unlisted" || v == "local" || v == "private" && viewer == author)
 		}},
-		{"pinning", deed("/pin", "/unpin"), func(viewer *User, v string) bool {
+		{"pinning", deed("/pin", "/unpin"), func(viewer *apptest.User, v string) bool {
 			return viewer == author && (v == "public" || v == "unlisted")
 		}},
-		{"reactions", func(c *Client, x *exposure) bool {
+		{"reactions", func(c *apptest.Client, x *exposure) bool {
 			return len(c.Get("/api/v1/svc/statuses/"+x.id+"/reactions").Want(200).List()) > 0
 		}, nil},
-		{"reactions with an emoji", func(c *Client, x *exposure) bool {
+		{"reactions with an emoji", func(c *apptest.Client, x *exposure) bool {
 			return len(c.Get("/api/v1/svc/statuses/"+x.boost+"/reactions/❤").Want(200).List()) > 0
 		}, nil},
-		{"reacting", func(c *Client, x *exposure) bool {
+		{"reacting", func(c *apptest.Client, x *exposure) bool {
 			do := func(method string) bool {
 				return c.SendJSON(method, "/api/v1/svc/statuses/"+x.id+"/reactions/🔥", nil).Status == 200
 			}
@@ -205,10 +206,10 @@ func TestVisibility(t *testing.T) {
 			}
 			return done
 		}, signed},
-		{"favouriting the boost", func(c *Client, x *exposure) bool {
+		{"favouriting the boost", func(c *apptest.Client, x *exposure) bool {
 			return c.Post("/api/v1/statuses/"+x.boost+"/favourite").Status == 200
 		}, signed},
-		{"filtering", func(c *Client, x *exposure) bool {
+		{"filtering", func(c *apptest.Client, x *exposure) bool {
 			made := c.SendJSON("POST", "/api/v2/filters", map[string]any{"title": "filter", "context": "home"})
 			if made.Status != 200 {
 				return false
@@ -217,7 +218,7 @@ func TestVisibility(t *testing.T) {
 			defer func() { c.SendJSON("DELETE", filter, nil).Want(200) }()
 			return c.SendJSON("POST", filter+"/statuses", map[string]any{"status_id": x.id}).Status == 200
 		}, signed},
-		{"replying", func(c *Client, x *exposure) bool {
+		{"replying", func(c *apptest.Client, x *exposure) bool {
 			a := c.Post("/api/v1/statuses", "status", "a reply", "in_reply_to_id", x.id, "visibility", "direct")
 			if a.Status != 200 {
 				return false
@@ -225,15 +226,15 @@ func TestVisibility(t *testing.T) {
 			c.Do("DELETE", "/api/v1/statuses/"+a.Object().ID(), "", nil).Want(200)
 			return true
 		}, signed},
-		{"poll", func(c *Client, x *exposure) bool { return c.Get("/api/v1/polls/"+x.poll).Status == 200 }, nil},
-		{"voting", func(c *Client, x *exposure) bool {
+		{"poll", func(c *apptest.Client, x *exposure) bool { return c.Get("/api/v1/polls/"+x.poll).Status == 200 }, nil},
+		{"voting", func(c *apptest.Client, x *exposure) bool {
 			return c.Post("/api/v1/polls/"+x.poll+"/votes", "choices[]", "1").Status == 200
-		}, func(viewer *User, v string) bool { return signed(viewer, v) && viewer != author }},
-		{"streams", streamed, func(viewer *User, v string) bool { return sees(viewer, v) && (viewer != nil || v == "public") }},
-		{"editing", func(c *Client, x *exposure) bool {
+		}, func(viewer *apptest.User, v string) bool { return signed(viewer, v) && viewer != author }},
+		{"streams", streamed, func(viewer *apptest.User, v string) bool { return sees(viewer, v) && (viewer != nil || v == "public") }},
+		{"editing", func(c *apptest.Client, x *exposure) bool {
 			return c.SendJSON("PUT", "/api/v1/statuses/"+x.id, map[string]any{"status": "@mentioned @blocked edited #exposed"}).Status == 200
-		}, func(viewer *User, _ string) bool { return viewer == author }},
-		{"deleting", ok("DELETE", "/api/v1/statuses/:id"), func(viewer *User, _ string) bool { return viewer == author }},
+		}, func(viewer *apptest.User, _ string) bool { return viewer == author }},
+		{"deleting", ok("DELETE", "/api/v1/statuses/:id"), func(viewer *apptest.User, _ string) bool { return viewer == author }},
 	}
 
 	var exposed []*exposure
@@ -247,15 +248,15 @@ func TestVisibility(t *testing.T) {
 		st := author.Publish("@mentioned @blocked look #exposed", "visibility", param, "in_reply_to_id", x.root,
 			"poll[options][]", "a", "poll[options][]", "b", "poll[expires_in]", "1000")
 		x.id, x.url, x.poll = st.ID(), st.Str("url"), st.Str("poll.id")
-		x.answer = srv.addReply(author, x.id)
-		x.boost = srv.addReblog(booster, x.id)
+		x.answer = addReply(srv, author, x.id)
+		x.boost = addReblog(srv, booster, x.id)
 		for _, m := range signedIn {
-			x.told[m.Token] = srv.addRecipient(m, author, x.id)
+			x.told[m.Token] = addRecipient(srv, m, author, x.id)
 			x.folders[m.Token] = m.SendJSON("POST", "/api/v1/svc/bookmark_folders", map[string]any{"name": v}).Want(200).Object().ID()
-			srv.Exec(`UPDATE bookmarks SET folder_id = (SELECT max(id) FROM bookmark_folders) WHERE account_id = ? AND status_id = ?`, m.AccountID(), StatusID(x.id))
+			srv.Exec(`UPDATE bookmarks SET folder_id = (SELECT max(id) FROM bookmark_folders) WHERE account_id = ? AND status_id = ?`, m.AccountID(), apptest.StatusID(x.id))
 		}
 		author.SendJSON("PUT", "/api/v1/svc/statuses/"+x.id+"/reactions/❤", nil).Want(200)
-		srv.Exec(`INSERT INTO pins (status_id, account_id, pinned_at) VALUES (?, ?, 1)`, StatusID(x.id), author.AccountID())
+		srv.Exec(`INSERT INTO pins (status_id, account_id, pinned_at) VALUES (?, ?, 1)`, apptest.StatusID(x.id), author.AccountID())
 		exposed = append(exposed, x)
 	}
 	for _, p := range paths {
@@ -279,12 +280,12 @@ func TestVisibility(t *testing.T) {
 }
 
 // path fills in the parameters of a path.
-func (x *exposure) path(path string, c *Client) string {
+func (x *exposure) path(path string, c *apptest.Client) string {
 	return strings.NewReplacer(":id", x.id, ":author", x.author.ID, ":list", x.lists[c.Token]).Replace(path)
 }
 
 // conversation returns the conversation that has the status last, "" if the caller has none.
-func (x *exposure) conversation(c *Client) string {
+func (x *exposure) conversation(c *apptest.Client) string {
 	a := c.Get("/api/v1/conversations?limit=40")
 	if a.Status != 200 {
 		return ""
@@ -298,8 +299,8 @@ func (x *exposure) conversation(c *Client) string {
 }
 
 // inThread finds the status in the context of its root or of the answer to it.
-func inThread(of, part string) func(*Client, *exposure) bool {
-	return func(c *Client, x *exposure) bool {
+func inThread(of, part string) func(*apptest.Client, *exposure) bool {
+	return func(c *apptest.Client, x *exposure) bool {
 		id := x.root
 		if of == "answer" {
 			id = x.answer
@@ -310,7 +311,7 @@ func inThread(of, part string) func(*Client, *exposure) bool {
 }
 
 // streamed finds the status in what any stream says of an edit.
-func streamed(c *Client, x *exposure) bool {
+func streamed(c *apptest.Client, x *exposure) bool {
 	l := c.Server.OpenStream(c)
 	defer l.Conn.Close()
 	for _, stream := range []string{"user", "user:notification", "direct", "public", "public:local", "public:remote"} {
@@ -319,20 +320,20 @@ func streamed(c *Client, x *exposure) bool {
 	l.Ask("type", "subscribe", "stream", "hashtag", "tag", "exposed")
 	l.Ask("type", "subscribe", "stream", "list", "list", x.lists[c.Token])
 	x.author.EditStatus(x.id, map[string]any{"status": fmt.Sprint("@mentioned @blocked look #exposed ", rand.Int64())}).Want(200)
-	return slices.ContainsFunc(l.Events(), func(s StreamEvent) bool { return strings.Contains(*s.Payload, x.id) })
+	return slices.ContainsFunc(l.Events(), func(s apptest.StreamEvent) bool { return strings.Contains(*s.Payload, x.id) })
 }
 
 // boosted finds the boost in a list.
-func boosted(path string) func(*Client, *exposure) bool {
-	return func(c *Client, x *exposure) bool {
+func boosted(path string) func(*apptest.Client, *exposure) bool {
+	return func(c *apptest.Client, x *exposure) bool {
 		a := c.Get(path)
 		return a.Status == 200 && slices.Contains(a.IDs(), x.boost)
 	}
 }
 
 // notifiedOf finds the status in a notification.
-func notifiedOf(kind string) func(*Client, *exposure) bool {
-	return func(c *Client, x *exposure) bool {
+func notifiedOf(kind string) func(*apptest.Client, *exposure) bool {
+	return func(c *apptest.Client, x *exposure) bool {
 		a := c.Get("/api/v1/notifications", "types[]", kind, "limit", "80")
 		if a.Status != 200 {
 			return false
@@ -347,38 +348,38 @@ func notifiedOf(kind string) func(*Client, *exposure) bool {
 }
 
 // addReply makes a public reply to a status, whatever that is.
-func (a *Server) addReply(by *User, id string) string {
+func addReply(a *apptest.Server, by *apptest.User, id string) string {
 	a.T.Helper()
 	answer := by.Publish("answer").ID()
 	a.Exec(`UPDATE statuses SET in_reply_to_id = ?1, in_reply_to_account_id = ?2, conversation_id = (SELECT conversation_id FROM statuses WHERE id = ?1)
-		WHERE id = ?3`, StatusID(id), by.AccountID(), StatusID(answer))
+		WHERE id = ?3`, apptest.StatusID(id), by.AccountID(), apptest.StatusID(answer))
 	return answer
 }
 
 // addReblog makes a public boost of a status, whatever that is.
-func (a *Server) addReblog(by *User, id string) string {
+func addReblog(a *apptest.Server, by *apptest.User, id string) string {
 	a.T.Helper()
 	boost := by.Publish("boost").ID()
-	a.Exec(`UPDATE statuses SET reblog_of_id = ?, content = '' WHERE id = ?`, StatusID(id), StatusID(boost))
+	a.Exec(`UPDATE statuses SET reblog_of_id = ?, content = '' WHERE id = ?`, apptest.StatusID(id), apptest.StatusID(boost))
 	return boost
 }
 
 // addRecipient has somebody been told of a status, and have it among their favourites and bookmarks, as if they had seen it once. It
 // returns the notification's id.
-func (a *Server) addRecipient(m, author *User, id string) string {
+func addRecipient(a *apptest.Server, m, author *apptest.User, id string) string {
 	a.T.Helper()
 	for _, table := range []string{"favourites", "bookmarks"} {
-		a.Exec(fmt.Sprintf(`INSERT INTO %s (id, account_id, status_id) VALUES (abs(random() %% 1000000000), ?, ?)`, table), m.AccountID(), StatusID(id))
+		a.Exec(fmt.Sprintf(`INSERT INTO %s (id, account_id, status_id) VALUES (abs(random() %% 1000000000), ?, ?)`, table), m.AccountID(), apptest.StatusID(id))
 	}
 	told := fmt.Sprint(rand.Int64N(1_000_000_000) + 1)
 	a.Exec(`INSERT INTO notifications (id, account_id, type, from_id, status_id) VALUES (?, ?, ?, ?, ?)`,
-		told, m.AccountID(), store.NotifyStatus, author.AccountID(), StatusID(id))
+		told, m.AccountID(), store.NotifyStatus, author.AccountID(), apptest.StatusID(id))
 	return told
 }
 
 // The accounts of the server itself are nobody whom anybody would have to be kept from seeing: readers do not look for that.
 func TestServersOwnAccountsCostNothing(t *testing.T) {
-	srv := StartPeers(t, 1)[0]
+	srv := apptest.StartPeers(t, 1)[0]
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
 	sees := func(want bool) {
 		t.Helper()

@@ -1,60 +1,16 @@
 package server_test
 
 import (
-	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/server"
 	"svc/store"
 )
-
-// NewToken makes a token with these scopes: of a member, or of an app by itself if m is nil.
-func (a *Server) NewToken(m *User, scopes string) *Client {
-	a.T.Helper()
-	who := "app"
-	var account *store.AccountID
-	if m != nil {
-		var id store.AccountID
-		id.UnmarshalText([]byte(m.ID))
-		account, who = &id, m.Nickname
-	}
-	token := who + " may " + scopes
-	hash := sha256.Sum256([]byte(token))
-	err := a.DB.Update(context.Background(), func(tx *store.Tx) error {
-		app := &store.App{ClientID: token, Name: "walker", Scopes: store.ParseScopes(scopes)}
-		if err := tx.AddApp(context.Background(), app); err != nil {
-			return err
-		}
-		return tx.AddToken(context.Background(), &store.Token{Hash: hash[:], AppID: &app.ID, AccountID: account, Scopes: app.Scopes})
-	})
-	if err != nil {
-		a.T.Fatal(err)
-	}
-	return &Client{Server: a, Token: token}
-}
-
-// SetRole gives a member a role.
-func (a *Server) SetRole(m *User, admin, moderator bool) {
-	a.T.Helper()
-	var id store.AccountID
-	id.UnmarshalText([]byte(m.ID))
-	err := a.DB.Update(context.Background(), func(tx *store.Tx) error {
-		u, err := tx.User(context.Background(), id)
-		if err != nil {
-			return err
-		}
-		u.IsAdmin, u.IsModerator = admin, moderator
-		return tx.SaveUser(context.Background(), u)
-	})
-	if err != nil {
-		a.T.Fatal(err)
-	}
-}
 
 var pathParameter = regexp.MustCompile(`[:*]\w+`)
 
@@ -65,7 +21,7 @@ var refusals = []string{
 }
 
 // accessError returns the error if the answer is a refusal, "" otherwise.
-func (a *Response) accessError() string {
+func accessError(a *apptest.Response) string {
 	var body struct{ Error string }
 	if a.Status != 401 && a.Status != 403 && a.Status != 422 || json.Unmarshal(a.Body, &body) != nil {
 		return ""
@@ -81,7 +37,7 @@ func (a *Response) accessError() string {
 // TestAccessWalk walks all routes as everybody who might come by, and compares whom each lets in with what its table says. What the
 // routes then do with nonsense is up to them, but it is never a 500.
 func TestAccessWalk(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	alice, moderator, admin := srv.SignUp("alice"), srv.SignUp("moderator"), srv.SignUp("admin")
 	srv.SetRole(moderator, false, true)
 	srv.SetRole(admin, true, false)
@@ -90,10 +46,10 @@ func TestAccessWalk(t *testing.T) {
 		name   string
 		rank   int // 0 nobody, 1 an app, 2 a user, 3 a moderator, 4 an admin
 		scopes string
-		caller *Client
+		caller *apptest.Client
 	}{
 		{"the anonymous", 0, "", srv.As(nil)},
-		{"a wrong token", 0, "", &Client{Server: srv, Token: "wrong"}},
+		{"a wrong token", 0, "", &apptest.Client{Server: srv, Token: "wrong"}},
 		{"an app", 1, all, srv.NewToken(nil, all)},
 		{"a user", 2, all, srv.NewToken(alice, all)},
 		{"a user without scopes", 2, "push", srv.NewToken(alice, "push")},
@@ -123,7 +79,7 @@ func TestAccessWalk(t *testing.T) {
 				want = false
 			}
 			a := c.caller.Do(route.Method, path, "", nil)
-			got := a.accessError() == ""
+			got := accessError(a) == ""
 			if got != want {
 				t.Errorf("%s %s (%s): %s is let in: %v, want %v: %d %s", route.Method, route.Path, route.Access, c.name, got, want, a.Status, a.Body)
 			}
@@ -147,7 +103,7 @@ func endsSession(path string) bool {
 
 // Unknown paths and wrong methods are a 404 in JSON, with CORS headers.
 func TestUnknownPaths(t *testing.T) {
-	srv := Start(t)
+	srv := apptest.Start(t)
 	for _, tt := range []struct{ method, path string }{
 		{"GET", "/api/v1/no-such-thing"}, {"POST", "/api/v1/no-such-thing"}, {"GET", "/api/v9/instance"}, {"PUT", "/api/v1/timelines/home"},
 		{"GET", "/api/v1/statuses/1/2/3/4"}, {"GET", "/api/"}, {"POST", "/api/v1/svc/nothing"}, {"GET", "/api/svc/nothing"},

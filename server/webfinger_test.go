@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"svc/app/apptest"
 	"svc/store"
 )
 
 // TestWebFinger looks people up in all ways (federation 7.2 case 1 to 4).
 func TestWebFinger(t *testing.T) {
-	srv := StartPeers(t, 1)[0]
+	srv := apptest.StartPeers(t, 1)[0]
 	alice, gone, off := srv.SignUp("Alice"), srv.SignUp("gone"), srv.SignUp("off")
 	srv.DeleteOrDeactivate(gone, true)
 	srv.DeleteOrDeactivate(off, false)
@@ -21,13 +22,13 @@ func TestWebFinger(t *testing.T) {
 	id := srv.URL + "/users/" + alice.ID
 	srv.ChangeAccount(alice, func(a *store.Account) { a.AlsoKnownAs.V = []string{"https://old.example/users/alice"} })
 
-	want := fmt.Sprint(Doc{
+	want := fmt.Sprint(apptest.Doc{
 		"subject": "acct:Alice@" + host, "aliases": []any{id, srv.URL + "/@Alice"},
 		"links": []any{
-			Doc{"rel": "http://webfinger.net/rel/profile-page", "type": "text/html", "href": srv.URL + "/@Alice"},
-			Doc{"rel": "self", "type": ActivityJSON, "href": id},
-			Doc{"rel": "self", "type": LinkedDataJSON, "href": id},
-			Doc{"rel": "http://ostatus.org/schema/1.0/subscribe", "template": srv.URL + "/authorize_interaction?uri={uri}"},
+			apptest.Doc{"rel": "http://webfinger.net/rel/profile-page", "type": "text/html", "href": srv.URL + "/@Alice"},
+			apptest.Doc{"rel": "self", "type": apptest.ActivityJSON, "href": id},
+			apptest.Doc{"rel": "self", "type": apptest.LinkedDataJSON, "href": id},
+			apptest.Doc{"rel": "http://ostatus.org/schema/1.0/subscribe", "template": srv.URL + "/authorize_interaction?uri={uri}"},
 		},
 	})
 	for _, resource := range []string{
@@ -61,7 +62,7 @@ func TestWebFinger(t *testing.T) {
 	for name, id := range map[string]string{"internal.fetch": srv.URL + "/internal/fetch", "relay": srv.URL + "/relay"} {
 		for _, resource := range []string{"acct:" + name + "@" + host, id} {
 			d := srv.As(nil).Get("/.well-known/webfinger", "resource", resource).Want(200).Document()
-			if self, ok := d["links"].([]any)[0].(Doc); !ok || self["href"] != id || d["subject"] != "acct:"+name+"@"+host {
+			if self, ok := d["links"].([]any)[0].(apptest.Doc); !ok || self["href"] != id || d["subject"] != "acct:"+name+"@"+host {
 				t.Errorf("%s: got %v", resource, d)
 			}
 		}
@@ -89,7 +90,7 @@ func TestWebFinger(t *testing.T) {
 				Href string `xml:"href,attr"`
 			}
 		}
-		if err := xml.Unmarshal(a.Body, &xrd); err != nil || xrd.Subject != "acct:Alice@"+host || len(xrd.Alias) != 2 || len(xrd.Link) != 4 || xrd.Link[2].Type != LinkedDataJSON || xrd.Link[1].Href != id {
+		if err := xml.Unmarshal(a.Body, &xrd); err != nil || xrd.Subject != "acct:Alice@"+host || len(xrd.Alias) != 2 || len(xrd.Link) != 4 || xrd.Link[2].Type != apptest.LinkedDataJSON || xrd.Link[1].Href != id {
 			t.Errorf("%v in %s", err, a.Body)
 		}
 	}
@@ -97,19 +98,19 @@ func TestWebFinger(t *testing.T) {
 
 // TestWellKnown reads what tells about the server (federation 7.2 case 5, 6).
 func TestWellKnown(t *testing.T) {
-	srv := StartPeers(t, 1)[0]
+	srv := apptest.StartPeers(t, 1)[0]
 	meta := srv.As(nil).Get("/.well-known/host-meta").Want(200)
 	if !strings.Contains(string(meta.Body), `template="`+srv.URL+`/.well-known/webfinger?resource={uri}"`) || meta.Header.Get("Content-Type") != "application/xrd+xml; charset=utf-8" {
 		t.Errorf("host-meta is %q %s", meta.Header.Get("Content-Type"), meta.Body)
 	}
 	links := srv.As(nil).Get("/.well-known/host-meta.json").Want(200).Document()["links"].([]any)
-	if got := fmt.Sprint(links); got != fmt.Sprint([]any{Doc{"rel": "lrdd", "type": "application/jrd+json", "template": srv.URL + "/.well-known/webfinger?resource={uri}"}}) {
+	if got := fmt.Sprint(links); got != fmt.Sprint([]any{apptest.Doc{"rel": "lrdd", "type": "application/jrd+json", "template": srv.URL + "/.well-known/webfinger?resource={uri}"}}) {
 		t.Errorf("host-meta.json has %s", got)
 	}
 	info := srv.As(nil).Get("/.well-known/nodeinfo").Want(200).Document()
 	rels := make(map[string]string)
 	for _, l := range info["links"].([]any) {
-		rels[l.(Doc)["rel"].(string)] = l.(Doc)["href"].(string)
+		rels[l.(apptest.Doc)["rel"].(string)] = l.(apptest.Doc)["href"].(string)
 	}
 	if got := rels["https://www.w3.org/ns/activitystreams#Application"]; got != srv.URL+"/internal/fetch" {
 		t.Errorf("the server's actor is %q", got)
@@ -119,12 +120,12 @@ func TestWellKnown(t *testing.T) {
 		if got, want := a.Header.Get("Content-Type"), `application/json; profile="http://nodeinfo.diaspora.software/ns/schema/`+version+`#"; charset=utf-8`; got != want {
 			t.Errorf("%s: type %q", version, got)
 		}
-		a.WantFields(Doc{"version": version, "protocols": []any{"activitypub"}})
+		a.WantFields(apptest.Doc{"version": version, "protocols": []any{"activitypub"}})
 		d := a.Document()
-		if _, ok := d["software"].(Doc)["repository"]; ok && version == "2.0" {
+		if _, ok := d["software"].(apptest.Doc)["repository"]; ok && version == "2.0" {
 			t.Error("2.0 has a repository")
 		}
-		if _, ok := d["metadata"].(Doc); !ok {
+		if _, ok := d["metadata"].(apptest.Doc); !ok {
 			t.Errorf("%s: metadata is %v", version, d["metadata"])
 		}
 	}

@@ -1,4 +1,4 @@
-package server_test
+package apptest
 
 import (
 	"bytes"
@@ -349,4 +349,17 @@ func (p *FakeServer) PostAndSettle(to *Server, d Doc) {
 	p.T.Helper()
 	p.Post(to, d)
 	Settle(to)
+}
+
+// OnRequest calls f before a document is answered whose path begins with prefix. The documents must exist.
+func (p *FakeServer) OnRequest(prefix string, f func(*http.Request)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for path, r := range p.responses {
+		if strings.HasPrefix(path, prefix) {
+			changed := *r
+			changed.onRequest = f
+			p.responses[path] = &changed
+		}
+	}
 }

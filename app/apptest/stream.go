@@ -1,4 +1,4 @@
-package server_test
+package apptest
 
 import (
 	"bufio"
@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -309,5 +310,31 @@ func (a *Server) EmitFiltersChanged(m *User) {
 	})
 	if err != nil {
 		a.T.Fatal(err)
+	}
+}
+
+// Unread returns the events that have arrived and were not returned by Events.
+func (l *StreamClient) Unread() []StreamEvent {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.events)
+}
+
+// Pings returns how many pings have arrived.
+func (l *StreamClient) Pings() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.pings
+}
+
+// WaitPings waits until n pings have arrived.
+func (l *StreamClient) WaitPings(n int) {
+	l.T.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.pings < n {
+		if l.change.Wait(); l.closeCode != 0 {
+			l.T.Fatalf("the stream ended with %d", l.closeCode)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package server_test
+package apptest
 
 import (
 	"crypto/aes"
@@ -22,14 +22,7 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"svc/internal/config"
 )
-
-// StartWithLoopback is Start for a server that may send to this machine.
-func StartWithLoopback(t testing.TB, change ...func(*config.Config)) *Server {
-	return Start(t, append(change, func(c *config.Config) { c.Federation.AllowLoopback = true })...)
-}
 
 // PushService is a push service that gives out devices and keeps what is sent to them.
 type PushService struct {
@@ -312,4 +305,22 @@ func MessageBodies(messages []*Object) []string {
 		list = append(list, m.Str("body"))
 	}
 	return list
+}
+
+// RespondFunc answers messages with f from now on.
+func (p *PushService) RespondFunc(f http.HandlerFunc) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.respond = f
+}
+
+// SentHeader returns the header of the only message that was sent to the device.
+func (d *Device) SentHeader() http.Header {
+	d.Service.t.Helper()
+	d.Service.mu.Lock()
+	defer d.Service.mu.Unlock()
+	if len(d.sent) != 1 {
+		d.Service.t.Fatalf("%d messages were sent, want 1", len(d.sent))
+	}
+	return d.sent[0].Header
 }

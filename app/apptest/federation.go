@@ -1,0 +1,154 @@
+package apptest
+
+import (
+	"context"
+	"svc/internal/config"
+	"svc/store"
+	"testing"
+	"time"
+)
+
+// RunDelivery has a server receive and deliver in the background until the test ends, or until stop is called.
+func (a *Server) RunDelivery() (stop func()) {
+	a.T.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(a.T.Context()))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a.Federation.Run(ctx)
+	}()
+	stop = func() {
+		cancel()
+		<-done
+	}
+	a.T.Cleanup(stop)
+	return stop
+}
+
+// RunFederation has what comes in done as it comes, instead of by settle, until the test ends.
+func (a *Server) RunFederation() {
+	a.T.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		a.Federation.Run(ctx)
+	}()
+	a.T.Cleanup(func() {
+		stop()
+		select {
+		case <-ended:
+		case <-time.After(5 * time.Second):
+			a.T.Error("federation does not end")
+		}
+	})
+}
+
+// WantEmptyInbox waits until all is done that has come in.
+func (a *Server) WantEmptyInbox() {
+	a.T.Helper()
+	var state store.QueuedActivityCounts
+	for range 2000 {
+		var err error
+		if state, err = a.DB.QueuedActivityCounts(a.T.Context(), 100_000); err != nil {
+			a.T.Fatal(err)
+		}
+		if state.Waiting == 0 {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	a.T.Fatalf("the inbox does not get empty: %+v", state)
+}
+
+// StartWithFake starts a server that talks with a peer of another kind.
+func StartWithFake(t *testing.T, change ...func(*config.Config)) (*Server, *FakeServer) {
+	t.Helper()
+	srv := StartPeers(t, 1, change...)[0]
+	return srv, StartFake(t)
+}
+
+// StartPeers starts servers that talk with one another.
+func StartPeers(t testing.TB, n int, change ...func(*config.Config)) []*Server {
+	t.Helper()
+	var peers []*Server
+	for range n {
+		peers = append(peers, Start(t, append(change, func(c *config.Config) { c.Federation.AllowLoopback = true })...))
+	}
+	return peers
+}
+
+// StartWithLoopback is Start for a server that may send to this machine.
+func StartWithLoopback(t testing.TB, change ...func(*config.Config)) *Server {
+	return Start(t, append(change, func(c *config.Config) { c.Federation.AllowLoopback = true })...)
+}
+
+// Settle runs what is due on all of the servers, until nothing is.
+func Settle(peers ...*Server) {
+	for busy := true; busy; {
+		busy = false
+		for _, a := range peers {
+			a.T.Helper()
+			a.RunJobs()
+			if err := a.Federation.Settle(a.T.Context()); err != nil {
+				a.T.Fatal(err)
+			}
+		}
+		for _, a := range peers {
+			busy = busy || a.hasWork()
+		}
+	}
+}
+
+// hasWork tells whether anything is due.
+func (a *Server) hasWork() bool {
+	a.T.Helper()
+	overdue, err := a.DB.OldestDueJobAge(a.T.Context())
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	received, err := a.DB.DueQueuedActivities(a.T.Context(), 1)
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	hosts := 0
+	for _, standing := range []store.HostState{store.HostReachable, store.HostUntried, store.HostFailing} {
+		due, err := a.DB.DueHosts(a.T.Context(), standing, 1)
+		if err != nil {
+			a.T.Fatal(err)
+		}
+		hosts += len(due)
+	}
+	return overdue > 0 || len(received) > 0 || hosts > 0
+}
+
+// RunDelayedJobs has done what waits in order to be done once for several changes.
+func (a *Server) RunDelayedJobs() {
+	a.T.Helper()
+	a.Exec(`UPDATE jobs SET run_at = 1000 WHERE kind = 'outbox'`)
+}
+
+// StartTwo starts two servers: on the one is alice, whom bob and locked carol of the other follow; alice follows bob.
+func StartTwo(t *testing.T) (here, there *Server, alice, bob, carol *User) {
+	t.Helper()
+	peers := StartPeers(t, 2)
+	here, there = peers[0], peers[1]
+	alice, bob, carol = here.SignUp("alice"), there.SignUp("bob"), there.SignUp("carol")
+	bob.AccountAction(bob.FindRemote(alice), "follow")
+	carol.AccountAction(carol.FindRemote(alice), "follow")
+	alice.AccountAction(alice.FindRemote(bob), "follow")
+	Settle(here, there)
+	return here, there, alice, bob, carol
+}
+
+// WaitFor waits until a condition holds.
+func WaitFor(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited for %s in vain", what)
+		}
+	}
+}
+
+func AllowLoopback(c *config.Config) { c.Federation.AllowLoopback = true }

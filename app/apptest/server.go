@@ -1,0 +1,137 @@
+package apptest
+
+import (
+	"context"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"svc/app"
+	"svc/internal/config"
+	"svc/internal/password"
+	"svc/store"
+	"sync"
+	"testing"
+)
+
+// Server is a whole server on a port of its own, in a temporary directory.
+type Server struct {
+	*app.Server
+	T            testing.TB
+	URL          string
+	Dir          string  // the data directory
+	signUpClient *Client // has the token of an app, with which users sign up; nil until one does
+}
+
+// Start starts a server without rate limits. change adjusts its settings.
+func Start(t testing.TB, change ...func(*config.Config)) *Server {
+	t.Helper()
+	return StartWith(t, app.Options{}, change...)
+}
+
+// StartWith is Start with options. Passwords and keys are cheap unless the options say otherwise.
+//
+// Without federation.allow_loopback the server does not federate, so that a test cannot reach other machines.
+func StartWith(t testing.TB, o app.Options, change ...func(*config.Config)) *Server {
+	t.Helper()
+	ts := httptest.NewUnstartedServer(nil)
+	c := config.Default()
+	c.RateLimit.Enabled = false
+	c.Server.URL = "http://" + ts.Listener.Addr().String()
+	c.Data.Dir = t.TempDir()
+	for _, f := range change {
+		f(c)
+	}
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := Schema()
+	if err == nil {
+		err = copyDatabaseTemplate(c.Data.Dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Schema, o.Version = schema, "1.2.3"
+	if o.Log == nil {
+		o.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
+	if o.GenerateKey == nil {
+		o.GenerateKey = Key
+	}
+	if o.PasswordCost == (password.Cost{}) {
+		o.PasswordCost = password.Cost{Memory: 64, Passes: 1, Lanes: 1}
+	}
+	srv, err := app.New(t.Context(), c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts.Config.Handler = srv.HTTP
+	ts.Start()
+	t.Cleanup(func() {
+		srv.HTTP.Streams.Close(context.Background())
+		ts.Close()
+		if err := srv.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &Server{Server: srv, T: t, URL: c.URL().String(), Dir: c.Data.Dir}
+}
+
+// Schema returns the text of schema.sql, which is in the root of the module.
+var Schema = sync.OnceValues(func() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		b, err := os.ReadFile(filepath.Join(dir, "schema.sql"))
+		if parent := filepath.Dir(dir); err != nil && parent != dir {
+			dir = parent
+			continue
+		}
+		return string(b), err
+	}
+})
+
+// databaseTemplate returns the file of a database without rows, because making one takes longer than most tests.
+var databaseTemplate = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "svc")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	schema, err := Schema()
+	if err != nil {
+		return nil, err
+	}
+	db, err := store.Open(context.Background(), store.Options{Dir: dir, Schema: schema, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(dir, store.File))
+})
+
+// copyDatabaseTemplate puts a database without rows into a data directory that has none.
+func copyDatabaseTemplate(dir string) error {
+	file := filepath.Join(dir, store.File)
+	if _, err := os.Stat(file); err == nil {
+		return nil
+	}
+	empty, err := databaseTemplate()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, empty, 0o600)
+}
+
+// RunJobs runs all jobs that are due.
+func (a *Server) RunJobs() {
+	a.T.Helper()
+	if err := a.Worker.Settle(a.T.Context()); err != nil {
+		a.T.Fatal(err)
+	}
+}
