@@ -5,21 +5,19 @@ import (
 	"fmt"
 )
 
-// What becomes of an account that leaves. Its row stays, so that nobody else gets its name and its ids; what it wrote and did goes
-// in batches, because there may be much of it.
-
-// PurgeAccount is the job that takes away what a deleted account has left.
+// PurgeAccount is the job that deletes the rows of a deleted account.
 type PurgeAccount struct {
 	AccountID AccountID `json:"account_id"`
 }
 
-// Kind names the job.
+// Kind returns the kind of the job.
 func (PurgeAccount) Kind() string { return "purge_account" }
 
 // PurgeKey is the unique key of the job that purges an account.
 func PurgeKey(id AccountID) string { return "purge:" + id.String() }
 
-// MarkAccountDeleted takes everything out of an account's profile, hides it and marks it as deleted.
+// MarkAccountDeleted clears the profile of an account, makes it unavailable and marks it as deleted. The row stays, so that nobody else
+// gets its name or id.
 func (tx *Tx) MarkAccountDeleted(ctx context.Context, id AccountID) error {
 	if _, err := tx.exec(ctx, "blank account", `
 		UPDATE accounts
@@ -33,7 +31,7 @@ func (tx *Tx) MarkAccountDeleted(ctx context.Context, id AccountID) error {
 	return tx.unindexAccount(ctx, id)
 }
 
-// RemoveAccount deletes the row of an account that never could do anything. Its name is free again.
+// RemoveAccount deletes the row of an account that was never used. Its name is free again.
 func (tx *Tx) RemoveAccount(ctx context.Context, id AccountID) error {
 	if _, err := tx.exec(ctx, "remove account", `DELETE FROM accounts WHERE id = ?`, id); err != nil {
 		return err
@@ -47,7 +45,7 @@ func (tx *Tx) unindexAccount(ctx context.Context, id AccountID) error {
 	return err
 }
 
-// purges delete what belongs to an account or is about it, except for what is counted elsewhere: that is done before.
+// purges delete the rows that belong to an account or are about it. Rows that counters include are deleted before, one by one.
 var purges = []string{
 	purge("home", "account_id, status_id", "account_id = ?"),
 	purge("notifications", "id", "account_id = ?"),
@@ -85,13 +83,13 @@ var purges = []string{
 	purge("media", "id", "account_id = ?"),
 }
 
-// purge deletes rows of a table, a batch at a time.
+// purge returns a DELETE of one batch of rows.
 func purge(table, key, where string) string {
 	return fmt.Sprintf(`DELETE FROM %s WHERE (%s) IN (SELECT %s FROM %s WHERE %s LIMIT ?)`, table, key, key, table, where)
 }
 
-// PurgeAccount deletes, in batches, what belongs to an account or is about it; its statuses, favourites, reactions and follows
-// must have gone before. It can be called again if it did not come to its end.
+// PurgeAccount deletes, in batches, the rows that belong to an account or are about it. Its statuses, favourites, reactions and follows
+// must be deleted before. It can be called again after an interruption.
 func (db *DB) PurgeAccount(ctx context.Context, id AccountID) error {
 	for _, query := range purges {
 		if err := db.inBatches(ctx, "purge account", query, id); err != nil {

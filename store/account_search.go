@@ -9,28 +9,27 @@ import (
 	"svc/internal/text"
 )
 
-// AccountSearch is what somebody looks for among the accounts.
+// AccountSearch is a search for accounts.
 type AccountSearch struct {
 	Text      string
-	Viewer    AccountID // 0: the anonymous
-	Following bool      // only those whom the viewer follows
-	LocalOnly bool      // only those who live here
-	Host      string    // what the handles of those who live here end in
+	Viewer    AccountID // 0: anonymous
+	Following bool      // only accounts that the viewer follows
+	LocalOnly bool      // only local accounts
+	Host      string    // the domain in handles of local accounts
 	Offset    int
 	Limit     int
 }
 
-// Bounds of a search: whoever wants more has to say more precisely what.
+// Bounds of a search.
 const (
-	maxSearchDepth     = 1000 // accounts that can be paged through
+	maxSearchDepth     = 1000 // results that can be paged through
 	maxSearchWords     = 10
 	maxSearchWordBytes = 64 // bytes
 )
 
-// SearchAccounts returns the accounts that a text names, by handle or address, or that have words beginning with all of its words in
-// their nickname or display name. An exact handle comes first, then who is followed by the viewer, then who lives here, then the
-// rest. Accounts that are withheld or that block the viewer are not found, and those that the viewer blocks only by their handle
-// or address.
+// SearchAccounts returns the accounts that a text identifies by handle or URL, and those whose nickname and display name have words that
+// begin with all of its words. The order is: an exact handle, followed accounts, local accounts, others. Unavailable accounts and accounts
+// that block the viewer are left out. Accounts that the viewer blocks are found by handle or URL only.
 func (r reader) SearchAccounts(ctx context.Context, q AccountSearch) ([]AccountID, error) {
 	depth := q.Offset + q.Limit
 	if depth > maxSearchDepth || q.Following && q.Viewer == 0 {
@@ -69,13 +68,13 @@ func (r reader) SearchAccounts(ctx context.Context, q AccountSearch) ([]AccountI
 	return found[min(q.Offset, len(found)):min(depth, len(found))], nil
 }
 
-// Who is found, as conditions on the account a. ?1 is the viewer.
+// Conditions on the account a, for the viewer ?1.
 const (
 	followedByViewer = `EXISTS (SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = a.id AND x.pending = 0)`
 	isLocalAccount   = `EXISTS (SELECT 1 FROM accounts x INDEXED BY accounts_domain WHERE x.domain = '' AND x.id = a.id)`
 )
 
-// Who blocks the viewer is not found; whom the viewer blocks only by their whole name, so that the block can be lifted.
+// An account that blocks the viewer is not found. One that the viewer blocks is found by its handle only, so that the block can be lifted.
 var (
 	searchableByName = `
 			AND ` + accountAvailable("a.id") + `
@@ -84,7 +83,7 @@ var (
 			AND NOT EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = ?1 AND x.target_id = a.id)`
 )
 
-// searchStage is a search by words among those who meet a condition, in the order in which they came to be known.
+// searchStage returns a search by words among the accounts that meet a condition, oldest first.
 func searchStage(condition string) string {
 	return `
 		SELECT a.id
@@ -99,7 +98,7 @@ var (
 	searchAll      = searchStage(`1`)
 )
 
-// choose returns the query for who may be found.
+// choose returns the query for the accounts that the search is limited to.
 func (q *AccountSearch) choose(followed, local, all string) string {
 	switch {
 	case q.Following:
@@ -110,7 +109,7 @@ func (q *AccountSearch) choose(followed, local, all string) string {
 	return all
 }
 
-// stages are the searches by words to be made until enough is found.
+// stages returns the searches by words, in the order in which they are run until there are enough results.
 func (q *AccountSearch) stages() []string {
 	switch {
 	case q.Following:
@@ -121,7 +120,7 @@ func (q *AccountSearch) stages() []string {
 	return []string{searchFollowed, searchLocal, searchAll}
 }
 
-// handleStage is a search for those of a nickname, ?2, whose domain begins with what is asked for: from ?3 to below ?4.
+// handleStage returns a search for the nickname ?2 with a domain from ?3 to below ?4.
 func handleStage(condition string) string {
 	return `
 		SELECT a.id
@@ -137,7 +136,7 @@ var (
 	handleAll      = handleStage(`1`)
 )
 
-// addressStage is a search for the account of an ActivityPub id or a profile's address: ?2.
+// addressStage returns a search for the account with the URI or profile URL ?2.
 func addressStage(condition string) string {
 	return `
 		SELECT a.id
@@ -157,7 +156,7 @@ var (
 	addressAll      = addressStage(`1`)
 )
 
-// accountsByHandle returns the accounts that a handle, or the beginning of one after its nickname, means; those here first.
+// accountsByHandle returns the accounts that a handle matches. The domain may be incomplete. Local accounts come first.
 func (r reader) accountsByHandle(ctx context.Context, q AccountSearch) ([]AccountID, error) {
 	nick, domain, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(q.Text), "@"), "@")
 	if nick == "" || len(nick)+len(domain) > 1000 {
@@ -169,7 +168,7 @@ func (r reader) accountsByHandle(ctx context.Context, q AccountSearch) ([]Accoun
 	}
 	var here []AccountID
 	from := strings.ToLower(domain)
-	if from != "" && strings.HasPrefix(q.Host, from) { // those here are stored without a domain
+	if from != "" && strings.HasPrefix(q.Host, from) { // local accounts are stored without a domain
 		var err error
 		if here, err = named("", "\x00"); err != nil {
 			return nil, err
@@ -179,8 +178,8 @@ func (r reader) accountsByHandle(ctx context.Context, q AccountSearch) ([]Accoun
 	return append(here, there...), err
 }
 
-// matchPrefixes turns what somebody typed into a full-text query for words that begin with its words; "" if there is none. Nothing
-// of the text is left that could be an operator.
+// matchPrefixes returns a full-text query for words that begin with the typed words, "" if there are none. It leaves out everything that
+// could be an operator.
 func matchPrefixes(typed string) string {
 	typed = strings.ToValidUTF8(typed, " ")
 	words := strings.FieldsFunc(typed, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) })
@@ -190,7 +189,7 @@ func matchPrefixes(typed string) string {
 			break
 		}
 		if len(word) > maxSearchWordBytes {
-			return "" // no name has such a word
+			return "" // no name has a word that long
 		}
 		b.WriteString(`"` + word + `"* `)
 	}

@@ -12,19 +12,19 @@ import (
 	"svc/internal/text"
 )
 
-// Account is a person, bot or group, here or elsewhere.
+// Account is a person, bot or group, local or remote.
 type Account struct {
 	ID                  AccountID
 	Nickname            string
 	NicknameKey         string
-	Domain              string // "": here
+	Domain              string // "": local
 	URI                 string
 	URL                 string
 	ActorType           string
 	DisplayName         string
 	Note                string // HTML
 	Fields              JSON[[]Field]
-	Avatar              string // a media file's name if the account is local, else an address
+	Avatar              string // a media file name if the account is local, else a URL
 	AvatarStatic        string
 	Header              string
 	HeaderStatic        string
@@ -37,7 +37,7 @@ type Account struct {
 	HideFollowersCount  bool
 	HideFollowsCount    bool
 	AcceptsChatMessages *bool  // nil: unknown
-	Birthday            string // 2000-12-31; "": not told
+	Birthday            string // 2000-12-31; "": none
 	ShowBirthday        bool
 	AlsoKnownAs         JSON[[]string]
 	MovedToID           *AccountID
@@ -59,10 +59,10 @@ type Field struct {
 	VerifiedAt *Time  `json:"verified_at"`
 }
 
-// Local tells whether the account lives here.
+// Local returns true if the account is local.
 func (a *Account) Local() bool { return a.Domain == "" }
 
-// Acct is the nickname, with the domain if the account lives elsewhere.
+// Acct returns the nickname, with the domain if the account is remote.
 func (a *Account) Acct() string {
 	if a.Local() {
 		return a.Nickname
@@ -79,7 +79,7 @@ func (r reader) Account(ctx context.Context, id AccountID) (*Account, error) {
 	return a, err
 }
 
-// AccountUnavailable tells whether an account is withheld, and errs.ErrRecordNotFound if there is none. It is all that most need to know of it.
+// AccountUnavailable returns true if an account is unavailable, and errs.ErrRecordNotFound if there is none.
 func (r reader) AccountUnavailable(ctx context.Context, id AccountID) (bool, error) {
 	found, err := ids[int64](ctx, r, "withheld", `SELECT unavailable FROM accounts WHERE id = ?`, id)
 	if err != nil {
@@ -99,7 +99,7 @@ func (r reader) Accounts(ctx context.Context, ids []AccountID) ([]*Account, erro
 		CROSS JOIN accounts a ON a.id = j.value`, jsonArray(ids))
 }
 
-// AccountCounters are what changes most about an account.
+// AccountCounters are the columns of an account that change most.
 type AccountCounters struct {
 	Followers    int
 	Following    int
@@ -120,11 +120,11 @@ func (r reader) AccountCounters(ctx context.Context, ids []AccountID) (map[Accou
 	return counters, scanCounters(rows, counters)
 }
 
-// returningCounters ends an UPDATE of accounts for updateCounters.
+// returningCounters is the end of an UPDATE for updateCounters.
 const returningCounters = `
 			RETURNING id, followers_count, following_count, statuses_count, last_status_at`
 
-// updateCounters runs an UPDATE of an account's counters, and marks the account as changed in nothing else.
+// updateCounters runs an UPDATE of an account's counters. It invalidates only the counters of the account.
 func (tx *Tx) updateCounters(ctx context.Context, what, query string, args ...any) error {
 	rows, err := tx.q.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -154,7 +154,7 @@ func scanCounters(rows *sql.Rows, counters map[AccountID]AccountCounters) error 
 	return rows.Err()
 }
 
-// AccountByName returns the account of a nickname, in whatever case, and a domain ("": here).
+// AccountByName returns the account with a nickname, in any case, and a domain ("": local).
 func (r reader) AccountByName(ctx context.Context, nickname, domain string) (*Account, error) {
 	a, err := one[Account](ctx, r, "account by name", `
 		SELECT *
@@ -176,7 +176,7 @@ func (r reader) LocalAccounts(ctx context.Context, after AccountID, limit int) (
 		LIMIT ?`, after, limit)
 }
 
-// AccountsByURI returns the accounts that have one of the ActivityPub ids, by that.
+// AccountsByURI returns the accounts that have one of the ActivityPub ids, by id.
 func (r reader) AccountsByURI(ctx context.Context, uris []string) (map[string]*Account, error) {
 	rows, err := list[*Account](ctx, r, "accounts by uri", `
 		SELECT a.*
@@ -189,7 +189,7 @@ func (r reader) AccountsByURI(ctx context.Context, uris []string) (map[string]*A
 	return of, err
 }
 
-// AccountByURI returns the account of an ActivityPub id.
+// AccountByURI returns the account with an ActivityPub id.
 func (r reader) AccountByURI(ctx context.Context, uri string) (*Account, error) {
 	a, err := one[Account](ctx, r, "account by URI", `SELECT * FROM accounts WHERE uri = ?`, uri)
 	if a == nil && err == nil {
@@ -198,7 +198,7 @@ func (r reader) AccountByURI(ctx context.Context, uri string) (*Account, error) 
 	return a, err
 }
 
-// AccountByAddress returns the account that has an address as its ActivityPub id, or has its page there.
+// AccountByAddress returns the account with an ActivityPub id or profile URL.
 func (r reader) AccountByAddress(ctx context.Context, address string) (*Account, error) {
 	a, err := r.AccountByURI(ctx, address)
 	if err == nil || err != notFound {
@@ -249,10 +249,10 @@ func (tx *Tx) AddAccount(ctx context.Context, a *Account) error {
 	return tx.indexAccount(ctx, a)
 }
 
-// NewAccountID returns a fresh id, for an account whose URI contains it.
+// NewAccountID returns a new id, for an account whose URI contains it.
 func (tx *Tx) NewAccountID() AccountID { return AccountID(tx.newID()) }
 
-// SaveAccount writes the account's profile: all columns but its names, its counters, its state and where it lives.
+// SaveAccount writes the profile of an account: all columns but names, domain, counters and state.
 func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
 	_, err := tx.exec(ctx, "save account", `
 		UPDATE accounts
@@ -272,7 +272,7 @@ func (tx *Tx) SaveAccount(ctx context.Context, a *Account) error {
 	return tx.indexAccount(ctx, a)
 }
 
-// RenameAccount gives an account elsewhere another handle.
+// RenameAccount changes the handle of a remote account.
 func (tx *Tx) RenameAccount(ctx context.Context, a *Account) error {
 	a.NicknameKey = text.FoldKey(a.Nickname)
 	_, err := tx.exec(ctx, "rename account", `
@@ -289,7 +289,7 @@ func (tx *Tx) RenameAccount(ctx context.Context, a *Account) error {
 	return tx.indexAccount(ctx, a)
 }
 
-// RestoreAccount brings back an account elsewhere that was taken for deleted. What it had is gone.
+// RestoreAccount makes a deleted remote account available again. Its rows in other tables are gone.
 func (tx *Tx) RestoreAccount(ctx context.Context, id AccountID) error {
 	_, err := tx.exec(ctx, "revive account", `
 		UPDATE accounts
@@ -300,14 +300,14 @@ func (tx *Tx) RestoreAccount(ctx context.Context, id AccountID) error {
 	return err
 }
 
-// RemoteCounts are the counters of an account elsewhere, as its server tells them; nil: it does not.
+// RemoteCounts are the counters of a remote account that its server publishes; nil: not published.
 type RemoteCounts struct {
 	Followers, Following, Statuses *int
-	HideFollowers, HideFollows     bool // who they are is not told
+	HideFollowers, HideFollows     bool // the members of the collection are not published
 }
 
-// SetRemoteCounts notes what a server tells of the counters of one of its accounts. What it keeps to itself stays as it is known here, or is
-// hidden.
+// SetRemoteCounts stores the counters that a server publishes of its account. An unpublished counter keeps its value, and is hidden if the
+// members are hidden too.
 func (tx *Tx) SetRemoteCounts(ctx context.Context, id AccountID, c RemoteCounts) error {
 	_, err := tx.exec(ctx, "set remote counts", `
 		UPDATE accounts
@@ -319,7 +319,7 @@ func (tx *Tx) SetRemoteCounts(ctx context.Context, id AccountID, c RemoteCounts)
 	return err
 }
 
-// indexAccount makes an account's names searchable.
+// indexAccount adds the names of an account to the full-text index.
 func (tx *Tx) indexAccount(ctx context.Context, a *Account) error {
 	_, err := tx.exec(ctx, "index account", `
 		INSERT OR REPLACE INTO accounts_fts (rowid, nickname, display_name)
@@ -327,7 +327,7 @@ func (tx *Tx) indexAccount(ctx context.Context, a *Account) error {
 	return err
 }
 
-// SetUnavailable hides an account and all it posted from others, or shows it again.
+// SetUnavailable makes an account and its statuses unavailable to others, or available again.
 func (tx *Tx) SetUnavailable(ctx context.Context, id AccountID, withheld bool) error {
 	_, err := tx.exec(ctx, "withhold account", `UPDATE accounts SET unavailable = ? WHERE id = ?`, withheld, id)
 	tx.invalidateAccount(id)
@@ -335,7 +335,7 @@ func (tx *Tx) SetUnavailable(ctx context.Context, id AccountID, withheld bool) e
 	return err
 }
 
-// KnownDomains returns the servers that accounts are known of, in order of name.
+// KnownDomains returns the domains of remote accounts, sorted.
 func (r reader) KnownDomains(ctx context.Context) ([]string, error) {
 	return list[string](ctx, r, "known domains", `
 		SELECT DISTINCT domain
@@ -345,7 +345,7 @@ func (r reader) KnownDomains(ctx context.Context) ([]string, error) {
 		LIMIT 50000`)
 }
 
-// CountDomains counts the servers that accounts are known of.
+// CountDomains counts the domains of remote accounts.
 func (r reader) CountDomains(ctx context.Context) (int, error) {
 	n, err := one[int](ctx, r, "count domains", `
 		SELECT count(*)
@@ -356,7 +356,7 @@ func (r reader) CountDomains(ctx context.Context) (int, error) {
 	return *n, nil
 }
 
-// IsKnownDomain tells whether any account of a server is known.
+// IsKnownDomain returns true if an account of a domain is known.
 func (r reader) IsKnownDomain(ctx context.Context, domain string) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM accounts INDEXED BY accounts_domain WHERE domain = ?`, domain)
 }
@@ -373,13 +373,13 @@ func (r reader) HasStatusesAndFollowers(ctx context.Context, id AccountID) (post
 	return has.Posted, has.Followed, nil
 }
 
-// RemoteEmoji is a custom emoji of another server.
+// RemoteEmoji is a custom emoji of another instance.
 type RemoteEmoji struct {
 	Shortcode string `json:"shortcode"`
 	URL       string `json:"url"`
 }
 
-// AccountSet is a set of accounts in the order of their ids, in the database a JSON array: equal sets are equal texts.
+// AccountSet is a set of accounts, sorted by id and stored as a JSON array, so that equal sets are equal texts.
 type AccountSet []AccountID
 
 // NewAccountSet returns the set of these accounts.
@@ -409,7 +409,7 @@ func (s *AccountSet) Scan(src any) error {
 	return nil
 }
 
-// AvailableAccounts returns those of the accounts that are there and not withheld, in the order of the ids given.
+// AvailableAccounts returns those of the accounts that are available, in the order of the ids given.
 func (r reader) AvailableAccounts(ctx context.Context, among []AccountID) ([]AccountID, error) {
 	return ids[AccountID](ctx, r, "present accounts", `
 		SELECT a.id

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// WeeklyActivity is what happened here in a week.
+// WeeklyActivity is what happened on this server in a week.
 type WeeklyActivity struct {
-	Week          Time // its beginning
-	Statuses      int  // written here, for the public timelines
-	ActiveUsers   int  // who used the server
+	Week          Time // its first moment
+	Statuses      int  // public and local ones, written here
+	ActiveUsers   int  // who used the server in it
 	Registrations int
 }
 
-// WeeklyActivity returns what happened in the last weeks, the one under way first.
+// WeeklyActivity returns the activity of the last weeks, the current one first.
 func (r reader) WeeklyActivity(ctx context.Context, weeks int) ([]WeeklyActivity, error) {
 	first := weekOf(r.db.now())
 	var begins []Time
@@ -39,7 +39,7 @@ func weekOf(t time.Time) time.Time {
 	return t.AddDate(0, 0, -(int(t.Weekday())+6)%7)
 }
 
-// countActive counts somebody among those who used the server this week, unless that has been done.
+// countActive counts an account among the active users of this week, unless it is counted already.
 func (tx *Tx) countActive(ctx context.Context, id AccountID) error {
 	week := At(weekOf(tx.db.now()))
 	_, err := tx.exec(ctx, "count active", `

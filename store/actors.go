@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Actor is what federation knows of an account elsewhere beside what is shown.
+// Actor is what federation stores of a remote account beside its profile.
 type Actor struct {
 	AccountID            AccountID
 	Inbox                string
-	SharedInbox          string // "": the server has none
+	SharedInbox          string // "": the instance has none
 	Outbox               string
-	Followers            string // addresses of collections
+	Followers            string // URLs of collections
 	Following            string
 	Featured             string
 	Indexable            bool
@@ -21,13 +21,13 @@ type Actor struct {
 	AttemptedAt          Time
 	Failures             int
 	MovedAt              *Time
-	MovedTo              string // where it says to have moved
+	MovedTo              string // the account it has moved to, as it says
 	Suspended            bool   // by its own server
-	HandleVerifiedAt     Time   // when its handle was found to lead to it; 0: that could not be asked
-	CollectionsFetchedAt Time   // when its collections were looked at
+	HandleVerifiedAt     Time   // when WebFinger confirmed its handle; 0: it could not be asked
+	CollectionsFetchedAt Time   // when its collections were fetched
 }
 
-// DeliveryInbox returns where the account takes what many on its server get.
+// DeliveryInbox returns the shared inbox, or the account's own inbox if there is none.
 func (a *Actor) DeliveryInbox() string {
 	if a.SharedInbox != "" {
 		return a.SharedInbox
@@ -35,7 +35,7 @@ func (a *Actor) DeliveryInbox() string {
 	return a.Inbox
 }
 
-// Actor returns what is known of an account elsewhere, and errs.ErrRecordNotFound if there is nothing.
+// Actor returns the actor of a remote account, and errs.ErrRecordNotFound if there is none.
 func (r reader) Actor(ctx context.Context, id AccountID) (*Actor, error) {
 	a, err := one[Actor](ctx, r, "actor", `SELECT * FROM actors WHERE account_id = ?`, id)
 	if a == nil && err == nil {
@@ -44,7 +44,7 @@ func (r reader) Actor(ctx context.Context, id AccountID) (*Actor, error) {
 	return a, err
 }
 
-// Actors returns what is known of accounts elsewhere, in no order.
+// Actors returns the actors of remote accounts, in no order.
 func (r reader) Actors(ctx context.Context, ids []AccountID) ([]*Actor, error) {
 	return list[*Actor](ctx, r, "actors", `
 		SELECT a.*
@@ -52,7 +52,7 @@ func (r reader) Actors(ctx context.Context, ids []AccountID) ([]*Actor, error) {
 		CROSS JOIN actors a ON a.account_id = j.value`, jsonArray(ids))
 }
 
-// SaveActor inserts or replaces what is known of an account elsewhere.
+// SaveActor inserts or replaces an actor.
 func (tx *Tx) SaveActor(ctx context.Context, a *Actor) error {
 	_, err := tx.exec(ctx, "save actor", `
 		INSERT INTO actors (account_id, inbox, shared_inbox, outbox, followers, following, featured, indexable, fetched_at, attempted_at, failures, moved_at,
@@ -67,22 +67,22 @@ func (tx *Tx) SaveActor(ctx context.Context, a *Actor) error {
 	return err
 }
 
-// ActorKey is a key with which an account signs.
+// ActorKey is a key that an account signs with.
 type ActorKey struct {
 	URI       string
 	AccountID AccountID
 	Public    string // PEM, or Multikey
-	Private   []byte // sealed; nil: of an account elsewhere
+	Private   []byte // sealed; nil: of a remote account
 	CreatedAt Time
 	RetiredAt *Time
 }
 
-// ActorKey returns the key of an id, nil if it is not known.
+// ActorKey returns the key with an id, nil if there is none.
 func (r reader) ActorKey(ctx context.Context, uri string) (*ActorKey, error) {
 	return one[ActorKey](ctx, r, "actor key", `SELECT * FROM actor_keys WHERE uri = ?`, uri)
 }
 
-// ActorKeys returns the keys of an account that are not retired, the newest first.
+// ActorKeys returns the keys of an account that are not retired, newest first.
 func (r reader) ActorKeys(ctx context.Context, id AccountID) ([]*ActorKey, error) {
 	keys, err := list[*ActorKey](ctx, r, "actor keys", `
 		SELECT *
@@ -95,7 +95,7 @@ func (r reader) ActorKeys(ctx context.Context, id AccountID) ([]*ActorKey, error
 	return keys, err
 }
 
-// CountActorKeys counts the keys that an account has had.
+// CountActorKeys counts the keys of an account, retired ones included.
 func (r reader) CountActorKeys(ctx context.Context, id AccountID) (int, error) {
 	n, err := one[int](ctx, r, "count actor keys", `SELECT count(*) FROM actor_keys WHERE account_id = ?`, id)
 	if err != nil {
@@ -115,7 +115,7 @@ func (tx *Tx) AddActorKey(ctx context.Context, k *ActorKey) error {
 	return err
 }
 
-// RetireActorKeys takes all keys of a local account out of use.
+// RetireActorKeys retires all keys of a local account.
 func (tx *Tx) RetireActorKeys(ctx context.Context, id AccountID) error {
 	_, err := tx.exec(ctx, "retire actor keys", `
 		UPDATE actor_keys
@@ -124,7 +124,7 @@ func (tx *Tx) RetireActorKeys(ctx context.Context, id AccountID) error {
 	return err
 }
 
-// RemoveActor removes what is known of an account elsewhere that is no more, and its keys.
+// RemoveActor deletes the actor of a deleted remote account, and its keys.
 func (tx *Tx) RemoveActor(ctx context.Context, id AccountID) error {
 	if _, err := tx.exec(ctx, "forget actor", `DELETE FROM actors WHERE account_id = ?`, id); err != nil {
 		return err
@@ -133,8 +133,8 @@ func (tx *Tx) RemoveActor(ctx context.Context, id AccountID) error {
 	return err
 }
 
-// SetActorKeys replaces the keys of an account elsewhere. A key id that belongs to another account is left with that one (federation
-// 2.3), unless it is made of the account's own id: then the other has it wrongly.
+// SetActorKeys replaces the keys of a remote account. A key id that belongs to another account stays with it (federation 2.3), unless the
+// id is derived from this account's id: then the other account's claim is wrong.
 func (tx *Tx) SetActorKeys(ctx context.Context, id AccountID, keys []*ActorKey) error {
 	if _, err := tx.exec(ctx, "drop actor keys", `DELETE FROM actor_keys WHERE account_id = ?`, id); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (tx *Tx) SetActorKeys(ctx context.Context, id AccountID, keys []*ActorKey) 
 	return nil
 }
 
-// InboxOwner returns the account whose own inbox an address is, 0 if it is nobody's: a shared one, or not known.
+// InboxOwner returns the account whose own inbox a URL is, 0 if it is a shared inbox or unknown.
 func (r reader) InboxOwner(ctx context.Context, inbox string) (AccountID, error) {
 	found, err := ids[AccountID](ctx, r, "owner of an inbox", `SELECT account_id FROM actors WHERE inbox = ?1 AND shared_inbox <> ?1 LIMIT 1`, inbox)
 	if err != nil || len(found) == 0 {
@@ -164,16 +164,16 @@ func (r reader) InboxOwner(ctx context.Context, inbox string) (AccountID, error)
 	return found[0], nil
 }
 
-// RemoteRecipient is where an account elsewhere takes things in.
+// RemoteRecipient is a remote account with its inboxes.
 type RemoteRecipient struct {
 	AccountID   AccountID
 	URI         string
 	Domain      string
 	Inbox       string
-	SharedInbox string // "": the server has none
+	SharedInbox string // "": the instance has none
 }
 
-// DeliveryInbox returns where the account takes what many on its server get.
+// DeliveryInbox returns the shared inbox, or the account's own inbox if there is none.
 func (m *RemoteRecipient) DeliveryInbox() string {
 	if m.SharedInbox != "" {
 		return m.SharedInbox
@@ -181,8 +181,8 @@ func (m *RemoteRecipient) DeliveryInbox() string {
 	return m.Inbox
 }
 
-// RemoteRecipients returns where those of the accounts that live elsewhere take things in, in the order of ids. Left out are accounts that are
-// withheld and those that block sender or are blocked by it; 0 is a sender whom nobody blocks.
+// RemoteRecipients returns the remote ones of the accounts, in the order of ids. It leaves out unavailable accounts, and those that block
+// sender or are blocked by it; sender may be 0.
 func (r reader) RemoteRecipients(ctx context.Context, sender AccountID, ids []AccountID) ([]*RemoteRecipient, error) {
 	return list[*RemoteRecipient](ctx, r, "mailboxes", `
 		SELECT DISTINCT x.account_id, a.uri, a.domain, x.inbox, x.shared_inbox

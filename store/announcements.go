@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Announcement is what the staff tells everybody who has an account here. It was made at the time of its id.
+// Announcement is a text of the staff for all local accounts. Its id says when it was created.
 type Announcement struct {
 	ID        AnnouncementID
 	Text      string // as typed
@@ -16,17 +16,17 @@ type Announcement struct {
 	UpdatedAt Time
 }
 
-// Current tells whether the announcement is to be seen now.
+// Current returns true if the announcement is shown now.
 func (a *Announcement) Current(now time.Time) bool {
 	return a.Started(now) && (a.EndsAt == nil || *a.EndsAt > At(now))
 }
 
-// Started tells whether the announcement is to be seen now, or was.
+// Started returns true if the announcement is shown now, or was.
 func (a *Announcement) Started(now time.Time) bool {
 	return a.StartsAt == nil || *a.StartsAt <= At(now)
 }
 
-// Announcements returns all announcements, the latest first.
+// Announcements returns all announcements, newest first.
 func (r reader) Announcements(ctx context.Context, limit int) ([]*Announcement, error) {
 	return list[*Announcement](ctx, r, "announcements", `SELECT * FROM announcements ORDER BY id DESC LIMIT ?`, limit)
 }
@@ -40,7 +40,7 @@ func (r reader) Announcement(ctx context.Context, id AnnouncementID) (*Announcem
 	return a, err
 }
 
-// ReadAnnouncements returns which announcements an account has put away.
+// ReadAnnouncements returns the announcements that an account has dismissed.
 func (r reader) ReadAnnouncements(ctx context.Context, account AccountID) ([]AnnouncementID, error) {
 	return ids[AnnouncementID](ctx, r, "read announcements", `
 		SELECT announcement_id
@@ -48,7 +48,7 @@ func (r reader) ReadAnnouncements(ctx context.Context, account AccountID) ([]Ann
 		WHERE account_id = ?`, account)
 }
 
-// AddAnnouncement inserts an announcement, with a fresh id.
+// AddAnnouncement inserts an announcement with a new id.
 func (tx *Tx) AddAnnouncement(ctx context.Context, a *Announcement) error {
 	a.ID, a.UpdatedAt = AnnouncementID(tx.newID()), At(tx.db.now())
 	_, err := tx.exec(ctx, "add announcement", `
@@ -65,7 +65,7 @@ func (tx *Tx) DeleteAnnouncement(ctx context.Context, id AnnouncementID) error {
 	return err
 }
 
-// MarkAnnouncementRead notes that an account has put an announcement away. Doing it twice is no error.
+// MarkAnnouncementRead dismisses an announcement for an account. Repeating it is not an error.
 func (tx *Tx) MarkAnnouncementRead(ctx context.Context, account AccountID, id AnnouncementID) error {
 	_, err := tx.exec(ctx, "read announcement", `
 		INSERT OR IGNORE INTO announcement_reads (announcement_id, account_id)

@@ -7,10 +7,7 @@ import (
 	"strings"
 )
 
-// Who is to be told of what happens to a status, beside the mentioned.
-
-// Subscribers returns the local accounts that want to be told of each post of the author of s, may see this one, and are not
-// mentioned in it.
+// Subscribers returns the local accounts that are subscribed to the author of s, may see s, and are not mentioned in it.
 func (r reader) Subscribers(ctx context.Context, s *Status) ([]AccountID, error) {
 	return ids[AccountID](ctx, r, "subscribers", `
 		SELECT x.account_id
@@ -23,17 +20,15 @@ func (r reader) Subscribers(ctx context.Context, s *Status) ([]AccountID, error)
 		s.AccountID, s.ID, s.Visibility.Unrestricted(), s.Visibility == Private)
 }
 
-// What open streams need to know of a status: where it stands, and to whom of the listeners it is shown there.
-
-// Audience is where a status stands. Who is shown it there is another question: VisibleTo.
+// Audience is the set of timelines that have a status. VisibleTo says to which viewers the status is visible there.
 type Audience struct {
 	Homes      []AccountID // whose home timelines have it
-	Lists      []ListID    // whose timelines have it
-	Tags       []string    // lower case; of a boost none
-	Recipients []Recipient // of a boost, also those of what it boosts
+	Lists      []ListID    // whose list timelines have it
+	Tags       []string    // lower case; none for a boost
+	Recipients []Recipient // for a boost also those of the original
 }
 
-// Audience returns where a status stands.
+// Audience returns the timelines that have a status.
 func (r reader) Audience(ctx context.Context, st *Status) (*Audience, error) {
 	a := new(Audience)
 	var err error
@@ -57,10 +52,10 @@ func (r reader) Audience(ctx context.Context, st *Status) (*Audience, error) {
 	return a, err
 }
 
-// KeepDeletedAudiences says whether anybody wants to know where a status stood that is deleted: StatusRemoved tells it only then.
+// KeepDeletedAudiences sets whether StatusRemoved events have the audience of the status.
 func (db *DB) KeepDeletedAudiences(on bool) { db.keepAudiences.Store(on) }
 
-// statusRemoved makes the event of the deletion of a status that is still there. original is what it boosts, nil if it is no boost.
+// statusRemoved returns the event of the deletion of a status, before it is deleted. original is nil if it is no boost.
 func (tx *Tx) statusRemoved(ctx context.Context, st, original *Status) (StatusRemoved, error) {
 	e := StatusRemoved{Status: st, Original: original}
 	if !tx.db.keepAudiences.Load() {
@@ -76,11 +71,11 @@ func (tx *Tx) statusRemoved(ctx context.Context, st, original *Status) (StatusRe
 	return e, err
 }
 
-// timelineLookups are those that say that something may have to be left out of what is open to all.
+// timelineLookups are those that may find a reason to hide an unrestricted status.
 const timelineLookups = lookupBlocks | lookupBlockedBy | lookupMutes | lookupThreadMutes | lookupDomainBlocks | lookupHiddenReblogs | lookupUnavailable
 
-// visibleToViewers selects those of several viewers, who stand with their hints in the JSON object ?1, whom the status ?2 is shown to: by the
-// conditions of the timelines, of which each holds for one viewer.
+// visibleToViewers is the condition that the status ?2 is visible in timelines to a viewer of the JSON object ?1, which has the lookups of
+// the viewers by id.
 var visibleToViewers = strings.NewReplacer("?1", "j.viewer", "?2", "j.lookups", "?3", "0").Replace(`
 		WHERE `+visibleWithOriginal+`
 			AND `+notBlockedOrMuted) + ` AND s.id = ?2`
@@ -93,7 +88,7 @@ var (
 		CROSS JOIN statuses s
 		LEFT JOIN statuses o ON o.id = s.reblog_of_id` + visibleToViewers
 
-	// sawRemovedQuery is the same for what is no longer there: ?3 has the rows of the status and of what it boosts, ?4 its recipients.
+	// sawRemovedQuery is the same for a deleted status: ?3 has the rows of the status and its original, ?4 the recipients.
 	sawRemovedQuery = `
 		WITH j AS MATERIALIZED (SELECT CAST(key AS INTEGER) AS viewer, value AS lookups FROM json_each(?1)),
 		statuses AS MATERIALIZED (
@@ -107,7 +102,7 @@ var (
 		LEFT JOIN statuses o ON o.id = s.reblog_of_id` + visibleToViewers
 )
 
-// VisibleTo returns those of the viewers (0: the anonymous) who are shown a status in the timelines that have it, in no order.
+// VisibleTo returns the viewers (0: anonymous) to whom a status is visible in timelines, in no order.
 func (r reader) VisibleTo(ctx context.Context, st *Status, viewers []AccountID) ([]AccountID, error) {
 	open := st.Visibility == Public || st.Visibility == Unlisted
 	if open && st.ReblogOfID != nil {
@@ -125,8 +120,8 @@ func (r reader) VisibleTo(ctx context.Context, st *Status, viewers []AccountID) 
 	return append(shown, more...), err
 }
 
-// SawRemoved returns those of the viewers who were shown a status that has been deleted, in no order. That its author has left does
-// not count: who has the post on the screen is to hear that it is gone.
+// SawRemoved returns the viewers to whom a deleted status was visible, in no order. An unavailable author does not matter, because clients
+// that show the status must remove it.
 func (r reader) SawRemoved(ctx context.Context, e StatusRemoved, viewers []AccountID) ([]AccountID, error) {
 	st, o := e.Status, e.Original
 	if e.Audience == nil {
@@ -153,7 +148,7 @@ func (r reader) SawRemoved(ctx context.Context, e StatusRemoved, viewers []Accou
 	return append(shown, more...), err
 }
 
-// visibilityColumns has what decides who sees a status.
+// visibilityColumns returns the columns of a status that decide about its visibility.
 func visibilityColumns(st *Status) [6]any {
 	row := [6]any{int64(st.ID), int64(st.AccountID), int(st.Visibility), nil, int64(st.ConversationID), st.Domain}
 	if st.ReblogOfID != nil {
@@ -162,7 +157,7 @@ func visibilityColumns(st *Status) [6]any {
 	return row
 }
 
-// splitViewers tells apart who is shown what is open to all for certain, if the status is open, and who has to be asked for.
+// splitViewers separates the viewers to whom an unrestricted status is visible for certain from those for whom a query is needed.
 func (r reader) splitViewers(ctx context.Context, viewers []AccountID, open bool, mask Lookups) (shown []AccountID, ask map[AccountID]Lookups, err error) {
 	ask = make(map[AccountID]Lookups)
 	for _, v := range viewers {
@@ -179,18 +174,18 @@ func (r reader) splitViewers(ctx context.Context, viewers []AccountID, open bool
 	return shown, ask, nil
 }
 
-// encodeViewers encodes viewers with their hints as a JSON object.
+// encodeViewers encodes the lookups of viewers as a JSON object.
 func encodeViewers(viewers map[AccountID]Lookups) string {
 	numbers := make(map[string]Lookups, len(viewers))
 	for v, h := range viewers {
 		numbers[strconv.FormatInt(int64(v), 10)] = h
 	}
-	text, _ := json.Marshal(numbers) // a map of numbers
+	text, _ := json.Marshal(numbers) // a map of numbers cannot fail
 	return string(text)
 }
 
-// StatusHasLocalAudience tells whether a post from elsewhere, which is open to all, concerns somebody here who is not addressed: somebody follows or
-// wants to hear of its author, or follows one of its hashtags (federation 3.7).
+// StatusHasLocalAudience returns true if a local account follows or is subscribed to the author of an unrestricted remote status, or
+// follows one of its hashtags (federation 3.7).
 func (r reader) StatusHasLocalAudience(ctx context.Context, author AccountID, tags []string) (bool, error) {
 	if is, err := r.AccountHasLocalAudience(ctx, author); is || err != nil || len(tags) == 0 {
 		return is, err
@@ -203,7 +198,7 @@ func (r reader) StatusHasLocalAudience(ctx context.Context, author AccountID, ta
 		LIMIT 1`, jsonTexts(tags))
 }
 
-// AccountHasLocalAudience tells whether somebody here follows an account elsewhere, has it in a list, or wants to hear of its posts.
+// AccountHasLocalAudience returns true if a local account follows a remote account, is subscribed to it, or has it in a list.
 func (r reader) AccountHasLocalAudience(ctx context.Context, author AccountID) (bool, error) {
 	return r.exists(ctx, `
 		SELECT 1

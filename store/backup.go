@@ -10,11 +10,11 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// ErrDamaged is wrapped by what Check returns for a database that is not whole.
+// ErrDamaged is wrapped by the error of Check for a damaged database.
 var ErrDamaged = errors.New("the database is damaged")
 
-// Copy writes the database in dir to a new file, as it is when the copying begins, and returns the version of its schema. The
-// database may be in use meanwhile, by this process or another one: copying only reads, and nobody who writes waits for it.
+// Copy writes a snapshot of the database in dir to a new file, and returns the version of its schema. The database may be in use, also by
+// another process: copying does not block writers.
 func Copy(ctx context.Context, dir, to string) (version int, err error) {
 	db, err := openReadOnly(filepath.Join(dir, File), "_pragma=busy_timeout(10000)")
 	if err != nil {
@@ -30,8 +30,8 @@ func Copy(ctx context.Context, dir, to string) (version int, err error) {
 	return version, nil
 }
 
-// Check looks for damage in a database file that nobody has open. It fails with ErrDamaged if there is some, and with
-// ErrNewerDatabase if this version of the program could not use the file.
+// Check looks for damage in a database file that is not open. The error is ErrDamaged if there is some, and ErrNewerDatabase if this
+// version of the program cannot use the file.
 func Check(ctx context.Context, path string) error {
 	db, err := openReadOnly(path, "immutable=1", "_pragma=cell_size_check(1)", "_pragma=trusted_schema(0)")
 	if err != nil {

@@ -2,12 +2,12 @@ package store
 
 import "context"
 
-// Blocks tells whether account blocks target.
+// Blocks returns true if account blocks target.
 func (r reader) Blocks(ctx context.Context, account, target AccountID) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM blocks WHERE account_id = ? AND target_id = ?`, account, target)
 }
 
-// BlocksAccountOrDomain tells whether an account blocks another one, or blocks its domain without following it.
+// BlocksAccountOrDomain returns true if an account blocks another one, or blocks its domain without following it.
 func (r reader) BlocksAccountOrDomain(ctx context.Context, account AccountID, other *Account) (bool, error) {
 	return r.exists(ctx, `
 		SELECT 1 FROM blocks WHERE account_id = ?1 AND target_id = ?2
@@ -18,7 +18,7 @@ func (r reader) BlocksAccountOrDomain(ctx context.Context, account AccountID, ot
 			AND NOT EXISTS (SELECT 1 FROM follows WHERE follower_id = ?1 AND target_id = ?2 AND pending = 0)`, account, other.ID, other.Domain)
 }
 
-// BlockBetween tells whether either of two accounts blocks the other.
+// BlockBetween returns true if one of two accounts blocks the other.
 func (r reader) BlockBetween(ctx context.Context, one, other AccountID) (bool, error) {
 	return r.exists(ctx, `
 		SELECT 1 FROM blocks WHERE account_id = ?1 AND target_id = ?2
@@ -33,25 +33,25 @@ var blockedAccounts = newKeyset(`
 		ORDER BY b.target_id DESC
 		LIMIT ?4`)
 
-// BlockedAccounts returns whom an account blocks, paged by account id.
+// BlockedAccounts returns the accounts that an account blocks, paged by account id.
 func (r reader) BlockedAccounts(ctx context.Context, id AccountID, p Page) ([]AccountID, error) {
 	return idPage[AccountID](ctx, r, "blocked accounts", blockedAccounts, id, p)
 }
 
-// AddBlock has account block target, and tells whether it did not before.
+// AddBlock adds a block, and returns false if there was one.
 func (tx *Tx) AddBlock(ctx context.Context, account, target AccountID) (added bool, err error) {
 	n, err := tx.exec(ctx, "add block", `INSERT OR IGNORE INTO blocks (account_id, target_id) VALUES (?, ?)`, account, target)
 	tx.invalidateRelations(account, target)
 	return n > 0, err
 }
 
-// SetBlockURI notes by which activity account, who lives elsewhere, blocks target. An activity that another block is of is left to that.
+// SetBlockURI stores the id of the Block activity of a remote account, unless it is that of another block.
 func (tx *Tx) SetBlockURI(ctx context.Context, account, target AccountID, uri string) error {
 	_, err := tx.exec(ctx, "set block uri", `UPDATE OR IGNORE blocks SET uri = ? WHERE account_id = ? AND target_id = ?`, uri, account, target)
 	return err
 }
 
-// BlockByURI returns whom account blocks by an activity, 0 if nobody.
+// BlockByURI returns the account that the Block activity of account blocks, 0 if there is none.
 func (r reader) BlockByURI(ctx context.Context, account AccountID, uri string) (AccountID, error) {
 	target, err := one[AccountID](ctx, r, "block by uri", `SELECT target_id FROM blocks WHERE uri = ? AND account_id = ?`, uri, account)
 	if target == nil {
@@ -60,43 +60,43 @@ func (r reader) BlockByURI(ctx context.Context, account AccountID, uri string) (
 	return *target, err
 }
 
-// RemoveBlock ends a block. One that is not there is no error.
+// RemoveBlock removes a block. It is not an error if there is none.
 func (tx *Tx) RemoveBlock(ctx context.Context, account, target AccountID) error {
 	_, err := tx.exec(ctx, "remove block", `DELETE FROM blocks WHERE account_id = ? AND target_id = ?`, account, target)
 	tx.invalidateRelations(account, target)
 	return err
 }
 
-// DomainBlocks returns the domains that an account blocks, in alphabetical order.
+// DomainBlocks returns the domains that an account blocks, sorted.
 func (r reader) DomainBlocks(ctx context.Context, id AccountID) ([]string, error) {
 	return list[string](ctx, r, "domain blocks", `SELECT domain FROM domain_blocks WHERE account_id = ? ORDER BY domain`, id)
 }
 
-// BlocksDomain tells whether an account blocks a domain.
+// BlocksDomain returns true if an account blocks a domain.
 func (r reader) BlocksDomain(ctx context.Context, id AccountID, domain string) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM domain_blocks WHERE account_id = ? AND domain = ?`, id, domain)
 }
 
-// AddDomainBlock has an account block a domain. Doing it twice is no error.
+// AddDomainBlock adds a domain block. Repeating it is not an error.
 func (tx *Tx) AddDomainBlock(ctx context.Context, id AccountID, domain string) error {
 	_, err := tx.exec(ctx, "add domain block", `INSERT OR IGNORE INTO domain_blocks (account_id, domain) VALUES (?, ?)`, id, domain)
 	tx.invalidateRelations(id)
 	return err
 }
 
-// RemoveDomainBlock ends that.
+// RemoveDomainBlock removes a domain block.
 func (tx *Tx) RemoveDomainBlock(ctx context.Context, id AccountID, domain string) error {
 	_, err := tx.exec(ctx, "remove domain block", `DELETE FROM domain_blocks WHERE account_id = ? AND domain = ?`, id, domain)
 	tx.invalidateRelations(id)
 	return err
 }
 
-// Mute is one account not wanting to see another's posts.
+// Mute hides the statuses of an account from another one.
 type Mute struct {
 	AccountID         AccountID
 	TargetID          AccountID
 	HideNotifications bool
-	ExpiresAt         *Time // nil: for good
+	ExpiresAt         *Time // nil: no expiry
 }
 
 var muteList = newKeyset(`
@@ -106,17 +106,17 @@ var muteList = newKeyset(`
 		ORDER BY m.target_id DESC
 		LIMIT ?4`)
 
-// Mutes returns whom an account mutes, paged by account id.
+// Mutes returns the mutes of an account, paged by account id.
 func (r reader) Mutes(ctx context.Context, id AccountID, p Page) ([]*Mute, error) {
 	return rowPage[*Mute](ctx, r, "mutes", muteList, id, p)
 }
 
-// MuteOf returns how account mutes target, nil if it does not.
+// MuteOf returns the mute of target by account, nil if there is none.
 func (r reader) MuteOf(ctx context.Context, account, target AccountID) (*Mute, error) {
 	return one[Mute](ctx, r, "mute", `SELECT * FROM mutes WHERE account_id = ? AND target_id = ?`, account, target)
 }
 
-// SetMute mutes an account, in place of an earlier mute.
+// SetMute adds a mute or replaces it.
 func (tx *Tx) SetMute(ctx context.Context, m *Mute) error {
 	_, err := tx.exec(ctx, "mute", `
 		INSERT OR REPLACE INTO mutes (account_id, target_id, hide_notifications, expires_at)
@@ -125,7 +125,7 @@ func (tx *Tx) SetMute(ctx context.Context, m *Mute) error {
 	return err
 }
 
-// RemoveMute ends a mute. One that is not there is no error.
+// RemoveMute removes a mute. It is not an error if there is none.
 func (tx *Tx) RemoveMute(ctx context.Context, account, target AccountID) error {
 	_, err := tx.exec(ctx, "unmute", `DELETE FROM mutes WHERE account_id = ? AND target_id = ?`, account, target)
 	tx.invalidateRelations(account)

@@ -11,17 +11,16 @@ var (
 		`b.folder_id = ?6 AND b.account_id = ?1 AND `+visible("s"))
 )
 
-// Bookmarks returns what the viewer bookmarked and may still see, the latest bookmark first.
+// Bookmarks returns the bookmarked statuses that are visible to the viewer, latest bookmark first; a folder other than 0 limits them to it.
 func (r reader) Bookmarks(ctx context.Context, viewer AccountID, p Page) ([]StatusEntry, error) {
 	return readEntries[StatusEntry](ctx, r, bookmarkedStatuses, viewer, p)
 }
 
-// BookmarksIn returns those of the viewer's bookmarks that are in a folder, likewise.
 func (r reader) BookmarksIn(ctx context.Context, viewer AccountID, folder BookmarkFolderID, p Page) ([]StatusEntry, error) {
 	return readEntries[StatusEntry](ctx, r, bookmarksInFolder, viewer, p, folder)
 }
 
-// AddBookmark bookmarks a status for an account; one that is bookmarked keeps its place.
+// AddBookmark bookmarks a status. An existing bookmark keeps its position.
 func (tx *Tx) AddBookmark(ctx context.Context, account AccountID, status StatusID) error {
 	_, err := tx.exec(ctx, "add bookmark", `
 		INSERT OR IGNORE INTO bookmarks (id, account_id, status_id)
@@ -30,34 +29,34 @@ func (tx *Tx) AddBookmark(ctx context.Context, account AccountID, status StatusI
 	return err
 }
 
-// FileBookmark puts a bookmark into a folder, or (nil) into none.
+// FileBookmark moves a bookmark to a folder; nil: to none.
 func (tx *Tx) FileBookmark(ctx context.Context, account AccountID, status StatusID, folder *BookmarkFolderID) error {
 	_, err := tx.exec(ctx, "file bookmark", `UPDATE bookmarks SET folder_id = ? WHERE account_id = ? AND status_id = ?`, folder, account, status)
 	tx.invalidateFlags(account)
 	return err
 }
 
-// RemoveBookmark takes a bookmark away, if there is one.
+// RemoveBookmark removes a bookmark, if there is one.
 func (tx *Tx) RemoveBookmark(ctx context.Context, account AccountID, status StatusID) error {
 	_, err := tx.exec(ctx, "remove bookmark", `DELETE FROM bookmarks WHERE account_id = ? AND status_id = ?`, account, status)
 	tx.invalidateFlags(account)
 	return err
 }
 
-// BookmarkFolderID is a flake outside.
+// BookmarkFolderID is a flake in the API.
 type BookmarkFolderID int64
 
 func (id BookmarkFolderID) MarshalText() ([]byte, error) { return appendFlake(nil, int64(id)), nil }
 
 func (id BookmarkFolderID) String() string { return string(appendFlake(nil, int64(id))) }
 
-// UnmarshalText reads a flake; anything else becomes 0, the id of nothing.
+// UnmarshalText reads a flake; any other text becomes 0.
 func (id *BookmarkFolderID) UnmarshalText(b []byte) error {
 	*id = BookmarkFolderID(parseLocalFlake(string(b)))
 	return nil
 }
 
-// BookmarkFolder is what somebody sorts bookmarks into.
+// BookmarkFolder is a folder of an account's bookmarks.
 type BookmarkFolder struct {
 	ID        BookmarkFolderID
 	AccountID AccountID
@@ -74,7 +73,7 @@ func (r reader) BookmarkFolders(ctx context.Context, owner AccountID) ([]*Bookma
 		ORDER BY id`, owner)
 }
 
-// OwnBookmarkFolder returns a folder of the owner's, and errs.ErrRecordNotFound if there is none.
+// OwnBookmarkFolder returns a folder of the owner, and errs.ErrRecordNotFound if there is none.
 func (r reader) OwnBookmarkFolder(ctx context.Context, owner AccountID, id BookmarkFolderID) (*BookmarkFolder, error) {
 	f, err := one[BookmarkFolder](ctx, r, "bookmark folder", `SELECT * FROM bookmark_folders WHERE id = ? AND account_id = ?`, id, owner)
 	if f == nil && err == nil {
@@ -98,7 +97,7 @@ func (tx *Tx) SaveBookmarkFolder(ctx context.Context, f *BookmarkFolder) error {
 	return err
 }
 
-// RemoveBookmarkFolder deletes a folder. Its bookmarks stay, in no folder.
+// RemoveBookmarkFolder deletes a folder. Its bookmarks stay, without a folder.
 func (tx *Tx) RemoveBookmarkFolder(ctx context.Context, f *BookmarkFolder) error {
 	_, err := tx.exec(ctx, "remove bookmark folder", `DELETE FROM bookmark_folders WHERE id = ?`, f.ID)
 	tx.invalidateFlags(f.AccountID)

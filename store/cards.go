@@ -8,31 +8,30 @@ import (
 	"time"
 )
 
-// Card is the preview of a page that posts link to. A row is there as soon as a post wants it: whose post waits for it is said by
-// card_id of that post.
+// Card is the preview of a page that statuses link to. Its row exists before the page is fetched; statuses refer to it by card_id.
 type Card struct {
 	ID        CardID
-	URL       string // of the link, as it stands in posts
+	URL       string // as it is in statuses
 	Card      CardContent
-	FetchedAt Time // 0: not yet
+	FetchedAt Time // 0: never
 }
 
-// CardContent is what a card shows; without a title it shows nothing. All of it is plain text.
+// CardContent is the content of a card in plain text. It is empty without a title.
 type CardContent struct {
-	URL              string            `json:"url"` // where it leads
+	URL              string            `json:"url"` // of the page
 	Title            string            `json:"title"`
 	Description      string            `json:"description,omitempty"`
 	Image            string            `json:"image,omitempty"`
 	ImageDescription string            `json:"image_description,omitempty"`
 	Width            int               `json:"width,omitempty"` // of the image
 	Height           int               `json:"height,omitempty"`
-	Properties       map[string]string `json:"properties,omitempty"` // what the page tells of itself, as it stands there
+	Properties       map[string]string `json:"properties,omitempty"` // metadata of the page, unchanged
 }
 
-// Empty tells whether there is nothing to show.
+// Empty returns true if there is nothing to show.
 func (c *CardContent) Empty() bool { return c.Title == "" }
 
-// Value stores JSON text, and ” for what is empty.
+// Value stores JSON, and ” for an empty card.
 func (c CardContent) Value() (driver.Value, error) {
 	if c.Empty() {
 		return "", nil
@@ -41,7 +40,7 @@ func (c CardContent) Value() (driver.Value, error) {
 	return string(b), err
 }
 
-// Scan reads that.
+// Scan reads the JSON.
 func (c *CardContent) Scan(src any) error {
 	text, ok := src.(string)
 	if !ok {
@@ -54,16 +53,16 @@ func (c *CardContent) Scan(src any) error {
 	return json.Unmarshal([]byte(text), c)
 }
 
-// FetchCard is the job that looks at the page of a card.
+// FetchCard is the job that fetches the page of a card.
 type FetchCard struct {
 	CardID   CardID `json:"card_id"`
-	Attempts int    `json:"attempts,omitempty"` // times that the page could not be reached
+	Attempts int    `json:"attempts,omitempty"` // how often the page could not be fetched
 }
 
-// SweepCards removes cards that no post has. It comes again and again.
+// SweepCards is the recurring job that removes cards that no status has.
 type SweepCards struct{}
 
-// Kind names the job.
+// Kind returns the kind of the job.
 func (FetchCard) Kind() string { return "fetch_card" }
 
 func (SweepCards) Kind() string { return "sweep_cards" }
@@ -78,13 +77,13 @@ func (r reader) Cards(ctx context.Context, ids []CardID) ([]*Card, error) {
 		CROSS JOIN cards c ON c.id = j.value`, jsonArray(ids))
 }
 
-// CardByURL returns the card of a link, nil if nobody wanted it yet.
+// CardByURL returns the card of a link, nil if there is none.
 func (r reader) CardByURL(ctx context.Context, url string) (*Card, error) {
 	return one[Card](ctx, r, "card", `SELECT * FROM cards WHERE url = ?`, url)
 }
 
-// EnsureCard returns the card of a link, and makes one if there is none. If nobody has looked at its page within the time good, that
-// is done at a time from now on, once, however many posts want it.
+// EnsureCard returns the card of a link, and adds it if there is none. If its page was not fetched within maxAge, one job fetches it after
+// delay, for all statuses that have the link.
 func (tx *Tx) EnsureCard(ctx context.Context, url string, good, delay time.Duration) (*Card, error) {
 	c, err := tx.CardByURL(ctx, url)
 	if err != nil {
@@ -102,12 +101,12 @@ func (tx *Tx) EnsureCard(ctx context.Context, url string, good, delay time.Durat
 	return c, tx.enqueueUnlessQueued(ctx, tx.db.now().Add(delay), cardKey(c.ID), FetchCard{CardID: c.ID})
 }
 
-// RetryCard has the page of a card looked at again at a later time.
+// RetryCard fetches the page of a card again at a later time.
 func (tx *Tx) RetryCard(ctx context.Context, w FetchCard, after time.Duration) error {
 	return tx.EnqueueUnique(ctx, tx.db.now().Add(after), cardKey(w.CardID), w)
 }
 
-// SaveCard writes what a card shows and that its page was looked at now. The statuses that have it are marked as changed.
+// SaveCard writes the content of a card, fetched now, and invalidates the statuses that have it.
 func (tx *Tx) SaveCard(ctx context.Context, c *Card) error {
 	c.FetchedAt = At(tx.db.now())
 	if _, err := tx.exec(ctx, "save card", `UPDATE cards SET card = ?, fetched_at = ? WHERE id = ?`, c.Card, c.FetchedAt, c.ID); err != nil {
@@ -135,18 +134,18 @@ func (r reader) StatusesWithCard(ctx context.Context, id CardID, limit int) ([]S
 		LIMIT ?`, id, limit)
 }
 
-// SetCard gives a status that is stored already another card, or none.
+// SetCard changes the card of a stored status; nil: none.
 func (tx *Tx) SetCard(ctx context.Context, id StatusID, card *CardID) error {
 	_, err := tx.exec(ctx, "set card", `UPDATE statuses SET card_id = ? WHERE id = ?`, card, id)
 	tx.invalidateStatus(id)
 	return err
 }
 
-// cardBatch is how many cards are looked at in one transaction.
+// cardBatch is how many cards a transaction of DropUnusedCards looks at.
 const cardBatch = 500
 
-// DropUnusedCards removes those of the next few cards after an id that no status has and whose page has not been looked at within a
-// time: until then they tell that there is no need to. It returns the id to go on from, 0 at the end.
+// DropUnusedCards deletes the cards of the next batch after an id that no status has and that were not fetched within a time: until then
+// they save fetching the page again. It returns the id to continue from, 0 at the end.
 func (tx *Tx) DropUnusedCards(ctx context.Context, after CardID, unused time.Duration) (last CardID, err error) {
 	some, err := ids[CardID](ctx, tx.reader, "next cards", `
 		SELECT id

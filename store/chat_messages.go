@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// ChatMessage is a message as both sides of a chat have it.
+// ChatMessage is a message of a chat, shared by both sides.
 type ChatMessage struct {
 	ID          MessageID
-	AccountID   AccountID // who wrote it
+	AccountID   AccountID // the author
 	RecipientID AccountID
 	URI         string
-	CreatedAt   Time                 // as the author says
-	Content     string               // HTML; "" where there is an attachment only
-	Emojis      *JSON[[]RemoteEmoji] // nil: it was written here
+	CreatedAt   Time                 // according to the author
+	Content     string               // HTML; "": an attachment only
+	Emojis      *JSON[[]RemoteEmoji] // nil: the message is local
 }
 
-// ChatCopy is what one side has of a message.
+// ChatCopy is one side's copy of a message.
 type ChatCopy struct {
 	ID        ChatMessageID
 	ChatID    ChatID
@@ -24,16 +24,16 @@ type ChatCopy struct {
 	Unread    bool
 }
 
-// ChatEntry is a message as one side has it.
+// ChatEntry is a message with one side's copy of it.
 type ChatEntry struct {
 	ChatCopy
 	AuthorID  AccountID
 	CreatedAt Time
 	Content   string
-	Emojis    *JSON[[]RemoteEmoji] // nil: it was written here
+	Emojis    *JSON[[]RemoteEmoji] // nil: the message is local
 }
 
-// chatEntry are the columns of an entry, of the copy x and the message m.
+// chatEntry are the columns of an entry, from the copy x and the message m.
 const chatEntry = `x.*, m.account_id AS author_id, m.created_at, m.content, m.emojis`
 
 var chatEntries = newKeyset(`
@@ -49,7 +49,7 @@ func (r reader) ChatEntries(ctx context.Context, id ChatID, p Page) ([]*ChatEntr
 	return rowPage[*ChatEntry](ctx, r, "chat messages", chatEntries, id, p)
 }
 
-// ChatEntry returns a message of a chat of the owner's, and errs.ErrRecordNotFound if there is none.
+// ChatEntry returns a message of the owner's chat, and errs.ErrRecordNotFound if there is none.
 func (r reader) ChatEntry(ctx context.Context, owner AccountID, chat ChatID, id ChatMessageID) (*ChatEntry, error) {
 	e, err := one[ChatEntry](ctx, r, "chat message", `
 		SELECT `+chatEntry+`
@@ -72,7 +72,7 @@ func (r reader) ChatEntriesByID(ctx context.Context, ids []ChatMessageID) ([]*Ch
 		CROSS JOIN chat_messages m ON m.id = x.message_id`, jsonArray(ids))
 }
 
-// ChatEntriesOf returns what an account has of the messages, in no order.
+// ChatEntriesOf returns the owner's entries of messages, in no order.
 func (r reader) ChatEntriesOf(ctx context.Context, owner AccountID, ids []MessageID) ([]*ChatEntry, error) {
 	return list[*ChatEntry](ctx, r, "chat messages", `
 		SELECT `+chatEntry+`
@@ -91,7 +91,7 @@ func (r reader) ChatMessage(ctx context.Context, id MessageID) (*ChatMessage, er
 	return m, err
 }
 
-// ChatMessageByURI returns the message of an ActivityPub id, and errs.ErrRecordNotFound if there is none.
+// ChatMessageByURI returns the message with an ActivityPub id, and errs.ErrRecordNotFound if there is none.
 func (r reader) ChatMessageByURI(ctx context.Context, uri string) (*ChatMessage, error) {
 	m, err := one[ChatMessage](ctx, r, "chat message by URI", `SELECT * FROM chat_messages WHERE uri = ?`, uri)
 	if m == nil && err == nil {
@@ -100,7 +100,7 @@ func (r reader) ChatMessageByURI(ctx context.Context, uri string) (*ChatMessage,
 	return m, err
 }
 
-// ChatMessageKnown tells whether there is, or has been, a message with an ActivityPub id.
+// ChatMessageKnown returns true if there is or was a message with an ActivityPub id.
 func (r reader) ChatMessageKnown(ctx context.Context, uri string) (bool, error) {
 	return r.exists(ctx, `
 		SELECT 1 FROM chat_messages WHERE uri = ?1
@@ -108,10 +108,10 @@ func (r reader) ChatMessageKnown(ctx context.Context, uri string) (bool, error) 
 		SELECT 1 FROM tombstones WHERE uri = ?1`, uri)
 }
 
-// NewMessageID returns an id for a message to be added.
+// NewMessageID returns a new id for a message.
 func (tx *Tx) NewMessageID() MessageID { return MessageID(tx.newID()) }
 
-// AddChatMessage inserts a message, which no side has yet.
+// AddChatMessage inserts a message without copies.
 func (tx *Tx) AddChatMessage(ctx context.Context, m *ChatMessage) error {
 	_, err := tx.exec(ctx, "add chat message", `
 		INSERT INTO chat_messages (id, account_id, recipient_id, uri, created_at, content, emojis)
@@ -119,7 +119,7 @@ func (tx *Tx) AddChatMessage(ctx context.Context, m *ChatMessage) error {
 	return err
 }
 
-// AddChatCopy puts a message into a chat, which moves to the top.
+// AddChatCopy adds a copy of a message to a chat, which moves to the top of the list.
 func (tx *Tx) AddChatCopy(ctx context.Context, c *Chat, m *ChatMessage, unread bool) (*ChatEntry, error) {
 	e := &ChatEntry{
 		ChatCopy: ChatCopy{ID: ChatMessageID(tx.newID()), ChatID: c.ID, MessageID: m.ID, Unread: unread},
@@ -141,7 +141,7 @@ func (tx *Tx) ReadChatCopy(ctx context.Context, id ChatMessageID) error {
 	return err
 }
 
-// DeleteChatMessage deletes a message, what both sides have of it and the notification of it, and leaves a tombstone.
+// DeleteChatMessage deletes a message with its copies and notifications, and adds a tombstone.
 func (tx *Tx) DeleteChatMessage(ctx context.Context, m *ChatMessage) error {
 	if _, err := tx.exec(ctx, "delete chat message", `DELETE FROM chat_messages WHERE id = ?`, m.ID); err != nil {
 		return err
@@ -149,8 +149,7 @@ func (tx *Tx) DeleteChatMessage(ctx context.Context, m *ChatMessage) error {
 	return tx.addTombstone(ctx, m.URI, TombstoneMessage)
 }
 
-// RemoveChatCopy deletes what owner has of a message, the notification of it included. A message that nobody has any more goes
-// itself.
+// RemoveChatCopy deletes the owner's copy of a message and the notification of it. A message without copies is deleted.
 func (tx *Tx) RemoveChatCopy(ctx context.Context, owner AccountID, m *ChatMessage, id ChatMessageID) error {
 	if _, err := tx.exec(ctx, "remove chat copy", `DELETE FROM chat_copies WHERE id = ?`, id); err != nil {
 		return err
@@ -166,10 +165,10 @@ func (tx *Tx) RemoveChatCopy(ctx context.Context, owner AccountID, m *ChatMessag
 	return err
 }
 
-// chatKeyTTL is how long a message shows the Idempotency-Key that it was sent with (extension API 11.2).
+// chatKeyTTL is how long the API returns the Idempotency-Key of a sent message (extension API 11.2).
 const chatKeyTTL = 2 * time.Minute
 
-// IdempotentChatEntry returns the message that owner sent in a chat with a key, nil if there is none (any more).
+// IdempotentChatEntry returns the message that owner sent to a chat with an Idempotency-Key, nil if there is none or the key has expired.
 func (r reader) IdempotentChatEntry(ctx context.Context, owner AccountID, chat ChatID, key string) (*ChatEntry, error) {
 	return one[ChatEntry](ctx, r, "idempotency key", `
 		SELECT `+chatEntry+`
@@ -179,7 +178,7 @@ func (r reader) IdempotentChatEntry(ctx context.Context, owner AccountID, chat C
 		WHERE k.account_id = ?1 AND k.key = ?3 AND k.created_at > ?4`, owner, chat, key, At(r.db.now().Add(-IdempotencyTTL)))
 }
 
-// RecentChatKeys returns the keys that account sent those of the messages with that are new.
+// RecentChatKeys returns the Idempotency-Keys of those of the messages that account sent recently.
 func (r reader) RecentChatKeys(ctx context.Context, account AccountID, ids []MessageID) (map[MessageID]string, error) {
 	since := r.db.now().Add(-chatKeyTTL)
 	var recent []MessageID
@@ -207,7 +206,7 @@ func (r reader) RecentChatKeys(ctx context.Context, account AccountID, ids []Mes
 	return keys, err
 }
 
-// SaveChatKey notes which message account sent with a key.
+// SaveChatKey stores the Idempotency-Key of a message.
 func (tx *Tx) SaveChatKey(ctx context.Context, account AccountID, key string, id MessageID) error {
 	_, err := tx.exec(ctx, "idempotency key", `
 		INSERT OR REPLACE INTO chat_message_keys (account_id, key, message_id, created_at)

@@ -2,17 +2,16 @@ package store
 
 import "context"
 
-// Chat is what one person has of a chat with another account, or with themselves. The other side has one of its own, if it lives
-// here.
+// Chat is one side of a chat of an account with another one, or with itself. A local account on the other side has a Chat of its own.
 type Chat struct {
 	ID        ChatID
-	AccountID AccountID // whose it is
+	AccountID AccountID // the owner
 	OtherID   AccountID
-	Position  ChatMessageID // of the last message that came, or of nothing: what lists are ordered and paged by
+	Position  ChatMessageID // of the last message, or a new id if there is none: lists are ordered and paged by it
 	UpdatedAt Time
 }
 
-// ChatSummary is a chat with what is shown of it.
+// ChatSummary is a chat with the figures that the API returns.
 type ChatSummary struct {
 	Chat
 	Unread int            // up to 1000
@@ -36,8 +35,8 @@ var chatSummary = `
 		WHERE c.account_id = ?1
 			AND (c.other_id = ?1 OR ` + available("c.other_id") + `)`
 
-// chatList leaves out chats with the blocked, and unless ?3 is set with the muted (extension API 11.3). Clients that do not
-// follow the links page by the ids of chats: such an id stands for the place where the chat is now.
+// chatList returns the query of a page of chats. It leaves out chats with blocked accounts and, unless ?3 is set, with muted ones
+// (extension API 11.3). Clients that ignore Link headers page by chat ids, which stand for the current position of the chat.
 var chatList = func(order string) string {
 	return chatSummary + `
 			AND c.position < ifnull((SELECT x.position FROM chats x WHERE x.id = ?4 AND x.account_id = ?1), ?4)
@@ -51,7 +50,7 @@ var chatList = func(order string) string {
 
 var chatsDescending, chatsAscending = chatList("DESC"), chatList("ASC")
 
-// Chats returns a page of an account's chats, the most recently updated first. It is paged by Position.
+// Chats returns a page of an account's chats, latest update first, paged by Position.
 func (r reader) Chats(ctx context.Context, owner AccountID, withMuted bool, p Page) ([]*ChatSummary, error) {
 	h, err := r.lookups(ctx, owner)
 	if err != nil {
@@ -66,8 +65,7 @@ func (r reader) Chats(ctx context.Context, owner AccountID, withMuted bool, p Pa
 	return newestFirst(rows, ascending), err
 }
 
-// VisibleChat returns a chat of the owner's as it is shown, and errs.ErrRecordNotFound if there is none or the other account is
-// withheld.
+// VisibleChat returns a chat of the owner, and errs.ErrRecordNotFound if there is none or the other account is unavailable.
 func (r reader) VisibleChat(ctx context.Context, owner AccountID, id ChatID) (*ChatSummary, error) {
 	h, err := r.lookups(ctx, owner)
 	if err != nil {
@@ -80,7 +78,7 @@ func (r reader) VisibleChat(ctx context.Context, owner AccountID, id ChatID) (*C
 	return c, err
 }
 
-// OwnChat returns a chat of the owner's, shown or not, and errs.ErrRecordNotFound if there is none.
+// OwnChat returns a chat of the owner, visible or not, and errs.ErrRecordNotFound if there is none.
 func (r reader) OwnChat(ctx context.Context, owner AccountID, id ChatID) (*Chat, error) {
 	c, err := one[Chat](ctx, r, "chat", `SELECT * FROM chats WHERE id = ? AND account_id = ?`, id, owner)
 	if c == nil && err == nil {
@@ -94,7 +92,7 @@ func (r reader) ChatWith(ctx context.Context, owner, other AccountID) (*Chat, er
 	return one[Chat](ctx, r, "chat", `SELECT * FROM chats WHERE account_id = ? AND other_id = ?`, owner, other)
 }
 
-// CountChats returns how many chats an account has, limit at most.
+// CountChats counts the chats of an account, up to limit.
 func (r reader) CountChats(ctx context.Context, owner AccountID, limit int) (int, error) {
 	n, err := one[int](ctx, r, "count chats", `
 		SELECT count(*)
@@ -105,7 +103,7 @@ func (r reader) CountChats(ctx context.Context, owner AccountID, limit int) (int
 	return *n, nil
 }
 
-// AddChat inserts a chat, of which there must be none. Its ID, Position and UpdatedAt are set.
+// AddChat inserts a chat. There must be none with the same accounts. Its ID, Position and UpdatedAt are set.
 func (tx *Tx) AddChat(ctx context.Context, c *Chat) error {
 	c.ID, c.Position, c.UpdatedAt = ChatID(tx.newID()), ChatMessageID(tx.newID()), At(tx.db.now())
 	_, err := tx.exec(ctx, "add chat", `
@@ -114,7 +112,7 @@ func (tx *Tx) AddChat(ctx context.Context, c *Chat) error {
 	return err
 }
 
-// ReadChat marks the messages of a chat up to and including one as read.
+// ReadChat marks the messages of a chat up to upTo as read.
 func (tx *Tx) ReadChat(ctx context.Context, id ChatID, upTo ChatMessageID) error {
 	_, err := tx.exec(ctx, "read chat", `
 		UPDATE chat_copies INDEXED BY chat_copies_unread

@@ -7,32 +7,30 @@ import (
 	"strings"
 )
 
-// DirectConversation is what somebody here has of a thread with direct posts. There is none without a post: it goes with the last
-// one that its owner has.
+// DirectConversation is a local account's view of a thread with direct posts. It ends with the last of these posts that the account has.
 type DirectConversation struct {
 	ID             DirectConversationID
-	AccountID      AccountID // whose
+	AccountID      AccountID // the owner
 	ConversationID ConversationID
-	LastStatusID   StatusID   // the newest direct post that reached the owner
+	LastStatusID   StatusID   // the newest direct post that is addressed to the owner
 	ReadID         StatusID   // posts up to this one have been read
-	Recipients     AccountSet // whom the owner's posts go to, the owner among them
+	Recipients     AccountSet // of the owner's posts, the owner included
 }
 
-// Unread tells whether something came that the owner has not read.
+// Unread returns true if the owner has unread posts.
 func (c *DirectConversation) Unread() bool { return c.LastStatusID > c.ReadID }
 
-// VisibleConversation is a conversation as its owner sees it now.
+// VisibleConversation is a conversation with the last post that its owner sees now.
 type VisibleConversation struct {
 	DirectConversation
-	VisibleID *StatusID // the newest of its direct posts that the owner sees, nil if there is none
+	VisibleID *StatusID // nil: none is visible
 }
 
 // conversationLookups are those that may find a reason to hide a post of a conversation.
 const conversationLookups = lookupBlocks | lookupBlockedBy | lookupDomainBlocks | lookupUnavailable
 
-// lastVisible is the newest direct post of conversation c that its owner ?1, with the hints ?2, sees. Mutes do not count: they keep a
-// conversation quiet, not away. Without any of the hints 83 (blocks in either direction, of domains, withheld accounts), that is the last.
-// Its DESC does not end a line, so that a list which is read upwards does not turn it.
+// lastVisible is the id of the newest direct post of conversation c that its owner ?1, with the lookups ?2, sees. Mutes do not hide a
+// conversation. Its DESC does not end a line, so that newKeyset does not reverse it.
 var lastVisible = `
 			CASE WHEN ` + unset("?2", conversationLookups) + ` THEN c.last_status_id ELSE (
 				SELECT s.id
@@ -44,8 +42,7 @@ var lastVisible = `
 				ORDER BY s.id DESC LIMIT 1)
 			END`
 
-// newConversations makes the queries of a list of conversations, whose cursor is the last status. where may use parameters from
-// ?6 on.
+// newConversations returns the queries of a list of conversations, with the last status as cursor. where may use parameters from ?6 on.
 func newConversations(index, where string) keyset {
 	return newKeyset(`
 		SELECT c.*,` + lastVisible + ` AS visible_id
@@ -63,7 +60,7 @@ var (
 
 	conversationTimeline = newTimeline(`statuses s INDEXED BY statuses_conversation`, `s.id`, `s.conversation_id = ?9 AND s.reblog_of_id IS NULL`)
 
-	// These count within the query for UnreadCounts; the second where each conversation is shown.
+	// Subqueries of UnreadCounts; the second is for owners to whom every conversation is visible.
 	unreadConversations           = countUnreadConversations(` AND (` + lastVisible + `) IS NOT NULL`)
 	unreadConversationsUnfiltered = countUnreadConversations(``)
 )
@@ -88,8 +85,8 @@ func (k keyset) conversations(ctx context.Context, r reader, owner AccountID, p 
 	return newestFirst(rows, ascending), err
 }
 
-// DirectConversations returns an account's conversations of which it sees a post, by their last post, newest first; with recipients
-// only those that go to exactly these.
+// DirectConversations returns the visible conversations of an account, latest post first; if recipients is not nil, only those with exactly
+// these.
 func (r reader) DirectConversations(ctx context.Context, owner AccountID, recipients AccountSet, p Page) ([]*VisibleConversation, error) {
 	if recipients != nil {
 		return conversationsWithRecipients.conversations(ctx, r, owner, p, recipients)
@@ -102,7 +99,7 @@ func (r reader) UnreadConversations(ctx context.Context, owner AccountID, p Page
 	return conversationsUnread.conversations(ctx, r, owner, p)
 }
 
-// DirectConversation returns a conversation of the owner's, and errs.ErrRecordNotFound if there is none.
+// DirectConversation returns a conversation of the owner, and errs.ErrRecordNotFound if there is none.
 func (r reader) DirectConversation(ctx context.Context, owner AccountID, id DirectConversationID) (*VisibleConversation, error) {
 	h, err := r.lookups(ctx, owner)
 	if err != nil {
@@ -118,7 +115,7 @@ func (r reader) DirectConversation(ctx context.Context, owner AccountID, id Dire
 	return c, err
 }
 
-// DirectConversationIDs returns which conversations of the owner's belong to the threads.
+// DirectConversationIDs returns the owner's conversations of threads.
 func (r reader) DirectConversationIDs(ctx context.Context, owner AccountID, threads []ConversationID) (map[ConversationID]DirectConversationID, error) {
 	rows, err := r.q.QueryContext(ctx, `
 		SELECT c.conversation_id, c.id
@@ -139,12 +136,12 @@ func (r reader) DirectConversationIDs(ctx context.Context, owner AccountID, thre
 	return found, rows.Err()
 }
 
-// ConversationTimeline returns ids of the posts of a thread that the viewer may see.
+// ConversationTimeline returns the ids of the posts of a thread that are visible to the viewer.
 func (r reader) ConversationTimeline(ctx context.Context, viewer AccountID, id ConversationID, f Filter, p Page) ([]StatusID, error) {
 	return conversationTimeline.read(ctx, r, viewer, f, p, id)
 }
 
-// reachesAccount is the condition that the account whose id is owner gets to see status ?1; in spite of mutes if even is 1.
+// reachesAccount is the condition that status ?1 is visible to the account, and not hidden by blocks or, unless withMuted is 1, mutes.
 func reachesAccount(owner, even string) string {
 	condition := strings.NewReplacer("?1", owner, "?2", strconv.Itoa(int(allLookups)), "?3", even).Replace(visible("s") + ` AND ` + notBlockedOrMuted)
 	return `EXISTS (
@@ -169,12 +166,11 @@ var addToConversations = `
 		WHERE ` + reachesAccount("direct_conversations.account_id", "1") + `
 		RETURNING id, account_id, account_id = ?3 OR ` + reachesAccount("direct_conversations.account_id", "0")
 
-// AddToConversations puts a direct post, which has its recipients already, on top of the conversation that each of the local ones
-// has of its thread, and makes that where there is none. It is unread for all but the author and those who mute the author or the
-// thread. Whoever the post does not reach because of a block keeps the conversation as it was. Recipients are whom a conversation
-// that is made goes to. If among is not nil, only these take part.
+// AddToConversations updates the conversation of each local recipient of a direct post with the post, and adds missing ones with
+// recipients. The post is unread for all but the author and accounts that mute the author or the thread. An account from which a block
+// hides the post keeps its conversation unchanged. If among is not nil, only these accounts are considered.
 //
-// It returns which conversations their owners would want to hear of.
+// It returns the events for the owners who have not muted the post.
 func (tx *Tx) AddToConversations(ctx context.Context, s *Status, recipients AccountSet, among []AccountID) ([]ConversationChanged, error) {
 	only := ""
 	if among != nil {
@@ -199,8 +195,8 @@ func (tx *Tx) AddToConversations(ctx context.Context, s *Status, recipients Acco
 	return changed, rows.Err()
 }
 
-// rewindConversations has conversations whose last post is about to be deleted end in the one before. A conversation that has none
-// goes with the post: the column cannot be NULL, so that row is ignored here, and deleted by its foreign key.
+// rewindConversations sets the conversations that end with a status to the direct post before it, because the status will be deleted.
+// Without one, the update fails on NOT NULL, is ignored, and the foreign key deletes the conversation with the status.
 func (tx *Tx) rewindConversations(ctx context.Context, s *Status) error {
 	if s.Visibility != Direct {
 		return nil
@@ -218,7 +214,7 @@ func (tx *Tx) rewindConversations(ctx context.Context, s *Status) error {
 	return err
 }
 
-// ReadConversation marks a conversation of the owner's as read. One that is not there is no error.
+// ReadConversation marks a conversation of the owner as read. It is not an error if there is none.
 func (tx *Tx) ReadConversation(ctx context.Context, owner AccountID, id DirectConversationID) error {
 	_, err := tx.exec(ctx, "read conversation", `
 		UPDATE direct_conversations
@@ -227,7 +223,7 @@ func (tx *Tx) ReadConversation(ctx context.Context, owner AccountID, id DirectCo
 	return err
 }
 
-// ReadConversations marks up to limit of the owner's conversations as read, and returns how many had not been.
+// ReadConversations marks up to limit conversations of the owner as read, and returns how many were unread.
 func (tx *Tx) ReadConversations(ctx context.Context, owner AccountID, limit int) (int64, error) {
 	return tx.exec(ctx, "read conversations", `
 		UPDATE direct_conversations
@@ -239,7 +235,7 @@ func (tx *Tx) ReadConversations(ctx context.Context, owner AccountID, limit int)
 			LIMIT ?)`, owner, limit)
 }
 
-// ReadConversationsWith marks those of the owner's conversations as read that other takes part in.
+// ReadConversationsWith marks the owner's conversations in which other takes part as read.
 func (tx *Tx) ReadConversationsWith(ctx context.Context, owner, other AccountID) error {
 	_, err := tx.exec(ctx, "read conversations with somebody", `
 		UPDATE direct_conversations INDEXED BY direct_conversations_unread
@@ -250,7 +246,7 @@ func (tx *Tx) ReadConversationsWith(ctx context.Context, owner, other AccountID)
 	return err
 }
 
-// SetConversationRecipients changes whom a conversation of the owner's goes to.
+// SetConversationRecipients changes the recipients of a conversation of the owner.
 func (tx *Tx) SetConversationRecipients(ctx context.Context, owner AccountID, id DirectConversationID, recipients AccountSet) error {
 	_, err := tx.exec(ctx, "set conversation recipients", `
 		UPDATE direct_conversations
@@ -259,7 +255,7 @@ func (tx *Tx) SetConversationRecipients(ctx context.Context, owner AccountID, id
 	return err
 }
 
-// RemoveConversation deletes a conversation of the owner's, and tells whether there was one. The posts stay.
+// RemoveConversation deletes a conversation of the owner, and returns false if there was none. The posts stay.
 func (tx *Tx) RemoveConversation(ctx context.Context, owner AccountID, id DirectConversationID) (removed bool, err error) {
 	n, err := tx.exec(ctx, "remove conversation", `DELETE FROM direct_conversations WHERE id = ? AND account_id = ?`, id, owner)
 	return n > 0, err

@@ -8,67 +8,67 @@ import (
 	"time"
 )
 
-// Activity is one on its way to others.
+// Activity is the payload of deliveries.
 type Activity struct {
 	ID        ActivityID
-	AccountID AccountID // who signs it
-	StatusID  *StatusID // the post that it hands over, which must be there still, and its author in service
+	AccountID AccountID // the sender
+	StatusID  *StatusID // the payload is dropped if this status is deleted or its author becomes unavailable
 	Body      string
 }
 
-// Delivery is an activity that is to go to an inbox.
+// Delivery is one activity queued for one inbox.
 type Delivery struct {
 	ID         DeliveryID
 	ActivityID ActivityID
 	Inbox      string
 	Domain     string
 	Priority   int
-	Subject    int64 // what the activity is about; 0: nothing that others could be about
+	Subject    int64 // deliveries about one subject go to an inbox one after another; 0: no subject
 	RunAt      Time
 	Attempts   int
 	Parked     bool
 	LastError  string
 }
 
-// DeliveryTarget is an inbox and the host that it is on.
+// DeliveryTarget is an inbox and its host.
 type DeliveryTarget struct{ Inbox, Domain string }
 
-// DeliveryPriority says what goes first of what waits for a host (federation 3.4).
+// Priorities of the deliveries for a host (federation 3.4).
 const (
-	HighPriority   = iota // follows and their answers, what is addressed to somebody
+	HighPriority   = iota // follows, their answers, and what is addressed to single accounts
 	StatusPriority        // other posts
 	UpdatePriority        // edits, boosts, favourites
-	LowPriority           // what goes to everybody: deletions, profiles
+	LowPriority           // what goes to all: deletions, profiles
 )
 
-// Replacement says which activities about the same subject need not be delivered any more once there is another.
+// Replacement says which queued activities about the same subject a new one makes superfluous.
 type Replacement int
 
 const (
 	ReplaceNothing Replacement = iota
-	ReplaceChanges             // those that said how it had changed: an edit tells all of it
-	ReplaceAll                 // all: it is taken back
+	ReplaceChanges             // earlier changes: an edit has all of them
+	ReplaceAll                 // all: the subject is deleted or undone
 )
 
-// OutgoingActivity is an activity with what is to be known to deliver it.
+// OutgoingActivity is an activity with what is needed to queue its deliveries.
 type OutgoingActivity struct {
-	Activity // ID may be 0: it is given one
+	Activity // a new ID is set if it is 0
 	Priority int
 	Subject  int64
 	Replaces Replacement
 	Targets  []DeliveryTarget
 }
 
-// How long a host must have been unreachable so that hardly anything is queued for it any more, and that nothing waits any longer
-// (federation 3.5); and how long what was given up is kept.
+// limitQueueAfter and dropQueueAfter are how long a host must be unreachable until at most one delivery is queued for it, and until its
+// queue is dropped (federation 3.5). parkedDeliveryTTL is how long parked deliveries are kept.
 const (
 	limitQueueAfter   = 7 * 24 * time.Hour
 	dropQueueAfter    = 30 * 24 * time.Hour
 	parkedDeliveryTTL = 30 * 24 * time.Hour
 )
 
-// EnqueueDeliveries queues an activity for inboxes. One that waits already is not queued again. For a host that has been unreachable for long one
-// delivery waits at most, which tells when it is back.
+// EnqueueDeliveries queues an activity for inboxes. An activity that is queued already is not queued again. At most one delivery is queued
+// for a host that is unreachable for long, which shows when it is reachable again.
 func (tx *Tx) EnqueueDeliveries(ctx context.Context, d *OutgoingActivity) error {
 	if d.ID == 0 {
 		d.ID = ActivityID(tx.newID())
@@ -123,8 +123,7 @@ func (tx *Tx) EnqueueDeliveries(ctx context.Context, d *OutgoingActivity) error 
 	return err
 }
 
-// dropReplaced drops what need not be delivered any more to inboxes that get a new activity about the same; also what was given up, so that it
-// does not come after that if it is tried once more.
+// dropReplaced deletes deliveries that a new activity makes superfluous, parked ones too, so that a retry does not deliver them after it.
 func (tx *Tx) dropReplaced(ctx context.Context, d *OutgoingActivity, to string) error {
 	if d.Replaces == ReplaceNothing || d.Subject == 0 {
 		return nil
@@ -147,7 +146,7 @@ func (tx *Tx) dropReplaced(ctx context.Context, d *OutgoingActivity, to string) 
 	return tx.dropUnusedActivities(ctx, gone)
 }
 
-// dropUnusedActivities removes those of the activities that wait for nobody any more.
+// dropUnusedActivities deletes those of the activities that have no deliveries.
 func (tx *Tx) dropUnusedActivities(ctx context.Context, list []ActivityID) error {
 	if len(list) == 0 {
 		return nil
@@ -160,7 +159,7 @@ func (tx *Tx) dropUnusedActivities(ctx context.Context, list []ActivityID) error
 	return err
 }
 
-// WakeDelivery has it looked again for what is to be delivered.
+// WakeDelivery makes the delivery queue look for due deliveries.
 func (db *DB) WakeDelivery() {
 	select {
 	case db.deliveryWake <- struct{}{}:
@@ -168,8 +167,8 @@ func (db *DB) WakeDelivery() {
 	}
 }
 
-// DueDeliveries returns what waits for hosts and is due, of each in the order in which it is to go and no more than so many. What is about
-// something that an earlier one is about is not due before that is delivered.
+// DueDeliveries returns the due deliveries of each host in the order in which they are sent, at most limit for each. A delivery is not due
+// before earlier ones about its subject are delivered.
 func (r reader) DueDeliveries(ctx context.Context, domains []string, most int) (map[string][]*Delivery, error) {
 	due, err := list[*Delivery](ctx, r, "due deliveries", `
 		SELECT d.*
@@ -198,7 +197,7 @@ func (r reader) DueDeliveries(ctx context.Context, domains []string, most int) (
 	return of, err
 }
 
-// Activities returns activities on their way, in no order.
+// Activities returns the activities with the ids, in no order.
 func (r reader) Activities(ctx context.Context, ids []ActivityID) ([]*Activity, error) {
 	return list[*Activity](ctx, r, "activities", `
 		SELECT a.*
@@ -206,7 +205,7 @@ func (r reader) Activities(ctx context.Context, ids []ActivityID) ([]*Activity, 
 		CROSS JOIN activities a ON a.id = j.value`, jsonArray(ids))
 }
 
-// DropDeliveries removes deliveries that are done, or that will never be.
+// DropDeliveries deletes deliveries that succeeded or are superfluous, and activities without deliveries.
 func (tx *Tx) DropDeliveries(ctx context.Context, list []*Delivery) error {
 	if len(list) == 0 {
 		return nil
@@ -223,17 +222,17 @@ func (tx *Tx) DropDeliveries(ctx context.Context, list []*Delivery) error {
 
 func (d *Delivery) String() string { return fmt.Sprintf("delivery %d to %s", d.ID, d.Inbox) }
 
-// HostQueue is what waits for a host.
+// HostQueue sums up the deliveries for a host.
 type HostQueue struct {
 	Domain    string
 	Count     int
 	FirstID   DeliveryID // the oldest
-	RunAt     Time       // when the first of them is due
-	Attempts  int        // of the one that was tried most
+	RunAt     Time       // of the first one
+	Attempts  int        // the highest of them
 	LastError string     // of any of them
 }
 
-// HostQueues returns what waits for hosts, by host in order of name, from one on; parked: what has been given up instead.
+// HostQueues returns the queues of hosts after a domain, sorted by domain; if parked is true, of parked deliveries.
 func (r reader) HostQueues(ctx context.Context, parked bool, after string, limit int) ([]*HostQueue, error) {
 	if parked {
 		return list[*HostQueue](ctx, r, "given up", `
@@ -251,7 +250,7 @@ func (r reader) HostQueues(ctx context.Context, parked bool, after string, limit
 		LIMIT ?`, after, limit)
 }
 
-// DeliveriesTo returns what waits for a host, and what has been given up, from an id on.
+// DeliveriesTo returns the deliveries for a host, parked ones first.
 func (r reader) DeliveriesTo(ctx context.Context, domain string, limit int) ([]*Delivery, error) {
 	return list[*Delivery](ctx, r, "deliveries to a host", `
 		SELECT *
@@ -262,7 +261,7 @@ func (r reader) DeliveriesTo(ctx context.Context, domain string, limit int) ([]*
 		LIMIT ?2`, domain, limit)
 }
 
-// ParkedDeliveries returns what has been given up, the oldest host by host.
+// ParkedDeliveries returns parked deliveries, sorted by host and id.
 func (r reader) ParkedDeliveries(ctx context.Context, limit int) ([]*Delivery, error) {
 	return list[*Delivery](ctx, r, "failed deliveries", `
 		SELECT *

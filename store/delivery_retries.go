@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// RecordDeliveryFailure has a delivery that failed tried again at a time, or parks it. What waits behind it waits with it.
+// RecordDeliveryFailure retries a failed delivery at a time, or parks it. Later deliveries about the same subject wait for it.
 func (tx *Tx) RecordDeliveryFailure(ctx context.Context, d *Delivery, at time.Time, parked bool, reason string) error {
 	n, err := tx.exec(ctx, "put off delivery", `
 		UPDATE deliveries
@@ -21,8 +21,8 @@ func (tx *Tx) RecordDeliveryFailure(ctx context.Context, d *Delivery, at time.Ti
 	return err
 }
 
-// PruneDeliveries gives up what waits for hosts that are not coming back, and forgets what was given up long ago, some at a time. It
-// tells whether there is more.
+// PruneDeliveries drops a batch of deliveries for hosts that are unreachable for long, and a batch of old parked ones. It returns whether
+// there are more.
 func (tx *Tx) PruneDeliveries(ctx context.Context) (more bool, err error) {
 	now := tx.db.now()
 	dead, err := list[string](ctx, tx.reader, "hosts that are gone", `
@@ -62,7 +62,7 @@ func (tx *Tx) PruneDeliveries(ctx context.Context) (more bool, err error) {
 	return len(of) == pruneBatch || len(old) == pruneBatch, tx.dropUnusedActivities(ctx, append(of, old...))
 }
 
-// RetryDelivery has one delivery tried at once, also if it has been given up. It returns the host, "" if there is no such delivery.
+// RetryDelivery makes a delivery due now, parked or not. It returns the host, "" if there is no such delivery.
 func (tx *Tx) RetryDelivery(ctx context.Context, id DeliveryID) (domain string, err error) {
 	found, err := one[string](ctx, tx.reader, "retry delivery", `
 		UPDATE deliveries
@@ -75,11 +75,10 @@ func (tx *Tx) RetryDelivery(ctx context.Context, id DeliveryID) (domain string, 
 	return *found, tx.clearBackoff(ctx, *found)
 }
 
-// retryBatch is how many deliveries are made due in one transaction.
+// retryBatch is how many deliveries RetryHost makes due in one transaction.
 const retryBatch = 2000
 
-// RetryHost has what waits for a host, or has been given up, tried at once, some in one transaction. It returns how many that are;
-// fewer than a batch are all.
+// RetryHost makes a batch of the deliveries for a host due now, parked or not. It returns how many, and whether there are more.
 func (tx *Tx) RetryHost(ctx context.Context, domain string) (n int, more bool, err error) {
 	now := At(tx.db.now())
 	given, err := tx.exec(ctx, "retry what was given up", `
@@ -99,7 +98,7 @@ func (tx *Tx) RetryHost(ctx context.Context, domain string) (n int, more bool, e
 	return int(given + put), given == retryBatch || put == retryBatch, tx.clearBackoff(ctx, domain)
 }
 
-// clearBackoff ends a host's rest.
+// clearBackoff ends the backoff of a host.
 func (tx *Tx) clearBackoff(ctx context.Context, domain string) error {
 	if _, err := tx.exec(ctx, "end of rest", `UPDATE hosts SET backoff_until = 0 WHERE domain = ?`, domain); err != nil {
 		return err

@@ -2,75 +2,74 @@ package store
 
 import "maps"
 
-// Event is something that happened and that open streams, caches and counters may want to know: one of the types in this file
-// and of those beside the rows they speak of. Events are sent after the commit and before the writer is answered, in the order
-// of the transactions; what failed sends none.
+// Event is something that open streams, caches and counters are sent after the commit: one of the types in this file. Subscribers get
+// events in the order of the transactions, before Update returns. A transaction that was rolled back has no events.
 type Event interface{ event() }
 
-// changes are the rows of a transaction whose rendered form is out of date.
+// changes are the rows that a transaction has changed.
 type changes struct {
 	statuses []StatusID
 	accounts []AccountID
 	counters map[AccountID]AccountCounters
-	all      bool // too much to list
+	all      bool // too many to list
 }
 
-// RowsChanged says that rows changed: what was rendered from them must be rendered again.
+// RowsChanged invalidates what was rendered from rows.
 type RowsChanged struct {
 	Statuses []StatusID
 	Accounts []AccountID
-	Counters map[AccountID]AccountCounters // accounts of which only counters changed, into these
-	All      bool                          // anything may have changed
+	Counters map[AccountID]AccountCounters // accounts of which only these counters changed
+	All      bool                          // any row may have changed
 }
 
-// StatusPosted says that a status, or a boost, has come in.
+// StatusPosted is a new status or boost.
 type StatusPosted struct{ Status *Status }
 
-// StatusEdited says that a status has a new version, or looks different for another reason that open streams want to know.
+// StatusEdited is a new version of a status, or another change that open streams show.
 type StatusEdited struct{ Status *Status }
 
-// StatusRemoved says that a status is gone; Status is what it was. The rest is known only while somebody wants it (KeepDeletedAudiences).
+// StatusRemoved is the deletion of a status. Audience is set only after KeepDeletedAudiences.
 type StatusRemoved struct {
 	Status   *Status
-	Original *Status   // of a boost: what it boosted
-	Audience *Audience // where it stood
+	Original *Status   // of a boost
+	Audience *Audience // timelines that had it
 }
 
-// NotificationAdded says that somebody has a new notification.
+// NotificationAdded is a new notification.
 type NotificationAdded struct{ Notification *Notification }
 
-// FollowChanged says that a follow was requested, accepted, rejected or ended (Follow.ID is 0 then).
+// FollowChanged is a follow that was requested, accepted, rejected or ended (Follow.ID is 0 then).
 type FollowChanged struct {
 	Follow   *Follow
 	Rejected bool
 	Ended    bool
 }
 
-// ConversationChanged says that something came into a person's conversation.
+// ConversationChanged is a new post in a conversation of an account.
 type ConversationChanged struct {
 	AccountID AccountID
 	ID        DirectConversationID
 }
 
-// ChatChanged says that something came into a person's chat.
+// ChatChanged is a new message in a chat of an account.
 type ChatChanged struct {
 	AccountID AccountID
 	ID        ChatID
 }
 
-// AnnouncementChanged says that the staff announces something, or (Deleted) no longer does.
+// AnnouncementChanged is a new announcement, or one that was deleted.
 type AnnouncementChanged struct {
 	ID      AnnouncementID
 	Deleted bool
 }
 
-// FiltersChanged says that somebody's keyword filters are others now.
+// FiltersChanged is a change of an account's keyword filters.
 type FiltersChanged struct{ AccountID AccountID }
 
-// TokensRevoked says that tokens are no longer valid: those listed, or all of an account's.
+// TokensRevoked lists tokens that are no longer valid, or all tokens of an account.
 type TokensRevoked struct {
 	Tokens    []TokenID
-	AccountID AccountID // 0: only those listed
+	AccountID AccountID // 0: only the tokens listed
 }
 
 func (RowsChanged) event() {}
@@ -98,27 +97,27 @@ func (TokensRevoked) event() {}
 // Emit adds an event to the transaction.
 func (tx *Tx) Emit(e Event) { tx.events = append(tx.events, e) }
 
-// Subscribe has fn called with the events of each commit. fn runs on the writing goroutine: it must be quick, and must neither
-// block nor write to the database. Call it before the database is used.
+// Subscribe calls fn with the events of each commit. fn runs on the writing goroutine: it must be fast, must not block and must not write
+// to the database. Call it before the database is used.
 func (db *DB) Subscribe(fn func([]Event)) { db.subscribers = append(db.subscribers, fn) }
 
-// invalidateStatus marks a status as changed, invalidateAccount an account.
+// invalidateStatus marks a status as changed.
 func (tx *Tx) invalidateStatus(id StatusID) { tx.changed.statuses = append(tx.changed.statuses, id) }
 
 func (tx *Tx) invalidateAccount(id AccountID) { tx.changed.accounts = append(tx.changed.accounts, id) }
 
-// invalidateAll is for changes of unknown reach.
+// invalidateAll marks all rows as changed, for changes that cannot be listed.
 func (tx *Tx) invalidateAll() { tx.changed.all = true }
 
-// invalidateRelations marks that what id blocks, mutes or hides has changed, or who blocks it.
+// invalidateRelations marks the blocks, mutes, follows, subscriptions and notes of accounts, and the blocks against them, as changed.
 func (tx *Tx) invalidateRelations(ids ...AccountID) {
 	tx.changedRelations = append(tx.changedRelations, ids...)
 }
 
-// invalidateFlags marks that what id did with statuses has changed.
+// invalidateFlags marks the favourites, boosts and bookmarks of an account as changed.
 func (tx *Tx) invalidateFlags(id AccountID) { tx.changedFlags = append(tx.changedFlags, id) }
 
-// publishCommit tells the world of a group that is on disk.
+// publishCommit invalidates caches and sends events after the commit of a group.
 func (db *DB) publishCommit(group []*request) {
 	var events []Event
 	var changed RowsChanged
@@ -147,7 +146,7 @@ func (db *DB) publishCommit(group []*request) {
 		jobs, post = jobs || tx.newJobs, post || tx.newDeliveries
 	}
 	if changed.All || len(changed.Statuses)+len(changed.Accounts)+len(changed.Counters) > 0 {
-		events = append([]Event{changed}, events...) // caches first
+		events = append([]Event{changed}, events...) // before the events that are rendered from rows
 	}
 	if len(events) > 0 {
 		for _, fn := range db.subscribers {

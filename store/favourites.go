@@ -2,7 +2,7 @@ package store
 
 import "context"
 
-// Favourite is that somebody likes a status.
+// Favourite is an account's favourite.
 type Favourite struct {
 	ID        FavouriteID
 	AccountID AccountID
@@ -24,23 +24,22 @@ var (
 		`f.status_id = ?6 AND `+accountVisible("a"))
 )
 
-// FavouriteStatuses returns the viewer's favourites that the viewer may still see, in the order in which they became so.
+// FavouriteStatuses returns the viewer's favourites that are visible to the viewer, latest first.
 func (r reader) FavouriteStatuses(ctx context.Context, viewer AccountID, p Page) ([]StatusEntry, error) {
 	return readEntries[StatusEntry](ctx, r, favouriteStatuses, viewer, p)
 }
 
-// AccountFavourites returns an account's favourites that the viewer may see and wants to, in the order in which they became so.
+// AccountFavourites returns an account's favourites that are visible to the viewer and not blocked, latest first.
 func (r reader) AccountFavourites(ctx context.Context, viewer, id AccountID, p Page) ([]StatusEntry, error) {
 	return readEntries[StatusEntry](ctx, r, accountFavourites, viewer, p, id)
 }
 
-// FavouritedBy returns whose favourite a status is, as far as the viewer may come across them.
+// FavouritedBy returns the accounts that favourited a status and are visible to the viewer.
 func (r reader) FavouritedBy(ctx context.Context, viewer AccountID, id StatusID, p Page) ([]AccountEntry, error) {
 	return readEntries[AccountEntry](ctx, r, favouritedBy, viewer, p, id)
 }
 
-// AddFavourite makes a status a favourite of an account, by a Like activity with this id if there is one. It returns 0 if it was one
-// before.
+// AddFavourite adds a favourite, with the id of the Like activity if there is one. It returns 0 if there was one already.
 func (tx *Tx) AddFavourite(ctx context.Context, account AccountID, status StatusID, uri *string) (FavouriteID, error) {
 	id := FavouriteID(tx.newID())
 	n, err := tx.exec(ctx, "add favourite", `
@@ -53,7 +52,7 @@ func (tx *Tx) AddFavourite(ctx context.Context, account AccountID, status Status
 	return id, tx.countFavourite(ctx, status, 1)
 }
 
-// RemoveFavourite takes a favourite back. It returns 0 if it was none.
+// RemoveFavourite removes a favourite. It returns 0 if there was none.
 func (tx *Tx) RemoveFavourite(ctx context.Context, account AccountID, status StatusID) (FavouriteID, error) {
 	found, err := ids[FavouriteID](ctx, tx.reader, "remove favourite", `
 		DELETE FROM favourites
@@ -66,17 +65,17 @@ func (tx *Tx) RemoveFavourite(ctx context.Context, account AccountID, status Sta
 	return found[0], tx.countFavourite(ctx, status, -1)
 }
 
-// FavouriteByURI returns whose favourite what is, by the id of the Like activity; nil if there is none.
+// FavouriteByURI returns the favourite of a Like activity, nil if there is none.
 func (r reader) FavouriteByURI(ctx context.Context, uri string) (*Favourite, error) {
 	return one[Favourite](ctx, r, "favourite by uri", `SELECT * FROM favourites WHERE uri = ?`, uri)
 }
 
-// FavouriteOf returns that a status is a favourite of an account, nil if it is none.
+// FavouriteOf returns an account's favourite of a status, nil if there is none.
 func (r reader) FavouriteOf(ctx context.Context, account AccountID, status StatusID) (*Favourite, error) {
 	return one[Favourite](ctx, r, "favourite", `SELECT * FROM favourites WHERE account_id = ? AND status_id = ?`, account, status)
 }
 
-// Favourite returns whose favourite what is, by its id; nil if there is none.
+// Favourite returns the favourite with an id, nil if there is none.
 func (r reader) Favourite(ctx context.Context, id FavouriteID) (*Favourite, error) {
 	return one[Favourite](ctx, r, "favourite", `SELECT * FROM favourites WHERE id = ?`, id)
 }
@@ -87,7 +86,7 @@ func (tx *Tx) countFavourite(ctx context.Context, status StatusID, n int) error 
 	return err
 }
 
-// BoostsOf returns some of the boosts of a status.
+// BoostsOf returns the oldest boosts of a status.
 func (r reader) BoostsOf(ctx context.Context, id StatusID, limit int) ([]*Status, error) {
 	return list[*Status](ctx, r, "boosts", `
 		SELECT *
@@ -97,7 +96,7 @@ func (r reader) BoostsOf(ctx context.Context, id StatusID, limit int) ([]*Status
 		LIMIT ?`, id, limit)
 }
 
-// DeleteFavourites deletes some of the favourites that a status has, because it is about to go itself. Their number is not kept up.
+// DeleteFavourites deletes a batch of favourites of a status that will be deleted. The counter is not updated.
 func (tx *Tx) DeleteFavourites(ctx context.Context, id StatusID, limit int) (n int64, err error) {
 	return tx.exec(ctx, "forget favourites", `
 		DELETE FROM favourites
@@ -109,7 +108,7 @@ func (tx *Tx) DeleteFavourites(ctx context.Context, id StatusID, limit int) (n i
 			LIMIT ?)`, id, limit)
 }
 
-// FavouritesBy returns some of the statuses that are favourites of an account.
+// FavouritesBy returns the oldest favourites of an account.
 func (r reader) FavouritesBy(ctx context.Context, id AccountID, limit int) ([]StatusID, error) {
 	return list[StatusID](ctx, r, "favourites", `
 		SELECT status_id
@@ -127,12 +126,11 @@ func (r reader) LocalRebloggers(ctx context.Context, id StatusID) ([]AccountID, 
 		WHERE reblog_of_id = ? AND domain = ''`, id)
 }
 
-// rebloggedBy reads the boosts of a status that the viewer may see. It names the boost's columns with the alias s, as visible
-// has them.
+// rebloggedBy reads the boosts of a status that are visible to the viewer, with the alias s for the boost.
 var rebloggedBy = newEntries(`s.account_id`, `statuses s INDEXED BY statuses_reblogged_by`, `s.id`,
 	`s.reblog_of_id = ?6 AND `+visible("s")+` AND `+notBlocked("s.account_id"))
 
-// RebloggedBy returns who boosted a status, as far as the viewer may see the boost and come across the account.
+// RebloggedBy returns the accounts that boosted a status, as far as the boosts are visible to the viewer and the accounts not blocked.
 func (r reader) RebloggedBy(ctx context.Context, viewer AccountID, id StatusID, p Page) ([]AccountEntry, error) {
 	return readEntries[AccountEntry](ctx, r, rebloggedBy, viewer, p, id)
 }

@@ -8,12 +8,12 @@ import (
 	"svc/internal/text"
 )
 
-// FilterSet are somebody's filters, ready to be matched with statuses. A nil set matches nothing. It does not change any more.
+// FilterSet are the filters of an account, ready to be matched. It is immutable; nil matches nothing.
 type FilterSet struct {
 	owner    AccountID
 	filters  []compiledFilter
-	keywords bool              // there are any
-	statuses map[StatusID]bool // of which some filter speaks
+	keywords bool              // a filter has keywords
+	statuses map[StatusID]bool // that a filter names
 	now      func() time.Time
 	size     int
 }
@@ -23,10 +23,10 @@ type compiledFilter struct {
 	phrases []*text.Phrase // of the keywords, in order
 }
 
-// FilterMatch is a filter that speaks of a status, and why.
+// FilterMatch is a filter that matches a status, and the reasons.
 type FilterMatch struct {
 	Filter   *UserFilter
-	Keywords []string // as they were typed
+	Keywords []string // as typed
 	Statuses []StatusID
 }
 
@@ -50,8 +50,8 @@ func compileFilters(owner AccountID, filters []*FilterWithTerms, now func() time
 	return s
 }
 
-// Match returns the filters in force that speak of a status, which is no boost, wherever they apply: clients look at the context
-// themselves (client API 3.15). words returns what is to be read in the status; what the owner wrote is not filtered.
+// Match returns the active filters that match a status that is no boost, in any context: clients check the context (client API 3.15). words
+// returns the text of the status. The owner's own statuses are not filtered.
 func (s *FilterSet) Match(id StatusID, author AccountID, words func() *text.Folded) []FilterMatch {
 	if s == nil || author == s.owner {
 		return nil
@@ -59,7 +59,7 @@ func (s *FilterSet) Match(id StatusID, author AccountID, words func() *text.Fold
 	var matches []FilterMatch
 	now := At(s.now())
 	named := s.statuses[id]
-	var read *text.Folded // nil where nothing is looked for in it
+	var read *text.Folded // nil if there are no keywords
 	if s.keywords {
 		read = words()
 	}
@@ -84,14 +84,14 @@ func (s *FilterSet) Match(id StatusID, author AccountID, words func() *text.Fold
 	return matches
 }
 
-// FilterText are what filters look at in a status: its content as plain text, its subject, and more: what is said of its attachments, and
-// the options of its poll.
+// FilterText returns the text that filters match: content as plain text, subject, and more: descriptions of attachments and options of the
+// poll.
 func (s *Status) FilterText(plain string, more []string) *text.Folded {
 	return text.Fold(append([]string{plain, s.SpoilerText}, more...)...)
 }
 
-// HiddenIn tells whether what matches so is not to be found in a place at all: a filter that hides applies there. Only home and
-// notifications leave such statuses out; elsewhere clients do (client API 3.14).
+// HiddenIn returns true if one of the matching filters hides the status in a context. Only home and notifications leave such statuses out;
+// elsewhere clients hide them (client API 3.14).
 func HiddenIn(matches []FilterMatch, in FilterContext) bool {
 	return slices.ContainsFunc(matches, func(m FilterMatch) bool { return m.Filter.Action == FilterHide && m.Filter.In(in) })
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// The ids of filters and of what they are made of. They are shown as decimal text (client API 4.3).
+// Ids of filters, keywords and statuses of filters are decimal text in the API (client API 4.3).
 type (
 	FilterID        int64
 	FilterKeywordID int64
@@ -44,7 +44,7 @@ func parseDecimal(b []byte) int64 {
 	return max(n, 0)
 }
 
-// UserFilter says what somebody does not want to read, and where. Keywords and statuses say what it speaks of.
+// UserFilter is a filter of an account. It matches statuses by keywords, or by id.
 type UserFilter struct {
 	ID        FilterID
 	AccountID AccountID
@@ -54,10 +54,10 @@ type UserFilter struct {
 	ExpiresAt *Time // nil: never
 }
 
-// In tells whether the filter applies somewhere.
+// In returns true if the filter applies in a context.
 func (f *UserFilter) In(c FilterContext) bool { return slices.Contains(f.Context.V, c) }
 
-// FilterKeyword is a word or phrase that a filter speaks of.
+// FilterKeyword is a word or phrase of a filter.
 type FilterKeyword struct {
 	ID        FilterKeywordID
 	FilterID  FilterID
@@ -65,21 +65,21 @@ type FilterKeyword struct {
 	WholeWord bool
 }
 
-// FilterStatus is a status that a filter speaks of.
+// FilterStatus is a status that a filter names.
 type FilterStatus struct {
 	ID       FilterStatusID
 	FilterID FilterID
 	StatusID StatusID
 }
 
-// FilterWithTerms is a filter with what it speaks of, in the order in which that was added.
+// FilterWithTerms is a filter with its keywords and statuses, oldest first.
 type FilterWithTerms struct {
 	UserFilter
 	Keywords []*FilterKeyword
 	Statuses []*FilterStatus
 }
 
-// FilterContext is a place where filters apply.
+// FilterContext is a place where a filter applies.
 type FilterContext string
 
 const (
@@ -90,22 +90,22 @@ const (
 	FilterAccount       FilterContext = "account" // profiles
 )
 
-// FilterContexts are all places.
+// FilterContexts are all contexts.
 var FilterContexts = []FilterContext{FilterHome, FilterNotifications, FilterPublic, FilterThread, FilterAccount}
 
-// FilterAction is what becomes of a status that a filter speaks of.
+// FilterAction is what happens to a matching status.
 type FilterAction string
 
 const (
 	FilterWarn FilterAction = "warn"
-	FilterHide FilterAction = "hide" // clients do not show it, and home and notifications do not have it
+	FilterHide FilterAction = "hide" // left out of home and notifications, hidden by clients elsewhere
 	FilterBlur FilterAction = "blur" // clients hide its media
 )
 
 // FilterActions are all actions.
 var FilterActions = []FilterAction{FilterWarn, FilterHide, FilterBlur}
 
-// UserFilters returns all filters of an account, oldest first, also those that have expired.
+// UserFilters returns all filters of an account, oldest first, expired ones included.
 func (r reader) UserFilters(ctx context.Context, owner AccountID) ([]*FilterWithTerms, error) {
 	rows, err := list[*UserFilter](ctx, r, "filters", `
 		SELECT *
@@ -139,7 +139,7 @@ func (r reader) UserFilters(ctx context.Context, owner AccountID) ([]*FilterWith
 		f := &FilterWithTerms{UserFilter: *row}
 		filters, byID[f.ID] = append(filters, f), f
 	}
-	// The three queries may see different commits: what was added or removed in between is left out.
+	// The three queries may see different commits: terms of filters that are missing are left out.
 	for _, k := range keywords {
 		if f := byID[k.FilterID]; f != nil {
 			f.Keywords = append(f.Keywords, k)
@@ -163,7 +163,7 @@ func (tx *Tx) AddFilter(ctx context.Context, f *UserFilter) error {
 	return err
 }
 
-// SaveFilter writes what can change of a filter.
+// SaveFilter writes the changeable columns of a filter.
 func (tx *Tx) SaveFilter(ctx context.Context, f *UserFilter) error {
 	_, err := tx.exec(ctx, "save filter", `
 		UPDATE filters
@@ -173,14 +173,14 @@ func (tx *Tx) SaveFilter(ctx context.Context, f *UserFilter) error {
 	return err
 }
 
-// RemoveFilter deletes a filter of the owner's with all that it speaks of.
+// RemoveFilter deletes a filter of the owner with its terms.
 func (tx *Tx) RemoveFilter(ctx context.Context, owner AccountID, id FilterID) error {
 	_, err := tx.exec(ctx, "remove filter", `DELETE FROM filters WHERE id = ? AND account_id = ?`, id, owner)
 	tx.invalidateFilters(owner)
 	return err
 }
 
-// AddFilterKeyword inserts a keyword into a filter of the owner's. Its ID is set.
+// AddFilterKeyword adds a keyword to a filter of the owner. Its ID is set.
 func (tx *Tx) AddFilterKeyword(ctx context.Context, owner AccountID, k *FilterKeyword) error {
 	k.ID = FilterKeywordID(tx.newID())
 	_, err := tx.exec(ctx, "add filter keyword", `
@@ -190,7 +190,7 @@ func (tx *Tx) AddFilterKeyword(ctx context.Context, owner AccountID, k *FilterKe
 	return err
 }
 
-// SaveFilterKeyword writes a keyword of the owner's, also which filter has it.
+// SaveFilterKeyword writes a keyword of the owner, and its filter.
 func (tx *Tx) SaveFilterKeyword(ctx context.Context, owner AccountID, k *FilterKeyword) error {
 	_, err := tx.exec(ctx, "save filter keyword", `
 		UPDATE filter_keywords
@@ -200,14 +200,14 @@ func (tx *Tx) SaveFilterKeyword(ctx context.Context, owner AccountID, k *FilterK
 	return err
 }
 
-// RemoveFilterKeyword deletes a keyword of the owner's.
+// RemoveFilterKeyword deletes a keyword of the owner.
 func (tx *Tx) RemoveFilterKeyword(ctx context.Context, owner AccountID, id FilterKeywordID) error {
 	_, err := tx.exec(ctx, "remove filter keyword", `DELETE FROM filter_keywords WHERE id = ?`, id)
 	tx.invalidateFilters(owner)
 	return err
 }
 
-// AddFilterStatus has a filter of the owner's speak of a status. Its ID is set.
+// AddFilterStatus adds a status to a filter of the owner. Its ID is set.
 func (tx *Tx) AddFilterStatus(ctx context.Context, owner AccountID, s *FilterStatus) error {
 	s.ID = FilterStatusID(tx.newID())
 	_, err := tx.exec(ctx, "add filter status", `
@@ -217,14 +217,14 @@ func (tx *Tx) AddFilterStatus(ctx context.Context, owner AccountID, s *FilterSta
 	return err
 }
 
-// RemoveFilterStatus ends that.
+// RemoveFilterStatus removes a status from a filter.
 func (tx *Tx) RemoveFilterStatus(ctx context.Context, owner AccountID, id FilterStatusID) error {
 	_, err := tx.exec(ctx, "remove filter status", `DELETE FROM filter_statuses WHERE id = ?`, id)
 	tx.invalidateFilters(owner)
 	return err
 }
 
-// invalidateFilters marks that somebody's filters have changed, and tells open streams, once for a transaction.
+// invalidateFilters emits FiltersChanged, once in a transaction.
 func (tx *Tx) invalidateFilters(owner AccountID) {
 	changed := FiltersChanged{AccountID: owner}
 	if !slices.Contains(tx.events, Event(changed)) {

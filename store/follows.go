@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Follow is one account following another, or asking to.
+// Follow is a follow of an account, or a request to follow it.
 type Follow struct {
 	ID            FollowID
 	FollowerID    AccountID
@@ -17,17 +17,17 @@ type Follow struct {
 	URI           *string
 }
 
-// Follows tells whether follower follows target; asking to does not count.
+// Follows returns true if follower follows target. A request does not count.
 func (r reader) Follows(ctx context.Context, follower, target AccountID) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM follows WHERE follower_id = ? AND target_id = ? AND pending = 0`, follower, target)
 }
 
-// FollowOf returns how follower follows target, or asks to; nil if neither.
+// FollowOf returns the follow or request of target by follower, nil if there is none.
 func (r reader) FollowOf(ctx context.Context, follower, target AccountID) (*Follow, error) {
 	return one[Follow](ctx, r, "follow", `SELECT * FROM follows WHERE follower_id = ? AND target_id = ?`, follower, target)
 }
 
-// FollowByURI returns a follow, or a request, by the id of its activity, where it came from elsewhere; nil if there is none.
+// FollowByURI returns the follow or request of a Follow activity, nil if there is none.
 func (r reader) FollowByURI(ctx context.Context, uri string) (*Follow, error) {
 	return one[Follow](ctx, r, "follow by uri", `SELECT * FROM follows WHERE uri = ?`, uri)
 }
@@ -53,22 +53,22 @@ var (
 		LIMIT ?4`)
 )
 
-// Followers returns who follows an account, paged by account id.
+// Followers returns the followers of an account, paged by account id.
 func (r reader) Followers(ctx context.Context, id AccountID, p Page) ([]AccountID, error) {
 	return idPage[AccountID](ctx, r, "followers", followers, id, p)
 }
 
-// Following returns whom an account follows, paged by account id.
+// Following returns the accounts that an account follows, paged by account id.
 func (r reader) Following(ctx context.Context, id AccountID, p Page) ([]AccountID, error) {
 	return idPage[AccountID](ctx, r, "following", following, id, p)
 }
 
-// FollowRequests returns who asks to follow an account, paged by the request's id.
+// FollowRequests returns the accounts that request to follow an account, paged by the request's id.
 func (r reader) FollowRequests(ctx context.Context, id AccountID, p Page) ([]AccountEntry, error) {
 	return rowPage[AccountEntry](ctx, r, "follow requests", followRequests, id, p)
 }
 
-// LocalFollowersAfter returns the follows of an account by local people, in order of the followers' ids and from one on.
+// LocalFollowersAfter returns the follows of an account by local accounts after an id, in the order of the followers' ids.
 func (r reader) LocalFollowersAfter(ctx context.Context, id, after AccountID, limit int) ([]*Follow, error) {
 	return list[*Follow](ctx, r, "local followers", `
 		SELECT f.*
@@ -78,7 +78,7 @@ func (r reader) LocalFollowersAfter(ctx context.Context, id, after AccountID, li
 		LIMIT ?`, id, after, limit)
 }
 
-// FollowsWithDomain returns up to limit follows and requests, in either direction, between an account and those of a domain.
+// FollowsWithDomain returns up to limit follows and requests, in both directions, between an account and the accounts of a domain.
 func (r reader) FollowsWithDomain(ctx context.Context, id AccountID, domain string, limit int) ([]*Follow, error) {
 	return list[*Follow](ctx, r, "follows with a domain", `
 		SELECT f.*
@@ -95,7 +95,7 @@ func (r reader) FollowsWithDomain(ctx context.Context, id AccountID, domain stri
 		LIMIT ?3`, id, domain, limit)
 }
 
-// AddFollow inserts a follow or a request, with a fresh id, and counts it if it is a follow. There must be none yet.
+// AddFollow inserts a follow or a request with a new id. There must be none between the two accounts.
 func (tx *Tx) AddFollow(ctx context.Context, f *Follow) error {
 	f.ID = FollowID(tx.newID())
 	if f.Languages.V == nil {
@@ -112,20 +112,20 @@ func (tx *Tx) AddFollow(ctx context.Context, f *Follow) error {
 	return tx.countFollow(ctx, f, 1)
 }
 
-// SaveFollow writes what the follower wants to be shown.
+// SaveFollow writes the settings of a follow.
 func (tx *Tx) SaveFollow(ctx context.Context, f *Follow) error {
 	_, err := tx.exec(ctx, "save follow", `UPDATE follows SET show_reblogs = ?, languages = ? WHERE id = ?`, f.ShowReblogs, f.Languages, f.ID)
 	tx.invalidateRelations(f.FollowerID)
 	return err
 }
 
-// SetFollowURI notes by which activity somebody elsewhere follows.
+// SetFollowURI stores the id of the Follow activity of a remote follower.
 func (tx *Tx) SetFollowURI(ctx context.Context, f *Follow) error {
 	_, err := tx.exec(ctx, "set follow uri", `UPDATE follows SET uri = ? WHERE id = ?`, f.URI, f.ID)
 	return err
 }
 
-// AcceptFollow makes a request a follow, and what told of the one tell of the other.
+// AcceptFollow turns a request and its notification into a follow.
 func (tx *Tx) AcceptFollow(ctx context.Context, f *Follow) error {
 	if _, err := tx.exec(ctx, "accept follow", `UPDATE follows SET pending = 0 WHERE id = ?`, f.ID); err != nil {
 		return err
@@ -149,7 +149,7 @@ func (tx *Tx) RemoveFollow(ctx context.Context, f *Follow) error {
 	return tx.countFollow(ctx, f, -1)
 }
 
-// countFollow adds n to the counters of both sides. Requests do not count.
+// countFollow adds n to the counters of both accounts. Requests do not count.
 func (tx *Tx) countFollow(ctx context.Context, f *Follow, n int) error {
 	if f.Pending {
 		return nil
@@ -161,7 +161,7 @@ func (tx *Tx) countFollow(ctx context.Context, f *Follow, n int) error {
 	return tx.updateCounters(ctx, "count followed", `UPDATE accounts SET following_count = max(0, following_count + ?) WHERE id = ?`+returningCounters, n, f.FollowerID)
 }
 
-// FollowsBy returns some of an account's follows and requests to follow.
+// FollowsBy returns follows and requests of an account.
 func (r reader) FollowsBy(ctx context.Context, id AccountID, limit int) ([]*Follow, error) {
 	return list[*Follow](ctx, r, "follows", `
 		SELECT *
@@ -171,7 +171,7 @@ func (r reader) FollowsBy(ctx context.Context, id AccountID, limit int) ([]*Foll
 		LIMIT ?`, id, limit)
 }
 
-// LocalFollowsBy returns an account's follows of accounts here.
+// LocalFollowsBy returns an account's follows of local accounts.
 func (r reader) LocalFollowsBy(ctx context.Context, id AccountID) ([]*Follow, error) {
 	return list[*Follow](ctx, r, "local follows", `
 		SELECT f.*
@@ -180,7 +180,7 @@ func (r reader) LocalFollowsBy(ctx context.Context, id AccountID) ([]*Follow, er
 		WHERE f.follower_id = ? AND f.pending = 0 AND a.domain = ''`, id)
 }
 
-// RemoteFollowRequests returns an account's requests to follow accounts elsewhere.
+// RemoteFollowRequests returns an account's requests to follow remote accounts.
 func (r reader) RemoteFollowRequests(ctx context.Context, id AccountID) ([]*Follow, error) {
 	return list[*Follow](ctx, r, "requests elsewhere", `
 		SELECT f.*
@@ -189,7 +189,7 @@ func (r reader) RemoteFollowRequests(ctx context.Context, id AccountID) ([]*Foll
 		WHERE f.follower_id = ? AND f.pending = 1 AND a.domain <> ''`, id)
 }
 
-// FollowsOf returns some of the follows of an account and of the requests to follow it.
+// FollowsOf returns follows of an account or, if there are none, requests to follow it.
 func (r reader) FollowsOf(ctx context.Context, id AccountID, limit int) ([]*Follow, error) {
 	follows, err := list[*Follow](ctx, r, "followers", `
 		SELECT *
@@ -208,7 +208,7 @@ func (r reader) FollowsOf(ctx context.Context, id AccountID, limit int) ([]*Foll
 		LIMIT ?`, id, limit)
 }
 
-// DropFollowRequests takes back all requests that an account has made or received.
+// DropFollowRequests deletes all requests that an account has made or received.
 func (tx *Tx) DropFollowRequests(ctx context.Context, id AccountID) error {
 	for _, query := range []string{
 		`DELETE FROM follows WHERE follower_id = ? AND pending = 1`,
@@ -223,7 +223,7 @@ func (tx *Tx) DropFollowRequests(ctx context.Context, id AccountID) error {
 	return nil
 }
 
-// Birthdays returns up to limit of those whom an account follows who show that their birthday is on a day of the year.
+// Birthdays returns up to limit followed accounts that show that their birthday is on a day of the year.
 func (r reader) Birthdays(ctx context.Context, follower AccountID, month, day, limit int) ([]AccountID, error) {
 	return ids[AccountID](ctx, r, "birthdays", `
 		SELECT f.target_id
@@ -234,14 +234,14 @@ func (r reader) Birthdays(ctx context.Context, follower AccountID, month, day, l
 		LIMIT ?`, follower, fmt.Sprintf("%02d-%02d", month, day), limit)
 }
 
-// FamiliarFollower is an account that the viewer follows and that follows another.
+// FamiliarFollower is an account that the viewer follows and that follows the target.
 type FamiliarFollower struct {
-	TargetID  AccountID // the other
+	TargetID  AccountID // the followed account
 	AccountID AccountID
 }
 
-// FamiliarFollowers returns, for each of the targets, up to limit of those whom viewer follows and who follow it. Who hides either
-// list is left out of it.
+// FamiliarFollowers returns, for each target, up to limit accounts that viewer follows and that follow the target. An account that hides
+// either list is left out of it.
 func (r reader) FamiliarFollowers(ctx context.Context, viewer AccountID, targets []AccountID, limit int) ([]FamiliarFollower, error) {
 	return list[FamiliarFollower](ctx, r, "familiar followers", `
 		SELECT t.id AS target_id, k.value AS account_id
@@ -258,12 +258,12 @@ func (r reader) FamiliarFollowers(ctx context.Context, viewer AccountID, targets
 				LIMIT ?3))) k`, viewer, jsonArray(targets), limit)
 }
 
-// FollowByID returns a follow, or a request, nil if there is none.
+// FollowByID returns a follow or request, nil if there is none.
 func (r reader) FollowByID(ctx context.Context, id FollowID) (*Follow, error) {
 	return one[Follow](ctx, r, "follow", `SELECT * FROM follows WHERE id = ?`, id)
 }
 
-// FollowsAfter returns the follows by an account of others whose ids come after one, in their order; no requests.
+// FollowsAfter returns the follows of accounts after an id by an account, in their order, without requests.
 func (r reader) FollowsAfter(ctx context.Context, id, after AccountID, limit int) ([]*Follow, error) {
 	return list[*Follow](ctx, r, "follows", `
 		SELECT *
@@ -273,7 +273,7 @@ func (r reader) FollowsAfter(ctx context.Context, id, after AccountID, limit int
 		LIMIT ?`, id, after, limit)
 }
 
-// HasLocalFollower tells whether somebody here follows an account elsewhere.
+// HasLocalFollower returns true if a local account follows a remote account.
 func (r reader) HasLocalFollower(ctx context.Context, id AccountID) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM follows INDEXED BY follows_local WHERE target_id = ? AND pending = 0 AND follower_local = 1 LIMIT 1`, id)
 }

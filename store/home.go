@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// backfillScanFactor is how many of an author's newest posts are looked at for each one that is wanted: those that the reader may not
-// see do not count.
+// backfillScanFactor is how many newest posts of an author a backfill reads for each wanted one, because some are not visible to the owner.
 const backfillScanFactor = 5
 
-// BackfillHome puts the newest posts and boosts of a followed account into a local follower's home: as many as limit, of those that
-// FanOut would have put there and the follower may see.
+// BackfillHome adds up to limit of the newest posts and boosts of a followed account to a local follower's home: those that FanOut would
+// have added and that are visible.
 func (tx *Tx) BackfillHome(ctx context.Context, f *Follow, limit int) error {
 	h, err := tx.lookups(ctx, f.FollowerID)
 	if err != nil {
@@ -40,8 +39,8 @@ func (tx *Tx) BackfillHome(ctx context.Context, f *Follow, limit int) error {
 	return err
 }
 
-// ClearHome takes an author's posts and boosts out of somebody's home, apart from those addressed to few (direct and list posts) and
-// those with a hashtag that is followed, unless all is set.
+// ClearHome removes an author's posts and boosts from a home. Unless all is set, direct and list posts and posts with a followed hashtag
+// stay.
 func (tx *Tx) ClearHome(ctx context.Context, id, author AccountID, all bool) error {
 	_, err := tx.exec(ctx, "clear home", `
 		DELETE FROM home
@@ -53,8 +52,8 @@ func (tx *Tx) ClearHome(ctx context.Context, id, author AccountID, all bool) err
 	return err
 }
 
-// ResetHome empties a local account's home, and puts into it what does not come by a follow: its own posts and boosts, and those
-// posts that are addressed to few and to this account. Of each kind only the newest are looked at, as many as limit.
+// ResetHome replaces the home of a local account by what is not there because of a follow: its own posts and boosts, and direct and list
+// posts addressed to it. It considers the newest of each kind, as many as limit.
 func (tx *Tx) ResetHome(ctx context.Context, id AccountID, limit int) error {
 	if _, err := tx.exec(ctx, "empty home", `DELETE FROM home WHERE account_id = ?`, id); err != nil {
 		return err
@@ -71,22 +70,21 @@ func (tx *Tx) ResetHome(ctx context.Context, id AccountID, limit int) error {
 	return err
 }
 
-// publicOrLocalPost is the condition that a post s of a followed hashtag belongs into homes: it is public, or for people here.
+// publicOrLocalPost is the condition that a post s with a followed hashtag belongs into homes.
 const publicOrLocalPost = `s.visibility IN (0, 2) AND s.reblog_of_id IS NULL`
 
-// inExclusiveList is the condition that the home of ?1 is not for posts of the author of s, because they are in an exclusive list.
+// inExclusiveList is the condition that the author of s is in an exclusive list of ?1, whose posts are not in home.
 const inExclusiveList = `EXISTS (
 				SELECT 1
 				FROM list_members m CROSS JOIN lists l ON l.id = m.list_id
 				WHERE m.account_id = s.account_id AND l.account_id = ?1 AND l.exclusive = 1)`
 
-// reachesTagFollowers tells the same of a post.
+// reachesTagFollowers is publicOrLocalPost for a status in memory.
 func (s *Status) reachesTagFollowers() bool {
 	return s.ReblogOfID == nil && (s.Visibility == Public || s.Visibility == Local)
 }
 
-// homesOfTagFollowers are the homes of those who follow a hashtag of the post ?1, but for those who keep its author, ?2, in an exclusive
-// list.
+// homesOfTagFollowers selects the followers of hashtags of the post ?1, without those who have its author ?2 in an exclusive list.
 const homesOfTagFollowers = `
 		SELECT f.account_id, ?1
 		FROM status_tags t CROSS JOIN tag_follows f ON f.tag_id = t.tag_id
@@ -97,8 +95,8 @@ const homesOfTagFollowers = `
 
 var fanOutTags = intoHomes(homesOfTagFollowers)
 
-// FanOutTags puts a post into the homes of those who follow one of its hashtags, if it is open to them, but for those who keep its
-// author in an exclusive list. FanOut does that too.
+// FanOutTags adds a public or local post to the homes of followers of its hashtags, unless they have its author in an exclusive list.
+// FanOut includes it.
 func (tx *Tx) FanOutTags(ctx context.Context, s *Status) error {
 	if !s.reachesTagFollowers() {
 		return nil
@@ -107,8 +105,8 @@ func (tx *Tx) FanOutTags(ctx context.Context, s *Status) error {
 	return err
 }
 
-// BackfillTag puts the newest posts with a hashtag into somebody's home, as many as limit, of those that FanOutTags would have put there
-// and that they want to see.
+// BackfillTag adds up to limit of the newest posts with a hashtag to a home: those that FanOutTags would have added and that the owner has
+// not hidden.
 func (tx *Tx) BackfillTag(ctx context.Context, id AccountID, tag TagID, limit int) error {
 	h, err := tx.lookups(ctx, id)
 	if err != nil {
@@ -134,8 +132,8 @@ func (tx *Tx) BackfillTag(ctx context.Context, id AccountID, tag TagID, limit in
 	return err
 }
 
-// ClearTag takes the posts out of somebody's home that only a hashtag which they follow no longer has brought there: neither their
-// own, nor by those whom they follow, nor with another hashtag that they follow.
+// ClearTag removes the posts from a home that are there only because of a hashtag that is no longer followed: not the owner's, nor by a
+// followed account, nor with another followed hashtag.
 func (tx *Tx) ClearTag(ctx context.Context, id AccountID, tag TagID) error {
 	_, err := tx.exec(ctx, "clear tag", `
 		DELETE FROM home
@@ -156,7 +154,7 @@ const followsTagOf = `EXISTS (
 				FROM status_tags y CROSS JOIN tag_follows x ON x.account_id = ?1 AND x.tag_id = y.tag_id
 				WHERE y.status_id = s.id)`
 
-// TagFollowsAfter returns the hashtags that somebody follows whose ids come after one, in their order.
+// TagFollowsAfter returns the hashtags after an id that an account follows, in their order.
 func (r reader) TagFollowsAfter(ctx context.Context, id AccountID, after TagID, limit int) ([]TagID, error) {
 	return ids[TagID](ctx, r, "tag follows", `
 		SELECT tag_id
@@ -166,8 +164,8 @@ func (r reader) TagFollowsAfter(ctx context.Context, id AccountID, after TagID, 
 		LIMIT ?`, id, after, limit)
 }
 
-// The homes that a status, ?1, by ?2 belongs into. ?3 is the author of what it boosts, NULL if it is no boost; ?4 its language, or
-// that of what it boosts; ?5 whether its author lives here.
+// Homes of the status ?1 by ?2. ?3 is the author of the original, NULL if it is no boost; ?4 the language of the status or original; ?5
+// whether its author is local.
 var (
 	homesOfFollowers = `
 		SELECT follower_id, ?1
@@ -196,10 +194,9 @@ func intoHomes(homes ...string) string {
 		UNION ALL`)
 }
 
-// FanOut puts a status into the home timelines it belongs in: its author's, its local followers' unless they hide the author's
-// boosts, want other languages or keep the author in an exclusive list, those of who follows a hashtag of it, for direct and list
-// posts only those of the addressed; and into lists.
-// original is what s boosts, nil if it is no boost; its author is not shown the boost.
+// FanOut adds a status to homes and lists. Homes are those of the author, of local followers unless they hide boosts, want other languages
+// or have the author in an exclusive list, and of followers of its hashtags; for direct and list posts only those of the recipients.
+// original is nil if s is no boost; its author does not get the boost.
 func (tx *Tx) FanOut(ctx context.Context, s, original *Status) error {
 	var boosted *AccountID
 	language := s.Language
@@ -219,15 +216,15 @@ func (tx *Tx) FanOut(ctx context.Context, s, original *Status) error {
 	return tx.fanOutToLists(ctx, s)
 }
 
-// inLanguage is the condition that a language is among the JSON array of those that are wanted. An empty array is all of them, and
-// what has no language is wanted by everybody; who wants pt wants pt-BR.
+// inLanguage is the condition that a language is in the JSON array of wanted languages. An empty array has all languages. A status without
+// a language is always in it, and pt includes pt-BR.
 func inLanguage(wanted, language string) string {
 	return strings.NewReplacer("WANTED", wanted, "LANGUAGE", language).Replace(`(WANTED = '[]' OR LANGUAGE = ''
 				OR EXISTS (SELECT 1 FROM json_each(WANTED) l WHERE l.value = LANGUAGE OR LANGUAGE LIKE l.value || '-%'))`)
 }
 
-// fanOutToLists puts a status into the lists that have its author, as each list's policy on replies says, and takes it out of
-// the home timelines of those whose list is exclusive.
+// fanOutToLists adds a status to the lists that have its author, as the replies policy of each list says, and removes it from the homes of
+// owners whose list is exclusive.
 func (tx *Tx) fanOutToLists(ctx context.Context, s *Status) error {
 	if is, err := tx.exists(ctx, `SELECT 1 FROM list_members WHERE account_id = ? LIMIT 1`, s.AccountID); !is || err != nil {
 		return err

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Host is another server, as it is known from exchanging things with it.
+// Host is another server: the state of deliveries to it, and what is known of it.
 type Host struct {
 	Domain           string
-	DueAt            *Time // when the next delivery is to be tried
-	Failures         int   // in a row
-	BackoffUntil     Time  // nothing is tried before
+	DueAt            *Time // of the next delivery
+	Failures         int   // consecutive
+	BackoffUntil     Time  // no delivery before
 	UnreachableSince *Time
 	LastSuccessAt    *Time
 	LastError        string
@@ -22,7 +22,7 @@ type Host struct {
 	CheckedAt        Time
 }
 
-// Host returns what is known of a server, one of which nothing is known if that is so.
+// Host returns the row of a host, an empty one if there is none.
 func (r reader) Host(ctx context.Context, domain string) (*Host, error) {
 	h, err := one[Host](ctx, r, "host", `SELECT * FROM hosts WHERE domain = ?`, domain)
 	if h == nil && err == nil {
@@ -31,17 +31,16 @@ func (r reader) Host(ctx context.Context, domain string) (*Host, error) {
 	return h, err
 }
 
-// HostState is what is to be expected of a host.
+// HostState is the result of the last attempts to reach a host.
 type HostState int
 
-// The standings of hosts.
 const (
-	HostReachable HostState = iota // were reached the last time
-	HostUntried                    // were never reached, nor tried in vain
-	HostFailing                    // failed the last time
+	HostReachable HostState = iota // the last attempt succeeded
+	HostUntried                    // there was no attempt yet
+	HostFailing                    // the last attempt failed
 )
 
-// DueHosts returns hosts of a standing for which something waits whose time has come, the longest due first.
+// DueHosts returns the hosts of a state that have due deliveries, longest due first.
 func (r reader) DueHosts(ctx context.Context, standing HostState, limit int) ([]*Host, error) {
 	return list[*Host](ctx, r, "due hosts", `
 		SELECT *
@@ -51,7 +50,7 @@ func (r reader) DueHosts(ctx context.Context, standing HostState, limit int) ([]
 		LIMIT ?`, standing, At(r.db.now()), limit)
 }
 
-// NextHostDue returns when the next host is due after now, the zero time if none is.
+// NextHostDue returns when the next host becomes due, the zero time if none does.
 func (r reader) NextHostDue(ctx context.Context) (time.Time, error) {
 	var next time.Time
 	for _, standing := range []HostState{HostReachable, HostUntried, HostFailing} {
@@ -71,7 +70,6 @@ func (r reader) NextHostDue(ctx context.Context) (time.Time, error) {
 	return next, nil
 }
 
-// UnreachableDomains returns hosts that could not be reached lately, those first that have been away for longest.
 func (r reader) UnreachableDomains(ctx context.Context, limit int) ([]string, error) {
 	return list[string](ctx, r, "failing hosts", `
 		SELECT domain
@@ -81,11 +79,11 @@ func (r reader) UnreachableDomains(ctx context.Context, limit int) ([]string, er
 		LIMIT ?`, limit)
 }
 
-// outageMinimum is how long a host must have been away that all that waits for it is tried at once when it is back.
+// outageMinimum is how long a host must be unreachable so that all deliveries for it are due when it is reachable again.
 const outageMinimum = 10 * time.Minute
 
-// HostsReached notes that hosts were reached, or have reached us. What waits for one that had been away is tried at once. When the last
-// time was is kept to the hour.
+// HostsReached records that hosts were reached or sent a request. After an outage, all deliveries for a host become due. LastSuccessAt is
+// exact to the hour.
 func (tx *Tx) HostsReached(ctx context.Context, domains []string) error {
 	if len(domains) == 0 {
 		return nil
@@ -116,7 +114,7 @@ func (tx *Tx) HostsReached(ctx context.Context, domains []string) error {
 	return tx.ScheduleHosts(ctx, domains)
 }
 
-// HostFailed notes that a host could not be reached, or not be talked with, and lets it rest until a time.
+// HostFailed records that a host could not be reached or answered with an error, and sets its backoff.
 func (tx *Tx) HostFailed(ctx context.Context, domain string, until time.Time, reason string) error {
 	_, err := tx.exec(ctx, "host failed", `
 		INSERT INTO hosts (domain, failures, backoff_until, unreachable_since, last_error)
@@ -126,13 +124,13 @@ func (tx *Tx) HostFailed(ctx context.Context, domain string, until time.Time, re
 	return err
 }
 
-// BackOffHost lets a host rest until a time, at least.
+// BackOffHost extends the backoff of a host.
 func (tx *Tx) BackOffHost(ctx context.Context, domain string, until time.Time) error {
 	_, err := tx.exec(ctx, "rest host", `UPDATE hosts SET backoff_until = max(backoff_until, ?) WHERE domain = ?`, At(until), domain)
 	return err
 }
 
-// ScheduleHosts sets when hosts are due next: when the first of what waits for one is, but not before it has rested.
+// ScheduleHosts sets when hosts are due: when the first delivery is, but not before the end of the backoff.
 func (tx *Tx) ScheduleHosts(ctx context.Context, domains []string) error {
 	if len(domains) == 0 {
 		return nil
@@ -149,7 +147,7 @@ func (tx *Tx) ScheduleHosts(ctx context.Context, domains []string) error {
 	return err
 }
 
-// SetHostSignature notes which signatures a host accepts.
+// SetHostSignature stores which signatures a host accepts.
 func (tx *Tx) SetHostSignature(ctx context.Context, domain, signature string, pathOnly bool) error {
 	_, err := tx.exec(ctx, "set host signature", `
 		INSERT INTO hosts (domain, signature, path_only, signature_at)
@@ -158,7 +156,7 @@ func (tx *Tx) SetHostSignature(ctx context.Context, domain, signature string, pa
 	return err
 }
 
-// Hosts returns the servers that something has been exchanged with, in order of name and from one on.
+// Hosts returns hosts after a domain, sorted by domain.
 func (r reader) Hosts(ctx context.Context, after string, limit int) ([]*Host, error) {
 	return list[*Host](ctx, r, "hosts", `
 		SELECT *
@@ -168,7 +166,7 @@ func (r reader) Hosts(ctx context.Context, after string, limit int) ([]*Host, er
 		LIMIT ?`, after, limit)
 }
 
-// UnreachableHosts returns the servers that cannot be reached, the longest so first.
+// UnreachableHosts returns the unreachable hosts, longest outage first.
 func (r reader) UnreachableHosts(ctx context.Context, limit int) ([]*Host, error) {
 	return list[*Host](ctx, r, "unreachable hosts", `
 		SELECT *
@@ -178,7 +176,7 @@ func (r reader) UnreachableHosts(ctx context.Context, limit int) ([]*Host, error
 		LIMIT ?`, limit)
 }
 
-// SetHostSoftware notes which software a server says it runs, "" if it does not say. When it was asked is noted as well.
+// SetHostSoftware stores the software that a host runs and when it was asked; "": it did not say.
 func (tx *Tx) SetHostSoftware(ctx context.Context, domain, name, version string) error {
 	_, err := tx.exec(ctx, "set host software", `
 		INSERT INTO hosts (domain, software, version, checked_at)

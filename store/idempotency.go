@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// IdempotencyTTL is how long a client may repeat an Idempotency-Key.
+// IdempotencyTTL is how long an Idempotency-Key is valid.
 const IdempotencyTTL = 6 * time.Hour
 
-// IdempotentStatus returns the status that account made with a key, nil if there is none (any more).
+// IdempotentStatus returns the status that account created with a key, nil if there is none or the key has expired.
 func (r reader) IdempotentStatus(ctx context.Context, account AccountID, key string) (*Status, error) {
 	return one[Status](ctx, r, "idempotency key", `
 		SELECT s.*
@@ -17,7 +17,7 @@ func (r reader) IdempotentStatus(ctx context.Context, account AccountID, key str
 		WHERE k.account_id = ? AND k.key = ? AND k.created_at > ?`, account, key, At(r.db.now().Add(-IdempotencyTTL)))
 }
 
-// IdempotentScheduled returns the scheduled status that account made with a key, nil if there is none (any more).
+// IdempotentScheduled returns the scheduled status that account created with a key, nil if there is none or the key has expired.
 func (r reader) IdempotentScheduled(ctx context.Context, account AccountID, key string) (*ScheduledStatus, error) {
 	return one[ScheduledStatus](ctx, r, "idempotency key", `
 		SELECT s.*
@@ -26,8 +26,7 @@ func (r reader) IdempotentScheduled(ctx context.Context, account AccountID, key 
 		WHERE k.account_id = ? AND k.key = ? AND k.created_at > ?`, account, key, At(r.db.now().Add(-IdempotencyTTL)))
 }
 
-// SaveIdempotencyKey notes the id of the status, or scheduled status, that account made with a key, and forgets all keys that are
-// too old to count.
+// SaveIdempotencyKey stores the key of a new status or scheduled status, and deletes expired keys.
 func (tx *Tx) SaveIdempotencyKey(ctx context.Context, account AccountID, key string, made int64) error {
 	if _, err := tx.exec(ctx, "forget idempotency keys", `
 		DELETE FROM idempotency_keys
@@ -40,7 +39,7 @@ func (tx *Tx) SaveIdempotencyKey(ctx context.Context, account AccountID, key str
 	return err
 }
 
-// MoveIdempotencyKey has a key of account's, if it stands for one thing still, stand for another that has come of it.
+// MoveIdempotencyKey changes the id that a key of account stands for, if it stands for from.
 func (tx *Tx) MoveIdempotencyKey(ctx context.Context, account AccountID, from, to int64, key string) error {
 	_, err := tx.exec(ctx, "move idempotency key", `
 		UPDATE idempotency_keys

@@ -14,19 +14,18 @@ import (
 	"time"
 )
 
-// Ids. Inside, and in the database, an id is a 53-bit integer: Unix milliseconds shifted left by ten bits, plus a sequence
-// number. It orders by time, is never repeated and never goes backwards, is exact in a JavaScript number until 2248, and has
-// sixteen decimal digits all that time.
+// Ids. In the database, an id is a 53-bit integer: Unix milliseconds shifted left by ten bits, plus a sequence number. Ids are ordered by
+// time, unique and ascending, exact in a JavaScript number until 2248, and have sixteen decimal digits until then.
 //
-// Outside, most ids are shown as 128-bit flakes: 64 bits of Unix milliseconds, 48 bits of this database's worker number,
-// 16 bits of sequence, in base 62 and 18 characters, so that the order of the texts is the order of time. The two forms map one
-// to one. A flake of another worker names nothing here, but is still a position in time to page from.
+// In the API, most ids are 128-bit flakes: 64 bits of Unix milliseconds, 48 bits of this database's worker number, 16 bits of sequence, in
+// base 62 and 18 characters, so that they sort by time. The two forms map one to one. A flake of another worker identifies nothing here,
+// but is a position to page from.
 type (
 	AccountID      int64
 	StatusID       int64
 	MediaID        int64
 	ListID         int64
-	FollowID       int64 // shown as decimal text, as all below
+	FollowID       int64 // decimal text in the API, as all below
 	NotificationID int64
 	FavouriteID    int64
 	ReactionID     int64
@@ -37,56 +36,56 @@ type (
 	JobID          int64
 	ConversationID int64 // of a thread
 	CardID         int64
-	TagID          int64 // never shown
+	TagID          int64 // not in the API
 	TagFollowID    int64
 
-	DirectConversationID int64 // what one person has of a thread of direct posts
-	PollID               int64 // a flake outside, as all below
+	DirectConversationID int64 // an account's view of a thread of direct posts
+	PollID               int64 // a flake in the API, as all below
 	ChatID               int64
-	ChatMessageID        int64 // what one side of a chat has of a message
-	MessageID            int64 // of a chat, the same for both sides; shown in the address of the message only
+	ChatMessageID        int64 // of one side's copy of a message
+	MessageID            int64 // shared by both sides of a chat; only in the URI of the message
 	ScheduledID          int64
 	ReportID             int64
 	AnnouncementID       int64
-	ActivityID           int64 // on its way to others; shown in the address of the activity
+	ActivityID           int64 // in the URI of the activity
 	DeliveryID           int64
 	QueuedActivityID     int64 // an activity that has come in
 	RefusalID            int64
 	RelayID              int64
 	ScrobbleID           int64
-	QuoteAuthorizationID int64 // shown in the address of the authorization
+	QuoteAuthorizationID int64 // in the URI of the authorization
 )
 
 const sequenceBits = 10
 
-// Time returns when the account was made, or, if it lives elsewhere, became known here.
+// Time returns when a local account was created, or a remote one became known.
 func (id AccountID) Time() time.Time { return idTime(int64(id)) }
 
-// Time returns when the id was made.
+// Time returns when the id was created.
 func (id StatusID) Time() time.Time { return idTime(int64(id)) }
 
-// Time returns when the id was made.
+// Time returns when the id was created.
 func (id ReportID) Time() time.Time { return idTime(int64(id)) }
 
-// Time returns when the id was made.
+// Time returns when the id was created.
 func (id AnnouncementID) Time() time.Time { return idTime(int64(id)) }
 
-// Time returns when the id was made.
+// Time returns when the id was created.
 func (id NotificationID) Time() time.Time { return idTime(int64(id)) }
 
-// Time returns when the id was made.
+// Time returns when the id was created.
 func (id ScrobbleID) Time() time.Time { return idTime(int64(id)) }
 
-// Position returns the id as a place in a list.
+// Position returns the id as a position in a list.
 func (id StatusID) Position() int64 { return int64(id) }
 
-// Time returns when it was asked for.
+// Time returns when the follow was requested.
 func (id FollowID) Time() time.Time { return idTime(int64(id)) }
 
 // Time returns when the delivery was queued.
 func (id DeliveryID) Time() time.Time { return idTime(int64(id)) }
 
-// Time returns when it was refused.
+// Time returns when the activity was refused.
 func (id RefusalID) Time() time.Time { return idTime(int64(id)) }
 
 func idTime(id int64) time.Time { return time.UnixMilli(id >> sequenceBits).UTC() }
@@ -141,8 +140,7 @@ func (id QuoteAuthorizationID) String() string { return string(appendFlake(nil, 
 
 func (id ScheduledID) String() string { return string(appendFlake(nil, int64(id))) }
 
-// UnmarshalText reads a flake. Text that is none, or one of another server, becomes 0, the id of nothing: to the outside a
-// malformed id and one that is not there are the same.
+// UnmarshalText reads a flake. Other text, and a flake of another worker, become 0, so that a malformed id is one that does not exist.
 func (id *AccountID) UnmarshalText(b []byte) error {
 	*id = AccountID(parseLocalFlake(string(b)))
 	return nil
@@ -211,11 +209,10 @@ func (id *DirectConversationID) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// ParseActivityID returns the id of an activity that a flake stands for, 0 for any other text.
+// ParseActivityID returns the id of a flake, 0 for any other text.
 func ParseActivityID(text string) ActivityID { return ActivityID(parseLocalFlake(text)) }
 
-// ParsePosition reads an id in any form as a point in the order of ids, for paging: a flake (of any server), or decimal text.
-// ok is false for anything else.
+// ParsePosition reads an id in any form as a position for paging: a flake of any worker, or decimal text. ok is false for other text.
 func ParsePosition(text string) (id int64, ok bool) {
 	if hi, lo, ok := parseFlake(text); ok {
 		if hi >= 1<<43 {
@@ -230,11 +227,11 @@ func ParsePosition(text string) (id int64, ok bool) {
 const (
 	digits      = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	flakeLength = 18
-	half        = 62 * 62 * 62 * 62 * 62 * 62 * 62 * 62 * 62 // what nine digits hold
+	half        = 62 * 62 * 62 * 62 * 62 * 62 * 62 * 62 * 62 // the numbers of nine digits
 )
 
-// worker is the 48-bit number in the flakes of this process. It comes with the database; a process serves one database (the
-// tests of federation let several share the number).
+// worker is the 48-bit number in the flakes of this process. It is stored in the database, and a process serves one database. Tests of
+// federation let several databases share it.
 var worker atomic.Int64
 
 func setWorker(n int64) error {
@@ -244,7 +241,7 @@ func setWorker(n int64) error {
 	return nil
 }
 
-// newWorkerNumber returns a worker number for a new database.
+// newWorkerNumber returns the worker number of a new database.
 func newWorkerNumber() int64 {
 	if n := worker.Load(); n != 0 {
 		return n
@@ -295,7 +292,7 @@ func flakeDigit(c byte) int {
 	return -1
 }
 
-// parseLocalFlake returns the id that a flake of this database stands for, 0 for any other text.
+// parseLocalFlake returns the id of a flake of this database, 0 for any other text.
 func parseLocalFlake(text string) int64 {
 	ms, rest, ok := parseFlake(text)
 	if !ok || rest>>16 != uint64(worker.Load()) || rest&0xffff >= 1<<sequenceBits || ms >= 1<<(63-sequenceBits) {
@@ -304,8 +301,7 @@ func parseLocalFlake(text string) int64 {
 	return int64(ms)<<sequenceBits | int64(rest&0xffff)
 }
 
-// idSource hands out ids. The last one is written with each commit that used one, so that a clock that was set back does not
-// repeat ids after a restart.
+// idSource creates ids. Commits store the last one, so that ids are not repeated after a restart with a clock that was set back.
 type idSource struct {
 	mu   sync.Mutex
 	now  func() time.Time
@@ -321,10 +317,10 @@ func (s *idSource) next() int64 {
 	return s.last
 }
 
-// oldestID is the first id of sixteen decimal digits, of December 2000. Nothing is older than that, whatever it says.
+// oldestID is the first id of sixteen decimal digits, in December 2000. Older times get it.
 const oldestID = 1_000_000_000_000_000
 
-// idAt returns an id that has the place of a time, not later than now. Any but the first attempt gives another; one of them is free.
+// idAt returns an id at a time, but not later than now. Each attempt returns another id, in case the first exists.
 func (s *idSource) idAt(t time.Time, attempt int) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -333,16 +329,16 @@ func (s *idSource) idAt(t time.Time, attempt int) int64 {
 	return id - int64(attempt)<<sequenceBits
 }
 
-// Time is a point in time, in the database an integer of Unix milliseconds.
+// Time is a point in time, stored as Unix milliseconds.
 type Time int64
 
 // At returns t as a Time.
 func At(t time.Time) Time { return Time(t.UnixMilli()) }
 
-// Time returns t as the standard library's.
+// Time returns t as a time.Time.
 func (t Time) Time() time.Time { return time.UnixMilli(int64(t)).UTC() }
 
-// String returns ISO 8601 in UTC with three digits of milliseconds, as all clients can read it.
+// String returns ISO 8601 in UTC with three digits of milliseconds, which all clients can read.
 func (t Time) String() string { return t.Time().Format("2006-01-02T15:04:05.000Z") }
 
 // MarshalText is String for JSON.

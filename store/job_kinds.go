@@ -1,31 +1,31 @@
 package store
 
-// The jobs of this program. A kind that is in databases out there keeps its name and its members.
+// Jobs that have no better place.
 
-// ExpireStatus removes a status whose time has come.
+// ExpireStatus deletes a status at its expiry.
 type ExpireStatus struct {
 	StatusID StatusID `json:"status_id"`
 }
 
-// SweepMedia removes uploads that nobody attached to anything, and files that nothing uses. It comes again and again.
+// SweepMedia is the recurring job that removes uploads that are attached to nothing, and unused files.
 type SweepMedia struct{}
 
-// SweepProxy removes what the media proxy keeps of other servers' files and nobody has looked at for long. It comes again and again.
+// SweepProxy is the recurring job that removes old files from the cache of the media proxy.
 type SweepProxy struct{}
 
-// ExpireThreadMute ends the mute of a thread whose time has come.
+// ExpireThreadMute ends a mute of a thread.
 type ExpireThreadMute struct {
 	AccountID      AccountID      `json:"account_id"`
 	ConversationID ConversationID `json:"conversation_id"`
 }
 
-// ExpireMute ends the mute of an account whose time has come.
+// ExpireMute ends a mute of an account.
 type ExpireMute struct {
 	AccountID AccountID `json:"account_id"`
 	TargetID  AccountID `json:"target_id"`
 }
 
-// MoveFollowers tells the local followers of an account that it has moved, from one on.
+// MoveFollowers moves the local followers after an id from an account to the one that it has moved to.
 type MoveFollowers struct {
 	OriginID AccountID `json:"origin_id"`
 	TargetID AccountID `json:"target_id"`
@@ -51,57 +51,58 @@ type BotFollow struct {
 	TargetID AccountID `json:"target_id"`
 }
 
-// UnfollowDomain ends the follows, in either direction, between an account and those of a domain that it blocks.
+// UnfollowDomain ends the follows between an account and the accounts of a domain that it blocks, in both directions.
 type UnfollowDomain struct {
 	AccountID AccountID `json:"account_id"`
 	Domain    string    `json:"domain"`
 }
 
-// ClosePoll tells of the end of a poll whose time is over.
+// ClosePoll sends the notifications about the end of a poll.
 type ClosePoll struct {
 	StatusID StatusID `json:"status_id"`
 }
 
-// PublishScheduled publishes a scheduled status whose time has come.
+// PublishScheduled publishes a scheduled status.
 type PublishScheduled struct {
 	ScheduledID ScheduledID `json:"scheduled_id"`
 }
 
-// FetchReferences fetches what a post from elsewhere speaks of and that is not here: what it replies to, what it quotes, whom it
-// mentions.
+// FetchReferences fetches unknown objects that a remote status refers to: the status that it replies to, the one that it quotes, and
+// mentioned accounts.
 type FetchReferences struct {
 	StatusID    StatusID `json:"status_id"`
-	FetchBudget int      `json:"fetch_budget"` // how many posts may still be fetched because of it
+	FetchBudget int      `json:"fetch_budget"` // how many documents may still be fetched
 	Mentions    []string `json:"mentions,omitempty"`
 	Attempts    int      `json:"attempts,omitempty"`
 }
 
-// FetchReplies reads which replies a post from elsewhere has.
+// FetchReplies fetches the replies of a remote status.
 type FetchReplies struct {
 	StatusID StatusID `json:"status_id"`
 }
 
-// RefreshPoll asks how a poll from elsewhere stands.
+// RefreshPoll fetches the counts of a remote poll.
 type RefreshPoll struct {
 	StatusID StatusID `json:"status_id"`
 }
 
-// RefreshActor looks at an account elsewhere anew.
+// RefreshActor fetches a remote account again.
 type RefreshActor struct {
 	AccountID AccountID `json:"account_id"`
 }
 
-// RefreshCollections looks at what an account elsewhere shows beside its profile: how many follow it, what it has pinned, where it has moved.
+// RefreshCollections fetches the collections of a remote account: the number of followers, pinned statuses, the account that it has moved
+// to.
 type RefreshCollections struct {
 	AccountID AccountID `json:"account_id"`
 }
 
-// FetchNodeInfo asks a server which software it runs.
+// FetchNodeInfo fetches which software a host runs.
 type FetchNodeInfo struct {
 	Domain string `json:"domain"`
 }
 
-// Kind names the job.
+// Kind returns the kind of the job.
 func (FetchReferences) Kind() string { return "fetch_references" }
 
 func (FetchReplies) Kind() string { return "fetch_replies" }

@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// List is a named selection of accounts, somebody's own.
+// List is a named list of accounts.
 type List struct {
 	ID            ListID
 	AccountID     AccountID
 	Title         string
 	RepliesPolicy RepliesPolicy
-	Exclusive     bool // members are left out of home
+	Exclusive     bool // posts of members are not in the owner's home
 }
 
-// RepliesPolicy says which replies to others a list shows. Members' replies to themselves and to the owner are always there.
+// RepliesPolicy says which replies a list has. Replies of members to themselves and to the owner are always included.
 type RepliesPolicy string
 
 const (
-	RepliesToFollowed RepliesPolicy = "followed" // to those whom the owner follows
+	RepliesToFollowed RepliesPolicy = "followed" // to accounts that the owner follows
 	RepliesToMembers  RepliesPolicy = "list"
 	NoReplies         RepliesPolicy = "none"
 )
 
-// OwnList returns a list of the owner's, and errs.ErrRecordNotFound if there is none.
+// OwnList returns a list of the owner, and errs.ErrRecordNotFound if there is none.
 func (r reader) OwnList(ctx context.Context, owner AccountID, id ListID) (*List, error) {
 	l, err := one[List](ctx, r, "list", `SELECT * FROM lists WHERE id = ? AND account_id = ?`, id, owner)
 	if l == nil && err == nil {
@@ -37,7 +37,7 @@ func (r reader) Lists(ctx context.Context, owner AccountID) ([]*List, error) {
 	return list[*List](ctx, r, "lists", `SELECT * FROM lists INDEXED BY lists_account WHERE account_id = ? ORDER BY id`, owner)
 }
 
-// ListsWith returns those of the owner's lists that have a member, oldest first.
+// ListsWith returns the owner's lists that have a member, oldest first.
 func (r reader) ListsWith(ctx context.Context, owner, member AccountID) ([]*List, error) {
 	return list[*List](ctx, r, "lists with an account", `
 		SELECT l.*
@@ -73,7 +73,7 @@ func (tx *Tx) AddList(ctx context.Context, l *List) error {
 	return err
 }
 
-// SaveList writes title and policies of a list.
+// SaveList writes the title and policies of a list.
 func (tx *Tx) SaveList(ctx context.Context, l *List) error {
 	_, err := tx.exec(ctx, "save list", `
 		UPDATE lists
@@ -88,19 +88,19 @@ func (tx *Tx) RemoveList(ctx context.Context, id ListID) error {
 	return err
 }
 
-// AddListMember makes an account a member of a list, and tells whether it was none.
+// AddListMember adds a member to a list, and returns false if it was one.
 func (tx *Tx) AddListMember(ctx context.Context, id ListID, member AccountID) (added bool, err error) {
 	n, err := tx.exec(ctx, "add list member", `INSERT OR IGNORE INTO list_members (list_id, account_id) VALUES (?, ?)`, id, member)
 	return n > 0, err
 }
 
-// RemoveListMember ends a membership, and tells whether there was one.
+// RemoveListMember removes a member from a list, and returns false if it was none.
 func (tx *Tx) RemoveListMember(ctx context.Context, id ListID, member AccountID) (removed bool, err error) {
 	n, err := tx.exec(ctx, "remove list member", `DELETE FROM list_members WHERE list_id = ? AND account_id = ?`, id, member)
 	return n > 0, err
 }
 
-// inList is the condition that list l shows what author wrote in reply to replyTo (NULL: to nobody). Boosts reply to nobody.
+// inList is the condition that the list l has a post of author in reply to replyTo, NULL if it is no reply.
 func inList(author, replyTo string) string {
 	return strings.NewReplacer("AUTHOR", author, "REPLY_TO", replyTo).Replace(`(REPLY_TO IS NULL OR REPLY_TO = AUTHOR OR REPLY_TO = l.account_id
 				OR l.replies_policy = 'list' AND EXISTS (SELECT 1 FROM list_members x WHERE x.list_id = l.id AND x.account_id = REPLY_TO)
@@ -108,7 +108,7 @@ func inList(author, replyTo string) string {
 					SELECT 1 FROM follows x WHERE x.follower_id = l.account_id AND x.target_id = REPLY_TO AND x.pending = 0))`)
 }
 
-// BackfillList puts a member's newest posts and boosts into the timeline of a list, as many as limit.
+// BackfillList adds up to limit of a member's newest posts and boosts to a list.
 func (tx *Tx) BackfillList(ctx context.Context, id ListID, member AccountID, limit int) error {
 	_, err := tx.exec(ctx, "backfill list", `
 		INSERT OR IGNORE INTO list_timeline (list_id, status_id)
@@ -124,7 +124,7 @@ func (tx *Tx) BackfillList(ctx context.Context, id ListID, member AccountID, lim
 	return err
 }
 
-// PruneList takes out of the timeline of a list what its members and policy no longer put there.
+// PruneList removes posts from a list that its members and policy no longer include.
 func (tx *Tx) PruneList(ctx context.Context, id ListID) error {
 	_, err := tx.exec(ctx, "prune list", `
 		DELETE FROM list_timeline

@@ -11,20 +11,19 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Maintenance is what the database needs from time to time to stay small and quick. It works on a connection of its own and in
-// small steps, so that nobody who writes waits for it longer than a moment.
+// Maintenance runs on a connection of its own and in small steps, so that it does not block writers for long.
 
 const (
-	maxWALSize      = 64 << 20  // a larger log is emptied
-	warnWALSize     = 256 << 20 // somebody has been reading for too long
-	trimBatch       = 500       // rows deleted in one go
-	minFreeFraction = 10        // a database of which more than one part in ten is empty gives space back
-	vacuumPages     = 128       // pages given back in one go
+	maxWALSize      = 64 << 20  // a larger log is truncated
+	warnWALSize     = 256 << 20 // a reader is open for too long
+	trimBatch       = 500       // rows per DELETE
+	minFreeFraction = 10        // space is released if more than one page in ten is free
+	vacuumPages     = 128       // pages released per step
 	vacuumPause     = 50 * time.Millisecond
 )
 
-// Checkpoint moves what the write-ahead log holds into the database. SQLite does so by itself along the way; a slow reader,
-// however, lets the log grow, and once it has grown it is emptied here.
+// Checkpoint moves the write-ahead log into the database. SQLite does so itself, but a slow reader lets the log grow; a log that has grown
+// is truncated here.
 func (db *DB) Checkpoint(ctx context.Context) error {
 	size := db.logSize()
 	if size > warnWALSize {
@@ -44,7 +43,7 @@ func (db *DB) Checkpoint(ctx context.Context) error {
 	})
 }
 
-// logSize returns the size of the write-ahead log. The file must not be opened: closing it would give up SQLite's locks.
+// logSize returns the size of the write-ahead log. The file must not be opened, because closing it would release SQLite's locks.
 func (db *DB) logSize() int64 {
 	info, err := os.Stat(filepath.Join(db.options.Dir, File+"-wal"))
 	if err != nil {
@@ -53,9 +52,8 @@ func (db *DB) logSize() int64 {
 	return info.Size()
 }
 
-// Optimize has SQLite look again at how its tables are filled, where that has changed much since the last time.
-// The limit also keeps it from taking samples of the tables: with samples, it plans a query anew whenever its parameters change,
-// which takes ten times as long as most queries.
+// Optimize updates the statistics of tables that have changed much. The limit also prevents samples: with samples, SQLite plans a query
+// again whenever its parameters change, which takes ten times as long as most queries.
 func (db *DB) Optimize(ctx context.Context) error {
 	return db.maintain(ctx, func(conn *sqlx.DB) error {
 		if _, err := conn.ExecContext(ctx, `PRAGMA analysis_limit = 1000; PRAGMA optimize = 0x10002`); err != nil {
@@ -65,7 +63,7 @@ func (db *DB) Optimize(ctx context.Context) error {
 	})
 }
 
-// ReleaseSpace gives space back to the file system that deleted rows have left, if it is much.
+// ReleaseSpace returns the space of deleted rows to the file system, if it is much.
 func (db *DB) ReleaseSpace(ctx context.Context) error {
 	return db.maintain(ctx, func(conn *sqlx.DB) error {
 		for before := int64(-1); ; {
@@ -90,7 +88,7 @@ func (db *DB) ReleaseSpace(ctx context.Context) error {
 	})
 }
 
-// maintain runs fn with a connection of its own. What cannot get a lock soon is left for the next time.
+// maintain runs fn with a connection of its own. A step that gets no lock soon is left for the next time.
 func (db *DB) maintain(ctx context.Context, fn func(*sqlx.DB) error) error {
 	conn, err := connect(filepath.Join(db.options.Dir, File), 1000)
 	if err != nil {
@@ -107,11 +105,11 @@ func (db *DB) maintain(ctx context.Context, fn func(*sqlx.DB) error) error {
 	return ctx.Err()
 }
 
-// trim is the text of the queries that cut a kind of timeline.
+// trim are the queries that shorten timelines of a kind.
 type trim struct{ long, cut string }
 
-// newTrim cuts the rows of table: owner names the column that says whose timeline a row is in, owners the table and column
-// that list the timelines there are.
+// newTrim returns the queries for a table. owner is its column with the owner of the timeline; owners and ownersKey are the table and
+// column of all owners.
 func newTrim(table, owner, owners, ownersKey string) trim {
 	named := strings.NewReplacer("OWNERS", owners, "OWNERKEY", ownersKey, "TABLE", table, "OWNER", owner)
 	return trim{
@@ -142,11 +140,11 @@ var (
 	listTrim = newTrim("list_timeline", "list_id", "lists", "id")
 )
 
-// TrimTimelines cuts home timelines and lists down to their newest length posts.
+// TrimTimelines removes all but the newest length posts from homes and lists.
 func (db *DB) TrimTimelines(ctx context.Context, length int) error {
 	type overlong struct {
 		Owner int64
-		Last  StatusID // the newest that is too much
+		Last  StatusID // the newest post to remove
 	}
 	for _, q := range []trim{homeTrim, listTrim} {
 		timelines, err := list[overlong](ctx, db.reader, "long timelines", q.long, length)
@@ -162,8 +160,7 @@ func (db *DB) TrimTimelines(ctx context.Context, length int) error {
 	return nil
 }
 
-// inBatches runs a DELETE, whose last parameter is how many rows to delete at most, until nothing is left to delete. Between two
-// batches others have their turn.
+// inBatches runs a DELETE, whose last parameter limits its rows, until no rows are left. Other writers run between two batches.
 func (db *DB) inBatches(ctx context.Context, what, query string, args ...any) error {
 	args = append(args, trimBatch)
 	for {

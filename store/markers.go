@@ -2,16 +2,16 @@ package store
 
 import "context"
 
-// Marker is how far somebody has read a timeline.
+// Marker is the position up to which an account has read a timeline.
 type Marker struct {
 	AccountID  AccountID
-	Timeline   string // home, notifications
+	Timeline   string // home or notifications
 	LastReadID int64
 	Version    int // counts the changes
 	UpdatedAt  Time
 }
 
-// Markers returns account's markers.
+// Markers returns the markers of an account.
 func (r reader) Markers(ctx context.Context, account AccountID) ([]*Marker, error) {
 	return list[*Marker](ctx, r, "markers", `SELECT * FROM markers WHERE account_id = ?`, account)
 }

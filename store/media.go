@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// Media is an upload, or an attachment of a remote post.
+// Media is an upload, or an attachment of a remote status.
 type Media struct {
 	ID          MediaID
 	AccountID   AccountID
 	StatusID    *StatusID    // nil: not attached to a status
 	MessageID   *MessageID   // nil: not attached to a message of a chat
-	ScheduledID *ScheduledID // of what is to be published with it
-	Position    int          // -1: only an earlier version of the status had it
+	ScheduledID *ScheduledID // of a scheduled status
+	Position    int          // -1: only earlier versions of the status have it
 	Type        string       // image, video, audio, unknown
 	Mime        string
-	File        string // name in the media folder, "" for remote media
-	Thumbnail   string // likewise, "" where the file itself serves
+	File        string // name in the media directory, "" for remote media
+	Thumbnail   string // likewise; "": the file itself
 	RemoteURL   string
 	Description string
 	Size        int64
 	CreatedAt   Time
-	DetachedAt  *Time // when it was found to be attached to nothing
+	DetachedAt  *Time // since when it is attached to nothing
 }
 
-// Detached tells whether the upload is attached to nothing.
+// Detached returns true if the upload is attached to nothing.
 func (m *Media) Detached() bool {
 	return m.StatusID == nil && m.MessageID == nil && m.ScheduledID == nil
 }
@@ -40,7 +40,7 @@ func (r reader) MediaOf(ctx context.Context, ids []StatusID) ([]*Media, error) {
 		ORDER BY j.key, m.position`, jsonArray(ids))
 }
 
-// OwnMedia returns an upload of the owner's, and errs.ErrRecordNotFound if there is none.
+// OwnMedia returns an upload of the owner, and errs.ErrRecordNotFound if there is none.
 func (r reader) OwnMedia(ctx context.Context, owner AccountID, id MediaID) (*Media, error) {
 	m, err := one[Media](ctx, r, "media", `SELECT * FROM media WHERE id = ? AND account_id = ?`, id, owner)
 	if m == nil && err == nil {
@@ -58,7 +58,7 @@ func (r reader) MediaByIDs(ctx context.Context, ids []MediaID) ([]*Media, error)
 		ORDER BY j.key`, jsonArray(ids))
 }
 
-// UsedFiles returns those of the files that a row of media names.
+// UsedFiles returns those of the files that a row of media has.
 func (r reader) UsedFiles(ctx context.Context, names []string) ([]string, error) {
 	array, err := json.Marshal(names)
 	if err != nil {
@@ -71,7 +71,7 @@ func (r reader) UsedFiles(ctx context.Context, names []string) ([]string, error)
 			OR EXISTS (SELECT 1 FROM media m WHERE m.thumbnail = j.value AND m.thumbnail <> '')`, string(array))
 }
 
-// ProfilePictures returns the files that the profiles of local accounts name.
+// ProfilePictures returns the files in the profiles of local accounts.
 func (r reader) ProfilePictures(ctx context.Context) ([]string, error) {
 	type row struct{ Avatar, AvatarStatic, Header, HeaderStatic, Background string }
 	rows, err := list[row](ctx, r, "profile pictures", `
@@ -102,7 +102,7 @@ func (tx *Tx) AddMedia(ctx context.Context, m *Media) error {
 	return err
 }
 
-// DescribeMedia sets the text that stands for an upload.
+// DescribeMedia sets the description of an upload.
 func (tx *Tx) DescribeMedia(ctx context.Context, m *Media) error {
 	_, err := tx.exec(ctx, "describe media", `UPDATE media SET description = ? WHERE id = ?`, m.Description, m.ID)
 	if m.StatusID != nil {
@@ -111,8 +111,7 @@ func (tx *Tx) DescribeMedia(ctx context.Context, m *Media) error {
 	return err
 }
 
-// AttachMedia gives a status these attachments, in this order, in place of those it had. Those stay with it, out of sight, for the
-// versions of it that showed them.
+// AttachMedia replaces the attachments of a status, in this order. The old ones stay for the earlier versions of the status.
 func (tx *Tx) AttachMedia(ctx context.Context, id StatusID, media []*Media) error {
 	if _, err := tx.exec(ctx, "put media aside", `UPDATE media SET position = -1 WHERE status_id = ?`, id); err != nil {
 		return err
@@ -130,7 +129,7 @@ func (tx *Tx) AttachMedia(ctx context.Context, id StatusID, media []*Media) erro
 	return nil
 }
 
-// MediaOfMessages returns the attachments of messages of chats.
+// MediaOfMessages returns the attachments of chat messages.
 func (r reader) MediaOfMessages(ctx context.Context, ids []MessageID) ([]*Media, error) {
 	return list[*Media](ctx, r, "attachments of messages", `
 		SELECT m.*
@@ -138,15 +137,14 @@ func (r reader) MediaOfMessages(ctx context.Context, ids []MessageID) ([]*Media,
 		CROSS JOIN media m ON m.message_id = j.value`, jsonArray(ids))
 }
 
-// AttachMediaToMessage gives a message of a chat its attachment.
+// AttachMediaToMessage attaches an upload to a chat message.
 func (tx *Tx) AttachMediaToMessage(ctx context.Context, id MessageID, m *Media) error {
 	m.MessageID, m.DetachedAt = &id, nil
 	_, err := tx.exec(ctx, "attach media", `UPDATE media SET message_id = ?, detached_at = NULL WHERE id = ?`, id, m.ID)
 	return err
 }
 
-// MarkDetachedMedia has the time of up to n uploads that have come loose, because their status or message is gone, begin now. It returns how many
-// those were.
+// MarkDetachedMedia sets DetachedAt of up to n uploads whose status or message was deleted. It returns how many there were.
 func (tx *Tx) MarkDetachedMedia(ctx context.Context, n int) (int64, error) {
 	return tx.exec(ctx, "note loose media", `
 		UPDATE media
@@ -158,7 +156,7 @@ func (tx *Tx) MarkDetachedMedia(ctx context.Context, n int) (int64, error) {
 			LIMIT ?)`, At(tx.db.now()), n)
 }
 
-// DropDetachedMedia deletes the rows of up to n uploads that have been attached to nothing for d. It returns how many those were.
+// DropDetachedMedia deletes the rows of up to n uploads that are detached for d. It returns how many there were.
 func (tx *Tx) DropDetachedMedia(ctx context.Context, d time.Duration, n int) (int64, error) {
 	return tx.exec(ctx, "drop loose media", `
 		DELETE FROM media
@@ -169,22 +167,22 @@ func (tx *Tx) DropDetachedMedia(ctx context.Context, d time.Duration, n int) (in
 			LIMIT ?)`, At(tx.db.now().Add(-d)), n)
 }
 
-// MediaBan says that a file of another server is not shown. It was made at the time of its id.
+// MediaBan bans a remote file from the media proxy.
 type MediaBan struct {
 	ID       int64
 	Address  string
 	BannedAt Time
 }
 
-// MaxMediaBans is how many there can be.
+// MaxMediaBans is how many bans there can be.
 const MaxMediaBans = 10_000
 
-// MediaBanned tells whether the file at an address is banned.
+// MediaBanned returns true if the file at a URL is banned.
 func (r reader) MediaBanned(ctx context.Context, address string) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM media_bans WHERE address = ?`, address)
 }
 
-// MediaBans returns all bans, the latest first.
+// MediaBans returns all bans, newest first.
 func (r reader) MediaBans(ctx context.Context) ([]*MediaBan, error) {
 	return list[*MediaBan](ctx, r, "media bans", `SELECT * FROM media_bans ORDER BY id DESC LIMIT ?`, MaxMediaBans)
 }
@@ -198,7 +196,7 @@ func (tx *Tx) CountMediaBans(ctx context.Context) (int, error) {
 	return *n, nil
 }
 
-// AddMediaBan bans the file at an address. Doing it twice is no error.
+// AddMediaBan bans the file at a URL. Repeating it is not an error.
 func (tx *Tx) AddMediaBan(ctx context.Context, address string) error {
 	_, err := tx.exec(ctx, "ban media", `
 		INSERT INTO media_bans (id, address, banned_at) VALUES (?, ?, ?)
@@ -206,7 +204,7 @@ func (tx *Tx) AddMediaBan(ctx context.Context, address string) error {
 	return err
 }
 
-// RemoveMediaBan ends that. Where there was none, it is no error either.
+// RemoveMediaBan removes a ban. It is not an error if there is none.
 func (tx *Tx) RemoveMediaBan(ctx context.Context, address string) error {
 	_, err := tx.exec(ctx, "unban media", `DELETE FROM media_bans WHERE address = ?`, address)
 	return err

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// migration is one step from a version of the schema to the next. Steps only go forward, and are never changed once released.
+// migration is a step from one version of the schema to the next. Steps go forward only, and do not change once released.
 type migration struct {
 	name     string
 	sql      string
-	rewrites bool // it rewrites data: a copy of the database is made before it
+	rewrites bool // it rewrites data, so that the database is copied before
 }
 
 // firstVersion is the schema in testdata/schema-1.sql; migrations[0] leads from it to version 2, and so on.
@@ -26,7 +26,7 @@ func schemaVersion() int { return firstVersion + len(migrations) }
 // ErrNewerDatabase is returned by Open for a database that a newer svc has written.
 var ErrNewerDatabase = errors.New("the database was written by a newer version of svc")
 
-// migrate makes a new database, or brings an old one to the current schema, each step in a transaction of its own.
+// migrate creates a new database, or upgrades an old one, each step in a transaction of its own.
 func (w *writer) migrate(ctx context.Context, path, schema string) error {
 	version, err := w.version(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func (w *writer) inTransaction(ctx context.Context, sql string, version int) err
 	return err
 }
 
-// copyBefore keeps the database as it was beside it.
+// copyBefore copies the database to a file beside it.
 func (w *writer) copyBefore(ctx context.Context, path string, version int) error {
 	copied := fmt.Sprintf("%s.schema-%d.%s", path, version, time.Now().UTC().Format("20060102T150405"))
 	w.db.log.Info("keeping a copy of the database before the upgrade", "file", copied)

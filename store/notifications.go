@@ -8,23 +8,23 @@ import (
 	"slices"
 )
 
-// Notification tells somebody what another did.
+// Notification is a notification of a local account.
 type Notification struct {
 	ID        NotificationID
-	AccountID AccountID // who is told
+	AccountID AccountID // the recipient
 	Type      NotificationType
-	FromID    AccountID // who did it
+	FromID    AccountID // the account that caused it
 	StatusID  *StatusID
-	MessageID *MessageID // of a chat
-	Detail    string     // the emoji of a reaction; the id of a report, or of the account that one has moved to
+	MessageID *MessageID // of a chat message
+	Detail    string     // the emoji of a reaction; the id of a report, or of the account that FromID has moved to
 	Read      bool
-	Muted     bool // by a mute that was in force
+	Muted     bool // a mute was in force when it was added
 }
 
-// Position returns the id as a place in a list.
+// Position returns the id as a position in a list.
 func (n *Notification) Position() int64 { return int64(n.ID) }
 
-// NotificationType is what a notification tells of.
+// NotificationType is the type of a notification in the client API.
 type NotificationType string
 
 const (
@@ -42,25 +42,25 @@ const (
 	NotifyReport        NotificationType = "report"
 )
 
-// NotificationTypes are all types. Those told only to who asks for them come last.
+// NotificationTypes are all types, the opt-in ones last.
 var NotificationTypes = []NotificationType{
 	NotifyMention, NotifyFollow, NotifyFollowRequest, NotifyReblog, NotifyFavourite, NotifyPoll, NotifyMove, NotifyStatus, NotifyUpdate,
 	NotifyEmojiReaction, NotifyChatMention, NotifyReport,
 }
 
-// OptIn tells whether notifications of the type are listed only for who asks for the type (spec 2.13).
+// OptIn returns true if notifications of the type are listed only on request (spec 2.13).
 func (t NotificationType) OptIn() bool { return t == NotifyChatMention || t == NotifyReport }
 
-// NotificationFilter narrows a list of notifications.
+// NotificationFilter selects notifications.
 type NotificationFilter struct {
-	Types             []NotificationType // nil: all but those that must be asked for
+	Types             []NotificationType // nil: all but the opt-in types
 	ExcludeTypes      []NotificationType
 	ExcludeVisibility []Visibility
-	From              AccountID // 0: anybody
+	From              AccountID // 0: any account
 	WithMuted         bool
 }
 
-// types returns the types to list as a JSON array, or nothing if they are the usual ones.
+// types returns the types to list as a JSON array, "" for the default.
 func (f NotificationFilter) types() any {
 	if f.Types == nil && !slices.ContainsFunc(f.ExcludeTypes, func(t NotificationType) bool { return !t.OptIn() }) {
 		return ""
@@ -78,8 +78,8 @@ func (f NotificationFilter) types() any {
 	return JSON[[]NotificationType]{types}
 }
 
-// notificationVisible is the condition that a notification may be shown: who did it can be seen and is not blocked or (unless ?3)
-// muted, and its status can be seen. ?1 is who is told, ?2 their hints. The hidden ones are kept: a mute may end.
+// notificationVisible is the condition that a notification n is visible to its recipient ?1 with the lookups ?2: the account that caused it
+// is available, not blocked and, unless ?3 is set, not muted, and the status is visible. Hidden notifications stay, because a mute may end.
 var notificationVisible = `
 	` + available("n.from_id") + `
 	AND ` + notBlocked("n.from_id") + `
@@ -89,11 +89,11 @@ var notificationVisible = `
 	AND (n.status_id IS NULL OR ` + unset("?2", lookupBlocks|lookupBlockedBy|lookupMutes|lookupDomainBlocks) + ` AND ` + neverHidden + `
 		OR EXISTS (SELECT 1 FROM statuses s WHERE s.id = n.status_id AND ` + visible("s") + `))`
 
-// maybeHiddenTypes are the types of notification that may be about a status which who is told cannot see (any more), though nobody blocks
-// or mutes anybody (the hints 23). What the others are about is one's own, or addressed to oneself.
+// maybeHiddenTypes are the types whose status may be hidden from the recipient without a block or mute. The status of other types is the
+// recipient's own, or addressed to the recipient.
 const maybeHiddenTypes = `'chat_mention', 'report', 'status', 'update', 'poll'`
 
-// neverHidden is the condition that the type is none of these; for a list of so many, SQLite would make a table in each query.
+// neverHidden is the condition that the type is none of these. For a list of so many, SQLite would build a table in each query.
 const neverHidden = `n.type <> 'status' AND n.type <> 'update' AND n.type <> 'poll' AND n.type <> 'chat_mention' AND n.type <> 'report'`
 
 var notificationList = func(order string) string {
@@ -112,7 +112,7 @@ var notificationList = func(order string) string {
 
 var notificationsDescending, notificationsAscending = notificationList("DESC"), notificationList("ASC")
 
-// Notifications returns a page of what account was told, newest first.
+// Notifications returns a page of an account's notifications, newest first.
 func (r reader) Notifications(ctx context.Context, account AccountID, f NotificationFilter, p Page) ([]*Notification, error) {
 	h, err := r.lookups(ctx, account)
 	if err != nil {
@@ -132,7 +132,7 @@ func (r reader) Notifications(ctx context.Context, account AccountID, f Notifica
 	return newestFirst(page, ascending), err
 }
 
-// scanNotifications is list for an account's notifications, without the reflection.
+// scanNotifications is list for notifications, without reflection.
 func scanNotifications(rows *sql.Rows, account AccountID) ([]*Notification, error) {
 	defer rows.Close()
 	var page []*Notification
@@ -157,7 +157,7 @@ func scanNotifications(rows *sql.Rows, account AccountID) ([]*Notification, erro
 	return page, rows.Err()
 }
 
-// Notification returns something that account was told, muted or not, and errs.ErrRecordNotFound if there is none.
+// Notification returns a notification of an account, muted or not, and errs.ErrRecordNotFound if there is none.
 func (r reader) Notification(ctx context.Context, account AccountID, id NotificationID) (*Notification, error) {
 	h, err := r.lookups(ctx, account)
 	if err != nil {
@@ -173,7 +173,7 @@ func (r reader) Notification(ctx context.Context, account AccountID, id Notifica
 	return n, err
 }
 
-// maxUnread is where counting stops: no badge shows more, and a count must not get slower with what somebody never reads.
+// maxUnread is the limit of counts, because clients show no more and a count must not get slower with unread notifications.
 const maxUnread = 1000
 
 var (
@@ -185,8 +185,8 @@ var (
 			WHERE n.account_id = ?1 AND n.read = 0 AND ` + countedUnread + `
 			LIMIT ?4)`
 
-	// unreadUnfiltered is the same where nobody blocks or mutes anybody. What is not of a rare type is shown for certain then, and an index
-	// that holds just what is unread tells how much that is.
+	// unreadUnfiltered is the same for accounts without blocks and mutes. Only the status of maybeHiddenTypes may be hidden then, so that
+	// the others are counted by index.
 	unreadUnfiltered = `
 		SELECT (
 			SELECT count(*)
@@ -203,7 +203,7 @@ var (
 
 	countedUnread = `n.type NOT IN ('chat_mention', 'report') AND ` + notificationVisible
 
-	// The same beside the number of follow requests and of unread conversations.
+	// The same with the numbers of follow requests and unread conversations.
 	unreadCounts           = withOtherCounts(unreadNotifications, unreadConversations)
 	unreadCountsUnfiltered = withOtherCounts(unreadUnfiltered, unreadConversationsUnfiltered)
 )
@@ -216,10 +216,10 @@ func withOtherCounts(unread, conversations string) string {
 			WHERE target_id = ?1 AND pending = 1), (` + conversations + `)`
 }
 
-// notificationLookups are those that say that a notification may have to be hidden.
+// notificationLookups are those that may find a reason to hide a notification.
 const notificationLookups = lookupBlocks | lookupBlockedBy | lookupMutes | lookupDomainBlocks | lookupUnavailable
 
-// UnreadNotifications counts what account has been told and has not read, up to 1000.
+// UnreadNotifications counts the unread notifications of an account, up to 1000.
 func (r reader) UnreadNotifications(ctx context.Context, account AccountID) (int, error) {
 	h, err := r.lookups(ctx, account)
 	if err != nil {
@@ -236,14 +236,14 @@ func (r reader) UnreadNotifications(ctx context.Context, account AccountID) (int
 	return *n, nil
 }
 
-// UnreadCounts are figures that an account is shown of itself.
+// UnreadCounts are the counts that an account sees of its own.
 type UnreadCounts struct {
 	UnreadNotifications int // up to 1000
-	FollowRequests      int // who asks to follow the account
+	FollowRequests      int // to the account
 	UnreadConversations int // up to 1000
 }
 
-// UnreadCounts counts what waits for an account.
+// UnreadCounts returns the unread counts of an account.
 func (r reader) UnreadCounts(ctx context.Context, account AccountID) (UnreadCounts, error) {
 	h, err := r.lookups(ctx, account)
 	if err != nil {
@@ -267,7 +267,7 @@ func (r reader) UnreadCounts(ctx context.Context, account AccountID) (UnreadCoun
 	return n, rows.Err()
 }
 
-// AddNotification inserts a notification, with a fresh id. It tells whether there was none of the same deed yet.
+// AddNotification inserts a notification with a new id. It returns false if there is one already.
 func (tx *Tx) AddNotification(ctx context.Context, n *Notification) (added bool, err error) {
 	n.ID = NotificationID(tx.newID())
 	rows, err := tx.exec(ctx, "add notification", `
@@ -277,7 +277,7 @@ func (tx *Tx) AddNotification(ctx context.Context, n *Notification) (added bool,
 	return rows > 0, err
 }
 
-// RemoveNotification takes back what was told of a deed that was undone.
+// RemoveNotification deletes the notification of an action that was undone.
 func (tx *Tx) RemoveNotification(ctx context.Context, account AccountID, t NotificationType, from AccountID, status *StatusID) error {
 	_, err := tx.exec(ctx, "withdraw notification", `
 		DELETE FROM notifications
@@ -285,8 +285,7 @@ func (tx *Tx) RemoveNotification(ctx context.Context, account AccountID, t Notif
 	return err
 }
 
-// ReadNotifications marks account's notifications up to and including one as read, and returns the newest of those that were
-// not read before, at most limit.
+// ReadNotifications marks the notifications of account up to upTo as read, and returns the newest unread of them, at most limit.
 func (tx *Tx) ReadNotifications(ctx context.Context, account AccountID, upTo NotificationID, limit int) ([]NotificationID, error) {
 	unread, err := ids[NotificationID](ctx, tx.reader, "unread notifications", `
 		SELECT id
@@ -310,7 +309,7 @@ func (tx *Tx) ReadNotification(ctx context.Context, account AccountID, id Notifi
 	return err
 }
 
-// NotificationsByID returns account's notifications of these ids, newest first.
+// NotificationsByID returns notifications of account, newest first.
 func (r reader) NotificationsByID(ctx context.Context, account AccountID, ids []NotificationID) ([]*Notification, error) {
 	h, err := r.lookups(ctx, account)
 	if err != nil {
@@ -325,21 +324,21 @@ func (r reader) NotificationsByID(ctx context.Context, account AccountID, ids []
 	return rows, err
 }
 
-// DismissNotifications deletes account's notifications of these ids, and returns how many there were.
+// DismissNotifications deletes notifications of account, and returns how many there were.
 func (tx *Tx) DismissNotifications(ctx context.Context, account AccountID, ids []NotificationID) (int64, error) {
 	return tx.exec(ctx, "dismiss notifications", `
 		DELETE FROM notifications
 		WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, account, jsonArray(ids))
 }
 
-// ClearNotifications deletes up to limit of account's notifications, and returns how many it deleted.
+// ClearNotifications deletes up to limit notifications of account, and returns how many there were.
 func (tx *Tx) ClearNotifications(ctx context.Context, account AccountID, limit int) (int64, error) {
 	return tx.exec(ctx, "clear notifications", `
 		DELETE FROM notifications
 		WHERE id IN (SELECT id FROM notifications WHERE account_id = ? LIMIT ?)`, account, limit)
 }
 
-// RemoveNotificationsFrom takes back all that account was told of from's deeds.
+// RemoveNotificationsFrom deletes all notifications of account that from caused.
 func (tx *Tx) RemoveNotificationsFrom(ctx context.Context, account, from AccountID) error {
 	_, err := tx.exec(ctx, "remove notifications", `
 		DELETE FROM notifications INDEXED BY notifications_once

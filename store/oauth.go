@@ -16,19 +16,19 @@ type App struct {
 	RedirectURIs string // separated by newlines
 	Scopes       Scopes
 	Trusted      bool
-	OwnerID      *AccountID // who registered it, or signed in with it first
+	OwnerID      *AccountID // who registered it or was the first to sign in with it
 	CreatedAt    Time
 }
 
-// Redirects returns the addresses that the app may send people to.
+// Redirects returns the redirect URIs of the app.
 func (a *App) Redirects() []string { return strings.Fields(a.RedirectURIs) }
 
-// Token is what somebody, or an app, authenticates with. The token itself is not kept, only its hash.
+// Token is an access token of an account or app. Only its hash is stored.
 type Token struct {
 	ID          TokenID
 	Hash        []byte
 	RefreshHash []byte
-	AppID       *AppID     // nil: a session of the server's own pages
+	AppID       *AppID     // nil: a session of this server's pages
 	AccountID   *AccountID // nil: the app itself
 	Scopes      Scopes
 	CreatedAt   Time
@@ -36,10 +36,10 @@ type Token struct {
 	ExpiresAt   *Time
 }
 
-// Bounds of what can be made without end. The least recently used go first.
+// Bounds of tokens. The least recently used are removed first.
 const (
 	TokensPerAccount = 500
-	TokensPerApp     = 100 // those of the app itself
+	TokensPerApp     = 100 // of the app itself
 )
 
 // Apps returns the apps that have one of the ids, in no order.
@@ -59,7 +59,7 @@ func (r reader) App(ctx context.Context, id AppID) (*App, error) {
 	return a, err
 }
 
-// AppByClientID returns the app of a client id, nil if there is none.
+// AppByClientID returns the app with a client id, nil if there is none.
 func (r reader) AppByClientID(ctx context.Context, clientID string) (*App, error) {
 	return one[App](ctx, r, "app by client id", `SELECT * FROM oauth_apps WHERE client_id = ?`, clientID)
 }
@@ -88,26 +88,26 @@ func (tx *Tx) AddApp(ctx context.Context, a *App) error {
 	return nil
 }
 
-// ClaimApp gives an app to the first who signs in with it.
+// ClaimApp makes the first account that signs in with an app its owner.
 func (tx *Tx) ClaimApp(ctx context.Context, id AppID, owner AccountID) error {
 	_, err := tx.exec(ctx, "claim app", `UPDATE oauth_apps SET owner_id = ? WHERE id = ? AND owner_id IS NULL`, owner, id)
 	return err
 }
 
-// TokenByHash returns the token whose SHA-256 is hash, nil if there is none.
+// TokenByHash returns the token with a SHA-256 hash, nil if there is none.
 func (r reader) TokenByHash(ctx context.Context, hash []byte) (*Token, error) {
 	return one[Token](ctx, r, "token", `SELECT * FROM oauth_tokens WHERE hash = ?`, hash)
 }
 
-// TokenByRefreshHash returns the token whose refresh token has the SHA-256 hash, nil if there is none.
+// TokenByRefreshHash returns the token whose refresh token has a SHA-256 hash, nil if there is none.
 func (r reader) TokenByRefreshHash(ctx context.Context, hash []byte) (*Token, error) {
 	return one[Token](ctx, r, "refresh token", `SELECT * FROM oauth_tokens WHERE refresh_hash = ?`, hash)
 }
 
-// TokenSummary is a token as its owner sees it in a list.
+// TokenSummary is a token in the list of its owner.
 type TokenSummary struct {
 	ID        TokenID
-	AppName   *string // nil: a session of the server's own pages
+	AppName   *string // nil: a session of this server's pages
 	CreatedAt Time
 	ExpiresAt *Time
 }
@@ -123,7 +123,7 @@ func (r reader) TokensOf(ctx context.Context, account AccountID) ([]*TokenSummar
 		LIMIT ?`, account, TokensPerAccount)
 }
 
-// AddToken inserts a token, in place of the least recently used if there are too many. Its ID and times are set.
+// AddToken inserts a token, and removes the least recently used one if there are too many. Its ID and times are set.
 func (tx *Tx) AddToken(ctx context.Context, t *Token) error {
 	now := At(tx.db.now())
 	t.CreatedAt, t.LastUsedAt = now, now
@@ -138,7 +138,7 @@ func (tx *Tx) AddToken(ctx context.Context, t *Token) error {
 	return tx.trimTokens(ctx, t)
 }
 
-// trimTokens removes tokens beyond the bounds, but not the new one.
+// trimTokens removes tokens over the bounds, but not the new one.
 func (tx *Tx) trimTokens(ctx context.Context, t *Token) error {
 	var gone []TokenID
 	var err error
@@ -169,7 +169,7 @@ func (tx *Tx) trimTokens(ctx context.Context, t *Token) error {
 	return err
 }
 
-// RenewToken gives a token new hashes and a new expiry. The old pair is worth nothing from then on.
+// RenewToken gives a token new hashes and a new expiry. The old hashes become invalid.
 func (tx *Tx) RenewToken(ctx context.Context, t *Token) error {
 	t.CreatedAt = At(tx.db.now())
 	_, err := tx.exec(ctx, "renew token", `
@@ -180,14 +180,14 @@ func (tx *Tx) RenewToken(ctx context.Context, t *Token) error {
 	return err
 }
 
-// RevokeToken removes a token, together with the code it came from.
+// RevokeToken deletes a token, with the code that it came from.
 func (tx *Tx) RevokeToken(ctx context.Context, id TokenID) error {
 	_, err := tx.exec(ctx, "revoke token", `DELETE FROM oauth_tokens WHERE id = ?`, id)
 	tx.Emit(TokensRevoked{Tokens: []TokenID{id}})
 	return err
 }
 
-// RevokeOwnToken removes a token if it is the account's.
+// RevokeOwnToken deletes a token if it is the account's.
 func (tx *Tx) RevokeOwnToken(ctx context.Context, account AccountID, id TokenID) error {
 	n, err := tx.exec(ctx, "revoke own token", `DELETE FROM oauth_tokens WHERE id = ? AND account_id = ?`, id, account)
 	if n > 0 {
@@ -196,7 +196,7 @@ func (tx *Tx) RevokeOwnToken(ctx context.Context, account AccountID, id TokenID)
 	return err
 }
 
-// RevokeTokens signs an account out everywhere: it removes all its tokens, codes and challenges.
+// RevokeTokens deletes all tokens, codes and challenges of an account.
 func (tx *Tx) RevokeTokens(ctx context.Context, account AccountID) error {
 	if err := tx.revokePending(ctx, account); err != nil {
 		return err
@@ -206,7 +206,7 @@ func (tx *Tx) RevokeTokens(ctx context.Context, account AccountID) error {
 	return err
 }
 
-// RevokeOtherTokens signs an account out everywhere but where it uses the token kept; 0 is none.
+// RevokeOtherTokens deletes the tokens of an account except one, 0: all, and its codes and challenges.
 func (tx *Tx) RevokeOtherTokens(ctx context.Context, account AccountID, kept TokenID) error {
 	if err := tx.revokePending(ctx, account); err != nil {
 		return err
@@ -221,7 +221,7 @@ func (tx *Tx) RevokeOtherTokens(ctx context.Context, account AccountID, kept Tok
 	return err
 }
 
-// revokePending removes what would become tokens of an account.
+// revokePending deletes the codes and challenges of an account.
 func (tx *Tx) revokePending(ctx context.Context, account AccountID) error {
 	if _, err := tx.exec(ctx, "revoke codes", `DELETE FROM oauth_codes WHERE account_id = ?`, account); err != nil {
 		return err
@@ -230,14 +230,13 @@ func (tx *Tx) revokePending(ctx context.Context, account AccountID) error {
 	return err
 }
 
-// MarkTokenUsed notes that a token was used. It is called at most once a day and token.
+// MarkTokenUsed stores that a token was used. It is called at most once a day and token.
 func (tx *Tx) MarkTokenUsed(ctx context.Context, id TokenID) error {
 	_, err := tx.exec(ctx, "mark token used", `UPDATE oauth_tokens SET last_used_at = ? WHERE id = ?`, At(tx.db.now()), id)
 	return err
 }
 
-// AuthorizationCode is what an app gets when somebody lets it act for them, to be redeemed for a token. The code itself is not kept, only
-// its hash.
+// AuthorizationCode is an OAuth authorization code. Only its hash is stored.
 type AuthorizationCode struct {
 	Hash          []byte
 	AppID         AppID
@@ -249,7 +248,7 @@ type AuthorizationCode struct {
 	TokenID       *TokenID // what it was redeemed for
 }
 
-// AuthorizationCodeTTL is how long an app may take to redeem a code.
+// AuthorizationCodeTTL is how long an authorization code is valid.
 const AuthorizationCodeTTL = 10 * time.Minute
 
 // AddAuthorizationCode inserts a code. Its ExpiresAt is set.
@@ -261,12 +260,12 @@ func (tx *Tx) AddAuthorizationCode(ctx context.Context, c *AuthorizationCode) er
 	return err
 }
 
-// AuthorizationCode returns the code whose SHA-256 is hash, nil if there is none.
+// AuthorizationCode returns the code with a SHA-256 hash, nil if there is none.
 func (r reader) AuthorizationCode(ctx context.Context, hash []byte) (*AuthorizationCode, error) {
 	return one[AuthorizationCode](ctx, r, "code", `SELECT * FROM oauth_codes WHERE hash = ?`, hash)
 }
 
-// RedeemAuthorizationCode notes which token a code was redeemed for. The code is gone as soon as the token is.
+// RedeemAuthorizationCode stores the token of a redeemed code. The code is deleted with the token.
 func (tx *Tx) RedeemAuthorizationCode(ctx context.Context, hash []byte, token TokenID) error {
 	_, err := tx.exec(ctx, "redeem code", `UPDATE oauth_codes SET token_id = ? WHERE hash = ?`, token, hash)
 	return err

@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// OutboxType is what kind of thing somebody did.
+// OutboxType is what an outbox entry is about.
 type OutboxType string
 
-// The verbs of deeds. What stands beside them says which members of the Deed are set beside ActorID.
+// Types of outbox entries, with the fields of OutboxEntry that are set beside ActorID.
 const (
 	StatusCreated OutboxType = "status_created" // StatusID
-	StatusUpdated OutboxType = "status_updated" // StatusID; also that the counts of its poll have changed
-	StatusDeleted OutboxType = "status_deleted" // StatusID, URI, Visibility, People, Inboxes
+	StatusUpdated OutboxType = "status_updated" // StatusID; also for new counts of its poll
+	StatusDeleted OutboxType = "status_deleted" // StatusID, URI, Visibility, Recipients, Inboxes
 	ReblogCreated OutboxType = "reblog_created" // StatusID: the boost
-	ReblogDeleted OutboxType = "reblog_deleted" // StatusID: what was boosted; RowID and URI of the boost, Visibility
+	ReblogDeleted OutboxType = "reblog_deleted" // StatusID of the original; RowID and URI of the boost, Visibility
 
-	FavouriteCreated OutboxType = "favourite_created" // StatusID, TargetID: its author, RowID of the favourite
-	FavouriteDeleted OutboxType = "favourite_deleted" // likewise
-	ReactionCreated  OutboxType = "reaction_created"  // StatusID, TargetID: its author, RowID of the reaction, Emoji, EmojiURL
-	ReactionDeleted  OutboxType = "reaction_deleted"  // likewise
-	VoteCreated      OutboxType = "vote_created"      // StatusID of the poll, TargetID: its author, Choices
+	FavouriteCreated OutboxType = "favourite_created" // StatusID, TargetID of the author, RowID of the favourite
+	FavouriteDeleted OutboxType = "favourite_deleted" // the same
+	ReactionCreated  OutboxType = "reaction_created"  // StatusID, TargetID of the author, RowID of the reaction, Emoji, EmojiURL
+	ReactionDeleted  OutboxType = "reaction_deleted"  // the same
+	VoteCreated      OutboxType = "vote_created"      // StatusID of the poll, TargetID of the author, Choices
 
 	FollowCreated  OutboxType = "follow_created"  // TargetID, RowID of the follow
 	FollowDeleted  OutboxType = "follow_deleted"  // TargetID, RowID of the follow, URI
-	FollowAccepted OutboxType = "follow_accepted" // TargetID: the follower, RowID, URI
-	FollowRejected OutboxType = "follow_rejected" // TargetID: the follower, RowID, URI; also an end put to a follow
+	FollowAccepted OutboxType = "follow_accepted" // TargetID of the follower, RowID, URI
+	FollowRejected OutboxType = "follow_rejected" // TargetID of the follower, RowID, URI; also for the removal of a follower
 	BlockCreated   OutboxType = "block_created"   // TargetID
 	BlockDeleted   OutboxType = "block_deleted"   // TargetID
 	ReportCreated  OutboxType = "report_created"  // TargetID, RowID of the report
@@ -36,23 +36,24 @@ const (
 	PinCreated OutboxType = "pin_created" // StatusID
 	PinDeleted OutboxType = "pin_deleted" // StatusID
 
-	QuoteAccepted OutboxType = "quote_accepted" // TargetID: who asked to quote, RowID of the authorization
-	QuoteRejected OutboxType = "quote_rejected" // TargetID, StatusID, URI of the request, Object: the post that was to quote
-	QuoteRevoked  OutboxType = "quote_revoked"  // TargetID, RowID of the authorization, which is gone
+	QuoteAccepted OutboxType = "quote_accepted" // TargetID of the quoting account, RowID of the authorization
+	QuoteRejected OutboxType = "quote_rejected" // TargetID, StatusID, URI of the request, Object: the quoting status
+	QuoteRevoked  OutboxType = "quote_revoked"  // TargetID, RowID of the deleted authorization
 
 	ScrobbleCreated OutboxType = "scrobble_created" // RowID of the scrobble
 
 	ChatMessageCreated OutboxType = "chat_message_created" // TargetID, RowID of the message
 	ChatMessageDeleted OutboxType = "chat_message_deleted" // TargetID, RowID of the message, URI
 
-	ProfileUpdated OutboxType = "profile_updated" // also other keys
-	AccountMoved   OutboxType = "account_moved"   // TargetID: the new account
-	AccountDeleted OutboxType = "account_deleted" // the account was deleted; Inboxes: of its followers
+	ProfileUpdated OutboxType = "profile_updated" // also for other keys
+	AccountMoved   OutboxType = "account_moved"   // TargetID of the new account
+	AccountDeleted OutboxType = "account_deleted" // Inboxes of its followers
 )
 
-// OutboxEntry is the job that tells other servers what somebody here has done: federation makes an activity of it.
+// OutboxEntry is the job from which federation builds an activity and its deliveries. It is written in the transaction of the change
+// (transactional outbox).
 type OutboxEntry struct {
-	ID         ActivityID  `json:"id"` // of the activity to be
+	ID         ActivityID  `json:"id"` // of the activity
 	Type       OutboxType  `json:"type"`
 	ActorID    AccountID   `json:"actor_id"`
 	StatusID   StatusID    `json:"status_id,omitempty"`
@@ -60,20 +61,20 @@ type OutboxEntry struct {
 	RowID      int64       `json:"row_id,omitempty"`
 	URI        string      `json:"uri,omitempty"` // of what is undone, answered or deleted
 	Visibility Visibility  `json:"visibility,omitempty"`
-	Recipients []AccountID `json:"recipients,omitempty"` // to whom what is deleted was addressed
-	Inboxes    []string    `json:"inboxes,omitempty"`    // of others that have it
+	Recipients []AccountID `json:"recipients,omitempty"` // of a deleted status
+	Inboxes    []string    `json:"inboxes,omitempty"`    // of servers that fetched a deleted status
 	Choices    []int       `json:"choices,omitempty"`
 	Emoji      string      `json:"emoji,omitempty"`
 	EmojiURL   string      `json:"emoji_url,omitempty"`
-	Object     string      `json:"object,omitempty"` // what it is about, by its ActivityPub id
+	Object     string      `json:"object,omitempty"` // ActivityPub id
 }
 
-// Kind names the job.
+// Kind returns the kind of the job.
 func (OutboxEntry) Kind() string { return "outbox" }
 
-// AddToOutbox has other servers told of a deed, if the actor lives here and there is anybody elsewhere to tell: the target, if there
-// is one; else followers, those addressed, those whose post it answers or boosts, of an edit those who had to do with the post, relays. With
-// federation off nobody is told.
+// AddToOutbox adds an entry if its actor is local and it has remote recipients: the target, if there is one; otherwise followers,
+// recipients of the status, authors of the status that it replies to, boosts or quotes, relays, and for an edit all who interacted with the
+// status. It does nothing without federation.
 func (tx *Tx) AddToOutbox(ctx context.Context, d OutboxEntry) error {
 	if !tx.db.options.Federated {
 		return nil
@@ -87,18 +88,18 @@ func (tx *Tx) AddToOutbox(ctx context.Context, d OutboxEntry) error {
 }
 
 const (
-	// the actor ?1 lives here, the target ?2 elsewhere
+	// The actor ?1 is local, the target ?2 remote.
 	targetIsRemote = `
 		SELECT 1
 		FROM accounts a CROSS JOIN accounts t ON t.id = ?2
 		WHERE a.id = ?1 AND a.domain = '' AND t.domain <> ''`
-	// the actor ?1 lives here and has a follower elsewhere
+	// The actor ?1 is local and has a remote follower.
 	hasRemoteFollower = `
 		SELECT 1
 		FROM accounts a
 		WHERE a.id = ?1 AND a.domain = '' AND (EXISTS (
 			SELECT 1 FROM follows f INDEXED BY follows_remote WHERE f.target_id = a.id AND f.pending = 0 AND f.follower_local = 0)`
-	// the status ?2 is addressed to somebody elsewhere, or is about a post or is a boost of one from elsewhere
+	// The status ?2 has a remote recipient, refers to a remote status, or was fetched.
 	isAddressedToRemote = `
 			OR EXISTS (
 				SELECT 1 FROM recipients r CROSS JOIN accounts t ON t.id = r.account_id WHERE r.status_id = ?2 AND t.domain <> '')
@@ -118,7 +119,7 @@ const (
 				WHERE a.nickname_key = 'relay' AND a.domain = '')`
 )
 
-// hasRemoteRecipients tells whether anybody elsewhere is to hear of a deed.
+// hasRemoteRecipients returns true if an entry has remote recipients.
 func (tx *Tx) hasRemoteRecipients(ctx context.Context, d *OutboxEntry) (bool, error) {
 	switch d.Type {
 	case StatusCreated, StatusUpdated, ReblogCreated, PinCreated, PinDeleted:
@@ -138,7 +139,7 @@ func (tx *Tx) hasRemoteRecipients(ctx context.Context, d *OutboxEntry) (bool, er
 		}
 		id := d.StatusID
 		if d.Type == ReblogDeleted {
-			id = StatusID(d.RowID) // which is there yet
+			id = StatusID(d.RowID) // it is not deleted yet
 		}
 		return tx.exists(ctx, hasRemoteFollower+isAddressedToRemote+hasRelay+`)`, d.ActorID, id)
 	case ProfileUpdated, AccountMoved, ScrobbleCreated:
@@ -152,8 +153,8 @@ func (tx *Tx) hasRemoteRecipients(ctx context.Context, d *OutboxEntry) (bool, er
 	return tx.exists(ctx, targetIsRemote, d.ActorID, d.TargetID)
 }
 
-// AddToOutboxCoalesced is Tell for a deed of which only the latest state counts, such as the counts of a poll: those of one key that
-// come within a pause are one.
+// AddToOutboxCoalesced is AddToOutbox for changes of which only the latest state matters, such as the counts of a poll: entries with one
+// key within delay become one.
 func (tx *Tx) AddToOutboxCoalesced(ctx context.Context, key string, pause time.Duration, d OutboxEntry) error {
 	if !tx.db.options.Federated {
 		return nil
@@ -166,8 +167,8 @@ func (tx *Tx) AddToOutboxCoalesced(ctx context.Context, key string, pause time.D
 	return tx.enqueueUnlessQueued(ctx, tx.db.now().Add(pause), key, d)
 }
 
-// RemoteInteractors returns accounts elsewhere that have boosted, favourited or answered a status, reacted to it, voted in its poll, or quote
-// it: of each kind at most so many.
+// RemoteInteractors returns remote accounts that boosted, favourited, replied to, quoted or reacted to a status, or voted in its poll: at
+// most limit of each kind.
 func (r reader) RemoteInteractors(ctx context.Context, id StatusID, limit int) ([]AccountID, error) {
 	var all []AccountID
 	for _, query := range []string{`
@@ -213,7 +214,7 @@ func (r reader) RemoteInteractors(ctx context.Context, id StatusID, limit int) (
 	return slices.Compact(all), nil
 }
 
-// FetcherInboxes returns inboxes of those who have fetched a status.
+// FetcherInboxes returns inboxes of accounts that fetched a status beyond its audience. They also receive its Delete.
 func (r reader) FetcherInboxes(ctx context.Context, id StatusID, limit int) ([]string, error) {
 	return list[string](ctx, r, "readers", `SELECT inbox FROM status_fetchers WHERE status_id = ? LIMIT ?`, id, limit)
 }
@@ -223,7 +224,7 @@ func (d OutboxEntry) String() string {
 	return fmt.Sprintf("%s %s", d.Type, b)
 }
 
-// FollowerInboxes returns where an account's followers elsewhere take what goes to many, each inbox once.
+// FollowerInboxes returns the inboxes of an account's remote followers, shared inboxes where there are some, without duplicates.
 func (r reader) FollowerInboxes(ctx context.Context, id AccountID) ([]string, error) {
 	all, err := list[string](ctx, r, "inboxes of followers", `
 		SELECT iif(x.shared_inbox <> '', x.shared_inbox, x.inbox)
@@ -234,8 +235,7 @@ func (r reader) FollowerInboxes(ctx context.Context, id AccountID) ([]string, er
 	return slices.Compact(all), err
 }
 
-// KnownInboxes returns where all servers that accounts are known of take what is for everybody: where there is no inbox for that, in those
-// of the accounts.
+// KnownInboxes returns the shared inboxes of all known instances, and the inboxes of remote accounts without a shared inbox.
 func (r reader) KnownInboxes(ctx context.Context, limit int) ([]string, error) {
 	return list[string](ctx, r, "known inboxes", `
 		SELECT *
@@ -246,15 +246,15 @@ func (r reader) KnownInboxes(ctx context.Context, limit int) ([]string, error) {
 		LIMIT ?1`, limit)
 }
 
-// HasFetcher tells whether it is remembered that who takes deliveries in an inbox has fetched a status.
+// HasFetcher returns true if an account with this inbox is known to have fetched a status.
 func (r reader) HasFetcher(ctx context.Context, id StatusID, inbox string) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM status_fetchers WHERE status_id = ? AND inbox = ?`, id, inbox)
 }
 
-// maxFetchers bounds who is remembered of those who fetch a status.
+// maxFetchers is how many inboxes are stored for a status.
 const maxFetchers = 1000
 
-// AddFetcher remembers that who takes deliveries in an inbox has fetched a status, unless there are too many already.
+// AddFetcher stores that an account with this inbox fetched a status, unless there are too many.
 func (tx *Tx) AddFetcher(ctx context.Context, id StatusID, inbox string) error {
 	_, err := tx.exec(ctx, "add reader", `
 		INSERT OR IGNORE INTO status_fetchers (status_id, inbox)
@@ -264,8 +264,7 @@ func (tx *Tx) AddFetcher(ctx context.Context, id StatusID, inbox string) error {
 	return err
 }
 
-// InboxInAudience tells whether what becomes of a status is told in an inbox anyway: because a follower of the author takes deliveries
-// there, or somebody whom the status is addressed to.
+// InboxInAudience returns true if an inbox is that of a remote follower of the author or of a recipient of a status.
 func (r reader) InboxInAudience(ctx context.Context, s *Status, inbox string) (bool, error) {
 	return r.exists(ctx, `
 		SELECT 1

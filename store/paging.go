@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
-// StatusEntry is an entry in a list of statuses that has an order of its own: that of Cursor.
+// StatusEntry is an entry in a list of statuses that is ordered by Cursor.
 type StatusEntry struct {
 	Cursor   int64
 	StatusID StatusID
 }
 
-// AccountEntry is an entry in a list of accounts, in the order of Cursor.
+// AccountEntry is an entry in a list of accounts that is ordered by Cursor.
 type AccountEntry struct {
 	Cursor    int64
 	AccountID AccountID
 }
 
-// entries is the text of the two queries of a list of entries. In it, ?1 is the viewer and ?2 the viewer's hints, and the cursor
-// is between ?3 and ?4.
+// entries are the queries of a list of entries in both directions. ?1 is the viewer, ?2 the lookups; the cursor is between ?3 and ?4.
 type entries struct{ descending, ascending string }
 
 func newEntries(columns, from, cursor, where string) entries {
@@ -50,16 +49,16 @@ func readEntries[E any](ctx context.Context, r reader, e entries, viewer Account
 	return newestFirst(rows, ascending), err
 }
 
-// keyset is the text of the two queries of a list that is paged by an id: from the newest downwards, and from a bound upwards.
+// keyset are the queries of a list that is paged by id, in both directions.
 type keyset struct{ descending, ascending string }
 
-// newKeyset takes the query that reads downwards. ?1 is whose list it is, the id lies below ?2 and above ?3, and ?4 is the limit;
-// it ends in ORDER BY the id DESC, and LIMIT on a line of its own.
+// newKeyset makes both queries from the descending one. ?1 is the owner of the list, the id is below ?2 and above ?3, ?4 is the limit. Its
+// ORDER BY must end with DESC at the end of a line.
 func newKeyset(query string) keyset {
 	return keyset{query, strings.Replace(query, " DESC\n", " ASC\n", 1)}
 }
 
-// query returns the query for a page, and its bounds.
+// query returns the query of a page, and its bounds.
 func (k keyset) query(p Page) (query string, below, above int64, ascending bool) {
 	below, above, ascending = p.bounds()
 	if ascending {
@@ -82,16 +81,16 @@ func rowPage[T any, W ~int64](ctx context.Context, r reader, what string, k keys
 	return newestFirst(rows, ascending), err
 }
 
-// Page asks for a part of a list that is ordered by id. Zero bounds are none. With MinID the page begins right after it, otherwise
-// it holds the newest; either way it comes newest first.
+// Page selects a part of a list that is ordered by id. Zero bounds are none. With MinID it begins right after it, otherwise it has the
+// newest. It is returned newest first.
 type Page struct {
 	MaxID   int64 // older than
 	SinceID int64 // newer than
-	MinID   int64 // newer than, anchored there
+	MinID   int64 // newer than, and the closest to it
 	Limit   int
 }
 
-// bounds returns what the id must be below and above, and in which direction to read.
+// bounds returns the ids that the page is below and above, and the direction in which it is read.
 func (p Page) bounds() (below, above int64, ascending bool) {
 	below, above = p.MaxID, max(p.SinceID, p.MinID)
 	if below == 0 {
@@ -100,7 +99,7 @@ func (p Page) bounds() (below, above int64, ascending bool) {
 	return below, above, p.MinID != 0
 }
 
-// newestFirst turns a page that was read upwards.
+// newestFirst reverses a page that was read in ascending order.
 func newestFirst[T any](rows []T, ascending bool) []T {
 	if ascending {
 		slices.Reverse(rows)
@@ -108,7 +107,7 @@ func newestFirst[T any](rows []T, ascending bool) []T {
 	return rows
 }
 
-// mergePage makes one page of the pages of several lists.
+// mergePage makes one page from the pages of several lists.
 func mergePage(ids []StatusID, p Page) []StatusID {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)

@@ -2,7 +2,7 @@ package store
 
 import "context"
 
-// PinnedAt returns when those of the statuses that are pinned were.
+// PinnedAt returns when statuses were pinned, without those that are not.
 func (r reader) PinnedAt(ctx context.Context, ids []StatusID) (map[StatusID]Time, error) {
 	type row struct {
 		StatusID StatusID
@@ -19,12 +19,12 @@ func (r reader) PinnedAt(ctx context.Context, ids []StatusID) (map[StatusID]Time
 	return pins, err
 }
 
-// Pinned tells whether a status is pinned to its author's profile.
+// Pinned returns true if a status is pinned to its author's profile.
 func (r reader) Pinned(ctx context.Context, id StatusID) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM pins WHERE status_id = ?`, id)
 }
 
-// CountPins counts what an account has pinned.
+// CountPins counts the pinned statuses of an account.
 func (r reader) CountPins(ctx context.Context, account AccountID) (int, error) {
 	n, err := one[int](ctx, r, "count pins", `SELECT count(*) FROM pins WHERE account_id = ?`, account)
 	if err != nil {
@@ -33,7 +33,7 @@ func (r reader) CountPins(ctx context.Context, account AccountID) (int, error) {
 	return *n, nil
 }
 
-// PinsOf returns what an account has pinned.
+// PinsOf returns the pinned statuses of an account.
 func (r reader) PinsOf(ctx context.Context, account AccountID) ([]StatusID, error) {
 	return ids[StatusID](ctx, r, "pins of an account", `
 		SELECT status_id
@@ -52,14 +52,14 @@ func (tx *Tx) AddPin(ctx context.Context, s *Status) error {
 	return err
 }
 
-// RemovePin takes a pin away, and tells whether there was one.
+// RemovePin removes a pin, and returns false if there was none.
 func (tx *Tx) RemovePin(ctx context.Context, id StatusID) (removed bool, err error) {
 	n, err := tx.exec(ctx, "remove pin", `DELETE FROM pins WHERE status_id = ?`, id)
 	tx.invalidateStatus(id)
 	return n > 0, err
 }
 
-// PinnedStatuses returns ids of the posts that an account has pinned to its profile, newest first.
+// PinnedStatuses returns the ids of an account's pinned posts that are visible to the viewer, newest first.
 func (r reader) PinnedStatuses(ctx context.Context, viewer, author AccountID, p Page) ([]StatusID, error) {
 	return accountPinned.read(ctx, r, viewer, Filter{WithMuted: true}, p, author)
 }

@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// Poll is what a status asks. The counts of one from elsewhere are what its server says, and the votes from here in between.
+// Poll is the poll of a status. The counts of a remote poll are those of its server plus later local votes.
 type Poll struct {
 	ID          PollID
 	StatusID    StatusID
 	Multiple    bool
 	HideTotals  bool  // of each option, until the end
-	ExpiresAt   *Time // nil: open for good
-	Closed      bool  // its end has been told of
+	ExpiresAt   *Time // nil: no end
+	Closed      bool  // the notifications about its end were sent
 	VotersCount *int  // nil: unknown
-	FetchedAt   *Time // when the counts of one from elsewhere were heard of; nil: it was made here
+	FetchedAt   *Time // when the counts of a remote poll were fetched; nil: local
 	Options     JSON[[]PollOption]
 }
 
-// PollOption is an answer to choose.
+// PollOption is an option of a poll.
 type PollOption struct {
 	Title string `json:"title"`
 	Votes int    `json:"votes"`
 }
 
-// Ended tells whether the poll takes no more votes.
+// Ended returns true if the poll takes no more votes.
 func (p *Poll) Ended(now time.Time) bool { return p.ExpiresAt != nil && !p.ExpiresAt.Time().After(now) }
 
-// Titles returns the texts of the options, none if there is no poll.
+// Titles returns the titles of the options; p may be nil.
 func (p *Poll) Titles() []string {
 	titles := []string{}
 	if p != nil {
@@ -38,7 +38,7 @@ func (p *Poll) Titles() []string {
 	return titles
 }
 
-// VotesCount returns the number of votes. Who chose several options has several.
+// VotesCount returns the number of votes. A voter with several choices has several votes.
 func (p *Poll) VotesCount() int {
 	n := 0
 	for _, o := range p.Options.V {
@@ -47,14 +47,14 @@ func (p *Poll) VotesCount() int {
 	return n
 }
 
-// PollVote is somebody's vote for an option.
+// PollVote is a vote for an option.
 type PollVote struct {
 	PollID    PollID
 	AccountID AccountID
-	Choice    int // place among the options
+	Choice    int // index of the option
 }
 
-// Poll returns a poll whoever may see its status, and errs.ErrRecordNotFound if there is none.
+// Poll returns a poll without a check of visibility, and errs.ErrRecordNotFound if there is none.
 func (r reader) Poll(ctx context.Context, id PollID) (*Poll, error) {
 	p, err := one[Poll](ctx, r, "poll", `SELECT * FROM polls WHERE id = ?`, id)
 	if p == nil && err == nil {
@@ -76,7 +76,7 @@ func (r reader) PollsOf(ctx context.Context, ids []StatusID) ([]*Poll, error) {
 		CROSS JOIN polls p ON p.status_id = j.value`, jsonArray(ids))
 }
 
-// VotesBy returns what an account voted in the polls, in order of poll and option.
+// VotesBy returns an account's votes in polls, in order of poll and option.
 func (r reader) VotesBy(ctx context.Context, account AccountID, polls []PollID) ([]PollVote, error) {
 	return list[PollVote](ctx, r, "votes", `
 		SELECT v.*
@@ -85,7 +85,7 @@ func (r reader) VotesBy(ctx context.Context, account AccountID, polls []PollID) 
 		ORDER BY j.key, v.choice`, account, jsonArray(polls))
 }
 
-// LocalVoters returns the accounts here that voted in a poll.
+// LocalVoters returns the local accounts that voted in a poll.
 func (r reader) LocalVoters(ctx context.Context, id PollID) ([]AccountID, error) {
 	return ids[AccountID](ctx, r, "voters", `
 		SELECT DISTINCT v.account_id
@@ -94,7 +94,7 @@ func (r reader) LocalVoters(ctx context.Context, id PollID) ([]AccountID, error)
 		WHERE v.poll_id = ?`, id)
 }
 
-// PollsVotedIn returns some of the polls that an account voted in.
+// PollsVotedIn returns polls that an account voted in.
 func (r reader) PollsVotedIn(ctx context.Context, account AccountID, limit int) ([]*Poll, error) {
 	return list[*Poll](ctx, r, "polls voted in", `
 		SELECT p.*
@@ -124,14 +124,14 @@ func (tx *Tx) SavePoll(ctx context.Context, p *Poll) error {
 	return err
 }
 
-// RemovePoll takes a poll from its status, with the votes.
+// RemovePoll deletes the poll of a status, with its votes.
 func (tx *Tx) RemovePoll(ctx context.Context, p *Poll) error {
 	_, err := tx.exec(ctx, "remove poll", `DELETE FROM polls WHERE id = ?`, p.ID)
 	tx.invalidateStatus(p.StatusID)
 	return err
 }
 
-// AddVotes stores votes and counts them. voted tells whether the voter has voted in the poll before.
+// AddVotes stores and counts votes. voted is true if the voter has voted in the poll before.
 func (tx *Tx) AddVotes(ctx context.Context, p *Poll, voter AccountID, choices []int, voted bool) error {
 	for _, c := range choices {
 		if _, err := tx.exec(ctx, "add vote", `
@@ -147,7 +147,7 @@ func (tx *Tx) AddVotes(ctx context.Context, p *Poll, voter AccountID, choices []
 	return tx.SavePoll(ctx, p)
 }
 
-// RemoveVotes takes away what an account voted in a poll. They are taken from the counts too, unless those are another server's.
+// RemoveVotes deletes an account's votes in a poll. The counts are updated unless the poll is remote.
 func (tx *Tx) RemoveVotes(ctx context.Context, p *Poll, voter AccountID) error {
 	votes, err := tx.VotesBy(ctx, voter, []PollID{p.ID})
 	if err != nil || len(votes) == 0 {
@@ -167,7 +167,7 @@ func (tx *Tx) RemoveVotes(ctx context.Context, p *Poll, voter AccountID) error {
 	return tx.SavePoll(ctx, p)
 }
 
-// DeleteVotes deletes some of the votes in the poll of a status, because it is about to go itself. Their number is not kept up.
+// DeleteVotes deletes a batch of votes in the poll of a status that will be deleted. The counts are not updated.
 func (tx *Tx) DeleteVotes(ctx context.Context, id StatusID, limit int) (n int64, err error) {
 	return tx.exec(ctx, "forget votes", `
 		DELETE FROM poll_votes
@@ -179,13 +179,13 @@ func (tx *Tx) DeleteVotes(ctx context.Context, id StatusID, limit int) (n int64,
 			LIMIT ?)`, id, limit)
 }
 
-// DeleteAllVotes deletes the votes in a poll that begins anew.
+// DeleteAllVotes deletes the votes in a poll whose options have changed.
 func (tx *Tx) DeleteAllVotes(ctx context.Context, id PollID) error {
 	_, err := tx.exec(ctx, "forget all votes", `DELETE FROM poll_votes WHERE poll_id = ?`, id)
 	return err
 }
 
-// RemovePollNotifications takes back what was told of the end of the poll of a status, because it is another poll now.
+// RemovePollNotifications deletes the notifications about the end of the poll of a status, because the poll has changed.
 func (tx *Tx) RemovePollNotifications(ctx context.Context, id StatusID) error {
 	_, err := tx.exec(ctx, "withdraw poll notifications", `DELETE FROM notifications WHERE status_id = ? AND type = 'poll'`, id)
 	return err

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// Prune is the daily job that removes what has outlived its use.
+// Prune is the daily job that deletes expired rows.
 type Prune struct{}
 
-// Kind names the job.
+// Kind returns the kind of the job.
 func (Prune) Kind() string { return "prune" }
 
 const (
-	pruneBatch   = 500                 // rows of one transaction
-	appBatch     = 5000                // apps looked at in one transaction
-	unusedAppTTL = 30 * 24 * time.Hour // how long an app may go without anybody who uses it: web clients keep theirs for good
+	pruneBatch   = 500                 // rows per transaction
+	appBatch     = 5000                // apps per transaction
+	unusedAppTTL = 30 * 24 * time.Hour // how long an app without tokens is kept; web clients keep theirs for good
 )
 
-// PruneExpired removes up to a batch each of codes, challenges, one-time tokens and idempotency keys whose time is over. It tells whether
-// there may be more.
+// PruneExpired deletes a batch each of expired codes, challenges, one-time tokens and idempotency keys. It returns whether there may be
+// more.
 func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 	now := tx.db.now()
 	for _, step := range []struct {
@@ -52,8 +52,8 @@ func (tx *Tx) PruneExpired(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// PruneApps removes apps that nobody has signed in with for a day, and that have no token of their own either, looking at the
-// next few from an id on. It returns the id to go on from, 0 at the end. Trusted apps stay.
+// PruneApps deletes unused apps: without owner, tokens or codes, not trusted, and older than unusedAppTTL. It looks at a batch of ids from
+// one on, and returns the id to continue from, 0 at the end.
 func (tx *Tx) PruneApps(ctx context.Context, from AppID) (next AppID, err error) {
 	last, err := one[AppID](ctx, tx.reader, "last app", `SELECT ifnull(max(id), 0) FROM oauth_apps`)
 	if err != nil {
@@ -72,11 +72,11 @@ func (tx *Tx) PruneApps(ctx context.Context, from AppID) (next AppID, err error)
 	return next, err
 }
 
-// How long is kept what others have left here and nothing has to do with any more.
+// How long rows of remote origin are kept that nothing refers to.
 const (
-	unusedAccountTTL   = 30 * 24 * time.Hour  // accounts elsewhere
-	unusedHostTTL      = 60 * 24 * time.Hour  // servers
-	remoteTombstoneTTL = 365 * 24 * time.Hour // what was deleted here and came from elsewhere: its own server is there to say that it is gone
+	unusedAccountTTL   = 30 * 24 * time.Hour  // remote accounts
+	unusedHostTTL      = 60 * 24 * time.Hour  // hosts
+	remoteTombstoneTTL = 365 * 24 * time.Hour // tombstones of remote objects: their own server has one, too
 )
 
 // accountReferences are the columns, as table.column, whose rows keep a remote account from being pruned. A test compares them with the
@@ -152,8 +152,8 @@ func (tx *Tx) PruneRemoteAccounts(ctx context.Context, from AccountID) (next Acc
 	return batch[len(batch)-1], len(batch) == pruneBatch, nil
 }
 
-// PruneHosts forgets servers with which nothing was exchanged for long, looking at the next few from a name on: whoever owns a domain has
-// as many as they like. One that is away is remembered as long as accounts of it are known.
+// PruneHosts deletes hosts without recent exchange, because the owner of a domain may have any number of host names. It looks at a batch
+// after a domain. An unreachable host is kept while accounts of it are known.
 func (tx *Tx) PruneHosts(ctx context.Context, from string) (next string, more bool, err error) {
 	some, err := list[string](ctx, tx.reader, "hosts", `SELECT domain FROM hosts WHERE domain > ? ORDER BY domain LIMIT ?`, from, pruneBatch)
 	if err != nil || len(some) == 0 {
@@ -171,7 +171,7 @@ func (tx *Tx) PruneHosts(ctx context.Context, from string) (next string, more bo
 	return next, len(some) == pruneBatch, err
 }
 
-// PruneThreads forgets what threads were called of which nothing is left, looking at the next few from an id on.
+// PruneThreads deletes the URIs of threads without statuses. It looks at a batch after an id.
 func (tx *Tx) PruneThreads(ctx context.Context, from ConversationID) (next ConversationID, more bool, err error) {
 	some, err := ids[ConversationID](ctx, tx.reader, "contexts", `
 		SELECT conversation_id
@@ -190,8 +190,8 @@ func (tx *Tx) PruneThreads(ctx context.Context, from ConversationID) (next Conve
 	return next, len(some) == pruneBatch, err
 }
 
-// PruneTombstones forgets what came from elsewhere and was deleted long ago, looking at the next few from an id on. own is what ids of
-// here begin with: those are never used again.
+// PruneTombstones deletes old tombstones of remote objects. It looks at a batch after a URI. own is the prefix of local URIs: their
+// tombstones stay, because the URIs are never used again.
 func (tx *Tx) PruneTombstones(ctx context.Context, own, from string) (next string, more bool, err error) {
 	some, err := list[string](ctx, tx.reader, "tombstones", `SELECT uri FROM tombstones WHERE uri > ? ORDER BY uri LIMIT ?`, from, pruneBatch)
 	if err != nil || len(some) == 0 {

@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// PushSubscription is where a push service takes messages for what somebody is signed in with, and which messages.
+// PushSubscription is the web push subscription of a token.
 type PushSubscription struct {
 	ID        PushID
 	TokenID   TokenID
 	AccountID AccountID
 	Endpoint  string
-	P256dh    []byte // the client's public key
-	Auth      []byte // the secret that client and server share
+	P256dh    []byte // of the client
+	Auth      []byte // shared with the client
 	Token     []byte // the access token, sealed
 	Alerts    JSON[[]NotificationType]
 	Policy    PushPolicy
-	Standard  bool // wants the encryption of RFC 8291, not that of the drafts before it
+	Standard  bool // encrypted by RFC 8291, not by one of its drafts
 }
 
-// PushPolicy says whose deeds are worth a message.
+// PushPolicy selects the accounts whose actions are pushed.
 type PushPolicy string
 
 const (
 	PushAll      PushPolicy = "all"
-	PushFollowed PushPolicy = "followed" // of those whom the account follows
-	PushFollower PushPolicy = "follower" // of those who follow the account
+	PushFollowed PushPolicy = "followed" // followed by the account
+	PushFollower PushPolicy = "follower" // followers of the account
 	PushNone     PushPolicy = "none"
 )
 
@@ -35,13 +35,13 @@ type PushNotification struct {
 	NotificationID NotificationID `json:"notification_id"`
 }
 
-// Kind names the job.
+// Kind returns the kind of the job.
 func (PushNotification) Kind() string { return "push" }
 
-// maxPushSubscriptions is how many subscriptions an account can have: each multiplies what a stranger's deed costs. The oldest go first.
+// maxPushSubscriptions bounds the subscriptions of an account, because a remote action causes one message for each. The oldest are deleted.
 const maxPushSubscriptions = 50
 
-// PushSubscription returns a subscription, nil if it is no more or its token has expired.
+// PushSubscription returns a subscription, nil if it is gone or its token has expired.
 func (r reader) PushSubscription(ctx context.Context, id PushID) (*PushSubscription, error) {
 	return one[PushSubscription](ctx, r, "push subscription", `
 		SELECT p.*
@@ -50,7 +50,7 @@ func (r reader) PushSubscription(ctx context.Context, id PushID) (*PushSubscript
 		WHERE p.id = ? AND (t.expires_at IS NULL OR t.expires_at > ?)`, id, At(r.db.now()))
 }
 
-// PushSubscriptionOf returns the subscription that belongs to a token, and errs.ErrRecordNotFound if there is none.
+// PushSubscriptionOf returns the subscription of a token, and errs.ErrRecordNotFound if there is none.
 func (r reader) PushSubscriptionOf(ctx context.Context, token TokenID) (*PushSubscription, error) {
 	p, err := one[PushSubscription](ctx, r, "push subscription of a token", `SELECT * FROM push_subscriptions WHERE token_id = ?`, token)
 	if p == nil && err == nil {
@@ -59,14 +59,14 @@ func (r reader) PushSubscriptionOf(ctx context.Context, token TokenID) (*PushSub
 	return p, err
 }
 
-// PushSubscriber is what it takes to know whether a subscription wants a notification.
+// PushSubscriber is what decides whether a subscription wants a notification.
 type PushSubscriber struct {
 	ID     PushID
 	Alerts JSON[[]NotificationType]
 	Policy PushPolicy
 }
 
-// Wants tells whether notifications of a type are wanted.
+// Wants returns true if notifications of a type are wanted.
 func (p PushSubscriber) Wants(t NotificationType) bool { return slices.Contains(p.Alerts.V, t) }
 
 // PushSubscribers returns an account's subscriptions.
@@ -77,7 +77,7 @@ func (r reader) PushSubscribers(ctx context.Context, account AccountID) ([]PushS
 		WHERE account_id = ?`, account)
 }
 
-// SetPushSubscription stores a subscription in place of the one that its token had. Its ID is set.
+// SetPushSubscription inserts or replaces the subscription of a token. Its ID is set.
 func (tx *Tx) SetPushSubscription(ctx context.Context, p *PushSubscription) error {
 	p.ID = PushID(tx.newID())
 	if _, err := tx.exec(ctx, "set push subscription", `
@@ -97,25 +97,25 @@ func (tx *Tx) SetPushSubscription(ctx context.Context, p *PushSubscription) erro
 	return err
 }
 
-// SavePushAlerts writes which messages a subscription is for.
+// SavePushAlerts writes which notifications a subscription wants.
 func (tx *Tx) SavePushAlerts(ctx context.Context, p *PushSubscription) error {
 	_, err := tx.exec(ctx, "save push wishes", `UPDATE push_subscriptions SET alerts = ?, policy = ? WHERE id = ?`, p.Alerts, p.Policy, p.ID)
 	return err
 }
 
-// RenewPushToken gives the subscription of a token, if it has one, the token's new form, sealed.
+// RenewPushToken replaces the sealed token of the subscription of a token, if it has one.
 func (tx *Tx) RenewPushToken(ctx context.Context, token TokenID, sealed []byte) error {
 	_, err := tx.exec(ctx, "renew push token", `UPDATE push_subscriptions SET token = ? WHERE token_id = ?`, sealed, token)
 	return err
 }
 
-// RemovePushSubscription removes a subscription, if it is still there.
+// RemovePushSubscription deletes a subscription. It is not an error if there is none.
 func (tx *Tx) RemovePushSubscription(ctx context.Context, id PushID) error {
 	_, err := tx.exec(ctx, "remove push subscription", `DELETE FROM push_subscriptions WHERE id = ?`, id)
 	return err
 }
 
-// RemovePushSubscriptionOf removes the subscription of a token, if it has one.
+// RemovePushSubscriptionOf deletes the subscription of a token, if it has one.
 func (tx *Tx) RemovePushSubscriptionOf(ctx context.Context, token TokenID) error {
 	_, err := tx.exec(ctx, "remove push subscription", `DELETE FROM push_subscriptions WHERE token_id = ?`, token)
 	return err

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// QueuedActivity is an activity that has come in and is not done with.
+// QueuedActivity is an incoming activity that was verified and is not processed yet.
 type QueuedActivity struct {
 	ID          QueuedActivityID
-	SignerID    AccountID  // who signed the request
-	RecipientID *AccountID // in whose own inbox it came; nil: in the shared one
+	SignerID    AccountID  // of the request
+	RecipientID *AccountID // whose inbox received it; nil: the shared inbox
 	ReceivedAt  Time
 	RunAt       Time
 	Attempts    int
@@ -18,22 +18,22 @@ type QueuedActivity struct {
 	Body        string // last, so that the rest is read without it
 }
 
-// QueuedActivityHeader is what there is to know of an activity that waits before its turn comes.
+// QueuedActivityHeader is what the queue of package inbox keeps in memory.
 type QueuedActivityHeader struct {
 	ID        QueuedActivityID
 	SignerID  AccountID
 	SignerURI string
 	RunAt     Time
 	Attempts  int
-	Size      int // bytes of its body
+	Size      int // of the body, in bytes
 }
 
 const (
-	maxQueuedActivityAttempts = 8    // how often an activity is tried that fails of something passing
-	maxParkedActivities       = 2000 // activities that are kept after that: the latest
+	maxQueuedActivityAttempts = 8    // after temporary failures
+	maxParkedActivities       = 2000 // the latest
 )
 
-// AddQueuedActivity queues an activity that has come in. Its ID is set, and its times if they are 0.
+// AddQueuedActivity queues an activity. Its ID is set, and its times if they are 0.
 func (tx *Tx) AddQueuedActivity(ctx context.Context, a *QueuedActivity) error {
 	a.ID = QueuedActivityID(tx.newID())
 	now := At(tx.db.now())
@@ -49,7 +49,7 @@ func (tx *Tx) AddQueuedActivity(ctx context.Context, a *QueuedActivity) error {
 	return err
 }
 
-// DropQueuedActivities removes activities that are done with.
+// DropQueuedActivities deletes processed activities.
 func (tx *Tx) DropQueuedActivities(ctx context.Context, ids []QueuedActivityID) error {
 	if len(ids) == 0 {
 		return nil
@@ -58,8 +58,8 @@ func (tx *Tx) DropQueuedActivities(ctx context.Context, ids []QueuedActivityID) 
 	return err
 }
 
-// RecordQueuedActivityFailure has an activity that failed tried again later, with growing pauses, and parks it in the end. It returns when it is to be
-// tried again, the zero time if it is parked.
+// RecordQueuedActivityFailure retries a failed activity with exponential backoff, or parks it. It returns the time of the next attempt, the
+// zero time if it is parked.
 func (tx *Tx) RecordQueuedActivityFailure(ctx context.Context, a *QueuedActivity, failure error) (time.Time, error) {
 	attempts := a.Attempts + 1
 	at := tx.db.now().Add(firstBackoff << min(attempts-1, 11))
@@ -81,7 +81,7 @@ func (tx *Tx) RecordQueuedActivityFailure(ctx context.Context, a *QueuedActivity
 	return time.Time{}, err
 }
 
-// DueQueuedActivities returns activities whose time has come, in the order of that.
+// DueQueuedActivities returns due activities, longest due first.
 func (r reader) DueQueuedActivities(ctx context.Context, limit int) ([]*QueuedActivity, error) {
 	return list[*QueuedActivity](ctx, r, "due received", `
 		SELECT *
@@ -91,7 +91,7 @@ func (r reader) DueQueuedActivities(ctx context.Context, limit int) ([]*QueuedAc
 		LIMIT ?`, At(r.db.now()), limit)
 }
 
-// QueuedActivityHeaders returns what waits, be it that its time has not come, by id and from one on. What is given up is passed over.
+// QueuedActivityHeaders returns the headers of activities after an id, due or not, without parked ones.
 func (r reader) QueuedActivityHeaders(ctx context.Context, after QueuedActivityID, limit int) ([]*QueuedActivityHeader, error) {
 	return list[*QueuedActivityHeader](ctx, r, "waiting received", `
 		SELECT i.id, i.signer_id, a.uri AS signer_uri, i.run_at, i.attempts, octet_length(i.body) AS size
@@ -102,7 +102,7 @@ func (r reader) QueuedActivityHeaders(ctx context.Context, after QueuedActivityI
 		LIMIT ?`, after, limit)
 }
 
-// QueuedActivity returns an activity that has come in, and errs.ErrRecordNotFound if it is done with.
+// QueuedActivity returns an activity, and errs.ErrRecordNotFound if it is processed.
 func (r reader) QueuedActivity(ctx context.Context, id QueuedActivityID) (*QueuedActivity, error) {
 	a, err := one[QueuedActivity](ctx, r, "received", `SELECT * FROM queued_activities WHERE id = ?`, id)
 	if a == nil && err == nil {
@@ -111,14 +111,14 @@ func (r reader) QueuedActivity(ctx context.Context, id QueuedActivityID) (*Queue
 	return a, err
 }
 
-// QueuedActivityCounts tells how much of what has come in is not done with.
+// QueuedActivityCounts are the numbers of activities in the queue.
 type QueuedActivityCounts struct {
-	Waiting int // for the first time, or again
-	Failed  int // has failed at least once, and is tried again
+	Waiting int // not parked
+	Failed  int // of these, after a failed attempt
 	Parked  int
 }
 
-// QueuedActivityCounts counts up to a number of each.
+// QueuedActivityCounts counts the activities in the queue, up to limit of each kind.
 func (r reader) QueuedActivityCounts(ctx context.Context, most int) (QueuedActivityCounts, error) {
 	s, err := one[QueuedActivityCounts](ctx, r, "state of the inbox", `
 		SELECT
@@ -131,8 +131,8 @@ func (r reader) QueuedActivityCounts(ctx context.Context, most int) (QueuedActiv
 	return *s, nil
 }
 
-// FailedQueuedActivities returns what has come in and failed, the given up first, the oldest of each first. about: what is in it, "" for any;
-// then also what has not been tried yet.
+// FailedQueuedActivities returns parked and failed activities, parked ones first, oldest first. If about is not "", it returns those that
+// contain it, also before their first attempt.
 func (r reader) FailedQueuedActivities(ctx context.Context, about string, limit int) ([]*QueuedActivity, error) {
 	return list[*QueuedActivity](ctx, r, "troubled received", `
 		SELECT *
@@ -148,8 +148,8 @@ func (r reader) FailedQueuedActivities(ctx context.Context, about string, limit 
 		LIMIT ?2`, about, limit)
 }
 
-// RetryQueuedActivities has what came in and failed, or was given up, done at once: one of an id, or if that is 0 all, or those that a host has
-// sent.
+// RetryQueuedActivities makes failed and parked activities due now: the one with an id or, if id is 0, those of a domain ("": all). It
+// returns how many.
 func (tx *Tx) RetryQueuedActivities(ctx context.Context, id QueuedActivityID, domain string) (int, error) {
 	now := At(tx.db.now())
 	if id != 0 {
@@ -170,10 +170,10 @@ func (tx *Tx) RetryQueuedActivities(ctx context.Context, id QueuedActivityID, do
 	return int(n), err
 }
 
-// parkedActivityTTL is how long what came in and was given up is kept.
+// parkedActivityTTL is how long parked activities are kept.
 const parkedActivityTTL = 30 * 24 * time.Hour
 
-// PruneQueuedActivities forgets what came in and was given up long ago, some at a time. It tells whether there is more.
+// PruneQueuedActivities deletes a batch of old parked activities. It returns whether there are more.
 func (tx *Tx) PruneQueuedActivities(ctx context.Context) (more bool, err error) {
 	n, err := tx.exec(ctx, "prune received", `
 		DELETE FROM queued_activities

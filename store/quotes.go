@@ -4,13 +4,13 @@ import "context"
 
 var quoteTimeline = newTimeline(`statuses s INDEXED BY statuses_quotes`, `s.id`, `s.quote_of_id = ?9`)
 
-// Quotes returns ids of the posts that quote a status.
+// Quotes returns the ids of the statuses that quote a status and are visible to the viewer.
 func (r reader) Quotes(ctx context.Context, viewer AccountID, id StatusID, p Page) ([]StatusID, error) {
 	return quoteTimeline.read(ctx, r, viewer, Filter{}, p, id)
 }
 
-// VisibleQuotes returns those of the statuses that viewer is shown where others quote them: what the viewer may see, and not by somebody
-// whom the viewer blocks or mutes.
+// VisibleQuotes returns those of the quoted statuses that viewer sees in the statuses that quote them: visible, and not by blocked or muted
+// accounts.
 func (r reader) VisibleQuotes(ctx context.Context, viewer AccountID, of []StatusID) ([]StatusID, error) {
 	h, err := r.lookups(ctx, viewer)
 	if err != nil {
@@ -25,13 +25,13 @@ func (r reader) VisibleQuotes(ctx context.Context, viewer AccountID, of []Status
 			AND `+notMuted("s.account_id"), viewer, h, jsonArray(of))
 }
 
-// QuoteAuthorization says that a post elsewhere may quote one of here.
+// QuoteAuthorization allows a remote status to quote a local one.
 type QuoteAuthorization struct {
 	ID         QuoteAuthorizationID
-	StatusID   StatusID  // what is quoted
-	AccountID  AccountID // who quotes it
-	QuoteURI   string    // of the post that does
-	RequestURI string    // of the activity that asked
+	StatusID   StatusID  // the quoted status
+	AccountID  AccountID // the quoting account
+	QuoteURI   string    // of the quoting status
+	RequestURI string    // of the QuoteRequest
 }
 
 // QuoteAuthorization returns an authorization, and errs.ErrRecordNotFound if there is none.
@@ -43,7 +43,7 @@ func (r reader) QuoteAuthorization(ctx context.Context, id QuoteAuthorizationID)
 	return a, err
 }
 
-// QuoteAuthorizationOf returns the authorization for a post elsewhere to quote a status, nil if there is none.
+// QuoteAuthorizationOf returns the authorization of a remote status to quote a status, nil if there is none.
 func (r reader) QuoteAuthorizationOf(ctx context.Context, quoteURI string, id StatusID) (*QuoteAuthorization, error) {
 	return one[QuoteAuthorization](ctx, r, "quote authorization", `
 		SELECT *
@@ -51,7 +51,7 @@ func (r reader) QuoteAuthorizationOf(ctx context.Context, quoteURI string, id St
 		WHERE quote_uri = ? AND status_id = ?`, quoteURI, id)
 }
 
-// QuoteAuthorizationsBetween returns authorizations for an account to quote statuses of author.
+// QuoteAuthorizationsBetween returns the authorizations of an account to quote statuses of author.
 func (r reader) QuoteAuthorizationsBetween(ctx context.Context, account, author AccountID, limit int) ([]*QuoteAuthorization, error) {
 	return list[*QuoteAuthorization](ctx, r, "quote authorizations", `
 		SELECT q.*
@@ -61,7 +61,7 @@ func (r reader) QuoteAuthorizationsBetween(ctx context.Context, account, author 
 		LIMIT ?`, account, author, limit)
 }
 
-// CountQuoteAuthorizations counts the authorizations of an account for a status, up to a number.
+// CountQuoteAuthorizations counts the authorizations of an account for a status, up to limit.
 func (r reader) CountQuoteAuthorizations(ctx context.Context, account AccountID, id StatusID, most int) (int, error) {
 	n, err := one[int](ctx, r, "count quote authorizations", `
 		SELECT count(*)
@@ -76,7 +76,7 @@ func (r reader) CountQuoteAuthorizations(ctx context.Context, account AccountID,
 	return *n, nil
 }
 
-// AddQuoteAuthorization inserts an authorization, with a fresh id. There must be none yet for the same two posts.
+// AddQuoteAuthorization inserts an authorization with a new id. There must be none for the same two statuses.
 func (tx *Tx) AddQuoteAuthorization(ctx context.Context, a *QuoteAuthorization) error {
 	a.ID = QuoteAuthorizationID(tx.newID())
 	_, err := tx.exec(ctx, "add quote authorization", `
@@ -85,13 +85,13 @@ func (tx *Tx) AddQuoteAuthorization(ctx context.Context, a *QuoteAuthorization) 
 	return err
 }
 
-// SetQuoteRequest notes that the same was asked for again, by another activity.
+// SetQuoteRequest stores the id of a repeated QuoteRequest.
 func (tx *Tx) SetQuoteRequest(ctx context.Context, a *QuoteAuthorization) error {
 	_, err := tx.exec(ctx, "set quote request", `UPDATE quote_authorizations SET request_uri = ? WHERE id = ?`, a.RequestURI, a.ID)
 	return err
 }
 
-// RemoveQuoteAuthorization deletes an authorization. What it authorised is no longer.
+// RemoveQuoteAuthorization deletes an authorization, which revokes it.
 func (tx *Tx) RemoveQuoteAuthorization(ctx context.Context, id QuoteAuthorizationID) error {
 	_, err := tx.exec(ctx, "remove quote authorization", `DELETE FROM quote_authorizations WHERE id = ?`, id)
 	return err

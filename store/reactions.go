@@ -8,26 +8,26 @@ import (
 	"unicode/utf8"
 )
 
-// Reaction is an emoji that somebody reacts to a status with.
+// Reaction is an emoji reaction to a status.
 type Reaction struct {
 	ID        ReactionID
 	AccountID AccountID
 	StatusID  StatusID
-	Emoji     string  // unicode in its full form; the shortcode of a custom one here, with @ and a host that of one elsewhere
+	Emoji     string  // unicode in its fully qualified form, the shortcode of a local custom emoji, or shortcode@host of a remote one
 	URL       string  // of the picture of a custom emoji; "" for a unicode one
-	URI       *string // of the activity, where it came from elsewhere
+	URI       *string // of the activity of a remote account
 }
 
-// ReactionCount is how many react to a status with an emoji.
+// ReactionCount is the number of reactions to a status with one emoji.
 type ReactionCount struct {
 	StatusID StatusID
 	Emoji    string
 	URL      string
 	Count    int
-	FirstID  ReactionID // of the one that began it: their order
+	FirstID  ReactionID // of the first reaction, which orders them
 }
 
-// ReactionText returns the emoji of a reaction as people, and other servers, write it: a custom one is :shortcode:.
+// ReactionText returns the emoji of a reaction in text: a custom one is :shortcode:.
 func ReactionText(emoji string) string {
 	if !CustomEmoji(emoji) {
 		return emoji
@@ -36,12 +36,12 @@ func ReactionText(emoji string) string {
 	return ":" + code + ":"
 }
 
-// CustomEmoji tells whether the emoji of a reaction is a picture.
+// CustomEmoji returns true if the emoji of a reaction is a custom one.
 func CustomEmoji(emoji string) bool {
 	return !strings.ContainsFunc(emoji, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// Reaction returns somebody's reaction with an emoji, nil if there is none.
+// Reaction returns an account's reaction with an emoji, nil if there is none.
 func (r reader) Reaction(ctx context.Context, account AccountID, status StatusID, emoji string) (*Reaction, error) {
 	return one[Reaction](ctx, r, "reaction", `
 		SELECT *
@@ -49,7 +49,7 @@ func (r reader) Reaction(ctx context.Context, account AccountID, status StatusID
 		WHERE account_id = ? AND status_id = ? AND emoji = ?`, account, status, emoji)
 }
 
-// ReactionByURI returns the reaction that an activity from elsewhere made, nil if there is none.
+// ReactionByURI returns the reaction of an activity, nil if there is none.
 func (r reader) ReactionByURI(ctx context.Context, uri string) (*Reaction, error) {
 	return one[Reaction](ctx, r, "reaction", `SELECT * FROM reactions WHERE uri = ?`, uri)
 }
@@ -62,7 +62,7 @@ func (r reader) ReactionsTo(ctx context.Context, account AccountID, ids []Status
 		CROSS JOIN reactions r ON r.account_id = ?1 AND r.status_id = j.value`, account, jsonArray(ids))
 }
 
-// ReactionCounts returns how many react to the statuses with which emoji, whoever they are: in order of status and first use.
+// ReactionCounts returns the counts of all reactions to statuses, in order of status and first reaction.
 func (r reader) ReactionCounts(ctx context.Context, ids []StatusID) ([]ReactionCount, error) {
 	return list[ReactionCount](ctx, r, "reaction counts", `
 		SELECT c.*
@@ -71,16 +71,16 @@ func (r reader) ReactionCounts(ctx context.Context, ids []StatusID) ([]ReactionC
 		ORDER BY j.key, c.first_id`, jsonArray(ids))
 }
 
-// reactorVisible is the condition that the viewer is shown that the account of reaction r reacts: it is not withheld, neither blocks
-// the other, and unless ?3 (with_muted) is set the viewer does not mute it.
+// reactorVisible is the condition that the account of reaction r is visible to the viewer: available, no block between them, and unless ?3
+// is set not muted.
 var reactorVisible = `(r.account_id = ?1
 	OR (` + unset("?2", lookupUnavailable) + ` OR ` + accountAvailable("r.account_id") + `)
 	AND ` + notBlocked("r.account_id") + `
 	AND ` + notBlockedBy("r.account_id") + `
 	AND (?3 OR ` + notMuted("r.account_id") + `))`
 
-// HiddenReactions returns how many of those who react to the statuses the viewer is not shown, in no order. Only StatusID, Emoji and
-// Count are set. It reads all reactions to the statuses, if the viewer can hide any.
+// HiddenReactions returns the counts of reactions whose accounts are not visible to the viewer, in no order. Only StatusID, Emoji and Count
+// are set. It reads all reactions to the statuses, unless the viewer has no such accounts.
 func (r reader) HiddenReactions(ctx context.Context, viewer AccountID, ids []StatusID, withMuted bool) ([]ReactionCount, error) {
 	h, err := r.lookups(ctx, viewer)
 	if err != nil || h&(lookupBlocks|lookupBlockedBy|lookupMutes|lookupUnavailable) == 0 {
@@ -94,15 +94,15 @@ func (r reader) HiddenReactions(ctx context.Context, viewer AccountID, ids []Sta
 		GROUP BY r.status_id, r.emoji`, viewer, h, withMuted, jsonArray(ids))
 }
 
-// Reactor is somebody who reacts with an emoji.
+// Reactor is an account that reacted with an emoji.
 type Reactor struct {
 	ID        ReactionID
 	Emoji     string
 	AccountID AccountID
 }
 
-// Reactors returns who reacts to a status, the newest first, as far as the viewer is shown them: with each emoji, or only with one
-// if it is not "", those who did last, at most so many.
+// Reactors returns the latest accounts that reacted to a status and are visible to the viewer, at most each of every emoji; if emoji is not
+// "", only of that one.
 func (r reader) Reactors(ctx context.Context, viewer AccountID, id StatusID, emoji string, withMuted bool, each int) ([]Reactor, error) {
 	h, err := r.lookups(ctx, viewer)
 	if err != nil {
@@ -123,8 +123,8 @@ func (r reader) Reactors(ctx context.Context, viewer AccountID, id StatusID, emo
 	return list, err
 }
 
-// AddReaction inserts a reaction, with a fresh id, and tells whether there was none of the same account with the same emoji yet, nor
-// one of the same activity.
+// AddReaction inserts a reaction with a new id. It returns false if the account has reacted with the emoji already, or the activity is
+// known.
 func (tx *Tx) AddReaction(ctx context.Context, r *Reaction) (added bool, err error) {
 	r.ID = ReactionID(tx.newID())
 	n, err := tx.exec(ctx, "add reaction", `
@@ -141,7 +141,7 @@ func (tx *Tx) AddReaction(ctx context.Context, r *Reaction) (added bool, err err
 	return true, err
 }
 
-// RemoveReaction takes a reaction back.
+// RemoveReaction deletes a reaction.
 func (tx *Tx) RemoveReaction(ctx context.Context, r *Reaction) error {
 	n, err := tx.exec(ctx, "remove reaction", `DELETE FROM reactions WHERE id = ?`, r.ID)
 	if err != nil || n == 0 {
@@ -159,7 +159,7 @@ func (tx *Tx) RemoveReaction(ctx context.Context, r *Reaction) error {
 	return nil
 }
 
-// RemoveReactionNotification takes back what was told of a reaction.
+// RemoveReactionNotification deletes the notification of a reaction.
 func (tx *Tx) RemoveReactionNotification(ctx context.Context, told AccountID, r *Reaction) error {
 	_, err := tx.exec(ctx, "withdraw reaction", `
 		DELETE FROM notifications
@@ -168,7 +168,7 @@ func (tx *Tx) RemoveReactionNotification(ctx context.Context, told AccountID, r 
 	return err
 }
 
-// DeleteReactions deletes some of the reactions that a status has, because it is about to go itself. They are not counted anew.
+// DeleteReactions deletes a batch of reactions to a status that will be deleted. The counts are not updated.
 func (tx *Tx) DeleteReactions(ctx context.Context, id StatusID, limit int) (n int64, err error) {
 	return tx.exec(ctx, "forget reactions", `
 		DELETE FROM reactions
@@ -179,7 +179,7 @@ func (tx *Tx) DeleteReactions(ctx context.Context, id StatusID, limit int) (n in
 			LIMIT ?)`, id, limit)
 }
 
-// ReactionsBy returns some of the reactions of an account.
+// ReactionsBy returns reactions of an account.
 func (r reader) ReactionsBy(ctx context.Context, id AccountID, limit int) ([]*Reaction, error) {
 	return list[*Reaction](ctx, r, "reactions", `
 		SELECT *

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// Refusal says why something from elsewhere was not accepted.
+// Refusal is the reason why an incoming activity or document was refused.
 type Refusal struct {
 	ID     RefusalID
-	URI    string // of the activity, or of the document
-	Object string // what it was about; may be ""
+	URI    string // of the activity or document
+	Object string // of the activity; may be ""
 	Domain string
 	Reason string
 }
 
-// AddRefusal notes that something was not accepted. Of very many only the latest are kept.
+// AddRefusal stores a refusal. Only the latest are kept.
 func (tx *Tx) AddRefusal(ctx context.Context, r *Refusal) error {
 	if tx.db.refusals.Add(1)%trimRefusalsEvery == 0 {
 		if _, err := tx.trimRefusals(ctx, 2*trimRefusalsEvery); err != nil {
@@ -29,7 +29,7 @@ func (tx *Tx) AddRefusal(ctx context.Context, r *Refusal) error {
 	return err
 }
 
-// Refusals returns what is known of why something was not accepted, by the id of the activity or of what it was about, the latest first.
+// Refusals returns the refusals of an activity, a document, or activities about an object, latest first.
 func (r reader) Refusals(ctx context.Context, uri string) ([]*Refusal, error) {
 	const most = 50
 	of, err := list[*Refusal](ctx, r, "refusals", `
@@ -52,7 +52,7 @@ func (r reader) Refusals(ctx context.Context, uri string) ([]*Refusal, error) {
 	return all, err
 }
 
-// trimRefusals removes some of the refusals that are old, or too many. It returns how many it has removed.
+// trimRefusals deletes up to limit refusals that are old or too many. It returns how many.
 func (tx *Tx) trimRefusals(ctx context.Context, most int) (int64, error) {
 	last, err := one[int64](ctx, tx.reader, "oldest refusal kept", `
 		SELECT id

@@ -7,9 +7,9 @@ import (
 	"fmt"
 )
 
-// Relationship is what an account and another are to each other, seen from the first.
+// Relationship is the relationship of an account to another one, as in the client API.
 type Relationship struct {
-	ID                  AccountID // the other account
+	ID                  AccountID // of the other account
 	Following           bool
 	FollowedBy          bool
 	Requested           bool
@@ -20,7 +20,7 @@ type Relationship struct {
 	MutingNotifications bool
 	MuteExpiresAt       *Time
 	DomainBlocking      bool
-	ShowReblogs         bool // following, and shown what the other boosts
+	ShowReblogs         bool // of the followed account
 	Subscribed          bool
 	Endorsed            bool
 	Languages           []string // of posts wanted in home; empty: all
@@ -68,7 +68,7 @@ var relationships = `
 		LEFT JOIN account_notes n ON ` + set("?2", lookupNotes) + ` AND n.account_id = ?1 AND n.target_id = a.id
 		WHERE ` + unset("?2", lookupUnavailable) + ` OR ` + accountAvailable("a.id")
 
-// Relationships returns what account is to the others that exist and are not withheld, in the order of ids.
+// Relationships returns the relationships of account to the others that are available, in the order of ids.
 func (r reader) Relationships(ctx context.Context, account AccountID, ids []AccountID) ([]*Relationship, error) {
 	lookups, err := r.unmaskedLookups(ctx, account)
 	if err != nil {
@@ -120,7 +120,7 @@ func (r *Relationship) read(bits int64) {
 	r.Endorsed = bits&relEndorsed != 0
 }
 
-// NotificationRelation is what decides whether a local account is notified of what another does.
+// NotificationRelation is what decides whether a local account is notified of an action of another one.
 type NotificationRelation struct {
 	Follows              bool
 	Blocks               bool
@@ -129,7 +129,7 @@ type NotificationRelation struct {
 	MutesNotifications   bool
 	MutesThread          bool
 	OnlyFromFollowed     bool // block_from_strangers: it wants notifications only from accounts that it follows
-	Unavailable          bool // the other account is
+	Unavailable          bool // the other account
 	HasHideFilters       bool
 	HasPushSubscriptions bool
 }
@@ -182,7 +182,7 @@ func (r reader) NotificationRelation(ctx context.Context, account, other Account
 	}, nil
 }
 
-// Endorsements returns whom an account recommends, newest account first.
+// Endorsements returns the accounts that an account endorses, newest account first.
 func (r reader) Endorsements(ctx context.Context, account AccountID, limit int) ([]AccountID, error) {
 	return ids[AccountID](ctx, r, "endorsements", `
 		SELECT e.target_id
@@ -192,7 +192,7 @@ func (r reader) Endorsements(ctx context.Context, account AccountID, limit int) 
 		LIMIT ?`, account, limit)
 }
 
-// AddEndorsement has account recommend target, unless it recommends most others already. Doing it twice is no error.
+// AddEndorsement adds an endorsement, and returns false if the account has max already. Repeating it is not an error.
 func (tx *Tx) AddEndorsement(ctx context.Context, account, target AccountID, most int) (ok bool, err error) {
 	if is, err := tx.exists(ctx, `SELECT 1 FROM endorsements WHERE account_id = ? AND target_id = ?`, account, target); is || err != nil {
 		return is, err
@@ -205,14 +205,14 @@ func (tx *Tx) AddEndorsement(ctx context.Context, account, target AccountID, mos
 	return n > 0, err
 }
 
-// RemoveEndorsement ends that. It is no error if there was none.
+// RemoveEndorsement removes an endorsement. It is not an error if there is none.
 func (tx *Tx) RemoveEndorsement(ctx context.Context, account, target AccountID) error {
 	_, err := tx.exec(ctx, "unendorse", `DELETE FROM endorsements WHERE account_id = ? AND target_id = ?`, account, target)
 	tx.invalidateRelations(account)
 	return err
 }
 
-// SetNote writes account's private note on target; an empty one is removed.
+// SetNote sets account's private note on target; "" removes it.
 func (tx *Tx) SetNote(ctx context.Context, account, target AccountID, comment string) error {
 	if comment == "" {
 		_, err := tx.exec(ctx, "remove note", `DELETE FROM account_notes WHERE account_id = ? AND target_id = ?`, account, target)
@@ -225,19 +225,19 @@ func (tx *Tx) SetNote(ctx context.Context, account, target AccountID, comment st
 	return err
 }
 
-// AddSubscription has account told of each post of target. Doing it twice is no error.
+// AddSubscription subscribes account to the posts of target. Repeating it is not an error.
 func (tx *Tx) AddSubscription(ctx context.Context, account, target AccountID) error {
 	_, err := tx.exec(ctx, "subscribe", `INSERT OR IGNORE INTO subscriptions (account_id, target_id) VALUES (?, ?)`, account, target)
 	tx.invalidateRelations(account)
 	return err
 }
 
-// Subscribed tells whether account is told of each post of target.
+// Subscribed returns true if account is subscribed to target.
 func (r reader) Subscribed(ctx context.Context, account, target AccountID) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM subscriptions WHERE account_id = ? AND target_id = ?`, account, target)
 }
 
-// RemoveSubscription ends that.
+// RemoveSubscription removes a subscription.
 func (tx *Tx) RemoveSubscription(ctx context.Context, account, target AccountID) error {
 	_, err := tx.exec(ctx, "unsubscribe", `DELETE FROM subscriptions WHERE account_id = ? AND target_id = ?`, account, target)
 	return err

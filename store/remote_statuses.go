@@ -2,24 +2,24 @@ package store
 
 import "context"
 
-// RemoteStatus is what only a post from elsewhere has.
+// RemoteStatus has the columns of remote statuses only.
 type RemoteStatus struct {
 	StatusID   StatusID
-	ParentURI  string // what it replies to, as long as that is not known here
-	QuoteURI   string // what it quotes, likewise
+	ParentURI  string // of an unknown status that it replies to
+	QuoteURI   string // of an unknown status that it quotes
 	RepliesURI string // the collection of its replies
-	RepliesAt  Time   // when that was read last
-	FetchedAt  Time   // when the post was read from its origin last; 0: it was delivered only
+	RepliesAt  Time   // when that was fetched
+	FetchedAt  Time   // when the status was fetched; 0: it was only delivered
 
-	Authorization string // id of that by which the author of what it quotes allows that
+	Authorization string // id of the authorization to quote
 }
 
-// RemoteStatus returns what is known of where a post came from, nil if it is of here.
+// RemoteStatus returns the row of a remote status, nil if it is local.
 func (r reader) RemoteStatus(ctx context.Context, id StatusID) (*RemoteStatus, error) {
 	return one[RemoteStatus](ctx, r, "origin", `SELECT * FROM remote_statuses WHERE status_id = ?`, id)
 }
 
-// SaveRemoteStatus inserts or replaces that.
+// SaveRemoteStatus inserts or replaces a row.
 func (tx *Tx) SaveRemoteStatus(ctx context.Context, o *RemoteStatus) error {
 	_, err := tx.exec(ctx, "save origin", `
 		INSERT OR REPLACE INTO remote_statuses (status_id, parent_uri, quote_uri, replies_uri, replies_at, fetched_at, authorization)
@@ -27,21 +27,21 @@ func (tx *Tx) SaveRemoteStatus(ctx context.Context, o *RemoteStatus) error {
 	return err
 }
 
-// Tombstone is what is left of what was deleted here.
+// Tombstone remains of a deleted object.
 type Tombstone struct {
 	URI       string
 	DeletedAt Time
 	Kind      string
 }
 
-// The kinds of what tombstones stand for.
+// Kinds of deleted objects.
 const (
 	TombstoneStatus  = "status" // also a boost
 	TombstonePoll    = "poll"
 	TombstoneMessage = "message"
 )
 
-// Tombstone returns what is left of what had an id, nil if nothing was deleted here.
+// Tombstone returns the tombstone of a URI, nil if there is none.
 func (r reader) Tombstone(ctx context.Context, uri string) (*Tombstone, error) {
 	return one[Tombstone](ctx, r, "tombstone", `SELECT * FROM tombstones WHERE uri = ?`, uri)
 }

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Report is a complaint about an account, for the staff. It was made at the time of its id.
+// Report is a report of an account to the staff. Its id says when it was made.
 type Report struct {
 	ID        ReportID
-	AccountID AccountID // who complains
+	AccountID AccountID // the reporter
 	TargetID  AccountID
 	State     ReportState
 	Category  ReportCategory
 	Comment   string
-	Forwarded bool    // the staff of the target's server is to know, too
-	StateAt   *Time   // when the staff decided
-	URI       *string // of the activity, where it came from elsewhere
+	Forwarded bool    // also to the target's server
+	StateAt   *Time   // of the decision
+	URI       *string // of the Flag activity of a remote account
 }
 
-// ReportState is what the staff thinks of a report.
+// ReportState is the decision of the staff.
 type ReportState string
 
 const (
@@ -27,7 +27,7 @@ const (
 	ReportResolved ReportState = "resolved"
 )
 
-// ReportCategory is what a report is about.
+// ReportCategory is the reason of a report.
 type ReportCategory string
 
 const (
@@ -37,12 +37,12 @@ const (
 	ReportOther     ReportCategory = "other"
 )
 
-// ReportedStatus is a status that a report complains about, as it was then.
+// ReportedStatus is a copy of a status at the time of the report.
 type ReportedStatus struct {
 	ReportID         ReportID
 	Position         int
-	StatusID         *StatusID // nil: deleted since
-	OriginalStatusID StatusID  // its id, also when it is gone
+	StatusID         *StatusID // nil: deleted
+	OriginalStatusID StatusID  // also of a deleted status
 	URI              string
 	SpoilerText      string
 	Content          string // HTML
@@ -57,7 +57,7 @@ func (r reader) Reports(ctx context.Context, ids []ReportID) ([]*Report, error) 
 		CROSS JOIN reports r ON r.id = j.value`, jsonArray(ids))
 }
 
-// ReportedStatuses returns what the reports complain about, in order of report and position.
+// ReportedStatuses returns the statuses of reports, in order of report and position.
 func (r reader) ReportedStatuses(ctx context.Context, ids []ReportID) ([]*ReportedStatus, error) {
 	return list[*ReportedStatus](ctx, r, "reported statuses", `
 		SELECT s.*
@@ -66,7 +66,7 @@ func (r reader) ReportedStatuses(ctx context.Context, ids []ReportID) ([]*Report
 		ORDER BY j.key, s.position`, jsonArray(ids))
 }
 
-// AddReport inserts a report, with a fresh id, and copies of the statuses it complains about.
+// AddReport inserts a report with a new id, and copies of the reported statuses.
 func (tx *Tx) AddReport(ctx context.Context, report *Report, about []*Status) error {
 	report.ID = ReportID(tx.newID())
 	if _, err := tx.exec(ctx, "add report", `
@@ -85,7 +85,7 @@ func (tx *Tx) AddReport(ctx context.Context, report *Report, about []*Status) er
 	return nil
 }
 
-// OpenReportsBy counts the reports by an account that the staff has not decided on, up to limit.
+// OpenReportsBy counts the open reports by an account, up to limit.
 func (r reader) OpenReportsBy(ctx context.Context, id AccountID, limit int) (int, error) {
 	n, err := one[int](ctx, r, "open reports", `
 		SELECT count(*)
@@ -96,12 +96,12 @@ func (r reader) OpenReportsBy(ctx context.Context, id AccountID, limit int) (int
 	return *n, nil
 }
 
-// ReportByURI returns the report that an activity made, nil if there is none.
+// ReportByURI returns the report of a Flag activity, nil if there is none.
 func (r reader) ReportByURI(ctx context.Context, uri string) (*Report, error) {
 	return one[Report](ctx, r, "report by uri", `SELECT * FROM reports WHERE uri = ?`, uri)
 }
 
-// RecentReports returns the reports about target by account since a time, the newest first.
+// RecentReports returns the reports of target by account since a time, newest first.
 func (r reader) RecentReports(ctx context.Context, target, account AccountID, since time.Time) ([]*Report, error) {
 	return list[*Report](ctx, r, "recent reports", `
 		SELECT *

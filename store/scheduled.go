@@ -5,16 +5,16 @@ import (
 	"encoding/json"
 )
 
-// ScheduledStatus is a post for later. One that could not be published stays, with its time past.
+// ScheduledStatus is a post that will be published later. If that fails, it stays with a time in the past.
 type ScheduledStatus struct {
 	ID          ScheduledID
 	AccountID   AccountID
 	AppID       *AppID
 	ScheduledAt Time
-	Draft       JSON[json.RawMessage] // what is to be published, as package social writes it
+	Draft       JSON[json.RawMessage] // written by package social
 }
 
-// OwnScheduledStatus returns a scheduled status of the owner's, and errs.ErrRecordNotFound if there is none.
+// OwnScheduledStatus returns a scheduled status of the owner, and errs.ErrRecordNotFound if there is none.
 func (r reader) OwnScheduledStatus(ctx context.Context, owner AccountID, id ScheduledID) (*ScheduledStatus, error) {
 	s, err := one[ScheduledStatus](ctx, r, "scheduled status", `
 		SELECT *
@@ -26,7 +26,7 @@ func (r reader) OwnScheduledStatus(ctx context.Context, owner AccountID, id Sche
 	return s, err
 }
 
-// ScheduledStatus returns a scheduled status whosever it is, and errs.ErrRecordNotFound if there is none.
+// ScheduledStatus returns a scheduled status of any account, and errs.ErrRecordNotFound if there is none.
 func (r reader) ScheduledStatus(ctx context.Context, id ScheduledID) (*ScheduledStatus, error) {
 	s, err := one[ScheduledStatus](ctx, r, "scheduled status", `SELECT * FROM scheduled_statuses WHERE id = ?`, id)
 	if s == nil && err == nil {
@@ -42,12 +42,12 @@ var scheduledStatuses = newKeyset(`
 		ORDER BY s.id DESC
 		LIMIT ?4`)
 
-// ScheduledStatuses returns a page of what an account is to post later, the latest made first.
+// ScheduledStatuses returns a page of an account's scheduled statuses, latest first.
 func (r reader) ScheduledStatuses(ctx context.Context, owner AccountID, p Page) ([]*ScheduledStatus, error) {
 	return rowPage[*ScheduledStatus](ctx, r, "scheduled statuses", scheduledStatuses, owner, p)
 }
 
-// CountScheduled counts the scheduled statuses of an account, and those of them that are due in [from, until), leaving one out.
+// CountScheduled counts the scheduled statuses of an account without one, and those that are due in [from, until).
 func (r reader) CountScheduled(ctx context.Context, owner AccountID, from, until Time, but ScheduledID) (due, all int, err error) {
 	type counts struct{ Due, Total int }
 	n, err := one[counts](ctx, r, "count scheduled statuses", `
@@ -75,7 +75,7 @@ func (r reader) ScheduledMedia(ctx context.Context, ids []ScheduledID) ([]*Media
 		ORDER BY j.key, m.position`, jsonArray(ids))
 }
 
-// AddScheduledStatus inserts a scheduled status that is to be published with these attachments. Its ID is set.
+// AddScheduledStatus inserts a scheduled status with its attachments. Its ID is set.
 func (tx *Tx) AddScheduledStatus(ctx context.Context, s *ScheduledStatus, media []*Media) error {
 	s.ID = ScheduledID(tx.newID())
 	if _, err := tx.exec(ctx, "add scheduled status", `
@@ -94,13 +94,13 @@ func (tx *Tx) AddScheduledStatus(ctx context.Context, s *ScheduledStatus, media 
 	return nil
 }
 
-// Reschedule gives a scheduled status another time.
+// Reschedule changes the time of a scheduled status.
 func (tx *Tx) Reschedule(ctx context.Context, s *ScheduledStatus) error {
 	_, err := tx.exec(ctx, "reschedule status", `UPDATE scheduled_statuses SET scheduled_at = ? WHERE id = ?`, s.ScheduledAt, s.ID)
 	return err
 }
 
-// RemoveScheduledStatus deletes a scheduled status. Its attachments are free again.
+// RemoveScheduledStatus deletes a scheduled status. Its attachments become detached.
 func (tx *Tx) RemoveScheduledStatus(ctx context.Context, id ScheduledID) error {
 	_, err := tx.exec(ctx, "remove scheduled status", `DELETE FROM scheduled_statuses WHERE id = ?`, id)
 	return err

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Scopes are what a token may do, as in "read write:statuses".
+// Scopes are the OAuth scopes of a token or app, such as "read write:statuses".
 type Scopes []string
 
-// KnownScopes are the scopes that an app can ask for, apart from those below admin.
+// KnownScopes are all scopes that an app may ask for.
 var KnownScopes = func() Scopes {
 	s := Scopes{"read", "write", "follow", "push", "profile", "admin", "admin:read", "admin:write"}
 	for _, name := range strings.Fields("accounts backups blocks bookmarks chats favourites filters follows lists media mutes notifications reports search security statuses") {
@@ -25,7 +25,7 @@ var KnownScopes = func() Scopes {
 	return s
 }()
 
-// ParseScopes splits text at blanks, commas and plus signs, and drops repetitions.
+// ParseScopes splits text at spaces, commas and plus signs, and removes duplicates.
 func ParseScopes(text string) Scopes {
 	var s Scopes
 	for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '+' || r == '\n' || r == '\t' || r == '\r' }) {
@@ -36,8 +36,8 @@ func ParseScopes(text string) Scopes {
 	return s
 }
 
-// Allow tells whether the scopes cover one: by its own name, by a parent's (read covers read:lists), or by follow, which covers
-// reading and writing blocks, follows and mutes.
+// Allow returns true if the scopes include one: by its name, by a parent's (read includes read:lists), or by follow, which includes reading
+// and writing blocks, follows and mutes.
 func (s Scopes) Allow(scope string) bool {
 	for _, have := range s {
 		if have == scope || len(scope) > len(have) && scope[len(have)] == ':' && scope[:len(have)] == have {
@@ -56,12 +56,12 @@ func (s Scopes) Allow(scope string) bool {
 	return false
 }
 
-// Known returns those of the scopes that exist.
+// Known returns the scopes without unknown ones.
 func (s Scopes) Known() Scopes {
 	return slices.DeleteFunc(slices.Clone(s), func(name string) bool { return !slices.Contains(KnownScopes, name) })
 }
 
-// Within tells whether the scopes are all covered by outer.
+// Within returns true if outer includes all scopes.
 func (s Scopes) Within(outer Scopes) bool {
 	return !slices.ContainsFunc(s, func(name string) bool { return !outer.Allow(name) })
 }

@@ -2,21 +2,21 @@ package store
 
 import "context"
 
-// Scrobble is something that somebody listened to. It came in at the time of its id.
+// Scrobble is a track that an account listened to. Its id says when it was received.
 type Scrobble struct {
 	ID           ScrobbleID
 	AccountID    AccountID
-	Visibility   Visibility // of a direct one, nobody but who made it hears
+	Visibility   Visibility // a direct one is visible to its account only
 	Title        string
 	Artist       string
 	Album        string
-	Length       int // milliseconds; 0: not told
+	Length       int // milliseconds; 0: unknown
 	ExternalLink string
-	CreatedAt    Time    // as who listened says
-	URI          *string // of the activity, where it came from elsewhere
+	CreatedAt    Time    // according to the account
+	URI          *string // of the Listen activity of a remote account
 }
 
-// MaxScrobbles is how many of an account are kept.
+// MaxScrobbles is how many scrobbles of an account are kept.
 const MaxScrobbles = 5000
 
 var accountScrobbles = newKeyset(`
@@ -35,7 +35,7 @@ var accountScrobbles = newKeyset(`
 		ORDER BY p.id DESC
 		LIMIT ?4`)
 
-// Scrobbles returns what an account listened to, as far as the viewer may know, newest first.
+// Scrobbles returns the scrobbles of an account that are visible to the viewer, newest first.
 func (r reader) Scrobbles(ctx context.Context, viewer, of AccountID, p Page) ([]*Scrobble, error) {
 	h, err := r.lookups(ctx, viewer)
 	if err != nil {
@@ -46,7 +46,7 @@ func (r reader) Scrobbles(ctx context.Context, viewer, of AccountID, p Page) ([]
 	return newestFirst(rows, ascending), err
 }
 
-// Scrobble returns a scrobble, whoever may know of it, and errs.ErrRecordNotFound if there is none.
+// Scrobble returns a scrobble without a check of visibility, and errs.ErrRecordNotFound if there is none.
 func (r reader) Scrobble(ctx context.Context, id ScrobbleID) (*Scrobble, error) {
 	s, err := one[Scrobble](ctx, r, "scrobble", `SELECT * FROM scrobbles WHERE id = ?`, id)
 	if s == nil && err == nil {
@@ -55,8 +55,8 @@ func (r reader) Scrobble(ctx context.Context, id ScrobbleID) (*Scrobble, error) 
 	return s, err
 }
 
-// AddScrobble inserts a scrobble, with a fresh id, and drops the oldest of an account that has too many. One of an activity that made one
-// before is not inserted; its ID is 0 then.
+// AddScrobble inserts a scrobble with a new id, and deletes the oldest ones over the limit. If its activity is known, it is not inserted
+// and its ID is 0.
 func (tx *Tx) AddScrobble(ctx context.Context, s *Scrobble) error {
 	s.ID = ScrobbleID(tx.newID())
 	if s.CreatedAt == 0 {

@@ -8,41 +8,41 @@ import (
 	"svc/internal/text"
 )
 
-// What people type to find posts: words, "phrases", -excluded ones, and operators such as from:alice or has:media. What is none of
-// the known operators is text like any other. Nothing that can be typed is an error.
+// A search query has words, "phrases", -excluded ones, and operators such as from:alice or has:media. An unknown operator is text. No query
+// is an error.
 
 const (
-	maxQuery       = 2000 // bytes; what is beyond is not looked at
-	maxQueryTokens = 60   // words, each of which opens a list in the index; a character of an unspaced script is one too
+	maxQuery       = 2000 // bytes; the rest is ignored
+	maxQueryTokens = 60   // words, each of which opens a list in the index; a character of a script without spaces counts as one
 	maxQueryFrom   = 10   // authors
 )
 
-// statusQuery is a query that has been read.
+// statusQuery is a parsed query.
 type statusQuery struct {
-	phrases     []string // in searchable form; a post has all of them
-	facets      []string // likewise
-	from        []string // handles; a post is by one of them
-	notPhrases  []string // a post has none of these
+	phrases     []string // in searchable form; a status must have all
+	facets      []string // the same
+	from        []string // handles; a status must be by one of them
+	notPhrases  []string // a status must have none of these
 	notFacets   []string
 	notFrom     []string
 	only        statusBits
-	after, upto int64 // ids lie above the first and below the second; 0: no bound
+	after, upto int64 // ids are above the first and below the second; 0: no bound
 	tokens      int
 }
 
-// statusBits are conditions that are looked up in a post's row.
+// statusBits are conditions on the row of a status.
 type statusBits int
 
 const (
 	onlySensitive    statusBits = 1 << iota
-	notSensitive                // none that are marked so
-	onlyDiscoverable            // of those who did not address the viewer, and with whose posts the viewer did nothing
-	onlyLibrary                 // the viewer's own, and those the viewer did something with
+	notSensitive                // not marked as sensitive
+	onlyDiscoverable            // discoverable authors only, unless the viewer is a recipient or interacted with the status
+	onlyLibrary                 // the viewer's own, and those that the viewer interacted with
 )
 
 var quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`)
 
-// readStatusQuery reads what somebody typed. host is what the handles of those who live here end in.
+// readStatusQuery parses a query. host is the domain in handles of local accounts.
 func readStatusQuery(typed, host string) *statusQuery {
 	q := new(statusQuery)
 	typed = quotes.Replace(strings.ToValidUTF8(typed[:min(len(typed), maxQuery)], " "))
@@ -72,7 +72,7 @@ func readStatusQuery(typed, host string) *statusQuery {
 	}
 }
 
-// mentioned returns how a post mentions somebody: by the whole handle, but those who live here by their nickname only.
+// mentioned returns the text of a mention: the whole handle of a remote account, the nickname of a local one.
 func mentioned(word, host string) string {
 	if nick, domain, ok := strings.Cut(strings.TrimPrefix(word, "@"), "@"); ok && strings.EqualFold(domain, host) {
 		return nick
@@ -80,7 +80,7 @@ func mentioned(word, host string) string {
 	return word
 }
 
-// addText adds a word or phrase, unless the query has as much as it can.
+// addText adds a word or phrase, up to the limit of tokens.
 func (q *statusQuery) addText(typed string, not bool) {
 	words := text.Searchable(typed)
 	if words == "" {
@@ -102,7 +102,7 @@ func (q *statusQuery) addText(typed string, not bool) {
 	}
 }
 
-// addOperator adds a condition of the form NAME:VALUE, and tells whether it is one.
+// addOperator adds an operator NAME:VALUE, and returns false if the word is none.
 func (q *statusQuery) addOperator(word string, not bool) bool {
 	name, value, ok := strings.Cut(word, ":")
 	if !ok || value == "" || q.tokens == maxQueryTokens {
@@ -174,8 +174,7 @@ func (q *statusQuery) addFacet(facet string, not bool) bool {
 	return true
 }
 
-// addDate narrows the time in which posts came in. A date is a day, month or year of UTC; what is before it, after it or during it
-// is meant of the whole of it.
+// addDate limits the time at which statuses were received. A date is a day, month or year in UTC, and stands for the whole of it.
 func (q *statusQuery) addDate(name, value string) bool {
 	var from, to time.Time
 	if day, err := time.Parse(time.DateOnly, value); err == nil {
@@ -210,13 +209,12 @@ func (q *statusQuery) above(t time.Time) { q.after = max(q.after, firstID(t)-1) 
 // firstID is the first id of a millisecond, at least 1.
 func firstID(t time.Time) int64 { return max(1, t.UnixMilli()<<sequenceBits) }
 
-// empty tells whether the query asks for nothing.
+// empty returns true if the query has no condition.
 func (q *statusQuery) empty() bool {
 	return q.tokens == 0 && len(q.from)+len(q.notFrom) == 0 && q.only == 0 && q.after == 0 && q.upto == 0
 }
 
-// match returns the query in the language of the index, for posts between two ids. by and notBy are the authors that the handles in
-// it mean.
+// match returns the full-text query for statuses between two ids. by and notBy are the accounts of the handles in the query.
 func (q *statusQuery) match(by, notBy []AccountID, below, above int64) string {
 	var all, none []string
 	if first, last := sliceOf(above+1), sliceOf(below-1); last-first < maxPartSlices {
@@ -232,7 +230,7 @@ func (q *statusQuery) match(by, notBy []AccountID, below, above int64) string {
 		all = append(all, anyAuthor(by))
 	}
 	if len(all) == 0 {
-		all = append(all, `facets : ("`+facetLocal+`" OR "`+facetRemote+`")`) // any post
+		all = append(all, `facets : ("`+facetLocal+`" OR "`+facetRemote+`")`) // any status
 	}
 	for _, p := range q.notPhrases {
 		none = append(none, `body : "`+p+`"`)

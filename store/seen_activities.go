@@ -7,34 +7,34 @@ import (
 	"time"
 )
 
-// How long what has been heard of is remembered.
+// How long, and how many, seen activities and refusals are kept.
 const (
-	seenActivityTTL   = 30 * 24 * time.Hour // activities, and what was taken back or deleted before it came
+	seenActivityTTL   = 30 * 24 * time.Hour // also deletions and Undos that came before their object
 	refusalTTL        = 7 * 24 * time.Hour
 	maxRefusals       = 10_000
-	trimRefusalsEvery = 1000 // refusals: how many more there can be
+	trimRefusalsEvery = 1000 // refusals between two trims
 )
 
-// SeenKey is what is remembered of an id that has been heard of.
+// SeenKey is the hash of an id that is stored.
 type SeenKey [16]byte
 
-// NewSeenKey returns what is remembered of an id.
+// NewSeenKey returns the key of an id.
 func NewSeenKey(uri string) SeenKey {
 	sum := sha256.Sum256([]byte(uri))
 	return SeenKey(sum[:16])
 }
 
-// SeenActivity tells whether an id has been heard of: an activity that was done, or something taken back or deleted before it came.
+// SeenActivity returns true if an id was seen: of a processed activity, or of an object that was deleted or undone before it came.
 func (r reader) SeenActivity(ctx context.Context, uri string) (bool, error) {
 	return r.SeenKey(ctx, NewSeenKey(uri))
 }
 
-// SeenKey is Heard for who has the key at hand.
+// SeenKey is SeenActivity by key.
 func (r reader) SeenKey(ctx context.Context, key SeenKey) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM seen_activities WHERE hash = ?`, key[:])
 }
 
-// SeenEither tells whether one of two ids has been heard of, or both.
+// SeenEither returns true if one of two ids was seen.
 func (r reader) SeenEither(ctx context.Context, key, other SeenKey) (bool, error) {
 	return r.exists(ctx, `
 		SELECT 1 FROM seen_activities WHERE hash = ?1
@@ -42,23 +42,23 @@ func (r reader) SeenEither(ctx context.Context, key, other SeenKey) (bool, error
 		SELECT 1 FROM seen_activities WHERE hash = ?2`, key[:], other[:])
 }
 
-// SeenKeySince tells whether an id was heard of, for the first time, at a time or later.
+// SeenKeySince returns true if an id was first seen at or after a time.
 func (r reader) SeenKeySince(ctx context.Context, key SeenKey, since time.Time) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM seen_activities WHERE hash = ? AND seen_at >= ?`, key[:], At(since))
 }
 
-// MarkSeen notes that an id has been heard of. first is false if it had been before.
+// MarkSeen stores that an id was seen. first is false if it was seen before.
 func (tx *Tx) MarkSeen(ctx context.Context, uri string) (first bool, err error) {
 	return tx.MarkSeenKey(ctx, NewSeenKey(uri))
 }
 
-// MarkSeenKey is Hear for who has the key at hand.
+// MarkSeenKey is MarkSeen by key.
 func (tx *Tx) MarkSeenKey(ctx context.Context, key SeenKey) (first bool, err error) {
 	n, err := tx.exec(ctx, "hear", `INSERT OR IGNORE INTO seen_activities (hash, seen_at) VALUES (?, ?)`, key[:], At(tx.db.now()))
 	return n > 0, err
 }
 
-// MarkSeenKeys notes that ids have been heard of.
+// MarkSeenKeys stores that ids were seen.
 func (tx *Tx) MarkSeenKeys(ctx context.Context, keys []SeenKey) error {
 	if len(keys) == 0 {
 		return nil
@@ -74,7 +74,7 @@ func (tx *Tx) MarkSeenKeys(ctx context.Context, keys []SeenKey) error {
 	return err
 }
 
-// PruneSeenActivities forgets what was heard of long ago, and refusals that nobody will ask about, some at a time. It tells whether there is more.
+// PruneSeenActivities deletes a batch of old seen ids and of old refusals. It returns whether there are more.
 func (tx *Tx) PruneSeenActivities(ctx context.Context) (more bool, err error) {
 	now := tx.db.now()
 	n, err := tx.exec(ctx, "prune heard", `
@@ -87,10 +87,10 @@ func (tx *Tx) PruneSeenActivities(ctx context.Context) (more bool, err error) {
 	return n == pruneBatch || m == pruneBatch, err
 }
 
-// deletionID is what is remembered of the deletion of a post that had not come: only its author can have it deleted.
+// deletionID returns the id to store for the deletion of an unknown status. It includes the author, because only the author may delete it.
 func deletionID(uri, author string) string { return author + " deleted " + uri }
 
-// MarkDeletionSeen notes that an author has had a post deleted that is not here.
+// MarkDeletionSeen stores that an author has deleted an unknown status.
 func (tx *Tx) MarkDeletionSeen(ctx context.Context, uri, author string) error {
 	_, err := tx.MarkSeen(ctx, deletionID(uri, author))
 	return err

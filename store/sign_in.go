@@ -5,45 +5,44 @@ import (
 	"time"
 )
 
-// DropAllOneTimeTokens makes all links of an account stop working.
+// DropAllOneTimeTokens deletes all one-time tokens of an account.
 func (tx *Tx) DropAllOneTimeTokens(ctx context.Context, id AccountID) error {
 	_, err := tx.exec(ctx, "drop one-time tokens", `DELETE FROM one_time_tokens WHERE account_id = ?`, id)
 	return err
 }
 
-// MFAChallenge is somebody who has given the right password and still owes a second factor. The token that stands for it is not
-// kept, only its hash.
+// MFAChallenge waits for a second factor after the right password. Only the hash of its token is stored.
 type MFAChallenge struct {
 	Hash      []byte
 	AccountID AccountID
-	AppID     *AppID // nil: who signs in to a page of this server
+	AppID     *AppID // nil: sign-in to a page of this server
 	Purpose   JSON[MFAPurpose]
 	Failures  int
 	ExpiresAt Time
 }
 
-// MFAPurpose is what follows once the second factor is there.
+// MFAPurpose is what follows after the second factor.
 type MFAPurpose struct {
 	Scopes Scopes `json:"scopes"`
 
-	// Of the page on which somebody lets an app act for them.
+	// For the page that authorizes an app.
 	Page          bool    `json:"page,omitempty"`
-	NeedsConsent  bool    `json:"needs_consent,omitempty"` // has to consent yet
+	NeedsConsent  bool    `json:"needs_consent,omitempty"` // the user has not consented yet
 	RedirectURI   string  `json:"redirect_uri,omitempty"`
 	State         *string `json:"state,omitempty"`
 	CodeChallenge string  `json:"code_challenge,omitempty"`
 
-	// Of other pages: where to go on.
+	// For other pages: where to continue.
 	Path string `json:"path,omitempty"`
 }
 
 const (
 	challengeTTL         = 5 * time.Minute
 	maxChallengeFailures = 5
-	maxChallenges        = 20 // of one account
+	maxChallenges        = 20 // per account
 )
 
-// MFAChallenge returns the challenge whose SHA-256 is hash, nil if there is none, it is too old or has been failed too often.
+// MFAChallenge returns the challenge with a SHA-256 hash, nil if there is none, it has expired or has failed too often.
 func (r reader) MFAChallenge(ctx context.Context, hash []byte) (*MFAChallenge, error) {
 	return one[MFAChallenge](ctx, r, "challenge", `
 		SELECT *
@@ -51,7 +50,7 @@ func (r reader) MFAChallenge(ctx context.Context, hash []byte) (*MFAChallenge, e
 		WHERE hash = ? AND expires_at > ? AND failures < ?`, hash, At(r.db.now()), maxChallengeFailures)
 }
 
-// AddMFAChallenge inserts a challenge. Its ExpiresAt is set. Of very many of one account, the oldest go.
+// AddMFAChallenge inserts a challenge, and deletes the oldest over the limit. Its ExpiresAt is set.
 func (tx *Tx) AddMFAChallenge(ctx context.Context, c *MFAChallenge) error {
 	c.ExpiresAt = At(tx.db.now().Add(challengeTTL))
 	if _, err := tx.exec(ctx, "add challenge", `
@@ -78,7 +77,7 @@ func (tx *Tx) RemoveMFAChallenge(ctx context.Context, hash []byte) error {
 	return err
 }
 
-// SetTOTP writes what a user's authenticator app and the server share.
+// SetTOTP writes the TOTP columns of a user.
 func (tx *Tx) SetTOTP(ctx context.Context, u *User) error {
 	_, err := tx.exec(ctx, "set TOTP", `
 		UPDATE users
@@ -88,7 +87,7 @@ func (tx *Tx) SetTOTP(ctx context.Context, u *User) error {
 	return err
 }
 
-// SetBackupCodes gives a user codes, of which it gets the hashes, in place of those it had.
+// SetBackupCodes replaces the backup codes of a user by those with the hashes.
 func (tx *Tx) SetBackupCodes(ctx context.Context, account AccountID, hashes [][]byte) error {
 	if _, err := tx.exec(ctx, "drop backup codes", `DELETE FROM backup_codes WHERE account_id = ?`, account); err != nil {
 		return err
@@ -101,13 +100,13 @@ func (tx *Tx) SetBackupCodes(ctx context.Context, account AccountID, hashes [][]
 	return nil
 }
 
-// UseBackupCode removes a code. It tells whether the user had it.
+// UseBackupCode deletes a backup code. It returns false if the user does not have it.
 func (tx *Tx) UseBackupCode(ctx context.Context, account AccountID, hash []byte) (bool, error) {
 	n, err := tx.exec(ctx, "spend backup code", `DELETE FROM backup_codes WHERE account_id = ? AND hash = ?`, account, hash)
 	return n > 0, err
 }
 
-// OneTimeToken is the secret of a link that works once. The secret itself is not kept, only its hash.
+// OneTimeToken is the secret of a link that works once. Only its hash is stored.
 type OneTimeToken struct {
 	Hash      []byte
 	Kind      OneTimeKind
@@ -115,7 +114,7 @@ type OneTimeToken struct {
 	ExpiresAt Time
 }
 
-// OneTimeKind is what a link is for.
+// OneTimeKind is the purpose of a one-time token.
 type OneTimeKind string
 
 const (
@@ -123,7 +122,7 @@ const (
 	ConfirmAddress OneTimeKind = "confirm"
 )
 
-// OneTimeToken returns the token of a kind whose SHA-256 is hash, nil if there is none or its time is over.
+// OneTimeToken returns the token of a kind with a SHA-256 hash, nil if there is none or it has expired.
 func (r reader) OneTimeToken(ctx context.Context, kind OneTimeKind, hash []byte) (*OneTimeToken, error) {
 	return one[OneTimeToken](ctx, r, "one-time token", `
 		SELECT *
@@ -131,7 +130,7 @@ func (r reader) OneTimeToken(ctx context.Context, kind OneTimeKind, hash []byte)
 		WHERE hash = ? AND kind = ? AND expires_at > ?`, hash, kind, At(r.db.now()))
 }
 
-// SetOneTimeToken inserts a token in place of those that the account has of the kind.
+// SetOneTimeToken replaces the account's tokens of the kind.
 func (tx *Tx) SetOneTimeToken(ctx context.Context, t *OneTimeToken) error {
 	if err := tx.DropOneTimeTokens(ctx, t.AccountID, t.Kind); err != nil {
 		return err
@@ -142,13 +141,13 @@ func (tx *Tx) SetOneTimeToken(ctx context.Context, t *OneTimeToken) error {
 	return err
 }
 
-// DropOneTimeTokens removes an account's tokens of a kind.
+// DropOneTimeTokens deletes an account's tokens of a kind.
 func (tx *Tx) DropOneTimeTokens(ctx context.Context, account AccountID, kind OneTimeKind) error {
 	_, err := tx.exec(ctx, "drop one-time tokens", `DELETE FROM one_time_tokens WHERE account_id = ? AND kind = ?`, account, kind)
 	return err
 }
 
-// SetPasswordHash gives a user another password, which ends a demand to set one.
+// SetPasswordHash changes the password of a user. A required reset is done.
 func (tx *Tx) SetPasswordHash(ctx context.Context, account AccountID, hash string) error {
 	_, err := tx.exec(ctx, "set password", `
 		UPDATE users
@@ -158,13 +157,13 @@ func (tx *Tx) SetPasswordHash(ctx context.Context, account AccountID, hash strin
 	return err
 }
 
-// PasswordIs tells whether the hash of an account's password is still the one that a password was compared with.
+// PasswordIs returns true if the hash of an account's password is unchanged.
 func (r reader) PasswordIs(ctx context.Context, account AccountID, hash string) (bool, error) {
 	is, err := one[bool](ctx, r, "password", `SELECT EXISTS (SELECT 1 FROM users WHERE account_id = ? AND password_hash = ?)`, account, hash)
 	return err == nil && *is, err
 }
 
-// RehashPassword replaces the hash of a password by another of the same password, unless it has been changed meanwhile.
+// RehashPassword replaces the hash of a password, unless the password was changed meanwhile.
 func (tx *Tx) RehashPassword(ctx context.Context, account AccountID, old, hash string) error {
 	_, err := tx.exec(ctx, "rehash password", `
 		UPDATE users

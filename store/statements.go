@@ -12,11 +12,11 @@ import (
 	"github.com/jmoiron/sqlx/reflectx"
 )
 
-// statements runs queries by prepared statements, kept for the life of the connection or pool. The texts are all written out
-// in this package, so their number is bounded.
+// statements runs queries as prepared statements, which stay open with the connection or pool. All texts are in this package, so that their
+// number is bounded.
 //
-// Queries do not follow the caller's context (but for queryWithin): each is bounded by an index and a limit and ends in microseconds to milliseconds,
-// and a query that nothing can interrupt costs no goroutine and never leaves its connection in an odd state.
+// Queries ignore the caller's context, except queryWithin: each is bounded by an index and a limit and ends within milliseconds, and a
+// query that cannot be interrupted needs no goroutine and never leaves its connection in an odd state.
 type statements struct {
 	on       preparer
 	prepared sync.Map // query text → *sqlx.Stmt
@@ -30,8 +30,8 @@ type preparer interface {
 
 func newStatements(on preparer) *statements { return &statements{on: on} }
 
-// SQLite looks at the value of a parameter that is a LIMIT when it plans, and plans anew whenever that is bound again, which
-// takes ten times as long as the query. It does not look into an expression.
+// SQLite uses the value of a parameter in LIMIT for its plan, and plans again when it changes, which takes ten times as long as the query.
+// It ignores the value of an expression.
 var limitParameter = regexp.MustCompile(`\bLIMIT (\?\d*)`)
 
 func (s *statements) get(query string) (*sqlx.Stmt, error) {
@@ -42,7 +42,7 @@ func (s *statements) get(query string) (*sqlx.Stmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	st.Mapper = mapper // sqlx gives statements of a connection the standard one
+	st.Mapper = mapper // the statements of a connection have the default one
 	if first, loaded := s.prepared.LoadOrStore(query, st); loaded {
 		st.Close()
 		return first.(*sqlx.Stmt), nil
@@ -58,8 +58,7 @@ func (s *statements) QueryContext(_ context.Context, query string, args ...any) 
 	return st.QueryContext(context.Background(), args...)
 }
 
-// queryWithin is QueryContext for a query that an index does not bound: it ends with the context, be that in the middle of a row. Its
-// connection is replaced by another then.
+// queryWithin is QueryContext for a query that no index bounds: it ends with the context, and its connection is replaced then.
 func (s *statements) queryWithin(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	st, err := s.get(query)
 	if err != nil {
@@ -79,7 +78,7 @@ func (s *statements) QueryxContext(_ context.Context, query string, args ...any)
 func (s *statements) QueryRowxContext(_ context.Context, query string, args ...any) *sqlx.Row {
 	st, err := s.get(query)
 	if err != nil {
-		return s.on.QueryRowxContext(context.Background(), query, args...) // fails alike; only sqlx can make a failed row
+		return s.on.QueryRowxContext(context.Background(), query, args...) // fails again, because only sqlx can make a failed row
 	}
 	return st.QueryRowxContext(context.Background(), args...)
 }
@@ -101,7 +100,7 @@ func (s *statements) close() {
 
 var mapper = reflectx.NewMapperFunc("db", columnName)
 
-// columnName turns a field's name into its column's: InReplyToID → in_reply_to_id, RedirectURIs → redirect_uris.
+// columnName returns the column of a field: InReplyToID → in_reply_to_id, RedirectURIs → redirect_uris.
 func columnName(field string) string {
 	var b strings.Builder
 	rs := []rune(field)
@@ -114,7 +113,7 @@ func columnName(field string) string {
 	return b.String()
 }
 
-// startsWord tells whether what follows a capital makes it the first letter of a word; the s of a plural does not.
+// startsWord returns true if the text after a capital makes it the first letter of a word; the s of a plural does not.
 func startsWord(rest []rune) bool {
 	if len(rest) == 0 || !unicode.IsLower(rest[0]) {
 		return false

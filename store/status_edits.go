@@ -9,7 +9,7 @@ import (
 type StatusEdit struct {
 	ID          int64
 	StatusID    StatusID
-	CreatedAt   Time // when this version was current first
+	CreatedAt   Time // since when this version was current
 	Sensitive   bool
 	SpoilerText string
 	Text        string
@@ -19,13 +19,13 @@ type StatusEdit struct {
 	Poll        JSON[[]string]       // the options of its poll, in order
 }
 
-// MediaVersion is an attachment as a version of a status has it.
+// MediaVersion is an attachment in a version of a status.
 type MediaVersion struct {
 	ID          MediaID `json:"id"`
 	Description string  `json:"description"`
 }
 
-// AsEdit returns the status as it is as a version of it. poll is its poll, nil if it has none.
+// AsEdit returns the current version of the status. poll is nil if it has none.
 func (s *Status) AsEdit(media []*Media, poll *Poll) *StatusEdit {
 	v := &StatusEdit{
 		StatusID: s.ID, CreatedAt: s.CreatedAt, Sensitive: s.Sensitive, SpoilerText: s.SpoilerText,
@@ -42,7 +42,7 @@ func (s *Status) AsEdit(media []*Media, poll *Poll) *StatusEdit {
 	return v
 }
 
-// StatusEdits returns the latest of the earlier versions of a status, oldest first.
+// StatusEdits returns the latest earlier versions of a status, oldest first.
 func (r reader) StatusEdits(ctx context.Context, id StatusID, limit int) ([]*StatusEdit, error) {
 	edits, err := list[*StatusEdit](ctx, r, "status edits", `
 		SELECT *
@@ -54,10 +54,10 @@ func (r reader) StatusEdits(ctx context.Context, id StatusID, limit int) ([]*Sta
 	return edits, err
 }
 
-// maxVersions is how many earlier versions of a status are kept: the first, and the latest.
+// maxVersions is how many earlier versions are kept: the first and the latest.
 const maxVersions = 200
 
-// AddStatusEdit keeps a version of a status that is about to change. Of very many, those in the middle are forgotten.
+// AddStatusEdit stores a version of a status before it changes. If there are too many, those in the middle are deleted.
 func (tx *Tx) AddStatusEdit(ctx context.Context, v *StatusEdit) error {
 	v.ID = tx.newID()
 	if _, err := tx.exec(ctx, "add status edit", `
@@ -77,7 +77,7 @@ func (tx *Tx) AddStatusEdit(ctx context.Context, v *StatusEdit) error {
 	return tx.detachUnusedMedia(ctx, v.StatusID)
 }
 
-// detachUnusedMedia lets go of the attachments that no version of a status has any more.
+// detachUnusedMedia detaches the attachments that no version of a status has.
 func (tx *Tx) detachUnusedMedia(ctx context.Context, id StatusID) error {
 	versions, err := list[JSON[[]MediaVersion]](ctx, tx.reader, "media of versions", `SELECT media FROM status_edits WHERE status_id = ?`, id)
 	if err != nil {
@@ -96,7 +96,7 @@ func (tx *Tx) detachUnusedMedia(ctx context.Context, id StatusID) error {
 	return err
 }
 
-// LatestEdits returns the earlier versions of the statuses, oldest first: of each the latest, at most so many.
+// LatestEdits returns the latest earlier versions of statuses, at most each of every status, oldest first.
 func (r reader) LatestEdits(ctx context.Context, ids []StatusID, each int) ([]*StatusEdit, error) {
 	return list[*StatusEdit](ctx, r, "latest edits", `
 		SELECT e.*

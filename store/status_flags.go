@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// StatusFlags are what a viewer did with a status.
+// StatusFlags are the interactions of a viewer with a status.
 type StatusFlags struct {
 	Favourited  bool
 	Reblogged   bool
@@ -24,7 +24,7 @@ const maxCachedFlags = 50_000
 // viewerFlags are the cached flags of a viewer. They are changed in place, under the lock of the cache.
 type viewerFlags map[StatusID]StatusFlags
 
-// StatusFlags returns what viewer did with the statuses. The ids must not be those of boosts.
+// StatusFlags returns the flags of statuses for viewer. The ids must not be those of boosts.
 func (r reader) StatusFlags(ctx context.Context, viewer AccountID, ids []StatusID) (map[StatusID]StatusFlags, error) {
 	if r.q != r.db.q {
 		return r.readFlags(ctx, viewer, ids)
@@ -113,7 +113,7 @@ func (r reader) CacheFlags(ctx context.Context, id StatusID, viewers []AccountID
 	return err
 }
 
-// scanFlags reads flags by the id that stands before them.
+// scanFlags reads flags by the id before them.
 func scanFlags[K ~int64](rows *sql.Rows, err error) (map[K]StatusFlags, error) {
 	if err != nil {
 		return nil, fmt.Errorf("status flags: %w", err)

@@ -9,14 +9,14 @@ import (
 	"svc/internal/text"
 )
 
-// SearchDocument is what a post is found by, beside what its row says.
+// SearchDocument is what a status is found by, beside its row.
 type SearchDocument struct {
-	Texts       []string // each on its own: a phrase does not reach from one to the next
+	Texts       []string // separate: a phrase does not span two
 	Attachments []string // their types
 	HasLink     bool
 }
 
-// IndexStatus makes a post found by its words, in place of those it was found by. Boosts are not found.
+// IndexStatus adds a status to the full-text index, or replaces it there. Boosts are not indexed.
 func (tx *Tx) IndexStatus(s *Status, what *SearchDocument) {
 	if s.ReblogOfID == nil {
 		tx.indexed = append(tx.indexed, indexEntry{id: s.ID, body: what.body(), facets: what.facets(s)})
@@ -27,15 +27,15 @@ func (tx *Tx) unindexStatus(id StatusID) {
 	tx.indexed = append(tx.indexed, indexEntry{id: id, deleted: true})
 }
 
-// indexEntry is what a transaction has changed in the index. The index writes out what it has gathered whenever a savepoint is set,
-// and other statements set some, too; so it is told of everything at once, at the end of a group commit.
+// indexEntry is a change of the full-text index. FTS5 flushes its changes at each savepoint, also those of other statements, so that all
+// changes are made at the end of a group commit.
 type indexEntry struct {
 	id           StatusID
 	body, facets string
 	deleted      bool
 }
 
-// index brings the index up to date with the transactions of a group.
+// index writes the changes of a group to the full-text index.
 func (w *writer) index(group []*request) error {
 	for _, r := range group {
 		if r.err != nil {
@@ -54,7 +54,7 @@ func (w *writer) index(group []*request) error {
 	return nil
 }
 
-// textSeparator stands between the texts of a post. It is no word that a text can have (text.Searchable).
+// textSeparator separates the texts of a status. No text contains it (text.Searchable).
 const textSeparator = " ¶ "
 
 func (x *SearchDocument) body() string {
@@ -67,21 +67,20 @@ func (x *SearchDocument) body() string {
 	return strings.Join(words, textSeparator)
 }
 
-// The facets of a post: who wrote it and where, what it is and has, in which language. What can change without the post being
-// edited is none, and neither is anything that decides who may see it.
+// Facets of a status: author, origin, properties, language. They must not change without an edit, and must not decide about visibility.
 const (
 	facetAuthor   = "by"   // with the account's id
-	facetLanguage = "lang" // with a code, of the language and of its variant
+	facetLanguage = "lang" // with the code of the language, and of its variant
 	facetLocal    = "here"
 	facetRemote   = "away"
 	facetReply    = "reply"
 	facetMedia    = "media"
 	facetPoll     = "poll"
 	facetLink     = "link"
-	facetSlice    = "at" // with the number of the slice of time that the post's id lies in
+	facetSlice    = "at" // with the number of the time slice of the id
 )
 
-// sliceBits is how many of an id's bits tell apart the posts of one slice of time: three days.
+// sliceBits is the number of bits of ids in one time slice: three days.
 const sliceBits = sequenceBits + 28
 
 func sliceOf(id int64) int64 { return id >> sliceBits }

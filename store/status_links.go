@@ -2,14 +2,14 @@ package store
 
 import "context"
 
-// StatusURIState is what there is of a post from elsewhere before it comes.
+// StatusURIState is what is known of the URI of a remote status.
 type StatusURIState struct {
-	Known      bool // it is here
-	Deleted    bool // it was here, or its author has had it deleted before it came
-	Referenced bool // there are replies to it, or quotes of it
+	Known      bool // the status is stored
+	Deleted    bool // it was deleted, or its author deleted it before it came
+	Referenced bool // a status replies to it or quotes it
 }
 
-// StatusURIState looks for traces of a post of an id by an author.
+// StatusURIState returns the state of the URI of a status by an author.
 func (r reader) StatusURIState(ctx context.Context, uri, author string) (StatusURIState, error) {
 	key := NewSeenKey(deletionID(uri, author))
 	s, err := one[StatusURIState](ctx, r, "state of a status URI", `
@@ -25,8 +25,8 @@ func (r reader) StatusURIState(ctx context.Context, uri, author string) (StatusU
 	return *s, nil
 }
 
-// ReblogURIState looks for traces of a boost of an id: whether there is one, also if it was deleted, and the one that an account has made of
-// the status already, 0 if none.
+// ReblogURIState returns whether the URI of a boost is known or was deleted, and the boost of the status that the account has already, 0 if
+// none.
 func (r reader) ReblogURIState(ctx context.Context, uri string, actor *Account, of StatusID) (is bool, made StatusID, err error) {
 	key := NewSeenKey(deletionID(uri, actor.URI))
 	found, err := ids[StatusID](ctx, r, "trace of a boost", `
@@ -41,7 +41,7 @@ func (r reader) ReblogURIState(ctx context.Context, uri string, actor *Account, 
 	return is, made, err
 }
 
-// RepliesToUnknown returns replies here to a post that came later than they.
+// RepliesToUnknown returns replies to a status that was unknown when they came.
 func (r reader) RepliesToUnknown(ctx context.Context, uri string, limit int) ([]StatusID, error) {
 	return ids[StatusID](ctx, r, "replies that wait", `
 		SELECT status_id
@@ -50,7 +50,7 @@ func (r reader) RepliesToUnknown(ctx context.Context, uri string, limit int) ([]
 		LIMIT ?`, uri, limit)
 }
 
-// QuotesOfUnknown returns quotes here of a post that came later than they.
+// QuotesOfUnknown returns quotes of a status that was unknown when they came.
 func (r reader) QuotesOfUnknown(ctx context.Context, uri string, limit int) ([]StatusID, error) {
 	return ids[StatusID](ctx, r, "quotes that wait", `
 		SELECT status_id
@@ -59,7 +59,7 @@ func (r reader) QuotesOfUnknown(ctx context.Context, uri string, limit int) ([]S
 		LIMIT ?`, uri, limit)
 }
 
-// AuthorizedQuotes returns the quotes here that an authorization allows.
+// AuthorizedQuotes returns the quotes with an authorization.
 func (r reader) AuthorizedQuotes(ctx context.Context, authorization string, limit int) ([]StatusID, error) {
 	return ids[StatusID](ctx, r, "authorized quotes", `
 		SELECT status_id
@@ -68,7 +68,7 @@ func (r reader) AuthorizedQuotes(ctx context.Context, authorization string, limi
 		LIMIT ?`, authorization, limit)
 }
 
-// LinkReply makes reply, which came before it, an answer to parent.
+// LinkReply makes reply a reply to parent, which came later.
 func (tx *Tx) LinkReply(ctx context.Context, reply, parent *Status) error {
 	if _, err := tx.exec(ctx, "link reply", `
 		UPDATE statuses
@@ -88,7 +88,7 @@ func (tx *Tx) LinkReply(ctx context.Context, reply, parent *Status) error {
 	return err
 }
 
-// LinkQuote makes quote, which came before it, one of quoted. content is what it says from now on.
+// LinkQuote makes quote a quote of quoted, which came later, and replaces its content.
 func (tx *Tx) LinkQuote(ctx context.Context, quote, quoted *Status, content string) error {
 	if _, err := tx.exec(ctx, "link quote", `
 		UPDATE statuses
@@ -108,7 +108,7 @@ func (tx *Tx) LinkQuote(ctx context.Context, quote, quoted *Status, content stri
 	return err
 }
 
-// UnlinkQuote has a status quote nothing any more.
+// UnlinkQuote makes a status no longer a quote.
 func (tx *Tx) UnlinkQuote(ctx context.Context, quote *Status) error {
 	if _, err := tx.exec(ctx, "unlink quote", `UPDATE statuses SET quote_of_id = NULL WHERE id = ?`, quote.ID); err != nil {
 		return err

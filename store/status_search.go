@@ -10,37 +10,36 @@ import (
 	"svc/internal/text"
 )
 
-// StatusSearch is what somebody looks for among the posts.
+// StatusSearch is a search for statuses.
 type StatusSearch struct {
 	Text         string
-	Viewer       AccountID // 0: the anonymous
-	Author       AccountID // only posts by this account; 0: by anybody
-	Host         string    // what the handles of those who live here end in
-	LocalOnly    bool      // only posts made here
-	Discoverable bool      // of what is open to all, only that of authors who want to be found
+	Viewer       AccountID // 0: anonymous
+	Author       AccountID // 0: any account
+	Host         string    // the domain in handles of local accounts
+	LocalOnly    bool      // only local statuses
+	Discoverable bool      // unrestricted statuses of discoverable authors only
 	Offset       int
 	Page
 }
 
-// A search looks through the posts from the newest on, part by part, so that there is an end to it even where there is an end to
-// nothing: of words that many posts have, but hardly one together, or of words in posts that the viewer may not see. A part is some
-// slices of time (status_index.go), by which the index itself knows where to stop; bounds of the ids only stop what it has found.
+// A search reads statuses from the newest on in parts, so that it ends even if many statuses have the words, but not together or not
+// visible to the viewer. A part is a number of time slices (status_index.go), which are in the full-text index itself; bounds of ids only
+// apply to what the index has found.
 const (
-	maxStatusDepth = 1000                   // posts that can be paged through by offset
-	partGrowth     = 8                      // a part has so many slices more than the one before, if that took no time
+	maxStatusDepth = 1000                   // results that can be paged through by offset
+	partGrowth     = 8                      // a part has this many times the slices of the part before, if that was quick
 	quickPart      = 5 * time.Millisecond   // what counts as no time
 	maxPartPosts   = 1000                   // that the index finds in a part
-	maxPartSlices  = 64                     // after a quick part of so many, the next is all the rest
-	softSearchTime = 150 * time.Millisecond // after that no further part is begun
+	maxPartSlices  = 64                     // after a quick part with more slices, the next has all the rest
+	softSearchTime = 150 * time.Millisecond // after that no further part begins
 )
 
-// maxSearchTime is how long a search may take, whatever the last part holds: what was quick so far may go on with years full of posts.
+// maxSearchTime is how long a search may take, in whatever part.
 var maxSearchTime = 500 * time.Millisecond
 
-// SearchStatuses returns ids of the posts that a text describes (search_query.go) and that the viewer may find: those open to all,
-// whether public or unlisted, to people here also local ones, and of any other visibility, as long as the viewer can see them, the
-// viewer's own, those addressed to the viewer, and those that the viewer has favourited, bookmarked or boosted. Posts by those whom
-// the viewer blocks, mutes or has muted the thread of are left out, unless it is their author that is asked for in case of mutes.
+// SearchStatuses returns the ids of statuses that match a query (search_query.go): unrestricted ones, local ones for local viewers, and of
+// any other visibility the viewer's own, those addressed to the viewer, and those that the viewer favourited, bookmarked or boosted.
+// Statuses hidden by blocks or mutes are left out, except muted ones if the query names their author.
 func (r reader) SearchStatuses(ctx context.Context, s StatusSearch) ([]StatusID, error) {
 	q := readStatusQuery(s.Text, s.Host)
 	depth := s.Offset + s.Limit
@@ -80,24 +79,24 @@ func (r reader) SearchStatuses(ctx context.Context, s StatusSearch) ([]StatusID,
 	return newestFirst(search.found[min(s.Offset, len(search.found)):], s.MinID != 0), nil
 }
 
-// statusSearch is a search under way.
+// statusSearch is a running search.
 type statusSearch struct {
 	StatusSearch
 	query     *statusQuery
 	by, notBy []AccountID
 	hints     Lookups
-	wanted    int // how many posts are enough
+	wanted    int // results to find
 	found     []StatusID
 }
 
-// interacted is the condition that the viewer did something with the status s.
+// interacted is the condition that the viewer interacted with the status s.
 const interacted = `
 		EXISTS (SELECT 1 FROM favourites x WHERE x.account_id = ?1 AND x.status_id = s.id)
 		OR EXISTS (SELECT 1 FROM bookmarks x WHERE x.account_id = ?1 AND x.status_id = s.id)
 		OR s.reblogs_count > 0 AND EXISTS (SELECT 1 FROM statuses x WHERE x.reblog_of_id = s.id AND x.account_id = ?1)`
 
-// What the index finds, and whether the viewer may. ?1 is the viewer, ?2 the hints, ?3 with_muted, ?4 what the index looks for,
-// between the ids ?5 and ?6, ?7 the statusBits. The index knows no boosts; o is there because wanted speaks of it.
+// searchStatuses returns what the index finds and whether it is a result. ?1 is the viewer, ?2 the lookups, ?3 with_muted, ?4 the full-text
+// query, ?5 and ?6 the bounds of ids, ?7 the statusBits. Boosts are not indexed; o is there for notBlockedOrMuted.
 var searchStatuses = `
 		SELECT s.id, (` + unset("?7", onlySensitive) + ` OR s.sensitive = 1)
 			AND (` + unset("?7", notSensitive) + ` OR s.sensitive = 0)
@@ -116,7 +115,7 @@ var searchStatuses = `
 
 var searchStatusesUp = strings.Replace(searchStatuses, " DESC\n", " ASC\n", 1)
 
-// authors returns the accounts that handles mean, as far as they are known: me is the viewer.
+// authors returns the accounts of handles, as far as they are known; me is the viewer.
 func (r reader) authors(ctx context.Context, s StatusSearch, handles []string) ([]AccountID, error) {
 	var ids []AccountID
 	for _, handle := range handles {
@@ -140,8 +139,8 @@ func (r reader) authors(ctx context.Context, s StatusSearch, handles []string) (
 	return ids, nil
 }
 
-// inParts searches one part after the other until there is enough, nothing is left, or it has taken too long. That a client goes away
-// does not end a search: the connection that does it is worth more than the rest.
+// inParts searches part after part until there are enough results, nothing is left, or time is up. A client that disconnects does not end
+// it, because the connection to the database is worth more than the rest of the search.
 func (r reader) inParts(ctx context.Context, s *statusSearch) error {
 	below, above, ascending := s.bounds()
 	above = max(above, s.query.after)
@@ -189,13 +188,13 @@ func (r reader) inParts(ctx context.Context, s *statusSearch) error {
 	return nil
 }
 
-// searchPart adds to what was found what lies between two ids. It returns the id where it stopped, 0 if that was the end.
+// searchPart adds the results between two ids. It returns the id where it stopped, 0 at the end.
 func (r reader) searchPart(ctx context.Context, s *statusSearch, below, above int64) (last int64, err error) {
 	query := searchStatuses
 	if s.MinID != 0 {
 		query = searchStatusesUp
 	}
-	withMuted := s.Author != 0 || len(s.by) > 0 // who looks for somebody's posts wants to see them
+	withMuted := s.Author != 0 || len(s.by) > 0 // a search for an author's statuses includes muted ones
 	rows, err := r.q.queryWithin(ctx, query, s.Viewer, s.hints, withMuted, s.query.match(s.by, s.notBy, below, above), below, above,
 		s.query.only, maxPartPosts)
 	if err != nil {
@@ -218,7 +217,7 @@ func (r reader) searchPart(ctx context.Context, s *statusSearch, below, above in
 	return last, rows.Err()
 }
 
-// indexedWithin narrows bounds to where there are posts in the index.
+// indexedWithin narrows bounds to the ids in the index.
 func (r reader) indexedWithin(ctx context.Context, below, above int64) (int64, int64, error) {
 	type edges struct{ First, Last *int64 }
 	e, err := one[edges](ctx, r, "edges of the index", `

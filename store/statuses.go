@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Status is a post, or a boost (ReblogOfID is set then, and there is no content).
+// Status is a post, or a boost: then ReblogOfID is set, and there is no content.
 type Status struct {
 	ID                 StatusID
 	AccountID          AccountID
@@ -25,14 +25,14 @@ type Status struct {
 	QuoteOfID          *StatusID
 	CardID             *CardID // preview of the first link
 	ListID             *ListID
-	Addressed          bool // whom it is for was said apart from its text, where naming people adds nobody
+	Addressed          bool // its recipients were chosen apart from its text: mentions in the text add none
 	AppID              *AppID
 	CreatedAt          Time
 	EditedAt           *Time
 	ExpiresAt          *Time
 	Language           string
 	ContentType        string
-	Emojis             JSON[[]RemoteEmoji] // in a post from elsewhere
+	Emojis             JSON[[]RemoteEmoji] // of a remote post
 	URI                string
 	URL                string
 	SpoilerText        string
@@ -40,10 +40,10 @@ type Status struct {
 	Content            string // HTML
 }
 
-// Local tells whether the status was made here.
+// Local returns true if the status is local.
 func (s *Status) Local() bool { return s.Domain == "" }
 
-// OriginalID returns the id of what a boost boosts, and the status's own id otherwise.
+// OriginalID returns the id of the boosted status, or of the status itself if it is no boost.
 func (s *Status) OriginalID() StatusID {
 	if s.ReblogOfID != nil {
 		return *s.ReblogOfID
@@ -51,7 +51,7 @@ func (s *Status) OriginalID() StatusID {
 	return s.ID
 }
 
-// Status returns a status whoever may see it, and errs.ErrRecordNotFound if there is none.
+// Status returns a status without a check of visibility, and errs.ErrRecordNotFound if there is none.
 func (r reader) Status(ctx context.Context, id StatusID) (*Status, error) {
 	s, err := one[Status](ctx, r, "status", `SELECT * FROM statuses WHERE id = ?`, id)
 	if s == nil && err == nil {
@@ -60,7 +60,7 @@ func (r reader) Status(ctx context.Context, id StatusID) (*Status, error) {
 	return s, err
 }
 
-// Statuses returns the statuses that have one of the ids, in no order, whoever may see them.
+// Statuses returns the statuses that have one of the ids, in no order, without a check of visibility.
 func (r reader) Statuses(ctx context.Context, ids []StatusID) ([]*Status, error) {
 	return list[*Status](ctx, r, "statuses", `
 		SELECT s.*
@@ -68,10 +68,11 @@ func (r reader) Statuses(ctx context.Context, ids []StatusID) ([]*Status, error)
 		CROSS JOIN statuses s ON s.id = j.value`, jsonArray(ids))
 }
 
-// NewStatusID returns a fresh id, for a status whose URI contains it.
+// NewStatusID returns a new id, for a status whose URI contains it.
 func (tx *Tx) NewStatusID() StatusID { return StatusID(tx.newID()) }
 
-// AddStatus inserts a status and counts it: on its author, on its parent, on what it boosts. CreatedAt is set if it is 0.
+// AddStatus inserts a status and updates the counters of its author, its parent, the quoted and the boosted status. CreatedAt is set if it
+// is 0.
 func (tx *Tx) AddStatus(ctx context.Context, s *Status) error {
 	if s.CreatedAt == 0 {
 		s.CreatedAt = At(tx.db.now())
@@ -93,9 +94,8 @@ func (tx *Tx) AddStatus(ctx context.Context, s *Status) error {
 	return tx.countStatus(ctx, s, 1)
 }
 
-// DeleteStatus removes a status with all that hangs on it (boosts, notifications, timeline rows, favourites …), takes back its
-// counts, and leaves a tombstone. Its media stay with their owner, not attached. It returns the boosts that went with it. The open
-// streams hear of it and of the boosts.
+// DeleteStatus deletes a status with all rows that refer to it (boosts, notifications, timeline rows, favourites …), updates counters, and
+// adds a tombstone. Its media become detached. It emits StatusRemoved for the status and its boosts, and returns the boosts.
 func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	boosts, err := list[*Status](ctx, tx.reader, "boosts", `SELECT * FROM statuses WHERE reblog_of_id = ?`, s.ID)
 	if err != nil {
@@ -131,9 +131,9 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	tx.unindexStatus(s.ID)
 	tx.invalidateStatus(s.ID)
 	switch {
-	case !s.Visibility.Federated(): // nobody elsewhere is to learn that it was there
+	case !s.Visibility.Federated(): // a tombstone would reveal it to others
 		return boosts, nil
-	case s.ReblogOfID != nil && !s.Local(): // it may be boosted again, by the same id
+	case s.ReblogOfID != nil && !s.Local(): // it may be boosted again, with the same id
 		return boosts, nil
 	}
 	kind := TombstoneStatus
@@ -143,8 +143,7 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 	return boosts, tx.addTombstone(ctx, s.URI, kind)
 }
 
-// invalidateReplies marks the replies to a status, and its quotes, as changed: they show what they reply to. Those of a status that has
-// very many are not listed.
+// invalidateReplies invalidates replies to a status and its quotes, which show it; if there are very many, everything.
 func (tx *Tx) invalidateReplies(ctx context.Context, id StatusID) error {
 	const most = 1000
 	for _, query := range []string{
@@ -166,8 +165,7 @@ func (tx *Tx) invalidateReplies(ctx context.Context, id StatusID) error {
 	return nil
 }
 
-// countStatus adds n to the counters that a status moves. A reply that is not open to all is not counted: the number would tell
-// of it.
+// countStatus adds n to the counters that a status changes. Restricted replies are not counted, because the count would reveal them.
 func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
 	if s.Visibility.Unrestricted() {
 		if err := tx.updateCounters(ctx, "count status", `
@@ -199,7 +197,7 @@ func (tx *Tx) countStatus(ctx context.Context, s *Status, n int) error {
 	return nil
 }
 
-// Recipient is somebody whom a status is addressed to.
+// Recipient is an account to which a status is addressed.
 type Recipient struct {
 	StatusID  StatusID
 	AccountID AccountID
@@ -208,7 +206,7 @@ type Recipient struct {
 	Direct    bool
 }
 
-// Recipients returns whom the statuses are addressed to, in order of status and position.
+// Recipients returns the recipients of statuses, in order of status and position.
 func (r reader) Recipients(ctx context.Context, ids []StatusID) ([]Recipient, error) {
 	return list[Recipient](ctx, r, "recipients", `
 		SELECT r.*
@@ -217,7 +215,7 @@ func (r reader) Recipients(ctx context.Context, ids []StatusID) ([]Recipient, er
 		ORDER BY j.key, r.position`, jsonArray(ids))
 }
 
-// AddRecipients addresses a status to people; who is addressed already only gets Mentioned if it is set now.
+// AddRecipients adds recipients to a status. Of an existing recipient, only Mentioned may become true.
 func (tx *Tx) AddRecipients(ctx context.Context, recipients []Recipient) error {
 	for _, r := range recipients {
 		if _, err := tx.exec(ctx, "add recipient", `
@@ -231,7 +229,7 @@ func (tx *Tx) AddRecipients(ctx context.Context, recipients []Recipient) error {
 	return nil
 }
 
-// AddListRecipients addresses a list post to those who are members of its list now.
+// AddListRecipients adds the current members of its list to a list post's recipients.
 func (tx *Tx) AddListRecipients(ctx context.Context, s *Status) error {
 	_, err := tx.exec(ctx, "add list recipients", `
 		INSERT OR IGNORE INTO recipients (status_id, account_id, position, mentioned, direct)
@@ -241,7 +239,7 @@ func (tx *Tx) AddListRecipients(ctx context.Context, s *Status) error {
 	return err
 }
 
-// OldestStatuses returns the oldest posts and boosts of an account.
+// OldestStatuses returns the oldest statuses and boosts of an account.
 func (r reader) OldestStatuses(ctx context.Context, id AccountID, limit int) ([]*Status, error) {
 	return list[*Status](ctx, r, "oldest statuses", `
 		SELECT *
@@ -251,12 +249,12 @@ func (r reader) OldestStatuses(ctx context.Context, id AccountID, limit int) ([]
 		LIMIT ?`, id, limit)
 }
 
-// StatusExists tells whether a status is there.
+// StatusExists returns true if a status exists.
 func (r reader) StatusExists(ctx context.Context, id StatusID) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM statuses WHERE id = ?`, id)
 }
 
-// StatusAvailable tells whether a status is there, and its author in service.
+// StatusAvailable returns true if a status exists and its author is available.
 func (r reader) StatusAvailable(ctx context.Context, id StatusID) (bool, error) {
 	return r.exists(ctx, `
 		SELECT 1
@@ -265,7 +263,7 @@ func (r reader) StatusAvailable(ctx context.Context, id StatusID) (bool, error) 
 		WHERE s.id = ? AND a.unavailable = 0`, id)
 }
 
-// SaveStatus writes what an edit may change of a status.
+// SaveStatus writes the columns that an edit may change.
 func (tx *Tx) SaveStatus(ctx context.Context, s *Status) error {
 	if s.Emojis.V == nil {
 		s.Emojis.V = []RemoteEmoji{}
@@ -279,8 +277,7 @@ func (tx *Tx) SaveStatus(ctx context.Context, s *Status) error {
 	return err
 }
 
-// SetMentions has a status mention these people, in order of appearance. Who was mentioned before is still addressed, only not
-// mentioned any more.
+// SetMentions replaces the mentions of a status, in this order. Accounts that are no longer mentioned stay recipients.
 func (tx *Tx) SetMentions(ctx context.Context, s *Status, people []AccountID) error {
 	if _, err := tx.exec(ctx, "clear mentions", `UPDATE recipients SET mentioned = 0 WHERE status_id = ?`, s.ID); err != nil {
 		return err
@@ -298,12 +295,12 @@ func (tx *Tx) SetMentions(ctx context.Context, s *Status, people []AccountID) er
 	return nil
 }
 
-// StatusByURI returns the status, or boost, of an ActivityPub id, nil if there is none.
+// StatusByURI returns the status or boost with an ActivityPub id, nil if there is none.
 func (r reader) StatusByURI(ctx context.Context, uri string) (*Status, error) {
 	return one[Status](ctx, r, "status by uri", `SELECT * FROM statuses WHERE uri = ?`, uri)
 }
 
-// StatusIDByURI returns the id of the status, or boost, of an ActivityPub id, 0 if there is none.
+// StatusIDByURI returns the id of the status or boost with an ActivityPub id, 0 if there is none.
 func (r reader) StatusIDByURI(ctx context.Context, uri string) (StatusID, error) {
 	found, err := ids[StatusID](ctx, r, "status by uri", `SELECT id FROM statuses WHERE uri = ?`, uri)
 	if err != nil || len(found) == 0 {
@@ -312,7 +309,7 @@ func (r reader) StatusIDByURI(ctx context.Context, uri string) (StatusID, error)
 	return found[0], nil
 }
 
-// NewStatusIDAt returns an id for a status that has been fetched: its place is that of the time when it was published (design 5).
+// NewStatusIDAt returns an id for a fetched status, at the time when it was published (design 5).
 func (tx *Tx) NewStatusIDAt(ctx context.Context, published time.Time) (StatusID, error) {
 	const attempts = 20
 	for attempt := range attempts {
@@ -325,9 +322,9 @@ func (tx *Tx) NewStatusIDAt(ctx context.Context, published time.Time) (StatusID,
 	return tx.NewStatusID(), nil
 }
 
-// AddMentions has a status mention more people, after those whom it mentions already.
+// AddMentions adds mentions to a status, after the present ones.
 func (tx *Tx) AddMentions(ctx context.Context, s *Status, people []AccountID) error {
-	const after = 1000 // more than a post can mention
+	const after = 1000 // more than a status can mention
 	var added []Recipient
 	for i, id := range people {
 		added = append(added, Recipient{StatusID: s.ID, AccountID: id, Position: after + i, Mentioned: true, Direct: s.Visibility == Direct})
@@ -336,8 +333,7 @@ func (tx *Tx) AddMentions(ctx context.Context, s *Status, people []AccountID) er
 	return tx.AddRecipients(ctx, added)
 }
 
-// StatusByAddress returns the status that has an address as its ActivityPub id, or that lives elsewhere and has its page there; nil if there
-// is none.
+// StatusByAddress returns the status with an ActivityPub id, or the remote status with a URL, nil if there is none.
 func (r reader) StatusByAddress(ctx context.Context, address string) (*Status, error) {
 	s, err := one[Status](ctx, r, "status by URI", `SELECT * FROM statuses WHERE uri = ?`, address)
 	if s != nil || err != nil {

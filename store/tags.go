@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// TagFollow is that somebody has the public posts with a hashtag in their home.
+// TagFollow is an account's follow of a hashtag.
 type TagFollow struct {
 	ID        TagFollowID
 	AccountID AccountID
 	TagID     TagID
 }
 
-// FollowedTag is a hashtag that somebody follows, with the id of the follow, by which lists of them are paged.
+// FollowedTag is a hashtag that an account follows. Lists of them are paged by the id of the follow.
 type FollowedTag struct {
 	Cursor TagFollowID
 	Name   string
@@ -20,12 +20,12 @@ type FollowedTag struct {
 
 // Bounds of a search for hashtags.
 const (
-	maxTagsScanned = 500 // names that begin alike
-	maxTagUses     = 100 // the latest uses of one, among which there has to be one that the viewer sees
+	maxTagsScanned = 500 // names with the prefix
+	maxTagUses     = 100 // latest uses of a hashtag, one of which must be visible
 )
 
-// usedInVisibleStatus is the condition that the viewer, ?1 with the hints ?2, sees a post with the hashtag in table alias tag: names that only
-// some people write to one another are not for others. At most ?4 uses are looked at.
+// usedInVisibleStatus is the condition that a status with the hashtag in alias tag is visible to the viewer ?1 with the lookups ?2, because
+// hashtags of restricted posts must not leak. It reads at most ?4 uses.
 func usedInVisibleStatus(tag string) string {
 	return `EXISTS (
 			SELECT 1
@@ -34,8 +34,7 @@ func usedInVisibleStatus(tag string) string {
 			WHERE ` + visible("s") + `)`
 }
 
-// SearchTags returns hashtags that begin like name, other than name itself, and that the viewer sees posts with, in alphabetical
-// order.
+// SearchTags returns hashtags with the prefix name, without name itself, that are in statuses visible to the viewer, sorted.
 func (r reader) SearchTags(ctx context.Context, viewer AccountID, name string, limit int) ([]string, error) {
 	h, err := r.lookups(ctx, viewer)
 	if err != nil {
@@ -53,7 +52,7 @@ func (r reader) SearchTags(ctx context.Context, viewer AccountID, name string, l
 		LIMIT ?6`, viewer, h, name, maxTagUses, maxTagsScanned, limit)
 }
 
-// UsedTags returns those of the hashtags that the viewer sees posts with, in no order.
+// UsedTags returns those of the hashtags that are in statuses visible to the viewer, in no order.
 func (r reader) UsedTags(ctx context.Context, viewer AccountID, names []string) ([]string, error) {
 	h, err := r.lookups(ctx, viewer)
 	if err != nil {
@@ -67,7 +66,7 @@ func (r reader) UsedTags(ctx context.Context, viewer AccountID, names []string) 
 		LIMIT ?5`, viewer, h, jsonTexts(names), maxTagUses, len(names))
 }
 
-// TagsFollowed returns those of the hashtags that somebody follows, in no order.
+// TagsFollowed returns those of the hashtags that an account follows, in no order.
 func (r reader) TagsFollowed(ctx context.Context, by AccountID, names []string) ([]string, error) {
 	return list[string](ctx, r, "tags followed", `
 		SELECT t.name
@@ -84,12 +83,12 @@ var followedTags = newKeyset(`
 		ORDER BY f.id DESC
 		LIMIT ?4`)
 
-// FollowedTags returns the hashtags that somebody follows, the latest first, paged by the ids of the follows.
+// FollowedTags returns the hashtags that an account follows, latest first, paged by the ids of the follows.
 func (r reader) FollowedTags(ctx context.Context, by AccountID, p Page) ([]FollowedTag, error) {
 	return rowPage[FollowedTag](ctx, r, "followed tags", followedTags, by, p)
 }
 
-// CountFollowedTags returns how many hashtags somebody follows.
+// CountFollowedTags counts the hashtags that an account follows.
 func (r reader) CountFollowedTags(ctx context.Context, by AccountID) (int, error) {
 	n, err := one[int](ctx, r, "count followed tags", `SELECT count(*) FROM tag_follows WHERE account_id = ?`, by)
 	if err != nil {
@@ -98,7 +97,7 @@ func (r reader) CountFollowedTags(ctx context.Context, by AccountID) (int, error
 	return *n, nil
 }
 
-// AddTagFollow has somebody follow a hashtag by its name, lower case. added is false if they do already.
+// AddTagFollow follows a hashtag by its lower-case name. added is false if it is followed already.
 func (tx *Tx) AddTagFollow(ctx context.Context, by AccountID, name string) (id TagID, added bool, err error) {
 	if _, err := tx.exec(ctx, "add tag", `INSERT OR IGNORE INTO tags (name) VALUES (?)`, name); err != nil {
 		return 0, false, err
@@ -113,8 +112,7 @@ func (tx *Tx) AddTagFollow(ctx context.Context, by AccountID, name string) (id T
 	return *found, n > 0, err
 }
 
-// RemoveTagFollow ends that somebody follows a hashtag, and returns its id; 0 if they do not. A name that nobody uses is
-// forgotten.
+// RemoveTagFollow unfollows a hashtag, and returns its id, 0 if it was not followed. An unused name is deleted.
 func (tx *Tx) RemoveTagFollow(ctx context.Context, by AccountID, name string) (TagID, error) {
 	id, err := one[TagID](ctx, tx.reader, "followed tag", `
 		SELECT f.tag_id
@@ -150,7 +148,7 @@ func (r reader) StatusTags(ctx context.Context, ids []StatusID) ([]StatusTag, er
 		ORDER BY j.key, st.position`, jsonArray(ids))
 }
 
-// AddTags gives a status without hashtags some, lower-case names in order of appearance. Most of them have been used before.
+// AddTags adds lower-case hashtags to a status without hashtags, in this order. Most of them exist already.
 func (tx *Tx) AddTags(ctx context.Context, id StatusID, names []string) error {
 	for i, name := range names {
 		tag := func() (int64, error) {
@@ -175,7 +173,7 @@ func (tx *Tx) AddTags(ctx context.Context, id StatusID, names []string) error {
 	return nil
 }
 
-// SetTags gives a status hashtags in place of those it had.
+// SetTags replaces the hashtags of a status.
 func (tx *Tx) SetTags(ctx context.Context, id StatusID, names []string) error {
 	if _, err := tx.exec(ctx, "clear tags", `DELETE FROM status_tags WHERE status_id = ?`, id); err != nil {
 		return err
@@ -183,7 +181,7 @@ func (tx *Tx) SetTags(ctx context.Context, id StatusID, names []string) error {
 	return tx.AddTags(ctx, id, names)
 }
 
-// tagIDs returns the ids of those of the hashtags that were ever used.
+// tagIDs returns the ids of those of the hashtags that exist.
 func (r reader) tagIDs(ctx context.Context, names []string) ([]int64, error) {
 	var ids []int64
 	for _, name := range names {

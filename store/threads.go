@@ -7,18 +7,18 @@ import (
 	"slices"
 )
 
-// ThreadLimits bound what is read of the thread around a status.
+// ThreadLimits bound the posts of a thread that are read.
 type ThreadLimits struct {
-	Ancestors   int // the nearest
+	Ancestors   int // nearest ones
 	Descendants int // level by level
-	Depth       int // of descendants below the status
+	Depth       int // of descendants
 }
 
-// Thread returns what the viewer may see around a status: the posts above it, from the root to its parent, and those below it,
-// depth-first. Siblings come in the order of their ids, but an author's answers to themself first.
+// Thread returns the posts of a thread that are visible to the viewer: the ancestors of a status from the root on, and its descendants
+// depth-first. Siblings are ordered by id, but the author's replies to themself come first.
 //
-// A post that the viewer may not see, or whose author the viewer blocks, ends the thread in either direction. Mutes do not
-// count here. Both directions are followed by index, so the cost is that of what is shown, however long the conversation.
+// A post that is not visible or whose author the viewer blocks ends the thread in both directions. Mutes are ignored. The cost is that of
+// the returned posts, because both directions are read by index.
 func (r reader) Thread(ctx context.Context, viewer AccountID, of *Status, limits ThreadLimits) (above, below []StatusID, err error) {
 	h, err := r.lookups(ctx, viewer)
 	if err != nil {
@@ -38,7 +38,7 @@ func (r reader) Thread(ctx context.Context, viewer AccountID, of *Status, limits
 	return above, depthFirst(of, replies), nil
 }
 
-// replies is list for rows of a thread, without the reflection.
+// replies is list for rows of a thread, without reflection.
 func (r reader) replies(ctx context.Context, query string, args ...any) ([]reply, error) {
 	rows, err := r.q.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -63,11 +63,11 @@ type reply struct {
 	AccountID   AccountID
 }
 
-// inThread is the condition that the status s belongs into a thread that ?1 with the hints ?2 looks at.
+// inThread is the condition that the status s is shown in a thread to the viewer ?1 with the lookups ?2.
 var inThread = visible("s") + ` AND ` + notBlocked("s.account_id")
 
-// A recursive query takes its rows in the order in which they were found: upwards one by one, downwards level by level, siblings
-// as the index has them, which is by id.
+// A recursive query returns rows in the order in which it finds them: ancestors one by one, descendants level by level, siblings in the
+// order of the index, which is by id.
 var (
 	threadAbove = `
 		WITH RECURSIVE above (id, parent_id) AS (
@@ -97,7 +97,7 @@ var (
 		FROM below`
 )
 
-// depthFirst orders the replies below a status.
+// depthFirst sorts the replies to a status.
 func depthFirst(of *Status, replies []reply) []StatusID {
 	to := make(map[StatusID][]reply, len(replies))
 	for _, r := range replies {
@@ -118,8 +118,8 @@ func depthFirst(of *Status, replies []reply) []StatusID {
 			return 0
 		}
 		next := to[at.ID]
-		delete(to, at.ID)                            // if replies ever went in a circle, this would end it
-		slices.SortFunc(next, func(a, b reply) int { // the stack turns the order
+		delete(to, at.ID)                            // ends a circle of replies, should there be one
+		slices.SortFunc(next, func(a, b reply) int { // the stack reverses the order
 			return cmp.Or(toSelf(a)-toSelf(b), cmp.Compare(b.ID, a.ID))
 		})
 		stack = append(stack, next...)
@@ -127,7 +127,7 @@ func depthFirst(of *Status, replies []reply) []StatusID {
 	return ordered
 }
 
-// MuteThread has account muted a conversation, until a time or (nil) for good. An earlier mute is replaced.
+// MuteThread mutes a conversation for account, until a time or (nil) without expiry. An earlier mute is replaced.
 func (tx *Tx) MuteThread(ctx context.Context, account AccountID, id ConversationID, until *Time) error {
 	_, err := tx.exec(ctx, "mute thread", `
 		INSERT OR REPLACE INTO thread_mutes (account_id, conversation_id, expires_at)
@@ -136,14 +136,14 @@ func (tx *Tx) MuteThread(ctx context.Context, account AccountID, id Conversation
 	return err
 }
 
-// UnmuteThread ends account's mute of a conversation, if there is one.
+// UnmuteThread removes account's mute of a conversation, if there is one.
 func (tx *Tx) UnmuteThread(ctx context.Context, account AccountID, id ConversationID) error {
 	_, err := tx.exec(ctx, "unmute thread", `DELETE FROM thread_mutes WHERE account_id = ? AND conversation_id = ?`, account, id)
 	tx.invalidateRelations(account)
 	return err
 }
 
-// ExpireThreadMute ends account's mute of a conversation if its time is over.
+// ExpireThreadMute removes account's mute of a conversation if it has expired.
 func (tx *Tx) ExpireThreadMute(ctx context.Context, account AccountID, id ConversationID) error {
 	_, err := tx.exec(ctx, "expire thread mute", `
 		DELETE FROM thread_mutes
@@ -152,7 +152,7 @@ func (tx *Tx) ExpireThreadMute(ctx context.Context, account AccountID, id Conver
 	return err
 }
 
-// ReadThread marks all that account was told about posts of a conversation as read.
+// ReadThread marks account's notifications about posts of a conversation as read.
 func (tx *Tx) ReadThread(ctx context.Context, account AccountID, id ConversationID) error {
 	_, err := tx.exec(ctx, "read thread", `
 		UPDATE notifications
@@ -162,9 +162,7 @@ func (tx *Tx) ReadThread(ctx context.Context, account AccountID, id Conversation
 	return err
 }
 
-// What the documents are made of that other servers read (federation 4.2).
-
-// ThreadURIs returns what threads that began elsewhere are called by others. Those that began here are not among them.
+// ThreadURIs returns the URIs of threads that began on another server, by id.
 func (r reader) ThreadURIs(ctx context.Context, ids []ConversationID) (map[ConversationID]string, error) {
 	type row struct {
 		ConversationID ConversationID
@@ -181,16 +179,16 @@ func (r reader) ThreadURIs(ctx context.Context, ids []ConversationID) (map[Conve
 	return uris, err
 }
 
-// SelfReply is an answer, open to all, of an author to a status of theirs.
+// SelfReply is an unrestricted reply of an author to an own status.
 type SelfReply struct {
-	StatusID StatusID // what it answers
+	StatusID StatusID // the parent
 	ID       StatusID
 }
 
-// selfReply is the condition of the index on them.
+// selfReply is the condition of the index of self-replies.
 const selfReply = `s.in_reply_to_id IS NOT NULL AND s.in_reply_to_account_id = s.account_id AND s.visibility IN (0, 1)`
 
-// SelfReplies returns the first own answers to each of the statuses, at most so many.
+// SelfReplies returns the first self-replies to each of the statuses, at most each.
 func (r reader) SelfReplies(ctx context.Context, ids []StatusID, each int) ([]SelfReply, error) {
 	return list[SelfReply](ctx, r, "own replies", `
 		SELECT j.value AS status_id, a.id
@@ -205,7 +203,7 @@ func (r reader) SelfReplies(ctx context.Context, ids []StatusID, each int) ([]Se
 		ORDER BY j.key, a.id`, jsonArray(ids), each)
 }
 
-// SelfRepliesAfter returns own answers to a status, the oldest first, from after an id on.
+// SelfRepliesAfter returns the self-replies to a status after an id, oldest first.
 func (r reader) SelfRepliesAfter(ctx context.Context, id, after StatusID, limit int) ([]StatusID, error) {
 	return ids[StatusID](ctx, r, "own replies", `
 		SELECT s.id
@@ -215,8 +213,7 @@ func (r reader) SelfRepliesAfter(ctx context.Context, id, after StatusID, limit 
 		LIMIT ?`, id, after, limit)
 }
 
-// ThreadStatusesAfter returns the ids by which others know the posts of a thread that viewer may see, but those that are only for this server, the
-// oldest first, from after an id on.
+// ThreadStatusesAfter returns the federated statuses of a thread after an id that are visible to viewer, oldest first.
 func (r reader) ThreadStatusesAfter(ctx context.Context, viewer AccountID, id ConversationID, after StatusID, limit int) ([]*ThreadStatus, error) {
 	h, err := r.lookups(ctx, viewer)
 	if err != nil {
@@ -236,7 +233,7 @@ type ThreadStatus struct {
 	URI string
 }
 
-// SetThreadURI notes that others call a new conversation so. If one of that name is there already, it is that one.
+// SetThreadURI stores the URI of a new thread. If another thread has the URI already, it returns that one.
 func (tx *Tx) SetThreadURI(ctx context.Context, id ConversationID, uri string) (ConversationID, error) {
 	n, err := tx.exec(ctx, "name conversation", `INSERT OR IGNORE INTO threads (conversation_id, uri) VALUES (?, ?)`, id, uri)
 	if n > 0 || err != nil {
@@ -249,8 +246,7 @@ func (tx *Tx) SetThreadURI(ctx context.Context, id ConversationID, uri string) (
 	return *known, nil
 }
 
-// IsAncestor tells whether a status is among those that another replies to, directly or by others; deeper than a thread is shown nobody
-// looks.
+// IsAncestor returns true if a status is an ancestor of another one, within 4096 levels.
 func (r reader) IsAncestor(ctx context.Context, above, below StatusID) (bool, error) {
 	return r.exists(ctx, `
 		WITH RECURSIVE up (id) AS (
@@ -266,8 +262,8 @@ func (r reader) IsAncestor(ctx context.Context, above, below StatusID) (bool, er
 		WHERE id = ?1`, above, below)
 }
 
-// MergeThreads has a conversation go on as another: what it began with turned out to answer a post of that. One with very many
-// posts stays what it is.
+// MergeThreads moves the posts of a thread to another one, to which its root turned out to reply. A thread with very many posts is left
+// alone.
 func (tx *Tx) MergeThreads(ctx context.Context, from, to ConversationID) error {
 	const most = 1000
 	if from == to {

@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// Filter narrows a timeline.
+// Filter selects the posts of a timeline.
 type Filter struct {
-	WithMuted         bool // muted accounts and threads, too
+	WithMuted         bool // include muted accounts and threads
 	OnlyMedia         bool
-	Local             bool // only posts made here
-	Remote            bool // only posts made elsewhere
-	ExcludeReplies    bool // replies to others
+	Local             bool // only local posts
+	Remote            bool // only remote posts
+	ExcludeReplies    bool // to other accounts
 	ExcludeReblogs    bool
 	ExcludeVisibility []Visibility
 	ReplyVisibility   ReplyVisibility
 }
 
-// ReplyVisibility chooses among the replies in a timeline.
+// ReplyVisibility selects the replies in a timeline.
 type ReplyVisibility int
 
 const (
 	AllReplies       ReplyVisibility = iota
-	RepliesFollowing                 // to the viewer or somebody the viewer follows, or naming one
+	RepliesFollowing                 // to the viewer or followed accounts, or mentioning one
 	RepliesSelf                      // to the viewer
 )
 
@@ -56,7 +56,7 @@ func (f Filter) bits() (bits int, visibilities int) {
 	return bits, visibilities
 }
 
-// filterCondition is the condition of a Filter: ?4 its bits, ?5 the visibilities it excludes.
+// filterCondition is the condition of a Filter with the bits ?4 and the excluded visibilities ?5.
 var filterCondition = `
 	(` + unset("?4", filterOnlyMedia) + ` OR ifnull(o.has_media, s.has_media))
 	AND (` + unset("?4", filterLocal) + ` OR s.domain = '')
@@ -74,8 +74,8 @@ var filterCondition = `
 				WHERE r.status_id = s.id AND r.mentioned = 1 AND r.account_id <> s.account_id)))
 	AND (?5 >> s.visibility & 1 = 0)`
 
-// timeline is the text of a timeline's two queries. from names a table or tables with the statuses as s; key is the column that
-// has their ids and the order; where adds conditions, which may use parameters from ?9 on.
+// timeline are the queries of a timeline in both directions. from has the statuses as s; key is the column of their ids, by which it is
+// ordered; where adds conditions, which may use parameters from ?9 on.
 type timeline struct{ descending, ascending string }
 
 func newTimeline(from, key, where string) timeline {
@@ -118,7 +118,7 @@ var (
 	accountPinned = newTimelineOf(`pins p CROSS JOIN statuses s ON s.id = p.status_id`, `p.status_id`, `p.account_id = ?9`, notBlockedOrMutedOnProfile)
 )
 
-// newPublicTimeline reads a timeline of public and local posts by one of the indexes made for that.
+// newPublicTimeline returns a timeline of public and local posts that reads an index made for it.
 func newPublicTimeline(index, where string) timeline {
 	return newTimeline(`statuses s INDEXED BY `+index, `s.id`, `s.visibility IN (0, 2) AND s.reblog_of_id IS NULL`+where)
 }
@@ -139,22 +139,22 @@ func (t timeline) read(ctx context.Context, r reader, viewer AccountID, f Filter
 	return newestFirst(page, ascending), err
 }
 
-// HomeTimeline returns ids of the posts and boosts by those whom the viewer follows, own ones, and direct posts to the viewer.
+// HomeTimeline returns the ids of posts and boosts by followed accounts and the viewer, and of direct posts to the viewer.
 func (r reader) HomeTimeline(ctx context.Context, viewer AccountID, f Filter, p Page) ([]StatusID, error) {
 	return homeTimeline.read(ctx, r, viewer, f, p)
 }
 
-// ListTimeline returns ids of the posts and boosts by the members of a list.
+// ListTimeline returns the ids of posts and boosts by the members of a list.
 func (r reader) ListTimeline(ctx context.Context, viewer AccountID, id ListID, f Filter, p Page) ([]StatusID, error) {
 	return listTimeline.read(ctx, r, viewer, f, p, id)
 }
 
-// DirectTimeline returns ids of the direct posts that the viewer wrote or is addressed by.
+// DirectTimeline returns the ids of direct posts by or to the viewer.
 func (r reader) DirectTimeline(ctx context.Context, viewer AccountID, f Filter, p Page) ([]StatusID, error) {
 	return directTimeline.read(ctx, r, viewer, f, p)
 }
 
-// PublicTimeline returns ids of public posts, and for the signed-in of local ones; of one server only if instance is not "".
+// PublicTimeline returns the ids of public posts, and of local ones for local viewers; of one instance only if it is not "".
 func (r reader) PublicTimeline(ctx context.Context, viewer AccountID, instance string, f Filter, p Page) ([]StatusID, error) {
 	switch {
 	case f.Local && instance != "", f.Local && f.Remote:
@@ -175,16 +175,16 @@ func (r reader) PublicTimeline(ctx context.Context, viewer AccountID, instance s
 	return publicTimeline.read(ctx, r, viewer, f, p)
 }
 
-// TagQuery names hashtags: Tag or one of Any, all of All, none of None. The names are in lower case.
+// TagQuery selects posts by hashtags: Tag or one of Any, all of All, none of None. The names are in lower case.
 type TagQuery struct {
 	Tag            string
 	Any, All, None []string
 }
 
-// TagTimeline returns ids of public posts with a hashtag. With several alternatives (Any) it merges their timelines.
+// TagTimeline returns the ids of public posts with a hashtag. It merges the timelines of several alternatives.
 func (r reader) TagTimeline(ctx context.Context, viewer AccountID, q TagQuery, f Filter, p Page) ([]StatusID, error) {
 	all, err := r.tagIDs(ctx, q.All)
-	if err != nil || len(all) < len(q.All) { // a tag that nobody used: no post has them all
+	if err != nil || len(all) < len(q.All) { // an unused tag: no post has all
 		return nil, err
 	}
 	none, err := r.tagIDs(ctx, q.None)
@@ -206,8 +206,8 @@ func (r reader) TagTimeline(ctx context.Context, viewer AccountID, q TagQuery, f
 	return mergePage(ids, p), nil
 }
 
-// AccountTimeline returns ids of an account's posts and boosts that the viewer may see; of one hashtag only if tagged is not "".
-// Whether the viewer blocks or mutes the author does not count here: who looks at a profile wants to see it.
+// AccountTimeline returns the ids of an account's posts and boosts that are visible to the viewer; of one hashtag only if tagged is not "".
+// Blocks and mutes of the author are ignored on the own profile.
 func (r reader) AccountTimeline(ctx context.Context, viewer, author AccountID, tagged string, f Filter, p Page) ([]StatusID, error) {
 	if tagged != "" {
 		tags, err := r.tagIDs(ctx, []string{tagged})

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// User is what only a local account has: how its person signs in, roles, settings.
+// User is what only a local account has: sign-in, roles, settings.
 type User struct {
 	AccountID                AccountID
 	Email                    string
@@ -33,19 +33,19 @@ type User struct {
 	BlockFromStrangers       bool
 	HideNotificationContents bool
 	SettingsStore            JSON[map[string]json.RawMessage]
-	TOTPSecret               string // base32; "": a password is enough to sign in
-	TOTPPending              string // one that has not been confirmed by a code
+	TOTPSecret               string // base32; "": no second factor
+	TOTPPending              string // not yet confirmed by a code
 	TOTPStep                 int64  // of the last code used
 	LastActiveAt             Time
 }
 
-// Staff tells whether the user is an administrator or a moderator.
+// Staff returns true if the user is an admin or moderator.
 func (u *User) Staff() bool { return u.IsAdmin || u.IsModerator }
 
-// HasMFA tells whether signing in takes more than the password.
+// HasMFA returns true if sign-in needs a second factor.
 func (u *User) HasMFA() bool { return u.TOTPSecret != "" }
 
-// CanSignIn tells whether the account can be used: confirmed, approved and active.
+// CanSignIn returns true if the user is confirmed, approved and active.
 func (u *User) CanSignIn() bool {
 	return u.ConfirmedAt != nil && u.ApprovedAt != nil && u.DeactivatedAt == nil
 }
@@ -59,7 +59,7 @@ func (r reader) User(ctx context.Context, id AccountID) (*User, error) {
 	return u, err
 }
 
-// PostingDefaults are what a user's posts are unless they say otherwise.
+// PostingDefaults are the defaults for a user's posts.
 type PostingDefaults struct {
 	Visibility Visibility
 	Sensitive  bool
@@ -81,7 +81,7 @@ func (r reader) PostingDefaults(ctx context.Context, id AccountID) (PostingDefau
 	return *d, nil
 }
 
-// Users returns the users that have one of the ids, in no order; accounts elsewhere have none.
+// Users returns the users that have one of the ids, in no order; remote accounts have none.
 func (r reader) Users(ctx context.Context, ids []AccountID) ([]*User, error) {
 	return list[*User](ctx, r, "users", `
 		SELECT u.*
@@ -89,7 +89,7 @@ func (r reader) Users(ctx context.Context, ids []AccountID) ([]*User, error) {
 		CROSS JOIN users u ON u.account_id = j.value`, jsonArray(ids))
 }
 
-// UserByEmail returns the user of an e-mail address, in whatever case.
+// UserByEmail returns the user with an e-mail address, in any case.
 func (r reader) UserByEmail(ctx context.Context, email string) (*User, error) {
 	u, err := one[User](ctx, r, "user by e-mail", `SELECT * FROM users WHERE email_key = ?`, emailKey(email))
 	if u == nil && err == nil {
@@ -146,7 +146,7 @@ func (tx *Tx) SaveUser(ctx context.Context, u *User) error {
 	return err
 }
 
-// MarkActive notes that somebody used the server. It is called at most once a day and account.
+// MarkActive stores that an account used the server. It is called at most once a day and account.
 func (tx *Tx) MarkActive(ctx context.Context, id AccountID) error {
 	if err := tx.countActive(ctx, id); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (tx *Tx) MarkActive(ctx context.Context, id AccountID) error {
 // staffCondition is the condition of the index users_staff.
 const staffCondition = `(is_admin = 1 OR is_moderator = 1)`
 
-// canSignIn is the condition that a user is confirmed, approved and active, as User.CanSignIn says.
+// canSignIn is the condition of User.CanSignIn.
 const canSignIn = `confirmed_at IS NOT NULL AND approved_at IS NOT NULL AND deactivated_at IS NULL`
 
 // HasAdmin returns true if there is an admin who can sign in.
@@ -193,7 +193,7 @@ func (r reader) Staff(ctx context.Context) ([]AccountID, error) {
 		LIMIT 1000`)
 }
 
-// ActiveUsers counts the people who used the server within the last d.
+// ActiveUsers counts the users who were active within the last d.
 func (r reader) ActiveUsers(ctx context.Context, d time.Duration) (int, error) {
 	n, err := one[int](ctx, r, "active users", `SELECT count(*) FROM users WHERE last_active_at > ?`, At(r.db.now().Add(-d)))
 	if err != nil {
@@ -202,14 +202,14 @@ func (r reader) ActiveUsers(ctx context.Context, d time.Duration) (int, error) {
 	return *n, nil
 }
 
-// LocalCounts are figures of the people here.
+// LocalCounts are the counts of local accounts.
 type LocalCounts struct {
-	Users    int // that are there for others
-	Statuses int // what their profiles count, boosts included
+	Users    int // available ones
+	Statuses int // counted on their profiles, boosts included
 	Reblogs  int // of these
 }
 
-// LocalCounts counts the people here and what they posted.
+// LocalCounts counts the local accounts and their statuses.
 func (r reader) LocalCounts(ctx context.Context) (LocalCounts, error) {
 	n, err := one[LocalCounts](ctx, r, "local counts", `
 		SELECT count(*) AS users, ifnull(sum(a.statuses_count), 0) AS statuses, ifnull(sum((
@@ -225,7 +225,7 @@ func (r reader) LocalCounts(ctx context.Context) (LocalCounts, error) {
 	return *n, nil
 }
 
-// VisibleStaff returns the administrators and moderators who show their role, oldest account first.
+// VisibleStaff returns the admins and moderators who show their role, oldest account first.
 func (r reader) VisibleStaff(ctx context.Context) ([]*Account, error) {
 	return list[*Account](ctx, r, "staff", `
 		SELECT a.*
@@ -238,7 +238,7 @@ func (r reader) VisibleStaff(ctx context.Context) ([]*Account, error) {
 
 func emailKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
-// RemoveUser deletes what an account signs in with: its user, tokens, codes and links.
+// RemoveUser deletes the user of an account, with tokens, codes and one-time tokens.
 func (tx *Tx) RemoveUser(ctx context.Context, id AccountID) error {
 	_, err := tx.exec(ctx, "remove user", `DELETE FROM users WHERE account_id = ?`, id)
 	tx.invalidateAccount(id)

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// Visibility is who a status is for.
+// Visibility is the audience of a status.
 type Visibility int
 
 const (
-	Public   Visibility = iota // everyone
-	Unlisted                   // everyone, but in no public timeline
-	Local                      // everyone with an account here; never leaves the server
-	Private                    // followers and the mentioned
-	Direct                     // the mentioned
-	ListOnly                   // the members of one of the author's lists
+	Public   Visibility = iota // anyone
+	Unlisted                   // anyone, but not in public timelines
+	Local                      // local accounts; not federated
+	Private                    // followers and recipients
+	Direct                     // recipients
+	ListOnly                   // members of a list of the author
 )
 
 var visibilityNames = []string{"public", "unlisted", "local", "private", "direct", "list"}
@@ -46,14 +46,14 @@ func ParseVisibility(name string) (Visibility, bool) {
 	return Visibility(i), i >= 0
 }
 
-// Unrestricted tells whether a status may be seen by people whom it is not addressed to and who do not follow its author.
+// Unrestricted returns true if others than followers and recipients may see a status.
 func (v Visibility) Unrestricted() bool { return v <= Local }
 
-// Federated tells whether a status of this visibility may leave the server.
+// Federated returns true if a status may be federated.
 func (v Visibility) Federated() bool { return v != Local }
 
-// Wider tells whether v reaches people whom w does not.
+// Wider returns true if v has a wider audience than w.
 func (v Visibility) Wider(w Visibility) bool { return v.breadth() > w.breadth() }
 
-// breadth orders the visibilities; list and direct are alike, both name their recipients.
+// breadth orders the visibilities; list and direct are equal, because both have recipients only.
 func (v Visibility) breadth() int { return [...]int{4, 3, 2, 1, 0, 0}[v] }

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Who may see a status is said here, twice: as a condition that every list has in its SQL, and as the function CanSee for the
-// places that hold a status already (streams, notifications). A property test checks that the two agree.
+// The visibility of statuses is defined here, twice: as a condition for the SQL of lists, and as the function CanSee for a status in
+// memory. A property test checks that they agree.
 //
-// In the SQL of lists, ?1 is the viewer (0: anonymous) and ?2 the viewer's Hints.
+// In the SQL of lists, ?1 is the viewer (0: anonymous) and ?2 the viewer's Lookups.
 
-// visible is the condition that the viewer may see the status in table alias s, not looking at what it boosts.
+// visible is the condition that the status in alias s is visible to the viewer, without regard to the original of a boost.
 func visible(s string) string {
 	return strings.ReplaceAll(`(
 		S.account_id = ?1
@@ -26,13 +26,13 @@ func visible(s string) string {
 		END)`, "S.", s+".")
 }
 
-// visibleWithOriginal is visible for the status s and, where it is a boost, for the original o, which the query joins with
-// LEFT JOIN statuses o ON o.id = s.reblog_of_id.
+// visibleWithOriginal is visible for the status s and, if it is a boost, its original o. The query must have LEFT JOIN statuses o ON o.id =
+// s.reblog_of_id.
 var visibleWithOriginal = visible("s") + `
 	AND (s.reblog_of_id IS NULL OR ` + visible("o") + `)`
 
-// notBlockedOrMuted is the condition that the viewer has not chosen to see nothing of the kind: blocks (of authors, and of who is mentioned by
-// others), and unless ?3 (with_muted) is set mutes, muted threads and hidden boosts. It speaks of s and o as visibleWithOriginal does.
+// notBlockedOrMuted is the condition that the viewer has not hidden the status s: by blocks of the author, of mentioned accounts or of a
+// domain, and unless ?3 (with_muted) is set by mutes, thread mutes and hidden boosts. It uses s and o as visibleWithOriginal does.
 var notBlockedOrMuted = `
 	(` + unset("?2", lookupBlocks) + ` OR NOT ` + blocks("?1", "s.account_id") + ` AND (s.reblog_of_id IS NULL OR NOT ` + blocks("?1", "o.account_id") + `)
 		AND (ifnull(o.account_id, s.account_id) = ?1 OR NOT EXISTS (
@@ -47,7 +47,7 @@ var notBlockedOrMuted = `
 		AND (` + unset("?2", lookupThreadMutes) + ` OR NOT EXISTS (
 			SELECT 1 FROM thread_mutes x WHERE x.account_id = ?1 AND x.conversation_id = ifnull(o.conversation_id, s.conversation_id)))))`
 
-// notBlockedOrMutedOnProfile is wanted for the posts on one account's profile: only what that account boosts is filtered.
+// notBlockedOrMutedOnProfile is notBlockedOrMuted for the profile of an account: only the originals of boosts are checked.
 var notBlockedOrMutedOnProfile = `
 	(s.reblog_of_id IS NULL OR ` + notBlocked("o.account_id") + `
 		AND (?3 OR ` + notMuted("o.account_id") + `))`
@@ -92,7 +92,7 @@ func notFromBlockedDomain(s string) string {
 		OR EXISTS (SELECT 1 FROM follows x WHERE x.follower_id = ?1 AND x.target_id = S.account_id AND x.pending = 0))`, "S.", s+".")
 }
 
-// CanSee tells whether viewer (0: anonymous) may see a status. A boost can be seen by those who can see both it and the original.
+// CanSee returns true if a status is visible to viewer (0: anonymous). For a boost, the original must be visible, too.
 func (r reader) CanSee(ctx context.Context, viewer AccountID, st *Status) (bool, error) {
 	ok, err := r.canSeeOne(ctx, viewer, st)
 	if !ok || err != nil || st.ReblogOfID == nil {
@@ -141,7 +141,7 @@ func (r reader) canSeeOne(ctx context.Context, viewer AccountID, st *Status) (bo
 	return r.exists(ctx, `SELECT 1 FROM recipients WHERE status_id = ? AND account_id = ?`, st.ID, viewer)
 }
 
-// VisibleStatus returns the status if it is there and viewer may see it, and errs.ErrRecordNotFound otherwise.
+// VisibleStatus returns a status, and errs.ErrRecordNotFound if there is none or it is not visible to viewer.
 func (r reader) VisibleStatus(ctx context.Context, viewer AccountID, id StatusID) (*Status, error) {
 	st, err := r.Status(ctx, id)
 	if err != nil {
@@ -157,7 +157,7 @@ func (r reader) VisibleStatus(ctx context.Context, viewer AccountID, id StatusID
 	return st, nil
 }
 
-// CanSeeID tells whether the status is there and viewer may see it. It is VisibleStatus without reading the status.
+// CanSeeID returns true if there is a status with the id that is visible to viewer. It does not read the whole row.
 func (r reader) CanSeeID(ctx context.Context, viewer AccountID, id StatusID) (bool, error) {
 	h, err := r.lookups(ctx, viewer)
 	if err != nil {
@@ -171,7 +171,7 @@ func (r reader) CanSeeID(ctx context.Context, viewer AccountID, id StatusID) (bo
 	return len(seen) > 0, err
 }
 
-// VisibleStatuses returns those of the statuses that are there and that viewer may see, in no order.
+// VisibleStatuses returns those of the statuses that are visible to viewer, in no order.
 func (r reader) VisibleStatuses(ctx context.Context, viewer AccountID, ids []StatusID) ([]*Status, error) {
 	h, err := r.lookups(ctx, viewer)
 	if err != nil {
@@ -185,14 +185,14 @@ func (r reader) VisibleStatuses(ctx context.Context, viewer AccountID, ids []Sta
 		WHERE `+visibleWithOriginal, viewer, h, jsonArray(ids))
 }
 
-// accountVisible is the condition that the viewer may come across the account in table alias a: it is not withheld, and neither blocks the
-// other.
+// accountVisible is the condition that the account in alias a is visible to the viewer: it is available, and there is no block between
+// them.
 func accountVisible(a string) string {
 	return `(` + a + `.id = ?1 OR ` + a + `.unavailable = 0
 		AND ` + notBlocked(a+".id") + ` AND ` + notBlockedBy(a+".id") + `)`
 }
 
-// accountAvailable is the condition that an account is not withheld.
+// accountAvailable is the condition that an account is available, by an index of those that are not.
 func accountAvailable(id string) string {
 	return `NOT EXISTS (SELECT 1 FROM accounts x INDEXED BY accounts_unavailable WHERE x.unavailable = 1 AND x.id = ` + id + `)`
 }

@@ -15,22 +15,21 @@ import (
 	"svc/internal/errs"
 )
 
-// Bounds of one group commit: whoever comes later waits for the next one.
+// Bounds of a group commit.
 const (
 	maxGroup     = 256
 	maxGroupTime = 25 * time.Millisecond
 )
 
-// ErrClosed is what writes get after Close.
+// ErrClosed is the error of Update after Close.
 var ErrClosed = errors.New("the database is closed")
 
-// Tx is a transaction: it reads what DB reads, sees its own writes, and has all the writes. It must not be kept beyond the
-// function it was given to.
+// Tx is a transaction. It has all reads and writes, and sees its own writes. It must not be used after the function returns.
 type Tx struct {
 	reader
 	events           []Event
-	changedRelations []AccountID // whose relations changed
-	changedFlags     []AccountID // whose favourites, boosts or bookmarks changed
+	changedRelations []AccountID // whose relations have changed
+	changedFlags     []AccountID // whose favourites, boosts or bookmarks have changed
 	changed          changes
 	indexed          []indexEntry
 	newJobs          bool
@@ -57,7 +56,7 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	case <-r.done:
 	case <-db.writer.stopped:
 		select {
-		case <-r.done: // it was among the last
+		case <-r.done: // it was in the last group
 		default:
 			return ErrClosed
 		}
@@ -87,7 +86,7 @@ type writer struct {
 	stopped  chan struct{}
 	once     sync.Once
 	started  bool
-	broken   error // set when the disk failed: nothing is written any more
+	broken   error // the disk error that ended all writing
 }
 
 func newWriter(ctx context.Context, db *DB, pool *sqlx.DB) (*writer, error) {
@@ -124,7 +123,7 @@ func (w *writer) run() {
 		case r := <-w.requests:
 			w.commitGroup(r)
 		case <-w.stop:
-			for { // what was accepted is done
+			for { // accepted requests are run
 				select {
 				case r := <-w.requests:
 					w.commitGroup(r)
@@ -136,7 +135,7 @@ func (w *writer) run() {
 	}
 }
 
-// commitGroup runs first and, unless that fails, whatever else waits in one transaction, and answers them all.
+// commitGroup runs first and, if it succeeds, other waiting requests in one transaction, and answers them.
 func (w *writer) commitGroup(first *request) {
 	if w.broken != nil {
 		first.err = unwritable(w.broken)
@@ -148,10 +147,10 @@ func (w *writer) commitGroup(first *request) {
 		close(first.done)
 		return
 	}
-	// The first needs no savepoint: until there are others, undoing it is undoing all.
+	// The first needs no savepoint: without others, a rollback of the transaction is enough.
 	w.runFunction(first)
 	if first.err != nil {
-		w.exec("ROLLBACK") // it may be rolled back already
+		w.exec("ROLLBACK") // SQLite may have rolled back already
 		close(first.done)
 		return
 	}
@@ -178,7 +177,8 @@ func (w *writer) commitGroup(first *request) {
 	}
 }
 
-// next returns a request that waits, nil if none does. Who is about to write gets to it first: the next commit would be one more.
+// next returns a waiting request, nil if there is none. It lets goroutines that are about to send one run first, because another commit
+// would cost more.
 func (w *writer) next() *request {
 	if r := w.waiting(); r != nil {
 		return r
@@ -187,7 +187,7 @@ func (w *writer) next() *request {
 	return w.waiting()
 }
 
-// waiting returns a request that waits, nil if none does.
+// waiting returns a waiting request, nil if there is none.
 func (w *writer) waiting() *request {
 	select {
 	case r := <-w.requests:
@@ -213,7 +213,7 @@ func (w *writer) runInSavepoint(r *request) {
 	}
 }
 
-// runFunction runs one function.
+// runFunction runs one function and recovers its panic.
 func (w *writer) runFunction(r *request) {
 	r.tx = Tx{reader: reader{q: w.q, db: w.db}}
 	defer func() {
@@ -248,11 +248,11 @@ func (w *writer) commit(group []*request) error {
 	}
 	if err := w.exec("COMMIT"); err != nil {
 		if isCode(err, sqlite3.SQLITE_IOERR) || isCode(err, sqlite3.SQLITE_CORRUPT) {
-			// After a failed sync nobody knows what is on the disk. Trying again could lose what was promised.
+			// After a failed sync the state of the disk is unknown. Another attempt could lose committed rows.
 			w.broken = err
 			w.db.log.Error("the disk failed, nothing will be written any more: restart after mending it", "err", err)
 		}
-		w.exec("ROLLBACK") // it may be rolled back already
+		w.exec("ROLLBACK") // SQLite may have rolled back already
 		return err
 	}
 	return nil
@@ -263,12 +263,11 @@ func (w *writer) exec(query string) error {
 	return err
 }
 
-// WriteError returns the disk error that stopped all writing, nil while the database can be written.
 func (db *DB) WriteError(ctx context.Context) error {
 	return db.Update(ctx, func(*Tx) error { return nil })
 }
 
-// unwritable is the client's view of a database that cannot be written now: the cause goes to the log.
+// unwritable is the error for clients if the database cannot be written. The cause goes to the log.
 func unwritable(err error) error {
 	return &errs.Error{Status: 503, Message: "The server cannot store anything at the moment", Err: err}
 }
@@ -277,7 +276,7 @@ func (w *writer) meta(ctx context.Context) (*Meta, error) {
 	return one[Meta](ctx, reader{q: w.q}, "meta", `SELECT * FROM meta`)
 }
 
-// newID returns an id, later than all before.
+// newID returns an id that is later than all before.
 func (tx *Tx) newID() int64 {
 	tx.usedIDs = true
 	return tx.db.ids.next()
@@ -298,10 +297,10 @@ func (tx *Tx) exec(ctx context.Context, what, query string, args ...any) (int64,
 
 var _ sqlx.QueryerContext = (*statements)(nil)
 
-// CheckWritable writes something of no importance all the way to the disk.
+// CheckWritable writes to the disk, for health checks.
 func (db *DB) CheckWritable(ctx context.Context) error {
 	return db.Update(ctx, func(tx *Tx) error {
-		tx.newID() // the last id is stored
+		tx.newID() // the commit stores the last id
 		return nil
 	})
 }
