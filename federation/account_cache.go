@@ -5,106 +5,75 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"sync"
 
+	"svc/internal/cache"
+	"svc/internal/errs"
 	"svc/store"
 )
 
 const maxCachedAccounts = 2000
 
-// AccountCache keeps the accounts ready that send something. They are shared, so nobody may change them. What it has of an account is dropped
-// before a change to it is answered.
+// AccountCache caches accounts that send activities. Accounts are shared, so callers must not change them. A changed account is removed
+// before the change is answered.
 type AccountCache struct {
-	db      *store.DB
-	mu      sync.Mutex
-	byID    map[store.AccountID]*store.Account
-	byURI   map[string]*store.Account
-	pending map[*pendingRead]bool
+	db       *store.DB
+	accounts *cache.Cache[store.AccountID, *store.Account]
+	ids      *cache.Cache[string, store.AccountID] // by URI
 }
-
-// pendingRead is an account that is being read.
-type pendingRead struct{ stale bool }
 
 func newAccountCache(db *store.DB) *AccountCache {
-	k := &AccountCache{
-		db: db, byID: make(map[store.AccountID]*store.Account), byURI: make(map[string]*store.Account), pending: make(map[*pendingRead]bool),
+	c := &AccountCache{
+		db:       db,
+		accounts: cache.New[store.AccountID, *store.Account](maxCachedAccounts),
+		ids:      cache.New[string, store.AccountID](maxCachedAccounts),
 	}
-	db.Subscribe(k.invalidate)
-	return k
+	db.Subscribe(c.invalidate)
+	return c
 }
 
-// Get returns an account, and errs.ErrRecordNotFound if there is none.
-func (k *AccountCache) Get(ctx context.Context, id store.AccountID) (*store.Account, error) {
-	return k.lookup(
-		func() *store.Account { return k.byID[id] },
-		func() (*store.Account, error) { return k.db.Account(ctx, id) })
+// Get returns an account. The error is errs.ErrRecordNotFound if there is none.
+func (c *AccountCache) Get(ctx context.Context, id store.AccountID) (*store.Account, error) {
+	return c.accounts.Load(id, func() (*store.Account, error) { return c.db.Account(ctx, id) })
 }
 
-// GetByURI returns the account of an id of ActivityPub, likewise.
-func (k *AccountCache) GetByURI(ctx context.Context, uri string) (*store.Account, error) {
-	return k.lookup(
-		func() *store.Account { return k.byURI[uri] },
-		func() (*store.Account, error) { return k.db.AccountByURI(ctx, uri) })
-}
-
-func (k *AccountCache) lookup(find func() *store.Account, read func() (*store.Account, error)) (*store.Account, error) {
-	k.mu.Lock()
-	if a := find(); a != nil {
-		k.mu.Unlock()
-		return a, nil
-	}
-	r := new(pendingRead)
-	k.pending[r] = true
-	k.mu.Unlock()
-	a, err := read()
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.pending, r)
-	if err == nil && !r.stale {
-		for _, other := range k.byID {
-			if len(k.byID) < maxCachedAccounts {
-				break
-			}
-			k.remove(other.ID)
+// GetByURI returns the account of an actor id. The error is errs.ErrRecordNotFound if there is none.
+func (c *AccountCache) GetByURI(ctx context.Context, uri string) (*store.Account, error) {
+	if id, ok := c.ids.Get(uri); ok { // an account that was removed and added again has another id
+		if a, err := c.Get(ctx, id); err == nil && a.URI == uri || err != nil && !errs.IsNotFound(err) {
+			return a, err
 		}
-		k.byID[a.ID], k.byURI[a.URI] = a, a
 	}
-	return a, err
+	generation := c.accounts.Generation()
+	a, err := c.db.AccountByURI(ctx, uri)
+	if err != nil {
+		return nil, err
+	}
+	c.accounts.Put(a.ID, a, generation)
+	c.ids.Put(uri, a.ID, c.ids.Generation())
+	return a, nil
 }
 
-func (k *AccountCache) remove(id store.AccountID) {
-	if a := k.byID[id]; a != nil {
-		delete(k.byID, id)
-		delete(k.byURI, a.URI)
-	}
-}
-
-// invalidate is told what has changed. Of who posts only the counters do.
-func (k *AccountCache) invalidate(events []store.Event) {
-	changed, ok := events[0].(store.RowsChanged) // it comes first
-	if !ok || !changed.All && len(changed.Accounts)+len(changed.Counters) == 0 {
+// invalidate removes changed accounts, and updates the counters of those that only posted.
+func (c *AccountCache) invalidate(events []store.Event) {
+	changed, ok := events[0].(store.RowsChanged) // always the first event
+	if !ok {
 		return
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for r := range k.pending {
-		r.stale = true
 	}
 	if changed.All {
-		clear(k.byID)
-		clear(k.byURI)
+		c.accounts.Clear()
 		return
 	}
-	for _, id := range changed.Accounts {
-		k.remove(id)
-	}
-	for id, now := range changed.Counters {
-		if a := k.byID[id]; a != nil && !slices.Contains(changed.Accounts, id) {
-			counted := *a
-			counted.FollowersCount, counted.FollowingCount, counted.StatusesCount = now.Followers, now.Following, now.Statuses
-			counted.LastStatusAt = now.LastStatusAt
-			k.byID[id], k.byURI[a.URI] = &counted, &counted
+	c.accounts.Drop(changed.Accounts...)
+	for id, counters := range changed.Counters {
+		if slices.Contains(changed.Accounts, id) {
+			continue
 		}
+		c.accounts.Replace(id, func(a *store.Account) *store.Account {
+			counted := *a
+			counted.FollowersCount, counted.FollowingCount, counted.StatusesCount = counters.Followers, counters.Following, counters.Statuses
+			counted.LastStatusAt = counters.LastStatusAt
+			return &counted
+		})
 	}
 }
 

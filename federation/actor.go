@@ -31,7 +31,7 @@ type Actors struct {
 	social        *social.Service
 	keys          *keyCache
 	log           *slog.Logger
-	actorFetches  flights[*store.Account]
+	actorFetches  singleFlight[*store.Account]
 	accountChecks *accountChecks
 	newHosts      *newHostLimit
 }

@@ -3,11 +3,11 @@ package federation
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"svc/internal/activity"
 	"svc/internal/errs"
+	"svc/internal/limit"
 	"svc/store"
 )
 
@@ -21,37 +21,25 @@ const (
 	maxAccountChecks     = 10_000
 )
 
-// accountChecks remembers which accounts were looked at a moment ago, so that not each of their deeds costs a query.
+// accountChecks limits how often an account is checked, so that not each of its activities costs a query.
 type accountChecks struct {
-	mu sync.Mutex
-	at map[accountCheckKey]time.Time
+	window *limit.Window[accountCheckKey]
 }
 
 type accountCheckKey struct {
 	id     store.AccountID
 	counts bool
-	gone   bool // it was asked for because its key is gone
+	gone   bool // its key could not be found
 }
 
 func newAccountChecks() *accountChecks {
-	return &accountChecks{at: make(map[accountCheckKey]time.Time)}
+	return &accountChecks{limit.NewWindow[accountCheckKey](maxAccountChecks)}
 }
 
-// allow tells whether it is time to look at an account, and notes that it is done.
-func (l *accountChecks) allow(key accountCheckKey, now time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if at, ok := l.at[key]; ok && now.Sub(at) < minRefreshInterval {
-		return false
-	}
-	for other := range l.at {
-		if len(l.at) < maxAccountChecks {
-			break
-		}
-		delete(l.at, other)
-	}
-	l.at[key] = now
-	return true
+// allow returns false if the last check was within minRefreshInterval.
+func (c *accountChecks) allow(key accountCheckKey, now time.Time) bool {
+	_, ok := c.window.Allow(key, limit.Rate{Count: 1, Window: minRefreshInterval}, now)
+	return ok
 }
 
 // RefreshIfStale queues a look at an account elsewhere that has done something, if what is known of it is old.

@@ -21,7 +21,7 @@ func Refuse(format string, args ...any) error { return &Refused{fmt.Sprintf(form
 var (
 	errUnsigned       = &errs.Error{Status: http.StatusUnauthorized, Message: "The signature could not be verified"}
 	errKeyUnavailable = unavailable(time.Minute, "The key of the signature could not be fetched")
-	errRetryKeyLater  = unavailable(keyFetchWindow, "Too many keys could not be fetched")
+	errRetryKeyLater  = unavailable(keyFailuresPerSource.Window, "Too many keys could not be fetched")
 	errHostBlocked    = errs.Forbidden("This instance is blocked")
 )
 

@@ -5,126 +5,81 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
+	"svc/internal/cache"
 	"svc/internal/fetch"
+	"svc/internal/limit"
 )
 
-// failureCache remembers for a while what could not be had, and who does not answer.
+// failureCache is a negative cache: it remembers documents that could not be fetched, and hosts that did not respond.
 type failureCache struct {
-	mu      sync.Mutex
-	entries map[string]cachedFailure
-	hosts   map[string]*hostFailure
-}
-
-type cachedFailure struct {
-	until time.Time
-	err   error
-}
-
-// hostFailure is that of a host.
-type hostFailure struct {
-	until time.Time
-	count int // in a row
+	failures *cache.Expiring[string, error] // by URI
+	hosts    *limit.Backoff[string]
 }
 
 const (
 	maxCachedFailures = 5000
-	minHostBackoff    = 5 * time.Second // until a host that did not answer is asked again: each time longer
+	minHostBackoff    = 5 * time.Second
 	maxHostBackoff    = 5 * time.Minute
 )
 
 func newFailureCache() *failureCache {
-	return &failureCache{entries: make(map[string]cachedFailure), hosts: make(map[string]*hostFailure)}
+	return &failureCache{
+		failures: cache.NewExpiring[string, error](maxCachedFailures),
+		hosts:    limit.NewBackoff[string](maxCachedFailures, minHostBackoff, maxHostBackoff),
+	}
 }
 
-// get returns why an address is not to be asked now, nil if it may.
-func (a *failureCache) get(uri string, now time.Time) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	found, ok := a.entries[uri]
-	if !ok {
-		return nil
+// get returns the cached failure of a URI, nil if it may be fetched.
+func (c *failureCache) get(uri string, now time.Time) error {
+	if err, ok := c.failures.Get(uri, now); ok {
+		return fmt.Errorf("%w: %w", ErrCachedFailure, err)
 	}
-	if now.After(found.until) {
-		delete(a.entries, uri)
-		return nil
-	}
-	return fmt.Errorf("%w: %w", ErrCachedFailure, found.err)
+	return nil
 }
 
-// add remembers a failure, as long as it is likely to last (federation 3.9).
-func (a *failureCache) add(uri string, err error, now time.Time) {
-	var lasts time.Duration
+// add caches a failure for a time that depends on its cause (federation 3.9).
+func (c *failureCache) add(uri string, err error, now time.Time) {
+	var ttl time.Duration
 	switch status := HTTPStatus(err); {
 	case errors.Is(err, context.Canceled), errors.Is(err, ErrFetchNeeded):
 		return
 	case status == http.StatusNotFound || status == http.StatusGone:
-		lasts = 24 * time.Hour
+		ttl = 24 * time.Hour
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		lasts = time.Hour
+		ttl = time.Hour
 	case status >= 500:
-		lasts = 10 * time.Minute
-	case errors.Is(err, fetch.ErrBusy): // it was us who were busy
-		lasts = time.Second
+		ttl = 10 * time.Minute
+	case errors.Is(err, fetch.ErrBusy): // a limit of this server
+		ttl = time.Second
 	case IsTemporary(err):
-		lasts = time.Minute
+		ttl = time.Minute
 	default:
-		lasts = 10 * time.Minute
+		ttl = 10 * time.Minute
 	}
-	a.addFor(uri, err, now, lasts)
+	c.addFor(uri, err, now, ttl)
 }
 
-func (a *failureCache) addFor(uri string, err error, now time.Time, lasts time.Duration) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for old := range a.entries {
-		if len(a.entries) < maxCachedFailures {
-			break
-		}
-		delete(a.entries, old)
-	}
-	a.entries[uri] = cachedFailure{now.Add(lasts), err}
+// addFor caches a failure for ttl.
+func (c *failureCache) addFor(uri string, err error, now time.Time, ttl time.Duration) {
+	c.failures.Put(uri, err, ttl, now)
 }
 
-// backingOff tells whether a host is not to be asked now, because it did not answer.
-func (a *failureCache) backingOff(host string, now time.Time) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	h := a.hosts[host]
-	return h != nil && now.Before(h.until)
+// remove permits fetching a URI again.
+func (c *failureCache) remove(uri string) { c.failures.Delete(uri) }
+
+// backingOff returns whether a host did not respond recently and may not be tried yet.
+func (c *failureCache) backingOff(host string, now time.Time) bool {
+	return !c.hosts.RetryAt(host, now).IsZero()
 }
 
-// recordHost remembers whether a host has answered, whatever it was. Nobody else waits for one that does not, again and again.
-func (a *failureCache) recordHost(host string, answered bool, now time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if answered {
-		delete(a.hosts, host)
-		return
+// recordHost records whether a host has responded, with any status. Concurrent requests that fail count as one failure.
+func (c *failureCache) recordHost(host string, responded bool, now time.Time) {
+	switch {
+	case responded:
+		c.hosts.Succeeded(host)
+	case !c.backingOff(host, now):
+		c.hosts.Failed(host, now)
 	}
-	h := a.hosts[host]
-	if h == nil {
-		for old := range a.hosts {
-			if len(a.hosts) < maxCachedFailures {
-				break
-			}
-			delete(a.hosts, old)
-		}
-		h = new(hostFailure)
-		a.hosts[host] = h
-	}
-	if now.Before(h.until) { // it was asked by several at once
-		return
-	}
-	h.until = now.Add(min(minHostBackoff<<min(h.count, 10), maxHostBackoff))
-	h.count++
-}
-
-// remove has an address asked again.
-func (a *failureCache) remove(uri string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.entries, uri)
 }

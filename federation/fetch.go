@@ -36,7 +36,7 @@ type Fetcher struct {
 	client   *fetch.Client
 	log      *slog.Logger
 	failures *failureCache
-	fetches  flights[fetchedDocument]
+	fetches  singleFlight[fetchedDocument]
 }
 
 const documentTimeout = 15 * time.Second

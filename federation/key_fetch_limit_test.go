@@ -6,44 +6,38 @@ import (
 	"time"
 )
 
-// Who has too much asked for in vain is left alone for a while, and so is who is asked; others are not affected.
-func TestVain(t *testing.T) {
+// A source and a domain with too many failed key fetches are limited for a while; others are not affected.
+func TestKeyFetchLimit(t *testing.T) {
 	v := newKeyFetchLimit()
 	now := time.Unix(1_700_000_000, 0)
-	for i := range maxKeyFailuresPerSource {
+	for i := range keyFailuresPerSource.Count {
 		if v.exceeded("a", "evil.example", now) {
-			t.Fatalf("enough after %d", i)
+			t.Fatalf("limited after %d", i)
 		}
 		v.add("a", fmt.Sprintf("d%d.example", i), now)
 	}
 	if !v.exceeded("a", "other.example", now) {
-		t.Error("a source can go on")
+		t.Error("a source is not limited")
 	}
 	if v.exceeded("b", "d1.example", now) {
-		t.Error("another source cannot ask")
+		t.Error("another source is limited")
 	}
-	for i := range maxKeyFailuresPerDomain {
+	for i := range keyFailuresPerDomain.Count {
 		if v.exceeded("b", "evil.example", now) {
-			t.Fatalf("a domain has enough after %d", i)
+			t.Fatalf("a domain is limited after %d", i)
 		}
 		v.add(fmt.Sprint("s", i), "evil.example", now)
 	}
 	if !v.exceeded("b", "evil.example", now) {
-		t.Error("a domain is asked without end")
+		t.Error("a domain is not limited")
 	}
-	for i := range 2 * maxKeyFailuresPerSource {
-		v.add("", fmt.Sprint("unsaid", i, ".example"), now)
+	for i := range 2 * keyFailuresPerSource.Count {
+		v.add("", fmt.Sprint("unknown", i, ".example"), now)
 	}
 	if v.exceeded("", "third.example", now) {
-		t.Error("all are left alone of whom it is not known where they come from")
+		t.Error("unknown sources are limited together")
 	}
-	if later := now.Add(keyFetchWindow); v.exceeded("a", "evil.example", later) {
-		t.Error("it does not end")
-	}
-	for i := range 2 * maxKeyFailureEntries {
-		v.add(fmt.Sprint("x", i), fmt.Sprint("y", i), now)
-	}
-	if len(v.counts) > maxKeyFailureEntries {
-		t.Errorf("%d are counted", len(v.counts))
+	if later := now.Add(keyFailuresPerSource.Window); v.exceeded("a", "evil.example", later) {
+		t.Error("the limit does not end")
 	}
 }

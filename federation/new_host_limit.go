@@ -2,71 +2,58 @@ package federation
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"svc/internal/activity"
+	"svc/internal/limit"
 )
 
-const (
-	newHostWindow        = 24 * time.Hour
-	maxNewHostsPerDomain = 10 // of one registered domain, in that time (federation 3.9)
-	maxNewHostDomains    = 5000
+const maxNewHostDomains = 5000
+
+var (
+	newHostsPerDomain = limit.Rate{Count: 10, Window: 24 * time.Hour} // per registered domain (federation 3.9)
+	newHostOnce       = limit.Rate{Count: 1, Window: newHostsPerDomain.Window}
 )
 
-// newHostLimit are servers that were met of late. Whoever owns a domain has as many host names below it, and ports, as they like: without a
-// limit, each could bring accounts of its own. Only those count that had an account: nobody can use up the room of others by making
-// names up.
+// newHostLimit limits the new instances per registered domain and day. The owner of a domain has any number of host names below it, and of
+// ports, each of which could have accounts. Only hosts with an account count, so that made-up names do not use up the limit.
 type newHostLimit struct {
-	mu      sync.Mutex
-	domains map[string]*newHostSet // by registered domain
+	hosts   *limit.Window[string] // counted in domains
+	domains *limit.Window[string]
 }
 
-type newHostSet struct {
-	since time.Time
-	hosts map[string]bool
+func newNewHostLimit() *newHostLimit {
+	return &newHostLimit{
+		hosts:   limit.NewWindow[string](maxNewHostDomains * newHostsPerDomain.Count),
+		domains: limit.NewWindow[string](maxNewHostDomains),
+	}
 }
 
-func newNewHostLimit() *newHostLimit { return &newHostLimit{domains: make(map[string]*newHostSet)} }
-
-// allow tells whether there is room for another host of its domain, and takes it if that is wanted.
-func (n *newHostLimit) allow(host string, take bool, now time.Time) bool {
+// allow returns whether another host of its domain is allowed. If count is set, it counts the host.
+func (l *newHostLimit) allow(host string, count bool, now time.Time) bool {
 	domain := activity.RegisteredDomain(host)
-	if domain == host {
-		return true
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	known := n.domains[domain]
-	if known == nil || now.Sub(known.since) > newHostWindow {
-		known = &newHostSet{since: now, hosts: make(map[string]bool)}
-	}
 	switch {
-	case !known.hosts[host] && len(known.hosts) == maxNewHostsPerDomain:
-		return false
-	case !take:
+	case domain == host, l.hosts.Peek(host, newHostOnce, now).Remaining == 0:
 		return true
+	case !count:
+		return l.domains.Peek(domain, newHostsPerDomain, now).Remaining > 0
 	}
-	for other := range n.domains {
-		if len(n.domains) < maxNewHostDomains {
-			break
-		}
-		delete(n.domains, other)
+	_, ok := l.domains.Allow(domain, newHostsPerDomain, now)
+	if ok {
+		l.hosts.Allow(host, newHostOnce, now)
 	}
-	known.hosts[host] = true
-	n.domains[domain] = known
-	return true
+	return ok
 }
 
-// checkNewHost refuses actors of a server that is not known yet, if too many of the same domain have turned up. found says that there is one,
-// which makes the server one of those.
+// checkNewHost refuses actors of an unknown instance if its domain has reached the limit of new hosts. found means that the actor exists, so
+// that the host counts.
 func (a *Actors) checkNewHost(ctx context.Context, host string, found bool) error {
 	known, err := a.db.IsKnownDomain(ctx, host)
 	if err != nil || known {
 		return err
 	}
 	if !a.newHosts.allow(host, found, a.db.Now()) {
-		return Refuse("too many servers below the domain of %s have turned up today", host)
+		return Refuse("too many new hosts in the domain of %s today", host)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"svc/internal/cache"
 	"svc/internal/errs"
 	"svc/internal/httpsig"
 	"svc/internal/keys"
@@ -35,47 +36,24 @@ type Signers struct {
 	fetchActorID atomic.Int64
 }
 
-// signers are keys that are ready to sign with. The first time that an account signs, its key is made.
+// signers are the decoded keys of accounts. The key of an account is created when it signs for the first time.
 type signers struct {
-	mu        sync.Mutex
-	byAccount map[store.AccountID]*httpsig.Signer
-	creating  sync.Mutex // one at a time: it takes the processor for a while
+	byAccount *cache.Cache[store.AccountID, *httpsig.Signer]
+	creating  sync.Mutex // one key at a time, because it takes long
 }
 
-func newSigners() *signers { return &signers{byAccount: make(map[store.AccountID]*httpsig.Signer)} }
-
-func (k *signers) get(id store.AccountID) *httpsig.Signer {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.byAccount[id]
-}
-
-func (k *signers) put(id store.AccountID, signer *httpsig.Signer) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for other := range k.byAccount {
-		if len(k.byAccount) < maxSigners {
-			break
-		}
-		delete(k.byAccount, other)
-	}
-	k.byAccount[id] = signer
-}
-
-func (k *signers) remove(id store.AccountID) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.byAccount, id)
+func newSigners() *signers {
+	return &signers{byAccount: cache.New[store.AccountID, *httpsig.Signer](maxSigners)}
 }
 
 // Signer returns what a local account signs with.
 func (s *Signers) Signer(ctx context.Context, id store.AccountID) (*httpsig.Signer, error) {
-	if signer := s.signers.get(id); signer != nil {
+	if signer, ok := s.signers.byAccount.Get(id); ok {
 		return signer, nil
 	}
 	s.signers.creating.Lock()
 	defer s.signers.creating.Unlock()
-	if signer := s.signers.get(id); signer != nil {
+	if signer, ok := s.signers.byAccount.Get(id); ok {
 		return signer, nil
 	}
 	account, err := s.db.Account(ctx, id)
@@ -97,7 +75,7 @@ func (s *Signers) Signer(ctx context.Context, id store.AccountID) (*httpsig.Sign
 		return nil, err
 	}
 	signer := &httpsig.Signer{KeyID: key.URI, Key: private}
-	s.signers.put(id, signer)
+	s.signers.byAccount.Put(id, signer, s.signers.byAccount.Generation()) // creating is held, also by Rotate
 	return signer, nil
 }
 
@@ -175,7 +153,7 @@ func (s *Signers) RotateKeys(ctx context.Context, account *store.Account) (*stor
 	if err != nil {
 		return nil, err
 	}
-	s.signers.remove(account.ID)
+	s.signers.byAccount.Drop(account.ID)
 	s.log.Info("keys rotated", "account", account.ID)
 	return key, nil
 }

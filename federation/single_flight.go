@@ -2,67 +2,45 @@ package federation
 
 import (
 	"context"
-	"fmt"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 )
 
-// noFetchKey marks contexts in which nobody has time to wait for other servers.
+// noFetchKey is the context key of ErrFetchNeeded.
 type noFetchKey struct{}
 
-// WithoutFetching returns a context in which asking another server is ErrFetchNeeded.
+// WithoutFetching returns a context in which fetching fails with ErrFetchNeeded, for callers that cannot wait for other servers.
 func WithoutFetching(ctx context.Context) context.Context {
 	return context.WithValue(ctx, noFetchKey{}, ErrFetchNeeded)
 }
 
+// MayFetch returns ErrFetchNeeded for contexts of WithoutFetching.
 func MayFetch(ctx context.Context) error {
 	err, _ := ctx.Value(noFetchKey{}).(error)
 	return err
 }
 
-// flights are requests under way, by address or another key.
-type flights[T any] struct {
-	mu    sync.Mutex
-	going map[string]*flight[T]
-}
+// singleFlight calls a function once for concurrent callers with the same key.
+type singleFlight[T any] struct{ group singleflight.Group }
 
-type flight[T any] struct {
-	done chan struct{}
-	got  T
-	err  error
-}
-
-// do calls fn, or waits for the call of another who asks for the same. The call outlives who gives up waiting, but not the time.
-func (f *flights[T]) do(ctx context.Context, key string, most time.Duration, fn func(context.Context) (T, error)) (T, error) {
-	f.mu.Lock()
-	going, under := f.going[key]
-	if !under {
-		going = &flight[T]{done: make(chan struct{})}
-		if f.going == nil {
-			f.going = make(map[string]*flight[T])
-		}
-		f.going[key] = going
-		go func() {
-			defer func() {
-				if p := recover(); p != nil {
-					going.err = fmt.Errorf("panic: %v", p)
-				}
-				f.mu.Lock()
-				delete(f.going, key)
-				f.mu.Unlock()
-				close(going.done)
-			}()
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
-			defer cancel()
-			going.got, going.err = fn(ctx)
-		}()
-	}
-	f.mu.Unlock()
+// do calls fn, or waits for the running call for key. The call continues if its callers are cancelled, but not longer than timeout.
+func (f *singleFlight[T]) do(ctx context.Context, key string, timeout time.Duration, fn func(context.Context) (T, error)) (T, error) {
+	results := f.group.DoChan(key, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+		defer cancel()
+		var value T
+		err := catchPanic(func() (err error) { // singleflight would end the process
+			value, err = fn(ctx)
+			return err
+		})
+		return value, err
+	})
 	select {
-	case <-going.done:
-		return going.got, going.err
+	case r := <-results:
+		return r.Val.(T), r.Err
 	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
+		var zero T
+		return zero, ctx.Err()
 	}
 }

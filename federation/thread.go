@@ -4,10 +4,10 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"svc/internal/activity"
+	"svc/internal/limit"
 	"svc/social"
 	"svc/store"
 )
@@ -131,34 +131,22 @@ func (b *Backfill) fetchMentioned(ctx context.Context, w *store.FetchReferences)
 	return len(left) > 0, b.social.AddMentions(ctx, w.StatusID, met)
 }
 
-// statusViews remembers which posts were looked after a moment ago, so that not each view costs a query.
-type statusViews struct {
-	mu sync.Mutex
-	at map[statusViewKey]time.Time
-}
+// statusViews limits how often a viewed status is refreshed, so that not each view costs a query.
+type statusViews struct{ window *limit.Window[statusViewKey] }
 
 type statusViewKey struct {
 	id   store.StatusID
 	poll bool
 }
 
-func newStatusViews() *statusViews { return &statusViews{at: make(map[statusViewKey]time.Time)} }
+func newStatusViews() *statusViews {
+	return &statusViews{limit.NewWindow[statusViewKey](maxStatusViews)}
+}
 
-// allow tells whether it is time to look after a post, and notes that it is done.
-func (w *statusViews) allow(key statusViewKey, now time.Time, pause time.Duration) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if at, ok := w.at[key]; ok && now.Sub(at) < pause {
-		return false
-	}
-	for other := range w.at {
-		if len(w.at) < maxStatusViews {
-			break
-		}
-		delete(w.at, other)
-	}
-	w.at[key] = now
-	return true
+// allow returns false if the last refresh was within interval.
+func (v *statusViews) allow(key statusViewKey, now time.Time, interval time.Duration) bool {
+	_, ok := v.window.Allow(key, limit.Rate{Count: 1, Window: interval}, now)
+	return ok
 }
 
 // ThreadViewed has the replies to a post from elsewhere looked for in the background, because somebody looks at its thread; and how its

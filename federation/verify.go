@@ -10,11 +10,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"svc/federation/policy"
 	"svc/internal/activity"
+	"svc/internal/cache"
 	"svc/internal/errs"
 	"svc/internal/fetch"
 	"svc/internal/httpsig"
@@ -148,10 +148,10 @@ type cachedKey struct {
 
 // StoredKey returns a key that is known, nil if it is not.
 func (v *Verifier) StoredKey(ctx context.Context, id string) (*cachedKey, error) {
-	k, generation := v.keys.get(id)
-	if k != nil {
+	if k, ok := v.keys.keys.Get(id); ok {
 		return k, nil
 	}
+	generation := v.keys.keys.Generation()
 	row, err := v.db.ActorKey(ctx, id)
 	if err != nil || row == nil || row.Private != nil || row.RetiredAt != nil {
 		return nil, err
@@ -161,8 +161,8 @@ func (v *Verifier) StoredKey(ctx context.Context, id string) (*cachedKey, error)
 		v.log.Warn("a stored key cannot be read", "key", id, "err", err)
 		return nil, nil
 	}
-	k = &cachedKey{public, row.AccountID, row.Public}
-	v.keys.put(id, k, generation)
+	k := &cachedKey{public, row.AccountID, row.Public}
+	v.keys.keys.Put(id, k, generation)
 	return k, nil
 }
 
@@ -192,7 +192,7 @@ func (v *Verifier) fetchKey(ctx context.Context, id string, wrong *cachedKey) (*
 	}
 	ctx, cancel := context.WithTimeout(ctx, keyFetchTimeout)
 	defer cancel()
-	return v.keys.flights.do(ctx, name, actorTimeout, func(ctx context.Context) (*cachedKey, error) {
+	return v.keys.fetches.do(ctx, name, actorTimeout, func(ctx context.Context) (*cachedKey, error) {
 		v.keys.invalidate(id)
 		key, err := v.StoredKey(ctx, id)
 		if err != nil || key != nil && (wrong == nil || key.stored != wrong.stored) {
@@ -289,68 +289,28 @@ func (v *Verifier) isFromBlockedHost(c *httpsig.Claim) bool {
 	return err == nil && v.fetcher.checkHostPolicy(host) != nil
 }
 
-// keyCache are keys that are ready to verify with.
+// keyCache caches the public keys of remote actors.
 type keyCache struct {
-	flights flights[*cachedKey]
-
-	mu          sync.Mutex
-	keys        map[string]*cachedKey
-	generation  uint64                        // changes when one is forgotten, so that what was read before is not kept after
-	refreshedAt map[store.AccountID]time.Time // when keys were looked at anew because a signature was wrong
+	fetches   singleFlight[*cachedKey]
+	keys      *cache.Cache[string, *cachedKey]
+	refreshes *limit.Window[store.AccountID] // of keys after wrong signatures
 }
+
+var keyRefreshRate = limit.Rate{Count: 1, Window: keyRefreshInterval}
 
 func newKeyCache() *keyCache {
-	return &keyCache{keys: make(map[string]*cachedKey), refreshedAt: make(map[store.AccountID]time.Time)}
+	return &keyCache{keys: cache.New[string, *cachedKey](maxCachedKeys), refreshes: limit.NewWindow[store.AccountID](maxCachedKeys)}
 }
 
-func (k *keyCache) get(id string) (*cachedKey, uint64) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.keys[id], k.generation
-}
+// invalidate removes keys, so that they are read from the database again.
+func (k *keyCache) invalidate(ids ...string) { k.keys.Drop(ids...) }
 
-func (k *keyCache) put(id string, key *cachedKey, generation uint64) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.generation != generation {
-		return
-	}
-	for other := range k.keys {
-		if len(k.keys) < maxCachedKeys {
-			break
-		}
-		delete(k.keys, other)
-	}
-	k.keys[id] = key
-}
-
-// invalidate has keys read from the database the next time.
-func (k *keyCache) invalidate(ids ...string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.generation++
-	for _, id := range ids {
-		delete(k.keys, id)
-	}
-}
-
-// mayRefresh tells whether the keys of an account may be looked at anew.
+// mayRefresh returns whether the keys of an account may be fetched again.
 func (k *keyCache) mayRefresh(owner store.AccountID, now time.Time) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	at, ok := k.refreshedAt[owner]
-	return !ok || now.Sub(at) >= keyRefreshInterval
+	return k.refreshes.Peek(owner, keyRefreshRate, now).Remaining > 0
 }
 
-// refreshed notes that they were.
+// refreshed records that the keys of an account were fetched again.
 func (k *keyCache) refreshed(owner store.AccountID, now time.Time) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for id, at := range k.refreshedAt {
-		if len(k.refreshedAt) < maxCachedKeys && now.Sub(at) < keyRefreshInterval {
-			break
-		}
-		delete(k.refreshedAt, id)
-	}
-	k.refreshedAt[owner] = now
+	k.refreshes.Allow(owner, keyRefreshRate, now)
 }
