@@ -9,21 +9,22 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"svc/server/rest"
 	"svc/store"
 )
 
-// routes tell whether the server works.
 func (h *healthChecker) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/healthcheck": {rest.Anonymous, h.showHealth},
+		"GET /api/v1/svc/healthcheck": {rest.Anonymous, h.show},
 	}
 }
 
 const (
-	healthTTL     = 5 * time.Second  // how long a finding is good
-	healthTimeout = 5 * time.Second  // how long one waits for a new one
-	maxJobDelay   = 30 * time.Minute // a job that has been due for so long is not being done
+	healthTTL     = 5 * time.Second
+	healthTimeout = 5 * time.Second
+	maxJobDelay   = 30 * time.Minute // the server is unhealthy if a job has been due for longer
 )
 
 // health is the answer of the health check.
@@ -34,40 +35,45 @@ type health struct {
 	MemoryUsed float64              `json:"memory_used"` // megabytes
 	Healthy    bool                 `json:"healthy"`
 	Queue      map[string]jobCounts `json:"job_queue_stats"`
+	ParkedJobs int                  `json:"parked_jobs"` // of all kinds: an admin has to look at them (svc job)
 }
 
-// jobCounts is how many jobs of a kind there are.
+// jobCounts counts the jobs of a kind.
 type jobCounts struct {
 	Waiting int `json:"waiting"`
-	Failed  int `json:"failed"` // for the last time
+	Failed  int `json:"failed"` // parked after their last attempt
 }
 
-// showHealth answers 503 if the server cannot store anything, or does not do its jobs.
-func (h *healthChecker) showHealth(r *rest.Request) (any, error) {
+// show answers 503 if the database cannot be written, or jobs are not run.
+func (h *healthChecker) show(r *rest.Request) (any, error) {
 	found := h.result(r.Context())
 	if found.err != nil {
 		r.SetStatus(http.StatusServiceUnavailable)
 	}
+	parked := 0
+	for _, c := range found.queue {
+		parked += c.Failed
+	}
 	c := h.db.Connections()
-	return health{c.Pool, c.Active, c.Idle, memoryUsed(), found.err == nil, found.queue}, nil
+	return health{c.Pool, c.Active, c.Idle, memoryUsed(), found.err == nil, found.queue, parked}, nil
 }
 
-// healthChecker looks at the database, once for all who ask at about the same time. One look at most is under way, however long it takes.
+// healthChecker checks the database, once for all requests of the same seconds. A check that hangs is not started again.
 type healthChecker struct {
 	db        *store.DB
 	log       *slog.Logger
-	startedAt time.Time // the server did
+	startedAt time.Time // of the server
+	checks    singleflight.Group
 
-	mu         sync.Mutex
-	checkedAt  time.Time // of the last finding
-	lastResult healthResult
-	running    chan struct{} // closed at the end of the look that is under way; nil: none is
+	mu        sync.Mutex
+	last      healthResult
+	checkedAt time.Time
 }
 
-// healthResult is what a look at the database found out.
+// healthResult is the result of a check.
 type healthResult struct {
 	queue map[string]jobCounts
-	err   error // what is wrong
+	err   error // nil: healthy
 }
 
 func newHealthChecker(db *store.DB, log *slog.Logger) *healthChecker {
@@ -76,65 +82,54 @@ func newHealthChecker(db *store.DB, log *slog.Logger) *healthChecker {
 
 var errDatabaseTimeout = errors.New("the database does not answer")
 
-// result returns what was found lately, or finds out.
-func (p *healthChecker) result(ctx context.Context) healthResult {
-	p.mu.Lock()
-	if p.running == nil && time.Since(p.checkedAt) < healthTTL {
-		defer p.mu.Unlock()
-		return p.lastResult
+// result returns the last result, or that of a new check if it is older than healthTTL.
+func (h *healthChecker) result(ctx context.Context) healthResult {
+	h.mu.Lock()
+	last, fresh := h.last, time.Since(h.checkedAt) < healthTTL
+	h.mu.Unlock()
+	if fresh {
+		return last
 	}
-	if p.running == nil {
-		p.running = make(chan struct{})
-		go p.run()
-	}
-	under := p.running
-	p.mu.Unlock()
-
-	wait := time.NewTimer(healthTimeout)
-	defer wait.Stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, healthTimeout, errDatabaseTimeout)
+	defer cancel()
 	select {
-	case <-under:
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return p.lastResult
-	case <-wait.C:
-		return healthResult{queue: map[string]jobCounts{}, err: errDatabaseTimeout}
+	case r := <-h.checks.DoChan("", h.run):
+		return r.Val.(healthResult)
 	case <-ctx.Done():
-		return healthResult{queue: map[string]jobCounts{}, err: ctx.Err()}
+		return healthResult{queue: map[string]jobCounts{}, err: context.Cause(ctx)}
 	}
 }
 
-func (p *healthChecker) run() {
-	f := healthResult{queue: make(map[string]jobCounts)}
-	if f.err = p.check(context.Background(), f.queue); f.err != nil {
-		p.log.Error("the health check failed", "err", f.err)
+func (h *healthChecker) run() (any, error) {
+	r := healthResult{queue: make(map[string]jobCounts)}
+	if r.err = h.check(context.Background(), r.queue); r.err != nil {
+		h.log.Error("health check failed", "err", r.err)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.lastResult, p.checkedAt = f, time.Now()
-	close(p.running)
-	p.running = nil
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.last, h.checkedAt = r, time.Now()
+	return r, nil
 }
 
-func (p *healthChecker) check(ctx context.Context, queue map[string]jobCounts) error {
-	counts, err := p.db.JobCounts(ctx)
+func (h *healthChecker) check(ctx context.Context, queue map[string]jobCounts) error {
+	counts, err := h.db.JobCounts(ctx)
 	if err != nil {
 		return err
 	}
 	for _, c := range counts {
 		queue[c.Kind] = jobCounts{Waiting: c.N - c.Parked, Failed: c.Parked}
 	}
-	overdue, err := p.db.OldestDueJobAge(ctx)
+	overdue, err := h.db.OldestDueJobAge(ctx)
 	if err != nil {
 		return err
 	}
-	if min(overdue, time.Since(p.startedAt)) > maxJobDelay {
-		return errors.New("jobs are not being done")
+	if min(overdue, time.Since(h.startedAt)) > maxJobDelay {
+		return errors.New("jobs are overdue")
 	}
-	return p.db.CheckWritable(ctx)
+	return h.db.CheckWritable(ctx)
 }
 
-// memoryUsed returns what the program has taken from the system and not given back, apart from what SQLite has, in megabytes.
+// memoryUsed returns the memory that the Go runtime holds, in megabytes. SQLite's is not included.
 func memoryUsed() float64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(samples)

@@ -12,22 +12,26 @@ import (
 func TestHealth(t *testing.T) {
 	srv := apptest.Start(t)
 	err := srv.DB.Update(t.Context(), func(tx *store.Tx) error {
+		if err := tx.EnqueueAt(t.Context(), time.Now().Add(time.Hour), store.ExpireStatus{StatusID: 2}); err != nil {
+			return err
+		}
 		return tx.EnqueueAt(t.Context(), time.Now().Add(time.Hour), store.ExpireStatus{StatusID: 1})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	srv.Exec(`UPDATE jobs SET parked = 1 WHERE id = (SELECT max(id) FROM jobs)`)
 	var wg sync.WaitGroup
 	for _, path := range []string{"/api/v1/svc/healthcheck", "/api/svc/healthcheck", "/api/v1/svc/healthcheck/", "/api/v1/svc/healthcheck"} {
 		wg.Go(func() {
 			o := srv.As(nil).Get(path).Want(200).Object()
 			WantShape(t, o, true, map[string]string{
-				"pool_size": "number", "active": "number", "idle": "number", "memory_used": "number", "healthy": "boolean", "job_queue_stats": "object",
+				"pool_size": "number", "active": "number", "idle": "number", "memory_used": "number", "healthy": "boolean", "job_queue_stats": "object", "parked_jobs": "number",
 			})
 			if !o.Bool("healthy") || o.Int("memory_used") < 1 || o.Int("pool_size") < 1 || o.Int("pool_size") != o.Int("active")+o.Int("idle") {
 				t.Errorf("got %v", o.Fields)
 			}
-			if o.Int("job_queue_stats.expire_status.waiting") != 1 || o.Int("job_queue_stats.expire_status.failed") != 0 {
+			if o.Int("job_queue_stats.expire_status.waiting") != 1 || o.Int("job_queue_stats.expire_status.failed") != 1 || o.Int("parked_jobs") != 1 {
 				t.Errorf("the queue is %v", o.At("job_queue_stats"))
 			}
 		})
@@ -45,5 +49,5 @@ func TestUnhealthy(t *testing.T) {
 	if o.Bool("healthy") {
 		t.Errorf("got %v", o.Fields)
 	}
-	WantShape(t, o, false, map[string]string{"pool_size": "number", "job_queue_stats": "object"})
+	WantShape(t, o, false, map[string]string{"pool_size": "number", "job_queue_stats": "object", "parked_jobs": "number"})
 }

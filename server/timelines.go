@@ -50,14 +50,17 @@ func (h *timelines) homeTimeline(r *rest.Request) (any, error) {
 	return shown, nil
 }
 
-// publicTimeline returns what is public: of all servers known, of this one (local), of the others (remote) or of one (instance).
+// publicTimeline returns public statuses: of all known servers, of this one (local), of the others (remote), or of one (instance).
 func (h *timelines) publicTimeline(r *rest.Request) (any, error) {
 	f, err := bindFilter(r)
 	if err != nil {
 		return nil, err
 	}
 	instance := text.NormalizeDomain(r.Query("instance"))
-	if instance == h.settings.Host() {
+	switch {
+	case instance == "" && r.Query("instance") != "": // no host, so no status is from there
+		return entity.List[*entity.Status]{}, nil
+	case instance == h.settings.Host():
 		instance, f.Local = "", true
 	}
 	page := r.Page(20, 40)

@@ -45,6 +45,15 @@ func (v *Value[T]) Load(now time.Time, ttl time.Duration, compute func() (T, err
 	return computed, nil
 }
 
+// Peek returns the value, expired or not. ok is false if there is none.
+func (v *Value[T]) Peek() (value T, ok bool) {
+	stored, _, _ := v.get(time.Time{})
+	if stored == nil {
+		return value, false
+	}
+	return *stored, true
+}
+
 // Drop removes the value.
 func (v *Value[T]) Drop() {
 	v.mu.Lock()

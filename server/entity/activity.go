@@ -21,7 +21,7 @@ type weekActivity struct {
 
 // Activity returns what happened here in the last weeks, the one under way first.
 func (b *Builder) Activity(ctx context.Context) (Appender, error) {
-	return b.instance.activity.get(b.db.Now(), activityTTL, func() (object, error) {
+	return b.instance.activity.Load(b.db.Now(), activityTTL, func() (object, error) {
 		rows, err := b.db.WeeklyActivity(ctx, activityWeeks)
 		if err != nil {
 			return nil, err

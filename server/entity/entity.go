@@ -98,7 +98,7 @@ func (b *Builder) invalidate(events []store.Event) {
 func (b *Builder) InvalidateAll() {
 	b.accounts.Clear()
 	b.statuses.Clear()
-	b.instance.documents.invalidate()
+	b.instance.documents.Drop()
 }
 
 // Appender is an entity that renders itself.

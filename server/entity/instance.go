@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"svc/internal/cache"
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/store"
@@ -22,10 +23,10 @@ const instanceTTL = time.Minute
 
 // instanceCache keeps what the server tells about itself, rendered.
 type instanceCache struct {
-	stats     cachedValue[stats]
-	documents cachedValue[documents]
-	peers     cachedValue[object]
-	activity  cachedValue[object]
+	stats     cache.Value[stats]
+	documents cache.Value[documents]
+	peers     cache.Value[object]
+	activity  cache.Value[object]
 }
 
 // stats are figures of the server.
@@ -63,7 +64,7 @@ func (b *Builder) NodeInfo(ctx context.Context, version string) ([]byte, error) 
 
 // Peers returns the servers that this one knows of.
 func (b *Builder) Peers(ctx context.Context) (Appender, error) {
-	return b.instance.peers.get(b.db.Now(), instanceTTL, func() (object, error) {
+	return b.instance.peers.Load(b.db.Now(), instanceTTL, func() (object, error) {
 		domains, err := b.db.KnownDomains(ctx)
 		if err != nil {
 			return nil, err
@@ -74,16 +75,16 @@ func (b *Builder) Peers(ctx context.Context) (Appender, error) {
 
 // invalidateInstance drops what tells of accounts that changed.
 func (b *Builder) invalidateInstance(changed []store.AccountID) {
-	value, _, _ := b.instance.documents.peek(time.Time{})
-	shows := func(id store.AccountID) bool { return value == nil || slices.Contains(value.accountIDs, id) }
+	cached, ok := b.instance.documents.Peek()
+	shows := func(id store.AccountID) bool { return !ok || slices.Contains(cached.accountIDs, id) }
 	if slices.ContainsFunc(changed, shows) {
-		b.instance.documents.invalidate()
+		b.instance.documents.Drop()
 	}
 }
 
 func (b *Builder) instanceDocuments(ctx context.Context) (documents, error) {
-	return b.instance.documents.get(b.db.Now(), instanceTTL, func() (documents, error) {
-		f, err := b.instance.stats.get(b.db.Now(), instanceTTL, func() (stats, error) { return b.countStats(ctx) })
+	return b.instance.documents.Load(b.db.Now(), instanceTTL, func() (documents, error) {
+		f, err := b.instance.stats.Load(b.db.Now(), instanceTTL, func() (stats, error) { return b.countStats(ctx) })
 		if err != nil {
 			return documents{}, err
 		}
