@@ -415,7 +415,7 @@ func TestNodeInfo(t *testing.T) {
 	srv.SetRole(alice, true, false)
 	srv.SetRole(bob, false, true)
 	links := srv.As(nil).Get("/.well-known/nodeinfo").Want(200).Object().At("links").([]any)
-	if len(links) != 2 {
+	if len(links) != 3 { // two versions, and the actor of the server
 		t.Fatalf("links are %v", links)
 	}
 	for i, version := range []string{"2.0", "2.1"} {
