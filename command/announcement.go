@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"fmt"
@@ -86,13 +86,6 @@ func (a *cli) announcementListCommand() *cobra.Command {
 			return table.Flush()
 		},
 	}
-}
-
-func formatTime(t *time.Time) string {
-	if t == nil {
-		return "-"
-	}
-	return t.UTC().Format(time.RFC3339)
 }
 
 func (a *cli) announcementDeleteCommand() *cobra.Command {

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"errors"
@@ -28,7 +28,7 @@ administrator, the log tells how to make one.`,
 			if file != "" {
 				log.Info("settings read", "file", file)
 			}
-			server, err := app.New(cmd.Context(), c, app.Options{Schema: schema, Log: log})
+			server, err := app.New(cmd.Context(), c, app.Options{Schema: a.schema, Log: log})
 			if err != nil {
 				return err
 			}

@@ -1,5 +1,5 @@
-// Package main_test drives the program from outside: it builds the binary once and runs it as people do.
-package main_test
+// Package command_test drives the program from outside: it builds the binary once and runs it as people do.
+package command_test
 
 import (
 	"bytes"
@@ -33,7 +33,7 @@ func buildAndTest(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "svc")
-	build := exec.Command("go", "build", "-o", binary, ".")
+	build := exec.Command("go", "build", "-o", binary, "svc")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)

@@ -1,7 +1,6 @@
-package main
+package command
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -20,31 +19,6 @@ func (a *cli) federationCommand() *cobra.Command {
 	})
 	cmd.AddCommand(a.deliveriesCommand(), a.peersCommand(), a.explainCommand(), a.retryCommand())
 	return cmd
-}
-
-// showCommand runs a command that shows something: print makes it readable, --json does without.
-func showCommand[A, R any](a *cli, cmd *cobra.Command, w app.Call[A, R], args func() A, print func(R)) *cobra.Command {
-	var asJSON bool
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		result, err := perform(cmd.Context(), a, w, args())
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return a.printJSON(result)
-		}
-		print(result)
-		return nil
-	}
-	return cmd
-}
-
-func (a *cli) printJSON(v any) error {
-	e := json.NewEncoder(a.out)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }
 
 func (a *cli) deliveriesCommand() *cobra.Command {
@@ -261,107 +235,4 @@ func (a *cli) retryCommand() *cobra.Command {
 	return showCommand(a, cmd, app.Retry, func() federation.RetryQuery { return q }, func(r *federation.RetryResult) {
 		fmt.Fprintf(a.out, "Tried again at once: deliveries: %d; of what came in: %d.\n", r.Deliveries, r.Incoming)
 	})
-}
-
-func (a *cli) userRotateKeysCommand() *cobra.Command {
-	var r federation.Rotation
-	cmd := &cobra.Command{
-		Use:   "rotate-keys [NICK]",
-		Short: "Give an account another key to sign with",
-		Long: `Give an account another key to sign with, and tell other servers. With --server, give others to the actors by which the server
-itself asks and relays. Do so if somebody may have got at the keys. What waits to be delivered is signed with the new key.`,
-		Example: "  svc user rotate-keys alice\n  svc user rotate-keys --server",
-		Args: func(_ *cobra.Command, args []string) error {
-			if r.Server == (len(args) == 1) || len(args) > 1 {
-				return usage("say whose keys: NICK or --server")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if !r.Server {
-				r.Name = args[0]
-			}
-			made, err := perform(cmd.Context(), a, app.RotateKeys, r)
-			for _, key := range made {
-				fmt.Fprintf(a.out, "New key: %s\n", key)
-			}
-			return err
-		},
-	}
-	cmd.Flags().BoolVar(&r.Server, "server", false, "those of the server itself")
-	return cmd
-}
-
-// table begins a table.
-func (a *cli) table(heads ...string) *tabwriter.Writer {
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	for i, head := range heads {
-		if i > 0 {
-			fmt.Fprint(table, "\t")
-		}
-		fmt.Fprint(table, head)
-	}
-	fmt.Fprintln(table)
-	return table
-}
-
-// row adds a row to a table. What is empty is a dash.
-func row(table *tabwriter.Writer, cells ...any) {
-	for i, cell := range cells {
-		if i > 0 {
-			fmt.Fprint(table, "\t")
-		}
-		text := printable(fmt.Sprint(cell))
-		if text == "" {
-			text = "-"
-		}
-		fmt.Fprint(table, text)
-	}
-	fmt.Fprintln(table)
-}
-
-// ago tells how long ago something was.
-func ago(t *time.Time) string {
-	if t == nil || t.IsZero() || t.UnixMilli() == 0 {
-		return "never"
-	}
-	return formatDuration(time.Since(*t)) + " ago"
-}
-
-// until tells how far ahead something is.
-func until(t *time.Time) string {
-	switch {
-	case t == nil:
-		return ""
-	case time.Until(*t) <= 0:
-		return "now"
-	}
-	return "in " + formatDuration(time.Until(*t))
-}
-
-func since(t *time.Time) string {
-	if t == nil {
-		return ""
-	}
-	return "for " + formatDuration(time.Since(*t))
-}
-
-func nextAttempt(t *time.Time, givenUp bool) string {
-	if givenUp {
-		return "given up"
-	}
-	return until(t)
-}
-
-// formatDuration writes a length of time in its largest unit.
-func formatDuration(d time.Duration) string {
-	switch d = max(d, 0); {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }

@@ -1,18 +1,16 @@
-package main
+package command
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
-	"text/tabwriter"
-	"time"
-
-	"github.com/spf13/cobra"
-
 	"svc/admin"
 	"svc/app"
+	"svc/federation"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
 )
 
 func (a *cli) userCommand() *cobra.Command {
@@ -299,16 +297,6 @@ func (a *cli) printUser(u *admin.User) {
 	table.Flush()
 }
 
-// printable keeps what people wrote from moving the cursor about.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !strconv.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, s)
-}
-
 func role(u *admin.User) string {
 	switch {
 	case u.Admin && u.Moderator:
@@ -333,16 +321,31 @@ func state(u *admin.User) string {
 	return "active"
 }
 
-func yesNo(b bool) string {
-	if b {
-		return "yes"
+func (a *cli) userRotateKeysCommand() *cobra.Command {
+	var r federation.Rotation
+	cmd := &cobra.Command{
+		Use:   "rotate-keys [NICK]",
+		Short: "Give an account another key to sign with",
+		Long: `Give an account another key to sign with, and tell other servers. With --server, give others to the actors by which the server
+itself asks and relays. Do so if somebody may have got at the keys. What waits to be delivered is signed with the new key.`,
+		Example: "  svc user rotate-keys alice\n  svc user rotate-keys --server",
+		Args: func(_ *cobra.Command, args []string) error {
+			if r.Server == (len(args) == 1) || len(args) > 1 {
+				return usage("say whose keys: NICK or --server")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !r.Server {
+				r.Name = args[0]
+			}
+			made, err := perform(cmd.Context(), a, app.RotateKeys, r)
+			for _, key := range made {
+				fmt.Fprintf(a.out, "New key: %s\n", key)
+			}
+			return err
+		},
 	}
-	return "no"
-}
-
-func day(t time.Time) string {
-	if t.IsZero() {
-		return "never"
-	}
-	return t.Format(time.DateOnly)
+	cmd.Flags().BoolVar(&r.Server, "server", false, "those of the server itself")
+	return cmd
 }

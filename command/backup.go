@@ -1,0 +1,69 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"svc/admin"
+	"svc/app"
+	"svc/internal/config"
+)
+
+func (a *cli) backupCommand() *cobra.Command {
+	var noMedia bool
+	cmd := &cobra.Command{
+		Use:   "backup [FILE]",
+		Short: "Write everything into one file",
+		Long: `Write everything that makes up the server into one file: database, keys, settings, emoji, your own static files and
+uploads. The server may run meanwhile; what it holds at the beginning is in the file.
+
+FILE may be a folder. Without it, the file goes to backups/ in the data folder. Keep a copy on another machine. Who has
+the file has all secrets of the server.`,
+		Example: "  svc backup\n  svc backup /mnt/usb/\n  svc backup --no-media small.tar",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, settings, err := app.LoadSettings(a.configFile)
+			if err != nil {
+				return err
+			}
+			file, err := backupFile(c, args)
+			if err != nil {
+				return err
+			}
+			tell, end := a.progress("backup")
+			m, err := admin.Backup(cmd.Context(), admin.BackupOptions{
+				DataDir: c.Data.Dir, Settings: settings, File: file, NoMedia: noMedia, Version: app.Version, Progress: tell,
+			})
+			end()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.out, "Wrote %s (%s).\n", file, m.CreatedAt.Format(time.RFC3339))
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&noMedia, "no-media", false, "leave uploads out")
+	return cmd
+}
+
+// backupFile returns where to write a backup.
+func backupFile(c *config.Config, args []string) (string, error) {
+	name := "svc-" + time.Now().UTC().Format("20060102T150405Z") + ".tar"
+	if len(args) == 0 {
+		dir := filepath.Join(c.Data.Dir, "backups")
+		if _, err := os.Stat(c.Data.Dir); err == nil {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return "", fmt.Errorf("backup: %w", err)
+			}
+		}
+		return filepath.Join(dir, name), nil
+	}
+	if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
+		return filepath.Join(args[0], name), nil
+	}
+	return args[0], nil
+}

@@ -1,0 +1,160 @@
+// Package command is the command line: one file a command, with its flags, output and exit codes.
+//
+// A command parses flags, calls package app, and prints the result. Operations on data are calls of app (app/calls.go): the running
+// server does them, or this process if none runs. Output goes to stdout, questions, progress and errors to stderr.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"svc/app"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// Execute runs the command line of this process and returns its exit code. schema is the text of schema.sql.
+func Execute(schema string) int {
+	syscall.Umask(0o077) // files are for their owner only
+	return run(schema, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+}
+
+// run runs a command and returns its exit code. An error is printed in one line. The first SIGTERM or SIGINT cancels the command's
+// context, a second one ends the program at once.
+func run(schema string, args []string, in io.Reader, out, errOut io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)()
+	a := &cli{terminal: newTerminal(in, out, errOut), schema: schema}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitDone
+	}
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		err = errors.New("interrupted")
+	}
+	if isUsage := new(usageError); !a.parsed || errors.As(err, &isUsage) {
+		fmt.Fprintf(errOut, "svc: %s (see %s --help)\n", oneLine(err), cmd.CommandPath())
+		return exitUsage
+	}
+	fmt.Fprintf(errOut, "svc: %s\n", oneLine(err))
+	return exitFailed
+}
+
+// oneLine returns the text of an error without line breaks.
+func oneLine(err error) string {
+	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}
+
+// usageError is an error of who typed the command.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// cli is what the commands share.
+type cli struct {
+	terminal
+	schema     string // text of schema.sql
+	configFile string // --config
+	parsed     bool   // the command line was understood
+}
+
+func (a *cli) root() *cobra.Command {
+	root := group(&cobra.Command{
+		Use:   "svc",
+		Short: "A microblogging server in one file",
+		Long: `svc is a whole microblogging server: one program, one database file, one folder.
+
+To try it, run "svc serve" and follow the link in its log. To set up a server that is to stay, begin with
+"svc setup". Everything can be done while the server runs.`,
+		Version: app.Version,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			a.parsed = true
+		},
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	})
+	root.PersistentFlags().StringVar(&a.configFile, "config", "", "settings `FILE`; without it $SVC_CONFIG, else config.toml in the current folder if there is one")
+	root.SetVersionTemplate(versionText())
+	root.AddCommand(a.serveCommand(), a.setupCommand(), a.userCommand(), a.announcementCommand(), a.relayCommand(), a.federationCommand(), a.configCommand(), a.backupCommand(), a.restoreCommand(),
+		a.routesCommand(), a.versionCommand())
+	return root
+}
+
+// group makes a command that only has others below it. Alone it tells about them.
+func group(cmd *cobra.Command) *cobra.Command {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		cmd.SuggestionsMinimumDistance = 2
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			return usage("unknown command %q for %q, did you mean %q?", args[0], cmd.CommandPath(), near[0])
+		}
+		return usage("unknown command %q for %q", args[0], cmd.CommandPath())
+	}
+	return cmd
+}
+
+// oneArg is for commands with one argument.
+func oneArg(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch len(args) {
+		case 0:
+			return usage("%s is missing", what)
+		case 1:
+			return nil
+		}
+		return usage("there is only one %s, what is %q?", what, args[1])
+	}
+}
+
+func (a *cli) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		Run:   func(*cobra.Command, []string) { fmt.Fprint(a.out, versionText()) },
+	}
+}
+
+// versionText tells which program this is: its version, and what it was built from.
+func versionText() string {
+	var built []string
+	if info, ok := debug.ReadBuildInfo(); ok {
+		set := make(map[string]string)
+		for _, s := range info.Settings {
+			set[s.Key] = s.Value
+		}
+		if revision := set["vcs.revision"]; revision != "" {
+			built = append(built, "revision "+revision[:min(12, len(revision))])
+		}
+		if set["vcs.modified"] == "true" {
+			built = append(built, "with changes")
+		}
+	}
+	built = append(built, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH)
+	return fmt.Sprintf("svc %s (%s)\n", app.Version, strings.Join(built, ", "))
+}

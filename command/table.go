@@ -1,0 +1,122 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// table begins a table.
+func (a *cli) table(heads ...string) *tabwriter.Writer {
+	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	for i, head := range heads {
+		if i > 0 {
+			fmt.Fprint(table, "\t")
+		}
+		fmt.Fprint(table, head)
+	}
+	fmt.Fprintln(table)
+	return table
+}
+
+// row adds a row to a table. What is empty is a dash.
+func row(table *tabwriter.Writer, cells ...any) {
+	for i, cell := range cells {
+		if i > 0 {
+			fmt.Fprint(table, "\t")
+		}
+		text := printable(fmt.Sprint(cell))
+		if text == "" {
+			text = "-"
+		}
+		fmt.Fprint(table, text)
+	}
+	fmt.Fprintln(table)
+}
+
+// ago tells how long ago something was.
+func ago(t *time.Time) string {
+	if t == nil || t.IsZero() || t.UnixMilli() == 0 {
+		return "never"
+	}
+	return formatDuration(time.Since(*t)) + " ago"
+}
+
+// until tells how far ahead something is.
+func until(t *time.Time) string {
+	switch {
+	case t == nil:
+		return ""
+	case time.Until(*t) <= 0:
+		return "now"
+	}
+	return "in " + formatDuration(time.Until(*t))
+}
+
+func since(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return "for " + formatDuration(time.Since(*t))
+}
+
+func nextAttempt(t *time.Time, givenUp bool) string {
+	if givenUp {
+		return "given up"
+	}
+	return until(t)
+}
+
+// formatDuration writes a length of time in its largest unit.
+func formatDuration(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+func (a *cli) printJSON(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// printable keeps what people wrote from moving the cursor about.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !strconv.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+func formatTime(t *time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func day(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.Format(time.DateOnly)
+}
