@@ -14,7 +14,7 @@ import (
 	"svc/store"
 )
 
-// appRoutes are the apps that make themselves known, before anybody signs in with them.
+// appRoutes register apps.
 func (s *Service) appRoutes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/apps":                   {rest.Anyone.Limit("app_registration"), s.createApp},
@@ -23,10 +23,10 @@ func (s *Service) appRoutes() rest.Routes {
 	}
 }
 
-// outOfBand is the redirect address of apps that cannot be redirected to: a page shows the code.
+// outOfBand is the redirect URI of apps without one: a page shows the code.
 const outOfBand = "urn:ietf:wg:oauth:2.0:oob"
 
-// Limits to what an app says of itself.
+// Limits of the metadata of an app.
 const (
 	maxAppName      = 200 // characters
 	maxAppURL       = 2000
@@ -34,7 +34,7 @@ const (
 	maxAppsListed   = 100
 )
 
-// createApp registers an app. Scopes that are not known here are ignored: newer clients ask for some.
+// createApp registers an app. It ignores unknown scopes, which newer clients request.
 func (s *Service) createApp(r *rest.Request) (any, error) {
 	var p struct {
 		Name      string   `param:"client_name"`
@@ -70,7 +70,7 @@ func (s *Service) createApp(r *rest.Request) (any, error) {
 	return entity.CredentialApp{OwnApp: s.ownApp(a), ClientSecret: a.ClientSecret}, nil
 }
 
-// parseScopes reads scopes from a list whose elements may be lists in their own right.
+// parseScopes parses a list of scopes whose elements may be lists themselves.
 func parseScopes(list []string) store.Scopes { return store.ParseScopes(strings.Join(list, " ")) }
 
 func checkApp(a *store.App, redirects []string) error {
@@ -92,25 +92,25 @@ func checkApp(a *store.App, redirects []string) error {
 	}
 	for _, address := range redirects {
 		if !isRedirect(address) {
-			return errs.Invalid("Validation failed: Redirect URI must be an absolute URI that an app can be reached by")
+			return errs.Invalid("Validation failed: Redirect URI must be an absolute URI")
 		}
 	}
 	return nil
 }
 
-// isWebURL tells whether an address can be linked to.
+// isWebURL returns true if a URL can be linked to.
 func isWebURL(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && len(address) <= maxAppURL && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != ""
 }
 
-// forbiddenSchemes are schemes that a browser acts on by itself.
+// forbiddenSchemes are schemes that a browser handles itself.
 var forbiddenSchemes = []string{
 	"about", "blob", "cid", "chrome", "chrome-extension", "data", "file", "filesystem", "ftp", "intent", "jar", "javascript", "livescript",
 	"mailto", "mhtml", "mid", "mocha", "moz-extension", "resource", "sms", "tel", "urn", "vbscript", "view-source", "ws", "wss",
 }
 
-// isRedirect tells whether an app may have people sent to an address: of the web, of a scheme of its own, or outOfBand.
+// isRedirect returns true if an app may redirect to a URI: of the web, of a scheme of its own, or outOfBand.
 func isRedirect(address string) bool {
 	if address == outOfBand {
 		return true
@@ -126,12 +126,12 @@ func isRedirect(address string) bool {
 	case "http", "https":
 		return u.Opaque == "" && u.Hostname() != "" && u.User == nil
 	}
-	return !slices.Contains(forbiddenSchemes, u.Scheme) // url.Parse writes schemes in small letters
+	return !slices.Contains(forbiddenSchemes, u.Scheme) // url.Parse returns lower-case schemes
 }
 
 // showOwnApp returns the app of the token.
 func (s *Service) showOwnApp(r *rest.Request) (any, error) {
-	if r.Token == nil || r.Token.AppID == nil { // signed in by password, or on a page of the server
+	if r.Token == nil || r.Token.AppID == nil { // a password, or a session of a browser
 		return nil, rest.ErrInvalidToken
 	}
 	a, err := s.db.App(r.Context(), *r.Token.AppID)
@@ -141,8 +141,8 @@ func (s *Service) showOwnApp(r *rest.Request) (any, error) {
 	return entity.NewApp(a, s.keys.VAPIDPublic()), nil
 }
 
-// listApps returns the apps that the viewer registered or signed in with first. Their secrets are not shown: an app that serves
-// many belongs to one of them only by chance.
+// listApps returns the apps that the viewer registered or was the first to sign in with. It omits their secrets, because an app that
+// serves many users belongs to one of them by chance only.
 func (s *Service) listApps(r *rest.Request) (any, error) {
 	rows, err := s.db.AppsOf(r.Context(), r.Viewer.ID, maxAppsListed)
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"svc/store"
 )
 
-// authorizeParams are what an app asks for, and what a person answers. They come by themselves or as authorization[…].
+// authorizeParams are the parameters of an authorization request, and of the answer of a user. They may be nested in
+// authorization[…].
 type authorizeParams struct {
 	ClientID        string   `param:"client_id"`
 	RedirectURI     string   `param:"redirect_uri"`
@@ -30,34 +31,34 @@ type authorizeParams struct {
 	Password        string   `param:"password"`
 }
 
-// What our own forms add to the parameters.
+// Parameters that the forms of the pages add.
 const (
 	decisionParam = "decision"
 	approve       = "approve"
 	deny          = "deny"
 	consentParam  = "consent"
-	askConsent    = "ask" // who signs in has not been asked yet. A program that sends name and password consents by that
+	askConsent    = "ask" // ask for consent after signing in; a program that posts name and password consents thereby
 )
 
 // SwitchAccount is the decision to sign out and sign in to another account.
 const SwitchAccount = "switch"
 
-// wrongPasswordMessage is said about a wrong name or password.
+// wrongPasswordMessage is shown after a wrong name or password.
 const wrongPasswordMessage = "Invalid Username/Password"
 
 var challengePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
-// authorization is an app asking for access, checked.
+// authorization is a validated authorization request of an app.
 type authorization struct {
 	app       *store.App
-	redirect  string // one that the app has registered
+	redirect  string // registered by the app
 	scopes    store.Scopes
-	state     *string // nil: none was given, and none is given back
+	state     *string // nil: absent
 	challenge string
 }
 
-// bindAuthorization reads and checks what an app asks for. What is wrong about the app or its address is told to the person: nobody
-// may be sent to an address that is not the app's. The rest is told to the app, by refused.
+// bindAuthorization binds and validates an authorization request. A wrong app or redirect URI is an error for the user, because
+// nobody may be redirected to a URI that is not the app's. refused is the redirect that tells the app of any other error.
 func (s *Service) bindAuthorization(r *rest.Request) (z *authorization, p authorizeParams, refused any, err error) {
 	var nested struct {
 		In authorizeParams `param:"authorization"`
@@ -74,7 +75,7 @@ func (s *Service) bindAuthorization(r *rest.Request) (z *authorization, p author
 		return nil, p, nil, err
 	}
 	if a == nil {
-		return nil, p, nil, errs.BadRequest("The app that sent you here is not known to this server. Start again from the app.")
+		return nil, p, nil, errs.BadRequest("This server does not know the app that sent you here. Start again from the app.")
 	}
 	z = &authorization{app: a, redirect: p.RedirectURI, state: p.State, challenge: p.Challenge}
 	registered := a.Redirects()
@@ -82,22 +83,22 @@ func (s *Service) bindAuthorization(r *rest.Request) (z *authorization, p author
 		z.redirect = registered[0]
 	}
 	if !slices.Contains(registered, z.redirect) {
-		return nil, p, nil, errs.BadRequest("The app wants you to be sent to an address that it has not registered. Start again from the app.")
+		return nil, p, nil, errs.BadRequest("The app has not registered the address to which it wants to send you. Start again from the app.")
 	}
 	z.scopes = parseScopes(slices.Concat(p.Scope, p.Scopes))
-	if _, err := grantableScopes(a, z.scopes, &store.User{IsAdmin: true}); err != nil { // who it is will be known later
+	if _, err := grantableScopes(a, z.scopes, &store.User{IsAdmin: true}); err != nil { // the user is not known yet
 		return nil, p, nil, errs.Unauthorized("%s", rest.ErrScope.Message)
 	}
 	switch {
 	case p.ResponseType != "code":
-		refused, err = z.refuse("unsupported_response_type", "The app asks for an answer of a kind that this server does not give.")
+		refused, err = z.refuse("unsupported_response_type", "The app asks for a response type that this server does not support.")
 	case p.Challenge != "" && (p.ChallengeMethod != "S256" || !challengePattern.MatchString(p.Challenge)):
 		refused, err = z.refuse("invalid_request", "The app must use the code challenge method S256.")
 	}
 	return z, p, refused, err
 }
 
-// merge takes over what stands in the nested form of the parameters.
+// merge takes over the nested parameters.
 func (p *authorizeParams) merge(in *authorizeParams) {
 	for _, f := range []struct{ to, from *string }{
 		{&p.ClientID, &in.ClientID}, {&p.RedirectURI, &in.RedirectURI}, {&p.ResponseType, &in.ResponseType},
@@ -113,7 +114,7 @@ func (p *authorizeParams) merge(in *authorizeParams) {
 	}
 }
 
-// refuse tells the app of an error in the words of RFC 6749, 4.1.2.1, or the person, where the app cannot be reached.
+// refuse redirects to the app with an error (RFC 6749 4.1.2.1), or returns it for the user if the app has no redirect URI.
 func (z *authorization) refuse(code, description string) (any, error) {
 	if z.redirect == outOfBand {
 		return nil, errs.BadRequest("%s", description)
@@ -121,7 +122,7 @@ func (z *authorization) refuse(code, description string) (any, error) {
 	return z.redirectBack("error", code, "error_description", description), nil
 }
 
-// redirectBack leads to the app with parameters, and with the state that it gave.
+// redirectBack redirects to the app with parameters and with its state.
 func (z *authorization) redirectBack(pairs ...string) rest.Redirect {
 	if z.state != nil {
 		pairs = append(pairs, "state", *z.state)
@@ -137,7 +138,7 @@ func (z *authorization) redirectBack(pairs ...string) rest.Redirect {
 	return rest.Redirect(to)
 }
 
-// formFields are the fields by which our forms keep what the app asks for.
+// formFields are hidden fields that carry the request through the forms of the pages.
 func (z *authorization) formFields(more ...web.Field) []web.Field {
 	fields := []web.Field{
 		{Name: "client_id", Value: z.app.ClientID},
@@ -156,7 +157,7 @@ func (z *authorization) formFields(more ...web.Field) []web.Field {
 
 func (z *authorization) appInfo() web.App { return web.App{Name: z.app.Name, Website: z.app.Website} }
 
-// targetName says where the answer leads.
+// targetName returns the name of where the redirect leads.
 func (z *authorization) targetName() string {
 	u, err := url.Parse(z.redirect)
 	switch {
@@ -168,7 +169,7 @@ func (z *authorization) targetName() string {
 	return z.app.Name
 }
 
-// showAuthorize asks who somebody is, or if that is known, whether the app may use the account.
+// showAuthorize asks the user to sign in or, if the browser is signed in, to consent.
 func (s *Service) showAuthorize(r *rest.Request) (any, error) {
 	z, _, refused, err := s.bindAuthorization(r)
 	if err != nil || refused != nil {
@@ -190,9 +191,9 @@ func (s *Service) showAuthorize(r *rest.Request) (any, error) {
 	return s.consentPage(z, sess.Account, sess.User, sess.token)
 }
 
-// authorize takes the answer to either page.
+// authorize handles the forms of both pages.
 func (s *Service) authorize(r *rest.Request) (any, error) {
-	if !r.SameOrigin() { // programs that are no browsers do not say where they come from
+	if !r.SameOrigin() { // programs that are not browsers send no origin
 		return nil, rest.ErrCrossSite
 	}
 	z, p, refused, err := s.bindAuthorization(r)
@@ -214,7 +215,7 @@ func (s *Service) authorize(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if sess == nil {
-		return s.loginPage(z, http.StatusOK, "", "You are not signed in any more. Your browser has to accept a cookie for that.")
+		return s.loginPage(z, http.StatusOK, "", "You are not signed in any more. Your browser must accept cookies.")
 	}
 	if err := s.CheckForm(r, sess); err != nil {
 		return nil, err
@@ -231,8 +232,7 @@ func (s *Service) authorize(r *rest.Request) (any, error) {
 	return s.consentPage(z, sess.Account, sess.User, sess.token)
 }
 
-// authorizeByPassword signs the browser in, once it has shown a second factor if there is one, and goes on to the question whether
-// the app may use the account.
+// authorizeByPassword checks name and password, then the second factor if there is one, and goes on to the consent of the user.
 func (s *Service) authorizeByPassword(r *rest.Request, z *authorization, name, password string) (any, error) {
 	user, err := s.signIn(r.Context(), name, password, r.Network())
 	if err != nil {
@@ -241,8 +241,8 @@ func (s *Service) authorizeByPassword(r *rest.Request, z *authorization, name, p
 	if user == nil {
 		return s.loginPage(z, http.StatusUnauthorized, name, wrongPasswordMessage)
 	}
-	if st := problemOf(user); st != nil {
-		return s.loginPage(z, http.StatusForbidden, name, st.signInMessage)
+	if problem := problemOf(user); problem != nil {
+		return s.loginPage(z, http.StatusForbidden, name, problem.signInMessage)
 	}
 	asked := r.Query(consentParam) == askConsent
 	if !user.HasMFA() {
@@ -260,7 +260,7 @@ func (s *Service) authorizeByPassword(r *rest.Request, z *authorization, name, p
 	return s.challengePage(http.StatusOK, z, challenge, "")
 }
 
-// completeSignIn goes on with who has proved to be user.
+// completeSignIn starts the session of an authenticated user and asks for consent, or issues the code.
 func (s *Service) completeSignIn(r *rest.Request, z *authorization, user *store.User, consent bool) (any, error) {
 	account, err := s.db.Account(r.Context(), user.AccountID)
 	if err != nil {
@@ -294,7 +294,7 @@ func (s *Service) consentPage(z *authorization, account *store.Account, user *st
 	})
 }
 
-// issueCode gives the app a code for the account.
+// issueCode issues a code for the account to the app.
 func (s *Service) issueCode(ctx context.Context, z *authorization, account *store.Account, user *store.User) (any, error) {
 	scopes, err := grantableScopes(z.app, z.scopes, user)
 	if err != nil {

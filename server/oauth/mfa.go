@@ -9,7 +9,7 @@ import (
 	"svc/store"
 )
 
-// mfaRoutes are how people set up a second factor for signing in. How they use it is in challenges.go.
+// mfaRoutes set up a second factor. Its use is in mfa_challenges.go.
 func (s *Service) mfaRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/svc/accounts/mfa":                  {rest.User("read:security"), s.showMFA},
@@ -20,20 +20,20 @@ func (s *Service) mfaRoutes() rest.Routes {
 	}
 }
 
-// mfaSettings are given at two levels: the spec's, and the one that front ends read.
+// mfaSettings are rendered at two levels: that of the spec, and the one that front ends read.
 type mfaSettings struct {
 	Enabled  bool         `json:"enabled"`
 	TOTP     bool         `json:"totp"`
 	Settings *mfaSettings `json:"settings,omitempty"`
 }
 
-// showMFA tells whether the viewer needs more than a password.
+// showMFA returns whether the viewer has a second factor.
 func (s *Service) showMFA(r *rest.Request) (any, error) {
 	is := r.User.HasMFA()
 	return mfaSettings{is, is, &mfaSettings{Enabled: is, TOTP: is}}, nil
 }
 
-// setUpMFA gives the viewer a secret for an authenticator app.
+// setUpMFA returns a new secret for an authenticator app.
 func (s *Service) setUpMFA(r *rest.Request) (any, error) {
 	if r.Param("method") != string(social.TOTP) {
 		return nil, errs.BadRequest("undefined method")
@@ -56,7 +56,7 @@ func (s *Service) setUpMFA(r *rest.Request) (any, error) {
 	}{key, uri.String()}, nil
 }
 
-// confirmMFA has the secret count from now on. Whatever else is signed in to the account is signed out.
+// confirmMFA enables the second factor. It revokes all other tokens of the account.
 func (s *Service) confirmMFA(r *rest.Request) (any, error) {
 	var p struct {
 		Password string `param:"password"`
@@ -74,7 +74,7 @@ func (s *Service) confirmMFA(r *rest.Request) (any, error) {
 	return nil, s.social.ConfirmTOTP(r.Context(), r.Viewer.ID, p.Code, tokenID(r))
 }
 
-// disableMFA makes the password enough again. It signs out like confirmMFA.
+// disableMFA disables the second factor. It revokes all other tokens of the account.
 func (s *Service) disableMFA(r *rest.Request) (any, error) {
 	if method := r.Param("method"); method != string(social.TOTP) && method != "mfa" {
 		return nil, errs.BadRequest("undefined mfa method")
@@ -85,7 +85,7 @@ func (s *Service) disableMFA(r *rest.Request) (any, error) {
 	return nil, s.social.DisableMFA(r.Context(), r.Viewer.ID, tokenID(r))
 }
 
-// newBackupCodes gives the viewer codes for the day when the authenticator app is lost. They are shown this once.
+// newBackupCodes returns new backup codes. They are not shown again.
 func (s *Service) newBackupCodes(r *rest.Request) (any, error) {
 	codes, err := s.social.NewBackupCodes(r.Context(), r.Viewer.ID)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Service) newBackupCodes(r *rest.Request) (any, error) {
 	return map[string][]string{"codes": codes}, nil
 }
 
-// tokenID returns the id of the token of the request, 0 for who signed in by password.
+// tokenID returns the id of the request's token, 0 for a password.
 func tokenID(r *rest.Request) store.TokenID {
 	if r.Token == nil {
 		return 0

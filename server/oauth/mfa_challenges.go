@@ -13,7 +13,7 @@ import (
 	"svc/store"
 )
 
-// challengeRoutes are where those who have given their password show their second factor: apps at one, people at the other.
+// challengeRoutes take the second factor after the password: one is for apps, the other for the page.
 func (s *Service) challengeRoutes() rest.Routes {
 	return rest.Routes{
 		"POST /oauth/mfa/challenge": {rest.Anonymous, s.answerChallenge},
@@ -23,8 +23,8 @@ func (s *Service) challengeRoutes() rest.Routes {
 
 var errBadChallenge = errs.BadRequest("Invalid code")
 
-// createChallenge notes that somebody has given the right password, to an app or, where that is nil, to a page of this server. It returns the
-// token by which they go on.
+// createChallenge records that the password was right, for an app or, if app is nil, a page of this server. It returns the token
+// with which the second factor is sent.
 func (s *Service) createChallenge(r *rest.Request, user *store.User, a *store.App, purpose store.MFAPurpose) (token string, err error) {
 	token = keys.NewToken()
 	c := &store.MFAChallenge{Hash: keys.HashToken(token), AccountID: user.AccountID}
@@ -41,13 +41,13 @@ func (s *Service) createChallenge(r *rest.Request, user *store.User, a *store.Ap
 	return token, err
 }
 
-// mfaRequired is the answer to an app that gave the right password.
+// mfaRequired is the answer to an app that sent the right password.
 func mfaRequired(token string) error {
 	return errs.Forbidden("mfa_required").With("mfa_token", token).With("supported_challenge_types", "totp,recovery")
 }
 
-// completeChallenge spends a challenge, if its second factor is right, and returns whose it was. Wrong codes are counted like wrong
-// passwords. All failures are errBadChallenge.
+// completeChallenge deletes a challenge if the second factor is right, and returns its user. Wrong codes count like wrong passwords.
+// Every failure is errBadChallenge.
 func (s *Service) completeChallenge(r *rest.Request, token string, page bool, kind social.SecondFactor, code string) (*store.User, error) {
 	hash := keys.HashToken(token)
 	c, err := s.db.MFAChallenge(r.Context(), hash)
@@ -69,13 +69,13 @@ func (s *Service) completeChallenge(r *rest.Request, token string, page bool, ki
 	if err != nil {
 		return nil, err
 	}
-	if st := problemOf(user); st != nil {
-		return nil, st.signInError()
+	if problem := problemOf(user); problem != nil {
+		return nil, problem.signInError()
 	}
 	return user, nil
 }
 
-// answerChallenge gives an app the token that it asked for with a password.
+// answerChallenge issues a token to an app that sent a password before.
 func (s *Service) answerChallenge(r *rest.Request) (any, error) {
 	r.ResponseHeader().Set("Cache-Control", "no-store")
 	r.ResponseHeader().Set("Pragma", "no-cache")
@@ -112,7 +112,7 @@ func (s *Service) answerChallenge(r *rest.Request) (any, error) {
 	return answer, nil
 }
 
-// issueTokenFor issues a token for who has proved to be user.
+// issueTokenFor issues a token for an authenticated user.
 func (s *Service) issueTokenFor(r *rest.Request, a *store.App, user *store.User, scopes store.Scopes) (*entity.Token, error) {
 	account, err := s.db.Account(r.Context(), user.AccountID)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Service) issueTokenFor(r *rest.Request, a *store.App, user *store.User,
 	})
 }
 
-// challengePage asks who has given the right password for the second factor. z is nil on the way to a page of this server.
+// challengePage asks for the second factor. z is nil for a page of this server.
 func (s *Service) challengePage(status int, z *authorization, token, fault string) (any, error) {
 	who := web.App{Name: s.settings.Instance.Name}
 	if z != nil {
@@ -132,8 +132,7 @@ func (s *Service) challengePage(status int, z *authorization, token, fault strin
 	return s.pages.Page(status, web.Challenge{App: who, Token: token, Fault: fault})
 }
 
-// verifyChallenge takes the second factor of who signs in to let an app act for them, or to a page of this server, and goes on as after
-// a password.
+// verifyChallenge takes the second factor from the page, and completes the authorization of an app or the sign-in to a page.
 func (s *Service) verifyChallenge(r *rest.Request) (any, error) {
 	if !r.SameOrigin() {
 		return nil, rest.ErrCrossSite
@@ -160,7 +159,7 @@ func (s *Service) verifyChallenge(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	kind := p.MFA.Type
-	if kind == "" { // our page takes either
+	if kind == "" { // the page accepts both
 		kind = factorType(p.MFA.Code)
 	}
 	user, err := s.completeChallenge(r, p.MFA.Token, true, kind, p.MFA.Code)
@@ -176,7 +175,7 @@ func (s *Service) verifyChallenge(r *rest.Request) (any, error) {
 	return s.completeSignIn(r, z, user, c.Purpose.V.NeedsConsent)
 }
 
-// pendingAuthorization returns what an app asks for to which somebody signs in, nil if it is no app's.
+// pendingAuthorization returns the authorization request of a challenge, nil if it is for a page of this server.
 func (s *Service) pendingAuthorization(r *rest.Request, c *store.MFAChallenge) (*authorization, error) {
 	if c.AppID == nil {
 		return nil, nil
@@ -192,7 +191,7 @@ func (s *Service) pendingAuthorization(r *rest.Request, c *store.MFAChallenge) (
 	return &authorization{app: apps[0], redirect: p.RedirectURI, scopes: p.Scopes, state: p.State, challenge: p.CodeChallenge}, nil
 }
 
-// factorType tells codes of an app, which are digits, from backup codes.
+// factorType returns the type of a code: TOTP codes are digits.
 func factorType(code string) social.SecondFactor {
 	for _, c := range code {
 		if c != ' ' && (c < '0' || c > '9') {

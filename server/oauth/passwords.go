@@ -11,7 +11,7 @@ import (
 	"svc/social"
 )
 
-// passwordRoutes are how people change their password, or set one that they have forgotten by a link.
+// passwordRoutes change a password, or reset a forgotten one by a link.
 func (s *Service) passwordRoutes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/svc/change_password":      {rest.User("write:accounts"), s.changePassword},
@@ -20,7 +20,7 @@ func (s *Service) passwordRoutes() rest.Routes {
 	}
 }
 
-// changePassword sets another password, which signs out everything that is signed in.
+// changePassword changes the password, and revokes all tokens of the account.
 func (s *Service) changePassword(r *rest.Request) (any, error) {
 	var p struct {
 		Password string `param:"password"`
@@ -56,7 +56,7 @@ func (s *Service) changePassword(r *rest.Request) (any, error) {
 	return entity.Success, nil
 }
 
-// showPasswordReset asks for a new password. The page of a link that is void has status 200 as well (extension API 7).
+// showPasswordReset asks for a new password. The page of an invalid link has status 200, too (extension API 7).
 func (s *Service) showPasswordReset(r *rest.Request) (any, error) {
 	return s.passwordPage(r, r.Param("token"), "")
 }
@@ -74,7 +74,7 @@ func (s *Service) passwordPage(r *rest.Request, token, fault string) (any, error
 	return s.pages.Page(http.StatusOK, web.Password{Action: action, Token: token, Nickname: account.Nickname, Fault: fault})
 }
 
-// resetPassword sets the password that was typed on the page of a link.
+// resetPassword sets the password from the page.
 func (s *Service) resetPassword(r *rest.Request) (any, error) {
 	var p struct {
 		Data struct {
@@ -101,5 +101,5 @@ func (s *Service) resetPassword(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	return s.pages.Page(http.StatusOK, web.Message{Title: "Password changed!", Text: []string{
-		"Everything that was signed in to the account is signed out. Sign in to your apps again with the new password."}})
+		"All apps and browsers are signed out. Sign in again with the new password."}})
 }

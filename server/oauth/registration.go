@@ -9,14 +9,14 @@ import (
 	"svc/social"
 )
 
-// registrationRoutes are how people get an account by an app.
+// registrationRoutes register accounts by apps.
 func (s *Service) registrationRoutes() rest.Routes {
 	return rest.Routes{
 		"POST /api/v1/accounts": {rest.App("write:accounts").Limit("registration"), s.register},
 	}
 }
 
-// registered is the answer to who has an account that cannot be used yet.
+// registered is the answer for an account that is unconfirmed or pending approval.
 type registered struct {
 	Message    string `json:"message"`
 	Identifier string `json:"identifier"`
@@ -27,9 +27,9 @@ var (
 	unapprovedAccount  = registered{"You have been registered. You'll be able to log in once your account is approved.", "awaiting_approval"}
 )
 
-// register makes an account for who uses the app that asks. The answer is a token, if the account can be used at once.
+// register registers an account for the user of an app. It returns a token if the account is active at once.
 func (s *Service) register(r *rest.Request) (any, error) {
-	if r.Viewer != nil || r.Token == nil || r.Token.AppID == nil { // who has an account needs none
+	if r.Viewer != nil || r.Token == nil || r.Token.AppID == nil {
 		return nil, errs.Forbidden("Invalid credentials")
 	}
 	var p struct {
@@ -99,14 +99,14 @@ func (s *Service) register(r *rest.Request) (any, error) {
 	return answer, nil
 }
 
-// fieldNames are the names of the fields of a registration in the client API, where they differ from those of the extension API.
+// fieldNames are the fields of the client API whose names differ in the extension API.
 var fieldNames = map[string]string{
 	"nickname":            "username",
 	"name":                "fullname",
 	"registration_reason": "reason",
 }
 
-// registrationError tells what is wrong in the two forms that front ends read: as JSON in the text of the error, and as details.
+// registrationError returns the errors in both forms that front ends read: as JSON in the error text, and as details.
 func registrationError(faults social.FieldErrors) error {
 	type detail struct {
 		Error       string `json:"error"`

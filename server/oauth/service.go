@@ -20,7 +20,7 @@ import (
 	"svc/store"
 )
 
-// oauthConfig is what a service needs.
+// Config is what a Service needs.
 type Config struct {
 	Settings *config.Config
 	DB       *store.DB
@@ -30,7 +30,7 @@ type Config struct {
 	Now      func() time.Time
 }
 
-// oauthService signs users and apps in, and knows whom credentials stand for.
+// Service signs users and apps in, and authenticates requests.
 type Service struct {
 	settings      *config.Config
 	db            *store.DB
@@ -45,7 +45,7 @@ type Service struct {
 	now           func() time.Time
 }
 
-// newOAuth returns a service. From then on it hears of changed accounts and revoked tokens from the database.
+// New returns a Service. It subscribes to the events of the database that invalidate identities.
 func New(c Config) *Service {
 	return &Service{
 		settings:      c.Settings,
@@ -62,7 +62,7 @@ func New(c Config) *Service {
 	}
 }
 
-// Routes returns the tables of this package.
+// Routes returns the route tables of this package.
 func (s *Service) Routes() []rest.Routes {
 	return []rest.Routes{
 		s.appRoutes(), s.oauthRoutes(), s.challengeRoutes(), s.registrationRoutes(), s.passwordRoutes(), s.mfaRoutes(),

@@ -13,14 +13,14 @@ import (
 	"svc/store"
 )
 
-// accountProblem is why an account cannot be used.
+// accountProblem is why an account is unavailable.
 type accountProblem struct {
 	identifier    string // for programs
-	signInMessage string // said where somebody signs in
-	tokenMessage  string // said where a token is used
+	signInMessage string // for signing in
+	tokenMessage  string // for requests with a token
 }
 
-// problemOf returns why an account cannot be used, nil if it can. The order is that of the extension API (4.4).
+// problemOf returns why an account is unavailable, nil if it is available. The order is that of the extension API (4.4).
 func problemOf(u *store.User) *accountProblem {
 	switch {
 	case u.DeactivatedAt != nil:
@@ -36,19 +36,19 @@ func problemOf(u *store.User) *accountProblem {
 	return nil
 }
 
-// signInError is the answer to who signs in to the account.
-func (st *accountProblem) signInError() *errs.Error {
-	return errs.Forbidden("%s", st.signInMessage).With("identifier", st.identifier)
+// signInError is the error of signing in to the account.
+func (p *accountProblem) signInError() *errs.Error {
+	return errs.Forbidden("%s", p.signInMessage).With("identifier", p.identifier)
 }
 
-// tokenError is the answer to who uses a token of the account.
-func (st *accountProblem) tokenError() *errs.Error {
-	return errs.Forbidden("%s", st.tokenMessage).With("identifier", st.identifier)
+// tokenError is the error of requests with a token of the account.
+func (p *accountProblem) tokenError() *errs.Error {
+	return errs.Forbidden("%s", p.tokenMessage).With("identifier", p.identifier)
 }
 
-// signIn returns the user of a nickname or e-mail address and a password, whatever the state of the account; nil if they are
-// wrong. For who is not there it takes as long as for a wrong password. After too many failures, for one name or from one
-// address, nothing is looked at for a while.
+// signIn returns the user of a nickname or e-mail address and a password, also of an unavailable account; nil if they are wrong. It
+// takes as long for an unknown name as for a wrong password. After too many failures for a name or from a network it fails without
+// checking.
 func (s *Service) signIn(ctx context.Context, name, password string, from netip.Addr) (*store.User, error) {
 	name = strings.TrimSpace(name)
 	user, err := s.userByLogin(ctx, name)
@@ -70,8 +70,8 @@ func (s *Service) signIn(ctx context.Context, name, password string, from netip.
 	return user, err
 }
 
-// SignInPage signs the browser in by name and password, once it has shown a second factor if there is one, and leads to a path of this
-// server. retry shows the page with the form again, with what was wrong.
+// SignInPage signs the browser in by name and password, asking for a second factor if there is one, and redirects to a path of this
+// server. retry shows the form again with a message.
 func (s *Service) SignInPage(r *rest.Request, path, name, password string, retry func(status int, message string) (any, error)) (any, error) {
 	user, err := s.signIn(r.Context(), name, password, r.Network())
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Service) SignInPage(r *rest.Request, path, name, password string, retry
 	return s.challengePage(http.StatusOK, nil, challenge, "")
 }
 
-// finishSignIn signs the browser in as who has proved to be user, and leads to a path of this server.
+// finishSignIn starts the session of an authenticated user and redirects to a path of this server.
 func (s *Service) finishSignIn(r *rest.Request, user *store.User, path string) (any, error) {
 	if err := s.StartSession(r, user); err != nil {
 		return nil, err
@@ -104,8 +104,8 @@ func (s *Service) finishSignIn(r *rest.Request, user *store.User, path string) (
 	return rest.Redirect(s.baseURL + path), nil
 }
 
-// checkCredentialsUnchanged fails if the password or the second factor of the user are no longer those that were checked. What is issued because
-// of them must not outlive them: changing one revokes only what is there at that time.
+// checkCredentialsUnchanged fails if the password or the second factor of the user has changed since it was checked. A change
+// revokes only the tokens that exist then, so none may be issued afterwards for the old one.
 func checkCredentialsUnchanged(ctx context.Context, tx *store.Tx, checked *store.User) error {
 	now, err := tx.User(ctx, checked.AccountID)
 	if errs.IsNotFound(err) || err == nil && (now.PasswordHash != checked.PasswordHash || now.TOTPSecret != checked.TOTPSecret) {
@@ -114,13 +114,13 @@ func checkCredentialsUnchanged(ctx context.Context, tx *store.Tx, checked *store
 	return err
 }
 
-// CheckPassword returns whether the password is the viewer's. Failures count like those of signing in.
+// CheckPassword returns true if the password is the viewer's. Failures count like those of signing in.
 func (s *Service) CheckPassword(r *rest.Request, password string) (bool, error) {
 	ok, _, err := s.checkPassword(r.Context(), r.Viewer.Nickname, r.User.PasswordHash, password, r.Network())
 	return ok, err
 }
 
-// checkPassword compares a password with its hash when it is its turn. newHash is to replace a hash that is out of date.
+// checkPassword waits for a slot and compares a password with its hash. newHash replaces an outdated hash.
 func (s *Service) checkPassword(ctx context.Context, name, hash, password string, from netip.Addr) (ok bool, newHash string, err error) {
 	turn, err := s.passwords.Acquire(ctx)
 	if err != nil {
@@ -141,8 +141,8 @@ func (s *Service) checkPassword(ctx context.Context, name, hash, password string
 	return ok, newHash, nil
 }
 
-// userByLogin returns the user of a nickname or an e-mail address, nil if there is none. A handle of this server stands for the
-// nickname in it, unless it is an e-mail address too.
+// userByLogin returns the user of a nickname or an e-mail address, nil if there is none. A handle of this server stands for its
+// nickname, unless it is also an e-mail address.
 func (s *Service) userByLogin(ctx context.Context, name string) (*store.User, error) {
 	if at := strings.LastIndexByte(name, '@'); at > 0 {
 		user, err := s.db.UserByEmail(ctx, name)

@@ -32,7 +32,7 @@ type tokenParams struct {
 	Scope        []string `param:"scope"`
 }
 
-// createToken exchanges what an app has for a token: a code, somebody's password, a refresh token, or its own secret.
+// createToken issues a token for a code, a password, a refresh token, or the secret of an app.
 func (s *Service) createToken(r *rest.Request) (any, error) {
 	r.ResponseHeader().Set("Cache-Control", "no-store")
 	r.ResponseHeader().Set("Pragma", "no-cache")
@@ -57,7 +57,7 @@ func (s *Service) createToken(r *rest.Request) (any, error) {
 	case "":
 		err = oauthError(http.StatusBadRequest, "invalid_request", "grant_type is missing")
 	default:
-		err = oauthError(http.StatusBadRequest, "unsupported_grant_type", "There is no such grant_type")
+		err = oauthError(http.StatusBadRequest, "unsupported_grant_type", "grant_type is unknown")
 	}
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (s *Service) createToken(r *rest.Request) (any, error) {
 	return answer, nil
 }
 
-// client returns the app that shows its secret, in the Authorization header (RFC 6749, 2.3.1) or else by parameters.
+// client returns the app that the secret authenticates, in the Authorization header (RFC 6749 2.3.1) or in the parameters.
 func (s *Service) client(r *rest.Request, id, secret string) (*store.App, error) {
 	if user, password, ok := r.BasicAuth(); ok {
 		id, secret = user, password
@@ -92,7 +92,8 @@ func (s *Service) tokenByClientCredentials(ctx context.Context, a *store.App, p 
 	return s.issueToken(ctx, a, nil, scopes, nil)
 }
 
-// tokenByPassword issues a token to who knows somebody's password, and shows a second factor where there is one.
+// tokenByPassword issues a token for name and password. If the user has a second factor, it returns the token of a challenge as an
+// error.
 func (s *Service) tokenByPassword(r *rest.Request, a *store.App, p *tokenParams) (*entity.Token, error) {
 	name := p.Username
 	if name == "" {
@@ -105,8 +106,8 @@ func (s *Service) tokenByPassword(r *rest.Request, a *store.App, p *tokenParams)
 	if user == nil {
 		return nil, errWrongPassword
 	}
-	if st := problemOf(user); st != nil {
-		return nil, st.signInError()
+	if problem := problemOf(user); problem != nil {
+		return nil, problem.signInError()
 	}
 	scopes, err := grantableScopes(a, parseScopes(p.Scope), user)
 	if err != nil {
@@ -122,11 +123,11 @@ func (s *Service) tokenByPassword(r *rest.Request, a *store.App, p *tokenParams)
 	return s.issueTokenFor(r, a, user, scopes)
 }
 
-// errCodeUsed makes the transaction of a grant fail when the code has been redeemed while it waited.
+// errCodeUsed rolls back a grant if the code was redeemed concurrently.
 var errCodeUsed = errors.New("the code has been used")
 
-// tokenByCode redeems a code. A code that comes a second time has been stolen, by this caller or the one before: what it was
-// redeemed for is revoked.
+// tokenByCode redeems a code. If the code was redeemed before, one of both callers has stolen it, so the token that was issued for
+// it is revoked.
 func (s *Service) tokenByCode(ctx context.Context, a *store.App, p *tokenParams) (*entity.Token, error) {
 	hash := keys.HashToken(p.Code)
 	code, err := s.db.AuthorizationCode(ctx, hash)
@@ -158,14 +159,15 @@ func (s *Service) tokenByCode(ctx context.Context, a *store.App, p *tokenParams)
 	return answer, err
 }
 
-// redeemable tells whether the code is the app's, in time, and comes with all it was bound to.
+// redeemable returns true if the code is the app's, has not expired, and comes with the redirect URI and verifier that it is bound
+// to.
 func (s *Service) redeemable(code *store.AuthorizationCode, a *store.App, p *tokenParams) bool {
 	return code != nil && code.AppID == a.ID && code.ExpiresAt.Time().After(s.now()) &&
 		(p.RedirectURI == "" || p.RedirectURI == code.RedirectURI) &&
 		(code.CodeChallenge == "" || codeChallenge(p.CodeVerifier) == code.CodeChallenge)
 }
 
-// codeChallenge is the challenge of a verifier (RFC 7636, S256).
+// codeChallenge returns the challenge of a verifier (RFC 7636, S256).
 func codeChallenge(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
@@ -181,7 +183,7 @@ func (s *Service) revokeRedeemed(ctx context.Context, hash []byte) error {
 	})
 }
 
-// tokenByRefresh gives a token a new pair. The old one is worth nothing then.
+// tokenByRefresh replaces a token and its refresh token by new ones.
 func (s *Service) tokenByRefresh(ctx context.Context, a *store.App, p *tokenParams) (*entity.Token, error) {
 	hash := keys.HashToken(p.RefreshToken)
 	t, err := s.db.TokenByRefreshHash(ctx, hash)
@@ -217,20 +219,20 @@ func (s *Service) tokenByRefresh(ctx context.Context, a *store.App, p *tokenPara
 	return &answer, nil
 }
 
-// activeAccount returns an account that somebody can use.
+// activeAccount returns an account that is not unavailable.
 func (s *Service) activeAccount(ctx context.Context, id store.AccountID) (*store.Account, error) {
 	user, err := s.db.User(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if st := problemOf(user); st != nil {
-		return nil, st.signInError()
+	if problem := problemOf(user); problem != nil {
+		return nil, problem.signInError()
 	}
 	return s.db.Account(ctx, id)
 }
 
-// revokeTokenByValue revokes a token, or the one that a refresh token belongs to. Who has a token may do so, and there being none is no
-// error (RFC 7009, 2.2).
+// revokeTokenByValue revokes a token, or the one of a refresh token. The token itself is the permission. An unknown token is not an
+// error (RFC 7009 2.2).
 func (s *Service) revokeTokenByValue(r *rest.Request) (any, error) {
 	var p struct {
 		Token string `param:"token"`
@@ -253,10 +255,10 @@ func (s *Service) revokeTokenByValue(r *rest.Request) (any, error) {
 	return nil, s.revokeToken(r.Context(), t.ID)
 }
 
-// noExpiry is what is shown for "never" where a date is wanted.
+// noExpiry is the lifetime shown for tokens that do not expire.
 const noExpiry = 100 * 365 * 24 * time.Hour
 
-// listTokens returns what is signed in to the viewer's account, newest first.
+// listTokens returns the tokens of the viewer's account, newest first.
 func (s *Service) listTokens(r *rest.Request) (any, error) {
 	rows, err := s.db.TokensOf(r.Context(), r.Viewer.ID)
 	if err != nil {
@@ -276,7 +278,7 @@ func (s *Service) listTokens(r *rest.Request) (any, error) {
 	return list, nil
 }
 
-// deleteToken signs something out. What is not the viewer's stays, and nothing is said about that.
+// deleteToken revokes a token of the viewer. A token of another account is ignored.
 func (s *Service) deleteToken(r *rest.Request) (any, error) {
 	id, err := strconv.ParseInt(r.Param("id"), 10, 64)
 	if err != nil {

@@ -22,13 +22,13 @@ const (
 	maxOffset     = 100_000 // because the rows before an offset are read
 )
 
-// Page returns the page that the request asks for. The limit is standard by default, and at most `most`, which is twice the standard
+// Page returns the page that the request asks for. The limit is standard by default, and at most maximum, twice the standard
 // by default. An invalid limit is ignored. A cursor that is not an id gives an empty page.
-func (r *Request) Page(standard int, most ...int) Page {
+func (r *Request) Page(standard int, maximum ...int) Page {
 	p := Page{Page: store.Page{Limit: standard}}
 	limit := 2 * standard
-	if len(most) > 0 {
-		limit = most[0]
+	if len(maximum) > 0 {
+		limit = maximum[0]
 	}
 	if n, err := strconv.Atoi(r.textParam("limit")); err == nil && n > 0 {
 		p.Limit = min(n, limit)

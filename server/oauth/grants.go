@@ -11,7 +11,7 @@ import (
 	"svc/store"
 )
 
-// oauthRoutes are how apps obtain tokens, and how they and their users get rid of them.
+// oauthRoutes issue and revoke tokens.
 func (s *Service) oauthRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /oauth/authorize":                        {rest.Anonymous.HTML(), s.showAuthorize},
@@ -24,21 +24,21 @@ func (s *Service) oauthRoutes() rest.Routes {
 	}
 }
 
-// oauthError is an error in the words of RFC 6749, 5.2.
+// oauthError returns an error as in RFC 6749 5.2.
 func oauthError(status int, code, description string) *errs.Error {
 	return errs.New(status, "%s", code).With("error_description", description)
 }
 
 var (
 	errInvalidClient = oauthError(http.StatusUnauthorized, "invalid_client", "The client is unknown, or its secret is wrong")
-	errInvalidScope  = oauthError(http.StatusBadRequest, "invalid_scope", "The scope is unknown, or more than the app may have")
+	errInvalidScope  = oauthError(http.StatusBadRequest, "invalid_scope", "The scope is unknown or exceeds those of the app")
 	errWrongPassword = oauthError(http.StatusBadRequest, "invalid_grant", "The user name or the password is wrong")
 	errBadCode       = oauthError(http.StatusBadRequest, "invalid_grant", "The code is invalid, expired, used, or was issued for something else")
 	errBadRefresh    = oauthError(http.StatusBadRequest, "invalid_grant", "The refresh token is invalid")
 )
 
-// grantableScopes returns the scopes that an app gets: those asked for, or all its own if it asks for none. It may not ask for more than
-// it was registered with. What administers the server is left out for who is no staff, and for apps by themselves (user nil).
+// grantableScopes returns the scopes that an app is granted: those requested, or all of the app's if none are. Scopes beyond those
+// of the app are an error. Admin scopes are omitted for users who are not staff, and for apps without a user (nil).
 func grantableScopes(a *store.App, asked store.Scopes, user *store.User) (store.Scopes, error) {
 	scopes := asked.Known()
 	if len(asked) == 0 {
@@ -59,8 +59,8 @@ func grantableScopes(a *store.App, asked store.Scopes, user *store.User) (store.
 	return granted, nil
 }
 
-// issueToken issues a token of an app for an account, or for the app itself if account is nil. Further consequences stand in also,
-// which may be nil.
+// issueToken issues a token of an app for an account, or for the app itself if account is nil. also runs in the transaction; it may
+// be nil.
 func (s *Service) issueToken(ctx context.Context, a *store.App, account *store.Account, scopes store.Scopes, also func(*store.Tx, *store.Token) error) (*entity.Token, error) {
 	t := &store.Token{AppID: &a.ID, Scopes: scopes}
 	if account != nil {
@@ -88,7 +88,8 @@ func (s *Service) issueToken(ctx context.Context, a *store.App, account *store.A
 	return &answer, nil
 }
 
-// rotateToken draws a new pair of tokens for t. An app by itself needs no refresh token: it has its secret (RFC 6749, 4.4.3).
+// rotateToken sets new tokens of t. A token without an account has no refresh token, because the app has its secret (RFC 6749
+// 4.4.3).
 func (s *Service) rotateToken(t *store.Token) (access, refresh string) {
 	access = keys.NewToken()
 	t.Hash, t.RefreshHash, t.ExpiresAt = keys.HashToken(access), nil, nil
@@ -103,7 +104,7 @@ func (s *Service) rotateToken(t *store.Token) (access, refresh string) {
 	return access, refresh
 }
 
-// showMetadata tells clients what they can do here (RFC 8414).
+// showMetadata returns the authorization server metadata (RFC 8414).
 func (s *Service) showMetadata(*rest.Request) (any, error) {
 	return struct {
 		Issuer        string       `json:"issuer"`
