@@ -10,16 +10,16 @@ import (
 	"svc/admin"
 )
 
-// TestBackupAndRestoreAreInterrupted stops both at their first sign of progress: nothing may be left of them.
+// TestBackupAndRestoreAreInterrupted cancels both at their first progress. They must leave nothing behind.
 func TestBackupAndRestoreAreInterrupted(t *testing.T) {
-	h := newHouse(t)
-	h.person("alice")
+	h := newHarness(t)
+	h.createUser("alice")
 	work := t.TempDir()
 	file := filepath.Join(work, "svc.tar")
 
 	ctx, cancel := context.WithCancel(h.ctx())
-	job := admin.BackupOptions{DataDir: h.dir, File: file, Version: "0.0.0", Progress: func(int64, int64) { cancel() }}
-	if _, err := admin.Backup(ctx, job); !errors.Is(err, context.Canceled) {
+	options := admin.BackupOptions{DataDir: h.dir, File: file, Version: "0.0.0", Progress: func(int64, int64) { cancel() }}
+	if _, err := admin.Backup(ctx, options); !errors.Is(err, context.Canceled) {
 		t.Errorf("backup: got %v", err)
 	}
 	if entries := must(os.ReadDir(work))(t); len(entries) > 0 {
@@ -27,8 +27,8 @@ func TestBackupAndRestoreAreInterrupted(t *testing.T) {
 	}
 
 	var last, all int64
-	job.Progress = func(done, of int64) { last, all = done, of }
-	m := must(admin.Backup(h.ctx(), job))(t)
+	options.Progress = func(done, of int64) { last, all = done, of }
+	m := must(admin.Backup(h.ctx(), options))(t)
 	if m.Version != "0.0.0" || !m.Media || all == 0 || last > all {
 		t.Errorf("got %+v, progress %d of %d", m, last, all)
 	}

@@ -11,15 +11,8 @@ import (
 	"svc/store"
 )
 
-func (h *house) update(fn func(*store.Tx) error) {
-	h.t.Helper()
-	if err := h.db.Update(h.ctx(), fn); err != nil {
-		h.t.Fatal(err)
-	}
-}
-
-// prune runs the job.
-func (h *house) prune() {
+// prune runs the prune job.
+func (h *harness) prune() {
 	h.t.Helper()
 	h.update(func(tx *store.Tx) error { return tx.Enqueue(h.ctx(), store.Prune{}) })
 	if err := h.worker.Settle(h.ctx()); err != nil {
@@ -30,7 +23,7 @@ func (h *house) prune() {
 	}
 }
 
-func (h *house) app(name string) *store.App {
+func (h *harness) app(name string) *store.App {
 	h.t.Helper()
 	a := &store.App{ClientID: name, ClientSecret: "x", Name: name, RedirectURIs: "x", Scopes: store.Scopes{"read"}, Trusted: name == "trusted"}
 	h.update(func(tx *store.Tx) error { return tx.AddApp(h.ctx(), a) })
@@ -38,8 +31,8 @@ func (h *house) app(name string) *store.App {
 }
 
 func TestPruneApps(t *testing.T) {
-	h := newHouse(t)
-	alice := h.person("alice").ID
+	h := newHarness(t)
+	alice := h.createUser("alice").ID
 	h.app("forgotten")
 	h.app("trusted")
 	owned, own, user, asked := h.app("owned"), h.app("own token"), h.app("user token"), h.app("code")
@@ -56,28 +49,28 @@ func TestPruneApps(t *testing.T) {
 		t.Helper()
 		for name, want := range want {
 			if a := must(h.db.AppByClientID(h.ctx(), name))(t); (a != nil) != want {
-				t.Errorf("%s is there: %v, want %v", name, a != nil, want)
+				t.Errorf("%s exists: %v, want %v", name, a != nil, want)
 			}
 		}
 	}
 	h.prune()
 	wantApps(map[string]bool{"forgotten": true})
-	h.moveOn(31 * 24 * time.Hour)
+	h.advance(31 * 24 * time.Hour)
 	h.app("new")
 	h.update(func(tx *store.Tx) error {
 		return tx.AddAuthorizationCode(h.ctx(), &store.AuthorizationCode{Hash: []byte("c"), AppID: asked.ID, AccountID: alice})
 	})
 	h.prune()
 	wantApps(map[string]bool{"forgotten": false, "trusted": true, "owned": true, "own token": true, "user token": true, "code": true, "new": true})
-	h.moveOn(31 * 24 * time.Hour) // the code is over
+	h.advance(31 * 24 * time.Hour) // the code has expired
 	h.prune()
 	wantApps(map[string]bool{"trusted": true, "owned": true, "own token": true, "user token": true, "code": false, "new": false})
 }
 
-// TestPruneExpired has more to remove than one batch holds.
+// TestPruneExpired removes more rows than one batch has.
 func TestPruneExpired(t *testing.T) {
-	h := newHouse(t)
-	alice, app := h.person("alice").ID, h.app("app").ID
+	h := newHarness(t)
+	alice, app := h.createUser("alice").ID, h.app("app").ID
 	const many = 1203
 	h.update(func(tx *store.Tx) error {
 		for i := range many {
@@ -101,91 +94,79 @@ func TestPruneExpired(t *testing.T) {
 		return more
 	}
 	if more() {
-		t.Error("there is something to remove before the time")
+		t.Error("rows are removed too early")
 	}
 	first := must(h.db.AuthorizationCode(h.ctx(), []byte("0")))(t)
-	h.moveOn(store.IdempotencyTTL + time.Second)
+	h.advance(store.IdempotencyTTL + time.Second)
 	if !more() {
-		t.Error("one batch was enough")
+		t.Error("one batch is enough")
 	}
 	h.prune()
 	last := must(h.db.AuthorizationCode(h.ctx(), []byte(strconv.Itoa(many-1))))(t)
 	if first == nil || last != nil || more() {
 		t.Errorf("codes before and after: %v, %v", first, last)
 	}
-	h.moveOn(-store.IdempotencyTTL - time.Second)
+	h.advance(-store.IdempotencyTTL - time.Second)
 	if token := must(h.db.OneTimeToken(h.ctx(), store.ResetPassword, []byte("x")))(t); token != nil {
-		t.Error("the link is there still")
+		t.Error("the token still exists")
 	}
 }
 
-// TestPruneStrangers meets accounts of others, each with one thing that ties it to here, and one with none.
-func TestPruneStrangers(t *testing.T) {
-	h := newHouse(t)
-	alice := h.person("alice").ID
-	met := make(map[string]store.AccountID)
-	meet := func(name string) store.AccountID {
+// TestPruneRemoteAccounts adds remote accounts, each with one row that refers to it, and one without any.
+func TestPruneRemoteAccounts(t *testing.T) {
+	h := newHarness(t)
+	alice := h.createUser("alice").ID
+	accounts := make(map[string]store.AccountID)
+	add := func(name string) store.AccountID {
 		t.Helper()
 		a := &store.Account{Nickname: name, Domain: "example.org", URI: "https://example.org/" + name, ActorType: "Person"}
 		h.update(func(tx *store.Tx) error { return tx.AddAccount(h.ctx(), a) })
-		met[name] = a.ID
+		accounts[name] = a.ID
 		return a.ID
 	}
-	side := func(query string, args ...any) {
-		t.Helper()
-		if _, err := h.side.ExecContext(h.ctx(), query, args...); err != nil {
-			t.Fatalf("%s: %v", query, err)
-		}
-	}
 	for name, query := range map[string]string{
-		"follower": `INSERT INTO follows (id, follower_id, target_id, pending, follower_local) VALUES (1, ?2, ?1, 0, 0)`,
-		"followed": `INSERT INTO follows (id, follower_id, target_id, pending, follower_local) VALUES (2, ?1, ?2, 1, 1)`,
-		"blocked":  `INSERT INTO blocks (account_id, target_id) VALUES (?1, ?2)`,
-		"blocks":   `INSERT INTO blocks (account_id, target_id) VALUES (?2, ?1)`,
-		"muted":    `INSERT INTO mutes (account_id, target_id) VALUES (?1, ?2)`,
-		"noted":    `INSERT INTO account_notes (account_id, target_id, comment) VALUES (?1, ?2, 'x')`,
-		"withheld": `UPDATE accounts SET unavailable = 1 WHERE id = ?2 AND ?1`,
-		"deleted":  `UPDATE accounts SET deleted_at = 1 WHERE id = ?2 AND ?1`,
-		"relay":    `INSERT INTO relays (id, address, inbox, account_id, litepub, follow_uri) SELECT 3, 'x', 'x', ?2, 1, 'x' WHERE ?1`,
-		"author":   `INSERT INTO statuses (id, account_id, visibility, conversation_id, domain, created_at, uri, content) SELECT 4, ?2, 0, 4, 'example.org', 4, 'x', '' WHERE ?1`,
-		"reported": `INSERT INTO reports (id, account_id, target_id, category, comment, forwarded) VALUES (5, ?1, ?2, 'spam', '', 0)`,
-		"moved to": `UPDATE accounts SET moved_to_id = ?2 WHERE id = ?1`,
-		"read now": `INSERT INTO actors (account_id, inbox, fetched_at, attempted_at) SELECT ?2, 'x', 9000000000000, 0 WHERE ?1`,
+		"follower":    `INSERT INTO follows (id, follower_id, target_id, pending, follower_local) VALUES (1, ?2, ?1, 0, 0)`,
+		"followed":    `INSERT INTO follows (id, follower_id, target_id, pending, follower_local) VALUES (2, ?1, ?2, 1, 1)`,
+		"blocked":     `INSERT INTO blocks (account_id, target_id) VALUES (?1, ?2)`,
+		"blocks":      `INSERT INTO blocks (account_id, target_id) VALUES (?2, ?1)`,
+		"muted":       `INSERT INTO mutes (account_id, target_id) VALUES (?1, ?2)`,
+		"noted":       `INSERT INTO account_notes (account_id, target_id, comment) VALUES (?1, ?2, 'x')`,
+		"unavailable": `UPDATE accounts SET unavailable = 1 WHERE id = ?2 AND ?1`,
+		"deleted":     `UPDATE accounts SET deleted_at = 1 WHERE id = ?2 AND ?1`,
+		"relay":       `INSERT INTO relays (id, address, inbox, account_id, litepub, follow_uri) SELECT 3, 'x', 'x', ?2, 1, 'x' WHERE ?1`,
+		"author":      `INSERT INTO statuses (id, account_id, visibility, conversation_id, domain, created_at, uri, content) SELECT 4, ?2, 0, 4, 'example.org', 4, 'x', '' WHERE ?1`,
+		"reported":    `INSERT INTO reports (id, account_id, target_id, category, comment, forwarded) VALUES (5, ?1, ?2, 'spam', '', 0)`,
+		"moved to":    `UPDATE accounts SET moved_to_id = ?2 WHERE id = ?1`,
+		"read now":    `INSERT INTO actors (account_id, inbox, fetched_at, attempted_at) SELECT ?2, 'x', 9000000000000, 0 WHERE ?1`,
 	} {
-		side(query, alice, meet(name))
+		h.exec(query, alice, add(name))
 	}
-	meet("stranger")
-	wantThere := func(without ...string) {
+	add("unrelated")
+	wantAccounts := func(without ...string) {
 		t.Helper()
-		for name, id := range met {
+		for name, id := range accounts {
 			_, err := h.db.Account(h.ctx(), id)
 			if got, want := err == nil, !slices.Contains(without, name); got != want {
-				t.Errorf("%s is there: %v, want %v", name, got, want)
+				t.Errorf("%s exists: %v, want %v", name, got, want)
 			}
 		}
 	}
 	h.prune()
-	wantThere()
-	h.moveOn(31 * 24 * time.Hour)
-	meet("new")
+	wantAccounts()
+	h.advance(31 * 24 * time.Hour)
+	add("new")
 	h.prune()
-	wantThere("stranger")
+	wantAccounts("unrelated")
 }
 
-// TestPruneLeftovers looks at what strangers leave behind: servers, names of threads, ids of what was deleted.
+// TestPruneLeftovers prunes hosts, thread URIs and tombstones.
 func TestPruneLeftovers(t *testing.T) {
-	h := newHouse(t)
-	alice := h.person("alice").ID
+	h := newHarness(t)
+	alice := h.createUser("alice").ID
 	const day = 24 * time.Hour
-	side := func(query string, args ...any) {
-		t.Helper()
-		if _, err := h.side.ExecContext(h.ctx(), query, args...); err != nil {
-			t.Fatalf("%s: %v", query, err)
-		}
-	}
 	wantRows := func(column, table string, want ...string) {
 		t.Helper()
-		rows, err := h.side.QueryContext(h.ctx(), "SELECT "+column+" FROM "+table+" WHERE "+column+" NOT LIKE '%.many' ORDER BY 1")
+		rows, err := h.rawDB.QueryContext(h.ctx(), "SELECT "+column+" FROM "+table+" WHERE "+column+" NOT LIKE '%.many' ORDER BY 1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,16 +188,16 @@ func TestPruneLeftovers(t *testing.T) {
 		a := &store.Account{Nickname: "a", Domain: "away.example", URI: "https://away.example/a", ActorType: "Person"}
 		return tx.AddAccount(h.ctx(), a)
 	})
-	side(`INSERT INTO follows (id, follower_id, target_id, pending, follower_local) SELECT 1, ?, id, 0, 1 FROM accounts WHERE domain = 'away.example'`, alice)
-	side(`INSERT INTO hosts (domain, signature_at) VALUES ('signed.example', ?)`, now)
-	side(`INSERT INTO hosts (domain, last_success_at) VALUES ('met.example', ?)`, now)
-	side(`INSERT INTO hosts (domain, last_success_at) VALUES ('new.example', ?)`, now+61*day.Milliseconds())
-	side(`INSERT INTO hosts (domain, due_at) VALUES ('due.example', ?)`, now)
-	side(`INSERT INTO hosts (domain, unreachable_since) VALUES ('away.example', ?), ('gone.example', ?)`, now, now)
-	side(`INSERT INTO statuses (id, account_id, visibility, conversation_id, domain, created_at, uri, content) VALUES (7, ?, 0, 7, '', 4, 'x', '')`, alice)
-	side(`INSERT INTO threads (conversation_id, uri) VALUES (7, 'https://a.example/used'), (8, 'https://a.example/unused')`)
+	h.exec(`INSERT INTO follows (id, follower_id, target_id, pending, follower_local) SELECT 1, ?, id, 0, 1 FROM accounts WHERE domain = 'away.example'`, alice)
+	h.exec(`INSERT INTO hosts (domain, signature_at) VALUES ('signed.example', ?)`, now)
+	h.exec(`INSERT INTO hosts (domain, last_success_at) VALUES ('met.example', ?)`, now)
+	h.exec(`INSERT INTO hosts (domain, last_success_at) VALUES ('new.example', ?)`, now+61*day.Milliseconds())
+	h.exec(`INSERT INTO hosts (domain, due_at) VALUES ('due.example', ?)`, now)
+	h.exec(`INSERT INTO hosts (domain, unreachable_since) VALUES ('away.example', ?), ('gone.example', ?)`, now, now)
+	h.exec(`INSERT INTO statuses (id, account_id, visibility, conversation_id, domain, created_at, uri, content) VALUES (7, ?, 0, 7, '', 4, 'x', '')`, alice)
+	h.exec(`INSERT INTO threads (conversation_id, uri) VALUES (7, 'https://a.example/used'), (8, 'https://a.example/unused')`)
 	own := h.social.BaseURL + "/objects/1"
-	side(`INSERT INTO tombstones (uri, deleted_at, kind) VALUES (?, ?, 'status'), ('https://a.example/old', ?, 'status'), ('https://a.example/new', ?, 'status')`, own, now, now, now+366*day.Milliseconds())
+	h.exec(`INSERT INTO tombstones (uri, deleted_at, kind) VALUES (?, ?, 'status'), ('https://a.example/old', ?, 'status'), ('https://a.example/new', ?, 'status')`, own, now, now, now+366*day.Milliseconds())
 	h.update(func(tx *store.Tx) error {
 		for i := range 1200 {
 			if _, err := tx.MarkSeen(h.ctx(), fmt.Sprint("https://a.example/", i)); err != nil {
@@ -230,56 +211,49 @@ func TestPruneLeftovers(t *testing.T) {
 		_, err := tx.RecordQueuedActivityFailure(h.ctx(), row, errors.New("trouble"))
 		return err
 	})
-	wantHeard := func(want bool) {
+	wantSeen := func(want bool) {
 		t.Helper()
 		for _, i := range []int{0, 1199} {
-			if heard := must(h.db.SeenActivity(h.ctx(), fmt.Sprint("https://a.example/", i)))(t); heard != want {
-				t.Errorf("%d was heard of: %v, want %v", i, heard, want)
+			if seen := must(h.db.SeenActivity(h.ctx(), fmt.Sprint("https://a.example/", i)))(t); seen != want {
+				t.Errorf("activity %d is seen: %v, want %v", i, seen, want)
 			}
 		}
 		if state := must(h.db.QueuedActivityCounts(h.ctx(), 10))(t); (state.Parked == 1) != want {
-			t.Errorf("%d activities are given up", state.Parked)
+			t.Errorf("%d activities are parked", state.Parked)
 		}
 	}
-	for _, query := range []string{ // more than one step looks at
+	for _, query := range []string{ // more than one batch
 		`INSERT INTO hosts (domain, checked_at) SELECT i || '.many', 1 FROM n`,
 		`INSERT INTO threads (conversation_id, uri) SELECT 1000 + i, i || '.many' FROM n`,
 		`INSERT INTO tombstones (uri, deleted_at, kind) SELECT i || '.many', 1, 'status' FROM n`,
 	} {
-		side(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) ` + query)
+		h.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) ` + query)
 	}
-	h.moveOn(29 * day)
+	h.advance(29 * day)
 	h.prune()
-	wantHeard(true)
+	wantSeen(true)
 	wantRows("domain", "hosts", "away.example", "due.example", "gone.example", "met.example", "new.example", "signed.example")
 	wantRows("uri", "threads", "https://a.example/used")
 	wantRows("uri", "tombstones", own, "https://a.example/new", "https://a.example/old")
-	h.moveOn(32 * day)
+	h.advance(32 * day)
 	h.prune()
-	wantHeard(false)
+	wantSeen(false)
 	wantRows("domain", "hosts", "away.example", "due.example", "new.example")
-	h.moveOn(305 * day)
+	h.advance(305 * day)
 	h.prune()
 	wantRows("uri", "tombstones", own, "https://a.example/new")
 	for _, table := range []string{"hosts WHERE domain", "threads WHERE uri", "tombstones WHERE uri"} {
 		n := 0
-		if err := h.side.QueryRowContext(h.ctx(), "SELECT count(*) FROM "+table+" LIKE '%.many'").Scan(&n); err != nil || n > 0 {
+		if err := h.rawDB.QueryRowContext(h.ctx(), "SELECT count(*) FROM "+table+" LIKE '%.many'").Scan(&n); err != nil || n > 0 {
 			t.Errorf("%s: %d are left, %v", table, n, err)
 		}
 	}
 }
 
-// TestBounded adds more than is kept of what strangers can have us note as often as they like.
+// TestBounded adds more rows than the limits of tables that remote servers can fill.
 func TestBounded(t *testing.T) {
-	h := newHouse(t)
-	alice := h.person("alice").ID
-	count := func(query string) (n int) {
-		t.Helper()
-		if err := h.side.QueryRowContext(h.ctx(), query).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
+	h := newHarness(t)
+	alice := h.createUser("alice").ID
 	t.Run("refusals", func(t *testing.T) {
 		for range 15 {
 			h.update(func(tx *store.Tx) error {
@@ -291,15 +265,15 @@ func TestBounded(t *testing.T) {
 				return nil
 			})
 		}
-		if n := count(`SELECT count(*) FROM refusals`); n < 10_000 || n > 11_001 {
-			t.Errorf("%d are kept", n)
+		if n := h.count(`SELECT count(*) FROM refusals`); n < 10_000 || n > 11_001 {
+			t.Errorf("%d are stored", n)
 		}
 		h.prune()
-		if n := count(`SELECT count(*) FROM refusals`); n != 10_000 {
+		if n := h.count(`SELECT count(*) FROM refusals`); n != 10_000 {
 			t.Errorf("%d are left", n)
 		}
 	})
-	t.Run("activities given up", func(t *testing.T) {
+	t.Run("parked activities", func(t *testing.T) {
 		h.update(func(tx *store.Tx) error {
 			for range 2100 {
 				row := &store.QueuedActivity{SignerID: alice, Body: "{}"}
@@ -313,8 +287,8 @@ func TestBounded(t *testing.T) {
 			}
 			return nil
 		})
-		if n := count(`SELECT count(*) FROM queued_activities`); n != 2000 {
-			t.Errorf("%d are kept", n)
+		if n := h.count(`SELECT count(*) FROM queued_activities`); n != 2000 {
+			t.Errorf("%d are stored", n)
 		}
 	})
 	t.Run("versions", func(t *testing.T) {
@@ -340,9 +314,9 @@ func TestBounded(t *testing.T) {
 		})
 		versions := must(h.db.StatusEdits(h.ctx(), st.ID, 1000))(t)
 		if len(versions) != 200 || versions[0].CreatedAt != 0 || versions[1].CreatedAt != 101 || versions[199].CreatedAt != 299 {
-			t.Errorf("%d are kept", len(versions))
+			t.Errorf("%d are stored", len(versions))
 		}
-		if n := count(`SELECT count(*) FROM media WHERE status_id IS NOT NULL`); n != 200 {
+		if n := h.count(`SELECT count(*) FROM media WHERE status_id IS NOT NULL`); n != 200 {
 			t.Errorf("%d attachments are kept", n)
 		}
 	})

@@ -14,16 +14,16 @@ import (
 	"svc/store"
 )
 
-// town is a house with people who know each other: alice, who will leave, and others.
-type town struct {
-	*house
+// fixture is a harness with accounts that follow each other: alice, who is deleted, and others.
+type fixture struct {
+	*harness
 	alice, bob, carol *store.Account
-	kept              []*store.Status // posts of others
+	others            []*store.Status // statuses of the others
 }
 
-func newTown(t testing.TB) *town {
-	h := newHouse(t)
-	w := &town{house: h, alice: h.person("alice"), bob: h.person("bob"), carol: h.person("carol")}
+func newFixture(t testing.TB) *fixture {
+	h := newHarness(t)
+	w := &fixture{harness: h, alice: h.createUser("alice"), bob: h.createUser("bob"), carol: h.createUser("carol")}
 	follow := func(a, b *store.Account) {
 		t.Helper()
 		must(h.social.Follow(h.ctx(), a, b.ID, social.FollowOptions{}))(t)
@@ -33,32 +33,32 @@ func newTown(t testing.TB) *town {
 	follow(w.carol, w.alice)
 	follow(w.carol, w.bob)
 	bobs := h.publish(w.bob, "hello @alice", store.Public, 0)
-	w.kept = append(w.kept, bobs, h.publish(w.carol, "a secret for @alice", store.Direct, 0))
+	w.others = append(w.others, bobs, h.publish(w.carol, "a secret for @alice", store.Direct, 0))
 	hers := h.publish(w.alice, "hello @bob #tag", store.Public, bobs.ID)
 	h.publish(w.alice, "for followers", store.Private, 0)
-	w.kept = append(w.kept, h.publish(w.bob, "an answer", store.Public, hers.ID))
+	w.others = append(w.others, h.publish(w.bob, "an answer", store.Public, hers.ID))
 	must(h.social.Favourite(h.ctx(), w.alice, bobs.ID))(t)
 	must(h.social.Favourite(h.ctx(), w.bob, hers.ID))(t)
-	h.boost(w.alice, bobs)
-	h.boost(w.bob, hers)
-	h.do(h.social.Block(h.ctx(), h.person("dave"), w.alice.ID))
-	h.do(h.social.Mute(h.ctx(), w.alice, w.carol.ID, true, 0))
+	h.addReblog(w.alice, bobs)
+	h.addReblog(w.bob, hers)
+	h.check(h.social.Block(h.ctx(), h.createUser("dave"), w.alice.ID))
+	h.check(h.social.Mute(h.ctx(), w.alice, w.carol.ID, true, 0))
 	l := &store.List{Title: "friends"}
-	h.do(h.social.CreateList(h.ctx(), w.alice, l))
-	h.do(h.social.AddToList(h.ctx(), w.alice, l.ID, []store.AccountID{w.bob.ID}))
+	h.check(h.social.CreateList(h.ctx(), w.alice, l))
+	h.check(h.social.AddToList(h.ctx(), w.alice, l.ID, []store.AccountID{w.bob.ID}))
 	return w
 }
 
-// signIn gives an account a token.
-func (h *house) signIn(a *store.Account, token string) {
+// addToken adds an access token of an account.
+func (h *harness) addToken(a *store.Account, token string) {
 	h.t.Helper()
-	h.do(h.db.Update(h.ctx(), func(tx *store.Tx) error {
+	h.check(h.db.Update(h.ctx(), func(tx *store.Tx) error {
 		return tx.AddToken(h.ctx(), &store.Token{Hash: []byte(token), AccountID: &a.ID, Scopes: store.ParseScopes("read")})
 	}))
 }
 
-// revoked tells whether the events so far say that the tokens of an account are worth nothing.
-func (h *house) revoked(id store.AccountID) bool {
+// tokensRevoked returns true if an event says that the tokens of an account are revoked.
+func (h *harness) tokensRevoked(id store.AccountID) bool {
 	for _, e := range h.events {
 		if r, ok := e.(store.TokensRevoked); ok && r.AccountID == id {
 			return true
@@ -68,17 +68,17 @@ func (h *house) revoked(id store.AccountID) bool {
 }
 
 func TestDeleteUser(t *testing.T) {
-	w := newTown(t)
-	w.signIn(w.alice, "token")
+	w := newFixture(t)
+	w.addToken(w.alice, "token")
 	w.events = nil
 	u := must(w.admin.DeleteUser(w.ctx(), "alice"))(t)
 	if u.Nickname != "alice" || u.Email != "alice@example.org" {
 		t.Errorf("got %+v", u)
 	}
 
-	// At once: nobody can sign in, and nobody sees her.
-	if !w.revoked(w.alice.ID) {
-		t.Error("open streams do not hear that her tokens are void")
+	// At once nobody can sign in as alice or see her.
+	if !w.tokensRevoked(w.alice.ID) {
+		t.Error("no event says that her tokens are revoked")
 	}
 	if n := w.count(`SELECT (SELECT count(*) FROM users WHERE account_id = ?1) + (SELECT count(*) FROM oauth_tokens WHERE account_id = ?1)`, w.alice.ID); n != 0 {
 		t.Errorf("%d rows by which she could sign in", n)
@@ -93,8 +93,8 @@ func TestDeleteUser(t *testing.T) {
 		}
 	}
 
-	// Later: all is gone, and the counters of others are right.
-	w.settle()
+	// The job removes her rows and updates the counters of others.
+	w.runJobs()
 	for _, query := range []string{
 		`SELECT count(*) FROM statuses WHERE account_id = ?`,
 		`SELECT count(*) FROM favourites WHERE account_id = ?`,
@@ -111,7 +111,7 @@ func TestDeleteUser(t *testing.T) {
 		}
 	}
 	w.wantCounters()
-	for _, st := range w.kept {
+	for _, st := range w.others {
 		if _, err := w.db.Status(w.ctx(), st.ID); err != nil {
 			t.Errorf("%q of another is gone: %v", st.Text, err)
 		}
@@ -120,12 +120,12 @@ func TestDeleteUser(t *testing.T) {
 		t.Error("she can still be found")
 	}
 	if open, err := w.db.SeesAllUnrestricted(w.ctx(), w.bob.ID); !open || err != nil {
-		t.Errorf("every query looks for posts that are withheld, though there are none: %v", err)
+		t.Errorf("queries look for restricted posts although there are none: %v", err)
 	}
 
-	// Her name stays hers.
+	// Her nickname stays taken.
 	if _, err := w.admin.CreateUser(w.ctx(), admin.NewUser{Nickname: "ALICE", Email: "alice@example.org"}); err == nil {
-		t.Error("her nickname was given away")
+		t.Error("her nickname is free")
 	}
 	if _, err := w.admin.ShowUser(w.ctx(), "alice"); !errs.IsNotFound(err) {
 		t.Errorf("got %v", err)
@@ -135,8 +135,8 @@ func TestDeleteUser(t *testing.T) {
 	}
 }
 
-// wantCounters compares all counters with what they count.
-func (h *house) wantCounters() {
+// wantCounters compares all counters with the rows that they count.
+func (h *harness) wantCounters() {
 	h.t.Helper()
 	for _, query := range []string{
 		`SELECT count(*) FROM accounts a WHERE followers_count <> (SELECT count(*) FROM follows WHERE target_id = a.id AND pending = 0)`,
@@ -152,12 +152,12 @@ func (h *house) wantCounters() {
 	}
 }
 
-// TestDeleteIsInterrupted deletes somebody who posted and was liked much, in a process that is stopped again and again.
+// TestDeleteIsInterrupted deletes an account with many statuses and favourites while the worker is stopped repeatedly.
 func TestDeleteIsInterrupted(t *testing.T) {
-	h := newHouse(t)
-	alice, bob := h.person("alice"), h.person("bob")
+	h := newHarness(t)
+	alice, bob := h.createUser("alice"), h.createUser("bob")
 	popular := h.publish(alice, "popular", store.Public, 0)
-	h.do(h.db.Update(h.ctx(), func(tx *store.Tx) error {
+	h.check(h.db.Update(h.ctx(), func(tx *store.Tx) error {
 		for i := range 500 {
 			a := &store.Account{Nickname: fmt.Sprintf("fan%d", i), Domain: "example.com", URI: fmt.Sprintf("https://example.com/%d", i), ActorType: "Person"}
 			if err := tx.AddAccount(h.ctx(), a); err != nil {
@@ -171,7 +171,7 @@ func TestDeleteIsInterrupted(t *testing.T) {
 				return err
 			}
 			id := tx.NewStatusID()
-			if err := tx.AddStatus(h.ctx(), &store.Status{ID: id, AccountID: a.ID, Domain: a.Domain, ReblogOfID: &popular.ID, ConversationID: popular.ConversationID, URI: "boost:" + id.String()}); err != nil {
+			if err := tx.AddStatus(h.ctx(), &store.Status{ID: id, AccountID: a.ID, Domain: a.Domain, ReblogOfID: &popular.ID, ConversationID: popular.ConversationID, URI: "addReblog:" + id.String()}); err != nil {
 				return err
 			}
 			if _, err := tx.AddNotification(h.ctx(), &store.Notification{AccountID: alice.ID, FromID: a.ID, Type: store.NotifyFavourite, StatusID: &popular.ID}); err != nil {
@@ -186,12 +186,12 @@ func TestDeleteIsInterrupted(t *testing.T) {
 	left := func() int { return h.count(`SELECT count(*) FROM statuses WHERE account_id = ?`, alice.ID) }
 	must(h.admin.DeleteUser(h.ctx(), "alice"))(t)
 
-	// Others write meanwhile; nobody waits long.
+	// Meanwhile other writers do not wait long.
 	longest := make(chan time.Duration, 1)
 	quit := make(chan struct{})
 	go func() {
-		var most time.Duration
-		defer func() { longest <- most }()
+		var longestWait time.Duration
+		defer func() { longest <- longestWait }()
 		for {
 			select {
 			case <-quit:
@@ -206,7 +206,7 @@ func TestDeleteIsInterrupted(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			most = max(most, time.Since(begun))
+			longestWait = max(longestWait, time.Since(begun))
 		}
 	}()
 	jobs := func() int { return h.count(`SELECT count(*) FROM jobs WHERE kind = 'purge_account'`) }
@@ -225,45 +225,45 @@ func TestDeleteIsInterrupted(t *testing.T) {
 		<-stopped
 	}
 	close(quit)
-	t.Logf("stopped %d times; somebody waited %v", stops, <-longest)
+	t.Logf("stopped %d times, longest wait of a writer %v", stops, <-longest)
 	if stops < 2 {
-		t.Errorf("stopped %d times: it was done at once", stops)
+		t.Errorf("stopped %d times, want at least 2", stops)
 	}
 	if n := left(); n != 0 {
-		t.Errorf("%d posts are left", n)
+		t.Errorf("%d statuses are left", n)
 	}
 	h.wantCounters()
 }
 
-func TestDeleteNeverUsed(t *testing.T) {
-	h := newHouse(t)
+func TestDeleteUnconfirmed(t *testing.T) {
+	h := newHarness(t)
 	a, _, err := h.social.SignUp(h.ctx(), social.Registration{Nickname: "alice", Email: "alice@example.org", Password: "correct horse", Approved: true})
-	h.do(err)
+	h.check(err)
 	must(h.admin.DeleteUser(h.ctx(), "alice"))(t)
 	if n := h.count(`SELECT count(*) FROM accounts WHERE id = ?`, a.ID); n != 0 {
 		t.Error("the account is still there")
 	}
-	h.person("alice")
+	h.createUser("alice")
 }
 
 func TestDeactivateUser(t *testing.T) {
-	w := newTown(t)
-	w.signIn(w.alice, "token")
+	w := newFixture(t)
+	w.addToken(w.alice, "token")
 	must(w.social.StartPasswordReset(w.ctx(), w.alice.ID))(t)
-	far := w.remote("far", "example.com")
-	must(w.social.Follow(w.ctx(), w.alice, far.ID, social.FollowOptions{}))(t) // a request, since it is elsewhere
+	far := w.addRemoteAccount("far", "example.com")
+	must(w.social.Follow(w.ctx(), w.alice, far.ID, social.FollowOptions{}))(t) // a request, because the target is remote
 	w.events = nil
 	change := must(w.admin.DeactivateUser(w.ctx(), "@alice"))(t)
 	if !change.Changed || !change.Deactivated {
 		t.Errorf("got %+v", change)
 	}
-	if !w.revoked(w.alice.ID) {
-		t.Error("open streams do not hear that her tokens are void")
+	if !w.tokensRevoked(w.alice.ID) {
+		t.Error("no event says that her tokens are revoked")
 	}
 	for query, want := range map[string]int{
-		`SELECT count(*) FROM follows WHERE follower_id = ?`:             0, // of bob, and the request
-		`SELECT count(*) FROM follows WHERE target_id = ?`:               2, // by bob and carol: kept
-		`SELECT count(*) FROM oauth_tokens WHERE account_id = ?`:         1, // kept for when she comes back
+		`SELECT count(*) FROM follows WHERE follower_id = ?`:             0, // her follow of bob and the request
+		`SELECT count(*) FROM follows WHERE target_id = ?`:               2, // of bob and carol
+		`SELECT count(*) FROM oauth_tokens WHERE account_id = ?`:         1, // valid again after activation
 		`SELECT count(*) FROM one_time_tokens WHERE account_id = ?`:      0,
 		`SELECT count(*) FROM statuses WHERE account_id = ?`:             3,
 		`SELECT count(*) FROM accounts WHERE id = ? AND unavailable = 1`: 1,
@@ -274,37 +274,37 @@ func TestDeactivateUser(t *testing.T) {
 	}
 	w.wantCounters()
 	if change := must(w.admin.DeactivateUser(w.ctx(), "alice"))(t); change.Changed {
-		t.Error("again: it says that something changed")
+		t.Error("a second call reports a change")
 	}
 
 	if change := must(w.admin.ActivateUser(w.ctx(), "alice"))(t); !change.Changed || change.Deactivated {
 		t.Errorf("got %+v", change)
 	}
 	if a := w.account("alice"); a.Unavailable {
-		t.Error("she is still withheld")
+		t.Error("she is still unavailable")
 	}
 	if change := must(w.admin.ActivateUser(w.ctx(), "alice"))(t); change.Changed {
-		t.Error("again: it says that something changed")
+		t.Error("a second call reports a change")
 	}
 	w.wantCounters()
 }
 
-// remote inserts an account of another server.
-func (h *house) remote(nick, domain string) *store.Account {
+// addRemoteAccount inserts a remote account.
+func (h *harness) addRemoteAccount(nick, domain string) *store.Account {
 	h.t.Helper()
 	a := &store.Account{Nickname: nick, Domain: domain, URI: "https://" + domain + "/users/" + nick, ActorType: "Person"}
-	h.do(h.db.Update(h.ctx(), func(tx *store.Tx) error { return tx.AddAccount(h.ctx(), a) }))
+	h.check(h.db.Update(h.ctx(), func(tx *store.Tx) error { return tx.AddAccount(h.ctx(), a) }))
 	return a
 }
 
 func TestConfirmAndApprove(t *testing.T) {
-	h := newHouse(t)
+	h := newHarness(t)
 	_, _, err := h.social.SignUp(h.ctx(), social.Registration{Nickname: "alice", Email: "alice@example.org", Password: "correct horse"})
-	h.do(err)
+	h.check(err)
 	for _, step := range []struct {
-		do       func() (*admin.ChangedUser, error)
-		changed  bool
-		withheld bool
+		do          func() (*admin.ChangedUser, error)
+		changed     bool
+		unavailable bool
 	}{
 		{func() (*admin.ChangedUser, error) { return h.admin.ConfirmUser(h.ctx(), "alice") }, true, true},
 		{func() (*admin.ChangedUser, error) { return h.admin.ConfirmUser(h.ctx(), "alice") }, false, true},
@@ -314,16 +314,16 @@ func TestConfirmAndApprove(t *testing.T) {
 		{func() (*admin.ChangedUser, error) { return h.admin.ApproveUser(h.ctx(), "alice") }, false, false},
 	} {
 		change := must(step.do())(t)
-		if a := h.account("alice"); change.Changed != step.changed || a.Unavailable != step.withheld {
-			t.Errorf("got %+v, withheld %v", change, a.Unavailable)
+		if a := h.account("alice"); change.Changed != step.changed || a.Unavailable != step.unavailable {
+			t.Errorf("got %+v, unavailable %v", change, a.Unavailable)
 		}
 	}
 }
 
 func TestLastAdmin(t *testing.T) {
-	h := newHouse(t)
+	h := newHarness(t)
 	must(h.admin.CreateUser(h.ctx(), admin.NewUser{Nickname: "alice", Email: "alice@example.org", Admin: true}))(t)
-	h.person("bob")
+	h.createUser("bob")
 	no, yes := false, true
 	last := func() map[string]error {
 		_, demote := h.admin.UpdateUser(h.ctx(), admin.UserUpdate{Name: "alice", Admin: &no})
@@ -340,20 +340,20 @@ func TestLastAdmin(t *testing.T) {
 	must(h.admin.DeactivateUser(h.ctx(), "bob"))(t)
 	for what, err := range last() {
 		if !errors.Is(err, social.ErrLastAdmin) {
-			t.Errorf("%s, with another who is deactivated: got %v", what, err)
+			t.Errorf("%s, with a deactivated second admin: got %v", what, err)
 		}
 	}
 	must(h.admin.ActivateUser(h.ctx(), "bob"))(t)
 	must(h.admin.DeleteUser(h.ctx(), "alice"))(t)
 }
 
-func TestUsersAreListedInParts(t *testing.T) {
-	h := newHouse(t)
+func TestUsersPages(t *testing.T) {
+	h := newHarness(t)
 	for i := range 7 {
-		h.person(fmt.Sprintf("person%d", i))
+		h.createUser(fmt.Sprintf("user%d", i))
 	}
-	h.remote("far", "example.com")
-	must(h.admin.DeleteUser(h.ctx(), "person3"))(t)
+	h.addRemoteAccount("far", "example.com")
+	must(h.admin.DeleteUser(h.ctx(), "user3"))(t)
 	var got []string
 	page := admin.UserPage{Limit: 4}
 	for {
@@ -366,14 +366,14 @@ func TestUsersAreListedInParts(t *testing.T) {
 			page.After = u.ID
 		}
 	}
-	if want := "person0 person1 person2 person4 person5 person6"; strings.Join(got, " ") != want {
+	if want := "user0 user1 user2 user4 user5 user6"; strings.Join(got, " ") != want {
 		t.Errorf("got %q, want %s", got, want)
 	}
 }
 
-func TestNewEmailVoidsLinks(t *testing.T) {
-	h := newHouse(t)
-	a := h.person("alice")
+func TestNewEmailInvalidatesLinks(t *testing.T) {
+	h := newHarness(t)
+	a := h.createUser("alice")
 	token := must(h.social.StartPasswordReset(h.ctx(), a.ID))(t)
 	address := "new@example.org"
 	must(h.admin.UpdateUser(h.ctx(), admin.UserUpdate{Name: "alice", Email: &address}))(t)
@@ -383,23 +383,23 @@ func TestNewEmailVoidsLinks(t *testing.T) {
 }
 
 func TestResetMFA(t *testing.T) {
-	h := newHouse(t)
-	bob := h.person("bob")
-	h.signIn(bob, "by the password")
+	h := newHarness(t)
+	bob := h.createUser("bob")
+	h.addToken(bob, "by the password")
 	if must(h.admin.ResetMFA(h.ctx(), "bob"))(t).Changed {
 		t.Error("there was nothing to reset")
 	}
 	tokens := func() int { return h.count(`SELECT count(*) FROM oauth_tokens WHERE account_id = ?`, bob.ID) }
 	if tokens() != 1 {
-		t.Error("signed out though nothing was reset")
+		t.Error("tokens are revoked although nothing was reset")
 	}
-	h.do(h.db.Update(h.ctx(), func(tx *store.Tx) error {
+	h.check(h.db.Update(h.ctx(), func(tx *store.Tx) error {
 		return tx.SetTOTP(h.ctx(), &store.User{AccountID: bob.ID, TOTPSecret: "SECRET"})
 	}))
 	if !must(h.admin.ResetMFA(h.ctx(), "bob"))(t).Changed || must(h.db.User(h.ctx(), bob.ID))(t).HasMFA() {
 		t.Error("not reset")
 	}
 	if tokens() != 0 {
-		t.Error("what was signed in is not signed out")
+		t.Error("tokens are not revoked")
 	}
 }

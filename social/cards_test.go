@@ -15,24 +15,24 @@ import (
 	"svc/store"
 )
 
-// cardBench is a bench whose posts get cards of a page, which answers as it is told.
-type cardBench struct {
-	*bench
-	alice  *store.Account
-	link   string
-	status atomic.Int32
-	title  atomic.Value
-	asked  atomic.Int32
-	events atomic.Int32 // posts of which was told that they look different
+// cardHarness is a harness whose posts link to a page with a configurable response.
+type cardHarness struct {
+	*harness
+	alice    *store.Account
+	link     string
+	status   atomic.Int32
+	title    atomic.Value
+	requests atomic.Int32
+	events   atomic.Int32 // StatusEdited events
 }
 
-func newCardBench(t *testing.T) *cardBench {
+func newCardHarness(t *testing.T) *cardHarness {
 	t.Helper()
-	b := &cardBench{bench: newBench(t)}
+	b := &cardHarness{harness: newHarness(t)}
 	b.status.Store(200)
 	b.title.Store("first")
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		b.asked.Add(1)
+		b.requests.Add(1)
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(int(b.status.Load()))
 		io.WriteString(w, "<title>"+b.title.Load().(string)+"</title>")
@@ -57,7 +57,7 @@ func newCardBench(t *testing.T) *cardBench {
 	return b
 }
 
-func (b *cardBench) post() *store.Status {
+func (b *cardHarness) post() *store.Status {
 	b.t.Helper()
 	public := store.Public
 	c, err := b.Publish(b.t.Context(), b.alice, social.Draft{Text: "look at " + b.link, Visibility: &public})
@@ -67,47 +67,47 @@ func (b *cardBench) post() *store.Status {
 	return c.Status
 }
 
-// pass lets time go by, and what is due then be done.
-func (b *cardBench) pass(d time.Duration) {
+// advanceAndRun moves the clock and runs the due jobs.
+func (b *cardHarness) advanceAndRun(d time.Duration) {
 	b.t.Helper()
-	b.ahead.Add(int64(d))
+	b.clockOffset.Add(int64(d))
 	if err := b.worker.Settle(b.t.Context()); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-// want checks what the card shows, and how often the page was asked for since the last time.
-func (b *cardBench) want(what, title string, asked int32) {
+// want checks the title of the card, and the number of requests since the last call.
+func (b *cardHarness) want(what, title string, asked int32) {
 	b.t.Helper()
 	c, err := b.db.CardByURL(b.t.Context(), b.link)
 	if err != nil || c == nil || c.Card.Title != title {
 		b.t.Errorf("%s: got card %+v, %v, want title %q", what, c, err, title)
 	}
-	if got := b.asked.Swap(0); got != asked {
-		b.t.Errorf("%s: the page was asked for %d times, want %d", what, got, asked)
+	if got := b.requests.Swap(0); got != asked {
+		b.t.Errorf("%s: got %d requests, want %d", what, got, asked)
 	}
 }
 
-// A page is looked at again after a day, by the next post that links to it; what was known stays until then.
+// After a day, the next post that links to a page fetches it again. Until then its card stays.
 func TestCardIsRenewed(t *testing.T) {
-	b := newCardBench(t)
+	b := newCardHarness(t)
 	b.post()
-	b.pass(0)
+	b.advanceAndRun(0)
 	b.want("at first", "first", 1)
 	b.title.Store("second")
-	b.pass(23 * time.Hour)
+	b.advanceAndRun(23 * time.Hour)
 	b.post()
-	b.pass(0)
+	b.advanceAndRun(0)
 	b.want("within a day", "first", 0)
-	b.pass(time.Hour)
+	b.advanceAndRun(time.Hour)
 	b.want("without a post", "first", 0)
 	b.post()
 	b.post()
 	b.want("before the job", "first", 0)
-	b.pass(0)
+	b.advanceAndRun(0)
 	b.want("after a day", "second", 1)
 	if n := b.events.Load(); n != 1 {
-		t.Errorf("%d posts were told of, want the one that had no card", n)
+		t.Errorf("got %d events, want 1 for the post without a card", n)
 	}
 	for _, tt := range []struct {
 		what   string
@@ -121,50 +121,50 @@ func TestCardIsRenewed(t *testing.T) {
 		{"back", 200, "second", 1},
 	} {
 		b.status.Store(tt.status)
-		b.pass(24 * time.Hour)
+		b.advanceAndRun(24 * time.Hour)
 		b.post()
-		b.pass(0)
-		b.pass(time.Hour)
-		b.pass(time.Hour)
+		b.advanceAndRun(0)
+		b.advanceAndRun(time.Hour)
+		b.advanceAndRun(time.Hour)
 		b.want(tt.what, tt.title, tt.asked)
 	}
 }
 
-// A page that cannot be reached is tried a few times, and then left alone for a day.
+// A page that is unavailable is retried a few times, and then not for a day.
 func TestCardOfPageThatIsDown(t *testing.T) {
-	b := newCardBench(t)
+	b := newCardHarness(t)
 	b.status.Store(503)
 	b.post()
 	for _, asked := range []int32{1, 1, 1, 0, 0} {
 		b.post()
-		b.pass(0)
-		b.pass(time.Second)
+		b.advanceAndRun(0)
+		b.advanceAndRun(time.Second)
 		b.want("down", "", asked)
-		b.pass(0)
-		b.ahead.Add(int64(20 * time.Minute))
+		b.advanceAndRun(0)
+		b.clockOffset.Add(int64(20 * time.Minute))
 	}
 	b.status.Store(200)
-	b.pass(24 * time.Hour)
+	b.advanceAndRun(24 * time.Hour)
 	b.post()
-	b.pass(0)
+	b.advanceAndRun(0)
 	b.want("up again", "first", 1)
 	if n := b.events.Load(); n != 0 {
-		t.Errorf("%d posts were told of long after they came", n)
+		t.Errorf("got %d events for old posts", n)
 	}
 	if parked, err := b.db.ParkedJobs(t.Context(), 10); err != nil || len(parked) > 0 {
 		t.Errorf("got parked jobs %v, %v", parked, err)
 	}
 }
 
-// Cards that no post has go after a day, and only those.
-func TestUnusedCardsGo(t *testing.T) {
-	b := newCardBench(t)
+// Unused cards are removed after a day.
+func TestUnusedCardsAreRemoved(t *testing.T) {
+	b := newCardHarness(t)
 	kept, err := b.Publish(t.Context(), b.alice, social.Draft{Text: b.link + "/kept"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	st := b.post()
-	b.pass(0)
+	b.advanceAndRun(0)
 	if _, err := b.DeleteStatus(t.Context(), b.alice, st.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -175,11 +175,11 @@ func TestUnusedCardsGo(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		b.pass(0)
+		b.advanceAndRun(0)
 	}
 	sweep()
 	b.want("a card of today", "first", 2)
-	b.pass(25 * time.Hour)
+	b.advanceAndRun(25 * time.Hour)
 	sweep()
 	if c, err := b.db.CardByURL(t.Context(), b.link); c != nil || err != nil {
 		t.Errorf("got %v, %v, want no card", c, err)
@@ -187,15 +187,15 @@ func TestUnusedCardsGo(t *testing.T) {
 	if c, err := b.db.Cards(t.Context(), []store.CardID{*kept.CardID}); len(c) != 1 || err != nil {
 		t.Errorf("got %v, %v, want the card of a post", c, err)
 	}
-	b.asked.Store(0)
+	b.requests.Store(0)
 	b.post()
-	b.pass(0)
-	b.want("wanted anew", "first", 1)
+	b.advanceAndRun(0)
+	b.want("used again", "first", 1)
 }
 
-// Pages that do not answer leave the worker free for other jobs.
-func TestSlowPagesKeepNobodyWaiting(t *testing.T) {
-	b := newBench(t)
+// Pages that do not answer do not block the worker.
+func TestSlowPagesDoNotBlockWorker(t *testing.T) {
+	b := newHarness(t)
 	asked, answer := make(chan struct{}, 10), make(chan struct{})
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked <- struct{}{}
@@ -224,15 +224,15 @@ func TestSlowPagesKeepNobodyWaiting(t *testing.T) {
 		settled.Go(func() { b.worker.Settle(t.Context()) })
 		<-asked
 	}
-	if err := b.worker.Settle(t.Context()); err != nil { // comes to its end, though two pages are waited for
+	if err := b.worker.Settle(t.Context()); err != nil { // returns although two pages do not answer
 		t.Fatal(err)
 	}
 	if len(asked) > 0 {
-		t.Error("a third page was asked for")
+		t.Error("a third page is requested")
 	}
 	close(answer)
 	settled.Wait()
-	b.ahead.Add(int64(time.Minute))
+	b.clockOffset.Add(int64(time.Minute))
 	if err := b.worker.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -10,16 +10,8 @@ import (
 	"svc/store"
 )
 
-// stranger makes an account that lives elsewhere.
-func (b *bench) stranger(nick string) *store.Account {
-	b.t.Helper()
-	a := &store.Account{Nickname: nick, Domain: "example.net", ActorType: "Person", URI: "https://example.net/users/" + nick}
-	b.update(func(tx *store.Tx) error { return tx.AddAccount(b.t.Context(), a) })
-	return a
-}
-
-// received returns what somebody has of a chat with another, newest first.
-func (b *bench) received(owner, other *store.Account) []*store.ChatEntry {
+// chatEntries returns the messages of owner's chat with other, newest first.
+func (b *harness) chatEntries(owner, other *store.Account) []*store.ChatEntry {
 	b.t.Helper()
 	c, err := b.db.ChatWith(b.t.Context(), owner.ID, other.ID)
 	if err != nil {
@@ -35,18 +27,18 @@ func (b *bench) received(owner, other *store.Account) []*store.ChatEntry {
 	return list
 }
 
-// Messages from elsewhere come in like those sent here, once each.
+// Remote messages follow the rules of local ones, and are received once.
 func TestReceiveChatMessage(t *testing.T) {
-	b := newBench(t)
-	alice, deaf, blocker, aloof := b.account("alice"), b.account("deaf"), b.account("blocker"), b.account("aloof")
-	ray, eve := b.stranger("ray"), b.stranger("eve")
+	b := newHarness(t)
+	alice, refuser, blocker, domainBlocker := b.account("alice"), b.account("refuser"), b.account("blocker"), b.account("domainBlocker")
+	ray, eve := b.remoteAccount("ray"), b.remoteAccount("eve")
 	no := false
 	b.update(func(tx *store.Tx) error {
-		deaf.AcceptsChatMessages = &no
-		if err := tx.SaveAccount(t.Context(), deaf); err != nil {
+		refuser.AcceptsChatMessages = &no
+		if err := tx.SaveAccount(t.Context(), refuser); err != nil {
 			return err
 		}
-		return tx.AddDomainBlock(t.Context(), aloof.ID, "example.net")
+		return tx.AddDomainBlock(t.Context(), domainBlocker.ID, "example.net")
 	})
 	if err := b.Block(t.Context(), blocker, ray.ID); err != nil {
 		t.Fatal(err)
@@ -64,13 +56,13 @@ func TestReceiveChatMessage(t *testing.T) {
 		want string
 	}{
 		{"a message", alice, message("c1", `hello <b onclick="x">you</b><script>y</script>`), ""},
-		{"again", alice, message("c1", "something else"), ""},
+		{"a repeated message", alice, message("c1", "something else"), ""},
 		{"an attachment", alice, picture, ""},
 		{"nothing", alice, message("c4", "<script>x</script>"), "no_content"},
-		{"to who wants none", deaf, message("c5", "x"), "The recipient does not accept your messages"},
-		{"to who blocks", blocker, message("c6", "x"), "The recipient does not accept your messages"},
-		{"to who blocks the domain", aloof, message("c7", "x"), "The recipient does not accept your messages"},
-		{"to somebody elsewhere", eve, message("c8", "x"), "Recipient does not exist"},
+		{"to an account that refuses messages", refuser, message("c5", "x"), "The recipient does not accept your messages"},
+		{"to an account that blocks", blocker, message("c6", "x"), "The recipient does not accept your messages"},
+		{"to an account that blocks the domain", domainBlocker, message("c7", "x"), "The recipient does not accept your messages"},
+		{"to a remote account", eve, message("c8", "x"), "Recipient does not exist"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := ""
@@ -82,7 +74,7 @@ func TestReceiveChatMessage(t *testing.T) {
 			}
 		})
 	}
-	list := b.received(alice, ray)
+	list := b.chatEntries(alice, ray)
 	if len(list) != 2 {
 		t.Fatalf("%d messages, want 2", len(list))
 	}
@@ -94,17 +86,17 @@ func TestReceiveChatMessage(t *testing.T) {
 	if err != nil || len(media) != 1 || media[0].RemoteURL != "https://example.net/a.png" || media[0].AccountID != ray.ID {
 		t.Errorf("the attachment is %v, %v", media, err)
 	}
-	told, err := b.db.Notifications(t.Context(), alice.ID, store.NotificationFilter{Types: []store.NotificationType{store.NotifyChatMention}}, store.Page{Limit: 20})
-	if err != nil || len(told) != 2 {
-		t.Errorf("%d notifications, want 2 (%v)", len(told), err)
+	notifications, err := b.db.Notifications(t.Context(), alice.ID, store.NotificationFilter{Types: []store.NotificationType{store.NotifyChatMention}}, store.Page{Limit: 20})
+	if err != nil || len(notifications) != 2 {
+		t.Errorf("%d notifications, want 2 (%v)", len(notifications), err)
 	}
-	for _, other := range []*store.Account{alice, deaf, blocker, aloof} {
-		if theirs := b.received(ray, other); theirs != nil {
-			t.Errorf("who lives elsewhere has a chat: %v", theirs)
+	for _, other := range []*store.Account{alice, refuser, blocker, domainBlocker} {
+		if theirs := b.chatEntries(ray, other); theirs != nil {
+			t.Errorf("a remote account has a chat: %v", theirs)
 		}
 	}
 
-	// An answer stays here until somebody delivers it. What is retracted goes, and does not come again.
+	// A deleted message is not received again.
 	c, err := b.OpenChat(t.Context(), alice, ray.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -113,36 +105,36 @@ func TestReceiveChatMessage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := b.ReceiveChatMessageDelete(t.Context(), eve, message("c1", "").URI); !errs.IsNotFound(err) {
-		t.Errorf("a stranger's retraction: %v", err)
+		t.Errorf("delete by another account: %v", err)
 	}
 	for range 2 {
 		if err := b.ReceiveChatMessageDelete(t.Context(), ray, message("c1", "").URI); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// The same with what the recipient has deleted.
+	// Neither is one that the recipient has deleted.
 	if err := b.DeleteChatMessage(t.Context(), alice, c.ID, list[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	for _, in := range []social.IncomingChatMessage{message("c1", "x"), message("c3", "x")} {
 		if err := b.ReceiveChatMessage(t.Context(), ray, alice.ID, in); err != nil {
-			t.Errorf("%s comes again: %v", in.URI, err)
+			t.Errorf("%s is received again: %v", in.URI, err)
 		}
 	}
-	if list = b.received(alice, ray); len(list) != 1 || list[0].Content != "hi" || list[0].Unread {
-		t.Errorf("what is left is %v", list)
+	if list = b.chatEntries(alice, ray); len(list) != 1 || list[0].Content != "hi" || list[0].Unread {
+		t.Errorf("got messages %v", list)
 	}
 	if m, err := b.db.ChatMessage(t.Context(), list[0].MessageID); err != nil || !strings.HasPrefix(m.URI, "http://localhost:4000/objects/") || m.RecipientID != ray.ID {
 		t.Errorf("the answer is %+v, %v", m, err)
 	}
 }
 
-// What a message shows is not swept; what it showed is, a day after it has gone.
+// The attachment of a message is removed a day after the message is deleted.
 func TestSweepChatMedia(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	alice, bob := b.account("alice"), b.account("bob")
-	sent, deleted, loose := b.upload(alice, "S"), b.upload(alice, "D"), b.upload(alice, "L")
-	all := []*store.Media{sent, deleted, loose}
+	sent, deleted, detached := b.upload(alice, "S"), b.upload(alice, "D"), b.upload(alice, "L")
+	all := []*store.Media{sent, deleted, detached}
 	c, err := b.OpenChat(t.Context(), alice, bob.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -156,21 +148,21 @@ func TestSweepChatMedia(t *testing.T) {
 	if st, err := b.Publish(t.Context(), alice, social.Draft{Text: "x", MediaIDs: []store.MediaID{sent.ID}}); err != nil || len(st.Media) != 0 {
 		t.Errorf("a post takes the attachment of a message: %v, %v", st.Media, err)
 	}
-	b.later(25 * time.Hour)
+	b.advance(25 * time.Hour)
 	b.sweep()
-	b.wantThere(all, "SD", "SD")
+	b.wantStored(all, "SD", "SD")
 	if err := b.DeleteChatMessage(t.Context(), alice, c.ID, last.ID); err != nil {
 		t.Fatal(err)
 	}
 	b.sweep()
-	b.later(25 * time.Hour)
+	b.advance(25 * time.Hour)
 	b.sweep()
-	b.wantThere(all, "S", "S")
+	b.wantStored(all, "S", "S")
 }
 
-// The key of a message is shown for some minutes only.
-func TestChatKeyIsShown(t *testing.T) {
-	b := newBench(t)
+// The API returns the idempotency key of a message for a few minutes.
+func TestChatKeyExpires(t *testing.T) {
+	b := newHarness(t)
 	alice, bob := b.account("alice"), b.account("bob")
 	c, err := b.OpenChat(t.Context(), alice, bob.ID)
 	if err != nil {
@@ -185,6 +177,6 @@ func TestChatKeyIsShown(t *testing.T) {
 		if err != nil || keys[e.MessageID] != want {
 			t.Errorf("the key is %q, want %q (%v)", keys[e.MessageID], want, err)
 		}
-		b.later(2 * time.Minute)
+		b.advance(2 * time.Minute)
 	}
 }

@@ -45,13 +45,7 @@ func (s *Service) addIncomingStatus(ctx context.Context, tx *store.Tx, author *s
 
 // addIncomingRows stores recipients, tags, poll and media of an incoming status.
 func addIncomingRows(ctx context.Context, tx *store.Tx, c *Composed) error {
-	for i := range c.Recipients {
-		c.Recipients[i].StatusID = c.ID
-	}
-	if err := tx.AddRecipients(ctx, c.Recipients); err != nil {
-		return err
-	}
-	if err := tx.AddTags(ctx, c.ID, c.Tags); err != nil {
+	if err := addRecipientsAndTags(ctx, tx, c); err != nil {
 		return err
 	}
 	if c.Poll != nil {

@@ -171,19 +171,13 @@ func (s *Service) addStatus(ctx context.Context, tx *store.Tx, author *store.Acc
 // addStatusRows stores recipients, tags, poll and media of a status.
 func addStatusRows(ctx context.Context, tx *store.Tx, c *Composed) error {
 	st := c.Status
-	for i := range c.Recipients {
-		c.Recipients[i].StatusID = st.ID
-	}
-	if err := tx.AddRecipients(ctx, c.Recipients); err != nil {
+	if err := addRecipientsAndTags(ctx, tx, c); err != nil {
 		return err
 	}
 	if st.ListID != nil {
 		if err := tx.AddListRecipients(ctx, st); err != nil {
 			return err
 		}
-	}
-	if err := tx.AddTags(ctx, st.ID, c.Tags); err != nil {
-		return err
 	}
 	if c.Poll != nil {
 		if err := addPoll(ctx, tx, st, c.Poll); err != nil {
@@ -194,6 +188,16 @@ func addStatusRows(ctx context.Context, tx *store.Tx, c *Composed) error {
 		return tx.AttachMedia(ctx, st.ID, c.Media)
 	}
 	return nil
+}
+
+func addRecipientsAndTags(ctx context.Context, tx *store.Tx, c *Composed) error {
+	for i := range c.Recipients {
+		c.Recipients[i].StatusID = c.ID
+	}
+	if err := tx.AddRecipients(ctx, c.Recipients); err != nil {
+		return err
+	}
+	return tx.AddTags(ctx, c.ID, c.Tags)
 }
 
 // notifyNewStatus notifies mentioned accounts, and subscribers of the author unless it is a reply (extension API 21.5).
