@@ -35,10 +35,9 @@ func newDocumentCache(db *store.DB) *cache.Cache[store.StatusID, *cachedDocument
 
 // cachedObject returns the document of a post if it is kept, and when it was looked for.
 func (s *Service) cachedObject(id store.StatusID) (body []byte, generation uint64) {
-	found := make(map[store.StatusID]*cachedDocument, 1)
-	_, generation = s.documentCache.GetAll([]store.StatusID{id}, found)
-	if d := found[id]; d != nil && sameEmojis(d.emojis, s.emojis.All()) {
-		body = d.body
+	generation = s.documentCache.Generation()
+	if doc, ok := s.documentCache.Get(id); ok && sameEmojis(doc.emojis, s.emojis.All()) {
+		body = doc.body
 	}
 	return body, generation
 }

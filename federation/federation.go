@@ -109,7 +109,7 @@ func (s *Service) Register(w *store.Worker) {
 	store.HandleLimited(w, threadWorkers, s.Backfill.refreshPoll)
 	store.HandleLimited(w, collectionWorkers, s.Backfill.fetchCollections)
 	store.HandleLimited(w, collectionWorkers, s.Backfill.fetchNodeInfo)
-	store.HandleLimited(w, maxEmojiCopies, s.copyEmoji)
+	store.HandleLimited(w, maxEmojiCopies, (&emojiCopier{s.emojis, s.client, s.log}).copyEmoji)
 }
 
 // Run receives and delivers until ctx ends. What is not done by then stays in the database.

@@ -20,8 +20,8 @@ const (
 func (s *Service) inboxesOf(ctx context.Context, ids ...store.AccountID) ([]string, error) {
 	boxes, err := s.db.RemoteRecipients(ctx, 0, ids)
 	inboxes := make([]string, len(boxes))
-	for i, b := range boxes {
-		inboxes[i] = b.Inbox
+	for i, to := range boxes {
+		inboxes[i] = to.Inbox
 	}
 	return inboxes, err
 }
