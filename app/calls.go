@@ -41,19 +41,19 @@ var (
 	ListAnnouncements  = adminCall("list announcements", (*admin.Service).Announcements)
 	DeleteAnnouncement = adminCall("delete announcement", (*admin.Service).DeleteAnnouncement)
 
-	FollowRelay   = federationCall("follow relay", (*federation.Service).FollowRelay)
-	UnfollowRelay = federationCall("unfollow relay", func(s *federation.Service, ctx context.Context, r RelayUnfollow) (struct{}, error) {
-		return struct{}{}, s.UnfollowRelay(ctx, r.Address, r.Force)
+	FollowRelay   = relayCall("follow relay", (*federation.Relays).Follow)
+	UnfollowRelay = relayCall("unfollow relay", func(s *federation.Relays, ctx context.Context, r RelayUnfollow) (struct{}, error) {
+		return struct{}{}, s.Unfollow(ctx, r.Address, r.Force)
 	})
-	ListRelays = federationCall("list relays", func(s *federation.Service, ctx context.Context, _ struct{}) ([]*federation.Relay, error) {
-		return s.Relays(ctx)
+	ListRelays = relayCall("list relays", func(s *federation.Relays, ctx context.Context, _ struct{}) ([]*federation.Relay, error) {
+		return s.List(ctx)
 	})
 
-	ShowQueue  = federationCall("show queue", (*federation.Service).QueueStatus)
-	ListPeers  = federationCall("list peers", (*federation.Service).Peers)
-	Retry      = federationCall("retry", (*federation.Service).Retry)
-	Explain    = federationCall("explain", (*federation.Service).Explain)
-	RotateKeys = federationCall("rotate keys", (*federation.Service).Rotate)
+	ShowQueue  = operatorCall("show queue", (*federation.Operator).QueueStatus)
+	ListPeers  = operatorCall("list peers", (*federation.Operator).Peers)
+	Retry      = operatorCall("retry", (*federation.Operator).Retry)
+	Explain    = operatorCall("explain", (*federation.Operator).Explain)
+	RotateKeys = operatorCall("rotate keys", (*federation.Operator).RotateKeys)
 )
 
 // RelayUnfollow names a relay to unfollow.
@@ -85,8 +85,12 @@ func adminCall[A, R any](name string, run func(*admin.Service, context.Context, 
 	return Call[A, R]{name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Admin, ctx, args) }}
 }
 
-func federationCall[A, R any](name string, run func(*federation.Service, context.Context, A) (R, error)) Call[A, R] {
-	return Call[A, R]{name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Federation, ctx, args) }}
+func relayCall[A, R any](name string, run func(*federation.Relays, context.Context, A) (R, error)) Call[A, R] {
+	return Call[A, R]{name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Federation.Relays, ctx, args) }}
+}
+
+func operatorCall[A, R any](name string, run func(*federation.Operator, context.Context, A) (R, error)) Call[A, R] {
+	return Call[A, R]{name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Federation.Operator, ctx, args) }}
 }
 
 // lockTimeout is how long a call waits for a server that is starting or stopping.

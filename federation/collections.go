@@ -54,7 +54,7 @@ func newCollectionPage(uri string, q PageQuery, items []any, next string) activi
 }
 
 // authorizeCollection finds out who asks for a collection of an account. The answer is not nil if that is not there, or not for them.
-func (s *Service) authorizeCollection(ctx context.Context, r *http.Request, a *store.Account) (signer *store.Account, answer *Response, err error) {
+func (s *DocumentServer) authorizeCollection(ctx context.Context, r *http.Request, a *store.Account) (signer *store.Account, answer *Response, err error) {
 	if signer, err = s.authorizedSigner(ctx, r, true); err != nil {
 		return nil, nil, err
 	}
@@ -70,7 +70,7 @@ func (s *Service) authorizeCollection(ctx context.Context, r *http.Request, a *s
 
 // ServeOutbox answers with what an account has posted and boosted, the newest first: of what is not for everybody only what is for the
 // followers, and only to them.
-func (s *Service) ServeOutbox(ctx context.Context, r *http.Request, a *store.Account, q PageQuery) (*Response, error) {
+func (s *DocumentServer) ServeOutbox(ctx context.Context, r *http.Request, a *store.Account, q PageQuery) (*Response, error) {
 	signer, answer, err := s.authorizeCollection(ctx, r, a)
 	if answer != nil || err != nil {
 		return answer, err
@@ -89,7 +89,7 @@ func (s *Service) ServeOutbox(ctx context.Context, r *http.Request, a *store.Acc
 	if err != nil {
 		return nil, err
 	}
-	items, err := s.statusDocuments(ctx, ids, s.outboxItem)
+	items, err := s.statusDocuments(ctx, ids, s.documents.outboxItem)
 	if err != nil {
 		return nil, err
 	}
@@ -105,13 +105,13 @@ func (s *Service) ServeOutbox(ctx context.Context, r *http.Request, a *store.Acc
 }
 
 // statusDocuments builds a document of each of some statuses, in their order. What has none is left out.
-func (s *Service) statusDocuments(ctx context.Context, ids []store.StatusID, build func(*store.Status, *documentRows) (activity.Object, error)) ([]any, error) {
+func (s *DocumentServer) statusDocuments(ctx context.Context, ids []store.StatusID, build func(*store.Status, *documentRows) (activity.Object, error)) ([]any, error) {
 	rows, err := s.db.Statuses(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(rows, func(a, b *store.Status) int { return cmp.Compare(slices.Index(ids, a.ID), slices.Index(ids, b.ID)) })
-	p, err := s.loadDocumentRows(ctx, rows)
+	p, err := s.documents.loadDocumentRows(ctx, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -130,14 +130,14 @@ func (s *Service) statusDocuments(ctx context.Context, ids []store.StatusID, bui
 }
 
 // ServeFollowers answers with who follows an account, as far as that is shown (federation 1.9).
-func (s *Service) ServeFollowers(ctx context.Context, r *http.Request, a *store.Account, q PageQuery) (*Response, error) {
+func (s *DocumentServer) ServeFollowers(ctx context.Context, r *http.Request, a *store.Account, q PageQuery) (*Response, error) {
 	return s.serveAccounts(ctx, r, a, q, accountCollection{
-		uri: s.followersURI(a), count: a.FollowersCount, hidden: a.HideFollowers, countHidden: a.HideFollowersCount, read: s.db.Followers,
+		uri: s.documents.followersURI(a), count: a.FollowersCount, hidden: a.HideFollowers, countHidden: a.HideFollowersCount, read: s.db.Followers,
 	})
 }
 
 // ServeFollowing answers with whom an account follows, as far as that is shown (federation 1.9).
-func (s *Service) ServeFollowing(ctx context.Context, r *http.Request, a *store.Account, q PageQuery) (*Response, error) {
+func (s *DocumentServer) ServeFollowing(ctx context.Context, r *http.Request, a *store.Account, q PageQuery) (*Response, error) {
 	return s.serveAccounts(ctx, r, a, q, accountCollection{
 		uri: a.URI + "/following", count: a.FollowingCount, hidden: a.HideFollows, countHidden: a.HideFollowsCount, read: s.db.Following,
 	})
@@ -150,7 +150,7 @@ type accountCollection struct {
 	read                func(context.Context, store.AccountID, store.Page) ([]store.AccountID, error)
 }
 
-func (s *Service) serveAccounts(ctx context.Context, r *http.Request, a *store.Account, q PageQuery, l accountCollection) (*Response, error) {
+func (s *DocumentServer) serveAccounts(ctx context.Context, r *http.Request, a *store.Account, q PageQuery, l accountCollection) (*Response, error) {
 	signer, answer, err := s.authorizeCollection(ctx, r, a)
 	if answer != nil || err != nil {
 		return answer, err
@@ -189,7 +189,7 @@ func (s *Service) serveAccounts(ctx context.Context, r *http.Request, a *store.A
 }
 
 // ServeFeatured answers with what an account has pinned, of what everybody may read, the latest pin first.
-func (s *Service) ServeFeatured(ctx context.Context, r *http.Request, a *store.Account) (*Response, error) {
+func (s *DocumentServer) ServeFeatured(ctx context.Context, r *http.Request, a *store.Account) (*Response, error) {
 	signer, answer, err := s.authorizeCollection(ctx, r, a)
 	if answer != nil || err != nil {
 		return answer, err
@@ -203,7 +203,7 @@ func (s *Service) ServeFeatured(ctx context.Context, r *http.Request, a *store.A
 		return nil, err
 	}
 	slices.SortStableFunc(ids, func(a, b store.StatusID) int { return cmp.Compare(pinned[b], pinned[a]) })
-	items, err := s.statusDocuments(ctx, ids, s.buildObject)
+	items, err := s.statusDocuments(ctx, ids, s.documents.buildObject)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func (s *Service) ServeFeatured(ctx context.Context, r *http.Request, a *store.A
 }
 
 // ServeReplies answers with the author's own answers to a status that everybody may read, the oldest first.
-func (s *Service) ServeReplies(ctx context.Context, r *http.Request, id store.StatusID, q PageQuery) (*Response, error) {
+func (s *DocumentServer) ServeReplies(ctx context.Context, r *http.Request, id store.StatusID, q PageQuery) (*Response, error) {
 	st, signer, err := s.visibleStatus(ctx, r, id)
 	if err == nil && (st.ReblogOfID != nil || !isPublicOrUnlisted(st.Visibility)) {
 		err = errs.ErrRecordNotFound
@@ -231,7 +231,7 @@ func (s *Service) ServeReplies(ctx context.Context, r *http.Request, id store.St
 		return nil, err
 	}
 	if !q.Page {
-		return s.respond(s.repliesOf(st, ids), signer)
+		return s.respond(s.documents.repliesOf(st, ids), signer)
 	}
 	next := ""
 	if len(ids) == size {
@@ -239,13 +239,13 @@ func (s *Service) ServeReplies(ctx context.Context, r *http.Request, id store.St
 	}
 	o := newCollectionPage(st.URI+"/replies", PageQuery{Page: true, MinID: q.MinID}, nil, next)
 	delete(o, "orderedItems")
-	o["type"], o["items"] = "CollectionPage", s.objectURIs(ids)
+	o["type"], o["items"] = "CollectionPage", s.documents.objectURIs(ids)
 	return s.respond(o, signer)
 }
 
 // ServeContext answers with the ids of the posts of a thread that began here, as far as the caller may see them, the oldest first
 // (federation 4.16).
-func (s *Service) ServeContext(ctx context.Context, r *http.Request, id store.ConversationID, q PageQuery) (*Response, error) {
+func (s *DocumentServer) ServeContext(ctx context.Context, r *http.Request, id store.ConversationID, q PageQuery) (*Response, error) {
 	signer, err := s.authorizedSigner(ctx, r, true)
 	if err != nil {
 		return nil, err
@@ -266,7 +266,7 @@ func (s *Service) ServeContext(ctx context.Context, r *http.Request, id store.Co
 		return nil, errs.ErrRecordNotFound
 	}
 	if !q.Page {
-		return s.respond(newCollection(s.contextURI(id), nil), signer)
+		return s.respond(newCollection(s.documents.contextURI(id), nil), signer)
 	}
 	items := []any{}
 	for _, e := range entries {
@@ -276,5 +276,5 @@ func (s *Service) ServeContext(ctx context.Context, r *http.Request, id store.Co
 	if len(entries) == contextPageSize {
 		next = "min_id=" + entries[len(entries)-1].ID.String()
 	}
-	return s.respond(newCollectionPage(s.contextURI(id), PageQuery{Page: true, MinID: q.MinID}, items, next), signer)
+	return s.respond(newCollectionPage(s.documents.contextURI(id), PageQuery{Page: true, MinID: q.MinID}, items, next), signer)
 }

@@ -7,6 +7,7 @@ import (
 
 	"svc/emoji"
 	"svc/internal/activity"
+	"svc/internal/cache"
 	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/store"
@@ -14,6 +15,16 @@ import (
 
 // The documents that stand for what is here. They are built of rows, whole pages at a time, with a fixed number of queries. Nothing
 // here decides who may read them, but what is only for this server has no document at all.
+
+// Documents builds ActivityPub documents of local rows.
+type Documents struct {
+	BaseURL string
+	Host    string
+	db      *store.DB
+	emojis  *emoji.Packs
+	signers *Signers
+	cache   *cache.Cache[store.StatusID, *cachedDocument]
+}
 
 // documentContext says what the names in documents mean (federation 1.8). Nobody has to fetch it.
 var documentContext = []any{
@@ -63,36 +74,36 @@ func withContext(o activity.Object) activity.Object {
 }
 
 // actorURI returns the id of an account.
-func (s *Service) actorURI(a *store.Account) string { return a.URI }
+func (d *Documents) actorURI(a *store.Account) string { return a.URI }
 
 // followersURI returns the collection of a local account's followers.
-func (s *Service) followersURI(a *store.Account) string { return a.URI + "/followers" }
+func (d *Documents) followersURI(a *store.Account) string { return a.URI + "/followers" }
 
 // activityURI returns the id of the activity that made the row of an id: the Create of a status, a boost's Announce, the Like of a
 // favourite …
-func (s *Service) activityURI(id int64) string {
-	return s.BaseURL + "/activities/" + store.ActivityID(id).String()
+func (d *Documents) activityURI(id int64) string {
+	return d.BaseURL + "/activities/" + store.ActivityID(id).String()
 }
 
 // contextURI returns what a thread that began here is called.
-func (s *Service) contextURI(id store.ConversationID) string {
-	return s.BaseURL + "/contexts/" + store.StatusID(id).String()
+func (d *Documents) contextURI(id store.ConversationID) string {
+	return d.BaseURL + "/contexts/" + store.StatusID(id).String()
 }
 
 // handleOf returns the name of an account as people write it, without the first @.
-func (s *Service) handleOf(a *store.Account) string {
+func (d *Documents) handleOf(a *store.Account) string {
 	if a.Local() {
-		return a.Nickname + "@" + s.Host
+		return a.Nickname + "@" + d.Host
 	}
 	return a.Acct()
 }
 
 // mediaURL returns the address of a file, or an address as it is.
-func (s *Service) mediaURL(name string) string {
+func (d *Documents) mediaURL(name string) string {
 	if len(name) > 8 && (name[:7] == "http://" || name[:8] == "https://") {
 		return name
 	}
-	return s.BaseURL + "/media/" + name
+	return d.BaseURL + "/media/" + name
 }
 
 // documentRows are rows that belong to a page of statuses and boosts.
@@ -115,7 +126,7 @@ const (
 )
 
 // loadDocumentRows reads what belongs to statuses.
-func (s *Service) loadDocumentRows(ctx context.Context, list []*store.Status) (*documentRows, error) {
+func (d *Documents) loadDocumentRows(ctx context.Context, list []*store.Status) (*documentRows, error) {
 	p := &documentRows{
 		accounts: make(map[store.AccountID]*store.Account), statuses: make(map[store.StatusID]*store.Status),
 		recipients: make(map[store.StatusID][]store.Recipient), tags: make(map[store.StatusID][]string),
@@ -129,7 +140,7 @@ func (s *Service) loadDocumentRows(ctx context.Context, list []*store.Status) (*
 			boosted = append(boosted, *st.ReblogOfID)
 		}
 	}
-	if err := s.loadStatuses(ctx, boosted, p); err != nil {
+	if err := d.loadStatuses(ctx, boosted, p); err != nil {
 		return nil, err
 	}
 	var posts []*store.Status // those that have a document of their own
@@ -148,15 +159,15 @@ func (s *Service) loadDocumentRows(ctx context.Context, list []*store.Status) (*
 			}
 		}
 	}
-	if err := s.loadStatuses(ctx, around, p); err != nil {
+	if err := d.loadStatuses(ctx, around, p); err != nil {
 		return nil, err
 	}
 	if len(posts) > 0 {
-		if err := s.loadObjectRows(ctx, posts, p); err != nil {
+		if err := d.loadObjectRows(ctx, posts, p); err != nil {
 			return nil, err
 		}
 	}
-	return p, s.loadAccounts(ctx, list, p)
+	return p, d.loadAccounts(ctx, list, p)
 }
 
 // reblogged returns what a status boosts, nil if it is no boost.
@@ -173,11 +184,11 @@ func embedsOriginal(boost, original *store.Status) bool {
 	return original.AccountID == boost.AccountID && original.Visibility == store.Private && original.Local()
 }
 
-func (s *Service) loadStatuses(ctx context.Context, ids []store.StatusID, p *documentRows) error {
+func (d *Documents) loadStatuses(ctx context.Context, ids []store.StatusID, p *documentRows) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	rows, err := s.db.Statuses(ctx, ids)
+	rows, err := d.db.Statuses(ctx, ids)
 	for _, st := range rows {
 		p.statuses[st.ID] = st
 	}
@@ -185,7 +196,7 @@ func (s *Service) loadStatuses(ctx context.Context, ids []store.StatusID, p *doc
 }
 
 // loadObjectRows loads what the documents of posts show.
-func (s *Service) loadObjectRows(ctx context.Context, posts []*store.Status, p *documentRows) error {
+func (d *Documents) loadObjectRows(ctx context.Context, posts []*store.Status, p *documentRows) error {
 	var ids, edited, open, withMedia []store.StatusID
 	var threads []store.ConversationID
 	for _, st := range posts {
@@ -201,53 +212,53 @@ func (s *Service) loadObjectRows(ctx context.Context, posts []*store.Status, p *
 		}
 		threads = append(threads, st.ConversationID)
 	}
-	recipients, err := s.db.Recipients(ctx, ids)
+	recipients, err := d.db.Recipients(ctx, ids)
 	if err != nil {
 		return err
 	}
 	for _, r := range recipients {
 		p.recipients[r.StatusID] = append(p.recipients[r.StatusID], r)
 	}
-	tags, err := s.db.StatusTags(ctx, ids)
+	tags, err := d.db.StatusTags(ctx, ids)
 	if err != nil {
 		return err
 	}
 	for _, t := range tags {
 		p.tags[t.StatusID] = append(p.tags[t.StatusID], t.Name)
 	}
-	media, err := s.db.MediaOf(ctx, withMedia)
+	media, err := d.db.MediaOf(ctx, withMedia)
 	if err != nil {
 		return err
 	}
 	for _, m := range media {
 		p.media[*m.StatusID] = append(p.media[*m.StatusID], m)
 	}
-	polls, err := s.db.PollsOf(ctx, ids)
+	polls, err := d.db.PollsOf(ctx, ids)
 	if err != nil {
 		return err
 	}
 	for _, poll := range polls {
 		p.polls[poll.StatusID] = poll
 	}
-	if p.contextURIs, err = s.db.ThreadURIs(ctx, threads); err != nil {
+	if p.contextURIs, err = d.db.ThreadURIs(ctx, threads); err != nil {
 		return err
 	}
-	replies, err := s.db.SelfReplies(ctx, open, maxInlineReplies)
+	replies, err := d.db.SelfReplies(ctx, open, maxInlineReplies)
 	if err != nil {
 		return err
 	}
 	for _, r := range replies {
 		p.replies[r.StatusID] = append(p.replies[r.StatusID], r.ID)
 	}
-	return s.loadEdits(ctx, edited, p)
+	return d.loadEdits(ctx, edited, p)
 }
 
 // loadEdits loads the earlier versions of posts.
-func (s *Service) loadEdits(ctx context.Context, ids []store.StatusID, p *documentRows) error {
+func (d *Documents) loadEdits(ctx context.Context, ids []store.StatusID, p *documentRows) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	edits, err := s.db.LatestEdits(ctx, ids, maxFormerVersions)
+	edits, err := d.db.LatestEdits(ctx, ids, maxFormerVersions)
 	if err != nil {
 		return err
 	}
@@ -258,7 +269,7 @@ func (s *Service) loadEdits(ctx context.Context, ids []store.StatusID, p *docume
 			media = append(media, m.ID)
 		}
 	}
-	rows, err := s.db.MediaByIDs(ctx, media)
+	rows, err := d.db.MediaByIDs(ctx, media)
 	for _, m := range rows {
 		p.formerMedia[m.ID] = m
 	}
@@ -266,7 +277,7 @@ func (s *Service) loadEdits(ctx context.Context, ids []store.StatusID, p *docume
 }
 
 // loadAccounts loads the authors of statuses and of what they boost, and those they are addressed to.
-func (s *Service) loadAccounts(ctx context.Context, list []*store.Status, p *documentRows) error {
+func (d *Documents) loadAccounts(ctx context.Context, list []*store.Status, p *documentRows) error {
 	var ids []store.AccountID
 	for _, st := range list {
 		ids = append(ids, st.AccountID)
@@ -280,7 +291,7 @@ func (s *Service) loadAccounts(ctx context.Context, list []*store.Status, p *doc
 		}
 	}
 	slices.Sort(ids)
-	rows, err := s.db.Accounts(ctx, slices.Compact(ids))
+	rows, err := d.db.Accounts(ctx, slices.Compact(ids))
 	for _, a := range rows {
 		p.accounts[a.ID] = a
 	}
@@ -290,14 +301,14 @@ func (s *Service) loadAccounts(ctx context.Context, list []*store.Status, p *doc
 // isPublicOrUnlisted tells whether posts of a visibility may be read by everybody everywhere.
 func isPublicOrUnlisted(v store.Visibility) bool { return v == store.Public || v == store.Unlisted }
 
-func (s *Service) audienceOf(st *store.Status, p *documentRows) (to, cc []string, err error) {
+func (d *Documents) audienceOf(st *store.Status, p *documentRows) (to, cc []string, err error) {
 	author := p.accounts[st.AccountID]
 	if !st.Visibility.Federated() || author == nil {
 		return nil, nil, errs.ErrRecordNotFound
 	}
 	to, cc = []string{}, []string{}
-	followers := s.followersURI(author)
-	people := s.recipientURIs(st, p)
+	followers := d.followersURI(author)
+	people := d.recipientURIs(st, p)
 	switch st.Visibility {
 	case store.Public:
 		to = append(append(to, activity.Public), people...)
@@ -317,7 +328,7 @@ func (s *Service) audienceOf(st *store.Status, p *documentRows) (to, cc []string
 }
 
 // recipientURIs returns the ids of those whom a status names. Of a list post these are the mentioned, not the members.
-func (s *Service) recipientURIs(st *store.Status, p *documentRows) []string {
+func (d *Documents) recipientURIs(st *store.Status, p *documentRows) []string {
 	var people []string
 	for _, r := range p.recipients[st.ID] {
 		if a := p.accounts[r.AccountID]; a != nil && a.ID != st.AccountID && (r.Mentioned || st.Visibility != store.ListOnly) {
@@ -337,16 +348,16 @@ func stringValues(list []string) []any {
 }
 
 // emojiTags returns the custom emoji that occur in texts.
-func (s *Service) emojiTags(in ...string) []any {
+func (d *Documents) emojiTags(in ...string) []any {
 	var tags []any
-	for _, e := range s.emojis.In(in...) {
-		tags = append(tags, s.emojiTag(e))
+	for _, e := range d.emojis.In(in...) {
+		tags = append(tags, d.emojiTag(e))
 	}
 	return tags
 }
 
-func (s *Service) emojiTag(e emoji.Emoji) jsonMap {
-	return newEmojiTag(":"+e.Shortcode+":", s.BaseURL+e.Path)
+func (d *Documents) emojiTag(e emoji.Emoji) jsonMap {
+	return newEmojiTag(":"+e.Shortcode+":", d.BaseURL+e.Path)
 }
 
 // newEmojiTag is a custom emoji. When its picture changed last is not known: peers get another address for another picture.
@@ -358,20 +369,20 @@ func newEmojiTag(name, url string) jsonMap {
 	return jsonMap{"type": "Emoji", "id": url, "name": name, "updated": "1970-01-01T00:00:00Z", "icon": icon}
 }
 
-func (s *Service) mentionTag(a *store.Account) jsonMap {
-	return jsonMap{"type": "Mention", "href": a.URI, "name": "@" + s.handleOf(a)}
+func (d *Documents) mentionTag(a *store.Account) jsonMap {
+	return jsonMap{"type": "Mention", "href": a.URI, "name": "@" + d.handleOf(a)}
 }
 
-func (s *Service) hashtagTag(name string) jsonMap {
-	return jsonMap{"type": "Hashtag", "href": text.TagURL(s.BaseURL, name), "name": "#" + name}
+func (d *Documents) hashtagTag(name string) jsonMap {
+	return jsonMap{"type": "Hashtag", "href": text.TagURL(d.BaseURL, name), "name": "#" + name}
 }
 
 // statusDocument builds a document of one status.
-func (s *Service) statusDocument(ctx context.Context, st *store.Status, build func(*store.Status, *documentRows) (activity.Object, error)) (activity.Object, error) {
+func (d *Documents) statusDocument(ctx context.Context, st *store.Status, build func(*store.Status, *documentRows) (activity.Object, error)) (activity.Object, error) {
 	if !st.Local() {
 		return nil, fmt.Errorf("document of %s: %w", st.URI, errs.ErrRecordNotFound)
 	}
-	p, err := s.loadDocumentRows(ctx, []*store.Status{st})
+	p, err := d.loadDocumentRows(ctx, []*store.Status{st})
 	if err != nil {
 		return nil, err
 	}

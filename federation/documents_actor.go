@@ -21,36 +21,36 @@ var imageTypes = map[string]string{
 func imageType(name string) string { return imageTypes[strings.ToLower(path.Ext(name))] }
 
 // actorDocument returns the actor of a local account, or of the server itself, without @context.
-func (s *Service) actorDocument(ctx context.Context, a *store.Account) (activity.Object, error) {
+func (d *Documents) actorDocument(ctx context.Context, a *store.Account) (activity.Object, error) {
 	if !a.Local() {
 		return nil, errs.ErrRecordNotFound
 	}
-	o, err := s.minimalActor(ctx, a)
+	o, err := d.minimalActor(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	o["webfinger"] = s.handleOf(a)
+	o["webfinger"] = d.handleOf(a)
 	o["name"] = a.DisplayName
 	o["url"] = a.URL
-	o["endpoints"] = jsonMap{"sharedInbox": s.BaseURL + "/inbox"}
+	o["endpoints"] = jsonMap{"sharedInbox": d.BaseURL + "/inbox"}
 	o["manuallyApprovesFollowers"] = a.Locked
 	o["published"] = a.CreatedAt.Time().Truncate(24 * time.Hour).Format(time.RFC3339)
-	if s.IsServerActor(a) {
+	if d.IsServerActor(a) {
 		o["invisible"] = true
-		o["summary"] = "An account of the server " + s.Host + " itself. Nobody reads what is sent to it."
-		if a.URI == s.BaseURL+relayActorPath {
-			o["followers"], o["following"] = s.followersURI(a), a.URI+"/following"
+		o["summary"] = "An account of the server " + d.Host + " itself. Nobody reads what is sent to it."
+		if a.URI == d.BaseURL+relayActorPath {
+			o["followers"], o["following"] = d.followersURI(a), a.URI+"/following"
 		}
 		return o, nil
 	}
 	o["endpoints"] = jsonMap{
-		"sharedInbox":                s.BaseURL + "/inbox",
-		"oauthAuthorizationEndpoint": s.BaseURL + "/oauth/authorize",
-		"oauthRegistrationEndpoint":  s.BaseURL + "/api/v1/apps",
-		"oauthTokenEndpoint":         s.BaseURL + "/oauth/token",
+		"sharedInbox":                d.BaseURL + "/inbox",
+		"oauthAuthorizationEndpoint": d.BaseURL + "/oauth/authorize",
+		"oauthRegistrationEndpoint":  d.BaseURL + "/api/v1/apps",
+		"oauthTokenEndpoint":         d.BaseURL + "/oauth/token",
 	}
 	o["outbox"] = a.URI + "/outbox"
-	o["followers"], o["following"] = s.followersURI(a), a.URI+"/following"
+	o["followers"], o["following"] = d.followersURI(a), a.URI+"/following"
 	o["featured"] = a.URI + "/collections/featured"
 	o["summary"] = a.Note
 	o["discoverable"], o["indexable"] = a.Discoverable, a.Discoverable
@@ -61,10 +61,10 @@ func (s *Service) actorDocument(ctx context.Context, a *store.Account) (activity
 	if a.ShowBirthday && a.Birthday != "" {
 		o["vcard:bday"] = a.Birthday
 	}
-	s.addImages(o, a)
-	s.addFields(o, a)
+	d.addImages(o, a)
+	d.addFields(o, a)
 	if a.MovedToID != nil {
-		to, err := s.db.Account(ctx, *a.MovedToID)
+		to, err := d.db.Account(ctx, *a.MovedToID)
 		switch {
 		case err == nil:
 			o["movedTo"] = to.URI
@@ -76,8 +76,8 @@ func (s *Service) actorDocument(ctx context.Context, a *store.Account) (activity
 }
 
 // minimalActor is as much of an actor as it takes to verify its signatures and to answer it.
-func (s *Service) minimalActor(ctx context.Context, a *store.Account) (activity.Object, error) {
-	key, pem, err := s.Signers.PublicKey(ctx, a.ID)
+func (d *Documents) minimalActor(ctx context.Context, a *store.Account) (activity.Object, error) {
+	key, pem, err := d.signers.PublicKey(ctx, a.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -88,16 +88,16 @@ func (s *Service) minimalActor(ctx context.Context, a *store.Account) (activity.
 }
 
 // IsServerActor tells whether an account is one of the server's own.
-func (s *Service) IsServerActor(a *store.Account) bool {
-	return a.URI == s.BaseURL+fetchActorPath || a.URI == s.BaseURL+relayActorPath
+func (d *Documents) IsServerActor(a *store.Account) bool {
+	return a.URI == d.BaseURL+fetchActorPath || a.URI == d.BaseURL+relayActorPath
 }
 
-func (s *Service) addImages(o activity.Object, a *store.Account) {
+func (d *Documents) addImages(o activity.Object, a *store.Account) {
 	for key, name := range map[string]string{"icon": a.Avatar, "image": a.Header} {
 		if name == "" {
 			continue
 		}
-		picture := jsonMap{"type": "Image", "url": s.mediaURL(name)}
+		picture := jsonMap{"type": "Image", "url": d.mediaURL(name)}
 		if kind := imageType(name); kind != "" {
 			picture["mediaType"] = kind
 		}
@@ -105,14 +105,14 @@ func (s *Service) addImages(o activity.Object, a *store.Account) {
 	}
 }
 
-func (s *Service) addFields(o activity.Object, a *store.Account) {
+func (d *Documents) addFields(o activity.Object, a *store.Account) {
 	fields, shown := []any{}, []string{a.DisplayName, a.Note}
 	for _, f := range a.Fields.V {
 		fields = append(fields, jsonMap{"type": "PropertyValue", "name": f.Name, "value": f.Value})
 		shown = append(shown, f.Name, f.Value)
 	}
 	o["attachment"] = fields
-	o["tag"] = append([]any{}, s.emojiTags(shown...)...)
+	o["tag"] = append([]any{}, d.emojiTags(shown...)...)
 }
 
 // tombstone stands for what was deleted (federation 1.10).

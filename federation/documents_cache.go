@@ -34,18 +34,18 @@ func newDocumentCache(db *store.DB) *cache.Cache[store.StatusID, *cachedDocument
 }
 
 // cachedObject returns the document of a post if it is kept, and when it was looked for.
-func (s *Service) cachedObject(id store.StatusID) (body []byte, generation uint64) {
-	generation = s.documentCache.Generation()
-	if doc, ok := s.documentCache.Get(id); ok && sameEmojis(doc.emojis, s.emojis.All()) {
+func (d *Documents) cachedObject(id store.StatusID) (body []byte, generation uint64) {
+	generation = d.cache.Generation()
+	if doc, ok := d.cache.Get(id); ok && sameEmojis(doc.emojis, d.emojis.All()) {
 		body = doc.body
 	}
 	return body, generation
 }
 
 // cacheObject keeps the document of a post, if that looks the same to everybody and at all times.
-func (s *Service) cacheObject(st *store.Status, body []byte, generation uint64) {
+func (d *Documents) cacheObject(st *store.Status, body []byte, generation uint64) {
 	if isPublicOrUnlisted(st.Visibility) && !st.HasPoll {
-		s.documentCache.Put(st.ID, &cachedDocument{body, s.emojis.All()}, generation)
+		d.cache.Put(st.ID, &cachedDocument{body, d.emojis.All()}, generation)
 	}
 }
 

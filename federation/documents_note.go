@@ -14,22 +14,22 @@ const quoteRel = "https://misskey-hub.net/ns#_misskey_quote"
 
 // objectDocument returns the Note or Question of a local status, without @context. For what is only for this server, and for boosts, that
 // is errs.ErrRecordNotFound.
-func (s *Service) objectDocument(ctx context.Context, st *store.Status) (activity.Object, error) {
-	return s.statusDocument(ctx, st, s.buildObject)
+func (d *Documents) objectDocument(ctx context.Context, st *store.Status) (activity.Object, error) {
+	return d.statusDocument(ctx, st, d.buildObject)
 }
 
-func (s *Service) buildObject(st *store.Status, p *documentRows) (activity.Object, error) {
+func (d *Documents) buildObject(st *store.Status, p *documentRows) (activity.Object, error) {
 	if st.ReblogOfID != nil {
 		return nil, errs.ErrRecordNotFound
 	}
-	to, cc, err := s.audienceOf(st, p)
+	to, cc, err := d.audienceOf(st, p)
 	if err != nil {
 		return nil, err
 	}
 	author := p.accounts[st.AccountID].URI
 	thread := p.contextURIs[st.ConversationID]
 	if thread == "" {
-		thread = s.contextURI(st.ConversationID)
+		thread = d.contextURI(st.ConversationID)
 	}
 	o := activity.Object{
 		"id":           st.URI,
@@ -45,8 +45,8 @@ func (s *Service) buildObject(st *store.Status, p *documentRows) (activity.Objec
 		"sensitive":    st.Sensitive,
 		"context":      thread,
 		"conversation": thread,
-		"attachment":   s.attachments(p.media[st.ID]),
-		"tag":          s.tags(st, p),
+		"attachment":   d.attachments(p.media[st.ID]),
+		"tag":          d.tags(st, p),
 	}
 	if st.URL != "" {
 		o["url"] = st.URL
@@ -56,7 +56,7 @@ func (s *Service) buildObject(st *store.Status, p *documentRows) (activity.Objec
 	}
 	if st.EditedAt != nil {
 		o["updated"] = st.EditedAt.String()
-		o["formerRepresentations"] = s.formerRepresentations(st, p)
+		o["formerRepresentations"] = d.formerRepresentations(st, p)
 	}
 	if st.InReplyToID != nil && p.statuses[*st.InReplyToID] != nil {
 		o["inReplyTo"] = p.statuses[*st.InReplyToID].URI
@@ -66,13 +66,13 @@ func (s *Service) buildObject(st *store.Status, p *documentRows) (activity.Objec
 	}
 	if isPublicOrUnlisted(st.Visibility) {
 		o["interactionPolicy"] = jsonMap{"canQuote": jsonMap{"automaticApproval": []any{activity.Public}}}
-		o["replies"] = s.repliesOf(st, p.replies[st.ID])
+		o["replies"] = d.repliesOf(st, p.replies[st.ID])
 	}
 	if quoted := p.quoted(st); quoted != nil {
 		o["quoteUrl"], o["quoteUri"], o["_misskey_quote"] = quoted.URI, quoted.URI, quoted.URI
 	}
 	if poll := p.polls[st.ID]; poll != nil {
-		s.addPoll(o, poll)
+		d.addPoll(o, poll)
 	}
 	return o, nil
 }
@@ -86,18 +86,18 @@ func (p *documentRows) quoted(st *store.Status) *store.Status {
 }
 
 // attachments returns the documents of files.
-func (s *Service) attachments(media []*store.Media) []any {
+func (d *Documents) attachments(media []*store.Media) []any {
 	list := []any{}
 	for _, m := range media {
-		list = append(list, s.attachment(m, m.Description))
+		list = append(list, d.attachment(m, m.Description))
 	}
 	return list
 }
 
-func (s *Service) attachment(m *store.Media, description string) jsonMap {
+func (d *Documents) attachment(m *store.Media, description string) jsonMap {
 	o := jsonMap{"type": "Document", "mediaType": m.Mime, "url": m.RemoteURL, "name": nil}
 	if m.File != "" {
-		o["url"] = s.mediaURL(m.File)
+		o["url"] = d.mediaURL(m.File)
 	}
 	if description != "" {
 		o["name"] = description
@@ -106,18 +106,18 @@ func (s *Service) attachment(m *store.Media, description string) jsonMap {
 }
 
 // tags returns whom a status mentions, its hashtags, its custom emoji and what it quotes.
-func (s *Service) tags(st *store.Status, p *documentRows) []any {
+func (d *Documents) tags(st *store.Status, p *documentRows) []any {
 	list := []any{}
 	for _, r := range p.recipients[st.ID] {
 		if a := p.accounts[r.AccountID]; a != nil && r.Mentioned {
-			list = append(list, s.mentionTag(a))
+			list = append(list, d.mentionTag(a))
 		}
 	}
 	for _, name := range p.tags[st.ID] {
-		list = append(list, s.hashtagTag(name))
+		list = append(list, d.hashtagTag(name))
 	}
 	shown := append([]string{st.SpoilerText, st.Content}, p.polls[st.ID].Titles()...)
-	list = append(list, s.emojiTags(shown...)...)
+	list = append(list, d.emojiTags(shown...)...)
 	if quoted := p.quoted(st); quoted != nil {
 		address := quoted.URL
 		if address == "" {
@@ -132,9 +132,9 @@ func (s *Service) tags(st *store.Status, p *documentRows) []any {
 }
 
 // repliesOf is the collection of an author's own answers to a status, with the first of them (federation 4.2).
-func (s *Service) repliesOf(st *store.Status, first []store.StatusID) jsonMap {
+func (d *Documents) repliesOf(st *store.Status, first []store.StatusID) jsonMap {
 	uri := st.URI + "/replies"
-	page := jsonMap{"id": uri + "?page=true", "type": "CollectionPage", "partOf": uri, "items": s.objectURIs(first)}
+	page := jsonMap{"id": uri + "?page=true", "type": "CollectionPage", "partOf": uri, "items": d.objectURIs(first)}
 	if len(first) == maxInlineReplies {
 		page["next"] = uri + "?page=true&min_id=" + first[len(first)-1].String()
 	}
@@ -142,10 +142,10 @@ func (s *Service) repliesOf(st *store.Status, first []store.StatusID) jsonMap {
 }
 
 // objectURIs returns the ids of local posts.
-func (s *Service) objectURIs(ids []store.StatusID) []any {
+func (d *Documents) objectURIs(ids []store.StatusID) []any {
 	uris := make([]any, 0, len(ids))
 	for _, id := range ids {
-		uris = append(uris, s.BaseURL+"/objects/"+id.String())
+		uris = append(uris, d.BaseURL+"/objects/"+id.String())
 	}
 	return uris
 }
@@ -154,7 +154,7 @@ func (s *Service) objectURIs(ids []store.StatusID) []any {
 const maxFormerText = 20 << 10
 
 // formerRepresentations are the latest of the earlier versions of a status, the oldest first. They have no history themselves.
-func (s *Service) formerRepresentations(st *store.Status, p *documentRows) jsonMap {
+func (d *Documents) formerRepresentations(st *store.Status, p *documentRows) jsonMap {
 	versions := []any{}
 	author := p.accounts[st.AccountID].URI
 	edits, room := p.edits[st.ID], maxFormerText
@@ -178,7 +178,7 @@ func (s *Service) formerRepresentations(st *store.Status, p *documentRows) jsonM
 		files := []any{}
 		for _, m := range e.Media.V {
 			if row := p.formerMedia[m.ID]; row != nil {
-				files = append(files, s.attachment(row, m.Description))
+				files = append(files, d.attachment(row, m.Description))
 			}
 		}
 		v["attachment"] = files
@@ -186,7 +186,7 @@ func (s *Service) formerRepresentations(st *store.Status, p *documentRows) jsonM
 			v["type"] = "Question"
 			v["oneOf"] = pollOptions(slices.Values(e.Poll.V))
 		}
-		if tags := s.emojiTags(e.SpoilerText, e.Content); tags != nil {
+		if tags := d.emojiTags(e.SpoilerText, e.Content); tags != nil {
 			v["tag"] = tags
 		}
 		versions = append(versions, v)
@@ -203,8 +203,8 @@ func pollOptions(titles func(func(string) bool)) []any {
 }
 
 // addPoll makes the document of a post that of one with a poll (federation 4.3).
-func (s *Service) addPoll(o activity.Object, poll *store.Poll) {
-	ended := poll.Ended(s.now())
+func (d *Documents) addPoll(o activity.Object, poll *store.Poll) {
+	ended := poll.Ended(d.db.Now())
 	list := []any{}
 	for _, option := range poll.Options.V {
 		votes := jsonMap{"type": "Collection"}

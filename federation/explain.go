@@ -70,33 +70,33 @@ type FetchedDocument struct {
 
 // Explain tells what is known of an address, or of the account of a handle: whether it is here and how it came, why it was refused, what
 // its server says now. It changes nothing.
-func (s *Service) Explain(ctx context.Context, address string) (*Explanation, error) {
+func (o *Operator) Explain(ctx context.Context, address string) (*Explanation, error) {
 	if nick, domain, ok := text.SplitHandle(address); ok && !strings.Contains(address, "/") {
 		var err error
-		if address, err = s.uriOfHandle(ctx, nick, domain); err != nil {
+		if address, err = o.uriOfHandle(ctx, nick, domain); err != nil {
 			return nil, err
 		}
 	}
-	host, err := activity.Host(address, s.AllowLoopback)
+	host, err := activity.Host(address, o.AllowLoopback)
 	if err != nil {
 		return nil, errs.BadRequest("%q is no address of something on a server, as https://example.org/users/alice is", address)
 	}
-	e := &Explanation{URL: address, Host: host, Local: host == s.Host, Refusals: []*Refusal{}, Queued: []*QueuedActivity{}}
-	if err := s.explainHost(ctx, e); err != nil {
+	e := &Explanation{URL: address, Host: host, Local: host == o.Host, Refusals: []*Refusal{}, Queued: []*QueuedActivity{}}
+	if err := o.explainHost(ctx, e); err != nil {
 		return nil, err
 	}
 	names := []string{activity.WithoutFragment(address)}
 	if address != names[0] { // so some call what they do
 		names = append(names, address)
 	}
-	if !e.Local && e.RejectReason == "" && !s.Disabled {
-		e.Fetched = s.explainFetch(ctx, names[0])
+	if !e.Local && e.RejectReason == "" && !o.disabled {
+		e.Fetched = o.explainFetch(ctx, names[0])
 		if id := e.Fetched.ID; id != "" && !slices.Contains(names, id) {
 			names = append(names, id)
 		}
 	}
 	for _, name := range names {
-		for _, find := range []func(context.Context, *Explanation, string) error{s.explainAccount, s.explainStatus, s.explainHistory} {
+		for _, find := range []func(context.Context, *Explanation, string) error{o.explainAccount, o.explainStatus, o.explainHistory} {
 			if err := find(ctx, e, name); err != nil {
 				return nil, err
 			}
@@ -106,11 +106,11 @@ func (s *Service) Explain(ctx context.Context, address string) (*Explanation, er
 }
 
 // uriOfHandle returns the id of the account of a handle: of one that is known, or as its server says now.
-func (s *Service) uriOfHandle(ctx context.Context, nick, domain string) (string, error) {
-	if domain == s.Host {
+func (o *Operator) uriOfHandle(ctx context.Context, nick, domain string) (string, error) {
+	if domain == o.Host {
 		domain = ""
 	}
-	a, err := s.db.AccountByName(ctx, nick, domain)
+	a, err := o.db.AccountByName(ctx, nick, domain)
 	switch {
 	case err == nil:
 		return a.URI, nil
@@ -118,31 +118,31 @@ func (s *Service) uriOfHandle(ctx context.Context, nick, domain string) (string,
 		return "", err
 	case domain == "":
 		return "", errs.NotFound("There is no account %q on this server", nick)
-	case s.Disabled:
+	case o.disabled:
 		return "", errs.NotFound("%s@%s is not known here, and federation.enabled is off", nick, domain)
 	}
-	f, err := s.Fetcher.WebFinger(ctx, nick, domain)
+	f, err := o.fetcher.WebFinger(ctx, nick, domain)
 	if err != nil {
 		return "", errs.NotFound("%s does not tell who %s@%s is: %v", domain, nick, domain, err)
 	}
 	return f.Actor, nil
 }
 
-func (s *Service) explainHost(ctx context.Context, e *Explanation) error {
-	if err := s.Fetcher.checkHostPolicy(e.Host); err != nil {
+func (o *Operator) explainHost(ctx context.Context, e *Explanation) error {
+	if err := o.fetcher.checkHostPolicy(e.Host); err != nil {
 		e.RejectReason = err.Error()
-	} else if s.Disabled && !e.Local {
+	} else if o.disabled && !e.Local {
 		e.RejectReason = "federation.enabled is off"
 	}
-	h, err := s.db.Host(ctx, e.Host)
+	h, err := o.db.Host(ctx, e.Host)
 	if err == nil && (h.LastSuccessAt != nil || h.Failures > 0 || h.SignatureAt != 0 || h.CheckedAt != 0 || h.DueAt != nil) {
-		e.Peer = s.newPeer(h)
+		e.Peer = o.newPeer(h)
 	}
 	return err
 }
 
-func (s *Service) explainAccount(ctx context.Context, e *Explanation, name string) error {
-	a, err := s.db.AccountByAddress(ctx, name)
+func (o *Operator) explainAccount(ctx context.Context, e *Explanation, name string) error {
+	a, err := o.db.AccountByAddress(ctx, name)
 	if errs.IsNotFound(err) {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (s *Service) explainAccount(ctx context.Context, e *Explanation, name strin
 		return err
 	}
 	e.Account = &ExplainedAccount{ID: a.ID.String(), Acct: a.Acct(), Unavailable: a.Unavailable, Deleted: a.DeletedAt != nil}
-	actor, err := s.db.Actor(ctx, a.ID)
+	actor, err := o.db.Actor(ctx, a.ID)
 	if errs.IsNotFound(err) {
 		return nil
 	}
@@ -160,22 +160,22 @@ func (s *Service) explainAccount(ctx context.Context, e *Explanation, name strin
 	return err
 }
 
-func (s *Service) explainStatus(ctx context.Context, e *Explanation, name string) error {
-	st, err := s.db.StatusByAddress(ctx, name)
+func (o *Operator) explainStatus(ctx context.Context, e *Explanation, name string) error {
+	st, err := o.db.StatusByAddress(ctx, name)
 	if st == nil && err == nil {
-		st, err = s.local.localStatus(ctx, name)
+		st, err = o.local.localStatus(ctx, name)
 	}
 	if st == nil || err != nil {
 		return err
 	}
-	author, err := s.db.Account(ctx, st.AccountID)
+	author, err := o.db.Account(ctx, st.AccountID)
 	if err != nil {
 		return err
 	}
 	e.Status = &ExplainedStatus{
 		ID: st.ID.String(), Author: author.Acct(), Visibility: st.Visibility.String(), CreatedAt: st.CreatedAt.Time(), ArrivedAt: st.ID.Time(),
 	}
-	origin, err := s.db.RemoteStatus(ctx, st.ID)
+	origin, err := o.db.RemoteStatus(ctx, st.ID)
 	if origin == nil || err != nil {
 		return err
 	}
@@ -186,27 +186,27 @@ func (s *Service) explainStatus(ctx context.Context, e *Explanation, name string
 	return nil
 }
 
-func (s *Service) explainHistory(ctx context.Context, e *Explanation, name string) error {
-	gone, err := s.db.Tombstone(ctx, name)
+func (o *Operator) explainHistory(ctx context.Context, e *Explanation, name string) error {
+	gone, err := o.db.Tombstone(ctx, name)
 	if err != nil {
 		return err
 	}
 	if gone != nil {
 		e.DeletedAt = timePointer(&gone.DeletedAt)
 	}
-	heard, err := s.db.SeenActivity(ctx, name)
+	heard, err := o.db.SeenActivity(ctx, name)
 	if err != nil {
 		return err
 	}
 	e.Seen = e.Seen || heard
-	refusals, err := s.db.Refusals(ctx, name)
+	refusals, err := o.db.Refusals(ctx, name)
 	if err != nil {
 		return err
 	}
 	for _, r := range refusals {
 		e.Refusals = append(e.Refusals, &Refusal{At: r.ID.Time(), Activity: r.URI, Object: r.Object, Host: r.Domain, Reason: r.Reason})
 	}
-	waiting, err := s.failedActivities(ctx, name)
+	waiting, err := o.failedActivities(ctx, name)
 	for _, r := range waiting {
 		if !slices.ContainsFunc(e.Queued, func(other *QueuedActivity) bool { return other.ID == r.ID }) {
 			e.Queued = append(e.Queued, r)
@@ -216,9 +216,9 @@ func (s *Service) explainHistory(ctx context.Context, e *Explanation, name strin
 }
 
 // explainFetch asks for a document, as if it were new, and says what would be done with it.
-func (s *Service) explainFetch(ctx context.Context, address string) *FetchedDocument {
-	s.Fetcher.failures.remove(address)
-	doc, err := s.Fetcher.DocumentForPage(ctx, address)
+func (o *Operator) explainFetch(ctx context.Context, address string) *FetchedDocument {
+	o.fetcher.failures.remove(address)
+	doc, err := o.fetcher.DocumentForPage(ctx, address)
 	if err != nil {
 		f := &FetchedDocument{Error: err.Error(), Verdict: "It could not be had just now, and would be asked for again later."}
 		switch {
@@ -241,7 +241,7 @@ func (s *Service) explainFetch(ctx context.Context, address string) *FetchedDocu
 		}
 	case doc.Is(NoteTypes...):
 		f.Owner = doc.Ref("attributedTo")
-		f.Verdict = s.objectVerdict(doc, f)
+		f.Verdict = o.objectVerdict(doc, f)
 	case handlers[f.Type] != nil:
 		f.Owner = doc.Ref("actor")
 		f.Verdict = "It is an activity: these count when they are delivered, or what they are about is asked for."
@@ -251,8 +251,8 @@ func (s *Service) explainFetch(ctx context.Context, address string) *FetchedDocu
 	return f
 }
 
-func (s *Service) objectVerdict(doc activity.Object, f *FetchedDocument) string {
-	if !activity.SameHost(f.Owner, f.ID, s.AllowLoopback) {
+func (o *Operator) objectVerdict(doc activity.Object, f *FetchedDocument) string {
+	if !activity.SameHost(f.Owner, f.ID, o.AllowLoopback) {
 		return "It would not be accepted: it says that it is by somebody of another server."
 	}
 	for _, key := range []string{"to", "cc"} {

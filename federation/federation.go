@@ -14,14 +14,12 @@ import (
 	"context"
 	"crypto/rsa"
 	"log/slog"
-	"sync"
 	"time"
 
 	"svc/emoji"
 	"svc/federation/delivery"
 	"svc/federation/inbox"
 	"svc/federation/policy"
-	"svc/internal/cache"
 	"svc/internal/config"
 	"svc/internal/fetch"
 	"svc/internal/keys"
@@ -62,54 +60,63 @@ func FromSettings(c *config.Config) Config {
 
 // Service joins the parts of the package.
 type Service struct {
-	Config
 	*Remote
-	Receiver *Receiver
+	Receiver       *Receiver
+	Documents      *Documents
+	DocumentServer *DocumentServer
+	Outbox         *Outbox
+	Relays         *Relays
+	Operator       *Operator
 
-	db             *store.DB
-	social         *social.Service
-	client         *fetch.Client
-	emojis         *emoji.Packs
-	documentCache  *cache.Cache[store.StatusID, *cachedDocument]
-	log            *slog.Logger
-	local          *LocalObjects
-	relays         *relays
-	inbox          *inbox.Inbox
-	deliveries     *delivery.Queue
-	fetcherLookups chan struct{}  // taken while the signer of a fetch is identified
-	outboxLocks    [64]sync.Mutex // held while outbox entries of actors that share one by their ids are published
+	config     Config
+	db         *store.DB
+	emoji      *emojiCopier
+	inbox      *inbox.Inbox
+	deliveries *delivery.Queue
 }
 
 // New assembles a service that follows the changes of db. Call it before db is used, and Open before the service is.
 func New(db *store.DB, social *social.Service, emojis *emoji.Packs, client *fetch.Client, secrets *keys.Keys, c Config, log *slog.Logger) *Service {
-	s := &Service{
-		Config: c, db: db, social: social, client: client, emojis: emojis, documentCache: newDocumentCache(db), log: log, local: &LocalObjects{db, c.BaseURL}, relays: newRelays(),
-		fetcherLookups: make(chan struct{}, maxFetcherLookups),
-		Remote: NewRemote(RemoteConfig{
-			BaseURL: c.BaseURL, Host: c.Host, AllowLoopback: c.AllowLoopback, SignatureAge: c.SignatureAge, StoreAll: c.StoreAll, Policies: c.Policies,
-			GenerateKey: c.GenerateKey,
-		}, db, social, client, secrets, log),
+	remote := NewRemote(RemoteConfig{
+		BaseURL: c.BaseURL, Host: c.Host, AllowLoopback: c.AllowLoopback, SignatureAge: c.SignatureAge, StoreAll: c.StoreAll, Policies: c.Policies,
+		GenerateKey: c.GenerateKey,
+	}, db, social, client, secrets, log)
+	local := &LocalObjects{db, c.BaseURL}
+	out := &sender{fetcher: remote.Fetcher, signers: remote.Signers, actors: remote.Actors, db: db, log: log}
+	deliveries := delivery.New(delivery.Config{DB: db, Log: log, Send: out.send, InboxGone: out.handleGoneInbox})
+	documents := &Documents{BaseURL: c.BaseURL, Host: c.Host, db: db, emojis: emojis, signers: remote.Signers, cache: newDocumentCache(db)}
+	outbox := &Outbox{Config: c, documents: documents, fetcher: remote.Fetcher, local: local, db: db}
+	relays := &Relays{
+		disabled: c.Disabled, documents: documents, outbox: outbox, actors: remote.Actors, fetcher: remote.Fetcher, local: local, db: db, log: log,
 	}
-	s.deliveries = newDeliveries(s)
 	r := &Receiver{
-		Config: c, reader: s.Reader, fetcher: s.Fetcher, accounts: s.Accounts, actors: s.Actors, verifier: s.Verifier, statuses: s.Statuses, local: s.local,
-		relays: s.relays, deliveries: s.deliveries, service: s, db: db, social: social, log: log,
+		Config: c, reader: remote.Reader, fetcher: remote.Fetcher, accounts: remote.Accounts, actors: remote.Actors, verifier: remote.Verifier,
+		statuses: remote.Statuses, local: local, documents: documents, outbox: outbox, relays: relays, deliveries: deliveries, db: db, social: social, log: log,
 	}
-	r.inbox = inbox.New(inbox.Config{DB: db, Log: log, Process: r.process, NeedsFetch: needsFetch, IsFinal: IsFinal, HostOf: s.Reader.hostOf})
-	s.Receiver, s.inbox = r, r.inbox
-	return s
+	r.inbox = inbox.New(inbox.Config{DB: db, Log: log, Process: r.process, NeedsFetch: needsFetch, IsFinal: IsFinal, HostOf: remote.Reader.hostOf})
+	return &Service{
+		Remote: remote, Receiver: r, Documents: documents, Outbox: outbox, Relays: relays,
+		DocumentServer: &DocumentServer{
+			Config: c, documents: documents, verifier: remote.Verifier, relays: relays, local: local, db: db, log: log,
+			fetcherLookups: make(chan struct{}, maxFetcherLookups),
+		},
+		Operator: &Operator{
+			Host: c.Host, AllowLoopback: c.AllowLoopback, disabled: c.Disabled, fetcher: remote.Fetcher, signers: remote.Signers, local: local, inbox: r.inbox, db: db,
+		},
+		config: c, db: db, emoji: &emojiCopier{emojis, client, log}, inbox: r.inbox, deliveries: deliveries,
+	}
 }
 
 // Register tells the worker which jobs this package does.
 func (s *Service) Register(w *store.Worker) {
-	store.Handle(w, s.publish)
+	store.Handle(w, s.Outbox.publish)
 	store.HandleLimited(w, refreshWorkers, s.Actors.refreshActor)
 	store.HandleLimited(w, threadWorkers, s.Backfill.completeStatus)
 	store.HandleLimited(w, threadWorkers, s.Backfill.fetchReplies)
 	store.HandleLimited(w, threadWorkers, s.Backfill.refreshPoll)
 	store.HandleLimited(w, collectionWorkers, s.Backfill.fetchCollections)
 	store.HandleLimited(w, collectionWorkers, s.Backfill.fetchNodeInfo)
-	store.HandleLimited(w, maxEmojiCopies, (&emojiCopier{s.emojis, s.client, s.log}).copyEmoji)
+	store.HandleLimited(w, maxEmojiCopies, s.emoji.copyEmoji)
 }
 
 // Run receives and delivers until ctx ends. What is not done by then stays in the database.
@@ -125,14 +132,12 @@ func (s *Service) Run(ctx context.Context) {
 
 // Settle does what is due of receiving and delivering, one thing after another. Tests use it instead of Run.
 func (s *Service) Settle(ctx context.Context) error {
-	s.waitForFetchers()
+	s.DocumentServer.waitForFetchers()
 	if err := s.inbox.ProcessDue(ctx); err != nil {
 		return err
 	}
 	return s.deliveries.Settle(ctx)
 }
-
-func (s *Service) now() time.Time { return s.db.Now() }
 
 // MarkReachable notes that a server has made itself heard, in a way that only it can have: what waits for it is delivered now.
 func (s *Service) MarkReachable(ctx context.Context, domain string) error {

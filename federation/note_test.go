@@ -59,7 +59,7 @@ func FuzzNote(f *testing.F) {
 			if n.Visibility < store.Public || n.Visibility > store.ListOnly || n.Visibility == store.Local {
 				t.Errorf("visibility %v", n.Visibility)
 			}
-			if n.Published.After(s.now()) || n.Published.Year() < 1970 || n.Updated.After(s.now()) {
+			if n.Published.After(s.db.Now()) || n.Published.Year() < 1970 || n.Updated.After(s.db.Now()) {
 				t.Errorf("published %v, updated %v", n.Published, n.Updated)
 			}
 			if len(n.Tags) > maxNoteTags || len(n.Mentions) > maxNoteMentions || len(n.Media) > maxNoteMedia+1 || len(n.Audience) > maxAddressees ||

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
+	"svc/federation/inbox"
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/internal/text"
@@ -20,6 +22,18 @@ const (
 	maxCounted           = 1_000_000
 )
 
+// Operator has what the operator asks about federation, and does about it.
+type Operator struct {
+	Host          string
+	AllowLoopback bool
+	disabled      bool
+	fetcher       *Fetcher
+	signers       *Signers
+	local         *LocalObjects
+	inbox         *inbox.Inbox
+	db            *store.DB
+}
+
 // Peer is another server, as the operator sees it.
 type Peer struct {
 	Host             string     `json:"host"`
@@ -33,7 +47,7 @@ type Peer struct {
 	RejectReason     string     `json:"refused"`   // why there are no dealings with it; "": there are
 }
 
-func (s *Service) newPeer(h *store.Host) *Peer {
+func (o *Operator) newPeer(h *store.Host) *Peer {
 	p := &Peer{
 		Host: h.Domain, Software: h.Software, Failures: h.Failures, UnreachableSince: timePointer(h.UnreachableSince),
 		LastSuccessAt: timePointer(h.LastSuccessAt), LastError: h.LastError, Signature: h.Signature,
@@ -41,10 +55,10 @@ func (s *Service) newPeer(h *store.Host) *Peer {
 	if h.Version != "" {
 		p.Software += " " + h.Version
 	}
-	if until := h.BackoffUntil.Time(); until.After(s.now()) {
+	if until := h.BackoffUntil.Time(); until.After(o.db.Now()) {
 		p.BackoffUntil = &until
 	}
-	if err := s.Fetcher.checkHostPolicy(h.Domain); err != nil {
+	if err := o.fetcher.checkHostPolicy(h.Domain); err != nil {
 		p.RejectReason = err.Error()
 	}
 	return p
@@ -65,21 +79,21 @@ type PeerQuery struct {
 }
 
 // Peers lists the servers that something has been exchanged with, in order of name.
-func (s *Service) Peers(ctx context.Context, q PeerQuery) ([]*Peer, error) {
-	rows, err := s.db.Hosts(ctx, q.After, maxListed)
+func (o *Operator) Peers(ctx context.Context, q PeerQuery) ([]*Peer, error) {
+	rows, err := o.db.Hosts(ctx, q.After, maxListed)
 	if q.Unreachable {
-		rows, err = s.db.UnreachableHosts(ctx, maxUnreachableListed)
+		rows, err = o.db.UnreachableHosts(ctx, maxUnreachableListed)
 	}
 	list := make([]*Peer, 0, len(rows))
 	for _, h := range rows {
-		list = append(list, s.newPeer(h))
+		list = append(list, o.newPeer(h))
 	}
 	return list, err
 }
 
 // UnreachableHosts returns since when which servers cannot be reached.
-func (s *Service) UnreachableHosts(ctx context.Context) (map[string]store.Time, error) {
-	rows, err := s.db.UnreachableHosts(ctx, maxListedHosts)
+func (o *Operator) UnreachableHosts(ctx context.Context) (map[string]store.Time, error) {
+	rows, err := o.db.UnreachableHosts(ctx, maxListedHosts)
 	since := make(map[string]store.Time, len(rows))
 	for _, h := range rows {
 		since[h.Domain] = *h.UnreachableSince
@@ -145,30 +159,30 @@ type QueueQuery struct {
 }
 
 // QueueStatus tells what waits to be delivered, by host, and what has come in and is not done with.
-func (s *Service) QueueStatus(ctx context.Context, q QueueQuery) (*QueueStatus, error) {
+func (o *Operator) QueueStatus(ctx context.Context, q QueueQuery) (*QueueStatus, error) {
 	if err := normalizeHost(&q.Host); err != nil {
 		return nil, err
 	}
 	out := &QueueStatus{Hosts: []*HostQueue{}, Deliveries: []*Delivery{}, FailedIncoming: []*QueuedActivity{}}
-	state, err := s.db.QueuedActivityCounts(ctx, maxCounted)
+	state, err := o.db.QueuedActivityCounts(ctx, maxCounted)
 	if err != nil {
 		return nil, err
 	}
 	out.Incoming.Waiting, out.Incoming.Failed, out.Incoming.GivenUp = state.Waiting, state.Failed, state.Parked
-	if out.Hosts, err = s.hostQueues(ctx, q); err != nil {
+	if out.Hosts, err = o.hostQueues(ctx, q); err != nil {
 		return nil, err
 	}
 	if q.Failed {
-		if out.FailedIncoming, err = s.failedActivities(ctx, ""); err != nil {
+		if out.FailedIncoming, err = o.failedActivities(ctx, ""); err != nil {
 			return nil, err
 		}
 	}
 	var rows []*store.Delivery
 	switch {
 	case q.Host != "":
-		rows, err = s.db.DeliveriesTo(ctx, q.Host, maxListed)
+		rows, err = o.db.DeliveriesTo(ctx, q.Host, maxListed)
 	case q.Failed:
-		rows, err = s.db.ParkedDeliveries(ctx, maxListed)
+		rows, err = o.db.ParkedDeliveries(ctx, maxListed)
 	}
 	if err != nil {
 		return nil, err
@@ -176,7 +190,7 @@ func (s *Service) QueueStatus(ctx context.Context, q QueueQuery) (*QueueStatus, 
 	if q.Failed {
 		rows = slices.DeleteFunc(rows, func(d *store.Delivery) bool { return !d.Parked })
 	}
-	out.Deliveries, err = s.describeDeliveries(ctx, rows)
+	out.Deliveries, err = o.describeDeliveries(ctx, rows)
 	return out, err
 }
 
@@ -194,11 +208,11 @@ func normalizeHost(host *string) error {
 }
 
 // hostQueues are what waits by host, most first.
-func (s *Service) hostQueues(ctx context.Context, q QueueQuery) ([]*HostQueue, error) {
+func (o *Operator) hostQueues(ctx context.Context, q QueueQuery) ([]*HostQueue, error) {
 	of := make(map[string]*HostQueue)
 	list := []*HostQueue{}
 	for _, parked := range []bool{false, true} {
-		rows, err := s.db.HostQueues(ctx, parked, "", maxListedHosts)
+		rows, err := o.db.HostQueues(ctx, parked, "", maxListedHosts)
 		if err != nil {
 			return nil, err
 		}
@@ -225,11 +239,11 @@ func (s *Service) hostQueues(ctx context.Context, q QueueQuery) ([]*HostQueue, e
 	slices.SortStableFunc(list, func(a, b *HostQueue) int { return cmp.Compare(b.Queued+b.Parked, a.Queued+a.Parked) })
 	list = list[:min(len(list), maxListed)]
 	for _, h := range list {
-		row, err := s.db.Host(ctx, h.Host)
+		row, err := o.db.Host(ctx, h.Host)
 		if err != nil {
 			return nil, err
 		}
-		h.Peer = s.newPeer(row)
+		h.Peer = o.newPeer(row)
 		if h.NextAttempt != nil && h.Peer.BackoffUntil != nil && h.Peer.BackoffUntil.After(*h.NextAttempt) {
 			h.NextAttempt = h.Peer.BackoffUntil
 		}
@@ -238,12 +252,12 @@ func (s *Service) hostQueues(ctx context.Context, q QueueQuery) ([]*HostQueue, e
 }
 
 // describeDeliveries says what deliveries bring.
-func (s *Service) describeDeliveries(ctx context.Context, rows []*store.Delivery) ([]*Delivery, error) {
+func (o *Operator) describeDeliveries(ctx context.Context, rows []*store.Delivery) ([]*Delivery, error) {
 	var ids []store.ActivityID
 	for _, d := range rows {
 		ids = append(ids, d.ActivityID)
 	}
-	activities, err := s.db.Activities(ctx, ids)
+	activities, err := o.db.Activities(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -269,8 +283,8 @@ func (s *Service) describeDeliveries(ctx context.Context, rows []*store.Delivery
 }
 
 // failedActivities lists what came in and failed; about: what waits, too, in which a text stands.
-func (s *Service) failedActivities(ctx context.Context, about string) ([]*QueuedActivity, error) {
-	rows, err := s.db.FailedQueuedActivities(ctx, about, maxListed)
+func (o *Operator) failedActivities(ctx context.Context, about string) ([]*QueuedActivity, error) {
+	rows, err := o.db.FailedQueuedActivities(ctx, about, maxListed)
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +292,7 @@ func (s *Service) failedActivities(ctx context.Context, about string) ([]*Queued
 	for _, r := range rows {
 		ids = append(ids, r.SignerID)
 	}
-	signers, err := s.db.Accounts(ctx, ids)
+	signers, err := o.db.Accounts(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -318,7 +332,7 @@ type RetryResult struct {
 }
 
 // Retry has what waits or was given up tried at once.
-func (s *Service) Retry(ctx context.Context, q RetryQuery) (*RetryResult, error) {
+func (o *Operator) Retry(ctx context.Context, q RetryQuery) (*RetryResult, error) {
 	if err := normalizeHost(&q.Host); err != nil {
 		return nil, err
 	}
@@ -326,13 +340,13 @@ func (s *Service) Retry(ctx context.Context, q RetryQuery) (*RetryResult, error)
 	hosts := []string{q.Host}
 	switch {
 	case q.ID != 0:
-		if err := s.retryOne(ctx, q.ID, done); err != nil {
+		if err := o.retryOne(ctx, q.ID, done); err != nil {
 			return nil, err
 		}
 		hosts = nil
 	case q.All:
 		var err error
-		if hosts, err = s.queuedHosts(ctx); err != nil {
+		if hosts, err = o.queuedHosts(ctx); err != nil {
 			return nil, err
 		}
 		q.Host = ""
@@ -341,7 +355,7 @@ func (s *Service) Retry(ctx context.Context, q RetryQuery) (*RetryResult, error)
 	}
 	for _, host := range hosts {
 		for more := true; more; {
-			err := s.db.Update(ctx, func(tx *store.Tx) error {
+			err := o.db.Update(ctx, func(tx *store.Tx) error {
 				n, again, err := tx.RetryHost(ctx, host)
 				done.Deliveries += n
 				more = again
@@ -353,7 +367,7 @@ func (s *Service) Retry(ctx context.Context, q RetryQuery) (*RetryResult, error)
 		}
 	}
 	if q.ID == 0 {
-		err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		err := o.db.Update(ctx, func(tx *store.Tx) (err error) {
 			done.Incoming, err = tx.RetryQueuedActivities(ctx, 0, q.Host)
 			return err
 		})
@@ -361,13 +375,13 @@ func (s *Service) Retry(ctx context.Context, q RetryQuery) (*RetryResult, error)
 			return nil, err
 		}
 	}
-	s.inbox.Reload()
-	s.db.WakeDelivery()
+	o.inbox.Reload()
+	o.db.WakeDelivery()
 	return done, nil
 }
 
-func (s *Service) retryOne(ctx context.Context, id int64, done *RetryResult) error {
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
+func (o *Operator) retryOne(ctx context.Context, id int64, done *RetryResult) error {
+	err := o.db.Update(ctx, func(tx *store.Tx) error {
 		domain, err := tx.RetryDelivery(ctx, store.DeliveryID(id))
 		if err != nil {
 			return err
@@ -386,11 +400,11 @@ func (s *Service) retryOne(ctx context.Context, id int64, done *RetryResult) err
 }
 
 // queuedHosts are all hosts for which something waits or was given up.
-func (s *Service) queuedHosts(ctx context.Context) ([]string, error) {
+func (o *Operator) queuedHosts(ctx context.Context) ([]string, error) {
 	var hosts []string
 	for _, parked := range []bool{false, true} {
 		for after := ""; ; {
-			rows, err := s.db.HostQueues(ctx, parked, after, maxListed)
+			rows, err := o.db.HostQueues(ctx, parked, after, maxListed)
 			if err != nil {
 				return nil, err
 			}
@@ -405,4 +419,41 @@ func (s *Service) queuedHosts(ctx context.Context) ([]string, error) {
 	}
 	slices.Sort(hosts)
 	return slices.Compact(hosts), nil
+}
+
+// Rotation says whose keys are to be replaced.
+type Rotation struct {
+	Name   string `json:"name"`   // nickname of a local account
+	Server bool   `json:"server"` // those of the server's own actors
+}
+
+// RotateKeys gives a local account, or the actors of the server, other keys. It returns their ids.
+func (o *Operator) RotateKeys(ctx context.Context, r Rotation) (made []string, err error) {
+	var accounts []*store.Account
+	if r.Server {
+		for _, path := range []string{fetchActorPath, relayActorPath} {
+			a, err := o.local.serverActor(ctx, path)
+			if err != nil {
+				return nil, err
+			}
+			accounts = append(accounts, a)
+		}
+	} else {
+		a, err := o.db.AccountByName(ctx, strings.TrimPrefix(r.Name, "@"), "")
+		if errs.IsNotFound(err) || err == nil && a.DeletedAt != nil {
+			return nil, errs.NotFound("There is no account %q on this server", r.Name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		accounts = append(accounts, a)
+	}
+	for _, a := range accounts {
+		key, err := o.signers.RotateKeys(ctx, a)
+		if err != nil {
+			return made, err
+		}
+		made = append(made, key.URI)
+	}
+	return made, nil
 }

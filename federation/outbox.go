@@ -5,11 +5,22 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"sync"
 
 	"svc/internal/activity"
 	"svc/internal/errs"
 	"svc/store"
 )
+
+// Outbox turns outbox entries into activities and queues their deliveries.
+type Outbox struct {
+	Config
+	documents *Documents
+	fetcher   *Fetcher
+	local     *LocalObjects
+	db        *store.DB
+	locks     [64]sync.Mutex // held while an entry is published, by actor id
+}
 
 // outgoing is an activity that is to be sent, and to whom.
 type outgoing struct {
@@ -24,38 +35,38 @@ type outgoing struct {
 
 // outboxBuilder makes activities of a deed by an account here: one, as a rule. None, or errs.ErrRecordNotFound, is what nobody needs to
 // hear of any more.
-type outboxBuilder func(*Service, context.Context, *store.Account, store.OutboxEntry) ([]*outgoing, error)
+type outboxBuilder func(*Outbox, context.Context, *store.Account, store.OutboxEntry) ([]*outgoing, error)
 
 // outboxBuilders are for each verb who tells of it.
 var outboxBuilders = map[store.OutboxType]outboxBuilder{
-	store.StatusCreated:      (*Service).buildStatusCreated,
-	store.StatusUpdated:      (*Service).buildStatusUpdated,
-	store.StatusDeleted:      (*Service).buildStatusDeleted,
-	store.ReblogCreated:      (*Service).buildReblogCreated,
-	store.ReblogDeleted:      (*Service).buildReblogDeleted,
-	store.FavouriteCreated:   (*Service).buildFavouriteCreated,
-	store.FavouriteDeleted:   (*Service).buildFavouriteDeleted,
-	store.ReactionCreated:    (*Service).buildReactionCreated,
-	store.ReactionDeleted:    (*Service).buildReactionDeleted,
-	store.VoteCreated:        (*Service).buildVoteCreated,
-	store.FollowCreated:      (*Service).buildFollowCreated,
-	store.FollowDeleted:      (*Service).buildFollowDeleted,
-	store.FollowAccepted:     (*Service).buildFollowAccepted,
-	store.FollowRejected:     (*Service).buildFollowRejected,
-	store.BlockCreated:       (*Service).buildBlockCreated,
-	store.BlockDeleted:       (*Service).buildBlockDeleted,
-	store.ReportCreated:      (*Service).buildReportCreated,
-	store.PinCreated:         (*Service).buildPinCreated,
-	store.PinDeleted:         (*Service).buildPinDeleted,
-	store.ChatMessageCreated: (*Service).buildChatMessageCreated,
-	store.ChatMessageDeleted: (*Service).buildChatMessageDeleted,
-	store.ProfileUpdated:     (*Service).buildProfileUpdated,
-	store.AccountMoved:       (*Service).buildAccountMoved,
-	store.AccountDeleted:     (*Service).buildAccountDeleted,
-	store.QuoteAccepted:      (*Service).buildQuoteAccepted,
-	store.QuoteRejected:      (*Service).buildQuoteRejected,
-	store.QuoteRevoked:       (*Service).buildQuoteRevoked,
-	store.ScrobbleCreated:    (*Service).buildScrobbleCreated,
+	store.StatusCreated:      (*Outbox).buildStatusCreated,
+	store.StatusUpdated:      (*Outbox).buildStatusUpdated,
+	store.StatusDeleted:      (*Outbox).buildStatusDeleted,
+	store.ReblogCreated:      (*Outbox).buildReblogCreated,
+	store.ReblogDeleted:      (*Outbox).buildReblogDeleted,
+	store.FavouriteCreated:   (*Outbox).buildFavouriteCreated,
+	store.FavouriteDeleted:   (*Outbox).buildFavouriteDeleted,
+	store.ReactionCreated:    (*Outbox).buildReactionCreated,
+	store.ReactionDeleted:    (*Outbox).buildReactionDeleted,
+	store.VoteCreated:        (*Outbox).buildVoteCreated,
+	store.FollowCreated:      (*Outbox).buildFollowCreated,
+	store.FollowDeleted:      (*Outbox).buildFollowDeleted,
+	store.FollowAccepted:     (*Outbox).buildFollowAccepted,
+	store.FollowRejected:     (*Outbox).buildFollowRejected,
+	store.BlockCreated:       (*Outbox).buildBlockCreated,
+	store.BlockDeleted:       (*Outbox).buildBlockDeleted,
+	store.ReportCreated:      (*Outbox).buildReportCreated,
+	store.PinCreated:         (*Outbox).buildPinCreated,
+	store.PinDeleted:         (*Outbox).buildPinDeleted,
+	store.ChatMessageCreated: (*Outbox).buildChatMessageCreated,
+	store.ChatMessageDeleted: (*Outbox).buildChatMessageDeleted,
+	store.ProfileUpdated:     (*Outbox).buildProfileUpdated,
+	store.AccountMoved:       (*Outbox).buildAccountMoved,
+	store.AccountDeleted:     (*Outbox).buildAccountDeleted,
+	store.QuoteAccepted:      (*Outbox).buildQuoteAccepted,
+	store.QuoteRejected:      (*Outbox).buildQuoteRejected,
+	store.QuoteRevoked:       (*Outbox).buildQuoteRevoked,
+	store.ScrobbleCreated:    (*Outbox).buildScrobbleCreated,
 }
 
 // withdrawals are what is told of those, too, who are out of service: others should not go on showing what is gone.
@@ -65,36 +76,36 @@ var withdrawals = []store.OutboxType{
 }
 
 // publish is the job that makes activities of a deed and queues them for all who are to hear of it.
-func (s *Service) publish(ctx context.Context, d store.OutboxEntry) error {
+func (b *Outbox) publish(ctx context.Context, d store.OutboxEntry) error {
 	make := outboxBuilders[d.Type]
 	if make == nil {
 		return fmt.Errorf("no activity for the deed %q", d.Type)
 	}
 	// What one does is told in turn: else a job that has read how things were could queue that after another has how they are.
-	turn := &s.outboxLocks[uint64(d.ActorID>>10)%uint64(len(s.outboxLocks))] // the last bits of ids are 0 mostly
+	turn := &b.locks[uint64(d.ActorID>>10)%uint64(len(b.locks))] // the last bits of ids are 0 mostly
 	turn.Lock()
 	defer turn.Unlock()
-	actor, err := s.db.Account(ctx, d.ActorID)
+	actor, err := b.db.Account(ctx, d.ActorID)
 	if err != nil {
 		return ignoreNotFound(err)
 	}
 	if actor.Unavailable && !slices.Contains(withdrawals, d.Type) {
 		return nil
 	}
-	list, err := make(s, ctx, actor, d)
+	list, err := make(b, ctx, actor, d)
 	if err != nil || len(list) == 0 {
 		return ignoreNotFound(err)
 	}
 	var out []*store.OutgoingActivity
 	for _, t := range list {
-		to := s.destinations(t.inboxes)
+		to := b.destinations(t.inboxes)
 		if carriesStatus(t.activity) && !isAddressedToPublic(t.activity) {
-			to = slices.DeleteFunc(to, func(d store.DeliveryTarget) bool { return s.Policies.Quarantined(d.Domain) })
+			to = slices.DeleteFunc(to, func(d store.DeliveryTarget) bool { return b.Policies.Quarantined(d.Domain) })
 		}
 		if len(to) == 0 {
 			continue
 		}
-		body, err := s.encodeActivity(t.activity)
+		body, err := b.encodeActivity(t.activity)
 		if err != nil {
 			return err
 		}
@@ -113,15 +124,15 @@ func (s *Service) publish(ctx context.Context, d store.OutboxEntry) error {
 		return nil
 	}
 	out[len(out)-1].ID = d.ID // by which it is known if this job runs again
-	return s.enqueue(ctx, out)
+	return b.enqueue(ctx, out)
 }
 
 // enqueueBatch is to how many inboxes something is queued in one transaction, so that others can write in between.
 const enqueueBatch = 500
 
 // enqueue queues activities, of which the last has an id: if that is there already, all are.
-func (s *Service) enqueue(ctx context.Context, out []*store.OutgoingActivity) error {
-	known, err := s.db.Activities(ctx, []store.ActivityID{out[len(out)-1].ID})
+func (b *Outbox) enqueue(ctx context.Context, out []*store.OutgoingActivity) error {
+	known, err := b.db.Activities(ctx, []store.ActivityID{out[len(out)-1].ID})
 	if len(known) > 0 || err != nil {
 		return err
 	}
@@ -131,7 +142,7 @@ func (s *Service) enqueue(ctx context.Context, out []*store.OutgoingActivity) er
 			inboxes += len(out[n].Targets)
 			n++
 		}
-		err := s.db.Update(ctx, func(tx *store.Tx) error {
+		err := b.db.Update(ctx, func(tx *store.Tx) error {
 			for _, d := range out[:n] {
 				if err := tx.EnqueueDeliveries(ctx, d); err != nil {
 					return err
@@ -148,9 +159,9 @@ func (s *Service) enqueue(ctx context.Context, out []*store.OutgoingActivity) er
 }
 
 // encodeActivity writes an activity as it is sent. Who is addressed without the others knowing is never named (ActivityPub 6).
-func (s *Service) encodeActivity(a activity.Object) ([]byte, error) {
+func (b *Outbox) encodeActivity(a activity.Object) ([]byte, error) {
 	if a["published"] == nil {
-		a["published"] = store.At(s.now()).String()
+		a["published"] = store.At(b.db.Now()).String()
 	}
 	a = withContext(a)
 	for _, part := range []activity.Object{a, a.Object("object")} {
@@ -161,7 +172,7 @@ func (s *Service) encodeActivity(a activity.Object) ([]byte, error) {
 }
 
 // destinations returns inboxes with their hosts, each once, without those with which there are to be no dealings.
-func (s *Service) destinations(inboxes []string) []store.DeliveryTarget {
+func (b *Outbox) destinations(inboxes []string) []store.DeliveryTarget {
 	var to []store.DeliveryTarget
 	seen := make(map[string]bool, len(inboxes))
 	for _, inbox := range inboxes {
@@ -169,7 +180,7 @@ func (s *Service) destinations(inboxes []string) []store.DeliveryTarget {
 			continue
 		}
 		seen[inbox] = true
-		if host, err := s.Fetcher.FetchableHost(inbox); err == nil {
+		if host, err := b.fetcher.FetchableHost(inbox); err == nil {
 			to = append(to, store.DeliveryTarget{Inbox: inbox, Domain: host})
 		}
 	}
@@ -185,15 +196,15 @@ func isAddressedToPublic(a activity.Object) bool {
 }
 
 // newActivity makes the activity of a deed that has no id in the database but its own.
-func (s *Service) newActivity(d store.OutboxEntry, verb string, actor *store.Account, about any, to, cc []string) activity.Object {
+func (b *Outbox) newActivity(d store.OutboxEntry, verb string, actor *store.Account, about any, to, cc []string) activity.Object {
 	return activity.Object{
-		"id": s.activityURI(int64(d.ID)), "type": verb, "actor": s.actorURI(actor), "object": about, "to": stringValues(to), "cc": stringValues(cc),
+		"id": b.documents.activityURI(int64(d.ID)), "type": verb, "actor": b.documents.actorURI(actor), "object": about, "to": stringValues(to), "cc": stringValues(cc),
 	}
 }
 
 // newUndo takes an activity back. It has the whole of it, since many servers do not know it by its id (federation D5).
-func (s *Service) newUndo(d store.OutboxEntry, actor *store.Account, what activity.Object) activity.Object {
-	return s.newActivity(d, "Undo", actor, jsonMap(what), what.Refs("to", maxAddressees), what.Refs("cc", maxAddressees))
+func (b *Outbox) newUndo(d store.OutboxEntry, actor *store.Account, what activity.Object) activity.Object {
+	return b.newActivity(d, "Undo", actor, jsonMap(what), what.Refs("to", maxAddressees), what.Refs("cc", maxAddressees))
 }
 
 // subjectHash returns a number for what activities are about that no row stands for.

@@ -17,8 +17,8 @@ const (
 )
 
 // inboxesOf returns where accounts elsewhere take in what is for one of them alone.
-func (s *Service) inboxesOf(ctx context.Context, ids ...store.AccountID) ([]string, error) {
-	boxes, err := s.db.RemoteRecipients(ctx, 0, ids)
+func (b *Outbox) inboxesOf(ctx context.Context, ids ...store.AccountID) ([]string, error) {
+	boxes, err := b.db.RemoteRecipients(ctx, 0, ids)
 	inboxes := make([]string, len(boxes))
 	for i, to := range boxes {
 		inboxes[i] = to.Inbox
@@ -27,8 +27,8 @@ func (s *Service) inboxesOf(ctx context.Context, ids ...store.AccountID) ([]stri
 }
 
 // sharedInboxesOf returns where the servers of accounts elsewhere take in what is for many.
-func (s *Service) sharedInboxesOf(ctx context.Context, ids []store.AccountID) ([]string, error) {
-	boxes, err := s.db.RemoteRecipients(ctx, 0, ids)
+func (b *Outbox) sharedInboxesOf(ctx context.Context, ids []store.AccountID) ([]string, error) {
+	boxes, err := b.db.RemoteRecipients(ctx, 0, ids)
 	return deliveryInboxes(boxes), err
 }
 
@@ -42,17 +42,17 @@ func deliveryInboxes(boxes []*store.RemoteRecipient) []string {
 
 // remoteAudience returns where a post, or a boost, has to go, and how many of the people that it names live there. Who blocks its
 // author, or is blocked, does not get it.
-func (s *Service) remoteAudience(ctx context.Context, st *store.Status) (inboxes []string, named int, err error) {
-	people, err := s.addressedAccounts(ctx, st)
+func (b *Outbox) remoteAudience(ctx context.Context, st *store.Status) (inboxes []string, named int, err error) {
+	people, err := b.addressedAccounts(ctx, st)
 	if err != nil {
 		return nil, 0, err
 	}
 	single := st.Visibility == store.Direct && len(people) == 1
-	about, err := s.relatedAuthors(ctx, st)
+	about, err := b.relatedAuthors(ctx, st)
 	if err != nil {
 		return nil, 0, err
 	}
-	boxes, err := s.db.RemoteRecipients(ctx, st.AccountID, append(people, about...))
+	boxes, err := b.db.RemoteRecipients(ctx, st.AccountID, append(people, about...))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -60,13 +60,13 @@ func (s *Service) remoteAudience(ctx context.Context, st *store.Status) (inboxes
 	if single && len(boxes) > 0 {
 		inboxes = []string{boxes[0].Inbox} // some servers take whose inbox it is for whom it is for (federation 3.1)
 	}
-	all, err := s.addFollowerInboxes(ctx, inboxes, st.AccountID, st.Visibility)
+	all, err := b.addFollowerInboxes(ctx, inboxes, st.AccountID, st.Visibility)
 	return all, len(boxes), err
 }
 
 // addressedAccounts returns to whom a post is addressed beside its visibility's own audience.
-func (s *Service) addressedAccounts(ctx context.Context, st *store.Status) ([]store.AccountID, error) {
-	recipients, err := s.db.Recipients(ctx, []store.StatusID{st.ID})
+func (b *Outbox) addressedAccounts(ctx context.Context, st *store.Status) ([]store.AccountID, error) {
+	recipients, err := b.db.Recipients(ctx, []store.StatusID{st.ID})
 	var people []store.AccountID
 	for _, r := range recipients {
 		if r.AccountID != st.AccountID { // a direct post names its author too
@@ -77,7 +77,7 @@ func (s *Service) addressedAccounts(ctx context.Context, st *store.Status) ([]st
 }
 
 // relatedAuthors returns whose post a boost boosts, and whose posts an open one answers or quotes.
-func (s *Service) relatedAuthors(ctx context.Context, st *store.Status) ([]store.AccountID, error) {
+func (b *Outbox) relatedAuthors(ctx context.Context, st *store.Status) ([]store.AccountID, error) {
 	var people []store.AccountID
 	var about []store.StatusID
 	if st.ReblogOfID != nil {
@@ -94,7 +94,7 @@ func (s *Service) relatedAuthors(ctx context.Context, st *store.Status) ([]store
 	if len(about) == 0 {
 		return people, nil
 	}
-	rows, err := s.db.Statuses(ctx, about)
+	rows, err := b.db.Statuses(ctx, about)
 	for _, o := range rows {
 		people = append(people, o.AccountID)
 	}
@@ -102,31 +102,31 @@ func (s *Service) relatedAuthors(ctx context.Context, st *store.Status) ([]store
 }
 
 // addFollowerInboxes adds where the followers of an account take in what is of a visibility that is for them.
-func (s *Service) addFollowerInboxes(ctx context.Context, inboxes []string, id store.AccountID, v store.Visibility) ([]string, error) {
+func (b *Outbox) addFollowerInboxes(ctx context.Context, inboxes []string, id store.AccountID, v store.Visibility) ([]string, error) {
 	switch v {
 	case store.Public, store.Unlisted, store.Private:
 	default:
 		return inboxes, nil
 	}
-	followers, err := s.db.FollowerInboxes(ctx, id)
+	followers, err := b.db.FollowerInboxes(ctx, id)
 	return append(inboxes, followers...), err
 }
 
 // interestedInboxes returns where those elsewhere are who have boosted, favourited, answered … an open post, or asked for it. With one that is for
 // few some of them may have had to do while they were among those.
-func (s *Service) interestedInboxes(ctx context.Context, st *store.Status) ([]string, error) {
+func (b *Outbox) interestedInboxes(ctx context.Context, st *store.Status) ([]string, error) {
 	if !isPublicOrUnlisted(st.Visibility) {
 		return nil, nil
 	}
-	about, err := s.db.RemoteInteractors(ctx, st.ID, maxInterested)
+	about, err := b.db.RemoteInteractors(ctx, st.ID, maxInterested)
 	if err != nil {
 		return nil, err
 	}
-	boxes, err := s.db.RemoteRecipients(ctx, st.AccountID, about)
+	boxes, err := b.db.RemoteRecipients(ctx, st.AccountID, about)
 	if err != nil {
 		return nil, err
 	}
-	readers, err := s.db.FetcherInboxes(ctx, st.ID, maxInterested)
+	readers, err := b.db.FetcherInboxes(ctx, st.ID, maxInterested)
 	return append(deliveryInboxes(boxes), readers...), err
 }
 

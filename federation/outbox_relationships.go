@@ -10,115 +10,115 @@ import (
 
 // What is between somebody here and somebody elsewhere: follows and their answers, blocks, reports.
 
-func (s *Service) buildFollowCreated(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	f, err := s.db.FollowOf(ctx, actor.ID, d.TargetID)
+func (b *Outbox) buildFollowCreated(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
+	f, err := b.db.FollowOf(ctx, actor.ID, d.TargetID)
 	if f == nil || err != nil || int64(f.ID) != d.RowID {
 		return nil, err // taken back
 	}
-	a, err := s.followActivity(ctx, f)
+	a, err := b.documents.followActivity(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	return s.toTarget(ctx, d, a, subjectHash("follow", actor.ID, d.TargetID), store.ReplaceNothing)
+	return b.toTarget(ctx, d, a, subjectHash("follow", actor.ID, d.TargetID), store.ReplaceNothing)
 }
 
-func (s *Service) buildFollowDeleted(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	if f, err := s.db.FollowOf(ctx, actor.ID, d.TargetID); f != nil || err != nil {
+func (b *Outbox) buildFollowDeleted(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
+	if f, err := b.db.FollowOf(ctx, actor.ID, d.TargetID); f != nil || err != nil {
 		return nil, err // and followed again
 	}
 	f := &store.Follow{ID: store.FollowID(d.RowID), FollowerID: actor.ID, TargetID: d.TargetID}
 	if d.URI != "" {
 		f.URI = &d.URI
 	}
-	a, err := s.followActivity(ctx, f)
+	a, err := b.documents.followActivity(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	return s.toTarget(ctx, d, s.newUndo(d, actor, a), subjectHash("follow", actor.ID, d.TargetID), store.ReplaceAll)
+	return b.toTarget(ctx, d, b.newUndo(d, actor, a), subjectHash("follow", actor.ID, d.TargetID), store.ReplaceAll)
 }
 
-func (s *Service) buildFollowAccepted(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	f, err := s.db.FollowOf(ctx, d.TargetID, actor.ID)
+func (b *Outbox) buildFollowAccepted(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
+	f, err := b.db.FollowOf(ctx, d.TargetID, actor.ID)
 	if f == nil || err != nil || f.Pending || int64(f.ID) != d.RowID {
 		return nil, err
 	}
-	return s.followAnswer(ctx, "Accept", actor, d)
+	return b.followAnswer(ctx, "Accept", actor, d)
 }
 
-func (s *Service) buildFollowRejected(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	f, err := s.db.FollowOf(ctx, d.TargetID, actor.ID)
+func (b *Outbox) buildFollowRejected(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
+	f, err := b.db.FollowOf(ctx, d.TargetID, actor.ID)
 	if err != nil || f != nil && int64(f.ID) != d.RowID {
 		return nil, err // asked again: that has an answer of its own
 	}
-	return s.followAnswer(ctx, "Reject", actor, d)
+	return b.followAnswer(ctx, "Reject", actor, d)
 }
 
 // followAnswer says yes or no to the Follow by somebody elsewhere, with the whole of that in it (federation 4.10). One without an id, as
 // after an import, gets one of ours.
-func (s *Service) followAnswer(ctx context.Context, verb string, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	follower, err := s.db.Account(ctx, d.TargetID)
+func (b *Outbox) followAnswer(ctx context.Context, verb string, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
+	follower, err := b.db.Account(ctx, d.TargetID)
 	if err != nil {
 		return nil, err
 	}
-	follow := jsonMap{"id": d.URI, "type": "Follow", "actor": follower.URI, "object": s.actorURI(actor)}
+	follow := jsonMap{"id": d.URI, "type": "Follow", "actor": follower.URI, "object": b.documents.actorURI(actor)}
 	if d.URI == "" {
-		follow["id"] = s.activityURI(d.RowID)
+		follow["id"] = b.documents.activityURI(d.RowID)
 	}
-	a := s.newActivity(d, verb, actor, follow, []string{follower.URI}, nil)
-	return s.toTarget(ctx, d, a, subjectHash("answer", actor.ID, follower.ID), store.ReplaceAll)
+	a := b.newActivity(d, verb, actor, follow, []string{follower.URI}, nil)
+	return b.toTarget(ctx, d, a, subjectHash("answer", actor.ID, follower.ID), store.ReplaceAll)
 }
 
 // toTarget sends what is between two to the other one.
-func (s *Service) toTarget(ctx context.Context, d store.OutboxEntry, a activity.Object, subject int64, replaces store.Replacement) ([]*outgoing, error) {
-	inboxes, err := s.inboxesOf(ctx, d.TargetID)
+func (b *Outbox) toTarget(ctx context.Context, d store.OutboxEntry, a activity.Object, subject int64, replaces store.Replacement) ([]*outgoing, error) {
+	inboxes, err := b.inboxesOf(ctx, d.TargetID)
 	return []*outgoing{{activity: a, subject: subject, replaces: replaces, priority: store.HighPriority, inboxes: inboxes}}, err
 }
 
-func (s *Service) buildBlockCreated(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	return s.buildBlock(ctx, actor, d, true)
+func (b *Outbox) buildBlockCreated(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
+	return b.buildBlock(ctx, actor, d, true)
 }
 
-func (s *Service) buildBlockDeleted(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	return s.buildBlock(ctx, actor, d, false)
+func (b *Outbox) buildBlockDeleted(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
+	return b.buildBlock(ctx, actor, d, false)
 }
 
 // buildBlock tells of a block or of its end, if the operator wants others to hear of blocks (federation 4.11). A block has no row with an
 // id, so its end cannot name that of the Block: others go by the two accounts.
-func (s *Service) buildBlock(ctx context.Context, actor *store.Account, d store.OutboxEntry, is bool) ([]*outgoing, error) {
-	if !s.SendBlocks {
+func (b *Outbox) buildBlock(ctx context.Context, actor *store.Account, d store.OutboxEntry, is bool) ([]*outgoing, error) {
+	if !b.SendBlocks {
 		return nil, nil
 	}
-	if blocked, err := s.db.Blocks(ctx, actor.ID, d.TargetID); blocked != is || err != nil {
+	if blocked, err := b.db.Blocks(ctx, actor.ID, d.TargetID); blocked != is || err != nil {
 		return nil, err // it has changed since
 	}
-	target, err := s.db.Account(ctx, d.TargetID)
+	target, err := b.db.Account(ctx, d.TargetID)
 	if err != nil {
 		return nil, err
 	}
-	a := s.newActivity(d, "Block", actor, target.URI, []string{target.URI}, nil)
+	a := b.newActivity(d, "Block", actor, target.URI, []string{target.URI}, nil)
 	if !is {
 		a["id"] = a.ID() + "/block"
-		a = s.newUndo(d, actor, a)
+		a = b.newUndo(d, actor, a)
 	}
-	return s.toTarget(ctx, d, a, subjectHash("block", actor.ID, target.ID), store.ReplaceAll)
+	return b.toTarget(ctx, d, a, subjectHash("block", actor.ID, target.ID), store.ReplaceAll)
 }
 
 // buildReportCreated forwards a report to the staff of the server of whom it is about, in the name of this server (federation 4.12).
-func (s *Service) buildReportCreated(ctx context.Context, _ *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
+func (b *Outbox) buildReportCreated(ctx context.Context, _ *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
 	id := []store.ReportID{store.ReportID(d.RowID)}
-	reports, err := s.db.Reports(ctx, id)
+	reports, err := b.db.Reports(ctx, id)
 	if err != nil || len(reports) == 0 {
 		return nil, err
 	}
-	about, err := s.db.ReportedStatuses(ctx, id)
+	about, err := b.db.ReportedStatuses(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	target, err := s.db.Account(ctx, d.TargetID)
+	target, err := b.db.Account(ctx, d.TargetID)
 	if err != nil {
 		return nil, err
 	}
-	server, err := s.local.serverActor(ctx, fetchActorPath)
+	server, err := b.local.serverActor(ctx, fetchActorPath)
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +128,8 @@ func (s *Service) buildReportCreated(ctx context.Context, _ *store.Account, d st
 			things = append(things, st.URI)
 		}
 	}
-	a := s.newActivity(d, "Flag", server, stringValues(things), []string{target.URI}, nil)
+	a := b.newActivity(d, "Flag", server, stringValues(things), []string{target.URI}, nil)
 	a["content"] = reports[0].Comment
-	inboxes, err := s.sharedInboxesOf(ctx, []store.AccountID{target.ID})
+	inboxes, err := b.sharedInboxesOf(ctx, []store.AccountID{target.ID})
 	return []*outgoing{{activity: a, signer: server.ID, priority: store.HighPriority, inboxes: inboxes}}, err
 }

@@ -10,17 +10,17 @@ import (
 
 // relayInboxes returns the inboxes of relays that have accepted us: of those that are followed as actors, with others that follow our
 // relay actor; and of those of the Mastodon style.
-func (s *Service) relayInboxes(ctx context.Context) (litepub, raw []string, err error) {
-	rows, err := s.db.Relays(ctx)
+func (b *Outbox) relayInboxes(ctx context.Context) (litepub, raw []string, err error) {
+	rows, err := b.db.Relays(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	self, err := s.local.serverActor(ctx, relayActorPath)
+	self, err := b.local.serverActor(ctx, relayActorPath)
 	if err != nil {
 		return nil, nil, err
 	}
-	if s.AllowRelay {
-		if litepub, err = s.db.FollowerInboxes(ctx, self.ID); err != nil {
+	if b.AllowRelay {
+		if litepub, err = b.db.FollowerInboxes(ctx, self.ID); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -29,10 +29,10 @@ func (s *Service) relayInboxes(ctx context.Context) (litepub, raw []string, err 
 		case !r.Accepted:
 		case !r.Litepub:
 			raw = append(raw, r.Inbox)
-		case !s.AllowRelay || r.AccountID == nil:
+		case !b.AllowRelay || r.AccountID == nil:
 			litepub = append(litepub, r.Inbox)
 		default:
-			follows, err := s.db.Follows(ctx, *r.AccountID, self.ID)
+			follows, err := b.db.Follows(ctx, *r.AccountID, self.ID)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -46,12 +46,12 @@ func (s *Service) relayInboxes(ctx context.Context) (litepub, raw []string, err 
 
 // addRelays adds what relays get of a new or an edited post: those of one style the activity itself, those of the other an Announce of a
 // new post by the relay actor of this server.
-func (s *Service) addRelays(ctx context.Context, d store.OutboxEntry, st *store.Status, t *outgoing) ([]*outgoing, error) {
+func (b *Outbox) addRelays(ctx context.Context, d store.OutboxEntry, st *store.Status, t *outgoing) ([]*outgoing, error) {
 	list := []*outgoing{t}
 	if st.Visibility != store.Public {
 		return list, nil
 	}
-	litepub, raw, err := s.relayInboxes(ctx)
+	litepub, raw, err := b.relayInboxes(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -59,11 +59,11 @@ func (s *Service) addRelays(ctx context.Context, d store.OutboxEntry, st *store.
 	if d.Type != store.StatusCreated || len(litepub) == 0 {
 		return list, nil
 	}
-	relay, err := s.local.serverActor(ctx, relayActorPath)
+	relay, err := b.local.serverActor(ctx, relayActorPath)
 	if err != nil {
 		return nil, err
 	}
-	announce := s.newActivity(d, "Announce", relay, st.URI, []string{s.followersURI(relay)}, nil)
+	announce := b.newActivity(d, "Announce", relay, st.URI, []string{b.documents.followersURI(relay)}, nil)
 	return append(list, &outgoing{
 		activity: announce, signer: relay.ID, statusID: &st.ID, subject: int64(st.ID), priority: store.StatusPriority, inboxes: litepub,
 	}), nil

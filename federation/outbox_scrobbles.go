@@ -7,14 +7,14 @@ import (
 )
 
 // buildScrobbleCreated tells followers what somebody listens to. Few servers understand it; that they refuse it says nothing about them.
-func (s *Service) buildScrobbleCreated(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
-	p, err := s.db.Scrobble(ctx, store.ScrobbleID(d.RowID))
+func (b *Outbox) buildScrobbleCreated(ctx context.Context, actor *store.Account, d store.OutboxEntry) ([]*outgoing, error) {
+	p, err := b.db.Scrobble(ctx, store.ScrobbleID(d.RowID))
 	if err != nil {
 		return nil, err
 	}
-	to, cc := s.addressing(actor, p.Visibility, nil)
+	to, cc := b.addressing(actor, p.Visibility, nil)
 	track := jsonMap{
-		"id": s.BaseURL + "/objects/" + p.ID.String(), "type": "Audio", "attributedTo": actor.URI, "actor": actor.URI,
+		"id": b.BaseURL + "/objects/" + p.ID.String(), "type": "Audio", "attributedTo": actor.URI, "actor": actor.URI,
 		"title": p.Title, "artist": p.Artist, "album": p.Album, "to": stringValues(to), "cc": stringValues(cc), "published": p.CreatedAt.String(),
 	}
 	if p.Length > 0 {
@@ -23,7 +23,7 @@ func (s *Service) buildScrobbleCreated(ctx context.Context, actor *store.Account
 	if p.ExternalLink != "" {
 		track["externalLink"] = p.ExternalLink
 	}
-	inboxes, err := s.db.FollowerInboxes(ctx, actor.ID)
-	a := s.newActivity(d, "Listen", actor, track, to, cc)
+	inboxes, err := b.db.FollowerInboxes(ctx, actor.ID)
+	a := b.newActivity(d, "Listen", actor, track, to, cc)
 	return []*outgoing{{activity: a, priority: store.UpdatePriority, inboxes: inboxes}}, err
 }

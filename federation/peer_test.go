@@ -235,11 +235,11 @@ func (p *stage) finger(name, subject, actor string) {
 func (a *asker) signed(keyID string, key *rsa.PrivateKey) *http.Request {
 	a.t.Helper()
 	r := httptest.NewRequest("GET", "/objects/1", nil)
-	r.Host = a.Host
+	r.Host = "localhost:4"
 	signer := &httpsig.Signer{KeyID: keyID, Key: key}
 	out := r.Clone(context.Background())
-	out.URL.Scheme, out.URL.Host = "http", a.Host
-	if err := signer.Sign(out, nil, httpsig.Options{Scheme: httpsig.Cavage, Now: a.now()}); err != nil {
+	out.URL.Scheme, out.URL.Host = "http", "localhost:4"
+	if err := signer.Sign(out, nil, httpsig.Options{Scheme: httpsig.Cavage, Now: a.db.Now()}); err != nil {
 		a.t.Fatal(err)
 	}
 	r.Header = out.Header

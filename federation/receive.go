@@ -31,10 +31,11 @@ type Receiver struct {
 	verifier   *Verifier
 	statuses   *Statuses
 	local      *LocalObjects
-	relays     *relays
+	documents  *Documents
+	outbox     *Outbox
+	relays     *Relays
 	inbox      *inbox.Inbox
 	deliveries *delivery.Queue
-	service    *Service
 	db         *store.DB
 	social     *social.Service
 	log        *slog.Logger
@@ -145,7 +146,7 @@ func (r *Receiver) isFromUnknown(ctx context.Context, kind, actor string, claims
 	if _, err := r.verifier.accounts.GetByURI(ctx, actor); err == nil || !errs.IsNotFound(err) {
 		return false, err
 	}
-	if !r.service.hasRelays(ctx) {
+	if !r.relays.hasRelays() {
 		return true, nil
 	}
 	if kind == "Accept" || kind == "Reject" {

@@ -39,7 +39,7 @@ func (r *Receiver) handleRelayAnswer(ctx context.Context, in *inbox.Activity) (b
 		return true, err
 	}
 	r.log.Info("relay answered", "relay", row.Address, "accepted", in.Type == "Accept")
-	return true, r.service.loadRelays(ctx)
+	return true, r.relays.loadRelays(ctx)
 }
 
 // isRelay tells whether an account is a relay: the one whose account is known, or, as long as it has not answered, any of its host.
@@ -115,8 +115,8 @@ func (r *Receiver) handleRelayFollow(ctx context.Context, in *inbox.Activity) (b
 				return err
 			}
 		}
-		return r.service.enqueueTo(ctx, tx, self, activity.Object{
-			"id": r.service.activityURI(int64(tx.NewActivityID())), "type": answer, "actor": self.URI, "to": []any{in.Actor.URI}, "cc": []any{},
+		return r.outbox.enqueueTo(ctx, tx, self, activity.Object{
+			"id": r.documents.activityURI(int64(tx.NewActivityID())), "type": answer, "actor": self.URI, "to": []any{in.Actor.URI}, "cc": []any{},
 			"object": map[string]any{"id": in.URI, "type": "Follow", "actor": in.Actor.URI, "object": object},
 		}, inbox.Inbox, subjectHash("answer", self.ID, in.Actor.ID))
 	})

@@ -3,6 +3,7 @@ package federation
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -12,26 +13,32 @@ import (
 	"svc/store"
 )
 
-// relays are the accounts of those relays whose deliveries are taken.
-type relays struct {
-	accountIDs atomic.Pointer[map[store.AccountID]bool]
-	subscribed atomic.Bool // there are relays, be it that none has accepted yet
+// Relays manages the subscriptions to relays.
+type Relays struct {
+	disabled   bool
+	documents  *Documents
+	outbox     *Outbox
+	actors     *Actors
+	fetcher    *Fetcher
+	local      *LocalObjects
+	db         *store.DB
+	log        *slog.Logger
+	accountIDs atomic.Pointer[map[store.AccountID]bool] // of relays that have accepted
+	subscribed atomic.Bool                              // to at least one relay, accepted or not
 }
 
-func newRelays() *relays { return new(relays) }
-
 // isAccepted tells whether an account is a relay that we have subscribed to and that has accepted.
-func (r *relays) isAccepted(id store.AccountID) bool {
-	ids := r.accountIDs.Load()
+func (rel *Relays) isAccepted(id store.AccountID) bool {
+	ids := rel.accountIDs.Load()
 	return ids != nil && (*ids)[id]
 }
 
 // hasRelays tells whether activities may come by a relay, of actors that are not known, or from one whose actor is not known yet.
-func (s *Service) hasRelays(context.Context) bool { return s.relays.subscribed.Load() }
+func (rel *Relays) hasRelays() bool { return rel.subscribed.Load() }
 
 // loadRelays looks anew whose deliveries are taken.
-func (s *Service) loadRelays(ctx context.Context) error {
-	rows, err := s.db.Relays(ctx)
+func (rel *Relays) loadRelays(ctx context.Context) error {
+	rows, err := rel.db.Relays(ctx)
 	if err != nil {
 		return err
 	}
@@ -41,8 +48,8 @@ func (s *Service) loadRelays(ctx context.Context) error {
 			ids[*r.AccountID] = true
 		}
 	}
-	s.relays.accountIDs.Store(&ids)
-	s.relays.subscribed.Store(len(rows) > 0)
+	rel.accountIDs.Store(&ids)
+	rel.subscribed.Store(len(rows) > 0)
 	return nil
 }
 
@@ -57,9 +64,9 @@ func newRelay(r *store.Relay) *Relay { return &Relay{Actor: r.Address, FollowedB
 // maxRelays is how many relays can be subscribed to.
 const maxRelays = 100
 
-// Relays lists the relays that this server has subscribed to, or asked to, in the order in which that was done.
-func (s *Service) Relays(ctx context.Context) ([]*Relay, error) {
-	rows, err := s.db.Relays(ctx)
+// List lists the relays that this server has subscribed to, or asked to, in the order in which that was done.
+func (rel *Relays) List(ctx context.Context) ([]*Relay, error) {
+	rows, err := rel.db.Relays(ctx)
 	list := make([]*Relay, 0, len(rows))
 	for _, r := range rows {
 		list = append(list, newRelay(r))
@@ -67,27 +74,27 @@ func (s *Service) Relays(ctx context.Context) ([]*Relay, error) {
 	return list, err
 }
 
-// FollowRelay subscribes to a relay: by the address of its actor or, if it is of the Mastodon style, of its inbox, which ends in
+// Follow subscribes to a relay: by the address of its actor or, if it is of the Mastodon style, of its inbox, which ends in
 // /inbox (federation 6). One that has been asked before and has not accepted is asked again.
-func (s *Service) FollowRelay(ctx context.Context, address string) (*Relay, error) {
-	if s.Disabled {
+func (rel *Relays) Follow(ctx context.Context, address string) (*Relay, error) {
+	if rel.disabled {
 		return nil, errs.BadRequest("This server does not talk with others (federation.enabled)")
 	}
-	row, err := s.findRelay(ctx, address)
+	row, err := rel.findRelay(ctx, address)
 	if err != nil {
 		return nil, err
 	}
 	if row == nil {
-		if row, err = s.resolveRelay(ctx, address); err != nil {
+		if row, err = rel.resolveRelay(ctx, address); err != nil {
 			return nil, err
 		}
 	}
-	self, err := s.local.serverActor(ctx, relayActorPath)
+	self, err := rel.local.serverActor(ctx, relayActorPath)
 	if err != nil {
 		return nil, err
 	}
 	follow := row.FollowURI
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
+	err = rel.db.Update(ctx, func(tx *store.Tx) error {
 		if before, err := tx.RelayByAddress(ctx, row.Address); err != nil || before != nil && before.Accepted {
 			return err
 		} else if before != nil {
@@ -101,7 +108,7 @@ func (s *Service) FollowRelay(ctx context.Context, address string) (*Relay, erro
 				return errs.BadRequest("There can be no more than %d relays", maxRelays)
 			}
 			row.ID = tx.NewRelayID()
-			row.FollowURI = s.activityURI(int64(row.ID))
+			row.FollowURI = rel.documents.activityURI(int64(row.ID))
 			follow = row.FollowURI
 			if err := tx.SaveRelay(ctx, row); err != nil {
 				return err
@@ -111,13 +118,13 @@ func (s *Service) FollowRelay(ctx context.Context, address string) (*Relay, erro
 		if err != nil {
 			return err
 		}
-		return s.enqueueForRelay(ctx, tx, self, row, relayFollow(follow, self, object))
+		return rel.enqueueForRelay(ctx, tx, self, row, relayFollow(follow, self, object))
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.log.Info("relay asked", "relay", row.Address)
-	return newRelay(row), s.loadRelays(ctx)
+	rel.log.Info("relay asked", "relay", row.Address)
+	return newRelay(row), rel.loadRelays(ctx)
 }
 
 // relayFollow is the Follow by which a relay is subscribed to.
@@ -125,28 +132,28 @@ func relayFollow(id string, self *store.Account, object string) activity.Object 
 	return activity.Object{"id": id, "type": "Follow", "actor": self.URI, "object": object, "to": []any{object}, "cc": []any{}}
 }
 
-// UnfollowRelay ends a subscription and tells the relay. That fails if the relay cannot be reached; with force it is told if it can be.
-func (s *Service) UnfollowRelay(ctx context.Context, address string, force bool) error {
-	row, err := s.findRelay(ctx, address)
+// Unfollow ends a subscription and tells the relay. That fails if the relay cannot be reached; with force it is told if it can be.
+func (rel *Relays) Unfollow(ctx context.Context, address string, force bool) error {
+	row, err := rel.findRelay(ctx, address)
 	if err == nil && row == nil {
 		err = errs.NotFound("There is no relay %s", address)
 	}
 	if err != nil {
 		return err
 	}
-	self, err := s.local.serverActor(ctx, relayActorPath)
+	self, err := rel.local.serverActor(ctx, relayActorPath)
 	if err != nil {
 		return err
 	}
-	if err := s.checkRelayReachable(ctx, row); err != nil && !force {
+	if err := rel.checkRelayReachable(ctx, row); err != nil && !force {
 		return errs.BadRequest("The relay cannot be reached (%v): to leave it nonetheless, use force", err)
 	}
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
+	err = rel.db.Update(ctx, func(tx *store.Tx) error {
 		object, err := relayTarget(ctx, tx, row)
 		if err != nil {
 			return err
 		}
-		if err := s.enqueueForRelay(ctx, tx, self, row, s.undoRelayFollow(tx, self, row, object)); err != nil {
+		if err := rel.enqueueForRelay(ctx, tx, self, row, rel.undoRelayFollow(tx, self, row, object)); err != nil {
 			return err
 		}
 		if row.AccountID != nil {
@@ -159,36 +166,36 @@ func (s *Service) UnfollowRelay(ctx context.Context, address string, force bool)
 	if err != nil {
 		return err
 	}
-	s.log.Info("relay left", "relay", row.Address)
-	return s.loadRelays(ctx)
+	rel.log.Info("relay left", "relay", row.Address)
+	return rel.loadRelays(ctx)
 }
 
-func (s *Service) undoRelayFollow(tx *store.Tx, self *store.Account, r *store.Relay, object string) activity.Object {
+func (rel *Relays) undoRelayFollow(tx *store.Tx, self *store.Account, r *store.Relay, object string) activity.Object {
 	return activity.Object{
-		"id": s.activityURI(int64(tx.NewActivityID())), "type": "Undo", "actor": self.URI, "to": []any{object}, "cc": []any{},
+		"id": rel.documents.activityURI(int64(tx.NewActivityID())), "type": "Undo", "actor": self.URI, "to": []any{object}, "cc": []any{},
 		"object": map[string]any{"id": r.FollowURI, "type": "Follow", "actor": self.URI, "object": object},
 	}
 }
 
 // findRelay returns the relay of an address: the one that the staff gave, or its actor's. nil if there is none.
-func (s *Service) findRelay(ctx context.Context, address string) (*store.Relay, error) {
-	row, err := s.db.RelayByAddress(ctx, address)
+func (rel *Relays) findRelay(ctx context.Context, address string) (*store.Relay, error) {
+	row, err := rel.db.RelayByAddress(ctx, address)
 	if row != nil || err != nil {
 		return row, err
 	}
-	account, err := s.db.AccountByURI(ctx, address)
+	account, err := rel.db.AccountByURI(ctx, address)
 	if errs.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.db.RelayOf(ctx, account.ID)
+	return rel.db.RelayOf(ctx, account.ID)
 }
 
 // resolveRelay finds out how to subscribe to a relay that is new.
-func (s *Service) resolveRelay(ctx context.Context, address string) (*store.Relay, error) {
-	switch _, err := s.Fetcher.FetchableHost(address); {
+func (rel *Relays) resolveRelay(ctx context.Context, address string) (*store.Relay, error) {
+	switch _, err := rel.fetcher.FetchableHost(address); {
 	case errors.Is(err, ErrLocal):
 		return nil, errs.BadRequest("That is this server itself")
 	case errors.Is(err, activity.ErrMalformed):
@@ -203,15 +210,15 @@ func (s *Service) resolveRelay(ctx context.Context, address string) (*store.Rela
 	if strings.HasSuffix(u.Path, "/inbox") {
 		return &store.Relay{Address: address, Inbox: address}, nil
 	}
-	account, err := s.fetchRelayActor(ctx, address)
+	account, err := rel.fetchRelayActor(ctx, address)
 	if err != nil {
 		return nil, relayFetchError(ctx, err)
 	}
-	known, err := s.db.RelayOf(ctx, account.ID)
+	known, err := rel.db.RelayOf(ctx, account.ID)
 	if known != nil || err != nil {
 		return known, err
 	}
-	actor, err := s.db.Actor(ctx, account.ID)
+	actor, err := rel.db.Actor(ctx, account.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -231,15 +238,15 @@ func relayFetchError(ctx context.Context, err error) error {
 }
 
 // checkRelayReachable tells why a relay cannot be reached. Of one in the Mastodon style that has not answered yet there is nothing to ask.
-func (s *Service) checkRelayReachable(ctx context.Context, r *store.Relay) error {
+func (rel *Relays) checkRelayReachable(ctx context.Context, r *store.Relay) error {
 	if r.AccountID == nil {
 		return nil
 	}
-	account, err := s.db.Account(ctx, *r.AccountID)
+	account, err := rel.db.Account(ctx, *r.AccountID)
 	if err != nil {
 		return err
 	}
-	_, err = s.fetchRelayActor(ctx, account.URI)
+	_, err = rel.fetchRelayActor(ctx, account.URI)
 	return err
 }
 
@@ -249,9 +256,9 @@ type accountReader interface {
 }
 
 // fetchRelayActor asks for the actor of a relay, whether or not it could be had a moment ago: the staff may have seen to that.
-func (s *Service) fetchRelayActor(ctx context.Context, uri string) (*store.Account, error) {
-	s.Fetcher.failures.remove(activity.WithoutFragment(uri))
-	return s.Actors.FetchActor(ctx, uri)
+func (rel *Relays) fetchRelayActor(ctx context.Context, uri string) (*store.Account, error) {
+	rel.fetcher.failures.remove(activity.WithoutFragment(uri))
+	return rel.actors.FetchActor(ctx, uri)
 }
 
 // relayTarget returns what a relay is asked to let us follow.
@@ -267,20 +274,20 @@ func relayTarget(ctx context.Context, known accountReader, r *store.Relay) (stri
 }
 
 // enqueueForRelay queues an activity of our relay actor for a relay. What it was told before and has not heard yet, it need not hear.
-func (s *Service) enqueueForRelay(ctx context.Context, tx *store.Tx, self *store.Account, r *store.Relay, o activity.Object) error {
-	return s.enqueueTo(ctx, tx, self, o, r.Inbox, int64(r.ID))
+func (rel *Relays) enqueueForRelay(ctx context.Context, tx *store.Tx, self *store.Account, r *store.Relay, o activity.Object) error {
+	return rel.outbox.enqueueTo(ctx, tx, self, o, r.Inbox, int64(r.ID))
 }
 
 // enqueueTo queues an activity of an actor of this server for an inbox, ahead of what goes to many, and in place of what waits about the
 // same subject.
-func (s *Service) enqueueTo(ctx context.Context, tx *store.Tx, self *store.Account, o activity.Object, inbox string, subject int64) error {
-	body, err := s.encodeActivity(o)
+func (b *Outbox) enqueueTo(ctx context.Context, tx *store.Tx, self *store.Account, o activity.Object, inbox string, subject int64) error {
+	body, err := b.encodeActivity(o)
 	if err != nil {
 		return err
 	}
 	return tx.EnqueueDeliveries(ctx, &store.OutgoingActivity{
 		Activity: store.Activity{AccountID: self.ID, Body: string(body)}, Priority: store.HighPriority, Subject: subject,
-		Replaces: store.ReplaceAll, Targets: s.destinations([]string{inbox}),
+		Replaces: store.ReplaceAll, Targets: b.destinations([]string{inbox}),
 	})
 }
 

@@ -3,6 +3,7 @@ package federation
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"slices"
 
@@ -10,6 +11,18 @@ import (
 	"svc/internal/errs"
 	"svc/store"
 )
+
+// DocumentServer serves documents to other servers.
+type DocumentServer struct {
+	Config
+	documents      *Documents
+	verifier       *Verifier
+	relays         *Relays
+	local          *LocalObjects
+	db             *store.DB
+	log            *slog.Logger
+	fetcherLookups chan struct{} // a slot for each fetcher that is being identified
+}
 
 // Response is a document that was asked for.
 type Response struct {
@@ -24,9 +37,9 @@ var errSignatureRequired = errs.Unauthorized("Requests have to be signed here")
 // authorizedSigner finds out who asks for something. open says that everybody may have it: then nobody is asked for keys, and a signature that is
 // not understood counts for nothing. Of what is not open strangers get no more than who does not sign: their keys are not asked for
 // either, so that they are not more work.
-func (s *Service) authorizedSigner(ctx context.Context, r *http.Request, open bool) (*store.Account, error) {
+func (s *DocumentServer) authorizedSigner(ctx context.Context, r *http.Request, open bool) (*store.Account, error) {
 	if s.AuthorizedFetch {
-		signer, err := s.Verifier.VerifyRequest(ctx, r)
+		signer, err := s.verifier.VerifyRequest(ctx, r)
 		if err == nil && signer == nil {
 			err = errSignatureRequired
 		}
@@ -35,14 +48,14 @@ func (s *Service) authorizedSigner(ctx context.Context, r *http.Request, open bo
 	known := false
 	if !open {
 		var err error
-		if known, err = s.Verifier.IsKnownSigner(ctx, r); err != nil {
+		if known, err = s.verifier.IsKnownSigner(ctx, r); err != nil {
 			return nil, err
 		}
 	}
 	if !known {
 		ctx = WithoutFetching(ctx)
 	}
-	signer, err := s.Verifier.VerifyRequest(ctx, r)
+	signer, err := s.verifier.VerifyRequest(ctx, r)
 	if errors.Is(err, ErrFetchNeeded) || open && !errors.Is(err, errHostBlocked) {
 		err = nil
 	}
@@ -50,7 +63,7 @@ func (s *Service) authorizedSigner(ctx context.Context, r *http.Request, open bo
 }
 
 // respond makes an answer of a document.
-func (s *Service) respond(o activity.Object, signer *store.Account) (*Response, error) {
+func (s *DocumentServer) respond(o activity.Object, signer *store.Account) (*Response, error) {
 	body, err := withContext(o).Bytes()
 	if err != nil {
 		return nil, err
@@ -62,7 +75,7 @@ func (s *Service) respond(o activity.Object, signer *store.Account) (*Response, 
 var formerTypes = map[string]string{store.TombstoneStatus: "Note", store.TombstonePoll: "Question", store.TombstoneMessage: "ChatMessage"}
 
 // respondTombstone is the answer of what is there no more.
-func (s *Service) respondTombstone(uri, kind string, at store.Time) (*Response, error) {
+func (s *DocumentServer) respondTombstone(uri, kind string, at store.Time) (*Response, error) {
 	a, err := s.respond(tombstone(uri, kind, at), nil)
 	if err == nil {
 		a.Status = http.StatusGone
@@ -72,7 +85,7 @@ func (s *Service) respondTombstone(uri, kind string, at store.Time) (*Response, 
 
 // ServeActor answers with a local account's actor: a tombstone if it was deleted. Who signs with a key that cannot be had at the moment is
 // given as much as it takes to have dealings with the account: perhaps their server waits for ours to show a key first.
-func (s *Service) ServeActor(ctx context.Context, r *http.Request, a *store.Account) (*Response, error) {
+func (s *DocumentServer) ServeActor(ctx context.Context, r *http.Request, a *store.Account) (*Response, error) {
 	signer, err := s.authorizedSigner(ctx, r, true)
 	var refusal *errs.Error
 	reduced := errors.As(err, &refusal) && refusal.Status == errKeyUnavailable.Status
@@ -87,9 +100,9 @@ func (s *Service) ServeActor(ctx context.Context, r *http.Request, a *store.Acco
 			return nil, err
 		}
 	}
-	build := s.actorDocument
+	build := s.documents.actorDocument
 	if reduced {
-		build = s.minimalActor
+		build = s.documents.minimalActor
 	}
 	o, err := build(ctx, a)
 	if err != nil {
@@ -99,13 +112,13 @@ func (s *Service) ServeActor(ctx context.Context, r *http.Request, a *store.Acco
 }
 
 // unavailableResponse is the answer of an account that is not there to others; nil if it is.
-func (s *Service) unavailableResponse(a *store.Account) (*Response, error) {
+func (s *DocumentServer) unavailableResponse(a *store.Account) (*Response, error) {
 	switch {
 	case !a.Local():
 		return nil, errs.ErrRecordNotFound
 	case a.DeletedAt != nil:
 		return s.respondTombstone(a.URI, a.ActorType, *a.DeletedAt)
-	case a.Unavailable && !s.IsServerActor(a):
+	case a.Unavailable && !s.documents.IsServerActor(a):
 		return nil, errs.ErrRecordNotFound
 	}
 	return nil, nil
@@ -113,12 +126,12 @@ func (s *Service) unavailableResponse(a *store.Account) (*Response, error) {
 
 // ServeServerActor answers with one of the actors of the server, by its path. Nobody needs a signature for that: it is by these actors that
 // signatures are verified (federation 1.1).
-func (s *Service) ServeServerActor(ctx context.Context, path string) (*Response, error) {
+func (s *DocumentServer) ServeServerActor(ctx context.Context, path string) (*Response, error) {
 	a, err := s.ServerActor(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.actorDocument(ctx, a)
+	o, err := s.documents.actorDocument(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +144,7 @@ func (s *Service) ServeServerActor(ctx context.Context, path string) (*Response,
 
 // ServerActor returns one of the actors of the server, by its path. The one for relays is there only if this server is one, or has
 // subscribed to one (federation 1.1).
-func (s *Service) ServerActor(ctx context.Context, path string) (*store.Account, error) {
+func (s *DocumentServer) ServerActor(ctx context.Context, path string) (*store.Account, error) {
 	if path != fetchActorPath && path != relayActorPath {
 		return nil, errs.ErrRecordNotFound
 	}
@@ -142,7 +155,7 @@ func (s *Service) ServerActor(ctx context.Context, path string) (*store.Account,
 }
 
 // ServerActorByName is Self by the name of the actor.
-func (s *Service) ServerActorByName(ctx context.Context, name string) (*store.Account, error) {
+func (s *DocumentServer) ServerActorByName(ctx context.Context, name string) (*store.Account, error) {
 	switch name {
 	case fetchActorName:
 		return s.ServerActor(ctx, fetchActorPath)
@@ -153,8 +166,8 @@ func (s *Service) ServerActorByName(ctx context.Context, name string) (*store.Ac
 }
 
 // ServeObject answers with a status. What the caller may not see, and what is only for this server, is not there (federation 1.10).
-func (s *Service) ServeObject(ctx context.Context, r *http.Request, id store.StatusID) (*Response, error) {
-	body, generation := s.cachedObject(id)
+func (s *DocumentServer) ServeObject(ctx context.Context, r *http.Request, id store.StatusID) (*Response, error) {
+	body, generation := s.documents.cachedObject(id)
 	st, signer, err := s.visibleStatus(ctx, r, id)
 	if errs.IsNotFound(err) {
 		uri := s.BaseURL + "/objects/" + id.String()
@@ -178,15 +191,15 @@ func (s *Service) ServeObject(ctx context.Context, r *http.Request, id store.Sta
 		}
 		return &Response{Status: http.StatusOK, Body: body, Private: signer != nil || s.AuthorizedFetch}, nil
 	}
-	answer, err := s.serveStatus(ctx, st, signer, s.buildObject)
+	answer, err := s.serveStatus(ctx, st, signer, s.documents.buildObject)
 	if err == nil {
-		s.cacheObject(st, answer.Body, generation)
+		s.documents.cacheObject(st, answer.Body, generation)
 	}
 	return answer, err
 }
 
-func (s *Service) serveStatus(ctx context.Context, st *store.Status, signer *store.Account, build func(*store.Status, *documentRows) (activity.Object, error)) (*Response, error) {
-	o, err := s.statusDocument(ctx, st, build)
+func (s *DocumentServer) serveStatus(ctx context.Context, st *store.Status, signer *store.Account, build func(*store.Status, *documentRows) (activity.Object, error)) (*Response, error) {
+	o, err := s.documents.statusDocument(ctx, st, build)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +211,7 @@ func (s *Service) serveStatus(ctx context.Context, st *store.Status, signer *sto
 
 // visibleStatus returns a local status or boost that the caller may see, and who that is. Whether it is there or not makes no difference to who
 // may not see it.
-func (s *Service) visibleStatus(ctx context.Context, r *http.Request, id store.StatusID) (*store.Status, *store.Account, error) {
+func (s *DocumentServer) visibleStatus(ctx context.Context, r *http.Request, id store.StatusID) (*store.Status, *store.Account, error) {
 	st, err := s.db.VisibleStatus(ctx, 0, id)
 	if err != nil && !errs.IsNotFound(err) {
 		return nil, nil, err
@@ -220,13 +233,13 @@ func (s *Service) visibleStatus(ctx context.Context, r *http.Request, id store.S
 }
 
 // ServeActivity answers with the activity of an id: that which made a row, as it would be today, or one that is on its way to others.
-func (s *Service) ServeActivity(ctx context.Context, r *http.Request, id store.ActivityID) (*Response, error) {
+func (s *DocumentServer) ServeActivity(ctx context.Context, r *http.Request, id store.ActivityID) (*Response, error) {
 	st, signer, err := s.visibleStatus(ctx, r, store.StatusID(id))
 	switch {
 	case err == nil && st.ReblogOfID != nil:
-		return s.serveStatus(ctx, st, signer, s.buildAnnounce)
+		return s.serveStatus(ctx, st, signer, s.documents.buildAnnounce)
 	case err == nil:
-		return s.serveStatus(ctx, st, signer, s.buildCreate)
+		return s.serveStatus(ctx, st, signer, s.documents.buildCreate)
 	case !errs.IsNotFound(err):
 		return nil, err
 	}
@@ -237,7 +250,7 @@ func (s *Service) ServeActivity(ctx context.Context, r *http.Request, id store.A
 	if !errs.IsNotFound(err) {
 		return nil, err
 	}
-	uri := s.activityURI(int64(id))
+	uri := s.documents.activityURI(int64(id))
 	for _, was := range []struct{ uri, kind string }{{s.BaseURL + "/objects/" + id.String(), "Create"}, {uri, "Announce"}} {
 		gone, failure := s.db.Tombstone(ctx, was.uri)
 		if failure != nil {
@@ -251,17 +264,17 @@ func (s *Service) ServeActivity(ctx context.Context, r *http.Request, id store.A
 }
 
 // activityByID returns an activity that is neither a Create nor an Announce, if signer (nil: everybody) may read it.
-func (s *Service) activityByID(ctx context.Context, id store.ActivityID, signer *store.Account) (activity.Object, error) {
+func (s *DocumentServer) activityByID(ctx context.Context, id store.ActivityID, signer *store.Account) (activity.Object, error) {
 	f, err := s.db.Favourite(ctx, store.FavouriteID(id))
 	if f != nil && err == nil {
-		return s.interactionFor(ctx, f.StatusID, f.AccountID, signer, func() (activity.Object, error) { return s.likeActivity(ctx, f) })
+		return s.interactionFor(ctx, f.StatusID, f.AccountID, signer, func() (activity.Object, error) { return s.documents.likeActivity(ctx, f) })
 	}
 	if err != nil {
 		return nil, err
 	}
 	reaction, err := s.db.ReactionByID(ctx, store.ReactionID(id))
 	if reaction != nil && err == nil {
-		return s.interactionFor(ctx, reaction.StatusID, reaction.AccountID, signer, func() (activity.Object, error) { return s.reactActivity(ctx, reaction) })
+		return s.interactionFor(ctx, reaction.StatusID, reaction.AccountID, signer, func() (activity.Object, error) { return s.documents.reactActivity(ctx, reaction) })
 	}
 	if err != nil {
 		return nil, err
@@ -273,7 +286,7 @@ func (s *Service) activityByID(ctx context.Context, id store.ActivityID, signer 
 	if err != nil {
 		return nil, err
 	}
-	relay, err := s.db.RelayByFollow(ctx, s.activityURI(int64(id)))
+	relay, err := s.db.RelayByFollow(ctx, s.documents.activityURI(int64(id)))
 	if relay != nil && err == nil {
 		return s.relayFollowForSigner(ctx, relay, signer)
 	}
@@ -284,7 +297,7 @@ func (s *Service) activityByID(ctx context.Context, id store.ActivityID, signer 
 }
 
 // interactionFor returns an activity about a status for those who may see that and the one who acted.
-func (s *Service) interactionFor(ctx context.Context, st store.StatusID, actor store.AccountID, signer *store.Account, build func() (activity.Object, error)) (activity.Object, error) {
+func (s *DocumentServer) interactionFor(ctx context.Context, st store.StatusID, actor store.AccountID, signer *store.Account, build func() (activity.Object, error)) (activity.Object, error) {
 	var viewer store.AccountID
 	if signer != nil {
 		viewer = signer.ID
@@ -299,7 +312,7 @@ func (s *Service) interactionFor(ctx context.Context, st store.StatusID, actor s
 }
 
 // checkLocal returns errs.ErrRecordNotFound unless an account lives here and is to be seen.
-func (s *Service) checkLocal(ctx context.Context, id store.AccountID) error {
+func (s *DocumentServer) checkLocal(ctx context.Context, id store.AccountID) error {
 	a, err := s.db.Account(ctx, id)
 	if err == nil && (!a.Local() || a.Unavailable) {
 		err = errs.ErrRecordNotFound
@@ -308,22 +321,22 @@ func (s *Service) checkLocal(ctx context.Context, id store.AccountID) error {
 }
 
 // followForSigner returns the Follow of somebody here for the server of who is followed: nobody else has to know.
-func (s *Service) followForSigner(ctx context.Context, f *store.Follow, signer *store.Account) (activity.Object, error) {
+func (s *DocumentServer) followForSigner(ctx context.Context, f *store.Follow, signer *store.Account) (activity.Object, error) {
 	if signer == nil {
 		return nil, errs.ErrRecordNotFound
 	}
-	of, err := s.accountsByID(ctx, f.FollowerID, f.TargetID)
+	of, err := s.documents.accountsByID(ctx, f.FollowerID, f.TargetID)
 	if errors.Is(err, errNotLocal) || err == nil && of[f.TargetID].Domain != signer.Domain {
 		err = errs.ErrRecordNotFound
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.followActivity(ctx, f)
+	return s.documents.followActivity(ctx, f)
 }
 
 // relayFollowForSigner returns the Follow of a relay by this server for the relay's server.
-func (s *Service) relayFollowForSigner(ctx context.Context, r *store.Relay, signer *store.Account) (activity.Object, error) {
+func (s *DocumentServer) relayFollowForSigner(ctx context.Context, r *store.Relay, signer *store.Account) (activity.Object, error) {
 	if signer == nil || !activity.SameHost(signer.URI, r.Inbox, s.AllowLoopback) {
 		return nil, errs.ErrRecordNotFound
 	}
@@ -336,7 +349,7 @@ func (s *Service) relayFollowForSigner(ctx context.Context, r *store.Relay, sign
 }
 
 // queuedActivity returns an activity that is on its way to others, if it is addressed to signer or to everybody, and its actor in service.
-func (s *Service) queuedActivity(ctx context.Context, id store.ActivityID, signer *store.Account) (activity.Object, error) {
+func (s *DocumentServer) queuedActivity(ctx context.Context, id store.ActivityID, signer *store.Account) (activity.Object, error) {
 	rows, err := s.db.Activities(ctx, []store.ActivityID{id})
 	if err != nil {
 		return nil, err
@@ -348,7 +361,7 @@ func (s *Service) queuedActivity(ctx context.Context, id store.ActivityID, signe
 	if err != nil {
 		return nil, err
 	}
-	if actor.Unavailable && actor.DeletedAt == nil && !s.IsServerActor(actor) {
+	if actor.Unavailable && actor.DeletedAt == nil && !s.documents.IsServerActor(actor) {
 		return nil, errs.ErrRecordNotFound
 	}
 	o, err := activity.Parse([]byte(rows[0].Body))
@@ -358,21 +371,32 @@ func (s *Service) queuedActivity(ctx context.Context, id store.ActivityID, signe
 	delete(o, "bto")
 	delete(o, "bcc")
 	audience := append(o.Refs("to", maxAddressees), o.Refs("cc", maxAddressees)...)
-	if o.ID() == s.activityURI(int64(id)) &&
+	if o.ID() == s.documents.activityURI(int64(id)) &&
 		(slices.Contains(audience, activity.Public) || signer != nil && slices.Contains(audience, signer.URI)) {
 		return o, nil
 	}
 	return nil, errs.ErrRecordNotFound
 }
 
-// ServeQuoteAuthorization answers with the leave for a post elsewhere to quote one of here.
-func (s *Service) ServeQuoteAuthorization(ctx context.Context, r *http.Request, id store.QuoteAuthorizationID) (*Response, error) {
+// ServeQuoteAuthorization answers with the authorization of a quote.
+func (s *DocumentServer) ServeQuoteAuthorization(ctx context.Context, r *http.Request, id store.QuoteAuthorizationID) (*Response, error) {
 	if _, err := s.authorizedSigner(ctx, r, true); err != nil {
 		return nil, err
 	}
-	body, err := s.QuoteAuthorization(ctx, id)
+	a, err := s.db.QuoteAuthorization(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return &Response{Status: http.StatusOK, Body: body, Private: s.AuthorizedFetch}, nil
+	st, err := s.db.VisibleStatus(ctx, 0, a.StatusID)
+	if err != nil {
+		return nil, err
+	}
+	author, err := s.db.Account(ctx, st.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	return s.respond(activity.Object{
+		"id": s.documents.quoteAuthorizationURI(a.ID), "type": "QuoteAuthorization", "attributedTo": author.URI,
+		"interactingObject": a.QuoteURI, "interactionTarget": st.URI,
+	}, nil)
 }

@@ -20,11 +20,11 @@ const (
 // Open makes what the service needs before anybody talks with it: the actors of the server.
 func (s *Service) Open(ctx context.Context) error {
 	for name, path := range map[string]string{fetchActorName: fetchActorPath, relayActorName: relayActorPath} {
-		if err := s.ensureServerActor(ctx, name, s.BaseURL+path); err != nil {
+		if err := s.ensureServerActor(ctx, name, s.config.BaseURL+path); err != nil {
 			return fmt.Errorf("actor %s: %w", name, err)
 		}
 	}
-	return s.loadRelays(ctx)
+	return s.Relays.loadRelays(ctx)
 }
 
 func (s *Service) ensureServerActor(ctx context.Context, name, uri string) error {
@@ -35,7 +35,7 @@ func (s *Service) ensureServerActor(ctx context.Context, name, uri string) error
 		}
 		no := false
 		return tx.AddAccount(ctx, &store.Account{
-			Nickname: name, URI: uri, URL: uri, ActorType: serverActorType, DisplayName: s.Host,
+			Nickname: name, URI: uri, URL: uri, ActorType: serverActorType, DisplayName: s.config.Host,
 			AcceptsChatMessages: &no, HideFollowersCount: true, HideFollowsCount: true, Unavailable: true,
 		})
 	})

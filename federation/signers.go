@@ -8,12 +8,10 @@ import (
 	"crypto/x509"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"svc/internal/cache"
-	"svc/internal/errs"
 	"svc/internal/httpsig"
 	"svc/internal/keys"
 	"svc/store"
@@ -156,43 +154,6 @@ func (s *Signers) RotateKeys(ctx context.Context, account *store.Account) (*stor
 	s.signers.byAccount.Drop(account.ID)
 	s.log.Info("keys rotated", "account", account.ID)
 	return key, nil
-}
-
-// Rotation says whose keys are to be replaced.
-type Rotation struct {
-	Name   string `json:"name"`   // nickname of a local account
-	Server bool   `json:"server"` // those of the server's own actors
-}
-
-// Rotate gives a local account, or the actors of the server, other keys. It returns their ids.
-func (s *Service) Rotate(ctx context.Context, r Rotation) (made []string, err error) {
-	var accounts []*store.Account
-	if r.Server {
-		for _, path := range []string{fetchActorPath, relayActorPath} {
-			a, err := s.local.serverActor(ctx, path)
-			if err != nil {
-				return nil, err
-			}
-			accounts = append(accounts, a)
-		}
-	} else {
-		a, err := s.db.AccountByName(ctx, strings.TrimPrefix(r.Name, "@"), "")
-		if errs.IsNotFound(err) || err == nil && a.DeletedAt != nil {
-			return nil, errs.NotFound("There is no account %q on this server", r.Name)
-		}
-		if err != nil {
-			return nil, err
-		}
-		accounts = append(accounts, a)
-	}
-	for _, a := range accounts {
-		key, err := s.Signers.RotateKeys(ctx, a)
-		if err != nil {
-			return made, err
-		}
-		made = append(made, key.URI)
-	}
-	return made, nil
 }
 
 // PublicKey returns the id and the PEM text of a local account's key.

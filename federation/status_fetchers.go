@@ -14,7 +14,7 @@ import (
 const maxFetcherLookups = 4
 
 // recordFetcher notes that somebody has fetched a status, so that their server hears of its end, unless it does anyway.
-func (s *Service) recordFetcher(ctx context.Context, st *store.Status, signer *store.Account) error {
+func (s *DocumentServer) recordFetcher(ctx context.Context, st *store.Status, signer *store.Account) error {
 	if signer == nil || st.ReblogOfID != nil {
 		return nil
 	}
@@ -34,11 +34,11 @@ func (s *Service) recordFetcher(ctx context.Context, st *store.Status, signer *s
 
 // identifyFetcher finds out who has signed a request for an open post, and remembers them. The answer does not wait for that, and while many
 // are being met it is not done: who reads has no part in what it costs.
-func (s *Service) identifyFetcher(ctx context.Context, r *http.Request, st *store.Status) {
+func (s *DocumentServer) identifyFetcher(ctx context.Context, r *http.Request, st *store.Status) {
 	if st.ReblogOfID != nil || !httpsig.LooksSigned(r) {
 		return
 	}
-	claims, err := s.Verifier.Claims(r, nil, "")
+	claims, err := s.verifier.Claims(r, nil, "")
 	if err != nil {
 		return
 	}
@@ -52,7 +52,7 @@ func (s *Service) identifyFetcher(ctx context.Context, r *http.Request, st *stor
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*keyFetchTimeout)
 		defer cancel()
 		err := catchPanic(func() error {
-			signer, err := s.Verifier.VerifyRequestClaims(ctx, claims)
+			signer, err := s.verifier.VerifyRequestClaims(ctx, claims)
 			if err == nil {
 				err = s.recordFetcher(ctx, st, signer)
 			}
@@ -65,7 +65,7 @@ func (s *Service) identifyFetcher(ctx context.Context, r *http.Request, st *stor
 }
 
 // waitForFetchers waits until all are met who are being met.
-func (s *Service) waitForFetchers() {
+func (s *DocumentServer) waitForFetchers() {
 	for range cap(s.fetcherLookups) {
 		s.fetcherLookups <- struct{}{}
 	}

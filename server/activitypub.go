@@ -30,9 +30,9 @@ type activityPub struct {
 func (h *activityPub) routes() rest.Routes {
 	return rest.Routes{
 		"GET /users/:nickname":                      {documentAccess, h.documentOrPage(h.actorDocument, h.redirectToProfile)},
-		"GET /users/:nickname/outbox":               {documentAccess, h.documentOrPage(h.accountCollection((*federation.Service).ServeOutbox), h.redirectToProfile)},
-		"GET /users/:nickname/followers":            {documentAccess, h.documentOrPage(h.accountCollection((*federation.Service).ServeFollowers), h.redirectToProfile)},
-		"GET /users/:nickname/following":            {documentAccess, h.documentOrPage(h.accountCollection((*federation.Service).ServeFollowing), h.redirectToProfile)},
+		"GET /users/:nickname/outbox":               {documentAccess, h.documentOrPage(h.accountCollection((*federation.DocumentServer).ServeOutbox), h.redirectToProfile)},
+		"GET /users/:nickname/followers":            {documentAccess, h.documentOrPage(h.accountCollection((*federation.DocumentServer).ServeFollowers), h.redirectToProfile)},
+		"GET /users/:nickname/following":            {documentAccess, h.documentOrPage(h.accountCollection((*federation.DocumentServer).ServeFollowing), h.redirectToProfile)},
 		"GET /users/:nickname/collections/featured": {documentAccess, h.documentOrPage(h.featuredDocument, h.redirectToProfile)},
 		"GET /objects/:id":                          {documentAccess, h.documentOrPage(h.objectDocument, h.redirectToStatus)},
 		"GET /objects/:id/replies":                  {documentAccess, h.documentOrPage(h.repliesDocument, nil)},
@@ -109,7 +109,7 @@ func (h *activityPub) localAccount(r *rest.Request) (a *store.Account, named boo
 		a, err = h.db.AccountByName(r.Context(), name, "")
 		named = true
 	}
-	if err == nil && (!a.Local() || h.federation != nil && h.federation.IsServerActor(a)) {
+	if err == nil && (!a.Local() || h.federation != nil && h.federation.Documents.IsServerActor(a)) {
 		err = errs.ErrRecordNotFound
 	}
 	return a, named, err
@@ -135,7 +135,7 @@ func (h *activityPub) serveAccount(r *rest.Request, serve func(*store.Account) (
 // actorDocument answers with an actor.
 func (h *activityPub) actorDocument(r *rest.Request) (any, error) {
 	return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
-		return h.federation.ServeActor(r.Context(), r.Request, a)
+		return h.federation.DocumentServer.ServeActor(r.Context(), r.Request, a)
 	})
 }
 
@@ -150,10 +150,10 @@ func pageQuery(r *rest.Request) federation.PageQuery {
 }
 
 // accountCollection answers with a collection of an account.
-func (h *activityPub) accountCollection(serve func(*federation.Service, context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Response, error)) rest.Handler {
+func (h *activityPub) accountCollection(serve func(*federation.DocumentServer, context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Response, error)) rest.Handler {
 	return func(r *rest.Request) (any, error) {
 		return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
-			return serve(h.federation, r.Context(), r.Request, a, pageQuery(r))
+			return serve(h.federation.DocumentServer, r.Context(), r.Request, a, pageQuery(r))
 		})
 	}
 }
@@ -161,53 +161,53 @@ func (h *activityPub) accountCollection(serve func(*federation.Service, context.
 // featuredDocument answers with what an account has pinned.
 func (h *activityPub) featuredDocument(r *rest.Request) (any, error) {
 	return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
-		return h.federation.ServeFeatured(r.Context(), r.Request, a)
+		return h.federation.DocumentServer.ServeFeatured(r.Context(), r.Request, a)
 	})
 }
 
 // objectDocument answers with a post.
 func (h *activityPub) objectDocument(r *rest.Request) (any, error) {
-	return answerDocument(h.federation.ServeObject(r.Context(), r.Request, statusParam(r)))
+	return answerDocument(h.federation.DocumentServer.ServeObject(r.Context(), r.Request, statusParam(r)))
 }
 
 // repliesDocument answers with what the author of a post has answered to it.
 func (h *activityPub) repliesDocument(r *rest.Request) (any, error) {
-	return answerDocument(h.federation.ServeReplies(r.Context(), r.Request, statusParam(r), pageQuery(r)))
+	return answerDocument(h.federation.DocumentServer.ServeReplies(r.Context(), r.Request, statusParam(r), pageQuery(r)))
 }
 
 // activityDocument answers with an activity.
 func (h *activityPub) activityDocument(r *rest.Request) (any, error) {
-	return answerDocument(h.federation.ServeActivity(r.Context(), r.Request, store.ActivityID(statusParam(r))))
+	return answerDocument(h.federation.DocumentServer.ServeActivity(r.Context(), r.Request, store.ActivityID(statusParam(r))))
 }
 
 // contextDocument answers with a thread.
 func (h *activityPub) contextDocument(r *rest.Request) (any, error) {
-	return answerDocument(h.federation.ServeContext(r.Context(), r.Request, store.ConversationID(statusParam(r)), pageQuery(r)))
+	return answerDocument(h.federation.DocumentServer.ServeContext(r.Context(), r.Request, store.ConversationID(statusParam(r)), pageQuery(r)))
 }
 
 // quoteAuthorization answers with the leave to quote a post.
 func (h *activityPub) quoteAuthorization(r *rest.Request) (any, error) {
 	id := store.QuoteAuthorizationID(statusParam(r))
-	return answerDocument(h.federation.ServeQuoteAuthorization(r.Context(), r.Request, id))
+	return answerDocument(h.federation.DocumentServer.ServeQuoteAuthorization(r.Context(), r.Request, id))
 }
 
 // selfDocument answers with the actor of the server that the path names.
 func (h *activityPub) selfDocument(r *rest.Request) (any, error) {
-	return answerDocument(h.federation.ServeServerActor(r.Context(), r.Route()))
+	return answerDocument(h.federation.DocumentServer.ServeServerActor(r.Context(), r.Route()))
 }
 
 // relayFollowers answers with who follows the server's actor for relays.
 func (h *activityPub) relayFollowers(r *rest.Request) (any, error) {
-	return h.relayCollection(r, h.federation.ServeFollowers)
+	return h.relayCollection(r, h.federation.DocumentServer.ServeFollowers)
 }
 
 // relayFollowing answers with which relays the server follows.
 func (h *activityPub) relayFollowing(r *rest.Request) (any, error) {
-	return h.relayCollection(r, h.federation.ServeFollowing)
+	return h.relayCollection(r, h.federation.DocumentServer.ServeFollowing)
 }
 
 func (h *activityPub) relayCollection(r *rest.Request, serve func(context.Context, *http.Request, *store.Account, federation.PageQuery) (*federation.Response, error)) (any, error) {
-	a, err := h.federation.ServerActor(r.Context(), "/relay")
+	a, err := h.federation.DocumentServer.ServerActor(r.Context(), "/relay")
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func (h *activityPub) relayInbox(r *rest.Request) (any, error) {
 	if !h.lookup.federates() {
 		return nil, errNoFederation
 	}
-	if _, err := h.federation.ServerActor(r.Context(), "/relay"); err != nil {
+	if _, err := h.federation.DocumentServer.ServerActor(r.Context(), "/relay"); err != nil {
 		return nil, err
 	}
 	return h.receive(r, nil)

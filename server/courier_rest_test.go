@@ -202,7 +202,7 @@ func TestGivenUpAndTakenBack(t *testing.T) {
 	alice.EditStatus(st, apptest.JSON{"status": "three"}).Want(200)
 	apptest.Settle(srv)
 	home.Take()
-	if _, err := srv.Federation.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
+	if _, err := srv.Federation.Operator.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
 		t.Fatal(err)
 	}
 	apptest.Settle(srv)

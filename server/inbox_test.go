@@ -260,7 +260,7 @@ func TestInboxOfRejected(t *testing.T) {
 	rejecting := *srv.Settings
 	rejecting.MRF.Policies = []string{"SimplePolicy"}
 	rejecting.MRFSimple.Reject = []config.HostReason{{Host: peer.Host}, {Host: "rejected.example"}}
-	*srv.Federation.Policies = *policy.New(&rejecting, policy.Deps{Log: slog.New(slog.DiscardHandler), Now: srv.DB.Now, Accounts: srv.DB})
+	*srv.Federation.Receiver.Policies = *policy.New(&rejecting, policy.Deps{Log: slog.New(slog.DiscardHandler), Now: srv.DB.Now, Accounts: srv.DB})
 	asked := peer.AllFetches()
 	other.Deliver(srv, "/inbox", dora, other.Activity("Like", dora, alice.Publish("another").Str("uri"))).Want(403)
 	peer.Deliver(srv, "/inbox", bob, peer.Create(peer.Note(bob, "hi"))).Want(403)
@@ -417,10 +417,10 @@ func TestInboxTrouble(t *testing.T) {
 	}
 	other.Serve(note)
 	srv.RunFederation()
-	if done, err := srv.Federation.Explain(t.Context(), id); err != nil || len(done.Queued) != 1 || !done.Queued[0].Parked {
+	if done, err := srv.Federation.Operator.Explain(t.Context(), id); err != nil || len(done.Queued) != 1 || !done.Queued[0].Parked {
 		t.Errorf("what was given up is not told of: %+v %v", done, err)
 	}
-	if _, err := srv.Federation.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
+	if _, err := srv.Federation.Operator.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
 		t.Fatal(err)
 	}
 	srv.WantEmptyInbox()

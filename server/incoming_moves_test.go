@@ -114,7 +114,7 @@ func TestMoveToWhoWasNotThere(t *testing.T) {
 	there.AddActor("second", apptest.Doc{"alsoKnownAs": []any{bob}})
 	peer.PostAndSettle(srv, peer.Activity("Move", bob, bob, apptest.Doc{"target": second}))
 	apptest.WantList(t, "alice is told", alice.NotificationTypes())
-	if _, err := srv.Federation.Explain(t.Context(), second); err != nil { // which asks for it in any case
+	if _, err := srv.Federation.Operator.Explain(t.Context(), second); err != nil { // which asks for it in any case
 		t.Fatal(err)
 	}
 	srv.Exec(`UPDATE queued_activities SET run_at = 1`)

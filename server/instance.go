@@ -165,7 +165,7 @@ func notImplemented(*rest.Request) (any, error) { return nil, errs.ErrRecordNotF
 func (h *instance) federationStatus(r *rest.Request) (any, error) {
 	unreachable := any(struct{}{})
 	if h.federation != nil {
-		since, err := h.federation.UnreachableHosts(r.Context())
+		since, err := h.federation.Operator.UnreachableHosts(r.Context())
 		if err != nil {
 			return nil, err
 		}

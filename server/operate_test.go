@@ -34,7 +34,7 @@ func TestQueue(t *testing.T) {
 	apptest.Settle(srv)
 	look := func(q federation.QueueQuery) *federation.QueueStatus {
 		t.Helper()
-		queue, err := srv.Federation.QueueStatus(t.Context(), q)
+		queue, err := srv.Federation.Operator.QueueStatus(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,11 +66,11 @@ func TestQueue(t *testing.T) {
 
 	p.RefuseDeliveries(0)
 	for _, q := range []federation.RetryQuery{{}, {ID: 1}} {
-		if _, err := srv.Federation.Retry(t.Context(), q); err == nil {
+		if _, err := srv.Federation.Operator.Retry(t.Context(), q); err == nil {
 			t.Errorf("%+v is tried again", q)
 		}
 	}
-	if _, err := srv.Federation.Retry(t.Context(), federation.RetryQuery{Host: "https://example.org"}); err == nil {
+	if _, err := srv.Federation.Operator.Retry(t.Context(), federation.RetryQuery{Host: "https://example.org"}); err == nil {
 		t.Error("an address is taken for a host")
 	}
 	for _, tt := range []struct {
@@ -80,7 +80,7 @@ func TestQueue(t *testing.T) {
 		{federation.RetryQuery{Host: "EXAMPLE.org"}, 0},
 		{federation.RetryQuery{ID: one[0].ID}, 1},
 	} {
-		done, err := srv.Federation.Retry(t.Context(), tt.q)
+		done, err := srv.Federation.Operator.Retry(t.Context(), tt.q)
 		if err != nil || done.Deliveries != tt.want {
 			t.Errorf("%+v: %+v, %v", tt.q, done, err)
 		}
@@ -99,7 +99,7 @@ func TestQueue(t *testing.T) {
 		parkDeliveries(srv)
 		p.RefuseDeliveries(0)
 		before := len(p.Delivered("Create"))
-		if done, err := srv.Federation.Retry(t.Context(), q); err != nil || done.Deliveries != 1 {
+		if done, err := srv.Federation.Operator.Retry(t.Context(), q); err != nil || done.Deliveries != 1 {
 			t.Errorf("%+v: %+v, %v", q, done, err)
 		}
 		apptest.Settle(srv)
@@ -117,7 +117,7 @@ func TestRetryReceived(t *testing.T) {
 	p.Post(srv, p.Activity("Follow", bob, alice.URI()))
 	srv.Exec(`UPDATE queued_activities SET parked = 1, attempts = 8, last_error = 'it was dark'`)
 	apptest.Settle(srv)
-	queue, err := srv.Federation.QueueStatus(t.Context(), federation.QueueQuery{Failed: true})
+	queue, err := srv.Federation.Operator.QueueStatus(t.Context(), federation.QueueQuery{Failed: true})
 	if err != nil || queue.Incoming.GivenUp != 1 || len(queue.FailedIncoming) != 1 || queue.FailedIncoming[0].Signer != bob || queue.FailedIncoming[0].Type != "Follow" {
 		t.Fatalf("the queue is %+v, %v", queue, err)
 	}
@@ -125,7 +125,7 @@ func TestRetryReceived(t *testing.T) {
 		t.Fatalf("%d followers", n)
 	}
 	srv.Exec(`UPDATE accounts SET domain = 'handles.example' WHERE uri = ?`, bob) // as where handles have a domain of their own
-	if done, err := srv.Federation.Retry(t.Context(), federation.RetryQuery{Host: p.Host}); err != nil || done.Incoming != 1 {
+	if done, err := srv.Federation.Operator.Retry(t.Context(), federation.RetryQuery{Host: p.Host}); err != nil || done.Incoming != 1 {
 		t.Fatalf("tried again: %+v, %v", done, err)
 	}
 	apptest.Settle(srv)
@@ -157,7 +157,7 @@ func TestFederationStatus(t *testing.T) {
 		unreachable bool
 		want        []string
 	}{{true, []string{gone}}, {false, []string{gone, p.Host}}} {
-		list, err := srv.Federation.Peers(t.Context(), federation.PeerQuery{Unreachable: tt.unreachable})
+		list, err := srv.Federation.Operator.Peers(t.Context(), federation.PeerQuery{Unreachable: tt.unreachable})
 		var got []string
 		for _, peer := range list {
 			got = append(got, peer.Host)
@@ -190,7 +190,7 @@ func TestExplain(t *testing.T) {
 	own := alice.Publish("mine")
 	explain := func(address string) *federation.Explanation {
 		t.Helper()
-		e, err := srv.Federation.Explain(t.Context(), address)
+		e, err := srv.Federation.Operator.Explain(t.Context(), address)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	for _, address := range []string{"", "bob", "dave@" + p.Host, "javascript:alert(1)"} {
-		if _, err := srv.Federation.Explain(t.Context(), address); err == nil {
+		if _, err := srv.Federation.Operator.Explain(t.Context(), address); err == nil {
 			t.Errorf("%q is explained", address)
 		}
 	}
@@ -271,7 +271,7 @@ func TestRotateKeys(t *testing.T) {
 	bob.Post("/api/v1/accounts/" + id + "/follow").Want(200)
 	apptest.Settle(a, b)
 	for _, r := range []federation.Rotation{{Name: "alice"}, {Name: "@alice"}, {Server: true}} {
-		made, err := a.Federation.Rotate(t.Context(), r)
+		made, err := a.Federation.Operator.RotateKeys(t.Context(), r)
 		if err != nil || len(made) == 0 {
 			t.Fatalf("%+v: %v, %v", r, made, err)
 		}
@@ -281,7 +281,7 @@ func TestRotateKeys(t *testing.T) {
 			t.Errorf("%+v: what is signed since is not taken: %v", r, got)
 		}
 	}
-	if _, err := a.Federation.Rotate(t.Context(), federation.Rotation{Name: "nobody"}); err == nil {
+	if _, err := a.Federation.Operator.RotateKeys(t.Context(), federation.Rotation{Name: "nobody"}); err == nil {
 		t.Error("nobody has other keys")
 	}
 }

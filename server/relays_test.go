@@ -436,7 +436,7 @@ func TestRelayAway(t *testing.T) {
 	apptest.Settle(srv)
 	p.ClearDelivered()
 	p.RefuseDeliveries(0)
-	if _, err := srv.Federation.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
+	if _, err := srv.Federation.Operator.Retry(t.Context(), federation.RetryQuery{All: true}); err != nil {
 		t.Fatal(err)
 	}
 	apptest.Settle(srv)

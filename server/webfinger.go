@@ -60,7 +60,7 @@ func (h *activityPub) showWebFinger(r *rest.Request) (any, error) {
 		return nil, err
 	case a.DeletedAt != nil:
 		return nil, errAccountGone
-	case a.Unavailable && !h.federation.IsServerActor(a):
+	case a.Unavailable && !h.federation.Documents.IsServerActor(a):
 		return nil, errs.ErrRecordNotFound
 	}
 	return h.describeAccount(a).negotiate(r.Request)
@@ -91,12 +91,12 @@ func (h *activityPub) accountOfResource(ctx context.Context, resource string) (*
 
 // localAccountByName returns a local account, or one of the server's own, by its name.
 func (h *activityPub) localAccountByName(ctx context.Context, name string) (*store.Account, error) {
-	a, err := h.federation.ServerActorByName(ctx, strings.ToLower(name))
+	a, err := h.federation.DocumentServer.ServerActorByName(ctx, strings.ToLower(name))
 	if !errs.IsNotFound(err) {
 		return a, err
 	}
 	a, err = h.db.AccountByName(ctx, name, "")
-	if err == nil && h.federation.IsServerActor(a) { // which is not there at the moment
+	if err == nil && h.federation.Documents.IsServerActor(a) { // which is not there at the moment
 		err = errs.ErrRecordNotFound
 	}
 	return a, err
@@ -109,7 +109,7 @@ func (h *activityPub) accountOfAddress(ctx context.Context, address string) (*st
 		!strings.EqualFold(u.Scheme, base.Scheme) || !strings.EqualFold(u.Host, base.Host) {
 		return nil, errs.ErrRecordNotFound
 	}
-	if a, err := h.federation.ServerActor(ctx, u.Path); !errs.IsNotFound(err) {
+	if a, err := h.federation.DocumentServer.ServerActor(ctx, u.Path); !errs.IsNotFound(err) {
 		return a, err
 	}
 	if name, ok := strings.CutPrefix(u.Path, "/@"); ok {
@@ -124,7 +124,7 @@ func (h *activityPub) accountOfAddress(ctx context.Context, address string) (*st
 		return h.localAccountByName(ctx, name)
 	}
 	a, err := h.db.Account(ctx, id)
-	if err == nil && (!a.Local() || h.federation.IsServerActor(a)) {
+	if err == nil && (!a.Local() || h.federation.Documents.IsServerActor(a)) {
 		err = errs.ErrRecordNotFound
 	}
 	return a, err
@@ -140,7 +140,7 @@ func (h *activityPub) describeAccount(a *store.Account) resourceDescriptor {
 	for _, kind := range []string{activity.MediaType, activity.LDMediaType + `; profile="` + activity.LDProfile + `"`} {
 		d.Links = append(d.Links, descriptorLink{Rel: "self", Type: kind, Href: a.URI})
 	}
-	if !h.federation.IsServerActor(a) { // where people follow from here what they have found elsewhere
+	if !h.federation.Documents.IsServerActor(a) { // where people follow from here what they have found elsewhere
 		d.Links = append(d.Links, descriptorLink{Rel: "http://ostatus.org/schema/1.0/subscribe", Template: h.baseURL + "/authorize_interaction?uri={uri}"})
 	}
 	return d

@@ -23,7 +23,7 @@ func (h *Handlers) listRelays(r *rest.Request) (any, error) {
 	if h.Federation == nil {
 		return []any{}, nil
 	}
-	return h.Federation.Relays(r.Context())
+	return h.Federation.Relays.List(r.Context())
 }
 
 // bindRelay returns the URL of a relay.
@@ -51,7 +51,7 @@ func (h *Handlers) followRelay(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.Federation.FollowRelay(r.Context(), url)
+	return h.Federation.Relays.Follow(r.Context(), url)
 }
 
 // unfollowRelay unfollows a relay, with force also one that is unreachable. It returns the URL.
@@ -60,5 +60,5 @@ func (h *Handlers) unfollowRelay(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return url, h.Federation.UnfollowRelay(r.Context(), url, force)
+	return url, h.Federation.Relays.Unfollow(r.Context(), url, force)
 }
